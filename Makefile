@@ -1,0 +1,183 @@
+# One Makefile, not recursive over folders. Each folder of src/ becomes one static archive; what
+# a folder may use stands in tools/layers.txt and nowhere else.
+#
+#   make                    the program: $(OUT)/acraft
+#   make lib-F  test-F      one folder; only the archives it needs are built
+#   make check              every test, the golden files, the include rule
+#   make fuzz-NAME          fuzz with tests/fuzz/NAME_fuzz.c for FUZZ_SECONDS
+#   make bench  soak        benchmarks; all fuzzers and the hostile build, for long
+#   make fmt  fmt-check     clang-format
+#
+#   B=debug|release|asan|hostile|cov   CC=gcc|clang   BUILD=build   V=1 shows the commands
+
+B     ?= debug
+BUILD ?= build
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+OUT := $(BUILD)/$(B)-$(notdir $(firstword $(CC)))
+Q   := $(if $(V),,@)
+
+# --- flags ---------------------------------------------------------------------------------
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+FLAGS_debug   := -O0 -g
+FLAGS_release := -O2 -g
+FLAGS_asan    := -O1 -g $(SANITIZE)
+FLAGS_hostile := -O1 -g $(SANITIZE) -DACRAFT_HOSTILE
+FLAGS_cov     := -O0 -g --coverage
+FLAGS_fuzz    := -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+
+ifeq ($(FLAGS_$(B)),)
+$(error B=$(B) is none of debug release asan hostile cov)
+endif
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(FLAGS_$(B)) -pthread -I src -I . -MMD -MP
+LDFLAGS_ALL := $(FLAGS_$(B)) -pthread
+
+# What single folders need beyond that: CFLAGS_F to compile, LDLIBS_F to link.
+IS_GCC := $(findstring gcc,$(CC))
+CFLAGS_graph := $(if $(IS_GCC),-fopenmp) $(if $(filter release,$(B)),-O3)
+
+LDLIBS_base    := -lm
+LDLIBS_verdict := -ljansson
+LDLIBS_graph   := -lopenblas -lgomp
+LDLIBS_box     := -lseccomp
+LDLIBS_gen     := -lcurl -ljansson
+LDLIBS_eval    := -ljansson
+LDLIBS_store   := -lsqlite3 -lzstd
+LDLIBS_report  := -lmicrohttpd
+
+# --- folders, archives, objects ------------------------------------------------------------
+
+LAYERS  := tools/layers.txt
+FOLDERS := $(shell awk -F: '/^[a-z]+:/ {print $$1}' $(LAYERS))
+row      = $(shell awk -F: '$$1 == "$1" {print $$2}' $(LAYERS))
+$(foreach f,$(FOLDERS),$(eval USES_$f := base $(call row,$f)))
+USES_base :=
+
+reverse  = $(if $1,$(call reverse,$(wordlist 2,$(words $1),$1)) $(firstword $1))
+# A folder and all it rests on, users before used, as the linker wants them.
+reach    = $(sort $1 $(foreach f,$1,$(if $(USES_$f),$(call reach,$(USES_$f)))))
+ordered  = $(call reverse,$(filter $1,$(FOLDERS)))
+closure  = $(call ordered,$(call reach,$1))
+archives = $(patsubst %,$(OUT)/lib%.a,$(call closure,$1))
+libs     = $(foreach f,$(call closure,$1),$(LDLIBS_$f))
+
+objects    = $(patsubst %.c,$(OUT)/%.o,$(wildcard $1))
+# What each archive is made of; cmd's main stays out so that its tests can have their own.
+MAIN      := $(OUT)/src/cmd/main.o
+lib_objs   = $(filter-out $(MAIN),$(call objects,src/$1/*.c src/$1/*/*.c))
+test_objs  = $(call objects,tests/$1/*_test.c)
+TESTED    := $(foreach f,$(FOLDERS),$(if $(wildcard tests/$f/*_test.c),$f))
+FUZZERS   := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
+# A fuzzer belongs to the folder its name starts with: sim_record_fuzz.c links sim's archives.
+fuzz_home  = $(firstword $(subst _, ,$1))
+
+.PHONY: all check golden layers fmt fmt-check bench soak clean coverage
+.DELETE_ON_ERROR:
+.SECONDARY:
+all: $(OUT)/acraft
+
+# $1 folder of the source; $2 source; $3 object
+define compile
+@mkdir -p $(dir $3)
+$(if $(V),,@echo "  CC  $2")
+$(Q)$(CC) $(CFLAGS_ALL) $(CFLAGS_$1) $(CFLAGS) -c -o $3 $2
+endef
+
+$(OUT)/src/%.o: src/%.c
+	$(call compile,$(firstword $(subst /, ,$*)),$<,$@)
+$(OUT)/tests/%.o: tests/%.c
+	$(call compile,$(firstword $(subst /, ,$*)),$<,$@)
+$(OUT)/bench/%.o: bench/%.c
+	$(call compile,bench,$<,$@)
+
+define link
+@mkdir -p $(dir $@)
+$(if $(V),,@echo "  LD  $@")
+$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $1 $(LDFLAGS) $2
+endef
+
+define folder_rules
+.PHONY: lib-$1 test-$1
+lib-$1: $(OUT)/lib$1.a
+$(OUT)/lib$1.a: $(call lib_objs,$1)
+	@mkdir -p $$(@D)
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
+TEST_ARCHIVES_$1 := $(call archives,$1 $(call row,tests/$1))
+$(OUT)/test-$1: $(call test_objs,$1) $(OUT)/tests/t.o $$(TEST_ARCHIVES_$1)
+	$$(call link,$$^,$$(call libs,$1 $(call row,tests/$1)))
+test-$1: $(OUT)/test-$1
+	@echo "  TEST $1"
+	@ACRAFT=$(OUT)/acraft $$(abspath $$<)
+endef
+$(foreach f,$(FOLDERS),$(eval $(call folder_rules,$f)))
+
+$(OUT)/acraft: $(MAIN) $(call archives,cmd)
+	$(call link,$^,$(call libs,cmd))
+
+# --- tests ---------------------------------------------------------------------------------
+
+check: $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers
+
+golden: $(OUT)/acraft
+	@echo "  TEST golden"
+	@ACRAFT=$(abspath $(OUT)/acraft) tests/run
+layers:
+	@echo "  TEST layers"
+	@tools/layers
+
+FUZZ_SECONDS ?= 60
+define fuzz_rules
+.PHONY: fuzz-$1 replay-$1
+$(OUT)/fuzz-$1: $(OUT)/tests/fuzz/$1_fuzz.o $(call archives,$(call fuzz_home,$1))
+	$$(call link,$$^,-fsanitize=fuzzer $$(call libs,$(call fuzz_home,$1)))
+$(OUT)/replay-$1: $(OUT)/tests/fuzz/$1_fuzz.o $(OUT)/tests/fuzz/replay.o \
+                  $(call archives,$(call fuzz_home,$1))
+	$$(call link,$$^,$$(call libs,$(call fuzz_home,$1)))
+replay-$1: $(OUT)/replay-$1
+	@echo "  TEST replay $1"
+	@$$< tests/fuzz/corpus/$1
+ifeq ($(B),fuzz)
+fuzz-$1: $(OUT)/fuzz-$1
+	@mkdir -p $(BUILD)/corpus/$1 tests/fuzz/corpus/$1
+	$$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -artifact_prefix=$(BUILD)/ \
+	    $(BUILD)/corpus/$1 tests/fuzz/corpus/$1
+else
+fuzz-$1:
+	$$(MAKE) B=fuzz CC=clang fuzz-$1
+endif
+endef
+$(foreach f,$(FUZZERS),$(eval $(call fuzz_rules,$f)))
+
+soak:
+	$(MAKE) B=hostile check
+	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
+
+$(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)
+	$(call link,$^,$(call libs,cmd))
+bench: $(patsubst %,$(OUT)/bench-%,$(BENCHES)) $(OUT)/acraft
+	@for b in $(BENCHES); do echo "== $$b"; ACRAFT=$(OUT)/acraft $(OUT)/bench-$$b || exit 1; done
+
+# Lines covered per folder, from the counters a `make B=cov check` leaves.
+coverage:
+	$(MAKE) B=cov CC=gcc check
+	@tools/coverage $(BUILD)/cov-gcc
+
+# --- the rest ------------------------------------------------------------------------------
+
+FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch])
+fmt:
+	clang-format -i $(FORMATTED)
+fmt-check:
+	@echo "  TEST format"
+	@clang-format --dry-run -Werror $(FORMATTED)
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)
