@@ -2,9 +2,11 @@
 #ifndef BASE_ATTR_H
 #define BASE_ATTR_H
 
-#define ATTR_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define ATTR_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
 #define ATTR_CONSTRUCTOR __attribute__((constructor))
 #define ATTR_UNUSED __attribute__((unused))
+/* An instruction set for one function; its callers ask __builtin_cpu_supports first. */
+#define ATTR_TARGET(set) __attribute__((target(set)))
 #define ATTR_NORETURN _Noreturn
 
 #endif
