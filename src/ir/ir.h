@@ -261,6 +261,13 @@ typedef struct IrTileOpRow {
 
 extern const IrTileOpRow ir_tile_ops[IR_T_COUNT];
 
+typedef struct IrExprRow {
+    const char *text, *meaning;
+    uint8_t arity;
+} IrExprRow;
+
+extern const IrExprRow ir_expr_rows[IR_E_COUNT];
+
 /* ---- building: used by the Craft front end and the text reader ---- */
 
 IrProgram *ir_program_new(Arena *arena, const char *name, const char *file);
@@ -269,6 +276,8 @@ IrExprId ir_float(IrProgram *p, double value);
 IrExprId ir_bool(IrProgram *p, bool value);
 IrExprId ir_var(IrProgram *p, IrVarId var);
 IrExprId ir_chip(IrProgram *p, IrChipFact fact);
+/* CORE_ID, NUM_CORES, PRESENT, LIST_LEN, LIST_SIZE (with `index`). */
+IrExprId ir_leaf(IrProgram *p, IrExprOp op, uint32_t tensor, IrExprId index);
 /* Folds constants and the identities of 0 and 1; a and b are of one type. */
 IrExprId ir_expr1(IrProgram *p, IrExprOp op, IrExprId a);
 IrExprId ir_expr2(IrProgram *p, IrExprOp op, IrExprId a, IrExprId b);
@@ -279,7 +288,13 @@ bool ir_is_int(const IrProgram *p, IrExprId e, int64_t *value);
 /* The same value whatever the variables hold: structural equality after folding. */
 bool ir_same(const IrProgram *p, IrExprId a, IrExprId b);
 
-/* ---- the text form ---- */
+/* Integer arithmetic as the IR means it; false: no result, or it does not fit. */
+bool ir_eval_int(IrExprOp op, int64_t a, int64_t b, int64_t *out);
+bool ir_compare_int(IrExprOp op, int64_t a, int64_t b);
+bool ir_is_compare(IrExprOp op);
+int64_t ir_floordiv(int64_t a, int64_t b); /* b not 0 */
+
+/* ---- the text form; docs/formats.md has its grammar ---- */
 
 void ir_print(const IrProgram *p, Buf *out);
 void ir_print_expr(const IrProgram *p, IrExprId e, Buf *out);
