@@ -297,7 +297,8 @@ int64_t ir_floordiv(int64_t a, int64_t b); /* b not 0 */
 /* ---- the text form; docs/formats.md has its grammar ---- */
 
 void ir_print(const IrProgram *p, Buf *out);
-void ir_print_expr(const IrProgram *p, IrExprId e, Buf *out);
+/* kernel: whose tensors the names mean; NULL: the host's. */
+void ir_print_expr(const IrProgram *p, const IrKernel *kernel, IrExprId e, Buf *out);
 IrProgram *ir_parse(Arena *arena, const char *file, Str text, Diag *diag);
 
 /* The definition of a valid program: types, indices, stage rule, scopes. */
