@@ -1,0 +1,58 @@
+/* Between the parent's side of the box (box.c) and the child's (child.c, root.c, landlock.c).
+ *
+ * The child is a copy of a process that may have threads, so between clone and exec it takes no
+ * memory and prints nothing: all it needs is laid out here before, what it has to say goes
+ * through the report pipe. */
+#ifndef BOX_BOX_INT_H
+#define BOX_BOX_INT_H
+
+#include "box/box.h"
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#define WALL_BIT(name) (1u << BOX_WALL_##name)
+
+/* A path that enters the new root; `target` is it without the leading slash. */
+typedef struct BoxMount {
+    const char *source, *target;
+    bool writable, is_dir, is_device;
+    int tree; /* detached copy, between root_collect and root_build */
+} BoxMount;
+
+/* What the child reports just before exec, or when it gives up. */
+typedef struct BoxReport {
+    uint32_t walls;
+    uint32_t open; /* bits of BoxHole that no wall covers */
+    int error;     /* errno of the step that failed; 0: none */
+    char step[40];
+} BoxReport;
+
+typedef enum BoxHole { HOLE_FILES, HOLE_NETWORK, HOLE_SIGNALS, HOLE_CALLS, HOLE_COUNT } BoxHole;
+
+typedef struct BoxPlan {
+    const BoxSpec *spec;
+    char *const *argv, *const *env;
+    BoxMount *mounts;
+    uint32_t mount_count;
+    struct sock_fprog filter; /* len 0: no filter on this machine */
+    uint32_t walls;           /* namespaces that the clone gave */
+    int go;                   /* read end: one byte once the parent has written the maps */
+    int report, in, out, err;
+    bool drop_root; /* started by root: becomes nobody */
+} BoxPlan;
+
+/* calls.c: a profile's filter. */
+typedef enum CallProfile { T = 1, Z = 2, C = 4 } CallProfile;
+Str calls_filter(Arena *arena, CallProfile profile);
+
+/* root.c: both false with errno set. Collect before changing user, build after. */
+bool root_collect(const BoxPlan *plan);
+bool root_build(const BoxPlan *plan);
+
+/* landlock.c: returns the walls that now stand (LANDLOCK, SCOPE). */
+uint32_t landlock_enter(const BoxPlan *plan);
+
+/* child.c: never returns. */
+ATTR_NORETURN void child_main(BoxPlan *plan);
+
+#endif
