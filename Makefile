@@ -34,7 +34,7 @@ $(error B=$(B) is none of debug release asan hostile cov)
 endif
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-CFLAGS_ALL := -std=c17 -D_GNU_SOURCE $(WARN) $(FLAGS_$(B)) -pthread -I src -I . -MMD -MP
+CFLAGS_ALL := -std=c17 -D_GNU_SOURCE -ffp-contract=off $(WARN) $(FLAGS_$(B)) -pthread -I src -I . -MMD -MP
 LDFLAGS_ALL := $(FLAGS_$(B)) -pthread
 
 # What single folders need beyond that: CFLAGS_F to compile, LDLIBS_F to link.

@@ -37,12 +37,9 @@ ATTR_NORETURN void t_stop(void);
 /* Ends the test and counts it as neither passed nor failed; says why. */
 ATTR_NORETURN void t_skip(const char *why);
 
-#define T_TEST(name)                                  \
-    static void name(void);                           \
-    ATTR_CONSTRUCTOR static void register_##name(void) \
-    {                                                 \
-        t_register(#name, __FILE__, name);            \
-    }                                                 \
+#define T_TEST(name)                                                                          \
+    static void name(void);                                                                   \
+    ATTR_CONSTRUCTOR static void register_##name(void) { t_register(#name, __FILE__, name); } \
     static void name(void)
 
 #define CHECK(cond) t_check(__FILE__, __LINE__, (cond), #cond)

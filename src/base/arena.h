@@ -29,8 +29,7 @@ void *arena_grow(Arena *arena, void *old, size_t old_size, size_t size);
 void arena_drop(Arena *arena);
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
-#define arena_array(arena, type, count) \
-    ((type *)arena_alloc_array((arena), (count), sizeof(type)))
+#define arena_array(arena, type, count) ((type *)arena_alloc_array((arena), (count), sizeof(type)))
 
 /* Heap memory for what outlives an arena; same out-of-memory rule, zeroed. */
 void *heap_alloc(size_t size);

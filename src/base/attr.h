@@ -2,11 +2,20 @@
 #ifndef BASE_ATTR_H
 #define BASE_ATTR_H
 
-#define ATTR_PRINTF(format_at, first) __attribute__((format(printf, format_at, first)))
+#define ATTR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define ATTR_CONSTRUCTOR __attribute__((constructor))
 #define ATTR_UNUSED __attribute__((unused))
 /* An instruction set for one function; its callers ask __builtin_cpu_supports first. */
 #define ATTR_TARGET(set) __attribute__((target(set)))
 #define ATTR_NORETURN _Noreturn
+
+/* Defined when AddressSanitizer watches this build. */
+#ifdef __SANITIZE_ADDRESS__
+#define ATTR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ATTR_ASAN 1
+#endif
+#endif
 
 #endif

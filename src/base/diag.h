@@ -23,6 +23,7 @@ typedef struct DiagItem {
     DiagLevel level;
     const char *code; /* "E031"; a code is never reused */
     const char *file;
+    Str source; /* of that file, for the caret */
     Span at;
     const char *text;
     const char *hint; /* NULL: none */
@@ -35,6 +36,8 @@ typedef struct Diag {
     VEC(DiagItem) items;
     uint32_t errors, warnings;
     uint32_t max_items; /* further ones are only counted; 0 means 200 */
+    uint32_t dropped;   /* how many those were */
+    bool last_dropped;
 } Diag;
 
 Diag diag_make(Arena *arena, const char *file, Str source);
@@ -44,7 +47,8 @@ void diag_note(Diag *diag, const char *code, Span at, const char *format, ...) A
 /* Says how to repair what the last diagnostic named. */
 void diag_hint(Diag *diag, const char *format, ...) ATTR_PRINTF(2, 3);
 bool diag_ok(const Diag *diag); /* no errors so far */
-/* In order of place, errors and warnings alike; with the source line and a caret. */
+/* In order of place, errors and warnings alike, notes with what they follow; with the source
+ * line and a caret. */
 void diag_print(const Diag *diag, Buf *out);
 /* A JSON array of objects: level, code, file, line, col, text, hint. */
 void diag_json(const Diag *diag, Buf *out);

@@ -5,7 +5,7 @@
 #include "base/diag.h"
 
 typedef struct ProcSpec {
-    const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
+    const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH, from our directory */
     const char *dir;         /* working directory; NULL: ours */
     const char *const *env;  /* "NAME=value"..., NULL-terminated, added to ours; NULL: none */
     Str input;               /* its standard input */
@@ -23,7 +23,7 @@ typedef struct ProcResult {
     double seconds;
 } ProcResult;
 
-/* False only when the process could not be started (said in diag). */
+/* False only when the process could not be started (said in diag as P001). */
 bool proc_run(Arena *arena, const ProcSpec *spec, ProcResult *result, Diag *diag);
 /* Path of a program in PATH, or NULL. */
 const char *proc_find(Arena *arena, const char *program);

@@ -38,5 +38,7 @@ char *str_vformat(Arena *arena, const char *format, va_list args);
 bool str_to_i64(Str s, int64_t *value);
 bool str_to_double(Str s, double *value);
 bool str_utf8_valid(Str s);
+/* Bytes of the UTF-8 character at the front; 0 when there is none or it is not valid. */
+size_t str_utf8_step(Str s);
 
 #endif
