@@ -60,7 +60,7 @@ T_TEST(diag_cuts_long_lines_and_control_bytes)
     CHECK(strlen(text) < 1500);
     CHECK(!strchr(text, '\x1b'));
     CHECK(strstr(text, "..."));
-    Str out = str_from(text), first, source, caret;
+    Str out = str_from(text), first = {0}, source = {0}, caret = {0};
     CHECK(str_next(&out, '\n', &first) && str_next(&out, '\n', &source));
     CHECK(str_next(&out, '\n', &caret));
     CHECK_EQ_INT(str_find(caret, STR("^")), str_find(source, STR("?")));
