@@ -158,7 +158,7 @@ static bool rnn_weights(Infer *infer, int64_t input, int64_t hidden, int64_t sta
 {
     const Node *node = infer->node;
     int64_t layers = node_int(node, AT_LAYERS, 1), ways = node_bool(node, AT_BIDIRECTIONAL) ? 2 : 1;
-    uint32_t each = 2 + (node_bool(node, AT_BIAS) ? 2 : 0) + (state != hidden ? 1 : 0);
+    uint32_t each = 2 + (node_bool(node, AT_BIAS) ? 2u : 0u) + (state != hidden ? 1u : 0u);
     if (layers < 1 || layers > 10000 || node->n_in != 3 + (uint32_t)(layers * ways) * each)
         return infer_fail(infer, "%lld layers do not go with %u inputs", (long long)layers, node->n_in);
     int64_t rows = gates_of(node->kind) * hidden;
