@@ -196,3 +196,33 @@ bool str_utf8_valid(Str s)
     }
     return true;
 }
+
+enum { DISTANCE_MOST = 64 };
+
+static size_t least3(size_t a, size_t b, size_t c)
+{
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+size_t str_distance(Str a, Str b)
+{
+    if (a.len > DISTANCE_MOST || b.len > DISTANCE_MOST)
+        return DISTANCE_MOST + 1;
+    size_t row[3][DISTANCE_MOST + 1]; /* of the table, for the last three bytes of a */
+    for (size_t j = 0; j <= b.len; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            bool same = a.at[i - 1] == b.at[j - 1];
+            now[j] = least3(last[j] + 1, now[j - 1] + 1, last[j - 1] + !same);
+            bool swapped = i > 1 && j > 1 && a.at[i - 1] == b.at[j - 2] &&
+                           a.at[i - 2] == b.at[j - 1];
+            if (swapped && before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
+        }
+    }
+    return row[a.len % 3][b.len];
+}

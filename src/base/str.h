@@ -40,5 +40,8 @@ bool str_to_double(Str s, double *value);
 bool str_utf8_valid(Str s);
 /* Bytes of the UTF-8 character at the front; 0 when there is none or it is not valid. */
 size_t str_utf8_step(Str s);
+/* Edits that make b of a: a byte added, dropped, replaced, or two neighbours swapped. For
+ * "did you mean"; slices of more than 64 bytes are simply far apart (65). */
+size_t str_distance(Str a, Str b);
 
 #endif

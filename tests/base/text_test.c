@@ -193,3 +193,16 @@ T_TEST(json_strings_are_escaped_and_repaired)
     CHECK_EQ_STR(buf.at, "\"nan\" \"-inf\" 2.5");
     buf_free(&buf);
 }
+
+T_TEST(str_distance_counts_edits)
+{
+    CHECK_EQ_INT(str_distance(STR(""), STR("")), 0);
+    CHECK_EQ_INT(str_distance(STR("doctor"), STR("doctor")), 0);
+    CHECK_EQ_INT(str_distance(STR("docter"), STR("doctor")), 1);
+    CHECK_EQ_INT(str_distance(STR("dcotor"), STR("doctor")), 1);
+    CHECK_EQ_INT(str_distance(STR("kitten"), STR("sitting")), 3);
+    CHECK_EQ_INT(str_distance(STR(""), STR("abc")), 3);
+    CHECK_EQ_INT(str_distance(STR("abc"), (Str){0}), 3);
+    char longer[65] = {0};
+    CHECK_EQ_INT(str_distance((Str){longer, 65}, (Str){longer, 64}), 65);
+}

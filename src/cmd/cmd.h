@@ -1,0 +1,95 @@
+/* The command line: what each subcommand (src/cmd/cmd_NAME.c) looks like to main.c, and the
+ * option reader they share.
+ *
+ *     int cmd_fmt(int argc, char **argv)
+ *     {
+ *         bool in_place = false;
+ *         const CmdOption options[] = {{"in-place", CMD_FLAG, &in_place, NULL, "rewrite the file"}};
+ *         CmdUsage usage = {"fmt", "FILE.craft", "Prints ...", "acraft fmt softmax.craft",
+ *                           options, 1, 1, 1};
+ *         CmdArgs args = {0};
+ *         int status = CMD_OK;
+ *         if (cmd_read(&usage, argc, argv, &args, &status))
+ *             status = format_file(args.words[0], ...);
+ *         cmd_done(&args);
+ *         return status;
+ *     }
+ *
+ * A new subcommand is one file and one row of the table in main.c.
+ */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "base/file.h"
+
+#define ACRAFT_VERSION "0.1.0"
+
+/* Exit status. */
+enum {
+    CMD_OK = 0,    /* as asked */
+    CMD_NO = 1,    /* the answer is no: wrong values, a hazard, a failed check */
+    CMD_USAGE = 2, /* bad usage or unreadable input */
+    CMD_LACKS = 3, /* the environment, or acraft itself, lacks something */
+};
+
+/* argv[0] is the subcommand's own name. Returns an exit status. */
+typedef int CmdFunction(int argc, char **argv);
+
+typedef struct CmdRow {
+    const char *name;
+    const char *help; /* one line */
+    CmdFunction *function;
+} CmdRow;
+
+/* main() without the process around it; `rows` ends with a row without name. */
+int cmd_dispatch(const CmdRow *rows, int argc, char **argv);
+
+typedef enum CmdOptionKind {
+    CMD_FLAG, /* bool */
+    CMD_TEXT, /* const char * */
+    CMD_I64,  /* int64_t */
+    CMD_F64,  /* double */
+    CMD_LIST, /* NameList; may be given again */
+} CmdOptionKind;
+
+/* --name VALUE, --name=VALUE; a name of one letter is -n VALUE or -nVALUE. */
+typedef struct CmdOption {
+    const char *name;
+    CmdOptionKind kind;
+    void *into;        /* of the kind's type; keeps its value when the option is not given */
+    const char *value; /* what the value is called in the help, "FILE"; NULL for a flag */
+    const char *help;
+} CmdOption;
+
+typedef struct CmdUsage {
+    const char *name;     /* "run" */
+    const char *synopsis; /* "PATH [--task MODEL.py]", without the options common to all */
+    const char *text;     /* what it does: one or more lines */
+    const char *example;  /* a command line that works */
+    const CmdOption *options;
+    size_t option_count;
+    uint32_t least, most; /* number of words that are not options */
+} CmdUsage;
+
+typedef struct CmdArgs {
+    /* what every command takes */
+    bool json;
+    const char *chip; /* "910B2" unless told */
+    int64_t seed;     /* 0 unless told */
+    /* what is not an option, in order */
+    char **words;
+    uint32_t word_count;
+    Arena arena; /* holds the lists; free for the command's own use */
+} CmdArgs;
+
+/* False: the command is over (help was printed, or a complaint) and *status is its answer. */
+bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *status);
+void cmd_done(CmdArgs *args);
+
+/* The name nearest to a mistyped one, or NULL when none is near. */
+const char *cmd_nearest(const char *typed, const char *const *names, size_t count);
+
+/* The subcommands. */
+int cmd_doctor(int argc, char **argv);
+
+#endif

@@ -1,0 +1,123 @@
+/* acraft doctor: which tools and walls of this machine are there, what each is for, and the
+ * Debian package that gives a missing one. */
+#include "base/proc.h"
+#include "box/box.h"
+#include "cmd/cmd.h"
+#include <stdio.h>
+#include <sys/utsname.h>
+
+typedef struct Tool {
+    const char *program, *package, *use;
+    bool needed;
+} Tool;
+
+static const Tool tools[] = {
+    {"clang++", "clang", "compiles AscendC kernels for the twin, with instrumentation", true},
+    {"g++", "g++", "compiles host tiling functions where clang++ is not wanted", false},
+    {"bwrap", "bubblewrap", "a sandbox where own namespaces are not allowed", false},
+};
+enum { TOOLS = sizeof tools / sizeof *tools };
+
+typedef struct Findings {
+    const char *path[TOOLS]; /* NULL: missing */
+    uint32_t walls;
+    const char *open; /* what no wall covers; NULL: nothing */
+    bool ok;
+    struct utsname machine;
+} Findings;
+
+static Findings examine(Arena *arena)
+{
+    Findings f = {.ok = true};
+    for (size_t i = 0; i < TOOLS; i++) {
+        f.path[i] = proc_find(arena, tools[i].program);
+        f.ok = f.ok && (f.path[i] || !tools[i].needed);
+    }
+    f.walls = box_probe(arena, &f.open);
+    f.ok = f.ok && !f.open;
+    uname(&f.machine);
+    return f;
+}
+
+static void print_tools(const Findings *f)
+{
+    puts("tools");
+    for (size_t i = 0; i < TOOLS; i++) {
+        printf("  %-24s %s: %s\n", tools[i].program, f->path[i] ? f->path[i] : "missing",
+               tools[i].use);
+        if (!f->path[i])
+            printf("  %-24s %s; Debian package %s\n", "", tools[i].needed ? "needed" : "optional",
+                   tools[i].package);
+    }
+}
+
+static void print_walls(const Findings *f)
+{
+    puts("walls of the sandbox");
+    for (int w = 0; w < BOX_WALL_COUNT; w++)
+        printf("  %-24s %s\n", box_wall_text((BoxWall)w),
+               f->walls & 1u << w ? "stands" : "not on this machine");
+    if (f->open)
+        printf("  open: %s; foreign kernels run only with --trust\n", f->open);
+}
+
+static void print_text(const Findings *f)
+{
+    printf("acraft %s on %s, %s %s\n", ACRAFT_VERSION, f->machine.machine, f->machine.sysname,
+           f->machine.release);
+    print_tools(f);
+    print_walls(f);
+    puts(f->ok ? "everything needed is here" : "something needed is missing, see above");
+}
+
+static void json_tool(Buf *out, const Tool *tool, const char *path)
+{
+    buf_printf(out, "{\"name\": \"%s\", \"path\": ", tool->program);
+    if (path)
+        buf_json_str(out, str_from(path));
+    else
+        buf_puts(out, "null");
+    buf_printf(out, ", \"package\": \"%s\", \"needed\": %s}", tool->package,
+               tool->needed ? "true" : "false");
+}
+
+static void print_json(const Findings *f)
+{
+    Buf out = {0};
+    buf_printf(&out, "{\"version\": \"%s\", \"ok\": %s, \"tools\": [", ACRAFT_VERSION,
+               f->ok ? "true" : "false");
+    for (size_t i = 0; i < TOOLS; i++) {
+        buf_puts(&out, i ? ", " : "");
+        json_tool(&out, &tools[i], f->path[i]);
+    }
+    buf_puts(&out, "], \"walls\": {");
+    for (int w = 0; w < BOX_WALL_COUNT; w++)
+        buf_printf(&out, "%s\"%s\": %s", w ? ", " : "", box_wall_text((BoxWall)w),
+                   f->walls & 1u << w ? "true" : "false");
+    buf_puts(&out, "}, \"open\": ");
+    buf_json_str(&out, str_from(f->open));
+    buf_puts(&out, "}\n");
+    fwrite(out.at, 1, out.len, stdout);
+    buf_free(&out);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    CmdUsage usage = {"doctor",
+                      "",
+                      "Says which tools and sandbox walls this machine has.",
+                      "acraft doctor --json",
+                      NULL,
+                      0,
+                      0,
+                      0};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status)) {
+        Findings f = examine(&args.arena);
+        (args.json ? print_json : print_text)(&f);
+        status = f.ok ? CMD_OK : CMD_LACKS;
+    }
+    cmd_done(&args);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* acraft: finds the subcommand and runs it. The table below is the list of all subcommands. */
+#include "cmd/cmd.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const CmdRow rows[] = {
+    {"doctor", "what this machine has and lacks", cmd_doctor},
+    {NULL, NULL, NULL},
+};
+
+static void out_of_memory(size_t wanted)
+{
+    fprintf(stderr, "acraft: out of memory (wanted %zu bytes)\n", wanted);
+    _exit(CMD_LACKS);
+}
+
+/* In the hostile build, ACRAFT_FAIL_ALLOC=n makes the n-th allocation fail. */
+static void read_hostile_settings(void)
+{
+#ifdef ACRAFT_HOSTILE
+    const char *nth = getenv("ACRAFT_FAIL_ALLOC");
+    if (nth)
+        arena_fail_after(strtoul(nth, NULL, 10));
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    arena_set_oom_handler(out_of_memory);
+    read_hostile_settings();
+    int status = cmd_dispatch(rows, argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "acraft: cannot write the output: %s\n", strerror(errno));
+        return CMD_LACKS;
+    }
+    return status;
+}

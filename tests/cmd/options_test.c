@@ -1,0 +1,131 @@
+/* The option reader and the dispatch of subcommands. */
+#include "cmd/cmd.h"
+#include "tests/t.h"
+#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct Values {
+    bool strict;
+    const char *trace;
+    int64_t blocks;
+    double limit;
+    NameList in;
+    CmdArgs args;
+} Values;
+
+/* Reads a command line; returns the status, or -1 when the command may go on. */
+static int read_line(Values *v, char **argv)
+{
+    CmdOption options[] = {
+        {"strict", CMD_FLAG, &v->strict, NULL, "s"}, {"trace", CMD_TEXT, &v->trace, "FILE", "t"},
+        {"blocks", CMD_I64, &v->blocks, "N", "b"},   {"limit", CMD_F64, &v->limit, "X", "l"},
+        {"in", CMD_LIST, &v->in, "NAME=VALUE", "i"}, {"o", CMD_TEXT, &v->trace, "FILE", "o"},
+    };
+    CmdUsage usage = {"run", "PATH [PATH]", "text", "acraft run x", options, 6, 1, 2};
+    int argc = 0, status = CMD_OK;
+    while (argv[argc])
+        argc++;
+    return cmd_read(&usage, argc, argv, &v->args, &status) ? -1 : status;
+}
+
+#define LINE(...) ((char *[]){"run", __VA_ARGS__, NULL})
+
+T_TEST(options_of_all_kinds)
+{
+    Values v = {.blocks = 7};
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--strict", "--trace", "f", "--blocks=-3", "--limit",
+                                    "1.5", "--in=x=1", "b", "--in", "y=2", "--json", "--seed=9")),
+                 -1);
+    CHECK(v.strict && v.args.json);
+    CHECK_EQ_STR(v.trace, "f");
+    CHECK_EQ_INT(v.blocks, -3);
+    CHECK_NEAR(v.limit, 1.5, 0);
+    REQUIRE(v.in.len == 2);
+    CHECK_EQ_STR(v.in.at[0], "x=1");
+    CHECK_EQ_STR(v.in.at[1], "y=2");
+    CHECK_EQ_INT(v.args.seed, 9);
+    CHECK_EQ_STR(v.args.chip, "910B2");
+    REQUIRE(v.args.word_count == 2);
+    CHECK_EQ_STR(v.args.words[0], "a");
+    CHECK_EQ_STR(v.args.words[1], "b");
+    cmd_done(&v.args);
+}
+
+T_TEST(options_short_forms_and_the_double_dash)
+{
+    Values v = {.blocks = 7};
+    CHECK_EQ_INT(read_line(&v, LINE("-ofile", "--", "--strict", "-")), -1);
+    CHECK_EQ_STR(v.trace, "file");
+    CHECK(!v.strict);
+    CHECK_EQ_INT(v.blocks, 7);
+    REQUIRE(v.args.word_count == 2);
+    CHECK_EQ_STR(v.args.words[0], "--strict");
+    CHECK_EQ_STR(v.args.words[1], "-");
+    CHECK_EQ_INT(read_line(&v, LINE("-o", "g", "x")), -1);
+    CHECK_EQ_STR(v.trace, "g");
+}
+
+/* Both streams of what follows go to a file, whose text can be read back. */
+static int capture;
+
+static void begin_capture(void)
+{
+    char name[] = "/tmp/acraft-test-XXXXXX";
+    capture = mkstemp(name);
+    unlink(name);
+    fflush(stdout);
+    dup2(capture, 2);
+}
+
+static bool was_said(const char *text)
+{
+    static char said[4096];
+    ssize_t len = pread(capture, said, sizeof said - 1, 0);
+    said[len > 0 ? len : 0] = 0;
+    CHECK(ftruncate(capture, 0) == 0 && lseek(capture, 0, SEEK_SET) == 0);
+    return strstr(said, text) != NULL;
+}
+
+T_TEST(options_that_are_wrong)
+{
+    Values v = {0};
+    begin_capture();
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--trce", "f")), CMD_USAGE);
+    CHECK(was_said("did you mean '--trace'?"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--zzzzzzzz")), CMD_USAGE);
+    CHECK(was_said("no option '--zzzzzzzz'; acraft run --help"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "-q")), CMD_USAGE);
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--o", "x")), CMD_USAGE);
+    CHECK(was_said("no option"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--trace")), CMD_USAGE);
+    CHECK(was_said("option '--trace' needs a value: FILE"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--strict=1")), CMD_USAGE);
+    CHECK(was_said("takes no value"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--blocks", "3x")), CMD_USAGE);
+    CHECK(was_said("no whole number"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--limit=")), CMD_USAGE);
+    CHECK(was_said("is no number"));
+    CHECK_EQ_INT(read_line(&v, LINE("--strict")), CMD_USAGE);
+    CHECK(was_said("something is missing: acraft run PATH"));
+    CHECK_EQ_INT(read_line(&v, LINE("a", "b", "c")), CMD_USAGE);
+    CHECK(was_said("'c' is one too many"));
+}
+
+static int answer_four(int argc, char **argv)
+{
+    return argc == 2 && !strcmp(argv[0], "four") ? 4 : 5;
+}
+
+T_TEST(dispatch_finds_the_command)
+{
+    const CmdRow rows[] = {{"four", "gives 4", answer_four}, {NULL, NULL, NULL}};
+    CHECK_EQ_INT(cmd_dispatch(rows, 3, (char *[]){"acraft", "four", "x", NULL}), 4);
+    begin_capture();
+    CHECK_EQ_INT(cmd_dispatch(rows, 1, (char *[]){"acraft", NULL}), CMD_USAGE);
+    CHECK_EQ_INT(cmd_dispatch(rows, 2, (char *[]){"acraft", "fuor", NULL}), CMD_USAGE);
+    CHECK(was_said("did you mean 'four'?"));
+    CHECK_EQ_INT(cmd_dispatch(rows, 2, (char *[]){"acraft", "entirely", NULL}), CMD_USAGE);
+    CHECK(!was_said("did you mean"));
+}
