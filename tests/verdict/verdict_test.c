@@ -1,0 +1,117 @@
+/* Verdicts there and back, and texts that are none. */
+#include "tests/t.h"
+
+#include "verdict/verdict.h"
+#include <math.h>
+
+static Verdict full_verdict(Arena *a)
+{
+    Verdict v = verdict_make();
+    v.task = "level1/\"Add\"";
+    v.candidate = "a.cpp";
+    v.kase = "3";
+    verdict_fail(&v, VERDICT_HAZARD, STAGE_RUN, "one\nrace");
+    v.compiled = VERDICT_YES;
+    v.correct = VERDICT_NO;
+    v.max_abs_err = 0.25;
+    v.max_rel_err = INFINITY;
+    v.first_bad.any = true;
+    v.first_bad.tensor = "y";
+    v.first_bad.index = 12345678901234;
+    v.first_bad.got = NAN;
+    v.first_bad.want = -INFINITY;
+    VerdictFinding f = {.kind = FINDING_LEAK, .code = "S028", .message = "m", .file = "k.cpp",
+                        .line = 7, .core = 3, .count = 9, .api = "AllocTensor", .device = "hangs",
+                        .repair = "free"};
+    VerdictAccess access = {.memory = "UB", .write = true, .from = 32, .to = 64, .file = "k.cpp",
+                            .line = 8};
+    vec_push(a, &f.accesses, access);
+    vec_push(a, &v.hazards, f);
+    vec_push(a, &v.unsupported, "Sort32");
+    VerdictPipe pipe = {.name = "aiv_vec", .cycles = 10, .share = 0.5};
+    vec_push(a, &v.pipes, pipe);
+    v.cycles = 1000;
+    v.predicted_us = 1.5;
+    v.proved = 4;
+    v.seconds = 0.125;
+    return v;
+}
+
+T_TEST(full_verdict_round_trips)
+{
+    Arena a = {0};
+    Buf first = {0}, second = {0};
+    Verdict v = full_verdict(&a), back;
+    verdict_to_json(&v, &first);
+    Diag diag = diag_make(&a, "v.json", (Str){0});
+    REQUIRE(verdict_from_json(&a, buf_view(&first), &back, &diag));
+    verdict_to_json(&back, &second);
+    CHECK_EQ_STR(second.at, first.at);
+    CHECK_EQ_INT(back.first_bad.index, 12345678901234);
+    CHECK(isnan(back.first_bad.got) && isinf(back.first_bad.want));
+    CHECK(isnan(back.bound_us));
+    CHECK_EQ_INT(back.hazards.at[0].accesses.at[0].to, 64);
+    buf_free(&first);
+    buf_free(&second);
+    arena_drop(&a);
+}
+
+T_TEST(empty_verdict_has_every_key)
+{
+    Buf out = {0};
+    Verdict v = verdict_make();
+    verdict_to_json(&v, &out);
+    CHECK_EQ_STR(out.at,
+                 "{\"task\": \"\", \"candidate\": \"\", \"case\": \"\", \"status\": \"ok\", "
+                 "\"stage\": \"extract\", \"reason\": \"\", \"compiled\": null, \"correct\": null, "
+                 "\"max_abs_err\": null, \"max_rel_err\": null, \"first_bad\": null, "
+                 "\"hazards\": [], \"unsupported\": [], \"cycles\": null, \"predicted_us\": null, "
+                 "\"bound_us\": null, \"pipes\": [], \"proved\": 0, \"watched\": 0, "
+                 "\"walls_missing\": \"\", \"seconds\": null}");
+    buf_free(&out);
+}
+
+T_TEST(first_failure_stays)
+{
+    Verdict v = verdict_make();
+    verdict_fail(&v, VERDICT_TIMEOUT, STAGE_RUN, "first");
+    verdict_fail(&v, VERDICT_WRONG, STAGE_COMPARE, "second");
+    CHECK_EQ_INT(v.status, VERDICT_TIMEOUT);
+    CHECK_EQ_STR(v.reason, "first");
+}
+
+static void check_refused(const char *text)
+{
+    Arena a = {0};
+    Verdict v;
+    Diag diag = diag_make(&a, "v.json", (Str){0});
+    CHECK_MSG(!verdict_from_json(&a, str_from(text), &v, &diag), "accepted %s", text);
+    CHECK(diag.errors > 0);
+    arena_drop(&a);
+}
+
+T_TEST(what_is_no_verdict_is_refused)
+{
+    check_refused("");
+    check_refused("[]");
+    check_refused("{}");
+    check_refused("{\"status\": \"fine\"}");
+    check_refused("{\"status\": 3}");
+    check_refused("{\"status\": \"ok\", \"cycles\": -1}");
+    check_refused("{\"status\": \"ok\", \"hazards\": [1]}");
+    check_refused("{\"status\": \"ok\", \"hazards\": [{\"line\": 99999999999}]}");
+    check_refused("{\"status\": \"ok\", \"first_bad\": 4}");
+    check_refused("{\"status\": \"ok\", \"correct\": \"yes\"}");
+    check_refused("{\"status\": \"ok\"");
+}
+
+T_TEST(every_status_has_a_row_and_a_text_of_its_own)
+{
+    for (int i = 0; i < VERDICT_STATUS_COUNT; i++) {
+        VerdictStatus back = VERDICT_OK;
+        const VerdictStatusRow *row = verdict_status_row((VerdictStatus)i);
+        CHECK(verdict_status_from_text(str_from(row->text), &back));
+        CHECK_EQ_INT(back, i);
+        CHECK_EQ_INT(row->exit == 3, !row->counted);
+    }
+}
