@@ -77,7 +77,7 @@ BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 # A fuzzer belongs to the folder its name starts with: sim_record_fuzz.c links sim's archives.
 fuzz_home  = $(firstword $(subst _, ,$1))
 
-.PHONY: all check golden layers fmt fmt-check bench soak clean coverage
+.PHONY: all everything check golden layers fmt fmt-check bench soak clean coverage
 .DELETE_ON_ERROR:
 .SECONDARY:
 all: $(OUT)/acraft
@@ -116,6 +116,10 @@ test-$1: $(OUT)/test-$1
 	@ACRAFT=$(OUT)/acraft $$(abspath $$<)
 endef
 $(foreach f,$(FOLDERS),$(eval $(call folder_rules,$f)))
+
+# Every archive, test and program, without running any.
+everything: $(OUT)/acraft $(patsubst %,$(OUT)/test-%,$(TESTED)) \
+            $(patsubst %,$(OUT)/replay-%,$(FUZZERS)) $(patsubst %,$(OUT)/bench-%,$(BENCHES))
 
 $(OUT)/acraft: $(MAIN) $(call archives,cmd)
 	$(call link,$^,$(call libs,cmd))
