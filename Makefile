@@ -179,7 +179,8 @@ fmt:
 	clang-format -i $(FORMATTED)
 fmt-check:
 	@echo "  TEST format"
-	@clang-format --dry-run -Werror $(FORMATTED)
+	@bad=$$(clang-format --dry-run -Werror $(FORMATTED) 2>&1 | sed -n "s/:.*error: .*//p" | sort -u); \
+	if [ -n "$$bad" ]; then echo "make fmt would change:" $$bad; exit 1; fi
 
 clean:
 	rm -rf $(BUILD)
