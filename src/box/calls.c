@@ -64,7 +64,7 @@ static bool add_process_rules(scmp_filter_ctx ctx, CallProfile profile)
     if (profile == C)
         return true;
     struct scmp_arg_cmp plain = SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACE_FLAGS, 0);
-    struct scmp_arg_cmp only_ask = SCMP_A2(SCMP_CMP_EQ, 0);
+    struct scmp_arg_cmp only_ask = SCMP_A2(SCMP_CMP_EQ, 0, 0);
     return allow_if(ctx, SCMP_SYS(clone), plain) && answer(ctx, SCMP_SYS(clone3), ENOSYS) &&
            allow_if(ctx, SCMP_SYS(prlimit64), only_ask);
 }
@@ -75,7 +75,7 @@ static bool add_special_rules(scmp_filter_ctx ctx, CallProfile profile)
               answer(ctx, SCMP_SYS(ioctl), ENOTTY);
     /* The box's own exec; afterwards its descriptor is gone. */
     if (profile != C)
-        ok = ok && allow_if(ctx, SCMP_SYS(execveat), SCMP_A4(SCMP_CMP_EQ, AT_EMPTY_PATH));
+        ok = ok && allow_if(ctx, SCMP_SYS(execveat), SCMP_A4(SCMP_CMP_EQ, AT_EMPTY_PATH, 0));
     if (profile == T)
         ok = ok && answer(ctx, SCMP_SYS(prctl), EINVAL);
     return ok;
