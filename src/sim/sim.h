@@ -116,7 +116,7 @@ bool sim_gm_add(Sim *sim, const SimRegion *region);
 void sim_observe(Sim *sim, SimObserver *observer, void *context);
 
 uint32_t sim_core_count(const Sim *sim);
-const SimCore *sim_core(const Sim *sim, uint32_t core);
+const SimCore *sim_core(Sim *sim, uint32_t core);
 SimState sim_feed(Sim *sim, uint32_t core, const Record *records, size_t n, size_t *used);
 /* A blocked core whose wait is over; also true for one that is not blocked and has not ended. */
 bool sim_can_run(const Sim *sim, uint32_t core);

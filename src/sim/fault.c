@@ -1,0 +1,120 @@
+/* Faults: collected with place, ranges and count, one per code and source line; and their text. */
+#include "sim/sim_int.h"
+
+static const SimFaultRow fault_rows[SIM_FAULT_COUNT] = {
+#define FAULT(name, code, kind, stops, title, device, repair) \
+    [SIM_FAULT_##name] = {code, SIM_KIND_##kind, stops, title, device, repair},
+#include "sim/fault.def"
+#undef FAULT
+};
+
+const SimFaultRow *sim_fault_row(enum SimFaultCode code)
+{
+    return (uint32_t)code < SIM_FAULT_COUNT ? &fault_rows[code] : NULL;
+}
+
+const char *sim_name(const CoreState *core, uint16_t id)
+{
+    return id > 0 && id < core->names.len && core->names.at[id] ? core->names.at[id] : "";
+}
+
+static const char *api_name(const Step *s)
+{
+    const char *name = sim_name(s->core, s->r->api);
+    const NpuIsa *row = npu_isa(s->r->op);
+    return *name || !row ? name : row->api;
+}
+
+/* The same fault seen before, at the same place. */
+static SimFault *seen(Sim *sim, const SimFault *f)
+{
+    for (uint32_t i = 0; i < sim->faults.len; i++) {
+        SimFault *old = &sim->faults.at[i];
+        if (old->code == f->code && old->line == f->line && old->op == f->op &&
+            strcmp(old->file, f->file) == 0)
+            return old;
+    }
+    return NULL;
+}
+
+static void add_fault(Step *s, enum SimFaultCode code, SimRange range, const char *format,
+                      va_list args)
+{
+    Sim *sim = s->sim;
+    if (fault_rows[code].stops)
+        s->failed = true;
+    SimFault fault = {
+        .code = code,
+        .core = s->core_index,
+        .op = s->r->op,
+        .api = api_name(s),
+        .file = sim_name(s->core, s->r->file),
+        .line = s->r->line,
+        .range = {range},
+        .count = 1,
+        .record = s->core->index,
+    };
+    SimFault *old = seen(sim, &fault);
+    if (old) {
+        old->count++;
+        return;
+    }
+    uint32_t most = sim->config.max_faults ? sim->config.max_faults : 200;
+    if (sim->faults.len >= most) {
+        sim->faults_dropped++;
+        return;
+    }
+    fault.message = str_vformat(&sim->arena, format, args);
+    vec_push(&sim->arena, &sim->faults, fault);
+}
+
+void sim_report(Step *s, enum SimFaultCode code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_fault(s, code, (SimRange){0}, format, args);
+    va_end(args);
+}
+
+void sim_report_range(Step *s, enum SimFaultCode code, SimRange range, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_fault(s, code, range, format, args);
+    va_end(args);
+}
+
+uint32_t sim_fault_count(const Sim *sim) { return sim->faults.len; }
+
+const SimFault *sim_fault(const Sim *sim, uint32_t index)
+{
+    return index < sim->faults.len ? &sim->faults.at[index] : NULL;
+}
+
+static void core_text(const Sim *sim, uint32_t core, Buf *out)
+{
+    const SimCore *c = &sim->core[core].pub;
+    if (sim->config.kind == SIM_AIV || sim->config.kind == SIM_AIC)
+        buf_printf(out, "block %u", c->block);
+    else if (c->aic)
+        buf_printf(out, "block %u, cube core", c->block);
+    else
+        buf_printf(out, "block %u, vector core %u", c->block, c->sub);
+}
+
+void sim_fault_text(const Sim *sim, const SimFault *f, Buf *out)
+{
+    const SimFaultRow *row = &fault_rows[f->code];
+    if (*f->file)
+        buf_printf(out, "%s:%u: ", f->file, f->line);
+    buf_printf(out, "error: %s%s%s: %s [%s]\n", f->api, *f->api ? ": " : "", row->title,
+               f->message, row->code);
+    buf_puts(out, "  first seen on ");
+    core_text(sim, f->core, out);
+    if (f->count > 1)
+        buf_printf(out, "; %llu times in all", (unsigned long long)f->count);
+    buf_char(out, '\n');
+    if (*row->device)
+        buf_printf(out, "  on the device: %s\n", row->device);
+    buf_printf(out, "  repair: %s\n", row->repair);
+}

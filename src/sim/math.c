@@ -1,0 +1,134 @@
+/* Half conversions over arrays, exp and ln. See math.h. */
+#include "sim/math.h"
+
+/* Written with selections instead of branches so that the compiler makes vector code of it. */
+static inline float widen(uint16_t half)
+{
+    uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7FFFu;
+    uint32_t normal = (rest << 13) + (112u << 23);
+    uint32_t special = normal + (112u << 23); /* infinity, NaN: exponent 255 */
+    uint32_t tiny = math_bits((float)(int32_t)rest * 0x1p-24f);
+    uint32_t bits = rest >= 0x7C00 ? special : rest >= 0x0400 ? normal : tiny;
+    return math_float(sign | bits);
+}
+
+static inline uint16_t narrow(float value)
+{
+    uint32_t bits = math_bits(value), sign = bits >> 16 & 0x8000, rest = bits & 0x7FFFFFFF;
+    uint32_t normal = ((rest + 0xFFF + (rest >> 13 & 1)) >> 13) - (112u << 10);
+    /* Adding 1/2 makes the float unit round at 2^-24, the unit of a subnormal half. */
+    uint32_t tiny = math_bits(math_float(rest) + 0.5f) - 0x3F000000;
+    uint32_t half = rest < 0x38800000 ? tiny : normal;
+    half = rest >= 0x477FF000 ? 0x7C00u : half;
+    half = rest > 0x7F800000 ? 0x7E00u : half;
+    return (uint16_t)(sign | half);
+}
+
+void math_half_to_float(float *to, const uint16_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = widen(from[i]);
+}
+
+static uint16_t saturated(uint16_t half)
+{
+    uint16_t rest = half & 0x7FFF;
+    if (rest > 0x7C00)
+        return 0;
+    return rest == 0x7C00 ? (uint16_t)((half & 0x8000) | 0x7BFF) : half;
+}
+
+void math_float_to_half(uint16_t *to, const float *from, size_t n, bool saturate)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = narrow(from[i]);
+    for (size_t i = 0; saturate && i < n; i++)
+        to[i] = saturated(to[i]);
+}
+
+static inline double double_from(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static inline uint64_t double_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+#define LN2_HIGH 0x1.62e42fefa0000p-1
+#define LN2_LOW 0x1.cf79abc9e3b39p-40
+
+/* exp(x) = 2^k exp(r), |r| <= ln2/2, the rest by its Taylor series in double: 1e-15 relative. */
+static inline float exp_one(float value)
+{
+    double x = (double)value;
+    x = x > 89.0 ? 89.0 : x;
+    x = x < -105.0 ? -105.0 : x;
+    const double shift = 0x1.8p52;
+    double moved = x * 0x1.71547652b82fep0 + shift;
+    double k = moved - shift;
+    double r = (x - k * LN2_HIGH) - k * LN2_LOW;
+    double p = 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    /* The low bits of `moved` hold k as an integer. */
+    double scale = double_from((double_bits(moved) + 1023) << 52);
+    return (float)(p * scale);
+}
+
+/* ln(m 2^e) = e ln2 + 2 atanh((m-1)/(m+1)), m in [sqrt(1/2), sqrt(2)). */
+static inline float ln_one(float value)
+{
+    double x = (double)value;
+    uint64_t bits = double_bits(x);
+    uint64_t fraction = bits & 0xFFFFFFFFFFFFFull;
+    uint64_t up = fraction >= 0x6A09E667F3BCDull ? 1 : 0;
+    double m = double_from(fraction | ((1023 - up) << 52));
+    double e = (double)(int32_t)((bits >> 52) & 0x7FF) - 1023.0 + (double)(int32_t)up;
+    double f = (m - 1.0) / (m + 1.0), s = f * f;
+    double p = 1.0 / 19;
+    p = p * s + 1.0 / 17;
+    p = p * s + 1.0 / 15;
+    p = p * s + 1.0 / 13;
+    p = p * s + 1.0 / 11;
+    p = p * s + 1.0 / 9;
+    p = p * s + 1.0 / 7;
+    p = p * s + 1.0 / 5;
+    p = p * s + 1.0 / 3;
+    p = p * s + 1.0;
+    double result = (e * LN2_HIGH + 2.0 * f * p) + e * LN2_LOW;
+    float answer = (float)result;
+    answer = x == 0.0 ? -__builtin_inff() : answer;
+    answer = x < 0.0 ? __builtin_nanf("") : answer;
+    answer = value > 0x1.fffffep127f ? value : answer;
+    return value != value ? value : answer;
+}
+
+float math_exp(float x) { return exp_one(x); }
+float math_ln(float x) { return ln_one(x); }
+
+void math_exp_array(float *to, const float *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = exp_one(from[i]);
+}
+
+void math_ln_array(float *to, const float *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = ln_one(from[i]);
+}

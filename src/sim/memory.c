@@ -1,0 +1,238 @@
+/* Memories and their shadow: a bit per byte says whether something defined was put there.
+ * In: byte ranges an instruction means to touch. Out: checked pointers, or a fault. */
+#include "sim/sim_int.h"
+
+void memory_open(SimMemory *m, uint8_t *at, uint64_t bytes, bool known, Arena *arena)
+{
+    *m = (SimMemory){.at = at, .bytes = bytes};
+    if (!known)
+        m->known = arena_array(arena, uint64_t, bytes / 64 + 1);
+}
+
+/* The bits of word `w` that fall into [from, to). */
+static uint64_t word_mask(uint64_t w, uint64_t from, uint64_t to)
+{
+    uint64_t mask = ~0ull;
+    if (w == from / 64)
+        mask &= ~0ull << (from % 64);
+    if (w == (to - 1) / 64)
+        mask &= ~0ull >> (63 - (to - 1) % 64);
+    return mask;
+}
+
+bool memory_known(const SimMemory *m, uint64_t from, uint64_t bytes)
+{
+    if (!m->known || bytes == 0)
+        return true;
+    for (uint64_t w = from / 64; w <= (from + bytes - 1) / 64; w++) {
+        uint64_t mask = word_mask(w, from, from + bytes);
+        if ((m->known[w] & mask) != mask)
+            return false;
+    }
+    return true;
+}
+
+void memory_set_known(SimMemory *m, uint64_t from, uint64_t bytes, bool known)
+{
+    if (!m->known || bytes == 0)
+        return;
+    for (uint64_t w = from / 64; w <= (from + bytes - 1) / 64; w++) {
+        uint64_t mask = word_mask(w, from, from + bytes);
+        m->known[w] = known ? m->known[w] | mask : m->known[w] & ~mask;
+    }
+}
+
+void memory_copy_known(SimMemory *d, uint64_t to, const SimMemory *s, uint64_t from, uint64_t n)
+{
+    if (memory_known(s, from, n)) {
+        memory_set_known(d, to, n, true);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        memory_set_known(d, to + i, 1, memory_known(s, from + i, 1));
+}
+
+uint64_t memory_count_unknown(const SimMemory *m, uint64_t *first)
+{
+    uint64_t count = 0;
+    *first = 0;
+    if (!m->known || m->bytes == 0)
+        return 0;
+    for (uint64_t w = 0; w <= (m->bytes - 1) / 64; w++) {
+        uint64_t missing = ~m->known[w] & word_mask(w, 0, m->bytes);
+        if (missing && count == 0)
+            *first = w * 64 + (uint64_t)__builtin_ctzll(missing);
+        count += (uint64_t)__builtin_popcountll(missing);
+    }
+    return count;
+}
+
+static const char *const operand_name[4] = {"destination", "source", "second source",
+                                            "third operand"};
+
+SimMemory *sim_local(Step *s, int operand, uint32_t spaces)
+{
+    uint32_t space = rec_space(s->r->operand[operand].address);
+    if (space >= NPU_SPACE_COUNT || space == NPU_NOWHERE) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "%s names no memory", operand_name[operand]);
+        return NULL;
+    }
+    if (!(spaces >> space & 1)) {
+        sim_report(s, SIM_FAULT_BAD_SPACE, "%s lies in %s, which this call does not take",
+                   operand_name[operand], npu_space_name(space));
+        return NULL;
+    }
+    SimMemory *m = &s->core->memory[space];
+    if (m->bytes == 0) {
+        sim_report(s, SIM_FAULT_NO_MEMORY_HERE, "%s lies in %s, but this is a %s core",
+                   operand_name[operand], npu_space_name(space),
+                   s->core->pub.aic ? "cube" : "vector");
+        return NULL;
+    }
+    return m;
+}
+
+static bool past_memory(Step *s, int operand, const SimMemory *m, SimRange range)
+{
+    if (range.to <= m->bytes && range.from <= range.to)
+        return false;
+    sim_report_range(s, SIM_FAULT_OVERFLOW, range,
+                     "%s touches %s bytes %llu to %llu; the memory has %llu",
+                     operand_name[operand], npu_space_name(range.space),
+                     (unsigned long long)range.from, (unsigned long long)range.to,
+                     (unsigned long long)m->bytes);
+    return true;
+}
+
+bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, uint64_t bytes,
+                     bool write)
+{
+    const RecordOperand *o = &s->r->operand[operand];
+    uint64_t base = rec_byte(o->address);
+    SimRange range = {rec_space(o->address), write, from, from + bytes};
+    if (past_memory(s, operand, m, range))
+        return false;
+    if (o->bytes && bytes && (range.to > base + o->bytes || from < base))
+        sim_report_range(s, SIM_FAULT_TENSOR_BOUNDS, range,
+                         "%s reaches %llu bytes past the end of its tensor of %u bytes",
+                         operand_name[operand],
+                         (unsigned long long)(range.to - (base + o->bytes)), o->bytes);
+    return true;
+}
+
+bool sim_aligned(Step *s, int operand, uint32_t unit)
+{
+    uint64_t address = s->r->operand[operand].address, byte = rec_byte(address);
+    if (byte % unit == 0)
+        return true;
+    sim_report_range(s, SIM_FAULT_MISALIGNED,
+                     (SimRange){rec_space(address), operand == 0, byte, byte + unit},
+                     "%s starts at %s byte %llu, which is not a multiple of %u",
+                     operand_name[operand], npu_space_name(rec_space(address)),
+                     (unsigned long long)byte, unit);
+    return false;
+}
+
+static SimGm *region_of(Sim *sim, uint64_t byte)
+{
+    SimGm *last = sim->last_gm;
+    if (last && byte >= last->region.base && byte - last->region.base < last->region.bytes)
+        return last;
+    uint32_t low = 0, high = sim->gm.len;
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        SimGm *gm = sim->gm.at[mid];
+        if (byte < gm->region.base)
+            high = mid;
+        else if (byte - gm->region.base >= gm->region.bytes)
+            low = mid + 1;
+        else
+            return sim->last_gm = gm;
+    }
+    return NULL;
+}
+
+/* The region before `byte`, for the message. */
+static const SimGm *region_before(const Sim *sim, uint64_t byte)
+{
+    const SimGm *best = NULL;
+    for (uint32_t i = 0; i < sim->gm.len && sim->gm.at[i]->region.base <= byte; i++)
+        best = sim->gm.at[i];
+    return best;
+}
+
+static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
+{
+    const SimGm *gm = region_before(s->sim, byte);
+    SimRange range = {NPU_GM, write, byte, byte + bytes};
+    const char *verb = write ? "writes" : "reads";
+    if (!gm) {
+        sim_report_range(s, SIM_FAULT_GM_BOUNDS, range,
+                         "%s %llu bytes at GM address 0x%llx, which belongs to no tensor", verb,
+                         (unsigned long long)bytes, (unsigned long long)byte);
+        return;
+    }
+    sim_report_range(s, SIM_FAULT_GM_BOUNDS, range,
+                     "%s bytes %llu to %llu of %s, which has %llu bytes (%llu elements of %s)",
+                     verb, (unsigned long long)(byte - gm->region.base),
+                     (unsigned long long)(byte - gm->region.base + bytes), gm->region.name,
+                     (unsigned long long)gm->region.bytes,
+                     (unsigned long long)(gm->region.bytes * 8 /
+                                          (npu_dtype_bits(gm->region.dtype)
+                                               ? npu_dtype_bits(gm->region.dtype)
+                                               : 8)),
+                     npu_dtype_text(gm->region.dtype));
+}
+
+SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
+                    uint64_t *inside)
+{
+    uint64_t byte = rec_byte(address);
+    SimGm *gm = region_of(s->sim, byte);
+    if (gm) {
+        *offset = byte - gm->region.base;
+        uint64_t room = gm->region.bytes - *offset;
+        *inside = bytes < room ? bytes : room;
+        uint64_t over = bytes - *inside;
+        if (over == 0) {
+            if (write && (gm->region.role == SIM_IN || gm->region.role == SIM_TILING))
+                sim_report_range(s, SIM_FAULT_GM_READ_ONLY,
+                                 (SimRange){NPU_GM, true, byte, byte + bytes},
+                                 "writes %llu bytes to input %s", (unsigned long long)bytes,
+                                 gm->region.name);
+            return gm;
+        }
+        if (!write && over < 32) {
+            sim_report_range(s, SIM_FAULT_GM_SLACK,
+                             (SimRange){NPU_GM, false, byte, byte + bytes},
+                             "reads %llu bytes past the end of %s (%llu bytes)",
+                             (unsigned long long)over, gm->region.name,
+                             (unsigned long long)gm->region.bytes);
+            return gm;
+        }
+    }
+    report_gm(s, byte, bytes, write);
+    return NULL;
+}
+
+void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes)
+{
+    if (gm->dirty)
+        return;
+    gm->dirty = true;
+    gm->op = s->r->op;
+    gm->core = s->core_index;
+    gm->file = sim_name(s->core, s->r->file);
+    gm->api = sim_name(s->core, s->r->api);
+    gm->line = s->r->line;
+    gm->from = offset;
+    gm->to = offset + bytes;
+}
+
+void sim_count(Step *s, uint64_t repeats, uint64_t read, uint64_t written)
+{
+    SimStat *stat = &s->sim->stat[s->r->op];
+    stat->repeats += repeats;
+    stat->bytes_read += read;
+    stat->bytes_written += written;
+}

@@ -1,0 +1,403 @@
+/* The simulator's frame: cores, GM, the dispatch of records to instructions, the end of a run.
+ * In: records of each core. Out: what sim.h promises. */
+#include "sim/sim_int.h"
+#include <stdio.h>
+
+static uint32_t cores_per_block(SimKind kind)
+{
+    return kind == SIM_MIX_1_2 ? 3 : kind == SIM_MIX_1_1 ? 2 : 1;
+}
+
+static void *take(Sim *sim, uint32_t core, const char *what, size_t bytes)
+{
+    if (!sim->config.map)
+        return heap_alloc(bytes);
+    char name[64];
+    snprintf(name, sizeof name, "core%u.%s", core, what);
+    void *memory = sim->config.map(sim->config.context, name, bytes);
+    return memory ? memory : heap_alloc(bytes);
+}
+
+static void release(Sim *sim, void *memory, size_t bytes)
+{
+    if (!memory)
+        return;
+    if (!sim->config.map)
+        heap_free(memory);
+    else if (sim->config.unmap)
+        sim->config.unmap(sim->config.context, memory, bytes);
+}
+
+static bool core_has(const CoreState *core, uint32_t space)
+{
+    if (space == NPU_UB)
+        return !core->pub.aic;
+    return core->pub.aic && space >= NPU_L1 && space <= NPU_FB;
+}
+
+/* Memories are made when a core is first looked at, so that many blocks cost little. */
+static void attach(Sim *sim, uint32_t index)
+{
+    CoreState *core = &sim->core[index];
+    if (core->attached)
+        return;
+    core->attached = true;
+    core->pub.view = take(sim, index, "view", sizeof(RecordView));
+    for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
+        if (!core_has(core, space))
+            continue;
+        uint32_t bytes = npu_space_bytes(sim->config.chip, space);
+        uint8_t *at = take(sim, index, npu_space_name(space), bytes);
+        memset(at, 0xFF, bytes);
+        core->pub.memory[space] = at;
+        core->pub.bytes[space] = bytes;
+        SimMemory *m = &core->memory[space];
+        *m = (SimMemory){at, heap_alloc((bytes / 64 + 1) * sizeof(uint64_t)), bytes};
+    }
+}
+
+static void detach(Sim *sim, CoreState *core)
+{
+    for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
+        heap_free(core->memory[space].known);
+        release(sim, core->pub.memory[space], core->pub.bytes[space]);
+        core->memory[space] = (SimMemory){0};
+        core->pub.memory[space] = NULL;
+    }
+}
+
+static void place_cores(Sim *sim)
+{
+    SimKind kind = sim->config.kind;
+    uint32_t per = cores_per_block(kind);
+    for (uint32_t i = 0; i < sim->cores; i++) {
+        SimCore *c = &sim->core[i].pub;
+        c->block = i / per;
+        c->aic = kind == SIM_AIC || (per > 1 && i % per == 0);
+        c->sub = c->aic || per == 1 ? 0 : i % per - 1;
+    }
+}
+
+Sim *sim_open(const SimConfig *config)
+{
+    if (!config->chip || !config->chip->simulated || config->blocks == 0 ||
+        config->blocks > 65535)
+        return NULL;
+    Sim *sim = heap_alloc(sizeof *sim);
+    sim->config = *config;
+    sim->cores = config->blocks * cores_per_block(config->kind);
+    sim->core = arena_array(&sim->arena, CoreState, sim->cores);
+    place_cores(sim);
+    return sim;
+}
+
+void sim_close(Sim *sim)
+{
+    if (!sim)
+        return;
+    for (uint32_t i = 0; i < sim->cores; i++) {
+        detach(sim, &sim->core[i]);
+        release(sim, sim->core[i].pub.view, sizeof(RecordView));
+        buf_free(&sim->core[i].text);
+    }
+    buf_free(&sim->printed);
+    arena_drop(&sim->arena);
+    heap_free(sim);
+}
+
+bool sim_gm_add(Sim *sim, const SimRegion *region)
+{
+    const uint64_t top = 1ull << 56;
+    if (region->bytes == 0 || !region->memory || region->base >= top ||
+        region->bytes > top - region->base)
+        return false;
+    uint32_t at = 0;
+    while (at < sim->gm.len && sim->gm.at[at]->region.base < region->base)
+        at++;
+    if (at > 0) {
+        const SimRegion *before = &sim->gm.at[at - 1]->region;
+        if (before->base + before->bytes > region->base)
+            return false;
+    }
+    if (at < sim->gm.len && region->base + region->bytes > sim->gm.at[at]->region.base)
+        return false;
+    SimGm *gm = arena_new(&sim->arena, SimGm);
+    gm->region = *region;
+    gm->region.name = str_dup(&sim->arena, str_from(region->name));
+    bool known = region->role != SIM_OUT && region->role != SIM_WORKSPACE;
+    memory_open(&gm->memory, region->memory, region->bytes, known, &sim->arena);
+    vec_push(&sim->arena, &sim->gm, gm);
+    memmove(&sim->gm.at[at + 1], &sim->gm.at[at], (sim->gm.len - 1 - at) * sizeof *sim->gm.at);
+    sim->gm.at[at] = gm;
+    return true;
+}
+
+void sim_observe(Sim *sim, SimObserver *observer, void *context)
+{
+    vec_push(&sim->arena, &sim->watchers, ((SimWatcher){observer, context}));
+}
+
+uint32_t sim_core_count(const Sim *sim) { return sim->cores; }
+
+const SimCore *sim_core(Sim *sim, uint32_t core)
+{
+    if (core >= sim->cores)
+        return NULL;
+    attach(sim, core);
+    return &sim->core[core].pub;
+}
+
+/* --- text records --- */
+
+enum { PRINTED_MOST = 1 << 20 };
+
+static void define_name(Sim *sim, CoreState *core, uint16_t id)
+{
+    while (core->names.len <= id)
+        vec_push(&sim->arena, &core->names, NULL);
+    core->names.at[id] = str_dup(&sim->arena, buf_view(&core->text));
+}
+
+static void text_done(Step *s, const RecordText *t)
+{
+    CoreState *core = s->core;
+    Str text = buf_view(&core->text);
+    if (t->kind == REC_TEXT_NAME)
+        define_name(s->sim, core, t->id);
+    else if (t->kind == REC_TEXT_PRINT && s->sim->printed.len + text.len <= PRINTED_MOST)
+        buf_str(&s->sim->printed, text);
+    else if (t->kind == REC_TEXT_ASSERT)
+        sim_report(s, SIM_FAULT_ASSERTED, "%.*s", STR_ARG(text));
+    buf_clear(&core->text);
+    core->in_text = false;
+}
+
+static bool exec_text(Step *s)
+{
+    RecordText t;
+    memcpy(&t, s->r, sizeof t);
+    CoreState *core = s->core;
+    bool follows = !core->in_text || (core->text_kind == t.kind && core->text_id == t.id);
+    if (t.op != REC_TEXT || t.kind >= REC_TEXT_KIND_COUNT || t.length > REC_TEXT_BYTES ||
+        !follows || core->text.len + t.length > REC_TEXT_LONGEST) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "text record of kind %u, %u bytes", t.kind, t.length);
+        return false;
+    }
+    buf_add(&core->text, t.text, t.length);
+    core->in_text = true;
+    core->text_kind = t.kind;
+    core->text_id = t.id;
+    if (!t.more) {
+        Record place = {.op = NPU_TRAP, .file = t.file, .line = t.line};
+        s->r = &place;
+        text_done(s, &t);
+    }
+    return !s->failed;
+}
+
+/* --- dispatch --- */
+
+static bool exec_form(Step *s, enum NpuForm form)
+{
+    switch (form) {
+    case NPU_F_BINARY:
+    case NPU_F_TERNARY:
+    case NPU_F_UNARY:
+    case NPU_F_SCALAR:
+    case NPU_F_AXPY:
+    case NPU_F_DUP: return exec_vector(s);
+    case NPU_F_CAST: return exec_cast(s);
+    case NPU_F_REDUCE: return exec_reduce(s);
+    case NPU_F_COMPARE: return exec_compare(s);
+    case NPU_F_SELECT: return exec_select(s);
+    case NPU_F_GATHER: return exec_gather(s);
+    case NPU_F_MOVE: return exec_move(s);
+    case NPU_F_SORT: return exec_sort(s);
+    case NPU_F_COPY: return exec_copy(s);
+    case NPU_F_LOAD: return exec_load(s);
+    case NPU_F_CUBE: return exec_mmad(s);
+    case NPU_F_FIXPIPE: return exec_fixpipe(s);
+    case NPU_F_SYNC: return exec_sync(s);
+    case NPU_F_SCALAR_ACCESS: return exec_scalar_access(s);
+    case NPU_F_REGISTER: return exec_register(s);
+    case NPU_F_BOOK: return exec_queue(s);
+    case NPU_F_COUNT: break;
+    }
+    return false;
+}
+
+/* What holds for every record before its own function looks at it. */
+static bool check_common(Step *s, const NpuIsa *row)
+{
+    const Record *r = s->r;
+    for (int i = 0; i < 3; i++)
+        if (r->dtype[i] >= NPU_DT_COUNT) {
+            sim_report(s, SIM_FAULT_BAD_RECORD, "element type %u", r->dtype[i]);
+            return false;
+        }
+    if (r->pipe >= NPU_PIPE_ALL) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "pipe %u", r->pipe);
+        return false;
+    }
+    if (row->dtypes && !(row->dtypes >> r->dtype[0] & 1) && row->form != NPU_F_CAST &&
+        row->form != NPU_F_COMPARE && row->form != NPU_F_SCALAR_ACCESS) {
+        sim_report(s, SIM_FAULT_BAD_DTYPE, "%s does not take %s on %s", row->instruction,
+                   npu_dtype_text(r->dtype[0]), s->sim->config.chip->name);
+        return false;
+    }
+    bool cube = row->pipe == NPU_PIPE_M || row->pipe == NPU_PIPE_MTE1 || row->pipe == NPU_PIPE_FIX;
+    if ((cube && !s->core->pub.aic) || (row->pipe == NPU_PIPE_V && s->core->pub.aic)) {
+        sim_report(s, SIM_FAULT_NOT_HERE, "%s runs on %s cores", row->instruction,
+                   cube ? "cube" : "vector");
+        return false;
+    }
+    return true;
+}
+
+static bool exec_record(Step *s)
+{
+    if (s->r->op & REC_TEXT)
+        return exec_text(s);
+    const NpuIsa *row = npu_isa(s->r->op);
+    if (!row) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "operation %u", s->r->op);
+        return false;
+    }
+    s->sim->stat[s->r->op].records++;
+    return check_common(s, row) && exec_form(s, row->form) && !s->failed;
+}
+
+static void stop_core(CoreState *core)
+{
+    core->stopped = core->ended = true;
+    core->pub.view->stopped = 1;
+}
+
+static void end_core(Step *s)
+{
+    queue_finish(s);
+    s->core->ended = true;
+    if (s->sim->config.kind == SIM_AIV || s->sim->config.kind == SIM_AIC)
+        detach(s->sim, s->core);
+}
+
+SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, size_t *used)
+{
+    *used = 0;
+    if (index >= sim->cores)
+        return SIM_STOPPED;
+    CoreState *core = &sim->core[index];
+    attach(sim, index);
+    core->wait = WAIT_NOTHING;
+    for (size_t i = 0; i < n; i++) {
+        if (core->ended) {
+            *used = n;
+            return core->stopped ? SIM_STOPPED : SIM_ENDED;
+        }
+        Step s = {.sim = sim, .core = core, .r = &records[i], .core_index = index};
+        if (records[i].op == NPU_CORE_END) {
+            end_core(&s);
+            *used = i + 1;
+            return SIM_ENDED;
+        }
+        if ((records[i].op == NPU_CROSS_WAIT || records[i].op == NPU_SYNC_ALL) &&
+            sync_must_wait(&s)) {
+            *used = i;
+            return SIM_BLOCKED;
+        }
+        bool fine = exec_record(&s);
+        if (fine && !(records[i].op & REC_TEXT))
+            for (uint32_t w = 0; w < sim->watchers.len; w++)
+                sim->watchers.at[w].call(sim->watchers.at[w].context, sim, index, core->index,
+                                         &records[i]);
+        core->pub.view->done = ++core->index;
+        if (!fine && !sim->config.keep_going) {
+            stop_core(core);
+            *used = n;
+            return SIM_STOPPED;
+        }
+    }
+    *used = n;
+    return core->ended ? (core->stopped ? SIM_STOPPED : SIM_ENDED) : SIM_MORE;
+}
+
+bool sim_can_run(const Sim *sim, uint32_t core)
+{
+    if (core >= sim->cores || sim->core[core].ended)
+        return false;
+    return sim->core[core].wait == WAIT_NOTHING || sync_ready(sim, core);
+}
+
+void sim_hang(Sim *sim)
+{
+    for (uint32_t i = 0; i < sim->cores; i++) {
+        CoreState *core = &sim->core[i];
+        if (core->ended || core->wait == WAIT_NOTHING)
+            continue;
+        Record place = {.op = core->wait == WAIT_ALL ? NPU_SYNC_ALL : NPU_CROSS_WAIT,
+                        .file = core->wait_file,
+                        .line = core->wait_line};
+        Step s = {.sim = sim, .core = core, .r = &place, .core_index = i};
+        sim_report(&s, SIM_FAULT_CROSS_NEVER_SET, "%s", sync_wait_text(&sim->arena, sim, i));
+        stop_core(core);
+    }
+}
+
+/* --- the end --- */
+
+static void finish_region(Sim *sim, SimGm *gm)
+{
+    uint64_t first, missing = memory_count_unknown(&gm->memory, &first);
+    if (missing == 0 || gm->region.role != SIM_OUT)
+        return;
+    Record place = {.op = gm->op};
+    Step s = {.sim = sim, .core = &sim->core[gm->core], .r = &place, .core_index = gm->core};
+    uint32_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
+    SimRange range = {NPU_GM, true, gm->region.base + first, gm->region.base + first + 1};
+    if (!gm->dirty) {
+        sim_report_range(&s, SIM_FAULT_NOT_WRITTEN, range,
+                         "%llu of %llu bytes of %s are never written, the first in element %llu",
+                         (unsigned long long)missing, (unsigned long long)gm->region.bytes,
+                         gm->region.name, (unsigned long long)(first * 8 / bits));
+        return;
+    }
+    sim_report_range(&s, SIM_FAULT_UNINITIALISED, range,
+                     "%llu bytes of output %s are undefined, the first in element %llu; undefined "
+                     "values were copied to its bytes %llu to %llu here",
+                     (unsigned long long)missing, gm->region.name,
+                     (unsigned long long)(first * 8 / bits), (unsigned long long)gm->from,
+                     (unsigned long long)gm->to);
+    SimFault *fault = &vec_last(&sim->faults);
+    fault->file = gm->file;
+    fault->line = gm->line;
+}
+
+void sim_finish(Sim *sim)
+{
+    if (sim->finished)
+        return;
+    sim->finished = true;
+    for (uint32_t i = 0; i < sim->cores; i++) {
+        CoreState *core = &sim->core[i];
+        Record place = {.op = NPU_CORE_END};
+        Step s = {.sim = sim, .core = core, .r = &place, .core_index = i};
+        if (!core->ended && core->wait == WAIT_NOTHING)
+            sim_report(&s, SIM_FAULT_NOT_ENDED, "after %llu records",
+                       (unsigned long long)core->index);
+    }
+    for (uint32_t i = 0; i < sim->gm.len; i++)
+        finish_region(sim, sim->gm.at[i]);
+}
+
+const SimStat *sim_stat(const Sim *sim, uint32_t op)
+{
+    return op < NPU_OP_COUNT ? &sim->stat[op] : NULL;
+}
+
+Str sim_printed(const Sim *sim) { return buf_view(&sim->printed); }
+
+uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first)
+{
+    *first = 0;
+    return region < sim->gm.len ? memory_count_unknown(&sim->gm.at[region]->memory, first) : 0;
+}

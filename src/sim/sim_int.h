@@ -1,0 +1,162 @@
+/* Inside the simulator: memories with their shadow, cores, queues, the helpers every instruction
+ * uses. Only src/sim includes this. */
+#ifndef SIM_SIM_INT_H
+#define SIM_SIM_INT_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sim/sim.h"
+#include <string.h>
+
+/* Bytes of a memory and, one bit per byte, whether something defined was put there. */
+typedef struct SimMemory {
+    uint8_t *at;
+    uint64_t *known; /* NULL: everything is defined */
+    uint64_t bytes;
+} SimMemory;
+
+typedef struct SimGm {
+    SimRegion region;
+    SimMemory memory;
+    bool dirty;      /* undefined bytes were copied in at: */
+    uint16_t op;
+    uint32_t core, line;
+    const char *file, *api;
+    uint64_t from, to;
+} SimGm;
+
+enum { SIM_MAX_BUFFERS = 256, SIM_MAX_SLOTS = 64 };
+enum SlotState { SLOT_FREE, SLOT_ALLOCATED, SLOT_QUEUED, SLOT_TAKEN };
+
+typedef struct SimSlot {
+    uint8_t state;
+    uint32_t line; /* of the last call on it */
+    uint16_t file;
+} SimSlot;
+
+/* What InitBuffer made: a queue of up to SIM_MAX_SLOTS buffers, or a TBuf. */
+typedef struct SimBuffer {
+    uint32_t id, position, slots, depth;
+    bool queue;
+    uint64_t address; /* with its memory */
+    uint32_t bytes;   /* of one slot */
+    uint16_t fifo[SIM_MAX_SLOTS];
+    uint32_t queued;
+    SimSlot slot[SIM_MAX_SLOTS];
+} SimBuffer;
+
+enum CoreWait { WAIT_NOTHING, WAIT_CROSS, WAIT_ALL };
+
+typedef struct CoreState {
+    SimCore pub;
+    SimMemory memory[NPU_SPACE_COUNT];
+    bool attached, ended, stopped;
+    uint64_t index; /* records executed */
+    VEC(const char *) names;
+    Buf text; /* a text record being put together */
+    uint8_t text_kind;
+    uint16_t text_id;
+    bool in_text;
+    /* special registers */
+    uint32_t atomic, atomic_dtype;
+    bool saturate, deq_set, hf32;
+    uint64_t deq_scale, pad_value, load3d_pad, fmatrix[2], fmatrix_pads[2], compare[2];
+    bool pad_set;
+    uint64_t va[32];
+    /* flags and queues */
+    uint8_t flag[NPU_PIPE_COUNT][NPU_PIPE_COUNT];      /* bit id: set and not waited for */
+    uint8_t flag_hand[NPU_PIPE_COUNT][NPU_PIPE_COUNT]; /* of those, written by hand */
+    uint32_t flag_line[NPU_PIPE_COUNT][NPU_PIPE_COUNT];
+    uint16_t flag_file[NPU_PIPE_COUNT][NPU_PIPE_COUNT];
+    VEC(SimBuffer) buffers;
+    uint32_t pipes_open, outstanding[NPU_POS_COUNT], buffer_count;
+    uint64_t space_used[NPU_SPACE_COUNT];
+    /* between cores */
+    uint16_t cross_sent[3][16], cross_ready[16]; /* sent: by mode, not yet matched */
+    uint64_t sync_calls[2];
+    enum CoreWait wait;
+    uint32_t wait_mode, wait_flag, wait_line;
+    uint16_t wait_file;
+} CoreState;
+
+typedef struct SimWatcher {
+    SimObserver *call;
+    void *context;
+} SimWatcher;
+
+struct Sim {
+    Arena arena;
+    SimConfig config;
+    uint32_t cores;
+    CoreState *core;
+    VEC(SimGm *) gm; /* by base address */
+    SimGm *last_gm;
+    VEC(SimFault) faults;
+    uint64_t faults_dropped;
+    SimStat stat[NPU_OP_COUNT];
+    VEC(SimWatcher) watchers;
+    Buf printed;
+    bool finished;
+};
+
+/* The record being executed, handed to every instruction. */
+typedef struct Step {
+    Sim *sim;
+    CoreState *core;
+    const Record *r;
+    uint32_t core_index;
+    bool failed; /* a stopping fault was reported */
+} Step;
+
+/* --- faults (fault.c) --- */
+void sim_report(Step *s, enum SimFaultCode code, const char *format, ...) ATTR_PRINTF(3, 4);
+void sim_report_range(Step *s, enum SimFaultCode code, SimRange range, const char *format, ...)
+    ATTR_PRINTF(4, 5);
+const char *sim_name(const CoreState *core, uint16_t id);
+
+/* --- memories (memory.c) --- */
+void memory_open(SimMemory *m, uint8_t *at, uint64_t bytes, bool known, Arena *arena);
+bool memory_known(const SimMemory *m, uint64_t from, uint64_t bytes);
+void memory_set_known(SimMemory *m, uint64_t from, uint64_t bytes, bool known);
+/* Definedness of one run follows that of another, byte by byte. */
+void memory_copy_known(SimMemory *d, uint64_t to, const SimMemory *s, uint64_t from, uint64_t n);
+uint64_t memory_count_unknown(const SimMemory *m, uint64_t *first);
+/* The on-chip memory an operand lies in, when it is one of `spaces` (bit set) and this core has it;
+ * reports and returns NULL otherwise. */
+SimMemory *sim_local(Step *s, int operand, uint32_t spaces);
+/* [from, from+bytes) of operand's memory: inside it, and inside the tensor. False: stop. */
+bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, uint64_t bytes,
+                     bool write);
+bool sim_aligned(Step *s, int operand, uint32_t unit);
+/* GM [address, +bytes): the region and offset; NULL after reporting. A read may reach up to 32
+ * bytes past the end: *inside then says how many are real. */
+SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
+                    uint64_t *inside);
+/* Undefined bytes arrive in GM [offset, +bytes): remembered until the end. */
+void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes);
+void sim_count(Step *s, uint64_t repeats, uint64_t read, uint64_t written);
+
+/* --- instructions, by form; false: a stopping fault was reported --- */
+bool exec_vector(Step *s);
+bool exec_cast(Step *s);
+bool exec_reduce(Step *s);
+bool exec_compare(Step *s);
+bool exec_select(Step *s);
+bool exec_gather(Step *s);
+bool exec_move(Step *s);
+bool exec_sort(Step *s);
+bool exec_copy(Step *s);
+bool exec_load(Step *s);
+bool exec_mmad(Step *s);
+bool exec_fixpipe(Step *s);
+bool exec_scalar_access(Step *s);
+bool exec_register(Step *s);
+bool exec_sync(Step *s);
+bool exec_queue(Step *s);
+/* Runs before exec_sync for what may have to wait for another core. */
+bool sync_must_wait(Step *s);
+bool sync_ready(const Sim *sim, uint32_t core);
+const char *sync_wait_text(Arena *arena, const Sim *sim, uint32_t core);
+void queue_finish(Step *s);
+
+#endif
