@@ -1,0 +1,236 @@
+/* Flags, barriers, cross-core signals, cache control, atomics and mask registers: calls that
+ * become one record each and move no data. */
+#ifndef ACRAFT_SYNC_H
+#define ACRAFT_SYNC_H
+
+#include "acraft/pipe.h"
+
+namespace AscendC {
+
+template <HardEvent event> inline void SetFlag(int32_t eventID, ACRAFT_SITE)
+{
+    acraft::put_flag(NPU_SET_FLAG, acraft::event_pipes[size_t(event)], eventID, 0, site);
+}
+template <HardEvent event> inline void WaitFlag(int32_t eventID, ACRAFT_SITE)
+{
+    acraft::put_flag(NPU_WAIT_FLAG, acraft::event_pipes[size_t(event)], eventID, 0, site);
+}
+template <pipe_t pipe> inline void PipeBarrier(ACRAFT_SITE) { acraft::put_barrier(acraft::pipe_of(pipe), site); }
+template <MemDsbT arg> inline void DataSyncBarrier(ACRAFT_SITE) { acraft::put_barrier(NPU_PIPE_ALL, site); }
+
+template <pipe_t from, pipe_t to> class TQueSync {
+public:
+    void SetFlag(TEventID id, ACRAFT_SITE) { put(NPU_SET_FLAG, id, site); }
+    void WaitFlag(TEventID id, ACRAFT_SITE) { put(NPU_WAIT_FLAG, id, site); }
+
+private:
+    void put(NpuOp op, TEventID id, const acraft::Site &site)
+    {
+        acraft::put_flag(op, {acraft::pipe_of(from), acraft::pipe_of(to)}, id, 0, site);
+    }
+};
+
+/* ---- between cores ---- */
+
+template <uint8_t modeId, pipe_t pipe> inline void CrossCoreSetFlag(uint16_t flagId, ACRAFT_SITE)
+{
+    Record &r = acraft::put(NPU_CROSS_SET, acraft::pipe_of(pipe), site);
+    r.mode = modeId;
+    r.n[0] = flagId;
+}
+template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> inline void CrossCoreWaitFlag(uint16_t flagId, ACRAFT_SITE)
+{
+    Record &r = acraft::put(NPU_CROSS_WAIT, acraft::pipe_of(pipe), site);
+    r.mode = modeId;
+    r.n[0] = flagId;
+}
+
+template <bool isAIVOnly = true> inline void SyncAll(ACRAFT_SITE)
+{
+    acraft::put_barrier(NPU_PIPE_ALL, site);
+    Record &r = acraft::put(NPU_SYNC_ALL, site);
+    r.mode = isAIVOnly ? 0 : 1;
+}
+template <bool isAIVOnly = true>
+inline void SyncAll(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &ubWorkspace,
+                    const int32_t usedCores = 0, ACRAFT_SITE)
+{
+    acraft::put_barrier(NPU_PIPE_ALL, site);
+    Record &r = acraft::put(NPU_SYNC_ALL, site);
+    r.operand[0] = gmWorkspace.operand();
+    r.operand[1] = ubWorkspace.operand();
+    r.n[0] = usedCores ? uint32_t(usedCores) : acraft_core.block_num;
+}
+
+/* Scalar access to GM words, as the polling forms below need it. */
+namespace gm {
+inline int32_t poll(const GlobalTensor<int32_t> &t, uint64_t i, const acraft::Site &site) { return t.GetValue(i, site); }
+inline void post(const GlobalTensor<int32_t> &t, uint64_t i, int32_t v, const acraft::Site &site)
+{
+    GlobalTensor<int32_t> w = t;
+    w.SetValue(i, v, site);
+}
+}  // namespace gm
+
+/* One word per (block, event): the setter raises it, the waiter polls and lowers it. */
+template <bool isAIVOnly = true>
+inline void IBSet(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &, int32_t blockIdx, int32_t eventID,
+                  ACRAFT_SITE)
+{
+    acraft::Site s = site.in("IBSet");
+    uint64_t at = uint64_t(acraft_core.block_num) * 8 * uint64_t(eventID) + uint64_t(blockIdx) * 8;
+    acraft::put_barrier(NPU_PIPE_ALL, s);
+    while (gm::poll(gmWorkspace, at, s) != 0) {}
+    gm::post(gmWorkspace, at, 1, s);
+}
+template <bool isAIVOnly = true>
+inline void IBWait(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<int32_t> &, int32_t blockIdx,
+                   int32_t eventID, ACRAFT_SITE)
+{
+    acraft::Site s = site.in("IBWait");
+    uint64_t at = uint64_t(acraft_core.block_num) * 8 * uint64_t(eventID) + uint64_t(blockIdx) * 8;
+    while (gm::poll(gmWorkspace, at, s) == 0) {}
+    gm::post(gmWorkspace, at, 0, s);
+    acraft::put_barrier(NPU_PIPE_ALL, s);
+}
+
+/* Cores take turns in order of their number. */
+inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &, ACRAFT_SITE)
+{
+    acraft::Site s = site.in("InitDetermineComputeWorkspace");
+    if (acraft_core.block_idx == 0)
+        for (uint32_t i = 0; i < acraft_core.block_num; i++) gm::post(gmWorkspace, i * 8ull, i == 0, s);
+    SyncAll<true>(s);
+}
+inline void WaitPreBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &, ACRAFT_SITE)
+{
+    acraft::Site s = site.in("WaitPreBlock");
+    while (gm::poll(gmWorkspace, acraft_core.block_idx * 8ull, s) == 0) {}
+}
+inline void NotifyNextBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &, ACRAFT_SITE)
+{
+    acraft::Site s = site.in("NotifyNextBlock");
+    acraft::put_barrier(NPU_PIPE_ALL, s);
+    gm::post(gmWorkspace, acraft_core.block_idx * 8ull, 0, s);
+    gm::post(gmWorkspace, (acraft_core.block_idx + 1) % acraft_core.block_num * 8ull, 1, s);
+}
+
+/* ---- caches ---- */
+
+template <typename T, CacheLine entireType, DcciDst dcciDst = DcciDst::CACHELINE_OUT>
+inline void DataCacheCleanAndInvalid(const GlobalTensor<T> &dst, ACRAFT_SITE)
+{
+    Record &r = acraft::put(NPU_CACHE_CLEAN, site);
+    r.operand[0] = dst.operand();
+    r.mode = entireType == CacheLine::ENTIRE_DATA_CACHE;
+}
+template <typename T, CacheLine entireType, DcciDst dcciDst>
+inline void DataCacheCleanAndInvalid(const LocalTensor<T> &dst, ACRAFT_SITE)
+{
+    Record &r = acraft::put(NPU_CACHE_CLEAN, site);
+    r.operand[0] = dst.operand();
+    r.mode = entireType == CacheLine::ENTIRE_DATA_CACHE;
+}
+template <typename T> inline void DataCachePreload(const GlobalTensor<uint64_t> &src, const T cacheOffset, ACRAFT_SITE)
+{
+    Record &r = acraft::put(NPU_CACHE_PRELOAD, site);
+    r.operand[0] = src.operand();
+    r.n[0] = uint32_t(cacheOffset);
+}
+inline void ICachePreLoad(const int64_t) {}
+inline int64_t GetICachePreloadStatus() { return 0; }
+
+/* ---- atomics on the way to GM ---- */
+
+namespace acraft_atomic {
+template <typename T> inline void set(RecAtomic kind, const acraft::Site &site)
+{
+    acraft::put_register(REC_REG_ATOMIC, uint64_t(kind) | uint64_t(acraft::dtype_of<T>()) << 8, site);
+}
+template <typename T> constexpr bool ok()
+{
+    return SupportType<T, float, half, bfloat16_t, int16_t, int32_t, int8_t>();
+}
+}  // namespace acraft_atomic
+namespace need {
+ACRAFT_NEED(SetAtomicAdd, (acraft_atomic::ok<T>()));
+ACRAFT_NEED(SetAtomicMax, (acraft_atomic::ok<T>()));
+ACRAFT_NEED(SetAtomicMin, (acraft_atomic::ok<T>()));
+}  // namespace need
+
+template <typename T> inline void SetAtomicAdd(ACRAFT_SITE)
+{
+    static_assert(need::need_SetAtomicAdd<T>::value, "");
+    acraft_atomic::set<T>(REC_ATOMIC_ADD, site);
+}
+template <typename T> inline void SetAtomicMax(ACRAFT_SITE)
+{
+    static_assert(need::need_SetAtomicMax<T>::value, "");
+    acraft_atomic::set<T>(REC_ATOMIC_MAX, site);
+}
+template <typename T> inline void SetAtomicMin(ACRAFT_SITE)
+{
+    static_assert(need::need_SetAtomicMin<T>::value, "");
+    acraft_atomic::set<T>(REC_ATOMIC_MIN, site);
+}
+template <typename T> inline void SetAtomicType(ACRAFT_SITE) { acraft_atomic::set<T>(REC_ATOMIC_ADD, site); }
+inline void SetAtomicNone(ACRAFT_SITE) { acraft::put_register(REC_REG_ATOMIC, REC_ATOMIC_NONE, site); }
+inline void DisableDmaAtomic(ACRAFT_SITE) { acraft::put_register(REC_REG_ATOMIC, REC_ATOMIC_NONE, site); }
+
+template <AtomicDtype type, AtomicOp op> inline void SetStoreAtomicConfig(ACRAFT_SITE)
+{
+    constexpr NpuDType map[] = {NPU_DT_F32, NPU_DT_F32, NPU_DT_F16, NPU_DT_I16, NPU_DT_I32, NPU_DT_I8, NPU_DT_BF16};
+    RecAtomic kind = type == AtomicDtype::ATOMIC_NONE ? REC_ATOMIC_NONE : REC_ATOMIC_ADD;
+    acraft::put_register(REC_REG_ATOMIC, uint64_t(kind) | uint64_t(map[size_t(type)]) << 8, site);
+}
+
+/* ---- mask registers ---- */
+
+namespace acraft_mask {
+inline void set(uint64_t high, uint64_t low, bool counter, const acraft::Site &site)
+{
+    acraft::mask_register = {low, high, counter};
+    acraft::put_register(REC_REG_MASK, counter, site, low, high);
+}
+}  // namespace acraft_mask
+
+/* mode says how the bits are to be read; the register's own mode is SetMaskCount/SetMaskNorm's. */
+template <typename T, MaskMode mode = MaskMode::NORMAL>
+inline void SetVectorMask(const uint64_t maskHigh, const uint64_t maskLow, ACRAFT_SITE)
+{
+    acraft_mask::set(maskHigh, maskLow, acraft::mask_register.counter, site);
+}
+template <typename T, MaskMode mode = MaskMode::NORMAL> inline void SetVectorMask(int32_t len, ACRAFT_SITE)
+{
+    if (mode == MaskMode::COUNTER) {
+        acraft_mask::set(0, uint64_t(len), acraft::mask_register.counter, site);
+        return;
+    }
+    acraft::Mask m = acraft::mask_first(uint64_t(len));
+    acraft_mask::set(m.high, m.low, acraft::mask_register.counter, site);
+}
+inline void ResetMask(ACRAFT_SITE) { acraft_mask::set(~0ull, ~0ull, acraft::mask_register.counter, site); }
+inline void SetMaskCount(ACRAFT_SITE) { acraft_mask::set(acraft::mask_register.high, acraft::mask_register.low, true, site); }
+inline void SetMaskNorm(ACRAFT_SITE) { acraft_mask::set(acraft::mask_register.high, acraft::mask_register.low, false, site); }
+
+struct AscendCUtils {
+    template <typename T> static void SetMask(int32_t len, ACRAFT_SITE)
+    {
+        acraft::Mask m = acraft::mask_first(uint64_t(len));
+        acraft_mask::set(m.high, m.low, acraft::mask_register.counter, site);
+    }
+    template <typename T> static void SetMask(const uint64_t &high, const uint64_t &low, ACRAFT_SITE)
+    {
+        acraft_mask::set(high, low, acraft::mask_register.counter, site);
+    }
+    template <typename T> static void ResetMask(ACRAFT_SITE) { AscendC::ResetMask(site); }
+    static void ResetMask(ACRAFT_SITE) { AscendC::ResetMask(site); }
+    static int32_t GetC0Size() { return ONE_BLK_SIZE; }
+    static int32_t GetC0Count(const int32_t dtypeSize) { return dtypeSize ? ONE_BLK_SIZE / dtypeSize : 0; }
+    static int32_t GetDefaultBlockNum() { return DEFAULT_BLK_NUM; }
+    static int32_t GetBitSize(int32_t byteSize) { return byteSize * 8; }
+};
+
+}  // namespace AscendC
+
+#endif

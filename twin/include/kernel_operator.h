@@ -1,0 +1,7 @@
+/* The kernel API of AscendC for Atlas A2, as acraft provides it. */
+#ifndef KERNEL_OPERATOR_H
+#define KERNEL_OPERATOR_H
+
+#include "acraft/debug.h"
+
+#endif
