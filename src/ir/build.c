@@ -65,8 +65,8 @@ IrExprId ir_chip(IrProgram *p, IrChipFact fact)
 
 IrVarId ir_var_new(IrProgram *p, IrVarKind kind, const char *name, DType type)
 {
-    IrVar v = {.name = name, .kind = kind, .type = type,
-               .lo = INT64_MIN, .hi = INT64_MAX, .multiple = 1};
+    IrVar v = {
+        .name = name, .kind = kind, .type = type, .lo = INT64_MIN, .hi = INT64_MAX, .multiple = 1};
     vec_push(p->arena, &p->vars, v);
     return p->vars.len - 1;
 }
@@ -124,7 +124,8 @@ int64_t ir_floordiv(int64_t a, int64_t b)
 bool ir_eval_int(IrExprOp op, int64_t a, int64_t b, int64_t *out)
 {
     if ((op == IR_E_FLOORDIV || op == IR_E_MOD || op == IR_E_CEILDIV || op == IR_E_ALIGN_UP ||
-         op == IR_E_ALIGN_DOWN) && (b == 0 || (a == INT64_MIN && b == -1)))
+         op == IR_E_ALIGN_DOWN) &&
+        (b == 0 || (a == INT64_MIN && b == -1)))
         return false;
     switch (op) {
     case IR_E_ADD: return !__builtin_add_overflow(a, b, out);
@@ -133,8 +134,7 @@ bool ir_eval_int(IrExprOp op, int64_t a, int64_t b, int64_t *out)
     case IR_E_FLOORDIV: *out = ir_floordiv(a, b); return true;
     case IR_E_MOD: return !__builtin_sub_overflow(a, ir_floordiv(a, b) * b, out);
     case IR_E_CEILDIV: *out = ir_floordiv(a, b) + (a % b != 0); return true;
-    case IR_E_ALIGN_UP:
-        return !__builtin_mul_overflow(ir_floordiv(a, b) + (a % b != 0), b, out);
+    case IR_E_ALIGN_UP: return !__builtin_mul_overflow(ir_floordiv(a, b) + (a % b != 0), b, out);
     case IR_E_ALIGN_DOWN: return !__builtin_mul_overflow(ir_floordiv(a, b), b, out);
     case IR_E_MIN: *out = a < b ? a : b; return true;
     case IR_E_MAX: *out = a > b ? a : b; return true;
@@ -157,10 +157,7 @@ bool ir_compare_int(IrExprOp op, int64_t a, int64_t b)
     }
 }
 
-bool ir_is_compare(IrExprOp op)
-{
-    return op >= IR_E_EQ && op <= IR_E_GE;
-}
+bool ir_is_compare(IrExprOp op) { return op >= IR_E_EQ && op <= IR_E_GE; }
 
 static DType result_type(const IrProgram *p, IrExprOp op, IrExprId a, IrExprId b)
 {

@@ -37,11 +37,11 @@ typedef struct IrExpr {
     IrExprOp op;
     DType type;
     union {
-        int64_t i;        /* INT, BOOL */
-        double f;         /* FLOAT */
-        IrVarId var;      /* VAR */
-        uint32_t fact;    /* CHIP: an IrChipFact */
-        uint32_t tensor;  /* PRESENT, LIST_LEN, LIST_SIZE (index in arg[0]) */
+        int64_t i;       /* INT, BOOL */
+        double f;        /* FLOAT */
+        IrVarId var;     /* VAR */
+        uint32_t fact;   /* CHIP: an IrChipFact */
+        uint32_t tensor; /* PRESENT, LIST_LEN, LIST_SIZE (index in arg[0]) */
         uint32_t unused;
     } of;
     IrExprId arg[3];
@@ -49,8 +49,14 @@ typedef struct IrExpr {
 } IrExpr;
 
 typedef enum IrChipFact {
-    IR_CHIP_CORES, IR_CHIP_CUBE_CORES, IR_CHIP_UB, IR_CHIP_L1,
-    IR_CHIP_L0A, IR_CHIP_L0B, IR_CHIP_L0C, IR_CHIP_L2,
+    IR_CHIP_CORES,
+    IR_CHIP_CUBE_CORES,
+    IR_CHIP_UB,
+    IR_CHIP_L1,
+    IR_CHIP_L0A,
+    IR_CHIP_L0B,
+    IR_CHIP_L0C,
+    IR_CHIP_L2,
     IR_CHIP_COUNT
 } IrChipFact;
 
@@ -68,11 +74,11 @@ typedef struct IrVar {
     const char *name; /* "tile"; of a range: "t.start", "t.size", "t.index" */
     IrVarKind kind;
     DType type;
-    int64_t lo, hi;   /* inclusive, for integers; INT64_MIN / INT64_MAX: unknown */
-    int64_t multiple; /* its values are multiples of this; at least 1 */
-    IrExprId value;   /* ATTR: default; DIM with lo == hi is static */
+    int64_t lo, hi;       /* inclusive, for integers; INT64_MIN / INT64_MAX: unknown */
+    int64_t multiple;     /* its values are multiples of this; at least 1 */
+    IrExprId value;       /* ATTR: default; DIM with lo == hi is static */
     VEC(int64_t) choices; /* the first is the default */
-    uint32_t kernel;  /* PARAM, LOOP, LOCAL: which kernel */
+    uint32_t kernel;      /* PARAM, LOOP, LOCAL: which kernel */
     Span at;
 } IrVar;
 
@@ -84,8 +90,13 @@ typedef struct IrRange {
 /* ---- tensors in GM, buffers on chip ---- */
 
 typedef enum IrRole {
-    IR_ROLE_IN, IR_ROLE_OUT, IR_ROLE_INOUT, IR_ROLE_OPT,
-    IR_ROLE_IN_LIST, IR_ROLE_OUT_LIST, IR_ROLE_WORKSPACE,
+    IR_ROLE_IN,
+    IR_ROLE_OUT,
+    IR_ROLE_INOUT,
+    IR_ROLE_OPT,
+    IR_ROLE_IN_LIST,
+    IR_ROLE_OUT_LIST,
+    IR_ROLE_WORKSPACE,
 } IrRole;
 
 typedef struct IrTensor {
@@ -118,8 +129,8 @@ typedef struct IrView {
     uint32_t buffer;
     DType dtype; /* differs from the buffer's after reinterpret */
     uint32_t rank;
-    IrExprId row;                       /* 1-D view of a 2-D buffer: which row */
-    IrExprId start[IR_MAX_TILE_RANK];   /* in elements of `dtype` */
+    IrExprId row;                     /* 1-D view of a 2-D buffer: which row */
+    IrExprId start[IR_MAX_TILE_RANK]; /* in elements of `dtype` */
     IrExprId size[IR_MAX_TILE_RANK];
     Span at;
 } IrView;
@@ -146,10 +157,21 @@ typedef enum IrTileOp {
 
 typedef enum IrStage { IR_COPYIN, IR_COMPUTE, IR_COPYOUT } IrStage;
 typedef enum IrAtomic { IR_PLAIN, IR_ADD, IR_MAX, IR_MIN } IrAtomic;
-typedef enum IrLoopKind { IR_LOOP_RANGE, IR_LOOP_TILES, IR_LOOP_MINE, IR_LOOP_CYCLIC,
-                          IR_LOOP_MINE_LIST } IrLoopKind;
-typedef enum IrRound { IR_ROUND_NONE, IR_ROUND_RINT, IR_ROUND_FLOOR, IR_ROUND_CEIL,
-                       IR_ROUND_AWAY, IR_ROUND_TRUNC } IrRound;
+typedef enum IrLoopKind {
+    IR_LOOP_RANGE,
+    IR_LOOP_TILES,
+    IR_LOOP_MINE,
+    IR_LOOP_CYCLIC,
+    IR_LOOP_MINE_LIST
+} IrLoopKind;
+typedef enum IrRound {
+    IR_ROUND_NONE,
+    IR_ROUND_RINT,
+    IR_ROUND_FLOOR,
+    IR_ROUND_CEIL,
+    IR_ROUND_AWAY,
+    IR_ROUND_TRUNC
+} IrRound;
 typedef enum IrCore { IR_CORE_VECTOR, IR_CORE_CUBE } IrCore;
 
 typedef VEC(IrStmtId) IrBlock;
@@ -162,20 +184,20 @@ typedef struct IrAxis {
 } IrAxis;
 
 typedef enum IrStmtKind {
-    IR_S_FOR,       /* loop, axes, body */
-    IR_S_IF,        /* cond, body, orelse */
-    IR_S_STAGE,     /* stage, body */
-    IR_S_ROLE,      /* core, body: one role of a cube-and-vector kernel */
-    IR_S_SHARE,     /* range = this core's share of 0..hi-1 in multiples of `align` */
-    IR_S_ASSIGN,    /* var = value */
-    IR_S_GM_READ,   /* var = access (one element) */
-    IR_S_GM_WRITE,  /* access (one element) = value */
-    IR_S_LOAD,      /* dst = access, or (cube) dst = src[0]; pad */
-    IR_S_STORE,     /* access = src[0], atomically if `atomic` */
-    IR_S_OP,        /* dst [, dst2] or var = op(src..., scalar...) */
+    IR_S_FOR,      /* loop, axes, body */
+    IR_S_IF,       /* cond, body, orelse */
+    IR_S_STAGE,    /* stage, body */
+    IR_S_ROLE,     /* core, body: one role of a cube-and-vector kernel */
+    IR_S_SHARE,    /* range = this core's share of 0..hi-1 in multiples of `align` */
+    IR_S_ASSIGN,   /* var = value */
+    IR_S_GM_READ,  /* var = access (one element) */
+    IR_S_GM_WRITE, /* access (one element) = value */
+    IR_S_LOAD,     /* dst = access, or (cube) dst = src[0]; pad */
+    IR_S_STORE,    /* access = src[0], atomically if `atomic` */
+    IR_S_OP,       /* dst [, dst2] or var = op(src..., scalar...) */
     IR_S_SYNC_ALL,
-    IR_S_SEND,      /* buffer `dst.buffer` (a channel) <- src[0] */
-    IR_S_RECV,      /* dst <- channel src[0].buffer */
+    IR_S_SEND, /* buffer `dst.buffer` (a channel) <- src[0] */
+    IR_S_RECV, /* dst <- channel src[0].buffer */
     /* host only */
     IR_S_ASSERT,    /* cond, text */
     IR_S_WORKSPACE, /* tensor of the host becomes live */
@@ -233,15 +255,15 @@ typedef struct IrKernel {
 
 typedef struct IrProgram {
     Arena *arena;
-    const char *name;     /* of the host function */
-    const char *file;     /* for diagnostics */
-    Str reason;           /* the comment at the top */
-    VEC(IrExpr) exprs;    /* [0] unused */
-    VEC(IrVar) vars;      /* [0] unused */
-    VEC(IrStmt) stmts;    /* [0] unused */
+    const char *name;      /* of the host function */
+    const char *file;      /* for diagnostics */
+    Str reason;            /* the comment at the top */
+    VEC(IrExpr) exprs;     /* [0] unused */
+    VEC(IrVar) vars;       /* [0] unused */
+    VEC(IrStmt) stmts;     /* [0] unused */
     VEC(IrTensor) tensors; /* of the host: operands in order, then workspaces */
     uint32_t operand_count;
-    VEC(IrVarId) attrs;   /* attributes in order */
+    VEC(IrVarId) attrs; /* attributes in order */
     VEC(IrVarId) dims;
     IrBlock host;
     VEC(IrKernel) kernels;
@@ -254,9 +276,21 @@ typedef struct IrTileOpRow {
     const char *name, *meaning;
     uint8_t tiles, scalars;
     enum { IR_RESULT_TILE, IR_RESULT_SCALAR, IR_RESULT_MASK, IR_RESULT_TWO } result;
-    enum { IR_CLASS_ELEM, IR_CLASS_COMPARE, IR_CLASS_SELECT, IR_CLASS_CAST, IR_CLASS_FILL,
-           IR_CLASS_SHAPE, IR_CLASS_REDUCE, IR_CLASS_ROWS, IR_CLASS_COLS, IR_CLASS_SCAN,
-           IR_CLASS_SORT, IR_CLASS_BITS, IR_CLASS_CUBE } kind;
+    enum {
+        IR_CLASS_ELEM,
+        IR_CLASS_COMPARE,
+        IR_CLASS_SELECT,
+        IR_CLASS_CAST,
+        IR_CLASS_FILL,
+        IR_CLASS_SHAPE,
+        IR_CLASS_REDUCE,
+        IR_CLASS_ROWS,
+        IR_CLASS_COLS,
+        IR_CLASS_SCAN,
+        IR_CLASS_SORT,
+        IR_CLASS_BITS,
+        IR_CLASS_CUBE
+    } kind;
 } IrTileOpRow;
 
 extern const IrTileOpRow ir_tile_ops[IR_T_COUNT];

@@ -69,10 +69,7 @@ Poly poly_scale(Poly a, int64_t factor)
     return a;
 }
 
-Poly poly_sub(Poly a, Poly b)
-{
-    return poly_add(a, poly_scale(b, -1));
-}
+Poly poly_sub(Poly a, Poly b) { return poly_add(a, poly_scale(b, -1)); }
 
 static bool multiply_terms(const PolyTerm *a, const PolyTerm *b, PolyTerm *out)
 {
@@ -102,10 +99,7 @@ Poly poly_mul(Poly a, Poly b)
     return p;
 }
 
-bool poly_is_zero(const Poly *p)
-{
-    return p->len == 0 && !p->overflow;
-}
+bool poly_is_zero(const Poly *p) { return p->len == 0 && !p->overflow; }
 
 bool poly_equal(Poly a, Poly b)
 {

@@ -39,9 +39,9 @@ typedef struct Prover {
     IrExprId *alias;    /* per variable: the expression it always equals, or 0 */
     IrExprId num_cores; /* of the launch under way; 0: unknown */
     VEC(PolyAtom) atoms;
-    VEC(Poly) defs;     /* facts that define atoms; always true */
-    VEC(Poly) facts;    /* facts of the place; pushed and popped by the walk */
-    uint32_t steps;     /* left for the proof under way */
+    VEC(Poly) defs;  /* facts that define atoms; always true */
+    VEC(Poly) facts; /* facts of the place; pushed and popped by the walk */
+    uint32_t steps;  /* left for the proof under way */
 } Prover;
 
 Prover *prover_new(Arena *arena, const IrProgram *p, const NpuChip *chip);

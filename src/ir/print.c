@@ -14,8 +14,8 @@ typedef struct Printer {
     int depth;
 } Printer;
 
-const char *const ir_role_names[] = {"in", "out", "inout", "opt", "in_list", "out_list",
-                                     "workspace"};
+const char *const ir_role_names[] = {"in",      "out",      "inout",    "opt",
+                                     "in_list", "out_list", "workspace"};
 const char *const ir_memory_names[] = {"ub", "l1", "l0a", "l0b", "l0c", "channel"};
 const char *const ir_layout_names[] = {"nd", "nz", "zn"};
 const char *const ir_stage_names[] = {"copyin", "compute", "copyout"};
@@ -74,8 +74,8 @@ static void put_float(Printer *pr, double value)
 
 static bool is_infix(IrExprOp op)
 {
-    return ir_expr_rows[op].arity == 2 && op != IR_E_MIN && op != IR_E_MAX &&
-           op != IR_E_CEILDIV && op != IR_E_ALIGN_UP && op != IR_E_ALIGN_DOWN;
+    return ir_expr_rows[op].arity == 2 && op != IR_E_MIN && op != IR_E_MAX && op != IR_E_CEILDIV &&
+           op != IR_E_ALIGN_UP && op != IR_E_ALIGN_DOWN;
 }
 
 static void put_expr(Printer *pr, IrExprId id)
@@ -160,10 +160,7 @@ static void put_access(Printer *pr, const IrAccess *a)
     buf_char(pr->out, ']');
 }
 
-static void begin_line(Printer *pr)
-{
-    buf_fill(pr->out, ' ', (size_t)pr->depth * 2);
-}
+static void begin_line(Printer *pr) { buf_fill(pr->out, ' ', (size_t)pr->depth * 2); }
 
 static void put_block(Printer *pr, const IrBlock *block);
 
@@ -395,8 +392,7 @@ static void put_shape(Printer *pr, const IrExprId *shape, uint32_t rank)
 static void put_tensor(Printer *pr, const char *word, const IrTensor *t)
 {
     begin_line(pr);
-    buf_printf(pr->out, "%s %s %s %s", word, t->name, ir_role_names[t->role],
-               dtype_name(t->dtype));
+    buf_printf(pr->out, "%s %s %s %s", word, t->name, ir_role_names[t->role], dtype_name(t->dtype));
     if (t->role != IR_ROLE_IN_LIST && t->role != IR_ROLE_OUT_LIST)
         put_shape(pr, t->shape, t->rank);
     buf_char(pr->out, '\n');
@@ -468,8 +464,10 @@ static void put_kernel(Printer *pr, uint32_t index)
 static void put_host(Printer *pr)
 {
     const IrProgram *p = pr->p;
-    static const char *const words[] = {[IR_VAR_DIM] = "dim", [IR_VAR_ATTR] = "attr",
-                                        [IR_VAR_CHOICE] = "choice", [IR_VAR_HOST] = "value"};
+    static const char *const words[] = {[IR_VAR_DIM] = "dim",
+                                        [IR_VAR_ATTR] = "attr",
+                                        [IR_VAR_CHOICE] = "choice",
+                                        [IR_VAR_HOST] = "value"};
     for (uint32_t i = 1; i < p->vars.len; i++)
         if (p->vars.at[i].kind <= IR_VAR_HOST)
             put_var_line(pr, words[p->vars.at[i].kind], i);

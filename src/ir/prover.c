@@ -307,8 +307,7 @@ static void alias_block(Prover *pr, const IrBlock *block, const uint32_t *assign
 {
     for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt *s = &pr->p->stmts.at[block->at[i]];
-        if (s->kind == IR_S_ASSIGN && assigns[s->var] == 1 &&
-            pr->p->vars.at[s->var].type == DT_I64)
+        if (s->kind == IR_S_ASSIGN && assigns[s->var] == 1 && pr->p->vars.at[s->var].type == DT_I64)
             pr->alias[s->var] = s->value;
         alias_block(pr, &s->body, assigns);
         alias_block(pr, &s->orelse, assigns);
@@ -342,8 +341,8 @@ static void drop_unstable(Prover *pr, const uint32_t *assigns)
 Prover *prover_new(Arena *arena, const IrProgram *p, const NpuChip *chip)
 {
     Prover *pr = arena_new(arena, Prover);
-    *pr = (Prover){.p = p, .chip = chip, .arena = arena,
-                   .alias = arena_array(arena, IrExprId, p->vars.len)};
+    *pr = (Prover){
+        .p = p, .chip = chip, .arena = arena, .alias = arena_array(arena, IrExprId, p->vars.len)};
     uint32_t *assigns = ir_count_assigns(p, arena);
     alias_block(pr, &p->host, assigns);
     for (uint32_t i = 0; i < p->kernels.len; i++)

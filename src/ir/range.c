@@ -12,9 +12,8 @@ static bool open_hi(IrInterval i) { return i.hi == INT64_MAX; }
 
 static IrInterval add(IrInterval a, IrInterval b)
 {
-    return (IrInterval){
-        open_lo(a) || open_lo(b) ? INT64_MIN : clamp128((__int128)a.lo + b.lo),
-        open_hi(a) || open_hi(b) ? INT64_MAX : clamp128((__int128)a.hi + b.hi)};
+    return (IrInterval){open_lo(a) || open_lo(b) ? INT64_MIN : clamp128((__int128)a.lo + b.lo),
+                        open_hi(a) || open_hi(b) ? INT64_MAX : clamp128((__int128)a.hi + b.hi)};
 }
 
 static IrInterval negate(IrInterval a)
@@ -24,10 +23,7 @@ static IrInterval negate(IrInterval a)
 }
 
 /* A product of bounds, where no bound times zero is zero. */
-static __int128 times(int64_t a, int64_t b)
-{
-    return (__int128)a * b;
-}
+static __int128 times(int64_t a, int64_t b) { return (__int128)a * b; }
 
 static IrInterval mul(IrInterval a, IrInterval b)
 {
@@ -115,8 +111,7 @@ IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId id)
     case IR_E_LIST_LEN:
     case IR_E_LIST_SIZE: return (IrInterval){0, INT64_MAX};
     case IR_E_NEG: return negate(ir_interval(p, chip, e->arg[0]));
-    case IR_E_SELECT:
-        return join(ir_interval(p, chip, e->arg[1]), ir_interval(p, chip, e->arg[2]));
+    case IR_E_SELECT: return join(ir_interval(p, chip, e->arg[1]), ir_interval(p, chip, e->arg[2]));
     default: break;
     }
     if (e->type != DT_I64 || ir_expr_rows[e->op].arity != 2)
@@ -147,10 +142,8 @@ int64_t ir_multiple(const IrProgram *p, const NpuChip *chip, IrExprId id)
     case IR_E_ADD:
     case IR_E_SUB:
     case IR_E_MIN:
-    case IR_E_MAX:
-        return gcd(ir_multiple(p, chip, e->arg[0]), ir_multiple(p, chip, e->arg[1]));
-    case IR_E_SELECT:
-        return gcd(ir_multiple(p, chip, e->arg[1]), ir_multiple(p, chip, e->arg[2]));
+    case IR_E_MAX: return gcd(ir_multiple(p, chip, e->arg[0]), ir_multiple(p, chip, e->arg[1]));
+    case IR_E_SELECT: return gcd(ir_multiple(p, chip, e->arg[1]), ir_multiple(p, chip, e->arg[2]));
     case IR_E_MUL:
         a = ir_multiple(p, chip, e->arg[0]);
         b = ir_multiple(p, chip, e->arg[1]);
@@ -303,7 +296,9 @@ static void annotate_choices(Annotator *an)
 void ir_annotate(IrProgram *p, const NpuChip *chip)
 {
     Arena scratch = {0};
-    Annotator an = {.p = p, .chip = chip, .assigns = ir_count_assigns(p, &scratch),
+    Annotator an = {.p = p,
+                    .chip = chip,
+                    .assigns = ir_count_assigns(p, &scratch),
                     .seen = arena_array(&scratch, bool, p->vars.len)};
     annotate_choices(&an);
     annotate_block(&an, &p->host);

@@ -1,0 +1,287 @@
+/* A buffer is read only where it was written. Walks the kernel forward with, per buffer, the
+ * few views that are certainly written by then; a read is proved when one of them holds it.
+ * Leaving a loop, views that speak of its variables are forgotten, except that rows written one
+ * by one become a block of rows. In: the walk. Out: one obligation per view read. */
+#include "ir/prove_int.h"
+
+#include <string.h>
+
+enum { MAX_VIEWS = 6 };
+
+typedef struct Written {
+    IrView view[MAX_VIEWS];
+    uint32_t len;
+    bool ever; /* written somewhere before, if only on some path */
+} Written;
+
+typedef struct Flow {
+    ProofWalk *w;
+    Written *now; /* per buffer */
+} Flow;
+
+static size_t state_bytes(const Flow *f) { return f->w->k->buffers.len * sizeof(Written); }
+
+static Written *copy_state(Flow *f)
+{
+    Written *copy = arena_alloc(f->w->arena, state_bytes(f) + 1);
+    memcpy(copy, f->now, state_bytes(f));
+    return copy;
+}
+
+static bool axis_inside(Flow *f, IrExprId start, IrExprId size, IrExprId in_start, IrExprId in_size)
+{
+    Prover *pr = f->w->pr;
+    Poly s = poly_of(pr, start), t = poly_of(pr, in_start);
+    Poly end = poly_add(s, size ? poly_of(pr, size) : poly_const(1));
+    Poly in_end = poly_add(t, in_size ? poly_of(pr, in_size) : poly_const(1));
+    return prove_nonneg(pr, poly_sub(s, t)) && prove_nonneg(pr, poly_sub(in_end, end));
+}
+
+/* Bytes per element decide; a reinterpreted view only matches a view of the same dtype. */
+static bool view_inside(Flow *f, const IrView *v, const IrView *in)
+{
+    if (dtype_bytes(v->dtype) != dtype_bytes(in->dtype))
+        return false;
+    uint32_t last = v->rank - 1, in_last = in->rank - 1;
+    if (!axis_inside(f, v->start[last], v->size[last], in->start[in_last], in->size[in_last]))
+        return false;
+    IrExprId row = v->row ? v->row : v->rank == 2 ? v->start[0] : 0;
+    IrExprId rows = v->row ? 0 : v->rank == 2 ? v->size[0] : 0;
+    IrExprId in_row = in->row ? in->row : in->rank == 2 ? in->start[0] : 0;
+    IrExprId in_rows = in->row ? 0 : in->rank == 2 ? in->size[0] : 0;
+    if (!row || !in_row)
+        return !row && !in_row;
+    return axis_inside(f, row, rows, in_row, in_rows);
+}
+
+static const char *name_of(const Flow *f, const IrView *v)
+{
+    return f->w->k->buffers.at[v->buffer].name;
+}
+
+static void read_view(Flow *f, const IrView *v)
+{
+    Written *known = &f->now[v->buffer];
+    ProofWalk *w = f->w;
+    for (uint32_t i = 0; i < known->len; i++) {
+        if (view_inside(f, v, &known->view[i])) {
+            proof_add(w, IR_PROOF_WRITTEN, IR_PROVED, v->at, NULL);
+            return;
+        }
+    }
+    if (known->ever)
+        proof_add(w, IR_PROOF_WRITTEN, IR_WATCHED, v->at,
+                  str_format(w->arena, "that all of this part of '%s' was written before",
+                             name_of(f, v)));
+    else
+        proof_add(w, IR_PROOF_WRITTEN, IR_REFUSED, v->at,
+                  str_format(w->arena, "'%s' is read here, but nothing was written to it before",
+                             name_of(f, v)));
+}
+
+static void write_view(Flow *f, const IrView *v)
+{
+    Written *known = &f->now[v->buffer];
+    known->ever = true;
+    for (uint32_t i = 0; i < known->len; i++)
+        if (view_inside(f, v, &known->view[i]))
+            return;
+    if (known->len == MAX_VIEWS) {
+        memmove(&known->view[0], &known->view[1], (MAX_VIEWS - 1) * sizeof(IrView));
+        known->len--;
+    }
+    known->view[known->len++] = *v;
+}
+
+static bool mentions(const IrProgram *p, IrExprId id, IrVarId var)
+{
+    const IrExpr *e = &p->exprs.at[id];
+    if (e->op == IR_E_VAR)
+        return e->of.var == var;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (mentions(p, e->arg[i], var))
+            return true;
+    return false;
+}
+
+static bool view_mentions(const IrProgram *p, const IrView *v, IrVarId var)
+{
+    if (var && mentions(p, v->row, var))
+        return true;
+    for (uint32_t i = 0; i < v->rank && var; i++)
+        if (mentions(p, v->start[i], var) || mentions(p, v->size[i], var))
+            return true;
+    return false;
+}
+
+static bool axis_mentioned(const IrProgram *p, const IrView *v, const IrAxis *a)
+{
+    return view_mentions(p, v, a->range.start) || view_mentions(p, v, a->range.size) ||
+           view_mentions(p, v, a->range.index);
+}
+
+/* for i in range(lo, hi): b[i, :n] written   becomes   b[lo:hi, :n] written */
+static bool rows_to_block(Flow *f, IrView *v, const IrAxis *a)
+{
+    const IrProgram *p = f->w->p;
+    const IrExpr *row = &p->exprs.at[v->row];
+    if (a->tile || a->step || !v->row || row->op != IR_E_VAR || row->of.var != a->range.start)
+        return false;
+    IrView block = *v;
+    block.row = 0;
+    block.rank = 2;
+    block.start[1] = v->start[0];
+    block.size[1] = v->size[0];
+    block.start[0] = a->lo;
+    block.size[0] = ir_expr2(f->w->p, IR_E_SUB, a->hi, a->lo);
+    *v = block;
+    return !axis_mentioned(f->w->p, v, a);
+}
+
+/* for t in tiles(lo..hi): a[t.start:+t.size] written   becomes   a[lo:hi] written */
+static bool tiles_to_whole(Flow *f, IrView *v, const IrAxis *a)
+{
+    uint32_t last = v->rank - 1;
+    const IrExpr *start = &f->w->p->exprs.at[v->start[last]];
+    const IrExpr *size = &f->w->p->exprs.at[v->size[last]];
+    if (!a->tile || start->op != IR_E_VAR || start->of.var != a->range.start ||
+        size->op != IR_E_VAR || size->of.var != a->range.size)
+        return false;
+    v->start[last] = a->lo;
+    v->size[last] = ir_expr2(f->w->p, IR_E_SUB, a->hi, a->lo);
+    return !axis_mentioned(f->w->p, v, a);
+}
+
+/* Keeps of one view what is still true after the loop; false: nothing. */
+static bool leave_loop(Flow *f, IrView *v, const IrStmt *loop)
+{
+    bool whole = loop->axis_count == 1 &&
+                 (loop->loop == IR_LOOP_RANGE || loop->loop == IR_LOOP_TILES);
+    for (uint32_t i = 0; i < loop->axis_count; i++) {
+        const IrAxis *a = &loop->axes[i];
+        if (!axis_mentioned(f->w->p, v, a))
+            continue;
+        if (!whole || !(rows_to_block(f, v, a) || tiles_to_whole(f, v, a)))
+            return false;
+    }
+    return true;
+}
+
+static void forget_loop(Flow *f, const IrStmt *loop)
+{
+    for (uint32_t b = 0; b < f->w->k->buffers.len; b++) {
+        Written *known = &f->now[b];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < known->len; i++) {
+            IrView v = known->view[i];
+            if (leave_loop(f, &v, loop))
+                known->view[kept++] = v;
+        }
+        known->len = kept;
+    }
+}
+
+/* After either of two paths: what both wrote. */
+static void meet(Flow *f, const Written *other)
+{
+    for (uint32_t b = 0; b < f->w->k->buffers.len; b++) {
+        Written *known = &f->now[b];
+        uint32_t kept = 0;
+        known->ever |= other[b].ever;
+        for (uint32_t i = 0; i < known->len; i++) {
+            bool both = false;
+            for (uint32_t k = 0; k < other[b].len && !both; k++)
+                both = view_inside(f, &known->view[i], &other[b].view[k]);
+            if (both)
+                known->view[kept++] = known->view[i];
+        }
+        known->len = kept;
+    }
+}
+
+/* The body certainly runs: every axis has at least one element, and no core is left out. */
+static bool runs(Flow *f, const IrStmt *loop)
+{
+    if (loop->loop != IR_LOOP_RANGE && loop->loop != IR_LOOP_TILES)
+        return false;
+    for (uint32_t i = 0; i < loop->axis_count; i++) {
+        Poly n = poly_sub(poly_of(f->w->pr, loop->axes[i].hi), poly_of(f->w->pr, loop->axes[i].lo));
+        if (!prove_nonneg(f->w->pr, poly_sub(n, poly_const(1))))
+            return false;
+    }
+    return true;
+}
+
+static void flow(Flow *f, const IrBlock *block);
+
+static void flow_loop(Flow *f, const IrStmt *s)
+{
+    bool certain = runs(f, s);
+    Written *before = copy_state(f);
+    proof_enter_loop(f->w, s);
+    flow(f, &s->body);
+    forget_loop(f, s);
+    if (!certain)
+        meet(f, before);
+}
+
+static void flow_if(Flow *f, const IrStmt *s, uint32_t mark)
+{
+    Written *before = copy_state(f);
+    prover_assume_cond(f->w->pr, s->cond, true);
+    flow(f, &s->body);
+    Written *then = f->now;
+    f->now = before;
+    f->w->pr->facts.len = mark;
+    prover_assume_cond(f->w->pr, s->cond, false);
+    flow(f, &s->orelse);
+    meet(f, then);
+}
+
+/* An operation that leaves part of its destination as it was also reads it. */
+static bool keeps_rest(const IrStmt *s) { return s->op == IR_T_INSERT; }
+
+static void flow_op(Flow *f, const IrStmt *s)
+{
+    for (uint32_t i = 0; i < s->src_count; i++)
+        read_view(f, &s->src[i]);
+    if (s->dst.rank && !keeps_rest(s))
+        write_view(f, &s->dst);
+    if (s->dst.rank && keeps_rest(s))
+        f->now[s->dst.buffer].ever = true;
+    if (s->dst2.rank)
+        write_view(f, &s->dst2);
+}
+
+static void flow(Flow *f, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt s = f->w->p->stmts.at[block->at[i]];
+        uint32_t mark = f->w->pr->facts.len;
+        switch (s.kind) {
+        case IR_S_FOR: flow_loop(f, &s); break;
+        case IR_S_IF: flow_if(f, &s, mark); break;
+        case IR_S_SHARE: proof_enter_share(f->w, &s); continue;
+        case IR_S_STORE: read_view(f, &s.src[0]); break;
+        case IR_S_OP: flow_op(f, &s); break;
+        case IR_S_LOAD:
+            if (s.src_count)
+                read_view(f, &s.src[0]);
+            write_view(f, &s.dst);
+            break;
+        case IR_S_RECV: write_view(f, &s.dst); break;
+        case IR_S_SEND: read_view(f, &s.src[0]); break;
+        default: flow(f, &s.body); break;
+        }
+        f->w->pr->facts.len = mark;
+    }
+}
+
+void proof_written(ProofWalk *w)
+{
+    Flow f = {.w = w};
+    f.now = arena_alloc(w->arena, w->k->buffers.len * sizeof(Written) + 1);
+    uint32_t mark = w->pr->facts.len;
+    flow(&f, &w->k->body);
+    w->pr->facts.len = mark;
+}

@@ -1,0 +1,31 @@
+/* Inside the checker: the walk's state and what its parts give each other. */
+#ifndef IR_PROVE_INT_H
+#define IR_PROVE_INT_H
+
+#include "ir/poly.h"
+#include "ir/prove.h"
+
+typedef struct ProofWalk {
+    Arena *arena;
+    IrProgram *p;
+    const NpuChip *chip;
+    Prover *pr;
+    IrReport *report;
+    Diag *diag;
+    uint32_t kernel;
+    const IrKernel *k;
+} ProofWalk;
+
+void proof_add(ProofWalk *w, IrProofKind kind, IrProofState state, Span at, const char *text);
+/* Facts that hold inside a loop, a share, an if; the caller restores facts.len afterwards. */
+void proof_enter_loop(ProofWalk *w, const IrStmt *loop);
+void proof_enter_share(ProofWalk *w, const IrStmt *share);
+
+void proof_accesses(ProofWalk *w); /* bounds, views, shapes, alignment, loops, sync */
+void proof_coverage(ProofWalk *w); /* cover, once */
+void proof_written(ProofWalk *w);
+void proof_capacity(ProofWalk *w);
+
+const char *proof_expr(ProofWalk *w, IrExprId e);
+
+#endif
