@@ -152,6 +152,20 @@ static bool tiles_to_whole(Flow *f, IrView *v, const IrAxis *a)
     return !axis_mentioned(f->w->p, v, a);
 }
 
+/* for i in range(lo, hi): a[i] written   becomes   a[lo:hi] written */
+static bool elements_to_whole(Flow *f, IrView *v, const IrAxis *a)
+{
+    uint32_t last = v->rank - 1;
+    const IrExpr *start = &f->w->p->exprs.at[v->start[last]];
+    int64_t size;
+    if (a->tile || a->step || start->op != IR_E_VAR || start->of.var != a->range.start ||
+        !ir_is_int(f->w->p, v->size[last], &size) || size != 1)
+        return false;
+    v->start[last] = a->lo;
+    v->size[last] = ir_expr2(f->w->p, IR_E_SUB, a->hi, a->lo);
+    return !axis_mentioned(f->w->p, v, a);
+}
+
 /* Keeps of one view what is still true after the loop; false: nothing. */
 static bool leave_loop(Flow *f, IrView *v, const IrStmt *loop)
 {
@@ -161,7 +175,8 @@ static bool leave_loop(Flow *f, IrView *v, const IrStmt *loop)
         const IrAxis *a = &loop->axes[i];
         if (!axis_mentioned(f->w->p, v, a))
             continue;
-        if (!whole || !(rows_to_block(f, v, a) || tiles_to_whole(f, v, a)))
+        if (!whole ||
+            !(rows_to_block(f, v, a) || tiles_to_whole(f, v, a) || elements_to_whole(f, v, a)))
             return false;
     }
     return true;
@@ -238,17 +253,24 @@ static void flow_if(Flow *f, const IrStmt *s, uint32_t mark)
     meet(f, then);
 }
 
-/* An operation that leaves part of its destination as it was also reads it. */
-static bool keeps_rest(const IrStmt *s) { return s->op == IR_T_INSERT; }
+/* a[i] = s writes one element of the view. */
+static void write_element(Flow *f, const IrStmt *s)
+{
+    IrView v = s->dst;
+    uint32_t last = v.rank - 1;
+    v.start[last] = ir_expr2(f->w->p, IR_E_ADD, v.start[last], s->scalar[0]);
+    v.size[last] = ir_int(f->w->p, 1);
+    write_view(f, &v);
+}
 
 static void flow_op(Flow *f, const IrStmt *s)
 {
     for (uint32_t i = 0; i < s->src_count; i++)
         read_view(f, &s->src[i]);
-    if (s->dst.rank && !keeps_rest(s))
+    if (s->op == IR_T_INSERT)
+        write_element(f, s);
+    else if (s->dst.rank)
         write_view(f, &s->dst);
-    if (s->dst.rank && keeps_rest(s))
-        f->now[s->dst.buffer].ever = true;
     if (s->dst2.rank)
         write_view(f, &s->dst2);
 }
