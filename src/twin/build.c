@@ -1,0 +1,469 @@
+/* Compiler runs in the box, with a cache. In: a translation unit. Out: a static program in a
+ * memory file, and what its object file declares.
+ *
+ *     unit.cpp + header (precompiled) --> unit.o --> looked at --> + core_rt.o --> program
+ *
+ * The cache is addressed by content: unit text, flags, our headers, the compiler. Files that the
+ * unit includes from elsewhere are listed beside the program with their own hashes and looked at
+ * again before it is used. */
+#include "twin/twin_int.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef VEC(const char *) Words;
+
+typedef struct Build {
+    Arena *arena;
+    const TwinPlaces *places;
+    const BuildUnit *unit;
+    const TwinOptions *options;
+    const char *dir; /* private working directory */
+    const char *stem; /* path in the cache without suffix; NULL: no cache */
+    Verdict *verdict;
+    Diag *diag;
+} Build;
+
+static const char *const system_paths[] = {"/usr", "/bin", "/lib", "/lib64", "/etc/alternatives",
+                                           "/dev/null", NULL};
+
+static void add_word(Build *b, Words *words, const char *word)
+{
+    vec_push(b->arena, words, word);
+}
+
+static void add_words(Build *b, Words *words, const char *const *list)
+{
+    for (; list && *list; list++)
+        add_word(b, words, *list);
+}
+
+static const char *in_home(Build *b, const char *name)
+{
+    return path_join(b->arena, b->places->home, name);
+}
+
+static const char *in_dir(Build *b, const char *name) { return path_join(b->arena, b->dir, name); }
+
+/* --- running a compiler ---------------------------------------------------------------------- */
+
+static Words readable_paths(Build *b)
+{
+    Words paths = {0};
+    add_words(b, &paths, system_paths);
+    add_word(b, &paths, in_home(b, "twin"));
+    add_word(b, &paths, in_home(b, "src"));
+    if (b->places->cache && file_is_dir(b->places->cache))
+        add_word(b, &paths, b->places->cache);
+    for (const char *const *dir = b->unit->include_dirs; dir && *dir; dir++)
+        if ((*dir)[0] == '/')
+            add_word(b, &paths, *dir);
+    add_word(b, &paths, NULL);
+    return paths;
+}
+
+static BoxResult run_compiler(Build *b, Words *words)
+{
+    add_word(b, words, NULL);
+    Words paths = readable_paths(b);
+    const char *const env[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=.", NULL};
+    double seconds = b->options->compile_seconds > 0 ? b->options->compile_seconds : 30;
+    BoxSpec spec = {.argv = words->at,
+                    .env = env,
+                    .profile = BOX_TOOL,
+                    .readable = paths.at,
+                    .writable = b->dir,
+                    .seconds = seconds,
+                    .memory = b->options->memory ? b->options->memory : 2ull << 30,
+                    .file_bytes = 512 << 20,
+                    .output = 256 << 10,
+                    .stack = 64 << 20,
+                    .allow_missing = b->options->trust};
+    BoxResult result;
+    box_run(b->arena, &spec, &result);
+    return result;
+}
+
+static bool out_of_memory(const BoxResult *box)
+{
+    return box->end == BOX_MEMORY || str_find(box->err, STR("out of memory")) >= 0 ||
+           str_find(box->err, STR("bad_alloc")) >= 0;
+}
+
+bool build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict)
+{
+    if (box->missing && !verdict->walls_missing[0])
+        verdict->walls_missing = box->missing;
+    if (box->end == BOX_EXITED && box->status == 0)
+        return true;
+    const char *who = stage == STAGE_COMPILE ? "the compiler" : "the program";
+    const char *text = str_format(arena, "%s %s", who, box_end_text(box->end));
+    if (box->end == BOX_REFUSED)
+        verdict_fail(verdict, VERDICT_NO_WALL, stage, box->reason);
+    else if (box->end == BOX_FAILED)
+        verdict_fail(verdict, VERDICT_INTERNAL, stage, box->reason);
+    else if (box->end == BOX_TIMEOUT)
+        verdict_fail(verdict, VERDICT_TIMEOUT, stage, text);
+    else if (out_of_memory(box))
+        verdict_fail(verdict, VERDICT_MEMORY, stage, str_format(arena, "%s ran out of memory", who));
+    else if (box->end == BOX_OUTPUT)
+        verdict_fail(verdict, VERDICT_OUTPUT, stage, text);
+    else if (box->end == BOX_FORBIDDEN)
+        verdict_fail(verdict, VERDICT_FORBIDDEN, stage, text);
+    else if (box->end == BOX_SIGNAL)
+        verdict_fail(verdict, VERDICT_CRASHED, stage,
+                     str_format(arena, "%s: %s", text, strsignal(box->status)));
+    return false;
+}
+
+/* A compiler that stopped: its messages first, else the last line it wrote. */
+static bool compiler_ok(Build *b, const BoxResult *box)
+{
+    if (box->end == BOX_EXITED && box->status != 0 && !out_of_memory(box))
+        messages_read(b->arena, box->err, b->unit->shown, b->verdict, b->diag);
+    if (build_box_ok(b->arena, box, STAGE_COMPILE, b->verdict))
+        return true;
+    Str tail = str_trim(str_slice(box->err, box->err.len > 300 ? box->err.len - 300 : 0,
+                                  box->err.len));
+    verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                 tail.len ? str_dup(b->arena, tail) : "the compiler failed without a message");
+    return false;
+}
+
+/* --- flags ----------------------------------------------------------------------------------- */
+
+static const char *const common_flags[] = {"-std=c++17", "-O1", "-w", "-ffp-contract=off",
+                                           "-fno-stack-protector", "-ftemplate-depth=512", NULL};
+static const char *const clang_flags[] = {"-fno-gnu-inline-asm",   "-fno-color-diagnostics",
+                                          "-ferror-limit=30",      "-fno-caret-diagnostics",
+                                          "-ftemplate-backtrace-limit=0", NULL};
+static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-errors=30",
+                                        "-fno-diagnostics-show-caret", NULL};
+static const char *const kernel_flags[] = {"-fno-exceptions", "-fno-rtti",
+                                           "-fno-threadsafe-statics", NULL};
+
+static void add_flags(Build *b, Words *words)
+{
+    add_word(b, words, b->places->compiler);
+    add_words(b, words, common_flags);
+    add_words(b, words, b->places->is_clang ? clang_flags : gcc_flags);
+    if (!b->unit->host)
+        add_words(b, words, kernel_flags);
+    add_words(b, words, b->unit->flags);
+    const char *const ours[] = {"-I", in_home(b, "twin/include"), "-I", in_home(b, "src"),
+                                "-I", b->places->home, NULL};
+    add_words(b, words, ours);
+}
+
+static const char *main_header(const Build *b)
+{
+    return b->unit->host ? "acraft/host.h" : "kernel_operator.h";
+}
+
+/* --- the cache ------------------------------------------------------------------------------- */
+
+static void hash_words(Sha256 *sha, const char *const *words)
+{
+    for (; words && *words; words++)
+        sha256_add(sha, *words, strlen(*words) + 1);
+    sha256_add(sha, "", 1);
+}
+
+/* With `text` the unit's own key, without it that of its precompiled header. */
+static const char *cache_stem(Build *b, const char *kind, bool with_text)
+{
+    if (!b->places->cache)
+        return NULL;
+    char hex[65];
+    Sha256 sha = sha256_begin();
+    sha256_add(&sha, b->places->headers_hash, sizeof b->places->headers_hash);
+    hash_words(&sha, common_flags);
+    hash_words(&sha, b->places->is_clang ? clang_flags : gcc_flags);
+    hash_words(&sha, b->unit->flags);
+    sha256_add(&sha, b->unit->host ? "h" : "k", 1);
+    sha256_add(&sha, b->options->any_import ? "a" : "r", 1);
+    if (with_text) {
+        hash_words(&sha, b->unit->include_dirs);
+        sha256_add(&sha, b->unit->text.at, b->unit->text.len);
+    }
+    sha256_end(&sha, hex);
+    const char *dir = path_join(b->arena, b->places->cache, kind);
+    Diag quiet = diag_make(b->arena, dir, (Str){0});
+    return file_make_dirs(dir, &quiet) ? path_join(b->arena, dir, hex) : NULL;
+}
+
+static const char *with_suffix(Build *b, const char *stem, const char *suffix)
+{
+    return str_format(b->arena, "%s%s", stem, suffix);
+}
+
+/* Puts a file made in the box into the cache; a cache that cannot be written is no error. */
+static void keep(Build *b, const char *path, Str bytes)
+{
+    Diag quiet = diag_make(b->arena, path, (Str){0});
+    file_write(path, bytes, &quiet);
+}
+
+static bool read_quietly(Build *b, const char *path, Str *bytes)
+{
+    Diag quiet = diag_make(b->arena, path, (Str){0});
+    return file_exists(path) && file_read(b->arena, path, 512 << 20, bytes, &quiet);
+}
+
+static bool hash_file(Build *b, const char *path, char hex[65])
+{
+    Str text;
+    if (!read_quietly(b, path, &text))
+        return false;
+    Sha256 sha = sha256_begin();
+    sha256_add(&sha, text.at, text.len);
+    sha256_end(&sha, hex);
+    return true;
+}
+
+/* A make rule "unit.o: a b \" as "hash path" lines; only files that are neither ours nor the
+ * system's. */
+static Str list_dependencies(Build *b, Str rule)
+{
+    Buf out = {0};
+    Str word, rest = rule;
+    char hex[65];
+    while (str_next(&rest, ' ', &word)) {
+        word = str_trim(word);
+        const char *path = str_dup(b->arena, word);
+        bool foreign = word.len && word.at[0] == '/' && !str_starts(word, "/usr/") &&
+                       !str_starts(word, b->places->home) && !str_starts(word, b->dir);
+        if (foreign && hash_file(b, path, hex))
+            buf_printf(&out, "%s %s\n", hex, path);
+    }
+    Str list = str_copy(b->arena, buf_view(&out));
+    buf_free(&out);
+    return list;
+}
+
+static bool dependencies_hold(Build *b, Str list)
+{
+    Str line, rest = list;
+    char hex[65];
+    while (str_next(&rest, '\n', &line)) {
+        if (line.len < 66)
+            continue;
+        const char *path = str_dup(b->arena, str_slice(line, 65, line.len));
+        if (!hash_file(b, path, hex) || !str_equal(str_slice(line, 0, 64), str_from(hex)))
+            return false;
+    }
+    return true;
+}
+
+static int program_from(Str bytes)
+{
+    int fd = memfd_create("acraft-kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    size_t done = 0;
+    while (fd >= 0 && done < bytes.len) {
+        ssize_t wrote = write(fd, bytes.at + done, bytes.len - done);
+        if (wrote <= 0) {
+            close(fd);
+            return -1;
+        }
+        done += (size_t)wrote;
+    }
+    if (fd >= 0)
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+    return fd;
+}
+
+static bool from_cache(Build *b, BuildResult *result)
+{
+    Str deps, object, program;
+    if (!b->stem || !read_quietly(b, with_suffix(b, b->stem, ".dep"), &deps) ||
+        !dependencies_hold(b, deps) ||
+        !read_quietly(b, with_suffix(b, b->stem, ".o"), &object) ||
+        !read_quietly(b, with_suffix(b, b->stem, ".exe"), &program) ||
+        !object_read(b->arena, object, &result->object))
+        return false;
+    result->exe = program_from(program);
+    return result->exe >= 0;
+}
+
+/* --- precompiled header and runtime ---------------------------------------------------------- */
+
+/* Path of the precompiled header, or NULL where there is none (no clang, no cache, it failed:
+ * then the unit's own compilation says why). */
+static const char *precompiled_header(Build *b)
+{
+    const char *stem = b->places->is_clang ? cache_stem(b, "headers", false) : NULL;
+    if (!stem)
+        return NULL;
+    const char *path = with_suffix(b, stem, ".pch"), *made = in_dir(b, "header.pch");
+    if (file_exists(path))
+        return path;
+    const char *text = str_format(b->arena, "#include \"%s\"\n", main_header(b));
+    keep(b, in_dir(b, "header.h"), str_from(text));
+    Words words = {0};
+    add_flags(b, &words);
+    const char *const rest[] = {"-x", "c++-header", "-Xclang", "-fno-pch-timestamp",
+                                in_dir(b, "header.h"), "-o", made, NULL};
+    add_words(b, &words, rest);
+    BoxResult box = run_compiler(b, &words);
+    Str bytes;
+    if (box.end != BOX_EXITED || box.status != 0 || !read_quietly(b, made, &bytes))
+        return NULL;
+    keep(b, path, bytes);
+    return file_exists(path) ? path : NULL;
+}
+
+static const char *runtime_source(const Build *b)
+{
+    return b->unit->host ? "twin/rt/host_rt.cpp" : "twin/rt/core_rt.c";
+}
+
+/* The runtime's object, compiled once. NULL with a verdict. */
+static const char *runtime_object(Build *b)
+{
+    const char *stem = cache_stem(b, "runtime", false), *made = in_dir(b, "runtime.o");
+    const char *path = stem ? with_suffix(b, stem, ".o") : made;
+    if (stem && file_exists(path))
+        return path;
+    Words words = {0};
+    add_word(b, &words, b->places->compiler);
+    const char *const rest[] = {"-O2", "-w", "-D_GNU_SOURCE", "-I", in_home(b, "twin/include"),
+                                "-I", in_home(b, "src"), "-I", b->places->home, "-x",
+                                b->unit->host ? "c++" : "c", b->unit->host ? "-std=c++17" : "-std=c17",
+                                "-c", in_home(b, runtime_source(b)), "-o", made, NULL};
+    add_words(b, &words, rest);
+    BoxResult box = run_compiler(b, &words);
+    Str bytes;
+    if (!compiler_ok(b, &box) || !read_quietly(b, made, &bytes))
+        return NULL;
+    if (stem)
+        keep(b, path, bytes);
+    return stem && file_exists(path) ? path : made;
+}
+
+/* --- the unit -------------------------------------------------------------------------------- */
+
+static bool compile_unit(Build *b, const char *pch)
+{
+    Words words = {0};
+    add_flags(b, &words);
+    if (pch) {
+        add_word(b, &words, "-include-pch");
+        add_word(b, &words, pch);
+    }
+    for (const char *const *dir = b->unit->include_dirs; dir && *dir; dir++) {
+        add_word(b, &words, "-I");
+        add_word(b, &words, *dir);
+    }
+    const char *const rest[] = {"-MD", "-MF", "unit.d", "-c", in_dir(b, "unit.cpp"), "-o",
+                                in_dir(b, "unit.o"), NULL};
+    add_words(b, &words, rest);
+    BoxResult box = run_compiler(b, &words);
+    return compiler_ok(b, &box);
+}
+
+/* g++ has no switch against inline assembly, but marks it in its output. */
+static bool gcc_assembly_free(Build *b)
+{
+    if (b->places->is_clang || b->unit->host)
+        return true;
+    Words words = {0};
+    add_flags(b, &words);
+    for (const char *const *dir = b->unit->include_dirs; dir && *dir; dir++) {
+        add_word(b, &words, "-I");
+        add_word(b, &words, *dir);
+    }
+    const char *const rest[] = {"-S", in_dir(b, "unit.cpp"), "-o", in_dir(b, "unit.s"), NULL};
+    add_words(b, &words, rest);
+    BoxResult box = run_compiler(b, &words);
+    Str text;
+    if (!compiler_ok(b, &box) || !read_quietly(b, in_dir(b, "unit.s"), &text))
+        return false;
+    if (str_find(text, STR("#APP")) < 0)
+        return true;
+    verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE, "inline assembly is disabled");
+    return false;
+}
+
+static bool object_ok(Build *b, BuildResult *result, Str *bytes)
+{
+    if (!read_quietly(b, in_dir(b, "unit.o"), bytes) ||
+        !object_read(b->arena, *bytes, &result->object)) {
+        verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
+        return false;
+    }
+    if (b->unit->host || b->options->any_import)
+        return true;
+    const char *odd = result->object.odd;
+    const char *import = odd ? NULL : object_foreign_import(b->arena, &result->object);
+    if (odd)
+        verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     str_format(b->arena, "the kernel defines %s, which kernels do not have", odd));
+    if (import)
+        verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     str_format(b->arena,
+                                "the kernel calls '%s', which does not exist on the device",
+                                import));
+    return !odd && !import;
+}
+
+static bool link_program(Build *b, const char *runtime, Str *bytes)
+{
+    Words words = {0};
+    add_word(b, &words, b->places->compiler);
+    const char *const rest[] = {"-static", "-o", in_dir(b, "program"), in_dir(b, "unit.o"),
+                                runtime, "-lm", "-Wl,-s", NULL};
+    if (b->places->linker)
+        add_word(b, &words, b->places->linker);
+    add_words(b, &words, rest);
+    BoxResult box = run_compiler(b, &words);
+    return compiler_ok(b, &box) && read_quietly(b, in_dir(b, "program"), bytes);
+}
+
+static void fill_cache(Build *b, Str object, Str program)
+{
+    Str rule;
+    if (!b->stem || !read_quietly(b, in_dir(b, "unit.d"), &rule))
+        return;
+    keep(b, with_suffix(b, b->stem, ".o"), object);
+    keep(b, with_suffix(b, b->stem, ".exe"), program);
+    keep(b, with_suffix(b, b->stem, ".dep"), list_dependencies(b, rule));
+}
+
+static bool build_in_dir(Build *b, BuildResult *result)
+{
+    Str object, program;
+    keep(b, in_dir(b, "unit.cpp"), b->unit->text);
+    const char *pch = precompiled_header(b), *runtime;
+    if (!compile_unit(b, pch) || !gcc_assembly_free(b) || !object_ok(b, result, &object) ||
+        !(runtime = runtime_object(b)) || !link_program(b, runtime, &program))
+        return false;
+    fill_cache(b, object, program);
+    result->exe = program_from(program);
+    return result->exe >= 0;
+}
+
+bool build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+                   const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag)
+{
+    Build b = {.arena = arena, .places = places, .unit = unit, .options = options,
+               .verdict = verdict, .diag = diag};
+    *result = (BuildResult){.exe = -1};
+    b.stem = cache_stem(&b, "programs", true);
+    if (from_cache(&b, result))
+        return true;
+    if (!file_temp_dir(arena, "acraft-build", &b.dir, diag)) {
+        verdict_fail(verdict, VERDICT_INTERNAL, STAGE_COMPILE, "no temporary directory");
+        return false;
+    }
+    chmod(b.dir, 0755);
+    bool ok = build_in_dir(&b, result);
+    file_remove_tree(b.dir, diag);
+    return ok;
+}

@@ -1,0 +1,262 @@
+/* From AscendC text to a compiled kernel. In: TwinSource. Out: TwinKernel, one program for each
+ * kind of core the kernel runs on (a mixed kernel is compiled twice, as on the device). */
+#include "twin/twin_int.h"
+
+#include "base/file.h"
+#include "twin/include/acraft/core.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Lets C++ read a rewritten launch: kernel ->* launch(blocks, l2, stream)(args). Host code that
+ * launches is compiled along but never runs; the tool launches the entry itself. */
+static const char launch_syntax[] =
+    "namespace acraft {\n"
+    "struct LaunchArgs {};\n"
+    "struct Launch { template <class... A> LaunchArgs operator()(A &&...) const { return {}; } };\n"
+    "template <class... A> Launch make_launch(A &&...) { return {}; }\n"
+    "template <class F> void operator->*(F *, LaunchArgs) {}\n"
+    "}\n"
+    "#define ACRAFT_LAUNCH(...) ->*acraft::make_launch(__VA_ARGS__)\n";
+
+/* KernelMetaType_ of acraft/base.h, as task records carry it. */
+enum { TASK_AIV, TASK_AIC, TASK_MIX_AIV_1_0, TASK_MIX_AIC_1_0, TASK_MIX_1_1, TASK_MIX_1_2 };
+
+static bool has_word(Str text, const char *word)
+{
+    size_t len = strlen(word);
+    for (Str rest = text;;) {
+        ptrdiff_t at = str_find(rest, str_from(word));
+        if (at < 0)
+            return false;
+        size_t end = (size_t)at + len;
+        bool left = at == 0 || !(rest.at[at - 1] == '_' || (rest.at[at - 1] | 32) >= 'a');
+        if (left)
+            return true;
+        rest = str_slice(rest, end, rest.len);
+    }
+}
+
+static bool has_any(Str text, const char *const *words)
+{
+    for (; *words; words++)
+        if (has_word(text, *words))
+            return true;
+    return false;
+}
+
+/* What the device compiler finds out by itself where the text names no task type. */
+static SimKind guess_kind(Str text)
+{
+    static const char *const both[] = {"KERNEL_TYPE_MIX_AIC_1_2", "KERNEL_TYPE_MIX_AIC_1_1",
+                                       "REGIST_MATMUL_OBJ", "__mix__", NULL};
+    static const char *const cube[] = {"KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_0",
+                                       "__cube__", "Mmad", NULL};
+    static const char *const vector[] = {"KERNEL_TYPE_AIV_ONLY", "KERNEL_TYPE_MIX_AIV_1_0",
+                                         "__vector__", NULL};
+    if (has_any(text, vector) && !has_any(text, both))
+        return SIM_AIV;
+    if (has_word(text, "KERNEL_TYPE_MIX_AIC_1_1") && !has_word(text, "KERNEL_TYPE_MIX_AIC_1_2"))
+        return SIM_MIX_1_1;
+    if (has_any(text, both))
+        return SIM_MIX_1_2;
+    if (has_any(text, cube))
+        return has_word(text, "ASCEND_IS_AIV") ? SIM_MIX_1_2 : SIM_AIC;
+    return SIM_AIV;
+}
+
+static SimKind kind_of_task(uint32_t type, SimKind otherwise)
+{
+    switch (type) {
+    case TASK_AIV:
+    case TASK_MIX_AIV_1_0: return SIM_AIV;
+    case TASK_AIC:
+    case TASK_MIX_AIC_1_0: return SIM_AIC;
+    case TASK_MIX_1_1: return SIM_MIX_1_1;
+    case TASK_MIX_1_2: return SIM_MIX_1_2;
+    default: return otherwise;
+    }
+}
+
+SimKind twin_kernel_kind(const TwinKernel *kernel, uint64_t tiling_key)
+{
+    SimKind kind = kernel->guess;
+    for (uint32_t i = 0; i < kernel->tasks.len; i++)
+        if (kernel->tasks.at[i].key == ~0ull)
+            kind = kind_of_task(kernel->tasks.at[i].type, kind);
+    for (uint32_t i = 0; i < kernel->tasks.len; i++)
+        if (kernel->tasks.at[i].key == tiling_key)
+            kind = kind_of_task(kernel->tasks.at[i].type, kind);
+    return kind;
+}
+
+const char *twin_kernel_name(const TwinKernel *kernel) { return kernel->name; }
+const TwinParams *twin_kernel_params(const TwinKernel *kernel) { return &kernel->params; }
+
+/* --- choosing the entry ---------------------------------------------------------------------- */
+
+static const char *entry_list(Arena *arena, const TwinEntries *entries)
+{
+    const char *list = "";
+    for (uint32_t i = 0; i < entries->len && i < 8; i++)
+        list = str_format(arena, "%s%s%s", list, i ? ", " : "", entries->at[i].name);
+    return list;
+}
+
+/* `name` may carry template arguments: add<half>. */
+static const TwinEntry *find_entry(const TwinEntries *entries, const char *name)
+{
+    ptrdiff_t angle = str_find(str_from(name), STR("<"));
+    Str bare = str_trim(str_slice(str_from(name), 0, angle < 0 ? strlen(name) : (size_t)angle));
+    for (uint32_t i = 0; i < entries->len; i++)
+        if (str_is(bare, entries->at[i].name))
+            return &entries->at[i];
+    return NULL;
+}
+
+static const TwinEntry *choose_entry(Arena *arena, const TwinSource *source,
+                                     const TwinEntries *entries, Verdict *verdict)
+{
+    const TwinEntry *found = NULL;
+    const char *why = NULL;
+    if (source->kernel)
+        found = find_entry(entries, source->kernel);
+    else if (entries->len == 1)
+        found = &entries->at[0];
+    if (!entries->len)
+        why = "no kernel in the text: no function is declared __global__";
+    else if (!found && source->kernel)
+        why = str_format(arena, "no kernel '%s' in the text; there is: %s", source->kernel,
+                         entry_list(arena, entries));
+    else if (!found)
+        why = str_format(arena, "several kernels in the text, name one: %s",
+                         entry_list(arena, entries));
+    else if (found->is_template && !strchr(source->kernel ? source->kernel : "", '<'))
+        why = str_format(arena, "'%s' is a template: name its arguments, as in %s<half>",
+                         found->name, found->name);
+    if (why)
+        verdict_fail(verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE, why);
+    return why ? NULL : found;
+}
+
+/* --- the translation unit -------------------------------------------------------------------- */
+
+static void add_define(Buf *out, const char *define)
+{
+    const char *equals = strchr(define, '=');
+    if (equals)
+        buf_printf(out, "#define %.*s %s\n", (int)(equals - define), define, equals + 1);
+    else
+        buf_printf(out, "#define %s 1\n", define);
+}
+
+static bool is_library_name(const char *name)
+{
+    static const char *const names[] = {
+#define IMPORT(name) #name,
+#include "twin/imports.def"
+#undef IMPORT
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void add_line_mark(Buf *out, const char *path)
+{
+    buf_puts(out, "#line 1 ");
+    buf_json_str(out, str_from(path)); /* escapes what C++ would misread */
+    buf_char(out, '\n');
+}
+
+static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *entry)
+{
+    uint32_t launches;
+    Str text = entry_rewrite_launches(arena, source->text, &launches);
+    Buf out = {0};
+    buf_puts(&out, "#include \"kernel_operator.h\"\n");
+    if (launches)
+        buf_puts(&out, launch_syntax);
+    for (const char *const *define = source->defines; define && *define; define++)
+        add_define(&out, *define);
+    buf_str(&out, source->prelude);
+    /* The device has no libm, so a kernel may be called sqrt. */
+    if (is_library_name(entry->name))
+        buf_printf(&out, "\n#define %s acraft_kernel_%s\n", entry->name, entry->name);
+    buf_char(&out, '\n');
+    add_line_mark(&out, source->path);
+    buf_str(&out, text);
+    buf_puts(&out, "\n#line 1 \"acraft-trampoline\"\n#include \"acraft/launch.h\"\n");
+    buf_printf(&out, "ACRAFT_ENTRY(%s)\n", source->kernel ? source->kernel : entry->name);
+    Str unit = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return unit;
+}
+
+static const char *const *include_dirs(Arena *arena, const TwinSource *source)
+{
+    VEC(const char *) dirs = {0};
+    char real[PATH_MAX];
+    if (source->dir && realpath(source->dir, real))
+        vec_push(arena, &dirs, str_dup(arena, str_from(real)));
+    for (const char *const *dir = source->include_dirs; dir && *dir; dir++)
+        if (realpath(*dir, real))
+            vec_push(arena, &dirs, str_dup(arena, str_from(real)));
+    vec_push(arena, &dirs, NULL);
+    return dirs.at;
+}
+
+/* --- both halves ----------------------------------------------------------------------------- */
+
+static bool build_half(Arena *arena, const TwinPlaces *places, BuildUnit unit, int role,
+                       const TwinOptions *options, TwinKernel *kernel, Verdict *verdict, Diag *diag)
+{
+    static const char *const cube_flags[] = {"-DACRAFT_CORE_AIC", NULL};
+    unit.flags = role ? cube_flags : NULL;
+    BuildResult built;
+    if (!build_program(arena, places, &unit, options, &built, verdict, diag))
+        return false;
+    kernel->exe[role] = built.exe;
+    if (!kernel->tasks.len)
+        for (uint32_t i = 0; i < built.object.tasks.len; i++)
+            vec_push(arena, &kernel->tasks, built.object.tasks.at[i]);
+    return true;
+}
+
+TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptions *options,
+                         Verdict *verdict, Diag *diag)
+{
+    TwinPlaces places;
+    TwinEntries entries = {0};
+    verdict->stage = STAGE_COMPILE;
+    entry_scan(arena, source->text, &entries);
+    const TwinEntry *entry = choose_entry(arena, source, &entries, verdict);
+    if (!entry || !places_find(arena, options, &places, verdict))
+        return NULL;
+    TwinKernel *kernel = arena_new(arena, TwinKernel);
+    *kernel = (TwinKernel){.name = entry->name, .params = entry->params, .exe = {-1, -1},
+                           .guess = guess_kind(source->text)};
+    BuildUnit unit = {.text = unit_text(arena, source, entry),
+                      .shown = source->path,
+                      .include_dirs = include_dirs(arena, source)};
+    bool ok = true;
+    if (kernel->guess != SIM_AIC)
+        ok = build_half(arena, &places, unit, 0, options, kernel, verdict, diag);
+    if (ok && kernel->guess != SIM_AIV)
+        ok = build_half(arena, &places, unit, 1, options, kernel, verdict, diag);
+    verdict->compiled = ok ? VERDICT_YES : VERDICT_NO;
+    if (!ok)
+        twin_release(kernel);
+    return ok ? kernel : NULL;
+}
+
+void twin_release(TwinKernel *kernel)
+{
+    for (int i = 0; i < 2; i++) {
+        if (kernel->exe[i] >= 0)
+            close(kernel->exe[i]);
+        kernel->exe[i] = -1;
+    }
+}

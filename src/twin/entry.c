@@ -1,0 +1,239 @@
+/* Scans AscendC text for kernel entries and `<<<>>>` launches. Not a C++ parser: it skips
+ * comments, strings and preprocessor lines and looks at the words between. In: text. Out: each
+ * function declared with __global__, with its parameters; the text with launches rewritten. */
+#include "twin/twin_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MOST_ENTRIES = 256, MOST_PARAMS = 64 };
+
+typedef struct Scanner {
+    Str text;
+    size_t at;
+    uint32_t line;
+} Scanner;
+
+static char peek(const Scanner *s, size_t ahead)
+{
+    return s->at + ahead < s->text.len ? s->text.at[s->at + ahead] : 0;
+}
+
+static void skip_char(Scanner *s)
+{
+    if (peek(s, 0) == '\n')
+        s->line++;
+    s->at++;
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static void skip_block_comment(Scanner *s)
+{
+    s->at += 2;
+    while (s->at < s->text.len && !(peek(s, 0) == '*' && peek(s, 1) == '/'))
+        skip_char(s);
+    s->at += 2;
+}
+
+static void skip_line(Scanner *s, bool joined)
+{
+    while (s->at < s->text.len && peek(s, 0) != '\n') {
+        if (joined && peek(s, 0) == '\\' && peek(s, 1) == '\n')
+            skip_char(s);
+        skip_char(s);
+    }
+}
+
+static void skip_quoted(Scanner *s)
+{
+    char quote = peek(s, 0);
+    s->at++;
+    while (s->at < s->text.len && peek(s, 0) != quote && peek(s, 0) != '\n') {
+        if (peek(s, 0) == '\\')
+            skip_char(s);
+        skip_char(s);
+    }
+    s->at++;
+}
+
+/* Past white space, comments and preprocessor lines. False at the end. */
+static bool skip_space(Scanner *s)
+{
+    for (;;) {
+        char c = peek(s, 0);
+        if (s->at >= s->text.len)
+            return false;
+        if (isspace((unsigned char)c))
+            skip_char(s);
+        else if (c == '/' && peek(s, 1) == '*')
+            skip_block_comment(s);
+        else if (c == '/' && peek(s, 1) == '/')
+            skip_line(s, true);
+        else if (c == '#')
+            skip_line(s, true);
+        else
+            return true;
+    }
+}
+
+/* The next word, string (as an empty token) or single character. False at the end. */
+static bool next_token(Scanner *s, Str *token)
+{
+    if (!skip_space(s))
+        return false;
+    size_t start = s->at;
+    char c = peek(s, 0);
+    if (c == '"' || c == '\'') {
+        skip_quoted(s);
+        *token = STR("");
+        return true;
+    }
+    if (is_word(c))
+        while (is_word(peek(s, 0)))
+            s->at++;
+    else
+        skip_char(s);
+    *token = str_slice(s->text, start, s->at);
+    return true;
+}
+
+static Str text_between(Str text, size_t from, size_t to)
+{
+    return str_trim(str_slice(text, from, to));
+}
+
+/* One parameter "GM_ADDR x", "__gm__ uint8_t *x", "const AddTiling tiling". */
+static TwinParam read_param(Arena *arena, Str text)
+{
+    Scanner s = {.text = text};
+    Str token, last = {0};
+    bool pointer = false;
+    while (next_token(&s, &token)) {
+        if (str_is(token, "="))
+            break;
+        if (str_is(token, "*") || str_is(token, "GM_ADDR"))
+            pointer = true;
+        if (token.len && is_word(token.at[0]))
+            last = token;
+    }
+    size_t type_end = last.len ? (size_t)(last.at - text.at) : text.len;
+    return (TwinParam){.name = str_dup(arena, last),
+                       .type = str_dup(arena, text_between(text, 0, type_end)),
+                       .pointer = pointer};
+}
+
+/* From behind "(" to the matching ")": splits at commas outside brackets. */
+static void read_params(Arena *arena, Scanner *s, TwinParams *params)
+{
+    int depth = 1;
+    size_t start = s->at, here = s->at;
+    Str token;
+    while (depth > 0 && next_token(s, &token)) {
+        char c = token.len ? token.at[0] : 0;
+        here = token.len ? (size_t)(token.at - s->text.at) : here;
+        depth += c == '(' || c == '<' || c == '[';
+        depth -= c == ')' || c == '>' || c == ']';
+        if ((c == ',' && depth == 1) || depth == 0) {
+            Str text = text_between(s->text, start, here);
+            if (text.len && !str_is(text, "void") && params->len < MOST_PARAMS)
+                vec_push(arena, params, read_param(arena, text));
+            start = s->at;
+        }
+    }
+}
+
+static bool has_entry(const TwinEntries *entries, Str name)
+{
+    for (uint32_t i = 0; i < entries->len; i++)
+        if (str_is(name, entries->at[i].name))
+            return true;
+    return false;
+}
+
+/* Behind __global__: words up to "(", the last of which is the name. */
+static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinEntries *entries)
+{
+    Str token, name = {0};
+    uint32_t line = s->line;
+    int square = 0;
+    while (next_token(s, &token)) {
+        char c = token.len ? token.at[0] : 0;
+        square += (c == '[') - (c == ']');
+        if (c == '(' && !square && name.len && !str_is(name, "__attribute__"))
+            break;
+        if (c == ';' || c == '{' || c == '}')
+            return;
+        if (is_word(c) && !square) {
+            name = token;
+            line = s->line;
+        }
+    }
+    TwinEntry entry = {.name = str_dup(arena, name), .line = line, .is_template = is_template};
+    read_params(arena, s, &entry.params);
+    if (name.len && !has_entry(entries, name) && entries->len < MOST_ENTRIES)
+        vec_push(arena, entries, entry);
+}
+
+void entry_scan(Arena *arena, Str text, TwinEntries *entries)
+{
+    Scanner s = {.text = text, .line = 1};
+    Str token;
+    bool is_template = false;
+    while (next_token(&s, &token)) {
+        if (str_is(token, "template"))
+            is_template = true;
+        else if (str_is(token, ";") || str_is(token, "}"))
+            is_template = false;
+        else if (str_is(token, "__global__"))
+            read_entry(arena, &s, is_template, entries);
+    }
+}
+
+/* --- launches -------------------------------------------------------------------------------- */
+
+/* Position just past the ">>>" that closes a "<<<" whose inside starts at `at`; 0: none. */
+static size_t launch_end(Str text, size_t at)
+{
+    int depth = 0;
+    for (; at + 2 < text.len; at++) {
+        char c = text.at[at];
+        depth += (c == '(' || c == '[' || c == '{');
+        depth -= (c == ')' || c == ']' || c == '}');
+        if (depth < 0 || c == ';')
+            return 0;
+        if (depth == 0 && memcmp(text.at + at, ">>>", 3) == 0)
+            return at + 3;
+    }
+    return 0;
+}
+
+Str entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
+{
+    Buf out = {0};
+    Scanner s = {.text = text, .line = 1};
+    size_t copied = 0;
+    *count = 0;
+    while (skip_space(&s)) {
+        char c = peek(&s, 0);
+        size_t end = c == '<' && peek(&s, 1) == '<' && peek(&s, 2) == '<'
+                         ? launch_end(text, s.at + 3)
+                         : 0;
+        if (c == '"' || c == '\'') {
+            skip_quoted(&s);
+        } else if (end) {
+            buf_str(&out, str_slice(text, copied, s.at));
+            buf_puts(&out, " ACRAFT_LAUNCH(");
+            buf_str(&out, str_slice(text, s.at + 3, end - 3));
+            buf_char(&out, ')');
+            copied = s.at = end;
+            ++*count;
+        } else {
+            skip_char(&s);
+        }
+    }
+    buf_str(&out, str_slice(text, copied, text.len));
+    Str result = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return result;
+}

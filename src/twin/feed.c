@@ -1,0 +1,300 @@
+/* Moves records from the cores' rings to the simulator. In: running zygotes. Out: how the feeding
+ * ended. A core runs until it blocks, ends or has used up its turn; turns are counted in records,
+ * so that the order of events depends on nothing but the streams and the starting order. */
+#include "twin/run_int.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    BATCH = 512,          /* records copied out of a ring at a time */
+    TURN_RECORDS = 1 << 20,
+    TURN_READS = 2000,    /* scalar reads of GM: a core that polls lets the others on */
+    SPINS = 300,
+    AHEAD = 2,            /* cores started before it is their turn */
+    NAP_NS = 20 * 1000 * 1000,
+    MOST_NAMES = 1 << 16,
+};
+
+typedef struct CoreFeed {
+    Record batch[BATCH];
+    uint32_t batch_at, batch_len;
+    uint32_t taken; /* records copied out of the ring */
+    bool done;
+    uint16_t last_file;
+    uint32_t last_line;
+} CoreFeed;
+
+struct Feeder {
+    Arena *arena;
+    LaunchMemory *memory;
+    Sim *sim;
+    Box *const *boxes;
+    CoreFeed **cores; /* made when a core starts */
+    uint32_t core_count;
+    const char **names; /* by id, as the cores announced them */
+    FeedResult result;
+};
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void nap(const _Atomic uint32_t *word, uint32_t seen)
+{
+    struct timespec most = {.tv_nsec = NAP_NS};
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
+}
+
+static bool boxes_alive(const Feeder *f)
+{
+    for (int i = 0; i < 2; i++)
+        if (f->boxes[i] && box_step(f->boxes[i], 0))
+            return false;
+    return true;
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static void start_core(Feeder *f, uint32_t core)
+{
+    if (f->cores[core])
+        return;
+    f->cores[core] = arena_new(f->arena, CoreFeed);
+    memory_describe_core(f->memory, f->sim, core);
+    int role = memory_is_cube(f->memory, f->sim, core);
+    _Atomic uint32_t *count = &shared_launch(f->memory)->start_count[role];
+    atomic_fetch_add(count, 1);
+    futex_wake(count);
+}
+
+/* The cores of a role start in the order the zygote was given. */
+static void start_ahead(Feeder *f, const uint32_t *order, uint32_t from)
+{
+    for (uint32_t i = from; i < f->core_count && i < from + AHEAD; i++)
+        start_core(f, order[i]);
+}
+
+/* --- taking records -------------------------------------------------------------------------- */
+
+static void keep_name(Feeder *f, const Record *record)
+{
+    RecordText text;
+    memcpy(&text, record, sizeof text);
+    if (text.kind != REC_TEXT_NAME || text.length > REC_TEXT_BYTES || f->names[text.id])
+        return;
+    Str name = {text.text, text.length};
+    if (str_utf8_valid(name))
+        f->names[text.id] = str_dup(f->arena, name);
+}
+
+/* Notes where the core is; returns how many of the batch may run before its turn is over. */
+static uint32_t look_over(Feeder *f, CoreFeed *c, uint32_t *records_left, uint32_t *reads_left)
+{
+    uint32_t i = c->batch_at;
+    for (; i < c->batch_len && *records_left && *reads_left; i++) {
+        const Record *r = &c->batch[i];
+        --*records_left;
+        if (r->op & REC_TEXT)
+            keep_name(f, r);
+        else if (r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD)
+            --*reads_left;
+    }
+    return i - c->batch_at;
+}
+
+static void remember_place(CoreFeed *c, uint32_t used)
+{
+    for (uint32_t i = c->batch_at + used; i > c->batch_at; i--) {
+        const Record *r = &c->batch[i - 1];
+        if (!(r->op & REC_TEXT) && r->line) {
+            c->last_file = r->file;
+            c->last_line = r->line;
+            return;
+        }
+    }
+}
+
+/* Copies what is there; nothing behind the copy is looked at again. False: the counter lies. */
+static bool take_batch(CoreFeed *c, const ShareRing *ring)
+{
+    uint32_t there = atomic_load(&ring->published) - c->taken;
+    if (there > SHARE_RING_RECORDS)
+        return false;
+    uint32_t at = c->taken % SHARE_RING_RECORDS, count = there < BATCH ? there : BATCH;
+    if (count > SHARE_RING_RECORDS - at)
+        count = SHARE_RING_RECORDS - at;
+    memcpy(c->batch, &ring->records[at], count * sizeof(Record));
+    c->taken += count;
+    c->batch_at = 0;
+    c->batch_len = count;
+    return true;
+}
+
+typedef enum TakeState { TAKE_SOME, TAKE_ENDED, TAKE_FORGED, TAKE_BOX_ENDED } TakeState;
+
+/* Waits for records of a core. */
+static TakeState wait_for_batch(Feeder *f, uint32_t core)
+{
+    CoreFeed *c = f->cores[core];
+    ShareRing *ring = shared_ring(f->memory, core);
+    ShareCore *share = shared_core(f->memory, core);
+    for (unsigned spins = 0;; spins++) {
+        uint32_t seen = atomic_load(&ring->event);
+        bool ended = atomic_load(&ring->ended);
+        if (!take_batch(c, ring))
+            return TAKE_FORGED;
+        if (c->batch_len)
+            return TAKE_SOME;
+        if (ended)
+            return TAKE_ENDED;
+        if (spins < SPINS)
+            continue;
+        atomic_store(&share->tool_sleeps, 1);
+        if (atomic_load(&ring->event) == seen)
+            nap(&ring->event, seen);
+        atomic_store(&share->tool_sleeps, 0);
+        if (!boxes_alive(f))
+            return TAKE_BOX_ENDED;
+    }
+}
+
+static void move_executed(Feeder *f, uint32_t core, uint32_t count)
+{
+    ShareCore *share = shared_core(f->memory, core);
+    atomic_fetch_add(&share->executed, count);
+    if (atomic_load(&shared_ring(f->memory, core)->core_sleeps))
+        futex_wake(&share->executed);
+}
+
+/* The core's process may leave, and its ring's pages go back. */
+static void finish_core(Feeder *f, uint32_t core, bool stopped)
+{
+    ShareCore *share = shared_core(f->memory, core);
+    f->cores[core]->done = true;
+    if (stopped) {
+        atomic_store(&share->stopped, 1);
+        futex_wake(&share->executed);
+    }
+}
+
+/* --- turns ----------------------------------------------------------------------------------- */
+
+typedef enum Turn { TURN_GOES_ON, TURN_OVER, TURN_FAILED } Turn;
+
+static Turn fail_turn(Feeder *f, uint32_t core, FeedEnd end)
+{
+    f->result.end = end;
+    f->result.core = core;
+    return TURN_FAILED;
+}
+
+static Turn feed_batch(Feeder *f, uint32_t core, uint32_t *records_left, uint32_t *reads_left)
+{
+    CoreFeed *c = f->cores[core];
+    uint32_t ready = look_over(f, c, records_left, reads_left);
+    size_t used = 0;
+    SimState state = sim_feed(f->sim, core, c->batch + c->batch_at, ready, &used);
+    if (used > ready)
+        used = ready;
+    remember_place(c, (uint32_t)used);
+    c->batch_at += (uint32_t)used;
+    f->result.records += used;
+    move_executed(f, core, (uint32_t)used);
+    if (state == SIM_ENDED || state == SIM_STOPPED) {
+        finish_core(f, core, state == SIM_STOPPED);
+        return TURN_OVER;
+    }
+    if (state == SIM_BLOCKED || !*records_left || !*reads_left)
+        return TURN_OVER;
+    return TURN_GOES_ON;
+}
+
+static Turn take_turn(Feeder *f, uint32_t core)
+{
+    CoreFeed *c = f->cores[core];
+    uint32_t records_left = TURN_RECORDS, reads_left = TURN_READS;
+    Turn turn = TURN_GOES_ON;
+    for (unsigned batches = 1; turn == TURN_GOES_ON; batches++) {
+        if (c->batch_at == c->batch_len) {
+            switch (wait_for_batch(f, core)) {
+            case TAKE_SOME: break;
+            case TAKE_ENDED: return fail_turn(f, core, FEED_DEAD_CORE);
+            case TAKE_FORGED: return fail_turn(f, core, FEED_FORGED);
+            case TAKE_BOX_ENDED: return fail_turn(f, core, FEED_DEAD_BOX);
+            }
+        }
+        turn = feed_batch(f, core, &records_left, &reads_left);
+        if (batches % 256 == 0 && !boxes_alive(f))
+            return fail_turn(f, core, FEED_DEAD_BOX);
+    }
+    return turn;
+}
+
+/* One turn for every core that can go on. False: nothing moved or the run is over. */
+static bool round_of_turns(Feeder *f, const uint32_t *order, bool *all_done)
+{
+    bool moved = false;
+    *all_done = true;
+    for (uint32_t i = 0; i < f->core_count; i++) {
+        if (f->cores[order[i]] && f->cores[order[i]]->done)
+            continue;
+        *all_done = false;
+        if (!sim_can_run(f->sim, order[i]))
+            continue;
+        start_ahead(f, order, i);
+        moved = true;
+        if (take_turn(f, order[i]) == TURN_FAILED)
+            return false;
+    }
+    return moved;
+}
+
+/* Starting order over both roles: the AIC of a block before its AIVs, blocks as the seed has it. */
+static uint32_t *merged_order(Arena *arena, const LaunchMemory *memory, const Sim *sim)
+{
+    const ShareLaunch *head = shared_launch(memory);
+    uint32_t count = sim_core_count(sim), at = 0, next[2] = {0, 0};
+    uint32_t *order = arena_array(arena, uint32_t, count + 1);
+    while (at < count) {
+        for (int role = 1; role >= 0; role--) {
+            const uint32_t *of = (const uint32_t *)(memory->launch.at + head->order_at[role]);
+            uint32_t others = head->order_count[1 - role], mine = head->order_count[role];
+            uint32_t share = role == 0 && others ? (mine + others - 1) / others : 1;
+            for (uint32_t k = 0; k < share && next[role] < mine; k++)
+                order[at++] = of[next[role]++];
+        }
+    }
+    return order;
+}
+
+static void tell_place(Feeder *f)
+{
+    const CoreFeed *c = f->core_count ? f->cores[f->result.core] : NULL;
+    const char *name = c ? f->names[c->last_file] : NULL;
+    f->result.file = name ? name : "";
+    f->result.line = name ? c->last_line : 0;
+}
+
+FeedResult feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2])
+{
+    Feeder f = {.arena = arena, .memory = memory, .sim = sim, .boxes = boxes,
+                .core_count = sim_core_count(sim)};
+    f.cores = arena_array(arena, CoreFeed *, f.core_count + 1);
+    f.names = arena_array(arena, const char *, MOST_NAMES);
+    const uint32_t *order = merged_order(arena, memory, sim);
+    f.result.end = FEED_DONE;
+    bool all_done = f.core_count == 0;
+    while (round_of_turns(&f, order, &all_done))
+        ;
+    if (f.result.end == FEED_DONE && !all_done)
+        f.result.end = FEED_HANG;
+    tell_place(&f);
+    return f.result;
+}

@@ -1,0 +1,95 @@
+/* The simulator's faults as findings of the verdict, and the status that follows from them. */
+#include "twin/run_int.h"
+
+static FindingKind finding_kind(SimFaultKind kind)
+{
+    switch (kind) {
+    case SIM_KIND_LEAK: return FINDING_LEAK;
+    case SIM_KIND_HANG: return FINDING_HANG;
+    case SIM_KIND_RACE: return FINDING_RACE;
+    default: return FINDING_FAULT;
+    }
+}
+
+static const char *keep(Arena *arena, const char *text)
+{
+    return text ? str_dup(arena, str_from(text)) : "";
+}
+
+static void add_accesses(Arena *arena, const SimFault *fault, VerdictFinding *finding)
+{
+    for (size_t i = 0; i < sizeof fault->range / sizeof *fault->range; i++) {
+        const SimRange *range = &fault->range[i];
+        if (range->space == NPU_NOWHERE)
+            continue;
+        VerdictAccess access = {.memory = npu_space_name(range->space),
+                                .write = range->write,
+                                .from = range->from,
+                                .to = range->to,
+                                .file = finding->file,
+                                .line = finding->line};
+        vec_push(arena, &finding->accesses, access);
+    }
+}
+
+static VerdictFinding make_finding(Arena *arena, const SimFault *fault, const SimFaultRow *row)
+{
+    VerdictFinding finding = {.kind = finding_kind(row->kind),
+                              .code = row->code,
+                              .message = keep(arena, fault->message),
+                              .file = keep(arena, fault->file),
+                              .line = fault->line,
+                              .core = fault->core,
+                              .count = fault->count,
+                              .api = keep(arena, fault->api),
+                              .device = row->device,
+                              .repair = row->repair};
+    add_accesses(arena, fault, &finding);
+    return finding;
+}
+
+static void add_unsupported(Arena *arena, const char *name, Verdict *verdict)
+{
+    for (uint32_t i = 0; i < verdict->unsupported.len; i++)
+        if (str_is(str_from(name), verdict->unsupported.at[i]))
+            return;
+    vec_push(arena, &verdict->unsupported, name);
+}
+
+static VerdictStatus fault_status(const SimFault *fault, const SimFaultRow *row)
+{
+    if (fault->code == SIM_FAULT_BAD_RECORD)
+        return VERDICT_FORGED;
+    if (row->kind == SIM_KIND_UNSUPPORTED)
+        return VERDICT_UNSUPPORTED;
+    return row->kind == SIM_KIND_HANG ? VERDICT_HANG : VERDICT_HAZARD;
+}
+
+/* A forged stream outweighs all; what we lack outweighs what follows from it; then as found. */
+static int weight(VerdictStatus status)
+{
+    return status == VERDICT_FORGED ? 3 : status == VERDICT_UNSUPPORTED ? 2 : 1;
+}
+
+void findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
+{
+    const SimFault *worst = NULL;
+    VerdictStatus status = VERDICT_OK;
+    for (uint32_t i = 0; i < sim_fault_count(sim); i++) {
+        const SimFault *fault = sim_fault(sim, i);
+        const SimFaultRow *row = sim_fault_row(fault->code);
+        VerdictStatus of_this = fault_status(fault, row);
+        if (of_this == VERDICT_UNSUPPORTED)
+            add_unsupported(arena, keep(arena, fault->api), verdict);
+        else
+            vec_push(arena, &verdict->hazards, make_finding(arena, fault, row));
+        if (!worst || weight(of_this) > weight(status)) {
+            worst = fault;
+            status = of_this;
+        }
+    }
+    if (worst)
+        verdict_fail(verdict, status, STAGE_RUN,
+                     str_format(arena, "%s: %s", sim_fault_row(worst->code)->title,
+                                worst->message ? worst->message : ""));
+}

@@ -1,0 +1,403 @@
+/* The memories of one launch. In: tensors, tiling, workspace. Out: three memory files laid out as
+ * twin/rt/share.h says; two of them sealed so that no core process can ever write them. */
+#include "twin/run_int.h"
+
+#include "base/rng.h"
+#include "twin/include/acraft/core.h"
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* GM starts where no program is ever loaded; a hole of at least one page follows each tensor. */
+#define GM_BASE 0x100000000000ull
+enum { PAGE = 4096, GM_STEP = 1 << 21, LIST_ENTRY = 8 };
+
+static size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+static bool shared_open(SharedMemory *memory, const char *name, size_t bytes)
+{
+    memory->bytes = round_up(bytes ? bytes : 1, PAGE);
+    memory->fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory->fd < 0 || ftruncate(memory->fd, (off_t)memory->bytes) != 0)
+        return false;
+    void *at = mmap(NULL, memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd, 0);
+    memory->at = at == MAP_FAILED ? NULL : at;
+    return memory->at != NULL;
+}
+
+/* After this the tool's own mapping is the only writable one there can be. */
+static bool shared_seal(const SharedMemory *memory)
+{
+    return fcntl(memory->fd, F_ADD_SEALS,
+                 F_SEAL_FUTURE_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
+static void shared_close(SharedMemory *memory)
+{
+    if (memory->at)
+        munmap(memory->at, memory->bytes);
+    if (memory->fd >= 0)
+        close(memory->fd);
+    *memory = (SharedMemory){.fd = -1};
+}
+
+static size_t shared_take(SharedMemory *memory, size_t bytes)
+{
+    size_t at = round_up(memory->used, 64);
+    if (bytes > memory->bytes || at > memory->bytes - bytes)
+        return SIZE_MAX;
+    memory->used = at + bytes;
+    return at;
+}
+
+/* --- placing GM ------------------------------------------------------------------------------ */
+
+typedef struct Placer {
+    uint64_t address;
+    size_t at;
+} Placer;
+
+static GmPlace place(Placer *p, size_t bytes)
+{
+    GmPlace result = {.address = p->address, .at = p->at, .bytes = bytes};
+    p->at += round_up(bytes ? bytes : 1, PAGE);
+    p->address += round_up(bytes + PAGE, GM_STEP);
+    return result;
+}
+
+/* A list of tensors in GM: the byte offset of the addresses, per tensor its rank and shape, then
+ * the addresses (asc-devkit, ListTensorDesc). */
+static size_t list_shape_bytes(const TwinLaunch *launch, const TwinArg *arg)
+{
+    size_t bytes = 8;
+    for (uint32_t i = 0; i < arg->count; i++)
+        bytes += 8 + 8 * (size_t)launch->tensors[arg->index + i].rank;
+    return bytes;
+}
+
+static void place_all(Arena *arena, const TwinLaunch *launch, LaunchMemory *memory, Placer *p)
+{
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        vec_push(arena, &memory->tensors, place(p, launch->tensors[i].bytes));
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        const TwinArg *arg = &launch->args[i];
+        bool list = arg->kind == TWIN_ARG_LIST;
+        GmPlace none = {0};
+        vec_push(arena, &memory->lists,
+                 list ? place(p, list_shape_bytes(launch, arg) + LIST_ENTRY * (size_t)arg->count)
+                      : none);
+    }
+    memory->tiling = place(p, launch->tiling.len);
+    memory->workspace = place(p, SYSTEM_WORKSPACE_BYTES + launch->workspace);
+}
+
+static void put_u64(uint8_t **to, uint64_t value)
+{
+    memcpy(*to, &value, sizeof value);
+    *to += sizeof value;
+}
+
+static void fill_list(const LaunchMemory *memory, const TwinLaunch *launch, uint32_t index)
+{
+    const TwinArg *arg = &launch->args[index];
+    uint8_t *to = memory->gm.at + memory->lists.at[index].at;
+    put_u64(&to, list_shape_bytes(launch, arg));
+    for (uint32_t i = 0; i < arg->count; i++) {
+        const TwinTensor *tensor = &launch->tensors[arg->index + i];
+        put_u64(&to, tensor->rank | (uint64_t)i << 32);
+        for (uint32_t d = 0; d < tensor->rank; d++)
+            put_u64(&to, tensor->shape[d]);
+    }
+    for (uint32_t i = 0; i < arg->count; i++)
+        put_u64(&to, memory->tensors.at[arg->index + i].address);
+}
+
+static void copy_in(uint8_t *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+}
+
+static void fill_gm(const LaunchMemory *memory, const TwinLaunch *launch)
+{
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        if (launch->tensors[i].role != SIM_OUT)
+            copy_in(memory->gm.at + memory->tensors.at[i].at, launch->tensors[i].data,
+                    launch->tensors[i].bytes);
+    for (uint32_t i = 0; i < launch->arg_count; i++)
+        if (launch->args[i].kind == TWIN_ARG_LIST)
+            fill_list(memory, launch, i);
+    copy_in(memory->gm.at + memory->tiling.at, launch->tiling.at, launch->tiling.len);
+}
+
+void memory_take_outputs(const LaunchMemory *memory)
+{
+    const TwinLaunch *launch = memory->of;
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        if (launch->tensors[i].role != SIM_IN)
+            copy_in(launch->tensors[i].data, memory->gm.at + memory->tensors.at[i].at,
+                    launch->tensors[i].bytes);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static size_t core_bytes(const NpuChip *chip)
+{
+    size_t bytes = 2 * PAGE;
+    for (uint32_t space = 0; space < NPU_SPACE_COUNT; space++)
+        bytes += round_up(npu_space_bytes(chip, space), PAGE);
+    return bytes;
+}
+
+static size_t values_bytes(const TwinLaunch *launch)
+{
+    size_t bytes = launch->tiling.len;
+    for (uint32_t i = 0; i < launch->arg_count; i++)
+        bytes += launch->args[i].bytes.len + 128;
+    return bytes;
+}
+
+static bool fits_in_machine(Arena *arena, size_t bytes, Verdict *verdict)
+{
+    long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    double have = pages > 0 && page > 0 ? (double)pages * (double)page : 1e18;
+    /* The simulator keeps shadow state of about the same size. */
+    double need = 2.5 * (double)bytes;
+    if (need <= have)
+        return true;
+    verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
+                 str_format(arena, "the tensors need about %.1f GiB to simulate, %.1f GiB are free",
+                            need / (1 << 30), have / (1 << 30)));
+    return false;
+}
+
+static bool is_input_sane(const TwinLaunch *launch, uint32_t cores)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        if (__builtin_add_overflow(total, launch->tensors[i].bytes, &total))
+            return false;
+    return total < 1ull << 44 && launch->workspace < 1ull << 44 &&
+           launch->arg_count <= SHARE_MOST_ARGS && cores <= SHARE_MOST_CORES;
+}
+
+static uint32_t cores_per_block(SimKind kind)
+{
+    return kind == SIM_MIX_1_2 ? 3 : kind == SIM_MIX_1_1 ? 2 : 1;
+}
+
+bool memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
+                 LaunchMemory *memory, Verdict *verdict)
+{
+    uint32_t blocks = launch->blocks < SHARE_MOST_CORES ? launch->blocks : SHARE_MOST_CORES;
+    uint32_t cores = blocks * cores_per_block(kind);
+    *memory = (LaunchMemory){.launch.fd = -1, .rings.fd = -1, .gm.fd = -1, .of = launch,
+                             .kind = kind};
+    if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
+        verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
+                     "more blocks, arguments or bytes than a launch may have");
+        return false;
+    }
+    Placer placer = {.address = GM_BASE};
+    place_all(arena, launch, memory, &placer);
+    if (!fits_in_machine(arena, placer.at, verdict))
+        return false;
+    size_t fixed = (1 << 16) + cores * (sizeof(ShareCore) + 8) + values_bytes(launch);
+    if (shared_open(&memory->gm, "acraft-gm", placer.at) &&
+        shared_open(&memory->rings, "acraft-rings", cores * sizeof(ShareRing)) &&
+        shared_open(&memory->launch, "acraft-launch", fixed + cores * core_bytes(chip))) {
+        memory->launch.used = sizeof(ShareLaunch);
+        fill_gm(memory, launch);
+        return true;
+    }
+    verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the launch");
+    memory_close(memory);
+    return false;
+}
+
+void memory_close(LaunchMemory *memory)
+{
+    shared_close(&memory->launch);
+    shared_close(&memory->rings);
+    shared_close(&memory->gm);
+}
+
+void *memory_for_sim(void *context, const char *name, size_t bytes)
+{
+    (void)name;
+    SharedMemory *launch = &((LaunchMemory *)context)->launch;
+    launch->used = round_up(launch->used, PAGE);
+    size_t at = shared_take(launch, bytes);
+    return at == SIZE_MAX ? NULL : launch->at + at;
+}
+
+/* --- the simulator's regions ----------------------------------------------------------------- */
+
+static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, const GmPlace *where,
+                       DType dtype, SimRole role)
+{
+    SimRegion region = {.name = name,
+                        .base = where->address,
+                        .bytes = where->bytes,
+                        .memory = memory->gm.at + where->at,
+                        .dtype = (uint32_t)dtype,
+                        .role = role};
+    return where->bytes == 0 || sim_gm_add(sim, &region);
+}
+
+bool memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        ok = add_region(memory, sim, launch->tensors[i].name, &memory->tensors.at[i],
+                        launch->tensors[i].dtype, launch->tensors[i].role) && ok;
+    for (uint32_t i = 0; i < launch->arg_count; i++)
+        ok = add_region(memory, sim, "tensor list", &memory->lists.at[i], DT_U64, SIM_TILING) && ok;
+    ok = add_region(memory, sim, "tiling", &memory->tiling, DT_U8, SIM_TILING) && ok;
+    return add_region(memory, sim, "workspace", &memory->workspace, DT_U8, SIM_WORKSPACE) && ok;
+}
+
+/* --- the description for core processes ------------------------------------------------------ */
+
+static uint64_t take_bytes(LaunchMemory *memory, const void *from, size_t bytes, bool *ok)
+{
+    size_t at = shared_take(&memory->launch, bytes);
+    if (at == SIZE_MAX) {
+        *ok = false;
+        return 0;
+    }
+    copy_in(memory->launch.at + at, from, bytes);
+    return at;
+}
+
+static uint64_t offset_in(const LaunchMemory *memory, const void *pointer)
+{
+    return (uint64_t)((const uint8_t *)pointer - memory->launch.at);
+}
+
+static uint32_t vectors_per_block(SimKind kind) { return kind == SIM_MIX_1_2 ? 2 : 1; }
+
+bool memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core)
+{
+    if (memory->kind == SIM_AIV || memory->kind == SIM_AIC)
+        return memory->kind == SIM_AIC;
+    return sim_core(sim, core)->aic;
+}
+
+bool memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core)
+{
+    const SimCore *from = sim_core(sim, core);
+    ShareCore *to = shared_core(memory, core);
+    uint32_t ratio = vectors_per_block(memory->kind);
+    if (!from->view)
+        return false;
+    *to = (ShareCore){
+        .role = from->aic ? ACRAFT_ROLE_AIC : ACRAFT_ROLE_AIV,
+        .block_idx = from->aic ? from->block : from->block * ratio + from->sub,
+        .block_num = memory->of->blocks,
+        .sub_block_idx = from->sub,
+        .sub_block_num = ratio,
+        .task_ratio = from->aic ? 1 : ratio,
+        .view_at = offset_in(memory, from->view),
+    };
+    for (int space = 0; space < NPU_SPACE_COUNT; space++) {
+        if (!from->memory[space] || space == NPU_GM)
+            continue;
+        to->memory_at[space] = offset_in(memory, from->memory[space]);
+        to->memory_bytes[space] = from->bytes[space];
+    }
+    shared_ring(memory, core)->forbidden_call = -1;
+    return true;
+}
+
+static ShareArg describe_arg(LaunchMemory *memory, const TwinLaunch *launch, uint32_t index,
+                             bool *ok)
+{
+    const TwinArg *arg = &launch->args[index];
+    Str bytes = arg->bytes.len ? arg->bytes : launch->tiling;
+    switch (arg->kind) {
+    case TWIN_ARG_TENSOR: return (ShareArg){.value = memory->tensors.at[arg->index].address};
+    case TWIN_ARG_LIST: return (ShareArg){.value = memory->lists.at[index].address};
+    case TWIN_ARG_WORKSPACE: return (ShareArg){.value = memory->workspace.address};
+    case TWIN_ARG_TILING: return (ShareArg){.value = memory->tiling.address};
+    case TWIN_ARG_VALUE:
+        return (ShareArg){.data_at = take_bytes(memory, bytes.at, bytes.len, ok),
+                          .data_bytes = (uint32_t)bytes.len};
+    case TWIN_ARG_NULL: break;
+    }
+    return (ShareArg){0};
+}
+
+/* Cores of one role in starting order: as numbered, or shuffled by the seed. */
+static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions *options,
+                           Sim *sim, int role, bool *ok)
+{
+    VEC(uint32_t) order = {0};
+    for (uint32_t i = 0; i < sim_core_count(sim); i++)
+        if (memory_is_cube(memory, sim, i) == (role == 1))
+            vec_push(arena, &order, i);
+    for (uint32_t i = order.len; options->seed && i > 1; i--) {
+        uint32_t j = (uint32_t)rng_range(options->seed, 77, i, 0, i), swap = order.at[i - 1];
+        order.at[i - 1] = order.at[j];
+        order.at[j] = swap;
+    }
+    ShareLaunch *head = shared_launch(memory);
+    head->order_at[role] = take_bytes(memory, order.at, order.len * sizeof(uint32_t), ok);
+    head->order_count[role] = order.len;
+}
+
+static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
+{
+    VEC(ShareMap) maps = {0};
+    VEC(GmPlace) places = {0};
+    for (uint32_t i = 0; i < memory->tensors.len; i++)
+        vec_push(arena, &places, memory->tensors.at[i]);
+    for (uint32_t i = 0; i < memory->lists.len; i++)
+        vec_push(arena, &places, memory->lists.at[i]);
+    vec_push(arena, &places, memory->tiling);
+    vec_push(arena, &places, memory->workspace);
+    for (uint32_t i = 0; i < places.len; i++) {
+        ShareMap map = {.address = places.at[i].address,
+                        .bytes = round_up(places.at[i].bytes, PAGE),
+                        .at = places.at[i].at};
+        if (map.bytes)
+            vec_push(arena, &maps, map);
+    }
+    shared_launch(memory)->maps_at = take_bytes(memory, maps.at, maps.len * sizeof(ShareMap), ok);
+    shared_launch(memory)->map_count = maps.len;
+}
+
+bool memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim)
+{
+    bool ok = true;
+    const TwinLaunch *launch = memory->of;
+    uint32_t cores = sim_core_count(sim);
+    ShareLaunch *head = shared_launch(memory);
+    *head = (ShareLaunch){
+        .abi = SHARE_ABI,
+        .core_count = cores,
+        .launch_bytes = memory->launch.bytes,
+        .ring_bytes = memory->rings.bytes,
+        .arg_count = launch->arg_count,
+        .tiling = memory->tiling.address,
+        .tiling_bytes = launch->tiling.len,
+        .tiling_key = launch->tiling_key,
+        .workspace = memory->workspace.address,
+        .workspace_bytes = memory->workspace.bytes,
+        .system_workspace_bytes = SYSTEM_WORKSPACE_BYTES,
+    };
+    head->cores_at = take_bytes(memory, NULL, 0, &ok);
+    shared_take(&memory->launch, cores * sizeof(ShareCore));
+    ShareArg args[SHARE_MOST_ARGS];
+    for (uint32_t i = 0; i < launch->arg_count; i++)
+        args[i] = describe_arg(memory, launch, i, &ok);
+    head->args_at = take_bytes(memory, args, launch->arg_count * sizeof *args, &ok);
+    describe_maps(arena, memory, &ok);
+    describe_order(arena, memory, options, sim, 0, &ok);
+    describe_order(arena, memory, options, sim, 1, &ok);
+    Str filter = options->trust ? (Str){0} : box_core_filter(arena);
+    head->filter_at = take_bytes(memory, filter.at, filter.len, &ok);
+    head->filter_steps = (uint32_t)(filter.len / 8);
+    return ok && shared_seal(&memory->launch) && shared_seal(&memory->gm);
+}

@@ -1,0 +1,137 @@
+/* A compiler's output, shortened. In: what clang or g++ printed. Out: one diagnostic per error,
+ * at the user's own line even where the error itself lies inside our headers, and the names of
+ * APIs that exist on the device and that acraft lacks ("acraft-unsupported: NAME"). */
+#include "twin/twin_int.h"
+
+#include <ctype.h>
+
+enum { MOST_ERRORS = 12, MOST_TEXT = 400 };
+
+typedef struct Message {
+    Str file, kind, text;
+    uint32_t line, col;
+} Message;
+
+static bool read_number(Str *rest, uint32_t *value)
+{
+    Str piece;
+    int64_t number;
+    if (!str_next(rest, ':', &piece) || !str_to_i64(piece, &number) || number < 0 ||
+        number > INT32_MAX)
+        return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+/* "file:line:col: kind: text" */
+static bool read_message(Str line, Message *m)
+{
+    static const char *const kinds[] = {"error", "fatal error", "note"};
+    Str rest = line;
+    if (!str_next(&rest, ':', &m->file) || !read_number(&rest, &m->line) ||
+        !read_number(&rest, &m->col) || !str_next(&rest, ':', &m->kind))
+        return false;
+    m->kind = str_trim(m->kind);
+    m->text = str_trim(rest);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_is(m->kind, kinds[i]))
+            return true;
+    return false;
+}
+
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == ':'; }
+
+static void note_unsupported(Arena *arena, Str text, Verdict *verdict)
+{
+    static const char mark[] = "acraft-unsupported: ";
+    ptrdiff_t at = str_find(text, str_from(mark));
+    if (at < 0)
+        return;
+    size_t from = (size_t)at + sizeof mark - 1, to = from;
+    while (to < text.len && is_name(text.at[to]))
+        to++;
+    Str name = str_slice(text, from, to);
+    for (uint32_t i = 0; i < verdict->unsupported.len; i++)
+        if (str_is(name, verdict->unsupported.at[i]))
+            return;
+    vec_push(arena, &verdict->unsupported, str_dup(arena, name));
+}
+
+/* The compiler's own wording around a failed static_assert says nothing to the user. */
+static Str plain_text(Str text)
+{
+    static const char *const wraps[] = {"static_assert failed due to requirement ",
+                                        "static assertion failed: ", "static_assert failed "};
+    for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++) {
+        if (!str_starts(text, wraps[i]))
+            continue;
+        ptrdiff_t quote = str_find(text, STR("\""));
+        if (quote >= 0)
+            text = str_slice(text, (size_t)quote + 1, text.len - (str_ends(text, "\"") ? 1 : 0));
+    }
+    return str_slice(text, 0, MOST_TEXT);
+}
+
+typedef struct Reading {
+    Arena *arena;
+    const char *shown;
+    Verdict *verdict;
+    Diag *diag;
+    Message pending; /* an error whose place in the user's text is still looked for */
+    bool any;
+    uint32_t told;
+} Reading;
+
+static void tell(Reading *r, const Message *at)
+{
+    const Message *m = &r->pending;
+    r->any = false;
+    if (r->told++ >= MOST_ERRORS)
+        return;
+    Str file = at ? at->file : m->file;
+    uint32_t line = at ? at->line : m->line, col = at ? at->col : m->col;
+    Str text = plain_text(m->text);
+    const char *before = r->diag->file;
+    r->diag->file = str_dup(r->arena, file);
+    diag_error(r->diag, "T001", (Span){line, col, 1}, "%.*s", STR_ARG(text));
+    r->diag->file = before;
+    if (r->told == 1)
+        verdict_fail(r->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     str_format(r->arena, "%.*s:%u: %.*s", STR_ARG(file), line, STR_ARG(text)));
+}
+
+/* The notes behind an error lead from our headers back to the user's line. */
+static void read_line(Reading *r, Str line)
+{
+    Message m;
+    if (!read_message(line, &m))
+        return;
+    bool mine = str_is(m.file, r->shown);
+    if (str_is(m.kind, "note")) {
+        if (r->any && mine)
+            tell(r, &m);
+        return;
+    }
+    if (r->any)
+        tell(r, NULL);
+    note_unsupported(r->arena, m.text, r->verdict);
+    r->pending = m;
+    r->any = true;
+    if (mine)
+        tell(r, NULL);
+}
+
+void messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag)
+{
+    Reading r = {.arena = arena, .shown = shown_path, .verdict = verdict, .diag = diag};
+    Str line, rest = output;
+    VerdictStatus before = verdict->status;
+    while (str_next(&rest, '\n', &line))
+        read_line(&r, line);
+    if (r.any)
+        tell(&r, NULL);
+    if (r.told > MOST_ERRORS)
+        diag_note(diag, "T002", (Span){0}, "%u more errors", r.told - MOST_ERRORS);
+    if (verdict->unsupported.len && before == VERDICT_OK)
+        verdict->status = VERDICT_UNSUPPORTED;
+}

@@ -1,0 +1,135 @@
+/* Reads an ELF relocatable file made from foreign text. In: its bytes, of which nothing is
+ * believed. Out: the symbols it wants from outside, the task types it declares, and whether it
+ * holds something that would run before our runtime (an ifunc, a preinit section). */
+#include "twin/twin_int.h"
+
+#include "twin/include/acraft/core.h"
+#include <elf.h>
+#include <string.h>
+
+enum { MOST_SYMBOLS = 1 << 20 };
+
+typedef struct Image {
+    Str bytes;
+    Elf64_Ehdr head;
+} Image;
+
+static bool range_ok(Str bytes, uint64_t at, uint64_t size)
+{
+    return at <= bytes.len && size <= bytes.len - at;
+}
+
+static bool load(Str bytes, uint64_t at, void *into, size_t size)
+{
+    if (!range_ok(bytes, at, size))
+        return false;
+    memcpy(into, bytes.at + at, size);
+    return true;
+}
+
+static bool load_section(const Image *image, uint32_t index, Elf64_Shdr *section)
+{
+    return index < image->head.e_shnum &&
+           load(image->bytes, image->head.e_shoff + (uint64_t)index * sizeof *section, section,
+                sizeof *section);
+}
+
+/* A zero-terminated name inside a string section; empty when it does not lie there. */
+static Str name_at(const Image *image, const Elf64_Shdr *strings, uint64_t at)
+{
+    if (!range_ok(image->bytes, strings->sh_offset, strings->sh_size) || at >= strings->sh_size)
+        return (Str){0};
+    const char *start = image->bytes.at + strings->sh_offset + at;
+    return (Str){start, strnlen(start, strings->sh_size - at)};
+}
+
+static bool read_head(Image *image)
+{
+    return load(image->bytes, 0, &image->head, sizeof image->head) &&
+           memcmp(image->head.e_ident, ELFMAG, SELFMAG) == 0 &&
+           image->head.e_ident[EI_CLASS] == ELFCLASS64 && image->head.e_type == ET_REL &&
+           image->head.e_shentsize == sizeof(Elf64_Shdr);
+}
+
+static bool read_symbols(Arena *arena, const Image *image, const Elf64_Shdr *table,
+                         TwinObject *object)
+{
+    Elf64_Shdr strings;
+    uint64_t count = table->sh_size / sizeof(Elf64_Sym);
+    if (!load_section(image, table->sh_link, &strings) || count > MOST_SYMBOLS)
+        return false;
+    for (uint64_t i = 1; i < count; i++) {
+        Elf64_Sym symbol;
+        if (!load(image->bytes, table->sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
+            return false;
+        Str name = name_at(image, &strings, symbol.st_name);
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
+            object->odd = "an ifunc";
+        if (symbol.st_shndx == SHN_UNDEF && name.len)
+            vec_push(arena, &object->imports, str_dup(arena, name));
+    }
+    return true;
+}
+
+static bool read_tasks(Arena *arena, const Image *image, const Elf64_Shdr *section,
+                       TwinObject *object)
+{
+    for (uint64_t at = 0; at + sizeof(AcraftTaskType) <= section->sh_size;
+         at += sizeof(AcraftTaskType)) {
+        AcraftTaskType task;
+        if (!load(image->bytes, section->sh_offset + at, &task, sizeof task))
+            return false;
+        TwinTask row = {.key = task.key, .type = task.type};
+        vec_push(arena, &object->tasks, row);
+    }
+    return true;
+}
+
+static bool read_section(Arena *arena, const Image *image, const Elf64_Shdr *section, Str name,
+                         TwinObject *object)
+{
+    if (str_starts(name, ".preinit_array"))
+        object->odd = "a .preinit_array section";
+    if (str_is(name, "acraft_task") && section->sh_type == SHT_PROGBITS)
+        return read_tasks(arena, image, section, object);
+    return section->sh_type != SHT_SYMTAB || read_symbols(arena, image, section, object);
+}
+
+bool object_read(Arena *arena, Str bytes, TwinObject *object)
+{
+    *object = (TwinObject){0};
+    Image image = {.bytes = bytes};
+    Elf64_Shdr names, section;
+    if (!read_head(&image) || !load_section(&image, image.head.e_shstrndx, &names))
+        return false;
+    for (uint32_t i = 1; i < image.head.e_shnum; i++)
+        if (!load_section(&image, i, &section) ||
+            !read_section(arena, &image, &section, name_at(&image, &names, section.sh_name),
+                          object))
+            return false;
+    return true;
+}
+
+static const char *const allowed[] = {
+#define IMPORT(name) #name,
+#include "twin/imports.def"
+#undef IMPORT
+};
+
+static bool is_allowed(Str name)
+{
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        if (str_is(name, allowed[i]))
+            return true;
+    }
+    return str_starts(name, "acraft_") || str_starts(name, "__start_acraft_") ||
+           str_starts(name, "__stop_acraft_");
+}
+
+const char *object_foreign_import(Arena *arena, const TwinObject *object)
+{
+    for (uint32_t i = 0; i < object->imports.len; i++)
+        if (!is_allowed(str_from(object->imports.at[i])))
+            return str_dup(arena, str_from(object->imports.at[i]));
+    return NULL;
+}

@@ -1,0 +1,75 @@
+/* Inside a run: the shared memories of one launch and the processes on them. */
+#ifndef TWIN_RUN_INT_H
+#define TWIN_RUN_INT_H
+
+#include "twin/rt/share.h"
+#include "twin/twin_int.h"
+
+/* Memory that the tool writes and core processes map. */
+typedef struct SharedMemory {
+    int fd;
+    uint8_t *at;
+    size_t bytes, used;
+} SharedMemory;
+
+typedef struct GmPlace {
+    uint64_t address;
+    size_t at, bytes; /* in GM memory */
+} GmPlace;
+
+typedef struct LaunchMemory {
+    SharedMemory launch, rings, gm;
+    VEC(GmPlace) tensors; /* by tensor index */
+    VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
+    GmPlace tiling, workspace;
+    const TwinLaunch *of;
+    SimKind kind;
+} LaunchMemory;
+
+/* The system's part at the head of every workspace; the vendor's GetLibApiWorkSpaceSize. */
+#define SYSTEM_WORKSPACE_BYTES (16ull << 20)
+
+/* memory.c */
+bool memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
+                 LaunchMemory *memory, Verdict *verdict);
+void memory_close(LaunchMemory *memory);
+/* SimConfig.map */
+void *memory_for_sim(void *context, const char *name, size_t bytes);
+bool memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim);
+/* Fills the shared description; each core's own part when it starts. */
+bool memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim);
+bool memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core);
+/* Whether a core is an AIC, without making the simulator lay out its memories. */
+bool memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core);
+void memory_take_outputs(const LaunchMemory *memory);
+
+static inline ShareLaunch *shared_launch(const LaunchMemory *memory)
+{
+    return (ShareLaunch *)memory->launch.at;
+}
+static inline ShareCore *shared_core(const LaunchMemory *memory, uint32_t core)
+{
+    return (ShareCore *)(memory->launch.at + shared_launch(memory)->cores_at) + core;
+}
+static inline ShareRing *shared_ring(const LaunchMemory *memory, uint32_t core)
+{
+    return (ShareRing *)memory->rings.at + core;
+}
+
+/* feed.c: moves records from the rings to the simulator until every core has ended, one died,
+ * or none can go on. */
+typedef struct Feeder Feeder;
+typedef enum FeedEnd { FEED_DONE, FEED_HANG, FEED_DEAD_CORE, FEED_DEAD_BOX, FEED_FORGED } FeedEnd;
+typedef struct FeedResult {
+    FeedEnd end;
+    uint32_t core; /* the one that died, forged or was waited for */
+    uint64_t records;
+    const char *file; /* of that core's last record; "": not known */
+    uint32_t line;
+} FeedResult;
+FeedResult feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2]);
+
+/* findings.c: the simulator's faults in the verdict. */
+void findings_add(Arena *arena, const Sim *sim, Verdict *verdict);
+
+#endif

@@ -1,0 +1,124 @@
+/* The twin: compiles AscendC text against our headers and runs it on simulated cores.
+ *
+ *     TwinKernel *k = twin_compile(arena, &source, &options, &verdict, &diag);
+ *     if (k) {
+ *         twin_run(arena, k, &launch, &options, &run, &verdict);
+ *         ... launch.tensors[i].data now holds the outputs ...
+ *         twin_release(k);
+ *     }
+ *
+ * In: text, a launch (tensors as raw bytes, tiling, blocks). Out: output bytes and a verdict: how
+ * far it came, what was found, what is unsupported. Everything of the text (compiling, tiling
+ * function, kernel) happens in boxed children; the simulator stands between them and the
+ * verdict, and no reference value ever comes near it. */
+#ifndef TWIN_TWIN_H
+#define TWIN_TWIN_H
+
+#include "base/dtype.h"
+#include "npu/npu.h"
+#include "sim/sim.h"
+#include "verdict/verdict.h"
+
+enum { TWIN_MOST_DIMS = 16 };
+
+/* One file of AscendC text. */
+typedef struct TwinSource {
+    const char *path; /* as messages and records show it */
+    Str text;
+    const char *dir;                 /* where #include "..." looks; NULL: nowhere */
+    const char *const *include_dirs; /* ends with NULL; NULL: none */
+    const char *const *defines;      /* "NAME" or "NAME=value", ends with NULL; NULL: none */
+    Str prelude;        /* C++ put before the text: tiling structs of the host side, ... */
+    const char *kernel; /* the entry; NULL: the only one in the text */
+} TwinSource;
+
+typedef struct TwinOptions {
+    const NpuChip *chip; /* NULL: 910B2 */
+    uint64_t seed;       /* 0: cores in order; else their order is permuted */
+    double compile_seconds, run_seconds; /* 0: 30 and 60 */
+    uint64_t memory;                     /* host bytes of kernel and compiler; 0: 2 GiB */
+    bool trust;      /* go on where the machine gives no full sandbox */
+    bool keep_going; /* after a fault look for more */
+    bool no_cache;
+    bool any_import; /* tests of the walls only: the kernel may call whatever links */
+    const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
+    const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
+    /* Called with the simulator before the first record and after the last one. */
+    void (*prepare)(void *context, Sim *sim);
+    void (*inspect)(void *context, Sim *sim);
+    void *context;
+} TwinOptions;
+
+/* A parameter of the kernel entry, as its text declares it. */
+typedef struct TwinParam {
+    const char *name, *type;
+    bool pointer;
+} TwinParam;
+
+typedef VEC(TwinParam) TwinParams;
+
+typedef struct TwinKernel TwinKernel;
+
+/* NULL: the verdict says why, `diag` holds the compiler's messages at the text's own lines. */
+TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptions *options,
+                         Verdict *verdict, Diag *diag);
+void twin_release(TwinKernel *kernel);
+const char *twin_kernel_name(const TwinKernel *kernel);
+const TwinParams *twin_kernel_params(const TwinKernel *kernel);
+/* Which cores a launch with this tiling key has. */
+SimKind twin_kernel_kind(const TwinKernel *kernel, uint64_t tiling_key);
+
+typedef struct TwinTensor {
+    const char *name;
+    DType dtype;
+    uint32_t rank;
+    uint64_t shape[TWIN_MOST_DIMS];
+    SimRole role; /* IN, OUT or INOUT */
+    void *data;   /* dense, in C order; outputs are written here */
+    size_t bytes;
+} TwinTensor;
+
+/* What a kernel parameter receives. */
+typedef enum TwinArgKind {
+    TWIN_ARG_TENSOR,    /* address of tensors[index] */
+    TWIN_ARG_LIST,      /* address of a list of tensors[index .. index + count - 1] */
+    TWIN_ARG_WORKSPACE,
+    TWIN_ARG_TILING,    /* address of the tiling bytes */
+    TWIN_ARG_VALUE,     /* a number or struct by value: `bytes` */
+    TWIN_ARG_NULL,      /* an optional tensor that is absent */
+} TwinArgKind;
+
+typedef struct TwinArg {
+    TwinArgKind kind;
+    uint32_t index, count;
+    Str bytes;
+} TwinArg;
+
+typedef struct TwinLaunch {
+    TwinTensor *tensors;
+    uint32_t tensor_count;
+    const TwinArg *args;
+    uint32_t arg_count;
+    uint32_t blocks;
+    Str tiling;
+    uint64_t tiling_key;
+    uint64_t workspace; /* bytes of the user's workspace */
+} TwinLaunch;
+
+typedef struct TwinRun {
+    uint64_t records;
+    uint32_t cores;
+    Str printed; /* the kernel's printf and DumpTensor */
+    double seconds;
+} TwinRun;
+
+/* True: the kernel ran to its end on every core (there may still be findings in the verdict). */
+bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
+              const TwinOptions *options, TwinRun *run, Verdict *verdict);
+
+/* Binds parameters to tensors by name, then the rest in order; `workspace` and `tiling` by their
+ * usual names. False with an error when something is left over on either side. */
+bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors,
+               uint32_t tensor_count, TwinArg **args, Diag *diag);
+
+#endif

@@ -1,0 +1,76 @@
+/* Inside the twin: places, the scanned text, the object file, the compiled kernel. */
+#ifndef TWIN_TWIN_INT_H
+#define TWIN_TWIN_INT_H
+
+#include "box/box.h"
+#include "twin/twin.h"
+
+/* home.c: where things are on this machine. */
+typedef struct TwinPlaces {
+    const char *home;     /* holds twin/include and src */
+    const char *cache;    /* NULL: no cache */
+    const char *compiler; /* real path of clang++ or g++ */
+    bool is_clang;
+    const char *linker;  /* "-fuse-ld=lld" or NULL */
+    char headers_hash[65]; /* of all our headers, the runtime and the compiler's identity */
+} TwinPlaces;
+bool places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places, Verdict *verdict);
+
+/* entry.c: the kernel entries a text declares. */
+typedef struct TwinEntry {
+    const char *name;
+    uint32_t line;
+    bool is_template;
+    TwinParams params;
+} TwinEntry;
+typedef VEC(TwinEntry) TwinEntries;
+void entry_scan(Arena *arena, Str text, TwinEntries *entries);
+/* The text with `name<<<blocks, l2, stream>>>(args)` turned into calls that C++ accepts; the same
+ * number of lines. */
+Str entry_rewrite_launches(Arena *arena, Str text, uint32_t *count);
+
+/* object.c: what an object file wants from outside and what it says of itself. */
+typedef struct TwinTask {
+    uint64_t key;
+    uint32_t type;
+} TwinTask;
+typedef struct TwinObject {
+    VEC(const char *) imports; /* undefined symbols */
+    VEC(TwinTask) tasks;
+    const char *odd; /* a reason to refuse it outright; NULL: none */
+} TwinObject;
+bool object_read(Arena *arena, Str bytes, TwinObject *object);
+/* An import that kernel code has no business with, or NULL. */
+const char *object_foreign_import(Arena *arena, const TwinObject *object);
+
+/* messages.c: a compiler's output as diagnostics at the user's own lines. */
+void messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag);
+
+/* build.c: compiler runs, cached. */
+typedef struct BuildUnit {
+    Str text;          /* the whole translation unit */
+    const char *shown; /* the user's path in it */
+    const char *const *flags;        /* ends with NULL */
+    const char *const *include_dirs; /* ends with NULL; bound into the box */
+    bool host; /* host side: full C++, other runtime */
+} BuildUnit;
+typedef struct BuildResult {
+    int exe; /* memfd; -1: none */
+    TwinObject object;
+} BuildResult;
+bool build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+                   const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag);
+/* Turns a failed box into the verdict; true when it ended well (exit status 0). */
+bool build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
+
+struct TwinKernel {
+    const char *name;
+    TwinParams params;
+    int exe[2]; /* by role: AIV, AIC; -1: the kernel has no such half */
+    VEC(TwinTask) tasks;
+    SimKind guess; /* where the text names no task type */
+};
+
+const NpuChip *twin_chip(const TwinOptions *options);
+
+#endif

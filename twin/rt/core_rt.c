@@ -1,0 +1,304 @@
+/* The runtime inside the kernel program; the other half of acraft/core.h.
+ *
+ * The program starts as a zygote: before any code of the kernel's text runs (static constructors
+ * included) it maps the shared memories and forks one process per core when the tool says so.
+ * A core process locks itself up, then goes on to constructors, main and the kernel entry. In:
+ * descriptors and layout of twin/rt/share.h. Out: records. Nothing here is trusted by the tool. */
+#include "acraft/core.h"
+#include "twin/rt/share.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+AcraftCore acraft_core;
+
+static const ShareLaunch *launch;
+static const ShareCore *self;
+static ShareRing *rings, *ring;
+static Record *window; /* first record not yet published */
+
+enum { SPINS = 200, SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
+static char signal_stack[SIGNAL_STACK];
+
+static const void *launch_at(uint64_t offset) { return (const char *)launch + offset; }
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("yield");
+#endif
+}
+
+static void futex_wait(const _Atomic uint32_t *word, uint32_t seen)
+{
+    struct timespec most = {.tv_nsec = 50 * 1000 * 1000};
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+/* --- the ring, seen from a core ------------------------------------------------------------- */
+
+static void announce(ShareRing *of, const ShareCore *core)
+{
+    atomic_fetch_add(&of->event, 1);
+    if (atomic_load(&core->tool_sleeps))
+        futex_wake(&of->event);
+}
+
+static void publish(void)
+{
+    uint32_t count = (uint32_t)(acraft_core.cursor - window);
+    if (!count)
+        return;
+    atomic_fetch_add(&ring->published, count);
+    announce(ring, self);
+}
+
+/* Waits until at most `most` published records are not yet executed. */
+static void wait_until(uint32_t most)
+{
+    for (unsigned spins = 0;;) {
+        if (atomic_load(&self->stopped))
+            _exit(SHARE_EXIT_DONE);
+        uint32_t executed = atomic_load(&self->executed);
+        if (atomic_load(&ring->published) - executed <= most)
+            return;
+        if (spins++ < SPINS) {
+            relax();
+            continue;
+        }
+        atomic_store(&ring->core_sleeps, 1);
+        futex_wait(&self->executed, executed);
+        atomic_store(&ring->core_sleeps, 0);
+    }
+}
+
+static void open_window(void)
+{
+    uint32_t at = atomic_load(&ring->published) % SHARE_RING_RECORDS;
+    uint32_t end = (at / SHARE_WINDOW + 1) * SHARE_WINDOW;
+    window = acraft_core.cursor = &ring->records[at];
+    acraft_core.limit = &ring->records[end];
+}
+
+void acraft_ring_full(void)
+{
+    publish();
+    wait_until(SHARE_RING_RECORDS - SHARE_WINDOW);
+    open_window();
+}
+
+void acraft_ring_flush(void)
+{
+    publish();
+    wait_until(0);
+    open_window();
+}
+
+void acraft_exit(int code)
+{
+    if (code == SHARE_EXIT_DONE) {
+        if (acraft_core.cursor == acraft_core.limit)
+            acraft_ring_full();
+        *acraft_core.cursor++ = (Record){.op = NPU_CORE_END};
+    }
+    publish();
+    _exit(code);
+}
+
+/* --- dying with a word ---------------------------------------------------------------------- */
+
+static uint64_t stack_pointer(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+#else
+    return context->uc_mcontext.sp;
+#endif
+}
+
+/* A second fault in the same place ends the process: SA_RESETHAND. */
+static void note_fault(int signal, siginfo_t *info, void *context)
+{
+    uint64_t address = (uint64_t)(uintptr_t)info->si_addr, stack = stack_pointer(context);
+    ring->fault_signal = signal;
+    ring->fault_address = address;
+    ring->stack_overflow = address - (stack - STACK_SLACK) < 2 * STACK_SLACK;
+}
+
+static void note_call(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    ring->forbidden_call = info->si_syscall;
+    _exit(SHARE_EXIT_FORBIDDEN);
+}
+
+static void catch_signals(void)
+{
+    stack_t stack = {.ss_sp = signal_stack, .ss_size = sizeof signal_stack};
+    sigaltstack(&stack, NULL);
+    struct sigaction fault = {.sa_sigaction = note_fault,
+                              .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i], &fault, NULL);
+    struct sigaction call = {.sa_sigaction = note_call, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(SIGSYS, &call, NULL);
+    signal(SIGCHLD, SIG_DFL);
+}
+
+static void lock_up(void)
+{
+    struct sock_fprog filter = {.len = (unsigned short)launch->filter_steps,
+                                .filter = (struct sock_filter *)launch_at(launch->filter_at)};
+    if (filter.len && prctl(PR_SET_SECCOMP, 2 /* SECCOMP_MODE_FILTER */, &filter, 0, 0) != 0)
+        _exit(SHARE_EXIT_SETUP);
+}
+
+/* --- the zygote ----------------------------------------------------------------------------- */
+
+static const void *map(int fd, uint64_t bytes, int protection)
+{
+    void *at = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        _exit(SHARE_EXIT_SETUP);
+    return at;
+}
+
+static void map_gm(void)
+{
+    const ShareMap *maps = launch_at(launch->maps_at);
+    for (uint32_t i = 0; i < launch->map_count; i++)
+        if (mmap((void *)(uintptr_t)maps[i].address, maps[i].bytes, PROT_READ,
+                 MAP_SHARED | MAP_FIXED_NOREPLACE, SHARE_FD_GM,
+                 (off_t)maps[i].at) != (void *)(uintptr_t)maps[i].address)
+            _exit(SHARE_EXIT_SETUP);
+}
+
+static void map_all(void)
+{
+    const ShareLaunch *head = map(SHARE_FD_LAUNCH, sizeof *head, PROT_READ);
+    if (head->abi != SHARE_ABI)
+        _exit(SHARE_EXIT_SETUP);
+    launch = map(SHARE_FD_LAUNCH, head->launch_bytes, PROT_READ);
+    rings = (ShareRing *)map(SHARE_FD_RINGS, head->ring_bytes, PROT_READ | PROT_WRITE);
+    map_gm();
+    for (int fd = SHARE_FD_LAUNCH; fd < SHARE_FD_LAUNCH + SHARE_FD_COUNT; fd++)
+        close(fd);
+}
+
+/* Which core each child is, by its process number in the box: they are handed out in turn. */
+enum { MOST_PIDS = 1 << 16 };
+static uint16_t core_of_pid[MOST_PIDS];
+
+static void reap(int signal)
+{
+    (void)signal;
+    int status, saved = errno;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        uint32_t core = core_of_pid[(uint32_t)pid % MOST_PIDS];
+        rings[core].wait_status = status;
+        atomic_store(&rings[core].ended, 1);
+        announce(&rings[core], (const ShareCore *)launch_at(launch->cores_at) + core);
+    }
+    errno = saved;
+}
+
+static void become_core(uint32_t core)
+{
+    self = (const ShareCore *)launch_at(launch->cores_at) + core;
+    ring = &rings[core];
+    acraft_core = (AcraftCore){
+        .abi = ACRAFT_CORE_ABI,
+        .role = self->role,
+        .block_idx = self->block_idx,
+        .block_num = self->block_num,
+        .sub_block_idx = self->sub_block_idx,
+        .sub_block_num = self->sub_block_num,
+        .task_ratio = self->task_ratio,
+        .view = launch_at(self->view_at),
+        .tiling = (const uint8_t *)(uintptr_t)launch->tiling,
+        .tiling_bytes = launch->tiling_bytes,
+        .tiling_key = launch->tiling_key,
+        .workspace = (uint8_t *)(uintptr_t)launch->workspace,
+        .workspace_bytes = launch->workspace_bytes,
+        .system_workspace_bytes = launch->system_workspace_bytes,
+    };
+    for (int i = 0; i < NPU_SPACE_COUNT; i++) {
+        acraft_core.memory_bytes[i] = self->memory_bytes[i];
+        if (self->memory_bytes[i])
+            acraft_core.memory[i] = launch_at(self->memory_at[i]);
+    }
+    open_window();
+    catch_signals();
+    lock_up();
+}
+
+/* Forks the cores of this program's role one after the other as the tool lets them start;
+ * returns only in a core process. */
+static void serve(uint32_t role)
+{
+    const uint32_t *order = launch_at(launch->order_at[role]);
+    sigset_t child_only, before;
+    sigemptyset(&child_only);
+    sigaddset(&child_only, SIGCHLD);
+    for (uint32_t started = 0;;) {
+        uint32_t wanted = atomic_load(&launch->start_count[role]);
+        if (started >= wanted || started >= launch->order_count[role]) {
+            futex_wait(&launch->start_count[role], wanted);
+            continue;
+        }
+        uint32_t core = order[started++];
+        sigprocmask(SIG_BLOCK, &child_only, &before);
+        pid_t pid = fork();
+        if (pid == 0) {
+            sigprocmask(SIG_SETMASK, &before, NULL);
+            become_core(core);
+            return;
+        }
+        if (pid < 0)
+            _exit(SHARE_EXIT_SETUP);
+        core_of_pid[(uint32_t)pid % MOST_PIDS] = (uint16_t)core;
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    }
+}
+
+static void zygote(int argc, char **argv, char **env)
+{
+    (void)env;
+    struct sigaction child = {.sa_handler = reap, .sa_flags = SA_NOCLDSTOP};
+    sigaction(SIGCHLD, &child, NULL);
+    map_all();
+    serve(argc > 1 && argv[1][0] == '1');
+}
+
+/* Runs before every constructor; the tool refuses kernels that put something there themselves. */
+__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = zygote;
+
+int main(void)
+{
+    AcraftArg args[SHARE_MOST_ARGS];
+    const ShareArg *from = launch_at(launch->args_at);
+    for (uint32_t i = 0; i < launch->arg_count; i++)
+        args[i] = (AcraftArg){.value = from[i].value,
+                              .data = from[i].data_bytes ? launch_at(from[i].data_at) : NULL,
+                              .bytes = from[i].data_bytes};
+    acraft_entry(args, (int)launch->arg_count);
+    acraft_exit(SHARE_EXIT_DONE);
+}
