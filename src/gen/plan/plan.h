@@ -1,0 +1,38 @@
+/* The offline planner: a task's graph becomes a Craft program, with its reasons.
+ *
+ *     graph ─prim─▶ primitives over named axes ─space─▶ an ordered iteration space
+ *           ─strategy─▶ Craft text
+ *
+ * A strategy says whether it takes a space and writes the program; the first that takes it is
+ * used. What no strategy takes is refused, naming the operator. */
+#ifndef GEN_PLAN_PLAN_H
+#define GEN_PLAN_PLAN_H
+
+#include "graph/graph.h"
+#include "npu/npu.h"
+
+enum { PLAN_MAX_AXES = 8 };
+
+/* An operand of the planned operator, in the order of the host function's parameters. */
+typedef struct PlanOperand {
+    ValueId value;
+    bool output;
+    const char *name;  /* in the Craft text */
+    DType dtype;
+    Shape shape;       /* as the kernel sees the same elements */
+} PlanOperand;
+
+typedef struct Plan {
+    const char *strategy;
+    const char *name;  /* of the operator */
+    Str craft;         /* the program */
+    int64_t tile;      /* the default tile */
+    VEC(PlanOperand) operands;
+} Plan;
+
+/* `tile_limit`: most elements of a tile; 0: as many as fit. False with a diagnostic when the
+ * task is out of reach. */
+bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               Plan *plan, Diag *diag);
+
+#endif

@@ -1,0 +1,198 @@
+/* Composite operators as primitives: softmax, the norms, the losses. In: a node. Out: its value
+ * from maps and reductions, in the numerical form that PyTorch's result asks for. */
+#include "gen/plan/prim_int.h"
+
+PrimValue prim_mean(PrimGraph *g, PrimValue x, uint32_t dims, bool keep)
+{
+    PrimValue n = prim_size(g, x, dims);
+    return prim_map2(g, "$0 / $1", prim_reduce(g, PRIM_SUM, x, dims, keep), n);
+}
+
+/* Two passes: the mean, then the mean square of what is left. */
+PrimValue prim_variance(PrimGraph *g, PrimValue x, uint32_t dims, bool keep, double correction)
+{
+    PrimValue centred = prim_map2(g, "$0 - $1", x, prim_mean(g, x, dims, true));
+    PrimValue sum = prim_reduce(g, PRIM_SUM, prim_map1(g, "$0 * $0", centred), dims, keep);
+    PrimValue n = prim_size(g, x, dims);
+    if (correction != 0)
+        n = prim_map2(g, "max($0 - $1, 0.0)", n, prim_number(g, correction));
+    return prim_map2(g, "$0 / $1", sum, n);
+}
+
+PrimValue prim_logsumexp(PrimGraph *g, PrimValue x, uint32_t dims, bool keep)
+{
+    PrimValue m = prim_reduce(g, PRIM_MAX, x, dims, true);
+    PrimValue e = prim_map2(g, "exp($0 - $1)", x, m);
+    PrimValue s = prim_map1(g, "log($0)", prim_reduce(g, PRIM_SUM, e, dims, true));
+    PrimValue out = prim_map2(g, "$0 + $1", s, m);
+    if (keep)
+        return out;
+    PrimValue flat = {.prim = out.prim};
+    for (int i = 0; i < out.rank; i++)
+        if (!(dims >> i & 1))
+            flat.dim[flat.rank++] = out.dim[i];
+    return flat;
+}
+
+static bool make_softmax(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    PrimValue x;
+    if (!prim_value(g, node->in[0], &x))
+        return false;
+    int64_t dim = node_int(node, AT_DIM, -1);
+    uint32_t dims = 1u << (dim < 0 ? dim + x.rank : dim);
+    PrimValue m = prim_reduce(g, PRIM_MAX, x, dims, true);
+    PrimValue d = prim_map2(g, "$0 - $1", x, m);
+    PrimValue e = prim_map1(g, "exp($0)", d);
+    PrimValue s = prim_reduce(g, PRIM_SUM, e, dims, true);
+    *out = node_bool(node, AT_LOG) ? prim_map2(g, "$0 - log($1)", d, s)
+                                   : prim_map2(g, "$0 / $1", e, s);
+    return true;
+}
+
+/* (x - mean) / sqrt(var + eps), over the dims */
+static PrimValue standardise(PrimGraph *g, PrimValue x, uint32_t dims, double eps)
+{
+    PrimValue centred = prim_map2(g, "$0 - $1", x, prim_mean(g, x, dims, true));
+    PrimValue square = prim_map1(g, "$0 * $0", centred);
+    PrimValue var = prim_mean(g, square, dims, true);
+    PrimValue dev = prim_map2(g, "sqrt($0 + $1)", var, prim_number(g, eps));
+    return prim_map2(g, "$0 / $1", centred, dev);
+}
+
+/* x * weight + bias, where `shape` puts the vector on the right dimensions. */
+static bool affine(PrimGraph *g, const Node *node, uint32_t weight, uint32_t bias, Shape shape,
+                   PrimValue *x)
+{
+    if (weight < node->n_in && node->in[weight] != VALUE_NONE)
+        *x = prim_map2(g, "$0 * $1", *x, prim_leaf(g, node->in[weight], shape));
+    if (bias < node->n_in && node->in[bias] != VALUE_NONE)
+        *x = prim_map2(g, "$0 + $1", *x, prim_leaf(g, node->in[bias], shape));
+    return true;
+}
+
+static bool make_layer_norm(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    const Attr *shape = node_attr(node, AT_SHAPE);
+    bool rms = node->op == OP_RMS_NORM;
+    double eps = node_float(node, AT_EPS, 1e-5);
+    Shape last = {.rank = (int)shape->ints.len};
+    PrimValue x;
+    if (!prim_value(g, node->in[0], &x))
+        return false;
+    for (int i = 0; i < last.rank; i++)
+        last.dim[i] = shape->ints.at[i];
+    uint32_t dims = ((1u << last.rank) - 1) << (x.rank - last.rank);
+    if (rms) {
+        PrimValue mean = prim_mean(g, prim_map1(g, "$0 * $0", x), dims, true);
+        *out = prim_map2(g, "$0 / $1", x,
+                         prim_map2(g, "sqrt($0 + $1)", mean, prim_number(g, eps)));
+    } else {
+        *out = standardise(g, x, dims, eps);
+    }
+    return affine(g, node, 1, rms ? UINT32_MAX : 2, last, out);
+}
+
+/* [C] as [C, 1, 1, ...] under a tensor of `rank` */
+static Shape channel_shape(int64_t channels, int rank)
+{
+    Shape s = {.rank = rank - 1};
+    for (int i = 0; i < s.rank; i++)
+        s.dim[i] = i ? 1 : channels;
+    return s;
+}
+
+static bool make_channel_norm(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    bool batch = node->op == OP_BATCH_NORM;
+    Shape shape = graph_value(g->graph, node->in[0])->shape;
+    Shape per_channel = channel_shape(shape.dim[1], shape.rank);
+    double eps = node_float(node, AT_EPS, 1e-5);
+    uint32_t all = (1u << shape.rank) - 1;
+    PrimValue x;
+    if (!prim_value(g, node->in[0], &x))
+        return false;
+    if (batch && !node_bool(node, AT_TRAINING)) {
+        PrimValue mean = prim_leaf(g, node->in[1], per_channel);
+        PrimValue var = prim_leaf(g, node->in[2], per_channel);
+        PrimValue dev = prim_map2(g, "sqrt($0 + $1)", var, prim_number(g, eps));
+        *out = prim_map2(g, "$0 / $1", prim_map2(g, "$0 - $1", x, mean), dev);
+    } else {
+        *out = standardise(g, x, all & ~(batch ? 2u : 3u), eps);
+    }
+    return affine(g, node, batch ? 3 : 1, batch ? 4 : 2, per_channel, out);
+}
+
+/* The channel dimension is cut in (groups, channels of a group): only a leaf can be seen so. */
+static bool make_group_norm(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    const Value *v = graph_value(g->graph, node->in[0]);
+    int64_t groups = node_int(node, AT_GROUPS, 1), each = v->shape.dim[1] / groups;
+    if (v->kind == VALUE_NODE || v->shape.rank >= GRAPH_MAX_RANK)
+        return prim_refuse(g, node, "its input is not a tensor of the task");
+    Shape cut = {.rank = v->shape.rank + 1, .dim = {v->shape.dim[0], groups, each}};
+    Shape weight = {.rank = v->shape.rank, .dim = {groups, each}};
+    for (int i = 2; i < v->shape.rank; i++) {
+        cut.dim[i + 1] = v->shape.dim[i];
+        weight.dim[i] = 1;
+    }
+    PrimValue x = prim_leaf(g, node->in[0], cut);
+    uint32_t dims = ((1u << cut.rank) - 1) & ~3u;
+    *out = standardise(g, x, dims, node_float(node, AT_EPS, 1e-5));
+    return affine(g, node, 1, 2, weight, out);
+}
+
+static const char *loss_form(PrimGraph *g, const Node *node)
+{
+    double a = node_float(node, AT_A, 1);
+    switch (node->kind) {
+    case LOSS_mse: return "($0 - $1) * ($0 - $1)";
+    case LOSS_l1: return "abs($0 - $1)";
+    case LOSS_huber:
+        return str_format(g->arena,
+                          "min(abs($0 - $1), %.9g) * (abs($0 - $1) - min(abs($0 - $1), %.9g) * 0.5)",
+                          a, a);
+    case LOSS_smooth_l1:
+        return a == 0 ? "abs($0 - $1)"
+                      : str_format(g->arena, "min(abs($0 - $1), %.9g) * (abs($0 - $1) - "
+                                             "min(abs($0 - $1), %.9g) * 0.5) / %.9g", a, a, a);
+    case LOSS_soft_margin: return "softplus(-($0 * $1))";
+    default: return NULL;
+    }
+}
+
+static bool make_loss(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    const char *form = loss_form(g, node);
+    Str reduction = node_text(node, AT_REDUCTION);
+    PrimValue x, y;
+    if (!form || (node->n_in > 2 && node->in[2] != VALUE_NONE))
+        return prim_refuse(g, node, form ? "weights are not planned" : "this loss is not planned");
+    if (!prim_value(g, node->in[0], &x) || !prim_value(g, node->in[1], &y))
+        return false;
+    *out = prim_map2(g, form, x, y);
+    uint32_t all = (1u << out->rank) - 1;
+    if (str_is(reduction, "none"))
+        return true;
+    if (str_is(reduction, "sum"))
+        *out = prim_reduce(g, PRIM_SUM, *out, all, false);
+    else if (str_is(reduction, "mean") || reduction.len == 0)
+        *out = prim_mean(g, *out, all, false);
+    else
+        return prim_refuse(g, node, "this reduction is not planned");
+    return true;
+}
+
+bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    switch (node->op) {
+    case OP_SOFTMAX: return make_softmax(g, node, out);
+    case OP_LAYER_NORM:
+    case OP_RMS_NORM: return make_layer_norm(g, node, out);
+    case OP_BATCH_NORM:
+    case OP_INSTANCE_NORM: return make_channel_norm(g, node, out);
+    case OP_GROUP_NORM: return make_group_norm(g, node, out);
+    case OP_LOSS: return make_loss(g, node, out);
+    default: return prim_refuse(g, node, "no strategy takes it");
+    }
+}

@@ -1,0 +1,129 @@
+/* Ordering and merging axes. In: primitives with their axes. Out: the iteration space. */
+#include "gen/plan/space.h"
+
+#include "gen/plan/prim_int.h"
+
+static bool refuse(PrimGraph *g, const char *why)
+{
+    diag_error(g->diag, "G002", (Span){0}, "the planner cannot plan this task yet: %s", why);
+    return false;
+}
+
+/* before[a] bit b: axis a stands left of axis b in some tensor */
+static void order_of(PrimGraph *g, const PrimValue *v, uint64_t before[64])
+{
+    for (int i = 0; i < v->rank; i++)
+        for (int k = i + 1; k < v->rank; k++)
+            if (v->dim[i] && v->dim[k])
+                before[prim_axis(g, v->dim[i])] |= UINT64_C(1) << prim_axis(g, v->dim[k]);
+}
+
+static uint64_t used_axes(const PrimGraph *g)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 1; i < g->prims.len; i++)
+        used |= g->prims.at[i].axes | g->prims.at[i].over;
+    return used;
+}
+
+static bool sort_axes(PrimGraph *g, Space *s)
+{
+    uint64_t before[64] = {0}, left = used_axes(g);
+    for (uint32_t i = 0; i < g->leaves.len; i++)
+        order_of(g, &g->leaves.at[i], before);
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        order_of(g, &g->outputs.at[i].is, before);
+    while (left) {
+        uint32_t next = 64;
+        for (uint32_t a = 0; a < 64 && next == 64; a++) {
+            bool first = left >> a & 1;
+            for (uint32_t b = 0; b < 64 && first; b++)
+                first = !(left >> b & 1) || b == a || !(before[b] >> a & 1);
+            if (first)
+                next = a;
+        }
+        if (next == 64 || (before[next] >> next & 1))
+            return refuse(g, "its tensors hold their dimensions in different orders");
+        if (s->len == PLAN_MAX_AXES)
+            return refuse(g, "it has more than 8 dimensions");
+        s->axis[s->len++] = (SpaceAxis){.members = UINT64_C(1) << next,
+                                        .size = g->axes.at[next].size};
+        left &= ~(UINT64_C(1) << next);
+    }
+    return true;
+}
+
+static bool mark_reduced(PrimGraph *g, Space *s)
+{
+    uint64_t over = 0;
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        if (p->op != PRIM_REDUCE || !p->uses)
+            continue;
+        if (over && p->over != over)
+            return refuse(g, "its reductions take different dimensions");
+        over = p->over;
+    }
+    for (uint32_t i = 0; i < s->len; i++)
+        s->axis[i].reduced = s->axis[i].members & over;
+    return true;
+}
+
+static bool together(const PrimGraph *g, uint64_t a, uint64_t b)
+{
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        bool matters = p->op == PRIM_LEAF || p->op == PRIM_COUNT;
+        uint64_t axes = p->op == PRIM_COUNT ? p->over : p->axes;
+        if (matters && !(axes & a) != !(axes & b))
+            return false;
+    }
+    for (uint32_t i = 0; i < g->outputs.len; i++) {
+        uint64_t axes = g->prims.at[g->outputs.at[i].is.prim].axes;
+        if (!(axes & a) != !(axes & b))
+            return false;
+    }
+    return true;
+}
+
+static bool merge_neighbours(PrimGraph *g, Space *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->len; i++) {
+        SpaceAxis *last = kept ? &s->axis[kept - 1] : NULL;
+        const SpaceAxis *next = &s->axis[i];
+        if (last && last->reduced == next->reduced && together(g, last->members, next->members)) {
+            last->members |= next->members;
+            if (__builtin_mul_overflow(last->size, next->size, &last->size))
+                return refuse(g, "it has too many elements");
+        } else {
+            s->axis[kept++] = *next;
+        }
+    }
+    s->len = kept;
+    return true;
+}
+
+bool space_make(PrimGraph *g, Space *s)
+{
+    *s = (Space){0};
+    if (!sort_axes(g, s) || !mark_reduced(g, s) || !merge_neighbours(g, s))
+        return false;
+    if (s->len == 0)
+        s->axis[s->len++] = (SpaceAxis){.size = 1};
+    for (uint32_t i = 0; i < s->len; i++) {
+        s->axis[i].name = str_format(g->arena, "n%u", i);
+        s->kept += !s->axis[i].reduced;
+        s->reduced += s->axis[i].reduced;
+    }
+    return true;
+}
+
+uint32_t space_axes(const Space *s, uint64_t prim_axes)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < s->len; i++)
+        if (s->axis[i].members & prim_axes)
+            bits |= 1u << i;
+    return bits;
+}

@@ -1,0 +1,28 @@
+/* The iteration space of a task: its axes in memory order, neighbours that always go together
+ * made one, each kept or reduced. */
+#ifndef GEN_PLAN_SPACE_H
+#define GEN_PLAN_SPACE_H
+
+#include "gen/plan/plan.h"
+#include "gen/plan/prim.h"
+
+typedef struct SpaceAxis {
+    uint64_t members; /* bits of prim axes */
+    int64_t size;     /* in the task at hand */
+    bool reduced;
+    const char *name; /* "n0" */
+} SpaceAxis;
+
+typedef struct Space {
+    uint32_t len;
+    SpaceAxis axis[PLAN_MAX_AXES];
+    uint32_t kept, reduced; /* how many of each */
+} Space;
+
+/* False, with a diagnostic, when the tensors disagree about the order of axes, or reductions
+ * about which axes they take. */
+bool space_make(PrimGraph *g, Space *space);
+/* Axes of the space that the primitive varies along, as bits. */
+uint32_t space_axes(const Space *space, uint64_t prim_axes);
+
+#endif
