@@ -1,0 +1,696 @@
+/* Python's own functions, and the bits of math, itertools, numpy and typing that model files
+ * use on plain values. */
+#include "torch/nn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct B {
+    Interp *it;
+    Span at;
+    const char *name;
+    const CallArgs *args;
+} B;
+
+ATTR_NORETURN static void bad(B *b, const char *why)
+{
+    interp_fail(b->it, b->at, "T010", "%s(): %s", b->name, why);
+}
+
+static PyVal arg(B *b, uint32_t i)
+{
+    if (i >= b->args->n)
+        bad(b, "an argument is missing");
+    return b->args->v[i];
+}
+
+static bool keyword(const B *b, const char *name, PyVal *value)
+{
+    for (uint32_t i = 0; i < b->args->n_kw; i++) {
+        if (str_is(b->args->kw_names[i], name)) {
+            *value = b->args->kw[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static PyVal items_of(B *b, PyVal v) { return interp_items(b->it, b->at, v); }
+
+/* --- containers --------------------------------------------------------------------------- */
+
+static PyVal b_len(B *b)
+{
+    PyVal v = arg(b, 0);
+    if (v.tag == PV_STR)
+        return pv_int((int64_t)v.str->len);
+    if (v.tag == PV_DICT)
+        return pv_int(v.dict->live);
+    if (v.tag == PV_RANGE)
+        return pv_int(v.range->count);
+    if (v.tag == PV_TENSOR) {
+        Shape shape = tvar_shape(b->it, v.tensor);
+        if (!shape.rank)
+            bad(b, "a tensor without dims has no length");
+        return pv_int(shape.dim[0]);
+    }
+    return pv_int(items_of(b, v).list->items.len);
+}
+
+static PyVal b_range(B *b)
+{
+    PyRange *range = arena_new(b->it->arena, PyRange);
+    int64_t first = need_int(b->it, b->at, arg(b, 0), "a range bound");
+    range->start = b->args->n > 1 ? first : 0;
+    range->stop = b->args->n > 1 ? need_int(b->it, b->at, arg(b, 1), "a range bound") : first;
+    range->step = b->args->n > 2 ? need_int(b->it, b->at, arg(b, 2), "a range step") : 1;
+    if (range->step == 0 || range->step == INT64_MIN)
+        bad(b, "bad step");
+    int64_t span;
+    if (__builtin_sub_overflow(range->stop, range->start, &span))
+        bad(b, "the range is too long");
+    int64_t step = range->step > 0 ? range->step : -range->step;
+    if (range->step < 0)
+        span = span == INT64_MIN ? 0 : -span;
+    range->count = span > 0 ? (span - 1) / step + 1 : 0;
+    return (PyVal){.tag = PV_RANGE, .range = range};
+}
+
+static PyVal copy_items(B *b, PvTag tag)
+{
+    PyVal out = pv_list(b->it->arena, tag);
+    if (!b->args->n)
+        return out;
+    PyVal from = items_of(b, arg(b, 0));
+    interp_step(b->it, from.list->items.len, b->at);
+    for (uint32_t i = 0; i < from.list->items.len; i++)
+        pv_push(b->it->arena, out, from.list->items.at[i]);
+    return out;
+}
+
+static PyVal b_list(B *b) { return copy_items(b, PV_LIST); }
+static PyVal b_tuple(B *b) { return copy_items(b, PV_TUPLE); }
+
+static PyVal b_set(B *b)
+{
+    PyVal all = copy_items(b, PV_LIST), out = pv_list(b->it->arena, PV_SET);
+    for (uint32_t i = 0; i < all.list->items.len; i++) {
+        bool seen = false;
+        interp_step(b->it, out.list->items.len, b->at);
+        for (uint32_t j = 0; j < out.list->items.len && !seen; j++)
+            seen = pv_equal(out.list->items.at[j], all.list->items.at[i]);
+        if (!seen)
+            pv_push(b->it->arena, out, all.list->items.at[i]);
+    }
+    return out;
+}
+
+static PyVal b_dict(B *b)
+{
+    PyVal out = pv_dict(b->it->arena);
+    if (b->args->n && arg(b, 0).tag == PV_DICT) {
+        const PyDict *from = arg(b, 0).dict;
+        for (uint32_t i = 0; i < from->entries.len; i++) {
+            if (!from->entries.at[i].gone)
+                dict_set(b->it->arena, out.dict, from->entries.at[i].key, from->entries.at[i].value);
+        }
+    } else if (b->args->n) {
+        PyVal pairs = items_of(b, arg(b, 0));
+        for (uint32_t i = 0; i < pairs.list->items.len; i++) {
+            PyVal pair = items_of(b, pairs.list->items.at[i]);
+            if (pair.list->items.len != 2)
+                bad(b, "needs pairs");
+            dict_set(b->it->arena, out.dict, pair.list->items.at[0], pair.list->items.at[1]);
+        }
+    }
+    for (uint32_t i = 0; i < b->args->n_kw; i++)
+        dict_set_name(b->it->arena, out.dict, b->args->kw_names[i], b->args->kw[i]);
+    return out;
+}
+
+static PyVal b_enumerate(B *b)
+{
+    PyVal items = items_of(b, arg(b, 0)), out = pv_list(b->it->arena, PV_LIST), start = pv_int(0);
+    if (b->args->n > 1)
+        start = arg(b, 1);
+    keyword(b, "start", &start);
+    int64_t first = need_int(b->it, b->at, start, "start");
+    for (uint32_t i = 0; i < items.list->items.len; i++) {
+        PyVal pair[] = {pv_int(first + i), items.list->items.at[i]};
+        pv_push(b->it->arena, out, pv_tuple_of(b->it->arena, 2, pair));
+    }
+    return out;
+}
+
+static PyVal b_zip(B *b)
+{
+    PyVal out = pv_list(b->it->arena, PV_LIST);
+    PyVal *lists = arena_array(b->it->arena, PyVal, b->args->n + 1);
+    uint32_t shortest = b->args->n ? UINT32_MAX : 0;
+    for (uint32_t i = 0; i < b->args->n; i++) {
+        lists[i] = items_of(b, arg(b, i));
+        if (lists[i].list->items.len < shortest)
+            shortest = lists[i].list->items.len;
+    }
+    for (uint32_t i = 0; i < shortest; i++) {
+        PyVal row = pv_list(b->it->arena, PV_TUPLE);
+        interp_step(b->it, b->args->n, b->at);
+        for (uint32_t j = 0; j < b->args->n; j++)
+            pv_push(b->it->arena, row, lists[j].list->items.at[i]);
+        pv_push(b->it->arena, out, row);
+    }
+    return out;
+}
+
+static PyVal b_map(B *b)
+{
+    PyVal items = items_of(b, arg(b, 1)), out = pv_list(b->it->arena, PV_LIST);
+    for (uint32_t i = 0; i < items.list->items.len; i++)
+        pv_push(b->it->arena, out, interp_call1(b->it, b->at, arg(b, 0), items.list->items.at[i]));
+    return out;
+}
+
+static PyVal b_filter(B *b)
+{
+    PyVal items = items_of(b, arg(b, 1)), out = pv_list(b->it->arena, PV_LIST), test = arg(b, 0);
+    for (uint32_t i = 0; i < items.list->items.len; i++) {
+        PyVal item = items.list->items.at[i];
+        if (interp_truth(b->it, b->at, pv_is_none(test) ? item : interp_call1(b->it, b->at, test, item)))
+            pv_push(b->it->arena, out, item);
+    }
+    return out;
+}
+
+static PyVal b_reversed(B *b)
+{
+    PyVal items = items_of(b, arg(b, 0)), out = pv_list(b->it->arena, PV_LIST);
+    for (uint32_t i = items.list->items.len; i-- > 0;)
+        pv_push(b->it->arena, out, items.list->items.at[i]);
+    return out;
+}
+
+static PyVal sort_key(B *b, PyVal key, PyVal item)
+{
+    return pv_is_none(key) ? item : interp_call1(b->it, b->at, key, item);
+}
+
+static PyVal b_sorted(B *b)
+{
+    PyVal out = copy_items(b, PV_LIST), key = pv_none(), reverse = pv_bool(false);
+    keyword(b, "key", &key);
+    keyword(b, "reverse", &reverse);
+    PyOp op = interp_truth(b->it, b->at, reverse) ? PYOP_GT : PYOP_LT;
+    PyVals *v = &out.list->items;
+    for (uint32_t i = 1; i < v->len; i++) {
+        PyVal item = v->at[i], place = sort_key(b, key, item);
+        uint32_t j = i;
+        interp_step(b->it, i, b->at);
+        for (; j > 0 && interp_compare(b->it, b->at, op, place, sort_key(b, key, v->at[j - 1])).b; j--)
+            v->at[j] = v->at[j - 1];
+        v->at[j] = item;
+    }
+    return out;
+}
+
+static PyVal b_iter(B *b) { return items_of(b, arg(b, 0)); }
+
+static PyVal b_next(B *b)
+{
+    PyVal items = items_of(b, arg(b, 0));
+    if (items.list->items.len)
+        return items.list->items.at[0];
+    return arg(b, 1);
+}
+
+static PyVal b_slice(B *b)
+{
+    PySlice *slice = arena_new(b->it->arena, PySlice);
+    *slice = b->args->n == 1 ? (PySlice){pv_none(), arg(b, 0), pv_none()}
+                             : (PySlice){arg(b, 0), arg(b, 1), b->args->n > 2 ? arg(b, 2) : pv_none()};
+    return (PyVal){.tag = PV_SLICE, .slice = slice};
+}
+
+/* --- numbers ------------------------------------------------------------------------------ */
+
+static PyVal b_int(B *b)
+{
+    if (!b->args->n)
+        return pv_int(0);
+    PyVal v = arg(b, 0);
+    int64_t parsed;
+    if (v.tag == PV_TENSOR)
+        v = tensor_item(b->it, b->at, v.tensor);
+    if (v.tag == PV_STR && str_to_i64(str_trim(*v.str), &parsed))
+        return pv_int(parsed);
+    if (v.tag == PV_FLOAT && !(fabs(v.f) < 0x1p63))
+        bad(b, "the number does not fit an integer");
+    if (!pv_is_number(v))
+        bad(b, "needs a number");
+    return pv_int(v.tag == PV_FLOAT ? (int64_t)v.f : pv_as_int(v));
+}
+
+static PyVal b_float(B *b)
+{
+    if (!b->args->n)
+        return pv_float(0);
+    PyVal v = arg(b, 0);
+    if (v.tag != PV_STR)
+        return pv_float(need_double(b->it, b->at, v, "the argument of float"));
+    char *text = str_dup(b->it->arena, str_trim(*v.str)), *end;
+    double value = strtod(text, &end);
+    if (end == text || *end)
+        bad(b, "the text is no number");
+    return pv_float(value);
+}
+
+static PyVal b_bool(B *b) { return pv_bool(b->args->n && interp_truth(b->it, b->at, arg(b, 0))); }
+
+static PyVal b_str(B *b)
+{
+    return interp_format(b->it, b->at, b->args->n ? arg(b, 0) : pv_str(b->it->arena, STR("")),
+                         STR(""), STR(""));
+}
+
+static PyVal b_abs(B *b)
+{
+    PyVal v = arg(b, 0);
+    if (v.tag == PV_TENSOR)
+        return fn_apply(b->it, b->at, "torch.abs", 1, &v);
+    if (v.tag == PV_FLOAT)
+        return pv_float(fabs(v.f));
+    return pv_int(llabs(need_int(b->it, b->at, v, "the argument of abs")));
+}
+
+static PyVal b_round(B *b)
+{
+    double v = need_double(b->it, b->at, arg(b, 0), "the argument of round");
+    if (b->args->n > 1 && !pv_is_none(arg(b, 1))) {
+        int64_t digits = need_int(b->it, b->at, arg(b, 1), "digits");
+        double scale = pow(10, (double)(digits < 20 ? digits : 20));
+        return pv_float(nearbyint(v * scale) / scale);
+    }
+    if (!(fabs(v) < 0x1p62))
+        bad(b, "the number does not fit an integer");
+    return pv_int((int64_t)nearbyint(v));
+}
+
+static PyVal b_pow(B *b) { return interp_binary(b->it, b->at, PYOP_POW, arg(b, 0), arg(b, 1)); }
+
+static PyVal b_divmod(B *b)
+{
+    PyVal pair[] = {interp_binary(b->it, b->at, PYOP_FLOORDIV, arg(b, 0), arg(b, 1)),
+                    interp_binary(b->it, b->at, PYOP_MOD, arg(b, 0), arg(b, 1))};
+    return pv_tuple_of(b->it->arena, 2, pair);
+}
+
+static PyVal b_sum(B *b)
+{
+    PyVal items = items_of(b, arg(b, 0)), total = b->args->n > 1 ? arg(b, 1) : pv_int(0);
+    keyword(b, "start", &total);
+    for (uint32_t i = 0; i < items.list->items.len; i++) {
+        /* adding to the 0 it starts from would add a node */
+        bool first = i == 0 && total.tag == PV_INT && total.i == 0 && items.list->items.at[0].tag == PV_TENSOR;
+        total = first ? items.list->items.at[0]
+                      : interp_binary(b->it, b->at, PYOP_ADD, total, items.list->items.at[i]);
+    }
+    return total;
+}
+
+static PyVal extreme(B *b, PyOp op)
+{
+    PyVal list = b->args->n == 1 ? items_of(b, arg(b, 0))
+                                 : pv_tuple_of(b->it->arena, b->args->n, b->args->v);
+    PyVal best, key = pv_none();
+    keyword(b, "key", &key);
+    if (!list.list->items.len) {
+        if (keyword(b, "default", &best))
+            return best;
+        bad(b, "of nothing");
+    }
+    best = list.list->items.at[0];
+    for (uint32_t i = 1; i < list.list->items.len; i++) {
+        PyVal next = list.list->items.at[i];
+        if (interp_truth(b->it, b->at, interp_compare(b->it, b->at, op, sort_key(b, key, next), sort_key(b, key, best))))
+            best = next;
+    }
+    return best;
+}
+
+static PyVal b_max(B *b) { return extreme(b, PYOP_GT); }
+static PyVal b_min(B *b) { return extreme(b, PYOP_LT); }
+
+static PyVal quantifier(B *b, bool any)
+{
+    PyVal items = items_of(b, arg(b, 0));
+    for (uint32_t i = 0; i < items.list->items.len; i++) {
+        if (interp_truth(b->it, b->at, items.list->items.at[i]) == any)
+            return pv_bool(any);
+    }
+    return pv_bool(!any);
+}
+
+static PyVal b_any(B *b) { return quantifier(b, true); }
+static PyVal b_all(B *b) { return quantifier(b, false); }
+
+/* --- objects ------------------------------------------------------------------------------ */
+
+static PyVal b_isinstance(B *b)
+{
+    return pv_bool(interp_is_instance(b->it, b->at, arg(b, 0), arg(b, 1)));
+}
+
+static bool library_has(const Interp *it, Str path)
+{
+    return fn_find(it, path) || nn_find(it, path) || builtin_exists(path);
+}
+
+static PyVal b_hasattr(B *b)
+{
+    PyVal owner = arg(b, 0), value;
+    Str name = need_str(b->it, b->at, arg(b, 1), "an attribute name");
+    if (!interp_find_attr(b->it, b->at, owner, name, &value))
+        return pv_bool(false);
+    return pv_bool(owner.tag != PV_NAME || value.tag != PV_NAME || library_has(b->it, *value.str));
+}
+
+static PyVal b_getattr(B *b)
+{
+    PyVal value;
+    Str name = need_str(b->it, b->at, arg(b, 1), "an attribute name");
+    if (interp_find_attr(b->it, b->at, arg(b, 0), name, &value))
+        return value;
+    return b->args->n > 2 ? arg(b, 2) : interp_attr(b->it, b->at, arg(b, 0), name);
+}
+
+static PyVal b_setattr(B *b)
+{
+    interp_set_attr(b->it, b->at, arg(b, 0), need_str(b->it, b->at, arg(b, 1), "a name"), arg(b, 2));
+    return pv_none();
+}
+
+static PyVal b_callable(B *b)
+{
+    PvTag tag = arg(b, 0).tag;
+    return pv_bool(tag == PV_FUNC || tag == PV_METHOD || tag == PV_CLASS || tag == PV_OBJECT || tag == PV_NAME);
+}
+
+static PyVal b_type(B *b)
+{
+    PyVal v = arg(b, 0);
+    if (v.tag == PV_OBJECT && v.object->cls)
+        return (PyVal){.tag = PV_CLASS, .cls = v.object->cls};
+    if (v.tag == PV_OBJECT && v.object->nn)
+        return pv_name(b->it->arena, str_from(str_format(b->it->arena, "torch.nn.%s", v.object->nn->name)));
+    return pv_name(b->it->arena, v.tag == PV_TENSOR ? STR("torch.Tensor") : str_from(pv_type_name(v)));
+}
+
+static PyVal b_print(B *b)
+{
+    (void)b;
+    return pv_none();
+}
+
+static PyVal b_exception(B *b)
+{
+    Buf buf = {0};
+    buf_puts(&buf, b->name);
+    if (b->args->n) {
+        buf_puts(&buf, ": ");
+        pv_print(b->args->v[0], false, &buf);
+    }
+    const char *text = buf_take(&buf, b->it->arena);
+    buf_free(&buf);
+    return pv_opaque(b->it->arena, text);
+}
+
+static PyVal b_context(B *b) { return pv_opaque(b->it->arena, "context"); }
+static PyVal b_opaque(B *b) { return pv_opaque(b->it->arena, b->name); }
+static PyVal b_first(B *b) { return arg(b, 0); }
+
+/* --- math and itertools ------------------------------------------------------------------- */
+
+typedef double MathFunction(double);
+
+static const struct {
+    const char *name;
+    MathFunction *function;
+} math_functions[] = {{"sqrt", sqrt}, {"exp", exp}, {"log2", log2}, {"log10", log10}, {"log1p", log1p},
+                      {"sin", sin}, {"cos", cos}, {"tan", tan}, {"tanh", tanh}, {"atan", atan},
+                      {"fabs", fabs}, {"erf", erf}, {"expm1", expm1}, {"radians", NULL}};
+
+static PyVal b_math(B *b)
+{
+    const char *name = strrchr(b->name, '.') + 1;
+    PyVal v = arg(b, 0);
+    if (v.tag == PV_TENSOR)
+        return fn_apply(b->it, b->at, str_format(b->it->arena, "torch.%s", name), 1, &v);
+    double x = need_double(b->it, b->at, v, "the argument");
+    for (size_t i = 0; i < sizeof math_functions / sizeof *math_functions; i++) {
+        if (math_functions[i].function && strcmp(name, math_functions[i].name) == 0) {
+            double y = math_functions[i].function(x);
+            if (isnan(y) && !isnan(x))
+                bad(b, "outside its domain");
+            return pv_float(y);
+        }
+    }
+    bad(b, "is not supported");
+}
+
+static PyVal b_log(B *b)
+{
+    PyVal v = arg(b, 0);
+    if (v.tag == PV_TENSOR)
+        return fn_apply(b->it, b->at, "torch.log", 1, &v);
+    double x = need_double(b->it, b->at, v, "the argument");
+    if (!(x > 0))
+        bad(b, "outside its domain");
+    if (b->args->n > 1)
+        return pv_float(log(x) / log(need_double(b->it, b->at, arg(b, 1), "the base")));
+    return pv_float(log(x));
+}
+
+static PyVal b_rounding(B *b)
+{
+    double x = need_double(b->it, b->at, arg(b, 0), "the argument");
+    char kind = strrchr(b->name, '.')[1];
+    double y = kind == 'f' ? floor(x) : kind == 'c' ? ceil(x) : trunc(x);
+    if (!(fabs(y) < 0x1p62))
+        bad(b, "the number does not fit an integer");
+    return pv_int((int64_t)y);
+}
+
+static PyVal b_isinf(B *b) { return pv_bool(isinf(need_double(b->it, b->at, arg(b, 0), "the argument"))); }
+static PyVal b_isnan(B *b) { return pv_bool(isnan(need_double(b->it, b->at, arg(b, 0), "the argument"))); }
+
+static PyVal b_prod(B *b)
+{
+    PyVal v = arg(b, 0), product = pv_int(1);
+    if (v.tag == PV_TENSOR)
+        return fn_apply(b->it, b->at, "torch.prod", 1, &v);
+    PyVal items = items_of(b, v);
+    for (uint32_t i = 0; i < items.list->items.len; i++)
+        product = interp_binary(b->it, b->at, PYOP_MUL, product, items.list->items.at[i]);
+    return product;
+}
+
+static int64_t gcd_of(int64_t a, int64_t c) { return c ? gcd_of(c, a % c) : (a < 0 ? -a : a); }
+
+static PyVal b_gcd(B *b)
+{
+    int64_t x = need_int(b->it, b->at, arg(b, 0), "the argument"), y = need_int(b->it, b->at, arg(b, 1), "the argument");
+    if (x == INT64_MIN || y == INT64_MIN)
+        bad(b, "the number is too large");
+    return pv_int(gcd_of(x, y));
+}
+
+static PyVal b_itertools_repeat(B *b)
+{
+    int64_t times = b->args->n > 1 ? need_int(b->it, b->at, arg(b, 1), "times") : -1;
+    if (times < 0)
+        bad(b, "without an end is not supported");
+    PyVal one = pv_list(b->it->arena, PV_LIST);
+    pv_push(b->it->arena, one, arg(b, 0));
+    return interp_binary(b->it, b->at, PYOP_MUL, one, pv_int(times));
+}
+
+static PyVal b_chain(B *b)
+{
+    PyVal out = pv_list(b->it->arena, PV_LIST);
+    for (uint32_t i = 0; i < b->args->n; i++) {
+        PyVal items = items_of(b, arg(b, i));
+        interp_step(b->it, items.list->items.len, b->at);
+        for (uint32_t j = 0; j < items.list->items.len; j++)
+            pv_push(b->it->arena, out, items.list->items.at[j]);
+    }
+    return out;
+}
+
+static PyVal b_product(B *b)
+{
+    PyVal rows = pv_list(b->it->arena, PV_LIST);
+    pv_push(b->it->arena, rows, pv_list(b->it->arena, PV_TUPLE));
+    for (uint32_t i = 0; i < b->args->n; i++) {
+        PyVal items = items_of(b, arg(b, i)), next = pv_list(b->it->arena, PV_LIST);
+        for (uint32_t r = 0; r < rows.list->items.len; r++) {
+            for (uint32_t j = 0; j < items.list->items.len; j++) {
+                PyVal one = pv_tuple_of(b->it->arena, 1, &items.list->items.at[j]);
+                pv_push(b->it->arena, next, interp_binary(b->it, b->at, PYOP_ADD, rows.list->items.at[r], one));
+            }
+        }
+        rows = next;
+    }
+    return rows;
+}
+
+static PyVal b_broadcast_shapes(B *b)
+{
+    Shape out = {0};
+    for (uint32_t i = 0; i < b->args->n; i++) {
+        PyVal sizes = items_of(b, arg(b, i));
+        Shape next = {.rank = (int)sizes.list->items.len};
+        if (next.rank > GRAPH_MAX_RANK)
+            bad(b, "too many dims");
+        for (int d = 0; d < next.rank; d++)
+            next.dim[d] = need_int(b->it, b->at, sizes.list->items.at[d], "a size");
+        if (!shape_broadcast(out, next, &out))
+            bad(b, "the shapes do not broadcast");
+    }
+    PyVal tuple = pv_list(b->it->arena, PV_TUPLE);
+    for (int d = 0; d < out.rank; d++)
+        pv_push(b->it->arena, tuple, pv_int(out.dim[d]));
+    return tuple;
+}
+
+static PyVal b_checkpoint(B *b)
+{
+    CallArgs rest = {.n = b->args->n - 1, .v = b->args->v + 1};
+    return interp_call(b->it, b->at, arg(b, 0), &rest);
+}
+
+static PyVal b_finfo(B *b)
+{
+    PyVal v = arg(b, 0);
+    if (v.tag != PV_DTYPE)
+        bad(b, "needs a dtype");
+    PyObject *object = arena_new(b->it->arena, PyObject);
+    double max = v.dtype == DT_F16 ? 65504 : v.dtype == DT_BF16 ? 0x1.fep127 : v.dtype == DT_F64 ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
+    double eps = v.dtype == DT_F16 ? 0x1p-10 : v.dtype == DT_BF16 ? 0x1p-7 : v.dtype == DT_F64 ? 0x1p-52 : 0x1p-23;
+    double tiny = v.dtype == DT_F16 ? 0x1p-14 : v.dtype == DT_F64 ? 0x1p-1022 : 0x1p-126;
+    dict_set_name(b->it->arena, &object->attrs, STR("max"), pv_float(max));
+    dict_set_name(b->it->arena, &object->attrs, STR("min"), pv_float(-max));
+    dict_set_name(b->it->arena, &object->attrs, STR("eps"), pv_float(eps));
+    dict_set_name(b->it->arena, &object->attrs, STR("tiny"), pv_float(tiny));
+    return (PyVal){.tag = PV_OBJECT, .object = object};
+}
+
+static PyVal b_iinfo(B *b)
+{
+    PyVal v = arg(b, 0);
+    if (v.tag != PV_DTYPE || !dtype_is_int(v.dtype) || v.dtype == DT_U64)
+        bad(b, "needs an integer dtype");
+    int bits = (int)dtype_bytes(v.dtype) * 8;
+    bool sign = dtype_rows[v.dtype].kind == DTC_I;
+    int64_t max = bits == 64 ? INT64_MAX : (INT64_C(1) << (sign ? bits - 1 : bits)) - 1;
+    PyObject *object = arena_new(b->it->arena, PyObject);
+    dict_set_name(b->it->arena, &object->attrs, STR("max"), pv_int(max));
+    dict_set_name(b->it->arena, &object->attrs, STR("min"), pv_int(sign ? -max - 1 : 0));
+    return (PyVal){.tag = PV_OBJECT, .object = object};
+}
+
+/* --- the table ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    PyVal (*body)(B *b);
+} rows[] = {
+    {"len", b_len}, {"range", b_range}, {"list", b_list}, {"tuple", b_tuple}, {"set", b_set},
+    {"dict", b_dict}, {"enumerate", b_enumerate}, {"zip", b_zip}, {"map", b_map}, {"filter", b_filter},
+    {"reversed", b_reversed}, {"sorted", b_sorted}, {"iter", b_iter}, {"next", b_next},
+    {"slice", b_slice}, {"int", b_int}, {"float", b_float}, {"bool", b_bool}, {"str", b_str},
+    {"repr", b_str}, {"abs", b_abs}, {"round", b_round}, {"pow", b_pow}, {"divmod", b_divmod},
+    {"sum", b_sum}, {"max", b_max}, {"min", b_min}, {"any", b_any}, {"all", b_all},
+    {"isinstance", b_isinstance}, {"hasattr", b_hasattr}, {"getattr", b_getattr},
+    {"setattr", b_setattr}, {"callable", b_callable}, {"type", b_type}, {"print", b_print},
+    {"object", b_opaque}, {"ValueError", b_exception}, {"TypeError", b_exception},
+    {"RuntimeError", b_exception}, {"NotImplementedError", b_exception}, {"KeyError", b_exception},
+    {"IndexError", b_exception}, {"AssertionError", b_exception}, {"Exception", b_exception},
+    {"ImportError", b_exception}, {"ModuleNotFoundError", b_exception}, {"AttributeError", b_exception},
+    {"math.sqrt", b_math}, {"math.exp", b_math}, {"math.log2", b_math}, {"math.log10", b_math},
+    {"math.log1p", b_math}, {"math.expm1", b_math}, {"math.sin", b_math}, {"math.cos", b_math},
+    {"math.tan", b_math}, {"math.tanh", b_math}, {"math.atan", b_math}, {"math.fabs", b_math},
+    {"math.erf", b_math}, {"math.log", b_log}, {"math.pow", b_pow}, {"math.floor", b_rounding},
+    {"math.ceil", b_rounding}, {"math.trunc", b_rounding}, {"math.prod", b_prod},
+    {"math.gcd", b_gcd}, {"math.isinf", b_isinf}, {"math.isnan", b_isnan},
+    {"numpy.sqrt", b_math}, {"numpy.log2", b_math}, {"numpy.log10", b_math}, {"numpy.exp", b_math},
+    {"numpy.log", b_log}, {"numpy.prod", b_prod}, {"itertools.repeat", b_itertools_repeat},
+    {"itertools.chain", b_chain}, {"itertools.product", b_product},
+    {"copy.deepcopy", b_first}, {"copy.copy", b_first}, {"collections.OrderedDict", b_dict},
+    {"torch.Size", b_tuple}, {"torch.broadcast_shapes", b_broadcast_shapes}, {"torch.device", b_opaque},
+    {"torch.manual_seed", b_print}, {"torch.Generator", b_opaque}, {"torch.no_grad", b_context},
+    {"torch.inference_mode", b_context}, {"torch.set_grad_enabled", b_context},
+    {"torch.is_tensor", b_isinstance}, {"torch.finfo", b_finfo}, {"torch.iinfo", b_iinfo},
+    {"torch.cuda.is_available", b_opaque}, {"torch.cuda.synchronize", b_print},
+    {"torch.utils.checkpoint.checkpoint", b_checkpoint}, {"typing.TypeVar", b_opaque},
+    {"torch.autograd.set_detect_anomaly", b_context}, {"warnings.warn", b_print},
+    {"functools.partial", NULL}};
+
+static int find_row(Str name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].body && str_is(name, rows[i].name))
+            return (int)i;
+    }
+    return -1;
+}
+
+bool builtin_exists(Str name) { return find_row(name) >= 0 || str_is(name, "super"); }
+
+bool builtin_call(Interp *it, Span at, Str name, const CallArgs *args, PyVal *result)
+{
+    int row = find_row(name);
+    if (row < 0)
+        return false;
+    B b = {it, at, rows[row].name, args};
+    interp_enter(it, at);
+    if (str_is(name, "torch.is_tensor"))
+        *result = pv_bool(args->n && args->v[0].tag == PV_TENSOR);
+    else if (str_is(name, "torch.cuda.is_available"))
+        *result = pv_bool(false);
+    else
+        *result = rows[row].body(&b);
+    interp_leave(it);
+    return true;
+}
+
+/* --- constants ---------------------------------------------------------------------------- */
+
+bool name_constant(Interp *it, Str path, PyVal *value)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"math.pi", 3.14159265358979323846}, {"math.e", 2.71828182845904523536},
+                   {"math.inf", INFINITY}, {"math.nan", NAN}, {"torch.pi", 3.14159265358979323846},
+                   {"torch.inf", INFINITY}, {"torch.nan", NAN}, {"numpy.pi", 3.14159265358979323846},
+                   {"numpy.inf", INFINITY}, {"numpy.nan", NAN}};
+    (void)it;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (str_is(path, numbers[i].name)) {
+            *value = pv_float(numbers[i].value);
+            return true;
+        }
+    }
+    if (str_is(path, "numpy.newaxis")) {
+        *value = pv_none();
+        return true;
+    }
+    DType dtype;
+    bool torch = str_starts(path, "torch."), numpy = str_starts(path, "numpy.");
+    Str tail = str_slice(path, 6, path.len);
+    if ((torch || numpy) && dtype_from_torch(tail, &dtype) && !(numpy && str_is(tail, "float"))) {
+        *value = pv_dtype(dtype);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,497 @@
+/* Calls and attributes: the file's own functions, classes and objects, and the way from a
+ * dotted library name to its row in fn.def or nn.def. */
+#include "torch/nn.h"
+
+#include <string.h>
+
+void interp_fail(Interp *it, Span at, const char *code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_error(it->diag, code, at, "%s", str_vformat(it->arena, format, args));
+    va_end(args);
+    interp_stop(it);
+}
+
+void interp_stop(Interp *it) { longjmp(it->fail, 1); }
+
+/* --- functions ---------------------------------------------------------------------------- */
+
+PyVal interp_new_func(Interp *it, Env *env, const Py *def)
+{
+    PyFunc *func = arena_new(it->arena, PyFunc);
+    func->def = def;
+    func->env = env;
+    func->defaults = arena_array(it->arena, PyVal, def->kids.len + 1);
+    for (uint32_t i = 0; i < def->kids.len; i++) {
+        if (def->kids.at[i]->a)
+            func->defaults[i] = interp_eval(it, env, def->kids.at[i]->a);
+    }
+    return (PyVal){.tag = PV_FUNC, .func = func};
+}
+
+static bool take_keyword(const CallArgs *args, bool *used, Str name, PyVal *value)
+{
+    for (uint32_t i = 0; i < args->n_kw; i++) {
+        if (!used[i] && str_equal(args->kw_names[i], name)) {
+            used[i] = true;
+            *value = args->kw[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+static PyVal rest_positional(Interp *it, const CallArgs *args, uint32_t from)
+{
+    return pv_tuple_of(it->arena, args->n > from ? args->n - from : 0, args->v + from);
+}
+
+static PyVal rest_keywords(Interp *it, const CallArgs *args, bool *used)
+{
+    PyVal dict = pv_dict(it->arena);
+    for (uint32_t i = 0; i < args->n_kw; i++) {
+        if (!used[i])
+            dict_set_name(it->arena, dict.dict, args->kw_names[i], args->kw[i]);
+        used[i] = true;
+    }
+    return dict;
+}
+
+static void bind_parameters(Interp *it, Span at, const PyFunc *func, Env *env, const CallArgs *args)
+{
+    const Py *def = func->def;
+    bool *used = arena_array(it->arena, bool, args->n_kw + 1), star = false;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < def->kids.len; i++) {
+        const Py *param = def->kids.at[i];
+        PyVal value;
+        if (param->op == PYOP_MUL) {
+            star = true;
+            value = rest_positional(it, args, taken < args->n ? taken : args->n);
+            taken = param->text.len ? args->n : taken;
+            if (!param->text.len)
+                continue;
+        } else if (param->op == PYOP_POW) {
+            value = rest_keywords(it, args, used);
+        } else if (!star && taken < args->n) {
+            value = args->v[taken++];
+        } else if (!take_keyword(args, used, param->text, &value)) {
+            if (!param->a)
+                interp_fail(it, at, "T010", "argument '%.*s' is missing in a call of %.*s",
+                            STR_ARG(param->text), STR_ARG(def->text));
+            value = func->defaults[i];
+        }
+        env_set(it->arena, env, param->text, value);
+    }
+    if (taken < args->n)
+        interp_fail(it, at, "T010", "%.*s takes %u arguments, got %u", STR_ARG(def->text), taken,
+                    args->n);
+    for (uint32_t i = 0; i < args->n_kw; i++) {
+        if (!used[i])
+            interp_fail(it, at, "T010", "%.*s has no argument '%.*s'", STR_ARG(def->text),
+                        STR_ARG(args->kw_names[i]));
+    }
+}
+
+static PyVal call_func(Interp *it, Span at, const PyFunc *func, const CallArgs *args)
+{
+    interp_enter(it, at);
+    interp_step(it, 5, at);
+    Env *env = env_new(it->arena, func->env);
+    bind_parameters(it, at, func, env, args);
+    if (func->owner && args->n) {
+        env_set(it->arena, env, STR("__class__"), (PyVal){.tag = PV_CLASS, .cls = func->owner});
+        env_set(it->arena, env, STR("__self__"), args->v[0]);
+    }
+    PyVal result = pv_none();
+    if (func->def->kind == PY_LAMBDA)
+        result = interp_eval(it, env, func->def->a);
+    else if (interp_block(it, env, func->def->a) == FLOW_RETURN)
+        result = it->result;
+    interp_leave(it);
+    return result;
+}
+
+static PyVal call_with_self(Interp *it, Span at, PyVal self, PyVal callee, const CallArgs *args)
+{
+    CallArgs all = *args;
+    all.n = args->n + 1;
+    all.v = arena_array(it->arena, PyVal, all.n);
+    all.v[0] = self;
+    if (args->n)
+        memcpy(all.v + 1, args->v, args->n * sizeof *all.v);
+    return interp_call(it, at, callee, &all);
+}
+
+/* --- classes ------------------------------------------------------------------------------ */
+
+PyVal interp_new_class(Interp *it, Env *env, const Py *def)
+{
+    PyClass *cls = arena_new(it->arena, PyClass);
+    cls->name = def->text;
+    for (uint32_t i = 0; i < def->kids.len; i++) {
+        if (def->kids.at[i]->kind != PY_KEYWORD)
+            vec_push(it->arena, &cls->bases, interp_eval(it, env, def->kids.at[i]));
+    }
+    Env *body = env_new(it->arena, env);
+    interp_block(it, body, def->a);
+    for (uint32_t i = 0; i < def->a->kids.len; i++) {
+        const Py *s = def->a->kids.at[i];
+        Str name = s->kind == PY_DEF || s->kind == PY_CLASS ? s->text
+                 : s->kind == PY_ASSIGN && s->kids.at[0]->kind == PY_NAME ? s->kids.at[0]->text
+                 : s->kind == PY_ANNASSIGN && s->a->kind == PY_NAME ? s->a->text : STR("");
+        uint32_t slot;
+        if (!name.len || !map_get(&body->names, name, &slot))
+            continue;
+        PyVal value = body->slots.at[slot];
+        if (value.tag == PV_FUNC && !value.func->owner) {
+            value.func->owner = cls;
+            value.func->env = env;
+        }
+        dict_set_name(it->arena, &cls->attrs, name, value);
+    }
+    return (PyVal){.tag = PV_CLASS, .cls = cls};
+}
+
+static bool class_attr_at(const PyClass *cls, Str name, PyVal *value, PyClass **owner, int depth)
+{
+    if (dict_get_name(&cls->attrs, name, value)) {
+        if (owner)
+            *owner = (PyClass *)cls;
+        return true;
+    }
+    for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
+        if (cls->bases.at[i].tag == PV_CLASS &&
+            class_attr_at(cls->bases.at[i].cls, name, value, owner, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool interp_class_attr(const PyClass *cls, Str name, PyVal *value, PyClass **owner)
+{
+    return class_attr_at(cls, name, value, owner, 0);
+}
+
+/* The library module a class derives from, or NULL. */
+static const NnRow *library_base(const Interp *it, const PyClass *cls, int depth)
+{
+    for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
+        PyVal base = cls->bases.at[i];
+        const NnRow *row = base.tag == PV_NAME ? nn_find(it, *base.str)
+                         : base.tag == PV_CLASS ? library_base(it, base.cls, depth + 1) : NULL;
+        if (row)
+            return row;
+    }
+    return NULL;
+}
+
+static PyVal instantiate(Interp *it, Span at, PyClass *cls, const CallArgs *args)
+{
+    PyObject *object = arena_new(it->arena, PyObject);
+    object->cls = cls;
+    object->nn = library_base(it, cls, 0);
+    PyVal self = {.tag = PV_OBJECT, .object = object}, init;
+    interp_enter(it, at);
+    if (interp_class_attr(cls, STR("__init__"), &init, NULL))
+        call_with_self(it, at, self, init, args);
+    else if (object->nn)
+        nn_init_object(it, at, object, object->nn, args);
+    interp_leave(it);
+    return self;
+}
+
+/* --- calls -------------------------------------------------------------------------------- */
+
+static PyVal call_object(Interp *it, Span at, PyVal callee, const CallArgs *args)
+{
+    PyObject *object = callee.object;
+    PyVal function;
+    const char *outer = it->scope;
+    PyVal result;
+    if (object->path)
+        it->scope = object->path;
+    interp_enter(it, at);
+    if (object->cls && (interp_class_attr(object->cls, STR("forward"), &function, NULL) ||
+                        interp_class_attr(object->cls, STR("__call__"), &function, NULL)))
+        result = call_with_self(it, at, callee, function, args);
+    else if (object->nn)
+        result = nn_call_row(it, at, object, object->nn, args);
+    else
+        interp_fail(it, at, "T010", "this object cannot be called");
+    interp_leave(it);
+    it->scope = outer;
+    return result;
+}
+
+static PyVal call_name(Interp *it, Span at, Str path, const CallArgs *args)
+{
+    const FnRow *row = fn_find(it, path);
+    if (row)
+        return fn_call(it, at, row, args);
+    const NnRow *module = nn_find(it, path);
+    if (module)
+        return nn_construct(it, at, module, args);
+    PyVal result;
+    if (builtin_call(it, at, path, args, &result))
+        return result;
+    interp_fail(it, at, "T011", "%.*s is not supported", STR_ARG(path));
+}
+
+/* "super:torch.nn.Module.__init__" and the like, called on the object. */
+static PyVal call_super(Interp *it, Span at, PyObject *self, Str path, const CallArgs *args)
+{
+    size_t dot = path.len;
+    while (dot > 0 && path.at[dot - 1] != '.')
+        dot--;
+    Str name = str_slice(path, dot, path.len);
+    const NnRow *row = nn_find(it, str_slice(path, 0, dot ? dot - 1 : 0));
+    if (row && str_is(name, "__init__")) {
+        nn_init_object(it, at, self, row, args);
+        return pv_none();
+    }
+    if (row && (str_is(name, "forward") || str_is(name, "__call__")))
+        return nn_call_row(it, at, self, row, args);
+    if (row && module_has_method(self, name))
+        return module_method(it, at, self, name, args);
+    if (str_is(name, "__init__"))
+        return pv_none();
+    interp_fail(it, at, "T011", "super().%.*s is not supported", STR_ARG(name));
+}
+
+static PyVal call_method(Interp *it, Span at, const PyMethod *method, const CallArgs *args)
+{
+    PyVal self = method->self, function = method->function;
+    if (function.tag != PV_NAME)
+        return call_with_self(it, at, self, function, args);
+    if (str_starts(*function.str, "super:"))
+        return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len), args);
+    if (self.tag == PV_TENSOR) {
+        const FnRow *row = fn_find_method(it, *function.str);
+        bool in_place = str_ends(*function.str, "_") && !str_is(str_from(row->name), function.str->at);
+        CallArgs all = *args;
+        all.n = args->n + 1;
+        all.v = arena_array(it->arena, PyVal, all.n);
+        all.v[0] = self;
+        if (args->n)
+            memcpy(all.v + 1, args->v, args->n * sizeof *all.v);
+        PyVal result = fn_call(it, at, row, &all);
+        return in_place ? tensor_inplace(it, at, self.tensor, result) : result;
+    }
+    if (self.tag == PV_OBJECT)
+        return module_method(it, at, self.object, *function.str, args);
+    return builtin_method(it, at, self, *function.str, args);
+}
+
+PyVal interp_call(Interp *it, Span at, PyVal callee, const CallArgs *args)
+{
+    switch (callee.tag) {
+    case PV_FUNC: return call_func(it, at, callee.func, args);
+    case PV_METHOD: return call_method(it, at, callee.method, args);
+    case PV_CLASS: return instantiate(it, at, callee.cls, args);
+    case PV_OBJECT: return call_object(it, at, callee, args);
+    case PV_NAME: return call_name(it, at, *callee.str, args);
+    case PV_OPAQUE: return callee;
+    default: interp_fail(it, at, "T010", "%s cannot be called", pv_type_name(callee));
+    }
+}
+
+PyVal interp_call1(Interp *it, Span at, PyVal callee, PyVal arg)
+{
+    CallArgs args = {.n = 1, .v = &arg};
+    return interp_call(it, at, callee, &args);
+}
+
+/* --- attributes --------------------------------------------------------------------------- */
+
+static PyVal bound(Interp *it, PyVal self, PyVal function)
+{
+    PyMethod *method = arena_new(it->arena, PyMethod);
+    method->self = self;
+    method->function = function;
+    return (PyVal){.tag = PV_METHOD, .method = method};
+}
+
+static PyVal class_value(Interp *it, Span at, PyVal self, PyVal value)
+{
+    if (value.tag != PV_FUNC || value.func->is_static)
+        return value;
+    if (value.func->is_property)
+        return interp_call1(it, at, value, self);
+    if (value.func->is_class_method && self.tag == PV_OBJECT)
+        return bound(it, (PyVal){.tag = PV_CLASS, .cls = self.object->cls}, value);
+    return bound(it, self, value);
+}
+
+static bool object_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
+{
+    PyObject *object = owner.object;
+    if (dict_get_name(&object->attrs, name, value))
+        return true;
+    if (object->cls && interp_class_attr(object->cls, name, value, NULL)) {
+        *value = class_value(it, at, owner, *value);
+        return true;
+    }
+    if (str_is(name, "__class__")) {
+        *value = object->cls ? (PyVal){.tag = PV_CLASS, .cls = object->cls} : pv_none();
+        return true;
+    }
+    if (object->nn && str_is(name, "training")) {
+        *value = pv_bool(true);
+        return true;
+    }
+    if (object->nn && module_has_method(object, name)) {
+        *value = bound(it, owner, pv_name(it->arena, name));
+        return true;
+    }
+    return false;
+}
+
+static bool super_attr(Interp *it, Span at, const PyMethod *proxy, Str name, PyVal *value)
+{
+    const PyClass *cls = proxy->function.cls;
+    for (uint32_t i = 0; i < cls->bases.len; i++) {
+        PyVal base = cls->bases.at[i];
+        if (base.tag == PV_CLASS && interp_class_attr(base.cls, name, value, NULL)) {
+            *value = class_value(it, at, proxy->self, *value);
+            return true;
+        }
+    }
+    const NnRow *row = library_base(it, cls, 0);
+    const char *path = str_format(it->arena, "super:torch.nn.%s.%.*s", row ? row->name : "object",
+                                  STR_ARG(name));
+    *value = bound(it, proxy->self, pv_name(it->arena, str_from(path)));
+    return proxy->self.tag == PV_OBJECT;
+}
+
+static bool name_attr(Interp *it, PyVal owner, Str name, PyVal *value)
+{
+    Str path = str_from(str_format(it->arena, "%.*s.%.*s", STR_ARG(*owner.str), STR_ARG(name)));
+    if (!name_constant(it, path, value))
+        *value = pv_name(it->arena, path);
+    return true;
+}
+
+bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
+{
+    switch (owner.tag) {
+    case PV_OBJECT: return object_attr(it, at, owner, name, value);
+    case PV_TENSOR:
+        if (tensor_attr(it, at, owner.tensor, name, value))
+            return true;
+        if (!fn_find_method(it, name))
+            return false;
+        *value = bound(it, owner, pv_name(it->arena, name));
+        return true;
+    case PV_CLASS:
+        if (str_is(name, "__name__"))
+            *value = pv_str(it->arena, owner.cls->name);
+        else if (!interp_class_attr(owner.cls, name, value, NULL))
+            return false;
+        else if (value->tag == PV_FUNC && value->func->is_class_method)
+            *value = bound(it, owner, *value);
+        return true;
+    case PV_METHOD:
+        return owner.method->function.tag == PV_CLASS &&
+               super_attr(it, at, owner.method, name, value);
+    case PV_NAME: return name_attr(it, owner, name, value);
+    case PV_SLICE:
+        *value = str_is(name, "start") ? owner.slice->start : str_is(name, "stop") ? owner.slice->stop : owner.slice->step;
+        return true;
+    case PV_OPAQUE: *value = owner; return true;
+    case PV_DTYPE:
+        *value = pv_bool(dtype_is_float(owner.dtype));
+        return str_is(name, "is_floating_point");
+    default:
+        if (!builtin_has_method(owner, name))
+            return false;
+        *value = bound(it, owner, pv_name(it->arena, name));
+        return true;
+    }
+}
+
+PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name)
+{
+    PyVal value;
+    if (interp_find_attr(it, at, owner, name, &value))
+        return value;
+    if (owner.tag == PV_OBJECT && owner.object->cls)
+        interp_fail(it, at, "T010", "an object of class %.*s has no attribute '%.*s'",
+                    STR_ARG(owner.object->cls->name), STR_ARG(name));
+    if (owner.tag == PV_OBJECT && owner.object->nn)
+        interp_fail(it, at, "T011", "nn.%s has no attribute '%.*s' here", owner.object->nn->name,
+                    STR_ARG(name));
+    interp_fail(it, at, owner.tag == PV_TENSOR ? "T011" : "T010", "%s.%.*s is not supported",
+                pv_type_name(owner), STR_ARG(name));
+}
+
+void interp_set_attr(Interp *it, Span at, PyVal owner, Str name, PyVal value)
+{
+    if (owner.tag == PV_OBJECT)
+        dict_set_name(it->arena, &owner.object->attrs, name, value);
+    else if (owner.tag == PV_CLASS)
+        dict_set_name(it->arena, &owner.cls->attrs, name, value);
+    else if (owner.tag == PV_TENSOR && str_is(name, "data"))
+        tensor_inplace(it, at, owner.tensor, value);
+    else if (owner.tag == PV_TENSOR && str_is(name, "requires_grad"))
+        owner.tensor->requires_grad = interp_truth(it, at, value);
+    else if (owner.tag != PV_NAME && owner.tag != PV_OPAQUE)
+        interp_fail(it, at, "T011", "attribute '%.*s' of %s cannot be set", STR_ARG(name),
+                    pv_type_name(owner));
+}
+
+static bool class_derives(const PyClass *cls, const PyClass *from, int depth)
+{
+    if (cls == from)
+        return true;
+    for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
+        if (cls->bases.at[i].tag == PV_CLASS && class_derives(cls->bases.at[i].cls, from, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+static bool is_instance_of_name(Interp *it, PyVal v, Str name)
+{
+    static const struct {
+        const char *name;
+        PvTag tag;
+    } types[] = {{"int", PV_INT}, {"int", PV_BOOL}, {"bool", PV_BOOL}, {"float", PV_FLOAT},
+                 {"str", PV_STR}, {"list", PV_LIST}, {"tuple", PV_TUPLE}, {"dict", PV_DICT},
+                 {"set", PV_SET}, {"slice", PV_SLICE}, {"range", PV_RANGE},
+                 {"torch.Tensor", PV_TENSOR}, {"torch.FloatTensor", PV_TENSOR},
+                 {"torch.nn.Parameter", PV_TENSOR}, {"torch.dtype", PV_DTYPE},
+                 {"torch.Size", PV_TUPLE}, {"numpy.ndarray", PV_TENSOR}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (v.tag == types[i].tag && str_is(name, types[i].name))
+            return !str_is(name, "torch.nn.Parameter") || v.tensor->role == ROLE_PARAM;
+    }
+    if (str_ends(name, "Iterable") || str_ends(name, "Sequence") || str_ends(name, "Sized"))
+        return pv_is_seq(v) || v.tag == PV_DICT || v.tag == PV_STR || v.tag == PV_RANGE ||
+               v.tag == PV_TENSOR;
+    if (str_ends(name, "numbers.Number") || str_ends(name, ".Number"))
+        return pv_is_number(v);
+    const NnRow *row = nn_find(it, name);
+    return row && v.tag == PV_OBJECT && v.object->nn &&
+           (v.object->nn == row || str_is(str_from(row->name), "Module"));
+}
+
+bool interp_is_instance(Interp *it, Span at, PyVal v, PyVal type)
+{
+    if (type.tag == PV_TUPLE || type.tag == PV_LIST) {
+        for (uint32_t i = 0; i < type.list->items.len; i++) {
+            if (!pv_is_seq(type.list->items.at[i]) &&
+                interp_is_instance(it, at, v, type.list->items.at[i]))
+                return true;
+        }
+        return false;
+    }
+    if (type.tag == PV_CLASS)
+        return v.tag == PV_OBJECT && v.object->cls && class_derives(v.object->cls, type.cls, 0);
+    if (type.tag == PV_NAME)
+        return is_instance_of_name(it, v, *type.str);
+    if (pv_is_none(type))
+        return pv_is_none(v);
+    interp_fail(it, at, "T011", "isinstance with %s is not supported", pv_type_name(type));
+}

@@ -1,0 +1,129 @@
+/* Inside src/torch: the static evaluator. It runs a model file's constructor and forward over
+ * PyVals; every tensor operation becomes a node of the graph in hand.
+ *
+ *     module level, __init__, get_inputs   write the source graph
+ *     forward                              writes the main graph; what it uses of the source
+ *                                          graph becomes an input, parameter or buffer
+ *
+ * The first error ends the run: interp_fail writes a diagnostic and jumps back to
+ * torch_read. Everything lives in one arena, so there is nothing to unwind.
+ */
+#ifndef TORCH_INTERP_H
+#define TORCH_INTERP_H
+
+#include "torch/val.h"
+#include <setjmp.h>
+
+enum {
+    INTERP_MAX_DEPTH = 2500,           /* expressions, statements and calls inside each other */
+    INTERP_MAX_ITEMS = 4 << 20,        /* of one list, string or constant tensor */
+};
+
+/* The view a tensor is of another: how to make it, and how to write back through it. */
+typedef enum ViewKind { VIEW_NO, VIEW_SLICE, VIEW_RESHAPE, VIEW_PERMUTE, VIEW_OTHER } ViewKind;
+
+typedef enum TRole { ROLE_PLAIN, ROLE_INPUT, ROLE_PARAM, ROLE_BUFFER } TRole;
+
+/* A tensor as Python sees it: a name for a value that in-place writes replace. */
+struct TVar {
+    int graph; /* 0 source, 1 main */
+    ValueId id;
+    uint32_t version, base_version;
+    TVar *base;       /* what it is a view of; NULL: nothing */
+    ViewKind view;
+    NodeSpec recipe;  /* view: the node that makes it from its base (attributes in the arena) */
+    bool strided;     /* not contiguous in PyTorch: reshape copies */
+    TRole role;
+    bool requires_grad;
+    const char *name;
+};
+
+/* An override for an integer literal of the file: scaling and --set work through these. */
+typedef struct Knob {
+    const Py *literal;
+    int64_t value;
+} Knob;
+
+typedef struct Interp {
+    Arena *arena;
+    Diag *diag;
+    jmp_buf fail;
+    Graph *graphs[2];
+    int graph;          /* which one is written now */
+    VEC(ValueId) imported; /* source value id -> main value id + 1, 0: not yet */
+    Env *globals;
+    Map functions;      /* dotted path -> row of fn.def */
+    Map modules;        /* dotted path -> row of nn.def */
+    Map methods;        /* method name -> row of fn.def */
+    const Knob *knobs;
+    uint32_t n_knobs;
+    uint64_t steps, max_steps;
+    size_t max_bytes;
+    uint32_t depth;
+    int64_t stream;     /* of the next random node */
+    PyVal result;       /* of the return statement just run */
+    const char *scope;  /* module path in hand */
+    Span at;            /* of the statement or call in hand */
+    uint64_t seed;
+    bool no_data;       /* data-dependent values are refused */
+    bool used_data;     /* some shape or branch came from values */
+} Interp;
+
+typedef struct CallArgs {
+    uint32_t n, n_kw;
+    PyVal *v;
+    Str *kw_names;
+    PyVal *kw;
+} CallArgs;
+
+/* Ends the run. `code` T010 Python error, T011 not supported, T012 limit, T013 raised by the
+ * file, T014 needs data. */
+ATTR_NORETURN void interp_fail(Interp *it, Span at, const char *code, const char *format, ...)
+    ATTR_PRINTF(4, 5);
+ATTR_NORETURN void interp_stop(Interp *it); /* a diagnostic was already written */
+void interp_step(Interp *it, uint64_t cost, Span at);
+void interp_enter(Interp *it, Span at); /* one level deeper */
+static inline void interp_leave(Interp *it) { it->depth--; }
+
+/* stmt.c */
+typedef enum Flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
+Flow interp_block(Interp *it, Env *env, const Py *block);
+void interp_assign(Interp *it, Env *env, const Py *target, PyVal value);
+
+/* expr.c */
+PyVal interp_eval(Interp *it, Env *env, const Py *e);
+PyVal interp_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b);
+PyVal interp_compare(Interp *it, Span at, PyOp op, PyVal a, PyVal b);
+bool interp_truth(Interp *it, Span at, PyVal v);
+/* Every item of what can be iterated, as a list (ranges, dicts, tensors, modules too). */
+PyVal interp_items(Interp *it, Span at, PyVal v);
+PyVal interp_format(Interp *it, Span at, PyVal v, Str conversion, Str spec);
+
+/* call.c */
+PyVal interp_call(Interp *it, Span at, PyVal callee, const CallArgs *args);
+PyVal interp_call1(Interp *it, Span at, PyVal callee, PyVal arg);
+PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name);
+bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value);
+void interp_set_attr(Interp *it, Span at, PyVal owner, Str name, PyVal value);
+bool interp_class_attr(const PyClass *cls, Str name, PyVal *value, PyClass **owner);
+bool interp_is_instance(Interp *it, Span at, PyVal v, PyVal type);
+PyVal interp_new_class(Interp *it, Env *env, const Py *def);
+PyVal interp_new_func(Interp *it, Env *env, const Py *def);
+
+/* builtin.c, method.c: Python's own functions, and methods of str, list, dict */
+bool builtin_call(Interp *it, Span at, Str name, const CallArgs *args, PyVal *result);
+bool builtin_exists(Str name);
+PyVal builtin_method(Interp *it, Span at, PyVal self, Str name, const CallArgs *args);
+bool builtin_has_method(PyVal self, Str name);
+bool name_constant(Interp *it, Str path, PyVal *value); /* torch.float32, math.pi, ... */
+
+/* index.c */
+PyVal interp_index(Interp *it, Span at, PyVal owner, PyVal index);
+void interp_set_index(Interp *it, Span at, PyVal owner, PyVal index, PyVal value);
+
+/* Numbers out of values, or an error naming `what`. */
+int64_t need_int(Interp *it, Span at, PyVal v, const char *what);
+double need_double(Interp *it, Span at, PyVal v, const char *what);
+Str need_str(Interp *it, Span at, PyVal v, const char *what);
+
+#endif

@@ -1,0 +1,334 @@
+/* Statements: assignment, loops, conditions, definitions, imports. */
+#include "torch/interp.h"
+
+#include "torch/tvar.h"
+
+void interp_step(Interp *it, uint64_t cost, Span at)
+{
+    it->steps += cost;
+    if (it->steps > it->max_steps)
+        interp_fail(it, at, "T012", "the file runs too long: more than %llu steps",
+                    (unsigned long long)it->max_steps);
+    if (it->arena->bytes > it->max_bytes)
+        interp_fail(it, at, "T012", "the file needs too much memory: more than %zu MiB",
+                    it->max_bytes >> 20);
+}
+
+void interp_enter(Interp *it, Span at)
+{
+    if (++it->depth > INTERP_MAX_DEPTH)
+        interp_fail(it, at, "T012", "calls or constructors are nested too deeply");
+}
+
+/* --- assignment --------------------------------------------------------------------------- */
+
+static void unpack(Interp *it, Env *env, const Py *target, PyVal value)
+{
+    PyVal items = interp_items(it, target->at, value);
+    uint32_t have = items.list->items.len, want = target->kids.len, star = want;
+    for (uint32_t i = 0; i < want; i++) {
+        if (target->kids.at[i]->kind == PY_STAR)
+            star = i;
+    }
+    if (star == want ? have != want : have + 1 < want)
+        interp_fail(it, target->at, "T010", "%u values cannot be unpacked into %u names", have, want);
+    for (uint32_t i = 0, from = 0; i < want; i++) {
+        if (i != star) {
+            interp_assign(it, env, target->kids.at[i], items.list->items.at[from++]);
+            continue;
+        }
+        PyVal rest = pv_list(it->arena, PV_LIST);
+        for (uint32_t n = have + 1 - want; n > 0; n--)
+            pv_push(it->arena, rest, items.list->items.at[from++]);
+        interp_assign(it, env, target->kids.at[i]->a, rest);
+    }
+}
+
+void interp_assign(Interp *it, Env *env, const Py *target, PyVal value)
+{
+    PyVal owner;
+    interp_enter(it, target->at);
+    switch (target->kind) {
+    case PY_NAME: env_set(it->arena, env, target->text, value); break;
+    case PY_ATTR:
+        interp_set_attr(it, target->at, interp_eval(it, env, target->a), target->text, value);
+        break;
+    case PY_INDEX:
+        owner = interp_eval(it, env, target->a);
+        interp_set_index(it, target->at, owner, interp_eval(it, env, target->b), value);
+        break;
+    case PY_TUPLE: case PY_LIST: unpack(it, env, target, value); break;
+    default: interp_fail(it, target->at, "T010", "cannot assign to this expression");
+    }
+    interp_leave(it);
+}
+
+/* a += b writes into a tensor, extends a list, and rebinds anything else. */
+static PyVal augmented(Interp *it, const Py *s, PyVal old, PyVal value)
+{
+    if (old.tag == PV_TENSOR) {
+        PyVal result = tensor_binary(it, s->at, s->op, old, value);
+        return tensor_inplace(it, s->at, old.tensor, result);
+    }
+    if (old.tag == PV_LIST && s->op == PYOP_ADD) {
+        PyVal items = interp_items(it, s->at, value);
+        uint32_t count = items.list->items.len;
+        interp_step(it, count, s->at);
+        for (uint32_t i = 0; i < count; i++)
+            pv_push(it->arena, old, items.list->items.at[i]);
+        return old;
+    }
+    return interp_binary(it, s->at, s->op, old, value);
+}
+
+static void augmented_assign(Interp *it, Env *env, const Py *s)
+{
+    if (s->a->kind == PY_INDEX) {
+        PyVal owner = interp_eval(it, env, s->a->a), index = interp_eval(it, env, s->a->b);
+        PyVal old = interp_index(it, s->at, owner, index), value = interp_eval(it, env, s->b);
+        PyVal result = old.tag == PV_TENSOR ? tensor_binary(it, s->at, s->op, old, value)
+                                            : augmented(it, s, old, value);
+        interp_set_index(it, s->at, owner, index, result);
+        return;
+    }
+    PyVal old = interp_eval(it, env, s->a);
+    interp_assign(it, env, s->a, augmented(it, s, old, interp_eval(it, env, s->b)));
+}
+
+/* --- loops -------------------------------------------------------------------------------- */
+
+static Flow run_body(Interp *it, Env *env, const Py *body, bool *stop)
+{
+    Flow flow = interp_block(it, env, body);
+    *stop = flow == FLOW_BREAK || flow == FLOW_RETURN;
+    return flow == FLOW_RETURN ? FLOW_RETURN : FLOW_NEXT;
+}
+
+/* A range is not written out, so that a loop that ends early costs only what it ran. */
+static Flow run_for(Interp *it, Env *env, const Py *s)
+{
+    PyVal over = interp_eval(it, env, s->b);
+    bool ranged = over.tag == PV_RANGE, stop = false;
+    PyVal items = ranged ? over : interp_items(it, s->at, over);
+    Flow flow = FLOW_NEXT;
+    for (int64_t i = 0; !stop; i++) {
+        if (i >= (ranged ? over.range->count : (int64_t)items.list->items.len))
+            break;
+        interp_step(it, 1, s->at);
+        interp_assign(it, env, s->a, ranged ? pv_int(over.range->start + i * over.range->step)
+                                            : items.list->items.at[i]);
+        flow = run_body(it, env, s->kids.at[0], &stop);
+    }
+    if (!stop && s->kids.len > 1)
+        return interp_block(it, env, s->kids.at[1]);
+    return flow;
+}
+
+static Flow run_while(Interp *it, Env *env, const Py *s)
+{
+    bool stop = false;
+    Flow flow = FLOW_NEXT;
+    while (!stop && interp_truth(it, s->at, interp_eval(it, env, s->a)))
+        flow = run_body(it, env, s->b, &stop);
+    if (!stop && s->c)
+        return interp_block(it, env, s->c);
+    return flow;
+}
+
+static Flow run_if(Interp *it, Env *env, const Py *s)
+{
+    for (; s && s->kind == PY_IF; s = s->c) {
+        if (interp_truth(it, s->at, interp_eval(it, env, s->a)))
+            return interp_block(it, env, s->b);
+    }
+    return s ? interp_block(it, env, s) : FLOW_NEXT;
+}
+
+/* --- imports ------------------------------------------------------------------------------ */
+
+static void run_import(Interp *it, Env *env, const Py *s)
+{
+    for (uint32_t i = 0; i < s->kids.len; i++) {
+        const Py *alias = s->kids.at[i];
+        Str path = alias->text, name = alias->b ? alias->b->text : path;
+        if (!alias->b) {
+            size_t dot = 0;
+            while (dot < path.len && path.at[dot] != '.')
+                dot++;
+            path = name = str_slice(path, 0, dot);
+        }
+        env_set(it->arena, env, name, pv_name(it->arena, path));
+    }
+}
+
+static void run_from(Interp *it, Env *env, const Py *s)
+{
+    for (uint32_t i = 0; i < s->kids.len; i++) {
+        const Py *alias = s->kids.at[i];
+        PyVal value, owner = pv_name(it->arena, s->text);
+        value = interp_attr(it, s->at, owner, alias->text);
+        env_set(it->arena, env, alias->b ? alias->b->text : alias->text, value);
+    }
+}
+
+/* --- statements --------------------------------------------------------------------------- */
+
+static void run_assert(Interp *it, Env *env, const Py *s)
+{
+    if (interp_truth(it, s->at, interp_eval(it, env, s->a)))
+        return;
+    PyVal text = s->b ? interp_eval(it, env, s->b) : pv_none();
+    if (text.tag == PV_STR)
+        interp_fail(it, s->at, "T013", "the file's assertion fails: %.*s", STR_ARG(*text.str));
+    interp_fail(it, s->at, "T013", "the file's assertion fails");
+}
+
+static void run_raise(Interp *it, Env *env, const Py *s)
+{
+    PyVal what = s->a ? interp_eval(it, env, s->a) : pv_none();
+    if (what.tag == PV_OPAQUE || what.tag == PV_NAME)
+        interp_fail(it, s->at, "T013", "the file raises %.*s", STR_ARG(*what.str));
+    interp_fail(it, s->at, "T013", "the file raises an exception");
+}
+
+static void run_global(Interp *it, Env *env, const Py *s)
+{
+    for (uint32_t i = 0; i < s->kids.len; i++) {
+        PyVal ignored;
+        bool outer = env->outer && env->outer != env->globals &&
+                     env_get(env->outer, s->kids.at[i]->text, &ignored);
+        map_put(it->arena, &env->outer_names, s->kids.at[i]->text, outer);
+    }
+}
+
+static bool is_harmless_context(PyVal v)
+{
+    return v.tag == PV_OPAQUE && (str_starts(*v.str, "context"));
+}
+
+static Flow run_with(Interp *it, Env *env, const Py *s)
+{
+    for (uint32_t i = 0; i < s->kids.len; i++) {
+        PyVal context = interp_eval(it, env, s->kids.at[i]->a);
+        if (!is_harmless_context(context))
+            interp_fail(it, s->kids.at[i]->at, "T011", "'with' over %s is not supported",
+                        pv_type_name(context));
+        if (s->kids.at[i]->b)
+            interp_assign(it, env, s->kids.at[i]->b, context);
+    }
+    return interp_block(it, env, s->a);
+}
+
+/* Exceptions end the run, so the handlers are never reached. */
+static Flow run_try(Interp *it, Env *env, const Py *s)
+{
+    Flow flow = interp_block(it, env, s->a);
+    if (flow == FLOW_NEXT && s->b)
+        flow = interp_block(it, env, s->b);
+    if (s->c) {
+        PyVal kept = it->result;
+        Flow last = interp_block(it, env, s->c);
+        if (last != FLOW_NEXT)
+            return last;
+        it->result = kept;
+    }
+    return flow;
+}
+
+static PyVal decorate(Interp *it, Env *env, const Py *s, PyVal value)
+{
+    for (uint32_t i = s->b ? s->b->kids.len : 0; i > 0; i--) {
+        const Py *decorator = s->b->kids.at[i - 1];
+        if (decorator->kind == PY_NAME && value.tag == PV_FUNC) {
+            value.func->is_static |= str_is(decorator->text, "staticmethod");
+            value.func->is_property |= str_is(decorator->text, "property");
+            value.func->is_class_method |= str_is(decorator->text, "classmethod");
+            if (value.func->is_static || value.func->is_property || value.func->is_class_method)
+                continue;
+        }
+        PyVal wrapper = interp_eval(it, env, decorator);
+        if (wrapper.tag == PV_FUNC)
+            value = interp_call1(it, s->at, wrapper, value);
+    }
+    return value;
+}
+
+static void run_delete(Interp *it, Env *env, const Py *target)
+{
+    if (target && target->kind == PY_TUPLE) {
+        for (uint32_t i = 0; i < target->kids.len; i++)
+            run_delete(it, env, target->kids.at[i]);
+    } else if (target && target->kind == PY_INDEX) {
+        PyVal owner = interp_eval(it, env, target->a);
+        if (owner.tag == PV_DICT)
+            dict_remove(owner.dict, interp_eval(it, env, target->b));
+        else
+            interp_fail(it, target->at, "T011", "'del' of an item of %s is not supported",
+                        pv_type_name(owner));
+    }
+}
+
+static Flow run_statement(Interp *it, Env *env, const Py *s)
+{
+    PyVal value;
+    switch (s->kind) {
+    case PY_EXPR: interp_eval(it, env, s->a); return FLOW_NEXT;
+    case PY_ASSIGN:
+        value = interp_eval(it, env, s->a);
+        for (uint32_t i = 0; i < s->kids.len; i++)
+            interp_assign(it, env, s->kids.at[i], value);
+        return FLOW_NEXT;
+    case PY_AUGASSIGN: augmented_assign(it, env, s); return FLOW_NEXT;
+    case PY_ANNASSIGN:
+        if (s->c)
+            interp_assign(it, env, s->a, interp_eval(it, env, s->c));
+        return FLOW_NEXT;
+    case PY_RETURN:
+        it->result = s->a ? interp_eval(it, env, s->a) : pv_none();
+        return FLOW_RETURN;
+    case PY_IF: return run_if(it, env, s);
+    case PY_FOR: return run_for(it, env, s);
+    case PY_WHILE: return run_while(it, env, s);
+    case PY_DEF:
+        env_set(it->arena, env, s->text, decorate(it, env, s, interp_new_func(it, env, s)));
+        return FLOW_NEXT;
+    case PY_CLASS: env_set(it->arena, env, s->text, interp_new_class(it, env, s)); return FLOW_NEXT;
+    case PY_IMPORT: run_import(it, env, s); return FLOW_NEXT;
+    case PY_FROM: run_from(it, env, s); return FLOW_NEXT;
+    case PY_PASS: return FLOW_NEXT;
+    case PY_BREAK: return FLOW_BREAK;
+    case PY_CONTINUE: return FLOW_CONTINUE;
+    case PY_RAISE: run_raise(it, env, s); return FLOW_NEXT;
+    case PY_ASSERT: run_assert(it, env, s); return FLOW_NEXT;
+    case PY_GLOBAL: run_global(it, env, s); return FLOW_NEXT;
+    case PY_DEL: run_delete(it, env, s->a); return FLOW_NEXT;
+    case PY_WITH: return run_with(it, env, s);
+    case PY_TRY: return run_try(it, env, s);
+    default: interp_fail(it, s->at, "T011", "this statement is not supported");
+    }
+}
+
+/* `if __name__ == "__main__":` and top-level calls for effect belong to a script. */
+static bool is_script_part(const Interp *it, const Env *env, const Py *s)
+{
+    if (env != it->globals)
+        return false;
+    if (s->kind == PY_IF && s->a->kind == PY_COMPARE && s->a->a->kind == PY_NAME)
+        return str_is(s->a->a->text, "__name__");
+    return s->kind == PY_EXPR && s->a->kind == PY_CALL;
+}
+
+Flow interp_block(Interp *it, Env *env, const Py *block)
+{
+    interp_enter(it, block->at);
+    Flow flow = FLOW_NEXT;
+    for (uint32_t i = 0; i < block->kids.len && flow == FLOW_NEXT; i++) {
+        const Py *s = block->kids.at[i];
+        interp_step(it, 1, s->at);
+        it->at = s->at;
+        if (!is_script_part(it, env, s))
+            flow = run_statement(it, env, s);
+    }
+    interp_leave(it);
+    return flow;
+}
