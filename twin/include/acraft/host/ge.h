@@ -1,0 +1,223 @@
+/* ge: data types, formats, status words and the small string class, as op_host code names them. */
+#ifndef ACRAFT_HOST_GE_H
+#define ACRAFT_HOST_GE_H
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ge {
+
+using graphStatus = uint32_t;
+using Status = uint32_t;
+using char_t = char;
+constexpr graphStatus GRAPH_SUCCESS = 0;
+constexpr graphStatus GRAPH_FAILED = 0xFFFFFFFF;
+constexpr graphStatus GRAPH_NOT_CHANGED = 1343242304;
+constexpr graphStatus GRAPH_PARAM_INVALID = 50331649;
+constexpr int64_t UNKNOWN_DIM = -1;
+constexpr int64_t UNKNOWN_DIM_NUM = -2;
+constexpr Status SUCCESS = 0;
+constexpr Status FAILED = 0xFFFFFFFF;
+
+enum DataType {
+    DT_FLOAT = 0,
+    DT_FLOAT16 = 1,
+    DT_INT8 = 2,
+    DT_INT32 = 3,
+    DT_UINT8 = 4,
+    DT_INT16 = 6,
+    DT_UINT16 = 7,
+    DT_UINT32 = 8,
+    DT_INT64 = 9,
+    DT_UINT64 = 10,
+    DT_DOUBLE = 11,
+    DT_BOOL = 12,
+    DT_STRING = 13,
+    DT_DUAL_SUB_INT8 = 14,
+    DT_DUAL_SUB_UINT8 = 15,
+    DT_COMPLEX64 = 16,
+    DT_COMPLEX128 = 17,
+    DT_QINT8 = 18,
+    DT_QINT16 = 19,
+    DT_QINT32 = 20,
+    DT_QUINT8 = 21,
+    DT_QUINT16 = 22,
+    DT_RESOURCE = 23,
+    DT_STRING_REF = 24,
+    DT_DUAL = 25,
+    DT_VARIANT = 26,
+    DT_BF16 = 27,
+    DT_UNDEFINED = 28,
+    DT_INT4 = 29,
+    DT_UINT1 = 30,
+    DT_INT2 = 31,
+    DT_UINT2 = 32,
+    DT_COMPLEX32 = 33,
+    DT_HIFLOAT8 = 34,
+    DT_FLOAT8_E5M2 = 35,
+    DT_FLOAT8_E4M3FN = 36,
+    DT_MAX
+};
+
+enum Format {
+    FORMAT_NCHW = 0,
+    FORMAT_NHWC,
+    FORMAT_ND,
+    FORMAT_NC1HWC0,
+    FORMAT_FRACTAL_Z,
+    FORMAT_NC1C0HWPAD,
+    FORMAT_NHWC1C0,
+    FORMAT_FSR_NCHW,
+    FORMAT_FRACTAL_DECONV,
+    FORMAT_C1HWNC0,
+    FORMAT_FRACTAL_DECONV_TRANSPOSE,
+    FORMAT_FRACTAL_DECONV_SP_STRIDE_TRANS,
+    FORMAT_NC1HWC0_C04,
+    FORMAT_FRACTAL_Z_C04,
+    FORMAT_CHWN,
+    FORMAT_FRACTAL_DECONV_SP_STRIDE8_TRANS,
+    FORMAT_HWCN,
+    FORMAT_NC1KHKWHWC0,
+    FORMAT_BN_WEIGHT,
+    FORMAT_FILTER_HWCK,
+    FORMAT_NDHWC = 27,
+    FORMAT_FRACTAL_ZZ = 28,
+    FORMAT_FRACTAL_NZ = 29,
+    FORMAT_NCDHW = 30,
+    FORMAT_DHWCN = 31,
+    FORMAT_NDC1HWC0 = 32,
+    FORMAT_FRACTAL_Z_3D = 33,
+    FORMAT_CN = 34,
+    FORMAT_NC = 35,
+    FORMAT_DHWNC = 36,
+    FORMAT_RESERVED = 40,
+    FORMAT_ALL = 41,
+    FORMAT_NULL = 42,
+    FORMAT_ND_RNN_BIAS = 43,
+    FORMAT_NCL = 47,
+    FORMAT_END,
+    FORMAT_MAX = 0xff
+};
+
+inline int GetSizeByDataType(DataType type)
+{
+    switch (type) {
+    case DT_INT8: case DT_UINT8: case DT_BOOL: case DT_QINT8: case DT_QUINT8: return 1;
+    case DT_FLOAT16: case DT_BF16: case DT_INT16: case DT_UINT16: case DT_QINT16: case DT_QUINT16: return 2;
+    case DT_FLOAT: case DT_INT32: case DT_UINT32: case DT_QINT32: case DT_COMPLEX32: return 4;
+    case DT_INT64: case DT_UINT64: case DT_DOUBLE: case DT_COMPLEX64: return 8;
+    case DT_COMPLEX128: return 16;
+    default: return -1;
+    }
+}
+
+inline std::string GetSizeNameOf(DataType type)
+{
+    switch (type) {
+    case DT_FLOAT: return "DT_FLOAT";
+    case DT_FLOAT16: return "DT_FLOAT16";
+    case DT_BF16: return "DT_BF16";
+    case DT_INT8: return "DT_INT8";
+    case DT_INT16: return "DT_INT16";
+    case DT_INT32: return "DT_INT32";
+    case DT_INT64: return "DT_INT64";
+    case DT_UINT8: return "DT_UINT8";
+    case DT_UINT16: return "DT_UINT16";
+    case DT_UINT32: return "DT_UINT32";
+    case DT_UINT64: return "DT_UINT64";
+    case DT_BOOL: return "DT_BOOL";
+    case DT_DOUBLE: return "DT_DOUBLE";
+    case DT_COMPLEX64: return "DT_COMPLEX64";
+    default: return "DT_UNDEFINED";
+    }
+}
+
+class AscendString {
+public:
+    AscendString() = default;
+    AscendString(const char *s) : text_(s ? s : "") {}
+    AscendString(const std::string &s) : text_(s) {}
+    const char *GetString() const { return text_.c_str(); }
+    bool operator==(const AscendString &o) const { return text_ == o.text_; }
+    bool operator<(const AscendString &o) const { return text_ < o.text_; }
+
+private:
+    std::string text_;
+};
+
+struct TypeUtils {
+    static bool GetDataTypeLength(DataType type, uint32_t &length)
+    {
+        int n = GetSizeByDataType(type);
+        length = n > 0 ? uint32_t(n) : 0;
+        return n > 0;
+    }
+    static std::string DataTypeToSerialString(DataType type) { return GetSizeNameOf(type); }
+    static std::string DataTypeToAscendString(DataType type) { return GetSizeNameOf(type); }
+    static std::string FormatToSerialString(Format format)
+    {
+        return format == FORMAT_ND ? "ND" : format == FORMAT_NCHW ? "NCHW" : format == FORMAT_FRACTAL_NZ ? "FRACTAL_NZ" : "FORMAT";
+    }
+};
+
+class Shape {
+public:
+    Shape() = default;
+    explicit Shape(const std::vector<int64_t> &dims) : dims_(dims) {}
+    size_t GetDimNum() const { return dims_.size(); }
+    int64_t GetDim(size_t i) const { return i < dims_.size() ? dims_[i] : 0; }
+    std::vector<int64_t> GetDims() const { return dims_; }
+    graphStatus SetDim(size_t i, int64_t v)
+    {
+        if (i >= dims_.size()) return GRAPH_FAILED;
+        dims_[i] = v;
+        return GRAPH_SUCCESS;
+    }
+    int64_t GetShapeSize() const
+    {
+        int64_t n = 1;
+        for (int64_t d : dims_) n *= d;
+        return n;
+    }
+
+private:
+    std::vector<int64_t> dims_;
+};
+
+/* Graph-side descriptors: only support checks use them; nothing here runs those. */
+class TensorDesc {
+public:
+    DataType GetDataType() const { return type_; }
+    Format GetFormat() const { return FORMAT_ND; }
+    Shape GetShape() const { return Shape(); }
+    DataType type_ = DT_UNDEFINED;
+};
+class Operator {
+public:
+    TensorDesc GetInputDescByName(const char *) const { return {}; }
+    TensorDesc GetOutputDescByName(const char *) const { return {}; }
+    TensorDesc GetInputDesc(uint32_t) const { return {}; }
+    template <typename T> graphStatus GetAttr(const char *, T &) const { return GRAPH_FAILED; }
+};
+
+}  // namespace ge
+
+/* The vendor's headers leak these, and operator code has come to rely on it. */
+using std::map;
+using std::set;
+using std::string;
+using std::unordered_map;
+using std::vector;
+
+#endif

@@ -1,0 +1,247 @@
+/* matmul_tiling: host tiling of the Matmul object. In: operand types and shapes. Out: a TCubeTiling
+ * that splits M and N over cores and chooses base blocks that fit L0 and L1; our own choice, not
+ * the vendor's search. */
+#ifndef ACRAFT_HOST_MATMUL_TILING_H
+#define ACRAFT_HOST_MATMUL_TILING_H
+
+#include "acraft/host/op_def.h"
+
+namespace matmul_tiling {
+
+enum class TPosition : int32_t { GM, A1, A2, B1, B2, C1, C2, CO1, CO2, VECIN, VECOUT, VECCALC, LCM = VECCALC, SPM, SHM = SPM, TSCM, MAX };
+enum class CubeFormat { ND = 1, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR, ROW_MAJOR = ND };
+enum class DataType : int32_t {
+    DT_FLOAT = 0, DT_FLOAT16 = 1, DT_INT8 = 2, DT_INT32 = 3, DT_UINT8 = 4, DT_INT16 = 6, DT_UINT16 = 7, DT_UINT32 = 8,
+    DT_INT64 = 9, DT_UINT64 = 10, DT_DOUBLE = 11, DT_BOOL = 12, DT_BF16 = 27, DT_BFLOAT16 = 27, DT_INT4 = 29
+};
+enum class MatrixTraverse : int32_t { NOSET = 0, FIRSTM = 1, FIRSTN = 2 };
+enum class ScheduleType { INNER_PRODUCT, OUTER_PRODUCT };
+enum class DequantType { SCALAR, TENSOR };
+
+struct PlatformInfo {
+    platform_ascendc::SocVersion socVersion;
+    uint64_t l1Size = 0, l0CSize = 0, ubSize = 0, l0ASize = 0, l0BSize = 0;
+};
+
+struct SysTilingTempBufSize {
+    int32_t ubSize = 0, l1Size = 0, l0cSize = 0;
+};
+
+class MatmulApiTilingBase {
+public:
+    MatmulApiTilingBase() : MatmulApiTilingBase(platform_ascendc::PlatformAscendC()) {}
+    explicit MatmulApiTilingBase(const platform_ascendc::PlatformAscendC &p)
+    {
+        p.GetCoreMemSize(platform_ascendc::CoreMemType::L1, l1_);
+        p.GetCoreMemSize(platform_ascendc::CoreMemType::L0_A, l0a_);
+        p.GetCoreMemSize(platform_ascendc::CoreMemType::L0_C, l0c_);
+        cores_ = int32_t(p.GetCoreNumAic());
+    }
+    explicit MatmulApiTilingBase(const PlatformInfo &p) : l1_(p.l1Size), l0a_(p.l0ASize), l0c_(p.l0CSize) {}
+    virtual ~MatmulApiTilingBase() = default;
+
+    int32_t SetAType(TPosition, CubeFormat, DataType type, bool trans = false)
+    {
+        type_ = type;
+        transA_ = trans;
+        return 0;
+    }
+    int32_t SetBType(TPosition, CubeFormat, DataType, bool trans = false)
+    {
+        transB_ = trans;
+        return 0;
+    }
+    int32_t SetCType(TPosition, CubeFormat, DataType) { return 0; }
+    int32_t SetBiasType(TPosition, CubeFormat, DataType) { return 0; }
+    int32_t SetShape(int32_t m, int32_t n, int32_t k)
+    {
+        m_ = m;
+        n_ = n;
+        k_ = k;
+        return 0;
+    }
+    int32_t SetOrgShape(int32_t m, int32_t n, int32_t k) { return SetOrgShape(m, n, k, k); }
+    int32_t SetOrgShape(int32_t m, int32_t n, int32_t ka, int32_t kb)
+    {
+        orgM_ = m;
+        orgN_ = n;
+        orgKa_ = ka;
+        orgKb_ = kb;
+        return 0;
+    }
+    int32_t SetSingleShape(int32_t m = -1, int32_t n = -1, int32_t k = -1)
+    {
+        singleM_ = m;
+        singleN_ = n;
+        singleK_ = k;
+        return 0;
+    }
+    int32_t SetSingleRange(int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1) { return 0; }
+    int32_t SetAlignSplit(int32_t, int32_t, int32_t) { return 0; }
+    int32_t SetFixSplit(int32_t m = -1, int32_t n = -1, int32_t k = -1)
+    {
+        fixM_ = m;
+        fixN_ = n;
+        fixK_ = k;
+        return 0;
+    }
+    int32_t SetBias(bool on = false)
+    {
+        bias_ = on;
+        return 0;
+    }
+    int32_t EnableBias(bool on = false) { return SetBias(on); }
+    int32_t SetDim(int32_t n)
+    {
+        cores_ = n;
+        return 0;
+    }
+    int32_t SetBufferSpace(int32_t l1 = -1, int32_t l0c = -1, int32_t = -1, int32_t = -1)
+    {
+        if (l1 > 0) l1_ = uint64_t(l1);
+        if (l0c > 0) l0c_ = uint64_t(l0c);
+        return 0;
+    }
+    int32_t SetTraverse(MatrixTraverse t)
+    {
+        order_ = t;
+        return 0;
+    }
+    int32_t SetMadType(int) { return 0; }
+    int32_t SetDequantType(DequantType) { return 0; }
+    int32_t SetDoubleBuffer(bool, bool, bool, bool, bool = true, bool = true) { return 0; }
+    int32_t SetSplitRange(int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1) { return 0; }
+    void SetMatmulConfigParams(int32_t, bool = false, ScheduleType = ScheduleType::INNER_PRODUCT, MatrixTraverse = MatrixTraverse::NOSET, bool = false) {}
+    int32_t GetBaseM() const { return baseM_; }
+    int32_t GetBaseN() const { return baseN_; }
+    int32_t GetBaseK() const { return baseK_; }
+    int32_t GetCoreNum(int32_t &dim, int32_t &m, int32_t &n)
+    {
+        dim = used_;
+        m = dimM_;
+        n = dimN_;
+        return 0;
+    }
+    int32_t GetSingleShape(int32_t &m, int32_t &n, int32_t &k)
+    {
+        m = singleM_;
+        n = singleN_;
+        k = singleK_;
+        return 0;
+    }
+
+    int64_t GetTiling(optiling::TCubeTiling &t)
+    {
+        if (m_ <= 0) SetShape(orgM_, orgN_, orgKa_);
+        if (orgM_ <= 0) SetOrgShape(m_, n_, k_);
+        if (m_ <= 0 || n_ <= 0 || k_ <= 0) return -1;
+        choose();
+        write(t);
+        return 0;
+    }
+
+protected:
+    bool multi_ = false;
+
+private:
+    static int32_t up(int32_t v, int32_t unit) { return (v + unit - 1) / unit * unit; }
+    int32_t element() const { return type_ == DataType::DT_FLOAT ? 4 : type_ == DataType::DT_INT8 ? 1 : 2; }
+
+    void choose()
+    {
+        int32_t c0 = 32 / element();
+        baseM_ = fixM_ > 0 ? fixM_ : std::min(128, up(m_, 16));
+        baseN_ = fixN_ > 0 ? fixN_ : std::min(256, up(n_, 16));
+        while (uint64_t(baseM_) * uint64_t(baseN_) * 4 > l0c_ && baseN_ > 16) baseN_ -= 16;
+        int32_t most = int32_t(l0a_) / 2 / element() / std::max(baseM_, baseN_) / c0 * c0;
+        baseK_ = fixK_ > 0 ? fixK_ : std::max(c0, std::min(up(k_, c0), most));
+        split();
+    }
+    void split()
+    {
+        if (multi_) {
+            int32_t cores = cores_ > 0 ? cores_ : 1, best = 1;
+            for (int32_t m = 1; m <= cores; m++) {
+                int32_t n = cores / m;
+                int64_t blocks = int64_t(std::min(m, (m_ + baseM_ - 1) / baseM_)) * std::min(n, (n_ + baseN_ - 1) / baseN_);
+                if (blocks > used_ || m == 1) {
+                    used_ = int32_t(blocks);
+                    best = m;
+                }
+            }
+            dimM_ = std::min(best, (m_ + baseM_ - 1) / baseM_);
+            dimN_ = std::min(cores / best, (n_ + baseN_ - 1) / baseN_);
+            if (singleM_ <= 0) singleM_ = up((m_ + dimM_ - 1) / dimM_, baseM_);
+            if (singleN_ <= 0) singleN_ = up((n_ + dimN_ - 1) / dimN_, baseN_);
+            singleM_ = std::min(singleM_, m_);
+            singleN_ = std::min(singleN_, n_);
+            dimM_ = (m_ + singleM_ - 1) / singleM_;
+            dimN_ = (n_ + singleN_ - 1) / singleN_;
+            used_ = dimM_ * dimN_;
+        }
+        if (singleM_ <= 0) singleM_ = m_;
+        if (singleN_ <= 0) singleN_ = n_;
+        if (singleK_ <= 0) singleK_ = k_;
+    }
+    void write(optiling::TCubeTiling &t)
+    {
+        int32_t step = std::max(1, std::min((singleK_ + baseK_ - 1) / baseK_, int32_t(l1_ / 4 / uint64_t(std::max(baseM_, baseN_) * baseK_ * element()))));
+        t.set_usedCoreNum(used_);
+        t.set_M(orgM_);
+        t.set_N(orgN_);
+        t.set_Ka(orgKa_);
+        t.set_Kb(orgKb_);
+        t.set_singleCoreM(singleM_);
+        t.set_singleCoreN(singleN_);
+        t.set_singleCoreK(singleK_);
+        t.set_baseM(baseM_);
+        t.set_baseN(baseN_);
+        t.set_baseK(baseK_);
+        t.set_depthA1(step * 2);
+        t.set_depthB1(step * 2);
+        t.set_stepM(1);
+        t.set_stepN(1);
+        t.set_stepKa(step);
+        t.set_stepKb(step);
+        t.set_isBias(bias_);
+        t.set_iterateOrder(order_ == MatrixTraverse::FIRSTN ? 1 : 0);
+        t.set_dbL0A(2);
+        t.set_dbL0B(2);
+        t.set_dbL0C(1);
+        t.set_batchM(1);
+        t.set_batchN(1);
+        t.set_singleBatchM(1);
+        t.set_singleBatchN(1);
+        t.set_BatchNum(1);
+    }
+
+    uint64_t l1_ = 512 * 1024, l0a_ = 64 * 1024, l0c_ = 128 * 1024;
+    DataType type_ = DataType::DT_FLOAT16;
+    MatrixTraverse order_ = MatrixTraverse::NOSET;
+    bool transA_ = false, transB_ = false, bias_ = false;
+    int32_t m_ = -1, n_ = -1, k_ = -1, orgM_ = -1, orgN_ = -1, orgKa_ = -1, orgKb_ = -1;
+    int32_t singleM_ = -1, singleN_ = -1, singleK_ = -1, fixM_ = -1, fixN_ = -1, fixK_ = -1;
+    int32_t baseM_ = 0, baseN_ = 0, baseK_ = 0, cores_ = 1, used_ = 1, dimM_ = 1, dimN_ = 1;
+};
+
+class MatmulApiTiling : public MatmulApiTilingBase {
+public:
+    using MatmulApiTilingBase::MatmulApiTilingBase;
+};
+class MultiCoreMatmulTiling : public MatmulApiTilingBase {
+public:
+    MultiCoreMatmulTiling() { multi_ = true; }
+    explicit MultiCoreMatmulTiling(const platform_ascendc::PlatformAscendC &p) : MatmulApiTilingBase(p) { multi_ = true; }
+    explicit MultiCoreMatmulTiling(const PlatformInfo &p) : MatmulApiTilingBase(p) { multi_ = true; }
+};
+using BatchMatmulTiling = MultiCoreMatmulTiling;
+
+inline int32_t MatmulGetTmpBufSize(optiling::TCubeTiling &, SysTilingTempBufSize &size)
+{
+    size = {};
+    return 0;
+}
+
+}  // namespace matmul_tiling
+
+#endif

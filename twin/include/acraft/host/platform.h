@@ -1,0 +1,77 @@
+/* platform_ascendc: what tiling code asks about the chip. */
+#ifndef ACRAFT_HOST_PLATFORM_H
+#define ACRAFT_HOST_PLATFORM_H
+
+#include "acraft/host/gert.h"
+
+namespace platform_ascendc {
+
+enum class CoreMemType { L0_A = 0, L0_B, L0_C, L1, L2, UB, HBM, FB, BT, RESERVED };
+enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, ASCEND910_93, ASCEND910_95, ASCEND910_55,
+                        RESERVED_VERSION = 99999 };
+
+/* The chip of the request being served; a manager call without a context uses it too. */
+inline const AcraftHostChip *&current_chip()
+{
+    static const AcraftHostChip *chip = nullptr;
+    return chip;
+}
+
+class PlatformAscendC {
+public:
+    PlatformAscendC() : chip_(current_chip()) {}
+    explicit PlatformAscendC(fe::PlatFormInfos *info) : chip_(info && info->chip ? info->chip : current_chip()) {}
+
+    uint32_t GetCoreNum() const { return chip_ ? chip_->aiv : 0; }
+    uint32_t GetCoreNumAic() const { return chip_ ? chip_->aic : 0; }
+    uint32_t GetCoreNumAiv() const { return chip_ ? chip_->aiv : 0; }
+    uint32_t GetCoreNumVector() const { return 0; }
+    SocVersion GetSocVersion() const
+    {
+        return chip_ && std::strstr(chip_->soc, "910_93") ? SocVersion::ASCEND910_93 : SocVersion::ASCEND910B;
+    }
+    void GetCoreMemSize(const CoreMemType &type, uint64_t &size) const
+    {
+        if (!chip_) return;
+        switch (type) {
+        case CoreMemType::L0_A: size = chip_->l0a; break;
+        case CoreMemType::L0_B: size = chip_->l0b; break;
+        case CoreMemType::L0_C: size = chip_->l0c; break;
+        case CoreMemType::L1: size = chip_->l1; break;
+        case CoreMemType::L2: size = chip_->l2; break;
+        case CoreMemType::UB: size = chip_->ub; break;
+        case CoreMemType::BT: size = 1024; break;
+        case CoreMemType::FB: size = 2048; break;
+        default: size = 0;
+        }
+    }
+    void GetCoreMemBw(const CoreMemType &type, uint64_t &bw) const { bw = type == CoreMemType::L2 ? 110 : 32; }
+    uint32_t GetLibApiWorkSpaceSize() const { return chip_ ? uint32_t(chip_->system_workspace) : 0; }
+    uint64_t GetResGroupBarrierWorkSpaceSize() const { return 0; }
+    uint32_t GetResCubeGroupWorkSpaceSize() const { return 0; }
+    uint32_t CalcTschBlockDim(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const
+    {
+        if (aicCoreNum == 0 || aivCoreNum == 0 || aicCoreNum > aivCoreNum) return sliceNum;
+        uint32_t ratio = aivCoreNum / aicCoreNum;
+        return (sliceNum + ratio - 1) / ratio;
+    }
+    void ReserveLocalMemory(int) const {}
+
+private:
+    const AcraftHostChip *chip_;
+};
+
+class PlatformAscendCManager {
+public:
+    static PlatformAscendC *GetInstance()
+    {
+        static PlatformAscendC instance;
+        instance = PlatformAscendC();
+        return &instance;
+    }
+    static PlatformAscendC *GetInstance(const char *) { return GetInstance(); }
+};
+
+}  // namespace platform_ascendc
+
+#endif
