@@ -133,7 +133,7 @@ static char *const *exec_vector(Arena *arena, const char *const *list)
 
 static void plan_filter(Arena *arena, const BoxSpec *spec, BoxPlan *plan)
 {
-    Str program = calls_filter(arena, spec->profile == BOX_ZYGOTE ? Z : T);
+    Str program = box_calls_filter(arena, spec->profile == BOX_ZYGOTE ? Z : T);
     struct sock_filter *steps = arena_alloc(arena, program.len + 1);
     if (program.len)
         memcpy(steps, program.at, program.len);
@@ -254,7 +254,7 @@ static bool try_rung(Box *box, BoxPlan *plan, const Rung *rung, Pipes *p)
     box->pid = clone_child(rung->flags, &box->pidfd);
     if (box->pid == 0) {
         close(p->go[1]);
-        child_main(plan);
+        box_child_main(plan);
     }
     if (box->pid < 0) {
         box->report.error = errno;

@@ -16,7 +16,7 @@
 typedef struct BoxMount {
     const char *source, *target;
     bool writable, is_dir, is_device;
-    int tree; /* detached copy, between root_collect and root_build */
+    int tree; /* detached copy, between box_root_collect and box_root_build */
 } BoxMount;
 
 /* What the child reports just before exec, or when it gives up. */
@@ -43,16 +43,16 @@ typedef struct BoxPlan {
 
 /* calls.c: a profile's filter. */
 typedef enum CallProfile { T = 1, Z = 2, C = 4 } CallProfile;
-Str calls_filter(Arena *arena, CallProfile profile);
+Str box_calls_filter(Arena *arena, CallProfile profile);
 
 /* root.c: both false with errno set. Collect before changing user, build after. */
-bool root_collect(const BoxPlan *plan);
-bool root_build(const BoxPlan *plan);
+bool box_root_collect(const BoxPlan *plan);
+bool box_root_build(const BoxPlan *plan);
 
 /* landlock.c: returns the walls that now stand (LANDLOCK, SCOPE). */
-uint32_t landlock_enter(const BoxPlan *plan);
+uint32_t box_landlock_enter(const BoxPlan *plan);
 
 /* child.c: never returns. */
-ATTR_NORETURN void child_main(BoxPlan *plan);
+ATTR_NORETURN void box_child_main(BoxPlan *plan);
 
 #endif

@@ -106,7 +106,7 @@ static Str export_program(Arena *arena, scmp_filter_ctx ctx)
     return program;
 }
 
-Str calls_filter(Arena *arena, CallProfile profile)
+Str box_calls_filter(Arena *arena, CallProfile profile)
 {
     Str program = {0};
     scmp_filter_ctx ctx = seccomp_init(default_action(profile));
@@ -120,7 +120,7 @@ Str calls_filter(Arena *arena, CallProfile profile)
     return program;
 }
 
-Str box_core_filter(Arena *arena) { return calls_filter(arena, C); }
+Str box_core_filter(Arena *arena) { return box_calls_filter(arena, C); }
 
 const char *box_call_name(Arena *arena, int number)
 {

@@ -181,26 +181,26 @@ ATTR_NORETURN static void become(const BoxPlan *plan, int exe)
     give_up(plan, "exec");
 }
 
-void child_main(BoxPlan *plan)
+void box_child_main(BoxPlan *plan)
 {
     errno = 0;
     setsid();
     wait_for_go(plan);
     if (plan->walls & WALL_BIT(MOUNT))
-        enter_root(plan, "collect paths", root_collect(plan));
+        enter_root(plan, "collect paths", box_root_collect(plan));
     if (!take_user(plan))
         give_up(plan, "change user");
     if (!die_with_parent(plan))
         _exit(127);
     if (plan->walls & WALL_BIT(MOUNT))
-        enter_root(plan, "build root", root_build(plan));
+        enter_root(plan, "build root", box_root_build(plan));
     int exe = arrange_fds(plan);
     if (plan->spec->writable && chdir(plan->spec->writable) != 0)
         give_up(plan, "enter the writable directory");
     reset_signals();
     if (!drop_capabilities(plan))
         give_up(plan, "drop capabilities");
-    plan->walls |= landlock_enter(plan);
+    plan->walls |= box_landlock_enter(plan);
     if (!set_limits(plan))
         give_up(plan, "set limits");
     plan->walls |= WALL_BIT(LIMITS);

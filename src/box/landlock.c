@@ -67,7 +67,7 @@ static bool add_path(int ruleset, const BoxMount *mount, uint64_t handled)
     return ok;
 }
 
-uint32_t landlock_enter(const BoxPlan *plan)
+uint32_t box_landlock_enter(const BoxPlan *plan)
 {
     long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
     if (version < 1 || (plan->spec->without & WALL_BIT(LANDLOCK)))

@@ -33,7 +33,7 @@ static bool collect_one(BoxMount *mount)
                    sizeof attr) == 0;
 }
 
-bool root_collect(const BoxPlan *plan)
+bool box_root_collect(const BoxPlan *plan)
 {
     if (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
         return false;
@@ -80,7 +80,7 @@ static bool attach(const BoxMount *mount)
     return ok;
 }
 
-bool root_build(const BoxPlan *plan)
+bool box_root_build(const BoxPlan *plan)
 {
     if (mount("box", stage, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=1m,mode=755") != 0 ||
         chdir(stage) != 0)

@@ -91,5 +91,6 @@ const char *cmd_nearest(const char *typed, const char *const *names, size_t coun
 
 /* The subcommands. */
 int cmd_doctor(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 
 #endif

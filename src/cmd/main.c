@@ -8,6 +8,7 @@
 
 static const CmdRow rows[] = {
     {"doctor", "what this machine has and lacks", cmd_doctor},
+    {"run", "run a kernel on simulated cores", cmd_run},
     {NULL, NULL, NULL},
 };
 

@@ -90,8 +90,16 @@ static bool check_all(const TwinParams *params, const TwinTensor *tensors, uint3
     return diag_ok(diag);
 }
 
+static bool is_given(const NameList *given, const char *name)
+{
+    for (uint32_t i = 0; given && i < given->len; i++)
+        if (strcmp(given->at[i], name) == 0)
+            return true;
+    return false;
+}
+
 bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors,
-               uint32_t tensor_count, TwinArg **args, Diag *diag)
+               uint32_t tensor_count, const NameList *given, TwinArg **args, Diag *diag)
 {
     bool *bound = arena_array(arena, bool, params->len + 1);
     bool *used = arena_array(arena, bool, tensor_count + 1);
@@ -102,9 +110,98 @@ bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors
             (*args)[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = (uint32_t)tensor};
             bound[i] = used[tensor] = true;
         } else {
-            bound[i] = fixed_arg(&params->at[i], &(*args)[i]);
+            bound[i] = is_given(given, params->at[i].name) ||
+                       fixed_arg(&params->at[i], &(*args)[i]);
         }
     }
     bind_rest(params, tensor_count, used, *args, bound);
     return check_all(params, tensors, tensor_count, used, bound, diag);
+}
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+static bool value_dtype(Str type, DType *dtype)
+{
+    if (str_starts(type, "const "))
+        type = str_trim(str_slice(type, 6, type.len));
+    if (dtype_from_name(type, dtype) || dtype_from_torch(type, dtype))
+        return true;
+    for (int i = 0; i < DT_COUNT; i++) {
+        if (str_is(type, dtype_rows[i].cxx)) {
+            *dtype = (DType)i;
+            return true;
+        }
+    }
+    static const struct {
+        const char *name;
+        DType dtype;
+    } others[] = {{"int", DT_I32},   {"unsigned", DT_U32}, {"unsigned int", DT_U32},
+                  {"long", DT_I64},  {"size_t", DT_U64},   {"unsigned long", DT_U64},
+                  {"short", DT_I16}, {"char", DT_I8},      {"float", DT_F32}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (str_is(type, others[i].name)) {
+            *dtype = others[i].dtype;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 64-bit integers do not fit a double. */
+static void store_number(DType dtype, uint8_t to[16], int64_t whole, bool is_whole, double number)
+{
+    if (is_whole && dtype_is_int(dtype))
+        memcpy(to, &whole, dtype_bytes(dtype)); /* the low bytes of a little-endian machine */
+    else
+        dtype_store(dtype, to, 0, number);
+}
+
+static bool parse_number(DType dtype, Str text, uint8_t to[16])
+{
+    int64_t whole = 0;
+    double number = 0;
+    bool is_whole = str_to_i64(text, &whole);
+    if (str_is(text, "true") || str_is(text, "false"))
+        number = str_is(text, "true");
+    else if (!is_whole && !str_to_double(text, &number))
+        return false;
+    store_number(dtype, to, whole, is_whole, is_whole ? (double)whole : number);
+    return true;
+}
+
+bool twin_value_parse(Arena *arena, const char *type, const char *text, Str *bytes, Diag *diag)
+{
+    DType dtype;
+    uint8_t number[16] = {0};
+    if (!value_dtype(str_from(type), &dtype) || !parse_number(dtype, str_from(text), number)) {
+        diag_error(diag, "T012", (Span){0}, "'%s' is no value of type '%s'", text, type);
+        return false;
+    }
+    *bytes = str_copy(arena, (Str){(const char *)number, dtype_bytes(dtype)});
+    return true;
+}
+
+bool twin_values_parse(Arena *arena, const char *text, Str *bytes, Diag *diag)
+{
+    Buf out = {0};
+    Str piece, type, rest = str_from(text);
+    bool ok = true;
+    size_t widest = 1;
+    while (ok && str_next(&rest, ',', &piece)) {
+        Str value = piece, one = {0};
+        ok = str_next(&value, ':', &type) &&
+             twin_value_parse(arena, str_dup(arena, str_trim(type)),
+                              str_dup(arena, str_trim(value)), &one, diag);
+        while (ok && out.len % one.len)
+            buf_char(&out, 0);
+        buf_str(&out, one);
+        widest = one.len > widest ? one.len : widest;
+    }
+    while (out.len % widest)
+        buf_char(&out, 0);
+    *bytes = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    if (!ok && diag_ok(diag))
+        diag_error(diag, "T013", (Span){0}, "'%s': tiling values are TYPE:NUMBER,...", text);
+    return ok;
 }

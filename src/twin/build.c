@@ -97,7 +97,7 @@ static bool out_of_memory(const BoxResult *box)
            str_find(box->err, STR("bad_alloc")) >= 0;
 }
 
-bool build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict)
+bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict)
 {
     if (box->missing && !verdict->walls_missing[0])
         verdict->walls_missing = box->missing;
@@ -127,8 +127,8 @@ bool build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdic
 static bool compiler_ok(Build *b, const BoxResult *box)
 {
     if (box->end == BOX_EXITED && box->status != 0 && !out_of_memory(box))
-        messages_read(b->arena, box->err, b->unit->shown, b->verdict, b->diag);
-    if (build_box_ok(b->arena, box, STAGE_COMPILE, b->verdict))
+        twin_messages_read(b->arena, box->err, b->unit->shown, b->verdict, b->diag);
+    if (twin_build_box_ok(b->arena, box, STAGE_COMPILE, b->verdict))
         return true;
     Str tail = str_trim(str_slice(box->err, box->err.len > 300 ? box->err.len - 300 : 0,
                                   box->err.len));
@@ -164,7 +164,10 @@ static void add_flags(Build *b, Words *words)
 
 static const char *main_header(const Build *b)
 {
-    return b->unit->host ? "acraft/host.h" : "kernel_operator.h";
+    return b->unit->host ? "#include \"register/op_def_registry.h\"\n"
+                           "#include \"register/tilingdata_base.h\"\n"
+                           "#include \"tiling/platform/platform_ascendc.h\"\n"
+                         : "#include \"kernel_operator.h\"\n";
 }
 
 /* --- the cache ------------------------------------------------------------------------------- */
@@ -286,7 +289,7 @@ static bool from_cache(Build *b, BuildResult *result)
         !dependencies_hold(b, deps) ||
         !read_quietly(b, with_suffix(b, b->stem, ".o"), &object) ||
         !read_quietly(b, with_suffix(b, b->stem, ".exe"), &program) ||
-        !object_read(b->arena, object, &result->object))
+        !twin_object_read(b->arena, object, &result->object))
         return false;
     result->exe = program_from(program);
     return result->exe >= 0;
@@ -304,12 +307,12 @@ static const char *precompiled_header(Build *b)
     const char *path = with_suffix(b, stem, ".pch"), *made = in_dir(b, "header.pch");
     if (file_exists(path))
         return path;
-    const char *text = str_format(b->arena, "#include \"%s\"\n", main_header(b));
-    keep(b, in_dir(b, "header.h"), str_from(text));
+    const char *header = with_suffix(b, stem, ".h"); /* the precompiled file refers to it */
+    keep(b, header, str_from(main_header(b)));
     Words words = {0};
     add_flags(b, &words);
     const char *const rest[] = {"-x", "c++-header", "-Xclang", "-fno-pch-timestamp",
-                                in_dir(b, "header.h"), "-o", made, NULL};
+                                header, "-o", made, NULL};
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     Str bytes;
@@ -394,14 +397,14 @@ static bool gcc_assembly_free(Build *b)
 static bool object_ok(Build *b, BuildResult *result, Str *bytes)
 {
     if (!read_quietly(b, in_dir(b, "unit.o"), bytes) ||
-        !object_read(b->arena, *bytes, &result->object)) {
+        !twin_object_read(b->arena, *bytes, &result->object)) {
         verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
         return false;
     }
     if (b->unit->host || b->options->any_import)
         return true;
     const char *odd = result->object.odd;
-    const char *import = odd ? NULL : object_foreign_import(b->arena, &result->object);
+    const char *import = odd ? NULL : twin_object_foreign_import(b->arena, &result->object);
     if (odd)
         verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
                      str_format(b->arena, "the kernel defines %s, which kernels do not have", odd));
@@ -449,7 +452,7 @@ static bool build_in_dir(Build *b, BuildResult *result)
     return result->exe >= 0;
 }
 
-bool build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
                    const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag)
 {
     Build b = {.arena = arena, .places = places, .unit = unit, .options = options,

@@ -174,7 +174,7 @@ static void add_line_mark(Buf *out, const char *path)
 static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *entry)
 {
     uint32_t launches;
-    Str text = entry_rewrite_launches(arena, source->text, &launches);
+    Str text = twin_entry_rewrite_launches(arena, source->text, &launches);
     Buf out = {0};
     buf_puts(&out, "#include \"kernel_operator.h\"\n");
     if (launches)
@@ -216,7 +216,7 @@ static bool build_half(Arena *arena, const TwinPlaces *places, BuildUnit unit, i
     static const char *const cube_flags[] = {"-DACRAFT_CORE_AIC", NULL};
     unit.flags = role ? cube_flags : NULL;
     BuildResult built;
-    if (!build_program(arena, places, &unit, options, &built, verdict, diag))
+    if (!twin_build_program(arena, places, &unit, options, &built, verdict, diag))
         return false;
     kernel->exe[role] = built.exe;
     if (!kernel->tasks.len)
@@ -231,9 +231,9 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     TwinPlaces places;
     TwinEntries entries = {0};
     verdict->stage = STAGE_COMPILE;
-    entry_scan(arena, source->text, &entries);
+    twin_entry_scan(arena, source->text, &entries);
     const TwinEntry *entry = choose_entry(arena, source, &entries, verdict);
-    if (!entry || !places_find(arena, options, &places, verdict))
+    if (!entry || !twin_places_find(arena, options, &places, verdict))
         return NULL;
     TwinKernel *kernel = arena_new(arena, TwinKernel);
     *kernel = (TwinKernel){.name = entry->name, .params = entry->params, .exe = {-1, -1},

@@ -175,7 +175,7 @@ static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinEntries *
         vec_push(arena, entries, entry);
 }
 
-void entry_scan(Arena *arena, Str text, TwinEntries *entries)
+void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries)
 {
     Scanner s = {.text = text, .line = 1};
     Str token;
@@ -208,7 +208,7 @@ static size_t launch_end(Str text, size_t at)
     return 0;
 }
 
-Str entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
+Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
 {
     Buf out = {0};
     Scanner s = {.text = text, .line = 1};

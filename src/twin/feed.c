@@ -67,8 +67,8 @@ static void start_core(Feeder *f, uint32_t core)
     if (f->cores[core])
         return;
     f->cores[core] = arena_new(f->arena, CoreFeed);
-    memory_describe_core(f->memory, f->sim, core);
-    int role = memory_is_cube(f->memory, f->sim, core);
+    twin_memory_describe_core(f->memory, f->sim, core);
+    int role = twin_memory_is_cube(f->memory, f->sim, core);
     _Atomic uint32_t *count = &shared_launch(f->memory)->start_count[role];
     atomic_fetch_add(count, 1);
     futex_wake(count);
@@ -282,7 +282,7 @@ static void tell_place(Feeder *f)
     f->result.line = name ? c->last_line : 0;
 }
 
-FeedResult feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2])
+FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2])
 {
     Feeder f = {.arena = arena, .memory = memory, .sim = sim, .boxes = boxes,
                 .core_count = sim_core_count(sim)};

@@ -71,7 +71,7 @@ static int weight(VerdictStatus status)
     return status == VERDICT_FORGED ? 3 : status == VERDICT_UNSUPPORTED ? 2 : 1;
 }
 
-void findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
+void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
 {
     const SimFault *worst = NULL;
     VerdictStatus status = VERDICT_OK;

@@ -131,7 +131,7 @@ static void fill_gm(const LaunchMemory *memory, const TwinLaunch *launch)
     copy_in(memory->gm.at + memory->tiling.at, launch->tiling.at, launch->tiling.len);
 }
 
-void memory_take_outputs(const LaunchMemory *memory)
+void twin_memory_take_outputs(const LaunchMemory *memory)
 {
     const TwinLaunch *launch = memory->of;
     for (uint32_t i = 0; i < launch->tensor_count; i++)
@@ -187,7 +187,7 @@ static uint32_t cores_per_block(SimKind kind)
     return kind == SIM_MIX_1_2 ? 3 : kind == SIM_MIX_1_1 ? 2 : 1;
 }
 
-bool memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
+bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
                  LaunchMemory *memory, Verdict *verdict)
 {
     uint32_t blocks = launch->blocks < SHARE_MOST_CORES ? launch->blocks : SHARE_MOST_CORES;
@@ -212,18 +212,18 @@ bool memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const Npu
         return true;
     }
     verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the launch");
-    memory_close(memory);
+    twin_memory_close(memory);
     return false;
 }
 
-void memory_close(LaunchMemory *memory)
+void twin_memory_close(LaunchMemory *memory)
 {
     shared_close(&memory->launch);
     shared_close(&memory->rings);
     shared_close(&memory->gm);
 }
 
-void *memory_for_sim(void *context, const char *name, size_t bytes)
+void *twin_memory_for_sim(void *context, const char *name, size_t bytes)
 {
     (void)name;
     SharedMemory *launch = &((LaunchMemory *)context)->launch;
@@ -246,7 +246,7 @@ static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, c
     return where->bytes == 0 || sim_gm_add(sim, &region);
 }
 
-bool memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim)
+bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim)
 {
     bool ok = true;
     for (uint32_t i = 0; i < launch->tensor_count; i++)
@@ -278,14 +278,14 @@ static uint64_t offset_in(const LaunchMemory *memory, const void *pointer)
 
 static uint32_t vectors_per_block(SimKind kind) { return kind == SIM_MIX_1_2 ? 2 : 1; }
 
-bool memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core)
+bool twin_memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core)
 {
     if (memory->kind == SIM_AIV || memory->kind == SIM_AIC)
         return memory->kind == SIM_AIC;
     return sim_core(sim, core)->aic;
 }
 
-bool memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core)
+bool twin_memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core)
 {
     const SimCore *from = sim_core(sim, core);
     ShareCore *to = shared_core(memory, core);
@@ -335,7 +335,7 @@ static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions
 {
     VEC(uint32_t) order = {0};
     for (uint32_t i = 0; i < sim_core_count(sim); i++)
-        if (memory_is_cube(memory, sim, i) == (role == 1))
+        if (twin_memory_is_cube(memory, sim, i) == (role == 1))
             vec_push(arena, &order, i);
     for (uint32_t i = order.len; options->seed && i > 1; i--) {
         uint32_t j = (uint32_t)rng_range(options->seed, 77, i, 0, i), swap = order.at[i - 1];
@@ -368,7 +368,7 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
     shared_launch(memory)->map_count = maps.len;
 }
 
-bool memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim)
+bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim)
 {
     bool ok = true;
     const TwinLaunch *launch = memory->of;

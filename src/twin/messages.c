@@ -121,7 +121,7 @@ static void read_line(Reading *r, Str line)
         tell(r, NULL);
 }
 
-void messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag)
+void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag)
 {
     Reading r = {.arena = arena, .shown = shown_path, .verdict = verdict, .diag = diag};
     Str line, rest = output;

@@ -95,7 +95,7 @@ static bool read_section(Arena *arena, const Image *image, const Elf64_Shdr *sec
     return section->sh_type != SHT_SYMTAB || read_symbols(arena, image, section, object);
 }
 
-bool object_read(Arena *arena, Str bytes, TwinObject *object)
+bool twin_object_read(Arena *arena, Str bytes, TwinObject *object)
 {
     *object = (TwinObject){0};
     Image image = {.bytes = bytes};
@@ -126,7 +126,7 @@ static bool is_allowed(Str name)
            str_starts(name, "__stop_acraft_");
 }
 
-const char *object_foreign_import(Arena *arena, const TwinObject *object)
+const char *twin_object_foreign_import(Arena *arena, const TwinObject *object)
 {
     for (uint32_t i = 0; i < object->imports.len; i++)
         if (!is_allowed(str_from(object->imports.at[i])))

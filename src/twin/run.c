@@ -54,7 +54,7 @@ static Box *start_zygote(Arena *arena, const TwinKernel *kernel, int role,
     BoxResult result;
     Box *box = box_start(arena, &spec, &result);
     if (!box)
-        build_box_ok(arena, &result, STAGE_RUN, verdict);
+        twin_build_box_ok(arena, &result, STAGE_RUN, verdict);
     return box;
 }
 
@@ -184,7 +184,7 @@ static bool run_on(Arena *arena, const TwinKernel *kernel, LaunchMemory *memory,
     BoxResult box;
     bool started = start_zygotes(arena, kernel, memory, options, boxes, verdict);
     if (started)
-        feed = feed_all(arena, memory, sim, boxes);
+        feed = twin_feed_all(arena, memory, sim, boxes);
     finish_boxes(boxes, &box, verdict);
     if (!started)
         return false;
@@ -192,10 +192,10 @@ static bool run_on(Arena *arena, const TwinKernel *kernel, LaunchMemory *memory,
     judge_end(&ending, sim, &box);
     if (options->inspect)
         options->inspect(options->context, sim);
-    findings_add(arena, sim, verdict);
+    twin_findings_add(arena, sim, verdict);
     run->records = feed.records;
     run->printed = str_copy(arena, sim_printed(sim));
-    memory_take_outputs(memory);
+    twin_memory_take_outputs(memory);
     return feed.end == FEED_DONE;
 }
 
@@ -205,7 +205,7 @@ static Sim *open_sim(const TwinLaunch *launch, SimKind kind, const TwinOptions *
     SimConfig config = {.chip = twin_chip(options),
                         .kind = kind,
                         .blocks = launch->blocks,
-                        .map = memory_for_sim,
+                        .map = twin_memory_for_sim,
                         .context = memory,
                         .keep_going = options->keep_going};
     return sim_open(&config);
@@ -220,11 +220,11 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
     *run = (TwinRun){0};
     verdict->stage = STAGE_RUN;
     if (!launch_ok(kernel, launch, kind, arena, verdict) ||
-        !memory_open(arena, launch, kind, twin_chip(options), &memory, verdict))
+        !twin_memory_open(arena, launch, kind, twin_chip(options), &memory, verdict))
         return false;
     Sim *sim = open_sim(launch, kind, options, &memory);
-    bool ok = sim && memory_add_regions(&memory, launch, sim) &&
-              memory_describe(arena, &memory, options, sim);
+    bool ok = sim && twin_memory_add_regions(&memory, launch, sim) &&
+              twin_memory_describe(arena, &memory, options, sim);
     if (!ok)
         verdict_fail(verdict, VERDICT_INTERNAL, STAGE_RUN, "the simulator did not start");
     if (ok && options->prepare)
@@ -235,7 +235,7 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
     }
     if (sim)
         sim_close(sim);
-    memory_close(&memory);
+    twin_memory_close(&memory);
     run->seconds = now_seconds() - started;
     return ok;
 }

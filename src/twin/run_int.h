@@ -30,18 +30,18 @@ typedef struct LaunchMemory {
 #define SYSTEM_WORKSPACE_BYTES (16ull << 20)
 
 /* memory.c */
-bool memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
+bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
                  LaunchMemory *memory, Verdict *verdict);
-void memory_close(LaunchMemory *memory);
+void twin_memory_close(LaunchMemory *memory);
 /* SimConfig.map */
-void *memory_for_sim(void *context, const char *name, size_t bytes);
-bool memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim);
+void *twin_memory_for_sim(void *context, const char *name, size_t bytes);
+bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim);
 /* Fills the shared description; each core's own part when it starts. */
-bool memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim);
-bool memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core);
+bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim);
+bool twin_memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core);
 /* Whether a core is an AIC, without making the simulator lay out its memories. */
-bool memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core);
-void memory_take_outputs(const LaunchMemory *memory);
+bool twin_memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core);
+void twin_memory_take_outputs(const LaunchMemory *memory);
 
 static inline ShareLaunch *shared_launch(const LaunchMemory *memory)
 {
@@ -67,9 +67,9 @@ typedef struct FeedResult {
     const char *file; /* of that core's last record; "": not known */
     uint32_t line;
 } FeedResult;
-FeedResult feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2]);
+FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2]);
 
 /* findings.c: the simulator's faults in the verdict. */
-void findings_add(Arena *arena, const Sim *sim, Verdict *verdict);
+void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict);
 
 #endif

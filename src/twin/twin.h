@@ -15,6 +15,7 @@
 #define TWIN_TWIN_H
 
 #include "base/dtype.h"
+#include "base/file.h"
 #include "npu/npu.h"
 #include "sim/sim.h"
 #include "verdict/verdict.h"
@@ -117,8 +118,21 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
               const TwinOptions *options, TwinRun *run, Verdict *verdict);
 
 /* Binds parameters to tensors by name, then the rest in order; `workspace` and `tiling` by their
- * usual names. False with an error when something is left over on either side. */
+ * usual names. Parameters in `given` get their value elsewhere. False with an error when something
+ * is left over on either side. */
 bool twin_bind(Arena *arena, const TwinParams *params, const TwinTensor *tensors,
-               uint32_t tensor_count, TwinArg **args, Diag *diag);
+               uint32_t tensor_count, const NameList *given, TwinArg **args, Diag *diag);
+
+/* The bytes of a number: type "uint32_t" or "u32", text "8192". */
+bool twin_value_parse(Arena *arena, const char *type, const char *text, Str *bytes, Diag *diag);
+/* "u32:8192,f32:1e-6" as the bytes of a struct, each number aligned to its own size. */
+bool twin_values_parse(Arena *arena, const char *text, Str *bytes, Diag *diag);
+
+/* tensor_text.c: "x=f16[1024,4096]" (filled from the seed unless it is an output), "x=@x.npy",
+ * "x=f32[8,8]@x.bin" (raw bytes). For outputs a file is where it goes: *file, NULL: nowhere. */
+bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t seed,
+                       TwinTensor *tensor, const char **file, Diag *diag);
+/* As .npy when the name ends so, else raw. */
+bool twin_tensor_write(const TwinTensor *tensor, const char *path, Diag *diag);
 
 #endif

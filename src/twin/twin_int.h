@@ -14,7 +14,7 @@ typedef struct TwinPlaces {
     const char *linker;  /* "-fuse-ld=lld" or NULL */
     char headers_hash[65]; /* of all our headers, the runtime and the compiler's identity */
 } TwinPlaces;
-bool places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places, Verdict *verdict);
+bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places, Verdict *verdict);
 
 /* entry.c: the kernel entries a text declares. */
 typedef struct TwinEntry {
@@ -24,10 +24,10 @@ typedef struct TwinEntry {
     TwinParams params;
 } TwinEntry;
 typedef VEC(TwinEntry) TwinEntries;
-void entry_scan(Arena *arena, Str text, TwinEntries *entries);
+void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries);
 /* The text with `name<<<blocks, l2, stream>>>(args)` turned into calls that C++ accepts; the same
  * number of lines. */
-Str entry_rewrite_launches(Arena *arena, Str text, uint32_t *count);
+Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count);
 
 /* object.c: what an object file wants from outside and what it says of itself. */
 typedef struct TwinTask {
@@ -39,12 +39,12 @@ typedef struct TwinObject {
     VEC(TwinTask) tasks;
     const char *odd; /* a reason to refuse it outright; NULL: none */
 } TwinObject;
-bool object_read(Arena *arena, Str bytes, TwinObject *object);
+bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
 /* An import that kernel code has no business with, or NULL. */
-const char *object_foreign_import(Arena *arena, const TwinObject *object);
+const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 
 /* messages.c: a compiler's output as diagnostics at the user's own lines. */
-void messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag);
+void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag);
 
 /* build.c: compiler runs, cached. */
 typedef struct BuildUnit {
@@ -58,10 +58,10 @@ typedef struct BuildResult {
     int exe; /* memfd; -1: none */
     TwinObject object;
 } BuildResult;
-bool build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
                    const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag);
 /* Turns a failed box into the verdict; true when it ended well (exit status 0). */
-bool build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
+bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
 
 struct TwinKernel {
     const char *name;

@@ -95,6 +95,8 @@ bool verdict_status_from_text(Str text, VerdictStatus *status);
 const char *verdict_stage_text(VerdictStage stage);
 const char *verdict_kind_text(FindingKind kind);
 
+/* Several lines for people: every finding with its place and repair, then the status. */
+void verdict_to_text(const Verdict *verdict, Buf *out);
 /* One line, no newline at the end. */
 void verdict_to_json(const Verdict *verdict, Buf *out);
 /* False, with an error in `diag`, when the text is no verdict. Keys it does not know are passed

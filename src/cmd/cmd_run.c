@@ -1,0 +1,277 @@
+/* acraft run: one kernel file on the twin. In: the text and a launch given on the command line.
+ * Out: what the outputs hold, every finding with its line, the verdict. */
+#include "cmd/cmd.h"
+#include "cmd/run.h"
+
+#include "base/rng.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_buf(FILE *to, Buf *buf)
+{
+    fwrite(buf->at ? buf->at : "", 1, buf->len, to);
+    buf_free(buf);
+}
+
+/* --- the launch ------------------------------------------------------------------------------ */
+
+typedef struct Job {
+    Arena *arena;
+    const RunOptions *options;
+    TwinOptions twin;
+    TwinSource source;
+    VEC(TwinTensor) tensors;
+    VEC(const char *) files; /* where an output goes; NULL: nowhere */
+    TwinLaunch launch;
+    TwinRun run;
+    Verdict verdict;
+    Diag diag;
+} Job;
+
+static bool add_tensors(Job *job, const NameList *list, SimRole role)
+{
+    for (uint32_t i = 0; i < list->len; i++) {
+        TwinTensor tensor;
+        const char *file;
+        if (!twin_tensor_parse(job->arena, list->at[i], role, job->twin.seed, &tensor, &file,
+                               &job->diag))
+            return false;
+        vec_push(job->arena, &job->tensors, tensor);
+        vec_push(job->arena, &job->files, role == SIM_IN ? NULL : file);
+    }
+    return true;
+}
+
+static bool read_tiling(Job *job)
+{
+    const char *text = job->options->tiling;
+    if (!text)
+        return true;
+    if (strchr(text, ':'))
+        return twin_values_parse(job->arena, text, &job->launch.tiling, &job->diag);
+    return file_read(job->arena, text, 1 << 20, &job->launch.tiling, &job->diag);
+}
+
+/* --attr NAME=VALUE for a parameter that is a number. */
+static const char *attr_of(const RunOptions *options, const char *name)
+{
+    size_t len = strlen(name);
+    for (uint32_t i = 0; i < options->attrs.len; i++)
+        if (strncmp(options->attrs.at[i], name, len) == 0 && options->attrs.at[i][len] == '=')
+            return options->attrs.at[i] + len + 1;
+    return NULL;
+}
+
+static bool bind_values(Job *job, const TwinParams *params, TwinArg *args)
+{
+    for (uint32_t i = 0; i < params->len; i++) {
+        const TwinParam *param = &params->at[i];
+        const char *value = param->pointer ? NULL : attr_of(job->options, param->name);
+        if (!value)
+            continue;
+        if (!twin_value_parse(job->arena, param->type, value, &args[i].bytes, &job->diag))
+            return false;
+        args[i].kind = TWIN_ARG_VALUE;
+    }
+    return true;
+}
+
+static bool bind(Job *job, const TwinKernel *kernel)
+{
+    const TwinParams *params = twin_kernel_params(kernel);
+    NameList given = {0};
+    for (uint32_t i = 0; i < params->len; i++)
+        if (!params->at[i].pointer && attr_of(job->options, params->at[i].name))
+            vec_push(job->arena, &given, params->at[i].name);
+    TwinArg *args;
+    if (!twin_bind(job->arena, params, job->tensors.at, job->tensors.len, &given, &args,
+                   &job->diag) ||
+        !bind_values(job, params, args))
+        return false;
+    job->launch.args = args;
+    job->launch.arg_count = params->len;
+    return true;
+}
+
+/* --- what comes out -------------------------------------------------------------------------- */
+
+static void show_shape(Buf *out, const TwinTensor *tensor)
+{
+    buf_printf(out, "%s: %s[", tensor->name, dtype_name(tensor->dtype));
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        buf_printf(out, "%s%llu", i ? "," : "", (unsigned long long)tensor->shape[i]);
+    buf_char(out, ']');
+}
+
+static void show_values(Buf *out, const TwinTensor *tensor)
+{
+    size_t count = tensor->bytes / dtype_bytes(tensor->dtype), odd = 0;
+    double least = INFINITY, most = -INFINITY, sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        double value = dtype_load(tensor->dtype, tensor->data, i);
+        if (!isfinite(value)) {
+            odd++;
+            continue;
+        }
+        least = fmin(least, value);
+        most = fmax(most, value);
+        sum += value;
+    }
+    if (count > odd)
+        buf_printf(out, " from %.6g to %.6g, mean %.6g", least, most, sum / (double)(count - odd));
+    if (odd)
+        buf_printf(out, ", %zu inf or nan", odd);
+    buf_puts(out, "; starts");
+    for (size_t i = 0; i < count && i < 6; i++)
+        buf_printf(out, " %.6g", dtype_load(tensor->dtype, tensor->data, i));
+    buf_char(out, '\n');
+}
+
+static void show_outputs(const Job *job, Buf *out)
+{
+    for (uint32_t i = 0; i < job->tensors.len; i++) {
+        if (job->tensors.at[i].role == SIM_IN)
+            continue;
+        show_shape(out, &job->tensors.at[i]);
+        show_values(out, &job->tensors.at[i]);
+    }
+}
+
+static bool write_outputs(Job *job)
+{
+    for (uint32_t i = 0; i < job->tensors.len; i++)
+        if (job->files.at[i] &&
+            !twin_tensor_write(&job->tensors.at[i], job->files.at[i], &job->diag))
+            return false;
+    return true;
+}
+
+static int show(Job *job, bool ran)
+{
+    Buf out = {0}, messages = {0};
+    diag_print(&job->diag, &messages);
+    print_buf(stderr, &messages);
+    job->verdict.seconds = job->run.seconds;
+    if (job->options->json) {
+        verdict_to_json(&job->verdict, &out);
+        buf_char(&out, '\n');
+    } else {
+        buf_str(&out, job->run.printed);
+        if (ran)
+            show_outputs(job, &out);
+        verdict_to_text(&job->verdict, &out);
+        if (ran)
+            buf_printf(&out, "%u cores, %llu records, %.3f s; checked on 1 shape, not measured on "
+                             "a device\n",
+                       job->run.cores, (unsigned long long)job->run.records, job->run.seconds);
+    }
+    print_buf(stdout, &out);
+    return verdict_status_row(job->verdict.status)->exit;
+}
+
+static int complain(Job *job)
+{
+    Buf messages = {0};
+    diag_print(&job->diag, &messages);
+    print_buf(stderr, &messages);
+    return CMD_USAGE;
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
+
+static int run_kernel(Job *job)
+{
+    TwinKernel *kernel =
+        twin_compile(job->arena, &job->source, &job->twin, &job->verdict, &job->diag);
+    if (!kernel)
+        return show(job, false);
+    bool bound = bind(job, kernel), ran = false;
+    if (bound)
+        ran = twin_run(job->arena, kernel, &job->launch, &job->twin, &job->run, &job->verdict);
+    twin_release(kernel);
+    if (!bound)
+        return complain(job);
+    if (ran && !write_outputs(job))
+        return complain(job);
+    if (ran)
+        job->verdict.stage = STAGE_DONE;
+    return show(job, ran);
+}
+
+static const char *const *ended_list(Arena *arena, NameList *list)
+{
+    vec_push(arena, list, NULL);
+    return list->at;
+}
+
+static int run_file(Arena *arena, const char *path, RunOptions *options)
+{
+    Job job = {.arena = arena, .options = options, .verdict = verdict_make()};
+    job.verdict.candidate = path;
+    job.diag = diag_make(arena, path, (Str){0});
+    job.twin = (TwinOptions){.chip = options->chip, .seed = options->seed, .trust = options->trust,
+                             .run_seconds = options->seconds, .keep_going = true};
+    if (!file_read(arena, path, 16 << 20, &job.source.text, &job.diag) ||
+        !add_tensors(&job, &options->inputs, SIM_IN) ||
+        !add_tensors(&job, &options->inouts, SIM_INOUT) ||
+        !add_tensors(&job, &options->outputs, SIM_OUT) || !read_tiling(&job))
+        return complain(&job);
+    job.diag.source = job.source.text;
+    job.source.path = path;
+    job.source.dir = path_dir(arena, path);
+    job.source.kernel = options->kernel;
+    job.source.include_dirs = ended_list(arena, &options->include_dirs);
+    job.source.defines = ended_list(arena, &options->defines);
+    job.launch.tensors = job.tensors.at;
+    job.launch.tensor_count = job.tensors.len;
+    job.launch.blocks = (uint32_t)options->blocks;
+    job.launch.tiling_key = (uint64_t)options->tiling_key;
+    job.launch.workspace = (uint64_t)options->workspace;
+    int status = run_kernel(&job);
+    for (uint32_t i = 0; i < job.tensors.len; i++)
+        heap_free(job.tensors.at[i].data);
+    return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    RunOptions o = {.blocks = 1};
+    const CmdOption options[] = {
+        {"kernel", CMD_TEXT, &o.kernel, "NAME", "the entry, where the text has several"},
+        {"in", CMD_LIST, &o.inputs, "X=f16[8,64]", "an input, random; or X=@X.npy, X=f16[..]@RAW"},
+        {"inout", CMD_LIST, &o.inouts, "X=...", "a tensor that is read and written"},
+        {"out", CMD_LIST, &o.outputs, "Y=f16[8,64]", "an output; @FILE behind it writes it"},
+        {"attr", CMD_LIST, &o.attrs, "NAME=VALUE", "an attribute, or a parameter by value"},
+        {"blocks", CMD_I64, &o.blocks, "N", "blocks to launch (1)"},
+        {"tiling", CMD_TEXT, &o.tiling, "FILE|u32:8,..", "the tiling bytes"},
+        {"tiling-key", CMD_I64, &o.tiling_key, "K", "the tiling key (0)"},
+        {"workspace", CMD_I64, &o.workspace, "BYTES", "the user's workspace (0)"},
+        {"I", CMD_LIST, &o.include_dirs, "DIR", "where to look for headers"},
+        {"D", CMD_LIST, &o.defines, "M=V", "a macro, as DTYPE_X=half"},
+        {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
+        {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
+    };
+    CmdUsage usage = {"run", "KERNEL.cpp [--in ...] [--out ...]",
+                      "Compiles an AscendC kernel and runs it on simulated cores.",
+                      "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
+                      "--blocks 8",
+                      options, sizeof options / sizeof *options, 1, 1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status)) {
+        o.json = args.json;
+        o.seed = (uint64_t)args.seed;
+        o.chip = npu_chip_find(str_from(args.chip));
+        if (!o.chip || !o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
+            fprintf(stderr, "acraft run: %s\n",
+                    o.chip && o.chip->simulated ? "--blocks and --workspace count from 1 and 0"
+                                                : "no such chip is simulated");
+            status = CMD_USAGE;
+        } else {
+            status = run_file(&args.arena, args.words[0], &o);
+        }
+    }
+    cmd_done(&args);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* The options of acraft run, as its files share them. */
+#ifndef CMD_RUN_H
+#define CMD_RUN_H
+
+#include "base/file.h"
+#include "twin/twin.h"
+
+typedef struct RunOptions {
+    const char *kernel, *tiling;
+    NameList inputs, inouts, outputs, attrs, include_dirs, defines;
+    int64_t blocks, tiling_key, workspace;
+    double seconds;
+    uint64_t seed;
+    const NpuChip *chip;
+    bool trust, json;
+} RunOptions;
+
+#endif

@@ -1,0 +1,104 @@
+/* From text to values: a small kernel compiled and run, and what a launch may get wrong. */
+#include "tests/t.h"
+
+#include "tests/twin/twin_helper.h"
+#include <string.h>
+
+static const char add_text[] =
+    "#include \"kernel_operator.h\"\n"
+    "using namespace AscendC;\n"
+    "constexpr int32_t TILE = 256;\n"
+    "class KernelAdd {\n"
+    "public:\n"
+    "    __aicore__ inline KernelAdd() {}\n"
+    "    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint32_t total) {\n"
+    "        uint32_t per = total / GetBlockNum();\n"
+    "        tiles = per / TILE;\n"
+    "        xGm.SetGlobalBuffer((__gm__ float *)x + per * GetBlockIdx(), per);\n"
+    "        yGm.SetGlobalBuffer((__gm__ float *)y + per * GetBlockIdx(), per);\n"
+    "        zGm.SetGlobalBuffer((__gm__ float *)z + per * GetBlockIdx(), per);\n"
+    "        pipe.InitBuffer(inX, 2, TILE * sizeof(float));\n"
+    "        pipe.InitBuffer(inY, 2, TILE * sizeof(float));\n"
+    "        pipe.InitBuffer(outZ, 2, TILE * sizeof(float));\n"
+    "    }\n"
+    "    __aicore__ inline void Process() {\n"
+    "        for (int32_t i = 0; i < tiles; i++) {\n"
+    "            LocalTensor<float> a = inX.AllocTensor<float>();\n"
+    "            LocalTensor<float> b = inY.AllocTensor<float>();\n"
+    "            DataCopy(a, xGm[i * TILE], TILE);\n"
+    "            DataCopy(b, yGm[i * TILE], TILE);\n"
+    "            inX.EnQue(a);\n"
+    "            inY.EnQue(b);\n"
+    "            a = inX.DeQue<float>();\n"
+    "            b = inY.DeQue<float>();\n"
+    "            LocalTensor<float> c = outZ.AllocTensor<float>();\n"
+    "            Add(c, a, b, TILE);\n"
+    "            outZ.EnQue<float>(c);\n"
+    "            inX.FreeTensor(a);\n"
+    "            inY.FreeTensor(b);\n"
+    "            c = outZ.DeQue<float>();\n"
+    "            DataCopy(zGm[i * TILE], c, TILE);\n"
+    "            outZ.FreeTensor(c);\n"
+    "        }\n"
+    "    }\n"
+    "private:\n"
+    "    TPipe pipe;\n"
+    "    TQue<QuePosition::VECIN, 2> inX, inY;\n"
+    "    TQue<QuePosition::VECOUT, 2> outZ;\n"
+    "    GlobalTensor<float> xGm, yGm, zGm;\n"
+    "    int32_t tiles;\n"
+    "};\n"
+    "extern \"C\" __global__ __aicore__ void add_custom(GM_ADDR x, GM_ADDR y, GM_ADDR z, "
+    "uint32_t total) {\n"
+    "    KernelAdd op;\n"
+    "    op.Init(x, y, z, total);\n"
+    "    op.Process();\n"
+    "}\n";
+
+enum { COUNT = 8192 };
+
+static void run_add(uint32_t blocks, uint64_t seed, float *z)
+{
+    static float x[COUNT], y[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = (float)i;
+        y[i] = 0.5f * (float)i;
+    }
+    uint32_t total = COUNT;
+    TwinTensor tensors[] = {
+        {.name = "x", .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = SIM_IN, .data = x, .bytes = sizeof x},
+        {.name = "y", .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = SIM_IN, .data = y, .bytes = sizeof y},
+        {.name = "z", .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = SIM_OUT, .data = z, .bytes = sizeof x},
+    };
+    TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0},
+                      {.kind = TWIN_ARG_TENSOR, .index = 1},
+                      {.kind = TWIN_ARG_TENSOR, .index = 2},
+                      {.kind = TWIN_ARG_VALUE, .bytes = {(const char *)&total, sizeof total}}};
+    TwinLaunch launch = {.tensors = tensors, .tensor_count = 3, .args = args, .arg_count = 4,
+                         .blocks = blocks};
+    Trial t = {.text = add_text, .launch = &launch, .options.seed = seed};
+    trial_run(&t);
+    CHECK_MSG(t.verdict.status == VERDICT_OK, "%s: %s\n%s",
+              verdict_status_row(t.verdict.status)->text, t.verdict.reason, t.messages.at);
+    CHECK(t.ran);
+    CHECK_EQ_INT(t.run.cores, blocks);
+    trial_drop(&t);
+}
+
+T_TEST(vector_add_has_the_right_values)
+{
+    static float z[COUNT];
+    run_add(8, 0, z);
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++)
+        wrong += z[i] != 1.5f * (float)i;
+    CHECK_EQ_INT(wrong, 0);
+}
+
+T_TEST(order_of_cores_changes_nothing)
+{
+    static float a[COUNT], b[COUNT];
+    run_add(32, 0, a);
+    run_add(32, 12345, b);
+    CHECK(memcmp(a, b, sizeof a) == 0);
+}
