@@ -17,16 +17,16 @@ enum { PLAN_MAX_AXES = 8 };
 typedef struct PlanOperand {
     ValueId value;
     bool output;
-    const char *name;  /* in the Craft text */
+    const char *name; /* in the Craft text */
     DType dtype;
-    Shape shape;       /* as the kernel sees the same elements */
+    Shape shape; /* as the kernel sees the same elements */
 } PlanOperand;
 
 typedef struct Plan {
     const char *strategy;
-    const char *name;  /* of the operator */
-    Str craft;         /* the program */
-    int64_t tile;      /* the default tile */
+    const char *name; /* of the operator */
+    Str craft;        /* the program */
+    int64_t tile;     /* the default tile */
     VEC(PlanOperand) operands;
 } Plan;
 

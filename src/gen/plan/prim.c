@@ -122,7 +122,10 @@ static uint64_t dims_mask(PrimGraph *g, const PrimValue *v, uint32_t dims)
 
 PrimValue prim_reduce(PrimGraph *g, PrimReduce kind, PrimValue a, uint32_t dims, bool keep)
 {
-    Prim p = {.op = PRIM_REDUCE, .reduce = kind, .n_arg = 1, .arg = {a.prim},
+    Prim p = {.op = PRIM_REDUCE,
+              .reduce = kind,
+              .n_arg = 1,
+              .arg = {a.prim},
               .over = dims_mask(g, &a, dims)};
     PrimValue out = {.prim = p.over ? prim_add(g, p) : a.prim};
     for (int i = 0; i < a.rank; i++) {

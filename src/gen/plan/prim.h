@@ -62,9 +62,9 @@ typedef struct PrimGraph {
     Arena *arena;
     const Graph *graph;
     Diag *diag;
-    VEC(Prim) prims;     /* [0] unused */
-    VEC(PrimAxis) axes;  /* [0] unused */
-    PrimValue *values;   /* per graph value; prim 0: not made yet */
+    VEC(Prim) prims;       /* [0] unused */
+    VEC(PrimAxis) axes;    /* [0] unused */
+    PrimValue *values;     /* per graph value; prim 0: not made yet */
     VEC(PrimValue) leaves; /* in order of first use */
     VEC(PrimOutput) outputs;
 } PrimGraph;

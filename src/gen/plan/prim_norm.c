@@ -85,8 +85,7 @@ static bool make_layer_norm(PrimGraph *g, const Node *node, PrimValue *out)
     uint32_t dims = ((1u << last.rank) - 1) << (x.rank - last.rank);
     if (rms) {
         PrimValue mean = prim_mean(g, prim_map1(g, "$0 * $0", x), dims, true);
-        *out = prim_map2(g, "$0 / $1", x,
-                         prim_map2(g, "sqrt($0 + $1)", mean, prim_number(g, eps)));
+        *out = prim_map2(g, "$0 / $1", x, prim_map2(g, "sqrt($0 + $1)", mean, prim_number(g, eps)));
     } else {
         *out = standardise(g, x, dims, eps);
     }
@@ -149,13 +148,15 @@ static const char *loss_form(PrimGraph *g, const Node *node)
     case LOSS_mse: return "($0 - $1) * ($0 - $1)";
     case LOSS_l1: return "abs($0 - $1)";
     case LOSS_huber:
-        return str_format(g->arena,
-                          "min(abs($0 - $1), %.9g) * (abs($0 - $1) - min(abs($0 - $1), %.9g) * 0.5)",
-                          a, a);
+        return str_format(
+            g->arena, "min(abs($0 - $1), %.9g) * (abs($0 - $1) - min(abs($0 - $1), %.9g) * 0.5)", a,
+            a);
     case LOSS_smooth_l1:
         return a == 0 ? "abs($0 - $1)"
-                      : str_format(g->arena, "min(abs($0 - $1), %.9g) * (abs($0 - $1) - "
-                                             "min(abs($0 - $1), %.9g) * 0.5) / %.9g", a, a, a);
+                      : str_format(g->arena,
+                                   "min(abs($0 - $1), %.9g) * (abs($0 - $1) - "
+                                   "min(abs($0 - $1), %.9g) * 0.5) / %.9g",
+                                   a, a, a);
     case LOSS_soft_margin: return "softplus(-($0 * $1))";
     default: return NULL;
     }

@@ -1,0 +1,97 @@
+/* Everything is reduced: each core reduces its share, puts the result in its slot of a
+ * workspace, and after all cores have met every core combines the slots. Deterministic: the slots
+ * are added in the order of the cores. */
+#include "gen/plan/strategy.h"
+
+static bool takes(const Space *s) { return s->reduced && s->kept == 0; }
+
+static void open_pass(Writer *w)
+{
+    Buf vars = {0}, axes = {0};
+    w->index[w->last] = "t";
+    w->count = "t.size";
+    if (w->s->len == 1) {
+        write_line(w, "for t in tiles(part, tile):");
+        w->depth++;
+        return;
+    }
+    for (uint32_t i = 0; i < w->last; i++) {
+        w->index[i] = str_format(w->arena, "i%u", i);
+        buf_printf(&vars, "i%u, ", i);
+        buf_printf(&axes, "n%u, ", i);
+    }
+    write_line(w, "for %st in mine(%stiles(n%u, tile)):", vars.at, axes.at, w->last);
+    w->depth++;
+    buf_free(&vars);
+    buf_free(&axes);
+}
+
+static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
+                                           [PRIM_MAX] = "col_max",
+                                           [PRIM_MIN] = "col_min",
+                                           [PRIM_PROD] = "col_prod"};
+
+static void combine(Writer *w, PrimId id, uint32_t slot, Buf *workspace)
+{
+    const char *r = w->name[id];
+    buf_printf(workspace, "ws%u ", slot);
+    write_line(w, "with compute():");
+    write_line(w, "    mine8[:8] = %s", r);
+    write_line(w, "with copyout():");
+    write_line(w, "    store(ws%u[core_id(), 0:8], mine8[:8])", slot);
+    write_line(w, "sync_all()");
+    write_line(w, "with copyin():");
+    write_line(w, "    load(all8[:nc, :8], ws%u[0:nc, 0:8])", slot);
+    write_line(w, "with compute():");
+    write_line(w, "    sum8[:8] = %s(all8[:nc, :8])", column_words[w->g->prims.at[id].reduce]);
+    write_line(w, "    %s = sum8[0]", r);
+}
+
+static void write_scalars(Writer *w)
+{
+    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
+        if (reduce_is_full(w, i))
+            continue;
+        const PrimOutput *out = &w->g->outputs.at[i];
+        DType dtype = graph_value(w->g->graph, out->value)->dtype;
+        write_line(w, "if core_id() == 0:");
+        w->depth++;
+        write_needs(w, out->is.prim);
+        const char *name = str_format(w->arena, "p%u", w->next++), *raw = name;
+        buf_printf(&w->buffers, "    %s = ub(f32, 8)\n", name);
+        write_line(w, "with compute():");
+        write_line(w, "    %s[:8] = %s", name, write_expr(w, out->is.prim));
+        if (dtype != DT_F32) {
+            raw = str_format(w->arena, "p%u", w->next++);
+            buf_printf(&w->buffers, "    %s = ub(%s, 16)\n", raw, dtype_name(dtype));
+            write_line(w, "    %s[:8] = cast(%s[:8], %s)", raw, name, dtype_name(dtype));
+        }
+        write_line(w, "with copyout():");
+        write_line(w, "    store(%s[0:1], %s[:1])", write_output_name(w, i), raw);
+        w->depth--;
+    }
+}
+
+static void write_full(Writer *w, Buf *cores, Buf *workspace)
+{
+    uint32_t passes = reduce_passes(w), slot = 0;
+    buf_puts(cores, "chip.cores");
+    buf_puts(&w->buffers, "    mine8 = ub(f32, 8)\n    all8 = ub(f32, 64, 8)\n"
+                          "    sum8 = ub(f32, 8)\n");
+    if (w->s->len == 1)
+        write_line(w, "part = share(n0, 64)");
+    write_scalar_leaves(w);
+    for (uint32_t pass = 0; pass <= passes; pass++) {
+        reduce_pass(w, pass, pass == passes, open_pass);
+        for (uint32_t i = 1; i < w->g->prims.len; i++)
+            if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses &&
+                w->level[i] == pass + 1)
+                combine(w, i, slot++, workspace);
+    }
+    write_scalars(w);
+}
+
+const Strategy strategy_full = {
+    "full", takes, write_full,
+    "Two stages: each core reduces its share, then all cores combine the partial results in the "
+    "order of the cores, so the result does not depend on timing."};

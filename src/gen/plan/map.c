@@ -1,0 +1,48 @@
+/* Elementwise tasks with any broadcast pattern. Operands that lack the last axis are scalars;
+ * operands that lack others are simply not indexed by them. */
+#include "gen/plan/strategy.h"
+
+static bool takes(const Space *s) { return s->reduced == 0; }
+
+static void open_loops(Writer *w, Buf *cores)
+{
+    const Space *s = w->s;
+    if (s->len == 1) {
+        write_line(w, "part = share(n0, 64)");
+        write_line(w, "for t in tiles(part, tile):");
+        buf_puts(cores, "min(ceildiv(n0, 64), chip.cores)");
+    } else {
+        Buf vars = {0}, axes = {0};
+        for (uint32_t i = 0; i + 1 < s->len; i++) {
+            w->index[i] = str_format(w->arena, "i%u", i);
+            buf_printf(&vars, "i%u, ", i);
+            buf_printf(&axes, "n%u, ", i);
+        }
+        write_line(w, "for %st in mine(%stiles(n%u, tile)):", vars.at, axes.at, w->last);
+        buf_puts(cores, "chip.cores");
+        buf_free(&vars);
+        buf_free(&axes);
+    }
+    w->index[w->last] = "t";
+    w->count = "t.size";
+    w->depth++;
+}
+
+static void write_map(Writer *w, Buf *cores, Buf *workspace)
+{
+    (void)workspace;
+    bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
+    open_loops(w, cores);
+    write_scalar_leaves(w);
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        write_mark(w, w->g->outputs.at[i].is.prim, wanted);
+    write_loads(w, wanted);
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+    w->depth--;
+}
+
+const Strategy strategy_map = {
+    "map", takes, write_map,
+    "One pass: every input is read once, every output written once, so the task is bound by "
+    "memory traffic."};

@@ -1,0 +1,376 @@
+/* Expressions, buffers, loads and stores of a planned kernel. In: primitives, and what the
+ * strategy says about loops. Out: Craft statements. */
+#include "gen/plan/write.h"
+
+#include "gen/plan/prim_int.h"
+#include <string.h>
+
+/* Craft's scalars have fewer functions than its tiles. */
+static const char *const scalar_forms[][2] = {
+    {"rsqrt($0)", "1.0 / sqrt($0)"},
+    {"recip($0)", "1.0 / $0"},
+    {"relu($0)", "max($0, 0.0)"},
+    {"where($0, $1, $2)", "$1 if $0 else $2"},
+    {"sigmoid($0)", "1.0 / (1.0 + exp(-$0))"},
+};
+
+static const char *const scalar_words[] = {"min", "max", "abs",  "sqrt", "exp",
+                                           "log", "if",  "else", NULL};
+
+static uint32_t level_of(const Writer *w, const Prim *p)
+{
+    uint32_t level = 0;
+    for (uint32_t i = 0; i < p->n_arg; i++)
+        level = w->level[p->arg[i]] > level ? w->level[p->arg[i]] : level;
+    return level + (p->op == PRIM_REDUCE);
+}
+
+static void add_operand(Writer *w, PrimId prim, PlanOperand operand, uint64_t axes)
+{
+    operand.shape = (Shape){0};
+    for (uint32_t i = 0; i < w->s->len; i++)
+        if (w->s->axis[i].members & axes)
+            operand.shape.dim[operand.shape.rank++] = w->s->axis[i].size;
+    if (operand.shape.rank == 0)
+        operand.shape.dim[operand.shape.rank++] = 1;
+    vec_push(w->arena, &w->operands, operand);
+    vec_push(w->arena, &w->operand_prims, prim);
+}
+
+static void add_operands(Writer *w)
+{
+    for (uint32_t i = 0; i < w->g->leaves.len; i++) {
+        PrimId id = w->g->leaves.at[i].prim;
+        const Prim *p = &w->g->prims.at[id];
+        if (!p->uses)
+            continue;
+        PlanOperand o = {
+            .value = p->value, .dtype = p->dtype, .name = str_format(w->arena, "x%u", i)};
+        add_operand(w, id, o, p->axes);
+    }
+    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
+        const PrimOutput *out = &w->g->outputs.at[i];
+        PlanOperand o = {.value = out->value,
+                         .output = true,
+                         .dtype = graph_value(w->g->graph, out->value)->dtype,
+                         .name = str_format(w->arena, "y%u", i)};
+        add_operand(w, 0, o, w->g->prims.at[out->is.prim].axes);
+    }
+}
+
+Writer *writer_new(PrimGraph *g, const Space *s, Diag *diag)
+{
+    Writer *w = arena_new(g->arena, Writer);
+    *w = (Writer){.arena = g->arena, .g = g, .s = s, .diag = diag, .last = s->len - 1, .depth = 1};
+    w->name = arena_array(g->arena, const char *, g->prims.len);
+    w->level = arena_array(g->arena, uint32_t, g->prims.len);
+    for (uint32_t i = 1; i < g->prims.len; i++)
+        w->level[i] = level_of(w, &g->prims.at[i]);
+    add_operands(w);
+    return w;
+}
+
+void write_line(Writer *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    buf_fill(&w->body, ' ', (size_t)w->depth * 4);
+    buf_vprintf(&w->body, format, args);
+    buf_char(&w->body, '\n');
+    va_end(args);
+}
+
+bool write_is_tile(const Writer *w, PrimId id)
+{
+    return w->g->prims.at[id].axes & w->s->axis[w->last].members;
+}
+
+/* ---- expressions ---- */
+
+static bool is_scalar_word(Str word)
+{
+    for (uint32_t i = 0; scalar_words[i]; i++)
+        if (str_is(word, scalar_words[i]))
+            return true;
+    return false;
+}
+
+/* Every word of the form is something a scalar can do. */
+static bool scalar_can(const char *form)
+{
+    for (const char *c = form; *c;) {
+        size_t n = strspn(c, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        bool word = n && *c >= 'a' && *c <= 'z';
+        if (word && !(c > form && c[-1] == '$') && !is_scalar_word((Str){c, n}))
+            return false;
+        c += n ? n : 1;
+    }
+    return true;
+}
+
+static const char *scalar_form(Writer *w, const Prim *p)
+{
+    for (uint32_t i = 0; i < sizeof scalar_forms / sizeof *scalar_forms; i++)
+        if (!strcmp(p->form, scalar_forms[i][0]))
+            return scalar_forms[i][1];
+    if (!scalar_can(p->form)) {
+        w->failed = true;
+        diag_error(w->diag, "G003", (Span){0},
+                   "the planner cannot plan this task yet: '%s' of one value per row", p->form);
+    }
+    return p->form;
+}
+
+static void put_expr(Writer *w, Buf *out, PrimId id);
+
+static void put_form(Writer *w, Buf *out, const Prim *p, const char *form)
+{
+    for (const char *c = form; *c; c++) {
+        if (*c == '$' && c[1] >= '0' && c[1] <= '2')
+            put_expr(w, out, p->arg[*++c - '0']);
+        else
+            buf_char(out, *c);
+    }
+}
+
+/* "f(...)" needs no brackets around it */
+static bool is_call(const char *form)
+{
+    size_t n = strlen(form);
+    int depth = 0;
+    if (!n || form[n - 1] != ')' || form[0] < 'a' || form[0] > 'z')
+        return false;
+    for (size_t i = 0; i + 1 < n; i++) {
+        depth += (form[i] == '(') - (form[i] == ')');
+        if (depth == 0 && form[i] == ')')
+            return false;
+    }
+    return strchr(form, '(') == form + strspn(form, "abcdefghijklmnopqrstuvwxyz0123456789_");
+}
+
+static void put_count(Writer *w, Buf *out, const Prim *p)
+{
+    const char *before = "f32(";
+    for (uint32_t i = 0; i < w->s->len; i++) {
+        if (!(w->s->axis[i].members & p->over))
+            continue;
+        buf_printf(out, "%s%s", before, w->s->axis[i].name);
+        before = " * ";
+    }
+    buf_char(out, ')');
+}
+
+static void put_expr(Writer *w, Buf *out, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    if (w->name[id]) {
+        buf_puts(out, w->name[id]);
+        return;
+    }
+    switch (p->op) {
+    case PRIM_NUMBER: prim_literal(out, p->number); return;
+    case PRIM_COUNT: put_count(w, out, p); return;
+    case PRIM_MAP: {
+        const char *form = write_is_tile(w, id) || p->mask ? p->form : scalar_form(w, p);
+        bool bare = is_call(form);
+        buf_puts(out, bare ? "" : "(");
+        put_form(w, out, p, form);
+        buf_puts(out, bare ? "" : ")");
+        return;
+    }
+    case PRIM_LEAF:
+    case PRIM_REDUCE: break;
+    }
+    panic("the planner uses a value before it is made");
+}
+
+const char *write_expr(Writer *w, PrimId id)
+{
+    Buf out = {0};
+    put_expr(w, &out, id);
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    size_t n = strlen(text);
+    int depth = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        if (depth == 0)
+            return text;
+    }
+    return n > 2 && text[0] == '(' ? str_dup(w->arena, (Str){text + 1, n - 2}) : text;
+}
+
+/* ---- buffers and names ---- */
+
+const char *write_buffer(Writer *w, const char *stem, DType dtype, int depth)
+{
+    const char *name = str_format(w->arena, "%s%u", stem, w->next++);
+    buf_printf(&w->buffers, "    %s = ub(%s, tile%s)\n", name, dtype_name(dtype),
+               depth > 1 ? ", depth=2" : "");
+    w->bytes += (uint32_t)(dtype_bytes(dtype) * (unsigned)depth);
+    return name;
+}
+
+const char *write_view(Writer *w, const char *buffer)
+{
+    return str_format(w->arena, "%s[:%s]", buffer, w->count);
+}
+
+static bool used_twice(const char *form, char which)
+{
+    int n = 0;
+    for (const char *c = form; *c; c++)
+        n += c[0] == '$' && c[1] == which;
+    return n > 1;
+}
+
+static void make_named(Writer *w, PrimId id)
+{
+    if (write_is_tile(w, id)) {
+        const char *view = write_view(w, write_buffer(w, "v", DT_F32, 1));
+        write_line(w, "%s = %s", view, write_expr(w, id));
+        w->name[id] = view;
+    } else {
+        const char *name = str_format(w->arena, "s%u", w->next++);
+        write_line(w, "%s = %s", name, write_expr(w, id));
+        w->name[id] = name;
+    }
+}
+
+void write_needs(Writer *w, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    if (w->name[id] || p->op != PRIM_MAP)
+        return;
+    for (uint32_t i = 0; i < p->n_arg; i++) {
+        PrimId arg = p->arg[i];
+        const Prim *a = &w->g->prims.at[arg];
+        write_needs(w, arg);
+        bool again = a->uses > 1 || used_twice(p->form, (char)('0' + i));
+        if (a->op == PRIM_MAP && !a->mask && !w->name[arg] && again)
+            make_named(w, arg);
+    }
+}
+
+const char *write_named(Writer *w, PrimId id)
+{
+    write_needs(w, id);
+    if (!w->name[id])
+        make_named(w, id);
+    return w->name[id];
+}
+
+void write_mark(const Writer *w, PrimId id, bool *wanted)
+{
+    if (wanted[id] || w->name[id])
+        return;
+    wanted[id] = true;
+    for (uint32_t i = 0; i < w->g->prims.at[id].n_arg; i++)
+        write_mark(w, w->g->prims.at[id].arg[i], wanted);
+}
+
+/* ---- movement ---- */
+
+const char *write_access(Writer *w, const char *tensor, uint64_t prim_axes)
+{
+    Buf out = {0};
+    const char *before = "[";
+    buf_puts(&out, tensor);
+    for (uint32_t i = 0; i < w->s->len; i++) {
+        if (!(w->s->axis[i].members & prim_axes))
+            continue;
+        buf_printf(&out, "%s%s", before, w->index[i]);
+        before = ", ";
+    }
+    buf_puts(&out, *before == '[' ? "[0]" : "]");
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text;
+}
+
+static const char *leaf_operand(const Writer *w, PrimId id)
+{
+    for (uint32_t i = 0; i < w->operands.len; i++)
+        if (w->operand_prims.at[i] == id)
+            return w->operands.at[i].name;
+    panic("a leaf without an operand");
+}
+
+const char *write_output_name(const Writer *w, uint32_t output)
+{
+    uint32_t first = w->operands.len - w->g->outputs.len;
+    return w->operands.at[first + output].name;
+}
+
+void write_scalar_leaves(Writer *w)
+{
+    for (uint32_t i = 0; i < w->g->leaves.len; i++) {
+        PrimId id = w->g->leaves.at[i].prim;
+        const Prim *p = &w->g->prims.at[id];
+        bool bound = !w->name[id] && p->uses && !write_is_tile(w, id);
+        for (uint32_t a = 0; a < w->s->len && bound; a++)
+            bound = !(w->s->axis[a].members & p->axes) || w->index[a];
+        if (!bound)
+            continue;
+        if (p->dtype != DT_F32) {
+            w->failed = true;
+            diag_error(w->diag, "G003", (Span){0},
+                       "the planner cannot plan this task yet: a %s operand of one value per row",
+                       dtype_name(p->dtype));
+        }
+        const char *name = str_format(w->arena, "w%u", w->next++);
+        write_line(w, "%s = %s", name, write_access(w, leaf_operand(w, id), p->axes));
+        w->name[id] = name;
+    }
+}
+
+void write_loads(Writer *w, const bool *wanted)
+{
+    Buf casts = {0};
+    bool any = false;
+    for (uint32_t i = 0; i < w->g->leaves.len; i++) {
+        PrimId id = w->g->leaves.at[i].prim;
+        const Prim *p = &w->g->prims.at[id];
+        if (!wanted[id] || w->name[id] || !write_is_tile(w, id))
+            continue;
+        const char *raw = write_view(w, write_buffer(w, "a", p->dtype, 2));
+        if (!any)
+            write_line(w, "with copyin():");
+        any = true;
+        w->depth++;
+        write_line(w, "load(%s, %s)", raw, write_access(w, leaf_operand(w, id), p->axes));
+        w->depth--;
+        w->name[id] = raw;
+        if (p->dtype == DT_F32)
+            continue;
+        w->name[id] = write_view(w, write_buffer(w, "f", DT_F32, 1));
+        buf_fill(&casts, ' ', (size_t)(w->depth + 1) * 4);
+        buf_printf(&casts, "%s = cast(%s, f32)\n", w->name[id], raw);
+    }
+    if (casts.len) {
+        write_line(w, "with compute():");
+        buf_str(&w->body, buf_view(&casts));
+    }
+    buf_free(&casts);
+}
+
+void write_store(Writer *w, const PrimOutput *out, const char *operand)
+{
+    DType dtype = graph_value(w->g->graph, out->value)->dtype;
+    PrimId id = out->is.prim;
+    write_line(w, "with compute():");
+    w->depth++;
+    write_needs(w, id);
+    const char *view = write_view(w, write_buffer(w, "o", DT_F32, dtype == DT_F32 ? 2 : 1));
+    write_line(w, "%s = %s", view, write_expr(w, id));
+    if (dtype != DT_F32) {
+        const char *raw = write_view(w, write_buffer(w, "o", dtype, 2));
+        write_line(w, "%s = cast(%s, %s)", raw, view, dtype_name(dtype));
+        view = raw;
+    }
+    w->depth--;
+    write_line(w, "with copyout():");
+    w->depth++;
+    write_line(w, "store(%s, %s)", write_access(w, operand, w->g->prims.at[id].axes), view);
+    w->depth--;
+}

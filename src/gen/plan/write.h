@@ -1,0 +1,56 @@
+/* Writing a planned program: names for primitives, statements in order, buffers as needed.
+ * Shared by the strategies; each decides the loops and asks here for what stands inside. */
+#ifndef GEN_PLAN_WRITE_H
+#define GEN_PLAN_WRITE_H
+
+#include "gen/plan/space.h"
+
+typedef struct Writer {
+    Arena *arena;
+    PrimGraph *g;
+    const Space *s;
+    Diag *diag;
+    bool failed;
+    Buf buffers;                      /* declarations of the kernel */
+    Buf body;                         /* its statements */
+    int depth;                        /* of indentation */
+    const char **name;                /* per prim: how it is written where we are; NULL: not made */
+    uint32_t *level;                  /* per prim: passes that must have ended before it is known */
+    const char *index[PLAN_MAX_AXES]; /* per axis: what indexes it: "i0", "t" */
+    const char *count;                /* the extent of tiles: "t.size" */
+    uint32_t last;                    /* the tiled axis */
+    uint32_t next;                    /* number for new names */
+    uint32_t bytes;                   /* of buffers per element of the tile */
+    VEC(PlanOperand) operands;
+    VEC(PrimId) operand_prims; /* leaf, or 0 for outputs */
+} Writer;
+
+Writer *writer_new(PrimGraph *g, const Space *s, Diag *diag);
+void write_line(Writer *w, const char *format, ...) ATTR_PRINTF(2, 3);
+
+bool write_is_tile(const Writer *w, PrimId id); /* varies along the tiled axis */
+/* An expression for the primitive, of what is named and inlining the rest. */
+const char *write_expr(Writer *w, PrimId id);
+/* Gives buffers (or scalars) to what is needed more than once below `id`; statements go to the
+ * body, which must be inside `with compute()` for tiles. */
+void write_needs(Writer *w, PrimId id);
+/* The primitive as a view or a name, making a buffer or scalar for it if need be. */
+const char *write_named(Writer *w, PrimId id);
+
+/* Declares a f32 buffer of the tile's size (depth 1 or 2) and gives its name. */
+const char *write_buffer(Writer *w, const char *stem, DType dtype, int depth);
+const char *write_view(Writer *w, const char *buffer);
+/* copyin of every tile leaf that `wanted` (per prim) marks, with its cast to f32. */
+void write_loads(Writer *w, const bool *wanted);
+/* Reads scalar leaves whose axes are all bound. */
+void write_scalar_leaves(Writer *w);
+/* Marks the leaves and everything below `id` that is not named yet. */
+void write_mark(const Writer *w, PrimId id, bool *wanted);
+/* compute + copyout of one output that varies along the tiled axis. */
+void write_store(Writer *w, const PrimOutput *out, const char *operand);
+/* "y[i0, t]" */
+const char *write_access(Writer *w, const char *tensor, uint64_t prim_axes);
+/* The operand an output is written to. */
+const char *write_output_name(const Writer *w, uint32_t output);
+
+#endif
