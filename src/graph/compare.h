@@ -1,0 +1,67 @@
+/* Comparison of a candidate's output with the reference (rules derived in docs/tolerances.md).
+ *
+ * Shape, dtype, count and finiteness come first, whatever the rule; then each element against the
+ * rule's tolerance. The result says how far off, where first, and what the errors look like.
+ */
+#ifndef GRAPH_COMPARE_H
+#define GRAPH_COMPARE_H
+
+#include "graph/tensor.h"
+
+typedef enum CompareRule {
+    RULE_ACRAFT,         /* per dtype, scaled to the output and the length of reductions */
+    RULE_MKB,            /* |d| <= 1e-4 + 1e-4 |want|, bool exact */
+    RULE_MKB_LOOSE,      /* the same with 1e-2, as the paper ran it */
+    RULE_NPUKB,          /* bad when |d| > 1e-3 and |d| > 1e-3 (|want| + 1e-7) */
+    RULE_NPUKB_SCALED,   /* |d| <= r max(1, |want|), r by dtype */
+    RULE_NPUKB_MATMUL,   /* the same with the constants for matrix products */
+    RULE_NPUKB_FRACTION, /* at most 0.1 % of elements off by more than 1e-3 both ways */
+    RULE_COUNT
+} CompareRule;
+
+const char *compare_rule_name(CompareRule rule);
+bool compare_rule_from_name(Str name, CompareRule *rule); /* "acraft", "mkb", "npukb", ... */
+
+/* What a rule must know of the task. Zero: nothing known, as for one elementwise operator. */
+typedef struct CompareSpec {
+    CompareRule rule;
+    int64_t reduction; /* elements summed into one at most */
+    int64_t depth;     /* rounding operators on the longest way from an input */
+    double noise;      /* rms error of the graph's own f32 evaluation, when it was measured */
+    int64_t slack;     /* integers that come from rounding floats may be off by this much */
+} CompareSpec;
+
+/* Reads reduction, depth and slack off a graph. */
+CompareSpec compare_spec(const Graph *graph, CompareRule rule);
+
+typedef enum CompareStatus {
+    COMPARE_OK,
+    COMPARE_COUNT,  /* another number of outputs */
+    COMPARE_DTYPE,
+    COMPARE_SHAPE,
+    COMPARE_FINITE, /* inf or nan where the reference is finite, or the other way round */
+    COMPARE_WRONG
+} CompareStatus;
+
+enum { PATTERN_MOST = 120 };
+
+typedef struct CompareResult {
+    CompareStatus status;
+    double max_abs_err, max_rel_err;
+    int64_t count, bad;
+    int64_t first_bad; /* flat index; -1: none */
+    Shape shape;       /* of the reference, to turn first_bad into coordinates */
+    double got, want, allowed;  /* at first_bad */
+    char pattern[PATTERN_MOST]; /* "all zeros", "the tail of every row, from column 96 on", ... */
+} CompareResult;
+
+/* `inputs` (may be NULL) are looked through for "equals input k". */
+CompareResult compare_tensors(const Tensor *got, const Tensor *want, const CompareSpec *spec,
+                              const Tensor *const *inputs, uint32_t n_inputs);
+static inline bool compare_ok(const CompareResult *r) { return r->status == COMPARE_OK; }
+/* One line: "wrong: 12 of 4096 elements, first [3,17] got 0 want 1.25 (allowed 2e-06); ..." */
+void compare_print(const CompareResult *result, Buf *out);
+/* What one element may be off, for tests and reports. rms is that of the whole reference. */
+double compare_allowed(const CompareSpec *spec, DType dtype, double want, double rms);
+
+#endif

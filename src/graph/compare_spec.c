@@ -1,0 +1,127 @@
+/* Reads off a graph what a tolerance depends on: the longest reduction, the number of roundings in
+ * a row, and whether integer outputs come from rounded floats. */
+#include "graph/compare.h"
+
+static int64_t count_of(Shape s)
+{
+    int64_t n = 0;
+    return shape_count(s, &n) ? n : 0;
+}
+
+static Shape in_shape(const Graph *g, const Node *node, uint32_t i)
+{
+    return i < node->n_in && node->in[i] != VALUE_NONE ? graph_value(g, node->in[i])->shape : (Shape){0};
+}
+
+static int64_t last_dim(Shape s) { return s.rank ? s.dim[s.rank - 1] : 1; }
+
+/* Input elements per output element. */
+static int64_t ratio(const Graph *g, const Node *node)
+{
+    int64_t in = count_of(in_shape(g, node, 0)), out = count_of(graph_value(g, node->out)->shape);
+    return out > 0 ? in / out : in;
+}
+
+static int64_t ints_product(const Node *node, AttrKey key)
+{
+    const Attr *a = node_attr(node, key);
+    int64_t n = 1;
+    for (uint32_t i = 0; a && i < a->ints.len; i++)
+        n *= a->ints.at[i];
+    return n;
+}
+
+static int64_t einsum_length(const Graph *g, const Node *node)
+{
+    int64_t most = 1;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        int64_t n = count_of(in_shape(g, node, i));
+        most = n > most ? n : most;
+    }
+    int64_t out = count_of(graph_value(g, node->out)->shape);
+    return out > 0 && most > out ? most / out : last_dim(in_shape(g, node, 0));
+}
+
+/* How many products or terms end in one element. */
+static int64_t reduction_length(const Graph *g, const Node *node)
+{
+    Shape x = in_shape(g, node, 0), w = in_shape(g, node, 1);
+    switch (node->op) {
+    case OP_MATMUL:
+    case OP_LINEAR:
+    case OP_CDIST:
+    case OP_GROUPED_MATMUL: return last_dim(x);
+    case OP_EINSUM: return einsum_length(g, node);
+    case OP_CONV: return w.rank > 0 && w.dim[0] > 0 ? count_of(w) / (node_bool(node, AT_TRANSPOSED) ? w.dim[1] : w.dim[0]) : 1;
+    case OP_POOL: return ints_product(node, AT_KERNEL);
+    case OP_REDUCE:
+    case OP_ADAPTIVE_POOL: return ratio(g, node);
+    case OP_LOSS:
+    case OP_NLL_LOSS:
+    case OP_CROSS_ENTROPY:
+    case OP_TRIPLET_LOSS: return count_of(x);
+    case OP_SOFTMAX:
+    case OP_SCAN:
+    case OP_COSINE_SIMILARITY:
+    case OP_PAIRWISE_DISTANCE: {
+        int dim = 0;
+        return x.rank && shape_dim(x, node_int(node, AT_DIM, -1), &dim) ? x.dim[dim] : 1;
+    }
+    case OP_LAYER_NORM:
+    case OP_RMS_NORM: return ints_product(node, AT_SHAPE);
+    case OP_BATCH_NORM: return x.rank > 1 && x.dim[1] > 0 ? count_of(x) / x.dim[1] : 1;
+    case OP_GROUP_NORM: return x.rank > 1 && x.dim[0] > 0 ? count_of(x) / (x.dim[0] * node_int(node, AT_GROUPS, 1)) : 1;
+    case OP_INSTANCE_NORM: return x.rank > 1 && x.dim[0] * x.dim[1] > 0 ? count_of(x) / (x.dim[0] * x.dim[1]) : 1;
+    case OP_SDPA:
+    case OP_MHA: return last_dim(x) > last_dim(w) ? last_dim(x) : x.rank > 1 ? x.dim[x.rank - 2] : 1;
+    case OP_RNN: return last_dim(x);
+    case OP_FFT: return last_dim(x);
+    default: return 1;
+    }
+}
+
+/* Operators that only move elements round nothing. */
+static bool rounds(const Node *node) { return node->op >= OP_UNARY && !(node->op >= OP_RESHAPE && node->op <= OP_DIAGONAL); }
+
+/* A recurrent network rounds once a step. */
+static int64_t rounding_steps(const Graph *g, const Node *node)
+{
+    if (node->op == OP_RNN) {
+        Shape x = in_shape(g, node, 0);
+        return node_int(node, AT_LAYERS, 1) * (x.rank ? x.dim[x.rank == 3 && node_bool(node, AT_BATCH_FIRST) ? 1 : 0] : 1);
+    }
+    return rounds(node) ? 1 : 0;
+}
+
+CompareSpec compare_spec(const Graph *g, CompareRule rule)
+{
+    CompareSpec spec = {.rule = rule, .reduction = 1, .depth = 1};
+    int64_t *depth = heap_alloc(sizeof *depth * (g->values.len + 1));
+    bool *floating = heap_alloc(sizeof *floating * (g->values.len + 1));
+    for (uint32_t n = 0; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        int64_t deepest = 0, length = reduction_length(g, node);
+        bool from_float = false;
+        for (uint32_t i = 0; i < node->n_in; i++)
+            if (node->in[i] != VALUE_NONE) {
+                deepest = depth[node->in[i]] > deepest ? depth[node->in[i]] : deepest;
+                from_float |= floating[node->in[i]] || dtype_is_float(graph_value(g, node->in[i])->dtype);
+            }
+        for (uint32_t o = 0; o < node->n_out; o++) {
+            depth[node->out + o] = deepest + rounding_steps(g, node);
+            floating[node->out + o] = from_float && node->op != OP_SORT && node->op != OP_TOPK;
+        }
+        spec.reduction = length > spec.reduction ? length : spec.reduction;
+    }
+    for (uint32_t i = 0; i < g->outputs.len; i++) {
+        ValueId v = g->outputs.at[i];
+        const Value *value = graph_value(g, v);
+        bool cast = value->kind == VALUE_NODE && g->nodes.at[value->node].op == OP_CAST;
+        spec.depth = depth[v] > spec.depth ? depth[v] : spec.depth;
+        if (dtype_is_int(value->dtype) && cast && floating[v])
+            spec.slack = 1;
+    }
+    heap_free(depth);
+    heap_free(floating);
+    return spec;
+}
