@@ -61,7 +61,7 @@ static void write_starts(Writer *w, uint32_t pass)
         if (!opened)
             write_line(w, "with compute():");
         opened = true;
-        w->name[i] = write_view(w, write_buffer(w, "r", DT_F32, 1));
+        w->name[i] = write_view(w, write_buffer(w, 'r', DT_F32, 1, i));
         w->depth++;
         write_line(w, "%s = %s", w->name[i], start);
         w->depth--;
@@ -107,6 +107,7 @@ void reduce_forget(Writer *w)
     for (uint32_t i = 1; i < w->g->prims.len; i++)
         if (w->g->prims.at[i].axes & gone)
             w->name[i] = NULL;
+    write_free_buffers(w);
 }
 
 void reduce_pass(Writer *w, uint32_t pass, bool final, void (*open)(Writer *w))

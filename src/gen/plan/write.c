@@ -121,15 +121,24 @@ static const char *scalar_form(Writer *w, const Prim *p)
     return p->form;
 }
 
-static void put_expr(Writer *w, Buf *out, PrimId id);
+static void put_expr(Writer *w, Buf *out, PrimId id, bool bare);
+
+/* An operand that is a whole argument of a call needs no brackets. */
+static bool is_argument(const char *form, const char *at)
+{
+    bool opens = at - form >= 1 && (at[-1] == '(' || (at - form >= 2 && at[-2] == ','));
+    return opens && (at[2] == ')' || at[2] == ',') && form[0] != '(';
+}
 
 static void put_form(Writer *w, Buf *out, const Prim *p, const char *form)
 {
     for (const char *c = form; *c; c++) {
-        if (*c == '$' && c[1] >= '0' && c[1] <= '2')
-            put_expr(w, out, p->arg[*++c - '0']);
-        else
+        if (*c != '$' || c[1] < '0' || c[1] > '2') {
             buf_char(out, *c);
+            continue;
+        }
+        put_expr(w, out, p->arg[c[1] - '0'], is_argument(form, c));
+        c++;
     }
 }
 
@@ -160,7 +169,7 @@ static void put_count(Writer *w, Buf *out, const Prim *p)
     buf_char(out, ')');
 }
 
-static void put_expr(Writer *w, Buf *out, PrimId id)
+static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
 {
     const Prim *p = &w->g->prims.at[id];
     if (w->name[id]) {
@@ -172,7 +181,7 @@ static void put_expr(Writer *w, Buf *out, PrimId id)
     case PRIM_COUNT: put_count(w, out, p); return;
     case PRIM_MAP: {
         const char *form = write_is_tile(w, id) || p->mask ? p->form : scalar_form(w, p);
-        bool bare = is_call(form);
+        bare = bare || is_call(form);
         buf_puts(out, bare ? "" : "(");
         put_form(w, out, p, form);
         buf_puts(out, bare ? "" : ")");
@@ -187,28 +196,37 @@ static void put_expr(Writer *w, Buf *out, PrimId id)
 const char *write_expr(Writer *w, PrimId id)
 {
     Buf out = {0};
-    put_expr(w, &out, id);
+    put_expr(w, &out, id, true);
     char *text = buf_take(&out, w->arena);
     buf_free(&out);
-    size_t n = strlen(text);
-    int depth = 0;
-    for (size_t i = 0; i + 1 < n; i++) {
-        depth += (text[i] == '(') - (text[i] == ')');
-        if (depth == 0)
-            return text;
-    }
-    return n > 2 && text[0] == '(' ? str_dup(w->arena, (Str){text + 1, n - 2}) : text;
+    return text;
 }
 
 /* ---- buffers and names ---- */
 
-const char *write_buffer(Writer *w, const char *stem, DType dtype, int depth)
+const char *write_buffer(Writer *w, char stem, DType dtype, int depth, PrimId owner)
 {
-    const char *name = str_format(w->arena, "%s%u", stem, w->next++);
-    buf_printf(&w->buffers, "    %s = ub(%s, tile%s)\n", name, dtype_name(dtype),
+    for (uint32_t i = 0; i < w->pool.len; i++) {
+        WriteBuffer *b = &w->pool.at[i];
+        if (!b->busy && b->stem == stem && b->dtype == dtype && b->depth == depth) {
+            b->busy = true;
+            b->owner = owner;
+            return b->name;
+        }
+    }
+    WriteBuffer b = {
+        str_format(w->arena, "%c%u", stem, w->next++), stem, dtype, depth, true, owner};
+    vec_push(w->arena, &w->pool, b);
+    buf_printf(&w->buffers, "    %s = ub(%s, tile%s)\n", b.name, dtype_name(dtype),
                depth > 1 ? ", depth=2" : "");
     w->bytes += (uint32_t)(dtype_bytes(dtype) * (unsigned)depth);
-    return name;
+    return b.name;
+}
+
+void write_free_buffers(Writer *w)
+{
+    for (uint32_t i = 0; i < w->pool.len; i++)
+        w->pool.at[i].busy = w->pool.at[i].owner && w->name[w->pool.at[i].owner];
 }
 
 const char *write_view(Writer *w, const char *buffer)
@@ -227,7 +245,7 @@ static bool used_twice(const char *form, char which)
 static void make_named(Writer *w, PrimId id)
 {
     if (write_is_tile(w, id)) {
-        const char *view = write_view(w, write_buffer(w, "v", DT_F32, 1));
+        const char *view = write_view(w, write_buffer(w, 'v', DT_F32, 1, id));
         write_line(w, "%s = %s", view, write_expr(w, id));
         w->name[id] = view;
     } else {
@@ -333,7 +351,7 @@ void write_loads(Writer *w, const bool *wanted)
         const Prim *p = &w->g->prims.at[id];
         if (!wanted[id] || w->name[id] || !write_is_tile(w, id))
             continue;
-        const char *raw = write_view(w, write_buffer(w, "a", p->dtype, 2));
+        const char *raw = write_view(w, write_buffer(w, 'a', p->dtype, 2, id));
         if (!any)
             write_line(w, "with copyin():");
         any = true;
@@ -343,7 +361,7 @@ void write_loads(Writer *w, const bool *wanted)
         w->name[id] = raw;
         if (p->dtype == DT_F32)
             continue;
-        w->name[id] = write_view(w, write_buffer(w, "f", DT_F32, 1));
+        w->name[id] = write_view(w, write_buffer(w, 'f', DT_F32, 1, id));
         buf_fill(&casts, ' ', (size_t)(w->depth + 1) * 4);
         buf_printf(&casts, "%s = cast(%s, f32)\n", w->name[id], raw);
     }
@@ -361,10 +379,10 @@ void write_store(Writer *w, const PrimOutput *out, const char *operand)
     write_line(w, "with compute():");
     w->depth++;
     write_needs(w, id);
-    const char *view = write_view(w, write_buffer(w, "o", DT_F32, dtype == DT_F32 ? 2 : 1));
+    const char *view = write_view(w, write_buffer(w, 'o', DT_F32, dtype == DT_F32 ? 2 : 1, 0));
     write_line(w, "%s = %s", view, write_expr(w, id));
     if (dtype != DT_F32) {
-        const char *raw = write_view(w, write_buffer(w, "o", dtype, 2));
+        const char *raw = write_view(w, write_buffer(w, 'o', dtype, 2, 0));
         write_line(w, "%s = cast(%s, %s)", raw, view, dtype_name(dtype));
         view = raw;
     }

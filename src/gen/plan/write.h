@@ -5,12 +5,23 @@
 
 #include "gen/plan/space.h"
 
+/* A buffer of the tile's size; passes that follow each other use the same ones. */
+typedef struct WriteBuffer {
+    const char *name;
+    char stem;
+    DType dtype;
+    int depth;
+    bool busy;
+    PrimId owner; /* whose name it holds; 0: nobody's after the statement */
+} WriteBuffer;
+
 typedef struct Writer {
     Arena *arena;
     PrimGraph *g;
     const Space *s;
     Diag *diag;
     bool failed;
+    VEC(WriteBuffer) pool;
     Buf buffers;                      /* declarations of the kernel */
     Buf body;                         /* its statements */
     int depth;                        /* of indentation */
@@ -37,8 +48,10 @@ void write_needs(Writer *w, PrimId id);
 /* The primitive as a view or a name, making a buffer or scalar for it if need be. */
 const char *write_named(Writer *w, PrimId id);
 
-/* Declares a f32 buffer of the tile's size (depth 1 or 2) and gives its name. */
-const char *write_buffer(Writer *w, const char *stem, DType dtype, int depth);
+/* A buffer of the tile's size: one that is free, or a new one. */
+const char *write_buffer(Writer *w, char stem, DType dtype, int depth, PrimId owner);
+/* Every buffer whose owner has no name any more is free again. */
+void write_free_buffers(Writer *w);
 const char *write_view(Writer *w, const char *buffer);
 /* copyin of every tile leaf that `wanted` (per prim) marks, with its cast to f32. */
 void write_loads(Writer *w, const bool *wanted);

@@ -1,0 +1,119 @@
+/* The planner on small graphs: the text it writes, and what it refuses. */
+#include "gen/plan/plan.h"
+#include "tests/t.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ValueId input(Graph *g, const char *name, int rank, const int64_t *dims)
+{
+    Value v = {.dtype = DT_F32, .kind = VALUE_INPUT, .name = name, .node = NODE_NONE};
+    v.shape.rank = rank;
+    for (int i = 0; i < rank; i++)
+        v.shape.dim[i] = dims[i];
+    ValueId id = graph_add_value(g, v);
+    vec_push(g->arena, &g->inputs, id);
+    return id;
+}
+
+static ValueId node(Graph *g, NodeSpec spec, Diag *diag)
+{
+    ValueId out = VALUE_NONE;
+    REQUIRE(graph_add(g, &spec, diag, &out));
+    return out;
+}
+
+static Plan plan_of(Arena *arena, Graph *g, Diag *diag)
+{
+    Plan plan = {0};
+    bool ok = plan_make(arena, g, npu_chip_find(STR("910B2")), 0, &plan, diag);
+    if (!ok) {
+        Buf text = {0};
+        diag_print(diag, &text);
+        fprintf(stderr, "%s\n", text.at);
+        buf_free(&text);
+    }
+    REQUIRE(ok);
+    if (getenv("SHOW"))
+        fprintf(stderr, "%s\n", plan.craft.at);
+    return plan;
+}
+
+T_TEST(plan_elementwise_chain_is_one_flat_pass)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "chain");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 100});
+    ValueId e = node(g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_exp, .n_in = 1, .in = &x}, &diag);
+    ValueId y = node(
+        g, (NodeSpec){.op = OP_BINARY, .kind = BINARY_mul, .n_in = 2, .in = (ValueId[]){e, x}},
+        &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "map");
+    CHECK_EQ_INT(plan.operands.len, 2);
+    CHECK(str_find(plan.craft, STR("for t in tiles(part, tile):")) > 0);
+    CHECK(str_find(plan.craft, STR("= exp(a0[:t.size]) * a0[:t.size]")) > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(plan_softmax_streams_rows_in_three_passes)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "softmax");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 100});
+    Attr dim = {.key = AT_DIM, .i = 1};
+    ValueId y = node(
+        g, (NodeSpec){.op = OP_SOFTMAX, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dim}, &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "rows");
+    CHECK(str_find(plan.craft, STR("3 passes")) > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(plan_softmax_over_the_first_axis_keeps_the_last)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "softmax0");
+    ValueId x = input(g, "x", 3, (int64_t[]){4, 64, 100});
+    Attr dim = {.key = AT_DIM, .i = 1};
+    ValueId y = node(
+        g, (NodeSpec){.op = OP_SOFTMAX, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dim}, &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "middle");
+    arena_drop(&arena);
+}
+
+T_TEST(plan_mean_of_everything_has_two_stages)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "mean");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 100});
+    ValueId y = node(g, (NodeSpec){.op = OP_REDUCE, .kind = REDUCE_mean, .n_in = 1, .in = &x},
+                     &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "full");
+    CHECK(str_find(plan.craft, STR("sync_all()")) > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(plan_names_the_operator_it_refuses)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "mm");
+    ValueId in[] = {input(g, "a", 2, (int64_t[]){8, 8}), input(g, "b", 2, (int64_t[]){8, 8})};
+    ValueId y = node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}, &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan;
+    CHECK(!plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag));
+    CHECK(diag.items.len && strstr(diag.items.at[0].text, "matmul"));
+    arena_drop(&arena);
+}
