@@ -27,6 +27,7 @@ typedef struct Build {
     const TwinOptions *options;
     const char *dir; /* private working directory */
     const char *stem; /* path in the cache without suffix; NULL: no cache */
+    const char *shown; /* of the text being compiled */
     Verdict *verdict;
     Diag *diag;
 } Build;
@@ -127,7 +128,7 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
 static bool compiler_ok(Build *b, const BoxResult *box)
 {
     if (box->end == BOX_EXITED && box->status != 0 && !out_of_memory(box))
-        twin_messages_read(b->arena, box->err, b->unit->shown, b->verdict, b->diag);
+        twin_messages_read(b->arena, box->err, b->shown, b->verdict, b->diag);
     if (twin_build_box_ok(b->arena, box, STAGE_COMPILE, b->verdict))
         return true;
     Str tail = str_trim(str_slice(box->err, box->err.len > 300 ? box->err.len - 300 : 0,
@@ -159,6 +160,10 @@ static void add_flags(Build *b, Words *words)
     add_words(b, words, b->unit->flags);
     const char *const ours[] = {"-I", in_home(b, "twin/include"), "-I", in_home(b, "src"),
                                 "-I", b->places->home, NULL};
+    if (b->unit->host) {
+        add_word(b, words, "-I");
+        add_word(b, words, in_home(b, "twin/include/host"));
+    }
     add_words(b, words, ours);
 }
 
@@ -194,7 +199,10 @@ static const char *cache_stem(Build *b, const char *kind, bool with_text)
     sha256_add(&sha, b->options->any_import ? "a" : "r", 1);
     if (with_text) {
         hash_words(&sha, b->unit->include_dirs);
-        sha256_add(&sha, b->unit->text.at, b->unit->text.len);
+        for (uint32_t i = 0; i < b->unit->text_count; i++) {
+            sha256_add(&sha, &b->unit->texts[i].text.len, sizeof(size_t));
+            sha256_add(&sha, b->unit->texts[i].text.at, b->unit->texts[i].text.len);
+        }
     }
     sha256_end(&sha, hex);
     const char *dir = path_join(b->arena, b->places->cache, kind);
@@ -352,8 +360,15 @@ static const char *runtime_object(Build *b)
 
 /* --- the unit -------------------------------------------------------------------------------- */
 
-static bool compile_unit(Build *b, const char *pch)
+static const char *unit_file(Build *b, uint32_t index, const char *suffix)
 {
+    return in_dir(b, str_format(b->arena, "unit%u%s", index, suffix));
+}
+
+static bool compile_unit(Build *b, uint32_t index, const char *pch)
+{
+    b->shown = b->unit->texts[index].shown;
+    keep(b, unit_file(b, index, ".cpp"), b->unit->texts[index].text);
     Words words = {0};
     add_flags(b, &words);
     if (pch) {
@@ -364,8 +379,8 @@ static bool compile_unit(Build *b, const char *pch)
         add_word(b, &words, "-I");
         add_word(b, &words, *dir);
     }
-    const char *const rest[] = {"-MD", "-MF", "unit.d", "-c", in_dir(b, "unit.cpp"), "-o",
-                                in_dir(b, "unit.o"), NULL};
+    const char *const rest[] = {"-MD", "-MF", unit_file(b, index, ".d"), "-c",
+                                unit_file(b, index, ".cpp"), "-o", unit_file(b, index, ".o"), NULL};
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     return compiler_ok(b, &box);
@@ -382,7 +397,7 @@ static bool gcc_assembly_free(Build *b)
         add_word(b, &words, "-I");
         add_word(b, &words, *dir);
     }
-    const char *const rest[] = {"-S", in_dir(b, "unit.cpp"), "-o", in_dir(b, "unit.s"), NULL};
+    const char *const rest[] = {"-S", unit_file(b, 0, ".cpp"), "-o", in_dir(b, "unit.s"), NULL};
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     Str text;
@@ -396,7 +411,7 @@ static bool gcc_assembly_free(Build *b)
 
 static bool object_ok(Build *b, BuildResult *result, Str *bytes)
 {
-    if (!read_quietly(b, in_dir(b, "unit.o"), bytes) ||
+    if (!read_quietly(b, unit_file(b, 0, ".o"), bytes) ||
         !twin_object_read(b->arena, *bytes, &result->object)) {
         verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
         return false;
@@ -420,10 +435,12 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
 {
     Words words = {0};
     add_word(b, &words, b->places->compiler);
-    const char *const rest[] = {"-static", "-o", in_dir(b, "program"), in_dir(b, "unit.o"),
-                                runtime, "-lm", "-Wl,-s", NULL};
+    const char *const rest[] = {"-static", "-o", in_dir(b, "program"), runtime, "-lm", "-Wl,-s",
+                                NULL};
     if (b->places->linker)
         add_word(b, &words, b->places->linker);
+    for (uint32_t i = 0; i < b->unit->text_count; i++)
+        add_word(b, &words, unit_file(b, i, ".o"));
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     return compiler_ok(b, &box) && read_quietly(b, in_dir(b, "program"), bytes);
@@ -431,20 +448,27 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
 
 static void fill_cache(Build *b, Str object, Str program)
 {
+    Buf list = {0};
     Str rule;
-    if (!b->stem || !read_quietly(b, in_dir(b, "unit.d"), &rule))
-        return;
-    keep(b, with_suffix(b, b->stem, ".o"), object);
-    keep(b, with_suffix(b, b->stem, ".exe"), program);
-    keep(b, with_suffix(b, b->stem, ".dep"), list_dependencies(b, rule));
+    for (uint32_t i = 0; b->stem && i < b->unit->text_count; i++)
+        if (read_quietly(b, unit_file(b, i, ".d"), &rule))
+            buf_str(&list, list_dependencies(b, rule));
+    if (b->stem) {
+        keep(b, with_suffix(b, b->stem, ".o"), object);
+        keep(b, with_suffix(b, b->stem, ".exe"), program);
+        keep(b, with_suffix(b, b->stem, ".dep"), buf_view(&list));
+    }
+    buf_free(&list);
 }
 
 static bool build_in_dir(Build *b, BuildResult *result)
 {
     Str object, program;
-    keep(b, in_dir(b, "unit.cpp"), b->unit->text);
     const char *pch = precompiled_header(b), *runtime;
-    if (!compile_unit(b, pch) || !gcc_assembly_free(b) || !object_ok(b, result, &object) ||
+    for (uint32_t i = 0; i < b->unit->text_count; i++)
+        if (!compile_unit(b, i, pch))
+            return false;
+    if (!gcc_assembly_free(b) || !object_ok(b, result, &object) ||
         !(runtime = runtime_object(b)) || !link_program(b, runtime, &program))
         return false;
     fill_cache(b, object, program);

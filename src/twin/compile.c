@@ -238,9 +238,8 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     TwinKernel *kernel = arena_new(arena, TwinKernel);
     *kernel = (TwinKernel){.name = entry->name, .params = entry->params, .exe = {-1, -1},
                            .guess = guess_kind(source->text)};
-    BuildUnit unit = {.text = unit_text(arena, source, entry),
-                      .shown = source->path,
-                      .include_dirs = include_dirs(arena, source)};
+    BuildText text = {.text = unit_text(arena, source, entry), .shown = source->path};
+    BuildUnit unit = {.texts = &text, .text_count = 1, .include_dirs = include_dirs(arena, source)};
     bool ok = true;
     if (kernel->guess != SIM_AIC)
         ok = build_half(arena, &places, unit, 0, options, kernel, verdict, diag);

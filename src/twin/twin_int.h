@@ -47,16 +47,20 @@ const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag);
 
 /* build.c: compiler runs, cached. */
-typedef struct BuildUnit {
-    Str text;          /* the whole translation unit */
+typedef struct BuildText {
+    Str text;          /* a whole translation unit */
     const char *shown; /* the user's path in it */
+} BuildText;
+typedef struct BuildUnit {
+    const BuildText *texts; /* compiled one by one, linked together */
+    uint32_t text_count;
     const char *const *flags;        /* ends with NULL */
     const char *const *include_dirs; /* ends with NULL; bound into the box */
     bool host; /* host side: full C++, other runtime */
 } BuildUnit;
 typedef struct BuildResult {
     int exe; /* memfd; -1: none */
-    TwinObject object;
+    TwinObject object; /* of the first text */
 } BuildResult;
 bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
                    const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag);

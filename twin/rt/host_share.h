@@ -1,0 +1,33 @@
+/* How the tool asks a host program for a tiling. The request is one block of memory, mapped at a
+ * fixed address in the host program so that pointers in it are plain pointers; the answer is
+ * written to a descriptor: AcraftTilingResult, then the tiling bytes. */
+#ifndef TWIN_HOST_SHARE_H
+#define TWIN_HOST_SHARE_H
+
+#include "twin/include/acraft/host.h"
+
+#define HOST_REQUEST_ADDRESS 0x200000000000ull
+#define HOST_TILING_ROOM (256u << 10)
+#define HOST_MOST_OUTPUTS 64
+
+enum { HOST_FD_REQUEST = 3, HOST_FD_ANSWER = 4, HOST_FD_COUNT = 2 };
+
+/* The first word on the command line. */
+#define HOST_DESCRIBE "describe"
+#define HOST_HEADER "header"
+#define HOST_TILING "tiling"
+#define HOST_INFER "infer"
+
+typedef struct HostRequest {
+    uint64_t bytes; /* of the whole block */
+    AcraftTilingRequest tiling;
+} HostRequest;
+
+/* The answer to HOST_INFER. */
+typedef struct HostInferred {
+    int32_t code, count;
+    char error[256];
+    AcraftHostTensor outputs[HOST_MOST_OUTPUTS];
+} HostInferred;
+
+#endif
