@@ -22,8 +22,10 @@
  *
  * What else the fields mean, by operation (operands d s0 s1 s2 = operand[0..3]):
  *   CAST              dtype dst, src0; mode NpuRound
- *   CAST_DEQ          mode: bit 0 scales from the vector of DEQ_SCALE, bit 1 upper half
- *   REPEAT_MAX/MIN    mode RecReduceOrder; REPEAT_SUM mode 1: repeats also added up into d
+ *   CAST_DEQ          dtype dst i8 or u8, src0 i16; DEQ_SCALE holds f32 bits | offset (9 bits)
+ *                     << 37; mode bit 0: upper half of each destination block
+ *   REPEAT_MAX/MIN    mode RecReduceOrder; REPEAT_SUM mode 1: the repeats are only added up, in
+ *                     order, into the accumulator (RecordView.accumulated); d is not written
  *   COMPARE*          mode NpuCompare; COMPARE_REGISTER writes the compare register
  *   SELECT            mode NpuSelect; s0, s1 (or scalar), selection bits at s2; for
  *                     NPU_SEL_REGISTER without s2 the compare register is used

@@ -277,8 +277,7 @@ static void end_core(Step *s)
 {
     queue_finish(s);
     s->core->ended = true;
-    if (s->sim->config.kind == SIM_AIV || s->sim->config.kind == SIM_AIC)
-        detach(s->sim, s->core);
+    detach(s->sim, s->core);
 }
 
 SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, size_t *used)
@@ -384,6 +383,10 @@ void sim_finish(Sim *sim)
         if (!core->ended && core->wait == WAIT_NOTHING)
             sim_report(&s, SIM_FAULT_NOT_ENDED, "after %llu records",
                        (unsigned long long)core->index);
+        for (uint32_t flag = 0; flag < 16; flag++)
+            if (core->cross_ready[flag] && !core->stopped)
+                sim_report(&s, SIM_FAULT_CROSS_LEFT, "flag %u, raised %u times and not waited for",
+                           flag, core->cross_ready[flag]);
     }
     for (uint32_t i = 0; i < sim->gm.len; i++)
         finish_region(sim, sim->gm.at[i]);

@@ -114,7 +114,7 @@ static bool contiguous(const VecPlan *p, const VecOperand *o)
 static void plan_flat(VecPlan *p)
 {
     p->flat = !p->sparse && (p->repeats <= 1 || p->prefix == p->per_repeat);
-    for (int i = 0; i < p->operands; i++)
+    for (int i = p->first; i < p->operands; i++)
         p->flat = p->flat && contiguous(p, &p->o[i]);
     p->flat_count = p->repeats ? (p->repeats - 1) * p->per_repeat + p->last : 0;
 }
@@ -171,26 +171,30 @@ static void check_overlap(VecPlan *p)
 
 bool vec_plan(VecPlan *p, Step *s, const VecShape *shape)
 {
-    *p = (VecPlan){.step = s, .operands = shape->operands, .reads_dst = shape->reads_dst};
+    *p = (VecPlan){.step = s,
+                   .first = shape->no_dst ? 1 : 0,
+                   .operands = shape->operands,
+                   .reads_dst = shape->reads_dst};
     uint32_t widest = 1;
-    for (int i = 0; i < p->operands; i++)
+    for (int i = p->first; i < p->operands; i++)
         widest = shape->size[i] > widest ? shape->size[i] : widest;
     p->per_repeat = VEC_REPEAT / widest;
     if (p->per_repeat > 128)
         p->per_repeat = 128;
     if (!plan_mask(p))
         return false;
-    for (int i = 0; i < p->operands; i++)
+    for (int i = p->first; i < p->operands; i++)
         if (!plan_operand(p, i, shape))
             return false;
     if (p->repeats == 0)
         return true;
     plan_flat(p);
-    check_overlap(p);
+    if (!shape->no_dst)
+        check_overlap(p);
     uint64_t read = 0;
     for (int i = p->reads_dst ? 0 : 1; i < p->operands; i++)
         read += p->elements * p->o[i].size;
-    sim_count(s, p->repeats, read, p->elements * p->o[0].size);
+    sim_count(s, p->repeats, read, shape->no_dst ? 0 : p->elements * p->o[0].size);
     return true;
 }
 

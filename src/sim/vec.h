@@ -27,7 +27,7 @@ typedef struct VecOperand {
 typedef struct VecPlan {
     Step *step;
     VecOperand o[3]; /* destination, sources */
-    int operands;
+    int first, operands; /* planned are first .. operands-1 */
     bool reads_dst;
     uint32_t per_repeat; /* elements */
     uint32_t repeats;
@@ -45,6 +45,7 @@ typedef struct VecShape {
     int operands;     /* 1: destination only, 2: and one source, 3: two sources */
     uint32_t size[3]; /* bytes of an element of each */
     bool reads_dst;
+    bool no_dst;       /* the destination has a shape of its own: only sources are planned */
     uint32_t align[3]; /* 0: 32 bytes */
 } VecShape;
 

@@ -1,0 +1,374 @@
+/* Type conversion: every pair of cast.def with its rounding modes; integers saturate, NaN to 0. */
+#include "base/dtype.h"
+#include "sim/math.h"
+#include "sim/vec.h"
+
+typedef struct CastArgs {
+    uint8_t src, dst, round;
+    bool saturate;
+    double scale; /* s32 to f16 */
+} CastArgs;
+
+/* A double to an integral double. The shift rounds to nearest even; the others start there. */
+static inline double integral(double v, uint8_t round)
+{
+    const double shift = 0x1.8p52;
+    if (!(v < 0x1p51 && v > -0x1p51))
+        return v;
+    double near = (v + shift) - shift;
+    double low = near - (near > v ? 1.0 : 0.0), high = near + (near < v ? 1.0 : 0.0);
+    double zero = v < 0 ? high : low;
+    double half = v < 0 ? -0.5 : 0.5;
+    switch (round) {
+    case NPU_ROUND_FLOOR: return low;
+    case NPU_ROUND_CEIL: return high;
+    case NPU_ROUND_TRUNC: return zero;
+    case NPU_ROUND_ROUND: return v - zero == half || (v - zero) / half > 1 ? zero + 2 * half : zero;
+    case NPU_ROUND_ODD: {
+        double rest = zero - 2 * (((zero / 2 + shift) - shift));
+        return zero == v || rest != 0 ? zero : zero + 2 * half;
+    }
+    default: return near;
+    }
+}
+
+static double power_of_two(int e)
+{
+    uint64_t bits = (uint64_t)(e + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* v rounded to `digits` binary digits, least exponent `least`; beyond `most` it is infinite. */
+static double round_float(double v, int digits, int least, double most, uint8_t round)
+{
+    if (v == 0 || v != v || v > 0x1p1000 || v < -0x1p1000)
+        return v;
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    int unit = (int)(bits >> 52 & 0x7FF) - 1023 - digits + 1;
+    if (unit < least)
+        unit = least;
+    double whole = integral(v * power_of_two(-unit), round);
+    double result = whole * power_of_two(unit);
+    if (result > most || result < -most)
+        return v > 0 ? __builtin_inf() : -__builtin_inf();
+    return result == 0 && v < 0 ? -0.0 : result;
+}
+
+static double load(uint8_t dtype, const void *from, uint32_t i)
+{
+    switch (dtype) {
+    case NPU_DT_F32: return (double)((const float *)from)[i];
+    case NPU_DT_BF16: return (double)bf16_to_float(((const uint16_t *)from)[i]);
+    case NPU_DT_I8: return ((const int8_t *)from)[i];
+    case NPU_DT_U8: return ((const uint8_t *)from)[i];
+    case NPU_DT_I16: return ((const int16_t *)from)[i];
+    case NPU_DT_I32: return ((const int32_t *)from)[i];
+    default: return (double)half_to_float(((const uint16_t *)from)[i]);
+    }
+}
+
+static int64_t to_integer(double v, uint8_t round, double low, double high)
+{
+    double whole = integral(v, round);
+    if (v != v)
+        return 0;
+    if (whole <= low)
+        return (int64_t)low;
+    return whole >= high ? (high >= 0x1p63 ? INT64_MAX : (int64_t)high) : (int64_t)whole;
+}
+
+static uint16_t store_half(double v, const CastArgs *c)
+{
+    double rounded = round_float(v, 11, -24, 65504, c->round);
+    float f = (float)rounded;
+    uint16_t half;
+    math_float_to_half(&half, &f, 1, c->saturate);
+    return half;
+}
+
+static uint16_t store_bf16(double v, const CastArgs *c)
+{
+    double rounded = round_float(v, 8, -133, 0x1.fep127, c->round);
+    if (c->saturate) {
+        rounded = rounded != rounded ? 0 : rounded;
+        rounded = rounded > 0x1.fep127 ? 0x1.fep127 : rounded < -0x1.fep127 ? -0x1.fep127 : rounded;
+    }
+    return bf16_from_float((float)rounded);
+}
+
+static void store(const CastArgs *c, void *to, uint32_t i, double v)
+{
+    switch (c->dst) {
+    case NPU_DT_F32:
+        /* From float: to an integral value, and -0 becomes +0 (the one departure from IEEE that
+         * the special-value tables name). */
+        ((float *)to)[i] = (float)(c->src == NPU_DT_F32 ? integral(v, c->round) + 0.0
+                                                        : round_float(v, 24, -149, 0x1.fffffep127,
+                                                                      c->round));
+        break;
+    case NPU_DT_F16: ((uint16_t *)to)[i] = store_half(v, c); break;
+    case NPU_DT_BF16: ((uint16_t *)to)[i] = store_bf16(v, c); break;
+    case NPU_DT_I8: ((int8_t *)to)[i] = (int8_t)to_integer(v, c->round, -128, 127); break;
+    case NPU_DT_U8: ((uint8_t *)to)[i] = (uint8_t)to_integer(v, c->round, 0, 255); break;
+    case NPU_DT_I16: ((int16_t *)to)[i] = (int16_t)to_integer(v, c->round, -32768, 32767); break;
+    case NPU_DT_I32:
+        ((int32_t *)to)[i] = (int32_t)to_integer(v, c->round, -0x1p31, 0x1p31 - 1);
+        break;
+    default: ((int64_t *)to)[i] = to_integer(v, c->round, -0x1p63, 0x1p63); break;
+    }
+}
+
+/* Any pair without i64 sources. */
+static void cast_any(void *d, const void *a, const void *b, uint32_t n, const void *arguments)
+{
+    const CastArgs *c = arguments;
+    (void)b;
+    for (uint32_t i = 0; i < n; i++)
+        store(c, d, i, load(c->src, a, i));
+}
+
+static void cast_f16_f32(void *d, const void *a, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    math_half_to_float(d, a, n);
+}
+
+static void cast_f32_f16(void *d, const void *a, const void *b, uint32_t n, const void *args)
+{
+    (void)b;
+    math_float_to_half(d, a, n, ((const CastArgs *)args)->saturate);
+}
+
+static void cast_bf16_f32(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    float *d = dst;
+    const uint16_t *a = src;
+    for (uint32_t i = 0; i < n; i++)
+        d[i] = math_float((uint32_t)a[i] << 16);
+}
+
+static void cast_f32_bf16(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    uint16_t *d = dst;
+    const float *a = src;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t bits = math_bits(a[i]), nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+        d[i] = (uint16_t)(nan ? bits >> 16 | 0x40 : (bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+    }
+}
+
+static void cast_i32_f32(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    float *d = dst;
+    const int32_t *a = src;
+    for (uint32_t i = 0; i < n; i++)
+        d[i] = (float)a[i];
+}
+
+static void cast_i32_i16(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    int16_t *d = dst;
+    const int32_t *a = src;
+    for (uint32_t i = 0; i < n; i++)
+        d[i] = (int16_t)(a[i] < -32768 ? -32768 : a[i] > 32767 ? 32767 : a[i]);
+}
+
+static void cast_i32_i64(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    for (uint32_t i = 0; i < n; i++)
+        ((int64_t *)dst)[i] = ((const int32_t *)src)[i];
+}
+
+static void cast_i64_i32(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b, (void)args;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t v = ((const int64_t *)src)[i];
+        ((int32_t *)dst)[i] = (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
+    }
+}
+
+/* Whether a magnitude cut to an even or odd `kept` with the rest `lost` grows by one. */
+static bool rounds_up(uint64_t kept, uint64_t lost, uint64_t half, bool negative, uint8_t round)
+{
+    switch (round) {
+    case NPU_ROUND_FLOOR: return lost && negative;
+    case NPU_ROUND_CEIL: return lost && !negative;
+    case NPU_ROUND_TRUNC: return false;
+    case NPU_ROUND_ROUND: return lost >= half;
+    default: return lost > half || (lost == half && (kept & 1));
+    }
+}
+
+/* 64-bit integers have more digits than double, so this one rounds by hand. */
+static float round_i64(int64_t v, uint8_t round)
+{
+    uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    int digits = size ? 64 - __builtin_clzll(size) : 0, shift = digits > 24 ? digits - 24 : 0;
+    uint64_t kept = size >> shift, lost = size & ((1ull << shift) - 1);
+    if (shift && rounds_up(kept, lost, 1ull << (shift - 1), v < 0, round))
+        kept++;
+    float result = (float)(uint32_t)kept * (float)(1ull << shift);
+    return v < 0 ? -result : result;
+}
+
+static void cast_i64_f32(void *dst, const void *src, const void *b, uint32_t n, const void *args)
+{
+    (void)b;
+    for (uint32_t i = 0; i < n; i++)
+        ((float *)dst)[i] = round_i64(((const int64_t *)src)[i], ((const CastArgs *)args)->round);
+}
+
+static void cast_deq(void *dst, const void *src, const void *b, uint32_t n, const void *arguments)
+{
+    (void)b;
+    CastArgs c = *(const CastArgs *)arguments;
+    c.round = NPU_ROUND_RINT;
+    for (uint32_t i = 0; i < n; i++)
+        ((uint16_t *)dst)[i] = store_half(((const int32_t *)src)[i] * c.scale, &c);
+}
+
+static VecKernel *kernel_for(const CastArgs *c)
+{
+    bool nearest = c->round == NPU_ROUND_NONE || c->round == NPU_ROUND_RINT;
+    switch (c->src << 8 | c->dst) {
+    case NPU_DT_F16 << 8 | NPU_DT_F32: return cast_f16_f32;
+    case NPU_DT_F32 << 8 | NPU_DT_F16: return nearest ? cast_f32_f16 : cast_any;
+    case NPU_DT_BF16 << 8 | NPU_DT_F32: return cast_bf16_f32;
+    case NPU_DT_F32 << 8 | NPU_DT_BF16: return nearest && !c->saturate ? cast_f32_bf16 : cast_any;
+    case NPU_DT_I32 << 8 | NPU_DT_F32: return nearest ? cast_i32_f32 : cast_any;
+    case NPU_DT_I32 << 8 | NPU_DT_I16: return cast_i32_i16;
+    case NPU_DT_I32 << 8 | NPU_DT_I64: return cast_i32_i64;
+    case NPU_DT_I64 << 8 | NPU_DT_I32: return cast_i64_i32;
+    case NPU_DT_I64 << 8 | NPU_DT_F32: return cast_i64_f32;
+    case NPU_DT_I32 << 8 | NPU_DT_F16: return cast_deq;
+    default: return cast_any;
+    }
+}
+
+/* --- packed 4-bit integers: two in a byte, the even element in the low half --- */
+
+static int nibble(const uint8_t *bytes, uint32_t i)
+{
+    int v = i % 2 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15;
+    return v >= 8 ? v - 16 : v;
+}
+
+static void set_nibble(uint8_t *bytes, uint32_t i, int64_t v)
+{
+    uint8_t bits = (uint8_t)(v & 15), old = bytes[i / 2];
+    bytes[i / 2] = (uint8_t)(i % 2 ? (old & 0x0F) | bits << 4 : (old & 0xF0) | bits);
+}
+
+static bool packed_range(Step *s, int i, uint32_t bytes, SimMemory **m, uint64_t *base)
+{
+    *m = sim_local(s, i, 1u << NPU_UB);
+    *base = rec_byte(s->r->operand[i].address);
+    return *m && sim_aligned(s, i, 32) && sim_local_range(s, i, *m, *base, bytes, i == 0);
+}
+
+static bool cast_packed(Step *s, CastArgs *c)
+{
+    const Record *r = s->r;
+    if (!(r->flags & REC_COUNTER) || r->mask[0] % 2 || r->mask[0] > (1u << 18)) {
+        sim_report(s, r->flags & REC_COUNTER ? SIM_FAULT_BAD_COUNT : SIM_FAULT_UNSUPPORTED,
+                   "4-bit conversions take an even count");
+        return false;
+    }
+    uint32_t n = (uint32_t)r->mask[0];
+    bool to4 = c->dst == NPU_DT_I4;
+    SimMemory *d, *a;
+    uint64_t to, from;
+    if (!packed_range(s, 0, to4 ? n / 2 : n * 2, &d, &to) ||
+        !packed_range(s, 1, to4 ? n * 2 : n / 2, &a, &from))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (to4)
+            set_nibble(d->at + to, i,
+                       to_integer(load(c->src, a->at + from, i), c->round, -8, 7));
+        else
+            store(c, d->at + to, i, nibble(a->at + from, i));
+    }
+    bool known = memory_known(a, from, to4 ? n * 2 : n / 2);
+    memory_set_known(d, to, to4 ? n / 2 : n * 2, known);
+    sim_count(s, (n + 127) / 128, to4 ? n * 2 : n / 2, to4 ? n / 2 : n * 2);
+    return true;
+}
+
+/* --- dequantisation of i16 to 8 bits --- */
+
+typedef struct DeqArgs {
+    double scale, offset;
+    bool is_unsigned;
+} DeqArgs;
+
+static void dequantise(void *dst, const void *src, const void *b, uint32_t n, const void *arguments)
+{
+    (void)b;
+    const DeqArgs *q = arguments;
+    for (uint32_t i = 0; i < n; i++) {
+        double v = ((const int16_t *)src)[i] * q->scale + q->offset;
+        ((uint8_t *)dst)[i] = (uint8_t)to_integer(v, NPU_ROUND_RINT, q->is_unsigned ? 0 : -128,
+                                                  q->is_unsigned ? 255 : 127);
+    }
+}
+
+static bool exec_cast_deq(Step *s)
+{
+    const Record *r = s->r;
+    if (r->mode || r->dtype[1] != NPU_DT_I16 ||
+        (r->dtype[0] != NPU_DT_I8 && r->dtype[0] != NPU_DT_U8)) {
+        sim_report(s, SIM_FAULT_UNSUPPORTED, "CastDequant from %s to %s in this mode",
+                   npu_dtype_text(r->dtype[1]), npu_dtype_text(r->dtype[0]));
+        return false;
+    }
+    uint64_t packed = s->core->deq_scale;
+    int32_t offset = (int32_t)(packed >> 37 & 0x1FF);
+    DeqArgs args = {(double)math_float((uint32_t)packed), offset >= 256 ? offset - 512 : offset,
+                    r->dtype[0] == NPU_DT_U8};
+    VecShape shape = {.operands = 2, .size = {1, 2}};
+    VecPlan plan;
+    if (!vec_plan(&plan, s, &shape))
+        return false;
+    vec_run(&plan, dequantise, &args);
+    return true;
+}
+
+bool exec_cast(Step *s)
+{
+    const Record *r = s->r;
+    if (r->op == NPU_CAST_DEQ)
+        return exec_cast_deq(s);
+    CastArgs c = {r->dtype[1], r->dtype[0], r->mode, s->core->saturate, 1.0};
+    if (!npu_cast_ok(c.src, c.dst, c.round)) {
+        bool pair = npu_cast_ok(c.src, c.dst, NPU_ROUND_NONE) ||
+                    npu_cast_ok(c.src, c.dst, NPU_ROUND_RINT);
+        sim_report(s, pair ? SIM_FAULT_BAD_MODE : SIM_FAULT_BAD_DTYPE,
+                   "no conversion from %s to %s with rounding mode %u", npu_dtype_text(c.src),
+                   npu_dtype_text(c.dst), c.round);
+        return false;
+    }
+    if (c.src == NPU_DT_I4 || c.dst == NPU_DT_I4)
+        return cast_packed(s, &c);
+    if (c.src == NPU_DT_I32 && c.dst == NPU_DT_F16) {
+        if (!s->core->deq_set)
+            sim_report(s, SIM_FAULT_SCALE_NOT_SET, "i32 to f16 multiplies by the scale register");
+        else
+            c.scale = (double)half_to_float((uint16_t)s->core->deq_scale);
+    }
+    VecShape shape = {.operands = 2,
+                      .size = {npu_dtype_bits(c.dst) / 8, npu_dtype_bits(c.src) / 8}};
+    VecPlan plan;
+    if (!vec_plan(&plan, s, &shape))
+        return false;
+    vec_run(&plan, kernel_for(&c), &c);
+    return true;
+}

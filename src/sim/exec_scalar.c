@@ -1,0 +1,124 @@
+/* The scalar unit: element reads and writes of tensors, raw GM pointers, special registers,
+ * DumpTensor. The values a kernel reads come from the memories it sees itself; here the access is
+ * checked, counted and, for stores, done. */
+#include "base/dtype.h"
+#include "sim/sim_int.h"
+
+static bool local_access(Step *s, int operand, uint32_t size, bool write)
+{
+    SimMemory *m = sim_local(s, operand, 1u << NPU_UB | 1u << NPU_L1 | 1u << NPU_L0C);
+    uint64_t at = rec_byte(s->r->operand[operand].address);
+    if (!m || !sim_aligned(s, operand, size) || !sim_local_range(s, operand, m, at, size, write))
+        return false;
+    if (write) {
+        memcpy(m->at + at, &s->r->scalar, size);
+        memory_set_known(m, at, size, true);
+    } else if (!memory_known(m, at, size)) {
+        sim_report_range(s, SIM_FAULT_UNINITIALISED,
+                         (SimRange){rec_space(s->r->operand[operand].address), false, at, at + size},
+                         "reads an element that nobody wrote");
+    }
+    sim_count(s, 0, write ? 0 : size, write ? size : 0);
+    return true;
+}
+
+static bool gm_access(Step *s, int operand, uint64_t size, bool write, const void *value)
+{
+    uint64_t address = s->r->operand[operand].address, offset, inside;
+    if (rec_space(address) != NPU_GM) {
+        sim_report(s, SIM_FAULT_BAD_SPACE, "the address is not in GM");
+        return false;
+    }
+    SimGm *gm = sim_gm_range(s, address, size, write, &offset, &inside);
+    if (!gm)
+        return false;
+    if (write) {
+        memcpy(gm->memory.at + offset, value, size);
+        memory_set_known(&gm->memory, offset, size, true);
+    } else if (!memory_known(&gm->memory, offset, inside)) {
+        sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
+                         (SimRange){NPU_GM, false, rec_byte(address), rec_byte(address) + size},
+                         "reads bytes of %s that nobody wrote", gm->region.name);
+    }
+    sim_count(s, 0, write ? 0 : size, write ? size : 0);
+    return true;
+}
+
+static uint32_t access_size(Step *s, int which)
+{
+    uint32_t bits = npu_dtype_bits(s->r->dtype[which]);
+    return bits < 8 ? 1 : bits / 8;
+}
+
+static bool raw_access(Step *s, int operand, bool write)
+{
+    uint64_t bytes = s->r->n[0];
+    if (bytes == 0 || bytes > 16) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "raw access of %llu bytes", (unsigned long long)bytes);
+        return false;
+    }
+    return gm_access(s, operand, bytes, write, s->r->mask);
+}
+
+bool exec_scalar_access(Step *s)
+{
+    switch (s->r->op) {
+    case NPU_LOCAL_GET: return local_access(s, 1, access_size(s, 1), false);
+    case NPU_LOCAL_SET: return local_access(s, 0, access_size(s, 0), true);
+    case NPU_GLOBAL_GET: return gm_access(s, 1, access_size(s, 1), false, NULL);
+    case NPU_GLOBAL_SET: return gm_access(s, 0, access_size(s, 0), true, &s->r->scalar);
+    case NPU_RAW_LOAD: return raw_access(s, 1, false);
+    case NPU_RAW_STORE: return raw_access(s, 0, true);
+    default: sim_count(s, s->r->n[0], 0, 0); return true;
+    }
+}
+
+static bool set_addresses(Step *s)
+{
+    if (s->r->n[0] > 7) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "address list slot %u", s->r->n[0]);
+        return false;
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        s->core->va[4 * s->r->n[0] + i] = s->r->operand[i].address;
+    return true;
+}
+
+static bool set_atomic(Step *s)
+{
+    uint32_t how = s->r->scalar & 0xFF, dtype = s->r->scalar >> 8 & 0xFF;
+    if (how >= REC_ATOMIC_COUNT || dtype >= NPU_DT_COUNT) {
+        sim_report(s, SIM_FAULT_BAD_RECORD, "atomic mode %u", how);
+        return false;
+    }
+    s->core->atomic = how;
+    s->core->atomic_dtype = dtype;
+    return true;
+}
+
+bool exec_register(Step *s)
+{
+    CoreState *c = s->core;
+    const Record *r = s->r;
+    switch (r->mode) {
+    case REC_REG_MASK: return true;
+    case REC_REG_ATOMIC: return set_atomic(s);
+    case REC_REG_SATURATE: c->saturate = r->scalar & 1; return true;
+    case REC_REG_DEQ_SCALE: c->deq_scale = r->scalar, c->deq_set = true; return true;
+    case REC_REG_PAD_VALUE: c->pad_value = r->scalar, c->pad_set = true; return true;
+    case REC_REG_COMPARE:
+        memcpy(c->compare, r->mask, sizeof c->compare);
+        memcpy(c->pub.view->compare, r->mask, sizeof c->compare);
+        return true;
+    case REC_REG_FMATRIX_A:
+    case REC_REG_FMATRIX_B:
+        c->fmatrix[r->mode - REC_REG_FMATRIX_A] = r->mask[0];
+        c->fmatrix_pads[r->mode - REC_REG_FMATRIX_A] = r->scalar;
+        return true;
+    case REC_REG_LOAD3D_PAD: c->load3d_pad = r->scalar; return true;
+    case REC_REG_HF32: c->hf32 = r->scalar & 1; return true;
+    case REC_REG_VA: return set_addresses(s);
+    case REC_REG_CONTROL: c->pub.view->control = r->scalar; return true;
+    default: sim_report(s, SIM_FAULT_BAD_RECORD, "register %u", r->mode); return false;
+    }
+}
