@@ -194,7 +194,7 @@ static int run_kernel(Job *job)
         return complain(job);
     if (ran && !write_outputs(job))
         return complain(job);
-    if (ran)
+    if (job->verdict.status == VERDICT_OK)
         job->verdict.stage = STAGE_DONE;
     return show(job, ran);
 }

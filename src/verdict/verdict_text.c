@@ -15,6 +15,8 @@ static void add_accesses(Buf *out, const VerdictFinding *f)
 {
     for (uint32_t i = 0; i < f->accesses.len; i++) {
         const VerdictAccess *a = &f->accesses.at[i];
+        if (str_is(str_from(a->memory), "GM"))
+            continue; /* the message names the tensor and the offset in it */
         buf_printf(out, "    %s %s bytes %llu to %llu", a->write ? "writes" : "reads", a->memory,
                    (unsigned long long)a->from, (unsigned long long)(a->to ? a->to - 1 : 0));
         bool elsewhere = a->line && (a->line != f->line || !str_is(str_from(a->file), f->file));
