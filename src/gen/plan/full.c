@@ -3,7 +3,7 @@
  * are added in the order of the cores. */
 #include "gen/plan/strategy.h"
 
-static bool takes(const Space *s) { return s->reduced && s->kept == 0; }
+static bool takes(const Space *s) { return s->reduced && s->kept == 0 && !s->outer; }
 
 static void open_pass(Writer *w)
 {
@@ -31,7 +31,7 @@ static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
                                            [PRIM_MIN] = "col_min",
                                            [PRIM_PROD] = "col_prod"};
 
-static void combine(Writer *w, PrimId id, uint32_t slot, Buf *workspace)
+void full_combine(Writer *w, PrimId id, uint32_t slot, Buf *workspace)
 {
     const char *r = w->name[id];
     buf_printf(workspace, "ws%u ", slot);
@@ -47,7 +47,7 @@ static void combine(Writer *w, PrimId id, uint32_t slot, Buf *workspace)
     write_line(w, "    %s = sum8[0]", r);
 }
 
-static void write_scalars(Writer *w)
+void full_store_scalars(Writer *w)
 {
     for (uint32_t i = 0; i < w->g->outputs.len; i++) {
         if (reduce_is_full(w, i))
@@ -72,12 +72,17 @@ static void write_scalars(Writer *w)
     }
 }
 
+void full_buffers(Writer *w)
+{
+    buf_puts(&w->buffers, "    mine8 = ub(f32, 8)\n    all8 = ub(f32, 64, 8)\n"
+                          "    sum8 = ub(f32, 8)\n");
+}
+
 static void write_full(Writer *w, Buf *cores, Buf *workspace)
 {
     uint32_t passes = reduce_passes(w), slot = 0;
     buf_puts(cores, "chip.cores");
-    buf_puts(&w->buffers, "    mine8 = ub(f32, 8)\n    all8 = ub(f32, 64, 8)\n"
-                          "    sum8 = ub(f32, 8)\n");
+    full_buffers(w);
     if (w->s->len == 1)
         write_line(w, "part = share(n0, 64)");
     write_scalar_leaves(w);
@@ -86,9 +91,9 @@ static void write_full(Writer *w, Buf *cores, Buf *workspace)
         for (uint32_t i = 1; i < w->g->prims.len; i++)
             if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses &&
                 w->level[i] == pass + 1)
-                combine(w, i, slot++, workspace);
+                full_combine(w, i, slot++, workspace);
     }
-    write_scalars(w);
+    full_store_scalars(w);
 }
 
 const Strategy strategy_full = {

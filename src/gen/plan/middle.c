@@ -2,7 +2,10 @@
  * reduced axes, accumulating whole tiles; nothing is transposed. */
 #include "gen/plan/strategy.h"
 
-static bool takes(const Space *s) { return s->reduced && !s->axis[s->len - 1].reduced; }
+static bool takes(const Space *s)
+{
+    return s->reduced && !s->outer && !s->axis[s->len - 1].reduced;
+}
 
 static void open_pass(Writer *w)
 {

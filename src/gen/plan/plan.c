@@ -5,8 +5,8 @@
 
 enum { UB_SPARE = 24 * 1024, TMP_BYTES = 24, MIN_TILE = 64, MAX_TILE = 8192 };
 
-static const Strategy *const strategies[] = {&strategy_map, &strategy_full, &strategy_rows,
-                                             &strategy_middle};
+static const Strategy *const strategies[] = {&strategy_map, &strategy_full, &strategy_rows_full,
+                                             &strategy_rows, &strategy_middle};
 
 static void put_parameters(const Writer *w, Buf *out)
 {
@@ -123,6 +123,10 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     for (uint32_t i = 0; i < sizeof strategies / sizeof *strategies && !strategy; i++)
         if (strategies[i]->takes(&space))
             strategy = strategies[i];
+    if (!strategy) {
+        diag_error(diag, "G002", (Span){0}, "no strategy takes this pattern of reductions yet");
+        return false;
+    }
     Writer *w = writer_new(g, &space, diag);
     Buf cores = {0}, workspaces = {0}, out = {0};
     strategy->write(w, &cores, &workspaces);

@@ -157,6 +157,9 @@ static const char *loss_form(PrimGraph *g, const Node *node)
                                    "min(abs($0 - $1), %.9g) * (abs($0 - $1) - "
                                    "min(abs($0 - $1), %.9g) * 0.5) / %.9g",
                                    a, a, a);
+    case LOSS_kl_div:
+        return node_bool(node, AT_LOG_TARGET) ? "exp($1) * ($1 - $0)"
+                                              : "where($1 > 0.0, $1 * (log($1) - $0), 0.0)";
     case LOSS_soft_margin: return "softplus(-($0 * $1))";
     default: return NULL;
     }
@@ -177,10 +180,58 @@ static bool make_loss(PrimGraph *g, const Node *node, PrimValue *out)
         return true;
     if (str_is(reduction, "sum"))
         *out = prim_reduce(g, PRIM_SUM, *out, all, false);
+    else if (str_is(reduction, "batchmean"))
+        *out = prim_map2(g, "$0 / $1", prim_reduce(g, PRIM_SUM, *out, all, false),
+                         prim_size(g, *out, 1));
     else if (str_is(reduction, "mean") || reduction.len == 0)
         *out = prim_mean(g, *out, all, false);
     else
         return prim_refuse(g, node, "this reduction is not planned");
+    return true;
+}
+
+/* x . y / (max(|x|, eps) * max(|y|, eps)) along dim */
+static bool make_cosine(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    PrimValue x, y, eps = prim_number(g, node_float(node, AT_EPS, 1e-8));
+    if (!prim_value(g, node->in[0], &x) || !prim_value(g, node->in[1], &y))
+        return false;
+    int64_t dim = node_int(node, AT_DIM, 1);
+    uint32_t dims = 1u << (dim < 0 ? dim + x.rank : dim);
+    PrimValue xy = prim_reduce(g, PRIM_SUM, prim_map2(g, "$0 * $1", x, y), dims, false);
+    PrimValue xx = prim_reduce(g, PRIM_SUM, prim_map1(g, "$0 * $0", x), dims, false);
+    PrimValue yy = prim_reduce(g, PRIM_SUM, prim_map1(g, "$0 * $0", y), dims, false);
+    xx = prim_map2(g, "max(sqrt($0), $1)", xx, eps);
+    yy = prim_map2(g, "max(sqrt($0), $1)", yy, eps);
+    *out = prim_map2(g, "$0 / $1", xy, prim_map2(g, "$0 * $1", xx, yy));
+    return true;
+}
+
+/* The norm of order 2 of (a - b + eps), along the last dimension */
+static PrimValue distance(PrimGraph *g, PrimValue a, PrimValue b, double eps)
+{
+    PrimValue d = prim_map(g, "$0 - $1 + $2", 3, (PrimValue[]){a, b, prim_number(g, eps)});
+    PrimValue sum = prim_reduce(g, PRIM_SUM, prim_map1(g, "$0 * $0", d), 1u << (d.rank - 1), false);
+    return prim_map1(g, "sqrt($0)", sum);
+}
+
+static bool make_triplet(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    Str reduction = node_text(node, AT_REDUCTION);
+    double eps = node_float(node, AT_EPS, 1e-6);
+    PrimValue a, p, n;
+    if (node_float(node, AT_P, 2) != 2 || node_bool(node, AT_SWAP))
+        return prim_refuse(g, node, "only the distance of order 2 without swap is planned");
+    if (!prim_value(g, node->in[0], &a) || !prim_value(g, node->in[1], &p) ||
+        !prim_value(g, node->in[2], &n))
+        return false;
+    PrimValue gap = prim_map2(g, "$0 - $1", distance(g, a, p, eps), distance(g, a, n, eps));
+    *out = prim_map2(g, "max($0 + $1, 0.0)", gap, prim_number(g, node_float(node, AT_MARGIN, 1)));
+    uint32_t all = (1u << out->rank) - 1;
+    if (str_is(reduction, "sum"))
+        *out = prim_reduce(g, PRIM_SUM, *out, all, false);
+    else if (!str_is(reduction, "none"))
+        *out = prim_mean(g, *out, all, false);
     return true;
 }
 
@@ -194,6 +245,8 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_INSTANCE_NORM: return make_channel_norm(g, node, out);
     case OP_GROUP_NORM: return make_group_norm(g, node, out);
     case OP_LOSS: return make_loss(g, node, out);
+    case OP_COSINE_SIMILARITY: return make_cosine(g, node, out);
+    case OP_TRIPLET_LOSS: return make_triplet(g, node, out);
     default: return prim_refuse(g, node, "no strategy takes it");
     }
 }

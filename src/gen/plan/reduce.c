@@ -3,14 +3,34 @@
  * pass rather than stored. Results of the last axis reduced are scalars, else tiles. */
 #include "gen/plan/strategy.h"
 
-static const struct {
-    const char *start, *scalar, *tile;
-} reduce_words[] = {
-    [PRIM_SUM] = {"0.0", "%s + reduce_sum(%s)", "%s + %s"},
-    [PRIM_MAX] = {"-inf", "max(%s, reduce_max(%s))", "max(%s, %s)"},
-    [PRIM_MIN] = {"inf", "min(%s, reduce_min(%s))", "min(%s, %s)"},
-    [PRIM_PROD] = {"1.0", "%s * reduce_prod(%s)", "%s * %s"},
-};
+const char *const reduce_starts[] = {
+    [PRIM_SUM] = "0.0", [PRIM_MAX] = "-inf", [PRIM_MIN] = "inf", [PRIM_PROD] = "1.0"};
+const char *const reduce_steps[] = {[PRIM_SUM] = "%s + %s",
+                                    [PRIM_MAX] = "max(%s, %s)",
+                                    [PRIM_MIN] = "min(%s, %s)",
+                                    [PRIM_PROD] = "%s * %s"};
+static const char *const tile_steps[] = {[PRIM_SUM] = "%s + reduce_sum(%s)",
+                                         [PRIM_MAX] = "max(%s, reduce_max(%s))",
+                                         [PRIM_MIN] = "min(%s, reduce_min(%s))",
+                                         [PRIM_PROD] = "%s * reduce_prod(%s)"};
+
+const char *reduce_format(Writer *w, const char *form, const char *so_far, const char *operand)
+{
+    Buf out = {0};
+    const char *words[] = {so_far, operand};
+    int next = 0;
+    for (const char *c = form; *c; c++) {
+        if (c[0] == '%' && c[1] == 's') {
+            buf_puts(&out, words[next++]);
+            c++;
+        } else {
+            buf_char(&out, *c);
+        }
+    }
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text;
+}
 
 static uint64_t reduced_members(const Space *s)
 {
@@ -28,14 +48,15 @@ bool reduce_is_full(const Writer *w, uint32_t output)
 static bool in_pass(const Writer *w, PrimId id, uint32_t pass)
 {
     const Prim *p = &w->g->prims.at[id];
-    return p->op == PRIM_REDUCE && p->uses && w->level[id] == pass + 1;
+    return p->op == PRIM_REDUCE && p->uses && p->over != w->s->outer && w->level[id] == pass + 1;
 }
 
 uint32_t reduce_passes(const Writer *w)
 {
     uint32_t last = 0;
     for (uint32_t i = 1; i < w->g->prims.len; i++)
-        if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses)
+        if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses &&
+            w->g->prims.at[i].over != w->s->outer)
             last = w->level[i] - 1 > last ? w->level[i] - 1 : last;
     for (uint32_t i = 0; i < w->g->outputs.len; i++) {
         uint32_t level = w->level[w->g->outputs.at[i].is.prim];
@@ -52,7 +73,7 @@ static void write_starts(Writer *w, uint32_t pass)
     for (uint32_t i = 1; i < w->g->prims.len; i++) {
         if (!in_pass(w, i, pass))
             continue;
-        const char *start = reduce_words[w->g->prims.at[i].reduce].start;
+        const char *start = reduce_starts[w->g->prims.at[i].reduce];
         if (!tiles) {
             w->name[i] = str_format(w->arena, "r%u", w->next++);
             write_line(w, "%s = %s", w->name[i], start);
@@ -72,23 +93,10 @@ static void accumulate(Writer *w, PrimId id)
 {
     const Prim *p = &w->g->prims.at[id];
     bool tiles = !w->s->axis[w->last].reduced;
-    const char *form = tiles ? reduce_words[p->reduce].tile : reduce_words[p->reduce].scalar;
     write_needs(w, p->arg[0]);
     const char *from = tiles ? write_expr(w, p->arg[0]) : write_named(w, p->arg[0]);
-    /* the two words of a row stand in the order: so far, operand */
-    Buf out = {0};
-    const char *words[] = {w->name[id], from};
-    int next = 0;
-    for (const char *c = form; *c; c++) {
-        if (c[0] == '%' && c[1] == 's') {
-            buf_puts(&out, words[next++]);
-            c++;
-        } else {
-            buf_char(&out, *c);
-        }
-    }
-    write_line(w, "%s = %s", w->name[id], out.at);
-    buf_free(&out);
+    const char *form = tiles ? reduce_steps[p->reduce] : tile_steps[p->reduce];
+    write_line(w, "%s = %s", w->name[id], reduce_format(w, form, w->name[id], from));
 }
 
 static void mark_pass(const Writer *w, uint32_t pass, bool final, bool *wanted)

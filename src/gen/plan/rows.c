@@ -5,9 +5,12 @@
 
 enum { ROW_BLOCK = 64 };
 
-static bool takes(const Space *s) { return s->reduced && s->kept && s->axis[s->len - 1].reduced; }
+static bool takes(const Space *s)
+{
+    return s->reduced && s->kept && !s->outer && s->axis[s->len - 1].reduced;
+}
 
-static void open_pass(Writer *w)
+void rows_open_pass(Writer *w)
 {
     for (uint32_t i = 0; i < w->s->len; i++) {
         if (!w->s->axis[i].reduced)
@@ -43,7 +46,7 @@ static uint32_t last_kept(const Space *s)
 
 /* for i0, rows in mine(n0, tiles(n1, 64)):
  *     for i1 in range(rows.start, rows.stop): */
-static void open_rows(Writer *w, bool blocks)
+void rows_open(Writer *w, bool blocks)
 {
     Buf vars = {0}, axes = {0};
     uint32_t last = last_kept(w->s);
@@ -126,10 +129,10 @@ static void write_rows(Writer *w, Buf *cores, Buf *workspace)
     const char **buffers = arena_array(w->arena, const char *, w->g->outputs.len);
     (void)workspace;
     buf_puts(cores, "chip.cores");
-    open_rows(w, blocks);
+    rows_open(w, blocks);
     write_scalar_leaves(w);
     for (uint32_t pass = 0; pass <= passes; pass++)
-        reduce_pass(w, pass, pass == passes, open_pass);
+        reduce_pass(w, pass, pass == passes, rows_open_pass);
     if (blocks) {
         keep_row_outputs(w, buffers);
         w->depth--;

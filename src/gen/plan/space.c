@@ -53,19 +53,39 @@ static bool sort_axes(PrimGraph *g, Space *s)
     return true;
 }
 
+/* Whether some reduction stands below this one. */
+static bool above_another(const PrimGraph *g, PrimId id)
+{
+    for (uint32_t i = 0; i < g->prims.at[id].n_arg; i++) {
+        PrimId arg = g->prims.at[id].arg[i];
+        if (g->prims.at[arg].op == PRIM_REDUCE || above_another(g, arg))
+            return true;
+    }
+    return false;
+}
+
+/* The first reductions take one set of axes; later ones the same, or all the others. */
 static bool mark_reduced(PrimGraph *g, Space *s)
 {
-    uint64_t over = 0;
+    uint64_t inner = 0, all = used_axes(g);
     for (uint32_t i = 1; i < g->prims.len; i++) {
         const Prim *p = &g->prims.at[i];
-        if (p->op != PRIM_REDUCE || !p->uses)
+        if (p->op == PRIM_REDUCE && p->uses && !above_another(g, i)) {
+            if (inner && p->over != inner)
+                return refuse(g, "its reductions take different dimensions");
+            inner = p->over;
+        }
+    }
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        if (p->op != PRIM_REDUCE || !p->uses || p->over == inner)
             continue;
-        if (over && p->over != over)
+        if (p->over != (all & ~inner))
             return refuse(g, "its reductions take different dimensions");
-        over = p->over;
+        s->outer = p->over;
     }
     for (uint32_t i = 0; i < s->len; i++)
-        s->axis[i].reduced = s->axis[i].members & over;
+        s->axis[i].reduced = s->axis[i].members & inner;
     return true;
 }
 

@@ -17,6 +17,7 @@ typedef struct Space {
     uint32_t len;
     SpaceAxis axis[PLAN_MAX_AXES];
     uint32_t kept, reduced; /* how many of each */
+    uint64_t outer;         /* prim axes of a second reduction, over everything that is kept */
 } Space;
 
 /* False, with a diagnostic, when the tensors disagree about the order of axes, or reductions
