@@ -1,0 +1,212 @@
+/* A Craft program judged against a task. In: text, reference. Out: a verdict. */
+#include "craft/craft.h"
+
+#include "eval/eval_int.h"
+#include "ir/prove.h"
+
+const char *eval_first_error(const EvalRun *run)
+{
+    for (uint32_t i = 0; i < run->diag->items.len; i++)
+        if (run->diag->items.at[i].level == DIAG_ERROR)
+            return run->diag->items.at[i].text;
+    return "";
+}
+
+static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage, const char *reason)
+{
+    verdict_fail(run->verdict, status, stage, reason);
+    return false;
+}
+
+/* ---- the program of the right dtypes ---- */
+
+static bool dtypes_fit(const EvalRun *run, const IrProgram *p)
+{
+    for (uint32_t i = 0; i < p->operand_count && i < run->candidate->operand_count; i++) {
+        const Value *v = graph_value(run->ref->graph, run->candidate->operands[i].value);
+        if (p->tensors.at[i].dtype != v->dtype)
+            return false;
+    }
+    return p->operand_count == run->candidate->operand_count;
+}
+
+static bool read_program(EvalRun *run)
+{
+    const EvalCraft *c = run->candidate;
+    CraftFile *file = craft_read(run->arena, c->file, c->text, run->diag);
+    uint32_t variants = file && diag_ok(run->diag) ? craft_variant_count(file) : 0;
+    for (uint32_t v = 0; v < variants && !run->program; v++) {
+        IrProgram *p = craft_program(run->arena, file, v, run->diag);
+        if (p && dtypes_fit(run, p))
+            run->program = p;
+    }
+    if (!diag_ok(run->diag))
+        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK, eval_first_error(run));
+    if (!run->program)
+        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK,
+                    "no variant of the program has the task's number and dtypes of operands");
+    return true;
+}
+
+static bool prove(EvalRun *run)
+{
+    IrReport report;
+    ir_prove(run->arena, run->program, run->config->chip, &report, run->diag);
+    run->verdict->proved = report.count[IR_PROVED];
+    run->verdict->watched = report.count[IR_WATCHED];
+    if (report.count[IR_REFUSED])
+        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK, eval_first_error(run));
+    if (report.count[IR_WATCHED] && run->config->deny_unproven)
+        return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK, "not everything is proved");
+    return true;
+}
+
+/* ---- operands ---- */
+
+static const Tensor *given(const EvalReference *ref, ValueId value)
+{
+    const Graph *g = ref->graph;
+    for (uint32_t i = 0; i < g->inputs.len; i++)
+        if (g->inputs.at[i] == value)
+            return ref->in.inputs[i];
+    for (uint32_t i = 0; i < g->params.len; i++)
+        if (g->params.at[i] == value)
+            return ref->in.params[i];
+    return NULL;
+}
+
+static bool make_operands(EvalRun *run)
+{
+    const EvalCraft *c = run->candidate;
+    run->operands = arena_array(run->arena, Tensor *, c->operand_count + 1);
+    for (uint32_t i = 0; i < c->operand_count; i++) {
+        const EvalOperand *o = &c->operands[i];
+        IrRole role = run->program->tensors.at[i].role;
+        const Tensor *from = given(run->ref, o->value);
+        Tensor *copy = from && role != IR_ROLE_OUT ? tensor_copy(from) : NULL;
+        if (role == IR_ROLE_OUT)
+            run->operands[i] = tensor_new(graph_value(run->ref->graph, o->value)->dtype, o->shape);
+        else if (copy)
+            run->operands[i] = tensor_alias(copy, o->shape);
+        tensor_free(copy);
+        if (!run->operands[i])
+            return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK,
+                        str_format(run->arena, "operand '%s' has no value of that size in the task",
+                                   run->program->tensors.at[i].name));
+    }
+    return true;
+}
+
+static void free_operands(EvalRun *run)
+{
+    for (uint32_t i = 0; run->operands && i < run->candidate->operand_count; i++)
+        tensor_free(run->operands[i]);
+}
+
+/* ---- comparison ---- */
+
+static Tensor *output_of(const EvalRun *run, ValueId value)
+{
+    for (uint32_t i = 0; i < run->candidate->operand_count; i++)
+        if (run->candidate->operands[i].value == value &&
+            run->program->tensors.at[i].role != IR_ROLE_IN)
+            return run->operands[i];
+    return NULL;
+}
+
+static void note_errors(Verdict *v, const CompareResult *r, const char *tensor)
+{
+    if (!(v->max_abs_err >= r->max_abs_err))
+        v->max_abs_err = r->max_abs_err;
+    if (!(v->max_rel_err >= r->max_rel_err))
+        v->max_rel_err = r->max_rel_err;
+    if (compare_ok(r) || v->first_bad.any)
+        return;
+    v->first_bad.any = true;
+    v->first_bad.tensor = tensor;
+    v->first_bad.index = (uint64_t)(r->first_bad < 0 ? 0 : r->first_bad);
+    v->first_bad.got = r->got;
+    v->first_bad.want = r->want;
+}
+
+static bool compare(EvalRun *run)
+{
+    const EvalReference *ref = run->ref;
+    bool ok = true;
+    for (uint32_t i = 0; i < ref->graph->outputs.len; i++) {
+        Tensor *out = output_of(run, ref->graph->outputs.at[i]);
+        Tensor *got = out ? tensor_alias(out, ref->want[i]->shape) : NULL;
+        if (!got)
+            return fail(run, VERDICT_WRONG, STAGE_COMPARE,
+                        str_format(run->arena, "output %u is not written", i));
+        CompareResult r = compare_tensors(got, ref->want[i], &ref->spec,
+                                          (const Tensor *const *)ref->in.inputs, ref->in.n_inputs);
+        const char *name = str_format(run->arena, "output %u", i);
+        note_errors(run->verdict, &r, name);
+        if (!compare_ok(&r)) {
+            Buf text = {0};
+            compare_print(&r, &text);
+            verdict_fail(run->verdict, VERDICT_WRONG, STAGE_COMPARE,
+                         str_format(run->arena, "%s: %s", name, text.at));
+            buf_free(&text);
+            ok = false;
+        }
+        tensor_free(got);
+    }
+    run->verdict->correct = ok ? VERDICT_YES : VERDICT_NO;
+    return ok;
+}
+
+bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *ref,
+                const EvalConfig *config, Verdict *verdict, Diag *diag)
+{
+    EvalRun run = {.arena = arena,
+                   .candidate = candidate,
+                   .ref = ref,
+                   .config = config,
+                   .verdict = verdict,
+                   .diag = diag};
+    bool ok = read_program(&run) && prove(&run) && make_operands(&run);
+    if (ok)
+        ok = config->engine == EVAL_TWIN ? eval_run_twin(&run) : eval_run_interp(&run);
+    ok = ok && compare(&run);
+    if (ok && verdict->status == VERDICT_OK)
+        verdict->stage = STAGE_DONE;
+    free_operands(&run);
+    return verdict->status == VERDICT_OK;
+}
+
+/* ---- a file that was not planned here ---- */
+
+static bool next_of(const Graph *g, bool output, uint32_t *next, ValueId *value)
+{
+    uint32_t inputs = g->inputs.len, n = output ? g->outputs.len : inputs + g->params.len;
+    if (*next == n)
+        return false;
+    *value = output           ? g->outputs.at[*next]
+             : *next < inputs ? g->inputs.at[*next]
+                              : g->params.at[*next - inputs];
+    ++*next;
+    return true;
+}
+
+bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand **operands,
+               Diag *diag)
+{
+    uint32_t in = 0, out = 0;
+    *operands = arena_array(arena, EvalOperand, p->operand_count + 1);
+    for (uint32_t i = 0; i < p->operand_count; i++) {
+        const IrTensor *t = &p->tensors.at[i];
+        EvalOperand *o = &(*operands)[i];
+        bool output = t->role == IR_ROLE_OUT;
+        if (!next_of(graph, output, output ? &out : &in, &o->value)) {
+            diag_error(diag, "V001", t->at, "'%s' has no %s in the task to stand for", t->name,
+                       output ? "output" : "input");
+            return false;
+        }
+        o->shape = graph_value(graph, o->value)->shape;
+        if (o->shape.rank == 0)
+            o->shape = (Shape){.rank = 1, .dim = {1}};
+    }
+    return true;
+}

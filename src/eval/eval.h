@@ -1,0 +1,72 @@
+/* A candidate becomes a verdict: the same stages always, each with its own way of failing.
+ *
+ *     reference: inputs from a seed, the right answer from the graph       (once per case)
+ *     craft:     check ─▶ lower ─▶ AscendC text ─▶ twin: compile, run ─▶ compare
+ *
+ * The reference never comes near the candidate's processes: outputs are compared here, after
+ * the run. */
+#ifndef EVAL_EVAL_H
+#define EVAL_EVAL_H
+
+#include "graph/inputs.h"
+#include "ir/ir.h"
+#include "npu/npu.h"
+#include "verdict/verdict.h"
+
+/* One case: the inputs, and what is to come out. */
+typedef struct EvalReference {
+    const Graph *graph;
+    TaskInputs in;
+    Tensor **want;
+    CompareSpec spec;
+    Probe probe; /* the law the inputs follow, and which trivial answers the task lets pass */
+} EvalReference;
+
+/* Draws inputs that tell right answers from trivial ones, and evaluates the graph. */
+bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                    EvalReference *ref, Diag *diag);
+void eval_reference_free(EvalReference *ref);
+
+/* What a parameter of the candidate's host function stands for. */
+typedef struct EvalOperand {
+    ValueId value; /* of the graph */
+    Shape shape;   /* as the candidate sees the same elements */
+} EvalOperand;
+
+typedef struct EvalSetting {
+    const char *name; /* of a choice or an attribute */
+    double value;
+} EvalSetting;
+
+typedef struct EvalCraft {
+    const char *file;
+    Str text;
+    const EvalOperand *operands; /* one per operand of the host function */
+    uint32_t operand_count;
+    const EvalSetting *settings;
+    uint32_t setting_count;
+} EvalCraft;
+
+typedef enum EvalEngine {
+    EVAL_TWIN,   /* AscendC text, compiled and run on the simulated chip */
+    EVAL_INTERP, /* the reference interpreter of tile IR: what the program means */
+} EvalEngine;
+
+typedef struct EvalConfig {
+    const NpuChip *chip;
+    EvalEngine engine;
+    uint64_t seed;
+    bool trust;         /* run without a full sandbox: the text is our own */
+    bool deny_unproven; /* what is not proved is an error */
+} EvalConfig;
+
+/* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */
+bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *ref,
+                const EvalConfig *config, Verdict *verdict, Diag *diag);
+
+/* The parameters of a Craft file in the order of the task: inputs, parameters, outputs. False
+ * with a diagnostic when they do not fit. */
+bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand **operands,
+               Diag *diag);
+
+#endif

@@ -1,0 +1,23 @@
+/* The right answer of one case. In: a graph, a seed. Out: inputs, outputs, tolerance. */
+#include "eval/eval.h"
+
+enum { REFERENCE_MOST_BYTES = 1 << 30 };
+
+bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                    EvalReference *ref, Diag *diag)
+{
+    EvalOptions options = {.seed = seed, .wide = true, .memory = (int64_t)REFERENCE_MOST_BYTES * 8};
+    *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule)};
+    ref->want = arena_array(arena, Tensor *, graph->outputs.len + 1);
+    return graph_probe(graph, &ref->spec, &options, &ref->probe, diag) &&
+           graph_inputs(graph, seed, ref->probe.law, &ref->in, diag) &&
+           graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag);
+}
+
+void eval_reference_free(EvalReference *ref)
+{
+    for (uint32_t i = 0; ref->want && ref->graph && i < ref->graph->outputs.len; i++)
+        tensor_free(ref->want[i]);
+    graph_inputs_free(&ref->in);
+    ref->want = NULL;
+}
