@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 #include "cmd/run.h"
 
-#include "base/rng.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -205,30 +204,67 @@ static const char *const *ended_list(Arena *arena, NameList *list)
     return list->at;
 }
 
-static int run_file(Arena *arena, const char *path, RunOptions *options)
+static int run_file(Job *job, const char *path, RunOptions *options)
+{
+    if (!file_read(job->arena, path, 16 << 20, &job->source.text, &job->diag) || !read_tiling(job))
+        return complain(job);
+    job->diag.source = job->source.text;
+    job->source.path = path;
+    job->source.dir = path_dir(job->arena, path);
+    job->source.kernel = options->kernel;
+    job->source.include_dirs = ended_list(job->arena, &options->include_dirs);
+    job->source.defines = ended_list(job->arena, &options->defines);
+    job->launch.tensors = job->tensors.at;
+    job->launch.tensor_count = job->tensors.len;
+    job->launch.blocks = (uint32_t)options->blocks;
+    job->launch.tiling_key = (uint64_t)options->tiling_key;
+    job->launch.workspace = (uint64_t)options->workspace;
+    return run_kernel(job);
+}
+
+/* An operator project: op_host decides blocks and tiling. */
+static int run_project(Job *job, const char *path, RunOptions *options)
+{
+    TwinProject project;
+    if (!twin_project_read(job->arena, path, &project, &job->diag))
+        return complain(job);
+    project.include_dirs = ended_list(job->arena, &options->include_dirs);
+    TwinOpened *opened =
+        twin_project_open(job->arena, &project, &job->twin, &job->verdict, &job->diag);
+    if (!opened)
+        return show(job, false);
+    TwinCase kase = {.op = options->kernel, .tensors = job->tensors.at,
+                     .tensor_count = job->tensors.len, .attrs = options->attrs};
+    TwinTensors made = {0};
+    bool ran = twin_project_run(job->arena, opened, &kase, &job->twin, &made, &job->run,
+                                &job->verdict, &job->diag);
+    twin_project_close(opened);
+    for (uint32_t i = 0; i < made.len; i++) {
+        vec_push(job->arena, &job->tensors, made.at[i]);
+        vec_push(job->arena, &job->files, NULL);
+    }
+    if (ran && !write_outputs(job))
+        return complain(job);
+    if (job->verdict.status == VERDICT_OK)
+        job->verdict.stage = STAGE_DONE;
+    return show(job, ran);
+}
+
+static int run_path(Arena *arena, const char *path, RunOptions *options)
 {
     Job job = {.arena = arena, .options = options, .verdict = verdict_make()};
     job.verdict.candidate = path;
     job.diag = diag_make(arena, path, (Str){0});
     job.twin = (TwinOptions){.chip = options->chip, .seed = options->seed, .trust = options->trust,
                              .run_seconds = options->seconds, .keep_going = true};
-    if (!file_read(arena, path, 16 << 20, &job.source.text, &job.diag) ||
-        !add_tensors(&job, &options->inputs, SIM_IN) ||
+    int status = CMD_USAGE;
+    if (!add_tensors(&job, &options->inputs, SIM_IN) ||
         !add_tensors(&job, &options->inouts, SIM_INOUT) ||
-        !add_tensors(&job, &options->outputs, SIM_OUT) || !read_tiling(&job))
-        return complain(&job);
-    job.diag.source = job.source.text;
-    job.source.path = path;
-    job.source.dir = path_dir(arena, path);
-    job.source.kernel = options->kernel;
-    job.source.include_dirs = ended_list(arena, &options->include_dirs);
-    job.source.defines = ended_list(arena, &options->defines);
-    job.launch.tensors = job.tensors.at;
-    job.launch.tensor_count = job.tensors.len;
-    job.launch.blocks = (uint32_t)options->blocks;
-    job.launch.tiling_key = (uint64_t)options->tiling_key;
-    job.launch.workspace = (uint64_t)options->workspace;
-    int status = run_kernel(&job);
+        !add_tensors(&job, &options->outputs, SIM_OUT))
+        status = complain(&job);
+    else
+        status = file_is_dir(path) ? run_project(&job, path, options)
+                                   : run_file(&job, path, options);
     for (uint32_t i = 0; i < job.tensors.len; i++)
         heap_free(job.tensors.at[i].data);
     return status;
@@ -252,8 +288,9 @@ int cmd_run(int argc, char **argv)
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };
-    CmdUsage usage = {"run", "KERNEL.cpp [--in ...] [--out ...]",
-                      "Compiles an AscendC kernel and runs it on simulated cores.",
+    CmdUsage usage = {"run", "KERNEL.cpp|PROJECT [--in ...] [--out ...]",
+                      "Compiles an AscendC kernel, or an operator project (op_host and op_kernel), "
+                      "and runs it\non simulated cores.",
                       "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
                       "--blocks 8",
                       options, sizeof options / sizeof *options, 1, 1};
@@ -269,7 +306,7 @@ int cmd_run(int argc, char **argv)
                                                 : "no such chip is simulated");
             status = CMD_USAGE;
         } else {
-            status = run_file(&args.arena, args.words[0], &o);
+            status = run_path(&args.arena, args.words[0], &o);
         }
     }
     cmd_done(&args);

@@ -3,7 +3,7 @@
 #define CMD_RUN_H
 
 #include "base/file.h"
-#include "twin/twin.h"
+#include "twin/project.h"
 
 typedef struct RunOptions {
     const char *kernel, *tiling;

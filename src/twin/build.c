@@ -437,6 +437,9 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
     add_word(b, &words, b->places->compiler);
     const char *const rest[] = {"-static", "-o", in_dir(b, "program"), runtime, "-lm", "-Wl,-s",
                                 NULL};
+    /* clang's own path says C; the C++ library is wanted only on the host side. */
+    if (b->places->is_clang && b->unit->host)
+        add_word(b, &words, "--driver-mode=g++");
     if (b->places->linker)
         add_word(b, &words, b->places->linker);
     for (uint32_t i = 0; i < b->unit->text_count; i++)

@@ -1,0 +1,449 @@
+/* Operator projects: finds the files, asks the host side for the tiling, compiles the kernel for
+ * the case's dtypes and launches it as the framework would: inputs, outputs, workspace, tiling. */
+#include "twin/project.h"
+
+#include "twin/twin_int.h"
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TEXT = 8 << 20, MOST_DEPTH = 4, MOST_FILES = 200 };
+
+struct TwinOpened {
+    const TwinProject *project;
+    TwinHost *host;
+};
+
+/* --- finding the files ----------------------------------------------------------------------- */
+
+typedef enum Side { NO_SIDE, HOST_SIDE, KERNEL_SIDE } Side;
+
+static Side side_of(const char *name, Side outer)
+{
+    if (strcmp(name, "op_host") == 0)
+        return HOST_SIDE;
+    return strcmp(name, "op_kernel") == 0 ? KERNEL_SIDE : outer;
+}
+
+static bool read_file(Arena *arena, const char *path, Side side, TwinProject *project, Diag *diag)
+{
+    Str name = path_base(path);
+    if (side == NO_SIDE || !str_ends(name, ".cpp"))
+        return true;
+    TwinHostFile file = {.path = path};
+    if (!file_read(arena, path, MOST_TEXT, &file.text, diag))
+        return false;
+    if (side == HOST_SIDE)
+        vec_push(arena, &project->host, file);
+    else
+        vec_push(arena, &project->kernel, file);
+    return true;
+}
+
+static bool walk(Arena *arena, const char *dir, Side side, int depth, TwinProject *project,
+                 Diag *diag)
+{
+    NameList names = {0};
+    if (depth > MOST_DEPTH || project->host.len + project->kernel.len > MOST_FILES)
+        return true;
+    if (!file_list(arena, dir, &names, diag))
+        return false;
+    for (uint32_t i = 0; i < names.len; i++) {
+        const char *path = path_join(arena, dir, names.at[i]);
+        bool ok = file_is_dir(path)
+                      ? walk(arena, path, side_of(names.at[i], side), depth + 1, project, diag)
+                      : read_file(arena, path, side, project, diag);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool twin_project_read(Arena *arena, const char *dir, TwinProject *project, Diag *diag)
+{
+    *project = (TwinProject){.dir = dir};
+    Str base = path_base(dir);
+    Side side = side_of(str_dup(arena, base), NO_SIDE);
+    if (!walk(arena, dir, side, 0, project, diag))
+        return false;
+    if (!project->host.len || !project->kernel.len)
+        diag_error(diag, "T030", (Span){0}, "%s: no operator project: %s has no .cpp file", dir,
+                   project->host.len ? "op_kernel" : "op_host");
+    return project->host.len && project->kernel.len;
+}
+
+/* --- include paths --------------------------------------------------------------------------- */
+
+static void add_dir(Arena *arena, NameList *dirs, const char *dir)
+{
+    char real[PATH_MAX];
+    if (!realpath(dir, real))
+        return;
+    for (uint32_t i = 0; i < dirs->len; i++)
+        if (strcmp(dirs->at[i], real) == 0)
+            return;
+    vec_push(arena, dirs, str_dup(arena, str_from(real)));
+}
+
+static const char *const *project_dirs(Arena *arena, const TwinProject *project, const char *first)
+{
+    NameList dirs = {0};
+    if (first && project->dir)
+        add_dir(arena, &dirs, path_dir(arena, first));
+    for (uint32_t i = 0; project->dir && i < project->host.len; i++)
+        add_dir(arena, &dirs, path_dir(arena, project->host.at[i].path));
+    for (uint32_t i = 0; project->dir && i < project->kernel.len; i++)
+        add_dir(arena, &dirs, path_dir(arena, project->kernel.at[i].path));
+    if (project->dir)
+        add_dir(arena, &dirs, project->dir);
+    for (const char *const *dir = project->include_dirs; dir && *dir; dir++)
+        add_dir(arena, &dirs, *dir);
+    vec_push(arena, &dirs, NULL);
+    return dirs.at;
+}
+
+TwinOpened *twin_project_open(Arena *arena, const TwinProject *project, const TwinOptions *options,
+                              Verdict *verdict, Diag *diag)
+{
+    TwinHostSource source = {.files = project->host.at,
+                             .file_count = project->host.len,
+                             .include_dirs = project_dirs(arena, project, NULL)};
+    TwinHost *host = twin_host_compile(arena, &source, options, verdict, diag);
+    if (!host)
+        return NULL;
+    TwinOpened *opened = arena_new(arena, TwinOpened);
+    *opened = (TwinOpened){.project = project, .host = host};
+    return opened;
+}
+
+void twin_project_close(TwinOpened *opened) { twin_host_release(opened->host); }
+const TwinHost *twin_project_host(const TwinOpened *opened) { return opened->host; }
+
+/* --- one case -------------------------------------------------------------------------------- */
+
+typedef struct CaseRun {
+    Arena *arena;
+    const TwinOpened *opened;
+    const TwinCase *kase;
+    const TwinOptions *options;
+    const TwinOp *op;
+    TwinTensors tensors; /* inputs in the order of the definition, then outputs */
+    VEC(TwinHostTensor) inputs, outputs;
+    TwinTiling tiling;
+    Verdict *verdict;
+    Diag *diag;
+} CaseRun;
+
+static bool fail(CaseRun *c, const char *reason)
+{
+    verdict_fail(c->verdict, VERDICT_BAD_TILING, STAGE_TILING, reason);
+    return false;
+}
+
+static bool choose_op(CaseRun *c)
+{
+    const TwinOps *ops = twin_host_ops(c->opened->host);
+    for (uint32_t i = 0; i < ops->len; i++)
+        if (!c->kase->op || strcmp(ops->at[i].name, c->kase->op) == 0)
+            c->op = &ops->at[i];
+    if (!c->op)
+        return fail(c, str_format(c->arena, "the project defines no operator '%s'", c->kase->op));
+    if (!c->kase->op && ops->len > 1)
+        return fail(c, "the project defines several operators, name one");
+    return true;
+}
+
+/* Names alike but for case and '_'. */
+static bool alike(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a == '_')
+            a++;
+        while (*b == '_')
+            b++;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+static bool name_known(const TwinOpTensors *declared, const char *name)
+{
+    for (uint32_t i = 0; i < declared->len; i++)
+        if (alike(declared->at[i].name, name))
+            return true;
+    return false;
+}
+
+/* Tensors of one role that no definition names are taken in order. */
+static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
+{
+    uint32_t next = 0;
+    for (uint32_t d = 0; d < declared->len; d++) {
+        bool found = false;
+        for (uint32_t i = 0; i < c->kase->tensor_count; i++) {
+            TwinTensor *tensor = &c->kase->tensors[i];
+            if ((tensor->role == SIM_OUT) != output || !alike(tensor->name, declared->at[d].name))
+                continue;
+            found = true;
+            TwinHostTensor one = {.declared = d, .tensor = tensor};
+            if (output)
+                vec_push(c->arena, &c->outputs, one);
+            else
+                vec_push(c->arena, &c->inputs, one);
+        }
+        for (; !found && next < c->kase->tensor_count; next++) {
+            TwinTensor *tensor = &c->kase->tensors[next];
+            if ((tensor->role == SIM_OUT) != output || name_known(declared, tensor->name))
+                continue;
+            found = true;
+            TwinHostTensor one = {.declared = d, .tensor = tensor};
+            if (output)
+                vec_push(c->arena, &c->outputs, one);
+            else
+                vec_push(c->arena, &c->inputs, one);
+        }
+    }
+}
+
+static bool has_declared(const TwinHostTensor *list, uint32_t count, uint32_t declared)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].declared == declared)
+            return true;
+    return false;
+}
+
+static bool check_inputs(CaseRun *c)
+{
+    for (uint32_t d = 0; d < c->op->inputs.len; d++)
+        if (c->op->inputs.at[d].need == TWIN_REQUIRED &&
+            !has_declared(c->inputs.at, c->inputs.len, d))
+            return fail(c, str_format(c->arena, "input '%s' is required",
+                                      c->op->inputs.at[d].name));
+    return true;
+}
+
+static TwinTilingRequest tiling_request(const CaseRun *c)
+{
+    return (TwinTilingRequest){.op = c->op,
+                               .inputs = c->inputs.at,
+                               .input_count = c->inputs.len,
+                               .outputs = c->outputs.at,
+                               .output_count = c->outputs.len,
+                               .attrs = &c->kase->attrs};
+}
+
+static bool allocate(CaseRun *c, TwinTensor *tensor)
+{
+    uint64_t bytes = dtype_bytes(tensor->dtype);
+    for (uint32_t d = 0; d < tensor->rank; d++)
+        if (__builtin_mul_overflow(bytes, tensor->shape[d], &bytes) || bytes > 1ull << 36)
+            return fail(c, "an inferred output is too large");
+    tensor->bytes = (size_t)bytes;
+    tensor->data = heap_alloc(tensor->bytes + 1);
+    return true;
+}
+
+/* The column of the op definition that the inputs' dtypes fit; -1: none. */
+static int find_combination(const CaseRun *c)
+{
+    uint32_t columns = c->inputs.len ? c->op->inputs.at[c->inputs.at[0].declared].dtypes.len : 0;
+    for (uint32_t column = 0; column < columns; column++) {
+        bool fits = true;
+        for (uint32_t i = 0; i < c->inputs.len; i++) {
+            const TwinOpTensor *declared = &c->op->inputs.at[c->inputs.at[i].declared];
+            fits = fits && column < declared->dtypes.len &&
+                   declared->dtypes.at[column] == twin_ge_dtype(c->inputs.at[i].tensor->dtype);
+        }
+        if (fits)
+            return (int)column;
+    }
+    return -1;
+}
+
+static void set_output_dtypes(const CaseRun *c, int column, TwinTensor *outputs)
+{
+    for (uint32_t i = 0; i < c->op->outputs.len; i++)
+        if ((uint32_t)column < c->op->outputs.at[i].dtypes.len)
+            twin_from_ge_dtype(c->op->outputs.at[i].dtypes.at[column], &outputs[i].dtype);
+}
+
+/* Outputs nobody gave: as many as declared, shaped by the operator's own inference. */
+static bool infer_outputs(CaseRun *c, TwinTensors *made)
+{
+    uint32_t count = c->op->outputs.len;
+    if (c->outputs.len)
+        return true;
+    TwinTensor *list = arena_array(c->arena, TwinTensor, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = (TwinTensor){.name = c->op->outputs.at[i].name, .role = SIM_OUT};
+        TwinHostTensor one = {.declared = i, .tensor = &list[i]};
+        vec_push(c->arena, &c->outputs, one);
+    }
+    int column = find_combination(c);
+    if (column < 0 && c->inputs.len)
+        return fail(c, "the operator is not defined for these input dtypes");
+    set_output_dtypes(c, column, list);
+    TwinTilingRequest request = tiling_request(c);
+    if (!twin_host_infer(c->arena, c->opened->host, &request, c->options, list, count, c->verdict))
+        return false;
+    set_output_dtypes(c, column, list);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!allocate(c, &list[i]))
+            return false;
+        vec_push(c->arena, made, list[i]);
+    }
+    return true;
+}
+
+/* --- the kernel of a case -------------------------------------------------------------------- */
+
+static const char *upper(Arena *arena, const char *name)
+{
+    char *copy = str_dup(arena, str_from(name));
+    for (char *at = copy; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return copy;
+}
+
+static void define_tensor(CaseRun *c, NameList *defines, const char *name, const TwinTensor *tensor)
+{
+    const char *big = upper(c->arena, name);
+    vec_push(c->arena, defines,
+             str_format(c->arena, "DTYPE_%s=%s", big, dtype_rows[tensor->dtype].cxx));
+    vec_push(c->arena, defines,
+             str_format(c->arena, "ORIG_DTYPE_%s=%s", big,
+                        twin_ge_dtype_name(twin_ge_dtype(tensor->dtype))));
+    vec_push(c->arena, defines, str_format(c->arena, "FORMAT_%s=FORMAT_ND", big));
+}
+
+static const char *const *case_defines(CaseRun *c, Str header)
+{
+    NameList defines = {0};
+    for (uint32_t i = 0; i < c->inputs.len; i++)
+        define_tensor(c, &defines, c->op->inputs.at[c->inputs.at[i].declared].name,
+                      c->inputs.at[i].tensor);
+    for (uint32_t i = 0; i < c->outputs.len; i++)
+        define_tensor(c, &defines, c->op->outputs.at[c->outputs.at[i].declared].name,
+                      c->outputs.at[i].tensor);
+    if (str_find(header, STR("TILING_KEY_VAR")) >= 0)
+        vec_push(c->arena, &defines,
+                 str_format(c->arena, "TILING_KEY_VAR=%lluUL", (unsigned long long)c->tiling.key));
+    vec_push(c->arena, &defines, NULL);
+    return defines.at;
+}
+
+/* The file and entry whose name is the operator's. */
+static bool find_kernel(CaseRun *c, TwinSource *source)
+{
+    const TwinProject *project = c->opened->project;
+    const TwinHostFile *only = NULL;
+    uint32_t with_entry = 0;
+    for (uint32_t i = 0; i < project->kernel.len; i++) {
+        TwinEntries entries = {0};
+        twin_entry_scan(c->arena, project->kernel.at[i].text, &entries);
+        with_entry += entries.len > 0;
+        only = entries.len ? &project->kernel.at[i] : only;
+        for (uint32_t e = 0; e < entries.len; e++) {
+            if (!alike(entries.at[e].name, c->op->name))
+                continue;
+            source->kernel = entries.at[e].name;
+            source->path = project->kernel.at[i].path;
+            source->text = project->kernel.at[i].text;
+            return true;
+        }
+    }
+    if (with_entry == 1) {
+        source->path = only->path;
+        source->text = only->text;
+        return true;
+    }
+    verdict_fail(c->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                 str_format(c->arena, "op_kernel has no kernel for operator '%s'", c->op->name));
+    return false;
+}
+
+static TwinKernel *compile_case(CaseRun *c)
+{
+    TwinSource source = {0};
+    if (!find_kernel(c, &source) ||
+        !twin_host_header(c->arena, c->opened->host, c->op, c->options, &source.prelude,
+                          c->verdict))
+        return NULL;
+    source.include_dirs = project_dirs(c->arena, c->opened->project, source.path);
+    source.defines = case_defines(c, source.prelude);
+    c->diag->file = source.path;
+    c->diag->source = source.text;
+    return twin_compile(c->arena, &source, c->options, c->verdict, c->diag);
+}
+
+/* --- the launch ------------------------------------------------------------------------------ */
+
+typedef VEC(TwinArg) ArgList;
+
+/* All tensors of one declaration, one behind the other, become one argument. */
+static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTensor *given,
+                     uint32_t count, ArgList *args)
+{
+    for (uint32_t d = 0; d < declared->len; d++) {
+        TwinArg arg = {.kind = TWIN_ARG_NULL, .index = c->tensors.len};
+        for (uint32_t i = 0; i < count; i++) {
+            if (given[i].declared != d)
+                continue;
+            vec_push(c->arena, &c->tensors, *given[i].tensor);
+            arg.count++;
+        }
+        if (declared->at[d].need == TWIN_DYNAMIC)
+            arg.kind = TWIN_ARG_LIST;
+        else if (arg.count)
+            arg.kind = TWIN_ARG_TENSOR;
+        vec_push(c->arena, args, arg);
+    }
+}
+
+static bool launch_case(CaseRun *c, const TwinKernel *kernel, TwinRun *run)
+{
+    ArgList args = {0};
+    add_args(c, &c->op->inputs, c->inputs.at, c->inputs.len, &args);
+    add_args(c, &c->op->outputs, c->outputs.at, c->outputs.len, &args);
+    TwinArg workspace = {.kind = TWIN_ARG_WORKSPACE}, tiling = {.kind = TWIN_ARG_TILING};
+    vec_push(c->arena, &args, workspace);
+    vec_push(c->arena, &args, tiling);
+    TwinLaunch launch = {.tensors = c->tensors.at,
+                         .tensor_count = c->tensors.len,
+                         .args = args.at,
+                         .arg_count = args.len,
+                         .blocks = c->tiling.blocks,
+                         .tiling = c->tiling.bytes,
+                         .tiling_key = c->tiling.key,
+                         .workspace = c->tiling.workspace};
+    return twin_run(c->arena, kernel, &launch, c->options, run, c->verdict);
+}
+
+bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *kase,
+                      const TwinOptions *options, TwinTensors *outputs, TwinRun *run,
+                      Verdict *verdict, Diag *diag)
+{
+    CaseRun c = {.arena = arena, .opened = opened, .kase = kase, .options = options,
+                 .verdict = verdict, .diag = diag};
+    verdict->stage = STAGE_TILING;
+    *run = (TwinRun){0};
+    if (!choose_op(&c))
+        return false;
+    collect(&c, &c.op->inputs, false);
+    collect(&c, &c.op->outputs, true);
+    if (!check_inputs(&c) || !infer_outputs(&c, outputs))
+        return false;
+    TwinTilingRequest request = tiling_request(&c);
+    if (!twin_host_tiling(arena, opened->host, &request, options, &c.tiling, verdict))
+        return false;
+    TwinKernel *kernel = compile_case(&c);
+    if (!kernel)
+        return false;
+    bool ok = launch_case(&c, kernel, run);
+    twin_release(kernel);
+    return ok;
+}
