@@ -1,0 +1,339 @@
+/* Pass 2, init. In: the launched kernels. Out: each class's members: which storage every buffer
+ * of the source gets, queues with their slots, TBufs shared by what never lives at one time.
+ *
+ *     loads and vector work          TQue<VECIN>
+ *     vector work and stores         TQue<VECOUT>
+ *     loads and stores               TQueBind<VECIN, VECOUT>, with a hand-over to V in between
+ *     vector work only               TBuf
+ *     transfers in any other order   TBuf, and flags by hand around each transfer stage
+ */
+#include "lower/lower_int.h"
+
+/* ---- load(..., pad=v): what lies past the last loaded block is filled by the vector unit ---- */
+
+static bool needs_fill(const Lower *l, const IrStmt *s)
+{
+    if (s->kind != IR_S_LOAD || !s->pad || s->src_count)
+        return false;
+    uint32_t axis = s->dst.rank - 1;
+    for (uint32_t i = s->access.rank; i-- > 0;) {
+        if (!s->access.size[i])
+            continue;
+        if (!ir_same(l->ir, s->access.size[i], s->dst.size[axis]))
+            return true;
+        if (axis-- == 0)
+            break;
+    }
+    return false;
+}
+
+static IrStmtId new_fill(Lower *l, const IrStmt *load, IrView dst)
+{
+    IrStmtId id = ir_stmt_new(l->ir, IR_S_OP, load->at);
+    IrStmt *f = &l->ir->stmts.at[id];
+    f->op = IR_T_FILL;
+    f->dst = dst;
+    f->scalar_count = 1;
+    f->scalar[0] = load->pad;
+    return id;
+}
+
+static IrExprId range_size(const IrAccess *a, uint32_t from_end)
+{
+    for (uint32_t i = a->rank; i-- > 0;)
+        if (a->size[i] && from_end-- == 0)
+            return a->size[i];
+    return 0;
+}
+
+/* The columns after the last block of each row, then whole rows below. */
+static void add_fills(Lower *l, const IrStmt *load, IrBlock *to)
+{
+    const IrView *v = &load->dst;
+    uint32_t col = v->rank - 1;
+    int64_t block = 32 / (int64_t)dtype_bytes(view_dtype(v));
+    IrView right = *v;
+    IrExprId got = lx_align(l, range_size(&load->access, 0), block);
+    right.start[col] = lx_add(l, v->start[col], got);
+    right.size[col] = lx_max(l, lx_sub(l, v->size[col], got), lx_int(l, 0));
+    if (lx_most(l, right.size[col]) > 0)
+        vec_push(l->arena, to, new_fill(l, load, right));
+    IrExprId rows = v->rank == 2 ? range_size(&load->access, 1) : 0;
+    if (!rows || ir_same(l->ir, rows, v->size[0]))
+        return;
+    IrView below = *v;
+    below.start[0] = lx_add(l, v->start[0], rows);
+    below.size[0] = lx_sub(l, v->size[0], rows);
+    vec_push(l->arena, to, new_fill(l, load, below));
+}
+
+static void collect_fills(Lower *l, const IrBlock *block, IrBlock *fills)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt s = l->ir->stmts.at[block->at[i]];
+        if (needs_fill(l, &s))
+            add_fills(l, &s, fills);
+    }
+}
+
+static void split_pads(Lower *l, IrBlock *block);
+
+static void split_pads_in(Lower *l, IrStmtId id)
+{
+    IrBlock body = l->ir->stmts.at[id].body, orelse = l->ir->stmts.at[id].orelse;
+    split_pads(l, &body);
+    split_pads(l, &orelse);
+    l->ir->stmts.at[id].body = body;
+    l->ir->stmts.at[id].orelse = orelse;
+}
+
+/* The fills go first in a compute stage of their own, right after the loads. */
+static void split_pads(Lower *l, IrBlock *block)
+{
+    IrBlock out = {0};
+    for (uint32_t i = 0; i < block->len; i++) {
+        IrStmtId id = block->at[i];
+        vec_push(l->arena, &out, id);
+        IrStmt *s = &l->ir->stmts.at[id];
+        if (s->kind != IR_S_STAGE) {
+            split_pads_in(l, id);
+            continue;
+        }
+        IrBlock fills = {0}, body = s->body;
+        Span at = s->at;
+        collect_fills(l, &body, &fills);
+        if (!fills.len)
+            continue;
+        IrStmtId stage = ir_stmt_new(l->ir, IR_S_STAGE, at);
+        l->ir->stmts.at[stage].stage = IR_COMPUTE;
+        l->ir->stmts.at[stage].body = fills;
+        vec_push(l->arena, &out, stage);
+    }
+    *block = out;
+}
+
+/* ---- which storage ---- */
+
+static bool in_order(const Part *a, const Part *b)
+{
+    return !a->any || !b->any || a->last < b->first;
+}
+
+static bool fits_queue(const Episode *e)
+{
+    return in_order(&e->load, &e->vector) && in_order(&e->vector, &e->store) &&
+           in_order(&e->load, &e->store);
+}
+
+static void classify(Lower *l, uint32_t buffer)
+{
+    Placed *p = &l->plan->placed.at[buffer];
+    for (uint32_t i = 0; i < l->plan->episodes.len; i++) {
+        const Episode *e = &l->plan->episodes.at[i];
+        if (e->buffer != buffer)
+            continue;
+        p->touches |= (uint8_t)((e->load.any ? TOUCH_LOAD : 0) |
+                                (e->vector.any ? TOUCH_VECTOR : 0) |
+                                (e->store.any ? TOUCH_STORE : 0));
+        p->loose = p->loose || !fits_queue(e);
+    }
+    if (!(p->touches & (TOUCH_LOAD | TOUCH_STORE)))
+        p->loose = false;
+    p->direct = p->touches == (TOUCH_LOAD | TOUCH_STORE);
+}
+
+static AscStorage storage_of(const Placed *p)
+{
+    bool load = p->touches & TOUCH_LOAD, store = p->touches & TOUCH_STORE;
+    if (p->loose || (!load && !store))
+        return ASC_TBUF;
+    return load && store ? ASC_QUE_BIND : load ? ASC_QUE_IN : ASC_QUE_OUT;
+}
+
+static void mark_compared(Lower *l, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &l->ir->stmts.at[block->at[i]];
+        mark_compared(l, &s->body);
+        mark_compared(l, &s->orelse);
+        if (s->kind != IR_S_OP || ir_tile_ops[s->op].kind != IR_CLASS_COMPARE)
+            continue;
+        for (uint32_t k = 0; k < s->src_count; k++)
+            l->plan->placed.at[s->src[k].buffer].compared = true;
+    }
+}
+
+/* ---- sizes ---- */
+
+static IrExprId buffer_bytes(Lower *l, const IrBuffer *b, bool compared)
+{
+    IrExprId cols = b->shape[b->rank - 1];
+    IrExprId bytes;
+    if (b->mask)
+        bytes = ir_expr2(l->ir, IR_E_FLOORDIV, lx_align(l, cols, 256), lx_int(l, 8));
+    else
+        bytes = lx_align(l, lx_mul(l, cols, lx_int(l, (int64_t)dtype_bytes(b->dtype))), 32);
+    if (b->rank == 2)
+        bytes = lx_mul(l, b->shape[0], bytes);
+    if (compared)
+        bytes = lx_add(l, lx_align(l, bytes, 256), b->rank == 2 ? lx_int(l, 256) : 0);
+    return bytes;
+}
+
+/* ---- lives as intervals, for sharing ---- */
+
+typedef struct Span2 {
+    uint32_t begin, end;
+} Span2;
+
+static uint32_t number(const Lower *l, const IrBlock *block, Span2 *at, uint32_t next)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &l->ir->stmts.at[block->at[i]];
+        at[block->at[i]].begin = next++;
+        next = number(l, &s->body, at, next);
+        next = number(l, &s->orelse, at, next);
+        at[block->at[i]].end = next - 1;
+    }
+    return next;
+}
+
+static Span2 episode_span(const Lower *l, const Span2 *at, const Episode *e)
+{
+    const IrBlock *block = lower_block(l, e->home);
+    return (Span2){at[block->at[e->first]].begin, at[block->at[e->last]].end};
+}
+
+static bool live_together(const Lower *l, const Span2 *at, uint32_t a, uint32_t b)
+{
+    const KernelPlan *plan = l->plan;
+    for (uint32_t i = 0; i < plan->episodes.len; i++) {
+        if (plan->episodes.at[i].buffer != a)
+            continue;
+        Span2 x = episode_span(l, at, &plan->episodes.at[i]);
+        for (uint32_t j = 0; j < plan->episodes.len; j++) {
+            if (plan->episodes.at[j].buffer != b)
+                continue;
+            Span2 y = episode_span(l, at, &plan->episodes.at[j]);
+            if (x.begin <= y.end && y.begin <= x.end)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A TBuf whose present owners all live at other times. */
+static uint32_t shared_tbuf(const Lower *l, const Span2 *at, uint32_t buffer)
+{
+    for (uint32_t t = 0; t < l->k->buffers.len; t++) {
+        bool free = l->k->buffers.at[t].storage == ASC_TBUF, owned = false;
+        for (uint32_t i = 0; free && i < l->k->locals.len; i++) {
+            const AscLocal *o = &l->k->locals.at[i];
+            if (o->buffer != t)
+                continue;
+            owned = true;
+            free = !l->plan->placed.at[o->source].loose && !live_together(l, at, buffer, o->source);
+        }
+        if (free && owned)
+            return t;
+    }
+    return UINT32_MAX;
+}
+
+static void place(Lower *l, const Span2 *at, uint32_t buffer)
+{
+    const IrBuffer *b = &l->source->buffers.at[buffer];
+    Placed *p = &l->plan->placed.at[buffer];
+    AscStorage storage = storage_of(p);
+    IrExprId bytes = buffer_bytes(l, b, p->compared);
+    uint32_t member = UINT32_MAX;
+    if (storage == ASC_TBUF && !p->loose)
+        member = shared_tbuf(l, at, buffer);
+    if (member != UINT32_MAX) {
+        AscBuffer *shared = &l->k->buffers.at[member];
+        shared->bytes = lx_max(l, shared->bytes, bytes);
+    } else {
+        AscBuffer made = {.storage = storage, .bytes = bytes, .at = b->at};
+        made.name = str_format(l->arena, "%s%s", b->name, storage == ASC_TBUF ? "Buf" : "Que");
+        if (storage != ASC_TBUF)
+            made.depth = b->depth ? b->depth : lx_int(l, 1);
+        member = l->k->buffers.len;
+        vec_push(l->arena, &l->k->buffers, made);
+    }
+    DType dtype = b->mask || b->dtype == DT_BOOL ? DT_U8 : b->dtype;
+    vec_push(l->arena, &l->k->locals, ((AscLocal){b->name, dtype, member, buffer}));
+    p->local = l->k->locals.len - 1;
+}
+
+/* ---- limits ---- */
+
+enum { QUEUE_SLOTS = 8 };
+
+static void check_slots(Lower *l)
+{
+    int64_t in = 0, out = 0;
+    for (uint32_t i = 0; i < l->k->buffers.len; i++) {
+        const AscBuffer *b = &l->k->buffers.at[i];
+        if (!asc_is_queue(b->storage))
+            continue;
+        int64_t slots = lx_most(l, b->depth);
+        in += b->storage == ASC_QUE_OUT ? 0 : slots;
+        out += b->storage == ASC_QUE_IN ? 0 : slots;
+        if ((in > QUEUE_SLOTS && b->storage != ASC_QUE_OUT) ||
+            (out > QUEUE_SLOTS && b->storage != ASC_QUE_IN)) {
+            diag_error(l->diag, "E093", b->at, "'%s' is the buffer that makes more than %d queue slots of one direction",
+                       b->name, QUEUE_SLOTS);
+            diag_hint(l->diag, "a slot costs one of the chip's event numbers: use depth=1 for some buffers");
+            return;
+        }
+    }
+}
+
+static void members(Lower *l)
+{
+    for (uint32_t i = 0; i < l->source->params.len; i++)
+        if (!l->source->params.at[i].is_tensor)
+            vec_push(l->arena, &l->k->members,
+                     l->ir->exprs.at[l->source->params.at[i].value].of.var);
+    for (uint32_t i = 0; i < l->ir->dims.len; i++) {
+        const IrVar *v = &l->ir->vars.at[l->ir->dims.at[i]];
+        if (v->lo != v->hi)
+            vec_push(l->arena, &l->k->members, l->ir->dims.at[i]);
+    }
+    if (l->k->cores)
+        vec_push(l->arena, &l->k->members, l->k->cores);
+}
+
+static void init_kernel(Lower *l, uint32_t kernel)
+{
+    IrKernel *source = &l->ir->kernels.at[kernel];
+    l->k = &l->out->kernels.at[kernel];
+    l->plan = &l->plans.at[kernel];
+    l->k->source = l->source = source;
+    split_pads(l, &source->body);
+    for (uint32_t i = 0; i < source->buffers.len; i++)
+        vec_push(l->arena, &l->plan->placed, ((Placed){.local = ASC_NO_LOCAL}));
+    lower_lives(l);
+    mark_compared(l, &source->body);
+    Span2 *at = arena_array(l->arena, Span2, l->ir->stmts.len);
+    number(l, &source->body, at, 1);
+    for (uint32_t i = 0; i < source->buffers.len; i++) {
+        classify(l, i);
+        if (l->plan->placed.at[i].touches)
+            place(l, at, i);
+    }
+    members(l);
+    check_slots(l);
+}
+
+/* requires: paths and fields; every launched kernel has the vector role only.
+ * keeps: queue buffers have a member of their own; a TBuf's owners are never live together. */
+bool lower_init(Lower *l)
+{
+    for (uint32_t i = 0; i < l->out->kernels.len; i++)
+        vec_push(l->arena, &l->plans, (KernelPlan){0});
+    for (uint32_t i = 0; i < l->out->kernels.len; i++)
+        if (l->out->kernels.at[i].launched)
+            init_kernel(l, i);
+    return diag_ok(l->diag);
+}

@@ -1,0 +1,387 @@
+/* Lives of buffers. In: a kernel. Out: its episodes, each the run of statements of one block
+ * from the first write of a value to its last use.
+ *
+ * A buffer is live between two statements of a block when what follows may read what stood there
+ * before. It may when a read is not covered by regions certainly written in between. Where a
+ * value is live neither into nor out of a loop, nor around it, its episodes lie inside the loop;
+ * otherwise the loop as a whole is part of an episode of the block around it. So a gamma loaded
+ * before a loop, or an accumulator kept over one, gets its slot outside that loop.
+ *
+ * What cannot be shown to be covered counts as read: an episode may come out longer than needed,
+ * never shorter. */
+#include "lower/lower_int.h"
+
+/* A rectangle of a buffer; rank-1 buffers use axis 1 only. */
+typedef struct Region {
+    IrExprId start[2], size[2]; /* start 0: at 0 */
+} Region;
+
+typedef VEC(Region) Regions;
+
+typedef struct Life {
+    Lower *l;
+    uint32_t buffer;
+    const IrBuffer *b;
+} Life;
+
+const IrBlock *lower_block(const Lower *l, Home home)
+{
+    if (!home.stmt)
+        return &l->source->body;
+    const IrStmt *s = &l->ir->stmts.at[home.stmt];
+    return home.orelse ? &s->orelse : &s->body;
+}
+
+bool lower_reads_dst(IrTileOp op) { return op == IR_T_INSERT || op == IR_T_MMAD; }
+
+/* ---- who touches what ---- */
+
+static uint8_t touch_block(const Lower *l, const IrBlock *block, uint32_t buffer)
+{
+    uint8_t t = 0;
+    for (uint32_t i = 0; i < block->len; i++)
+        t |= lower_touch(l, block->at[i], buffer);
+    return t;
+}
+
+static bool op_touches(const IrStmt *s, uint32_t buffer)
+{
+    if (s->dst.rank && s->dst.buffer == buffer)
+        return true;
+    if (s->dst2.rank && s->dst2.buffer == buffer)
+        return true;
+    for (uint32_t i = 0; i < s->src_count; i++)
+        if (s->src[i].buffer == buffer)
+            return true;
+    return false;
+}
+
+uint8_t lower_touch(const Lower *l, IrStmtId stmt, uint32_t buffer)
+{
+    const IrStmt *s = &l->ir->stmts.at[stmt];
+    switch (s->kind) {
+    case IR_S_LOAD: return s->dst.buffer == buffer ? TOUCH_LOAD : 0;
+    case IR_S_STORE: return s->src[0].buffer == buffer ? TOUCH_STORE : 0;
+    case IR_S_OP: return op_touches(s, buffer) ? TOUCH_VECTOR : 0;
+    case IR_S_FOR:
+    case IR_S_IF:
+    case IR_S_STAGE:
+    case IR_S_ROLE:
+        return (uint8_t)(touch_block(l, &s->body, buffer) | touch_block(l, &s->orelse, buffer));
+    default: return 0;
+    }
+}
+
+/* ---- regions ---- */
+
+/* False when the view sees the bytes as elements of another width. */
+static bool region_of(const Life *f, const IrView *v, Region *r)
+{
+    *r = (Region){0};
+    if (dtype_bytes(v->dtype) != dtype_bytes(f->b->dtype))
+        return false;
+    if (f->b->rank == 1) {
+        r->start[1] = v->start[0];
+        r->size[1] = v->size[0];
+        return true;
+    }
+    bool row = v->rank == 1;
+    r->start[0] = row ? v->row : v->start[0];
+    r->size[0] = row ? lx_int(f->l, 1) : v->size[0];
+    r->start[1] = v->start[row ? 0 : 1];
+    r->size[1] = v->size[row ? 0 : 1];
+    return true;
+}
+
+static bool at_most(const Life *f, IrExprId a, IrExprId b)
+{
+    if (!a || ir_same(f->l->ir, a, b ? b : lx_int(f->l, 0)))
+        return true;
+    return lx_least(f->l, lx_sub(f->l, b, a)) >= 0;
+}
+
+static bool axis_covers(const Life *f, const Region *w, const Region *r, uint32_t axis)
+{
+    IrExprId shape = f->b->shape[f->b->rank == 1 ? 0 : axis];
+    if (lx_is(f->l, w->start[axis], 0) && ir_same(f->l->ir, w->size[axis], shape))
+        return true;
+    if (!at_most(f, w->start[axis], r->start[axis]))
+        return false;
+    IrExprId w_end = lx_add(f->l, w->start[axis], w->size[axis]);
+    IrExprId r_end = lx_add(f->l, r->start[axis], r->size[axis]);
+    return at_most(f, r_end, w_end);
+}
+
+static bool covered(const Life *f, const Regions *written, const IrView *view)
+{
+    Region r;
+    bool known = region_of(f, view, &r);
+    Region all = {.size = {f->b->shape[0], f->b->shape[f->b->rank - 1]}};
+    for (uint32_t i = 0; i < written->len; i++) {
+        const Region *w = &written->at[i];
+        bool rows = f->b->rank == 1 || axis_covers(f, w, known ? &r : &all, 0);
+        if (rows && axis_covers(f, w, known ? &r : &all, 1))
+            return true;
+    }
+    return false;
+}
+
+/* b starts where a ends along one axis, and they agree on the other: a grows. */
+static bool region_join(const Life *f, Region *a, const Region *b)
+{
+    const IrProgram *ir = f->l->ir;
+    for (uint32_t axis = f->b->rank == 1 ? 1 : 0; axis < 2; axis++) {
+        uint32_t other = 1 - axis;
+        bool agree = f->b->rank == 1 || (ir_same(ir, a->start[other], b->start[other]) &&
+                                         ir_same(ir, a->size[other], b->size[other]));
+        IrExprId end = lx_add(f->l, a->start[axis], a->size[axis]);
+        if (agree && b->start[axis] && ir_same(ir, end, b->start[axis])) {
+            a->size[axis] = lx_add(f->l, a->size[axis], b->size[axis]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void region_add(Life *f, Regions *w, const IrView *view)
+{
+    Region r;
+    if (!region_of(f, view, &r))
+        return;
+    for (uint32_t i = 0; i < w->len; i++)
+        if (region_join(f, &w->at[i], &r))
+            return;
+    vec_push(f->l->arena, w, r);
+}
+
+static bool region_uses(const Life *f, const Region *r, IrVarId var)
+{
+    for (int i = 0; i < 2; i++)
+        if (lx_uses(f->l, r->start[i], var) || lx_uses(f->l, r->size[i], var))
+            return true;
+    return false;
+}
+
+/* The variable changes: regions spelled with it are no longer what they were. */
+static void forget_var(const Life *f, Regions *w, IrVarId var)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; var && i < w->len; i++)
+        if (!region_uses(f, &w->at[i], var))
+            w->at[kept++] = w->at[i];
+    if (var)
+        w->len = kept;
+}
+
+static void forget_assigned(const Life *f, Regions *w, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &f->l->ir->stmts.at[block->at[i]];
+        if (s->kind == IR_S_ASSIGN || s->kind == IR_S_GM_READ || s->kind == IR_S_OP)
+            forget_var(f, w, s->var);
+        forget_assigned(f, w, &s->body);
+        forget_assigned(f, w, &s->orelse);
+    }
+}
+
+static Regions copy_regions(const Life *f, const Regions *w)
+{
+    Regions c = {0};
+    for (uint32_t i = 0; i < w->len; i++)
+        vec_push(f->l->arena, &c, w->at[i]);
+    return c;
+}
+
+/* ---- reads of what stood there before ---- */
+
+static bool exposes_block(Life *f, const IrBlock *block, uint32_t from, Regions *w);
+
+/* What every iteration writes at its own place, the whole loop writes over its range. */
+static bool sweep_axis(const Life *f, const IrAxis *a, Region *r, uint32_t axis)
+{
+    bool at_var = r->start[axis] && f->l->ir->exprs.at[r->start[axis]].op == IR_E_VAR &&
+                  f->l->ir->exprs.at[r->start[axis]].of.var == a->range.start;
+    if (!at_var || (a->step && !lx_is(f->l, a->step, 1)))
+        return false;
+    bool unit = a->tile ? ir_same(f->l->ir, r->size[axis], lx_var(f->l, a->range.size))
+                        : lx_is(f->l, r->size[axis], 1);
+    if (!unit)
+        return false;
+    r->start[axis] = a->lo;
+    r->size[axis] = lx_sub(f->l, a->hi, a->lo);
+    return true;
+}
+
+static bool uses_axis(const Life *f, const IrAxis *a, const Region *r)
+{
+    return region_uses(f, r, a->range.start) ||
+           (a->range.size && region_uses(f, r, a->range.size)) ||
+           (a->range.index && region_uses(f, r, a->range.index));
+}
+
+static void after_loop(Life *f, const IrStmt *s, const Regions *body, Regions *w)
+{
+    if (s->loop != IR_LOOP_RANGE && s->loop != IR_LOOP_TILES)
+        return;
+    const IrAxis *a = &s->axes[0];
+    bool runs = lx_least(f->l, lx_sub(f->l, a->hi, a->lo)) >= 1;
+    for (uint32_t i = 0; i < body->len; i++) {
+        Region r = body->at[i];
+        bool swept = sweep_axis(f, a, &r, 0) || sweep_axis(f, a, &r, 1);
+        if (!uses_axis(f, a, &r) && (swept || runs))
+            vec_push(f->l->arena, w, r);
+    }
+}
+
+static bool exposes_for(Life *f, const IrStmt *s, Regions *w)
+{
+    forget_assigned(f, w, &s->body);
+    Regions inside = copy_regions(f, w), own = {0};
+    if (exposes_block(f, &s->body, 0, &inside))
+        return true;
+    exposes_block(f, &s->body, 0, &own);
+    after_loop(f, s, &own, w);
+    return false;
+}
+
+static bool exposes_if(Life *f, const IrStmt *s, Regions *w)
+{
+    Regions a = copy_regions(f, w), b = copy_regions(f, w);
+    if (exposes_block(f, &s->body, 0, &a) || exposes_block(f, &s->orelse, 0, &b))
+        return true;
+    forget_assigned(f, w, &s->body);
+    forget_assigned(f, w, &s->orelse);
+    for (uint32_t i = 0; i < a.len; i++)
+        for (uint32_t j = 0; j < b.len; j++) {
+            const Region *x = &a.at[i], *y = &b.at[j];
+            bool same = true;
+            for (int k = 0; k < 2; k++)
+                same = same && ir_same(f->l->ir, x->start[k], y->start[k]) &&
+                       ir_same(f->l->ir, x->size[k], y->size[k]);
+            if (same)
+                vec_push(f->l->arena, w, *x);
+        }
+    return false;
+}
+
+static bool exposes_op(Life *f, const IrStmt *s, Regions *w)
+{
+    for (uint32_t i = 0; i < s->src_count; i++)
+        if (s->src[i].buffer == f->buffer && !covered(f, w, &s->src[i]))
+            return true;
+    bool mine = s->dst.rank && s->dst.buffer == f->buffer;
+    if (mine && lower_reads_dst(s->op) && !covered(f, w, &s->dst))
+        return true;
+    forget_var(f, w, s->var);
+    if (mine && !lower_reads_dst(s->op))
+        region_add(f, w, &s->dst);
+    if (s->dst2.rank && s->dst2.buffer == f->buffer)
+        region_add(f, w, &s->dst2);
+    return false;
+}
+
+static bool exposes_stmt(Life *f, IrStmtId id, Regions *w)
+{
+    const IrStmt *s = &f->l->ir->stmts.at[id];
+    switch (s->kind) {
+    case IR_S_FOR: return exposes_for(f, s, w);
+    case IR_S_IF: return exposes_if(f, s, w);
+    case IR_S_STAGE:
+    case IR_S_ROLE: return exposes_block(f, &s->body, 0, w);
+    case IR_S_OP: return exposes_op(f, s, w);
+    case IR_S_STORE: return s->src[0].buffer == f->buffer && !covered(f, w, &s->src[0]);
+    case IR_S_LOAD:
+        if (s->dst.buffer == f->buffer)
+            region_add(f, w, &s->dst);
+        return false;
+    case IR_S_ASSIGN:
+    case IR_S_GM_READ: forget_var(f, w, s->var); return false;
+    default: return false;
+    }
+}
+
+static bool exposes_block(Life *f, const IrBlock *block, uint32_t from, Regions *w)
+{
+    for (uint32_t i = from; i < block->len; i++)
+        if (exposes_stmt(f, block->at[i], w))
+            return true;
+    return false;
+}
+
+/* ---- episodes ---- */
+
+static bool live_after(Life *f, const IrBlock *block, uint32_t child)
+{
+    Regions w = {0};
+    return exposes_block(f, block, child + 1, &w);
+}
+
+static void part_add(const Lower *l, Part *part, const IrBlock *block, uint32_t child)
+{
+    bool stage = l->ir->stmts.at[block->at[child]].kind == IR_S_STAGE;
+    part->alone = !part->any && stage;
+    part->first = part->any ? part->first : child;
+    part->last = child;
+    part->any = true;
+}
+
+static void episode_add(Life *f, Home home, uint32_t first, uint32_t last)
+{
+    const IrBlock *block = lower_block(f->l, home);
+    Episode e = {.buffer = f->buffer, .home = home, .first = first, .last = last};
+    for (uint32_t i = first; i <= last; i++) {
+        uint8_t t = lower_touch(f->l, block->at[i], f->buffer);
+        if (t & TOUCH_LOAD)
+            part_add(f->l, &e.load, block, i);
+        if (t & TOUCH_VECTOR)
+            part_add(f->l, &e.vector, block, i);
+        if (t & TOUCH_STORE)
+            part_add(f->l, &e.store, block, i);
+    }
+    vec_push(f->l->arena, &f->l->plan->episodes, e);
+}
+
+static void episodes_of(Life *f, Home home);
+
+/* A single statement holds whole values: look inside, unless it passes one around itself. */
+static void episodes_inside(Life *f, Home home, uint32_t child)
+{
+    IrStmtId id = lower_block(f->l, home)->at[child];
+    const IrStmt *s = &f->l->ir->stmts.at[id];
+    bool compound = s->kind == IR_S_FOR || s->kind == IR_S_IF || s->kind == IR_S_STAGE;
+    Regions none = {0};
+    if (!compound || exposes_stmt(f, id, &none)) {
+        episode_add(f, home, child, child);
+        return;
+    }
+    episodes_of(f, (Home){id, false});
+    if (s->kind == IR_S_IF)
+        episodes_of(f, (Home){id, true});
+}
+
+static void episodes_of(Life *f, Home home)
+{
+    const IrBlock *block = lower_block(f->l, home);
+    for (uint32_t i = 0; i < block->len; i++) {
+        if (!lower_touch(f->l, block->at[i], f->buffer))
+            continue;
+        uint32_t last = i;
+        for (uint32_t j = i; j < block->len && live_after(f, block, j); j++)
+            if (j + 1 < block->len && lower_touch(f->l, block->at[j + 1], f->buffer))
+                last = j + 1;
+        if (last == i)
+            episodes_inside(f, home, i);
+        else
+            episode_add(f, home, i, last);
+        i = last;
+    }
+}
+
+/* Fills the plan's episodes, in the order of the kernel's buffers. */
+void lower_lives(Lower *l)
+{
+    for (uint32_t b = 0; b < l->source->buffers.len; b++) {
+        Life f = {l, b, &l->source->buffers.at[b]};
+        episodes_of(&f, (Home){0});
+    }
+}

@@ -1,0 +1,207 @@
+/* What the passes share: the state of one lowering, building statements, scratch, lives. */
+#ifndef LOWER_LOWER_INT_H
+#define LOWER_LOWER_INT_H
+
+#include "ir/range.h"
+#include "lower/lower.h"
+
+/* ---- lives: which part of a kernel a buffer's slot is held for (life.c) ---- */
+
+/* A block of the IR: the body or else-branch of a statement; stmt 0 is the kernel's body. */
+typedef struct Home {
+    IrStmtId stmt;
+    bool orelse;
+} Home;
+
+enum { TOUCH_LOAD = 1, TOUCH_VECTOR = 2, TOUCH_STORE = 4 };
+
+/* What one engine does to a buffer during an episode: children first..last of the home block.
+ * alone: all in one stage, which is child `first`. */
+typedef struct Part {
+    bool any, alone;
+    uint32_t first, last;
+} Part;
+
+/* One value in a buffer, from the first write to the last use. */
+typedef struct Episode {
+    uint32_t buffer;
+    Home home;
+    uint32_t first, last; /* children of the home block */
+    Part load, vector, store;
+} Episode;
+
+/* What became of an IR buffer. */
+typedef struct Placed {
+    uint32_t local;
+    bool loose;       /* transfers touch it in no order a queue could follow: flags by hand */
+    bool direct;      /* a bound queue whose values no vector instruction touches */
+    uint8_t touches;  /* TOUCH_* over the whole kernel */
+    bool compared;    /* operand of a compare: rounded up to whole repeats */
+    uint32_t begin, end; /* positions of its first and last use, loops it lives across included */
+} Placed;
+
+typedef struct KernelPlan {
+    VEC(Episode) episodes;
+    VEC(Placed) placed; /* beside the IR kernel's buffers */
+} KernelPlan;
+
+/* ---- the state ---- */
+
+typedef struct Lower {
+    Arena *arena;
+    AscProgram *out;
+    IrProgram *ir;
+    const NpuChip *chip;
+    Diag *diag;
+    VEC(KernelPlan) plans;
+    /* the kernel, function and place being written */
+    AscKernel *k;
+    const IrKernel *source;
+    KernelPlan *plan;
+    AscBlock *at;
+    Span span;
+    uint32_t scratch_used; /* scratch slots in use by the operation being lowered */
+} Lower;
+
+/* The passes; contracts above their bodies. */
+bool lower_host(Lower *l);
+bool lower_init(Lower *l);
+bool lower_compute(Lower *l);
+bool lower_align(Lower *l);
+/* Bugs of a pass: indices in range, calls as call.def allows. Panics. */
+void lower_verify(const Lower *l, LowerPass done);
+
+void lower_lives(Lower *l);
+const IrBlock *lower_block(const Lower *l, Home home);
+uint8_t lower_touch(const Lower *l, IrStmtId stmt, uint32_t buffer);
+/* The views an operation reads (the mask of a select too) and writes. */
+bool lower_reads_dst(IrTileOp op);
+
+/* ---- expressions ---- */
+
+IrExprId lx_int(Lower *l, int64_t value);
+IrExprId lx_var(Lower *l, IrVarId var);
+IrExprId lx_add(Lower *l, IrExprId a, IrExprId b); /* an operand 0 is the number 0 */
+IrExprId lx_sub(Lower *l, IrExprId a, IrExprId b);
+IrExprId lx_mul(Lower *l, IrExprId a, IrExprId b);
+IrExprId lx_align(Lower *l, IrExprId a, int64_t to);
+IrExprId lx_ceildiv(Lower *l, IrExprId a, IrExprId b);
+IrExprId lx_min(Lower *l, IrExprId a, IrExprId b);
+IrExprId lx_max(Lower *l, IrExprId a, IrExprId b);
+bool lx_is(const Lower *l, IrExprId e, int64_t value); /* the constant; expression 0 counts as 0 */
+int64_t lx_most(const Lower *l, IrExprId e);
+int64_t lx_least(const Lower *l, IrExprId e);
+bool lx_divides(const Lower *l, IrExprId e, int64_t by);
+bool lx_uses(const Lower *l, IrExprId e, IrVarId var);
+IrVarId lx_local(Lower *l, const char *name, DType type);
+
+/* ---- statements: appended to l->at ---- */
+
+AscStmt *ls_new(Lower *l, AscStmtKind kind); /* valid until the next one is made */
+/* A block being written: statements go to it from ls_open to ls_close, which hands it to the
+ * statement it belongs to. */
+typedef struct Opened {
+    AscBlock block;
+    AscBlock *outer;
+} Opened;
+
+void ls_open(Lower *l, Opened *o);
+void ls_close(Lower *l, Opened *o, AscStmtId owner, bool orelse);
+AscStmtId ls_last(const Lower *l);
+AscStmtId ls_for(Lower *l, IrVarId var, IrExprId lo, IrExprId hi, IrExprId step);
+void ls_set(Lower *l, IrVarId var, IrExprId value);
+void ls_flag(Lower *l, AscEvent event);
+void ls_queue(Lower *l, AscStmtKind kind, uint32_t local, AscHand hand);
+void ls_get(Lower *l, IrVarId var, AscRef from);
+void ls_put(Lower *l, AscRef to, IrExprId value);
+
+/* ---- calls ---- */
+
+AscRef ref_local(uint32_t local, DType dtype, IrExprId offset);
+AscRef ref_at(Lower *l, AscRef ref, IrExprId more); /* further on by `more` elements */
+AscRef ref_as(Lower *l, AscRef ref, DType dtype);   /* the same bytes */
+void call_binary(Lower *l, AscApi api, AscRef dst, AscRef a, AscRef b, IrExprId count);
+void call_unary(Lower *l, AscApi api, AscRef dst, AscRef a, IrExprId count);
+void call_scalar(Lower *l, AscApi api, AscRef dst, AscRef a, IrExprId scalar, IrExprId count);
+void call_const(Lower *l, AscApi api, AscRef dst, AscRef a, double scalar, IrExprId count);
+void call_fill(Lower *l, AscRef dst, IrExprId scalar, IrExprId count);
+void call_cast(Lower *l, AscRef dst, AscRef a, enum NpuRound round, IrExprId count);
+void call_compare(Lower *l, AscRef mask, AscRef a, AscRef b, int mode, IrExprId count);
+void call_compares(Lower *l, AscRef mask, AscRef a, IrExprId scalar, int mode, IrExprId count);
+void call_select(Lower *l, AscRef dst, AscRef mask, AscRef a, AscRef b, IrExprId count);
+void call_selects(Lower *l, AscRef dst, AscRef mask, AscRef a, IrExprId scalar, IrExprId count);
+void call_reduce(Lower *l, AscApi api, AscRef dst, AscRef a, AscRef work, IrExprId count, int at);
+
+/* ---- scratch: tensors of the compiler's, one TBuf a slot, as large as its largest use ---- */
+
+AscRef scratch_take(Lower *l, DType dtype, IrExprId elements);
+static inline uint32_t scratch_mark(const Lower *l) { return l->scratch_used; }
+static inline void scratch_drop(Lower *l, uint32_t mark) { l->scratch_used = mark; }
+
+/* ---- operations (op_*.c): each lowers a family onto contiguous elements ---- */
+
+/* A run of `count` elements; `room` is what scratch beside it must hold. */
+typedef struct Run {
+    IrExprId count, room;
+} Run;
+
+void op_lower(Lower *l, const IrStmt *s);
+void op_unsupported(Lower *l, const IrStmt *s, const char *what);
+void op_elementwise(Lower *l, const IrStmt *s, IrTileOp op, AscRef dst, const AscRef *src,
+                    Run run);
+bool op_math(Lower *l, IrTileOp op, AscRef dst, const AscRef *src, IrExprId scalar, Run run);
+void op_compare(Lower *l, const IrStmt *s, AscRef mask, const AscRef *src, Run run);
+void op_select(Lower *l, const IrStmt *s, AscRef dst, const AscRef *src, Run run);
+void op_bits(Lower *l, const IrStmt *s, AscRef dst, const AscRef *src, bool mask, Run run);
+bool op_cast(Lower *l, AscRef dst, AscRef src, enum NpuRound round, Run run);
+void op_mask_to(Lower *l, AscRef dst, AscRef mask, Run run);
+void op_copy(Lower *l, AscRef dst, AscRef src, Run run);
+void op_reduce(Lower *l, const IrStmt *s);
+void op_rows(Lower *l, const IrStmt *s);
+void op_cols(Lower *l, const IrStmt *s);
+void op_shape(Lower *l, const IrStmt *s);
+void op_scan(Lower *l, const IrStmt *s);
+void op_sort(Lower *l, const IrStmt *s);
+/* The type an operation is computed in when the tile's own has no instruction. */
+DType op_wide(DType dtype);
+
+/* ---- loops and the split over cores (split.c) ---- */
+
+/* Writes the loop's head; statements go into its body until loop_close. */
+typedef struct OpenLoop {
+    AscStmtId owner;
+    Opened body;
+} OpenLoop;
+
+bool loop_open(Lower *l, const IrStmt *s, OpenLoop *loop);
+void loop_close(Lower *l, OpenLoop *loop);
+void lower_share(Lower *l, const IrStmt *s);
+
+/* ---- movement (move.c) ---- */
+
+void lower_load(Lower *l, const IrStmt *s);
+void lower_store(Lower *l, const IrStmt *s);
+void lower_gm_read(Lower *l, const IrStmt *s);
+void lower_gm_write(Lower *l, const IrStmt *s);
+/* Before a transfer stage: flags and barriers for GM that this kernel itself wrote. */
+void lower_gm_order(Lower *l, IrStmtId stage);
+
+/* ---- views as operands ---- */
+
+typedef struct View2 {
+    AscRef ref;        /* its first element */
+    IrExprId rows, cols; /* rows 0: one */
+    IrExprId stride;   /* elements from row to row; 0 for rank 1 */
+    bool mask, full;   /* full: every column of the buffer */
+} View2;
+
+View2 view_of(Lower *l, const IrView *view);
+/* Elements of the buffer behind a view: what scratch for it must hold. */
+IrExprId view_room(Lower *l, const IrView *view);
+DType view_dtype(const IrView *view); /* bool as u8 */
+
+/* Scalars the scalar unit has no instruction for are computed on one vector lane first. */
+IrExprId lower_scalar(Lower *l, IrExprId e);
+IrExprId lower_scalar_const(Lower *l, double value, DType dtype);
+
+#endif

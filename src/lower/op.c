@@ -1,0 +1,217 @@
+/* One tile operation becomes calls. In: an operation of the IR on views. Out: calls on runs of
+ * contiguous elements; a 2-D operation is one run when its rows lie the same way in all operands,
+ * else a loop over rows. The families are in op_*.c. */
+#include "lower/lower_int.h"
+
+void op_unsupported(Lower *l, const IrStmt *s, const char *what)
+{
+    const char *name = s->kind == IR_S_OP ? ir_tile_ops[s->op].name : "statement";
+    diag_error(l->diag, "E091", s->at, "'%s' has no AscendC form yet: %s", name, what);
+}
+
+DType view_dtype(const IrView *view) { return view->dtype == DT_BOOL ? DT_U8 : view->dtype; }
+
+static IrExprId row_stride(Lower *l, const IrBuffer *b, DType dtype)
+{
+    int64_t own = (int64_t)dtype_bytes(b->dtype), seen = (int64_t)dtype_bytes(dtype);
+    if (b->mask)
+        return lx_align(l, b->shape[1], 256);
+    if (own == seen)
+        return lx_align(l, b->shape[1], 32 / own);
+    IrExprId bytes = lx_align(l, lx_mul(l, b->shape[1], lx_int(l, own)), 32);
+    return ir_expr2(l->ir, IR_E_FLOORDIV, bytes, lx_int(l, seen));
+}
+
+/* Bits to bytes of a mask: whole bytes, as views of masks start at multiples of 8. */
+static IrExprId mask_bytes(Lower *l, IrExprId bits)
+{
+    return bits ? ir_expr2(l->ir, IR_E_FLOORDIV, bits, lx_int(l, 8)) : 0;
+}
+
+View2 view_of(Lower *l, const IrView *view)
+{
+    const IrBuffer *b = &l->source->buffers.at[view->buffer];
+    bool two = view->rank == 2;
+    uint32_t col = two ? 1 : 0;
+    View2 v = {.cols = view->size[col], .mask = b->mask};
+    IrExprId stride = b->rank == 2 ? row_stride(l, b, view_dtype(view)) : 0;
+    IrExprId offset = lx_is(l, view->start[col], 0) ? 0 : view->start[col];
+    IrExprId row = two ? view->start[0] : view->row;
+    if (stride && row && !lx_is(l, row, 0))
+        offset = lx_add(l, offset, lx_mul(l, row, stride));
+    if (two) {
+        v.rows = view->size[0];
+        v.stride = stride;
+        v.full = lx_is(l, view->start[1], 0) && ir_same(l->ir, view->size[1], b->shape[1]) &&
+                 dtype_bytes(b->dtype) == dtype_bytes(view_dtype(view));
+    }
+    uint32_t local = l->plan->placed.at[view->buffer].local;
+    v.ref = ref_local(local, b->mask ? DT_U8 : view_dtype(view),
+                      b->mask ? mask_bytes(l, offset) : offset);
+    return v;
+}
+
+IrExprId view_room(Lower *l, const IrView *view)
+{
+    const IrBuffer *b = &l->source->buffers.at[view->buffer];
+    int64_t own = (int64_t)dtype_bytes(b->dtype), seen = (int64_t)dtype_bytes(view_dtype(view));
+    IrExprId cols = b->rank == 2 ? row_stride(l, b, b->dtype) : b->shape[0];
+    if (own > seen)
+        cols = lx_mul(l, cols, lx_int(l, own / seen));
+    return b->rank == 2 ? lx_mul(l, b->shape[0], cols) : cols;
+}
+
+/* ---- the type to compute in ---- */
+
+DType op_wide(DType dtype)
+{
+    switch (dtype) {
+    case DT_BF16:
+    case DT_F16:
+    case DT_I16: return DT_F32;
+    case DT_I8:
+    case DT_U8:
+    case DT_BOOL: return DT_F16;
+    default: return DT_COUNT;
+    }
+}
+
+/* ---- runs ---- */
+
+static void lower_run(Lower *l, const IrStmt *s, AscRef dst, const AscRef *src, Run run)
+{
+    const IrTileOpRow *row = &ir_tile_ops[s->op];
+    const IrView *from = s->src_count ? &s->src[0] : NULL;
+    bool mask_src = from && l->source->buffers.at[from->buffer].mask;
+    switch (row->kind) {
+    case IR_CLASS_COMPARE: op_compare(l, s, dst, src, run); break;
+    case IR_CLASS_SELECT: op_select(l, s, dst, src, run); break;
+    case IR_CLASS_BITS: op_bits(l, s, dst, src, mask_src, run); break;
+    case IR_CLASS_ELEM:
+        if (mask_src)
+            op_bits(l, s, dst, src, true, run);
+        else
+            op_elementwise(l, s, s->op, dst, src, run);
+        break;
+    default: op_elementwise(l, s, s->op, dst, src, run); break;
+    }
+}
+
+static bool one_run(const Lower *l, const View2 *dst, const View2 *src, uint32_t count)
+{
+    bool one = dst->full && !dst->mask;
+    for (uint32_t i = 0; one && i < count; i++)
+        one = src[i].full && !src[i].mask && ir_same(l->ir, dst->stride, src[i].stride);
+    return one;
+}
+
+static AscRef at_row(Lower *l, const View2 *v, IrExprId row)
+{
+    IrExprId step = v->mask ? mask_bytes(l, v->stride) : v->stride;
+    return v->rows ? ref_at(l, v->ref, lx_mul(l, row, step)) : v->ref;
+}
+
+static void by_rows(Lower *l, const IrStmt *s, const View2 *dst, const View2 *src, IrExprId room)
+{
+    IrVarId row = lx_local(l, "row", DT_I64);
+    l->ir->vars.at[row].lo = 0;
+    AscStmtId owner = ls_for(l, row, lx_int(l, 0), dst->rows, lx_int(l, 1));
+    Opened body;
+    ls_open(l, &body);
+    AscRef refs[IR_MAX_OPERANDS];
+    for (uint32_t i = 0; i < s->src_count; i++)
+        refs[i] = at_row(l, &src[i], lx_var(l, row));
+    lower_run(l, s, at_row(l, dst, lx_var(l, row)), refs, (Run){dst->cols, room});
+    ls_close(l, &body, owner, false);
+}
+
+static void elementwise(Lower *l, const IrStmt *s)
+{
+    View2 dst = view_of(l, &s->dst), src[IR_MAX_OPERANDS];
+    AscRef refs[IR_MAX_OPERANDS] = {0};
+    for (uint32_t i = 0; i < s->src_count; i++) {
+        src[i] = view_of(l, &s->src[i]);
+        refs[i] = src[i].ref;
+    }
+    const IrView *wide = dst.mask && s->src_count ? &s->src[s->src_count - 1] : &s->dst;
+    IrExprId room = view_room(l, wide);
+    if (!dst.rows)
+        lower_run(l, s, dst.ref, refs, (Run){dst.cols, room});
+    else if (one_run(l, &dst, src, s->src_count))
+        lower_run(l, s, dst.ref, refs, (Run){lx_mul(l, dst.rows, dst.stride), room});
+    else
+        by_rows(l, s, &dst, src, room);
+}
+
+static void insert(Lower *l, const IrStmt *s)
+{
+    View2 dst = view_of(l, &s->dst);
+    ls_put(l, ref_at(l, dst.ref, lower_scalar(l, s->scalar[0])), lower_scalar(l, s->scalar[1]));
+}
+
+void op_lower(Lower *l, const IrStmt *s)
+{
+    uint32_t mark = scratch_mark(l);
+    IrStmt copy = *s;
+    for (uint32_t i = 0; i < s->scalar_count && i < 2; i++)
+        copy.scalar[i] = lower_scalar(l, s->scalar[i]);
+    switch (ir_tile_ops[s->op].kind) {
+    case IR_CLASS_REDUCE: op_reduce(l, &copy); break;
+    case IR_CLASS_ROWS: op_rows(l, &copy); break;
+    case IR_CLASS_COLS: op_cols(l, &copy); break;
+    case IR_CLASS_SHAPE: op_shape(l, &copy); break;
+    case IR_CLASS_SCAN: op_scan(l, &copy); break;
+    case IR_CLASS_SORT: op_sort(l, &copy); break;
+    case IR_CLASS_CUBE: op_unsupported(l, s, "the cube"); break;
+    default:
+        if (s->op == IR_T_INSERT)
+            insert(l, &copy);
+        else
+            elementwise(l, &copy);
+    }
+    scratch_drop(l, mark);
+}
+
+/* ---- scalars ---- */
+
+static bool needs_lane(const Lower *l, IrExprId e)
+{
+    const IrExpr *x = &l->ir->exprs.at[e];
+    if (x->op == IR_E_EXP || x->op == IR_E_LOG || x->op == IR_E_SQRT)
+        return true;
+    for (int i = 0; i < ir_expr_rows[x->op].arity; i++)
+        if (needs_lane(l, x->arg[i]))
+            return true;
+    return false;
+}
+
+static IrExprId on_lane(Lower *l, IrExprOp op, IrExprId value)
+{
+    uint32_t mark = scratch_mark(l);
+    AscApi api = op == IR_E_EXP ? ASC_EXP : op == IR_E_LOG ? ASC_LN : ASC_SQRT;
+    IrExprId lanes = lx_int(l, 8);
+    AscRef lane = scratch_take(l, DT_F32, lanes);
+    call_fill(l, lane, value, lanes);
+    call_unary(l, api, lane, lane, lanes);
+    IrVarId var = lx_local(l, op == IR_E_EXP ? "expValue" : op == IR_E_LOG ? "logValue" : "rootValue",
+                           DT_F32);
+    ls_get(l, var, lane);
+    scratch_drop(l, mark);
+    return lx_var(l, var);
+}
+
+IrExprId lower_scalar(Lower *l, IrExprId e)
+{
+    if (!e || !needs_lane(l, e))
+        return e;
+    IrExpr x = l->ir->exprs.at[e];
+    IrExprId arg[3] = {0};
+    int arity = ir_expr_rows[x.op].arity;
+    for (int i = 0; i < arity; i++)
+        arg[i] = lower_scalar(l, x.arg[i]);
+    if (x.op == IR_E_EXP || x.op == IR_E_LOG || x.op == IR_E_SQRT)
+        return on_lane(l, x.op, arg[0]);
+    return arity == 1   ? ir_expr1(l->ir, x.op, arg[0])
+           : arity == 2 ? ir_expr2(l->ir, x.op, arg[0], arg[1])
+                        : ir_expr3(l->ir, x.op, arg[0], arg[1], arg[2]);
+}
