@@ -1,0 +1,23 @@
+"""1 / (1 + exp(-x)).
+
+category: activation
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+
+ROWS = 4096
+COLS = 393216
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.sigmoid(x)
+
+
+def get_inputs():
+    return [torch.rand(ROWS, COLS)]
+
+
+def get_init_inputs():
+    return []

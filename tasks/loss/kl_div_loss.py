@@ -1,0 +1,24 @@
+"""Kullback-Leibler divergence of two row-wise distributions, per row.
+
+category: loss
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+ROWS = 16384
+COLS = 16384
+
+
+class Model(nn.Module):
+    def forward(self, predictions, targets):
+        return F.kl_div(torch.log(predictions), targets, reduction='batchmean')
+
+
+def get_inputs():
+    return [torch.rand(ROWS, COLS).softmax(dim=-1), torch.rand(ROWS, COLS).softmax(dim=-1)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,27 @@
+"""Mean of max(|a - p| - |a - n| + margin, 0), distances by row.
+
+category: loss
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+
+ROWS = 32768
+COLS = 8192
+
+
+class Model(nn.Module):
+    def __init__(self, margin=1.0):
+        super().__init__()
+        self.loss = nn.TripletMarginLoss(margin=margin)
+
+    def forward(self, anchor, positive, negative):
+        return self.loss(anchor, positive, negative)
+
+
+def get_inputs():
+    return [torch.rand(ROWS, COLS), torch.rand(ROWS, COLS), torch.rand(ROWS, COLS)]
+
+
+def get_init_inputs():
+    return [1.0]

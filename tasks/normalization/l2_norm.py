@@ -1,0 +1,23 @@
+"""Each row divided by its Euclidean norm.
+
+category: normalization
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+
+ROWS = 32768
+COLS = 65535
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x / torch.norm(x, p=2, dim=1, keepdim=True)
+
+
+def get_inputs():
+    return [torch.rand(ROWS, COLS)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,31 @@
+"""Mean over windows of a signal.
+
+category: pooling
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 64
+CHANNELS = 128
+LENGTH = 65536
+KERNEL = 8
+STRIDE = 1
+PADDING = 4
+
+
+class Model(nn.Module):
+    def __init__(self, kernel_size, stride=1, padding=0):
+        super().__init__()
+        self.pool = nn.AvgPool1d(kernel_size=kernel_size, stride=stride, padding=padding)
+
+    def forward(self, x):
+        return self.pool(x)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, CHANNELS, LENGTH)]
+
+
+def get_init_inputs():
+    return [KERNEL, STRIDE, PADDING]

@@ -1,0 +1,30 @@
+"""Mean over windows of an image; windows do not overlap.
+
+category: pooling
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 16
+CHANNELS = 64
+HEIGHT = 512
+WIDTH = 512
+KERNEL = 11
+
+
+class Model(nn.Module):
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.pool = nn.AvgPool2d(kernel_size=kernel_size, stride=stride, padding=padding)
+
+    def forward(self, x):
+        return self.pool(x)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs():
+    return [KERNEL]

@@ -1,0 +1,29 @@
+"""Sum along a dimension, which stays with size 1.
+
+category: reduce
+suite: multikernelbench
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 128
+ROWS = 4096
+COLS = 4096
+DIM = 1
+
+
+class Model(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return torch.sum(x, dim=self.dim, keepdim=True)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, ROWS, COLS)]
+
+
+def get_init_inputs():
+    return [DIM]
