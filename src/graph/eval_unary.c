@@ -50,7 +50,7 @@ static double gelu_tanh(double x)
 #define FLOATING_ROWS(X)                                                   \
     X(neg, -x)                                                             \
     X(abs, fabs(x))                                                        \
-    X(sign, x > 0 ? (T)1 : x < 0 ? (T)-1 : x != x ? x : (T)0)               \
+    X(sign, (T)((x > 0) - (x < 0)))                                        \
     X(square, x *x)                                                        \
     X(exp, exp(x))                                                         \
     X(exp2, exp2(x))                                                       \

@@ -49,14 +49,19 @@ static void mark_feeding(const Graph *s, bool *feeds)
     }
 }
 
-static void set_attr(Arena *arena, Node *node, double a, double b)
+/* Makes the node a random one with these bounds, keeping its shape and dtype. */
+static void set_random(Arena *arena, Node *node, int kind, double a, double b, int64_t stream)
 {
     VEC(Attr) attrs = {0};
     for (uint32_t i = 0; i < node->n_attr; i++)
-        if (node->attr[i].key != AT_A && node->attr[i].key != AT_B && node->attr[i].key != AT_C)
+        if (node->attr[i].key == AT_SHAPE || node->attr[i].key == AT_DTYPE)
             vec_push(arena, &attrs, node->attr[i]);
+    _Static_assert(AT_SHAPE < AT_A && AT_DTYPE < AT_A && AT_B < AT_STREAM, "attributes stand by key");
     vec_push(arena, &attrs, ((Attr){.key = AT_A, .f = a}));
     vec_push(arena, &attrs, ((Attr){.key = AT_B, .f = b}));
+    vec_push(arena, &attrs, ((Attr){.key = AT_STREAM, .i = stream}));
+    node->op = OP_RANDOM;
+    node->kind = (uint16_t)kind;
     node->attr = attrs.at;
     node->n_attr = attrs.len;
 }
@@ -69,13 +74,13 @@ static void relaw(Arena *arena, Node *node, InputLaw law)
         return;
     double size = node->kind == RANDOM_uniform ? fmax(fabs(a), fabs(b)) : b;
     size = size > 0 ? size : 1;
+    int64_t stream = node_int(node, AT_STREAM, 0);
     switch (law) {
-    case LAW_WIDE: set_attr(arena, node, 0, 4 * size); break;
-    case LAW_NEAR_ONE: set_attr(arena, node, 1, 0.1); break;
-    case LAW_POSITIVE: set_attr(arena, node, 0.5, 2.5); break;
-    default: set_attr(arena, node, 0, size); break;
+    case LAW_WIDE: set_random(arena, node, RANDOM_normal, 0, 4 * size, stream); break;
+    case LAW_NEAR_ONE: set_random(arena, node, RANDOM_normal, 1, 0.1, stream); break;
+    case LAW_POSITIVE: set_random(arena, node, RANDOM_uniform, 0.5, 2.5, stream); break;
+    default: set_random(arena, node, RANDOM_normal, 0, size, stream); break;
     }
-    node->kind = law == LAW_POSITIVE ? RANDOM_uniform : RANDOM_normal;
 }
 
 /* Parameters that start as one number (norm weights, biases, optimiser states) vary around it. */
@@ -84,21 +89,8 @@ static void vary_constant(Arena *arena, const Graph *s, Node *node)
     if (node->op != OP_FULL || !dtype_is_float(graph_value(s, node->out)->dtype))
         return;
     double value = node_float(node, AT_VALUE, 0);
-    Attr keep[3];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < node->n_attr; i++)
-        if (node->attr[i].key == AT_SHAPE || node->attr[i].key == AT_DTYPE)
-            keep[n++] = node->attr[i];
-    VEC(Attr) attrs = {0};
-    for (uint32_t i = 0; i < n; i++)
-        vec_push(arena, &attrs, keep[i]);
-    vec_push(arena, &attrs, ((Attr){.key = AT_A, .f = value}));
-    vec_push(arena, &attrs, ((Attr){.key = AT_B, .f = value + 0.25 * (fabs(value) + 1)}));
-    vec_push(arena, &attrs, ((Attr){.key = AT_STREAM, .i = (int64_t)(node->out | 1u << 30)}));
-    node->op = OP_RANDOM;
-    node->kind = RANDOM_uniform;
-    node->attr = attrs.at;
-    node->n_attr = attrs.len;
+    set_random(arena, node, RANDOM_uniform, value, value + 0.25 * (fabs(value) + 1),
+               (int64_t)(node->out | 1u << 30));
 }
 
 static bool is_parameter(const Graph *g, ValueId source_value)
