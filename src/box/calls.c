@@ -25,13 +25,11 @@ static const CallRow call_rows[] = {
 #undef CALL
 };
 
-/* Kernel code is told which call it was (the trap's handler notes the number); a zygote never
- * makes another call; a compiler asks for odd things and lives with a no. */
+/* A trap kills whoever has no handler for it; a core's handler notes the number first. A compiler
+ * asks for odd things and lives with a no. */
 static uint32_t default_action(CallProfile profile)
 {
-    if (profile == C)
-        return SCMP_ACT_TRAP;
-    return profile == Z ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
+    return profile == T ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_TRAP;
 }
 
 static bool allow(scmp_filter_ctx ctx, const char *name)

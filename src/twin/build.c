@@ -124,17 +124,28 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
     return false;
 }
 
-/* A compiler that stopped: its messages first, else the last line it wrote. */
+/* The first line that says error, as linkers do, or the end of what was written. */
+static Str error_line(Str text)
+{
+    Str line, rest = text;
+    while (str_next(&rest, '\n', &line)) {
+        ptrdiff_t at = str_find(line, STR("error: "));
+        if (at >= 0)
+            return str_trim(str_slice(line, (size_t)at + 7, line.len));
+    }
+    return str_trim(str_slice(text, text.len > 300 ? text.len - 300 : 0, text.len));
+}
+
+/* A compiler that stopped: its messages first, else what it said last. */
 static bool compiler_ok(Build *b, const BoxResult *box)
 {
     if (box->end == BOX_EXITED && box->status != 0 && !out_of_memory(box))
         twin_messages_read(b->arena, box->err, b->shown, b->verdict, b->diag);
     if (twin_build_box_ok(b->arena, box, STAGE_COMPILE, b->verdict))
         return true;
-    Str tail = str_trim(str_slice(box->err, box->err.len > 300 ? box->err.len - 300 : 0,
-                                  box->err.len));
+    Str said = error_line(box->err);
     verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
-                 tail.len ? str_dup(b->arena, tail) : "the compiler failed without a message");
+                 said.len ? str_dup(b->arena, said) : "the compiler failed without a message");
     return false;
 }
 

@@ -1,0 +1,8 @@
+// A trap of the processor.
+// want: crashed
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    volatile int zero = 0, seven = 7;
+    zero = seven / zero;
+}
