@@ -3,5 +3,7 @@
 #define KERNEL_OPERATOR_H
 
 #include "acraft/debug.h"
+#include "acraft/launch.h"
+#include "acraft/math.h"
 
 #endif

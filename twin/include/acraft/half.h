@@ -8,19 +8,8 @@
 
 namespace acraft {
 
-inline uint32_t float_bits(float value)
-{
-    uint32_t bits;
-    std::memcpy(&bits, &value, 4);
-    return bits;
-}
-
-inline float float_of_bits(uint32_t bits)
-{
-    float value;
-    std::memcpy(&value, &bits, 4);
-    return value;
-}
+constexpr uint32_t float_bits(float value) { return __builtin_bit_cast(uint32_t, value); }
+constexpr float float_of_bits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
 /* Shift right by n (1..31), rounding to nearest even. */
 constexpr uint32_t shift_round(uint32_t value, int n)
@@ -29,7 +18,7 @@ constexpr uint32_t shift_round(uint32_t value, int n)
     return kept + ((rest > half || (rest == half && (kept & 1))) ? 1u : 0u);
 }
 
-inline uint16_t half_bits(float value)
+constexpr uint16_t half_bits(float value)
 {
     uint32_t bits = float_bits(value), sign = (bits >> 16) & 0x8000u, mag = bits & 0x7fffffffu;
     if (mag > 0x7f800000u) return uint16_t(sign | 0x7e00u);
@@ -41,7 +30,7 @@ inline uint16_t half_bits(float value)
     return uint16_t(sign | shift_round(mag - (112u << 23), 13));
 }
 
-inline float half_value(uint16_t bits)
+constexpr float half_value(uint16_t bits)
 {
     uint32_t sign = uint32_t(bits & 0x8000u) << 16, exp = (bits >> 10) & 31u, frac = bits & 0x3ffu;
     if (exp == 31) return float_of_bits(sign | 0x7f800000u | (frac << 13));
@@ -50,20 +39,20 @@ inline float half_value(uint16_t bits)
     return sign ? -tiny : tiny;
 }
 
-inline uint16_t bf16_bits(float value)
+constexpr uint16_t bf16_bits(float value)
 {
     uint32_t bits = float_bits(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return uint16_t((bits >> 16) | 0x40u);
     return uint16_t(shift_round(bits, 16));
 }
 
-inline float bf16_value(uint16_t bits) { return float_of_bits(uint32_t(bits) << 16); }
+constexpr float bf16_value(uint16_t bits) { return float_of_bits(uint32_t(bits) << 16); }
 
 template <typename T> using if_number = std::enable_if_t<std::is_arithmetic<T>::value, int>;
 
 /* Round an integer or double to float so that a second rounding to 16 bits cannot go wrong:
  * keep a sticky last bit instead of rounding to nearest (round to odd). */
-inline float sticky_float(double value)
+constexpr float sticky_float(double value)
 {
     float near = float(value);
     if (double(near) == value || near - near != 0) return near;
@@ -80,12 +69,12 @@ inline float sticky_float(double value)
     public:                                                                                        \
         uint16_t val;                                                                              \
         NAME() = default;                                                                          \
-        NAME(float v) : val(acraft::TO_BITS(v)) {}                                                 \
+        constexpr NAME(float v) : val(acraft::TO_BITS(v)) {}                                                 \
         template <typename T, acraft::if_number<T> = 0>                                            \
-        NAME(T v) : val(acraft::TO_BITS(acraft::sticky_float(double(v)))) {}                       \
-        operator float() const { return acraft::TO_VALUE(val); }                                   \
-        float ToFloat() const { return acraft::TO_VALUE(val); }                                    \
-        NAME operator-() const { NAME r; r.val = uint16_t(val ^ 0x8000u); return r; }              \
+        constexpr NAME(T v) : val(acraft::TO_BITS(acraft::sticky_float(double(v)))) {}                       \
+        constexpr operator float() const { return acraft::TO_VALUE(val); }                                   \
+        constexpr float ToFloat() const { return acraft::TO_VALUE(val); }                                    \
+        constexpr NAME operator-() const { return NAME(-acraft::TO_VALUE(val)); }              \
         template <typename U> NAME& operator+=(U o) { return *this = NAME(float(*this) + float(o)); } \
         template <typename U> NAME& operator-=(U o) { return *this = NAME(float(*this) - float(o)); } \
         template <typename U> NAME& operator*=(U o) { return *this = NAME(float(*this) * float(o)); } \
@@ -104,25 +93,25 @@ inline float sticky_float(double value)
 
 /* With float or double the result is float, with an integer it stays 16 bits wide, as in C. */
 #define ACRAFT_SMALL_ARITH(NAME, OP)                                                               \
-    inline NAME operator OP(NAME a, NAME b) { return NAME(float(a) OP float(b)); }                 \
+    constexpr NAME operator OP(NAME a, NAME b) { return NAME(float(a) OP float(b)); }                 \
     template <typename T, acraft::if_number<T> = 0>                                                \
-    inline std::conditional_t<std::is_integral<T>::value, NAME, float> operator OP(NAME a, T b)    \
+    constexpr std::conditional_t<std::is_integral<T>::value, NAME, float> operator OP(NAME a, T b)    \
     {                                                                                              \
         return float(a) OP float(b);                                                               \
     }                                                                                              \
     template <typename T, acraft::if_number<T> = 0>                                                \
-    inline std::conditional_t<std::is_integral<T>::value, NAME, float> operator OP(T a, NAME b)    \
+    constexpr std::conditional_t<std::is_integral<T>::value, NAME, float> operator OP(T a, NAME b)    \
     {                                                                                              \
         return float(a) OP float(b);                                                               \
     }
 
 #define ACRAFT_SMALL_COMPARE(NAME, OP)                                                             \
-    inline bool operator OP(NAME a, NAME b) { return float(a) OP float(b); }                       \
-    template <typename T, acraft::if_number<T> = 0> inline bool operator OP(NAME a, T b)           \
+    constexpr bool operator OP(NAME a, NAME b) { return float(a) OP float(b); }                       \
+    template <typename T, acraft::if_number<T> = 0> constexpr bool operator OP(NAME a, T b)           \
     {                                                                                              \
         return float(a) OP float(b);                                                               \
     }                                                                                              \
-    template <typename T, acraft::if_number<T> = 0> inline bool operator OP(T a, NAME b)           \
+    template <typename T, acraft::if_number<T> = 0> constexpr bool operator OP(T a, NAME b)           \
     {                                                                                              \
         return float(a) OP float(b);                                                               \
     }
