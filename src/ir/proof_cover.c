@@ -135,28 +135,38 @@ static bool linear_in(Prover *pr, const Poly *p, IrVarId var, Poly *coef, Poly *
 
 static bool is_one(const Poly *p) { return poly_equal(*p, poly_const(1)); }
 
-/* The piece is this range shifted by a constant: it becomes the union over the range's loop. */
+/* The piece is this range shifted by a constant, or its mirror image [k - stop, k - start): it
+ * becomes the union over the range's loop. */
 static bool absorb_range(Cover *c, Site *site, uint32_t axis, const IrRange *r, Poly lo, Poly hi)
 {
     Prover *pr = c->w->pr;
     Poly coef, rest, size = poly_of(pr, ir_var(c->w->p, r->size));
-    if (!linear_in(pr, &site->start[axis], r->start, &coef, &rest) || !is_one(&coef) ||
+    if (!linear_in(pr, &site->start[axis], r->start, &coef, &rest) ||
         !poly_equal(site->size[axis], size))
         return false;
-    site->start[axis] = poly_add(rest, lo);
+    if (is_one(&coef))
+        site->start[axis] = poly_add(rest, lo);
+    else if (poly_equal(coef, poly_const(-1)))
+        site->start[axis] = poly_sub(poly_add(rest, size), hi);
+    else
+        return false;
     site->size[axis] = poly_sub(hi, lo);
     return true;
 }
 
-/* The piece moves by its own size with the scalar: adjacent pieces. */
+/* The piece moves by its own size with the scalar, upwards or downwards: adjacent pieces. */
 static bool absorb_scalar(Cover *c, Site *site, uint32_t axis, IrVarId var, Poly lo, Poly hi)
 {
     Poly coef, rest;
-    if (!linear_in(c->w->pr, &site->start[axis], var, &coef, &rest) || coef.len == 0 ||
-        !poly_equal(coef, site->size[axis]))
+    if (!linear_in(c->w->pr, &site->start[axis], var, &coef, &rest) || coef.len == 0)
         return false;
-    site->start[axis] = poly_add(rest, poly_mul(coef, lo));
-    site->size[axis] = poly_mul(coef, poly_sub(hi, lo));
+    if (poly_equal(coef, site->size[axis]))
+        site->start[axis] = poly_add(rest, poly_mul(coef, lo));
+    else if (poly_equal(poly_scale(coef, -1), site->size[axis]))
+        site->start[axis] = poly_add(rest, poly_mul(coef, poly_sub(hi, poly_const(1))));
+    else
+        return false;
+    site->size[axis] = poly_mul(site->size[axis], poly_sub(hi, lo));
     return true;
 }
 

@@ -3,7 +3,7 @@
  * are added in the order of the cores. */
 #include "gen/plan/strategy.h"
 
-static bool takes(const Space *s) { return s->reduced && s->kept == 0 && !s->outer; }
+static bool takes(const Space *s) { return !s->scanned && s->reduced && s->kept == 0 && !s->outer; }
 
 static void open_pass(Writer *w)
 {

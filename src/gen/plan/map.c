@@ -2,7 +2,7 @@
  * operands that lack others are simply not indexed by them. */
 #include "gen/plan/strategy.h"
 
-static bool takes(const Space *s) { return s->reduced == 0; }
+static bool takes(const Space *s) { return s->reduced == 0 && s->scanned == 0; }
 
 static void open_loops(Writer *w, Buf *cores)
 {

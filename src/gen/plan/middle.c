@@ -4,7 +4,7 @@
 
 static bool takes(const Space *s)
 {
-    return s->reduced && !s->outer && !s->axis[s->len - 1].reduced;
+    return !s->scanned && s->reduced && !s->outer && !s->axis[s->len - 1].reduced;
 }
 
 static void open_pass(Writer *w)

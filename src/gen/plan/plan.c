@@ -5,8 +5,8 @@
 
 enum { UB_SPARE = 24 * 1024, TMP_BYTES = 24, MIN_TILE = 64, MAX_TILE = 8192 };
 
-static const Strategy *const strategies[] = {&strategy_map, &strategy_full, &strategy_rows_full,
-                                             &strategy_rows, &strategy_middle};
+static const Strategy *const strategies[] = {&strategy_scan,      &strategy_map,  &strategy_full,
+                                             &strategy_rows_full, &strategy_rows, &strategy_middle};
 
 static void put_parameters(const Writer *w, Buf *out)
 {
@@ -42,8 +42,8 @@ static void put_reasons(const Writer *w, const Strategy *s, int64_t tile, const 
     buf_printf(out, "# %s\n", s->reason);
     buf_printf(out, "# Least traffic at this task's sizes: %.4g MB, each operand once;",
                bytes / 1e6);
-    buf_printf(out, " %u pass%s over the inputs.\n", s == &strategy_map ? 1 : reduce_passes(w) + 1,
-               s == &strategy_map || reduce_passes(w) == 0 ? "" : "es");
+    buf_printf(out, " %u pass%s over the inputs.\n", w->s->reduced ? reduce_passes(w) + 1 : 1,
+               !w->s->reduced || reduce_passes(w) == 0 ? "" : "es");
     buf_printf(out,
                "# Declared buffers take %u bytes per element of the tile: a tile of %lld needs\n"
                "# %lld of the %u bytes of UB; the rest is for temporaries.\n",

@@ -2,7 +2,7 @@
  * the operator that is not understood. Composites (softmax, norms, losses) are in prim_norm.c. */
 #include "gen/plan/prim_int.h"
 
-enum { MAX_AXES = 64, MAX_PRIMS = 4096 };
+enum { MAX_AXES = 64, MAX_PRIMS = 4096, MAX_DEPTH = 400 };
 
 static const char *const unary_forms[UNARY_COUNT] = {
 #define FORM_UNARY(kind, text) [UNARY_##kind] = text,
@@ -168,12 +168,32 @@ static bool const_number(const Value *v, double *number)
     return true;
 }
 
+static bool make_node(PrimGraph *g, const Node *node, PrimValue *out);
+
+/* The output of a node, made when it is first asked for. */
+static bool node_value(PrimGraph *g, ValueId id)
+{
+    const Node *node = &g->graph->nodes.at[graph_value(g->graph, id)->node];
+    if (node->n_out != 1 && node->op != OP_REDUCE_INDEX)
+        return prim_refuse(g, node, "it has several outputs");
+    if (g->depth == MAX_DEPTH || g->axes.len >= MAX_AXES - GRAPH_MAX_RANK ||
+        g->prims.len >= MAX_PRIMS)
+        return prim_refuse(g, node, "the task is too large for one kernel");
+    g->depth++;
+    bool ok = make_node(g, node, &g->values[id]);
+    g->depth--;
+    return ok;
+}
+
 bool prim_value(PrimGraph *g, ValueId id, PrimValue *out)
 {
     const Value *v = graph_value(g->graph, id);
     double number;
     if (!g->values[id].prim) {
-        if (const_number(v, &number)) {
+        if (v->kind == VALUE_NODE) {
+            if (!node_value(g, id))
+                return false;
+        } else if (const_number(v, &number)) {
             g->values[id] = prim_number(g, number);
             g->values[id].rank = v->shape.rank;
         } else {
@@ -415,6 +435,27 @@ static bool make_cast(PrimGraph *g, const Node *node, PrimValue *out)
     return true;
 }
 
+/* max or min over one dim, of which only the values are wanted */
+static bool make_reduce_index(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    PrimValue x;
+    for (uint32_t i = 0; i < g->graph->outputs.len; i++)
+        if (g->graph->outputs.at[i] == node->out + 1)
+            return prim_refuse(g, node, "positions are not planned");
+    if (!prim_value(g, node->in[0], &x))
+        return false;
+    *out = prim_reduce(g, node->kind == REDUCE_max ? PRIM_MAX : PRIM_MIN, x,
+                       prim_dims(node, x.rank), node_bool(node, AT_KEEPDIM));
+    return true;
+}
+
+static bool make_full(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    *out = prim_number(g, node_float(node, AT_VALUE, 0));
+    out->rank = graph_value(g->graph, node->out)->shape.rank;
+    return true;
+}
+
 static bool make_node(PrimGraph *g, const Node *node, PrimValue *out)
 {
     switch (node->op) {
@@ -429,6 +470,11 @@ static bool make_node(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_RESHAPE: return make_reshape(g, node, out);
     case OP_EXPAND: return make_expand(g, node, out);
     case OP_CAST: return make_cast(g, node, out);
+    case OP_REDUCE_INDEX: return make_reduce_index(g, node, out);
+    case OP_FULL: return make_full(g, node, out);
+    case OP_SCAN:
+    case OP_FLIP:
+    case OP_CAT: return prim_scan(g, node, out);
     default: return prim_composite(g, node, out);
     }
 }
@@ -452,17 +498,19 @@ static void fix_axes(PrimGraph *g)
         p->over = over;
         for (uint32_t k = 0; k < p->n_arg; k++)
             p->axes |= g->prims.at[p->arg[k]].axes;
-        p->axes &= ~over;
+        if (p->op == PRIM_REDUCE)
+            p->axes &= ~over;
     }
 }
 
+/* Operands stand before their users, so one walk from the end reaches all that is alive. */
 static void count_uses(PrimGraph *g)
 {
-    for (uint32_t i = 1; i < g->prims.len; i++)
-        for (uint32_t k = 0; k < g->prims.at[i].n_arg; k++)
-            g->prims.at[g->prims.at[i].arg[k]].uses++;
     for (uint32_t i = 0; i < g->outputs.len; i++)
         g->prims.at[g->outputs.at[i].is.prim].uses++;
+    for (uint32_t i = g->prims.len; i-- > 1;)
+        for (uint32_t k = 0; k < g->prims.at[i].n_arg && g->prims.at[i].uses; k++)
+            g->prims.at[g->prims.at[i].arg[k]].uses++;
 }
 
 PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
@@ -472,23 +520,15 @@ PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
     g->values = arena_array(arena, PrimValue, graph->values.len);
     vec_push(arena, &g->prims, (Prim){0});
     vec_push(arena, &g->axes, (PrimAxis){0});
-    for (uint32_t i = 0; i < graph->nodes.len; i++) {
-        const Node *node = &graph->nodes.at[i];
-        if (node->n_out != 1) {
-            prim_refuse(g, node, "it has several outputs");
-            return NULL;
-        }
-        if (!make_node(g, node, &g->values[node->out]))
-            return NULL;
-        if (g->axes.len >= MAX_AXES || g->prims.len >= MAX_PRIMS) {
-            prim_refuse(g, node, "the task is too large for one kernel");
-            return NULL;
-        }
-    }
     for (uint32_t i = 0; i < graph->outputs.len; i++) {
         PrimOutput out = {.value = graph->outputs.at[i]};
-        prim_value(g, out.value, &out.is);
+        if (!prim_value(g, out.value, &out.is))
+            return NULL;
         out.is = as_number(g, out.is);
+        if (g->prims.at[out.is.prim].op == PRIM_FLIP) {
+            diag_error(diag, "G001", (Span){0}, "the planner cannot plan flip yet");
+            return NULL;
+        }
         vec_push(arena, &g->outputs, out);
     }
     fix_axes(g);

@@ -22,15 +22,18 @@ typedef enum PrimOp {
     PRIM_COUNT,  /* number of elements along `axes`, as f32 */
     PRIM_MAP,    /* element by element: `form` with its operands */
     PRIM_REDUCE, /* over `over` */
+    PRIM_SCAN,   /* running sum or product along `over` */
+    PRIM_FLIP,   /* reversed along `over`; only to meet a scan or another flip */
 } PrimOp;
 
 typedef enum PrimReduce { PRIM_SUM, PRIM_MAX, PRIM_MIN, PRIM_PROD } PrimReduce;
 
 typedef struct Prim {
     PrimOp op;
-    const char *form; /* MAP: Craft text with $0 $1 $2 */
-    bool mask;        /* MAP: gives a mask */
-    PrimReduce reduce;
+    const char *form;        /* MAP: Craft text with $0 $1 $2 */
+    bool mask;               /* MAP: gives a mask */
+    PrimReduce reduce;       /* SCAN: PRIM_SUM or PRIM_PROD */
+    bool exclusive, reverse; /* SCAN: without the element itself; from the end */
     uint32_t n_arg;
     PrimId arg[3];
     uint64_t axes; /* bit i: varies along axis i (after prim_axes_fix) */
@@ -67,6 +70,7 @@ typedef struct PrimGraph {
     PrimValue *values;     /* per graph value; prim 0: not made yet */
     VEC(PrimValue) leaves; /* in order of first use */
     VEC(PrimOutput) outputs;
+    uint32_t depth; /* of the taking apart, against deep graphs */
 } PrimGraph;
 
 /* Takes the graph apart. NULL, with a diagnostic that names the operator, when it holds one

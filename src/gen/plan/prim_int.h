@@ -21,6 +21,8 @@ void prim_literal(Buf *out, double value);      /* a Craft float literal */
 PrimValue prim_mean(PrimGraph *g, PrimValue x, uint32_t dims, bool keep);
 PrimValue prim_variance(PrimGraph *g, PrimValue x, uint32_t dims, bool keep, double correction);
 PrimValue prim_logsumexp(PrimGraph *g, PrimValue x, uint32_t dims, bool keep);
+/* Running sums and products, also from the end and without the element itself. */
+bool prim_scan(PrimGraph *g, const Node *node, PrimValue *out);
 /* Softmax, norms, losses; refuses what it does not know. */
 bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out);
 

@@ -7,7 +7,7 @@ enum { ROW_BLOCK = 64 };
 
 static bool takes(const Space *s)
 {
-    return s->reduced && s->kept && !s->outer && s->axis[s->len - 1].reduced;
+    return !s->scanned && s->reduced && s->kept && !s->outer && s->axis[s->len - 1].reduced;
 }
 
 void rows_open_pass(Writer *w)

@@ -2,7 +2,7 @@
  * mean. A core adds up the results of its rows; the cores' sums are combined in their order. */
 #include "gen/plan/strategy.h"
 
-static bool takes(const Space *s) { return s->outer && s->axis[s->len - 1].reduced; }
+static bool takes(const Space *s) { return !s->scanned && s->outer && s->axis[s->len - 1].reduced; }
 
 static bool is_outer(const Writer *w, PrimId id)
 {

@@ -89,6 +89,21 @@ static bool mark_reduced(PrimGraph *g, Space *s)
     return true;
 }
 
+static bool mark_scanned(PrimGraph *g, Space *s)
+{
+    uint64_t over = 0;
+    for (uint32_t i = 1; i < g->prims.len; i++)
+        if (g->prims.at[i].op == PRIM_SCAN && g->prims.at[i].uses)
+            over |= g->prims.at[i].over;
+    for (uint32_t i = 0; i < s->len; i++) {
+        s->axis[i].scanned = s->axis[i].members & over;
+        s->scanned += s->axis[i].scanned;
+    }
+    if (s->scanned > 1)
+        return refuse(g, "it has running sums along several dimensions");
+    return true;
+}
+
 static bool together(const PrimGraph *g, uint64_t a, uint64_t b)
 {
     for (uint32_t i = 1; i < g->prims.len; i++) {
@@ -112,7 +127,8 @@ static bool merge_neighbours(PrimGraph *g, Space *s)
     for (uint32_t i = 0; i < s->len; i++) {
         SpaceAxis *last = kept ? &s->axis[kept - 1] : NULL;
         const SpaceAxis *next = &s->axis[i];
-        if (last && last->reduced == next->reduced && together(g, last->members, next->members)) {
+        if (last && last->reduced == next->reduced && !last->scanned && !next->scanned &&
+            together(g, last->members, next->members)) {
             last->members |= next->members;
             if (__builtin_mul_overflow(last->size, next->size, &last->size))
                 return refuse(g, "it has too many elements");
@@ -127,7 +143,7 @@ static bool merge_neighbours(PrimGraph *g, Space *s)
 bool space_make(PrimGraph *g, Space *s)
 {
     *s = (Space){0};
-    if (!sort_axes(g, s) || !mark_reduced(g, s) || !merge_neighbours(g, s))
+    if (!sort_axes(g, s) || !mark_reduced(g, s) || !mark_scanned(g, s) || !merge_neighbours(g, s))
         return false;
     if (s->len == 0)
         s->axis[s->len++] = (SpaceAxis){.size = 1};

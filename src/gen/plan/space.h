@@ -9,15 +9,15 @@
 typedef struct SpaceAxis {
     uint64_t members; /* bits of prim axes */
     int64_t size;     /* in the task at hand */
-    bool reduced;
+    bool reduced, scanned;
     const char *name; /* "n0" */
 } SpaceAxis;
 
 typedef struct Space {
     uint32_t len;
     SpaceAxis axis[PLAN_MAX_AXES];
-    uint32_t kept, reduced; /* how many of each */
-    uint64_t outer;         /* prim axes of a second reduction, over everything that is kept */
+    uint32_t kept, reduced, scanned; /* how many of each */
+    uint64_t outer; /* prim axes of a second reduction, over everything that is kept */
 } Space;
 
 /* False, with a diagnostic, when the tensors disagree about the order of axes, or reductions

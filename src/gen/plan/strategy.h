@@ -17,6 +17,7 @@ extern const Strategy strategy_rows;   /* the last axis is reduced, others are k
 extern const Strategy strategy_middle; /* the last axis is kept */
 extern const Strategy strategy_full;   /* everything is reduced: two stages over the cores */
 
+extern const Strategy strategy_scan;      /* running sums and products */
 extern const Strategy strategy_rows_full; /* rows first, then their results over everything */
 
 /* Shared by the strategies that end in one result of all cores (full.c). */

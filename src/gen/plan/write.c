@@ -188,7 +188,9 @@ static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
         return;
     }
     case PRIM_LEAF:
-    case PRIM_REDUCE: break;
+    case PRIM_REDUCE:
+    case PRIM_SCAN:
+    case PRIM_FLIP: break;
     }
     panic("the planner uses a value before it is made");
 }
