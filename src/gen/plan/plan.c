@@ -1,6 +1,7 @@
 /* Choosing a strategy and putting the program together. In: a graph. Out: a Craft program. */
 #include "gen/plan/plan.h"
 
+#include "gen/plan/pool.h"
 #include "gen/plan/strategy.h"
 
 enum { UB_SPARE = 24 * 1024, TMP_BYTES = 24, MIN_TILE = 64, MAX_TILE = 8192 };
@@ -115,6 +116,9 @@ static bool name_ok(const char *name)
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag)
 {
+    const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
+    if (graph->nodes.len == 1 && graph->nodes.at[0].op == OP_POOL)
+        return plan_pool(arena, graph, chip, tile_limit, name, plan, diag);
     Space space;
     PrimGraph *g = prim_graph(arena, graph, diag);
     if (!g || !space_make(g, &space))
@@ -131,7 +135,6 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     Buf cores = {0}, workspaces = {0}, out = {0};
     strategy->write(w, &cores, &workspaces);
     int64_t tile = choose_tile(w, chip, tile_limit);
-    const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
     put_reasons(w, strategy, tile, chip, &out);
     put_head(w, name, cores.at, buf_view(&workspaces), tile, &out);
     put_kernel(w, name, buf_view(&workspaces), &out);
