@@ -119,6 +119,17 @@ inline AscendC::TPipe *current_pipe = nullptr;
 inline uint32_t next_pipe_id = 1;
 inline uint32_t next_buffer_id = 1;
 
+/* Buffer states outlive the queue objects: a TPipe declared before its queues is destroyed after
+ * them and still looks at their flags. Old ones are used again when a pipe is reset in a loop. */
+inline AscendC::TBufType buffer_states[1024];
+inline uint32_t buffer_states_used = 0;
+inline AscendC::TBufType *take_buffers(uint32_t count)
+{
+    if (buffer_states_used + count > 1024u) buffer_states_used = 0;
+    buffer_states_used += count;
+    return buffer_states + buffer_states_used - count;
+}
+
 constexpr uint32_t align32(uint32_t bytes) { return (bytes + 31u) / 32u * 32u; }
 
 inline void put_buffer_init(uint32_t id, AscendC::TPosition pos, AscendC::TPosition dst, uint32_t address, uint32_t bytes,
@@ -400,6 +411,7 @@ public:
         acraft::put_buffer_init(id_, position, dst, address, len, num, false, uint32_t(depth), site);
         bufNum_ = num < max_buffers ? num : max_buffers;
         head_ = tail_ = used_ = taken_ = cursor_ = 0;
+        bufs_ = acraft::take_buffers(bufNum_);
         for (uint32_t i = 0; i < bufNum_; i++, address += len) {
             bufs_[i] = TBufType();
             bufs_[i].freeBufEvt = freeBufEvt;
@@ -409,7 +421,7 @@ public:
     }
 
     static constexpr uint32_t max_buffers = 16;
-    TBufType bufs_[max_buffers];
+    TBufType *bufs_ = nullptr;
     uint32_t bufNum_ = 0;
 
 private:
