@@ -90,7 +90,10 @@ void cmd_done(CmdArgs *args);
 const char *cmd_nearest(const char *typed, const char *const *names, size_t count);
 
 /* The subcommands. */
+int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_fmt(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 
 #endif

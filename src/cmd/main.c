@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 static const CmdRow rows[] = {
+    {"check", "what is wrong with a Craft file, and what is proved", cmd_check},
+    {"fmt", "canonical spelling of a Craft file", cmd_fmt},
+    {"explain", "what a diagnostic code means", cmd_explain},
     {"doctor", "what this machine has and lacks", cmd_doctor},
     {"run", "run a kernel on simulated cores", cmd_run},
     {NULL, NULL, NULL},

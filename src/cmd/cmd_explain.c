@@ -1,0 +1,108 @@
+/* acraft explain: what a diagnostic code means, with a bad and a good example. */
+#include "cmd/cmd.h"
+#include "craft/craft.h"
+#include "ir/prove.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Meaning {
+    const char *code, *brief, *text, *bad, *good;
+} Meaning;
+
+static bool find_proof(Str code, Meaning *m)
+{
+    for (int i = 0; i < IR_PROOF_COUNT; i++) {
+        const IrProofRow *row = &ir_proof_rows[i];
+        bool watch = str_is(code, row->watch);
+        if (!watch && !str_is(code, row->refuse))
+            continue;
+        *m = (Meaning){watch ? row->watch : row->refuse, row->rule, row->repair, "", ""};
+        return true;
+    }
+    return false;
+}
+
+static bool find(Str code, Meaning *m)
+{
+    const CraftCode *row = craft_explain(code);
+    if (!row)
+        return find_proof(code, m);
+    *m = (Meaning){row->code, row->brief, row->text, row->bad, row->good};
+    return true;
+}
+
+static void put_example(Buf *out, const char *title, const char *lines)
+{
+    Str rest = str_from(lines), line;
+    if (!*lines)
+        return;
+    buf_printf(out, "\n%s\n", title);
+    while (str_next(&rest, '\n', &line))
+        buf_printf(out, "    %.*s\n", STR_ARG(line));
+}
+
+static void put_wrapped(Buf *out, const char *text)
+{
+    Str rest = str_from(text), word;
+    size_t column = 0;
+    while (str_next(&rest, ' ', &word)) {
+        if (column && column + 1 + word.len > 96) {
+            buf_char(out, '\n');
+            column = 0;
+        }
+        buf_printf(out, "%s%.*s", column ? " " : "", STR_ARG(word));
+        column += word.len + (column != 0);
+    }
+    buf_char(out, '\n');
+}
+
+static void put_json(Buf *out, const Meaning *m)
+{
+    const char *const names[] = {"code", "brief", "text", "bad", "good"};
+    const char *const values[] = {m->code, m->brief, m->text, m->bad, m->good};
+    for (int i = 0; i < 5; i++) {
+        buf_printf(out, "%s\"%s\": ", i ? ", " : "{", names[i]);
+        buf_json_str(out, str_from(values[i]));
+    }
+    buf_puts(out, "}\n");
+}
+
+static int explain(const char *word, bool json)
+{
+    Meaning m;
+    Buf out = {0};
+    if (!find(str_from(word), &m)) {
+        fprintf(stderr, "acraft explain: no code '%s'; docs/craft.md section 15 lists them\n",
+                word);
+        return CMD_USAGE;
+    }
+    if (json) {
+        put_json(&out, &m);
+    } else {
+        buf_printf(&out, "%s: %s\n\n", m.code, m.brief);
+        put_wrapped(&out, m.text);
+        put_example(&out, "not this:", m.bad);
+        put_example(&out, "but this:", m.good);
+    }
+    fwrite(out.at, 1, out.len, stdout);
+    buf_free(&out);
+    return CMD_OK;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    CmdUsage usage = {"explain",
+                      "CODE",
+                      "Says what a diagnostic code means, with an example.",
+                      "acraft explain E031",
+                      NULL,
+                      0,
+                      1,
+                      1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = explain(args.words[0], args.json);
+    cmd_done(&args);
+    return status;
+}

@@ -1,0 +1,722 @@
+/* Kernels: parameters, and the statements that kernels, helpers and in part the host share. In:
+ * the syntax tree. Out: blocks of IR statements. */
+#include "craft/sema.h"
+
+#include "craft/fn.h"
+
+/* ---- scalars ---- */
+
+/* The value just computed by the last statement, if nothing else has it: a temporary. */
+static IrStmt *fresh_result(Sema *s, IrExprId value)
+{
+    const IrExpr *e = &s->ir->exprs.at[value];
+    if (e->op != IR_E_VAR || !s->block->len)
+        return NULL;
+    IrStmt *last = &s->ir->stmts.at[vec_last(s->block)];
+    bool makes = last->kind == IR_S_OP || last->kind == IR_S_GM_READ;
+    bool named = e->of.var < s->var_symbols.len && s->var_symbols.at[e->of.var];
+    return makes && last->var == e->of.var && !named ? last : NULL;
+}
+
+static void bind_var(Sema *s, uint32_t symbol, IrVarId var)
+{
+    s->symbols.at[symbol].var = var;
+    while (s->var_symbols.len <= var)
+        vec_push(s->arena, &s->var_symbols, 0);
+    s->var_symbols.at[var] = symbol + 1;
+}
+
+static uint32_t new_scalar(Sema *s, Str name, Span at, IrExprId value)
+{
+    uint32_t symbol = sema_declare(s, name, at, SYM_SCALAR, "scalar");
+    const IrStmt *made = fresh_result(s, value);
+    IrVarId var = made ? made->var
+                       : ir_var_new(s->ir, s->in_host ? IR_VAR_HOST : IR_VAR_LOCAL, "",
+                                    sema_type(s, value));
+    s->ir->vars.at[var].name = str_dup(s->arena, name);
+    s->ir->vars.at[var].kernel = s->kernel;
+    s->ir->vars.at[var].at = at;
+    bind_var(s, symbol, var);
+    uint32_t writes = 1;
+    map_get(&s->frame->writes, name, &writes);
+    s->symbols.at[symbol].writes = writes;
+    return symbol;
+}
+
+static IrExprId fit_type(Sema *s, const Symbol *sym, IrExprId value, Span at)
+{
+    DType want = s->ir->vars.at[sym->var].type, have = sema_type(s, value);
+    if (want == have)
+        return value;
+    if (want == DT_F32 && s->ir->exprs.at[value].op == IR_E_INT)
+        return sema_as_float(s, value, at);
+    const char *hint = want == DT_I64 && have == DT_F32
+                           ? sema_format(
+                                 s,
+                                 "make it a float on line %u: 0.0 instead of 0; or i64(...) here",
+                                 sym->at.line)
+                       : want == DT_F32 ? "convert with f32(...)"
+                                        : "use another name";
+    sema_error(s, SCALAR_TYPE, at, hint, "'%.*s' is %s since line %u, the value is %s",
+               STR_ARG(sym->name), dtype_name(want), sym->at.line, dtype_name(have));
+    return 0;
+}
+
+static void emit_assign(Sema *s, IrVarId var, IrExprId value, Span at)
+{
+    IrStmt *made = fresh_result(s, value);
+    if (made && made->var == var)
+        return;
+    if (made) {
+        if (made->var == s->ir->vars.len - 1)
+            s->ir->vars.len--;
+        made->var = var;
+        return;
+    }
+    IrStmt *stmt = sema_emit(s, IR_S_ASSIGN, at);
+    stmt->var = var;
+    stmt->value = value;
+}
+
+void sema_assign_scalar(Sema *s, Str name, Span name_at, IrExprId value, Span at)
+{
+    Symbol *sym = sema_find(s, name);
+    bool usable = sym && sym->kind == SYM_SCALAR && !sym->ended;
+    uint32_t index = usable ? (uint32_t)(sym - s->symbols.at) : new_scalar(s, name, name_at, value);
+    sym = &s->symbols.at[index];
+    value = fit_type(s, sym, value, at);
+    if (!value)
+        return;
+    if (sym->writes == 1 && sema_type(s, value) == DT_I64 && sema_fixed(s, value) &&
+        !fresh_result(s, value) &&
+        !(s->ir->exprs.at[value].op == IR_E_VAR && s->ir->exprs.at[value].of.var == sym->var))
+        s->symbols.at[index].defined = value;
+    emit_assign(s, s->symbols.at[index].var, value, at);
+    sema_mark_assigned(s, index);
+}
+
+/* ---- tiles ---- */
+
+static bool fits_target(Sema *s, const TileNode *dst, TileNode *node, Span at)
+{
+    if (!sema_adopt(s, node, dst))
+        return false;
+    if (dst->mask != node->mask) {
+        sema_error(s, MASK, at,
+                   node->mask ? "declare the target with mask(n), or store cast(m, f32)"
+                              : "a comparison gives a mask",
+                   node->mask ? "a mask is assigned to a tile of %s"
+                              : "numbers are assigned to a mask",
+                   dtype_name(dst->dtype));
+        return false;
+    }
+    if (!node->mask && node->dtype != dst->dtype) {
+        sema_error(s, DTYPE, at, sema_format(s, "cast(..., %s)", dtype_name(dst->dtype)),
+                   "a tile of %s is assigned to one of %s", dtype_name(node->dtype),
+                   dtype_name(dst->dtype));
+        return false;
+    }
+    return sema_same_shape(s, dst, node, at, "assignment");
+}
+
+static bool in_ub(Sema *s, const TileNode *n)
+{
+    if (s->ir->kernels.at[s->kernel].buffers.at[n->view.buffer].memory == IR_UB)
+        return true;
+    sema_error(s, ROLE, n->at, "cube buffers are filled by load and mmad",
+               "arithmetic works on UB buffers and masks");
+    return false;
+}
+
+static void assign_tile(Sema *s, const TileNode *dst, const AstStmt *stmt)
+{
+    if (!sema_in_compute(s, stmt->at, "tile arithmetic") || !in_ub(s, dst))
+        return;
+    Value v = sema_eval(s, stmt->value);
+    if (v.kind == VAL_BAD)
+        return;
+    if (v.kind == VAL_REGION || v.kind == VAL_TENSOR) {
+        sema_error(s, GM_REGION, v.at, "load(a, x[...]) in copyin",
+                   "GM data reaches a buffer by load");
+        return;
+    }
+    if (v.kind != VAL_SCALAR && v.kind != VAL_TILE) {
+        sema_error(s, KIND, v.at, NULL, "a tile or scalar is needed here, this is %s",
+                   sema_describe(s, &v));
+        return;
+    }
+    TileNode *node = v.kind == VAL_TILE ? v.tile : sema_fill_node(s, v.scalar, v.at);
+    if (fits_target(s, dst, node, stmt->value->at))
+        sema_emit_into(s, node, &dst->view);
+}
+
+static void assign_element(Sema *s, const IrView *view, IrExprId element, const AstStmt *stmt)
+{
+    if (!sema_in_compute(s, stmt->at, "writing an element of a buffer"))
+        return;
+    IrExprId value = sema_scalar(s, stmt->value);
+    if (value)
+        value = sema_fit_scalar(s, value, view->dtype, stmt->value->at);
+    if (!value)
+        return;
+    IrStmt *out = sema_emit(s, IR_S_OP, stmt->at);
+    out->op = IR_T_INSERT;
+    out->dst = *view;
+    out->scalar[0] = element;
+    out->scalar[1] = value;
+    out->scalar_count = 2;
+}
+
+static void write_gm(Sema *s, const Value *v, const AstStmt *stmt)
+{
+    const IrTensor *t = sema_tensor(s, v->access.tensor);
+    for (uint32_t i = 0; i < v->access.rank; i++)
+        if (v->access.size[i]) {
+            sema_error(s, GM_REGION, v->at, "store(y[...], a) in copyout",
+                       "a region of GM is written by store");
+            return;
+        }
+    if (s->stage != IR_COPYOUT)
+        sema_error(s, STORE_STAGE, stmt->at, "put it under 'with copyout():'",
+                   "writing an element of '%s' belongs to copyout", t->name);
+    IrExprId value = sema_scalar(s, stmt->value);
+    if (!sema_may_write(s, &v->access, v->at) || !value)
+        return;
+    value = sema_fit_scalar(s, value, sema_tensor(s, v->access.tensor)->dtype, stmt->value->at);
+    if (!value)
+        return;
+    IrStmt *out = sema_emit(s, IR_S_GM_WRITE, stmt->at);
+    out->access = v->access;
+    out->value = value;
+}
+
+static void assign_index(Sema *s, const AstStmt *stmt)
+{
+    Value base = sema_eval(s, stmt->target->a);
+    IrView view;
+    IrExprId element;
+    if (base.kind == VAL_BAD)
+        return;
+    if (base.kind == VAL_TENSOR) {
+        Value v = sema_index_tensor(s, stmt->target, base, false);
+        if (v.kind == VAL_REGION)
+            write_gm(s, &v, stmt);
+        else if (v.kind == VAL_TENSOR)
+            sema_error(s, RANK, v.at, "xs[i][t]", "one tensor of a list is no element");
+        return;
+    }
+    if (base.kind != VAL_TILE) {
+        sema_error(s, TARGET, stmt->target->at, NULL, "%s has no elements",
+                   sema_describe(s, &base));
+        return;
+    }
+    if (!sema_select(s, stmt->target, base.tile, &view, &element))
+        return;
+    if (element)
+        assign_element(s, &view, element, stmt);
+    else
+        assign_tile(s, sema_view_node(s, &view, stmt->target->at), stmt);
+}
+
+/* ---- assignment ---- */
+
+static const FnRow *called(const AstExpr *e)
+{
+    return e->kind == EX_CALL && e->a->kind == EX_NAME ? craft_fn_find(e->a->text) : NULL;
+}
+
+static void name_view(Sema *s, Str name, const AstExpr *value)
+{
+    Value v = sema_eval(s, value);
+    if (v.kind == VAL_TILE && !v.tile->is_view) {
+        sema_error(s, VIEW, value->at, NULL,
+                   "view names a part of a buffer, not the result of an operation");
+        v = sema_bad(value->at);
+    }
+    if (v.kind == VAL_TILE) {
+        IrView frozen = sema_freeze(s, v.tile->view);
+        v = sema_tile_value(sema_view_node(s, &frozen, value->at));
+    }
+    sema_declare_value(s, name, value->at, "view", v);
+}
+
+static void no_buffer(Sema *s, const AstExpr *target, const Value *v)
+{
+    if (v->tile->is_view)
+        sema_error(s, NOT_DECLARED, target->at,
+                   sema_format(s, "%.*s = view(...) names a view; reduce_sum(...) makes a scalar",
+                               STR_ARG(target->text)),
+                   "'%.*s' is no buffer, and a view is named with view", STR_ARG(target->text));
+    else
+        sema_error(s, NOT_DECLARED, target->at,
+                   v->tile->mask
+                       ? sema_format(s, "declare %.*s = mask(n) at the top of the kernel",
+                                     STR_ARG(target->text))
+                       : sema_format(s, "declare %.*s = ub(%s, n) at the top of the kernel",
+                                     STR_ARG(target->text),
+                                     dtype_name(v->tile->dtype_known ? v->tile->dtype : DT_F32)),
+                   "'%.*s' is no buffer; %s needs one", STR_ARG(target->text), sema_describe(s, v));
+}
+
+static void assign_value(Sema *s, const AstExpr *target, Value *v, Span at)
+{
+    switch (v->kind) {
+    case VAL_SCALAR: sema_assign_scalar(s, target->text, target->at, v->scalar, at); return;
+    case VAL_TILE: no_buffer(s, target, v); return;
+    case VAL_DTYPE: sema_declare_value(s, target->text, target->at, "dtype", *v); return;
+    case VAL_REGION:
+    case VAL_TENSOR:
+        sema_error(s, GM_REGION, v->at, "load it into a buffer in copyin",
+                   "%s cannot be kept in a name", sema_describe(s, v));
+        return;
+    case VAL_VOID: sema_error(s, NO_VALUE, v->at, NULL, "this helper returns nothing"); return;
+    case VAL_BAD: /* the name exists from here on, so that nobody misses it again */
+        if (!sema_find(s, target->text))
+            sema_declare_value(s, target->text, target->at, "scalar", *v);
+        return;
+    default: sema_error(s, KIND, v->at, NULL, "%s cannot be kept in a name", sema_describe(s, v));
+    }
+}
+
+static void assign_name(Sema *s, const AstStmt *stmt)
+{
+    const AstExpr *target = stmt->target, *value = stmt->value;
+    const FnRow *fn = called(value);
+    if (sema_is_buffer_call(value)) {
+        sema_declare_buffer(s, target->text, value);
+        return;
+    }
+    if (fn && fn->kind == FN_SHARE) {
+        sema_share(s, target->text, value);
+        return;
+    }
+    if (fn && fn->kind == FN_COMPACT) {
+        sema_assign_compact(s, target, value);
+        return;
+    }
+    if (fn && fn->kind == FN_HOST && sema_host_assign(s, target->text, value))
+        return;
+    Symbol *sym = sema_find(s, target->text);
+    if (sym && sym->kind == SYM_VALUE && !sym->ended && sym->value.kind == VAL_TILE &&
+        sym->value.tile->is_view) {
+        assign_tile(s, sym->value.tile, stmt);
+        return;
+    }
+    if (fn && (fn->kind == FN_VIEW || fn->kind == FN_REINTERPRET)) {
+        name_view(s, target->text, value);
+        return;
+    }
+    Value v = sema_eval(s, value);
+    assign_value(s, target, &v, stmt->at);
+}
+
+static void assign(Sema *s, const AstStmt *stmt);
+
+/* a, b = x, y: all values are taken before the first assignment. */
+static void assign_values(Sema *s, const AstStmt *stmt)
+{
+    const AstExpr *targets = stmt->target;
+    Value v = sema_eval(s, stmt->value);
+    if (v.kind == VAL_BAD)
+        return;
+    if (v.kind != VAL_TUPLE || v.item_count != targets->items.len) {
+        sema_error(s, KIND, stmt->at, NULL, "%u names, but %u values", targets->items.len,
+                   v.kind == VAL_TUPLE ? v.item_count : 1);
+        return;
+    }
+    for (uint32_t i = 0; i < v.item_count; i++) {
+        if (v.items[i].kind != VAL_SCALAR)
+            continue;
+        IrVarId var = sema_temp(s, "next", v.items[i].dtype, stmt->at);
+        IrStmt *out = sema_emit(s, IR_S_ASSIGN, stmt->at);
+        out->var = var;
+        out->value = v.items[i].scalar;
+        v.items[i].scalar = ir_var(s->ir, var);
+    }
+    for (uint32_t i = 0; i < v.item_count; i++) {
+        const AstExpr *target = targets->items.at[i];
+        if (target->kind == EX_NAME)
+            assign_value(s, target, &v.items[i], stmt->at);
+        else
+            sema_error(s, TARGET, target->at, "write one assignment a line",
+                       "several names at once only name scalars and buffers");
+    }
+}
+
+static bool all_buffers(const AstExpr *values, uint32_t count)
+{
+    if (values->kind != EX_TUPLE || values->items.len != count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!sema_is_buffer_call(values->items.at[i]))
+            return false;
+    return true;
+}
+
+static void assign_tuple(Sema *s, const AstStmt *stmt)
+{
+    uint32_t count = stmt->target->items.len;
+    if (!all_buffers(stmt->value, count)) {
+        assign_values(s, stmt);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        AstStmt one = *stmt;
+        one.target = stmt->target->items.at[i];
+        one.value = stmt->value->items.at[i];
+        assign(s, &one);
+    }
+}
+
+static Tok plain_op(Tok op)
+{
+    switch (op) {
+    case TOK_PLUSEQ: return TOK_PLUS;
+    case TOK_MINUSEQ: return TOK_MINUS;
+    case TOK_STAREQ: return TOK_STAR;
+    case TOK_SLASHEQ: return TOK_SLASH;
+    case TOK_SLASHSLASHEQ: return TOK_SLASHSLASH;
+    case TOK_PERCENTEQ: return TOK_PERCENT;
+    case TOK_AMPEQ: return TOK_AMP;
+    case TOK_PIPEEQ: return TOK_PIPE;
+    case TOK_CARETEQ: return TOK_CARET;
+    case TOK_SHLEQ: return TOK_SHL;
+    default: return TOK_SHR;
+    }
+}
+
+static void assign(Sema *s, const AstStmt *stmt)
+{
+    if (stmt->op != TOK_ASSIGN) { /* a += b is a = a + b */
+        AstExpr sum = {.kind = EX_BINARY,
+                       .op = plain_op(stmt->op),
+                       .a = stmt->target,
+                       .b = stmt->value,
+                       .at = stmt->value->at};
+        AstStmt plain = *stmt;
+        plain.op = TOK_ASSIGN;
+        plain.value = &sum;
+        assign(s, &plain);
+        return;
+    }
+    if (stmt->target->kind == EX_TUPLE)
+        assign_tuple(s, stmt);
+    else if (stmt->target->kind == EX_INDEX)
+        assign_index(s, stmt);
+    else
+        assign_name(s, stmt);
+}
+
+/* ---- blocks ---- */
+
+void sema_block(Sema *s, const StmtList *body, IrBlock *out)
+{
+    IrBlock *outer = s->block;
+    uint32_t first = s->symbols.len;
+    if (s->block_depth >= CRAFT_MAX_BLOCKS) {
+        sema_error(s, TOO_DEEP, body->len ? body->at[0]->at : s->kernel_def.at, NULL,
+                   "blocks are nested more than %d deep after inlining", CRAFT_MAX_BLOCKS);
+        return;
+    }
+    s->block_depth++;
+    s->block = out;
+    sema_stmts(s, body);
+    s->block = outer;
+    s->block_depth--;
+    sema_end_names(s, first);
+}
+
+/* PRESENT leaves that hold when the condition does. */
+static void note_presence(Sema *s, IrExprId cond, bool holds)
+{
+    IrExpr e = s->ir->exprs.at[cond];
+    if (e.op == IR_E_PRESENT && holds)
+        vec_push(s->arena, &s->present, e.of.tensor);
+    else if (e.op == IR_E_NOT)
+        note_presence(s, e.arg[0], !holds);
+    else if ((e.op == IR_E_AND && holds) || (e.op == IR_E_OR && !holds)) {
+        note_presence(s, e.arg[0], holds);
+        note_presence(s, e.arg[1], holds);
+    }
+}
+
+static void branch(Sema *s, const StmtList *body, IrExprId cond, bool holds, IrBlock *out)
+{
+    uint32_t known = s->present.len;
+    note_presence(s, cond, holds);
+    sema_block(s, body, out);
+    s->present.len = known;
+}
+
+/* Scalars assigned in both branches have a value after them. */
+static void join_assigned(Sema *s, uint32_t mark, const uint32_t *first, uint32_t count)
+{
+    uint32_t both = 0;
+    uint32_t *keep = arena_array(s->arena, uint32_t, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        if (s->symbols.at[first[i]].assigned)
+            keep[both++] = first[i];
+    sema_unmark(s, mark);
+    for (uint32_t i = 0; i < both; i++)
+        sema_mark_assigned(s, keep[i]);
+}
+
+void sema_if(Sema *s, const AstStmt *stmt)
+{
+    IrExprId cond = sema_boolean(s, stmt->value);
+    if (!cond)
+        cond = ir_leaf(s->ir, IR_E_NUM_CORES, 0, 0); /* reported: still look at both branches */
+    IrExpr e = s->ir->exprs.at[cond];
+    if (e.op == IR_E_BOOL) {
+        sema_stmts(s, e.of.i ? &stmt->body : &stmt->orelse);
+        return;
+    }
+    IrBlock then = {0}, other = {0};
+    uint32_t mark = s->assigned_log.len;
+    s->cond_depth++;
+    branch(s, &stmt->body, cond, true, &then);
+    uint32_t count = s->assigned_log.len - mark;
+    uint32_t *first = arena_array(s->arena, uint32_t, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        first[i] = s->assigned_log.at[mark + i];
+    sema_unmark(s, mark);
+    branch(s, &stmt->orelse, cond, false, &other);
+    join_assigned(s, mark, first, count);
+    s->cond_depth--;
+    IrStmt *out = sema_emit(s, IR_S_IF, stmt->at);
+    out->cond = cond;
+    out->body = then;
+    out->orelse = other;
+}
+
+/* ---- with ---- */
+
+static bool check_stage(Sema *s, const AstStmt *stmt)
+{
+    if (s->stage >= 0) {
+        sema_error(s, STAGE_NEST, stmt->at, "end the outer block first", "a stage inside a stage");
+        return false;
+    }
+    if (s->kernel_def.cube && s->kernel_def.vector && s->role < 0) {
+        sema_error(s, ROLE, stmt->at, "put it under 'with cube():' or 'with vector():'",
+                   "in a kernel of two roles a stage belongs to one of them");
+        return false;
+    }
+    return true;
+}
+
+static void stage_block(Sema *s, const AstStmt *stmt, IrStage stage)
+{
+    IrBlock body = {0};
+    if (!check_stage(s, stmt))
+        return;
+    s->stage = (int)stage;
+    sema_block(s, &stmt->body, &body);
+    s->stage = -1;
+    IrStmt *out = sema_emit(s, IR_S_STAGE, stmt->at);
+    out->stage = stage;
+    out->body = body;
+}
+
+static void role_block(Sema *s, const AstStmt *stmt, IrCore core)
+{
+    IrBlock body = {0};
+    if (!s->kernel_def.cube || !s->kernel_def.vector || s->role >= 0 || s->stage >= 0) {
+        sema_error(s, ROLE, stmt->at,
+                   s->role >= 0 ? "end the outer block first" : "@kernel(cube, vector)",
+                   s->role >= 0 ? "a role inside a role" : "this kernel has one role");
+        return;
+    }
+    s->role = (int)core;
+    sema_block(s, &stmt->body, &body);
+    s->role = -1;
+    IrStmt *out = sema_emit(s, IR_S_ROLE, stmt->at);
+    out->core = core;
+    out->body = body;
+}
+
+static void with_stmt(Sema *s, const AstStmt *stmt)
+{
+    static const char *const names[] = {"copyin", "compute", "copyout", "vector", "cube"};
+    const AstExpr *e = stmt->value;
+    const AstExpr *callee = e->kind == EX_CALL ? e->a : e;
+    if (s->in_host) {
+        sema_error(s, KERNEL_ONLY, stmt->at, NULL, "stages belong to kernels");
+        return;
+    }
+    for (int i = 0; i < 5; i++) {
+        if (callee->kind != EX_NAME || !str_is(callee->text, names[i]))
+            continue;
+        if (e->kind != EX_CALL || e->items.len || e->keywords.len)
+            sema_error(s, WITH, e->at, sema_format(s, "with %s():", names[i]),
+                       "a stage is written %s()", names[i]);
+        if (i < 3)
+            stage_block(s, stmt, (IrStage)i);
+        else
+            role_block(s, stmt, i == 3 ? IR_CORE_VECTOR : IR_CORE_CUBE);
+        return;
+    }
+    sema_error(s, WITH, e->at,
+               "copyin(), compute(), copyout(), and in two-role kernels cube(), vector()",
+               "unknown stage");
+}
+
+/* ---- statements ---- */
+
+static void expr_stmt(Sema *s, const AstStmt *stmt)
+{
+    const AstExpr *e = stmt->value;
+    if (e->kind == EX_STRING)
+        return;
+    if (e->kind == EX_CALL && sema_call_stmt(s, e))
+        return;
+    Value v = sema_eval(s, e);
+    if (v.kind != VAL_BAD && v.kind != VAL_VOID)
+        sema_error(s, UNUSED_VALUE, e->at, "assign it: name = ...",
+                   "the value of this line is not used");
+}
+
+static void misplaced_return(Sema *s, const AstStmt *stmt)
+{
+    if (s->inline_depth)
+        sema_error(s, HELPER, stmt->at, "return once, at the end",
+                   "return is not the last statement of the helper");
+    else
+        sema_error(s, HELPER, stmt->at,
+                   "kernels write their results to out parameters; the host launches",
+                   "return in a function that returns nothing");
+}
+
+static void statement(Sema *s, const AstStmt *stmt)
+{
+    if (s->in_host && sema_host_stmt(s, stmt))
+        return;
+    switch (stmt->kind) {
+    case ST_ASSIGN: assign(s, stmt); return;
+    case ST_EXPR: expr_stmt(s, stmt); return;
+    case ST_FOR: sema_for(s, stmt); return;
+    case ST_IF: sema_if(s, stmt); return;
+    case ST_WITH: with_stmt(s, stmt); return;
+    case ST_PASS: return;
+    case ST_RETURN: misplaced_return(s, stmt); return;
+    case ST_ASSERT:
+        sema_error(s, HOST_ONLY, stmt->at,
+                   "assert in the @host function: it refuses shapes before launch",
+                   "assert in a kernel");
+        return;
+    case ST_DEF:
+        sema_error(s, DEF, stmt->at, "move it to file level", "a function inside a function");
+        return;
+    }
+}
+
+void sema_stmts(Sema *s, const StmtList *body)
+{
+    for (uint32_t i = 0; i < body->len && sema_step(s, body->at[i]->at); i++) {
+        s->stmt_depth++;
+        statement(s, body->at[i]);
+        s->stmt_depth--;
+        sema_release_since(s, s->stmt_depth);
+    }
+}
+
+/* ---- kernels ---- */
+
+static void kernel_tensor(Sema *s, const AstParam *param)
+{
+    IrTensor t = {0};
+    if (!sema_tensor_type(s, param, &t)) {
+        sema_declare_value(s, param->name, param->at, "parameter", sema_bad(param->at));
+        return;
+    }
+    IrKernel *k = &s->ir->kernels.at[s->kernel];
+    vec_push(s->arena, &k->tensors, t);
+    vec_push(s->arena, &k->params, ((IrArg){.is_tensor = true, .tensor = k->tensors.len - 1}));
+    Value v = {.kind = VAL_TENSOR, .at = param->at, .dtype = t.dtype};
+    v.access.tensor = k->tensors.len - 1;
+    sema_declare_value(s, param->name, param->at, "parameter", v);
+}
+
+static void kernel_scalar(Sema *s, const AstParam *param)
+{
+    DType type = DT_I64;
+    bool ok = sema_scalar_type(s, param, &type);
+    if (ok && param->value) {
+        sema_error(s, PARAM, param->value->at, "defaults belong to attributes of the host function",
+                   "a kernel parameter has no default");
+        ok = false;
+    }
+    IrVarId var = ir_var_new(s->ir, IR_VAR_PARAM, str_dup(s->arena, param->name), type);
+    s->ir->vars.at[var].kernel = s->kernel;
+    s->ir->vars.at[var].at = param->at;
+    IrExprId value = ir_var(s->ir, var);
+    IrKernel *k = &s->ir->kernels.at[s->kernel];
+    vec_push(s->arena, &k->params, ((IrArg){.value = value}));
+    sema_declare_value(s, param->name, param->at, "parameter",
+                       ok ? sema_scalar_value(s, value, param->at) : sema_bad(param->at));
+}
+
+typedef struct Context {
+    Frame *frame;
+    IrBlock *block;
+    bool in_host;
+    uint32_t kernel, present;
+} Context;
+
+static Context enter(Sema *s, Frame *frame, uint32_t kernel)
+{
+    Context c = {s->frame, s->block, s->in_host, s->kernel, s->present.len};
+    s->frame = frame;
+    s->in_host = false;
+    s->kernel = kernel;
+    return c;
+}
+
+static void leave(Sema *s, Context c)
+{
+    s->frame = c.frame;
+    s->block = c.block;
+    s->in_host = c.in_host;
+    s->kernel = c.kernel;
+    s->present.len = c.present;
+}
+
+void sema_kernel_declare(Sema *s, uint32_t symbol)
+{
+    Symbol sym = s->symbols.at[symbol];
+    IrKernel k = {.name = str_dup(s->arena, sym.name),
+                  .has_cube = sym.cube,
+                  .has_vector = sym.vector,
+                  .at = sym.at};
+    vec_push(s->arena, &s->ir->kernels, k);
+    Frame *frame = arena_new(s->arena, Frame);
+    frame->def = sym.def;
+    sema_count_writes(s, &frame->writes, &sym.def->body);
+    s->symbols.at[symbol].kernel = s->ir->kernels.len;
+    s->symbols.at[symbol].frame = frame;
+    IrBlock none = {0};
+    Context c = enter(s, frame, s->ir->kernels.len - 1);
+    s->block = &none;
+    for (uint32_t i = 0; i < sym.def->params.len; i++) {
+        const AstParam *param = &sym.def->params.at[i];
+        if (sema_is_tensor_type(param->type))
+            kernel_tensor(s, param);
+        else
+            kernel_scalar(s, param);
+    }
+    leave(s, c);
+}
+
+void sema_kernel_body(Sema *s, uint32_t symbol)
+{
+    s->kernel_def = s->symbols.at[symbol];
+    IrBlock body = {0};
+    Context c = enter(s, s->kernel_def.frame, s->kernel_def.kernel - 1);
+    s->scratch.len = 0;
+    s->names_made = 0;
+    s->stage = s->role = -1;
+    s->present.len = 0;
+    sema_block(s, &s->kernel_def.def->body, &body);
+    s->ir->kernels.at[s->kernel].body = body;
+    leave(s, c);
+}
