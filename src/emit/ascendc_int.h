@@ -1,0 +1,84 @@
+/* Shared by the files that write AscendC: a writer that knows its line, names, expressions. */
+#ifndef EMIT_ASCENDC_INT_H
+#define EMIT_ASCENDC_INT_H
+
+#include "emit/emit.h"
+
+/* Output line and the Craft line it comes from. */
+typedef struct LineMark {
+    uint32_t line, craft;
+} LineMark;
+
+/* A text being written, line by line. */
+typedef struct Pen {
+    Buf *out;
+    int depth;     /* of indentation, four blanks each */
+    uint32_t line; /* the one being written, from 1 */
+    VEC(LineMark) marks;
+    Arena *arena;
+} Pen;
+
+void pen_line(Pen *pen, const char *format, ...) ATTR_PRINTF(2, 3);
+void pen_blank(Pen *pen);
+void pen_open(Pen *pen, const char *format, ...) ATTR_PRINTF(2, 3); /* a line and " {" */
+void pen_close(Pen *pen, const char *after);                        /* "}" and `after` */
+void pen_mark(Pen *pen, Span at); /* the next line comes from there */
+
+/* ---- names and expressions ---- */
+
+typedef struct Printer Printer;
+
+/* Who writes: a kernel (members, GetBlockIdx) or the host (platform facts). */
+struct Printer {
+    Arena *arena;
+    const EmitInput *in;
+    const AscProgram *p;
+    const AscKernel *k; /* NULL: host */
+    Pen *pen;
+    const char **names; /* of each variable in this function; NULL: its own */
+    uint32_t name_count;
+};
+
+/* Expression text in the arena. `want` is the type the place needs. */
+const char *print_expr(const Printer *pr, IrExprId e);
+const char *print_as(const Printer *pr, IrExprId e, DType want);
+const char *cxx_type(DType dtype);        /* of tensors: bool is uint8_t */
+const char *cxx_scalar(DType dtype);      /* of variables: int64_t, float, bool */
+char *camel(Arena *arena, const char *name); /* t.start -> tStart; keywords get an underscore */
+const char *craft_name(const EmitInput *in); /* "softmax.craft" */
+Str craft_line(const EmitInput *in, uint32_t line); /* its text, trimmed */
+/* Small functions an expression may call; those that occur in `text`. */
+void print_helpers(Pen *pen, Str text, const char *prefix);
+
+/* ---- scopes: where scalars are declared, what functions take ---- */
+
+typedef struct Declared {
+    AscStmtId at;  /* the statement that declares it by assigning; 0: none */
+    AscStmtId before; /* declared as zero before this statement; 0: none */
+    bool param;    /* comes in from Process */
+    bool by_ref;   /* and goes out again */
+} Declared;
+
+typedef struct FunctionScope {
+    Declared *vars;               /* beside the program's variables */
+    VEC(IrVarId) params;          /* in order of first use */
+    VEC(uint32_t) tensors;        /* local tensors that come in */
+    VEC(uint32_t) tbufs;          /* local tensors got from a TBuf */
+} FunctionScope;
+
+/* One for each function of the kernel. */
+FunctionScope *scope_kernel(Arena *arena, const AscProgram *p, const AscKernel *k);
+
+/* ---- the parts ---- */
+
+void print_body(Printer *pr, const FunctionScope *scopes, uint32_t function);
+void print_class(Printer *pr, LowerPass upto);
+void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen);
+Printer printer_for(Arena *arena, const EmitInput *in, const AscProgram *p, Pen *pen);
+void print_classes(Printer *pr, LowerPass upto);
+void print_path(Printer *pr, const AscPath *path);
+void print_with_helpers(Pen *pen, const Pen *body);
+bool path_syncs(const AscProgram *p); /* some cores wait for others: a mixed kernel type */
+const char *param_gm_name(const Printer *pr, uint32_t tensor);
+
+#endif

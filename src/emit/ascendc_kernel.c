@@ -1,0 +1,325 @@
+/* The kernel file: one class per launched kernel, one entry. In: the variants of a Craft file.
+ * Out: op_kernel's .cpp. Variants stand one after the other under the op's dtype macros. */
+#include "emit/ascendc_int.h"
+
+#include <string.h>
+
+/* ---- the class ---- */
+
+static const char *que_type(const AscBuffer *b)
+{
+    switch (b->storage) {
+    case ASC_QUE_IN: return "AscendC::TQue<AscendC::TPosition::VECIN, 1>";
+    case ASC_QUE_OUT: return "AscendC::TQue<AscendC::TPosition::VECOUT, 1>";
+    case ASC_QUE_BIND:
+        return "AscendC::TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT, 1>";
+    default: return "AscendC::TBuf<AscendC::TPosition::VECCALC>";
+    }
+}
+
+static bool gm_used_in(const AscProgram *p, const AscBlock *block, uint32_t tensor)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &p->stmts.at[block->at[i]];
+        const AscRef *refs[] = {&s->a, &s->dst, &s->copy.gm};
+        for (size_t j = 0; j < sizeof refs / sizeof *refs; j++)
+            if (refs[j]->used && refs[j]->global && refs[j]->id == tensor)
+                return true;
+        if (gm_used_in(p, &s->body, tensor) || gm_used_in(p, &s->orelse, tensor))
+            return true;
+    }
+    return false;
+}
+
+/* Before compute has run nothing says what is used. */
+static bool gm_used(const Printer *pr, uint32_t tensor)
+{
+    bool used = !pr->k->functions.len;
+    for (uint32_t i = 0; i < pr->k->functions.len; i++)
+        used = used || gm_used_in(pr->p, &pr->k->functions.at[i].body, tensor);
+    return used;
+}
+
+static void print_init_head(Printer *pr)
+{
+    Buf args = {0};
+    for (uint32_t i = 0; i < pr->k->source->tensors.len; i++)
+        if (gm_used(pr, i))
+            buf_printf(&args, "GM_ADDR %s, ", camel(pr->arena, pr->k->source->tensors.at[i].name));
+    for (uint32_t i = 0; i < pr->k->members.len; i++) {
+        const IrVar *v = &pr->p->ir->vars.at[pr->k->members.at[i]];
+        buf_printf(&args, "%s %s, ", cxx_scalar(v->type), camel(pr->arena, v->name));
+    }
+    buf_puts(&args, "AscendC::TPipe *pipe");
+    pen_line(pr->pen, "__aicore__ inline void Init(%.*s)", (int)args.len, args.at);
+    buf_free(&args);
+}
+
+static void print_init(Printer *pr)
+{
+    Pen *pen = pr->pen;
+    print_init_head(pr);
+    pen_line(pen, "{");
+    pen->depth++;
+    for (uint32_t i = 0; i < pr->k->members.len; i++) {
+        const char *name = camel(pr->arena, pr->p->ir->vars.at[pr->k->members.at[i]].name);
+        pen_line(pen, "this->%s = %s;", name, name);
+    }
+    for (uint32_t i = 0; i < pr->k->source->tensors.len; i++) {
+        const IrTensor *t = &pr->k->source->tensors.at[i];
+        if (gm_used(pr, i))
+            pen_line(pen, "%s.SetGlobalBuffer(reinterpret_cast<__gm__ %s *>(%s));", param_gm_name(pr, i),
+                     cxx_type(t->dtype), camel(pr->arena, t->name));
+    }
+    for (uint32_t i = 0; i < pr->k->buffers.len; i++) {
+        const AscBuffer *b = &pr->k->buffers.at[i];
+        const char *name = camel(pr->arena, b->name);
+        pen_mark(pen, b->at);
+        if (asc_is_queue(b->storage))
+            pen_line(pen, "pipe->InitBuffer(%s, %s, %s);", name, print_expr(pr, b->depth), print_expr(pr, b->bytes));
+        else
+            pen_line(pen, "pipe->InitBuffer(%s, %s);", name, print_expr(pr, b->bytes));
+    }
+    pen_close(pen, "");
+}
+
+static void print_members(Printer *pr)
+{
+    for (uint32_t i = 0; i < pr->k->source->tensors.len; i++)
+        if (gm_used(pr, i))
+            pen_line(pr->pen, "AscendC::GlobalTensor<%s> %s;", cxx_type(pr->k->source->tensors.at[i].dtype),
+                     param_gm_name(pr, i));
+    for (uint32_t i = 0; i < pr->k->buffers.len; i++)
+        pen_line(pr->pen, "%s %s;", que_type(&pr->k->buffers.at[i]),
+                 camel(pr->arena, pr->k->buffers.at[i].name));
+    for (uint32_t i = 0; i < pr->k->members.len; i++) {
+        const IrVar *v = &pr->p->ir->vars.at[pr->k->members.at[i]];
+        pen_line(pr->pen, "%s %s;", cxx_scalar(v->type), camel(pr->arena, v->name));
+    }
+}
+
+void print_class(Printer *pr, LowerPass upto)
+{
+    Pen *pen = pr->pen;
+    FunctionScope *scopes = scope_kernel(pr->arena, pr->p, pr->k);
+    pen_line(pen, "// %s:%u: kernel %s", craft_name(pr->in), pr->k->source->at.line, pr->k->source->name);
+    pen_line(pen, "class %s {", pr->k->name);
+    pen_line(pen, "public:");
+    pen->depth++;
+    print_init(pr);
+    if (upto >= LOWER_COMPUTE) {
+        pen_blank(pen);
+        print_body(pr, scopes, 0);
+    }
+    pen->depth--;
+    pen_blank(pen);
+    pen_line(pen, "private:");
+    pen->depth++;
+    for (uint32_t f = 1; upto >= LOWER_COMPUTE && f < pr->k->functions.len; f++) {
+        print_body(pr, scopes, f);
+        pen_blank(pen);
+    }
+    print_members(pr);
+    pen_close(pen, ";");
+}
+
+/* ---- the entry ---- */
+
+static const char *operand_text(Printer *pr, const AscPath *path, uint32_t tensor)
+{
+    for (uint32_t i = 0; i < path->rooms.len; i++) {
+        if (path->rooms.at[i].tensor != tensor)
+            continue;
+        if (path->rooms.at[i].field == UINT32_MAX)
+            return "user";
+        return str_format(pr->arena, "user + t.%s", pr->p->fields.at[path->rooms.at[i].field].name);
+    }
+    return camel(pr->arena, pr->p->ir->tensors.at[tensor].name);
+}
+
+static const char *bind_text(Printer *pr, const AscLaunch *launch, IrVarId var)
+{
+    for (uint32_t i = 0; i < launch->binds.len; i++) {
+        const AscBind *b = &launch->binds.at[i];
+        if (b->var != var)
+            continue;
+        if (b->field != UINT32_MAX)
+            return str_format(pr->arena, "t.%s", pr->p->fields.at[b->field].name);
+        return print_as(pr, b->value, pr->p->ir->vars.at[var].type);
+    }
+    return "0";
+}
+
+static void print_launch(Printer *pr, const AscPath *path, const AscLaunch *launch)
+{
+    const AscKernel *k = &pr->p->kernels.at[launch->kernel];
+    Printer own = *pr;
+    own.k = k;
+    Buf args = {0};
+    for (uint32_t i = 0; i < launch->operands.len; i++)
+        if (gm_used(&own, i))
+            buf_printf(&args, "%s, ", operand_text(pr, path, launch->operands.at[i]));
+    for (uint32_t i = 0; i < k->members.len; i++)
+        buf_printf(&args, "%s, ", bind_text(pr, launch, k->members.at[i]));
+    pen_line(pr->pen, "AscendC::TPipe pipe;");
+    pen_line(pr->pen, "%s op;", k->name);
+    pen_line(pr->pen, "op.Init(%.*s&pipe);", (int)args.len, args.len ? args.at : "");
+    pen_line(pr->pen, "op.Process();");
+    buf_free(&args);
+}
+
+void print_path(Printer *pr, const AscPath *path)
+{
+    if (path->rooms.len)
+        pen_line(pr->pen, "GM_ADDR user = AscendC::GetUserWorkspace(workspace);");
+    if (path->launches.len == 1) {
+        print_launch(pr, path, &path->launches.at[0]);
+        return;
+    }
+    for (uint32_t i = 0; i < path->launches.len; i++) {
+        const AscLaunch *launch = &path->launches.at[i];
+        if (i)
+            pen_line(pr->pen, "AscendC::SyncAll();");
+        pen_open(pr->pen, "if (AscendC::GetBlockIdx() < t.%s)", pr->p->fields.at[launch->cores_field].name);
+        print_launch(pr, path, launch);
+        pen_close(pr->pen, "");
+    }
+}
+
+bool path_syncs(const AscProgram *p)
+{
+    bool syncs = false;
+    for (uint32_t i = 0; i < p->paths.len; i++)
+        syncs = syncs || p->paths.at[i].launches.len > 1;
+    for (uint32_t i = 0; i < p->kernels.len; i++)
+        syncs = syncs || p->kernels.at[i].uses_sync;
+    return syncs;
+}
+
+static void print_entry(Printer *pr)
+{
+    Pen *pen = pr->pen;
+    Buf args = {0};
+    for (uint32_t i = 0; i < pr->p->ir->operand_count; i++)
+        if (pr->p->ir->tensors.at[i].role != IR_ROLE_INOUT)
+            buf_printf(&args, "GM_ADDR %s, ", camel(pr->arena, pr->p->ir->tensors.at[i].name));
+    pen_line(pen, "extern \"C\" __global__ __aicore__ void %s(%.*sGM_ADDR workspace, GM_ADDR tiling)",
+             pr->p->name, (int)args.len, args.len ? args.at : "");
+    buf_free(&args);
+    pen_line(pen, "{");
+    pen->depth++;
+    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);",
+             path_syncs(pr->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
+    pen_line(pen, "GET_TILING_DATA(t, tiling);");
+    for (uint32_t i = 0; i < pr->p->paths.len; i++) {
+        pen_open(pen, "if (TILING_KEY_IS(%u))", pr->p->paths.at[i].key);
+        print_path(pr, &pr->p->paths.at[i]);
+        pen_close(pen, "");
+    }
+    pen_close(pen, "");
+}
+
+/* ---- the file ---- */
+
+Printer printer_for(Arena *arena, const EmitInput *in, const AscProgram *p, Pen *pen)
+{
+    Printer pr = {.arena = arena, .in = in, .p = p, .pen = pen};
+    pr.name_count = p->ir->vars.len;
+    pr.names = arena_array(arena, const char *, pr.name_count + 1);
+    return pr;
+}
+
+void print_classes(Printer *pr, LowerPass upto)
+{
+    for (uint32_t i = 0; i < pr->p->kernels.len; i++) {
+        if (!pr->p->kernels.at[i].launched)
+            continue;
+        Printer own = *pr;
+        own.k = &pr->p->kernels.at[i];
+        print_class(&own, upto);
+        pen_blank(pr->pen);
+    }
+}
+
+static const char order_text[] =
+    "// Makes the second pipe of EVENT wait for all the first has been given so far.\n"
+    "template <AscendC::HardEvent EVENT>\n"
+    "__aicore__ inline void Order()\n"
+    "{\n"
+    "    event_t id = static_cast<event_t>(GetTPipePtr()->FetchEventID(EVENT));\n"
+    "    AscendC::SetFlag<EVENT>(id);\n"
+    "    AscendC::WaitFlag<EVENT>(id);\n"
+    "}\n"
+    "\n";
+
+/* Helpers come before the text that calls them, so that is written first, aside. */
+void print_with_helpers(Pen *pen, const Pen *body)
+{
+    Str text = buf_view(body->out);
+    print_helpers(pen, text, "__aicore__");
+    if (str_find(text, STR("Order<")) >= 0) {
+        buf_puts(pen->out, order_text);
+        for (const char *c = order_text; *c; c++)
+            pen->line += *c == '\n';
+    }
+    uint32_t shift = pen->line;
+    for (uint32_t i = 0; i < body->marks.len; i++)
+        vec_push(pen->arena, &pen->marks,
+                 ((LineMark){body->marks.at[i].line + shift, body->marks.at[i].craft}));
+    buf_str(pen->out, text);
+    pen->line += body->line;
+}
+
+/* The macro that tells this variant from the others: the first operand whose dtype differs. */
+static const char *variant_test(Arena *arena, const EmitInput *in, uint32_t variant)
+{
+    static const char *const ge[DT_COUNT] = {
+        [DT_F32] = "DT_FLOAT", [DT_F16] = "DT_FLOAT16", [DT_BF16] = "DT_BF16", [DT_I8] = "DT_INT8",
+        [DT_I16] = "DT_INT16", [DT_I32] = "DT_INT32",   [DT_I64] = "DT_INT64", [DT_U8] = "DT_UINT8",
+        [DT_BOOL] = "DT_BOOL"};
+    const IrProgram *p = in->variants.at[variant]->ir;
+    Buf test = {0};
+    for (uint32_t i = 0; i < p->operand_count; i++) {
+        bool differs = false;
+        for (uint32_t v = 0; v < in->variants.len; v++)
+            differs = differs || in->variants.at[v]->ir->tensors.at[i].dtype != p->tensors.at[i].dtype;
+        if (!differs || !ge[p->tensors.at[i].dtype])
+            continue;
+        buf_printf(&test, "%sORIG_DTYPE_", test.len ? " && " : "");
+        for (const char *c = p->tensors.at[i].name; *c; c++)
+            buf_char(&test, (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c));
+        buf_printf(&test, " == %s", ge[p->tensors.at[i].dtype]);
+    }
+    char *text = buf_take(&test, arena);
+    buf_free(&test);
+    return text;
+}
+
+void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen)
+{
+    pen_line(pen, "// Written by acraft from %s; change it there.", craft_name(in));
+    Str reason = in->variants.at[0]->ir->reason, line;
+    while (str_next(&reason, '\n', &line))
+        pen_line(pen, "// %.*s", STR_ARG(str_trim(line)));
+    pen_line(pen, "#include \"kernel_operator.h\"");
+    pen_blank(pen);
+    Buf text = {0};
+    Pen body = {.out = &text, .arena = arena};
+    for (uint32_t v = 0; v < in->variants.len; v++) {
+        Printer pr = printer_for(arena, in, in->variants.at[v], &body);
+        if (in->variants.len > 1)
+            pen_line(&body, "%s %s", v ? "#elif" : "#if", variant_test(arena, in, v));
+        print_classes(&pr, LOWER_ALIGN);
+        print_entry(&pr);
+    }
+    if (in->variants.len > 1)
+        pen_line(&body, "#endif");
+    print_with_helpers(pen, &body);
+    buf_free(&text);
+}
+
+void emit_kernel_text(Arena *arena, const EmitInput *in, Buf *out)
+{
+    Pen pen = {.out = out, .arena = arena};
+    print_kernel_file(arena, in, &pen);
+}

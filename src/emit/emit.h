@@ -1,0 +1,50 @@
+/* Targets: a lowered program becomes files.
+ *
+ *     EmitInput in = {.file = "softmax.craft", .source = text};
+ *     vec_push(arena, &in.variants, lower_program(...));         one for each dtype variant
+ *     EmitFiles files = {0};
+ *     emit_target(STR("project"))->emit(arena, &in, &files, &diag);
+ *     emit_write(arena, dir, &files, &diag);
+ *
+ * Deterministic: equal input gives equal bytes; no time, path or version of this machine.
+ */
+#ifndef EMIT_EMIT_H
+#define EMIT_EMIT_H
+
+#include "lower/lower.h"
+
+typedef struct EmitFile {
+    const char *path; /* relative, with '/' */
+    Str text;
+    bool executable;
+} EmitFile;
+
+typedef VEC(EmitFile) EmitFiles;
+
+typedef struct EmitInput {
+    const char *file; /* of the Craft text: its last part stands in comments */
+    Str source;       /* for the comments; may be empty */
+    VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
+} EmitInput;
+
+typedef bool EmitFunction(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag);
+
+typedef struct Target {
+    const char *name;
+    const char *about;
+    EmitFunction *emit;
+} Target;
+
+extern const Target emit_targets[]; /* ends with a row without name */
+const Target *emit_target(Str name); /* NULL: none of that name */
+
+/* The kernel text alone, as op_kernel has it: for the judge and for slices. */
+void emit_kernel_text(Arena *arena, const EmitInput *in, Buf *out);
+/* What the pass added, as AscendC: the tiling, the class, the functions, all. */
+void emit_slice(Arena *arena, const EmitInput *in, LowerPass pass, Buf *out);
+
+/* Writes the files under `dir`, which is new, empty, or one that this function wrote before (it
+ * keeps a list in `.acraft`); anything else is left alone and refused with E098. */
+bool emit_write(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag);
+
+#endif
