@@ -157,7 +157,7 @@ bool op_cast(Lower *l, AscRef dst, AscRef src, enum NpuRound round, Run run);
 void op_mask_to(Lower *l, AscRef dst, AscRef mask, Run run);
 void op_copy(Lower *l, AscRef dst, AscRef src, Run run);
 void op_reduce(Lower *l, const IrStmt *s);
-void op_rows(Lower *l, const IrStmt *s);
+void op_row_reduce(Lower *l, const IrStmt *s);
 void op_cols(Lower *l, const IrStmt *s);
 void op_shape(Lower *l, const IrStmt *s);
 void op_scan(Lower *l, const IrStmt *s);

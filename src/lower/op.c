@@ -157,7 +157,7 @@ void op_lower(Lower *l, const IrStmt *s)
         copy.scalar[i] = lower_scalar(l, s->scalar[i]);
     switch (ir_tile_ops[s->op].kind) {
     case IR_CLASS_REDUCE: op_reduce(l, &copy); break;
-    case IR_CLASS_ROWS: op_rows(l, &copy); break;
+    case IR_CLASS_ROWS: op_row_reduce(l, &copy); break;
     case IR_CLASS_COLS: op_cols(l, &copy); break;
     case IR_CLASS_SHAPE: op_shape(l, &copy); break;
     case IR_CLASS_SCAN: op_scan(l, &copy); break;

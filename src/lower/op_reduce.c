@@ -333,7 +333,7 @@ static AscRef convert_rows(Lower *l, const IrStmt *s, const View2 *v, DType type
     return t;
 }
 
-void op_rows(Lower *l, const IrStmt *s)
+void op_row_reduce(Lower *l, const IrStmt *s)
 {
     View2 v = view_of(l, &s->src[0]), d = view_of(l, &s->dst);
     Fold fold = fold_of(s->op);
