@@ -4,6 +4,6 @@
 
 #include "acraft/debug.h"
 #include "acraft/launch.h"
-#include "acraft/math.h"
+#include "acraft/softmax.h"
 
 #endif

@@ -153,6 +153,9 @@ using float32_t = float;
 
 namespace AscendC {
 
+using ::AIC;
+using ::AIV;
+using ::g_coreType;
 using TEventID = int8_t;
 using TBufHandle = uint8_t*;
 using TTagType = int32_t;

@@ -49,6 +49,12 @@ template <typename T> inline T GetAccVal()
     acraft::flush();
     return bits_as<T>(acraft_core.view->accumulated);
 }
+/* The older spelling gives the register's bits. */
+inline int64_t GetAccVal()
+{
+    acraft::flush();
+    return int64_t(acraft_core.view->accumulated);
+}
 template <typename T> inline T GetReduceRepeatSumSpr() { return GetAccVal<T>(); }
 template <typename T> inline void GetReduceMaxMinCount(T &maxMinValue, T &maxMinIndex)
 {

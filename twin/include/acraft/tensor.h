@@ -113,6 +113,14 @@ struct TBuffAddr {
     uint8_t logicPos = uint8_t(TPosition::MAX);
 };
 
+/* a + b and its kin, worked out when assigned to a tensor: dst = a + b over all of dst. */
+enum class TensorOp : uint8_t { ADD, SUB, MUL, DIV, OR, AND, LT, GT, NE, EQ, LE, GE };
+template <typename T> class LocalTensor;
+template <typename T> struct TensorExpression {
+    TensorOp op;
+    const LocalTensor<T> &a, &b;
+};
+
 template <typename T> class LocalTensor {
 public:
     using PrimType = PrimT<T>;
@@ -171,6 +179,20 @@ public:
         *this = src.template ReinterpretCast<T>()[0];
         address_.bufferAddr += uint32_t(acraft::bytes_for<PrimType>(offset));
     }
+
+    template <typename U> void operator=(const TensorExpression<U> &expression); /* in symbols.h */
+    TensorExpression<T> operator+(const LocalTensor &o) const { return {TensorOp::ADD, *this, o}; }
+    TensorExpression<T> operator-(const LocalTensor &o) const { return {TensorOp::SUB, *this, o}; }
+    TensorExpression<T> operator*(const LocalTensor &o) const { return {TensorOp::MUL, *this, o}; }
+    TensorExpression<T> operator/(const LocalTensor &o) const { return {TensorOp::DIV, *this, o}; }
+    TensorExpression<T> operator|(const LocalTensor &o) const { return {TensorOp::OR, *this, o}; }
+    TensorExpression<T> operator&(const LocalTensor &o) const { return {TensorOp::AND, *this, o}; }
+    TensorExpression<T> operator<(const LocalTensor &o) const { return {TensorOp::LT, *this, o}; }
+    TensorExpression<T> operator>(const LocalTensor &o) const { return {TensorOp::GT, *this, o}; }
+    TensorExpression<T> operator!=(const LocalTensor &o) const { return {TensorOp::NE, *this, o}; }
+    TensorExpression<T> operator==(const LocalTensor &o) const { return {TensorOp::EQ, *this, o}; }
+    TensorExpression<T> operator<=(const LocalTensor &o) const { return {TensorOp::LE, *this, o}; }
+    TensorExpression<T> operator>=(const LocalTensor &o) const { return {TensorOp::GE, *this, o}; }
 
     int32_t GetPosition() const { return address_.logicPos; }
     void SetSize(const uint32_t size) { address_.dataLen = uint32_t(acraft::bytes_for<PrimType>(size)); }

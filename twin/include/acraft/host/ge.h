@@ -143,6 +143,9 @@ inline std::string GetSizeNameOf(DataType type)
     }
 }
 
+/* A format word carries sub-formats in its upper bits. */
+inline int32_t GetPrimaryFormat(int32_t format) { return format & 0xff; }
+
 class AscendString {
 public:
     AscendString() = default;

@@ -204,7 +204,18 @@ public:
     const AnchorInstanceInfo *GetInputInstanceInfo(size_t i) const { return i < inputs.size() ? &inputs[i] : nullptr; }
     const AnchorInstanceInfo *GetOutputInstanceInfo(size_t i) const { return i < outputs.size() ? &outputs[i] : nullptr; }
     size_t GetIrInputsNum() const { return inputs.size(); }
+    size_t GetIrOutputsNum() const { return outputs.size(); }
+    size_t GetInputsNum() const { return total(inputs); }
+    size_t GetOutputsNum() const { return total(outputs); }
     std::vector<AnchorInstanceInfo> inputs, outputs;
+
+private:
+    static size_t total(const std::vector<AnchorInstanceInfo> &all)
+    {
+        size_t n = 0;
+        for (const AnchorInstanceInfo &a : all) n += a.num;
+        return n;
+    }
 };
 
 /* Everything any of the vendor's contexts can be asked for; each context is a name for it. */
