@@ -68,8 +68,6 @@ static void emit_assign(Sema *s, IrVarId var, IrExprId value, Span at)
     if (made && made->var == var)
         return;
     if (made) {
-        if (made->var == s->ir->vars.len - 1)
-            s->ir->vars.len--;
         made->var = var;
         return;
     }
