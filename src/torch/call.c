@@ -234,7 +234,7 @@ static PyVal call_name(Interp *it, Span at, Str path, const CallArgs *args)
     if (module)
         return nn_construct(it, at, module, args);
     PyVal result;
-    if (builtin_call(it, at, path, args, &result))
+    if (builtin_call(it, at, path, args, &result) || einops_call(it, at, path, args, &result))
         return result;
     interp_fail(it, at, "T011", "%.*s is not supported", STR_ARG(path));
 }
@@ -269,7 +269,7 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
         return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len), args);
     if (self.tag == PV_TENSOR) {
         const FnRow *row = fn_find_method(it, *function.str);
-        bool in_place = str_ends(*function.str, "_") && !str_is(str_from(row->name), function.str->at);
+        bool in_place = !str_equal(str_from(row->name), *function.str);
         CallArgs all = *args;
         all.n = args->n + 1;
         all.v = arena_array(it->arena, PyVal, all.n);

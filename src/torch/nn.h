@@ -16,7 +16,8 @@ enum {
     IN_ATEN = 32,      /* torch.ops.aten.f */
     IN_NUMPY = 64,     /* numpy.f */
     IN_FFT = 128,      /* torch.fft.f */
-    IN_INIT = 256      /* torch.nn.init.f */
+    IN_INIT = 256,     /* torch.nn.init.f */
+    IN_NN = 512        /* torch.nn.f */
 };
 
 typedef struct Args Args;
@@ -103,6 +104,9 @@ PyVal module_index(Interp *it, Span at, PyObject *object, PyVal index);
 void module_set_index(Interp *it, Span at, PyObject *object, PyVal index, PyVal value);
 /* Gives every parameter and buffer below `object` its dotted name. */
 void module_name_all(Interp *it, PyObject *object, const char *prefix, int depth);
+
+/* einops.rearrange, repeat and reduce; false: some other name. */
+bool einops_call(Interp *it, Span at, Str path, const CallArgs *args, PyVal *result);
 
 PyVal self_get(Args *a, const char *name); /* attribute of a->self, None when absent */
 void self_set(Args *a, const char *name, PyVal value);

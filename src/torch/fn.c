@@ -1,0 +1,292 @@
+/* The library function table, and how call arguments reach a row's parameters. */
+#include "torch/fn_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const FnRow fn_rows[] = {
+#define FN(name, where, params, body, kind) {name, where, params, body, kind},
+#include "torch/fn.def"
+#undef FN
+};
+const uint32_t fn_count = sizeof fn_rows / sizeof *fn_rows;
+
+/* --- parameters --------------------------------------------------------------------------- */
+
+typedef struct Param {
+    Str name;
+    bool star, has_default;
+    Str fallback;
+} Param;
+
+static bool next_param(Str *rest, Param *param)
+{
+    Str word;
+    if (!str_next(rest, ' ', &word))
+        return false;
+    *param = (Param){.star = word.at[0] == '*'};
+    if (param->star)
+        word = str_slice(word, 1, word.len);
+    ptrdiff_t equal = str_find(word, STR("="));
+    param->name = equal < 0 ? word : str_slice(word, 0, (size_t)equal);
+    param->has_default = equal >= 0;
+    if (param->has_default)
+        param->fallback = str_slice(word, (size_t)equal + 1, word.len);
+    return true;
+}
+
+uint32_t params_count(const char *params)
+{
+    Str rest = str_from(params);
+    Param param;
+    uint32_t count = 0;
+    while (next_param(&rest, &param))
+        count++;
+    return count;
+}
+
+Str params_name(const char *params, uint32_t index)
+{
+    Str rest = str_from(params);
+    Param param = {0};
+    for (uint32_t i = 0; i <= index && next_param(&rest, &param); i++)
+        ;
+    return param.name;
+}
+
+static PyVal default_value(Interp *it, Str text)
+{
+    int64_t i;
+    double f;
+    if (str_is(text, "None"))
+        return pv_none();
+    if (str_is(text, "True") || str_is(text, "False"))
+        return pv_bool(str_is(text, "True"));
+    if (str_to_i64(text, &i))
+        return pv_int(i);
+    if (str_to_double(text, &f))
+        return pv_float(f);
+    return pv_str(it->arena, text);
+}
+
+void arg_fail(Args *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = str_vformat(a->it->arena, format, args);
+    va_end(args);
+    interp_fail(a->it, a->at, "T010", "%s: %s", a->name, text);
+}
+
+/* Keywords of other libraries' habits. */
+static bool names_param(Str keyword, Str name)
+{
+    static const char *const same[][2] = {{"axis", "dim"}, {"keepdims", "keepdim"}, {"self", "input"},
+                                          {"x", "input"}, {"x1", "input"}, {"x2", "other"},
+                                          {"mat2", "other"}, {"vec2", "other"}, {"a_min", "min"},
+                                          {"a_max", "max"}};
+    if (str_equal(keyword, name))
+        return true;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        if (str_is(keyword, same[i][0]) && str_is(name, same[i][1]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_ignored(Str keyword)
+{
+    static const char *const names[] = {"device", "requires_grad", "layout", "pin_memory",
+                                        "memory_format", "non_blocking", "generator", "inplace", "out",
+                                        "copy", "names", "track_running_stats_", "sparse"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (str_is(keyword, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static PyVal star_value(Args *a, const CallArgs *call, uint32_t taken)
+{
+    uint32_t left = call->n - taken;
+    if (left == 1 && (pv_is_seq(call->v[taken])))
+        return call->v[taken];
+    return pv_tuple_of(a->it->arena, left, call->v + taken);
+}
+
+void args_bind(Args *a, const char *params, const CallArgs *call)
+{
+    Str rest = str_from(params);
+    Param param;
+    bool *used = arena_array(a->it->arena, bool, call->n_kw + 1);
+    uint32_t taken = 0;
+    for (uint32_t i = 0; next_param(&rest, &param); i++) {
+        if (i == FN_MAX_ARGS)
+            panic("%s has too many parameters", a->name);
+        for (uint32_t k = 0; k < call->n_kw; k++) {
+            if (!used[k] && !a->given[i] && names_param(call->kw_names[k], param.name)) {
+                used[k] = a->given[i] = true;
+                a->v[i] = call->kw[k];
+            }
+        }
+        if (a->given[i])
+            continue;
+        if (param.star) {
+            a->v[i] = star_value(a, call, taken);
+            a->given[i] = call->n > taken;
+            taken = call->n;
+        } else if (taken < call->n) {
+            a->v[i] = call->v[taken++];
+            a->given[i] = true;
+        } else if (param.has_default) {
+            a->v[i] = default_value(a->it, param.fallback);
+        } else {
+            arg_fail(a, "argument '%.*s' is missing", STR_ARG(param.name));
+        }
+    }
+    if (taken < call->n)
+        arg_fail(a, "takes at most %u positional arguments, got %u", taken, call->n);
+    for (uint32_t k = 0; k < call->n_kw; k++) {
+        if (!used[k] && !is_ignored(call->kw_names[k]))
+            arg_fail(a, "argument '%.*s' is not known", STR_ARG(call->kw_names[k]));
+    }
+}
+
+static PyVal keyword_out(const CallArgs *call)
+{
+    for (uint32_t k = 0; k < call->n_kw; k++) {
+        if (str_is(call->kw_names[k], "out"))
+            return call->kw[k];
+    }
+    return pv_none();
+}
+
+/* relu(x, inplace=True) writes into x. */
+static bool asks_in_place(const Args *a, const char *params)
+{
+    for (uint32_t i = 1, n = params_count(params); i < n; i++) {
+        if (str_is(params_name(params, i), "inplace"))
+            return a->v[i].tag == PV_BOOL && a->v[i].b && a->v[0].tag == PV_TENSOR;
+    }
+    return false;
+}
+
+PyVal fn_call(Interp *it, Span at, const FnRow *row, const CallArgs *call)
+{
+    Args a = {.it = it, .at = at, .name = row->name, .kind = row->kind};
+    interp_enter(it, at);
+    args_bind(&a, row->params, call);
+    PyVal result = row->body(&a), out = keyword_out(call);
+    if (out.tag == PV_TENSOR)
+        result = tensor_inplace(it, at, out.tensor, result);
+    else if (asks_in_place(&a, row->params) && !pv_same(a.v[0], result))
+        result = tensor_inplace(it, at, a.v[0].tensor, result);
+    interp_leave(it);
+    return result;
+}
+
+/* --- lookup ------------------------------------------------------------------------------- */
+
+const FnRow *fn_find(const Interp *it, Str path)
+{
+    uint32_t row;
+    return map_get(&it->functions, path, &row) ? &fn_rows[row] : NULL;
+}
+
+const FnRow *fn_find_method(const Interp *it, Str name)
+{
+    uint32_t row;
+    if (map_get(&it->methods, name, &row))
+        return &fn_rows[row];
+    bool in_place = name.len > 1 && name.at[name.len - 1] == '_';
+    return in_place && map_get(&it->methods, str_slice(name, 0, name.len - 1), &row) ? &fn_rows[row] : NULL;
+}
+
+PyVal fn_apply(Interp *it, Span at, const char *path, uint32_t n, const PyVal *v)
+{
+    const FnRow *row = fn_find(it, str_from(path));
+    if (!row)
+        interp_fail(it, at, "T011", "%s is not supported", path);
+    CallArgs call = {.n = n, .v = (PyVal *)v};
+    return fn_call(it, at, row, &call);
+}
+
+/* --- reading ------------------------------------------------------------------------------ */
+
+ValueId arg_value(Args *a, uint32_t i) { return value_of(a->it, a->at, a->v[i]); }
+
+ValueId arg_optional(Args *a, uint32_t i)
+{
+    return pv_is_none(a->v[i]) ? VALUE_NONE : arg_value(a, i);
+}
+
+TVar *arg_tensor(Args *a, uint32_t i) { return need_tensor(a->it, a->at, a->v[i], a->name); }
+int64_t arg_int(Args *a, uint32_t i) { return need_int(a->it, a->at, a->v[i], a->name); }
+double arg_float(Args *a, uint32_t i) { return need_double(a->it, a->at, a->v[i], a->name); }
+bool arg_bool(Args *a, uint32_t i) { return interp_truth(a->it, a->at, a->v[i]); }
+Str arg_str(Args *a, uint32_t i) { return need_str(a->it, a->at, a->v[i], a->name); }
+bool arg_none(const Args *a, uint32_t i) { return pv_is_none(a->v[i]); }
+
+DType arg_dtype(Args *a, uint32_t i, DType fallback)
+{
+    PyVal v = a->v[i];
+    if (pv_is_none(v))
+        return fallback;
+    if (v.tag == PV_DTYPE)
+        return v.dtype;
+    if (v.tag == PV_NAME && (str_is(*v.str, "bool") || str_is(*v.str, "int") || str_is(*v.str, "float")))
+        return str_is(*v.str, "bool") ? DT_BOOL : str_is(*v.str, "int") ? DT_I64 : DT_F32;
+    arg_fail(a, "a dtype is expected, not %s", pv_type_name(v));
+}
+
+uint32_t arg_ints(Args *a, uint32_t i, int64_t out[GRAPH_MAX_RANK])
+{
+    PyVal v = a->v[i];
+    if (v.tag == PV_TENSOR && tvar_shape(a->it, v.tensor).rank == 1)
+        v = tensor_to_list(a->it, a->at, v.tensor);
+    if (!pv_is_seq(v)) {
+        out[0] = need_int(a->it, a->at, v, a->name);
+        return 1;
+    }
+    if (v.list->items.len > GRAPH_MAX_RANK)
+        arg_fail(a, "more than %d dims are not supported", GRAPH_MAX_RANK);
+    for (uint32_t k = 0; k < v.list->items.len; k++)
+        out[k] = need_int(a->it, a->at, v.list->items.at[k], a->name);
+    return v.list->items.len;
+}
+
+void arg_ntuple(Args *a, uint32_t i, uint32_t n, int64_t out[GRAPH_MAX_RANK])
+{
+    uint32_t count = arg_ints(a, i, out);
+    if (count != 1 && count != n)
+        arg_fail(a, "%u or 1 numbers are expected, got %u", n, count);
+    for (uint32_t k = 1; count == 1 && k < n; k++)
+        out[k] = out[0];
+}
+
+Shape arg_shape(Args *a, uint32_t i)
+{
+    Shape shape = {0};
+    shape.rank = (int)arg_ints(a, i, shape.dim);
+    return shape;
+}
+
+int arg_dim(Args *a, uint32_t i, Shape shape)
+{
+    int dim;
+    int64_t want = arg_int(a, i);
+    if (!shape_dim(shape, want, &dim))
+        arg_fail(a, "dim %lld is outside a tensor of %d dims", (long long)want, shape.rank);
+    return dim;
+}
+
+PyVal out1(Args *a, ValueId id) { return tensor_of(a->it, id); }
+
+PyVal out_tuple(Args *a, ValueId first, uint32_t count)
+{
+    PyVal tuple = pv_list(a->it->arena, PV_TUPLE);
+    for (uint32_t i = 0; i < count; i++)
+        pv_push(a->it->arena, tuple, tensor_of(a->it, first + i));
+    return tuple;
+}
