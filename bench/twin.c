@@ -106,10 +106,14 @@ static TwinKernel *compile(Arena *arena, const char *text, const TwinOptions *op
     return kernel;
 }
 
-static TwinTensor tensor_of(const char *name, SimRole role, float *data, size_t count)
+static TwinTensor tensor_of(const char *name, SimRole role)
 {
-    return (TwinTensor){.name = name, .dtype = DT_F32, .rank = 1, .shape = {count}, .role = role,
-                        .data = data, .bytes = count * sizeof(float)};
+    TwinTensor tensor = {.name = name, .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = role,
+                         .bytes = COUNT * sizeof(float)};
+    if (!twin_tensor_alloc(&tensor))
+        exit(3);
+    memset(tensor.data, 0, tensor.bytes);
+    return tensor;
 }
 
 static double launch(Arena *arena, const char *text, TwinTensor *tensors, uint32_t count,
@@ -184,29 +188,26 @@ static void bench_compile(Arena *arena)
 int main(void)
 {
     Arena arena = {0};
-    float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
-    float *z = malloc(COUNT * sizeof *z), *want = malloc(COUNT * sizeof *want);
-    if (!x || !y || !z || !want)
+    TwinRun run;
+    TwinTensor t[] = {tensor_of("x", SIM_IN), tensor_of("y", SIM_IN), tensor_of("z", SIM_OUT)};
+    float *x = t[0].data, *y = t[1].data, *z = t[2].data, *want = calloc(COUNT, sizeof *want);
+    if (!want)
         return 3;
     for (size_t i = 0; i < COUNT; i++) {
         x[i] = (float)(i % 1000) * 0.001f;
         y[i] = (float)(i % 77) * 0.01f;
-        z[i] = want[i] = 0;
+        want[i] = 1;
     }
-    TwinRun run;
     bench_compile(&arena);
-    TwinTensor add[] = {tensor_of("x", SIM_IN, x, COUNT), tensor_of("y", SIM_IN, y, COUNT),
-                        tensor_of("z", SIM_OUT, z, COUNT)};
-    double ours = launch(&arena, add_text, add, 3, COUNT, &run);
+    double ours = launch(&arena, add_text, t, 3, COUNT, &run);
     compare("add", 3.0 * COUNT * 4, ours, plain_add(x, y, want), &run);
     printf("           %s\n", memcmp(z, want, COUNT * sizeof *z) ? "VALUES DIFFER" : "same values");
-    TwinTensor soft[] = {tensor_of("x", SIM_IN, x, COUNT), tensor_of("y", SIM_OUT, z, COUNT)};
+    TwinTensor soft[] = {t[0], t[2]};
     ours = launch(&arena, softmax_text, soft, 2, ROWS, &run);
     compare("softmax", 2.0 * COUNT * 4, ours, plain_softmax(x, want), &run);
+    for (int i = 0; i < 3; i++)
+        twin_tensor_free(&t[i]);
     arena_drop(&arena);
-    free(x);
-    free(y);
-    free(z);
     free(want);
     return 0;
 }

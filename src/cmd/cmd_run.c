@@ -266,7 +266,7 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
         status = file_is_dir(path) ? run_project(&job, path, options)
                                    : run_file(&job, path, options);
     for (uint32_t i = 0; i < job.tensors.len; i++)
-        heap_free(job.tensors.at[i].data);
+        twin_tensor_free(&job.tensors.at[i]);
     return status;
 }
 

@@ -189,7 +189,8 @@ static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *en
     add_line_mark(&out, source->path);
     buf_str(&out, text);
     buf_puts(&out, "\n#line 1 \"acraft-trampoline\"\n#include \"acraft/launch.h\"\n");
-    buf_printf(&out, "ACRAFT_ENTRY(%s)\n", source->kernel ? source->kernel : entry->name);
+    /* From outside every namespace: an API may have the entry's name. */
+    buf_printf(&out, "ACRAFT_ENTRY(::%s)\n", source->kernel ? source->kernel : entry->name);
     Str unit = str_copy(arena, buf_view(&out));
     buf_free(&out);
     return unit;

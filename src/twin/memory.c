@@ -51,6 +51,33 @@ static size_t shared_take(SharedMemory *memory, size_t bytes)
     return at;
 }
 
+bool twin_tensor_alloc(TwinTensor *tensor)
+{
+    SharedMemory own;
+    tensor->fd = 0;
+    tensor->data = NULL;
+    if (!shared_open(&own, "acraft-tensor", tensor->bytes) || !shared_seal(&own)) {
+        shared_close(&own);
+        return false;
+    }
+    tensor->data = own.at;
+    tensor->fd = own.fd;
+    return true;
+}
+
+void twin_tensor_free(TwinTensor *tensor)
+{
+    if (tensor->fd > 0) {
+        SharedMemory own = {.fd = tensor->fd, .at = tensor->data,
+                            .bytes = round_up(tensor->bytes ? tensor->bytes : 1, PAGE)};
+        shared_close(&own);
+    } else {
+        heap_free(tensor->data);
+    }
+    tensor->data = NULL;
+    tensor->fd = 0;
+}
+
 /* --- placing GM ------------------------------------------------------------------------------ */
 
 typedef struct Placer {
@@ -60,9 +87,21 @@ typedef struct Placer {
 
 static GmPlace place(Placer *p, size_t bytes)
 {
-    GmPlace result = {.address = p->address, .at = p->at, .bytes = bytes};
+    GmPlace result = {.address = p->address, .at = p->at, .bytes = bytes, .fd = SHARE_FD_GM};
     p->at += round_up(bytes ? bytes : 1, PAGE);
     p->address += round_up(bytes + PAGE, GM_STEP);
+    return result;
+}
+
+/* A tensor with memory of its own takes only an address, as long as descriptors last. */
+static GmPlace place_tensor(Placer *p, LaunchMemory *memory, const TwinTensor *tensor)
+{
+    if (tensor->fd <= 0 || memory->fd_count == SHARE_MOST_FDS)
+        return place(p, tensor->bytes);
+    GmPlace result = {.address = p->address, .bytes = tensor->bytes,
+                      .fd = SHARE_FD_LAUNCH + (int32_t)memory->fd_count};
+    memory->fds[memory->fd_count++] = tensor->fd;
+    p->address += round_up(tensor->bytes + PAGE, GM_STEP);
     return result;
 }
 
@@ -79,7 +118,7 @@ static size_t list_shape_bytes(const TwinLaunch *launch, const TwinArg *arg)
 static void place_all(Arena *arena, const TwinLaunch *launch, LaunchMemory *memory, Placer *p)
 {
     for (uint32_t i = 0; i < launch->tensor_count; i++)
-        vec_push(arena, &memory->tensors, place(p, launch->tensors[i].bytes));
+        vec_push(arena, &memory->tensors, place_tensor(p, memory, &launch->tensors[i]));
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         const TwinArg *arg = &launch->args[i];
         bool list = arg->kind == TWIN_ARG_LIST;
@@ -119,10 +158,15 @@ static void copy_in(uint8_t *to, const void *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
+static bool in_place(const LaunchMemory *memory, uint32_t tensor)
+{
+    return memory->tensors.at[tensor].fd != SHARE_FD_GM;
+}
+
 static void fill_gm(const LaunchMemory *memory, const TwinLaunch *launch)
 {
     for (uint32_t i = 0; i < launch->tensor_count; i++)
-        if (launch->tensors[i].role != SIM_OUT)
+        if (launch->tensors[i].role != SIM_OUT && !in_place(memory, i))
             copy_in(memory->gm.at + memory->tensors.at[i].at, launch->tensors[i].data,
                     launch->tensors[i].bytes);
     for (uint32_t i = 0; i < launch->arg_count; i++)
@@ -135,7 +179,7 @@ void twin_memory_take_outputs(const LaunchMemory *memory)
 {
     const TwinLaunch *launch = memory->of;
     for (uint32_t i = 0; i < launch->tensor_count; i++)
-        if (launch->tensors[i].role != SIM_IN)
+        if (launch->tensors[i].role != SIM_IN && !in_place(memory, i))
             copy_in(launch->tensors[i].data, memory->gm.at + memory->tensors.at[i].at,
                     launch->tensors[i].bytes);
 }
@@ -193,7 +237,7 @@ bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, cons
     uint32_t blocks = launch->blocks < SHARE_MOST_CORES ? launch->blocks : SHARE_MOST_CORES;
     uint32_t cores = blocks * cores_per_block(kind);
     *memory = (LaunchMemory){.launch.fd = -1, .rings.fd = -1, .gm.fd = -1, .of = launch,
-                             .kind = kind};
+                             .kind = kind, .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
         verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
                      "more blocks, arguments or bytes than a launch may have");
@@ -208,6 +252,9 @@ bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, cons
         shared_open(&memory->rings, "acraft-rings", cores * sizeof(ShareRing)) &&
         shared_open(&memory->launch, "acraft-launch", fixed + cores * core_bytes(chip))) {
         memory->launch.used = sizeof(ShareLaunch);
+        memory->fds[SHARE_FD_LAUNCH - SHARE_FD_LAUNCH] = memory->launch.fd;
+        memory->fds[SHARE_FD_RINGS - SHARE_FD_LAUNCH] = memory->rings.fd;
+        memory->fds[SHARE_FD_GM - SHARE_FD_LAUNCH] = memory->gm.fd;
         fill_gm(memory, launch);
         return true;
     }
@@ -235,12 +282,12 @@ void *twin_memory_for_sim(void *context, const char *name, size_t bytes)
 /* --- the simulator's regions ----------------------------------------------------------------- */
 
 static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, const GmPlace *where,
-                       DType dtype, SimRole role)
+                       void *own, DType dtype, SimRole role)
 {
     SimRegion region = {.name = name,
                         .base = where->address,
                         .bytes = where->bytes,
-                        .memory = memory->gm.at + where->at,
+                        .memory = own ? own : memory->gm.at + where->at,
                         .dtype = (uint32_t)dtype,
                         .role = role};
     return where->bytes == 0 || sim_gm_add(sim, &region);
@@ -251,11 +298,13 @@ bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launc
     bool ok = true;
     for (uint32_t i = 0; i < launch->tensor_count; i++)
         ok = add_region(memory, sim, launch->tensors[i].name, &memory->tensors.at[i],
+                        in_place(memory, i) ? launch->tensors[i].data : NULL,
                         launch->tensors[i].dtype, launch->tensors[i].role) && ok;
     for (uint32_t i = 0; i < launch->arg_count; i++)
-        ok = add_region(memory, sim, "tensor list", &memory->lists.at[i], DT_U64, SIM_TILING) && ok;
-    ok = add_region(memory, sim, "tiling", &memory->tiling, DT_U8, SIM_TILING) && ok;
-    return add_region(memory, sim, "workspace", &memory->workspace, DT_U8, SIM_WORKSPACE) && ok;
+        ok = add_region(memory, sim, "tensor list", &memory->lists.at[i], NULL, DT_U64,
+                        SIM_TILING) && ok;
+    ok = add_region(memory, sim, "tiling", &memory->tiling, NULL, DT_U8, SIM_TILING) && ok;
+    return add_region(memory, sim, "workspace", &memory->workspace, NULL, DT_U8, SIM_WORKSPACE) && ok;
 }
 
 /* --- the description for core processes ------------------------------------------------------ */
@@ -360,7 +409,8 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
     for (uint32_t i = 0; i < places.len; i++) {
         ShareMap map = {.address = places.at[i].address,
                         .bytes = round_up(places.at[i].bytes, PAGE),
-                        .at = places.at[i].at};
+                        .at = places.at[i].at,
+                        .fd = places.at[i].fd};
         if (map.bytes)
             vec_push(arena, &maps, map);
     }
@@ -380,6 +430,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .launch_bytes = memory->launch.bytes,
         .ring_bytes = memory->rings.bytes,
         .arg_count = launch->arg_count,
+        .fd_count = memory->fd_count,
         .tiling = memory->tiling.address,
         .tiling_bytes = launch->tiling.len,
         .tiling_key = launch->tiling_key,

@@ -243,8 +243,7 @@ static bool allocate(CaseRun *c, TwinTensor *tensor)
         if (__builtin_mul_overflow(bytes, tensor->shape[d], &bytes) || bytes > 1ull << 36)
             return fail(c, "an inferred output is too large");
     tensor->bytes = (size_t)bytes;
-    tensor->data = heap_alloc(tensor->bytes + 1);
-    return true;
+    return twin_tensor_alloc(tensor) || fail(c, "no memory for an inferred output");
 }
 
 /* The column of the op definition that the inputs' dtypes fit; -1: none. */

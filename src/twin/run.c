@@ -38,17 +38,16 @@ static Box *start_zygote(Arena *arena, const TwinKernel *kernel, int role,
                          const LaunchMemory *memory, const TwinOptions *options, Verdict *verdict)
 {
     const char *const argv[] = {"kernel", role ? "1" : "0", NULL};
-    const int fds[SHARE_FD_COUNT] = {memory->launch.fd, memory->rings.fd, memory->gm.fd};
     double seconds = options->run_seconds > 0 ? options->run_seconds : 60;
     BoxSpec spec = {.argv = argv,
                     .exe_fd = kernel->exe[role],
                     .profile = BOX_ZYGOTE,
-                    .fds = fds,
-                    .fd_count = SHARE_FD_COUNT,
+                    .fds = memory->fds,
+                    .fd_count = memory->fd_count,
                     .seconds = seconds,
                     .memory = options->memory ? options->memory : 1ull << 30,
                     .processes = shared_launch(memory)->order_count[role] + 8,
-                    .files = 16,
+                    .files = SHARE_MOST_FDS + 16,
                     .output = 64 << 10,
                     .allow_missing = options->trust};
     BoxResult result;

@@ -14,7 +14,8 @@ typedef struct SharedMemory {
 
 typedef struct GmPlace {
     uint64_t address;
-    size_t at, bytes; /* in GM memory */
+    size_t at, bytes; /* in GM memory, or in the tensor's own */
+    int32_t fd;       /* as core processes know it: SHARE_FD_GM or a tensor's */
 } GmPlace;
 
 typedef struct LaunchMemory {
@@ -22,6 +23,8 @@ typedef struct LaunchMemory {
     VEC(GmPlace) tensors; /* by tensor index */
     VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
     GmPlace tiling, workspace;
+    int fds[SHARE_MOST_FDS]; /* what core processes inherit, in their order */
+    uint32_t fd_count;
     const TwinLaunch *of;
     SimKind kind;
 } LaunchMemory;

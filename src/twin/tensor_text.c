@@ -54,6 +54,14 @@ static bool size_tensor(TwinTensor *tensor)
     return true;
 }
 
+static bool fill(const char *text, TwinTensor *tensor, const void *from, Diag *diag)
+{
+    if (!twin_tensor_alloc(tensor))
+        return complain(diag, text, "no memory for it");
+    memcpy(tensor->data, from, tensor->bytes);
+    return true;
+}
+
 /* --- .npy ------------------------------------------------------------------------------------ */
 
 /* The text behind 'key': up to the end of its value. */
@@ -116,8 +124,7 @@ static bool read_npy(const char *text, Str file, TwinTensor *tensor, Diag *diag)
         return complain(diag, text, "its element type is none of ours");
     if (!read_shape(shape, tensor) || !size_tensor(tensor) || file.len - data < tensor->bytes)
         return complain(diag, text, "its shape and its length do not agree");
-    memcpy(tensor->data = heap_alloc(tensor->bytes + 1), file.at + data, tensor->bytes);
-    return true;
+    return fill(text, tensor, file.at + data, diag);
 }
 
 static void npy_head_text(const TwinTensor *tensor, Buf *out)
@@ -176,8 +183,7 @@ static bool read_raw(const char *text, Str file, TwinTensor *tensor, Diag *diag)
 {
     if (file.len != tensor->bytes)
         return complain(diag, text, "the file's length is not that of the tensor");
-    memcpy(tensor->data = heap_alloc(tensor->bytes + 1), file.at, file.len);
-    return true;
+    return fill(text, tensor, file.at, diag);
 }
 
 /* "f16[2,3]" */
@@ -214,7 +220,8 @@ bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t se
     if (!spec.len && (role == SIM_OUT || !*file))
         return complain(diag, text, "a type and shape are missing; as in y=f16[1024,4096]");
     if (role == SIM_OUT || !*file) {
-        tensor->data = heap_alloc(tensor->bytes + 1);
+        if (!twin_tensor_alloc(tensor))
+            return complain(diag, text, "no memory for it");
         if (role != SIM_OUT)
             fill_random(tensor, seed);
         return true;

@@ -77,7 +77,12 @@ typedef struct TwinTensor {
     SimRole role; /* IN, OUT or INOUT */
     void *data;   /* dense, in C order; outputs are written here */
     size_t bytes;
+    int fd; /* above 0: data came from twin_tensor_alloc and is used in place, not copied */
 } TwinTensor;
+
+/* Zeroed memory of `bytes` that a launch can share with its core processes. */
+bool twin_tensor_alloc(TwinTensor *tensor);
+void twin_tensor_free(TwinTensor *tensor);
 
 /* What a kernel parameter receives. */
 typedef enum TwinArgKind {
@@ -128,8 +133,9 @@ bool twin_value_parse(Arena *arena, const char *type, const char *text, Str *byt
 /* "u32:8192,f32:1e-6" as the bytes of a struct, each number aligned to its own size. */
 bool twin_values_parse(Arena *arena, const char *text, Str *bytes, Diag *diag);
 
-/* tensor_text.c: "x=f16[1024,4096]" (filled from the seed unless it is an output), "x=@x.npy",
- * "x=f32[8,8]@x.bin" (raw bytes). For outputs a file is where it goes: *file, NULL: nowhere. */
+/* "x=f16[1024,4096]" (filled from the seed unless it is an output), "x=@x.npy",
+ * "x=f32[8,8]@x.bin" (raw bytes). For outputs a file is where it goes: *file, NULL: nowhere. The
+ * data is given back with twin_tensor_free. */
 bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t seed,
                        TwinTensor *tensor, const char **file, Diag *diag);
 /* As .npy when the name ends so, else raw. */

@@ -185,7 +185,7 @@ static void map_gm(void)
     const ShareMap *maps = launch_at(launch->maps_at);
     for (uint32_t i = 0; i < launch->map_count; i++)
         if (mmap((void *)(uintptr_t)maps[i].address, maps[i].bytes, PROT_READ,
-                 MAP_SHARED | MAP_FIXED_NOREPLACE, SHARE_FD_GM,
+                 MAP_SHARED | MAP_FIXED_NOREPLACE, maps[i].fd,
                  (off_t)maps[i].at) != (void *)(uintptr_t)maps[i].address)
             _exit(SHARE_EXIT_SETUP);
 }
@@ -198,8 +198,8 @@ static void map_all(void)
     launch = map(SHARE_FD_LAUNCH, head->launch_bytes, PROT_READ);
     rings = (ShareRing *)map(SHARE_FD_RINGS, head->ring_bytes, PROT_READ | PROT_WRITE);
     map_gm();
-    for (int fd = SHARE_FD_LAUNCH; fd < SHARE_FD_LAUNCH + SHARE_FD_COUNT; fd++)
-        close(fd);
+    for (uint32_t i = 0; i < launch->fd_count; i++)
+        close(SHARE_FD_LAUNCH + (int)i);
 }
 
 /* Which core each child is, by its process number in the box: they are handed out in turn. */

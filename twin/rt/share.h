@@ -23,8 +23,10 @@
 #define SHARE_MOST_ARGS 64u
 #define SHARE_MOST_CORES 4096u
 
-/* Descriptors of the kernel program, in the order in which the tool hands them over. */
-enum { SHARE_FD_LAUNCH = 3, SHARE_FD_RINGS = 4, SHARE_FD_GM = 5, SHARE_FD_COUNT = 3 };
+/* Descriptors of the kernel program, in the order in which the tool hands them over; tensors with
+ * memory of their own follow. */
+enum { SHARE_FD_LAUNCH = 3, SHARE_FD_RINGS = 4, SHARE_FD_GM = 5, SHARE_FD_FIRST_TENSOR = 6 };
+#define SHARE_MOST_FDS 48u
 
 /* Exit statuses of a core process. */
 enum {
@@ -37,7 +39,9 @@ enum {
 
 /* A piece of GM as the core process maps it. */
 typedef struct ShareMap {
-    uint64_t address, bytes, at; /* at: offset in GM memory */
+    uint64_t address, bytes, at; /* at: offset in the file */
+    int32_t fd;                  /* SHARE_FD_GM, or that of a tensor with memory of its own */
+    uint32_t pad;
 } ShareMap;
 
 /* One launch argument; data_at and data_bytes for numbers and structs passed by value. */
@@ -55,6 +59,7 @@ typedef struct ShareLaunch {
     uint32_t order_count[2];
     uint64_t maps_at;
     uint32_t map_count, arg_count;
+    uint32_t fd_count, fd_pad; /* all that were handed over */
     uint64_t args_at, filter_at;
     uint32_t filter_steps, filter_pad;
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
