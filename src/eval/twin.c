@@ -1,0 +1,123 @@
+/* A checked candidate on the twin: lowered to AscendC text, compiled, run on simulated cores. */
+#include "twin/twin.h"
+
+#include "emit/emit.h"
+#include "emit/tiling.h"
+#include "eval/eval_int.h"
+
+static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage)
+{
+    verdict_fail(run->verdict, status, stage, eval_first_error(run));
+    return false;
+}
+
+static AscProgram *lower(EvalRun *run)
+{
+    AscProgram *p = lower_program(run->arena, run->program, run->config->chip, LOWER_ALIGN,
+                                  run->diag);
+    if (!p)
+        fail(run, VERDICT_UNSUPPORTED, STAGE_LOWER);
+    return p;
+}
+
+static TwinKernel *compile(EvalRun *run, AscProgram *p, const TwinOptions *options)
+{
+    EmitInput in = {.file = run->candidate->file, .source = run->candidate->text};
+    Buf text = {0};
+    const char *name;
+    vec_push(run->arena, &in.variants, p);
+    emit_kernel_text(run->arena, &in, &text);
+    TwinSource source = {.path = str_format(run->arena, "%s.cpp", p->name)};
+    source.text = str_from(buf_take(&text, run->arena));
+    buf_free(&text);
+    source.prelude = emit_tiling_struct(run->arena, p, &name);
+    const char *defines[] = {str_format(run->arena, "ACRAFT_TILING_STRUCT=%s", name), NULL};
+    source.defines = defines;
+    Diag own = diag_make(run->arena, source.path, source.text);
+    TwinKernel *k = twin_compile(run->arena, &source, options, run->verdict, &own);
+    for (uint32_t i = 0; i < own.items.len; i++)
+        diag_error(run->diag, own.items.at[i].code, (Span){0}, "%s:%u: %s", source.path,
+                   own.items.at[i].at.line, own.items.at[i].text);
+    return k;
+}
+
+static IrShape shape_of(const Tensor *t)
+{
+    IrShape s = {.rank = (uint32_t)t->shape.rank};
+    for (int i = 0; i < t->shape.rank; i++)
+        s.dim[i] = t->shape.dim[i];
+    return s;
+}
+
+static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
+{
+    const EvalCraft *c = run->candidate;
+    IrShape *shapes = arena_array(run->arena, IrShape, c->operand_count + 1);
+    IrSetting *settings = arena_array(run->arena, IrSetting, c->setting_count + 1);
+    for (uint32_t i = 0; i < c->operand_count; i++)
+        shapes[i] = shape_of(run->operands[i]);
+    for (uint32_t i = 0; i < c->setting_count; i++)
+        settings[i] = (IrSetting){c->settings[i].name, c->settings[i].value};
+    IrHostInput input = {shapes, settings, c->setting_count};
+    if (emit_tiling(run->arena, p, &input, tiling, run->diag))
+        return true;
+    return fail(run, VERDICT_BAD_TILING, STAGE_TILING);
+}
+
+static TwinTensor tensor_of(const IrTensor *declared, Tensor *t)
+{
+    TwinTensor out = {.name = declared->name,
+                      .dtype = t->dtype,
+                      .rank = (uint32_t)t->shape.rank,
+                      .data = t->at,
+                      .bytes = (size_t)t->count * dtype_bytes(t->dtype)};
+    out.role = declared->role == IR_ROLE_OUT     ? SIM_OUT
+               : declared->role == IR_ROLE_INOUT ? SIM_INOUT
+                                                 : SIM_IN;
+    for (int i = 0; i < t->shape.rank; i++)
+        out.shape[i] = (uint64_t)t->shape.dim[i];
+    return out;
+}
+
+static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *tiling,
+                   const TwinOptions *options)
+{
+    uint32_t n = run->candidate->operand_count;
+    TwinTensor *tensors = arena_array(run->arena, TwinTensor, n + 1);
+    TwinArg *args = arena_array(run->arena, TwinArg, n + 2);
+    for (uint32_t i = 0; i < n; i++) {
+        tensors[i] = tensor_of(&run->program->tensors.at[i], run->operands[i]);
+        args[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i, .count = 1};
+    }
+    args[n] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
+    args[n + 1] = (TwinArg){.kind = TWIN_ARG_TILING};
+    TwinLaunch l = {.tensors = tensors,
+                    .tensor_count = n,
+                    .args = args,
+                    .arg_count = n + 2,
+                    .blocks = tiling->blocks,
+                    .tiling = tiling->bytes,
+                    .tiling_key = tiling->key,
+                    .workspace = tiling->workspace};
+    TwinRun done;
+    return twin_run(run->arena, kernel, &l, options, &done, run->verdict);
+}
+
+bool eval_run_twin(EvalRun *run)
+{
+    TwinOptions options = {.chip = run->config->chip,
+                           .seed = run->config->seed,
+                           .trust = run->config->trust,
+                           .keep_going = true};
+    EmitTiling tiling;
+    AscProgram *p = lower(run);
+    if (!p || !tile(run, p, &tiling))
+        return false;
+    TwinKernel *kernel = compile(run, p, &options);
+    if (!kernel)
+        return false;
+    run->verdict->compiled = VERDICT_YES;
+    bool ok = launch(run, kernel, &tiling, &options);
+    twin_release(kernel);
+    return ok;
+}
