@@ -172,7 +172,8 @@ static bool bind_operand(Run *run, Scope *s, uint32_t i)
     GmList *list = &run->tensors[i];
     bool fake = run->io->addresses_only && !ir_is_list(t);
     IrOperand *o = run->io->operands ? &run->io->operands[i] : NULL;
-    list->count = fake ? 1 : o ? o->count : 0;
+    bool absent = o && t->role == IR_ROLE_OPT && o->count == 0;
+    list->count = fake ? !absent : o ? o->count : 0;
     list->items = arena_array(&run->scratch, Gm, list->count + 1);
     list->live = true;
     for (uint32_t k = 0; k < list->count; k++) {

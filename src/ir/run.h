@@ -78,7 +78,8 @@ typedef struct IrRun {
     const IrProgram *p; /* verified */
     const NpuChip *chip;
     /* In the order of the program's operands. An output without data gets its shape and its
-     * memory, in the arena, from the run. With addresses_only only lists are looked at. */
+     * memory, in the arena, from the run. With addresses_only only lists are looked at, and
+     * whether optional tensors are there; NULL: all are, lists are empty. */
     IrOperand *operands;
     const int64_t *dims;    /* in the order of p->dims; NULL: read from the operands */
     const IrValue *attrs;   /* in the order of p->attrs; NULL: the defaults */

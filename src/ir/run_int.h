@@ -63,6 +63,7 @@ typedef struct Buffer {
     uint8_t *data, *shadow; /* one byte a byte; of masks, one byte an element */
     int64_t rows, cols;     /* in elements of its own type */
     int64_t pitch, bytes;
+    int64_t touched; /* bytes from the start that may have been used since the last reset */
     /* a channel: slots in a ring */
     int64_t depth, head, filled;
 } Buffer;

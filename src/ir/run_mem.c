@@ -88,6 +88,8 @@ bool run_make_buffers(Thread *t)
     for (uint32_t i = 0; i < n; i++)
         if (!make_memory(t, &t->core->buffers[i], t->k->buffers.at[i].memory == IR_CHANNEL))
             return false;
+    for (uint32_t i = 0; i < n; i++)
+        t->core->buffers[i].touched = t->core->buffers[i].bytes;
     run_reset_buffers(t);
     return true;
 }
@@ -98,11 +100,11 @@ void run_reset_buffers(Thread *t)
     for (uint32_t i = 0; i < t->k->buffers.len; i++) {
         Buffer *b = &t->core->buffers[i];
         bool channel = t->k->buffers.at[i].memory == IR_CHANNEL;
-        size_t bytes = (size_t)(b->bytes * (channel ? b->depth : 1));
+        size_t bytes = (size_t)(channel ? b->bytes * b->depth : b->touched);
         memset(b->shadow, 0, bytes);
         if (b->data)
             memset(b->data, t->k->buffers.at[i].mask ? 0 : 0xff, bytes);
-        b->head = b->filled = 0;
+        b->head = b->filled = b->touched = 0;
     }
 }
 
@@ -134,7 +136,7 @@ static bool is_aligned(Thread *t, const IrView *v, const IrBuffer *b, int64_t st
 bool run_tile(Thread *t, const IrView *v, bool aligned, Tile *tile)
 {
     const IrBuffer *b = &t->k->buffers.at[v->buffer];
-    const Buffer *have = &t->core->buffers[v->buffer];
+    Buffer *have = &t->core->buffers[v->buffer];
     int64_t start[2] = {0, 0}, size[2] = {1, 1};
     size_t own = b->mask ? 1 : dtype_bytes(b->dtype), width = b->mask ? 1 : dtype_bytes(v->dtype);
     for (uint32_t i = 0; i < v->rank; i++)
@@ -150,6 +152,10 @@ bool run_tile(Thread *t, const IrView *v, bool aligned, Tile *tile)
     if (aligned && !is_aligned(t, v, b, start[1]))
         return false;
     int64_t offset = start[0] * have->pitch + start[1] * (int64_t)width;
+    int64_t end = (start[0] + size[0]) * have->pitch;
+    if (size[0] == 1)
+        end = offset + size[1] * (int64_t)width;
+    have->touched = end > have->touched ? end : have->touched;
     *tile = (Tile){.name = b->name,
                    .data = have->data ? have->data + offset : NULL,
                    .shadow = have->shadow + offset,
@@ -198,7 +204,9 @@ void run_forget(Thread *t, const IrView *v)
 {
     if (t->k->buffers.at[v->buffer].memory == IR_CHANNEL)
         return;
-    memset(t->core->buffers[v->buffer].shadow, 1, (size_t)t->core->buffers[v->buffer].bytes);
+    Buffer *b = &t->core->buffers[v->buffer];
+    b->touched = b->bytes;
+    memset(b->shadow, 1, (size_t)b->bytes);
 }
 
 /* ---- GM ---- */

@@ -65,8 +65,8 @@ ATTR_UNUSED static IrOperand help_output(Arena *arena)
 ATTR_UNUSED static const char *help_why(const IrRun *run)
 {
     return run->status == IR_RUN_REFUSED ? run->text
-           : run->faults.len            ? run->faults.at[0].text
-                                        : "ok";
+           : run->faults.len             ? run->faults.at[0].text
+                                         : "ok";
 }
 
 #endif

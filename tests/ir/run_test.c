@@ -18,8 +18,8 @@ static void check_softmax(int64_t rows, int64_t cols)
 {
     Arena arena = {0};
     IrProgram *p = help_file(&arena, "tests/ir/programs/softmax.ir");
-    IrOperand operands[2] = {
-        help_tensor(&arena, DT_F32, 2, (int64_t[]){rows, cols}, 1, -8, 8), help_output(&arena)};
+    IrOperand operands[2] = {help_tensor(&arena, DT_F32, 2, (int64_t[]){rows, cols}, 1, -8, 8),
+                             help_output(&arena)};
     IrRun run = {.p = p, .chip = chip(), .operands = operands};
     CHECK_MSG(ir_run(&arena, &run), "%s", help_why(&run));
     const float *x = operands[0].items[0].data, *y = operands[1].items[0].data;
