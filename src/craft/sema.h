@@ -86,7 +86,8 @@ typedef struct Symbol {
     Span at;
     const char *what; /* "buffer", "loop variable", ... for messages */
     Value value;
-    bool ended; /* its loop or block is over */
+    const struct Frame *home; /* whose name it is; NULL: the file's */
+    bool ended;               /* its loop or block is over */
     /* SYM_SCALAR */
     IrVarId var;
     bool assigned;

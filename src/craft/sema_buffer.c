@@ -324,9 +324,13 @@ static Value element_value(Sema *s, const IrView *view, IrExprId element, Span a
                    "single bits of a mask cannot be read");
         return sema_bad(at);
     }
-    TileNode *n = sema_view_node(s, view, at);
+    IrView one = *view; /* just the element, so that only it has to be written before */
+    one.start[0] = shifted(s, view->start[0], element);
+    one.size[0] = ir_int(s->ir, 1);
+    TileNode *n = sema_view_node(s, &one, at);
     DType type = dtype_is_float(n->dtype) ? DT_F32 : n->dtype == DT_BOOL ? DT_BOOL : DT_I64;
-    return sema_scalar_value(s, sema_emit_scalar_op(s, IR_T_EXTRACT, n, element, type, at), at);
+    IrExprId first = ir_int(s->ir, 0);
+    return sema_scalar_value(s, sema_emit_scalar_op(s, IR_T_EXTRACT, n, first, type, at), at);
 }
 
 Value sema_index(Sema *s, const AstExpr *e)

@@ -620,22 +620,22 @@ void sema_stmts(Sema *s, const StmtList *body)
 
 /* ---- kernels ---- */
 
-static void kernel_tensor(Sema *s, const AstParam *param)
+static IrArg kernel_tensor(Sema *s, const AstParam *param)
 {
     IrTensor t = {0};
     if (!sema_tensor_type(s, param, &t)) {
         sema_declare_value(s, param->name, param->at, "parameter", sema_bad(param->at));
-        return;
+        return (IrArg){.is_tensor = true};
     }
     IrKernel *k = &s->ir->kernels.at[s->kernel];
     vec_push(s->arena, &k->tensors, t);
-    vec_push(s->arena, &k->params, ((IrArg){.is_tensor = true, .tensor = k->tensors.len - 1}));
     Value v = {.kind = VAL_TENSOR, .at = param->at, .dtype = t.dtype};
     v.access.tensor = k->tensors.len - 1;
     sema_declare_value(s, param->name, param->at, "parameter", v);
+    return (IrArg){.is_tensor = true, .tensor = v.access.tensor};
 }
 
-static void kernel_scalar(Sema *s, const AstParam *param)
+static IrArg kernel_scalar(Sema *s, const AstParam *param)
 {
     DType type = DT_I64;
     bool ok = sema_scalar_type(s, param, &type);
@@ -648,10 +648,23 @@ static void kernel_scalar(Sema *s, const AstParam *param)
     s->ir->vars.at[var].kernel = s->kernel;
     s->ir->vars.at[var].at = param->at;
     IrExprId value = ir_var(s->ir, var);
-    IrKernel *k = &s->ir->kernels.at[s->kernel];
-    vec_push(s->arena, &k->params, ((IrArg){.value = value}));
     sema_declare_value(s, param->name, param->at, "parameter",
                        ok ? sema_scalar_value(s, value, param->at) : sema_bad(param->at));
+    return (IrArg){.value = value};
+}
+
+/* Scalars first: the shapes of tensors may use them, wherever they stand. */
+static void kernel_params(Sema *s, const AstDef *def)
+{
+    IrArg *args = arena_array(s->arena, IrArg, def->params.len + 1);
+    for (uint32_t i = 0; i < def->params.len; i++)
+        if (!sema_is_tensor_type(def->params.at[i].type))
+            args[i] = kernel_scalar(s, &def->params.at[i]);
+    for (uint32_t i = 0; i < def->params.len; i++)
+        if (sema_is_tensor_type(def->params.at[i].type))
+            args[i] = kernel_tensor(s, &def->params.at[i]);
+    for (uint32_t i = 0; i < def->params.len; i++)
+        vec_push(s->arena, &s->ir->kernels.at[s->kernel].params, args[i]);
 }
 
 typedef struct Context {
@@ -695,13 +708,7 @@ void sema_kernel_declare(Sema *s, uint32_t symbol)
     IrBlock none = {0};
     Context c = enter(s, frame, s->ir->kernels.len - 1);
     s->block = &none;
-    for (uint32_t i = 0; i < sym.def->params.len; i++) {
-        const AstParam *param = &sym.def->params.at[i];
-        if (sema_is_tensor_type(param->type))
-            kernel_tensor(s, param);
-        else
-            kernel_scalar(s, param);
-    }
+    kernel_params(s, sym.def);
     leave(s, c);
 }
 

@@ -45,11 +45,15 @@ static void declare_axis(Sema *s, const AstExpr *name, IrAxis *axis)
     }
 }
 
-/* ---- axes ---- */
+/* ---- the split ---- */
 
-static const FnRow *called(const AstExpr *e)
+static void check_split(Sema *s, Span at, const char *what)
 {
-    return e->kind == EX_CALL && e->a->kind == EX_NAME ? craft_fn_find(e->a->text) : NULL;
+    if (s->split_depth)
+        sema_error(s, NESTED_SPLIT, at, "use range or tiles here",
+                   "%s inside a loop that is split over cores already", what);
+    if (s->stage >= 0)
+        sema_error(s, STAGE_WHERE, at, "put the loop around the stages", "%s inside a stage", what);
 }
 
 static bool positive(Sema *s, IrExprId e, Span at, const char *what)
@@ -59,6 +63,53 @@ static bool positive(Sema *s, IrExprId e, Span at, const char *what)
         return true;
     sema_error(s, STEP, at, NULL, "the %s is %lld; it must be at least 1", what, (long long)v);
     return false;
+}
+
+/* share(n, align): this core's part of 0..n-1, as a range under `name`. */
+static Value share_value(Sema *s, Str name, const AstExpr *call)
+{
+    if (s->in_host) {
+        sema_error(s, KERNEL_ONLY, call->at, NULL, "share belongs to a kernel");
+        return sema_bad(call->at);
+    }
+    check_split(s, call->at, "share");
+    IrExprId n = 0, align = ir_int(s->ir, 1);
+    if (sema_want_args(s, call, 1, 2, NULL)) {
+        n = sema_integer(s, call->items.at[0]);
+        if (call->items.len == 2)
+            align = sema_integer(s, call->items.at[1]);
+    }
+    if (!n || !align || !positive(s, align, call->at, "block"))
+        return sema_bad(call->at);
+    IrRange range = new_range(s, name, call->at, false);
+    IrExprId zero = ir_int(s->ir, 0);
+    IrStmt *stmt = sema_emit(s, IR_S_SHARE, call->at);
+    stmt->axes[0] = (IrAxis){.lo = zero, .hi = n, .range = range};
+    stmt->axis_count = 1;
+    stmt->align = align;
+    return range_value(s, range, call->at);
+}
+
+void sema_share(Sema *s, Str name, const AstExpr *call)
+{
+    Value v = share_value(s, name, call);
+    sema_declare_value(s, name, call->at, "range", v);
+}
+
+/* ---- axes ---- */
+
+static const FnRow *called(const AstExpr *e)
+{
+    return e->kind == EX_CALL && e->a->kind == EX_NAME ? craft_fn_find(e->a->text) : NULL;
+}
+
+/* What tiles cuts: share(...) may stand there without a name. */
+static Value tiled(Sema *s, const AstExpr *e)
+{
+    const FnRow *fn = called(e);
+    if (!fn || fn->kind != FN_SHARE)
+        return sema_eval(s, e);
+    return share_value(s, str_from(sema_unique(s, "part")), e);
 }
 
 /* tiles(n, tile), tiles(part, tile), tiles(lo, hi, tile) */
@@ -71,7 +122,7 @@ static bool tiles_axis(Sema *s, const AstExpr *call, IrAxis *axis, bool *shared)
         axis->lo = sema_integer(s, call->items.at[0]);
         axis->hi = sema_integer(s, call->items.at[1]);
     } else {
-        Value over = sema_eval(s, call->items.at[0]);
+        Value over = tiled(s, call->items.at[0]);
         if (over.kind == VAL_RANGE) {
             axis->lo = over.start;
             axis->hi = ir_expr2(s->ir, IR_E_ADD, over.start, over.size);
@@ -118,43 +169,6 @@ static bool split_axis(Sema *s, const AstExpr *e, IrAxis *axis)
         sema_error(s, KIND, e->at, "mine(n), mine(tiles(n, tile)), mine(n, tiles(m, tile))",
                    "an axis is an integer or tiles(...), this is %s", sema_describe(s, &v));
     return false;
-}
-
-/* ---- the split ---- */
-
-static void check_split(Sema *s, Span at, const char *what)
-{
-    if (s->split_depth)
-        sema_error(s, NESTED_SPLIT, at, "use range or tiles here",
-                   "%s inside a loop that is split over cores already", what);
-    if (s->stage >= 0)
-        sema_error(s, STAGE_WHERE, at, "put the loop around the stages", "%s inside a stage", what);
-}
-
-void sema_share(Sema *s, Str name, const AstExpr *call)
-{
-    if (s->in_host) {
-        sema_error(s, KERNEL_ONLY, call->at, NULL, "share belongs to a kernel");
-        return;
-    }
-    check_split(s, call->at, "share");
-    IrExprId n = 0, align = ir_int(s->ir, 1);
-    if (sema_want_args(s, call, 1, 2, NULL)) {
-        n = sema_integer(s, call->items.at[0]);
-        if (call->items.len == 2)
-            align = sema_integer(s, call->items.at[1]);
-    }
-    if (!n || !align || !positive(s, align, call->at, "block")) {
-        sema_declare_value(s, name, call->at, "range", sema_bad(call->at));
-        return;
-    }
-    IrRange range = new_range(s, name, call->at, false);
-    IrExprId zero = ir_int(s->ir, 0);
-    IrStmt *stmt = sema_emit(s, IR_S_SHARE, call->at);
-    stmt->axes[0] = (IrAxis){.lo = zero, .hi = n, .range = range};
-    stmt->axis_count = 1;
-    stmt->align = align;
-    sema_declare_value(s, name, call->at, "range", range_value(s, range, call->at));
 }
 
 /* ---- for ---- */

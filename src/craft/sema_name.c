@@ -66,7 +66,7 @@ static void check_free(Sema *s, Str name, Span at, const char *what)
 uint32_t sema_declare(Sema *s, Str name, Span at, SymbolKind kind, const char *what)
 {
     check_free(s, name, at, what);
-    Symbol sym = {.kind = kind, .name = name, .at = at, .what = what};
+    Symbol sym = {.kind = kind, .name = name, .at = at, .what = what, .home = s->frame};
     vec_push(s->arena, &s->symbols, sym);
     map_put(s->arena, s->frame ? &s->frame->names : &s->globals, name, s->symbols.len - 1);
     return s->symbols.len - 1;
@@ -82,7 +82,7 @@ uint32_t sema_declare_value(Sema *s, Str name, Span at, const char *what, Value 
 void sema_end_names(Sema *s, uint32_t from)
 {
     for (uint32_t i = from; i < s->symbols.len; i++)
-        if (s->symbols.at[i].kind == SYM_VALUE)
+        if (s->symbols.at[i].kind == SYM_VALUE && s->symbols.at[i].home == s->frame)
             s->symbols.at[i].ended = true;
 }
 

@@ -77,8 +77,9 @@ TileNode *sema_view_node(Sema *s, const IrView *view, Span at)
     n->rank = view->rank;
     for (uint32_t i = 0; i < view->rank; i++) {
         n->size[i] = view->size[i];
-        IrExprId whole = sema_expand(s, view->size[i]);
-        n->cap[i] = sema_closed(s, whole) ? whole : buffer_extent(s, view, i);
+        int64_t constant;
+        bool known = ir_is_int(s->ir, view->size[i], &constant);
+        n->cap[i] = known ? view->size[i] : buffer_extent(s, view, i);
     }
     return n;
 }
