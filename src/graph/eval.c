@@ -203,11 +203,46 @@ static bool make_outputs(Eval *ev, const Node *node)
     return true;
 }
 
+/* Operators that know complex numbers, or never look at what they move. */
+static bool takes_complex(Op op)
+{
+    switch (op) {
+    case OP_UNARY:
+    case OP_BINARY:
+    case OP_WHERE:
+    case OP_CAST:
+    case OP_DROPOUT:
+    case OP_GATHER:
+    case OP_INDEX_SELECT:
+    case OP_INDEX_COPY:
+    case OP_INDEX:
+    case OP_MASKED_SELECT:
+    case OP_EMBEDDING:
+    case OP_MATMUL:
+    case OP_FFT:
+    case OP_VIEW_AS_REAL:
+    case OP_VIEW_AS_COMPLEX: return true;
+    default: return op >= OP_RESHAPE && op <= OP_DIAGONAL && op != OP_IM2COL && op != OP_COL2IM;
+    }
+}
+
+static bool complex_refused(Eval *ev, const Node *node)
+{
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != VALUE_NONE && graph_value(ev->graph, node->in[i])->dtype == DT_C64 &&
+            !takes_complex(node->op)) {
+            diag_error(ev->diag, "E484", node->at, "%s is not evaluated for complex numbers",
+                       op_rows[node->op].name);
+            return true;
+        }
+    return false;
+}
+
 static bool run_node(Eval *ev, const Node *node)
 {
     enum { FEW = 16 };
     Tensor *few[FEW];
-    if (!make_outputs(ev, node))
+    if (complex_refused(ev, node) || !make_outputs(ev, node))
         return false;
     Tensor **in = node->n_in > FEW ? heap_alloc(sizeof *in * node->n_in) : few;
     for (uint32_t i = 0; i < node->n_in; i++)
@@ -299,7 +334,8 @@ static bool take_outputs(Eval *ev, bool wide_out, Tensor **outputs)
         ValueId id = ev->graph->outputs.at[i];
         const Tensor *t = ev->values[id];
         DType dtype = wide_out ? t->dtype : graph_value(ev->graph, id)->dtype;
-        outputs[i] = tensor_cast(t, dtype);
+        bool own = t->dtype == dtype && tensor_sole_owner(t);
+        outputs[i] = own ? tensor_alias(t, t->shape) : tensor_cast(t, dtype);
         if (!outputs[i]) {
             diag_error(ev->diag, "E481", (Span){0}, "no memory for output %u", i);
             return false;

@@ -39,18 +39,10 @@ static const void *at_row(const void *at, DType as, int64_t elements)
 
 static void softmax_row(const Attend *a, double *x)
 {
-    double high = -INFINITY;
-    for (int64_t i = 0; i < a->lk; i++)
-        high = x[i] > high || x[i] != x[i] ? x[i] : high;
-    if (a->empty_is_zero && high == -INFINITY) {
+    if (a->empty_is_zero && eval_max(x, a->lk) == -INFINITY)
         memset(x, 0, sizeof *x * (size_t)a->lk);
-        return;
-    }
-    for (int64_t i = 0; i < a->lk; i++)
-        x[i] = exp(x[i] - high);
-    double sum = eval_sum(x, a->lk);
-    for (int64_t i = 0; i < a->lk; i++)
-        x[i] /= sum;
+    else
+        eval_softmax(x, a->lk);
 }
 
 static void probabilities(const Attend *a, Tensor *scores, int64_t at, int64_t head, int64_t row,

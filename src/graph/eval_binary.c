@@ -153,7 +153,8 @@ static int64_t shift_right_i(int64_t x, int64_t y) { return x >> (y < 0 || y > 6
     X(relu_grad, y > 0 ? x : 0)
 
 #define KERNEL(name, type, result, formula)                                                    \
-    static void name(int64_t n, const ElemParams *p, const void *const *in, void *out)         \
+    static ATTR_CLONES void name(int64_t n, const ElemParams *p, const void *const *in,        \
+                                 void *out)                                                    \
     {                                                                                          \
         typedef type T;                                                                        \
         const T *restrict xs = in[0], *restrict ys = in[1];                                    \
@@ -191,7 +192,8 @@ bool elem_binary_truth(int kind)
 /* --- three inputs ------------------------------------------------------------------------- */
 
 #define KERNEL3(name, type, first, formula)                                                    \
-    static void name(int64_t n, const ElemParams *p, const void *const *in, void *out)         \
+    static ATTR_CLONES void name(int64_t n, const ElemParams *p, const void *const *in,        \
+                                 void *out)                                                    \
     {                                                                                          \
         typedef type T;                                                                        \
         const first *restrict xs = in[0];                                                      \

@@ -65,8 +65,13 @@ static inline DType eval_compute_dtype(DType dtype)
 /* The tensor itself (with one more owner) or a converted copy; NULL after an error in diag. */
 Tensor *eval_as(EvalNode *e, const Tensor *t, DType dtype);
 
-/* Sum of n doubles in a fixed order, several running sums side by side. */
+/* Lines of doubles (eval_line.c); sums in a fixed order, several running sums side by side. */
 double eval_sum(const double *x, int64_t n);
+double eval_sum_squares(const double *x, int64_t n, double mean); /* of x - mean */
+double eval_max(const double *x, int64_t n);                      /* nan wins; of nothing: -inf */
+void eval_exp_minus(double *x, int64_t n, double minus);          /* exp(x - minus) */
+void eval_softmax(double *x, int64_t n);
+void eval_log_softmax(double *x, int64_t n);
 
 /* y[b] = a[b] @ b[b] (+ bias over columns) over `batch` matrices; strides in elements; dtype f32
  * or f64; c is dense rows of n. */

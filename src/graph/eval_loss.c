@@ -53,15 +53,32 @@ static double loss_of(const Node *node, double x, double y)
     }
 }
 
-/* Losses i .. i+n-1 of the broadcast shape. */
+/* Elements from .. from+n-1 of the broadcast shape. */
+static void load_broadcast(const Tensor *t, Shape shape, int64_t from, int64_t n, double *x)
+{
+    if (shape_equal(shape, t->shape))
+        tensor_load_f64(t, from, 1, n, x);
+    else
+        for (int64_t i = 0; i < n; i++)
+            x[i] = tensor_get(t, broadcast_at(shape, t, from + i));
+}
+
 static void loss_run(const EvalNode *e, Shape shape, int64_t from, int64_t n, double *loss)
 {
-    for (int64_t i = 0; i < n; i++) {
-        loss[i] = loss_of(e->node, tensor_get(e->in[0], broadcast_at(shape, e->in[0], from + i)),
-                          tensor_get(e->in[1], broadcast_at(shape, e->in[1], from + i)));
-        if (e->in[2])
-            loss[i] *= tensor_get(e->in[2], broadcast_at(shape, e->in[2], from + i));
-    }
+    double y[STRETCH];
+    load_broadcast(e->in[0], shape, from, n, loss);
+    load_broadcast(e->in[1], shape, from, n, y);
+    if (e->node->kind == LOSS_mse)
+        for (int64_t i = 0; i < n; i++)
+            loss[i] = (loss[i] - y[i]) * (loss[i] - y[i]);
+    else
+        for (int64_t i = 0; i < n; i++)
+            loss[i] = loss_of(e->node, loss[i], y[i]);
+    if (!e->in[2])
+        return;
+    load_broadcast(e->in[2], shape, from, n, y);
+    for (int64_t i = 0; i < n; i++)
+        loss[i] *= y[i];
 }
 
 bool eval_op_LOSS(EvalNode *e)

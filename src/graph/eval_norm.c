@@ -11,16 +11,8 @@ typedef struct Stats {
 
 static Stats stats_of(const double *x, int64_t n, double eps)
 {
-    double mean = eval_sum(x, n) / (double)n, part[8] = {0}, squares = 0;
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; k++)
-            part[k] += (x[i + k] - mean) * (x[i + k] - mean);
-    for (; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
-    for (int k = 0; k < 8; k++)
-        squares += part[k];
-    return (Stats){mean, 1 / sqrt(squares / (double)n + eps)};
+    double mean = eval_sum(x, n) / (double)n;
+    return (Stats){mean, 1 / sqrt(eval_sum_squares(x, n, mean) / (double)n + eps)};
 }
 
 static double at_or(const Tensor *t, int64_t i, double fallback)
@@ -28,29 +20,55 @@ static double at_or(const Tensor *t, int64_t i, double fallback)
     return t ? tensor_get(t, i) : fallback;
 }
 
-/* Lines of n neighbouring elements. Weight and bias change every `each` elements of a line,
- * starting with that of `first(line)` = line % lines_per_sample * (n / each). */
+/* Lines of n neighbouring elements. Weight and bias change every `each` elements of a line; lines
+ * of one sample follow each other through them. */
 typedef struct Lines {
     const Tensor *x, *weight, *bias;
     Tensor *y, *mean, *rstd; /* mean and rstd may be NULL */
     int64_t n, each, per_sample;
     double eps;
+    double *w, *b; /* weight and bias as doubles */
 } Lines;
+
+static ATTR_CLONES void scale_shift(double *x, int64_t n, double mean, double w, double b)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (x[i] - mean) * w + b;
+}
+
+static ATTR_CLONES void scale_shift_each(double *x, int64_t n, Stats s, const double *w, const double *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (x[i] - s.mean) * s.rstd * w[i] + b[i];
+}
 
 static void affine(const Lines *l, int64_t line, double *x, Stats s)
 {
-    int64_t first = line % l->per_sample * (l->n / l->each);
-    for (int64_t i = 0; i < l->n; i += l->each) {
-        double w = at_or(l->weight, first + i / l->each, 1) * s.rstd;
-        double b = at_or(l->bias, first + i / l->each, 0);
-        for (int64_t k = i; k < i + l->each; k++)
-            x[k] = (x[k] - s.mean) * w + b;
-    }
+    int64_t count = l->n / l->each, first = line % l->per_sample * count;
+    if (l->each == 1)
+        scale_shift_each(x, l->n, s, l->w + first, l->b + first);
+    else
+        for (int64_t i = 0; i < count; i++)
+            scale_shift(x + i * l->each, l->each, s.mean, l->w[first + i] * s.rstd, l->b[first + i]);
 }
 
-static void norm_lines(const Lines *l)
+static double *doubles(const Tensor *t, int64_t n, double fallback)
 {
-    int64_t lines = l->n ? l->x->count / l->n : 0;
+    double *x = heap_alloc(sizeof *x * (size_t)(n + 1));
+    if (t)
+        tensor_load_f64(t, 0, 1, n, x);
+    else
+        for (int64_t i = 0; i < n; i++)
+            x[i] = fallback;
+    return x;
+}
+
+static void norm_lines(const Lines *asked)
+{
+    Lines all = *asked, *l = &all;
+    int64_t lines = l->n ? l->x->count / l->n : 0, weights = l->n ? l->n / l->each * l->per_sample : 0;
+    l->w = doubles(l->weight, weights, 1);
+    l->b = doubles(l->bias, weights, 0);
 #pragma omp parallel if (l->x->count > 4096)
     {
         double *x = heap_alloc(sizeof *x * (size_t)(l->n + 1));
@@ -67,6 +85,8 @@ static void norm_lines(const Lines *l)
         }
         heap_free(x);
     }
+    heap_free(l->w);
+    heap_free(l->b);
 }
 
 static int64_t tail_count(const EvalNode *e)
@@ -116,23 +136,21 @@ bool eval_op_RMS_NORM(EvalNode *e)
     int64_t n = tail_count(e), lines = n ? x->count / n : 0;
     DType dtype = graph_value(e->graph, e->node->in[0])->dtype;
     double least = dtype == DT_F64 ? DBL_EPSILON : dtype == DT_F16 ? 0x1p-10 : dtype == DT_BF16 ? 0x1p-7 : (double)FLT_EPSILON;
-    double eps = node_float(e->node, AT_EPS, least);
+    double eps = node_float(e->node, AT_EPS, least), *w = doubles(weight, n, 1);
 #pragma omp parallel if (x->count > 4096)
     {
         double *line = heap_alloc(sizeof *line * (size_t)(n + 1));
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < lines; i++) {
-            double squares = 0;
             tensor_load_f64(x, i * n, 1, n, line);
+            double scale = 1 / sqrt(eval_sum_squares(line, n, 0) / (double)n + eps);
             for (int64_t k = 0; k < n; k++)
-                squares += line[k] * line[k];
-            double scale = 1 / sqrt(squares / (double)n + eps);
-            for (int64_t k = 0; k < n; k++)
-                line[k] *= scale * at_or(weight, k, 1);
+                line[k] *= scale * w[k];
             tensor_store_f64(e->out[0], i * n, 1, n, line);
         }
         heap_free(line);
     }
+    heap_free(w);
     return true;
 }
 
@@ -148,9 +166,7 @@ static Stats channel_stats(const Tensor *x, Axis a, int64_t c, double eps, doubl
     }
     for (int64_t o = 0; o < a.outer; o++) {
         tensor_load_f64(x, (o * a.n + c) * a.inner, 1, a.inner, run);
-        for (int64_t i = 0; i < a.inner; i++)
-            run[i] = (run[i] - sum / n) * (run[i] - sum / n);
-        squares += eval_sum(run, a.inner);
+        squares += eval_sum_squares(run, a.inner, sum / n);
     }
     return (Stats){sum / n, 1 / sqrt(squares / n + eps)};
 }
@@ -171,8 +187,7 @@ bool eval_op_BATCH_NORM(EvalNode *e)
             double w = at_or(e->in[3], c, 1) * s.rstd, b = at_or(e->in[4], c, 0);
             for (int64_t o = 0; o < a.outer; o++) {
                 tensor_load_f64(x, (o * a.n + c) * a.inner, 1, a.inner, run);
-                for (int64_t i = 0; i < a.inner; i++)
-                    run[i] = (run[i] - s.mean) * w + b;
+                scale_shift(run, a.inner, s.mean, w, b);
                 tensor_store_f64(e->out[0], (o * a.n + c) * a.inner, 1, a.inner, run);
             }
         }

@@ -5,10 +5,11 @@
  * accumulators are merged in order: the result does not depend on the number of threads.
  */
 #include "graph/eval_int.h"
+#include "graph/eval_fast.h"
 #include <math.h>
 #include <string.h>
 
-enum { PIECE = 1 << 15, RUN = 512, COLUMNS = 64 };
+enum { PIECE = 1 << 15, RUN = 512, COLUMNS = 256 };
 
 /* What has been seen of a line. */
 typedef struct Fold {
@@ -47,20 +48,6 @@ static Fold fold_start(const Reduce *r)
     }
 }
 
-double eval_sum(const double *x, int64_t n)
-{
-    double part[8] = {0}, sum = 0;
-    int64_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (int k = 0; k < 8; k++)
-            part[k] += x[i + k];
-    for (; i < n; i++)
-        sum += x[i];
-    for (int k = 0; k < 8; k++)
-        sum += part[k];
-    return sum;
-}
-
 /* Whether x takes the place of the extreme `best`; the first of equals stays, nan wins. */
 static bool better(const Reduce *r, double x, double best)
 {
@@ -80,12 +67,11 @@ static void fold_extreme(const Reduce *r, Fold *f, const double *x, int64_t n)
 
 static void fold_logsumexp(Fold *f, const double *x, int64_t n)
 {
-    double high = f->v, sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        high = x[i] > high || x[i] != x[i] ? x[i] : high;
+    double most = eval_max(x, n), sum = 0;
+    double high = f->v != f->v || f->v > most ? f->v : most;
     double base = isinf(high) ? 0 : high, old = isinf(f->v) ? 0 : f->v;
     for (int64_t i = 0; i < n; i++)
-        sum += exp(x[i] - base);
+        sum += fast_exp(x[i] - base);
     f->w = (f->n ? f->w * exp(old - base) : 0) + sum;
     f->v = high;
 }
@@ -119,10 +105,8 @@ static void join_variance(Fold *f, double mean, double squares, int64_t n)
 
 static void fold_variance(Fold *f, const double *x, int64_t n)
 {
-    double mean = eval_sum(x, n) / (double)(n ? n : 1), squares = 0;
-    for (int64_t i = 0; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
-    join_variance(f, mean, squares, n);
+    double mean = eval_sum(x, n) / (double)(n ? n : 1);
+    join_variance(f, mean, eval_sum_squares(x, n, mean), n);
 }
 
 static void fold_run(const Reduce *r, Fold *f, const double *x, int64_t n)
@@ -288,7 +272,7 @@ static void floating_lines(const Lines *l)
     heap_free(folds);
 }
 
-static void column_step(const Reduce *r, double *v, const double *x, int64_t n)
+static ATTR_CLONES void column_step(const Reduce *r, double *v, const double *x, int64_t n)
 {
     if (r->kind == REDUCE_prod)
         for (int64_t c = 0; c < n; c++)

@@ -1,6 +1,7 @@
 /* Operators along one line: sort, topk, median, running sums, softmax, and counting.
  * In: a tensor and a dim; out: tensors of the same lines. Lines are spread over the threads. */
 #include "graph/eval_int.h"
+#include "graph/eval_fast.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,20 @@ static int64_t scan_whole(int kind, int64_t have, int64_t x)
     }
 }
 
+/* A line whose elements lie side by side. */
+static void scan_line(int kind, const Tensor *in, Tensor *out, int64_t from, int64_t n)
+{
+    enum { RUN = 512 };
+    double have = 0, x[RUN];
+    for (int64_t i = 0; i < n; i += RUN) {
+        int64_t len = n - i < RUN ? n - i : RUN;
+        tensor_load_f64(in, from + i, 1, len, x);
+        for (int64_t k = 0; k < len; k++)
+            x[k] = have = i + k ? scan_step(kind, have, x[k]) : x[k];
+        tensor_store_f64(out, from + i, 1, len, x);
+    }
+}
+
 /* `width` neighbouring lines of one outer index, a row of their elements at a time. */
 static void scan_lines(int kind, const Tensor *in, Tensor *out, Axis a, int64_t from, int64_t width)
 {
@@ -175,6 +190,8 @@ bool eval_op_SCAN(EvalNode *e)
         int64_t c0 = t % blocks * width, from = t / blocks * a.n * a.inner + c0;
         if (whole)
             scan_whole_line(e->node->kind, in, out, a, from);
+        else if (a.inner == 1)
+            scan_line(e->node->kind, in, out, from, a.n);
         else
             scan_lines(e->node->kind, in, out, a, from, a.inner - c0 < width ? a.inner - c0 : width);
     }
@@ -183,26 +200,6 @@ bool eval_op_SCAN(EvalNode *e)
 }
 
 /* --- softmax ------------------------------------------------------------------------------ */
-
-static void softmax_line(double *x, int64_t n, bool log_of)
-{
-    double high = -INFINITY;
-    for (int64_t i = 0; i < n; i++)
-        high = x[i] > high || x[i] != x[i] ? x[i] : high;
-    if (log_of) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++)
-            sum += exp(x[i] - high);
-        for (int64_t i = 0; i < n; i++)
-            x[i] = x[i] - high - log(sum);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++)
-        x[i] = exp(x[i] - high);
-    double sum = eval_sum(x, n);
-    for (int64_t i = 0; i < n; i++)
-        x[i] /= sum;
-}
 
 bool eval_op_SOFTMAX(EvalNode *e)
 {
@@ -216,7 +213,10 @@ bool eval_op_SOFTMAX(EvalNode *e)
         for (int64_t line = 0; line < a.outer * a.inner; line++) {
             int64_t from = line / a.inner * a.n * a.inner + line % a.inner;
             tensor_load_f64(in, from, a.inner, a.n, x);
-            softmax_line(x, a.n, log_of);
+            if (log_of)
+                eval_log_softmax(x, a.n);
+            else
+                eval_softmax(x, a.n);
             tensor_store_f64(e->out[0], from, a.inner, a.n, x);
         }
         heap_free(x);

@@ -3,6 +3,7 @@
  * rows are compiled for f32 and f64 (type T) through tgmath, integer rows for int64_t. Constants
  * written as doubles make an f32 row compute in double, which is meant where it matters. */
 #include "graph/eval_elem.h"
+#include "graph/eval_fast.h"
 #include <float.h>
 #include <math.h>
 #include <tgmath.h>
@@ -40,11 +41,18 @@ static double round_digits(double x, const ElemParams *p)
     return p->a > 0 ? rint(x * scale) / scale : rint(x / scale) * scale;
 }
 
-static double mish(double x) { return x * tanh(log1p(exp(x))); }
-
-static double gelu_tanh(double x)
+/* tanh(log(1 + e)) = (e^2 + 2 e) / (e^2 + 2 e + 2); beyond 20 it is 1 to the last bit. */
+static inline double mish(double x)
 {
-    return 0.5 * x * (1 + tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
+    double e = fast_exp(x > 20 ? 20 : x), n = e * (e + 2);
+    return x != x ? x : x * (x > 20 ? 1 : n / (n + 2));
+}
+
+static inline double gelu(double x) { return x * 0.5 * fast_erfc(-0.70710678118654752 * x); }
+
+static inline double gelu_tanh(double x)
+{
+    return 0.5 * x * (1 + fast_tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
 }
 
 #define FLOATING_ROWS(X)                                                   \
@@ -52,7 +60,7 @@ static double gelu_tanh(double x)
     X(abs, fabs(x))                                                        \
     X(sign, (T)((x > 0) - (x < 0)))                                        \
     X(square, x *x)                                                        \
-    X(exp, exp(x))                                                         \
+    X(exp, fast_exp((double)x))                                            \
     X(exp2, exp2(x))                                                       \
     X(expm1, expm1(x))                                                     \
     X(log, log(x))                                                         \
@@ -70,12 +78,12 @@ static double gelu_tanh(double x)
     X(atan, atan(x))                                                       \
     X(sinh, sinh(x))                                                       \
     X(cosh, cosh(x))                                                       \
-    X(tanh, tanh(x))                                                       \
+    X(tanh, fast_tanh((double)x))                                          \
     X(asinh, asinh(x))                                                     \
     X(acosh, acosh(x))                                                     \
     X(atanh, atanh(x))                                                     \
     X(erf, erf(x))                                                         \
-    X(erfc, erfc(x))                                                       \
+    X(erfc, fast_erfc((double)x))                                          \
     X(erfinv, eval_erfinv((double)x))                                      \
     X(lgamma, lgamma((double)x))                                           \
     X(digamma, eval_digamma((double)x))                                    \
@@ -85,14 +93,14 @@ static double gelu_tanh(double x)
     X(trunc, trunc(x))                                                     \
     X(round, round_digits((double)x, p))                                   \
     X(frac, x - trunc(x))                                                  \
-    X(sigmoid, (T)1 / ((T)1 + exp(-x)))                                    \
+    X(sigmoid, fast_sigmoid((double)x))                                    \
     X(log_sigmoid, fmin(x, (T)0) - log1p(exp(-fabs(x))))                   \
     X(relu, x < 0 ? (T)0 : x)                                              \
     X(leaky_relu, x > 0 ? x : x * A)                                       \
     X(elu, x > 0 ? x : A * expm1(x))                                       \
     X(selu, SELU_SCALE * (x > 0 ? (double)x : SELU_ALPHA * expm1((double)x))) \
     X(celu, x > 0 ? x : A * expm1(x / A))                                  \
-    X(silu, x / ((T)1 + exp(-x)))                                          \
+    X(silu, (double)x / (1 + fast_exp(-(double)x)))                        \
     X(mish, mish((double)x))                                               \
     X(softplus, x * A > B ? x : log1p(exp(x * A)) / A)                     \
     X(softsign, x / ((T)1 + fabs(x)))                                      \
@@ -137,7 +145,8 @@ static double gelu_tanh(double x)
     X(conj, x)
 
 #define KERNEL(name, type, result, formula)                                                    \
-    static void name(int64_t n, const ElemParams *p, const void *const *in, void *out)         \
+    static ATTR_CLONES void name(int64_t n, const ElemParams *p, const void *const *in,        \
+                                 void *out)                                                    \
     {                                                                                          \
         typedef type T;                                                                        \
         const T *restrict xs = in[0];                                                          \
@@ -162,10 +171,20 @@ FLOATING_TRUTH_ROWS(KERNEL_TRUTH)
 INTEGER_ROWS(KERNEL_I)
 
 /* gelu has two formulas; a = 1 asks for the tanh one. */
-KERNEL(gelu_f32, float, float,
-       p->a == 1 ? gelu_tanh((double)x) : (double)x * 0.5 * erfc(-0.70710678118654752 * (double)x))
-KERNEL(gelu_f64, double, double,
-       p->a == 1 ? gelu_tanh(x) : x * 0.5 * erfc(-0.70710678118654752 * x))
+KERNEL(gelu_erf_f32, float, float, gelu((double)x))
+KERNEL(gelu_erf_f64, double, double, gelu(x))
+KERNEL(gelu_tanh_f32, float, float, gelu_tanh((double)x))
+KERNEL(gelu_tanh_f64, double, double, gelu_tanh(x))
+
+static void gelu_f32(int64_t n, const ElemParams *p, const void *const *in, void *out)
+{
+    (p->a == 1 ? gelu_tanh_f32 : gelu_erf_f32)(n, p, in, out);
+}
+
+static void gelu_f64(int64_t n, const ElemParams *p, const void *const *in, void *out)
+{
+    (p->a == 1 ? gelu_tanh_f64 : gelu_erf_f64)(n, p, in, out);
+}
 
 #define SLOT_F(kind, formula) [UNARY_##kind][ELEM_F32] = kind##_f32, [UNARY_##kind][ELEM_F64] = kind##_f64,
 #define SLOT_I(kind, formula) [UNARY_##kind][ELEM_I64] = kind##_i64,

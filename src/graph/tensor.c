@@ -58,6 +58,8 @@ Tensor *tensor_alias(const Tensor *t, Shape shape)
     return header_new(t->dtype, shape, count, t->block);
 }
 
+bool tensor_sole_owner(const Tensor *t) { return t->block->owners == 1; }
+
 void tensor_free(Tensor *t)
 {
     if (!t)
@@ -205,26 +207,31 @@ STORER(tensor_store_f64, double, integer_of, F64_F16, F64_BF16)
 STORER(tensor_store_f32, float, I64_OF_FLOAT, F32_F16, F32_BF16)
 STORER(tensor_store_i64, int64_t, AS_IS, I64_F16, I64_BF16)
 
+enum { RUN_LEN = 512 };
+
+static void cast_run(const Tensor *t, Tensor *out, int64_t from, int64_t n)
+{
+    double number[RUN_LEN];
+    int64_t integer[RUN_LEN];
+    if (!dtype_is_float(t->dtype) && t->dtype != DT_C64) {
+        tensor_load_i64(t, from, 1, n, integer);
+        tensor_store_i64(out, from, 1, n, integer);
+    } else {
+        tensor_load_f64(t, from, 1, n, number);
+        tensor_store_f64(out, from, 1, n, number);
+    }
+}
+
 Tensor *tensor_cast(const Tensor *t, DType dtype)
 {
-    enum { RUN_LEN = 512 };
     if (t->dtype == dtype)
         return tensor_copy(t);
     Tensor *out = tensor_new_raw(dtype, t->shape);
-    if (!out)
-        return NULL;
-    bool whole = !dtype_is_float(t->dtype) && t->dtype != DT_C64;
-    double number[RUN_LEN];
-    int64_t integer[RUN_LEN];
-    for (int64_t i = 0; i < t->count; i += RUN_LEN) {
-        int64_t n = t->count - i < RUN_LEN ? t->count - i : RUN_LEN;
-        if (whole) {
-            tensor_load_i64(t, i, 1, n, integer);
-            tensor_store_i64(out, i, 1, n, integer);
-        } else {
-            tensor_load_f64(t, i, 1, n, number);
-            tensor_store_f64(out, i, 1, n, number);
-        }
+    int64_t runs = out ? (t->count + RUN_LEN - 1) / RUN_LEN : 0;
+#pragma omp parallel for schedule(static) if (runs > 16)
+    for (int64_t r = 0; r < runs; r++) {
+        int64_t from = r * RUN_LEN;
+        cast_run(t, out, from, t->count - from < RUN_LEN ? t->count - from : RUN_LEN);
     }
     return out;
 }

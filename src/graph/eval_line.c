@@ -1,0 +1,83 @@
+/* Work on one line of doubles that several operators share: sums, softmax, statistics.
+ * Loops are written so that they vectorise, in an order that no instruction set changes. */
+#include "graph/eval_int.h"
+#include "graph/eval_fast.h"
+#include <math.h>
+
+enum { LANES = 8 };
+
+static double join(const double *part)
+{
+    double sum = 0;
+    for (int k = 0; k < LANES; k++)
+        sum += part[k];
+    return sum;
+}
+
+ATTR_CLONES double eval_sum(const double *x, int64_t n)
+{
+    double part[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            part[k] += x[i + k];
+    for (; i < n; i++)
+        sum += x[i];
+    return sum + join(part);
+}
+
+ATTR_CLONES double eval_sum_squares(const double *x, int64_t n, double mean)
+{
+    double part[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            part[k] += (x[i + k] - mean) * (x[i + k] - mean);
+    for (; i < n; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sum + join(part);
+}
+
+ATTR_CLONES double eval_max(const double *x, int64_t n)
+{
+    double part[LANES], high = -INFINITY, nan = 0;
+    int64_t i = 0;
+    for (int k = 0; k < LANES; k++)
+        part[k] = -INFINITY;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            nan += x[i + k] != x[i + k] ? 1 : 0;
+            part[k] = x[i + k] > part[k] ? x[i + k] : part[k];
+        }
+    for (; i < n; i++) {
+        nan += x[i] != x[i] ? 1 : 0;
+        high = x[i] > high ? x[i] : high;
+    }
+    for (int k = 0; k < LANES; k++)
+        high = part[k] > high ? part[k] : high;
+    return nan > 0 ? (double)NAN : high;
+}
+
+ATTR_CLONES void eval_exp_minus(double *x, int64_t n, double minus)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = fast_exp(x[i] - minus);
+}
+
+void eval_softmax(double *x, int64_t n)
+{
+    eval_exp_minus(x, n, eval_max(x, n));
+    double sum = eval_sum(x, n);
+    for (int64_t i = 0; i < n; i++)
+        x[i] /= sum;
+}
+
+void eval_log_softmax(double *x, int64_t n)
+{
+    double high = eval_max(x, n), sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += fast_exp(x[i] - high);
+    sum = log(sum);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = x[i] - high - sum;
+}
