@@ -165,7 +165,7 @@ static bool keeps(const Step *s, const MaskGather *g, uint64_t repeat, uint64_t 
 
 static bool gather_mask(Step *s)
 {
-    MaskGather g;
+    MaskGather g = {.size = 0};
     if (!mask_gather_open(s, &g))
         return false;
     uint64_t kept = 0;

@@ -10,6 +10,9 @@ typedef struct Reduction {
     float value[128];
     bool active[128];
     bool known[128];
+    bool all_known; /* of the whole source */
+    bool whole;     /* the repeat loaded last is full and known */
+    bool flags_set; /* active and known say so already */
 } Reduction;
 
 static float rounded(const Reduction *x, float v)
@@ -22,6 +25,17 @@ static float rounded(const Reduction *x, float v)
     return v;
 }
 
+/* A whole repeat of known floats: the tree level by level, without bookkeeping. */
+static float quick_sum(const float *from, uint32_t count)
+{
+    float v[128];
+    memcpy(v, from, count * sizeof *v);
+    for (; count > 1; count /= 2)
+        for (uint32_t i = 0; i < count / 2; i++)
+            v[i] = v[2 * i] + v[2 * i + 1];
+    return v[0];
+}
+
 static void load_repeat(Reduction *x, uint32_t r)
 {
     _Alignas(32) uint8_t raw[VEC_REPEAT];
@@ -31,10 +45,13 @@ static void load_repeat(Reduction *x, uint32_t r)
         math_half_to_float(x->value, (const uint16_t *)(const void *)raw, p->per_repeat);
     else
         memcpy(x->value, raw, sizeof(float) * p->per_repeat);
-    bool all = vec_all_known(p, 1);
+    x->whole = x->all_known && !p->sparse && vec_prefix(p, r) == p->per_repeat;
+    if (x->whole && x->flags_set)
+        return;
+    x->flags_set = x->whole;
     for (uint32_t e = 0; e < p->per_repeat; e++) {
         x->active[e] = vec_active(p, r, e);
-        x->known[e] = all || !x->active[e] ||
+        x->known[e] = x->all_known || !x->active[e] ||
                       memory_known(p->o[1].memory, vec_byte(&p->o[1], r, e), x->size);
     }
 }
@@ -42,6 +59,9 @@ static void load_repeat(Reduction *x, uint32_t r)
 /* The tree over elements from .. from+count-1 (a power of two); *any: one took part. */
 static float tree_sum(Reduction *x, uint32_t from, uint32_t count, bool *any)
 {
+    *any = true;
+    if (x->whole && !x->half)
+        return quick_sum(x->value + from, count);
     float v[128];
     bool on[128];
     memcpy(v, x->value + from, count * sizeof *v);
@@ -57,10 +77,27 @@ static float tree_sum(Reduction *x, uint32_t from, uint32_t count, bool *any)
     return on[0] ? v[0] : 0.0f;
 }
 
+/* The extreme of whole, NaN-free values: the value first, in a loop the compiler can widen. */
+static int quick_extreme(const float *v, uint32_t from, uint32_t count, bool max)
+{
+    float best = v[from];
+    bool nan = false;
+    for (uint32_t i = from; i < from + count; i++) {
+        best = (max ? v[i] > best : v[i] < best) ? v[i] : best;
+        nan |= v[i] != v[i];
+    }
+    for (uint32_t i = from; !nan && i < from + count; i++)
+        if (v[i] == best)
+            return (int)i;
+    return -1;
+}
+
 /* The extreme element; an index into value, or -1. */
 static int extreme(const Reduction *x, uint32_t from, uint32_t count, bool max)
 {
-    int best = -1;
+    int best = x->whole ? quick_extreme(x->value, from, count, max) : -1;
+    if (best >= 0)
+        return best;
     for (uint32_t i = from; i < from + count; i++) {
         if (!x->active[i])
             continue;
@@ -73,6 +110,8 @@ static int extreme(const Reduction *x, uint32_t from, uint32_t count, bool max)
 
 static bool all_known(const Reduction *x, uint32_t from, uint32_t count)
 {
+    if (x->whole)
+        return true;
     for (uint32_t i = from; i < from + count; i++)
         if (!x->known[i])
             return false;
@@ -251,6 +290,7 @@ bool exec_reduce(Step *s)
         return false;
     if (x.plan.repeats == 0)
         return true;
+    x.all_known = vec_all_known(&x.plan, 1);
     switch (r->op) {
     case NPU_REPEAT_SUM: return repeat_sum(s, &x);
     case NPU_REPEAT_MAX: return repeat_extreme(s, &x, true);

@@ -194,51 +194,42 @@ KERNEL(u16_and, uint16_t, x[i] & y[i])
 KERNEL(u16_or, uint16_t, x[i] | y[i])
 KERNEL(u16_not, uint16_t, (uint16_t)~x[i])
 
-/* One row per operation: the kernel for f32, the float kernel under f16 (or f16's own), i16, i32. */
+/* By operation: the kernel for f32, the float kernel under f16 (or f16's own), i16, i32. */
 typedef struct VecRow {
-    uint16_t op;
     VecKernel *f32, *f16_inner, *f16, *i16, *i32;
 } VecRow;
 
-static const VecRow vec_rows[] = {
-    {NPU_ADD, f32_add, f32_add, NULL, i16_add, i32_add},
-    {NPU_SUB, f32_sub, f32_sub, NULL, i16_sub, i32_sub},
-    {NPU_MUL, f32_mul, f32_mul, NULL, i16_mul, i32_mul},
-    {NPU_DIV, f32_div, f32_div, NULL, NULL, NULL},
-    {NPU_MAX, f32_max, f32_max, NULL, i16_max, i32_max},
-    {NPU_MIN, f32_min, f32_min, NULL, i16_min, i32_min},
-    {NPU_ADD_RELU, f32_add_relu, f32_add_relu, NULL, i16_add_relu, NULL},
-    {NPU_SUB_RELU, f32_sub_relu, f32_sub_relu, NULL, i16_sub_relu, NULL},
-    {NPU_MUL_ADD_DST, f32_mul_add_dst, NULL, f16_mul_add_dst, NULL, NULL},
-    {NPU_FUSED_MUL_ADD, f32_fused_mul_add, NULL, f16_fused_mul_add, NULL, NULL},
-    {NPU_MUL_ADD_RELU, f32_mul_add_relu, NULL, f16_mul_add_relu, NULL, NULL},
-    {NPU_ABS, f32_abs, f32_abs, NULL, NULL, NULL},
-    {NPU_EXP, f32_exp, f32_exp, NULL, NULL, NULL},
-    {NPU_LN, f32_ln, f32_ln, NULL, NULL, NULL},
-    {NPU_SQRT, f32_sqrt, f32_sqrt, NULL, NULL, NULL},
-    {NPU_RSQRT, f32_rsqrt, f32_rsqrt, NULL, NULL, NULL},
-    {NPU_RECIPROCAL, f32_rec, f32_rec, NULL, NULL, NULL},
-    {NPU_RELU, f32_relu, f32_relu, NULL, NULL, i32_relu},
-    {NPU_ADDS, f32_adds, f32_adds, NULL, i16_adds, i32_adds},
-    {NPU_MULS, f32_muls, f32_muls, NULL, i16_muls, i32_muls},
-    {NPU_MAXS, f32_maxs, f32_maxs, NULL, i16_maxs, i32_maxs},
-    {NPU_MINS, f32_mins, f32_mins, NULL, i16_mins, i32_mins},
-    {NPU_LEAKY_RELU, f32_leaky, f32_leaky, NULL, NULL, NULL},
-    {NPU_AXPY, f32_axpy, NULL, f16_axpy, NULL, NULL},
+static const VecRow vec_rows[NPU_OP_COUNT] = {
+    [NPU_ADD] = {f32_add, f32_add, NULL, i16_add, i32_add},
+    [NPU_SUB] = {f32_sub, f32_sub, NULL, i16_sub, i32_sub},
+    [NPU_MUL] = {f32_mul, f32_mul, NULL, i16_mul, i32_mul},
+    [NPU_DIV] = {f32_div, f32_div, NULL, NULL, NULL},
+    [NPU_MAX] = {f32_max, f32_max, NULL, i16_max, i32_max},
+    [NPU_MIN] = {f32_min, f32_min, NULL, i16_min, i32_min},
+    [NPU_ADD_RELU] = {f32_add_relu, f32_add_relu, NULL, i16_add_relu, NULL},
+    [NPU_SUB_RELU] = {f32_sub_relu, f32_sub_relu, NULL, i16_sub_relu, NULL},
+    [NPU_MUL_ADD_DST] = {f32_mul_add_dst, NULL, f16_mul_add_dst, NULL, NULL},
+    [NPU_FUSED_MUL_ADD] = {f32_fused_mul_add, NULL, f16_fused_mul_add, NULL, NULL},
+    [NPU_MUL_ADD_RELU] = {f32_mul_add_relu, NULL, f16_mul_add_relu, NULL, NULL},
+    [NPU_ABS] = {f32_abs, f32_abs, NULL, NULL, NULL},
+    [NPU_EXP] = {f32_exp, f32_exp, NULL, NULL, NULL},
+    [NPU_LN] = {f32_ln, f32_ln, NULL, NULL, NULL},
+    [NPU_SQRT] = {f32_sqrt, f32_sqrt, NULL, NULL, NULL},
+    [NPU_RSQRT] = {f32_rsqrt, f32_rsqrt, NULL, NULL, NULL},
+    [NPU_RECIPROCAL] = {f32_rec, f32_rec, NULL, NULL, NULL},
+    [NPU_RELU] = {f32_relu, f32_relu, NULL, NULL, i32_relu},
+    [NPU_ADDS] = {f32_adds, f32_adds, NULL, i16_adds, i32_adds},
+    [NPU_MULS] = {f32_muls, f32_muls, NULL, i16_muls, i32_muls},
+    [NPU_MAXS] = {f32_maxs, f32_maxs, NULL, i16_maxs, i32_maxs},
+    [NPU_MINS] = {f32_mins, f32_mins, NULL, i16_mins, i32_mins},
+    [NPU_LEAKY_RELU] = {f32_leaky, f32_leaky, NULL, NULL, NULL},
+    [NPU_AXPY] = {f32_axpy, NULL, f16_axpy, NULL, NULL},
 };
-
-static const VecRow *row_of(uint16_t op)
-{
-    for (size_t i = 0; i < sizeof vec_rows / sizeof *vec_rows; i++)
-        if (vec_rows[i].op == op)
-            return &vec_rows[i];
-    return NULL;
-}
 
 static VecKernel *arithmetic_kernel(uint16_t op, uint32_t dtype, VecArgs *args)
 {
-    const VecRow *row = row_of(op);
-    if (!row)
+    const VecRow *row = &vec_rows[op];
+    if (!row->f32)
         return NULL;
     switch (dtype) {
     case NPU_DT_F32: return row->f32;
@@ -318,7 +309,7 @@ static bool is_mixed(const Record *r)
 static bool run_mixed(Step *s, int sources, bool reads_dst)
 {
     const Record *r = s->r;
-    VecArgs args = {.inner = row_of(r->op)->f32, .saturate = s->core->saturate};
+    VecArgs args = {.inner = vec_rows[r->op].f32, .saturate = s->core->saturate};
     read_scalar(&args, r, NPU_DT_F16);
     VecShape shape = {.operands = 1 + sources, .size = {4, 2, 2}, .reads_dst = reads_dst};
     VecPlan plan;

@@ -24,22 +24,29 @@ bool memory_known(const SimMemory *m, uint64_t from, uint64_t bytes)
 {
     if (!m->known || bytes == 0)
         return true;
-    for (uint64_t w = from / 64; w <= (from + bytes - 1) / 64; w++) {
-        uint64_t mask = word_mask(w, from, from + bytes);
-        if ((m->known[w] & mask) != mask)
-            return false;
-    }
-    return true;
+    uint64_t to = from + bytes, first = from / 64, last = (to - 1) / 64, all = ~0ull;
+    if ((m->known[first] | ~word_mask(first, from, to)) != ~0ull)
+        return false;
+    for (uint64_t w = first + 1; w < last; w++)
+        all &= m->known[w];
+    return (all & (m->known[last] | ~word_mask(last, from, to))) == ~0ull;
+}
+
+static void set_word(uint64_t *word, uint64_t mask, bool known)
+{
+    *word = known ? *word | mask : *word & ~mask;
 }
 
 void memory_set_known(SimMemory *m, uint64_t from, uint64_t bytes, bool known)
 {
     if (!m->known || bytes == 0)
         return;
-    for (uint64_t w = from / 64; w <= (from + bytes - 1) / 64; w++) {
-        uint64_t mask = word_mask(w, from, from + bytes);
-        m->known[w] = known ? m->known[w] | mask : m->known[w] & ~mask;
-    }
+    uint64_t to = from + bytes, first = from / 64, last = (to - 1) / 64;
+    set_word(&m->known[first], word_mask(first, from, to), known);
+    if (last == first)
+        return;
+    memset(&m->known[first + 1], known ? 0xFF : 0, (last - first - 1) * sizeof *m->known);
+    set_word(&m->known[last], word_mask(last, from, to), known);
 }
 
 void memory_copy_known(SimMemory *d, uint64_t to, const SimMemory *s, uint64_t from, uint64_t n)

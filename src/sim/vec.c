@@ -47,25 +47,26 @@ static bool plan_mask(VecPlan *p)
     return true;
 }
 
+/* One past the last byte of the first `count` elements of a repeat, from its start. */
+static uint64_t prefix_end(const VecOperand *o, uint32_t count)
+{
+    uint32_t in_block = VEC_BLOCK / o->size;
+    if (count == 0)
+        return 0;
+    if (o->block == 0)
+        return (uint64_t)(count < in_block ? count : in_block) * o->size;
+    return (count - 1) / in_block * o->block + ((count - 1) % in_block + 1) * (uint64_t)o->size;
+}
+
 /* One past the last byte of a repeat, from its start. */
 static uint64_t repeat_end(const VecPlan *p, const VecOperand *o, uint32_t r)
 {
-    uint32_t in_block = VEC_BLOCK / o->size;
-    uint32_t blocks = (p->per_repeat + in_block - 1) / in_block;
+    if (!p->sparse)
+        return prefix_end(o, vec_prefix(p, r));
     uint64_t end = 0;
-    for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t used = 0;
-        if (!p->sparse) {
-            uint32_t prefix = vec_prefix(p, r);
-            used = prefix <= b * in_block ? 0 : prefix - b * in_block;
-            used = used > in_block ? in_block : used;
-        } else {
-            for (uint32_t i = 0; i < in_block && b * in_block + i < p->per_repeat; i++)
-                if (vec_active(p, r, b * in_block + i))
-                    used = i + 1;
-        }
-        uint64_t last = used ? b * o->block + (uint64_t)used * o->size : 0;
-        end = last > end ? last : end;
+    for (uint32_t e = 0; e < p->per_repeat; e++) {
+        uint64_t last = vec_byte(o, 0, e) - o->base + o->size;
+        end = vec_active(p, r, e) && last > end ? last : end;
     }
     return end;
 }

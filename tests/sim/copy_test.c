@@ -5,7 +5,7 @@
 static Record copy(uint16_t op, uint8_t dtype, uint64_t d, uint64_t s, uint32_t count,
                    uint32_t bytes, uint32_t s_gap, uint32_t d_gap)
 {
-    Record r = {.op = op, .pipe = npu_isa(op)->pipe, .dtype = {dtype, dtype}, .line = 5};
+    Record r = {.op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .dtype = {dtype, dtype}, .line = 5};
     r.operand[0].address = d;
     r.operand[1].address = s;
     r.n[0] = count, r.n[1] = bytes, r.n[2] = s_gap, r.n[3] = d_gap;

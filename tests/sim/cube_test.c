@@ -6,7 +6,7 @@ static Rig aic_rig(void) { return rig_open_kind(SIM_AIC, 1); }
 
 static Record rec(uint16_t op, uint8_t dtype, uint64_t d, uint64_t s)
 {
-    Record r = {.op = op, .pipe = npu_isa(op)->pipe, .dtype = {dtype, dtype, dtype}, .line = 3};
+    Record r = {.op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .dtype = {dtype, dtype, dtype}, .line = 3};
     r.operand[0].address = d;
     r.operand[1].address = s;
     return r;

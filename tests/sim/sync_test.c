@@ -256,7 +256,7 @@ T_TEST(fault_codes_are_numbered_once)
 {
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const SimFaultRow *row = sim_fault_row((enum SimFaultCode)i);
-        char code[8];
+        char code[16];
         snprintf(code, sizeof code, "S%03d", i + 1);
         CHECK_EQ_STR(row->code, code);
         CHECK(*row->title && *row->repair);
