@@ -92,6 +92,7 @@ const char *cmd_nearest(const char *typed, const char *const *names, size_t coun
 /* The subcommands. */
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_make(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_run(int argc, char **argv);

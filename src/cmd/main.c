@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static const CmdRow rows[] = {
+    {"make", "plan, check and judge a kernel for a model file", cmd_make},
     {"check", "what is wrong with a Craft file, and what is proved", cmd_check},
     {"fmt", "canonical spelling of a Craft file", cmd_fmt},
     {"explain", "what a diagnostic code means", cmd_explain},

@@ -1,0 +1,173 @@
+/* acraft make: plans a kernel for a model file, judges it, writes the operator project. */
+#include "cmd/cmd.h"
+
+#include "craft/craft.h"
+#include "emit/emit.h"
+#include "ir/range.h"
+#include "loop/make.h"
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct MakeOutput {
+    bool json, bar;
+} MakeOutput;
+
+static void show_progress(void *context, const Verdict *v, uint32_t done, uint32_t all)
+{
+    const MakeOutput *out = context;
+    if (out->json) {
+        Buf line = {0};
+        verdict_to_json(v, &line);
+        puts(line.at);
+        buf_free(&line);
+    } else if (out->bar) {
+        fprintf(stderr, "\r  judging %u of %u %-20s", done, all, v->kase);
+        if (done == all)
+            fprintf(stderr, "\r%60s\r", "");
+    }
+}
+
+/* The operator project from the planned text. */
+static bool write_project(Arena *arena, const MakeResult *r, const NpuChip *chip, const char *dir,
+                          Diag *diag)
+{
+    const char *file = str_format(arena, "%s.craft", r->plan.name);
+    const Target *target = emit_target(STR("project"));
+    EmitInput in = {.file = file, .source = r->plan.craft};
+    EmitFiles files = {0};
+    CraftFile *craft = craft_read(arena, file, r->plan.craft, diag);
+    for (uint32_t v = 0; craft && v < craft_variant_count(craft); v++) {
+        IrProgram *p = craft_program(arena, craft, v, diag);
+        if (p)
+            ir_annotate(p, chip);
+        AscProgram *asc = p ? lower_program(arena, p, chip, LOWER_ALIGN, diag) : NULL;
+        if (!asc)
+            return false;
+        vec_push(arena, &in.variants, asc);
+    }
+    if (!target || !target->emit(arena, &in, &files, diag))
+        return false;
+    EmitFile source = {.path = file, .text = r->plan.craft};
+    vec_push(arena, &files, source);
+    Buf verdicts = {0};
+    for (uint32_t i = 0; i < r->verdicts.len; i++) {
+        verdict_to_json(&r->verdicts.at[i], &verdicts);
+        buf_char(&verdicts, '\n');
+    }
+    EmitFile lines = {.path = "verdicts.jsonl", .text = str_from(buf_take(&verdicts, arena))};
+    buf_free(&verdicts);
+    vec_push(arena, &files, lines);
+    return emit_write(arena, dir, &files, diag);
+}
+
+static void print_summary(const MakeResult *r, const char *dir)
+{
+    uint64_t proved = 0, watched = 0;
+    double worst = 0;
+    for (uint32_t i = 0; i < r->verdicts.len; i++) {
+        const Verdict *v = &r->verdicts.at[i];
+        proved = v->proved > proved ? v->proved : proved;
+        watched = v->watched > watched ? v->watched : watched;
+        worst = v->max_abs_err > worst ? v->max_abs_err : worst;
+    }
+    printf("%s: strategy %s, tile %lld\n", r->task->name, r->plan.strategy,
+           (long long)r->plan.tile);
+    printf("  proved    %llu obligations over all shapes in range; %llu watched\n",
+           (unsigned long long)proved, (unsigned long long)watched);
+    printf("  checked   %u of %u cases ok on the twin (small and odd sizes), largest error %.3g\n",
+           r->ok, r->verdicts.len, worst);
+    if (r->other_plans)
+        printf("            %u of them have a size of 1 and use a program of their own\n",
+               r->other_plans);
+    printf("  predicted nothing: no cycle model yet\n");
+    printf("  measured  nothing: no board has run this kernel\n");
+    if (dir)
+        printf("  written   %s\n", dir);
+    for (uint32_t i = 0; i < r->verdicts.len; i++) {
+        const Verdict *v = &r->verdicts.at[i];
+        if (v->status != VERDICT_OK)
+            printf("  %-8s %s: %s\n", v->kase, verdict_status_row(v->status)->text, v->reason);
+    }
+}
+
+static int report(const Diag *diag, int status)
+{
+    Buf out = {0};
+    diag_print(diag, &out);
+    if (out.len)
+        fputs(out.at, stderr);
+    buf_free(&out);
+    return status;
+}
+
+static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool interp,
+                bool plan_only)
+{
+    Arena *arena = &args->arena;
+    Diag diag = diag_make(arena, args->words[0], STR(""));
+    MakeOutput output = {args->json, isatty(2)};
+    MakeSpec spec = {.path = args->words[0],
+                     .chip = npu_chip_find(str_from(args->chip)),
+                     .seed = (uint64_t)args->seed,
+                     .fuzz = (uint32_t)fuzz,
+                     .trust = trust,
+                     .engine = interp ? EVAL_INTERP : EVAL_TWIN,
+                     .progress = show_progress,
+                     .context = &output};
+    MakeResult result;
+    if (!spec.chip) {
+        fprintf(stderr, "acraft: no chip is called '%s'\n", args->chip);
+        return CMD_USAGE;
+    }
+    if (!file_read(arena, spec.path, 0, &spec.source, &diag))
+        return report(&diag, CMD_USAGE);
+    diag = diag_make(arena, spec.path, spec.source);
+    bool ok = make_kernel(arena, &spec, &result, &diag);
+    if (!result.plan.craft.len)
+        return report(&diag, result.task ? CMD_LACKS : CMD_USAGE);
+    if (plan_only) {
+        fputs(result.plan.craft.at, stdout);
+        return CMD_OK;
+    }
+    if (ok && dir && !write_project(arena, &result, spec.chip, dir, &diag))
+        return report(&diag, CMD_LACKS);
+    if (!args->json)
+        print_summary(&result, ok ? dir : NULL);
+    return ok ? CMD_OK : report(&diag, CMD_NO);
+}
+
+int cmd_make(int argc, char **argv)
+{
+    const char *dir = NULL;
+    int64_t fuzz = 8;
+    bool trust = false, interp = false, plan_only = false;
+    const CmdOption options[] = {
+        {"o", CMD_TEXT, &dir, "DIR", "write the operator project there"},
+        {"fuzz", CMD_I64, &fuzz, "N", "odd-sized cases to judge (default 8)"},
+        {"trust", CMD_FLAG, &trust, NULL, "go on where the machine gives no full sandbox"},
+        {"interp", CMD_FLAG, &interp, NULL, "judge on the reference interpreter, not the twin"},
+        {"plan", CMD_FLAG, &plan_only, NULL, "only print the planned Craft program"},
+    };
+    CmdUsage usage = {
+        "make",
+        "MODEL.py [-o DIR]",
+        "Plans a kernel for the task, checks it, runs it on the twin at small and odd "
+        "sizes,\nand writes the operator project.",
+        "acraft make tasks/activation/softmax.py -o softmax",
+        options,
+        sizeof options / sizeof *options,
+        1,
+        1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status)) {
+        if (fuzz < 0 || fuzz > 10000) {
+            fprintf(stderr, "acraft: --fuzz takes 0 to 10000\n");
+            status = CMD_USAGE;
+        } else {
+            status = make(&args, dir, fuzz, trust, interp, plan_only);
+        }
+    }
+    cmd_done(&args);
+    return status;
+}

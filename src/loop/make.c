@@ -1,0 +1,86 @@
+/* Planning and judging one task. In: a model file. Out: a plan and a verdict per case. */
+#include "loop/make.h"
+
+#include <time.h>
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+typedef struct MakeCase {
+    const char *name;
+    TorchScale scale;
+    uint64_t seed;
+} MakeCase;
+
+static EvalCraft candidate(Arena *arena, const Plan *plan)
+{
+    EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
+    for (uint32_t i = 0; i < plan->operands.len; i++)
+        operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape};
+    return (EvalCraft){.file = str_format(arena, "%s.craft", plan->name),
+                       .text = plan->craft,
+                       .operands = operands,
+                       .operand_count = plan->operands.len};
+}
+
+static void judge(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeResult *result,
+                  Verdict *verdict, Diag *diag)
+{
+    TorchOptions options = {.seed = c->seed};
+    EvalConfig config = {.chip = spec->chip, .engine = spec->engine, .trust = spec->trust};
+    Diag own = diag_make(arena, spec->path, spec->source);
+    TorchTask *task = torch_read_scaled(arena, spec->path, spec->source, &options, c->scale, &own);
+    Plan plan;
+    EvalReference ref = {0};
+    if (!task || !plan_make(arena, task->graph, spec->chip, result->plan.tile, &plan, &own) ||
+        !eval_reference(arena, task->graph, c->seed, RULE_ACRAFT, &ref, &own)) {
+        verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                     own.items.len ? own.items.at[0].text : "the case could not be made");
+    } else {
+        EvalCraft craft = candidate(arena, &plan);
+        Diag said = diag_make(arena, craft.file, craft.text);
+        result->other_plans += !str_equal(plan.craft, result->plan.craft);
+        eval_craft(arena, &craft, &ref, &config, verdict, &said);
+        for (uint32_t i = 0; i < said.items.len; i++)
+            if (said.items.at[i].level == DIAG_ERROR)
+                vec_push(diag->arena, &diag->items, said.items.at[i]);
+    }
+    eval_reference_free(&ref);
+}
+
+static void add_case(Arena *arena, const MakeSpec *spec, const MakeCase *c, uint32_t all,
+                     MakeResult *result, Diag *diag)
+{
+    double start = now();
+    Verdict v = verdict_make();
+    v.task = result->task->name;
+    v.candidate = "plan";
+    v.kase = c->name;
+    judge(arena, spec, c, result, &v, diag);
+    v.seconds = now() - start;
+    result->ok += v.status == VERDICT_OK;
+    vec_push(arena, &result->verdicts, v);
+    if (spec->progress)
+        spec->progress(spec->context, &v, result->verdicts.len, all);
+}
+
+bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
+{
+    TorchOptions options = {.seed = spec->seed};
+    uint32_t all = 1 + spec->fuzz;
+    *result = (MakeResult){0};
+    result->task = torch_read(arena, spec->path, spec->source, &options, diag);
+    if (!result->task || !plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag))
+        return false;
+    MakeCase small = {"small", SCALE_SMALL, spec->seed};
+    add_case(arena, spec, &small, all, result, diag);
+    for (uint32_t i = 0; i < spec->fuzz; i++) {
+        MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i};
+        add_case(arena, spec, &c, all, result, diag);
+    }
+    return result->ok == all;
+}
