@@ -41,8 +41,8 @@ LDFLAGS_ALL := $(FLAGS_$(B)) -pthread
 IS_GCC := $(findstring gcc,$(CC))
 # Nothing in graph reads errno or floating-point traps; without them its loops vectorise.
 CFLAGS_graph := -fno-math-errno -fno-trapping-math $(if $(IS_GCC),-fopenmp) \
-CFLAGS_sim := -fno-math-errno $(if $(filter release,$(B)),-O3)
                 $(if $(filter release,$(B)),-O3)
+CFLAGS_sim := -fno-math-errno $(if $(filter release,$(B)),-O3)
 
 LDLIBS_base    := -lm
 LDLIBS_verdict := -ljansson
