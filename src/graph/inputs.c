@@ -77,7 +77,7 @@ static void relaw(Arena *arena, Node *node, InputLaw law)
     int64_t stream = node_int(node, AT_STREAM, 0);
     switch (law) {
     case LAW_WIDE: set_random(arena, node, RANDOM_normal, 0, 4 * size, stream); break;
-    case LAW_NEAR_ONE: set_random(arena, node, RANDOM_normal, 1, 0.1, stream); break;
+    case LAW_NEAR_ONE: set_random(arena, node, RANDOM_normal, 1, 0.01, stream); break;
     case LAW_POSITIVE: set_random(arena, node, RANDOM_uniform, 0.5, 2.5, stream); break;
     default: set_random(arena, node, RANDOM_normal, 0, size, stream); break;
     }

@@ -16,7 +16,7 @@ typedef enum InputLaw {
     LAW_GIVEN,    /* as the file says */
     LAW_SIGNED,   /* uniform becomes normal(0, 1), scaled to the range; constant parameters vary */
     LAW_WIDE,     /* normal(0, 4): both tails of saturating functions */
-    LAW_NEAR_ONE, /* +-(1 + 0.1 normal): products neither vanish nor explode */
+    LAW_NEAR_ONE, /* +-(1 + 0.01 normal): products neither vanish nor explode */
     LAW_POSITIVE, /* 0.5 + uniform(0, 2): away from 0, for logarithms and roots */
     LAW_EDGE,     /* normal with zeros, repeats, tiny and large values strewn in */
     LAW_COUNT

@@ -1,0 +1,72 @@
+/* Writes a task's values (layout in the header). In: tensors; out: .npy files and a list of them. */
+#include "graph/export.h"
+#include "graph/npy.h"
+#include "base/file.h"
+
+typedef struct Export {
+    Arena arena;
+    const char *dir;
+    const Graph *graph;
+    Buf json;
+    Diag *diag;
+} Export;
+
+static const char *kind_name(ValueKind kind)
+{
+    static const char *const names[] = {"const", "input", "param", "buffer", "node"};
+    return names[kind];
+}
+
+static void describe(Export *x, ValueId id, const Tensor *t, const char *file)
+{
+    const Value *v = graph_value(x->graph, id);
+    buf_puts(&x->json, "{\"file\": ");
+    buf_json_str(&x->json, str_from(file));
+    buf_puts(&x->json, ", \"name\": ");
+    buf_json_str(&x->json, str_from(v->name));
+    buf_printf(&x->json, ", \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": ", kind_name(v->kind),
+               dtype_name(t->dtype));
+    shape_print(t->shape, &x->json);
+    buf_char(&x->json, '}');
+}
+
+static bool write_all(Export *x, const char *part, const ValueId *ids, uint32_t n, Tensor *const *values)
+{
+    if (!file_make_dirs(path_join(&x->arena, x->dir, part), x->diag))
+        return false;
+    buf_printf(&x->json, ",\n \"%s\": [", part);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *file = str_format(&x->arena, "%s/%u.npy", part, i);
+        if (!npy_write(path_join(&x->arena, x->dir, file), values[i], x->diag))
+            return false;
+        buf_puts(&x->json, i ? ",\n  " : "\n  ");
+        describe(x, ids[i], values[i], file);
+    }
+    buf_puts(&x->json, "]");
+    return true;
+}
+
+static void write_notes(Export *x)
+{
+    buf_puts(&x->json, ",\n \"notes\": [");
+    for (uint32_t i = 0; i < x->graph->notes.len; i++) {
+        buf_puts(&x->json, i ? ", " : "");
+        buf_json_str(&x->json, str_from(x->graph->notes.at[i]));
+    }
+    buf_puts(&x->json, "]}\n");
+}
+
+bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor *const *outputs, Diag *diag)
+{
+    Export x = {.dir = dir, .graph = g, .diag = diag};
+    buf_puts(&x.json, "{\"name\": ");
+    buf_json_str(&x.json, str_from(g->name));
+    bool ok = write_all(&x, "inputs", g->inputs.at, in->n_inputs, in->inputs) &&
+              write_all(&x, "params", g->params.at, in->n_params, in->params) &&
+              (!outputs || write_all(&x, "outputs", g->outputs.at, g->outputs.len, outputs));
+    write_notes(&x);
+    ok = ok && file_write(path_join(&x.arena, dir, "values.json"), buf_view(&x.json), diag);
+    buf_free(&x.json);
+    arena_drop(&x.arena);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* A task's values as files: what another program (PyTorch, a board) needs to run the same thing.
+ *
+ *     DIR/inputs/0.npy ...    arguments of forward, in order
+ *     DIR/params/0.npy ...    parameters and buffers, in order of construction
+ *     DIR/outputs/0.npy ...   reference outputs
+ *     DIR/values.json         {"name", "inputs": [{"file", "name", "kind", "dtype", "shape"}],
+ *                              "params": [...], "outputs": [...], "notes": [...]}
+ */
+#ifndef GRAPH_EXPORT_H
+#define GRAPH_EXPORT_H
+
+#include "graph/inputs.h"
+
+/* `outputs` may be NULL: then only inputs and parameters are written. */
+bool graph_export(const char *dir, const Graph *graph, const TaskInputs *in, Tensor *const *outputs,
+                  Diag *diag);
+
+#endif
