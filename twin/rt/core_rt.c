@@ -28,7 +28,7 @@ static const ShareCore *self;
 static ShareRing *rings, *ring;
 static Record *window; /* first record not yet published */
 
-enum { SPINS = 200, SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
+enum { SPINS = 3000, SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
 static char signal_stack[SIGNAL_STACK];
 
 static const void *launch_at(uint64_t offset) { return (const char *)launch + offset; }
