@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Compares acraft's reference values with PyTorch's, for model files.  Needs PyTorch and the acraft program.
+
+    tools/compare.py [--acraft PROGRAM] [--scale small] [--keep DIR] [--json FILE] [-v] PATH...
+
+PATH is a model file or a directory of them.  For each, `acraft task FILE --run --scale S -o DIR` writes
+inputs, parameters and outputs as .npy, and how it changed the file's sizes; the same file, with the same
+sizes, inputs and parameters, is then run by PyTorch in float64 (half types as they are).  Equal means: every
+element within 1e-5 x (|want| + rms(want)), one rounding step for half types, exact for integers.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import torch
+
+EQUAL, DIFFER, REFUSED, TORCH = "equal", "differ", "refused", "pytorch fails"
+
+
+def load(path, dtype):
+    a = numpy.load(path)
+    if dtype == "bf16":
+        return torch.from_numpy(a.view(numpy.uint16).astype(numpy.int32).astype(numpy.int16)).view(torch.bfloat16)
+    return torch.from_numpy(numpy.array(a))
+
+
+def resize(source, knobs):
+    """Puts the sizes acraft chose into the text, last place first."""
+    lines = source.split("\n")
+    for k in sorted(knobs, key=lambda k: (k["line"], k["col"]), reverse=True):
+        if k["value"] == k["original"] or k["line"] == 0:
+            continue
+        line, at = lines[k["line"] - 1], k["col"] - 1
+        m = re.match(r"[0-9_]+", line[at:])
+        if not m:
+            raise ValueError(f"no number at {k['line']}:{k['col']} for {k['name']}")
+        lines[k["line"] - 1] = line[:at] + str(k["value"]) + line[at + m.end():]
+    return "\n".join(lines)
+
+
+def wide(x):
+    if isinstance(x, torch.Tensor) and x.dtype == torch.float32:
+        return x.double()
+    return x
+
+
+def set_parameters(model, values):
+    """By name; `x[0].y` style names of lists and dicts are walked."""
+    for name, tensor in values:
+        owner, last = model, name
+        parts = re.split(r"[.\[\]]+", name.rstrip("]"))
+        for p in parts[:-1]:
+            owner = owner[int(p)] if p.isdigit() and not isinstance(owner, torch.nn.Module) else \
+                getattr(owner, p) if hasattr(owner, p) else owner[int(p)]
+        last = parts[-1]
+        old = owner[int(last)] if last.isdigit() and not hasattr(owner, last) else getattr(owner, last)
+        if tuple(old.shape) != tuple(tensor.shape):
+            raise ValueError(f"parameter {name} has shape {tuple(old.shape)}, acraft has {tuple(tensor.shape)}")
+        if isinstance(old, torch.nn.Parameter):
+            old.data = wide(tensor)
+        elif last.isdigit():
+            owner[int(last)] = wide(tensor)
+        else:
+            setattr(owner, last, wide(tensor))
+
+
+def no_dropout(model):
+    for m in model.modules():
+        if isinstance(m, torch.nn.modules.dropout._DropoutNd):
+            m.p = 0.0
+        if isinstance(m, (torch.nn.MultiheadAttention, torch.nn.RNNBase)):
+            m.dropout = 0.0
+
+
+def flatten(x):
+    if isinstance(x, torch.Tensor):
+        return [x]
+    if isinstance(x, (list, tuple)):
+        return [t for i in x for t in flatten(i)]
+    if isinstance(x, dict):
+        return [t for i in x.values() for t in flatten(i)]
+    return [torch.tensor(x)] if isinstance(x, (bool, int, float)) else []
+
+
+def run_torch(path, manifest, directory):
+    with open(path) as f:
+        source = resize(f.read(), manifest.get("knobs", []))
+    space = {"__name__": "task", "__file__": path}
+    torch.manual_seed(0)
+    real = torch.nn.functional.dropout
+    torch.nn.functional.dropout = lambda x, *a, **k: x
+    try:
+        exec(compile(source, path, "exec"), space)
+        init = space["get_init_inputs"]() if "get_init_inputs" in space else []
+        model = space["Model"](**init) if isinstance(init, dict) else space["Model"](*init)
+        set_parameters(model, [(p["name"], load(os.path.join(directory, p["file"]), p["dtype"])) for p in manifest["params"]])
+        no_dropout(model)
+        for p in list(model.parameters()) + list(model.buffers()):
+            p.data = wide(p.data)
+        mask = getattr(model, "__dict__", {})
+        for k, v in list(mask.items()):
+            if isinstance(v, torch.Tensor):
+                setattr(model, k, wide(v))
+        inputs = [wide(load(os.path.join(directory, i["file"]), i["dtype"])) for i in manifest["inputs"]]
+        inputs = rebuild(space, inputs)
+        old = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            with torch.no_grad():
+                return flatten(model(*inputs))
+        finally:
+            torch.set_default_dtype(old)
+    finally:
+        torch.nn.functional.dropout = real
+
+
+def rebuild(space, tensors):
+    """get_inputs may mix numbers and lists with tensors: keep its structure, put in our tensors."""
+    pattern, rest = space["get_inputs"](), list(tensors)
+
+    def fill(x):
+        if isinstance(x, torch.Tensor):
+            return rest.pop(0)
+        if isinstance(x, (list, tuple)):
+            return type(x)(fill(i) for i in x)
+        return x
+    out = fill(pattern)
+    return out if not rest else tensors
+
+
+def error_of(got, want):
+    """Largest error in units of what is allowed; text when there is nothing to measure."""
+    if tuple(got.shape) != tuple(want.shape):
+        return f"shape {tuple(got.shape)}, PyTorch {tuple(want.shape)}"
+    if got.numel() == 0:
+        return 0.0
+    if not got.dtype.is_floating_point and not got.dtype.is_complex:
+        if want.dtype.is_floating_point:
+            return f"dtype {got.dtype}, PyTorch {want.dtype}"
+        return 0.0 if torch.equal(got.long(), want.long()) else "integers differ"
+    step = {torch.float16: 2.0 ** -10, torch.bfloat16: 2.0 ** -7}.get(want.dtype)
+    if got.dtype.is_complex:
+        got, want = torch.view_as_real(got), torch.view_as_real(want)
+    g, w = got.double(), want.double()
+    finite = torch.isfinite(w)
+    if not torch.equal(finite, torch.isfinite(g)) or not torch.equal(torch.isnan(w), torch.isnan(g)):
+        return "finiteness differs"
+    g, w = g[finite], w[finite]
+    if w.numel() == 0:
+        return 0.0
+    rms = w.square().mean().sqrt()
+    allowed = (step or 1e-5) * (w.abs() + rms) + 1e-300
+    return ((g - w).abs() / allowed).max().item()
+
+
+def compare_one(path, args):
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = os.path.join(args.keep, os.path.basename(path)[:-3]) if args.keep else os.path.join(scratch, "task")
+        command = [args.acraft, "task", path, "--run", "--scale", args.scale, "-o", directory]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=args.timeout)
+        except subprocess.TimeoutExpired:
+            return REFUSED, f"acraft took over {args.timeout} s"
+        if done.returncode != 0:
+            return REFUSED, (done.stderr or done.stdout).strip().split("\n")[0]
+        with open(os.path.join(directory, "values.json")) as f:
+            manifest = json.load(f)
+        try:
+            want = run_torch(path, manifest, directory)
+        except Exception as error:  # whatever the file does
+            return TORCH, f"{type(error).__name__}: {error}".split("\n")[0]
+        got = [load(os.path.join(directory, o["file"]), o["dtype"]) for o in manifest["outputs"]]
+        if len(got) != len(want):
+            return DIFFER, f"{len(got)} outputs, PyTorch {len(want)}"
+        worst = 0.0
+        for i, (g, w) in enumerate(zip(got, want)):
+            e = error_of(g, w)
+            if isinstance(e, str):
+                return DIFFER, f"output {i}: {e}"
+            worst = max(worst, e)
+        return (EQUAL if worst <= 1 else DIFFER), f"{worst * 1e-5:.2g} x (|want| + rms)"
+
+
+def find(paths):
+    for p in paths:
+        if os.path.isdir(p):
+            for root, dirs, files in sorted(os.walk(p)):
+                dirs.sort()
+                yield from (os.path.join(root, f) for f in sorted(files) if f.endswith(".py") and not f.startswith("_"))
+        else:
+            yield p
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="+")
+    parser.add_argument("--acraft", default=os.environ.get("ACRAFT", "build/debug-gcc/acraft"))
+    parser.add_argument("--scale", default="small")
+    parser.add_argument("--keep", help="leave the exported values here")
+    parser.add_argument("--json", help="write one result per line here")
+    parser.add_argument("--timeout", type=float, default=300)
+    parser.add_argument("-v", action="store_true", help="print the equal ones too")
+    args = parser.parse_args(argv)
+    table, out = collections.defaultdict(collections.Counter), open(args.json, "w") if args.json else None
+    for path in find(args.paths):
+        category = os.path.basename(os.path.dirname(os.path.abspath(path)))
+        status, detail = compare_one(path, args)
+        table[category][status] += 1
+        if out:
+            out.write(json.dumps({"file": path, "category": category, "status": status, "detail": detail}) + "\n")
+            out.flush()
+        if args.v or status != EQUAL:
+            print(f"{category}/{os.path.basename(path)}: {status}: {detail}", flush=True)
+    columns = [EQUAL, DIFFER, REFUSED, TORCH]
+    print(f"\n{'category':24}" + "".join(f"{c:>15}" for c in columns))
+    for category in sorted(table):
+        print(f"{category:24}" + "".join(f"{table[category][c]:15}" for c in columns))
+    total = sum(table.values(), collections.Counter())
+    print(f"{'all':24}" + "".join(f"{total[c]:15}" for c in columns))
+    return 0 if total[DIFFER] + total[REFUSED] == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
