@@ -182,6 +182,9 @@ DType dtype_promote(DType a, DType b);
  * VALUE_NONE. What binary operators compute in. */
 DType graph_promote(const Graph *graph, const ValueId *ids, uint32_t count);
 
+/* A copy without what no output rests on; inputs stay. */
+Graph *graph_prune(Arena *arena, const Graph *graph);
+
 /* Bytes of every value held at once, and the largest single one. False: over 2^62. */
 bool graph_bytes(const Graph *graph, int64_t *all, int64_t *largest);
 

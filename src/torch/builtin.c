@@ -598,6 +598,79 @@ static PyVal b_iinfo(B *b)
     return (PyVal){.tag = PV_OBJECT, .object = object};
 }
 
+/* --- case files --------------------------------------------------------------------------- */
+
+static PyVal b_open(B *b)
+{
+    if (!b->it->case_text.at)
+        interp_fail(b->it, b->at, "T011", "open() is only understood for a list of cases, and none is given");
+    return pv_opaque(b->it->arena, "file");
+}
+
+static PyVal json_value(B *b, Str text)
+{
+    Diag inner = diag_make(b->it->arena, "json", text);
+    const Py *value = py_parse_expression(b->it->arena, text, &inner);
+    if (!value)
+        bad(b, "the case is no JSON");
+    return interp_eval(b->it, env_new(b->it->arena, NULL), value);
+}
+
+static PyVal b_json_loads(B *b) { return json_value(b, need_str(b->it, b->at, arg(b, 0), "the text")); }
+
+static PyVal b_json_load(B *b)
+{
+    arg(b, 0);
+    return json_value(b, b->it->case_text);
+}
+
+static PyVal b_path_join(B *b)
+{
+    PyVal out = arg(b, 0);
+    for (uint32_t i = 1; i < b->args->n; i++) {
+        out = interp_binary(b->it, b->at, PYOP_ADD, out, pv_str(b->it->arena, STR("/")));
+        out = interp_binary(b->it, b->at, PYOP_ADD, out, arg(b, i));
+    }
+    return out;
+}
+
+static size_t last_of(Str s, char c)
+{
+    for (size_t i = s.len; i > 0; i--) {
+        if (s.at[i - 1] == c)
+            return i - 1;
+    }
+    return s.len;
+}
+
+static PyVal b_dirname(B *b)
+{
+    Str path = need_str(b->it, b->at, arg(b, 0), "a path");
+    size_t slash = last_of(path, '/');
+    return pv_str(b->it->arena, slash < path.len ? str_slice(path, 0, slash) : STR("."));
+}
+
+static PyVal b_basename(B *b)
+{
+    Str path = need_str(b->it, b->at, arg(b, 0), "a path");
+    size_t slash = last_of(path, '/');
+    return pv_str(b->it->arena, slash < path.len ? str_slice(path, slash + 1, path.len) : path);
+}
+
+static PyVal b_splitext(B *b)
+{
+    Str path = need_str(b->it, b->at, arg(b, 0), "a path");
+    size_t dot = last_of(path, '.');
+    PyVal pair[] = {pv_str(b->it->arena, str_slice(path, 0, dot)), pv_str(b->it->arena, str_slice(path, dot, path.len))};
+    return pv_tuple_of(b->it->arena, 2, pair);
+}
+
+static PyVal b_true(B *b)
+{
+    (void)b;
+    return pv_bool(true);
+}
+
 /* --- the table ---------------------------------------------------------------------------- */
 
 static const struct {
@@ -632,7 +705,10 @@ static const struct {
     {"torch.is_tensor", b_isinstance}, {"torch.finfo", b_finfo}, {"torch.iinfo", b_iinfo},
     {"torch.cuda.is_available", b_opaque}, {"torch.cuda.synchronize", b_print},
     {"torch.utils.checkpoint.checkpoint", b_checkpoint}, {"typing.TypeVar", b_opaque},
-    {"torch.autograd.set_detect_anomaly", b_context}, {"warnings.warn", b_print}};
+    {"torch.autograd.set_detect_anomaly", b_context}, {"warnings.warn", b_print}, {"open", b_open},
+    {"json.loads", b_json_loads}, {"json.load", b_json_load}, {"os.path.join", b_path_join},
+    {"os.path.dirname", b_dirname}, {"os.path.basename", b_basename}, {"os.path.abspath", b_first},
+    {"os.path.realpath", b_first}, {"os.path.splitext", b_splitext}, {"os.path.exists", b_true}};
 
 static int find_row(Str name)
 {

@@ -373,6 +373,16 @@ static bool name_attr(Interp *it, PyVal owner, Str name, PyVal *value)
     return true;
 }
 
+/* max(x, dim), sort and topk give a named pair. */
+static bool pair_attr(PyVal owner, Str name, PyVal *value)
+{
+    bool first = str_is(name, "values");
+    if (owner.tag != PV_TUPLE || owner.list->items.len != 2 || (!first && !str_is(name, "indices")))
+        return false;
+    *value = owner.list->items.at[first ? 0 : 1];
+    return true;
+}
+
 bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
 {
     switch (owner.tag) {
@@ -404,6 +414,8 @@ bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
         *value = pv_bool(dtype_is_float(owner.dtype));
         return str_is(name, "is_floating_point");
     default:
+        if (pair_attr(owner, name, value))
+            return true;
         if (!builtin_has_method(owner, name))
             return false;
         *value = bound(it, owner, pv_name(it->arena, name));

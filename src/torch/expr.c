@@ -293,6 +293,17 @@ static PyVal range_items(Interp *it, Span at, const PyRange *range)
     return out;
 }
 
+/* The case list in hand, line by line. */
+static PyVal file_lines(Interp *it, Span at)
+{
+    PyVal out = pv_list(it->arena, PV_LIST);
+    Str rest = it->case_text, line;
+    interp_step(it, rest.len, at);
+    while (str_next(&rest, '\n', &line))
+        pv_push(it->arena, out, pv_str(it->arena, line));
+    return out;
+}
+
 PyVal interp_items(Interp *it, Span at, PyVal v)
 {
     PyVal out;
@@ -316,6 +327,10 @@ PyVal interp_items(Interp *it, Span at, PyVal v)
     case PV_OBJECT:
         if (v.object->nn)
             return module_items(it, at, v.object);
+        break;
+    case PV_OPAQUE:
+        if (str_is(*v.str, "file"))
+            return file_lines(it, at);
         break;
     default: break;
     }

@@ -23,7 +23,7 @@ typedef struct Param {
 static bool next_param(Str *rest, Param *param)
 {
     Str word;
-    if (!str_next(rest, ' ', &word))
+    if (!rest->len || !str_next(rest, ' ', &word))
         return false;
     *param = (Param){.star = word.at[0] == '*'};
     if (param->star)

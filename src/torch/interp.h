@@ -65,6 +65,8 @@ typedef struct Interp {
     const char *scope;  /* module path in hand */
     Span at;            /* of the statement or call in hand */
     uint64_t seed;
+    Str case_text;      /* what open() gives */
+    const char *path;   /* of the model file */
     bool no_data;       /* data-dependent values are refused */
     bool used_data;     /* some shape or branch came from values */
 } Interp;

@@ -203,7 +203,7 @@ static void run_global(Interp *it, Env *env, const Py *s)
 
 static bool is_harmless_context(PyVal v)
 {
-    return v.tag == PV_OPAQUE && (str_starts(*v.str, "context"));
+    return v.tag == PV_OPAQUE && (str_is(*v.str, "context") || str_is(*v.str, "file"));
 }
 
 static Flow run_with(Interp *it, Env *env, const Py *s)

@@ -1,0 +1,119 @@
+/* Finds the integers of a file that say sizes: literals in module-level assignments, and in the
+ * functions that make the inputs and the constructor's arguments. */
+#include "torch/knob.h"
+
+typedef struct Finder {
+    Arena *arena;
+    KnobList *knobs;
+    const char *prefix;
+    bool named;
+    uint32_t count;  /* literals seen under this prefix */
+    bool several;    /* the prefix alone does not tell them apart */
+    int depth;
+} Finder;
+
+static void add_knob(Finder *f, const Py *literal)
+{
+    const char *name = f->prefix;
+    if (!f->named)
+        name = str_format(f->arena, "%s:%u:%u", f->prefix, literal->at.line, literal->at.col);
+    else if (f->several)
+        name = str_format(f->arena, "%s[%u]", f->prefix, f->count);
+    f->count++;
+    KnobEntry entry = {.literal = literal, .named = f->named,
+                       .knob = {name, literal->i, literal->i, literal->at}};
+    vec_push(f->arena, &f->knobs->all, entry);
+}
+
+static void find_in(Finder *f, const Py *e)
+{
+    if (!e || ++f->depth > 4 * PY_MAX_DEPTH) {
+        f->depth -= e ? 1 : 0;
+        return;
+    }
+    if (e->kind == PY_INT)
+        add_knob(f, e);
+    else if (e->kind != PY_INDEX) {
+        find_in(f, e->a);
+        find_in(f, e->b);
+        find_in(f, e->c);
+        for (uint32_t i = 0; i < e->kids.len; i++)
+            find_in(f, e->kids.at[i]);
+    }
+    f->depth--;
+}
+
+static void find_assigned(Finder *f, const Py *s)
+{
+    const Py *value = s->kind == PY_ASSIGN ? s->a : s->c;
+    const Py *target = s->kind == PY_ASSIGN ? s->kids.at[0] : s->a;
+    if (!value || target->kind == PY_TUPLE) {
+        /* a, b = 1, 2 */
+        for (uint32_t i = 0; value && value->kind == PY_TUPLE && i < value->kids.len && i < target->kids.len; i++) {
+            if (target->kids.at[i]->kind != PY_NAME)
+                continue;
+            f->prefix = str_dup(f->arena, target->kids.at[i]->text);
+            f->count = 0;
+            f->several = value->kids.at[i]->kind != PY_INT;
+            find_in(f, value->kids.at[i]);
+        }
+        return;
+    }
+    if (target->kind != PY_NAME)
+        return;
+    f->prefix = str_dup(f->arena, target->text);
+    f->count = 0;
+    f->several = value->kind != PY_INT;
+    find_in(f, value);
+}
+
+static void find_knobs(Arena *arena, const Py *module, KnobList *knobs)
+{
+    Finder f = {.arena = arena, .knobs = knobs};
+    for (uint32_t i = 0; i < module->kids.len; i++) {
+        const Py *s = module->kids.at[i];
+        f.named = s->kind == PY_ASSIGN || s->kind == PY_ANNASSIGN;
+        if (f.named) {
+            find_assigned(&f, s);
+        } else if (s->kind == PY_DEF && (str_is(s->text, "get_inputs") || str_is(s->text, "get_init_inputs"))) {
+            f.prefix = str_dup(arena, s->text);
+            find_in(&f, s->a);
+        }
+    }
+}
+
+void knob_apply(Arena *arena, KnobList *knobs)
+{
+    knobs->overrides.len = 0;
+    for (uint32_t i = 0; i < knobs->all.len; i++) {
+        const KnobEntry *entry = &knobs->all.at[i];
+        if (entry->knob.value != entry->knob.original)
+            vec_push(arena, &knobs->overrides, ((Knob){entry->literal, entry->knob.value}));
+    }
+}
+
+static bool apply_set(KnobList *knobs, const TorchSet *set)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < knobs->all.len; i++) {
+        KnobEntry *entry = &knobs->all.at[i];
+        if (str_is(str_from(entry->knob.name), set->name)) {
+            entry->knob.value = set->value;
+            entry->pinned = found = true;
+        }
+    }
+    return found;
+}
+
+bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs, Diag *diag)
+{
+    find_knobs(arena, module, knobs);
+    for (uint32_t i = 0; i < options->n_sets; i++) {
+        if (apply_set(knobs, &options->sets[i]))
+            continue;
+        diag_error(diag, "T021", (Span){0}, "the file has no size named '%s'", options->sets[i].name);
+        return false;
+    }
+    knob_apply(arena, knobs);
+    return true;
+}

@@ -1,0 +1,30 @@
+/* Inside src/torch: the integers of a file that say sizes, and what they are set to. */
+#ifndef TORCH_KNOB_H
+#define TORCH_KNOB_H
+
+#include "torch/interp.h"
+#include "torch/torch.h"
+
+typedef struct KnobEntry {
+    TorchKnob knob;
+    const Py *literal;
+    bool pinned; /* set by the caller: scaling leaves it alone */
+    bool named;  /* at module level, under a name of its own */
+} KnobEntry;
+
+typedef struct KnobList {
+    VEC(KnobEntry) all;
+    VEC(Knob) overrides; /* those whose value differs from the file's */
+} KnobList;
+
+/* Collects the knobs of a file and applies the caller's sets. False: a set names none. */
+bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs, Diag *diag);
+/* Makes `overrides` from the values of `all`. */
+void knob_apply(Arena *arena, KnobList *knobs);
+
+TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, const KnobList *knobs,
+                           const TorchOptions *options, Diag *diag);
+/* No index that is drawn at random can lie outside the dim it indexes. */
+bool torch_indices_in_range(const Graph *graph);
+
+#endif

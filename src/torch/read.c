@@ -1,0 +1,343 @@
+/* torch_read: parses a model file, runs its module level, its constructor and its forward, and
+ * hands the two graphs over without dead parts. */
+#include "torch/torch.h"
+
+#include "base/file.h"
+#include "torch/knob.h"
+#include "torch/nn.h"
+#include <string.h>
+
+/* --- tables ------------------------------------------------------------------------------- */
+
+static const struct {
+    unsigned where;
+    const char *prefix;
+} prefixes[] = {{IN_TORCH, "torch."}, {IN_F, "torch.nn.functional."}, {IN_LINALG, "torch.linalg."},
+                {IN_SPECIAL, "torch.special."}, {IN_SPECIAL, "scipy.special."},
+                {IN_ATEN, "torch.ops.aten."}, {IN_NUMPY, "numpy."}, {IN_FFT, "torch.fft."},
+                {IN_INIT, "torch.nn.init."}, {IN_NN, "torch.nn."}, {IN_NN, "torch.nn.parameter."},
+                {IN_METHOD, "torch.Tensor."}};
+
+static void put_name(Interp *it, Map *map, const char *prefix, const char *name, uint32_t row)
+{
+    Str path = str_from(str_format(it->arena, "%s%s", prefix, name));
+    uint32_t taken;
+    if (!map_get(map, path, &taken))
+        map_put(it->arena, map, path, row);
+}
+
+static void fill_tables(Interp *it)
+{
+    for (uint32_t i = 0; i < fn_count; i++) {
+        for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++) {
+            if (fn_rows[i].where & prefixes[k].where)
+                put_name(it, &it->functions, prefixes[k].prefix, fn_rows[i].name, i);
+        }
+        if (fn_rows[i].where & IN_METHOD)
+            put_name(it, &it->methods, "", fn_rows[i].name, i);
+    }
+    for (uint32_t i = 0; i < nn_count; i++) {
+        put_name(it, &it->modules, "torch.nn.", nn_rows[i].name, i);
+        put_name(it, &it->modules, "torch.nn.modules.", nn_rows[i].name, i);
+    }
+}
+
+/* --- running ------------------------------------------------------------------------------ */
+
+static bool is_module_class(const PyVal value) { return value.tag == PV_CLASS; }
+
+/* The class named Model, else the last class of the file. */
+static PyVal find_model(Interp *it, const Py *module)
+{
+    PyVal found;
+    if (env_get(it->globals, STR("Model"), &found) && is_module_class(found))
+        return found;
+    for (uint32_t i = module->kids.len; i-- > 0;) {
+        if (module->kids.at[i]->kind == PY_CLASS && env_get(it->globals, module->kids.at[i]->text, &found))
+            return found;
+    }
+    interp_fail(it, (Span){0}, "T020", "the file has no class Model");
+}
+
+static PyVal call_global(Interp *it, const char *name, bool needed)
+{
+    PyVal function;
+    CallArgs none = {0};
+    if (env_get(it->globals, str_from(name), &function) && function.tag == PV_FUNC)
+        return interp_call(it, function.func->def->at, function, &none);
+    if (needed)
+        interp_fail(it, (Span){0}, "T020", "the file has no function %s", name);
+    return pv_list(it->arena, PV_LIST);
+}
+
+/* get_input_groups gives a list of cases; with one case read at a time, the first is it. */
+static PyVal make_inputs(Interp *it)
+{
+    PyVal function;
+    if (!env_get(it->globals, STR("get_input_groups"), &function))
+        return call_global(it, "get_inputs", true);
+    PyVal groups = interp_items(it, it->at, call_global(it, "get_input_groups", true));
+    if (!groups.list->items.len)
+        interp_fail(it, it->at, "T020", "get_input_groups gives no case");
+    return groups.list->items.at[0];
+}
+
+static PyVal construct(Interp *it, const Py *module)
+{
+    PyVal cls = find_model(it, module);
+    PyVal init = call_global(it, "get_init_inputs", false);
+    CallArgs args = {0};
+    if (init.tag == PV_DICT) {
+        args.n_kw = init.dict->entries.len;
+        args.kw = arena_array(it->arena, PyVal, args.n_kw + 1);
+        args.kw_names = arena_array(it->arena, Str, args.n_kw + 1);
+        for (uint32_t i = 0; i < args.n_kw; i++) {
+            args.kw[i] = init.dict->entries.at[i].value;
+            args.kw_names[i] = need_str(it, it->at, init.dict->entries.at[i].key, "an argument name");
+        }
+    } else {
+        PyVal items = interp_items(it, it->at, init);
+        args.n = items.list->items.len;
+        args.v = items.list->items.at;
+    }
+    return interp_call(it, it->at, cls, &args);
+}
+
+/* --- inputs and outputs ------------------------------------------------------------------- */
+
+static const Py *forward_of(PyVal model)
+{
+    PyVal forward;
+    if (model.tag == PV_OBJECT && model.object->cls &&
+        interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) && forward.tag == PV_FUNC)
+        return forward.func->def;
+    return NULL;
+}
+
+static void mark_input(Interp *it, PyVal *value, const char *name, int depth)
+{
+    if (value->tag == PV_TENSOR) {
+        TVar *t = arena_new(it->arena, TVar);
+        t->id = tvar_read(it, value->tensor);
+        t->role = ROLE_INPUT;
+        t->name = name;
+        /* the same tensor passed twice, or one that is a constant, still is an input */
+        Attrs attrs = {0};
+        Shape shape = emit_info(it, t->id)->shape;
+        attrs_shape(&attrs, AT_SHAPE, &shape);
+        if (emit_info(it, t->id)->kind == VALUE_CONST)
+            t->id = emit1(it, it->at, OP_RESHAPE, 0, t->id, &attrs);
+        *value = pv_tensor(t);
+    } else if (pv_is_seq(*value) && depth < 8) {
+        PyVal copy = pv_list(it->arena, value->tag);
+        for (uint32_t i = 0; i < value->list->items.len && i < 10000; i++) {
+            PyVal item = value->list->items.at[i];
+            mark_input(it, &item, str_format(it->arena, "%s.%u", name, i), depth + 1);
+            pv_push(it->arena, copy, item);
+        }
+        *value = copy;
+    }
+}
+
+static CallArgs name_inputs(Interp *it, PyVal inputs, const Py *forward)
+{
+    if (inputs.tag == PV_TENSOR)
+        inputs = pv_tuple_of(it->arena, 1, &inputs);
+    PyVal items = interp_items(it, it->at, inputs);
+    CallArgs args = {.n = items.list->items.len};
+    args.v = arena_array(it->arena, PyVal, args.n + 1);
+    for (uint32_t i = 0; i < args.n; i++) {
+        bool named = forward && i + 1 < forward->kids.len && forward->kids.at[i + 1]->op == PYOP_NONE;
+        const char *name = named ? str_dup(it->arena, forward->kids.at[i + 1]->text)
+                                 : str_format(it->arena, "input%u", i);
+        args.v[i] = items.list->items.at[i];
+        mark_input(it, &args.v[i], name, 0);
+    }
+    return args;
+}
+
+/* Every input is a value of the main graph, used or not. */
+static void import_inputs(Interp *it, PyVal value)
+{
+    if (value.tag == PV_TENSOR) {
+        tvar_read(it, value.tensor);
+    } else if (pv_is_seq(value)) {
+        for (uint32_t i = 0; i < value.list->items.len; i++)
+            import_inputs(it, value.list->items.at[i]);
+    }
+}
+
+static void add_output(Interp *it, PyVal value, int depth)
+{
+    Graph *graph = it->graphs[1];
+    if (depth > 8)
+        interp_fail(it, it->at, "T011", "the result is nested too deeply");
+    if (value.tag == PV_TENSOR || pv_is_number(value)) {
+        vec_push(it->arena, &graph->outputs, value_of(it, it->at, value));
+    } else if (pv_is_seq(value)) {
+        for (uint32_t i = 0; i < value.list->items.len; i++)
+            add_output(it, value.list->items.at[i], depth + 1);
+    } else if (value.tag == PV_DICT) {
+        for (uint32_t i = 0; i < value.dict->entries.len; i++)
+            add_output(it, value.dict->entries.at[i].value, depth + 1);
+    } else if (!pv_is_none(value)) {
+        interp_fail(it, it->at, "T011", "forward returns %s", pv_type_name(value));
+    }
+}
+
+static void run(Interp *it, const Py *module)
+{
+    interp_block(it, it->globals, module);
+    PyVal model = construct(it, module);
+    if (model.tag == PV_OBJECT)
+        module_name_all(it, model.object, "", 0);
+    CallArgs args = name_inputs(it, make_inputs(it), forward_of(model));
+    it->graph = 1;
+    for (uint32_t i = 0; i < args.n; i++)
+        import_inputs(it, args.v[i]);
+    Span at = forward_of(model) ? forward_of(model)->at : (Span){0};
+    add_output(it, interp_call(it, at, model, &args), 0);
+    if (!it->graphs[1]->outputs.len)
+        interp_fail(it, at, "T020", "forward returns no tensor");
+}
+
+/* --- finishing ---------------------------------------------------------------------------- */
+
+static void note(Graph *graph, const Node *node, const char *text)
+{
+    vec_push(graph->arena, &graph->notes, str_format(graph->arena, "line %u: %s", node->at.line, text));
+}
+
+static void write_notes(Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        const Node *node = &graph->nodes.at[i];
+        double p = node_float(node, AT_P, 0);
+        if (node->op == OP_DROPOUT)
+            note(graph, node, str_format(graph->arena, "dropout with p=%g in training mode is random; taken as the identity", p));
+        else if ((node->op == OP_SDPA || node->op == OP_MHA || node->op == OP_RNN) && p != 0)
+            note(graph, node, str_format(graph->arena, "%s with dropout p=%g is random; dropout taken as the identity", op_rows[node->op].name, p));
+        else if (node->op == OP_RANDOM)
+            note(graph, node, "forward draws random numbers; they come from our own generator");
+    }
+}
+
+/* Parameters in order of construction. */
+static void sort_params(Graph *graph)
+{
+    for (uint32_t i = 1; i < graph->params.len; i++) {
+        ValueId id = graph->params.at[i];
+        uint32_t place = i;
+        for (; place > 0 && graph_value(graph, graph->params.at[place - 1])->source > graph_value(graph, id)->source; place--)
+            graph->params.at[place] = graph->params.at[place - 1];
+        graph->params.at[place] = id;
+    }
+}
+
+static void link_source(Graph *graph, Graph *source, ValueId id)
+{
+    Value *value = &graph->values.at[id];
+    vec_push(source->arena, &source->outputs, value->source);
+    value->source = source->outputs.len - 1;
+}
+
+static Graph *finish(Interp *it)
+{
+    Graph *graph = graph_prune(it->arena, it->graphs[1]), *source = it->graphs[0];
+    sort_params(graph);
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        link_source(graph, source, graph->inputs.at[i]);
+    for (uint32_t i = 0; i < graph->params.len; i++)
+        link_source(graph, source, graph->params.at[i]);
+    graph->source = graph_prune(it->arena, source);
+    write_notes(graph);
+    return graph;
+}
+
+static bool guarded(Interp *it, const Py *module)
+{
+    if (setjmp(it->fail))
+        return false;
+    run(it, module);
+    return true;
+}
+
+static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *options, Diag *diag)
+{
+    Interp *it = arena_new(arena, Interp);
+    it->arena = arena;
+    it->diag = diag;
+    it->path = path;
+    it->graphs[0] = graph_new(arena, "source");
+    it->graphs[1] = graph_new(arena, str_dup(arena, path_stem(path)));
+    it->globals = env_new(arena, NULL);
+    it->seed = options->seed;
+    it->no_data = options->no_data;
+    it->case_text = options->case_text;
+    it->max_steps = options->max_steps ? options->max_steps : 20000000;
+    it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);
+    env_set(arena, it->globals, STR("__file__"), pv_str(arena, str_from(path)));
+    env_set(arena, it->globals, STR("__name__"), pv_str(arena, STR("model")));
+    fill_tables(it);
+    return it;
+}
+
+static const char *category_of(Arena *arena, const char *path)
+{
+    const char *dir = path_dir(arena, path);
+    return str_dup(arena, path_base(dir));
+}
+
+TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, const KnobList *knobs,
+                           const TorchOptions *options, Diag *diag)
+{
+    Interp *it = new_interp(arena, path, options, diag);
+    it->knobs = knobs->overrides.at;
+    it->n_knobs = knobs->overrides.len;
+    if (!guarded(it, module))
+        return NULL;
+    TorchTask *task = arena_new(arena, TorchTask);
+    task->name = it->graphs[1]->name;
+    task->category = category_of(arena, path);
+    task->graph = finish(it);
+    task->used_data = it->used_data;
+    task->in_range = torch_indices_in_range(task->graph);
+    for (uint32_t i = 0; i < knobs->all.len; i++)
+        vec_push(arena, &task->knobs, knobs->all.at[i].knob);
+    return task;
+}
+
+TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOptions *options, Diag *diag)
+{
+    Py *module = py_parse(arena, source, diag);
+    KnobList knobs = {0};
+    if (!module || !knob_list(arena, module, options, &knobs, diag))
+        return NULL;
+    return torch_read_tree(arena, path, module, &knobs, options, diag);
+}
+
+TorchTask *torch_read_file(Arena *arena, const char *path, const TorchOptions *options, Diag *diag)
+{
+    Str source;
+    if (!file_read(arena, path, PY_MAX_BYTES, &source, diag))
+        return NULL;
+    diag->source = source;
+    return torch_read(arena, path, source, options, diag);
+}
+
+bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *diag)
+{
+    Str stem = str_from(model_path), text, line;
+    if (!str_ends(stem, ".py"))
+        return true;
+    const char *path = str_format(arena, "%.*s.json", (int)stem.len - 3, stem.at);
+    if (!file_exists(path))
+        return true;
+    if (!file_read(arena, path, (size_t)256 << 20, &text, diag))
+        return false;
+    while (str_next(&text, '\n', &line)) {
+        if (str_trim(line).len)
+            vec_push(arena, cases, str_trim(line));
+    }
+    return true;
+}
