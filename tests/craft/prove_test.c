@@ -1,0 +1,164 @@
+/* What the checker proves, leaves to be watched, and refuses: one small kernel for each. */
+#include "craft/craft.h"
+
+#include "ir/prove.h"
+#include "tests/t.h"
+
+typedef struct Checked {
+    IrReport report;
+    Diag diag;
+} Checked;
+
+/* A kernel body under a fixed head. */
+static Checked check(Arena *arena, const char *body)
+{
+    const char *text = str_format(
+        arena,
+        "craft = 1\nrows = dim(1, 65536)\ncols = dim(1, 65536)\n\n@host\n"
+        "def op(x: gm[f32, rows, cols], y: out[f32, rows, cols]):\n"
+        "    tile = choose(\"tile\", [1024, 2048])\n"
+        "    k[min(rows, chip.cores)](x, y, tile)\n\n@kernel\n"
+        "def k(x: gm[f32, rows, cols], y: out[f32, rows, cols], tile: i32):\n%s",
+        body);
+    Checked c = {.diag = diag_make(arena, "t.craft", str_from(text))};
+    CraftFile *file = craft_read(arena, "t.craft", str_from(text), &c.diag);
+    IrProgram *p = file ? craft_program(arena, file, 0, &c.diag) : NULL;
+    CHECK_MSG(p, "%s", c.diag.items.len ? c.diag.items.at[0].text : "no program");
+    REQUIRE(p);
+    ir_prove(arena, p, npu_chip_find(STR("910B2")), &c.report, &c.diag);
+    return c;
+}
+
+static bool said(const Checked *c, const char *code)
+{
+    for (uint32_t i = 0; i < c->diag.items.len; i++)
+        if (str_is(str_from(c->diag.items.at[i].code), code))
+            return true;
+    return false;
+}
+
+#define BUFFERS "    a = ub(f32, tile, depth=2)\n"
+#define ROWS "    for r in mine(rows):\n"
+#define TILES "        for t in tiles(cols, tile):\n"
+#define LOAD "            with copyin():\n                load(a[:t.size], x[r, t])\n"
+#define STORE "            with copyout():\n                store(y[r, t], a[:t.size])\n"
+#define COPY LOAD STORE
+#define CHECKED(body)  \
+    Arena arena = {0}; \
+    Checked c = check(&arena, body)
+
+T_TEST(prove_a_row_copy_entirely)
+{
+    CHECKED(BUFFERS ROWS TILES COPY);
+    CHECK(c.report.count[IR_PROVED] > 10);
+    CHECK_EQ_INT(c.report.count[IR_WATCHED], 0);
+    CHECK_EQ_INT(c.report.count[IR_REFUSED], 0);
+    CHECK_EQ_INT(c.report.ub_peak, 2 * 2048 * 4);
+    arena_drop(&arena);
+}
+
+T_TEST(prove_refuses_work_that_nothing_splits)
+{
+    CHECKED(BUFFERS "    for r in range(rows):\n" TILES COPY);
+    CHECK(said(&c, "E107"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_watches_a_loop_that_writes_again)
+{
+    CHECKED(BUFFERS ROWS "      for again in range(2):\n" TILES COPY);
+    CHECK(said(&c, "W107"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_watches_a_tile_that_may_leave_the_row)
+{
+    CHECKED(BUFFERS ROWS "        for i in range(ceildiv(cols, tile)):\n"
+                         "            with copyin():\n"
+                         "                load(a, x[r, i * tile:i * tile + tile])\n"
+                         "            with copyout():\n"
+                         "                store(y[r, i * tile:i * tile + tile], a)\n");
+    CHECK(said(&c, "W101"));
+    CHECK(said(&c, "W106"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_refuses_an_index_past_the_end)
+{
+    CHECKED(BUFFERS ROWS "        i = rows * 2\n" TILES "            with copyin():\n"
+                         "                load(a[:t.size], x[r + i, t])\n" STORE);
+    CHECK(said(&c, "E101"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_refuses_buffers_that_do_not_fit)
+{
+    CHECKED("    a = ub(f32, 30000, depth=2)\n" ROWS TILES COPY);
+    CHECK(said(&c, "E105"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_refuses_reading_what_nobody_wrote)
+{
+    CHECKED(BUFFERS ROWS TILES STORE);
+    CHECK(said(&c, "E108"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_refuses_a_sync_that_not_all_cores_reach)
+{
+    CHECKED(BUFFERS "    if core_id() == 0:\n        sync_all()\n" ROWS TILES COPY);
+    CHECK(said(&c, "E109"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_tiles_taken_from_the_end)
+{
+    CHECKED(BUFFERS ROWS TILES
+            "            with copyin():\n"
+            "                load(a[:t.size], x[r, cols - t.stop:cols - t.start])\n"
+            "            with copyout():\n"
+            "                store(y[r, cols - t.stop:cols - t.start], a[:t.size])\n");
+    CHECK_EQ_INT(c.report.count[IR_WATCHED] + c.report.count[IR_REFUSED], 0);
+    arena_drop(&arena);
+}
+
+T_TEST(prove_rows_of_tiles_of_equal_shares)
+{
+    CHECKED(BUFFERS "    part = share(rows, 64)\n"
+                    "    for q in tiles(part, 8):\n"
+                    "      for r in range(q.start, q.stop):\n" TILES COPY);
+    CHECK_EQ_INT(c.report.count[IR_WATCHED] + c.report.count[IR_REFUSED], 0);
+    arena_drop(&arena);
+}
+
+T_TEST(prove_both_branches_of_a_condition)
+{
+    CHECKED(BUFFERS ROWS TILES LOAD "            if r > 3:\n"
+                                    "                with copyout():\n"
+                                    "                    store(y[r, t], a[:t.size])\n"
+                                    "            else:\n"
+                                    "                with copyout():\n"
+                                    "                    store(y[r, t], a[:t.size])\n");
+    CHECK_EQ_INT(c.report.count[IR_WATCHED] + c.report.count[IR_REFUSED], 0);
+    arena_drop(&arena);
+}
+
+T_TEST(prove_watches_one_branch_of_a_condition)
+{
+    CHECKED(BUFFERS ROWS TILES LOAD "            if r > 3:\n"
+                                    "                with copyout():\n"
+                                    "                    store(y[r, t], a[:t.size])\n");
+    CHECK(said(&c, "W106"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_watches_a_view_that_may_start_anywhere)
+{
+    CHECKED(BUFFERS ROWS "        for i in range(3):\n"
+                         "            with compute():\n"
+                         "                a[i:i + 8] = 0.0\n");
+    CHECK(said(&c, "W104"));
+    CHECK(said(&c, "E106"));
+    arena_drop(&arena);
+}
