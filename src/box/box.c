@@ -169,20 +169,20 @@ static bool write_text(const char *path, const char *text)
     return wrote == (ssize_t)strlen(text);
 }
 
-static bool write_maps(pid_t pid, bool drop_root)
+static bool write_maps(pid_t pid, const BoxPlan *plan)
 {
     char path[64], map[64];
-    if (!drop_root) {
+    if (!plan->is_root) {
         snprintf(path, sizeof path, "/proc/%d/setgroups", (int)pid);
         if (!write_text(path, "deny"))
             return false;
     }
     snprintf(path, sizeof path, "/proc/%d/uid_map", (int)pid);
-    snprintf(map, sizeof map, "0 %u 1", drop_root ? NOBODY_ID : (unsigned)geteuid());
+    snprintf(map, sizeof map, "0 %u 1", plan->outer);
     if (!write_text(path, map))
         return false;
     snprintf(path, sizeof path, "/proc/%d/gid_map", (int)pid);
-    snprintf(map, sizeof map, "0 %u 1", drop_root ? NOBODY_ID : (unsigned)getegid());
+    snprintf(map, sizeof map, "0 %u 1", plan->is_root ? plan->outer : (unsigned)getegid());
     return write_text(path, map);
 }
 
@@ -247,11 +247,26 @@ static pid_t clone_child(int flags, int *pidfd)
                           0UL, 0UL);
 }
 
+/* Root becomes nobody, but for a tool in a user namespace: that one has none of root's rights and
+ * must read the files of whoever started it, private ones too. */
+static unsigned outer_user(const BoxPlan *plan, const Rung *rung)
+{
+    bool tool = plan->spec->profile == BOX_TOOL && (rung->walls & WALL_BIT(USER));
+    return plan->is_root && !tool ? NOBODY_ID : (unsigned)geteuid();
+}
+
+static bool give_directory(const BoxPlan *plan)
+{
+    const char *dir = plan->spec->writable;
+    return !dir || !plan->is_root || chown(dir, plan->outer, plan->outer) == 0;
+}
+
 /* One try on one rung. True: the child runs, or gave its final word in box->report. */
 static bool try_rung(Box *box, BoxPlan *plan, const Rung *rung, Pipes *p)
 {
     plan->walls = rung->walls;
-    box->pid = clone_child(rung->flags, &box->pidfd);
+    plan->outer = outer_user(plan, rung);
+    box->pid = give_directory(plan) ? clone_child(rung->flags, &box->pidfd) : -1;
     if (box->pid == 0) {
         close(p->go[1]);
         box_child_main(plan);
@@ -261,7 +276,7 @@ static bool try_rung(Box *box, BoxPlan *plan, const Rung *rung, Pipes *p)
         snprintf(box->report.step, sizeof box->report.step, "create namespaces");
         return false;
     }
-    bool ready = !(rung->walls & WALL_BIT(USER)) || write_maps(box->pid, plan->drop_root);
+    bool ready = !(rung->walls & WALL_BIT(USER)) || write_maps(box->pid, plan);
     if (!ready || write(p->go[1], "g", 1) != 1) {
         box->report.error = errno;
         snprintf(box->report.step, sizeof box->report.step, "map users");
@@ -303,7 +318,7 @@ static void keep_output(Box *box, Pipes *p)
 static bool climb(Box *box, BoxPlan *plan, BoxResult *result)
 {
     for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++) {
-        if (!rung_wanted(&rungs[i], &box->spec, plan->drop_root))
+        if (!rung_wanted(&rungs[i], &box->spec, plan->is_root))
             continue;
         Pipes p;
         if (!open_pipes(&p)) {
@@ -351,13 +366,11 @@ Box *box_start(Arena *arena, const BoxSpec *spec, BoxResult *result)
     *box = (Box){.spec = with_defaults(spec), .arena = arena, .pidfd = -1, .out_fd = -1,
                  .err_fd = -1};
     BoxPlan *plan = arena_new(arena, BoxPlan);
-    *plan = (BoxPlan){.spec = &box->spec, .drop_root = geteuid() == 0};
+    *plan = (BoxPlan){.spec = &box->spec, .is_root = geteuid() == 0};
     if (spec->fd_count > MOST_FDS)
         return fail(arena, result, "inherit so many descriptors", E2BIG), NULL;
     if (!plan_mounts(arena, &box->spec, plan))
         return fail(arena, result, "find the writable directory", ENOENT), NULL;
-    if (plan->drop_root && spec->writable && chown(spec->writable, NOBODY_ID, NOBODY_ID) != 0)
-        return fail(arena, result, "give the writable directory away", errno), NULL;
     plan->argv = exec_vector(arena, spec->argv);
     plan->env = exec_vector(arena, spec->env);
     plan_filter(arena, spec, plan);

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, HIGH_FD = 300 };
+enum { HIGH_FD = 300 };
 
 static void say(const BoxPlan *plan, uint32_t walls, uint32_t open, const char *step, int error)
 {
@@ -40,15 +40,15 @@ static void wait_for_go(const BoxPlan *plan)
         _exit(127);
 }
 
-/* In a user namespace the child is its only user, called 0 inside and nobody outside; without
- * one, root steps down to nobody and anyone else stays. */
+/* In a user namespace the child is its only user, called 0 inside; without one, root steps down
+ * to nobody and anyone else stays. */
 static bool take_user(const BoxPlan *plan)
 {
     bool inside = plan->walls & WALL_BIT(USER);
-    if (!inside && !plan->drop_root)
+    if (!inside && !plan->is_root)
         return true;
-    uid_t id = inside ? 0 : NOBODY;
-    if (plan->drop_root && setgroups(0, NULL) != 0)
+    uid_t id = inside ? 0 : plan->outer;
+    if (plan->is_root && setgroups(0, NULL) != 0)
         return false;
     return setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0 &&
            prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
@@ -79,7 +79,7 @@ static uint64_t or_default(uint64_t value, uint64_t otherwise) { return value ? 
 /* Without a user namespace the count takes in everything the user runs elsewhere. */
 static bool limit_processes(const BoxPlan *plan)
 {
-    if (!(plan->walls & WALL_BIT(USER)) && !plan->drop_root)
+    if (!(plan->walls & WALL_BIT(USER)) && !plan->is_root)
         return true;
     uint64_t most = or_default(plan->spec->processes, 32);
     return limit(RLIMIT_NPROC, most, most);
