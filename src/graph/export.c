@@ -46,17 +46,21 @@ static bool write_all(Export *x, const char *part, const ValueId *ids, uint32_t 
     return true;
 }
 
-static void write_notes(Export *x)
+static void write_rest(Export *x, Str more)
 {
     buf_puts(&x->json, ",\n \"notes\": [");
     for (uint32_t i = 0; i < x->graph->notes.len; i++) {
         buf_puts(&x->json, i ? ", " : "");
         buf_json_str(&x->json, str_from(x->graph->notes.at[i]));
     }
-    buf_puts(&x->json, "]}\n");
+    buf_puts(&x->json, "]");
+    if (more.len)
+        buf_printf(&x->json, ",\n %.*s", STR_ARG(more));
+    buf_puts(&x->json, "}\n");
 }
 
-bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor *const *outputs, Diag *diag)
+bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor *const *outputs,
+                  Str more, Diag *diag)
 {
     Export x = {.dir = dir, .graph = g, .diag = diag};
     buf_puts(&x.json, "{\"name\": ");
@@ -64,7 +68,7 @@ bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor 
     bool ok = write_all(&x, "inputs", g->inputs.at, in->n_inputs, in->inputs) &&
               write_all(&x, "params", g->params.at, in->n_params, in->params) &&
               (!outputs || write_all(&x, "outputs", g->outputs.at, g->outputs.len, outputs));
-    write_notes(&x);
+    write_rest(&x, more);
     ok = ok && file_write(path_join(&x.arena, dir, "values.json"), buf_view(&x.json), diag);
     buf_free(&x.json);
     arena_drop(&x.arena);

@@ -4,15 +4,17 @@
  *     DIR/params/0.npy ...    parameters and buffers, in order of construction
  *     DIR/outputs/0.npy ...   reference outputs
  *     DIR/values.json         {"name", "inputs": [{"file", "name", "kind", "dtype", "shape"}],
- *                              "params": [...], "outputs": [...], "notes": [...]}
+ *                              "params": [...], "outputs": [...], "notes": [...]}; tools/compare.py
+ *                             also wants "knobs": [{"name", "line", "col", "value", "original"}]
  */
 #ifndef GRAPH_EXPORT_H
 #define GRAPH_EXPORT_H
 
 #include "graph/inputs.h"
 
-/* `outputs` may be NULL: then only inputs and parameters are written. */
+/* `outputs` may be NULL: then only inputs and parameters are written. `more` is put into
+ * values.json as further members ("\"knobs\": [...]"); may be empty. */
 bool graph_export(const char *dir, const Graph *graph, const TaskInputs *in, Tensor *const *outputs,
-                  Diag *diag);
+                  Str more, Diag *diag);
 
 #endif
