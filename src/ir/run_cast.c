@@ -116,7 +116,7 @@ static void cast_float(const OpArgs *o, int64_t r, int64_t c, double v)
     tile_put_int(&o->dst, r, c, 1, &n);
 }
 
-void op_cast(const OpArgs *o)
+void run_op_cast(const OpArgs *o)
 {
     bool ints = !dtype_is_float(o->src[0].dtype);
     for (int64_t r = 0; r < o->dst.rows; r++) {

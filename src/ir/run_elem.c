@@ -285,7 +285,7 @@ static void each_chunk(const OpArgs *o, ChunkFunction *f)
             f(o, r, i, o->dst.cols - i < CHUNK ? o->dst.cols - i : CHUNK);
 }
 
-void op_elem(const OpArgs *o)
+void run_op_elem(const OpArgs *o)
 {
     if (o->s->op == IR_T_COPY) {
         for (int64_t r = 0; r < o->dst.rows; r++)
@@ -296,7 +296,7 @@ void op_elem(const OpArgs *o)
     each_chunk(o, tile_is_wide(o->dst.dtype) ? elem_ints : elem_floats);
 }
 
-void op_bits(const OpArgs *o)
+void run_op_bits(const OpArgs *o)
 {
     bool shift = o->s->op == IR_T_SHL || o->s->op == IR_T_SHR;
     int64_t by = o->scalar[0].i, bits = (int64_t)o->dst.width * 8;
@@ -349,7 +349,7 @@ static void compare_chunk(const OpArgs *o, int64_t row, int64_t from, int64_t n)
     }
 }
 
-void op_compare(const OpArgs *o) { each_chunk(o, compare_chunk); }
+void run_op_compare(const OpArgs *o) { each_chunk(o, compare_chunk); }
 
 /* ---- selection and filling ---- */
 
@@ -367,7 +367,7 @@ static void scalar_element(const OpArgs *o, uint32_t i, uint8_t out[8])
     tile_put(&one, 0, 0, 1, &v);
 }
 
-void op_select(const OpArgs *o)
+void run_op_select(const OpArgs *o)
 {
     uint8_t s[2][8] = {0};
     uint32_t tiles = o->s->src_count - 1;
@@ -402,7 +402,7 @@ static void iota(const OpArgs *o)
     }
 }
 
-void op_fill(const OpArgs *o)
+void run_op_fill(const OpArgs *o)
 {
     uint8_t s[8] = {0};
     if (o->s->op == IR_T_IOTA) {

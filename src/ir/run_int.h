@@ -167,17 +167,17 @@ void tile_fetch_int(const Tile *t, int64_t row, int64_t from, int64_t n, int64_t
 void tile_put_int(const Tile *t, int64_t row, int64_t from, int64_t n, const int64_t *in);
 /* A scalar operand as the operation sees it: rounded to f16 where the tile is. */
 double scalar_for_tile(const Scalar *s, DType d);
-void op_elem(const OpArgs *o);
-void op_bits(const OpArgs *o);
-void op_compare(const OpArgs *o);
-void op_select(const OpArgs *o);
-void op_fill(const OpArgs *o);
-void op_cast(const OpArgs *o);
-void op_shape(const OpArgs *o);
-void op_reduce(const OpArgs *o);
-void op_rows(const OpArgs *o);
-void op_scan(const OpArgs *o);
-void op_sort(const OpArgs *o);
-void op_mmad(const OpArgs *o);
+void run_op_elem(const OpArgs *o);
+void run_op_bits(const OpArgs *o);
+void run_op_compare(const OpArgs *o);
+void run_op_select(const OpArgs *o);
+void run_op_fill(const OpArgs *o);
+void run_op_cast(const OpArgs *o);
+void run_op_shape(const OpArgs *o);
+void run_op_reduce(const OpArgs *o);
+void run_op_rows(const OpArgs *o);
+void run_op_scan(const OpArgs *o);
+void run_op_sort(const OpArgs *o);
+void run_op_mmad(const OpArgs *o);
 
 #endif

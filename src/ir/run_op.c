@@ -173,19 +173,19 @@ static bool operands_ok(OpArgs *o)
 static void compute(const OpArgs *o)
 {
     switch (ir_tile_ops[o->s->op].kind) {
-    case IR_CLASS_ELEM: op_elem(o); return;
-    case IR_CLASS_BITS: op_bits(o); return;
-    case IR_CLASS_COMPARE: op_compare(o); return;
-    case IR_CLASS_SELECT: op_select(o); return;
-    case IR_CLASS_CAST: op_cast(o); return;
-    case IR_CLASS_FILL: op_fill(o); return;
-    case IR_CLASS_SHAPE: op_shape(o); return;
-    case IR_CLASS_REDUCE: op_reduce(o); return;
+    case IR_CLASS_ELEM: run_op_elem(o); return;
+    case IR_CLASS_BITS: run_op_bits(o); return;
+    case IR_CLASS_COMPARE: run_op_compare(o); return;
+    case IR_CLASS_SELECT: run_op_select(o); return;
+    case IR_CLASS_CAST: run_op_cast(o); return;
+    case IR_CLASS_FILL: run_op_fill(o); return;
+    case IR_CLASS_SHAPE: run_op_shape(o); return;
+    case IR_CLASS_REDUCE: run_op_reduce(o); return;
     case IR_CLASS_ROWS:
-    case IR_CLASS_COLS: op_rows(o); return;
-    case IR_CLASS_SCAN: op_scan(o); return;
-    case IR_CLASS_SORT: op_sort(o); return;
-    case IR_CLASS_CUBE: op_mmad(o); return;
+    case IR_CLASS_COLS: run_op_rows(o); return;
+    case IR_CLASS_SCAN: run_op_scan(o); return;
+    case IR_CLASS_SORT: run_op_sort(o); return;
+    case IR_CLASS_CUBE: run_op_mmad(o); return;
     }
 }
 

@@ -157,7 +157,7 @@ static Scalar position(const OpArgs *o)
     return (Scalar){.i = at, .set = true, .data = true};
 }
 
-void op_reduce(const OpArgs *o)
+void run_op_reduce(const OpArgs *o)
 {
     const Tile *a = &o->src[0];
     Scalar value;
@@ -190,7 +190,7 @@ static void fold_column(const OpArgs *o, Fold fold, int64_t c)
     put_acc(&o->dst, 0, c, &acc);
 }
 
-void op_rows(const OpArgs *o)
+void run_op_rows(const OpArgs *o)
 {
     Fold fold = fold_of(o->s->op);
     if (ir_tile_ops[o->s->op].kind == IR_CLASS_COLS) {
@@ -205,7 +205,7 @@ void op_rows(const OpArgs *o)
     }
 }
 
-void op_scan(const OpArgs *o)
+void run_op_scan(const OpArgs *o)
 {
     Fold fold = fold_of(o->s->op);
     for (int64_t r = 0; r < o->dst.rows; r++) {
@@ -274,7 +274,7 @@ static void compact(const OpArgs *o)
     run_assign(o->t, o->s->var, (Scalar){.i = n, .set = true, .data = true});
 }
 
-void op_sort(const OpArgs *o)
+void run_op_sort(const OpArgs *o)
 {
     if (o->s->op == IR_T_COMPACT)
         compact(o);

@@ -31,7 +31,7 @@ static const uint8_t *source(const OpArgs *o, int64_t r, int64_t c)
     return NULL;
 }
 
-void op_shape(const OpArgs *o)
+void run_op_shape(const OpArgs *o)
 {
     for (int64_t r = 0; r < o->dst.rows; r++) {
         for (int64_t c = 0; c < o->dst.cols; c++) {
@@ -44,7 +44,7 @@ void op_shape(const OpArgs *o)
 }
 
 /* One rounding to f32 for the whole sum of this mmad; i8 gives exact i32. */
-void op_mmad(const OpArgs *o)
+void run_op_mmad(const OpArgs *o)
 {
     const Tile *a = &o->src[0], *b = &o->src[1];
     for (int64_t r = 0; r < o->dst.rows; r++) {
