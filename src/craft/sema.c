@@ -284,8 +284,10 @@ static void check_dims(Sema *s)
             vec_push(s->arena, &s->ir->dims, dim);
         else if (used[dim])
             sema_error(s, DIM_UNREAD, v->at,
-                       "let it stand alone as an axis of an operand that is always there",
-                       "the size '%s' cannot be read from any operand", v->name);
+                       "let it stand alone as an axis of an input that is always there; the size "
+                       "of an output is "
+                       "an expression over such dims and attributes",
+                       "the size '%s' cannot be read from any input", v->name);
     }
 }
 

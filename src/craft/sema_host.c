@@ -7,10 +7,9 @@
 
 static void note_dims(Sema *s, const IrTensor *t)
 {
-    if (t->role == IR_ROLE_OPT)
+    if (t->role != IR_ROLE_IN && t->role != IR_ROLE_INOUT)
         return;
-    for (uint32_t i = 0; i < t->rank && t->role != IR_ROLE_IN_LIST && t->role != IR_ROLE_OUT_LIST;
-         i++) {
+    for (uint32_t i = 0; i < t->rank; i++) {
         const IrExpr *e = &s->ir->exprs.at[t->shape[i]];
         if (e->op == IR_E_VAR && s->ir->vars.at[e->of.var].kind == IR_VAR_DIM)
             vec_push(s->arena, &s->read_dims, e->of.var);
@@ -393,12 +392,12 @@ void sema_host(Sema *s, uint32_t symbol)
     s->kernel = UINT32_MAX;
     s->stage = s->role = -1;
     sema_count_writes(s, &frame.writes, &def->body);
-    for (uint32_t i = 0; i < def->params.len; i++) {
+    for (uint32_t i = 0; i < def->params.len; i++) /* shapes may use attributes */
+        if (!sema_is_tensor_type(def->params.at[i].type))
+            attribute(s, &def->params.at[i]);
+    for (uint32_t i = 0; i < def->params.len; i++)
         if (sema_is_tensor_type(def->params.at[i].type))
             operand(s, &def->params.at[i]);
-        else
-            attribute(s, &def->params.at[i]);
-    }
     s->ir->operand_count = s->ir->tensors.len;
     IrBlock body = {0};
     s->block = &body;
