@@ -330,7 +330,33 @@ static bool single_core(const Cover *c)
     return c->w->pr->num_cores && ir_is_int(c->w->p, c->w->pr->num_cores, &cores) && cores == 1;
 }
 
-typedef enum Split { SPLIT_ONE, SPLIT_NONE, SPLIT_TWICE, SPLIT_AGAIN } Split;
+/* The expression may have another value on another core: it names the core, or a scalar that
+ * was computed or read. */
+static bool may_differ(const IrProgram *p, IrExprId id)
+{
+    const IrExpr *e = &p->exprs.at[id];
+    if (e->op == IR_E_CORE_ID || (e->op == IR_E_VAR && p->vars.at[e->of.var].kind == IR_VAR_LOCAL))
+        return true;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (may_differ(p, e->arg[i]))
+            return true;
+    return false;
+}
+
+static bool site_differs(const Cover *c, const Site *s)
+{
+    const IrProgram *p = c->w->p;
+    const IrAccess *a = &p->stmts.at[s->stmt].access;
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (may_differ(p, a->start[i]))
+            return true;
+    for (uint32_t i = 0; i < s->guard_len; i++)
+        if (may_differ(p, p->stmts.at[s->guards[i].stmt].cond))
+            return true;
+    return false;
+}
+
+typedef enum Split { SPLIT_ONE, SPLIT_NONE, SPLIT_TWICE, SPLIT_AGAIN, SPLIT_UNKNOWN } Split;
 
 static Split worst_split(const Cover *c, const Site **where)
 {
@@ -341,7 +367,7 @@ static Split worst_split(const Cover *c, const Site **where)
         if (s->unused_loops)
             return SPLIT_AGAIN;
         if (s->core_splits == 0 && !s->one_core && !alone)
-            return SPLIT_NONE;
+            return site_differs(c, s) ? SPLIT_UNKNOWN : SPLIT_NONE;
         if (s->core_splits > 1 || (s->core_splits && s->one_core))
             return SPLIT_TWICE;
     }
