@@ -90,6 +90,7 @@ void cmd_done(CmdArgs *args);
 const char *cmd_nearest(const char *typed, const char *const *names, size_t count);
 
 /* The subcommands. */
+int cmd_build(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_make(int argc, char **argv);

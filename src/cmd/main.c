@@ -9,6 +9,7 @@
 static const CmdRow rows[] = {
     {"make", "plan, check and judge a kernel for a model file", cmd_make},
     {"check", "what is wrong with a Craft file, and what is proved", cmd_check},
+    {"build", "lower a Craft file and write an AscendC project", cmd_build},
     {"fmt", "canonical spelling of a Craft file", cmd_fmt},
     {"explain", "what a diagnostic code means", cmd_explain},
     {"doctor", "what this machine has and lacks", cmd_doctor},

@@ -26,8 +26,10 @@ Str craft_line(const EmitInput *in, uint32_t line)
 {
     Str rest = in->source, piece;
     for (uint32_t i = 1; str_next(&rest, '\n', &piece); i++)
-        if (i == line)
-            return str_trim(piece);
+        if (i == line) {
+            ptrdiff_t comment = str_find(piece, STR("  #"));
+            return str_trim(comment > 0 ? str_slice(piece, 0, (size_t)comment) : piece);
+        }
     return (Str){0};
 }
 
@@ -193,9 +195,9 @@ static Text text_of(const Printer *pr, IrExprId e)
     case IR_E_CEILDIV: return call(pr, x, "CeilDiv");
     case IR_E_ALIGN_UP: return call(pr, x, "AlignUp");
     case IR_E_ALIGN_DOWN: return call(pr, x, "AlignDown");
-    case IR_E_MIN: return call(pr, x, "MinOf");
-    case IR_E_MAX: return call(pr, x, "MaxOf");
-    case IR_E_ABS: return call(pr, x, "AbsOf");
+    case IR_E_MIN: return call(pr, x, x->type == DT_F32 ? "FloatMin" : "MinOf");
+    case IR_E_MAX: return call(pr, x, x->type == DT_F32 ? "FloatMax" : "MaxOf");
+    case IR_E_ABS: return call(pr, x, x->type == DT_F32 ? "FloatAbs" : "AbsOf");
     case IR_E_SQRT: return call(pr, x, "std::sqrt");
     case IR_E_EXP: return call(pr, x, "std::exp");
     case IR_E_LOG: return call(pr, x, "std::log");
@@ -246,33 +248,28 @@ const char *print_as(const Printer *pr, IrExprId e, DType want)
 
 /* ---- helpers ---- */
 
-typedef struct Helper {
-    const char *name, *text[2];
-} Helper;
-
-static const Helper helpers[] = {
-    {"MinOf(", {"int64_t MinOf(int64_t a, int64_t b) { return a < b ? a : b; }",
-                "float MinOf(float a, float b) { return a < b ? a : b; }"}},
-    {"MaxOf(", {"int64_t MaxOf(int64_t a, int64_t b) { return a > b ? a : b; }",
-                "float MaxOf(float a, float b) { return a > b ? a : b; }"}},
-    {"AbsOf(", {"int64_t AbsOf(int64_t a) { return a < 0 ? -a : a; }",
-                "float AbsOf(float a) { return a < 0 ? -a : a; }"}},
-    {"CeilDiv(", {"int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }", NULL}},
-    {"AlignUp(", {"int64_t AlignUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }", NULL}},
-    {"AlignDown(", {"int64_t AlignDown(int64_t a, int64_t b) { return a / b * b; }", NULL}},
-    {"FloorDiv(", {"int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }", NULL}},
-    {"FloorMod(", {"int64_t FloorMod(int64_t a, int64_t b) { return (a % b + b) % b; }", NULL}},
+static const char *const helpers[][2] = {
+    {"MinOf(", "int64_t MinOf(int64_t a, int64_t b) { return a < b ? a : b; }"},
+    {"MaxOf(", "int64_t MaxOf(int64_t a, int64_t b) { return a > b ? a : b; }"},
+    {"AbsOf(", "int64_t AbsOf(int64_t a) { return a < 0 ? -a : a; }"},
+    {"FloatMin(", "float FloatMin(float a, float b) { return a < b ? a : b; }"},
+    {"FloatMax(", "float FloatMax(float a, float b) { return a > b ? a : b; }"},
+    {"FloatAbs(", "float FloatAbs(float a) { return a < 0 ? -a : a; }"},
+    {"CeilDiv(", "int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }"},
+    {"AlignUp(", "int64_t AlignUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }"},
+    {"AlignDown(", "int64_t AlignDown(int64_t a, int64_t b) { return a / b * b; }"},
+    {"FloorDiv(", "int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }"},
+    {"FloorMod(", "int64_t FloorMod(int64_t a, int64_t b) { return (a % b + b) % b; }"},
 };
 
 void print_helpers(Pen *pen, Str text, const char *prefix)
 {
     bool any = false;
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
-        if (str_find(text, str_from(helpers[i].name)) < 0)
+        if (str_find(text, str_from(helpers[i][0])) < 0)
             continue;
         any = true;
-        for (int j = 0; j < 2 && helpers[i].text[j]; j++)
-            pen_line(pen, "%s inline %s", prefix, helpers[i].text[j]);
+        pen_line(pen, "%s inline %s", prefix, helpers[i][1]);
     }
     if (any)
         pen_blank(pen);

@@ -37,6 +37,9 @@ struct Printer {
     Pen *pen;
     const char **names; /* of each variable in this function; NULL: its own */
     uint32_t name_count;
+    bool direct;        /* launched with <<<>>>: the workspace is the user's from its start */
+    bool bare;          /* no comments: texts of functions are compared */
+    const uint32_t *same; /* the first function with the same text; NULL: each is its own */
 };
 
 /* Expression text in the arena. `want` is the type the place needs. */
@@ -78,6 +81,8 @@ Printer printer_for(Arena *arena, const EmitInput *in, const AscProgram *p, Pen 
 void print_classes(Printer *pr, LowerPass upto);
 void print_path(Printer *pr, const AscPath *path);
 void print_with_helpers(Pen *pen, const Pen *body);
+bool operand_is_input(const IrTensor *t);
+bool operand_is_output(const IrTensor *t); /* one that is updated in place is both */
 bool path_syncs(const AscProgram *p); /* some cores wait for others: a mixed kernel type */
 const char *param_gm_name(const Printer *pr, uint32_t tensor);
 

@@ -98,10 +98,36 @@ static void print_members(Printer *pr)
     }
 }
 
+/* Stages that come out word for word the same share one function. */
+static uint32_t *merge_functions(const Printer *pr, const FunctionScope *scopes)
+{
+    uint32_t count = pr->k->functions.len;
+    uint32_t *same = arena_array(pr->arena, uint32_t, count + 1);
+    const char **texts = arena_array(pr->arena, const char *, count + 1);
+    for (uint32_t f = 0; f < count; f++) {
+        Buf text = {0};
+        Pen pen = {.out = &text, .arena = pr->arena};
+        Printer bare = *pr;
+        bare.pen = &pen;
+        bare.bare = true;
+        same[f] = f;
+        if (f)
+            print_body(&bare, scopes, f);
+        texts[f] = buf_take(&text, pr->arena);
+        buf_free(&text);
+        for (uint32_t g = 1; f && g < f && same[f] == f; g++)
+            if (pr->k->functions.at[g].stage == pr->k->functions.at[f].stage &&
+                strcmp(texts[g], texts[f]) == 0)
+                same[f] = g;
+    }
+    return same;
+}
+
 void print_class(Printer *pr, LowerPass upto)
 {
     Pen *pen = pr->pen;
     FunctionScope *scopes = scope_kernel(pr->arena, pr->p, pr->k);
+    pr->same = merge_functions(pr, scopes);
     pen_line(pen, "// %s:%u: kernel %s", craft_name(pr->in), pr->k->source->at.line, pr->k->source->name);
     pen_line(pen, "class %s {", pr->k->name);
     pen_line(pen, "public:");
@@ -116,6 +142,8 @@ void print_class(Printer *pr, LowerPass upto)
     pen_line(pen, "private:");
     pen->depth++;
     for (uint32_t f = 1; upto >= LOWER_COMPUTE && f < pr->k->functions.len; f++) {
+        if (pr->same[f] != f)
+            continue;
         print_body(pr, scopes, f);
         pen_blank(pen);
     }
@@ -171,7 +199,7 @@ static void print_launch(Printer *pr, const AscPath *path, const AscLaunch *laun
 void print_path(Printer *pr, const AscPath *path)
 {
     if (path->rooms.len)
-        pen_line(pr->pen, "GM_ADDR user = AscendC::GetUserWorkspace(workspace);");
+        pen_line(pr->pen, "GM_ADDR user = %s;", pr->direct ? "workspace" : "AscendC::GetUserWorkspace(workspace)");
     if (path->launches.len == 1) {
         print_launch(pr, path, &path->launches.at[0]);
         return;
@@ -196,15 +224,39 @@ bool path_syncs(const AscProgram *p)
     return syncs;
 }
 
+static const char *entry_name(const Printer *pr)
+{
+    return str_format(pr->arena, "%s%s", pr->p->name, pr->in->custom ? "_custom" : "");
+}
+
+bool operand_is_input(const IrTensor *t)
+{
+    return t->role == IR_ROLE_IN || t->role == IR_ROLE_INOUT || t->role == IR_ROLE_OPT ||
+           t->role == IR_ROLE_IN_LIST;
+}
+
+bool operand_is_output(const IrTensor *t)
+{
+    return t->role == IR_ROLE_OUT || t->role == IR_ROLE_INOUT || t->role == IR_ROLE_OUT_LIST;
+}
+
+/* An operand that is both comes in twice; the second has the suffix that the build expects
+ * (asc-devkit docs, Kernel侧算子实现.md). */
 static void print_entry(Printer *pr)
 {
     Pen *pen = pr->pen;
     Buf args = {0};
     for (uint32_t i = 0; i < pr->p->ir->operand_count; i++)
-        if (pr->p->ir->tensors.at[i].role != IR_ROLE_INOUT)
+        if (operand_is_input(&pr->p->ir->tensors.at[i]))
             buf_printf(&args, "GM_ADDR %s, ", camel(pr->arena, pr->p->ir->tensors.at[i].name));
+    for (uint32_t i = 0; i < pr->p->ir->operand_count; i++) {
+        const IrTensor *t = &pr->p->ir->tensors.at[i];
+        if (operand_is_output(t))
+            buf_printf(&args, "GM_ADDR %s%s, ", camel(pr->arena, t->name),
+                       t->role == IR_ROLE_INOUT ? "_ref" : "");
+    }
     pen_line(pen, "extern \"C\" __global__ __aicore__ void %s(%.*sGM_ADDR workspace, GM_ADDR tiling)",
-             pr->p->name, (int)args.len, args.len ? args.at : "");
+             entry_name(pr), (int)args.len, args.len ? args.at : "");
     buf_free(&args);
     pen_line(pen, "{");
     pen->depth++;

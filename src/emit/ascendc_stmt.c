@@ -310,7 +310,8 @@ static void print_run(Body *b, const AscStmt *s)
         buf_printf(&args, "%s%s", args.len ? ", " : "", name_of(b, callee->params.at[i]));
     for (uint32_t i = 0; i < callee->tensors.len; i++)
         buf_printf(&args, "%s%s", args.len ? ", " : "", local_name(b, callee->tensors.at[i]));
-    pen_line(b->pr->pen, "%s(%.*s);", b->pr->k->functions.at[s->callee].name, (int)args.len,
+    uint32_t callee_as = b->pr->same ? b->pr->same[s->callee] : s->callee;
+    pen_line(b->pr->pen, "%s(%.*s);", b->pr->k->functions.at[callee_as].name, (int)args.len,
              args.len ? args.at : "");
     buf_free(&args);
 }
@@ -360,7 +361,7 @@ static void print_if(Body *b, const AscStmt *s)
 static void show_line(Body *b, const AscStmt *s)
 {
     bool quiet = s->kind >= ASC_S_ALLOC && s->kind <= ASC_S_FREE;
-    if (quiet || !s->at.line || s->at.line == b->last_line || s->kind == ASC_S_RUN)
+    if (b->pr->bare || quiet || !s->at.line || s->at.line == b->last_line || s->kind == ASC_S_RUN)
         return;
     b->last_line = s->at.line;
     Str text = craft_line(b->pr->in, s->at.line);
@@ -442,9 +443,25 @@ static void print_signature(Body *b, uint32_t function)
                    cxx_type(pr->k->locals.at[t].dtype), local_name(b, t));
         b->has_tensor[t] = true;
     }
-    pen_line(pr->pen, "__aicore__ inline void %s(%.*s)", pr->k->functions.at[function].name,
-             (int)args.len, args.len ? args.at : "");
+    pen_line(pr->pen, "__aicore__ inline void %s(%.*s)",
+             pr->bare ? "" : pr->k->functions.at[function].name, (int)args.len,
+             args.len ? args.at : "");
     buf_free(&args);
+}
+
+/* "softmax.craft:20, 26: with copyin():", all stages that this function serves. */
+static void show_places(Printer *pr, uint32_t function)
+{
+    const AscFunction *f = &pr->k->functions.at[function];
+    Buf lines = {0};
+    for (uint32_t i = function; i < pr->k->functions.len; i++)
+        if (pr->same[i] == function)
+            buf_printf(&lines, "%s%u", lines.len ? ", " : "", pr->k->functions.at[i].at.line);
+    Str text = craft_line(pr->in, f->at.line);
+    if (text.len)
+        pen_line(pr->pen, "// %s:%.*s: %.*s", craft_name(pr->in), (int)lines.len, lines.at,
+                 STR_ARG(text));
+    buf_free(&lines);
 }
 
 void print_body(Printer *pr, const FunctionScope *scopes, uint32_t function)
@@ -454,9 +471,8 @@ void print_body(Printer *pr, const FunctionScope *scopes, uint32_t function)
     b.has_tensor = arena_array(pr->arena, bool, pr->k->locals.len + 1);
     memset(pr->names, 0, pr->name_count * sizeof *pr->names);
     reserve_names(&b);
-    Str text = craft_line(pr->in, f->at.line);
-    if (f->is_stage && text.len)
-        pen_line(pr->pen, "// %s:%u: %.*s", craft_name(pr->in), f->at.line, STR_ARG(text));
+    if (f->is_stage && !pr->bare)
+        show_places(pr, function);
     pen_mark(pr->pen, f->at);
     print_signature(&b, function);
     pen_line(pr->pen, "{");

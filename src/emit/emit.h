@@ -24,6 +24,7 @@ typedef VEC(EmitFile) EmitFiles;
 typedef struct EmitInput {
     const char *file; /* of the Craft text: its last part stands in comments */
     Str source;       /* for the comments; may be empty */
+    bool custom;      /* names end in _custom and Custom, as MultiKernelBench wants them */
     VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
 } EmitInput;
 

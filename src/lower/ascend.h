@@ -183,6 +183,7 @@ typedef struct AscKernel {
     VEC(AscLocal) locals;
     VEC(AscFunction) functions;
     IrVarId cores;          /* num_cores() when it is not GetBlockNum(); 0: it is */
+    IrExprId ub_bytes;      /* of all buffers, in the members; 0: proven to fit */
     bool launched, uses_sync, uses_select;
 } AscKernel;
 

@@ -104,6 +104,26 @@ static bool used_in_kernel(const Lower *l, const AscKernel *k, IrVarId var)
     return uses_num_cores(l, k, var);
 }
 
+/* Assignments nothing reads; dropping one may make another useless. */
+static bool drop_sets(Lower *l, const AscKernel *k, AscBlock *block)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->len; i++) {
+        AscStmt *s = &l->out->stmts.at[block->at[i]];
+        if (s->kind == ASC_S_SET && !used_in_kernel(l, k, s->var))
+            continue;
+        block->at[kept++] = block->at[i];
+    }
+    bool dropped = kept < block->len;
+    block->len = kept;
+    for (uint32_t i = 0; i < block->len; i++) {
+        AscStmt *s = &l->out->stmts.at[block->at[i]];
+        dropped = drop_sets(l, k, &s->body) || dropped;
+        dropped = drop_sets(l, k, &s->orelse) || dropped;
+    }
+    return dropped;
+}
+
 static void drop_members(Lower *l, AscKernel *k)
 {
     uint32_t kept = 0;
@@ -174,8 +194,16 @@ static void drop_fields(Lower *l)
 
 static void drop_unused(Lower *l)
 {
-    for (uint32_t i = 0; i < l->out->kernels.len; i++)
-        drop_members(l, &l->out->kernels.at[i]);
+    for (uint32_t i = 0; i < l->out->kernels.len; i++) {
+        AscKernel *k = &l->out->kernels.at[i];
+        bool again = true;
+        while (again) {
+            again = false;
+            for (uint32_t f = 0; f < k->functions.len; f++)
+                again = drop_sets(l, k, &k->functions.at[f].body) || again;
+        }
+        drop_members(l, k);
+    }
     drop_fields(l);
 }
 
@@ -184,7 +212,7 @@ static void drop_unused(Lower *l)
 /* What Select keeps for itself (docs 比较与选择/Select.md). */
 enum { SELECT_RESERVE = 8192 };
 
-static void check_room(Lower *l, const AscKernel *k)
+static void check_room(Lower *l, AscKernel *k)
 {
     IrExprId total = lx_int(l, k->uses_select ? SELECT_RESERVE : 0);
     for (uint32_t i = 0; i < k->buffers.len; i++) {
@@ -197,10 +225,22 @@ static void check_room(Lower *l, const AscKernel *k)
                    k->source->name, (long long)lx_least(l, total), l->chip->ub);
         diag_hint(l->diag, "use smaller tiles, or depth=1");
     } else if (lx_most(l, total) > (int64_t)l->chip->ub) {
+        k->ub_bytes = total;
         diag_warn(l->diag, "W094", k->source->at,
                   "kernel '%s' may need %lld bytes of UB with the compiler's scratch, %u exist; the tiling function refuses what does not fit",
                   k->source->name, (long long)lx_most(l, total), l->chip->ub);
     }
+}
+
+static bool passed(const Lower *l, LowerPass pass, bool ok)
+{
+#ifndef NDEBUG
+    if (ok)
+        lower_verify(l, pass);
+#else
+    (void)l, (void)pass;
+#endif
+    return ok;
 }
 
 AscProgram *lower_program(Arena *arena, const IrProgram *ir, const NpuChip *chip, LowerPass last,
@@ -214,14 +254,15 @@ AscProgram *lower_program(Arena *arena, const IrProgram *ir, const NpuChip *chip
     vec_push(arena, &p->stmts, (AscStmt){0});
     ir_annotate(l.ir, chip);
 
-    static bool (*const passes[])(Lower *) = {lower_host, lower_init, lower_compute, lower_align};
-    for (LowerPass i = LOWER_HOST; i <= last; i++) {
-        if (!passes[i](&l))
-            return NULL;
-#ifndef NDEBUG
-        lower_verify(&l, i);
-#endif
-    }
+    bool ok = passed(&l, LOWER_HOST, lower_host(&l));
+    if (ok && last >= LOWER_INIT)
+        ok = passed(&l, LOWER_INIT, lower_init(&l));
+    if (ok && last >= LOWER_COMPUTE)
+        ok = passed(&l, LOWER_COMPUTE, lower_compute(&l));
+    if (ok && last >= LOWER_ALIGN)
+        ok = passed(&l, LOWER_ALIGN, lower_align(&l));
+    if (!ok)
+        return NULL;
     if (last >= LOWER_COMPUTE) {
         drop_unused(&l);
         for (uint32_t i = 0; i < p->kernels.len; i++)

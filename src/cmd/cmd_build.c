@@ -1,0 +1,141 @@
+/* acraft build: a Craft file becomes an AscendC project, another target's files, or one pass's
+ * slice. In: a .craft file. Out: a directory, or text. */
+#include "cmd/cmd.h"
+
+#include "craft/craft.h"
+#include "emit/check.h"
+#include "emit/emit.h"
+#include <stdio.h>
+
+typedef struct Build {
+    CmdArgs args;
+    const char *out, *slice, *as, *check_with;
+    const NpuChip *chip;
+    LowerPass last;
+    Diag diag;
+    EmitInput in;
+} Build;
+
+static int finish(Build *b, int bad)
+{
+    Buf text = {0};
+    if (b->args.json)
+        diag_json(&b->diag, &text);
+    else
+        diag_print(&b->diag, &text);
+    if (text.len)
+        fwrite(text.at, 1, text.len, b->args.json ? stdout : stderr);
+    buf_free(&text);
+    return diag_ok(&b->diag) ? CMD_OK : bad;
+}
+
+static bool choose_pass(Build *b)
+{
+    b->last = LOWER_ALIGN;
+    b->chip = npu_chip_find(str_from(b->args.chip));
+    if (!b->chip)
+        diag_error(&b->diag, "E002", (Span){0}, "there is no chip '%s'", b->args.chip);
+    if (b->slice && !lower_pass_from_name(str_from(b->slice), &b->last)) {
+        diag_error(&b->diag, "E002", (Span){0}, "there is no slice '%s'", b->slice);
+        diag_hint(&b->diag, "host, init, compute or align");
+    }
+    if (!emit_target(str_from(b->as))) {
+        diag_error(&b->diag, "E002", (Span){0}, "there is no target '%s'", b->as);
+        diag_hint(&b->diag, "project, direct, mkb or mkb-direct");
+    }
+    return diag_ok(&b->diag);
+}
+
+/* Every variant, so that errors of all are said. */
+static bool lower_all(Build *b, const char *path)
+{
+    Arena *arena = &b->args.arena;
+    Str text;
+    if (!file_read(arena, path, 16 << 20, &text, &b->diag))
+        return false;
+    b->diag = diag_make(arena, path, text);
+    b->in.file = path;
+    b->in.source = text;
+    CraftFile *file = craft_read(arena, path, text, &b->diag);
+    uint32_t count = file && diag_ok(&b->diag) ? craft_variant_count(file) : 0;
+    for (uint32_t v = 0; v < count; v++) {
+        IrProgram *ir = craft_program(arena, file, v, &b->diag);
+        AscProgram *asc = ir ? lower_program(arena, ir, b->chip, b->last, &b->diag) : NULL;
+        if (asc)
+            vec_push(arena, &b->in.variants, asc);
+    }
+    return diag_ok(&b->diag) && b->in.variants.len;
+}
+
+static int print_slice(Build *b)
+{
+    Buf text = {0};
+    emit_slice(&b->args.arena, &b->in, b->last, &text);
+    fwrite(text.at, 1, text.len, stdout);
+    buf_free(&text);
+    return finish(b, CMD_NO);
+}
+
+static int write_files(Build *b)
+{
+    Arena *arena = &b->args.arena;
+    const AscProgram *p = b->in.variants.at[0];
+    const char *dir = b->out ? b->out : str_format(arena, "%s_%s", p->name, b->as);
+    EmitFiles files = {0};
+    if (!emit_target(str_from(b->as))->emit(arena, &b->in, &files, &b->diag) ||
+        !emit_write(arena, dir, &files, &b->diag))
+        return finish(b, CMD_NO);
+    if (!b->args.json)
+        printf("%s: %u files, %u kernel%s, %u dtype variant%s\n", dir, files.len, p->kernels.len,
+               p->kernels.len == 1 ? "" : "s", b->in.variants.len, b->in.variants.len == 1 ? "" : "s");
+    return finish(b, CMD_NO);
+}
+
+static int check(Build *b)
+{
+    Arena *arena = &b->args.arena;
+    EmitCheck answer = {0};
+    if (!emit_check_with(arena, &b->in, b->check_with, &answer, &b->diag))
+        return finish(b, CMD_LACKS);
+    printf("%.*s%s: %u text%s checked against %s, %u refused\n", STR_ARG(answer.output), b->in.file, answer.checked,
+           answer.checked == 1 ? "" : "s", b->check_with, answer.refused);
+    int status = finish(b, CMD_NO);
+    return status == CMD_OK && answer.refused ? CMD_NO : status;
+}
+
+static int run_build(Build *b)
+{
+    if (!choose_pass(b))
+        return finish(b, CMD_USAGE);
+    if (!lower_all(b, b->args.words[0]))
+        return finish(b, CMD_NO);
+    if (b->slice)
+        return print_slice(b);
+    return b->check_with ? check(b) : write_files(b);
+}
+
+int cmd_build(int argc, char **argv)
+{
+    Build b = {.as = "project"};
+    const CmdOption options[] = {
+        {"o", CMD_TEXT, &b.out, "DIR", "where to write (NAME_project)"},
+        {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb or mkb-direct"},
+        {"slice", CMD_TEXT, &b.slice, "PASS", "print what host, init, compute or align made"},
+        {"check-with", CMD_TEXT, &b.check_with, "DIR", "type-check against the vendor's headers in DIR"},
+    };
+    CmdUsage usage = {.name = "build",
+                      .synopsis = "FILE.craft [-o DIR] [--as TARGET]",
+                      .text = "Lowers a Craft file to AscendC and writes an operator project.",
+                      .example = "acraft build examples/softmax.craft -o softmax_project",
+                      .options = options,
+                      .option_count = sizeof options / sizeof *options,
+                      .least = 1,
+                      .most = 1};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &b.args, &status)) {
+        b.diag = diag_make(&b.args.arena, b.args.words[0], (Str){0});
+        status = run_build(&b);
+    }
+    cmd_done(&b.args);
+    return status;
+}
