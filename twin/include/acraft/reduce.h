@@ -166,6 +166,7 @@ inline void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, cons
     acraft::Mask m = isSetMask ? acraft::mask_count(count) : acraft::mask_register;
     acraft::put_reduce(NPU_REPEAT_SUM, dst, src, m, 1, 1, 1, 8, 1, s);
     acraft::sync_inside(HardEvent::V_S, s);
+    acraft::set_element(NPU_LOCAL_SET, dst.record_address(), sizeof(T), GetAccVal<T>(), s);
     acraft::sync_inside(HardEvent::S_V, s);
     acraft::sync_inside(HardEvent::S_MTE3, s);
 }
