@@ -665,6 +665,20 @@ static PyVal b_splitext(B *b)
     return pv_tuple_of(b->it->arena, 2, pair);
 }
 
+/* torch.distributions: an object that remembers its two parameters. */
+static PyVal b_distribution(B *b)
+{
+    PyObject *object = arena_new(b->it->arena, PyObject);
+    bool uniform = str_ends(str_from(b->name), "Uniform");
+    dict_set_name(b->it->arena, &object->attrs, STR("a"), arg(b, 0));
+    dict_set_name(b->it->arena, &object->attrs, STR("b"), arg(b, 1));
+    PyMethod *sample = arena_new(b->it->arena, PyMethod);
+    sample->self = (PyVal){.tag = PV_OBJECT, .object = object};
+    sample->function = pv_name(b->it->arena, uniform ? STR("sample:uniform") : STR("sample:normal"));
+    dict_set_name(b->it->arena, &object->attrs, STR("sample"), (PyVal){.tag = PV_METHOD, .method = sample});
+    return sample->self;
+}
+
 static PyVal b_true(B *b)
 {
     (void)b;
@@ -708,7 +722,10 @@ static const struct {
     {"torch.autograd.set_detect_anomaly", b_context}, {"warnings.warn", b_print}, {"open", b_open},
     {"json.loads", b_json_loads}, {"json.load", b_json_load}, {"os.path.join", b_path_join},
     {"os.path.dirname", b_dirname}, {"os.path.basename", b_basename}, {"os.path.abspath", b_first},
-    {"os.path.realpath", b_first}, {"os.path.splitext", b_splitext}, {"os.path.exists", b_true}};
+    {"os.path.realpath", b_first}, {"os.path.splitext", b_splitext}, {"os.path.exists", b_true},
+    {"torch.distributions.Uniform", b_distribution}, {"torch.distributions.Normal", b_distribution},
+    {"torch.distributions.uniform.Uniform", b_distribution},
+    {"torch.distributions.normal.Normal", b_distribution}};
 
 static int find_row(Str name)
 {

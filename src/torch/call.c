@@ -260,6 +260,21 @@ static PyVal call_super(Interp *it, Span at, PyObject *self, Str path, const Cal
     interp_fail(it, at, "T011", "super().%.*s is not supported", STR_ARG(name));
 }
 
+/* distribution.sample(shape) */
+static PyVal sample(Interp *it, Span at, PyObject *self, bool uniform, const CallArgs *args)
+{
+    PyVal low = pv_none(), high = pv_none();
+    Args a = {.it = it, .at = at, .name = "sample"};
+    args_bind(&a, "sample_shape=None", args);
+    Shape shape = {0};
+    if (!arg_none(&a, 0))
+        shape = arg_shape(&a, 0);
+    dict_get_name(&self->attrs, STR("a"), &low);
+    dict_get_name(&self->attrs, STR("b"), &high);
+    return tensor_of(it, emit_random(it, at, uniform ? RANDOM_uniform : RANDOM_normal, shape, DT_F32,
+                                     need_double(it, at, low, "a bound"), need_double(it, at, high, "a bound"), 0));
+}
+
 static PyVal call_method(Interp *it, Span at, const PyMethod *method, const CallArgs *args)
 {
     PyVal self = method->self, function = method->function;
@@ -267,6 +282,8 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
         return call_with_self(it, at, self, function, args);
     if (str_starts(*function.str, "super:"))
         return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len), args);
+    if (str_starts(*function.str, "sample:"))
+        return sample(it, at, self.object, str_ends(*function.str, "uniform"), args);
     if (self.tag == PV_TENSOR) {
         const FnRow *row = fn_find_method(it, *function.str);
         bool in_place = !str_equal(str_from(row->name), *function.str);

@@ -172,7 +172,7 @@ PyVal fn_normal(Args *a)
     if (a->v[0].tag == PV_TENSOR || a->v[1].tag == PV_TENSOR)
         interp_fail(a->it, a->at, "T011", "torch.normal with tensors for mean or std is not supported");
     double mean = arg_float(a, 0), std = arg_float(a, 1);
-    return random_tensor(a, RANDOM_normal, arg_shape(a, 2), DT_F32, mean, std);
+    return random_tensor(a, RANDOM_normal, arg_shape(a, 2), arg_dtype(a, 3, DT_F32), mean, std);
 }
 
 /* bernoulli(probabilities): uniform numbers below them. */

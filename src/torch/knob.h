@@ -24,7 +24,8 @@ void knob_apply(Arena *arena, KnobList *knobs);
 
 TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, const KnobList *knobs,
                            const TorchOptions *options, Diag *diag);
-/* No index that is drawn at random can lie outside the dim it indexes. */
-bool torch_indices_in_range(const Graph *graph);
+/* Narrows the ranges that indices are drawn from to what they index, with a note. False: some
+ * index may still lie outside. */
+bool torch_fit_indices(Graph *graph);
 
 #endif

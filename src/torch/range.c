@@ -1,5 +1,6 @@
 /* Are drawn indices always inside what they index? Follows index inputs back through casts and
- * views, over into the source graph, to where they are drawn. */
+ * views, over into the source graph, to where they are drawn; a range that is too wide for what
+ * it indexes (by the file's own mistake, or after scaling) is narrowed, with a note. */
 #include "torch/knob.h"
 
 typedef struct Bounds {
@@ -41,13 +42,51 @@ static Bounds bounds_of(const Graph *graph, ValueId id, int depth)
     return bounds_of(graph->source, graph->source->outputs.at[value->source], depth + 1);
 }
 
-static bool fits(const Graph *graph, ValueId index, int64_t size)
+/* The integer draw that an index is made of by views and casts alone, or NULL. */
+static Node *draw_of(Graph *graph, ValueId id)
+{
+    for (int depth = 0; depth < 100; depth++) {
+        const Value *value = graph_value(graph, id);
+        if (value->kind != VALUE_NODE) {
+            if (value->kind == VALUE_CONST || !graph->source)
+                return NULL;
+            graph = graph->source;
+            id = graph->outputs.at[value->source];
+            continue;
+        }
+        Node *node = &graph->nodes.at[value->node];
+        if (node->op == OP_RANDOM)
+            return node->kind == RANDOM_integer ? node : NULL;
+        if (node->n_in != 1)
+            return NULL;
+        id = node->in[0];
+    }
+    return NULL;
+}
+
+static bool narrow(Graph *graph, ValueId index, int64_t size)
+{
+    Node *draw = draw_of(graph, index);
+    if (!draw || size < 1 || node_float(draw, AT_A, 0) < 0 || node_float(draw, AT_A, 0) >= (double)size)
+        return false;
+    for (uint32_t i = 0; i < draw->n_attr; i++) {
+        if (draw->attr[i].key != AT_B)
+            continue;
+        vec_push(graph->arena, &graph->notes,
+                 str_format(graph->arena, "line %u: indices are drawn below %lld, not %.0f, which lies outside what they index",
+                            draw->at.line, (long long)size, draw->attr[i].f));
+        draw->attr[i].f = (double)size;
+    }
+    return true;
+}
+
+static bool fits(Graph *graph, ValueId index, int64_t size)
 {
     int64_t count;
     Bounds b = bounds_of(graph, index, 0);
     if (!shape_count(graph_value(graph, index)->shape, &count) || count == 0)
         return true;
-    return !b.known || (b.low >= -(double)size && b.high <= (double)size);
+    return !b.known || (b.low >= -(double)size && b.high <= (double)size) || narrow(graph, index, size);
 }
 
 static int64_t dim_of(const Graph *graph, ValueId id, int64_t dim)
@@ -56,7 +95,7 @@ static int64_t dim_of(const Graph *graph, ValueId id, int64_t dim)
     return shape.rank ? shape.dim[dim] : 1;
 }
 
-static bool node_in_range(const Graph *graph, const Node *node)
+static bool node_in_range(Graph *graph, const Node *node)
 {
     const Attr *dims;
     Shape shape;
@@ -81,7 +120,7 @@ static bool node_in_range(const Graph *graph, const Node *node)
     }
 }
 
-bool torch_indices_in_range(const Graph *graph)
+bool torch_fit_indices(Graph *graph)
 {
     for (uint32_t i = 0; i < graph->nodes.len; i++) {
         if (!node_in_range(graph, &graph->nodes.at[i]))

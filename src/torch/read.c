@@ -301,7 +301,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     task->category = category_of(arena, path);
     task->graph = finish(it);
     task->used_data = it->used_data;
-    task->in_range = torch_indices_in_range(task->graph);
+    task->in_range = torch_fit_indices(task->graph);
     for (uint32_t i = 0; i < knobs->all.len; i++)
         vec_push(arena, &task->knobs, knobs->all.at[i].knob);
     return task;

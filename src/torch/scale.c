@@ -1,0 +1,256 @@
+/* Sizes for a task: the file's own constants, shrunk while inference still holds.
+ *
+ * The integers of the file (knobs) are halved in turn, the largest first; a step is kept when
+ * the file still reads and costs less. Constants that must agree (a weight's rows and an input's
+ * columns) fail alone and are then tried together. First only sizes of 8 and more move, and the
+ * graph must keep its nodes; if that is not enough, smaller ones and the graph may change too.
+ * `fuzz` starts from the small sizes and draws odd ones. */
+#include "torch/knob.h"
+
+#include "base/rng.h"
+#include <string.h>
+
+typedef struct Scaler {
+    Arena *arena;
+    const char *path;
+    const Py *module;
+    const TorchOptions *options;
+    KnobList knobs;
+    double budget_bytes, budget_flops;
+    uint32_t nodes;    /* of the full graph */
+    uint32_t trials;
+    double cost;       /* of the sizes in hand: at most 1 fits the budget */
+    int stage;
+} Scaler;
+
+enum { MAX_TRIALS = 1500, STAGES = 3 };
+
+bool torch_scale_from_name(Str name, TorchScale *scale)
+{
+    static const char *const names[] = {"full", "medium", "small", "fuzz"};
+    for (int i = 0; i < 4; i++) {
+        if (str_is(name, names[i])) {
+            *scale = (TorchScale)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How far over the budget: the larger of bytes and arithmetic, as parts of their budgets. */
+static double cost_of(const Scaler *s, const Graph *graph)
+{
+    double bytes = 0;
+    const Graph *both[] = {graph, graph->source};
+    for (int g = 0; g < 2; g++) {
+        int64_t all, largest;
+        if (!graph_bytes(both[g], &all, &largest))
+            return 1e300;
+        bytes += (double)all;
+    }
+    double flops = graph_cost(graph).flops;
+    double a = bytes / s->budget_bytes, b = flops / s->budget_flops;
+    /* the smaller part counts a little, so that progress in it is seen */
+    return a > b ? a + b / 64 : b + a / 64;
+}
+
+/* Reads with the sizes in hand. False when the file does not read, or not as it should. */
+static bool measure(Scaler *s, double *cost, uint32_t *nodes)
+{
+    Arena trial = {0};
+    Diag diag = diag_make(&trial, s->path, (Str){0});
+    s->trials++;
+    knob_apply(s->arena, &s->knobs);
+    TorchOptions options = *s->options;
+    options.no_data = s->options->no_data;
+    TorchTask *task = torch_read_tree(&trial, s->path, s->module, &s->knobs, &options, &diag);
+    if (task) {
+        *cost = cost_of(s, task->graph);
+        *nodes = task->graph->nodes.len;
+    }
+    bool good = task && task->in_range;
+    arena_drop(&trial);
+    return good;
+}
+
+/* A small least size, so that shapes stay telling; later stages go lower. */
+static int64_t floor_of(int stage) { return stage == 0 ? 4 : stage == 1 ? 2 : 1; }
+
+static bool movable(const Scaler *s, const KnobEntry *entry)
+{
+    static const int64_t least[STAGES] = {8, 5, 2};
+    return !entry->pinned && entry->knob.value >= least[s->stage] && entry->knob.value / 2 >= floor_of(s->stage);
+}
+
+static int64_t halved(int64_t value) { return value % 2 ? value / 2 + 1 : value / 2; }
+
+/* Tries the set of knobs marked in `set`; keeps the change when it is good. */
+static bool try_set(Scaler *s, const uint8_t *set)
+{
+    int64_t *old = arena_array(s->arena, int64_t, s->knobs.all.len + 1);
+    bool any = false;
+    for (uint32_t i = 0; i < s->knobs.all.len; i++) {
+        KnobEntry *entry = &s->knobs.all.at[i];
+        old[i] = entry->knob.value;
+        if (set[i] && movable(s, entry)) {
+            entry->knob.value = halved(old[i]);
+            any = true;
+        }
+    }
+    double cost;
+    uint32_t nodes;
+    if (any && s->trials < MAX_TRIALS && measure(s, &cost, &nodes) && cost < s->cost * 0.999 &&
+        (s->stage > 1 || nodes == s->nodes)) {
+        s->cost = cost;
+        return true;
+    }
+    for (uint32_t i = 0; i < s->knobs.all.len; i++)
+        s->knobs.all.at[i].knob.value = old[i];
+    return false;
+}
+
+static bool try_alone(Scaler *s, uint32_t which)
+{
+    uint8_t *set = arena_alloc(s->arena, s->knobs.all.len + 1);
+    set[which] = 1;
+    return try_set(s, set);
+}
+
+/* Together with every knob of the same value. */
+static bool try_equals(Scaler *s, uint32_t which)
+{
+    uint8_t *set = arena_alloc(s->arena, s->knobs.all.len + 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->knobs.all.len; i++) {
+        set[i] = s->knobs.all.at[i].knob.value == s->knobs.all.at[which].knob.value;
+        count += set[i];
+    }
+    return count > 1 && try_set(s, set);
+}
+
+static bool try_pairs(Scaler *s, uint32_t which)
+{
+    for (uint32_t i = 0; i < s->knobs.all.len && i < 32; i++) {
+        uint8_t *set = arena_alloc(s->arena, s->knobs.all.len + 1);
+        set[which] = set[i] = 1;
+        if (i != which && movable(s, &s->knobs.all.at[i]) && try_set(s, set))
+            return true;
+    }
+    return false;
+}
+
+static bool try_all(Scaler *s)
+{
+    uint8_t *set = arena_alloc(s->arena, s->knobs.all.len + 1);
+    memset(set, 1, s->knobs.all.len);
+    return try_set(s, set);
+}
+
+/* The movable knob with the largest value not yet tried in this round; the list's length: none. */
+static uint32_t largest_left(const Scaler *s, const uint8_t *tried)
+{
+    uint32_t best = s->knobs.all.len;
+    for (uint32_t i = 0; i < s->knobs.all.len; i++) {
+        if (!tried[i] && movable(s, &s->knobs.all.at[i]) &&
+            (best == s->knobs.all.len || s->knobs.all.at[i].knob.value > s->knobs.all.at[best].knob.value))
+            best = i;
+    }
+    return best;
+}
+
+/* One pass over the knobs, largest first. */
+static bool one_round(Scaler *s)
+{
+    uint8_t *tried = arena_alloc(s->arena, s->knobs.all.len + 1);
+    bool moved = false;
+    for (;;) {
+        uint32_t next = largest_left(s, tried);
+        if (next == s->knobs.all.len || s->cost <= 1 || s->trials >= MAX_TRIALS)
+            break;
+        tried[next] = 1;
+        moved = try_alone(s, next) || try_equals(s, next) || moved;
+    }
+    return moved;
+}
+
+static bool untangle(Scaler *s)
+{
+    if (try_all(s))
+        return true;
+    for (uint32_t i = 0; i < s->knobs.all.len && i < 32; i++) {
+        if (movable(s, &s->knobs.all.at[i]) && try_pairs(s, i))
+            return true;
+    }
+    return false;
+}
+
+static void shrink(Scaler *s)
+{
+    for (s->stage = 0; s->stage < STAGES; s->stage++) {
+        while (s->cost > 1 && s->trials < MAX_TRIALS && (one_round(s) || untangle(s)))
+            ;
+        if (s->cost <= 1)
+            break;
+    }
+}
+
+/* --- fuzz --------------------------------------------------------------------------------- */
+
+static int64_t odd_size(const Scaler *s, uint64_t draw)
+{
+    static const int64_t sizes[] = {1, 2, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 31, 33, 37, 63, 65, 67, 127, 129, 0};
+    uint64_t pick = rng_u64(s->options->seed, 0xf022, draw);
+    return sizes[pick % (sizeof sizes / sizeof *sizes)];
+}
+
+/* Gives each size (with those equal to it in the file) an odd value that still reads. */
+static void draw_odd(Scaler *s)
+{
+    enum { TRIES = 4 };
+    double cost;
+    uint32_t nodes;
+    for (uint32_t i = 0; i < s->knobs.all.len; i++) {
+        KnobEntry *entry = &s->knobs.all.at[i];
+        if (entry->pinned || entry->knob.original < 8)
+            continue;
+        for (uint64_t n = 0; n < TRIES && s->trials < MAX_TRIALS; n++) {
+            int64_t old = entry->knob.value;
+            entry->knob.value = odd_size(s, i * TRIES + n);
+            if (measure(s, &cost, &nodes) && nodes == s->nodes && cost < 4)
+                break;
+            entry->knob.value = old;
+        }
+    }
+}
+
+/* --- whole -------------------------------------------------------------------------------- */
+
+static void set_budget(Scaler *s, TorchScale scale)
+{
+    bool medium = scale == SCALE_MEDIUM;
+    s->budget_bytes = medium ? 0x1p29 : 0x1p22;
+    s->budget_flops = medium ? 2e10 : 4e7;
+}
+
+TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source, const TorchOptions *options,
+                             TorchScale scale, Diag *diag)
+{
+    Scaler s = {.arena = arena, .path = path, .options = options};
+    s.module = py_parse(arena, source, diag);
+    if (!s.module || !knob_list(arena, s.module, options, &s.knobs, diag))
+        return NULL;
+    TorchTask *full = torch_read_tree(arena, path, s.module, &s.knobs, options, diag);
+    if (!full || scale == SCALE_FULL || options->case_text.at)
+        return full;
+    set_budget(&s, scale);
+    s.nodes = full->graph->nodes.len;
+    s.cost = cost_of(&s, full->graph);
+    shrink(&s);
+    if (scale == SCALE_FUZZ)
+        draw_odd(&s);
+    knob_apply(arena, &s.knobs);
+    TorchTask *task = torch_read_tree(arena, path, s.module, &s.knobs, options, diag);
+    if (task && s.cost > 1 && scale != SCALE_FUZZ)
+        vec_push(arena, &task->graph->notes, "the file's constants do not let it become smaller");
+    return task;
+}
