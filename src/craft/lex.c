@@ -335,7 +335,7 @@ static Tok closer_of(Tok open)
 static void open_bracket(Lexer *lx)
 {
     Token t = vec_last(&lx->tokens);
-    if (lx->brackets.len >= CRAFT_MAX_DEPTH)
+    if (lx->brackets.len == CRAFT_MAX_DEPTH)
         craft_report(lx->diag, CC_TOO_DEEP, t.at, NULL, "brackets are nested more than %d deep",
                      CRAFT_MAX_DEPTH);
     vec_push(lx->arena, &lx->brackets, t);
@@ -390,7 +390,8 @@ static void read_operator(Lexer *lx)
 /* A line inside brackets that begins like a statement: a bracket before it was never closed. */
 static bool statement_starts(const Lexer *lx)
 {
-    static const char *const words[] = {"def ", "with ", "return", "assert ", "@host", "@kernel"};
+    static const char *const words[] = {"def ",    "with ", "for ",   "return",
+                                        "assert ", "@host", "@kernel"};
     Str rest = str_slice(lx->text, lx->pos, lx->text.len);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_starts(rest, words[i]))

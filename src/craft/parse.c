@@ -21,17 +21,27 @@ bool parse_accept(Parser *ps, Tok kind)
     return true;
 }
 
+/* One syntax error a line: a line with a bad character or bracket has had its own. */
+static bool line_reported(const Parser *ps, uint32_t line)
+{
+    for (uint32_t i = 0; i < ps->diag->items.len; i++)
+        if (ps->diag->items.at[i].at.line == line)
+            return true;
+    return false;
+}
+
 void parse_error(Parser *ps, CraftCodeId id, Span at, const char *hint, const char *format, ...)
 {
-    if (ps->failed)
+    bool reported = ps->failed || line_reported(ps, at.line);
+    ps->failed = true;
+    ps->file->broken = true;
+    if (reported)
         return;
     va_list args;
     va_start(args, format);
     const char *text = str_vformat(ps->arena, format, args);
     va_end(args);
     craft_report(ps->diag, id, at, hint, "%s", text);
-    ps->failed = true;
-    ps->file->broken = true;
 }
 
 bool parse_expect(Parser *ps, Tok kind, const char *where)

@@ -63,12 +63,20 @@ static AstExpr *word(Parser *ps, ExprKind kind)
     return e;
 }
 
+static bool refuse_comprehension(Parser *ps)
+{
+    if (parse_at(ps, TOK_FOR))
+        parse_error(ps, CC_EXPR_FORM, parse_peek(ps)->at, "write the loop as a for statement",
+                    "comprehensions are not in Craft");
+    return !ps->failed;
+}
+
 static void items(Parser *ps, AstExpr *e, Tok closer)
 {
     while (!ps->failed && !parse_at(ps, closer)) {
         AstExpr *item = test(ps);
         vec_push(ps->arena, &e->items, item);
-        if (!parse_accept(ps, TOK_COMMA))
+        if (!refuse_comprehension(ps) || !parse_accept(ps, TOK_COMMA))
             break;
     }
 }
@@ -173,9 +181,7 @@ static void argument(Parser *ps, AstExpr *call)
     if (call->keywords.len && !ps->failed)
         parse_error(ps, CC_SYNTAX, value->at, NULL,
                     "an argument without a name after one with a name");
-    if (parse_at(ps, TOK_FOR))
-        parse_error(ps, CC_EXPR_FORM, parse_peek(ps)->at, "write the loop as a for statement",
-                    "comprehensions are not in Craft");
+    refuse_comprehension(ps);
     vec_push(ps->arena, &call->items, value);
 }
 

@@ -109,6 +109,11 @@ static Value name_value(Sema *s, const AstExpr *e)
     if (sym && sym->kind == SYM_VALUE) {
         Value v = sym->value;
         v.at = e->at;
+        if (v.kind == VAL_TILE) {
+            v.tile = arena_new(s->arena, TileNode);
+            *v.tile = *sym->value.tile;
+            v.tile->at = v.tile->view.at = e->at;
+        }
         return v;
     }
     if (dtype_from_name(e->text, &dtype))

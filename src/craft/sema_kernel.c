@@ -188,8 +188,23 @@ static void write_gm(Sema *s, const Value *v, const AstStmt *stmt)
     out->value = value;
 }
 
+static bool unknown_target(Sema *s, const AstExpr *name)
+{
+    if (name->kind != EX_NAME || sema_find(s, name->text))
+        return false;
+    const char *near = sema_nearest(s, name->text, false);
+    sema_error(s, NAME, name->at,
+               near ? near
+                    : sema_format(s, "declare %.*s = ub(f32, n) at the top of the kernel",
+                                  STR_ARG(name->text)),
+               "unknown name '%.*s'", STR_ARG(name->text));
+    return true;
+}
+
 static void assign_index(Sema *s, const AstStmt *stmt)
 {
+    if (unknown_target(s, stmt->target->a))
+        return;
     Value base = sema_eval(s, stmt->target->a);
     IrView view;
     IrExprId element;

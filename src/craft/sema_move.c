@@ -198,11 +198,13 @@ static bool load_pad(Sema *s, const AstExpr *call, DType dtype, IrExprId *pad)
 
 static void load_stmt(Sema *s, const AstExpr *call)
 {
-    TileNode *dst = view_arg(s, call, 0), region;
     const AstExpr *from = call->items.at[1];
+    TileNode region;
     Value v = {0};
     IrExprId pad;
-    if (!dst || !in_stage(s, call, IR_COPYIN) || !no_mask(s, dst))
+    bool placed = in_stage(s, call, IR_COPYIN);
+    TileNode *dst = s->in_host ? NULL : view_arg(s, call, 0);
+    if (!dst || !placed || !no_mask(s, dst))
         return;
     if (buffer_of(s, dst)->memory == IR_L0A || buffer_of(s, dst)->memory == IR_L0B) {
         TileNode *src = view_arg(s, call, 1);
@@ -227,10 +229,11 @@ static void load_stmt(Sema *s, const AstExpr *call)
 static void store_stmt(Sema *s, const AstExpr *call, IrAtomic atomic)
 {
     Value v = {0};
-    TileNode *src = view_arg(s, call, 1), region;
-    if (!src || !in_stage(s, call, IR_COPYOUT) || !no_mask(s, src) ||
-        !region_arg(s, call, call->items.at[0], &v, true) || !region_shape(s, &v, &region) ||
-        !same_dtype(s, src, &v, call->at))
+    TileNode region;
+    bool placed = in_stage(s, call, IR_COPYOUT);
+    TileNode *src = s->in_host ? NULL : view_arg(s, call, 1);
+    if (!src || !placed || !no_mask(s, src) || !region_arg(s, call, call->items.at[0], &v, true) ||
+        !region_shape(s, &v, &region) || !same_dtype(s, src, &v, call->at))
         return;
     IrMemory memory = buffer_of(s, src)->memory;
     if (memory != IR_UB && memory != IR_L0C) {
@@ -386,8 +389,10 @@ static void mmad_stmt(Sema *s, const AstExpr *call)
 
 static void channel_stmt(Sema *s, const AstExpr *call, bool send)
 {
+    if (!in_stage(s, call, send ? IR_COPYOUT : IR_COPYIN))
+        return;
     TileNode *first = view_arg(s, call, 0), *second = view_arg(s, call, 1);
-    if (!first || !second || !in_stage(s, call, send ? IR_COPYOUT : IR_COPYIN))
+    if (!first || !second)
         return;
     TileNode *channel = send ? first : second, *tile = send ? second : first;
     if (buffer_of(s, channel)->memory != IR_CHANNEL || buffer_of(s, tile)->memory == IR_CHANNEL ||

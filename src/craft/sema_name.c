@@ -48,27 +48,34 @@ Symbol *sema_find_def(Sema *s, Str name)
     return sym && sym->kind == SYM_DEF ? sym : NULL;
 }
 
-static void check_free(Sema *s, Str name, Span at, const char *what)
+/* False: the name keeps what it means. */
+static bool check_free(Sema *s, Str name, Span at, const char *what)
 {
     bool hides = !strcmp(what, "parameter");
     Symbol *old = s->frame ? look_up(s, &s->frame->names, name) : look_up(s, &s->globals, name);
     if (!old && s->frame && !hides)
         old = look_up(s, &s->globals, name);
-    if (sema_reserved(name))
+    bool wrong = old && old->kind == SYM_VALUE && old->value.kind == VAL_BAD;
+    if (sema_reserved(name)) {
         sema_error(s, REDEFINED, at, "choose another name", "'%.*s' is a word of Craft",
                    STR_ARG(name));
-    else if (old && !old->ended)
-        sema_error(s, REDEFINED, at, "choose another name",
-                   "'%.*s' is the %s of line %u and cannot become a %s", STR_ARG(name), old->what,
-                   old->at.line, what);
+        return true;
+    }
+    if (!old || old->ended || wrong)
+        return true;
+    sema_error(s, REDEFINED, at, "choose another name",
+               "'%.*s' is the %s of line %u and cannot become a %s", STR_ARG(name), old->what,
+               old->at.line, what);
+    return false;
 }
 
 uint32_t sema_declare(Sema *s, Str name, Span at, SymbolKind kind, const char *what)
 {
-    check_free(s, name, at, what);
+    bool free = check_free(s, name, at, what);
     Symbol sym = {.kind = kind, .name = name, .at = at, .what = what, .home = s->frame};
     vec_push(s->arena, &s->symbols, sym);
-    map_put(s->arena, s->frame ? &s->frame->names : &s->globals, name, s->symbols.len - 1);
+    if (free)
+        map_put(s->arena, s->frame ? &s->frame->names : &s->globals, name, s->symbols.len - 1);
     return s->symbols.len - 1;
 }
 
@@ -166,7 +173,7 @@ static void consider(Nearest *n, Str candidate)
 
 const char *sema_nearest(Sema *s, Str name, bool functions)
 {
-    Nearest n = {.name = name, .best = name.len < 4 ? 2 : name.len < 8 ? 3 : 4};
+    Nearest n = {.name = name, .best = name.len < 3 ? 1 : name.len < 6 ? 2 : name.len < 9 ? 3 : 4};
     for (uint32_t i = 0; i < s->symbols.len; i++) {
         const Symbol *sym = &s->symbols.at[i];
         if ((sym->kind == SYM_DEF) == functions && !sym->ended && sema_find(s, sym->name) == sym)

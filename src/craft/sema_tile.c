@@ -208,7 +208,9 @@ bool sema_same_shape(Sema *s, const TileNode *a, const TileNode *b, Span at, con
     for (uint32_t i = 0; i < a->rank; i++) {
         if (sema_same_size(s, a->size[i], b->size[i]))
             continue;
-        sema_error(s, SHAPE, at, "use the same size on both sides, such as [:t.size]",
+        sema_error(s, SHAPE, at,
+                   sema_format(s, "write the same size on both sides, for example [:%s]",
+                               sema_expr_text(s, b->size[i])),
                    "%s: sizes differ, %s and %s", what, shape_text(s, a), shape_text(s, b));
         return false;
     }
