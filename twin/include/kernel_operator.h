@@ -3,7 +3,8 @@
 #define KERNEL_OPERATOR_H
 
 #include "acraft/debug.h"
+#include "acraft/dt.h"
 #include "acraft/launch.h"
-#include "acraft/softmax.h"
+#include "acraft/cube.h"
 
 #endif

@@ -137,14 +137,15 @@ enum QuantMode_t {
     VDEQS16 = 26
 };
 
-/* The device compiler has these as global functions over any arithmetic pair. */
-template <typename A, typename B>
-constexpr auto min(const A& a, const B& b) -> typename std::common_type<A, B>::type
+/* The device compiler has these as global functions over any arithmetic pair. The empty pack makes
+ * them lose against any min or max of the kernel's own. */
+template <typename A, typename B, typename... Nothing>
+constexpr auto min(const A& a, const B& b, Nothing...) -> typename std::common_type<A, B>::type
 {
     return b < a ? b : a;
 }
-template <typename A, typename B>
-constexpr auto max(const A& a, const B& b) -> typename std::common_type<A, B>::type
+template <typename A, typename B, typename... Nothing>
+constexpr auto max(const A& a, const B& b, Nothing...) -> typename std::common_type<A, B>::type
 {
     return a < b ? b : a;
 }

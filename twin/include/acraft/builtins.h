@@ -60,8 +60,17 @@ inline int64_t get_subblockid() { return acraft_core.sub_block_idx; }
 inline int64_t get_subblockdim() { return acraft_core.sub_block_num; }
 inline int64_t get_coreid() { return acraft_core.block_idx; }
 inline int64_t get_sys_cnt() { return AscendC::GetSystemCycle(); }
-#define block_idx (get_block_idx())
-#define block_num (get_block_num())
+/* Variables of the device compiler, not macros: kernels have members of the same names. */
+namespace acraft {
+struct BlockIdx {
+    operator int64_t() const { return acraft_core.block_idx; }
+};
+struct BlockNum {
+    operator int64_t() const { return acraft_core.block_num; }
+};
+}  // namespace acraft
+constexpr acraft::BlockIdx block_idx = {};
+constexpr acraft::BlockNum block_num = {};
 inline void trap(ACRAFT_SITE) { AscendC::Trap(site); }
 inline uint64_t sbitset0(uint64_t value, int64_t i) { return value & ~(1ull << i); }
 inline uint64_t sbitset1(uint64_t value, int64_t i) { return value | 1ull << i; }
@@ -71,11 +80,12 @@ inline int64_t clz(uint64_t value) { return value ? __builtin_clzll(value) : 64;
 inline int64_t bcnt1(uint64_t value) { return __builtin_popcountll(value); }
 inline int64_t bcnt0(uint64_t value) { return __builtin_popcountll(~value); }
 
-/* Scalar functions the device has without a header. Overloads, not templates, so that an entry
- * function of the same name can still be told apart by its type. */
+/* Scalar functions the device has without a header. Not in the global namespace, where an entry
+ * function or <cmath> may have the name. */
+namespace AscendC {
 inline float sqrt(float value) { return __builtin_sqrtf(value); }
-inline float cos(float value) { return __builtin_cosf(value); }
-inline float sin(float value) { return __builtin_sinf(value); }
+inline float abs(float value) { return __builtin_fabsf(value); }
+}  // namespace AscendC
 
 /* ---- registers ---- */
 

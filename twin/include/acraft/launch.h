@@ -38,20 +38,6 @@ template <typename... P> inline int launch(void (*entry)(P...), const AcraftArg 
     return int(sizeof...(P));
 }
 
-/* Host code beside a kernel launches it as name<<<blocks, l2, stream>>>(args). The tool rewrites
- * that to name % acraft::Grid(blocks, l2, stream)(args) before compiling. In the core program such
- * a function is never called; where host code runs too, acraft_launch is the runtime's. */
-template <typename... A> struct BoundLaunch {
-    uint32_t blocks;
-    std::tuple<A...> args;
-};
-struct Grid {
-    template <typename B, typename... Rest> Grid(B block_dim, Rest...) : blocks(uint32_t(block_dim)) {}
-    template <typename... A> BoundLaunch<A...> operator()(A... args) const { return {blocks, std::tuple<A...>(args...)}; }
-    uint32_t blocks;
-};
-template <typename R, typename... P, typename... A> inline void operator%(R (*)(P...), const BoundLaunch<A...> &) {}
-
 }  // namespace acraft
 
 #define ACRAFT_ENTRY(name)                                                                         \
