@@ -31,29 +31,24 @@ static SimFault *seen(Sim *sim, const SimFault *f)
     for (uint32_t i = 0; i < sim->faults.len; i++) {
         SimFault *old = &sim->faults.at[i];
         if (old->code == f->code && old->line == f->line && old->op == f->op &&
-            strcmp(old->file, f->file) == 0)
+            old->other_line == f->other_line && strcmp(old->file, f->file) == 0)
             return old;
     }
     return NULL;
 }
 
-static void add_fault(Step *s, enum SimFaultCode code, SimRange range, const char *format,
-                      va_list args)
+static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
 {
     Sim *sim = s->sim;
-    if (fault_rows[code].stops)
+    if (fault_rows[fault.code].stops)
         s->failed = true;
-    SimFault fault = {
-        .code = code,
-        .core = s->core_index,
-        .op = s->r->op,
-        .api = api_name(s),
-        .file = sim_name(s->core, s->r->file),
-        .line = s->r->line,
-        .range = {range},
-        .count = 1,
-        .record = s->core->index,
-    };
+    fault.core = s->core_index;
+    fault.op = s->r->op;
+    fault.api = api_name(s);
+    fault.file = sim_name(s->core, s->r->file);
+    fault.line = s->r->line;
+    fault.count = 1;
+    fault.record = s->core->index;
     SimFault *old = seen(sim, &fault);
     if (old) {
         old->count++;
@@ -72,7 +67,7 @@ void sim_report(Step *s, enum SimFaultCode code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_fault(s, code, (SimRange){0}, format, args);
+    add_fault(s, (SimFault){.code = code}, format, args);
     va_end(args);
 }
 
@@ -80,7 +75,15 @@ void sim_report_range(Step *s, enum SimFaultCode code, SimRange range, const cha
 {
     va_list args;
     va_start(args, format);
-    add_fault(s, code, range, format, args);
+    add_fault(s, (SimFault){.code = code, .range = {range}}, format, args);
+    va_end(args);
+}
+
+void sim_report_race(Step *s, SimFault race, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_fault(s, race, format, args);
     va_end(args);
 }
 

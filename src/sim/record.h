@@ -69,7 +69,7 @@
  *                     fractals); n[4] matrices | source matrix stride << 16, n[5] destination
  *                     matrix stride; mode bit 0 row-major output, bit 1 relu, bit 2 channel
  *                     split; mask[0] quantisation RecQuant; scalar its factor; s1 its vector
- *                     in FB
+ *                     in FB; mask[1] unit flag
  *   SET/WAIT_FLAG     pipe source, mode target pipe, n[0] event id
  *   BARRIER           mode pipe
  *   CROSS_SET/WAIT    n[0] flag id, mode 0..2 (CROSS_WAIT: pipe that waits in `pipe`)

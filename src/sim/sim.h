@@ -97,7 +97,9 @@ typedef struct SimFault {
     const char *file; /* may be empty */
     uint32_t line;
     const char *message;
-    SimRange range[2];
+    SimRange range[2]; /* of a race: the later and the earlier access */
+    const char *other_file; /* of a race: where the earlier access was; else NULL */
+    uint32_t other_line;
     uint64_t count; /* occurrences of the same code at the same line */
     uint64_t record; /* index in the core's stream of the first one */
 } SimFault;

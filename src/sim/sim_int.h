@@ -113,6 +113,8 @@ typedef struct Step {
 void sim_report(Step *s, enum SimFaultCode code, const char *format, ...) ATTR_PRINTF(3, 4);
 void sim_report_range(Step *s, enum SimFaultCode code, SimRange range, const char *format, ...)
     ATTR_PRINTF(4, 5);
+/* `race` carries code, ranges and the earlier access. */
+void sim_report_race(Step *s, SimFault race, const char *format, ...) ATTR_PRINTF(3, 4);
 const char *sim_name(const CoreState *core, uint16_t id);
 
 /* --- memories (memory.c) --- */

@@ -1,0 +1,503 @@
+/* Happens-before over the records of all cores; see hazard.h.
+ *
+ * Clock of a pipe: for every pipe of the core, how many of its instructions have finished before the
+ * next one here starts. Edges:
+ *   issue          the scalar unit's clock flows into the pipe an instruction goes to
+ *   flag           SetFlag keeps the source pipe's clock with all its earlier instructions
+ *                  finished; WaitFlag takes it into the target pipe
+ *   barrier        a pipe's own earlier instructions have finished; ALL: everybody's
+ *   between cores  a cross-core flag or SyncAll carries what the setting core knows
+ *   inserted       between overlapping accesses in the cells of the vendor's table (asc-devkit
+ *                  docs/zh/api/SIMD-API/基础API/同步控制/核内同步/关键特性说明.md), not under strict
+ * The scalar unit finishes its instructions in order, but what it stored may still be on its way
+ * when it issues the next instruction to a pipe. */
+#include "sim/hazard.h"
+#include "sim/access.h"
+#include "sim/sim_int.h"
+#include "sim/spans.h"
+
+enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, PAGE = 1 << 16, PENDING = 16 };
+
+typedef struct Clock {
+    uint32_t done[PIPES];
+} Clock;
+
+/* Snapshots in flight for one cross-core flag, oldest first. */
+typedef struct Parcel {
+    Clock *sent[PENDING];
+    uint32_t len;
+} Parcel;
+
+typedef struct HazardCore {
+    Clock issued; /* instructions given to each pipe */
+    Clock pipe[PIPES];
+    Clock flag[PIPES][PIPES][EVENTS];
+    Clock *others; /* by core; NULL until something was learnt */
+    Spans spans[NPU_SPACE_COUNT];
+    Parcel sent[3][16], ready[16];
+    uint64_t va[32];
+    uint64_t sync_calls[2];
+    bool atomic, opened;
+} HazardCore;
+
+typedef struct Page {
+    uint64_t number;
+    Spans spans;
+} Page;
+
+struct Hazard {
+    Sim *sim;
+    bool strict;
+    Arena arena;
+    uint32_t cores;
+    HazardCore *core;
+    Page *pages; /* open addressing by page number */
+    uint32_t page_count, page_cap;
+    Clock *sync_snapshot[2];
+    uint64_t sync_epoch[2];
+    uint64_t pairs, inserted;
+};
+
+/* The instruction being looked at. */
+typedef struct Look {
+    Hazard *h;
+    uint32_t core;
+    const Record *r;
+    uint8_t space;
+    bool write;
+    uint64_t bytes; /* of the access, for the cube's own pipelining */
+    SpanAccess me;
+} Look;
+
+static void learn(Clock *to, const Clock *from)
+{
+    for (int p = 0; p < PIPES; p++)
+        to->done[p] = from->done[p] > to->done[p] ? from->done[p] : to->done[p];
+}
+
+/* --- pages of GM --- */
+
+static void grow_pages(Hazard *h)
+{
+    uint32_t cap = h->page_cap ? 2 * h->page_cap : 64;
+    Page *old = h->pages;
+    h->pages = heap_alloc(cap * sizeof *h->pages);
+    for (uint32_t i = 0; i < h->page_cap; i++) {
+        if (!old[i].spans.at)
+            continue;
+        uint32_t slot = (uint32_t)(old[i].number * 0x9E3779B97F4A7C15ull >> 32) & (cap - 1);
+        while (h->pages[slot].spans.at)
+            slot = (slot + 1) & (cap - 1);
+        h->pages[slot] = old[i];
+    }
+    h->page_cap = cap;
+    heap_free(old);
+}
+
+static Spans *page_of(Hazard *h, uint64_t number)
+{
+    if (2 * h->page_count >= h->page_cap)
+        grow_pages(h);
+    uint32_t slot = (uint32_t)(number * 0x9E3779B97F4A7C15ull >> 32) & (h->page_cap - 1);
+    while (h->pages[slot].spans.at && h->pages[slot].number != number)
+        slot = (slot + 1) & (h->page_cap - 1);
+    Page *page = &h->pages[slot];
+    if (!page->spans.at) {
+        page->number = number;
+        spans_open(&page->spans, number * PAGE, (number + 1) * PAGE);
+        h->page_count++;
+    }
+    return &page->spans;
+}
+
+/* --- is a finished before b starts? --- */
+
+static bool finished(const Look *b, const SpanAccess *a)
+{
+    const HazardCore *core = &b->h->core[b->core];
+    if (a->core == b->core) {
+        if (a->pipe == NPU_PIPE_S && b->r->pipe == NPU_PIPE_S)
+            return true;
+        return core->pipe[b->r->pipe].done[a->pipe] >= a->when;
+    }
+    return core->others && core->others[a->core].done[a->pipe] >= a->when;
+}
+
+/* The vendor's table of what the compiler inserts on a vector core. */
+static bool compiler_inserts(const Look *b, const SpanAccess *a)
+{
+    if (a->core != b->core || b->h->sim->core[b->core].pub.aic)
+        return false;
+    bool scalar = a->pipe == NPU_PIPE_S || b->r->pipe == NPU_PIPE_S;
+    return scalar || (a->pipe == NPU_PIPE_V && b->r->pipe == NPU_PIPE_V);
+}
+
+/* Within a pipe an earlier instruction has read before a later one writes. Products into the same
+ * accumulators pipeline by themselves from ten fractals on (Mmad.md); unit flags order Mmad and
+ * Fixpipe fractal by fractal; atomics commute. */
+static bool hardware_orders(const Look *b, const SpanAccess *a, bool a_writes)
+{
+    if (a->core == b->core && a->pipe == b->r->pipe && !a_writes)
+        return true;
+    if (a->core == b->core && a->pipe == NPU_PIPE_M && b->r->pipe == NPU_PIPE_M)
+        return b->bytes >= 10 * 1024;
+    if (a->core == b->core && (a->flags & SPAN_UNIT) && (b->me.flags & SPAN_UNIT))
+        return true;
+    return b->write && (a->flags & SPAN_ATOMIC) && (b->me.flags & SPAN_ATOMIC);
+}
+
+/* --- reporting --- */
+
+static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
+{
+    const char *from = npu_pipe_name(a->pipe), *to = npu_pipe_name(b->r->pipe);
+    if (a->core != b->core)
+        return "nothing orders the two cores";
+    if (a->pipe == b->r->pipe)
+        return str_format(arena, "PipeBarrier<PIPE_%s> is missing between them", from);
+    return str_format(arena, "%s has to wait for %s (%s_%s) before it", to, from, from, to);
+}
+
+static enum SimFaultCode race_code(const Look *b, const SpanAccess *a, bool a_writes)
+{
+    if (a->core != b->core)
+        return SIM_FAULT_CORE_RACE;
+    if (a->pipe == b->r->pipe)
+        return SIM_FAULT_NO_BARRIER;
+    if (!b->write)
+        return SIM_FAULT_READ_TOO_EARLY;
+    return a_writes ? SIM_FAULT_WRITE_ORDER : SIM_FAULT_WRITE_TOO_EARLY;
+}
+
+static const char *other_api(const SpanAccess *a)
+{
+    const NpuIsa *row = npu_isa(a->op);
+    return row && *row->api ? row->api : row ? row->instruction : "";
+}
+
+static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t from, uint64_t to)
+{
+    Sim *sim = b->h->sim;
+    Step s = {.sim = sim, .core = &sim->core[b->core], .r = b->r, .core_index = b->core};
+    SimFault race = {.code = race_code(b, a, a_writes),
+                     .range = {{b->space, b->write, from, to}, {b->space, a_writes, from, to}},
+                     .other_file = sim_name(&sim->core[a->core], a->file),
+                     .other_line = a->line};
+    sim_report_race(&s, race,
+                    "%s %s %s bytes %llu to %llu that %s (%s, line %u%s) %s: %s",
+                    npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read",
+                    npu_space_name(b->space), (unsigned long long)from, (unsigned long long)to,
+                    other_api(a), npu_pipe_name(a->pipe), a->line,
+                    a->core == b->core ? "" : ", another core",
+                    a_writes ? "writes" : "still reads", what_to_do(b, a, &sim->arena));
+}
+
+static void order(Look *b, const SpanAccess *a, bool a_writes, uint64_t from, uint64_t to)
+{
+    if (a->when == 0)
+        return;
+    b->h->pairs++;
+    if (finished(b, a) || hardware_orders(b, a, a_writes))
+        return;
+    if (!b->h->strict && compiler_inserts(b, a)) {
+        uint32_t *done = &b->h->core[b->core].pipe[b->r->pipe].done[a->pipe];
+        *done = a->when > *done ? a->when : *done;
+        b->h->inserted++;
+        return;
+    }
+    report(b, a, a_writes, from, to);
+}
+
+/* --- the accesses of one instruction --- */
+
+static uint32_t reader_slot(const Look *b, const SpanState *state)
+{
+    for (uint32_t i = 0; i < SPAN_READERS; i++)
+        if (state->reader[i].when == 0 ||
+            (state->reader[i].core == b->core && state->reader[i].pipe == b->r->pipe))
+            return i;
+    return 0;
+}
+
+static void visit(void *context, uint64_t from, uint64_t to, SpanState *state)
+{
+    Look *b = context;
+    /* Readers came after the writer: a write ordered after them is ordered after it. */
+    if (!b->write || state->reader[0].when == 0)
+        order(b, &state->writer, true, from, to);
+    if (!b->write) {
+        state->reader[reader_slot(b, state)] = b->me;
+        return;
+    }
+    for (uint32_t i = 0; i < SPAN_READERS; i++)
+        order(b, &state->reader[i], false, from, to);
+    memset(state, 0, sizeof *state);
+    state->writer = b->me;
+}
+
+/* Inputs are never written, so nothing can race on them. */
+static bool gm_matters(const Sim *sim, uint64_t byte)
+{
+    for (uint32_t i = 0; i < sim->gm.len; i++) {
+        const SimRegion *g = &sim->gm.at[i]->region;
+        if (byte >= g->base && byte - g->base < g->bytes)
+            return g->role != SIM_IN && g->role != SIM_TILING;
+    }
+    return false;
+}
+
+static void look_run(Look *b, uint64_t from, uint64_t to)
+{
+    if (b->space != NPU_GM) {
+        Spans *spans = &b->h->core[b->core].spans[b->space];
+        if (spans->at)
+            spans_visit(spans, from, to, visit, b);
+        return;
+    }
+    for (uint64_t page = from / PAGE; page <= (to - 1) / PAGE; page++)
+        spans_visit(page_of(b->h, page), from > page * PAGE ? from : page * PAGE,
+                    to < (page + 1) * PAGE ? to : (page + 1) * PAGE, visit, b);
+}
+
+static void look_access(Look *b, const SimAccess *a)
+{
+    b->space = a->space;
+    b->write = a->write;
+    b->bytes = a->run;
+    if (a->run == 0 || a->run > 1ull << 32)
+        return;
+    if (a->space == NPU_GM && !gm_matters(b->h->sim, a->at))
+        return;
+    for (uint32_t o = 0; o < a->outer && o < 65536; o++)
+        for (uint32_t i = 0; i < a->inner && i < 65536; i++) {
+            uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
+            look_run(b, from, from + a->run);
+        }
+}
+
+static uint8_t access_flags(const HazardCore *core, const Record *r)
+{
+    uint8_t flags = 0;
+    bool out = r->pipe == NPU_PIPE_MTE3 || r->pipe == NPU_PIPE_FIX;
+    if (core->atomic && out)
+        flags |= SPAN_ATOMIC;
+    if ((r->op == NPU_MMAD && r->n[3]) ||
+        ((r->op == NPU_FIXPIPE_GM || r->op == NPU_FIXPIPE_L1) && r->mask[1]))
+        flags |= SPAN_UNIT;
+    return flags;
+}
+
+static void look(Hazard *h, uint32_t index, const Record *r)
+{
+    HazardCore *core = &h->core[index];
+    SimAccess access[SIM_ACCESS_MOST];
+    uint32_t n = sim_accesses(r, core->va, access);
+    if (n == 0)
+        return;
+    if (r->pipe != NPU_PIPE_S)
+        learn(&core->pipe[r->pipe], &core->pipe[NPU_PIPE_S]);
+    Look b = {.h = h, .core = index, .r = r};
+    b.me = (SpanAccess){.when = core->issued.done[r->pipe] + 1, .line = r->line, .file = r->file,
+                        .op = r->op, .core = (uint16_t)index, .pipe = r->pipe,
+                        .flags = access_flags(core, r)};
+    for (int writes = 0; writes < 2; writes++) /* what it reads, then what it writes */
+        for (uint32_t i = 0; i < n; i++)
+            if (access[i].write == writes && access[i].space < NPU_SPACE_COUNT)
+                look_access(&b, &access[i]);
+    core->issued.done[r->pipe]++;
+}
+
+/* --- synchronisation inside a core --- */
+
+static void set_flag(HazardCore *core, const Record *r)
+{
+    if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
+        return;
+    Clock *flag = &core->flag[r->pipe][r->mode][r->n[0]];
+    *flag = core->pipe[r->pipe];
+    learn(flag, &core->pipe[NPU_PIPE_S]);
+    flag->done[r->pipe] = core->issued.done[r->pipe];
+}
+
+static void wait_flag(HazardCore *core, const Record *r)
+{
+    if (r->pipe < PIPES && r->mode < PIPES && r->n[0] < EVENTS)
+        learn(&core->pipe[r->mode], &core->flag[r->pipe][r->mode][r->n[0]]);
+}
+
+static void barrier(HazardCore *core, uint8_t which)
+{
+    for (uint32_t p = 0; p < PIPES; p++) {
+        if (which == NPU_PIPE_ALL)
+            learn(&core->pipe[p], &core->issued);
+        else if (p == which)
+            core->pipe[p].done[p] = core->issued.done[p];
+    }
+}
+
+/* --- between cores --- */
+
+static Clock *snapshot(Hazard *h, uint32_t index, uint8_t pipe)
+{
+    HazardCore *core = &h->core[index];
+    Clock *all = arena_array(&h->arena, Clock, h->cores);
+    for (uint32_t i = 0; core->others && i < h->cores; i++)
+        all[i] = core->others[i];
+    all[index] = core->pipe[pipe];
+    learn(&all[index], &core->pipe[NPU_PIPE_S]);
+    all[index].done[pipe] = core->issued.done[pipe];
+    return all;
+}
+
+static void take(Hazard *h, uint32_t index, const Clock *all)
+{
+    HazardCore *core = &h->core[index];
+    if (!core->others)
+        core->others = arena_array(&h->arena, Clock, h->cores);
+    for (uint32_t i = 0; i < h->cores; i++)
+        learn(&core->others[i], &all[i]);
+}
+
+static void push(Parcel *p, Clock *all)
+{
+    if (p->len < PENDING)
+        p->sent[p->len++] = all;
+}
+
+static Clock *pop(Parcel *p)
+{
+    if (p->len == 0)
+        return NULL;
+    Clock *first = p->sent[0];
+    memmove(p->sent, p->sent + 1, --p->len * sizeof *p->sent);
+    return first;
+}
+
+static bool partners(const Sim *sim, uint32_t a, uint32_t b, uint32_t mode)
+{
+    const SimCore *x = &sim->core[a].pub, *y = &sim->core[b].pub;
+    return x->aic == y->aic && (mode == 0 || x->block == y->block);
+}
+
+/* Everybody of the group has sent: one joined snapshot to all who will wait for it. */
+static void cross_set(Hazard *h, uint32_t index, const Record *r)
+{
+    uint32_t mode = r->mode, flag = r->n[0];
+    if (mode > 2 || flag > 15)
+        return;
+    push(&h->core[index].sent[mode][flag], snapshot(h, index, r->pipe < PIPES ? r->pipe : 0));
+    for (uint32_t i = 0; i < h->cores; i++)
+        if (partners(h->sim, index, i, mode) && h->core[i].sent[mode][flag].len == 0)
+            return;
+    Clock *joined = arena_array(&h->arena, Clock, h->cores);
+    for (uint32_t i = 0; i < h->cores; i++) {
+        Clock *part = partners(h->sim, index, i, mode) ? pop(&h->core[i].sent[mode][flag]) : NULL;
+        for (uint32_t k = 0; part && k < h->cores; k++)
+            learn(&joined[k], &part[k]);
+    }
+    const SimCore *me = &h->sim->core[index].pub;
+    for (uint32_t i = 0; i < h->cores; i++) {
+        const SimCore *c = &h->sim->core[i].pub;
+        bool told = mode == 2 ? c->block == me->block && c->aic != me->aic
+                              : partners(h->sim, index, i, mode);
+        if (told)
+            push(&h->core[i].ready[flag], joined);
+    }
+}
+
+static void cross_wait(Hazard *h, uint32_t index, const Record *r)
+{
+    Clock *all = r->n[0] < 16 ? pop(&h->core[index].ready[r->n[0]]) : NULL;
+    if (all)
+        take(h, index, all);
+}
+
+/* The first core through sees all the others standing at the same call. */
+static void sync_all(Hazard *h, uint32_t index, const Record *r)
+{
+    uint32_t which = r->mode & 1;
+    HazardCore *core = &h->core[index];
+    barrier(core, NPU_PIPE_ALL);
+    if (++core->sync_calls[which] > h->sync_epoch[which]) {
+        h->sync_epoch[which] = core->sync_calls[which];
+        Clock *all = arena_array(&h->arena, Clock, h->cores);
+        for (uint32_t i = 0; i < h->cores; i++)
+            if (which == 1 || partners(h->sim, index, i, 0))
+                all[i] = h->core[i].issued;
+        h->sync_snapshot[which] = all;
+    }
+    take(h, index, h->sync_snapshot[which]);
+}
+
+/* --- the observer --- */
+
+static void note_register(HazardCore *core, const Record *r)
+{
+    if (r->mode == REC_REG_ATOMIC)
+        core->atomic = (r->scalar & 0xFF) != REC_ATOMIC_NONE;
+    if (r->mode == REC_REG_VA && r->n[0] < 8)
+        for (uint32_t i = 0; i < 4; i++)
+            core->va[4 * r->n[0] + i] = r->operand[i].address;
+}
+
+static void open_core(Hazard *h, uint32_t index)
+{
+    const NpuChip *chip = h->sim->config.chip;
+    if (h->core[index].opened)
+        return;
+    h->core[index].opened = true;
+    for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++)
+        if (!h->core[index].spans[space].at && h->sim->core[index].memory[space].bytes)
+            spans_open(&h->core[index].spans[space], 0, npu_space_bytes(chip, space));
+}
+
+static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, const Record *r)
+{
+    Hazard *h = context;
+    HazardCore *c = &h->core[core];
+    (void)sim, (void)index;
+    open_core(h, core);
+    switch (r->op) {
+    case NPU_SET_FLAG: set_flag(c, r); break;
+    case NPU_WAIT_FLAG: wait_flag(c, r); break;
+    case NPU_BARRIER: barrier(c, r->mode); break;
+    case NPU_CROSS_SET: cross_set(h, core, r); break;
+    case NPU_CROSS_WAIT: cross_wait(h, core, r); break;
+    case NPU_SYNC_ALL: sync_all(h, core, r); break;
+    case NPU_SET_REGISTER: note_register(c, r); break;
+    default:
+        if (r->pipe < PIPES)
+            look(h, core, r);
+    }
+}
+
+Hazard *hazard_open(Sim *sim, bool strict)
+{
+    Hazard *h = heap_alloc(sizeof *h);
+    h->sim = sim;
+    h->strict = strict;
+    h->cores = sim->cores;
+    h->core = arena_array(&h->arena, HazardCore, h->cores);
+    sim_observe(sim, observe, h);
+    return h;
+}
+
+void hazard_close(Hazard *h)
+{
+    if (!h)
+        return;
+    for (uint32_t i = 0; i < h->cores; i++)
+        for (uint32_t space = 0; space < NPU_SPACE_COUNT; space++)
+            spans_close(&h->core[i].spans[space]);
+    for (uint32_t i = 0; i < h->page_cap; i++)
+        spans_close(&h->pages[i].spans);
+    heap_free(h->pages);
+    arena_drop(&h->arena);
+    heap_free(h);
+}
+
+void hazard_counts(const Hazard *hazard, uint64_t *pairs, uint64_t *inserted)
+{
+    *pairs = hazard->pairs;
+    *inserted = hazard->inserted;
+}

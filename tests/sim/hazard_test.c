@@ -1,0 +1,299 @@
+/* Races found from the records alone, whatever the order of this run. */
+#include "sim/hazard.h"
+#include "tests/sim/rig.h"
+
+static Record copy_in(uint64_t ub, uint64_t gm, uint32_t bytes, uint32_t line)
+{
+    Record r = {.op = NPU_COPY_GM_UB, .pipe = NPU_PIPE_MTE2, .n = {1, bytes}, .line = line};
+    r.operand[0].address = UB(ub);
+    r.operand[1].address = GM(gm);
+    return r;
+}
+
+static Record copy_out(uint64_t gm, uint64_t ub, uint32_t bytes, uint32_t line)
+{
+    Record r = {.op = NPU_COPY_UB_GM, .pipe = NPU_PIPE_MTE3, .n = {1, bytes}, .line = line};
+    r.operand[0].address = GM(gm);
+    r.operand[1].address = UB(ub);
+    return r;
+}
+
+static Record add(uint64_t d, uint64_t a, uint64_t b, uint32_t n, uint32_t line)
+{
+    Record r = rig_vec(NPU_ADD, NPU_DT_F32, d, a, b, n);
+    r.line = line;
+    return r;
+}
+
+static Record flag(uint16_t op, uint8_t from, uint8_t to, uint32_t id)
+{
+    return (Record){.op = op, .pipe = from, .mode = to, .n = {id}};
+}
+static void set_wait(Rig *rig, uint8_t from, uint8_t to, uint32_t id)
+{
+    rig_run(rig, flag(NPU_SET_FLAG, from, to, id));
+    rig_run(rig, flag(NPU_WAIT_FLAG, from, to, id));
+}
+static void barrier(Rig *rig, uint8_t pipe) { rig_run(rig, (Record){.op = NPU_BARRIER, .mode = pipe}); }
+
+typedef struct Watched {
+    Rig rig;
+    Hazard *hazard;
+} Watched;
+
+static Watched open_watched(SimKind kind, uint32_t blocks, bool strict)
+{
+    Watched w = {.rig = rig_open_kind(kind, blocks)};
+    w.hazard = hazard_open(w.rig.sim, strict);
+    return w;
+}
+static void close_watched(Watched *w)
+{
+    hazard_close(w->hazard);
+    rig_close(&w->rig);
+}
+
+/* Two tiles through one buffer; `missing` names the wait left out. */
+static const char *pipeline(const char *missing, bool strict, uint32_t *line, uint32_t *other)
+{
+    Watched w = open_watched(SIM_AIV, 1, strict);
+    Rig *rig = &w.rig;
+    for (uint32_t t = 0; t < 2; t++) {
+        if (t && strcmp(missing, "V_MTE2"))
+            rig_run(rig, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE2, 0));
+        rig_run(rig, copy_in(0, 4096 * t, 256, 10));
+        rig_run(rig, copy_in(256, 8192 + 4096 * t, 256, 11));
+        if (strcmp(missing, "MTE2_V"))
+            set_wait(rig, NPU_PIPE_MTE2, NPU_PIPE_V, 0);
+        if (t && strcmp(missing, "MTE3_V"))
+            rig_run(rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE3, NPU_PIPE_V, 0));
+        rig_run(rig, add(512, 0, 256, 64, 12));
+        if (strcmp(missing, "V_MTE2"))
+            rig_run(rig, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE2, 0));
+        if (strcmp(missing, "V_MTE3"))
+            set_wait(rig, NPU_PIPE_V, NPU_PIPE_MTE3, 0);
+        rig_run(rig, copy_out(16384 + 4096 * t, 512, 256, 13));
+        if (strcmp(missing, "MTE3_V"))
+            rig_run(rig, flag(NPU_SET_FLAG, NPU_PIPE_MTE3, NPU_PIPE_V, 0));
+    }
+    const char *code = rig_fault(rig);
+    *line = *code ? sim_fault(rig->sim, 0)->line : 0;
+    *other = *code ? sim_fault(rig->sim, 0)->other_line : 0;
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_a_full_pipeline_is_clean)
+{
+    uint32_t line, other;
+    CHECK_EQ_STR(pipeline("nothing", false, &line, &other), "");
+    CHECK_EQ_STR(pipeline("nothing", true, &line, &other), "");
+}
+
+T_TEST(hazard_every_missing_wait_is_found)
+{
+    uint32_t line, other;
+    for (int strict = 0; strict < 2; strict++) {
+        CHECK_EQ_STR(pipeline("MTE2_V", strict, &line, &other), "S050");
+        CHECK_EQ_INT(line, 12);
+        CHECK_EQ_STR(pipeline("V_MTE3", strict, &line, &other), "S050");
+        CHECK_EQ_INT(line, 13);
+        CHECK_EQ_INT(other, 12);
+        CHECK_EQ_STR(pipeline("V_MTE2", strict, &line, &other), "S051");
+        CHECK_EQ_INT(line, 10);
+        CHECK_EQ_STR(pipeline("MTE3_V", strict, &line, &other), "S051");
+        CHECK_EQ_INT(line, 12);
+        CHECK_EQ_INT(other, 13);
+    }
+}
+
+T_TEST(hazard_message_names_both_sides)
+{
+    Watched w = open_watched(SIM_AIV, 1, false);
+    rig_run(&w.rig, copy_in(0, 0, 256, 10));
+    rig_run(&w.rig, add(512, 0, 0, 64, 12));
+    const SimFault *f = sim_fault(w.rig.sim, 0);
+    REQUIRE(f != NULL);
+    CHECK_EQ_INT(sim_fault_row(f->code)->kind, SIM_KIND_RACE);
+    CHECK(strstr(f->message, "UB bytes 0 to 256") && strstr(f->message, "line 10"));
+    CHECK(strstr(f->message, "V has to wait for MTE2 (MTE2_V)"));
+    CHECK_EQ_INT(f->range[1].write, true);
+    close_watched(&w);
+}
+
+T_TEST(hazard_inside_a_pipe)
+{
+    for (int strict = 0; strict < 2; strict++) {
+        Watched w = open_watched(SIM_AIV, 1, strict);
+        rig_run(&w.rig, copy_in(0, 0, 256, 1));
+        set_wait(&w.rig, NPU_PIPE_MTE2, NPU_PIPE_V, 0);
+        rig_run(&w.rig, add(512, 0, 0, 64, 2));
+        rig_run(&w.rig, add(1024, 512, 512, 64, 3)); /* the compiler puts a barrier here */
+        CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S053" : "");
+        barrier(&w.rig, NPU_PIPE_V);
+        rig_run(&w.rig, add(2048, 1024, 1024, 64, 4));
+        CHECK_EQ_STR(rig_fault(&w.rig), "");
+        rig_run(&w.rig, add(0, 2048 + 256, 2048 + 256, 64, 5)); /* a write after a read is safe */
+        CHECK_EQ_STR(rig_fault(&w.rig), "");
+        rig_run(&w.rig, copy_in(8192, 0, 64, 6));
+        rig_run(&w.rig, copy_in(8192 + 32, 64, 64, 7)); /* overlapping copies: by hand, always */
+        CHECK_EQ_STR(rig_fault(&w.rig), "S053");
+        barrier(&w.rig, NPU_PIPE_MTE2);
+        rig_run(&w.rig, copy_in(8192, 0, 64, 8));
+        CHECK_EQ_STR(rig_fault(&w.rig), "");
+        close_watched(&w);
+    }
+}
+
+T_TEST(hazard_scalar_reads_are_the_compilers_business)
+{
+    for (int strict = 0; strict < 2; strict++) {
+        Watched w = open_watched(SIM_AIV, 1, strict);
+        Record dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+        rig_run(&w.rig, dup);
+        Record get = {.op = NPU_LOCAL_GET, .dtype = {0, NPU_DT_F32}, .line = 3};
+        get.operand[1].address = UB(0);
+        rig_run(&w.rig, get);
+        CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S050" : "");
+        Record set = {.op = NPU_LOCAL_SET, .dtype = {NPU_DT_F32}, .line = 4};
+        set.operand[0].address = UB(1024);
+        rig_run(&w.rig, set);
+        rig_run(&w.rig, add(2048, 1024, 1024, 1, 5));
+        CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S050" : "");
+        close_watched(&w);
+    }
+}
+
+T_TEST(hazard_barrier_all_orders_everything)
+{
+    Watched w = open_watched(SIM_AIV, 1, true);
+    rig_run(&w.rig, copy_in(0, 0, 256, 1));
+    barrier(&w.rig, NPU_PIPE_ALL);
+    rig_run(&w.rig, add(512, 0, 0, 64, 2));
+    barrier(&w.rig, NPU_PIPE_ALL);
+    rig_run(&w.rig, copy_out(0, 512, 256, 3));
+    RIG_CLEAN(&w.rig);
+    close_watched(&w);
+}
+
+T_TEST(hazard_in_core_through_gm)
+{
+    Watched w = open_watched(SIM_AIV, 1, false);
+    rig_run(&w.rig, copy_in(0, 0, 256, 1));
+    set_wait(&w.rig, NPU_PIPE_MTE2, NPU_PIPE_MTE3, 0);
+    rig_run(&w.rig, copy_out(4096, 0, 256, 2));
+    rig_run(&w.rig, copy_in(1024, 4096, 256, 3)); /* reads back without waiting */
+    CHECK_EQ_STR(rig_fault(&w.rig), "S050");
+    set_wait(&w.rig, NPU_PIPE_MTE3, NPU_PIPE_MTE2, 1);
+    rig_run(&w.rig, copy_in(2048, 4096, 256, 4));
+    CHECK_EQ_STR(rig_fault(&w.rig), "");
+    close_watched(&w);
+}
+
+static void on(Rig *rig, uint32_t core, Record r)
+{
+    size_t used;
+    sim_feed(rig->sim, core, &r, 1, &used);
+}
+
+/* Core 0 writes a workspace, core 1 reads it. */
+static const char *exchange(const char *how)
+{
+    Watched w = open_watched(SIM_AIV, 2, false);
+    Rig *rig = &w.rig;
+    Record all = {.op = NPU_SYNC_ALL}, dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+    on(rig, 0, dup);
+    on(rig, 0, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+    on(rig, 0, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+    on(rig, 0, copy_out(4096, 0, 256, 5));
+    if (strcmp(how, "sync") == 0) {
+        on(rig, 0, all);
+        on(rig, 1, all);
+        on(rig, 0, all);
+    }
+    if (strcmp(how, "flag") == 0) {
+        Record set = {.op = NPU_CROSS_SET, .pipe = NPU_PIPE_MTE3, .mode = 0, .n = {2}};
+        on(rig, 0, set);
+        on(rig, 1, set);
+        on(rig, 1, (Record){.op = NPU_CROSS_WAIT, .mode = 0, .n = {2}});
+    }
+    if (strcmp(how, "early flag") == 0) { /* set on a pipe that does not wait for the copy */
+        Record set = {.op = NPU_CROSS_SET, .pipe = NPU_PIPE_S, .mode = 0, .n = {2}};
+        on(rig, 0, set);
+        on(rig, 1, set);
+        on(rig, 1, (Record){.op = NPU_CROSS_WAIT, .mode = 0, .n = {2}});
+    }
+    on(rig, 1, copy_in(0, 4096, 256, 6));
+    const char *code = rig_fault(rig);
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_between_cores)
+{
+    CHECK_EQ_STR(exchange("nothing"), "S054");
+    CHECK_EQ_STR(exchange("sync"), "");
+    CHECK_EQ_STR(exchange("flag"), "");
+    CHECK_EQ_STR(exchange("early flag"), "S054");
+}
+
+T_TEST(hazard_two_cores_on_one_output)
+{
+    for (int atomic = 0; atomic < 2; atomic++) {
+        Watched w = open_watched(SIM_AIV, 2, false);
+        for (uint32_t core = 0; core < 2; core++) {
+            on(&w.rig, core, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
+            on(&w.rig, core, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+            on(&w.rig, core, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+            if (atomic)
+                on(&w.rig, core, rig_register(REC_REG_ATOMIC, REC_ATOMIC_ADD | NPU_DT_F32 << 8));
+            on(&w.rig, core, copy_out(core * 128, 0, 256, 5)); /* half of it shared */
+        }
+        CHECK_EQ_STR(rig_fault(&w.rig), atomic ? "" : "S054");
+        if (!atomic)
+            CHECK_EQ_INT(sim_fault(w.rig.sim, 0)->range[0].to - sim_fault(w.rig.sim, 0)->range[0].from, 128);
+        close_watched(&w);
+    }
+}
+
+T_TEST(hazard_neighbouring_bytes_do_not_race)
+{
+    Watched w = open_watched(SIM_AIV, 2, true);
+    for (uint32_t core = 0; core < 2; core++) {
+        on(&w.rig, core, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
+        on(&w.rig, core, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+        on(&w.rig, core, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+        Record r = {.op = NPU_PAD_UB_GM, .pipe = NPU_PIPE_MTE3, .n = {1, 13}, .dtype = {NPU_DT_U8, NPU_DT_U8}};
+        r.operand[0].address = GM(13 * core);
+        r.operand[1].address = UB(0);
+        on(&w.rig, core, r);
+    }
+    RIG_CLEAN(&w.rig);
+    uint64_t pairs, inserted;
+    hazard_counts(w.hazard, &pairs, &inserted);
+    CHECK(pairs > 0 && inserted == 0);
+    close_watched(&w);
+}
+
+T_TEST(hazard_small_products_need_a_barrier)
+{
+    for (uint32_t m = 16; m <= 160; m += 144) {
+        Watched w = open_watched(SIM_AIC, 1, false);
+        Record fill = {.op = NPU_FILL, .pipe = NPU_PIPE_MTE1, .dtype = {NPU_DT_F16}, .n = {1, 20}};
+        fill.operand[0].address = rec_address(NPU_L0A, 0);
+        rig_run(&w.rig, fill);
+        fill.operand[0].address = rec_address(NPU_L0B, 0);
+        rig_run(&w.rig, fill);
+        set_wait(&w.rig, NPU_PIPE_MTE1, NPU_PIPE_M, 0);
+        Record mm = {.op = NPU_MMAD, .pipe = NPU_PIPE_M, .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                     .n = {m, 16, 16}, .mode = 1};
+        mm.operand[0].address = rec_address(NPU_L0C, 0);
+        mm.operand[1].address = rec_address(NPU_L0A, 0);
+        mm.operand[2].address = rec_address(NPU_L0B, 0);
+        rig_run(&w.rig, mm);
+        mm.mode = 0;
+        rig_run(&w.rig, mm);
+        CHECK_EQ_STR(rig_fault(&w.rig), m == 16 ? "S053" : "");
+        close_watched(&w);
+    }
+}
