@@ -22,7 +22,7 @@ const char *c_text(CWriter *w, IrExprId e)
     w->out = &text;
     c_expr(w, e);
     w->out = out;
-    const char *copy = buf_take(&text, w->p->arena);
+    const char *copy = buf_take(&text, w->scratch);
     buf_free(&text);
     return copy;
 }
@@ -36,7 +36,7 @@ static bool is_field(const CWriter *w, const IrVar *v)
 const char *c_var(CWriter *w, IrVarId var)
 {
     const IrVar *v = &w->p->vars.at[var];
-    char *name = str_format(w->p->arena, "%s%s_%u", is_field(w, v) ? "k->" : "", v->name, var);
+    char *name = str_format(w->scratch, "%s%s_%u", is_field(w, v) ? "k->" : "", v->name, var);
     for (char *c = name; *c; c++)
         if (*c == '.')
             *c = '_';
@@ -105,7 +105,7 @@ static const char *tensor_name(const CWriter *w, uint32_t tensor)
 
 static void of_tensor(CWriter *w, const IrExpr *e)
 {
-    const char *from = w->k ? "k->" : "gm_", *name = tensor_name(w, e->of.tensor);
+    const char *from = w->k ? "k->t_" : "gm_", *name = tensor_name(w, e->of.tensor);
     if (e->op == IR_E_PRESENT)
         buf_printf(w->out, "(%s%s.data != NULL)", from, name);
     else if (e->op == IR_E_LIST_LEN)

@@ -9,12 +9,13 @@ typedef struct CWriter {
     Buf *out;
     const IrKernel *k; /* NULL: in the host */
     uint32_t kernel;
+    Arena *scratch;
     int depth;
 } CWriter;
 
 void c_line(CWriter *w, const char *format, ...) ATTR_PRINTF(2, 3); /* indented, with newline */
 void c_expr(CWriter *w, IrExprId e);
-/* The expression as text, in the program's arena. */
+/* The expression as text, in the writer's arena. */
 const char *c_text(CWriter *w, IrExprId e);
 const char *c_var(CWriter *w, IrVarId var); /* "tile_7" */
 void c_string(Buf *out, const char *text);  /* a C string literal */

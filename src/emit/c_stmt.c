@@ -42,7 +42,7 @@ static void view_of(CWriter *w, const char *name, const char *buffer, const IrVi
 
 void c_view(CWriter *w, const char *name, const IrView *v)
 {
-    view_of(w, name, str_format(w->p->arena, "b_%s", w->k->buffers.at[v->buffer].name), v);
+    view_of(w, name, str_format(w->scratch, "b_%s", w->k->buffers.at[v->buffer].name), v);
 }
 
 /* ---- GM ---- */
@@ -60,7 +60,7 @@ static const char *stride_text(CWriter *w, const char *gm, uint32_t axis, uint32
     buf_puts(&out, axis + 1 == rank ? "1" : "");
     for (uint32_t i = axis + 1; i < rank; i++)
         buf_printf(&out, "%s%s.dims[%u]", i > axis + 1 ? " * " : "", gm, i);
-    const char *text = buf_take(&out, w->p->arena);
+    const char *text = buf_take(&out, w->scratch);
     buf_free(&out);
     return text;
 }
@@ -69,8 +69,8 @@ static Mapping map_access(CWriter *w, const IrAccess *a)
 {
     const char *name = w->k->tensors.at[a->tensor].name;
     Mapping m = {.rows = "1", .cols = "1", .row_stride = "0", .col_stride = "0"};
-    m.gm = a->item ? str_format(w->p->arena, "k->%s.items[%s]", name, c_text(w, a->item))
-                   : str_format(w->p->arena, "k->%s", name);
+    m.gm = a->item ? str_format(w->scratch, "k->t_%s.items[%s]", name, c_text(w, a->item))
+                   : str_format(w->scratch, "k->t_%s", name);
     m.contiguous = true;
     Buf base = {0};
     for (uint32_t i = 0; i < a->rank; i++) {
@@ -86,7 +86,7 @@ static Mapping map_access(CWriter *w, const IrAccess *a)
         m.col_stride = stride;
         m.contiguous = last;
     }
-    m.base = base.len ? buf_take(&base, w->p->arena) : "0";
+    m.base = base.len ? buf_take(&base, w->scratch) : "0";
     buf_free(&base);
     return m;
 }
@@ -125,7 +125,8 @@ static const char *gm_element(const Mapping *m, int64_t width, Arena *arena)
 
 static void pad_rest(CWriter *w, const IrStmt *s)
 {
-    const char *kind = c_is_wide(s->dst.dtype) ? "sti" : "st", *name = dtype_name(s->dst.dtype);
+    const char *kind = dtype_is_float(s->dst.dtype) ? "st" : "sti",
+               *name = dtype_name(s->dst.dtype);
     each_element(w, "d.rows", "d.cols");
     c_line(w, "if (r >= rows || i >= cols)");
     c_line(w, "    %s_%s(&d, r, i, %s);", kind, name, c_text(w, s->pad));
@@ -165,13 +166,12 @@ static void copy_views(CWriter *w, const IrStmt *s)
     close_brace(w);
 }
 
-static const char *merge_text(CWriter *w, const IrStmt *s, DType d)
+static const char *merge_text(const IrStmt *s, DType d)
 {
     bool wide = c_is_wide(d);
     const char *add = wide ? "wadd(x, y)" : "x + y";
     const char *max = wide ? "imax(x, y)" : "fmax_nan(x, y)";
     const char *min = wide ? "imin(x, y)" : "fmin_nan(x, y)";
-    (void)w;
     return s->atomic == IR_ADD ? add : s->atomic == IR_MAX ? max : min;
 }
 
@@ -184,13 +184,12 @@ static void store_merged(CWriter *w, const IrStmt *s, const Mapping *m, DType to
         open_brace(w);
     }
     each_element(w, "rows", "cols");
-    c_line(w, "const Tile e = {%s, 0, 1, 1};",
-           gm_element(m, (int64_t)dtype_bytes(to), w->p->arena));
+    c_line(w, "const Tile e = {%s, 0, 1, 1};", gm_element(m, (int64_t)dtype_bytes(to), w->scratch));
     if (s->atomic == IR_PLAIN) {
         c_line(w, "st_%s(&e, 0, 0, ld_%s(&a, r, i));", name, dtype_name(s->src[0].dtype));
     } else {
         c_line(w, "const %s x = ld%s_%s(&e, 0, 0), y = ld%s_%s(&a, r, i);", type, i, name, i, name);
-        c_line(w, "st%s_%s(&e, 0, 0, %s);", i, name, merge_text(w, s, to));
+        c_line(w, "st%s_%s(&e, 0, 0, %s);", i, name, merge_text(s, to));
     }
     end_each(w);
     if (s->atomic != IR_PLAIN)
@@ -244,7 +243,7 @@ static void transfer(CWriter *w, const IrStmt *s)
     const char *name = w->k->buffers.at[channel->buffer].name;
     DType from = s->src[0].dtype, to = s->dst.dtype;
     open_brace(w);
-    c_line(w, "Channel *const c = &channels[core].%s;", name);
+    c_line(w, "Channel *const c = &channels[core].c_%s;", name);
     c_line(w, "const Buffer slot = channel_slot(c, %d);", send);
     view_of(w, send ? "d" : "a", "slot", channel);
     c_view(w, send ? "a" : "d", send ? &s->src[0] : &s->dst);
@@ -284,7 +283,7 @@ static void loop_bounds(CWriter *w, const IrStmt *s, uint32_t id)
 /* The variables of axis i, whose piece number is `k`. */
 static void bind_axis(CWriter *w, const IrAxis *a, uint32_t id, uint32_t i, const char *k)
 {
-    Arena *arena = w->p->arena;
+    Arena *arena = w->scratch;
     declare(w, a->range.start, str_format(arena, "lo%u_%u + (%s) * by%u_%u", id, i, k, id, i));
     if (!a->tile)
         return;
@@ -325,10 +324,10 @@ static void open_loop(CWriter *w, const IrStmt *s, uint32_t id)
 
 static void bind_items(CWriter *w, const IrStmt *s, uint32_t id)
 {
-    Arena *arena = w->p->arena;
+    Arena *arena = w->scratch;
     const char *rest = str_format(arena, "j%u", id);
     if (s->loop == IR_LOOP_MINE_LIST) {
-        const char *list = str_format(arena, "k->%s", w->k->tensors.at[s->list].name);
+        const char *list = str_format(arena, "k->t_%s", w->k->tensors.at[s->list].name);
         c_line(w, "int64_t item%u;", id);
         c_line(w, "const int64_t piece%u = list_find(&%s, by%u, j%u, &item%u);", id, list, id, id,
                id);
@@ -353,7 +352,7 @@ static void loop(CWriter *w, const IrStmt *s, uint32_t id)
     open_brace(w);
     if (s->loop == IR_LOOP_MINE_LIST) {
         c_line(w, "const int64_t by%u = %s;", id, c_text(w, s->axes[1].tile));
-        c_line(w, "const int64_t total%u = list_pieces(&k->%s, by%u);", id,
+        c_line(w, "const int64_t total%u = list_pieces(&k->t_%s, by%u);", id,
                w->k->tensors.at[s->list].name, id);
     } else {
         loop_bounds(w, s, id);
@@ -369,7 +368,7 @@ static void loop(CWriter *w, const IrStmt *s, uint32_t id)
 
 static void share(CWriter *w, const IrStmt *s, uint32_t id)
 {
-    Arena *arena = w->p->arena;
+    Arena *arena = w->scratch;
     c_line(w, "const int64_t all%u = imax(0, %s), unit%u = %s;", id, c_text(w, s->axes[0].hi), id,
            c_text(w, s->align));
     c_line(w, "const int64_t blocks%u = pieces(0, all%u, unit%u);", id, id, id);
@@ -466,7 +465,7 @@ static void arguments_struct(CWriter *w, uint32_t index)
     for (uint32_t i = 0; i < w->k->tensors.len; i++) {
         const IrTensor *t = &w->k->tensors.at[i];
         bool list = t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
-        c_line(w, "    %s %s;", list ? "GmList" : "Gm", t->name);
+        c_line(w, "    %s t_%s;", list ? "GmList" : "Gm", t->name);
     }
     for (uint32_t i = 1; i < p->vars.len; i++) {
         const IrVar *v = &p->vars.at[i];
@@ -479,7 +478,7 @@ static void arguments_struct(CWriter *w, uint32_t index)
     c_line(w, "typedef struct Channels%u {", index);
     for (uint32_t i = 0; i < w->k->buffers.len; i++)
         if (w->k->buffers.at[i].memory == IR_CHANNEL)
-            c_line(w, "    Channel %s;", w->k->buffers.at[i].name);
+            c_line(w, "    Channel c_%s;", w->k->buffers.at[i].name);
     c_line(w, "    int unused;");
     c_line(w, "} Channels%u;\n", index);
 }
@@ -504,12 +503,12 @@ static void make_channels(CWriter *w, uint32_t index)
     for (uint32_t i = 0; i < w->k->buffers.len; i++) {
         const IrBuffer *b = &w->k->buffers.at[i];
         if (b->memory == IR_CHANNEL)
-            c_line(w, "channel_new(&c->%s, pool, %s, %s, %lld, %s);", b->name, rows_of(w, b),
+            c_line(w, "channel_new(&c->c_%s, pool, %s, %s, %lld, %s);", b->name, rows_of(w, b),
                    c_text(w, b->shape[b->rank - 1]), width_of(b),
                    b->depth ? c_text(w, b->depth) : "1");
     }
     close_brace(w);
-    c_line(w, "");
+    buf_char(w->out, '\n');
 }
 
 static void locals(CWriter *w, uint32_t index)
@@ -557,6 +556,6 @@ void c_kernel(CWriter *w, uint32_t index)
     c_block(w, &w->k->body);
     c_line(w, "drop(&pool);");
     close_brace(w);
-    c_line(w, "");
+    buf_char(w->out, '\n');
     w->k = NULL;
 }
