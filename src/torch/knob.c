@@ -1,12 +1,13 @@
-/* Finds the integers of a file that say sizes: literals in module-level assignments, and in the
- * functions that make the inputs and the constructor's arguments. */
+/* Finds the integers of a file that say sizes: literals in module-level assignments, in the
+ * functions that make the inputs and the constructor's arguments, and, as a last resort for
+ * scaling, those inside its classes. */
 #include "torch/knob.h"
 
 typedef struct Finder {
     Arena *arena;
     KnobList *knobs;
     const char *prefix;
-    bool named;
+    bool named, deep;
     uint32_t count;  /* literals seen under this prefix */
     bool several;    /* the prefix alone does not tell them apart */
     int depth;
@@ -20,9 +21,20 @@ static void add_knob(Finder *f, const Py *literal)
     else if (f->several)
         name = str_format(f->arena, "%s[%u]", f->prefix, f->count);
     f->count++;
-    KnobEntry entry = {.literal = literal, .named = f->named,
+    KnobEntry entry = {.literal = literal, .named = f->named, .deep = f->deep,
                        .knob = {name, literal->i, literal->i, literal->at}};
     vec_push(f->arena, &f->knobs->all, entry);
+}
+
+/* A constructor's default, under the class's and its own name. */
+static void find_default(Finder *f, const Py *param)
+{
+    Finder inner = *f;
+    inner.prefix = str_format(f->arena, "%s.%.*s", f->prefix, STR_ARG(param->text));
+    inner.named = true;
+    inner.several = false;
+    if (param->a->i >= 8)
+        add_knob(&inner, param->a);
 }
 
 static void find_in(Finder *f, const Py *e)
@@ -31,9 +43,12 @@ static void find_in(Finder *f, const Py *e)
         f->depth -= e ? 1 : 0;
         return;
     }
-    if (e->kind == PY_INT)
+    bool counts = !f->deep || e->i >= 16;
+    if (e->kind == PY_INT && counts)
         add_knob(f, e);
-    else if (e->kind != PY_INDEX) {
+    else if (e->kind == PY_PARAM && f->deep && e->a && e->a->kind == PY_INT)
+        find_default(f, e);
+    else if (e->kind != PY_INDEX && e->kind != PY_INT) {
         find_in(f, e->a);
         find_in(f, e->b);
         find_in(f, e->c);
@@ -79,6 +94,15 @@ static void find_knobs(Arena *arena, const Py *module, KnobList *knobs)
             f.prefix = str_dup(arena, s->text);
             find_in(&f, s->a);
         }
+    }
+    for (uint32_t i = 0; i < module->kids.len; i++) {
+        const Py *s = module->kids.at[i];
+        if (s->kind != PY_CLASS)
+            continue;
+        f.named = false;
+        f.deep = true;
+        f.prefix = str_dup(arena, s->text);
+        find_in(&f, s->a);
     }
 }
 

@@ -10,6 +10,7 @@ typedef struct KnobEntry {
     const Py *literal;
     bool pinned; /* set by the caller: scaling leaves it alone */
     bool named;  /* at module level, under a name of its own */
+    bool deep;   /* inside a class: scaled only when the others do not suffice */
 } KnobEntry;
 
 typedef struct KnobList {

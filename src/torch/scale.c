@@ -2,8 +2,8 @@
  *
  * The integers of the file (knobs) are halved in turn, the largest first; a step is kept when
  * the file still reads and costs less. Constants that must agree (a weight's rows and an input's
- * columns) fail alone and are then tried together. First only sizes of 8 and more move, and the
- * graph must keep its nodes; if that is not enough, smaller ones and the graph may change too.
+ * columns) fail alone and are then tried together. First only the constants outside classes move,
+ * then those inside too, at last to very small sizes; until then the graph keeps its nodes.
  * `fuzz` starts from the small sizes and draws odd ones. */
 #include "torch/knob.h"
 
@@ -23,7 +23,7 @@ typedef struct Scaler {
     int stage;
 } Scaler;
 
-enum { MAX_TRIALS = 1500, STAGES = 3 };
+enum { MAX_TRIALS = 1500, STAGES = 4 };
 
 bool torch_scale_from_name(Str name, TorchScale *scale)
 {
@@ -73,14 +73,17 @@ static bool measure(Scaler *s, double *cost, uint32_t *nodes)
     return good;
 }
 
-/* A small least size, so that shapes stay telling; later stages go lower. */
-static int64_t floor_of(int stage) { return stage == 0 ? 4 : stage == 1 ? 2 : 1; }
-
+/* A small least size, so that shapes stay telling: large sizes stay at 8, then at 4; only the
+ * last stage goes down to 2. */
 static bool movable(const Scaler *s, const KnobEntry *entry)
 {
-    static const int64_t least[STAGES] = {8, 5, 2};
-    return !entry->pinned && entry->knob.value >= least[s->stage] && entry->knob.value / 2 >= floor_of(s->stage);
+    int64_t large = entry->knob.original >= 64 ? 8 : 4;
+    int64_t floor = s->stage == 0 ? large : s->stage < 3 ? 4 : 2;
+    return !entry->pinned && (!entry->deep || s->stage > 0) && entry->knob.value / 2 >= floor;
 }
+
+/* How much a step must gain to be kept. */
+static double gain_of(int stage) { return stage == 0 ? 0.98 : stage == 1 ? 0.95 : 0.9; }
 
 static int64_t halved(int64_t value) { return value % 2 ? value / 2 + 1 : value / 2; }
 
@@ -99,8 +102,8 @@ static bool try_set(Scaler *s, const uint8_t *set)
     }
     double cost;
     uint32_t nodes;
-    if (any && s->trials < MAX_TRIALS && measure(s, &cost, &nodes) && cost < s->cost * 0.999 &&
-        (s->stage > 1 || nodes == s->nodes)) {
+    if (any && s->trials < MAX_TRIALS && measure(s, &cost, &nodes) && cost < s->cost * gain_of(s->stage) &&
+        (s->stage == 3 || nodes == s->nodes)) {
         s->cost = cost;
         return true;
     }
@@ -211,7 +214,7 @@ static void draw_odd(Scaler *s)
     uint32_t nodes;
     for (uint32_t i = 0; i < s->knobs.all.len; i++) {
         KnobEntry *entry = &s->knobs.all.at[i];
-        if (entry->pinned || entry->knob.original < 8)
+        if (entry->pinned || entry->deep || entry->knob.original < 8)
             continue;
         for (uint64_t n = 0; n < TRIES && s->trials < MAX_TRIALS; n++) {
             int64_t old = entry->knob.value;
@@ -228,8 +231,8 @@ static void draw_odd(Scaler *s)
 static void set_budget(Scaler *s, TorchScale scale)
 {
     bool medium = scale == SCALE_MEDIUM;
-    s->budget_bytes = medium ? 0x1p29 : 0x1p22;
-    s->budget_flops = medium ? 2e10 : 4e7;
+    s->budget_bytes = medium ? 0x1p29 : 0x1p24;
+    s->budget_flops = medium ? 2e10 : 2e8;
 }
 
 TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source, const TorchOptions *options,
