@@ -562,6 +562,7 @@ static void print_inference(Host *h)
     pen_line(pen, "{");
     pen->depth++;
     print_shapes(h, true);
+    print_attrs(h);
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         if (!operand_is_output(t))

@@ -197,10 +197,12 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
                  ex(b, s->repeat));
         break;
     case ASC_F_SORT:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->b), ex(b, s->repeat));
+        pen_line(pen, "AscendC::%s<%s, true>(%s, %s, %s, %s, %s);", n, cxx_type(s->dst.dtype), d, ref(b, &s->a),
+                 ref(b, &s->b), ref(b, &s->c), ex(b, s->repeat));
         break;
-    case ASC_F_MOVE: pen_line(pen, "AscendC::%s(%s, %s, %s);", n, d, ref(b, &s->a), ex(b, s->count)); break;
-    case ASC_F_MERGE: break;
+    case ASC_F_EXTRACT:
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->b), ref(b, &s->a), ex(b, s->repeat));
+        break;
     }
 }
 

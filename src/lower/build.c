@@ -5,11 +5,13 @@
 const AscApiRow asc_apis[ASC_API_COUNT] = {
 #define B(dtype) (1u << DT_##dtype)
 #define PAGE(page) "cannmirror/asc-devkit docs/zh/api/SIMD-API/基础API/Memory矢量计算/" page
+#define HIGH(page) "cannmirror/asc-devkit docs/zh/api/SIMD-API/高阶API/" page
 #define CALL(id, text, isa, form_, dtypes_, source_) \
     [ASC_##id] = {text, NPU_##isa, ASC_F_##form_, dtypes_, source_},
 #include "lower/call.def"
 #undef CALL
 #undef PAGE
+#undef HIGH
 #undef B
 };
 
