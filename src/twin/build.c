@@ -356,7 +356,7 @@ static const char *runtime_object(Build *b)
     Words words = {0};
     add_word(b, &words, b->places->compiler);
     const char *const rest[] = {"-O2", "-w", "-D_GNU_SOURCE", "-I", in_home(b, "twin/include"),
-                                "-I", in_home(b, "src"), "-I", b->places->home, "-x",
+                                "-I", in_home(b, "twin/include/host"), "-I", in_home(b, "src"), "-I", b->places->home, "-x",
                                 b->unit->host ? "c++" : "c", b->unit->host ? "-std=c++17" : "-std=c17",
                                 "-c", in_home(b, runtime_source(b)), "-o", made, NULL};
     add_words(b, &words, rest);

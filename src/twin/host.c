@@ -214,8 +214,6 @@ TwinHost *twin_host_compile(Arena *arena, const TwinHostSource *source, const Tw
     if (!twin_places_find(arena, options, &places, verdict))
         return NULL;
     VEC(BuildText) texts = {0};
-    BuildText entry = {.text = STR("#include \"acraft/host/entry.cpp\"\n"), .shown = "entry.cpp"};
-    vec_push(arena, &texts, entry);
     for (uint32_t i = 0; i < source->file_count; i++) {
         BuildText text = {.text = marked_text(arena, &source->files[i]),
                           .shown = source->files[i].path};

@@ -237,9 +237,12 @@ static bool read_inferred(Arena *arena, Str answer, TwinTensor *outputs, uint32_
         return refuse(arena, "shape inference gave nothing", verdict);
     memcpy(inferred, answer.at, sizeof *inferred);
     inferred->error[sizeof inferred->error - 1] = 0;
-    if (inferred->code != 0)
-        return refuse(arena, inferred->error[0] ? inferred->error : "shape inference failed",
-                      verdict);
+    if (inferred->code != 0) {
+        verdict_fail(verdict, VERDICT_BAD_TILING, STAGE_TILING,
+                     str_format(arena, "%s; give the outputs' types and shapes",
+                                inferred->error[0] ? inferred->error : "shape inference failed"));
+        return false;
+    }
     for (uint32_t i = 0; i < count && i < HOST_MOST_OUTPUTS; i++) {
         const AcraftHostTensor *from = &inferred->outputs[i];
         if (from->rank < 0 || from->rank > TWIN_MOST_DIMS ||

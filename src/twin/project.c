@@ -177,6 +177,43 @@ static bool name_known(const TwinOpTensors *declared, const char *name)
     return false;
 }
 
+static bool gives_output(const CaseRun *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->kase->tensor_count; i++)
+        if (c->kase->tensors[i].role == SIM_OUT && alike(c->kase->tensors[i].name, name))
+            return true;
+    return false;
+}
+
+/* An operator without outputs, or with an output of an input's name, works in place. */
+static void mark_in_place(CaseRun *c)
+{
+    for (uint32_t i = 0; i < c->kase->tensor_count; i++) {
+        TwinTensor *tensor = &c->kase->tensors[i];
+        if (tensor->role != SIM_IN)
+            continue;
+        bool twice = name_known(&c->op->outputs, tensor->name) && !gives_output(c, tensor->name);
+        if (twice || !c->op->outputs.len)
+            tensor->role = SIM_INOUT;
+    }
+}
+
+static void add_given(CaseRun *c, uint32_t declared, const TwinTensor *tensor, bool output)
+{
+    TwinHostTensor one = {.declared = declared, .tensor = tensor};
+    if (output)
+        vec_push(c->arena, &c->outputs, one);
+    else
+        vec_push(c->arena, &c->inputs, one);
+}
+
+/* An output may also be the tensor that the input of its name writes in place. */
+static bool fits(const TwinTensor *tensor, const char *declared, bool output)
+{
+    bool right_side = output ? tensor->role != SIM_IN : tensor->role != SIM_OUT;
+    return right_side && alike(tensor->name, declared);
+}
+
 /* Tensors of one role that no definition names are taken in order. */
 static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
 {
@@ -184,26 +221,17 @@ static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
     for (uint32_t d = 0; d < declared->len; d++) {
         bool found = false;
         for (uint32_t i = 0; i < c->kase->tensor_count; i++) {
-            TwinTensor *tensor = &c->kase->tensors[i];
-            if ((tensor->role == SIM_OUT) != output || !alike(tensor->name, declared->at[d].name))
+            if (!fits(&c->kase->tensors[i], declared->at[d].name, output))
                 continue;
+            add_given(c, d, &c->kase->tensors[i], output);
             found = true;
-            TwinHostTensor one = {.declared = d, .tensor = tensor};
-            if (output)
-                vec_push(c->arena, &c->outputs, one);
-            else
-                vec_push(c->arena, &c->inputs, one);
         }
         for (; !found && next < c->kase->tensor_count; next++) {
-            TwinTensor *tensor = &c->kase->tensors[next];
+            const TwinTensor *tensor = &c->kase->tensors[next];
             if ((tensor->role == SIM_OUT) != output || name_known(declared, tensor->name))
                 continue;
+            add_given(c, d, tensor, output);
             found = true;
-            TwinHostTensor one = {.declared = d, .tensor = tensor};
-            if (output)
-                vec_push(c->arena, &c->outputs, one);
-            else
-                vec_push(c->arena, &c->inputs, one);
         }
     }
 }
@@ -274,7 +302,7 @@ static void set_output_dtypes(const CaseRun *c, int column, TwinTensor *outputs)
 static bool infer_outputs(CaseRun *c, TwinTensors *made)
 {
     uint32_t count = c->op->outputs.len;
-    if (c->outputs.len)
+    if (c->outputs.len || !count)
         return true;
     TwinTensor *list = arena_array(c->arena, TwinTensor, count + 1);
     for (uint32_t i = 0; i < count; i++) {
@@ -383,6 +411,17 @@ static TwinKernel *compile_case(CaseRun *c)
 
 typedef VEC(TwinArg) ArgList;
 
+/* Index of a tensor among those of the launch; it stands there once even when it is both input
+ * and output. */
+static uint32_t launch_index(CaseRun *c, const TwinTensor *tensor)
+{
+    for (uint32_t i = 0; i < c->tensors.len; i++)
+        if (c->tensors.at[i].data == tensor->data && tensor->role == SIM_INOUT)
+            return i;
+    vec_push(c->arena, &c->tensors, *tensor);
+    return c->tensors.len - 1;
+}
+
 /* All tensors of one declaration, one behind the other, become one argument. */
 static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTensor *given,
                      uint32_t count, ArgList *args)
@@ -392,7 +431,8 @@ static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTe
         for (uint32_t i = 0; i < count; i++) {
             if (given[i].declared != d)
                 continue;
-            vec_push(c->arena, &c->tensors, *given[i].tensor);
+            uint32_t index = launch_index(c, given[i].tensor);
+            arg.index = arg.count ? arg.index : index;
             arg.count++;
         }
         if (declared->at[d].need == TWIN_DYNAMIC)
@@ -432,6 +472,7 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
     *run = (TwinRun){0};
     if (!choose_op(&c))
         return false;
+    mark_in_place(&c);
     collect(&c, &c.op->inputs, false);
     collect(&c, &c.op->outputs, true);
     if (!check_inputs(&c) || !infer_outputs(&c, outputs))

@@ -1,6 +1,8 @@
-/* The runtime of a host program: main for an operator's op_host code. In: a word that says what is
+/* The runtime of a host program: main for an operator's op_host code, and the C ABI it answers
+ * through (acraft/host/entry.cpp), in one object that is compiled once. In: a word that says what is
  * wanted and a request (twin/rt/host_share.h). Out: the answer, through its own descriptor, since
  * the operator's code may print. */
+#include "acraft/host/entry.cpp"
 #include "twin/rt/host_share.h"
 
 #include <cstdlib>
