@@ -7,7 +7,7 @@
 enum { MAX_SPATIAL = 3, BLOCK = 8 /* f32 in 32 bytes */ };
 
 typedef struct Pool {
-    bool max;
+    bool max, ceil;
     int rank; /* spatial */
     int64_t kernel[MAX_SPATIAL], stride[MAX_SPATIAL], pad[MAX_SPATIAL], dilation[MAX_SPATIAL];
     int64_t divisor;
@@ -51,10 +51,11 @@ static const char *read_pool(const Graph *g, const Node *node, Pool *p)
         p->dilation[i] = attr_at(node, AT_DILATION, i, 1);
         p->divisor *= p->kernel[i];
     }
+    p->ceil = node_bool(node, AT_CEIL);
     bool padded = p->pad[0] || p->pad[p->rank - 1];
     if (!p->max && padded && !node_bool(node, AT_COUNT_PAD))
         return "a mean that leaves padding out is not planned";
-    if (!p->max && node_bool(node, AT_CEIL))
+    if (!p->max && p->ceil)
         return "a mean with ceil mode is not planned";
     p->divisor = node_int(node, AT_DIVISOR, 0) ? node_int(node, AT_DIVISOR, 0) : p->divisor;
     p->in = merge_front(graph_value(g, node->in[0])->shape, p->rank);
@@ -64,22 +65,11 @@ static const char *read_pool(const Graph *g, const Node *node, Pool *p)
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* "name0, name1, ..." from `from` to the last spatial dimension */
-static void put_names(Buf *out, const char *format, int from, int rank)
+/* "h0, h1, ..." and the like, for the first `count` spatial dimensions */
+static void put_names(Buf *out, char letter, int count)
 {
-    for (int i = from; i < rank; i++) {
-        buf_puts(out, i > from ? ", " : "");
-        buf_printf(out, format[0] == 'h' ? "h%d" : format[0] == 'i' ? "i%d" : "o%d", i);
-    }
-}
-
-static void put_signature(const Pool *p, Buf *out)
-{
-    buf_puts(out, "x: gm[f32, rows, ");
-    put_names(out, "h", 0, p->rank);
-    buf_puts(out, "], y: out[f32, rows, ");
-    put_names(out, "o", 0, p->rank);
-    buf_char(out, ']');
+    for (int i = 0; i < count; i++)
+        buf_printf(out, "%s%c%d", i ? ", " : "", letter, i);
 }
 
 /* Reach of the window along an axis. */
@@ -88,23 +78,56 @@ static int64_t reach(const Pool *p, int axis)
     return (p->kernel[axis] - 1) * p->dilation[axis] + 1;
 }
 
+/* How many windows fit along an axis. */
+static void put_windows(const Pool *p, int axis, Buf *out)
+{
+    int64_t spare = 2 * p->pad[axis] - reach(p, axis);
+    if (p->ceil)
+        buf_printf(out, "ceildiv(h%d + %lld, %lld) + 1", axis, (long long)spare,
+                   (long long)p->stride[axis]);
+    else
+        buf_printf(out, "(h%d + %lld) // %lld + 1", axis, (long long)spare,
+                   (long long)p->stride[axis]);
+}
+
+static void put_host(const Pool *p, const char *name, Buf *out)
+{
+    buf_printf(out, "\n@host\ndef %s(x: gm[f32, rows, ", name);
+    put_names(out, 'h', p->rank);
+    buf_puts(out, "], y: out[f32, rows");
+    for (int i = 0; i < p->rank; i++) {
+        buf_puts(out, ", ");
+        put_windows(p, i, out);
+    }
+    buf_puts(out, "]):\n");
+    for (int i = 0; i < p->rank; i++) {
+        int64_t least = reach(p, i) - 2 * p->pad[i];
+        if (least > 1)
+            buf_printf(out, "    assert h%d >= %lld, \"axis %d is shorter than the window\"\n", i,
+                       (long long)least, i);
+    }
+    buf_printf(out, "    %s_kernel[chip.cores](x", name);
+    for (int i = 0; i < p->rank; i++) {
+        buf_puts(out, ", ");
+        put_windows(p, i, out);
+    }
+    buf_puts(out, ", y)\n");
+}
+
 static void put_head(const Pool *p, const char *name, int64_t tile, Buf *out)
 {
     buf_puts(out, "craft = 1\n\nrows = dim(1, 16777216)\n");
     for (int i = 0; i < p->rank; i++)
-        buf_printf(out, "h%d = dim(1, 16777216)\no%d = dim(1, 16777216)\n", i, i);
-    buf_printf(out, "\n@host\ndef %s(", name);
-    put_signature(p, out);
-    buf_puts(out, "):\n");
+        buf_printf(out, "h%d = dim(1, 16777216)\n", i);
+    put_host(p, name, out);
+    buf_printf(out, "\n@kernel\ndef %s_kernel(x: gm[f32, rows, ", name);
+    put_names(out, 'h', p->rank);
+    buf_char(out, ']');
     for (int i = 0; i < p->rank; i++)
-        buf_printf(out,
-                   "    assert (o%d - 1) * %lld + %lld <= h%d + %lld, \"the last window lies "
-                   "inside axis %d\"\n",
-                   i, (long long)p->stride[i], (long long)reach(p, i), i,
-                   (long long)(2 * p->pad[i] + p->stride[i] - 1), i);
-    buf_printf(out, "    %s_kernel[chip.cores](x, y)\n\n@kernel\ndef %s_kernel(", name, name);
-    put_signature(p, out);
-    buf_puts(out, "):\n");
+        buf_printf(out, ", o%d: i32", i);
+    buf_puts(out, ", y: out[f32, rows, ");
+    put_names(out, 'o', p->rank);
+    buf_puts(out, "]):\n");
     int last = p->rank - 1;
     int64_t front = round_up(p->pad[last], BLOCK);
     int64_t length = round_up(front + (tile - 1) * p->stride[last] + reach(p, last), BLOCK);
@@ -160,8 +183,8 @@ static void put_body(const Pool *p, int64_t tile, Buf *out)
     int64_t front = round_up(p->pad[last], BLOCK);
     int64_t length = round_up(front + (tile - 1) * p->stride[last] + reach(p, last), BLOCK);
     Buf vars = {0}, axes = {0};
-    put_names(&vars, "i", 0, last);
-    put_names(&axes, "o", 0, last);
+    put_names(&vars, 'i', last);
+    put_names(&axes, 'o', last);
     put_line(
         out, depth++, "for r, %s%st in mine(rows, %s%stiles(o%d, %lld)):", vars.len ? vars.at : "",
         vars.len ? ", " : "", axes.len ? axes.at : "", axes.len ? ", " : "", last, (long long)tile);
@@ -172,14 +195,16 @@ static void put_body(const Pool *p, int64_t tile, Buf *out)
     put_line(out, depth, "with compute():");
     put_line(out, depth + 1, "acc[:t.size] = %s", neutral);
     depth = put_window_rows(p, out, depth);
-    put_line(out, depth, "with compute():");
-    put_line(out, depth + 1, "a = %s", neutral);
+    if (front) {
+        put_line(out, depth, "with compute():");
+        put_line(out, depth + 1, "a[:%lld] = %s", (long long)front, neutral);
+    }
     put_line(out, depth, "with copyin():");
     buf_fill(out, ' ', (size_t)(depth + 1) * 4);
-    buf_puts(out, "load(a[lo - base:hi - base], x[r, ");
+    buf_printf(out, "load(a[lo - base:%lld], x[r, ", (long long)length);
     for (int i = 0; i < last; i++)
         buf_printf(out, "p%d, ", i);
-    buf_puts(out, "lo:hi])\n");
+    buf_printf(out, "lo:hi], pad=%s)\n", neutral);
     put_line(out, depth, "with compute():");
     put_columns(p, out, depth + 1);
     put_line(out, 2, "with compute():");

@@ -498,7 +498,7 @@ static void fix_axes(PrimGraph *g)
         p->over = over;
         for (uint32_t k = 0; k < p->n_arg; k++)
             p->axes |= g->prims.at[p->arg[k]].axes;
-        if (p->op == PRIM_REDUCE)
+        if (p->op == PRIM_REDUCE || p->op == PRIM_PICK)
             p->axes &= ~over;
     }
 }

@@ -22,6 +22,7 @@ typedef enum PrimOp {
     PRIM_COUNT,  /* number of elements along `axes`, as f32 */
     PRIM_MAP,    /* element by element: `form` with its operands */
     PRIM_REDUCE, /* over `over` */
+    PRIM_PICK,   /* one element of leaf arg[0] along `over`, at the position arg[1] says */
     PRIM_SCAN,   /* running sum or product along `over` */
     PRIM_FLIP,   /* reversed along `over`; only to meet a scan or another flip */
 } PrimOp;

@@ -235,6 +235,39 @@ static bool make_triplet(PrimGraph *g, const Node *node, PrimValue *out)
     return true;
 }
 
+/* The score of the right class of each row. */
+static PrimValue pick(PrimGraph *g, PrimValue x, PrimValue target)
+{
+    uint64_t over = UINT64_C(1) << prim_axis(g, x.dim[1]);
+    PrimValue rows = prim_map2(g, "", prim_reduce(g, PRIM_MAX, x, 2, false), target);
+    Prim p = {.op = PRIM_PICK, .n_arg = 2, .arg = {x.prim, target.prim}, .over = over};
+    rows.prim = prim_add(g, p);
+    return rows;
+}
+
+static bool make_cross_entropy(PrimGraph *g, const Node *node, PrimValue *out)
+{
+    const Value *scores = graph_value(g->graph, node->in[0]);
+    Str reduction = node_text(node, AT_REDUCTION);
+    PrimValue x, target;
+    bool plain = scores->kind != VALUE_NODE && scores->shape.rank == 2 &&
+                 scores->shape.dim[1] > 1 && (node->n_in < 3 || node->in[2] == VALUE_NONE) &&
+                 node_float(node, AT_SMOOTHING, 0) == 0 &&
+                 !dtype_is_float(graph_value(g->graph, node->in[1])->dtype);
+    if (!plain)
+        return prim_refuse(g, node,
+                           "only plain scores [rows, classes] and class numbers are planned");
+    if (!prim_value(g, node->in[0], &x) || !prim_value(g, node->in[1], &target))
+        return false;
+    PrimValue lse = prim_logsumexp(g, x, 2, false);
+    *out = prim_map2(g, "$0 - $1", lse, pick(g, x, target));
+    if (str_is(reduction, "sum"))
+        *out = prim_reduce(g, PRIM_SUM, *out, 1, false);
+    else if (!str_is(reduction, "none"))
+        *out = prim_mean(g, *out, 1, false);
+    return true;
+}
+
 bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
 {
     switch (node->op) {
@@ -246,6 +279,7 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_GROUP_NORM: return make_group_norm(g, node, out);
     case OP_LOSS: return make_loss(g, node, out);
     case OP_COSINE_SIMILARITY: return make_cosine(g, node, out);
+    case OP_CROSS_ENTROPY: return make_cross_entropy(g, node, out);
     case OP_TRIPLET_LOSS: return make_triplet(g, node, out);
     default: return prim_refuse(g, node, "no strategy takes it");
     }

@@ -189,6 +189,7 @@ static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
     }
     case PRIM_LEAF:
     case PRIM_REDUCE:
+    case PRIM_PICK:
     case PRIM_SCAN:
     case PRIM_FLIP: break;
     }
@@ -322,6 +323,8 @@ const char *write_output_name(const Writer *w, uint32_t output)
     return w->operands.at[first + output].name;
 }
 
+static void write_picks(Writer *w);
+
 void write_scalar_leaves(Writer *w)
 {
     for (uint32_t i = 0; i < w->g->leaves.len; i++) {
@@ -332,7 +335,7 @@ void write_scalar_leaves(Writer *w)
             bound = !(w->s->axis[a].members & p->axes) || w->index[a];
         if (!bound)
             continue;
-        if (p->dtype != DT_F32) {
+        if (p->dtype != DT_F32 && p->dtype != DT_I64 && p->dtype != DT_I32) {
             w->failed = true;
             diag_error(w->diag, "G003", (Span){0},
                        "the planner cannot plan this task yet: a %s operand of one value per row",
@@ -341,6 +344,29 @@ void write_scalar_leaves(Writer *w)
         const char *name = str_format(w->arena, "w%u", w->next++);
         write_line(w, "%s = %s", name, write_access(w, leaf_operand(w, id), p->axes));
         w->name[id] = name;
+    }
+    write_picks(w);
+}
+
+/* "x0[i0, w3]": the picked axis is indexed by what the position's leaf holds. */
+static void write_picks(Writer *w)
+{
+    for (uint32_t i = 1; i < w->g->prims.len; i++) {
+        const Prim *p = &w->g->prims.at[i];
+        if (p->op != PRIM_PICK || !p->uses || w->name[i] || !w->name[p->arg[1]])
+            continue;
+        const char *saved[PLAN_MAX_AXES];
+        for (uint32_t a = 0; a < w->s->len; a++) {
+            saved[a] = w->index[a];
+            if (w->s->axis[a].members & p->over)
+                w->index[a] = w->name[p->arg[1]];
+        }
+        const char *name = str_format(w->arena, "w%u", w->next++);
+        write_line(w, "%s = %s", name,
+                   write_access(w, leaf_operand(w, p->arg[0]), w->g->prims.at[p->arg[0]].axes));
+        w->name[i] = name;
+        for (uint32_t a = 0; a < w->s->len; a++)
+            w->index[a] = saved[a];
     }
 }
 
