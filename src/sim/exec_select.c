@@ -127,14 +127,13 @@ bool exec_compare(Step *s)
             vec_gather(&p, 2, r, b);
         compare_repeat(given, a, b, p.per_repeat, bits);
         memcpy(d->at + base + (uint64_t)r * bytes, bits, bytes);
+        /* A byte holds eight answers and has one shadow: that of its first element, so that the
+         * rounded-up end of a tail does not hide the answers before it. */
         for (uint32_t i = 0; i < bytes; i++) {
-            bool byte_known = known;
-            for (uint32_t e = 8 * i; !known && (byte_known = true) && e < 8 * i + 8; e++)
-                if (!memory_known(p.o[1].memory, vec_byte(&p.o[1], r, e), size) ||
-                    (!scalar && !memory_known(p.o[2].memory, vec_byte(&p.o[2], r, e), size))) {
-                    byte_known = false;
-                    break;
-                }
+            uint32_t e = 8 * i;
+            bool byte_known =
+                known || (memory_known(p.o[1].memory, vec_byte(&p.o[1], r, e), size) &&
+                          (scalar || memory_known(p.o[2].memory, vec_byte(&p.o[2], r, e), size)));
             memory_set_known(d, base + (uint64_t)r * bytes + i, 1, byte_known);
         }
     }
