@@ -32,7 +32,7 @@ const IrBlock *lower_block(const Lower *l, Home home)
     return home.orelse ? &s->orelse : &s->body;
 }
 
-bool lower_reads_dst(IrTileOp op) { return op == IR_T_INSERT || op == IR_T_MMAD; }
+bool lower_reads_dst(IrTileOp op) { return op == IR_T_MMAD; }
 
 /* ---- who touches what ---- */
 
@@ -91,6 +91,16 @@ static bool region_of(const Life *f, const IrView *v, Region *r)
     r->start[1] = v->start[row ? 0 : 1];
     r->size[1] = v->size[row ? 0 : 1];
     return true;
+}
+
+/* One element of a view: a read or write of a scalar. */
+static IrView element_of(const Life *f, const IrView *v, IrExprId index)
+{
+    IrView e = *v;
+    uint32_t last = v->rank - 1;
+    e.start[last] = lx_add(f->l, lx_is(f->l, v->start[last], 0) ? 0 : v->start[last], index);
+    e.size[last] = lx_int(f->l, 1);
+    return e;
 }
 
 static bool at_most(const Life *f, IrExprId a, IrExprId b)
@@ -266,15 +276,25 @@ static bool exposes_if(Life *f, const IrStmt *s, Regions *w)
 
 static bool exposes_op(Life *f, const IrStmt *s, Regions *w)
 {
-    for (uint32_t i = 0; i < s->src_count; i++)
-        if (s->src[i].buffer == f->buffer && !covered(f, w, &s->src[i]))
+    for (uint32_t i = 0; i < s->src_count; i++) {
+        IrView v = s->src[i];
+        if (v.buffer != f->buffer)
+            continue;
+        if (s->op == IR_T_EXTRACT && v.rank == 1)
+            v = element_of(f, &v, s->scalar[0]);
+        if (!covered(f, w, &v))
             return true;
+    }
     bool mine = s->dst.rank && s->dst.buffer == f->buffer;
     if (mine && lower_reads_dst(s->op) && !covered(f, w, &s->dst))
         return true;
     forget_var(f, w, s->var);
-    if (mine && !lower_reads_dst(s->op))
+    if (mine && s->op == IR_T_INSERT && s->dst.rank == 1) {
+        IrView v = element_of(f, &s->dst, s->scalar[0]);
+        region_add(f, w, &v);
+    } else if (mine && !lower_reads_dst(s->op)) {
         region_add(f, w, &s->dst);
+    }
     if (s->dst2.rank && s->dst2.buffer == f->buffer)
         region_add(f, w, &s->dst2);
     return false;

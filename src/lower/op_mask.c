@@ -21,28 +21,42 @@ static IrExprId mask_words(Lower *l, IrExprId count)
 
 static bool compares(DType d) { return d == DT_F32 || d == DT_F16; }
 
+/* The chip's own NE is false for NaN, and i32 has only EQ: inequality is the complement. */
 static void compare_in(Lower *l, AscRef mask, AscRef a, AscRef b, IrExprId scalar, int mode,
                        IrExprId n)
 {
+    int own = mode == NPU_NE ? NPU_EQ : mode;
     if (scalar)
-        call_compares(l, mask, a, scalar, mode, n);
+        call_compares(l, mask, a, scalar, own, n);
     else
-        call_compare(l, mask, a, b, mode, n);
-}
-
-/* i32 compares only for equality; inequality is its complement. */
-static bool compare_i32(Lower *l, AscRef mask, const AscRef *src, IrExprId scalar, int mode,
-                        IrExprId n)
-{
-    if (mode != NPU_EQ && mode != NPU_NE)
-        return false;
-    compare_in(l, mask, src[0], src[1], scalar, NPU_EQ, n);
+        call_compare(l, mask, a, b, own, n);
     if (mode == NPU_NE) {
         AscRef bits = ref_as(l, mask, DT_U16);
         call_unary(l, ASC_NOT, bits, bits, mask_words(l, n));
     }
-    return true;
 }
+
+/* a < b for i32 is a > b with the sides changed, and the rest follows from max(a, b) == b. */
+static void compare_i32(Lower *l, AscRef mask, AscRef a, AscRef b, IrExprId scalar, int mode,
+                        Run run)
+{
+    if (scalar && mode != NPU_EQ && mode != NPU_NE) {
+        b = scratch_take(l, DT_I32, run.room);
+        call_fill(l, b, scalar, run.count);
+        scalar = 0;
+    }
+    if (mode == NPU_EQ || mode == NPU_NE) {
+        compare_in(l, mask, a, b, scalar, mode, run.count);
+        return;
+    }
+    bool less = mode == NPU_LT || mode == NPU_LE, strict = mode == NPU_LT || mode == NPU_GT;
+    AscRef most = scratch_take(l, DT_I32, run.room);
+    call_binary(l, ASC_MAX, most, a, b, run.count);
+    /* a <= b: max is b; a < b: max is not a */
+    AscRef side = less != strict ? b : a;
+    compare_in(l, mask, most, side, 0, strict ? NPU_NE : NPU_EQ, run.count);
+}
+
 
 void op_compare(Lower *l, const IrStmt *s, AscRef mask, const AscRef *src, Run run)
 {
@@ -50,8 +64,7 @@ void op_compare(Lower *l, const IrStmt *s, AscRef mask, const AscRef *src, Run r
     IrExprId scalar = s->scalar_count ? s->scalar[0] : 0;
     AscRef in[2] = {src[0], s->src_count > 1 ? src[1] : (AscRef){0}};
     if (d == DT_I32) {
-        if (!compare_i32(l, mask, in, scalar, mode_of(s->op), run.count))
-            op_unsupported(l, s, "i32 compares for equality only; cast to f32 first");
+        compare_i32(l, mask, in[0], in[1], scalar, mode_of(s->op), run);
         return;
     }
     DType wide = compares(d) ? d : op_wide(d);
