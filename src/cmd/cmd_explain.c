@@ -89,20 +89,42 @@ static int explain(const char *word, bool json)
     return CMD_OK;
 }
 
+/* The table of docs/craft.md, section 15. */
+static int print_table(void)
+{
+    puts("| code | meaning |\n|---|---|");
+    for (const CraftCode *row = craft_codes; row->code; row++)
+        printf("| %s | %s |\n", row->code, row->brief);
+    for (int i = 0; i < IR_PROOF_COUNT; i++)
+        printf("| %s, %s | not proved, or false: %s |\n", ir_proof_rows[i].watch,
+               ir_proof_rows[i].refuse, ir_proof_rows[i].rule);
+    return CMD_OK;
+}
+
 int cmd_explain(int argc, char **argv)
 {
+    bool table = false;
+    const CmdOption options[] = {{"table", CMD_FLAG, &table, NULL, "all codes, as in the manual"}};
     CmdUsage usage = {"explain",
-                      "CODE",
+                      "CODE | --table",
                       "Says what a diagnostic code means, with an example.",
                       "acraft explain E031",
-                      NULL,
-                      0,
+                      options,
                       1,
+                      0,
                       1};
     CmdArgs args = {0};
     int status = CMD_OK;
-    if (cmd_read(&usage, argc, argv, &args, &status))
-        status = explain(args.words[0], args.json);
+    if (cmd_read(&usage, argc, argv, &args, &status)) {
+        if (table) {
+            status = print_table();
+        } else if (!args.word_count) {
+            fprintf(stderr, "acraft explain: which code? --table lists them\n");
+            status = CMD_USAGE;
+        } else {
+            status = explain(args.words[0], args.json);
+        }
+    }
     cmd_done(&args);
     return status;
 }

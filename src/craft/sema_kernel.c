@@ -312,7 +312,9 @@ static void assign_name(Sema *s, const AstStmt *stmt)
     Symbol *sym = sema_find(s, target->text);
     if (sym && sym->kind == SYM_VALUE && !sym->ended && sym->value.kind == VAL_TILE &&
         sym->value.tile->is_view) {
-        assign_tile(s, sym->value.tile, stmt);
+        TileNode dst = *sym->value.tile;
+        dst.at = dst.view.at = target->at;
+        assign_tile(s, &dst, stmt);
         return;
     }
     if (fn && (fn->kind == FN_VIEW || fn->kind == FN_REINTERPRET)) {
