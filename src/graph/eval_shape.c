@@ -245,18 +245,35 @@ bool eval_op_CAT(EvalNode *e)
     return true;
 }
 
+/* The output as a copy of input 0, or as input 0 itself when nobody reads that again: a loop that
+ * fills a tensor row by row must not copy it for every row. */
+static bool take_over(EvalNode *e)
+{
+    Tensor *x = e->in[0], *out = e->out[0];
+    uint32_t index = (uint32_t)(e->node - e->graph->nodes.at);
+    if (e->eval->last_use[e->node->in[0]] == index && tensor_sole_owner(x) && e->in[1] != x) {
+        Tensor *same = tensor_alias(x, x->shape);
+        tensor_free(out);
+        e->out[0] = same;
+        return same != NULL;
+    }
+    memcpy(out->at, x->at, (size_t)out->count * dtype_bytes(out->dtype));
+    return true;
+}
+
 bool eval_op_SLICE_SCATTER(EvalNode *e)
 {
-    Tensor *out = e->out[0], *src = eval_as(e, e->in[1], out->dtype);
-    if (!src)
+    Tensor *src = eval_as(e, e->in[1], e->out[0]->dtype);
+    if (!src || !take_over(e)) {
+        tensor_free(src);
         return false;
-    size_t bytes = dtype_bytes(out->dtype);
-    memcpy(out->at, e->in[0]->at, (size_t)out->count * bytes);
+    }
+    Tensor *out = e->out[0];
     int dim = eval_dim(e->node, out->shape, 0);
     Axis to = eval_axis(out->shape, dim);
     int64_t start = node_int(e->node, AT_START, 0), step = node_int(e->node, AT_STEP, 1);
     int64_t pieces = eval_axis(src->shape, dim).n;
-    size_t run = (size_t)to.inner * bytes;
+    size_t run = (size_t)to.inner * dtype_bytes(out->dtype);
     const char *from = src->at;
     for (int64_t o = 0; o < to.outer; o++)
         for (int64_t i = 0; i < pieces; i++, from += run)
