@@ -282,12 +282,31 @@ bool vec_all_known(const VecPlan *p, int operand)
     return memory_known(o->memory, o->base, o->end);
 }
 
-static bool element_known(const VecPlan *p, uint32_t r, uint32_t e)
+static bool bytes_known(const VecPlan *p, uint32_t r, uint32_t e, uint32_t from, uint32_t size)
 {
     for (int i = p->reads_dst ? 0 : 1; i < p->operands; i++)
-        if (!memory_known(p->o[i].memory, vec_byte(&p->o[i], r, e), p->o[i].size))
+        if (!memory_known(p->o[i].memory, vec_byte(&p->o[i], r, e) + from, size ? size : p->o[i].size))
             return false;
     return true;
+}
+
+/* Bitwise operations keep bytes apart, which masks rest on: the end of a mask may fill only half
+ * of its last word. */
+static bool is_bitwise(const VecPlan *p)
+{
+    uint32_t op = p->step->r->op;
+    return op == NPU_AND || op == NPU_OR || op == NPU_NOT;
+}
+
+static void shadow_element(VecPlan *p, uint32_t r, uint32_t e)
+{
+    VecOperand *d = &p->o[0];
+    if (!is_bitwise(p)) {
+        memory_set_known(d->memory, vec_byte(d, r, e), d->size, bytes_known(p, r, e, 0, 0));
+        return;
+    }
+    for (uint32_t i = 0; i < d->size; i++)
+        memory_set_known(d->memory, vec_byte(d, r, e) + i, 1, bytes_known(p, r, e, i, 1));
 }
 
 /* Marks every element of the destination that was written. */
@@ -319,9 +338,8 @@ void vec_shadow(VecPlan *p)
         shadow_written(p);
         return;
     }
-    VecOperand *d = &p->o[0];
     for (uint32_t r = 0; r < p->repeats; r++)
         for (uint32_t e = 0; e < p->per_repeat; e++)
             if (vec_active(p, r, e))
-                memory_set_known(d->memory, vec_byte(d, r, e), d->size, element_known(p, r, e));
+                shadow_element(p, r, e);
 }
