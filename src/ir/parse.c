@@ -267,6 +267,33 @@ static bool read_host(IrReader *r)
     return read_want(r, "end") && read_line_end(r);
 }
 
+static void skip_line(IrReader *r)
+{
+    while (read_peek(r, 0)->kind != IR_TOK_LINE && read_peek(r, 0)->kind != IR_TOK_END)
+        r->next++;
+    if (read_peek(r, 0)->kind == IR_TOK_LINE)
+        r->next++;
+}
+
+/* The scalar parameters of a kernel, before the rest of its header: the shape of a tensor may
+ * name one that stands after it. */
+static bool read_scalar_params(IrReader *r)
+{
+    uint32_t start = r->next;
+    while (read_peek(r, 1)->kind == IR_TOK_NAME && (read_is(r, "tensor") || read_is(r, "param"))) {
+        IrVarId id;
+        if (!read_take(r, "param")) {
+            skip_line(r);
+            continue;
+        }
+        if (!read_var_line(r, IR_VAR_PARAM, &id))
+            return false;
+        vec_push(&r->scratch, &r->params, id);
+    }
+    r->next = start;
+    return true;
+}
+
 /* The header of a kernel; a name of its own before `=` is a statement already. */
 static bool read_kernel_line(IrReader *r, IrVarId *local, bool *more)
 {
@@ -282,10 +309,9 @@ static bool read_kernel_line(IrReader *r, IrVarId *local, bool *more)
             return false;
         vec_push(r->arena, &k->tensors, t);
         vec_push(r->arena, &k->params, arg);
-    } else if (*more && read_take(r, "param")) {
-        if (!read_var_line(r, IR_VAR_PARAM, &id))
-            return false;
-        arg.value = ir_var(r->p, id);
+    } else if (*more && r->params_read < r->params.len && read_take(r, "param")) {
+        skip_line(r);
+        arg.value = ir_var(r->p, r->params.at[r->params_read++]);
         vec_push(r->arena, &k->params, arg);
     } else if (*more && read_take(r, "local")) {
         if (!read_var_line(r, IR_VAR_LOCAL, &id))
@@ -318,7 +344,7 @@ static bool read_kernel(IrReader *r)
     made.has_cube = read_take(r, "cube");
     vec_push(r->arena, &r->p->kernels, made);
     r->kernel = r->p->kernels.len - 1;
-    if (!read_line_end(r))
+    if (!read_line_end(r) || !read_scalar_params(r))
         return false;
     while (more)
         if (!read_kernel_line(r, &local, &more))

@@ -46,6 +46,8 @@ typedef struct IrReader {
     VEC(uint32_t) sequel; /* per variable: the one whose line stands before its own */
     VEC(IrPending) pending;
     VEC(IrTiled) tiled;
+    VEC(IrVarId) params; /* scalar parameters of kernels, in order of their lines */
+    uint32_t params_read;
     bool bad;
 } IrReader;
 
