@@ -1,0 +1,79 @@
+/* docs/craft.md and docs/craft-cube.md: every snippet compiles and is spelled canonically, the
+ * grammar section is docs/craft.grammar, the table of codes is that of the program. */
+#include "tests/craft/help.h"
+
+#include "ir/prove.h"
+#include "tests/t.h"
+
+/* The text between a line `from` and the next line "```"; moves *rest behind it. */
+static bool next_block(Str *rest, Str from, Str *block)
+{
+    ptrdiff_t at = str_find(*rest, from);
+    if (at < 0)
+        return false;
+    *rest = str_slice(*rest, (size_t)at + from.len, rest->len);
+    ptrdiff_t end = str_find(*rest, STR("\n```"));
+    *block = str_slice(*rest, 0, (size_t)end + 1);
+    *rest = str_slice(*rest, (size_t)end, rest->len);
+    return end >= 0;
+}
+
+static uint32_t check_snippets(const char *path)
+{
+    Arena arena = {0};
+    Str rest = help_read(&arena, path), snippet;
+    uint32_t n = 0;
+    while (next_block(&rest, STR("\n```craft\n"), &snippet)) {
+        const char *name = str_format(&arena, "%s snippet %u", path, ++n);
+        help_builds(&arena, name, snippet);
+        CHECK_EQ_STR(str_dup(&arena, help_format(&arena, snippet)), str_dup(&arena, snippet));
+    }
+    arena_drop(&arena);
+    return n;
+}
+
+T_TEST(docs_snippets_compile)
+{
+    CHECK(check_snippets("docs/craft.md") >= 9);
+    CHECK(check_snippets("docs/craft-cube.md") == 4);
+}
+
+T_TEST(docs_grammar_is_the_grammar_file)
+{
+    Arena arena = {0};
+    Str rest = help_read(&arena, "docs/craft.md"), shown, line;
+    REQUIRE(next_block(&rest, STR("\n```grammar\n"), &shown));
+    Str file = help_read(&arena, "docs/craft.grammar");
+    Buf rules = {0};
+    while (str_next(&file, '\n', &line))
+        if (line.len && line.at[0] != '#')
+            buf_printf(&rules, "%.*s\n", STR_ARG(line));
+    CHECK_EQ_STR(str_dup(&arena, shown), rules.at);
+    buf_free(&rules);
+    arena_drop(&arena);
+}
+
+T_TEST(docs_codes_are_the_program_s)
+{
+    Arena arena = {0};
+    Str text = help_read(&arena, "docs/craft.md");
+    for (const CraftCode *row = craft_codes; row->code; row++) {
+        const char *line = str_format(&arena, "| %s | %s |\n", row->code, row->brief);
+        CHECK_MSG(str_find(text, str_from(line)) >= 0, "section 15 lacks: %s", line);
+    }
+    for (int i = 0; i < IR_PROOF_COUNT; i++) {
+        const char *codes = str_format(&arena, "| %s, %s |", ir_proof_rows[i].watch,
+                                       ir_proof_rows[i].refuse);
+        CHECK_MSG(str_find(text, str_from(codes)) >= 0, "section 15 lacks %s", codes);
+    }
+    arena_drop(&arena);
+}
+
+T_TEST(codes_are_unique_and_explained)
+{
+    for (const CraftCode *row = craft_codes; row->code; row++) {
+        CHECK(craft_explain(str_from(row->code)) == row);
+        CHECK_MSG(*row->text && *row->brief, "%s has no text", row->code);
+    }
+    CHECK(craft_explain(STR("E999")) == NULL);
+}
