@@ -85,6 +85,7 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
     SimGm *gm = sim_gm_range(s, address, bytes, true, &offset, &inside);
     if (!gm)
         return false;
+    bytes = inside;
     if (!memory_known(a, from, bytes))
         sim_gm_taint(s, gm, offset, bytes);
     if (s->core->atomic == REC_ATOMIC_NONE) {

@@ -365,6 +365,8 @@ static bool outlet_put(Step *s, const Outlet *o, uint64_t at, uint32_t bits, boo
     SimGm *gm = sim_gm_range(s, s->r->operand[0].address + at, o->size, true, &offset, &inside);
     if (!gm)
         return false;
+    if (inside < o->size)
+        return true;
     if (!known)
         sim_gm_taint(s, gm, offset, o->size);
     if (s->core->atomic == REC_ATOMIC_ADD && o->to == NPU_DT_F32) {

@@ -33,8 +33,8 @@ static bool gm_access(Step *s, int operand, uint64_t size, bool write, const voi
     if (!gm)
         return false;
     if (write) {
-        memcpy(gm->memory.at + offset, value, size);
-        memory_set_known(&gm->memory, offset, size, true);
+        memcpy(gm->memory.at + offset, value, inside);
+        memory_set_known(&gm->memory, offset, inside, true);
     } else if (!memory_known(&gm->memory, offset, inside)) {
         sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
                          (SimRange){NPU_GM, false, rec_byte(address), rec_byte(address) + size},

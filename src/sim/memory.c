@@ -191,35 +191,45 @@ static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
                      npu_dtype_text(gm->region.dtype));
 }
 
+/* Allocators round tensors up to 512 bytes: what lies there belongs to nobody. */
+static bool in_slack(const SimGm *gm, uint64_t end)
+{
+    return end <= (gm->region.bytes + 511) / 512 * 512;
+}
+
+static void report_slack(Step *s, const SimGm *gm, uint64_t byte, uint64_t bytes, bool write)
+{
+    uint64_t over = byte - gm->region.base + bytes - gm->region.bytes;
+    sim_report_range(s, write ? SIM_FAULT_GM_SLACK_WRITE : SIM_FAULT_GM_SLACK,
+                     (SimRange){NPU_GM, write, byte, byte + bytes},
+                     "%s %llu bytes past the end of %s (%llu bytes)", write ? "writes" : "reads",
+                     (unsigned long long)over, gm->region.name,
+                     (unsigned long long)gm->region.bytes);
+}
+
 SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
                     uint64_t *inside)
 {
     uint64_t byte = rec_byte(address);
     SimGm *gm = region_of(s->sim, byte);
-    if (gm) {
-        *offset = byte - gm->region.base;
-        uint64_t room = gm->region.bytes - *offset;
-        *inside = bytes < room ? bytes : room;
-        uint64_t over = bytes - *inside;
-        if (over == 0) {
-            if (write && (gm->region.role == SIM_IN || gm->region.role == SIM_TILING))
-                sim_report_range(s, SIM_FAULT_GM_READ_ONLY,
-                                 (SimRange){NPU_GM, true, byte, byte + bytes},
-                                 "writes %llu bytes to input %s", (unsigned long long)bytes,
-                                 gm->region.name);
-            return gm;
-        }
-        if (!write && over < 32) {
-            sim_report_range(s, SIM_FAULT_GM_SLACK,
-                             (SimRange){NPU_GM, false, byte, byte + bytes},
-                             "reads %llu bytes past the end of %s (%llu bytes)",
-                             (unsigned long long)over, gm->region.name,
-                             (unsigned long long)gm->region.bytes);
-            return gm;
-        }
+    if (!gm) {
+        report_gm(s, byte, bytes, write);
+        return NULL;
     }
-    report_gm(s, byte, bytes, write);
-    return NULL;
+    *offset = byte - gm->region.base;
+    uint64_t room = gm->region.bytes - *offset;
+    *inside = bytes < room ? bytes : room;
+    if (bytes > room && !in_slack(gm, *offset + bytes)) {
+        report_gm(s, byte, bytes, write);
+        return NULL;
+    }
+    if (bytes > room)
+        report_slack(s, gm, byte, bytes, write);
+    if (write && (gm->region.role == SIM_IN || gm->region.role == SIM_TILING))
+        sim_report_range(s, SIM_FAULT_GM_READ_ONLY, (SimRange){NPU_GM, true, byte, byte + bytes},
+                         "writes %llu bytes to input %s", (unsigned long long)bytes,
+                         gm->region.name);
+    return gm;
 }
 
 void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes)

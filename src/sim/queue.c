@@ -51,17 +51,23 @@ static bool pipe_close(Step *s)
     return true;
 }
 
-static bool buffer_fits(Step *s, const SimBuffer *b, SimMemory *m)
+/* Part of a buffer may lie past the end: the device only minds when it is touched. */
+static void forget(SimMemory *m, uint64_t from, uint64_t bytes)
+{
+    uint64_t room = from < m->bytes ? m->bytes - from : 0;
+    memory_set_known(m, from, bytes < room ? bytes : room, false);
+}
+
+static void check_fits(Step *s, const SimBuffer *b, const SimMemory *m)
 {
     uint64_t from = rec_byte(b->address), to = from + (uint64_t)b->bytes * b->slots;
     uint32_t space = rec_space(b->address);
     if (to <= m->bytes)
-        return true;
+        return;
     sim_report_range(s, SIM_FAULT_UB_TOO_LARGE, (SimRange){space, true, from, to},
                      "%u buffers of %u bytes at %s byte %llu; that memory has %llu, %llu too few",
                      b->slots, b->bytes, npu_space_name(space), (unsigned long long)from,
                      (unsigned long long)m->bytes, (unsigned long long)(to - m->bytes));
-    return false;
 }
 
 static bool buffer_init(Step *s)
@@ -88,9 +94,10 @@ static bool buffer_init(Step *s)
     if (space == NPU_GM)
         return true;
     SimMemory *m = sim_local(s, 0, ~0u);
-    if (!m || !buffer_fits(s, &b, m))
+    if (!m)
         return false;
-    memory_set_known(m, rec_byte(b.address), (uint64_t)b.bytes * b.slots, false);
+    check_fits(s, &b, m);
+    forget(m, rec_byte(b.address), (uint64_t)b.bytes * b.slots);
     SimBuffer *old = find(core, b.id);
     if (old) {
         *old = b;
@@ -143,8 +150,8 @@ static bool queue_alloc(Step *s)
         sim_report(s, SIM_FAULT_TOO_MANY_TENSORS, "%u tensors are allocated on %s",
                    s->core->outstanding[b->position], npu_position_name(b->position));
     SimMemory *m = sim_local(s, 0, ~0u);
-    if (m && b->address + (uint64_t)(at + 1) * b->bytes <= b->address + m->bytes)
-        memory_set_known(m, rec_byte(b->address) + (uint64_t)at * b->bytes, b->bytes, false);
+    if (m)
+        forget(m, rec_byte(b->address) + (uint64_t)at * b->bytes, b->bytes);
     return true;
 }
 

@@ -71,7 +71,15 @@ enum SimFaultCode {
     SIM_FAULT_COUNT
 };
 
-typedef enum SimFaultKind { SIM_KIND_FAULT, SIM_KIND_LEAK, SIM_KIND_HANG, SIM_KIND_UNSUPPORTED, SIM_KIND_RACE } SimFaultKind;
+/* A warning is worth saying and no reason to fail a kernel. */
+typedef enum SimFaultKind {
+    SIM_KIND_FAULT,
+    SIM_KIND_LEAK,
+    SIM_KIND_HANG,
+    SIM_KIND_UNSUPPORTED,
+    SIM_KIND_RACE,
+    SIM_KIND_WARNING
+} SimFaultKind;
 
 typedef struct SimFaultRow {
     const char *code; /* "S001"; never reused */

@@ -131,8 +131,8 @@ SimMemory *sim_local(Step *s, int operand, uint32_t spaces);
 bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, uint64_t bytes,
                      bool write);
 bool sim_aligned(Step *s, int operand, uint32_t unit);
-/* GM [address, +bytes): the region and offset; NULL after reporting. A read may reach up to 32
- * bytes past the end: *inside then says how many are real. */
+/* GM [address, +bytes): the region and offset; NULL after reporting. An access may reach past the
+ * end into the allocator's padding: *inside then says how many bytes are real. */
 SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
                     uint64_t *inside);
 /* Undefined bytes arrive in GM [offset, +bytes): remembered until the end. */

@@ -83,6 +83,8 @@ void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
             add_unsupported(arena, keep(arena, fault->api), verdict);
         else
             vec_push(arena, &verdict->hazards, make_finding(arena, fault, row));
+        if (row->kind == SIM_KIND_WARNING)
+            continue;
         if (!worst || weight(of_this) > weight(status)) {
             worst = fault;
             status = of_this;

@@ -126,11 +126,8 @@ T_TEST(copy_atomic_add_max_min)
 T_TEST(copy_outside_gm)
 {
     Rig rig = rig_open();
-    Record r = copy(NPU_COPY_GM_UB, NPU_DT_F32, UB(0), GM(RIG_BYTES - 16), 1, 32, 0, 0);
-    RIG_FAULT(&rig, r, "S047"); /* half a block past the end: the allocator's slack */
-    r.operand[1].address = GM(RIG_BYTES - 32);
-    r.n[1] = 96;
-    RIG_FAULT(&rig, r, "S007");
+    Record r = copy(NPU_COPY_GM_UB, NPU_DT_F32, UB(0), GM(RIG_BYTES - 32), 1, 96, 0, 0);
+    RIG_FAULT(&rig, r, "S007"); /* the rig's tensor is a multiple of 512: no slack behind it */
     r.operand[1].address = rec_address(NPU_GM, 64);
     RIG_FAULT(&rig, r, "");
     r.line = 6;
@@ -140,6 +137,32 @@ T_TEST(copy_outside_gm)
     rig_put(&rig, 0, bytes, 64);
     r = copy(NPU_COPY_UB_GM, NPU_DT_F32, GM(RIG_BYTES - 32), UB(0), 1, 64, 0, 0);
     RIG_FAULT(&rig, r, "S007");
+    rig_close(&rig);
+}
+
+/* Behind a tensor the allocator leaves room up to 512 bytes: reading there is a warning and gives
+ * undefined values, writing there is a fault and lost. */
+T_TEST(copy_in_the_allocators_padding)
+{
+    uint8_t memory[1000];
+    Rig rig = rig_open();
+    SimRegion region = {"x", RIG_GM + (1ull << 32), sizeof memory, memory, NPU_DT_U8, SIM_INOUT};
+    REQUIRE(sim_gm_add(rig.sim, &region));
+    memset(memory, 3, sizeof memory);
+    uint64_t x = rec_address(NPU_GM, RIG_GM + (1ull << 32));
+    RIG_FAULT(&rig, copy(NPU_COPY_GM_UB, NPU_DT_U8, UB(0), x + 992, 1, 32, 0, 0), "S047");
+    CHECK_EQ_INT(sim_fault_row(sim_fault(rig.sim, 0)->code)->kind, SIM_KIND_WARNING);
+    CHECK_EQ_INT(*(uint8_t *)rig_ub(&rig, 7), 3);
+    Record get = {.op = NPU_LOCAL_GET, .dtype = {0, NPU_DT_U8}};
+    get.operand[1].address = UB(8);
+    RIG_FAULT(&rig, get, "S017");
+    uint8_t bytes[64] = {0};
+    rig_put(&rig, 0, bytes, 64);
+    RIG_FAULT(&rig, copy(NPU_COPY_UB_GM, NPU_DT_U8, x + 992, UB(0), 1, 32, 0, 0), "S055");
+    CHECK_EQ_INT(memory[999], 0);
+    Record far = copy(NPU_COPY_GM_UB, NPU_DT_U8, UB(0), x + 992, 1, 64, 0, 0);
+    far.line = 50;
+    RIG_FAULT(&rig, far, "S007");
     rig_close(&rig);
 }
 
