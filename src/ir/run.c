@@ -198,6 +198,15 @@ static bool bind_operand(Run *run, Scope *s, uint32_t i)
     return true;
 }
 
+/* Lists come first: shapes may count them. */
+static bool bind_operands(Run *run, Scope *s, bool lists)
+{
+    for (uint32_t i = 0; i < run->p->operand_count; i++)
+        if (ir_is_list(&run->p->tensors.at[i]) == lists && (!bind_operand(run, s, i) || run->stop))
+            return false;
+    return true;
+}
+
 static void make_workspace(Run *run, Scope *s, const IrStmt *stmt)
 {
     const IrTensor *t = &run->p->tensors.at[stmt->tensor];
@@ -474,22 +483,29 @@ static void check_coverage(Run *run, Scope *s)
     }
 }
 
-bool ir_run(Arena *arena, IrRun *io)
+static Run start_run(Arena *arena, IrRun *io, Scope *scope)
 {
     Run run = {.io = io, .p = io->p, .arena = arena, .epoch = 1};
     uint32_t n = io->p->tensors.len;
-    io->status = IR_RUN_OK;
-    io->text = NULL;
-    memset(&io->faults, 0, sizeof io->faults);
     run.vars = arena_array(&run.scratch, Scalar, io->p->vars.len);
     run.tensors = arena_array(&run.scratch, GmList, n + 1);
     GmList **names = arena_array(&run.scratch, GmList *, n + 1);
     for (uint32_t i = 0; i < n; i++)
         names[i] = &run.tensors[i];
-    Scope scope = host_scope(&run, names);
+    *scope = host_scope(&run, names);
+    return run;
+}
+
+bool ir_run(Arena *arena, IrRun *io)
+{
+    Scope scope;
+    io->status = IR_RUN_OK;
+    io->text = NULL;
+    memset(&io->faults, 0, sizeof io->faults);
+    Run run = start_run(arena, io, &scope);
+    scope.run = &run;
     bool ok = infer_dims(&run) && set_attrs(&run, &scope);
-    for (uint32_t i = 0; ok && i < io->p->operand_count; i++)
-        ok = bind_operand(&run, &scope, i) && !run.stop;
+    ok = ok && bind_operands(&run, &scope, true) && bind_operands(&run, &scope, false);
     if (ok) {
         run_host(&run, &scope, &io->p->host);
         if (!run.stop)
@@ -498,4 +514,27 @@ bool ir_run(Arena *arena, IrRun *io)
     io->steps = run.steps;
     arena_drop(&run.scratch);
     return io->status == IR_RUN_OK;
+}
+
+bool ir_operand_shape(const IrProgram *p, const NpuChip *chip, const int64_t *dims,
+                      const IrValue *attrs, IrOperand *operands, uint32_t operand, IrData *shape)
+{
+    Arena arena = {0};
+    IrRun io = {.p = p,
+                .chip = chip,
+                .dims = dims,
+                .attrs = attrs,
+                .operands = operands,
+                .addresses_only = true};
+    Scope scope;
+    Run run = start_run(&arena, &io, &scope);
+    Gm gm = {0};
+    scope.run = &run;
+    bool ok = infer_dims(&run) && set_attrs(&run, &scope) && bind_operands(&run, &scope, true) &&
+              eval_shape(&scope, &p->tensors.at[operand], &gm);
+    *shape = (IrData){.rank = gm.rank};
+    memcpy(shape->dims, gm.dims, sizeof shape->dims);
+    arena_drop(&run.scratch);
+    arena_drop(&arena);
+    return ok;
 }

@@ -99,4 +99,10 @@ typedef struct IrRun {
 /* Fills the lower half of `run`. True when the status is IR_RUN_OK. */
 bool ir_run(Arena *arena, IrRun *run);
 
+/* The shape of an operand (no list) under these sizes, in the order of p->dims, and attributes
+ * (NULL: the defaults). Of `operands` only lists are looked at; NULL: they are empty. False: it
+ * has no shape. */
+bool ir_operand_shape(const IrProgram *p, const NpuChip *chip, const int64_t *dims,
+                      const IrValue *attrs, IrOperand *operands, uint32_t operand, IrData *shape);
+
 #endif

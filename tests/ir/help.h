@@ -69,4 +69,11 @@ ATTR_UNUSED static const char *help_why(const IrRun *run)
                                          : "ok";
 }
 
+ATTR_UNUSED static bool help_run(Arena *arena, IrRun *run)
+{
+    bool ok = ir_run(arena, run);
+    return CHECK_MSG(ok, "line %u: %s", run->faults.len ? run->faults.at[0].at.line : 0,
+                     help_why(run));
+}
+
 #endif

@@ -21,7 +21,7 @@ static void check_softmax(int64_t rows, int64_t cols)
     IrOperand operands[2] = {help_tensor(&arena, DT_F32, 2, (int64_t[]){rows, cols}, 1, -8, 8),
                              help_output(&arena)};
     IrRun run = {.p = p, .chip = chip(), .operands = operands};
-    CHECK_MSG(ir_run(&arena, &run), "%s", help_why(&run));
+    help_run(&arena, &run);
     const float *x = operands[0].items[0].data, *y = operands[1].items[0].data;
     float *want = arena_array(&arena, float, (size_t)cols);
     REQUIRE(run.status == IR_RUN_OK);
