@@ -618,6 +618,17 @@ static PyVal json_value(B *b, Str text)
 
 static PyVal b_json_loads(B *b) { return json_value(b, need_str(b->it, b->at, arg(b, 0), "the text")); }
 
+/* eval of a literal, as case tables hold lists; names are those of the file. */
+static PyVal b_eval(B *b)
+{
+    Str text = need_str(b->it, b->at, arg(b, 0), "the text");
+    Diag inner = diag_make(b->it->arena, "eval", text);
+    const Py *value = py_parse_expression(b->it->arena, text, &inner);
+    if (!value)
+        bad(b, "the text is no expression");
+    return interp_eval(b->it, b->it->globals, value);
+}
+
 static PyVal b_json_load(B *b)
 {
     arg(b, 0);
@@ -720,6 +731,7 @@ static const struct {
     {"torch.cuda.is_available", b_opaque}, {"torch.cuda.synchronize", b_print},
     {"torch.utils.checkpoint.checkpoint", b_checkpoint}, {"typing.TypeVar", b_opaque},
     {"torch.autograd.set_detect_anomaly", b_context}, {"warnings.warn", b_print}, {"open", b_open},
+    {"eval", b_eval}, {"ast.literal_eval", b_eval},
     {"json.loads", b_json_loads}, {"json.load", b_json_load}, {"os.path.join", b_path_join},
     {"os.path.dirname", b_dirname}, {"os.path.basename", b_basename}, {"os.path.abspath", b_first},
     {"os.path.realpath", b_first}, {"os.path.splitext", b_splitext}, {"os.path.exists", b_true},

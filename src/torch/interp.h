@@ -66,6 +66,7 @@ typedef struct Interp {
     Span at;            /* of the statement or call in hand */
     uint64_t seed;
     Str case_text;      /* what open() gives */
+    PyVal param;        /* a table's row, as a dict; None: there is none */
     const char *path;   /* of the model file */
     bool no_data;       /* data-dependent values are refused */
     bool used_data;     /* some shape or branch came from values */

@@ -3,6 +3,7 @@
 #include "torch/torch.h"
 
 #include "base/file.h"
+#include "torch/case.h"
 #include "torch/knob.h"
 #include "torch/nn.h"
 #include <string.h>
@@ -62,9 +63,13 @@ static PyVal find_model(Interp *it, const Py *module)
 static PyVal call_global(Interp *it, const char *name, bool needed)
 {
     PyVal function;
-    CallArgs none = {0};
+    CallArgs args = {0};
+    if (it->param.tag == PV_DICT) {
+        args.n = 1;
+        args.v = &it->param;
+    }
     if (env_get(it->globals, str_from(name), &function) && function.tag == PV_FUNC)
-        return interp_call(it, function.func->def->at, function, &none);
+        return interp_call(it, function.func->def->at, function, &args);
     if (needed)
         interp_fail(it, (Span){0}, "T020", "the file has no function %s", name);
     return pv_list(it->arena, PV_LIST);
@@ -185,9 +190,11 @@ static void add_output(Interp *it, PyVal value, int depth)
     }
 }
 
-static void run(Interp *it, const Py *module)
+static void run(Interp *it, const Py *module, const Py *companion)
 {
     interp_block(it, it->globals, module);
+    if (companion)
+        interp_block(it, it->globals, companion);
     PyVal model = construct(it, module);
     if (model.tag == PV_OBJECT)
         module_name_all(it, model.object, "", 0);
@@ -254,12 +261,20 @@ static Graph *finish(Interp *it)
     return graph;
 }
 
-static bool guarded(Interp *it, const Py *module)
+static bool guarded(Interp *it, const Py *module, const Py *companion)
 {
     if (setjmp(it->fail))
         return false;
-    run(it, module);
+    run(it, module, companion);
     return true;
+}
+
+/* T/validation/module.py is the task T. */
+static const char *task_path(Arena *arena, const char *path)
+{
+    const char *dir = path_dir(arena, path);
+    bool inner = str_is(path_base(path), "module.py") && str_is(path_base(dir), "validation");
+    return inner ? path_dir(arena, dir) : path;
 }
 
 static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *options, Diag *diag)
@@ -269,11 +284,10 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     it->diag = diag;
     it->path = path;
     it->graphs[0] = graph_new(arena, "source");
-    it->graphs[1] = graph_new(arena, str_dup(arena, path_stem(path)));
+    it->graphs[1] = graph_new(arena, str_dup(arena, path_stem(task_path(arena, path))));
     it->globals = env_new(arena, NULL);
     it->seed = options->seed;
     it->no_data = options->no_data;
-    it->case_text = options->case_text;
     it->max_steps = options->max_steps ? options->max_steps : 20000000;
     it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);
     env_set(arena, it->globals, STR("__file__"), pv_str(arena, str_from(path)));
@@ -282,23 +296,18 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     return it;
 }
 
-static const char *category_of(Arena *arena, const char *path)
-{
-    const char *dir = path_dir(arena, path);
-    return str_dup(arena, path_base(dir));
-}
-
 TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, const KnobList *knobs,
                            const TorchOptions *options, Diag *diag)
 {
     Interp *it = new_interp(arena, path, options, diag);
+    const Py *companion = NULL;
     it->knobs = knobs->overrides.at;
     it->n_knobs = knobs->overrides.len;
-    if (!guarded(it, module))
+    if (!case_prepare(it, options, &companion) || !guarded(it, module, companion))
         return NULL;
     TorchTask *task = arena_new(arena, TorchTask);
     task->name = it->graphs[1]->name;
-    task->category = category_of(arena, path);
+    task->category = str_dup(arena, path_base(path_dir(arena, task_path(arena, path))));
     task->graph = finish(it);
     task->used_data = it->used_data;
     task->in_range = torch_fit_indices(task->graph);
@@ -323,21 +332,4 @@ TorchTask *torch_read_file(Arena *arena, const char *path, const TorchOptions *o
         return NULL;
     diag->source = source;
     return torch_read(arena, path, source, options, diag);
-}
-
-bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *diag)
-{
-    Str stem = str_from(model_path), text, line;
-    if (!str_ends(stem, ".py"))
-        return true;
-    const char *path = str_format(arena, "%.*s.json", (int)stem.len - 3, stem.at);
-    if (!file_exists(path))
-        return true;
-    if (!file_read(arena, path, (size_t)256 << 20, &text, diag))
-        return false;
-    while (str_next(&text, '\n', &line)) {
-        if (str_trim(line).len)
-            vec_push(arena, cases, str_trim(line));
-    }
-    return true;
 }

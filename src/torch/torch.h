@@ -11,6 +11,7 @@
 #ifndef TORCH_TORCH_H
 #define TORCH_TORCH_H
 
+#include "base/file.h"
 #include "graph/graph.h"
 
 /* An integer of the file that says a size: an assignment at module level, or a literal in
@@ -27,19 +28,31 @@ typedef struct TorchSet {
     int64_t value;
 } TorchSet;
 
+/* Cases: typed inputs listed beside a model file, read with it one at a time.
+ *   NAME.json beside NAME.py: one JSON object on each line; the file's own get_inputs or
+ *             get_input_groups opens it, and gets the line of the case in hand
+ *   test_cases.csv and prepare_inputs.py beside module.py: a table with ';' between columns; a
+ *             row reaches get_inputs(param) and get_init_inputs(param) as a dict */
+typedef struct TorchCases {
+    VEC(Str) lines;
+    Str header;    /* of a table: its column names; empty for JSON */
+    Str companion; /* source of prepare_inputs.py; empty: none */
+} TorchCases;
+
 typedef struct TorchOptions {
     uint64_t seed;        /* for values the file's control flow depends on */
     const TorchSet *sets;
     uint32_t n_sets;
-    Str case_text;        /* what the file's open() reads: one line of its case file; empty: none */
+    const TorchCases *cases; /* NULL or without lines: the file's own inputs */
+    uint32_t case_index;
     bool no_data;         /* refuse files whose shapes or branches depend on data */
     uint64_t max_steps;   /* 0: 20 million */
     size_t max_bytes;     /* of the evaluator's memory; 0: 1 GiB */
 } TorchOptions;
 
 typedef struct TorchTask {
-    const char *name;     /* file name without .py */
-    const char *category; /* name of its directory; "" when unknown */
+    const char *name;     /* file name without .py; T for T/validation/module.py */
+    const char *category; /* name of the directory around it */
     Graph *graph;         /* graph->source makes its inputs and parameters */
     VEC(TorchKnob) knobs;
     bool used_data;       /* some shape or branch came from the values drawn with this seed */
@@ -51,11 +64,12 @@ TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOpt
                       Diag *diag);
 TorchTask *torch_read_file(Arena *arena, const char *path, const TorchOptions *options, Diag *diag);
 
-/* Cases: typed inputs listed beside a model file, one JSON object on each line (same name,
- * .json). The lines as they stand; empty when there is no such file. A file whose get_inputs
- * or get_input_groups opens that list is read once for each case. */
-typedef VEC(Str) TorchCases;
+/* Finds the cases of a model file; leaves `cases` empty when it has none. */
 bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *diag);
+
+/* The model files below a directory, in order of path: Python files that define a class Model
+ * and the inputs for it, themselves or in a file beside them. */
+bool torch_suite(Arena *arena, const char *dir, NameList *paths, Diag *diag);
 
 typedef enum TorchScale { SCALE_FULL, SCALE_MEDIUM, SCALE_SMALL, SCALE_FUZZ } TorchScale;
 bool torch_scale_from_name(Str name, TorchScale *scale);

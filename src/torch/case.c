@@ -1,0 +1,137 @@
+/* Case lists beside model files, and the model files below a directory. */
+#include "torch/case.h"
+
+#include <string.h>
+
+static bool has_text(Str text, const char *what) { return str_find(text, str_from(what)) >= 0; }
+
+static void take_lines(Arena *arena, Str text, TorchCases *cases)
+{
+    Str line;
+    while (str_next(&text, '\n', &line)) {
+        if (str_trim(line).len)
+            vec_push(arena, &cases->lines, str_trim(line));
+    }
+}
+
+static bool read_table(Arena *arena, const char *dir, TorchCases *cases, Diag *diag)
+{
+    const char *table = path_join(arena, dir, "test_cases.csv");
+    const char *code = path_join(arena, dir, "prepare_inputs.py");
+    Str text, line;
+    if (!file_exists(table) || !file_exists(code))
+        return true;
+    if (!file_read(arena, table, (size_t)64 << 20, &text, diag) ||
+        !file_read(arena, code, PY_MAX_BYTES, &cases->companion, diag))
+        return false;
+    if (str_starts(text, "\xef\xbb\xbf"))
+        text = str_slice(text, 3, text.len);
+    while (!cases->header.len && str_next(&text, '\n', &line))
+        cases->header = str_trim(line);
+    take_lines(arena, text, cases);
+    return true;
+}
+
+bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *diag)
+{
+    Str stem = str_from(model_path), text;
+    if (!str_ends(stem, ".py"))
+        return true;
+    const char *list = str_format(arena, "%.*s.json", (int)stem.len - 3, stem.at);
+    if (!file_exists(list))
+        return read_table(arena, path_dir(arena, model_path), cases, diag);
+    if (!file_read(arena, list, (size_t)256 << 20, &text, diag))
+        return false;
+    take_lines(arena, text, cases);
+    return true;
+}
+
+/* A field as pandas reads it: integer, float, True, False, nothing, else text. */
+static PyVal field_value(Interp *it, Str field)
+{
+    int64_t i;
+    double f;
+    if (!field.len)
+        return pv_none();
+    if (str_to_i64(field, &i))
+        return pv_int(i);
+    if (str_to_double(field, &f))
+        return pv_float(f);
+    if (str_is(field, "True") || str_is(field, "False"))
+        return pv_bool(str_is(field, "True"));
+    return pv_str(it->arena, field);
+}
+
+static PyVal row_dict(Interp *it, Str header, Str row)
+{
+    PyVal dict = pv_dict(it->arena);
+    Str name, field;
+    while (str_next(&header, ';', &name)) {
+        if (!str_next(&row, ';', &field))
+            field = STR("");
+        PyVal value = field_value(it, str_trim(field));
+        /* an empty field is missing: param.get gives its default */
+        if (!pv_is_none(value))
+            dict_set_name(it->arena, dict.dict, str_trim(name), value);
+    }
+    return dict;
+}
+
+bool case_prepare(Interp *it, const TorchOptions *options, const Py **companion)
+{
+    const TorchCases *cases = options->cases;
+    *companion = NULL;
+    if (!cases || !cases->lines.len)
+        return true;
+    if (options->case_index >= cases->lines.len) {
+        diag_error(it->diag, "T022", (Span){0}, "there is no case %u; the file has %u",
+                   options->case_index, cases->lines.len);
+        return false;
+    }
+    Str line = cases->lines.at[options->case_index];
+    if (!cases->header.len) {
+        it->case_text = line;
+        return true;
+    }
+    it->param = row_dict(it, cases->header, line);
+    *companion = py_parse(it->arena, cases->companion, it->diag);
+    return *companion != NULL;
+}
+
+/* --- suites ------------------------------------------------------------------------------- */
+
+static bool is_model_file(Arena *arena, const char *path)
+{
+    Str text;
+    Diag quiet = diag_make(arena, path, (Str){0});
+    if (!str_ends(str_from(path), ".py") || !file_read(arena, path, PY_MAX_BYTES, &text, &quiet))
+        return false;
+    if (!has_text(text, "class Model"))
+        return false;
+    const char *beside = path_join(arena, path_dir(arena, path), "prepare_inputs.py");
+    return has_text(text, "def get_input") || (str_is(path_base(path), "module.py") && file_exists(beside));
+}
+
+static bool walk_suite(Arena *arena, const char *dir, NameList *paths, int depth, Diag *diag)
+{
+    NameList names = {0};
+    if (!file_list(arena, dir, &names, diag))
+        return false;
+    for (uint32_t i = 0; i < names.len; i++) {
+        if (names.at[i][0] == '.')
+            continue;
+        const char *path = path_join(arena, dir, names.at[i]);
+        if (file_is_dir(path)) {
+            if (depth < 16 && !walk_suite(arena, path, paths, depth + 1, diag))
+                return false;
+        } else if (is_model_file(arena, path)) {
+            vec_push(arena, paths, path);
+        }
+    }
+    return true;
+}
+
+bool torch_suite(Arena *arena, const char *dir, NameList *paths, Diag *diag)
+{
+    return walk_suite(arena, dir, paths, 0, diag);
+}
