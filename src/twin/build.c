@@ -158,6 +158,10 @@ static const char *const clang_flags[] = {"-fno-gnu-inline-asm",   "-fno-color-d
                                           "-ftemplate-backtrace-limit=0", NULL};
 static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-errors=30",
                                         "-fno-diagnostics-show-caret", NULL};
+/* Calls the runtime before every load; the flag per function is only there because clang wants
+ * some coverage beside it. */
+static const char *const watch_flags[] = {"-fsanitize-coverage=func,inline-bool-flag,trace-loads",
+                                          NULL};
 static const char *const kernel_flags[] = {"-fno-exceptions", "-fno-rtti",
                                            "-fno-threadsafe-statics", NULL};
 
@@ -168,6 +172,8 @@ static void add_flags(Build *b, Words *words)
     add_words(b, words, b->places->is_clang ? clang_flags : gcc_flags);
     if (!b->unit->host)
         add_words(b, words, kernel_flags);
+    if (!b->unit->host && b->places->is_clang)
+        add_words(b, words, watch_flags);
     add_words(b, words, b->unit->flags);
     const char *const ours[] = {"-I", in_home(b, "twin/include"), "-I", in_home(b, "src"),
                                 "-I", b->places->home, NULL};
@@ -204,6 +210,7 @@ static const char *cache_stem(Build *b, const char *kind, bool with_text)
     Sha256 sha = sha256_begin();
     sha256_add(&sha, b->places->headers_hash, sizeof b->places->headers_hash);
     hash_words(&sha, common_flags);
+    hash_words(&sha, watch_flags);
     hash_words(&sha, b->places->is_clang ? clang_flags : gcc_flags);
     hash_words(&sha, b->unit->flags);
     sha256_add(&sha, b->unit->host ? "h" : "k", 1);

@@ -9,8 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* GM starts where no program is ever loaded; a hole of at least one page follows each tensor. */
-#define GM_BASE 0x100000000000ull
+/* GM starts where no program is ever loaded (SHARE_GM_BASE); a hole of at least one page follows each tensor. */
 enum { PAGE = 4096, GM_STEP = 1 << 21, LIST_ENTRY = 8 };
 
 static size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
@@ -243,7 +242,7 @@ bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, cons
                      "more blocks, arguments or bytes than a launch may have");
         return false;
     }
-    Placer placer = {.address = GM_BASE};
+    Placer placer = {.address = SHARE_GM_BASE};
     place_all(arena, launch, memory, &placer);
     if (!fits_in_machine(arena, placer.at, verdict))
         return false;

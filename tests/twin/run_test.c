@@ -102,3 +102,44 @@ T_TEST(order_of_cores_changes_nothing)
     run_add(32, 12345, b);
     CHECK(memcmp(a, b, sizeof a) == 0);
 }
+
+/* Core 1 reads through a plain pointer what core 1 itself wrote by DataCopy before. */
+static const char raw_load_text[] =
+    "#include \"kernel_operator.h\"\n"
+    "using namespace AscendC;\n"
+    "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR y)\n"
+    "{\n"
+    "    TPipe pipe;\n"
+    "    TQue<QuePosition::VECOUT, 1> out;\n"
+    "    GlobalTensor<int32_t> yGm;\n"
+    "    yGm.SetGlobalBuffer((__gm__ int32_t *)y, 128);\n"
+    "    pipe.InitBuffer(out, 1, 256);\n"
+    "    int32_t value = *(__gm__ int32_t *)x;\n"
+    "    for (int i = 0; i < 2; i++) {\n"
+    "        LocalTensor<int32_t> t = out.AllocTensor<int32_t>();\n"
+    "        Duplicate(t, value, 64);\n"
+    "        out.EnQue(t);\n"
+    "        t = out.DeQue<int32_t>();\n"
+    "        DataCopy(yGm[i * 64], t, 64);\n"
+    "        out.FreeTensor(t);\n"
+    "        value = ((__gm__ int32_t *)y)[i * 64 + 5] + 100;\n"
+    "    }\n"
+    "}\n";
+
+T_TEST(plain_pointers_see_what_was_written_before)
+{
+    static int32_t x[8] = {7}, y[128];
+    TwinTensor tensors[] = {
+        {.name = "x", .dtype = DT_I32, .rank = 1, .shape = {8}, .role = SIM_IN, .data = x, .bytes = sizeof x},
+        {.name = "y", .dtype = DT_I32, .rank = 1, .shape = {128}, .role = SIM_OUT, .data = y, .bytes = sizeof y},
+    };
+    TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0}, {.kind = TWIN_ARG_TENSOR, .index = 1}};
+    TwinLaunch launch = {.tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2,
+                         .blocks = 1};
+    Trial t = {.text = raw_load_text, .launch = &launch};
+    trial_run(&t);
+    CHECK_MSG(t.verdict.status == VERDICT_OK, "%s", t.verdict.reason);
+    CHECK_EQ_INT(y[63], 7);
+    CHECK_EQ_INT(y[64], 107);
+    trial_drop(&t);
+}

@@ -120,6 +120,40 @@ void acraft_exit(int code)
     _exit(code);
 }
 
+/* --- loads through plain pointers ------------------------------------------------------------ */
+
+/* GetValue says itself what it reads, and then reads it. */
+static int announced(uint64_t address)
+{
+    uint32_t last = (atomic_load(&ring->published) - 1) % SHARE_RING_RECORDS;
+    const Record *r = &ring->records[last];
+    return acraft_core.cursor == window && r->op == NPU_GLOBAL_GET &&
+           rec_byte(r->operand[1].address) == address;
+}
+
+/* The compiler calls these before every load. One from GM becomes a record and waits for all
+ * earlier ones; the tiling data is the launch's own and never changes. */
+static void load(uint64_t address, uint32_t bytes)
+{
+    if (address - SHARE_GM_BASE >= SHARE_GM_SPAN || !ring ||
+        address - launch->tiling < launch->tiling_bytes || announced(address))
+        return;
+    if (acraft_core.cursor == acraft_core.limit)
+        acraft_ring_full();
+    *acraft_core.cursor++ = (Record){.op = NPU_RAW_LOAD,
+                                     .pipe = NPU_PIPE_S,
+                                     .operand[1].address = rec_address(NPU_GM, address),
+                                     .n[0] = bytes};
+    acraft_ring_flush();
+}
+
+void __sanitizer_cov_load1(const void *at) { load((uintptr_t)at, 1); }
+void __sanitizer_cov_load2(const void *at) { load((uintptr_t)at, 2); }
+void __sanitizer_cov_load4(const void *at) { load((uintptr_t)at, 4); }
+void __sanitizer_cov_load8(const void *at) { load((uintptr_t)at, 8); }
+void __sanitizer_cov_load16(const void *at) { load((uintptr_t)at, 16); }
+void __sanitizer_cov_bool_flag_init(char *start, char *stop) { (void)start, (void)stop; }
+
 /* --- dying with a word ---------------------------------------------------------------------- */
 
 static uint64_t stack_pointer(const ucontext_t *context)

@@ -20,6 +20,8 @@
 #define SHARE_ABI 1u
 #define SHARE_RING_RECORDS 2048u /* a power of two */
 #define SHARE_WINDOW 128u        /* records written between two publications */
+#define SHARE_GM_BASE 0x100000000000ull /* GM addresses lie in [base, base + span) */
+#define SHARE_GM_SPAN 0x100000000000ull
 #define SHARE_MOST_ARGS 64u
 #define SHARE_MOST_CORES 4096u
 
