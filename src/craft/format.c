@@ -210,13 +210,14 @@ static void put_list(Buf *out, const AstExpr *e)
 
 /* ---- lines ---- */
 
-/* Where the last comma inside brackets that still fits ends the line; 0: nowhere. */
+/* Where to end a line that is too long: after a comma inside as few brackets as possible, the
+ * last of those that fit, else the first at all; 0: nowhere. */
 static size_t break_after(Str line, size_t room, int *depth)
 {
     size_t best = 0;
     int d = *depth, best_depth = *depth;
     char quote = '\0';
-    for (size_t i = 0; i < line.len; i++) {
+    for (size_t i = 0; i < line.len && (i < room || !best); i++) {
         char c = line.at[i];
         if (quote) {
             if (c == '\\')
@@ -227,13 +228,12 @@ static size_t break_after(Str line, size_t room, int *depth)
         }
         if (c == '"' || c == '\'')
             quote = c;
-        d += strchr("([{", c) && c ? 1 : strchr(")]}", c) && c ? -1 : 0;
-        if (c == ',' && d > 0 && i + 1 < line.len && line.at[i + 1] == ' ' && (i < room || !best)) {
+        d += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+        bool comma = c == ',' && d > 0 && i + 1 < line.len && line.at[i + 1] == ' ';
+        if (comma && (!best || d <= best_depth)) {
             best = i + 1;
             best_depth = d;
         }
-        if (i >= room && best)
-            break;
     }
     *depth = best_depth;
     return best;
@@ -279,18 +279,23 @@ static void put_comment(Writer *w, const Comment *c, uint32_t depth)
     w->comment++;
 }
 
-/* Comments above a statement whose header ends on line `last`. */
-static void put_comments(Writer *w, uint32_t last, uint32_t depth)
+/* Comments above a statement whose header stands on lines `first` to `last`; those inside the
+ * header move above it. */
+static void put_comments(Writer *w, uint32_t first, uint32_t last, uint32_t depth)
 {
     const Comment *c;
-    while ((c = next_comment(w)) && (c->line < last || (c->line == last && c->own_line)))
+    while ((c = next_comment(w)) && (c->line < last || (c->line == last && c->own_line))) {
+        if (c->line >= first && w->end_line < c->line)
+            w->end_line = c->line - 1;
         put_comment(w, c, depth);
+    }
 }
 
-static void put_trailing(Writer *w, uint32_t line)
+/* next: the line of the next statement; a comment belongs to the last one on its line. */
+static void put_trailing(Writer *w, uint32_t line, uint32_t next)
 {
     const Comment *c = next_comment(w);
-    if (c && c->line == line) {
+    if (c && c->line == line && next != line) {
         buf_puts(w->out, "  ");
         buf_str(w->out, c->text);
         w->comment++;
@@ -302,10 +307,10 @@ static void put_trailing(Writer *w, uint32_t line)
 
 static void put_block(Writer *w, const StmtList *body, uint32_t depth, uint32_t until);
 
-static void put_text(Writer *w, const Buf *text, uint32_t depth, uint32_t last_line)
+static void put_text(Writer *w, const Buf *text, uint32_t depth, uint32_t last_line, uint32_t next)
 {
     put_line(w, buf_view(text), depth);
-    put_trailing(w, last_line);
+    put_trailing(w, last_line, next);
     w->end_line = last_line;
 }
 
@@ -355,16 +360,19 @@ static void put_if(Writer *w, const AstStmt *s, uint32_t depth, uint32_t until)
     Buf text = {0};
     bool elif = s->orelse.len == 1 && s->orelse.at[0]->is_elif;
     uint32_t other = elif ? s->orelse.at[0]->at.line : s->else_line ? s->else_line : until;
+    if (s->is_elif)
+        put_comments(w, s->at.line, s->last_line, depth);
     header_text(&text, s);
-    put_text(w, &text, depth, s->last_line);
+    put_text(w, &text, depth, s->last_line, 0);
     buf_free(&text);
     put_block(w, &s->body, depth + 1, other);
     if (elif) {
         put_if(w, s->orelse.at[0], depth, until);
     } else if (s->orelse.len) {
+        put_comments(w, s->else_line, s->else_line, depth);
         buf_fill(w->out, ' ', (size_t)depth * INDENT);
         buf_puts(w->out, "else:");
-        put_trailing(w, s->else_line);
+        put_trailing(w, s->else_line, 0);
         w->end_line = s->else_line;
         put_block(w, &s->orelse, depth + 1, until);
     }
@@ -404,7 +412,7 @@ static void put_def(Writer *w, const AstStmt *s, uint32_t depth, uint32_t until)
     }
     buf_clear(&text);
     def_text(&text, s->def);
-    put_text(w, &text, depth, s->last_line);
+    put_text(w, &text, depth, s->last_line, 0);
     buf_free(&text);
     put_block(w, &s->def->body, depth + 1, until);
     w->force_blank = true;
@@ -415,7 +423,7 @@ static void put_stmt(Writer *w, const AstStmt *s, uint32_t depth, uint32_t until
 {
     if (s->kind == ST_DEF)
         w->force_blank = true;
-    put_comments(w, s->last_line, depth);
+    put_comments(w, s->at.line, s->last_line, depth);
     gap(w, s->at.line);
     if (s->kind == ST_DEF) {
         put_def(w, s, depth, until);
@@ -428,7 +436,7 @@ static void put_stmt(Writer *w, const AstStmt *s, uint32_t depth, uint32_t until
             header_text(&text, s);
         else
             small_text(&text, s);
-        put_text(w, &text, depth, s->last_line);
+        put_text(w, &text, depth, s->last_line, block ? 0 : until);
         buf_free(&text);
         if (block)
             put_block(w, &s->body, depth + 1, until);

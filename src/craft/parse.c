@@ -94,7 +94,10 @@ static AstStmt *new_stmt(Parser *ps, StmtKind kind)
 
 static uint32_t last_line(const Parser *ps)
 {
-    const Token *t = &ps->tokens.at[ps->pos ? ps->pos - 1 : 0];
+    uint32_t last = ps->pos ? ps->pos - 1 : 0;
+    while (last && ps->tokens.at[last].kind == TOK_DEDENT) /* it stands on the next line */
+        last--;
+    const Token *t = &ps->tokens.at[last];
     uint32_t line = t->at.line;
     for (size_t i = 0; i < t->text.len; i++)
         line += t->kind == TOK_STRING && t->text.at[i] == '\n';

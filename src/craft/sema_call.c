@@ -63,13 +63,22 @@ static void set_known(TileNode *n, DType dtype)
     n->dtype_known = true;
 }
 
-/* A tile argument whose dtype and shape are known without looking further. */
-static TileNode *settled(Sema *s, const Call *c, uint32_t i)
+/* A tile argument whose dtype is known without looking further. */
+static TileNode *typed(Sema *s, const Call *c, uint32_t i)
 {
     if (!sema_want_tile(s, &c->args[i], c->fn->name))
         return NULL;
     TileNode *n = c->args[i].tile;
     sema_settle(s, n);
+    return n;
+}
+
+/* And its shape too. */
+static TileNode *settled(Sema *s, const Call *c, uint32_t i)
+{
+    TileNode *n = typed(s, c, i);
+    if (!n)
+        return NULL;
     if (!n->rank) {
         sema_error(s, SHAPE, n->at, "put it into a buffer first",
                    "the size of this tile is not known");
@@ -330,8 +339,8 @@ static Value cast_fn(Sema *s, const Call *c)
     }
     if (c->args[0].kind == VAL_TILE && c->args[0].tile->mask)
         return cast_mask(s, c, to);
-    TileNode *a = settled(s, c, 0);
-    if (!a)
+    TileNode *a = typed(s, c, 0);
+    if (!a || !sema_check_dtype(s, IR_T_CAST, c->fn->dtypes, a->dtype, at))
         return sema_bad(at);
     if (to == DT_C64 || a->dtype == DT_C64) {
         sema_error(s, CAST, at, "a complex tensor is pairs of f32 on a last axis of 2",
