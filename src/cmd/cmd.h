@@ -97,5 +97,6 @@ int cmd_make(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_task(int argc, char **argv);
 
 #endif

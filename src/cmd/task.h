@@ -1,0 +1,24 @@
+/* What cmd_task.c and task_suite.c share. */
+#ifndef CMD_TASK_H
+#define CMD_TASK_H
+
+#include "cmd/cmd.h"
+#include "torch/torch.h"
+
+typedef struct TaskOptions {
+    bool graph, source, run, json, all_cases;
+    const char *scale_name, *same, *check, *out, *export, *rule, *law;
+    NameList sets;
+    int64_t case_index, seed;
+    TorchScale scale;
+} TaskOptions;
+
+/* Reads one model file with scale, sets and case applied; NULL with errors in diag. */
+TorchTask *task_load(Arena *arena, const char *path, const TaskOptions *options, Diag *diag);
+int task_suite(Arena *arena, const char *dir, const TaskOptions *options);
+/* Runs, checks or exports the task's values. */
+int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag);
+int task_say(const Diag *diag, int status); /* prints diagnostics, gives the status back */
+void task_print_type(const Value *value, Buf *out); /* f32[8,4] */
+
+#endif

@@ -1,0 +1,161 @@
+/* acraft task --run, --check, --export: reference values of a task. */
+#include "cmd/task.h"
+#include "graph/export.h"
+#include "graph/npy.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Values {
+    Arena *arena;
+    const TorchTask *task;
+    const TaskOptions *options;
+    Diag *diag;
+    TaskInputs in;
+    Tensor **outputs;
+    uint32_t n;
+} Values;
+
+/* Refuses what does not fit in memory, before anything is allocated. */
+static bool check_memory(const Values *v, const EvalOptions *how)
+{
+    int64_t need, page = sysconf(_SC_PAGESIZE), have = sysconf(_SC_PHYS_PAGES);
+    int64_t room = page > 0 && have > 0 ? page * have / 10 * 8 : INT64_MAX;
+    if (graph_eval_bytes(v->task->graph, how, &need) && need <= room)
+        return true;
+    diag_error(v->diag, "T023", (Span){0}, "the task needs %.3g GB at once, this machine has %.3g GB for it",
+               (double)need / 1e9, (double)room / 1e9);
+    diag_hint(v->diag, "--scale medium or --scale small makes it fit, --set NAME=N sets one size");
+    return false;
+}
+
+static bool evaluate(Values *v)
+{
+    InputLaw law;
+    EvalOptions how = {.seed = (uint64_t)v->options->seed, .wide = true};
+    if (!input_law_from_name(str_from(v->options->law), &law)) {
+        diag_error(v->diag, "T024", (Span){0}, "there is no input law '%s'", v->options->law);
+        return false;
+    }
+    v->n = v->task->graph->outputs.len;
+    v->outputs = arena_array(v->arena, Tensor *, v->n + 1);
+    return check_memory(v, &how) && graph_inputs(v->task->graph, how.seed, law, &v->in, v->diag) &&
+           graph_eval(v->task->graph, v->in.inputs, v->in.params, &how, v->outputs, v->diag);
+}
+
+static void print_output(const Tensor *t, uint32_t i, bool json)
+{
+    double low = INFINITY, high = -INFINITY, sum = 0, squares = 0;
+    int64_t odd = 0;
+    for (int64_t k = 0; k < t->count; k++) {
+        double x = tensor_get(t, k);
+        if (!isfinite(x)) {
+            odd++;
+            continue;
+        }
+        low = x < low ? x : low;
+        high = x > high ? x : high;
+        sum += x;
+        squares += x * x;
+    }
+    double finite = (double)(t->count - odd), part = finite > 0 ? 1 / finite : 0;
+    Buf out = {0};
+    if (json) {
+        buf_printf(&out, "%s{\"dtype\": \"%s\", \"shape\": ", i ? ", " : "", dtype_name(t->dtype));
+        shape_print(t->shape, &out);
+        buf_puts(&out, ", \"min\": ");
+        buf_json_double(&out, low);
+        buf_puts(&out, ", \"max\": ");
+        buf_json_double(&out, high);
+        buf_puts(&out, ", \"mean\": ");
+        buf_json_double(&out, sum * part);
+        buf_printf(&out, ", \"not_finite\": %lld}", (long long)odd);
+    } else {
+        buf_printf(&out, "output %u %s", i, dtype_name(t->dtype));
+        shape_print(t->shape, &out);
+        buf_printf(&out, " min %.9g max %.9g mean %.9g rms %.9g", low, high, sum * part, sqrt(squares * part));
+        if (odd)
+            buf_printf(&out, " not finite %lld", (long long)odd);
+        buf_char(&out, '\n');
+    }
+    fwrite(out.at, 1, out.len, stdout);
+    buf_free(&out);
+}
+
+static bool write_outputs(const Values *v)
+{
+    Str path = str_from(v->options->out);
+    Str stem = str_ends(path, ".npy") ? str_slice(path, 0, path.len - 4) : path;
+    for (uint32_t i = 0; i < v->n; i++) {
+        const char *file = v->n == 1 ? v->options->out
+                                     : str_format(v->arena, "%.*s.%u.npy", STR_ARG(stem), i);
+        if (!npy_write(file, v->outputs[i], v->diag))
+            return false;
+    }
+    return true;
+}
+
+static int check_output(const Values *v)
+{
+    CompareRule rule;
+    if (!compare_rule_from_name(str_from(v->options->rule), &rule)) {
+        diag_error(v->diag, "T024", (Span){0}, "there is no rule '%s'", v->options->rule);
+        return CMD_USAGE;
+    }
+    Tensor *got = npy_read(v->options->check, v->diag);
+    if (!got)
+        return CMD_USAGE;
+    CompareSpec spec = compare_spec(v->task->graph, rule);
+    CompareResult r = compare_tensors(got, v->outputs[0], &spec, (const Tensor *const *)v->in.inputs, v->in.n_inputs);
+    tensor_free(got);
+    bool good = r.status == COMPARE_OK;
+    if (v->options->json)
+        printf("{\"ok\": %s, \"max_abs_err\": %.9g, \"bad\": %lld}\n", good ? "true" : "false", r.max_abs_err, (long long)r.bad);
+    else
+        printf("%s: largest error %.9g, %lld of %lld off%s%s\n", good ? "right" : "wrong", r.max_abs_err,
+               (long long)r.bad, (long long)r.count, *r.pattern ? ", " : "", r.pattern);
+    return good ? CMD_OK : CMD_NO;
+}
+
+static bool export_values(const Values *v)
+{
+    Buf more = {0};
+    buf_puts(&more, "\"knobs\": [");
+    for (uint32_t i = 0; i < v->task->knobs.len; i++) {
+        const TorchKnob *k = &v->task->knobs.at[i];
+        buf_puts(&more, i ? ", {\"name\": " : "{\"name\": ");
+        buf_json_str(&more, str_from(k->name));
+        buf_printf(&more, ", \"line\": %u, \"col\": %u, \"value\": %lld, \"original\": %lld}", k->at.line,
+                   k->at.col, (long long)k->value, (long long)k->original);
+    }
+    buf_char(&more, ']');
+    bool good = graph_export(v->options->export, v->task->graph, &v->in, v->outputs, buf_view(&more), v->diag);
+    buf_free(&more);
+    return good;
+}
+
+static int report(const Values *v)
+{
+    if (v->options->check)
+        return check_output(v);
+    if ((v->options->out && !write_outputs(v)) || (v->options->export && !export_values(v)))
+        return CMD_USAGE;
+    if (v->options->json)
+        printf("{\"outputs\": [");
+    for (uint32_t i = 0; i < v->n; i++)
+        print_output(v->outputs[i], i, v->options->json);
+    if (v->options->json)
+        printf("]}\n");
+    return CMD_OK;
+}
+
+int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag)
+{
+    Values v = {.arena = arena, .task = task, .options = options, .diag = diag};
+    int status = evaluate(&v) ? report(&v) : CMD_LACKS;
+    for (uint32_t i = 0; i < v.n; i++)
+        tensor_free(v.outputs[i]);
+    graph_inputs_free(&v.in);
+    return diag_ok(diag) ? status : task_say(diag, status ? status : CMD_USAGE);
+}
