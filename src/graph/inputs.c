@@ -1,17 +1,17 @@
-/* Seeded inputs and parameters, and the probe for tasks that trivial answers pass.
+/* Seeded inputs and parameters.
  * In: a graph with its source graph, a seed, a law; out: tensors. A law other than the file's own
  * rewrites the `random` and `full` nodes of a copy of the source graph. */
 #include "graph/inputs.h"
+#include "graph/eval_int.h"
 #include "base/rng.h"
 #include <math.h>
 #include <string.h>
 
-static const char *const law_names[LAW_COUNT] = {"given",    "signed",   "wide",
-                                                 "near-one", "positive", "edge"};
-static const char *const trivial_names[TRIVIAL_COUNT] = {"zeros", "ones", "a constant", "an input"};
+static const char *const law_names[LAW_COUNT] = {
+    [LAW_GIVEN] = "given",       [LAW_VARIED] = "varied",     [LAW_SIGNED] = "signed", [LAW_WIDE] = "wide",
+    [LAW_NEAR_ONE] = "near-one", [LAW_POSITIVE] = "positive", [LAW_EDGE] = "edge"};
 
 const char *input_law_name(InputLaw law) { return law_names[law]; }
-const char *trivial_name(Trivial t) { return trivial_names[t]; }
 
 bool input_law_from_name(Str name, InputLaw *law)
 {
@@ -66,19 +66,20 @@ static void set_random(Arena *arena, Node *node, int kind, double a, double b, i
     node->n_attr = attrs.len;
 }
 
-/* A uniform or normal node that feeds an input gets the law's own distribution. */
-static void relaw(Arena *arena, Node *node, InputLaw law)
+/* A uniform or normal node that feeds an input gets the law's own distribution, its size depending
+ * on the seed: a mean over many elements would else be the same for every seed. */
+static void relaw(Arena *arena, Node *node, InputLaw law, uint64_t seed)
 {
     double a = node_float(node, AT_A, 0), b = node_float(node, AT_B, 1);
     if (node->op != OP_RANDOM || (node->kind != RANDOM_uniform && node->kind != RANDOM_normal))
         return;
     double size = node->kind == RANDOM_uniform ? fmax(fabs(a), fabs(b)) : b;
-    size = size > 0 ? size : 1;
+    size = (size > 0 ? size : 1) * (0.75 + 0.5 * rng_uniform(seed, UINT64_C(0x73697A65), 0));
     int64_t stream = node_int(node, AT_STREAM, 0);
     switch (law) {
     case LAW_WIDE: set_random(arena, node, RANDOM_normal, 0, 4 * size, stream); break;
     case LAW_NEAR_ONE: set_random(arena, node, RANDOM_normal, 1, 0.01, stream); break;
-    case LAW_POSITIVE: set_random(arena, node, RANDOM_uniform, 0.5, 2.5, stream); break;
+    case LAW_POSITIVE: set_random(arena, node, RANDOM_uniform, 0.5, 0.5 + 2 * size, stream); break;
     default: set_random(arena, node, RANDOM_normal, 0, size, stream); break;
     }
 }
@@ -103,7 +104,7 @@ static bool is_parameter(const Graph *g, ValueId source_value)
     return false;
 }
 
-static Graph source_under(Arena *arena, const Graph *g, InputLaw law)
+static Graph source_under(Arena *arena, const Graph *g, InputLaw law, uint64_t seed)
 {
     Graph s = *g->source;
     if (law == LAW_GIVEN)
@@ -114,8 +115,8 @@ static Graph source_under(Arena *arena, const Graph *g, InputLaw law)
     mark_feeding(&s, feeds);
     for (uint32_t n = 0; n < s.nodes.len; n++) {
         Node *node = &s.nodes.at[n];
-        if (feeds[node->out])
-            relaw(arena, node, law);
+        if (feeds[node->out] && law != LAW_VARIED)
+            relaw(arena, node, law, seed);
         else if (is_parameter(g, node->out))
             vary_constant(arena, &s, node);
     }
@@ -142,8 +143,56 @@ static void mix_signs(Tensor *t, uint64_t seed, uint64_t stream)
             tensor_set(t, i, -tensor_get(t, i));
 }
 
-static void finish_inputs(TaskInputs *in, uint64_t seed, InputLaw law)
+/* Replaces the indices along each line by the first ones of a permutation of 0 .. size-1. */
+static void make_distinct(Tensor *index, Axis a, int64_t size, uint64_t seed)
 {
+    int64_t *p = heap_alloc(sizeof *p * (size_t)(size + 1));
+    for (int64_t line = 0; line < a.outer * a.inner; line++) {
+        for (int64_t i = 0; i < size; i++)
+            p[i] = i;
+        for (int64_t i = 0; i < a.n; i++) {
+            int64_t k = rng_range(seed ^ 0x6469u, (uint64_t)line, (uint64_t)i, i, size), swap = p[i];
+            p[i] = p[k];
+            p[k] = swap;
+            tensor_store_i64(index, line / a.inner * a.n * a.inner + line % a.inner + i * a.inner, 1, 1, &p[i]);
+        }
+    }
+    heap_free(p);
+}
+
+/* Position of a value among the inputs, or -1. */
+static int64_t input_number(const Graph *g, ValueId id)
+{
+    for (uint32_t i = 0; i < g->inputs.len; i++)
+        if (g->inputs.at[i] == id)
+            return i;
+    return -1;
+}
+
+static void distinct_indices(const Graph *g, TaskInputs *in, uint64_t seed)
+{
+    for (uint32_t n = 0; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        bool copy = node->op == OP_INDEX_COPY, put = node->op == OP_INDEX_PUT && !node_bool(node, AT_ACCUMULATE);
+        bool set = node->op == OP_SCATTER && node->kind == SCATTER_set;
+        if (!copy && !set && !(put && node->n_in == 3))
+            continue;
+        int64_t i = input_number(g, node->in[put ? 2 : 1]);
+        Shape x = graph_value(g, node->in[0])->shape;
+        int dim = put ? (int)node_attr(node, AT_DIMS)->ints.at[0] : eval_dim(node, x, 0);
+        if (i < 0 || x.rank == 0 || in->inputs[i]->shape.rank == 0)
+            continue;
+        Tensor *index = in->inputs[i];
+        Axis a = set ? eval_axis(index->shape, dim) : (Axis){1, index->count, 1};
+        if (a.n <= x.dim[dim])
+            make_distinct(index, a, x.dim[dim], seed);
+    }
+}
+
+static void finish_inputs(const Graph *g, TaskInputs *in, uint64_t seed, InputLaw law)
+{
+    if (law != LAW_GIVEN)
+        distinct_indices(g, in, seed);
     for (uint32_t i = 0; i < in->n_inputs; i++) {
         if (!dtype_is_float(in->inputs[i]->dtype))
             continue;
@@ -193,7 +242,7 @@ bool graph_inputs(const Graph *g, uint64_t seed, InputLaw law, TaskInputs *out, 
     Arena arena = {0};
     Graph source = {0};
     if (g->source)
-        source = source_under(&arena, g, law);
+        source = source_under(&arena, g, law, seed);
     Tensor **made = heap_alloc(sizeof *made * (source.outputs.len + 1));
     EvalOptions options = {.seed = seed};
     bool ok = !g->source || graph_eval(&source, NULL, NULL, &options, made, diag);
@@ -206,132 +255,8 @@ bool graph_inputs(const Graph *g, uint64_t seed, InputLaw law, TaskInputs *out, 
     heap_free(made);
     arena_drop(&arena);
     if (ok)
-        finish_inputs(out, seed, law);
+        finish_inputs(g, out, seed, law);
     else
         graph_inputs_free(out);
     return ok;
-}
-
-/* --- probe -------------------------------------------------------------------------------- */
-
-static double middle_of(const Tensor *t)
-{
-    double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < t->count; i++) {
-        double x = tensor_get(t, i);
-        low = fmin(low, x);
-        high = fmax(high, x);
-    }
-    return low <= high ? low + (high - low) / 2 : 0;
-}
-
-static bool passes_filled(const Tensor *want, double value, const CompareSpec *spec)
-{
-    Tensor *got = tensor_new_raw(want->dtype, want->shape);
-    if (!got)
-        return false;
-    for (int64_t i = 0; i < got->count; i++)
-        tensor_set(got, i, value);
-    CompareResult r = compare_tensors(got, want, spec, NULL, 0);
-    tensor_free(got);
-    return compare_ok(&r);
-}
-
-static bool passes_input(const Tensor *want, const CompareSpec *spec, const TaskInputs *in, uint32_t *which)
-{
-    for (uint32_t i = 0; i < in->n_inputs; i++) {
-        CompareResult r = compare_tensors(in->inputs[i], want, spec, NULL, 0);
-        if (compare_ok(&r)) {
-            *which = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool trivial_passes(Trivial t, const Tensor *want, const CompareSpec *spec, const TaskInputs *in,
-                           uint32_t *which)
-{
-    switch (t) {
-    case TRIVIAL_ZEROS: return passes_filled(want, 0, spec);
-    case TRIVIAL_ONES: return passes_filled(want, 1, spec);
-    case TRIVIAL_CONSTANT: return want->count > 1 && passes_filled(want, middle_of(want), spec);
-    default: return passes_input(want, spec, in, which);
-    }
-}
-
-unsigned probe_outputs(Tensor *const *want, uint32_t n, const CompareSpec *spec, const TaskInputs *in,
-                       uint32_t *which)
-{
-    unsigned passed = 0;
-    int64_t elements = 0;
-    for (uint32_t o = 0; o < n; o++)
-        elements += want[o]->count;
-    for (int t = 0; elements > 0 && t < TRIVIAL_COUNT; t++) {
-        bool all = true;
-        for (uint32_t o = 0; all && o < n; o++)
-            all = trivial_passes((Trivial)t, want[o], spec, in, which);
-        passed |= all ? 1u << t : 0;
-    }
-    return passed;
-}
-
-static bool all_finite(Tensor *const *t, uint32_t n)
-{
-    for (uint32_t o = 0; o < n; o++)
-        for (int64_t i = 0; i < t[o]->count; i++)
-            if (!isfinite(tensor_get(t[o], i)))
-                return false;
-    return true;
-}
-
-/* What passes under one law; `finite` says whether its values can be used at all. */
-static bool probe_law(const Graph *g, const CompareSpec *spec, const EvalOptions *options, InputLaw law,
-                      unsigned *passed, uint32_t *which, bool *finite, Diag *diag)
-{
-    TaskInputs in;
-    if (!graph_inputs(g, options->seed, law, &in, diag))
-        return false;
-    Tensor **want = heap_alloc(sizeof *want * (g->outputs.len + 1));
-    bool ok = graph_eval(g, in.inputs, in.params, options, want, diag);
-    if (ok) {
-        *finite = all_finite(want, g->outputs.len);
-        *passed = probe_outputs(want, g->outputs.len, spec, &in, which);
-    }
-    for (uint32_t o = 0; o < g->outputs.len; o++)
-        tensor_free(want[o]);
-    heap_free(want);
-    graph_inputs_free(&in);
-    return ok;
-}
-
-static int bits(unsigned x)
-{
-    int n = 0;
-    for (; x; x &= x - 1)
-        n++;
-    return n;
-}
-
-bool graph_probe(const Graph *g, const CompareSpec *spec, const EvalOptions *options, Probe *probe,
-                 Diag *diag)
-{
-    *probe = (Probe){0};
-    bool finite;
-    if (!probe_law(g, spec, options, LAW_GIVEN, &probe->passed_given, &probe->trivial_input, &finite, diag))
-        return false;
-    probe->passed = probe->passed_given;
-    for (int law = LAW_GIVEN + 1; probe->passed && law < LAW_COUNT; law++) {
-        unsigned passed = 0;
-        uint32_t which = 0;
-        Arena arena = {0};
-        Diag quiet = diag_make(&arena, "", (Str){0}); /* a law the task cannot take is passed over */
-        bool ok = probe_law(g, spec, options, (InputLaw)law, &passed, &which, &finite, &quiet);
-        arena_drop(&arena);
-        if (ok && finite && bits(passed) < bits(probe->passed)) {
-            probe->passed = passed;
-            probe->law = (InputLaw)law;
-        }
-    }
-    return true;
 }

@@ -1,5 +1,5 @@
 /* Comparison: what comes before values, each rule's edge, patterns, and the trivial-answer probe. */
-#include "graph/inputs.h"
+#include "graph/probe.h"
 #include "tests/t.h"
 #include <math.h>
 #include <string.h>
@@ -183,8 +183,8 @@ static Probe probed(NodeSpec spec, Shape shape, CompareRule rule)
 T_TEST(probe_relu_is_not_the_identity)
 {
     Probe p = probed((NodeSpec){.op = OP_UNARY, .kind = UNARY_relu}, square, RULE_ACRAFT);
-    CHECK(p.passed_given == 1u << TRIVIAL_INPUT);
-    CHECK(p.passed == 0 && p.law != LAW_GIVEN);
+    CHECK(p.given == (PROBE(INPUT) | PROBE(AFFINE) | PROBE(DEAD_BRANCH)));
+    CHECK(p.left == 0 && p.law == LAW_SIGNED);
 }
 
 T_TEST(probe_product_is_not_zero)
@@ -193,8 +193,8 @@ T_TEST(probe_product_is_not_zero)
     Attr attr[] = {{.key = AT_DIMS, .ints = {dims, 1}}};
     NodeSpec spec = {.op = OP_REDUCE, .kind = REDUCE_prod, .n_attr = 1, .attr = attr};
     Probe p = probed(spec, (Shape){2, {4, 4096}}, RULE_MKB);
-    CHECK(p.passed_given & 1u << TRIVIAL_ZEROS);
-    CHECK(p.passed == 0);
+    CHECK(p.given & PROBE(ZEROS));
+    CHECK(p.left == 0 && p.law == LAW_NEAR_ONE);
 }
 
 T_TEST(probe_softmax_under_both_rules)
@@ -202,9 +202,29 @@ T_TEST(probe_softmax_under_both_rules)
     Attr attr[] = {{.key = AT_DIM, .i = 1}};
     NodeSpec spec = {.op = OP_SOFTMAX, .n_attr = 1, .attr = attr};
     Probe loose = probed(spec, (Shape){2, {2, 40000}}, RULE_MKB);
-    CHECK(loose.passed_given & 1u << TRIVIAL_ZEROS);
+    CHECK(loose.given & PROBE(ZEROS));
     Probe ours = probed(spec, (Shape){2, {2, 40000}}, RULE_ACRAFT);
-    CHECK(ours.passed_given == 0 && ours.law == LAW_GIVEN);
+    CHECK(ours.given == 0 && ours.law == LAW_GIVEN);
+}
+
+T_TEST(probe_sees_linear_functions)
+{
+    Probe p = probed((NodeSpec){.op = OP_UNARY, .kind = UNARY_selu}, square, RULE_ACRAFT);
+    CHECK(p.given == (PROBE(AFFINE) | PROBE(DEAD_BRANCH)));
+    CHECK(p.left == 0);
+    p = probed((NodeSpec){.op = OP_UNARY, .kind = UNARY_hardsigmoid}, square, RULE_ACRAFT);
+    CHECK(p.given & PROBE(AFFINE));
+    CHECK(p.left == 0 && p.law == LAW_WIDE);
+}
+
+T_TEST(probe_sees_steps_that_do_nothing)
+{
+    static const int64_t dims[] = {1};
+    Attr attr[] = {{.key = AT_DIMS, .ints = {dims, 1}}};
+    NodeSpec spec = {.op = OP_REDUCE, .kind = REDUCE_sum, .n_attr = 1, .attr = attr};
+    Probe p = probed(spec, (Shape){3, {32, 1, 4}}, RULE_ACRAFT);
+    CHECK(p.given & PROBE(DEAD_STEP));
+    CHECK(p.left & PROBE(DEAD_STEP));
 }
 
 T_TEST(inputs_are_seeded)
@@ -226,7 +246,7 @@ T_TEST(inputs_are_seeded)
     }
     CHECK(low >= 0 && high < 1);
     CHECK_NEAR(sum / 512, 0.5, 0.06);
-    for (int law = 1; law < LAW_COUNT; law++) {
+    for (int law = LAW_SIGNED; law < LAW_COUNT; law++) {
         TaskInputs d;
         InputLaw back;
         REQUIRE(graph_inputs(g, 1, (InputLaw)law, &d, &diag));
