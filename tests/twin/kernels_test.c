@@ -47,7 +47,7 @@ static void fill(DType type, void *data, double *wide, uint32_t n, double low, d
 
 static const char *define(Arena *arena, const char *name, const char *value)
 {
-    return str_format(arena, "%s=%s", name, value).at;
+    return str_format(arena, "%s=%s", name, value);
 }
 
 static void run_case(const Case *c)
@@ -55,22 +55,24 @@ static void run_case(const Case *c)
     Arena arena = {0};
     Diag diag = diag_make(&arena, c->file, str_from(""));
     Str text;
-    const char *path = str_format(&arena, "tests/twin/kernels/%s", c->file).at;
+    const char *path = str_format(&arena, "tests/twin/kernels/%s", c->file);
     REQUIRE(file_read(&arena, path, 1 << 20, &text, &diag));
 
     uint32_t n = c->n ? c->n : 1024, out_n = c->out_n ? c->out_n : n, inputs = c->inputs ? c->inputs : 1;
     DType in_type = dtype_of(c->type), out_type = dtype_of(c->out ? c->out : c->type);
     const char *defines[8] = {define(&arena, "TYPE", c->type), define(&arena, "OUT", c->out ? c->out : c->type),
-                              str_format(&arena, "N=%u", n).at, str_format(&arena, "OUT_N=%u", out_n).at,
-                              str_format(&arena, "INPUTS=%u", inputs).at,
+                              str_format(&arena, "N=%u", n), str_format(&arena, "OUT_N=%u", out_n),
+                              str_format(&arena, "INPUTS=%u", inputs),
                               c->body ? define(&arena, "BODY", c->body) : "NO_BODY", c->extra, NULL};
-    const char *include_dirs[] = {"tests/twin/kernels", NULL};
+    char here[4096];
+    REQUIRE(realpath("tests/twin/kernels", here));
+    const char *include_dirs[] = {here, NULL};
 
     TwinTensor tensors[MOST + 1] = {0};
     TwinArg args[MOST + 1] = {0};
     double *wide[MOST] = {0};
     for (uint32_t i = 0; i < MOST; i++) {
-        uint32_t count = i < inputs ? n : 8;
+        uint32_t count = n;
         size_t bytes = count * dtype_bytes(in_type);
         void *data = calloc(1, bytes);
         wide[i] = calloc(count, sizeof *wide[i]);
@@ -88,10 +90,10 @@ static void run_case(const Case *c)
     Trial t = {.text = text.at, .launch = &launch, .defines = defines, .include_dirs = include_dirs};
     trial_run(&t);
     const char *label = c->body ? c->body : c->file;
-    CHECK_MSG(t.compiled, "%s: not compiled: %.600s", label, buf_view(&t.messages).at);
-    CHECK_MSG(!t.compiled || t.ran, "%s: did not run", label);
-    for (size_t i = 0; i < t.verdict.findings.len; i++)
-        CHECK_MSG(false, "%s: %s %s", label, t.verdict.findings.at[i].code, t.verdict.findings.at[i].message);
+    CHECK_MSG(t.compiled, "%s: not compiled: %s %.600s", label, t.verdict.reason, buf_view(&t.messages).at);
+    CHECK_MSG(!t.compiled || t.ran, "%s: did not run: %s", label, t.verdict.reason);
+    for (size_t i = 0; i < t.verdict.hazards.len; i++)
+        CHECK_MSG(false, "%s: %s %s", label, t.verdict.hazards.at[i].code, t.verdict.hazards.at[i].message);
     for (uint32_t i = 0, bad = 0; t.ran && i < out_n && bad < 3; i++) {
         double got = dtype_load(out_type, tensors[MOST].data, i);
         double want = c->want((const double *const *)wide, i);
@@ -106,3 +108,240 @@ static void run_case(const Case *c)
     trial_drop(&t);
     arena_drop(&arena);
 }
+
+/* Values of one element: x, y, w are the inputs at i. */
+#define WANT(name, expression)                                                    \
+    static double want_##name(const double *const in[MOST], uint32_t i)           \
+    {                                                                             \
+        double x = in[0][i], y = in[1][i], w = in[2][i];                          \
+        (void)x, (void)y, (void)w;                                                \
+        return (expression);                                                      \
+    }
+
+static double as_float(double v) { return (double)(float)v; }
+static double as_half(double v) { return (double)half_to_float(half_from_double(v)); }
+
+WANT(add, as_float(x + y))
+WANT(add_half, as_half(x + y))
+WANT(sub, as_float(x - y))
+WANT(mul, as_float(x * y))
+WANT(div, as_float(x / y))
+WANT(max2, fmax(x, y))
+WANT(min, fmin(x, y))
+WANT(sum_int, x + y)
+WANT(exp, exp(x))
+WANT(ln, log(x))
+WANT(abs, fabs(x))
+WANT(sqrt, sqrt(x))
+WANT(rsqrt, 1 / sqrt(x))
+WANT(reciprocal, 1 / x)
+WANT(relu, x > 0 ? x : 0)
+WANT(leaky, x > 0 ? x : as_float(x * 0.25))
+WANT(adds, as_float(x + 1.5))
+WANT(muls, as_float(x * 1.5))
+WANT(axpy, as_float(y + 2 * x))
+WANT(same, x)
+WANT(neg, -x)
+WANT(sigmoid, 1 / (1 + exp(-x)))
+WANT(tanh, tanh(x))
+WANT(log2, log2(x))
+WANT(log10, log10(x))
+WANT(sin, sin(x))
+WANT(cos, cos(x))
+WANT(tan, tan(x))
+WANT(asin, asin(x))
+WANT(acos, acos(x))
+WANT(atan, atan(x))
+WANT(sinh, sinh(x))
+WANT(cosh, cosh(x))
+WANT(asinh, asinh(x))
+WANT(acosh, acosh(x))
+WANT(atanh, atanh(x))
+WANT(erf, erf(x))
+WANT(erfc, erfc(x))
+WANT(sign, (x > 0) - (x < 0))
+WANT(floor, floor(x))
+WANT(ceil, ceil(x))
+WANT(trunc, trunc(x))
+WANT(rint, rint(x))
+WANT(frac, x - trunc(x))
+WANT(silu, x / (1 + exp(-x)))
+WANT(gelu, 0.5 * x * (1 + tanh(0.7978845608 * (x + 0.044715 * x * x * x))))
+WANT(power, pow(x, y))
+WANT(square, x *x)
+WANT(less, x < y ? 1 : 0)
+WANT(select, x > 0 ? x : y)
+WANT(index, i + 3.0)
+WANT(block_sum, (in[0][i * 8] + in[0][i * 8 + 1]) + (in[0][i * 8 + 2] + in[0][i * 8 + 3]) +
+                    ((in[0][i * 8 + 4] + in[0][i * 8 + 5]) + (in[0][i * 8 + 6] + in[0][i * 8 + 7])))
+WANT(pair_sum, as_float(in[0][2 * i] + in[0][2 * i + 1]))
+WANT(reversed, in[0][1023 - i])
+WANT(even, in[0][2 * i])
+WANT(spread, in[0][i / 8])
+WANT(first, in[0][i / 64])
+WANT(row, in[0][i % 64])
+
+static double row_sum(const double *const in[MOST], uint32_t from, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < n; k++)
+        sum += in[0][from + k];
+    return sum;
+}
+static double row_max(const double *const in[MOST], uint32_t from, uint32_t n)
+{
+    double most = -INFINITY;
+    for (uint32_t k = 0; k < n; k++)
+        most = fmax(most, in[0][from + k]);
+    return most;
+}
+static double want_repeat_sum(const double *const in[MOST], uint32_t i) { return row_sum(in, i * 64, 64); }
+static double want_repeat_max(const double *const in[MOST], uint32_t i) { return row_max(in, i * 64, 64); }
+static double want_sum(const double *const in[MOST], uint32_t i) { return i == 0 ? row_sum(in, 0, 1000) : 0; }
+static double want_max(const double *const in[MOST], uint32_t i) { return i == 0 ? row_max(in, 0, 1000) : 0; }
+static double want_whole(const double *const in[MOST], uint32_t i) { return i == 0 ? row_sum(in, 0, 1024) : 0; }
+static double want_sum60(const double *const in[MOST], uint32_t i) { return row_sum(in, i * 64, 60); }
+static double want_mean(const double *const in[MOST], uint32_t i) { return row_sum(in, i * 64, 60) / 60; }
+static double want_arg_max(const double *const in[MOST], uint32_t i)
+{
+    double most = row_max(in, 0, 1000);
+    for (uint32_t k = 0; k < 1000; k++)
+        if (in[0][k] == most)
+            return i == 0 ? most : (double)k;
+    return -1;
+}
+static double want_softmax(const double *const in[MOST], uint32_t i)
+{
+    uint32_t from = i / 64 * 64;
+    double most = row_max(in, from, 64), sum = 0;
+    for (uint32_t k = 0; k < 64; k++)
+        sum += exp(in[0][from + k] - most);
+    return exp(in[0][i] - most) / sum;
+}
+static double want_sorted(const double *const in[MOST], uint32_t i)
+{
+    double v[1024];
+    memcpy(v, in[0], sizeof v);
+    for (uint32_t a = 0; a < 1024; a++)
+        for (uint32_t b = a + 1; b < 1024; b++)
+            if (v[b] > v[a]) {
+                double t = v[a];
+                v[a] = v[b];
+                v[b] = t;
+            }
+    return v[i];
+}
+
+#define B "body.cpp"
+static const Case elementwise[] = {
+    {B, "Add(out, x, y, N)", "float", .inputs = 2, .want = want_add},
+    {B, "Add(out, x, y, N)", "half", .inputs = 2, .want = want_add_half},
+    {B, "Add(out, x, y, N)", "int32_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
+    {B, "Add(out, x, y, N)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
+    {B, "Add(out, x, y, 64, N / 64, {1, 1, 1, 8, 8, 8})", "float", .inputs = 2, .want = want_add},
+    {B, "out = x + y", "float", .inputs = 2, .want = want_add},
+    {B, "Sub(out, x, y, N)", "float", .inputs = 2, .want = want_sub},
+    {B, "Mul(out, x, y, N)", "float", .inputs = 2, .want = want_mul},
+    {B, "Div(out, x, y, N)", "float", .inputs = 2, .low = 1, .high = 4, .want = want_div},
+    {B, "Max(out, x, y, N)", "float", .inputs = 2, .want = want_max2},
+    {B, "Min(out, x, y, N)", "half", .inputs = 2, .want = want_min},
+    {B, "Exp(out, x, N)", "float", .want = want_exp, .tolerance = 1e-6},
+    {B, "Ln(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
+    {B, "Abs(out, x, N)", "half", .want = want_abs},
+    {B, "Sqrt(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_sqrt, .tolerance = 1e-6},
+    {B, "Rsqrt(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_rsqrt, .tolerance = 1e-6},
+    {B, "Reciprocal(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_reciprocal, .tolerance = 1e-6},
+    {B, "Relu(out, x, N)", "float", .want = want_relu},
+    {B, "LeakyRelu(out, x, 0.25f, N)", "float", .want = want_leaky},
+    {B, "Adds(out, x, 1.5f, N)", "float", .want = want_adds},
+    {B, "Muls(out, x, 1.5f, N)", "float", .want = want_muls},
+    {B, "Adds(out, y, 0.0f, N); PipeBarrier<PIPE_V>(); Axpy(out, x, 2.0f, N)", "float", .inputs = 2, .want = want_axpy},
+    {B, "Neg(out, x, N)", "float", .want = want_neg},
+    {B, "Duplicate(out, 0.0f, N); PipeBarrier<PIPE_V>(); Add(out, out, x, N)", "float", .want = want_same},
+    {B, "DataCopy(out, x, N)", "float", .want = want_same},
+    {B, "Copy(out, x, 64, N / 64, {1, 1, 8, 8})", "float", .want = want_same},
+    {B, "Cast(out, x, RoundMode::CAST_NONE, N)", "half", "float", .want = want_same},
+    {B, "Cast(out, x, RoundMode::CAST_FLOOR, N)", "float", "int32_t", .want = want_floor},
+    {B, "Cast(out, x, RoundMode::CAST_NONE, N)", "int32_t", "float", .low = -100, .high = 100, .want = want_same},
+};
+
+static const Case mathematics[] = {
+    {B, "Sigmoid(out, x, tmp, N)", "float", .want = want_sigmoid, .tolerance = 1e-6},
+    {B, "Sigmoid(out, x, N)", "half", .want = want_sigmoid, .tolerance = 1e-3},
+    {B, "Tanh(out, x, tmp, N)", "float", .want = want_tanh, .tolerance = 1e-6},
+    {B, "Log(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
+    {B, "Log2(out, x, tmp, N)", "float", .low = 0.1, .high = 9, .want = want_log2, .tolerance = 1e-6},
+    {B, "Log10(out, x, tmp, N)", "float", .low = 0.1, .high = 9, .want = want_log10, .tolerance = 1e-6},
+    {B, "Sin(out, x, tmp, N)", "float", .low = -100, .high = 100, .want = want_sin, .tolerance = 2e-6},
+    {B, "Cos(out, x, tmp, N)", "float", .low = -100, .high = 100, .want = want_cos, .tolerance = 2e-6},
+    {B, "Tan(out, x, tmp, N)", "float", .low = -1.5, .high = 1.5, .want = want_tan, .tolerance = 1e-5},
+    {B, "Asin(out, x, tmp, N)", "float", .low = -1, .high = 1, .want = want_asin, .tolerance = 2e-6},
+    {B, "Acos(out, x, tmp, N)", "float", .low = -1, .high = 1, .want = want_acos, .tolerance = 2e-6},
+    {B, "Atan(out, x, tmp, N)", "float", .low = -50, .high = 50, .want = want_atan, .tolerance = 1e-6},
+    {B, "Sinh(out, x, tmp, N)", "float", .want = want_sinh, .tolerance = 1e-6},
+    {B, "Cosh(out, x, tmp, N)", "float", .want = want_cosh, .tolerance = 1e-6},
+    {B, "Asinh(out, x, tmp, N)", "float", .want = want_asinh, .tolerance = 1e-6},
+    {B, "Acosh(out, x, tmp, N)", "float", .low = 1, .high = 9, .want = want_acosh, .tolerance = 2e-6},
+    {B, "Atanh(out, x, tmp, N)", "float", .low = -0.9, .high = 0.9, .want = want_atanh, .tolerance = 1e-6},
+    {B, "Erf(out, x, tmp, N)", "float", .want = want_erf, .tolerance = 1e-6},
+    {B, "Erfc(out, x, tmp, N)", "float", .want = want_erfc, .tolerance = 1e-6},
+    {B, "Sign(out, x, tmp, N)", "float", .want = want_sign},
+    {B, "Floor(out, x, tmp, N)", "float", .want = want_floor},
+    {B, "Ceil(out, x, tmp, N)", "half", .want = want_ceil},
+    {B, "Trunc(out, x, tmp, N)", "float", .want = want_trunc},
+    {B, "Round(out, x, tmp, N)", "float", .want = want_rint},
+    {B, "Frac(out, x, tmp, N)", "float", .want = want_frac, .tolerance = 1e-6},
+    {B, "Silu(out, x, N)", "float", .want = want_silu, .tolerance = 1e-6},
+    {B, "Gelu(out, x, tmp, N)", "float", .want = want_gelu, .tolerance = 1e-6},
+    {B, "Power(out, x, y, tmp, N)", "float", .inputs = 2, .low = 0.1, .high = 4, .want = want_power, .tolerance = 3e-6},
+    {B, "Power(out, x, 2.0f, tmp, N)", "float", .want = want_square, .tolerance = 3e-6},
+};
+
+static const Case choosing[] = {
+    {B, "CompareScalar(tmp, x, 0.0f, CMPMODE::GT, N); Select(out, tmp, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, N)", "float",
+     .inputs = 2, .want = want_select},
+    {B, "Compare(tmp, x, y, CMPMODE::LT, N); Duplicate(out, 1.0f, N); Select(out, tmp, out, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, N)",
+     "float", .inputs = 2, .want = want_less},
+    {B, "CreateVecIndex(out, 3, N)", "int32_t", .want = want_index},
+    {B, "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4092, -4, N);"
+        "Gather(out, x, at.ReinterpretCast<uint32_t>(), 0u, N)", "float", .want = want_reversed},
+    {B, "uint64_t kept; GatherMask(out, x, uint8_t(1), false, 0u, {1, N / 64, 8, 0}, kept)", "float", .out_n = 512, .want = want_even},
+    {B, "LocalTensor<float> s = tmp.ReinterpretCast<float>(), t = tmp[8192].ReinterpretCast<float>();"
+        "LocalTensor<int32_t> at = tmp[16384].ReinterpretCast<int32_t>(); ArithProgression(at, 0, 1, N);"
+        "LocalTensor<uint32_t> i = at.ReinterpretCast<uint32_t>(); Sort<float, true>(s, x, i, t, N / 32); Extract(out, i, s, N / 32)",
+     "float", .want = want_sorted},
+    {B, "Brcb(out, x, N / 64, {1, 8})", "float", .want = want_spread},
+    {B, "const uint32_t to[] = {16, 64}, from[] = {16, 1}; LocalTensor<uint8_t> t = tmp; BroadCast<float, 2, 1>(out, x, to, from, t)",
+     "float", .want = want_first},
+    {B, "const uint32_t to[] = {16, 64}, from[] = {1, 64}; LocalTensor<uint8_t> t = tmp; BroadCast<float, 2, 0>(out, x, to, from, t)",
+     "float", .want = want_row},
+};
+
+static const Case reductions[] = {
+    {B, "BlockReduceSum(out, x, N / 64, 64, 1, 1, 8)", "float", .out_n = 128, .want = want_block_sum, .tolerance = 1e-6},
+    {B, "PairReduceSum(out, x, N / 64, 64, 1, 1, 8)", "float", .out_n = 512, .want = want_pair_sum},
+    {B, "WholeReduceSum(out, x, 64, N / 64, 1, 1, 8)", "float", .out_n = 16, .want = want_repeat_sum, .tolerance = 1e-5},
+    {B, "WholeReduceMax(out, x, 64, N / 64, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE)", "float", .out_n = 16, .want = want_repeat_max},
+    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1, .want = want_sum, .tolerance = 1e-5},
+    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 64, N / 64, 8)", "float", .out_n = 1, .want = want_whole, .tolerance = 1e-5},
+    {B, "ReduceMax(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1, .want = want_max},
+    {B, "LocalTensor<float> t = tmp.ReinterpretCast<float>(); ReduceMax(out, x, t, 1000, true);"
+        "int32_t at = out.ReinterpretCast<int32_t>().GetValue(1); out.SetValue(1, float(at))", "float", .out_n = 2, .want = want_arg_max},
+    {B, "Sum(out, x, tmp, SumParams{16, 64, 60})", "float", .out_n = 16, .want = want_sum60, .tolerance = 1e-5},
+    {B, "Mean(out, x, tmp, MeanParams{16, 64, 60})", "float", .out_n = 16, .want = want_mean, .tolerance = 1e-5},
+    {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "float", .want = want_softmax, .tolerance = 1e-6},
+    {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "half", .want = want_softmax, .tolerance = 1e-3},
+};
+#undef B
+
+static void run_cases(const Case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        run_case(&cases[i]);
+}
+#define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
+
+T_TEST(kernels_elementwise) { RUN(elementwise); }
+T_TEST(kernels_mathematics) { RUN(mathematics); }
+T_TEST(kernels_choosing) { RUN(choosing); }
+T_TEST(kernels_reductions) { RUN(reductions); }

@@ -18,12 +18,12 @@ using namespace AscendC;
 #define OUT_N N
 #endif
 
-template <int INPUTS> class Frame {
+template <int TENSORS> class Frame {
 public:
     __aicore__ inline Frame(GM_ADDR x, GM_ADDR y, GM_ADDR w, GM_ADDR z)
     {
         GM_ADDR in[3] = {x, y, w};
-        for (int i = 0; i < INPUTS; i++) {
+        for (int i = 0; i < TENSORS; i++) {
             inGm[i].SetGlobalBuffer((__gm__ TYPE *)in[i], N);
             pipe.InitBuffer(inQueue[i], 1, N * sizeof(TYPE));
         }
@@ -33,17 +33,17 @@ public:
     }
     template <typename Body> __aicore__ inline void Run(Body body)
     {
-        for (int i = 0; i < INPUTS; i++) {
+        for (int i = 0; i < TENSORS; i++) {
             LocalTensor<TYPE> t = inQueue[i].template AllocTensor<TYPE>();
             DataCopy(t, inGm[i], N);
             inQueue[i].EnQue(t);
         }
         LocalTensor<TYPE> in[3];
-        for (int i = 0; i < INPUTS; i++) in[i] = inQueue[i].template DeQue<TYPE>();
+        for (int i = 0; i < TENSORS; i++) in[i] = inQueue[i].template DeQue<TYPE>();
         LocalTensor<OUT> out = outQueue.template AllocTensor<OUT>();
         body(out, in[0], in[1], in[2], tmpBuf.Get<uint8_t>());
         outQueue.EnQue(out);
-        for (int i = 0; i < INPUTS; i++) inQueue[i].FreeTensor(in[i]);
+        for (int i = 0; i < TENSORS; i++) inQueue[i].FreeTensor(in[i]);
         out = outQueue.template DeQue<OUT>();
         DataCopyPad(outGm, out, DataCopyExtParams(1, OUT_N * sizeof(OUT), 0, 0, 0));
         outQueue.FreeTensor(out);
@@ -51,26 +51,15 @@ public:
 
 private:
     TPipe pipe;
-    TQue<QuePosition::VECIN, 1> inQueue[INPUTS];
+    TQue<QuePosition::VECIN, 1> inQueue[TENSORS];
     TQue<QuePosition::VECOUT, 1> outQueue;
     TBuf<TPosition::VECCALC> tmpBuf;
-    GlobalTensor<TYPE> inGm[INPUTS];
+    GlobalTensor<TYPE> inGm[TENSORS];
     GlobalTensor<OUT> outGm;
 };
 
 using Tmp = LocalTensor<uint8_t>;
 using In = LocalTensor<TYPE>;
 using Out = LocalTensor<OUT>;
-
-/* BODY(statement): what to do with out, x, y, w and tmp. */
-#define KERNEL(INPUTS, ...)                                                                        \
-    extern "C" __global__ __aicore__ void kernel(GM_ADDR gx, GM_ADDR gy, GM_ADDR gw, GM_ADDR gz)   \
-    {                                                                                              \
-        Frame<INPUTS> frame(gx, gy, gw, gz);                                                       \
-        frame.Run([](const Out &out, const In &x, const In &y, const In &w, const Tmp &tmp) {      \
-            (void)x, (void)y, (void)w, (void)tmp;                                                  \
-            __VA_ARGS__;                                                                           \
-        });                                                                                        \
-    }
 
 #endif
