@@ -221,9 +221,25 @@ static const char *op_name_of(Arena *arena, const EmitInput *in)
     return host_op_name(&h);
 }
 
+/* A list would need its pointer table built by hand. */
+static bool refuse_lists(const EmitInput *in, Diag *diag)
+{
+    const IrProgram *ir = in->variants.at[0]->ir;
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        IrRole role = ir->tensors.at[i].role;
+        if (role != IR_ROLE_IN_LIST && role != IR_ROLE_OUT_LIST)
+            continue;
+        diag_error(diag, "E091", ir->tensors.at[i].at, "'%s' is a list of tensors: it has no direct launch yet",
+                   ir->tensors.at[i].name);
+        diag_hint(diag, "--as project writes it");
+        return false;
+    }
+    return true;
+}
+
 bool emit_direct(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
 {
-    if (!host_check(in, diag))
+    if (!host_check(in, diag) || !refuse_lists(in, diag))
         return false;
     const char *name = op_name_of(arena, in);
     vec_push(arena, out, ((EmitFile){str_format(arena, "kernel/%s_plan.h", name), part_text(arena, in, part_direct_plan), false}));

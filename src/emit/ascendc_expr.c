@@ -154,6 +154,17 @@ static Text cores_text(const Printer *pr)
     return (Text){"AscendC::GetBlockNum()", P_CALL};
 }
 
+static Text list_text(const Printer *pr, const IrExpr *x, bool size)
+{
+    const IrTensor *t = pr->k ? &pr->k->source->tensors.at[x->of.tensor] : &pr->p->ir->tensors.at[x->of.tensor];
+    const char *name = camel(pr->arena, t->name);
+    if (!pr->k)
+        return (Text){str_format(pr->arena, "%sLen", name), P_CALL};
+    if (!size)
+        return (Text){str_format(pr->arena, "static_cast<int64_t>(%sList.GetSize())", name), P_CALL};
+    return (Text){str_format(pr->arena, "ListSize(%sList, %s)", name, text_of(pr, x->arg[0]).s), P_CALL};
+}
+
 static Text leaf(const Printer *pr, const IrExpr *x)
 {
     Arena *a = pr->arena;
@@ -172,6 +183,8 @@ static Text leaf(const Printer *pr, const IrExpr *x)
         const char *name = camel(a, pr->p->ir->tensors.at[x->of.tensor].name);
         return (Text){str_format(a, "%sPresent", name), P_CALL};
     }
+    case IR_E_LIST_LEN: return list_text(pr, x, false);
+    case IR_E_LIST_SIZE: return list_text(pr, x, true);
     default: return (Text){"0", P_CALL};
     }
 }

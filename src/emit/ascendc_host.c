@@ -255,6 +255,9 @@ static char *plan_args(const Host *h, Str body, bool declare)
         if (ir->vars.at[ir->dims.at[i]].lo != ir->vars.at[ir->dims.at[i]].hi)
             add_arg(&out, "int64_t", camel(h->arena, ir->vars.at[ir->dims.at[i]].name), declare);
     for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (ir->tensors.at[i].role == IR_ROLE_IN_LIST)
+            add_arg(&out, "int64_t", str_format(h->arena, "%sLen", camel(h->arena, ir->tensors.at[i].name)), declare);
+    for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_OPT)
             add_arg(&out, "bool",
                     str_format(h->arena, "%sPresent", camel(h->arena, ir->tensors.at[i].name)), declare);
@@ -398,12 +401,20 @@ static uint32_t io_index(const IrProgram *ir, uint32_t operand, bool output)
 static void print_shapes(Host *h, bool infer)
 {
     const IrProgram *ir = h->p->ir;
-    const char *fail = infer ? "ge::GRAPH_FAILED" : "ge::GRAPH_FAILED";
+    const char *fail = "ge::GRAPH_FAILED";
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         if (!operand_is_input(t))
             continue;
         const char *name = camel(h->arena, t->name);
+        if (t->role == IR_ROLE_IN_LIST) {
+            pen_line(h->pen, "const auto *%sInfo = context->GetIrInputInstanceInfo(%u);", name, io_index(ir, i, false));
+            pen_open(h->pen, "if (%sInfo == nullptr)", name);
+            pen_line(h->pen, "return %s;", fail);
+            pen_close(h->pen, "");
+            pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%sInfo->GetInstanceNum());", name, name);
+            continue;
+        }
         bool opt = t->role == IR_ROLE_OPT;
         pen_line(h->pen, "const auto *%sGiven = context->Get%sInputShape(%u);", name, opt ? "Optional" : "",
                  io_index(ir, i, false));
@@ -435,7 +446,8 @@ static void print_agreement(Host *h)
     const IrProgram *ir = h->p->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
-        for (uint32_t a = 0; operand_is_input(t) && a < t->rank; a++) {
+        bool single = operand_is_input(t) && t->role != IR_ROLE_IN_LIST;
+        for (uint32_t a = 0; single && a < t->rank; a++) {
             const IrExpr *e = &ir->exprs.at[t->shape[a]];
             uint32_t operand, axis;
             bool source = e->op == IR_E_VAR && host_find_dim(ir, e->of.var, &operand, &axis) &&
@@ -553,6 +565,21 @@ static void print_tiling_function(Host *h)
     pen_line(pen, "} // namespace optiling");
 }
 
+/* A list that is written has the shapes of the first list that is read. */
+static void print_list_shapes(Host *h, uint32_t output)
+{
+    const IrProgram *ir = h->p->ir;
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        if (ir->tensors.at[i].role != IR_ROLE_IN_LIST)
+            continue;
+        pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)", camel(h->arena, ir->tensors.at[i].name));
+        pen_line(h->pen, "*context->GetOutputShape(%u + i) = *context->GetDynamicInputShape(%u, i);",
+                 io_index(ir, output, true), io_index(ir, i, false));
+        pen_close(h->pen, "");
+        return;
+    }
+}
+
 static void print_inference(Host *h)
 {
     const IrProgram *ir = h->p->ir;
@@ -568,6 +595,10 @@ static void print_inference(Host *h)
         if (!operand_is_output(t))
             continue;
         const char *name = camel(h->arena, t->name);
+        if (t->role == IR_ROLE_OUT_LIST) {
+            print_list_shapes(h, i);
+            continue;
+        }
         pen_line(pen, "gert::Shape *%sShape = context->GetOutputShape(%u);", name, io_index(ir, i, true));
         pen_line(pen, "%sShape->SetDimNum(%u);", name, t->rank);
         for (uint32_t a = 0; a < t->rank; a++)
@@ -611,7 +642,8 @@ static void print_param_def(Host *h, uint32_t operand, const char *kind)
         buf_printf(&formats, "%sge::FORMAT_ND", v ? ", " : "");
     }
     pen_line(h->pen, "this->%s(\"%s\")", kind, t->name);
-    pen_line(h->pen, "    .ParamType(%s)", t->role == IR_ROLE_OPT ? "OPTIONAL" : "REQUIRED");
+    bool list = t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
+    pen_line(h->pen, "    .ParamType(%s)", list ? "DYNAMIC" : t->role == IR_ROLE_OPT ? "OPTIONAL" : "REQUIRED");
     pen_line(h->pen, "    .DataType({%s})", types.at);
     pen_line(h->pen, "    .Format({%s})", formats.at);
     pen_line(h->pen, "    .UnknownShapeFormat({%s});", formats.at);
@@ -682,14 +714,6 @@ bool host_check(const EmitInput *in, Diag *diag)
 {
     const IrProgram *ir = in->variants.at[0]->ir;
     bool ok = true;
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        IrRole role = ir->tensors.at[i].role;
-        if (role == IR_ROLE_IN_LIST || role == IR_ROLE_OUT_LIST) {
-            diag_error(diag, "E091", ir->tensors.at[i].at, "'%s' is a list of tensors: no operator is written for it yet",
-                       ir->tensors.at[i].name);
-            ok = false;
-        }
-    }
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;
         const IrVar *v = &ir->vars.at[ir->dims.at[i]];

@@ -17,6 +17,11 @@ static const char *que_type(const AscBuffer *b)
     }
 }
 
+static bool is_list(const IrTensor *t)
+{
+    return t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
+}
+
 static bool gm_used_in(const AscProgram *p, const AscBlock *block, uint32_t tensor)
 {
     for (uint32_t i = 0; i < block->len; i++) {
@@ -67,7 +72,10 @@ static void print_init(Printer *pr)
     }
     for (uint32_t i = 0; i < pr->k->source->tensors.len; i++) {
         const IrTensor *t = &pr->k->source->tensors.at[i];
-        if (gm_used(pr, i))
+        if (is_list(t) && gm_used(pr, i))
+            pen_line(pen, "%sList.Init(reinterpret_cast<__gm__ void *>(%s));", camel(pr->arena, t->name),
+                     camel(pr->arena, t->name));
+        else if (gm_used(pr, i))
             pen_line(pen, "%s.SetGlobalBuffer(reinterpret_cast<__gm__ %s *>(%s));", param_gm_name(pr, i),
                      cxx_type(t->dtype), camel(pr->arena, t->name));
     }
@@ -85,6 +93,9 @@ static void print_init(Printer *pr)
 
 static void print_members(Printer *pr)
 {
+    for (uint32_t i = 0; i < pr->k->source->tensors.len; i++)
+        if (is_list(&pr->k->source->tensors.at[i]) && gm_used(pr, i))
+            pen_line(pr->pen, "AscendC::ListTensorDesc %sList;", camel(pr->arena, pr->k->source->tensors.at[i].name));
     for (uint32_t i = 0; i < pr->k->source->tensors.len; i++)
         if (gm_used(pr, i))
             pen_line(pr->pen, "AscendC::GlobalTensor<%s> %s;", cxx_type(pr->k->source->tensors.at[i].dtype),
@@ -304,16 +315,38 @@ static const char order_text[] =
     "}\n"
     "\n";
 
+static const char list_text[] =
+    "// Elements of one tensor of a list.\n"
+    "__aicore__ inline int64_t ListSize(AscendC::ListTensorDesc &list, int64_t index)\n"
+    "{\n"
+    "    uint64_t shape[8];\n"
+    "    AscendC::TensorDesc<uint8_t> desc;\n"
+    "    desc.SetShapeAddr(shape);\n"
+    "    list.GetDesc(desc, static_cast<uint32_t>(index));\n"
+    "    int64_t size = 1;\n"
+    "    for (uint64_t i = 0; i < desc.GetDim(); ++i) {\n"
+    "        size *= static_cast<int64_t>(shape[i]);\n"
+    "    }\n"
+    "    return size;\n"
+    "}\n"
+    "\n";
+
+static void put_text(Pen *pen, const char *text)
+{
+    buf_puts(pen->out, text);
+    for (const char *c = text; *c; c++)
+        pen->line += *c == '\n';
+}
+
 /* Helpers come before the text that calls them, so that is written first, aside. */
 void print_with_helpers(Pen *pen, const Pen *body)
 {
     Str text = buf_view(body->out);
     print_helpers(pen, text, "__aicore__");
-    if (str_find(text, STR("Order<")) >= 0) {
-        buf_puts(pen->out, order_text);
-        for (const char *c = order_text; *c; c++)
-            pen->line += *c == '\n';
-    }
+    if (str_find(text, STR("Order<")) >= 0)
+        put_text(pen, order_text);
+    if (str_find(text, STR("ListSize(")) >= 0)
+        put_text(pen, list_text);
     uint32_t shift = pen->line;
     for (uint32_t i = 0; i < body->marks.len; i++)
         vec_push(pen->arena, &pen->marks,

@@ -49,6 +49,12 @@ static const char *msopgen_type(DType d)
     return names[d];
 }
 
+static const char *param_type(IrRole role)
+{
+    bool list = role == IR_ROLE_IN_LIST || role == IR_ROLE_OUT_LIST;
+    return list ? "dynamic" : role == IR_ROLE_OPT ? "optional" : "required";
+}
+
 static void print_desc(Host *h, bool output)
 {
     const IrProgram *ir = h->p->ir;
@@ -64,7 +70,7 @@ static void print_desc(Host *h, bool output)
             buf_printf(&formats, "%s\"ND\"", v ? ", " : "");
         }
         pen_line(h->pen, "%s{\"name\": \"%s\", \"param_type\": \"%s\", \"format\": [%s], \"type\": [%s]}",
-                 first ? "" : ", ", t->name, t->role == IR_ROLE_OPT ? "optional" : "required", formats.at,
+                 first ? "" : ", ", t->name, param_type(t->role), formats.at,
                  types.at);
         first = false;
         buf_free(&types);

@@ -208,9 +208,20 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
 
 /* ---- copies ---- */
 
+/* A tensor of a list: its GM tensor is turned to the one this access means. */
+static void aim(Body *b, const AscRef *r)
+{
+    if (!r->used || !r->global || !r->item)
+        return;
+    const char *list = camel(b->pr->arena, b->pr->k->source->tensors.at[r->id].name);
+    pen_line(b->pr->pen, "%s.SetGlobalBuffer(%sList.GetDataPtr<%s>(%s));", param_gm_name(b->pr, r->id), list,
+             cxx_type(r->dtype), ex(b, r->item));
+}
+
 static void print_copy(Body *b, const AscCopy *c)
 {
     Pen *pen = b->pr->pen;
+    aim(b, &c->gm);
     const char *to = ref(b, c->inward ? &c->ub : &c->gm), *from = ref(b, c->inward ? &c->gm : &c->ub);
     IrExprId src_gap = c->inward ? c->gm_gap : c->ub_gap, dst_gap = c->inward ? c->ub_gap : c->gm_gap;
     const char *rows = c->rows ? ex(b, c->rows) : "1";
@@ -278,6 +289,7 @@ static void print_queue(Body *b, const AscStmt *s)
 static void print_get(Body *b, AscStmtId id, const AscStmt *s)
 {
     DType want = b->pr->p->ir->vars.at[s->var].type, have = s->a.dtype;
+    aim(b, &s->a);
     const char *base = base_text(b, &s->a);
     const char *value = str_format(b->pr->arena, "%s.GetValue(%s)", base, ex(b, s->a.offset));
     if (have == DT_BF16)

@@ -15,7 +15,8 @@ static const char *attr_type(DType d) { return d == DT_F32 ? "double" : d == DT_
 
 static const char *input_type(IrRole role)
 {
-    return role == IR_ROLE_OPT     ? "const c10::optional<at::Tensor> &"
+    return role == IR_ROLE_OPT       ? "const c10::optional<at::Tensor> &"
+           : role == IR_ROLE_IN_LIST ? "at::TensorList "
            : role == IR_ROLE_INOUT ? "at::Tensor &"
                                    : "const at::Tensor &";
 }
@@ -68,7 +69,7 @@ static const char *output_dtype(const Host *h, uint32_t output)
             same = same && o->tensors.at[j].dtype == o->tensors.at[output].dtype;
         }
         if (same)
-            return str_format(h->arena, "%s.scalar_type()", camel(h->arena, ir->tensors.at[j].name));
+            return str_format(h->arena, ir->tensors.at[j].role == IR_ROLE_IN_LIST ? "%s[0].scalar_type()" : "%s.scalar_type()", camel(h->arena, ir->tensors.at[j].name));
     }
     return str_format(h->arena, "at::%s", torch_type(ir->tensors.at[output].dtype));
 }
@@ -78,7 +79,8 @@ static const char *first_input(const Host *h)
     const IrProgram *ir = h->p->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (operand_is_input(&ir->tensors.at[i]) && ir->tensors.at[i].role != IR_ROLE_OPT)
-            return camel(h->arena, ir->tensors.at[i].name);
+            return str_format(h->arena, ir->tensors.at[i].role == IR_ROLE_IN_LIST ? "%s[0]" : "%s",
+                              camel(h->arena, ir->tensors.at[i].name));
     return NULL;
 }
 
@@ -87,7 +89,10 @@ void torch_print_sizes(Host *h)
     const IrProgram *ir = h->p->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
-        if (operand_is_input(t) && t->role != IR_ROLE_OPT)
+        if (t->role == IR_ROLE_IN_LIST)
+            pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%s.size());", camel(h->arena, t->name),
+                     camel(h->arena, t->name));
+        else if (operand_is_input(t) && t->role != IR_ROLE_OPT)
             pen_line(h->pen, "TORCH_CHECK(%s.dim() == %u, \"%s: %s has %u axes\");", camel(h->arena, t->name), t->rank,
                      host_op_name(h), t->name, t->rank);
     }
@@ -106,11 +111,28 @@ void torch_print_sizes(Host *h)
     }
 }
 
+static void print_list_output(Host *h, uint32_t output)
+{
+    const IrProgram *ir = h->p->ir;
+    const char *name = camel(h->arena, ir->tensors.at[output].name);
+    pen_line(h->pen, "std::vector<at::Tensor> %s;", name);
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        if (ir->tensors.at[i].role != IR_ROLE_IN_LIST)
+            continue;
+        pen_open(h->pen, "for (const at::Tensor &t : %s)", camel(h->arena, ir->tensors.at[i].name));
+        pen_line(h->pen, "%s.push_back(at::empty_like(t));", name);
+        pen_close(h->pen, "");
+        return;
+    }
+}
+
 void torch_print_outputs(Host *h, const char *like)
 {
     const IrProgram *ir = h->p->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
+        if (t->role == IR_ROLE_OUT_LIST)
+            print_list_output(h, i);
         if (t->role != IR_ROLE_OUT)
             continue;
         Buf shape = {0};
@@ -134,10 +156,11 @@ const char *torch_result_type(const Host *h)
 {
     uint32_t n = output_count(h);
     Buf out = {0};
-    for (uint32_t i = 0; i < n; i++)
-        add(&out, "at::Tensor");
+    for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
+        if (operand_is_output(&h->p->ir->tensors.at[i]))
+            add(&out, h->p->ir->tensors.at[i].role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>" : "at::Tensor");
     const char *all = take(h, &out);
-    return n == 1 ? "at::Tensor" : str_format(h->arena, "std::tuple<%s>", all);
+    return n == 1 ? all : str_format(h->arena, "std::tuple<%s>", all);
 }
 
 const char *torch_result(const Host *h)
@@ -158,11 +181,14 @@ static const char *schema(const Host *h)
     Buf out = {0}, res = {0};
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
+        const char *mark = t->role == IR_ROLE_OPT       ? "?"
+                           : t->role == IR_ROLE_IN_LIST ? "[]"
+                           : t->role == IR_ROLE_INOUT   ? str_format(h->arena, "(a%u!)", i)
+                                                        : "";
         if (operand_is_input(t))
-            add(&out, str_format(h->arena, "Tensor%s %s", t->role == IR_ROLE_OPT ? "?" : t->role == IR_ROLE_INOUT ? "(a!)" : "",
-                                 t->name));
+            add(&out, str_format(h->arena, "Tensor%s %s", mark, t->name));
         if (operand_is_output(t))
-            add(&res, t->role == IR_ROLE_INOUT ? "Tensor(a!)" : "Tensor");
+            add(&res, t->role == IR_ROLE_OUT_LIST ? "Tensor[]" : str_format(h->arena, "Tensor%s", mark));
     }
     for (uint32_t i = 0; i < ir->attrs.len; i++) {
         const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
@@ -187,7 +213,7 @@ static void print_aclnn_call(Host *h)
     for (uint32_t i = 0; i < ir->attrs.len; i++)
         add(&args, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
     for (uint32_t i = 0; i < ir->operand_count; i++)
-        if (ir->tensors.at[i].role == IR_ROLE_OUT)
+        if (ir->tensors.at[i].role == IR_ROLE_OUT || ir->tensors.at[i].role == IR_ROLE_OUT_LIST)
             add(&args, str_format(h->arena, "call.Give(%s)", camel(h->arena, ir->tensors.at[i].name)));
     Pen *pen = h->pen;
     pen_line(pen, "AclCall call;");
@@ -209,6 +235,8 @@ static const char acl_call_text[] =
     "    {\n"
     "        for (aclTensor *t : lent)\n"
     "            aclDestroyTensor(t);\n"
+    "        for (aclTensorList *l : lists)\n"
+    "            aclDestroyTensorList(l); // and its tensors\n"
     "    }\n"
     "    aclTensor *Give(const at::Tensor &t)\n"
     "    {\n"
@@ -216,6 +244,15 @@ static const char acl_call_text[] =
     "        lent.push_back(aclCreateTensor(sizes.data(), sizes.size(), Type(t.scalar_type()), strides.data(),\n"
     "            t.storage_offset(), ACL_FORMAT_ND, sizes.data(), sizes.size(), t.storage().mutable_data()));\n"
     "        return lent.back();\n"
+    "    }\n"
+    "    aclTensorList *Give(at::TensorList list)\n"
+    "    {\n"
+    "        std::vector<aclTensor *> items;\n"
+    "        for (const at::Tensor &t : list)\n"
+    "            items.push_back(Give(t));\n"
+    "        lent.resize(lent.size() - items.size());\n"
+    "        lists.push_back(aclCreateTensorList(items.data(), items.size()));\n"
+    "        return lists.back();\n"
     "    }\n"
     "    aclTensor *Give(const c10::optional<at::Tensor> &t) { return t.has_value() ? Give(*t) : nullptr; }\n"
     "    void Check(int status) { TORCH_CHECK(status == 0, \"aclnn status \", status, \": \", aclGetRecentErrMsg()); }\n"
@@ -238,6 +275,7 @@ static const char acl_call_text[] =
     "        }\n"
     "    }\n"
     "    std::vector<aclTensor *> lent;\n"
+    "    std::vector<aclTensorList *> lists;\n"
     "};\n";
 
 void torch_print_binding(Host *h)

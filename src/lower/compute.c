@@ -200,8 +200,7 @@ static void walk_for(Lower *l, IrStmtId id)
 {
     const IrStmt s = l->ir->stmts.at[id];
     OpenLoop loop;
-    if (!loop_open(l, &s, &loop))
-        return;
+    loop_open(l, &s, &loop);
     walk(l, (Home){id, false});
     loop_close(l, &loop);
 }

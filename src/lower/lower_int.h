@@ -171,9 +171,14 @@ DType op_wide(DType dtype);
 typedef struct OpenLoop {
     AscStmtId owner;
     Opened body;
+    /* of a loop over the pieces of a list: the loop over its tensors around it */
+    bool nested;
+    AscStmtId outer_owner;
+    Opened outer_body;
+    IrVarId base, pieces; /* pieces of the tensors before; of this one */
 } OpenLoop;
 
-bool loop_open(Lower *l, const IrStmt *s, OpenLoop *loop);
+void loop_open(Lower *l, const IrStmt *s, OpenLoop *loop);
 void loop_close(Lower *l, OpenLoop *loop);
 void lower_share(Lower *l, const IrStmt *s);
 

@@ -140,17 +140,85 @@ static void open_items(Lower *l, const IrStmt *s, OpenLoop *loop)
     }
 }
 
-bool loop_open(Lower *l, const IrStmt *s, OpenLoop *loop)
+/* ---- the pieces of all tensors of a list, as one row of items ---- */
+
+static IrExprId list_expr(Lower *l, IrExprOp op, uint32_t list, IrExprId index)
 {
-    switch (s->loop) {
-    case IR_LOOP_RANGE:
-    case IR_LOOP_TILES: open_simple(l, s, loop); return true;
-    case IR_LOOP_MINE:
-    case IR_LOOP_CYCLIC: open_items(l, s, loop); return true;
-    case IR_LOOP_MINE_LIST: break;
-    }
-    diag_error(l->diag, "E091", s->at, "'mine_list' has no AscendC form yet");
-    return false;
+    IrExpr e = {.op = op, .type = DT_I64, .of.tensor = list, .arg = {index}, .at = l->span};
+    vec_push(l->ir->arena, &l->ir->exprs, e);
+    return l->ir->exprs.len - 1;
 }
 
-void loop_close(Lower *l, OpenLoop *loop) { ls_close(l, &loop->body, loop->owner, false); }
+static IrExprId pieces_of(Lower *l, const IrStmt *s, IrVarId item)
+{
+    IrExprId size = list_expr(l, IR_E_LIST_SIZE, s->list, lx_var(l, item));
+    return lx_ceildiv(l, size, s->axes[1].tile);
+}
+
+static IrVarId natural(Lower *l, const char *name)
+{
+    IrVarId v = lx_local(l, name, DT_I64);
+    l->ir->vars.at[v].lo = 0;
+    return v;
+}
+
+static IrVarId count_pieces(Lower *l, const IrStmt *s, IrExprId len)
+{
+    IrVarId total = natural(l, "pieces"), item = natural(l, "item");
+    ls_set(l, total, lx_int(l, 0));
+    AscStmtId owner = ls_for(l, item, lx_int(l, 0), len, lx_int(l, 1));
+    Opened body;
+    ls_open(l, &body);
+    ls_set(l, total, lx_add(l, lx_var(l, total), pieces_of(l, s, item)));
+    ls_close(l, &body, owner, false);
+    return total;
+}
+
+static void open_list(Lower *l, const IrStmt *s, OpenLoop *loop)
+{
+    const IrRange *t = &s->axes[1].range;
+    IrExprId tile = s->axes[1].tile, len = list_expr(l, IR_E_LIST_LEN, s->list, 0);
+    IrVarId item = s->axes[0].range.start, begin, end;
+    IrVarId total = count_pieces(l, s, len);
+    my_part(l, "piece", lx_var(l, total), &begin, &end);
+    loop->nested = true;
+    loop->base = natural(l, "pieceBase");
+    ls_set(l, loop->base, lx_int(l, 0));
+    loop->outer_owner = ls_for(l, item, lx_int(l, 0), len, lx_int(l, 1));
+    ls_open(l, &loop->outer_body);
+    IrVarId size = natural(l, "itemSize"), piece = natural(l, "piece");
+    loop->pieces = natural(l, "itemPieces");
+    ls_set(l, size, list_expr(l, IR_E_LIST_SIZE, s->list, lx_var(l, item)));
+    ls_set(l, loop->pieces, lx_ceildiv(l, lx_var(l, size), tile));
+    IrExprId base = lx_var(l, loop->base);
+    IrExprId first = ir_expr2(l->ir, IR_E_MAX, lx_sub(l, lx_var(l, begin), base), lx_int(l, 0));
+    IrExprId last = ir_expr2(l->ir, IR_E_MIN, lx_sub(l, lx_var(l, end), base), lx_var(l, loop->pieces));
+    loop->owner = ls_for(l, piece, first, last, lx_int(l, 1));
+    ls_open(l, &loop->body);
+    ls_set(l, t->start, lx_mul(l, lx_var(l, piece), tile));
+    IrExprId rest = lx_sub(l, lx_var(l, size), lx_var(l, t->start));
+    ls_set(l, t->size, ir_expr2(l->ir, IR_E_MIN, tile, rest));
+    if (t->index)
+        ls_set(l, t->index, lx_var(l, piece));
+}
+
+void loop_open(Lower *l, const IrStmt *s, OpenLoop *loop)
+{
+    *loop = (OpenLoop){0};
+    switch (s->loop) {
+    case IR_LOOP_RANGE:
+    case IR_LOOP_TILES: open_simple(l, s, loop); break;
+    case IR_LOOP_MINE:
+    case IR_LOOP_CYCLIC: open_items(l, s, loop); break;
+    case IR_LOOP_MINE_LIST: open_list(l, s, loop); break;
+    }
+}
+
+void loop_close(Lower *l, OpenLoop *loop)
+{
+    ls_close(l, &loop->body, loop->owner, false);
+    if (!loop->nested)
+        return;
+    ls_set(l, loop->base, lx_add(l, lx_var(l, loop->base), lx_var(l, loop->pieces)));
+    ls_close(l, &loop->outer_body, loop->outer_owner, false);
+}
