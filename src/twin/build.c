@@ -458,6 +458,8 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
     /* clang's own path says C; the C++ library is wanted only on the host side. */
     if (b->places->is_clang && b->unit->host)
         add_word(b, &words, "--driver-mode=g++");
+    if (b->unit->host) /* helpers defined in a header that two files include */
+        add_word(b, &words, "-Wl,-z,muldefs");
     if (b->places->linker)
         add_word(b, &words, b->places->linker);
     for (uint32_t i = 0; i < b->unit->text_count; i++)

@@ -39,7 +39,15 @@ static bool read_message(Str line, Message *m)
     return false;
 }
 
-static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == ':'; }
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static void add_unsupported(Arena *arena, Str name, Verdict *verdict)
+{
+    for (uint32_t i = 0; i < verdict->unsupported.len; i++)
+        if (str_is(name, verdict->unsupported.at[i]))
+            return;
+    vec_push(arena, &verdict->unsupported, str_dup(arena, name));
+}
 
 static void note_unsupported(Arena *arena, Str text, Verdict *verdict)
 {
@@ -50,11 +58,22 @@ static void note_unsupported(Arena *arena, Str text, Verdict *verdict)
     size_t from = (size_t)at + sizeof mark - 1, to = from;
     while (to < text.len && is_name(text.at[to]))
         to++;
-    Str name = str_slice(text, from, to);
-    for (uint32_t i = 0; i < verdict->unsupported.len; i++)
-        if (str_is(name, verdict->unsupported.at[i]))
-            return;
-    vec_push(arena, &verdict->unsupported, str_dup(arena, name));
+    add_unsupported(arena, str_slice(text, from, to), verdict);
+}
+
+/* A header of the vendor's that we do not have is our gap, not the text's. */
+static void note_missing_header(Arena *arena, Str text, Verdict *verdict)
+{
+    static const char *const folders[] = {
+        "adv_api/", "basic_api/", "impl/", "include/", "interface/", "kernel_", "lib/", "tiling/",
+        "register/", "graph/", "exe_graph/", "platform/", "external/", "experiment/", "log/",
+        "acl/", "aclnn", "opdev/", "level0/", "base/", "toolchain/", "utils/"};
+    if (!str_starts(text, "'") || !str_ends(text, "' file not found"))
+        return;
+    Str name = str_slice(text, 1, text.len - (sizeof "' file not found" - 1));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (str_starts(name, folders[i]))
+            add_unsupported(arena, name, verdict);
 }
 
 /* The compiler's own wording around a failed static_assert says nothing to the user. */
@@ -115,6 +134,7 @@ static void read_line(Reading *r, Str line)
     if (r->any)
         tell(r, NULL);
     note_unsupported(r->arena, m.text, r->verdict);
+    note_missing_header(r->arena, m.text, r->verdict);
     r->pending = m;
     r->any = true;
     if (mine)

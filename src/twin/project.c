@@ -26,6 +26,19 @@ static Side side_of(const char *name, Side outer)
     return strcmp(name, "op_kernel") == 0 ? KERNEL_SIDE : outer;
 }
 
+/* Glue for the vendor's operator library (aclnn) lies among the tiling files; it needs that
+ * library's headers and decides nothing about the kernel. */
+static bool is_library_glue(Str text)
+{
+    static const char *const marks[] = {"#include \"opdev/", "#include \"level0/",
+                                        "#include \"aclnn", "#include \"acl/",
+                                        "#include \"aclnn_kernels/"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (str_find(text, str_from(marks[i])) >= 0)
+            return true;
+    return false;
+}
+
 static bool read_file(Arena *arena, const char *path, Side side, TwinProject *project, Diag *diag)
 {
     Str name = path_base(path);
@@ -34,9 +47,9 @@ static bool read_file(Arena *arena, const char *path, Side side, TwinProject *pr
     TwinHostFile file = {.path = path};
     if (!file_read(arena, path, MOST_TEXT, &file.text, diag))
         return false;
-    if (side == HOST_SIDE)
+    if (side == HOST_SIDE && !is_library_glue(file.text))
         vec_push(arena, &project->host, file);
-    else
+    else if (side == KERNEL_SIDE)
         vec_push(arena, &project->kernel, file);
     return true;
 }

@@ -112,12 +112,21 @@ T_TEST(messages_lead_out_of_the_headers)
                        "k.cpp", &v, &diag);
     CHECK_EQ_INT(v.status, VERDICT_UNSUPPORTED);
     REQUIRE(v.unsupported.len == 1);
-    CHECK_EQ_STR(v.unsupported.at[0], "Sort32:");
+    CHECK_EQ_STR(v.unsupported.at[0], "Sort32");
     REQUIRE(diag.items.len == 2);
     CHECK_EQ_INT(diag.items.at[0].at.line, 41);
     CHECK_EQ_STR(diag.items.at[0].file, "k.cpp");
     CHECK_EQ_INT(diag.items.at[1].at.line, 50);
     arena_drop(&a);
+}
+
+T_TEST(a_missing_vendor_header_is_our_gap)
+{
+    check_refused(HEAD "#include \"lib/no_such_part.h\"\n"
+                       "__global__ __aicore__ void a(GM_ADDR x) {}\n",
+                  NULL, VERDICT_UNSUPPORTED, "'lib/no_such_part.h' file not found");
+    check_refused(HEAD "#include \"mine.h\"\n__global__ __aicore__ void a(GM_ADDR x) {}\n", NULL,
+                  VERDICT_NOT_COMPILED, "'mine.h' file not found");
 }
 
 T_TEST(refusals_name_what_is_wrong)

@@ -107,3 +107,25 @@ T_TEST(hostile_kernels_m_to_s) { attack_all("// want: ", false, 'm', 's'); }
 T_TEST(hostile_kernels_t_to_z) { attack_all("// want: ", false, 't', 'z'); }
 T_TEST(hostile_kernels_by_the_walls_alone_a_to_k) { attack_all("// open: ", true, 'a', 'k'); }
 T_TEST(hostile_kernels_by_the_walls_alone_l_to_z) { attack_all("// open: ", true, 'l', 'z'); }
+
+/* Again and again, the fast ones: nothing may pile up. ROUNDS=1000 for the long form. */
+T_TEST(hostile_kernels_leave_nothing_behind)
+{
+    static const char *const names[] = {"null_pointer.cpp", "forge_garbage.cpp", "kill_everyone.cpp",
+                                        "wait_for_ever.cpp", "stack_overflow.cpp"};
+    const char *rounds = getenv("ROUNDS");
+    Arena a = {0};
+    Diag diag = diag_make(&a, FOLDER, (Str){0});
+    int before = 0;
+    for (int i = 0; i < (rounds ? atoi(rounds) : 50); i++) {
+        Str text, want;
+        const char *name = names[i % 5];
+        REQUIRE(file_read(&a, path_join(&a, FOLDER, name), 0, &text, &diag));
+        bool open = find_mark(text, "// open: ", &want);
+        REQUIRE(open || find_mark(text, "// want: ", &want));
+        attack(name, text, want, open);
+        before = i == 4 ? open_descriptors() : before;
+    }
+    CHECK_EQ_INT(open_descriptors(), before);
+    arena_drop(&a);
+}

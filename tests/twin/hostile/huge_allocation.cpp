@@ -1,6 +1,6 @@
 // Takes memory until there is none.
 // want: not-compiled malloc
-// open: crashed
+// open: crashed|memory|timeout
 #include "kernel_operator.h"
 extern "C" void *malloc(unsigned long);
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
