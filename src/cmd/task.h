@@ -7,7 +7,7 @@
 
 typedef struct TaskOptions {
     bool graph, source, run, json, all_cases;
-    const char *scale_name, *same, *check, *out, *export, *rule, *law;
+    const char *scale_name, *same, *check, *out, *rule, *law;
     NameList sets;
     int64_t case_index, seed;
     TorchScale scale;

@@ -1,4 +1,4 @@
-/* acraft task --run, --check, --export: reference values of a task. */
+/* acraft task --run and --check: reference values of a task. */
 #include "cmd/task.h"
 #include "graph/export.h"
 #include "graph/npy.h"
@@ -85,8 +85,7 @@ static void print_output(const Tensor *t, uint32_t i, bool json)
 
 static bool write_outputs(const Values *v)
 {
-    Str path = str_from(v->options->out);
-    Str stem = str_ends(path, ".npy") ? str_slice(path, 0, path.len - 4) : path;
+    Str path = str_from(v->options->out), stem = str_slice(path, 0, path.len - 4);
     for (uint32_t i = 0; i < v->n; i++) {
         const char *file = v->n == 1 ? v->options->out
                                      : str_format(v->arena, "%.*s.%u.npy", STR_ARG(stem), i);
@@ -130,7 +129,7 @@ static bool export_values(const Values *v)
                    k->at.col, (long long)k->value, (long long)k->original);
     }
     buf_char(&more, ']');
-    bool good = graph_export(v->options->export, v->task->graph, &v->in, v->outputs, buf_view(&more), v->diag);
+    bool good = graph_export(v->options->out, v->task->graph, &v->in, v->outputs, buf_view(&more), v->diag);
     buf_free(&more);
     return good;
 }
@@ -139,7 +138,8 @@ static int report(const Values *v)
 {
     if (v->options->check)
         return check_output(v);
-    if ((v->options->out && !write_outputs(v)) || (v->options->export && !export_values(v)))
+    bool one_file = v->options->out && str_ends(str_from(v->options->out), ".npy");
+    if (v->options->out && !(one_file ? write_outputs(v) : export_values(v)))
         return CMD_USAGE;
     if (v->options->json)
         printf("{\"outputs\": [");
