@@ -573,8 +573,12 @@ static void print_list_shapes(Host *h, uint32_t output)
         if (ir->tensors.at[i].role != IR_ROLE_IN_LIST)
             continue;
         pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)", camel(h->arena, ir->tensors.at[i].name));
-        pen_line(h->pen, "*context->GetOutputShape(%u + i) = *context->GetDynamicInputShape(%u, i);",
-                 io_index(ir, output, true), io_index(ir, i, false));
+        pen_line(h->pen, "gert::Shape *to = context->GetOutputShape(%u + i);", io_index(ir, output, true));
+        pen_line(h->pen, "const gert::Shape *from = context->GetDynamicInputShape(%u, i);", io_index(ir, i, false));
+        pen_open(h->pen, "if (to == nullptr || from == nullptr)");
+        pen_line(h->pen, "return ge::GRAPH_FAILED;");
+        pen_close(h->pen, "");
+        pen_line(h->pen, "*to = *from;");
         pen_close(h->pen, "");
         return;
     }

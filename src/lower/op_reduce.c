@@ -26,7 +26,7 @@ static const IrExprOp fold_expr[] = {IR_E_ADD, IR_E_MAX, IR_E_MIN, IR_E_MUL};
 static DType reduce_type(DType d, Fold fold)
 {
     bool exact = fold == FOLD_MAX || fold == FOLD_MIN;
-    if (d == DT_F32 || (d == DT_F16 && exact))
+    if (d == DT_F32 || d == DT_I32 || (d == DT_F16 && exact))
         return d;
     if (d == DT_F16 || d == DT_BF16 || d == DT_I16)
         return DT_F32;
@@ -57,32 +57,46 @@ static AscRef work_for(Lower *l, DType d, IrExprId room, bool index)
     return scratch_take(l, d, elements);
 }
 
-/* ---- products: halves are multiplied until one block is left ---- */
+/* ---- products, and i32: halves are folded until one block is left ---- */
 
-static void product(Lower *l, AscRef src, IrVarId result, Run run)
+static IrExprId first_value(Lower *l, Fold fold, DType d)
 {
-    enum { BLOCK = 8 };
-    AscRef t = scratch_take(l, DT_F32, run.room);
-    op_copy(l, t, src, run);
-    IrVarId len = lx_local(l, "len", DT_I64), half = lx_local(l, "half", DT_I64);
-    l->ir->vars.at[len].lo = l->ir->vars.at[half].lo = 0;
-    ls_set(l, len, run.count);
-    ls_new(l, ASC_S_WHILE)->value = ir_expr2(l->ir, IR_E_GT, lx_var(l, len), lx_int(l, BLOCK));
+    static const double floats[] = {0, -__builtin_inf(), __builtin_inf(), 1};
+    static const int64_t ints[] = {0, INT32_MIN, INT32_MAX, 1};
+    return d == DT_I32 ? lx_int(l, ints[fold]) : ir_float(l->ir, floats[fold]);
+}
+
+static void fold_halves(Lower *l, AscRef t, Fold fold, IrVarId len, int64_t block)
+{
+    IrVarId half = lx_local(l, "half", DT_I64);
+    l->ir->vars.at[half].lo = 0;
+    ls_new(l, ASC_S_WHILE)->value = ir_expr2(l->ir, IR_E_GT, lx_var(l, len), lx_int(l, block));
     AscStmtId owner = ls_last(l);
     Opened body;
     ls_open(l, &body);
     IrExprId middle = lx_ceildiv(l, lx_var(l, len), lx_int(l, 2));
-    ls_set(l, half, ir_expr2(l->ir, IR_E_ALIGN_UP, middle, lx_int(l, BLOCK)));
+    ls_set(l, half, ir_expr2(l->ir, IR_E_ALIGN_UP, middle, lx_int(l, block)));
     IrExprId rest = lx_sub(l, lx_var(l, len), lx_var(l, half));
-    call_binary(l, ASC_MUL, t, t, ref_at(l, t, lx_var(l, half)), rest);
+    call_binary(l, fold_api[fold], t, t, ref_at(l, t, lx_var(l, half)), rest);
     ls_set(l, len, lx_var(l, half));
     ls_close(l, &body, owner, false);
-    IrVarId lane = lx_local(l, "lane", DT_I64), value = lx_local(l, "laneValue", DT_F32);
-    ls_set(l, result, ir_float(l->ir, 1));
-    owner = ls_for(l, lane, lx_int(l, 0), lx_var(l, len), lx_int(l, 1));
+}
+
+static void halve(Lower *l, AscRef src, Fold fold, IrVarId result, Run run)
+{
+    AscRef t = scratch_take(l, src.dtype, run.room);
+    op_copy(l, t, src, run);
+    IrVarId len = lx_local(l, "len", DT_I64), lane = lx_local(l, "lane", DT_I64);
+    IrVarId value = lx_local(l, "laneValue", src.dtype == DT_I32 ? DT_I64 : DT_F32);
+    l->ir->vars.at[len].lo = l->ir->vars.at[lane].lo = 0;
+    ls_set(l, len, run.count);
+    fold_halves(l, t, fold, len, 32 / (int64_t)dtype_bytes(src.dtype));
+    ls_set(l, result, first_value(l, fold, src.dtype));
+    AscStmtId owner = ls_for(l, lane, lx_int(l, 0), lx_var(l, len), lx_int(l, 1));
+    Opened body;
     ls_open(l, &body);
     ls_get(l, value, ref_at(l, t, lx_var(l, lane)));
-    ls_set(l, result, ir_expr2(l->ir, IR_E_MUL, lx_var(l, result), lx_var(l, value)));
+    ls_set(l, result, ir_expr2(l->ir, fold_expr[fold], lx_var(l, result), lx_var(l, value)));
     ls_close(l, &body, owner, false);
 }
 
@@ -90,8 +104,8 @@ static void product(Lower *l, AscRef src, IrVarId result, Run run)
 
 static void run_to_scalar(Lower *l, AscRef src, Fold fold, IrVarId result, Run run)
 {
-    if (fold == FOLD_PROD) {
-        product(l, src, result, run);
+    if (fold == FOLD_PROD || src.dtype == DT_I32) {
+        halve(l, src, fold, result, run);
         return;
     }
     AscRef work = work_for(l, src.dtype, run.room, false);
@@ -104,9 +118,9 @@ static void run_to_scalar(Lower *l, AscRef src, Fold fold, IrVarId result, Run r
 static void rows_to_scalar(Lower *l, const View2 *v, Fold fold, DType type, IrVarId result,
                            IrExprId room)
 {
-    static const double first[] = {0, -__builtin_inf(), __builtin_inf(), 1};
-    ls_set(l, result, ir_float(l->ir, first[fold]));
-    IrVarId row = lx_local(l, "row", DT_I64), part = lx_local(l, "rowValue", DT_F32);
+    ls_set(l, result, first_value(l, fold, type));
+    IrVarId row = lx_local(l, "row", DT_I64);
+    IrVarId part = lx_local(l, "rowValue", type == DT_I32 ? DT_I64 : DT_F32);
     l->ir->vars.at[row].lo = 0;
     AscStmtId owner = ls_for(l, row, lx_int(l, 0), v->rows, lx_int(l, 1));
     Opened body;
@@ -139,9 +153,6 @@ static void reduce_scalar(Lower *l, const IrStmt *s)
         op_unsupported(l, s, str_format(l->arena, "no reduction of %s", dtype_name(v.ref.dtype)));
         return;
     }
-    /* the scalar is f32; a product's parts must be too */
-    if (fold == FOLD_PROD)
-        type = DT_F32;
     Run run = whole_run(l, s, &v);
     if (as_run(l, &v))
         run_to_scalar(l, converted(l, v.ref, type, run), fold, s->var, run);
@@ -154,6 +165,8 @@ static void reduce_index(Lower *l, const IrStmt *s)
     View2 v = view_of(l, &s->src[0]);
     Fold fold = fold_of(s->op);
     DType type = reduce_type(v.ref.dtype, fold);
+    if (type == DT_I32)
+        type = DT_COUNT;
     if (type == DT_COUNT || !as_run(l, &v)) {
         op_unsupported(l, s, type == DT_COUNT ? "no reduction of this type"
                                               : "rows of the view are not contiguous");
@@ -276,7 +289,8 @@ static void fold_lanes(Rows *r)
 static void rows_one_by_one(Rows *r)
 {
     Lower *l = r->l;
-    IrVarId row = lx_local(l, "row", DT_I64), value = lx_local(l, "rowValue", DT_F32);
+    IrVarId row = lx_local(l, "row", DT_I64);
+    IrVarId value = lx_local(l, "rowValue", r->src.dtype == DT_I32 ? DT_I64 : DT_F32);
     l->ir->vars.at[row].lo = 0;
     AscStmtId owner = ls_for(l, row, lx_int(l, 0), r->rows, lx_int(l, 1));
     Opened body;
@@ -291,7 +305,7 @@ static void rows_one_by_one(Rows *r)
 static void reduce_rows(Rows *r)
 {
     Lower *l = r->l;
-    bool repeats = r->fold != FOLD_PROD && lx_most(l, r->rows) <= 255;
+    bool repeats = r->fold != FOLD_PROD && r->src.dtype != DT_I32 && lx_most(l, r->rows) <= 255;
     bool short_rows = lx_most(l, r->cols) <= r->lanes;
     bool long_rows = lx_least(l, r->cols) >= r->lanes;
     IrExprId far = blocks(l, r->stride, r->src.dtype);
@@ -360,8 +374,7 @@ void op_cols(Lower *l, const IrStmt *s)
 {
     View2 v = view_of(l, &s->src[0]), d = view_of(l, &s->dst);
     Fold fold = fold_of(s->op);
-    bool integer = v.ref.dtype == DT_I32;
-    DType type = integer ? DT_I32 : reduce_type(v.ref.dtype, fold);
+    DType type = reduce_type(v.ref.dtype, fold);
     if (type == DT_COUNT || !v.rows) {
         op_unsupported(l, s, str_format(l->arena, "no reduction of %s", dtype_name(v.ref.dtype)));
         return;

@@ -219,6 +219,7 @@ void loop_close(Lower *l, OpenLoop *loop)
     ls_close(l, &loop->body, loop->owner, false);
     if (!loop->nested)
         return;
+    l->span = l->out->stmts.at[loop->outer_owner].at;
     ls_set(l, loop->base, lx_add(l, lx_var(l, loop->base), lx_var(l, loop->pieces)));
     ls_close(l, &loop->outer_body, loop->outer_owner, false);
 }
