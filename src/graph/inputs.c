@@ -94,14 +94,22 @@ static void vary_constant(Arena *arena, const Graph *s, Node *node)
                (int64_t)(node->out | 1u << 30));
 }
 
-static bool is_parameter(const Graph *g, ValueId source_value)
+/* Whether a value of the source graph is one of these inputs or parameters, as it stands. */
+static bool makes_one_of(const Graph *g, const ValueId *ids, uint32_t n, ValueId source_value)
 {
-    for (uint32_t i = 0; i < g->params.len; i++) {
-        const Value *v = graph_value(g, g->params.at[i]);
-        if (g->source->outputs.at[v->source] == source_value)
+    for (uint32_t i = 0; i < n; i++)
+        if (g->source->outputs.at[graph_value(g, ids[i])->source] == source_value)
             return true;
-    }
     return false;
+}
+
+/* Constants that may vary: of parameters all, of inputs zeros and ones (optimiser states). */
+static bool may_vary(const Graph *g, const Node *node)
+{
+    double value = node_float(node, AT_VALUE, 0);
+    return node->op == OP_FULL &&
+           (makes_one_of(g, g->params.at, g->params.len, node->out) ||
+            ((value == 0 || value == 1) && makes_one_of(g, g->inputs.at, g->inputs.len, node->out)));
 }
 
 static Graph source_under(Arena *arena, const Graph *g, InputLaw law, uint64_t seed)
@@ -115,10 +123,10 @@ static Graph source_under(Arena *arena, const Graph *g, InputLaw law, uint64_t s
     mark_feeding(&s, feeds);
     for (uint32_t n = 0; n < s.nodes.len; n++) {
         Node *node = &s.nodes.at[n];
-        if (feeds[node->out] && law != LAW_VARIED)
-            relaw(arena, node, law, seed);
-        else if (is_parameter(g, node->out))
+        if (may_vary(g, node))
             vary_constant(arena, &s, node);
+        else if (feeds[node->out] && law != LAW_VARIED)
+            relaw(arena, node, law, seed);
     }
     heap_free(feeds);
     return s;

@@ -12,7 +12,8 @@
 
 typedef enum InputLaw {
     LAW_GIVEN,    /* as the file says */
-    LAW_VARIED,   /* inputs as the file says; parameters that are one number vary around it */
+    LAW_VARIED,   /* as the file says, but parameters that are one number, and inputs of zeros or
+                     ones, vary around it */
     LAW_SIGNED,   /* uniform becomes normal, scaled to the range; the rest as varied, from here on */
     LAW_WIDE,     /* normal(0, 4): both tails of saturating functions */
     LAW_NEAR_ONE, /* +-(1 + 0.01 normal): products neither vanish nor explode */

@@ -18,10 +18,10 @@
     FLAG(ONES, "ones pass")                                                          \
     FLAG(CONSTANT, "a constant passes")                                              \
     FLAG(INPUT, "an input passes")                                                   \
-    FLAG(AFFINE, "a linear function of an input passes for nearly all elements")     \
-    FLAG(MOSTLY_ZERO, "zeros pass for nine of ten elements that are not zero")       \
+    FLAG(AFFINE, "a linear function of an input passes nearly everywhere")           \
+    FLAG(MOSTLY_ZERO, "zeros pass for three of four elements that are not zero")     \
     FLAG(OTHER_SEED, "the answer to other inputs passes")                            \
-    FLAG(DEAD_PARAM, "a parameter is all zeros or ones: ignoring it passes")         \
+    FLAG(DEAD_PARAM, "a parameter or input is all zeros or ones: ignoring it passes") \
     FLAG(DEAD_BRANCH, "a case of an operator never occurs (negative, clamped, ...)") \
     FLAG(DEAD_STEP, "a reduction over one element does nothing")                     \
     FLAG(REPEATED_INDEX, "a place is written twice: the result is not defined")
