@@ -22,6 +22,7 @@ typedef struct Case {
     double tolerance;    /* relative to max(1, |want|); 0: exact */
     const char *extra;   /* one more define */
     uint32_t blocks;     /* 0: 1 */
+    uint32_t workspace;  /* bytes; 0: the kernel takes none */
 } Case;
 
 static DType dtype_of(const char *cxx)
@@ -61,7 +62,7 @@ static void run_case(const Case *c)
     uint32_t n = c->n ? c->n : 1024, out_n = c->out_n ? c->out_n : n, inputs = c->inputs ? c->inputs : 1;
     DType in_type = dtype_of(c->type), out_type = dtype_of(c->out ? c->out : c->type);
     const char *defines[8] = {define(&arena, "TYPE", c->type), define(&arena, "OUT", c->out ? c->out : c->type),
-                              str_format(&arena, "N=%u", n), str_format(&arena, "OUT_N=%u", out_n),
+                              str_format(&arena, "LEN=%u", n), str_format(&arena, "OUT_LEN=%u", out_n),
                               str_format(&arena, "INPUTS=%u", inputs),
                               c->body ? define(&arena, "BODY", c->body) : "NO_BODY", c->extra, NULL};
     char here[4096];
@@ -69,7 +70,7 @@ static void run_case(const Case *c)
     const char *include_dirs[] = {here, NULL};
 
     TwinTensor tensors[MOST + 1] = {0};
-    TwinArg args[MOST + 1] = {0};
+    TwinArg args[MOST + 2] = {0};
     double *wide[MOST] = {0};
     for (uint32_t i = 0; i < MOST; i++) {
         uint32_t count = n;
@@ -85,8 +86,10 @@ static void run_case(const Case *c)
                                  .data = calloc(1, bytes), .bytes = bytes};
     for (uint32_t i = 0; i <= MOST; i++)
         args[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i};
-    TwinLaunch launch = {.tensors = tensors, .tensor_count = MOST + 1, .args = args, .arg_count = MOST + 1,
-                         .blocks = c->blocks ? c->blocks : 1};
+    args[MOST + 1] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
+    TwinLaunch launch = {.tensors = tensors, .tensor_count = MOST + 1, .args = args,
+                         .arg_count = MOST + 1 + (c->workspace ? 1 : 0), .blocks = c->blocks ? c->blocks : 1,
+                         .workspace = c->workspace};
     Trial t = {.text = text.at, .launch = &launch, .defines = defines, .include_dirs = include_dirs};
     trial_run(&t);
     const char *label = c->body ? c->body : c->file;
@@ -232,85 +235,189 @@ static double want_sorted(const double *const in[MOST], uint32_t i)
     return v[i];
 }
 
+WANT(twice, 2 * x)
+WANT(maxs, fmax(x, 0.5))
+WANT(mul_add, as_float(x * y + w))
+WANT(add_relu, fmax(0, as_float(x + y)))
+WANT(and, (double)((int16_t)x & (int16_t)y))
+WANT(or, (double)((int16_t)x | (int16_t)y))
+WANT(xor, (double)((int16_t)x ^ (int16_t)y))
+WANT(not, (double)~(int16_t)x)
+WANT(shift_left, (double)((int32_t)x * 8))
+WANT(shift_right, floor(x / 8))
+WANT(block_max, fmax(fmax(fmax(in[0][i * 8], in[0][i * 8 + 1]), fmax(in[0][i * 8 + 2], in[0][i * 8 + 3])),
+                     fmax(fmax(in[0][i * 8 + 4], in[0][i * 8 + 5]), fmax(in[0][i * 8 + 6], in[0][i * 8 + 7]))))
+WANT(transposed, in[0][i % 16 * 16 + i / 16])
+WANT(first_64, i % 64 < 32 ? x : 7)
+WANT(reverse, in[0][255 - i])
+WANT(columns_64, in[0][i / 64 * 128 + i % 64])
+WANT(by_bytes, i % 2 ? -1 : x)
+WANT(blocks_back, in[0][(127 - i / 8) * 8 + i % 8])
+
+static double want_atomic(const double *const in[MOST], uint32_t i)
+{
+    double sum = 0;
+    for (uint32_t k = i; k < 1024; k += 8)
+        sum += in[0][k];
+    return sum;
+}
+static double product(const double *const in[MOST], uint32_t i, uint32_t k, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j < k; j++)
+        sum += in[0][i / n * k + j] * in[1][j * n + i % n];
+    return sum;
+}
+static double want_cube(const double *const in[MOST], uint32_t i) { return product(in, i, 64, 48); }
+static double want_matmul(const double *const in[MOST], uint32_t i) { return product(in, i, 80, 64); }
+static double want_layernorm(const double *const in[MOST], uint32_t i)
+{
+    uint32_t from = i / 64 * 64;
+    double mean = row_sum(in, from, 64) / 64, var = 0;
+    for (uint32_t k = 0; k < 64; k++)
+        var += (in[0][from + k] - mean) * (in[0][from + k] - mean) / 64;
+    return (in[0][i] - mean) / sqrt(var + 1e-5);
+}
+static double want_log_softmax(const double *const in[MOST], uint32_t i) { return log(want_softmax(in, i)); }
+static double want_softmax_grad(const double *const in[MOST], uint32_t i)
+{
+    uint32_t from = i / 64 * 64;
+    double dot = 0;
+    for (uint32_t k = 0; k < 64; k++)
+        dot += in[0][from + k] * in[1][from + k];
+    return (in[0][i] - dot) * in[1][i];
+}
+static double want_flash(const double *const in[MOST], uint32_t i)
+{
+    return exp(in[0][i] - row_max(in, i / 64 * 64, 64));
+}
+
 #define B "body.cpp"
 static const Case elementwise[] = {
-    {B, "Add(out, x, y, N)", "float", .inputs = 2, .want = want_add},
-    {B, "Add(out, x, y, N)", "half", .inputs = 2, .want = want_add_half},
-    {B, "Add(out, x, y, N)", "int32_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
-    {B, "Add(out, x, y, N)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
-    {B, "Add(out, x, y, 64, N / 64, {1, 1, 1, 8, 8, 8})", "float", .inputs = 2, .want = want_add},
+    {B, "Add(out, x, y, LEN)", "float", .inputs = 2, .want = want_add},
+    {B, "Add(out, x, y, LEN)", "half", .inputs = 2, .want = want_add_half},
+    {B, "Add(out, x, y, LEN)", "int32_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
+    {B, "Add(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
+    {B, "Add(out, x, y, 64, LEN / 64, {1, 1, 1, 8, 8, 8})", "float", .inputs = 2, .want = want_add},
     {B, "out = x + y", "float", .inputs = 2, .want = want_add},
-    {B, "Sub(out, x, y, N)", "float", .inputs = 2, .want = want_sub},
-    {B, "Mul(out, x, y, N)", "float", .inputs = 2, .want = want_mul},
-    {B, "Div(out, x, y, N)", "float", .inputs = 2, .low = 1, .high = 4, .want = want_div},
-    {B, "Max(out, x, y, N)", "float", .inputs = 2, .want = want_max2},
-    {B, "Min(out, x, y, N)", "half", .inputs = 2, .want = want_min},
-    {B, "Exp(out, x, N)", "float", .want = want_exp, .tolerance = 1e-6},
-    {B, "Ln(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
-    {B, "Abs(out, x, N)", "half", .want = want_abs},
-    {B, "Sqrt(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_sqrt, .tolerance = 1e-6},
-    {B, "Rsqrt(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_rsqrt, .tolerance = 1e-6},
-    {B, "Reciprocal(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_reciprocal, .tolerance = 1e-6},
-    {B, "Relu(out, x, N)", "float", .want = want_relu},
-    {B, "LeakyRelu(out, x, 0.25f, N)", "float", .want = want_leaky},
-    {B, "Adds(out, x, 1.5f, N)", "float", .want = want_adds},
-    {B, "Muls(out, x, 1.5f, N)", "float", .want = want_muls},
-    {B, "Adds(out, y, 0.0f, N); PipeBarrier<PIPE_V>(); Axpy(out, x, 2.0f, N)", "float", .inputs = 2, .want = want_axpy},
-    {B, "Neg(out, x, N)", "float", .want = want_neg},
-    {B, "Duplicate(out, 0.0f, N); PipeBarrier<PIPE_V>(); Add(out, out, x, N)", "float", .want = want_same},
-    {B, "DataCopy(out, x, N)", "float", .want = want_same},
-    {B, "Copy(out, x, 64, N / 64, {1, 1, 8, 8})", "float", .want = want_same},
-    {B, "Cast(out, x, RoundMode::CAST_NONE, N)", "half", "float", .want = want_same},
-    {B, "Cast(out, x, RoundMode::CAST_FLOOR, N)", "float", "int32_t", .want = want_floor},
-    {B, "Cast(out, x, RoundMode::CAST_NONE, N)", "int32_t", "float", .low = -100, .high = 100, .want = want_same},
+    {B, "Sub(out, x, y, LEN)", "float", .inputs = 2, .want = want_sub},
+    {B, "Mul(out, x, y, LEN)", "float", .inputs = 2, .want = want_mul},
+    {B, "Div(out, x, y, LEN)", "float", .inputs = 2, .low = 1, .high = 4, .want = want_div},
+    {B, "Max(out, x, y, LEN)", "float", .inputs = 2, .want = want_max2},
+    {B, "Min(out, x, y, LEN)", "half", .inputs = 2, .want = want_min},
+    {B, "Exp(out, x, LEN)", "float", .want = want_exp, .tolerance = 1e-6},
+    {B, "Ln(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
+    {B, "Abs(out, x, LEN)", "half", .want = want_abs},
+    {B, "Sqrt(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_sqrt, .tolerance = 1e-6},
+    {B, "Rsqrt(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_rsqrt, .tolerance = 1e-6},
+    {B, "Reciprocal(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_reciprocal, .tolerance = 1e-6},
+    {B, "Relu(out, x, LEN)", "float", .want = want_relu},
+    {B, "LeakyRelu(out, x, 0.25f, LEN)", "float", .want = want_leaky},
+    {B, "Adds(out, x, 1.5f, LEN)", "float", .want = want_adds},
+    {B, "Muls(out, x, 1.5f, LEN)", "float", .want = want_muls},
+    {B, "Adds(out, y, 0.0f, LEN); PipeBarrier<PIPE_V>(); Axpy(out, x, 2.0f, LEN)", "float", .inputs = 2, .want = want_axpy},
+    {B, "Neg(out, x, LEN)", "float", .want = want_neg},
+    {B, "Duplicate(out, 0.0f, LEN); PipeBarrier<PIPE_V>(); Add(out, out, x, LEN)", "float", .want = want_same},
+    {B, "DataCopy(out, x, LEN)", "float", .want = want_same},
+    {B, "Copy(out, x, 64, LEN / 64, {1, 1, 8, 8})", "float", .want = want_same},
+    {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "half", "float", .want = want_same},
+    {B, "Cast(out, x, RoundMode::CAST_FLOOR, LEN)", "float", "int32_t", .want = want_floor},
+    {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "int32_t", "float", .low = -100, .high = 100, .want = want_same},
+};
+
+static const Case more_elementwise[] = {
+    {B, "Maxs(out, x, 0.5f, LEN)", "float", .want = want_maxs},
+    {B, "ClampMin(out, x, tmp, 0.5f, LEN)", "float", .want = want_maxs},
+    {B, "DataCopy(out, w, LEN); PipeBarrier<PIPE_V>(); MulAddDst(out, x, y, LEN)", "float", .inputs = 3, .want = want_mul_add, .tolerance = 1e-6},
+    {B, "DataCopy(out, x, LEN); PipeBarrier<PIPE_V>(); FusedMulAdd(out, y, w, LEN)", "float", .inputs = 3, .want = want_mul_add, .tolerance = 1e-6},
+    {B, "AddRelu(out, x, y, LEN)", "float", .inputs = 2, .want = want_add_relu},
+    {B, "And(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_and},
+    {B, "Or(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_or},
+    {B, "Xor(out, x, y, tmp, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_xor},
+    {B, "Not(out, x, LEN)", "int16_t", .low = -1000, .high = 1000, .want = want_not},
+    {B, "ShiftLeft(out, x, 3, LEN)", "int32_t", .low = -1000, .high = 1000, .want = want_shift_left},
+    {B, "ShiftRight(out, x, 3, LEN)", "int32_t", .low = -1000, .high = 1000, .want = want_shift_right},
+    {B, "uint64_t m[] = {0xffffffffull, 0}; Duplicate(out, 7.0f, LEN); PipeBarrier<PIPE_V>();"
+        "Adds(out, x, 0.0f, m, LEN / 64, {1, 1, 8, 8})", "float", .want = want_first_64},
+    {B, "Duplicate(out, 7.0f, LEN); PipeBarrier<PIPE_V>(); SetVectorMask<float>(0, 0xffffffffull);"
+        "Adds<float, false>(out, x, 0.0f, MASK_PLACEHOLDER, LEN / 64, {1, 1, 8, 8}); ResetMask()", "float", .want = want_first_64},
+    {B, "SetMaskCount(); SetVectorMask<float, MaskMode::COUNTER>(0, LEN);"
+        "Muls<float, false>(out, x, 2.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8}); SetMaskNorm(); ResetMask()", "float", .want = want_twice},
+    {B, "Cast(out, x, RoundMode::CAST_RINT, LEN)", "half", "int8_t", .want = want_rint},
+    {B, "LocalTensor<bfloat16_t> b = tmp.ReinterpretCast<bfloat16_t>(); Cast(b, x, RoundMode::CAST_RINT, LEN);"
+        "PipeBarrier<PIPE_V>(); Cast(out, b, RoundMode::CAST_NONE, LEN)", "float", .want = want_same, .tolerance = 4e-3},
+    {B, "printf(\"%d %f\\n\", 3, 1.5f); DumpTensor(x, 1, 8); DataCopy(out, x, LEN)", "float", .want = want_same},
+    {"tail.cpp", NULL, "float", .n = 1003, .blocks = 5, .want = want_twice},
+    {"tail.cpp", NULL, "half", .n = 777, .blocks = 3, .want = want_twice},
+    {"events.cpp", NULL, "float", .want = want_exp, .tolerance = 1e-6},
+    {"scalar.cpp", NULL, "float", .n = 256, .want = want_reverse},
+    {"bind.cpp", NULL, "float", .n = 2048, .out_n = 1024, .want = want_columns_64},
+};
+
+static const Case several_cores[] = {
+    {"atomic.cpp", NULL, "float", .out_n = 8, .blocks = 4, .want = want_atomic, .tolerance = 1e-4},
+    {"workspace.cpp", NULL, "float", .out_n = 1, .blocks = 4, .workspace = 4096, .want = want_whole, .tolerance = 1e-4},
+    {"cube.cpp", NULL, "half", "float", .n = 3072, .out_n = 1536, .inputs = 2, .want = want_cube, .tolerance = 1e-4},
+    {"matmul.cpp", NULL, "half", "float", .n = 5120, .out_n = 3072, .inputs = 2, .want = want_matmul, .tolerance = 1e-4},
 };
 
 static const Case mathematics[] = {
-    {B, "Sigmoid(out, x, tmp, N)", "float", .want = want_sigmoid, .tolerance = 1e-6},
-    {B, "Sigmoid(out, x, N)", "half", .want = want_sigmoid, .tolerance = 1e-3},
-    {B, "Tanh(out, x, tmp, N)", "float", .want = want_tanh, .tolerance = 1e-6},
-    {B, "Log(out, x, N)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
-    {B, "Log2(out, x, tmp, N)", "float", .low = 0.1, .high = 9, .want = want_log2, .tolerance = 1e-6},
-    {B, "Log10(out, x, tmp, N)", "float", .low = 0.1, .high = 9, .want = want_log10, .tolerance = 1e-6},
-    {B, "Sin(out, x, tmp, N)", "float", .low = -100, .high = 100, .want = want_sin, .tolerance = 2e-6},
-    {B, "Cos(out, x, tmp, N)", "float", .low = -100, .high = 100, .want = want_cos, .tolerance = 2e-6},
-    {B, "Tan(out, x, tmp, N)", "float", .low = -1.5, .high = 1.5, .want = want_tan, .tolerance = 1e-5},
-    {B, "Asin(out, x, tmp, N)", "float", .low = -1, .high = 1, .want = want_asin, .tolerance = 2e-6},
-    {B, "Acos(out, x, tmp, N)", "float", .low = -1, .high = 1, .want = want_acos, .tolerance = 2e-6},
-    {B, "Atan(out, x, tmp, N)", "float", .low = -50, .high = 50, .want = want_atan, .tolerance = 1e-6},
-    {B, "Sinh(out, x, tmp, N)", "float", .want = want_sinh, .tolerance = 1e-6},
-    {B, "Cosh(out, x, tmp, N)", "float", .want = want_cosh, .tolerance = 1e-6},
-    {B, "Asinh(out, x, tmp, N)", "float", .want = want_asinh, .tolerance = 1e-6},
-    {B, "Acosh(out, x, tmp, N)", "float", .low = 1, .high = 9, .want = want_acosh, .tolerance = 2e-6},
-    {B, "Atanh(out, x, tmp, N)", "float", .low = -0.9, .high = 0.9, .want = want_atanh, .tolerance = 1e-6},
-    {B, "Erf(out, x, tmp, N)", "float", .want = want_erf, .tolerance = 1e-6},
-    {B, "Erfc(out, x, tmp, N)", "float", .want = want_erfc, .tolerance = 1e-6},
-    {B, "Sign(out, x, tmp, N)", "float", .want = want_sign},
-    {B, "Floor(out, x, tmp, N)", "float", .want = want_floor},
-    {B, "Ceil(out, x, tmp, N)", "half", .want = want_ceil},
-    {B, "Trunc(out, x, tmp, N)", "float", .want = want_trunc},
-    {B, "Round(out, x, tmp, N)", "float", .want = want_rint},
-    {B, "Frac(out, x, tmp, N)", "float", .want = want_frac, .tolerance = 1e-6},
-    {B, "Silu(out, x, N)", "float", .want = want_silu, .tolerance = 1e-6},
-    {B, "Gelu(out, x, tmp, N)", "float", .want = want_gelu, .tolerance = 1e-6},
-    {B, "Power(out, x, y, tmp, N)", "float", .inputs = 2, .low = 0.1, .high = 4, .want = want_power, .tolerance = 3e-6},
-    {B, "Power(out, x, 2.0f, tmp, N)", "float", .want = want_square, .tolerance = 3e-6},
+    {B, "Sigmoid(out, x, tmp, LEN)", "float", .want = want_sigmoid, .tolerance = 1e-6},
+    {B, "Sigmoid(out, x, LEN)", "half", .want = want_sigmoid, .tolerance = 1e-3},
+    {B, "Tanh(out, x, tmp, LEN)", "float", .want = want_tanh, .tolerance = 1e-6},
+    {B, "Log(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
+    {B, "Log2(out, x, tmp, LEN)", "float", .low = 0.1, .high = 9, .want = want_log2, .tolerance = 1e-6},
+    {B, "Log10(out, x, tmp, LEN)", "float", .low = 0.1, .high = 9, .want = want_log10, .tolerance = 1e-6},
+    {B, "Sin(out, x, tmp, LEN)", "float", .low = -100, .high = 100, .want = want_sin, .tolerance = 2e-6},
+    {B, "Cos(out, x, tmp, LEN)", "float", .low = -100, .high = 100, .want = want_cos, .tolerance = 2e-6},
+    {B, "Tan(out, x, tmp, LEN)", "float", .low = -1.5, .high = 1.5, .want = want_tan, .tolerance = 1e-5},
+    {B, "Asin(out, x, tmp, LEN)", "float", .low = -1, .high = 1, .want = want_asin, .tolerance = 2e-6},
+    {B, "Acos(out, x, tmp, LEN)", "float", .low = -1, .high = 1, .want = want_acos, .tolerance = 2e-6},
+    {B, "Atan(out, x, tmp, LEN)", "float", .low = -50, .high = 50, .want = want_atan, .tolerance = 1e-6},
+    {B, "Sinh(out, x, tmp, LEN)", "float", .want = want_sinh, .tolerance = 1e-6},
+    {B, "Cosh(out, x, tmp, LEN)", "float", .want = want_cosh, .tolerance = 1e-6},
+    {B, "Asinh(out, x, tmp, LEN)", "float", .want = want_asinh, .tolerance = 1e-6},
+    {B, "Acosh(out, x, tmp, LEN)", "float", .low = 1, .high = 9, .want = want_acosh, .tolerance = 2e-6},
+    {B, "Atanh(out, x, tmp, LEN)", "float", .low = -0.9, .high = 0.9, .want = want_atanh, .tolerance = 1e-6},
+    {B, "Erf(out, x, tmp, LEN)", "float", .want = want_erf, .tolerance = 1e-6},
+    {B, "Erfc(out, x, tmp, LEN)", "float", .want = want_erfc, .tolerance = 1e-6},
+    {B, "Sign(out, x, tmp, LEN)", "float", .want = want_sign},
+    {B, "Floor(out, x, tmp, LEN)", "float", .want = want_floor},
+    {B, "Ceil(out, x, tmp, LEN)", "half", .want = want_ceil},
+    {B, "Trunc(out, x, tmp, LEN)", "float", .want = want_trunc},
+    {B, "Round(out, x, tmp, LEN)", "float", .want = want_rint},
+    {B, "Frac(out, x, tmp, LEN)", "float", .want = want_frac, .tolerance = 1e-6},
+    {B, "Silu(out, x, LEN)", "float", .want = want_silu, .tolerance = 1e-6},
+    {B, "Gelu(out, x, tmp, LEN)", "float", .want = want_gelu, .tolerance = 1e-6},
+    {B, "Power(out, x, y, tmp, LEN)", "float", .inputs = 2, .low = 0.1, .high = 4, .want = want_power, .tolerance = 3e-6},
+    {B, "Power(out, x, 2.0f, tmp, LEN)", "float", .want = want_square, .tolerance = 3e-6},
 };
 
 static const Case choosing[] = {
-    {B, "CompareScalar(tmp, x, 0.0f, CMPMODE::GT, N); Select(out, tmp, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, N)", "float",
+    {B, "CompareScalar(tmp, x, 0.0f, CMPMODE::GT, LEN); Select(out, tmp, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, LEN)", "float",
      .inputs = 2, .want = want_select},
-    {B, "Compare(tmp, x, y, CMPMODE::LT, N); Duplicate(out, 1.0f, N); Select(out, tmp, out, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, N)",
+    {B, "Compare(tmp, x, y, CMPMODE::LT, LEN); Duplicate(out, 1.0f, LEN); Select(out, tmp, out, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LEN)",
      "float", .inputs = 2, .want = want_less},
-    {B, "CreateVecIndex(out, 3, N)", "int32_t", .want = want_index},
-    {B, "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4092, -4, N);"
-        "Gather(out, x, at.ReinterpretCast<uint32_t>(), 0u, N)", "float", .want = want_reversed},
-    {B, "uint64_t kept; GatherMask(out, x, uint8_t(1), false, 0u, {1, N / 64, 8, 0}, kept)", "float", .out_n = 512, .want = want_even},
+    {B, "CreateVecIndex(out, 3, LEN)", "int32_t", .want = want_index},
+    {B, "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4092, -4, LEN);"
+        "Gather(out, x, at.ReinterpretCast<uint32_t>(), 0u, LEN)", "float", .want = want_reversed},
+    {B, "uint64_t kept; GatherMask(out, x, uint8_t(1), false, 0u, {1, LEN / 64, 8, 0}, kept)", "float", .out_n = 512, .want = want_even},
     {B, "LocalTensor<float> s = tmp.ReinterpretCast<float>(), t = tmp[8192].ReinterpretCast<float>();"
-        "LocalTensor<int32_t> at = tmp[16384].ReinterpretCast<int32_t>(); ArithProgression(at, 0, 1, N);"
-        "LocalTensor<uint32_t> i = at.ReinterpretCast<uint32_t>(); Sort<float, true>(s, x, i, t, N / 32); Extract(out, i, s, N / 32)",
+        "LocalTensor<int32_t> at = tmp[16384].ReinterpretCast<int32_t>(); ArithProgression(at, 0, 1, LEN);"
+        "LocalTensor<uint32_t> i = at.ReinterpretCast<uint32_t>(); Sort<float, true>(s, x, i, t, LEN / 32); Extract(out, i, s, LEN / 32)",
      "float", .want = want_sorted},
-    {B, "Brcb(out, x, N / 64, {1, 8})", "float", .want = want_spread},
+    {B, "Transpose(out, x)", "half", .n = 256, .want = want_transposed},
+    {B, "uint64_t to[16], from[16]; for (int i = 0; i < 16; i++) { to[i] = (uint64_t)out[i * 16].GetPhyAddr();"
+        "from[i] = (uint64_t)x[i * 16].GetPhyAddr(); } TransDataTo5HD<half>(to, from, TransDataTo5HDParams(false, false, 1, 0, 0))",
+     "half", .n = 256, .want = want_transposed},
+    {B, "LocalTensor<uint16_t> m = tmp.ReinterpretCast<uint16_t>(); Duplicate(m, uint16_t(0x0100), LEN / 2); LocalTensor<uint8_t> t = tmp[4096];"
+        "PipeBarrier<PIPE_V>(); SelectWithBytesMask(out, x, -1.0f, m.ReinterpretCast<uint8_t>(), t, SelectWithBytesMaskShapeInfo(16, 64, 64))",
+     "float", .want = want_by_bytes},
+    {B, "LocalTensor<uint32_t> bits = tmp.ReinterpretCast<uint32_t>(); Duplicate(bits, 0x55555555u, 64); uint64_t kept;"
+        "PipeBarrier<PIPE_V>(); GatherMask(out, x, bits, false, 0u, {1, LEN / 64, 8, 0}, kept)", "float", .out_n = 512, .want = want_even},
+    {B, "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4064, -32, LEN / 8);"
+        "Gatherb(out, x, at.ReinterpretCast<uint32_t>(), LEN / 64, {1, 8})", "float", .want = want_blocks_back},
+    {B, "Brcb(out, x, LEN / 64, {1, 8})", "float", .want = want_spread},
     {B, "const uint32_t to[] = {16, 64}, from[] = {16, 1}; LocalTensor<uint8_t> t = tmp; BroadCast<float, 2, 1>(out, x, to, from, t)",
      "float", .want = want_first},
     {B, "const uint32_t to[] = {16, 64}, from[] = {1, 64}; LocalTensor<uint8_t> t = tmp; BroadCast<float, 2, 0>(out, x, to, from, t)",
@@ -318,12 +425,21 @@ static const Case choosing[] = {
 };
 
 static const Case reductions[] = {
-    {B, "BlockReduceSum(out, x, N / 64, 64, 1, 1, 8)", "float", .out_n = 128, .want = want_block_sum, .tolerance = 1e-6},
-    {B, "PairReduceSum(out, x, N / 64, 64, 1, 1, 8)", "float", .out_n = 512, .want = want_pair_sum},
-    {B, "WholeReduceSum(out, x, 64, N / 64, 1, 1, 8)", "float", .out_n = 16, .want = want_repeat_sum, .tolerance = 1e-5},
-    {B, "WholeReduceMax(out, x, 64, N / 64, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE)", "float", .out_n = 16, .want = want_repeat_max},
+    {B, "BlockReduceSum(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128, .want = want_block_sum, .tolerance = 1e-6},
+    {B, "PairReduceSum(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 512, .want = want_pair_sum},
+    {B, "WholeReduceSum(out, x, 64, LEN / 64, 1, 1, 8)", "float", .out_n = 16, .want = want_repeat_sum, .tolerance = 1e-5},
+    {B, "WholeReduceMax(out, x, 64, LEN / 64, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE)", "float", .out_n = 16, .want = want_repeat_max},
+    {B, "BlockReduceMax(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128, .want = want_block_max},
+    {"layernorm.cpp", NULL, "float", .want = want_layernorm, .tolerance = 1e-5},
+    {B, "LogSoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m = tmp[20480].ReinterpretCast<float>();"
+        "LogSoftMax(out, s, m, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "float", .want = want_log_softmax, .tolerance = 1e-6},
+    {B, "SoftMaxTiling t = {16, 64}; SoftmaxGrad(out, x, y, tmp, t, false, SoftMaxShapeInfo{16, 64, 16, 64})", "float",
+     .inputs = 2, .want = want_softmax_grad, .tolerance = 1e-5},
+    {B, "SoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m = tmp[20480].ReinterpretCast<float>(),"
+        "e = tmp[24576].ReinterpretCast<float>(); SoftmaxFlashV2(out, s, m, x, e, s, m, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})",
+     "float", .want = want_flash, .tolerance = 1e-6},
     {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1, .want = want_sum, .tolerance = 1e-5},
-    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 64, N / 64, 8)", "float", .out_n = 1, .want = want_whole, .tolerance = 1e-5},
+    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 64, LEN / 64, 8)", "float", .out_n = 1, .want = want_whole, .tolerance = 1e-5},
     {B, "ReduceMax(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1, .want = want_max},
     {B, "LocalTensor<float> t = tmp.ReinterpretCast<float>(); ReduceMax(out, x, t, 1000, true);"
         "int32_t at = out.ReinterpretCast<int32_t>().GetValue(1); out.SetValue(1, float(at))", "float", .out_n = 2, .want = want_arg_max},
@@ -342,6 +458,8 @@ static void run_cases(const Case *cases, size_t n)
 #define RUN(cases) run_cases(cases, sizeof cases / sizeof *cases)
 
 T_TEST(kernels_elementwise) { RUN(elementwise); }
+T_TEST(kernels_more_elementwise) { RUN(more_elementwise); }
+T_TEST(kernels_several_cores) { RUN(several_cores); }
 T_TEST(kernels_mathematics) { RUN(mathematics); }
 T_TEST(kernels_choosing) { RUN(choosing); }
 T_TEST(kernels_reductions) { RUN(reductions); }

@@ -1,4 +1,4 @@
-/* The frame of a one-core test kernel: up to three inputs and one output of N elements go through
+/* The frame of a one-core test kernel: up to three inputs and one output of LEN elements go through
  * queues once; the test says what happens between. Compiled with -DTYPE (inputs), -DOUT (output),
  * -DN (elements, a whole number of blocks), and what the single file asks for. */
 #ifndef TESTS_TWIN_FRAME_H
@@ -11,11 +11,11 @@ using namespace AscendC;
 #ifndef OUT
 #define OUT TYPE
 #endif
-#ifndef N
-#define N 1024
+#ifndef LEN
+#define LEN 1024
 #endif
-#ifndef OUT_N
-#define OUT_N N
+#ifndef OUT_LEN
+#define OUT_LEN LEN
 #endif
 
 template <int TENSORS> class Frame {
@@ -24,18 +24,18 @@ public:
     {
         GM_ADDR in[3] = {x, y, w};
         for (int i = 0; i < TENSORS; i++) {
-            inGm[i].SetGlobalBuffer((__gm__ TYPE *)in[i], N);
-            pipe.InitBuffer(inQueue[i], 1, N * sizeof(TYPE));
+            inGm[i].SetGlobalBuffer((__gm__ TYPE *)in[i], LEN);
+            pipe.InitBuffer(inQueue[i], 1, LEN * sizeof(TYPE));
         }
-        outGm.SetGlobalBuffer((__gm__ OUT *)z, OUT_N);
-        pipe.InitBuffer(outQueue, 1, OUT_N * sizeof(OUT));
+        outGm.SetGlobalBuffer((__gm__ OUT *)z, OUT_LEN);
+        pipe.InitBuffer(outQueue, 1, OUT_LEN * sizeof(OUT));
         pipe.InitBuffer(tmpBuf, 32 * 1024);
     }
     template <typename Body> __aicore__ inline void Run(Body body)
     {
         for (int i = 0; i < TENSORS; i++) {
             LocalTensor<TYPE> t = inQueue[i].template AllocTensor<TYPE>();
-            DataCopy(t, inGm[i], N);
+            DataCopy(t, inGm[i], LEN);
             inQueue[i].EnQue(t);
         }
         LocalTensor<TYPE> in[3];
@@ -45,7 +45,7 @@ public:
         outQueue.EnQue(out);
         for (int i = 0; i < TENSORS; i++) inQueue[i].FreeTensor(in[i]);
         out = outQueue.template DeQue<OUT>();
-        DataCopyPad(outGm, out, DataCopyExtParams(1, OUT_N * sizeof(OUT), 0, 0, 0));
+        DataCopyPad(outGm, out, DataCopyExtParams(1, OUT_LEN * sizeof(OUT), 0, 0, 0));
         outQueue.FreeTensor(out);
     }
 
