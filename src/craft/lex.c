@@ -159,7 +159,8 @@ static void read_name(Lexer *lx)
     Str word = str_slice(lx->text, from, lx->pos);
     Tok kind = TOK_NAME;
     for (Tok k = 0; k < TOK_COUNT; k++)
-        if (tok_class[k] == TC_K && str_is(word, craft_tok_names[k]))
+        if (tok_class[k] == TC_K && craft_tok_names[k][0] == word.at[0] &&
+            str_is(word, craft_tok_names[k]))
             kind = k;
     push(lx, kind, from);
 }
@@ -363,7 +364,8 @@ static void read_operator(Lexer *lx)
     size_t from = lx->pos;
     Str rest = str_slice(lx->text, from, lx->text.len);
     for (Tok k = 0; k < TOK_COUNT; k++) {
-        if (tok_class[k] != TC_O || !str_starts(rest, craft_tok_names[k]))
+        if (tok_class[k] != TC_O || craft_tok_names[k][0] != rest.at[0] ||
+            !str_starts(rest, craft_tok_names[k]))
             continue;
         lx->pos += strlen(craft_tok_names[k]);
         push(lx, k, from);

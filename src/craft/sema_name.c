@@ -17,7 +17,7 @@ const uint32_t craft_fn_count = sizeof craft_fns / sizeof *craft_fns;
 const FnRow *craft_fn_find(Str name)
 {
     for (uint32_t i = 0; i < craft_fn_count; i++)
-        if (str_is(name, craft_fns[i].name))
+        if (name.len && craft_fns[i].name[0] == name.at[0] && str_is(name, craft_fns[i].name))
             return &craft_fns[i];
     return NULL;
 }

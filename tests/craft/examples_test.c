@@ -82,8 +82,9 @@ T_TEST(examples_are_python)
     VEC(const char *) argv = {0};
     vec_push(&arena, &argv, python);
     vec_push(&arena, &argv, "-c");
-    vec_push(&arena, &argv,
-             "import ast, sys\nfor f in sys.argv[1:]: ast.parse(open(f, encoding='utf-8').read(), f)");
+    vec_push(
+        &arena, &argv,
+        "import ast, sys\nfor f in sys.argv[1:]: ast.parse(open(f, encoding='utf-8').read(), f)");
     for (int f = 0; f < 2; f++) {
         NameList files = craft_files(&arena, folders[f]);
         for (uint32_t i = 0; i < files.len; i++)

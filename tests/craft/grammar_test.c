@@ -20,10 +20,7 @@ typedef struct Maker {
     bool line_start;
 } Maker;
 
-static uint64_t draw(Maker *m, uint64_t below)
-{
-    return rng_u64(m->seed, 7, m->drawn++) % below;
-}
+static uint64_t draw(Maker *m, uint64_t below) { return rng_u64(m->seed, 7, m->drawn++) % below; }
 
 static void read_rules(Maker *m)
 {
@@ -100,10 +97,7 @@ static Str next_word(Str *body)
     return word;
 }
 
-static bool is_word(Str w, char c)
-{
-    return w.len == 1 && w.at[0] == c;
-}
+static bool is_word(Str w, char c) { return w.len == 1 && w.at[0] == c; }
 
 /* Takes the text up to the bracket that closes what is open. */
 static Str take_group(Str *body)
