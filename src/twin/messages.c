@@ -67,7 +67,7 @@ static void note_missing_header(Arena *arena, Str text, Verdict *verdict)
     static const char *const folders[] = {
         "adv_api/", "basic_api/", "impl/", "include/", "interface/", "kernel_", "lib/", "tiling/",
         "register/", "graph/", "exe_graph/", "platform/", "external/", "experiment/", "log/",
-        "acl/", "aclnn", "opdev/", "level0/", "base/", "toolchain/", "utils/"};
+        "acl/", "aclnn", "opdev/", "level0/", "level2/", "error/", "base/", "toolchain/", "utils/"};
     if (!str_starts(text, "'") || !str_ends(text, "' file not found"))
         return;
     Str name = str_slice(text, 1, text.len - (sizeof "' file not found" - 1));

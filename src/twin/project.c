@@ -28,11 +28,13 @@ static Side side_of(const char *name, Side outer)
 
 /* Glue for the vendor's operator library (aclnn) lies among the tiling files; it needs that
  * library's headers and decides nothing about the kernel. */
-static bool is_library_glue(Str text)
+static bool is_library_glue(Str name, Str text)
 {
+    if (str_starts(name, "aclnn_"))
+        return true;
     static const char *const marks[] = {"#include \"opdev/", "#include \"level0/",
-                                        "#include \"aclnn", "#include \"acl/",
-                                        "#include \"aclnn_kernels/"};
+                                        "#include \"level2/", "#include \"aclnn",
+                                        "#include \"acl/"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (str_find(text, str_from(marks[i])) >= 0)
             return true;
@@ -47,7 +49,7 @@ static bool read_file(Arena *arena, const char *path, Side side, TwinProject *pr
     TwinHostFile file = {.path = path};
     if (!file_read(arena, path, MOST_TEXT, &file.text, diag))
         return false;
-    if (side == HOST_SIDE && !is_library_glue(file.text))
+    if (side == HOST_SIDE && !is_library_glue(name, file.text))
         vec_push(arena, &project->host, file);
     else if (side == KERNEL_SIDE)
         vec_push(arena, &project->kernel, file);
