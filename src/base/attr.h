@@ -7,8 +7,9 @@
 #define ATTR_UNUSED __attribute__((unused))
 /* An instruction set for one function; its callers ask __builtin_cpu_supports first. */
 #define ATTR_TARGET(set) __attribute__((target(set)))
-/* A loop compiled for several instruction sets, chosen when the program starts. */
-#if defined(__x86_64__) && defined(__GNUC__)
+/* A loop compiled for several instruction sets, chosen when the program starts. clang 14 names
+ * such a function f.ifunc, which no other file can link to. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define ATTR_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define ATTR_CLONES
