@@ -49,7 +49,7 @@ typedef struct CProgram {
     const char *dir, *exe;
 } CProgram;
 
-ATTR_UNUSED static CProgram c_compile(Arena *arena, const IrProgram *p)
+ATTR_UNUSED static CProgram c_compile(Arena *arena, const IrProgram *p, const char *optimise)
 {
     CProgram made = {0};
     Diag diag = diag_make(arena, "c", (Str){0});
@@ -62,7 +62,7 @@ ATTR_UNUSED static CProgram c_compile(Arena *arena, const IrProgram *p)
     made.exe = path_join(arena, made.dir, "program");
     REQUIRE(file_write(source, buf_view(&text), &diag));
     buf_free(&text);
-    const char *argv[] = {"gcc",      "-std=c17", "-O2",    "-Wall", "-Wextra", "-Werror",
+    const char *argv[] = {"gcc",      "-std=c17", optimise, "-Wall", "-Wextra", "-Werror",
                           "-fopenmp", "-o",       made.exe, source,  "-lm",     NULL};
     ProcSpec spec = {.argv = argv, .seconds = 60};
     REQUIRE(proc_run(arena, &spec, &result, &diag));

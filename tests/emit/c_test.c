@@ -21,7 +21,7 @@ T_TEST(c_softmax_equals_the_interpreter)
 {
     Arena arena = {0};
     IrProgram *p = help_file(&arena, "tests/ir/programs/softmax.ir");
-    CProgram c = c_compile(&arena, p);
+    CProgram c = c_compile(&arena, p, "-O2");
     check_softmax(&c, p, 1, 1);
     check_softmax(&c, p, 33, 7);
     check_softmax(&c, p, 50, 5000);
@@ -349,7 +349,7 @@ static void check_random(uint64_t seed)
     const char *copy = buf_take(&text, &arena);
     buf_free(&text);
     IrProgram *p = help_program(&arena, copy);
-    CProgram c = c_compile(&arena, p);
+    CProgram c = c_compile(&arena, p, "-O2");
     static const int64_t sizes[] = {1, 33, 1500};
     for (int i = 0; i < 3; i++)
         check_at(&c, p, &m, sizes[i]);
