@@ -89,6 +89,10 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
     if (!memory_known(a, from, bytes))
         sim_gm_taint(s, gm, offset, bytes);
     if (s->core->atomic == REC_ATOMIC_NONE) {
+        if (s->sim->watchers.len)
+            s->core->wrote_same = s->core->wrote_same &&
+                                  memory_known(&gm->memory, offset, bytes) &&
+                                  memcmp(gm->memory.at + offset, a->at + from, bytes) == 0;
         memcpy(gm->memory.at + offset, a->at + from, bytes);
         memory_copy_known(&gm->memory, offset, a, from, bytes);
         return true;
@@ -190,6 +194,7 @@ static bool copy_out(Step *s, uint32_t space, bool padded)
         sim_report(s, SIM_FAULT_ATOMIC_DTYPE, "no atomic form for %s",
                    npu_dtype_text(s->core->atomic_dtype));
     uint64_t from = rec_byte(s->r->operand[1].address), to = s->r->operand[0].address;
+    s->core->wrote_same = s->core->atomic == REC_ATOMIC_NONE;
     for (uint64_t i = 0; i < b.count; i++)
         if (!write_gm(s, to + i * (b.bytes + b.target_gap), a, from + i * step, b.bytes))
             return false;

@@ -304,6 +304,7 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
             *used = i;
             return SIM_BLOCKED;
         }
+        core->wrote_same = false;
         bool fine = exec_record(&s);
         if (fine && !(records[i].op & REC_TEXT))
             for (uint32_t w = 0; w < sim->watchers.len; w++)

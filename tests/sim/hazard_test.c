@@ -237,15 +237,18 @@ T_TEST(hazard_between_cores)
     CHECK_EQ_STR(exchange("early flag"), "S054");
 }
 
+/* atomic 0: different values, 1: added up, 2: the same values from both */
 T_TEST(hazard_two_cores_on_one_output)
 {
-    for (int atomic = 0; atomic < 2; atomic++) {
+    for (int atomic = 0; atomic < 3; atomic++) {
         Watched w = open_watched(SIM_AIV, 2, false);
         for (uint32_t core = 0; core < 2; core++) {
-            on(&w.rig, core, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
+            Record dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+            dup.scalar = atomic == 2 ? 0 : rig_bits((float)core + 1);
+            on(&w.rig, core, dup);
             on(&w.rig, core, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
             on(&w.rig, core, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
-            if (atomic)
+            if (atomic == 1)
                 on(&w.rig, core, rig_register(REC_REG_ATOMIC, REC_ATOMIC_ADD | NPU_DT_F32 << 8));
             on(&w.rig, core, copy_out(core * 128, 0, 256, 5)); /* half of it shared */
         }
