@@ -8,7 +8,7 @@
 #ifndef EVAL_EVAL_H
 #define EVAL_EVAL_H
 
-#include "graph/inputs.h"
+#include "graph/probe.h"
 #include "ir/ir.h"
 #include "npu/npu.h"
 #include "verdict/verdict.h"

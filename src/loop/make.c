@@ -71,9 +71,12 @@ static void judge(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeRes
         verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {
+        bool same = str_equal(program_of(&plan), program_of(&result->plan));
+        if (same)
+            plan.craft = result->plan.craft; /* the same text is compiled once */
+        result->other_plans += !same;
         EvalCraft craft = candidate(arena, &plan);
         Diag said = diag_make(arena, craft.file, craft.text);
-        result->other_plans += !str_equal(program_of(&plan), program_of(&result->plan));
         eval_craft(arena, &craft, &ref, &config, verdict, &said);
         for (uint32_t i = 0; i < said.items.len; i++)
             if (said.items.at[i].level == DIAG_ERROR)
