@@ -108,7 +108,11 @@ static TwinKernel *compile(Arena *arena, const char *text, const TwinOptions *op
 
 static TwinTensor tensor_of(const char *name, SimRole role)
 {
-    TwinTensor tensor = {.name = name, .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = role,
+    TwinTensor tensor = {.name = name,
+                         .dtype = DT_F32,
+                         .rank = 1,
+                         .shape = {COUNT},
+                         .role = role,
                          .bytes = COUNT * sizeof(float)};
     if (!twin_tensor_alloc(&tensor))
         exit(3);
@@ -125,8 +129,11 @@ static double launch(Arena *arena, const char *text, TwinTensor *tensors, uint32
     for (uint32_t i = 0; i < count; i++)
         args[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i};
     args[count] = (TwinArg){.kind = TWIN_ARG_VALUE, .bytes = {(const char *)&number, 4}};
-    TwinLaunch l = {.tensors = tensors, .tensor_count = count, .args = args,
-                    .arg_count = count + 1, .blocks = BLOCKS};
+    TwinLaunch l = {.tensors = tensors,
+                    .tensor_count = count,
+                    .args = args,
+                    .arg_count = count + 1,
+                    .blocks = BLOCKS};
     Verdict verdict = verdict_make();
     double started = now();
     twin_run(arena, kernel, &l, &options, run, &verdict);
@@ -164,8 +171,8 @@ static double plain_softmax(const float *x, float *y)
 
 static void compare(const char *what, double bytes, double ours, double plain, const TwinRun *run)
 {
-    printf("%-10s twin %6.2f GB/s  plain C %6.2f GB/s  ratio %.1f  (%.3f s, %.2f M records/s)\n", what,
-           bytes / ours * 1e-9, bytes / plain * 1e-9, ours / plain, ours,
+    printf("%-10s twin %6.2f GB/s  plain C %6.2f GB/s  ratio %.1f  (%.3f s, %.2f M records/s)\n",
+           what, bytes / ours * 1e-9, bytes / plain * 1e-9, ours / plain, ours,
            (double)run->records / ours * 1e-6);
 }
 
@@ -181,8 +188,9 @@ static void bench_compile(Arena *arena)
     twin_release(compile(arena, fresh, &warm));
     double t3 = now();
     twin_release(compile(arena, fresh, &warm));
-    printf("compile    no cache %.2f s, new text with precompiled header %.2f s, same text %.3f s\n",
-           t1 - t0, t3 - t2, now() - t3);
+    printf(
+        "compile    no cache %.2f s, new text with precompiled header %.2f s, same text %.3f s\n",
+        t1 - t0, t3 - t2, now() - t3);
 }
 
 int main(void)

@@ -363,8 +363,8 @@ Box *box_start(Arena *arena, const BoxSpec *spec, BoxResult *result)
 {
     *result = (BoxResult){0};
     Box *box = arena_new(arena, Box);
-    *box = (Box){.spec = with_defaults(spec), .arena = arena, .pidfd = -1, .out_fd = -1,
-                 .err_fd = -1};
+    *box = (Box){
+        .spec = with_defaults(spec), .arena = arena, .pidfd = -1, .out_fd = -1, .err_fd = -1};
     BoxPlan *plan = arena_new(arena, BoxPlan);
     *plan = (BoxPlan){.spec = &box->spec, .is_root = geteuid() == 0};
     if (spec->fd_count > MOST_FDS)
@@ -466,7 +466,10 @@ static BoxEnd classify(const Box *box)
     return cpu >= box->spec.cpu_seconds - 1 ? BOX_TIMEOUT : BOX_MEMORY;
 }
 
-static double timeval_seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
+static double timeval_seconds(struct timeval t)
+{
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
 
 void box_finish(Box *box, BoxResult *result)
 {
@@ -484,8 +487,7 @@ void box_finish(Box *box, BoxResult *result)
         .out = str_copy(box->arena, buf_view(&box->out)),
         .err = str_copy(box->arena, buf_view(&box->err)),
         .seconds = now_seconds() - box->started,
-        .cpu_seconds =
-            timeval_seconds(box->usage.ru_utime) + timeval_seconds(box->usage.ru_stime),
+        .cpu_seconds = timeval_seconds(box->usage.ru_utime) + timeval_seconds(box->usage.ru_stime),
         .peak_memory = (uint64_t)box->usage.ru_maxrss * 1024,
     };
     buf_free(&box->out);

@@ -51,17 +51,17 @@ typedef struct BoxSpec {
     const char *writable;        /* one absolute directory, also the working directory */
     const int *fds;              /* become 3, 4, ... in the child */
     uint32_t fd_count;
-    double seconds;        /* wall clock; 0: 10 */
-    double cpu_seconds;    /* per process; 0: seconds, rounded up */
-    uint64_t memory;       /* private bytes per process; 0: 1 GiB */
+    double seconds;         /* wall clock; 0: 10 */
+    double cpu_seconds;     /* per process; 0: seconds, rounded up */
+    uint64_t memory;        /* private bytes per process; 0: 1 GiB */
     uint64_t address_space; /* bytes, shared mappings included; 0: no limit */
-    uint64_t file_bytes;   /* the largest file it may write; 0: 64 MiB */
-    uint64_t output;       /* bytes of stdout and stderr together; 0: 1 MiB */
-    uint64_t stack;        /* bytes; 0: 8 MiB */
-    uint32_t processes;    /* 0: 32 */
-    uint32_t files;        /* open at once; 0: 64 */
-    bool allow_missing;    /* run even where a wall is missing */
-    uint32_t without;      /* walls not to put up, as bits: for the tests of the ladder */
+    uint64_t file_bytes;    /* the largest file it may write; 0: 64 MiB */
+    uint64_t output;        /* bytes of stdout and stderr together; 0: 1 MiB */
+    uint64_t stack;         /* bytes; 0: 8 MiB */
+    uint32_t processes;     /* 0: 32 */
+    uint32_t files;         /* open at once; 0: 64 */
+    bool allow_missing;     /* run even where a wall is missing */
+    uint32_t without;       /* walls not to put up, as bits: for the tests of the ladder */
 } BoxSpec;
 
 typedef struct BoxResult {

@@ -38,7 +38,7 @@ typedef struct BoxPlan {
     uint32_t walls;           /* namespaces that the clone gave */
     int go;                   /* read end: one byte once the parent has written the maps */
     int report, in, out, err;
-    bool is_root;    /* started by root */
+    bool is_root;   /* started by root */
     unsigned outer; /* the user that the child is to the machine */
 } BoxPlan;
 

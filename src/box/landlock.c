@@ -23,8 +23,8 @@ enum {
     FS_READ_FILE = 1 << 2,
     FS_READ_DIR = 1 << 3,
     FS_ALL_V1 = (1 << 13) - 1,
-    FS_REFER = 1 << 13,    /* version 2 */
-    FS_TRUNCATE = 1 << 14, /* version 3 */
+    FS_REFER = 1 << 13,     /* version 2 */
+    FS_TRUNCATE = 1 << 14,  /* version 3 */
     FS_IOCTL_DEV = 1 << 15, /* version 5 */
     FS_READ = FS_EXECUTE | FS_READ_FILE | FS_READ_DIR,
     FS_OF_A_FILE = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV,
@@ -48,10 +48,7 @@ static uint64_t fs_rights(long version)
     return rights;
 }
 
-static size_t ruleset_size(long version)
-{
-    return version >= 6 ? 24 : version >= 4 ? 16 : 8;
-}
+static size_t ruleset_size(long version) { return version >= 6 ? 24 : version >= 4 ? 16 : 8; }
 
 static bool add_path(int ruleset, const BoxMount *mount, uint64_t handled)
 {

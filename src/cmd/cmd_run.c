@@ -161,8 +161,9 @@ static int show(Job *job, bool ran)
             show_outputs(job, &out);
         verdict_to_text(&job->verdict, &out);
         if (ran)
-            buf_printf(&out, "%u cores, %llu records, %.3f s; checked on 1 shape, not measured on "
-                             "a device\n",
+            buf_printf(&out,
+                       "%u cores, %llu records, %.3f s; checked on 1 shape, not measured on "
+                       "a device\n",
                        job->run.cores, (unsigned long long)job->run.records, job->run.seconds);
     }
     print_buf(stdout, &out);
@@ -181,8 +182,8 @@ static int complain(Job *job)
 
 static int run_kernel(Job *job)
 {
-    TwinKernel *kernel =
-        twin_compile(job->arena, &job->source, &job->twin, &job->verdict, &job->diag);
+    TwinKernel *kernel = twin_compile(job->arena, &job->source, &job->twin, &job->verdict,
+                                      &job->diag);
     if (!kernel)
         return show(job, false);
     bool bound = bind(job, kernel), ran = false;
@@ -229,12 +230,14 @@ static int run_project(Job *job, const char *path, RunOptions *options)
     if (!twin_project_read(job->arena, path, &project, &job->diag))
         return complain(job);
     project.include_dirs = ended_list(job->arena, &options->include_dirs);
-    TwinOpened *opened =
-        twin_project_open(job->arena, &project, &job->twin, &job->verdict, &job->diag);
+    TwinOpened *opened = twin_project_open(job->arena, &project, &job->twin, &job->verdict,
+                                           &job->diag);
     if (!opened)
         return show(job, false);
-    TwinCase kase = {.op = options->kernel, .tensors = job->tensors.at,
-                     .tensor_count = job->tensors.len, .attrs = options->attrs};
+    TwinCase kase = {.op = options->kernel,
+                     .tensors = job->tensors.at,
+                     .tensor_count = job->tensors.len,
+                     .attrs = options->attrs};
     TwinTensors made = {0};
     bool ran = twin_project_run(job->arena, opened, &kase, &job->twin, &made, &job->run,
                                 &job->verdict, &job->diag);
@@ -255,8 +258,11 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
     Job job = {.arena = arena, .options = options, .verdict = verdict_make()};
     job.verdict.candidate = path;
     job.diag = diag_make(arena, path, (Str){0});
-    job.twin = (TwinOptions){.chip = options->chip, .seed = options->seed, .trust = options->trust,
-                             .run_seconds = options->seconds, .keep_going = true};
+    job.twin = (TwinOptions){.chip = options->chip,
+                             .seed = options->seed,
+                             .trust = options->trust,
+                             .run_seconds = options->seconds,
+                             .keep_going = true};
     int status = CMD_USAGE;
     if (!add_tensors(&job, &options->inputs, SIM_IN) ||
         !add_tensors(&job, &options->inouts, SIM_INOUT) ||
@@ -288,12 +294,16 @@ int cmd_run(int argc, char **argv)
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };
-    CmdUsage usage = {"run", "KERNEL.cpp|PROJECT [--in ...] [--out ...]",
+    CmdUsage usage = {"run",
+                      "KERNEL.cpp|PROJECT [--in ...] [--out ...]",
                       "Compiles an AscendC kernel, or an operator project (op_host and op_kernel), "
                       "and runs it\non simulated cores.",
                       "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
                       "--blocks 8",
-                      options, sizeof options / sizeof *options, 1, 1};
+                      options,
+                      sizeof options / sizeof *options,
+                      1,
+                      1};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {

@@ -39,8 +39,8 @@ static bool is_one_of(const char *name, const char *const *list)
 
 static bool fixed_arg(const TwinParam *param, TwinArg *arg)
 {
-    static const char *const workspaces[] = {"workspace", "usrworkspace", "userworkspace",
-                                             "workspaces", "work", NULL};
+    static const char *const workspaces[] = {"workspace",  "usrworkspace", "userworkspace",
+                                             "workspaces", "work",         NULL};
     static const char *const tilings[] = {"tiling", "tilingdata", "tilingpara", NULL};
     if (param->pointer && is_one_of(param->name, workspaces))
         arg->kind = TWIN_ARG_WORKSPACE;

@@ -25,20 +25,17 @@ typedef struct Build {
     const TwinPlaces *places;
     const BuildUnit *unit;
     const TwinOptions *options;
-    const char *dir; /* private working directory */
-    const char *stem; /* path in the cache without suffix; NULL: no cache */
+    const char *dir;   /* private working directory */
+    const char *stem;  /* path in the cache without suffix; NULL: no cache */
     const char *shown; /* of the text being compiled */
     Verdict *verdict;
     Diag *diag;
 } Build;
 
-static const char *const system_paths[] = {"/usr", "/bin", "/lib", "/lib64", "/etc/alternatives",
-                                           "/dev/null", NULL};
+static const char *const system_paths[] = {
+    "/usr", "/bin", "/lib", "/lib64", "/etc/alternatives", "/dev/null", NULL};
 
-static void add_word(Build *b, Words *words, const char *word)
-{
-    vec_push(b->arena, words, word);
-}
+static void add_word(Build *b, Words *words, const char *word) { vec_push(b->arena, words, word); }
 
 static void add_words(Build *b, Words *words, const char *const *list)
 {
@@ -113,7 +110,8 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
     else if (box->end == BOX_TIMEOUT)
         verdict_fail(verdict, VERDICT_TIMEOUT, stage, text);
     else if (out_of_memory(box))
-        verdict_fail(verdict, VERDICT_MEMORY, stage, str_format(arena, "%s ran out of memory", who));
+        verdict_fail(verdict, VERDICT_MEMORY, stage,
+                     str_format(arena, "%s ran out of memory", who));
     else if (box->end == BOX_OUTPUT)
         verdict_fail(verdict, VERDICT_OUTPUT, stage, text);
     else if (box->end == BOX_FORBIDDEN)
@@ -151,11 +149,12 @@ static bool compiler_ok(Build *b, const BoxResult *box)
 
 /* --- flags ----------------------------------------------------------------------------------- */
 
-static const char *const common_flags[] = {"-std=c++17", "-O1", "-w", "-ffp-contract=off",
-                                           "-fno-stack-protector", "-ftemplate-depth=512", NULL};
-static const char *const clang_flags[] = {"-fno-gnu-inline-asm",   "-fno-color-diagnostics",
-                                          "-ferror-limit=30",      "-fno-caret-diagnostics",
-                                          "-ftemplate-backtrace-limit=0", NULL};
+static const char *const common_flags[] = {
+    "-std=c++17",           "-O1", "-w", "-ffp-contract=off", "-fno-stack-protector",
+    "-ftemplate-depth=512", NULL};
+static const char *const clang_flags[] = {
+    "-fno-gnu-inline-asm",    "-fno-color-diagnostics",       "-ferror-limit=30",
+    "-fno-caret-diagnostics", "-ftemplate-backtrace-limit=0", NULL};
 static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-errors=30",
                                         "-fno-diagnostics-show-caret", NULL};
 /* Calls the runtime before every load; the flag per function is only there because clang wants
@@ -175,8 +174,8 @@ static void add_flags(Build *b, Words *words)
     if (!b->unit->host && b->places->is_clang)
         add_words(b, words, watch_flags);
     add_words(b, words, b->unit->flags);
-    const char *const ours[] = {"-I", in_home(b, "twin/include"), "-I", in_home(b, "src"),
-                                "-I", b->places->home, NULL};
+    const char *const ours[] = {
+        "-I", in_home(b, "twin/include"), "-I", in_home(b, "src"), "-I", b->places->home, NULL};
     if (b->unit->host) {
         add_word(b, words, "-I");
         add_word(b, words, in_home(b, "twin/include/host"));
@@ -312,8 +311,7 @@ static bool from_cache(Build *b, BuildResult *result)
 {
     Str deps, object, program;
     if (!b->stem || !read_quietly(b, with_suffix(b, b->stem, ".dep"), &deps) ||
-        !dependencies_hold(b, deps) ||
-        !read_quietly(b, with_suffix(b, b->stem, ".o"), &object) ||
+        !dependencies_hold(b, deps) || !read_quietly(b, with_suffix(b, b->stem, ".o"), &object) ||
         !read_quietly(b, with_suffix(b, b->stem, ".exe"), &program) ||
         !twin_object_read(b->arena, object, &result->object))
         return false;
@@ -337,8 +335,8 @@ static const char *precompiled_header(Build *b)
     keep(b, header, str_from(main_header(b)));
     Words words = {0};
     add_flags(b, &words);
-    const char *const rest[] = {"-x", "c++-header", "-Xclang", "-fno-pch-timestamp",
-                                header, "-o", made, NULL};
+    const char *const rest[] = {"-x",   "c++-header", "-Xclang", "-fno-pch-timestamp",
+                                header, "-o",         made,      NULL};
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     Str bytes;
@@ -362,10 +360,25 @@ static const char *runtime_object(Build *b)
         return path;
     Words words = {0};
     add_word(b, &words, b->places->compiler);
-    const char *const rest[] = {"-O2", "-w", "-D_GNU_SOURCE", "-I", in_home(b, "twin/include"),
-                                "-I", in_home(b, "twin/include/host"), "-I", in_home(b, "src"), "-I", b->places->home, "-x",
-                                b->unit->host ? "c++" : "c", b->unit->host ? "-std=c++17" : "-std=c17",
-                                "-c", in_home(b, runtime_source(b)), "-o", made, NULL};
+    const char *const rest[] = {"-O2",
+                                "-w",
+                                "-D_GNU_SOURCE",
+                                "-I",
+                                in_home(b, "twin/include"),
+                                "-I",
+                                in_home(b, "twin/include/host"),
+                                "-I",
+                                in_home(b, "src"),
+                                "-I",
+                                b->places->home,
+                                "-x",
+                                b->unit->host ? "c++" : "c",
+                                b->unit->host ? "-std=c++17" : "-std=c17",
+                                "-c",
+                                in_home(b, runtime_source(b)),
+                                "-o",
+                                made,
+                                NULL};
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     Str bytes;
@@ -397,8 +410,14 @@ static bool compile_unit(Build *b, uint32_t index, const char *pch)
         add_word(b, &words, "-I");
         add_word(b, &words, *dir);
     }
-    const char *const rest[] = {"-MD", "-MF", unit_file(b, index, ".d"), "-c",
-                                unit_file(b, index, ".cpp"), "-o", unit_file(b, index, ".o"), NULL};
+    const char *const rest[] = {"-MD",
+                                "-MF",
+                                unit_file(b, index, ".d"),
+                                "-c",
+                                unit_file(b, index, ".cpp"),
+                                "-o",
+                                unit_file(b, index, ".o"),
+                                NULL};
     add_words(b, &words, rest);
     BoxResult box = run_compiler(b, &words);
     return compiler_ok(b, &box);
@@ -453,8 +472,8 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
 {
     Words words = {0};
     add_word(b, &words, b->places->compiler);
-    const char *const rest[] = {"-static", "-o", in_dir(b, "program"), runtime, "-lm", "-Wl,-s",
-                                NULL};
+    const char *const rest[] = {"-static", "-o", in_dir(b, "program"), runtime, "-lm",
+                                "-Wl,-s",  NULL};
     /* clang's own path says C; the C++ library is wanted only on the host side. */
     if (b->places->is_clang && b->unit->host)
         add_word(b, &words, "--driver-mode=g++");
@@ -491,8 +510,8 @@ static bool build_in_dir(Build *b, BuildResult *result)
     for (uint32_t i = 0; i < b->unit->text_count; i++)
         if (!compile_unit(b, i, pch))
             return false;
-    if (!gcc_assembly_free(b) || !object_ok(b, result, &object) ||
-        !(runtime = runtime_object(b)) || !link_program(b, runtime, &program))
+    if (!gcc_assembly_free(b) || !object_ok(b, result, &object) || !(runtime = runtime_object(b)) ||
+        !link_program(b, runtime, &program))
         return false;
     fill_cache(b, object, program);
     result->exe = program_from(program);
@@ -500,10 +519,15 @@ static bool build_in_dir(Build *b, BuildResult *result)
 }
 
 bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
-                   const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag)
+                        const TwinOptions *options, BuildResult *result, Verdict *verdict,
+                        Diag *diag)
 {
-    Build b = {.arena = arena, .places = places, .unit = unit, .options = options,
-               .verdict = verdict, .diag = diag};
+    Build b = {.arena = arena,
+               .places = places,
+               .unit = unit,
+               .options = options,
+               .verdict = verdict,
+               .diag = diag};
     *result = (BuildResult){.exe = -1};
     b.stem = cache_stem(&b, "programs", true);
     if (from_cache(&b, result))

@@ -237,7 +237,9 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     if (!entry || !twin_places_find(arena, options, &places, verdict))
         return NULL;
     TwinKernel *kernel = arena_new(arena, TwinKernel);
-    *kernel = (TwinKernel){.name = entry->name, .params = entry->params, .exe = {-1, -1},
+    *kernel = (TwinKernel){.name = entry->name,
+                           .params = entry->params,
+                           .exe = {-1, -1},
                            .guess = guess_kind(source->text)};
     BuildText text = {.text = unit_text(arena, source, entry), .shown = source->path};
     BuildUnit unit = {.texts = &text, .text_count = 1, .include_dirs = include_dirs(arena, source)};

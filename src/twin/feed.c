@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 512,          /* records copied out of a ring at a time */
+    BATCH = 512, /* records copied out of a ring at a time */
     TURN_RECORDS = 1 << 20,
-    TURN_READS = 2000,    /* scalar reads of GM: a core that polls lets the others on */
-    SPINS = 1500,         /* pauses before sleeping: a wake-up costs tens of microseconds */
-    AHEAD = 2,            /* cores started before it is their turn */
+    TURN_READS = 2000, /* scalar reads of GM: a core that polls lets the others on */
+    SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */
+    AHEAD = 2,         /* cores started before it is their turn */
     NAP_NS = 20 * 1000 * 1000,
     MOST_NAMES = 1 << 16,
 };
@@ -293,7 +293,10 @@ static void tell_place(Feeder *f)
 
 FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2])
 {
-    Feeder f = {.arena = arena, .memory = memory, .sim = sim, .boxes = boxes,
+    Feeder f = {.arena = arena,
+                .memory = memory,
+                .sim = sim,
+                .boxes = boxes,
                 .core_count = sim_core_count(sim)};
     f.cores = arena_array(arena, CoreFeed *, f.core_count + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);

@@ -145,7 +145,8 @@ static bool hash_headers(TwinPlaces *places)
     return walk.ok;
 }
 
-bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places, Verdict *verdict)
+bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places,
+                      Verdict *verdict)
 {
     *places = (TwinPlaces){0};
     places->home = find_home(arena, options);

@@ -17,10 +17,10 @@ typedef struct GeType {
 } GeType;
 
 static const GeType ge_types[] = {
-    {0, DT_F32, "DT_FLOAT"},  {1, DT_F16, "DT_FLOAT16"}, {2, DT_I8, "DT_INT8"},
-    {3, DT_I32, "DT_INT32"},  {4, DT_U8, "DT_UINT8"},    {6, DT_I16, "DT_INT16"},
-    {7, DT_U16, "DT_UINT16"}, {8, DT_U32, "DT_UINT32"},  {9, DT_I64, "DT_INT64"},
-    {10, DT_U64, "DT_UINT64"}, {11, DT_F64, "DT_DOUBLE"}, {12, DT_BOOL, "DT_BOOL"},
+    {0, DT_F32, "DT_FLOAT"},      {1, DT_F16, "DT_FLOAT16"}, {2, DT_I8, "DT_INT8"},
+    {3, DT_I32, "DT_INT32"},      {4, DT_U8, "DT_UINT8"},    {6, DT_I16, "DT_INT16"},
+    {7, DT_U16, "DT_UINT16"},     {8, DT_U32, "DT_UINT32"},  {9, DT_I64, "DT_INT64"},
+    {10, DT_U64, "DT_UINT64"},    {11, DT_F64, "DT_DOUBLE"}, {12, DT_BOOL, "DT_BOOL"},
     {16, DT_C64, "DT_COMPLEX64"}, {27, DT_BF16, "DT_BF16"},
 };
 enum { GE_TYPES = sizeof ge_types / sizeof *ge_types };
@@ -128,18 +128,18 @@ static const char *word(Arena *arena, Str *line)
 
 static TwinNeed read_need(const char *text)
 {
-    return strcmp(text, "optional") == 0 ? TWIN_OPTIONAL
+    return strcmp(text, "optional") == 0  ? TWIN_OPTIONAL
            : strcmp(text, "dynamic") == 0 ? TWIN_DYNAMIC
                                           : TWIN_REQUIRED;
 }
 
-#define READ_NUMBERS(arena, text, list)                                        \
-    do {                                                                       \
-        Str rest_ = str_from(text), piece_;                                    \
-        int64_t number_;                                                       \
-        while (str_next(&rest_, ',', &piece_))                                 \
-            if (str_to_i64(piece_, &number_))                                  \
-                vec_push((arena), (list), (int32_t)number_);                   \
+#define READ_NUMBERS(arena, text, list)                      \
+    do {                                                     \
+        Str rest_ = str_from(text), piece_;                  \
+        int64_t number_;                                     \
+        while (str_next(&rest_, ',', &piece_))               \
+            if (str_to_i64(piece_, &number_))                \
+                vec_push((arena), (list), (int32_t)number_); \
     } while (0)
 
 static TwinOpTensor read_tensor(Arena *arena, Str line)
@@ -219,8 +219,10 @@ TwinHost *twin_host_compile(Arena *arena, const TwinHostSource *source, const Tw
                           .shown = source->files[i].path};
         vec_push(arena, &texts, text);
     }
-    BuildUnit unit = {.texts = texts.at, .text_count = texts.len,
-                      .include_dirs = source->include_dirs, .host = true};
+    BuildUnit unit = {.texts = texts.at,
+                      .text_count = texts.len,
+                      .include_dirs = source->include_dirs,
+                      .host = true};
     BuildResult built;
     if (!twin_build_program(arena, &places, &unit, options, &built, verdict, diag))
         return NULL;

@@ -93,7 +93,7 @@ static bool read_list(Block *b, const TwinOpAttr *attr, const char *text, Acraft
         vec_push(b->arena, &ints, (int64_t)number);
         vec_push(b->arena, &floats, number);
     }
-    to->kind = is_type(attr, "list_float") ? ACRAFT_ATTR_LIST_FLOAT
+    to->kind = is_type(attr, "list_float")  ? ACRAFT_ATTR_LIST_FLOAT
                : is_type(attr, "list_bool") ? ACRAFT_ATTR_LIST_BOOL
                                             : ACRAFT_ATTR_LIST_INT;
     to->count = (int32_t)ints.len;
@@ -175,11 +175,11 @@ static bool make_request(Arena *arena, const TwinTilingRequest *request, const T
     block_add(&b, NULL, sizeof head);
     head.tiling.op = block_text(&b, request->op->name);
     head.tiling.chip = host_chip(&b, twin_chip(options));
-    head.tiling.inputs =
-        host_tensors(&b, request->inputs, request->input_count, &request->op->inputs);
+    head.tiling.inputs = host_tensors(&b, request->inputs, request->input_count,
+                                      &request->op->inputs);
     head.tiling.input_count = (int32_t)request->input_count;
-    head.tiling.outputs =
-        host_tensors(&b, request->outputs, request->output_count, &request->op->outputs);
+    head.tiling.outputs = host_tensors(&b, request->outputs, request->output_count,
+                                       &request->op->outputs);
     head.tiling.output_count = (int32_t)request->output_count;
     bool ok = host_attrs(&b, request, &head.tiling, verdict);
     head.bytes = b.buf.len;
@@ -211,11 +211,11 @@ static bool read_tiling(Arena *arena, Str answer, TwinTiling *tiling, Verdict *v
         return refuse(arena, result.block_dim ? "its answer is cut" : "it set no block dimension",
                       verdict);
     uint64_t workspace = result.workspace_count ? result.workspace[0] : 0;
-    *tiling = (TwinTiling){
-        .bytes = str_copy(arena, str_slice(answer, sizeof result, answer.len)),
-        .key = result.key,
-        .blocks = result.block_dim,
-        .workspace = workspace > SYSTEM_WORKSPACE ? workspace - SYSTEM_WORKSPACE : 0};
+    *tiling = (TwinTiling){.bytes = str_copy(arena, str_slice(answer, sizeof result, answer.len)),
+                           .key = result.key,
+                           .blocks = result.block_dim,
+                           .workspace = workspace > SYSTEM_WORKSPACE ? workspace - SYSTEM_WORKSPACE
+                                                                     : 0};
     return true;
 }
 

@@ -67,7 +67,8 @@ bool twin_tensor_alloc(TwinTensor *tensor)
 void twin_tensor_free(TwinTensor *tensor)
 {
     if (tensor->fd > 0) {
-        SharedMemory own = {.fd = tensor->fd, .at = tensor->data,
+        SharedMemory own = {.fd = tensor->fd,
+                            .at = tensor->data,
                             .bytes = round_up(tensor->bytes ? tensor->bytes : 1, PAGE)};
         shared_close(&own);
     } else {
@@ -97,7 +98,8 @@ static GmPlace place_tensor(Placer *p, LaunchMemory *memory, const TwinTensor *t
 {
     if (tensor->fd <= 0 || memory->fd_count == SHARE_MOST_FDS)
         return place(p, tensor->bytes);
-    GmPlace result = {.address = p->address, .bytes = tensor->bytes,
+    GmPlace result = {.address = p->address,
+                      .bytes = tensor->bytes,
                       .fd = SHARE_FD_LAUNCH + (int32_t)memory->fd_count};
     memory->fds[memory->fd_count++] = tensor->fd;
     p->address += round_up(tensor->bytes + PAGE, GM_STEP);
@@ -231,12 +233,16 @@ static uint32_t cores_per_block(SimKind kind)
 }
 
 bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
-                 LaunchMemory *memory, Verdict *verdict)
+                      LaunchMemory *memory, Verdict *verdict)
 {
     uint32_t blocks = launch->blocks < SHARE_MOST_CORES ? launch->blocks : SHARE_MOST_CORES;
     uint32_t cores = blocks * cores_per_block(kind);
-    *memory = (LaunchMemory){.launch.fd = -1, .rings.fd = -1, .gm.fd = -1, .of = launch,
-                             .kind = kind, .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
+    *memory = (LaunchMemory){.launch.fd = -1,
+                             .rings.fd = -1,
+                             .gm.fd = -1,
+                             .of = launch,
+                             .kind = kind,
+                             .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
         verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
                      "more blocks, arguments or bytes than a launch may have");
@@ -298,12 +304,15 @@ bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launc
     for (uint32_t i = 0; i < launch->tensor_count; i++)
         ok = add_region(memory, sim, launch->tensors[i].name, &memory->tensors.at[i],
                         in_place(memory, i) ? launch->tensors[i].data : NULL,
-                        launch->tensors[i].dtype, launch->tensors[i].role) && ok;
+                        launch->tensors[i].dtype, launch->tensors[i].role) &&
+             ok;
     for (uint32_t i = 0; i < launch->arg_count; i++)
         ok = add_region(memory, sim, "tensor list", &memory->lists.at[i], NULL, DT_U64,
-                        SIM_TILING) && ok;
+                        SIM_TILING) &&
+             ok;
     ok = add_region(memory, sim, "tiling", &memory->tiling, NULL, DT_U8, SIM_TILING) && ok;
-    return add_region(memory, sim, "workspace", &memory->workspace, NULL, DT_U8, SIM_WORKSPACE) && ok;
+    return add_region(memory, sim, "workspace", &memory->workspace, NULL, DT_U8, SIM_WORKSPACE) &&
+           ok;
 }
 
 /* --- the description for core processes ------------------------------------------------------ */
@@ -378,8 +387,8 @@ static ShareArg describe_arg(LaunchMemory *memory, const TwinLaunch *launch, uin
 }
 
 /* Cores of one role in starting order: as numbered, or shuffled by the seed. */
-static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions *options,
-                           Sim *sim, int role, bool *ok)
+static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim,
+                           int role, bool *ok)
 {
     VEC(uint32_t) order = {0};
     for (uint32_t i = 0; i < sim_core_count(sim); i++)

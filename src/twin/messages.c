@@ -65,9 +65,10 @@ static void note_unsupported(Arena *arena, Str text, Verdict *verdict)
 static void note_missing_header(Arena *arena, Str text, Verdict *verdict)
 {
     static const char *const folders[] = {
-        "adv_api/", "basic_api/", "impl/", "include/", "interface/", "kernel_", "lib/", "tiling/",
-        "register/", "graph/", "exe_graph/", "platform/", "external/", "experiment/", "log/",
-        "acl/", "aclnn", "opdev/", "level0/", "level2/", "error/", "base/", "toolchain/", "utils/"};
+        "adv_api/",  "basic_api/",  "impl/",     "include/", "interface/", "kernel_",
+        "lib/",      "tiling/",     "register/", "graph/",   "exe_graph/", "platform/",
+        "external/", "experiment/", "log/",      "acl/",     "aclnn",      "opdev/",
+        "level0/",   "level2/",     "error/",    "base/",    "toolchain/", "utils/"};
     if (!str_starts(text, "'") || !str_ends(text, "' file not found"))
         return;
     Str name = str_slice(text, 1, text.len - (sizeof "' file not found" - 1));
@@ -141,7 +142,8 @@ static void read_line(Reading *r, Str line)
         tell(r, NULL);
 }
 
-void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag)
+void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict,
+                        Diag *diag)
 {
     Reading r = {.arena = arena, .shown = shown_path, .verdict = verdict, .diag = diag};
     Str line, rest = output;

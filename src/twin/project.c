@@ -264,8 +264,8 @@ static bool check_inputs(CaseRun *c)
     for (uint32_t d = 0; d < c->op->inputs.len; d++)
         if (c->op->inputs.at[d].need == TWIN_REQUIRED &&
             !has_declared(c->inputs.at, c->inputs.len, d))
-            return fail(c, str_format(c->arena, "input '%s' is required",
-                                      c->op->inputs.at[d].name));
+            return fail(c,
+                        str_format(c->arena, "input '%s' is required", c->op->inputs.at[d].name));
     return true;
 }
 
@@ -411,9 +411,8 @@ static bool find_kernel(CaseRun *c, TwinSource *source)
 static TwinKernel *compile_case(CaseRun *c)
 {
     TwinSource source = {0};
-    if (!find_kernel(c, &source) ||
-        !twin_host_header(c->arena, c->opened->host, c->op, c->options, &source.prelude,
-                          c->verdict))
+    if (!find_kernel(c, &source) || !twin_host_header(c->arena, c->opened->host, c->op, c->options,
+                                                      &source.prelude, c->verdict))
         return NULL;
     source.include_dirs = project_dirs(c->arena, c->opened->project, source.path);
     source.defines = case_defines(c, source.prelude);
@@ -481,8 +480,12 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
                       const TwinOptions *options, TwinTensors *outputs, TwinRun *run,
                       Verdict *verdict, Diag *diag)
 {
-    CaseRun c = {.arena = arena, .opened = opened, .kase = kase, .options = options,
-                 .verdict = verdict, .diag = diag};
+    CaseRun c = {.arena = arena,
+                 .opened = opened,
+                 .kase = kase,
+                 .options = options,
+                 .verdict = verdict,
+                 .diag = diag};
     verdict->stage = STAGE_TILING;
     *run = (TwinRun){0};
     if (!choose_op(&c))

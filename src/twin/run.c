@@ -82,9 +82,9 @@ typedef struct Ending {
 static void fail_at(const Ending *e, VerdictStatus status, const char *what)
 {
     const FeedResult *feed = e->feed;
-    const char *where = feed->line ? str_format(e->arena, ", last seen at %s:%u", feed->file,
-                                                feed->line)
-                                   : "";
+    const char *where = feed->line
+                            ? str_format(e->arena, ", last seen at %s:%u", feed->file, feed->line)
+                            : "";
     verdict_fail(e->verdict, status, STAGE_RUN,
                  str_format(e->arena, "core %u %s%s", feed->core, what, where));
 }

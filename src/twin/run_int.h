@@ -34,7 +34,7 @@ typedef struct LaunchMemory {
 
 /* memory.c */
 bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
-                 LaunchMemory *memory, Verdict *verdict);
+                      LaunchMemory *memory, Verdict *verdict);
 void twin_memory_close(LaunchMemory *memory);
 /* SimConfig.map */
 void *twin_memory_for_sim(void *context, const char *name, size_t bytes);

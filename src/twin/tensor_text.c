@@ -172,9 +172,9 @@ static void fill_random(TwinTensor *tensor, uint64_t seed)
     DTypeClass kind = dtype_rows[tensor->dtype].kind;
     for (size_t i = 0; i < count; i++) {
         double value = kind == DTC_F || kind == DTC_C ? rng_normal(seed, stream, i)
-                       : kind == DTC_B ? (double)rng_range(seed, stream, i, 0, 2)
-                       : kind == DTC_U ? (double)rng_range(seed, stream, i, 0, 100)
-                                       : (double)rng_range(seed, stream, i, -50, 51);
+                       : kind == DTC_B                ? (double)rng_range(seed, stream, i, 0, 2)
+                       : kind == DTC_U                ? (double)rng_range(seed, stream, i, 0, 100)
+                                                      : (double)rng_range(seed, stream, i, -50, 51);
         dtype_store(tensor->dtype, tensor->data, i, value);
     }
 }

@@ -34,14 +34,14 @@ typedef struct TwinSource {
 } TwinSource;
 
 typedef struct TwinOptions {
-    const NpuChip *chip; /* NULL: 910B2 */
-    uint64_t seed;       /* 0: cores in order; else their order is permuted */
+    const NpuChip *chip;                 /* NULL: 910B2 */
+    uint64_t seed;                       /* 0: cores in order; else their order is permuted */
     double compile_seconds, run_seconds; /* 0: 30 and 60 */
     uint64_t memory;                     /* host bytes of kernel and compiler; 0: 2 GiB */
-    bool trust;      /* go on where the machine gives no full sandbox */
-    bool keep_going; /* after a fault look for more */
+    bool trust;                          /* go on where the machine gives no full sandbox */
+    bool keep_going;                     /* after a fault look for more */
     bool no_cache;
-    bool any_import; /* tests of the walls only: the kernel may call whatever links */
+    bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
     /* Called with the simulator before the first record and after the last one. */
@@ -86,12 +86,12 @@ void twin_tensor_free(TwinTensor *tensor);
 
 /* What a kernel parameter receives. */
 typedef enum TwinArgKind {
-    TWIN_ARG_TENSOR,    /* address of tensors[index] */
-    TWIN_ARG_LIST,      /* address of a list of tensors[index .. index + count - 1] */
+    TWIN_ARG_TENSOR, /* address of tensors[index] */
+    TWIN_ARG_LIST,   /* address of a list of tensors[index .. index + count - 1] */
     TWIN_ARG_WORKSPACE,
-    TWIN_ARG_TILING,    /* address of the tiling bytes */
-    TWIN_ARG_VALUE,     /* a number or struct by value: `bytes` */
-    TWIN_ARG_NULL,      /* an optional tensor that is absent */
+    TWIN_ARG_TILING, /* address of the tiling bytes */
+    TWIN_ARG_VALUE,  /* a number or struct by value: `bytes` */
+    TWIN_ARG_NULL,   /* an optional tensor that is absent */
 } TwinArgKind;
 
 typedef struct TwinArg {

@@ -11,10 +11,11 @@ typedef struct TwinPlaces {
     const char *cache;    /* NULL: no cache */
     const char *compiler; /* real path of clang++ or g++ */
     bool is_clang;
-    const char *linker;  /* "-fuse-ld=lld" or NULL */
+    const char *linker;    /* "-fuse-ld=lld" or NULL */
     char headers_hash[65]; /* of all our headers, the runtime and the compiler's identity */
 } TwinPlaces;
-bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places, Verdict *verdict);
+bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places,
+                      Verdict *verdict);
 
 /* entry.c: the kernel entries a text declares. */
 typedef struct TwinEntry {
@@ -44,7 +45,8 @@ bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
 const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 
 /* messages.c: a compiler's output as diagnostics at the user's own lines. */
-void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict, Diag *diag);
+void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict,
+                        Diag *diag);
 
 /* build.c: compiler runs, cached. */
 typedef struct BuildText {
@@ -56,14 +58,15 @@ typedef struct BuildUnit {
     uint32_t text_count;
     const char *const *flags;        /* ends with NULL */
     const char *const *include_dirs; /* ends with NULL; bound into the box */
-    bool host; /* host side: full C++, other runtime */
+    bool host;                       /* host side: full C++, other runtime */
 } BuildUnit;
 typedef struct BuildResult {
-    int exe; /* memfd; -1: none */
+    int exe;           /* memfd; -1: none */
     TwinObject object; /* of the first text */
 } BuildResult;
 bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
-                   const TwinOptions *options, BuildResult *result, Verdict *verdict, Diag *diag);
+                        const TwinOptions *options, BuildResult *result, Verdict *verdict,
+                        Diag *diag);
 /* Turns a failed box into the verdict; true when it ended well (exit status 0). */
 bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
 

@@ -149,8 +149,8 @@ static VerdictAccess read_access(Reader *r, json_t *object)
 
 static VerdictFinding read_finding(Reader *r, json_t *object)
 {
-    VerdictFinding f = {.code = "", .message = "", .file = "", .api = "", .device = "",
-                        .repair = ""};
+    VerdictFinding f = {
+        .code = "", .message = "", .file = "", .api = "", .device = "", .repair = ""};
     int kind = FINDING_FAULT;
     read_enum(r, object, "kind", FINDING_LEAK + 1, kind_text, &kind);
     f.kind = (FindingKind)kind;
@@ -238,8 +238,7 @@ bool verdict_from_json(Arena *arena, Str text, Verdict *verdict, Diag *diag)
     json_t *root = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
     *verdict = verdict_make();
     if (!json_is_object(root)) {
-        diag_error(diag, "V001", (Span){0}, "verdict: %s",
-                   root ? "not a JSON object" : error.text);
+        diag_error(diag, "V001", (Span){0}, "verdict: %s", root ? "not a JSON object" : error.text);
         json_decref(root);
         return false;
     }

@@ -34,7 +34,8 @@ static void add_finding(Buf *out, const VerdictFinding *f)
         buf_printf(out, " (%s)", f->api);
     buf_printf(out, " [%s]\n", f->code);
     if (f->count > 1)
-        buf_printf(out, "    %llu times, first on core %u\n", (unsigned long long)f->count, f->core);
+        buf_printf(out, "    %llu times, first on core %u\n", (unsigned long long)f->count,
+                   f->core);
     else
         buf_printf(out, "    on core %u\n", f->core);
     add_accesses(out, f);

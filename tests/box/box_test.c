@@ -74,9 +74,9 @@ T_TEST(walls_left_out_are_named)
     CHECK_EQ_INT(r.end, BOX_REFUSED);
     CHECK_EQ_STR(r.missing, "files");
     CHECK_EQ_INT(r.out.len, 0);
-    r = run_shell(&a, (BoxSpec){.without = NAMESPACES | BIT(LANDLOCK) | BIT(SECCOMP),
-                                .allow_missing = true},
-                  "echo ran");
+    r = run_shell(
+        &a, (BoxSpec){.without = NAMESPACES | BIT(LANDLOCK) | BIT(SECCOMP), .allow_missing = true},
+        "echo ran");
     CHECK_EQ_INT(r.end, BOX_EXITED);
     CHECK_EQ_STR(r.missing, "files, network, signals, system calls");
     CHECK_EQ_SLICE(r.out, "ran\n");
@@ -86,7 +86,8 @@ T_TEST(walls_left_out_are_named)
 static void check_endless_loop(uint32_t without)
 {
     Arena a = {0};
-    BoxResult r = run_shell(&a, (BoxSpec){.seconds = 0.3, .without = without}, "while :; do :; done");
+    BoxResult r = run_shell(&a, (BoxSpec){.seconds = 0.3, .without = without},
+                            "while :; do :; done");
     CHECK_EQ_INT(r.end, BOX_TIMEOUT);
     CHECK(r.seconds < 3);
     arena_drop(&a);
@@ -206,7 +207,9 @@ T_TEST(missing_program)
 T_TEST(namespace_escape_is_refused)
 {
     Arena a = {0};
-    BoxResult r = run_shell(&a, (BoxSpec){0}, "unshare -U true && echo escaped; mount -t tmpfs x /usr && echo mounted; id -u");
+    BoxResult r = run_shell(
+        &a, (BoxSpec){0},
+        "unshare -U true && echo escaped; mount -t tmpfs x /usr && echo mounted; id -u");
     CHECK_MSG(!strstr(r.out.at, "escaped") && !strstr(r.out.at, "mounted"), "%s", r.out.at);
     arena_drop(&a);
 }

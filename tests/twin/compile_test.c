@@ -30,15 +30,16 @@ T_TEST(entries_and_their_parameters)
 {
     Arena a = {0};
     TwinEntries e = {0};
-    twin_entry_scan(&a,
-                    STR("// __global__ void no(int);\n"
-                        "#define G __global__ void no2(GM_ADDR x)\n"
-                        "const char *s = \"__global__ void no3()\";\n"
-                        "extern \"C\" __global__ __aicore__ void add_custom(GM_ADDR x, __gm__ uint8_t* y,\n"
-                        "    const AddTiling tiling /* by value */, uint32_t n = 3)\n{ }\n"
-                        "template <typename T, int N> __global__ [aicore] void tmpl(GM_ADDR x) {}\n"
-                        "__global__ __aicore__ void none(void);\n"),
-                    &e);
+    twin_entry_scan(
+        &a,
+        STR("// __global__ void no(int);\n"
+            "#define G __global__ void no2(GM_ADDR x)\n"
+            "const char *s = \"__global__ void no3()\";\n"
+            "extern \"C\" __global__ __aicore__ void add_custom(GM_ADDR x, __gm__ uint8_t* y,\n"
+            "    const AddTiling tiling /* by value */, uint32_t n = 3)\n{ }\n"
+            "template <typename T, int N> __global__ [aicore] void tmpl(GM_ADDR x) {}\n"
+            "__global__ __aicore__ void none(void);\n"),
+        &e);
     REQUIRE(e.len == 3);
     CHECK_EQ_STR(e.at[0].name, "add_custom");
     CHECK_EQ_INT(e.at[0].line, 4);
@@ -60,7 +61,8 @@ T_TEST(launches_are_rewritten_line_by_line)
     Arena a = {0};
     uint32_t count;
     Str out = twin_entry_rewrite_launches(
-        &a, STR("k<<<n, nullptr, s>>>(x);\n// k<<<1>>>(y)\nt<half><<<f(1, 2),\n 0, s>>>(z); a << b;"),
+        &a,
+        STR("k<<<n, nullptr, s>>>(x);\n// k<<<1>>>(y)\nt<half><<<f(1, 2),\n 0, s>>>(z); a << b;"),
         &count);
     CHECK_EQ_INT(count, 2);
     CHECK_EQ_SLICE(out, "k ACRAFT_LAUNCH(n, nullptr, s)(x);\n// k<<<1>>>(y)\n"
@@ -88,7 +90,8 @@ T_TEST(errors_stand_at_the_users_line)
 {
     Trial t = compile(HEAD "extern \"C\" __global__ __aicore__ void k(GM_ADDR x)\n{\n"
                            "    AscendC::LocalTensor<float> a, b, c;\n"
-                           "    AscendC::NoSuchCall(a, b, 8);\n}\n", NULL);
+                           "    AscendC::NoSuchCall(a, b, 8);\n}\n",
+                      NULL);
     CHECK_EQ_INT(t.verdict.status, VERDICT_NOT_COMPILED);
     CHECK_EQ_INT(t.verdict.compiled, VERDICT_NO);
     CHECK_MSG(strstr(t.verdict.reason, "kernel.cpp:5: no member named 'NoSuchCall'") != NULL, "%s",
@@ -102,14 +105,15 @@ T_TEST(messages_lead_out_of_the_headers)
     Arena a = {0};
     Verdict v = verdict_make();
     Diag diag = diag_make(&a, "k.cpp", (Str){0});
-    twin_messages_read(&a,
-                       STR("/home/x/twin/include/acraft/vec.h:10:5: error: static_assert failed due to "
-                           "requirement 'ok' \"acraft-unsupported: Sort32: not yet\"\n"
-                           "    static_assert(ok);\n"
-                           "/home/x/y.h:3:1: note: in instantiation of function\n"
-                           "k.cpp:41:9: note: in instantiation of function template specialization 'f'\n"
-                           "k.cpp:50:1: error: unknown type name 'foo'\n"),
-                       "k.cpp", &v, &diag);
+    twin_messages_read(
+        &a,
+        STR("/home/x/twin/include/acraft/vec.h:10:5: error: static_assert failed due to "
+            "requirement 'ok' \"acraft-unsupported: Sort32: not yet\"\n"
+            "    static_assert(ok);\n"
+            "/home/x/y.h:3:1: note: in instantiation of function\n"
+            "k.cpp:41:9: note: in instantiation of function template specialization 'f'\n"
+            "k.cpp:50:1: error: unknown type name 'foo'\n"),
+        "k.cpp", &v, &diag);
     CHECK_EQ_INT(v.status, VERDICT_UNSUPPORTED);
     REQUIRE(v.unsupported.len == 1);
     CHECK_EQ_STR(v.unsupported.at[0], "Sort32");
@@ -198,10 +202,12 @@ T_TEST(an_included_file_that_changes_is_seen)
     const char *const dirs[] = {dir, NULL};
     Trial t = {.text = HEAD "#include \"part.h\"\n"
                             "extern \"C\" __global__ __aicore__ void a(GM_ADDR x) { PART }\n",
-               .include_dirs = dirs, .options.cache = path_join(&a, dir, "cache")};
+               .include_dirs = dirs,
+               .options.cache = path_join(&a, dir, "cache")};
     for (int round = 0; round < 3; round++) {
-        REQUIRE(file_write(header, round < 2 ? STR("#define PART int n = 0;\n")
-                                             : STR("#define PART oops\n"), &diag));
+        REQUIRE(file_write(
+            header, round < 2 ? STR("#define PART int n = 0;\n") : STR("#define PART oops\n"),
+            &diag));
         Trial u = t;
         trial_run(&u);
         CHECK_EQ_INT(u.compiled, round < 2);

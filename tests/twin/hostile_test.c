@@ -38,8 +38,8 @@ static void check_verdict(const char *name, Str want, const Trial *t)
     str_next(&rest, ' ', &statuses);
     const char *status = verdict_status_row(t->verdict.status)->text;
     bool ok = status_matches(statuses, status) && str_find(str_from(t->verdict.reason), rest) >= 0;
-    CHECK_MSG(ok, "%s: want '%.*s', got %s: %s\n%s", name, STR_ARG(want), status,
-              t->verdict.reason, t->messages.at ? t->messages.at : "");
+    CHECK_MSG(ok, "%s: want '%.*s', got %s: %s\n%s", name, STR_ARG(want), status, t->verdict.reason,
+              t->messages.at ? t->messages.at : "");
     if (getenv("HOSTILE_TABLE"))
         printf("%-20s %-14s %s\n", name, status, t->verdict.reason);
 }
@@ -49,17 +49,30 @@ static void attack(const char *name, Str text, Str want, bool any_import)
     static float x[64], y[64];
     memset(y, 0, sizeof y);
     TwinTensor tensors[] = {
-        {.name = "x", .dtype = DT_F32, .rank = 1, .shape = {64}, .role = SIM_IN, .data = x, .bytes = sizeof x},
-        {.name = "y", .dtype = DT_F32, .rank = 1, .shape = {64}, .role = SIM_OUT, .data = y, .bytes = sizeof y},
+        {.name = "x",
+         .dtype = DT_F32,
+         .rank = 1,
+         .shape = {64},
+         .role = SIM_IN,
+         .data = x,
+         .bytes = sizeof x},
+        {.name = "y",
+         .dtype = DT_F32,
+         .rank = 1,
+         .shape = {64},
+         .role = SIM_OUT,
+         .data = y,
+         .bytes = sizeof y},
     };
     TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0}, {.kind = TWIN_ARG_TENSOR, .index = 1}};
-    TwinLaunch launch = {.tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2,
-                         .blocks = 1};
-    Trial t = {.text = text.at,
-               .kernel = "attack",
-               .launch = &launch,
-               .options = {.compile_seconds = 4, .run_seconds = 1, .memory = 400 << 20,
-                           .any_import = any_import}};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2, .blocks = 1};
+    Trial t = {
+        .text = text.at,
+        .kernel = "attack",
+        .launch = &launch,
+        .options = {
+            .compile_seconds = 4, .run_seconds = 1, .memory = 400 << 20, .any_import = any_import}};
     trial_run(&t);
     check_verdict(name, want, &t);
     CHECK_MSG(y[0] == 0 && y[63] == 0, "%s forged a value", name);
@@ -111,8 +124,9 @@ T_TEST(hostile_kernels_by_the_walls_alone_l_to_z) { attack_all("// open: ", true
 /* Again and again, the fast ones: nothing may pile up. ROUNDS=1000 for the long form. */
 T_TEST(hostile_kernels_leave_nothing_behind)
 {
-    static const char *const names[] = {"null_pointer.cpp", "forge_garbage.cpp", "kill_everyone.cpp",
-                                        "wait_for_ever.cpp", "stack_overflow.cpp"};
+    static const char *const names[] = {"null_pointer.cpp", "forge_garbage.cpp",
+                                        "kill_everyone.cpp", "wait_for_ever.cpp",
+                                        "stack_overflow.cpp"};
     const char *rounds = getenv("ROUNDS");
     Arena a = {0};
     Diag diag = diag_make(&a, FOLDER, (Str){0});

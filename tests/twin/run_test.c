@@ -66,16 +66,34 @@ static void run_add(uint32_t blocks, uint64_t seed, float *z)
     }
     uint32_t total = COUNT;
     TwinTensor tensors[] = {
-        {.name = "x", .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = SIM_IN, .data = x, .bytes = sizeof x},
-        {.name = "y", .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = SIM_IN, .data = y, .bytes = sizeof y},
-        {.name = "z", .dtype = DT_F32, .rank = 1, .shape = {COUNT}, .role = SIM_OUT, .data = z, .bytes = sizeof x},
+        {.name = "x",
+         .dtype = DT_F32,
+         .rank = 1,
+         .shape = {COUNT},
+         .role = SIM_IN,
+         .data = x,
+         .bytes = sizeof x},
+        {.name = "y",
+         .dtype = DT_F32,
+         .rank = 1,
+         .shape = {COUNT},
+         .role = SIM_IN,
+         .data = y,
+         .bytes = sizeof y},
+        {.name = "z",
+         .dtype = DT_F32,
+         .rank = 1,
+         .shape = {COUNT},
+         .role = SIM_OUT,
+         .data = z,
+         .bytes = sizeof x},
     };
     TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0},
                       {.kind = TWIN_ARG_TENSOR, .index = 1},
                       {.kind = TWIN_ARG_TENSOR, .index = 2},
                       {.kind = TWIN_ARG_VALUE, .bytes = {(const char *)&total, sizeof total}}};
-    TwinLaunch launch = {.tensors = tensors, .tensor_count = 3, .args = args, .arg_count = 4,
-                         .blocks = blocks};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 3, .args = args, .arg_count = 4, .blocks = blocks};
     Trial t = {.text = add_text, .launch = &launch, .options.seed = seed};
     trial_run(&t);
     CHECK_MSG(t.verdict.status == VERDICT_OK, "%s: %s\n%s",
@@ -130,12 +148,24 @@ T_TEST(plain_pointers_see_what_was_written_before)
 {
     static int32_t x[8] = {7}, y[128];
     TwinTensor tensors[] = {
-        {.name = "x", .dtype = DT_I32, .rank = 1, .shape = {8}, .role = SIM_IN, .data = x, .bytes = sizeof x},
-        {.name = "y", .dtype = DT_I32, .rank = 1, .shape = {128}, .role = SIM_OUT, .data = y, .bytes = sizeof y},
+        {.name = "x",
+         .dtype = DT_I32,
+         .rank = 1,
+         .shape = {8},
+         .role = SIM_IN,
+         .data = x,
+         .bytes = sizeof x},
+        {.name = "y",
+         .dtype = DT_I32,
+         .rank = 1,
+         .shape = {128},
+         .role = SIM_OUT,
+         .data = y,
+         .bytes = sizeof y},
     };
     TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0}, {.kind = TWIN_ARG_TENSOR, .index = 1}};
-    TwinLaunch launch = {.tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2,
-                         .blocks = 1};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2, .blocks = 1};
     Trial t = {.text = raw_load_text, .launch = &launch};
     trial_run(&t);
     CHECK_MSG(t.verdict.status == VERDICT_OK, "%s", t.verdict.reason);

@@ -25,8 +25,16 @@ T_TEST(types_and_shapes)
     CHECK_EQ_INT(t.rank, 0);
     CHECK_EQ_INT(t.bytes, 4);
     twin_tensor_free(&t);
-    static const char *const bad[] = {"x", "=f16[2]", "x=f16", "x=f17[2]", "x=f16[2", "x=f16[-1]", "x=f16[a]",
-                                      "x=f16[99999999999,99999999999]", "x=@/no/such/file.npy", "x="};
+    static const char *const bad[] = {"x",
+                                      "=f16[2]",
+                                      "x=f16",
+                                      "x=f17[2]",
+                                      "x=f16[2",
+                                      "x=f16[-1]",
+                                      "x=f16[a]",
+                                      "x=f16[99999999999,99999999999]",
+                                      "x=@/no/such/file.npy",
+                                      "x="};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK_MSG(!parse(&a, bad[i], SIM_IN, &t), "accepted %s", bad[i]);
     arena_drop(&a);
@@ -79,7 +87,8 @@ T_TEST(numbers_as_bytes)
     Diag diag = diag_make(&a, "", (Str){0});
     Str bytes;
     REQUIRE(twin_values_parse(&a, "u8:1,u32:7,f32:0.5,i64:-2", &bytes, &diag));
-    static const unsigned char want[] = {1, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0x3f, 0, 0, 0, 0,
+    static const unsigned char want[] = {1,    0,    0,    0,    7,    0,    0,    0,
+                                         0,    0,    0,    0x3f, 0,    0,    0,    0,
                                          0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     REQUIRE(bytes.len == sizeof want);
     CHECK(memcmp(bytes.at, want, sizeof want) == 0);

@@ -20,8 +20,11 @@ typedef struct Trial {
 
 static inline void trial_run(Trial *t)
 {
-    TwinSource source = {.path = "kernel.cpp", .text = str_from(t->text), .kernel = t->kernel,
-                         .defines = t->defines, .include_dirs = t->include_dirs};
+    TwinSource source = {.path = "kernel.cpp",
+                         .text = str_from(t->text),
+                         .kernel = t->kernel,
+                         .defines = t->defines,
+                         .include_dirs = t->include_dirs};
     Diag diag = diag_make(&t->arena, "kernel.cpp", source.text);
     t->verdict = verdict_make();
     TwinKernel *kernel = twin_compile(&t->arena, &source, &t->options, &t->verdict, &diag);

@@ -20,11 +20,18 @@ static Verdict full_verdict(Arena *a)
     v.first_bad.index = 12345678901234;
     v.first_bad.got = NAN;
     v.first_bad.want = -INFINITY;
-    VerdictFinding f = {.kind = FINDING_LEAK, .code = "S028", .message = "m", .file = "k.cpp",
-                        .line = 7, .core = 3, .count = 9, .api = "AllocTensor", .device = "hangs",
+    VerdictFinding f = {.kind = FINDING_LEAK,
+                        .code = "S028",
+                        .message = "m",
+                        .file = "k.cpp",
+                        .line = 7,
+                        .core = 3,
+                        .count = 9,
+                        .api = "AllocTensor",
+                        .device = "hangs",
                         .repair = "free"};
-    VerdictAccess access = {.memory = "UB", .write = true, .from = 32, .to = 64, .file = "k.cpp",
-                            .line = 8};
+    VerdictAccess access = {
+        .memory = "UB", .write = true, .from = 32, .to = 64, .file = "k.cpp", .line = 8};
     vec_push(a, &f.accesses, access);
     vec_push(a, &v.hazards, f);
     vec_push(a, &v.unsupported, "Sort32");

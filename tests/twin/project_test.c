@@ -1,0 +1,142 @@
+/* Operator projects: definition read, tiling run, kernel compiled for the dtypes, values right. */
+#include "tests/t.h"
+
+#include "tests/twin/twin_helper.h"
+#include "twin/project.h"
+#include <string.h>
+
+#define FOLDER "tests/twin/projects/add_custom"
+
+typedef struct ProjectTrial {
+    Arena arena;
+    Diag diag;
+    Verdict verdict;
+    TwinProject project;
+    TwinOpened *opened;
+    TwinOptions options;
+    TwinTensors made;
+    TwinRun run;
+    bool ran;
+} ProjectTrial;
+
+static void open_project(ProjectTrial *p)
+{
+    p->diag = diag_make(&p->arena, FOLDER, (Str){0});
+    p->verdict = verdict_make();
+    REQUIRE(twin_project_read(&p->arena, FOLDER, &p->project, &p->diag));
+    p->opened = twin_project_open(&p->arena, &p->project, &p->options, &p->verdict, &p->diag);
+    CHECK_MSG(p->opened != NULL, "%s", p->verdict.reason);
+    REQUIRE(p->opened != NULL);
+}
+
+static void run_case(ProjectTrial *p, const char *x, const char *y, const char *attr)
+{
+    TwinTensor tensors[2];
+    const char *file;
+    REQUIRE(twin_tensor_parse(&p->arena, x, SIM_IN, 1, &tensors[0], &file, &p->diag) &&
+            twin_tensor_parse(&p->arena, y, SIM_IN, 1, &tensors[1], &file, &p->diag));
+    TwinCase kase = {.tensors = tensors, .tensor_count = 2};
+    if (attr)
+        vec_push(&p->arena, &kase.attrs, attr);
+    p->ran = twin_project_run(&p->arena, p->opened, &kase, &p->options, &p->made, &p->run,
+                              &p->verdict, &p->diag);
+    if (!p->ran || p->verdict.status != VERDICT_OK || !p->made.len)
+        return;
+    const TwinTensor *z = &vec_last(&p->made);
+    double scale = attr ? 2 : 1, worst = 0;
+    for (size_t i = 0; i < z->bytes / dtype_bytes(z->dtype); i++) {
+        double want = dtype_load(tensors[0].dtype, tensors[0].data, i) +
+                      scale * dtype_load(tensors[1].dtype, tensors[1].data, i);
+        double off = dtype_load(z->dtype, z->data, i) - want;
+        worst = off > worst ? off : -off > worst ? -off : worst;
+    }
+    CHECK_MSG(worst < 0.02, "off by %g", worst);
+    twin_tensor_free(&tensors[0]);
+    twin_tensor_free(&tensors[1]);
+}
+
+static void close_project(ProjectTrial *p)
+{
+    for (uint32_t i = 0; i < p->made.len; i++)
+        twin_tensor_free(&p->made.at[i]);
+    twin_project_close(p->opened);
+    arena_drop(&p->arena);
+}
+
+T_TEST(the_definition_is_read)
+{
+    ProjectTrial p = {0};
+    open_project(&p);
+    const TwinOps *ops = twin_host_ops(twin_project_host(p.opened));
+    REQUIRE(ops->len == 1);
+    CHECK_EQ_STR(ops->at[0].name, "AddCustom");
+    CHECK_EQ_INT(ops->at[0].inputs.len, 2);
+    CHECK_EQ_STR(ops->at[0].outputs.at[0].name, "z");
+    CHECK_EQ_INT(ops->at[0].inputs.at[0].dtypes.len, 2);
+    REQUIRE(ops->at[0].attrs.len == 1);
+    CHECK_EQ_STR(ops->at[0].attrs.at[0].type, "float");
+    CHECK(ops->at[0].has_tiling);
+    close_project(&p);
+}
+
+T_TEST(a_project_runs_for_each_dtype)
+{
+    ProjectTrial p = {0};
+    open_project(&p);
+    run_case(&p, "x=f16[8,1024]", "y=f16[8,1024]", "scale=2");
+    CHECK_MSG(p.ran && p.verdict.status == VERDICT_OK, "%s", p.verdict.reason);
+    REQUIRE(p.made.len == 1);
+    CHECK_EQ_INT(p.made.at[0].dtype, DT_F16);
+    CHECK_EQ_INT(p.run.cores, 8);
+    run_case(&p, "x=f32[3,1024]", "y=f32[3,1024]", NULL);
+    CHECK_MSG(p.ran && p.verdict.status == VERDICT_OK, "%s", p.verdict.reason);
+    CHECK_EQ_INT(p.made.len, 2);
+    close_project(&p);
+}
+
+T_TEST(refusals_of_the_host_side_are_verdicts)
+{
+    static const char *const cases[][4] = {
+        {"x=f32[7,100]", "y=f32[7,100]", NULL, "tiling function"},
+        {"x=i8[1024]", "y=i8[1024]", NULL, "not defined for these input dtypes"},
+        {"x=f32[1024]", "y=f32[1024]", "scale=much", "takes a float, not 'much'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ProjectTrial p = {0};
+        open_project(&p);
+        run_case(&p, cases[i][0], cases[i][1], cases[i][2]);
+        CHECK(!p.ran);
+        CHECK_EQ_INT(p.verdict.status, VERDICT_BAD_TILING);
+        CHECK_MSG(strstr(p.verdict.reason, cases[i][3]) != NULL, "%s", p.verdict.reason);
+        close_project(&p);
+    }
+}
+
+/* Hostile host code: each text is a whole op_host file. */
+static void check_host(const char *text, VerdictStatus status)
+{
+    Arena a = {0};
+    Diag diag = diag_make(&a, "host.cpp", (Str){0});
+    Verdict v = verdict_make();
+    TwinOptions options = {.compile_seconds = 20};
+    TwinHostFile file = {.path = "host.cpp", .text = str_from(text)};
+    TwinHostSource source = {.files = &file, .file_count = 1};
+    TwinHost *host = twin_host_compile(&a, &source, &options, &v, &diag);
+    CHECK(!host);
+    CHECK_MSG(v.status == status, "%s: %s", verdict_status_row(v.status)->text, v.reason);
+    if (host)
+        twin_host_release(host);
+    arena_drop(&a);
+}
+
+T_TEST(hostile_host_code_is_contained)
+{
+    check_host("int nothing;\n", VERDICT_BAD_TILING);
+    check_host("#include <cstdio>\nstruct S { S() { std::fopen(\"/etc/passwd\", \"r\"); } } s;\n",
+               VERDICT_FORBIDDEN);
+    check_host("struct S { S() { *(volatile int *)8 = 1; } } s;\n", VERDICT_CRASHED);
+    check_host("#include <vector>\nstd::vector<char> v;\n"
+               "struct S { S() { for (;;) v.resize(v.size() + (64 << 20), 1); } } s;\n",
+               VERDICT_MEMORY);
+    check_host("#include <unistd.h>\nstruct S { S() { for (;;) fork(); } } s;\n", VERDICT_TIMEOUT);
+}
