@@ -192,6 +192,8 @@ static void widen(Annotator *an, IrVarId var, IrInterval range, int64_t multiple
     IrVar *v = &an->p->vars.at[var];
     if (v->type != DT_I64)
         return;
+    if (range.hi < range.lo) /* of a loop that never runs: any value will do */
+        range.hi = range.lo;
     if (an->seen[var]) {
         range = join((IrInterval){v->lo, v->hi}, range);
         multiple = gcd(v->multiple, multiple);
