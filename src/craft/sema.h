@@ -96,7 +96,8 @@ typedef struct Symbol {
     /* SYM_DEF */
     AstDef *def;
     DefRole role;
-    bool cube, vector, launched, running;
+    bool cube, vector, running;
+    bool bad_params; /* a kernel's parameters have errors: launches are not checked */
     uint32_t kernel;     /* its IrKernel + 1, once launched */
     struct Frame *frame; /* of a kernel: its parameters */
 } Symbol;

@@ -81,16 +81,27 @@ static bool choice_values(Sema *s, const AstExpr *list, IrVar *var)
     return true;
 }
 
+static bool is_identifier(Str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.at[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return s.len > 0;
+}
+
 static Value choose(Sema *s, const AstExpr *call)
 {
     Value name = {0};
     if (!sema_want_args(s, call, 2, 2, NULL))
         return sema_bad(call->at);
     name = sema_eval(s, call->items.at[0]);
-    if (name.kind != VAL_STRING || !name.text.len) {
+    if (name.kind != VAL_STRING || !is_identifier(name.text)) {
         if (name.kind != VAL_BAD)
             sema_error(s, CHOOSE, call->items.at[0]->at, "choose(\"tile\", [...])",
-                       "the name of a choice is a string");
+                       "the name of a choice is a string that could be a name");
         return sema_bad(call->at);
     }
     for (uint32_t i = 1; i < s->ir->vars.len; i++)
@@ -317,7 +328,8 @@ static void launch(Sema *s, const AstExpr *call, uint32_t symbol)
     uint32_t kernel = s->symbols.at[symbol].kernel - 1;
     IrExprId cores = sema_integer(s, call->a->items.at[0]);
     IrStmt made = {0};
-    if (s->ir->kernels.at[kernel].params.len != call->items.len || !cores ||
+    if (s->symbols.at[symbol].bad_params ||
+        s->ir->kernels.at[kernel].params.len != call->items.len || !cores ||
         !launch_args(s, call, kernel, &made))
         return;
     IrStmt *stmt = sema_emit(s, IR_S_LAUNCH, call->at);
