@@ -170,7 +170,7 @@ static void bind_cores(Lower *l, const AscPath *path, AscLaunch *launch)
     if (!cores)
         return;
     IrExprId value = l->ir->stmts.at[launch->stmt].cores;
-    launch->cores_field = field_for(l, path, launch->stmt, "cores", DT_I64, value);
+    launch->cores_field = field_for(l, path, launch->stmt, "gridCores", DT_I64, value);
     vec_push(l->arena, &launch->binds, ((AscBind){cores, launch->cores_field, 0}));
 }
 
@@ -181,7 +181,7 @@ static void name_cores(Lower *l, const AscPath *path)
     for (uint32_t i = 0; path->launches.len > 1 && i < path->launches.len; i++) {
         AscKernel *k = &l->out->kernels.at[path->launches.at[i].kernel];
         if (!k->cores) {
-            k->cores = ir_var_new(l->ir, IR_VAR_PARAM, "cores", DT_I64);
+            k->cores = ir_var_new(l->ir, IR_VAR_PARAM, "gridCores", DT_I64);
             l->ir->vars.at[k->cores].lo = 1;
         }
     }

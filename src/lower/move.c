@@ -148,18 +148,15 @@ void lower_gm_write(Lower *l, const IrStmt *s)
 
 typedef struct Order {
     Lower *l;
-    IrStmtId stage;      /* the one about to be written */
-    const IrStmt *touch; /* a load or store in it */
-    bool seen, found;    /* passed the stage; an earlier store may overlap */
+    const IrStmt *touch; /* a load or store */
+    bool found;          /* another store may overlap it */
 } Order;
 
 static bool same_place(const Lower *l, const IrAccess *a, const IrAccess *b)
 {
-    bool same = a->rank == b->rank && a->flat == b->flat;
+    bool same = a->rank == b->rank && a->flat == b->flat && ir_same(l->ir, a->item, b->item);
     for (uint32_t i = 0; same && i < a->rank; i++)
-        same = ir_same(l->ir, a->start[i], b->start[i]) && a->size[i] && b->size[i]
-                   ? ir_same(l->ir, a->size[i], b->size[i])
-                   : ir_same(l->ir, a->start[i], b->start[i]) && !a->size[i] && !b->size[i];
+        same = ir_same(l->ir, a->start[i], b->start[i]) && ir_same(l->ir, a->size[i], b->size[i]);
     return same;
 }
 
@@ -179,7 +176,6 @@ static void scan(Order *o, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len && !o->found; i++) {
         const IrStmt *s = &o->l->ir->stmts.at[block->at[i]];
-        o->seen = o->seen || block->at[i] == o->stage;
         if (s->kind == IR_S_STORE && s != o->touch && s->access.tensor == o->touch->access.tensor) {
             bool in_place = o->touch->kind == IR_S_LOAD && same_place(o->l, &s->access, &o->touch->access);
             o->found = !in_place && !apart(o->l, &s->access, &o->touch->access);
@@ -191,9 +187,9 @@ static void scan(Order *o, const IrBlock *block)
 
 /* Any store to the tensor in the kernel but those the loaded place is updated by, or that lie
  * elsewhere for certain; a sync_all between them is one barrier more than needed. */
-static bool overlaps_store(Lower *l, IrStmtId stage, const IrStmt *touch)
+static bool overlaps_store(Lower *l, const IrStmt *touch)
 {
-    Order o = {.l = l, .stage = stage, .touch = touch};
+    Order o = {.l = l, .touch = touch};
     scan(&o, &l->source->body);
     return o.found;
 }
@@ -205,9 +201,9 @@ void lower_gm_order(Lower *l, IrStmtId stage)
     for (uint32_t i = 0; i < body.len; i++) {
         const IrStmt *s = &l->ir->stmts.at[body.at[i]];
         if (s->kind == IR_S_LOAD && !s->src_count)
-            flag = flag || overlaps_store(l, stage, s);
+            flag = flag || overlaps_store(l, s);
         if (s->kind == IR_S_STORE)
-            barrier = barrier || overlaps_store(l, stage, s);
+            barrier = barrier || overlaps_store(l, s);
     }
     if (flag)
         ls_flag(l, ASC_MTE3_MTE2);

@@ -232,15 +232,14 @@ static IrExprId blocks(Lower *l, IrExprId elements, DType d)
 static void repeat_reduce(Rows *r, AscRef src, IrExprId mask, IrExprId stride)
 {
     Lower *l = r->l;
+    IrExprId one = lx_int(l, 1);
     AscStmt *s = ls_new(l, ASC_S_CALL);
     s->api = repeat_api[r->fold];
     s->dst = r->dst;
     s->a = src;
     s->mask = mask;
     s->repeat = r->rows;
-    AscStmtId id = ls_last(l);
-    AscStrides st = {.dst_repeat = lx_int(l, 1), .a_block = lx_int(l, 1), .a_repeat = stride};
-    l->out->stmts.at[id].strides = st;
+    s->strides = (AscStrides){.dst_repeat = one, .a_block = one, .a_repeat = stride};
 }
 
 static void fold_chunk(Rows *r, AscRef acc, AscRef src, IrExprId mask, bool first)

@@ -28,46 +28,43 @@ static void broadcast_row(Lower *l, const IrStmt *s)
     ls_close(l, &body, owner, false);
 }
 
+/* One block, again and again along `cols` elements: whole repeats, then the rest. */
+static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_t lanes)
+{
+    IrExprId one = lx_int(l, 1), eight = lx_int(l, 8), zero = lx_int(l, 0);
+    IrExprId full = ir_expr2(l->ir, IR_E_FLOORDIV, cols, lx_int(l, lanes));
+    AscStmt call = {.kind = ASC_S_CALL, .at = l->span, .api = ASC_MULS, .dst = to, .a = from,
+                    .scalar = lower_scalar_const(l, 1, to.dtype), .mask = lx_int(l, lanes),
+                    .repeat = full, .strides = {one, zero, 0, eight, zero, 0}};
+    if (lx_most(l, full) > 0)
+        *ls_new(l, ASC_S_CALL) = call;
+    if (lx_divides(l, cols, lanes))
+        return;
+    IrExprId done = lx_mul(l, full, lx_int(l, lanes)), rest = lx_sub(l, cols, done);
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GT, rest, zero);
+    AscStmtId guard = ls_last(l);
+    Opened inner;
+    ls_open(l, &inner);
+    call.dst = ref_at(l, to, lx_is(l, done, 0) ? 0 : done);
+    call.mask = rest;
+    call.repeat = one;
+    *ls_new(l, ASC_S_CALL) = call;
+    ls_close(l, &inner, guard, false);
+}
+
 /* Each value is spread over one block, then that block is repeated along its row. */
 static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room)
 {
-    int64_t block = 32 / (int64_t)dtype_bytes(d->ref.dtype), lanes = 8 * block;
+    int64_t block = 32 / (int64_t)dtype_bytes(d->ref.dtype);
     AscRef wide = scratch_take(l, d->ref.dtype, lx_mul(l, lx_align(l, room, 8), lx_int(l, block)));
-    AscStmt *b = ls_new(l, ASC_S_CALL);
-    b->api = ASC_BROADCAST;
-    b->dst = wide;
-    b->a = value;
-    AscStmtId id = ls_last(l);
-    l->out->stmts.at[id].repeat = lx_ceildiv(l, d->rows, lx_int(l, 8));
+    IrExprId groups = lx_ceildiv(l, d->rows, lx_int(l, 8));
+    *ls_new(l, ASC_S_CALL) = (AscStmt){.kind = ASC_S_CALL, .at = l->span, .api = ASC_BROADCAST,
+                                       .dst = wide, .a = value, .repeat = groups};
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d->rows, &owner, &body);
     AscRef from = ref_at(l, wide, lx_mul(l, lx_var(l, row), lx_int(l, block)));
-    AscRef to = row_at(l, d, row);
-    IrExprId one = lx_int(l, 1), eight = lx_int(l, 8), zero = lx_int(l, 0);
-    IrExprId unit = lower_scalar_const(l, 1, d->ref.dtype);
-    IrExprId full = ir_expr2(l->ir, IR_E_FLOORDIV, d->cols, lx_int(l, lanes));
-    AscStrides st = {one, zero, 0, eight, zero, 0};
-    bool some = lx_most(l, full) > 0, tail = !lx_divides(l, d->cols, lanes);
-    if (some) {
-        AscStmt *c = ls_new(l, ASC_S_CALL);
-        *c = (AscStmt){.kind = ASC_S_CALL, .at = l->span, .api = ASC_MULS, .dst = to, .a = from,
-                       .scalar = unit, .repeat = full, .strides = st};
-        id = ls_last(l);
-        l->out->stmts.at[id].mask = lx_int(l, lanes);
-    }
-    if (tail) {
-        IrExprId done = lx_mul(l, full, lx_int(l, lanes)), rest = lx_sub(l, d->cols, done);
-        AscRef end = ref_at(l, to, lx_is(l, done, 0) ? 0 : done);
-        ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GT, rest, zero);
-        AscStmtId guard = ls_last(l);
-        Opened inner;
-        ls_open(l, &inner);
-        AscStmt *c = ls_new(l, ASC_S_CALL);
-        *c = (AscStmt){.kind = ASC_S_CALL, .at = l->span, .api = ASC_MULS, .dst = end, .a = from,
-                       .scalar = unit, .mask = rest, .repeat = one, .strides = st};
-        ls_close(l, &inner, guard, false);
-    }
+    repeat_block(l, row_at(l, d, row), from, d->cols, 8 * block);
     ls_close(l, &body, owner, false);
 }
 
@@ -101,15 +98,12 @@ static DType moved_as(DType d)
 static void gather_call(Lower *l, AscRef dst, AscRef src, AscRef offsets, IrExprId base, IrExprId n)
 {
     DType as = moved_as(dst.dtype);
-    AscRef to = ref_as(l, dst, as), from = ref_as(l, src, as);
-    AscStmt *c = ls_new(l, ASC_S_CALL);
-    c->api = ASC_GATHER;
-    c->dst = to;
-    c->a = from;
-    c->count = n;
-    AscStmtId id = ls_last(l);
-    l->out->stmts.at[id].b = ref_as(l, offsets, DT_U32);
-    l->out->stmts.at[id].scalar = base ? base : lx_int(l, 0);
+    AscStmt call = {.kind = ASC_S_CALL, .at = l->span, .api = ASC_GATHER, .count = n};
+    call.dst = ref_as(l, dst, as);
+    call.a = ref_as(l, src, as);
+    call.b = ref_as(l, offsets, DT_U32);
+    call.scalar = base ? base : lx_int(l, 0);
+    *ls_new(l, ASC_S_CALL) = call;
 }
 
 static void index_call(Lower *l, AscRef dst, IrExprId first, IrExprId n)
