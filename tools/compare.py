@@ -50,7 +50,7 @@ def wide(x):
     return x
 
 
-def set_parameters(model, values):
+def set_parameters(model, values, cast):
     """By name; `x[0].y` style names of lists and dicts are walked."""
     for name, tensor in values:
         owner, last = model, name
@@ -63,11 +63,11 @@ def set_parameters(model, values):
         if tuple(old.shape) != tuple(tensor.shape):
             raise ValueError(f"parameter {name} has shape {tuple(old.shape)}, acraft has {tuple(tensor.shape)}")
         if isinstance(old, torch.nn.Parameter):
-            old.data = wide(tensor)
+            old.data = cast(tensor)
         elif last.isdigit():
-            owner[int(last)] = wide(tensor)
+            owner[int(last)] = cast(tensor)
         else:
-            setattr(owner, last, wide(tensor))
+            setattr(owner, last, cast(tensor))
 
 
 def no_dropout(model):
@@ -88,36 +88,37 @@ def flatten(x):
     return [torch.tensor(x)] if isinstance(x, (bool, int, float)) else []
 
 
-def run_torch(path, manifest, directory):
+def prepare(path, manifest, directory, cast=wide):
+    """The file's model, with acraft's sizes, parameters and inputs."""
     with open(path) as f:
         source = resize(f.read(), manifest.get("knobs", []))
     space = {"__name__": "task", "__file__": path}
     torch.manual_seed(0)
-    real = torch.nn.functional.dropout
+    exec(compile(source, path, "exec"), space)
+    init = space["get_init_inputs"]() if "get_init_inputs" in space else []
+    model = space["Model"](**init) if isinstance(init, dict) else space["Model"](*init)
+    set_parameters(model, [(p["name"], load(os.path.join(directory, p["file"]), p["dtype"])) for p in manifest["params"]], cast)
+    no_dropout(model)
+    for p in list(model.parameters()) + list(model.buffers()):
+        p.data = cast(p.data)
+    for k, v in list(model.__dict__.items()):
+        if isinstance(v, torch.Tensor):
+            setattr(model, k, cast(v))
+    inputs = [cast(load(os.path.join(directory, i["file"]), i["dtype"])) for i in manifest["inputs"]]
+    return model, rebuild(space, inputs)
+
+
+def run_torch(path, manifest, directory):
+    real, old = torch.nn.functional.dropout, torch.get_default_dtype()
     torch.nn.functional.dropout = lambda x, *a, **k: x
     try:
-        exec(compile(source, path, "exec"), space)
-        init = space["get_init_inputs"]() if "get_init_inputs" in space else []
-        model = space["Model"](**init) if isinstance(init, dict) else space["Model"](*init)
-        set_parameters(model, [(p["name"], load(os.path.join(directory, p["file"]), p["dtype"])) for p in manifest["params"]])
-        no_dropout(model)
-        for p in list(model.parameters()) + list(model.buffers()):
-            p.data = wide(p.data)
-        mask = getattr(model, "__dict__", {})
-        for k, v in list(mask.items()):
-            if isinstance(v, torch.Tensor):
-                setattr(model, k, wide(v))
-        inputs = [wide(load(os.path.join(directory, i["file"]), i["dtype"])) for i in manifest["inputs"]]
-        inputs = rebuild(space, inputs)
-        old = torch.get_default_dtype()
+        model, inputs = prepare(path, manifest, directory)
         torch.set_default_dtype(torch.float64)
-        try:
-            with torch.no_grad():
-                return flatten(model(*inputs))
-        finally:
-            torch.set_default_dtype(old)
+        with torch.no_grad():
+            return flatten(model(*inputs))
     finally:
         torch.nn.functional.dropout = real
+        torch.set_default_dtype(old)
 
 
 def rebuild(space, tensors):
