@@ -16,6 +16,12 @@ const NpuChip npu_chips[] = {
 };
 const uint32_t npu_chip_count = sizeof npu_chips / sizeof *npu_chips;
 
+const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT] = {
+#define COST(name, value, unit, tag, source) [NPU_C_##name] = {#name, value, unit, NPU_COST_##tag, source},
+#include "npu/cost.def"
+#undef COST
+};
+
 #define D(name) (1u << NPU_DT_##name)
 #define D_F16 D(F16)
 #define D_F32 D(F32)

@@ -21,8 +21,8 @@ typedef struct NpuChip {
     const char *source;
 } NpuChip;
 
-/* Where an instruction's cost figures come from. */
-typedef enum NpuCost { NPU_COST_N, NPU_COST_U, NPU_COST_P, NPU_COST_M } NpuCost;
+/* Where a cost figure comes from: none, unknown, a parameter of another model, a fit, measured. */
+typedef enum NpuCost { NPU_COST_N, NPU_COST_U, NPU_COST_P, NPU_COST_F, NPU_COST_M } NpuCost;
 
 typedef struct NpuIsa {
     const char *name;  /* of the operation: "ADD" */
@@ -42,6 +42,22 @@ typedef struct NpuCast {
     enum NpuDType src, dst;
     uint32_t rounds; /* bit i: NpuRound i is legal */
 } NpuCast;
+
+/* Constants of the cycle model that belong to no instruction: cost.def. */
+enum NpuConstant {
+#define COST(name, ...) NPU_C_##name,
+#include "npu/cost.def"
+#undef COST
+    NPU_CONSTANT_COUNT
+};
+typedef struct NpuConstantRow {
+    const char *name;
+    double value;
+    const char *unit;
+    NpuCost from;
+    const char *source;
+} NpuConstantRow;
+extern const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT];
 
 extern const NpuChip npu_chips[];
 extern const uint32_t npu_chip_count;

@@ -195,9 +195,23 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
                     a_writes ? "writes" : "still reads", what_to_do(b, a, &sim->arena));
 }
 
+/* Cores that talk through GM words with their scalar units (polling, message queues) synchronise
+ * by that: what one reads after another wrote it tells of all the other did before. */
+static bool scalar_talk(Look *b, const SpanAccess *a, bool a_writes)
+{
+    if (a->core == b->core || a->pipe != NPU_PIPE_S || b->r->pipe != NPU_PIPE_S)
+        return false;
+    HazardCore *core = &b->h->core[b->core];
+    if (!core->others)
+        core->others = arena_array(&b->h->arena, Clock, b->h->cores);
+    if (a_writes && !b->write)
+        learn(&core->others[a->core], &b->h->core[a->core].issued);
+    return true;
+}
+
 static void order(Look *b, const SpanAccess *a, bool a_writes, uint64_t from, uint64_t to)
 {
-    if (a->when == 0)
+    if (a->when == 0 || scalar_talk(b, a, a_writes))
         return;
     b->h->pairs++;
     if (finished(b, a) || hardware_orders(b, a, a_writes))

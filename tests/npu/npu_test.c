@@ -86,3 +86,11 @@ T_TEST(npu_numbers_agree_with_base)
     CHECK_EQ_STR(npu_pipe_name(NPU_PIPE_MTE3), "MTE3");
     CHECK_EQ_STR(npu_space_name(NPU_FB), "FB");
 }
+
+T_TEST(npu_constants_have_sources)
+{
+    for (int i = 0; i < NPU_CONSTANT_COUNT; i++)
+        CHECK_MSG(npu_constants[i].value > 0 && *npu_constants[i].unit && *npu_constants[i].source &&
+                      npu_constants[i].from != NPU_COST_N,
+                  "%s", npu_constants[i].name);
+}

@@ -1,0 +1,135 @@
+/* Costs of single instructions, from isa.def, chip.def and cost.def. */
+#include "sim/cycle_cost.h"
+
+enum { BLOCK = 32, GROUPS = 16, REPEAT = 256 };
+
+/* UB is 16 bank groups of 32-byte rows: how often the fullest group is asked in one repeat. */
+static void count_rows(const RecordOperand *o, uint32_t repeat, uint32_t blocks, uint8_t *group)
+{
+    uint64_t row = rec_byte(o->address) / BLOCK + (uint64_t)repeat * o->repeat_stride;
+    for (uint32_t b = 0; b < blocks; b++)
+        group[(row + (uint64_t)b * o->block_stride) % GROUPS]++;
+}
+
+static uint32_t fullest(const uint8_t *group)
+{
+    uint32_t most = 1;
+    for (int i = 0; i < GROUPS; i++)
+        most = group[i] > most ? group[i] : most;
+    return most;
+}
+
+/* Cycles of one repeat by bank groups: rows read from one group in turn, rows written likewise. */
+static uint32_t repeat_rows(const Record *r, uint32_t repeat, int sources, uint32_t blocks)
+{
+    uint8_t reads[GROUPS] = {0}, writes[GROUPS] = {0};
+    for (int i = 1; i <= sources; i++)
+        if (rec_space(r->operand[i].address) == NPU_UB)
+            count_rows(&r->operand[i], repeat, blocks, reads);
+    if (rec_space(r->operand[0].address) == NPU_UB)
+        count_rows(&r->operand[0], repeat, blocks, writes);
+    uint32_t read = fullest(reads), write = fullest(writes);
+    return read > write ? read : write;
+}
+
+static int sources_of(enum NpuForm form)
+{
+    if (form == NPU_F_BINARY || form == NPU_F_TERNARY)
+        return 2;
+    return form == NPU_F_DUP ? 0 : 1;
+}
+
+static bool strided_form(enum NpuForm form)
+{
+    return form == NPU_F_BINARY || form == NPU_F_TERNARY || form == NPU_F_UNARY ||
+           form == NPU_F_SCALAR || form == NPU_F_AXPY || form == NPU_F_DUP || form == NPU_F_CAST;
+}
+
+/* Addresses repeat modulo the 16 groups, so a few repeats tell about all. */
+static double conflict_factor(const Record *r, enum NpuForm form, SimRepeats reps)
+{
+    uint32_t blocks = (reps.elements * reps.widest + BLOCK - 1) / BLOCK;
+    uint32_t sampled = reps.repeats < GROUPS ? reps.repeats : GROUPS, rows = 0;
+    for (uint32_t i = 0; i < sampled; i++)
+        rows += repeat_rows(r, i, sources_of(form), blocks > 8 ? 8 : blocks);
+    return sampled ? (double)rows / sampled : 1;
+}
+
+static uint32_t plain_repeats(const Record *r)
+{
+    if (r->op == NPU_MERGE_SORT || r->op == NPU_MERGE_SORT4)
+        return (r->n[1] + r->n[2] + r->n[3] + r->n[4] + 31) / 32 * r->n[0];
+    if (r->op == NPU_COPY_UB_UB)
+        return (uint32_t)(((uint64_t)r->n[0] * r->n[1] + REPEAT - 1) / REPEAT);
+    return r->n[0];
+}
+
+InstructionCost cost_vector(const Record *r)
+{
+    const NpuIsa *row = npu_isa(r->op);
+    SimRepeats reps = sim_repeats(r);
+    InstructionCost cost = {.head = row->head, .tail = row->tail};
+    bool counted = row->form != NPU_F_SORT && row->form != NPU_F_MOVE && row->form != NPU_F_COPY;
+    double repeats = counted || r->op == NPU_COPY ? reps.repeats : plain_repeats(r);
+    cost.work = repeats * row->per_repeat;
+    if (strided_form(row->form)) {
+        double extra = (conflict_factor(r, row->form, reps) - 1) * repeats;
+        cost.conflict = extra > 0 ? extra : 0;
+        cost.work += cost.conflict;
+    }
+    if (counted && (r->flags & REC_COUNTER) && reps.last != reps.elements)
+        cost.work += cost_constant(NPU_C_COUNTER_TAIL);
+    return cost;
+}
+
+static double rate_of(uint32_t bytes_per_cycle, uint64_t bytes)
+{
+    return bytes_per_cycle ? (double)bytes / bytes_per_cycle : 0;
+}
+
+InstructionCost cost_cube(const Record *r, const NpuChip *chip)
+{
+    InstructionCost cost = {.head = npu_isa(r->op)->head};
+    SimAccess access[SIM_ACCESS_MOST];
+    uint64_t written = 0;
+    uint32_t n = sim_accesses(r, NULL, access);
+    for (uint32_t i = 0; i < n; i++)
+        written += access[i].write ? sim_access_bytes(&access[i]) : 0;
+    if (r->op == NPU_MMAD) {
+        uint32_t size = npu_dtype_bits(r->dtype[1]) / 8, k0 = size ? 32 / size : 16;
+        double tiles = (double)((r->n[0] + 15) / 16) * ((r->n[1] + 15) / 16) *
+                       ((r->n[2] + k0 - 1) / k0);
+        cost.head = cost_constant(NPU_C_MAD_START);
+        cost.work = tiles * (size == 4 ? 2 : 1);
+    } else if (r->op == NPU_FIXPIPE_L1) {
+        cost.work = (double)written / cost_constant(NPU_C_FIX_L1);
+    } else {
+        bool a = rec_space(r->operand[0].address) == NPU_L0A;
+        cost.work = rate_of(a ? chip->l1_l0a_rate : chip->l1_l0b_rate, written);
+    }
+    return cost;
+}
+
+/* A run that begins inside a 512-byte line takes the whole line; the rest in units of 128. */
+static uint64_t run_bytes(uint64_t at, uint64_t run)
+{
+    uint64_t line = (uint64_t)cost_constant(NPU_C_L2_LINE);
+    uint64_t unit = (uint64_t)cost_constant(NPU_C_GM_UNIT), bytes = 0;
+    uint64_t first = at % line ? line - at % line : 0;
+    if (first) {
+        bytes += line;
+        run = run > first ? run - first : 0;
+    }
+    return bytes + run / line * line + (run % line + unit - 1) / unit * unit;
+}
+
+uint64_t cost_gm_bytes(const SimAccess *a)
+{
+    uint64_t bytes = 0;
+    uint32_t outer = a->outer < 64 ? a->outer : 64, inner = a->inner < 64 ? a->inner : 64;
+    for (uint32_t o = 0; o < outer; o++)
+        for (uint32_t i = 0; i < inner; i++)
+            bytes += run_bytes(a->at + o * a->outer_step + i * a->inner_step, a->run);
+    double sampled = (double)outer * inner, all = (double)a->outer * a->inner;
+    return sampled > 0 ? (uint64_t)((double)bytes * all / sampled) : 0;
+}

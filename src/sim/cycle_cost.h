@@ -1,0 +1,23 @@
+/* What one instruction costs its pipe; inside src/sim only. */
+#ifndef SIM_CYCLE_COST_H
+#define SIM_CYCLE_COST_H
+
+#include "npu/npu.h"
+#include "sim/access.h"
+
+typedef struct InstructionCost {
+    double head;  /* before the first result, only when the pipe stood idle */
+    double work;  /* cycles the pipe is taken */
+    double tail;  /* from there until the result is there */
+    double conflict; /* of work, lost to bank conflicts */
+} InstructionCost;
+
+/* A vector instruction: repeats, bank conflicts from its addresses. */
+InstructionCost cost_vector(const Record *r);
+/* The matrix unit and its loads. */
+InstructionCost cost_cube(const Record *r, const NpuChip *chip);
+/* Bytes a GM access takes of the bus, whole units and lines counted. */
+uint64_t cost_gm_bytes(const SimAccess *a);
+static inline double cost_constant(enum NpuConstant which) { return npu_constants[which].value; }
+
+#endif

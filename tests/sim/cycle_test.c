@@ -1,0 +1,177 @@
+/* The cycle model: single instructions against measured figures, pipes that overlap, cores. */
+#include "sim/cycle.h"
+#include "tests/sim/rig.h"
+
+typedef struct Timed {
+    Rig rig;
+    Cycle *cycle;
+} Timed;
+
+static Timed open_timed(SimKind kind, uint32_t blocks)
+{
+    Timed t = {.rig = rig_open_kind(kind, blocks)};
+    t.cycle = cycle_open(t.rig.sim);
+    return t;
+}
+static CycleReport close_timed(Timed *t)
+{
+    CycleReport report;
+    cycle_report(t->cycle, &report);
+    cycle_close(t->cycle);
+    rig_close(&t->rig);
+    return report;
+}
+
+static Record copy(uint16_t op, uint64_t d, uint64_t s, uint32_t bytes)
+{
+    Record r = {.op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .n = {1, bytes}, .line = op};
+    r.operand[0].address = d;
+    r.operand[1].address = s;
+    return r;
+}
+
+static double add_cycles(uint64_t a, uint64_t b, uint64_t d, uint32_t repeats)
+{
+    Timed t = open_timed(SIM_AIV, 1);
+    rig_run(&t.rig, rig_repeat(rig_vec(NPU_ADD, NPU_DT_F16, d, a, b, 0), ~0ull, ~0ull, repeats));
+    return close_timed(&t).cycles - npu_constants[NPU_C_ISSUE].value;
+}
+
+/* asc-devkit add_high_performance, aiv_vec_time at 1.85 GHz: 86, 278.5 and 149.6 cycles. */
+T_TEST(cycle_add_as_measured)
+{
+    CHECK_NEAR(add_cycles(0, 8192, 16384, 32), 86.0, 1.0);
+    CHECK_NEAR(add_cycles(0, 32768, 65536, 128), 278.5, 1.0);
+    CHECK_NEAR(add_cycles(0, 32768 + 256, 65536, 127), 149.6, 1.0);
+}
+
+/* Eight blocks stored into one bank group take eight cycles a repeat. */
+T_TEST(cycle_strided_store_conflicts)
+{
+    Timed t = open_timed(SIM_AIV, 1);
+    Record r = rig_repeat(rig_vec(NPU_ADDS, NPU_DT_F32, 65536, 0, ~0ull, 0), ~0ull, 0, 16);
+    r.operand[0].block_stride = 16;
+    r.operand[0].repeat_stride = 1;
+    rig_run(&t.rig, r);
+    CycleReport report = close_timed(&t);
+    CHECK_EQ_INT(report.conflict_cycles, 16 * 7);
+}
+
+/* One AIV, two 8 KiB copies then a wait: 700 cycles; 8 KiB out: 295. */
+T_TEST(cycle_copies_as_measured)
+{
+    Timed t = open_timed(SIM_AIV, 1);
+    rig_run(&t.rig, copy(NPU_COPY_GM_UB, UB(0), GM(0), 8192));
+    rig_run(&t.rig, copy(NPU_COPY_GM_UB, UB(8192), GM(65536), 8192));
+    CycleReport in = close_timed(&t);
+    CHECK_NEAR(in.cycles, 700, 30);
+    t = open_timed(SIM_AIV, 1);
+    rig_run(&t.rig, copy(NPU_COPY_UB_GM, GM(0), UB(0), 8192));
+    CycleReport out = close_timed(&t);
+    CHECK_NEAR(out.cycles, 295, 15);
+    CHECK_EQ_INT(out.gm_written, 8192);
+}
+
+static double tiles(uint32_t buffers, uint32_t blocks)
+{
+    Timed t = open_timed(SIM_AIV, blocks);
+    Rig *rig = &t.rig;
+    for (uint32_t i = 0; i < 16; i++) {
+        uint64_t ub = i % buffers * 16384;
+        uint32_t id = i % buffers;
+        if (i >= buffers)
+            rig_run(rig, (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_MTE3, .mode = NPU_PIPE_MTE2, .n = {id}});
+        rig_run(rig, copy(NPU_COPY_GM_UB, UB(ub), GM(i * 16384), 16384));
+        rig_run(rig, (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_MTE2, .mode = NPU_PIPE_V, .n = {id}});
+        rig_run(rig, (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_MTE2, .mode = NPU_PIPE_V, .n = {id}});
+        Record e = rig_vec(NPU_EXP, NPU_DT_F32, ub, ub, ~0ull, 4096);
+        rig_run(rig, e);
+        rig_run(rig, (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3, .n = {id}});
+        rig_run(rig, (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3, .n = {id}});
+        rig_run(rig, copy(NPU_COPY_UB_GM, GM(i * 16384), UB(ub), 16384));
+        rig_run(rig, (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_MTE3, .mode = NPU_PIPE_MTE2, .n = {id}});
+    }
+    RIG_CLEAN(rig);
+    return close_timed(&t).cycles;
+}
+
+T_TEST(cycle_double_buffering_pays)
+{
+    double one = tiles(1, 1), two = tiles(2, 1), crowded = tiles(2, 48);
+    CHECK_MSG(two < 0.7 * one, "%g against %g", two, one);
+    CHECK_MSG(crowded > 1.2 * two, "both vector cores of a pair share a port: %g, %g", crowded, two);
+}
+
+static void count_events(void *context, uint32_t core, enum NpuPipe pipe, double start, double end,
+                         const Record *r)
+{
+    uint32_t *n = context;
+    CHECK(core == 0 && pipe == (enum NpuPipe)r->pipe && end >= start);
+    ++*n;
+}
+
+T_TEST(cycle_traces_and_lines)
+{
+    Timed t = open_timed(SIM_AIV, 1);
+    uint32_t events = 0;
+    cycle_trace(t.cycle, count_events, &events);
+    rig_run(&t.rig, copy(NPU_COPY_GM_UB, UB(0), GM(0), 8192));
+    rig_run(&t.rig, rig_vec(NPU_EXP, NPU_DT_F32, 0, 0, ~0ull, 64));
+    Record work = {.op = NPU_SCALAR_WORK, .n = {50}, .line = 3};
+    rig_run(&t.rig, work);
+    CHECK_EQ_INT(events, 3);
+    CycleLine lines[2];
+    CHECK_EQ_INT(cycle_lines(t.cycle, lines, 2), 2);
+    CHECK_EQ_INT(lines[0].line, NPU_COPY_GM_UB);
+    CycleReport report = close_timed(&t);
+    CHECK_EQ_INT(report.bound, NPU_PIPE_MTE2);
+    CHECK(report.us > report.launch_us && report.cores == 1);
+}
+
+T_TEST(cycle_dependent_vector_instructions_drain)
+{
+    double cycles[2];
+    for (int dependent = 0; dependent < 2; dependent++) {
+        Timed t = open_timed(SIM_AIV, 1);
+        for (int i = 0; i < 8; i++)
+            rig_run(&t.rig, rig_vec(NPU_ADDS, NPU_DT_F32, dependent ? 0 : 256 * (uint64_t)i + 8192,
+                                    dependent ? 0 : 256 * (uint64_t)i, ~0ull, 64));
+        cycles[dependent] = close_timed(&t).cycles;
+    }
+    CHECK(cycles[1] > 3 * cycles[0]);
+}
+
+T_TEST(cycle_cores_meet)
+{
+    Timed t = open_timed(SIM_AIV, 2);
+    size_t used;
+    Record slow = copy(NPU_COPY_GM_UB, UB(0), GM(0), 131072), all = {.op = NPU_SYNC_ALL};
+    sim_feed(t.rig.sim, 0, &slow, 1, &used);
+    sim_feed(t.rig.sim, 0, &all, 1, &used);
+    sim_feed(t.rig.sim, 1, &all, 1, &used);
+    sim_feed(t.rig.sim, 0, &all, 1, &used);
+    Record quick = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+    sim_feed(t.rig.sim, 1, &quick, 1, &used);
+    CycleReport report = close_timed(&t);
+    CHECK(report.cycles > 131072 / 33.6 + npu_constants[NPU_C_SYNC_ALL].value);
+    CHECK(report.busy_us[NPU_PIPE_V] > 0);
+}
+
+T_TEST(cycle_matrix_unit)
+{
+    Timed t = open_timed(SIM_AIC, 1);
+    Record fill = {.op = NPU_FILL, .pipe = NPU_PIPE_MTE1, .dtype = {NPU_DT_F16}, .n = {1, 64}};
+    fill.operand[0].address = rec_address(NPU_L0A, 0);
+    rig_run(&t.rig, fill);
+    fill.operand[0].address = rec_address(NPU_L0B, 0);
+    rig_run(&t.rig, fill);
+    rig_run(&t.rig, (Record){.op = NPU_BARRIER, .mode = NPU_PIPE_ALL});
+    Record mm = {.op = NPU_MMAD, .pipe = NPU_PIPE_M, .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                 .n = {128, 128, 128}, .mode = 1};
+    mm.operand[0].address = rec_address(NPU_L0C, 0);
+    mm.operand[1].address = rec_address(NPU_L0A, 0);
+    mm.operand[2].address = rec_address(NPU_L0B, 0);
+    rig_run(&t.rig, mm);
+    CycleReport report = close_timed(&t);
+    CHECK_NEAR(report.busy_us[NPU_PIPE_M] * 1800, 6 + 512, 1);
+}
