@@ -87,7 +87,8 @@ static int write_files(Build *b)
         return finish(b, CMD_NO);
     if (!b->args.json)
         printf("%s: %u files, %u kernel%s, %u dtype variant%s\n", dir, files.len, p->kernels.len,
-               p->kernels.len == 1 ? "" : "s", b->in.variants.len, b->in.variants.len == 1 ? "" : "s");
+               p->kernels.len == 1 ? "" : "s", b->in.variants.len,
+               b->in.variants.len == 1 ? "" : "s");
     return finish(b, CMD_NO);
 }
 
@@ -97,8 +98,8 @@ static int check(Build *b)
     EmitCheck answer = {0};
     if (!emit_check_with(arena, &b->in, b->check_with, &answer, &b->diag))
         return finish(b, CMD_LACKS);
-    printf("%.*s%s: %u text%s checked against %s, %u refused\n", STR_ARG(answer.output), b->in.file, answer.checked,
-           answer.checked == 1 ? "" : "s", b->check_with, answer.refused);
+    printf("%.*s%s: %u text%s checked against %s, %u refused\n", STR_ARG(answer.output), b->in.file,
+           answer.checked, answer.checked == 1 ? "" : "s", b->check_with, answer.refused);
     int status = finish(b, CMD_NO);
     return status == CMD_OK && answer.refused ? CMD_NO : status;
 }
@@ -121,7 +122,8 @@ int cmd_build(int argc, char **argv)
         {"o", CMD_TEXT, &b.out, "DIR", "where to write (NAME_project)"},
         {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb or mkb-direct"},
         {"slice", CMD_TEXT, &b.slice, "PASS", "print what host, init, compute or align made"},
-        {"check-with", CMD_TEXT, &b.check_with, "DIR", "type-check against the vendor's headers in DIR"},
+        {"check-with", CMD_TEXT, &b.check_with, "DIR",
+         "type-check against the vendor's headers in DIR"},
     };
     CmdUsage usage = {.name = "build",
                       .synopsis = "FILE.craft [-o DIR] [--as TARGET]",

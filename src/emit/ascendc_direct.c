@@ -22,7 +22,8 @@ static const char *gm_params(const Host *h, bool declare)
 {
     Buf out = {0};
     for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
-        buf_printf(&out, "%s%s, ", declare ? "GM_ADDR " : "", camel(h->arena, h->p->ir->tensors.at[i].name));
+        buf_printf(&out, "%s%s, ", declare ? "GM_ADDR " : "",
+                   camel(h->arena, h->p->ir->tensors.at[i].name));
     buf_printf(&out, "%sworkspace, ", declare ? "GM_ADDR " : "");
     char *text = buf_take(&out, h->arena);
     buf_free(&out);
@@ -33,10 +34,12 @@ static void print_direct_entry(Host *h)
 {
     Pen *pen = h->pen;
     const char *name = host_op_name(h), *suffix = variant_suffix(h, h->variant);
-    pen_line(pen, "__global__ __aicore__ void %s_kernel%s(%s%sPlan t)", name, suffix, gm_params(h, true), host_op_type(h));
+    pen_line(pen, "__global__ __aicore__ void %s_kernel%s(%s%sPlan t)", name, suffix,
+             gm_params(h, true), host_op_type(h));
     pen_line(pen, "{");
     pen->depth++;
-    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);", path_syncs(h->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
+    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);",
+             path_syncs(h->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
     Printer pr = h->pr;
     pr.direct = true;
     for (uint32_t i = 0; i < h->p->paths.len; i++) {
@@ -46,9 +49,11 @@ static void print_direct_entry(Host *h)
     }
     pen_close(pen, "");
     pen_blank(pen);
-    pen_line(pen, "extern \"C\" void launch_%s%s(%s%sPlan t, void *stream)", name, suffix, gm_params(h, true), host_op_type(h));
+    pen_line(pen, "extern \"C\" void launch_%s%s(%s%sPlan t, void *stream)", name, suffix,
+             gm_params(h, true), host_op_type(h));
     pen_line(pen, "{");
-    pen_line(pen, "    %s_kernel%s<<<t.blocks, nullptr, stream>>>(%st);", name, suffix, gm_params(h, false));
+    pen_line(pen, "    %s_kernel%s<<<t.blocks, nullptr, stream>>>(%st);", name, suffix,
+             gm_params(h, false));
     pen_line(pen, "}");
     pen_blank(pen);
 }
@@ -81,16 +86,17 @@ static void part_direct_kernel(Host *h)
 static const char *dtype_condition(const Host *h, uint32_t variant)
 {
     static const char *const names[DT_COUNT] = {
-        [DT_F32] = "at::kFloat", [DT_F16] = "at::kHalf",  [DT_BF16] = "at::kBFloat16", [DT_I8] = "at::kChar",
-        [DT_I16] = "at::kShort", [DT_I32] = "at::kInt",   [DT_I64] = "at::kLong",      [DT_U8] = "at::kByte",
-        [DT_BOOL] = "at::kBool"};
+        [DT_F32] = "at::kFloat", [DT_F16] = "at::kHalf",  [DT_BF16] = "at::kBFloat16",
+        [DT_I8] = "at::kChar",   [DT_I16] = "at::kShort", [DT_I32] = "at::kInt",
+        [DT_I64] = "at::kLong",  [DT_U8] = "at::kByte",   [DT_BOOL] = "at::kBool"};
     Buf test = {0};
     const IrProgram *ir = h->in->variants.at[variant]->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         if (!operand_is_input(t) || t->role == IR_ROLE_OPT || !names[t->dtype])
             continue;
-        buf_printf(&test, "%s%s.scalar_type() == %s", test.len ? " && " : "", camel(h->arena, t->name), names[t->dtype]);
+        buf_printf(&test, "%s%s.scalar_type() == %s", test.len ? " && " : "",
+                   camel(h->arena, t->name), names[t->dtype]);
     }
     const char *text = test.len ? buf_take(&test, h->arena) : "true";
     buf_free(&test);
@@ -111,9 +117,11 @@ static void print_launch_choice(Host *h)
     }
     for (uint32_t v = 0; v < h->in->variants.len; v++) {
         pen_open(pen, "%sif (%s)", v ? "} else " : "", dtype_condition(h, v));
-        pen_line(pen, "TORCH_CHECK(%s, \"%s: sizes outside the stated ranges\");", host_plan_call(h, v), host_op_name(h));
+        pen_line(pen, "TORCH_CHECK(%s, \"%s: sizes outside the stated ranges\");",
+                 host_plan_call(h, v), host_op_name(h));
         pen_line(pen, "at::Tensor room = at::empty({t.workspace}, device.dtype(at::kByte));");
-        pen_line(pen, "launch_%s%s(%sroom.data_ptr(), t, stream);", host_op_name(h), variant_suffix(h, v), args.at);
+        pen_line(pen, "launch_%s%s(%sroom.data_ptr(), t, stream);", host_op_name(h),
+                 variant_suffix(h, v), args.at);
         pen->depth--;
     }
     pen->depth++;
@@ -126,8 +134,9 @@ static void print_launch_choice(Host *h)
 
 static void print_chip_facts(Host *h)
 {
-    static const char *const sizes[][2] = {{"chipUb", "UB"}, {"chipL1", "L1"}, {"chipL0a", "L0_A"},
-                                           {"chipL0b", "L0_B"}, {"chipL0c", "L0_C"}, {"chipL2", "L2"}};
+    static const char *const sizes[][2] = {{"chipUb", "UB"},    {"chipL1", "L1"},
+                                           {"chipL0a", "L0_A"}, {"chipL0b", "L0_B"},
+                                           {"chipL0c", "L0_C"}, {"chipL2", "L2"}};
     Buf calls = {0};
     for (uint32_t v = 0; v < h->in->variants.len; v++)
         buf_puts(&calls, host_plan_call(h, v));
@@ -138,8 +147,11 @@ static void print_chip_facts(Host *h)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (str_find(buf_view(&calls), str_from(sizes[i][0])) >= 0) {
             pen_line(h->pen, "uint64_t %sBytes = 0;", sizes[i][0]);
-            pen_line(h->pen, "platform->GetCoreMemSize(platform_ascendc::CoreMemType::%s, %sBytes);", sizes[i][1], sizes[i][0]);
-            pen_line(h->pen, "const int64_t %s = static_cast<int64_t>(%sBytes);", sizes[i][0], sizes[i][0]);
+            pen_line(h->pen,
+                     "platform->GetCoreMemSize(platform_ascendc::CoreMemType::%s, %sBytes);",
+                     sizes[i][1], sizes[i][0]);
+            pen_line(h->pen, "const int64_t %s = static_cast<int64_t>(%sBytes);", sizes[i][0],
+                     sizes[i][0]);
         }
     buf_free(&calls);
 }
@@ -147,7 +159,8 @@ static void print_chip_facts(Host *h)
 static const char *any_input(const Host *h)
 {
     for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
-        if (operand_is_input(&h->p->ir->tensors.at[i]) && h->p->ir->tensors.at[i].role != IR_ROLE_OPT)
+        if (operand_is_input(&h->p->ir->tensors.at[i]) &&
+            h->p->ir->tensors.at[i].role != IR_ROLE_OPT)
             return camel(h->arena, h->p->ir->tensors.at[i].name);
     return "x";
 }
@@ -166,8 +179,8 @@ static void part_direct_binding(Host *h)
         Buf params = {0};
         for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
             buf_printf(&params, "void *%s, ", camel(h->arena, h->p->ir->tensors.at[i].name));
-        pen_line(pen, "extern \"C\" void launch_%s%s(%svoid *workspace, %sPlan t, void *stream);", name,
-                 variant_suffix(h, v), params.at, type);
+        pen_line(pen, "extern \"C\" void launch_%s%s(%svoid *workspace, %sPlan t, void *stream);",
+                 name, variant_suffix(h, v), params.at, type);
         buf_free(&params);
     }
     pen_blank(pen);
@@ -229,7 +242,8 @@ static bool refuse_lists(const EmitInput *in, Diag *diag)
         IrRole role = ir->tensors.at[i].role;
         if (role != IR_ROLE_IN_LIST && role != IR_ROLE_OUT_LIST)
             continue;
-        diag_error(diag, "E091", ir->tensors.at[i].at, "'%s' is a list of tensors: it has no direct launch yet",
+        diag_error(diag, "E091", ir->tensors.at[i].at,
+                   "'%s' is a list of tensors: it has no direct launch yet",
                    ir->tensors.at[i].name);
         diag_hint(diag, "--as project writes it");
         return false;
@@ -242,9 +256,14 @@ bool emit_direct(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
     if (!host_check(in, diag) || !refuse_lists(in, diag))
         return false;
     const char *name = op_name_of(arena, in);
-    vec_push(arena, out, ((EmitFile){str_format(arena, "kernel/%s_plan.h", name), part_text(arena, in, part_direct_plan), false}));
-    vec_push(arena, out, ((EmitFile){str_format(arena, "kernel/%s_kernel.cpp", name), part_text(arena, in, part_direct_kernel), false}));
-    vec_push(arena, out, ((EmitFile){"kernel/pybind11.cpp", part_text(arena, in, part_direct_binding), false}));
+    vec_push(arena, out,
+             ((EmitFile){str_format(arena, "kernel/%s_plan.h", name),
+                         part_text(arena, in, part_direct_plan), false}));
+    vec_push(arena, out,
+             ((EmitFile){str_format(arena, "kernel/%s_kernel.cpp", name),
+                         part_text(arena, in, part_direct_kernel), false}));
+    vec_push(arena, out,
+             ((EmitFile){"kernel/pybind11.cpp", part_text(arena, in, part_direct_binding), false}));
     return true;
 }
 
@@ -256,7 +275,8 @@ static void part_model(Host *h)
     Buf names = {0};
     for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
         if (operand_is_input(&h->p->ir->tensors.at[i]))
-            buf_printf(&names, "%s%s", names.len ? ", " : "", camel(h->arena, h->p->ir->tensors.at[i].name));
+            buf_printf(&names, "%s%s", names.len ? ", " : "",
+                       camel(h->arena, h->p->ir->tensors.at[i].name));
     for (uint32_t i = 0; i < h->p->ir->attrs.len; i++) {
         const IrVar *v = &h->p->ir->vars.at[h->p->ir->attrs.at[i]];
         const IrExpr *e = &h->p->ir->exprs.at[v->value];
@@ -265,7 +285,8 @@ static void part_model(Host *h)
             buf_char(&names, '=');
             buf_double(&names, e->of.f);
         } else if (v->value) {
-            buf_printf(&names, e->op == IR_E_BOOL ? (e->of.i ? "=True" : "=False") : "=%lld", (long long)e->of.i);
+            buf_printf(&names, e->op == IR_E_BOOL ? (e->of.i ? "=True" : "=False") : "=%lld",
+                       (long long)e->of.i);
         }
     }
     const char *ops = h->in->custom ? "custom_ops_lib" : "_ops";
@@ -318,8 +339,10 @@ static void part_mkb_binding(Host *h)
     pen_line(pen, "return %s;", torch_result(h));
     pen_close(pen, "");
     pen_blank(pen);
-    pen_line(pen, "TORCH_LIBRARY_IMPL(myops, PrivateUse1, m) { m.impl(\"%s\", &%s_on_npu); }", name, name);
-    pen_line(pen, "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"%s\", &%s_on_npu); }", name, name);
+    pen_line(pen, "TORCH_LIBRARY_IMPL(myops, PrivateUse1, m) { m.impl(\"%s\", &%s_on_npu); }", name,
+             name);
+    pen_line(pen, "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"%s\", &%s_on_npu); }", name,
+             name);
 }
 
 static void part_kernel(Host *h) { print_kernel_file(h->arena, h->in, h->pen); }
@@ -350,8 +373,10 @@ bool emit_mkb(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
     add_string(&text, "kernel_src", part_text(arena, &named, part_kernel));
     add_string(&text, "python_bind_src", part_text(arena, &named, part_mkb_binding));
     add_string(&text, "model_src", part_text(arena, &named, part_model));
-    vec_push(arena, out, ((EmitFile){str_format(arena, "%s.py", in->variants.at[0]->name),
-                                     {buf_take(&text, arena), text.len}, false}));
+    vec_push(arena, out,
+             ((EmitFile){str_format(arena, "%s.py", in->variants.at[0]->name),
+                         {buf_take(&text, arena), text.len},
+                         false}));
     buf_free(&text);
     return true;
 }
@@ -372,7 +397,9 @@ bool emit_mkb_direct(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *di
         return false;
     const char *name = in->variants.at[0]->name;
     Buf text = {0};
-    buf_printf(&text, "{\n  \"name\": \"acraft_%s\",\n  \"author\": \"acraft\",\n  \"problem\": \"%s\",\n", name, name);
+    buf_printf(&text,
+               "{\n  \"name\": \"acraft_%s\",\n  \"author\": \"acraft\",\n  \"problem\": \"%s\",\n",
+               name, name);
     buf_puts(&text, "  \"format_version\": \"0.1\",\n  \"description\": ");
     Str reason = in->variants.at[0]->ir->reason;
     buf_json_str(&text, reason.len ? reason : str_from(name));
@@ -382,7 +409,9 @@ bool emit_mkb_direct(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *di
     for (uint32_t i = 0; i < files.len; i++)
         add_source(&text, files.at[i].path, files.at[i].text, i + 1 < files.len);
     buf_puts(&text, "  ]\n}\n");
-    vec_push(arena, out, ((EmitFile){str_format(arena, "%s.json", name), {buf_take(&text, arena), text.len}, false}));
+    vec_push(arena, out,
+             ((EmitFile){
+                 str_format(arena, "%s.json", name), {buf_take(&text, arena), text.len}, false}));
     buf_free(&text);
     return true;
 }

@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *cxx_type(DType dtype)
-{
-    return dtype == DT_BOOL ? "uint8_t" : dtype_rows[dtype].cxx;
-}
+const char *cxx_type(DType dtype) { return dtype == DT_BOOL ? "uint8_t" : dtype_rows[dtype].cxx; }
 
 const char *cxx_scalar(DType dtype)
 {
@@ -36,14 +33,16 @@ Str craft_line(const EmitInput *in, uint32_t line)
 /* ---- names ---- */
 
 static const char *const reserved[] = {
-    "alignas", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const",
-    "continue", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern",
-    "false", "float", "for", "friend", "goto", "half", "if", "inline", "int", "long", "mutable",
-    "namespace", "new", "not", "operator", "or", "pipe", "private", "protected", "public",
-    "register", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template",
-    "this", "throw", "tiling", "true", "try", "typedef", "typename", "union", "unsigned", "using",
-    "virtual", "void", "volatile", "while", "workspace", "xor", "min", "max", "abs", "exp", "log",
-    "sqrt", "block_idx", "block_num", "op", "user", "Init", "Process",
+    "alignas",   "and",       "asm",      "auto",     "bool",    "break",   "case",     "catch",
+    "char",      "class",     "const",    "continue", "default", "delete",  "do",       "double",
+    "else",      "enum",      "explicit", "export",   "extern",  "false",   "float",    "for",
+    "friend",    "goto",      "half",     "if",       "inline",  "int",     "long",     "mutable",
+    "namespace", "new",       "not",      "operator", "or",      "pipe",    "private",  "protected",
+    "public",    "register",  "return",   "short",    "signed",  "sizeof",  "static",   "struct",
+    "switch",    "template",  "this",     "throw",    "tiling",  "true",    "try",      "typedef",
+    "typename",  "union",     "unsigned", "using",    "virtual", "void",    "volatile", "while",
+    "workspace", "xor",       "min",      "max",      "abs",     "exp",     "log",      "sqrt",
+    "block_idx", "block_num", "op",       "user",     "Init",    "Process",
 };
 
 static bool is_reserved(const char *name)
@@ -139,7 +138,7 @@ static bool positive_args(const Printer *pr, const IrExpr *x)
 
 static Text chip_text(const Printer *pr, uint32_t fact)
 {
-    static const char *const host[] = {"chipCores", "chipCubeCores", "chipUb", "chipL1",
+    static const char *const host[] = {"chipCores", "chipCubeCores", "chipUb",  "chipL1",
                                        "chipL0a",   "chipL0b",       "chipL0c", "chipL2"};
     if (!pr->k)
         return (Text){host[fact], P_CALL};
@@ -156,13 +155,16 @@ static Text cores_text(const Printer *pr)
 
 static Text list_text(const Printer *pr, const IrExpr *x, bool size)
 {
-    const IrTensor *t = pr->k ? &pr->k->source->tensors.at[x->of.tensor] : &pr->p->ir->tensors.at[x->of.tensor];
+    const IrTensor *t = pr->k ? &pr->k->source->tensors.at[x->of.tensor]
+                              : &pr->p->ir->tensors.at[x->of.tensor];
     const char *name = camel(pr->arena, t->name);
     if (!pr->k)
         return (Text){str_format(pr->arena, "%sLen", name), P_CALL};
     if (!size)
-        return (Text){str_format(pr->arena, "static_cast<int64_t>(%sList.GetSize())", name), P_CALL};
-    return (Text){str_format(pr->arena, "ListSize(%sList, %s)", name, text_of(pr, x->arg[0]).s), P_CALL};
+        return (Text){str_format(pr->arena, "static_cast<int64_t>(%sList.GetSize())", name),
+                      P_CALL};
+    return (Text){str_format(pr->arena, "ListSize(%sList, %s)", name, text_of(pr, x->arg[0]).s),
+                  P_CALL};
 }
 
 static Text leaf(const Printer *pr, const IrExpr *x)
@@ -271,7 +273,8 @@ static const char *const helpers[][2] = {
     {"CeilDiv(", "int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }"},
     {"AlignUp(", "int64_t AlignUp(int64_t a, int64_t b) { return (a + b - 1) / b * b; }"},
     {"AlignDown(", "int64_t AlignDown(int64_t a, int64_t b) { return a / b * b; }"},
-    {"FloorDiv(", "int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }"},
+    {"FloorDiv(", "int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) "
+                  "!= (b < 0)); }"},
     {"FloorMod(", "int64_t FloorMod(int64_t a, int64_t b) { return (a % b + b) % b; }"},
 };
 

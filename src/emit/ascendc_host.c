@@ -21,16 +21,18 @@ const char *host_op_name(const Host *h)
 const char *host_ge_dtype(DType d)
 {
     static const char *const names[DT_COUNT] = {
-        [DT_F32] = "DT_FLOAT", [DT_F16] = "DT_FLOAT16", [DT_BF16] = "DT_BF16",  [DT_F64] = "DT_DOUBLE",
-        [DT_I8] = "DT_INT8",   [DT_I16] = "DT_INT16",   [DT_I32] = "DT_INT32",  [DT_I64] = "DT_INT64",
-        [DT_U8] = "DT_UINT8",  [DT_U16] = "DT_UINT16",  [DT_U32] = "DT_UINT32", [DT_U64] = "DT_UINT64",
-        [DT_BOOL] = "DT_BOOL", [DT_C64] = "DT_COMPLEX64"};
+        [DT_F32] = "DT_FLOAT",  [DT_F16] = "DT_FLOAT16",  [DT_BF16] = "DT_BF16",
+        [DT_F64] = "DT_DOUBLE", [DT_I8] = "DT_INT8",      [DT_I16] = "DT_INT16",
+        [DT_I32] = "DT_INT32",  [DT_I64] = "DT_INT64",    [DT_U8] = "DT_UINT8",
+        [DT_U16] = "DT_UINT16", [DT_U32] = "DT_UINT32",   [DT_U64] = "DT_UINT64",
+        [DT_BOOL] = "DT_BOOL",  [DT_C64] = "DT_COMPLEX64"};
     return names[d];
 }
 
 Host host_for(Arena *arena, const EmitInput *in, uint32_t variant, Pen *pen)
 {
-    Host h = {.arena = arena, .in = in, .p = in->variants.at[variant], .pen = pen, .variant = variant};
+    Host h = {
+        .arena = arena, .in = in, .p = in->variants.at[variant], .pen = pen, .variant = variant};
     h.pr = printer_for(arena, in, h.p, pen);
     return h;
 }
@@ -41,7 +43,8 @@ bool host_find_dim(const IrProgram *ir, IrVarId dim, uint32_t *operand, uint32_t
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < ir->operand_count; i++) {
             const IrTensor *t = &ir->tensors.at[i];
-            bool fits = pass ? t->role == IR_ROLE_OPT : operand_is_input(t) && t->role != IR_ROLE_OPT;
+            bool fits = pass ? t->role == IR_ROLE_OPT
+                             : operand_is_input(t) && t->role != IR_ROLE_OPT;
             for (uint32_t a = 0; fits && a < t->rank; a++) {
                 const IrExpr *e = &ir->exprs.at[t->shape[a]];
                 if (e->op == IR_E_VAR && e->of.var == dim) {
@@ -56,7 +59,7 @@ bool host_find_dim(const IrProgram *ir, IrVarId dim, uint32_t *operand, uint32_t
 
 /* ---- the plan ---- */
 
-static const char *const chip_args[] = {"chipCores", "chipCubeCores", "chipUb", "chipL1",
+static const char *const chip_args[] = {"chipCores", "chipCubeCores", "chipUb",  "chipL1",
                                         "chipL0a",   "chipL0b",       "chipL0c", "chipL2"};
 
 static uint32_t count_sets(const IrProgram *ir, const IrBlock *block, IrVarId var)
@@ -89,10 +92,11 @@ static void print_range_checks(Host *h)
         const char *name = camel(h->arena, v->name);
         if (v->lo == v->hi)
             continue;
-        const char *multiple =
-            v->multiple > 1 ? str_format(h->arena, " || %s %% %lld != 0", name, (long long)v->multiple) : "";
-        pen_open(h->pen, "if (%s < %lld || %s > %lld%s)", name, (long long)v->lo, name, (long long)v->hi,
-                 multiple);
+        const char *multiple = v->multiple > 1 ? str_format(h->arena, " || %s %% %lld != 0", name,
+                                                            (long long)v->multiple)
+                                               : "";
+        pen_open(h->pen, "if (%s < %lld || %s > %lld%s)", name, (long long)v->lo, name,
+                 (long long)v->hi, multiple);
         pen_line(h->pen, "return false;");
         pen_close(h->pen, "");
     }
@@ -128,7 +132,8 @@ static void print_fills(Host *h, IrStmtId launch)
         for (uint32_t j = 0; j < f->fills.len; j++) {
             bool here = f->fills.at[j].launch == launch;
             if (here)
-                pen_line(h->pen, "t.%s = %s;", f->name, print_as(&h->pr, f->fills.at[j].value, f->type));
+                pen_line(h->pen, "t.%s = %s;", f->name,
+                         print_as(&h->pr, f->fills.at[j].value, f->type));
         }
     }
 }
@@ -154,8 +159,9 @@ static void print_room_check(Host *h, const AscLaunch *launch)
     pr.names = arena_array(h->arena, const char *, pr.name_count + 1);
     for (uint32_t i = 0; i < launch->binds.len; i++) {
         const AscBind *b = &launch->binds.at[i];
-        pr.names[b->var] = b->field != UINT32_MAX ? str_format(h->arena, "t.%s", h->p->fields.at[b->field].name)
-                                                  : print_expr(&h->pr, b->value);
+        pr.names[b->var] = b->field != UINT32_MAX
+                               ? str_format(h->arena, "t.%s", h->p->fields.at[b->field].name)
+                               : print_expr(&h->pr, b->value);
     }
     pen_open(h->pen, "if (%s > chipUb)", print_expr(&pr, k->ub_bytes));
     pen_line(h->pen, "return false; // the buffers of %s", k->source->name);
@@ -175,8 +181,9 @@ static void print_path_end(Host *h, const AscPath *path)
     }
     if (path->rooms.len) {
         const AscRoom *last = &vec_last(&path->rooms);
-        pen_line(h->pen, "t.workspace = %s%s%s;", last->offset ? print_expr(&h->pr, last->offset) : "",
-                 last->offset ? " + " : "", print_expr(&h->pr, last->bytes));
+        pen_line(h->pen, "t.workspace = %s%s%s;",
+                 last->offset ? print_expr(&h->pr, last->offset) : "", last->offset ? " + " : "",
+                 print_expr(&h->pr, last->bytes));
     }
     pen_line(h->pen, "return true;");
 }
@@ -220,8 +227,10 @@ static void print_host_stmt(Host *h, IrStmtId id, bool top)
     case IR_S_ASSIGN: {
         const IrVar *v = &ir->vars.at[s->var];
         const char *type = top && declared_in_place(ir, s->var)
-                               ? str_format(h->arena, "const %s ", cxx_scalar(v->type)) : "";
-        pen_line(h->pen, "%s%s = %s;", type, camel(h->arena, v->name), print_as(&h->pr, s->value, v->type));
+                               ? str_format(h->arena, "const %s ", cxx_scalar(v->type))
+                               : "";
+        pen_line(h->pen, "%s%s = %s;", type, camel(h->arena, v->name),
+                 print_as(&h->pr, s->value, v->type));
         break;
     }
     case IR_S_ASSERT:
@@ -244,7 +253,8 @@ static void print_host_block(Host *h, const IrBlock *block, bool top)
 /* Names of what the plan takes, in order; types in front when `declare`. */
 static void add_arg(Buf *out, const char *type, const char *name, bool declare)
 {
-    buf_printf(out, "%s%s%s%s", out->len ? ", " : "", declare ? type : "", declare ? " " : "", name);
+    buf_printf(out, "%s%s%s%s", out->len ? ", " : "", declare ? type : "", declare ? " " : "",
+               name);
 }
 
 static char *plan_args(const Host *h, Str body, bool declare)
@@ -256,11 +266,14 @@ static char *plan_args(const Host *h, Str body, bool declare)
             add_arg(&out, "int64_t", camel(h->arena, ir->vars.at[ir->dims.at[i]].name), declare);
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_IN_LIST)
-            add_arg(&out, "int64_t", str_format(h->arena, "%sLen", camel(h->arena, ir->tensors.at[i].name)), declare);
+            add_arg(&out, "int64_t",
+                    str_format(h->arena, "%sLen", camel(h->arena, ir->tensors.at[i].name)),
+                    declare);
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_OPT)
             add_arg(&out, "bool",
-                    str_format(h->arena, "%sPresent", camel(h->arena, ir->tensors.at[i].name)), declare);
+                    str_format(h->arena, "%sPresent", camel(h->arena, ir->tensors.at[i].name)),
+                    declare);
     for (uint32_t i = 0; i < ir->attrs.len; i++) {
         const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
         add_arg(&out, cxx_scalar(v->type), camel(h->arena, v->name), declare);
@@ -355,9 +368,10 @@ void host_print_plan(Host *h)
         char *inside = plan_body(h->arena, h->in, v);
         const char *args = plan_args(&own, str_from(inside), true);
         pen_blank(&body);
-        pen_line(&body, "// The host function of %s. False: a size it does not take.", craft_name(h->in));
-        pen_line(&body, "inline bool %s(%s%s%sPlan &t)", host_plan_name(h, v), args, *args ? ", " : "",
-                 host_op_type(h));
+        pen_line(&body, "// The host function of %s. False: a size it does not take.",
+                 craft_name(h->in));
+        pen_line(&body, "inline bool %s(%s%s%sPlan &t)", host_plan_name(h, v), args,
+                 *args ? ", " : "", host_op_type(h));
         pen_line(&body, "{");
         buf_puts(body.out, inside);
         pen_line(&body, "}");
@@ -379,7 +393,8 @@ void host_print_tiling_header(Host *h)
     pen_line(h->pen, "namespace optiling {");
     pen_line(h->pen, "BEGIN_TILING_DATA_DEF(%sTilingData)", type);
     for (uint32_t i = 0; i < fields.len; i++)
-        pen_line(h->pen, "TILING_DATA_FIELD_DEF(%s, %s);", field_type(&fields.at[i]), fields.at[i].name);
+        pen_line(h->pen, "TILING_DATA_FIELD_DEF(%s, %s);", field_type(&fields.at[i]),
+                 fields.at[i].name);
     if (!fields.len)
         pen_line(h->pen, "TILING_DATA_FIELD_DEF(int64_t, unused);");
     pen_line(h->pen, "END_TILING_DATA_DEF;");
@@ -408,20 +423,25 @@ static void print_shapes(Host *h, bool infer)
             continue;
         const char *name = camel(h->arena, t->name);
         if (t->role == IR_ROLE_IN_LIST) {
-            pen_line(h->pen, "const auto *%sInfo = context->GetIrInputInstanceInfo(%u);", name, io_index(ir, i, false));
+            pen_line(h->pen, "const auto *%sInfo = context->GetIrInputInstanceInfo(%u);", name,
+                     io_index(ir, i, false));
             pen_open(h->pen, "if (%sInfo == nullptr)", name);
             pen_line(h->pen, "return %s;", fail);
             pen_close(h->pen, "");
-            pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%sInfo->GetInstanceNum());", name, name);
+            pen_line(h->pen,
+                     "const int64_t %sLen = static_cast<int64_t>(%sInfo->GetInstanceNum());", name,
+                     name);
             continue;
         }
         bool opt = t->role == IR_ROLE_OPT;
-        pen_line(h->pen, "const auto *%sGiven = context->Get%sInputShape(%u);", name, opt ? "Optional" : "",
-                 io_index(ir, i, false));
+        pen_line(h->pen, "const auto *%sGiven = context->Get%sInputShape(%u);", name,
+                 opt ? "Optional" : "", io_index(ir, i, false));
         const char *shape = infer ? str_format(h->arena, "(*%sGiven)", name)
                                   : str_format(h->arena, "%sGiven->GetStorageShape()", name);
-        pen_open(h->pen, opt ? "if (%sGiven != nullptr && %s.GetDimNum() != %u)"
-                             : "if (%sGiven == nullptr || %s.GetDimNum() != %u)", name, shape, t->rank);
+        pen_open(h->pen,
+                 opt ? "if (%sGiven != nullptr && %s.GetDimNum() != %u)"
+                     : "if (%sGiven == nullptr || %s.GetDimNum() != %u)",
+                 name, shape, t->rank);
         pen_line(h->pen, "return %s;", fail);
         pen_close(h->pen, "");
     }
@@ -432,10 +452,12 @@ static void print_shapes(Host *h, bool infer)
             continue;
         const IrTensor *t = &ir->tensors.at[operand];
         const char *name = camel(h->arena, t->name);
-        const char *get = str_format(h->arena, infer ? "%sGiven->GetDim(%u)" : "%sGiven->GetStorageShape().GetDim(%u)",
-                                     name, axis);
+        const char *get = str_format(
+            h->arena, infer ? "%sGiven->GetDim(%u)" : "%sGiven->GetStorageShape().GetDim(%u)", name,
+            axis);
         if (t->role == IR_ROLE_OPT)
-            get = str_format(h->arena, "%sGiven != nullptr ? %s : %lld", name, get, (long long)v->lo);
+            get = str_format(h->arena, "%sGiven != nullptr ? %s : %lld", name, get,
+                             (long long)v->lo);
         pen_line(h->pen, "const int64_t %s = %s;", camel(h->arena, v->name), get);
     }
 }
@@ -455,7 +477,9 @@ static void print_agreement(Host *h)
             if (source)
                 continue;
             const char *name = camel(h->arena, t->name);
-            const char *given = t->role == IR_ROLE_OPT ? str_format(h->arena, "%sGiven != nullptr && ", name) : "";
+            const char *given = t->role == IR_ROLE_OPT
+                                    ? str_format(h->arena, "%sGiven != nullptr && ", name)
+                                    : "";
             pen_open(h->pen, "if (%s%sGiven->GetStorageShape().GetDim(%u) != %s)", given, name, a,
                      print_expr(&h->pr, t->shape[a]));
             pen_line(h->pen, "return ge::GRAPH_FAILED;");
@@ -483,7 +507,8 @@ static void print_attrs(Host *h)
 static void print_chip(Host *h, Str calls)
 {
     static const char *const memory[] = {NULL, NULL, "UB", "L1", "L0_A", "L0_B", "L0_C", "L2"};
-    pen_line(h->pen, "auto platform = platform_ascendc::PlatformAscendC(context->GetPlatformInfo());");
+    pen_line(h->pen,
+             "auto platform = platform_ascendc::PlatformAscendC(context->GetPlatformInfo());");
     if (str_find(calls, STR("chipCores")) >= 0)
         pen_line(h->pen, "const int64_t chipCores = platform.GetCoreNumAiv();");
     if (str_find(calls, STR("chipCubeCores")) >= 0)
@@ -492,9 +517,10 @@ static void print_chip(Host *h, Str calls)
         if (str_find(calls, str_from(chip_args[i])) < 0)
             continue;
         pen_line(h->pen, "uint64_t %sBytes = 0;", chip_args[i]);
-        pen_line(h->pen, "platform.GetCoreMemSize(platform_ascendc::CoreMemType::%s, %sBytes);", memory[i],
+        pen_line(h->pen, "platform.GetCoreMemSize(platform_ascendc::CoreMemType::%s, %sBytes);",
+                 memory[i], chip_args[i]);
+        pen_line(h->pen, "const int64_t %s = static_cast<int64_t>(%sBytes);", chip_args[i],
                  chip_args[i]);
-        pen_line(h->pen, "const int64_t %s = static_cast<int64_t>(%sBytes);", chip_args[i], chip_args[i]);
     }
 }
 
@@ -506,10 +532,12 @@ static const char *dtype_test(const Host *h, uint32_t variant)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         bool differs = false;
         for (uint32_t v = 0; v < h->in->variants.len; v++)
-            differs = differs || h->in->variants.at[v]->ir->tensors.at[i].dtype != ir->tensors.at[i].dtype;
+            differs = differs ||
+                      h->in->variants.at[v]->ir->tensors.at[i].dtype != ir->tensors.at[i].dtype;
         if (differs && operand_is_input(&ir->tensors.at[i]))
-            buf_printf(&test, "%scontext->GetInputDesc(%u)->GetDataType() == ge::%s", test.len ? " && " : "",
-                       io_index(ir, i, false), host_ge_dtype(ir->tensors.at[i].dtype));
+            buf_printf(&test, "%scontext->GetInputDesc(%u)->GetDataType() == ge::%s",
+                       test.len ? " && " : "", io_index(ir, i, false),
+                       host_ge_dtype(ir->tensors.at[i].dtype));
     }
     char *text = buf_take(&test, h->arena);
     buf_free(&test);
@@ -554,12 +582,15 @@ static void print_tiling_function(Host *h)
     pen_line(pen, "%sTilingData tiling;", host_op_type(h));
     for (uint32_t i = 0; i < fields.len; i++)
         pen_line(pen, "tiling.set_%s(t.%s);", fields.at[i].name, fields.at[i].name);
-    pen_line(pen, "tiling.SaveToBuffer(context->GetRawTilingData()->GetData(), context->GetRawTilingData()->GetCapacity());");
+    pen_line(pen, "tiling.SaveToBuffer(context->GetRawTilingData()->GetData(), "
+                  "context->GetRawTilingData()->GetCapacity());");
     pen_line(pen, "context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());");
     pen_line(pen, "context->SetTilingKey(static_cast<uint64_t>(t.key));");
     pen_line(pen, "context->SetBlockDim(static_cast<uint32_t>(t.blocks));");
     pen_line(pen, "size_t *workspaces = context->GetWorkspaceSizes(1);");
-    pen_line(pen, "workspaces[0] = platform.GetLibApiWorkSpaceSize() + static_cast<size_t>(t.workspace);");
+    pen_line(
+        pen,
+        "workspaces[0] = platform.GetLibApiWorkSpaceSize() + static_cast<size_t>(t.workspace);");
     pen_line(pen, "return ge::GRAPH_SUCCESS;");
     pen_close(pen, "");
     pen_line(pen, "} // namespace optiling");
@@ -572,9 +603,12 @@ static void print_list_shapes(Host *h, uint32_t output)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         if (ir->tensors.at[i].role != IR_ROLE_IN_LIST)
             continue;
-        pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)", camel(h->arena, ir->tensors.at[i].name));
-        pen_line(h->pen, "gert::Shape *to = context->GetOutputShape(%u + i);", io_index(ir, output, true));
-        pen_line(h->pen, "const gert::Shape *from = context->GetDynamicInputShape(%u, i);", io_index(ir, i, false));
+        pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)",
+                 camel(h->arena, ir->tensors.at[i].name));
+        pen_line(h->pen, "gert::Shape *to = context->GetOutputShape(%u + i);",
+                 io_index(ir, output, true));
+        pen_line(h->pen, "const gert::Shape *from = context->GetDynamicInputShape(%u, i);",
+                 io_index(ir, i, false));
         pen_open(h->pen, "if (to == nullptr || from == nullptr)");
         pen_line(h->pen, "return ge::GRAPH_FAILED;");
         pen_close(h->pen, "");
@@ -603,7 +637,8 @@ static void print_inference(Host *h)
             print_list_shapes(h, i);
             continue;
         }
-        pen_line(pen, "gert::Shape *%sShape = context->GetOutputShape(%u);", name, io_index(ir, i, true));
+        pen_line(pen, "gert::Shape *%sShape = context->GetOutputShape(%u);", name,
+                 io_index(ir, i, true));
         pen_line(pen, "%sShape->SetDimNum(%u);", name, t->rank);
         for (uint32_t a = 0; a < t->rank; a++)
             pen_line(pen, "%sShape->SetDim(%u, %s);", name, a, print_expr(&h->pr, t->shape[a]));
@@ -620,7 +655,8 @@ static void print_inference(Host *h)
             continue;
         int32_t like = -1;
         for (uint32_t j = 0; j < ir->operand_count && like < 0; j++) {
-            bool same = operand_is_input(&ir->tensors.at[j]) && ir->tensors.at[j].role != IR_ROLE_OPT;
+            bool same = operand_is_input(&ir->tensors.at[j]) &&
+                        ir->tensors.at[j].role != IR_ROLE_OPT;
             for (uint32_t v = 0; v < h->in->variants.len; v++) {
                 const IrProgram *o = h->in->variants.at[v]->ir;
                 same = same && o->tensors.at[j].dtype == o->tensors.at[i].dtype;
@@ -628,9 +664,11 @@ static void print_inference(Host *h)
             like = same ? (int32_t)io_index(ir, j, false) : -1;
         }
         if (like >= 0)
-            pen_line(pen, "context->SetOutputDataType(%u, context->GetInputDataType(%d));", io_index(ir, i, true), like);
+            pen_line(pen, "context->SetOutputDataType(%u, context->GetInputDataType(%d));",
+                     io_index(ir, i, true), like);
         else
-            pen_line(pen, "context->SetOutputDataType(%u, ge::%s);", io_index(ir, i, true), host_ge_dtype(t->dtype));
+            pen_line(pen, "context->SetOutputDataType(%u, ge::%s);", io_index(ir, i, true),
+                     host_ge_dtype(t->dtype));
     }
     pen_line(pen, "return ge::GRAPH_SUCCESS;");
     pen_close(pen, "");
@@ -642,12 +680,16 @@ static void print_param_def(Host *h, uint32_t operand, const char *kind)
     const IrTensor *t = &h->p->ir->tensors.at[operand];
     Buf types = {0}, formats = {0};
     for (uint32_t v = 0; v < h->in->variants.len; v++) {
-        buf_printf(&types, "%sge::%s", v ? ", " : "", host_ge_dtype(h->in->variants.at[v]->ir->tensors.at[operand].dtype));
+        buf_printf(&types, "%sge::%s", v ? ", " : "",
+                   host_ge_dtype(h->in->variants.at[v]->ir->tensors.at[operand].dtype));
         buf_printf(&formats, "%sge::FORMAT_ND", v ? ", " : "");
     }
     pen_line(h->pen, "this->%s(\"%s\")", kind, t->name);
     bool list = t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
-    pen_line(h->pen, "    .ParamType(%s)", list ? "DYNAMIC" : t->role == IR_ROLE_OPT ? "OPTIONAL" : "REQUIRED");
+    pen_line(h->pen, "    .ParamType(%s)",
+             list                     ? "DYNAMIC"
+             : t->role == IR_ROLE_OPT ? "OPTIONAL"
+                                      : "REQUIRED");
     pen_line(h->pen, "    .DataType({%s})", types.at);
     pen_line(h->pen, "    .Format({%s})", formats.at);
     pen_line(h->pen, "    .UnknownShapeFormat({%s});", formats.at);
@@ -722,7 +764,8 @@ bool host_check(const EmitInput *in, Diag *diag)
         uint32_t operand, axis;
         const IrVar *v = &ir->vars.at[ir->dims.at[i]];
         if (v->lo != v->hi && !host_find_dim(ir, ir->dims.at[i], &operand, &axis)) {
-            diag_error(diag, "E097", v->at, "'%s' is no axis of an input: the tiling function cannot read it", v->name);
+            diag_error(diag, "E097", v->at,
+                       "'%s' is no axis of an input: the tiling function cannot read it", v->name);
             diag_hint(diag, "give it as an attribute, or name it alone as an axis of an input");
             ok = false;
         }

@@ -37,16 +37,16 @@ struct Printer {
     Pen *pen;
     const char **names; /* of each variable in this function; NULL: its own */
     uint32_t name_count;
-    bool direct;        /* launched with <<<>>>: the workspace is the user's from its start */
-    bool bare;          /* no comments: texts of functions are compared */
+    bool direct;          /* launched with <<<>>>: the workspace is the user's from its start */
+    bool bare;            /* no comments: texts of functions are compared */
     const uint32_t *same; /* the first function with the same text; NULL: each is its own */
 };
 
 /* Expression text in the arena. `want` is the type the place needs. */
 const char *print_expr(const Printer *pr, IrExprId e);
 const char *print_as(const Printer *pr, IrExprId e, DType want);
-const char *cxx_type(DType dtype);        /* of tensors: bool is uint8_t */
-const char *cxx_scalar(DType dtype);      /* of variables: int64_t, float, bool */
+const char *cxx_type(DType dtype);           /* of tensors: bool is uint8_t */
+const char *cxx_scalar(DType dtype);         /* of variables: int64_t, float, bool */
 char *camel(Arena *arena, const char *name); /* t.start -> tStart; keywords get an underscore */
 const char *craft_name(const EmitInput *in); /* "softmax.craft" */
 Str craft_line(const EmitInput *in, uint32_t line); /* its text, trimmed */
@@ -56,17 +56,17 @@ void print_helpers(Pen *pen, Str text, const char *prefix);
 /* ---- scopes: where scalars are declared, what functions take ---- */
 
 typedef struct Declared {
-    AscStmtId at;  /* the statement that declares it by assigning; 0: none */
+    AscStmtId at;     /* the statement that declares it by assigning; 0: none */
     AscStmtId before; /* declared as zero before this statement; 0: none */
-    bool param;    /* comes in from Process */
-    bool by_ref;   /* and goes out again */
+    bool param;       /* comes in from Process */
+    bool by_ref;      /* and goes out again */
 } Declared;
 
 typedef struct FunctionScope {
-    Declared *vars;               /* beside the program's variables */
-    VEC(IrVarId) params;          /* in order of first use */
-    VEC(uint32_t) tensors;        /* local tensors that come in */
-    VEC(uint32_t) tbufs;          /* local tensors got from a TBuf */
+    Declared *vars;        /* beside the program's variables */
+    VEC(IrVarId) params;   /* in order of first use */
+    VEC(uint32_t) tensors; /* local tensors that come in */
+    VEC(uint32_t) tbufs;   /* local tensors got from a TBuf */
 } FunctionScope;
 
 /* One for each function of the kernel. */
@@ -83,7 +83,7 @@ void print_path(Printer *pr, const AscPath *path);
 void print_with_helpers(Pen *pen, const Pen *body);
 bool operand_is_input(const IrTensor *t);
 bool operand_is_output(const IrTensor *t); /* one that is updated in place is both */
-bool path_syncs(const AscProgram *p); /* some cores wait for others: a mixed kernel type */
+bool path_syncs(const AscProgram *p);      /* some cores wait for others: a mixed kernel type */
 const char *param_gm_name(const Printer *pr, uint32_t tensor);
 
 #endif

@@ -73,18 +73,19 @@ static void print_init(Printer *pr)
     for (uint32_t i = 0; i < pr->k->source->tensors.len; i++) {
         const IrTensor *t = &pr->k->source->tensors.at[i];
         if (is_list(t) && gm_used(pr, i))
-            pen_line(pen, "%sList.Init(reinterpret_cast<__gm__ void *>(%s));", camel(pr->arena, t->name),
-                     camel(pr->arena, t->name));
+            pen_line(pen, "%sList.Init(reinterpret_cast<__gm__ void *>(%s));",
+                     camel(pr->arena, t->name), camel(pr->arena, t->name));
         else if (gm_used(pr, i))
-            pen_line(pen, "%s.SetGlobalBuffer(reinterpret_cast<__gm__ %s *>(%s));", param_gm_name(pr, i),
-                     cxx_type(t->dtype), camel(pr->arena, t->name));
+            pen_line(pen, "%s.SetGlobalBuffer(reinterpret_cast<__gm__ %s *>(%s));",
+                     param_gm_name(pr, i), cxx_type(t->dtype), camel(pr->arena, t->name));
     }
     for (uint32_t i = 0; i < pr->k->buffers.len; i++) {
         const AscBuffer *b = &pr->k->buffers.at[i];
         const char *name = camel(pr->arena, b->name);
         pen_mark(pen, b->at);
         if (asc_is_queue(b->storage))
-            pen_line(pen, "pipe->InitBuffer(%s, %s, %s);", name, print_expr(pr, b->depth), print_expr(pr, b->bytes));
+            pen_line(pen, "pipe->InitBuffer(%s, %s, %s);", name, print_expr(pr, b->depth),
+                     print_expr(pr, b->bytes));
         else
             pen_line(pen, "pipe->InitBuffer(%s, %s);", name, print_expr(pr, b->bytes));
     }
@@ -95,11 +96,12 @@ static void print_members(Printer *pr)
 {
     for (uint32_t i = 0; i < pr->k->source->tensors.len; i++)
         if (is_list(&pr->k->source->tensors.at[i]) && gm_used(pr, i))
-            pen_line(pr->pen, "AscendC::ListTensorDesc %sList;", camel(pr->arena, pr->k->source->tensors.at[i].name));
+            pen_line(pr->pen, "AscendC::ListTensorDesc %sList;",
+                     camel(pr->arena, pr->k->source->tensors.at[i].name));
     for (uint32_t i = 0; i < pr->k->source->tensors.len; i++)
         if (gm_used(pr, i))
-            pen_line(pr->pen, "AscendC::GlobalTensor<%s> %s;", cxx_type(pr->k->source->tensors.at[i].dtype),
-                     param_gm_name(pr, i));
+            pen_line(pr->pen, "AscendC::GlobalTensor<%s> %s;",
+                     cxx_type(pr->k->source->tensors.at[i].dtype), param_gm_name(pr, i));
     for (uint32_t i = 0; i < pr->k->buffers.len; i++)
         pen_line(pr->pen, "%s %s;", que_type(&pr->k->buffers.at[i]),
                  camel(pr->arena, pr->k->buffers.at[i].name));
@@ -139,7 +141,8 @@ void print_class(Printer *pr, LowerPass upto)
     Pen *pen = pr->pen;
     FunctionScope *scopes = scope_kernel(pr->arena, pr->p, pr->k);
     pr->same = merge_functions(pr, scopes);
-    pen_line(pen, "// %s:%u: kernel %s", craft_name(pr->in), pr->k->source->at.line, pr->k->source->name);
+    pen_line(pen, "// %s:%u: kernel %s", craft_name(pr->in), pr->k->source->at.line,
+             pr->k->source->name);
     pen_line(pen, "class %s {", pr->k->name);
     pen_line(pen, "public:");
     pen->depth++;
@@ -210,7 +213,8 @@ static void print_launch(Printer *pr, const AscPath *path, const AscLaunch *laun
 void print_path(Printer *pr, const AscPath *path)
 {
     if (path->rooms.len)
-        pen_line(pr->pen, "GM_ADDR user = %s;", pr->direct ? "workspace" : "AscendC::GetUserWorkspace(workspace)");
+        pen_line(pr->pen, "GM_ADDR user = %s;",
+                 pr->direct ? "workspace" : "AscendC::GetUserWorkspace(workspace)");
     if (path->launches.len == 1) {
         print_launch(pr, path, &path->launches.at[0]);
         return;
@@ -219,7 +223,8 @@ void print_path(Printer *pr, const AscPath *path)
         const AscLaunch *launch = &path->launches.at[i];
         if (i)
             pen_line(pr->pen, "AscendC::SyncAll();");
-        pen_open(pr->pen, "if (AscendC::GetBlockIdx() < t.%s)", pr->p->fields.at[launch->cores_field].name);
+        pen_open(pr->pen, "if (AscendC::GetBlockIdx() < t.%s)",
+                 pr->p->fields.at[launch->cores_field].name);
         print_launch(pr, path, launch);
         pen_close(pr->pen, "");
     }
@@ -266,7 +271,8 @@ static void print_entry(Printer *pr)
             buf_printf(&args, "GM_ADDR %s%s, ", camel(pr->arena, t->name),
                        t->role == IR_ROLE_INOUT ? "_ref" : "");
     }
-    pen_line(pen, "extern \"C\" __global__ __aicore__ void %s(%.*sGM_ADDR workspace, GM_ADDR tiling)",
+    pen_line(pen,
+             "extern \"C\" __global__ __aicore__ void %s(%.*sGM_ADDR workspace, GM_ADDR tiling)",
              entry_name(pr), (int)args.len, args.len ? args.at : "");
     buf_free(&args);
     pen_line(pen, "{");
@@ -359,15 +365,16 @@ void print_with_helpers(Pen *pen, const Pen *body)
 static const char *variant_test(Arena *arena, const EmitInput *in, uint32_t variant)
 {
     static const char *const ge[DT_COUNT] = {
-        [DT_F32] = "DT_FLOAT", [DT_F16] = "DT_FLOAT16", [DT_BF16] = "DT_BF16", [DT_I8] = "DT_INT8",
-        [DT_I16] = "DT_INT16", [DT_I32] = "DT_INT32",   [DT_I64] = "DT_INT64", [DT_U8] = "DT_UINT8",
-        [DT_BOOL] = "DT_BOOL"};
+        [DT_F32] = "DT_FLOAT", [DT_F16] = "DT_FLOAT16", [DT_BF16] = "DT_BF16",
+        [DT_I8] = "DT_INT8",   [DT_I16] = "DT_INT16",   [DT_I32] = "DT_INT32",
+        [DT_I64] = "DT_INT64", [DT_U8] = "DT_UINT8",    [DT_BOOL] = "DT_BOOL"};
     const IrProgram *p = in->variants.at[variant]->ir;
     Buf test = {0};
     for (uint32_t i = 0; i < p->operand_count; i++) {
         bool differs = false;
         for (uint32_t v = 0; v < in->variants.len; v++)
-            differs = differs || in->variants.at[v]->ir->tensors.at[i].dtype != p->tensors.at[i].dtype;
+            differs = differs ||
+                      in->variants.at[v]->ir->tensors.at[i].dtype != p->tensors.at[i].dtype;
         if (!differs || !ge[p->tensors.at[i].dtype])
             continue;
         buf_printf(&test, "%sORIG_DTYPE_", test.len ? " && " : "");

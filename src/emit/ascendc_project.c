@@ -42,9 +42,9 @@ static void part_operator(Host *h) { host_print_operator(h, false); }
 static const char *msopgen_type(DType d)
 {
     static const char *const names[DT_COUNT] = {
-        [DT_F32] = "float", [DT_F16] = "float16", [DT_BF16] = "bf16",  [DT_F64] = "double",
-        [DT_I8] = "int8",   [DT_I16] = "int16",   [DT_I32] = "int32",  [DT_I64] = "int64",
-        [DT_U8] = "uint8",  [DT_U16] = "uint16",  [DT_U32] = "uint32", [DT_U64] = "uint64",
+        [DT_F32] = "float", [DT_F16] = "float16",  [DT_BF16] = "bf16",  [DT_F64] = "double",
+        [DT_I8] = "int8",   [DT_I16] = "int16",    [DT_I32] = "int32",  [DT_I64] = "int64",
+        [DT_U8] = "uint8",  [DT_U16] = "uint16",   [DT_U32] = "uint32", [DT_U64] = "uint64",
         [DT_BOOL] = "bool", [DT_C64] = "complex64"};
     return names[d];
 }
@@ -69,9 +69,9 @@ static void print_desc(Host *h, bool output)
                        msopgen_type(h->in->variants.at[v]->ir->tensors.at[i].dtype));
             buf_printf(&formats, "%s\"ND\"", v ? ", " : "");
         }
-        pen_line(h->pen, "%s{\"name\": \"%s\", \"param_type\": \"%s\", \"format\": [%s], \"type\": [%s]}",
-                 first ? "" : ", ", t->name, param_type(t->role), formats.at,
-                 types.at);
+        pen_line(h->pen,
+                 "%s{\"name\": \"%s\", \"param_type\": \"%s\", \"format\": [%s], \"type\": [%s]}",
+                 first ? "" : ", ", t->name, param_type(t->role), formats.at, types.at);
         first = false;
         buf_free(&types);
         buf_free(&formats);
@@ -94,8 +94,9 @@ static void print_attr_desc(Host *h, uint32_t i)
         else
             buf_printf(&value, "%lld", (long long)e->of.i);
     }
-    pen_line(h->pen, "%s{\"name\": \"%s\", \"param_type\": \"%s\", \"type\": \"%s\"%s}", i ? ", " : "", v->name,
-             v->value ? "optional" : "required", type, value.len ? value.at : "");
+    pen_line(h->pen, "%s{\"name\": \"%s\", \"param_type\": \"%s\", \"type\": \"%s\"%s}",
+             i ? ", " : "", v->name, v->value ? "optional" : "required", type,
+             value.len ? value.at : "");
     buf_free(&value);
 }
 
@@ -130,14 +131,16 @@ void project_print_json(Host *h)
 static void part_cmake(Host *h)
 {
     Pen *pen = h->pen;
-    pen_line(pen, "# Written by acraft from %s. Needs CANN's CMake package ASC.", craft_name(h->in));
+    pen_line(pen, "# Written by acraft from %s. Needs CANN's CMake package ASC.",
+             craft_name(h->in));
     pen_line(pen, "cmake_minimum_required(VERSION 3.16)");
     pen_line(pen, "project(%s_op LANGUAGES CXX)", host_op_name(h));
     pen_line(pen, "find_package(ASC REQUIRED)");
     pen_blank(pen);
     pen_line(pen, "set(ASCEND_COMPUTE_UNIT ascend910b ascend910_93)");
     pen_line(pen, "set(package_name acraft_%s)", host_op_name(h));
-    pen_line(pen, "npu_op_package(${package_name} TYPE RUN CONFIG INSTALL_PATH ${CMAKE_BINARY_DIR})");
+    pen_line(pen,
+             "npu_op_package(${package_name} TYPE RUN CONFIG INSTALL_PATH ${CMAKE_BINARY_DIR})");
     pen_line(pen, "add_subdirectory(op_host)");
     pen_line(pen, "add_subdirectory(op_kernel)");
 }
@@ -147,7 +150,9 @@ static void part_cmake_host(Host *h)
     Pen *pen = h->pen;
     const char *name = host_op_name(h);
     pen_line(pen, "set(sources ${CMAKE_CURRENT_SOURCE_DIR}/%s.cpp)", name);
-    pen_line(pen, "npu_op_code_gen(SRC ${sources} PACKAGE ${package_name} OUT_DIR ${ASCEND_AUTOGEN_PATH})");
+    pen_line(
+        pen,
+        "npu_op_code_gen(SRC ${sources} PACKAGE ${package_name} OUT_DIR ${ASCEND_AUTOGEN_PATH})");
     pen_line(pen, "npu_op_library(%s_tiling TILING ${sources})", name);
     pen_blank(pen);
     pen_line(pen, "file(GLOB aclnn ${ASCEND_AUTOGEN_PATH}/aclnn_*.cpp)");
@@ -157,14 +162,18 @@ static void part_cmake_host(Host *h)
     pen_line(pen, "set(proto ${ASCEND_AUTOGEN_PATH}/op_proto.cc)");
     pen_line(pen, "set_source_files_properties(${proto} PROPERTIES GENERATED TRUE)");
     pen_line(pen, "npu_op_library(%s_proto GRAPH ${sources} ${proto})", name);
-    pen_line(pen, "npu_op_package_add(${package_name} LIBRARY %s_tiling %s_api %s_proto)", name, name, name);
+    pen_line(pen, "npu_op_package_add(${package_name} LIBRARY %s_tiling %s_api %s_proto)", name,
+             name, name);
 }
 
 static void part_cmake_kernel(Host *h)
 {
     const char *name = host_op_name(h);
-    pen_line(h->pen, "npu_op_kernel_sources(%s_kernels OP_TYPE %s KERNEL_FILE %s.cpp)", name, host_op_type(h), name);
-    pen_line(h->pen, "npu_op_kernel_library(%s_kernels SRC_BASE ${CMAKE_CURRENT_SOURCE_DIR} TILING_LIBRARY %s_tiling)",
+    pen_line(h->pen, "npu_op_kernel_sources(%s_kernels OP_TYPE %s KERNEL_FILE %s.cpp)", name,
+             host_op_type(h), name);
+    pen_line(h->pen,
+             "npu_op_kernel_library(%s_kernels SRC_BASE ${CMAKE_CURRENT_SOURCE_DIR} TILING_LIBRARY "
+             "%s_tiling)",
              name, name);
     pen_line(h->pen, "npu_op_package_add(${package_name} LIBRARY %s_kernels)", name);
 }
@@ -185,7 +194,8 @@ static void add_kernel(Arena *arena, const EmitInput *in, EmitFiles *out)
         pen_line(&lines, "[%u, %u]%s", pen.marks.at[i].line, pen.marks.at[i].craft,
                  i + 1 < pen.marks.len ? "," : "");
     pen_line(&lines, "]}");
-    add_file(arena, out, str_format(arena, "op_kernel/%s.map.json", host_op_name(&h)), &lines, false);
+    add_file(arena, out, str_format(arena, "op_kernel/%s.map.json", host_op_name(&h)), &lines,
+             false);
     buf_free(&text);
     buf_free(&map);
 }
@@ -202,11 +212,13 @@ bool emit_project(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
     add_part(arena, in, out, "CMakeLists.txt", part_cmake, false);
     add_part(arena, in, out, "op_host/CMakeLists.txt", part_cmake_host, false);
     add_part(arena, in, out, str_format(arena, "op_host/%s_plan.h", name), part_plan, false);
-    add_part(arena, in, out, str_format(arena, "op_host/%s_tiling.h", name), host_print_tiling_header, false);
+    add_part(arena, in, out, str_format(arena, "op_host/%s_tiling.h", name),
+             host_print_tiling_header, false);
     add_part(arena, in, out, str_format(arena, "op_host/%s.cpp", name), part_operator, false);
     add_part(arena, in, out, "op_kernel/CMakeLists.txt", part_cmake_kernel, false);
     add_kernel(arena, in, out);
-    add_part(arena, in, out, str_format(arena, "torch/%s_binding.cpp", name), torch_print_binding, false);
+    add_part(arena, in, out, str_format(arena, "torch/%s_binding.cpp", name), torch_print_binding,
+             false);
     add_part(arena, in, out, "torch/setup.py", torch_print_setup, false);
     add_part(arena, in, out, "test_op.py", torch_print_test, true);
     add_part(arena, in, out, "board.sh", torch_print_board, true);

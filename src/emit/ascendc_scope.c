@@ -41,10 +41,11 @@ static int reads_of(const Uses *u, const AscStmt *s, IrVarId var)
     const IrProgram *ir = u->p->ir;
     const AscCopy *c = &s->copy;
     const AscStrides *t = &s->strides;
-    const IrExprId e[] = {s->lo,   s->hi,     s->step,   s->value,  s->scalar,    s->count,
-                          s->mask, s->repeat, c->rows,   c->cols,   c->gm_row,    c->ub_row,
-                          c->pad,  c->len,    c->gm_gap, c->ub_gap, c->right,     t->dst_block,
-                          t->a_block, t->b_block, t->dst_repeat, t->a_repeat, t->b_repeat};
+    const IrExprId e[] = {s->lo,         s->hi,       s->step,      s->value,   s->scalar,
+                          s->count,      s->mask,     s->repeat,    c->rows,    c->cols,
+                          c->gm_row,     c->ub_row,   c->pad,       c->len,     c->gm_gap,
+                          c->ub_gap,     c->right,    t->dst_block, t->a_block, t->b_block,
+                          t->dst_repeat, t->a_repeat, t->b_repeat};
     int use = 0;
     for (size_t i = 0; i < sizeof e / sizeof *e; i++)
         use |= use_in_expr(ir, e[i], var);

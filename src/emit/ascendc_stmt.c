@@ -98,7 +98,7 @@ static const char *ex(const Body *b, IrExprId e) { return print_expr(b->pr, e); 
 
 static const char *round_name(int mode)
 {
-    static const char *const names[] = {"CAST_NONE", "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
+    static const char *const names[] = {"CAST_NONE",  "CAST_RINT",  "CAST_FLOOR", "CAST_CEIL",
                                         "CAST_ROUND", "CAST_TRUNC", "CAST_ODD"};
     return names[mode];
 }
@@ -115,13 +115,15 @@ static const char *extent(const Body *b, const AscStmt *s, bool two)
     if (s->count)
         return ex(b, s->count);
     const AscStrides *t = &s->strides;
-    const char *head = str_format(b->pr->arena, "%s, %s, AscendC::", ex(b, s->mask), ex(b, s->repeat));
+    const char *head = str_format(b->pr->arena, "%s, %s, AscendC::", ex(b, s->mask),
+                                  ex(b, s->repeat));
     if (two)
         return str_format(b->pr->arena, "%sBinaryRepeatParams(%s, %s, %s, %s, %s, %s)", head,
                           ex(b, t->dst_block), ex(b, t->a_block), ex(b, t->b_block),
                           ex(b, t->dst_repeat), ex(b, t->a_repeat), ex(b, t->b_repeat));
-    return str_format(b->pr->arena, "%sUnaryRepeatParams(%s, %s, %s, %s)", head, ex(b, t->dst_block),
-                      ex(b, t->a_block), ex(b, t->dst_repeat), ex(b, t->a_repeat));
+    return str_format(b->pr->arena, "%sUnaryRepeatParams(%s, %s, %s, %s)", head,
+                      ex(b, t->dst_block), ex(b, t->a_block), ex(b, t->dst_repeat),
+                      ex(b, t->a_repeat));
 }
 
 static void print_repeat_reduce(Body *b, const AscStmt *s, const char *name, const char *order)
@@ -137,8 +139,10 @@ static void print_gather_mask(Body *b, AscStmtId id, const AscStmt *s)
     Pen *pen = b->pr->pen;
     const char *kept = "kept";
     pen_line(pen, "uint64_t %s = 0;", kept);
-    pen_line(pen, "AscendC::GatherMask(%s, %s, %s, true, %s, AscendC::GatherMaskParams(1, 1, 8, 8), %s);",
-             ref(b, &s->dst), ref(b, &s->a), ref(b, &s->b), ex(b, s->count), kept);
+    pen_line(
+        pen,
+        "AscendC::GatherMask(%s, %s, %s, true, %s, AscendC::GatherMaskParams(1, 1, 8, 8), %s);",
+        ref(b, &s->dst), ref(b, &s->a), ref(b, &s->b), ex(b, s->count), kept);
     pen_line(pen, "%sstatic_cast<int64_t>(%s);", target(b, id, s->var), kept);
 }
 
@@ -150,14 +154,20 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
     const char *scalar = s->scalar ? print_as(b->pr, s->scalar, s->dst.dtype) : "";
     switch (row->form) {
     case ASC_F_BINARY:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->b), extent(b, s, true));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->b),
+                 extent(b, s, true));
         break;
-    case ASC_F_UNARY: pen_line(pen, "AscendC::%s(%s, %s, %s);", n, d, ref(b, &s->a), extent(b, s, false)); break;
+    case ASC_F_UNARY:
+        pen_line(pen, "AscendC::%s(%s, %s, %s);", n, d, ref(b, &s->a), extent(b, s, false));
+        break;
     case ASC_F_SCALAR:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), scalar, extent(b, s, false));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), scalar,
+                 extent(b, s, false));
         break;
     case ASC_F_FILL:
-    case ASC_F_INDEX: pen_line(pen, "AscendC::%s(%s, %s, %s);", n, d, scalar, ex(b, s->count)); break;
+    case ASC_F_INDEX:
+        pen_line(pen, "AscendC::%s(%s, %s, %s);", n, d, scalar, ex(b, s->count));
+        break;
     case ASC_F_CAST:
         pen_line(pen, "AscendC::%s(%s, %s, AscendC::RoundMode::%s, %s);", n, d, ref(b, &s->a),
                  round_name(s->mode), ex(b, s->count));
@@ -171,37 +181,41 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
                  print_as(b->pr, s->scalar, s->a.dtype), compare_name(s->mode), ex(b, s->count));
         break;
     case ASC_F_SELECT:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s, AscendC::SELMODE::VSEL_TENSOR_TENSOR_MODE, %s);", n, d,
-                 ref(b, &s->c), ref(b, &s->a), ref(b, &s->b), ex(b, s->count));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s, AscendC::SELMODE::VSEL_TENSOR_TENSOR_MODE, %s);",
+                 n, d, ref(b, &s->c), ref(b, &s->a), ref(b, &s->b), ex(b, s->count));
         break;
     case ASC_F_SELECTS:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s, AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, %s);", n, d,
-                 ref(b, &s->c), ref(b, &s->a), scalar, ex(b, s->count));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s, AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, %s);",
+                 n, d, ref(b, &s->c), ref(b, &s->a), scalar, ex(b, s->count));
         break;
     case ASC_F_REDUCE:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->c), ex(b, s->count));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->c),
+                 ex(b, s->count));
         break;
     case ASC_F_REDUCE_AT:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s%s);", n, d, ref(b, &s->a), ref(b, &s->c), ex(b, s->count),
-                 s->mode ? ", true" : "");
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s%s);", n, d, ref(b, &s->a), ref(b, &s->c),
+                 ex(b, s->count), s->mode ? ", true" : "");
         break;
     case ASC_F_REPEAT_SUM: print_repeat_reduce(b, s, n, ""); break;
-    case ASC_F_REPEAT_AT: print_repeat_reduce(b, s, n, ", AscendC::ReduceOrder::ORDER_ONLY_VALUE"); break;
+    case ASC_F_REPEAT_AT:
+        print_repeat_reduce(b, s, n, ", AscendC::ReduceOrder::ORDER_ONLY_VALUE");
+        break;
     case ASC_F_GATHER:
         pen_line(pen, "AscendC::%s(%s, %s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->b),
                  print_as(b->pr, s->scalar, DT_U32), ex(b, s->count));
         break;
     case ASC_F_GATHER_MASK: print_gather_mask(b, id, s); break;
     case ASC_F_BROADCAST:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, AscendC::BrcbRepeatParams(1, 8));", n, d, ref(b, &s->a),
-                 ex(b, s->repeat));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, AscendC::BrcbRepeatParams(1, 8));", n, d,
+                 ref(b, &s->a), ex(b, s->repeat));
         break;
     case ASC_F_SORT:
-        pen_line(pen, "AscendC::%s<%s, true>(%s, %s, %s, %s, %s);", n, cxx_type(s->dst.dtype), d, ref(b, &s->a),
-                 ref(b, &s->b), ref(b, &s->c), ex(b, s->repeat));
+        pen_line(pen, "AscendC::%s<%s, true>(%s, %s, %s, %s, %s);", n, cxx_type(s->dst.dtype), d,
+                 ref(b, &s->a), ref(b, &s->b), ref(b, &s->c), ex(b, s->repeat));
         break;
     case ASC_F_EXTRACT:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->b), ref(b, &s->a), ex(b, s->repeat));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, %s);", n, d, ref(b, &s->b), ref(b, &s->a),
+                 ex(b, s->repeat));
         break;
     }
 }
@@ -214,28 +228,33 @@ static void aim(Body *b, const AscRef *r)
     if (!r->used || !r->global || !r->item)
         return;
     const char *list = camel(b->pr->arena, b->pr->k->source->tensors.at[r->id].name);
-    pen_line(b->pr->pen, "%s.SetGlobalBuffer(%sList.GetDataPtr<%s>(%s));", param_gm_name(b->pr, r->id), list,
-             cxx_type(r->dtype), ex(b, r->item));
+    pen_line(b->pr->pen, "%s.SetGlobalBuffer(%sList.GetDataPtr<%s>(%s));",
+             param_gm_name(b->pr, r->id), list, cxx_type(r->dtype), ex(b, r->item));
 }
 
 static void print_copy(Body *b, const AscCopy *c)
 {
     Pen *pen = b->pr->pen;
     aim(b, &c->gm);
-    const char *to = ref(b, c->inward ? &c->ub : &c->gm), *from = ref(b, c->inward ? &c->gm : &c->ub);
-    IrExprId src_gap = c->inward ? c->gm_gap : c->ub_gap, dst_gap = c->inward ? c->ub_gap : c->gm_gap;
+    const char *to = ref(b, c->inward ? &c->ub : &c->gm),
+               *from = ref(b, c->inward ? &c->gm : &c->ub);
+    IrExprId src_gap = c->inward ? c->gm_gap : c->ub_gap,
+             dst_gap = c->inward ? c->ub_gap : c->gm_gap;
     const char *rows = c->rows ? ex(b, c->rows) : "1";
     switch (c->form) {
     case ASC_COPY_UNDECIDED:
         pen_line(pen, "Copy(%s, %s, %s x %s);", to, from, rows, ex(b, c->cols));
         break;
-    case ASC_COPY_PLAIN: pen_line(pen, "AscendC::DataCopy(%s, %s, %s);", to, from, ex(b, c->len)); break;
+    case ASC_COPY_PLAIN:
+        pen_line(pen, "AscendC::DataCopy(%s, %s, %s);", to, from, ex(b, c->len));
+        break;
     case ASC_COPY_STRIDED:
-        pen_line(pen, "AscendC::DataCopy(%s, %s, AscendC::DataCopyParams(%s, %s, %s, %s));", to, from,
-                 rows, ex(b, c->len), ex(b, src_gap), ex(b, dst_gap));
+        pen_line(pen, "AscendC::DataCopy(%s, %s, AscendC::DataCopyParams(%s, %s, %s, %s));", to,
+                 from, rows, ex(b, c->len), ex(b, src_gap), ex(b, dst_gap));
         break;
     case ASC_COPY_PAD: {
-        const char *shape = str_format(b->pr->arena, "AscendC::DataCopyExtParams(%s, %s, %s, %s, 0)", rows,
+        const char *shape = str_format(b->pr->arena,
+                                       "AscendC::DataCopyExtParams(%s, %s, %s, %s, 0)", rows,
                                        ex(b, c->len), ex(b, src_gap), ex(b, dst_gap));
         if (!c->inward) {
             pen_line(pen, "AscendC::DataCopyPad(%s, %s, %s);", to, from, shape);
@@ -244,8 +263,8 @@ static void print_copy(Body *b, const AscCopy *c)
         const char *type = cxx_type(c->ub.dtype);
         pen_line(pen, "AscendC::DataCopyPad(%s, %s, %s,", to, from, shape);
         if (c->pad)
-            pen_line(pen, "    AscendC::DataCopyPadExtParams<%s>(true, 0, %s, %s));", type, ex(b, c->right),
-                     print_as(b->pr, c->pad, c->ub.dtype));
+            pen_line(pen, "    AscendC::DataCopyPadExtParams<%s>(true, 0, %s, %s));", type,
+                     ex(b, c->right), print_as(b->pr, c->pad, c->ub.dtype));
         else
             pen_line(pen, "    AscendC::DataCopyPadExtParams<%s>(false, 0, 0, 0));", type);
         break;
@@ -412,12 +431,18 @@ static void print_stmt(Body *b, AscStmtId id)
     case ASC_S_FREE: print_queue(b, s); break;
     case ASC_S_GET: print_get(b, id, s); break;
     case ASC_S_PUT: print_put(b, s); break;
-    case ASC_S_FLAG: pen_line(pen, "Order<AscendC::HardEvent::%s>();", asc_event_name(s->event)); break;
-    case ASC_S_BARRIER: pen_line(pen, "AscendC::PipeBarrier<PIPE_%s>();", npu_pipe_name(s->pipe)); break;
+    case ASC_S_FLAG:
+        pen_line(pen, "Order<AscendC::HardEvent::%s>();", asc_event_name(s->event));
+        break;
+    case ASC_S_BARRIER:
+        pen_line(pen, "AscendC::PipeBarrier<PIPE_%s>();", npu_pipe_name(s->pipe));
+        break;
     case ASC_S_ATOMIC: print_atomic(b, s); break;
     case ASC_S_CLEAN:
-        pen_line(pen, "AscendC::DataCacheCleanAndInvalid<%s, AscendC::CacheLine::SINGLE_CACHE_LINE, "
-                      "AscendC::DcciDst::CACHELINE_OUT>(%s);", cxx_type(s->a.dtype), ref(b, &s->a));
+        pen_line(pen,
+                 "AscendC::DataCacheCleanAndInvalid<%s, AscendC::CacheLine::SINGLE_CACHE_LINE, "
+                 "AscendC::DcciDst::CACHELINE_OUT>(%s);",
+                 cxx_type(s->a.dtype), ref(b, &s->a));
         break;
     case ASC_S_SYNC_ALL: pen_line(pen, "AscendC::SyncAll();"); break;
     }

@@ -5,20 +5,23 @@
 static const char *torch_type(DType d)
 {
     static const char *const names[DT_COUNT] = {
-        [DT_F32] = "kFloat", [DT_F16] = "kHalf",  [DT_BF16] = "kBFloat16", [DT_F64] = "kDouble",
-        [DT_I8] = "kChar",   [DT_I16] = "kShort", [DT_I32] = "kInt",       [DT_I64] = "kLong",
+        [DT_F32] = "kFloat", [DT_F16] = "kHalf",  [DT_BF16] = "kBFloat16",   [DT_F64] = "kDouble",
+        [DT_I8] = "kChar",   [DT_I16] = "kShort", [DT_I32] = "kInt",         [DT_I64] = "kLong",
         [DT_U8] = "kByte",   [DT_BOOL] = "kBool", [DT_C64] = "kComplexFloat"};
     return names[d] ? names[d] : "kFloat";
 }
 
-static const char *attr_type(DType d) { return d == DT_F32 ? "double" : d == DT_BOOL ? "bool" : "int64_t"; }
+static const char *attr_type(DType d)
+{
+    return d == DT_F32 ? "double" : d == DT_BOOL ? "bool" : "int64_t";
+}
 
 static const char *input_type(IrRole role)
 {
     return role == IR_ROLE_OPT       ? "const c10::optional<at::Tensor> &"
            : role == IR_ROLE_IN_LIST ? "at::TensorList "
-           : role == IR_ROLE_INOUT ? "at::Tensor &"
-                                   : "const at::Tensor &";
+           : role == IR_ROLE_INOUT   ? "at::Tensor &"
+                                     : "const at::Tensor &";
 }
 
 static void add(Buf *out, const char *text) { buf_printf(out, "%s%s", out->len ? ", " : "", text); }
@@ -69,7 +72,10 @@ static const char *output_dtype(const Host *h, uint32_t output)
             same = same && o->tensors.at[j].dtype == o->tensors.at[output].dtype;
         }
         if (same)
-            return str_format(h->arena, ir->tensors.at[j].role == IR_ROLE_IN_LIST ? "%s[0].scalar_type()" : "%s.scalar_type()", camel(h->arena, ir->tensors.at[j].name));
+            return str_format(h->arena,
+                              ir->tensors.at[j].role == IR_ROLE_IN_LIST ? "%s[0].scalar_type()"
+                                                                        : "%s.scalar_type()",
+                              camel(h->arena, ir->tensors.at[j].name));
     }
     return str_format(h->arena, "at::%s", torch_type(ir->tensors.at[output].dtype));
 }
@@ -90,11 +96,11 @@ void torch_print_sizes(Host *h)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         if (t->role == IR_ROLE_IN_LIST)
-            pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%s.size());", camel(h->arena, t->name),
-                     camel(h->arena, t->name));
+            pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%s.size());",
+                     camel(h->arena, t->name), camel(h->arena, t->name));
         else if (operand_is_input(t) && t->role != IR_ROLE_OPT)
-            pen_line(h->pen, "TORCH_CHECK(%s.dim() == %u, \"%s: %s has %u axes\");", camel(h->arena, t->name), t->rank,
-                     host_op_name(h), t->name, t->rank);
+            pen_line(h->pen, "TORCH_CHECK(%s.dim() == %u, \"%s: %s has %u axes\");",
+                     camel(h->arena, t->name), t->rank, host_op_name(h), t->name, t->rank);
     }
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;
@@ -103,10 +109,11 @@ void torch_print_sizes(Host *h)
             continue;
         const char *name = camel(h->arena, ir->tensors.at[operand].name);
         if (ir->tensors.at[operand].role == IR_ROLE_OPT)
-            pen_line(h->pen, "const int64_t %s = %s.has_value() ? %s->size(%u) : %lld;", camel(h->arena, v->name),
-                     name, name, axis, (long long)v->lo);
+            pen_line(h->pen, "const int64_t %s = %s.has_value() ? %s->size(%u) : %lld;",
+                     camel(h->arena, v->name), name, name, axis, (long long)v->lo);
         else
-            pen_line(h->pen, "const int64_t %s = %s.size(%u);", camel(h->arena, v->name), name, axis);
+            pen_line(h->pen, "const int64_t %s = %s.size(%u);", camel(h->arena, v->name), name,
+                     axis);
         pen_line(h->pen, "(void)%s;", camel(h->arena, v->name));
     }
 }
@@ -138,8 +145,9 @@ void torch_print_outputs(Host *h, const char *like)
         Buf shape = {0};
         for (uint32_t a = 0; a < t->rank; a++)
             add(&shape, print_expr(&h->pr, t->shape[a]));
-        pen_line(h->pen, "at::Tensor %s = at::empty({%s}, %s.options().dtype(%s));", camel(h->arena, t->name),
-                 shape.len ? shape.at : "", like ? like : first_input(h), output_dtype(h, i));
+        pen_line(h->pen, "at::Tensor %s = at::empty({%s}, %s.options().dtype(%s));",
+                 camel(h->arena, t->name), shape.len ? shape.at : "", like ? like : first_input(h),
+                 output_dtype(h, i));
         buf_free(&shape);
     }
 }
@@ -158,7 +166,8 @@ const char *torch_result_type(const Host *h)
     Buf out = {0};
     for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
         if (operand_is_output(&h->p->ir->tensors.at[i]))
-            add(&out, h->p->ir->tensors.at[i].role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>" : "at::Tensor");
+            add(&out, h->p->ir->tensors.at[i].role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>"
+                                                                       : "at::Tensor");
     const char *all = take(h, &out);
     return n == 1 ? all : str_format(h->arena, "std::tuple<%s>", all);
 }
@@ -188,7 +197,8 @@ static const char *schema(const Host *h)
         if (operand_is_input(t))
             add(&out, str_format(h->arena, "Tensor%s %s", mark, t->name));
         if (operand_is_output(t))
-            add(&res, t->role == IR_ROLE_OUT_LIST ? "Tensor[]" : str_format(h->arena, "Tensor%s", mark));
+            add(&res,
+                t->role == IR_ROLE_OUT_LIST ? "Tensor[]" : str_format(h->arena, "Tensor%s", mark));
     }
     for (uint32_t i = 0; i < ir->attrs.len; i++) {
         const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
@@ -196,8 +206,8 @@ static const char *schema(const Host *h)
         add(&out, str_format(h->arena, "%s %s", type, v->name));
     }
     const char *args = take(h, &out), *results = take(h, &res);
-    return str_format(h->arena, output_count(h) == 1 ? "%s(%s) -> %s" : "%s(%s) -> (%s)", host_op_name(h), args,
-                      results);
+    return str_format(h->arena, output_count(h) == 1 ? "%s(%s) -> %s" : "%s(%s) -> (%s)",
+                      host_op_name(h), args, results);
 }
 
 static void print_aclnn_call(Host *h)
@@ -214,16 +224,22 @@ static void print_aclnn_call(Host *h)
         add(&args, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_OUT || ir->tensors.at[i].role == IR_ROLE_OUT_LIST)
-            add(&args, str_format(h->arena, "call.Give(%s)", camel(h->arena, ir->tensors.at[i].name)));
+            add(&args,
+                str_format(h->arena, "call.Give(%s)", camel(h->arena, ir->tensors.at[i].name)));
     Pen *pen = h->pen;
     pen_line(pen, "AclCall call;");
     pen_line(pen, "uint64_t bytes = 0;");
     pen_line(pen, "aclOpExecutor *executor = nullptr;");
-    pen_line(pen, "call.Check(aclnn%sGetWorkspaceSize(%s, &bytes, &executor));", host_op_type(h), args.at);
-    pen_line(pen, "at::Tensor room = at::empty({static_cast<int64_t>(bytes)}, %s.options().dtype(at::kByte));",
+    pen_line(pen, "call.Check(aclnn%sGetWorkspaceSize(%s, &bytes, &executor));", host_op_type(h),
+             args.at);
+    pen_line(pen,
+             "at::Tensor room = at::empty({static_cast<int64_t>(bytes)}, "
+             "%s.options().dtype(at::kByte));",
              first_input(h));
-    pen_line(pen, "call.Check(aclnn%s(bytes ? room.data_ptr() : nullptr, bytes, executor, call.Stream()));",
-             host_op_type(h));
+    pen_line(
+        pen,
+        "call.Check(aclnn%s(bytes ? room.data_ptr() : nullptr, bytes, executor, call.Stream()));",
+        host_op_type(h));
     buf_free(&args);
 }
 
@@ -241,8 +257,10 @@ static const char acl_call_text[] =
     "    aclTensor *Give(const at::Tensor &t)\n"
     "    {\n"
     "        const auto sizes = t.sizes(), strides = t.strides();\n"
-    "        lent.push_back(aclCreateTensor(sizes.data(), sizes.size(), Type(t.scalar_type()), strides.data(),\n"
-    "            t.storage_offset(), ACL_FORMAT_ND, sizes.data(), sizes.size(), t.storage().mutable_data()));\n"
+    "        lent.push_back(aclCreateTensor(sizes.data(), sizes.size(), Type(t.scalar_type()), "
+    "strides.data(),\n"
+    "            t.storage_offset(), ACL_FORMAT_ND, sizes.data(), sizes.size(), "
+    "t.storage().mutable_data()));\n"
     "        return lent.back();\n"
     "    }\n"
     "    aclTensorList *Give(at::TensorList list)\n"
@@ -254,8 +272,10 @@ static const char acl_call_text[] =
     "        lists.push_back(aclCreateTensorList(items.data(), items.size()));\n"
     "        return lists.back();\n"
     "    }\n"
-    "    aclTensor *Give(const c10::optional<at::Tensor> &t) { return t.has_value() ? Give(*t) : nullptr; }\n"
-    "    void Check(int status) { TORCH_CHECK(status == 0, \"aclnn status \", status, \": \", aclGetRecentErrMsg()); }\n"
+    "    aclTensor *Give(const c10::optional<at::Tensor> &t) { return t.has_value() ? Give(*t) : "
+    "nullptr; }\n"
+    "    void Check(int status) { TORCH_CHECK(status == 0, \"aclnn status \", status, \": \", "
+    "aclGetRecentErrMsg()); }\n"
     "    aclrtStream Stream() { return c10_npu::getCurrentNPUStream().stream(false); }\n"
     "\n"
     "private:\n"
@@ -294,7 +314,8 @@ void torch_print_binding(Host *h)
     buf_puts(pen->out, acl_call_text);
     pen_blank(pen);
     for (int meta = 0; meta < 2; meta++) {
-        pen_line(pen, "%s %s(%s)", torch_result_type(h), meta ? "OnMeta" : "OnNpu", torch_params(h));
+        pen_line(pen, "%s %s(%s)", torch_result_type(h), meta ? "OnMeta" : "OnNpu",
+                 torch_params(h));
         pen_line(pen, "{");
         pen->depth++;
         torch_print_sizes(h);
@@ -309,7 +330,8 @@ void torch_print_binding(Host *h)
     pen_line(pen, "} // namespace");
     pen_blank(pen);
     pen_line(pen, "TORCH_LIBRARY(acraft_%s, m) { m.def(\"%s\"); }", name, schema(h));
-    pen_line(pen, "TORCH_LIBRARY_IMPL(acraft_%s, PrivateUse1, m) { m.impl(\"%s\", OnNpu); }", name, name);
+    pen_line(pen, "TORCH_LIBRARY_IMPL(acraft_%s, PrivateUse1, m) { m.impl(\"%s\", OnNpu); }", name,
+             name);
     pen_line(pen, "TORCH_LIBRARY_IMPL(acraft_%s, Meta, m) { m.impl(\"%s\", OnMeta); }", name, name);
     pen_line(pen, "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.doc() = \"%s\"; }", name);
 }
@@ -329,9 +351,13 @@ void torch_print_setup(Host *h)
     pen_line(pen, "    name=\"acraft_%s\",", name);
     pen_line(pen, "    sources=[\"%s_binding.cpp\"],", name);
     pen_line(pen, "    include_dirs=[os.path.join(package, \"include\")],");
-    pen_line(pen, "    extra_link_args=[\"-L\" + os.path.join(package, \"lib\"), \"-lcust_opapi\"],");
+    pen_line(pen,
+             "    extra_link_args=[\"-L\" + os.path.join(package, \"lib\"), \"-lcust_opapi\"],");
     pen_line(pen, ")");
-    pen_line(pen, "setup(name=\"acraft_%s\", ext_modules=[extension], cmdclass={\"build_ext\": BuildExtension})", name);
+    pen_line(pen,
+             "setup(name=\"acraft_%s\", ext_modules=[extension], cmdclass={\"build_ext\": "
+             "BuildExtension})",
+             name);
 }
 
 void torch_print_test(Host *h)
@@ -339,8 +365,10 @@ void torch_print_test(Host *h)
     Pen *pen = h->pen;
     const char *name = host_op_name(h);
     pen_line(pen, "#!/usr/bin/env python3");
-    pen_line(pen, "# Written by acraft from %s. Runs every case of a directory and compares:", craft_name(h->in));
-    pen_line(pen, "#     test_op.py CASES    CASES/NAME/{in,out}_OPERAND.npy and attrs.json, as acraft stores them");
+    pen_line(pen, "# Written by acraft from %s. Runs every case of a directory and compares:",
+             craft_name(h->in));
+    pen_line(pen, "#     test_op.py CASES    CASES/NAME/{in,out}_OPERAND.npy and attrs.json, as "
+                  "acraft stores them");
     pen_line(pen, "import json, pathlib, sys");
     pen_line(pen, "import numpy, torch, torch_npu, acraft_%s", name);
     pen_blank(pen);
@@ -348,7 +376,8 @@ void torch_print_test(Host *h)
     for (int output = 0; output < 2; output++) {
         Buf names = {0};
         for (uint32_t i = 0; i < ir->operand_count; i++)
-            if (output ? operand_is_output(&ir->tensors.at[i]) : operand_is_input(&ir->tensors.at[i]))
+            if (output ? operand_is_output(&ir->tensors.at[i])
+                       : operand_is_input(&ir->tensors.at[i]))
                 buf_printf(&names, "%s\"%s\"", names.len ? ", " : "", ir->tensors.at[i].name);
         pen_line(pen, "%s = [%s]", output ? "OUTPUTS" : "INPUTS", names.len ? names.at : "");
         buf_free(&names);
@@ -364,20 +393,24 @@ void torch_print_test(Host *h)
     pen_blank(pen);
     pen_line(pen, "def run(case):");
     pen_line(pen, "    args = [load(case / f\"in_{n}.npy\") for n in INPUTS]");
-    pen_line(pen, "    given = json.loads((case / \"attrs.json\").read_text()) if (case / \"attrs.json\").exists() else {}");
-    pen_line(pen, "    got = torch.ops.acraft_%s.%s(*args, *[given[n] for n in ATTRS])", name, name);
+    pen_line(pen, "    given = json.loads((case / \"attrs.json\").read_text()) if (case / "
+                  "\"attrs.json\").exists() else {}");
+    pen_line(pen, "    got = torch.ops.acraft_%s.%s(*args, *[given[n] for n in ATTRS])", name,
+             name);
     pen_line(pen, "    torch.npu.synchronize()");
     pen_line(pen, "    got = got if isinstance(got, tuple) else (got,)");
     pen_line(pen, "    ok = True");
     pen_line(pen, "    for n, value in zip(OUTPUTS, got):");
     pen_line(pen, "        want = load(case / f\"out_{n}.npy\")");
-    pen_line(pen, "        same = torch.allclose(value.float(), want.float(), rtol=1e-4, atol=1e-4, equal_nan=True)");
+    pen_line(pen, "        same = torch.allclose(value.float(), want.float(), rtol=1e-4, "
+                  "atol=1e-4, equal_nan=True)");
     pen_line(pen, "        print(f\"{case.name} {n}: {'ok' if same else 'WRONG'}\")");
     pen_line(pen, "        ok = ok and same");
     pen_line(pen, "    return ok");
     pen_blank(pen);
     pen_line(pen, "if __name__ == \"__main__\":");
-    pen_line(pen, "    cases = sorted(p for p in pathlib.Path(sys.argv[1]).iterdir() if p.is_dir())");
+    pen_line(pen,
+             "    cases = sorted(p for p in pathlib.Path(sys.argv[1]).iterdir() if p.is_dir())");
     pen_line(pen, "    sys.exit(0 if all([run(c) for c in cases]) else 1)");
 }
 
@@ -386,8 +419,10 @@ void torch_print_board(Host *h)
     Pen *pen = h->pen;
     const char *name = host_op_name(h);
     pen_line(pen, "#!/bin/sh");
-    pen_line(pen, "# Written by acraft from %s. On a machine with CANN, torch_npu and a board:", craft_name(h->in));
-    pen_line(pen, "#     ./board.sh [CASES]    builds and installs the operator, runs the cases, profiles them");
+    pen_line(pen, "# Written by acraft from %s. On a machine with CANN, torch_npu and a board:",
+             craft_name(h->in));
+    pen_line(pen, "#     ./board.sh [CASES]    builds and installs the operator, runs the cases, "
+                  "profiles them");
     pen_line(pen, "set -eu");
     pen_line(pen, "here=$(cd \"$(dirname \"$0\")\" && pwd)");
     pen_line(pen, "cases=${1:-$here/cases}");
@@ -395,11 +430,17 @@ void torch_print_board(Host *h)
     pen_line(pen, "cmake -S \"$here\" -B \"$here/build\"");
     pen_line(pen, "cmake --build \"$here/build\" --target package -j");
     pen_line(pen, "\"$here\"/build/*.run --quiet --install-path=\"$here/build/opp\"");
-    pen_line(pen, "vendor=$(find \"$here/build/opp\" -type d -path '*vendors/*' -name op_api | head -n 1)");
-    pen_line(pen, "export ASCEND_CUSTOM_OPP_PATH=\"$(dirname \"$vendor\")\" ACRAFT_OP_API=\"$vendor\"");
+    pen_line(
+        pen,
+        "vendor=$(find \"$here/build/opp\" -type d -path '*vendors/*' -name op_api | head -n 1)");
+    pen_line(pen,
+             "export ASCEND_CUSTOM_OPP_PATH=\"$(dirname \"$vendor\")\" ACRAFT_OP_API=\"$vendor\"");
     pen_line(pen, "export LD_LIBRARY_PATH=\"$vendor/lib:${LD_LIBRARY_PATH:-}\"");
     pen_line(pen, "(cd \"$here/torch\" && python3 setup.py build_ext --inplace)");
     pen_line(pen, "export PYTHONPATH=\"$here/torch:${PYTHONPATH:-}\"");
     pen_line(pen, "python3 \"$here/test_op.py\" \"$cases\"");
-    pen_line(pen, "msprof op --output=\"$here/profile\" --kernel-name=%s python3 \"$here/test_op.py\" \"$cases\"", name);
+    pen_line(pen,
+             "msprof op --output=\"$here/profile\" --kernel-name=%s python3 \"$here/test_op.py\" "
+             "\"$cases\"",
+             name);
 }

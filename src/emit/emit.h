@@ -36,7 +36,7 @@ typedef struct Target {
     EmitFunction *emit;
 } Target;
 
-extern const Target emit_targets[]; /* ends with a row without name */
+extern const Target emit_targets[];  /* ends with a row without name */
 const Target *emit_target(Str name); /* NULL: none of that name */
 
 /* The kernel text alone, as op_kernel has it: for the judge and for slices. */

@@ -17,7 +17,8 @@ void emit_slice(Arena *arena, const EmitInput *in, LowerPass pass, Buf *out)
         vec_push(arena, &one.variants, in->variants.at[v]);
         const IrProgram *ir = one.variants.at[0]->ir;
         for (uint32_t i = 0; i < ir->variant_names.len && i < ir->variant_dtypes.len; i++)
-            pen_line(&pen, "// %s = %s", ir->variant_names.at[i], dtype_name(ir->variant_dtypes.at[i]));
+            pen_line(&pen, "// %s = %s", ir->variant_names.at[i],
+                     dtype_name(ir->variant_dtypes.at[i]));
         if (pass == LOWER_HOST) {
             Host h = host_for(arena, &one, 0, &pen);
             slice_host(&h);
@@ -32,7 +33,8 @@ const Target emit_targets[] = {
     {"project", "an operator project for CANN", emit_project},
     {"direct", "a kernel with its <<<>>> launch and a torch binding", emit_direct},
     {"mkb", "an answer of MultiKernelBench, route ascendc (six strings)", emit_mkb},
-    {"mkb-direct", "an answer of MultiKernelBench, route ascendc_direct_launch (JSON)", emit_mkb_direct},
+    {"mkb-direct", "an answer of MultiKernelBench, route ascendc_direct_launch (JSON)",
+     emit_mkb_direct},
     {NULL, NULL, NULL},
 };
 

@@ -57,10 +57,10 @@ typedef enum AscForm {
 
 typedef struct AscApiRow {
     const char *name;
-    enum NpuOp op;       /* the instruction it is; NPU_NONE: the vendor composes it */
+    enum NpuOp op; /* the instruction it is; NPU_NONE: the vendor composes it */
     AscForm form;
-    uint32_t dtypes;     /* bit i: DType i of the main operand */
-    const char *source;  /* empty: the row of isa.def has it */
+    uint32_t dtypes;    /* bit i: DType i of the main operand */
+    const char *source; /* empty: the row of isa.def has it */
 } AscApiRow;
 
 extern const AscApiRow asc_apis[ASC_API_COUNT];
@@ -68,10 +68,10 @@ extern const AscApiRow asc_apis[ASC_API_COUNT];
 /* Where a tensor operand lies. The dtype may differ from the local's: ReinterpretCast. */
 typedef struct AscRef {
     bool used, global;
-    uint32_t id;      /* of locals[] or of the kernel's GM tensors */
+    uint32_t id; /* of locals[] or of the kernel's GM tensors */
     DType dtype;
-    IrExprId offset;  /* elements of dtype; 0: none */
-    IrExprId item;    /* which tensor of a list */
+    IrExprId offset; /* elements of dtype; 0: none */
+    IrExprId item;   /* which tensor of a list */
 } AscRef;
 
 /* Distances in blocks of 32 bytes: inside a repeat, and from repeat to repeat. */
@@ -80,8 +80,18 @@ typedef struct AscStrides {
 } AscStrides;
 
 typedef enum AscEvent {
-    ASC_MTE2_V, ASC_V_MTE2, ASC_MTE2_MTE3, ASC_MTE3_MTE2, ASC_V_MTE3, ASC_MTE3_V,
-    ASC_S_MTE3, ASC_MTE3_S, ASC_S_MTE2, ASC_MTE2_S, ASC_V_S, ASC_S_V,
+    ASC_MTE2_V,
+    ASC_V_MTE2,
+    ASC_MTE2_MTE3,
+    ASC_MTE3_MTE2,
+    ASC_V_MTE3,
+    ASC_MTE3_V,
+    ASC_S_MTE3,
+    ASC_MTE3_S,
+    ASC_S_MTE2,
+    ASC_MTE2_S,
+    ASC_V_S,
+    ASC_S_V,
     ASC_EVENT_COUNT
 } AscEvent;
 
@@ -89,27 +99,32 @@ typedef enum AscEvent {
 typedef enum AscHand { ASC_HAND_PLAIN, ASC_HAND_IN, ASC_HAND_OUT } AscHand;
 
 typedef enum AscStmtKind {
-    ASC_S_FOR,      /* var from lo while < hi by step: body */
-    ASC_S_WHILE,    /* value: body */
-    ASC_S_IF,       /* value: body, orelse */
-    ASC_S_SET,      /* var = value */
-    ASC_S_RUN,      /* functions[callee] */
-    ASC_S_CALL,     /* one AscendC call */
-    ASC_S_COPY,     /* GM to UB or back; `copy` */
-    ASC_S_ALLOC,    /* local from its queue */
+    ASC_S_FOR,   /* var from lo while < hi by step: body */
+    ASC_S_WHILE, /* value: body */
+    ASC_S_IF,    /* value: body, orelse */
+    ASC_S_SET,   /* var = value */
+    ASC_S_RUN,   /* functions[callee] */
+    ASC_S_CALL,  /* one AscendC call */
+    ASC_S_COPY,  /* GM to UB or back; `copy` */
+    ASC_S_ALLOC, /* local from its queue */
     ASC_S_ENQUE,
     ASC_S_DEQUE,
     ASC_S_FREE,
-    ASC_S_GET,      /* var = a.GetValue(offset) */
-    ASC_S_PUT,      /* dst.SetValue(offset, value) */
-    ASC_S_FLAG,     /* SetFlag and WaitFlag of `event`, one after the other */
-    ASC_S_BARRIER,  /* PipeBarrier of `pipe` */
-    ASC_S_ATOMIC,   /* SetAtomicAdd / Max / Min, or None for IR_PLAIN */
-    ASC_S_CLEAN,    /* DataCacheCleanAndInvalid of the line that holds a */
+    ASC_S_GET,     /* var = a.GetValue(offset) */
+    ASC_S_PUT,     /* dst.SetValue(offset, value) */
+    ASC_S_FLAG,    /* SetFlag and WaitFlag of `event`, one after the other */
+    ASC_S_BARRIER, /* PipeBarrier of `pipe` */
+    ASC_S_ATOMIC,  /* SetAtomicAdd / Max / Min, or None for IR_PLAIN */
+    ASC_S_CLEAN,   /* DataCacheCleanAndInvalid of the line that holds a */
     ASC_S_SYNC_ALL,
 } AscStmtKind;
 
-typedef enum AscCopyForm { ASC_COPY_UNDECIDED, ASC_COPY_PLAIN, ASC_COPY_STRIDED, ASC_COPY_PAD } AscCopyForm;
+typedef enum AscCopyForm {
+    ASC_COPY_UNDECIDED,
+    ASC_COPY_PLAIN,
+    ASC_COPY_STRIDED,
+    ASC_COPY_PAD
+} AscCopyForm;
 
 /* `rows` runs of `cols` elements; in GM a run starts gm_row after the last, in UB ub_row. */
 typedef struct AscCopy {
@@ -134,7 +149,7 @@ typedef struct AscStmt {
     /* CALL */
     AscApi api;
     AscRef dst, a, b, c;
-    IrExprId scalar, count;       /* count 0: mask and repeat */
+    IrExprId scalar, count; /* count 0: mask and repeat */
     IrExprId mask, repeat;
     AscStrides strides;
     int mode; /* NpuRound, NpuCompare, or: 1 with index */
@@ -162,8 +177,8 @@ typedef struct AscBuffer {
 typedef struct AscLocal {
     const char *name;
     DType dtype;
-    uint32_t buffer;  /* of buffers[] */
-    uint32_t source;  /* the IR buffer it stands for; UINT32_MAX: scratch */
+    uint32_t buffer; /* of buffers[] */
+    uint32_t source; /* the IR buffer it stands for; UINT32_MAX: scratch */
 } AscLocal;
 
 typedef struct AscFunction {
@@ -175,14 +190,14 @@ typedef struct AscFunction {
 } AscFunction;
 
 typedef struct AscKernel {
-    const char *name;       /* of the class, PascalCase */
+    const char *name; /* of the class, PascalCase */
     const IrKernel *source;
-    VEC(IrVarId) members;   /* scalars copied from the tiling struct, in order */
+    VEC(IrVarId) members; /* scalars copied from the tiling struct, in order */
     VEC(AscBuffer) buffers;
     VEC(AscLocal) locals;
     VEC(AscFunction) functions;
-    IrVarId cores;          /* num_cores() when it is not GetBlockNum(); 0: it is */
-    IrExprId ub_bytes;      /* of all buffers, in the members; 0: proven to fit */
+    IrVarId cores;     /* num_cores() when it is not GetBlockNum(); 0: it is */
+    IrExprId ub_bytes; /* of all buffers, in the members; 0: proven to fit */
     bool launched, uses_sync, uses_select;
 } AscKernel;
 
@@ -210,9 +225,9 @@ typedef struct AscBind {
 typedef struct AscLaunch {
     IrStmtId stmt;
     uint32_t kernel;
-    uint32_t cores_field;     /* UINT32_MAX: alone in its path, GetBlockNum() will do */
-    VEC(AscBind) binds;       /* the kernel's scalar parameters, the dims, the cores */
-    VEC(uint32_t) operands;   /* the host tensor of each GM parameter */
+    uint32_t cores_field;   /* UINT32_MAX: alone in its path, GetBlockNum() will do */
+    VEC(AscBind) binds;     /* the kernel's scalar parameters, the dims, the cores */
+    VEC(uint32_t) operands; /* the host tensor of each GM parameter */
 } AscLaunch;
 
 /* A workspace tensor of a path: bytes after the user workspace's start. */
@@ -232,12 +247,12 @@ typedef struct AscProgram {
     Arena *arena;
     IrProgram *ir;
     const NpuChip *chip;
-    const char *name;   /* as the host function: "softmax" */
-    const char *type;   /* "Softmax" */
+    const char *name; /* as the host function: "softmax" */
+    const char *type; /* "Softmax" */
     VEC(AscField) fields;
     VEC(AscPath) paths;
-    VEC(AscKernel) kernels;   /* as ir->kernels; one never launched has no functions */
-    VEC(AscStmt) stmts;       /* [0] unused */
+    VEC(AscKernel) kernels; /* as ir->kernels; one never launched has no functions */
+    VEC(AscStmt) stmts;     /* [0] unused */
 } AscProgram;
 
 const char *asc_event_name(AscEvent event);

@@ -16,10 +16,10 @@ const AscApiRow asc_apis[ASC_API_COUNT] = {
 };
 
 static const char *const event_names[ASC_EVENT_COUNT] = {
-    [ASC_MTE2_V] = "MTE2_V",       [ASC_V_MTE2] = "V_MTE2",       [ASC_MTE2_MTE3] = "MTE2_MTE3",
-    [ASC_MTE3_MTE2] = "MTE3_MTE2", [ASC_V_MTE3] = "V_MTE3",       [ASC_MTE3_V] = "MTE3_V",
-    [ASC_S_MTE3] = "S_MTE3",       [ASC_MTE3_S] = "MTE3_S",       [ASC_S_MTE2] = "S_MTE2",
-    [ASC_MTE2_S] = "MTE2_S",       [ASC_V_S] = "V_S",             [ASC_S_V] = "S_V",
+    [ASC_MTE2_V] = "MTE2_V",       [ASC_V_MTE2] = "V_MTE2", [ASC_MTE2_MTE3] = "MTE2_MTE3",
+    [ASC_MTE3_MTE2] = "MTE3_MTE2", [ASC_V_MTE3] = "V_MTE3", [ASC_MTE3_V] = "MTE3_V",
+    [ASC_S_MTE3] = "S_MTE3",       [ASC_MTE3_S] = "MTE3_S", [ASC_S_MTE2] = "S_MTE2",
+    [ASC_MTE2_S] = "MTE2_S",       [ASC_V_S] = "V_S",       [ASC_S_V] = "S_V",
 };
 
 const char *asc_event_name(AscEvent event) { return event_names[event]; }

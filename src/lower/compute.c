@@ -165,7 +165,8 @@ static void walk_stage(Lower *l, Home home, uint32_t child, IrStmtId id)
     const IrStmt s = l->ir->stmts.at[id];
     if (!s.body.len)
         return;
-    AscFunction f = {.name = stage_name(l, s.stage), .is_stage = true, .stage = s.stage, .at = s.at};
+    AscFunction f = {
+        .name = stage_name(l, s.stage), .is_stage = true, .stage = s.stage, .at = s.at};
     uint32_t index = l->k->functions.len;
     vec_push(l->arena, &l->k->functions, f);
     ls_new(l, ASC_S_RUN)->callee = index;

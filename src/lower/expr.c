@@ -62,15 +62,9 @@ bool lx_is(const Lower *l, IrExprId e, int64_t value)
     return (!e || ir_is_int(l->ir, e, &v)) && v == value;
 }
 
-int64_t lx_most(const Lower *l, IrExprId e)
-{
-    return e ? ir_interval(l->ir, l->chip, e).hi : 0;
-}
+int64_t lx_most(const Lower *l, IrExprId e) { return e ? ir_interval(l->ir, l->chip, e).hi : 0; }
 
-int64_t lx_least(const Lower *l, IrExprId e)
-{
-    return e ? ir_interval(l->ir, l->chip, e).lo : 0;
-}
+int64_t lx_least(const Lower *l, IrExprId e) { return e ? ir_interval(l->ir, l->chip, e).lo : 0; }
 
 bool lx_divides(const Lower *l, IrExprId e, int64_t by)
 {

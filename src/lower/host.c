@@ -233,8 +233,8 @@ static bool refuse_roles(Lower *l)
         const IrKernel *k = &l->ir->kernels.at[i];
         if (!k->has_cube)
             continue;
-        diag_error(l->diag, "E090", k->at, "kernel '%s' uses the cube: no AscendC is written for it yet",
-                   k->name);
+        diag_error(l->diag, "E090", k->at,
+                   "kernel '%s' uses the cube: no AscendC is written for it yet", k->name);
         diag_hint(l->diag, "the C target runs it; vector kernels build");
         ok = false;
     }

@@ -281,9 +281,11 @@ static void check_slots(Lower *l)
         out += b->storage == ASC_QUE_IN ? 0 : slots;
         if ((in > QUEUE_SLOTS && b->storage != ASC_QUE_OUT) ||
             (out > QUEUE_SLOTS && b->storage != ASC_QUE_IN)) {
-            diag_error(l->diag, "E093", b->at, "'%s' is the buffer that makes more than %d queue slots of one direction",
+            diag_error(l->diag, "E093", b->at,
+                       "'%s' is the buffer that makes more than %d queue slots of one direction",
                        b->name, QUEUE_SLOTS);
-            diag_hint(l->diag, "a slot costs one of the chip's event numbers: use depth=1 for some buffers");
+            diag_hint(l->diag,
+                      "a slot costs one of the chip's event numbers: use depth=1 for some buffers");
             return;
         }
     }

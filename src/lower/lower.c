@@ -32,7 +32,7 @@ static void *copy_array(Arena *arena, const void *from, uint32_t count, size_t s
     return to;
 }
 
-#define COPY_VEC(arena, v)                                                  \
+#define COPY_VEC(arena, v)                                              \
     ((v)->at = copy_array((arena), (v)->at, (v)->len, sizeof *(v)->at), \
      (v)->cap = (v)->len ? (v)->len : 1)
 
@@ -60,11 +60,25 @@ static bool used_in_block(const Lower *l, const AscBlock *block, IrVarId var);
 
 static bool used_in_stmt(const Lower *l, const AscStmt *s, IrVarId var)
 {
-    const IrExprId e[] = {s->lo,    s->hi,     s->step,          s->value,         s->scalar,
-                          s->count, s->mask,   s->repeat,        s->copy.rows,     s->copy.cols,
-                          s->copy.gm_row, s->copy.ub_row, s->copy.pad, s->strides.dst_block,
-                          s->strides.a_block, s->strides.b_block, s->strides.dst_repeat,
-                          s->strides.a_repeat, s->strides.b_repeat};
+    const IrExprId e[] = {s->lo,
+                          s->hi,
+                          s->step,
+                          s->value,
+                          s->scalar,
+                          s->count,
+                          s->mask,
+                          s->repeat,
+                          s->copy.rows,
+                          s->copy.cols,
+                          s->copy.gm_row,
+                          s->copy.ub_row,
+                          s->copy.pad,
+                          s->strides.dst_block,
+                          s->strides.a_block,
+                          s->strides.b_block,
+                          s->strides.dst_repeat,
+                          s->strides.a_repeat,
+                          s->strides.b_repeat};
     for (size_t i = 0; i < sizeof e / sizeof *e; i++)
         if (lx_uses(l, e[i], var))
             return true;
@@ -217,17 +231,20 @@ static void check_room(Lower *l, AscKernel *k)
     IrExprId total = lx_int(l, k->uses_select ? SELECT_RESERVE : 0);
     for (uint32_t i = 0; i < k->buffers.len; i++) {
         const AscBuffer *b = &k->buffers.at[i];
-        total = lx_add(l, total, asc_is_queue(b->storage) ? lx_mul(l, b->depth, b->bytes) : b->bytes);
+        total = lx_add(l, total,
+                       asc_is_queue(b->storage) ? lx_mul(l, b->depth, b->bytes) : b->bytes);
     }
     if (lx_least(l, total) > (int64_t)l->chip->ub) {
-        diag_error(l->diag, "E094", k->source->at,
-                   "kernel '%s' needs at least %lld bytes of UB with the compiler's scratch, %u exist",
-                   k->source->name, (long long)lx_least(l, total), l->chip->ub);
+        diag_error(
+            l->diag, "E094", k->source->at,
+            "kernel '%s' needs at least %lld bytes of UB with the compiler's scratch, %u exist",
+            k->source->name, (long long)lx_least(l, total), l->chip->ub);
         diag_hint(l->diag, "use smaller tiles, or depth=1");
     } else if (lx_most(l, total) > (int64_t)l->chip->ub) {
         k->ub_bytes = total;
         diag_warn(l->diag, "W094", k->source->at,
-                  "kernel '%s' may need %lld bytes of UB with the compiler's scratch, %u exist; the tiling function refuses what does not fit",
+                  "kernel '%s' may need %lld bytes of UB with the compiler's scratch, %u exist; "
+                  "the tiling function refuses what does not fit",
                   k->source->name, (long long)lx_most(l, total), l->chip->ub);
     }
 }

@@ -33,10 +33,10 @@ typedef struct Episode {
 /* What became of an IR buffer. */
 typedef struct Placed {
     uint32_t local;
-    bool loose;       /* transfers touch it in no order a queue could follow: flags by hand */
-    bool direct;      /* a bound queue whose values no vector instruction touches */
-    uint8_t touches;  /* TOUCH_* over the whole kernel */
-    bool compared;    /* operand of a compare: rounded up to whole repeats */
+    bool loose;          /* transfers touch it in no order a queue could follow: flags by hand */
+    bool direct;         /* a bound queue whose values no vector instruction touches */
+    uint8_t touches;     /* TOUCH_* over the whole kernel */
+    bool compared;       /* operand of a compare: rounded up to whole repeats */
     uint32_t begin, end; /* positions of its first and last use, loops it lives across included */
 } Placed;
 
@@ -147,8 +147,7 @@ typedef struct Run {
 
 void op_lower(Lower *l, const IrStmt *s);
 void op_unsupported(Lower *l, const IrStmt *s, const char *what);
-void op_elementwise(Lower *l, const IrStmt *s, IrTileOp op, AscRef dst, const AscRef *src,
-                    Run run);
+void op_elementwise(Lower *l, const IrStmt *s, IrTileOp op, AscRef dst, const AscRef *src, Run run);
 bool op_math(Lower *l, IrTileOp op, AscRef dst, const AscRef *src, IrExprId scalar, Run run);
 void op_compare(Lower *l, const IrStmt *s, AscRef mask, const AscRef *src, Run run);
 void op_select(Lower *l, const IrStmt *s, AscRef dst, const AscRef *src, Run run);
@@ -194,10 +193,10 @@ void lower_gm_order(Lower *l, IrStmtId stage);
 /* ---- views as operands ---- */
 
 typedef struct View2 {
-    AscRef ref;        /* its first element */
+    AscRef ref;          /* its first element */
     IrExprId rows, cols; /* rows 0: one */
-    IrExprId stride;   /* elements from row to row; 0 for rank 1 */
-    bool mask, full;   /* full: every column of the buffer */
+    IrExprId stride;     /* elements from row to row; 0 for rank 1 */
+    bool mask, full;     /* full: every column of the buffer */
 } View2;
 
 View2 view_of(Lower *l, const IrView *view);

@@ -26,8 +26,12 @@ static AscRef access_ref(Lower *l, const IrAccess *a)
         offset = lx_add(l, offset, a->flat ? at : lx_mul(l, at, axis_stride(l, t, i)));
     }
     DType dtype = t->dtype == DT_BOOL ? DT_U8 : t->dtype;
-    return (AscRef){.used = true, .global = true, .id = a->tensor, .dtype = dtype,
-                    .offset = offset, .item = a->item};
+    return (AscRef){.used = true,
+                    .global = true,
+                    .id = a->tensor,
+                    .dtype = dtype,
+                    .offset = offset,
+                    .item = a->item};
 }
 
 static bool refuse_access(Lower *l, const IrAccess *a, const char *why)
@@ -177,7 +181,8 @@ static void scan(Order *o, const IrBlock *block)
     for (uint32_t i = 0; i < block->len && !o->found; i++) {
         const IrStmt *s = &o->l->ir->stmts.at[block->at[i]];
         if (s->kind == IR_S_STORE && s != o->touch && s->access.tensor == o->touch->access.tensor) {
-            bool in_place = o->touch->kind == IR_S_LOAD && same_place(o->l, &s->access, &o->touch->access);
+            bool in_place = o->touch->kind == IR_S_LOAD &&
+                            same_place(o->l, &s->access, &o->touch->access);
             o->found = !in_place && !apart(o->l, &s->access, &o->touch->access);
         }
         scan(o, &s->body);

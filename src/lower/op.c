@@ -193,7 +193,10 @@ static IrExprId on_lane(Lower *l, IrExprOp op, IrExprId value)
     AscRef lane = scratch_take(l, DT_F32, lanes);
     call_fill(l, lane, value, lanes);
     call_unary(l, api, lane, lane, lanes);
-    IrVarId var = lx_local(l, op == IR_E_EXP ? "expValue" : op == IR_E_LOG ? "logValue" : "rootValue",
+    IrVarId var = lx_local(l,
+                           op == IR_E_EXP   ? "expValue"
+                           : op == IR_E_LOG ? "logValue"
+                                            : "rootValue",
                            DT_F32);
     ls_get(l, var, lane);
     scratch_drop(l, mark);

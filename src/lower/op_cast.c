@@ -109,9 +109,9 @@ static bool iota(Lower *l, AscRef dst, IrExprId start, IrExprId step, Run run)
 {
     if (!(asc_apis[ASC_INDEX].dtypes >> dst.dtype & 1))
         return false;
-    bool unit = l->ir->exprs.at[step].op == IR_E_INT ? lx_is(l, step, 1)
-                                                     : l->ir->exprs.at[step].op == IR_E_FLOAT &&
-                                                           l->ir->exprs.at[step].of.f == 1.0;
+    bool unit = l->ir->exprs.at[step].op == IR_E_INT
+                    ? lx_is(l, step, 1)
+                    : l->ir->exprs.at[step].op == IR_E_FLOAT && l->ir->exprs.at[step].of.f == 1.0;
     AscStmt *s = ls_new(l, ASC_S_CALL);
     s->api = ASC_INDEX;
     s->dst = dst;
@@ -181,11 +181,30 @@ static uint32_t native_types(IrTileOp op)
 {
     uint32_t f = 1u << DT_F32 | 1u << DT_F16, i = 1u << DT_I16 | 1u << DT_I32;
     switch (op) {
-    case IR_T_ADD: case IR_T_SUB: case IR_T_MUL: case IR_T_MIN: case IR_T_MAX:
-    case IR_T_ADDS: case IR_T_SUBS: case IR_T_RSUBS: case IR_T_MULS: case IR_T_MINS:
-    case IR_T_MAXS: case IR_T_NEG: case IR_T_RELU: case IR_T_ABS: return f | i;
-    case IR_T_DIV: case IR_T_DIVS: case IR_T_RDIVS: case IR_T_EXP: case IR_T_LOG:
-    case IR_T_SQRT: case IR_T_RSQRT: case IR_T_RECIP: case IR_T_FMA: case IR_T_AXPY: return f;
+    case IR_T_ADD:
+    case IR_T_SUB:
+    case IR_T_MUL:
+    case IR_T_MIN:
+    case IR_T_MAX:
+    case IR_T_ADDS:
+    case IR_T_SUBS:
+    case IR_T_RSUBS:
+    case IR_T_MULS:
+    case IR_T_MINS:
+    case IR_T_MAXS:
+    case IR_T_NEG:
+    case IR_T_RELU:
+    case IR_T_ABS: return f | i;
+    case IR_T_DIV:
+    case IR_T_DIVS:
+    case IR_T_RDIVS:
+    case IR_T_EXP:
+    case IR_T_LOG:
+    case IR_T_SQRT:
+    case IR_T_RSQRT:
+    case IR_T_RECIP:
+    case IR_T_FMA:
+    case IR_T_AXPY: return f;
     default: return 1u << DT_F32;
     }
 }

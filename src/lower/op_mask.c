@@ -5,19 +5,21 @@
 static int mode_of(IrTileOp op)
 {
     switch (op) {
-    case IR_T_EQ: case IR_T_EQS: return NPU_EQ;
-    case IR_T_NE: case IR_T_NES: return NPU_NE;
-    case IR_T_LT: case IR_T_LTS: return NPU_LT;
-    case IR_T_LE: case IR_T_LES: return NPU_LE;
-    case IR_T_GT: case IR_T_GTS: return NPU_GT;
+    case IR_T_EQ:
+    case IR_T_EQS: return NPU_EQ;
+    case IR_T_NE:
+    case IR_T_NES: return NPU_NE;
+    case IR_T_LT:
+    case IR_T_LTS: return NPU_LT;
+    case IR_T_LE:
+    case IR_T_LES: return NPU_LE;
+    case IR_T_GT:
+    case IR_T_GTS: return NPU_GT;
     default: return NPU_GE;
     }
 }
 
-static IrExprId mask_words(Lower *l, IrExprId count)
-{
-    return lx_ceildiv(l, count, lx_int(l, 16));
-}
+static IrExprId mask_words(Lower *l, IrExprId count) { return lx_ceildiv(l, count, lx_int(l, 16)); }
 
 static bool compares(DType d) { return d == DT_F32 || d == DT_F16; }
 
@@ -56,7 +58,6 @@ static void compare_i32(Lower *l, AscRef mask, AscRef a, AscRef b, IrExprId scal
     AscRef side = less != strict ? b : a;
     compare_in(l, mask, most, side, 0, strict ? NPU_NE : NPU_EQ, run.count);
 }
-
 
 void op_compare(Lower *l, const IrStmt *s, AscRef mask, const AscRef *src, Run run)
 {
@@ -152,9 +153,10 @@ void op_select(Lower *l, const IrStmt *s, AscRef dst, const AscRef *src, Run run
 /* 1 where the bit is set, else 0. */
 void op_mask_to(Lower *l, AscRef dst, AscRef mask, Run run)
 {
-    AscRef t = compares(dst.dtype) ? dst
-               : scratch_take(l, dst.dtype == DT_BF16 || dst.dtype == DT_I32 ? DT_F32 : DT_F16,
-                              run.room);
+    AscRef t = compares(dst.dtype)
+                   ? dst
+                   : scratch_take(l, dst.dtype == DT_BF16 || dst.dtype == DT_I32 ? DT_F32 : DT_F16,
+                                  run.room);
     call_fill(l, t, ir_float(l->ir, 1), run.count);
     call_selects(l, t, mask, t, ir_float(l->ir, 0), run.count);
     if (!compares(dst.dtype))

@@ -83,7 +83,7 @@ static void hyperbolic_tangent(Math *m)
 /* The rational approximation x P(x^2) / Q(x^2) on [-4, 4] that Eigen and XLA use. */
 static void error_function(Math *m, AscRef dst, AscRef a)
 {
-    static const double p[] = {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06,
+    static const double p[] = {-2.72614225801306e-10, 2.77068142495902e-08,  -2.10102402082508e-06,
                                -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03,
                                -1.60960333262415e-02};
     static const double q[] = {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
@@ -184,8 +184,9 @@ static void tangent(Math *m)
 /* For |a| > 1: the sign's pi/2 minus atan(1/a). Coefficients: Abramowitz and Stegun 4.4.49. */
 static void arc_tangent(Math *m, AscRef dst, AscRef a)
 {
-    static const double c[] = {0.0028662257,  -0.0161657367, 0.0429096138, -0.0752896400,
-                               0.1065626393,  -0.1420889944, 0.1999355085, -0.3333314528, 1.0};
+    static const double c[] = {0.0028662257,  -0.0161657367, 0.0429096138,
+                               -0.0752896400, 0.1065626393,  -0.1420889944,
+                               0.1999355085,  -0.3333314528, 1.0};
     AscRef x = temp(m), t = temp(m), x2 = temp(m), big = temp_mask(m), plus = temp_mask(m);
     un(m, ASC_ABS, t, a);
     compare(m, big, t, 1, NPU_GT);

@@ -10,9 +10,17 @@ typedef enum Fold { FOLD_SUM, FOLD_MAX, FOLD_MIN, FOLD_PROD } Fold;
 static Fold fold_of(IrTileOp op)
 {
     switch (op) {
-    case IR_T_RSUM: case IR_T_ROWSUM: case IR_T_COLSUM: return FOLD_SUM;
-    case IR_T_RMAX: case IR_T_ROWMAX: case IR_T_COLMAX: case IR_T_ARGMAX: return FOLD_MAX;
-    case IR_T_RMIN: case IR_T_ROWMIN: case IR_T_COLMIN: case IR_T_ARGMIN: return FOLD_MIN;
+    case IR_T_RSUM:
+    case IR_T_ROWSUM:
+    case IR_T_COLSUM: return FOLD_SUM;
+    case IR_T_RMAX:
+    case IR_T_ROWMAX:
+    case IR_T_COLMAX:
+    case IR_T_ARGMAX: return FOLD_MAX;
+    case IR_T_RMIN:
+    case IR_T_ROWMIN:
+    case IR_T_COLMIN:
+    case IR_T_ARGMIN: return FOLD_MIN;
     default: return FOLD_PROD;
     }
 }
@@ -168,8 +176,9 @@ static void reduce_index(Lower *l, const IrStmt *s)
     if (type == DT_I32)
         type = DT_COUNT;
     if (type == DT_COUNT || !as_run(l, &v)) {
-        op_unsupported(l, s, type == DT_COUNT ? "no reduction of this type"
-                                              : "rows of the view are not contiguous");
+        op_unsupported(l, s,
+                       type == DT_COUNT ? "no reduction of this type"
+                                        : "rows of the view are not contiguous");
         return;
     }
     Run run = whole_run(l, s, &v);
@@ -255,7 +264,8 @@ static void fold_chunk(Rows *r, AscRef acc, AscRef src, IrExprId mask, bool firs
     s->scalar = first ? unit : 0;
     s->mask = mask;
     s->repeat = r->rows;
-    s->strides = (AscStrides){one, one, first ? 0 : one, eight, first ? far : eight, first ? 0 : far};
+    s->strides = (AscStrides){
+        one, one, first ? 0 : one, eight, first ? far : eight, first ? 0 : far};
 }
 
 /* Columns are folded repeat by repeat into one repeat per row, then each row at once. */
@@ -356,8 +366,15 @@ void op_row_reduce(Lower *l, const IrStmt *s)
         return;
     }
     const IrBuffer *b = &l->source->buffers.at[s->src[0].buffer];
-    Rows r = {.l = l, .fold = fold, .dst = d.ref, .src = v.ref, .rows = v.rows, .cols = v.cols,
-              .stride = v.stride, .room = b->shape[0], .lanes = lanes_of(type)};
+    Rows r = {.l = l,
+              .fold = fold,
+              .dst = d.ref,
+              .src = v.ref,
+              .rows = v.rows,
+              .cols = v.cols,
+              .stride = v.stride,
+              .room = b->shape[0],
+              .lanes = lanes_of(type)};
     if (type != v.ref.dtype)
         r.src = convert_rows(l, s, &v, type, &r.stride);
     if (type != d.ref.dtype)

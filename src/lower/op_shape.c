@@ -33,9 +33,15 @@ static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_
 {
     IrExprId one = lx_int(l, 1), eight = lx_int(l, 8), zero = lx_int(l, 0);
     IrExprId full = ir_expr2(l->ir, IR_E_FLOORDIV, cols, lx_int(l, lanes));
-    AscStmt call = {.kind = ASC_S_CALL, .at = l->span, .api = ASC_MULS, .dst = to, .a = from,
-                    .scalar = lower_scalar_const(l, 1, to.dtype), .mask = lx_int(l, lanes),
-                    .repeat = full, .strides = {one, zero, 0, eight, zero, 0}};
+    AscStmt call = {.kind = ASC_S_CALL,
+                    .at = l->span,
+                    .api = ASC_MULS,
+                    .dst = to,
+                    .a = from,
+                    .scalar = lower_scalar_const(l, 1, to.dtype),
+                    .mask = lx_int(l, lanes),
+                    .repeat = full,
+                    .strides = {one, zero, 0, eight, zero, 0}};
     if (lx_most(l, full) > 0)
         *ls_new(l, ASC_S_CALL) = call;
     if (lx_divides(l, cols, lanes))
@@ -58,8 +64,12 @@ static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room)
     int64_t block = 32 / (int64_t)dtype_bytes(d->ref.dtype);
     AscRef wide = scratch_take(l, d->ref.dtype, lx_mul(l, lx_align(l, room, 8), lx_int(l, block)));
     IrExprId groups = lx_ceildiv(l, d->rows, lx_int(l, 8));
-    *ls_new(l, ASC_S_CALL) = (AscStmt){.kind = ASC_S_CALL, .at = l->span, .api = ASC_BROADCAST,
-                                       .dst = wide, .a = value, .repeat = groups};
+    *ls_new(l, ASC_S_CALL) = (AscStmt){.kind = ASC_S_CALL,
+                                       .at = l->span,
+                                       .api = ASC_BROADCAST,
+                                       .dst = wide,
+                                       .a = value,
+                                       .repeat = groups};
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d->rows, &owner, &body);
@@ -229,8 +239,12 @@ static void scan_far(Scan *c)
 static void scan_run(Lower *l, const IrStmt *s, AscRef dst, AscRef src, AscRef offsets, Run run)
 {
     bool sum = s->op == IR_T_CUMSUM;
-    Scan c = {.l = l, .api = sum ? ASC_ADD : ASC_MUL, .neutral = sum ? 0 : 1, .cur = dst,
-              .offsets = offsets, .run = run};
+    Scan c = {.l = l,
+              .api = sum ? ASC_ADD : ASC_MUL,
+              .neutral = sum ? 0 : 1,
+              .cur = dst,
+              .offsets = offsets,
+              .run = run};
     c.shifted = scratch_take(l, dst.dtype, run.room);
     if (src.id != dst.id)
         op_copy(l, dst, src, run);

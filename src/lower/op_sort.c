@@ -41,7 +41,8 @@ static void sort_run(Lower *l, const IrStmt *s, const View2 *a)
 {
     enum { GROUP = 32 };
     View2 v = view_of(l, &s->dst), i = view_of(l, &s->dst2);
-    IrExprId room = lx_align(l, view_room(l, &s->src[0]), GROUP), whole = lx_align(l, a->cols, GROUP);
+    IrExprId room = lx_align(l, view_room(l, &s->src[0]), GROUP),
+             whole = lx_align(l, a->cols, GROUP);
     IrExprId twice = lx_mul(l, room, lx_int(l, 2));
     Run run = {a->cols, room};
     AscRef value = scratch_take(l, DT_F32, room), place = scratch_take(l, DT_I32, room);
@@ -56,11 +57,22 @@ static void sort_run(Lower *l, const IrStmt *s, const View2 *a)
     IrExprId groups = lx_ceildiv(l, a->cols, lx_int(l, GROUP));
     AscRef seats = ref_as(l, place, DT_U32);
     c = ls_new(l, ASC_S_CALL);
-    *c = (AscStmt){.kind = ASC_S_CALL, .at = l->span, .api = ASC_SORT, .dst = sorted, .a = value,
-                   .b = seats, .c = work, .repeat = groups};
+    *c = (AscStmt){.kind = ASC_S_CALL,
+                   .at = l->span,
+                   .api = ASC_SORT,
+                   .dst = sorted,
+                   .a = value,
+                   .b = seats,
+                   .c = work,
+                   .repeat = groups};
     c = ls_new(l, ASC_S_CALL);
-    *c = (AscStmt){.kind = ASC_S_CALL, .at = l->span, .api = ASC_EXTRACT, .dst = value, .a = sorted,
-                   .b = seats, .repeat = groups};
+    *c = (AscStmt){.kind = ASC_S_CALL,
+                   .at = l->span,
+                   .api = ASC_EXTRACT,
+                   .dst = value,
+                   .a = sorted,
+                   .b = seats,
+                   .repeat = groups};
     op_cast(l, v.ref, value, NPU_ROUND_RINT, (Run){v.cols, room});
     op_copy(l, i.ref, place, (Run){i.cols, room});
 }
@@ -73,7 +85,8 @@ void op_sort(Lower *l, const IrStmt *s)
     }
     View2 a = view_of(l, &s->src[0]);
     DType d = a.ref.dtype;
-    bool exact = d == DT_F32 || d == DT_F16 || d == DT_BF16 || d == DT_I16 || d == DT_I8 || d == DT_U8;
+    bool exact = d == DT_F32 || d == DT_F16 || d == DT_BF16 || d == DT_I16 || d == DT_I8 ||
+                 d == DT_U8;
     if (a.rows || !exact)
         op_unsupported(l, s, "Sort takes one row of floats or of integers up to 16 bits");
     else

@@ -106,8 +106,7 @@ static void open_simple(Lower *l, const IrStmt *s, OpenLoop *loop)
     IrExprId start = lx_var(l, a->range.start);
     ls_set(l, a->range.size, ir_expr2(l->ir, IR_E_MIN, a->tile, lx_sub(l, a->hi, start)));
     if (a->range.index)
-        ls_set(l, a->range.index,
-               ir_expr2(l->ir, IR_E_FLOORDIV, lx_sub(l, start, a->lo), a->tile));
+        ls_set(l, a->range.index, ir_expr2(l->ir, IR_E_FLOORDIV, lx_sub(l, start, a->lo), a->tile));
 }
 
 static void open_items(Lower *l, const IrStmt *s, OpenLoop *loop)
@@ -118,7 +117,8 @@ static void open_items(Lower *l, const IrStmt *s, OpenLoop *loop)
         count[i] = axis_count(l, &s->axes[i]);
         total = lx_mul(l, count[i], total);
     }
-    bool plain = s->axis_count == 1 && !s->axes[0].tile && !s->axes[0].step && lx_is(l, s->axes[0].lo, 0);
+    bool plain = s->axis_count == 1 && !s->axes[0].tile && !s->axes[0].step &&
+                 lx_is(l, s->axes[0].lo, 0);
     IrVarId item = plain ? s->axes[0].range.start
                          : lx_local(l, str_format(l->arena, "%sItem", name), DT_I64);
     if (s->loop == IR_LOOP_CYCLIC) {
@@ -192,7 +192,8 @@ static void open_list(Lower *l, const IrStmt *s, OpenLoop *loop)
     ls_set(l, loop->pieces, lx_ceildiv(l, lx_var(l, size), tile));
     IrExprId base = lx_var(l, loop->base);
     IrExprId first = ir_expr2(l->ir, IR_E_MAX, lx_sub(l, lx_var(l, begin), base), lx_int(l, 0));
-    IrExprId last = ir_expr2(l->ir, IR_E_MIN, lx_sub(l, lx_var(l, end), base), lx_var(l, loop->pieces));
+    IrExprId last = ir_expr2(l->ir, IR_E_MIN, lx_sub(l, lx_var(l, end), base),
+                             lx_var(l, loop->pieces));
     loop->owner = ls_for(l, piece, first, last, lx_int(l, 1));
     ls_open(l, &loop->body);
     ls_set(l, t->start, lx_mul(l, lx_var(l, piece), tile));
