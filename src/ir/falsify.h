@@ -10,8 +10,8 @@
 
 #include "ir/prove.h"
 
-/* After ir_prove, on a verified program. Tries only when something is watched. Turns what it
- * found from watched to refused in `report`. True when it found nothing. */
+/* After ir_prove, on a verified program. Tries only when something is watched, or
+ * when cores may meet in a workspace or a tensor updated in place. Turns what it found from watched to refused in `report`. True when it found nothing. */
 bool ir_falsify(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report, Diag *diag);
 
 #endif

@@ -2,6 +2,7 @@
  * programs that are right stay as they are. */
 #include "tests/ir/help.h"
 
+#include "craft/craft.h"
 #include "ir/falsify.h"
 
 static const NpuChip *chip(void) { return npu_chip_find(STR("910B2")); }
@@ -63,5 +64,41 @@ T_TEST(a_proved_program_is_not_tried)
     Tried t = try_file(&arena, "tests/ir/programs/softmax.ir");
     CHECK(t.clean);
     CHECK_EQ_INT(t.report.count[IR_REFUSED], 0);
+    arena_drop(&arena);
+}
+
+/* ---- the examples are right: no shape breaks them ---- */
+
+static void try_example(const char *path)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, path, (Str){0});
+    Str text;
+    REQUIRE(file_read(&arena, path, 0, &text, &diag));
+    diag.source = text;
+    CraftFile *file = craft_read(&arena, path, text, &diag);
+    IrReport report;
+    IrProgram *p = file ? craft_program(&arena, file, 0, &diag) : NULL;
+    if (p && ir_verify(p, &diag)) {
+        ir_prove(&arena, p, chip(), &report, &diag);
+        report.count[IR_WATCHED]++; /* try even what is all proved */
+        ir_falsify(&arena, p, chip(), &report, &diag);
+    }
+    Buf out = {0};
+    diag_print(&diag, &out);
+    CHECK_MSG(diag_ok(&diag), "%s", out.at ? out.at : "");
+    buf_free(&out);
+    arena_drop(&arena);
+}
+
+T_TEST(no_example_has_a_counterexample)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "examples", (Str){0});
+    NameList names = {0};
+    REQUIRE(file_list(&arena, "examples", &names, &diag));
+    for (uint32_t i = 0; i < names.len; i++)
+        if (str_ends(str_from(names.at[i]), ".craft"))
+            try_example(path_join(&arena, "examples", names.at[i]));
     arena_drop(&arena);
 }
