@@ -84,7 +84,7 @@ static void print_text(const Check *check)
     if (check->variants)
         buf_printf(&out, "proved %u, watched %u, refused %u\n", check->count[IR_PROVED],
                    check->count[IR_WATCHED], check->count[IR_REFUSED]);
-    if (!check->dump || check->diag.items.len)
+    if (!check->dump || !diag_ok(&check->diag)) /* a dump is only the IR */
         fwrite(out.at, 1, out.len, stdout);
     buf_free(&out);
 }

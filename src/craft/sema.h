@@ -4,9 +4,11 @@
  *     sema_name.c    symbols, frames, did-you-mean
  *     sema_host.c    the host function and its launches
  *     sema_kernel.c  kernel parameters and statements     sema_loop.c  loops, share
+ *     sema_assign.c  assignments
  *     sema_buffer.c  buffers and views                    sema_gm.c    tensors and regions
  *     sema_move.c    load, store, and the other statements that are calls
- *     sema_expr.c    any expression to a Value            sema_call.c  calls (fn.def)
+ *     sema_expr.c    any expression to a Value            sema_call.c  calls
+ *     sema_fn.c      the functions of fn.def
  *     sema_scalar.c  arithmetic on scalars                sema_tile.c  typed tile expressions
  *     sema_emit.c    tile expressions to IR operations with scratch buffers
  *     sema_inline.c  helper functions                     sema_size.c  which sizes are equal
@@ -97,7 +99,7 @@ typedef struct Symbol {
     AstDef *def;
     DefRole role;
     bool cube, vector, running;
-    bool bad_params; /* a kernel's parameters have errors: launches are not checked */
+    bool bad_params;     /* a kernel's parameters have errors: launches are not checked */
     uint32_t kernel;     /* its IrKernel + 1, once launched */
     struct Frame *frame; /* of a kernel: its parameters */
 } Symbol;
@@ -191,6 +193,30 @@ bool sema_want_args(Sema *s, const AstExpr *call, uint32_t least, uint32_t most,
                     const char *keyword);
 const AstExpr *sema_keyword(const AstExpr *call, const char *name);
 
+/* A call of a function of fn.def, its arguments evaluated. */
+typedef struct SemaCall {
+    const struct FnRow *fn;
+    const AstExpr *e;
+    Value args[8];
+    uint32_t count;
+} SemaCall;
+
+Value sema_fn_unary(Sema *s, const SemaCall *c);
+Value sema_fn_fold(Sema *s, const SemaCall *c);
+Value sema_fn_pair(Sema *s, const SemaCall *c);
+Value sema_fn_integer(Sema *s, const SemaCall *c);
+Value sema_fn_fma(Sema *s, const SemaCall *c);
+Value sema_fn_axpy(Sema *s, const SemaCall *c);
+Value sema_fn_where(Sema *s, const SemaCall *c);
+Value sema_fn_cast(Sema *s, const SemaCall *c);
+Value sema_fn_iota(Sema *s, const SemaCall *c);
+Value sema_fn_spread(Sema *s, const SemaCall *c);
+Value sema_fn_gather(Sema *s, const SemaCall *c);
+Value sema_fn_transpose(Sema *s, const SemaCall *c);
+Value sema_fn_same_shape(Sema *s, const SemaCall *c, uint32_t rank);
+Value sema_fn_per_axis(Sema *s, const SemaCall *c, uint32_t kept);
+Value sema_fn_reduce(Sema *s, const SemaCall *c);
+
 Value sema_scalar_unary(Sema *s, Tok op, Value a, Span at);
 Value sema_scalar_binary(Sema *s, Tok op, Value a, Value b, Span at);
 Value sema_scalar_fold(Sema *s, IrExprOp op, Value a, Value b, Span at);
@@ -240,6 +266,7 @@ bool sema_index_item(Sema *s, const AstExpr *e, IrExprId extent, IndexItem *item
 /* What a[...] selects: a view, or with *element set one element of it. False: reported. */
 bool sema_select(Sema *s, const AstExpr *e, const TileNode *base, IrView *view, IrExprId *element);
 IrView sema_freeze(Sema *s, IrView view);
+IrExprId sema_keep(Sema *s, IrExprId e, Span at); /* its value now, in a scalar of its own */
 Value sema_index_tensor(Sema *s, const AstExpr *e, Value base, bool reading);
 bool sema_may_read(Sema *s, const IrAccess *a, Span at);
 bool sema_may_write(Sema *s, const IrAccess *a, Span at);
@@ -256,6 +283,7 @@ void sema_kernel_declare(Sema *s, uint32_t symbol);
 void sema_kernel_body(Sema *s, uint32_t symbol);
 void sema_block(Sema *s, const StmtList *body, IrBlock *out);
 void sema_stmts(Sema *s, const StmtList *body); /* into the current block */
+void sema_assign(Sema *s, const AstStmt *stmt);
 void sema_assign_scalar(Sema *s, Str name, Span name_at, IrExprId value, Span at);
 bool sema_host_assign(Sema *s, Str name, const AstExpr *call); /* choose, workspace */
 bool sema_host_stmt(Sema *s, const AstStmt *stmt);             /* launch, assert */

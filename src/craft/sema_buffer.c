@@ -292,15 +292,18 @@ bool sema_select(Sema *s, const AstExpr *e, const TileNode *base, IrView *view, 
     return base->rank == 1 ? select_1d(s, e, view, element) : select_2d(s, e, view, element);
 }
 
-static IrExprId frozen(Sema *s, IrExprId e, Span at)
+IrExprId sema_keep(Sema *s, IrExprId e, Span at)
 {
-    if (!e || sema_fixed(s, e))
-        return e;
     IrVarId var = sema_temp(s, "kept", DT_I64, at);
     IrStmt *stmt = sema_emit(s, IR_S_ASSIGN, at);
     stmt->var = var;
     stmt->value = e;
     return ir_var(s->ir, var);
+}
+
+static IrExprId frozen(Sema *s, IrExprId e, Span at)
+{
+    return !e || sema_fixed(s, e) ? e : sema_keep(s, e, at);
 }
 
 /* A named view keeps the bounds it was made with, whatever happens to the scalars in them. */

@@ -262,6 +262,32 @@ static void declare_bad(Sema *s, const ExprList *names)
                            sema_bad(names->at[i]->at));
 }
 
+static bool mentions_written(Sema *s, IrExprId id, const Map *writes)
+{
+    IrExpr e = s->ir->exprs.at[id];
+    uint32_t n;
+    if (e.op == IR_E_VAR)
+        return map_get(writes, str_from(s->ir->vars.at[e.of.var].name), &n);
+    for (int i = 0; i < ir_expr_rows[e.op].arity; i++)
+        if (mentions_written(s, e.arg[i], writes))
+            return true;
+    return false;
+}
+
+/* Bounds are taken when the loop begins, whatever its body does to the scalars in them. */
+static void keep_bounds(Sema *s, const AstStmt *stmt, Loop *loop)
+{
+    Map writes = {0};
+    sema_count_writes(s, &writes, &stmt->body);
+    for (uint32_t i = 0; i < loop->count; i++) {
+        IrExprId *parts[] = {&loop->axes[i].lo, &loop->axes[i].hi, &loop->axes[i].step,
+                             &loop->axes[i].tile};
+        for (int k = 0; k < 4; k++)
+            if (*parts[k] && mentions_written(s, *parts[k], &writes))
+                *parts[k] = sema_keep(s, *parts[k], stmt->at);
+    }
+}
+
 static void loop_body(Sema *s, const AstStmt *stmt, Loop *loop, bool ok)
 {
     IrBlock body = {0};
@@ -274,6 +300,7 @@ static void loop_body(Sema *s, const AstStmt *stmt, Loop *loop, bool ok)
     sema_unmark(s, mark);
     if (!ok)
         return;
+    keep_bounds(s, stmt, loop);
     IrStmt *out = sema_emit(s, IR_S_FOR, stmt->at);
     out->loop = loop->kind;
     out->axis_count = loop->count;
