@@ -1,0 +1,149 @@
+/* AscendC text: the same bytes every time, complete sets of files, no directory overwritten. */
+#include "emit/emit.h"
+#include "tests/t.h"
+
+#include "base/file.h"
+#include "craft/craft.h"
+#include <string.h>
+
+static const char add_text[] = "craft = 1\n"
+                               "T = dtype(f32, f16)\n"
+                               "n = dim(1, 1048576)\n"
+                               "@host\n"
+                               "def add(x: gm[T, n], y: gm[T, n], z: out[T, n], bias: f32 = 0.5):\n"
+                               "    k[chip.cores](x, y, z, bias)\n"
+                               "@kernel\n"
+                               "def k(x: gm[T, n], y: gm[T, n], z: out[T, n], bias: f32):\n"
+                               "    a = ub(T, 1024, depth=2)\n"
+                               "    b = ub(T, 1024, depth=2)\n"
+                               "    for t in mine(tiles(n, 1024)):\n"
+                               "        with copyin():\n"
+                               "            load(a[:t.size], x[t])\n"
+                               "            load(b[:t.size], y[t])\n"
+                               "        with compute():\n"
+                               "            a[:t.size] = a[:t.size] + b[:t.size]\n"
+                               "        with copyout():\n"
+                               "            store(z[t], a[:t.size])\n";
+
+static EmitInput input(Arena *arena, Diag *diag)
+{
+    EmitInput in = {.file = "dir/add.craft", .source = STR(add_text)};
+    CraftFile *file = craft_read(arena, "add.craft", in.source, diag);
+    for (uint32_t v = 0; file && diag_ok(diag) && v < craft_variant_count(file); v++) {
+        IrProgram *ir = craft_program(arena, file, v, diag);
+        AscProgram *p = ir ? lower_program(arena, ir, npu_chip_find(STR("910B2")), LOWER_ALIGN,
+                                           diag)
+                           : NULL;
+        if (p)
+            vec_push(arena, &in.variants, p);
+    }
+    return in;
+}
+
+static EmitFiles emitted(Arena *arena, const char *target)
+{
+    Diag diag = diag_make(arena, "add.craft", STR(add_text));
+    EmitInput in = input(arena, &diag);
+    EmitFiles files = {0};
+    REQUIRE(in.variants.len == 2);
+    CHECK(emit_target(str_from(target))->emit(arena, &in, &files, &diag));
+    return files;
+}
+
+static Str text_of(const EmitFiles *files, const char *path)
+{
+    for (uint32_t i = 0; i < files->len; i++)
+        if (strcmp(files->at[i].path, path) == 0)
+            return files->at[i].text;
+    return (Str){0};
+}
+
+T_TEST(every_target_gives_the_same_bytes_twice)
+{
+    for (const Target *t = emit_targets; t->name; t++) {
+        Arena a = {0}, b = {0};
+        EmitFiles x = emitted(&a, t->name), y = emitted(&b, t->name);
+        CHECK_EQ_INT(x.len, y.len);
+        for (uint32_t i = 0; i < x.len && i < y.len; i++) {
+            CHECK_EQ_STR(x.at[i].path, y.at[i].path);
+            CHECK(str_equal(x.at[i].text, y.at[i].text));
+        }
+        arena_drop(&a);
+        arena_drop(&b);
+    }
+}
+
+T_TEST(a_project_has_host_kernel_and_binding)
+{
+    Arena arena = {0};
+    EmitFiles files = emitted(&arena, "project");
+    static const char *const paths[] = {"add.json",
+                                        "CMakeLists.txt",
+                                        "op_host/add.cpp",
+                                        "op_host/add_tiling.h",
+                                        "op_host/add_plan.h",
+                                        "op_kernel/add.cpp",
+                                        "op_kernel/add.map.json",
+                                        "torch/add_binding.cpp",
+                                        "test_op.py",
+                                        "board.sh"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        CHECK_MSG(text_of(&files, paths[i]).len > 0, "%s", paths[i]);
+    Str kernel = text_of(&files, "op_kernel/add.cpp");
+    CHECK(str_find(kernel, STR("#if ORIG_DTYPE_X == DT_FLOAT &&")) >= 0);
+    CHECK(str_find(kernel, STR("#elif ORIG_DTYPE_X == DT_FLOAT16 &&")) >= 0);
+    CHECK(str_find(kernel, STR("bias")) < 0); /* nothing uses it: no member, no field */
+    CHECK(str_find(text_of(&files, "op_host/add.cpp"), STR("Attr(\"bias\")")) >= 0);
+    arena_drop(&arena);
+}
+
+T_TEST(an_answer_has_its_six_strings)
+{
+    Arena arena = {0};
+    EmitFiles files = emitted(&arena, "mkb");
+    Str text = text_of(&files, "add.py");
+    static const char *const names[] = {"project_json_src='''",  "host_tiling_src='''",
+                                        "host_operator_src='''", "kernel_src='''",
+                                        "python_bind_src='''",   "model_src='''",
+                                        "void add_custom(",      "OP_ADD(AddCustom)"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK_MSG(str_find(text, str_from(names[i])) >= 0, "%s", names[i]);
+    arena_drop(&arena);
+}
+
+T_TEST(a_directory_of_others_is_left_alone)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir = NULL;
+    REQUIRE(file_temp_dir(&arena, "emit", &dir, &diag));
+    EmitFiles files = emitted(&arena, "mkb");
+    const char *ours = path_join(&arena, dir, "ours"), *theirs = path_join(&arena, dir, "theirs");
+    CHECK(emit_write(&arena, ours, &files, &diag));
+    CHECK(emit_write(&arena, ours, &files, &diag));
+    CHECK(file_exists(path_join(&arena, ours, "add.py")));
+    CHECK(file_make_dirs(theirs, &diag) &&
+          file_write(path_join(&arena, theirs, "notes"), STR("mine"), &diag));
+    CHECK(!emit_write(&arena, theirs, &files, &diag));
+    CHECK(!file_exists(path_join(&arena, theirs, "add.py")));
+    CHECK(file_remove_tree(dir, &diag));
+    arena_drop(&arena);
+}
+
+T_TEST(files_of_an_earlier_run_go)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir = NULL;
+    REQUIRE(file_temp_dir(&arena, "emit", &dir, &diag));
+    const char *to = path_join(&arena, dir, "out");
+    EmitFiles one = {0}, two = {0};
+    vec_push(&arena, &one, ((EmitFile){"a", STR("1"), false}));
+    vec_push(&arena, &two, ((EmitFile){"b", STR("2"), true}));
+    CHECK(emit_write(&arena, to, &one, &diag));
+    CHECK(emit_write(&arena, to, &two, &diag));
+    CHECK(!file_exists(path_join(&arena, to, "a")));
+    CHECK(file_exists(path_join(&arena, to, "b")));
+    CHECK(file_remove_tree(dir, &diag));
+    arena_drop(&arena);
+}

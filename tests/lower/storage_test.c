@@ -1,0 +1,164 @@
+/* Which storage buffers get, and where their slots are taken and given back. */
+#include "tests/lower/help.h"
+#include "tests/t.h"
+
+#define HEAD                                   \
+    "craft = 1\n"                              \
+    "n = dim(1, 1048576)\n"                    \
+    "@host\n"                                  \
+    "def op(x: gm[f32, n], y: out[f32, n]):\n" \
+    "    k[chip.cores](x, y)\n"                \
+    "@kernel\n"                                \
+    "def k(x: gm[f32, n], y: out[f32, n]):\n"
+
+static AscProgram *lowered(Arena *arena, const char *text)
+{
+    const char *said = "";
+    AscProgram *p = help_lower(arena, text, LOWER_ALIGN, &said);
+    CHECK_MSG(p, "%s", said);
+    REQUIRE(p);
+    return p;
+}
+
+T_TEST(loads_stores_and_scratch_have_their_own_storage)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    a = ub(f32, 64, depth=2)\n"
+                                         "    b = ub(f32, 64, depth=2)\n"
+                                         "    s = ub(f32, 64)\n"
+                                         "    for t in mine(tiles(n, 64)):\n"
+                                         "        with copyin():\n"
+                                         "            load(a[:t.size], x[t])\n"
+                                         "        with compute():\n"
+                                         "            s[:t.size] = exp(a[:t.size])\n"
+                                         "            b[:t.size] = s[:t.size] + 1.0\n"
+                                         "        with copyout():\n"
+                                         "            store(y[t], b[:t.size])\n");
+    CHECK_EQ_INT(help_buffer(p, "a")->storage, ASC_QUE_IN);
+    CHECK_EQ_INT(help_buffer(p, "b")->storage, ASC_QUE_OUT);
+    CHECK_EQ_INT(help_buffer(p, "s")->storage, ASC_TBUF);
+    CHECK_EQ_INT(help_count(p, 0, ASC_S_ALLOC), 0);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_ALLOC), 2);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_FREE), 2);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_FLAG), 0);
+    arena_drop(&arena);
+}
+
+T_TEST(a_value_used_in_a_loop_keeps_its_slot_outside)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    g = ub(f32, 64)\n"
+                                         "    b = ub(f32, 64, depth=2)\n"
+                                         "    with copyin():\n"
+                                         "        load(g[:1], x[0:1])\n"
+                                         "    for i in mine(n):\n"
+                                         "        with compute():\n"
+                                         "            b[:1] = g[:1] * 2.0\n"
+                                         "        with copyout():\n"
+                                         "            store(y[i:i + 1], b[:1])\n");
+    CHECK_EQ_INT(help_count(p, 0, ASC_S_DEQUE), 1);
+    CHECK_EQ_INT(help_count(p, 0, ASC_S_FREE), 1);
+    arena_drop(&arena);
+}
+
+T_TEST(a_ring_of_rows_is_ordered_by_flags)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    ring = ub(f32, 4, 8)\n"
+                                         "    b = ub(f32, 8)\n"
+                                         "    with compute():\n"
+                                         "        ring[:4, :8] = 0.0\n"
+                                         "    for i in range(n):\n"
+                                         "        with copyin():\n"
+                                         "            load(ring[i % 4, :1], x[i:i + 1])\n"
+                                         "        with compute():\n"
+                                         "            b[:8] = col_sum(ring[:4, :8])\n"
+                                         "        with copyout():\n"
+                                         "            store(y[i:i + 1], b[:1])\n");
+    CHECK_EQ_INT(help_buffer(p, "ring")->storage, ASC_TBUF);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_FLAG), 2);
+    CHECK_EQ_INT(help_buffer(p, "b")->storage, ASC_QUE_OUT);
+    arena_drop(&arena);
+}
+
+T_TEST(updated_in_place_is_a_bound_queue)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    a = ub(f32, 64, depth=2)\n"
+                                         "    for t in mine(tiles(n, 64)):\n"
+                                         "        with copyin():\n"
+                                         "            load(a[:t.size], x[t])\n"
+                                         "        with compute():\n"
+                                         "            a[:t.size] = a[:t.size] + 1.0\n"
+                                         "        with copyout():\n"
+                                         "            store(y[t], a[:t.size])\n");
+    CHECK_EQ_INT(help_buffer(p, "a")->storage, ASC_QUE_BIND);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_ENQUE), 2);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_DEQUE), 2);
+    arena_drop(&arena);
+}
+
+T_TEST(scratch_with_disjoint_lives_is_shared)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    a = ub(f32, 64)\n"
+                                         "    b = ub(f32, 64)\n"
+                                         "    c = ub(f32, 64)\n"
+                                         "    d = ub(f32, 64)\n"
+                                         "    for t in mine(tiles(n, 64)):\n"
+                                         "        with copyin():\n"
+                                         "            load(a[:t.size], x[t])\n"
+                                         "        with compute():\n"
+                                         "            b[:t.size] = exp(a[:t.size])\n"
+                                         "            d[:t.size] = b[:t.size] + 1.0\n"
+                                         "            c[:t.size] = exp(d[:t.size])\n"
+                                         "            d[:t.size] = c[:t.size] + 1.0\n"
+                                         "        with copyout():\n"
+                                         "            store(y[t], d[:t.size])\n");
+    CHECK(help_buffer(p, "b") == help_buffer(p, "c"));
+    CHECK(help_buffer(p, "a") != help_buffer(p, "d"));
+    arena_drop(&arena);
+}
+
+T_TEST(proven_blocks_are_copied_plainly)
+{
+    Arena arena = {0};
+    const char *text = "craft = 1\n"
+                       "n = dim(64, 1048576, 64)\n"
+                       "@host\n"
+                       "def op(x: gm[f32, n], y: out[f32, n]):\n"
+                       "    k[chip.cores](x, y)\n"
+                       "@kernel\n"
+                       "def k(x: gm[f32, n], y: out[f32, n]):\n"
+                       "    a = ub(f32, 64)\n"
+                       "    for t in mine(tiles(n, 64)):\n"
+                       "        with copyin():\n"
+                       "            load(a[:t.size], x[t])\n"
+                       "        with copyout():\n"
+                       "            store(y[t], a[:t.size])\n";
+    AscProgram *p = lowered(&arena, text);
+    uint32_t copies = 0;
+    for (uint32_t i = 1; i < p->stmts.len; i++) {
+        if (p->stmts.at[i].kind != ASC_S_COPY)
+            continue;
+        copies++;
+        CHECK_EQ_INT(p->stmts.at[i].copy.form, ASC_COPY_PLAIN);
+    }
+    CHECK_EQ_INT(copies, 2);
+    arena_drop(&arena);
+}
+
+T_TEST(unproven_lengths_are_padded)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    a = ub(f32, 64)\n"
+                                         "    for t in mine(tiles(n, 64)):\n"
+                                         "        with copyin():\n"
+                                         "            load(a[:t.size], x[t])\n"
+                                         "        with copyout():\n"
+                                         "            store(y[t], a[:t.size])\n");
+    for (uint32_t i = 1; i < p->stmts.len; i++)
+        if (p->stmts.at[i].kind == ASC_S_COPY)
+            CHECK_EQ_INT(p->stmts.at[i].copy.form, ASC_COPY_PAD);
+    arena_drop(&arena);
+}
