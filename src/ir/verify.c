@@ -13,7 +13,8 @@ bool verify_fail(Verifier *v, Span at, const char *format, ...)
     va_start(args, format);
     const char *text = str_vformat(&v->scratch, format, args);
     va_end(args);
-    diag_error(v->diag, "V001", at, "%s%s%s", v->k ? v->k->name : "host", ": ", text);
+    const char *where = v->k ? v->k->name : v->in_host ? "host" : "program";
+    diag_error(v->diag, "V001", at, "%s: %s", where, text);
     v->bad = true;
     return false;
 }
@@ -101,8 +102,8 @@ static bool check_pool(Verifier *v)
             return false;
         DType want = type_of(v->p, e);
         if (want != e->type || want == DT_COUNT)
-            return verify_fail(v, e->at, "the operands of '%s' do not fit: expression %u",
-                               ir_expr_rows[e->op].text, id);
+            return verify_fail(v, e->at, "the operands of '%s' do not fit",
+                               ir_expr_rows[e->op].text);
     }
     return true;
 }
@@ -388,6 +389,7 @@ static void check_host(Verifier *v)
 {
     Map names = {0};
     v->kernel = UINT32_MAX;
+    v->in_host = true;
     for (uint32_t i = 0; i < v->p->tensors.len && !v->bad; i++) {
         const IrTensor *t = &v->p->tensors.at[i];
         if ((t->role == IR_ROLE_WORKSPACE) != (i >= v->p->operand_count))

@@ -10,6 +10,7 @@ typedef struct Verifier {
     const IrProgram *p;
     Diag *diag;
     Arena scratch;
+    bool in_host;
     uint32_t kernel; /* UINT32_MAX: in the host */
     const IrKernel *k;
     bool *defined;   /* per variable: has a value at this place */
