@@ -216,7 +216,8 @@ FunctionScope *scope_kernel(Arena *arena, const AscProgram *p, const AscKernel *
         scopes[f].vars = arena_array(arena, Declared, p->ir->vars.len);
     for (uint32_t f = 1; f < k->functions.len; f++)
         scope_stage(&u, f);
-    scope_process(&u);
+    if (k->functions.len)
+        scope_process(&u);
     for (uint32_t f = 0; f < k->functions.len; f++)
         scope_tensors(&u, f);
     return scopes;
