@@ -16,7 +16,8 @@
 #include "sim/sim_int.h"
 #include "sim/spans.h"
 
-enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, PAGE = 1 << 16, PENDING = 16 };
+/* MOST_RUNS: no instruction of a sound kernel is cut into more pieces. */
+enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, PAGE = 1 << 16, PENDING = 16, MOST_RUNS = 1 << 15 };
 
 typedef struct Clock {
     uint32_t done[PIPES];
@@ -285,8 +286,10 @@ static void look_access(Look *b, const SimAccess *a)
         return;
     if (a->space == NPU_GM && !gm_matters(b->h->sim, a->at))
         return;
-    for (uint32_t o = 0; o < a->outer && o < 65536; o++)
-        for (uint32_t i = 0; i < a->inner && i < 65536; i++) {
+    if ((uint64_t)a->outer * a->inner > MOST_RUNS)
+        return;
+    for (uint32_t o = 0; o < a->outer; o++)
+        for (uint32_t i = 0; i < a->inner; i++) {
             uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
             look_run(b, from, from + a->run);
         }

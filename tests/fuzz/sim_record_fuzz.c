@@ -4,6 +4,8 @@
  * The first byte chooses kind and options, the rest is cut into 128-byte records. A raw random
  * record is mostly refused at once, so each is bent towards legality first: small operation
  * numbers, existing memories, addresses near their ends. */
+#include "sim/cycle.h"
+#include "sim/hazard.h"
 #include "sim/sim.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     SimRegion y = {"y", GM_BASE + GM_BYTES / 2, GM_BYTES / 2, gm + GM_BYTES / 2, NPU_DT_F16, SIM_OUT};
     if (!sim_gm_add(sim, &x) || !sim_gm_add(sim, &y))
         abort();
+    Hazard *hazard = hazard_open(sim, data[0] & 0x40);
+    Cycle *cycle = cycle_open(sim);
     for (size_t at = 1; at + REC_BYTES <= size; at += REC_BYTES) {
         Record r;
         memcpy(&r, data + at, sizeof r);
@@ -84,6 +88,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t i = 0; i < sim_fault_count(sim); i++)
         sim_fault_text(sim, sim_fault(sim, i), &out);
     buf_free(&out);
+    CycleReport report;
+    cycle_report(cycle, &report);
+    if (!(report.us >= 0))
+        abort();
+    cycle_close(cycle);
+    hazard_close(hazard);
     sim_close(sim);
     return 0;
 }
