@@ -6,6 +6,7 @@
 #include "emit/check.h"
 #include "emit/emit.h"
 #include <stdio.h>
+#include <string.h>
 
 typedef struct Build {
     CmdArgs args;
@@ -34,16 +35,36 @@ static bool choose_pass(Build *b)
     b->last = LOWER_ALIGN;
     b->chip = npu_chip_find(str_from(b->args.chip));
     if (!b->chip)
-        diag_error(&b->diag, "E002", (Span){0}, "there is no chip '%s'", b->args.chip);
+        diag_error(&b->diag, "E099", (Span){0}, "there is no chip '%s'", b->args.chip);
     if (b->slice && !lower_pass_from_name(str_from(b->slice), &b->last)) {
-        diag_error(&b->diag, "E002", (Span){0}, "there is no slice '%s'", b->slice);
+        diag_error(&b->diag, "E099", (Span){0}, "there is no slice '%s'", b->slice);
         diag_hint(&b->diag, "host, init, compute or align");
     }
     if (!emit_target(str_from(b->as))) {
-        diag_error(&b->diag, "E002", (Span){0}, "there is no target '%s'", b->as);
+        diag_error(&b->diag, "E099", (Span){0}, "there is no target '%s'", b->as);
         diag_hint(&b->diag, "project, direct, mkb or mkb-direct");
     }
     return diag_ok(&b->diag);
+}
+
+/* What several variants say is said once. */
+static void drop_repeats(Diag *diag, uint32_t from)
+{
+    uint32_t kept = from;
+    for (uint32_t i = from; i < diag->items.len; i++) {
+        const DiagItem *d = &diag->items.at[i];
+        bool again = false;
+        for (uint32_t j = 0; j < kept && !again; j++) {
+            const DiagItem *e = &diag->items.at[j];
+            again = e->at.line == d->at.line && e->at.col == d->at.col &&
+                    strcmp(e->code, d->code) == 0 && strcmp(e->text, d->text) == 0;
+        }
+        if (again)
+            *(d->level == DIAG_ERROR ? &diag->errors : &diag->warnings) -= 1;
+        else
+            diag->items.at[kept++] = *d;
+    }
+    diag->items.len = kept;
 }
 
 /* Every variant, so that errors of all are said. */
@@ -59,10 +80,12 @@ static bool lower_all(Build *b, const char *path)
     CraftFile *file = craft_read(arena, path, text, &b->diag);
     uint32_t count = file && diag_ok(&b->diag) ? craft_variant_count(file) : 0;
     for (uint32_t v = 0; v < count; v++) {
+        uint32_t said = b->diag.items.len;
         IrProgram *ir = craft_program(arena, file, v, &b->diag);
         AscProgram *asc = ir ? lower_program(arena, ir, b->chip, b->last, &b->diag) : NULL;
         if (asc)
             vec_push(arena, &b->in.variants, asc);
+        drop_repeats(&b->diag, said);
     }
     return diag_ok(&b->diag) && b->in.variants.len;
 }
