@@ -2,7 +2,6 @@
 #include "gen/plan/plan.h"
 #include "tests/t.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static ValueId input(Graph *g, const char *name, int rank, const int64_t *dims)
@@ -34,8 +33,6 @@ static Plan plan_of(Arena *arena, Graph *g, Diag *diag)
         buf_free(&text);
     }
     REQUIRE(ok);
-    if (getenv("SHOW"))
-        fprintf(stderr, "%s\n", plan.craft.at);
     return plan;
 }
 

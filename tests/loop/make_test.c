@@ -1,0 +1,72 @@
+/* acraft make on every shipped task: planned, proved, and right on the reference interpreter at
+ * small and odd sizes; a few of them as AscendC on the twin. */
+#include "loop/make.h"
+
+#include "base/file.h"
+#include "tests/t.h"
+
+static void make_task(const char *path, EvalEngine engine, uint32_t fuzz)
+{
+    Arena arena = {0};
+    MakeSpec spec = {.path = path,
+                     .chip = npu_chip_find(STR("910B2")),
+                     .seed = 7,
+                     .fuzz = fuzz,
+                     .engine = engine};
+    Diag diag = diag_make(&arena, path, STR(""));
+    MakeResult result = {0};
+    REQUIRE(file_read(&arena, path, 0, &spec.source, &diag));
+    bool ok = make_kernel(&arena, &spec, &result, &diag);
+    CHECK_MSG(ok, "%s: %s", path, diag.items.len ? diag.items.at[0].text : "not good");
+    for (uint32_t i = 0; i < result.verdicts.len; i++) {
+        const Verdict *v = &result.verdicts.at[i];
+        CHECK_MSG(v->status == VERDICT_OK, "%s, %s: %s: %s", path, v->kase,
+                  verdict_status_row(v->status)->text, v->reason);
+        CHECK_MSG(v->proved > 0, "%s: nothing was proved", path);
+    }
+    arena_drop(&arena);
+}
+
+static void make_category(const char *category)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, category, STR(""));
+    const char *dir = path_join(&arena, "tasks", category);
+    NameList names = {0};
+    REQUIRE(file_list(&arena, dir, &names, &diag));
+    CHECK(names.len > 0);
+    for (uint32_t i = 0; i < names.len; i++)
+        make_task(path_join(&arena, dir, names.at[i]), EVAL_INTERP, 2);
+    arena_drop(&arena);
+}
+
+T_TEST(make_activation) { make_category("activation"); }
+T_TEST(make_loss) { make_category("loss"); }
+T_TEST(make_math) { make_category("math"); }
+T_TEST(make_normalization) { make_category("normalization"); }
+T_TEST(make_optimizer) { make_category("optimizer"); }
+T_TEST(make_pooling) { make_category("pooling"); }
+T_TEST(make_reduce) { make_category("reduce"); }
+
+T_TEST(make_relu_on_the_twin) { make_task("tasks/activation/relu.py", EVAL_TWIN, 1); }
+T_TEST(make_softmax_on_the_twin) { make_task("tasks/activation/softmax.py", EVAL_TWIN, 1); }
+T_TEST(make_mse_on_the_twin) { make_task("tasks/loss/mse_loss.py", EVAL_TWIN, 1); }
+
+T_TEST(make_refuses_what_it_cannot_plan)
+{
+    Arena arena = {0};
+    Str source = STR("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                     "    def forward(self, a, b):\n        return a @ b\n"
+                     "def get_inputs():\n    return [torch.rand(8, 8), torch.rand(8, 8)]\n"
+                     "def get_init_inputs():\n    return []\n");
+    MakeSpec spec = {.path = "mm.py",
+                     .source = source,
+                     .chip = npu_chip_find(STR("910B2")),
+                     .engine = EVAL_INTERP};
+    Diag diag = diag_make(&arena, "mm.py", source);
+    MakeResult result;
+    CHECK(!make_kernel(&arena, &spec, &result, &diag));
+    CHECK(diag.items.len > 0);
+    CHECK_EQ_STR(diag.items.at[0].code, "G001");
+    arena_drop(&arena);
+}
