@@ -93,6 +93,21 @@ static void write_view(Flow *f, const IrView *v)
     known->view[known->len++] = *v;
 }
 
+/* A load writes whole blocks of 32 bytes: what stood behind the view in its last block is lost. */
+static void forget_block_ends(Flow *f, const IrView *v)
+{
+    const IrProgram *p = f->w->p;
+    int64_t unit = 32 / (int64_t)dtype_bytes(v->dtype);
+    Written *known = &f->now[v->buffer];
+    uint32_t kept = 0;
+    if (ir_multiple(p, f->w->chip, v->size[v->rank - 1]) % unit == 0)
+        return;
+    for (uint32_t i = 0; i < known->len; i++)
+        if (view_inside(f, &known->view[i], v))
+            known->view[kept++] = known->view[i];
+    known->len = kept;
+}
+
 static bool mentions(const IrProgram *p, IrExprId id, IrVarId var)
 {
     const IrExpr *e = &p->exprs.at[id];
@@ -289,6 +304,7 @@ static void flow(Flow *f, const IrBlock *block)
         case IR_S_LOAD:
             if (s.src_count)
                 read_view(f, &s.src[0]);
+            forget_block_ends(f, &s.dst);
             write_view(f, &s.dst);
             break;
         case IR_S_RECV: write_view(f, &s.dst); break;
