@@ -47,10 +47,12 @@ static void attach(Sim *sim, uint32_t index)
         if (!core_has(core, space))
             continue;
         uint32_t bytes = npu_space_bytes(sim->config.chip, space);
+        core->memory[space].bytes = core->pub.bytes[space] = bytes;
+        if (sim->config.no_data)
+            continue;
         uint8_t *at = take(sim, index, npu_space_name(space), bytes);
         memset(at, 0xFF, bytes);
         core->pub.memory[space] = at;
-        core->pub.bytes[space] = bytes;
         SimMemory *m = &core->memory[space];
         *m = (SimMemory){at, heap_alloc((bytes / 64 + 1) * sizeof(uint64_t)), bytes};
     }
@@ -100,6 +102,8 @@ void sim_close(Sim *sim)
         release(sim, sim->core[i].pub.view, sizeof(RecordView));
         buf_free(&sim->core[i].text);
     }
+    for (uint32_t i = 0; i < sim->gm.len; i++)
+        spans_close(&sim->gm.at[i]->cover);
     buf_free(&sim->printed);
     arena_drop(&sim->arena);
     heap_free(sim);
@@ -108,7 +112,7 @@ void sim_close(Sim *sim)
 bool sim_gm_add(Sim *sim, const SimRegion *region)
 {
     const uint64_t top = 1ull << 56;
-    if (region->bytes == 0 || !region->memory || region->base >= top ||
+    if (region->bytes == 0 || (!region->memory && !sim->config.no_data) || region->base >= top ||
         region->bytes > top - region->base)
         return false;
     uint32_t at = 0;
@@ -124,7 +128,9 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
     SimGm *gm = arena_new(&sim->arena, SimGm);
     gm->region = *region;
     gm->region.name = str_dup(&sim->arena, str_from(region->name));
-    bool known = region->role != SIM_OUT && region->role != SIM_WORKSPACE;
+    bool known = sim->config.no_data || (region->role != SIM_OUT && region->role != SIM_WORKSPACE);
+    if (sim->config.no_data && region->role == SIM_OUT)
+        spans_open(&gm->cover, 0, region->bytes);
     memory_open(&gm->memory, region->memory, region->bytes, known, &sim->arena);
     vec_push(&sim->arena, &sim->gm, gm);
     memmove(&sim->gm.at[at + 1], &sim->gm.at[at], (sim->gm.len - 1 - at) * sizeof *sim->gm.at);
@@ -264,7 +270,9 @@ static bool exec_record(Step *s)
         return false;
     }
     s->sim->stat[s->r->op].records++;
-    return check_common(s, row) && exec_form(s, row->form) && !s->failed;
+    bool dry = s->sim->config.no_data && row->form != NPU_F_SYNC && row->form != NPU_F_REGISTER &&
+               row->form != NPU_F_BOOK;
+    return check_common(s, row) && (dry ? exec_dry(s) : exec_form(s, row->form)) && !s->failed;
 }
 
 static void stop_core(CoreState *core)
@@ -347,7 +355,8 @@ void sim_hang(Sim *sim)
 
 static void finish_region(Sim *sim, SimGm *gm)
 {
-    uint64_t first, missing = memory_count_unknown(&gm->memory, &first);
+    uint64_t first, missing = sim->config.no_data ? dry_uncovered(gm, &first)
+                                                  : memory_count_unknown(&gm->memory, &first);
     if (missing == 0 || gm->region.role != SIM_OUT)
         return;
     Record place = {.op = gm->op};
@@ -403,5 +412,8 @@ Str sim_printed(const Sim *sim) { return buf_view(&sim->printed); }
 uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first)
 {
     *first = 0;
-    return region < sim->gm.len ? memory_count_unknown(&sim->gm.at[region]->memory, first) : 0;
+    if (region >= sim->gm.len)
+        return 0;
+    const SimGm *gm = sim->gm.at[region];
+    return sim->config.no_data ? dry_uncovered(gm, first) : memory_count_unknown(&gm->memory, first);
 }

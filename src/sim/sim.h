@@ -38,6 +38,8 @@ typedef struct SimConfig {
     void (*unmap)(void *context, void *memory, size_t bytes);
     void *context;
     bool keep_going;     /* after a fault go on where that is possible, to find more */
+    bool no_data;        /* records are checked, watched and timed, but no value is computed: regions
+                            need no memory, cores have none, outputs are only covered */
     uint32_t max_faults; /* distinct ones kept; 0: 200 */
 } SimConfig;
 
@@ -57,7 +59,7 @@ typedef struct SimRegion {
     const char *name; /* copied */
     uint64_t base;    /* the address kernels use */
     size_t bytes;
-    void *memory; /* host memory that holds it */
+    void *memory; /* host memory that holds it; with no_data it may be NULL */
     uint32_t dtype;
     SimRole role;
 } SimRegion;

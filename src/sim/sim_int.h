@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "sim/sim.h"
+#include "sim/spans.h"
 #include <string.h>
 
 /* Bytes of a memory and, one bit per byte, whether something defined was put there. */
@@ -18,6 +19,7 @@ typedef struct SimMemory {
 typedef struct SimGm {
     SimRegion region;
     SimMemory memory;
+    Spans cover; /* with no_data: what was written, by offset */
     bool dirty;      /* undefined bytes were copied in at: */
     uint16_t op;
     uint32_t core, line;
@@ -157,6 +159,9 @@ bool exec_scalar_access(Step *s);
 bool exec_register(Step *s);
 bool exec_sync(Step *s);
 bool exec_queue(Step *s);
+/* Without data: every access checked against its memory, outputs covered. */
+bool exec_dry(Step *s);
+uint64_t dry_uncovered(const SimGm *gm, uint64_t *first);
 /* Runs before exec_sync for what may have to wait for another core. */
 bool sync_must_wait(Step *s);
 bool sync_ready(const Sim *sim, uint32_t core);

@@ -1,0 +1,94 @@
+/* Records without data, for shapes too large to hold: every access lies inside its memory or tensor,
+ * every byte of an output is written. Values, definedness and offsets read from memory are not
+ * seen. */
+#include "sim/access.h"
+#include "sim/sim_int.h"
+
+static uint64_t reach(const SimAccess *a)
+{
+    return (uint64_t)(a->outer - 1) * a->outer_step + (uint64_t)(a->inner - 1) * a->inner_step +
+           a->run;
+}
+
+static bool dry_local(Step *s, const SimAccess *a)
+{
+    const SimMemory *m = &s->core->memory[a->space];
+    uint64_t end = a->at + reach(a);
+    if (m->bytes == 0) {
+        sim_report(s, SIM_FAULT_NO_MEMORY_HERE, "%s is not on this %s core",
+                   npu_space_name(a->space), s->core->pub.aic ? "cube" : "vector");
+        return false;
+    }
+    if (end <= m->bytes)
+        return true;
+    sim_report_range(s, SIM_FAULT_OVERFLOW, (SimRange){a->space, a->write, a->at, end},
+                     "touches %s bytes %llu to %llu; the memory has %llu",
+                     npu_space_name(a->space), (unsigned long long)a->at, (unsigned long long)end,
+                     (unsigned long long)m->bytes);
+    return false;
+}
+
+static void mark(void *context, uint64_t from, uint64_t to, SpanState *state)
+{
+    (void)context, (void)from, (void)to;
+    memset(state, 0, sizeof *state);
+    state->writer.when = 1;
+}
+
+static void cover(SimGm *gm, uint64_t offset, const SimAccess *a)
+{
+    if (!a->write || !gm->cover.at)
+        return;
+    for (uint32_t o = 0; o < a->outer; o++)
+        for (uint32_t i = 0; i < a->inner; i++) {
+            uint64_t from = offset + o * a->outer_step + i * a->inner_step;
+            spans_visit(&gm->cover, from, from + a->run, mark, NULL);
+        }
+}
+
+static bool dry_gm(Step *s, const SimAccess *a)
+{
+    uint64_t offset, inside;
+    SimGm *gm = sim_gm_range(s, rec_address(NPU_GM, a->at), reach(a), a->write, &offset, &inside);
+    if (!gm)
+        return false;
+    cover(gm, offset, a);
+    return true;
+}
+
+bool exec_dry(Step *s)
+{
+    SimAccess access[SIM_ACCESS_MOST];
+    uint32_t n = sim_accesses(s->r, s->core->va, access);
+    uint64_t read = 0, written = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        SimAccess *a = &access[i];
+        if (a->run == 0 || a->outer == 0 || a->inner == 0)
+            continue;
+        if (a->space == NPU_NOWHERE || a->space >= NPU_SPACE_COUNT ||
+            (uint64_t)a->outer * a->inner > 1u << 24) {
+            sim_report(s, SIM_FAULT_BAD_RECORD, "an operand names no memory");
+            return false;
+        }
+        if (!(a->space == NPU_GM ? dry_gm(s, a) : dry_local(s, a)))
+            return false;
+        *(a->write ? &written : &read) += sim_access_bytes(a);
+    }
+    sim_count(s, 0, read, written);
+    return true;
+}
+
+uint64_t dry_uncovered(const SimGm *gm, uint64_t *first)
+{
+    uint64_t missing = 0;
+    *first = 0;
+    for (uint32_t i = 0; i < gm->cover.len; i++) {
+        const Span *span = &gm->cover.at[i];
+        uint64_t end = i + 1 < gm->cover.len ? gm->cover.at[i + 1].from : gm->cover.end;
+        if (span->state.writer.when)
+            continue;
+        *first = missing ? *first : span->from;
+        missing += end - span->from;
+    }
+    return missing;
+}
