@@ -20,7 +20,6 @@ typedef struct Case {
     double low, high;    /* range of the inputs; 0, 0: -4 to 4 */
     double (*want)(const double *const in[MOST], uint32_t i);
     double tolerance;    /* relative to max(1, |want|); 0: exact */
-    const char *extra;   /* one more define */
     uint32_t blocks;     /* 0: 1 */
     uint32_t workspace;  /* bytes; 0: the kernel takes none */
 } Case;
@@ -51,24 +50,39 @@ static const char *define(Arena *arena, const char *name, const char *value)
     return str_format(arena, "%s=%s", name, value);
 }
 
-static void run_case(const Case *c)
-{
-    Arena arena = {0};
-    Diag diag = diag_make(&arena, c->file, str_from(""));
+/* A case's text and macros. */
+typedef struct Prepared {
+    Arena arena;
     Str text;
-    const char *path = str_format(&arena, "tests/twin/kernels/%s", c->file);
-    REQUIRE(file_read(&arena, path, 1 << 20, &text, &diag));
+    const char *defines[8], *include_dirs[2];
+    uint32_t n, out_n, inputs;
+} Prepared;
 
-    uint32_t n = c->n ? c->n : 1024, out_n = c->out_n ? c->out_n : n, inputs = c->inputs ? c->inputs : 1;
-    DType in_type = dtype_of(c->type), out_type = dtype_of(c->out ? c->out : c->type);
-    const char *defines[8] = {define(&arena, "TYPE", c->type), define(&arena, "OUT", c->out ? c->out : c->type),
-                              str_format(&arena, "LEN=%u", n), str_format(&arena, "OUT_LEN=%u", out_n),
-                              str_format(&arena, "INPUTS=%u", inputs),
-                              c->body ? define(&arena, "BODY", c->body) : "NO_BODY", c->extra, NULL};
+static Prepared prepare(const Case *c)
+{
+    Prepared p = {.n = c->n ? c->n : 1024, .inputs = c->inputs ? c->inputs : 1};
+    p.out_n = c->out_n ? c->out_n : p.n;
+    Arena *arena = &p.arena;
+    Diag diag = diag_make(arena, c->file, str_from(""));
+    const char *path = str_format(arena, "tests/twin/kernels/%s", c->file);
+    REQUIRE(file_read(arena, path, 1 << 20, &p.text, &diag));
     char here[4096];
     REQUIRE(realpath("tests/twin/kernels", here));
-    const char *include_dirs[] = {here, NULL};
+    p.include_dirs[0] = str_format(arena, "%s", here);
+    p.defines[0] = define(arena, "TYPE", c->type);
+    p.defines[1] = define(arena, "OUT", c->out ? c->out : c->type);
+    p.defines[2] = str_format(arena, "LEN=%u", p.n);
+    p.defines[3] = str_format(arena, "OUT_LEN=%u", p.out_n);
+    p.defines[4] = str_format(arena, "INPUTS=%u", p.inputs);
+    p.defines[5] = c->body ? define(arena, "BODY", c->body) : NULL;
+    return p;
+}
 
+static void run_case(const Case *c)
+{
+    Prepared p = prepare(c);
+    uint32_t n = p.n, out_n = p.out_n;
+    DType in_type = dtype_of(c->type), out_type = dtype_of(c->out ? c->out : c->type);
     TwinTensor tensors[MOST + 1] = {0};
     TwinArg args[MOST + 2] = {0};
     double *wide[MOST] = {0};
@@ -90,7 +104,7 @@ static void run_case(const Case *c)
     TwinLaunch launch = {.tensors = tensors, .tensor_count = MOST + 1, .args = args,
                          .arg_count = MOST + 1 + (c->workspace ? 1 : 0), .blocks = c->blocks ? c->blocks : 1,
                          .workspace = c->workspace};
-    Trial t = {.text = text.at, .launch = &launch, .defines = defines, .include_dirs = include_dirs};
+    Trial t = {.text = p.text.at, .launch = &launch, .defines = p.defines, .include_dirs = p.include_dirs};
     trial_run(&t);
     const char *label = c->body ? c->body : c->file;
     CHECK_MSG(t.compiled, "%s: not compiled: %s %.600s", label, t.verdict.reason, buf_view(&t.messages).at);
@@ -109,7 +123,7 @@ static void run_case(const Case *c)
     for (uint32_t i = 0; i < MOST; i++)
         free(wide[i]);
     trial_drop(&t);
-    arena_drop(&arena);
+    arena_drop(&p.arena);
 }
 
 /* Values of one element: x, y, w are the inputs at i. */
@@ -292,6 +306,37 @@ static double want_flash(const double *const in[MOST], uint32_t i)
     return exp(in[0][i] - row_max(in, i / 64 * 64, 64));
 }
 
+WANT(swiglu, x *y / (1 + exp(-y)))
+WANT(geglu, x * 0.5 * y * (1 + tanh(0.7978845608 * (y + 0.044715 * y * y * y))))
+WANT(reglu, x * (y > 0 ? y : 0))
+WANT(quant, rint(as_half(as_float(as_float(x * 10) + 3))))
+
+static double want_affine_layer(const double *const in[MOST], uint32_t i)
+{
+    return want_layernorm(in, i) * in[1][i % 64] + in[2][i % 64];
+}
+static double want_rms(const double *const in[MOST], uint32_t i)
+{
+    uint32_t from = i / 64 * 64;
+    double square = 0;
+    for (uint32_t k = 0; k < 64; k++)
+        square += in[0][from + k] * in[0][from + k] / 64;
+    return in[0][i] / sqrt(square + 1e-5) * in[1][i % 64];
+}
+static double want_top(const double *const in[MOST], uint32_t i)
+{
+    double v[128];
+    memcpy(v, in[0] + i / 8 * 128, sizeof v);
+    for (uint32_t taken = 0;; taken++) {
+        uint32_t best = 0;
+        for (uint32_t k = 1; k < 128; k++)
+            best = v[k] > v[best] ? k : best;
+        if (taken == i % 8)
+            return v[best];
+        v[best] = -INFINITY;
+    }
+}
+
 #define B "body.cpp"
 static const Case elementwise[] = {
     {B, "Add(out, x, y, LEN)", "float", .inputs = 2, .want = want_add},
@@ -448,7 +493,50 @@ static const Case reductions[] = {
     {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "float", .want = want_softmax, .tolerance = 1e-6},
     {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "half", .want = want_softmax, .tolerance = 1e-3},
 };
+
+static const Case normalising[] = {
+    {B, "LayerNormTiling t = {1, 16, 64, 64}; LocalTensor<float> m = tmp[16384].ReinterpretCast<float>(), v = tmp[20480].ReinterpretCast<float>();"
+        "LayerNorm(out, m, v, x, y, w, tmp, 1e-5f, t)", "float", .inputs = 3, .want = want_affine_layer, .tolerance = 1e-5},
+    {B, "RmsNormTiling t = {1, 16, 64, 64}; RmsNorm(out, x, y, tmp, 1e-5f, t)", "float", .inputs = 2, .want = want_rms, .tolerance = 1e-5},
+    {B, "RmsNormTiling t = {1, 16, 64, 64}; RmsNorm(out, x, y, tmp, half(1e-5f), t)", "half", .inputs = 2, .want = want_rms, .tolerance = 1e-2},
+    {B, "SwiGLU(out, x, y, 1.0f, tmp, LEN)", "float", .inputs = 2, .want = want_swiglu, .tolerance = 1e-6},
+    {B, "GeGLU(out, x, y, tmp, LEN)", "float", .inputs = 2, .want = want_geglu, .tolerance = 1e-6},
+    {B, "ReGlu(out, x, y, tmp, LEN)", "half", .inputs = 2, .want = want_reglu, .tolerance = 2e-3},
+    {B, "AscendQuant(out, x, tmp, 10.0f, 3.0f, LEN)", "float", "int8_t", .want = want_quant},
+    {B, "TopkTiling t = {}; TopKInfo k; k.outter = 8; k.inner = k.n = 128; LocalTensor<int32_t> i = tmp[30720].ReinterpretCast<int32_t>();"
+        "LocalTensor<bool> f; TopK<float>(out, i, x, i, f, tmp, 8, t, k)", "float", .out_n = 64, .want = want_top},
+};
 #undef B
+
+/* What must not compile, and what the message must say. */
+static const struct {
+    const char *body, *type, *says;
+} refused[] = {
+    {"Add(out, x, x, LEN)", "int8_t", "acraft: Add does not exist for int8_t on Atlas A2"},
+    {"Add(out, x, x, LEN)", "bfloat16_t", "acraft: Add does not exist for bfloat16_t on Atlas A2"},
+    {"Exp(out, x, LEN)", "int32_t", "acraft: Exp does not exist for int32_t on Atlas A2"},
+    {"LocalTensor<half> h; Cast(out.ReinterpretCast<bfloat16_t>(), h, RoundMode::CAST_NONE, LEN)", "float",
+     "acraft: Cast does not exist between these dtypes on Atlas A2"},
+    {"Scatter(out, x, x, 0u, LEN)", "float", "acraft: Scatter does not exist on Atlas A2"},
+    {"CumSum(out, x, x, LEN)", "float", "acraft-unsupported: CumSum"},
+    {"GlobalTensor<float> g; Add(out, x, g, LEN)", "float", "no matching function for call to 'Add'"},
+    {"FancyAdd(out, x, x, LEN)", "float", "FancyAdd"},
+};
+
+T_TEST(kernels_refused)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        Case c = {.file = "body.cpp", .body = refused[i].body, .type = refused[i].type};
+        Prepared p = prepare(&c);
+        Trial t = {.text = p.text.at, .defines = p.defines, .include_dirs = p.include_dirs};
+        trial_run(&t);
+        CHECK_MSG(!t.compiled, "%s [%s] compiled", c.body, c.type);
+        CHECK_MSG(str_find(buf_view(&t.messages), str_from(refused[i].says)) >= 0 || strstr(t.verdict.reason, refused[i].says),
+                  "%s [%s]: %s", c.body, c.type, t.verdict.reason);
+        trial_drop(&t);
+        arena_drop(&p.arena);
+    }
+}
 
 static void run_cases(const Case *cases, size_t n)
 {
@@ -460,6 +548,7 @@ static void run_cases(const Case *cases, size_t n)
 T_TEST(kernels_elementwise) { RUN(elementwise); }
 T_TEST(kernels_more_elementwise) { RUN(more_elementwise); }
 T_TEST(kernels_several_cores) { RUN(several_cores); }
+T_TEST(kernels_normalising) { RUN(normalising); }
 T_TEST(kernels_mathematics) { RUN(mathematics); }
 T_TEST(kernels_choosing) { RUN(choosing); }
 T_TEST(kernels_reductions) { RUN(reductions); }

@@ -5,6 +5,6 @@
 #include "acraft/debug.h"
 #include "acraft/dt.h"
 #include "acraft/launch.h"
-#include "acraft/cube.h"
+#include "acraft/refused.h"
 
 #endif

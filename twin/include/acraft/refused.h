@@ -1,0 +1,29 @@
+/* Names that compile only as far as a message: what Atlas A2 lacks, and what we lack. Variadic
+ * templates, so that any call and any explicit arguments find them last. */
+#ifndef ACRAFT_REFUSED_H
+#define ACRAFT_REFUSED_H
+
+#include "acraft/norm.h"
+
+namespace acraft {
+template <typename...> constexpr bool never = false;
+}
+
+namespace AscendC {
+#define UNSUPPORTED(NAME)                                                                          \
+    template <typename... Explicit, typename... Args> inline void NAME(const Args &...)            \
+    {                                                                                              \
+        static_assert(acraft::never<Args...>, "acraft-unsupported: " #NAME);                       \
+    }
+#include "acraft/unsupported.def"
+#undef UNSUPPORTED
+#define ABSENT(NAME)                                                                               \
+    template <typename... Explicit, typename... Args> inline void NAME(const Args &...)            \
+    {                                                                                              \
+        static_assert(acraft::never<Args...>, "acraft: " #NAME " does not exist on Atlas A2");     \
+    }
+#include "acraft/absent.def"
+#undef ABSENT
+}  // namespace AscendC
+
+#endif
