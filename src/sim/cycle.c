@@ -114,10 +114,16 @@ static double write_cycles(Cycle *c, const SimAccess *a)
     return (double)bytes / rate;
 }
 
-static InstructionCost cost_copy(Cycle *c, const Record *r, bool aic)
-{
+/* The bytes of the record being timed. */
+typedef struct Touched {
     SimAccess access[SIM_ACCESS_MOST];
-    uint32_t n = sim_accesses(r, NULL, access);
+    uint32_t n;
+} Touched;
+
+static InstructionCost cost_copy(Cycle *c, const Touched *t, bool aic)
+{
+    const SimAccess *access = t->access;
+    uint32_t n = t->n;
     InstructionCost cost = {0};
     for (uint32_t i = 0; i < n; i++) {
         if (access[i].space != NPU_GM || access[i].outer == 0 || access[i].inner == 0)
@@ -130,34 +136,36 @@ static InstructionCost cost_copy(Cycle *c, const Record *r, bool aic)
     return cost;
 }
 
-static InstructionCost cost_of(Cycle *c, const Record *r, bool aic)
+static InstructionCost cost_of(Cycle *c, const Record *r, const Touched *t, bool aic)
 {
     const NpuIsa *row = npu_isa(r->op);
     if (row->pipe == NPU_PIPE_V)
         return cost_vector(r);
     if (r->op == NPU_FIXPIPE_GM) {
-        InstructionCost cost = cost_copy(c, r, aic);
-        SimAccess access[SIM_ACCESS_MOST];
-        uint32_t n = sim_accesses(r, NULL, access);
-        double least = n ? (double)sim_access_bytes(&access[n - 1]) / cost_constant(NPU_C_FIX_GM) : 0;
+        InstructionCost cost = cost_copy(c, t, aic);
+        double out = t->n ? (double)sim_access_bytes(&t->access[t->n - 1]) : 0;
+        double least = out / cost_constant(NPU_C_FIX_GM);
         cost.work = later(cost.work, least);
         return cost;
     }
     if (row->pipe == NPU_PIPE_MTE2 || row->pipe == NPU_PIPE_MTE3)
-        return cost_copy(c, r, aic);
-    return cost_cube(r, c->chip);
+        return cost_copy(c, t, aic);
+    return cost_cube(r, c->chip, t->access, t->n);
 }
 
 /* --- the barrier the compiler puts between dependent vector instructions --- */
 
-static bool depends(const CycleCore *core, const Record *r)
+static uint64_t end_of(const SimAccess *a)
 {
-    SimAccess access[SIM_ACCESS_MOST];
-    uint32_t n = core->wrotes ? sim_accesses(r, NULL, access) : 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const SimAccess *a = &access[i];
-        uint64_t end = a->at + (a->outer ? a->outer - 1 : 0) * a->outer_step +
-                       (a->inner ? a->inner - 1 : 0) * a->inner_step + a->run;
+    return a->at + (a->outer ? a->outer - 1 : 0) * a->outer_step +
+           (a->inner ? a->inner - 1 : 0) * a->inner_step + a->run;
+}
+
+static bool depends(const CycleCore *core, const Touched *t)
+{
+    for (uint32_t i = 0; core->wrotes && i < t->n; i++) {
+        const SimAccess *a = &t->access[i];
+        uint64_t end = end_of(a);
         for (uint32_t k = 0; a->space == NPU_UB && k < core->wrotes; k++)
             if (a->at < core->wrote[k].to && core->wrote[k].from < end)
                 return true;
@@ -165,17 +173,11 @@ static bool depends(const CycleCore *core, const Record *r)
     return false;
 }
 
-static void note_write(CycleCore *core, const Record *r)
+static void note_write(CycleCore *core, const Touched *t)
 {
-    SimAccess access[SIM_ACCESS_MOST];
-    uint32_t n = sim_accesses(r, NULL, access);
-    for (uint32_t i = 0; i < n; i++) {
-        const SimAccess *a = &access[i];
-        uint64_t end = a->at + (a->outer ? a->outer - 1 : 0) * a->outer_step +
-                       (a->inner ? a->inner - 1 : 0) * a->inner_step + a->run;
-        if (a->write && core->wrotes < WRITES)
-            core->wrote[core->wrotes++] = (Wrote){a->at, end};
-    }
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->access[i].write && core->wrotes < WRITES)
+            core->wrote[core->wrotes++] = (Wrote){t->access[i].at, end_of(&t->access[i])};
 }
 
 static void pipe_barrier(CycleCore *core, uint8_t pipe)
@@ -203,9 +205,11 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
 {
     CycleCore *core = &c->core[index];
     uint8_t p = r->pipe;
-    if (p == NPU_PIPE_V && depends(core, r))
+    Touched t;
+    t.n = sim_accesses(r, c->sim->core[index].va, t.access);
+    if (p == NPU_PIPE_V && depends(core, &t))
         pipe_barrier(core, p);
-    InstructionCost cost = cost_of(c, r, c->sim->core[index].pub.aic);
+    InstructionCost cost = cost_of(c, r, &t, c->sim->core[index].pub.aic);
     core->scalar += cost_constant(NPU_C_ISSUE);
     uint32_t slot = core->given[p]++ % DEPTH;
     core->scalar = later(core->scalar, core->start[p][slot]); /* a full queue stalls the issue */
@@ -218,7 +222,7 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     core->busy[p] += head + cost.work;
     c->conflict += cost.conflict;
     if (p == NPU_PIPE_V)
-        note_write(core, r);
+        note_write(core, &t);
     note_line(c, r, head + cost.work);
     if (c->sink)
         c->sink(c->sink_context, index, (enum NpuPipe)p, start, end, r);

@@ -45,11 +45,22 @@ static bool strided_form(enum NpuForm form)
            form == NPU_F_SCALAR || form == NPU_F_AXPY || form == NPU_F_DUP || form == NPU_F_CAST;
 }
 
+/* When all operands move on alike, every repeat asks the groups in the same pattern. */
+static bool in_step(const Record *r, int sources)
+{
+    for (int i = 1; i <= sources; i++)
+        if ((r->operand[i].repeat_stride ^ r->operand[0].repeat_stride) % GROUPS)
+            return false;
+    return true;
+}
+
 /* Addresses repeat modulo the 16 groups, so a few repeats tell about all. */
 static double conflict_factor(const Record *r, enum NpuForm form, SimRepeats reps)
 {
     uint32_t blocks = (reps.elements * reps.widest + BLOCK - 1) / BLOCK;
     uint32_t sampled = reps.repeats < GROUPS ? reps.repeats : GROUPS, rows = 0;
+    if (sampled && in_step(r, sources_of(form)))
+        sampled = 1;
     for (uint32_t i = 0; i < sampled; i++)
         rows += repeat_rows(r, i, sources_of(form), blocks > 8 ? 8 : blocks);
     return sampled ? (double)rows / sampled : 1;
@@ -87,12 +98,10 @@ static double rate_of(uint32_t bytes_per_cycle, uint64_t bytes)
     return bytes_per_cycle ? (double)bytes / bytes_per_cycle : 0;
 }
 
-InstructionCost cost_cube(const Record *r, const NpuChip *chip)
+InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access, uint32_t n)
 {
     InstructionCost cost = {.head = npu_isa(r->op)->head};
-    SimAccess access[SIM_ACCESS_MOST];
     uint64_t written = 0;
-    uint32_t n = sim_accesses(r, NULL, access);
     for (uint32_t i = 0; i < n; i++)
         written += access[i].write ? sim_access_bytes(&access[i]) : 0;
     if (r->op == NPU_MMAD) {
