@@ -171,7 +171,8 @@ static bool role_words(const AstExpr *call, Symbol *sym)
         else
             return false;
     }
-    return call->items.len && !call->keywords.len;
+    sym->vector = sym->vector || !call->items.len; /* @kernel() is @kernel */
+    return !call->keywords.len;
 }
 
 static bool read_decorator(const AstExpr *d, Symbol *sym)

@@ -23,16 +23,24 @@ bool sema_want_args(Sema *s, const AstExpr *call, uint32_t least, uint32_t most,
         const AstKeyword *k = &call->keywords.at[i];
         if (keyword && str_is(k->name, keyword))
             continue;
-        sema_error(s, ARGS, k->at,
-                   keyword ? sema_format(s, "it has only %s=", keyword) : "write it by position",
-                   "%.*s has no argument '%.*s'", STR_ARG(name), STR_ARG(k->name));
+        sema_error(
+            s, ARGS, k->at,
+            str_is(k->name, "axis") || str_is(k->name, "dim")
+                ? "row_sum, row_max, ... give one per row, col_sum, col_max, ... one per column"
+            : keyword ? sema_format(s, "it has only %s=", keyword)
+                      : "write it by position",
+            "%.*s has no argument '%.*s'", STR_ARG(name), STR_ARG(k->name));
         return false;
     }
     if (n >= least && n <= most)
         return true;
     const char *range = least == most ? sema_format(s, "%u", least)
                                       : sema_format(s, "%u to %u", least, most);
-    sema_error(s, ARGS, call->at, NULL, "%.*s takes %s arguments, not %u", STR_ARG(name), range, n);
+    bool fold = n == 1 && (str_is(name, "min") || str_is(name, "max"));
+    sema_error(s, ARGS, call->at,
+               fold ? sema_format(s, "reduce_%.*s(a) is over all elements of a tile", STR_ARG(name))
+                    : NULL,
+               "%.*s takes %s arguments, not %u", STR_ARG(name), range, n);
     return false;
 }
 
@@ -226,7 +234,17 @@ static Value unknown_function(Sema *s, const AstExpr *e)
         {"full", "a = value fills a buffer"},
         {"arange", "iota(start, step)"},
         {"int", "i64(s)"},
-        {"float", "f32(n)"},
+        {"float", "f32(n) converts; infinity is called inf"},
+        {"mean", "reduce_sum(a) / f32(n)"},
+        {"square", "a * a"},
+        {"clamp", "min(max(a, low), high)"},
+        {"clip", "min(max(a, low), high)"},
+        {"ln", "log(a)"},
+        {"any", "reduce_any(m)"},
+        {"all", "reduce_all(m)"},
+        {"store_gm", "store(y[...], a)"},
+        {"block_idx", "core_id()"},
+        {"block_num", "num_cores()"},
         {"matmul", "mmad(c, a, b)"},
         {"alloc_ub", "ub(f32, n)"},
         {"maximum", "max(a, b)"},
@@ -278,7 +296,12 @@ Value sema_call(Sema *s, const AstExpr *e)
             sema_error(s, HOST_ONLY, e->at, NULL,
                        "a launch stands alone on a line of the host function");
         else
-            sema_error(s, FUNCTION, e->a->at, NULL, "only named functions can be called");
+            sema_error(
+                s, FUNCTION, e->a->at,
+                e->a->kind == EX_ATTR
+                    ? sema_format(s, "there are no methods: write %.*s(...)", STR_ARG(e->a->text))
+                    : NULL,
+                "only named functions can be called");
         return sema_bad(e->at);
     }
     Symbol *def = sema_find_def(s, e->a->text);

@@ -94,6 +94,19 @@ static Value scalar_symbol(Sema *s, Symbol *sym, Span at)
     return sema_scalar_value(s, ir_var(s->ir, sym->var), at);
 }
 
+static const char *unknown_hint(Sema *s, Str name)
+{
+    static const char *const modules[] = {"math", "np", "numpy", "torch", "tl", "triton"};
+    DType dtype;
+    if (dtype_from_torch(name, &dtype))
+        return sema_format(s, "the dtype is called %s", dtype_name(dtype));
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (str_is(name, modules[i]))
+            return "there are no modules: write exp(a), inf, f32";
+    const char *near = sema_nearest(s, name, false);
+    return near ? near : "declare it before it is used";
+}
+
 static Value name_value(Sema *s, const AstExpr *e)
 {
     DType dtype;
@@ -126,9 +139,7 @@ static Value name_value(Sema *s, const AstExpr *e)
                    "'%.*s' is a function", STR_ARG(e->text));
         return sema_bad(e->at);
     }
-    const char *hint = sema_nearest(s, e->text, false);
-    sema_error(s, NAME, e->at, hint ? hint : "declare it before it is used", "unknown name '%.*s'",
-               STR_ARG(e->text));
+    sema_error(s, NAME, e->at, unknown_hint(s, e->text), "unknown name '%.*s'", STR_ARG(e->text));
     return sema_bad(e->at);
 }
 
@@ -232,27 +243,36 @@ static Value cond_value(Sema *s, const AstExpr *e)
     return sema_scalar_value(s, ir_expr3(s->ir, IR_E_SELECT, cond, a, b), e->at);
 }
 
-static bool bool_operand(Sema *s, const AstExpr *e, IrExprId v)
+/* An operand of and, or; 0: reported. */
+static IrExprId bool_operand(Sema *s, const AstExpr *e)
 {
-    if (!v || sema_type(s, v) == DT_BOOL)
-        return v != 0;
-    sema_error(s, CONDITION, e->at, "compare it with something",
-               "a bool is needed here, this is %s", dtype_name(sema_type(s, v)));
-    return false;
+    Value v = sema_eval(s, e);
+    if (v.kind == VAL_BAD)
+        return 0;
+    if (v.kind == VAL_SCALAR && v.dtype == DT_BOOL)
+        return v.scalar;
+    bool mask = v.kind == VAL_TILE && v.tile->mask;
+    sema_error(s, CONDITION, e->at,
+               mask ? "masks combine with & and |, each comparison in brackets"
+                    : "compare it with something",
+               "a bool is needed here, this is %s", sema_describe(s, &v));
+    return 0;
 }
 
 static Value and_or(Sema *s, const AstExpr *e)
 {
-    IrExprId a = sema_scalar(s, e->a);
-    if (!bool_operand(s, e->a, a))
+    IrExprId a = bool_operand(s, e->a);
+    if (!a)
         return sema_bad(e->at);
     bool is_or = e->op == TOK_OR;
     const IrExpr *first = &s->ir->exprs.at[a];
     if (first->op == IR_E_BOOL && (first->of.i != 0) == is_or)
         return sema_scalar_value(s, a, e->at);
-    IrBlock then = {0}, other = {0};
-    IrExprId b = scalar_aside(s, e->b, &then);
-    if (!bool_operand(s, e->b, b))
+    IrBlock then = {0}, other = {0}, *outer = s->block;
+    s->block = &then;
+    IrExprId b = bool_operand(s, e->b);
+    s->block = outer;
+    if (!b)
         return sema_bad(e->at);
     if (!then.len)
         return sema_scalar_value(s, ir_expr2(s->ir, is_or ? IR_E_OR : IR_E_AND, a, b), e->at);

@@ -39,6 +39,8 @@ static TileNode *view_arg(Sema *s, const AstExpr *call, uint32_t i)
     else if (v.kind != VAL_BAD)
         sema_error(s, KIND, v.at,
                    i == 0 && v.kind == VAL_REGION ? "load(buffer, gm): the buffer comes first"
+                   : v.kind == VAL_SCALAR         ? "y[i] = s writes one element"
+                   : v.kind == VAL_TENSOR         ? "L0A and L0B are loaded from L1"
                                                   : NULL,
                    "a buffer or view is needed here, this is %s", sema_describe(s, &v));
     return NULL;
