@@ -157,9 +157,10 @@ static const char *const clang_flags[] = {
     "-fno-caret-diagnostics", "-ftemplate-backtrace-limit=0", NULL};
 static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-errors=30",
                                         "-fno-diagnostics-show-caret", NULL};
-/* Calls the runtime before every load; the flag per function is only there because clang wants
+/* Calls the runtime before every load and store; the flag per function is only there because clang wants
  * some coverage beside it. */
-static const char *const watch_flags[] = {"-fsanitize-coverage=func,inline-bool-flag,trace-loads",
+static const char *const watch_flags[] = {"-fsanitize-coverage=func,inline-bool-flag,trace-loads,"
+                                          "trace-stores",
                                           NULL};
 static const char *const kernel_flags[] = {"-fno-exceptions", "-fno-rtti",
                                            "-fno-threadsafe-statics", NULL};

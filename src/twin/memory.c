@@ -438,7 +438,6 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .launch_bytes = memory->launch.bytes,
         .ring_bytes = memory->rings.bytes,
         .arg_count = launch->arg_count,
-        .fd_count = memory->fd_count,
         .tiling = memory->tiling.address,
         .tiling_bytes = launch->tiling.len,
         .tiling_key = launch->tiling_key,

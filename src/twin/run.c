@@ -108,6 +108,8 @@ static void dead_by_exit(const Ending *e, const ShareRing *ring, int status)
                            box_call_name(e->arena, ring->forbidden_call)));
     else if (status == BOX_STATUS_MEMORY)
         fail_at(e, VERDICT_MEMORY, "ran out of memory");
+    else if (status == SHARE_EXIT_SETUP)
+        verdict_fail(e->verdict, VERDICT_INTERNAL, STAGE_RUN, "the core runtime could not go on");
     else
         fail_at(e, VERDICT_CRASHED, "left before the kernel returned");
 }

@@ -144,6 +144,21 @@ static const char raw_load_text[] =
     "    }\n"
     "}\n";
 
+static const char raw_store_text[] =
+    "#include \"kernel_operator.h\"\n"
+    "#include <iostream>\n"
+    "using namespace AscendC;\n"
+    "extern \"C\" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR y)\n"
+    "{\n"
+    "    __gm__ int32_t *to = (__gm__ int32_t *)y;\n"
+    "    for (int i = 0; i < 128; i++)\n"
+    "        to[i] = *(__gm__ int32_t *)x + i;\n"
+    "    GlobalTensor<int32_t> g;\n"
+    "    g.SetGlobalBuffer(to, 128);\n"
+    "    to[3] = g.GetValue(2) * 10;\n"
+    "    to[4] += 1;\n"
+    "}\n";
+
 T_TEST(plain_pointers_see_what_was_written_before)
 {
     static int32_t x[8] = {7}, y[128];
@@ -171,5 +186,37 @@ T_TEST(plain_pointers_see_what_was_written_before)
     CHECK_MSG(t.verdict.status == VERDICT_OK, "%s", t.verdict.reason);
     CHECK_EQ_INT(y[63], 7);
     CHECK_EQ_INT(y[64], 107);
+    trial_drop(&t);
+}
+
+T_TEST(stores_through_plain_pointers_arrive)
+{
+    static int32_t x[8] = {7}, y[128];
+    TwinTensor tensors[] = {
+        {.name = "x",
+         .dtype = DT_I32,
+         .rank = 1,
+         .shape = {8},
+         .role = SIM_IN,
+         .data = x,
+         .bytes = sizeof x},
+        {.name = "y",
+         .dtype = DT_I32,
+         .rank = 1,
+         .shape = {128},
+         .role = SIM_OUT,
+         .data = y,
+         .bytes = sizeof y},
+    };
+    TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0}, {.kind = TWIN_ARG_TENSOR, .index = 1}};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2, .blocks = 1};
+    Trial t = {.text = raw_store_text, .launch = &launch};
+    trial_run(&t);
+    CHECK_MSG(t.verdict.status == VERDICT_OK, "%s", t.verdict.reason);
+    CHECK_EQ_INT(y[2], 9);
+    CHECK_EQ_INT(y[3], 90);
+    CHECK_EQ_INT(y[4], 12);
+    CHECK_EQ_INT(y[127], 134);
     trial_drop(&t);
 }

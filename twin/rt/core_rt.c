@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -95,8 +96,11 @@ static void open_window(void)
     acraft_core.limit = &ring->records[end];
 }
 
+static void settle_store(void);
+
 void acraft_ring_full(void)
 {
+    settle_store();
     publish();
     wait_until(SHARE_RING_RECORDS - SHARE_WINDOW);
     open_window();
@@ -104,6 +108,7 @@ void acraft_ring_full(void)
 
 void acraft_ring_flush(void)
 {
+    settle_store();
     publish();
     wait_until(0);
     open_window();
@@ -111,6 +116,7 @@ void acraft_ring_flush(void)
 
 void acraft_exit(int code)
 {
+    settle_store();
     if (code == SHARE_EXIT_DONE) {
         if (acraft_core.cursor == acraft_core.limit)
             acraft_ring_full();
@@ -120,7 +126,14 @@ void acraft_exit(int code)
     _exit(code);
 }
 
-/* --- loads through plain pointers ------------------------------------------------------------ */
+/* --- loads and stores through plain pointers ------------------------------------------------- */
+
+static Record *next_record(void)
+{
+    if (acraft_core.cursor == acraft_core.limit)
+        acraft_ring_full();
+    return acraft_core.cursor++;
+}
 
 /* GetValue says itself what it reads, and then reads it. */
 static int announced(uint64_t address)
@@ -138,21 +151,90 @@ static void load(uint64_t address, uint32_t bytes)
     if (address - SHARE_GM_BASE >= SHARE_GM_SPAN || !ring ||
         address - launch->tiling < launch->tiling_bytes || announced(address))
         return;
-    if (acraft_core.cursor == acraft_core.limit)
-        acraft_ring_full();
-    *acraft_core.cursor++ = (Record){.op = NPU_RAW_LOAD,
+    *next_record() = (Record){.op = NPU_RAW_LOAD,
                                      .pipe = NPU_PIPE_S,
                                      .operand[1].address = rec_address(NPU_GM, address),
                                      .n[0] = bytes};
     acraft_ring_flush();
 }
 
+/* A store to GM lands in a private copy of its page; at the next call of the runtime, which the
+ * closed window forces before the next record, its bytes become a record and the page is the
+ * shared one again. */
+static struct {
+    uint64_t address, page, page_bytes;
+    uint32_t bytes; /* 0: none is pending */
+    const ShareMap *map;
+} pending;
+
+enum { PAGE = 4096 };
+
+static const ShareMap *map_of(uint64_t address, uint32_t bytes)
+{
+    const ShareMap *maps = launch_at(launch->maps_at);
+    for (uint32_t i = 0; i < launch->map_count; i++)
+        if (address >= maps[i].address && address + bytes <= maps[i].address + maps[i].bytes)
+            return &maps[i];
+    return NULL;
+}
+
+static void remap(int protection, int kind)
+{
+    void *at = (void *)(uintptr_t)pending.page;
+    off_t offset = (off_t)(pending.map->at + pending.page - pending.map->address);
+    if (mmap(at, pending.page_bytes, protection, kind | MAP_FIXED, pending.map->fd, offset) != at)
+        _exit(SHARE_EXIT_SETUP);
+}
+
+static void settle_store(void)
+{
+    if (!pending.bytes)
+        return;
+    Record record = {.op = NPU_RAW_STORE,
+                     .pipe = NPU_PIPE_S,
+                     .operand[0].address = rec_address(NPU_GM, pending.address),
+                     .n[0] = pending.bytes};
+    memcpy(record.mask, (const void *)(uintptr_t)pending.address, pending.bytes);
+    remap(PROT_READ, MAP_SHARED);
+    pending.bytes = 0;
+    open_window();
+    *next_record() = record;
+}
+
+static void store(uint64_t address, uint32_t bytes)
+{
+    if (address - SHARE_GM_BASE >= SHARE_GM_SPAN || !ring)
+        return;
+    acraft_ring_flush();
+    pending.map = map_of(address, bytes);
+    if (!pending.map)
+        return; /* the store itself will end the core */
+    pending.address = address;
+    pending.bytes = bytes;
+    pending.page = address / PAGE * PAGE;
+    pending.page_bytes = (address + bytes - 1) / PAGE * PAGE + PAGE - pending.page;
+    remap(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+    acraft_core.limit = acraft_core.cursor;
+}
+
+void __sanitizer_cov_bool_flag_init(char *start, char *stop) { (void)start, (void)stop; }
+void __sanitizer_cov_store1(const void *at) { store((uintptr_t)at, 1); }
+void __sanitizer_cov_store2(const void *at) { store((uintptr_t)at, 2); }
+void __sanitizer_cov_store4(const void *at) { store((uintptr_t)at, 4); }
+void __sanitizer_cov_store8(const void *at) { store((uintptr_t)at, 8); }
+void __sanitizer_cov_store16(const void *at) { store((uintptr_t)at, 16); }
+
 void __sanitizer_cov_load1(const void *at) { load((uintptr_t)at, 1); }
 void __sanitizer_cov_load2(const void *at) { load((uintptr_t)at, 2); }
 void __sanitizer_cov_load4(const void *at) { load((uintptr_t)at, 4); }
 void __sanitizer_cov_load8(const void *at) { load((uintptr_t)at, 8); }
 void __sanitizer_cov_load16(const void *at) { load((uintptr_t)at, 16); }
-void __sanitizer_cov_bool_flag_init(char *start, char *stop) { (void)start, (void)stop; }
+
+/* A text that includes <iostream> has its constructor and destructor in every program. */
+void ios_begin(void *self) __asm__("_ZNSt8ios_base4InitC1Ev");
+void ios_end(void *self) __asm__("_ZNSt8ios_base4InitD1Ev");
+void ios_begin(void *self) { (void)self; }
+void ios_end(void *self) { (void)self; }
 
 /* --- dying with a word ---------------------------------------------------------------------- */
 
@@ -232,8 +314,8 @@ static void map_all(void)
     launch = map(SHARE_FD_LAUNCH, head->launch_bytes, PROT_READ);
     rings = (ShareRing *)map(SHARE_FD_RINGS, head->ring_bytes, PROT_READ | PROT_WRITE);
     map_gm();
-    for (uint32_t i = 0; i < launch->fd_count; i++)
-        close(SHARE_FD_LAUNCH + (int)i);
+    close(SHARE_FD_LAUNCH);
+    close(SHARE_FD_RINGS); /* those of GM stay: see store() */
 }
 
 /* Which core each child is, by its process number in the box: they are handed out in turn. */

@@ -17,7 +17,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define SHARE_ABI 1u
 #define SHARE_RING_RECORDS 2048u /* a power of two */
 #define SHARE_WINDOW 128u        /* records written between two publications */
 #define SHARE_GM_BASE 0x100000000000ull /* GM addresses lie in [base, base + span) */
@@ -61,7 +60,6 @@ typedef struct ShareLaunch {
     uint32_t order_count[2];
     uint64_t maps_at;
     uint32_t map_count, arg_count;
-    uint32_t fd_count, fd_pad; /* all that were handed over */
     uint64_t args_at, filter_at;
     uint32_t filter_steps, filter_pad;
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
@@ -92,6 +90,11 @@ typedef struct ShareRing {
     uint8_t pad[4096 - 40];
     Record records[SHARE_RING_RECORDS];
 } ShareRing;
+
+/* The tool and the runtime are compiled at different times: both must mean the same layout. */
+#define SHARE_ABI                                                                             \
+    ((uint32_t)(sizeof(ShareLaunch) * 31 + sizeof(ShareCore) * 37 + sizeof(ShareMap) * 41 +   \
+                sizeof(ShareArg) * 43 + NPU_OP_COUNT))
 
 _Static_assert(sizeof(ShareRing) == 4096 + SHARE_RING_RECORDS * sizeof(Record), "ring layout");
 
