@@ -60,6 +60,24 @@ static bool write_project(Arena *arena, const MakeResult *r, const NpuChip *chip
     return emit_write(arena, dir, &files, diag);
 }
 
+static void print_prediction(const MakeResult *r)
+{
+    const Verdict *v = &r->verdicts.at[r->verdicts.len - 1];
+    if (v->status != VERDICT_OK || !(v->predicted_us > 0)) {
+        printf("  predicted nothing\n");
+        return;
+    }
+    const VerdictPipe *busiest = NULL;
+    for (uint32_t i = 0; i < v->pipes.len; i++)
+        if (!busiest || v->pipes.at[i].share > busiest->share)
+            busiest = &v->pipes.at[i];
+    printf("  predicted %.1f us at the %s size, launch included; the bound is %.1f us",
+           v->predicted_us, v->kase, v->bound_us);
+    if (busiest)
+        printf("; %s is busy %.0f %%", busiest->name, busiest->share * 100);
+    printf("\n            (error of the model: docs/cycle-model.md)\n");
+}
+
 static void print_summary(const MakeResult *r, const char *dir)
 {
     uint64_t proved = 0, watched = 0;
@@ -79,7 +97,7 @@ static void print_summary(const MakeResult *r, const char *dir)
     if (r->other_plans)
         printf("            %u of them have a size of 1 and use a program of their own\n",
                r->other_plans);
-    printf("  predicted nothing: no cycle model yet\n");
+    print_prediction(r);
     printf("  measured  nothing: no board has run this kernel\n");
     if (dir)
         printf("  written   %s\n", dir);
@@ -112,6 +130,7 @@ static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool i
                      .fuzz = (uint32_t)fuzz,
                      .trust = trust,
                      .engine = interp ? EVAL_INTERP : EVAL_TWIN,
+                     .medium = !interp,
                      .progress = show_progress,
                      .context = &output};
     MakeResult result;

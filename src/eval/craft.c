@@ -157,6 +157,14 @@ static bool compare(EvalRun *run)
     return ok;
 }
 
+/* The least time the chip could need: every byte read or written once at peak bandwidth. */
+static double bound_us(const EvalRun *run)
+{
+    GraphCost cost = graph_cost(run->ref->graph);
+    double tbps = run->config->chip->gm_tbps;
+    return tbps > 0 ? cost.bytes / (tbps * 1e6) : 0;
+}
+
 bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *ref,
                 const EvalConfig *config, Verdict *verdict, Diag *diag)
 {
@@ -166,6 +174,7 @@ bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *r
                    .config = config,
                    .verdict = verdict,
                    .diag = diag};
+    verdict->bound_us = bound_us(&run);
     bool ok = read_program(&run) && prove(&run) && make_operands(&run);
     if (ok)
         ok = config->engine == EVAL_TWIN ? eval_run_twin(&run) : eval_run_interp(&run);

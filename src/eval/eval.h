@@ -58,6 +58,7 @@ typedef struct EvalConfig {
     uint64_t seed;
     bool trust;         /* run without a full sandbox: the text is our own */
     bool deny_unproven; /* what is not proved is an error */
+    bool strict;        /* only synchronisation that is written counts */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */

@@ -104,7 +104,7 @@ static void add_case(Arena *arena, const MakeSpec *spec, const MakeCase *c, uint
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
     TorchOptions options = {.seed = spec->seed};
-    uint32_t all = 1 + spec->fuzz;
+    uint32_t all = 1 + spec->fuzz + spec->medium;
     *result = (MakeResult){0};
     result->task = torch_read(arena, spec->path, spec->source, &options, diag);
     if (!result->task || !plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag))
@@ -114,6 +114,10 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
     for (uint32_t i = 0; i < spec->fuzz; i++) {
         MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i};
         add_case(arena, spec, &c, all, result, diag);
+    }
+    if (spec->medium) {
+        MakeCase medium = {"medium", SCALE_MEDIUM, spec->seed};
+        add_case(arena, spec, &medium, all, result, diag);
     }
     return result->ok == all;
 }

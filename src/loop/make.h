@@ -14,6 +14,7 @@ typedef struct MakeSpec {
     const NpuChip *chip;
     uint64_t seed;
     uint32_t fuzz; /* how many odd-sized cases to draw */
+    bool medium;   /* one larger case, whose predicted time means something */
     EvalEngine engine;
     bool trust;
     /* Called as each case ends, for progress; NULL: nobody. */
