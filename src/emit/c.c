@@ -222,7 +222,7 @@ static void host_block(CWriter *w, const IrBlock *block);
 
 static void host_if(CWriter *w, const IrStmt *s)
 {
-    c_line(w, "if (%s) {", c_text(w, s->cond));
+    c_line(w, "if (%s) {", c_bare(w, s->cond));
     w->depth++;
     host_block(w, &s->body);
     w->depth--;
@@ -241,9 +241,9 @@ static void host_block(CWriter *w, const IrBlock *block)
         const IrStmt *s = &w->p->stmts.at[block->at[i]];
         switch (s->kind) {
         case IR_S_IF: host_if(w, s); break;
-        case IR_S_ASSIGN: c_line(w, "%s = %s;", c_var(w, s->var), c_text(w, s->value)); break;
+        case IR_S_ASSIGN: c_line(w, "%s = %s;", c_var(w, s->var), c_bare(w, s->value)); break;
         case IR_S_ASSERT:
-            refuse(w, str_format(w->scratch, "!(%s)", c_text(w, s->cond)), s->text);
+            refuse(w, str_format(w->scratch, "!(%s)", c_bare(w, s->cond)), s->text);
             break;
         case IR_S_WORKSPACE: {
             const IrTensor *t = &w->p->tensors.at[s->tensor];

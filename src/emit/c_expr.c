@@ -27,6 +27,20 @@ const char *c_text(CWriter *w, IrExprId e)
     return copy;
 }
 
+/* Without the outer brackets, for places that bring their own. */
+const char *c_bare(CWriter *w, IrExprId e)
+{
+    const char *text = c_text(w, e);
+    size_t n = strlen(text);
+    int depth = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        depth += (text[i] == '(') - (text[i] == ')');
+        if (depth == 0)
+            return text;
+    }
+    return text[0] == '(' ? str_dup(w->scratch, (Str){text + 1, n - 2}) : text;
+}
+
 static bool is_field(const CWriter *w, const IrVar *v)
 {
     return w->k && (v->kind == IR_VAR_DIM || v->kind == IR_VAR_PARAM);

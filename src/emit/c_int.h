@@ -17,6 +17,7 @@ void c_line(CWriter *w, const char *format, ...) ATTR_PRINTF(2, 3); /* indented,
 void c_expr(CWriter *w, IrExprId e);
 /* The expression as text, in the writer's arena. */
 const char *c_text(CWriter *w, IrExprId e);
+const char *c_bare(CWriter *w, IrExprId e); /* without outer brackets */
 const char *c_var(CWriter *w, IrVarId var); /* "tile_7" */
 void c_string(Buf *out, const char *text);  /* a C string literal */
 

@@ -383,7 +383,7 @@ static void share(CWriter *w, const IrStmt *s, uint32_t id)
 
 static void branch(CWriter *w, const IrStmt *s)
 {
-    c_line(w, "if (%s) {", c_text(w, s->cond));
+    c_line(w, "if (%s) {", c_bare(w, s->cond));
     w->depth++;
     c_block(w, &s->body);
     w->depth--;
@@ -427,7 +427,7 @@ static void statement(CWriter *w, IrStmtId id)
     case IR_S_STAGE: stage(w, s); return;
     case IR_S_ROLE: role(w, s); return;
     case IR_S_SHARE: share(w, s, id); return;
-    case IR_S_ASSIGN: c_line(w, "%s = %s;", c_var(w, s->var), c_text(w, s->value)); return;
+    case IR_S_ASSIGN: c_line(w, "%s = %s;", c_var(w, s->var), c_bare(w, s->value)); return;
     case IR_S_GM_READ:
     case IR_S_GM_WRITE: gm_scalar(w, s); return;
     case IR_S_LOAD:
