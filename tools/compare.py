@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Compares acraft's reference values with PyTorch's, for model files.  Needs PyTorch and the acraft program.
 
-    tools/compare.py [--acraft PROGRAM] [--scale small] [--keep DIR] [--json FILE] [-v] PATH...
+    tools/compare.py [--acraft PROGRAM] [--scale small] [--law given] [--cases 5] [--keep DIR] [--json FILE] [-v] PATH...
 
 PATH is a model file or a directory of them.  For each, `acraft task FILE --run --scale S -o DIR` writes
 inputs, parameters and outputs as .npy, and how it changed the file's sizes; the same file, with the same
 sizes, inputs and parameters, is then run by PyTorch in float64 (half types as they are).  Equal means: every
 element within 1e-5 x (|want| + rms(want)), one rounding step for half types, exact for integers.
+A file with a .json list of cases beside it is run for --cases of them, the smaller ones, spread over the list.
 """
 import argparse
 import collections
+import contextlib
+import io
 import json
 import os
 import re
@@ -50,9 +53,15 @@ def wide(x):
     return x
 
 
+def has_parameter(model, name):
+    return hasattr(model, re.split(r"[.\[]", name)[0])
+
+
 def set_parameters(model, values, cast):
     """By name; `x[0].y` style names of lists and dicts are walked."""
     for name, tensor in values:
+        if not has_parameter(model, name):
+            continue
         owner, last = model, name
         parts = re.split(r"[.\[\]]+", name.rstrip("]"))
         for p in parts[:-1]:
@@ -93,6 +102,8 @@ def prepare(path, manifest, directory, cast=wide):
     with open(path) as f:
         source = resize(f.read(), manifest.get("knobs", []))
     space = {"__name__": "task", "__file__": path}
+    if manifest.get("case_line"):
+        space["open"] = lambda *a, **k: io.StringIO(manifest["case_line"])
     torch.manual_seed(0)
     exec(compile(source, path, "exec"), space)
     init = space["get_init_inputs"]() if "get_init_inputs" in space else []
@@ -108,22 +119,65 @@ def prepare(path, manifest, directory, cast=wide):
     return model, rebuild(space, inputs)
 
 
-def run_torch(path, manifest, directory):
-    real, old = torch.nn.functional.dropout, torch.get_default_dtype()
-    torch.nn.functional.dropout = lambda x, *a, **k: x
+@contextlib.contextmanager
+def as_float64():
+    """float32 means float64, also where the file says so itself, and dropout does nothing."""
+    kept = [(torch.nn.functional, "dropout", lambda x, *a, **k: x), (torch, "float32", torch.float64),
+            (torch, "float", torch.float64), (torch.Tensor, "float", torch.Tensor.double)]
+    old, default = [getattr(o, n) for o, n, _ in kept], torch.get_default_dtype()
+    for owner, name, value in kept:
+        setattr(owner, name, value)
+    torch.set_default_dtype(torch.float64)
     try:
-        model, inputs = prepare(path, manifest, directory)
-        torch.set_default_dtype(torch.float64)
-        with torch.no_grad():
-            return flatten(model(*inputs))
+        yield
     finally:
-        torch.nn.functional.dropout = real
-        torch.set_default_dtype(old)
+        torch.set_default_dtype(default)
+        for (owner, name, _), value in zip(kept, old):
+            setattr(owner, name, value)
+
+
+@contextlib.contextmanager
+def modules_take(values):
+    """Modules that forward itself makes take their parameters from `values`, in order."""
+    queue, plain = list(values), torch.nn.Module.__call__
+
+    def call(module, *args, **kwargs):
+        if not getattr(module, "_acraft_set", False) and not any(True for _ in module.children()):
+            module._acraft_set = True
+            for p in module.parameters():
+                if queue:
+                    p.data = queue.pop(0).reshape(p.shape).to(p.dtype)
+        return plain(module, *args, **kwargs)
+    torch.nn.Module.__call__ = call
+    try:
+        yield
+    finally:
+        torch.nn.Module.__call__ = plain
+
+
+def run_torch(path, manifest, directory, cast=wide, context=as_float64):
+    model, inputs = prepare(path, manifest, directory, cast)
+    for m in model.modules():
+        m._acraft_set = True
+    drawn = [cast(load(os.path.join(directory, p["file"]), p["dtype"])) for p in manifest.get("drawn", [])]
+    with context(), modules_take(drawn), torch.no_grad():
+        return flatten(model(*inputs))
+
+
+def run_either(path, manifest, directory):
+    """In float64; in float32 where PyTorch has no float64 version of an operator."""
+    try:
+        return run_torch(path, manifest, directory)
+    except RuntimeError as error:
+        if "Double" not in str(error):
+            raise
+        return run_torch(path, manifest, directory, cast=lambda x: x, context=contextlib.nullcontext)
 
 
 def rebuild(space, tensors):
     """get_inputs may mix numbers and lists with tensors: keep its structure, put in our tensors."""
-    pattern, rest = space["get_inputs"](), list(tensors)
+    pattern = space["get_inputs"]() if "get_inputs" in space else space["get_input_groups"]()[0]
+    rest = list(tensors)
 
     def fill(x):
         if isinstance(x, torch.Tensor):
@@ -160,10 +214,49 @@ def error_of(got, want):
     return ((g - w).abs() / allowed).max().item()
 
 
-def compare_one(path, args):
+def elements(case):
+    """Elements of the tensors of a case."""
+    total = 0
+    for i in case.get("inputs", []):
+        shapes = i.get("shape") or []
+        for shape in shapes if shapes and isinstance(shapes[0], list) else [shapes]:
+            n = 1
+            for d in shape:
+                n *= d if isinstance(d, int) else 1
+            total += n
+    return total
+
+
+def choose_cases(path, args):
+    """Numbers and lines of the cases to run; [(None, None)] for a file without a list."""
+    name = path[:-3] + ".json"
+    if not os.path.exists(name):
+        return [(None, None)]
+    with open(name) as f:
+        lines = [line for line in f if line.strip()]
+    small = [(n, line) for n, line in enumerate(lines) if elements(json.loads(line)) <= 1 << 20]
+    small = small or [min(enumerate(lines), key=lambda c: elements(json.loads(c[1])))]
+    step = max(1, len(small) // args.cases)
+    return small[::step][:args.cases]
+
+
+def compare_file(path, args):
+    """The worst of its cases."""
+    order, worst = [EQUAL, TORCH, REFUSED, DIFFER], (EQUAL, "")
+    for number, line in choose_cases(path, args):
+        status, detail = compare_one(path, args, number, line)
+        if number is not None:
+            detail = f"case {number}: {detail}"
+        if order.index(status) > order.index(worst[0]) or not worst[1]:
+            worst = (status, detail)
+    return worst
+
+
+def compare_one(path, args, case=None, case_line=None):
     with tempfile.TemporaryDirectory() as scratch:
         directory = os.path.join(args.keep, os.path.basename(path)[:-3]) if args.keep else os.path.join(scratch, "task")
-        command = [args.acraft, "task", path, "--run", "--scale", args.scale, "-o", directory]
+        command = [args.acraft, "task", path, "--run", "--scale", args.scale if case is None else "full", "--law", args.law,
+                   "-o", directory] + ([] if case is None else ["--case", str(case)])
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=args.timeout)
         except subprocess.TimeoutExpired:
@@ -172,8 +265,9 @@ def compare_one(path, args):
             return REFUSED, (done.stderr or done.stdout).strip().split("\n")[0]
         with open(os.path.join(directory, "values.json")) as f:
             manifest = json.load(f)
+        manifest["case_line"] = case_line
         try:
-            want = run_torch(path, manifest, directory)
+            want = run_either(path, manifest, directory)
         except Exception as error:  # whatever the file does
             return TORCH, f"{type(error).__name__}: {error}".split("\n")[0]
         got = [load(os.path.join(directory, o["file"]), o["dtype"]) for o in manifest["outputs"]]
@@ -203,6 +297,8 @@ def main(argv):
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--acraft", default=os.environ.get("ACRAFT", "build/debug-gcc/acraft"))
     parser.add_argument("--scale", default="small")
+    parser.add_argument("--law", default="given", help="how acraft draws inputs: given, varied, signed, ...")
+    parser.add_argument("--cases", type=int, default=5)
     parser.add_argument("--keep", help="leave the exported values here")
     parser.add_argument("--json", help="write one result per line here")
     parser.add_argument("--timeout", type=float, default=300)
@@ -211,7 +307,7 @@ def main(argv):
     table, out = collections.defaultdict(collections.Counter), open(args.json, "w") if args.json else None
     for path in find(args.paths):
         category = os.path.basename(os.path.dirname(os.path.abspath(path)))
-        status, detail = compare_one(path, args)
+        status, detail = compare_file(path, args)
         table[category][status] += 1
         if out:
             out.write(json.dumps({"file": path, "category": category, "status": status, "detail": detail}) + "\n")

@@ -69,6 +69,7 @@ bool eval_op_RANDOM(EvalNode *e)
              .b = node_float(e->node, AT_B, 1),
              .c = node_float(e->node, AT_C, 2),
              .coarse = graph_value(e->graph, e->node->out)->dtype != DT_F64};
+    bool narrow = graph_value(e->graph, e->node->out)->dtype == DT_F32;
     if (l.kind == RANDOM_integer)
         fill_integers(&l, out);
     else if (l.kind == RANDOM_permutation)
@@ -80,6 +81,9 @@ bool eval_op_RANDOM(EvalNode *e)
             int64_t n = out->count - i < RUN ? out->count - i : RUN;
             for (int64_t k = 0; k < n; k++)
                 x[k] = draw(&l, (uint64_t)(i + k));
+            if (narrow) /* numbers are drawn in the dtype the graph names, also when held wide */
+                for (int64_t k = 0; k < n; k++)
+                    x[k] = (double)(float)x[k];
             if (out->dtype == DT_C64)
                 for (int64_t k = 0; k < n; k++) {
                     TENSOR_AT(out, float)[2 * (i + k)] = (float)x[k];

@@ -2,6 +2,7 @@
 #include "graph/export.h"
 #include "graph/npy.h"
 #include "base/file.h"
+#include <string.h>
 
 typedef struct Export {
     Arena arena;
@@ -59,6 +60,28 @@ static void write_rest(Export *x, Str more)
     buf_puts(&x->json, "}\n");
 }
 
+/* The random nodes of the graph itself, drawn again under the same seed. */
+static bool write_drawn(Export *x, const TaskInputs *in)
+{
+    Graph g = *x->graph;
+    memset(&g.outputs, 0, sizeof g.outputs);
+    memset(&g.nodes, 0, sizeof g.nodes);
+    for (uint32_t n = 0; n < x->graph->nodes.len; n++)
+        if (x->graph->nodes.at[n].op == OP_RANDOM) {
+            vec_push(&x->arena, &g.nodes, x->graph->nodes.at[n]);
+            vec_push(&x->arena, &g.outputs, x->graph->nodes.at[n].out);
+        }
+    if (g.nodes.len == 0)
+        return true;
+    Tensor **drawn = arena_array(&x->arena, Tensor *, g.outputs.len + 1);
+    EvalOptions options = {.seed = in->seed};
+    bool ok = graph_eval(&g, in->inputs, in->params, &options, drawn, x->diag) &&
+              write_all(x, "drawn", g.outputs.at, g.outputs.len, drawn);
+    for (uint32_t i = 0; i < g.outputs.len; i++)
+        tensor_free(drawn[i]);
+    return ok;
+}
+
 bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor *const *outputs,
                   Str more, Diag *diag)
 {
@@ -66,7 +89,7 @@ bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor 
     buf_puts(&x.json, "{\"name\": ");
     buf_json_str(&x.json, str_from(g->name));
     bool ok = write_all(&x, "inputs", g->inputs.at, in->n_inputs, in->inputs) &&
-              write_all(&x, "params", g->params.at, in->n_params, in->params) &&
+              write_all(&x, "params", g->params.at, in->n_params, in->params) && write_drawn(&x, in) &&
               (!outputs || write_all(&x, "outputs", g->outputs.at, g->outputs.len, outputs));
     write_rest(&x, more);
     ok = ok && file_write(path_join(&x.arena, dir, "values.json"), buf_view(&x.json), diag);

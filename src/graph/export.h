@@ -3,8 +3,9 @@
  *     DIR/inputs/0.npy ...    arguments of forward, in order
  *     DIR/params/0.npy ...    parameters and buffers, in order of construction
  *     DIR/outputs/0.npy ...   reference outputs
+ *     DIR/drawn/0.npy ...     random numbers that forward itself draws, in order
  *     DIR/values.json         {"name", "inputs": [{"file", "name", "kind", "dtype", "shape"}],
- *                              "params": [...], "outputs": [...], "notes": [...]}; tools/compare.py
+ *                              "params": [...], "drawn": [...], "outputs": [...], "notes": [...]}; tools/compare.py
  *                             also wants "knobs": [{"name", "line", "col", "value", "original"}]
  */
 #ifndef GRAPH_EXPORT_H

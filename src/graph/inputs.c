@@ -246,7 +246,7 @@ static bool take_values(const Graph *g, Tensor *const *made, TaskInputs *out)
 
 bool graph_inputs(const Graph *g, uint64_t seed, InputLaw law, TaskInputs *out, Diag *diag)
 {
-    *out = (TaskInputs){0};
+    *out = (TaskInputs){.seed = seed};
     Arena arena = {0};
     Graph source = {0};
     if (g->source)

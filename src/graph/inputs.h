@@ -28,6 +28,7 @@ bool input_law_from_name(Str name, InputLaw *law);
 typedef struct TaskInputs {
     Tensor **inputs, **params; /* as graph_eval takes them */
     uint32_t n_inputs, n_params;
+    uint64_t seed;
 } TaskInputs;
 
 /* Fills `out`; false with the reason in diag. Under every law but the file's own, indices that are
