@@ -15,7 +15,7 @@ typedef struct Product {
     SimMemory *a, *b, *c, *bias;
     uint64_t a_at, b_at, c_at, bias_at;
     uint32_t m, n, k, k0, k1, m1, n1, size;
-    bool integer, zero, with_bias;
+    bool integer, zero, with_bias, hf32, ties_to_zero;
     uint8_t dtype;
 } Product;
 
@@ -38,11 +38,26 @@ static uint64_t c_byte(const Product *p, uint32_t m, uint32_t n)
     return p->c_at + (((uint64_t)(n / 16) * p->m1 + m / 16) * 256 + m % 16 * 16 + n % 16) * 4;
 }
 
+/* HF32 keeps 11 fraction bits of a float: nearest even, or with ties towards zero. */
+static double to_hf32(uint32_t bits, bool ties_to_zero)
+{
+    uint32_t half = 1u << 11, odd = bits >> 12 & 1;
+    if ((bits & 0x7F800000) == 0x7F800000)
+        return (double)math_float(bits);
+    bits += ties_to_zero ? half - 1 : half - 1 + odd;
+    return (double)math_float(bits & ~0xFFFu);
+}
+
 static double load(const Product *p, const uint8_t *at)
 {
-    _Alignas(8) uint8_t raw[8];
-    memcpy(raw, at, p->size);
-    return dtype_load((DType)p->dtype, raw, 0);
+    uint32_t bits = 0;
+    memcpy(&bits, at, p->size);
+    switch (p->dtype) {
+    case NPU_DT_F16: return (double)half_to_float((uint16_t)bits);
+    case NPU_DT_BF16: return (double)bf16_to_float((uint16_t)bits);
+    case NPU_DT_I8: return (int8_t)bits;
+    default: return p->hf32 ? to_hf32(bits, p->ties_to_zero) : (double)math_float(bits);
+    }
 }
 
 static bool product_dtypes(Step *s, Product *p)
@@ -86,7 +101,8 @@ static bool product_open(Step *s, Product *p)
 {
     const Record *r = s->r;
     *p = (Product){.m = r->n[0], .n = r->n[1], .k = r->n[2], .zero = r->mode & 1,
-                   .with_bias = r->mode & 2};
+                   .with_bias = r->mode & 2, .hf32 = s->core->hf32,
+                   .ties_to_zero = s->core->hf32_to_zero};
     if (p->m >= MOST || p->n >= MOST || p->k >= MOST) {
         sim_report(s, SIM_FAULT_BAD_PARAMETER, "m %u, n %u, k %u; each is at most 4095", p->m, p->n,
                    p->k);
@@ -141,9 +157,7 @@ static void add_depth(const Product *p, uint32_t m, const double *b, uint32_t k,
     memset(sum, 0, p->n * sizeof *sum);
     for (uint32_t d = 0; d < depth; d++) {
         double a = load(p, p->a->at + a_byte(p, m, k + d));
-        const double *line = b + (size_t)d * p->n;
-        for (uint32_t n = 0; n < p->n; n++)
-            sum[n] += a * line[n];
+        math_add_scaled(sum, b + (size_t)d * p->n, a, p->n);
     }
     for (uint32_t n = 0; n < p->n; n++)
         row[n] = p->integer ? row[n] + sum[n] : (double)(float)(row[n] + sum[n]);

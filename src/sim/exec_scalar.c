@@ -116,7 +116,10 @@ bool exec_register(Step *s)
         c->fmatrix_pads[r->mode - REC_REG_FMATRIX_A] = r->scalar;
         return true;
     case REC_REG_LOAD3D_PAD: c->load3d_pad = r->scalar; return true;
-    case REC_REG_HF32: c->hf32 = r->scalar & 1; return true;
+    case REC_REG_HF32:
+        c->hf32 = r->scalar & 1;
+        c->hf32_to_zero = r->scalar >> 1 & 1;
+        return true;
     case REC_REG_VA: return set_addresses(s);
     case REC_REG_CONTROL: c->pub.view->control = r->scalar; return true;
     default: sim_report(s, SIM_FAULT_BAD_RECORD, "register %u", r->mode); return false;

@@ -154,5 +154,22 @@ float math_ln(float x) { return ln_one(x); }
 ARRAY(exp_array, float, float, exp_one)
 ARRAY(ln_array, float, float, ln_one)
 
+static void add_scaled_plain(double *sum, const double *line, double factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] += factor * line[i];
+}
+
+WIDE static void add_scaled_wide(double *sum, const double *line, double factor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] += factor * line[i];
+}
+
+void math_add_scaled(double *sum, const double *line, double factor, size_t n)
+{
+    (HAS_WIDE ? add_scaled_wide : add_scaled_plain)(sum, line, factor, n);
+}
+
 void math_exp_array(float *to, const float *from, size_t n) { exp_array(to, from, n); }
 void math_ln_array(float *to, const float *from, size_t n) { ln_array(to, from, n); }

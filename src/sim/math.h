@@ -29,6 +29,8 @@ void math_float_to_half(uint16_t *to, const float *from, size_t n, bool saturate
 /* Within 1 unit in the last place of float. */
 float math_exp(float x);
 float math_ln(float x);
+/* sum[i] += factor * line[i], each product and sum rounded to double. */
+void math_add_scaled(double *sum, const double *line, double factor, size_t n);
 void math_exp_array(float *to, const float *from, size_t n);
 void math_ln_array(float *to, const float *from, size_t n);
 

@@ -162,7 +162,7 @@ enum RecRegister {
     REC_REG_FMATRIX_A,  /* mask[0] = h | w << 16, scalar = pads l | r << 8 | t << 16 | b << 24 */
     REC_REG_FMATRIX_B,  /* the same, second register */
     REC_REG_LOAD3D_PAD, /* scalar: bits of the padding element */
-    REC_REG_HF32,       /* scalar: bit 0 on, bit 1 rounds to nearest away instead of even */
+    REC_REG_HF32,       /* scalar: bit 0 on, bit 1 rounds ties towards zero instead of to even */
     REC_REG_VA,         /* operand[0..3].address -> address list slots 4 n[0] .. 4 n[0] + 3;
                            slots 0-15 destinations, 16-31 sources */
     REC_REG_CONTROL,    /* scalar: CTRL as a whole, kept for reading back */

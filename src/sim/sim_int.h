@@ -61,7 +61,7 @@ typedef struct CoreState {
     bool in_text;
     /* special registers */
     uint32_t atomic, atomic_dtype;
-    bool saturate, deq_set, hf32;
+    bool saturate, deq_set, hf32, hf32_to_zero;
     uint64_t deq_scale, pad_value, load3d_pad, fmatrix[2], fmatrix_pads[2], compare[2];
     bool pad_set;
     uint64_t va[32];

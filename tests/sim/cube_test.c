@@ -144,6 +144,34 @@ T_TEST(cube_accumulates_and_adds_bias)
     rig_close(&rig);
 }
 
+/* 1 + 2^-12 has one fraction bit too many for HF32: a tie, to even and to zero alike; 1 + 3 2^-12
+ * tells the two apart. */
+T_TEST(cube_hf32_rounds_its_inputs)
+{
+    const float in[2] = {1 + 0x1p-12f, 1 + 3 * 0x1p-12f};
+    const float want[2][3] = {{in[0], 1, 1}, {in[1], 1 + 0x1p-10f, 1 + 0x1p-11f}};
+    for (int which = 0; which < 2; which++)
+        for (int mode = 0; mode < 3; mode++) {
+            Rig rig = aic_rig();
+            Record fill = rec(NPU_FILL, NPU_DT_F32, L0A(0), 0);
+            fill.n[0] = fill.n[1] = 1;
+            fill.scalar = rig_bits(in[which]);
+            rig_run(&rig, fill);
+            fill.operand[0].address = L0B(0);
+            fill.scalar = rig_bits(1);
+            rig_run(&rig, fill);
+            rig_run(&rig, rig_register(REC_REG_HF32, mode == 0 ? 0 : mode == 1 ? 1 : 3));
+            Record mm = rec(NPU_MMAD, NPU_DT_F32, L0C(0), L0A(0));
+            mm.operand[2].address = L0B(0);
+            mm.n[0] = mm.n[1] = 16, mm.n[2] = 1;
+            mm.mode = 1;
+            rig_run(&rig, mm);
+            RIG_CLEAN(&rig);
+            CHECK(*(float *)rig_memory(&rig, NPU_L0C, 0) == want[which][mode]);
+            rig_close(&rig);
+        }
+}
+
 T_TEST(cube_undefined_rows_stay_in_their_rows)
 {
     Rig rig = aic_rig();
