@@ -1,88 +1,132 @@
 /* Values a file asks for while it is read: .item(), masks in subscripts, conditions on tensors.
  * The nodes a value rests on are copied into a graph of their own, inputs and parameters
- * replaced by the source nodes that make them, and the reference evaluator runs it. */
+ * replaced by the source nodes that make them, and the reference evaluator runs it. Small values
+ * are kept, so that a loop which asks again and again computes each node once. */
 #include "torch/tvar.h"
 
 #include "graph/eval.h"
 #include <string.h>
 
-enum { MAX_DATA_BYTES = 1 << 28 };
+enum { MAX_DATA_BYTES = 1 << 28, KEEP_BYTES = 1 << 16 };
+
+/* A value of either graph, in the order in which it can be computed. */
+typedef struct Step {
+    int which;
+    ValueId id;
+} Step;
 
 typedef struct Extract {
     Interp *it;
     Span at;
     Graph *out;
-    ValueId *map[2];  /* value of either graph -> value of out; VALUE_NONE: not copied */
-    uint8_t *want[2]; /* value of either graph is needed */
+    uint32_t epoch;
+    VEC(Step) stack;
+    VEC(Step) kept; /* outputs of `out`, in order */
 } Extract;
 
-static void mark_needed(Extract *x, int which)
+static DataSlot *slot_of(Interp *it, int which, ValueId id)
 {
-    const Graph *graph = x->it->graphs[which];
-    for (uint32_t i = graph->values.len; i-- > 0;) {
-        const Value *value = &graph->values.at[i];
-        if (!x->want[which][i])
-            continue;
-        if (value->kind == VALUE_NODE) {
-            const Node *node = &graph->nodes.at[value->node];
-            for (uint32_t j = 0; j < node->n_in; j++) {
-                if (node->in[j] != VALUE_NONE)
-                    x->want[which][node->in[j]] = 1;
-            }
-        } else if (value->kind != VALUE_CONST) {
-            x->want[0][value->source] = 1;
-        }
+    static const DataSlot empty = {0};
+    while (it->data[which].len <= id)
+        vec_push(it->arena, &it->data[which], empty);
+    return &it->data[which].at[id];
+}
+
+static void copy_const(Extract *x, Value value, DataSlot *slot)
+{
+    if (slot->data) {
+        value.kind = VALUE_CONST;
+        value.node = NODE_NONE;
+        value.data = slot->data;
     }
+    slot->copy = graph_add_value(x->out, value);
 }
 
 static void copy_node(Extract *x, int which, const Node *node)
 {
     Interp *it = x->it;
-    ValueId *in = arena_array(it->arena, ValueId, node->n_in + 1);
+    ValueId *in = arena_array(it->arena, ValueId, node->n_in + 1), out;
     for (uint32_t i = 0; i < node->n_in; i++)
-        in[i] = node->in[i] == VALUE_NONE ? VALUE_NONE : x->map[which][node->in[i]];
+        in[i] = node->in[i] == VALUE_NONE ? VALUE_NONE : slot_of(it, which, node->in[i])->copy;
     NodeSpec spec = {.op = node->op, .kind = node->kind, .n_in = node->n_in, .in = in,
                      .n_out = node->n_out, .n_attr = node->n_attr, .attr = node->attr, .at = node->at};
-    ValueId out;
     if (!graph_add(x->out, &spec, it->diag, &out))
         interp_stop(it);
-    for (uint32_t i = 0; i < node->n_out; i++)
-        x->map[which][node->out + i] = out + i;
-}
-
-static void copy_needed(Extract *x, int which)
-{
-    const Graph *graph = x->it->graphs[which];
-    for (uint32_t i = 0; i < graph->values.len; i++) {
-        const Value *value = &graph->values.at[i];
-        if (!x->want[which][i] || x->map[which][i] != VALUE_NONE)
-            continue;
-        interp_step(x->it, 1, x->at);
-        if (value->kind == VALUE_NODE)
-            copy_node(x, which, &graph->nodes.at[value->node]);
-        else if (value->kind == VALUE_CONST)
-            x->map[which][i] = graph_add_value(x->out, *value);
-        else
-            x->map[which][i] = x->map[0][value->source];
+    for (uint32_t i = 0; i < node->n_out; i++) {
+        DataSlot *slot = slot_of(it, which, node->out + i);
+        slot->copy = out + i;
+        slot->epoch = x->epoch;
+        int64_t bytes;
+        const Value *value = graph_value(x->out, out + i);
+        if (shape_bytes(value->shape, value->dtype, &bytes) && bytes <= KEEP_BYTES)
+            vec_push(it->arena, &x->kept, ((Step){which, node->out + i}));
     }
 }
 
-static Extract extract(Interp *it, Span at, int which, ValueId id)
+static void want(Extract *x, int which, ValueId id)
 {
-    Extract x = {.it = it, .at = at, .out = graph_new(it->arena, "data")};
-    for (int i = 0; i < 2; i++) {
-        uint32_t count = it->graphs[i] ? it->graphs[i]->values.len : 0;
-        x.want[i] = arena_alloc(it->arena, count + 1);
-        x.map[i] = arena_array(it->arena, ValueId, count + 1);
-        memset(x.map[i], 0xff, count * sizeof *x.map[i]);
+    if (slot_of(x->it, which, id)->epoch != x->epoch)
+        vec_push(x->it->arena, &x->stack, ((Step){which, id}));
+}
+
+/* Copies the value on top of the stack, or puts what it needs above it. */
+static void advance(Extract *x)
+{
+    Interp *it = x->it;
+    Step top = vec_last(&x->stack);
+    DataSlot *slot = slot_of(it, top.which, top.id);
+    const Graph *graph = it->graphs[top.which];
+    const Value *value = graph_value(graph, top.id);
+    uint32_t before = x->stack.len;
+    interp_step(it, 1, x->at);
+    if (slot->epoch == x->epoch) {
+        x->stack.len--;
+        return;
     }
-    x.want[which][id] = 1;
-    for (int i = which; i >= 0; i--)
-        mark_needed(&x, i);
-    for (int i = 0; i <= which; i++)
-        copy_needed(&x, i);
-    vec_push(it->arena, &x.out->outputs, x.map[which][id]);
-    return x;
+    if (slot->data || value->kind == VALUE_CONST) {
+        copy_const(x, *value, slot);
+        slot->epoch = x->epoch;
+    } else if (value->kind == VALUE_NODE) {
+        const Node *node = &graph->nodes.at[value->node];
+        for (uint32_t i = 0; i < node->n_in; i++) {
+            if (node->in[i] != VALUE_NONE)
+                want(x, top.which, node->in[i]);
+        }
+        if (x->stack.len == before)
+            copy_node(x, top.which, node);
+    } else {
+        want(x, 0, value->source);
+        if (x->stack.len > before)
+            return;
+        ValueId copy = slot_of(it, 0, value->source)->copy;
+        slot = slot_of(it, top.which, top.id);
+        slot->copy = copy;
+        slot->epoch = x->epoch;
+    }
+}
+
+static void keep_results(Extract *x, Tensor **results)
+{
+    for (uint32_t i = 0; i < x->kept.len; i++) {
+        const Tensor *t = results[i + 1];
+        size_t bytes = (size_t)t->count * dtype_bytes(t->dtype);
+        void *data = arena_alloc(x->it->arena, bytes + 8);
+        memcpy(data, t->at, bytes);
+        slot_of(x->it, x->kept.at[i].which, x->kept.at[i].id)->data = data;
+        tensor_free(results[i + 1]);
+    }
+}
+
+static void extract(Extract *x, int which, ValueId id)
+{
+    Interp *it = x->it;
+    x->epoch = ++it->data_epoch;
+    vec_push(it->arena, &x->stack, ((Step){which, id}));
+    while (x->stack.len)
+        advance(x);
+    vec_push(it->arena, &x->out->outputs, slot_of(it, which, id)->copy);
+    for (uint32_t i = 0; i < x->kept.len; i++)
+        vec_push(it->arena, &x->out->outputs, slot_of(it, x->kept.at[i].which, x->kept.at[i].id)->copy);
 }
 
 static Tensor *evaluate(Interp *it, Span at, int which, ValueId id, const char *why)
@@ -91,17 +135,18 @@ static Tensor *evaluate(Interp *it, Span at, int which, ValueId id, const char *
         interp_fail(it, at, "T014", "%s depends on data", why);
     if (which == 1)
         it->used_data = true;
-    Extract x = extract(it, at, which, id);
-    interp_step(it, x.out->values.len, at);
+    Extract x = {.it = it, .at = at, .out = graph_new(it->arena, "data")};
+    extract(&x, which, id);
     EvalOptions options = {.seed = it->seed, .memory = MAX_DATA_BYTES};
-    Tensor *result = NULL;
     int64_t bytes;
     if (!graph_eval_bytes(x.out, &options, &bytes) || bytes > MAX_DATA_BYTES)
         interp_fail(it, at, "T014", "%s depends on data too large to work out while reading", why);
     interp_step(it, (uint64_t)bytes / 64, at);
-    if (!graph_eval(x.out, NULL, NULL, &options, &result, it->diag))
+    Tensor **results = arena_array(it->arena, Tensor *, x.kept.len + 1);
+    if (!graph_eval(x.out, NULL, NULL, &options, results, it->diag))
         interp_stop(it);
-    return result;
+    keep_results(&x, results);
+    return results[0];
 }
 
 Tensor *tensor_data(Interp *it, Span at, TVar *t, const char *why)

@@ -44,6 +44,13 @@ typedef struct Knob {
     int64_t value;
 } Knob;
 
+/* What is known of a value's elements while reading (data.c). */
+typedef struct DataSlot {
+    const void *data; /* its elements, once computed; NULL: not yet, or too large to keep */
+    uint32_t epoch;   /* of the last extraction that copied it */
+    ValueId copy;     /* its number there */
+} DataSlot;
+
 typedef struct Interp {
     Arena *arena;
     Diag *diag;
@@ -51,6 +58,8 @@ typedef struct Interp {
     Graph *graphs[2];
     int graph;          /* which one is written now */
     VEC(ValueId) imported; /* source value id -> main value id + 1, 0: not yet */
+    VEC(DataSlot) data[2]; /* by value of each graph */
+    uint32_t data_epoch;
     Env *globals;
     Map functions;      /* dotted path -> row of fn.def */
     Map modules;        /* dotted path -> row of nn.def */
