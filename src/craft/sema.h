@@ -143,7 +143,7 @@ typedef struct Sema {
     VEC(uint32_t) present; /* optional host tensors known to be there */
 } Sema;
 
-enum { SEMA_MAX_STEPS = 100000 };
+enum { SEMA_MAX_STEPS = 20000 };
 
 /* ---- reporting ---- */
 

@@ -157,6 +157,9 @@ const char *sema_unique(Sema *s, const char *stem)
 
 /* ---- did you mean ---- */
 
+/* Of a program with very many names only the first and the last are looked at. */
+enum { NEAR_MOST = 256 };
+
 typedef struct Nearest {
     Str name, found;
     size_t best;
@@ -175,6 +178,8 @@ const char *sema_nearest(Sema *s, Str name, bool functions)
 {
     Nearest n = {.name = name, .best = name.len < 3 ? 1 : name.len < 6 ? 2 : name.len < 9 ? 3 : 4};
     for (uint32_t i = 0; i < s->symbols.len; i++) {
+        if (i == NEAR_MOST && s->symbols.len > 2 * NEAR_MOST)
+            i = s->symbols.len - NEAR_MOST;
         const Symbol *sym = &s->symbols.at[i];
         if ((sym->kind == SYM_DEF) == functions && !sym->ended && sema_find(s, sym->name) == sym)
             consider(&n, sym->name);
