@@ -23,7 +23,8 @@ static double now(void)
 
 static Record copy(uint16_t op, uint64_t d, uint64_t s, uint32_t bytes)
 {
-    Record r = {.op = op, .pipe = op == NPU_COPY_GM_UB ? NPU_PIPE_MTE2 : NPU_PIPE_MTE3, .n = {1, bytes}};
+    Record r = {
+        .op = op, .pipe = op == NPU_COPY_GM_UB ? NPU_PIPE_MTE2 : NPU_PIPE_MTE3, .n = {1, bytes}};
     r.operand[0].address = d;
     r.operand[1].address = s;
     return r;
@@ -31,7 +32,11 @@ static Record copy(uint16_t op, uint64_t d, uint64_t s, uint32_t bytes)
 
 static Record vec(uint16_t op, uint8_t dtype, uint64_t d, uint64_t a, uint64_t b, uint32_t n)
 {
-    Record r = {.op = op, .pipe = NPU_PIPE_V, .flags = REC_COUNTER, .mask = {n}, .dtype = {dtype, dtype, dtype}};
+    Record r = {.op = op,
+                .pipe = NPU_PIPE_V,
+                .flags = REC_COUNTER,
+                .mask = {n},
+                .dtype = {dtype, dtype, dtype}};
     const uint64_t at[3] = {d, a, b};
     for (int i = 0; i < 3; i++)
         r.operand[i] = (RecordOperand){rec_address(NPU_UB, at[i]), 0, 1, 8};
@@ -87,16 +92,18 @@ static void line(const char *what, double ours, double plain, double bytes)
            bytes / ours * 1e-9, plain * 1e3, ours / plain);
 }
 
-static void bench_elementwise(const char *what, uint16_t op, uint8_t dtype, float *x, float *y, float *z)
+static void bench_elementwise(const char *what, uint16_t op, uint8_t dtype, float *x, float *y,
+                              float *z)
 {
     size_t tile = TILE * dtype_bytes((DType)dtype), bytes = tile * TILES;
     Sim *sim = open_sim(x, y, z, TILE * TILES * sizeof(float));
     double start = now();
     for (uint64_t t = 0; t < TILES; t++) {
-        Record r[4] = {copy(NPU_COPY_GM_UB, rec_address(NPU_UB, 0), gm(0, t * tile), (uint32_t)tile),
-                       copy(NPU_COPY_GM_UB, rec_address(NPU_UB, 32768), gm(1, t * tile), (uint32_t)tile),
-                       vec(op, dtype, 65536, 0, 32768, TILE),
-                       copy(NPU_COPY_UB_GM, gm(2, t * tile), rec_address(NPU_UB, 65536), (uint32_t)tile)};
+        Record r[4] = {
+            copy(NPU_COPY_GM_UB, rec_address(NPU_UB, 0), gm(0, t * tile), (uint32_t)tile),
+            copy(NPU_COPY_GM_UB, rec_address(NPU_UB, 32768), gm(1, t * tile), (uint32_t)tile),
+            vec(op, dtype, 65536, 0, 32768, TILE),
+            copy(NPU_COPY_UB_GM, gm(2, t * tile), rec_address(NPU_UB, 65536), (uint32_t)tile)};
         feed(sim, r, 4);
     }
     double ours = now() - start;
@@ -185,8 +192,8 @@ static void bench_softmax(float *x, float *y, float *z)
     plain_softmax(z, x, TILE * TILES / ROW);
     line("softmax f32", values, now() - start, 8.0 * TILE * TILES);
     double hazards = run_softmax(x, y, z, true, false), cycles = run_softmax(x, y, z, false, true);
-    printf("softmax f32            values %.3f ms, hazards +%.3f ms, cycles +%.3f ms\n", values * 1e3,
-           (hazards - values) * 1e3, (cycles - values) * 1e3);
+    printf("softmax f32            values %.3f ms, hazards +%.3f ms, cycles +%.3f ms\n",
+           values * 1e3, (hazards - values) * 1e3, (cycles - values) * 1e3);
 }
 
 static void bench_records(float *x, float *y, float *z)
@@ -208,7 +215,8 @@ static void bench_records(float *x, float *y, float *z)
 /* The same stream without data: what a full-size shape costs to check and to time. */
 static void bench_dry(bool observed)
 {
-    SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = true};
+    SimConfig config = {
+        .chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = true};
     Sim *sim = sim_open(&config);
     const uint64_t tiles = 200000, bytes = tiles * 32768;
     SimRegion in = {"x", BASE, bytes, NULL, NPU_DT_F32, SIM_IN};
@@ -243,12 +251,20 @@ static void bench_mmad(void)
 {
     SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = SIM_AIC, .blocks = 1};
     Sim *sim = sim_open(&config);
-    Record fill = {.op = NPU_FILL, .pipe = NPU_PIPE_MTE1, .dtype = {NPU_DT_F16}, .n = {1, 64}, .scalar = 0x3C00};
+    Record fill = {.op = NPU_FILL,
+                   .pipe = NPU_PIPE_MTE1,
+                   .dtype = {NPU_DT_F16},
+                   .n = {1, 64},
+                   .scalar = 0x3C00};
     fill.operand[0].address = rec_address(NPU_L0A, 0);
     feed(sim, &fill, 1);
     fill.operand[0].address = rec_address(NPU_L0B, 0);
     feed(sim, &fill, 1);
-    Record mm = {.op = NPU_MMAD, .pipe = NPU_PIPE_M, .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16}, .mode = 1, .n = {128, 128, 128}};
+    Record mm = {.op = NPU_MMAD,
+                 .pipe = NPU_PIPE_M,
+                 .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                 .mode = 1,
+                 .n = {128, 128, 128}};
     mm.operand[0].address = rec_address(NPU_L0C, 0);
     mm.operand[1].address = rec_address(NPU_L0A, 0);
     mm.operand[2].address = rec_address(NPU_L0B, 0);

@@ -100,11 +100,11 @@ enum NpuForm {
     NPU_F_GATHER,  /* dst, src0, offsets or pattern */
     NPU_F_MOVE,    /* a vector-pipe rearrangement: copy, broadcast, transpose */
     NPU_F_SORT,
-    NPU_F_COPY,    /* bursts between memories */
-    NPU_F_LOAD,    /* fractals into L0 */
-    NPU_F_CUBE,    /* matrix product */
-    NPU_F_FIXPIPE, /* L0C out */
-    NPU_F_SYNC,    /* flags, barriers, cross-core */
+    NPU_F_COPY,          /* bursts between memories */
+    NPU_F_LOAD,          /* fractals into L0 */
+    NPU_F_CUBE,          /* matrix product */
+    NPU_F_FIXPIPE,       /* L0C out */
+    NPU_F_SYNC,          /* flags, barriers, cross-core */
     NPU_F_SCALAR_ACCESS, /* the scalar unit touches memory */
     NPU_F_REGISTER,      /* writes a special register */
     NPU_F_BOOK,          /* bookkeeping of the queue framework; no instruction */

@@ -17,7 +17,8 @@ const NpuChip npu_chips[] = {
 const uint32_t npu_chip_count = sizeof npu_chips / sizeof *npu_chips;
 
 const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT] = {
-#define COST(name, value, unit, tag, source) [NPU_C_##name] = {#name, value, unit, NPU_COST_##tag, source},
+#define COST(name, value, unit, tag, source) \
+    [NPU_C_##name] = {#name, value, unit, NPU_COST_##tag, source},
 #include "npu/cost.def"
 #undef COST
 };
@@ -44,15 +45,16 @@ const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT] = {
 
 static const NpuIsa isa_rows[NPU_OP_COUNT] = {
 #define ISA(op, api, alias, instruction, pipe, form, dtypes, head, rep, tail, cost, ulp, source) \
-    [NPU_##op] = {#op,  api,  alias, instruction,     NPU_PIPE_##pipe, NPU_F_##form, dtypes,  \
-                  head, rep,  tail,  NPU_COST_##cost, ulp,             source},
+    [NPU_##op] = {#op,    api,  alias, instruction, NPU_PIPE_##pipe, NPU_F_##form,               \
+                  dtypes, head, rep,   tail,        NPU_COST_##cost, ulp,                        \
+                  source},
 #include "npu/isa.def"
 #undef ISA
 };
 
-#define R5 \
-    (1u << NPU_ROUND_RINT | 1u << NPU_ROUND_FLOOR | 1u << NPU_ROUND_CEIL | \
-     1u << NPU_ROUND_ROUND | 1u << NPU_ROUND_TRUNC)
+#define R5                                                                                         \
+    (1u << NPU_ROUND_RINT | 1u << NPU_ROUND_FLOOR | 1u << NPU_ROUND_CEIL | 1u << NPU_ROUND_ROUND | \
+     1u << NPU_ROUND_TRUNC)
 #define N (1u << NPU_ROUND_NONE)
 #define O (1u << NPU_ROUND_ODD)
 const NpuCast npu_casts[] = {
@@ -119,11 +121,11 @@ uint32_t npu_space_bytes(const NpuChip *chip, uint32_t space)
 enum NpuSpace npu_position_space(uint32_t position)
 {
     static const enum NpuSpace space[NPU_POS_COUNT] = {
-        [NPU_POS_GM] = NPU_GM,       [NPU_POS_A1] = NPU_L1,       [NPU_POS_A2] = NPU_L0A,
-        [NPU_POS_B1] = NPU_L1,       [NPU_POS_B2] = NPU_L0B,      [NPU_POS_C1] = NPU_L1,
-        [NPU_POS_C2] = NPU_BT,       [NPU_POS_CO1] = NPU_L0C,     [NPU_POS_CO2] = NPU_GM,
-        [NPU_POS_VECIN] = NPU_UB,    [NPU_POS_VECOUT] = NPU_UB,   [NPU_POS_VECCALC] = NPU_UB,
-        [NPU_POS_SPM] = NPU_GM,      [NPU_POS_TSCM] = NPU_L1,     [NPU_POS_C2PIPE2GM] = NPU_FB,
+        [NPU_POS_GM] = NPU_GM,    [NPU_POS_A1] = NPU_L1,     [NPU_POS_A2] = NPU_L0A,
+        [NPU_POS_B1] = NPU_L1,    [NPU_POS_B2] = NPU_L0B,    [NPU_POS_C1] = NPU_L1,
+        [NPU_POS_C2] = NPU_BT,    [NPU_POS_CO1] = NPU_L0C,   [NPU_POS_CO2] = NPU_GM,
+        [NPU_POS_VECIN] = NPU_UB, [NPU_POS_VECOUT] = NPU_UB, [NPU_POS_VECCALC] = NPU_UB,
+        [NPU_POS_SPM] = NPU_GM,   [NPU_POS_TSCM] = NPU_L1,   [NPU_POS_C2PIPE2GM] = NPU_FB,
     };
     return position < NPU_POS_COUNT ? space[position] : NPU_NOWHERE;
 }
@@ -159,8 +161,8 @@ const char *npu_pipe_name(uint32_t pipe)
 const char *npu_position_name(uint32_t position)
 {
     static const char *const name[NPU_POS_COUNT] = {
-        "GM",    "A1",     "A2",      "B1",  "B2",   "C1",        "C2", "CO1", "CO2",
-        "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM",
+        "GM",  "A1",    "A2",     "B1",      "B2",  "C1",   "C2",        "CO1",
+        "CO2", "VECIN", "VECOUT", "VECCALC", "SPM", "TSCM", "C2PIPE2GM",
     };
     return position < NPU_POS_COUNT ? name[position] : "?";
 }

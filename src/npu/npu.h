@@ -31,7 +31,7 @@ typedef struct NpuIsa {
     const char *instruction;
     enum NpuPipe pipe;
     enum NpuForm form;
-    uint32_t dtypes; /* bit i: NpuDType i is legal for the main operand */
+    uint32_t dtypes;               /* bit i: NpuDType i is legal for the main operand */
     double head, per_repeat, tail; /* cycles */
     NpuCost cost;
     double ulp;

@@ -22,8 +22,12 @@ static SimAccess *add(SimAccess *out, uint32_t *n, const Record *r, int operand,
     if (*n < SIM_ACCESS_MOST)
         ++*n;
     SimAccess *a = &out[*n - 1];
-    *a = (SimAccess){.space = (uint8_t)rec_space(address), .write = write, .at = rec_byte(address),
-                     .run = bytes, .inner = 1, .outer = 1};
+    *a = (SimAccess){.space = (uint8_t)rec_space(address),
+                     .write = write,
+                     .at = rec_byte(address),
+                     .run = bytes,
+                     .inner = 1,
+                     .outer = 1};
     return a;
 }
 
@@ -223,8 +227,8 @@ static uint32_t sorting(const Record *r, SimAccess *out)
         for (int i = 0; i < 4; i++) {
             uint64_t bytes = r->mode >> i & 1 ? (r->n[1 + i] & 0xFFF) * unit : 0;
             Record one = *r;
-            one.operand[0].address =
-                i < 3 ? r->operand[i + 1].address : rec_address(NPU_UB, r->n[5]);
+            one.operand[0].address = i < 3 ? r->operand[i + 1].address
+                                           : rec_address(NPU_UB, r->n[5]);
             if (bytes)
                 add(out, &n, &one, 0, false, bytes * repeats);
             total += bytes;

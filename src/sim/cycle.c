@@ -15,9 +15,9 @@ typedef struct Wrote {
 } Wrote;
 
 typedef struct CycleCore {
-    double scalar;         /* the scalar unit's clock */
-    double ready[PIPES];   /* the pipe can start its next instruction */
-    double done[PIPES];    /* all it was given is finished */
+    double scalar;       /* the scalar unit's clock */
+    double ready[PIPES]; /* the pipe can start its next instruction */
+    double done[PIPES];  /* all it was given is finished */
     double busy[PIPES];
     double start[PIPES][DEPTH]; /* of the last instructions, a ring */
     uint32_t given[PIPES];
@@ -128,7 +128,8 @@ static InstructionCost cost_copy(Cycle *c, const Touched *t, bool aic)
     for (uint32_t i = 0; i < n; i++) {
         if (access[i].space != NPU_GM || access[i].outer == 0 || access[i].inner == 0)
             continue;
-        cost.work += access[i].write ? write_cycles(c, &access[i]) : read_cycles(c, &access[i], aic);
+        cost.work += access[i].write ? write_cycles(c, &access[i])
+                                     : read_cycles(c, &access[i], aic);
         cost.tail = cost_constant(access[i].write ? NPU_C_MTE3_LATENCY : NPU_C_MTE2_LATENCY);
     }
     double issue = cost_constant(NPU_C_MTE_ISSUE);
@@ -251,8 +252,9 @@ static void set_flag(CycleCore *core, const Record *r)
     if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
         return;
     core->scalar += 1;
-    core->flag[r->pipe][r->mode][r->n[0]] =
-        r->pipe == NPU_PIPE_S ? core->scalar : later(core->done[r->pipe], core->ready[r->pipe]);
+    core->flag[r->pipe][r->mode][r->n[0]] = r->pipe == NPU_PIPE_S
+                                                ? core->scalar
+                                                : later(core->done[r->pipe], core->ready[r->pipe]);
 }
 
 static void wait_flag(CycleCore *core, const Record *r)
@@ -330,8 +332,8 @@ static void cross_set(Cycle *c, uint32_t index, const Record *r)
         bool told = mode == 2 ? o->block == me->block && o->aic != me->aic
                               : partners(c->sim, index, i, mode);
         if (told && c->core[i].arriveds[flag] < PENDING)
-            c->core[i].arrived[flag][c->core[i].arriveds[flag]++] =
-                last + cost_constant(NPU_C_CROSS_FLAG);
+            c->core[i].arrived[flag][c->core[i].arriveds[flag]++] = last +
+                                                                    cost_constant(NPU_C_CROSS_FLAG);
     }
 }
 

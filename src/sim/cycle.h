@@ -21,12 +21,12 @@ typedef struct CycleReport {
     double us;     /* predicted, launch included */
     double cycles; /* of the slowest core */
     double launch_us;
-    uint32_t cores;                   /* that ran */
-    double busy_us[NPU_PIPE_ALL];     /* per pipe, mean over the cores that used it */
-    double share[NPU_PIPE_ALL];       /* of the slowest core's time */
-    enum NpuPipe bound;               /* the busiest pipe of the slowest core */
+    uint32_t cores;                        /* that ran */
+    double busy_us[NPU_PIPE_ALL];          /* per pipe, mean over the cores that used it */
+    double share[NPU_PIPE_ALL];            /* of the slowest core's time */
+    enum NpuPipe bound;                    /* the busiest pipe of the slowest core */
     uint64_t gm_read, gm_written, l2_hits; /* bytes */
-    uint64_t conflict_cycles;         /* lost to bank conflicts, all cores */
+    uint64_t conflict_cycles;              /* lost to bank conflicts, all cores */
 } CycleReport;
 
 /* start and end in cycles of that core's clock. */

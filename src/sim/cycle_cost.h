@@ -6,16 +6,17 @@
 #include "sim/access.h"
 
 typedef struct InstructionCost {
-    double head;  /* before the first result, only when the pipe stood idle */
-    double work;  /* cycles the pipe is taken */
-    double tail;  /* from there until the result is there */
+    double head;     /* before the first result, only when the pipe stood idle */
+    double work;     /* cycles the pipe is taken */
+    double tail;     /* from there until the result is there */
     double conflict; /* of work, lost to bank conflicts */
 } InstructionCost;
 
 /* A vector instruction: repeats, bank conflicts from its addresses. */
 InstructionCost cost_vector(const Record *r);
 /* The matrix unit and its loads. */
-InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access, uint32_t n);
+InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access,
+                          uint32_t n);
 /* Bytes a GM access takes of the bus, whole units and lines counted. */
 uint64_t cost_gm_bytes(const SimAccess *a);
 static inline double cost_constant(enum NpuConstant which) { return npu_constants[which].value; }

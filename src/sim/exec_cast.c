@@ -105,9 +105,9 @@ static void store(const CastArgs *c, void *to, uint32_t i, double v)
     case NPU_DT_F32:
         /* From float: to an integral value, and -0 becomes +0 (the one departure from IEEE that
          * the special-value tables name). */
-        ((float *)to)[i] = (float)(c->src == NPU_DT_F32 ? integral(v, c->round) + 0.0
-                                                        : round_float(v, 24, -149, 0x1.fffffep127,
-                                                                      c->round));
+        ((float *)to)[i] = (float)(c->src == NPU_DT_F32
+                                       ? integral(v, c->round) + 0.0
+                                       : round_float(v, 24, -149, 0x1.fffffep127, c->round));
         break;
     case NPU_DT_F16: ((uint16_t *)to)[i] = store_half(v, c); break;
     case NPU_DT_BF16: ((uint16_t *)to)[i] = store_bf16(v, c); break;
@@ -292,8 +292,7 @@ static bool cast_packed(Step *s, CastArgs *c)
         return false;
     for (uint32_t i = 0; i < n; i++) {
         if (to4)
-            set_nibble(d->at + to, i,
-                       to_integer(load(c->src, a->at + from, i), c->round, -8, 7));
+            set_nibble(d->at + to, i, to_integer(load(c->src, a->at + from, i), c->round, -8, 7));
         else
             store(c, d->at + to, i, nibble(a->at + from, i));
     }

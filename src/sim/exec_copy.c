@@ -29,9 +29,9 @@ static int64_t integer_at(uint32_t dtype, const uint8_t *at)
 static void atomic_integer(uint32_t how, uint32_t dtype, uint8_t *to, const uint8_t *from)
 {
     int64_t old = integer_at(dtype, to), value = integer_at(dtype, from);
-    int64_t result = how == REC_ATOMIC_ADD                   ? old + value
+    int64_t result = how == REC_ATOMIC_ADD                      ? old + value
                      : (how == REC_ATOMIC_MAX) == (value > old) ? value
-                                                             : old;
+                                                                : old;
     memcpy(to, &result, npu_dtype_bits(dtype) / 8);
 }
 
@@ -90,8 +90,7 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
         sim_gm_taint(s, gm, offset, bytes);
     if (s->core->atomic == REC_ATOMIC_NONE) {
         if (s->sim->watchers.len)
-            s->core->wrote_same = s->core->wrote_same &&
-                                  memory_known(&gm->memory, offset, bytes) &&
+            s->core->wrote_same = s->core->wrote_same && memory_known(&gm->memory, offset, bytes) &&
                                   memcmp(gm->memory.at + offset, a->at + from, bytes) == 0;
         memcpy(gm->memory.at + offset, a->at + from, bytes);
         memory_copy_known(&gm->memory, offset, a, from, bytes);
@@ -209,8 +208,8 @@ static bool copy_local(Step *s, uint32_t from_space, uint32_t to_space, uint32_t
         return false;
     uint64_t d_step = b.bytes + b.target_gap, a_step = b.bytes + b.source_gap;
     SimMemory *d = burst_local(s, 0, 1u << to_space, to_align, b.count, d_step, b.bytes);
-    SimMemory *a =
-        d ? burst_local(s, 1, 1u << from_space, VEC_BLOCK, b.count, a_step, b.bytes) : NULL;
+    SimMemory *a = d ? burst_local(s, 1, 1u << from_space, VEC_BLOCK, b.count, a_step, b.bytes)
+                     : NULL;
     if (!a)
         return false;
     uint64_t to = rec_byte(s->r->operand[0].address), from = rec_byte(s->r->operand[1].address);
@@ -231,8 +230,8 @@ static bool copy_bias(Step *s)
     if (!burst_read(s, &b, true))
         return false;
     SimMemory *d = burst_local(s, 0, 1u << NPU_BT, 64, 1, 0, b.count * b.bytes * 2);
-    SimMemory *a = d ? burst_local(s, 1, 1u << NPU_L1, VEC_BLOCK, b.count,
-                                   b.bytes + b.source_gap, b.bytes)
+    SimMemory *a = d ? burst_local(s, 1, 1u << NPU_L1, VEC_BLOCK, b.count, b.bytes + b.source_gap,
+                                   b.bytes)
                      : NULL;
     if (!a)
         return false;
@@ -282,7 +281,8 @@ static bool padding_read(Step *s, const Burst *b, Padding *p)
 }
 
 /* Fills [from, to) of d with `value`, or leaves it undefined. */
-static void fill(SimMemory *d, uint64_t from, uint64_t to, uint64_t value, uint32_t size, bool known)
+static void fill(SimMemory *d, uint64_t from, uint64_t to, uint64_t value, uint32_t size,
+                 bool known)
 {
     for (uint64_t at = from; at < to; at += size)
         memcpy(d->at + at, &value, to - at < size ? to - at : size);

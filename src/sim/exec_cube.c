@@ -66,8 +66,7 @@ static bool product_dtypes(Step *s, Product *p)
     p->dtype = t[1];
     p->integer = t[1] == NPU_DT_I8;
     bool floats = t[1] == NPU_DT_F16 || t[1] == NPU_DT_BF16 || t[1] == NPU_DT_F32;
-    if (t[1] == t[2] &&
-        ((p->integer && t[0] == NPU_DT_I32) || (floats && t[0] == NPU_DT_F32))) {
+    if (t[1] == t[2] && ((p->integer && t[0] == NPU_DT_I32) || (floats && t[0] == NPU_DT_F32))) {
         p->size = npu_dtype_bits(t[1]) / 8;
         return true;
     }
@@ -100,8 +99,12 @@ static bool product_memories(Step *s, Product *p)
 static bool product_open(Step *s, Product *p)
 {
     const Record *r = s->r;
-    *p = (Product){.m = r->n[0], .n = r->n[1], .k = r->n[2], .zero = r->mode & 1,
-                   .with_bias = r->mode & 2, .hf32 = s->core->hf32,
+    *p = (Product){.m = r->n[0],
+                   .n = r->n[1],
+                   .k = r->n[2],
+                   .zero = r->mode & 1,
+                   .with_bias = r->mode & 2,
+                   .hf32 = s->core->hf32,
                    .ties_to_zero = s->core->hf32_to_zero};
     if (p->m >= MOST || p->n >= MOST || p->k >= MOST) {
         sim_report(s, SIM_FAULT_BAD_PARAMETER, "m %u, n %u, k %u; each is at most 4095", p->m, p->n,
@@ -266,7 +269,8 @@ static bool outlet_dtypes(Step *s, Outlet *o)
         fits = o->from == o->to && (o->from == NPU_DT_F32 || o->from == NPU_DT_I32);
     else if (fits)
         fits = o->from == pair[o->quant].from &&
-               (o->to == pair[o->quant].to || (o->to == NPU_DT_U8 && pair[o->quant].to == NPU_DT_I8));
+               (o->to == pair[o->quant].to ||
+                (o->to == NPU_DT_U8 && pair[o->quant].to == NPU_DT_I8));
     if (!fits)
         sim_report(s, SIM_FAULT_BAD_DTYPE, "no way from %s to %s with quantisation mode %llu",
                    npu_dtype_text(o->from), npu_dtype_text(o->to), (unsigned long long)o->quant);
@@ -282,14 +286,22 @@ static bool is_vector_quant(uint64_t quant)
 static bool outlet_open(Step *s, Outlet *o)
 {
     const Record *r = s->r;
-    *o = (Outlet){.n = r->n[0], .m = r->n[1], .source_stride = r->n[2] * 64ull,
-                  .target_stride = r->n[3], .matrices = r->n[4] & 0xFFFF,
-                  .source_matrix = (uint64_t)(r->n[4] >> 16) * 1024, .target_matrix = r->n[5],
-                  .quant = r->mask[0], .scale = r->scalar, .rows = r->mode & 1,
-                  .relu = r->mode & 2, .split = r->mode & 4};
+    *o = (Outlet){.n = r->n[0],
+                  .m = r->n[1],
+                  .source_stride = r->n[2] * 64ull,
+                  .target_stride = r->n[3],
+                  .matrices = r->n[4] & 0xFFFF,
+                  .source_matrix = (uint64_t)(r->n[4] >> 16) * 1024,
+                  .target_matrix = r->n[5],
+                  .quant = r->mask[0],
+                  .scale = r->scalar,
+                  .rows = r->mode & 1,
+                  .relu = r->mode & 2,
+                  .split = r->mode & 4};
     if (o->n > 4095 || o->m > (o->rows ? 8192u : 65535u) ||
         (uint64_t)o->m * o->n * o->matrices > 1u << 24) {
-        sim_report(s, SIM_FAULT_BAD_PARAMETER, "%u matrices of m %u, n %u", o->matrices, o->m, o->n);
+        sim_report(s, SIM_FAULT_BAD_PARAMETER, "%u matrices of m %u, n %u", o->matrices, o->m,
+                   o->n);
         return false;
     }
     if (!outlet_dtypes(s, o))
@@ -362,7 +374,8 @@ static uint64_t outlet_target(const Outlet *o, uint32_t matrix, uint32_t row, ui
     if (o->rows)
         return ((uint64_t)matrix * o->target_matrix + row * o->target_stride + column) * o->size;
     uint32_t wide = o->split ? 8 : o->size == 1 ? 32 : 16;
-    return column / wide * o->target_stride * BLOCK + ((uint64_t)row * wide + column % wide) * o->size;
+    return column / wide * o->target_stride * BLOCK +
+           ((uint64_t)row * wide + column % wide) * o->size;
 }
 
 static bool outlet_put(Step *s, const Outlet *o, uint64_t at, uint32_t bits, bool known)

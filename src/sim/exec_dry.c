@@ -22,8 +22,8 @@ static bool dry_local(Step *s, const SimAccess *a)
     if (end <= m->bytes)
         return true;
     sim_report_range(s, SIM_FAULT_OVERFLOW, (SimRange){a->space, a->write, a->at, end},
-                     "touches %s bytes %llu to %llu; the memory has %llu",
-                     npu_space_name(a->space), (unsigned long long)a->at, (unsigned long long)end,
+                     "touches %s bytes %llu to %llu; the memory has %llu", npu_space_name(a->space),
+                     (unsigned long long)a->at, (unsigned long long)end,
                      (unsigned long long)m->bytes);
     return false;
 }

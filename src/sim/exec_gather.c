@@ -95,8 +95,7 @@ static bool gather_blocks(Step *s)
     uint64_t n = r->n[0], step = block_step(r);
     uint64_t repeat = r->operand[0].repeat_stride * (uint64_t)VEC_BLOCK;
     Source d, table, offsets;
-    if (!repeats_ok(s) ||
-        !source_open(s, 0, &d, n ? (n - 1) * repeat + 7 * step + VEC_BLOCK : 0) ||
+    if (!repeats_ok(s) || !source_open(s, 0, &d, n ? (n - 1) * repeat + 7 * step + VEC_BLOCK : 0) ||
         !source_open(s, 1, &table, 0) || !source_open(s, 2, &offsets, 32 * n))
         return false;
     for (uint64_t i = 0; i < 8 * n; i++) {
@@ -145,7 +144,8 @@ static bool mask_gather_open(Step *s, MaskGather *g)
     uint64_t end = 0;
     if (g->per && g->repeats) {
         uint64_t last = (g->per - 1) * g->size;
-        end = (g->repeats - 1) * g->repeat + last / VEC_BLOCK * g->block + last % VEC_BLOCK + g->size;
+        end = (g->repeats - 1) * g->repeat + last / VEC_BLOCK * g->block + last % VEC_BLOCK +
+              g->size;
     }
     if (!repeats_ok(s) || !source_open(s, 0, &g->d, 0) || !source_open(s, 1, &g->table, end))
         return false;
@@ -180,7 +180,8 @@ static bool gather_mask(Step *s)
             if (to + g.size > g.d.memory->bytes)
                 return sim_local_range(s, 0, g.d.memory, g.d.base, kept * g.size, true);
             take(g.d.memory, to, g.table.memory,
-                 g.table.base + r * g.repeat + byte / VEC_BLOCK * g.block + byte % VEC_BLOCK, g.size);
+                 g.table.base + r * g.repeat + byte / VEC_BLOCK * g.block + byte % VEC_BLOCK,
+                 g.size);
         }
     s->core->pub.view->kept = kept;
     sim_count(s, g.repeats, g.repeats * g.per * g.size, kept * g.size);

@@ -82,8 +82,7 @@ static bool load_2d(Step *s)
     uint64_t n = r->n[1], step = (uint64_t)(r->n[3] + 1ull) * FRACTAL;
     uint32_t spaces = 1u << NPU_L0A | 1u << NPU_L0B | (r->op == NPU_LOAD2D_GM ? 1u << NPU_L1 : 0);
     Fractals f;
-    if (!repeats_ok(s, r->n[1]) ||
-        !open_target(s, &f, spaces, n ? (n - 1) * step + FRACTAL : 0))
+    if (!repeats_ok(s, r->n[1]) || !open_target(s, &f, spaces, n ? (n - 1) * step + FRACTAL : 0))
         return false;
     if ((r->mode & 1) && f.size != 2) {
         sim_report(s, SIM_FAULT_BAD_DTYPE, "transposing loads take 2-byte types, not %s",
@@ -165,21 +164,34 @@ typedef struct Image {
 static bool image_read(Step *s, Image *g, uint32_t size)
 {
     const Record *r = s->r;
-    uint64_t map = s->core->fmatrix[r->mode >> 1 & 1], pads = s->core->fmatrix_pads[r->mode >> 1 & 1];
-    *g = (Image){.h = map & 0xFFFF, .w = map >> 16 & 0xFFFF, .c0 = BLOCK / size,
-                 .filter_w = r->n[5] & 0xFFFF, .filter_h = r->n[5] >> 16,
-                 .stride_w = r->mask[0] & 0xFF, .stride_h = r->mask[0] >> 8 & 0xFF,
-                 .dilation_w = r->mask[0] >> 16 & 0xFF, .dilation_h = r->mask[0] >> 24 & 0xFF,
-                 .pad_left = pads & 0xFF, .pad_right = pads >> 8 & 0xFF,
-                 .pad_top = pads >> 16 & 0xFF, .pad_bottom = pads >> 24 & 0xFF,
-                 .k = r->n[0], .m = r->n[1], .k_start = r->n[2], .m_start = r->n[3],
-                 .to_a = rec_space(r->operand[0].address) == NPU_L0A, .transpose = r->mode & 1};
+    uint64_t map = s->core->fmatrix[r->mode >> 1 & 1],
+             pads = s->core->fmatrix_pads[r->mode >> 1 & 1];
+    *g = (Image){.h = map & 0xFFFF,
+                 .w = map >> 16 & 0xFFFF,
+                 .c0 = BLOCK / size,
+                 .filter_w = r->n[5] & 0xFFFF,
+                 .filter_h = r->n[5] >> 16,
+                 .stride_w = r->mask[0] & 0xFF,
+                 .stride_h = r->mask[0] >> 8 & 0xFF,
+                 .dilation_w = r->mask[0] >> 16 & 0xFF,
+                 .dilation_h = r->mask[0] >> 24 & 0xFF,
+                 .pad_left = pads & 0xFF,
+                 .pad_right = pads >> 8 & 0xFF,
+                 .pad_top = pads >> 16 & 0xFF,
+                 .pad_bottom = pads >> 24 & 0xFF,
+                 .k = r->n[0],
+                 .m = r->n[1],
+                 .k_start = r->n[2],
+                 .m_start = r->n[3],
+                 .to_a = rec_space(r->operand[0].address) == NPU_L0A,
+                 .transpose = r->mode & 1};
     uint64_t reach_w = (g->filter_w - 1) * g->dilation_w + 1;
     uint64_t reach_h = (g->filter_h - 1) * g->dilation_h + 1;
     uint64_t wide = g->w + g->pad_left + g->pad_right, high = g->h + g->pad_top + g->pad_bottom;
     if (!g->filter_w || !g->filter_h || !g->stride_w || !g->stride_h || !g->dilation_w ||
         !g->dilation_h || g->filter_w > 511 || g->filter_h > 511 || reach_w > wide ||
-        reach_h > high || g->k > 65535 || g->m > 65535 || g->k_start > 65535 || g->m_start > 65535) {
+        reach_h > high || g->k > 65535 || g->m > 65535 || g->k_start > 65535 ||
+        g->m_start > 65535) {
         sim_report(s, SIM_FAULT_BAD_PARAMETER, "filter %llu x %llu over a map of %llu x %llu",
                    (unsigned long long)g->filter_h, (unsigned long long)g->filter_w,
                    (unsigned long long)high, (unsigned long long)wide);

@@ -132,8 +132,8 @@ static bool read_rows(Step *s, uint64_t offset, uint8_t in[16][32], bool known[1
 }
 
 /* Where element `column` of source row `row` goes: list slot and byte. False: nowhere. */
-static bool target_of(const Record *r, uint32_t size, uint32_t row, uint32_t column,
-                      uint32_t *slot, uint32_t *byte)
+static bool target_of(const Record *r, uint32_t size, uint32_t row, uint32_t column, uint32_t *slot,
+                      uint32_t *byte)
 {
     if (size == 1) {
         uint32_t from = r->mode & 2 ? 16 : 0;

@@ -14,9 +14,10 @@ static bool local_access(Step *s, int operand, uint32_t size, bool write)
         memcpy(m->at + at, &s->r->scalar, size);
         memory_set_known(m, at, size, true);
     } else if (!memory_known(m, at, size)) {
-        sim_report_range(s, SIM_FAULT_UNINITIALISED,
-                         (SimRange){rec_space(s->r->operand[operand].address), false, at, at + size},
-                         "reads an element that nobody wrote");
+        sim_report_range(
+            s, SIM_FAULT_UNINITIALISED,
+            (SimRange){rec_space(s->r->operand[operand].address), false, at, at + size},
+            "reads an element that nobody wrote");
     }
     sim_count(s, 0, write ? 0 : size, write ? size : 0);
     return true;

@@ -65,7 +65,8 @@ static bool compare_plan(Step *s, VecPlan *p, Record *whole, uint32_t size, int 
     uint32_t per = VEC_REPEAT / size;
     *whole = *s->r;
     if (whole->op != NPU_COMPARE_REGISTER)
-        whole->mask[0] = whole->flags & REC_COUNTER ? whole->mask[0] : ~0ull, whole->mask[1] = ~0ull;
+        whole->mask[0] = whole->flags & REC_COUNTER ? whole->mask[0] : ~0ull,
+        whole->mask[1] = ~0ull;
     if (whole->flags & REC_COUNTER) {
         if (whole->mask[0] % per)
             sim_report(s, SIM_FAULT_NOT_BLOCKS,
@@ -131,9 +132,10 @@ bool exec_compare(Step *s)
          * rounded-up end of a tail does not hide the answers before it. */
         for (uint32_t i = 0; i < bytes; i++) {
             uint32_t e = 8 * i;
-            bool byte_known =
-                known || (memory_known(p.o[1].memory, vec_byte(&p.o[1], r, e), size) &&
-                          (scalar || memory_known(p.o[2].memory, vec_byte(&p.o[2], r, e), size)));
+            bool byte_known = known ||
+                              (memory_known(p.o[1].memory, vec_byte(&p.o[1], r, e), size) &&
+                               (scalar ||
+                                memory_known(p.o[2].memory, vec_byte(&p.o[2], r, e), size)));
             memory_set_known(d, base + (uint64_t)r * bytes + i, 1, byte_known);
         }
     }

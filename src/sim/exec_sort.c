@@ -114,8 +114,7 @@ static int best_list(const Merge *m)
 {
     int best = -1;
     for (uint32_t i = 0; i < LISTS; i++)
-        if (m->taken[i] < m->length[i] &&
-            (best < 0 || before(head(m, i), head(m, (uint32_t)best))))
+        if (m->taken[i] < m->length[i] && (best < 0 || before(head(m, i), head(m, (uint32_t)best))))
             best = (int)i;
     return best;
 }

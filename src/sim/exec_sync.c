@@ -101,8 +101,9 @@ static bool cross_ok(Step *s)
 {
     if (s->r->n[0] < 16 && s->r->mode < 3)
         return true;
-    sim_report(s, SIM_FAULT_BAD_EVENT, "cross-core mode %u, flag %u; modes are 0 to 2, flags 0 to 15",
-               s->r->mode, s->r->n[0]);
+    sim_report(s, SIM_FAULT_BAD_EVENT,
+               "cross-core mode %u, flag %u; modes are 0 to 2, flags 0 to 15", s->r->mode,
+               s->r->n[0]);
     return false;
 }
 

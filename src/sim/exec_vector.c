@@ -16,16 +16,16 @@ typedef struct VecArgs {
 
 enum { CHUNK = 256 };
 
-#define KERNEL(name, type, ...)                                                             \
-    static void name(void *dst, const void *src0, const void *src1, uint32_t n,             \
-                     const void *arguments)                                                 \
-    {                                                                                       \
-        type *d = dst;                                                                      \
-        const type *x = src0, *y = src1;                                                    \
-        const VecArgs *args = arguments;                                                    \
-        (void)x, (void)y, (void)args;                                                       \
-        for (uint32_t i = 0; i < n; i++)                                                    \
-            d[i] = (__VA_ARGS__);                                                           \
+#define KERNEL(name, type, ...)                                                 \
+    static void name(void *dst, const void *src0, const void *src1, uint32_t n, \
+                     const void *arguments)                                     \
+    {                                                                           \
+        type *d = dst;                                                          \
+        const type *x = src0, *y = src1;                                        \
+        const VecArgs *args = arguments;                                        \
+        (void)x, (void)y, (void)args;                                           \
+        for (uint32_t i = 0; i < n; i++)                                        \
+            d[i] = (__VA_ARGS__);                                               \
     }
 
 static inline float larger(float a, float b)
@@ -118,8 +118,8 @@ static void half_fused(uint16_t *d, float *x, const float *y, const float *z, ui
 }
 
 /* Which operand plays which part in x * y + z: of d, src0, src1 and the scalar. */
-static void half_ternary(uint16_t op, uint16_t *d, const uint16_t *a, const uint16_t *b,
-                         uint32_t n, const VecArgs *args)
+static void half_ternary(uint16_t op, uint16_t *d, const uint16_t *a, const uint16_t *b, uint32_t n,
+                         const VecArgs *args)
 {
     float x[CHUNK], y[CHUNK], z[CHUNK];
     math_half_to_float(x, a, n);
@@ -132,14 +132,14 @@ static void half_ternary(uint16_t op, uint16_t *d, const uint16_t *a, const uint
     half_fused(d, x, y, z, n, args->saturate, op == NPU_MUL_ADD_RELU);
 }
 
-#define HALF_TERNARY(name, op)                                                          \
-    static void name(void *d, const void *a, const void *b, uint32_t n, const void *args) \
-    {                                                                                   \
-        for (uint32_t at = 0; at < n; at += CHUNK) {                                    \
-            const uint16_t *y = b;                                                      \
-            half_ternary(op, (uint16_t *)d + at, (const uint16_t *)a + at,              \
-                         y ? y + at : NULL, n - at < CHUNK ? n - at : CHUNK, args);     \
-        }                                                                               \
+#define HALF_TERNARY(name, op)                                                                \
+    static void name(void *d, const void *a, const void *b, uint32_t n, const void *args)     \
+    {                                                                                         \
+        for (uint32_t at = 0; at < n; at += CHUNK) {                                          \
+            const uint16_t *y = b;                                                            \
+            half_ternary(op, (uint16_t *)d + at, (const uint16_t *)a + at, y ? y + at : NULL, \
+                         n - at < CHUNK ? n - at : CHUNK, args);                              \
+        }                                                                                     \
     }
 HALF_TERNARY(f16_mul_add_dst, NPU_MUL_ADD_DST)
 HALF_TERNARY(f16_fused_mul_add, NPU_FUSED_MUL_ADD)
@@ -168,27 +168,29 @@ static inline int64_t clamp(int64_t v, int64_t low, int64_t high)
 }
 #define FIT16(v) (args->saturate ? (int16_t)clamp((v), INT16_MIN, INT16_MAX) : (int16_t)(v))
 #define FIT32(v) (args->saturate ? (int32_t)clamp((v), INT32_MIN, INT32_MAX) : (int32_t)(v))
-#define INT_KERNELS(w)                                                                        \
-    KERNEL(i##w##_add, int##w##_t, FIT##w((int64_t)x[i] + y[i]))                              \
-    KERNEL(i##w##_sub, int##w##_t, FIT##w((int64_t)x[i] - y[i]))                              \
-    KERNEL(i##w##_mul, int##w##_t, FIT##w((int64_t)x[i] * y[i]))                              \
-    KERNEL(i##w##_max, int##w##_t, x[i] > y[i] ? x[i] : y[i])                                 \
-    KERNEL(i##w##_min, int##w##_t, x[i] < y[i] ? x[i] : y[i])                                 \
-    KERNEL(i##w##_adds, int##w##_t, FIT##w((int64_t)x[i] + args->integer))                    \
-    KERNEL(i##w##_muls, int##w##_t, FIT##w((int64_t)x[i] * args->integer))                    \
-    KERNEL(i##w##_maxs, int##w##_t, x[i] > args->integer ? x[i] : (int##w##_t)args->integer)  \
-    KERNEL(i##w##_mins, int##w##_t, x[i] < args->integer ? x[i] : (int##w##_t)args->integer)  \
-    KERNEL(i##w##_shr, int##w##_t,                                                            \
-           (int##w##_t)(((int64_t)x[i] >> args->integer) +                                    \
-                        (args->round && args->integer                                         \
-                             ? ((int64_t)x[i] >> (args->integer - 1) & 1) : 0)))              \
-    KERNEL(u##w##_shr, uint##w##_t, (uint##w##_t)((uint64_t)x[i] >> args->integer))           \
-    KERNEL(u##w##_shl, uint##w##_t, (uint##w##_t)((uint64_t)x[i] << args->integer))           \
+#define INT_KERNELS(w)                                                                           \
+    KERNEL(i##w##_add, int##w##_t, FIT##w((int64_t)x[i] + y[i]))                                 \
+    KERNEL(i##w##_sub, int##w##_t, FIT##w((int64_t)x[i] - y[i]))                                 \
+    KERNEL(i##w##_mul, int##w##_t, FIT##w((int64_t)x[i] * y[i]))                                 \
+    KERNEL(i##w##_max, int##w##_t, x[i] > y[i] ? x[i] : y[i])                                    \
+    KERNEL(i##w##_min, int##w##_t, x[i] < y[i] ? x[i] : y[i])                                    \
+    KERNEL(i##w##_adds, int##w##_t, FIT##w((int64_t)x[i] + args->integer))                       \
+    KERNEL(i##w##_muls, int##w##_t, FIT##w((int64_t)x[i] * args->integer))                       \
+    KERNEL(i##w##_maxs, int##w##_t, x[i] > args->integer ? x[i] : (int##w##_t)args->integer)     \
+    KERNEL(i##w##_mins, int##w##_t, x[i] < args->integer ? x[i] : (int##w##_t)args->integer)     \
+    KERNEL(i##w##_shr, int##w##_t,                                                               \
+           (int##w##_t)(                                                                         \
+               ((int64_t)x[i] >> args->integer) +                                                \
+               (args->round && args->integer ? ((int64_t)x[i] >> (args->integer - 1) & 1) : 0))) \
+    KERNEL(u##w##_shr, uint##w##_t, (uint##w##_t)((uint64_t)x[i] >> args->integer))              \
+    KERNEL(u##w##_shl, uint##w##_t, (uint##w##_t)((uint64_t)x[i] << args->integer))              \
     KERNEL(u##w##_fill, uint##w##_t, (uint##w##_t)args->bits)
 INT_KERNELS(16)
 INT_KERNELS(32)
-KERNEL(i16_add_relu, int16_t, (int16_t)(FIT16((int64_t)x[i] + y[i]) > 0 ? FIT16((int64_t)x[i] + y[i]) : 0))
-KERNEL(i16_sub_relu, int16_t, (int16_t)(FIT16((int64_t)x[i] - y[i]) > 0 ? FIT16((int64_t)x[i] - y[i]) : 0))
+KERNEL(i16_add_relu, int16_t,
+       (int16_t)(FIT16((int64_t)x[i] + y[i]) > 0 ? FIT16((int64_t)x[i] + y[i]) : 0))
+KERNEL(i16_sub_relu, int16_t,
+       (int16_t)(FIT16((int64_t)x[i] - y[i]) > 0 ? FIT16((int64_t)x[i] - y[i]) : 0))
 KERNEL(i32_relu, int32_t, x[i] > 0 ? x[i] : 0)
 KERNEL(u16_and, uint16_t, x[i] & y[i])
 KERNEL(u16_or, uint16_t, x[i] | y[i])

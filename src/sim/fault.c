@@ -110,8 +110,8 @@ void sim_fault_text(const Sim *sim, const SimFault *f, Buf *out)
     const SimFaultRow *row = &fault_rows[f->code];
     if (*f->file)
         buf_printf(out, "%s:%u: ", f->file, f->line);
-    buf_printf(out, "error: %s%s%s: %s [%s]\n", f->api, *f->api ? ": " : "", row->title,
-               f->message, row->code);
+    buf_printf(out, "error: %s%s%s: %s [%s]\n", f->api, *f->api ? ": " : "", row->title, f->message,
+               row->code);
     buf_puts(out, "  first seen on ");
     core_text(sim, f->core, out);
     if (f->count > 1)

@@ -187,13 +187,12 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
                      .range = {{b->space, b->write, from, to}, {b->space, a_writes, from, to}},
                      .other_file = sim_name(&sim->core[a->core], a->file),
                      .other_line = a->line};
-    sim_report_race(&s, race,
-                    "%s %s %s bytes %llu to %llu that %s (%s, line %u%s) %s: %s",
+    sim_report_race(&s, race, "%s %s %s bytes %llu to %llu that %s (%s, line %u%s) %s: %s",
                     npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read",
                     npu_space_name(b->space), (unsigned long long)from, (unsigned long long)to,
                     other_api(a), npu_pipe_name(a->pipe), a->line,
-                    a->core == b->core ? "" : ", another core",
-                    a_writes ? "writes" : "still reads", what_to_do(b, a, &sim->arena));
+                    a->core == b->core ? "" : ", another core", a_writes ? "writes" : "still reads",
+                    what_to_do(b, a, &sim->arena));
 }
 
 /* Cores that talk through GM words with their scalar units (polling, message queues) synchronise
@@ -317,8 +316,12 @@ static void look(Hazard *h, uint32_t index, const Record *r)
     if (r->pipe != NPU_PIPE_S)
         learn(&core->pipe[r->pipe], &core->pipe[NPU_PIPE_S]);
     Look b = {.h = h, .core = index, .r = r};
-    b.me = (SpanAccess){.when = core->issued.done[r->pipe] + 1, .line = r->line, .file = r->file,
-                        .op = r->op, .core = (uint16_t)index, .pipe = r->pipe,
+    b.me = (SpanAccess){.when = core->issued.done[r->pipe] + 1,
+                        .line = r->line,
+                        .file = r->file,
+                        .op = r->op,
+                        .core = (uint16_t)index,
+                        .pipe = r->pipe,
                         .flags = access_flags(core, r)};
     for (int writes = 0; writes < 2; writes++) /* what it reads, then what it writes */
         for (uint32_t i = 0; i < n; i++)

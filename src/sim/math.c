@@ -37,20 +37,20 @@ static inline uint16_t narrow(float value)
 }
 
 /* name(to, from, n) applies `one` to every element. */
-#define ARRAY(name, out, in, one)                                        \
-    static void name##_plain(out *to, const in *from, size_t n)          \
-    {                                                                    \
-        for (size_t i = 0; i < n; i++)                                   \
-            to[i] = one(from[i]);                                        \
-    }                                                                    \
-    WIDE static void name##_wide(out *to, const in *from, size_t n)      \
-    {                                                                    \
-        for (size_t i = 0; i < n; i++)                                   \
-            to[i] = one(from[i]);                                        \
-    }                                                                    \
-    static void name(out *to, const in *from, size_t n)                  \
-    {                                                                    \
-        (HAS_WIDE ? name##_wide : name##_plain)(to, from, n);            \
+#define ARRAY(name, out, in, one)                                   \
+    static void name##_plain(out *to, const in *from, size_t n)     \
+    {                                                               \
+        for (size_t i = 0; i < n; i++)                              \
+            to[i] = one(from[i]);                                   \
+    }                                                               \
+    WIDE static void name##_wide(out *to, const in *from, size_t n) \
+    {                                                               \
+        for (size_t i = 0; i < n; i++)                              \
+            to[i] = one(from[i]);                                   \
+    }                                                               \
+    static void name(out *to, const in *from, size_t n)             \
+    {                                                               \
+        (HAS_WIDE ? name##_wide : name##_plain)(to, from, n);       \
     }
 
 ARRAY(widen_array, float, uint16_t, widen)

@@ -104,10 +104,9 @@ static bool past_memory(Step *s, int operand, const SimMemory *m, SimRange range
     if (range.to <= m->bytes && range.from <= range.to)
         return false;
     sim_report_range(s, SIM_FAULT_OVERFLOW, range,
-                     "%s touches %s bytes %llu to %llu; the memory has %llu",
-                     operand_name[operand], npu_space_name(range.space),
-                     (unsigned long long)range.from, (unsigned long long)range.to,
-                     (unsigned long long)m->bytes);
+                     "%s touches %s bytes %llu to %llu; the memory has %llu", operand_name[operand],
+                     npu_space_name(range.space), (unsigned long long)range.from,
+                     (unsigned long long)range.to, (unsigned long long)m->bytes);
     return true;
 }
 
@@ -122,8 +121,8 @@ bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, ui
     if (o->bytes && bytes && (range.to > base + o->bytes || from < base))
         sim_report_range(s, SIM_FAULT_TENSOR_BOUNDS, range,
                          "%s reaches %llu bytes past the end of its tensor of %u bytes",
-                         operand_name[operand],
-                         (unsigned long long)(range.to - (base + o->bytes)), o->bytes);
+                         operand_name[operand], (unsigned long long)(range.to - (base + o->bytes)),
+                         o->bytes);
     return true;
 }
 
@@ -132,11 +131,10 @@ bool sim_aligned(Step *s, int operand, uint32_t unit)
     uint64_t address = s->r->operand[operand].address, byte = rec_byte(address);
     if (byte % unit == 0)
         return true;
-    sim_report_range(s, SIM_FAULT_MISALIGNED,
-                     (SimRange){rec_space(address), operand == 0, byte, byte + unit},
-                     "%s starts at %s byte %llu, which is not a multiple of %u",
-                     operand_name[operand], npu_space_name(rec_space(address)),
-                     (unsigned long long)byte, unit);
+    sim_report_range(
+        s, SIM_FAULT_MISALIGNED, (SimRange){rec_space(address), operand == 0, byte, byte + unit},
+        "%s starts at %s byte %llu, which is not a multiple of %u", operand_name[operand],
+        npu_space_name(rec_space(address)), (unsigned long long)byte, unit);
     return false;
 }
 
@@ -179,16 +177,16 @@ static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
                          (unsigned long long)bytes, (unsigned long long)byte);
         return;
     }
-    sim_report_range(s, SIM_FAULT_GM_BOUNDS, range,
-                     "%s bytes %llu to %llu of %s, which has %llu bytes (%llu elements of %s)",
-                     verb, (unsigned long long)(byte - gm->region.base),
-                     (unsigned long long)(byte - gm->region.base + bytes), gm->region.name,
-                     (unsigned long long)gm->region.bytes,
-                     (unsigned long long)(gm->region.bytes * 8 /
-                                          (npu_dtype_bits(gm->region.dtype)
-                                               ? npu_dtype_bits(gm->region.dtype)
-                                               : 8)),
-                     npu_dtype_text(gm->region.dtype));
+    sim_report_range(
+        s, SIM_FAULT_GM_BOUNDS, range,
+        "%s bytes %llu to %llu of %s, which has %llu bytes (%llu elements of %s)", verb,
+        (unsigned long long)(byte - gm->region.base),
+        (unsigned long long)(byte - gm->region.base + bytes), gm->region.name,
+        (unsigned long long)gm->region.bytes,
+        (unsigned long long)(gm->region.bytes * 8 /
+                             (npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype)
+                                                               : 8)),
+        npu_dtype_text(gm->region.dtype));
 }
 
 /* Allocators round tensors up to 512 bytes: what lies there belongs to nobody. */

@@ -100,9 +100,9 @@
 #define REC_BYTES 128u
 
 /* Bits of `flags`. */
-#define REC_COUNTER 1u    /* the mask is an element count */
-#define REC_FROM_QUEUE 2u /* put in by TQue, not written by hand */
-#define REC_L2_BYPASS 4u  /* the copy's cache hint */
+#define REC_COUNTER 1u     /* the mask is an element count */
+#define REC_FROM_QUEUE 2u  /* put in by TQue, not written by hand */
+#define REC_L2_BYPASS 4u   /* the copy's cache hint */
 #define REC_OPEN_TENSOR 8u /* a fixed-address tensor, outside the queue framework */
 
 /* Set in `op`: the record is a RecordText. */
@@ -115,8 +115,8 @@ typedef struct RecordOperand {
 } RecordOperand;
 
 typedef struct Record {
-    uint16_t op;   /* NpuOp */
-    uint8_t pipe;  /* NpuPipe that executes it */
+    uint16_t op;  /* NpuOp */
+    uint8_t pipe; /* NpuPipe that executes it */
     uint8_t flags;
     uint8_t dtype[3]; /* NpuDType of d, s0, s1 */
     uint8_t mode;
@@ -168,7 +168,13 @@ enum RecRegister {
     REC_REG_CONTROL,    /* scalar: CTRL as a whole, kept for reading back */
     REC_REG_COUNT
 };
-enum RecAtomic { REC_ATOMIC_NONE, REC_ATOMIC_ADD, REC_ATOMIC_MAX, REC_ATOMIC_MIN, REC_ATOMIC_COUNT };
+enum RecAtomic {
+    REC_ATOMIC_NONE,
+    REC_ATOMIC_ADD,
+    REC_ATOMIC_MAX,
+    REC_ATOMIC_MIN,
+    REC_ATOMIC_COUNT
+};
 enum RecReduceOrder {
     REC_VALUE_INDEX,
     REC_INDEX_VALUE,
@@ -198,8 +204,8 @@ typedef struct RecordView {
     uint64_t kept;          /* GetRsvdCnt of the last GATHER_MASK */
     uint64_t compare[2];    /* GetCmpMask */
     uint64_t control;
-    uint16_t merged[4];     /* GetMrgSortResult: structures taken of each list */
-    uint32_t stopped;       /* not 0: a fault ended this core; it should stop */
+    uint16_t merged[4]; /* GetMrgSortResult: structures taken of each list */
+    uint32_t stopped;   /* not 0: a fault ended this core; it should stop */
     uint32_t pad;
 } RecordView;
 

@@ -82,8 +82,7 @@ static void place_cores(Sim *sim)
 
 Sim *sim_open(const SimConfig *config)
 {
-    if (!config->chip || !config->chip->simulated || config->blocks == 0 ||
-        config->blocks > 65535)
+    if (!config->chip || !config->chip->simulated || config->blocks == 0 || config->blocks > 65535)
         return NULL;
     Sim *sim = heap_alloc(sizeof *sim);
     sim->config = *config;
@@ -415,5 +414,6 @@ uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first)
     if (region >= sim->gm.len)
         return 0;
     const SimGm *gm = sim->gm.at[region];
-    return sim->config.no_data ? dry_uncovered(gm, first) : memory_count_unknown(&gm->memory, first);
+    return sim->config.no_data ? dry_uncovered(gm, first)
+                               : memory_count_unknown(&gm->memory, first);
 }

@@ -37,14 +37,14 @@ typedef struct SimConfig {
     void *(*map)(void *context, const char *name, size_t bytes);
     void (*unmap)(void *context, void *memory, size_t bytes);
     void *context;
-    bool keep_going;     /* after a fault go on where that is possible, to find more */
-    bool no_data;        /* records are checked, watched and timed, but no value is computed: regions
+    bool keep_going; /* after a fault go on where that is possible, to find more */
+    bool no_data;    /* records are checked, watched and timed, but no value is computed: regions
                             need no memory, cores have none, outputs are only covered */
     uint32_t max_faults; /* distinct ones kept; 0: 200 */
 } SimConfig;
 
 typedef struct SimCore {
-    uint32_t block, sub;   /* sub: 0 or 1 among the AIV of a block */
+    uint32_t block, sub; /* sub: 0 or 1 among the AIV of a block */
     bool aic;
     void *memory[NPU_SPACE_COUNT]; /* NULL where the core has none */
     uint32_t bytes[NPU_SPACE_COUNT];
@@ -107,10 +107,10 @@ typedef struct SimFault {
     const char *file; /* may be empty */
     uint32_t line;
     const char *message;
-    SimRange range[2]; /* of a race: the later and the earlier access */
+    SimRange range[2];      /* of a race: the later and the earlier access */
     const char *other_file; /* of a race: where the earlier access was; else NULL */
     uint32_t other_line;
-    uint64_t count; /* occurrences of the same code at the same line */
+    uint64_t count;  /* occurrences of the same code at the same line */
     uint64_t record; /* index in the core's stream of the first one */
 } SimFault;
 

@@ -20,7 +20,7 @@ typedef struct SimGm {
     SimRegion region;
     SimMemory memory;
     Spans cover; /* with no_data: what was written, by offset */
-    bool dirty;      /* undefined bytes were copied in at: */
+    bool dirty;  /* undefined bytes were copied in at: */
     uint16_t op;
     uint32_t core, line;
     const char *file, *api;
@@ -75,8 +75,8 @@ typedef struct CoreState {
     uint64_t space_used[NPU_SPACE_COUNT];
     /* between cores */
     uint16_t cross_sent[3][16], cross_ready[16]; /* sent: by mode, not yet matched */
-    uint64_t sync_calls[2]; /* AIV only, everybody */
-    bool arrived;           /* at the SyncAll that blocks now */
+    uint64_t sync_calls[2];                      /* AIV only, everybody */
+    bool arrived;                                /* at the SyncAll that blocks now */
     bool wrote_same; /* the last record wrote GM bytes that were there already */
     enum CoreWait wait;
     uint32_t wait_mode, wait_flag, wait_line;

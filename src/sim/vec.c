@@ -27,8 +27,7 @@ static bool plan_mask(VecPlan *p)
         return true;
     }
     if (r->n[0] > 255) {
-        sim_report(p->step, SIM_FAULT_BAD_REPEAT, "%u repeats; one instruction takes 255",
-                   r->n[0]);
+        sim_report(p->step, SIM_FAULT_BAD_REPEAT, "%u repeats; one instruction takes 255", r->n[0]);
         return false;
     }
     p->repeats = r->n[0];
@@ -285,7 +284,8 @@ bool vec_all_known(const VecPlan *p, int operand)
 static bool bytes_known(const VecPlan *p, uint32_t r, uint32_t e, uint32_t from, uint32_t size)
 {
     for (int i = p->reads_dst ? 0 : 1; i < p->operands; i++)
-        if (!memory_known(p->o[i].memory, vec_byte(&p->o[i], r, e) + from, size ? size : p->o[i].size))
+        if (!memory_known(p->o[i].memory, vec_byte(&p->o[i], r, e) + from,
+                          size ? size : p->o[i].size))
             return false;
     return true;
 }

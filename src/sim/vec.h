@@ -18,24 +18,24 @@ enum { VEC_BLOCK = 32, VEC_REPEAT = 256, VEC_MOST = 256 }; /* VEC_MOST: elements
 
 typedef struct VecOperand {
     SimMemory *memory;
-    uint64_t base;             /* byte */
-    uint64_t block, repeat;    /* strides in bytes */
-    uint32_t size;             /* bytes of an element */
-    uint64_t end;              /* one past the last byte touched, from base */
+    uint64_t base;          /* byte */
+    uint64_t block, repeat; /* strides in bytes */
+    uint32_t size;          /* bytes of an element */
+    uint64_t end;           /* one past the last byte touched, from base */
 } VecOperand;
 
 typedef struct VecPlan {
     Step *step;
-    VecOperand o[3]; /* destination, sources */
+    VecOperand o[3];     /* destination, sources */
     int first, operands; /* planned are first .. operands-1 */
     bool reads_dst;
     uint32_t per_repeat; /* elements */
     uint32_t repeats;
-    uint32_t prefix;  /* elements of a repeat that take part, when `sparse` is off */
-    uint32_t last;    /* the same for the last repeat */
-    bool sparse;      /* the mask has holes */
+    uint32_t prefix; /* elements of a repeat that take part, when `sparse` is off */
+    uint32_t last;   /* the same for the last repeat */
+    bool sparse;     /* the mask has holes */
     uint64_t mask[2];
-    bool flat;        /* all operands are contiguous over the whole call: */
+    bool flat; /* all operands are contiguous over the whole call: */
     uint32_t flat_count;
     uint64_t elements; /* that take part, over the whole call */
 } VecPlan;

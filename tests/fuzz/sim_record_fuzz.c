@@ -64,12 +64,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     static uint8_t gm[GM_BYTES];
     memset(gm, 1, sizeof gm);
-    SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = (SimKind)(data[0] % 4),
-                        .blocks = 1 + (data[0] >> 2) % 2, .keep_going = data[0] & 0x80, .no_data = data[0] & 0x20,
+    SimConfig config = {.chip = npu_chip_find(STR("910B2")),
+                        .kind = (SimKind)(data[0] % 4),
+                        .blocks = 1 + (data[0] >> 2) % 2,
+                        .keep_going = data[0] & 0x80,
+                        .no_data = data[0] & 0x20,
                         .max_faults = 20};
     Sim *sim = sim_open(&config);
     SimRegion x = {"x", GM_BASE, GM_BYTES / 2, gm, NPU_DT_F32, SIM_INOUT};
-    SimRegion y = {"y", GM_BASE + GM_BYTES / 2, GM_BYTES / 2, gm + GM_BYTES / 2, NPU_DT_F16, SIM_OUT};
+    SimRegion y = {"y",    GM_BASE + GM_BYTES / 2, GM_BYTES / 2, gm + GM_BYTES / 2, NPU_DT_F16,
+                   SIM_OUT};
     if (!sim_gm_add(sim, &x) || !sim_gm_add(sim, &y))
         abort();
     Hazard *hazard = hazard_open(sim, data[0] & 0x40);

@@ -90,7 +90,7 @@ T_TEST(npu_numbers_agree_with_base)
 T_TEST(npu_constants_have_sources)
 {
     for (int i = 0; i < NPU_CONSTANT_COUNT; i++)
-        CHECK_MSG(npu_constants[i].value > 0 && *npu_constants[i].unit && *npu_constants[i].source &&
-                      npu_constants[i].from != NPU_COST_N,
+        CHECK_MSG(npu_constants[i].value > 0 && *npu_constants[i].unit &&
+                      *npu_constants[i].source && npu_constants[i].from != NPU_COST_N,
                   "%s", npu_constants[i].name);
 }

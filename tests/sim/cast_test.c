@@ -11,7 +11,8 @@ static double round_whole(double v, uint8_t mode)
     case NPU_ROUND_CEIL: return ceil(v);
     case NPU_ROUND_ROUND: return round(v);
     case NPU_ROUND_TRUNC: return trunc(v);
-    case NPU_ROUND_ODD: return trunc(v) == v || fmod(trunc(v), 2) != 0 ? trunc(v) : trunc(v) + copysign(1, v);
+    case NPU_ROUND_ODD:
+        return trunc(v) == v || fmod(trunc(v), 2) != 0 ? trunc(v) : trunc(v) + copysign(1, v);
     default: return rint(v);
     }
 }
@@ -33,8 +34,11 @@ static double wanted(uint8_t src, uint8_t dst, uint8_t mode, double v)
     static const struct {
         uint8_t dtype;
         double low, high;
-    } range[] = {{NPU_DT_I8, -128, 127}, {NPU_DT_U8, 0, 255}, {NPU_DT_I16, -32768, 32767},
-                 {NPU_DT_I32, -0x1p31, 0x1p31 - 1}, {NPU_DT_I64, -0x1p63, 0x1p63}};
+    } range[] = {{NPU_DT_I8, -128, 127},
+                 {NPU_DT_U8, 0, 255},
+                 {NPU_DT_I16, -32768, 32767},
+                 {NPU_DT_I32, -0x1p31, 0x1p31 - 1},
+                 {NPU_DT_I64, -0x1p63, 0x1p63}};
     for (size_t i = 0; i < 5; i++)
         if (range[i].dtype == dst)
             return isnan(v) ? 0 : fmin(range[i].high, fmax(range[i].low, round_whole(v, mode)));
@@ -49,14 +53,17 @@ static double wanted(uint8_t src, uint8_t dst, uint8_t mode, double v)
 
 static void source(uint8_t dtype, size_t batch, void *to)
 {
-    static const double special[] = {0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 126.5, 127.5, 128, -128.5,
-                                     255.5, 256, -0.25, 32767.5, -32769, 65504, 65520, 2147483648.0,
-                                     -2147483649.0, 1e10, 1e20, -1e20, INFINITY, -INFINITY, NAN,
-                                     1e-8, 6e-8, 3.4e38, 9.3e18, 0x1.001p0, 0x1.003p0, 0x1.008p0};
+    static const double special[] = {
+        0,       -0.0,   0.5,       -0.5,      1.5,          2.5,           -2.5,
+        126.5,   127.5,  128,       -128.5,    255.5,        256,           -0.25,
+        32767.5, -32769, 65504,     65520,     2147483648.0, -2147483649.0, 1e10,
+        1e20,    -1e20,  INFINITY,  -INFINITY, NAN,          1e-8,          6e-8,
+        3.4e38,  9.3e18, 0x1.001p0, 0x1.003p0, 0x1.008p0};
     const size_t specials = sizeof special / sizeof *special;
     for (size_t i = 0; i < N; i++) {
         double v = i < specials ? special[i]
-                                : rng_normal(9, batch, i) * pow(10, (double)rng_range(9, batch + 50, i, -6, 10));
+                                : rng_normal(9, batch, i) *
+                                      pow(10, (double)rng_range(9, batch + 50, i, -6, 10));
         if (dtype == NPU_DT_F16 && batch < 64)
             ((uint16_t *)to)[i] = (uint16_t)(batch * N + i);
         else
@@ -87,9 +94,8 @@ static void check_pair(Rig *rig, const NpuCast *cast, uint8_t mode, size_t batch
             bad++;
         }
     }
-    CHECK_MSG(bad == 0, "%s to %s mode %u: %zu wrong, first %g gives %g",
-              npu_dtype_text(cast->src), npu_dtype_text(cast->dst), mode, bad,
-              dtype_load((DType)cast->src, in, first),
+    CHECK_MSG(bad == 0, "%s to %s mode %u: %zu wrong, first %g gives %g", npu_dtype_text(cast->src),
+              npu_dtype_text(cast->dst), mode, bad, dtype_load((DType)cast->src, in, first),
               dtype_load((DType)cast->dst, rig_ub(rig, D), first));
 }
 
@@ -103,7 +109,8 @@ T_TEST(cast_every_pair_and_mode)
             continue;
         bool scaled = c->src == NPU_DT_I32 && c->dst == NPU_DT_F16;
         for (uint8_t mode = 0; mode < NPU_ROUND_COUNT; mode++)
-            for (size_t batch = 0; (c->rounds >> mode & 1) && batch < (c->src == NPU_DT_F16 ? 65 : 2); batch++)
+            for (size_t batch = 0;
+                 (c->rounds >> mode & 1) && batch < (c->src == NPU_DT_F16 ? 65 : 2); batch++)
                 if (!scaled || mode == NPU_ROUND_NONE)
                     check_pair(&rig, c, mode, batch);
     }

@@ -99,7 +99,8 @@ T_TEST(copy_padded_out_writes_only_its_bytes)
 
 T_TEST(copy_atomic_add_max_min)
 {
-    static const uint8_t dtypes[] = {NPU_DT_F32, NPU_DT_F16, NPU_DT_BF16, NPU_DT_I32, NPU_DT_I16, NPU_DT_I8};
+    static const uint8_t dtypes[] = {NPU_DT_F32, NPU_DT_F16, NPU_DT_BF16,
+                                     NPU_DT_I32, NPU_DT_I16, NPU_DT_I8};
     for (size_t t = 0; t < sizeof dtypes; t++)
         for (uint32_t how = REC_ATOMIC_ADD; how < REC_ATOMIC_COUNT; how++) {
             Rig rig = rig_open();
@@ -116,7 +117,9 @@ T_TEST(copy_atomic_add_max_min)
             RIG_CLEAN(&rig);
             for (size_t i = 0; i < 32 / size; i++) {
                 double v = (double)i - 5;
-                double want = how == REC_ATOMIC_ADD ? v + 3 : how == REC_ATOMIC_MAX ? fmax(v, 3) : fmin(v, 3);
+                double want = how == REC_ATOMIC_ADD   ? v + 3
+                              : how == REC_ATOMIC_MAX ? fmax(v, 3)
+                                                      : fmin(v, 3);
                 CHECK(dtype_load(d, rig.gm, i) == want);
             }
             rig_close(&rig);

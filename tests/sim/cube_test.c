@@ -6,7 +6,8 @@ static Rig aic_rig(void) { return rig_open_kind(SIM_AIC, 1); }
 
 static Record rec(uint16_t op, uint8_t dtype, uint64_t d, uint64_t s)
 {
-    Record r = {.op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .dtype = {dtype, dtype, dtype}, .line = 3};
+    Record r = {
+        .op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .dtype = {dtype, dtype, dtype}, .line = 3};
     r.operand[0].address = d;
     r.operand[1].address = s;
     return r;
@@ -17,7 +18,8 @@ static Record rec(uint16_t op, uint8_t dtype, uint64_t d, uint64_t s)
 #define L0C(at) rec_address(NPU_L0C, (at))
 
 /* ND rows x columns from GM into L1 as Nz with rows padded to 16. */
-static void nd2nz(Rig *rig, uint8_t dtype, uint64_t l1, uint64_t gm, uint32_t rows, uint32_t columns)
+static void nd2nz(Rig *rig, uint8_t dtype, uint64_t l1, uint64_t gm, uint32_t rows,
+                  uint32_t columns)
 {
     Record r = rec(NPU_ND2NZ_GM_L1, dtype, L1(l1), GM(gm));
     r.n[0] = 1, r.n[1] = rows, r.n[2] = columns, r.n[4] = columns;
@@ -52,13 +54,17 @@ static void product(uint8_t dtype, uint32_t m, uint32_t n, uint32_t k)
     static double a[128][256], b[256][128];
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t j = 0; j < k; j++) {
-            dtype_store(d, rig.gm, i * k + j, integer ? (double)rng_range(1, 0, i * k + j, -9, 9) : rng_normal(1, 0, i * k + j));
+            dtype_store(d, rig.gm, i * k + j,
+                        integer ? (double)rng_range(1, 0, i * k + j, -9, 9)
+                                : rng_normal(1, 0, i * k + j));
             a[i][j] = dtype_load(d, rig.gm, i * k + j);
         }
     uint8_t *gm_b = rig.gm + 262144;
     for (uint32_t j = 0; j < n; j++) /* B transposed: n rows of k */
         for (uint32_t i = 0; i < k; i++) {
-            dtype_store(d, gm_b, j * k + i, integer ? (double)rng_range(1, 1, j * k + i, -9, 9) : rng_normal(1, 1, j * k + i));
+            dtype_store(d, gm_b, j * k + i,
+                        integer ? (double)rng_range(1, 1, j * k + i, -9, 9)
+                                : rng_normal(1, 1, j * k + i));
             b[i][j] = dtype_load(d, gm_b, j * k + i);
         }
     nd2nz(&rig, dtype, 0, 0, m, k);
@@ -86,13 +92,15 @@ static void product(uint8_t dtype, uint32_t m, uint32_t n, uint32_t k)
     double worst = 0;
     for (uint32_t i = 0; i < m; i++)
         for (uint32_t j = 0; j < n; j++) {
-            double want = 0, got = integer ? (double)((int32_t *)(void *)(rig.gm + 524288))[i * n + j]
-                                           : (double)((float *)(void *)(rig.gm + 524288))[i * n + j];
+            double want = 0, got = integer
+                                       ? (double)((int32_t *)(void *)(rig.gm + 524288))[i * n + j]
+                                       : (double)((float *)(void *)(rig.gm + 524288))[i * n + j];
             for (uint32_t x = 0; x < k; x++)
                 want += a[i][x] * b[x][j];
             worst = fmax(worst, fabs(got - want));
         }
-    CHECK_MSG(worst < (integer ? 0.5 : 1e-4), "%s %u %u %u: %g", npu_dtype_text(dtype), m, n, k, worst);
+    CHECK_MSG(worst < (integer ? 0.5 : 1e-4), "%s %u %u %u: %g", npu_dtype_text(dtype), m, n, k,
+              worst);
     rig_close(&rig);
 }
 

@@ -80,16 +80,27 @@ static double tiles(uint32_t buffers, uint32_t blocks)
         uint64_t ub = i % buffers * 16384;
         uint32_t id = i % buffers;
         if (i >= buffers)
-            rig_run(rig, (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_MTE3, .mode = NPU_PIPE_MTE2, .n = {id}});
+            rig_run(rig, (Record){.op = NPU_WAIT_FLAG,
+                                  .pipe = NPU_PIPE_MTE3,
+                                  .mode = NPU_PIPE_MTE2,
+                                  .n = {id}});
         rig_run(rig, copy(NPU_COPY_GM_UB, UB(ub), GM(i * 16384), 16384));
-        rig_run(rig, (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_MTE2, .mode = NPU_PIPE_V, .n = {id}});
-        rig_run(rig, (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_MTE2, .mode = NPU_PIPE_V, .n = {id}});
+        rig_run(rig,
+                (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_MTE2, .mode = NPU_PIPE_V, .n = {id}});
+        rig_run(
+            rig,
+            (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_MTE2, .mode = NPU_PIPE_V, .n = {id}});
         Record e = rig_vec(NPU_EXP, NPU_DT_F32, ub, ub, ~0ull, 4096);
         rig_run(rig, e);
-        rig_run(rig, (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3, .n = {id}});
-        rig_run(rig, (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3, .n = {id}});
+        rig_run(rig,
+                (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3, .n = {id}});
+        rig_run(
+            rig,
+            (Record){.op = NPU_WAIT_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3, .n = {id}});
         rig_run(rig, copy(NPU_COPY_UB_GM, GM(i * 16384), UB(ub), 16384));
-        rig_run(rig, (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_MTE3, .mode = NPU_PIPE_MTE2, .n = {id}});
+        rig_run(
+            rig,
+            (Record){.op = NPU_SET_FLAG, .pipe = NPU_PIPE_MTE3, .mode = NPU_PIPE_MTE2, .n = {id}});
     }
     RIG_CLEAN(rig);
     return close_timed(&t).cycles;
@@ -99,7 +110,8 @@ T_TEST(cycle_double_buffering_pays)
 {
     double one = tiles(1, 1), two = tiles(2, 1), crowded = tiles(2, 48);
     CHECK_MSG(two < 0.7 * one, "%g against %g", two, one);
-    CHECK_MSG(crowded > 1.2 * two, "both vector cores of a pair share a port: %g, %g", crowded, two);
+    CHECK_MSG(crowded > 1.2 * two, "both vector cores of a pair share a port: %g, %g", crowded,
+              two);
 }
 
 static void count_events(void *context, uint32_t core, enum NpuPipe pipe, double start, double end,
@@ -166,8 +178,11 @@ T_TEST(cycle_matrix_unit)
     fill.operand[0].address = rec_address(NPU_L0B, 0);
     rig_run(&t.rig, fill);
     rig_run(&t.rig, (Record){.op = NPU_BARRIER, .mode = NPU_PIPE_ALL});
-    Record mm = {.op = NPU_MMAD, .pipe = NPU_PIPE_M, .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
-                 .n = {128, 128, 128}, .mode = 1};
+    Record mm = {.op = NPU_MMAD,
+                 .pipe = NPU_PIPE_M,
+                 .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                 .n = {128, 128, 128},
+                 .mode = 1};
     mm.operand[0].address = rec_address(NPU_L0C, 0);
     mm.operand[1].address = rec_address(NPU_L0A, 0);
     mm.operand[2].address = rec_address(NPU_L0B, 0);

@@ -26,10 +26,11 @@ static void flags(Sim *sim, uint8_t from, uint8_t to)
 }
 
 /* y = exp(x) over `tiles` tiles of one core; the last `missing` are left out. */
-static Sim *run(bool no_data, uint64_t tiles, uint64_t missing, void *x, void *y, CycleReport *report)
+static Sim *run(bool no_data, uint64_t tiles, uint64_t missing, void *x, void *y,
+                CycleReport *report)
 {
-    SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1,
-                        .no_data = no_data};
+    SimConfig config = {
+        .chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = no_data};
     Sim *sim = sim_open(&config);
     REQUIRE(sim != NULL);
     SimRegion in = {"x", RIG_GM, tiles * TILE, x, NPU_DT_F32, SIM_IN};
@@ -81,8 +82,11 @@ T_TEST(dry_covers_an_output_of_gigabytes)
 
 T_TEST(dry_still_sees_bounds)
 {
-    SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1,
-                        .no_data = true, .keep_going = true};
+    SimConfig config = {.chip = npu_chip_find(STR("910B2")),
+                        .kind = SIM_AIV,
+                        .blocks = 1,
+                        .no_data = true,
+                        .keep_going = true};
     Sim *sim = sim_open(&config);
     SimRegion in = {"x", RIG_GM, TILE, NULL, NPU_DT_F32, SIM_IN};
     REQUIRE(sim_gm_add(sim, &in));

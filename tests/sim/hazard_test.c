@@ -34,7 +34,10 @@ static void set_wait(Rig *rig, uint8_t from, uint8_t to, uint32_t id)
     rig_run(rig, flag(NPU_SET_FLAG, from, to, id));
     rig_run(rig, flag(NPU_WAIT_FLAG, from, to, id));
 }
-static void barrier(Rig *rig, uint8_t pipe) { rig_run(rig, (Record){.op = NPU_BARRIER, .mode = pipe}); }
+static void barrier(Rig *rig, uint8_t pipe)
+{
+    rig_run(rig, (Record){.op = NPU_BARRIER, .mode = pipe});
+}
 
 typedef struct Watched {
     Rig rig;
@@ -201,7 +204,8 @@ static const char *exchange(const char *how)
 {
     Watched w = open_watched(SIM_AIV, 2, false);
     Rig *rig = &w.rig;
-    Record all = {.op = NPU_SYNC_ALL}, dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+    Record all = {.op = NPU_SYNC_ALL},
+           dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
     on(rig, 0, dup);
     on(rig, 0, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
     on(rig, 0, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
@@ -254,7 +258,8 @@ T_TEST(hazard_two_cores_on_one_output)
         }
         CHECK_EQ_STR(rig_fault(&w.rig), atomic ? "" : "S054");
         if (!atomic)
-            CHECK_EQ_INT(sim_fault(w.rig.sim, 0)->range[0].to - sim_fault(w.rig.sim, 0)->range[0].from, 128);
+            CHECK_EQ_INT(
+                sim_fault(w.rig.sim, 0)->range[0].to - sim_fault(w.rig.sim, 0)->range[0].from, 128);
         close_watched(&w);
     }
 }
@@ -266,7 +271,10 @@ T_TEST(hazard_neighbouring_bytes_do_not_race)
         on(&w.rig, core, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
         on(&w.rig, core, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
         on(&w.rig, core, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
-        Record r = {.op = NPU_PAD_UB_GM, .pipe = NPU_PIPE_MTE3, .n = {1, 13}, .dtype = {NPU_DT_U8, NPU_DT_U8}};
+        Record r = {.op = NPU_PAD_UB_GM,
+                    .pipe = NPU_PIPE_MTE3,
+                    .n = {1, 13},
+                    .dtype = {NPU_DT_U8, NPU_DT_U8}};
         r.operand[0].address = GM(13 * core);
         r.operand[1].address = UB(0);
         on(&w.rig, core, r);
@@ -288,8 +296,11 @@ T_TEST(hazard_small_products_need_a_barrier)
         fill.operand[0].address = rec_address(NPU_L0B, 0);
         rig_run(&w.rig, fill);
         set_wait(&w.rig, NPU_PIPE_MTE1, NPU_PIPE_M, 0);
-        Record mm = {.op = NPU_MMAD, .pipe = NPU_PIPE_M, .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
-                     .n = {m, 16, 16}, .mode = 1};
+        Record mm = {.op = NPU_MMAD,
+                     .pipe = NPU_PIPE_M,
+                     .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                     .n = {m, 16, 16},
+                     .mode = 1};
         mm.operand[0].address = rec_address(NPU_L0C, 0);
         mm.operand[1].address = rec_address(NPU_L0A, 0);
         mm.operand[2].address = rec_address(NPU_L0B, 0);

@@ -159,7 +159,8 @@ T_TEST(gather_by_offsets)
     rig_run(&rig, r);
     RIG_CLEAN(&rig);
     for (int i = 0; i < 128; i++)
-        CHECK_EQ_INT(((uint16_t *)rig_ub(&rig, D))[i], table[blocks[i / 16] / 2 + (uint32_t)(i % 16)]);
+        CHECK_EQ_INT(((uint16_t *)rig_ub(&rig, D))[i],
+                     table[blocks[i / 16] / 2 + (uint32_t)(i % 16)]);
     rig_close(&rig);
 }
 
@@ -231,7 +232,8 @@ T_TEST(move_16_rows_in_three_widths)
     rig_run(&rig, r);
     for (int row = 0; row < 16; row++)
         for (int c = 0; c < 8; c++)
-            CHECK(memcmp(out + (2 * c + row / 8) * 32 + row % 8 * 4, in + row * 64 + c * 4, 4) == 0);
+            CHECK(memcmp(out + (2 * c + row / 8) * 32 + row % 8 * 4, in + row * 64 + c * 4, 4) ==
+                  0);
     r.dtype[0] = NPU_DT_I8;
     r.mode = 3; /* from the high halves to the high halves */
     rig_run(&rig, r);
@@ -270,8 +272,9 @@ T_TEST(sort_32_then_merge_four)
     const Pair *sorted = rig_ub(&rig, C);
     for (uint32_t i = 1; i < 128; i++)
         if (i % 32)
-            CHECK(sorted[i - 1].score > sorted[i].score ||
-                  (sorted[i - 1].score == sorted[i].score && sorted[i - 1].index < sorted[i].index));
+            CHECK(
+                sorted[i - 1].score > sorted[i].score ||
+                (sorted[i - 1].score == sorted[i].score && sorted[i - 1].index < sorted[i].index));
     Record m = {.op = NPU_MERGE_SORT, .pipe = NPU_PIPE_V, .dtype = {NPU_DT_F32}, .mode = 15};
     m.operand[0].address = UB(D);
     for (uint32_t i = 0; i < 3; i++)

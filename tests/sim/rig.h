@@ -22,8 +22,8 @@ typedef struct Rig {
 
 ATTR_UNUSED static Rig rig_open_kind(SimKind kind, uint32_t blocks)
 {
-    SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = kind, .blocks = blocks,
-                        .keep_going = true};
+    SimConfig config = {
+        .chip = npu_chip_find(STR("910B2")), .kind = kind, .blocks = blocks, .keep_going = true};
     Rig rig = {.sim = sim_open(&config), .gm = heap_alloc(RIG_BYTES)};
     SimRegion region = {"gm", RIG_GM, RIG_BYTES, rig.gm, NPU_DT_F32, SIM_INOUT};
     REQUIRE(rig.sim != NULL);
@@ -52,18 +52,18 @@ ATTR_UNUSED static const char *rig_fault(Rig *rig)
     rig->seen = now;
     return now > first ? sim_fault_row(sim_fault(rig->sim, first)->code)->code : "";
 }
-#define RIG_CLEAN(rig)                                                                       \
-    do {                                                                                     \
-        const char *code_ = rig_fault(rig);                                                  \
-        CHECK_MSG(*code_ == 0, "fault %s: %s", code_,                                        \
-                  *code_ ? sim_fault((rig)->sim, (rig)->seen - 1)->message : "");            \
+#define RIG_CLEAN(rig)                                                            \
+    do {                                                                          \
+        const char *code_ = rig_fault(rig);                                       \
+        CHECK_MSG(*code_ == 0, "fault %s: %s", code_,                             \
+                  *code_ ? sim_fault((rig)->sim, (rig)->seen - 1)->message : ""); \
     } while (0)
 /* The record must report exactly this fault first. */
-#define RIG_FAULT(rig, record, code)          \
-    do {                                      \
-        (void)rig_fault(rig);                 \
-        (void)rig_run(rig, record);           \
-        CHECK_EQ_STR(rig_fault(rig), code);   \
+#define RIG_FAULT(rig, record, code)        \
+    do {                                    \
+        (void)rig_fault(rig);               \
+        (void)rig_run(rig, record);         \
+        CHECK_EQ_STR(rig_fault(rig), code); \
     } while (0)
 
 ATTR_UNUSED static void *rig_memory(Rig *rig, uint32_t space, uint64_t at)
@@ -93,8 +93,13 @@ ATTR_UNUSED static void rig_put(Rig *rig, uint64_t at, const void *from, uint32_
 ATTR_UNUSED static Record rig_vec(uint16_t op, uint8_t dtype, uint64_t d, uint64_t a, uint64_t b,
                                   uint32_t count)
 {
-    Record r = {.op = op, .pipe = NPU_PIPE_V, .flags = REC_COUNTER, .mask = {count},
-                .dtype = {dtype, dtype, dtype}, .file = 0, .line = 7};
+    Record r = {.op = op,
+                .pipe = NPU_PIPE_V,
+                .flags = REC_COUNTER,
+                .mask = {count},
+                .dtype = {dtype, dtype, dtype},
+                .file = 0,
+                .line = 7};
     const uint64_t at[3] = {d, a, b};
     for (int i = 0; i < 3; i++)
         if (at[i] != ~0ull)

@@ -58,11 +58,12 @@ static void check_rows(uint16_t op, uint8_t dtype, const Row *rows, size_t n, bo
 
 T_TEST(special_table_2_exp)
 {
-    static const Row half[] = {{-HMAX, 0, 0, 0},      {HMAX, 0, INF, HMAX}, {0, 0, 1, 1},
-                               {-0.0f, 0, 1, 1},      {NAN_, 0, NAN_, 0},   {INF, 0, INF, HMAX},
+    static const Row half[] = {{-HMAX, 0, 0, 0}, {HMAX, 0, INF, HMAX}, {0, 0, 1, 1},
+                               {-0.0f, 0, 1, 1}, {NAN_, 0, NAN_, 0},   {INF, 0, INF, HMAX},
                                {-INF, 0, 0, 0}};
-    static const Row wide[] = {{-FMAX, 0, 0, 0}, {FMAX, 0, INF, INF}, {0, 0, 1, 1}, {-0.0f, 0, 1, 1},
-                               {NAN_, 0, NAN_, NAN_}, {INF, 0, INF, INF}, {-INF, 0, 0, 0}};
+    static const Row wide[] = {{-FMAX, 0, 0, 0}, {FMAX, 0, INF, INF},   {0, 0, 1, 1},
+                               {-0.0f, 0, 1, 1}, {NAN_, 0, NAN_, NAN_}, {INF, 0, INF, INF},
+                               {-INF, 0, 0, 0}};
     CHECK_ROWS(NPU_EXP, NPU_DT_F16, half, false);
     CHECK_ROWS(NPU_EXP, NPU_DT_F32, wide, false);
 }
@@ -72,8 +73,9 @@ T_TEST(special_table_3_ln)
     static const Row half[] = {{-HMAX, 0, NAN_, 0}, {0, 0, -INF, -HMAX}, {-0.0f, 0, -INF, -HMAX},
                                {NAN_, 0, NAN_, 0},  {INF, 0, INF, HMAX}, {-INF, 0, NAN_, 0}};
     static const Row wide[] = {{-FMAX, 0, NAN_, NAN_}, {FMAX, 0, 88.72284f, 88.72284f},
-                               {0, 0, -INF, -INF}, {-0.0f, 0, -INF, -INF}, {NAN_, 0, NAN_, NAN_},
-                               {INF, 0, INF, INF}, {-INF, 0, NAN_, NAN_}};
+                               {0, 0, -INF, -INF},     {-0.0f, 0, -INF, -INF},
+                               {NAN_, 0, NAN_, NAN_},  {INF, 0, INF, INF},
+                               {-INF, 0, NAN_, NAN_}};
     CHECK_ROWS(NPU_LN, NPU_DT_F16, half, false);
     CHECK_ROWS(NPU_LN, NPU_DT_F32, wide, false);
 }
@@ -81,8 +83,11 @@ T_TEST(special_table_3_ln)
 /* Table 4 prints 0.0 for a saturated float NaN, against its own note that float never saturates. */
 T_TEST(special_table_4_abs)
 {
-    static const Row half[] = {{-HMAX, 0, HMAX, HMAX}, {-0.0f, 0, 0, 0}, {NAN_, 0, NAN_, 0},
-                               {INF, 0, INF, HMAX}, {-INF, 0, INF, HMAX}};
+    static const Row half[] = {{-HMAX, 0, HMAX, HMAX},
+                               {-0.0f, 0, 0, 0},
+                               {NAN_, 0, NAN_, 0},
+                               {INF, 0, INF, HMAX},
+                               {-INF, 0, INF, HMAX}};
     static const Row wide[] = {{-FMAX, 0, FMAX, FMAX}, {-0.0f, 0, 0, 0}, {-INF, 0, INF, INF}};
     CHECK_ROWS(NPU_ABS, NPU_DT_F16, half, false);
     CHECK_ROWS(NPU_ABS, NPU_DT_F32, wide, false);
@@ -90,10 +95,16 @@ T_TEST(special_table_4_abs)
 
 T_TEST(special_table_5_reciprocal)
 {
-    static const Row half[] = {{0, 0, INF, HMAX}, {-0.0f, 0, -INF, -HMAX}, {NAN_, 0, NAN_, 0},
-                               {INF, 0, 0, 0}, {-INF, 0, -0.0f, -0.0f}};
-    static const Row wide[] = {{FMAX, 0, 2.938736e-39f, 2.938736e-39f}, {0, 0, INF, INF},
-                               {-0.0f, 0, -INF, -INF}, {NAN_, 0, NAN_, NAN_}, {-INF, 0, -0.0f, -0.0f}};
+    static const Row half[] = {{0, 0, INF, HMAX},
+                               {-0.0f, 0, -INF, -HMAX},
+                               {NAN_, 0, NAN_, 0},
+                               {INF, 0, 0, 0},
+                               {-INF, 0, -0.0f, -0.0f}};
+    static const Row wide[] = {{FMAX, 0, 2.938736e-39f, 2.938736e-39f},
+                               {0, 0, INF, INF},
+                               {-0.0f, 0, -INF, -INF},
+                               {NAN_, 0, NAN_, NAN_},
+                               {-INF, 0, -0.0f, -0.0f}};
     CHECK_ROWS(NPU_RECIPROCAL, NPU_DT_F16, half, false);
     CHECK_ROWS(NPU_RECIPROCAL, NPU_DT_F32, wide, false);
 }
@@ -102,15 +113,16 @@ T_TEST(special_table_5_reciprocal)
  * bits are not documented. Its float row prints fewer digits than the type has. */
 T_TEST(special_tables_6_7_roots)
 {
-    static const Row root[] = {{-HMAX, 0, NAN_, 0}, {0, 0, 0, 0},
-                               {-0.0f, 0, -0.0f, -0.0f}, {NAN_, 0, NAN_, 0}, {INF, 0, INF, HMAX},
-                               {-INF, 0, NAN_, 0}};
-    static const Row wide[] = {{-FMAX, 0, NAN_, NAN_}, {-0.0f, 0, -0.0f, -0.0f},
-                               {INF, 0, INF, INF}};
+    static const Row root[] = {{-HMAX, 0, NAN_, 0}, {0, 0, 0, 0},        {-0.0f, 0, -0.0f, -0.0f},
+                               {NAN_, 0, NAN_, 0},  {INF, 0, INF, HMAX}, {-INF, 0, NAN_, 0}};
+    static const Row wide[] = {
+        {-FMAX, 0, NAN_, NAN_}, {-0.0f, 0, -0.0f, -0.0f}, {INF, 0, INF, INF}};
     static const Row inverse[] = {{-HMAX, 0, NAN_, 0}, {0, 0, INF, HMAX}, {-0.0f, 0, -INF, -HMAX},
-                                  {NAN_, 0, NAN_, 0}, {INF, 0, 0, 0}, {-INF, 0, NAN_, 0}};
-    static const Row inverse_wide[] = {{FMAX, 0, 5.421011e-20f, 5.421011e-20f}, {0, 0, INF, INF},
-                                       {-0.0f, 0, -INF, -INF}, {-FMAX, 0, NAN_, NAN_}};
+                                  {NAN_, 0, NAN_, 0},  {INF, 0, 0, 0},    {-INF, 0, NAN_, 0}};
+    static const Row inverse_wide[] = {{FMAX, 0, 5.421011e-20f, 5.421011e-20f},
+                                       {0, 0, INF, INF},
+                                       {-0.0f, 0, -INF, -INF},
+                                       {-FMAX, 0, NAN_, NAN_}};
     CHECK_ROWS(NPU_SQRT, NPU_DT_F16, root, false);
     CHECK_ROWS(NPU_SQRT, NPU_DT_F32, wide, false);
     CHECK_ROWS(NPU_RSQRT, NPU_DT_F16, inverse, false);
@@ -119,10 +131,13 @@ T_TEST(special_tables_6_7_roots)
 
 T_TEST(special_table_8_relu)
 {
-    static const Row half[] = {{-HMAX, 0, 0, 0}, {HMAX, 0, HMAX, HMAX}, {-0.0f, 0, 0, 0},
-                               {NAN_, 0, NAN_, 0}, {INF, 0, INF, HMAX}, {-INF, 0, 0, 0}};
-    static const Row wide[] = {{-FMAX, 0, 0, 0}, {-0.0f, 0, 0, 0}, {NAN_, 0, NAN_, NAN_},
-                               {INF, 0, INF, INF}, {-INF, 0, 0, 0}};
+    static const Row half[] = {{-HMAX, 0, 0, 0},   {HMAX, 0, HMAX, HMAX}, {-0.0f, 0, 0, 0},
+                               {NAN_, 0, NAN_, 0}, {INF, 0, INF, HMAX},   {-INF, 0, 0, 0}};
+    static const Row wide[] = {{-FMAX, 0, 0, 0},
+                               {-0.0f, 0, 0, 0},
+                               {NAN_, 0, NAN_, NAN_},
+                               {INF, 0, INF, INF},
+                               {-INF, 0, 0, 0}};
     CHECK_ROWS(NPU_RELU, NPU_DT_F16, half, false);
     CHECK_ROWS(NPU_RELU, NPU_DT_F32, wide, false);
 }
@@ -130,15 +145,15 @@ T_TEST(special_table_8_relu)
 T_TEST(special_tables_9_15_add_and_adds)
 {
     static const Row half[] = {
-        {-HMAX, -HMAX, -INF, -HMAX}, {-HMAX, -INF, -INF, -HMAX}, {-HMAX, HMAX, 0, 0},
-        {-HMAX, 0, -HMAX, -HMAX},    {-HMAX, NAN_, NAN_, 0},     {-HMAX, INF, INF, HMAX},
-        {HMAX, HMAX, INF, HMAX},     {HMAX, -INF, -INF, -HMAX},  {0, -0.0f, 0, 0},
-        {-0.0f, -0.0f, -0.0f, -0.0f}, {NAN_, INF, NAN_, 0},      {INF, INF, INF, HMAX},
-        {INF, -INF, NAN_, 0},        {-INF, -INF, -INF, -HMAX}};
-    static const Row wide[] = {
-        {-FMAX, -FMAX, -INF, -INF}, {-FMAX, FMAX, 0, 0}, {-FMAX, NAN_, NAN_, NAN_},
-        {FMAX, FMAX, INF, INF}, {0, -0.0f, 0, 0}, {-0.0f, -0.0f, -0.0f, -0.0f},
-        {INF, -INF, NAN_, NAN_}, {-INF, -INF, -INF, -INF}};
+        {-HMAX, -HMAX, -INF, -HMAX},  {-HMAX, -INF, -INF, -HMAX}, {-HMAX, HMAX, 0, 0},
+        {-HMAX, 0, -HMAX, -HMAX},     {-HMAX, NAN_, NAN_, 0},     {-HMAX, INF, INF, HMAX},
+        {HMAX, HMAX, INF, HMAX},      {HMAX, -INF, -INF, -HMAX},  {0, -0.0f, 0, 0},
+        {-0.0f, -0.0f, -0.0f, -0.0f}, {NAN_, INF, NAN_, 0},       {INF, INF, INF, HMAX},
+        {INF, -INF, NAN_, 0},         {-INF, -INF, -INF, -HMAX}};
+    static const Row wide[] = {{-FMAX, -FMAX, -INF, -INF}, {-FMAX, FMAX, 0, 0},
+                               {-FMAX, NAN_, NAN_, NAN_},  {FMAX, FMAX, INF, INF},
+                               {0, -0.0f, 0, 0},           {-0.0f, -0.0f, -0.0f, -0.0f},
+                               {INF, -INF, NAN_, NAN_},    {-INF, -INF, -INF, -INF}};
     CHECK_ROWS(NPU_ADD, NPU_DT_F16, half, true);
     CHECK_ROWS(NPU_ADD, NPU_DT_F32, wide, true);
     CHECK_ROWS(NPU_ADDS, NPU_DT_F16, half, true);
@@ -148,11 +163,11 @@ T_TEST(special_tables_9_15_add_and_adds)
 T_TEST(special_table_10_sub)
 {
     static const Row half[] = {
-        {-HMAX, -HMAX, 0, 0}, {-HMAX, HMAX, -INF, -HMAX}, {-HMAX, INF, -INF, -HMAX},
-        {-HMAX, -INF, INF, HMAX}, {HMAX, -HMAX, INF, HMAX}, {0, -HMAX, HMAX, HMAX},
-        {0, NAN_, NAN_, 0}, {0, -0.0f, 0, 0}, {-0.0f, 0, -0.0f, -0.0f}, {-0.0f, -0.0f, 0, 0},
-        {NAN_, 0, NAN_, 0}, {INF, -INF, INF, HMAX}, {INF, INF, NAN_, 0}, {-INF, INF, -INF, -HMAX},
-        {-INF, -INF, NAN_, 0}};
+        {-HMAX, -HMAX, 0, 0},     {-HMAX, HMAX, -INF, -HMAX}, {-HMAX, INF, -INF, -HMAX},
+        {-HMAX, -INF, INF, HMAX}, {HMAX, -HMAX, INF, HMAX},   {0, -HMAX, HMAX, HMAX},
+        {0, NAN_, NAN_, 0},       {0, -0.0f, 0, 0},           {-0.0f, 0, -0.0f, -0.0f},
+        {-0.0f, -0.0f, 0, 0},     {NAN_, 0, NAN_, 0},         {INF, -INF, INF, HMAX},
+        {INF, INF, NAN_, 0},      {-INF, INF, -INF, -HMAX},   {-INF, -INF, NAN_, 0}};
     CHECK_ROWS(NPU_SUB, NPU_DT_F16, half, false);
 }
 
@@ -160,11 +175,14 @@ T_TEST(special_tables_11_16_mul_and_muls)
 {
     static const Row half[] = {
         {-HMAX, -HMAX, INF, HMAX}, {-HMAX, HMAX, -INF, -HMAX}, {-HMAX, 0, -0.0f, -0.0f},
-        {-HMAX, -0.0f, 0, 0}, {-HMAX, NAN_, NAN_, 0}, {-HMAX, INF, -INF, -HMAX},
-        {HMAX, HMAX, INF, HMAX}, {0, -0.0f, -0.0f, -0.0f}, {0, INF, NAN_, 0}, {0, NAN_, NAN_, 0},
-        {-0.0f, -0.0f, 0, 0}, {-0.0f, -INF, NAN_, 0}, {INF, INF, INF, HMAX}, {INF, -INF, -INF, -HMAX}};
-    static const Row wide[] = {{-FMAX, -FMAX, INF, INF}, {FMAX, -0.0f, -0.0f, -0.0f},
-                               {0, INF, NAN_, NAN_}, {-INF, -INF, INF, INF}};
+        {-HMAX, -0.0f, 0, 0},      {-HMAX, NAN_, NAN_, 0},     {-HMAX, INF, -INF, -HMAX},
+        {HMAX, HMAX, INF, HMAX},   {0, -0.0f, -0.0f, -0.0f},   {0, INF, NAN_, 0},
+        {0, NAN_, NAN_, 0},        {-0.0f, -0.0f, 0, 0},       {-0.0f, -INF, NAN_, 0},
+        {INF, INF, INF, HMAX},     {INF, -INF, -INF, -HMAX}};
+    static const Row wide[] = {{-FMAX, -FMAX, INF, INF},
+                               {FMAX, -0.0f, -0.0f, -0.0f},
+                               {0, INF, NAN_, NAN_},
+                               {-INF, -INF, INF, INF}};
     CHECK_ROWS(NPU_MUL, NPU_DT_F16, half, true);
     CHECK_ROWS(NPU_MUL, NPU_DT_F32, wide, true);
     CHECK_ROWS(NPU_MULS, NPU_DT_F16, half, true);
@@ -173,21 +191,25 @@ T_TEST(special_tables_11_16_mul_and_muls)
 
 T_TEST(special_table_12_div)
 {
-    static const Row half[] = {
-        {-HMAX, -HMAX, 1, 1}, {-HMAX, HMAX, -1, -1}, {-HMAX, 0, -INF, -HMAX},
-        {-HMAX, -0.0f, INF, HMAX}, {-HMAX, NAN_, NAN_, 0}, {-HMAX, INF, -0.0f, -0.0f},
-        {-HMAX, -INF, 0, 0}, {HMAX, -HMAX, -1, -1}, {0, 0, NAN_, 0}, {INF, INF, NAN_, 0}};
+    static const Row half[] = {{-HMAX, -HMAX, 1, 1},    {-HMAX, HMAX, -1, -1},
+                               {-HMAX, 0, -INF, -HMAX}, {-HMAX, -0.0f, INF, HMAX},
+                               {-HMAX, NAN_, NAN_, 0},  {-HMAX, INF, -0.0f, -0.0f},
+                               {-HMAX, -INF, 0, 0},     {HMAX, -HMAX, -1, -1},
+                               {0, 0, NAN_, 0},         {INF, INF, NAN_, 0}};
     CHECK_ROWS(NPU_DIV, NPU_DT_F16, half, false);
 }
 
 T_TEST(special_tables_13_17_max_and_maxs)
 {
-    static const Row half[] = {
-        {-HMAX, -INF, -HMAX, -HMAX}, {-HMAX, 0, 0, 0}, {-HMAX, -0.0f, -0.0f, -0.0f},
-        {-HMAX, NAN_, NAN_, 0}, {HMAX, INF, INF, HMAX}, {0, -0.0f, 0, 0}, {0, NAN_, NAN_, 0},
-        {-0.0f, -INF, -0.0f, -0.0f}, {NAN_, INF, NAN_, 0}, {-INF, -INF, -INF, -HMAX}};
-    static const Row wide[] = {{-FMAX, -INF, -FMAX, -FMAX}, {0, -0.0f, 0, 0},
-                               {FMAX, NAN_, NAN_, NAN_}, {-INF, -INF, -INF, -INF}};
+    static const Row half[] = {{-HMAX, -INF, -HMAX, -HMAX},  {-HMAX, 0, 0, 0},
+                               {-HMAX, -0.0f, -0.0f, -0.0f}, {-HMAX, NAN_, NAN_, 0},
+                               {HMAX, INF, INF, HMAX},       {0, -0.0f, 0, 0},
+                               {0, NAN_, NAN_, 0},           {-0.0f, -INF, -0.0f, -0.0f},
+                               {NAN_, INF, NAN_, 0},         {-INF, -INF, -INF, -HMAX}};
+    static const Row wide[] = {{-FMAX, -INF, -FMAX, -FMAX},
+                               {0, -0.0f, 0, 0},
+                               {FMAX, NAN_, NAN_, NAN_},
+                               {-INF, -INF, -INF, -INF}};
     CHECK_ROWS(NPU_MAX, NPU_DT_F16, half, true);
     CHECK_ROWS(NPU_MAX, NPU_DT_F32, wide, true);
     CHECK_ROWS(NPU_MAXS, NPU_DT_F16, half, true);
@@ -196,10 +218,11 @@ T_TEST(special_tables_13_17_max_and_maxs)
 
 T_TEST(special_tables_14_18_min_and_mins)
 {
-    static const Row half[] = {
-        {-HMAX, INF, -HMAX, -HMAX}, {-HMAX, NAN_, NAN_, 0}, {-HMAX, -INF, -INF, -HMAX},
-        {HMAX, 0, 0, 0}, {HMAX, -0.0f, -0.0f, -0.0f}, {0, -0.0f, -0.0f, -0.0f}, {0, NAN_, NAN_, 0},
-        {INF, INF, INF, HMAX}, {INF, -INF, -INF, -HMAX}};
+    static const Row half[] = {{-HMAX, INF, -HMAX, -HMAX},  {-HMAX, NAN_, NAN_, 0},
+                               {-HMAX, -INF, -INF, -HMAX},  {HMAX, 0, 0, 0},
+                               {HMAX, -0.0f, -0.0f, -0.0f}, {0, -0.0f, -0.0f, -0.0f},
+                               {0, NAN_, NAN_, 0},          {INF, INF, INF, HMAX},
+                               {INF, -INF, -INF, -HMAX}};
     CHECK_ROWS(NPU_MIN, NPU_DT_F16, half, true);
     CHECK_ROWS(NPU_MINS, NPU_DT_F16, half, true);
 }
@@ -208,10 +231,11 @@ T_TEST(special_tables_14_18_min_and_mins)
 T_TEST(special_table_19_leaky_relu)
 {
     static const Row half[] = {
-        {-HMAX, -HMAX, INF, HMAX}, {-HMAX, HMAX, -INF, -HMAX}, {-HMAX, 0, -0.0f, -0.0f},
-        {-HMAX, NAN_, NAN_, 0}, {HMAX, NAN_, HMAX, HMAX}, {0, NAN_, 0, 0}, {-0.0f, -0.0f, 0, 0},
-        {-0.0f, HMAX, -0.0f, -0.0f}, {-0.0f, INF, NAN_, 0}, {NAN_, 0, NAN_, 0}, {INF, -INF, INF, HMAX},
-        {-INF, -HMAX, INF, HMAX}, {-INF, 0, NAN_, 0}};
+        {-HMAX, -HMAX, INF, HMAX}, {-HMAX, HMAX, -INF, -HMAX},  {-HMAX, 0, -0.0f, -0.0f},
+        {-HMAX, NAN_, NAN_, 0},    {HMAX, NAN_, HMAX, HMAX},    {0, NAN_, 0, 0},
+        {-0.0f, -0.0f, 0, 0},      {-0.0f, HMAX, -0.0f, -0.0f}, {-0.0f, INF, NAN_, 0},
+        {NAN_, 0, NAN_, 0},        {INF, -INF, INF, HMAX},      {-INF, -HMAX, INF, HMAX},
+        {-INF, 0, NAN_, 0}};
     CHECK_ROWS(NPU_LEAKY_RELU, NPU_DT_F16, half, false);
 }
 
@@ -237,18 +261,21 @@ T_TEST(special_tables_20_to_23_fused_forms)
                             run_one(&rig, NPU_FUSED_MUL_ADD, NPU_DT_F16, x, z, y, sat),
                             run_one(&rig, NPU_MUL_ADD_RELU, NPU_DT_F16, x, z, y, sat)};
             for (int k = 0; k < 4; k++)
-                CHECK_MSG(rig_same(got[k], k == 3 ? relu : want), "row %zu form %d sat %d: %g", i, k,
-                          sat, (double)got[k]);
+                CHECK_MSG(rig_same(got[k], k == 3 ? relu : want), "row %zu form %d sat %d: %g", i,
+                          k, sat, (double)got[k]);
         }
     rig_close(&rig);
 }
 
 T_TEST(special_tables_24_25_add_relu_sub_relu)
 {
-    static const Row add[] = {{-0.0f, -0.0f, 0, 0}, {INF, -HMAX, INF, HMAX}, {-INF, HMAX, 0, 0},
-                              {HMAX, HMAX, INF, HMAX}, {INF, -INF, NAN_, 0}, {NAN_, 1, NAN_, 0}};
-    static const Row sub[] = {{-0.0f, 0, 0, 0}, {INF, -INF, INF, HMAX}, {HMAX, -HMAX, INF, HMAX},
-                              {-INF, HMAX, 0, 0}, {INF, INF, NAN_, 0}};
+    static const Row add[] = {{-0.0f, -0.0f, 0, 0},    {INF, -HMAX, INF, HMAX}, {-INF, HMAX, 0, 0},
+                              {HMAX, HMAX, INF, HMAX}, {INF, -INF, NAN_, 0},    {NAN_, 1, NAN_, 0}};
+    static const Row sub[] = {{-0.0f, 0, 0, 0},
+                              {INF, -INF, INF, HMAX},
+                              {HMAX, -HMAX, INF, HMAX},
+                              {-INF, HMAX, 0, 0},
+                              {INF, INF, NAN_, 0}};
     CHECK_ROWS(NPU_ADD_RELU, NPU_DT_F16, add, true);
     CHECK_ROWS(NPU_SUB_RELU, NPU_DT_F16, sub, false);
 }
@@ -284,9 +311,11 @@ T_TEST(special_tables_9_to_11_integers)
     Rig rig = rig_open();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int sat = 0; sat < 2; sat++) {
-            int64_t h = integer_one(&rig, rows[i].op, NPU_DT_I16, rows[i].a < 0 ? INT16_MIN : INT16_MAX,
+            int64_t h = integer_one(&rig, rows[i].op, NPU_DT_I16,
+                                    rows[i].a < 0 ? INT16_MIN : INT16_MAX,
                                     rows[i].b < 0 ? INT16_MIN : INT16_MAX, sat);
-            int64_t w = integer_one(&rig, rows[i].op, NPU_DT_I32, rows[i].a < 0 ? INT32_MIN : INT32_MAX,
+            int64_t w = integer_one(&rig, rows[i].op, NPU_DT_I32,
+                                    rows[i].a < 0 ? INT32_MIN : INT32_MAX,
                                     rows[i].b < 0 ? INT32_MIN : INT32_MAX, sat);
             CHECK_EQ_INT(h, sat ? rows[i].sat16 : rows[i].plain16);
             CHECK_EQ_INT(w, sat ? rows[i].sat32 : rows[i].plain32);
@@ -321,7 +350,8 @@ T_TEST(special_tables_30_31_compare)
                 }
                 rig_put(&rig, A, a, sizeof a);
                 rig_put(&rig, B, b, sizeof b);
-                Record r = rig_vec(scalar ? NPU_COMPARE_SCALAR : NPU_COMPARE, NPU_DT_F16, D, A, B, 128);
+                Record r = rig_vec(scalar ? NPU_COMPARE_SCALAR : NPU_COMPARE, NPU_DT_F16, D, A, B,
+                                   128);
                 r.dtype[0] = NPU_DT_U8;
                 r.mode = table[t].mode;
                 r.scalar = b[0];
@@ -330,8 +360,8 @@ T_TEST(special_tables_30_31_compare)
                 for (int i = 0; i < 7; i++) {
                     /* with the tensor on the left of the scalar, read the table the other way */
                     char want = scalar ? table[t].rows[i][row] : table[t].rows[row][i];
-                    CHECK_MSG((bits >> i & 1) == want - '0', "mode %u row %d column %d", table[t].mode,
-                              row, i);
+                    CHECK_MSG((bits >> i & 1) == want - '0', "mode %u row %d column %d",
+                              table[t].mode, row, i);
                 }
             }
     RIG_CLEAN(&rig);

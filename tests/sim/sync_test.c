@@ -9,7 +9,8 @@ static Record flag(uint16_t op, uint8_t from, uint8_t to, uint32_t id)
 
 static Record name_record(uint16_t id, const char *text)
 {
-    RecordText t = {.op = REC_TEXT, .kind = REC_TEXT_NAME, .id = id, .length = (uint16_t)strlen(text)};
+    RecordText t = {
+        .op = REC_TEXT, .kind = REC_TEXT_NAME, .id = id, .length = (uint16_t)strlen(text)};
     memcpy(t.text, text, strlen(text));
     Record r;
     memcpy(&r, &t, sizeof r);
@@ -189,7 +190,8 @@ T_TEST(sync_cross_core_modes)
     Record wait = {.op = NPU_CROSS_WAIT, .mode = 2, .n = {4}, .line = 8};
     const SimCore *aic = sim_core(rig.sim, 0), *aiv = sim_core(rig.sim, 2);
     CHECK(aic->aic && !aiv->aic && aiv->sub == 1);
-    CHECK(aic->memory[NPU_UB] == NULL && aic->memory[NPU_L1] != NULL && aiv->memory[NPU_UB] != NULL);
+    CHECK(aic->memory[NPU_UB] == NULL && aic->memory[NPU_L1] != NULL &&
+          aiv->memory[NPU_UB] != NULL);
     feed(&rig, 1, set, &used); /* one vector core is not enough */
     CHECK_EQ_INT(feed(&rig, 0, wait, &used), SIM_BLOCKED);
     feed(&rig, 2, set, &used);
@@ -204,7 +206,8 @@ T_TEST(sync_cross_core_modes)
     CHECK_EQ_INT(feed(&rig, 5, wait, &used), SIM_MORE);
     set.mode = wait.mode = 1; /* the two of one block */
     feed(&rig, 4, set, &used);
-    CHECK_EQ_INT(feed(&rig, 4, (Record){.op = NPU_CROSS_WAIT, .mode = 0, .n = {4}}, &used), SIM_MORE);
+    CHECK_EQ_INT(feed(&rig, 4, (Record){.op = NPU_CROSS_WAIT, .mode = 0, .n = {4}}, &used),
+                 SIM_MORE);
     CHECK_EQ_INT(feed(&rig, 4, wait, &used), SIM_BLOCKED);
     feed(&rig, 5, set, &used);
     CHECK_EQ_INT(feed(&rig, 4, wait, &used), SIM_MORE);
@@ -295,7 +298,8 @@ T_TEST(fault_of_every_vector_kind)
     r = rig_vec(NPU_EXP, NPU_DT_F32, 0, 0, ~0ull, 64);
     rig_run(&rig, r); /* in place is fine */
     RIG_CLEAN(&rig);
-    RIG_FAULT(&rig, ((Record){.op = NPU_BILINEAR, .dtype = {NPU_DT_F16, NPU_DT_F16, NPU_DT_F16}}), "S002");
+    RIG_FAULT(&rig, ((Record){.op = NPU_BILINEAR, .dtype = {NPU_DT_F16, NPU_DT_F16, NPU_DT_F16}}),
+              "S002");
     RIG_FAULT(&rig, ((Record){.op = NPU_MMAD, .dtype = {NPU_DT_F32}}), "S048");
     RIG_FAULT(&rig, ((Record){.op = 900}), "S001");
     RIG_FAULT(&rig, ((Record){.op = NPU_TRAP}), "S039");
@@ -354,7 +358,8 @@ T_TEST(dump_tensor_prints_values)
     Record r = {.op = NPU_DUMP, .dtype = {0, NPU_DT_F32}, .n = {3, 42}};
     r.operand[1].address = UB(0);
     rig_run(&rig, r);
-    CHECK(strstr(sim_printed(rig.sim).at, "desc=42") && strstr(sim_printed(rig.sim).at, "[1.5, -2, "));
+    CHECK(strstr(sim_printed(rig.sim).at, "desc=42") &&
+          strstr(sim_printed(rig.sim).at, "[1.5, -2, "));
     rig_close(&rig);
 }
 

@@ -12,17 +12,44 @@ static double w_mul(double a, double b, double d, double s) { return (void)d, (v
 static double w_div(double a, double b, double d, double s) { return (void)d, (void)s, a / b; }
 static double w_max(double a, double b, double d, double s) { return (void)d, (void)s, fmax(a, b); }
 static double w_min(double a, double b, double d, double s) { return (void)d, (void)s, fmin(a, b); }
-static double w_add_relu(double a, double b, double d, double s) { return (void)d, (void)s, fmax(a + b, 0); }
-static double w_sub_relu(double a, double b, double d, double s) { return (void)d, (void)s, fmax(a - b, 0); }
-static double w_abs(double a, double b, double d, double s) { return (void)b, (void)d, (void)s, fabs(a); }
-static double w_sqrt(double a, double b, double d, double s) { return (void)b, (void)d, (void)s, sqrt(fabs(a)); }
-static double w_relu(double a, double b, double d, double s) { return (void)b, (void)d, (void)s, fmax(a, 0); }
-static double w_rec(double a, double b, double d, double s) { return (void)b, (void)d, (void)s, 1 / a; }
+static double w_add_relu(double a, double b, double d, double s)
+{
+    return (void)d, (void)s, fmax(a + b, 0);
+}
+static double w_sub_relu(double a, double b, double d, double s)
+{
+    return (void)d, (void)s, fmax(a - b, 0);
+}
+static double w_abs(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, (void)s, fabs(a);
+}
+static double w_sqrt(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, (void)s, sqrt(fabs(a));
+}
+static double w_relu(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, (void)s, fmax(a, 0);
+}
+static double w_rec(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, (void)s, 1 / a;
+}
 static double w_adds(double a, double b, double d, double s) { return (void)b, (void)d, a + s; }
 static double w_muls(double a, double b, double d, double s) { return (void)b, (void)d, a * s; }
-static double w_maxs(double a, double b, double d, double s) { return (void)b, (void)d, fmax(a, s); }
-static double w_mins(double a, double b, double d, double s) { return (void)b, (void)d, fmin(a, s); }
-static double w_leaky(double a, double b, double d, double s) { return (void)b, (void)d, a < 0 ? a * s : a; }
+static double w_maxs(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, fmax(a, s);
+}
+static double w_mins(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, fmin(a, s);
+}
+static double w_leaky(double a, double b, double d, double s)
+{
+    return (void)b, (void)d, a < 0 ? a * s : a;
+}
 
 static const struct {
     uint16_t op;
@@ -30,14 +57,14 @@ static const struct {
     const char *dtypes; /* h half, f float, s int16, i int32 */
     bool two, absolute;
 } cases[] = {
-    {NPU_ADD, w_add, "hfsi", true, false},       {NPU_SUB, w_sub, "hfsi", true, false},
-    {NPU_MUL, w_mul, "hfsi", true, false},       {NPU_DIV, w_div, "hf", true, false},
-    {NPU_MAX, w_max, "hfsi", true, false},       {NPU_MIN, w_min, "hfsi", true, false},
+    {NPU_ADD, w_add, "hfsi", true, false},          {NPU_SUB, w_sub, "hfsi", true, false},
+    {NPU_MUL, w_mul, "hfsi", true, false},          {NPU_DIV, w_div, "hf", true, false},
+    {NPU_MAX, w_max, "hfsi", true, false},          {NPU_MIN, w_min, "hfsi", true, false},
     {NPU_ADD_RELU, w_add_relu, "hfs", true, false}, {NPU_SUB_RELU, w_sub_relu, "hfs", true, false},
-    {NPU_ABS, w_abs, "hf", false, false},        {NPU_SQRT, w_sqrt, "hf", false, true},
-    {NPU_RELU, w_relu, "hfi", false, false},     {NPU_RECIPROCAL, w_rec, "hf", false, false},
-    {NPU_ADDS, w_adds, "hfsi", false, false},    {NPU_MULS, w_muls, "hfsi", false, false},
-    {NPU_MAXS, w_maxs, "hfsi", false, false},    {NPU_MINS, w_mins, "hfsi", false, false},
+    {NPU_ABS, w_abs, "hf", false, false},           {NPU_SQRT, w_sqrt, "hf", false, true},
+    {NPU_RELU, w_relu, "hfi", false, false},        {NPU_RECIPROCAL, w_rec, "hf", false, false},
+    {NPU_ADDS, w_adds, "hfsi", false, false},       {NPU_MULS, w_muls, "hfsi", false, false},
+    {NPU_MAXS, w_maxs, "hfsi", false, false},       {NPU_MINS, w_mins, "hfsi", false, false},
     {NPU_LEAKY_RELU, w_leaky, "hf", false, false},
 };
 
@@ -185,9 +212,12 @@ T_TEST(vector_fused_forms_round_twice)
         const uint16_t *got = rig_ub(&rig, D);
         for (size_t i = 0; i < N; i++) {
             float x = half_to_float(a[i]), y = half_to_float(b[i]), z = half_to_float(d[i]);
-            float left = ops[o] == NPU_MUL_ADD_DST ? y : ops[o] == NPU_AXPY ? half_to_float((uint16_t)r.scalar) : z;
+            float left = ops[o] == NPU_MUL_ADD_DST ? y
+                         : ops[o] == NPU_AXPY      ? half_to_float((uint16_t)r.scalar)
+                                                   : z;
             float right = ops[o] == NPU_MUL_ADD_DST || ops[o] == NPU_AXPY ? z : y;
-            float want = half_to_float(half_from_float(half_to_float(half_from_float(x * left)) + right));
+            float want = half_to_float(
+                half_from_float(half_to_float(half_from_float(x * left)) + right));
             if (ops[o] == NPU_MUL_ADD_RELU && want < 0)
                 want = 0;
             CHECK_MSG(half_to_float(got[i]) == want, "op %zu element %zu", o, i);
@@ -364,7 +394,8 @@ T_TEST(vector_wide_block_stride_on_both_sides)
     const uint16_t *got = rig_ub(&rig, D);
     for (int rep = 0; rep < 2; rep++)
         for (int e = 0; e < 128; e++)
-            CHECK(half_to_float(got[rep * 16 + e / 16 * 32 + e % 16]) == (float)(rep * 128 + e + 1));
+            CHECK(half_to_float(got[rep * 16 + e / 16 * 32 + e % 16]) ==
+                  (float)(rep * 128 + e + 1));
     rig_close(&rig);
 }
 
