@@ -18,6 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Bytes of compiled programs in the cache: at most, and after cleaning. */
+#define CACHE_MOST (1ull << 30)
+#define CACHE_KEEP (512ull << 20)
+#define HEADERS_MOST (256ull << 20) /* the same of precompiled headers */
+#define HEADERS_KEEP (128ull << 20)
+
 typedef VEC(const char *) Words;
 
 typedef struct Build {
@@ -268,7 +274,8 @@ static Str list_dependencies(Build *b, Str rule)
         word = str_trim(word);
         const char *path = str_dup(b->arena, word);
         bool foreign = word.len && word.at[0] == '/' && !str_starts(word, "/usr/") &&
-                       !str_starts(word, b->places->home) && !str_starts(word, b->dir);
+                       !str_starts(word, in_home(b, "twin/")) &&
+                       !str_starts(word, in_home(b, "src/")) && !str_starts(word, b->dir);
         if (foreign && hash_file(b, path, hex))
             buf_printf(&out, "%s %s\n", hex, path);
     }
@@ -343,6 +350,7 @@ static const char *precompiled_header(Build *b)
     Str bytes;
     if (box.end != BOX_EXITED || box.status != 0 || !read_quietly(b, made, &bytes))
         return NULL;
+    twin_cache_prune(path_dir(b->arena, path), HEADERS_MOST, HEADERS_KEEP);
     keep(b, path, bytes);
     return file_exists(path) ? path : NULL;
 }
@@ -489,6 +497,14 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
     return compiler_ok(b, &box) && read_quietly(b, in_dir(b, "program"), bytes);
 }
 
+/* Looking through the folder costs time: one program in 64, by its key. */
+static void prune_now_and_then(Build *b)
+{
+    Str key = path_base(b->stem ? b->stem : "");
+    if (key.len > 1 && key.at[0] == '0' && key.at[1] < '4')
+        twin_cache_prune(path_dir(b->arena, b->stem), CACHE_MOST, CACHE_KEEP);
+}
+
 static void fill_cache(Build *b, Str object, Str program)
 {
     Buf list = {0};
@@ -501,6 +517,7 @@ static void fill_cache(Build *b, Str object, Str program)
         keep(b, with_suffix(b, b->stem, ".exe"), program);
         keep(b, with_suffix(b, b->stem, ".dep"), buf_view(&list));
     }
+    prune_now_and_then(b);
     buf_free(&list);
 }
 

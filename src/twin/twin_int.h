@@ -70,6 +70,10 @@ bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit 
 /* Turns a failed box into the verdict; true when it ended well (exit status 0). */
 bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
 
+/* prune.c: when the files of a folder hold more than `most` bytes, removes the oldest until at
+ * most `keep` are left; returns what is left. */
+uint64_t twin_cache_prune(const char *dir, uint64_t most, uint64_t keep);
+
 struct TwinKernel {
     const char *name;
     TwinParams params;

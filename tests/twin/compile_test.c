@@ -237,3 +237,21 @@ T_TEST(objects_are_read_with_care)
     CHECK(!twin_object_read(&a, STR("not an object"), &object));
     arena_drop(&a);
 }
+
+T_TEST(the_cache_is_kept_small)
+{
+    Arena a = {0};
+    const char *dir;
+    Diag diag = diag_make(&a, "", (Str){0});
+    NameList names = {0};
+    REQUIRE(file_temp_dir(&a, "acraft-test", &dir, &diag));
+    for (int i = 0; i < 10; i++)
+        REQUIRE(file_write(path_join(&a, dir, str_format(&a, "f%d", i)), STR("0123456789"), &diag));
+    CHECK_EQ_INT(twin_cache_prune(dir, 100, 30), 100);
+    CHECK_EQ_INT(twin_cache_prune(dir, 99, 30), 30);
+    REQUIRE(file_list(&a, dir, &names, &diag));
+    CHECK_EQ_INT(names.len, 3);
+    CHECK_EQ_INT(twin_cache_prune("/no/such/folder", 1, 1), 0);
+    CHECK(file_remove_tree(dir, &diag));
+    arena_drop(&a);
+}
