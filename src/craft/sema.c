@@ -336,7 +336,6 @@ IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, 
 {
     if (file->broken)
         return NULL;
-    uint32_t before = diag->errors;
     Sema s = {.arena = arena, .diag = diag, .file = file};
     s.ir = ir_program_new(arena, "", file->name);
     s.ir->reason = read_reason(arena, file);
@@ -345,7 +344,7 @@ IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, 
                    "the dtype variables have more than %d combinations", CRAFT_MAX_VARIANTS);
     else
         build(&s, variant);
-    if (diag->errors != before)
+    if (s.errors)
         return NULL;
     ir_annotate(s.ir, npu_chip_find(STR("910B2")));
     return s.ir;

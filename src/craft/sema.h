@@ -121,6 +121,7 @@ typedef struct Sema {
     Diag *diag;
     const CraftFile *file;
     IrProgram *ir;
+    uint32_t errors; /* of this variant */
     VEC(Symbol) symbols;
     VEC(uint32_t) var_symbols; /* by variable: the symbol of a named scalar, + 1 */
     Map globals;
@@ -147,7 +148,9 @@ enum { SEMA_MAX_STEPS = 20000 };
 
 /* ---- reporting ---- */
 
-#define sema_error(s, id, at, hint, ...) craft_report((s)->diag, CC_##id, (at), (hint), __VA_ARGS__)
+/* Counts also what is not said again because another variant said it. */
+#define sema_error(s, id, at, hint, ...) \
+    ((s)->errors++, craft_report((s)->diag, CC_##id, (at), (hint), __VA_ARGS__))
 const char *sema_format(Sema *s, const char *format, ...) ATTR_PRINTF(2, 3);
 const char *sema_expr_text(Sema *s, IrExprId e);    /* a size, as the user would write it */
 const char *sema_describe(Sema *s, const Value *v); /* "a tile of f32" */

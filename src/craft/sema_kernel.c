@@ -305,11 +305,11 @@ void sema_kernel_declare(Sema *s, uint32_t symbol)
     s->symbols.at[symbol].kernel = s->ir->kernels.len;
     s->symbols.at[symbol].frame = frame;
     IrBlock none = {0};
-    uint32_t errors = s->diag->errors;
+    uint32_t errors = s->errors;
     Context c = enter(s, frame, s->ir->kernels.len - 1);
     s->block = &none;
     kernel_params(s, sym.def);
-    s->symbols.at[symbol].bad_params = s->diag->errors != errors;
+    s->symbols.at[symbol].bad_params = s->errors != errors;
     leave(s, c);
 }
 

@@ -20,6 +20,7 @@ static bool in_stage(Sema *s, const AstExpr *call, IrStage stage)
     }
     if (s->stage == (int)stage)
         return true;
+    s->errors++;
     craft_report(s->diag, codes[stage], call->at,
                  sema_format(s, "put it under 'with %s():'", names[stage]),
                  "%.*s belongs to %s; it stands in %s", STR_ARG(call->a->text), names[stage],

@@ -163,3 +163,17 @@ T_TEST(sema_variants_count)
     CHECK_EQ_INT(craft_variant_count(craft_read(&arena, "text", text, &diag)), 6);
     arena_drop(&arena);
 }
+
+T_TEST(sema_every_variant_with_errors_is_refused)
+{
+    Arena arena = {0};
+    Str text = STR("craft = 1\nT = dtype(f32, f16)\nn = dim(1, 8)\n@host\n"
+                   "def op(x: gm[T, n], y: out[T, n]):\n    k[1](x, y)\n"
+                   "@kernel\ndef k(x: gm[T, q], y: out[T, n]):\n    pass\n");
+    Diag diag = diag_make(&arena, "text", text);
+    CraftFile *file = craft_read(&arena, "text", text, &diag);
+    CHECK(craft_program(&arena, file, 0, &diag) == NULL);
+    CHECK(craft_program(&arena, file, 1, &diag) == NULL);
+    CHECK_EQ_INT(diag.errors, 1); /* said once */
+    arena_drop(&arena);
+}
