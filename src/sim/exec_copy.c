@@ -291,16 +291,16 @@ static void fill(SimMemory *d, uint64_t from, uint64_t to, uint64_t value, uint3
     memory_set_known(d, from, to - from, known);
 }
 
-/* Without padding of its own a short burst is filled up with its first element; else the filler is
- * the padding value, or undefined when there is none. */
+/* Without left and right padding a short burst is filled up with its own first element, whatever
+ * value is given; else the filler is the padding value, or undefined when there is none
+ * (DataCopyPad.md). */
 static void fill_around(SimMemory *d, uint64_t to, const Burst *b, const Padding *p)
 {
     uint64_t data = to + p->left, end = data + b->bytes;
     if (p->left == 0 && p->right == 0) {
         uint64_t first = 0;
         memcpy(&first, d->at + data, p->size);
-        fill(d, end, to + p->rounded, p->has_value ? p->value : first, p->size,
-             p->has_value || memory_known(d, data, p->size));
+        fill(d, end, to + p->rounded, first, p->size, memory_known(d, data, p->size));
         return;
     }
     fill(d, to, data, p->value, p->size, p->has_value);

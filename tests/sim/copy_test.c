@@ -54,6 +54,12 @@ T_TEST(copy_padding_rules)
     const int32_t *ub = rig_ub(&rig, 0);
     const int32_t want[16] = {10, 11, 12, 10, 10, 10, 10, 10, 14, 15, 16, 14, 14, 14, 14, 14};
     CHECK(memcmp(ub, want, sizeof want) == 0);
+    /* a value alone changes nothing: it needs padding to go to */
+    Record lone = copy(NPU_PAD_GM_UB, NPU_DT_I32, UB(0), GM(40), 2, 12, 4, 0);
+    lone.mode = 1;
+    lone.scalar = 99;
+    rig_run(&rig, lone);
+    CHECK(memcmp(ub, want, sizeof want) == 0);
     /* with a value: left, right and the filler take it */
     Record r = copy(NPU_PAD_GM_UB, NPU_DT_I32, UB(0), GM(40), 1, 12, 0, 0);
     r.mode = 1;
