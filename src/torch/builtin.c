@@ -564,8 +564,9 @@ static PyVal b_broadcast_shapes(B *b)
 
 static PyVal b_checkpoint(B *b)
 {
+    PyVal function = arg(b, 0);
     CallArgs rest = {.n = b->args->n - 1, .v = b->args->v + 1};
-    return interp_call(b->it, b->at, arg(b, 0), &rest);
+    return interp_call(b->it, b->at, function, &rest);
 }
 
 static PyVal b_finfo(B *b)

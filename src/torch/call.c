@@ -44,7 +44,8 @@ static bool take_keyword(const CallArgs *args, bool *used, Str name, PyVal *valu
 
 static PyVal rest_positional(Interp *it, const CallArgs *args, uint32_t from)
 {
-    return pv_tuple_of(it->arena, args->n > from ? args->n - from : 0, args->v + from);
+    bool some = args->n > from;
+    return pv_tuple_of(it->arena, some ? args->n - from : 0, some ? args->v + from : NULL);
 }
 
 static PyVal rest_keywords(Interp *it, const CallArgs *args, bool *used)

@@ -112,7 +112,7 @@ static PyVal star_value(Args *a, const CallArgs *call, uint32_t taken)
     uint32_t left = call->n - taken;
     if (left == 1 && (pv_is_seq(call->v[taken])))
         return call->v[taken];
-    return pv_tuple_of(a->it->arena, left, call->v + taken);
+    return pv_tuple_of(a->it->arena, left, left ? call->v + taken : NULL);
 }
 
 void args_bind(Args *a, const char *params, const CallArgs *call)

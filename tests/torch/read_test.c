@@ -1,0 +1,288 @@
+/* Reading model files: what becomes of the Python of a file, by the graph it leaves. */
+#include "tests/t.h"
+#include "torch/torch.h"
+#include <string.h>
+
+static const char head[] = "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+                           "class Model(nn.Module):\n"
+                           "    def __init__(self):\n"
+                           "        super().__init__()\n"
+                           "        self.fc = nn.Linear(4, 6)\n"
+                           "    def forward(self, x, y):\n";
+static const char tail[] = "def get_inputs():\n    return [torch.rand(2, 3, 4), torch.randint(0, 3, (5,))]\n";
+
+typedef struct R {
+    Arena arena;
+    Diag diag;
+    TorchTask *task;
+} R;
+
+static R read_text(const char *text)
+{
+    R r = {0};
+    Str source = str_copy(&r.arena, str_from(text));
+    r.diag = diag_make(&r.arena, "m.py", source);
+    TorchOptions options = {0};
+    r.task = torch_read(&r.arena, "tasks/m.py", source, &options, &r.diag);
+    return r;
+}
+
+/* forward's body, lines at no indent of their own. */
+static R read_forward(const char *body)
+{
+    Buf text = {0};
+    buf_puts(&text, head);
+    Str rest = str_from(body), line;
+    while (str_next(&rest, '\n', &line))
+        buf_printf(&text, "        %.*s\n", STR_ARG(line));
+    buf_puts(&text, tail);
+    R r = read_text(text.at);
+    buf_free(&text);
+    return r;
+}
+
+static void done(R *r) { arena_drop(&r->arena); }
+
+/* The nodes of the main graph, "linear unary.relu". */
+static void check_nodes(const char *body, const char *want)
+{
+    R r = read_forward(body);
+    Buf got = {0};
+    buf_puts(&got, "");
+    if (!r.task) {
+        diag_print(&r.diag, &got);
+    } else {
+        for (uint32_t i = 0; i < r.task->graph->nodes.len; i++) {
+            const Node *node = &r.task->graph->nodes.at[i];
+            const char *kind = node_kind_name(node);
+            buf_printf(&got, "%s%s%s%s", i ? " " : "", op_rows[node->op].name, *kind ? "." : "", kind);
+        }
+    }
+    CHECK_EQ_STR(got.at, want);
+    buf_free(&got);
+    done(&r);
+}
+
+static void check_shape(const char *body, const char *want)
+{
+    R r = read_forward(body);
+    Buf got = {0};
+    buf_puts(&got, "");
+    if (!r.task)
+        diag_print(&r.diag, &got);
+    for (uint32_t i = 0; r.task && i < r.task->graph->outputs.len; i++) {
+        const Value *v = graph_value(r.task->graph, r.task->graph->outputs.at[i]);
+        buf_printf(&got, "%s%s", i ? " " : "", dtype_name(v->dtype));
+        shape_print(v->shape, &got);
+    }
+    CHECK_EQ_STR(got.at, want);
+    buf_free(&got);
+    done(&r);
+}
+
+static void check_error(const char *body, const char *code, uint32_t line, const char *part)
+{
+    R r = read_forward(body);
+    CHECK(r.task == NULL);
+    REQUIRE(r.diag.items.len > 0);
+    const DiagItem *item = &r.diag.items.at[0];
+    CHECK_EQ_STR(item->code, code);
+    CHECK_EQ_INT(item->at.line, line + 8);
+    CHECK_MSG(str_find(str_from(item->text), str_from(part)) >= 0, "'%s' is not in '%s'", part, item->text);
+    done(&r);
+}
+
+T_TEST(read_spellings_agree)
+{
+    check_nodes("return torch.relu(x)", "unary.relu");
+    check_nodes("return F.relu(x)", "unary.relu");
+    check_nodes("return x.relu()", "unary.relu");
+    check_nodes("return nn.ReLU()(x)", "unary.relu");
+    check_nodes("return torch.relu(self.fc(x))", "linear unary.relu");
+    check_nodes("x.mul_(2)\nreturn x", "binary.mul");
+    check_nodes("x *= 2\nreturn x", "binary.mul");
+    check_nodes("return torch.add(x, 1, alpha=2)", "binary.add");
+}
+
+T_TEST(read_dead_code_is_gone)
+{
+    check_nodes("z = torch.exp(x)\nreturn x + 1", "binary.add");
+}
+
+T_TEST(read_shapes)
+{
+    check_shape("return x[:, 1:, ::2]", "f32[2,2,2]");
+    check_shape("return x[..., None, -1]", "f32[2,3,1]");
+    check_shape("return x[0, :, [0, 2]]", "f32[3,2]");
+    check_shape("return x[:, y]", "f32[2,5,4]");
+    check_shape("return x.max(dim=1)", "f32[2,4] i64[2,4]");
+    check_shape("return x.max(1).values, x.sum(), x.mean((0, 2), keepdim=True)", "f32[2,4] f32[] f32[1,3,1]");
+    check_shape("a, *b = x.unbind(2)\nreturn torch.cat([a] + b[1:], dim=-1)", "f32[2,9]");
+    check_shape("return torch.einsum('...i,...j->...ij', x, x)", "f32[2,3,4,4]");
+    check_shape("return torch.einsum('bij,bkj', x, x)", "f32[3,3]");
+    check_shape("return x.view(-1, 2, 2).transpose(0, 2).contiguous().flatten(1)", "f32[2,12]");
+    check_shape("return (x > 0.5) & (x < 0.75), ~(y == 1)", "bool[2,3,4] bool[5]");
+    check_shape("return y / 2, y // 2, y * 2.5, y + True", "f32[5] i64[5] f32[5] i64[5]");
+    check_shape("return x.half() * 2.5, x.half() + x", "f16[2,3,4] f32[2,3,4]");
+    check_shape("return torch.arange(3), torch.arange(0, 1, 0.25), torch.zeros(2, dtype=torch.bool)", "i64[3] f32[4] bool[2]");
+}
+
+T_TEST(read_python)
+{
+    check_shape("s = 0\nfor i in range(10):\n    if i % 2:\n        continue\n    if i > 6:\n        break\n    s += i\nreturn torch.zeros(s)", "f32[12]");
+    check_shape("f = lambda a, *b, c=2, **d: a * c + len(b) + d.get('k', 0)\nreturn torch.zeros(f(1, 2, 3, k=5))", "f32[9]");
+    check_shape("def g(n):\n    return 1 if n < 2 else n * g(n - 1)\nreturn torch.zeros(g(4))", "f32[24]");
+    check_shape("d = {k: v for k, v in zip('ab', (2, 3))}\nreturn torch.zeros(*d.values(), len([c for c in 'xyz' if c != 'y']))", "f32[2,3,2]");
+    check_shape("n = int(f\"{3:d}\" if False else '4') + (7 // -2) + (-7 % 3) + 2 ** 3 + (1 << 2)\nreturn torch.zeros(n)", "f32[14]");
+    check_shape("a = b = [1]\na += [2]\nb.append(3)\nx0, (y0, z0) = a[0], b[1:]\nreturn torch.zeros(len(a), x0, z0)", "f32[3,1,3]");
+    check_shape("try:\n    n = 2\nfinally:\n    n = 3\nwith torch.no_grad():\n    n += 1\nreturn torch.zeros(n)", "f32[4]");
+    check_shape("return torch.zeros(sum(x.shape), max(x.size()), math.ceil(2.1), x.dim(), x.numel())", "f32[9,4,3,3,24]");
+}
+
+/* A write reaches what it is a view of, and the views of that. */
+T_TEST(read_views_and_writes)
+{
+    check_nodes("z = torch.zeros(4)\nv = z[1:3]\nv.add_(1)\nreturn z", "full slice binary.add slice_scatter");
+    check_nodes("z = torch.zeros(4)\nv = z[1:3]\nz += 1\nreturn v", "full binary.add slice");
+    check_nodes("z = torch.zeros(2, 3)\nz.t()[0] = 1\nreturn z",
+                "full permute cast expand reshape slice_scatter permute");
+    check_nodes("c = x.clone()\nc += 1\nreturn x", "");
+    check_nodes("z = F.relu(x, inplace=True)\nreturn x", "unary.relu");
+}
+
+T_TEST(read_data_while_reading)
+{
+    check_shape("n = torch.tensor([3, 4]).sum().item()\nreturn torch.zeros(n)", "f32[7]");
+    check_shape("t = torch.arange(6)\nreturn t[t > 3], torch.nonzero(t > 1)", "i64[2] i64[4,1]");
+    check_shape("t = torch.tensor(2.0)\nif t > 1:\n    return x\nreturn y", "f32[2,3,4]");
+    R r = read_forward("return x[x > 0.5]");
+    REQUIRE(r.task != NULL);
+    CHECK(r.task->used_data);
+    done(&r);
+}
+
+T_TEST(read_training_mode)
+{
+    R r = read_forward("return F.dropout(x, 0.25)");
+    REQUIRE(r.task != NULL);
+    CHECK_EQ_INT(r.task->graph->nodes.at[0].op, OP_DROPOUT);
+    REQUIRE(r.task->graph->notes.len == 1);
+    CHECK(strstr(r.task->graph->notes.at[0], "line 9: dropout with p=0.25") != NULL);
+    done(&r);
+    check_nodes("return F.dropout(x, 0.25, training=False)", "");
+    check_nodes("return F.batch_norm(x, torch.zeros(3), torch.ones(3), training=True)", "batch_norm");
+}
+
+T_TEST(read_parameters_have_names_and_laws)
+{
+    R r = read_forward("return self.fc(x)");
+    REQUIRE(r.task != NULL);
+    const Graph *g = r.task->graph;
+    REQUIRE(g->params.len == 2 && g->inputs.len == 2);
+    CHECK_EQ_STR(graph_value(g, g->params.at[0])->name, "fc.weight");
+    CHECK_EQ_STR(graph_value(g, g->inputs.at[1])->name, "y");
+    const Value *w = graph_value(g, g->params.at[0]);
+    const Node *draw = &g->source->nodes.at[graph_value(g->source, g->source->outputs.at[w->source])->node];
+    CHECK_EQ_INT(draw->op, OP_RANDOM);
+    CHECK_NEAR(node_float(draw, AT_B, 0), 0.5, 1e-12);
+    CHECK_EQ_STR(r.task->name, "m");
+    CHECK_EQ_STR(r.task->category, "tasks");
+    done(&r);
+}
+
+T_TEST(read_errors_stand_at_their_line)
+{
+    check_error("x = x + 1\nreturn torch.frobnicate(x)", "T011", 2, "torch.frobnicate");
+    check_error("return x.view(5, -1)", "G003", 1, "reshape");
+    check_error("return nope", "T010", 1, "'nope'");
+    check_error("return x + torch.zeros(7)", "G003", 1, "broadcast");
+    check_error("while True:\n    pass", "T012", 2, "steps");
+    check_error("for i in range(10 ** 12):\n    pass", "T012", 1, "steps");
+    check_error("return [0] * 10 ** 10", "T012", 1, "too long");
+    check_error("assert x.shape[0] == 3, 'batch'", "T013", 1, "batch");
+    check_error("raise ValueError('no')", "T013", 1, "ValueError: no");
+    check_error("return x[::-1]", "T010", 1, "positive step");
+    check_error("return 2 ** 100", "T012", 1, "64 bits");
+}
+
+T_TEST(read_limits)
+{
+    enum { MANY = 100000 };
+    Arena arena = {0};
+    char *text = arena_alloc(&arena, MANY + 8);
+    memcpy(text, "x = ", 4);
+    memset(text + 4, '[', MANY);
+    R r = read_text(text);
+    CHECK(r.task == NULL);
+    CHECK(strstr(r.diag.items.at[0].text, "too deeply") != NULL);
+    done(&r);
+    r = read_text("import torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        self.m = Model()\n");
+    CHECK(r.task == NULL);
+    CHECK_EQ_STR(r.diag.items.at[0].code, "T012");
+    done(&r);
+    arena_drop(&arena);
+}
+
+T_TEST(read_sets_and_scales)
+{
+    static const char text[] = "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                               "    def __init__(self, n, g):\n        super().__init__()\n"
+                               "        self.c = nn.Conv1d(n, n, 3, groups=g)\n"
+                               "    def forward(self, x):\n        return self.c(x)\n"
+                               "batch = 256\nchannels = 512\ngroups = 8\nlength = 4096\n"
+                               "def get_inputs():\n    return [torch.rand(batch, channels, length)]\n"
+                               "def get_init_inputs():\n    return [channels, groups]\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "m.py", str_from(text));
+    TorchSet set = {"length", 100};
+    TorchOptions options = {.sets = &set, .n_sets = 1};
+    TorchTask *task = torch_read(&arena, "m.py", str_from(text), &options, &diag);
+    REQUIRE(task != NULL);
+    CHECK_EQ_INT(graph_value(task->graph, task->graph->inputs.at[0])->shape.dim[2], 100);
+    TorchSet none = {"nope", 1};
+    options.sets = &none;
+    CHECK(torch_read(&arena, "m.py", str_from(text), &options, &diag) == NULL);
+    options = (TorchOptions){0};
+    for (int scale = SCALE_MEDIUM; scale <= SCALE_FUZZ; scale++) {
+        Diag quiet = diag_make(&arena, "m.py", str_from(text));
+        task = torch_read_scaled(&arena, "m.py", str_from(text), &options, (TorchScale)scale, &quiet);
+        REQUIRE(task != NULL);
+        int64_t all, largest;
+        REQUIRE(graph_bytes(task->graph, &all, &largest));
+        CHECK(all <= (scale == SCALE_MEDIUM ? 1 << 29 : 1 << 26));
+        CHECK(graph_value(task->graph, task->graph->inputs.at[0])->shape.dim[1] % 2 == 0 || scale == SCALE_FUZZ);
+    }
+    arena_drop(&arena);
+}
+
+static bool same(const char *a, const char *b)
+{
+    R x = read_forward(a), y = read_forward(b);
+    bool equal = false;
+    if (x.task && y.task) {
+        Buf p = {0}, q = {0};
+        graph_print(graph_normal(&x.arena, x.task->graph), &p);
+        graph_print(graph_normal(&y.arena, y.task->graph), &q);
+        equal = str_equal(buf_view(&p), buf_view(&q));
+        buf_free(&p);
+        buf_free(&q);
+    }
+    done(&x);
+    done(&y);
+    return equal;
+}
+
+T_TEST(read_normal_form)
+{
+    CHECK(same("return x + 1", "z = 1.0 + x\nunused = torch.exp(x)\nreturn z"));
+    CHECK(same("return self.fc(x)", "return x @ self.fc.weight.t() + self.fc.bias"));
+    CHECK(same("return x ** 2", "return x * x"));
+    CHECK(same("return x.view(6, 4).view(2, 12)", "return x.reshape(2, -1)"));
+    CHECK(same("return x.max(dim=1)[0]", "return torch.amax(x, 1)"));
+    CHECK(same("return x * (2 * 3)", "return x * 6"));
+    CHECK(same("return x.permute(0, 2, 1).permute(0, 2, 1)", "return x"));
+    CHECK(same("return F.relu(x)", "return x.clamp(min=0)"));
+    CHECK(!same("return x + 1", "return x + 2"));
+    CHECK(!same("return x - y.sum()", "return y.sum() - x"));
+    CHECK(!same("return x.sum(1)", "return x.sum(2)"));
+}
