@@ -255,6 +255,13 @@ static int run_project(Job *job, const char *path, RunOptions *options)
 
 static int run_path(Arena *arena, const char *path, RunOptions *options)
 {
+    if (str_ends(str_from(path), ".craft")) {
+        fprintf(stderr,
+                "acraft run: %s: Craft is run as AscendC: acraft build %s -o DIR, then "
+                "acraft run DIR\n",
+                path, path);
+        return CMD_LACKS;
+    }
     Job job = {.arena = arena, .options = options, .verdict = verdict_make()};
     job.verdict.candidate = path;
     job.diag = diag_make(arena, path, (Str){0});

@@ -32,11 +32,17 @@ static void add_accesses(Arena *arena, const SimFault *fault, VerdictFinding *fi
     }
 }
 
+static const char *full_message(Arena *arena, const SimFault *fault, const SimFaultRow *row)
+{
+    const char *detail = fault->message ? fault->message : "";
+    return detail[0] ? str_format(arena, "%s: %s", row->title, detail) : row->title;
+}
+
 static VerdictFinding make_finding(Arena *arena, const SimFault *fault, const SimFaultRow *row)
 {
     VerdictFinding finding = {.kind = finding_kind(row->kind),
                               .code = row->code,
-                              .message = keep(arena, fault->message),
+                              .message = full_message(arena, fault, row),
                               .file = keep(arena, fault->file),
                               .line = fault->line,
                               .core = fault->core,
@@ -92,6 +98,5 @@ void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
     }
     if (worst)
         verdict_fail(verdict, status, STAGE_RUN,
-                     str_format(arena, "%s: %s", sim_fault_row(worst->code)->title,
-                                worst->message ? worst->message : ""));
+                     full_message(arena, worst, sim_fault_row(worst->code)));
 }
