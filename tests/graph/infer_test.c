@@ -9,11 +9,10 @@ typedef struct G {
     Diag diag;
 } G;
 
-static G start(void)
+static void start(G *t)
 {
-    G t = {0};
-    t.g = graph_new(&t.arena, "t");
-    return t;
+    *t = (G){0};
+    t->g = graph_new(&t->arena, "t");
 }
 
 static ValueId given(G *t, DType dtype, Shape shape)
@@ -38,7 +37,8 @@ static Attr ints(AttrKey key, uint32_t len, const int64_t *at)
 
 T_TEST(infer_broadcasts_both_ways)
 {
-    G t = start();
+    G t;
+    start(&t);
     ValueId in[] = {given(&t, DT_F32, (Shape){3, {4, 1, 3}}), given(&t, DT_F32, (Shape){2, {5, 1}})}, out;
     REQUIRE(add(&t, OP_BINARY, BINARY_add, 2, in, 0, NULL, &out));
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){3, {4, 5, 3}}));
@@ -61,7 +61,8 @@ T_TEST(infer_promotes_as_pytorch)
         CHECK_EQ_INT(dtype_promote(rows[i].a, rows[i].b), rows[i].want);
         CHECK_EQ_INT(dtype_promote(rows[i].b, rows[i].a), rows[i].want);
     }
-    G t = start();
+    G t;
+    start(&t);
     ValueId half = given(&t, DT_F16, (Shape){1, {3}}), whole = given(&t, DT_I32, (Shape){1, {3}});
     ValueId scalar = given(&t, DT_F64, (Shape){0, {0}});
     ValueId with_weak[] = {half, graph_const_float(t.g, 2)};
@@ -77,7 +78,8 @@ T_TEST(infer_promotes_as_pytorch)
 
 T_TEST(infer_reshape_and_overflow)
 {
-    G t = start();
+    G t;
+    start(&t);
     ValueId x = given(&t, DT_F32, (Shape){2, {6, 4}}), out;
     Attr hole = ints(AT_SHAPE, 3, (int64_t[]){2, -1, 3});
     REQUIRE(add(&t, OP_RESHAPE, 0, 1, &x, 1, &hole, &out));
@@ -92,7 +94,8 @@ T_TEST(infer_reshape_and_overflow)
 
 T_TEST(infer_convolution_sizes)
 {
-    G t = start();
+    G t;
+    start(&t);
     ValueId in[] = {given(&t, DT_F32, (Shape){4, {2, 6, 10, 11}}), given(&t, DT_F32, (Shape){4, {8, 3, 3, 3}}), VALUE_NONE}, out;
     Attr attr[] = {ints(AT_STRIDE, 2, (int64_t[]){2, 1}), ints(AT_PADDING, 2, (int64_t[]){1, 0}),
                    ints(AT_DILATION, 2, (int64_t[]){1, 2}), {.key = AT_GROUPS}};
@@ -107,7 +110,8 @@ T_TEST(infer_convolution_sizes)
 /* PyTorch: ceil mode never lets a window start in the padding past the end. */
 T_TEST(infer_pool_ceil_mode)
 {
-    G t = start();
+    G t;
+    start(&t);
     ValueId x = given(&t, DT_F32, (Shape){3, {1, 1, 5}}), out;
     Attr attr[] = {ints(AT_KERNEL, 1, (int64_t[]){2}), ints(AT_STRIDE, 1, (int64_t[]){2}),
                    ints(AT_PADDING, 1, (int64_t[]){1}), ints(AT_DILATION, 1, (int64_t[]){1}), {.key = AT_CEIL}};
@@ -119,7 +123,8 @@ T_TEST(infer_pool_ceil_mode)
 
 T_TEST(infer_reduction_of_nothing)
 {
-    G t = start();
+    G t;
+    start(&t);
     ValueId x = given(&t, DT_F32, (Shape){2, {0, 3}}), out;
     Attr dim = ints(AT_DIMS, 1, (int64_t[]){0});
     CHECK(add(&t, OP_REDUCE, REDUCE_sum, 1, &x, 1, &dim, &out));
@@ -129,7 +134,8 @@ T_TEST(infer_reduction_of_nothing)
 
 T_TEST(infer_refuses_wrong_attributes)
 {
-    G t = start();
+    G t;
+    start(&t);
     ValueId x = given(&t, DT_F32, (Shape){1, {3}}), out;
     Attr dim = {.key = AT_DIM};
     CHECK(!add(&t, OP_UNARY, UNARY_relu, 1, &x, 1, &dim, &out));
