@@ -277,22 +277,97 @@ static double dot(const float *a, int64_t step_a, const float *b, int64_t step_b
     return s;
 }
 
+/* Random halves for operand i, and the same as floats. */
+static float *random_halves(Bench *b, uint32_t i, uint32_t rank, const int64_t *dims)
+{
+    uint16_t *h = shape(b, i, 2, rank, dims);
+    int64_t n = count(&b->items[i]);
+    float *f = arena_array(&b->arena, float, (size_t)n);
+    for (int64_t k = 0; k < n; k++)
+        f[k] = half_to_float(h[k] = half_from_float((float)rng_normal(1, i, (uint64_t)k)));
+    return f;
+}
+
+static void near_halves(Bench *b, uint32_t i, const double *want, double tolerance)
+{
+    const uint16_t *h = b->items[i].data;
+    int64_t n = count(&b->items[i]);
+    float *got = arena_array(&b->arena, float, (size_t)n);
+    for (int64_t k = 0; k < n; k++)
+        got[k] = half_to_float(h[k]);
+    near_all(got, want, n, tolerance);
+}
+
 T_TEST(values_matmul_on_the_cube)
 {
     enum { M = 130, K = 150, N = 129 };
     Bench b;
     open_bench(&b, "tests/craft/cube_matmul.craft");
-    uint16_t *ha = shape(&b, 0, 2, DIMS(M, K)), *hb = shape(&b, 1, 2, DIMS(K, N));
+    float *fa = random_halves(&b, 0, DIMS(M, K)), *fb = random_halves(&b, 1, DIMS(K, N));
     float *bias = random_floats(&b, 2, DIMS(N));
-    float *fa = arena_array(&b.arena, float, M *K), *fb = arena_array(&b.arena, float, K *N);
-    for (uint64_t i = 0; i < M * K; i++)
-        fa[i] = half_to_float(ha[i] = half_from_float((float)rng_normal(1, 1, i)));
-    for (uint64_t i = 0; i < K * N; i++)
-        fb[i] = half_to_float(hb[i] = half_from_float((float)rng_normal(1, 2, i)));
     double *want = arena_array(&b.arena, double, M *N);
     for (int64_t i = 0; i < M * N; i++)
         want[i] = dot(fa + i / N * K, 1, fb + i % N, N, K) + bias[i % N];
     if (runs(&b))
         near_all(b.items[3].data, want, M * N, 1e-4);
+    arena_drop(&b.arena);
+}
+
+T_TEST(values_split_k)
+{
+    enum { M = 20, K = 1100, N = 140 };
+    Bench b;
+    open_bench(&b, "tests/craft/cube_splitk.craft");
+    float *fa = random_halves(&b, 0, DIMS(M, K)), *fb = random_halves(&b, 1, DIMS(K, N));
+    double *want = arena_array(&b.arena, double, (size_t)M *N);
+    for (int64_t i = 0; i < M * N; i++)
+        want[i] = dot(fa + i / N * K, 1, fb + i % N, N, K);
+    if (runs(&b))
+        near_all(b.items[2].data, want, M * N, 1e-3);
+    arena_drop(&b.arena);
+}
+
+T_TEST(values_convolution)
+{
+    enum { B = 2, H = 6, W = 70, CI = 5, CO = 7, OUT = B * (H - 2) * (W - 2) * CO };
+    Bench b;
+    open_bench(&b, "tests/craft/cube_conv.craft");
+    float *x = random_halves(&b, 0, DIMS(B, H, W, CI));
+    float *w = random_halves(&b, 1, DIMS(3, 3, CI, CO));
+    double *want = arena_array(&b.arena, double, OUT);
+    for (int64_t k = 0; k < OUT; k++) {
+        int64_t o = k % CO, q = k / CO % (W - 2), r = k / CO / (W - 2) % (H - 2);
+        int64_t n = k / CO / (W - 2) / (H - 2);
+        for (int64_t i = 0; i < 9; i++)
+            want[k] += dot(x + ((n * H + r + i / 3) * W + q + i % 3) * CI, 1, w + i * CI * CO + o,
+                           CO, CI);
+    }
+    if (runs(&b))
+        near_halves(&b, 2, want, 2e-3);
+    arena_drop(&b.arena);
+}
+
+T_TEST(values_flash_attention)
+{
+    enum { HEADS = 2, Q = 40, K = 70, D = 32 };
+    Bench b;
+    open_bench(&b, "tests/craft/cube_flash.craft");
+    float *q = random_halves(&b, 0, DIMS(HEADS, Q, D));
+    float *kt = random_halves(&b, 1, DIMS(HEADS, D, K));
+    float *v = random_halves(&b, 2, DIMS(HEADS, K, D));
+    double *want = arena_array(&b.arena, double, (size_t)HEADS *Q *D);
+    for (int64_t row = 0; row < HEADS * Q; row++) {
+        int64_t h = row / Q;
+        float score[K];
+        double weight[K];
+        for (int64_t k = 0; k < K; k++)
+            score[k] = (float)dot(q + row * D, 1, kt + h * D * K + k, K, D) * 0.125f;
+        softmax_of(score, weight, K);
+        for (int64_t d = 0; d < D; d++)
+            for (int64_t k = 0; k < K; k++)
+                want[row * D + d] += weight[k] * v[(h * K + k) * D + d];
+    }
+    if (runs(&b))
+        near_halves(&b, 3, want, 5e-3);
     arena_drop(&b.arena);
 }
