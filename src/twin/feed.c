@@ -4,6 +4,7 @@
 #include "twin/run_int.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -38,8 +39,15 @@ struct Feeder {
     CoreFeed **cores; /* made when a core starts */
     uint32_t core_count;
     const char **names; /* by id, as the cores announced them */
+    unsigned spins;     /* pauses before the tool sleeps */
     FeedResult result;
 };
+
+unsigned twin_host_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
 
 static void futex_wake(_Atomic uint32_t *word)
 {
@@ -161,7 +169,7 @@ static TakeState wait_for_batch(Feeder *f, uint32_t core)
             return TAKE_SOME;
         if (ended)
             return TAKE_ENDED;
-        if (spins < SPINS) {
+        if (spins < f->spins) {
             relax();
             continue;
         }
@@ -297,7 +305,8 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *cons
                 .memory = memory,
                 .sim = sim,
                 .boxes = boxes,
-                .core_count = sim_core_count(sim)};
+                .core_count = sim_core_count(sim),
+                .spins = twin_host_cores() > 1 ? SPINS : 0};
     f.cores = arena_array(arena, CoreFeed *, f.core_count + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);
     const uint32_t *order = merged_order(arena, memory, sim);

@@ -426,6 +426,9 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
     shared_launch(memory)->map_count = maps.len;
 }
 
+/* A wake-up costs tens of microseconds, a spinning core only its own processor. */
+static uint32_t spins_of_a_core(void) { return twin_host_cores() > 1 ? 3000 : 0; }
+
 bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim)
 {
     bool ok = true;
@@ -438,6 +441,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .launch_bytes = memory->launch.bytes,
         .ring_bytes = memory->rings.bytes,
         .arg_count = launch->arg_count,
+        .spins = spins_of_a_core(),
         .tiling = memory->tiling.address,
         .tiling_bytes = launch->tiling.len,
         .tiling_key = launch->tiling_key,

@@ -72,6 +72,9 @@ typedef struct FeedResult {
 } FeedResult;
 FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2]);
 
+/* Processors of this machine that the tool may use. */
+unsigned twin_host_cores(void);
+
 /* findings.c: the simulator's faults in the verdict. */
 void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict);
 

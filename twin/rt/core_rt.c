@@ -29,7 +29,7 @@ static const ShareCore *self;
 static ShareRing *rings, *ring;
 static Record *window; /* first record not yet published */
 
-enum { SPINS = 3000, SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
+enum { SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
 static char signal_stack[SIGNAL_STACK];
 
 static const void *launch_at(uint64_t offset) { return (const char *)launch + offset; }
@@ -78,7 +78,7 @@ static void wait_until(uint32_t most)
         uint32_t executed = atomic_load(&self->executed);
         if (atomic_load(&ring->published) - executed <= most)
             return;
-        if (spins++ < SPINS) {
+        if (spins++ < launch->spins) {
             relax();
             continue;
         }

@@ -61,7 +61,8 @@ typedef struct ShareLaunch {
     uint64_t maps_at;
     uint32_t map_count, arg_count;
     uint64_t args_at, filter_at;
-    uint32_t filter_steps, filter_pad;
+    uint32_t filter_steps;
+    uint32_t spins; /* pauses before a core sleeps; 0 where it would hold up the simulator */
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
     uint64_t workspace, workspace_bytes, system_workspace_bytes;
     _Atomic uint32_t start_count[2]; /* how many of order[] the zygote may have started */
