@@ -3,6 +3,7 @@
 #include "tests/craft/help.h"
 
 #include "base/proc.h"
+#include "ir/run.h"
 #include "tests/t.h"
 
 static const char *const folders[] = {"examples", "tests/craft"};
@@ -95,5 +96,67 @@ T_TEST(examples_are_python)
     Diag diag = diag_make(&arena, "python3", (Str){0});
     REQUIRE(proc_run(&arena, &(ProcSpec){.argv = argv.at, .seconds = 50}, &result, &diag));
     CHECK_MSG(result.end == PROC_EXITED && result.status == 0, "%.*s", STR_ARG(result.err));
+    arena_drop(&arena);
+}
+
+/* ---- every example runs without a fault ---- */
+
+static int64_t pick_dim(const IrVar *v, int64_t wish)
+{
+    int64_t n = (wish + v->multiple - 1) / v->multiple * v->multiple;
+    n = n < v->lo ? v->lo : n;
+    return n > v->hi ? v->hi / v->multiple * v->multiple : n;
+}
+
+static void give_memory(Arena *arena, const IrProgram *p, uint32_t i, const int64_t *dims,
+                        IrOperand *operands, IrData *items)
+{
+    const IrTensor *t = &p->tensors.at[i];
+    bool list = t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
+    operands[i] = (IrOperand){list ? 2 : 1, items};
+    for (uint32_t k = 0; k < operands[i].count; k++) {
+        items[k] = (IrData){.rank = 1, .dims = {list ? 1000 + 77 * (int64_t)k : 1}};
+        if (!list)
+            REQUIRE(ir_operand_shape(p, npu_chip_find(STR("910B2")), dims, NULL, operands, i,
+                                     &items[k]));
+        int64_t n = 1;
+        for (uint32_t a = 0; a < items[k].rank; a++)
+            n *= items[k].dims[a];
+        items[k].data = arena_alloc(arena, (size_t)n * dtype_bytes(t->dtype) + 16);
+    }
+}
+
+static void run_once(const char *path, const IrProgram *p, int64_t wish)
+{
+    Arena arena = {0};
+    int64_t *dims = arena_array(&arena, int64_t, p->dims.len + 1);
+    for (uint32_t i = 0; i < p->dims.len; i++)
+        dims[i] = pick_dim(&p->vars.at[p->dims.at[i]], wish + (int64_t)i);
+    IrOperand *operands = arena_array(&arena, IrOperand, p->operand_count + 1);
+    for (uint32_t i = 0; i < p->operand_count; i++)
+        give_memory(&arena, p, i, dims, operands, arena_array(&arena, IrData, 2));
+    IrRun run = {.p = p, .chip = npu_chip_find(STR("910B2")), .operands = operands, .dims = dims};
+    bool ok = ir_run(&arena, &run);
+    CHECK_MSG(ok, "%s at %lld: %s", path, (long long)wish,
+              run.faults.len ? run.faults.at[0].text
+              : run.text     ? run.text
+                             : "refused");
+    arena_drop(&arena);
+}
+
+T_TEST(examples_run_without_faults)
+{
+    Arena arena = {0};
+    NameList files = craft_files(&arena, "examples");
+    for (uint32_t i = 0; i < files.len; i++) {
+        Str text = help_read(&arena, files.at[i]);
+        Diag diag = diag_make(&arena, files.at[i], text);
+        CraftFile *file = craft_read(&arena, files.at[i], text, &diag);
+        IrProgram *p = file ? craft_program(&arena, file, 0, &diag) : NULL;
+        REQUIRE(p);
+        run_once(files.at[i], p, 1);
+        run_once(files.at[i], p, 7);
+        run_once(files.at[i], p, 16);
+    }
     arena_drop(&arena);
 }
