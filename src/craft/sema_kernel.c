@@ -252,8 +252,9 @@ static IrArg kernel_scalar(Sema *s, const AstParam *param)
     return (IrArg){.value = value};
 }
 
-/* Scalars first: the shapes of tensors may use them, wherever they stand. */
-static void kernel_params(Sema *s, const AstDef *def)
+/* Scalars first: the shapes of tensors may use them, wherever they stand. False: one of them is
+ * wrong, here or in what it uses. */
+static bool kernel_params(Sema *s, const AstDef *def)
 {
     IrArg *args = arena_array(s->arena, IrArg, def->params.len + 1);
     for (uint32_t i = 0; i < def->params.len; i++)
@@ -264,6 +265,12 @@ static void kernel_params(Sema *s, const AstDef *def)
             args[i] = kernel_tensor(s, &def->params.at[i]);
     for (uint32_t i = 0; i < def->params.len; i++)
         vec_push(s->arena, &s->ir->kernels.at[s->kernel].params, args[i]);
+    bool ok = true;
+    for (uint32_t i = 0; i < def->params.len; i++) {
+        const Symbol *sym = sema_find(s, def->params.at[i].name);
+        ok = ok && sym && sym->kind == SYM_VALUE && sym->value.kind != VAL_BAD;
+    }
+    return ok;
 }
 
 typedef struct Context {
@@ -305,11 +312,10 @@ void sema_kernel_declare(Sema *s, uint32_t symbol)
     s->symbols.at[symbol].kernel = s->ir->kernels.len;
     s->symbols.at[symbol].frame = frame;
     IrBlock none = {0};
-    uint32_t errors = s->errors;
     Context c = enter(s, frame, s->ir->kernels.len - 1);
     s->block = &none;
-    kernel_params(s, sym.def);
-    s->symbols.at[symbol].bad_params = s->errors != errors;
+    bool ok = kernel_params(s, sym.def);
+    s->symbols.at[symbol].bad_params = !ok;
     leave(s, c);
 }
 

@@ -177,3 +177,14 @@ T_TEST(sema_every_variant_with_errors_is_refused)
     CHECK_EQ_INT(diag.errors, 1); /* said once */
     arena_drop(&arena);
 }
+
+T_TEST(sema_bad_sizes_are_reported_once)
+{
+    Arena arena = {0};
+    CHECK_EQ_STR(help_codes(&arena, STR("craft = 1\nn = dim(8, 1)\n@host\n"
+                                        "def op(x: gm[f32, n], y: out[f32, n]):\n    k[1](x, y)\n"
+                                        "@kernel\ndef k(x: gm[f32, n], y: out[f32, n]):\n"
+                                        "    pass\n")),
+                 "E037");
+    arena_drop(&arena);
+}
