@@ -47,8 +47,11 @@ TorchTask *task_load(Arena *arena, const char *path, const TaskOptions *options,
         !file_read(arena, path, 0, &source, diag))
         return NULL;
     diag->source = source;
-    TorchOptions how = {.seed = (uint64_t)options->seed, .sets = sets, .n_sets = options->sets.len,
-                        .cases = cases, .case_index = (uint32_t)options->case_index};
+    TorchOptions how = {.seed = (uint64_t)options->seed,
+                        .sets = sets,
+                        .n_sets = options->sets.len,
+                        .cases = cases,
+                        .case_index = (uint32_t)options->case_index};
     return torch_read_scaled(arena, path, source, &how, options->scale, diag);
 }
 
@@ -78,7 +81,8 @@ static void print_params(const Graph *g, Buf *out)
     double bytes = 0;
     for (uint32_t i = 0; i < g->params.len; i++) {
         int64_t each = 0;
-        shape_bytes(graph_value(g, g->params.at[i])->shape, graph_value(g, g->params.at[i])->dtype, &each);
+        shape_bytes(graph_value(g, g->params.at[i])->shape, graph_value(g, g->params.at[i])->dtype,
+                    &each);
         bytes += (double)each;
     }
     buf_printf(out, "params   %u tensors, ", g->params.len);
@@ -141,10 +145,12 @@ static void print_text(const TorchTask *task, Buf *out)
     for (uint32_t i = 0; i < task->knobs.len; i++) {
         const TorchKnob *k = &task->knobs.at[i];
         if (k->value != k->original)
-            buf_printf(out, "set      %s=%lld (file: %lld)\n", k->name, (long long)k->value, (long long)k->original);
+            buf_printf(out, "set      %s=%lld (file: %lld)\n", k->name, (long long)k->value,
+                       (long long)k->original);
     }
     if (task->used_data)
-        buf_puts(out, "data     some shapes or branches follow from the values drawn with this seed\n");
+        buf_puts(out,
+                 "data     some shapes or branches follow from the values drawn with this seed\n");
     for (uint32_t i = 0; i < g->notes.len; i++)
         buf_printf(out, "note     %s\n", g->notes.at[i]);
 }
@@ -230,7 +236,8 @@ static void first_difference(Str a, Str b)
     Str x, y;
     while (str_next(&a, '\n', &x) && str_next(&b, '\n', &y)) {
         if (!str_equal(x, y)) {
-            printf("first difference, line %u of the normal forms:\n  %.*s\n  %.*s\n", line, STR_ARG(x), STR_ARG(y));
+            printf("first difference, line %u of the normal forms:\n  %.*s\n  %.*s\n", line,
+                   STR_ARG(x), STR_ARG(y));
             return;
         }
         line++;
@@ -238,7 +245,8 @@ static void first_difference(Str a, Str b)
     printf("one normal form is longer than the other\n");
 }
 
-static int compare_files(Arena *arena, const TorchTask *task, const char *other, const TaskOptions *options)
+static int compare_files(Arena *arena, const TorchTask *task, const char *other,
+                         const TaskOptions *options)
 {
     Diag diag = diag_make(arena, other, (Str){0});
     TorchTask *second = task_load(arena, other, options, &diag);
@@ -281,7 +289,8 @@ int cmd_task(int argc, char **argv)
     const CmdOption options[] = {
         {"graph", CMD_FLAG, &o.graph, NULL, "print the graph and how its inputs are drawn"},
         {"run", CMD_FLAG, &o.run, NULL, "compute the reference values"},
-        {"o", CMD_TEXT, &o.out, "FILE.npy|DIR", "with --run: write the output (several: FILE.0.npy, ...),\n"
+        {"o", CMD_TEXT, &o.out, "FILE.npy|DIR",
+         "with --run: write the output (several: FILE.0.npy, ...),\n"
          "or inputs, parameters and outputs into a directory"},
         {"check", CMD_TEXT, &o.check, "FILE.npy", "compare an output with the reference"},
         {"rule", CMD_TEXT, &o.rule, "NAME", "tolerance: acraft, mkb, mkb-loose, npukb, ..."},
@@ -292,18 +301,25 @@ int cmd_task(int argc, char **argv)
         {"all-cases", CMD_FLAG, &o.all_cases, NULL, "with a directory: read every case"},
         {"same", CMD_TEXT, &o.same, "OTHER.py", "do both files mean the same?"},
     };
-    CmdUsage usage = {"task", "MODEL.py|DIR",
-                      "Reads a PyTorch model file (or all below a directory) without Python, and shows its\n"
-                      "inputs, parameters, outputs, operators and cost.",
-                      "acraft task model.py --scale small --run", options,
-                      sizeof options / sizeof *options, 1, 1};
+    CmdUsage usage = {
+        "task",
+        "MODEL.py|DIR",
+        "Reads a PyTorch model file (or all below a directory) without Python, and shows its\n"
+        "inputs, parameters, outputs, operators and cost.",
+        "acraft task model.py --scale small --run",
+        options,
+        sizeof options / sizeof *options,
+        1,
+        1};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {
         o.json = args.json;
         o.seed = args.seed;
-        if (!torch_scale_from_name(str_from(o.scale_name), &o.scale) || o.case_index < 0 || o.case_index > INT32_MAX) {
-            fprintf(stderr, "acraft task: --scale is full, medium, small or fuzz; --case counts from 0\n");
+        if (!torch_scale_from_name(str_from(o.scale_name), &o.scale) || o.case_index < 0 ||
+            o.case_index > INT32_MAX) {
+            fprintf(stderr,
+                    "acraft task: --scale is full, medium, small or fuzz; --case counts from 0\n");
             status = CMD_USAGE;
         } else {
             status = file_is_dir(args.words[0]) ? task_suite(&args.arena, args.words[0], &o)

@@ -18,7 +18,7 @@ TorchTask *task_load(Arena *arena, const char *path, const TaskOptions *options,
 int task_suite(Arena *arena, const char *dir, const TaskOptions *options);
 /* Runs, checks or exports the task's values. */
 int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag);
-int task_say(const Diag *diag, int status); /* prints diagnostics, gives the status back */
+int task_say(const Diag *diag, int status);         /* prints diagnostics, gives the status back */
 void task_print_type(const Value *value, Buf *out); /* f32[8,4] */
 
 #endif

@@ -45,7 +45,8 @@ static void print_read(const Suite *s, const char *path, const TorchTask *task)
         buf_json_str(&out, str_from(task->name));
         buf_puts(&out, ", \"category\": ");
         buf_json_str(&out, str_from(task->category));
-        buf_printf(&out, ", \"read\": true, \"nodes\": %u, \"params\": %u, \"flops\": ", task->graph->nodes.len, task->graph->params.len);
+        buf_printf(&out, ", \"read\": true, \"nodes\": %u, \"params\": %u, \"flops\": ",
+                   task->graph->nodes.len, task->graph->params.len);
         buf_json_double(&out, cost.flops);
         buf_puts(&out, ", \"bytes\": ");
         buf_json_double(&out, cost.bytes);
@@ -110,7 +111,8 @@ static void read_file(Suite *s, const char *path)
     uint32_t count = case_count(s, path);
     bool good = true;
     for (uint32_t i = 0; i < count; i++)
-        good = read_case(s, path, s->options->all_cases ? i : s->options->case_index, i == 0) && good;
+        good = read_case(s, path, s->options->all_cases ? i : s->options->case_index, i == 0) &&
+               good;
     s->files++;
     s->read += good;
 }

@@ -24,7 +24,8 @@ static bool check_memory(const Values *v, const EvalOptions *how)
     int64_t room = page > 0 && have > 0 ? page * have / 10 * 8 : INT64_MAX;
     if (graph_eval_bytes(v->task->graph, how, &need) && need <= room)
         return true;
-    diag_error(v->diag, "T023", (Span){0}, "the task needs %.3g GB at once, this machine has %.3g GB for it",
+    diag_error(v->diag, "T023", (Span){0},
+               "the task needs %.3g GB at once, this machine has %.3g GB for it",
                (double)need / 1e9, (double)room / 1e9);
     diag_hint(v->diag, "--scale medium or --scale small makes it fit, --set NAME=N sets one size");
     return false;
@@ -74,7 +75,8 @@ static void print_output(const Tensor *t, uint32_t i, bool json)
     } else {
         buf_printf(&out, "output %u %s", i, dtype_name(t->dtype));
         shape_print(t->shape, &out);
-        buf_printf(&out, " min %.9g max %.9g mean %.9g rms %.9g", low, high, sum * part, sqrt(squares * part));
+        buf_printf(&out, " min %.9g max %.9g mean %.9g rms %.9g", low, high, sum * part,
+                   sqrt(squares * part));
         if (odd)
             buf_printf(&out, " not finite %lld", (long long)odd);
         buf_char(&out, '\n');
@@ -106,14 +108,17 @@ static int check_output(const Values *v)
     if (!got)
         return CMD_USAGE;
     CompareSpec spec = compare_spec(v->task->graph, rule);
-    CompareResult r = compare_tensors(got, v->outputs[0], &spec, (const Tensor *const *)v->in.inputs, v->in.n_inputs);
+    CompareResult r = compare_tensors(got, v->outputs[0], &spec,
+                                      (const Tensor *const *)v->in.inputs, v->in.n_inputs);
     tensor_free(got);
     bool good = r.status == COMPARE_OK;
     if (v->options->json)
-        printf("{\"ok\": %s, \"max_abs_err\": %.9g, \"bad\": %lld}\n", good ? "true" : "false", r.max_abs_err, (long long)r.bad);
+        printf("{\"ok\": %s, \"max_abs_err\": %.9g, \"bad\": %lld}\n", good ? "true" : "false",
+               r.max_abs_err, (long long)r.bad);
     else
-        printf("%s: largest error %.9g, %lld of %lld off%s%s\n", good ? "right" : "wrong", r.max_abs_err,
-               (long long)r.bad, (long long)r.count, *r.pattern ? ", " : "", r.pattern);
+        printf("%s: largest error %.9g, %lld of %lld off%s%s\n", good ? "right" : "wrong",
+               r.max_abs_err, (long long)r.bad, (long long)r.count, *r.pattern ? ", " : "",
+               r.pattern);
     return good ? CMD_OK : CMD_NO;
 }
 
@@ -125,11 +130,12 @@ static bool export_values(const Values *v)
         const TorchKnob *k = &v->task->knobs.at[i];
         buf_puts(&more, i ? ", {\"name\": " : "{\"name\": ");
         buf_json_str(&more, str_from(k->name));
-        buf_printf(&more, ", \"line\": %u, \"col\": %u, \"value\": %lld, \"original\": %lld}", k->at.line,
-                   k->at.col, (long long)k->value, (long long)k->original);
+        buf_printf(&more, ", \"line\": %u, \"col\": %u, \"value\": %lld, \"original\": %lld}",
+                   k->at.line, k->at.col, (long long)k->value, (long long)k->original);
     }
     buf_char(&more, ']');
-    bool good = graph_export(v->options->out, v->task->graph, &v->in, v->outputs, buf_view(&more), v->diag);
+    bool good = graph_export(v->options->out, v->task->graph, &v->in, v->outputs, buf_view(&more),
+                             v->diag);
     buf_free(&more);
     return good;
 }

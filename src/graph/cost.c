@@ -78,7 +78,8 @@ static double mha_flops(const Graph *graph, const Node *node)
     double keys = count_of(graph, node->in[1]) / last_dim(graph, node->in[1], 1);
     double width = last_dim(graph, node->in[0], 1), length = 0;
     const Shape *k = &graph_value(graph, node->in[1])->shape;
-    length = k->rank == 3 ? (double)k->dim[node_bool(node, AT_BATCH_FIRST) ? 1 : 0] : (double)k->dim[0];
+    length = k->rank == 3 ? (double)k->dim[node_bool(node, AT_BATCH_FIRST) ? 1 : 0]
+                          : (double)k->dim[0];
     return 4 * rows * width * width + 4 * keys * width * width + 4 * rows * length * width;
 }
 
@@ -96,16 +97,38 @@ static double node_flops(const Graph *graph, const Node *node)
     case OP_SDPA: return 4 * count_of(graph, node->in[0]) * last_dim(graph, node->in[1], 2);
     case OP_MHA: return mha_flops(graph, node);
     case OP_RNN: return rnn_flops(graph, node);
-    case OP_RESHAPE: case OP_PERMUTE: case OP_EXPAND: case OP_SLICE: case OP_SLICE_SCATTER:
-    case OP_CAT: case OP_FLIP: case OP_ROLL: case OP_REPEAT: case OP_REPEAT_INTERLEAVE:
-    case OP_PAD: case OP_UNFOLD: case OP_CAST: case OP_FULL: case OP_GATHER: case OP_INDEX:
-    case OP_INDEX_SELECT: case OP_EMBEDDING: case OP_VIEW_AS_REAL: case OP_VIEW_AS_COMPLEX:
-        return 0;
-    case OP_SOFTMAX: case OP_BATCH_NORM: case OP_LAYER_NORM: case OP_GROUP_NORM:
-    case OP_INSTANCE_NORM: case OP_RMS_NORM:
-        return 5 * count_of(graph, node->in[0]);
-    case OP_REDUCE: case OP_REDUCE_INDEX: case OP_SCAN: case OP_LOSS: case OP_SORT: case OP_TOPK:
-        return count_of(graph, node->in[0]);
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_EXPAND:
+    case OP_SLICE:
+    case OP_SLICE_SCATTER:
+    case OP_CAT:
+    case OP_FLIP:
+    case OP_ROLL:
+    case OP_REPEAT:
+    case OP_REPEAT_INTERLEAVE:
+    case OP_PAD:
+    case OP_UNFOLD:
+    case OP_CAST:
+    case OP_FULL:
+    case OP_GATHER:
+    case OP_INDEX:
+    case OP_INDEX_SELECT:
+    case OP_EMBEDDING:
+    case OP_VIEW_AS_REAL:
+    case OP_VIEW_AS_COMPLEX: return 0;
+    case OP_SOFTMAX:
+    case OP_BATCH_NORM:
+    case OP_LAYER_NORM:
+    case OP_GROUP_NORM:
+    case OP_INSTANCE_NORM:
+    case OP_RMS_NORM: return 5 * count_of(graph, node->in[0]);
+    case OP_REDUCE:
+    case OP_REDUCE_INDEX:
+    case OP_SCAN:
+    case OP_LOSS:
+    case OP_SORT:
+    case OP_TOPK: return count_of(graph, node->in[0]);
     default: return out;
     }
 }

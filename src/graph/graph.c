@@ -8,7 +8,10 @@
 
 #define KIND(table, name, ...) #name,
 #define KIND_TABLE(table) static const char *const kinds_##table[] = {
-#define KIND_END(table) NULL};
+#define KIND_END(table) \
+    NULL                \
+    }                   \
+    ;
 #include "graph/op.def"
 #undef KIND
 #undef KIND_TABLE
@@ -18,8 +21,10 @@
 #define NONE_COUNT 0
 
 const OpRow op_rows[OP_COUNT] = {
-#define OP(enum_name, text, mini, maxi, mino, maxo, table, shape_rule, dtype_rule, attr_bits, what) \
-    [OP_##enum_name] = {text, mini, maxi, mino, maxo, kinds_##table, table##_COUNT, attr_bits, what},
+#define OP(enum_name, text, mini, maxi, mino, maxo, table, shape_rule, dtype_rule, attr_bits, \
+           what)                                                                              \
+    [OP_##enum_name] = {text,          mini,          maxi,      mino, maxo,                  \
+                        kinds_##table, table##_COUNT, attr_bits, what},
 #include "graph/op.def"
 #undef OP
 };
@@ -50,8 +55,10 @@ static ValueId add_scalar(Graph *graph, DType dtype, const void *bytes)
 {
     void *data = arena_alloc(graph->arena, 8);
     memcpy(data, bytes, dtype_bytes(dtype));
-    return graph_add_value(graph, (Value){.dtype = dtype, .kind = VALUE_CONST, .weak = true,
-                                          .node = NODE_NONE, .data = data});
+    return graph_add_value(
+        graph,
+        (Value){
+            .dtype = dtype, .kind = VALUE_CONST, .weak = true, .node = NODE_NONE, .data = data});
 }
 
 ValueId graph_const_int(Graph *graph, int64_t value) { return add_scalar(graph, DT_I64, &value); }
@@ -78,7 +85,8 @@ static bool check_arity(const NodeSpec *spec, const OpRow *row, uint32_t n_out, 
                    row->min_out, row->max_out, n_out);
         return false;
     }
-    if (spec->kind < 0 || spec->kind > row->n_kinds || (row->n_kinds && spec->kind == row->n_kinds)) {
+    if (spec->kind < 0 || spec->kind > row->n_kinds ||
+        (row->n_kinds && spec->kind == row->n_kinds)) {
         diag_error(diag, "G001", spec->at, "%s has no kind %d", row->name, spec->kind);
         return false;
     }
@@ -126,8 +134,13 @@ static Attr copy_attr(Arena *arena, Attr attr)
 
 static Node node_from_spec(Arena *arena, const NodeSpec *spec, uint32_t n_out)
 {
-    Node node = {.op = spec->op, .kind = (uint16_t)spec->kind, .n_out = (uint16_t)n_out,
-                 .n_in = spec->n_in, .n_attr = spec->n_attr, .at = spec->at, .scope = spec->scope};
+    Node node = {.op = spec->op,
+                 .kind = (uint16_t)spec->kind,
+                 .n_out = (uint16_t)n_out,
+                 .n_in = spec->n_in,
+                 .n_attr = spec->n_attr,
+                 .at = spec->at,
+                 .scope = spec->scope};
     node.in = arena_array(arena, ValueId, spec->n_in ? spec->n_in : 1);
     if (spec->n_in)
         memcpy(node.in, spec->in, spec->n_in * sizeof *node.in);
@@ -154,8 +167,10 @@ bool graph_add(Graph *graph, const NodeSpec *spec, Diag *diag, ValueId *out)
         return false;
     node.out = graph->values.len;
     for (uint32_t i = 0; i < n_out; i++)
-        graph_add_value(graph, (Value){.dtype = infer.dtype[i], .shape = infer.out[i],
-                                       .kind = VALUE_NODE, .node = graph->nodes.len});
+        graph_add_value(graph, (Value){.dtype = infer.dtype[i],
+                                       .shape = infer.out[i],
+                                       .kind = VALUE_NODE,
+                                       .node = graph->nodes.len});
     vec_push(graph->arena, &graph->nodes, node);
     *out = node.out;
     return true;

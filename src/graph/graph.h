@@ -46,12 +46,24 @@ typedef enum AttrKey {
     AT_COUNT
 } AttrKey;
 
-typedef enum AttrType { ATTR_INT, ATTR_FLOAT, ATTR_BOOL, ATTR_INTS, ATTR_TEXT, ATTR_DTYPE } AttrType;
+typedef enum AttrType {
+    ATTR_INT,
+    ATTR_FLOAT,
+    ATTR_BOOL,
+    ATTR_INTS,
+    ATTR_TEXT,
+    ATTR_DTYPE
+} AttrType;
 
 /* Kinds, one enum for each kind table of op.def: UNARY_relu, BINARY_add, REDUCE_sum, ... */
 #define KIND(table, name, ...) table##_##name,
-#define KIND_TABLE(table) typedef enum table##_Kind {
-#define KIND_END(table) table##_COUNT } table##_Kind;
+#define KIND_TABLE(table)     \
+    typedef enum table##_Kind \
+    {
+#define KIND_END(table) \
+    table##_COUNT       \
+    }                   \
+    table##_Kind;
 #include "graph/op.def"
 #undef KIND
 #undef KIND_TABLE
@@ -60,8 +72,8 @@ typedef enum AttrType { ATTR_INT, ATTR_FLOAT, ATTR_BOOL, ATTR_INTS, ATTR_TEXT, A
 typedef struct Attr {
     AttrKey key;
     union {
-        int64_t i;  /* ATTR_INT, ATTR_BOOL */
-        double f;   /* ATTR_FLOAT */
+        int64_t i; /* ATTR_INT, ATTR_BOOL */
+        double f;  /* ATTR_FLOAT */
         DType dtype;
         Str text;
         struct {
@@ -92,14 +104,14 @@ typedef struct Value {
 
 typedef struct Node {
     Op op;
-    uint16_t kind;   /* of the row's kind table; 0 where there is none */
-    uint16_t n_out;  /* outputs are the values out, out+1, ... */
+    uint16_t kind;  /* of the row's kind table; 0 where there is none */
+    uint16_t n_out; /* outputs are the values out, out+1, ... */
     uint32_t n_in;
-    ValueId *in;     /* VALUE_NONE: absent optional input */
+    ValueId *in; /* VALUE_NONE: absent optional input */
     ValueId out;
     uint32_t n_attr;
-    Attr *attr;      /* ordered by key */
-    Span at;         /* line of the model file */
+    Attr *attr;        /* ordered by key */
+    Span at;           /* line of the model file */
     const char *scope; /* module path, "features.0"; NULL: top */
 } Node;
 
@@ -109,8 +121,8 @@ struct Graph {
     const char *name;
     VEC(Value) values;
     VEC(Node) nodes;
-    VEC(ValueId) inputs;  /* in the order of forward's arguments */
-    VEC(ValueId) params;  /* parameters and buffers, in order of construction */
+    VEC(ValueId) inputs; /* in the order of forward's arguments */
+    VEC(ValueId) params; /* parameters and buffers, in order of construction */
     VEC(ValueId) outputs;
     VEC(const char *) notes; /* what was read other than literally ("dropout ... identity") */
     Graph *source;           /* NULL for a source graph itself */
@@ -129,11 +141,11 @@ typedef struct NodeSpec {
 
 typedef struct OpRow {
     const char *name;
-    int min_in, max_in;   /* max_in -1: any number */
+    int min_in, max_in; /* max_in -1: any number */
     int min_out, max_out;
     const char *const *kinds; /* names of its kinds; NULL: none */
     int n_kinds;
-    uint64_t attrs;       /* bit AT_x: the attribute is allowed */
+    uint64_t attrs; /* bit AT_x: the attribute is allowed */
     const char *meaning;
 } OpRow;
 
@@ -149,10 +161,10 @@ Graph *graph_new(Arena *arena, const char *name);
 /* Copies the spec, checks arity and attributes, infers shapes and dtypes of the outputs.
  * False with an error at spec->at when a rule is broken. *out is the first output. */
 bool graph_add(Graph *graph, const NodeSpec *spec, Diag *diag, ValueId *out);
-ValueId graph_add_value(Graph *graph, Value value); /* const, input, param, buffer */
-ValueId graph_const_int(Graph *graph, int64_t value);   /* weak */
-ValueId graph_const_float(Graph *graph, double value);  /* weak */
-ValueId graph_const_bool(Graph *graph, bool value);     /* weak */
+ValueId graph_add_value(Graph *graph, Value value);    /* const, input, param, buffer */
+ValueId graph_const_int(Graph *graph, int64_t value);  /* weak */
+ValueId graph_const_float(Graph *graph, double value); /* weak */
+ValueId graph_const_bool(Graph *graph, bool value);    /* weak */
 static inline const Value *graph_value(const Graph *graph, ValueId id)
 {
     return &graph->values.at[id];
@@ -162,19 +174,19 @@ static inline const Value *graph_value(const Graph *graph, ValueId id)
 const Attr *node_attr(const Node *node, AttrKey key); /* NULL: absent */
 int64_t node_int(const Node *node, AttrKey key, int64_t fallback);
 double node_float(const Node *node, AttrKey key, double fallback);
-bool node_bool(const Node *node, AttrKey key);         /* absent: false */
+bool node_bool(const Node *node, AttrKey key); /* absent: false */
 DType node_dtype(const Node *node, AttrKey key, DType fallback);
-Str node_text(const Node *node, AttrKey key);          /* absent: empty */
-const char *node_kind_name(const Node *node);          /* "" where there is none */
+Str node_text(const Node *node, AttrKey key); /* absent: empty */
+const char *node_kind_name(const Node *node); /* "" where there is none */
 
 /* Shapes. */
 bool shape_equal(Shape a, Shape b);
-bool shape_count(Shape shape, int64_t *count);         /* elements; false: over 2^62 */
+bool shape_count(Shape shape, int64_t *count); /* elements; false: over 2^62 */
 bool shape_bytes(Shape shape, DType dtype, int64_t *bytes);
 bool shape_broadcast(Shape a, Shape b, Shape *out);
 /* dim in -rank..rank-1 to 0..rank-1 (rank 0 counts as 1); false when outside. */
 bool shape_dim(Shape shape, int64_t dim, int *out);
-void shape_print(Shape shape, Buf *out);               /* "[8,4]" */
+void shape_print(Shape shape, Buf *out); /* "[8,4]" */
 
 /* PyTorch's promotion. */
 DType dtype_promote(DType a, DType b);

@@ -6,7 +6,14 @@
 #include <math.h>
 
 typedef enum DTypeRule {
-    RULE_same, RULE_promote, RULE_floating, RULE_boolean, RULE_index, RULE_attr, RULE_cast, RULE_own
+    RULE_same,
+    RULE_promote,
+    RULE_floating,
+    RULE_boolean,
+    RULE_index,
+    RULE_attr,
+    RULE_cast,
+    RULE_own
 } DTypeRule;
 
 static const struct {
@@ -121,12 +128,18 @@ static bool infer_dtype(Infer *infer)
 static bool may_be_absent(const Node *node, uint32_t input)
 {
     switch (node->op) {
-    case OP_CLAMP: case OP_BATCH_NORM: case OP_LAYER_NORM: case OP_GROUP_NORM:
-    case OP_INSTANCE_NORM: case OP_RMS_NORM:
-        return input >= 1;
-    case OP_LINEAR: case OP_CONV: case OP_LOSS: case OP_NLL_LOSS: case OP_CROSS_ENTROPY:
-    case OP_GROUPED_MATMUL:
-        return input == 2;
+    case OP_CLAMP:
+    case OP_BATCH_NORM:
+    case OP_LAYER_NORM:
+    case OP_GROUP_NORM:
+    case OP_INSTANCE_NORM:
+    case OP_RMS_NORM: return input >= 1;
+    case OP_LINEAR:
+    case OP_CONV:
+    case OP_LOSS:
+    case OP_NLL_LOSS:
+    case OP_CROSS_ENTROPY:
+    case OP_GROUPED_MATMUL: return input == 2;
     case OP_SDPA: return input == 3;
     case OP_MHA: return input == 6 || input >= 8;
     case OP_RNN: return input == 1 || input == 2;
@@ -201,20 +214,42 @@ typedef enum UnaryClass { CLOSED, FLOATING, FLOAT_ONLY, TO_BOOL, INTEGER } Unary
 static UnaryClass unary_class(int kind)
 {
     switch ((UNARY_Kind)kind) {
-    case UNARY_neg: case UNARY_abs: case UNARY_sign: case UNARY_square: case UNARY_floor:
-    case UNARY_ceil: case UNARY_trunc: case UNARY_round: case UNARY_frac: case UNARY_relu:
-    case UNARY_threshold: case UNARY_nan_to_num: case UNARY_real: case UNARY_imag:
-    case UNARY_conj:
-        return CLOSED;
+    case UNARY_neg:
+    case UNARY_abs:
+    case UNARY_sign:
+    case UNARY_square:
+    case UNARY_floor:
+    case UNARY_ceil:
+    case UNARY_trunc:
+    case UNARY_round:
+    case UNARY_frac:
+    case UNARY_relu:
+    case UNARY_threshold:
+    case UNARY_nan_to_num:
+    case UNARY_real:
+    case UNARY_imag:
+    case UNARY_conj: return CLOSED;
     case UNARY_bitwise_not: return INTEGER;
-    case UNARY_logical_not: case UNARY_isnan: case UNARY_isinf: case UNARY_isfinite:
-    case UNARY_signbit:
-        return TO_BOOL;
-    case UNARY_leaky_relu: case UNARY_elu: case UNARY_selu: case UNARY_celu: case UNARY_gelu:
-    case UNARY_silu: case UNARY_mish: case UNARY_softplus: case UNARY_softsign:
-    case UNARY_tanhshrink: case UNARY_hardsigmoid: case UNARY_hardswish: case UNARY_hardshrink:
-    case UNARY_softshrink: case UNARY_log_sigmoid:
-        return FLOAT_ONLY;
+    case UNARY_logical_not:
+    case UNARY_isnan:
+    case UNARY_isinf:
+    case UNARY_isfinite:
+    case UNARY_signbit: return TO_BOOL;
+    case UNARY_leaky_relu:
+    case UNARY_elu:
+    case UNARY_selu:
+    case UNARY_celu:
+    case UNARY_gelu:
+    case UNARY_silu:
+    case UNARY_mish:
+    case UNARY_softplus:
+    case UNARY_softsign:
+    case UNARY_tanhshrink:
+    case UNARY_hardsigmoid:
+    case UNARY_hardswish:
+    case UNARY_hardshrink:
+    case UNARY_softshrink:
+    case UNARY_log_sigmoid: return FLOAT_ONLY;
     default: return FLOATING;
     }
 }
@@ -263,17 +298,28 @@ static bool binary_dtype(Infer *infer)
     bool whole = dtype_is_int(common) || common == DT_BOOL;
     infer->dtype[0] = common;
     switch ((BINARY_Kind)node->kind) {
-    case BINARY_div: case BINARY_atan2: case BINARY_hypot: case BINARY_logaddexp:
-    case BINARY_logaddexp2: case BINARY_xlogy: case BINARY_copysign:
-        infer->dtype[0] = whole ? DT_F32 : common;
-        return true;
-    case BINARY_eq: case BINARY_ne: case BINARY_lt: case BINARY_le: case BINARY_gt:
-    case BINARY_ge: case BINARY_logical_and: case BINARY_logical_or: case BINARY_logical_xor:
-    case BINARY_isclose:
-        infer->dtype[0] = DT_BOOL;
-        return true;
-    case BINARY_bitwise_and: case BINARY_bitwise_or: case BINARY_bitwise_xor:
-    case BINARY_shift_left: case BINARY_shift_right:
+    case BINARY_div:
+    case BINARY_atan2:
+    case BINARY_hypot:
+    case BINARY_logaddexp:
+    case BINARY_logaddexp2:
+    case BINARY_xlogy:
+    case BINARY_copysign: infer->dtype[0] = whole ? DT_F32 : common; return true;
+    case BINARY_eq:
+    case BINARY_ne:
+    case BINARY_lt:
+    case BINARY_le:
+    case BINARY_gt:
+    case BINARY_ge:
+    case BINARY_logical_and:
+    case BINARY_logical_or:
+    case BINARY_logical_xor:
+    case BINARY_isclose: infer->dtype[0] = DT_BOOL; return true;
+    case BINARY_bitwise_and:
+    case BINARY_bitwise_or:
+    case BINARY_bitwise_xor:
+    case BINARY_shift_left:
+    case BINARY_shift_right:
         return whole || infer_fail(infer, "needs integers or bool, got %s", dtype_name(common));
     case BINARY_sub:
         return common != DT_BOOL || infer_fail(infer, "is not defined for bool; use ^");

@@ -39,7 +39,8 @@ bool infer_scatter(Infer *infer)
     Shape index = at_least_1d(infer_in(infer, 1)->shape);
     int dim;
     infer->out[0] = infer_in(infer, 0)->shape;
-    if (!need_index(infer, 1) || !infer_dim(infer, x, 0, &dim) || !fits_beside(infer, index, x, dim))
+    if (!need_index(infer, 1) || !infer_dim(infer, x, 0, &dim) ||
+        !fits_beside(infer, index, x, dim))
         return false;
     if (infer_in(infer, 2)->weak)
         return true;

@@ -87,7 +87,8 @@ bool infer_einsum(Infer *infer)
     ptrdiff_t arrow = str_find(equation, STR("->"));
     if (arrow < 0)
         return infer_fail(infer, "the equation needs '->'");
-    Str inputs = str_slice(equation, 0, (size_t)arrow), output = str_slice(equation, (size_t)arrow + 2, equation.len);
+    Str inputs = str_slice(equation, 0, (size_t)arrow),
+        output = str_slice(equation, (size_t)arrow + 2, equation.len);
     int64_t extent[52];
     memset(extent, -1, sizeof extent);
     uint32_t operand = 0;
@@ -109,7 +110,8 @@ bool infer_einsum(Infer *infer)
     for (size_t i = 0; i < output.len; i++) {
         int letter = letter_index(output.at[i]);
         if (letter < 0 || extent[letter] < 0 || memchr(output.at, output.at[i], i))
-            return infer_fail(infer, "'%c' of the result is no index, or stands twice", output.at[i]);
+            return infer_fail(infer, "'%c' of the result is no index, or stands twice",
+                              output.at[i]);
         infer->out[0].dim[infer->out[0].rank++] = extent[letter];
     }
     return true;
@@ -130,7 +132,9 @@ bool infer_grouped_matmul(Infer *infer)
 {
     Shape a = infer_in(infer, 0)->shape, b = infer_in(infer, 1)->shape, *out = &infer->out[0];
     bool offsets = infer_has(infer, 2);
-    int64_t groups = offsets && infer_in(infer, 2)->shape.rank == 1 ? infer_in(infer, 2)->shape.dim[0] : 0;
+    int64_t groups = offsets && infer_in(infer, 2)->shape.rank == 1
+                         ? infer_in(infer, 2)->shape.dim[0]
+                         : 0;
     if (a.rank == 3 && b.rank == 3 && a.dim[0] == b.dim[0] && a.dim[2] == b.dim[1])
         *out = (Shape){3, {a.dim[0], a.dim[1], b.dim[2]}};
     else if (offsets && a.rank == 2 && b.rank == 3 && a.dim[1] == b.dim[1] && groups == b.dim[0])
@@ -195,10 +199,10 @@ static bool conv_channels(Infer *infer, Shape x, Shape weight, int channel, int6
     if (groups < 1 || weight.dim[0] % groups || in % groups)
         return infer_fail(infer, "%lld groups do not divide the channels", (long long)groups);
     if (in != (transposed ? weight.dim[0] : weight.dim[1] * groups))
-        return infer_fail(infer, "input %s has %lld channels, weight %s with %lld groups wants %lld",
-                          infer_text(infer, x), (long long)in, infer_text(infer, weight),
-                          (long long)groups,
-                          (long long)(transposed ? weight.dim[0] : weight.dim[1] * groups));
+        return infer_fail(
+            infer, "input %s has %lld channels, weight %s with %lld groups wants %lld",
+            infer_text(infer, x), (long long)in, infer_text(infer, weight), (long long)groups,
+            (long long)(transposed ? weight.dim[0] : weight.dim[1] * groups));
     *out = transposed ? weight.dim[1] * groups : weight.dim[0];
     if (!infer_has(infer, 2))
         return true;
@@ -227,8 +231,9 @@ bool infer_conv(Infer *infer)
         int at = channel + 1 + i;
         if (weight.dim[2 + i] < 1)
             return infer_fail(infer, "empty kernel");
-        if (transposed ? !transposed_size(infer, &window, i, x.dim[at], extra[i], &infer->out[0].dim[at])
-                       : !window_count(infer, &window, i, x.dim[at], false, &infer->out[0].dim[at]))
+        if (transposed
+                ? !transposed_size(infer, &window, i, x.dim[at], extra[i], &infer->out[0].dim[at])
+                : !window_count(infer, &window, i, x.dim[at], false, &infer->out[0].dim[at]))
             return false;
     }
     return true;
@@ -249,7 +254,8 @@ bool infer_pool(Infer *infer)
     Window window;
     if (dims < 1 || dims > 3 || (x.rank != (int)dims + 1 && x.rank != (int)dims + 2))
         return infer_fail(infer, "a window of %u dims does not fit %s", dims, infer_text(infer, x));
-    if (!infer_ints(infer, AT_KERNEL, dims, 1, &window.kernel) || !window_attrs(infer, dims, &window))
+    if (!infer_ints(infer, AT_KERNEL, dims, 1, &window.kernel) ||
+        !window_attrs(infer, dims, &window))
         return false;
     infer->out[0] = x;
     for (int i = 0; i < (int)dims; i++) {
@@ -300,7 +306,7 @@ bool infer_unpool(Infer *infer)
 bool infer_interpolate(Infer *infer)
 {
     static const char *const modes[] = {"nearest", "nearest-exact", "linear", "bilinear",
-                                        "bicubic", "trilinear", "area"};
+                                        "bicubic", "trilinear",     "area"};
     static const int ranks[] = {0, 0, 3, 4, 4, 5, 0};
     Shape x = infer_in(infer, 0)->shape;
     Str mode = node_text(infer->node, AT_MODE);

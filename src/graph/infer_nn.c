@@ -78,7 +78,8 @@ static bool sdpa_batch(Infer *infer, Shape q, Shape k, Shape v, Shape *out)
     a.rank = b.rank = c.rank = q.rank - 2;
     if (node_bool(infer->node, AT_GQA) && a.rank > 0) {
         int head = a.rank - 1;
-        if (b.dim[head] < 1 || c.dim[head] < 1 || a.dim[head] % b.dim[head] || a.dim[head] % c.dim[head])
+        if (b.dim[head] < 1 || c.dim[head] < 1 || a.dim[head] % b.dim[head] ||
+            a.dim[head] % c.dim[head])
             return infer_fail(infer, "query heads are no multiple of key heads");
         b.dim[head] = c.dim[head] = a.dim[head];
     }
@@ -89,7 +90,8 @@ static bool sdpa_batch(Infer *infer, Shape q, Shape k, Shape v, Shape *out)
 
 bool infer_sdpa(Infer *infer)
 {
-    Shape q = infer_in(infer, 0)->shape, k = infer_in(infer, 1)->shape, v = infer_in(infer, 2)->shape;
+    Shape q = infer_in(infer, 0)->shape, k = infer_in(infer, 1)->shape,
+          v = infer_in(infer, 2)->shape;
     Shape *out = &infer->out[0], both;
     if (q.rank < 2 || k.rank != q.rank || v.rank != q.rank ||
         q.dim[q.rank - 1] != k.dim[k.rank - 1] || k.dim[k.rank - 2] != v.dim[v.rank - 2])
@@ -118,7 +120,8 @@ static bool is_matrix(const Infer *infer, uint32_t input, int64_t rows, int64_t 
 
 static bool mha_weights(Infer *infer, int64_t width, Shape q, Shape k, Shape v)
 {
-    if (!is_matrix(infer, 3, width, q.dim[q.rank - 1]) || !is_matrix(infer, 4, width, k.dim[k.rank - 1]) ||
+    if (!is_matrix(infer, 3, width, q.dim[q.rank - 1]) ||
+        !is_matrix(infer, 4, width, k.dim[k.rank - 1]) ||
         !is_matrix(infer, 5, width, v.dim[v.rank - 1]) || !is_matrix(infer, 7, width, width))
         return infer_fail(infer, "projection weights do not go with %s", infer_text(infer, q));
     return true;
@@ -127,16 +130,19 @@ static bool mha_weights(Infer *infer, int64_t width, Shape q, Shape k, Shape v)
 bool infer_mha(Infer *infer)
 {
     const Node *node = infer->node;
-    Shape q = infer_in(infer, 0)->shape, k = infer_in(infer, 1)->shape, v = infer_in(infer, 2)->shape;
+    Shape q = infer_in(infer, 0)->shape, k = infer_in(infer, 1)->shape,
+          v = infer_in(infer, 2)->shape;
     int64_t heads = node_int(node, AT_HEADS, 0), width = q.rank ? q.dim[q.rank - 1] : 0;
     int batch = q.rank == 3 ? (node_bool(node, AT_BATCH_FIRST) ? 0 : 1) : -1;
     int length = batch == 0 ? 1 : 0;
     if ((q.rank != 2 && q.rank != 3) || k.rank != q.rank || v.rank != q.rank ||
-        k.dim[length] != v.dim[length] || (batch >= 0 && (q.dim[batch] != k.dim[batch] || k.dim[batch] != v.dim[batch])))
+        k.dim[length] != v.dim[length] ||
+        (batch >= 0 && (q.dim[batch] != k.dim[batch] || k.dim[batch] != v.dim[batch])))
         return infer_fail(infer, "query %s, key %s and value %s do not go together",
                           infer_text(infer, q), infer_text(infer, k), infer_text(infer, v));
     if (heads < 1 || width % heads)
-        return infer_fail(infer, "%lld heads do not divide %lld", (long long)heads, (long long)width);
+        return infer_fail(infer, "%lld heads do not divide %lld", (long long)heads,
+                          (long long)width);
     if (!mha_weights(infer, width, q, k, v))
         return false;
     infer->out[0] = q;
@@ -160,11 +166,13 @@ static bool rnn_weights(Infer *infer, int64_t input, int64_t hidden, int64_t sta
     int64_t layers = node_int(node, AT_LAYERS, 1), ways = node_bool(node, AT_BIDIRECTIONAL) ? 2 : 1;
     uint32_t each = 2 + (node_bool(node, AT_BIAS) ? 2u : 0u) + (state != hidden ? 1u : 0u);
     if (layers < 1 || layers > 10000 || node->n_in != 3 + (uint32_t)(layers * ways) * each)
-        return infer_fail(infer, "%lld layers do not go with %u inputs", (long long)layers, node->n_in);
+        return infer_fail(infer, "%lld layers do not go with %u inputs", (long long)layers,
+                          node->n_in);
     int64_t rows = gates_of(node->kind) * hidden;
     for (uint32_t i = 0; i < (uint32_t)(layers * ways); i++) {
         int64_t from = i < (uint32_t)ways ? input : state * ways;
-        if (!is_matrix(infer, 3 + i * each, rows, from) || !is_matrix(infer, 4 + i * each, rows, state))
+        if (!is_matrix(infer, 3 + i * each, rows, from) ||
+            !is_matrix(infer, 4 + i * each, rows, state))
             return infer_fail(infer, "the weights of layer %u do not fit", i / (uint32_t)ways);
     }
     return true;
@@ -182,7 +190,8 @@ bool infer_rnn(Infer *infer)
     Shape x = infer_in(infer, 0)->shape;
     int64_t hidden = node_int(node, AT_HIDDEN, 0), project = node_int(node, AT_SIZE, 0);
     int64_t state = project ? project : hidden, ways = node_bool(node, AT_BIDIRECTIONAL) ? 2 : 1;
-    if ((x.rank != 2 && x.rank != 3) || hidden < 1 || hidden > INT32_MAX || state < 1 || state > hidden)
+    if ((x.rank != 2 && x.rank != 3) || hidden < 1 || hidden > INT32_MAX || state < 1 ||
+        state > hidden)
         return infer_fail(infer, "input %s is no sequence", infer_text(infer, x));
     if (!rnn_weights(infer, x.dim[x.rank - 1], hidden, state))
         return false;
@@ -231,7 +240,8 @@ bool infer_nll_loss(Infer *infer)
     for (int i = channel; i + 1 < x.rank; i++)
         each.dim[i] = x.dim[i + 1];
     each.rank--;
-    bool probabilities = infer->node->op == OP_CROSS_ENTROPY && dtype_is_float(infer_in(infer, 1)->dtype);
+    bool probabilities = infer->node->op == OP_CROSS_ENTROPY &&
+                         dtype_is_float(infer_in(infer, 1)->dtype);
     if (!shape_equal(target, probabilities ? x : each))
         return mismatch(infer, "target", target, x);
     if (!probabilities && !dtype_is_int(infer_in(infer, 1)->dtype))

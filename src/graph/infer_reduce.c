@@ -19,18 +19,20 @@ static bool reduce_dtype(Infer *infer)
     if (node->op == OP_MEDIAN)
         return true;
     switch ((REDUCE_Kind)node->kind) {
-    case REDUCE_sum: case REDUCE_prod:
-        infer->dtype[0] = is_whole(type) && !cast ? DT_I64 : type;
-        return true;
+    case REDUCE_sum:
+    case REDUCE_prod: infer->dtype[0] = is_whole(type) && !cast ? DT_I64 : type; return true;
     case REDUCE_norm:
         infer->dtype[0] = type == DT_C64 ? DT_F32 : type;
         return !is_whole(type) || need_floating(infer, type);
-    case REDUCE_mean: case REDUCE_var: case REDUCE_std: return need_floating(infer, type);
+    case REDUCE_mean:
+    case REDUCE_var:
+    case REDUCE_std: return need_floating(infer, type);
     case REDUCE_logsumexp: infer->dtype[0] = is_whole(type) ? DT_F32 : type; return true;
-    case REDUCE_any: case REDUCE_all: infer->dtype[0] = in == DT_U8 ? DT_U8 : DT_BOOL; return true;
-    case REDUCE_argmax: case REDUCE_argmin: case REDUCE_count_nonzero:
-        infer->dtype[0] = DT_I64;
-        return true;
+    case REDUCE_any:
+    case REDUCE_all: infer->dtype[0] = in == DT_U8 ? DT_U8 : DT_BOOL; return true;
+    case REDUCE_argmax:
+    case REDUCE_argmin:
+    case REDUCE_count_nonzero: infer->dtype[0] = DT_I64; return true;
     default: return true;
     }
 }
@@ -72,7 +74,8 @@ bool infer_reduce(Infer *infer)
     for (int i = 0; i < in.rank; i++) {
         bool gone = set >> i & 1;
         if (gone && in.dim[i] == 0 && needs_elements(node))
-            return infer_fail(infer, "nothing to reduce along dim %d of %s", i, infer_text(infer, in));
+            return infer_fail(infer, "nothing to reduce along dim %d of %s", i,
+                              infer_text(infer, in));
         if (!gone || node_bool(node, AT_KEEPDIM))
             out->dim[out->rank++] = gone ? 1 : in.dim[i];
     }

@@ -79,9 +79,8 @@ static bool slice_length(Infer *infer, Shape in, int dim, int64_t *length)
     int64_t start = node_int(infer->node, AT_START, 0), step = node_int(infer->node, AT_STEP, 1);
     int64_t end = node_int(infer->node, AT_END, in.rank ? in.dim[dim] : 0);
     if (!in.rank || step < 1 || start < 0 || end < start || end > in.dim[dim])
-        return infer_fail(infer, "%lld:%lld:%lld does not lie in %s along dim %d",
-                          (long long)start, (long long)end, (long long)step,
-                          infer_text(infer, in), dim);
+        return infer_fail(infer, "%lld:%lld:%lld does not lie in %s along dim %d", (long long)start,
+                          (long long)end, (long long)step, infer_text(infer, in), dim);
     *length = end == start ? 0 : (end - start - 1) / step + 1;
     return true;
 }
@@ -179,7 +178,8 @@ bool infer_repeat(Infer *infer)
     for (int i = 0; i < out->rank; i++) {
         if (attr->ints.at[i] < 0)
             return infer_fail(infer, "negative repeat count");
-        if (!infer_muladd(infer, attr->ints.at[i], i < lead ? 1 : in.dim[i - lead], 0, &out->dim[i]))
+        if (!infer_muladd(infer, attr->ints.at[i], i < lead ? 1 : in.dim[i - lead], 0,
+                          &out->dim[i]))
             return false;
     }
     return true;
@@ -233,7 +233,8 @@ bool infer_pad(Infer *infer)
     infer->out[0] = in;
     for (uint32_t i = 0; i < attr->ints.len / 2; i++) {
         int dim = in.rank - 1 - (int)i;
-        int64_t low = attr->ints.at[2 * i], high = attr->ints.at[2 * i + 1], *size = &infer->out[0].dim[dim];
+        int64_t low = attr->ints.at[2 * i], high = attr->ints.at[2 * i + 1],
+                *size = &infer->out[0].dim[dim];
         if (!pad_fits(infer, mode, in.dim[dim], low, high) ||
             !infer_muladd(infer, low, 1, *size, size) || !infer_muladd(infer, high, 1, *size, size))
             return false;
@@ -251,8 +252,8 @@ bool infer_unfold(Infer *infer)
     if (!infer_dim(infer, in, 0, &dim))
         return false;
     if (in.rank < 1 || in.rank >= GRAPH_MAX_RANK || size < 0 || step < 1 || size > in.dim[dim])
-        return infer_fail(infer, "window of %lld by steps of %lld does not fit %s",
-                          (long long)size, (long long)step, infer_text(infer, in));
+        return infer_fail(infer, "window of %lld by steps of %lld does not fit %s", (long long)size,
+                          (long long)step, infer_text(infer, in));
     infer->out[0] = in;
     infer->out[0].dim[dim] = (in.dim[dim] - size) / step + 1;
     infer->out[0].dim[infer->out[0].rank++] = size;
@@ -263,7 +264,8 @@ bool infer_unfold(Infer *infer)
 static bool blocks_along(Infer *infer, int i, int64_t size, int64_t *count)
 {
     const int64_t *kernel, *stride, *padding, *dilation;
-    if (!infer_ints(infer, AT_KERNEL, 2, 1, &kernel) || !infer_ints(infer, AT_STRIDE, 2, 1, &stride) ||
+    if (!infer_ints(infer, AT_KERNEL, 2, 1, &kernel) ||
+        !infer_ints(infer, AT_STRIDE, 2, 1, &stride) ||
         !infer_ints(infer, AT_PADDING, 2, 0, &padding) ||
         !infer_ints(infer, AT_DILATION, 2, 1, &dilation))
         return false;
@@ -333,7 +335,8 @@ bool infer_diag(Infer *infer)
     int64_t offset = node_int(infer->node, AT_DIAGONAL, 0), side;
     if (in.rank != 1)
         return infer_fail(infer, "needs a vector, got %s", infer_text(infer, in));
-    if (offset == INT64_MIN || !infer_muladd(infer, offset < 0 ? -offset : offset, 1, in.dim[0], &side))
+    if (offset == INT64_MIN ||
+        !infer_muladd(infer, offset < 0 ? -offset : offset, 1, in.dim[0], &side))
         return false;
     infer->out[0] = (Shape){2, {side, side}};
     return true;

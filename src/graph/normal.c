@@ -18,12 +18,12 @@ typedef struct Normal {
     Arena *arena;
     const Graph *from;
     Graph *to;
-    ValueId *map;         /* old value -> new value */
-    VEC(uint64_t) hashes; /* of new values, by structure */
-    Map known;            /* text of a node or constant -> new value */
+    ValueId *map;          /* old value -> new value */
+    VEC(uint64_t) hashes;  /* of new values, by structure */
+    Map known;             /* text of a node or constant -> new value */
     const uint64_t *given; /* hashes of inputs and parameters, by source index; NULL: by kind */
-    Diag scratch;         /* rewriting never fails on a graph that was inferred */
-    uint8_t *used;        /* old values that something reads */
+    Diag scratch;          /* rewriting never fails on a graph that was inferred */
+    uint8_t *used;         /* old values that something reads */
 } Normal;
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -64,7 +64,9 @@ static uint64_t spec_hash(const Normal *n, const NodeSpec *spec, bool streams)
             h = mix(h, attr_hash(&spec->attr[i]));
     }
     for (uint32_t i = 0; i < spec->n_in; i++)
-        h = mix(h, spec->in[i] == VALUE_NONE ? 1 : streams ? spec->in[i] + UINT64_C(2) : n->hashes.at[spec->in[i]]);
+        h = mix(h, spec->in[i] == VALUE_NONE ? 1
+                   : streams                 ? spec->in[i] + UINT64_C(2)
+                                             : n->hashes.at[spec->in[i]]);
     return mix(h, spec->n_out);
 }
 
@@ -86,9 +88,11 @@ static ValueId add_node(Normal *n, const NodeSpec *spec)
     return out;
 }
 
-static ValueId add_simple(Normal *n, Op op, int kind, uint32_t n_in, const ValueId *in, const Attr *attr)
+static ValueId add_simple(Normal *n, Op op, int kind, uint32_t n_in, const ValueId *in,
+                          const Attr *attr)
 {
-    NodeSpec spec = {.op = op, .kind = kind, .n_in = n_in, .in = in, .n_attr = attr ? 1 : 0, .attr = attr};
+    NodeSpec spec = {
+        .op = op, .kind = kind, .n_in = n_in, .in = in, .n_attr = attr ? 1 : 0, .attr = attr};
     return add_node(n, &spec);
 }
 
@@ -96,8 +100,9 @@ static ValueId add_const(Normal *n, const Value *value)
 {
     int64_t bytes = 0;
     shape_bytes(value->shape, value->dtype, &bytes);
-    uint64_t hash = mix(mix((uint64_t)value->dtype * 2 + value->weak, hash64(value->data, (size_t)bytes)),
-                        hash64(value->shape.dim, (size_t)value->shape.rank * sizeof *value->shape.dim));
+    uint64_t hash = mix(
+        mix((uint64_t)value->dtype * 2 + value->weak, hash64(value->data, (size_t)bytes)),
+        hash64(value->shape.dim, (size_t)value->shape.rank * sizeof *value->shape.dim));
     uint64_t key = mix(hash, 0xc0);
     Str name = {(const char *)&key, sizeof key};
     uint32_t found;
@@ -114,7 +119,8 @@ static ValueId add_weak(Normal *n, double number)
 {
     double *data = arena_new(n->arena, double);
     *data = number;
-    Value value = {.dtype = DT_F64, .kind = VALUE_CONST, .weak = true, .node = NODE_NONE, .data = data};
+    Value value = {
+        .dtype = DT_F64, .kind = VALUE_CONST, .weak = true, .node = NODE_NONE, .data = data};
     return add_const(n, &value);
 }
 
@@ -191,10 +197,19 @@ static ValueId rewrite_linear(Normal *n, const ValueId *in)
 static bool is_commutative(int kind)
 {
     switch ((BINARY_Kind)kind) {
-    case BINARY_add: case BINARY_mul: case BINARY_maximum: case BINARY_minimum: case BINARY_eq:
-    case BINARY_ne: case BINARY_logical_and: case BINARY_logical_or: case BINARY_logical_xor:
-    case BINARY_bitwise_and: case BINARY_bitwise_or: case BINARY_bitwise_xor: case BINARY_logaddexp:
-        return true;
+    case BINARY_add:
+    case BINARY_mul:
+    case BINARY_maximum:
+    case BINARY_minimum:
+    case BINARY_eq:
+    case BINARY_ne:
+    case BINARY_logical_and:
+    case BINARY_logical_or:
+    case BINARY_logical_xor:
+    case BINARY_bitwise_and:
+    case BINARY_bitwise_or:
+    case BINARY_bitwise_xor:
+    case BINARY_logaddexp: return true;
     default: return false;
     }
 }
@@ -231,7 +246,8 @@ static ValueId rewrite_binary(Normal *n, NodeSpec *spec, ValueId *in)
     if (spec->kind == BINARY_pow && weak_number(n, in[1], &number) && number == 2) {
         in[1] = in[0];
         spec->kind = BINARY_mul;
-    } else if (spec->kind == BINARY_pow && weak_number(n, in[1], &number) && number == 0.5 && dtype_is_float(common)) {
+    } else if (spec->kind == BINARY_pow && weak_number(n, in[1], &number) && number == 0.5 &&
+               dtype_is_float(common)) {
         return add_simple(n, OP_UNARY, UNARY_sqrt, 1, in, NULL);
     }
     if (is_commutative(spec->kind) && !spec->n_attr && n->hashes.at[in[0]] > n->hashes.at[in[1]]) {
@@ -254,7 +270,8 @@ static ValueId rewrite_unary(Normal *n, NodeSpec *spec, ValueId *in)
 static ValueId rewrite_clamp(Normal *n, NodeSpec *spec, ValueId *in)
 {
     double number;
-    if (in[2] == VALUE_NONE && weak_number(n, in[1], &number) && number == 0 && dtype_is_float(info(n, in[0])->dtype))
+    if (in[2] == VALUE_NONE && weak_number(n, in[1], &number) && number == 0 &&
+        dtype_is_float(info(n, in[0])->dtype))
         return add_simple(n, OP_UNARY, UNARY_relu, 1, in, NULL);
     return add_node(n, spec);
 }
@@ -267,7 +284,8 @@ static ValueId rewrite_reduce(Normal *n, const Node *old, NodeSpec *spec, ValueI
     Attr kept[8];
     uint32_t count = 0;
     for (uint32_t i = 0; i < spec->n_attr && count < 8; i++) {
-        bool all = dims && &spec->attr[i] == dims && (int)dims->ints.len == rank && !node_bool(old, AT_KEEPDIM);
+        bool all = dims && &spec->attr[i] == dims && (int)dims->ints.len == rank &&
+                   !node_bool(old, AT_KEEPDIM);
         if (!all)
             kept[count++] = spec->attr[i];
     }
@@ -295,7 +313,9 @@ static bool is_noop(const Normal *n, const Node *old, const ValueId *in)
     const Value *x = old->n_in ? info(n, in[0]) : NULL, *y = graph_value(n->from, old->out);
     switch (old->op) {
     case OP_CAST: return x->dtype == y->dtype && !x->weak;
-    case OP_SLICE: case OP_EXPAND: case OP_REPEAT: return shape_equal(x->shape, y->shape);
+    case OP_SLICE:
+    case OP_EXPAND:
+    case OP_REPEAT: return shape_equal(x->shape, y->shape);
     default: return false;
     }
 }
@@ -309,13 +329,12 @@ static ValueId rewrite(Normal *n, const Node *old, NodeSpec *spec, ValueId *in, 
         attr = node_attr(old, AT_DIMS);
         return permute_by(n, in[0], attr->ints.at, attr->ints.len);
     case OP_LINEAR: return rewrite_linear(n, in);
-    case OP_BINARY:
-        drop_expands(n, spec, in);
-        return rewrite_binary(n, spec, in);
+    case OP_BINARY: drop_expands(n, spec, in); return rewrite_binary(n, spec, in);
     case OP_UNARY: return rewrite_unary(n, spec, in);
     case OP_CLAMP: drop_expands(n, spec, in); return rewrite_clamp(n, spec, in);
     case OP_WHERE: drop_expands(n, spec, in); return add_node(n, spec);
-    case OP_REDUCE: case OP_REDUCE_INDEX: return rewrite_reduce(n, old, spec, second);
+    case OP_REDUCE:
+    case OP_REDUCE_INDEX: return rewrite_reduce(n, old, spec, second);
     default: return add_node(n, spec);
     }
 }
@@ -341,7 +360,8 @@ static ValueId fold(Normal *n, const NodeSpec *spec)
     NodeSpec inner = *spec;
     ValueId *in = arena_array(n->arena, ValueId, spec->n_in), out;
     for (uint32_t i = 0; i < spec->n_in; i++)
-        in[i] = spec->in[i] == VALUE_NONE ? VALUE_NONE : graph_add_value(one, *info(n, spec->in[i]));
+        in[i] = spec->in[i] == VALUE_NONE ? VALUE_NONE
+                                          : graph_add_value(one, *info(n, spec->in[i]));
     inner.in = in;
     if (!graph_add(one, &inner, &n->scratch, &out))
         return VALUE_NONE;
@@ -353,7 +373,11 @@ static ValueId fold(Normal *n, const NodeSpec *spec)
     size_t bytes = (size_t)result->count * dtype_bytes(result->dtype);
     void *data = arena_alloc(n->arena, bytes + 8);
     memcpy(data, result->at, bytes);
-    Value value = {.dtype = result->dtype, .shape = result->shape, .kind = VALUE_CONST, .node = NODE_NONE, .data = data};
+    Value value = {.dtype = result->dtype,
+                   .shape = result->shape,
+                   .kind = VALUE_CONST,
+                   .node = NODE_NONE,
+                   .data = data};
     tensor_free(result);
     return add_const(n, &value);
 }
@@ -365,10 +389,17 @@ static void take_node(Normal *n, const Node *old)
     ValueId *in = arena_array(n->arena, ValueId, old->n_in + 1);
     for (uint32_t i = 0; i < old->n_in; i++)
         in[i] = old->in[i] == VALUE_NONE ? VALUE_NONE : n->map[old->in[i]];
-    NodeSpec spec = {.op = old->op, .kind = old->kind, .n_in = old->n_in, .in = in, .n_out = old->n_out,
-                     .n_attr = old->n_attr, .attr = old->attr};
+    NodeSpec spec = {.op = old->op,
+                     .kind = old->kind,
+                     .n_in = old->n_in,
+                     .in = in,
+                     .n_out = old->n_out,
+                     .n_attr = old->n_attr,
+                     .attr = old->attr};
     ValueId folded = all_const(n, old, in) ? fold(n, &spec) : VALUE_NONE, second = VALUE_NONE;
-    ValueId out = folded != VALUE_NONE ? folded : is_noop(n, old, in) ? in[0] : rewrite(n, old, &spec, in, &second);
+    ValueId out = folded != VALUE_NONE  ? folded
+                  : is_noop(n, old, in) ? in[0]
+                                        : rewrite(n, old, &spec, in, &second);
     for (uint32_t i = 0; i < old->n_out; i++)
         n->map[old->out + i] = second != VALUE_NONE ? second : out + i;
 }

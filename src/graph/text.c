@@ -50,8 +50,8 @@ static void print_const(const Value *value, Buf *out)
 
 static void print_given(const Value *value, Buf *out)
 {
-    static const char *const kinds[] = {[VALUE_INPUT] = "input", [VALUE_PARAM] = "param",
-                                        [VALUE_BUFFER] = "buffer"};
+    static const char *const kinds[] = {
+        [VALUE_INPUT] = "input", [VALUE_PARAM] = "param", [VALUE_BUFFER] = "buffer"};
     buf_printf(out, "%s ", kinds[value->kind]);
     buf_json_str(out, str_from(value->name));
     buf_char(out, ' ');

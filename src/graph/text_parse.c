@@ -128,7 +128,12 @@ static Str quoted(Reader *r)
                 c = (char)strtoul(hex, NULL, 16);
                 r->at += 4;
             } else {
-                c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c == 'b' ? '\b' : c == 'f' ? '\f' : c;
+                c = c == 'n'   ? '\n'
+                    : c == 't' ? '\t'
+                    : c == 'r' ? '\r'
+                    : c == 'b' ? '\b'
+                    : c == 'f' ? '\f'
+                               : c;
             }
         }
         if (len + 1 >= cap) {
@@ -409,7 +414,9 @@ static void check_sources(Reader *r, const Graph *g)
 static void sort_params(Graph *g)
 {
     for (uint32_t i = 1; i < g->params.len; i++) {
-        for (uint32_t j = i; j > 0 && graph_value(g, g->params.at[j - 1])->source > graph_value(g, g->params.at[j])->source; j--) {
+        for (uint32_t j = i; j > 0 && graph_value(g, g->params.at[j - 1])->source >
+                                          graph_value(g, g->params.at[j])->source;
+             j--) {
             ValueId swap = g->params.at[j];
             g->params.at[j] = g->params.at[j - 1];
             g->params.at[j - 1] = swap;

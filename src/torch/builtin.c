@@ -113,7 +113,8 @@ static PyVal b_dict(B *b)
         const PyDict *from = arg(b, 0).dict;
         for (uint32_t i = 0; i < from->entries.len; i++) {
             if (!from->entries.at[i].gone)
-                dict_set(b->it->arena, out.dict, from->entries.at[i].key, from->entries.at[i].value);
+                dict_set(b->it->arena, out.dict, from->entries.at[i].key,
+                         from->entries.at[i].value);
         }
     } else if (b->args->n) {
         PyVal pairs = items_of(b, arg(b, 0));
@@ -176,7 +177,8 @@ static PyVal b_filter(B *b)
     PyVal items = items_of(b, arg(b, 1)), out = pv_list(b->it->arena, PV_LIST), test = arg(b, 0);
     for (uint32_t i = 0; i < items.list->items.len; i++) {
         PyVal item = items.list->items.at[i];
-        if (interp_truth(b->it, b->at, pv_is_none(test) ? item : interp_call1(b->it, b->at, test, item)))
+        if (interp_truth(b->it, b->at,
+                         pv_is_none(test) ? item : interp_call1(b->it, b->at, test, item)))
             pv_push(b->it->arena, out, item);
     }
     return out;
@@ -206,7 +208,8 @@ static PyVal b_sorted(B *b)
         PyVal item = v->at[i], place = sort_key(b, key, item);
         uint32_t j = i;
         interp_step(b->it, i, b->at);
-        for (; j > 0 && interp_compare(b->it, b->at, op, place, sort_key(b, key, v->at[j - 1])).b; j--)
+        for (; j > 0 && interp_compare(b->it, b->at, op, place, sort_key(b, key, v->at[j - 1])).b;
+             j--)
             v->at[j] = v->at[j - 1];
         v->at[j] = item;
     }
@@ -226,8 +229,9 @@ static PyVal b_next(B *b)
 static PyVal b_slice(B *b)
 {
     PySlice *slice = arena_new(b->it->arena, PySlice);
-    *slice = b->args->n == 1 ? (PySlice){pv_none(), arg(b, 0), pv_none()}
-                             : (PySlice){arg(b, 0), arg(b, 1), b->args->n > 2 ? arg(b, 2) : pv_none()};
+    *slice = b->args->n == 1
+                 ? (PySlice){pv_none(), arg(b, 0), pv_none()}
+                 : (PySlice){arg(b, 0), arg(b, 1), b->args->n > 2 ? arg(b, 2) : pv_none()};
     return (PyVal){.tag = PV_SLICE, .slice = slice};
 }
 
@@ -310,7 +314,8 @@ static PyVal b_sum(B *b)
     keyword(b, "start", &total);
     for (uint32_t i = 0; i < items.list->items.len; i++) {
         /* adding to the 0 it starts from would add a node */
-        bool first = i == 0 && total.tag == PV_INT && total.i == 0 && items.list->items.at[0].tag == PV_TENSOR;
+        bool first = i == 0 && total.tag == PV_INT && total.i == 0 &&
+                     items.list->items.at[0].tag == PV_TENSOR;
         total = first ? items.list->items.at[0]
                       : interp_binary(b->it, b->at, PYOP_ADD, total, items.list->items.at[i]);
     }
@@ -331,7 +336,9 @@ static PyVal extreme(B *b, PyOp op)
     best = list.list->items.at[0];
     for (uint32_t i = 1; i < list.list->items.len; i++) {
         PyVal next = list.list->items.at[i];
-        if (interp_truth(b->it, b->at, interp_compare(b->it, b->at, op, sort_key(b, key, next), sort_key(b, key, best))))
+        if (interp_truth(
+                b->it, b->at,
+                interp_compare(b->it, b->at, op, sort_key(b, key, next), sort_key(b, key, best))))
             best = next;
     }
     return best;
@@ -385,14 +392,16 @@ static PyVal b_getattr(B *b)
 
 static PyVal b_setattr(B *b)
 {
-    interp_set_attr(b->it, b->at, arg(b, 0), need_str(b->it, b->at, arg(b, 1), "a name"), arg(b, 2));
+    interp_set_attr(b->it, b->at, arg(b, 0), need_str(b->it, b->at, arg(b, 1), "a name"),
+                    arg(b, 2));
     return pv_none();
 }
 
 static PyVal b_callable(B *b)
 {
     PvTag tag = arg(b, 0).tag;
-    return pv_bool(tag == PV_FUNC || tag == PV_METHOD || tag == PV_CLASS || tag == PV_OBJECT || tag == PV_NAME);
+    return pv_bool(tag == PV_FUNC || tag == PV_METHOD || tag == PV_CLASS || tag == PV_OBJECT ||
+                   tag == PV_NAME);
 }
 
 static PyVal b_type(B *b)
@@ -401,8 +410,10 @@ static PyVal b_type(B *b)
     if (v.tag == PV_OBJECT && v.object->cls)
         return (PyVal){.tag = PV_CLASS, .cls = v.object->cls};
     if (v.tag == PV_OBJECT && v.object->nn)
-        return pv_name(b->it->arena, str_from(str_format(b->it->arena, "torch.nn.%s", v.object->nn->name)));
-    return pv_name(b->it->arena, v.tag == PV_TENSOR ? STR("torch.Tensor") : str_from(pv_type_name(v)));
+        return pv_name(b->it->arena,
+                       str_from(str_format(b->it->arena, "torch.nn.%s", v.object->nn->name)));
+    return pv_name(b->it->arena,
+                   v.tag == PV_TENSOR ? STR("torch.Tensor") : str_from(pv_type_name(v)));
 }
 
 static PyVal b_print(B *b)
@@ -435,9 +446,10 @@ typedef double MathFunction(double);
 static const struct {
     const char *name;
     MathFunction *function;
-} math_functions[] = {{"sqrt", sqrt}, {"exp", exp}, {"log2", log2}, {"log10", log10}, {"log1p", log1p},
-                      {"sin", sin}, {"cos", cos}, {"tan", tan}, {"tanh", tanh}, {"atan", atan},
-                      {"fabs", fabs}, {"erf", erf}, {"expm1", expm1}, {"radians", NULL}};
+} math_functions[] = {{"sqrt", sqrt},   {"exp", exp},     {"log2", log2}, {"log10", log10},
+                      {"log1p", log1p}, {"sin", sin},     {"cos", cos},   {"tan", tan},
+                      {"tanh", tanh},   {"atan", atan},   {"fabs", fabs}, {"erf", erf},
+                      {"expm1", expm1}, {"radians", NULL}};
 
 static PyVal b_math(B *b)
 {
@@ -480,8 +492,14 @@ static PyVal b_rounding(B *b)
     return pv_int((int64_t)y);
 }
 
-static PyVal b_isinf(B *b) { return pv_bool(isinf(need_double(b->it, b->at, arg(b, 0), "the argument"))); }
-static PyVal b_isnan(B *b) { return pv_bool(isnan(need_double(b->it, b->at, arg(b, 0), "the argument"))); }
+static PyVal b_isinf(B *b)
+{
+    return pv_bool(isinf(need_double(b->it, b->at, arg(b, 0), "the argument")));
+}
+static PyVal b_isnan(B *b)
+{
+    return pv_bool(isnan(need_double(b->it, b->at, arg(b, 0), "the argument")));
+}
 
 static PyVal b_prod(B *b)
 {
@@ -498,7 +516,8 @@ static int64_t gcd_of(int64_t a, int64_t c) { return c ? gcd_of(c, a % c) : (a <
 
 static PyVal b_gcd(B *b)
 {
-    int64_t x = need_int(b->it, b->at, arg(b, 0), "the argument"), y = need_int(b->it, b->at, arg(b, 1), "the argument");
+    int64_t x = need_int(b->it, b->at, arg(b, 0), "the argument"),
+            y = need_int(b->it, b->at, arg(b, 1), "the argument");
     if (x == INT64_MIN || y == INT64_MIN)
         bad(b, "the number is too large");
     return pv_int(gcd_of(x, y));
@@ -535,7 +554,8 @@ static PyVal b_product(B *b)
         for (uint32_t r = 0; r < rows.list->items.len; r++) {
             for (uint32_t j = 0; j < items.list->items.len; j++) {
                 PyVal one = pv_tuple_of(b->it->arena, 1, &items.list->items.at[j]);
-                pv_push(b->it->arena, next, interp_binary(b->it, b->at, PYOP_ADD, rows.list->items.at[r], one));
+                pv_push(b->it->arena, next,
+                        interp_binary(b->it, b->at, PYOP_ADD, rows.list->items.at[r], one));
             }
         }
         rows = next;
@@ -575,8 +595,14 @@ static PyVal b_finfo(B *b)
     if (v.tag != PV_DTYPE)
         bad(b, "needs a dtype");
     PyObject *object = arena_new(b->it->arena, PyObject);
-    double max = v.dtype == DT_F16 ? 65504 : v.dtype == DT_BF16 ? 0x1.fep127 : v.dtype == DT_F64 ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
-    double eps = v.dtype == DT_F16 ? 0x1p-10 : v.dtype == DT_BF16 ? 0x1p-7 : v.dtype == DT_F64 ? 0x1p-52 : 0x1p-23;
+    double max = v.dtype == DT_F16    ? 65504
+                 : v.dtype == DT_BF16 ? 0x1.fep127
+                 : v.dtype == DT_F64  ? 0x1.fffffffffffffp1023
+                                      : 0x1.fffffep127;
+    double eps = v.dtype == DT_F16    ? 0x1p-10
+                 : v.dtype == DT_BF16 ? 0x1p-7
+                 : v.dtype == DT_F64  ? 0x1p-52
+                                      : 0x1p-23;
     double tiny = v.dtype == DT_F16 ? 0x1p-14 : v.dtype == DT_F64 ? 0x1p-1022 : 0x1p-126;
     dict_set_name(b->it->arena, &object->attrs, STR("max"), pv_float(max));
     dict_set_name(b->it->arena, &object->attrs, STR("min"), pv_float(-max));
@@ -604,7 +630,8 @@ static PyVal b_iinfo(B *b)
 static PyVal b_open(B *b)
 {
     if (!b->it->case_text.at)
-        interp_fail(b->it, b->at, "T011", "open() is only understood for a list of cases, and none is given");
+        interp_fail(b->it, b->at, "T011",
+                    "open() is only understood for a list of cases, and none is given");
     return pv_opaque(b->it->arena, "file");
 }
 
@@ -617,7 +644,10 @@ static PyVal json_value(B *b, Str text)
     return interp_eval(b->it, env_new(b->it->arena, NULL), value);
 }
 
-static PyVal b_json_loads(B *b) { return json_value(b, need_str(b->it, b->at, arg(b, 0), "the text")); }
+static PyVal b_json_loads(B *b)
+{
+    return json_value(b, need_str(b->it, b->at, arg(b, 0), "the text"));
+}
 
 /* eval of a literal, as case tables hold lists; names are those of the file. */
 static PyVal b_eval(B *b)
@@ -673,7 +703,8 @@ static PyVal b_splitext(B *b)
 {
     Str path = need_str(b->it, b->at, arg(b, 0), "a path");
     size_t dot = last_of(path, '.');
-    PyVal pair[] = {pv_str(b->it->arena, str_slice(path, 0, dot)), pv_str(b->it->arena, str_slice(path, dot, path.len))};
+    PyVal pair[] = {pv_str(b->it->arena, str_slice(path, 0, dot)),
+                    pv_str(b->it->arena, str_slice(path, dot, path.len))};
     return pv_tuple_of(b->it->arena, 2, pair);
 }
 
@@ -686,8 +717,10 @@ static PyVal b_distribution(B *b)
     dict_set_name(b->it->arena, &object->attrs, STR("b"), arg(b, 1));
     PyMethod *sample = arena_new(b->it->arena, PyMethod);
     sample->self = (PyVal){.tag = PV_OBJECT, .object = object};
-    sample->function = pv_name(b->it->arena, uniform ? STR("sample:uniform") : STR("sample:normal"));
-    dict_set_name(b->it->arena, &object->attrs, STR("sample"), (PyVal){.tag = PV_METHOD, .method = sample});
+    sample->function = pv_name(b->it->arena,
+                               uniform ? STR("sample:uniform") : STR("sample:normal"));
+    dict_set_name(b->it->arena, &object->attrs, STR("sample"),
+                  (PyVal){.tag = PV_METHOD, .method = sample});
     return sample->self;
 }
 
@@ -702,43 +735,121 @@ static PyVal b_true(B *b)
 static const struct {
     const char *name;
     PyVal (*body)(B *b);
-} rows[] = {
-    {"len", b_len}, {"range", b_range}, {"list", b_list}, {"tuple", b_tuple}, {"set", b_set},
-    {"dict", b_dict}, {"enumerate", b_enumerate}, {"zip", b_zip}, {"map", b_map}, {"filter", b_filter},
-    {"reversed", b_reversed}, {"sorted", b_sorted}, {"iter", b_iter}, {"next", b_next},
-    {"slice", b_slice}, {"int", b_int}, {"float", b_float}, {"bool", b_bool}, {"str", b_str},
-    {"repr", b_str}, {"abs", b_abs}, {"round", b_round}, {"pow", b_pow}, {"divmod", b_divmod},
-    {"sum", b_sum}, {"max", b_max}, {"min", b_min}, {"any", b_any}, {"all", b_all},
-    {"isinstance", b_isinstance}, {"hasattr", b_hasattr}, {"getattr", b_getattr},
-    {"setattr", b_setattr}, {"callable", b_callable}, {"type", b_type}, {"print", b_print},
-    {"object", b_opaque}, {"ValueError", b_exception}, {"TypeError", b_exception},
-    {"RuntimeError", b_exception}, {"NotImplementedError", b_exception}, {"KeyError", b_exception},
-    {"IndexError", b_exception}, {"AssertionError", b_exception}, {"Exception", b_exception},
-    {"ImportError", b_exception}, {"ModuleNotFoundError", b_exception}, {"AttributeError", b_exception},
-    {"math.sqrt", b_math}, {"math.exp", b_math}, {"math.log2", b_math}, {"math.log10", b_math},
-    {"math.log1p", b_math}, {"math.expm1", b_math}, {"math.sin", b_math}, {"math.cos", b_math},
-    {"math.tan", b_math}, {"math.tanh", b_math}, {"math.atan", b_math}, {"math.fabs", b_math},
-    {"math.erf", b_math}, {"math.log", b_log}, {"math.pow", b_pow}, {"math.floor", b_rounding},
-    {"math.ceil", b_rounding}, {"math.trunc", b_rounding}, {"math.prod", b_prod},
-    {"math.gcd", b_gcd}, {"math.isinf", b_isinf}, {"math.isnan", b_isnan},
-    {"numpy.sqrt", b_math}, {"numpy.log2", b_math}, {"numpy.log10", b_math}, {"numpy.exp", b_math},
-    {"numpy.log", b_log}, {"numpy.prod", b_prod}, {"itertools.repeat", b_itertools_repeat},
-    {"itertools.chain", b_chain}, {"itertools.product", b_product},
-    {"copy.deepcopy", b_first}, {"copy.copy", b_first}, {"collections.OrderedDict", b_dict},
-    {"torch.Size", b_tuple}, {"torch.broadcast_shapes", b_broadcast_shapes}, {"torch.device", b_opaque},
-    {"torch.manual_seed", b_print}, {"torch.Generator", b_opaque}, {"torch.no_grad", b_context},
-    {"torch.inference_mode", b_context}, {"torch.set_grad_enabled", b_context},
-    {"torch.is_tensor", b_isinstance}, {"torch.finfo", b_finfo}, {"torch.iinfo", b_iinfo},
-    {"torch.cuda.is_available", b_opaque}, {"torch.cuda.synchronize", b_print},
-    {"torch.utils.checkpoint.checkpoint", b_checkpoint}, {"typing.TypeVar", b_opaque},
-    {"torch.autograd.set_detect_anomaly", b_context}, {"warnings.warn", b_print}, {"open", b_open},
-    {"eval", b_eval}, {"ast.literal_eval", b_eval},
-    {"json.loads", b_json_loads}, {"json.load", b_json_load}, {"os.path.join", b_path_join},
-    {"os.path.dirname", b_dirname}, {"os.path.basename", b_basename}, {"os.path.abspath", b_first},
-    {"os.path.realpath", b_first}, {"os.path.splitext", b_splitext}, {"os.path.exists", b_true},
-    {"torch.distributions.Uniform", b_distribution}, {"torch.distributions.Normal", b_distribution},
-    {"torch.distributions.uniform.Uniform", b_distribution},
-    {"torch.distributions.normal.Normal", b_distribution}};
+} rows[] = {{"len", b_len},
+            {"range", b_range},
+            {"list", b_list},
+            {"tuple", b_tuple},
+            {"set", b_set},
+            {"dict", b_dict},
+            {"enumerate", b_enumerate},
+            {"zip", b_zip},
+            {"map", b_map},
+            {"filter", b_filter},
+            {"reversed", b_reversed},
+            {"sorted", b_sorted},
+            {"iter", b_iter},
+            {"next", b_next},
+            {"slice", b_slice},
+            {"int", b_int},
+            {"float", b_float},
+            {"bool", b_bool},
+            {"str", b_str},
+            {"repr", b_str},
+            {"abs", b_abs},
+            {"round", b_round},
+            {"pow", b_pow},
+            {"divmod", b_divmod},
+            {"sum", b_sum},
+            {"max", b_max},
+            {"min", b_min},
+            {"any", b_any},
+            {"all", b_all},
+            {"isinstance", b_isinstance},
+            {"hasattr", b_hasattr},
+            {"getattr", b_getattr},
+            {"setattr", b_setattr},
+            {"callable", b_callable},
+            {"type", b_type},
+            {"print", b_print},
+            {"object", b_opaque},
+            {"ValueError", b_exception},
+            {"TypeError", b_exception},
+            {"RuntimeError", b_exception},
+            {"NotImplementedError", b_exception},
+            {"KeyError", b_exception},
+            {"IndexError", b_exception},
+            {"AssertionError", b_exception},
+            {"Exception", b_exception},
+            {"ImportError", b_exception},
+            {"ModuleNotFoundError", b_exception},
+            {"AttributeError", b_exception},
+            {"math.sqrt", b_math},
+            {"math.exp", b_math},
+            {"math.log2", b_math},
+            {"math.log10", b_math},
+            {"math.log1p", b_math},
+            {"math.expm1", b_math},
+            {"math.sin", b_math},
+            {"math.cos", b_math},
+            {"math.tan", b_math},
+            {"math.tanh", b_math},
+            {"math.atan", b_math},
+            {"math.fabs", b_math},
+            {"math.erf", b_math},
+            {"math.log", b_log},
+            {"math.pow", b_pow},
+            {"math.floor", b_rounding},
+            {"math.ceil", b_rounding},
+            {"math.trunc", b_rounding},
+            {"math.prod", b_prod},
+            {"math.gcd", b_gcd},
+            {"math.isinf", b_isinf},
+            {"math.isnan", b_isnan},
+            {"numpy.sqrt", b_math},
+            {"numpy.log2", b_math},
+            {"numpy.log10", b_math},
+            {"numpy.exp", b_math},
+            {"numpy.log", b_log},
+            {"numpy.prod", b_prod},
+            {"itertools.repeat", b_itertools_repeat},
+            {"itertools.chain", b_chain},
+            {"itertools.product", b_product},
+            {"copy.deepcopy", b_first},
+            {"copy.copy", b_first},
+            {"collections.OrderedDict", b_dict},
+            {"torch.Size", b_tuple},
+            {"torch.broadcast_shapes", b_broadcast_shapes},
+            {"torch.device", b_opaque},
+            {"torch.manual_seed", b_print},
+            {"torch.Generator", b_opaque},
+            {"torch.no_grad", b_context},
+            {"torch.inference_mode", b_context},
+            {"torch.set_grad_enabled", b_context},
+            {"torch.is_tensor", b_isinstance},
+            {"torch.finfo", b_finfo},
+            {"torch.iinfo", b_iinfo},
+            {"torch.cuda.is_available", b_opaque},
+            {"torch.cuda.synchronize", b_print},
+            {"torch.utils.checkpoint.checkpoint", b_checkpoint},
+            {"typing.TypeVar", b_opaque},
+            {"torch.autograd.set_detect_anomaly", b_context},
+            {"warnings.warn", b_print},
+            {"open", b_open},
+            {"eval", b_eval},
+            {"ast.literal_eval", b_eval},
+            {"json.loads", b_json_loads},
+            {"json.load", b_json_load},
+            {"os.path.join", b_path_join},
+            {"os.path.dirname", b_dirname},
+            {"os.path.basename", b_basename},
+            {"os.path.abspath", b_first},
+            {"os.path.realpath", b_first},
+            {"os.path.splitext", b_splitext},
+            {"os.path.exists", b_true},
+            {"torch.distributions.Uniform", b_distribution},
+            {"torch.distributions.Normal", b_distribution},
+            {"torch.distributions.uniform.Uniform", b_distribution},
+            {"torch.distributions.normal.Normal", b_distribution}};
 
 static int find_row(Str name)
 {
@@ -775,10 +886,16 @@ bool name_constant(Interp *it, Str path, PyVal *value)
     static const struct {
         const char *name;
         double value;
-    } numbers[] = {{"math.pi", 3.14159265358979323846}, {"math.e", 2.71828182845904523536},
-                   {"math.inf", INFINITY}, {"math.nan", NAN}, {"torch.pi", 3.14159265358979323846},
-                   {"torch.inf", INFINITY}, {"torch.nan", NAN}, {"numpy.pi", 3.14159265358979323846},
-                   {"numpy.inf", INFINITY}, {"numpy.nan", NAN}};
+    } numbers[] = {{"math.pi", 3.14159265358979323846},
+                   {"math.e", 2.71828182845904523536},
+                   {"math.inf", INFINITY},
+                   {"math.nan", NAN},
+                   {"torch.pi", 3.14159265358979323846},
+                   {"torch.inf", INFINITY},
+                   {"torch.nan", NAN},
+                   {"numpy.pi", 3.14159265358979323846},
+                   {"numpy.inf", INFINITY},
+                   {"numpy.nan", NAN}};
     (void)it;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (str_is(path, numbers[i].name)) {

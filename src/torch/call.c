@@ -139,9 +139,10 @@ PyVal interp_new_class(Interp *it, Env *env, const Py *def)
     interp_block(it, body, def->a);
     for (uint32_t i = 0; i < def->a->kids.len; i++) {
         const Py *s = def->a->kids.at[i];
-        Str name = s->kind == PY_DEF || s->kind == PY_CLASS ? s->text
-                 : s->kind == PY_ASSIGN && s->kids.at[0]->kind == PY_NAME ? s->kids.at[0]->text
-                 : s->kind == PY_ANNASSIGN && s->a->kind == PY_NAME ? s->a->text : STR("");
+        Str name = s->kind == PY_DEF || s->kind == PY_CLASS                 ? s->text
+                   : s->kind == PY_ASSIGN && s->kids.at[0]->kind == PY_NAME ? s->kids.at[0]->text
+                   : s->kind == PY_ANNASSIGN && s->a->kind == PY_NAME       ? s->a->text
+                                                                            : STR("");
         uint32_t slot;
         if (!name.len || !map_get(&body->names, name, &slot))
             continue;
@@ -180,8 +181,9 @@ static const NnRow *library_base(const Interp *it, const PyClass *cls, int depth
 {
     for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
         PyVal base = cls->bases.at[i];
-        const NnRow *row = base.tag == PV_NAME ? nn_find(it, *base.str)
-                         : base.tag == PV_CLASS ? library_base(it, base.cls, depth + 1) : NULL;
+        const NnRow *row = base.tag == PV_NAME    ? nn_find(it, *base.str)
+                           : base.tag == PV_CLASS ? library_base(it, base.cls, depth + 1)
+                                                  : NULL;
         if (row)
             return row;
     }
@@ -272,8 +274,9 @@ static PyVal sample(Interp *it, Span at, PyObject *self, bool uniform, const Cal
         shape = arg_shape(&a, 0);
     dict_get_name(&self->attrs, STR("a"), &low);
     dict_get_name(&self->attrs, STR("b"), &high);
-    return tensor_of(it, emit_random(it, at, uniform ? RANDOM_uniform : RANDOM_normal, shape, DT_F32,
-                                     need_double(it, at, low, "a bound"), need_double(it, at, high, "a bound"), 0));
+    return tensor_of(it, emit_random(it, at, uniform ? RANDOM_uniform : RANDOM_normal, shape,
+                                     DT_F32, need_double(it, at, low, "a bound"),
+                                     need_double(it, at, high, "a bound"), 0));
 }
 
 static PyVal call_method(Interp *it, Span at, const PyMethod *method, const CallArgs *args)
@@ -282,7 +285,8 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
     if (function.tag != PV_NAME)
         return call_with_self(it, at, self, function, args);
     if (str_starts(*function.str, "super:"))
-        return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len), args);
+        return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len),
+                          args);
     if (str_starts(*function.str, "sample:"))
         return sample(it, at, self.object, str_ends(*function.str, "uniform"), args);
     if (self.tag == PV_TENSOR) {
@@ -425,7 +429,9 @@ bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
                super_attr(it, at, owner.method, name, value);
     case PV_NAME: return name_attr(it, owner, name, value);
     case PV_SLICE:
-        *value = str_is(name, "start") ? owner.slice->start : str_is(name, "stop") ? owner.slice->stop : owner.slice->step;
+        *value = str_is(name, "start")  ? owner.slice->start
+                 : str_is(name, "stop") ? owner.slice->stop
+                                        : owner.slice->step;
         return true;
     case PV_OPAQUE: *value = owner; return true;
     case PV_DTYPE:
@@ -476,7 +482,8 @@ static bool class_derives(const PyClass *cls, const PyClass *from, int depth)
     if (cls == from)
         return true;
     for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
-        if (cls->bases.at[i].tag == PV_CLASS && class_derives(cls->bases.at[i].cls, from, depth + 1))
+        if (cls->bases.at[i].tag == PV_CLASS &&
+            class_derives(cls->bases.at[i].cls, from, depth + 1))
             return true;
     }
     return false;
@@ -487,12 +494,23 @@ static bool is_instance_of_name(Interp *it, PyVal v, Str name)
     static const struct {
         const char *name;
         PvTag tag;
-    } types[] = {{"int", PV_INT}, {"int", PV_BOOL}, {"bool", PV_BOOL}, {"float", PV_FLOAT},
-                 {"str", PV_STR}, {"list", PV_LIST}, {"tuple", PV_TUPLE}, {"dict", PV_DICT},
-                 {"set", PV_SET}, {"slice", PV_SLICE}, {"range", PV_RANGE},
-                 {"torch.Tensor", PV_TENSOR}, {"torch.FloatTensor", PV_TENSOR},
-                 {"torch.nn.Parameter", PV_TENSOR}, {"torch.dtype", PV_DTYPE},
-                 {"torch.Size", PV_TUPLE}, {"numpy.ndarray", PV_TENSOR}};
+    } types[] = {{"int", PV_INT},
+                 {"int", PV_BOOL},
+                 {"bool", PV_BOOL},
+                 {"float", PV_FLOAT},
+                 {"str", PV_STR},
+                 {"list", PV_LIST},
+                 {"tuple", PV_TUPLE},
+                 {"dict", PV_DICT},
+                 {"set", PV_SET},
+                 {"slice", PV_SLICE},
+                 {"range", PV_RANGE},
+                 {"torch.Tensor", PV_TENSOR},
+                 {"torch.FloatTensor", PV_TENSOR},
+                 {"torch.nn.Parameter", PV_TENSOR},
+                 {"torch.dtype", PV_DTYPE},
+                 {"torch.Size", PV_TUPLE},
+                 {"numpy.ndarray", PV_TENSOR}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (v.tag == types[i].tag && str_is(name, types[i].name))
             return !str_is(name, "torch.nn.Parameter") || v.tensor->role == ROLE_PARAM;

@@ -109,7 +109,8 @@ static bool is_model_file(Arena *arena, const char *path)
     if (!has_text(text, "class Model"))
         return false;
     const char *beside = path_join(arena, path_dir(arena, path), "prepare_inputs.py");
-    return has_text(text, "def get_input") || (str_is(path_base(path), "module.py") && file_exists(beside));
+    return has_text(text, "def get_input") ||
+           (str_is(path_base(path), "module.py") && file_exists(beside));
 }
 
 static bool walk_suite(Arena *arena, const char *dir, NameList *paths, int depth, Diag *diag)

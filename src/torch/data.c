@@ -48,8 +48,14 @@ static void copy_node(Extract *x, int which, const Node *node)
     ValueId *in = arena_array(it->arena, ValueId, node->n_in + 1), out;
     for (uint32_t i = 0; i < node->n_in; i++)
         in[i] = node->in[i] == VALUE_NONE ? VALUE_NONE : slot_of(it, which, node->in[i])->copy;
-    NodeSpec spec = {.op = node->op, .kind = node->kind, .n_in = node->n_in, .in = in,
-                     .n_out = node->n_out, .n_attr = node->n_attr, .attr = node->attr, .at = node->at};
+    NodeSpec spec = {.op = node->op,
+                     .kind = node->kind,
+                     .n_in = node->n_in,
+                     .in = in,
+                     .n_out = node->n_out,
+                     .n_attr = node->n_attr,
+                     .attr = node->attr,
+                     .at = node->at};
     if (!graph_add(x->out, &spec, it->diag, &out))
         interp_stop(it);
     for (uint32_t i = 0; i < node->n_out; i++) {
@@ -126,7 +132,8 @@ static void extract(Extract *x, int which, ValueId id)
         advance(x);
     vec_push(it->arena, &x->out->outputs, slot_of(it, which, id)->copy);
     for (uint32_t i = 0; i < x->kept.len; i++)
-        vec_push(it->arena, &x->out->outputs, slot_of(it, x->kept.at[i].which, x->kept.at[i].id)->copy);
+        vec_push(it->arena, &x->out->outputs,
+                 slot_of(it, x->kept.at[i].which, x->kept.at[i].id)->copy);
 }
 
 static Tensor *evaluate(Interp *it, Span at, int which, ValueId id, const char *why)
@@ -171,7 +178,8 @@ PyVal tensor_item(Interp *it, Span at, TVar *t)
 {
     int64_t count;
     if (!shape_count(tvar_shape(it, t), &count) || count != 1)
-        interp_fail(it, at, "T010", "only a tensor of one element can become a number or condition");
+        interp_fail(it, at, "T010",
+                    "only a tensor of one element can become a number or condition");
     Tensor *data = tensor_data(it, at, t, "a number taken from a tensor");
     PyVal value = number_at(data, 0);
     tensor_free(data);

@@ -112,7 +112,8 @@ static void solve_left(E *e, Side *left, Shape shape)
         if (hole)
             hole->size = known > 0 ? shape.dim[g] / known : 0;
         if (known * (hole ? hole->size : 1) != shape.dim[g])
-            arg_fail(e->a, "dim %u of size %lld does not split this way", g, (long long)shape.dim[g]);
+            arg_fail(e->a, "dim %u of size %lld does not split this way", g,
+                     (long long)shape.dim[g]);
     }
 }
 
@@ -143,7 +144,8 @@ static Shape groups_shape(E *e, const Side *side)
     for (uint32_t g = 0; g < side->groups; g++) {
         shape.dim[g] = 1;
         for (uint32_t i = 0; i < side->count[g]; i++) {
-            if (__builtin_mul_overflow(shape.dim[g], side->axes[side->first[g] + i].size, &shape.dim[g]))
+            if (__builtin_mul_overflow(shape.dim[g], side->axes[side->first[g] + i].size,
+                                       &shape.dim[g]))
                 arg_fail(e->a, "sizes overflow 64 bits");
         }
     }
@@ -221,7 +223,10 @@ static int reduction_kind(Args *a, Str name)
     static const struct {
         const char *name;
         int kind;
-    } table[] = {{"mean", REDUCE_mean}, {"sum", REDUCE_sum}, {"max", REDUCE_max}, {"min", REDUCE_min},
+    } table[] = {{"mean", REDUCE_mean},
+                 {"sum", REDUCE_sum},
+                 {"max", REDUCE_max},
+                 {"min", REDUCE_min},
                  {"prod", REDUCE_prod}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (str_is(name, table[i].name))

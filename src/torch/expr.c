@@ -90,7 +90,8 @@ static PyVal int_binary(Interp *it, Span at, PyOp op, int64_t a, int64_t b)
     case PYOP_FLOORDIV: r = floor_div(a, b); break;
     case PYOP_MOD: r = a - floor_div(a, b) * b; break;
     case PYOP_POW: return int_power(it, at, a, b);
-    case PYOP_SHL: case PYOP_SHR: return int_shift(it, at, op, a, b);
+    case PYOP_SHL:
+    case PYOP_SHR: return int_shift(it, at, op, a, b);
     case PYOP_AND: r = a & b; break;
     case PYOP_OR: r = a | b; break;
     case PYOP_XOR: r = a ^ b; break;
@@ -124,7 +125,8 @@ static PyVal repeat_value(Interp *it, Span at, PyVal v, int64_t times)
     uint64_t length = v.tag == PV_STR ? v.str->len : v.list->items.len;
     uint64_t count = times < 0 ? 0 : (uint64_t)times;
     if (length && count > INTERP_MAX_ITEMS / length)
-        interp_fail(it, at, "T012", "repeating this %lld times makes it too long", (long long)times);
+        interp_fail(it, at, "T012", "repeating this %lld times makes it too long",
+                    (long long)times);
     interp_step(it, length * count, at);
     if (v.tag == PV_STR) {
         char *text = arena_alloc(it->arena, length * count + 1);
@@ -173,7 +175,8 @@ PyVal interp_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
         return join_values(it, at, a, b);
     if (op == PYOP_MUL && sequence && pv_is_int(b))
         return repeat_value(it, at, a, pv_as_int(b));
-    if (op == PYOP_MUL && pv_is_int(a) && (b.tag == PV_STR || b.tag == PV_LIST || b.tag == PV_TUPLE))
+    if (op == PYOP_MUL && pv_is_int(a) &&
+        (b.tag == PV_STR || b.tag == PV_LIST || b.tag == PV_TUPLE))
         return repeat_value(it, at, b, pv_as_int(a));
     interp_fail(it, at, "T010", "'%s' is not defined between %s and %s", py_op_text(op),
                 pv_type_name(a), pv_type_name(b));
@@ -193,7 +196,8 @@ static bool contains(Interp *it, Span at, PyVal item, PyVal owner)
         if (!pv_is_int(item))
             return false;
         int64_t first = owner.range->start, step = owner.range->step, v = pv_as_int(item);
-        return (step > 0 ? v >= first && v < owner.range->stop : v <= first && v > owner.range->stop) &&
+        return (step > 0 ? v >= first && v < owner.range->stop
+                         : v <= first && v > owner.range->stop) &&
                (v - first) % step == 0;
     }
     PyVal items = interp_items(it, at, owner);
@@ -272,7 +276,9 @@ bool interp_truth(Interp *it, Span at, PyVal v)
     case PV_INT: return v.i != 0;
     case PV_FLOAT: return v.f != 0;
     case PV_STR: return v.str->len != 0;
-    case PV_LIST: case PV_TUPLE: case PV_SET: return v.list->items.len != 0;
+    case PV_LIST:
+    case PV_TUPLE:
+    case PV_SET: return v.list->items.len != 0;
     case PV_DICT: return v.dict->live != 0;
     case PV_RANGE: return v.range->count != 0;
     case PV_TENSOR: return pv_as_double(tensor_item(it, at, v.tensor)) != 0;
@@ -308,7 +314,9 @@ PyVal interp_items(Interp *it, Span at, PyVal v)
 {
     PyVal out;
     switch (v.tag) {
-    case PV_LIST: case PV_TUPLE: case PV_SET: return v;
+    case PV_LIST:
+    case PV_TUPLE:
+    case PV_SET: return v;
     case PV_RANGE: return range_items(it, at, v.range);
     case PV_TENSOR: return tensor_rows(it, at, v.tensor);
     case PV_DICT:
@@ -354,7 +362,9 @@ static void eval_items_into(Interp *it, Env *env, const Py *e, PyVal out)
 
 static PyVal eval_display(Interp *it, Env *env, const Py *e)
 {
-    PyVal out = pv_list(it->arena, e->kind == PY_TUPLE ? PV_TUPLE : e->kind == PY_LIST ? PV_LIST : PV_SET);
+    PyVal out = pv_list(it->arena, e->kind == PY_TUPLE  ? PV_TUPLE
+                                   : e->kind == PY_LIST ? PV_LIST
+                                                        : PV_SET);
     eval_items_into(it, env, e, out);
     return out;
 }
@@ -410,8 +420,9 @@ static void run_clauses(Interp *it, Env *env, const Py *e, uint32_t clause, PyVa
 
 static PyVal eval_comprehension(Interp *it, Env *env, const Py *e)
 {
-    PyVal out = e->kind == PY_DICTCOMP ? pv_dict(it->arena)
-                                       : pv_list(it->arena, e->kind == PY_SETCOMP ? PV_SET : PV_LIST);
+    PyVal out = e->kind == PY_DICTCOMP
+                    ? pv_dict(it->arena)
+                    : pv_list(it->arena, e->kind == PY_SETCOMP ? PV_SET : PV_LIST);
     run_clauses(it, env_new(it->arena, env), e, 0, out);
     return out;
 }
@@ -461,7 +472,8 @@ static PyVal eval_fstring(Interp *it, Env *env, const Py *e)
         Str piece = kid->text;
         if (kid->kind == PY_FORMAT) {
             PyVal spec = kid->b ? eval_fstring(it, env, kid->b) : pv_str(it->arena, STR(""));
-            piece = *interp_format(it, kid->at, interp_eval(it, env, kid->a), kid->text, *spec.str).str;
+            piece =
+                *interp_format(it, kid->at, interp_eval(it, env, kid->a), kid->text, *spec.str).str;
         }
         vec_push(it->arena, &pieces, piece);
         total += piece.len;
@@ -562,7 +574,8 @@ static PyVal eval_call(Interp *it, Env *env, const Py *e)
     for (uint32_t i = 0; i < e->kids.len; i++) {
         const Py *arg = e->kids.at[i];
         if (arg->kind == PY_KEYWORD) {
-            dict_set(it->arena, keywords.dict, pv_str(it->arena, arg->text), interp_eval(it, env, arg->a));
+            dict_set(it->arena, keywords.dict, pv_str(it->arena, arg->text),
+                     interp_eval(it, env, arg->a));
         } else if (arg->kind == PY_DSTAR) {
             merge_dict(it, arg->at, keywords, interp_eval(it, env, arg->a));
         } else if (arg->kind == PY_STAR) {
@@ -606,14 +619,20 @@ static PyVal eval_kind(Interp *it, Env *env, const Py *e)
     case PY_FALSE: return pv_bool(false);
     case PY_NONE: return pv_none();
     case PY_ELLIPSIS: return (PyVal){.tag = PV_ELLIPSIS};
-    case PY_TUPLE: case PY_LIST: case PY_SET: return eval_display(it, env, e);
+    case PY_TUPLE:
+    case PY_LIST:
+    case PY_SET: return eval_display(it, env, e);
     case PY_DICT: return eval_dict(it, env, e);
-    case PY_LISTCOMP: case PY_SETCOMP: case PY_GENEXP: case PY_DICTCOMP:
-        return eval_comprehension(it, env, e);
+    case PY_LISTCOMP:
+    case PY_SETCOMP:
+    case PY_GENEXP:
+    case PY_DICTCOMP: return eval_comprehension(it, env, e);
     case PY_LAMBDA: return interp_new_func(it, env, e);
     case PY_IFEXP:
-        return interp_eval(it, env, interp_truth(it, e->at, interp_eval(it, env, e->a)) ? e->b : e->c);
-    case PY_AND: case PY_OR: return eval_logic(it, env, e);
+        return interp_eval(it, env,
+                           interp_truth(it, e->at, interp_eval(it, env, e->a)) ? e->b : e->c);
+    case PY_AND:
+    case PY_OR: return eval_logic(it, env, e);
     case PY_NOT: return pv_bool(!interp_truth(it, e->at, interp_eval(it, env, e->a)));
     case PY_UNARY: return eval_unary(it, env, e);
     case PY_BINARY:

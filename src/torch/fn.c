@@ -82,10 +82,10 @@ void arg_fail(Args *a, const char *format, ...)
 /* Keywords of other libraries' habits. */
 static bool names_param(Str keyword, Str name)
 {
-    static const char *const same[][2] = {{"axis", "dim"}, {"keepdims", "keepdim"}, {"self", "input"},
-                                          {"x", "input"}, {"x1", "input"}, {"x2", "other"},
-                                          {"mat2", "other"}, {"vec2", "other"}, {"a_min", "min"},
-                                          {"a_max", "max"}};
+    static const char *const same[][2] = {
+        {"axis", "dim"},  {"keepdims", "keepdim"}, {"self", "input"}, {"x", "input"},
+        {"x1", "input"},  {"x2", "other"},         {"mat2", "other"}, {"vec2", "other"},
+        {"a_min", "min"}, {"a_max", "max"}};
     if (str_equal(keyword, name))
         return true;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
@@ -97,9 +97,11 @@ static bool names_param(Str keyword, Str name)
 
 static bool is_ignored(Str keyword)
 {
-    static const char *const names[] = {"device", "requires_grad", "layout", "pin_memory",
-                                        "memory_format", "non_blocking", "generator", "inplace", "out",
-                                        "copy", "names", "track_running_stats_", "sparse"};
+    static const char *const names[] = {"device",     "requires_grad", "layout",
+                                        "pin_memory", "memory_format", "non_blocking",
+                                        "generator",  "inplace",       "out",
+                                        "copy",       "names",         "track_running_stats_",
+                                        "sparse"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (str_is(keyword, names[i]))
             return true;
@@ -200,7 +202,8 @@ const FnRow *fn_find_method(const Interp *it, Str name)
     if (map_get(&it->methods, name, &row))
         return &fn_rows[row];
     bool in_place = name.len > 1 && name.at[name.len - 1] == '_';
-    return in_place && map_get(&it->methods, str_slice(name, 0, name.len - 1), &row) ? &fn_rows[row] : NULL;
+    return in_place && map_get(&it->methods, str_slice(name, 0, name.len - 1), &row) ? &fn_rows[row]
+                                                                                     : NULL;
 }
 
 PyVal fn_apply(Interp *it, Span at, const char *path, uint32_t n, const PyVal *v)
@@ -235,7 +238,8 @@ DType arg_dtype(Args *a, uint32_t i, DType fallback)
         return fallback;
     if (v.tag == PV_DTYPE)
         return v.dtype;
-    if (v.tag == PV_NAME && (str_is(*v.str, "bool") || str_is(*v.str, "int") || str_is(*v.str, "float")))
+    if (v.tag == PV_NAME &&
+        (str_is(*v.str, "bool") || str_is(*v.str, "int") || str_is(*v.str, "float")))
         return str_is(*v.str, "bool") ? DT_BOOL : str_is(*v.str, "int") ? DT_I64 : DT_F32;
     arg_fail(a, "a dtype is expected, not %s", pv_type_name(v));
 }

@@ -42,15 +42,16 @@ static PyVal full_of(Args *a, Shape shape, uint32_t value, DType dtype)
 
 PyVal fn_full_value(Args *a)
 {
-    DType natural = a->v[1].tag == PV_TENSOR ? tvar_dtype(a->it, a->v[1].tensor) : number_dtype(a->v[1]);
+    DType natural = a->v[1].tag == PV_TENSOR ? tvar_dtype(a->it, a->v[1].tensor)
+                                             : number_dtype(a->v[1]);
     return full_of(a, arg_shape(a, 0), 1, arg_dtype(a, 2, natural));
 }
 
 PyVal fn_full_like(Args *a)
 {
     TVar *x = arg_tensor(a, 0);
-    return out1(a, emit_full(a->it, a->at, tvar_shape(a->it, x), arg_dtype(a, 1, tvar_dtype(a->it, x)),
-                             a->kind));
+    return out1(a, emit_full(a->it, a->at, tvar_shape(a->it, x),
+                             arg_dtype(a, 1, tvar_dtype(a->it, x)), a->kind));
 }
 
 PyVal fn_full_like_value(Args *a)
@@ -72,7 +73,8 @@ PyVal fn_new_full(Args *a)
 
 PyVal fn_new_tensor(Args *a)
 {
-    return tensor_literal(a->it, a->at, a->v[1], arg_dtype(a, 2, tvar_dtype(a->it, arg_tensor(a, 0))));
+    return tensor_literal(a->it, a->at, a->v[1],
+                          arg_dtype(a, 2, tvar_dtype(a->it, arg_tensor(a, 0))));
 }
 
 PyVal fn_eye(Args *a)
@@ -125,12 +127,16 @@ static PyVal random_tensor(Args *a, int kind, Shape shape, DType dtype, double p
     return out1(a, emit_random(a->it, a->at, kind, shape, dtype, p, q, 0));
 }
 
-PyVal fn_random(Args *a) { return random_tensor(a, a->kind, arg_shape(a, 0), arg_dtype(a, 1, DT_F32), 0, 1); }
+PyVal fn_random(Args *a)
+{
+    return random_tensor(a, a->kind, arg_shape(a, 0), arg_dtype(a, 1, DT_F32), 0, 1);
+}
 
 PyVal fn_random_like(Args *a)
 {
     TVar *x = arg_tensor(a, 0);
-    return random_tensor(a, a->kind, tvar_shape(a->it, x), arg_dtype(a, 1, tvar_dtype(a->it, x)), 0, 1);
+    return random_tensor(a, a->kind, tvar_shape(a->it, x), arg_dtype(a, 1, tvar_dtype(a->it, x)), 0,
+                         1);
 }
 
 /* randint(high, size), randint(low, high, size) */
@@ -158,7 +164,8 @@ PyVal fn_randint_like(Args *a)
     double low = arg_none(a, 2) ? 0 : arg_float(a, 1), high = arg_float(a, arg_none(a, 2) ? 1 : 2);
     if (!(low < high))
         arg_fail(a, "the range %g to %g is empty", low, high);
-    return random_tensor(a, RANDOM_integer, tvar_shape(a->it, x), arg_dtype(a, 3, tvar_dtype(a->it, x)), low, high);
+    return random_tensor(a, RANDOM_integer, tvar_shape(a->it, x),
+                         arg_dtype(a, 3, tvar_dtype(a->it, x)), low, high);
 }
 
 PyVal fn_randperm(Args *a)
@@ -170,7 +177,8 @@ PyVal fn_randperm(Args *a)
 PyVal fn_normal(Args *a)
 {
     if (a->v[0].tag == PV_TENSOR || a->v[1].tag == PV_TENSOR)
-        interp_fail(a->it, a->at, "T011", "torch.normal with tensors for mean or std is not supported");
+        interp_fail(a->it, a->at, "T011",
+                    "torch.normal with tensors for mean or std is not supported");
     double mean = arg_float(a, 0), std = arg_float(a, 1);
     return random_tensor(a, RANDOM_normal, arg_shape(a, 2), arg_dtype(a, 3, DT_F32), mean, std);
 }
@@ -206,7 +214,8 @@ static PyVal refill_value(Args *a, double value)
 static PyVal refill_random(Args *a, int kind, double p, double q, double cut)
 {
     TVar *x = arg_tensor(a, 0);
-    return refill(a, emit_random(a->it, a->at, kind, tvar_shape(a->it, x), tvar_dtype(a->it, x), p, q, cut));
+    return refill(
+        a, emit_random(a->it, a->at, kind, tvar_shape(a->it, x), tvar_dtype(a->it, x), p, q, cut));
 }
 
 PyVal fn_fill_(Args *a)
@@ -218,8 +227,14 @@ PyVal fn_fill_(Args *a)
 
 PyVal fn_zero_(Args *a) { return refill_value(a, 0); }
 PyVal fn_one_(Args *a) { return refill_value(a, 1); }
-PyVal fn_init_uniform(Args *a) { return refill_random(a, RANDOM_uniform, arg_float(a, 1), arg_float(a, 2), 0); }
-PyVal fn_init_normal(Args *a) { return refill_random(a, RANDOM_normal, arg_float(a, 1), arg_float(a, 2), 0); }
+PyVal fn_init_uniform(Args *a)
+{
+    return refill_random(a, RANDOM_uniform, arg_float(a, 1), arg_float(a, 2), 0);
+}
+PyVal fn_init_normal(Args *a)
+{
+    return refill_random(a, RANDOM_normal, arg_float(a, 1), arg_float(a, 2), 0);
+}
 
 /* The generator cuts symmetrically about the mean: the nearer of the two bounds counts. */
 PyVal fn_init_trunc(Args *a)

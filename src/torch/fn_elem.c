@@ -13,7 +13,10 @@ ValueId fn_binary_id(Args *a, int kind, ValueId x, ValueId y)
     return emit2(a->it, a->at, OP_BINARY, kind, x, y, NULL);
 }
 
-ValueId fn_number(Args *a, double value) { return graph_const_float(a->it->graphs[a->it->graph], value); }
+ValueId fn_number(Args *a, double value)
+{
+    return graph_const_float(a->it->graphs[a->it->graph], value);
+}
 
 PyVal fn_unary(Args *a)
 {
@@ -123,10 +126,7 @@ PyVal fn_clamp(Args *a)
 PyVal fn_clamp_min(Args *a) { return clamp(a, arg_value(a, 1), VALUE_NONE); }
 PyVal fn_clamp_max(Args *a) { return clamp(a, VALUE_NONE, arg_value(a, 1)); }
 
-PyVal fn_relu6(Args *a)
-{
-    return clamp(a, fn_number(a, 0), fn_number(a, 6));
-}
+PyVal fn_relu6(Args *a) { return clamp(a, fn_number(a, 0), fn_number(a, 6)); }
 
 PyVal fn_where(Args *a)
 {
@@ -289,10 +289,7 @@ PyVal fn_contiguous(Args *a)
     return x->strided ? out1(a, tvar_read(a->it, x)) : a->v[0];
 }
 
-PyVal fn_copy_(Args *a)
-{
-    return tensor_inplace(a->it, a->at, arg_tensor(a, 0), a->v[1]);
-}
+PyVal fn_copy_(Args *a) { return tensor_inplace(a->it, a->at, arg_tensor(a, 0), a->v[1]); }
 
 /* --- what a tensor says of itself --------------------------------------------------------- */
 
@@ -333,7 +330,10 @@ PyVal fn_is_floating(Args *a)
 }
 
 PyVal fn_is_contiguous(Args *a) { return pv_bool(!arg_tensor(a, 0)->strided); }
-PyVal fn_element_size(Args *a) { return pv_int((int64_t)dtype_bytes(tvar_dtype(a->it, arg_tensor(a, 0)))); }
+PyVal fn_element_size(Args *a)
+{
+    return pv_int((int64_t)dtype_bytes(tvar_dtype(a->it, arg_tensor(a, 0))));
+}
 
 bool tensor_attr(Interp *it, Span at, TVar *t, Str name, PyVal *value)
 {
@@ -359,8 +359,9 @@ bool tensor_attr(Interp *it, Span at, TVar *t, Str name, PyVal *value)
     else if (str_is(name, "is_cuda") || str_is(name, "is_sparse") || str_is(name, "is_quantized"))
         *value = pv_bool(false);
     else if (str_is(name, "real") || str_is(name, "imag"))
-        *value = tensor_of(it, emit1(it, at, OP_UNARY, str_is(name, "real") ? UNARY_real : UNARY_imag,
-                                     tvar_read(it, t), NULL));
+        *value = tensor_of(it,
+                           emit1(it, at, OP_UNARY, str_is(name, "real") ? UNARY_real : UNARY_imag,
+                                 tvar_read(it, t), NULL));
     else if (str_is(name, "itemsize"))
         *value = pv_int((int64_t)dtype_bytes(tvar_dtype(it, t)));
     else

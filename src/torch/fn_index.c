@@ -83,7 +83,7 @@ static int reduction_kind(Args *a, Str name)
     static const struct {
         const char *name;
         int kind;
-    } table[] = {{"add", SCATTER_add}, {"sum", SCATTER_add}, {"multiply", SCATTER_multiply},
+    } table[] = {{"add", SCATTER_add},       {"sum", SCATTER_add},  {"multiply", SCATTER_multiply},
                  {"prod", SCATTER_multiply}, {"amax", SCATTER_max}, {"amin", SCATTER_min},
                  {"mean", SCATTER_mean}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -99,7 +99,8 @@ PyVal fn_scatter(Args *a)
     if (a->kind == SCATTER_add)
         return scatter(a, SCATTER_add, a->v[3], false);
     PyVal source = arg_none(a, 3) ? a->v[5] : a->v[3];
-    return scatter(a, arg_none(a, 4) ? SCATTER_set : reduction_kind(a, arg_str(a, 4)), source, false);
+    return scatter(a, arg_none(a, 4) ? SCATTER_set : reduction_kind(a, arg_str(a, 4)), source,
+                   false);
 }
 
 PyVal fn_scatter_reduce(Args *a)
@@ -138,7 +139,8 @@ PyVal fn_index_put(Args *a)
     ValueId x = arg_value(a, 0), values = arg_value(a, 2);
     PyVal list = interp_items(a->it, a->at, a->v[1]);
     uint32_t n = list.list->items.len;
-    ValueId in[GRAPH_MAX_RANK + 2] = {x, emit_cast(a->it, a->at, values, emit_info(a->it, x)->dtype)};
+    ValueId in[GRAPH_MAX_RANK + 2] = {x,
+                                      emit_cast(a->it, a->at, values, emit_info(a->it, x)->dtype)};
     int64_t dims[GRAPH_MAX_RANK];
     if (n < 1 || n > GRAPH_MAX_RANK)
         arg_fail(a, "between 1 and %d indices are expected", GRAPH_MAX_RANK);
@@ -153,7 +155,8 @@ PyVal fn_index_put(Args *a)
             PyVal places = out1(a, emit1(a->it, a->at, OP_NONZERO, 0, mask, &size));
             for (int k = 0; k < rank; k++) {
                 dims[k] = k;
-                in[2 + k] = tvar_read(a->it, tensor_select(a->it, a->at, places.tensor, 1, k).tensor);
+                in[2 + k] = tvar_read(a->it,
+                                      tensor_select(a->it, a->at, places.tensor, 1, k).tensor);
             }
             n = (uint32_t)rank;
             break;
@@ -228,7 +231,8 @@ PyVal fn_one_hot(Args *a)
     int64_t classes = arg_int(a, 1);
     if (classes < 0) {
         ValueId top = fn_reduce_id(a, REDUCE_max, x, NULL, 0, false);
-        classes = need_int(a->it, a->at, tensor_item(a->it, a->at, out1(a, top).tensor), a->name) + 1;
+        classes = need_int(a->it, a->at, tensor_item(a->it, a->at, out1(a, top).tensor), a->name) +
+                  1;
     }
     Attrs attrs = {0};
     attrs_int(&attrs, AT_SIZE, classes);

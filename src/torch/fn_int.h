@@ -188,7 +188,8 @@ FnBody fn_where;
 FnBody fn_zero_;
 
 /* Shared between bodies. */
-uint32_t arg_dims(Args *a, uint32_t i, Shape shape, int64_t out[GRAPH_MAX_RANK]); /* resolved, distinct */
+uint32_t arg_dims(Args *a, uint32_t i, Shape shape,
+                  int64_t out[GRAPH_MAX_RANK]); /* resolved, distinct */
 ValueId fn_binary_id(Args *a, int kind, ValueId x, ValueId y);
 ValueId fn_unary_id(Args *a, int kind, ValueId x);
 ValueId fn_reduce_id(Args *a, int kind, ValueId x, const int64_t *dims, uint32_t n, bool keep);

@@ -7,7 +7,8 @@ PyVal fn_matmul(Args *a)
 {
     ValueId x = arg_value(a, 0), y = arg_value(a, 1);
     int need = a->kind; /* rank that mm and bmm insist on; 0: any */
-    if (need && (emit_info(a->it, x)->shape.rank != need || emit_info(a->it, y)->shape.rank != need))
+    if (need &&
+        (emit_info(a->it, x)->shape.rank != need || emit_info(a->it, y)->shape.rank != need))
         arg_fail(a, "both tensors need %d dims", need);
     return out1(a, emit2(a->it, a->at, OP_MATMUL, 0, x, y, NULL));
 }
@@ -181,7 +182,8 @@ PyVal fn_einsum(Args *a)
     if (arrow < 0)
         put_implicit(a, &e, equation, dots);
     else
-        put_side(a, &e, equation, str_slice(equation, (size_t)arrow + 2, equation.len), 0, false, &dots);
+        put_side(a, &e, equation, str_slice(equation, (size_t)arrow + 2, equation.len), 0, false,
+                 &dots);
     Attrs attrs = {0};
     attrs_text(&attrs, AT_EQUATION, (Str){e.text, e.len});
     if (!n)
@@ -245,7 +247,8 @@ PyVal fn_conv_transpose(Args *a)
 {
     uint32_t n = (uint32_t)a->kind;
     ValueId x = arg_value(a, 0), weight = arg_value(a, 1), bias = arg_optional(a, 2);
-    int64_t stride[GRAPH_MAX_RANK], padding[GRAPH_MAX_RANK], extra[GRAPH_MAX_RANK], dilation[GRAPH_MAX_RANK];
+    int64_t stride[GRAPH_MAX_RANK], padding[GRAPH_MAX_RANK], extra[GRAPH_MAX_RANK],
+        dilation[GRAPH_MAX_RANK];
     check_window(a, weight, n);
     arg_ntuple(a, 3, n, stride);
     arg_ntuple(a, 4, n, padding);
@@ -264,7 +267,8 @@ PyVal fn_conv_transpose(Args *a)
 /* --- pooling ------------------------------------------------------------------------------ */
 
 typedef struct PoolWindow {
-    int64_t kernel[GRAPH_MAX_RANK], stride[GRAPH_MAX_RANK], padding[GRAPH_MAX_RANK], dilation[GRAPH_MAX_RANK];
+    int64_t kernel[GRAPH_MAX_RANK], stride[GRAPH_MAX_RANK], padding[GRAPH_MAX_RANK],
+        dilation[GRAPH_MAX_RANK];
 } PoolWindow;
 
 /* No stride means the kernel's size; an empty list too. */
@@ -346,12 +350,14 @@ PyVal fn_adaptive_pool(Args *a)
         arg_fail(a, "the tensor has only %d dims", shape.rank);
     for (uint32_t i = 0; i < n; i++) {
         PyVal each = pv_is_seq(want) ? want.list->items.at[i] : want;
-        size[i] = pv_is_none(each) ? shape.dim[shape.rank - (int)(n - i)] : need_int(a->it, a->at, each, "a size");
+        size[i] = pv_is_none(each) ? shape.dim[shape.rank - (int)(n - i)]
+                                   : need_int(a->it, a->at, each, "a size");
     }
     Attrs attrs = {0};
     attrs_ints(&attrs, AT_SHAPE, size, n);
     bool indices = max && arg_bool(a, 2);
-    ValueId out = emit(a->it, a->at, OP_ADAPTIVE_POOL, max ? POOL_max : POOL_avg, 1, &x, &attrs, indices ? 2 : 1);
+    ValueId out = emit(a->it, a->at, OP_ADAPTIVE_POOL, max ? POOL_max : POOL_avg, 1, &x, &attrs,
+                       indices ? 2 : 1);
     return indices ? out_tuple(a, out, 2) : out1(a, out);
 }
 

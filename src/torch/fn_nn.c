@@ -66,7 +66,8 @@ PyVal fn_instance_norm(Args *a)
 
 PyVal fn_rms_norm(Args *a)
 {
-    static const double machine[] = {[DT_F32] = 0x1p-23, [DT_F16] = 0x1p-10, [DT_BF16] = 0x1p-7, [DT_F64] = 0x1p-52};
+    static const double machine[] = {
+        [DT_F32] = 0x1p-23, [DT_F16] = 0x1p-10, [DT_BF16] = 0x1p-7, [DT_F64] = 0x1p-52};
     ValueId x = arg_value(a, 0), weight = arg_optional(a, 2);
     DType dtype = emit_info(a->it, x)->dtype;
     if (!dtype_is_float(dtype))
@@ -111,7 +112,8 @@ static void scaled_size(Args *a, Shape x, uint32_t n, int64_t *size, double *fac
     if (pv_is_seq(factor) && factor.list->items.len != n)
         arg_fail(a, "the scale factor needs %u numbers", n);
     for (uint32_t i = 0; i < n; i++) {
-        factors[i] = need_double(a->it, a->at, pv_is_seq(factor) ? factor.list->items.at[i] : factor, "a scale factor");
+        factors[i] = need_double(
+            a->it, a->at, pv_is_seq(factor) ? factor.list->items.at[i] : factor, "a scale factor");
         double scaled = floor((double)x.dim[2 + i] * factors[i]);
         if (!(scaled >= 0 && scaled < 0x1p40))
             arg_fail(a, "scale factor %g is out of range", factors[i]);
@@ -215,7 +217,8 @@ PyVal fn_kl_div(Args *a)
 PyVal fn_bce(Args *a)
 {
     if (a->kind == LOSS_bce_logits && !arg_none(a, 6))
-        interp_fail(a->it, a->at, "T011", "binary_cross_entropy_with_logits with pos_weight is not supported");
+        interp_fail(a->it, a->at, "T011",
+                    "binary_cross_entropy_with_logits with pos_weight is not supported");
     Attrs attrs = {0};
     attrs_text(&attrs, AT_REDUCTION, reduction(a, 3, 4, 5));
     return loss(a, a->kind, arg_optional(a, 2), &attrs);
@@ -244,7 +247,8 @@ static PyVal reduced(Args *a, ValueId each, Str how)
 {
     if (str_is(how, "none"))
         return out1(a, each);
-    return out1(a, fn_reduce_id(a, str_is(how, "sum") ? REDUCE_sum : REDUCE_mean, each, NULL, 0, false));
+    return out1(
+        a, fn_reduce_id(a, str_is(how, "sum") ? REDUCE_sum : REDUCE_mean, each, NULL, 0, false));
 }
 
 /* max(0, -y*(x1-x2) + margin) */
@@ -270,7 +274,8 @@ PyVal fn_cosine_embedding(Args *a)
     ValueId far = fn_binary_id(a, BINARY_sub, cosine, arg_value(a, 3));
     far = emit3(a->it, a->at, OP_CLAMP, far, fn_number(a, 0), VALUE_NONE, NULL);
     ValueId positive = fn_binary_id(a, BINARY_eq, target, fn_number(a, 1));
-    return reduced(a, emit3(a->it, a->at, OP_WHERE, positive, near, far, NULL), reduction(a, 4, 5, 6));
+    return reduced(a, emit3(a->it, a->at, OP_WHERE, positive, near, far, NULL),
+                   reduction(a, 4, 5, 6));
 }
 
 /* input target weight size_average ignore_index reduce reduction [label_smoothing] */

@@ -234,5 +234,6 @@ PyVal fn_diff(Args *a)
         interp_fail(a->it, a->at, "T011", "diff of this order or size is not supported");
     PyVal low = tensor_slice(a->it, a->at, x, dim, 0, shape.dim[dim] - 1, 1);
     PyVal high = tensor_slice(a->it, a->at, x, dim, 1, shape.dim[dim], 1);
-    return out1(a, fn_binary_id(a, BINARY_sub, tvar_read(a->it, high.tensor), tvar_read(a->it, low.tensor)));
+    return out1(a, fn_binary_id(a, BINARY_sub, tvar_read(a->it, high.tensor),
+                                tvar_read(a->it, low.tensor)));
 }

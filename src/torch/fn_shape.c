@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-static PyVal reshape(Args *a, TVar *x, Shape shape) { return tensor_reshape(a->it, a->at, x, shape); }
+static PyVal reshape(Args *a, TVar *x, Shape shape)
+{
+    return tensor_reshape(a->it, a->at, x, shape);
+}
 
 PyVal fn_view(Args *a)
 {
@@ -14,7 +17,10 @@ PyVal fn_view(Args *a)
     return reshape(a, x, arg_shape(a, 1));
 }
 
-PyVal fn_view_as(Args *a) { return reshape(a, arg_tensor(a, 0), tvar_shape(a->it, arg_tensor(a, 1))); }
+PyVal fn_view_as(Args *a)
+{
+    return reshape(a, arg_tensor(a, 0), tvar_shape(a->it, arg_tensor(a, 1)));
+}
 
 static int64_t product(Args *a, Shape shape, int from, int to)
 {
@@ -329,7 +335,8 @@ static PyVal split_even(Args *a, TVar *x, int dim, int64_t each)
     if (size > 0 && (size - 1) / each > 100000)
         interp_fail(a->it, a->at, "T012", "split: too many parts");
     for (int64_t at = 0; at < size || at == 0; at += each) {
-        pv_push(a->it->arena, out, tensor_slice(a->it, a->at, x, dim, at, size - at < each ? size : at + each, 1));
+        pv_push(a->it->arena, out,
+                tensor_slice(a->it, a->at, x, dim, at, size - at < each ? size : at + each, 1));
         if (size == 0 || size - at <= each)
             break;
     }
@@ -567,7 +574,8 @@ PyVal fn_pixel_shuffle(Args *a)
     if (s.rank != 4 || r < 1 || r > 4096 || s.dim[1] % (r * r))
         arg_fail(a, "the channels are no multiple of the factor squared");
     int64_t c = s.dim[1] / (r * r);
-    return shuffle(a, (Shape){6, {s.dim[0], c, r, r, s.dim[2], s.dim[3]}}, (int64_t[]){0, 1, 4, 2, 5, 3},
+    return shuffle(a, (Shape){6, {s.dim[0], c, r, r, s.dim[2], s.dim[3]}},
+                   (int64_t[]){0, 1, 4, 2, 5, 3},
                    (Shape){4, {s.dim[0], c, s.dim[2] * r, s.dim[3] * r}});
 }
 
@@ -639,5 +647,11 @@ PyVal fn_trace(Args *a)
     return out1(a, fn_reduce_id(a, REDUCE_sum, line, NULL, 0, false));
 }
 
-PyVal fn_view_as_real(Args *a) { return out1(a, emit1(a->it, a->at, OP_VIEW_AS_REAL, 0, arg_value(a, 0), NULL)); }
-PyVal fn_view_as_complex(Args *a) { return out1(a, emit1(a->it, a->at, OP_VIEW_AS_COMPLEX, 0, arg_value(a, 0), NULL)); }
+PyVal fn_view_as_real(Args *a)
+{
+    return out1(a, emit1(a->it, a->at, OP_VIEW_AS_REAL, 0, arg_value(a, 0), NULL));
+}
+PyVal fn_view_as_complex(Args *a)
+{
+    return out1(a, emit1(a->it, a->at, OP_VIEW_AS_COMPLEX, 0, arg_value(a, 0), NULL));
+}

@@ -22,10 +22,12 @@ static void slice_bounds(Interp *it, Span at, const PySlice *s, int64_t length, 
     if (*step == 0)
         interp_fail(it, at, "T010", "a slice step is zero");
     int64_t low = *step > 0 ? 0 : -1, high = *step > 0 ? length : length - 1;
-    *start = pv_is_none(s->start) ? (*step > 0 ? 0 : length - 1)
-                                  : clamp_bound(need_int(it, at, s->start, "a slice bound"), length, low, high);
-    *stop = pv_is_none(s->stop) ? (*step > 0 ? length : -1)
-                                : clamp_bound(need_int(it, at, s->stop, "a slice bound"), length, low, high);
+    *start = pv_is_none(s->start)
+                 ? (*step > 0 ? 0 : length - 1)
+                 : clamp_bound(need_int(it, at, s->start, "a slice bound"), length, low, high);
+    *stop = pv_is_none(s->stop)
+                ? (*step > 0 ? length : -1)
+                : clamp_bound(need_int(it, at, s->stop, "a slice bound"), length, low, high);
 }
 
 static int64_t item_place(Interp *it, Span at, PyVal index, int64_t length)
@@ -73,7 +75,8 @@ PyVal interp_index(Interp *it, Span at, PyVal owner, PyVal index)
     PyVal value;
     switch (owner.tag) {
     case PV_TENSOR: return tensor_index(it, at, owner.tensor, index);
-    case PV_LIST: case PV_TUPLE: return list_index(it, at, owner, index);
+    case PV_LIST:
+    case PV_TUPLE: return list_index(it, at, owner, index);
     case PV_STR: return str_index(it, at, *owner.str, index);
     case PV_RANGE: return list_index(it, at, interp_items(it, at, owner), index);
     case PV_DICT:

@@ -15,8 +15,8 @@
 #include <setjmp.h>
 
 enum {
-    INTERP_MAX_DEPTH = 2500,           /* expressions, statements and calls inside each other */
-    INTERP_MAX_ITEMS = 4 << 20,        /* of one list, string or constant tensor */
+    INTERP_MAX_DEPTH = 2500,    /* expressions, statements and calls inside each other */
+    INTERP_MAX_ITEMS = 4 << 20, /* of one list, string or constant tensor */
 };
 
 /* The view a tensor is of another: how to make it, and how to write back through it. */
@@ -29,10 +29,10 @@ struct TVar {
     int graph; /* 0 source, 1 main */
     ValueId id;
     uint32_t version, base_version;
-    TVar *base;       /* what it is a view of; NULL: nothing */
+    TVar *base; /* what it is a view of; NULL: nothing */
     ViewKind view;
-    NodeSpec recipe;  /* view: the node that makes it from its base (attributes in the arena) */
-    bool strided;     /* not contiguous in PyTorch: reshape copies */
+    NodeSpec recipe; /* view: the node that makes it from its base (attributes in the arena) */
+    bool strided;    /* not contiguous in PyTorch: reshape copies */
     TRole role;
     bool requires_grad;
     const char *name;
@@ -56,29 +56,29 @@ typedef struct Interp {
     Diag *diag;
     jmp_buf fail;
     Graph *graphs[2];
-    int graph;          /* which one is written now */
+    int graph;             /* which one is written now */
     VEC(ValueId) imported; /* source value id -> main value id + 1, 0: not yet */
     VEC(DataSlot) data[2]; /* by value of each graph */
     uint32_t data_epoch;
     Env *globals;
-    Map functions;      /* dotted path -> row of fn.def */
-    Map modules;        /* dotted path -> row of nn.def */
-    Map methods;        /* method name -> row of fn.def */
+    Map functions; /* dotted path -> row of fn.def */
+    Map modules;   /* dotted path -> row of nn.def */
+    Map methods;   /* method name -> row of fn.def */
     const Knob *knobs;
     uint32_t n_knobs;
     uint64_t steps, max_steps;
     size_t max_bytes;
     uint32_t depth;
-    int64_t stream;     /* of the next random node */
-    PyVal result;       /* of the return statement just run */
-    const char *scope;  /* module path in hand */
-    Span at;            /* of the statement or call in hand */
+    int64_t stream;    /* of the next random node */
+    PyVal result;      /* of the return statement just run */
+    const char *scope; /* module path in hand */
+    Span at;           /* of the statement or call in hand */
     uint64_t seed;
-    Str case_text;      /* what open() gives */
-    PyVal param;        /* a table's row, as a dict; None: there is none */
-    const char *path;   /* of the model file */
-    bool no_data;       /* data-dependent values are refused */
-    bool used_data;     /* some shape or branch came from values */
+    Str case_text;    /* what open() gives */
+    PyVal param;      /* a table's row, as a dict; None: there is none */
+    const char *path; /* of the model file */
+    bool no_data;     /* data-dependent values are refused */
+    bool used_data;   /* some shape or branch came from values */
 } Interp;
 
 typedef struct CallArgs {

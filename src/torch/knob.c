@@ -8,8 +8,8 @@ typedef struct Finder {
     KnobList *knobs;
     const char *prefix;
     bool named, deep;
-    uint32_t count;  /* literals seen under this prefix */
-    bool several;    /* the prefix alone does not tell them apart */
+    uint32_t count; /* literals seen under this prefix */
+    bool several;   /* the prefix alone does not tell them apart */
     int depth;
 } Finder;
 
@@ -21,7 +21,9 @@ static void add_knob(Finder *f, const Py *literal)
     else if (f->several)
         name = str_format(f->arena, "%s[%u]", f->prefix, f->count);
     f->count++;
-    KnobEntry entry = {.literal = literal, .named = f->named, .deep = f->deep,
+    KnobEntry entry = {.literal = literal,
+                       .named = f->named,
+                       .deep = f->deep,
                        .knob = {name, literal->i, literal->i, literal->at}};
     vec_push(f->arena, &f->knobs->all, entry);
 }
@@ -64,7 +66,8 @@ static void find_assigned(Finder *f, const Py *s)
     const Py *target = s->kind == PY_ASSIGN ? s->kids.at[0] : s->a;
     if (!value || target->kind == PY_TUPLE) {
         /* a, b = 1, 2 */
-        for (uint32_t i = 0; value && value->kind == PY_TUPLE && i < value->kids.len && i < target->kids.len; i++) {
+        for (uint32_t i = 0;
+             value && value->kind == PY_TUPLE && i < value->kids.len && i < target->kids.len; i++) {
             if (target->kids.at[i]->kind != PY_NAME)
                 continue;
             f->prefix = str_dup(f->arena, target->kids.at[i]->text);
@@ -90,7 +93,8 @@ static void find_knobs(Arena *arena, const Py *module, KnobList *knobs)
         f.named = s->kind == PY_ASSIGN || s->kind == PY_ANNASSIGN;
         if (f.named) {
             find_assigned(&f, s);
-        } else if (s->kind == PY_DEF && (str_is(s->text, "get_inputs") || str_is(s->text, "get_init_inputs"))) {
+        } else if (s->kind == PY_DEF &&
+                   (str_is(s->text, "get_inputs") || str_is(s->text, "get_init_inputs"))) {
             f.prefix = str_dup(arena, s->text);
             find_in(&f, s->a);
         }
@@ -129,13 +133,15 @@ static bool apply_set(KnobList *knobs, const TorchSet *set)
     return found;
 }
 
-bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs, Diag *diag)
+bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs,
+               Diag *diag)
 {
     find_knobs(arena, module, knobs);
     for (uint32_t i = 0; i < options->n_sets; i++) {
         if (apply_set(knobs, &options->sets[i]))
             continue;
-        diag_error(diag, "T021", (Span){0}, "the file has no size named '%s'", options->sets[i].name);
+        diag_error(diag, "T021", (Span){0}, "the file has no size named '%s'",
+                   options->sets[i].name);
         return false;
     }
     knob_apply(arena, knobs);

@@ -19,7 +19,8 @@ typedef struct KnobList {
 } KnobList;
 
 /* Collects the knobs of a file and applies the caller's sets. False: a set names none. */
-bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs, Diag *diag);
+bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs,
+               Diag *diag);
 /* Makes `overrides` from the values of `all`. */
 void knob_apply(Arena *arena, KnobList *knobs);
 

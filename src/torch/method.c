@@ -113,7 +113,10 @@ static PyVal entries(M *m, int what)
         if (entry->gone)
             continue;
         PyVal pair[] = {entry->key, entry->value};
-        pv_push(m->it->arena, out, what == 0 ? entry->key : what == 1 ? entry->value : pv_tuple_of(m->it->arena, 2, pair));
+        pv_push(m->it->arena, out,
+                what == 0   ? entry->key
+                : what == 1 ? entry->value
+                            : pv_tuple_of(m->it->arena, 2, pair));
     }
     return out;
 }
@@ -154,7 +157,8 @@ static PyVal d_update(M *m)
         uint32_t count = from->entries.len;
         for (uint32_t i = 0; i < count; i++) {
             if (!from->entries.at[i].gone)
-                dict_set(m->it->arena, m->self.dict, from->entries.at[i].key, from->entries.at[i].value);
+                dict_set(m->it->arena, m->self.dict, from->entries.at[i].key,
+                         from->entries.at[i].value);
         }
     }
     for (uint32_t i = 0; i < m->args->n_kw; i++)
@@ -186,7 +190,8 @@ static PyVal s_endswith(M *m)
 {
     Str tail = need_str(m->it, m->at, arg(m, 0), "a suffix");
     size_t len = m->self.str->len;
-    return pv_bool(tail.len <= len && str_equal(str_slice(*m->self.str, len - tail.len, len), tail));
+    return pv_bool(tail.len <= len &&
+                   str_equal(str_slice(*m->self.str, len - tail.len, len), tail));
 }
 
 static PyVal s_split(M *m)
@@ -221,7 +226,8 @@ static PyVal s_replace(M *m)
     PyVal to = arg(m, 1), out = pv_str(m->it->arena, STR(""));
     need_str(m->it, m->at, to, "a text");
     for (ptrdiff_t at; from.len && (at = str_find(rest, from)) >= 0;) {
-        out = interp_binary(m->it, m->at, PYOP_ADD, out, pv_str(m->it->arena, str_slice(rest, 0, (size_t)at)));
+        out = interp_binary(m->it, m->at, PYOP_ADD, out,
+                            pv_str(m->it->arena, str_slice(rest, 0, (size_t)at)));
         out = interp_binary(m->it, m->at, PYOP_ADD, out, to);
         rest = str_slice(rest, (size_t)at + from.len, rest.len);
     }
@@ -232,17 +238,33 @@ static const struct {
     PvTag tag;
     const char *name;
     PyVal (*body)(M *m);
-} rows[] = {
-    {PV_LIST, "append", l_append}, {PV_LIST, "extend", l_extend}, {PV_LIST, "insert", l_insert},
-    {PV_LIST, "pop", l_pop}, {PV_LIST, "reverse", l_reverse}, {PV_LIST, "copy", l_copy},
-    {PV_LIST, "index", l_index}, {PV_LIST, "count", l_count}, {PV_TUPLE, "index", l_index},
-    {PV_TUPLE, "count", l_count}, {PV_TUPLE, "numel", l_numel}, {PV_SET, "add", l_append},
-    {PV_DICT, "keys", d_keys}, {PV_DICT, "values", d_values}, {PV_DICT, "items", d_items},
-    {PV_DICT, "get", d_get}, {PV_DICT, "pop", d_pop}, {PV_DICT, "setdefault", d_setdefault},
-    {PV_DICT, "update", d_update}, {PV_STR, "lower", s_lower}, {PV_STR, "upper", s_upper},
-    {PV_STR, "strip", s_strip}, {PV_STR, "startswith", s_startswith},
-    {PV_STR, "endswith", s_endswith}, {PV_STR, "split", s_split}, {PV_STR, "join", s_join},
-    {PV_STR, "replace", s_replace}};
+} rows[] = {{PV_LIST, "append", l_append},
+            {PV_LIST, "extend", l_extend},
+            {PV_LIST, "insert", l_insert},
+            {PV_LIST, "pop", l_pop},
+            {PV_LIST, "reverse", l_reverse},
+            {PV_LIST, "copy", l_copy},
+            {PV_LIST, "index", l_index},
+            {PV_LIST, "count", l_count},
+            {PV_TUPLE, "index", l_index},
+            {PV_TUPLE, "count", l_count},
+            {PV_TUPLE, "numel", l_numel},
+            {PV_SET, "add", l_append},
+            {PV_DICT, "keys", d_keys},
+            {PV_DICT, "values", d_values},
+            {PV_DICT, "items", d_items},
+            {PV_DICT, "get", d_get},
+            {PV_DICT, "pop", d_pop},
+            {PV_DICT, "setdefault", d_setdefault},
+            {PV_DICT, "update", d_update},
+            {PV_STR, "lower", s_lower},
+            {PV_STR, "upper", s_upper},
+            {PV_STR, "strip", s_strip},
+            {PV_STR, "startswith", s_startswith},
+            {PV_STR, "endswith", s_endswith},
+            {PV_STR, "split", s_split},
+            {PV_STR, "join", s_join},
+            {PV_STR, "replace", s_replace}};
 
 static int find_row(PyVal self, Str name)
 {

@@ -30,8 +30,14 @@ void self_set(Args *a, const char *name, PyVal value)
     dict_set_name(a->it->arena, &a->self->attrs, str_from(name), value);
 }
 
-int64_t self_int(Args *a, const char *name) { return need_int(a->it, a->at, self_get(a, name), name); }
-double self_float(Args *a, const char *name) { return need_double(a->it, a->at, self_get(a, name), name); }
+int64_t self_int(Args *a, const char *name)
+{
+    return need_int(a->it, a->at, self_get(a, name), name);
+}
+double self_float(Args *a, const char *name)
+{
+    return need_double(a->it, a->at, self_get(a, name), name);
+}
 bool self_bool(Args *a, const char *name) { return interp_truth(a->it, a->at, self_get(a, name)); }
 
 ValueId self_value(Args *a, const char *name)
@@ -56,7 +62,9 @@ static DType self_dtype(Args *a)
 
 void self_param_uniform(Args *a, const char *name, Shape shape, double bound)
 {
-    self_tensor(a, name, emit_random(a->it, a->at, RANDOM_uniform, shape, self_dtype(a), -bound, bound, 0), ROLE_PARAM);
+    self_tensor(a, name,
+                emit_random(a->it, a->at, RANDOM_uniform, shape, self_dtype(a), -bound, bound, 0),
+                ROLE_PARAM);
 }
 
 void self_param_full(Args *a, const char *name, Shape shape, double value)
@@ -258,7 +266,9 @@ void module_set_index(Interp *it, Span at, PyObject *object, PyVal index, PyVal 
     if (!object->nn || !is_container(object->nn))
         interp_fail(it, at, "T010", "items of this object cannot be set");
     if (index.tag != PV_STR)
-        index = pv_str(it->arena, str_from(str_format(it->arena, "%lld", (long long)need_int(it, at, index, "a place"))));
+        index = pv_str(
+            it->arena,
+            str_from(str_format(it->arena, "%lld", (long long)need_int(it, at, index, "a place"))));
     dict_set(it->arena, &object->attrs, index, value);
 }
 
@@ -269,7 +279,8 @@ typedef enum Walk { WALK_PARAMS, WALK_BUFFERS, WALK_MODULES, WALK_CHILDREN } Wal
 static bool is_listed(PyVal value, Walk walk)
 {
     if (walk == WALK_PARAMS || walk == WALK_BUFFERS)
-        return value.tag == PV_TENSOR && value.tensor->role == (walk == WALK_PARAMS ? ROLE_PARAM : ROLE_BUFFER);
+        return value.tag == PV_TENSOR &&
+               value.tensor->role == (walk == WALK_PARAMS ? ROLE_PARAM : ROLE_BUFFER);
     return value.tag == PV_OBJECT && value.object->nn;
 }
 
@@ -288,7 +299,8 @@ static void walk_module(Interp *it, Span at, PyObject *object, Walk walk, bool n
         if (entry->gone || entry->key.tag != PV_STR)
             continue;
         interp_step(it, 1, at);
-        const char *name = str_format(it->arena, "%s%s%.*s", prefix, *prefix ? "." : "", STR_ARG(*entry->key.str));
+        const char *name = str_format(it->arena, "%s%s%.*s", prefix, *prefix ? "." : "",
+                                      STR_ARG(*entry->key.str));
         if (is_listed(entry->value, walk))
             push_found(it, out, named, name, entry->value);
         if (walk != WALK_CHILDREN && entry->value.tag == PV_OBJECT && entry->value.object->nn)
@@ -311,15 +323,38 @@ static const struct {
     Walk walk;
     bool named;
 } listings[] = {{"parameters", WALK_PARAMS, false}, {"named_parameters", WALK_PARAMS, true},
-                {"buffers", WALK_BUFFERS, false}, {"named_buffers", WALK_BUFFERS, true},
-                {"modules", WALK_MODULES, false}, {"named_modules", WALK_MODULES, true},
+                {"buffers", WALK_BUFFERS, false},   {"named_buffers", WALK_BUFFERS, true},
+                {"modules", WALK_MODULES, false},   {"named_modules", WALK_MODULES, true},
                 {"children", WALK_CHILDREN, false}, {"named_children", WALK_CHILDREN, true}};
 
-static const char *const plain_methods[] = {
-    "forward", "__call__", "register_buffer", "register_parameter", "add_module", "register_module",
-    "append", "extend", "insert", "keys", "values", "items", "apply", "eval", "train", "to", "cuda",
-    "cpu", "npu", "float", "half", "double", "bfloat16", "requires_grad_", "zero_grad",
-    "reset_parameters", "flatten_parameters", "__init__"};
+static const char *const plain_methods[] = {"forward",
+                                            "__call__",
+                                            "register_buffer",
+                                            "register_parameter",
+                                            "add_module",
+                                            "register_module",
+                                            "append",
+                                            "extend",
+                                            "insert",
+                                            "keys",
+                                            "values",
+                                            "items",
+                                            "apply",
+                                            "eval",
+                                            "train",
+                                            "to",
+                                            "cuda",
+                                            "cpu",
+                                            "npu",
+                                            "float",
+                                            "half",
+                                            "double",
+                                            "bfloat16",
+                                            "requires_grad_",
+                                            "zero_grad",
+                                            "reset_parameters",
+                                            "flatten_parameters",
+                                            "__init__"};
 
 bool module_has_method(const PyObject *object, Str name)
 {
@@ -352,7 +387,8 @@ static void set_training(Interp *it, Span at, PyObject *object, bool training)
 {
     PyVal list = listing(it, at, object, WALK_MODULES, false);
     for (uint32_t i = 0; i < list.list->items.len; i++)
-        dict_set_name(it->arena, &list.list->items.at[i].object->attrs, STR("training"), pv_bool(training));
+        dict_set_name(it->arena, &list.list->items.at[i].object->attrs, STR("training"),
+                      pv_bool(training));
 }
 
 static PyVal register_tensor(Args *a, const CallArgs *call, TRole role)
@@ -362,7 +398,8 @@ static PyVal register_tensor(Args *a, const CallArgs *call, TRole role)
     args_bind(&b, "name tensor persistent=True", call ? call : &none);
     if (b.v[1].tag == PV_TENSOR && b.v[1].tensor->role == ROLE_PLAIN)
         b.v[1].tensor->role = role;
-    dict_set(a->it->arena, &a->self->attrs, pv_str(a->it->arena, need_str(a->it, a->at, b.v[0], "a name")), b.v[1]);
+    dict_set(a->it->arena, &a->self->attrs,
+             pv_str(a->it->arena, need_str(a->it, a->at, b.v[0], "a name")), b.v[1]);
     return pv_none();
 }
 
@@ -387,7 +424,10 @@ static PyVal dict_view(Args *a, char what)
         const PyEntry *entry = &a->self->attrs.entries.at[i];
         PyVal pair[] = {entry->key, entry->value};
         if (is_child(entry))
-            pv_push(a->it->arena, out, what == 'k' ? pair[0] : what == 'v' ? pair[1] : pv_tuple_of(a->it->arena, 2, pair));
+            pv_push(a->it->arena, out,
+                    what == 'k'   ? pair[0]
+                    : what == 'v' ? pair[1]
+                                  : pv_tuple_of(a->it->arena, 2, pair));
     }
     return out;
 }
@@ -424,7 +464,8 @@ static bool cast_method(Str name, const CallArgs *call, DType *dtype)
 
 PyVal module_method(Interp *it, Span at, PyObject *object, Str name, const CallArgs *call)
 {
-    Args a = {.it = it, .at = at, .name = object->nn->name, .kind = object->nn->kind, .self = object};
+    Args a = {
+        .it = it, .at = at, .name = object->nn->name, .kind = object->nn->kind, .self = object};
     PyVal self = {.tag = PV_OBJECT, .object = object};
     DType dtype;
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++) {
@@ -435,7 +476,8 @@ PyVal module_method(Interp *it, Span at, PyObject *object, Str name, const CallA
         return nn_call_row(it, at, object, object->nn, call);
     if (str_is(name, "register_buffer"))
         return register_tensor(&a, call, ROLE_BUFFER);
-    if (str_is(name, "register_parameter") || str_is(name, "add_module") || str_is(name, "register_module"))
+    if (str_is(name, "register_parameter") || str_is(name, "add_module") ||
+        str_is(name, "register_module"))
         return register_tensor(&a, call, ROLE_PARAM);
     if (str_is(name, "append") || str_is(name, "extend"))
         return extend_list(&a, call, str_is(name, "extend"));
@@ -444,7 +486,8 @@ PyVal module_method(Interp *it, Span at, PyObject *object, Str name, const CallA
     if (str_is(name, "apply"))
         return apply_all(&a, call);
     if (str_is(name, "eval") || str_is(name, "train"))
-        set_training(it, at, object, str_is(name, "train") && (!call->n || interp_truth(it, at, call->v[0])));
+        set_training(it, at, object,
+                     str_is(name, "train") && (!call->n || interp_truth(it, at, call->v[0])));
     else if (cast_method(name, call, &dtype))
         cast_all(it, at, object, dtype);
     else if (str_is(name, "insert"))
@@ -465,7 +508,8 @@ static void name_value(Interp *it, PyVal value, const char *name, int depth)
         module_name_all(it, value.object, name, depth + 1);
     } else if (value.tag == PV_LIST || value.tag == PV_TUPLE) {
         for (uint32_t i = 0; i < value.list->items.len && i < 10000; i++)
-            name_value(it, value.list->items.at[i], str_format(it->arena, "%s.%u", name, i), depth + 1);
+            name_value(it, value.list->items.at[i], str_format(it->arena, "%s.%u", name, i),
+                       depth + 1);
     }
 }
 
@@ -476,6 +520,9 @@ void module_name_all(Interp *it, PyObject *object, const char *prefix, int depth
         if (entry->gone || entry->key.tag != PV_STR)
             continue;
         interp_step(it, 1, it->at);
-        name_value(it, entry->value, str_format(it->arena, "%s%s%.*s", prefix, *prefix ? "." : "", STR_ARG(*entry->key.str)), depth);
+        name_value(
+            it, entry->value,
+            str_format(it->arena, "%s%s%.*s", prefix, *prefix ? "." : "", STR_ARG(*entry->key.str)),
+            depth);
     }
 }

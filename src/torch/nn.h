@@ -8,16 +8,16 @@ enum { FN_MAX_ARGS = 20 };
 
 /* Where a function of fn.def is found. */
 enum {
-    IN_TORCH = 1,      /* torch.f */
-    IN_F = 2,          /* torch.nn.functional.f */
-    IN_METHOD = 4,     /* tensor.f, and tensor.f_ in place */
-    IN_LINALG = 8,     /* torch.linalg.f */
-    IN_SPECIAL = 16,   /* torch.special.f, scipy.special.f */
-    IN_ATEN = 32,      /* torch.ops.aten.f */
-    IN_NUMPY = 64,     /* numpy.f */
-    IN_FFT = 128,      /* torch.fft.f */
-    IN_INIT = 256,     /* torch.nn.init.f */
-    IN_NN = 512        /* torch.nn.f */
+    IN_TORCH = 1,    /* torch.f */
+    IN_F = 2,        /* torch.nn.functional.f */
+    IN_METHOD = 4,   /* tensor.f, and tensor.f_ in place */
+    IN_LINALG = 8,   /* torch.linalg.f */
+    IN_SPECIAL = 16, /* torch.special.f, scipy.special.f */
+    IN_ATEN = 32,    /* torch.ops.aten.f */
+    IN_NUMPY = 64,   /* numpy.f */
+    IN_FFT = 128,    /* torch.fft.f */
+    IN_INIT = 256,   /* torch.nn.init.f */
+    IN_NN = 512      /* torch.nn.f */
 };
 
 typedef struct Args Args;
@@ -28,7 +28,7 @@ typedef struct FnRow {
     unsigned where;
     const char *params; /* "input dim=None *sizes": names, defaults, the rest as a tuple */
     FnBody *body;
-    int kind;           /* for bodies that serve several rows */
+    int kind; /* for bodies that serve several rows */
 } FnRow;
 
 extern const FnRow fn_rows[];
@@ -59,8 +59,8 @@ const FnRow *fn_find_method(const Interp *it, Str name); /* "relu", "add_" gives
 PyVal fn_apply(Interp *it, Span at, const char *path, uint32_t n, const PyVal *v);
 
 /* Reading bound arguments. */
-ValueId arg_value(Args *a, uint32_t i);        /* tensor or number */
-ValueId arg_optional(Args *a, uint32_t i);     /* None: VALUE_NONE */
+ValueId arg_value(Args *a, uint32_t i);    /* tensor or number */
+ValueId arg_optional(Args *a, uint32_t i); /* None: VALUE_NONE */
 TVar *arg_tensor(Args *a, uint32_t i);
 int64_t arg_int(Args *a, uint32_t i);
 double arg_float(Args *a, uint32_t i);
@@ -79,14 +79,14 @@ PyVal out1(Args *a, ValueId id);
 PyVal out_tuple(Args *a, ValueId first, uint32_t count);
 
 typedef struct NnRow NnRow;
-typedef void NnMake(Args *a);   /* a->self has its arguments as attributes already */
+typedef void NnMake(Args *a); /* a->self has its arguments as attributes already */
 typedef PyVal NnCall(Args *a, const CallArgs *call);
 
 struct NnRow {
-    const char *name;   /* "Conv2d" */
+    const char *name; /* "Conv2d" */
     const char *params;
-    NnMake *make;       /* NULL: nothing to make */
-    NnCall *call;       /* NULL: by `function` */
+    NnMake *make;         /* NULL: nothing to make */
+    NnCall *call;         /* NULL: by `function` */
     const char *function; /* functional form; arguments of the same name come from attributes */
     int kind;
 };

@@ -46,7 +46,8 @@ PyVal nn_bilinear(Args *a, const CallArgs *call)
 {
     if (call->n != 2)
         arg_fail(a, "two inputs are expected");
-    PyVal in[] = {pv_str(a->it->arena, STR("...i,oij,...j->...o")), call->v[0], self_get(a, "weight"), call->v[1]};
+    PyVal in[] = {pv_str(a->it->arena, STR("...i,oij,...j->...o")), call->v[0],
+                  self_get(a, "weight"), call->v[1]};
     PyVal product = fn_apply(a->it, a->at, "torch.einsum", 4, in);
     PyVal bias = self_get(a, "bias");
     return pv_is_none(bias) ? product : interp_binary(a->it, a->at, PYOP_ADD, product, bias);
@@ -61,7 +62,8 @@ static void set_role(PyVal tensor, TRole role)
 void make_embedding(Args *a)
 {
     Shape shape = {2, {positive(a, "num_embeddings"), positive(a, "embedding_dim")}};
-    PyVal weight = tensor_of(a->it, emit_random(a->it, a->at, RANDOM_normal, shape, DT_F32, 0, 1, 0));
+    PyVal weight = tensor_of(a->it,
+                             emit_random(a->it, a->at, RANDOM_normal, shape, DT_F32, 0, 1, 0));
     set_role(weight, ROLE_PARAM);
     self_set(a, "weight", weight);
     PyVal padding = self_get(a, "padding_idx");
@@ -108,14 +110,16 @@ static void check_groups(Args *a, int64_t in, int64_t out, int64_t groups)
 
 void make_conv(Args *a)
 {
-    int64_t in = positive(a, "in_channels"), out = positive(a, "out_channels"), groups = self_int(a, "groups");
+    int64_t in = positive(a, "in_channels"), out = positive(a, "out_channels"),
+            groups = self_int(a, "groups");
     check_groups(a, in, out, groups);
     conv_weight(a, out, in / groups, out);
 }
 
 void make_conv_transpose(Args *a)
 {
-    int64_t in = positive(a, "in_channels"), out = positive(a, "out_channels"), groups = self_int(a, "groups");
+    int64_t in = positive(a, "in_channels"), out = positive(a, "out_channels"),
+            groups = self_int(a, "groups");
     check_groups(a, in, out, groups);
     conv_weight(a, in, out / groups, out);
 }
@@ -141,8 +145,13 @@ PyVal nn_conv(Args *a, const CallArgs *call)
     Str mode = need_str(a->it, a->at, self_get(a, "padding_mode"), "padding_mode");
     if (str_is(mode, "zeros") || !call->n)
         return nn_by_function(a, path, call);
-    PyVal in[] = {pad_first(a, call->v[0], mode, n), self_get(a, "weight"), self_get(a, "bias"),
-                  self_get(a, "stride"), pv_int(0), self_get(a, "dilation"), self_get(a, "groups")};
+    PyVal in[] = {pad_first(a, call->v[0], mode, n),
+                  self_get(a, "weight"),
+                  self_get(a, "bias"),
+                  self_get(a, "stride"),
+                  pv_int(0),
+                  self_get(a, "dilation"),
+                  self_get(a, "groups")};
     return fn_apply(a->it, a->at, path, 7, in);
 }
 
@@ -187,8 +196,14 @@ PyVal nn_batch_norm(Args *a, const CallArgs *call)
     bool tracked = self_get(a, "running_mean").tag == PV_TENSOR;
     PyVal training = self_get(a, "training");
     bool by_batch = !tracked || training.tag != PV_BOOL || training.b;
-    PyVal in[] = {call->v[0], self_get(a, "running_mean"), self_get(a, "running_var"), self_get(a, "weight"),
-                  self_get(a, "bias"), pv_bool(by_batch), pv_float(0.1), self_get(a, "eps")};
+    PyVal in[] = {call->v[0],
+                  self_get(a, "running_mean"),
+                  self_get(a, "running_var"),
+                  self_get(a, "weight"),
+                  self_get(a, "bias"),
+                  pv_bool(by_batch),
+                  pv_float(0.1),
+                  self_get(a, "eps")};
     return fn_apply(a->it, a->at, "torch.nn.functional.batch_norm", 8, in);
 }
 
@@ -216,7 +231,8 @@ void make_group_norm(Args *a)
 {
     int64_t channels = positive(a, "num_channels"), groups = self_int(a, "num_groups");
     if (groups < 1 || channels % groups)
-        arg_fail(a, "%lld groups do not divide %lld channels", (long long)groups, (long long)channels);
+        arg_fail(a, "%lld groups do not divide %lld channels", (long long)groups,
+                 (long long)channels);
     affine(a, "affine", vector(channels), true);
 }
 

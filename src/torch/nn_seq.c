@@ -15,8 +15,10 @@ typedef struct RnnSizes {
 
 static RnnSizes rnn_sizes(Args *a)
 {
-    RnnSizes s = {.input = self_int(a, "input_size"), .hidden = self_int(a, "hidden_size"),
-                  .layers = self_int(a, "num_layers"), .ways = self_bool(a, "bidirectional") ? 2 : 1,
+    RnnSizes s = {.input = self_int(a, "input_size"),
+                  .hidden = self_int(a, "hidden_size"),
+                  .layers = self_int(a, "num_layers"),
+                  .ways = self_bool(a, "bidirectional") ? 2 : 1,
                   .bias = self_bool(a, "bias")};
     if (a->kind == RNN_lstm)
         s.project = self_int(a, "proj_size");
@@ -40,21 +42,27 @@ void make_rnn(Args *a)
     for (int64_t layer = 0; layer < s.layers; layer++) {
         for (int64_t way = 0; way < s.ways; way++) {
             int64_t in = layer ? state * s.ways : s.input;
-            self_param_uniform(a, weight_name(a, "weight_ih", layer, way), (Shape){2, {rows, in}}, bound);
-            self_param_uniform(a, weight_name(a, "weight_hh", layer, way), (Shape){2, {rows, state}}, bound);
+            self_param_uniform(a, weight_name(a, "weight_ih", layer, way), (Shape){2, {rows, in}},
+                               bound);
+            self_param_uniform(a, weight_name(a, "weight_hh", layer, way),
+                               (Shape){2, {rows, state}}, bound);
             if (s.bias) {
-                self_param_uniform(a, weight_name(a, "bias_ih", layer, way), (Shape){1, {rows}}, bound);
-                self_param_uniform(a, weight_name(a, "bias_hh", layer, way), (Shape){1, {rows}}, bound);
+                self_param_uniform(a, weight_name(a, "bias_ih", layer, way), (Shape){1, {rows}},
+                                   bound);
+                self_param_uniform(a, weight_name(a, "bias_hh", layer, way), (Shape){1, {rows}},
+                                   bound);
             }
             if (s.project)
-                self_param_uniform(a, weight_name(a, "weight_hr", layer, way), (Shape){2, {s.project, s.hidden}}, bound);
+                self_param_uniform(a, weight_name(a, "weight_hr", layer, way),
+                                   (Shape){2, {s.project, s.hidden}}, bound);
         }
     }
 }
 
 static uint32_t rnn_weights(Args *a, const RnnSizes *s, ValueId *in)
 {
-    static const char *const names[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"};
+    static const char *const names[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh",
+                                        "weight_hr"};
     uint32_t n = 0;
     for (int64_t layer = 0; layer < s->layers; layer++) {
         for (int64_t way = 0; way < s->ways; way++) {
@@ -75,7 +83,8 @@ PyVal nn_rnn(Args *a, const CallArgs *call)
     args_bind(&b, "input hx=None", call);
     RnnSizes s = rnn_sizes(a);
     int kind = a->kind;
-    if (kind == RNN_tanh && str_is(need_str(a->it, a->at, self_get(a, "nonlinearity"), "nonlinearity"), "relu"))
+    if (kind == RNN_tanh &&
+        str_is(need_str(a->it, a->at, self_get(a, "nonlinearity"), "nonlinearity"), "relu"))
         kind = RNN_relu;
     ValueId *in = arena_array(a->it->arena, ValueId, 3 + (size_t)(s.layers * s.ways) * 5);
     in[0] = arg_value(&b, 0);
@@ -127,7 +136,8 @@ PyVal nn_cell(Args *a, const CallArgs *call)
     Args b = *a;
     args_bind(&b, "input hx=None", call);
     int kind = a->kind;
-    if (kind == RNN_tanh && str_is(need_str(a->it, a->at, self_get(a, "nonlinearity"), "nonlinearity"), "relu"))
+    if (kind == RNN_tanh &&
+        str_is(need_str(a->it, a->at, self_get(a, "nonlinearity"), "nonlinearity"), "relu"))
         kind = RNN_relu;
     PyVal zero = pv_int(0), state[2] = {pv_none(), pv_none()};
     if (kind == RNN_lstm && pv_is_seq(b.v[1]) && b.v[1].list->items.len == 2)
@@ -140,7 +150,9 @@ PyVal nn_cell(Args *a, const CallArgs *call)
         arg_fail(a, "an input [N, features] is expected");
     for (uint32_t i = 0; i < 3; i++) {
         if (!pv_is_none(lead[i]))
-            in[i] = tvar_read(a->it, fn_apply(a->it, a->at, "torch.unsqueeze", 2, (PyVal[]){lead[i], zero}).tensor);
+            in[i] = tvar_read(
+                a->it,
+                fn_apply(a->it, a->at, "torch.unsqueeze", 2, (PyVal[]){lead[i], zero}).tensor);
     }
     uint32_t n = 3;
     in[n++] = self_value(a, "weight_ih");
@@ -170,16 +182,22 @@ void make_mha(Args *a)
     int64_t width = self_int(a, "embed_dim");
     int64_t kdim = pv_is_none(self_get(a, "kdim")) ? width : self_int(a, "kdim");
     int64_t vdim = pv_is_none(self_get(a, "vdim")) ? width : self_int(a, "vdim");
-    if (width < 1 || width > INT32_MAX || self_int(a, "num_heads") < 1 || width % self_int(a, "num_heads"))
+    if (width < 1 || width > INT32_MAX || self_int(a, "num_heads") < 1 ||
+        width % self_int(a, "num_heads"))
         arg_fail(a, "the heads do not divide the width");
     if (self_bool(a, "add_bias_kv") || self_bool(a, "add_zero_attn"))
-        interp_fail(a->it, a->at, "T011", "MultiheadAttention with add_bias_kv or add_zero_attn is not supported");
+        interp_fail(a->it, a->at, "T011",
+                    "MultiheadAttention with add_bias_kv or add_zero_attn is not supported");
     if (kdim == width && vdim == width) {
-        self_param_uniform(a, "in_proj_weight", (Shape){2, {3 * width, width}}, sqrt(6.0 / (double)(4 * width)));
+        self_param_uniform(a, "in_proj_weight", (Shape){2, {3 * width, width}},
+                           sqrt(6.0 / (double)(4 * width)));
     } else {
-        self_param_uniform(a, "q_proj_weight", (Shape){2, {width, width}}, sqrt(6.0 / (double)(2 * width)));
-        self_param_uniform(a, "k_proj_weight", (Shape){2, {width, kdim}}, sqrt(6.0 / (double)(width + kdim)));
-        self_param_uniform(a, "v_proj_weight", (Shape){2, {width, vdim}}, sqrt(6.0 / (double)(width + vdim)));
+        self_param_uniform(a, "q_proj_weight", (Shape){2, {width, width}},
+                           sqrt(6.0 / (double)(2 * width)));
+        self_param_uniform(a, "k_proj_weight", (Shape){2, {width, kdim}},
+                           sqrt(6.0 / (double)(width + kdim)));
+        self_param_uniform(a, "v_proj_weight", (Shape){2, {width, vdim}},
+                           sqrt(6.0 / (double)(width + vdim)));
     }
     bool bias = self_bool(a, "bias");
     if (bias)
@@ -196,20 +214,32 @@ static ValueId projection(Args *a, const char *name, int which, int64_t width)
     PyVal whole = self_get(a, "in_proj_weight");
     if (whole.tag != PV_TENSOR)
         return self_value(a, name);
-    return tvar_read(a->it, tensor_slice(a->it, a->at, whole.tensor, 0, which * width, (which + 1) * width, 1).tensor);
+    return tvar_read(
+        a->it,
+        tensor_slice(a->it, a->at, whole.tensor, 0, which * width, (which + 1) * width, 1).tensor);
 }
 
 PyVal nn_mha(Args *a, const CallArgs *call)
 {
     Args b = *a;
-    args_bind(&b, "query key value key_padding_mask=None need_weights=True attn_mask=None average_attn_weights=True is_causal=False", call);
+    args_bind(&b,
+              "query key value key_padding_mask=None need_weights=True attn_mask=None "
+              "average_attn_weights=True is_causal=False",
+              call);
     int64_t width = self_int(a, "embed_dim");
     PyObject *out_proj = self_get(a, "out_proj").object;
     Args o = {.it = a->it, .at = a->at, .name = a->name, .self = out_proj};
-    ValueId in[11] = {arg_value(&b, 0), arg_value(&b, 1), arg_value(&b, 2),
-                      projection(a, "q_proj_weight", 0, width), projection(a, "k_proj_weight", 1, width),
-                      projection(a, "v_proj_weight", 2, width), self_value(a, "in_proj_bias"),
-                      self_value(&o, "weight"), self_value(&o, "bias"), arg_optional(&b, 5), arg_optional(&b, 3)};
+    ValueId in[11] = {arg_value(&b, 0),
+                      arg_value(&b, 1),
+                      arg_value(&b, 2),
+                      projection(a, "q_proj_weight", 0, width),
+                      projection(a, "k_proj_weight", 1, width),
+                      projection(a, "v_proj_weight", 2, width),
+                      self_value(a, "in_proj_bias"),
+                      self_value(&o, "weight"),
+                      self_value(&o, "bias"),
+                      arg_optional(&b, 5),
+                      arg_optional(&b, 3)};
     bool weights = arg_bool(&b, 4);
     Attrs attrs = {0};
     attrs_int(&attrs, AT_HEADS, self_int(a, "num_heads"));
@@ -226,10 +256,18 @@ PyVal nn_mha(Args *a, const CallArgs *call)
 
 void make_encoder_layer(Args *a)
 {
-    PyVal width = self_get(a, "d_model"), hidden = self_get(a, "dim_feedforward"), bias = self_get(a, "bias");
+    PyVal width = self_get(a, "d_model"), hidden = self_get(a, "dim_feedforward"),
+          bias = self_get(a, "bias");
     PyVal eps = self_get(a, "layer_norm_eps");
-    PyVal attention[] = {width, self_get(a, "nhead"), self_get(a, "dropout"), bias, pv_bool(false),
-                         pv_bool(false), pv_none(), pv_none(), self_get(a, "batch_first")};
+    PyVal attention[] = {width,
+                         self_get(a, "nhead"),
+                         self_get(a, "dropout"),
+                         bias,
+                         pv_bool(false),
+                         pv_bool(false),
+                         pv_none(),
+                         pv_none(),
+                         self_get(a, "batch_first")};
     self_module(a, "self_attn", "MultiheadAttention", 9, attention);
     self_module(a, "linear1", "Linear", 3, (PyVal[]){width, hidden, bias});
     self_module(a, "linear2", "Linear", 3, (PyVal[]){hidden, width, bias});
@@ -257,7 +295,10 @@ static PyVal feed_forward(Args *a, PyVal x)
     PyVal act = self_get(a, "activation");
     PyVal wide = interp_call1(a->it, a->at, self_get(a, "linear1"), x);
     if (act.tag == PV_STR)
-        wide = fn_apply(a->it, a->at, str_is(*act.str, "gelu") ? "torch.nn.functional.gelu" : "torch.nn.functional.relu", 1, &wide);
+        wide = fn_apply(a->it, a->at,
+                        str_is(*act.str, "gelu") ? "torch.nn.functional.gelu"
+                                                 : "torch.nn.functional.relu",
+                        1, &wide);
     else
         wide = interp_call1(a->it, a->at, act, wide);
     return dropout(a, interp_call1(a->it, a->at, self_get(a, "linear2"), dropout(a, wide)));
@@ -269,11 +310,15 @@ PyVal nn_encoder_layer(Args *a, const CallArgs *call)
     args_bind(&b, "src src_mask=None src_key_padding_mask=None is_causal=False", call);
     PyVal x = b.v[0], norm1 = self_get(a, "norm1"), norm2 = self_get(a, "norm2");
     if (self_bool(a, "norm_first")) {
-        x = interp_binary(a->it, a->at, PYOP_ADD, x, attend(a, &b, interp_call1(a->it, a->at, norm1, x)));
-        return interp_binary(a->it, a->at, PYOP_ADD, x, feed_forward(a, interp_call1(a->it, a->at, norm2, x)));
+        x = interp_binary(a->it, a->at, PYOP_ADD, x,
+                          attend(a, &b, interp_call1(a->it, a->at, norm1, x)));
+        return interp_binary(a->it, a->at, PYOP_ADD, x,
+                             feed_forward(a, interp_call1(a->it, a->at, norm2, x)));
     }
-    x = interp_call1(a->it, a->at, norm1, interp_binary(a->it, a->at, PYOP_ADD, x, attend(a, &b, x)));
-    return interp_call1(a->it, a->at, norm2, interp_binary(a->it, a->at, PYOP_ADD, x, feed_forward(a, x)));
+    x = interp_call1(a->it, a->at, norm1,
+                     interp_binary(a->it, a->at, PYOP_ADD, x, attend(a, &b, x)));
+    return interp_call1(a->it, a->at, norm2,
+                        interp_binary(a->it, a->at, PYOP_ADD, x, feed_forward(a, x)));
 }
 
 /* A copy with parameters of its own: same values, as deepcopy leaves them. */
@@ -283,7 +328,8 @@ static PyVal copy_module(Interp *it, Span at, PyVal value)
         Shape shape = tvar_shape(it, value.tensor);
         Attrs attrs = {0};
         attrs_shape(&attrs, AT_SHAPE, &shape);
-        PyVal copy = tensor_of(it, emit1(it, at, OP_RESHAPE, 0, tvar_read(it, value.tensor), &attrs));
+        PyVal copy = tensor_of(it,
+                               emit1(it, at, OP_RESHAPE, 0, tvar_read(it, value.tensor), &attrs));
         copy.tensor->role = value.tensor->role;
         return copy;
     }

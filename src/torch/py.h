@@ -13,27 +13,105 @@
 #include "base/diag.h"
 
 enum {
-    PY_MAX_DEPTH = 180,          /* brackets, blocks, operators inside each other */
-    PY_MAX_BYTES = 16 << 20,     /* of source text */
+    PY_MAX_DEPTH = 180,      /* brackets, blocks, operators inside each other */
+    PY_MAX_BYTES = 16 << 20, /* of source text */
     PY_MAX_NODES = 4 << 20
 };
 
 typedef enum PyKind {
     /* expressions */
-    PY_NAME, PY_INT, PY_FLOAT, PY_STRING, PY_FSTRING, PY_FORMAT, PY_TRUE, PY_FALSE, PY_NONE,
-    PY_ELLIPSIS, PY_TUPLE, PY_LIST, PY_SET, PY_DICT, PY_PAIR, PY_LISTCOMP, PY_SETCOMP, PY_GENEXP,
-    PY_DICTCOMP, PY_COMPFOR, PY_LAMBDA, PY_IFEXP, PY_AND, PY_OR, PY_NOT, PY_UNARY, PY_BINARY,
-    PY_COMPARE, PY_CALL, PY_KEYWORD, PY_STAR, PY_DSTAR, PY_ATTR, PY_INDEX, PY_SLICE, PY_WALRUS,
+    PY_NAME,
+    PY_INT,
+    PY_FLOAT,
+    PY_STRING,
+    PY_FSTRING,
+    PY_FORMAT,
+    PY_TRUE,
+    PY_FALSE,
+    PY_NONE,
+    PY_ELLIPSIS,
+    PY_TUPLE,
+    PY_LIST,
+    PY_SET,
+    PY_DICT,
+    PY_PAIR,
+    PY_LISTCOMP,
+    PY_SETCOMP,
+    PY_GENEXP,
+    PY_DICTCOMP,
+    PY_COMPFOR,
+    PY_LAMBDA,
+    PY_IFEXP,
+    PY_AND,
+    PY_OR,
+    PY_NOT,
+    PY_UNARY,
+    PY_BINARY,
+    PY_COMPARE,
+    PY_CALL,
+    PY_KEYWORD,
+    PY_STAR,
+    PY_DSTAR,
+    PY_ATTR,
+    PY_INDEX,
+    PY_SLICE,
+    PY_WALRUS,
     /* statements */
-    PY_EXPR, PY_ASSIGN, PY_AUGASSIGN, PY_ANNASSIGN, PY_RETURN, PY_IF, PY_FOR, PY_WHILE, PY_DEF,
-    PY_PARAM, PY_CLASS, PY_IMPORT, PY_FROM, PY_ALIAS, PY_PASS, PY_BREAK, PY_CONTINUE, PY_RAISE,
-    PY_ASSERT, PY_GLOBAL, PY_DEL, PY_WITH, PY_TRY, PY_BLOCK, PY_MODULE
+    PY_EXPR,
+    PY_ASSIGN,
+    PY_AUGASSIGN,
+    PY_ANNASSIGN,
+    PY_RETURN,
+    PY_IF,
+    PY_FOR,
+    PY_WHILE,
+    PY_DEF,
+    PY_PARAM,
+    PY_CLASS,
+    PY_IMPORT,
+    PY_FROM,
+    PY_ALIAS,
+    PY_PASS,
+    PY_BREAK,
+    PY_CONTINUE,
+    PY_RAISE,
+    PY_ASSERT,
+    PY_GLOBAL,
+    PY_DEL,
+    PY_WITH,
+    PY_TRY,
+    PY_BLOCK,
+    PY_MODULE
 } PyKind;
 
 typedef enum PyOp {
-    PYOP_NONE, PYOP_ADD, PYOP_SUB, PYOP_MUL, PYOP_DIV, PYOP_FLOORDIV, PYOP_MOD, PYOP_POW,
-    PYOP_MATMUL, PYOP_SHL, PYOP_SHR, PYOP_AND, PYOP_OR, PYOP_XOR, PYOP_POS, PYOP_NEG, PYOP_INVERT,
-    PYOP_EQ, PYOP_NE, PYOP_LT, PYOP_LE, PYOP_GT, PYOP_GE, PYOP_IS, PYOP_ISNOT, PYOP_IN, PYOP_NOTIN
+    PYOP_NONE,
+    PYOP_ADD,
+    PYOP_SUB,
+    PYOP_MUL,
+    PYOP_DIV,
+    PYOP_FLOORDIV,
+    PYOP_MOD,
+    PYOP_POW,
+    PYOP_MATMUL,
+    PYOP_SHL,
+    PYOP_SHR,
+    PYOP_AND,
+    PYOP_OR,
+    PYOP_XOR,
+    PYOP_POS,
+    PYOP_NEG,
+    PYOP_INVERT,
+    PYOP_EQ,
+    PYOP_NE,
+    PYOP_LT,
+    PYOP_LE,
+    PYOP_GT,
+    PYOP_GE,
+    PYOP_IS,
+    PYOP_ISNOT,
+    PYOP_IN,
+    PYOP_NOTIN
 } PyOp;
 
 typedef struct Py Py;

@@ -6,7 +6,8 @@
 
 PyLexer py_lexer(Arena *arena, Str source, Diag *diag)
 {
-    PyLexer lexer = {.arena = arena, .diag = diag, .source = source, .line = 1, .line_begins = true};
+    PyLexer lexer = {
+        .arena = arena, .diag = diag, .source = source, .line = 1, .line_begins = true};
     if (str_starts(source, "\xef\xbb\xbf"))
         lexer.at = lexer.line_start = 3;
     return lexer;
@@ -171,7 +172,11 @@ static Token number(PyLexer *lx)
     char digits[MOST + 8];
     size_t start = lx->at, len = 0;
     char second = (char)(peek(lx, 1) | 0x20);
-    int base = peek(lx, 0) != '0' ? 10 : second == 'x' ? 16 : second == 'o' ? 8 : second == 'b' ? 2 : 10;
+    int base = peek(lx, 0) != '0' ? 10
+               : second == 'x'    ? 16
+               : second == 'o'    ? 8
+               : second == 'b'    ? 2
+                                  : 10;
     if (base != 10)
         lx->at += 2;
     len = take_digits(lx, digits, 0, MOST, base);
@@ -196,8 +201,9 @@ static Token number(PyLexer *lx)
     if (len >= MOST)
         return fail(lx, start, "this number has too many digits");
     if (is_name_start(peek(lx, 0)))
-        return fail(lx, start, (peek(lx, 0) | 0x20) == 'j' ? "complex literals are not supported"
-                                                           : "a letter stands in a number");
+        return fail(lx, start,
+                    (peek(lx, 0) | 0x20) == 'j' ? "complex literals are not supported"
+                                                : "a letter stands in a number");
     if (!floating)
         return integer(lx, start, digits, len, base);
     digits[len] = '\0';
@@ -333,9 +339,10 @@ Str py_string_value(Arena *arena, Str inside, bool raw)
 static Token operator_token(PyLexer *lx)
 {
     static const char *const table[] = {
-        "**=", "//=", "<<=", ">>=", "...", "!=", "%=", "&=", "**", "*=", "+=", "-=", "->", "//",
-        "/=", ":=", "<<", "<=", "==", ">=", ">>", "@=", "^=", "|=", "%", "&", "(", ")", "*", "+",
-        ",", "-", ".", "/", ":", ";", "<", "=", ">", "@", "[", "]", "^", "{", "|", "}", "~"};
+        "**=", "//=", "<<=", ">>=", "...", "!=", "%=", "&=", "**", "*=", "+=", "-=",
+        "->",  "//",  "/=",  ":=",  "<<",  "<=", "==", ">=", ">>", "@=", "^=", "|=",
+        "%",   "&",   "(",   ")",   "*",   "+",  ",",  "-",  ".",  "/",  ":",  ";",
+        "<",   "=",   ">",   "@",   "[",   "]",  "^",  "{",  "|",  "}",  "~"};
     size_t start = lx->at;
     Str rest = str_slice(lx->source, lx->at, lx->source.len);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

@@ -5,7 +5,15 @@
 #include "torch/py.h"
 
 typedef enum TokenKind {
-    TOK_END, TOK_NEWLINE, TOK_INDENT, TOK_DEDENT, TOK_NAME, TOK_INT, TOK_FLOAT, TOK_STRING, TOK_OP,
+    TOK_END,
+    TOK_NEWLINE,
+    TOK_INDENT,
+    TOK_DEDENT,
+    TOK_NAME,
+    TOK_INT,
+    TOK_FLOAT,
+    TOK_STRING,
+    TOK_OP,
     TOK_ERROR
 } TokenKind;
 
@@ -14,7 +22,7 @@ enum { PY_MAX_INDENT = 100 };
 typedef struct Token {
     TokenKind kind;
     Span at;
-    Str text;      /* NAME, OP; STRING: the raw text between the quotes */
+    Str text;                   /* NAME, OP; STRING: the raw text between the quotes */
     bool raw, formatted, bytes; /* STRING prefixes */
     int64_t i;
     double f;
@@ -26,10 +34,10 @@ typedef struct PyLexer {
     Str source;
     size_t at, line_start;
     uint32_t line;
-    uint32_t brackets;     /* open ones: line ends do not count inside */
-    uint32_t depth;        /* of the indent stack */
+    uint32_t brackets; /* open ones: line ends do not count inside */
+    uint32_t depth;    /* of the indent stack */
     uint32_t indents[PY_MAX_INDENT];
-    uint32_t dedents;      /* still to be given out */
+    uint32_t dedents; /* still to be given out */
     bool line_begins;
 } PyLexer;
 

@@ -76,10 +76,10 @@ void py_add(PyParser *p, Py *parent, Py *kid) { vec_push(p->arena, &parent->kids
 bool py_is_keyword(Str name)
 {
     static const char *const words[] = {
-        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class",
-        "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global",
-        "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return",
-        "try", "while", "with", "yield"};
+        "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+        "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+        "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+        "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (str_is(name, words[i]))
             return true;
@@ -101,8 +101,8 @@ Str py_take_identifier(PyParser *p, const char *what)
 const char *py_op_text(PyOp op)
 {
     static const char *const text[] = {
-        "", "+", "-", "*", "/", "//", "%", "**", "@", "<<", ">>", "&", "|", "^", "+", "-", "~",
-        "==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
+        "",  "+", "-", "*",  "/",  "//", "%",  "**", "@",  "<<", ">>",     "&",  "|",     "^",
+        "+", "-", "~", "==", "!=", "<",  "<=", ">",  ">=", "is", "is not", "in", "not in"};
     return text[op];
 }
 
@@ -543,14 +543,15 @@ static const struct {
     const char *text;
     PyOp op;
     int level;
-} binary_ops[] = {
-    {"|", PYOP_OR, 0},   {"^", PYOP_XOR, 1},  {"&", PYOP_AND, 2},  {"<<", PYOP_SHL, 3},
-    {">>", PYOP_SHR, 3}, {"+", PYOP_ADD, 4},  {"-", PYOP_SUB, 4},  {"*", PYOP_MUL, 5},
-    {"/", PYOP_DIV, 5},  {"//", PYOP_FLOORDIV, 5}, {"%", PYOP_MOD, 5}, {"@", PYOP_MATMUL, 5}};
+} binary_ops[] = {{"|", PYOP_OR, 0},        {"^", PYOP_XOR, 1},  {"&", PYOP_AND, 2},
+                  {"<<", PYOP_SHL, 3},      {">>", PYOP_SHR, 3}, {"+", PYOP_ADD, 4},
+                  {"-", PYOP_SUB, 4},       {"*", PYOP_MUL, 5},  {"/", PYOP_DIV, 5},
+                  {"//", PYOP_FLOORDIV, 5}, {"%", PYOP_MOD, 5},  {"@", PYOP_MATMUL, 5}};
 
 static int binary_op_at(const PyParser *p, int level)
 {
-    for (int i = 0; p->token.kind == TOK_OP && i < (int)(sizeof binary_ops / sizeof *binary_ops); i++) {
+    for (int i = 0; p->token.kind == TOK_OP && i < (int)(sizeof binary_ops / sizeof *binary_ops);
+         i++) {
         if (binary_ops[i].level == level && str_is(p->token.text, binary_ops[i].text))
             return i;
     }
@@ -580,7 +581,7 @@ static PyOp comparison_op(PyParser *p)
         const char *text;
         PyOp op;
     } table[] = {{"==", PYOP_EQ}, {"!=", PYOP_NE}, {"<", PYOP_LT},
-                 {"<=", PYOP_LE}, {">", PYOP_GT}, {">=", PYOP_GE}};
+                 {"<=", PYOP_LE}, {">", PYOP_GT},  {">=", PYOP_GE}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (py_take_op(p, table[i].text))
             return table[i].op;

@@ -8,10 +8,10 @@ typedef struct PyParser {
     Arena *arena;
     Diag *diag;
     PyLexer lexer;
-    Token token;    /* the next one */
+    Token token; /* the next one */
     uint32_t depth;
     uint32_t nodes;
-    bool failed;    /* after the first error everything returns quickly */
+    bool failed; /* after the first error everything returns quickly */
 } PyParser;
 
 void py_advance(PyParser *p);
@@ -26,9 +26,9 @@ void py_add(PyParser *p, Py *parent, Py *kid);
 bool py_is_keyword(Str name);
 Str py_take_identifier(PyParser *p, const char *what);
 
-Py *py_expression(PyParser *p);      /* conditional, lambda, walrus */
+Py *py_expression(PyParser *p);       /* conditional, lambda, walrus */
 Py *py_star_expressions(PyParser *p); /* a, *b, c: a TUPLE when there is a comma */
-Py *py_target_list(PyParser *p);     /* before `in` */
+Py *py_target_list(PyParser *p);      /* before `in` */
 void py_parameters(PyParser *p, Py *owner, const char *close);
 void py_arguments(PyParser *p, Py *call); /* after '(', up to and with ')' */
 Py *py_module(PyParser *p);

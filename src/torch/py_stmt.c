@@ -7,9 +7,12 @@ static void simple_line(PyParser *p, Py *block);
 static bool is_target(const Py *node)
 {
     switch (node->kind) {
-    case PY_NAME: case PY_ATTR: case PY_INDEX: return true;
+    case PY_NAME:
+    case PY_ATTR:
+    case PY_INDEX: return true;
     case PY_STAR: return is_target(node->a);
-    case PY_TUPLE: case PY_LIST:
+    case PY_TUPLE:
+    case PY_LIST:
         for (uint32_t i = 0; i < node->kids.len; i++) {
             if (!is_target(node->kids.at[i]))
                 return false;
@@ -54,9 +57,9 @@ static PyOp augmented_op(PyParser *p)
     static const struct {
         const char *text;
         PyOp op;
-    } table[] = {{"+=", PYOP_ADD}, {"-=", PYOP_SUB}, {"*=", PYOP_MUL}, {"/=", PYOP_DIV},
-                 {"//=", PYOP_FLOORDIV}, {"%=", PYOP_MOD}, {"**=", PYOP_POW}, {"@=", PYOP_MATMUL},
-                 {"<<=", PYOP_SHL}, {">>=", PYOP_SHR}, {"&=", PYOP_AND}, {"|=", PYOP_OR},
+    } table[] = {{"+=", PYOP_ADD},       {"-=", PYOP_SUB},  {"*=", PYOP_MUL},  {"/=", PYOP_DIV},
+                 {"//=", PYOP_FLOORDIV}, {"%=", PYOP_MOD},  {"**=", PYOP_POW}, {"@=", PYOP_MATMUL},
+                 {"<<=", PYOP_SHL},      {">>=", PYOP_SHR}, {"&=", PYOP_AND},  {"|=", PYOP_OR},
                  {"^=", PYOP_XOR}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (py_take_op(p, table[i].text))

@@ -14,9 +14,15 @@ static Bounds node_bounds(const Graph *graph, const Node *node, int depth)
 {
     Bounds b = {0};
     switch (node->op) {
-    case OP_CAST: case OP_RESHAPE: case OP_PERMUTE: case OP_EXPAND: case OP_SLICE: case OP_FLIP:
-    case OP_REPEAT: case OP_REPEAT_INTERLEAVE: case OP_ROLL:
-        return bounds_of(graph, node->in[0], depth + 1);
+    case OP_CAST:
+    case OP_RESHAPE:
+    case OP_PERMUTE:
+    case OP_EXPAND:
+    case OP_SLICE:
+    case OP_FLIP:
+    case OP_REPEAT:
+    case OP_REPEAT_INTERLEAVE:
+    case OP_ROLL: return bounds_of(graph, node->in[0], depth + 1);
     case OP_RANDOM:
         if (node->kind == RANDOM_integer)
             b = (Bounds){true, node_float(node, AT_A, 0), node_float(node, AT_B, 0)};
@@ -24,7 +30,8 @@ static Bounds node_bounds(const Graph *graph, const Node *node, int depth)
     case OP_FULL:
         return (Bounds){true, node_float(node, AT_VALUE, 0), node_float(node, AT_VALUE, 0) + 1};
     case OP_ARANGE:
-        return (Bounds){node_float(node, AT_C, 1) > 0, node_float(node, AT_A, 0), node_float(node, AT_B, 0)};
+        return (Bounds){node_float(node, AT_C, 1) > 0, node_float(node, AT_A, 0),
+                        node_float(node, AT_B, 0)};
     default: return b;
     }
 }
@@ -67,13 +74,16 @@ static Node *draw_of(Graph *graph, ValueId id)
 static bool narrow(Graph *graph, ValueId index, int64_t size)
 {
     Node *draw = draw_of(graph, index);
-    if (!draw || size < 1 || node_float(draw, AT_A, 0) < 0 || node_float(draw, AT_A, 0) >= (double)size)
+    if (!draw || size < 1 || node_float(draw, AT_A, 0) < 0 ||
+        node_float(draw, AT_A, 0) >= (double)size)
         return false;
     for (uint32_t i = 0; i < draw->n_attr; i++) {
         if (draw->attr[i].key != AT_B)
             continue;
         vec_push(graph->arena, &graph->notes,
-                 str_format(graph->arena, "line %u: indices are drawn below %lld, not %.0f, which lies outside what they index",
+                 str_format(graph->arena,
+                            "line %u: indices are drawn below %lld, not %.0f, which lies outside "
+                            "what they index",
                             draw->at.line, (long long)size, draw->attr[i].f));
         draw->attr[i].f = (double)size;
     }
@@ -86,7 +96,8 @@ static bool fits(Graph *graph, ValueId index, int64_t size)
     Bounds b = bounds_of(graph, index, 0);
     if (!shape_count(graph_value(graph, index)->shape, &count) || count == 0)
         return true;
-    return !b.known || (b.low >= -(double)size && b.high <= (double)size) || narrow(graph, index, size);
+    return !b.known || (b.low >= -(double)size && b.high <= (double)size) ||
+           narrow(graph, index, size);
 }
 
 static int64_t dim_of(const Graph *graph, ValueId id, int64_t dim)
@@ -100,15 +111,23 @@ static bool node_in_range(Graph *graph, const Node *node)
     const Attr *dims;
     Shape shape;
     switch (node->op) {
-    case OP_GATHER: case OP_SCATTER: case OP_INDEX_SELECT: case OP_INDEX_ADD: case OP_INDEX_COPY:
+    case OP_GATHER:
+    case OP_SCATTER:
+    case OP_INDEX_SELECT:
+    case OP_INDEX_ADD:
+    case OP_INDEX_COPY:
         return fits(graph, node->in[1], dim_of(graph, node->in[0], node_int(node, AT_DIM, 0)));
     case OP_EMBEDDING: return fits(graph, node->in[1], dim_of(graph, node->in[0], 0));
-    case OP_EMBEDDING_GRAD: case OP_ONE_HOT: case OP_BINCOUNT:
+    case OP_EMBEDDING_GRAD:
+    case OP_ONE_HOT:
+    case OP_BINCOUNT:
         return fits(graph, node->in[node->op == OP_EMBEDDING_GRAD], node_int(node, AT_SIZE, 0));
-    case OP_NLL_LOSS: case OP_CROSS_ENTROPY:
+    case OP_NLL_LOSS:
+    case OP_CROSS_ENTROPY:
         shape = graph_value(graph, node->in[0])->shape;
         return fits(graph, node->in[1], shape.dim[shape.rank > 1 ? 1 : 0]);
-    case OP_INDEX: case OP_INDEX_PUT:
+    case OP_INDEX:
+    case OP_INDEX_PUT:
         dims = node_attr(node, AT_DIMS);
         for (uint32_t i = 0; i < dims->ints.len; i++) {
             uint32_t input = i + (node->op == OP_INDEX ? 1 : 2);

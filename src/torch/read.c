@@ -13,11 +13,11 @@
 static const struct {
     unsigned where;
     const char *prefix;
-} prefixes[] = {{IN_TORCH, "torch."}, {IN_F, "torch.nn.functional."}, {IN_LINALG, "torch.linalg."},
-                {IN_SPECIAL, "torch.special."}, {IN_SPECIAL, "scipy.special."},
-                {IN_ATEN, "torch.ops.aten."}, {IN_NUMPY, "numpy."}, {IN_FFT, "torch.fft."},
-                {IN_INIT, "torch.nn.init."}, {IN_NN, "torch.nn."}, {IN_NN, "torch.nn.parameter."},
-                {IN_METHOD, "torch.Tensor."}};
+} prefixes[] = {
+    {IN_TORCH, "torch."},           {IN_F, "torch.nn.functional."}, {IN_LINALG, "torch.linalg."},
+    {IN_SPECIAL, "torch.special."}, {IN_SPECIAL, "scipy.special."}, {IN_ATEN, "torch.ops.aten."},
+    {IN_NUMPY, "numpy."},           {IN_FFT, "torch.fft."},         {IN_INIT, "torch.nn.init."},
+    {IN_NN, "torch.nn."},           {IN_NN, "torch.nn.parameter."}, {IN_METHOD, "torch.Tensor."}};
 
 static void put_name(Interp *it, Map *map, const char *prefix, const char *name, uint32_t row)
 {
@@ -54,7 +54,8 @@ static PyVal find_model(Interp *it, const Py *module)
     if (env_get(it->globals, STR("Model"), &found) && is_module_class(found))
         return found;
     for (uint32_t i = module->kids.len; i-- > 0;) {
-        if (module->kids.at[i]->kind == PY_CLASS && env_get(it->globals, module->kids.at[i]->text, &found))
+        if (module->kids.at[i]->kind == PY_CLASS &&
+            env_get(it->globals, module->kids.at[i]->text, &found))
             return found;
     }
     interp_fail(it, (Span){0}, "T020", "the file has no class Model");
@@ -98,7 +99,8 @@ static PyVal construct(Interp *it, const Py *module)
         args.kw_names = arena_array(it->arena, Str, args.n_kw + 1);
         for (uint32_t i = 0; i < args.n_kw; i++) {
             args.kw[i] = init.dict->entries.at[i].value;
-            args.kw_names[i] = need_str(it, it->at, init.dict->entries.at[i].key, "an argument name");
+            args.kw_names[i] = need_str(it, it->at, init.dict->entries.at[i].key,
+                                        "an argument name");
         }
     } else {
         PyVal items = interp_items(it, it->at, init);
@@ -114,7 +116,8 @@ static const Py *forward_of(PyVal model)
 {
     PyVal forward;
     if (model.tag == PV_OBJECT && model.object->cls &&
-        interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) && forward.tag == PV_FUNC)
+        interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) &&
+        forward.tag == PV_FUNC)
         return forward.func->def;
     return NULL;
 }
@@ -152,7 +155,8 @@ static CallArgs name_inputs(Interp *it, PyVal inputs, const Py *forward)
     CallArgs args = {.n = items.list->items.len};
     args.v = arena_array(it->arena, PyVal, args.n + 1);
     for (uint32_t i = 0; i < args.n; i++) {
-        bool named = forward && i + 1 < forward->kids.len && forward->kids.at[i + 1]->op == PYOP_NONE;
+        bool named = forward && i + 1 < forward->kids.len &&
+                     forward->kids.at[i + 1]->op == PYOP_NONE;
         const char *name = named ? str_dup(it->arena, forward->kids.at[i + 1]->text)
                                  : str_format(it->arena, "input%u", i);
         args.v[i] = items.list->items.at[i];
@@ -212,7 +216,8 @@ static void run(Interp *it, const Py *module, const Py *companion)
 
 static void note(Graph *graph, const Node *node, const char *text)
 {
-    vec_push(graph->arena, &graph->notes, str_format(graph->arena, "line %u: %s", node->at.line, text));
+    vec_push(graph->arena, &graph->notes,
+             str_format(graph->arena, "line %u: %s", node->at.line, text));
 }
 
 static void write_notes(Graph *graph)
@@ -221,9 +226,15 @@ static void write_notes(Graph *graph)
         const Node *node = &graph->nodes.at[i];
         double p = node_float(node, AT_P, 0);
         if (node->op == OP_DROPOUT)
-            note(graph, node, str_format(graph->arena, "dropout with p=%g in training mode is random; taken as the identity", p));
+            note(graph, node,
+                 str_format(graph->arena,
+                            "dropout with p=%g in training mode is random; taken as the identity",
+                            p));
         else if ((node->op == OP_SDPA || node->op == OP_MHA || node->op == OP_RNN) && p != 0)
-            note(graph, node, str_format(graph->arena, "%s with dropout p=%g is random; dropout taken as the identity", op_rows[node->op].name, p));
+            note(graph, node,
+                 str_format(graph->arena,
+                            "%s with dropout p=%g is random; dropout taken as the identity",
+                            op_rows[node->op].name, p));
         else if (node->op == OP_RANDOM)
             note(graph, node, "forward draws random numbers; they come from our own generator");
     }
@@ -235,7 +246,9 @@ static void sort_params(Graph *graph)
     for (uint32_t i = 1; i < graph->params.len; i++) {
         ValueId id = graph->params.at[i];
         uint32_t place = i;
-        for (; place > 0 && graph_value(graph, graph->params.at[place - 1])->source > graph_value(graph, id)->source; place--)
+        for (; place > 0 && graph_value(graph, graph->params.at[place - 1])->source >
+                                graph_value(graph, id)->source;
+             place--)
             graph->params.at[place] = graph->params.at[place - 1];
         graph->params.at[place] = id;
     }
@@ -316,7 +329,8 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     return task;
 }
 
-TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOptions *options, Diag *diag)
+TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOptions *options,
+                      Diag *diag)
 {
     Py *module = py_parse(arena, source, diag);
     KnobList knobs = {0};

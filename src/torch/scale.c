@@ -17,9 +17,9 @@ typedef struct Scaler {
     const TorchOptions *options;
     KnobList knobs;
     double budget_bytes, budget_flops;
-    uint32_t nodes;    /* of the full graph */
+    uint32_t nodes; /* of the full graph */
     uint32_t trials;
-    double cost;       /* of the sizes in hand: at most 1 fits the budget */
+    double cost; /* of the sizes in hand: at most 1 fits the budget */
     int stage;
 } Scaler;
 
@@ -102,8 +102,8 @@ static bool try_set(Scaler *s, const uint8_t *set)
     }
     double cost;
     uint32_t nodes;
-    if (any && s->trials < MAX_TRIALS && measure(s, &cost, &nodes) && cost < s->cost * gain_of(s->stage) &&
-        (s->stage == 3 || nodes == s->nodes)) {
+    if (any && s->trials < MAX_TRIALS && measure(s, &cost, &nodes) &&
+        cost < s->cost * gain_of(s->stage) && (s->stage == 3 || nodes == s->nodes)) {
         s->cost = cost;
         return true;
     }
@@ -155,7 +155,8 @@ static uint32_t largest_left(const Scaler *s, const uint8_t *tried)
     uint32_t best = s->knobs.all.len;
     for (uint32_t i = 0; i < s->knobs.all.len; i++) {
         if (!tried[i] && movable(s, &s->knobs.all.at[i]) &&
-            (best == s->knobs.all.len || s->knobs.all.at[i].knob.value > s->knobs.all.at[best].knob.value))
+            (best == s->knobs.all.len ||
+             s->knobs.all.at[i].knob.value > s->knobs.all.at[best].knob.value))
             best = i;
     }
     return best;
@@ -201,7 +202,8 @@ static void shrink(Scaler *s)
 
 static int64_t odd_size(const Scaler *s, uint64_t draw)
 {
-    static const int64_t sizes[] = {1, 2, 3, 5, 7, 9, 11, 13, 15, 17, 19, 23, 31, 33, 37, 63, 65, 67, 127, 129, 0};
+    static const int64_t sizes[] = {1,  2,  3,  5,  7,  9,  11, 13,  15,  17, 19,
+                                    23, 31, 33, 37, 63, 65, 67, 127, 129, 0};
     uint64_t pick = rng_u64(s->options->seed, 0xf022, draw);
     return sizes[pick % (sizeof sizes / sizeof *sizes)];
 }
@@ -235,8 +237,8 @@ static void set_budget(Scaler *s, TorchScale scale)
     s->budget_flops = medium ? 2e10 : 2e8;
 }
 
-TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source, const TorchOptions *options,
-                             TorchScale scale, Diag *diag)
+TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,
+                             const TorchOptions *options, TorchScale scale, Diag *diag)
 {
     Scaler s = {.arena = arena, .path = path, .options = options};
     s.module = py_parse(arena, source, diag);

@@ -31,7 +31,8 @@ static void unpack(Interp *it, Env *env, const Py *target, PyVal value)
             star = i;
     }
     if (star == want ? have != want : have + 1 < want)
-        interp_fail(it, target->at, "T010", "%u values cannot be unpacked into %u names", have, want);
+        interp_fail(it, target->at, "T010", "%u values cannot be unpacked into %u names", have,
+                    want);
     for (uint32_t i = 0, from = 0; i < want; i++) {
         if (i != star) {
             interp_assign(it, env, target->kids.at[i], items.list->items.at[from++]);
@@ -57,7 +58,8 @@ void interp_assign(Interp *it, Env *env, const Py *target, PyVal value)
         owner = interp_eval(it, env, target->a);
         interp_set_index(it, target->at, owner, interp_eval(it, env, target->b), value);
         break;
-    case PY_TUPLE: case PY_LIST: unpack(it, env, target, value); break;
+    case PY_TUPLE:
+    case PY_LIST: unpack(it, env, target, value); break;
     default: interp_fail(it, target->at, "T010", "cannot assign to this expression");
     }
     interp_leave(it);
@@ -115,8 +117,9 @@ static Flow run_for(Interp *it, Env *env, const Py *s)
         if (i >= (ranged ? over.range->count : (int64_t)items.list->items.len))
             break;
         interp_step(it, 1, s->at);
-        interp_assign(it, env, s->a, ranged ? pv_int(over.range->start + i * over.range->step)
-                                            : items.list->items.at[i]);
+        interp_assign(it, env, s->a,
+                      ranged ? pv_int(over.range->start + i * over.range->step)
+                             : items.list->items.at[i]);
         flow = run_body(it, env, s->kids.at[0], &stop);
     }
     if (!stop && s->kids.len > 1)
@@ -283,9 +286,7 @@ static Flow run_statement(Interp *it, Env *env, const Py *s)
         if (s->c)
             interp_assign(it, env, s->a, interp_eval(it, env, s->c));
         return FLOW_NEXT;
-    case PY_RETURN:
-        it->result = s->a ? interp_eval(it, env, s->a) : pv_none();
-        return FLOW_RETURN;
+    case PY_RETURN: it->result = s->a ? interp_eval(it, env, s->a) : pv_none(); return FLOW_RETURN;
     case PY_IF: return run_if(it, env, s);
     case PY_FOR: return run_for(it, env, s);
     case PY_WHILE: return run_while(it, env, s);

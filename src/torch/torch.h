@@ -40,14 +40,14 @@ typedef struct TorchCases {
 } TorchCases;
 
 typedef struct TorchOptions {
-    uint64_t seed;        /* for values the file's control flow depends on */
+    uint64_t seed; /* for values the file's control flow depends on */
     const TorchSet *sets;
     uint32_t n_sets;
     const TorchCases *cases; /* NULL or without lines: the file's own inputs */
     uint32_t case_index;
-    bool no_data;         /* refuse files whose shapes or branches depend on data */
-    uint64_t max_steps;   /* 0: 20 million */
-    size_t max_bytes;     /* of the evaluator's memory; 0: 1 GiB */
+    bool no_data;       /* refuse files whose shapes or branches depend on data */
+    uint64_t max_steps; /* 0: 20 million */
+    size_t max_bytes;   /* of the evaluator's memory; 0: 1 GiB */
 } TorchOptions;
 
 typedef struct TorchTask {
@@ -55,8 +55,8 @@ typedef struct TorchTask {
     const char *category; /* name of the directory around it */
     Graph *graph;         /* graph->source makes its inputs and parameters */
     VEC(TorchKnob) knobs;
-    bool used_data;       /* some shape or branch came from the values drawn with this seed */
-    bool in_range;        /* no index drawn at random can lie outside what it indexes */
+    bool used_data; /* some shape or branch came from the values drawn with this seed */
+    bool in_range;  /* no index drawn at random can lie outside what it indexes */
 } TorchTask;
 
 /* NULL with errors in diag. `path` gives name and category; the text is `source`. */
@@ -76,7 +76,7 @@ bool torch_scale_from_name(Str name, TorchScale *scale);
 
 /* Reads the file with its sizes shrunk (fuzz: drawn) so that all values together stay under
  * the scale's budget while inference still holds. Sets in `options` are kept as they are. */
-TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source, const TorchOptions *options,
-                             TorchScale scale, Diag *diag);
+TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,
+                             const TorchOptions *options, TorchScale scale, Diag *diag);
 
 #endif

@@ -47,7 +47,12 @@ ValueId emit(Interp *it, Span at, Op op, int kind, uint32_t n_in, const ValueId 
              const Attrs *attrs, uint32_t n_out)
 {
     interp_step(it, 20, at);
-    NodeSpec spec = {.op = op, .kind = kind, .n_in = n_in, .in = in, .n_out = n_out, .at = at,
+    NodeSpec spec = {.op = op,
+                     .kind = kind,
+                     .n_in = n_in,
+                     .in = in,
+                     .n_out = n_out,
+                     .at = at,
                      .scope = it->scope};
     if (attrs) {
         spec.attr = attrs->at;
@@ -149,7 +154,9 @@ static ValueId import_value(Interp *it, const TVar *t)
     Graph *main = it->graphs[1];
     Value value = *graph_value(it->graphs[0], t->id);
     if (value.kind != VALUE_CONST) {
-        value.kind = t->role == ROLE_INPUT ? VALUE_INPUT : t->role == ROLE_PARAM ? VALUE_PARAM : VALUE_BUFFER;
+        value.kind = t->role == ROLE_INPUT   ? VALUE_INPUT
+                     : t->role == ROLE_PARAM ? VALUE_PARAM
+                                             : VALUE_BUFFER;
         value.node = NODE_NONE;
         value.source = t->id;
         value.name = t->name;
@@ -215,7 +222,11 @@ PyVal tensor_view(Interp *it, Span at, TVar *t, ViewKind view, Op op, const Attr
     made->base = t;
     made->base_version = t->version;
     made->view = view;
-    made->recipe = (NodeSpec){.op = op, .n_in = 1, .n_attr = node->n_attr, .attr = node->attr, .at = at,
+    made->recipe = (NodeSpec){.op = op,
+                              .n_in = 1,
+                              .n_attr = node->n_attr,
+                              .attr = node->attr,
+                              .at = at,
                               .scope = it->scope};
     made->strided = t->strided || view == VIEW_PERMUTE || view == VIEW_OTHER ||
                     (view == VIEW_SLICE && node_int(node, AT_DIM, 0) != 0);
@@ -376,20 +387,29 @@ PyVal tensor_literal(Interp *it, Span at, PyVal v, DType dtype)
         else
             dtype_store(dtype, data, i, pv_as_double(numbers.at[i]));
     }
-    return tensor_of(it, graph_add_value(it->graphs[it->graph],
-                                         (Value){.dtype = dtype, .shape = shape, .kind = VALUE_CONST,
-                                                 .node = NODE_NONE, .data = data}));
+    return tensor_of(it, graph_add_value(it->graphs[it->graph], (Value){.dtype = dtype,
+                                                                        .shape = shape,
+                                                                        .kind = VALUE_CONST,
+                                                                        .node = NODE_NONE,
+                                                                        .data = data}));
 }
 
 /* --- operators ---------------------------------------------------------------------------- */
 
 PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 {
-    static const int kinds[] = {
-        [PYOP_ADD] = BINARY_add, [PYOP_SUB] = BINARY_sub, [PYOP_MUL] = BINARY_mul,
-        [PYOP_DIV] = BINARY_div, [PYOP_FLOORDIV] = BINARY_floor_div, [PYOP_MOD] = BINARY_remainder,
-        [PYOP_POW] = BINARY_pow, [PYOP_SHL] = BINARY_shift_left, [PYOP_SHR] = BINARY_shift_right,
-        [PYOP_AND] = BINARY_bitwise_and, [PYOP_OR] = BINARY_bitwise_or, [PYOP_XOR] = BINARY_bitwise_xor};
+    static const int kinds[] = {[PYOP_ADD] = BINARY_add,
+                                [PYOP_SUB] = BINARY_sub,
+                                [PYOP_MUL] = BINARY_mul,
+                                [PYOP_DIV] = BINARY_div,
+                                [PYOP_FLOORDIV] = BINARY_floor_div,
+                                [PYOP_MOD] = BINARY_remainder,
+                                [PYOP_POW] = BINARY_pow,
+                                [PYOP_SHL] = BINARY_shift_left,
+                                [PYOP_SHR] = BINARY_shift_right,
+                                [PYOP_AND] = BINARY_bitwise_and,
+                                [PYOP_OR] = BINARY_bitwise_or,
+                                [PYOP_XOR] = BINARY_bitwise_xor};
     ValueId x = value_of(it, at, a), y = value_of(it, at, b);
     if (op == PYOP_MATMUL)
         return tensor_of(it, emit2(it, at, OP_MATMUL, 0, x, y, NULL));
@@ -398,8 +418,12 @@ PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 
 PyVal tensor_compare(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 {
-    int kind = op == PYOP_EQ ? BINARY_eq : op == PYOP_NE ? BINARY_ne : op == PYOP_LT ? BINARY_lt
-             : op == PYOP_LE ? BINARY_le : op == PYOP_GT ? BINARY_gt : BINARY_ge;
+    int kind = op == PYOP_EQ   ? BINARY_eq
+               : op == PYOP_NE ? BINARY_ne
+               : op == PYOP_LT ? BINARY_lt
+               : op == PYOP_LE ? BINARY_le
+               : op == PYOP_GT ? BINARY_gt
+                               : BINARY_ge;
     ValueId x = value_of(it, at, a), y = value_of(it, at, b);
     return tensor_of(it, emit2(it, at, OP_BINARY, kind, x, y, NULL));
 }

@@ -26,7 +26,7 @@ ValueId emit1(Interp *it, Span at, Op op, int kind, ValueId x, const Attrs *attr
 ValueId emit2(Interp *it, Span at, Op op, int kind, ValueId x, ValueId y, const Attrs *attrs);
 ValueId emit3(Interp *it, Span at, Op op, ValueId x, ValueId y, ValueId z, const Attrs *attrs);
 
-const Value *emit_info(Interp *it, ValueId id); /* of the graph in hand */
+const Value *emit_info(Interp *it, ValueId id);                 /* of the graph in hand */
 ValueId emit_cast(Interp *it, Span at, ValueId x, DType dtype); /* nothing when it is that */
 ValueId emit_reshape(Interp *it, Span at, ValueId x, Shape shape);
 ValueId emit_full(Interp *it, Span at, Shape shape, DType dtype, double value);

@@ -99,11 +99,14 @@ bool pv_same(PyVal a, PyVal b)
     if (a.tag != b.tag)
         return false;
     switch (a.tag) {
-    case PV_NONE: case PV_ELLIPSIS: return true;
+    case PV_NONE:
+    case PV_ELLIPSIS: return true;
     case PV_BOOL: return a.b == b.b;
     case PV_INT: return a.i == b.i;
     case PV_FLOAT: return memcmp(&a.f, &b.f, sizeof a.f) == 0;
-    case PV_STR: case PV_NAME: case PV_OPAQUE: return str_equal(*a.str, *b.str);
+    case PV_STR:
+    case PV_NAME:
+    case PV_OPAQUE: return str_equal(*a.str, *b.str);
     case PV_DTYPE: return a.dtype == b.dtype;
     default: return a.list == b.list;
     }
@@ -159,9 +162,9 @@ bool pv_equal(PyVal a, PyVal b) { return equal_at(a, b, 0); }
 const char *pv_type_name(PyVal v)
 {
     static const char *const names[] = {
-        "None", "bool", "int", "float", "str", "list", "tuple", "set", "dict", "slice", "...",
-        "range", "function", "method", "class", "object", "tensor", "dtype", "library name",
-        "opaque object"};
+        "None",  "bool",   "int",    "float", "str",          "list",         "tuple",
+        "set",   "dict",   "slice",  "...",   "range",        "function",     "method",
+        "class", "object", "tensor", "dtype", "library name", "opaque object"};
     return names[v.tag];
 }
 
@@ -221,7 +224,8 @@ static void print_at(PyVal v, bool quoted, int depth, Buf *out)
         buf_str(out, *v.str);
         buf_puts(out, quoted ? "'" : "");
         break;
-    case PV_NAME: case PV_OPAQUE: buf_str(out, *v.str); break;
+    case PV_NAME:
+    case PV_OPAQUE: buf_str(out, *v.str); break;
     case PV_LIST: print_items(v, "[", "]", depth, out); break;
     case PV_TUPLE: print_items(v, "(", ")", depth, out); break;
     case PV_SET: print_items(v, "{", "}", depth, out); break;

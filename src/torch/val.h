@@ -7,8 +7,24 @@
 #include "torch/py.h"
 
 typedef enum PvTag {
-    PV_NONE, PV_BOOL, PV_INT, PV_FLOAT, PV_STR, PV_LIST, PV_TUPLE, PV_SET, PV_DICT, PV_SLICE,
-    PV_ELLIPSIS, PV_RANGE, PV_FUNC, PV_METHOD, PV_CLASS, PV_OBJECT, PV_TENSOR, PV_DTYPE,
+    PV_NONE,
+    PV_BOOL,
+    PV_INT,
+    PV_FLOAT,
+    PV_STR,
+    PV_LIST,
+    PV_TUPLE,
+    PV_SET,
+    PV_DICT,
+    PV_SLICE,
+    PV_ELLIPSIS,
+    PV_RANGE,
+    PV_FUNC,
+    PV_METHOD,
+    PV_CLASS,
+    PV_OBJECT,
+    PV_TENSOR,
+    PV_DTYPE,
     PV_NAME,  /* something of a library, by its dotted path: a namespace, function or class */
     PV_OPAQUE /* a thing that is only passed around: device, generator, exception */
 } PvTag;
@@ -80,7 +96,7 @@ struct Env {
 };
 
 struct PyFunc {
-    const Py *def;   /* DEF or LAMBDA */
+    const Py *def; /* DEF or LAMBDA */
     Env *env;
     PyClass *owner;  /* class whose body defines it; NULL: none */
     PyVal *defaults; /* one for each parameter */
@@ -100,10 +116,10 @@ struct PyClass {
 
 struct NnRow;
 struct PyObject {
-    PyClass *cls;            /* NULL: of a library class alone */
-    const struct NnRow *nn;  /* the library module it is or derives from; NULL: a plain object */
+    PyClass *cls;           /* NULL: of a library class alone */
+    const struct NnRow *nn; /* the library module it is or derives from; NULL: a plain object */
     PyDict attrs;
-    const char *path;        /* where it hangs in the model, "features.0" */
+    const char *path; /* where it hangs in the model, "features.0" */
 };
 
 static inline PyVal pv_none(void) { return (PyVal){.tag = PV_NONE}; }

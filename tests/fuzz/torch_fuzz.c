@@ -7,17 +7,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char before[] = "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-                             "from einops import rearrange\n"
-                             "class Model(nn.Module):\n"
-                             "    def __init__(self):\n"
-                             "        super().__init__()\n"
-                             "        self.fc = nn.Linear(4, 4)\n"
-                             "        self.conv = nn.Conv2d(2, 4, 3, padding=1)\n"
-                             "        self.w = nn.Parameter(torch.randn(4))\n"
-                             "    def forward(self, x, y, i):\n";
-static const char after[] = "\ndef get_inputs():\n"
-                            "    return [torch.rand(2, 3, 4), torch.randn(1, 2, 4, 4), torch.randint(0, 4, (3,))]\n";
+static const char before[] =
+    "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    "from einops import rearrange\n"
+    "class Model(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.fc = nn.Linear(4, 4)\n"
+    "        self.conv = nn.Conv2d(2, 4, 3, padding=1)\n"
+    "        self.w = nn.Parameter(torch.randn(4))\n"
+    "    def forward(self, x, y, i):\n";
+static const char after[] =
+    "\ndef get_inputs():\n"
+    "    return [torch.rand(2, 3, 4), torch.randn(1, 2, 4, 4), torch.randint(0, 4, (3,))]\n";
 
 static Str wrap(Arena *arena, const uint8_t *data, size_t size)
 {
@@ -54,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || size > 1 << 16)
         return 0;
     Arena arena = {0};
-    Str text = data[0] & 1 ? wrap(&arena, data + 1, size - 1) : (Str){(const char *)data + 1, size - 1};
+    Str text = data[0] & 1 ? wrap(&arena, data + 1, size - 1)
+                           : (Str){(const char *)data + 1, size - 1};
     Diag diag = diag_make(&arena, "fuzz.py", text);
     TorchOptions options = {.max_steps = 100000, .max_bytes = 64 << 20};
     TorchTask *task = torch_read(&arena, "fuzz/fuzz.py", text, &options, &diag);

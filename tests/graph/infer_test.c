@@ -17,12 +17,20 @@ static void start(G *t)
 
 static ValueId given(G *t, DType dtype, Shape shape)
 {
-    return graph_add_value(t->g, (Value){.dtype = dtype, .shape = shape, .kind = VALUE_INPUT, .node = NODE_NONE});
+    return graph_add_value(
+        t->g, (Value){.dtype = dtype, .shape = shape, .kind = VALUE_INPUT, .node = NODE_NONE});
 }
 
-static bool add(G *t, Op op, int kind, uint32_t n, const ValueId *in, uint32_t n_attr, const Attr *attr, ValueId *out)
+static bool add(G *t, Op op, int kind, uint32_t n, const ValueId *in, uint32_t n_attr,
+                const Attr *attr, ValueId *out)
 {
-    NodeSpec spec = {.op = op, .kind = kind, .n_in = n, .in = in, .n_attr = n_attr, .attr = attr, .at = {7, 1, 1}};
+    NodeSpec spec = {.op = op,
+                     .kind = kind,
+                     .n_in = n,
+                     .in = in,
+                     .n_attr = n_attr,
+                     .attr = attr,
+                     .at = {7, 1, 1}};
     t->diag = diag_make(&t->arena, "t", (Str){0});
     return graph_add(t->g, &spec, &t->diag, out);
 }
@@ -39,7 +47,9 @@ T_TEST(infer_broadcasts_both_ways)
 {
     G t;
     start(&t);
-    ValueId in[] = {given(&t, DT_F32, (Shape){3, {4, 1, 3}}), given(&t, DT_F32, (Shape){2, {5, 1}})}, out;
+    ValueId in[] = {given(&t, DT_F32, (Shape){3, {4, 1, 3}}),
+                    given(&t, DT_F32, (Shape){2, {5, 1}})},
+            out;
     REQUIRE(add(&t, OP_BINARY, BINARY_add, 2, in, 0, NULL, &out));
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){3, {4, 5, 3}}));
     ValueId bad[] = {in[0], given(&t, DT_F32, (Shape){2, {2, 2}})};
@@ -54,8 +64,8 @@ T_TEST(infer_promotes_as_pytorch)
 {
     static const struct {
         DType a, b, want;
-    } rows[] = {{DT_F16, DT_BF16, DT_F32}, {DT_I8, DT_U8, DT_I16}, {DT_BOOL, DT_I8, DT_I8},
-                {DT_I64, DT_F16, DT_F16}, {DT_F64, DT_F32, DT_F64}, {DT_F32, DT_C64, DT_C64},
+    } rows[] = {{DT_F16, DT_BF16, DT_F32}, {DT_I8, DT_U8, DT_I16},   {DT_BOOL, DT_I8, DT_I8},
+                {DT_I64, DT_F16, DT_F16},  {DT_F64, DT_F32, DT_F64}, {DT_F32, DT_C64, DT_C64},
                 {DT_I32, DT_I64, DT_I64}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CHECK_EQ_INT(dtype_promote(rows[i].a, rows[i].b), rows[i].want);
@@ -86,7 +96,8 @@ T_TEST(infer_reshape_and_overflow)
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){3, {2, 4, 3}}));
     Attr bad = ints(AT_SHAPE, 2, (int64_t[]){5, -1});
     CHECK(!add(&t, OP_RESHAPE, 0, 1, &x, 1, &bad, &out));
-    Attr huge[] = {ints(AT_SHAPE, 2, (int64_t[]){INT64_C(1) << 40, INT64_C(1) << 40}), {.key = AT_DTYPE}};
+    Attr huge[] = {ints(AT_SHAPE, 2, (int64_t[]){INT64_C(1) << 40, INT64_C(1) << 40}),
+                   {.key = AT_DTYPE}};
     huge[1].dtype = DT_F32;
     CHECK(!add(&t, OP_FULL, 0, 0, NULL, 2, huge, &out));
     arena_drop(&t.arena);
@@ -96,9 +107,13 @@ T_TEST(infer_convolution_sizes)
 {
     G t;
     start(&t);
-    ValueId in[] = {given(&t, DT_F32, (Shape){4, {2, 6, 10, 11}}), given(&t, DT_F32, (Shape){4, {8, 3, 3, 3}}), VALUE_NONE}, out;
-    Attr attr[] = {ints(AT_STRIDE, 2, (int64_t[]){2, 1}), ints(AT_PADDING, 2, (int64_t[]){1, 0}),
-                   ints(AT_DILATION, 2, (int64_t[]){1, 2}), {.key = AT_GROUPS}};
+    ValueId in[] = {given(&t, DT_F32, (Shape){4, {2, 6, 10, 11}}),
+                    given(&t, DT_F32, (Shape){4, {8, 3, 3, 3}}), VALUE_NONE},
+            out;
+    Attr attr[] = {ints(AT_STRIDE, 2, (int64_t[]){2, 1}),
+                   ints(AT_PADDING, 2, (int64_t[]){1, 0}),
+                   ints(AT_DILATION, 2, (int64_t[]){1, 2}),
+                   {.key = AT_GROUPS}};
     attr[3].i = 2;
     REQUIRE(add(&t, OP_CONV, 0, 3, in, 4, attr, &out));
     CHECK(shape_equal(graph_value(t.g, out)->shape, (Shape){4, {2, 8, 5, 7}}));
@@ -113,8 +128,11 @@ T_TEST(infer_pool_ceil_mode)
     G t;
     start(&t);
     ValueId x = given(&t, DT_F32, (Shape){3, {1, 1, 5}}), out;
-    Attr attr[] = {ints(AT_KERNEL, 1, (int64_t[]){2}), ints(AT_STRIDE, 1, (int64_t[]){2}),
-                   ints(AT_PADDING, 1, (int64_t[]){1}), ints(AT_DILATION, 1, (int64_t[]){1}), {.key = AT_CEIL}};
+    Attr attr[] = {ints(AT_KERNEL, 1, (int64_t[]){2}),
+                   ints(AT_STRIDE, 1, (int64_t[]){2}),
+                   ints(AT_PADDING, 1, (int64_t[]){1}),
+                   ints(AT_DILATION, 1, (int64_t[]){1}),
+                   {.key = AT_CEIL}};
     attr[4].i = 1;
     REQUIRE(add(&t, OP_POOL, POOL_max, 1, &x, 5, attr, &out));
     CHECK_EQ_INT(graph_value(t.g, out)->shape.dim[2], 3);

@@ -53,8 +53,10 @@ T_TEST(text_refuses)
     CHECK(!reads("graph \"t\" {\n  %0 = const f32[] 1\n  return %1\n}\n"));
     CHECK(!reads("graph \"t\" {\n  %1 = const f32[] 1\n  return %1\n}\n"));
     CHECK(!reads("graph \"t\" {\n  %0 = const f32[1000000000] 1\n  return %0\n}\n"));
-    CHECK(!reads("graph \"t\" {\n  %0 = const f32[] 1\n  %1 = unary.relu(%0) : f16[]\n  return %1\n}\n"));
-    CHECK(!reads("graph \"t\" {\n  %0 = const f32[] 1\n  %1 = unary.nope(%0) : f32[]\n  return %1\n}\n"));
+    CHECK(!reads(
+        "graph \"t\" {\n  %0 = const f32[] 1\n  %1 = unary.relu(%0) : f16[]\n  return %1\n}\n"));
+    CHECK(!reads(
+        "graph \"t\" {\n  %0 = const f32[] 1\n  %1 = unary.nope(%0) : f32[]\n  return %1\n}\n"));
     CHECK(!reads("graph \"t\" {\n  %0 = input \"x\" f32[1] source 0\n  return %0\n}\n"));
     CHECK(!reads("graph \"t\" {"));
     CHECK(!reads(""));

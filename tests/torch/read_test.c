@@ -3,13 +3,15 @@
 #include "torch/torch.h"
 #include <string.h>
 
-static const char head[] = "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-                           "class Model(nn.Module):\n"
-                           "    def __init__(self):\n"
-                           "        super().__init__()\n"
-                           "        self.fc = nn.Linear(4, 6)\n"
-                           "    def forward(self, x, y):\n";
-static const char tail[] = "def get_inputs():\n    return [torch.rand(2, 3, 4), torch.randint(0, 3, (5,))]\n";
+static const char head[] =
+    "import torch, math\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    "class Model(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.fc = nn.Linear(4, 6)\n"
+    "    def forward(self, x, y):\n";
+static const char tail[] =
+    "def get_inputs():\n    return [torch.rand(2, 3, 4), torch.randint(0, 3, (5,))]\n";
 
 typedef struct R {
     Arena *arena;
@@ -59,7 +61,8 @@ static void check_nodes(const char *body, const char *want)
         for (uint32_t i = 0; i < r.task->graph->nodes.len; i++) {
             const Node *node = &r.task->graph->nodes.at[i];
             const char *kind = node_kind_name(node);
-            buf_printf(&got, "%s%s%s%s", i ? " " : "", op_rows[node->op].name, *kind ? "." : "", kind);
+            buf_printf(&got, "%s%s%s%s", i ? " " : "", op_rows[node->op].name, *kind ? "." : "",
+                       kind);
         }
     }
     CHECK_EQ_STR(got.at, want);
@@ -92,7 +95,8 @@ static void check_error(const char *body, const char *code, uint32_t line, const
     const DiagItem *item = &r.diag.items.at[0];
     CHECK_EQ_STR(item->code, code);
     CHECK_EQ_INT(item->at.line, line + 8);
-    CHECK_MSG(str_find(str_from(item->text), str_from(part)) >= 0, "'%s' is not in '%s'", part, item->text);
+    CHECK_MSG(str_find(str_from(item->text), str_from(part)) >= 0, "'%s' is not in '%s'", part,
+              item->text);
     done(&r);
 }
 
@@ -108,10 +112,7 @@ T_TEST(read_spellings_agree)
     check_nodes("return torch.add(x, 1, alpha=2)", "binary.add");
 }
 
-T_TEST(read_dead_code_is_gone)
-{
-    check_nodes("z = torch.exp(x)\nreturn x + 1", "binary.add");
-}
+T_TEST(read_dead_code_is_gone) { check_nodes("z = torch.exp(x)\nreturn x + 1", "binary.add"); }
 
 T_TEST(read_shapes)
 {
@@ -120,7 +121,8 @@ T_TEST(read_shapes)
     check_shape("return x[0, :, [0, 2]]", "f32[3,2]");
     check_shape("return x[:, y]", "f32[2,5,4]");
     check_shape("return x.max(dim=1)", "f32[2,4] i64[2,4]");
-    check_shape("return x.max(1).values, x.sum(), x.mean((0, 2), keepdim=True)", "f32[2,4] f32[] f32[1,3,1]");
+    check_shape("return x.max(1).values, x.sum(), x.mean((0, 2), keepdim=True)",
+                "f32[2,4] f32[] f32[1,3,1]");
     check_shape("a, *b = x.unbind(2)\nreturn torch.cat([a] + b[1:], dim=-1)", "f32[2,9]");
     check_shape("return torch.einsum('...i,...j->...ij', x, x)", "f32[2,3,4,4]");
     check_shape("return torch.einsum('bij,bkj', x, x)", "f32[3,3]");
@@ -128,25 +130,43 @@ T_TEST(read_shapes)
     check_shape("return (x > 0.5) & (x < 0.75), ~(y == 1)", "bool[2,3,4] bool[5]");
     check_shape("return y / 2, y // 2, y * 2.5, y + True", "f32[5] i64[5] f32[5] i64[5]");
     check_shape("return x.half() * 2.5, x.half() + x", "f16[2,3,4] f32[2,3,4]");
-    check_shape("return torch.arange(3), torch.arange(0, 1, 0.25), torch.zeros(2, dtype=torch.bool)", "i64[3] f32[4] bool[2]");
+    check_shape(
+        "return torch.arange(3), torch.arange(0, 1, 0.25), torch.zeros(2, dtype=torch.bool)",
+        "i64[3] f32[4] bool[2]");
 }
 
 T_TEST(read_python)
 {
-    check_shape("s = 0\nfor i in range(10):\n    if i % 2:\n        continue\n    if i > 6:\n        break\n    s += i\nreturn torch.zeros(s)", "f32[12]");
-    check_shape("f = lambda a, *b, c=2, **d: a * c + len(b) + d.get('k', 0)\nreturn torch.zeros(f(1, 2, 3, k=5))", "f32[9]");
-    check_shape("def g(n):\n    return 1 if n < 2 else n * g(n - 1)\nreturn torch.zeros(g(4))", "f32[24]");
-    check_shape("d = {k: v for k, v in zip('ab', (2, 3))}\nreturn torch.zeros(*d.values(), len([c for c in 'xyz' if c != 'y']))", "f32[2,3,2]");
-    check_shape("n = int(f\"{3:d}\" if False else '4') + (7 // -2) + (-7 % 3) + 2 ** 3 + (1 << 2)\nreturn torch.zeros(n)", "f32[14]");
-    check_shape("a = b = [1]\na += [2]\nb.append(3)\nx0, (y0, z0) = a[0], b[1:]\nreturn torch.zeros(len(a), x0, z0)", "f32[3,1,3]");
-    check_shape("try:\n    n = 2\nfinally:\n    n = 3\nwith torch.no_grad():\n    n += 1\nreturn torch.zeros(n)", "f32[4]");
-    check_shape("return torch.zeros(sum(x.shape), max(x.size()), math.ceil(2.1), x.dim(), x.numel())", "f32[9,4,3,3,24]");
+    check_shape("s = 0\nfor i in range(10):\n    if i % 2:\n        continue\n    if i > 6:\n      "
+                "  break\n    s += i\nreturn torch.zeros(s)",
+                "f32[12]");
+    check_shape("f = lambda a, *b, c=2, **d: a * c + len(b) + d.get('k', 0)\nreturn "
+                "torch.zeros(f(1, 2, 3, k=5))",
+                "f32[9]");
+    check_shape("def g(n):\n    return 1 if n < 2 else n * g(n - 1)\nreturn torch.zeros(g(4))",
+                "f32[24]");
+    check_shape("d = {k: v for k, v in zip('ab', (2, 3))}\nreturn torch.zeros(*d.values(), len([c "
+                "for c in 'xyz' if c != 'y']))",
+                "f32[2,3,2]");
+    check_shape("n = int(f\"{3:d}\" if False else '4') + (7 // -2) + (-7 % 3) + 2 ** 3 + (1 << "
+                "2)\nreturn torch.zeros(n)",
+                "f32[14]");
+    check_shape("a = b = [1]\na += [2]\nb.append(3)\nx0, (y0, z0) = a[0], b[1:]\nreturn "
+                "torch.zeros(len(a), x0, z0)",
+                "f32[3,1,3]");
+    check_shape("try:\n    n = 2\nfinally:\n    n = 3\nwith torch.no_grad():\n    n += 1\nreturn "
+                "torch.zeros(n)",
+                "f32[4]");
+    check_shape(
+        "return torch.zeros(sum(x.shape), max(x.size()), math.ceil(2.1), x.dim(), x.numel())",
+        "f32[9,4,3,3,24]");
 }
 
 /* A write reaches what it is a view of, and the views of that. */
 T_TEST(read_views_and_writes)
 {
-    check_nodes("z = torch.zeros(4)\nv = z[1:3]\nv.add_(1)\nreturn z", "full slice binary.add slice_scatter");
+    check_nodes("z = torch.zeros(4)\nv = z[1:3]\nv.add_(1)\nreturn z",
+                "full slice binary.add slice_scatter");
     check_nodes("z = torch.zeros(4)\nv = z[1:3]\nz += 1\nreturn v", "full binary.add slice");
     check_nodes("z = torch.zeros(2, 3)\nz.t()[0] = 1\nreturn z",
                 "full permute cast expand reshape slice_scatter permute");
@@ -174,7 +194,8 @@ T_TEST(read_training_mode)
     CHECK(strstr(r.task->graph->notes.at[0], "line 9: dropout with p=0.25") != NULL);
     done(&r);
     check_nodes("return F.dropout(x, 0.25, training=False)", "");
-    check_nodes("return F.batch_norm(x, torch.zeros(3), torch.ones(3), training=True)", "batch_norm");
+    check_nodes("return F.batch_norm(x, torch.zeros(3), torch.ones(3), training=True)",
+                "batch_norm");
 }
 
 T_TEST(read_parameters_have_names_and_laws)
@@ -186,7 +207,8 @@ T_TEST(read_parameters_have_names_and_laws)
     CHECK_EQ_STR(graph_value(g, g->params.at[0])->name, "fc.weight");
     CHECK_EQ_STR(graph_value(g, g->inputs.at[1])->name, "y");
     const Value *w = graph_value(g, g->params.at[0]);
-    const Node *draw = &g->source->nodes.at[graph_value(g->source, g->source->outputs.at[w->source])->node];
+    const Node *draw =
+        &g->source->nodes.at[graph_value(g->source, g->source->outputs.at[w->source])->node];
     CHECK_EQ_INT(draw->op, OP_RANDOM);
     CHECK_NEAR(node_float(draw, AT_B, 0), 0.5, 1e-12);
     CHECK_EQ_STR(r.task->name, "m");
@@ -220,7 +242,8 @@ T_TEST(read_limits)
     CHECK(r.task == NULL);
     CHECK(strstr(r.diag.items.at[0].text, "too deeply") != NULL);
     done(&r);
-    r = read_text("import torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n        self.m = Model()\n");
+    r = read_text("import torch.nn as nn\nclass Model(nn.Module):\n    def __init__(self):\n       "
+                  " self.m = Model()\n");
     CHECK(r.task == NULL);
     CHECK_EQ_STR(r.diag.items.at[0].code, "T012");
     done(&r);
@@ -229,13 +252,14 @@ T_TEST(read_limits)
 
 T_TEST(read_sets_and_scales)
 {
-    static const char text[] = "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
-                               "    def __init__(self, n, g):\n        super().__init__()\n"
-                               "        self.c = nn.Conv1d(n, n, 3, groups=g)\n"
-                               "    def forward(self, x):\n        return self.c(x)\n"
-                               "batch = 256\nchannels = 512\ngroups = 8\nlength = 4096\n"
-                               "def get_inputs():\n    return [torch.rand(batch, channels, length)]\n"
-                               "def get_init_inputs():\n    return [channels, groups]\n";
+    static const char text[] =
+        "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+        "    def __init__(self, n, g):\n        super().__init__()\n"
+        "        self.c = nn.Conv1d(n, n, 3, groups=g)\n"
+        "    def forward(self, x):\n        return self.c(x)\n"
+        "batch = 256\nchannels = 512\ngroups = 8\nlength = 4096\n"
+        "def get_inputs():\n    return [torch.rand(batch, channels, length)]\n"
+        "def get_init_inputs():\n    return [channels, groups]\n";
     Arena arena = {0};
     Diag diag = diag_make(&arena, "m.py", str_from(text));
     TorchSet set = {"length", 100};
@@ -249,12 +273,14 @@ T_TEST(read_sets_and_scales)
     options = (TorchOptions){0};
     for (int scale = SCALE_MEDIUM; scale <= SCALE_FUZZ; scale++) {
         Diag quiet = diag_make(&arena, "m.py", str_from(text));
-        task = torch_read_scaled(&arena, "m.py", str_from(text), &options, (TorchScale)scale, &quiet);
+        task = torch_read_scaled(&arena, "m.py", str_from(text), &options, (TorchScale)scale,
+                                 &quiet);
         REQUIRE(task != NULL);
         int64_t all, largest;
         REQUIRE(graph_bytes(task->graph, &all, &largest));
         CHECK(all <= (scale == SCALE_MEDIUM ? 1 << 29 : 1 << 26));
-        CHECK(graph_value(task->graph, task->graph->inputs.at[0])->shape.dim[1] % 2 == 0 || scale == SCALE_FUZZ);
+        CHECK(graph_value(task->graph, task->graph->inputs.at[0])->shape.dim[1] % 2 == 0 ||
+              scale == SCALE_FUZZ);
     }
     arena_drop(&arena);
 }
