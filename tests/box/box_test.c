@@ -89,7 +89,7 @@ static void check_endless_loop(uint32_t without)
     BoxResult r = run_shell(&a, (BoxSpec){.seconds = 0.3, .without = without},
                             "while :; do :; done");
     CHECK_EQ_INT(r.end, BOX_TIMEOUT);
-    CHECK(r.seconds < 3);
+    CHECK(r.cpu_seconds < 3);
     arena_drop(&a);
 }
 
@@ -99,9 +99,9 @@ T_TEST(endless_loop_without_namespaces) { check_endless_loop(NAMESPACES); }
 T_TEST(cpu_time_is_limited)
 {
     Arena a = {0};
-    BoxResult r = run_shell(&a, (BoxSpec){.seconds = 8, .cpu_seconds = 1}, "while :; do :; done");
+    BoxResult r = run_shell(&a, (BoxSpec){.seconds = 50, .cpu_seconds = 1}, "while :; do :; done");
     CHECK_EQ_INT(r.end, BOX_TIMEOUT);
-    CHECK(r.seconds < 6);
+    CHECK(r.cpu_seconds < 4);
     arena_drop(&a);
 }
 
