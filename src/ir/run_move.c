@@ -126,8 +126,12 @@ static void merge(DType d, uint8_t *to, const uint8_t *from, IrAtomic atomic)
 static void copy_out(const Region *r, const Tile *a, IrAtomic atomic)
 {
     int64_t w = (int64_t)dtype_bytes(r->gm->dtype);
+    bool whole = atomic == IR_PLAIN && r->gm->dtype == a->dtype && r->col_stride == 1;
     for (int64_t i = 0; i < r->rows; i++) {
-        for (int64_t k = 0; k < r->cols; k++) {
+        if (whole)
+            memcpy(r->gm->data + (r->base + i * r->row_stride) * w, a->data + i * a->pitch,
+                   (size_t)(r->cols * w));
+        for (int64_t k = 0; k < r->cols && !whole; k++) {
             uint8_t *to = r->gm->data + (r->base + i * r->row_stride + k * r->col_stride) * w;
             const uint8_t *from = a->data + i * a->pitch + k * (int64_t)a->width;
             if (r->gm->dtype != a->dtype)
