@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lets C++ read a rewritten launch: kernel ->* launch(blocks, l2, stream)(args). Host code that
- * launches is compiled along but never runs; the tool launches the entry itself. */
+/* Lets C++ read a rewritten launch: launch(blocks, l2, stream)(args), behind kernel<half> ->* where
+ * it has template arguments. Host code that launches is compiled along but never runs; the tool
+ * launches the entry itself. */
 static const char launch_syntax[] =
     "namespace acraft {\n"
     "struct LaunchArgs {};\n"
@@ -18,7 +19,8 @@ static const char launch_syntax[] =
     "template <class... A> Launch make_launch(A &&...) { return {}; }\n"
     "template <class F> void operator->*(F *, LaunchArgs) {}\n"
     "}\n"
-    "#define ACRAFT_LAUNCH(...) ->*acraft::make_launch(__VA_ARGS__)\n";
+    "#define ACRAFT_LAUNCH(...) acraft::make_launch(__VA_ARGS__)\n"
+    "#define ACRAFT_LAUNCH_OF(...) ->*acraft::make_launch(__VA_ARGS__)\n";
 
 /* KernelMetaType_ of acraft/base.h, as task records carry it. */
 enum { TASK_AIV, TASK_AIC, TASK_MIX_AIV_1_0, TASK_MIX_AIC_1_0, TASK_MIX_1_1, TASK_MIX_1_2 };

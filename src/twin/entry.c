@@ -208,6 +208,21 @@ static size_t launch_end(Str text, size_t at)
     return 0;
 }
 
+/* The launched name goes: host code is never run, and it may name a kernel of another file. One
+ * with template arguments stays, to keep the expression whole. */
+static bool drop_name(Buf *out)
+{
+    size_t len = out->len;
+    while (len && (out->at[len - 1] == ' ' || out->at[len - 1] == '\t'))
+        len--;
+    if (!len || !is_word(out->at[len - 1]))
+        return false;
+    while (len && (is_word(out->at[len - 1]) || out->at[len - 1] == ':'))
+        len--;
+    out->len = len;
+    return true;
+}
+
 Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
 {
     Buf out = {0};
@@ -223,7 +238,7 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
             skip_quoted(&s);
         } else if (end) {
             buf_str(&out, str_slice(text, copied, s.at));
-            buf_puts(&out, " ACRAFT_LAUNCH(");
+            buf_puts(&out, drop_name(&out) ? "ACRAFT_LAUNCH(" : " ACRAFT_LAUNCH_OF(");
             buf_str(&out, str_slice(text, s.at + 3, end - 3));
             buf_char(&out, ')');
             copied = s.at = end;

@@ -457,11 +457,32 @@ static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTe
     }
 }
 
-static bool launch_case(CaseRun *c, const TwinKernel *kernel, TwinRun *run)
+/* An operator whose output shape depends on the values writes that shape to one more parameter
+ * behind its outputs. */
+static bool add_shape_out(CaseRun *c, ArgList *args, TwinTensors *made)
+{
+    TwinTensor shape = {.name = "shape_out",
+                        .dtype = DT_U64,
+                        .rank = 1,
+                        .shape = {64},
+                        .role = SIM_INOUT,
+                        .bytes = 64 * 8};
+    if (!twin_tensor_alloc(&shape))
+        return fail(c, "no memory for the output shape");
+    TwinArg arg = {.kind = TWIN_ARG_TENSOR, .index = c->tensors.len, .count = 1};
+    vec_push(c->arena, &c->tensors, shape);
+    vec_push(c->arena, made, shape);
+    vec_push(c->arena, args, arg);
+    return true;
+}
+
+static bool launch_case(CaseRun *c, const TwinKernel *kernel, TwinTensors *made, TwinRun *run)
 {
     ArgList args = {0};
     add_args(c, &c->op->inputs, c->inputs.at, c->inputs.len, &args);
     add_args(c, &c->op->outputs, c->outputs.at, c->outputs.len, &args);
+    if (kernel->params.len == args.len + 3 && !add_shape_out(c, &args, made))
+        return false;
     TwinArg workspace = {.kind = TWIN_ARG_WORKSPACE}, tiling = {.kind = TWIN_ARG_TILING};
     vec_push(c->arena, &args, workspace);
     vec_push(c->arena, &args, tiling);
@@ -501,7 +522,7 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
     TwinKernel *kernel = compile_case(&c);
     if (!kernel)
         return false;
-    bool ok = launch_case(&c, kernel, run);
+    bool ok = launch_case(&c, kernel, outputs, run);
     twin_release(kernel);
     return ok;
 }

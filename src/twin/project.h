@@ -30,8 +30,8 @@ TwinOpened *twin_project_open(Arena *arena, const TwinProject *project, const Tw
                               Verdict *verdict, Diag *diag);
 void twin_project_close(TwinOpened *opened);
 const TwinHost *twin_project_host(const TwinOpened *opened);
-/* Tiling, kernel compilation for these dtypes, run. `outputs` receives the outputs that the
- * case did not give, to be freed with twin_tensor_free. */
+/* Tiling, kernel compilation for these dtypes, run. `outputs` receives the outputs that the case
+ * did not give, and "shape_out" where the kernel writes one; free them with twin_tensor_free. */
 typedef VEC(TwinTensor) TwinTensors;
 bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *kase,
                       const TwinOptions *options, TwinTensors *outputs, TwinRun *run,

@@ -65,8 +65,8 @@ T_TEST(launches_are_rewritten_line_by_line)
         STR("k<<<n, nullptr, s>>>(x);\n// k<<<1>>>(y)\nt<half><<<f(1, 2),\n 0, s>>>(z); a << b;"),
         &count);
     CHECK_EQ_INT(count, 2);
-    CHECK_EQ_SLICE(out, "k ACRAFT_LAUNCH(n, nullptr, s)(x);\n// k<<<1>>>(y)\n"
-                        "t<half> ACRAFT_LAUNCH(f(1, 2),\n 0, s)(z); a << b;");
+    CHECK_EQ_SLICE(out, "ACRAFT_LAUNCH(n, nullptr, s)(x);\n// k<<<1>>>(y)\n"
+                        "t<half> ACRAFT_LAUNCH_OF(f(1, 2),\n 0, s)(z); a << b;");
     arena_drop(&a);
 }
 
@@ -154,7 +154,8 @@ T_TEST(names_and_forms_that_must_compile)
         {HEAD "extern \"C\" __global__ __aicore__ void sqrt(GM_ADDR x) {}\n", NULL},
         {HEAD "template <class T> __global__ __aicore__ void a(GM_ADDR x) {}\n", "a<half>"},
         {HEAD "extern \"C\" __global__ __aicore__ void a(GM_ADDR x) {}\n"
-              "void a_do(uint32_t n, void *stream, uint8_t *x) { a<<<n, nullptr, stream>>>(x); }\n",
+              "void a_do(uint32_t n, void *stream, uint8_t *x) { a<<<n, nullptr, stream>>>(x); }\n"
+              "void b_do(uint8_t *x) { other_file<<<1, nullptr, nullptr>>>(x); }\n",
          NULL},
         {HEAD "#if DTYPE_N == 3\nextern \"C\" __global__ __aicore__ void a(GM_ADDR x) {}\n#endif\n",
          NULL},
