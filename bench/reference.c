@@ -106,7 +106,8 @@ static void time_torch(Arena *arena, Task *tasks, uint32_t n, Diag *diag)
 static void print_table(const Task *tasks, uint32_t n)
 {
     double typed = 0, wide = 0, count = 0;
-    printf("%-22s %12s %12s %12s %10s %10s\n", "task", "typed ms", "wide ms", "PyTorch ms", "typed/PT", "wide/PT");
+    printf("%-22s %12s %12s %12s %10s %10s\n", "task", "typed ms", "wide ms", "PyTorch ms",
+           "typed/PT", "wide/PT");
     for (uint32_t i = 0; i < n; i++) {
         const Task *t = &tasks[i];
         printf("%-22s %12.2f %12.2f", t->name, t->typed, t->wide);
@@ -119,7 +120,8 @@ static void print_table(const Task *tasks, uint32_t n)
         putchar('\n');
     }
     if (count > 0)
-        printf("%-22s %12s %12s %12s %10.2f %10.2f\n", "geometric mean", "", "", "", exp(typed / count), exp(wide / count));
+        printf("%-22s %12s %12s %12s %10.2f %10.2f\n", "geometric mean", "", "", "",
+               exp(typed / count), exp(wide / count));
 }
 
 static bool list_tasks(Arena *arena, const char *scratch, Task *tasks, uint32_t *n, Diag *diag)
@@ -145,7 +147,8 @@ int main(void)
     Task *tasks = arena_array(&arena, Task, TASKS_MOST);
     const char *scratch;
     uint32_t n = 0;
-    bool ok = file_temp_dir(&arena, "acraft-bench", &scratch, &diag) && list_tasks(&arena, scratch, tasks, &n, &diag);
+    bool ok = file_temp_dir(&arena, "acraft-bench", &scratch, &diag) &&
+              list_tasks(&arena, scratch, tasks, &n, &diag);
     for (uint32_t i = 0; ok && i < n; i++)
         ok = time_ours(&tasks[i], &diag);
     if (ok) {

@@ -47,7 +47,8 @@ static double allowed_acraft(const CompareSpec *s, DType dtype, double want, dou
     double size = fabs(want) + rms, u = unit(dtype), sums = unit(dtype == DT_F64 ? DT_F64 : DT_F32);
     double length = (double)(s->reduction > 1 ? s->reduction : 1);
     double depth = (double)(s->depth > 1 ? s->depth : 1);
-    return 2 * u * fabs(want) + u * sqrt(depth) * size + 16 * sums * sqrt(length) * size + 8 * s->noise;
+    return 2 * u * fabs(want) + u * sqrt(depth) * size + 16 * sums * sqrt(length) * size +
+           8 * s->noise;
 }
 
 static double npukb_ratio(const CompareSpec *s, DType dtype)
@@ -58,14 +59,17 @@ static double npukb_ratio(const CompareSpec *s, DType dtype)
                : dtype == DT_BF16 ? (lengthy ? 1.0 / 64 : 1.0 / 128)
                                   : (lengthy ? 1.0 / 512 : 1.0 / 2048);
     }
-    return dtype == DT_F16 ? 1.0 / 512 : dtype == DT_BF16 ? 1.0 / 256 + 0x1p-14 : 1.0 / 2048 + 0x1p-14;
+    return dtype == DT_F16    ? 1.0 / 512
+           : dtype == DT_BF16 ? 1.0 / 256 + 0x1p-14
+                              : 1.0 / 2048 + 0x1p-14;
 }
 
 double compare_allowed(const CompareSpec *s, DType dtype, double want, double rms)
 {
     bool whole = dtype_is_int(dtype) || dtype == DT_BOOL;
     if (s->rule == RULE_ACRAFT || dtype == DT_BOOL)
-        return whole ? (dtype == DT_BOOL ? 0 : (double)s->slack) : allowed_acraft(s, dtype, want, rms);
+        return whole ? (dtype == DT_BOOL ? 0 : (double)s->slack)
+                     : allowed_acraft(s, dtype, want, rms);
     switch (s->rule) {
     case RULE_MKB: return 1e-4 + 1e-4 * fabs(want);
     case RULE_MKB_LOOSE: return 1e-2 + 1e-2 * fabs(want);
@@ -127,7 +131,8 @@ static void note_bad(Sweep *s, int64_t i, double got, double want, double allowe
     s->r.allowed = allowed;
 }
 
-static void look_at(Sweep *s, const CompareSpec *spec, DType dtype, int64_t i, double got, double want)
+static void look_at(Sweep *s, const CompareSpec *spec, DType dtype, int64_t i, double got,
+                    double want)
 {
     double allowed = compare_allowed(spec, dtype, want, s->rms);
     if (!same_finiteness(got, want)) {
@@ -171,7 +176,8 @@ static void say(CompareResult *r, const char *format, ...)
 
 static bool bad_at(const Look *l, int64_t i)
 {
-    return element_bad(l->spec, l->want->dtype, tensor_get(l->got, i), tensor_get(l->want, i), l->rms);
+    return element_bad(l->spec, l->want->dtype, tensor_get(l->got, i), tensor_get(l->want, i),
+                       l->rms);
 }
 
 static bool say_constant(const Look *l)
@@ -243,8 +249,10 @@ static bool say_rows(const Look *l)
     if (rows > 2 && first_row == 1 && bad_rows == rows - 1)
         say(l->r, "every row after the first");
     else if (first_col > 0 && first_col >= cols / 2 && bad_rows * 2 > rows)
-        say(l->r, "the tail of every row, from column %lld of %lld on", (long long)first_col, (long long)cols);
-    else if (rows > 2 && whole_rows == bad_rows && last_row == rows - 1 && last_row - first_row + 1 == bad_rows && first_row > 0)
+        say(l->r, "the tail of every row, from column %lld of %lld on", (long long)first_col,
+            (long long)cols);
+    else if (rows > 2 && whole_rows == bad_rows && last_row == rows - 1 &&
+             last_row - first_row + 1 == bad_rows && first_row > 0)
         say(l->r, "all rows from row %lld of %lld on", (long long)first_row, (long long)rows);
     else
         return false;
@@ -287,9 +295,9 @@ CompareResult compare_tensors(const Tensor *got, const Tensor *want, const Compa
                               const Tensor *const *inputs, uint32_t n_inputs)
 {
     CompareResult none = {.first_bad = -1, .count = want->count, .shape = want->shape};
-    none.status = got->dtype != want->dtype                ? COMPARE_DTYPE
+    none.status = got->dtype != want->dtype               ? COMPARE_DTYPE
                   : !shape_equal(got->shape, want->shape) ? COMPARE_SHAPE
-                                                           : COMPARE_OK;
+                                                          : COMPARE_OK;
     if (none.status != COMPARE_OK)
         return none;
     Tensor g = as_real(got), w = as_real(want);
@@ -317,8 +325,8 @@ static void print_place(const CompareResult *r, Buf *out)
 
 void compare_print(const CompareResult *r, Buf *out)
 {
-    static const char *const words[] = {"ok", "wrong number of outputs", "wrong dtype", "wrong shape",
-                                        "not finite", "wrong"};
+    static const char *const words[] = {
+        "ok", "wrong number of outputs", "wrong dtype", "wrong shape", "not finite", "wrong"};
     buf_puts(out, words[r->status]);
     if (r->first_bad >= 0 && r->status != COMPARE_OK) {
         buf_printf(out, ": %lld of %lld elements, first ", (long long)r->bad, (long long)r->count);

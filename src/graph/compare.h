@@ -36,7 +36,7 @@ CompareSpec compare_spec(const Graph *graph, CompareRule rule);
 
 typedef enum CompareStatus {
     COMPARE_OK,
-    COMPARE_COUNT,  /* another number of outputs */
+    COMPARE_COUNT, /* another number of outputs */
     COMPARE_DTYPE,
     COMPARE_SHAPE,
     COMPARE_FINITE, /* inf or nan where the reference is finite, or the other way round */
@@ -49,8 +49,8 @@ typedef struct CompareResult {
     CompareStatus status;
     double max_abs_err, max_rel_err;
     int64_t count, bad;
-    int64_t first_bad; /* flat index; -1: none */
-    Shape shape;       /* of the reference, to turn first_bad into coordinates */
+    int64_t first_bad;          /* flat index; -1: none */
+    Shape shape;                /* of the reference, to turn first_bad into coordinates */
     double got, want, allowed;  /* at first_bad */
     char pattern[PATTERN_MOST]; /* "all zeros", "the tail of every row, from column 96 on", ... */
 } CompareResult;

@@ -10,7 +10,8 @@ static int64_t count_of(Shape s)
 
 static Shape in_shape(const Graph *g, const Node *node, uint32_t i)
 {
-    return i < node->n_in && node->in[i] != VALUE_NONE ? graph_value(g, node->in[i])->shape : (Shape){0};
+    return i < node->n_in && node->in[i] != VALUE_NONE ? graph_value(g, node->in[i])->shape
+                                                       : (Shape){0};
 }
 
 static int64_t last_dim(Shape s) { return s.rank ? s.dim[s.rank - 1] : 1; }
@@ -52,7 +53,10 @@ static int64_t reduction_length(const Graph *g, const Node *node)
     case OP_CDIST:
     case OP_GROUPED_MATMUL: return last_dim(x);
     case OP_EINSUM: return einsum_length(g, node);
-    case OP_CONV: return w.rank > 0 && w.dim[0] > 0 ? count_of(w) / (node_bool(node, AT_TRANSPOSED) ? w.dim[1] : w.dim[0]) : 1;
+    case OP_CONV:
+        return w.rank > 0 && w.dim[0] > 0
+                   ? count_of(w) / (node_bool(node, AT_TRANSPOSED) ? w.dim[1] : w.dim[0])
+                   : 1;
     case OP_POOL: return ints_product(node, AT_KERNEL);
     case OP_REDUCE:
     case OP_ADAPTIVE_POOL: return ratio(g, node);
@@ -70,10 +74,14 @@ static int64_t reduction_length(const Graph *g, const Node *node)
     case OP_LAYER_NORM:
     case OP_RMS_NORM: return ints_product(node, AT_SHAPE);
     case OP_BATCH_NORM: return x.rank > 1 && x.dim[1] > 0 ? count_of(x) / x.dim[1] : 1;
-    case OP_GROUP_NORM: return x.rank > 1 && x.dim[0] > 0 ? count_of(x) / (x.dim[0] * node_int(node, AT_GROUPS, 1)) : 1;
-    case OP_INSTANCE_NORM: return x.rank > 1 && x.dim[0] * x.dim[1] > 0 ? count_of(x) / (x.dim[0] * x.dim[1]) : 1;
+    case OP_GROUP_NORM:
+        return x.rank > 1 && x.dim[0] > 0 ? count_of(x) / (x.dim[0] * node_int(node, AT_GROUPS, 1))
+                                          : 1;
+    case OP_INSTANCE_NORM:
+        return x.rank > 1 && x.dim[0] * x.dim[1] > 0 ? count_of(x) / (x.dim[0] * x.dim[1]) : 1;
     case OP_SDPA:
-    case OP_MHA: return last_dim(x) > last_dim(w) ? last_dim(x) : x.rank > 1 ? x.dim[x.rank - 2] : 1;
+    case OP_MHA:
+        return last_dim(x) > last_dim(w) ? last_dim(x) : x.rank > 1 ? x.dim[x.rank - 2] : 1;
     case OP_RNN: return last_dim(x);
     case OP_FFT: return last_dim(x);
     default: return 1;
@@ -81,14 +89,18 @@ static int64_t reduction_length(const Graph *g, const Node *node)
 }
 
 /* Operators that only move elements round nothing. */
-static bool rounds(const Node *node) { return node->op >= OP_UNARY && !(node->op >= OP_RESHAPE && node->op <= OP_DIAGONAL); }
+static bool rounds(const Node *node)
+{
+    return node->op >= OP_UNARY && !(node->op >= OP_RESHAPE && node->op <= OP_DIAGONAL);
+}
 
 /* A recurrent network rounds once a step. */
 static int64_t rounding_steps(const Graph *g, const Node *node)
 {
     if (node->op == OP_RNN) {
         Shape x = in_shape(g, node, 0);
-        return node_int(node, AT_LAYERS, 1) * (x.rank ? x.dim[x.rank == 3 && node_bool(node, AT_BATCH_FIRST) ? 1 : 0] : 1);
+        return node_int(node, AT_LAYERS, 1) *
+               (x.rank ? x.dim[x.rank == 3 && node_bool(node, AT_BATCH_FIRST) ? 1 : 0] : 1);
     }
     return rounds(node) ? 1 : 0;
 }
@@ -105,7 +117,8 @@ CompareSpec compare_spec(const Graph *g, CompareRule rule)
         for (uint32_t i = 0; i < node->n_in; i++)
             if (node->in[i] != VALUE_NONE) {
                 deepest = depth[node->in[i]] > deepest ? depth[node->in[i]] : deepest;
-                from_float |= floating[node->in[i]] || dtype_is_float(graph_value(g, node->in[i])->dtype);
+                from_float |= floating[node->in[i]] ||
+                              dtype_is_float(graph_value(g, node->in[i])->dtype);
             }
         for (uint32_t o = 0; o < node->n_out; o++) {
             depth[node->out + o] = deepest + rounding_steps(g, node);

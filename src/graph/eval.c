@@ -84,8 +84,8 @@ static uint32_t group_size(const Eval *ev, uint32_t first)
     uint32_t n = 1;
     while (n < GROUP_MOST && first + n < g->nodes.len) {
         const Node *node = &g->nodes.at[first + n];
-        if (!eval_elem_is(ev, node) || !shape_equal(graph_value(g, node->out)->shape,
-                                                    graph_value(g, head->out)->shape))
+        if (!eval_elem_is(ev, node) ||
+            !shape_equal(graph_value(g, node->out)->shape, graph_value(g, head->out)->shape))
             break;
         n++;
     }

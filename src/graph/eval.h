@@ -17,9 +17,9 @@
 
 typedef struct EvalOptions {
     uint64_t seed;
-    bool wide;       /* f32 as f64 */
-    bool wide_out;   /* with wide: outputs stay f64 instead of being rounded to f32 */
-    int64_t memory;  /* refuse before anything is allocated when more bytes are needed; 0: any */
+    bool wide;      /* f32 as f64 */
+    bool wide_out;  /* with wide: outputs stay f64 instead of being rounded to f32 */
+    int64_t memory; /* refuse before anything is allocated when more bytes are needed; 0: any */
 } EvalOptions;
 
 /* The most bytes held at once, inputs and parameters counted, found without allocating.

@@ -48,6 +48,10 @@ static void softmax_row(const Attend *a, double *x)
 static void probabilities(const Attend *a, Tensor *scores, int64_t at, int64_t head, int64_t row,
                           double *x)
 {
+    if (a->as == DT_F32 && !a->causal && !a->mask && !a->seen) {
+        eval_softmax_f32(TENSOR_AT(scores, float) + at, a->lk, (float)a->scale);
+        return;
+    }
     tensor_load_f64(scores, at, 1, a->lk, x);
     for (int64_t i = 0; i < a->lk; i++)
         x[i] *= a->scale;
@@ -63,7 +67,8 @@ static void probabilities(const Attend *a, Tensor *scores, int64_t at, int64_t h
 }
 
 /* Heads h0 .. h0+n-1, query rows r0 .. r0+rows-1. */
-static void attend_part(const Attend *a, int64_t h0, int64_t n, int64_t r0, int64_t rows, Tensor *scores)
+static void attend_part(const Attend *a, int64_t h0, int64_t n, int64_t r0, int64_t rows,
+                        Tensor *scores)
 {
     GemmMatrix *m = heap_alloc(sizeof *m * 4 * (size_t)(n + 1));
     GemmItem *first = heap_alloc(sizeof *first * 2 * (size_t)(n + 1)), *second = first + n;
@@ -76,11 +81,19 @@ static void attend_part(const Attend *a, int64_t h0, int64_t n, int64_t r0, int6
         m[4 * i + 2] = (GemmMatrix){s, a->lk, 1};
         m[4 * i + 3] = (GemmMatrix){h->v, 1, a->v_row};
         first[i] = (GemmItem){.a = &m[4 * i], .b = &m[4 * i + 1], .c = s};
-        second[i] = (GemmItem){.a = &m[4 * i + 2], .b = &m[4 * i + 3],
+        second[i] = (GemmItem){.a = &m[4 * i + 2],
+                               .b = &m[4 * i + 3],
                                .c = (void *)(uintptr_t)at_row(h->out, a->as, r0 * a->out_row)};
     }
-    gemm_run(&(Gemm){.dtype = a->as, .m = rows, .n = a->lk, .k = a->d, .c_row = a->lk, .pack_a = pack,
-                     .pack_b = pack, .items = first, .batch = n});
+    gemm_run(&(Gemm){.dtype = a->as,
+                     .m = rows,
+                     .n = a->lk,
+                     .k = a->d,
+                     .c_row = a->lk,
+                     .pack_a = pack,
+                     .pack_b = pack,
+                     .items = first,
+                     .batch = n});
 #pragma omp parallel
     {
         double *x = heap_alloc(sizeof *x * (size_t)(a->lk + 1));
@@ -89,8 +102,15 @@ static void attend_part(const Attend *a, int64_t h0, int64_t n, int64_t r0, int6
             probabilities(a, scores, i * a->lk, h0 + i / rows, r0 + i % rows, x);
         heap_free(x);
     }
-    gemm_run(&(Gemm){.dtype = a->as, .m = rows, .n = a->dv, .k = a->lk, .c_row = a->out_row,
-                     .pack_a = pack, .pack_b = pack, .items = second, .batch = n});
+    gemm_run(&(Gemm){.dtype = a->as,
+                     .m = rows,
+                     .n = a->dv,
+                     .k = a->lk,
+                     .c_row = a->out_row,
+                     .pack_a = pack,
+                     .pack_b = pack,
+                     .items = second,
+                     .batch = n});
     heap_free(m);
     heap_free(first);
 }
@@ -128,7 +148,8 @@ static int64_t batch_at(Shape batch, Shape side, int64_t b)
     return at;
 }
 
-static void add_mask(const Tensor *mask, int64_t from, int64_t step, int64_t n, bool keep, double *x)
+static void add_mask(const Tensor *mask, int64_t from, int64_t step, int64_t n, bool keep,
+                     double *x)
 {
     for (int64_t i = 0; i < n; i++) {
         double m = tensor_get(mask, from + i * step);
@@ -156,9 +177,15 @@ static Shape lead_of(Shape s)
 static bool sdpa_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor *v, Tensor *out)
 {
     Shape qs = q->shape, ks = k->shape, vs = v->shape, batch = lead_of(out->shape);
-    Attend a = {.as = q->dtype, .lq = qs.dim[qs.rank - 2], .lk = ks.dim[ks.rank - 2],
-                .d = qs.dim[qs.rank - 1], .dv = vs.dim[vs.rank - 1], .causal = node_bool(e->node, AT_CAUSAL),
-                .empty_is_zero = true, .mask = e->in[3] ? sdpa_mask : NULL, .e = e};
+    Attend a = {.as = q->dtype,
+                .lq = qs.dim[qs.rank - 2],
+                .lk = ks.dim[ks.rank - 2],
+                .d = qs.dim[qs.rank - 1],
+                .dv = vs.dim[vs.rank - 1],
+                .causal = node_bool(e->node, AT_CAUSAL),
+                .empty_is_zero = true,
+                .mask = e->in[3] ? sdpa_mask : NULL,
+                .e = e};
     a.q_row = a.k_row = a.d;
     a.v_row = a.out_row = a.dv;
     a.scale = node_float(e->node, AT_SCALE, 1 / sqrt((double)a.d));
@@ -191,7 +218,8 @@ bool eval_op_SDPA(EvalNode *e)
 {
     DType as = eval_compute_dtype(e->out[0]->dtype);
     Tensor *q = eval_as(e, e->in[0], as), *k = q ? eval_as(e, e->in[1], as) : NULL;
-    Tensor *v = k ? eval_as(e, e->in[2], as) : NULL, *out = v ? eval_scratch(e, as, e->out[0]->shape) : NULL;
+    Tensor *v = k ? eval_as(e, e->in[2], as) : NULL,
+           *out = v ? eval_scratch(e, as, e->out[0]->shape) : NULL;
     bool ok = out && sdpa_run(e, q, k, v, out);
     tensor_free(q);
     tensor_free(k);
@@ -211,7 +239,8 @@ static void mha_mask(const Attend *a, int64_t head, int64_t row, double *x)
 {
     const Tensor *mask = a->e->in[IN_MASK], *keys = a->e->in[IN_KEY_MASK];
     if (mask)
-        add_mask(mask, ((mask->shape.rank == 3 ? head : 0) * a->lq + row) * a->lk, 1, a->lk, false, x);
+        add_mask(mask, ((mask->shape.rank == 3 ? head : 0) * a->lq + row) * a->lk, 1, a->lk, false,
+                 x);
     if (keys)
         add_mask(keys, head / a->per_sample * a->lk, 1, a->lk, false, x);
 }
@@ -251,9 +280,18 @@ static Tensor *project(EvalNode *e, const Tensor *x, const Tensor *w, const Tens
     Tensor *out = wa && (ba || !bias) ? eval_scratch(e, as, shape) : NULL;
     int64_t n = w->shape.dim[0], k = w->shape.dim[1];
     if (out)
-        eval_matmul(&(EvalMatmul){.dtype = as, .m = k ? x->count / k : 0, .n = n, .k = k, .batch = 1,
-                                  .a = xa->at, .b = wa->at, .c = out->at, .a_row = k, .a_col = 1,
-                                  .b_row = 1, .b_col = k,
+        eval_matmul(&(EvalMatmul){.dtype = as,
+                                  .m = k ? x->count / k : 0,
+                                  .n = n,
+                                  .k = k,
+                                  .batch = 1,
+                                  .a = xa->at,
+                                  .b = wa->at,
+                                  .c = out->at,
+                                  .a_row = k,
+                                  .a_col = 1,
+                                  .b_row = 1,
+                                  .b_col = k,
                                   .bias = ba ? at_row(ba->at, as, bias_from) : NULL});
     tensor_free(xa);
     tensor_free(wa);
@@ -262,7 +300,8 @@ static Tensor *project(EvalNode *e, const Tensor *x, const Tensor *w, const Tens
 }
 
 /* Where sample n, head h begins, and how far rows are apart, in [L,N,E], [N,L,E] or [L,E]. */
-static int64_t head_at(const EvalNode *e, Shape s, int64_t n, int64_t h, int64_t width, int64_t *row)
+static int64_t head_at(const EvalNode *e, Shape s, int64_t n, int64_t h, int64_t width,
+                       int64_t *row)
 {
     bool first = s.rank == 2 || node_bool(e->node, AT_BATCH_FIRST);
     int64_t E = s.dim[s.rank - 1], len = s.rank == 2 ? s.dim[0] : s.dim[1];
@@ -274,11 +313,18 @@ static bool mha_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor 
 {
     Shape s = q->shape;
     bool flat = s.rank == 2, first = node_bool(e->node, AT_BATCH_FIRST);
-    int64_t heads = node_int(e->node, AT_HEADS, 1), E = s.dim[s.rank - 1], samples = flat ? 1 : s.dim[first ? 0 : 1];
-    Attend a = {.as = q->dtype, .d = E / heads, .dv = E / heads, .heads = heads * samples,
-                .lq = s.dim[flat || !first ? 0 : 1], .lk = k->shape.dim[flat || !first ? 0 : 1],
+    int64_t heads = node_int(e->node, AT_HEADS, 1), E = s.dim[s.rank - 1],
+            samples = flat ? 1 : s.dim[first ? 0 : 1];
+    Attend a = {.as = q->dtype,
+                .d = E / heads,
+                .dv = E / heads,
+                .heads = heads * samples,
+                .lq = s.dim[flat || !first ? 0 : 1],
+                .lk = k->shape.dim[flat || !first ? 0 : 1],
                 .causal = node_bool(e->node, AT_CAUSAL) && !e->in[IN_MASK],
-                .empty_is_zero = e->node->n_out < 2, .per_sample = heads, .e = e,
+                .empty_is_zero = e->node->n_out < 2,
+                .per_sample = heads,
+                .e = e,
                 .mask = e->in[IN_MASK] || e->in[IN_KEY_MASK] ? mha_mask : NULL};
     a.scale = 1 / sqrt((double)a.d);
     Head *list = heap_alloc(sizeof *list * (size_t)(a.heads + 1));
@@ -287,7 +333,8 @@ static bool mha_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor 
         list[i].q = at_row(q->at, a.as, head_at(e, s, n, h, a.d, &a.q_row));
         list[i].k = at_row(k->at, a.as, head_at(e, k->shape, n, h, a.d, &a.k_row));
         list[i].v = at_row(v->at, a.as, head_at(e, v->shape, n, h, a.d, &a.v_row));
-        list[i].out = (char *)mid->at + head_at(e, s, n, h, a.d, &a.out_row) * (int64_t)dtype_bytes(a.as);
+        list[i].out = (char *)mid->at +
+                      head_at(e, s, n, h, a.d, &a.out_row) * (int64_t)dtype_bytes(a.as);
     }
     a.head = list;
     if (e->node->n_out > 1) {

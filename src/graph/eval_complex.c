@@ -160,7 +160,8 @@ static void transform(const Number *x, int64_t step, Number *out, int64_t n, dou
     Number *sums = heap_alloc(sizeof(Number) * (size_t)(n + 1));
     for (int64_t k = 0; k < n; k++)
         for (int64_t j = 0; j < n; j++)
-            sums[k] += x[j * step] * cexp(number_of(0, sign * two_pi * (double)(j * k % n) / (double)n));
+            sums[k] += x[j * step] *
+                       cexp(number_of(0, sign * two_pi * (double)(j * k % n) / (double)n));
     for (int64_t k = 0; k < n; k++)
         out[k] = sums[k];
     heap_free(sums);
@@ -193,8 +194,7 @@ bool eval_op_FFT(EvalNode *e)
 {
     int dim = eval_dim(e->node, e->in[0]->shape, -1);
     Axis in = eval_axis(e->in[0]->shape, dim), out = eval_axis(e->out[0]->shape, dim);
-    int64_t n = e->node->kind == FFT_rfft ? node_int(e->node, AT_SIZE, in.n)
-                                          : out.n;
+    int64_t n = e->node->kind == FFT_rfft ? node_int(e->node, AT_SIZE, in.n) : out.n;
     double sign = e->node->kind == FFT_ifft || e->node->kind == FFT_irfft ? 1 : -1;
     double scale = fft_scale(e->node, n);
     Number *line = heap_alloc(sizeof(Number) * (size_t)(n + 1) * 2), *freq = line + n;

@@ -66,54 +66,55 @@ static void inside(int64_t ox0, int64_t n, int64_t stride, int64_t shift, int64_
 }
 
 /* Writes `lanes` neighbouring output positions for one kernel tap. */
-#define TAP(name, T)                                                                             \
-    static void name(const Image *im, int64_t position, int64_t lanes, int64_t tap, T *to)       \
-    {                                                                                            \
-        const Conv *c = im->conv;                                                                \
-        int64_t kx = tap % c->kernel[2], ky = tap / c->kernel[2] % c->kernel[1];                 \
-        int64_t kz = tap / (c->kernel[2] * c->kernel[1]) % c->kernel[0];                         \
-        int64_t channel = tap / volume(c->kernel);                                               \
-        int64_t shift = kx * c->dilation[2] - c->padding[2];                                     \
-        for (int64_t done = 0; done < lanes;) {                                                  \
-            int64_t p = position + done, ox = p % c->out[2], row = p / c->out[2];                \
-            int64_t iy = row % c->out[1] * c->stride[1] + ky * c->dilation[1] - c->padding[1];   \
-            int64_t iz = row / c->out[1] * c->stride[0] + kz * c->dilation[0] - c->padding[0];   \
-            int64_t n = c->out[2] - ox < lanes - done ? c->out[2] - ox : lanes - done;           \
-            int64_t from = n, until = n;                                                         \
-            if (iy >= 0 && iy < c->in[1] && iz >= 0 && iz < c->in[0])                            \
-                inside(ox, n, c->stride[2], shift, c->in[2], &from, &until);                     \
-            const T *line = (const T *)im->at +                                                  \
-                            ((channel * c->in[0] + iz) * c->in[1] + iy) * c->in[2];              \
-            for (int64_t i = 0; i < from; i++)                                                   \
-                to[done + i] = 0;                                                                \
-            for (int64_t i = from; i < until; i++)                                               \
-                to[done + i] = line[(ox + i) * c->stride[2] + shift];                            \
-            for (int64_t i = until; i < n; i++)                                                  \
-                to[done + i] = 0;                                                                \
-            done += n;                                                                           \
-        }                                                                                        \
+#define TAP(name, T)                                                                           \
+    static void name(const Image *im, int64_t position, int64_t lanes, int64_t tap, T *to)     \
+    {                                                                                          \
+        const Conv *c = im->conv;                                                              \
+        int64_t kx = tap % c->kernel[2], ky = tap / c->kernel[2] % c->kernel[1];               \
+        int64_t kz = tap / (c->kernel[2] * c->kernel[1]) % c->kernel[0];                       \
+        int64_t channel = tap / volume(c->kernel);                                             \
+        int64_t shift = kx * c->dilation[2] - c->padding[2];                                   \
+        for (int64_t done = 0; done < lanes;) {                                                \
+            int64_t p = position + done, ox = p % c->out[2], row = p / c->out[2];              \
+            int64_t iy = row % c->out[1] * c->stride[1] + ky * c->dilation[1] - c->padding[1]; \
+            int64_t iz = row / c->out[1] * c->stride[0] + kz * c->dilation[0] - c->padding[0]; \
+            int64_t n = c->out[2] - ox < lanes - done ? c->out[2] - ox : lanes - done;         \
+            int64_t from = n, until = n;                                                       \
+            if (iy >= 0 && iy < c->in[1] && iz >= 0 && iz < c->in[0])                          \
+                inside(ox, n, c->stride[2], shift, c->in[2], &from, &until);                   \
+            const T *line = (const T *)im->at +                                                \
+                            ((channel * c->in[0] + iz) * c->in[1] + iy) * c->in[2];            \
+            for (int64_t i = 0; i < from; i++)                                                 \
+                to[done + i] = 0;                                                              \
+            for (int64_t i = from; i < until; i++)                                             \
+                to[done + i] = line[(ox + i) * c->stride[2] + shift];                          \
+            for (int64_t i = until; i < n; i++)                                                \
+                to[done + i] = 0;                                                              \
+            done += n;                                                                         \
+        }                                                                                      \
     }
 TAP(tap_f32, float)
 TAP(tap_f64, double)
 
-#define PACK_IMAGE(name, T, tap)                                                                 \
-    static void name(const void *operand, int64_t row0, int64_t rows, int64_t k0, int64_t kc,    \
-                     int64_t lanes, void *panels)                                                \
-    {                                                                                            \
-        T *out = panels;                                                                         \
-        for (int64_t p = 0; p < rows; p += lanes) {                                              \
-            int64_t live = rows - p < lanes ? rows - p : lanes;                                  \
-            for (int64_t k = 0; k < kc; k++, out += lanes) {                                     \
-                tap(operand, row0 + p, live, k0 + k, out);                                       \
-                for (int64_t i = live; i < lanes; i++)                                           \
-                    out[i] = 0;                                                                  \
-            }                                                                                    \
-        }                                                                                        \
+#define PACK_IMAGE(name, T, tap)                                                              \
+    static void name(const void *operand, int64_t row0, int64_t rows, int64_t k0, int64_t kc, \
+                     int64_t lanes, void *panels)                                             \
+    {                                                                                         \
+        T *out = panels;                                                                      \
+        for (int64_t p = 0; p < rows; p += lanes) {                                           \
+            int64_t live = rows - p < lanes ? rows - p : lanes;                               \
+            for (int64_t k = 0; k < kc; k++, out += lanes) {                                  \
+                tap(operand, row0 + p, live, k0 + k, out);                                    \
+                for (int64_t i = live; i < lanes; i++)                                        \
+                    out[i] = 0;                                                               \
+            }                                                                                 \
+        }                                                                                     \
     }
 PACK_IMAGE(pack_image_f32, float, tap_f32)
 PACK_IMAGE(pack_image_f64, double, tap_f64)
 
-static void conv_product(const Conv *c, const Tensor *x, const Tensor *w, const Tensor *bias, Tensor *y)
+static void conv_product(const Conv *c, const Tensor *x, const Tensor *w, const Tensor *bias,
+                         Tensor *y)
 {
     int64_t items_n = c->n * c->groups, k = c->in_c * volume(c->kernel), positions = volume(c->out);
     int64_t bytes = (int64_t)dtype_bytes(y->dtype);
@@ -124,14 +125,22 @@ static void conv_product(const Conv *c, const Tensor *x, const Tensor *w, const 
         int64_t g = i % c->groups;
         images[i] = (Image){c, (const char *)x->at + i * c->in_c * volume(c->in) * bytes};
         weights[i] = (GemmMatrix){(const char *)w->at + g * c->out_c * k * bytes, k, 1};
-        items[i] = (GemmItem){.a = &weights[i], .b = &images[i],
+        items[i] = (GemmItem){.a = &weights[i],
+                              .b = &images[i],
                               .c = (char *)y->at + i * c->out_c * positions * bytes,
-                              .row_bias = bias ? (const char *)bias->at + g * c->out_c * bytes : NULL};
+                              .row_bias = bias ? (const char *)bias->at + g * c->out_c * bytes
+                                               : NULL};
     }
     bool wide = y->dtype == DT_F64;
-    gemm_run(&(Gemm){.dtype = y->dtype, .m = c->out_c, .n = positions, .k = k, .c_row = positions,
+    gemm_run(&(Gemm){.dtype = y->dtype,
+                     .m = c->out_c,
+                     .n = positions,
+                     .k = k,
+                     .c_row = positions,
                      .pack_a = wide ? gemm_pack_f64 : gemm_pack_f32,
-                     .pack_b = wide ? pack_image_f64 : pack_image_f32, .items = items, .batch = items_n});
+                     .pack_b = wide ? pack_image_f64 : pack_image_f32,
+                     .items = items,
+                     .batch = items_n});
     heap_free(images);
     heap_free(weights);
     heap_free(items);
@@ -167,7 +176,8 @@ static void conv_direct_plane(const Conv *c, const Tensor *x, const Tensor *w, d
     }
 }
 
-static void conv_direct(const Conv *c, const Tensor *x, const Tensor *w, const Tensor *bias, Tensor *y)
+static void conv_direct(const Conv *c, const Tensor *x, const Tensor *w, const Tensor *bias,
+                        Tensor *y)
 {
     int64_t channels = c->groups * c->out_c;
 #pragma omp parallel
@@ -211,16 +221,25 @@ static void spread(const Conv *c, const Tensor *parts, int64_t from, double *sum
 
 /* Output channels oc0 .. oc0+n-1 of one image of one group. */
 static void transposed_part(const Conv *c, const Tensor *x, const Tensor *w, const Tensor *bias,
-                            int64_t image, int64_t g, int64_t oc0, int64_t n, Tensor *parts, Tensor *y)
+                            int64_t image, int64_t g, int64_t oc0, int64_t n, Tensor *parts,
+                            Tensor *y)
 {
     int64_t taps = volume(c->kernel), points = volume(c->in), positions = volume(c->out);
     int64_t bytes = (int64_t)dtype_bytes(y->dtype), row = c->out_c * taps;
     GemmMatrix a = {(const char *)w->at + (g * c->in_c * row + oc0 * taps) * bytes, 1, row};
-    GemmMatrix b = {(const char *)x->at + (image * c->groups + g) * c->in_c * points * bytes, 1, points};
+    GemmMatrix b = {(const char *)x->at + (image * c->groups + g) * c->in_c * points * bytes, 1,
+                    points};
     GemmItem item = {.a = &a, .b = &b, .c = parts->at};
     GemmPack *pack = y->dtype == DT_F64 ? gemm_pack_f64 : gemm_pack_f32;
-    gemm_run(&(Gemm){.dtype = y->dtype, .m = n * taps, .n = points, .k = c->in_c, .c_row = points,
-                     .pack_a = pack, .pack_b = pack, .items = &item, .batch = 1});
+    gemm_run(&(Gemm){.dtype = y->dtype,
+                     .m = n * taps,
+                     .n = points,
+                     .k = c->in_c,
+                     .c_row = points,
+                     .pack_a = pack,
+                     .pack_b = pack,
+                     .items = &item,
+                     .batch = 1});
 #pragma omp parallel
     {
         double *sum = heap_alloc(sizeof *sum * (size_t)(positions + 1));
@@ -231,7 +250,8 @@ static void transposed_part(const Conv *c, const Tensor *x, const Tensor *w, con
             for (int64_t i = 0; i < positions; i++)
                 sum[i] = start;
             spread(c, parts, oc * taps * points, sum);
-            tensor_store_f64(y, (image * c->groups * c->out_c + channel) * positions, 1, positions, sum);
+            tensor_store_f64(y, (image * c->groups * c->out_c + channel) * positions, 1, positions,
+                             sum);
         }
         heap_free(sum);
     }
@@ -299,7 +319,9 @@ static Conv unfold_of(const EvalNode *e, const int64_t size[2])
     ints3(e->node, AT_PADDING, 2, 0, c.padding);
     ints3(e->node, AT_DILATION, 2, 1, c.dilation);
     for (int i = 0; i < 3; i++)
-        c.out[i] = (c.in[i] + 2 * c.padding[i] - c.dilation[i] * (c.kernel[i] - 1) - 1) / c.stride[i] + 1;
+        c.out[i] = (c.in[i] + 2 * c.padding[i] - c.dilation[i] * (c.kernel[i] - 1) - 1) /
+                       c.stride[i] +
+                   1;
     return c;
 }
 

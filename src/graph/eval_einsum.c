@@ -141,9 +141,20 @@ static bool join(const Einsum *s, Term *a, Term *b, const char *wanted)
     out.t = y ? eval_scratch(s->e, s->as, shape) : NULL;
     int64_t m = extent_of(s, row), n = extent_of(s, col), k = extent_of(s, sum);
     if (out.t)
-        eval_matmul(&(EvalMatmul){.dtype = s->as, .m = m, .n = n, .k = k, .batch = extent_of(s, batch),
-                                  .a = x->at, .b = y->at, .c = out.t->at, .a_batch = m * k, .a_row = k,
-                                  .a_col = 1, .b_batch = n * k, .b_row = 1, .b_col = k,
+        eval_matmul(&(EvalMatmul){.dtype = s->as,
+                                  .m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .batch = extent_of(s, batch),
+                                  .a = x->at,
+                                  .b = y->at,
+                                  .c = out.t->at,
+                                  .a_batch = m * k,
+                                  .a_row = k,
+                                  .a_col = 1,
+                                  .b_batch = n * k,
+                                  .b_row = 1,
+                                  .b_col = k,
                                   .c_batch = m * n});
     tensor_free(x);
     tensor_free(y);
@@ -200,7 +211,7 @@ static bool contract(Einsum *s, Str inputs, Str output, Term *sum)
         memcpy(beside, text.at, text.len + 1);
         buf_free(&text);
         bool ok = sum_unwanted(s, &term, beside) && join(s, sum, &term, wanted) &&
-             sum_unwanted(s, sum, wanted);
+                  sum_unwanted(s, sum, wanted);
         tensor_free(term.t);
         if (!ok)
             return false;

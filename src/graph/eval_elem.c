@@ -119,8 +119,9 @@ static ElemParams unary_params(const Node *node, DType dtype)
     static const struct {
         int kind;
         double a, b;
-    } defaults[] = {{UNARY_softplus, 1, 20},  {UNARY_elu, 1, 0},          {UNARY_celu, 1, 0},
-                    {UNARY_leaky_relu, 0.01, 0}, {UNARY_hardshrink, 0.5, 0}, {UNARY_softshrink, 0.5, 0}};
+    } defaults[] = {{UNARY_softplus, 1, 20},    {UNARY_elu, 1, 0},
+                    {UNARY_celu, 1, 0},         {UNARY_leaky_relu, 0.01, 0},
+                    {UNARY_hardshrink, 0.5, 0}, {UNARY_softshrink, 0.5, 0}};
     ElemParams p = {.dtype = dtype,
                     .has_b = node_attr(node, AT_B) != NULL,
                     .has_c = node_attr(node, AT_C) != NULL};
@@ -178,7 +179,10 @@ static void build_clamp(Step *s, const Group *g, const Node *node, Shape out)
     ElemClass as = class_of(s->dtype);
     bool low = node->in[1] != VALUE_NONE, high = node->in[2] != VALUE_NONE;
     set_inputs(s, g, node, out, as);
-    s->fn = low && high ? elem_clamp[as] : low ? elem_clamp_low[as] : high ? elem_clamp_high[as] : NULL;
+    s->fn = low && high ? elem_clamp[as]
+            : low       ? elem_clamp_low[as]
+            : high      ? elem_clamp_high[as]
+                        : NULL;
     s->result = as;
 }
 
@@ -188,8 +192,8 @@ static void build_three(Step *s, const Group *g, const Node *node, Shape out)
     set_inputs(s, g, node, out, as);
     if (node->op == OP_WHERE)
         s->in[0].as = ELEM_I64;
-    s->fn = node->op == OP_WHERE  ? elem_where[as]
-            : node->op == OP_LERP ? elem_lerp[as]
+    s->fn = node->op == OP_WHERE     ? elem_where[as]
+            : node->op == OP_LERP    ? elem_lerp[as]
             : node->op == OP_ADDCMUL ? elem_addcmul[as]
                                      : elem_addcdiv[as];
     s->p.a = node_float(node, AT_VALUE, 1);
@@ -378,8 +382,8 @@ bool eval_elem_run(Eval *eval, uint32_t first, uint32_t count)
     for (uint32_t i = 0; ok && i < count; i++)
         ok = build_step(&g.steps[i], &g, &eval->graph->nodes.at[first + i]);
     int64_t elements = 0;
-    if (ok && shape_count(graph_value(eval->graph, eval->graph->nodes.at[first].out)->shape,
-                          &elements))
+    if (ok &&
+        shape_count(graph_value(eval->graph, eval->graph->nodes.at[first].out)->shape, &elements))
         run_group(&g, elements);
     heap_free(g.steps);
     return ok;

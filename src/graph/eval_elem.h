@@ -19,9 +19,9 @@ typedef void ElemFn(int64_t n, const ElemParams *p, const void *const *in, void 
 /* NULL where a kind does not exist for a class. */
 extern ElemFn *const elem_unary[UNARY_COUNT][ELEM_CLASSES];
 extern ElemFn *const elem_binary[BINARY_COUNT][ELEM_CLASSES];
-extern ElemFn *const elem_clamp[ELEM_CLASSES];  /* x, low, high */
+extern ElemFn *const elem_clamp[ELEM_CLASSES]; /* x, low, high */
 extern ElemFn *const elem_clamp_low[ELEM_CLASSES], *const elem_clamp_high[ELEM_CLASSES];
-extern ElemFn *const elem_where[ELEM_CLASSES];  /* cond (int64_t), x, y */
+extern ElemFn *const elem_where[ELEM_CLASSES]; /* cond (int64_t), x, y */
 extern ElemFn *const elem_lerp[ELEM_CLASSES], *const elem_addcmul[ELEM_CLASSES];
 extern ElemFn *const elem_addcdiv[ELEM_CLASSES];
 extern ElemFn *const elem_nonzero[ELEM_CLASSES]; /* x != 0 */

@@ -24,39 +24,42 @@ typedef struct MicroRow {
     int64_t mr, nr;
 } MicroRow;
 
-#define MICRO_PLAIN(name, T, MR, NR)                                             \
-    static void name(int64_t kc, const void *pa, const void *pb, void *ptile)    \
-    {                                                                            \
-        const T *a = pa, *b = pb;                                                \
-        T *tile = ptile;                                                         \
-        memset(tile, 0, sizeof(T) * (MR) * (NR));                                \
-        for (int64_t k = 0; k < kc; k++, a += (MR), b += (NR))                   \
-            for (int i = 0; i < (MR); i++)                                       \
-                for (int j = 0; j < (NR); j++) tile[i * (NR) + j] += a[i] * b[j]; \
+#define MICRO_PLAIN(name, T, MR, NR)                                          \
+    static void name(int64_t kc, const void *pa, const void *pb, void *ptile) \
+    {                                                                         \
+        const T *a = pa, *b = pb;                                             \
+        T *tile = ptile;                                                      \
+        memset(tile, 0, sizeof(T) * (MR) * (NR));                             \
+        for (int64_t k = 0; k < kc; k++, a += (MR), b += (NR))                \
+            for (int i = 0; i < (MR); i++)                                    \
+                for (int j = 0; j < (NR); j++)                                \
+                    tile[i * (NR) + j] += a[i] * b[j];                        \
     }
 MICRO_PLAIN(micro_f32_plain, float, 4, 8)
 MICRO_PLAIN(micro_f64_plain, double, 4, 8)
 
 #if defined(__x86_64__)
-#define MICRO_X86(name, target, T, V, lanes, MR, zero, set1, load, store, fma)   \
+#define MICRO_X86(name, target, T, V, lanes, MR, zero, set1, load, store, fma)                    \
     static ATTR_TARGET(target) void name(int64_t kc, const void *pa, const void *pb, void *ptile) \
-    {                                                                            \
-        const T *a = pa, *b = pb;                                                \
-        T *tile = ptile;                                                         \
-        V acc[MR][2];                                                            \
-        _Pragma("GCC unroll 16") for (int i = 0; i < (MR); i++) acc[i][0] = acc[i][1] = zero(); \
-        for (int64_t k = 0; k < kc; k++, a += (MR), b += 2 * (lanes)) {          \
-            V b0 = load(b), b1 = load(b + (lanes));                              \
-            _Pragma("GCC unroll 16") for (int i = 0; i < (MR); i++) {            \
-                V ai = set1(a[i]);                                               \
-                acc[i][0] = fma(ai, b0, acc[i][0]);                              \
-                acc[i][1] = fma(ai, b1, acc[i][1]);                              \
-            }                                                                    \
-        }                                                                        \
-        _Pragma("GCC unroll 16") for (int i = 0; i < (MR); i++) {                \
-            store(tile + i * 2 * (lanes), acc[i][0]);                            \
-            store(tile + i * 2 * (lanes) + (lanes), acc[i][1]);                  \
-        }                                                                        \
+    {                                                                                             \
+        const T *a = pa, *b = pb;                                                                 \
+        T *tile = ptile;                                                                          \
+        V acc[MR][2];                                                                             \
+        _Pragma("GCC unroll 16") for (int i = 0; i < (MR); i++) acc[i][0] = acc[i][1] = zero();   \
+        for (int64_t k = 0; k < kc; k++, a += (MR), b += 2 * (lanes)) {                           \
+            V b0 = load(b), b1 = load(b + (lanes));                                               \
+            _Pragma("GCC unroll 16") for (int i = 0; i < (MR); i++)                               \
+            {                                                                                     \
+                V ai = set1(a[i]);                                                                \
+                acc[i][0] = fma(ai, b0, acc[i][0]);                                               \
+                acc[i][1] = fma(ai, b1, acc[i][1]);                                               \
+            }                                                                                     \
+        }                                                                                         \
+        _Pragma("GCC unroll 16") for (int i = 0; i < (MR); i++)                                   \
+        {                                                                                         \
+            store(tile + i * 2 * (lanes), acc[i][0]);                                             \
+            store(tile + i * 2 * (lanes) + (lanes), acc[i][1]);                                   \
+        }                                                                                         \
     }
 MICRO_X86(micro_f32_avx512, "avx512f", float, __m512, 16, 12, _mm512_setzero_ps, _mm512_set1_ps,
           _mm512_loadu_ps, _mm512_storeu_ps, _mm512_fmadd_ps)
@@ -80,27 +83,29 @@ static MicroRow micro_choose(DType dtype)
     return (MicroRow){wide ? micro_f64_plain : micro_f32_plain, 4, 8};
 }
 
-#define GEMM_PACK(name, T)                                                                       \
-    void name(const void *operand, int64_t row0, int64_t rows, int64_t k0, int64_t kc,           \
-              int64_t lanes, void *panels)                                                       \
-    {                                                                                            \
-        const GemmMatrix *m = operand;                                                           \
-        const T *at = m->at;                                                                     \
-        T *out = panels;                                                                         \
-        for (int64_t p = 0; p < rows; p += lanes, out += kc * lanes) {                           \
-            int64_t live = rows - p < lanes ? rows - p : lanes;                                  \
-            if (live < lanes) memset(out, 0, sizeof(T) * (size_t)(kc * lanes));                  \
-            if (m->row_stride == 1) {                                                            \
-                for (int64_t k = 0; k < kc; k++)                                                 \
-                    memcpy(out + k * lanes, at + row0 + p + (k0 + k) * m->k_stride,              \
-                           sizeof(T) * (size_t)live);                                            \
-                continue;                                                                        \
-            }                                                                                    \
-            for (int64_t r = 0; r < live; r++) {                                                 \
-                const T *row = at + (row0 + p + r) * m->row_stride + k0 * m->k_stride;           \
-                for (int64_t k = 0; k < kc; k++) out[k * lanes + r] = row[k * m->k_stride];      \
-            }                                                                                    \
-        }                                                                                        \
+#define GEMM_PACK(name, T)                                                             \
+    void name(const void *operand, int64_t row0, int64_t rows, int64_t k0, int64_t kc, \
+              int64_t lanes, void *panels)                                             \
+    {                                                                                  \
+        const GemmMatrix *m = operand;                                                 \
+        const T *at = m->at;                                                           \
+        T *out = panels;                                                               \
+        for (int64_t p = 0; p < rows; p += lanes, out += kc * lanes) {                 \
+            int64_t live = rows - p < lanes ? rows - p : lanes;                        \
+            if (live < lanes)                                                          \
+                memset(out, 0, sizeof(T) * (size_t)(kc * lanes));                      \
+            if (m->row_stride == 1) {                                                  \
+                for (int64_t k = 0; k < kc; k++)                                       \
+                    memcpy(out + k * lanes, at + row0 + p + (k0 + k) * m->k_stride,    \
+                           sizeof(T) * (size_t)live);                                  \
+                continue;                                                              \
+            }                                                                          \
+            for (int64_t r = 0; r < live; r++) {                                       \
+                const T *row = at + (row0 + p + r) * m->row_stride + k0 * m->k_stride; \
+                for (int64_t k = 0; k < kc; k++)                                       \
+                    out[k * lanes + r] = row[k * m->k_stride];                         \
+            }                                                                          \
+        }                                                                              \
     }
 GEMM_PACK(gemm_pack_f32, float)
 GEMM_PACK(gemm_pack_f64, double)
@@ -130,16 +135,19 @@ static void block_multiply(const MicroRow *micro, DType dtype, const Scratch *s,
                 const float *narrow = (const float *)(const void *)tile + r * micro->nr;
                 const double *wide = tile + r * micro->nr;
                 if (dtype == DT_F64)
-                    for (int64_t c = 0; c < live_j; c++) sum[c] += wide[c];
+                    for (int64_t c = 0; c < live_j; c++)
+                        sum[c] += wide[c];
                 else
-                    for (int64_t c = 0; c < live_j; c++) sum[c] += (double)narrow[c];
+                    for (int64_t c = 0; c < live_j; c++)
+                        sum[c] += (double)narrow[c];
             }
         }
 }
 
 static double bias_at(DType dtype, const void *bias, int64_t i)
 {
-    if (!bias) return 0;
+    if (!bias)
+        return 0;
     return dtype == DT_F64 ? ((const double *)bias)[i] : (double)((const float *)bias)[i];
 }
 
@@ -150,14 +158,17 @@ static void block_store(const Gemm *g, const GemmItem *item, const Scratch *s, i
         double *sum = s->sum + i * NC;
         double row_bias = bias_at(g->dtype, item->row_bias, i0 + i);
         if (item->row_bias)
-            for (int64_t j = 0; j < cols; j++) sum[j] += row_bias;
+            for (int64_t j = 0; j < cols; j++)
+                sum[j] += row_bias;
         if (item->col_bias)
-            for (int64_t j = 0; j < cols; j++) sum[j] += bias_at(g->dtype, item->col_bias, j0 + j);
+            for (int64_t j = 0; j < cols; j++)
+                sum[j] += bias_at(g->dtype, item->col_bias, j0 + j);
         int64_t at = (i0 + i) * g->c_row + j0;
         if (g->dtype == DT_F64)
             memcpy((double *)item->c + at, sum, sizeof(double) * (size_t)cols);
         else
-            for (int64_t j = 0; j < cols; j++) ((float *)item->c)[at + j] = (float)sum[j];
+            for (int64_t j = 0; j < cols; j++)
+                ((float *)item->c)[at + j] = (float)sum[j];
     }
 }
 
@@ -167,7 +178,8 @@ static void block_run(const Gemm *g, const MicroRow *micro, const Scratch *s, in
     const GemmItem *item = &g->items[task / (across * down)];
     int64_t j0 = task % (across * down) / down * NC, i0 = task % down * MC;
     int64_t rows = g->m - i0 < MC ? g->m - i0 : MC, cols = g->n - j0 < NC ? g->n - j0 : NC;
-    for (int64_t i = 0; i < rows; i++) memset(s->sum + i * NC, 0, sizeof(double) * (size_t)cols);
+    for (int64_t i = 0; i < rows; i++)
+        memset(s->sum + i * NC, 0, sizeof(double) * (size_t)cols);
     for (int64_t k0 = 0; k0 < g->k; k0 += GEMM_KC) {
         int64_t kc = g->k - k0 < GEMM_KC ? g->k - k0 : GEMM_KC;
         g->pack_a(item->a, i0, rows, k0, kc, micro->mr, s->a);
@@ -179,7 +191,8 @@ static void block_run(const Gemm *g, const MicroRow *micro, const Scratch *s, in
 
 void gemm_run(const Gemm *g)
 {
-    if (g->m == 0 || g->n == 0 || g->batch == 0) return;
+    if (g->m == 0 || g->n == 0 || g->batch == 0)
+        return;
     MicroRow micro = micro_choose(g->dtype);
     int64_t tasks = g->batch * ((g->n + NC - 1) / NC) * ((g->m + MC - 1) / MC);
     size_t bytes = dtype_bytes(g->dtype), run = GEMM_KC * bytes;
@@ -191,7 +204,8 @@ void gemm_run(const Gemm *g)
                      .b = heap_alloc((size_t)round_up(NC, micro.nr) * run),
                      .sum = heap_alloc(sizeof(double) * MC * NC)};
 #pragma omp for schedule(dynamic)
-        for (int64_t task = 0; task < tasks; task++) block_run(g, &micro, &s, task);
+        for (int64_t task = 0; task < tasks; task++)
+            block_run(g, &micro, &s, task);
         heap_free(s.a);
         heap_free(s.b);
         heap_free(s.sum);

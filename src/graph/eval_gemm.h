@@ -27,8 +27,8 @@ typedef struct GemmMatrix {
 GemmPack gemm_pack_f32, gemm_pack_f64; /* the operand is a GemmMatrix */
 
 typedef struct GemmItem {
-    const void *a, *b; /* operands, as the packers read them */
-    void *c;           /* element (i, j) at c[i * c_row + j] */
+    const void *a, *b;               /* operands, as the packers read them */
+    void *c;                         /* element (i, j) at c[i * c_row + j] */
     const void *row_bias, *col_bias; /* [m], [n] in the element type, or NULL */
 } GemmItem;
 

@@ -58,7 +58,8 @@ bool eval_op_GATHER(EvalNode *e)
         int64_t at;
         if (!index_at(e, index, i, dim_size(x->shape, dim), &at))
             return false;
-        memcpy(element(e->out[0], i), element(x, beside(index->shape, x->shape, dim, i, at)), bytes);
+        memcpy(element(e->out[0], i), element(x, beside(index->shape, x->shape, dim, i, at)),
+               bytes);
     }
     return true;
 }
@@ -91,14 +92,17 @@ static bool scatter_all(EvalNode *e, double *sum, double *hits)
 {
     const Tensor *x = e->in[0], *index = e->in[1], *src = e->in[2];
     int dim = eval_dim(e->node, x->shape, 0), kind = e->node->kind;
-    bool number = graph_value(e->graph, e->node->in[2])->weak, fresh = node_float(e->node, AT_B, 0) == 1;
+    bool number = graph_value(e->graph, e->node->in[2])->weak,
+         fresh = node_float(e->node, AT_B, 0) == 1;
     for (int64_t i = 0; i < index->count; i++) {
         int64_t at;
         if (!index_at(e, index, i, dim_size(x->shape, dim), &at))
             return false;
         int64_t to = beside(index->shape, x->shape, dim, i, at), from = 0;
         if (!number && src->shape.rank) {
-            int64_t along = index->shape.rank ? i / eval_row_stride(index->shape, dim) % index->shape.dim[dim] : 0;
+            int64_t along = index->shape.rank
+                                ? i / eval_row_stride(index->shape, dim) % index->shape.dim[dim]
+                                : 0;
             from = beside(index->shape, src->shape, dim, i, along);
         }
         if (fresh && hits[to] == 0)
@@ -152,7 +156,8 @@ bool eval_op_INDEX_COPY(EvalNode *e)
     if (!src)
         return false;
     copy_all(e->in[0], out);
-    Axis a = out->shape.rank ? eval_axis(out->shape, eval_dim(e->node, out->shape, 0)) : (Axis){1, 1, 1};
+    Axis a = out->shape.rank ? eval_axis(out->shape, eval_dim(e->node, out->shape, 0))
+                             : (Axis){1, 1, 1};
     size_t run = (size_t)a.inner * dtype_bytes(out->dtype);
     bool ok = true;
     for (int64_t i = 0; ok && i < index->count; i++) {
@@ -171,7 +176,8 @@ bool eval_op_INDEX_ADD(EvalNode *e)
     const Tensor *index = e->in[1], *src = e->in[2];
     Tensor *out = e->out[0];
     double alpha = node_float(e->node, AT_ALPHA, 1);
-    Axis a = out->shape.rank ? eval_axis(out->shape, eval_dim(e->node, out->shape, 0)) : (Axis){1, 1, 1};
+    Axis a = out->shape.rank ? eval_axis(out->shape, eval_dim(e->node, out->shape, 0))
+                             : (Axis){1, 1, 1};
     double *sum = heap_alloc(sizeof *sum * (size_t)(out->count + 1));
     tensor_load_f64(e->in[0], 0, 1, out->count, sum);
     bool ok = true;
@@ -180,8 +186,9 @@ bool eval_op_INDEX_ADD(EvalNode *e)
         ok = index_at(e, index, i, a.n, &at);
         for (int64_t o = 0; ok && o < a.outer; o++)
             for (int64_t c = 0; c < a.inner; c++)
-                sum[(o * a.n + at) * a.inner + c] +=
-                    alpha * tensor_get(src, (o * index->count + i) * a.inner + c);
+                sum[(o * a.n + at) * a.inner + c] += alpha *
+                                                     tensor_get(
+                                                         src, (o * index->count + i) * a.inner + c);
     }
     tensor_store_f64(out, 0, 1, out->count, sum);
     heap_free(sum);
@@ -355,8 +362,8 @@ bool eval_op_NONZERO(EvalNode *e)
         unravel(x->shape, i, at);
         tensor_store_i64(out, found++ * x->shape.rank, 1, x->shape.rank, at);
     }
-    return found == most || eval_fail(e, "%lld elements are not zero, not %lld", (long long)found,
-                                      (long long)most);
+    return found == most ||
+           eval_fail(e, "%lld elements are not zero, not %lld", (long long)found, (long long)most);
 }
 
 /* --- embedding ---------------------------------------------------------------------------- */
@@ -370,7 +377,8 @@ bool eval_op_EMBEDDING(EvalNode *e)
         if (row < 0 || row >= weight->shape.dim[0])
             return eval_fail(e, "index %lld is outside %lld rows", (long long)row,
                              (long long)weight->shape.dim[0]);
-        memcpy((char *)e->out[0]->at + (size_t)i * run, (const char *)weight->at + (size_t)row * run, run);
+        memcpy((char *)e->out[0]->at + (size_t)i * run,
+               (const char *)weight->at + (size_t)row * run, run);
     }
     return true;
 }
@@ -382,7 +390,8 @@ bool eval_op_EMBEDDING_GRAD(EvalNode *e)
     int64_t rows = out->shape.dim[0], width = out->shape.dim[1];
     int64_t skip = node_int(e->node, AT_IGNORE, -1);
     bool by_count = node_float(e->node, AT_SCALE, 0) == 1;
-    double *sum = heap_alloc(sizeof *sum * (size_t)(out->count + rows + 1)), *hits = sum + out->count;
+    double *sum = heap_alloc(sizeof *sum * (size_t)(out->count + rows + 1)),
+           *hits = sum + out->count;
     bool ok = true;
     for (int64_t i = 0; i < index->count; i++) {
         int64_t row = whole_at(index, i);
@@ -411,7 +420,8 @@ bool eval_op_ONE_HOT(EvalNode *e)
     for (int64_t i = 0; i < index->count; i++) {
         int64_t at = whole_at(index, i);
         if (at < 0 || at >= size)
-            return eval_fail(e, "class %lld is outside 0 .. %lld", (long long)at, (long long)size - 1);
+            return eval_fail(e, "class %lld is outside 0 .. %lld", (long long)at,
+                             (long long)size - 1);
         tensor_set(e->out[0], i * size + at, 1);
     }
     return true;

@@ -71,6 +71,7 @@ double eval_sum_squares(const double *x, int64_t n, double mean); /* of x - mean
 double eval_max(const double *x, int64_t n);                      /* nan wins; of nothing: -inf */
 void eval_exp_minus(double *x, int64_t n, double minus);          /* exp(x - minus) */
 void eval_softmax(double *x, int64_t n);
+void eval_softmax_f32(float *x, int64_t n, float scale); /* of scale * x, for values held as f32 */
 void eval_log_softmax(double *x, int64_t n);
 
 /* y[b] = a[b] @ b[b] (+ bias over columns) over `batch` matrices; strides in elements; dtype f32

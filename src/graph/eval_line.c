@@ -72,6 +72,61 @@ void eval_softmax(double *x, int64_t n)
         x[i] /= sum;
 }
 
+/* Largest of a float line; nan wins. */
+static ATTR_CLONES float max_f32(const float *x, int64_t n)
+{
+    enum { WIDE = 16 };
+    float part[WIDE], high = -INFINITY, nan = 0;
+    int64_t i = 0;
+    for (int k = 0; k < WIDE; k++)
+        part[k] = -INFINITY;
+    for (; i + WIDE <= n; i += WIDE)
+        for (int k = 0; k < WIDE; k++) {
+            nan += x[i + k] != x[i + k] ? 1 : 0;
+            part[k] = x[i + k] > part[k] ? x[i + k] : part[k];
+        }
+    for (; i < n; i++) {
+        nan += x[i] != x[i] ? 1 : 0;
+        high = x[i] > high ? x[i] : high;
+    }
+    for (int k = 0; k < WIDE; k++)
+        high = part[k] > high ? part[k] : high;
+    return nan > 0 ? (float)NAN : high;
+}
+
+static ATTR_CLONES void exp_minus_f32(float *x, int64_t n, float minus)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = fast_exp_f32(x[i] - minus);
+}
+
+/* Runs of f32 added in double. */
+static ATTR_CLONES double sum_f32(const float *x, int64_t n)
+{
+    double part[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            part[k] += (double)x[i + k];
+    for (; i < n; i++)
+        sum += (double)x[i];
+    return sum + join(part);
+}
+
+static ATTR_CLONES void scale_f32(float *x, int64_t n, float by)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] *= by;
+}
+
+void eval_softmax_f32(float *x, int64_t n, float scale)
+{
+    if (scale != 1)
+        scale_f32(x, n, scale);
+    exp_minus_f32(x, n, max_f32(x, n));
+    scale_f32(x, n, (float)(1 / sum_f32(x, n)));
+}
+
 void eval_log_softmax(double *x, int64_t n)
 {
     double high = eval_max(x, n), sum = 0;

@@ -128,7 +128,10 @@ typedef struct Place {
     double loss, weight;
 } Place;
 
-static double weight_of(const Classes *c, int64_t k) { return c->weight ? tensor_get(c->weight, k) : 1; }
+static double weight_of(const Classes *c, int64_t k)
+{
+    return c->weight ? tensor_get(c->weight, k) : 1;
+}
 
 static void log_probabilities(const Classes *c, int64_t place, double *logp)
 {
@@ -233,15 +236,16 @@ static double power_root(double p, double sum)
 }
 
 /* Norm of (x - y + eps) along dim `dim` of the broadcast shape, at line `line`. */
-static double distance(const Tensor *x, const Tensor *y, Shape shape, int dim, int64_t line, double p,
-                       double eps)
+static double distance(const Tensor *x, const Tensor *y, Shape shape, int dim, int64_t line,
+                       double p, double eps)
 {
     Axis a = eval_axis(shape, dim);
     int64_t from = line / a.inner * a.n * a.inner + line % a.inner;
     double sum = 0;
     for (int64_t k = 0; k < a.n; k++) {
         int64_t i = from + k * a.inner;
-        double d = tensor_get(x, broadcast_at(shape, x, i)) - tensor_get(y, broadcast_at(shape, y, i));
+        double d = tensor_get(x, broadcast_at(shape, x, i)) -
+                   tensor_get(y, broadcast_at(shape, y, i));
         sum = power_sum(p, sum, d + eps);
     }
     return power_root(p, sum);

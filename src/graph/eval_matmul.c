@@ -24,8 +24,15 @@ void eval_matmul(const EvalMatmul *m)
                               .col_bias = m->bias};
     }
     GemmPack *pack = m->dtype == DT_F64 ? gemm_pack_f64 : gemm_pack_f32;
-    gemm_run(&(Gemm){.dtype = m->dtype, .m = m->m, .n = m->n, .k = m->k, .c_row = m->n,
-                     .pack_a = pack, .pack_b = pack, .items = items, .batch = m->batch});
+    gemm_run(&(Gemm){.dtype = m->dtype,
+                     .m = m->m,
+                     .n = m->n,
+                     .k = m->k,
+                     .c_row = m->n,
+                     .pack_a = pack,
+                     .pack_b = pack,
+                     .items = items,
+                     .batch = m->batch});
     heap_free(sides);
     heap_free(items);
 }
@@ -83,12 +90,21 @@ static void matmul_batches(const Tensor *a, const Tensor *b, Tensor *c, Side l, 
         const void *bt = offset(b->at, b->dtype, batch_at(batch, r.batch, i) * r.rows * r.cols);
         sides[2 * i] = (GemmMatrix){at, l.cols, 1};
         sides[2 * i + 1] = (GemmMatrix){bt, 1, r.cols};
-        items[i] = (GemmItem){.a = &sides[2 * i], .b = &sides[2 * i + 1],
-                              .c = (char *)c->at + i * l.rows * r.cols * (int64_t)dtype_bytes(c->dtype)};
+        items[i] = (GemmItem){.a = &sides[2 * i],
+                              .b = &sides[2 * i + 1],
+                              .c = (char *)c->at +
+                                   i * l.rows * r.cols * (int64_t)dtype_bytes(c->dtype)};
     }
     GemmPack *pack = c->dtype == DT_F64 ? gemm_pack_f64 : gemm_pack_f32;
-    gemm_run(&(Gemm){.dtype = c->dtype, .m = l.rows, .n = r.cols, .k = l.cols, .c_row = r.cols,
-                     .pack_a = pack, .pack_b = pack, .items = items, .batch = count});
+    gemm_run(&(Gemm){.dtype = c->dtype,
+                     .m = l.rows,
+                     .n = r.cols,
+                     .k = l.cols,
+                     .c_row = r.cols,
+                     .pack_a = pack,
+                     .pack_b = pack,
+                     .items = items,
+                     .batch = count});
     heap_free(sides);
     heap_free(items);
 }
@@ -121,8 +137,10 @@ static void matmul_complex(const Tensor *a, const Tensor *b, Tensor *c, Side l, 
     shape_count(batch, &count);
     for (int64_t t = 0; t < count * l.rows * r.cols; t++) {
         int64_t m = t / (l.rows * r.cols), i = t / r.cols % l.rows, j = t % r.cols;
-        const float *x = TENSOR_AT(a, float) + 2 * (batch_at(batch, l.batch, m) * l.rows + i) * l.cols;
-        const float *y = TENSOR_AT(b, float) + 2 * (batch_at(batch, r.batch, m) * r.rows * r.cols + j);
+        const float *x = TENSOR_AT(a, float) +
+                         2 * (batch_at(batch, l.batch, m) * l.rows + i) * l.cols;
+        const float *y = TENSOR_AT(b, float) +
+                         2 * (batch_at(batch, r.batch, m) * r.rows * r.cols + j);
         double re = 0, im = 0;
         for (int64_t k = 0; k < l.cols; k++, x += 2, y += 2 * r.cols) {
             re += (double)x[0] * (double)y[0] - (double)x[1] * (double)y[1];
@@ -168,9 +186,19 @@ bool eval_op_LINEAR(EvalNode *e)
     Tensor *c = w && (bias || !e->in[2]) ? eval_scratch(e, as, e->out[0]->shape) : NULL;
     int64_t n = e->in[1]->shape.dim[0], k = e->in[1]->shape.dim[1];
     if (c)
-        eval_matmul(&(EvalMatmul){.dtype = as, .m = n ? c->count / n : 0, .n = n, .k = k, .batch = 1,
-                                  .a = x->at, .b = w->at, .c = c->at, .a_row = k, .a_col = 1,
-                                  .b_row = 1, .b_col = k, .bias = bias ? bias->at : NULL});
+        eval_matmul(&(EvalMatmul){.dtype = as,
+                                  .m = n ? c->count / n : 0,
+                                  .n = n,
+                                  .k = k,
+                                  .batch = 1,
+                                  .a = x->at,
+                                  .b = w->at,
+                                  .c = c->at,
+                                  .a_row = k,
+                                  .a_col = 1,
+                                  .b_row = 1,
+                                  .b_col = k,
+                                  .bias = bias ? bias->at : NULL});
     tensor_free(x);
     tensor_free(w);
     tensor_free(bias);
@@ -196,11 +224,13 @@ static bool group_bounds(EvalNode *e, int64_t g, int64_t size, int64_t *from, in
 static bool grouped(EvalNode *e, const Tensor *a, const Tensor *b, Tensor *c)
 {
     bool a3 = a->shape.rank == 3, b3 = b->shape.rank == 3;
-    int64_t m = a->shape.dim[a3 ? 1 : 0], k = a->shape.dim[a3 ? 2 : 1], n = b->shape.dim[b3 ? 2 : 1];
+    int64_t m = a->shape.dim[a3 ? 1 : 0], k = a->shape.dim[a3 ? 2 : 1],
+            n = b->shape.dim[b3 ? 2 : 1];
     int64_t groups = a3 ? a->shape.dim[0] : b3 ? b->shape.dim[0] : c->shape.dim[0];
     memset(c->at, 0, (size_t)c->count * dtype_bytes(c->dtype));
     for (int64_t g = 0; g < groups; g++) {
-        int64_t from = 0, to = 0, gm = m, gn = n, gk = k, at = a3 ? g * m * k : 0, bt = b3 ? g * k * n : 0;
+        int64_t from = 0, to = 0, gm = m, gn = n, gk = k, at = a3 ? g * m * k : 0,
+                bt = b3 ? g * k * n : 0;
         int64_t ct = g * m * n, row = n;
         if (!(a3 && b3)) {
             int64_t size = b3 ? m : a3 ? n : k;
@@ -221,10 +251,18 @@ static bool grouped(EvalNode *e, const Tensor *a, const Tensor *b, Tensor *c)
             }
         }
         GemmMatrix l = {offset(a->at, a->dtype, at), k, 1}, r = {offset(b->at, b->dtype, bt), 1, n};
-        GemmItem item = {.a = &l, .b = &r, .c = (char *)c->at + ct * (int64_t)dtype_bytes(c->dtype)};
+        GemmItem item = {
+            .a = &l, .b = &r, .c = (char *)c->at + ct * (int64_t)dtype_bytes(c->dtype)};
         GemmPack *pack = c->dtype == DT_F64 ? gemm_pack_f64 : gemm_pack_f32;
-        gemm_run(&(Gemm){.dtype = c->dtype, .m = gm, .n = gn, .k = gk, .c_row = row, .pack_a = pack,
-                         .pack_b = pack, .items = &item, .batch = 1});
+        gemm_run(&(Gemm){.dtype = c->dtype,
+                         .m = gm,
+                         .n = gn,
+                         .k = gk,
+                         .c_row = row,
+                         .pack_a = pack,
+                         .pack_b = pack,
+                         .items = &item,
+                         .batch = 1});
     }
     return true;
 }
@@ -272,8 +310,10 @@ bool eval_op_CDIST(EvalNode *e)
 #pragma omp parallel for schedule(static)
         for (int64_t t = 0; t < e->out[0]->count; t++) {
             int64_t m = t / (l.rows * r.rows), i = t / r.rows % l.rows, j = t % r.rows;
-            const double *x = TENSOR_AT(a, double) + (batch_at(batch, l.batch, m) * l.rows + i) * l.cols;
-            const double *y = TENSOR_AT(b, double) + (batch_at(batch, r.batch, m) * r.rows + j) * r.cols;
+            const double *x = TENSOR_AT(a, double) +
+                              (batch_at(batch, l.batch, m) * l.rows + i) * l.cols;
+            const double *y = TENSOR_AT(b, double) +
+                              (batch_at(batch, r.batch, m) * r.rows + j) * r.cols;
             tensor_set(e->out[0], t, minkowski(x, y, l.cols, p));
         }
     }
@@ -305,8 +345,10 @@ bool eval_op_CROSS(EvalNode *e)
         int64_t from = line / a.inner * 3 * a.inner + line % a.inner;
         double x[3], y[3];
         for (int k = 0; k < 3; k++) {
-            x[k] = tensor_get(e->in[0], broadcast_index(shape, e->in[0]->shape, from + k * a.inner));
-            y[k] = tensor_get(e->in[1], broadcast_index(shape, e->in[1]->shape, from + k * a.inner));
+            x[k] = tensor_get(e->in[0],
+                              broadcast_index(shape, e->in[0]->shape, from + k * a.inner));
+            y[k] = tensor_get(e->in[1],
+                              broadcast_index(shape, e->in[1]->shape, from + k * a.inner));
         }
         for (int k = 0; k < 3; k++)
             tensor_set(e->out[0], from + k * a.inner,

@@ -36,7 +36,8 @@ static ATTR_CLONES void scale_shift(double *x, int64_t n, double mean, double w,
         x[i] = (x[i] - mean) * w + b;
 }
 
-static ATTR_CLONES void scale_shift_each(double *x, int64_t n, Stats s, const double *w, const double *b)
+static ATTR_CLONES void scale_shift_each(double *x, int64_t n, Stats s, const double *w,
+                                         const double *b)
 {
     for (int64_t i = 0; i < n; i++)
         x[i] = (x[i] - s.mean) * s.rstd * w[i] + b[i];
@@ -49,7 +50,8 @@ static void affine(const Lines *l, int64_t line, double *x, Stats s)
         scale_shift_each(x, l->n, s, l->w + first, l->b + first);
     else
         for (int64_t i = 0; i < count; i++)
-            scale_shift(x + i * l->each, l->each, s.mean, l->w[first + i] * s.rstd, l->b[first + i]);
+            scale_shift(x + i * l->each, l->each, s.mean, l->w[first + i] * s.rstd,
+                        l->b[first + i]);
 }
 
 static double *doubles(const Tensor *t, int64_t n, double fallback)
@@ -66,7 +68,8 @@ static double *doubles(const Tensor *t, int64_t n, double fallback)
 static void norm_lines(const Lines *asked)
 {
     Lines all = *asked, *l = &all;
-    int64_t lines = l->n ? l->x->count / l->n : 0, weights = l->n ? l->n / l->each * l->per_sample : 0;
+    int64_t lines = l->n ? l->x->count / l->n : 0,
+            weights = l->n ? l->n / l->each * l->per_sample : 0;
     l->w = doubles(l->weight, weights, 1);
     l->b = doubles(l->bias, weights, 0);
 #pragma omp parallel if (l->x->count > 4096)
@@ -96,13 +99,23 @@ static int64_t tail_count(const EvalNode *e)
     return eval_axes(x, x.rank - (int)tail->ints.len, x.rank).n;
 }
 
-static Tensor *further(const EvalNode *e, uint32_t i) { return e->node->n_out > i ? e->out[i] : NULL; }
+static Tensor *further(const EvalNode *e, uint32_t i)
+{
+    return e->node->n_out > i ? e->out[i] : NULL;
+}
 
 bool eval_op_LAYER_NORM(EvalNode *e)
 {
-    norm_lines(&(Lines){.x = e->in[0], .weight = e->in[1], .bias = e->in[2], .y = e->out[0],
-                        .mean = further(e, 1), .rstd = further(e, 2), .n = tail_count(e), .each = 1,
-                        .per_sample = 1, .eps = node_float(e->node, AT_EPS, 1e-5)});
+    norm_lines(&(Lines){.x = e->in[0],
+                        .weight = e->in[1],
+                        .bias = e->in[2],
+                        .y = e->out[0],
+                        .mean = further(e, 1),
+                        .rstd = further(e, 2),
+                        .n = tail_count(e),
+                        .each = 1,
+                        .per_sample = 1,
+                        .eps = node_float(e->node, AT_EPS, 1e-5)});
     return true;
 }
 
@@ -112,9 +125,15 @@ bool eval_op_GROUP_NORM(EvalNode *e)
     Axis a = eval_axis(e->in[0]->shape, 1);
     if (e->in[0]->count == 0)
         return true;
-    norm_lines(&(Lines){.x = e->in[0], .weight = e->in[1], .bias = e->in[2], .y = e->out[0],
-                        .mean = further(e, 1), .rstd = further(e, 2), .n = a.n / groups * a.inner,
-                        .each = a.inner, .per_sample = groups,
+    norm_lines(&(Lines){.x = e->in[0],
+                        .weight = e->in[1],
+                        .bias = e->in[2],
+                        .y = e->out[0],
+                        .mean = further(e, 1),
+                        .rstd = further(e, 2),
+                        .n = a.n / groups * a.inner,
+                        .each = a.inner,
+                        .per_sample = groups,
                         .eps = node_float(e->node, AT_EPS, 1e-5)});
     return true;
 }
@@ -124,8 +143,13 @@ bool eval_op_INSTANCE_NORM(EvalNode *e)
     Axis a = eval_axis(e->in[0]->shape, 1);
     if (e->in[0]->count == 0)
         return true;
-    norm_lines(&(Lines){.x = e->in[0], .weight = e->in[1], .bias = e->in[2], .y = e->out[0],
-                        .n = a.inner, .each = a.inner, .per_sample = a.n,
+    norm_lines(&(Lines){.x = e->in[0],
+                        .weight = e->in[1],
+                        .bias = e->in[2],
+                        .y = e->out[0],
+                        .n = a.inner,
+                        .each = a.inner,
+                        .per_sample = a.n,
                         .eps = node_float(e->node, AT_EPS, 1e-5)});
     return true;
 }
@@ -135,7 +159,10 @@ bool eval_op_RMS_NORM(EvalNode *e)
     const Tensor *x = e->in[0], *weight = e->in[1];
     int64_t n = tail_count(e), lines = n ? x->count / n : 0;
     DType dtype = graph_value(e->graph, e->node->in[0])->dtype;
-    double least = dtype == DT_F64 ? DBL_EPSILON : dtype == DT_F16 ? 0x1p-10 : dtype == DT_BF16 ? 0x1p-7 : (double)FLT_EPSILON;
+    double least = dtype == DT_F64    ? DBL_EPSILON
+                   : dtype == DT_F16  ? 0x1p-10
+                   : dtype == DT_BF16 ? 0x1p-7
+                                      : (double)FLT_EPSILON;
     double eps = node_float(e->node, AT_EPS, least), *w = doubles(weight, n, 1);
 #pragma omp parallel if (x->count > 4096)
     {
@@ -183,7 +210,8 @@ bool eval_op_BATCH_NORM(EvalNode *e)
 #pragma omp for schedule(static)
         for (int64_t c = 0; c < a.n; c++) {
             Stats s = own ? channel_stats(x, a, c, eps, run)
-                          : (Stats){tensor_get(e->in[1], c), 1 / sqrt(tensor_get(e->in[2], c) + eps)};
+                          : (Stats){tensor_get(e->in[1], c),
+                                    1 / sqrt(tensor_get(e->in[2], c) + eps)};
             double w = at_or(e->in[3], c, 1) * s.rstd, b = at_or(e->in[4], c, 0);
             for (int64_t o = 0; o < a.outer; o++) {
                 tensor_load_f64(x, (o * a.n + c) * a.inner, 1, a.inner, run);

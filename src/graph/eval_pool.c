@@ -53,7 +53,8 @@ static Window window_at(const Pool *p, int d, int64_t o)
 {
     if (p->adaptive) {
         Window w = {.first = o * p->in[d] / p->out[d],
-                    .end = ((o + 1) * p->in[d] + p->out[d] - 1) / p->out[d], .step = 1};
+                    .end = ((o + 1) * p->in[d] + p->out[d] - 1) / p->out[d],
+                    .step = 1};
         w.full = w.end - w.first;
         return w;
     }
@@ -180,7 +181,8 @@ bool eval_op_UNPOOL(EvalNode *e)
         int64_t at;
         tensor_load_i64(e->in[1], i, 1, 1, &at);
         if (at < 0 || at >= to)
-            return eval_fail(e, "index %lld is outside a plane of %lld", (long long)at, (long long)to);
+            return eval_fail(e, "index %lld is outside a plane of %lld", (long long)at,
+                             (long long)to);
         tensor_set(out, i / from * to + at, tensor_get(x, i));
     }
     return true;

@@ -160,7 +160,8 @@ static void fold_merge(const Reduce *r, Fold *f, const Fold *g)
     case REDUCE_logsumexp: {
         double high = f->v > g->v || f->v != f->v ? f->v : g->v;
         double base = isinf(high) ? 0 : high;
-        f->w = f->w * exp((isinf(f->v) ? 0 : f->v) - base) + g->w * exp((isinf(g->v) ? 0 : g->v) - base);
+        f->w = f->w * exp((isinf(f->v) ? 0 : f->v) - base) +
+               g->w * exp((isinf(g->v) ? 0 : g->v) - base);
         f->v = high;
         break;
     }
@@ -193,7 +194,9 @@ static double fold_end(const Reduce *r, const Fold *f, double correction)
     case REDUCE_any: return f->v != 0;
     case REDUCE_logsumexp: return (isinf(f->v) ? 0 : f->v) + log(f->w);
     case REDUCE_norm:
-        return r->p == 2 ? sqrt(f->v) : r->p == 1 || r->p == 0 || isinf(r->p) ? f->v : pow(f->v, 1 / r->p);
+        return r->p == 2                               ? sqrt(f->v)
+               : r->p == 1 || r->p == 0 || isinf(r->p) ? f->v
+                                                       : pow(f->v, 1 / r->p);
     case REDUCE_var:
     case REDUCE_std: {
         double variance = f->w / fmax(0, (double)f->n - correction);

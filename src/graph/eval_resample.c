@@ -156,7 +156,8 @@ static Resize resize_of(const Node *node)
                    : str_is(m, "area")          ? TAP_AREA
                                                 : TAP_LINEAR;
     bool smooth = mode == TAP_LINEAR || mode == TAP_CUBIC;
-    return (Resize){mode, smooth && node_bool(node, AT_ALIGN), smooth && node_bool(node, AT_ANTIALIAS)};
+    return (Resize){mode, smooth && node_bool(node, AT_ALIGN),
+                    smooth && node_bool(node, AT_ANTIALIAS)};
 }
 
 static void resize_planes(EvalNode *e, const Taps *taps, int dims, int64_t from, int64_t to)

@@ -18,10 +18,15 @@ static Rnn rnn_of(EvalNode *e)
 {
     Shape x = e->in[0]->shape;
     bool first = node_bool(e->node, AT_BATCH_FIRST), flat = x.rank == 2;
-    Rnn r = {.e = e, .as = eval_compute_dtype(e->out[0]->dtype), .kind = e->node->kind,
-             .T = x.dim[!flat && first ? 1 : 0], .N = flat ? 1 : x.dim[first ? 0 : 1],
-             .hidden = node_int(e->node, AT_HIDDEN, 1), .layers = node_int(e->node, AT_LAYERS, 1),
-             .ways = node_bool(e->node, AT_BIDIRECTIONAL) ? 2 : 1, .bias = node_bool(e->node, AT_BIAS)};
+    Rnn r = {.e = e,
+             .as = eval_compute_dtype(e->out[0]->dtype),
+             .kind = e->node->kind,
+             .T = x.dim[!flat && first ? 1 : 0],
+             .N = flat ? 1 : x.dim[first ? 0 : 1],
+             .hidden = node_int(e->node, AT_HIDDEN, 1),
+             .layers = node_int(e->node, AT_LAYERS, 1),
+             .ways = node_bool(e->node, AT_BIDIRECTIONAL) ? 2 : 1,
+             .bias = node_bool(e->node, AT_BIAS)};
     int64_t size = node_int(e->node, AT_SIZE, 0);
     r.project = size > 0;
     r.state = size > 0 ? size : r.hidden;
@@ -47,7 +52,8 @@ static void cell_free(Cell *c)
 
 static bool cell_load(const Rnn *r, int64_t number, Cell *c)
 {
-    uint32_t each = 2 + (r->bias ? 2u : 0) + (r->project ? 1u : 0), at = 3 + (uint32_t)number * each;
+    uint32_t each = 2 + (r->bias ? 2u : 0) + (r->project ? 1u : 0),
+             at = 3 + (uint32_t)number * each;
     *c = (Cell){.w_ih = weight(r, at), .w_hh = weight(r, at + 1)};
     if (r->bias) {
         c->b_ih = weight(r, at + 2);
@@ -65,8 +71,18 @@ static void product(const Rnn *r, const void *x, int64_t rows, const Tensor *w, 
                     void *out)
 {
     int64_t n = w->shape.dim[0], k = w->shape.dim[1];
-    eval_matmul(&(EvalMatmul){.dtype = r->as, .m = rows, .n = n, .k = k, .batch = 1, .a = x, .b = w->at,
-                              .c = out, .a_row = k, .a_col = 1, .b_row = 1, .b_col = k,
+    eval_matmul(&(EvalMatmul){.dtype = r->as,
+                              .m = rows,
+                              .n = n,
+                              .k = k,
+                              .batch = 1,
+                              .a = x,
+                              .b = w->at,
+                              .c = out,
+                              .a_row = k,
+                              .a_col = 1,
+                              .b_row = 1,
+                              .b_col = k,
                               .bias = bias ? bias->at : NULL});
 }
 
@@ -79,13 +95,14 @@ static void cell_step(const Rnn *r, const double *gx, const double *gh, double *
     for (int64_t i = 0; i < H; i++) {
         if (r->kind == RNN_lstm) {
             double in = sigmoid(gx[i] + gh[i]), forget = sigmoid(gx[H + i] + gh[H + i]);
-            double new = tanh(gx[2 * H + i] + gh[2 * H + i]), out = sigmoid(gx[3 * H + i] + gh[3 * H + i]);
+            double new = tanh(gx[2 * H + i] + gh[2 * H + i]),
+                   out = sigmoid(gx[3 * H + i] + gh[3 * H + i]);
             c[i] = forget * c[i] + in * new;
             h[i] = out * tanh(c[i]);
         } else if (r->kind == RNN_gru) {
             double reset = sigmoid(gx[i] + gh[i]), update = sigmoid(gx[H + i] + gh[H + i]);
             double new = tanh(gx[2 * H + i] + reset * gh[2 * H + i]);
-            h[i] = (1 - update) * new + update * h[i];
+            h[i] = (1 - update) * new + update *h[i];
         } else {
             double sum = gx[i] + gh[i];
             h[i] = r->kind == RNN_relu ? (sum < 0 ? 0 : sum) : tanh(sum);
@@ -132,7 +149,8 @@ static void step(const Rnn *r, const Cell *cell, Run *run, int64_t t)
     product(r, run->h->at, r->N, cell->w_hh, cell->b_hh, run->gh->at);
 #pragma omp parallel if (r->N * G > 8192)
     {
-        double *x = heap_alloc(sizeof *x * (size_t)(2 * G + 2 * H + 1)), *gh = x + G, *h = gh + G, *c = h + H;
+        double *x = heap_alloc(sizeof *x * (size_t)(2 * G + 2 * H + 1)), *gh = x + G, *h = gh + G,
+               *c = h + H;
 #pragma omp for schedule(static)
         for (int64_t n = 0; n < r->N; n++) {
             tensor_load_f64(run->gx, (t * r->N + n) * G, 1, G, x);
@@ -151,7 +169,8 @@ static void step(const Rnn *r, const Cell *cell, Run *run, int64_t t)
 }
 
 /* One direction of one layer: in [T,N,I] to its columns of out [T,N,ways*S]. */
-static void direction(const Rnn *r, const Cell *cell, Run *run, const Tensor *in, int64_t number, Tensor *out)
+static void direction(const Rnn *r, const Cell *cell, Run *run, const Tensor *in, int64_t number,
+                      Tensor *out)
 {
     int64_t way = number % r->ways, width = r->ways * r->state;
     size_t bytes = dtype_bytes(r->as), piece = (size_t)r->state * bytes;
@@ -172,7 +191,8 @@ static void direction(const Rnn *r, const Cell *cell, Run *run, const Tensor *in
 }
 
 /* [N,T,W] to [T,N,W] and back, converting. */
-static Tensor *swap_leading(EvalNode *e, const Tensor *t, DType as, int64_t a, int64_t b, int64_t width, bool swap)
+static Tensor *swap_leading(EvalNode *e, const Tensor *t, DType as, int64_t a, int64_t b,
+                            int64_t width, bool swap)
 {
     Tensor *in = eval_as(e, t, as);
     Tensor *out = in ? eval_scratch(e, as, (Shape){3, {a, b, width}}) : NULL;
@@ -214,7 +234,8 @@ bool eval_op_RNN(EvalNode *e)
     for (int64_t i = 0; ok && i < r.layers; i++)
         ok = layer(&r, i, &x);
     int64_t width = r.ways * r.state;
-    Tensor *y = ok ? swap_leading(e, x, r.as, swap ? r.N : r.T, swap ? r.T : r.N, width, swap) : NULL;
+    Tensor *y = ok ? swap_leading(e, x, r.as, swap ? r.N : r.T, swap ? r.T : r.N, width, swap)
+                   : NULL;
     if (y)
         for (int64_t i = 0; i < y->count; i++)
             tensor_set(e->out[0], i, tensor_get(y, i));

@@ -71,12 +71,12 @@ static Walk walk_of(Shape shape, const int64_t *stride)
     return w;
 }
 
-#define COPY_RUN(T)                              \
-    do {                                         \
-        const T *s = (const T *)from;            \
-        T *d = (T *)to;                          \
-        for (int64_t i = 0; i < n; i++)          \
-            d[i] = s[i * step];                  \
+#define COPY_RUN(T)                     \
+    do {                                \
+        const T *s = (const T *)from;   \
+        T *d = (T *)to;                 \
+        for (int64_t i = 0; i < n; i++) \
+            d[i] = s[i * step];         \
     } while (0)
 
 static void copy_run(const void *from, int64_t step, void *to, int64_t n, size_t bytes)
@@ -204,7 +204,8 @@ bool eval_op_DIAGONAL(EvalNode *e)
         shape_dim(in, dims->ints.at[0], &a);
         shape_dim(in, dims->ints.at[1], &b);
     }
-    int64_t diagonal = node_int(e->node, AT_DIAGONAL, 0), stride[GRAPH_MAX_RANK], from[GRAPH_MAX_RANK];
+    int64_t diagonal = node_int(e->node, AT_DIAGONAL, 0), stride[GRAPH_MAX_RANK],
+            from[GRAPH_MAX_RANK];
     strides_of(in, from);
     for (int i = 0; i < in.rank; i++)
         if (i != a && i != b)
@@ -302,7 +303,8 @@ bool eval_op_ROLL(EvalNode *e)
             tensor_free(from);
             return false;
         }
-        size_t line = (size_t)(a.n * a.inner) * bytes, head = (size_t)((a.n - shift) * a.inner) * bytes;
+        size_t line = (size_t)(a.n * a.inner) * bytes,
+               head = (size_t)((a.n - shift) * a.inner) * bytes;
         for (int64_t o = 0; o < a.outer; o++) {
             const char *f = (const char *)from->at + (size_t)o * line;
             char *t = (char *)to->at + (size_t)o * line;
@@ -329,7 +331,8 @@ static void coordinates(Shape shape, int64_t index, int64_t at[GRAPH_MAX_RANK])
 static void copy_element(const Tensor *in, int64_t from, Tensor *out, int64_t to)
 {
     size_t bytes = dtype_bytes(in->dtype);
-    memcpy((char *)out->at + (size_t)to * bytes, (const char *)in->at + (size_t)from * bytes, bytes);
+    memcpy((char *)out->at + (size_t)to * bytes, (const char *)in->at + (size_t)from * bytes,
+           bytes);
 }
 
 bool eval_op_REPEAT(EvalNode *e)

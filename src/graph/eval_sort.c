@@ -1,7 +1,6 @@
 /* Operators along one line: sort, topk, median, running sums, softmax, and counting.
  * In: a tensor and a dim; out: tensors of the same lines. Lines are spread over the threads. */
 #include "graph/eval_int.h"
-#include "graph/eval_fast.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +17,9 @@ typedef struct Item {
 static int item_order(const Item *a, const Item *b, int sign)
 {
     bool na = a->v != a->v, nb = b->v != b->v;
-    int order = na || nb ? na - nb : a->v != b->v ? (a->v > b->v) - (a->v < b->v)
-                                                  : (a->whole > b->whole) - (a->whole < b->whole);
+    int order = na || nb       ? na - nb
+                : a->v != b->v ? (a->v > b->v) - (a->v < b->v)
+                               : (a->whole > b->whole) - (a->whole < b->whole);
     return order ? sign * order : (a->index > b->index) - (a->index < b->index);
 }
 
@@ -179,12 +179,16 @@ bool eval_op_SCAN(EvalNode *e)
 {
     enum { WIDTH = 64 };
     Tensor *out = e->out[0];
-    Tensor *in = eval_as(e, e->in[0], eval_dtype(e->eval, node_dtype(e->node, AT_DTYPE, e->in[0]->dtype)));
+    Tensor *in = eval_as(e, e->in[0],
+                         eval_dtype(e->eval, node_dtype(e->node, AT_DTYPE, e->in[0]->dtype)));
     if (!in)
         return false;
     Axis a = eval_axis(in->shape, eval_dim(e->node, in->shape, 0));
     bool whole = !dtype_is_float(in->dtype);
-    int64_t width = whole ? 1 : a.inner < WIDTH ? a.inner : WIDTH, blocks = width ? (a.inner + width - 1) / width : 0;
+    int64_t width = whole             ? 1
+                    : a.inner < WIDTH ? a.inner
+                                      : WIDTH,
+            blocks = width ? (a.inner + width - 1) / width : 0;
 #pragma omp parallel for schedule(static) if (in->count > 32768)
     for (int64_t t = 0; t < a.outer * blocks; t++) {
         int64_t c0 = t % blocks * width, from = t / blocks * a.n * a.inner + c0;
@@ -193,7 +197,8 @@ bool eval_op_SCAN(EvalNode *e)
         else if (a.inner == 1)
             scan_line(e->node->kind, in, out, from, a.n);
         else
-            scan_lines(e->node->kind, in, out, a, from, a.inner - c0 < width ? a.inner - c0 : width);
+            scan_lines(e->node->kind, in, out, a, from,
+                       a.inner - c0 < width ? a.inner - c0 : width);
     }
     tensor_free(in);
     return true;
@@ -206,12 +211,19 @@ bool eval_op_SOFTMAX(EvalNode *e)
     const Tensor *in = e->in[0];
     Axis a = eval_axis(in->shape, eval_dim(e->node, in->shape, -1));
     bool log_of = node_bool(e->node, AT_LOG);
+    bool plain = !log_of && a.inner == 1 && in->dtype == DT_F32 && e->out[0]->dtype == DT_F32;
 #pragma omp parallel if (in->count > 4096)
     {
         double *x = heap_alloc(sizeof *x * (size_t)(a.n + 1));
 #pragma omp for schedule(static)
         for (int64_t line = 0; line < a.outer * a.inner; line++) {
             int64_t from = line / a.inner * a.n * a.inner + line % a.inner;
+            if (plain) {
+                float *line_at = TENSOR_AT(e->out[0], float) + from;
+                memcpy(line_at, TENSOR_AT(in, float) + from, sizeof *line_at * (size_t)a.n);
+                eval_softmax_f32(line_at, a.n, 1);
+                continue;
+            }
             tensor_load_f64(in, from, a.inner, a.n, x);
             if (log_of)
                 eval_log_softmax(x, a.n);

@@ -27,7 +27,8 @@ static double draw(const Law *l, uint64_t i)
 {
     double u = rng_uniform(l->seed, l->stream, i);
     switch (l->kind) {
-    case RANDOM_uniform: return l->a + (l->b - l->a) * (l->coarse ? floor(u * 0x1p24) * 0x1p-24 : u);
+    case RANDOM_uniform:
+        return l->a + (l->b - l->a) * (l->coarse ? floor(u * 0x1p24) * 0x1p-24 : u);
     case RANDOM_normal: return l->a + l->b * rng_normal(l->seed, l->stream, i);
     case RANDOM_bernoulli: return u < l->a;
     case RANDOM_trunc_normal: return cut_normal(l, i);
@@ -87,8 +88,8 @@ bool eval_op_RANDOM(EvalNode *e)
             if (out->dtype == DT_C64)
                 for (int64_t k = 0; k < n; k++) {
                     TENSOR_AT(out, float)[2 * (i + k)] = (float)x[k];
-                    TENSOR_AT(out, float)[2 * (i + k) + 1] =
-                        (float)draw(&l, (uint64_t)(i + k) + (UINT64_C(1) << 40));
+                    TENSOR_AT(out, float)
+                    [2 * (i + k) + 1] = (float)draw(&l, (uint64_t)(i + k) + (UINT64_C(1) << 40));
                 }
             else
                 tensor_store_f64(out, i, 1, n, x);
@@ -118,7 +119,8 @@ bool eval_op_LINSPACE(EvalNode *e)
     int64_t n = e->out[0]->count;
     double step = n > 1 ? (b - a) / (double)(n - 1) : 0;
     for (int64_t i = 0; i < n; i++)
-        tensor_set(e->out[0], i, i < n / 2 || n == 1 ? a + (double)i * step : b - (double)(n - 1 - i) * step);
+        tensor_set(e->out[0], i,
+                   i < n / 2 || n == 1 ? a + (double)i * step : b - (double)(n - 1 - i) * step);
     return true;
 }
 
@@ -136,8 +138,8 @@ bool eval_op_EYE(EvalNode *e)
 /* By the recurrence up to 10, then the asymptotic series. */
 double eval_digamma(double x)
 {
-    static const double series[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132,
-                                    -691.0 / 32760, 1.0 / 12};
+    static const double series[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                                    1.0 / 132, -691.0 / 32760, 1.0 / 12};
     if (x == 0)
         return copysign(INFINITY, -x);
     if (x < 0) {
@@ -164,10 +166,12 @@ double eval_erfinv(double x)
     double w = -log((1 - x) * (1 + x)), s;
     if (w < 5) {
         w -= 2.5;
-        s = 1.50140941 + w * (0.246640727 + w * (-0.00417768164 + w * (-0.00125372503 + w * 0.00021858087)));
+        s = 1.50140941 +
+            w * (0.246640727 + w * (-0.00417768164 + w * (-0.00125372503 + w * 0.00021858087)));
     } else {
         w = sqrt(w) - 3;
-        s = 2.83297682 + w * (1.00167406 + w * (0.00943887047 + w * (-0.0076224613 + w * 0.00573950773)));
+        s = 2.83297682 +
+            w * (1.00167406 + w * (0.00943887047 + w * (-0.0076224613 + w * 0.00573950773)));
     }
     double y = s * x;
     for (int i = 0; i < 3; i++) {

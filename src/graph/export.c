@@ -1,4 +1,4 @@
-/* Writes a task's values (layout in the header). In: tensors; out: .npy files and a list of them. */
+/* Writes a task's values (layout in the header). In: tensors; out: .npy files, a list of them. */
 #include "graph/export.h"
 #include "graph/npy.h"
 #include "base/file.h"
@@ -31,7 +31,8 @@ static void describe(Export *x, ValueId id, const Tensor *t, const char *file)
     buf_char(&x->json, '}');
 }
 
-static bool write_all(Export *x, const char *part, const ValueId *ids, uint32_t n, Tensor *const *values)
+static bool write_all(Export *x, const char *part, const ValueId *ids, uint32_t n,
+                      Tensor *const *values)
 {
     if (!file_make_dirs(path_join(&x->arena, x->dir, part), x->diag))
         return false;
@@ -89,7 +90,8 @@ bool graph_export(const char *dir, const Graph *g, const TaskInputs *in, Tensor 
     buf_puts(&x.json, "{\"name\": ");
     buf_json_str(&x.json, str_from(g->name));
     bool ok = write_all(&x, "inputs", g->inputs.at, in->n_inputs, in->inputs) &&
-              write_all(&x, "params", g->params.at, in->n_params, in->params) && write_drawn(&x, in) &&
+              write_all(&x, "params", g->params.at, in->n_params, in->params) &&
+              write_drawn(&x, in) &&
               (!outputs || write_all(&x, "outputs", g->outputs.at, g->outputs.len, outputs));
     write_rest(&x, more);
     ok = ok && file_write(path_join(&x.arena, dir, "values.json"), buf_view(&x.json), diag);

@@ -5,8 +5,9 @@
  *     DIR/outputs/0.npy ...   reference outputs
  *     DIR/drawn/0.npy ...     random numbers that forward itself draws, in order
  *     DIR/values.json         {"name", "inputs": [{"file", "name", "kind", "dtype", "shape"}],
- *                              "params": [...], "drawn": [...], "outputs": [...], "notes": [...]}; tools/compare.py
- *                             also wants "knobs": [{"name", "line", "col", "value", "original"}]
+ *                              "params": [...], "drawn": [...], "outputs": [...], "notes": [...]};
+ *                             tools/compare.py also wants
+ *                             "knobs": [{"name", "line", "col", "value", "original"}]
  */
 #ifndef GRAPH_EXPORT_H
 #define GRAPH_EXPORT_H

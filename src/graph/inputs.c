@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const char *const law_names[LAW_COUNT] = {
-    [LAW_GIVEN] = "given",       [LAW_VARIED] = "varied",     [LAW_SIGNED] = "signed", [LAW_WIDE] = "wide",
-    [LAW_NEAR_ONE] = "near-one", [LAW_POSITIVE] = "positive", [LAW_EDGE] = "edge"};
+    [LAW_GIVEN] = "given", [LAW_VARIED] = "varied",     [LAW_SIGNED] = "signed",
+    [LAW_WIDE] = "wide",   [LAW_NEAR_ONE] = "near-one", [LAW_POSITIVE] = "positive",
+    [LAW_EDGE] = "edge"};
 
 const char *input_law_name(InputLaw law) { return law_names[law]; }
 
@@ -56,7 +57,8 @@ static void set_random(Arena *arena, Node *node, int kind, double a, double b, i
     for (uint32_t i = 0; i < node->n_attr; i++)
         if (node->attr[i].key == AT_SHAPE || node->attr[i].key == AT_DTYPE)
             vec_push(arena, &attrs, node->attr[i]);
-    _Static_assert(AT_SHAPE < AT_A && AT_DTYPE < AT_A && AT_B < AT_STREAM, "attributes stand by key");
+    _Static_assert(AT_SHAPE < AT_A && AT_DTYPE < AT_A && AT_B < AT_STREAM,
+                   "attributes stand by key");
     vec_push(arena, &attrs, ((Attr){.key = AT_A, .f = a}));
     vec_push(arena, &attrs, ((Attr){.key = AT_B, .f = b}));
     vec_push(arena, &attrs, ((Attr){.key = AT_STREAM, .i = stream}));
@@ -107,9 +109,9 @@ static bool makes_one_of(const Graph *g, const ValueId *ids, uint32_t n, ValueId
 static bool may_vary(const Graph *g, const Node *node)
 {
     double value = node_float(node, AT_VALUE, 0);
-    return node->op == OP_FULL &&
-           (makes_one_of(g, g->params.at, g->params.len, node->out) ||
-            ((value == 0 || value == 1) && makes_one_of(g, g->inputs.at, g->inputs.len, node->out)));
+    return node->op == OP_FULL && (makes_one_of(g, g->params.at, g->params.len, node->out) ||
+                                   ((value == 0 || value == 1) &&
+                                    makes_one_of(g, g->inputs.at, g->inputs.len, node->out)));
 }
 
 static Graph source_under(Arena *arena, const Graph *g, InputLaw law, uint64_t seed)
@@ -159,10 +161,12 @@ static void make_distinct(Tensor *index, Axis a, int64_t size, uint64_t seed)
         for (int64_t i = 0; i < size; i++)
             p[i] = i;
         for (int64_t i = 0; i < a.n; i++) {
-            int64_t k = rng_range(seed ^ 0x6469u, (uint64_t)line, (uint64_t)i, i, size), swap = p[i];
+            int64_t k = rng_range(seed ^ 0x6469u, (uint64_t)line, (uint64_t)i, i, size),
+                    swap = p[i];
             p[i] = p[k];
             p[k] = swap;
-            tensor_store_i64(index, line / a.inner * a.n * a.inner + line % a.inner + i * a.inner, 1, 1, &p[i]);
+            tensor_store_i64(index, line / a.inner * a.n * a.inner + line % a.inner + i * a.inner,
+                             1, 1, &p[i]);
         }
     }
     heap_free(p);
@@ -181,7 +185,8 @@ static void distinct_indices(const Graph *g, TaskInputs *in, uint64_t seed)
 {
     for (uint32_t n = 0; n < g->nodes.len; n++) {
         const Node *node = &g->nodes.at[n];
-        bool copy = node->op == OP_INDEX_COPY, put = node->op == OP_INDEX_PUT && !node_bool(node, AT_ACCUMULATE);
+        bool copy = node->op == OP_INDEX_COPY,
+             put = node->op == OP_INDEX_PUT && !node_bool(node, AT_ACCUMULATE);
         bool set = node->op == OP_SCATTER && node->kind == SCATTER_set;
         if (!copy && !set && !(put && node->n_in == 3))
             continue;
@@ -255,7 +260,8 @@ bool graph_inputs(const Graph *g, uint64_t seed, InputLaw law, TaskInputs *out, 
     EvalOptions options = {.seed = seed};
     bool ok = !g->source || graph_eval(&source, NULL, NULL, &options, made, diag);
     if (ok && !take_values(g, made, out)) {
-        diag_error(diag, "E485", (Span){0}, "no memory for the inputs of '%s'", g->name ? g->name : "");
+        diag_error(diag, "E485", (Span){0}, "no memory for the inputs of '%s'",
+                   g->name ? g->name : "");
         ok = false;
     }
     for (uint32_t i = 0; i < source.outputs.len; i++)

@@ -11,11 +11,11 @@
 #include "graph/eval.h"
 
 typedef enum InputLaw {
-    LAW_GIVEN,    /* as the file says */
-    LAW_VARIED,   /* as the file says, but parameters that are one number, and inputs of zeros or
+    LAW_GIVEN,  /* as the file says */
+    LAW_VARIED, /* as the file says, but parameters that are one number, and inputs of zeros or
                      ones, vary around it */
-    LAW_SIGNED,   /* uniform becomes normal, scaled to the range; the rest as varied, from here on */
-    LAW_WIDE,     /* normal(0, 4): both tails of saturating functions */
+    LAW_SIGNED, /* uniform becomes normal, scaled to the range; the rest as varied, from here on */
+    LAW_WIDE,   /* normal(0, 4): both tails of saturating functions */
     LAW_NEAR_ONE, /* +-(1 + 0.01 normal): products neither vanish nor explode */
     LAW_POSITIVE, /* 0.5 + uniform(0, 2): away from 0, for logarithms and roots */
     LAW_EDGE,     /* signed with zeros, repeats, tiny and large values strewn in */

@@ -13,10 +13,10 @@ typedef struct TypeRow {
     DType dtype;
 } TypeRow;
 
-static const TypeRow types[] = {
-    {"f4", DT_F32}, {"f2", DT_F16}, {"V2", DT_BF16}, {"f8", DT_F64}, {"i1", DT_I8},
-    {"i2", DT_I16}, {"i4", DT_I32}, {"i8", DT_I64},  {"u1", DT_U8},  {"u2", DT_U16},
-    {"u4", DT_U32}, {"u8", DT_U64}, {"b1", DT_BOOL}, {"c8", DT_C64}};
+static const TypeRow types[] = {{"f4", DT_F32},  {"f2", DT_F16}, {"V2", DT_BF16}, {"f8", DT_F64},
+                                {"i1", DT_I8},   {"i2", DT_I16}, {"i4", DT_I32},  {"i8", DT_I64},
+                                {"u1", DT_U8},   {"u2", DT_U16}, {"u4", DT_U32},  {"u8", DT_U64},
+                                {"b1", DT_BOOL}, {"c8", DT_C64}};
 
 typedef struct Header {
     DType dtype;
@@ -67,7 +67,8 @@ static bool take_type(Str *s, Header *h, Diag *diag)
         return fail(diag, "no simple element type");
     if (text.len < 2 || text.at[0] == '>')
         return fail(diag, "elements are not little endian");
-    Str code = str_slice(text, text.at[0] == '<' || text.at[0] == '|' || text.at[0] == '=', text.len);
+    Str code = str_slice(text, text.at[0] == '<' || text.at[0] == '|' || text.at[0] == '=',
+                         text.len);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (str_is(code, types[i].descr)) {
             h->dtype = types[i].dtype;
@@ -181,8 +182,9 @@ Tensor *npy_parse(Str bytes, Diag *diag)
     if (!split(bytes, &header, &body, diag) || !parse_header(header, &h, diag))
         return NULL;
     if (!shape_bytes(h.shape, h.dtype, &size) || (size_t)size != body.len) {
-        diag_error(diag, "E492", (Span){0}, "the .npy file holds %zu bytes of elements, its shape wants %lld",
-                   body.len, (long long)size);
+        diag_error(diag, "E492", (Span){0},
+                   "the .npy file holds %zu bytes of elements, its shape wants %lld", body.len,
+                   (long long)size);
         return NULL;
     }
     Tensor *t = tensor_new_raw(h.dtype, h.shape);
@@ -201,7 +203,8 @@ Tensor *npy_read(const char *path, Diag *diag)
 {
     Arena arena = {0};
     Str bytes;
-    Tensor *t = file_read(&arena, path, (size_t)1 << 40, &bytes, diag) ? npy_parse(bytes, diag) : NULL;
+    Tensor *t = file_read(&arena, path, (size_t)1 << 40, &bytes, diag) ? npy_parse(bytes, diag)
+                                                                       : NULL;
     arena_drop(&arena);
     return t;
 }
@@ -214,13 +217,15 @@ void npy_format(const Tensor *t, Buf *out)
         if (types[i].dtype == t->dtype)
             code = types[i].descr;
     bool single = dtype_bytes(t->dtype) == 1;
-    buf_printf(&h, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", single ? '|' : '<', code);
+    buf_printf(&h, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", single ? '|' : '<',
+               code);
     for (int i = 0; i < t->shape.rank; i++)
         buf_printf(&h, "%s%lld", i ? ", " : "", (long long)t->shape.dim[i]);
     buf_puts(&h, t->shape.rank == 1 ? ",), }" : "), }");
     buf_fill(&h, ' ', (64 - (10 + h.len + 1) % 64) % 64);
     buf_char(&h, '\n');
-    uint8_t lead[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(h.len & 255), (uint8_t)(h.len >> 8)};
+    uint8_t lead[10] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(h.len & 255), (uint8_t)(h.len >> 8)};
     buf_add(out, lead, sizeof lead);
     buf_str(out, buf_view(&h));
     buf_add(out, t->at, (size_t)t->count * dtype_bytes(t->dtype));

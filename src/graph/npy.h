@@ -1,6 +1,8 @@
 /* NumPy's .npy files: how tensors leave and enter the program.
  *
- *     \x93NUMPY  major minor  header length  {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n  elements
+ *     \x93NUMPY  major minor  header length
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n
+ *     elements
  *
  * Read: versions 1, 2 and 3, little endian, f2 f4 f8 i1..i8 u1..u8 b1 c8, row or column order.
  * NumPy has no bf16: it is written and read as '<V2', two opaque bytes an element, which is also

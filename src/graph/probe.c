@@ -216,7 +216,9 @@ static bool dead_step(const Graph *g)
         int64_t count = 1;
         eval_dim_flags(node, AT_DIMS, x, flags);
         for (int d = 0; d < x.rank; d++)
-            count *= node->op == OP_REDUCE ? (flags[d] ? x.dim[d] : 1) : d == eval_dim(node, x, -1) ? x.dim[d] : 1;
+            count *= node->op == OP_REDUCE        ? (flags[d] ? x.dim[d] : 1)
+                     : d == eval_dim(node, x, -1) ? x.dim[d]
+                                                  : 1;
         if (count == 1 && x.rank > 0)
             return true;
     }
@@ -292,7 +294,8 @@ static bool has_cases(const Graph *g, const Node *node, Cases *c)
 static bool add_difference(Graph *g, const Node *clamp, uint32_t i, Diag *diag, ValueId *out)
 {
     double number;
-    if (clamp->op != OP_CLAMP || clamp->in[i] == VALUE_NONE || bound_number(g, clamp->in[i], &number))
+    if (clamp->op != OP_CLAMP || clamp->in[i] == VALUE_NONE ||
+        bound_number(g, clamp->in[i], &number))
         return false;
     ValueId in[2] = {clamp->in[0], clamp->in[i]};
     NodeSpec spec = {.op = OP_BINARY, .kind = BINARY_sub, .n_in = 2, .in = in};
@@ -393,7 +396,8 @@ static bool repeated_index(const Trial *t)
             const Tensor *index = t->in.inputs[i];
             if (g->inputs.at[i] != node->in[put ? 2 : 1] || index->shape.rank == 0)
                 continue;
-            Axis a = set ? eval_axis(index->shape, eval_dim(node, graph_value(g, node->in[0])->shape, 0))
+            Axis a = set ? eval_axis(index->shape,
+                                     eval_dim(node, graph_value(g, node->in[0])->shape, 0))
                          : (Axis){1, index->count, 1};
             if (repeats(index, a))
                 return true;
@@ -413,15 +417,17 @@ static bool all_finite(const Trial *t)
     return true;
 }
 
-static bool probe_law(const Graph *g, const CompareSpec *spec, const EvalOptions *options, InputLaw law,
-                      unsigned *flags, bool *finite, Diag *diag)
+static bool probe_law(const Graph *g, const CompareSpec *spec, const EvalOptions *options,
+                      InputLaw law, unsigned *flags, bool *finite, Diag *diag)
 {
     Trial t = {.graph = g, .spec = spec, .options = options}, other = t;
-    bool ok = trial_run(&t, options->seed, law, diag) && trial_run(&other, options->seed + 1, law, diag);
+    bool ok = trial_run(&t, options->seed, law, diag) &&
+              trial_run(&other, options->seed + 1, law, diag);
     if (ok) {
         *finite = all_finite(&t);
         *flags = trivial_flags(&t, &other) | (dead_param(&t) ? PROBE(DEAD_PARAM) : 0) |
-                 (dead_branch(&t) ? PROBE(DEAD_BRANCH) : 0) | (dead_step(g) ? PROBE(DEAD_STEP) : 0) |
+                 (dead_branch(&t) ? PROBE(DEAD_BRANCH) : 0) |
+                 (dead_step(g) ? PROBE(DEAD_STEP) : 0) |
                  (repeated_index(&t) ? PROBE(REPEATED_INDEX) : 0);
     }
     trial_free(&t);
@@ -449,7 +455,8 @@ bool graph_probe(const Graph *g, const CompareSpec *spec, const EvalOptions *opt
     for (int law = LAW_GIVEN + 1; (probe->left & ~lasting) && law < LAW_COUNT; law++) {
         unsigned flags = 0;
         Arena arena = {0};
-        Diag quiet = diag_make(&arena, "", (Str){0}); /* a law the task cannot take is passed over */
+        Diag quiet = diag_make(&arena, "",
+                               (Str){0}); /* a law the task cannot take is passed over */
         bool ok = probe_law(g, spec, options, (InputLaw)law, &flags, &finite, &quiet);
         arena_drop(&arena);
         if (ok && (finite || !given_finite) && bits(flags) < bits(probe->left)) {

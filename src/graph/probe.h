@@ -13,24 +13,24 @@
 #include "graph/inputs.h"
 
 /* FLAG(NAME, "what it means") */
-#define PROBE_FLAGS(FLAG)                                                            \
-    FLAG(ZEROS, "zeros pass")                                                        \
-    FLAG(ONES, "ones pass")                                                          \
-    FLAG(CONSTANT, "a constant passes")                                              \
-    FLAG(INPUT, "an input passes")                                                   \
-    FLAG(AFFINE, "a linear function of an input passes nearly everywhere")           \
-    FLAG(MOSTLY_ZERO, "zeros pass for three of four elements that are not zero")     \
-    FLAG(OTHER_SEED, "the answer to other inputs passes")                            \
+#define PROBE_FLAGS(FLAG)                                                             \
+    FLAG(ZEROS, "zeros pass")                                                         \
+    FLAG(ONES, "ones pass")                                                           \
+    FLAG(CONSTANT, "a constant passes")                                               \
+    FLAG(INPUT, "an input passes")                                                    \
+    FLAG(AFFINE, "a linear function of an input passes nearly everywhere")            \
+    FLAG(MOSTLY_ZERO, "zeros pass for three of four elements that are not zero")      \
+    FLAG(OTHER_SEED, "the answer to other inputs passes")                             \
     FLAG(DEAD_PARAM, "a parameter or input is all zeros or ones: ignoring it passes") \
-    FLAG(DEAD_BRANCH, "a case of an operator never occurs (negative, clamped, ...)") \
-    FLAG(DEAD_STEP, "a reduction over one element does nothing")                     \
+    FLAG(DEAD_BRANCH, "a case of an operator never occurs (negative, clamped, ...)")  \
+    FLAG(DEAD_STEP, "a reduction over one element does nothing")                      \
     FLAG(REPEATED_INDEX, "a place is written twice: the result is not defined")
 
 enum {
 #define FLAG(name, text) PROBE_BIT_##name,
     PROBE_FLAGS(FLAG)
 #undef FLAG
-    PROBE_FLAG_COUNT
+        PROBE_FLAG_COUNT
 };
 #define PROBE(name) (1u << PROBE_BIT_##name)
 
@@ -42,8 +42,8 @@ typedef struct Probe {
     unsigned left;  /* ... under `law`; not 0: no law tells them apart */
 } Probe;
 
-bool graph_probe(const Graph *graph, const CompareSpec *spec, const EvalOptions *options, Probe *probe,
-                 Diag *diag);
+bool graph_probe(const Graph *graph, const CompareSpec *spec, const EvalOptions *options,
+                 Probe *probe, Diag *diag);
 /* One line: "zeros pass; inputs: near-one", or nothing when there is nothing to say. */
 void probe_print(const Probe *probe, Buf *out);
 

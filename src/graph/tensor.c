@@ -117,15 +117,15 @@ static inline int64_t integer_of(double x)
 #define I64_F16(x) half_from_double((double)(x))
 #define I64_BF16(x) bf16_from_double((double)(x))
 
-#define RUN(T, convert)                               \
-    do {                                              \
-        const T *at = TENSOR_AT(t, T) + from;         \
-        if (step == 1)                                \
-            for (int64_t i = 0; i < n; i++)           \
-                out[i] = convert(at[i]);              \
-        else                                          \
-            for (int64_t i = 0; i < n; i++)           \
-                out[i] = convert(at[i * step]);       \
+#define RUN(T, convert)                         \
+    do {                                        \
+        const T *at = TENSOR_AT(t, T) + from;   \
+        if (step == 1)                          \
+            for (int64_t i = 0; i < n; i++)     \
+                out[i] = convert(at[i]);        \
+        else                                    \
+            for (int64_t i = 0; i < n; i++)     \
+                out[i] = convert(at[i * step]); \
     } while (0)
 
 #define F32_OF_HALF(x) half_to_float(x)
@@ -136,40 +136,44 @@ static inline int64_t integer_of(double x)
 #define I64_OF_BF16(x) integer_of((double)bf16_to_float(x))
 #define I64_OF_FLOAT(x) integer_of((double)(x))
 
-#define LOADER(name, D, number, floating, of_half, of_bf16)                                    \
-    void name(const Tensor *t, int64_t from, int64_t step, int64_t n, D *out)                  \
-    {                                                                                          \
-        switch (t->dtype) {                                                                    \
-        case DT_F32: RUN(float, floating); break;                                              \
-        case DT_F64: RUN(double, floating); break;                                             \
-        case DT_F16: RUN(uint16_t, of_half); break;                                            \
-        case DT_BF16: RUN(uint16_t, of_bf16); break;                                           \
-        case DT_I8: RUN(int8_t, number); break;                                                \
-        case DT_I16: RUN(int16_t, number); break;                                              \
-        case DT_I32: RUN(int32_t, number); break;                                              \
-        case DT_I64: RUN(int64_t, number); break;                                              \
-        case DT_U8: RUN(uint8_t, number); break;                                               \
-        case DT_U16: RUN(uint16_t, number); break;                                             \
-        case DT_U32: RUN(uint32_t, number); break;                                             \
-        case DT_U64: RUN(uint64_t, number); break;                                             \
-        case DT_BOOL: RUN(uint8_t, number); break;                                             \
-        case DT_C64: from *= 2; step *= 2; RUN(float, floating); break;                        \
-        case DT_COUNT: break;                                                                  \
-        }                                                                                      \
+#define LOADER(name, D, number, floating, of_half, of_bf16)                   \
+    void name(const Tensor *t, int64_t from, int64_t step, int64_t n, D *out) \
+    {                                                                         \
+        switch (t->dtype) {                                                   \
+        case DT_F32: RUN(float, floating); break;                             \
+        case DT_F64: RUN(double, floating); break;                            \
+        case DT_F16: RUN(uint16_t, of_half); break;                           \
+        case DT_BF16: RUN(uint16_t, of_bf16); break;                          \
+        case DT_I8: RUN(int8_t, number); break;                               \
+        case DT_I16: RUN(int16_t, number); break;                             \
+        case DT_I32: RUN(int32_t, number); break;                             \
+        case DT_I64: RUN(int64_t, number); break;                             \
+        case DT_U8: RUN(uint8_t, number); break;                              \
+        case DT_U16: RUN(uint16_t, number); break;                            \
+        case DT_U32: RUN(uint32_t, number); break;                            \
+        case DT_U64: RUN(uint64_t, number); break;                            \
+        case DT_BOOL: RUN(uint8_t, number); break;                            \
+        case DT_C64:                                                          \
+            from *= 2;                                                        \
+            step *= 2;                                                        \
+            RUN(float, floating);                                             \
+            break;                                                            \
+        case DT_COUNT: break;                                                 \
+        }                                                                     \
     }
 LOADER(tensor_load_f64, double, AS_F64, AS_F64, F64_OF_HALF, F64_OF_BF16)
 LOADER(tensor_load_f32, float, AS_F32, AS_F32, F32_OF_HALF, F32_OF_BF16)
 LOADER(tensor_load_i64, int64_t, AS_I64, I64_OF_FLOAT, I64_OF_HALF, I64_OF_BF16)
 
-#define STORE_RUN(T, convert)                         \
-    do {                                              \
-        T *at = TENSOR_AT(t, T) + from;               \
-        if (step == 1)                                \
-            for (int64_t i = 0; i < n; i++)           \
-                at[i] = (T)convert(in[i]);            \
-        else                                          \
-            for (int64_t i = 0; i < n; i++)           \
-                at[i * step] = (T)convert(in[i]);     \
+#define STORE_RUN(T, convert)                     \
+    do {                                          \
+        T *at = TENSOR_AT(t, T) + from;           \
+        if (step == 1)                            \
+            for (int64_t i = 0; i < n; i++)       \
+                at[i] = (T)convert(in[i]);        \
+        else                                      \
+            for (int64_t i = 0; i < n; i++)       \
+                at[i * step] = (T)convert(in[i]); \
     } while (0)
 
 static void store_complex(Tensor *t, int64_t from, int64_t step, int64_t i, float real)
@@ -179,29 +183,29 @@ static void store_complex(Tensor *t, int64_t from, int64_t step, int64_t i, floa
     at[1] = 0;
 }
 
-#define STORER(name, S, integer, to_half, to_bf16)                                             \
-    void name(Tensor *t, int64_t from, int64_t step, int64_t n, const S *in)                   \
-    {                                                                                          \
-        switch (t->dtype) {                                                                    \
-        case DT_F32: STORE_RUN(float, AS_IS); break;                                           \
-        case DT_F64: STORE_RUN(double, AS_IS); break;                                          \
-        case DT_F16: STORE_RUN(uint16_t, to_half); break;                                      \
-        case DT_BF16: STORE_RUN(uint16_t, to_bf16); break;                                     \
-        case DT_I8: STORE_RUN(int8_t, integer); break;                                         \
-        case DT_I16: STORE_RUN(int16_t, integer); break;                                       \
-        case DT_I32: STORE_RUN(int32_t, integer); break;                                       \
-        case DT_I64: STORE_RUN(int64_t, integer); break;                                       \
-        case DT_U8: STORE_RUN(uint8_t, integer); break;                                        \
-        case DT_U16: STORE_RUN(uint16_t, integer); break;                                      \
-        case DT_U32: STORE_RUN(uint32_t, integer); break;                                      \
-        case DT_U64: STORE_RUN(uint64_t, integer); break;                                      \
-        case DT_BOOL: STORE_RUN(uint8_t, AS_BOOL); break;                                      \
-        case DT_C64:                                                                           \
-            for (int64_t i = 0; i < n; i++)                                                    \
-                store_complex(t, from, step, i, (float)in[i]);                                 \
-            break;                                                                             \
-        case DT_COUNT: break;                                                                  \
-        }                                                                                      \
+#define STORER(name, S, integer, to_half, to_bf16)                           \
+    void name(Tensor *t, int64_t from, int64_t step, int64_t n, const S *in) \
+    {                                                                        \
+        switch (t->dtype) {                                                  \
+        case DT_F32: STORE_RUN(float, AS_IS); break;                         \
+        case DT_F64: STORE_RUN(double, AS_IS); break;                        \
+        case DT_F16: STORE_RUN(uint16_t, to_half); break;                    \
+        case DT_BF16: STORE_RUN(uint16_t, to_bf16); break;                   \
+        case DT_I8: STORE_RUN(int8_t, integer); break;                       \
+        case DT_I16: STORE_RUN(int16_t, integer); break;                     \
+        case DT_I32: STORE_RUN(int32_t, integer); break;                     \
+        case DT_I64: STORE_RUN(int64_t, integer); break;                     \
+        case DT_U8: STORE_RUN(uint8_t, integer); break;                      \
+        case DT_U16: STORE_RUN(uint16_t, integer); break;                    \
+        case DT_U32: STORE_RUN(uint32_t, integer); break;                    \
+        case DT_U64: STORE_RUN(uint64_t, integer); break;                    \
+        case DT_BOOL: STORE_RUN(uint8_t, AS_BOOL); break;                    \
+        case DT_C64:                                                         \
+            for (int64_t i = 0; i < n; i++)                                  \
+                store_complex(t, from, step, i, (float)in[i]);               \
+            break;                                                           \
+        case DT_COUNT: break;                                                \
+        }                                                                    \
     }
 STORER(tensor_store_f64, double, integer_of, F64_F16, F64_BF16)
 STORER(tensor_store_f32, float, I64_OF_FLOAT, F32_F16, F32_BF16)

@@ -41,7 +41,7 @@ Tensor *tensor_new_raw(DType dtype, Shape shape);
  * headers own the elements; who writes to one writes to both. */
 Tensor *tensor_alias(const Tensor *t, Shape shape);
 bool tensor_sole_owner(const Tensor *t); /* no alias of it is alive */
-void tensor_free(Tensor *t); /* NULL is fine */
+void tensor_free(Tensor *t);             /* NULL is fine */
 Tensor *tensor_copy(const Tensor *t);
 /* A copy with the elements converted: to integers toward zero (outside the range: the lowest
  * 64-bit integer, cut to size), to bool by != 0, to half types with one rounding. */

@@ -1,4 +1,4 @@
-/* Comparison: what comes before values, each rule's edge, patterns, and the trivial-answer probe. */
+/* Comparison: what comes before values, each rule's edge, patterns, the trivial-answer probe. */
 #include "graph/probe.h"
 #include "tests/t.h"
 #include <math.h>
@@ -63,7 +63,8 @@ static void check_edge(CompareRule rule, DType dtype, double want_value, double 
     CHECK_MSG(compared(got, want, rule).status == COMPARE_OK, "%s inside", compare_rule_name(rule));
     tensor_set(got, 3, want_value + 1.02 * edge);
     CompareResult r = compared(got, want, rule);
-    CHECK_MSG(r.status == COMPARE_WRONG && r.first_bad == 3 && r.bad == 1, "%s outside", compare_rule_name(rule));
+    CHECK_MSG(r.status == COMPARE_WRONG && r.first_bad == 3 && r.bad == 1, "%s outside",
+              compare_rule_name(rule));
     tensor_free(want);
     tensor_free(got);
 }
@@ -78,7 +79,8 @@ T_TEST(compare_rules)
     check_edge(RULE_NPUKB_MATMUL, DT_F32, 0.5, 1.0 / 2048);
     CompareRule rule;
     for (int i = 0; i < RULE_COUNT; i++)
-        CHECK(compare_rule_from_name(str_from(compare_rule_name((CompareRule)i)), &rule) && (int)rule == i);
+        CHECK(compare_rule_from_name(str_from(compare_rule_name((CompareRule)i)), &rule) &&
+              (int)rule == i);
     CHECK(!compare_rule_from_name(STR("none such"), &rule));
 }
 
@@ -107,7 +109,8 @@ T_TEST(compare_fraction_rule)
     tensor_free(got);
 }
 
-static void check_pattern(Tensor *got, Tensor *want, const Tensor *const *inputs, uint32_t n, const char *text)
+static void check_pattern(Tensor *got, Tensor *want, const Tensor *const *inputs, uint32_t n,
+                          const char *text)
 {
     CompareSpec spec = {.rule = RULE_ACRAFT};
     CompareResult r = compare_tensors(got, want, &spec, inputs, n);
@@ -150,15 +153,19 @@ static Graph *task_of(Arena *arena, Diag *diag, NodeSpec spec, Shape shape)
     Graph *g = graph_new(arena, "task"), *s = g->source = graph_new(arena, "source");
     int64_t *dims = arena_array(arena, int64_t, GRAPH_MAX_RANK);
     memcpy(dims, shape.dim, sizeof shape.dim);
-    Attr attr[5] = {{.key = AT_SHAPE}, {.key = AT_DTYPE, .dtype = DT_F32}, {.key = AT_A, .f = 0},
-                    {.key = AT_B, .f = 1}, {.key = AT_STREAM, .i = 1}};
+    Attr attr[5] = {{.key = AT_SHAPE},
+                    {.key = AT_DTYPE, .dtype = DT_F32},
+                    {.key = AT_A, .f = 0},
+                    {.key = AT_B, .f = 1},
+                    {.key = AT_STREAM, .i = 1}};
     attr[0].ints.at = dims;
     attr[0].ints.len = (uint32_t)shape.rank;
     ValueId made, out;
     NodeSpec random = {.op = OP_RANDOM, .kind = RANDOM_uniform, .n_attr = 5, .attr = attr};
     REQUIRE(graph_add(s, &random, diag, &made));
     vec_push(arena, &s->outputs, made);
-    ValueId x = graph_add_value(g, (Value){.dtype = DT_F32, .shape = shape, .kind = VALUE_INPUT, .node = NODE_NONE});
+    ValueId x = graph_add_value(
+        g, (Value){.dtype = DT_F32, .shape = shape, .kind = VALUE_INPUT, .node = NODE_NONE});
     vec_push(arena, &g->inputs, x);
     spec.in = &x;
     spec.n_in = 1;
@@ -251,7 +258,8 @@ T_TEST(inputs_are_seeded)
         InputLaw back;
         REQUIRE(graph_inputs(g, 1, (InputLaw)law, &d, &diag));
         CHECK(!tensor_equal(a.inputs[0], d.inputs[0]));
-        CHECK(input_law_from_name(str_from(input_law_name((InputLaw)law)), &back) && (int)back == law);
+        CHECK(input_law_from_name(str_from(input_law_name((InputLaw)law)), &back) &&
+              (int)back == law);
         graph_inputs_free(&d);
     }
     graph_inputs_free(&a);

@@ -27,6 +27,21 @@ T_TEST(fast_exp_is_close)
     CHECK(isnan(fast_exp((double)NAN)));
 }
 
+static double exp_f32(double x) { return (double)fast_exp_f32((float)x); }
+static double exp_of_float(double x) { return exp((double)(float)x); }
+
+T_TEST(fast_exp_f32_is_close)
+{
+    CHECK(worst_error(exp_f32, exp_of_float, -86, 88.7) < 3e-7);
+    CHECK(fast_exp_f32(0) == 1);
+    CHECK(fast_exp_f32(INFINITY) == INFINITY);
+    CHECK(fast_exp_f32(-INFINITY) == 0);
+    CHECK(fast_exp_f32(-200) == 0);
+    CHECK(fast_exp_f32(89) == INFINITY);
+    CHECK(isnan(fast_exp_f32((float)NAN)));
+    CHECK(worst_error(fast_erfc_short, erfc, -6, 6) < 1e-7);
+}
+
 T_TEST(fast_tanh_is_close)
 {
     CHECK(worst_error(fast_tanh, tanh, -30, 30) < 1e-12);

@@ -152,8 +152,10 @@ static bool build(Arena *arena, const Case *c, Built *b, Diag *diag)
             ids[i] = read_weak(b->graph, rest);
         } else {
             Tensor *t = b->inputs[b->n_inputs++] = read_tensor(in);
-            ids[i] = graph_add_value(b->graph, (Value){.dtype = t->dtype, .shape = t->shape,
-                                                       .kind = VALUE_INPUT, .node = NODE_NONE});
+            ids[i] = graph_add_value(b->graph, (Value){.dtype = t->dtype,
+                                                       .shape = t->shape,
+                                                       .kind = VALUE_INPUT,
+                                                       .node = NODE_NONE});
             vec_push(arena, &b->graph->inputs, ids[i]);
         }
     }
@@ -182,10 +184,11 @@ static double element(const Tensor *t, int64_t i)
     return t->dtype == DT_C64 ? (double)TENSOR_AT(t, float)[i] : tensor_get(t, i);
 }
 
-static bool check_output(const Case *c, uint32_t o, const Tensor *got, const Tensor *want, bool wide)
+static bool check_output(const Case *c, uint32_t o, const Tensor *got, const Tensor *want,
+                         bool wide)
 {
-    if (!CHECK_MSG(got->dtype == want->dtype, "%.*s: output %u is %s, PyTorch has %s", STR_ARG(c->name), o,
-                   dtype_name(got->dtype), dtype_name(want->dtype)) ||
+    if (!CHECK_MSG(got->dtype == want->dtype, "%.*s: output %u is %s, PyTorch has %s",
+                   STR_ARG(c->name), o, dtype_name(got->dtype), dtype_name(want->dtype)) ||
         !CHECK_MSG(shape_equal(got->shape, want->shape), "%.*s: output %u has another shape",
                    STR_ARG(c->name), o))
         return false;
@@ -196,7 +199,8 @@ static bool check_output(const Case *c, uint32_t o, const Tensor *got, const Ten
     double rms = n ? sqrt(sum / (double)n) : 0;
     for (int64_t i = 0; i < n; i++) {
         double g = element(got, i), w = element(want, i);
-        bool same = g == w || (g != g && w != w) || fabs(g - w) <= allowed(want->dtype, w, rms, wide);
+        bool same = g == w || (g != g && w != w) ||
+                    fabs(g - w) <= allowed(want->dtype, w, rms, wide);
         if (!CHECK_MSG(same, "%.*s (%s): output %u element %lld is %.9g, PyTorch has %.9g",
                        STR_ARG(c->name), wide ? "wide" : "as typed", o, (long long)i, g, w))
             return false;
@@ -211,7 +215,8 @@ static void check_values(const Case *c, const Built *b, bool wide, Diag *diag)
     bool ok = graph_eval(b->graph, b->inputs, NULL, &options, out, diag);
     if (c->fails) {
         CHECK_MSG(!ok, "%.*s: was not refused", STR_ARG(c->name));
-    } else if (CHECK_MSG(ok, "%.*s: %s", STR_ARG(c->name), diag->items.len ? diag->items.at[0].text : "?")) {
+    } else if (CHECK_MSG(ok, "%.*s: %s", STR_ARG(c->name),
+                         diag->items.len ? diag->items.at[0].text : "?")) {
         for (uint32_t o = 0; o < c->n_out; o++) {
             Tensor *want = read_tensor(c->out[o]);
             check_output(c, o, out[o], want, wide);
@@ -231,7 +236,8 @@ static void run_case(const Case *c)
         check_values(c, &b, false, &diag);
         check_values(c, &b, true, &diag);
     } else {
-        CHECK_MSG(c->fails, "%.*s: refused: %s", STR_ARG(c->name), diag.items.len ? diag.items.at[0].text : "?");
+        CHECK_MSG(c->fails, "%.*s: refused: %s", STR_ARG(c->name),
+                  diag.items.len ? diag.items.at[0].text : "?");
     }
     for (uint32_t i = 0; i < b.n_inputs; i++)
         tensor_free(b.inputs[i]);

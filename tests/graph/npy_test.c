@@ -24,7 +24,8 @@ static Tensor *sample(DType dtype, Shape shape)
 
 T_TEST(npy_round_trip)
 {
-    static const Shape shapes[] = {{0, {0}}, {1, {5}}, {2, {2, 3}}, {3, {2, 0, 4}}, {8, {1, 2, 1, 2, 1, 2, 1, 2}}};
+    static const Shape shapes[] = {
+        {0, {0}}, {1, {5}}, {2, {2, 3}}, {3, {2, 0, 4}}, {8, {1, 2, 1, 2, 1, 2, 1, 2}}};
     for (int d = 0; d < DT_COUNT; d++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             Tensor *t = sample((DType)d, shapes[s]);
@@ -45,7 +46,8 @@ static Tensor *made(int version, const char *header, const void *body, size_t le
 {
     Buf b = {0};
     size_t h = strlen(header);
-    uint8_t lead[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', (uint8_t)version, 0, (uint8_t)(h & 255), (uint8_t)(h >> 8)};
+    uint8_t lead[12] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', (uint8_t)version, 0, (uint8_t)(h & 255), (uint8_t)(h >> 8)};
     buf_add(&b, lead, version == 1 ? 10 : 12);
     buf_add(&b, header, h);
     buf_add(&b, body, len);
@@ -57,7 +59,8 @@ static Tensor *made(int version, const char *header, const void *body, size_t le
 T_TEST(npy_reads_what_numpy_writes)
 {
     static const float six[] = {1, 2, 3, 4, 5, 6};
-    Tensor *t = made(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", six, sizeof six);
+    Tensor *t = made(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", six,
+                     sizeof six);
     REQUIRE(t != NULL);
     CHECK(tensor_get(t, 5) == 6);
     tensor_free(t);
@@ -76,20 +79,26 @@ T_TEST(npy_reads_what_numpy_writes)
 T_TEST(npy_refuses)
 {
     static const char *const headers[] = {
-        "", "{", "{}", "{'descr': '<f4'}", "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
+        "",
+        "{",
+        "{}",
+        "{'descr': '<f4'}",
+        "{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
         "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
         "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1 1)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, "
+        "4611686018427387904)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'shape': (1,)}",
         "{'descr': '<U4', 'fortran_order': False, 'shape': (1,)}",
         "{'descr': '<f4', 'other': 1, 'fortran_order': False, 'shape': (1,)}"};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         CHECK_MSG(made(1, headers[i], "\0\0\0\0", 4) == NULL, "%s", headers[i]);
-    CHECK(made(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "\0\0\0\0", 4) == NULL);
+    CHECK(made(4, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "\0\0\0\0", 4) ==
+          NULL);
     CHECK(parse("", 0) == NULL);
     CHECK(parse("\x93NUMPY\1\0\xff\xff", 10) == NULL);
 }
@@ -104,7 +113,9 @@ T_TEST(npy_survives_noise)
         buf_add(&bad, good.at, good.len);
         for (uint64_t k = 0; k < 1 + round % 4; k++)
             bad.at[rng_u64(1, round, k) % bad.len] = (char)rng_u64(2, round, k);
-        Tensor *back = parse(bad.at, (size_t)rng_range(3, round, 0, 0, 3) ? bad.len : (size_t)(rng_u64(4, round, 0) % bad.len));
+        Tensor *back = parse(bad.at, (size_t)rng_range(3, round, 0, 0, 3)
+                                         ? bad.len
+                                         : (size_t)(rng_u64(4, round, 0) % bad.len));
         tensor_free(back);
         buf_free(&bad);
     }
