@@ -1,31 +1,23 @@
-/* Python's own functions, and the bits of math, itertools, numpy and typing that model files
- * use on plain values. */
-#include "torch/nn.h"
+/* Python's own functions, and the table of all names that are no tensor function. */
+#include "torch/builtin.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct B {
-    Interp *it;
-    Span at;
-    const char *name;
-    const CallArgs *args;
-} B;
-
-ATTR_NORETURN static void bad(B *b, const char *why)
+void builtin_fail(B *b, const char *why)
 {
     interp_fail(b->it, b->at, "T010", "%s(): %s", b->name, why);
 }
 
-static PyVal arg(B *b, uint32_t i)
+PyVal builtin_arg(B *b, uint32_t i)
 {
     if (i >= b->args->n)
-        bad(b, "an argument is missing");
+        builtin_fail(b, "an argument is missing");
     return b->args->v[i];
 }
 
-static bool keyword(const B *b, const char *name, PyVal *value)
+bool builtin_keyword(const B *b, const char *name, PyVal *value)
 {
     for (uint32_t i = 0; i < b->args->n_kw; i++) {
         if (str_is(b->args->kw_names[i], name)) {
@@ -36,13 +28,13 @@ static bool keyword(const B *b, const char *name, PyVal *value)
     return false;
 }
 
-static PyVal items_of(B *b, PyVal v) { return interp_items(b->it, b->at, v); }
+PyVal builtin_items(B *b, PyVal v) { return interp_items(b->it, b->at, v); }
 
 /* --- containers --------------------------------------------------------------------------- */
 
 static PyVal b_len(B *b)
 {
-    PyVal v = arg(b, 0);
+    PyVal v = builtin_arg(b, 0);
     if (v.tag == PV_STR)
         return pv_int((int64_t)v.str->len);
     if (v.tag == PV_DICT)
@@ -52,24 +44,25 @@ static PyVal b_len(B *b)
     if (v.tag == PV_TENSOR) {
         Shape shape = tvar_shape(b->it, v.tensor);
         if (!shape.rank)
-            bad(b, "a tensor without dims has no length");
+            builtin_fail(b, "a tensor without dims has no length");
         return pv_int(shape.dim[0]);
     }
-    return pv_int(items_of(b, v).list->items.len);
+    return pv_int(builtin_items(b, v).list->items.len);
 }
 
 static PyVal b_range(B *b)
 {
     PyRange *range = arena_new(b->it->arena, PyRange);
-    int64_t first = need_int(b->it, b->at, arg(b, 0), "a range bound");
+    int64_t first = need_int(b->it, b->at, builtin_arg(b, 0), "a range bound");
     range->start = b->args->n > 1 ? first : 0;
-    range->stop = b->args->n > 1 ? need_int(b->it, b->at, arg(b, 1), "a range bound") : first;
-    range->step = b->args->n > 2 ? need_int(b->it, b->at, arg(b, 2), "a range step") : 1;
+    range->stop = b->args->n > 1 ? need_int(b->it, b->at, builtin_arg(b, 1), "a range bound")
+                                 : first;
+    range->step = b->args->n > 2 ? need_int(b->it, b->at, builtin_arg(b, 2), "a range step") : 1;
     if (range->step == 0 || range->step == INT64_MIN)
-        bad(b, "bad step");
+        builtin_fail(b, "bad step");
     int64_t span;
     if (__builtin_sub_overflow(range->stop, range->start, &span))
-        bad(b, "the range is too long");
+        builtin_fail(b, "the range is too long");
     int64_t step = range->step > 0 ? range->step : -range->step;
     if (range->step < 0)
         span = span == INT64_MIN ? 0 : -span;
@@ -82,7 +75,7 @@ static PyVal copy_items(B *b, PvTag tag)
     PyVal out = pv_list(b->it->arena, tag);
     if (!b->args->n)
         return out;
-    PyVal from = items_of(b, arg(b, 0));
+    PyVal from = builtin_items(b, builtin_arg(b, 0));
     interp_step(b->it, from.list->items.len, b->at);
     for (uint32_t i = 0; i < from.list->items.len; i++)
         pv_push(b->it->arena, out, from.list->items.at[i]);
@@ -109,19 +102,19 @@ static PyVal b_set(B *b)
 static PyVal b_dict(B *b)
 {
     PyVal out = pv_dict(b->it->arena);
-    if (b->args->n && arg(b, 0).tag == PV_DICT) {
-        const PyDict *from = arg(b, 0).dict;
+    if (b->args->n && builtin_arg(b, 0).tag == PV_DICT) {
+        const PyDict *from = builtin_arg(b, 0).dict;
         for (uint32_t i = 0; i < from->entries.len; i++) {
             if (!from->entries.at[i].gone)
                 dict_set(b->it->arena, out.dict, from->entries.at[i].key,
                          from->entries.at[i].value);
         }
     } else if (b->args->n) {
-        PyVal pairs = items_of(b, arg(b, 0));
+        PyVal pairs = builtin_items(b, builtin_arg(b, 0));
         for (uint32_t i = 0; i < pairs.list->items.len; i++) {
-            PyVal pair = items_of(b, pairs.list->items.at[i]);
+            PyVal pair = builtin_items(b, pairs.list->items.at[i]);
             if (pair.list->items.len != 2)
-                bad(b, "needs pairs");
+                builtin_fail(b, "needs pairs");
             dict_set(b->it->arena, out.dict, pair.list->items.at[0], pair.list->items.at[1]);
         }
     }
@@ -132,10 +125,11 @@ static PyVal b_dict(B *b)
 
 static PyVal b_enumerate(B *b)
 {
-    PyVal items = items_of(b, arg(b, 0)), out = pv_list(b->it->arena, PV_LIST), start = pv_int(0);
+    PyVal items = builtin_items(b, builtin_arg(b, 0)), out = pv_list(b->it->arena, PV_LIST),
+          start = pv_int(0);
     if (b->args->n > 1)
-        start = arg(b, 1);
-    keyword(b, "start", &start);
+        start = builtin_arg(b, 1);
+    builtin_keyword(b, "start", &start);
     int64_t first = need_int(b->it, b->at, start, "start");
     for (uint32_t i = 0; i < items.list->items.len; i++) {
         PyVal pair[] = {pv_int(first + i), items.list->items.at[i]};
@@ -150,7 +144,7 @@ static PyVal b_zip(B *b)
     PyVal *lists = arena_array(b->it->arena, PyVal, b->args->n + 1);
     uint32_t shortest = b->args->n ? UINT32_MAX : 0;
     for (uint32_t i = 0; i < b->args->n; i++) {
-        lists[i] = items_of(b, arg(b, i));
+        lists[i] = builtin_items(b, builtin_arg(b, i));
         if (lists[i].list->items.len < shortest)
             shortest = lists[i].list->items.len;
     }
@@ -166,15 +160,17 @@ static PyVal b_zip(B *b)
 
 static PyVal b_map(B *b)
 {
-    PyVal items = items_of(b, arg(b, 1)), out = pv_list(b->it->arena, PV_LIST);
+    PyVal items = builtin_items(b, builtin_arg(b, 1)), out = pv_list(b->it->arena, PV_LIST);
     for (uint32_t i = 0; i < items.list->items.len; i++)
-        pv_push(b->it->arena, out, interp_call1(b->it, b->at, arg(b, 0), items.list->items.at[i]));
+        pv_push(b->it->arena, out,
+                interp_call1(b->it, b->at, builtin_arg(b, 0), items.list->items.at[i]));
     return out;
 }
 
 static PyVal b_filter(B *b)
 {
-    PyVal items = items_of(b, arg(b, 1)), out = pv_list(b->it->arena, PV_LIST), test = arg(b, 0);
+    PyVal items = builtin_items(b, builtin_arg(b, 1)), out = pv_list(b->it->arena, PV_LIST),
+          test = builtin_arg(b, 0);
     for (uint32_t i = 0; i < items.list->items.len; i++) {
         PyVal item = items.list->items.at[i];
         if (interp_truth(b->it, b->at,
@@ -186,7 +182,7 @@ static PyVal b_filter(B *b)
 
 static PyVal b_reversed(B *b)
 {
-    PyVal items = items_of(b, arg(b, 0)), out = pv_list(b->it->arena, PV_LIST);
+    PyVal items = builtin_items(b, builtin_arg(b, 0)), out = pv_list(b->it->arena, PV_LIST);
     for (uint32_t i = items.list->items.len; i-- > 0;)
         pv_push(b->it->arena, out, items.list->items.at[i]);
     return out;
@@ -200,8 +196,8 @@ static PyVal sort_key(B *b, PyVal key, PyVal item)
 static PyVal b_sorted(B *b)
 {
     PyVal out = copy_items(b, PV_LIST), key = pv_none(), reverse = pv_bool(false);
-    keyword(b, "key", &key);
-    keyword(b, "reverse", &reverse);
+    builtin_keyword(b, "key", &key);
+    builtin_keyword(b, "reverse", &reverse);
     PyOp op = interp_truth(b->it, b->at, reverse) ? PYOP_GT : PYOP_LT;
     PyVals *v = &out.list->items;
     for (uint32_t i = 1; i < v->len; i++) {
@@ -216,22 +212,22 @@ static PyVal b_sorted(B *b)
     return out;
 }
 
-static PyVal b_iter(B *b) { return items_of(b, arg(b, 0)); }
+static PyVal b_iter(B *b) { return builtin_items(b, builtin_arg(b, 0)); }
 
 static PyVal b_next(B *b)
 {
-    PyVal items = items_of(b, arg(b, 0));
+    PyVal items = builtin_items(b, builtin_arg(b, 0));
     if (items.list->items.len)
         return items.list->items.at[0];
-    return arg(b, 1);
+    return builtin_arg(b, 1);
 }
 
 static PyVal b_slice(B *b)
 {
     PySlice *slice = arena_new(b->it->arena, PySlice);
-    *slice = b->args->n == 1
-                 ? (PySlice){pv_none(), arg(b, 0), pv_none()}
-                 : (PySlice){arg(b, 0), arg(b, 1), b->args->n > 2 ? arg(b, 2) : pv_none()};
+    *slice = b->args->n == 1 ? (PySlice){pv_none(), builtin_arg(b, 0), pv_none()}
+                             : (PySlice){builtin_arg(b, 0), builtin_arg(b, 1),
+                                         b->args->n > 2 ? builtin_arg(b, 2) : pv_none()};
     return (PyVal){.tag = PV_SLICE, .slice = slice};
 }
 
@@ -241,16 +237,16 @@ static PyVal b_int(B *b)
 {
     if (!b->args->n)
         return pv_int(0);
-    PyVal v = arg(b, 0);
+    PyVal v = builtin_arg(b, 0);
     int64_t parsed;
     if (v.tag == PV_TENSOR)
         v = tensor_item(b->it, b->at, v.tensor);
     if (v.tag == PV_STR && str_to_i64(str_trim(*v.str), &parsed))
         return pv_int(parsed);
     if (v.tag == PV_FLOAT && !(fabs(v.f) < 0x1p63))
-        bad(b, "the number does not fit an integer");
+        builtin_fail(b, "the number does not fit an integer");
     if (!pv_is_number(v))
-        bad(b, "needs a number");
+        builtin_fail(b, "needs a number");
     return pv_int(v.tag == PV_FLOAT ? (int64_t)v.f : pv_as_int(v));
 }
 
@@ -258,27 +254,31 @@ static PyVal b_float(B *b)
 {
     if (!b->args->n)
         return pv_float(0);
-    PyVal v = arg(b, 0);
+    PyVal v = builtin_arg(b, 0);
     if (v.tag != PV_STR)
         return pv_float(need_double(b->it, b->at, v, "the argument of float"));
     char *text = str_dup(b->it->arena, str_trim(*v.str)), *end;
     double value = strtod(text, &end);
     if (end == text || *end)
-        bad(b, "the text is no number");
+        builtin_fail(b, "the text is no number");
     return pv_float(value);
 }
 
-static PyVal b_bool(B *b) { return pv_bool(b->args->n && interp_truth(b->it, b->at, arg(b, 0))); }
+static PyVal b_bool(B *b)
+{
+    return pv_bool(b->args->n && interp_truth(b->it, b->at, builtin_arg(b, 0)));
+}
 
 static PyVal b_str(B *b)
 {
-    return interp_format(b->it, b->at, b->args->n ? arg(b, 0) : pv_str(b->it->arena, STR("")),
-                         STR(""), STR(""));
+    return interp_format(b->it, b->at,
+                         b->args->n ? builtin_arg(b, 0) : pv_str(b->it->arena, STR("")), STR(""),
+                         STR(""));
 }
 
 static PyVal b_abs(B *b)
 {
-    PyVal v = arg(b, 0);
+    PyVal v = builtin_arg(b, 0);
     if (v.tag == PV_TENSOR)
         return fn_apply(b->it, b->at, "torch.abs", 1, &v);
     if (v.tag == PV_FLOAT)
@@ -288,30 +288,35 @@ static PyVal b_abs(B *b)
 
 static PyVal b_round(B *b)
 {
-    double v = need_double(b->it, b->at, arg(b, 0), "the argument of round");
-    if (b->args->n > 1 && !pv_is_none(arg(b, 1))) {
-        int64_t digits = need_int(b->it, b->at, arg(b, 1), "digits");
+    double v = need_double(b->it, b->at, builtin_arg(b, 0), "the argument of round");
+    if (b->args->n > 1 && !pv_is_none(builtin_arg(b, 1))) {
+        int64_t digits = need_int(b->it, b->at, builtin_arg(b, 1), "digits");
         double scale = pow(10, (double)(digits < 20 ? digits : 20));
         return pv_float(nearbyint(v * scale) / scale);
     }
     if (!(fabs(v) < 0x1p62))
-        bad(b, "the number does not fit an integer");
+        builtin_fail(b, "the number does not fit an integer");
     return pv_int((int64_t)nearbyint(v));
 }
 
-static PyVal b_pow(B *b) { return interp_binary(b->it, b->at, PYOP_POW, arg(b, 0), arg(b, 1)); }
+static PyVal b_pow(B *b)
+{
+    return interp_binary(b->it, b->at, PYOP_POW, builtin_arg(b, 0), builtin_arg(b, 1));
+}
 
 static PyVal b_divmod(B *b)
 {
-    PyVal pair[] = {interp_binary(b->it, b->at, PYOP_FLOORDIV, arg(b, 0), arg(b, 1)),
-                    interp_binary(b->it, b->at, PYOP_MOD, arg(b, 0), arg(b, 1))};
+    PyVal pair[] = {
+        interp_binary(b->it, b->at, PYOP_FLOORDIV, builtin_arg(b, 0), builtin_arg(b, 1)),
+        interp_binary(b->it, b->at, PYOP_MOD, builtin_arg(b, 0), builtin_arg(b, 1))};
     return pv_tuple_of(b->it->arena, 2, pair);
 }
 
 static PyVal b_sum(B *b)
 {
-    PyVal items = items_of(b, arg(b, 0)), total = b->args->n > 1 ? arg(b, 1) : pv_int(0);
-    keyword(b, "start", &total);
+    PyVal items = builtin_items(b, builtin_arg(b, 0)),
+          total = b->args->n > 1 ? builtin_arg(b, 1) : pv_int(0);
+    builtin_keyword(b, "start", &total);
     for (uint32_t i = 0; i < items.list->items.len; i++) {
         /* adding to the 0 it starts from would add a node */
         bool first = i == 0 && total.tag == PV_INT && total.i == 0 &&
@@ -324,14 +329,14 @@ static PyVal b_sum(B *b)
 
 static PyVal extreme(B *b, PyOp op)
 {
-    PyVal list = b->args->n == 1 ? items_of(b, arg(b, 0))
+    PyVal list = b->args->n == 1 ? builtin_items(b, builtin_arg(b, 0))
                                  : pv_tuple_of(b->it->arena, b->args->n, b->args->v);
     PyVal best, key = pv_none();
-    keyword(b, "key", &key);
+    builtin_keyword(b, "key", &key);
     if (!list.list->items.len) {
-        if (keyword(b, "default", &best))
+        if (builtin_keyword(b, "default", &best))
             return best;
-        bad(b, "of nothing");
+        builtin_fail(b, "of nothing");
     }
     best = list.list->items.at[0];
     for (uint32_t i = 1; i < list.list->items.len; i++) {
@@ -349,7 +354,7 @@ static PyVal b_min(B *b) { return extreme(b, PYOP_LT); }
 
 static PyVal quantifier(B *b, bool any)
 {
-    PyVal items = items_of(b, arg(b, 0));
+    PyVal items = builtin_items(b, builtin_arg(b, 0));
     for (uint32_t i = 0; i < items.list->items.len; i++) {
         if (interp_truth(b->it, b->at, items.list->items.at[i]) == any)
             return pv_bool(any);
@@ -364,7 +369,7 @@ static PyVal b_all(B *b) { return quantifier(b, false); }
 
 static PyVal b_isinstance(B *b)
 {
-    return pv_bool(interp_is_instance(b->it, b->at, arg(b, 0), arg(b, 1)));
+    return pv_bool(interp_is_instance(b->it, b->at, builtin_arg(b, 0), builtin_arg(b, 1)));
 }
 
 static bool library_has(const Interp *it, Str path)
@@ -374,8 +379,8 @@ static bool library_has(const Interp *it, Str path)
 
 static PyVal b_hasattr(B *b)
 {
-    PyVal owner = arg(b, 0), value;
-    Str name = need_str(b->it, b->at, arg(b, 1), "an attribute name");
+    PyVal owner = builtin_arg(b, 0), value;
+    Str name = need_str(b->it, b->at, builtin_arg(b, 1), "an attribute name");
     if (!interp_find_attr(b->it, b->at, owner, name, &value))
         return pv_bool(false);
     return pv_bool(owner.tag != PV_NAME || value.tag != PV_NAME || library_has(b->it, *value.str));
@@ -384,29 +389,29 @@ static PyVal b_hasattr(B *b)
 static PyVal b_getattr(B *b)
 {
     PyVal value;
-    Str name = need_str(b->it, b->at, arg(b, 1), "an attribute name");
-    if (interp_find_attr(b->it, b->at, arg(b, 0), name, &value))
+    Str name = need_str(b->it, b->at, builtin_arg(b, 1), "an attribute name");
+    if (interp_find_attr(b->it, b->at, builtin_arg(b, 0), name, &value))
         return value;
-    return b->args->n > 2 ? arg(b, 2) : interp_attr(b->it, b->at, arg(b, 0), name);
+    return b->args->n > 2 ? builtin_arg(b, 2) : interp_attr(b->it, b->at, builtin_arg(b, 0), name);
 }
 
 static PyVal b_setattr(B *b)
 {
-    interp_set_attr(b->it, b->at, arg(b, 0), need_str(b->it, b->at, arg(b, 1), "a name"),
-                    arg(b, 2));
+    interp_set_attr(b->it, b->at, builtin_arg(b, 0),
+                    need_str(b->it, b->at, builtin_arg(b, 1), "a name"), builtin_arg(b, 2));
     return pv_none();
 }
 
 static PyVal b_callable(B *b)
 {
-    PvTag tag = arg(b, 0).tag;
+    PvTag tag = builtin_arg(b, 0).tag;
     return pv_bool(tag == PV_FUNC || tag == PV_METHOD || tag == PV_CLASS || tag == PV_OBJECT ||
                    tag == PV_NAME);
 }
 
 static PyVal b_type(B *b)
 {
-    PyVal v = arg(b, 0);
+    PyVal v = builtin_arg(b, 0);
     if (v.tag == PV_OBJECT && v.object->cls)
         return (PyVal){.tag = PV_CLASS, .cls = v.object->cls};
     if (v.tag == PV_OBJECT && v.object->nn)
@@ -437,298 +442,7 @@ static PyVal b_exception(B *b)
 
 static PyVal b_context(B *b) { return pv_opaque(b->it->arena, "context"); }
 static PyVal b_opaque(B *b) { return pv_opaque(b->it->arena, b->name); }
-static PyVal b_first(B *b) { return arg(b, 0); }
-
-/* --- math and itertools ------------------------------------------------------------------- */
-
-typedef double MathFunction(double);
-
-static const struct {
-    const char *name;
-    MathFunction *function;
-} math_functions[] = {{"sqrt", sqrt},   {"exp", exp},     {"log2", log2}, {"log10", log10},
-                      {"log1p", log1p}, {"sin", sin},     {"cos", cos},   {"tan", tan},
-                      {"tanh", tanh},   {"atan", atan},   {"fabs", fabs}, {"erf", erf},
-                      {"expm1", expm1}, {"radians", NULL}};
-
-static PyVal b_math(B *b)
-{
-    const char *name = strrchr(b->name, '.') + 1;
-    PyVal v = arg(b, 0);
-    if (v.tag == PV_TENSOR)
-        return fn_apply(b->it, b->at, str_format(b->it->arena, "torch.%s", name), 1, &v);
-    double x = need_double(b->it, b->at, v, "the argument");
-    for (size_t i = 0; i < sizeof math_functions / sizeof *math_functions; i++) {
-        if (math_functions[i].function && strcmp(name, math_functions[i].name) == 0) {
-            double y = math_functions[i].function(x);
-            if (isnan(y) && !isnan(x))
-                bad(b, "outside its domain");
-            return pv_float(y);
-        }
-    }
-    bad(b, "is not supported");
-}
-
-static PyVal b_log(B *b)
-{
-    PyVal v = arg(b, 0);
-    if (v.tag == PV_TENSOR)
-        return fn_apply(b->it, b->at, "torch.log", 1, &v);
-    double x = need_double(b->it, b->at, v, "the argument");
-    if (!(x > 0))
-        bad(b, "outside its domain");
-    if (b->args->n > 1)
-        return pv_float(log(x) / log(need_double(b->it, b->at, arg(b, 1), "the base")));
-    return pv_float(log(x));
-}
-
-static PyVal b_rounding(B *b)
-{
-    double x = need_double(b->it, b->at, arg(b, 0), "the argument");
-    char kind = strrchr(b->name, '.')[1];
-    double y = kind == 'f' ? floor(x) : kind == 'c' ? ceil(x) : trunc(x);
-    if (!(fabs(y) < 0x1p62))
-        bad(b, "the number does not fit an integer");
-    return pv_int((int64_t)y);
-}
-
-static PyVal b_isinf(B *b)
-{
-    return pv_bool(isinf(need_double(b->it, b->at, arg(b, 0), "the argument")));
-}
-static PyVal b_isnan(B *b)
-{
-    return pv_bool(isnan(need_double(b->it, b->at, arg(b, 0), "the argument")));
-}
-
-static PyVal b_prod(B *b)
-{
-    PyVal v = arg(b, 0), product = pv_int(1);
-    if (v.tag == PV_TENSOR)
-        return fn_apply(b->it, b->at, "torch.prod", 1, &v);
-    PyVal items = items_of(b, v);
-    for (uint32_t i = 0; i < items.list->items.len; i++)
-        product = interp_binary(b->it, b->at, PYOP_MUL, product, items.list->items.at[i]);
-    return product;
-}
-
-static int64_t gcd_of(int64_t a, int64_t c) { return c ? gcd_of(c, a % c) : (a < 0 ? -a : a); }
-
-static PyVal b_gcd(B *b)
-{
-    int64_t x = need_int(b->it, b->at, arg(b, 0), "the argument"),
-            y = need_int(b->it, b->at, arg(b, 1), "the argument");
-    if (x == INT64_MIN || y == INT64_MIN)
-        bad(b, "the number is too large");
-    return pv_int(gcd_of(x, y));
-}
-
-static PyVal b_itertools_repeat(B *b)
-{
-    int64_t times = b->args->n > 1 ? need_int(b->it, b->at, arg(b, 1), "times") : -1;
-    if (times < 0)
-        bad(b, "without an end is not supported");
-    PyVal one = pv_list(b->it->arena, PV_LIST);
-    pv_push(b->it->arena, one, arg(b, 0));
-    return interp_binary(b->it, b->at, PYOP_MUL, one, pv_int(times));
-}
-
-static PyVal b_chain(B *b)
-{
-    PyVal out = pv_list(b->it->arena, PV_LIST);
-    for (uint32_t i = 0; i < b->args->n; i++) {
-        PyVal items = items_of(b, arg(b, i));
-        interp_step(b->it, items.list->items.len, b->at);
-        for (uint32_t j = 0; j < items.list->items.len; j++)
-            pv_push(b->it->arena, out, items.list->items.at[j]);
-    }
-    return out;
-}
-
-static PyVal b_product(B *b)
-{
-    PyVal rows = pv_list(b->it->arena, PV_LIST);
-    pv_push(b->it->arena, rows, pv_list(b->it->arena, PV_TUPLE));
-    for (uint32_t i = 0; i < b->args->n; i++) {
-        PyVal items = items_of(b, arg(b, i)), next = pv_list(b->it->arena, PV_LIST);
-        for (uint32_t r = 0; r < rows.list->items.len; r++) {
-            for (uint32_t j = 0; j < items.list->items.len; j++) {
-                PyVal one = pv_tuple_of(b->it->arena, 1, &items.list->items.at[j]);
-                pv_push(b->it->arena, next,
-                        interp_binary(b->it, b->at, PYOP_ADD, rows.list->items.at[r], one));
-            }
-        }
-        rows = next;
-    }
-    return rows;
-}
-
-static PyVal b_broadcast_shapes(B *b)
-{
-    Shape out = {0};
-    for (uint32_t i = 0; i < b->args->n; i++) {
-        PyVal sizes = items_of(b, arg(b, i));
-        Shape next = {.rank = (int)sizes.list->items.len};
-        if (next.rank > GRAPH_MAX_RANK)
-            bad(b, "too many dims");
-        for (int d = 0; d < next.rank; d++)
-            next.dim[d] = need_int(b->it, b->at, sizes.list->items.at[d], "a size");
-        if (!shape_broadcast(out, next, &out))
-            bad(b, "the shapes do not broadcast");
-    }
-    PyVal tuple = pv_list(b->it->arena, PV_TUPLE);
-    for (int d = 0; d < out.rank; d++)
-        pv_push(b->it->arena, tuple, pv_int(out.dim[d]));
-    return tuple;
-}
-
-static PyVal b_checkpoint(B *b)
-{
-    PyVal function = arg(b, 0);
-    CallArgs rest = {.n = b->args->n - 1, .v = b->args->v + 1};
-    return interp_call(b->it, b->at, function, &rest);
-}
-
-static PyVal b_finfo(B *b)
-{
-    PyVal v = arg(b, 0);
-    if (v.tag != PV_DTYPE)
-        bad(b, "needs a dtype");
-    PyObject *object = arena_new(b->it->arena, PyObject);
-    double max = v.dtype == DT_F16    ? 65504
-                 : v.dtype == DT_BF16 ? 0x1.fep127
-                 : v.dtype == DT_F64  ? 0x1.fffffffffffffp1023
-                                      : 0x1.fffffep127;
-    double eps = v.dtype == DT_F16    ? 0x1p-10
-                 : v.dtype == DT_BF16 ? 0x1p-7
-                 : v.dtype == DT_F64  ? 0x1p-52
-                                      : 0x1p-23;
-    double tiny = v.dtype == DT_F16 ? 0x1p-14 : v.dtype == DT_F64 ? 0x1p-1022 : 0x1p-126;
-    dict_set_name(b->it->arena, &object->attrs, STR("max"), pv_float(max));
-    dict_set_name(b->it->arena, &object->attrs, STR("min"), pv_float(-max));
-    dict_set_name(b->it->arena, &object->attrs, STR("eps"), pv_float(eps));
-    dict_set_name(b->it->arena, &object->attrs, STR("tiny"), pv_float(tiny));
-    return (PyVal){.tag = PV_OBJECT, .object = object};
-}
-
-static PyVal b_iinfo(B *b)
-{
-    PyVal v = arg(b, 0);
-    if (v.tag != PV_DTYPE || !dtype_is_int(v.dtype) || v.dtype == DT_U64)
-        bad(b, "needs an integer dtype");
-    int bits = (int)dtype_bytes(v.dtype) * 8;
-    bool sign = dtype_rows[v.dtype].kind == DTC_I;
-    int64_t max = bits == 64 ? INT64_MAX : (INT64_C(1) << (sign ? bits - 1 : bits)) - 1;
-    PyObject *object = arena_new(b->it->arena, PyObject);
-    dict_set_name(b->it->arena, &object->attrs, STR("max"), pv_int(max));
-    dict_set_name(b->it->arena, &object->attrs, STR("min"), pv_int(sign ? -max - 1 : 0));
-    return (PyVal){.tag = PV_OBJECT, .object = object};
-}
-
-/* --- case files --------------------------------------------------------------------------- */
-
-static PyVal b_open(B *b)
-{
-    if (!b->it->case_text.at)
-        interp_fail(b->it, b->at, "T011",
-                    "open() is only understood for a list of cases, and none is given");
-    return pv_opaque(b->it->arena, "file");
-}
-
-static PyVal json_value(B *b, Str text)
-{
-    Diag inner = diag_make(b->it->arena, "json", text);
-    const Py *value = py_parse_expression(b->it->arena, text, &inner);
-    if (!value)
-        bad(b, "the case is no JSON");
-    return interp_eval(b->it, env_new(b->it->arena, NULL), value);
-}
-
-static PyVal b_json_loads(B *b)
-{
-    return json_value(b, need_str(b->it, b->at, arg(b, 0), "the text"));
-}
-
-/* eval of a literal, as case tables hold lists; names are those of the file. */
-static PyVal b_eval(B *b)
-{
-    Str text = need_str(b->it, b->at, arg(b, 0), "the text");
-    Diag inner = diag_make(b->it->arena, "eval", text);
-    const Py *value = py_parse_expression(b->it->arena, text, &inner);
-    if (!value)
-        bad(b, "the text is no expression");
-    return interp_eval(b->it, b->it->globals, value);
-}
-
-static PyVal b_json_load(B *b)
-{
-    arg(b, 0);
-    return json_value(b, b->it->case_text);
-}
-
-static PyVal b_path_join(B *b)
-{
-    PyVal out = arg(b, 0);
-    for (uint32_t i = 1; i < b->args->n; i++) {
-        out = interp_binary(b->it, b->at, PYOP_ADD, out, pv_str(b->it->arena, STR("/")));
-        out = interp_binary(b->it, b->at, PYOP_ADD, out, arg(b, i));
-    }
-    return out;
-}
-
-static size_t last_of(Str s, char c)
-{
-    for (size_t i = s.len; i > 0; i--) {
-        if (s.at[i - 1] == c)
-            return i - 1;
-    }
-    return s.len;
-}
-
-static PyVal b_dirname(B *b)
-{
-    Str path = need_str(b->it, b->at, arg(b, 0), "a path");
-    size_t slash = last_of(path, '/');
-    return pv_str(b->it->arena, slash < path.len ? str_slice(path, 0, slash) : STR("."));
-}
-
-static PyVal b_basename(B *b)
-{
-    Str path = need_str(b->it, b->at, arg(b, 0), "a path");
-    size_t slash = last_of(path, '/');
-    return pv_str(b->it->arena, slash < path.len ? str_slice(path, slash + 1, path.len) : path);
-}
-
-static PyVal b_splitext(B *b)
-{
-    Str path = need_str(b->it, b->at, arg(b, 0), "a path");
-    size_t dot = last_of(path, '.');
-    PyVal pair[] = {pv_str(b->it->arena, str_slice(path, 0, dot)),
-                    pv_str(b->it->arena, str_slice(path, dot, path.len))};
-    return pv_tuple_of(b->it->arena, 2, pair);
-}
-
-/* torch.distributions: an object that remembers its two parameters. */
-static PyVal b_distribution(B *b)
-{
-    PyObject *object = arena_new(b->it->arena, PyObject);
-    bool uniform = str_ends(str_from(b->name), "Uniform");
-    dict_set_name(b->it->arena, &object->attrs, STR("a"), arg(b, 0));
-    dict_set_name(b->it->arena, &object->attrs, STR("b"), arg(b, 1));
-    PyMethod *sample = arena_new(b->it->arena, PyMethod);
-    sample->self = (PyVal){.tag = PV_OBJECT, .object = object};
-    sample->function = pv_name(b->it->arena,
-                               uniform ? STR("sample:uniform") : STR("sample:normal"));
-    dict_set_name(b->it->arena, &object->attrs, STR("sample"),
-                  (PyVal){.tag = PV_METHOD, .method = sample});
-    return sample->self;
-}
-
-static PyVal b_true(B *b)
-{
-    (void)b;
-    return pv_bool(true);
-}
+static PyVal b_first(B *b) { return builtin_arg(b, 0); }
 
 /* --- the table ---------------------------------------------------------------------------- */
 
@@ -835,6 +549,17 @@ static const struct {
             {"torch.autograd.set_detect_anomaly", b_context},
             {"warnings.warn", b_print},
             {"open", b_open},
+            {"random.randint", b_random_int},
+            {"random.random", b_random_float},
+            {"random.uniform", b_random_float},
+            {"random.seed", b_none},
+            {"numpy.random.seed", b_none},
+            {"numpy.random.rand", b_numpy_uniform},
+            {"numpy.random.uniform", b_numpy_uniform},
+            {"numpy.random.randn", b_numpy_normal},
+            {"numpy.random.normal", b_numpy_normal},
+            {"numpy.random.randint", b_numpy_integers},
+            {"torch.enable_grad", b_context},
             {"eval", b_eval},
             {"ast.literal_eval", b_eval},
             {"json.loads", b_json_loads},

@@ -291,6 +291,25 @@ PyVal fn_contiguous(Args *a)
 
 PyVal fn_copy_(Args *a) { return tensor_inplace(a->it, a->at, arg_tensor(a, 0), a->v[1]); }
 
+/* round(x/scale) + zero point, kept in the range of qint8; only its integers are ever used. */
+PyVal fn_quantize(Args *a)
+{
+    ValueId x = arg_value(a, 0), scale = arg_value(a, 1), zero = arg_value(a, 2);
+    if (a->v[4].tag != PV_NAME || !str_is(*a->v[4].str, "torch.qint8"))
+        interp_fail(a->it, a->at, "T011",
+                    "quantize_per_channel to other than qint8 is not supported");
+    Shape shape = emit_info(a->it, x)->shape, column = {.rank = shape.rank};
+    int axis = arg_dim(a, 3, shape);
+    for (int i = 0; i < shape.rank; i++)
+        column.dim[i] = i == axis ? shape.dim[i] : 1;
+    scale = emit_reshape(a->it, a->at, scale, column);
+    zero = emit_reshape(a->it, a->at, zero, column);
+    x = fn_unary_id(a, UNARY_round, fn_binary_id(a, BINARY_div, x, scale));
+    x = fn_binary_id(a, BINARY_add, x, zero);
+    x = emit3(a->it, a->at, OP_CLAMP, x, fn_number(a, -128), fn_number(a, 127), NULL);
+    return out1(a, emit_cast(a->it, a->at, x, DT_I8));
+}
+
 /* --- what a tensor says of itself --------------------------------------------------------- */
 
 static PyVal shape_tuple(Interp *it, Shape shape)

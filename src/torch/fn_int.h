@@ -130,6 +130,7 @@ FnBody fn_pixel_shuffle;
 FnBody fn_pixel_unshuffle;
 FnBody fn_poisson;
 FnBody fn_prelu;
+FnBody fn_quantize;
 FnBody fn_randint;
 FnBody fn_randint_like;
 FnBody fn_random;
