@@ -398,7 +398,6 @@ void sema_host(Sema *s, uint32_t symbol)
 {
     const AstDef *def = s->symbols.at[symbol].def;
     Frame frame = {.def = def};
-    uint32_t errors = s->errors;
     s->frame = &frame;
     s->in_host = true;
     s->kernel = UINT32_MAX;
@@ -415,7 +414,7 @@ void sema_host(Sema *s, uint32_t symbol)
     s->block = &body;
     sema_stmts(s, &def->body);
     s->ir->host = body;
-    if (s->errors == errors && !launches(s->ir, &body))
+    if (!s->errors && !launches(s->ir, &body))
         sema_error(s, NO_LAUNCH, def->name_at,
                    "every path of the host function ends in kernel[cores](args)",
                    "a path through '%.*s' launches nothing", STR_ARG(def->name));
