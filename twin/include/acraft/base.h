@@ -10,6 +10,10 @@
 #include <type_traits>
 #include <utility>
 
+/* Kernels call these headers thousands of times: what is not a few instructions stays out of line,
+ * or compiling a large kernel takes minutes. */
+#define ACRAFT_OUTLINE __attribute__((noinline))
+
 /* Arch 2201 compiles a mixed kernel twice; ASCEND_IS_AIV and g_coreType are constants in each. */
 #define __NPU_ARCH__ 2201
 #define __CCE_AICORE__ 220

@@ -21,7 +21,7 @@ inline Burst burst_of(const AscendC::DataCopyParams &p)
 template <typename T> inline Burst burst_of(uint32_t count) { return {1, uint32_t(bytes_for<T>(count)), 0, 0}; }
 
 template <typename T>
-inline Record &put_copy(NpuOp op, const RecordOperand &dst, const RecordOperand &src, const Burst &b, uint8_t flags, const Site &site)
+ACRAFT_OUTLINE inline Record &put_copy(NpuOp op, const RecordOperand &dst, const RecordOperand &src, const Burst &b, uint8_t flags, const Site &site)
 {
     Record &r = put(op, site);
     r.flags = flags;
@@ -53,7 +53,7 @@ inline bool not_my_memory(uint32_t space)
 }
 
 template <typename D, typename S>
-inline void copy(const D &dst, const S &src, const Burst &b, uint8_t flags, const Site &site)
+ACRAFT_OUTLINE inline void copy(const D &dst, const S &src, const Burst &b, uint8_t flags, const Site &site)
 {
     using T = typename D::PrimType;
     uint32_t from = rec_space(src.record_address()), to = rec_space(dst.record_address());

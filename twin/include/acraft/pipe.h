@@ -305,7 +305,7 @@ private:
             flag(NPU_SET_FLAG, HardEvent::M_MTE1, id, site);
         }
     }
-    void wait_for_frees(const acraft::Site &site)
+    ACRAFT_OUTLINE void wait_for_frees(const acraft::Site &site)
     {
         for (uint32_t i = 0; i < made_; i++) {
             TBufType &b = *all_[i];
@@ -405,7 +405,7 @@ public:
         return place_of(reinterpret_cast<TBufType *>(buf));
     }
 
-    void init_buffers(uint32_t address, uint32_t num, uint32_t len, const acraft::Site &site)
+    ACRAFT_OUTLINE void init_buffers(uint32_t address, uint32_t num, uint32_t len, const acraft::Site &site)
     {
         id_ = acraft::next_buffer_id++;
         acraft::put_buffer_init(id_, position, dst, address, len, num, false, uint32_t(depth), site);
@@ -431,7 +431,7 @@ private:
         static_assert(a != Hardware::GM || b != Hardware::GM, "acraft: EnQue/DeQue between GM and GM");
         return GetQueEvt(a, b, true);
     }
-    void note(NpuOp op, const RecordOperand &tensor, const acraft::Site &site)
+    ACRAFT_OUTLINE void note(NpuOp op, const RecordOperand &tensor, const acraft::Site &site)
     {
         Record &r = acraft::put(op, site);
         r.operand[0] = tensor;
@@ -470,7 +470,7 @@ private:
 
     /* The next free buffer. None free: the device would spin for ever; the second QUEUE_ALLOC of
      * an occupied buffer tells the simulator, which stops this core with its own verdict. */
-    TBufType *take(const acraft::Site &site)
+    ACRAFT_OUTLINE TBufType *take(const acraft::Site &site)
     {
         if (bufNum_ == 0) return nullptr;
         for (uint32_t tries = 0; tries < bufNum_; tries++) {
@@ -486,7 +486,7 @@ private:
         acraft::flush();
         acraft_exit(1);
     }
-    void wait_freed(TBufType *b, const acraft::Site &site)
+    ACRAFT_OUTLINE void wait_freed(TBufType *b, const acraft::Site &site)
     {
         if (b->freeBufEvtID == INVALID_TEVENTID) return;
         if (config.enableLoopQueue && b->freeBufEvt != freeBufEvt) {
@@ -508,7 +508,7 @@ private:
         TPipe::flag(NPU_SET_FLAG, HardEvent::MTE3_MTE2, id, site);
         TPipe::flag(NPU_WAIT_FLAG, HardEvent::MTE3_MTE2, id, site);
     }
-    void give_back(TBufType *b, const acraft::Site &site)
+    ACRAFT_OUTLINE void give_back(TBufType *b, const acraft::Site &site)
     {
         if (!b || !GetTPipePtr()) return;
         if (freeBufEvt != HardEvent::MAX && b->state != TBufState::FREE) {
@@ -519,7 +519,7 @@ private:
         if (b->state != TBufState::FREE && taken_ > 0) taken_--;
         b->state = TBufState::FREE;
     }
-    bool push(const RecordOperand &tensor, TBufType *b, HardEvent evt, const acraft::Site &site)
+    ACRAFT_OUTLINE bool push(const RecordOperand &tensor, TBufType *b, HardEvent evt, const acraft::Site &site)
     {
         note(NPU_QUEUE_PUSH, tensor, site);
         if (!b || !GetTPipePtr()) return false;
@@ -534,7 +534,7 @@ private:
         used_++;
         return true;
     }
-    TBufType *pop(HardEvent evt, const acraft::Site &site)
+    ACRAFT_OUTLINE TBufType *pop(HardEvent evt, const acraft::Site &site)
     {
         if (used_ == 0) {
             note(NPU_QUEUE_POP, RecordOperand{}, site);
@@ -548,7 +548,7 @@ private:
         wait_enqueued(b, evt, site);
         return b;
     }
-    void wait_enqueued(TBufType *b, HardEvent evt, const acraft::Site &site)
+    ACRAFT_OUTLINE void wait_enqueued(TBufType *b, HardEvent evt, const acraft::Site &site)
     {
         if (!b || b->enQueEvtID == INVALID_TEVENTID) return;
         TPipe::flag(NPU_WAIT_FLAG, evt, b->enQueEvtID, site);
@@ -603,7 +603,7 @@ public:
     uint32_t start() const { return address_; }
 
 private:
-    template <typename T> LocalTensor<T> window(uint32_t offset, uint32_t bytes, const acraft::Site &site)
+    template <typename T> ACRAFT_OUTLINE LocalTensor<T> window(uint32_t offset, uint32_t bytes, const acraft::Site &site)
     {
         LocalTensor<T> t;
         TBuffAddr a;

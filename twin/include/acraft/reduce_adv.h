@@ -212,7 +212,9 @@ inline void by_bytes(const LocalTensor<T> &dst, const LocalTensor<T> &src, T sca
 {
     static_assert(sizeof(U) == 1, "acraft: SelectWithBytesMask takes one-byte masks on Atlas A2");
     uint32_t n = info.srcLastAxis, whole = (n + 127) / 128 * 128;
-    LocalTensor<half> wide = tmp.ReinterpretCast<half>();
+    /* The vendor's scratch may be smaller than ours: then the rest of UB. */
+    LocalTensor<uint8_t> room = tmp.GetSize() >= whole * 2 + whole / 8 ? tmp : acraft::math::stack();
+    LocalTensor<half> wide = room.ReinterpretCast<half>();
     LocalTensor<uint8_t> bits = wide[whole].template ReinterpretCast<uint8_t>();
     for (uint32_t r = 0; r < info.firstAxis; r++) {
         Cast(wide, mask[r * info.maskLastAxis].template ReinterpretCast<uint8_t>(), RoundMode::CAST_NONE, n, s);

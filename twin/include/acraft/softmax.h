@@ -41,7 +41,7 @@ template <typename T, typename Tiling>
 inline Shape shape_of(const LocalTensor<T> &src, const Tiling &tiling, const SoftMaxShapeInfo &info)
 {
     if (info.srcM != 0 && info.srcK != 0) return {info.srcM, info.srcK, info.oriSrcK ? info.oriSrcK : info.srcK};
-    const ShapeInfo &own = src.shapeInfo_;
+    const ShapeInfo &own = src.shapeInfo_.get();
     if (own.shapeDim >= 1 && own.shape[own.shapeDim - 1] != 0) {
         uint32_t k = own.shape[own.shapeDim - 1], m = uint32_t(GetShapeSize(own)) / k;
         uint32_t ori = own.originalShapeDim ? own.originalShape[own.originalShapeDim - 1] : k;

@@ -252,13 +252,9 @@ template <typename S> inline void read_tiling(S *to, const void *from)
 }
 }  // namespace acraft
 
-/* ACRAFT_TILING_STRUCT is the op's default tiling struct, from the generated tiling header. With
- * TILING_KEY_VAR the key is a compile-time constant, as when the vendor compiles key by key. */
-#ifdef TILING_KEY_VAR
-#define TILING_KEY_IS(key) ((key) == TILING_KEY_VAR)
-#else
+/* ACRAFT_TILING_STRUCT is the op's default tiling struct, from the generated tiling header, which
+ * also makes TILING_KEY_IS a constant where the tool compiles for one key, as the vendor does. */
 #define TILING_KEY_IS(key) (uint64_t(key) == acraft_core.tiling_key)
-#endif
 #define GET_TILING_DATA(name, arg) GET_TILING_DATA_WITH_STRUCT(ACRAFT_TILING_STRUCT, name, arg)
 #define GET_TILING_DATA_WITH_STRUCT(type, name, arg)                                               \
     type name;                                                                                     \

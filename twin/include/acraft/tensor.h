@@ -23,7 +23,7 @@ constexpr uint32_t space_of(AscendC::TPosition pos)
     }
 }
 
-template <typename T> inline T get_element(NpuOp op, uint64_t address, uint64_t bytes, const Site &site)
+template <typename T> ACRAFT_OUTLINE inline T get_element(NpuOp op, uint64_t address, uint64_t bytes, const Site &site)
 {
     Record &r = put(op, site);
     r.dtype[1] = dtype_of<T>();
@@ -32,7 +32,7 @@ template <typename T> inline T get_element(NpuOp op, uint64_t address, uint64_t 
 }
 
 template <typename T>
-inline void set_element(NpuOp op, uint64_t address, uint64_t bytes, const T &value, const Site &site)
+ACRAFT_OUTLINE inline void set_element(NpuOp op, uint64_t address, uint64_t bytes, const T &value, const Site &site)
 {
     Record &r = put(op, site);
     r.dtype[0] = dtype_of<T>();
@@ -102,6 +102,28 @@ inline uint64_t GetShapeSize(const ShapeInfo &info)
     for (int i = 0; i < info.shapeDim; i++) size *= info.shape[i];
     return size;
 }
+
+/* Tensors are copied all the time and hardly any has a shape: those that do share a pool, whose
+ * oldest shapes are overwritten. */
+class ShapeRef {
+public:
+    ShapeRef() {}
+    ShapeRef(const ShapeInfo &info)
+    {
+        static ShapeInfo pool[256];
+        static uint32_t next = 0;
+        at_ = &pool[next++ % 256];
+        *at_ = info;
+    }
+    const ShapeInfo &get() const
+    {
+        static const ShapeInfo none;
+        return at_ ? *at_ : none;
+    }
+
+private:
+    ShapeInfo *at_ = nullptr;
+};
 
 struct TBufType;
 
@@ -201,8 +223,8 @@ public:
     void SetBufferLen(uint32_t dataLen) { address_.dataLen = dataLen; }
     void SetUserTag(const TTagType tag) { tag_ = tag; }
     TTagType GetUserTag() const { return tag_; }
-    void SetShapeInfo(const ShapeInfo &info) { shapeInfo_ = info; }
-    ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+    void SetShapeInfo(const ShapeInfo &info) { shapeInfo_ = ShapeRef(info); }
+    ShapeInfo GetShapeInfo() const { return shapeInfo_.get(); }
     void SetAddr(const TBuffAddr &address) { address_ = address; }
     TBufHandle GetBufferHandle() const { return address_.bufferHandle; }
 
@@ -218,7 +240,7 @@ public:
     }
 
     TBuffAddr address_;
-    ShapeInfo shapeInfo_;
+    ShapeRef shapeInfo_;
     TTagType tag_ = -1;
     bool open_ = false; /* made from a fixed address, outside TPipe */
     bool past_ = false;
@@ -264,8 +286,8 @@ public:
         return t;
     }
     uint64_t GetSize() const { return bufferSize_; }
-    void SetShapeInfo(const ShapeInfo &info) { shapeInfo_ = info; }
-    ShapeInfo GetShapeInfo() const { return shapeInfo_; }
+    void SetShapeInfo(const ShapeInfo &info) { shapeInfo_ = ShapeRef(info); }
+    ShapeInfo GetShapeInfo() const { return shapeInfo_.get(); }
     template <CacheRwMode rwMode = CacheRwMode::RW> void SetL2CacheHint(CacheMode mode) { cacheMode_ = mode; }
 
     uint64_t record_address() const { return rec_address(NPU_GM, reinterpret_cast<uintptr_t>(address_)); }
@@ -277,7 +299,7 @@ public:
 
     __gm__ PrimType *address_ = nullptr;
     uint64_t bufferSize_ = 0;
-    ShapeInfo shapeInfo_;
+    ShapeRef shapeInfo_;
     CacheMode cacheMode_ = CacheMode::CACHE_MODE_NORMAL;
 };
 

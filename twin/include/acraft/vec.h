@@ -17,34 +17,40 @@ using AscendC::BinaryRepeatParams;
 using AscendC::LocalTensor;
 using AscendC::UnaryRepeatParams;
 
-template <typename D, typename S0, typename S1>
-inline Record &put_binary(NpuOp op, const LocalTensor<D> &dst, const LocalTensor<S0> &src0, const LocalTensor<S1> &src1,
-                          const Mask &m, uint32_t repeat, const BinaryRepeatParams &p, const Site &site)
+/* The part that does not depend on types; dtypes packed dst | src0 << 8 | src1 << 16. */
+ACRAFT_OUTLINE inline Record &put_vector(NpuOp op, uint32_t dtypes, const RecordOperand &dst, const RecordOperand &src0,
+                                         const RecordOperand &src1, const Mask &m, uint32_t repeat, const Site &site)
 {
     Record &r = put(op, site);
-    r.dtype[0] = dtype_of<D>();
-    r.dtype[1] = dtype_of<S0>();
-    r.dtype[2] = dtype_of<S1>();
-    r.operand[0] = dst.operand(p.dstBlkStride, p.dstRepStride);
-    r.operand[1] = src0.operand(p.src0BlkStride, p.src0RepStride);
-    r.operand[2] = src1.operand(p.src1BlkStride, p.src1RepStride);
+    r.dtype[0] = uint8_t(dtypes);
+    r.dtype[1] = uint8_t(dtypes >> 8);
+    r.dtype[2] = uint8_t(dtypes >> 16);
+    r.operand[0] = dst;
+    r.operand[1] = src0;
+    r.operand[2] = src1;
     r.n[0] = repeat;
     use_mask(r, m);
     return r;
 }
+template <typename D, typename S0, typename S1> constexpr uint32_t dtypes_of()
+{
+    return dtype_of<D>() | uint32_t(dtype_of<S0>()) << 8 | uint32_t(dtype_of<S1>()) << 16;
+}
+
+template <typename D, typename S0, typename S1>
+ACRAFT_OUTLINE inline Record &put_binary(NpuOp op, const LocalTensor<D> &dst, const LocalTensor<S0> &src0, const LocalTensor<S1> &src1,
+                                         const Mask &m, uint32_t repeat, const BinaryRepeatParams &p, const Site &site)
+{
+    return put_vector(op, dtypes_of<D, S0, S1>(), dst.operand(p.dstBlkStride, p.dstRepStride), src0.operand(p.src0BlkStride, p.src0RepStride),
+                      src1.operand(p.src1BlkStride, p.src1RepStride), m, repeat, site);
+}
 
 template <typename D, typename S>
-inline Record &put_unary(NpuOp op, const LocalTensor<D> &dst, const LocalTensor<S> &src, const Mask &m, uint32_t repeat,
-                         const UnaryRepeatParams &p, const Site &site)
+ACRAFT_OUTLINE inline Record &put_unary(NpuOp op, const LocalTensor<D> &dst, const LocalTensor<S> &src, const Mask &m, uint32_t repeat,
+                                        const UnaryRepeatParams &p, const Site &site)
 {
-    Record &r = put(op, site);
-    r.dtype[0] = dtype_of<D>();
-    r.dtype[1] = r.dtype[2] = dtype_of<S>();
-    r.operand[0] = dst.operand(p.dstBlkStride, p.dstRepStride);
-    r.operand[1] = src.operand(p.srcBlkStride, p.srcRepStride);
-    r.n[0] = repeat;
-    use_mask(r, m);
-    return r;
+    return put_vector(op, dtypes_of<D, S, S>(), dst.operand(p.dstBlkStride, p.dstRepStride), src.operand(p.srcBlkStride, p.srcRepStride),
+                      RecordOperand{}, m, repeat, site);
 }
 
 }  // namespace acraft

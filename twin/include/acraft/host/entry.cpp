@@ -273,6 +273,8 @@ extern "C" int acraft_host_header(int fd, const char *op)
         if (op && c.key.compare(0, std::strlen(op) + 1, std::string(op) + "_") == 0)
             keys += std::string(keys.empty() ? "#if" : "#elif") + " TILING_KEY_VAR == " + c.key.substr(std::strlen(op) + 1) +
                     "\n#define ACRAFT_TILING_STRUCT " + plain(c.name) + "\n";
+    /* With the key known while compiling, the code of other keys is not even generated. */
+    put(fd, "#ifdef TILING_KEY_VAR\n#undef TILING_KEY_IS\n#define TILING_KEY_IS(key) ((key) == TILING_KEY_VAR)\n#endif\n");
     if (!keys.empty()) put(fd, "#ifdef TILING_KEY_VAR\n" + keys + "#endif\n#endif\n");
     if (!first.empty()) put(fd, "#ifndef ACRAFT_TILING_STRUCT\n#define ACRAFT_TILING_STRUCT " + first + "\n#endif\n");
     return 0;
