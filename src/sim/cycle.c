@@ -21,7 +21,8 @@ typedef struct CycleCore {
     double busy[PIPES];
     double start[PIPES][DEPTH]; /* of the last instructions, a ring */
     uint32_t given[PIPES];
-    double flag[PIPES][PIPES][EVENTS];
+    double flag[PIPES][PIPES][EVENTS][2]; /* the oldest set first */
+    uint8_t flags[PIPES][PIPES][EVENTS];
     Wrote wrote[WRITES]; /* UB written by the vector pipe since its last barrier */
     uint32_t wrotes;
     double sent[3][16][PENDING], arrived[16][PENDING];
@@ -252,16 +253,22 @@ static void set_flag(CycleCore *core, const Record *r)
     if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
         return;
     core->scalar += 1;
-    core->flag[r->pipe][r->mode][r->n[0]] = r->pipe == NPU_PIPE_S
-                                                ? core->scalar
-                                                : later(core->done[r->pipe], core->ready[r->pipe]);
+    uint8_t *sets = &core->flags[r->pipe][r->mode][r->n[0]];
+    *sets = *sets < 2 ? (uint8_t)(*sets + 1) : 2;
+    core->flag[r->pipe][r->mode][r->n[0]][*sets - 1] = r->pipe == NPU_PIPE_S
+                                                           ? core->scalar
+                                                           : later(core->done[r->pipe],
+                                                                   core->ready[r->pipe]);
 }
 
 static void wait_flag(CycleCore *core, const Record *r)
 {
     if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
         return;
-    double when = core->flag[r->pipe][r->mode][r->n[0]];
+    double *flag = core->flag[r->pipe][r->mode][r->n[0]], when = flag[0];
+    uint8_t *sets = &core->flags[r->pipe][r->mode][r->n[0]];
+    flag[0] = *sets > 1 ? flag[1] : when;
+    *sets = (uint8_t)(*sets ? *sets - 1 : 0);
     core->scalar += 1;
     if (r->mode == NPU_PIPE_S)
         core->scalar = later(core->scalar, when);

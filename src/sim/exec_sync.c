@@ -25,13 +25,16 @@ static bool flag_ok(Step *s)
 static void set_flag(Step *s)
 {
     const Record *r = s->r;
-    uint8_t bit = (uint8_t)(1u << r->n[0]), *flags = &s->core->flag[r->pipe][r->mode];
+    uint8_t bit = (uint8_t)(1u << r->n[0]), *count = &s->core->flag[r->pipe][r->mode][r->n[0]];
     uint8_t *hand = &s->core->flag_hand[r->pipe][r->mode];
-    if (*flags & bit)
+    if (*count > 0)
         sim_report(s, SIM_FAULT_SET_TWICE, "%s to %s, id %u, was set at line %u already",
                    npu_pipe_name(r->pipe), npu_pipe_name(r->mode), r->n[0],
                    s->core->flag_line[r->pipe][r->mode]);
-    *flags |= bit;
+    if (*count == 1)
+        s->core->set_twice++;
+    if (*count < UINT8_MAX)
+        ++*count;
     *hand = (uint8_t)(r->flags & REC_FROM_QUEUE ? *hand & ~bit : *hand | bit);
     s->core->flag_line[r->pipe][r->mode] = r->line;
     s->core->flag_file[r->pipe][r->mode] = r->file;
@@ -40,11 +43,22 @@ static void set_flag(Step *s)
 static void wait_flag(Step *s)
 {
     const Record *r = s->r;
-    uint8_t bit = (uint8_t)(1u << r->n[0]), *flags = &s->core->flag[r->pipe][r->mode];
-    if (!(*flags & bit))
+    uint8_t *count = &s->core->flag[r->pipe][r->mode][r->n[0]];
+    if (*count == 0) {
         sim_report(s, SIM_FAULT_WAIT_NEVER_SET, "%s to %s, id %u, was not set",
                    npu_pipe_name(r->pipe), npu_pipe_name(r->mode), r->n[0]);
-    *flags = (uint8_t)(*flags & ~bit);
+        return;
+    }
+    if (--*count == 1)
+        s->core->set_twice--;
+}
+
+static void barrier(Step *s)
+{
+    if (s->r->mode >= NPU_PIPE_COUNT)
+        sim_report(s, SIM_FAULT_BAD_EVENT, "barrier of pipe %u", s->r->mode);
+    else if (s->r->mode == NPU_PIPE_ALL && s->core->set_twice)
+        sim_report(s, SIM_FAULT_BARRIER_HANG, "%u flags stand at two or more", s->core->set_twice);
 }
 
 /* --- flags between cores: counters, raised when every partner has set --- */
@@ -228,10 +242,7 @@ bool exec_sync(Step *s)
         if (flag_ok(s))
             wait_flag(s);
         return true;
-    case NPU_BARRIER:
-        if (s->r->mode >= NPU_PIPE_COUNT)
-            sim_report(s, SIM_FAULT_BAD_EVENT, "barrier of pipe %u", s->r->mode);
-        return true;
+    case NPU_BARRIER: barrier(s); return true;
     case NPU_CROSS_SET: return cross_set(s);
     case NPU_CROSS_WAIT:
         if (cross_ok(s))

@@ -32,7 +32,8 @@ typedef struct Parcel {
 typedef struct HazardCore {
     Clock issued; /* instructions given to each pipe */
     Clock pipe[PIPES];
-    Clock flag[PIPES][PIPES][EVENTS];
+    Clock flag[PIPES][PIPES][EVENTS][2]; /* the oldest set first */
+    uint8_t flags[PIPES][PIPES][EVENTS];
     Clock *others; /* by core; NULL until something was learnt */
     Spans spans[NPU_SPACE_COUNT];
     Parcel sent[3][16], ready[16];
@@ -336,7 +337,9 @@ static void set_flag(HazardCore *core, const Record *r)
 {
     if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
         return;
-    Clock *flag = &core->flag[r->pipe][r->mode][r->n[0]];
+    uint8_t *sets = &core->flags[r->pipe][r->mode][r->n[0]];
+    *sets = *sets < 2 ? (uint8_t)(*sets + 1) : 2;
+    Clock *flag = &core->flag[r->pipe][r->mode][r->n[0]][*sets - 1];
     *flag = core->pipe[r->pipe];
     learn(flag, &core->pipe[NPU_PIPE_S]);
     flag->done[r->pipe] = core->issued.done[r->pipe];
@@ -344,8 +347,15 @@ static void set_flag(HazardCore *core, const Record *r)
 
 static void wait_flag(HazardCore *core, const Record *r)
 {
-    if (r->pipe < PIPES && r->mode < PIPES && r->n[0] < EVENTS)
-        learn(&core->pipe[r->mode], &core->flag[r->pipe][r->mode][r->n[0]]);
+    if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
+        return;
+    Clock *flag = core->flag[r->pipe][r->mode][r->n[0]];
+    uint8_t *sets = &core->flags[r->pipe][r->mode][r->n[0]];
+    if (*sets == 0)
+        return;
+    learn(&core->pipe[r->mode], &flag[0]);
+    flag[0] = flag[1];
+    --*sets;
 }
 
 static void barrier(HazardCore *core, uint8_t which)

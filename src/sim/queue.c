@@ -233,7 +233,10 @@ static void finish_flags(Step *s)
     CoreState *core = s->core;
     for (uint32_t from = 0; from < NPU_PIPE_ALL; from++)
         for (uint32_t to = 0; to < NPU_PIPE_ALL; to++) {
-            uint8_t left = core->flag[from][to] & core->flag_hand[from][to];
+            uint8_t left = 0;
+            for (uint32_t id = 0; id < 8; id++)
+                if (core->flag[from][to][id])
+                    left = (uint8_t)(left | (core->flag_hand[from][to] & 1u << id));
             if (!left)
                 continue;
             Record place = {.op = NPU_SET_FLAG,

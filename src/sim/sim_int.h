@@ -66,8 +66,9 @@ typedef struct CoreState {
     bool pad_set;
     uint64_t va[32];
     /* flags and queues */
-    uint8_t flag[NPU_PIPE_COUNT][NPU_PIPE_COUNT];      /* bit id: set and not waited for */
-    uint8_t flag_hand[NPU_PIPE_COUNT][NPU_PIPE_COUNT]; /* of those, written by hand */
+    uint8_t flag[NPU_PIPE_COUNT][NPU_PIPE_COUNT][8];   /* sets not waited for, by id */
+    uint8_t flag_hand[NPU_PIPE_COUNT][NPU_PIPE_COUNT]; /* bit id: written by hand */
+    uint32_t set_twice;                                /* flags that stand at two or more */
     uint32_t flag_line[NPU_PIPE_COUNT][NPU_PIPE_COUNT];
     uint16_t flag_file[NPU_PIPE_COUNT][NPU_PIPE_COUNT];
     VEC(SimBuffer) buffers;

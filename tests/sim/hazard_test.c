@@ -167,6 +167,26 @@ T_TEST(hazard_scalar_reads_are_the_compilers_business)
     }
 }
 
+/* One id set twice: the first wait covers the first copy only. */
+T_TEST(hazard_flags_come_in_order)
+{
+    Watched w = open_watched(SIM_AIV, 1, true);
+    rig_run(&w.rig, copy_in(0, 0, 256, 1));
+    rig_run(&w.rig, flag(NPU_SET_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
+    rig_run(&w.rig, copy_in(256, 0, 256, 2));
+    rig_run(&w.rig, flag(NPU_SET_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
+    CHECK_EQ_STR(rig_fault(&w.rig), "S033");
+    rig_run(&w.rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
+    rig_run(&w.rig, add(512, 0, 0, 64, 3));
+    CHECK_EQ_STR(rig_fault(&w.rig), "");
+    rig_run(&w.rig, add(1024, 256, 256, 64, 4));
+    CHECK_EQ_STR(rig_fault(&w.rig), "S050");
+    rig_run(&w.rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0));
+    rig_run(&w.rig, add(2048, 256, 256, 64, 5));
+    CHECK_EQ_STR(rig_fault(&w.rig), "");
+    close_watched(&w);
+}
+
 T_TEST(hazard_barrier_all_orders_everything)
 {
     Watched w = open_watched(SIM_AIV, 1, true);

@@ -27,6 +27,10 @@ T_TEST(sync_flags_pair_up)
     RIG_FAULT(&rig, flag(NPU_WAIT_FLAG, NPU_PIPE_MTE2, NPU_PIPE_V, 0), "S032");
     rig_run(&rig, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 3));
     RIG_FAULT(&rig, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 3), "S033");
+    CHECK_EQ_INT(sim_fault_row(SIM_FAULT_SET_TWICE)->kind, SIM_KIND_WARNING);
+    RIG_FAULT(&rig, ((Record){.op = NPU_BARRIER, .mode = NPU_PIPE_ALL}), "S056");
+    rig_run(&rig, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 3)); /* two waits undo two sets */
+    RIG_FAULT(&rig, ((Record){.op = NPU_BARRIER, .mode = NPU_PIPE_ALL, .line = 9}), "");
     RIG_FAULT(&rig, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 9), "S035");
     RIG_FAULT(&rig, flag(NPU_WAIT_FLAG, NPU_PIPE_M, NPU_PIPE_MTE1, 0), "S035"); /* no cube here */
     rig_run(&rig, (Record){.op = NPU_CORE_END});
