@@ -13,12 +13,12 @@ static IrProofState decide(ProofWalk *w, Poly p)
 
 static IrProofState worst(IrProofState a, IrProofState b) { return a > b ? a : b; }
 
-/* start >= 0 and start + size <= limit */
+/* start >= 0, size >= 0 and start + size <= limit */
 static IrProofState inside(ProofWalk *w, IrExprId start, IrExprId size, IrExprId limit)
 {
     Poly s = poly_of(w->pr, start), n = size ? poly_of(w->pr, size) : poly_const(1);
     Poly room = poly_sub(poly_sub(poly_of(w->pr, limit), s), n);
-    return worst(decide(w, s), decide(w, room));
+    return worst(worst(decide(w, s), decide(w, n)), decide(w, room));
 }
 
 static const char *extent(ProofWalk *w, IrExprId start, IrExprId size)

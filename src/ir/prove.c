@@ -119,10 +119,52 @@ static bool assume_path(ProofWalk *w, const IrBlock *block)
     return false;
 }
 
+static void check_cores(ProofWalk *w, const IrStmt *s)
+{
+    const IrKernel *k = &w->p->kernels.at[s->kernel];
+    int64_t most = k->has_cube ? w->chip->aic : w->chip->aiv;
+    Poly cores = poly_of(w->pr, s->cores);
+    bool ok = prove_nonneg(w->pr, poly_sub(cores, poly_const(1))) &&
+              prove_nonneg(w->pr, poly_sub(poly_const(most), cores));
+    const char *text = NULL;
+    if (!ok)
+        text = str_format(w->arena, "'%s' is launched on %s cores, the chip has %lld", k->name,
+                          proof_expr(w, s->cores), (long long)most);
+    proof_add(w, IR_PROOF_CORES, ok ? IR_PROVED : IR_WATCHED, s->at, text);
+}
+
+/* Every launch of the host, under the conditions that lead to it. */
+static void check_launches(ProofWalk *w, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt s = w->p->stmts.at[block->at[i]];
+        if (s.kind == IR_S_LAUNCH)
+            check_cores(w, &s);
+        if (s.kind == IR_S_ASSERT)
+            prover_assume_cond(w->pr, s.cond, true);
+        if (s.kind != IR_S_IF)
+            continue;
+        uint32_t mark = w->pr->facts.len;
+        for (int branch = 0; branch < 2; branch++) {
+            prover_assume_cond(w->pr, s.cond, branch == 0);
+            check_launches(w, branch == 0 ? &s.body : &s.orelse);
+            w->pr->facts.len = mark;
+        }
+    }
+}
+
 bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report, Diag *diag)
 {
     *report = (IrReport){.ub_size = chip->ub};
     ir_annotate(p, chip);
+    ProofWalk host = {.arena = arena,
+                      .p = p,
+                      .chip = chip,
+                      .report = report,
+                      .diag = diag,
+                      .kernel = UINT32_MAX,
+                      .pr = prover_new(arena, p, chip)};
+    check_launches(&host, &p->host);
     for (uint32_t i = 0; i < p->kernels.len; i++) {
         ProofWalk w = {.arena = arena,
                        .p = p,
