@@ -93,11 +93,12 @@ static bool buffer_init(Step *s)
         sim_report(s, SIM_FAULT_TOO_MANY_BUFFERS, "%u buffers so far", core->buffer_count);
     if (space == NPU_GM)
         return true;
-    SimMemory *m = sim_local(s, 0, ~0u);
-    if (!m)
-        return false;
-    check_fits(s, &b, m);
-    forget(m, rec_byte(b.address), (uint64_t)b.bytes * b.slots);
+    /* A buffer in a memory of the other core type is idle until something touches it. */
+    SimMemory *m = &core->memory[space];
+    if (m->bytes) {
+        check_fits(s, &b, m);
+        forget(m, rec_byte(b.address), (uint64_t)b.bytes * b.slots);
+    }
     SimBuffer *old = find(core, b.id);
     if (old) {
         *old = b;
@@ -149,8 +150,8 @@ static bool queue_alloc(Step *s)
     if (++s->core->outstanding[b->position] > 8)
         sim_report(s, SIM_FAULT_TOO_MANY_TENSORS, "%u tensors are allocated on %s",
                    s->core->outstanding[b->position], npu_position_name(b->position));
-    SimMemory *m = sim_local(s, 0, ~0u);
-    if (m)
+    SimMemory *m = &s->core->memory[rec_space(b->address)];
+    if (m->bytes)
         forget(m, rec_byte(b->address) + (uint64_t)at * b->bytes, b->bytes);
     return true;
 }

@@ -113,6 +113,11 @@ T_TEST(queue_sizes_and_limits)
     Rig rig = rig_open();
     RIG_FAULT(&rig, init(1, 190000, 4096, 2), "S020");
     RIG_FAULT(&rig, init(1, 0, 0, 2), "S021");
+    Rig cube = rig_open_kind(SIM_AIC, 1); /* a vector buffer made on a cube core hurts nobody */
+    rig_run(&cube, init(1, 0, 256, 2));
+    rig_run(&cube, queue(NPU_QUEUE_ALLOC, 1, 0));
+    RIG_CLEAN(&cube);
+    rig_close(&cube);
     Rig many = rig_open();
     for (uint32_t i = 0; i < 9; i++) {
         rig_run(&many, init(i, 64 * i, 64, 1));
