@@ -2,7 +2,7 @@
  * diagnostics in order of place, and a last line with the counts. */
 #include "cmd/cmd.h"
 #include "craft/craft.h"
-#include "ir/prove.h"
+#include "ir/falsify.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +71,7 @@ static void check_variant(Check *check, const CraftFile *file, uint32_t variant)
     Diag said = diag_make(check->arena, check->diag.file, check->diag.source);
     IrReport report = {0};
     ir_prove(check->arena, p, check->chip, &report, &said);
+    ir_falsify(check->arena, p, check->chip, &report, &said);
     merge(check, &said);
     for (int i = 0; i < 3; i++)
         check->count[i] += report.count[i];

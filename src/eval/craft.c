@@ -2,7 +2,7 @@
 #include "craft/craft.h"
 
 #include "eval/eval_int.h"
-#include "ir/prove.h"
+#include "ir/falsify.h"
 
 const char *eval_first_error(const EvalRun *run)
 {
@@ -52,6 +52,7 @@ static bool prove(EvalRun *run)
 {
     IrReport report;
     ir_prove(run->arena, run->program, run->config->chip, &report, run->diag);
+    ir_falsify(run->arena, run->program, run->config->chip, &report, run->diag);
     run->verdict->proved = report.count[IR_PROVED];
     run->verdict->watched = report.count[IR_WATCHED];
     if (report.count[IR_REFUSED])
