@@ -146,7 +146,9 @@ static bool hardware_orders(const Look *b, const SpanAccess *a, bool a_writes)
     /* Two cores that store the same bytes leave the same bytes, whoever is quicker. */
     if (a->core != b->core && a_writes && b->write && b->h->sim->core[b->core].wrote_same)
         return true;
-    if (a->core == b->core && (a->flags & SPAN_UNIT) && (b->me.flags & SPAN_UNIT))
+    bool cube_pair = (a->pipe == NPU_PIPE_M && b->r->pipe == NPU_PIPE_FIX) ||
+                     (a->pipe == NPU_PIPE_FIX && b->r->pipe == NPU_PIPE_M);
+    if (a->core == b->core && cube_pair && ((a->flags | b->me.flags) & SPAN_UNIT))
         return true;
     return b->write && (a->flags & SPAN_ATOMIC) && (b->me.flags & SPAN_ATOMIC);
 }

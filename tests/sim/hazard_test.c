@@ -328,6 +328,23 @@ T_TEST(hazard_small_products_need_a_barrier)
         mm.mode = 0;
         rig_run(&w.rig, mm);
         CHECK_EQ_STR(rig_fault(&w.rig), m == 16 ? "S053" : "");
+        for (uint32_t unit = 0; unit < 4; unit += 3) { /* unit flags order Mmad and Fixpipe */
+            mm.n[3] = unit;
+            mm.mode = 1;
+            barrier(&w.rig, NPU_PIPE_ALL);
+            rig_run(&w.rig, mm);
+            Record fix = {.op = NPU_FIXPIPE_GM,
+                          .pipe = NPU_PIPE_FIX,
+                          .mode = 1,
+                          .line = 90 + unit,
+                          .dtype = {NPU_DT_F32, NPU_DT_F32},
+                          .n = {16, 16, m, 16, 1}};
+            fix.operand[0].address = GM(0);
+            fix.operand[1].address = rec_address(NPU_L0C, 0);
+            (void)rig_fault(&w.rig);
+            rig_run(&w.rig, fix);
+            CHECK_EQ_STR(rig_fault(&w.rig), unit ? "" : "S050");
+        }
         close_watched(&w);
     }
 }
