@@ -261,7 +261,8 @@ def binary(c):
           lambda u, v: torch.ops.aten.hardsigmoid_backward(u, v))
     c.add("mish_grad", "binary.mish_grad", [g, y], lambda u, v: torch.ops.aten.mish_backward(u, v))
     z, w = torch.complex(c.randn(3), c.randn(3)), torch.complex(c.randn(3), c.randn(3))
-    for k in "add sub mul div eq".split():
+    z[1] = 0
+    for k in "add sub mul div eq logical_and logical_or logical_xor".split():
         c.add(f"{k} complex", f"binary.{k}", [z, w], fs[k])
     c.add("complex", "binary.complex", [c.randn(3), c.randn(3)], torch.complex)
     c.add("empty", "binary.add", [torch.zeros(0, 3), torch.zeros(1, 3)], torch.add)

@@ -69,6 +69,9 @@ static bool binary(int kind, double alpha, Number x, Number y, Number *out)
     case BINARY_pow: *out = y == 2 ? x * x : cpow(x, y); return true;
     case BINARY_eq: *out = x == y; return true;
     case BINARY_ne: *out = x != y; return true;
+    case BINARY_logical_and: *out = x != 0 && y != 0; return true;
+    case BINARY_logical_or: *out = x != 0 || y != 0; return true;
+    case BINARY_logical_xor: *out = (x != 0) != (y != 0); return true;
     case BINARY_complex: *out = number_of(creal(x), creal(y)); return true;
     default: return false;
     }
