@@ -63,8 +63,9 @@ static SimKind guess_kind(Str text)
         return SIM_MIX_1_1;
     if (has_any(text, both))
         return SIM_MIX_1_2;
+    static const char *const halves[] = {"ASCEND_IS_AIV", "CrossCoreSetFlag", NULL};
     if (has_any(text, cube))
-        return has_word(text, "ASCEND_IS_AIV") ? SIM_MIX_1_2 : SIM_AIC;
+        return has_any(text, halves) ? SIM_MIX_1_2 : SIM_AIC;
     return SIM_AIV;
 }
 

@@ -228,6 +228,8 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
     Buf out = {0};
     Scanner s = {.text = text, .line = 1};
     size_t copied = 0;
+    /* The device compiler's attribute in its longer form; the headers know the short one. */
+    static const char host_and_device[] = "[host, aicore]";
     *count = 0;
     while (skip_space(&s)) {
         char c = peek(&s, 0);
@@ -243,6 +245,10 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
             buf_char(&out, ')');
             copied = s.at = end;
             ++*count;
+        } else if (str_starts(str_slice(text, s.at, text.len), host_and_device)) {
+            buf_str(&out, str_slice(text, copied, s.at));
+            buf_puts(&out, "[aicore]");
+            copied = s.at += sizeof host_and_device - 1;
         } else {
             skip_char(&s);
         }

@@ -404,6 +404,14 @@ static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions
     head->order_count[role] = order.len;
 }
 
+/* By the order of describe_maps: tensors, lists, tiling, workspace. */
+static bool is_fixed(const LaunchMemory *memory, uint32_t place)
+{
+    if (place < memory->tensors.len)
+        return memory->of->tensors[place].role == SIM_IN;
+    return place <= memory->tensors.len + memory->lists.len;
+}
+
 static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
 {
     VEC(ShareMap) maps = {0};
@@ -418,7 +426,8 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
         ShareMap map = {.address = places.at[i].address,
                         .bytes = round_up(places.at[i].bytes, PAGE),
                         .at = places.at[i].at,
-                        .fd = places.at[i].fd};
+                        .fd = places.at[i].fd,
+                        .fixed = is_fixed(memory, i)};
         if (map.bytes)
             vec_push(arena, &maps, map);
     }

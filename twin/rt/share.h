@@ -42,7 +42,7 @@ enum {
 typedef struct ShareMap {
     uint64_t address, bytes, at; /* at: offset in the file */
     int32_t fd;                  /* SHARE_FD_GM, or that of a tensor with memory of its own */
-    uint32_t pad;
+    uint32_t fixed;              /* no core may write it: a read need not wait for anything */
 } ShareMap;
 
 /* One launch argument; data_at and data_bytes for numbers and structs passed by value. */
