@@ -277,7 +277,7 @@ static int one_task(Arena *arena, const char *path, const TaskOptions *options)
         return task_say(&diag, CMD_USAGE);
     if (options->same)
         return compare_files(arena, task, options->same, options);
-    if (options->run || options->check)
+    if (options->run || options->check || options->probe)
         return task_values(arena, task, options, &diag);
     show(task, options);
     return CMD_OK;
@@ -289,9 +289,8 @@ int cmd_task(int argc, char **argv)
     const CmdOption options[] = {
         {"graph", CMD_FLAG, &o.graph, NULL, "print the graph and how its inputs are drawn"},
         {"run", CMD_FLAG, &o.run, NULL, "compute the reference values"},
-        {"o", CMD_TEXT, &o.out, "FILE.npy|DIR",
-         "with --run: write the output (several: FILE.0.npy, ...),\n"
-         "or inputs, parameters and outputs into a directory"},
+        {"o", CMD_TEXT, &o.out, "FILE.npy|DIR", "with --run: write the output, or all values"},
+        {"probe", CMD_FLAG, &o.probe, NULL, "do trivial answers pass on these inputs?"},
         {"check", CMD_TEXT, &o.check, "FILE.npy", "compare an output with the reference"},
         {"rule", CMD_TEXT, &o.rule, "NAME", "tolerance: acraft, mkb, mkb-loose, npukb, ..."},
         {"law", CMD_TEXT, &o.law, "NAME", "how inputs are drawn: given, signed, wide, ..."},

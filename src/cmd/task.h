@@ -6,7 +6,7 @@
 #include "torch/torch.h"
 
 typedef struct TaskOptions {
-    bool graph, source, run, json, all_cases;
+    bool graph, run, probe, json, all_cases;
     const char *scale_name, *same, *check, *out, *rule, *law;
     NameList sets;
     int64_t case_index, seed;

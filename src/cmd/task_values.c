@@ -1,7 +1,8 @@
-/* acraft task --run and --check: reference values of a task. */
+/* acraft task --run, --check and --probe: reference values of a task. */
 #include "cmd/task.h"
 #include "graph/export.h"
 #include "graph/npy.h"
+#include "graph/probe.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,10 +157,34 @@ static int report(const Values *v)
     return CMD_OK;
 }
 
+/* Which trivial answers the task lets pass, and the law of inputs that tells them apart. */
+static int probe_task(const Values *v)
+{
+    CompareRule rule;
+    Probe probe = {0};
+    EvalOptions how = {.seed = (uint64_t)v->options->seed, .wide = true};
+    if (!compare_rule_from_name(str_from(v->options->rule), &rule)) {
+        diag_error(v->diag, "T024", (Span){0}, "there is no rule '%s'", v->options->rule);
+        return CMD_USAGE;
+    }
+    CompareSpec spec = compare_spec(v->task->graph, rule);
+    if (!check_memory(v, &how) || !graph_probe(v->task->graph, &spec, &how, &probe, v->diag))
+        return CMD_LACKS;
+    Buf out = {0};
+    probe_print(&probe, &out);
+    if (v->options->json)
+        printf("{\"given\": %u, \"left\": %u, \"law\": \"%s\"}\n", probe.given, probe.left,
+               input_law_name(probe.law));
+    else
+        printf("%s\n", out.len ? out.at : "no trivial answer passes");
+    buf_free(&out);
+    return CMD_OK;
+}
+
 int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag)
 {
     Values v = {.arena = arena, .task = task, .options = options, .diag = diag};
-    int status = evaluate(&v) ? report(&v) : CMD_LACKS;
+    int status = options->probe ? probe_task(&v) : evaluate(&v) ? report(&v) : CMD_LACKS;
     for (uint32_t i = 0; i < v.n; i++)
         tensor_free(v.outputs[i]);
     graph_inputs_free(&v.in);
