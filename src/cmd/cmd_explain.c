@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "craft/craft.h"
 #include "ir/prove.h"
+#include "ir/run.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -22,11 +23,24 @@ static bool find_proof(Str code, Meaning *m)
     return false;
 }
 
+/* What the reference interpreter finds when it runs a kernel. */
+static bool find_fault(Str code, Meaning *m)
+{
+    for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++) {
+        const IrFaultRow *row = &ir_fault_rows[i];
+        if (!str_is(code, row->code))
+            continue;
+        *m = (Meaning){row->code, row->rule, row->repair, "", ""};
+        return true;
+    }
+    return false;
+}
+
 static bool find(Str code, Meaning *m)
 {
     const CraftCode *row = craft_explain(code);
     if (!row)
-        return find_proof(code, m);
+        return find_proof(code, m) || find_fault(code, m);
     *m = (Meaning){row->code, row->brief, row->text, row->bad, row->good};
     return true;
 }
@@ -98,6 +112,8 @@ static int print_table(void)
     for (int i = 0; i < IR_PROOF_COUNT; i++)
         printf("| %s, %s | not proved, or false: %s |\n", ir_proof_rows[i].watch,
                ir_proof_rows[i].refuse, ir_proof_rows[i].rule);
+    for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++)
+        printf("| %s | found by running it: %s |\n", ir_fault_rows[i].code, ir_fault_rows[i].rule);
     return CMD_OK;
 }
 

@@ -18,6 +18,7 @@ static const struct {
     {"l0b", IR_L0B, IR_ZN, true, false},        {"l0c", IR_L0C, IR_NZ, true, false},
     {"channel", IR_CHANNEL, IR_ND, true, true},
 };
+enum { MAX_ELEMENTS = 1 << 28 }; /* far above any memory on the chip */
 enum { MEMORIES = sizeof memories / sizeof *memories };
 
 bool sema_is_buffer_call(const AstExpr *e)
@@ -62,7 +63,7 @@ static IrExprId buffer_size(Sema *s, const AstExpr *e)
                    "the size '%s' is not known when the kernel starts", sema_expr_text(s, size));
         return 0;
     }
-    if (ir_is_int(s->ir, size, &v) && v < 1) {
+    if (ir_is_int(s->ir, size, &v) && (v < 1 || v > MAX_ELEMENTS)) {
         sema_error(s, BUFFER, e->at, NULL, "a buffer of %lld elements", (long long)v);
         return 0;
     }

@@ -80,11 +80,12 @@ static Value reinterpret_fn(Sema *s, const SemaCall *c)
     if (from == width)
         return sema_tile_value(sema_view_node(s, &v, at));
     IrExprId *parts[2] = {&v.start[0], &v.size[0]};
-    bool bad_start = ir_is_int(s->ir, v.start[0], &start) && start * from % width;
-    bool bad_size = ir_is_int(s->ir, v.size[0], &size) && size * from % width;
+    bool bad_start = ir_is_int(s->ir, v.start[0], &start) && start % width * from % width;
+    bool bad_size = ir_is_int(s->ir, v.size[0], &size) && size % width * from % width;
     if (bad_start || bad_size) {
-        sema_error(s, REINTERPRET, at, NULL, "%lld bytes are not a whole number of %s",
-                   (long long)((bad_start ? start : size) * from), dtype_name(to));
+        sema_error(s, REINTERPRET, at, NULL, "%lld elements of %s are not a whole number of %s",
+                   (long long)(bad_start ? start : size), dtype_name(n->view.dtype),
+                   dtype_name(to));
         return sema_bad(at);
     }
     for (int i = 0; i < 2; i++) {

@@ -3,6 +3,7 @@
 #include "tests/craft/help.h"
 
 #include "ir/prove.h"
+#include "ir/run.h"
 #include "tests/t.h"
 
 /* The text between a line `from` and the next line "```"; moves *rest behind it. */
@@ -65,6 +66,10 @@ T_TEST(docs_codes_are_the_program_s)
         const char *codes = str_format(&arena, "| %s, %s |", ir_proof_rows[i].watch,
                                        ir_proof_rows[i].refuse);
         CHECK_MSG(str_find(text, str_from(codes)) >= 0, "section 15 lacks %s", codes);
+    }
+    for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++) {
+        const char *code = str_format(&arena, "| %s |", ir_fault_rows[i].code);
+        CHECK_MSG(str_find(text, str_from(code)) >= 0, "section 15 lacks %s", code);
     }
     arena_drop(&arena);
 }
