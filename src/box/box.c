@@ -247,12 +247,12 @@ static pid_t clone_child(int flags, int *pidfd)
                           0UL, 0UL);
 }
 
-/* Root becomes nobody, but for a tool in a user namespace: that one has none of root's rights and
- * must read the files of whoever started it, private ones too. */
+/* Root becomes nobody, unless it is asked to stay in a user namespace, where it has none of root's
+ * rights but can read the private files of whoever started it. */
 static unsigned outer_user(const BoxPlan *plan, const Rung *rung)
 {
-    bool tool = plan->spec->profile == BOX_TOOL && (rung->walls & WALL_BIT(USER));
-    return plan->is_root && !tool ? NOBODY_ID : (unsigned)geteuid();
+    bool stays = plan->spec->as_self && (rung->walls & WALL_BIT(USER));
+    return plan->is_root && !stays ? NOBODY_ID : (unsigned)geteuid();
 }
 
 static bool give_directory(const BoxPlan *plan)

@@ -82,6 +82,7 @@ static BoxResult run_compiler(Build *b, Words *words)
     BoxSpec spec = {.argv = words->at,
                     .env = env,
                     .profile = BOX_TOOL,
+                    .as_self = true,
                     .readable = paths.at,
                     .writable = b->dir,
                     .seconds = seconds,

@@ -174,10 +174,28 @@ static void add_line_mark(Buf *out, const char *path)
     buf_char(out, '\n');
 }
 
+/* The device compiler's attribute in its longer form, [host, aicore], as the short one that the
+ * headers know; mostly inside a #define. */
+static Str shorten_attribute(Arena *arena, Str text)
+{
+    Buf out = {0};
+    Str rest = text, longer = STR("[host, aicore]");
+    for (ptrdiff_t at; (at = str_find(rest, longer)) >= 0;) {
+        buf_str(&out, str_slice(rest, 0, (size_t)at));
+        buf_puts(&out, "[aicore]");
+        rest = str_slice(rest, (size_t)at + longer.len, rest.len);
+    }
+    buf_str(&out, rest);
+    Str result = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return result;
+}
+
 static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *entry)
 {
     uint32_t launches;
     Str text = twin_entry_rewrite_launches(arena, source->text, &launches);
+    text = shorten_attribute(arena, text);
     Buf out = {0};
     buf_puts(&out, "#include \"kernel_operator.h\"\n");
     if (launches)

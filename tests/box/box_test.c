@@ -123,6 +123,17 @@ T_TEST(endless_output)
     arena_drop(&a);
 }
 
+/* The first fork beyond the limit fails: counted before anything explodes. */
+T_TEST(processes_are_limited)
+{
+    Arena a = {0};
+    BoxResult r = run_shell(&a, (BoxSpec){.processes = 10, .seconds = 30},
+                            "i=0; while [ $i -lt 40 ]; do sleep 20 & i=$((i+1)); echo $i; done");
+    CHECK_MSG(r.end == BOX_EXITED && r.status != 0, "%s %d", box_end_text(r.end), r.status);
+    CHECK_MSG(r.out.len < 30, "started %s", r.out.at);
+    arena_drop(&a);
+}
+
 T_TEST(fork_bomb)
 {
     Arena a = {0};
