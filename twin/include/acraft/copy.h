@@ -45,13 +45,6 @@ inline NpuOp copy_op(uint32_t from, uint32_t to)
     return NPU_NONE;
 }
 
-/* Copies that a core cannot make are skipped on the other half of a mixed kernel, as the device
- * headers do: UB exists on AIV, L1 and L0 on AIC. */
-inline bool not_my_memory(uint32_t space)
-{
-    return g_coreType == AIC ? space == NPU_UB : space != NPU_UB && space != NPU_GM;
-}
-
 template <typename D, typename S>
 ACRAFT_OUTLINE inline void copy(const D &dst, const S &src, const Burst &b, uint8_t flags, const Site &site)
 {

@@ -135,6 +135,7 @@ constexpr uint32_t align32(uint32_t bytes) { return (bytes + 31u) / 32u * 32u; }
 inline void put_buffer_init(uint32_t id, AscendC::TPosition pos, AscendC::TPosition dst, uint32_t address, uint32_t bytes,
                             uint32_t count, bool tbuf, uint32_t depth, const Site &site)
 {
+    if (not_my_memory(space_of(pos))) return;
     Record &r = put(NPU_BUFFER_INIT, site);
     r.operand[0] = operand(rec_address(space_of(pos), address), bytes, 0, 0);
     r.n[0] = id;
@@ -433,6 +434,7 @@ private:
     }
     ACRAFT_OUTLINE void note(NpuOp op, const RecordOperand &tensor, const acraft::Site &site)
     {
+        if (acraft::not_my_memory(acraft::space_of(position))) return;
         Record &r = acraft::put(op, site);
         r.operand[0] = tensor;
         r.n[0] = id_;
@@ -611,6 +613,7 @@ private:
         a.bufferAddr = address_ + offset;
         a.logicPos = uint8_t(pos);
         t.SetAddr(a);
+        if (acraft::not_my_memory(acraft::space_of(pos))) return t;
         Record &r = acraft::put(NPU_BUFFER_GET, site);
         r.operand[0] = t.operand();
         r.n[0] = id_;

@@ -23,6 +23,14 @@ constexpr uint32_t space_of(AscendC::TPosition pos)
     }
 }
 
+/* UB exists on AIV, L1 and L0 on AIC. Code compiled for both halves of a mixed kernel may name the
+ * other half's memories: buffers there are only addresses, and copies are skipped, as the device
+ * headers do. */
+inline bool not_my_memory(uint32_t space)
+{
+    return g_coreType == AIC ? space == NPU_UB : space != NPU_UB && space != NPU_GM;
+}
+
 template <typename T> ACRAFT_OUTLINE inline T get_element(NpuOp op, uint64_t address, uint64_t bytes, const Site &site)
 {
     Record &r = put(op, site);
