@@ -111,9 +111,9 @@ static void print_launch_choice(Host *h)
         const IrTensor *t = &h->p->ir->tensors.at[i];
         const char *name = camel(h->arena, t->name);
         if (t->role == IR_ROLE_OPT)
-            buf_printf(&args, "%s.has_value() ? %s->data_ptr() : nullptr, ", name, name);
+            buf_printf(&args, "%sDense.defined() ? %sDense.data_ptr() : nullptr, ", name, name);
         else
-            buf_printf(&args, "%s.data_ptr(), ", name);
+            buf_printf(&args, "%s%s.data_ptr(), ", name, t->role == IR_ROLE_IN ? "Dense" : "");
     }
     for (uint32_t v = 0; v < h->in->variants.len; v++) {
         pen_open(pen, "%sif (%s)", v ? "} else " : "", dtype_condition(h, v));
@@ -124,12 +124,28 @@ static void print_launch_choice(Host *h)
                  variant_suffix(h, v), args.at);
         pen->depth--;
     }
-    pen->depth++;
-    pen->depth--;
     pen_line(pen, "} else {");
     pen_line(pen, "    TORCH_CHECK(false, \"%s: no kernel for these dtypes\");", host_op_name(h));
     pen_line(pen, "}");
     buf_free(&args);
+}
+
+/* Kernels see tensors without gaps. */
+static void print_dense(Host *h)
+{
+    for (uint32_t i = 0; i < h->p->ir->operand_count; i++) {
+        const IrTensor *t = &h->p->ir->tensors.at[i];
+        const char *name = camel(h->arena, t->name);
+        if (t->role == IR_ROLE_IN)
+            pen_line(h->pen, "const at::Tensor %sDense = %s.contiguous();", name, name);
+        if (t->role == IR_ROLE_OPT)
+            pen_line(h->pen,
+                     "const at::Tensor %sDense = %s.has_value() ? %s->contiguous() : at::Tensor();",
+                     name, name, name);
+        if (t->role == IR_ROLE_INOUT)
+            pen_line(h->pen, "TORCH_CHECK(%s.is_contiguous(), \"%s: %s has gaps\");", name,
+                     host_op_name(h), t->name);
+    }
 }
 
 static void print_chip_facts(Host *h)
@@ -198,6 +214,7 @@ static void part_direct_binding(Host *h)
     print_chip_facts(h);
     pen_line(pen, "auto stream = c10_npu::getCurrentNPUStream().stream(false);");
     pen_line(pen, "%sPlan t;", type);
+    print_dense(h);
     print_launch_choice(h);
     pen_line(pen, "return %s;", torch_result(h));
     pen_close(pen, "");

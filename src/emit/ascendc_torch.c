@@ -90,6 +90,8 @@ static const char *first_input(const Host *h)
     return NULL;
 }
 
+static void print_agreement(Host *h);
+
 void torch_print_sizes(Host *h)
 {
     const IrProgram *ir = h->p->ir;
@@ -116,6 +118,7 @@ void torch_print_sizes(Host *h)
                      axis);
         pen_line(h->pen, "(void)%s;", camel(h->arena, v->name));
     }
+    print_agreement(h);
 }
 
 static void print_list_output(Host *h, uint32_t output)
@@ -130,6 +133,26 @@ static void print_list_output(Host *h, uint32_t output)
         pen_line(h->pen, "%s.push_back(at::empty_like(t));", name);
         pen_close(h->pen, "");
         return;
+    }
+}
+
+/* Axes that say a size again must agree. */
+static void print_agreement(Host *h)
+{
+    const IrProgram *ir = h->p->ir;
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        const IrTensor *t = &ir->tensors.at[i];
+        bool single = operand_is_input(t) && t->role != IR_ROLE_IN_LIST && t->role != IR_ROLE_OPT;
+        for (uint32_t a = 0; single && a < t->rank; a++) {
+            const IrExpr *e = &ir->exprs.at[t->shape[a]];
+            uint32_t operand, axis;
+            bool source = e->op == IR_E_VAR && host_find_dim(ir, e->of.var, &operand, &axis) &&
+                          operand == i && axis == a;
+            if (!source)
+                pen_line(h->pen, "TORCH_CHECK(%s.size(%u) == %s, \"%s: axis %u of %s\");",
+                         camel(h->arena, t->name), a, print_expr(&h->pr, t->shape[a]),
+                         host_op_name(h), a, t->name);
+        }
     }
 }
 
