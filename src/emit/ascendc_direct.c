@@ -72,10 +72,9 @@ static void part_direct_kernel(Host *h)
         const char *suffix = variant_suffix(h, v);
         pen_line(&body, "namespace variant%s {", suffix);
         print_classes(&own.pr, LOWER_ALIGN);
-        pen_line(&body, "} // namespace variant%s", suffix);
-        pen_line(&body, "using namespace variant%s;", suffix);
-        pen_blank(&body);
         print_direct_entry(&own);
+        pen_line(&body, "} // namespace variant%s", suffix);
+        pen_blank(&body);
     }
     print_with_helpers(pen, &body);
     buf_free(&text);
