@@ -387,6 +387,14 @@ static const char *variant_test(Arena *arena, const EmitInput *in, uint32_t vari
     return text;
 }
 
+static bool has_list(const IrProgram *ir)
+{
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (is_list(&ir->tensors.at[i]))
+            return true;
+    return false;
+}
+
 void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen)
 {
     pen_line(pen, "// Written by acraft from %s; change it there.", craft_name(in));
@@ -394,6 +402,8 @@ void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen)
     while (str_next(&reason, '\n', &line))
         pen_line(pen, "// %.*s", STR_ARG(str_trim(line)));
     pen_line(pen, "#include \"kernel_operator.h\"");
+    if (has_list(in->variants.at[0]->ir))
+        pen_line(pen, "#include \"kernel_operator_list_tensor_intf.h\"");
     pen_blank(pen);
     Buf text = {0};
     Pen body = {.out = &text, .arena = arena};
