@@ -43,18 +43,23 @@ static bool any_empty(const Graph *g)
     return false;
 }
 
-/* Nothing is launched for empty tensors: such sizes are drawn again. */
+/* Nothing is launched for empty tensors, and a size of 1 can take an operator out of the planner's
+ * reach: such sizes are drawn again. */
 static TorchTask *read_case(Arena *arena, const MakeSpec *spec, const MakeCase *c,
-                            TorchOptions *options, Diag *diag)
+                            TorchOptions *options, Plan *plan, Diag *diag)
 {
-    TorchTask *task = NULL;
     for (uint32_t tries = 0; tries < 20; tries++) {
-        task = torch_read_scaled(arena, spec->path, spec->source, options, c->scale, diag);
-        if (!task || !any_empty(task->graph))
-            break;
+        Diag own = diag_make(arena, spec->path, spec->source);
+        TorchTask *task = torch_read_scaled(arena, spec->path, spec->source, options, c->scale,
+                                            &own);
+        bool planned = task && !any_empty(task->graph) &&
+                       plan_make(arena, task->graph, spec->chip, 0, plan, &own);
+        if (planned)
+            return task;
+        *diag = own;
         options->seed += 1000003;
     }
-    return task;
+    return NULL;
 }
 
 static void judge(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeResult *result,
@@ -63,11 +68,10 @@ static void judge(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeRes
     TorchOptions options = {.seed = c->seed};
     EvalConfig config = {.chip = spec->chip, .engine = spec->engine, .trust = spec->trust};
     Diag own = diag_make(arena, spec->path, spec->source);
-    TorchTask *task = read_case(arena, spec, c, &options, &own);
     Plan plan;
+    TorchTask *task = read_case(arena, spec, c, &options, &plan, &own);
     EvalReference ref = {0};
-    if (!task || !plan_make(arena, task->graph, spec->chip, result->plan.tile, &plan, &own) ||
-        !eval_reference(arena, task->graph, c->seed, RULE_ACRAFT, &ref, &own)) {
+    if (!task || !eval_reference(arena, task->graph, c->seed, RULE_ACRAFT, &ref, &own)) {
         verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {

@@ -279,10 +279,9 @@ static void pick_types(Maker *m)
 /* One kernel over tiles of n: loads of each type, a chain of operations, stores of each type. */
 static void make_program(Maker *m)
 {
-    static const char *const loops[] = {"for mine t in 0..n by tile'2\n",
-                                        "for cyclic t in 0..n by tile'2\n",
-                                        "for tiles t in part.start..(part.start + part.size) "
-                                        "by tile'2\n"};
+    static const char *const loops[] = {
+        "for mine t in 0..n by tile'2\n", "for cyclic t in 0..n by tile'2\n",
+        "for tiles t in part.start..(part.start + part.size) by tile'2\n"};
     static const int tiles[] = {64, 200, 1000};
     uint32_t loop = pick(m, 3), ops = 20 + pick(m, 30);
     pick_types(m);

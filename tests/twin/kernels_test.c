@@ -11,17 +11,17 @@
 enum { MOST = 3 };
 
 typedef struct Case {
-    const char *file;    /* under tests/twin/kernels */
-    const char *body;    /* -DBODY for body.cpp; NULL: none */
-    const char *type;    /* C++ type of the inputs: "float" */
-    const char *out;     /* of the output; NULL: the same */
-    uint32_t n, out_n;   /* 0: 1024, as n */
-    uint32_t inputs;     /* 0: 1 */
-    double low, high;    /* range of the inputs; 0, 0: -4 to 4 */
+    const char *file;  /* under tests/twin/kernels */
+    const char *body;  /* -DBODY for body.cpp; NULL: none */
+    const char *type;  /* C++ type of the inputs: "float" */
+    const char *out;   /* of the output; NULL: the same */
+    uint32_t n, out_n; /* 0: 1024, as n */
+    uint32_t inputs;   /* 0: 1 */
+    double low, high;  /* range of the inputs; 0, 0: -4 to 4 */
     double (*want)(const double *const in[MOST], uint32_t i);
-    double tolerance;    /* relative to max(1, |want|); 0: exact */
-    uint32_t blocks;     /* 0: 1 */
-    uint32_t workspace;  /* bytes; 0: the kernel takes none */
+    double tolerance;   /* relative to max(1, |want|); 0: exact */
+    uint32_t blocks;    /* 0: 1 */
+    uint32_t workspace; /* bytes; 0: the kernel takes none */
 } Case;
 
 static DType dtype_of(const char *cxx)
@@ -29,12 +29,13 @@ static DType dtype_of(const char *cxx)
     for (int d = 0; d < DT_COUNT; d++)
         if (strcmp(dtype_rows[d].cxx, cxx) == 0)
             return (DType)d;
-    REQUIRE(!"a type of AscendC");
-    return DT_F32;
+    CHECK_MSG(false, "'%s' is no type of AscendC", cxx);
+    t_stop();
 }
 
 /* The same numbers on every machine; rounded to the type they travel in. */
-static void fill(DType type, void *data, double *wide, uint32_t n, double low, double high, uint32_t seed)
+static void fill(DType type, void *data, double *wide, uint32_t n, double low, double high,
+                 uint32_t seed)
 {
     uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
     for (uint32_t i = 0; i < n; i++) {
@@ -91,26 +92,45 @@ static void run_case(const Case *c)
         size_t bytes = count * dtype_bytes(in_type);
         void *data = calloc(1, bytes);
         wide[i] = calloc(count, sizeof *wide[i]);
-        fill(in_type, data, wide[i], count, c->high > c->low ? c->low : -4, c->high > c->low ? c->high : 4, i + 1);
-        tensors[i] = (TwinTensor){.name = i == 0 ? "gx" : i == 1 ? "gy" : "gw", .dtype = in_type, .rank = 1,
-                                  .shape = {count}, .role = SIM_IN, .data = data, .bytes = bytes};
+        fill(in_type, data, wide[i], count, c->high > c->low ? c->low : -4,
+             c->high > c->low ? c->high : 4, i + 1);
+        tensors[i] = (TwinTensor){.name = i == 0   ? "gx"
+                                          : i == 1 ? "gy"
+                                                   : "gw",
+                                  .dtype = in_type,
+                                  .rank = 1,
+                                  .shape = {count},
+                                  .role = SIM_IN,
+                                  .data = data,
+                                  .bytes = bytes};
     }
     size_t bytes = out_n * dtype_bytes(out_type);
-    tensors[MOST] = (TwinTensor){.name = "gz", .dtype = out_type, .rank = 1, .shape = {out_n}, .role = SIM_OUT,
-                                 .data = calloc(1, bytes), .bytes = bytes};
+    tensors[MOST] = (TwinTensor){.name = "gz",
+                                 .dtype = out_type,
+                                 .rank = 1,
+                                 .shape = {out_n},
+                                 .role = SIM_OUT,
+                                 .data = calloc(1, bytes),
+                                 .bytes = bytes};
     for (uint32_t i = 0; i <= MOST; i++)
         args[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i};
     args[MOST + 1] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
-    TwinLaunch launch = {.tensors = tensors, .tensor_count = MOST + 1, .args = args,
-                         .arg_count = MOST + 1 + (c->workspace ? 1 : 0), .blocks = c->blocks ? c->blocks : 1,
+    TwinLaunch launch = {.tensors = tensors,
+                         .tensor_count = MOST + 1,
+                         .args = args,
+                         .arg_count = MOST + 1 + (c->workspace ? 1 : 0),
+                         .blocks = c->blocks ? c->blocks : 1,
                          .workspace = c->workspace};
-    Trial t = {.text = p.text.at, .launch = &launch, .defines = p.defines, .include_dirs = p.include_dirs};
+    Trial t = {
+        .text = p.text.at, .launch = &launch, .defines = p.defines, .include_dirs = p.include_dirs};
     trial_run(&t);
     const char *label = c->body ? c->body : c->file;
-    CHECK_MSG(t.compiled, "%s: not compiled: %s %.600s", label, t.verdict.reason, buf_view(&t.messages).at);
+    CHECK_MSG(t.compiled, "%s: not compiled: %s %.600s", label, t.verdict.reason,
+              buf_view(&t.messages).at);
     CHECK_MSG(!t.compiled || t.ran, "%s: did not run: %s", label, t.verdict.reason);
     for (size_t i = 0; i < t.verdict.hazards.len; i++)
-        CHECK_MSG(false, "%s: %s %s", label, t.verdict.hazards.at[i].code, t.verdict.hazards.at[i].message);
+        CHECK_MSG(false, "%s: %s %s", label, t.verdict.hazards.at[i].code,
+                  t.verdict.hazards.at[i].message);
     for (uint32_t i = 0, bad = 0; t.ran && i < out_n && bad < 3; i++) {
         double got = dtype_load(out_type, tensors[MOST].data, i);
         double want = c->want((const double *const *)wide, i);
@@ -127,12 +147,12 @@ static void run_case(const Case *c)
 }
 
 /* Values of one element: x, y, w are the inputs at i. */
-#define WANT(name, expression)                                                    \
-    static double want_##name(const double *const in[MOST], uint32_t i)           \
-    {                                                                             \
-        double x = in[0][i], y = in[1][i], w = in[2][i];                          \
-        (void)x, (void)y, (void)w;                                                \
-        return (expression);                                                      \
+#define WANT(name, expression)                                          \
+    static double want_##name(const double *const in[MOST], uint32_t i) \
+    {                                                                   \
+        double x = in[0][i], y = in[1][i], w = in[2][i];                \
+        (void)x, (void)y, (void)w;                                      \
+        return (expression);                                            \
     }
 
 static double as_float(double v) { return (double)(float)v; }
@@ -141,7 +161,7 @@ static double as_half(double v) { return (double)half_to_float(half_from_double(
 WANT(add, as_float(x + y))
 WANT(add_half, as_half(x + y))
 WANT(sub, as_float(x - y))
-WANT(mul, as_float(x * y))
+WANT(mul, as_float(x *y))
 WANT(div, as_float(x / y))
 WANT(max2, fmax(x, y))
 WANT(min, fmin(x, y))
@@ -212,13 +232,34 @@ static double row_max(const double *const in[MOST], uint32_t from, uint32_t n)
         most = fmax(most, in[0][from + k]);
     return most;
 }
-static double want_repeat_sum(const double *const in[MOST], uint32_t i) { return row_sum(in, i * 64, 64); }
-static double want_repeat_max(const double *const in[MOST], uint32_t i) { return row_max(in, i * 64, 64); }
-static double want_sum(const double *const in[MOST], uint32_t i) { return i == 0 ? row_sum(in, 0, 1000) : 0; }
-static double want_max(const double *const in[MOST], uint32_t i) { return i == 0 ? row_max(in, 0, 1000) : 0; }
-static double want_whole(const double *const in[MOST], uint32_t i) { return i == 0 ? row_sum(in, 0, 1024) : 0; }
-static double want_sum60(const double *const in[MOST], uint32_t i) { return row_sum(in, i * 64, 60); }
-static double want_mean(const double *const in[MOST], uint32_t i) { return row_sum(in, i * 64, 60) / 60; }
+static double want_repeat_sum(const double *const in[MOST], uint32_t i)
+{
+    return row_sum(in, i * 64, 64);
+}
+static double want_repeat_max(const double *const in[MOST], uint32_t i)
+{
+    return row_max(in, i * 64, 64);
+}
+static double want_sum(const double *const in[MOST], uint32_t i)
+{
+    return i == 0 ? row_sum(in, 0, 1000) : 0;
+}
+static double want_max(const double *const in[MOST], uint32_t i)
+{
+    return i == 0 ? row_max(in, 0, 1000) : 0;
+}
+static double want_whole(const double *const in[MOST], uint32_t i)
+{
+    return i == 0 ? row_sum(in, 0, 1024) : 0;
+}
+static double want_sum60(const double *const in[MOST], uint32_t i)
+{
+    return row_sum(in, i * 64, 60);
+}
+static double want_mean(const double *const in[MOST], uint32_t i)
+{
+    return row_sum(in, i * 64, 60) / 60;
+}
 static double want_arg_max(const double *const in[MOST], uint32_t i)
 {
     double most = row_max(in, 0, 1000);
@@ -251,16 +292,17 @@ static double want_sorted(const double *const in[MOST], uint32_t i)
 
 WANT(twice, 2 * x)
 WANT(maxs, fmax(x, 0.5))
-WANT(mul_add, as_float(x * y + w))
+WANT(mul_add, as_float(x *y + w))
 WANT(add_relu, fmax(0, as_float(x + y)))
-WANT(and, (double)((int16_t)x & (int16_t)y))
+WANT(and, (double)((int16_t)x &(int16_t)y))
 WANT(or, (double)((int16_t)x | (int16_t)y))
 WANT(xor, (double)((int16_t)x ^ (int16_t)y))
 WANT(not, (double)~(int16_t)x)
 WANT(shift_left, (double)((int32_t)x * 8))
 WANT(shift_right, floor(x / 8))
-WANT(block_max, fmax(fmax(fmax(in[0][i * 8], in[0][i * 8 + 1]), fmax(in[0][i * 8 + 2], in[0][i * 8 + 3])),
-                     fmax(fmax(in[0][i * 8 + 4], in[0][i * 8 + 5]), fmax(in[0][i * 8 + 6], in[0][i * 8 + 7]))))
+WANT(block_max,
+     fmax(fmax(fmax(in[0][i * 8], in[0][i * 8 + 1]), fmax(in[0][i * 8 + 2], in[0][i * 8 + 3])),
+          fmax(fmax(in[0][i * 8 + 4], in[0][i * 8 + 5]), fmax(in[0][i * 8 + 6], in[0][i * 8 + 7]))))
 WANT(transposed, in[0][i % 16 * 16 + i / 16])
 WANT(first_64, i % 64 < 32 ? x : 7)
 WANT(reverse, in[0][255 - i])
@@ -283,7 +325,10 @@ static double product(const double *const in[MOST], uint32_t i, uint32_t k, uint
     return sum;
 }
 static double want_cube(const double *const in[MOST], uint32_t i) { return product(in, i, 64, 48); }
-static double want_matmul(const double *const in[MOST], uint32_t i) { return product(in, i, 80, 64); }
+static double want_matmul(const double *const in[MOST], uint32_t i)
+{
+    return product(in, i, 80, 64);
+}
 static double want_layernorm(const double *const in[MOST], uint32_t i)
 {
     uint32_t from = i / 64 * 64;
@@ -292,7 +337,10 @@ static double want_layernorm(const double *const in[MOST], uint32_t i)
         var += (in[0][from + k] - mean) * (in[0][from + k] - mean) / 64;
     return (in[0][i] - mean) / sqrt(var + 1e-5);
 }
-static double want_log_softmax(const double *const in[MOST], uint32_t i) { return log(want_softmax(in, i)); }
+static double want_log_softmax(const double *const in[MOST], uint32_t i)
+{
+    return log(want_softmax(in, i));
+}
 static double want_softmax_grad(const double *const in[MOST], uint32_t i)
 {
     uint32_t from = i / 64 * 64;
@@ -308,7 +356,7 @@ static double want_flash(const double *const in[MOST], uint32_t i)
 
 WANT(swiglu, x *y / (1 + exp(-y)))
 WANT(geglu, x * 0.5 * y * (1 + tanh(0.7978845608 * (y + 0.044715 * y * y * y))))
-WANT(reglu, x * (y > 0 ? y : 0))
+WANT(reglu, x *(y > 0 ? y : 0))
 WANT(quant, rint(as_half(as_float(as_float(x * 10) + 3))))
 
 static double want_affine_layer(const double *const in[MOST], uint32_t i)
@@ -341,8 +389,10 @@ static double want_top(const double *const in[MOST], uint32_t i)
 static const Case elementwise[] = {
     {B, "Add(out, x, y, LEN)", "float", .inputs = 2, .want = want_add},
     {B, "Add(out, x, y, LEN)", "half", .inputs = 2, .want = want_add_half},
-    {B, "Add(out, x, y, LEN)", "int32_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
-    {B, "Add(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_sum_int},
+    {B, "Add(out, x, y, LEN)", "int32_t", .inputs = 2, .low = -1000, .high = 1000,
+     .want = want_sum_int},
+    {B, "Add(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000,
+     .want = want_sum_int},
     {B, "Add(out, x, y, 64, LEN / 64, {1, 1, 1, 8, 8, 8})", "float", .inputs = 2, .want = want_add},
     {B, "out = x + y", "float", .inputs = 2, .want = want_add},
     {B, "Sub(out, x, y, LEN)", "float", .inputs = 2, .want = want_sub},
@@ -354,44 +404,66 @@ static const Case elementwise[] = {
     {B, "Ln(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
     {B, "Abs(out, x, LEN)", "half", .want = want_abs},
     {B, "Sqrt(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_sqrt, .tolerance = 1e-6},
-    {B, "Rsqrt(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_rsqrt, .tolerance = 1e-6},
-    {B, "Reciprocal(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_reciprocal, .tolerance = 1e-6},
+    {B, "Rsqrt(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_rsqrt,
+     .tolerance = 1e-6},
+    {B, "Reciprocal(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_reciprocal,
+     .tolerance = 1e-6},
     {B, "Relu(out, x, LEN)", "float", .want = want_relu},
     {B, "LeakyRelu(out, x, 0.25f, LEN)", "float", .want = want_leaky},
     {B, "Adds(out, x, 1.5f, LEN)", "float", .want = want_adds},
     {B, "Muls(out, x, 1.5f, LEN)", "float", .want = want_muls},
-    {B, "Adds(out, y, 0.0f, LEN); PipeBarrier<PIPE_V>(); Axpy(out, x, 2.0f, LEN)", "float", .inputs = 2, .want = want_axpy},
+    {B, "Adds(out, y, 0.0f, LEN); PipeBarrier<PIPE_V>(); Axpy(out, x, 2.0f, LEN)", "float",
+     .inputs = 2, .want = want_axpy},
     {B, "Neg(out, x, LEN)", "float", .want = want_neg},
-    {B, "Duplicate(out, 0.0f, LEN); PipeBarrier<PIPE_V>(); Add(out, out, x, LEN)", "float", .want = want_same},
+    {B, "Duplicate(out, 0.0f, LEN); PipeBarrier<PIPE_V>(); Add(out, out, x, LEN)", "float",
+     .want = want_same},
     {B, "DataCopy(out, x, LEN)", "float", .want = want_same},
     {B, "Copy(out, x, 64, LEN / 64, {1, 1, 8, 8})", "float", .want = want_same},
     {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "half", "float", .want = want_same},
     {B, "Cast(out, x, RoundMode::CAST_FLOOR, LEN)", "float", "int32_t", .want = want_floor},
-    {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "int32_t", "float", .low = -100, .high = 100, .want = want_same},
+    {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "int32_t", "float", .low = -100, .high = 100,
+     .want = want_same},
 };
 
 static const Case more_elementwise[] = {
     {B, "Maxs(out, x, 0.5f, LEN)", "float", .want = want_maxs},
     {B, "ClampMin(out, x, tmp, 0.5f, LEN)", "float", .want = want_maxs},
-    {B, "DataCopy(out, w, LEN); PipeBarrier<PIPE_V>(); MulAddDst(out, x, y, LEN)", "float", .inputs = 3, .want = want_mul_add, .tolerance = 1e-6},
-    {B, "DataCopy(out, x, LEN); PipeBarrier<PIPE_V>(); FusedMulAdd(out, y, w, LEN)", "float", .inputs = 3, .want = want_mul_add, .tolerance = 1e-6},
+    {B, "DataCopy(out, w, LEN); PipeBarrier<PIPE_V>(); MulAddDst(out, x, y, LEN)", "float",
+     .inputs = 3, .want = want_mul_add, .tolerance = 1e-6},
+    {B, "DataCopy(out, x, LEN); PipeBarrier<PIPE_V>(); FusedMulAdd(out, y, w, LEN)", "float",
+     .inputs = 3, .want = want_mul_add, .tolerance = 1e-6},
     {B, "AddRelu(out, x, y, LEN)", "float", .inputs = 2, .want = want_add_relu},
-    {B, "And(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_and},
+    {B, "And(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000,
+     .want = want_and},
     {B, "Or(out, x, y, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_or},
-    {B, "Xor(out, x, y, tmp, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000, .want = want_xor},
+    {B, "Xor(out, x, y, tmp, LEN)", "int16_t", .inputs = 2, .low = -1000, .high = 1000,
+     .want = want_xor},
     {B, "Not(out, x, LEN)", "int16_t", .low = -1000, .high = 1000, .want = want_not},
-    {B, "ShiftLeft(out, x, 3, LEN)", "int32_t", .low = -1000, .high = 1000, .want = want_shift_left},
-    {B, "ShiftRight(out, x, 3, LEN)", "int32_t", .low = -1000, .high = 1000, .want = want_shift_right},
-    {B, "uint64_t m[] = {0xffffffffull, 0}; Duplicate(out, 7.0f, LEN); PipeBarrier<PIPE_V>();"
-        "Adds(out, x, 0.0f, m, LEN / 64, {1, 1, 8, 8})", "float", .want = want_first_64},
-    {B, "Duplicate(out, 7.0f, LEN); PipeBarrier<PIPE_V>(); SetVectorMask<float>(0, 0xffffffffull);"
-        "Adds<float, false>(out, x, 0.0f, MASK_PLACEHOLDER, LEN / 64, {1, 1, 8, 8}); ResetMask()", "float", .want = want_first_64},
-    {B, "SetMaskCount(); SetVectorMask<float, MaskMode::COUNTER>(0, LEN);"
-        "Muls<float, false>(out, x, 2.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8}); SetMaskNorm(); ResetMask()", "float", .want = want_twice},
+    {B, "ShiftLeft(out, x, 3, LEN)", "int32_t", .low = -1000, .high = 1000,
+     .want = want_shift_left},
+    {B, "ShiftRight(out, x, 3, LEN)", "int32_t", .low = -1000, .high = 1000,
+     .want = want_shift_right},
+    {B,
+     "uint64_t m[] = {0xffffffffull, 0}; Duplicate(out, 7.0f, LEN); PipeBarrier<PIPE_V>();"
+     "Adds(out, x, 0.0f, m, LEN / 64, {1, 1, 8, 8})",
+     "float", .want = want_first_64},
+    {B,
+     "Duplicate(out, 7.0f, LEN); PipeBarrier<PIPE_V>(); SetVectorMask<float>(0, 0xffffffffull);"
+     "Adds<float, false>(out, x, 0.0f, MASK_PLACEHOLDER, LEN / 64, {1, 1, 8, 8}); ResetMask()",
+     "float", .want = want_first_64},
+    {B,
+     "SetMaskCount(); SetVectorMask<float, MaskMode::COUNTER>(0, LEN);"
+     "Muls<float, false>(out, x, 2.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8}); SetMaskNorm(); "
+     "ResetMask()",
+     "float", .want = want_twice},
     {B, "Cast(out, x, RoundMode::CAST_RINT, LEN)", "half", "int8_t", .want = want_rint},
-    {B, "LocalTensor<bfloat16_t> b = tmp.ReinterpretCast<bfloat16_t>(); Cast(b, x, RoundMode::CAST_RINT, LEN);"
-        "PipeBarrier<PIPE_V>(); Cast(out, b, RoundMode::CAST_NONE, LEN)", "float", .want = want_same, .tolerance = 4e-3},
-    {B, "printf(\"%d %f\\n\", 3, 1.5f); DumpTensor(x, 1, 8); DataCopy(out, x, LEN)", "float", .want = want_same},
+    {B,
+     "LocalTensor<bfloat16_t> b = tmp.ReinterpretCast<bfloat16_t>(); Cast(b, x, "
+     "RoundMode::CAST_RINT, LEN);"
+     "PipeBarrier<PIPE_V>(); Cast(out, b, RoundMode::CAST_NONE, LEN)",
+     "float", .want = want_same, .tolerance = 4e-3},
+    {B, "printf(\"%d %f\\n\", 3, 1.5f); DumpTensor(x, 1, 8); DataCopy(out, x, LEN)", "float",
+     .want = want_same},
     {"tail.cpp", NULL, "float", .n = 1003, .blocks = 5, .want = want_twice},
     {"tail.cpp", NULL, "half", .n = 777, .blocks = 3, .want = want_twice},
     {"events.cpp", NULL, "float", .want = want_exp, .tolerance = 1e-6},
@@ -401,9 +473,12 @@ static const Case more_elementwise[] = {
 
 static const Case several_cores[] = {
     {"atomic.cpp", NULL, "float", .out_n = 8, .blocks = 4, .want = want_atomic, .tolerance = 1e-4},
-    {"workspace.cpp", NULL, "float", .out_n = 1, .blocks = 4, .workspace = 4096, .want = want_whole, .tolerance = 1e-4},
-    {"cube.cpp", NULL, "half", "float", .n = 3072, .out_n = 1536, .inputs = 2, .want = want_cube, .tolerance = 1e-4},
-    {"matmul.cpp", NULL, "half", "float", .n = 5120, .out_n = 3072, .inputs = 2, .want = want_matmul, .tolerance = 1e-4},
+    {"workspace.cpp", NULL, "float", .out_n = 1, .blocks = 4, .workspace = 4096, .want = want_whole,
+     .tolerance = 1e-4},
+    {"cube.cpp", NULL, "half", "float", .n = 3072, .out_n = 1536, .inputs = 2, .want = want_cube,
+     .tolerance = 1e-4},
+    {"matmul.cpp", NULL, "half", "float", .n = 5120, .out_n = 3072, .inputs = 2,
+     .want = want_matmul, .tolerance = 1e-4},
 };
 
 static const Case mathematics[] = {
@@ -411,19 +486,29 @@ static const Case mathematics[] = {
     {B, "Sigmoid(out, x, LEN)", "half", .want = want_sigmoid, .tolerance = 1e-3},
     {B, "Tanh(out, x, tmp, LEN)", "float", .want = want_tanh, .tolerance = 1e-6},
     {B, "Log(out, x, LEN)", "float", .low = 0.1, .high = 9, .want = want_ln, .tolerance = 1e-6},
-    {B, "Log2(out, x, tmp, LEN)", "float", .low = 0.1, .high = 9, .want = want_log2, .tolerance = 1e-6},
-    {B, "Log10(out, x, tmp, LEN)", "float", .low = 0.1, .high = 9, .want = want_log10, .tolerance = 1e-6},
-    {B, "Sin(out, x, tmp, LEN)", "float", .low = -100, .high = 100, .want = want_sin, .tolerance = 2e-6},
-    {B, "Cos(out, x, tmp, LEN)", "float", .low = -100, .high = 100, .want = want_cos, .tolerance = 2e-6},
-    {B, "Tan(out, x, tmp, LEN)", "float", .low = -1.5, .high = 1.5, .want = want_tan, .tolerance = 1e-5},
-    {B, "Asin(out, x, tmp, LEN)", "float", .low = -1, .high = 1, .want = want_asin, .tolerance = 2e-6},
-    {B, "Acos(out, x, tmp, LEN)", "float", .low = -1, .high = 1, .want = want_acos, .tolerance = 2e-6},
-    {B, "Atan(out, x, tmp, LEN)", "float", .low = -50, .high = 50, .want = want_atan, .tolerance = 1e-6},
+    {B, "Log2(out, x, tmp, LEN)", "float", .low = 0.1, .high = 9, .want = want_log2,
+     .tolerance = 1e-6},
+    {B, "Log10(out, x, tmp, LEN)", "float", .low = 0.1, .high = 9, .want = want_log10,
+     .tolerance = 1e-6},
+    {B, "Sin(out, x, tmp, LEN)", "float", .low = -100, .high = 100, .want = want_sin,
+     .tolerance = 2e-6},
+    {B, "Cos(out, x, tmp, LEN)", "float", .low = -100, .high = 100, .want = want_cos,
+     .tolerance = 2e-6},
+    {B, "Tan(out, x, tmp, LEN)", "float", .low = -1.5, .high = 1.5, .want = want_tan,
+     .tolerance = 1e-5},
+    {B, "Asin(out, x, tmp, LEN)", "float", .low = -1, .high = 1, .want = want_asin,
+     .tolerance = 2e-6},
+    {B, "Acos(out, x, tmp, LEN)", "float", .low = -1, .high = 1, .want = want_acos,
+     .tolerance = 2e-6},
+    {B, "Atan(out, x, tmp, LEN)", "float", .low = -50, .high = 50, .want = want_atan,
+     .tolerance = 1e-6},
     {B, "Sinh(out, x, tmp, LEN)", "float", .want = want_sinh, .tolerance = 1e-6},
     {B, "Cosh(out, x, tmp, LEN)", "float", .want = want_cosh, .tolerance = 1e-6},
     {B, "Asinh(out, x, tmp, LEN)", "float", .want = want_asinh, .tolerance = 1e-6},
-    {B, "Acosh(out, x, tmp, LEN)", "float", .low = 1, .high = 9, .want = want_acosh, .tolerance = 2e-6},
-    {B, "Atanh(out, x, tmp, LEN)", "float", .low = -0.9, .high = 0.9, .want = want_atanh, .tolerance = 1e-6},
+    {B, "Acosh(out, x, tmp, LEN)", "float", .low = 1, .high = 9, .want = want_acosh,
+     .tolerance = 2e-6},
+    {B, "Atanh(out, x, tmp, LEN)", "float", .low = -0.9, .high = 0.9, .want = want_atanh,
+     .tolerance = 1e-6},
     {B, "Erf(out, x, tmp, LEN)", "float", .want = want_erf, .tolerance = 1e-6},
     {B, "Erfc(out, x, tmp, LEN)", "float", .want = want_erfc, .tolerance = 1e-6},
     {B, "Sign(out, x, tmp, LEN)", "float", .want = want_sign},
@@ -434,77 +519,136 @@ static const Case mathematics[] = {
     {B, "Frac(out, x, tmp, LEN)", "float", .want = want_frac, .tolerance = 1e-6},
     {B, "Silu(out, x, LEN)", "float", .want = want_silu, .tolerance = 1e-6},
     {B, "Gelu(out, x, tmp, LEN)", "float", .want = want_gelu, .tolerance = 1e-6},
-    {B, "Power(out, x, y, tmp, LEN)", "float", .inputs = 2, .low = 0.1, .high = 4, .want = want_power, .tolerance = 3e-6},
+    {B, "Power(out, x, y, tmp, LEN)", "float", .inputs = 2, .low = 0.1, .high = 4,
+     .want = want_power, .tolerance = 3e-6},
     {B, "Power(out, x, 2.0f, tmp, LEN)", "float", .want = want_square, .tolerance = 3e-6},
 };
 
 static const Case choosing[] = {
-    {B, "CompareScalar(tmp, x, 0.0f, CMPMODE::GT, LEN); Select(out, tmp, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, LEN)", "float",
-     .inputs = 2, .want = want_select},
-    {B, "Compare(tmp, x, y, CMPMODE::LT, LEN); Duplicate(out, 1.0f, LEN); Select(out, tmp, out, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, LEN)",
+    {B,
+     "CompareScalar(tmp, x, 0.0f, CMPMODE::GT, LEN); Select(out, tmp, x, y, "
+     "SELMODE::VSEL_TENSOR_TENSOR_MODE, LEN)",
+     "float", .inputs = 2, .want = want_select},
+    {B,
+     "Compare(tmp, x, y, CMPMODE::LT, LEN); Duplicate(out, 1.0f, LEN); Select(out, tmp, out, 0.0f, "
+     "SELMODE::VSEL_TENSOR_SCALAR_MODE, LEN)",
      "float", .inputs = 2, .want = want_less},
     {B, "CreateVecIndex(out, 3, LEN)", "int32_t", .want = want_index},
-    {B, "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4092, -4, LEN);"
-        "Gather(out, x, at.ReinterpretCast<uint32_t>(), 0u, LEN)", "float", .want = want_reversed},
-    {B, "uint64_t kept; GatherMask(out, x, uint8_t(1), false, 0u, {1, LEN / 64, 8, 0}, kept)", "float", .out_n = 512, .want = want_even},
-    {B, "LocalTensor<float> s = tmp.ReinterpretCast<float>(), t = tmp[8192].ReinterpretCast<float>();"
-        "LocalTensor<int32_t> at = tmp[16384].ReinterpretCast<int32_t>(); ArithProgression(at, 0, 1, LEN);"
-        "LocalTensor<uint32_t> i = at.ReinterpretCast<uint32_t>(); Sort<float, true>(s, x, i, t, LEN / 32); Extract(out, i, s, LEN / 32)",
+    {B,
+     "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4092, -4, "
+     "LEN);"
+     "Gather(out, x, at.ReinterpretCast<uint32_t>(), 0u, LEN)",
+     "float", .want = want_reversed},
+    {B, "uint64_t kept; GatherMask(out, x, uint8_t(1), false, 0u, {1, LEN / 64, 8, 0}, kept)",
+     "float", .out_n = 512, .want = want_even},
+    {B,
+     "LocalTensor<float> s = tmp.ReinterpretCast<float>(), t = tmp[8192].ReinterpretCast<float>();"
+     "LocalTensor<int32_t> at = tmp[16384].ReinterpretCast<int32_t>(); ArithProgression(at, 0, 1, "
+     "LEN);"
+     "LocalTensor<uint32_t> i = at.ReinterpretCast<uint32_t>(); Sort<float, true>(s, x, i, t, LEN "
+     "/ 32); Extract(out, i, s, LEN / 32)",
      "float", .want = want_sorted},
     {B, "Transpose(out, x)", "half", .n = 256, .want = want_transposed},
-    {B, "uint64_t to[16], from[16]; for (int i = 0; i < 16; i++) { to[i] = (uint64_t)out[i * 16].GetPhyAddr();"
-        "from[i] = (uint64_t)x[i * 16].GetPhyAddr(); } TransDataTo5HD<half>(to, from, TransDataTo5HDParams(false, false, 1, 0, 0))",
+    {B,
+     "uint64_t to[16], from[16]; for (int i = 0; i < 16; i++) { to[i] = (uint64_t)out[i * "
+     "16].GetPhyAddr();"
+     "from[i] = (uint64_t)x[i * 16].GetPhyAddr(); } TransDataTo5HD<half>(to, from, "
+     "TransDataTo5HDParams(false, false, 1, 0, 0))",
      "half", .n = 256, .want = want_transposed},
-    {B, "LocalTensor<uint16_t> m = tmp.ReinterpretCast<uint16_t>(); Duplicate(m, uint16_t(0x0100), LEN / 2); LocalTensor<uint8_t> t = tmp[4096];"
-        "PipeBarrier<PIPE_V>(); SelectWithBytesMask(out, x, -1.0f, m.ReinterpretCast<uint8_t>(), t, SelectWithBytesMaskShapeInfo(16, 64, 64))",
+    {B,
+     "LocalTensor<uint16_t> m = tmp.ReinterpretCast<uint16_t>(); Duplicate(m, uint16_t(0x0100), "
+     "LEN / 2); LocalTensor<uint8_t> t = tmp[4096];"
+     "PipeBarrier<PIPE_V>(); SelectWithBytesMask(out, x, -1.0f, m.ReinterpretCast<uint8_t>(), t, "
+     "SelectWithBytesMaskShapeInfo(16, 64, 64))",
      "float", .want = want_by_bytes},
-    {B, "LocalTensor<uint32_t> bits = tmp.ReinterpretCast<uint32_t>(); Duplicate(bits, 0x55555555u, 64); uint64_t kept;"
-        "PipeBarrier<PIPE_V>(); GatherMask(out, x, bits, false, 0u, {1, LEN / 64, 8, 0}, kept)", "float", .out_n = 512, .want = want_even},
-    {B, "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4064, -32, LEN / 8);"
-        "Gatherb(out, x, at.ReinterpretCast<uint32_t>(), LEN / 64, {1, 8})", "float", .want = want_blocks_back},
+    {B,
+     "LocalTensor<uint32_t> bits = tmp.ReinterpretCast<uint32_t>(); Duplicate(bits, 0x55555555u, "
+     "64); uint64_t kept;"
+     "PipeBarrier<PIPE_V>(); GatherMask(out, x, bits, false, 0u, {1, LEN / 64, 8, 0}, kept)",
+     "float", .out_n = 512, .want = want_even},
+    {B,
+     "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 4064, -32, "
+     "LEN / 8);"
+     "Gatherb(out, x, at.ReinterpretCast<uint32_t>(), LEN / 64, {1, 8})",
+     "float", .want = want_blocks_back},
     {B, "Brcb(out, x, LEN / 64, {1, 8})", "float", .want = want_spread},
-    {B, "const uint32_t to[] = {16, 64}, from[] = {16, 1}; LocalTensor<uint8_t> t = tmp; BroadCast<float, 2, 1>(out, x, to, from, t)",
+    {B,
+     "const uint32_t to[] = {16, 64}, from[] = {16, 1}; LocalTensor<uint8_t> t = tmp; "
+     "BroadCast<float, 2, 1>(out, x, to, from, t)",
      "float", .want = want_first},
-    {B, "const uint32_t to[] = {16, 64}, from[] = {1, 64}; LocalTensor<uint8_t> t = tmp; BroadCast<float, 2, 0>(out, x, to, from, t)",
+    {B,
+     "const uint32_t to[] = {16, 64}, from[] = {1, 64}; LocalTensor<uint8_t> t = tmp; "
+     "BroadCast<float, 2, 0>(out, x, to, from, t)",
      "float", .want = want_row},
 };
 
 static const Case reductions[] = {
-    {B, "BlockReduceSum(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128, .want = want_block_sum, .tolerance = 1e-6},
-    {B, "PairReduceSum(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 512, .want = want_pair_sum},
-    {B, "WholeReduceSum(out, x, 64, LEN / 64, 1, 1, 8)", "float", .out_n = 16, .want = want_repeat_sum, .tolerance = 1e-5},
-    {B, "WholeReduceMax(out, x, 64, LEN / 64, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE)", "float", .out_n = 16, .want = want_repeat_max},
-    {B, "BlockReduceMax(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128, .want = want_block_max},
+    {B, "BlockReduceSum(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128,
+     .want = want_block_sum, .tolerance = 1e-6},
+    {B, "PairReduceSum(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 512,
+     .want = want_pair_sum},
+    {B, "WholeReduceSum(out, x, 64, LEN / 64, 1, 1, 8)", "float", .out_n = 16,
+     .want = want_repeat_sum, .tolerance = 1e-5},
+    {B, "WholeReduceMax(out, x, 64, LEN / 64, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE)", "float",
+     .out_n = 16, .want = want_repeat_max},
+    {B, "BlockReduceMax(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128,
+     .want = want_block_max},
     {"layernorm.cpp", NULL, "float", .want = want_layernorm, .tolerance = 1e-5},
-    {B, "LogSoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m = tmp[20480].ReinterpretCast<float>();"
-        "LogSoftMax(out, s, m, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "float", .want = want_log_softmax, .tolerance = 1e-6},
-    {B, "SoftMaxTiling t = {16, 64}; SoftmaxGrad(out, x, y, tmp, t, false, SoftMaxShapeInfo{16, 64, 16, 64})", "float",
-     .inputs = 2, .want = want_softmax_grad, .tolerance = 1e-5},
-    {B, "SoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m = tmp[20480].ReinterpretCast<float>(),"
-        "e = tmp[24576].ReinterpretCast<float>(); SoftmaxFlashV2(out, s, m, x, e, s, m, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})",
+    {B,
+     "LogSoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m "
+     "= tmp[20480].ReinterpretCast<float>();"
+     "LogSoftMax(out, s, m, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})",
+     "float", .want = want_log_softmax, .tolerance = 1e-6},
+    {B,
+     "SoftMaxTiling t = {16, 64}; SoftmaxGrad(out, x, y, tmp, t, false, SoftMaxShapeInfo{16, 64, "
+     "16, 64})",
+     "float", .inputs = 2, .want = want_softmax_grad, .tolerance = 1e-5},
+    {B,
+     "SoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m = "
+     "tmp[20480].ReinterpretCast<float>(),"
+     "e = tmp[24576].ReinterpretCast<float>(); SoftmaxFlashV2(out, s, m, x, e, s, m, tmp, t, "
+     "SoftMaxShapeInfo{16, 64, 16, 64})",
      "float", .want = want_flash, .tolerance = 1e-6},
-    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1, .want = want_sum, .tolerance = 1e-5},
-    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 64, LEN / 64, 8)", "float", .out_n = 1, .want = want_whole, .tolerance = 1e-5},
-    {B, "ReduceMax(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1, .want = want_max},
-    {B, "LocalTensor<float> t = tmp.ReinterpretCast<float>(); ReduceMax(out, x, t, 1000, true);"
-        "int32_t at = out.ReinterpretCast<int32_t>().GetValue(1); out.SetValue(1, float(at))", "float", .out_n = 2, .want = want_arg_max},
-    {B, "Sum(out, x, tmp, SumParams{16, 64, 60})", "float", .out_n = 16, .want = want_sum60, .tolerance = 1e-5},
-    {B, "Mean(out, x, tmp, MeanParams{16, 64, 60})", "float", .out_n = 16, .want = want_mean, .tolerance = 1e-5},
-    {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "float", .want = want_softmax, .tolerance = 1e-6},
-    {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})", "half", .want = want_softmax, .tolerance = 1e-3},
+    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1,
+     .want = want_sum, .tolerance = 1e-5},
+    {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 64, LEN / 64, 8)", "float", .out_n = 1,
+     .want = want_whole, .tolerance = 1e-5},
+    {B, "ReduceMax(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1,
+     .want = want_max},
+    {B,
+     "LocalTensor<float> t = tmp.ReinterpretCast<float>(); ReduceMax(out, x, t, 1000, true);"
+     "int32_t at = out.ReinterpretCast<int32_t>().GetValue(1); out.SetValue(1, float(at))",
+     "float", .out_n = 2, .want = want_arg_max},
+    {B, "Sum(out, x, tmp, SumParams{16, 64, 60})", "float", .out_n = 16, .want = want_sum60,
+     .tolerance = 1e-5},
+    {B, "Mean(out, x, tmp, MeanParams{16, 64, 60})", "float", .out_n = 16, .want = want_mean,
+     .tolerance = 1e-5},
+    {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})",
+     "float", .want = want_softmax, .tolerance = 1e-6},
+    {B, "SoftMaxTiling t = {16, 64}; SoftMax(out, x, tmp, t, SoftMaxShapeInfo{16, 64, 16, 64})",
+     "half", .want = want_softmax, .tolerance = 1e-3},
 };
 
 static const Case normalising[] = {
-    {B, "LayerNormTiling t = {1, 16, 64, 64}; LocalTensor<float> m = tmp[16384].ReinterpretCast<float>(), v = tmp[20480].ReinterpretCast<float>();"
-        "LayerNorm(out, m, v, x, y, w, tmp, 1e-5f, t)", "float", .inputs = 3, .want = want_affine_layer, .tolerance = 1e-5},
-    {B, "RmsNormTiling t = {1, 16, 64, 64}; RmsNorm(out, x, y, tmp, 1e-5f, t)", "float", .inputs = 2, .want = want_rms, .tolerance = 1e-5},
-    {B, "RmsNormTiling t = {1, 16, 64, 64}; RmsNorm(out, x, y, tmp, half(1e-5f), t)", "half", .inputs = 2, .want = want_rms, .tolerance = 1e-2},
-    {B, "SwiGLU(out, x, y, 1.0f, tmp, LEN)", "float", .inputs = 2, .want = want_swiglu, .tolerance = 1e-6},
+    {B,
+     "LayerNormTiling t = {1, 16, 64, 64}; LocalTensor<float> m = "
+     "tmp[16384].ReinterpretCast<float>(), v = tmp[20480].ReinterpretCast<float>();"
+     "LayerNorm(out, m, v, x, y, w, tmp, 1e-5f, t)",
+     "float", .inputs = 3, .want = want_affine_layer, .tolerance = 1e-5},
+    {B, "RmsNormTiling t = {1, 16, 64, 64}; RmsNorm(out, x, y, tmp, 1e-5f, t)", "float",
+     .inputs = 2, .want = want_rms, .tolerance = 1e-5},
+    {B, "RmsNormTiling t = {1, 16, 64, 64}; RmsNorm(out, x, y, tmp, half(1e-5f), t)", "half",
+     .inputs = 2, .want = want_rms, .tolerance = 1e-2},
+    {B, "SwiGLU(out, x, y, 1.0f, tmp, LEN)", "float", .inputs = 2, .want = want_swiglu,
+     .tolerance = 1e-6},
     {B, "GeGLU(out, x, y, tmp, LEN)", "float", .inputs = 2, .want = want_geglu, .tolerance = 1e-6},
     {B, "ReGlu(out, x, y, tmp, LEN)", "half", .inputs = 2, .want = want_reglu, .tolerance = 2e-3},
     {B, "AscendQuant(out, x, tmp, 10.0f, 3.0f, LEN)", "float", "int8_t", .want = want_quant},
-    {B, "TopkTiling t = {}; TopKInfo k; k.outter = 8; k.inner = k.n = 128; LocalTensor<int32_t> i = tmp[30720].ReinterpretCast<int32_t>();"
-        "LocalTensor<bool> f; TopK<float>(out, i, x, i, f, tmp, 8, t, k)", "float", .out_n = 64, .want = want_top},
+    {B,
+     "TopkTiling t = {}; TopKInfo k; k.outter = 8; k.inner = k.n = 128; LocalTensor<int32_t> i = "
+     "tmp[30720].ReinterpretCast<int32_t>();"
+     "LocalTensor<bool> f; TopK<float>(out, i, x, i, f, tmp, 8, t, k)",
+     "float", .out_n = 64, .want = want_top},
 };
 #undef B
 
@@ -515,11 +659,12 @@ static const struct {
     {"Add(out, x, x, LEN)", "int8_t", "acraft: Add does not exist for int8_t on Atlas A2"},
     {"Add(out, x, x, LEN)", "bfloat16_t", "acraft: Add does not exist for bfloat16_t on Atlas A2"},
     {"Exp(out, x, LEN)", "int32_t", "acraft: Exp does not exist for int32_t on Atlas A2"},
-    {"LocalTensor<half> h; Cast(out.ReinterpretCast<bfloat16_t>(), h, RoundMode::CAST_NONE, LEN)", "float",
-     "acraft: Cast does not exist between these dtypes on Atlas A2"},
+    {"LocalTensor<half> h; Cast(out.ReinterpretCast<bfloat16_t>(), h, RoundMode::CAST_NONE, LEN)",
+     "float", "acraft: Cast does not exist between these dtypes on Atlas A2"},
     {"Scatter(out, x, x, 0u, LEN)", "float", "acraft: Scatter does not exist on Atlas A2"},
     {"CumSum(out, x, x, LEN)", "float", "acraft-unsupported: CumSum"},
-    {"GlobalTensor<float> g; Add(out, x, g, LEN)", "float", "no matching function for call to 'Add'"},
+    {"GlobalTensor<float> g; Add(out, x, g, LEN)", "float",
+     "no matching function for call to 'Add'"},
     {"FancyAdd(out, x, x, LEN)", "float", "FancyAdd"},
 };
 
@@ -531,7 +676,8 @@ T_TEST(kernels_refused)
         Trial t = {.text = p.text.at, .defines = p.defines, .include_dirs = p.include_dirs};
         trial_run(&t);
         CHECK_MSG(!t.compiled, "%s [%s] compiled", c.body, c.type);
-        CHECK_MSG(str_find(buf_view(&t.messages), str_from(refused[i].says)) >= 0 || strstr(t.verdict.reason, refused[i].says),
+        CHECK_MSG(str_find(buf_view(&t.messages), str_from(refused[i].says)) >= 0 ||
+                      strstr(t.verdict.reason, refused[i].says),
                   "%s [%s]: %s", c.body, c.type, t.verdict.reason);
         trial_drop(&t);
         arena_drop(&p.arena);
