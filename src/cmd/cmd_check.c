@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "craft/craft.h"
 #include "ir/falsify.h"
+#include "lower/lower.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -40,12 +41,24 @@ static bool same_item(const DiagItem *a, const DiagItem *b)
            !strcmp(a->code, b->code) && !strcmp(a->text, b->text);
 }
 
+/* A warning W1xx whose counterexample, E1xx at the same place, was found. */
+static bool is_answered(const Diag *from, const DiagItem *item)
+{
+    for (uint32_t i = 0; i < from->items.len && item->level == DIAG_WARNING; i++) {
+        const DiagItem *e = &from->items.at[i];
+        if (e->level == DIAG_ERROR && e->at.line == item->at.line && e->at.col == item->at.col &&
+            !strcmp(e->code + 1, item->code + 1))
+            return true;
+    }
+    return false;
+}
+
 /* What the prover says of one variant, less what it said of another. */
 static void merge(Check *check, const Diag *from)
 {
     for (uint32_t i = 0; i < from->items.len; i++) {
         const DiagItem *item = &from->items.at[i];
-        bool seen = false;
+        bool seen = is_answered(from, item);
         for (uint32_t j = 0; j < check->diag.items.len && !seen; j++)
             seen = same_item(&check->diag.items.at[j], item);
         if (seen)
@@ -59,6 +72,27 @@ static void merge(Check *check, const Diag *from)
     }
 }
 
+/* Lowering needs scratch of its own: whether that fits too is only known once it has run. What it
+ * cannot lower yet is no error of the program. */
+static void check_room(Check *check, const IrProgram *p, Diag *said)
+{
+    Diag lowering = diag_make(check->arena, said->file, said->source);
+    if (!diag_ok(said))
+        return;
+    lower_program(check->arena, p, check->chip, LOWER_ALIGN, &lowering);
+    for (uint32_t i = 0; i < lowering.items.len; i++) {
+        const DiagItem *item = &lowering.items.at[i];
+        if (!strcmp(item->code, "E094"))
+            diag_error(said, item->code, item->at, "%s", item->text);
+        else if (!strcmp(item->code, "W094"))
+            diag_warn(said, item->code, item->at, "%s", item->text);
+        else
+            continue;
+        if (item->hint)
+            diag_hint(said, "%s", item->hint);
+    }
+}
+
 static void check_variant(Check *check, const CraftFile *file, uint32_t variant)
 {
     IrProgram *p = craft_program(check->arena, file, variant, &check->diag);
@@ -66,16 +100,19 @@ static void check_variant(Check *check, const CraftFile *file, uint32_t variant)
         return;
     if (!ir_verify(p, &check->diag))
         return;
-    if (check->dump)
+    check->variants++;
+    if (check->dump) {
         dump_program(p);
+        return;
+    }
     Diag said = diag_make(check->arena, check->diag.file, check->diag.source);
     IrReport report = {0};
     ir_prove(check->arena, p, check->chip, &report, &said);
     ir_falsify(check->arena, p, check->chip, &report, &said);
+    check_room(check, p, &said);
     merge(check, &said);
     for (int i = 0; i < 3; i++)
         check->count[i] += report.count[i];
-    check->variants++;
 }
 
 static void print_text(const Check *check)

@@ -41,6 +41,17 @@ static double unit(DType dtype)
     }
 }
 
+/* The distance between numbers below the smallest normal one: there rounding is absolute. */
+static double least(DType dtype)
+{
+    switch (dtype) {
+    case DT_F64: return 0x1p-1074;
+    case DT_F16: return 0x1p-24;
+    case DT_BF16: return 0x1p-133;
+    default: return 0x1p-149;
+    }
+}
+
 /* docs/tolerances.md: rounding of the result, of the sums (in f32 at best), of the steps. */
 static double allowed_acraft(const CompareSpec *s, DType dtype, double want, double rms)
 {
@@ -48,7 +59,7 @@ static double allowed_acraft(const CompareSpec *s, DType dtype, double want, dou
     double length = (double)(s->reduction > 1 ? s->reduction : 1);
     double depth = (double)(s->depth > 1 ? s->depth : 1);
     return 2 * u * fabs(want) + u * sqrt(depth) * size + 16 * sums * sqrt(length) * size +
-           8 * s->noise;
+           8 * s->noise + (2 + sqrt(length)) * least(dtype);
 }
 
 static double npukb_ratio(const CompareSpec *s, DType dtype)

@@ -166,10 +166,22 @@ static void define_atom(Prover *pr, uint32_t atom, const IrExpr *e)
     }
 }
 
+/* The same operator on operands that are equal as polynomials: (h + 2 - 3) // 2 and (h - 1) // 2. */
+static bool same_value(Prover *pr, IrExprId a, IrExprId b)
+{
+    const IrExpr x = pr->p->exprs.at[a], y = pr->p->exprs.at[b];
+    if (ir_same(pr->p, a, b))
+        return true;
+    if (x.op != y.op || x.type != DT_I64 || ir_expr_rows[x.op].arity != 2)
+        return false;
+    return poly_equal(poly_of(pr, x.arg[0]), poly_of(pr, y.arg[0])) &&
+           poly_equal(poly_of(pr, x.arg[1]), poly_of(pr, y.arg[1]));
+}
+
 static uint32_t atom_of(Prover *pr, IrExprId e)
 {
     for (uint32_t i = 0; i < pr->atoms.len; i++)
-        if (ir_same(pr->p, pr->atoms.at[i].expr, e))
+        if (same_value(pr, pr->atoms.at[i].expr, e))
             return i;
     PolyAtom atom = {e, ir_interval(pr->p, pr->chip, e)};
     vec_push(pr->arena, &pr->atoms, atom);

@@ -204,6 +204,16 @@ static void check_shapes(ProofWalk *w, const IrStmt *s)
     }
 }
 
+/* What positions hold is data. */
+static void check_gather(ProofWalk *w, const IrStmt *s)
+{
+    const IrView *from = &s->src[0];
+    proof_add(
+        w, IR_PROOF_GATHER, IR_WATCHED, s->at,
+        str_format(w->arena, "that every position lies below %s, the size of this part of '%s'",
+                   proof_expr(w, from->size[from->rank - 1]), w->k->buffers.at[from->buffer].name));
+}
+
 static void check_views(ProofWalk *w, const IrStmt *s)
 {
     bool scalar_only = s->kind == IR_S_OP && (s->op == IR_T_EXTRACT || s->op == IR_T_INSERT);
@@ -329,6 +339,8 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
             break;
         case IR_S_OP:
             check_views(w, &s);
+            if (s.op == IR_T_GATHER)
+                check_gather(w, &s);
             if (s.op == IR_T_EXTRACT || s.op == IR_T_INSERT)
                 check_element(w, &s);
             else

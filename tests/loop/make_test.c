@@ -36,7 +36,7 @@ static void make_category(const char *category)
     REQUIRE(file_list(&arena, dir, &names, &diag));
     CHECK(names.len > 0);
     for (uint32_t i = 0; i < names.len; i++)
-        make_task(path_join(&arena, dir, names.at[i]), EVAL_INTERP, 2);
+        make_task(path_join(&arena, dir, names.at[i]), EVAL_INTERP, 1);
     arena_drop(&arena);
 }
 
