@@ -5,12 +5,15 @@
 #include "craft/craft.h"
 #include "emit/check.h"
 #include "emit/emit.h"
+#include "emit/emit_c.h"
 #include <stdio.h>
 #include <string.h>
 
 typedef struct Build {
     CmdArgs args;
     const char *out, *slice, *as, *check_with;
+    bool plain_c; /* --as c: from tile IR, without lowering */
+    EmitFiles c_files;
     const NpuChip *chip;
     LowerPass last;
     Diag diag;
@@ -40,9 +43,10 @@ static bool choose_pass(Build *b)
         diag_error(&b->diag, "E099", (Span){0}, "there is no slice '%s'", b->slice);
         diag_hint(&b->diag, "host, init, compute or align");
     }
-    if (!emit_target(str_from(b->as))) {
+    b->plain_c = !strcmp(b->as, "c");
+    if (!b->plain_c && !emit_target(str_from(b->as))) {
         diag_error(&b->diag, "E099", (Span){0}, "there is no target '%s'", b->as);
-        diag_hint(&b->diag, "project, direct, mkb or mkb-direct");
+        diag_hint(&b->diag, "project, direct, mkb, mkb-direct or c");
     }
     return diag_ok(&b->diag);
 }
@@ -67,6 +71,22 @@ static void drop_repeats(Diag *diag, uint32_t from)
     diag->items.len = kept;
 }
 
+/* "softmax.c", and with several variants "softmax_f32.c" for each. */
+static void add_c_file(Build *b, const IrProgram *p)
+{
+    Arena *arena = &b->args.arena;
+    Buf text = {0};
+    const char *name = p->name;
+    for (uint32_t i = 0; i < p->variant_dtypes.len; i++)
+        name = str_format(arena, "%s_%s", name, dtype_name(p->variant_dtypes.at[i]));
+    if (emit_c(p, &text, &b->diag)) {
+        EmitFile file = {.path = str_format(arena, "%s.c", name),
+                         .text = str_from(buf_take(&text, arena))};
+        vec_push(arena, &b->c_files, file);
+    }
+    buf_free(&text);
+}
+
 /* Every variant, so that errors of all are said. */
 static bool lower_all(Build *b, const char *path)
 {
@@ -82,12 +102,15 @@ static bool lower_all(Build *b, const char *path)
     for (uint32_t v = 0; v < count; v++) {
         uint32_t said = b->diag.items.len;
         IrProgram *ir = craft_program(arena, file, v, &b->diag);
-        AscProgram *asc = ir ? lower_program(arena, ir, b->chip, b->last, &b->diag) : NULL;
+        if (ir && b->plain_c)
+            add_c_file(b, ir);
+        AscProgram *asc = ir && !b->plain_c ? lower_program(arena, ir, b->chip, b->last, &b->diag)
+                                            : NULL;
         if (asc)
             vec_push(arena, &b->in.variants, asc);
         drop_repeats(&b->diag, said);
     }
-    return diag_ok(&b->diag) && b->in.variants.len;
+    return diag_ok(&b->diag) && (b->in.variants.len || b->c_files.len);
 }
 
 static int print_slice(Build *b)
@@ -96,6 +119,17 @@ static int print_slice(Build *b)
     emit_slice(&b->args.arena, &b->in, b->last, &text);
     fwrite(text.at, 1, text.len, stdout);
     buf_free(&text);
+    return finish(b, CMD_NO);
+}
+
+static int write_c(Build *b)
+{
+    Arena *arena = &b->args.arena;
+    const char *dir = b->out ? b->out : "craft_c";
+    if (!emit_write(arena, dir, &b->c_files, &b->diag))
+        return finish(b, CMD_NO);
+    if (!b->args.json)
+        printf("%s: %u C file%s\n", dir, b->c_files.len, b->c_files.len == 1 ? "" : "s");
     return finish(b, CMD_NO);
 }
 
@@ -133,6 +167,8 @@ static int run_build(Build *b)
         return finish(b, CMD_USAGE);
     if (!lower_all(b, b->args.words[0]))
         return finish(b, CMD_NO);
+    if (b->plain_c)
+        return write_c(b);
     if (b->slice)
         return print_slice(b);
     return b->check_with ? check(b) : write_files(b);
@@ -143,7 +179,7 @@ int cmd_build(int argc, char **argv)
     Build b = {.as = "project"};
     const CmdOption options[] = {
         {"o", CMD_TEXT, &b.out, "DIR", "where to write (NAME_project)"},
-        {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb or mkb-direct"},
+        {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb, mkb-direct or c"},
         {"slice", CMD_TEXT, &b.slice, "PASS", "print what host, init, compute or align made"},
         {"check-with", CMD_TEXT, &b.check_with, "DIR",
          "type-check against the vendor's headers in DIR"},
