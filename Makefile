@@ -46,12 +46,8 @@ CFLAGS_sim := -fno-math-errno $(if $(filter release,$(B)),-O3)
 
 LDLIBS_base    := -lm
 LDLIBS_verdict := -ljansson
-LDLIBS_graph   := -lopenblas -lgomp
+LDLIBS_graph   := -lgomp
 LDLIBS_box     := -lseccomp
-LDLIBS_gen     := -lcurl -ljansson
-LDLIBS_eval    := -ljansson
-LDLIBS_store   := -lsqlite3 -lzstd
-LDLIBS_report  := -lmicrohttpd
 
 # --- folders, archives, objects ------------------------------------------------------------
 

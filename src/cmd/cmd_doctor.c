@@ -14,7 +14,6 @@ typedef struct Tool {
 static const Tool tools[] = {
     {"clang++", "clang", "compiles AscendC kernels for the twin, with instrumentation", true},
     {"g++", "g++", "compiles host tiling functions where clang++ is not wanted", false},
-    {"bwrap", "bubblewrap", "a sandbox where own namespaces are not allowed", false},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
