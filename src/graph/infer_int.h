@@ -29,22 +29,8 @@ bool infer_ints(Infer *infer, AttrKey key, uint32_t count, int64_t least, const 
 bool infer_muladd(Infer *infer, int64_t a, int64_t b, int64_t c, int64_t *out);
 const char *infer_text(Infer *infer, Shape shape); /* "[8,4]" for messages */
 
-#define INFER_RULES(X)                                                                             \
-    X(shape)                                                                                       \
-    X(arange)                                                                                      \
-    X(linspace) X(same) X(broadcast) X(reshape) X(permute) X(expand) X(slice) X(slice_scatter)     \
-        X(cat) X(flip) X(roll) X(repeat) X(repeat_interleave) X(pad) X(unfold) X(im2col) X(col2im) \
-            X(tri) X(diag) X(diagonal) X(reduce) X(scan) X(sort) X(topk) X(histc) X(bincount)      \
-                X(gather) X(scatter) X(index_select) X(index_write) X(index) X(index_put)          \
-                    X(masked_select) X(nonzero) X(embedding) X(embedding_grad) X(one_hot)          \
-                        X(matmul) X(linear) X(einsum) X(cdist) X(grouped_matmul) X(conv) X(pool)   \
-                            X(adaptive_pool) X(unpool) X(layer_norm) X(group_norm)                 \
-                                X(instance_norm) X(interpolate) X(grid_sample) X(affine_grid)      \
-                                    X(sdpa) X(mha) X(rnn) X(loss) X(nll_loss) X(triplet) X(cosine) \
-                                        X(fft) X(view_as_real) X(view_as_complex)
-
-#define DECLARE(rule) InferRule infer_##rule;
-INFER_RULES(DECLARE)
-#undef DECLARE
+#define RULE(name) InferRule infer_##name;
+#include "graph/infer.def"
+#undef RULE
 
 #endif
