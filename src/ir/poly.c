@@ -166,27 +166,34 @@ static void define_atom(Prover *pr, uint32_t atom, const IrExpr *e)
     }
 }
 
-/* The same operator on operands that are equal as polynomials: (h + 2 - 3) // 2 and (h - 1) // 2. */
-static bool same_value(Prover *pr, IrExprId a, IrExprId b)
+static bool has_operands(const IrExpr *e)
 {
-    const IrExpr x = pr->p->exprs.at[a], y = pr->p->exprs.at[b];
-    if (ir_same(pr->p, a, b))
+    return e->type == DT_I64 && ir_expr_rows[e->op].arity == 2;
+}
+
+/* The same expression, or the same operator on operands that are equal as polynomials:
+ * (h + 2 - 3) // 2 and (h - 1) // 2. */
+static bool same_value(const Prover *pr, const PolyAtom *a, const PolyAtom *b)
+{
+    const IrExpr *x = &pr->p->exprs.at[a->expr], *y = &pr->p->exprs.at[b->expr];
+    if (ir_same(pr->p, a->expr, b->expr))
         return true;
-    if (x.op != y.op || x.type != DT_I64 || ir_expr_rows[x.op].arity != 2)
-        return false;
-    return poly_equal(poly_of(pr, x.arg[0]), poly_of(pr, y.arg[0])) &&
-           poly_equal(poly_of(pr, x.arg[1]), poly_of(pr, y.arg[1]));
+    return x->op == y->op && has_operands(x) && has_operands(y) &&
+           poly_equal(a->arg[0], b->arg[0]) && poly_equal(a->arg[1], b->arg[1]);
 }
 
 static uint32_t atom_of(Prover *pr, IrExprId e)
 {
+    const IrExpr x = pr->p->exprs.at[e];
+    PolyAtom atom = {.expr = e, .range = ir_interval(pr->p, pr->chip, e)};
+    for (int i = 0; i < 2 && has_operands(&x); i++)
+        atom.arg[i] = poly_of(pr, x.arg[i]);
     for (uint32_t i = 0; i < pr->atoms.len; i++)
-        if (same_value(pr, pr->atoms.at[i].expr, e))
+        if (same_value(pr, &pr->atoms.at[i], &atom))
             return i;
-    PolyAtom atom = {e, ir_interval(pr->p, pr->chip, e)};
     vec_push(pr->arena, &pr->atoms, atom);
     uint32_t index = pr->atoms.len - 1;
-    define_atom(pr, index, &pr->p->exprs.at[e]);
+    define_atom(pr, index, &x);
     return index;
 }
 

@@ -30,6 +30,7 @@ typedef struct Poly {
 typedef struct PolyAtom {
     IrExprId expr;
     IrInterval range;
+    Poly arg[2]; /* of an integer operator of two operands: they tell it from others */
 } PolyAtom;
 
 typedef struct Prover {
