@@ -13,9 +13,28 @@ static IrProofState decide(ProofWalk *w, Poly p)
 
 static IrProofState worst(IrProofState a, IrProofState b) { return a > b ? a : b; }
 
+static bool is_open(IrInterval i) { return i.lo == INT64_MIN || i.hi == INT64_MAX; }
+
+/* Some sum or product on the way to the value may leave 64 bits: then nothing is known of it. */
+static bool may_overflow(const ProofWalk *w, IrExprId id)
+{
+    const IrExpr *e = &w->p->exprs.at[id];
+    if (e->op == IR_E_VAR)
+        return w->pr->alias[e->of.var] && may_overflow(w, w->pr->alias[e->of.var]);
+    bool grows = e->op == IR_E_ADD || e->op == IR_E_SUB || e->op == IR_E_MUL || e->op == IR_E_NEG;
+    if (grows && is_open(ir_interval(w->p, w->chip, id)))
+        return true;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (may_overflow(w, e->arg[i]))
+            return true;
+    return false;
+}
+
 /* start >= 0, size >= 0 and start + size <= limit */
 static IrProofState inside(ProofWalk *w, IrExprId start, IrExprId size, IrExprId limit)
 {
+    if (may_overflow(w, start) || (size && may_overflow(w, size)))
+        return IR_WATCHED;
     Poly s = poly_of(w->pr, start), n = size ? poly_of(w->pr, size) : poly_const(1);
     Poly room = poly_sub(poly_sub(poly_of(w->pr, limit), s), n);
     return worst(worst(decide(w, s), decide(w, n)), decide(w, room));
@@ -258,8 +277,7 @@ static void check_loop(ProofWalk *w, const IrStmt *s)
     }
 }
 
-/* Does the value differ between cores? Scalars read from memory count as differing. */
-static bool differs(const ProofWalk *w, IrExprId id)
+bool proof_differs(const ProofWalk *w, IrExprId id)
 {
     const IrExpr *e = &w->p->exprs.at[id];
     if (e->op == IR_E_CORE_ID)
@@ -267,11 +285,11 @@ static bool differs(const ProofWalk *w, IrExprId id)
     if (e->op == IR_E_VAR) {
         IrVarKind kind = w->p->vars.at[e->of.var].kind;
         if (kind == IR_VAR_LOCAL && w->pr->alias[e->of.var])
-            return differs(w, w->pr->alias[e->of.var]);
+            return proof_differs(w, w->pr->alias[e->of.var]);
         return kind == IR_VAR_LOCAL;
     }
     for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
-        if (differs(w, e->arg[i]))
+        if (proof_differs(w, e->arg[i]))
             return true;
     return false;
 }
@@ -285,7 +303,7 @@ static bool loop_is_uneven(const ProofWalk *w, const IrStmt *s)
     if (s->loop != IR_LOOP_RANGE && s->loop != IR_LOOP_TILES)
         return true;
     for (uint32_t i = 0; i < s->axis_count; i++)
-        if (differs(w, s->axes[i].lo) || differs(w, s->axes[i].hi))
+        if (proof_differs(w, s->axes[i].lo) || proof_differs(w, s->axes[i].hi))
             return true;
     return false;
 }
@@ -310,7 +328,7 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
             walk(w, &s.body, inner);
             break;
         case IR_S_IF:
-            inner.uneven |= differs(w, s.cond);
+            inner.uneven |= proof_differs(w, s.cond);
             prover_assume_cond(w->pr, s.cond, true);
             walk(w, &s.body, inner);
             w->pr->facts.len = mark;

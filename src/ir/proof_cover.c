@@ -42,15 +42,20 @@ typedef struct Cover {
 
 /* ---- collecting the sites ---- */
 
-static bool is_core_test(const IrProgram *p, IrExprId cond)
+/* `core_id() == k`, and the launch has a core k */
+static bool is_core_test(const ProofWalk *w, IrExprId cond)
 {
-    const IrExpr *e = &p->exprs.at[cond];
-    int64_t ignored;
+    const IrExpr *e = &w->p->exprs.at[cond];
+    int64_t k;
     if (e->op != IR_E_EQ)
         return false;
-    IrExprOp a = p->exprs.at[e->arg[0]].op, b = p->exprs.at[e->arg[1]].op;
-    return (a == IR_E_CORE_ID && ir_is_int(p, e->arg[1], &ignored)) ||
-           (b == IR_E_CORE_ID && ir_is_int(p, e->arg[0], &ignored));
+    int core = w->p->exprs.at[e->arg[0]].op == IR_E_CORE_ID ? 0 : 1;
+    if (w->p->exprs.at[e->arg[core]].op != IR_E_CORE_ID || !ir_is_int(w->p, e->arg[!core], &k))
+        return false;
+    if (k == 0)
+        return true;
+    return k > 0 && w->pr->num_cores &&
+           prove_nonneg(w->pr, poly_sub(poly_of(w->pr, w->pr->num_cores), poly_const(k + 1)));
 }
 
 static void push_path(Site *site, IrStmtId stmt)
@@ -68,7 +73,7 @@ static void collect_if(Cover *c, IrStmtId id, const IrStmt *s)
     Site saved = c->now;
     for (int branch = 0; branch < 2; branch++) {
         c->now = saved;
-        if (branch == 0 && is_core_test(c->w->p, s->cond))
+        if (branch == 0 && is_core_test(c->w, s->cond))
             c->now.one_core = true;
         else if (c->now.guard_len == MAX_PATH)
             c->now.lost = true;
@@ -201,8 +206,71 @@ static void trace_step(Cover *c, Site *site, const IrStmt *s, uint32_t rank)
     bool split = s->loop == IR_LOOP_MINE || s->loop == IR_LOOP_CYCLIC ||
                  s->loop == IR_LOOP_MINE_LIST;
     site->core_splits += split;
-    for (uint32_t i = s->axis_count; i-- > 0;)
-        site->unused_loops += !absorb_axis(c, site, &s->axes[i], rank);
+    for (uint32_t i = s->axis_count; i-- > 0;) {
+        if (absorb_axis(c, site, &s->axes[i], rank))
+            continue;
+        Poly trips = poly_sub(poly_of(c->w->pr, s->axes[i].hi), poly_of(c->w->pr, s->axes[i].lo));
+        site->unused_loops++;
+        if (!prove_nonneg(c->w->pr, poly_sub(trips, poly_const(1))))
+            site->lost = true; /* it may not run at all */
+    }
+}
+
+/* Is the variable bound by a loop on the way to the site? */
+static bool bound_on_path(const Cover *c, const Site *site, IrVarId var)
+{
+    for (uint32_t i = 0; i < site->path_len; i++) {
+        const IrStmt *s = &c->w->p->stmts.at[site->path[i]];
+        for (uint32_t k = 0; k < s->axis_count && s->kind == IR_S_FOR; k++) {
+            const IrRange *r = &s->axes[k].range;
+            if (r->start == var || r->size == var || r->index == var)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A value that is the same on every core or belongs to the piece of work in hand; `in_piece`
+ * false: the former only. */
+static bool is_even(const Cover *c, const Site *site, IrExprId id, bool in_piece)
+{
+    const IrExpr *e = &c->w->p->exprs.at[id];
+    if (e->op == IR_E_VAR && c->w->p->vars.at[e->of.var].kind == IR_VAR_LOOP)
+        return in_piece && bound_on_path(c, site, e->of.var);
+    if (e->op == IR_E_VAR && c->w->pr->alias[e->of.var])
+        return is_even(c, site, c->w->pr->alias[e->of.var], in_piece);
+    if (e->op == IR_E_VAR || e->op == IR_E_CORE_ID)
+        return !proof_differs(c->w, id);
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (!is_even(c, site, e->arg[i], in_piece))
+            return false;
+    return true;
+}
+
+/* Partitions hold only when all cores split the same thing, and branches only when what
+ * decides them is even. */
+static bool is_regular(const Cover *c, const Site *site)
+{
+    for (uint32_t i = 0; i < site->guard_len; i++)
+        if (!is_even(c, site, c->w->p->stmts.at[site->guards[i].stmt].cond, true))
+            return false;
+    for (uint32_t i = 0; i < site->path_len; i++) {
+        const IrStmt *s = &c->w->p->stmts.at[site->path[i]];
+        bool split = s->kind == IR_S_SHARE || s->loop == IR_LOOP_MINE || s->loop == IR_LOOP_CYCLIC;
+        if (split && s->kind == IR_S_SHARE && !is_even(c, site, s->align, false))
+            return false;
+        for (uint32_t k = 0; k < s->axis_count; k++) {
+            const IrAxis *a = &s->axes[k];
+            IrExprId parts[] = {a->lo, a->hi, a->tile};
+            for (int j = 0; j < 3; j++) {
+                bool ok = !parts[j] || (split ? is_even(c, site, parts[j], false)
+                                              : !proof_differs(c->w, parts[j]));
+                if (!ok)
+                    return false;
+            }
+        }
+    }
+    return true;
 }
 
 static void trace(Cover *c, Site *site)
@@ -210,7 +278,7 @@ static void trace(Cover *c, Site *site)
     const IrTensor *t = &c->w->k->tensors.at[c->tensor];
     const IrAccess *a = &c->w->p->stmts.at[site->stmt].access;
     Prover *pr = c->w->pr;
-    if (a->flat || a->rank != t->rank)
+    if (a->flat || a->rank != t->rank || !is_regular(c, site))
         site->lost = true;
     for (uint32_t i = 0; i < a->rank; i++) {
         site->start[i] = poly_of(pr, a->start[i]);
@@ -330,29 +398,22 @@ static bool single_core(const Cover *c)
     return c->w->pr->num_cores && ir_is_int(c->w->p, c->w->pr->num_cores, &cores) && cores == 1;
 }
 
-/* The expression may have another value on another core: it names the core, or a scalar that
- * was computed or read. */
-static bool may_differ(const IrProgram *p, IrExprId id)
-{
-    const IrExpr *e = &p->exprs.at[id];
-    if (e->op == IR_E_CORE_ID || (e->op == IR_E_VAR && p->vars.at[e->of.var].kind == IR_VAR_LOCAL))
-        return true;
-    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
-        if (may_differ(p, e->arg[i]))
-            return true;
-    return false;
-}
-
 static bool site_differs(const Cover *c, const Site *s)
 {
     const IrProgram *p = c->w->p;
     const IrAccess *a = &p->stmts.at[s->stmt].access;
     for (uint32_t i = 0; i < a->rank; i++)
-        if (may_differ(p, a->start[i]))
+        if (proof_differs(c->w, a->start[i]))
             return true;
     for (uint32_t i = 0; i < s->guard_len; i++)
-        if (may_differ(p, p->stmts.at[s->guards[i].stmt].cond))
+        if (proof_differs(c->w, p->stmts.at[s->guards[i].stmt].cond))
             return true;
+    for (uint32_t i = 0; i < s->path_len; i++) {
+        const IrStmt *loop = &p->stmts.at[s->path[i]];
+        for (uint32_t k = 0; k < loop->axis_count; k++)
+            if (proof_differs(c->w, loop->axes[k].lo) || proof_differs(c->w, loop->axes[k].hi))
+                return true;
+    }
     return false;
 }
 

@@ -25,7 +25,10 @@ void proof_accesses(ProofWalk *w); /* bounds, views, shapes, alignment, loops, s
 void proof_coverage(ProofWalk *w); /* cover, once */
 void proof_written(ProofWalk *w);
 void proof_capacity(ProofWalk *w);
+void proof_cross(ProofWalk *w); /* cores meeting in one tensor */
 
+/* May the value differ between cores? It names the core, or a scalar computed or read there. */
+bool proof_differs(const ProofWalk *w, IrExprId e);
 const char *proof_expr(ProofWalk *w, IrExprId e);
 
 #endif
