@@ -149,14 +149,28 @@ static int write_files(Build *b)
     return finish(b, CMD_NO);
 }
 
+static void print_check(const Build *b, const EmitCheck *answer)
+{
+    printf("%.*s%s: %u kernel text%s", STR_ARG(answer->output), b->in.file, answer->kernels,
+           answer->kernels == 1 ? "" : "s");
+    if (!answer->host_lacks)
+        printf(" and %u host text%s", answer->hosts, answer->hosts == 1 ? "" : "s");
+    printf(" checked, %u refused", answer->refused);
+    if (answer->host_lacks)
+        printf("; host text not checked: %s among the directories", answer->host_lacks);
+    printf("\n");
+}
+
 static int check(Build *b)
 {
     Arena *arena = &b->args.arena;
     EmitCheck answer = {0};
-    if (!emit_check_with(arena, &b->in, b->check_with, &answer, &b->diag))
+    EmitFiles project = {0};
+    if (!emit_target(STR("project"))->emit(arena, &b->in, &project, &b->diag))
+        return finish(b, CMD_NO);
+    if (!emit_check_with(arena, &b->in, &project, b->check_with, &answer, &b->diag))
         return finish(b, CMD_LACKS);
-    printf("%.*s%s: %u text%s checked against %s, %u refused\n", STR_ARG(answer.output), b->in.file,
-           answer.checked, answer.checked == 1 ? "" : "s", b->check_with, answer.refused);
+    print_check(b, &answer);
     int status = finish(b, CMD_NO);
     return status == CMD_OK && answer.refused ? CMD_NO : status;
 }
@@ -181,8 +195,8 @@ int cmd_build(int argc, char **argv)
         {"o", CMD_TEXT, &b.out, "DIR", "where to write (NAME_project)"},
         {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb, mkb-direct or c"},
         {"slice", CMD_TEXT, &b.slice, "PASS", "print what host, init, compute or align made"},
-        {"check-with", CMD_TEXT, &b.check_with, "DIR",
-         "type-check against the vendor's headers in DIR"},
+        {"check-with", CMD_TEXT, &b.check_with, "DIRS",
+         "type-check against the vendor's headers in DIR:DIR..."},
     };
     CmdUsage usage = {.name = "build",
                       .synopsis = "FILE.craft [-o DIR] [--as TARGET]",

@@ -1,31 +1,22 @@
-/* --check-with. In: emitted kernel text, directories with the vendor's headers. Out: what clang says
- * of each dtype variant.
+/* --check-with. In: emitted kernel and host text, directories with the vendor's headers. Out: what
+ * clang says of the kernel text of each dtype variant, and of the host text.
  *
- *     DIR[:DIR...]   a clone of cannmirror/asc-devkit (include, impl) and one of hicann/asc-tools
- *                    (cpudebug/include: the half types), or an installed toolkit with both
+ *     DIR[:DIR...]   for kernels a clone of cannmirror/asc-devkit (include, impl) and one of
+ *                    hicann/asc-tools (cpudebug/include: the half types); for the host also those
+ *                    of check_host.c; or an installed toolkit
  *
  * The headers are compiled in their CPU-debug mode, for the 2201 vector core, without the high-level
  * APIs but sorting. What they want from stub_fun.h is declared by us (check.def). Nothing is run. */
-#include "emit/check.h"
+#include "emit/check_int.h"
 
-#include "base/file.h"
 #include "base/proc.h"
 #include "emit/ascendc_host.h"
 #include <ctype.h>
 #include <string.h>
 
-typedef struct Check {
-    Arena *arena;
-    const EmitInput *in;
-    Diag *diag;
-    NameList roots; /* of --check-with */
-    const char *devkit, *tools, *temp;
-    NameList argv;
-} Check;
-
 /* ---- the vendor's directories ---- */
 
-static const char *find_root(const Check *c, const char *const *places, const char *header)
+const char *check_root(const Check *c, const char *const *places, const char *header)
 {
     for (uint32_t i = 0; i < c->roots.len; i++)
         for (const char *const *p = places; *p; p++) {
@@ -46,8 +37,8 @@ static bool find_headers(Check *c, const char *dirs)
     while (str_next(&rest, ':', &one))
         if (one.len)
             vec_push(c->arena, &c->roots, str_dup(c->arena, one));
-    c->devkit = find_root(c, kits, "include/basic_api/kernel_operator_intf.h");
-    c->tools = find_root(c, tools, "stub_def.h");
+    c->devkit = check_root(c, kits, "include/basic_api/kernel_operator_intf.h");
+    c->tools = check_root(c, tools, "stub_def.h");
     if (c->devkit && c->tools)
         return true;
     diag_error(c->diag, "E099", (Span){0}, "%s: no %s in it", dirs,
@@ -84,7 +75,7 @@ static void stub_text(Buf *out)
 #undef STUB_VALUE
 }
 
-static bool put_file(Check *c, const char *path, Str text)
+bool check_put(Check *c, const char *path, Str text)
 {
     const char *full = path_join(c->arena, c->temp, path);
     return file_make_dirs(path_dir(c->arena, full), c->diag) && file_write(full, text, c->diag);
@@ -104,10 +95,10 @@ static bool hide_high_level(Check *c)
         Str name = str_slice(line, (size_t)from + 1, line.len);
         ptrdiff_t to = str_find(name, STR("\""));
         name = str_slice(name, 0, to < 0 ? name.len : (size_t)to);
-        if (str_find(name, STR("..")) < 0 && !put_file(c, str_dup(c->arena, name), STR("\n")))
+        if (str_find(name, STR("..")) < 0 && !check_put(c, str_dup(c->arena, name), STR("\n")))
             return false;
     }
-    return put_file(c, "include/adv_api/kernel_api.h", STR("#include \"adv_api/sort/sort.h\"\n"));
+    return check_put(c, "include/adv_api/kernel_api.h", STR("#include \"adv_api/sort/sort.h\"\n"));
 }
 
 static void tiling_text(const Check *c, Buf *out)
@@ -139,9 +130,9 @@ static bool write_temp(Check *c)
     tiling_text(c, &tiling);
     emit_kernel_text(c->arena, c->in, &kernel);
     bool own = file_exists(path_join(c->arena, c->tools, "stub_fun.h"));
-    bool ok = (own || put_file(c, "stub_fun.h", buf_view(&stubs))) &&
-              put_file(c, "checked_tiling.h", buf_view(&tiling)) &&
-              put_file(c, "kernel.cpp", buf_view(&kernel)) && hide_high_level(c);
+    bool ok = (own || check_put(c, "stub_fun.h", buf_view(&stubs))) &&
+              check_put(c, "checked_tiling.h", buf_view(&tiling)) &&
+              check_put(c, "kernel.cpp", buf_view(&kernel)) && hide_high_level(c);
     buf_free(&stubs);
     buf_free(&tiling);
     buf_free(&kernel);
@@ -150,12 +141,12 @@ static bool write_temp(Check *c)
 
 /* ---- the compiler ---- */
 
-static void arg(Check *c, const char *text) { vec_push(c->arena, &c->argv, text); }
+void check_arg(Check *c, const char *text) { vec_push(c->arena, &c->argv, text); }
 
-static void arg_include(Check *c, const char *dir, const char *below)
+void check_include(Check *c, const char *dir, const char *below)
 {
-    arg(c, "-I");
-    arg(c, *below ? path_join(c->arena, dir, below) : dir);
+    check_arg(c, "-I");
+    check_arg(c, *below ? path_join(c->arena, dir, below) : dir);
 }
 
 static void arg_dtypes(Check *c, const IrProgram *ir)
@@ -165,8 +156,8 @@ static void arg_dtypes(Check *c, const IrProgram *ir)
         char *big = str_dup(c->arena, str_from(t->name));
         for (char *s = big; *s; s++)
             *s = (char)toupper((unsigned char)*s);
-        arg(c, str_format(c->arena, "-DDTYPE_%s=%s", big, cxx_type(t->dtype)));
-        arg(c, str_format(c->arena, "-DORIG_DTYPE_%s=%s", big, host_ge_dtype(t->dtype)));
+        check_arg(c, str_format(c->arena, "-DDTYPE_%s=%s", big, cxx_type(t->dtype)));
+        check_arg(c, str_format(c->arena, "-DORIG_DTYPE_%s=%s", big, host_ge_dtype(t->dtype)));
     }
 }
 
@@ -184,50 +175,56 @@ static void make_argv(Check *c, uint32_t variant)
                                         "-D__DAV_C220_VEC__"};
     c->argv.len = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        arg(c, flags[i]);
+        check_arg(c, flags[i]);
     arg_dtypes(c, c->in->variants.at[variant]->ir);
-    arg_include(c, c->temp, "");
-    arg_include(c, c->devkit, "");
-    arg_include(c, c->devkit, "include");
-    arg_include(c, c->devkit, "include/basic_api");
-    arg_include(c, c->devkit, "impl");
-    arg_include(c, c->tools, "");
-    arg(c, "-include");
-    arg(c, path_join(c->arena, c->temp, "checked_tiling.h"));
-    arg(c, path_join(c->arena, c->temp, "kernel.cpp"));
-    arg(c, NULL);
+    check_include(c, c->temp, "");
+    check_include(c, c->devkit, "");
+    check_include(c, c->devkit, "include");
+    check_include(c, c->devkit, "include/basic_api");
+    check_include(c, c->devkit, "impl");
+    check_include(c, c->tools, "");
+    check_arg(c, "-include");
+    check_arg(c, path_join(c->arena, c->temp, "checked_tiling.h"));
+    check_arg(c, path_join(c->arena, c->temp, "kernel.cpp"));
+    check_arg(c, NULL);
 }
 
-static bool compile(Check *c, uint32_t variant, EmitCheck *answer, Buf *said)
+bool check_compile(Check *c, bool *accepted)
 {
-    make_argv(c, variant);
     ProcSpec spec = {.argv = c->argv.at, .seconds = 120};
     ProcResult result = {0};
     if (!proc_run(c->arena, &spec, &result, c->diag))
         return false;
-    answer->checked++;
-    if (result.end != PROC_EXITED || result.status != 0) {
-        answer->refused++;
-        buf_str(said, result.err);
-    }
+    *accepted = result.end == PROC_EXITED && result.status == 0;
+    if (!*accepted)
+        buf_str(&c->said, result.err);
     return true;
 }
 
-bool emit_check_with(Arena *arena, const EmitInput *in, const char *dir, EmitCheck *answer,
-                     Diag *diag)
+static bool check_kernels(Check *c, EmitCheck *answer)
 {
-    Check c = {.arena = arena, .in = in, .diag = diag};
+    bool ok = write_temp(c), accepted;
+    for (uint32_t v = 0; ok && v < c->in->variants.len; v++) {
+        make_argv(c, v);
+        ok = check_compile(c, &accepted);
+        answer->kernels += ok;
+        answer->refused += ok && !accepted;
+    }
+    return ok;
+}
+
+bool emit_check_with(Arena *arena, const EmitInput *in, const EmitFiles *project, const char *dirs,
+                     EmitCheck *answer, Diag *diag)
+{
+    Check c = {.arena = arena, .in = in, .project = project, .diag = diag};
     if (!proc_find(arena, "clang++")) {
         diag_error(diag, "E099", (Span){0}, "--check-with needs clang++, which is not here");
         return false;
     }
-    if (!find_headers(&c, dir) || !file_temp_dir(arena, "acraft-check", &c.temp, diag))
+    if (!find_headers(&c, dirs) || !file_temp_dir(arena, "acraft-check", &c.temp, diag))
         return false;
-    Buf said = {0};
-    bool ok = write_temp(&c);
-    for (uint32_t v = 0; ok && v < in->variants.len; v++)
-        ok = compile(&c, v, answer, &said);
-    answer->output = (Str){said.len ? buf_take(&said, arena) : "", said.len};
-    buf_free(&said);
+    bool ok = check_kernels(&c, answer) && check_host(&c, answer);
+    answer->output = (Str){c.said.len ? buf_take(&c.said, arena) : "", c.said.len};
+    buf_free(&c.said);
     return file_remove_tree(c.temp, diag) && ok;
 }

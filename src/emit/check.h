@@ -5,13 +5,17 @@
 #include "emit/emit.h"
 
 typedef struct EmitCheck {
-    uint32_t checked, refused; /* kernel texts, one for each dtype variant */
-    Str output;                /* what the compiler said */
+    uint32_t kernels;       /* kernel texts checked, one for each dtype variant */
+    uint32_t hosts;         /* host texts checked */
+    uint32_t refused;       /* of both */
+    const char *host_lacks; /* why host text was not checked: "no metadef"; NULL: it was */
+    Str output;             /* what the compiler said */
 } EmitCheck;
 
-/* `dir` is an installed toolkit or a clone of the public header repository. False: it cannot be
- * done here (no clang++, no such headers); said in diag. */
-bool emit_check_with(Arena *arena, const EmitInput *in, const char *dir, EmitCheck *answer,
-                     Diag *diag);
+/* `dirs` are clones of the public header repositories, or an installed toolkit, with ':' between;
+ * `project` is what emit_project made of `in`. False: it cannot be done here (no clang++, no such
+ * headers); said in diag. */
+bool emit_check_with(Arena *arena, const EmitInput *in, const EmitFiles *project, const char *dirs,
+                     EmitCheck *answer, Diag *diag);
 
 #endif
