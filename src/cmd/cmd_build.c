@@ -6,6 +6,7 @@
 #include "emit/check.h"
 #include "emit/emit.h"
 #include "emit/emit_c.h"
+#include "ir/falsify.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,23 @@ static void drop_repeats(Diag *diag, uint32_t from)
     diag->items.len = kept;
 }
 
+/* Nothing is written for a program the checker refuses; what it only watches is no obstacle. */
+static void refuse_wrong(Build *b, IrProgram *p)
+{
+    IrReport report = {0};
+    Diag said = diag_make(&b->args.arena, b->diag.file, b->diag.source);
+    ir_prove(&b->args.arena, p, b->chip, &report, &said);
+    ir_falsify(&b->args.arena, p, b->chip, &report, &said);
+    for (uint32_t i = 0; i < said.items.len; i++) {
+        const DiagItem *item = &said.items.at[i];
+        if (item->level != DIAG_ERROR)
+            continue;
+        diag_error(&b->diag, item->code, item->at, "%s", item->text);
+        if (item->hint)
+            diag_hint(&b->diag, "%s", item->hint);
+    }
+}
+
 /* "softmax.c", and with several variants "softmax_f32.c" for each. */
 static void add_c_file(Build *b, const IrProgram *p)
 {
@@ -102,6 +120,8 @@ static bool lower_all(Build *b, const char *path)
     for (uint32_t v = 0; v < count; v++) {
         uint32_t said = b->diag.items.len;
         IrProgram *ir = craft_program(arena, file, v, &b->diag);
+        if (ir && !b->slice && !b->check_with)
+            refuse_wrong(b, ir);
         if (ir && b->plain_c)
             add_c_file(b, ir);
         AscProgram *asc = ir && !b->plain_c ? lower_program(arena, ir, b->chip, b->last, &b->diag)

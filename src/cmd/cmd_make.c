@@ -78,7 +78,7 @@ static void print_prediction(const MakeResult *r)
     printf("\n            (error of the model: docs/cycle-model.md)\n");
 }
 
-static void print_summary(const MakeResult *r, const char *dir)
+static void print_summary(const MakeResult *r, const char *dir, bool interp)
 {
     uint64_t proved = 0, watched = 0;
     double worst = 0;
@@ -92,8 +92,8 @@ static void print_summary(const MakeResult *r, const char *dir)
            (long long)r->plan.tile);
     printf("  proved    %llu obligations over all shapes in range; %llu watched\n",
            (unsigned long long)proved, (unsigned long long)watched);
-    printf("  checked   %u of %u cases ok on the twin (small and odd sizes), largest error %.3g\n",
-           r->ok, r->verdicts.len, worst);
+    printf("  checked   %u of %u cases ok on the %s (small and odd sizes), largest error %.3g\n",
+           r->ok, r->verdicts.len, interp ? "reference interpreter" : "twin", worst);
     if (r->other_plans)
         printf("            %u of them have a size of 1 and use a program of their own\n",
                r->other_plans);
@@ -131,6 +131,7 @@ static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool i
                      .trust = trust,
                      .engine = interp ? EVAL_INTERP : EVAL_TWIN,
                      .medium = !interp,
+                     .plan_only = plan_only,
                      .progress = show_progress,
                      .context = &output};
     MakeResult result;
@@ -151,7 +152,7 @@ static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool i
     if (ok && dir && !write_project(arena, &result, spec.chip, dir, &diag))
         return report(&diag, CMD_LACKS);
     if (!args->json)
-        print_summary(&result, ok ? dir : NULL);
+        print_summary(&result, ok ? dir : NULL, interp);
     return ok ? CMD_OK : report(&diag, CMD_NO);
 }
 

@@ -19,6 +19,7 @@ typedef struct Job {
     Arena *arena;
     const RunOptions *options;
     TwinOptions twin;
+    TwinObserver observer;
     TwinSource source;
     VEC(TwinTensor) tensors;
     VEC(const char *) files; /* where an output goes; NULL: nowhere */
@@ -152,6 +153,7 @@ static int show(Job *job, bool ran)
     diag_print(&job->diag, &messages);
     print_buf(stderr, &messages);
     job->verdict.seconds = job->run.seconds;
+    twin_observed(job->arena, job->options->chip, &job->observer, &job->verdict);
     if (job->options->json) {
         verdict_to_json(&job->verdict, &out);
         buf_char(&out, '\n');
@@ -162,9 +164,10 @@ static int show(Job *job, bool ran)
         verdict_to_text(&job->verdict, &out);
         if (ran)
             buf_printf(&out,
-                       "%u cores, %llu records, %.3f s; checked on 1 shape, not measured on "
-                       "a device\n",
-                       job->run.cores, (unsigned long long)job->run.records, job->run.seconds);
+                       "%u cores, %llu records, %.3f s; checked on 1 shape; predicted %.1f us, not "
+                       "measured on a device\n",
+                       job->run.cores, (unsigned long long)job->run.records, job->run.seconds,
+                       job->verdict.predicted_us);
     }
     print_buf(stdout, &out);
     return verdict_status_row(job->verdict.status)->exit;
@@ -270,6 +273,8 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
                              .trust = options->trust,
                              .run_seconds = options->seconds,
                              .keep_going = true};
+    job.observer.strict = options->strict;
+    twin_observe(&job.twin, &job.observer);
     int status = CMD_USAGE;
     if (!add_tensors(&job, &options->inputs, SIM_IN) ||
         !add_tensors(&job, &options->inouts, SIM_INOUT) ||
@@ -299,6 +304,7 @@ int cmd_run(int argc, char **argv)
         {"I", CMD_LIST, &o.include_dirs, "DIR", "where to look for headers"},
         {"D", CMD_LIST, &o.defines, "M=V", "a macro, as DTYPE_X=half"},
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
+        {"strict", CMD_FLAG, &o.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };
     CmdUsage usage = {"run",

@@ -3,6 +3,7 @@
 #define CMD_RUN_H
 
 #include "base/file.h"
+#include "twin/observe.h"
 #include "twin/project.h"
 
 typedef struct RunOptions {
@@ -12,7 +13,7 @@ typedef struct RunOptions {
     double seconds;
     uint64_t seed;
     const NpuChip *chip;
-    bool trust, json;
+    bool trust, strict, json;
 } RunOptions;
 
 #endif

@@ -4,56 +4,7 @@
 #include "emit/emit.h"
 #include "emit/tiling.h"
 #include "eval/eval_int.h"
-#include "sim/cycle.h"
-#include "sim/hazard.h"
-
-/* The two observers of a run: they see every record and change nothing. */
-typedef struct Observers {
-    bool strict;
-    Hazard *hazard;
-    Cycle *cycle;
-    CycleReport report;
-} Observers;
-
-static void watch(void *context, Sim *sim)
-{
-    Observers *o = context;
-    o->hazard = hazard_open(sim, o->strict);
-    o->cycle = cycle_open(sim);
-}
-
-static void collect(void *context, Sim *sim)
-{
-    Observers *o = context;
-    (void)sim;
-    hazard_close(o->hazard);
-    cycle_report(o->cycle, &o->report);
-    cycle_close(o->cycle);
-    o->hazard = NULL;
-    o->cycle = NULL;
-}
-
-/* As msprof names the pipes of a vector core. */
-static const struct {
-    enum NpuPipe pipe;
-    const char *name;
-} pipe_names[] = {{NPU_PIPE_V, "aiv_vec"},
-                  {NPU_PIPE_S, "aiv_scalar"},
-                  {NPU_PIPE_MTE2, "aiv_mte2"},
-                  {NPU_PIPE_MTE3, "aiv_mte3"}};
-
-static void note_time(EvalRun *run, const CycleReport *r)
-{
-    Verdict *v = run->verdict;
-    v->cycles = (uint64_t)r->cycles;
-    v->predicted_us = r->us;
-    for (uint32_t i = 0; i < sizeof pipe_names / sizeof *pipe_names; i++) {
-        enum NpuPipe pipe = pipe_names[i].pipe;
-        VerdictPipe p = {pipe_names[i].name, r->busy_us[pipe] * (double)run->config->chip->mhz,
-                         r->share[pipe]};
-        vec_push(run->arena, &v->pipes, p);
-    }
-}
+#include "twin/observe.h"
 
 static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage)
 {
@@ -155,14 +106,12 @@ static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *til
 
 bool eval_run_twin(EvalRun *run)
 {
-    Observers observers = {.strict = run->config->strict};
-    TwinOptions options = {.prepare = watch,
-                           .inspect = collect,
-                           .context = &observers,
-                           .chip = run->config->chip,
+    TwinObserver observer = {.strict = run->config->strict};
+    TwinOptions options = {.chip = run->config->chip,
                            .seed = run->config->seed,
                            .trust = run->config->trust,
                            .keep_going = true};
+    twin_observe(&options, &observer);
     EmitTiling tiling;
     AscProgram *p = lower(run);
     if (!p || !tile(run, p, &tiling))
@@ -172,8 +121,7 @@ bool eval_run_twin(EvalRun *run)
         return false;
     run->verdict->compiled = VERDICT_YES;
     bool ok = launch(run, kernel, &tiling, &options);
-    if (ok)
-        note_time(run, &observers.report);
+    twin_observed(run->arena, run->config->chip, &observer, run->verdict);
     twin_release(kernel);
     return ok;
 }

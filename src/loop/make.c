@@ -1,6 +1,8 @@
 /* Planning and judging one task. In: a model file. Out: a plan and a verdict per case. */
 #include "loop/make.h"
 
+#include "craft/craft.h"
+
 #include <time.h>
 
 static double now(void)
@@ -105,14 +107,34 @@ static void add_case(Arena *arena, const MakeSpec *spec, const MakeCase *c, uint
         spec->progress(spec->context, &v, result->verdicts.len, all);
 }
 
+/* A program of ours that Craft does not take is our failure, not the task's. */
+static bool plan_compiles(Arena *arena, MakeResult *result, Diag *diag)
+{
+    const char *file = str_format(arena, "%s.craft", result->plan.name);
+    Diag said = diag_make(arena, file, result->plan.craft);
+    CraftFile *craft = craft_read(arena, file, result->plan.craft, &said);
+    if (craft && diag_ok(&said) && craft_program(arena, craft, 0, &said))
+        return true;
+    diag_error(diag, "G004", (Span){0},
+               "the planner cannot plan this task yet: its program is "
+               "refused: %s",
+               said.items.len ? said.items.at[0].text : "no reason given");
+    result->plan = (Plan){0};
+    return false;
+}
+
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
     TorchOptions options = {.seed = spec->seed};
     uint32_t all = 1 + spec->fuzz + spec->medium;
     *result = (MakeResult){0};
     result->task = torch_read(arena, spec->path, spec->source, &options, diag);
-    if (!result->task || !plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag))
+    if (!result->task ||
+        !plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag) ||
+        !plan_compiles(arena, result, diag))
         return false;
+    if (spec->plan_only)
+        return true;
     MakeCase small = {"small", SCALE_SMALL, spec->seed};
     add_case(arena, spec, &small, all, result, diag);
     for (uint32_t i = 0; i < spec->fuzz; i++) {

@@ -16,6 +16,7 @@ typedef struct MakeSpec {
     uint32_t fuzz; /* how many odd-sized cases to draw */
     bool medium;   /* one larger case, whose predicted time means something */
     EvalEngine engine;
+    bool plan_only; /* judge nothing */
     bool trust;
     /* Called as each case ends, for progress; NULL: nobody. */
     void (*progress)(void *context, const Verdict *verdict, uint32_t done, uint32_t all);

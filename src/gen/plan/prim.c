@@ -513,6 +513,53 @@ static void count_uses(PrimGraph *g)
             g->prims.at[g->prims.at[i].arg[k]].uses++;
 }
 
+static bool refuse_task(PrimGraph *g, const char *why)
+{
+    diag_error(g->diag, "G002", (Span){0}, "the planner cannot plan this task yet: %s", why);
+    return false;
+}
+
+/* Everything is computed in f32: integers would lose their last bits. */
+static bool check_dtypes(PrimGraph *g)
+{
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        bool computes = p->uses && p->op != PRIM_LEAF && p->op != PRIM_NUMBER;
+        for (uint32_t k = 0; k < p->n_arg && computes; k++) {
+            const Prim *a = &g->prims.at[p->arg[k]];
+            bool position = p->op == PRIM_PICK && k == 1;
+            if (a->op == PRIM_LEAF && !position &&
+                (dtype_is_int(a->dtype) || a->dtype == DT_F64 || a->dtype == DT_C64))
+                return refuse_task(g,
+                                   str_format(g->arena, "arithmetic of %s", dtype_name(a->dtype)));
+        }
+    }
+    for (uint32_t i = 0; i < g->outputs.len; i++) {
+        DType d = graph_value(g->graph, g->outputs.at[i].value)->dtype;
+        if (d != DT_F32 && d != DT_F16 && d != DT_BF16)
+            return refuse_task(g, str_format(g->arena, "an output of %s", dtype_name(d)));
+    }
+    return true;
+}
+
+/* Every output has as many elements as the axes it varies along say. */
+static bool check_outputs(PrimGraph *g)
+{
+    for (uint32_t i = 0; i < g->outputs.len; i++) {
+        uint64_t axes = g->prims.at[g->outputs.at[i].is.prim].axes;
+        int64_t count = 1, want = 0;
+        for (uint32_t a = 1; a < g->axes.len && a < MAX_AXES; a++)
+            if (axes >> a & 1)
+                count *= g->axes.at[a].size;
+        shape_count(graph_value(g->graph, g->outputs.at[i].value)->shape, &want);
+        if (count != want)
+            return refuse_task(g, "an output that repeats elements");
+    }
+    if (g->leaves.len == 0)
+        return refuse_task(g, "it has no input");
+    return true;
+}
+
 PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
 {
     PrimGraph *g = arena_new(arena, PrimGraph);
@@ -533,5 +580,5 @@ PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
     }
     fix_axes(g);
     count_uses(g);
-    return g;
+    return check_dtypes(g) && check_outputs(g) ? g : NULL;
 }

@@ -1,0 +1,28 @@
+/* The two observers of a run: hazards and cycles. They see every record and change nothing.
+ *
+ *     TwinObserver o = {.strict = false};
+ *     twin_observe(&options, &o);          before twin_run; races become findings of the verdict
+ *     ... twin_run ...
+ *     twin_observed(arena, chip, &o, &verdict);   predicted time, busy share of the pipes
+ */
+#ifndef TWIN_OBSERVE_H
+#define TWIN_OBSERVE_H
+
+#include "sim/cycle.h"
+#include "sim/hazard.h"
+#include "twin/twin.h"
+
+typedef struct TwinObserver {
+    bool strict; /* only synchronisation that is written counts */
+    Hazard *hazard;
+    Cycle *cycle;
+    CycleReport report;
+    bool done;
+} TwinObserver;
+
+void twin_observe(TwinOptions *options, TwinObserver *observer);
+/* Does nothing when the run never came to its end. */
+void twin_observed(Arena *arena, const NpuChip *chip, const TwinObserver *observer,
+                   Verdict *verdict);
+
+#endif
