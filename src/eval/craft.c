@@ -158,12 +158,21 @@ static bool compare(EvalRun *run)
     return ok;
 }
 
-/* The least time the chip could need: every byte read or written once at peak bandwidth. */
+/* The least time the chip could need: what must be read, and what L2 cannot absorb of reads and
+ * writes, at peak bandwidth. */
 static double bound_us(const EvalRun *run)
 {
-    GraphCost cost = graph_cost(run->ref->graph);
-    double tbps = run->config->chip->gm_tbps;
-    return tbps > 0 ? cost.bytes / (tbps * 1e6) : 0;
+    const NpuChip *chip = run->config->chip;
+    double read = 0, written = 0, l2 = (double)chip->l2_mib * 1024 * 1024;
+    for (uint32_t i = 0; i < run->candidate->operand_count; i++) {
+        IrRole role = run->program->tensors.at[i].role;
+        const Tensor *t = run->operands[i];
+        double bytes = (double)t->count * (double)dtype_bytes(t->dtype);
+        read += role == IR_ROLE_OUT ? 0 : bytes;
+        written += role == IR_ROLE_OUT || role == IR_ROLE_INOUT ? bytes : 0;
+    }
+    double most = read > read + written - l2 ? read : read + written - l2;
+    return chip->gm_tbps > 0 ? most / (chip->gm_tbps * 1e6) : 0;
 }
 
 bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *ref,
@@ -175,8 +184,9 @@ bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *r
                    .config = config,
                    .verdict = verdict,
                    .diag = diag};
-    verdict->bound_us = bound_us(&run);
     bool ok = read_program(&run) && prove(&run) && make_operands(&run);
+    if (ok)
+        verdict->bound_us = bound_us(&run);
     if (ok)
         ok = config->engine == EVAL_TWIN ? eval_run_twin(&run) : eval_run_interp(&run);
     ok = ok && compare(&run);

@@ -2,13 +2,13 @@
  *
  * A core: the scalar unit's clock, and per pipe when it can start the next instruction and when
  * all it was given is finished. A flag carries the time its source pipe has finished. Memory: a
- * GM port per AI core shared by its cores, an L2 that keeps pages once touched. */
+ * GM port per AI core shared by its cores, an L2 that keeps lines once touched. */
 #include "sim/cycle.h"
 #include "sim/cycle_cost.h"
 #include "sim/sim_int.h"
 #include <stdlib.h>
 
-enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, PAGE = 1 << 16, PENDING = 16 };
+enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, LINE = 512, PENDING = 16 };
 
 typedef struct Wrote {
     uint64_t from, to;
@@ -31,6 +31,11 @@ typedef struct CycleCore {
     bool ran;
 } CycleCore;
 
+/* 64 lines of L2: which of them were touched. */
+typedef struct L2Page {
+    uint64_t key, lines;
+} L2Page;
+
 struct Cycle {
     Sim *sim;
     Arena arena;
@@ -39,8 +44,9 @@ struct Cycle {
     uint32_t cores, per_ai; /* cores sharing a GM port */
     CycleSink *sink;
     void *sink_context;
-    uint64_t *pages; /* hash set of GM pages in L2, 0: empty slot */
+    L2Page *pages; /* a hash table; key 0: empty slot */
     uint32_t page_count, page_cap;
+    uint64_t line_count;
     uint64_t gm_read, gm_written, l2_hits;
     double conflict;
     double sync_time[2];
@@ -50,41 +56,62 @@ struct Cycle {
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* --- L2: pages once touched stay, while all fits --- */
+/* --- L2: lines once touched stay, while all fit --- */
 
-static bool page_seen(Cycle *c, uint64_t page)
+static void grow_pages(Cycle *c)
 {
-    if (2 * c->page_count >= c->page_cap) {
-        uint32_t cap = c->page_cap ? 2 * c->page_cap : 256;
-        uint64_t *old = c->pages;
-        c->pages = heap_alloc(cap * sizeof *c->pages);
-        for (uint32_t i = 0; i < c->page_cap; i++) {
-            uint32_t slot = (uint32_t)(old[i] * 0x9E3779B97F4A7C15ull >> 33) & (cap - 1);
-            while (old[i] && c->pages[slot])
-                slot = (slot + 1) & (cap - 1);
-            if (old[i])
-                c->pages[slot] = old[i];
-        }
-        c->page_cap = cap;
-        heap_free(old);
+    uint32_t cap = c->page_cap ? 2 * c->page_cap : 256;
+    L2Page *old = c->pages;
+    c->pages = heap_alloc(cap * sizeof *c->pages);
+    for (uint32_t i = 0; i < c->page_cap; i++) {
+        uint32_t slot = (uint32_t)(old[i].key * 0x9E3779B97F4A7C15ull >> 33) & (cap - 1);
+        while (old[i].key && c->pages[slot].key)
+            slot = (slot + 1) & (cap - 1);
+        if (old[i].key)
+            c->pages[slot] = old[i];
     }
+    c->page_cap = cap;
+    heap_free(old);
+}
+
+static L2Page *page_of(Cycle *c, uint64_t page)
+{
+    if (2 * c->page_count >= c->page_cap)
+        grow_pages(c);
     uint64_t key = page + 1;
     uint32_t slot = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 33) & (c->page_cap - 1);
-    for (; c->pages[slot]; slot = (slot + 1) & (c->page_cap - 1))
-        if (c->pages[slot] == key)
-            return true;
-    c->pages[slot] = key;
-    c->page_count++;
-    return false;
+    while (c->pages[slot].key && c->pages[slot].key != key)
+        slot = (slot + 1) & (c->page_cap - 1);
+    c->page_count += !c->pages[slot].key;
+    c->pages[slot].key = key;
+    return &c->pages[slot];
+}
+
+/* Touches the lines of one run of bytes; were all of them there before? */
+static bool run_seen(Cycle *c, uint64_t from, uint64_t to)
+{
+    bool seen = true;
+    for (uint64_t line = from / LINE; line <= (to - 1) / LINE;) {
+        uint64_t first = line % 64, left = (to - 1) / LINE - line + 1;
+        uint64_t count = left < 64 - first ? left : 64 - first;
+        uint64_t mask = (count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
+        L2Page *page = page_of(c, line / 64);
+        seen = seen && (page->lines & mask) == mask;
+        c->line_count += (uint64_t)__builtin_popcountll(mask & ~page->lines);
+        page->lines |= mask;
+        line += count;
+    }
+    return seen;
 }
 
 static bool in_l2(Cycle *c, const SimAccess *a)
 {
-    bool fits = (uint64_t)c->page_count * PAGE < (uint64_t)c->chip->l2_mib << 20;
-    uint64_t end = a->at + (a->outer - 1) * a->outer_step + (a->inner - 1) * a->inner_step + a->run;
-    bool seen = true;
-    for (uint64_t page = a->at / PAGE, n = 0; page <= (end - 1) / PAGE && n < 64; page++, n++)
-        seen = page_seen(c, page) && seen;
+    bool fits = c->line_count * LINE < (uint64_t)c->chip->l2_mib << 20, seen = true;
+    for (uint32_t o = 0; o < a->outer; o++)
+        for (uint32_t i = 0; i < a->inner; i++) {
+            uint64_t from = a->at + o * (uint64_t)a->outer_step + i * (uint64_t)a->inner_step;
+            seen = (a->run == 0 || run_seen(c, from, from + a->run)) && seen;
+        }
     return seen && fits;
 }
 
