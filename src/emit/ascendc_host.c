@@ -405,12 +405,59 @@ void host_print_tiling_header(Host *h)
 
 /* ---- op_host ---- */
 
-static uint32_t io_index(const IrProgram *ir, uint32_t operand, bool output)
+static uint32_t input_index(const IrProgram *ir, uint32_t operand)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < operand; i++)
-        n += output ? operand_is_output(&ir->tensors.at[i]) : operand_is_input(&ir->tensors.at[i]);
+        n += operand_is_input(&ir->tensors.at[i]);
     return n;
+}
+
+/* The contexts count tensors that are there: an input after an optional one or a list is asked for
+ * by its place in the definition. */
+static bool place_moves(const IrProgram *ir, uint32_t operand)
+{
+    for (uint32_t i = 0; i < operand; i++)
+        if (ir->tensors.at[i].role == IR_ROLE_OPT || ir->tensors.at[i].role == IR_ROLE_IN_LIST)
+            return true;
+    return false;
+}
+
+/* The list that gives lists that are written their length and shapes; operand_count: none. */
+static uint32_t first_list(const IrProgram *ir)
+{
+    uint32_t i = 0;
+    while (i < ir->operand_count && ir->tensors.at[i].role != IR_ROLE_IN_LIST)
+        i++;
+    return i;
+}
+
+/* Where the output is among the tensors: "1", after a list "1 + xsLen". */
+static const char *output_place(const Host *h, uint32_t operand)
+{
+    const IrProgram *ir = h->p->ir;
+    uint32_t single = 0, from = first_list(ir);
+    const char *lists = "";
+    for (uint32_t i = 0; i < operand; i++) {
+        bool list = ir->tensors.at[i].role == IR_ROLE_OUT_LIST && from < ir->operand_count;
+        if (list)
+            lists = str_format(h->arena, "%s + %sLen", lists,
+                               camel(h->arena, ir->tensors.at[from].name));
+        single += !list && operand_is_output(&ir->tensors.at[i]);
+    }
+    return str_format(h->arena, "%u%s", single, lists);
+}
+
+static void print_list_len(Host *h, uint32_t operand)
+{
+    const char *name = camel(h->arena, h->p->ir->tensors.at[operand].name);
+    pen_line(h->pen, "const auto *%sInfo = context->GetIrInputInstanceInfo(%u);", name,
+             input_index(h->p->ir, operand));
+    pen_open(h->pen, "if (%sInfo == nullptr)", name);
+    pen_line(h->pen, "return ge::GRAPH_FAILED;");
+    pen_close(h->pen, "");
+    pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%sInfo->GetInstanceNum());", name,
+             name);
 }
 
 static void print_shapes(Host *h, bool infer)
@@ -423,19 +470,15 @@ static void print_shapes(Host *h, bool infer)
             continue;
         const char *name = camel(h->arena, t->name);
         if (t->role == IR_ROLE_IN_LIST) {
-            pen_line(h->pen, "const auto *%sInfo = context->GetIrInputInstanceInfo(%u);", name,
-                     io_index(ir, i, false));
-            pen_open(h->pen, "if (%sInfo == nullptr)", name);
-            pen_line(h->pen, "return %s;", fail);
-            pen_close(h->pen, "");
-            pen_line(h->pen,
-                     "const int64_t %sLen = static_cast<int64_t>(%sInfo->GetInstanceNum());", name,
-                     name);
+            print_list_len(h, i);
             continue;
         }
         bool opt = t->role == IR_ROLE_OPT;
         pen_line(h->pen, "const auto *%sGiven = context->Get%sInputShape(%u);", name,
-                 opt ? "Optional" : "", io_index(ir, i, false));
+                 opt                  ? "Optional"
+                 : place_moves(ir, i) ? "Required"
+                                      : "",
+                 input_index(ir, i));
         const char *shape = infer ? str_format(h->arena, "(*%sGiven)", name)
                                   : str_format(h->arena, "%sGiven->GetStorageShape()", name);
         pen_open(h->pen,
@@ -524,10 +567,30 @@ static void print_chip(Host *h, Str calls)
     }
 }
 
-/* "context->GetInputDesc(0)->GetDataType() == ge::DT_FLOAT && ...", over operands that differ. */
+/* "context->GetInputDesc(0)->GetDataType() == ge::DT_FLOAT"; true of what is absent. */
+static const char *dtype_is(const Host *h, const IrProgram *ir, uint32_t operand)
+{
+    const IrTensor *t = &ir->tensors.at[operand];
+    const char *name = camel(h->arena, t->name), *type = host_ge_dtype(t->dtype);
+    uint32_t at = input_index(ir, operand);
+    if (t->role == IR_ROLE_OPT)
+        return str_format(h->arena,
+                          "(%sGiven == nullptr || "
+                          "context->GetOptionalInputDesc(%u)->GetDataType() == ge::%s)",
+                          name, at, type);
+    if (t->role == IR_ROLE_IN_LIST)
+        return str_format(h->arena,
+                          "(%sLen == 0 || "
+                          "context->GetDynamicInputDesc(%u, 0)->GetDataType() == ge::%s)",
+                          name, at, type);
+    return str_format(h->arena, "context->Get%sInputDesc(%u)->GetDataType() == ge::%s",
+                      place_moves(ir, operand) ? "Required" : "", at, type);
+}
+
+/* What tells the variant: the inputs whose dtypes differ. */
 static const char *dtype_test(const Host *h, uint32_t variant)
 {
-    Buf test = {0};
+    const char *test = NULL;
     const IrProgram *ir = h->in->variants.at[variant]->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         bool differs = false;
@@ -535,13 +598,10 @@ static const char *dtype_test(const Host *h, uint32_t variant)
             differs = differs ||
                       h->in->variants.at[v]->ir->tensors.at[i].dtype != ir->tensors.at[i].dtype;
         if (differs && operand_is_input(&ir->tensors.at[i]))
-            buf_printf(&test, "%scontext->GetInputDesc(%u)->GetDataType() == ge::%s",
-                       test.len ? " && " : "", io_index(ir, i, false),
-                       host_ge_dtype(ir->tensors.at[i].dtype));
+            test = str_format(h->arena, "%s%s%s", test ? test : "", test ? " && " : "",
+                              dtype_is(h, ir, i));
     }
-    char *text = buf_take(&test, h->arena);
-    buf_free(&test);
-    return text && *text ? text : "true";
+    return test ? test : "true";
 }
 
 static void print_tiling_function(Host *h)
@@ -600,22 +660,84 @@ static void print_tiling_function(Host *h)
 static void print_list_shapes(Host *h, uint32_t output)
 {
     const IrProgram *ir = h->p->ir;
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        if (ir->tensors.at[i].role != IR_ROLE_IN_LIST)
-            continue;
-        pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)",
-                 camel(h->arena, ir->tensors.at[i].name));
-        pen_line(h->pen, "gert::Shape *to = context->GetOutputShape(%u + i);",
-                 io_index(ir, output, true));
-        pen_line(h->pen, "const gert::Shape *from = context->GetDynamicInputShape(%u, i);",
-                 io_index(ir, i, false));
-        pen_open(h->pen, "if (to == nullptr || from == nullptr)");
-        pen_line(h->pen, "return ge::GRAPH_FAILED;");
-        pen_close(h->pen, "");
-        pen_line(h->pen, "*to = *from;");
-        pen_close(h->pen, "");
+    uint32_t from = first_list(ir);
+    if (from == ir->operand_count)
         return;
+    pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)",
+             camel(h->arena, ir->tensors.at[from].name));
+    pen_line(h->pen, "gert::Shape *to = context->GetOutputShape(%s + i);", output_place(h, output));
+    pen_line(h->pen, "const gert::Shape *from = context->GetDynamicInputShape(%u, i);",
+             input_index(ir, from));
+    pen_open(h->pen, "if (to == nullptr || from == nullptr)");
+    pen_line(h->pen, "return ge::GRAPH_FAILED;");
+    pen_close(h->pen, "");
+    pen_line(h->pen, "*to = *from;");
+    pen_close(h->pen, "");
+}
+
+/* An input whose dtype is the output's in every variant, rather no list, which may be empty;
+ * operand_count: none. */
+static uint32_t same_dtype(const Host *h, uint32_t output)
+{
+    const IrProgram *ir = h->p->ir;
+    uint32_t found = ir->operand_count;
+    for (uint32_t j = 0; j < ir->operand_count; j++) {
+        const IrTensor *t = &ir->tensors.at[j];
+        bool same = operand_is_input(t) && t->role != IR_ROLE_OPT;
+        for (uint32_t v = 0; v < h->in->variants.len; v++) {
+            const IrProgram *o = h->in->variants.at[v]->ir;
+            same = same && o->tensors.at[j].dtype == o->tensors.at[output].dtype;
+        }
+        if (same && t->role != IR_ROLE_IN_LIST)
+            return j;
+        if (same && found == ir->operand_count)
+            found = j;
     }
+    return found;
+}
+
+static const char *output_dtype(const Host *h, uint32_t output)
+{
+    const IrProgram *ir = h->p->ir;
+    uint32_t like = same_dtype(h, output);
+    if (like == ir->operand_count)
+        return str_format(h->arena, "ge::%s", host_ge_dtype(ir->tensors.at[output].dtype));
+    uint32_t at = input_index(ir, like);
+    if (ir->tensors.at[like].role == IR_ROLE_IN_LIST)
+        return str_format(h->arena, "context->GetDynamicInputDataType(%u, 0)", at);
+    return str_format(h->arena, "context->Get%sInputDataType(%u)",
+                      place_moves(ir, like) ? "Required" : "", at);
+}
+
+static void print_dtype_inference(Host *h)
+{
+    const IrProgram *ir = h->p->ir;
+    Pen *pen = h->pen;
+    uint32_t from = first_list(ir);
+    bool lists = false;
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        lists = lists || ir->tensors.at[i].role == IR_ROLE_OUT_LIST;
+    lists = lists && from < ir->operand_count;
+    pen_line(pen, "static ge::graphStatus InferDataType(gert::InferDataTypeContext *context)");
+    pen_line(pen, "{");
+    pen->depth++;
+    if (lists)
+        print_list_len(h, from);
+    for (uint32_t i = 0; i < ir->operand_count; i++) {
+        const IrTensor *t = &ir->tensors.at[i];
+        bool list = lists && t->role == IR_ROLE_OUT_LIST;
+        if (!operand_is_output(t))
+            continue;
+        if (list)
+            pen_open(pen, "for (int64_t i = 0; i < %sLen; ++i)",
+                     camel(h->arena, ir->tensors.at[from].name));
+        pen_line(pen, "context->SetOutputDataType(%s%s, %s);", output_place(h, i),
+                 list ? " + i" : "", output_dtype(h, i));
+        if (list)
+            pen_close(pen, "");
+    }
+    pen_line(pen, "return ge::GRAPH_SUCCESS;");
+    pen_close(pen, "");
 }
 
 static void print_inference(Host *h)
@@ -637,8 +759,8 @@ static void print_inference(Host *h)
             print_list_shapes(h, i);
             continue;
         }
-        pen_line(pen, "gert::Shape *%sShape = context->GetOutputShape(%u);", name,
-                 io_index(ir, i, true));
+        pen_line(pen, "gert::Shape *%sShape = context->GetOutputShape(%s);", name,
+                 output_place(h, i));
         pen_line(pen, "%sShape->SetDimNum(%u);", name, t->rank);
         for (uint32_t a = 0; a < t->rank; a++)
             pen_line(pen, "%sShape->SetDim(%u, %s);", name, a, print_expr(&h->pr, t->shape[a]));
@@ -646,32 +768,7 @@ static void print_inference(Host *h)
     pen_line(pen, "return ge::GRAPH_SUCCESS;");
     pen_close(pen, "");
     pen_blank(pen);
-    pen_line(pen, "static ge::graphStatus InferDataType(gert::InferDataTypeContext *context)");
-    pen_line(pen, "{");
-    pen->depth++;
-    for (uint32_t i = 0; i < ir->operand_count; i++) {
-        const IrTensor *t = &ir->tensors.at[i];
-        if (!operand_is_output(t))
-            continue;
-        int32_t like = -1;
-        for (uint32_t j = 0; j < ir->operand_count && like < 0; j++) {
-            bool same = operand_is_input(&ir->tensors.at[j]) &&
-                        ir->tensors.at[j].role != IR_ROLE_OPT;
-            for (uint32_t v = 0; v < h->in->variants.len; v++) {
-                const IrProgram *o = h->in->variants.at[v]->ir;
-                same = same && o->tensors.at[j].dtype == o->tensors.at[i].dtype;
-            }
-            like = same ? (int32_t)io_index(ir, j, false) : -1;
-        }
-        if (like >= 0)
-            pen_line(pen, "context->SetOutputDataType(%u, context->GetInputDataType(%d));",
-                     io_index(ir, i, true), like);
-        else
-            pen_line(pen, "context->SetOutputDataType(%u, ge::%s);", io_index(ir, i, true),
-                     host_ge_dtype(t->dtype));
-    }
-    pen_line(pen, "return ge::GRAPH_SUCCESS;");
-    pen_close(pen, "");
+    print_dtype_inference(h);
     pen_line(pen, "} // namespace ge");
 }
 

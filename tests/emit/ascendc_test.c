@@ -25,9 +25,40 @@ static const char add_text[] = "craft = 1\n"
                                "        with copyout():\n"
                                "            store(z[t], a[:t.size])\n";
 
-static EmitInput input(Arena *arena, Diag *diag)
+/* A list, an optional input, and what comes after them. */
+static const char moved_text[] =
+    "craft = 1\n"
+    "T = dtype(f32, f16)\n"
+    "n = dim(1, 1048576)\n"
+    "@host\n"
+    "def moved(xs: gm_list[T], ys: out_list[T], s: opt[T, n], v: gm[T, n], w: out[T, n]):\n"
+    "    room = workspace(T, n)\n"
+    "    twice[chip.cores](xs, ys)\n"
+    "    copy[chip.cores](v, room, w)\n"
+    "@kernel\n"
+    "def twice(xs: gm_list[T], ys: out_list[T]):\n"
+    "    a = ub(T, 1024, depth=2)\n"
+    "    b = ub(T, 1024, depth=2)\n"
+    "    for i, t in mine_list(xs, 1024):\n"
+    "        with copyin():\n"
+    "            load(a[:t.size], xs[i][t])\n"
+    "        with compute():\n"
+    "            b[:t.size] = a[:t.size] + a[:t.size]\n"
+    "        with copyout():\n"
+    "            store(ys[i][t], b[:t.size])\n"
+    "@kernel\n"
+    "def copy(x: gm[T, n], r: ws[T, n], y: out[T, n]):\n"
+    "    a = ub(T, 1024, depth=2)\n"
+    "    for t in mine(tiles(n, 1024)):\n"
+    "        with copyin():\n"
+    "            load(a[:t.size], x[t])\n"
+    "        with copyout():\n"
+    "            store(r[t], a[:t.size])\n"
+    "            store(y[t], a[:t.size])\n";
+
+static EmitInput input(Arena *arena, const char *text, Diag *diag)
 {
-    EmitInput in = {.file = "dir/add.craft", .source = STR(add_text)};
+    EmitInput in = {.file = "dir/add.craft", .source = str_from(text)};
     CraftFile *file = craft_read(arena, "add.craft", in.source, diag);
     for (uint32_t v = 0; file && diag_ok(diag) && v < craft_variant_count(file); v++) {
         IrProgram *ir = craft_program(arena, file, v, diag);
@@ -40,14 +71,19 @@ static EmitInput input(Arena *arena, Diag *diag)
     return in;
 }
 
-static EmitFiles emitted(Arena *arena, const char *target)
+static EmitFiles emitted_from(Arena *arena, const char *text, const char *target)
 {
-    Diag diag = diag_make(arena, "add.craft", STR(add_text));
-    EmitInput in = input(arena, &diag);
+    Diag diag = diag_make(arena, "add.craft", str_from(text));
+    EmitInput in = input(arena, text, &diag);
     EmitFiles files = {0};
     REQUIRE(in.variants.len == 2);
     CHECK(emit_target(str_from(target))->emit(arena, &in, &files, &diag));
     return files;
+}
+
+static EmitFiles emitted(Arena *arena, const char *target)
+{
+    return emitted_from(arena, add_text, target);
 }
 
 static Str text_of(const EmitFiles *files, const char *path)
@@ -94,6 +130,26 @@ T_TEST(a_project_has_host_kernel_and_binding)
     CHECK(str_find(kernel, STR("#elif ORIG_DTYPE_X == DT_FLOAT16 &&")) >= 0);
     CHECK(str_find(kernel, STR("bias")) < 0); /* nothing uses it: no member, no field */
     CHECK(str_find(text_of(&files, "op_host/add.cpp"), STR("Attr(\"bias\")")) >= 0);
+    arena_drop(&arena);
+}
+
+T_TEST(operands_after_a_list_are_found)
+{
+    Arena arena = {0};
+    EmitFiles files = emitted_from(&arena, moved_text, "project");
+    Str host = text_of(&files, "op_host/moved.cpp");
+    static const char *const lines[] = {
+        "sGiven = context->GetOptionalInputShape(1);",
+        "vGiven = context->GetRequiredInputShape(2);",
+        "(xsLen == 0 || context->GetDynamicInputDesc(0, 0)->GetDataType() == ge::DT_FLOAT16)",
+        "(sGiven == nullptr || context->GetOptionalInputDesc(1)->GetDataType() == ge::DT_FLOAT)",
+        " context->GetRequiredInputDesc(2)->GetDataType() == ge::DT_FLOAT)",
+        "context->GetOutputShape(0 + i);",
+        "wShape = context->GetOutputShape(0 + xsLen);",
+        "SetOutputDataType(0 + i, context->GetRequiredInputDataType(2));",
+        "SetOutputDataType(0 + xsLen, context->GetRequiredInputDataType(2));"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        CHECK_MSG(str_find(host, str_from(lines[i])) >= 0, "%s", lines[i]);
     arena_drop(&arena);
 }
 
