@@ -1,12 +1,12 @@
 /* The right answer of one case. In: a graph, a seed. Out: inputs, outputs, tolerance. */
 #include "eval/eval.h"
 
-enum { REFERENCE_MOST_BYTES = 1 << 30 };
+static const int64_t most_bytes = INT64_C(8) << 30;
 
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag)
 {
-    EvalOptions options = {.seed = seed, .wide = true, .memory = (int64_t)REFERENCE_MOST_BYTES * 8};
+    EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
     *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule)};
     ref->want = arena_array(arena, Tensor *, graph->outputs.len + 1);
     return graph_probe(graph, &ref->spec, &options, &ref->probe, diag) &&
