@@ -41,18 +41,13 @@ static bool parse_sets(Arena *arena, const NameList *texts, TorchSet **sets, Dia
 TorchTask *task_load(Arena *arena, const char *path, const TaskOptions *options, Diag *diag)
 {
     TorchSet *sets;
-    TorchCases *cases = arena_new(arena, TorchCases);
-    Str source;
-    if (!parse_sets(arena, &options->sets, &sets, diag) || !torch_cases(arena, path, cases, diag) ||
-        !file_read(arena, path, 0, &source, diag))
+    if (!parse_sets(arena, &options->sets, &sets, diag))
         return NULL;
-    diag->source = source;
     TorchOptions how = {.seed = (uint64_t)options->seed,
                         .sets = sets,
                         .n_sets = options->sets.len,
-                        .cases = cases,
                         .case_index = (uint32_t)options->case_index};
-    return torch_read_scaled(arena, path, source, &how, options->scale, diag);
+    return torch_open(arena, path, &how, options->scale, diag);
 }
 
 /* --- printing ----------------------------------------------------------------------------- */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MAX_TABLE_BYTES = 64 << 20, MAX_LIST_BYTES = 256 << 20 };
+
 static bool has_text(Str text, const char *what) { return str_find(text, str_from(what)) >= 0; }
 
 static void take_lines(Arena *arena, Str text, TorchCases *cases)
@@ -14,21 +16,28 @@ static void take_lines(Arena *arena, Str text, TorchCases *cases)
     }
 }
 
-static bool read_table(Arena *arena, const char *dir, TorchCases *cases, Diag *diag)
+/* The first line with text names the columns, each line after it is a case. */
+static void take_table(Arena *arena, Str text, TorchCases *cases)
 {
-    const char *table = path_join(arena, dir, "test_cases.csv");
-    const char *code = path_join(arena, dir, "prepare_inputs.py");
-    Str text, line;
-    if (!file_exists(table) || !file_exists(code))
-        return true;
-    if (!file_read(arena, table, (size_t)64 << 20, &text, diag) ||
-        !file_read(arena, code, PY_MAX_BYTES, &cases->companion, diag))
-        return false;
+    Str line;
     if (str_starts(text, "\xef\xbb\xbf"))
         text = str_slice(text, 3, text.len);
     while (!cases->header.len && str_next(&text, '\n', &line))
         cases->header = str_trim(line);
     take_lines(arena, text, cases);
+}
+
+static bool read_pair(Arena *arena, const char *dir, TorchCases *cases, Diag *diag)
+{
+    const char *table = path_join(arena, dir, "test_cases.csv");
+    const char *code = path_join(arena, dir, "prepare_inputs.py");
+    Str text;
+    if (!file_exists(table) || !file_exists(code))
+        return true;
+    if (!file_read(arena, table, MAX_TABLE_BYTES, &text, diag) ||
+        !file_read(arena, code, PY_MAX_BYTES, &cases->companion, diag))
+        return false;
+    take_table(arena, text, cases);
     return true;
 }
 
@@ -38,9 +47,16 @@ bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *
     if (!str_ends(stem, ".py"))
         return true;
     const char *list = str_format(arena, "%.*s.json", (int)stem.len - 3, stem.at);
+    const char *table = str_format(arena, "%.*s.csv", (int)stem.len - 3, stem.at);
+    if (file_exists(table)) {
+        if (!file_read(arena, table, MAX_TABLE_BYTES, &text, diag))
+            return false;
+        take_table(arena, text, cases);
+        return true;
+    }
     if (!file_exists(list))
-        return read_table(arena, path_dir(arena, model_path), cases, diag);
-    if (!file_read(arena, list, (size_t)256 << 20, &text, diag))
+        return read_pair(arena, path_dir(arena, model_path), cases, diag);
+    if (!file_read(arena, list, MAX_LIST_BYTES, &text, diag))
         return false;
     take_lines(arena, text, cases);
     return true;
@@ -60,6 +76,91 @@ static PyVal field_value(Interp *it, Str field)
     if (str_is(field, "True") || str_is(field, "False"))
         return pv_bool(str_is(field, "True"));
     return pv_str(it->arena, field);
+}
+
+static bool is_name(Str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        bool letter = s.at[i] == '_' || (s.at[i] >= 'a' && s.at[i] <= 'z') ||
+                      (s.at[i] >= 'A' && s.at[i] <= 'Z');
+        if (!letter && !(i && s.at[i] >= '0' && s.at[i] <= '9'))
+            return false;
+    }
+    return s.len > 0;
+}
+
+static bool is_literal(Str field)
+{
+    double number;
+    return field.at[0] == '[' || field.at[0] == '(' || str_to_double(field, &number) ||
+           str_is(field, "True") || str_is(field, "False") || str_is(field, "None");
+}
+
+static const Py *field_literal(Arena *arena, Str field)
+{
+    Buf text = {0};
+    if (is_literal(field))
+        buf_str(&text, field);
+    else
+        buf_json_str(&text, field);
+    Str source = {buf_take(&text, arena), text.len};
+    Diag quiet = diag_make(arena, "case", source);
+    const Py *value = py_parse_expression(arena, source, &quiet);
+    buf_free(&text);
+    return value;
+}
+
+static bool one_of_cases(const TorchOptions *options, Diag *diag)
+{
+    if (options->case_index < options->cases->lines.len)
+        return true;
+    diag_error(diag, "T022", (Span){0}, "there is no case %u; the file has %u", options->case_index,
+               options->cases->lines.len);
+    return false;
+}
+
+bool case_row(Arena *arena, const TorchOptions *options, CaseRow *row, Diag *diag)
+{
+    const TorchCases *cases = options->cases;
+    if (!cases || !cases->lines.len || !cases->header.len || cases->companion.len)
+        return true;
+    if (!one_of_cases(options, diag))
+        return false;
+    Str names = cases->header, fields = cases->lines.at[options->case_index], name, field;
+    while (str_next(&names, ';', &name)) {
+        name = str_trim(name);
+        if (!is_name(name)) {
+            diag_error(diag, "T022", (Span){0}, "column '%.*s' of the cases is no name",
+                       STR_ARG(name));
+            return false;
+        }
+        field = str_next(&fields, ';', &field) ? str_trim(field) : STR("");
+        if (!field.len)
+            continue;
+        CaseField entry = {name, field_literal(arena, field)};
+        if (!entry.value) {
+            diag_error(diag, "T022", (Span){0}, "case %u: '%.*s' of column %.*s does not read",
+                       options->case_index, STR_ARG(field), STR_ARG(name));
+            return false;
+        }
+        vec_push(arena, row, entry);
+    }
+    if (fields.len) {
+        diag_error(diag, "T022", (Span){0}, "case %u has more fields than there are columns",
+                   options->case_index);
+        return false;
+    }
+    return true;
+}
+
+PyVal case_row_dict(Interp *it, const CaseRow *row)
+{
+    PyVal dict = pv_dict(it->arena);
+    Env *env = env_new(it->arena, NULL);
+    for (uint32_t i = 0; i < row->len; i++)
+        dict_set_name(it->arena, dict.dict, row->at[i].name,
+                      interp_eval(it, env, row->at[i].value));
+    return dict;
 }
 
 static PyVal row_dict(Interp *it, Str header, Str row)
@@ -83,16 +184,15 @@ bool case_prepare(Interp *it, const TorchOptions *options, const Py **companion)
     *companion = NULL;
     if (!cases || !cases->lines.len)
         return true;
-    if (options->case_index >= cases->lines.len) {
-        diag_error(it->diag, "T022", (Span){0}, "there is no case %u; the file has %u",
-                   options->case_index, cases->lines.len);
+    if (!one_of_cases(options, it->diag))
         return false;
-    }
     Str line = cases->lines.at[options->case_index];
     if (!cases->header.len) {
         it->case_text = line;
         return true;
     }
+    if (!cases->companion.len)
+        return true;
     it->param = row_dict(it, cases->header, line);
     *companion = py_parse(it->arena, cases->companion, it->diag);
     return *companion != NULL;

@@ -11,6 +11,7 @@
 #ifndef TORCH_INTERP_H
 #define TORCH_INTERP_H
 
+#include "torch/torch.h"
 #include "torch/val.h"
 #include <setjmp.h>
 
@@ -77,8 +78,9 @@ typedef struct Interp {
     Str case_text;    /* what open() gives */
     PyVal param;      /* a table's row, as a dict; None: there is none */
     const char *path; /* of the model file */
-    bool no_data;     /* data-dependent values are refused */
-    bool used_data;   /* some shape or branch came from values */
+    VEC(TorchOperand) operands;
+    bool no_data;   /* data-dependent values are refused */
+    bool used_data; /* some shape or branch came from values */
 } Interp;
 
 typedef struct CallArgs {

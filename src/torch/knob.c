@@ -85,9 +85,22 @@ static void find_assigned(Finder *f, const Py *s)
     find_in(f, value);
 }
 
+static void find_in_case(Finder *f)
+{
+    f->named = true;
+    for (uint32_t i = 0; i < f->knobs->row.len; i++) {
+        const CaseField *field = &f->knobs->row.at[i];
+        f->prefix = str_dup(f->arena, field->name);
+        f->count = 0;
+        f->several = field->value->kind != PY_INT;
+        find_in(f, field->value);
+    }
+}
+
 static void find_knobs(Arena *arena, const Py *module, KnobList *knobs)
 {
     Finder f = {.arena = arena, .knobs = knobs};
+    find_in_case(&f);
     for (uint32_t i = 0; i < module->kids.len; i++) {
         const Py *s = module->kids.at[i];
         f.named = s->kind == PY_ASSIGN || s->kind == PY_ANNASSIGN;
@@ -136,6 +149,8 @@ static bool apply_set(KnobList *knobs, const TorchSet *set)
 bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs,
                Diag *diag)
 {
+    if (!case_row(arena, options, &knobs->row, diag))
+        return false;
     find_knobs(arena, module, knobs);
     for (uint32_t i = 0; i < options->n_sets; i++) {
         if (apply_set(knobs, &options->sets[i]))

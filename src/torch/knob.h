@@ -2,8 +2,7 @@
 #ifndef TORCH_KNOB_H
 #define TORCH_KNOB_H
 
-#include "torch/interp.h"
-#include "torch/torch.h"
+#include "torch/case.h"
 
 typedef struct KnobEntry {
     TorchKnob knob;
@@ -15,10 +14,12 @@ typedef struct KnobEntry {
 
 typedef struct KnobList {
     VEC(KnobEntry) all;
+    CaseRow row;         /* the case in hand, when it is one whose sizes are knobs */
     VEC(Knob) overrides; /* those whose value differs from the file's */
 } KnobList;
 
-/* Collects the knobs of a file and applies the caller's sets. False: a set names none. */
+/* Collects the knobs of a file and its case, and applies the caller's sets. False: a set names none, or
+ * the case does not read. */
 bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, KnobList *knobs,
                Diag *diag);
 /* Makes `overrides` from the values of `all`. */

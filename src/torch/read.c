@@ -6,6 +6,7 @@
 #include "torch/case.h"
 #include "torch/knob.h"
 #include "torch/nn.h"
+#include "torch/operand.h"
 #include <string.h>
 
 /* --- tables ------------------------------------------------------------------------------- */
@@ -194,8 +195,11 @@ static void add_output(Interp *it, PyVal value, int depth)
     }
 }
 
-static void run(Interp *it, const Py *module, const Py *companion)
+static void run(Interp *it, const Py *module, const Py *companion, const CaseRow *row)
 {
+    operand_table(it, module);
+    if (row->len)
+        it->param = case_row_dict(it, row);
     interp_block(it, it->globals, module);
     if (companion)
         interp_block(it, it->globals, companion);
@@ -203,11 +207,14 @@ static void run(Interp *it, const Py *module, const Py *companion)
     if (model.tag == PV_OBJECT)
         module_name_all(it, model.object, "", 0);
     CallArgs args = name_inputs(it, make_inputs(it), forward_of(model));
+    operand_bind_inputs(it, forward_of(model), &args);
     it->graph = 1;
     for (uint32_t i = 0; i < args.n; i++)
         import_inputs(it, args.v[i]);
     Span at = forward_of(model) ? forward_of(model)->at : (Span){0};
-    add_output(it, interp_call(it, at, model, &args), 0);
+    PyVal result = interp_call(it, at, model, &args);
+    operand_bind_outputs(it, at, result);
+    add_output(it, result, 0);
     if (!it->graphs[1]->outputs.len)
         interp_fail(it, at, "T020", "forward returns no tensor");
 }
@@ -274,11 +281,11 @@ static Graph *finish(Interp *it)
     return graph;
 }
 
-static bool guarded(Interp *it, const Py *module, const Py *companion)
+static bool guarded(Interp *it, const Py *module, const Py *companion, const CaseRow *row)
 {
     if (setjmp(it->fail))
         return false;
-    run(it, module, companion);
+    run(it, module, companion, row);
     return true;
 }
 
@@ -316,12 +323,14 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     const Py *companion = NULL;
     it->knobs = knobs->overrides.at;
     it->n_knobs = knobs->overrides.len;
-    if (!case_prepare(it, options, &companion) || !guarded(it, module, companion))
+    if (!case_prepare(it, options, &companion) || !guarded(it, module, companion, &knobs->row))
         return NULL;
     TorchTask *task = arena_new(arena, TorchTask);
     task->name = it->graphs[1]->name;
     task->category = str_dup(arena, path_base(path_dir(arena, task_path(arena, path))));
     task->graph = finish(it);
+    for (uint32_t i = 0; i < it->operands.len; i++)
+        vec_push(arena, &task->operands, it->operands.at[i]);
     task->used_data = it->used_data;
     task->in_range = torch_fit_indices(task->graph);
     for (uint32_t i = 0; i < knobs->all.len; i++)
@@ -346,4 +355,18 @@ TorchTask *torch_read_file(Arena *arena, const char *path, const TorchOptions *o
         return NULL;
     diag->source = source;
     return torch_read(arena, path, source, options, diag);
+}
+
+TorchTask *torch_open(Arena *arena, const char *path, const TorchOptions *options, TorchScale scale,
+                      Diag *diag)
+{
+    TorchCases *cases = arena_new(arena, TorchCases);
+    TorchOptions with = *options;
+    Str source;
+    with.cases = cases;
+    if (!torch_cases(arena, path, cases, diag) ||
+        !file_read(arena, path, PY_MAX_BYTES, &source, diag))
+        return NULL;
+    diag->source = source;
+    return torch_read_scaled(arena, path, source, &with, scale, diag);
 }

@@ -245,7 +245,8 @@ TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,
     if (!s.module || !knob_list(arena, s.module, options, &s.knobs, diag))
         return NULL;
     TorchTask *full = torch_read_tree(arena, path, s.module, &s.knobs, options, diag);
-    if (!full || scale == SCALE_FULL || (options->cases && options->cases->lines.len))
+    bool fixed = options->cases && options->cases->lines.len && !s.knobs.row.len;
+    if (!full || scale == SCALE_FULL || fixed)
         return full;
     set_budget(&s, scale);
     s.nodes = full->graph->nodes.len;

@@ -31,8 +31,11 @@ typedef struct TorchSet {
 /* Cases: typed inputs listed beside a model file, read with it one at a time.
  *   NAME.json beside NAME.py: one JSON object on each line; the file's own get_inputs or
  *             get_input_groups opens it, and gets the line of the case in hand
- *   test_cases.csv and prepare_inputs.py beside module.py: a table with ';' between columns; a
- *             row reaches get_inputs(param) and get_init_inputs(param) as a dict */
+ *   NAME.csv  beside NAME.py: a table with ';' between columns; a row reaches get_inputs(case)
+ *             as a dict. A field is a number, True, False, a list in brackets, else text; an
+ *             empty one is missing. Its integers are knobs: "shape[0]", "n"
+ *   test_cases.csv and prepare_inputs.py beside module.py: such a table, too, but lists stay
+ *             text; a row reaches get_inputs(param) and get_init_inputs(param) as a dict */
 typedef struct TorchCases {
     VEC(Str) lines;
     Str header;    /* of a table: its column names; empty for JSON */
@@ -50,14 +53,66 @@ typedef struct TorchOptions {
     size_t max_bytes;   /* of the evaluator's memory; 0: 1 GiB */
 } TorchOptions;
 
+/* One operand of an op definition, from the table in a model file's docstring, and what the case
+ * in hand has for it. The table begins after a blank line; one operand on each line, in the
+ * definition's order:
+ *
+ *     in    x      f16 f32 bf16     a tensor; a dtype for each combination declared ("f16*3": 3)
+ *     opt   bias   f16 f32 bf16     a tensor or None
+ *     list  xs     f16 f32 bf16     a list of tensors
+ *     out   y      f16 f32 bf16     a result
+ *     outs  ys     f16 f32 bf16     a list of results
+ *     mut   x      f16 f32 bf16     a result that replaces the input of this name; the kernel has
+ *                                   no argument of its own for it
+ *     attr  eps    float 1e-5       bool, int, float, text, ints or floats; its default, if any
+ *
+ * forward takes in, opt and list in this order, then attributes (those it leaves out have their
+ * default), under these names; it returns out, outs and mut in this order. An `out` that has the
+ * name of an input is an argument of the kernel, and the same memory. */
+typedef enum TorchRole {
+    OPERAND_IN,
+    OPERAND_OPT,
+    OPERAND_LIST,
+    OPERAND_OUT,
+    OPERAND_OUTS,
+    OPERAND_MUT,
+    OPERAND_ATTR
+} TorchRole;
+
+typedef enum TorchAttr {
+    OPATTR_BOOL,
+    OPATTR_INT,
+    OPATTR_FLOAT,
+    OPATTR_TEXT,
+    OPATTR_INTS,
+    OPATTR_FLOATS
+} TorchAttr;
+
+typedef struct TorchOperand {
+    TorchRole role;
+    const char *name;
+    VEC(DType) types; /* tensors: declared, one for each combination */
+    /* tensors: which of graph->inputs or graph->outputs; attributes: how many numbers.
+     * Count 0: an optional tensor that is None, an empty list, an attribute without value. */
+    uint32_t first, count;
+    TorchAttr attr;
+    const int64_t *ints;  /* bool, int, ints */
+    const double *floats; /* float, floats */
+    const char *text;     /* text */
+} TorchOperand;
+
 typedef struct TorchTask {
     const char *name;     /* file name without .py; T for T/validation/module.py */
     const char *category; /* name of the directory around it */
     Graph *graph;         /* graph->source makes its inputs and parameters */
     VEC(TorchKnob) knobs;
-    bool used_data; /* some shape or branch came from the values drawn with this seed */
-    bool in_range;  /* no index drawn at random can lie outside what it indexes */
+    VEC(TorchOperand) operands; /* empty: the file has no such table */
+    bool used_data;             /* some shape or branch came from the values drawn with this seed */
+    bool in_range;              /* no index drawn at random can lie outside what it indexes */
 } TorchTask;
+
+typedef enum TorchScale { SCALE_FULL, SCALE_MEDIUM, SCALE_SMALL, SCALE_FUZZ } TorchScale;
+bool torch_scale_from_name(Str name, TorchScale *scale);
 
 /* NULL with errors in diag. `path` gives name and category; the text is `source`. */
 TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOptions *options,
@@ -67,15 +122,20 @@ TorchTask *torch_read_file(Arena *arena, const char *path, const TorchOptions *o
 /* Finds the cases of a model file; leaves `cases` empty when it has none. */
 bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *diag);
 
+/* What most callers want: the file with the cases beside it, at a scale. `options->cases` is not
+ * looked at; `options->case_index` chooses the case. */
+TorchTask *torch_open(Arena *arena, const char *path, const TorchOptions *options, TorchScale scale,
+                      Diag *diag);
+/* The operand of this name (an input before a result); NULL: there is none. */
+const TorchOperand *torch_operand(const TorchTask *task, const char *name);
+
 /* The model files below a directory, in order of path: Python files that define a class Model
  * and the inputs for it, themselves or in a file beside them. */
 bool torch_suite(Arena *arena, const char *dir, NameList *paths, Diag *diag);
 
-typedef enum TorchScale { SCALE_FULL, SCALE_MEDIUM, SCALE_SMALL, SCALE_FUZZ } TorchScale;
-bool torch_scale_from_name(Str name, TorchScale *scale);
-
 /* Reads the file with its sizes shrunk (fuzz: drawn) so that all values together stay under
- * the scale's budget while inference still holds. Sets in `options` are kept as they are. */
+ * the scale's budget while inference still holds. Sets in `options` are kept as they are. The
+ * sizes of a case move when they stand in a NAME.csv; cases of other forms are read as they are. */
 TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,
                              const TorchOptions *options, TorchScale scale, Diag *diag);
 
