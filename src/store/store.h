@@ -44,6 +44,7 @@ typedef struct StoreRun {
     const char *generator; /* "plan", "answers", "remote:MODEL" */
     const char *settings;  /* JSON: samples, cases, seeds, chip, rule, version */
     const char *label;     /* for people: name of a model; may be "" */
+    bool fresh;            /* begin a new one though such a run is there */
     int64_t started;       /* seconds since 1970 */
     int64_t finished;      /* 0: not yet */
 } StoreRun;
@@ -116,7 +117,7 @@ typedef struct StoreAttempt {
  * process, so that no two benches work on one run (D005). Fills run->id, started, finished. */
 bool store_run_begin(Store *store, StoreRun *run, Diag *diag);
 bool store_run_finish(Store *store, int64_t run, Diag *diag);
-/* The task of this suite and name, added or brought up to date; fills task->id. */
+/* The task of this suite, name and source, added when it is new; fills task->id. */
 bool store_task_put(Store *store, StoreTask *task, Diag *diag);
 /* All of it in one transaction; fills attempt->id. One of the same run, task, sample and turn that
  * is already there stays as it is, and *attempt gets its id. */
