@@ -1,12 +1,9 @@
 /* Fuzzes the Craft front end with programs that are nearly right: the first byte picks a program
  * of examples/ or tests/craft, the others change its tokens (delete, repeat, replace, swap) and
- * lines (delete, repeat, move, indent). Same demands as craft_fuzz.c. */
+ * lines (delete, repeat, move, indent). The demands stand in craft_demands.h. */
+#include "tests/fuzz/craft_demands.h"
+
 #include "base/file.h"
-#include "craft/craft.h"
-#include "ir/ir.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -165,35 +162,13 @@ static Buf mutate(Arena *arena, Str text, Bytes *b)
     return join(&tokens, "");
 }
 
-/* ---- the demands ---- */
-
-static void check(Arena *arena, Str text)
-{
-    Diag diag = diag_make(arena, "fuzz.craft", text);
-    CraftFile *file = craft_read(arena, "fuzz.craft", text, &diag);
-    for (uint32_t v = 0; file && diag_ok(&diag) && v < craft_variant_count(file) && v < 2; v++) {
-        IrProgram *p = craft_program(arena, file, v, &diag);
-        if ((p != NULL) != diag_ok(&diag))
-            abort();
-        if (p && !ir_verify(p, &diag)) {
-            Buf said = {0};
-            diag_print(&diag, &said);
-            fprintf(stderr, "%s\n%.*s\n", said.at, STR_ARG(text));
-            abort();
-        }
-    }
-    Buf said = {0};
-    diag_print(&diag, &said);
-    buf_free(&said);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     Arena arena = {0};
     Bytes bytes = {data, size};
     Str program = pick_program(&arena, &bytes);
     Buf text = mutate(&arena, program, &bytes);
-    check(&arena, buf_view(&text));
+    demand_all(&arena, buf_view(&text));
     buf_free(&text);
     arena_drop(&arena);
     return 0;
