@@ -1,0 +1,16 @@
+"""Hyperbolic tangent of each element.
+
+in   x f16 f32 bf16
+out  y f16 f32 bf16
+"""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+
+
+def get_inputs(case):
+    return [torch.randn(case["shape"], dtype=getattr(torch, case["dtype"]))]
