@@ -49,6 +49,7 @@ LDLIBS_base    := -lm
 LDLIBS_verdict := -ljansson
 LDLIBS_graph   := -lgomp
 LDLIBS_box     := -lseccomp
+LDLIBS_gen     := -lcurl -ljansson
 LDLIBS_store   := -lsqlite3 -lzstd
 
 # --- folders, archives, objects ------------------------------------------------------------

@@ -1,0 +1,51 @@
+/* What a model is sent: the reference of the language, exemplars that do not give the answer
+ * away, the task, its shapes and the chip.
+ *
+ * The benchmarks' own strategies are built from a user's clone, byte for byte as the original would
+ * send them; without a clone they are ours in other words, and say so (`reworded`). */
+#ifndef GEN_PROMPT_PROMPT_H
+#define GEN_PROMPT_PROMPT_H
+
+#include "base/file.h"
+#include "gen/chat.h"
+#include "graph/graph.h"
+#include "npu/npu.h"
+
+typedef enum PromptStrategy {
+#define STRATEGY(name, ...) PROMPT_##name,
+#include "gen/prompt/strategy.def"
+#undef STRATEGY
+    PROMPT_STRATEGY_COUNT
+} PromptStrategy;
+
+typedef struct PromptStrategyRow {
+    const char *name;
+    const char *form; /* of the answer, as src/eval names it */
+    uint32_t exemplars;
+    const char *meaning;
+} PromptStrategyRow;
+
+const PromptStrategyRow *prompt_strategy_row(PromptStrategy strategy);
+bool prompt_strategy_from_name(Str name, PromptStrategy *strategy);
+
+typedef struct PromptSpec {
+    PromptStrategy strategy;
+    const char *home;  /* of acraft: docs/, examples/ */
+    const char *clone; /* of the benchmark, for its own strategies; NULL: none */
+    const char *task, *category;
+    Str task_text;
+    const Graph *graph; /* at the shapes the kernel is for */
+    const NpuChip *chip;
+} PromptSpec;
+
+typedef struct Prompt {
+    ChatMessages messages;
+    const char *form;
+    NameList exemplars; /* names of those shown */
+    bool reworded;
+    int64_t tokens; /* estimated */
+} Prompt;
+
+bool prompt_make(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
+
+#endif

@@ -1,0 +1,12 @@
+/* Inside the prompts: what the strategies share. */
+#ifndef GEN_PROMPT_PROMPT_INT_H
+#define GEN_PROMPT_PROMPT_INT_H
+
+#include "gen/prompt/prompt.h"
+
+/* Adds a message; the buffer is used up. */
+void prompt_say(Arena *arena, Prompt *prompt, ChatRole role, Buf *text);
+/* original.c: the benchmarks' own strategies. */
+bool prompt_original(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
+
+#endif
