@@ -2,6 +2,7 @@
 
 category: activation
 suite: multikernelbench
+level: 1
 """
 import torch
 import torch.nn as nn

@@ -2,6 +2,7 @@
 
 category: loss
 suite: multikernelbench
+level: 1
 """
 import torch
 import torch.nn as nn

@@ -2,6 +2,7 @@
 
 category: optimizer
 suite: multikernelbench
+level: 1
 """
 import torch
 import torch.nn as nn

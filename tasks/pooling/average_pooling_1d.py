@@ -2,6 +2,7 @@
 
 category: pooling
 suite: multikernelbench
+level: 1
 """
 import torch
 import torch.nn as nn

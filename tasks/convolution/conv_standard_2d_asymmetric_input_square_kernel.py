@@ -1,0 +1,32 @@
+"""Convolution of oblong images by a square kernel.
+
+category: convolution
+suite: multikernelbench
+level: 1
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 8
+IN_CHANNELS = 64
+OUT_CHANNELS = 128
+HEIGHT = 512
+WIDTH = 1024
+KERNEL = 3
+
+
+class Model(nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, out_channels, kernel_size, bias=False)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, IN_CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs():
+    return [IN_CHANNELS, OUT_CHANNELS, KERNEL]

@@ -1,0 +1,32 @@
+"""Transposed convolution of oblong images by an oblong kernel.
+
+category: convolution
+suite: multikernelbench
+level: 1
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 64
+IN_CHANNELS = 64
+OUT_CHANNELS = 128
+HEIGHT = 128
+WIDTH = 256
+KERNEL = (3, 5)
+
+
+class Model(nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size):
+        super().__init__()
+        self.conv = nn.ConvTranspose2d(in_channels, out_channels, kernel_size, bias=False)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, IN_CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs():
+    return [IN_CHANNELS, OUT_CHANNELS, KERNEL]

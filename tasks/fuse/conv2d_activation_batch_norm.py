@@ -1,0 +1,35 @@
+"""Convolution, x * tanh(softplus(x)), batch norm.
+
+category: fuse
+suite: multikernelbench
+level: 2
+"""
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+BATCH = 64
+IN_CHANNELS = 64
+OUT_CHANNELS = 128
+HEIGHT = 128
+WIDTH = 128
+KERNEL = 3
+
+
+class Model(nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, out_channels, kernel_size)
+        self.norm = nn.BatchNorm2d(out_channels)
+
+    def forward(self, x):
+        x = self.conv(x)
+        return self.norm(torch.tanh(F.softplus(x)) * x)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, IN_CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs():
+    return [IN_CHANNELS, OUT_CHANNELS, KERNEL]

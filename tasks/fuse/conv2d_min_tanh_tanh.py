@@ -1,0 +1,33 @@
+"""Convolution, smallest channel of each pixel, tanh twice.
+
+category: fuse
+suite: multikernelbench
+level: 2
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 128
+IN_CHANNELS = 16
+OUT_CHANNELS = 64
+HEIGHT = 256
+WIDTH = 256
+KERNEL = 3
+
+
+class Model(nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, out_channels, kernel_size)
+
+    def forward(self, x):
+        x = self.conv(x).min(dim=1, keepdim=True)[0]
+        return torch.tanh(torch.tanh(x))
+
+
+def get_inputs():
+    return [torch.rand(BATCH, IN_CHANNELS, HEIGHT, WIDTH)]
+
+
+def get_init_inputs():
+    return [IN_CHANNELS, OUT_CHANNELS, KERNEL]

@@ -1,0 +1,31 @@
+"""Linear layer, ReLU, divided by a number.
+
+category: fuse
+suite: multikernelbench
+level: 2
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 1024
+IN_FEATURES = 8192
+OUT_FEATURES = 8192
+DIVISOR = 2.0
+
+
+class Model(nn.Module):
+    def __init__(self, in_features, out_features, divisor):
+        super().__init__()
+        self.linear = nn.Linear(in_features, out_features)
+        self.divisor = divisor
+
+    def forward(self, x):
+        return torch.relu(self.linear(x)) / self.divisor
+
+
+def get_inputs():
+    return [torch.rand(BATCH, IN_FEATURES)]
+
+
+def get_init_inputs():
+    return [IN_FEATURES, OUT_FEATURES, DIVISOR]

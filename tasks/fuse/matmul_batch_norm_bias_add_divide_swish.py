@@ -1,0 +1,37 @@
+"""Linear layer, batch norm, plus a learnt number, divided by a number, swish.
+
+category: fuse
+suite: multikernelbench
+level: 2
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 1024
+IN_FEATURES = 8192
+OUT_FEATURES = 8192
+EPS = 1e-5
+MOMENTUM = 0.1
+SHAPE = (1,)
+DIVISOR = 1.0
+
+
+class Model(nn.Module):
+    def __init__(self, in_features, out_features, eps, momentum, shape, divisor):
+        super().__init__()
+        self.linear = nn.Linear(in_features, out_features)
+        self.norm = nn.BatchNorm1d(out_features, eps=eps, momentum=momentum)
+        self.bias = nn.Parameter(torch.randn(shape))
+        self.divisor = divisor
+
+    def forward(self, x):
+        x = (self.norm(self.linear(x)) + self.bias) / self.divisor
+        return x * torch.sigmoid(x)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, IN_FEATURES)]
+
+
+def get_init_inputs():
+    return [IN_FEATURES, OUT_FEATURES, EPS, MOMENTUM, SHAPE, DIVISOR]

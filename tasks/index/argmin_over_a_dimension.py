@@ -1,0 +1,30 @@
+"""Where the smallest value along a dimension stands.
+
+category: index
+suite: multikernelbench
+level: 1
+"""
+import torch
+import torch.nn as nn
+
+BATCH = 128
+ROWS = 4096
+COLS = 4095
+DIM = 1
+
+
+class Model(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return torch.argmin(x, dim=self.dim)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, ROWS, COLS)]
+
+
+def get_init_inputs():
+    return [DIM]

@@ -1,0 +1,25 @@
+"""a^T b^T.
+
+category: matmul
+suite: multikernelbench
+level: 1
+"""
+import torch
+import torch.nn as nn
+
+M = 2048
+K = 8192
+N = 4096
+
+
+class Model(nn.Module):
+    def forward(self, a, b):
+        return a.T @ b.T
+
+
+def get_inputs():
+    return [torch.rand(K, M), torch.rand(N, K)]
+
+
+def get_init_inputs():
+    return []
