@@ -1,6 +1,7 @@
 /* A Craft program judged against a task. In: text, reference. Out: a verdict. */
 #include "craft/craft.h"
 
+#include "eval/candidate_int.h"
 #include "eval/eval_int.h"
 #include "ir/falsify.h"
 
@@ -115,65 +116,18 @@ static Tensor *output_of(const EvalRun *run, ValueId value)
     return NULL;
 }
 
-static void note_errors(Verdict *v, const CompareResult *r, const char *tensor)
-{
-    if (!(v->max_abs_err >= r->max_abs_err))
-        v->max_abs_err = r->max_abs_err;
-    if (!(v->max_rel_err >= r->max_rel_err))
-        v->max_rel_err = r->max_rel_err;
-    if (compare_ok(r) || v->first_bad.any)
-        return;
-    v->first_bad.any = true;
-    v->first_bad.tensor = tensor;
-    v->first_bad.index = (uint64_t)(r->first_bad < 0 ? 0 : r->first_bad);
-    v->first_bad.got = r->got;
-    v->first_bad.want = r->want;
-}
-
 static bool compare(EvalRun *run)
 {
-    const EvalReference *ref = run->ref;
     bool ok = true;
-    for (uint32_t i = 0; i < ref->graph->outputs.len; i++) {
-        Tensor *out = output_of(run, ref->graph->outputs.at[i]);
-        Tensor *got = out ? tensor_alias(out, ref->want[i]->shape) : NULL;
-        if (!got)
-            return fail(run, VERDICT_WRONG, STAGE_COMPARE,
-                        str_format(run->arena, "output %u is not written", i));
-        CompareResult r = compare_tensors(got, ref->want[i], &ref->spec,
-                                          (const Tensor *const *)ref->in.inputs, ref->in.n_inputs);
-        const char *name = str_format(run->arena, "output %u", i);
-        note_errors(run->verdict, &r, name);
-        if (!compare_ok(&r)) {
-            Buf text = {0};
-            compare_print(&r, &text);
-            verdict_fail(run->verdict, VERDICT_WRONG, STAGE_COMPARE,
-                         str_format(run->arena, "%s: %s", name, text.at));
-            buf_free(&text);
-            ok = false;
-        }
-        tensor_free(got);
+    for (uint32_t i = 0; i < run->ref->graph->outputs.len; i++) {
+        Tensor *out = output_of(run, run->ref->graph->outputs.at[i]);
+        ok = eval_compare(run->arena, run->ref, i, out, true, run->verdict) && ok;
     }
     run->verdict->correct = ok ? VERDICT_YES : VERDICT_NO;
     return ok;
 }
 
-/* The least time the chip could need: what must be read, and what L2 cannot absorb of reads and
- * writes, at peak bandwidth. */
-static double bound_us(const EvalRun *run)
-{
-    const NpuChip *chip = run->config->chip;
-    double read = 0, written = 0, l2 = (double)chip->l2_mib * 1024 * 1024;
-    for (uint32_t i = 0; i < run->candidate->operand_count; i++) {
-        IrRole role = run->program->tensors.at[i].role;
-        const Tensor *t = run->operands[i];
-        double bytes = (double)t->count * (double)dtype_bytes(t->dtype);
-        read += role == IR_ROLE_OUT ? 0 : bytes;
-        written += role == IR_ROLE_OUT || role == IR_ROLE_INOUT ? bytes : 0;
-    }
-    double most = read > read + written - l2 ? read : read + written - l2;
-    return chip->gm_tbps > 0 ? most / (chip->gm_tbps * 1e6) : 0;
-}
+bool eval_read_craft(EvalRun *run) { return read_program(run) && prove(run); }
 
 bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *ref,
                 const EvalConfig *config, Verdict *verdict, Diag *diag)
@@ -184,9 +138,9 @@ bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *r
                    .config = config,
                    .verdict = verdict,
                    .diag = diag};
-    bool ok = read_program(&run) && prove(&run) && make_operands(&run);
+    bool ok = eval_read_craft(&run) && make_operands(&run);
     if (ok)
-        verdict->bound_us = bound_us(&run);
+        verdict->bound_us = eval_bound_us(&run, candidate->operands);
     if (ok)
         ok = config->engine == EVAL_TWIN ? eval_run_twin(&run) : eval_run_interp(&run);
     ok = ok && compare(&run);

@@ -11,7 +11,17 @@
 #include "graph/probe.h"
 #include "ir/ir.h"
 #include "npu/npu.h"
+#include "torch/torch.h"
 #include "verdict/verdict.h"
+
+/* The model file a case was read from. A candidate with a Python model of its own is constructed
+ * with this file's arguments; an operator takes its attributes from them. */
+typedef struct EvalModel {
+    const char *path;
+    Str source;
+    const TorchTask *task;
+    TorchOptions options; /* as the graph was read, its sizes as sets */
+} EvalModel;
 
 /* One case: the inputs, and what is to come out. */
 typedef struct EvalReference {
@@ -20,12 +30,16 @@ typedef struct EvalReference {
     Tensor **want;
     CompareSpec spec;
     Probe probe; /* the law the inputs follow, and which trivial answers the task lets pass */
+    const EvalModel *model; /* NULL: the graph is all that is known */
 } EvalReference;
 
 /* Draws inputs that tell right answers from trivial ones, and evaluates the graph. */
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
+/* Says which file the graph of `ref` was read from, and how. */
+void eval_reference_model(Arena *arena, const char *path, Str source, const TorchTask *task,
+                          const TorchOptions *options, EvalReference *ref);
 
 /* What a parameter of the candidate's host function stands for. */
 typedef struct EvalOperand {
@@ -59,6 +73,7 @@ typedef struct EvalConfig {
     bool trust;         /* run without a full sandbox: the text is our own */
     bool deny_unproven; /* what is not proved is an error */
     bool strict;        /* only synchronisation that is written counts */
+    uint32_t blocks;    /* of a kernel file without host code; 0: every core of the chip */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */

@@ -15,6 +15,21 @@ typedef struct EvalRun {
     Diag *diag;
 } EvalRun;
 
+/* craft.c: run->program, read and proved. */
+bool eval_read_craft(EvalRun *run);
+/* bound.c: the least time the chip could need for operands of these shapes. */
+double eval_bound_us(const EvalRun *run, const EvalOperand *operands);
+
+/* twin.c: lowered and compiled; then launched as often as wanted, with run->operands or, where
+ * that is NULL, without data. */
+typedef struct EvalKernel {
+    struct AscProgram *program;
+    struct TwinKernel *kernel;
+} EvalKernel;
+bool eval_twin_open(EvalRun *run, EvalKernel *kernel);
+void eval_twin_close(EvalKernel *kernel);
+bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel);
+
 /* Each fills run->operands of the outputs; false: the verdict says why. */
 bool eval_run_interp(EvalRun *run);
 bool eval_run_twin(EvalRun *run);

@@ -21,3 +21,18 @@ void eval_reference_free(EvalReference *ref)
     graph_inputs_free(&ref->in);
     ref->want = NULL;
 }
+
+void eval_reference_model(Arena *arena, const char *path, Str source, const TorchTask *task,
+                          const TorchOptions *options, EvalReference *ref)
+{
+    EvalModel *model = arena_new(arena, EvalModel);
+    TorchSet *sets = arena_array(arena, TorchSet, task->knobs.len + 1);
+    *model = (EvalModel){.path = path, .source = source, .task = task, .options = *options};
+    model->options.n_sets = 0;
+    for (uint32_t i = 0; i < task->knobs.len; i++)
+        if (task->knobs.at[i].value != task->knobs.at[i].original)
+            sets[model->options.n_sets++] = (TorchSet){task->knobs.at[i].name,
+                                                       task->knobs.at[i].value};
+    model->options.sets = sets;
+    ref->model = model;
+}

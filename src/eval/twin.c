@@ -42,11 +42,11 @@ static TwinKernel *compile(EvalRun *run, AscProgram *p, const TwinOptions *optio
     return k;
 }
 
-static IrShape shape_of(const Tensor *t)
+static IrShape shape_of(const Shape *from)
 {
-    IrShape s = {.rank = (uint32_t)t->shape.rank};
-    for (int i = 0; i < t->shape.rank; i++)
-        s.dim[i] = t->shape.dim[i];
+    IrShape s = {.rank = (uint32_t)from->rank};
+    for (int i = 0; i < from->rank; i++)
+        s.dim[i] = from->dim[i];
     return s;
 }
 
@@ -56,7 +56,7 @@ static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
     IrShape *shapes = arena_array(run->arena, IrShape, c->operand_count + 1);
     IrSetting *settings = arena_array(run->arena, IrSetting, c->setting_count + 1);
     for (uint32_t i = 0; i < c->operand_count; i++)
-        shapes[i] = shape_of(run->operands[i]);
+        shapes[i] = shape_of(&c->operands[i].shape);
     for (uint32_t i = 0; i < c->setting_count; i++)
         settings[i] = (IrSetting){c->settings[i].name, c->settings[i].value};
     IrHostInput input = {shapes, settings, c->setting_count};
@@ -65,18 +65,23 @@ static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
     return fail(run, VERDICT_BAD_TILING, STAGE_TILING);
 }
 
-static TwinTensor tensor_of(const IrTensor *declared, Tensor *t)
+/* Operand i, with its values or as a shape only. */
+static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
 {
+    const IrTensor *declared = &run->program->tensors.at[i];
+    const Shape *shape = &run->candidate->operands[i].shape;
     TwinTensor out = {.name = declared->name,
-                      .dtype = t->dtype,
-                      .rank = (uint32_t)t->shape.rank,
-                      .data = t->at,
-                      .bytes = (size_t)t->count * dtype_bytes(t->dtype)};
+                      .dtype = declared->dtype,
+                      .rank = (uint32_t)shape->rank,
+                      .data = run->operands ? run->operands[i]->at : NULL,
+                      .bytes = dtype_bytes(declared->dtype)};
     out.role = declared->role == IR_ROLE_OUT     ? SIM_OUT
                : declared->role == IR_ROLE_INOUT ? SIM_INOUT
                                                  : SIM_IN;
-    for (int i = 0; i < t->shape.rank; i++)
-        out.shape[i] = (uint64_t)t->shape.dim[i];
+    for (int d = 0; d < shape->rank; d++) {
+        out.shape[d] = (uint64_t)shape->dim[d];
+        out.bytes *= (size_t)shape->dim[d];
+    }
     return out;
 }
 
@@ -87,7 +92,7 @@ static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *til
     TwinTensor *tensors = arena_array(run->arena, TwinTensor, n + 1);
     TwinArg *args = arena_array(run->arena, TwinArg, n + 2);
     for (uint32_t i = 0; i < n; i++) {
-        tensors[i] = tensor_of(&run->program->tensors.at[i], run->operands[i]);
+        tensors[i] = tensor_of(run, i);
         args[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i, .count = 1};
     }
     args[n] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
@@ -104,24 +109,50 @@ static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *til
     return twin_run(run->arena, kernel, &l, options, &done, run->verdict);
 }
 
-bool eval_run_twin(EvalRun *run)
+static TwinOptions options_of(const EvalRun *run)
+{
+    return (TwinOptions){.chip = run->config->chip,
+                         .seed = run->config->seed,
+                         .trust = run->config->trust,
+                         .keep_going = true};
+}
+
+bool eval_twin_open(EvalRun *run, EvalKernel *kernel)
+{
+    TwinOptions options = options_of(run);
+    *kernel = (EvalKernel){.program = lower(run)};
+    if (kernel->program)
+        kernel->kernel = compile(run, kernel->program, &options);
+    if (kernel->kernel)
+        run->verdict->compiled = VERDICT_YES;
+    return kernel->kernel != NULL;
+}
+
+void eval_twin_close(EvalKernel *kernel)
+{
+    if (kernel->kernel)
+        twin_release(kernel->kernel);
+    kernel->kernel = NULL;
+}
+
+bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
 {
     TwinObserver observer = {.strict = run->config->strict};
-    TwinOptions options = {.chip = run->config->chip,
-                           .seed = run->config->seed,
-                           .trust = run->config->trust,
-                           .keep_going = true};
-    twin_observe(&options, &observer);
+    TwinOptions options = options_of(run);
     EmitTiling tiling;
-    AscProgram *p = lower(run);
-    if (!p || !tile(run, p, &tiling))
+    if (!tile(run, kernel->program, &tiling))
         return false;
-    TwinKernel *kernel = compile(run, p, &options);
-    if (!kernel)
-        return false;
-    run->verdict->compiled = VERDICT_YES;
-    bool ok = launch(run, kernel, &tiling, &options);
+    options.time_only = run->operands == NULL;
+    twin_observe(&options, &observer);
+    bool ok = launch(run, kernel->kernel, &tiling, &options);
     twin_observed(run->arena, run->config->chip, &observer, run->verdict);
-    twin_release(kernel);
+    return ok;
+}
+
+bool eval_run_twin(EvalRun *run)
+{
+    EvalKernel kernel;
+    bool ok = eval_twin_open(run, &kernel) && eval_twin_launch(run, &kernel);
+    eval_twin_close(&kernel);
     return ok;
 }

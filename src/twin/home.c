@@ -67,8 +67,11 @@ static const char *first_program(Arena *arena, const char *const *names)
 {
     for (; *names; names++) {
         const char *path = proc_find(arena, *names);
-        if (path)
-            return real_path(arena, path);
+        const char *real = path ? real_path(arena, path) : NULL;
+        if (real && str_is(path_base(real), "ccache")) /* stands before the compiler on PATH */
+            real = real_path(arena, str_format(arena, "/usr/bin/%s", *names));
+        if (real)
+            return real;
     }
     return NULL;
 }

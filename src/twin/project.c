@@ -26,11 +26,9 @@ static Side side_of(const char *name, Side outer)
     return strcmp(name, "op_kernel") == 0 ? KERNEL_SIDE : outer;
 }
 
-/* Glue for the vendor's operator library (aclnn) lies among the tiling files; it needs that
- * library's headers and decides nothing about the kernel. */
-static bool is_library_glue(Str name, Str text)
+bool twin_is_library_glue(const char *path, Str text)
 {
-    if (str_starts(name, "aclnn_"))
+    if (str_starts(path_base(path), "aclnn_"))
         return true;
     static const char *const marks[] = {"#include \"opdev/", "#include \"level0/",
                                         "#include \"level2/", "#include \"aclnn",
@@ -49,7 +47,7 @@ static bool read_file(Arena *arena, const char *path, Side side, TwinProject *pr
     TwinHostFile file = {.path = path};
     if (!file_read(arena, path, MOST_TEXT, &file.text, diag))
         return false;
-    if (side == HOST_SIDE && !is_library_glue(name, file.text))
+    if (side == HOST_SIDE && !twin_is_library_glue(path, file.text))
         vec_push(arena, &project->host, file);
     else if (side == KERNEL_SIDE)
         vec_push(arena, &project->kernel, file);
@@ -430,7 +428,8 @@ typedef VEC(TwinArg) ArgList;
 static uint32_t launch_index(CaseRun *c, const TwinTensor *tensor)
 {
     for (uint32_t i = 0; i < c->tensors.len; i++)
-        if (c->tensors.at[i].data == tensor->data && tensor->role == SIM_INOUT)
+        if (str_is(str_from(c->tensors.at[i].name), tensor->name) &&
+            c->tensors.at[i].data == tensor->data && tensor->role == SIM_INOUT)
             return i;
     vec_push(c->arena, &c->tensors, *tensor);
     return c->tensors.len - 1;

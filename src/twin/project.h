@@ -13,6 +13,9 @@ typedef struct TwinProject {
 
 /* The .cpp files of DIR/op_host and DIR/op_kernel, or of deeper folders of these names. */
 bool twin_project_read(Arena *arena, const char *dir, TwinProject *project, Diag *diag);
+/* Glue for the vendor's operator library (aclnn) lies among the tiling files; it needs that
+ * library's headers and decides nothing about the kernel. */
+bool twin_is_library_glue(const char *path, Str text);
 
 typedef struct TwinCase {
     const char *op; /* NULL: the only one of the project */

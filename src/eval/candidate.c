@@ -1,0 +1,192 @@
+/* A candidate of any form, judged: the stages all forms share. In: texts and a case. Out: a verdict. */
+#include "eval/candidate.h"
+
+#include "craft/craft.h"
+#include "eval/candidate_int.h"
+#include "eval/eval_int.h"
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+bool eval_judge_fail(EvalJudge *j, VerdictStatus status, VerdictStage stage, const char *reason)
+{
+    verdict_fail(j->verdict, status, stage, reason);
+    return false;
+}
+
+void eval_launched(EvalJudge *j)
+{
+    Verdict *v = j->verdict;
+    uint64_t cycles = v->cycles;
+    double us = isfinite(v->predicted_us) ? v->predicted_us : 0;
+    v->pipes.len = 0;
+    v->cycles = 0;
+    v->predicted_us = 0;
+    twin_observed(j->arena, j->config->chip, &j->observer, v);
+    v->cycles += cycles;
+    v->predicted_us += us;
+    j->observer = (TwinObserver){.strict = j->config->strict};
+}
+
+/* ---- tensors of the task ---- */
+
+/* "ln.weight" is the kernel's weight. */
+static const char *short_name(const char *name, const char *otherwise)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return dot && dot[1] ? dot + 1 : name ? name : otherwise;
+}
+
+static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shape, SimRole role)
+{
+    int64_t bytes;
+    *to = (TwinTensor){.name = name, .dtype = dtype, .rank = (uint32_t)shape.rank, .role = role};
+    if (!shape_bytes(shape, dtype, &bytes))
+        return false;
+    for (int d = 0; d < shape.rank; d++)
+        to->shape[d] = (uint64_t)shape.dim[d];
+    if (shape.rank == 0) {
+        to->rank = 1;
+        to->shape[0] = 1;
+    }
+    to->bytes = (size_t)bytes;
+    return twin_tensor_alloc(to);
+}
+
+static bool add_given(EvalJudge *j, EvalTensors *t, ValueId id, const Tensor *from, uint32_t index)
+{
+    const Value *v = graph_value(j->ref->graph, id);
+    TwinTensor *to = &t->at[t->count];
+    const char *name = short_name(v->name, str_format(j->arena, "input%u", index));
+    if (!set_tensor(to, name, from->dtype, from->shape, SIM_IN))
+        return false;
+    t->count++;
+    if (to->bytes)
+        memcpy(to->data, from->at, to->bytes);
+    return true;
+}
+
+bool eval_tensors(EvalJudge *j, EvalTensors *t)
+{
+    const Graph *g = j->ref->graph;
+    bool ok = true;
+    *t = (EvalTensors){0};
+    t->at = arena_array(j->arena, TwinTensor, g->inputs.len + g->params.len + g->outputs.len + 1);
+    for (uint32_t i = 0; ok && i < g->inputs.len; i++)
+        ok = add_given(j, t, g->inputs.at[i], j->ref->in.inputs[i], i);
+    for (uint32_t i = 0; ok && i < g->params.len; i++)
+        ok = add_given(j, t, g->params.at[i], j->ref->in.params[i], g->inputs.len + i);
+    t->inputs = t->count;
+    for (uint32_t i = 0; ok && i < g->outputs.len; i++) {
+        const Tensor *want = j->ref->want[i];
+        ok = set_tensor(&t->at[t->count], str_format(j->arena, "output%u", i), want->dtype,
+                        want->shape, SIM_OUT);
+        t->count += ok;
+    }
+    return ok ||
+           eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the task's tensors");
+}
+
+void eval_tensors_free(EvalTensors *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        twin_tensor_free(&t->at[i]);
+    t->count = 0;
+}
+
+static Tensor *tensor_from(const TwinTensor *t, Shape shape)
+{
+    Tensor *out = tensor_new_raw(t->dtype, shape);
+    if (out && t->bytes)
+        memcpy(out->at, t->data, t->bytes);
+    return out;
+}
+
+bool eval_tensors_compare(EvalJudge *j, const EvalTensors *t)
+{
+    bool ok = true;
+    for (uint32_t i = t->inputs; i < t->count; i++) {
+        uint32_t output = i - t->inputs;
+        Tensor *got = tensor_from(&t->at[i], j->ref->want[output]->shape);
+        ok = eval_compare(j->arena, j->ref, output, got, true, j->verdict) && ok;
+        tensor_free(got);
+    }
+    return ok;
+}
+
+/* ---- Craft ---- */
+
+static bool judge_craft(EvalJudge *j)
+{
+    const EvalCandidate *c = j->candidate;
+    if (!c->texts.len)
+        return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT, "no Craft text");
+    EvalCraft craft = {.file = c->texts.at[0].path, .text = c->texts.at[0].text};
+    Diag own = diag_make(j->arena, craft.file, craft.text), said = own;
+    CraftFile *file = craft_read(j->arena, craft.file, craft.text, &own);
+    IrProgram *p = file && diag_ok(&own) ? craft_program(j->arena, file, 0, &own) : NULL;
+    EvalOperand *operands = NULL;
+    if (p && eval_bind(j->arena, p, j->ref->graph, &operands, &own)) {
+        craft.operands = operands;
+        craft.operand_count = p->operand_count;
+        eval_craft(j->arena, &craft, j->ref, j->config, j->verdict, &said);
+        own = said;
+    }
+    for (uint32_t i = 0; i < own.items.len; i++) {
+        vec_push(j->diag->arena, &j->diag->items, own.items.at[i]);
+        j->diag->errors += own.items.at[i].level == DIAG_ERROR;
+    }
+    if (!operands)
+        verdict_fail(j->verdict, VERDICT_NOT_PARSED, STAGE_CHECK,
+                     own.items.len ? own.items.at[0].text : "no program");
+    return j->verdict->status == VERDICT_OK;
+}
+
+/* ---- all forms ---- */
+
+static bool judge(EvalJudge *j)
+{
+    switch (j->candidate->form) {
+    case FORM_CRAFT: return judge_craft(j);
+    case FORM_KERNEL:
+    case FORM_NPUKB_KERNEL: return eval_judge_kernel(j);
+    case FORM_PROJECT:
+    case FORM_NPUKB_FULL: return eval_judge_project(j);
+    default:
+        return eval_judge_fail(j, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                               str_format(j->arena, "form '%s' is not judged yet",
+                                          eval_form_text(j->candidate->form)));
+    }
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
+                    const EvalConfig *config, Verdict *verdict, Diag *diag)
+{
+    EvalJudge j = {.arena = arena,
+                   .candidate = candidate,
+                   .ref = ref,
+                   .config = config,
+                   .verdict = verdict,
+                   .diag = diag,
+                   .twin = {.chip = config->chip,
+                            .seed = config->seed,
+                            .trust = config->trust,
+                            .keep_going = true},
+                   .observer = {.strict = config->strict}};
+    double start = now();
+    if (!verdict->candidate[0])
+        verdict->candidate = candidate->name;
+    twin_observe(&j.twin, &j.observer);
+    bool ok = judge(&j) && verdict->status == VERDICT_OK;
+    if (ok)
+        verdict->stage = STAGE_DONE;
+    verdict->seconds = now() - start;
+    return ok;
+}

@@ -1,0 +1,66 @@
+/* Inside the evaluation of candidates: the pieces all forms share. */
+#ifndef EVAL_CANDIDATE_INT_H
+#define EVAL_CANDIDATE_INT_H
+
+#include "eval/candidate.h"
+#include "twin/observe.h"
+#include "twin/project.h"
+
+/* ---- form.c ---- */
+const EvalText *eval_text_ending(const EvalCandidate *c, const char *suffix); /* NULL: none */
+const EvalText *eval_text_with(const EvalCandidate *c, const char *mark);
+void eval_text_add(Arena *arena, EvalCandidate *c, const char *path, Str text);
+bool eval_is_craft(Str text);
+bool eval_is_kernel(Str text);
+bool eval_is_six_strings(Str text);
+
+/* ---- answer.c: false with the reason, and whether the text breaks off ---- */
+bool eval_read_six(Arena *arena, Str text, EvalCandidate *c, const char **reason, bool *cut);
+bool eval_read_direct_json(Arena *arena, Str text, EvalCandidate *c, const char **reason,
+                           bool *cut);
+
+/* ---- include.c ---- */
+/* The text with #include "..." of the candidate's own texts replaced by them, lines kept. */
+Str eval_include(Arena *arena, const EvalCandidate *c, const EvalText *text);
+
+/* ---- one judging ---- */
+typedef struct EvalJudge {
+    Arena *arena;
+    const EvalCandidate *candidate;
+    const EvalReference *ref;
+    const EvalConfig *config;
+    TwinOptions twin;
+    TwinObserver observer;
+    Verdict *verdict;
+    Diag *diag;
+} EvalJudge;
+
+/* False: the verdict says why. */
+bool eval_judge_fail(EvalJudge *j, VerdictStatus status, VerdictStage stage, const char *reason);
+/* Between two launches of one candidate: times are summed. */
+void eval_launched(EvalJudge *j);
+
+/* The task's tensors as the twin takes them: inputs, parameters, then outputs to be written; names
+ * are the task's own. `made` owns what has to be given back. */
+typedef struct EvalTensors {
+    TwinTensor *at;
+    uint32_t inputs, count; /* inputs and parameters come first */
+} EvalTensors;
+bool eval_tensors(EvalJudge *j, EvalTensors *tensors);
+void eval_tensors_free(EvalTensors *tensors);
+/* Compares the outputs, which stand behind the inputs. */
+bool eval_tensors_compare(EvalJudge *j, const EvalTensors *tensors);
+
+/* ---- compare.c ---- */
+/* One output of the task. `reshape`: the same elements under another shape are right. */
+bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
+                  bool reshape, Verdict *verdict);
+
+/* ---- one function for each form ---- */
+bool eval_judge_kernel(EvalJudge *j);
+bool eval_judge_project(EvalJudge *j);
+
+/* project.c */
+void eval_project_of(Arena *arena, const EvalCandidate *c, TwinProject *project);
+
+#endif

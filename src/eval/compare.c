@@ -1,0 +1,80 @@
+/* An output against the reference. In: what a candidate wrote. Out: errors and the first bad element
+ * in the verdict. */
+#include "eval/candidate_int.h"
+
+#include <string.h>
+
+static void note_errors(Verdict *v, const CompareResult *r, const char *tensor)
+{
+    if (!(v->max_abs_err >= r->max_abs_err))
+        v->max_abs_err = r->max_abs_err;
+    if (!(v->max_rel_err >= r->max_rel_err))
+        v->max_rel_err = r->max_rel_err;
+    if (compare_ok(r) || v->first_bad.any || r->first_bad < 0)
+        return;
+    v->first_bad.any = true;
+    v->first_bad.tensor = tensor;
+    v->first_bad.index = (uint64_t)r->first_bad;
+    v->first_bad.got = r->got;
+    v->first_bad.want = r->want;
+}
+
+/* What an answer that computes nothing looks like. */
+static const char *trivial(const CompareResult *r)
+{
+    static const char *const patterns[] = {"all zeros", "all equal to ", "equals input"};
+    if (r->status != COMPARE_WRONG || r->count < 2)
+        return NULL;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (strncmp(r->pattern, patterns[i], strlen(patterns[i])) == 0)
+            return r->pattern;
+    return NULL;
+}
+
+static const char *said(Arena *arena, const char *name, const CompareResult *r)
+{
+    Buf text = {0};
+    compare_print(r, &text);
+    const char *line = str_format(arena, "%s: %s", name, text.at);
+    buf_free(&text);
+    return line;
+}
+
+static const char *shapes(Arena *arena, const char *name, const Tensor *got, const Tensor *want)
+{
+    Buf text = {0};
+    buf_printf(&text, "%s is %s", name, dtype_name(got->dtype));
+    shape_print(got->shape, &text);
+    buf_printf(&text, ", not %s", dtype_name(want->dtype));
+    shape_print(want->shape, &text);
+    const char *line = buf_take(&text, arena);
+    buf_free(&text);
+    return line;
+}
+
+bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
+                  bool reshape, Verdict *verdict)
+{
+    const Tensor *want = ref->want[output];
+    const char *name = str_format(arena, "output %u", output);
+    Tensor *seen = got ? tensor_alias(got, reshape ? want->shape : got->shape) : NULL;
+    if (!seen) {
+        verdict_fail(verdict, VERDICT_WRONG, STAGE_COMPARE,
+                     got ? shapes(arena, name, got, want)
+                         : str_format(arena, "%s is not written", name));
+        return false;
+    }
+    CompareResult r = compare_tensors(seen, want, &ref->spec, (const Tensor *const *)ref->in.inputs,
+                                      ref->in.n_inputs);
+    note_errors(verdict, &r, name);
+    const char *same = trivial(&r);
+    if (r.status == COMPARE_SHAPE || r.status == COMPARE_DTYPE)
+        verdict_fail(verdict, VERDICT_WRONG, STAGE_COMPARE, shapes(arena, name, got, want));
+    else if (!compare_ok(&r) && same)
+        verdict_fail(verdict, VERDICT_NOT_COMPUTED, STAGE_COMPARE,
+                     str_format(arena, "%s computes nothing: %s", name, same));
+    else if (!compare_ok(&r))
+        verdict_fail(verdict, VERDICT_WRONG, STAGE_COMPARE, said(arena, name, &r));
+    tensor_free(seen);
+    return compare_ok(&r);
+}

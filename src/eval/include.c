@@ -1,0 +1,83 @@
+/* One text of a candidate with its own headers put in their place, so that compilers need no
+ * directory. In: the texts. Out: one text, with #line so that messages name the right file. */
+#include "eval/candidate_int.h"
+
+#include "base/file.h"
+#include <string.h>
+
+enum { MOST_DEPTH = 20, MOST_BYTES = 8 << 20 };
+
+typedef struct Inliner {
+    const EvalCandidate *c;
+    Buf out;
+    bool once[512]; /* texts with #pragma once that are in already */
+} Inliner;
+
+/* The name in a line `#include "name"`; empty: no such line. */
+static Str included_name(Str line)
+{
+    line = str_trim(line);
+    if (!str_starts(line, "#"))
+        return (Str){0};
+    line = str_trim(str_slice(line, 1, line.len));
+    if (!str_starts(line, "include"))
+        return (Str){0};
+    line = str_trim(str_slice(line, strlen("include"), line.len));
+    if (line.len < 2 || line.at[0] != '"')
+        return (Str){0};
+    line = str_slice(line, 1, line.len);
+    ptrdiff_t end = str_find(line, STR("\""));
+    return end < 0 ? (Str){0} : str_slice(line, 0, (size_t)end);
+}
+
+/* "../op_host/x_tiling.h" is known by its last part. */
+static int find_text(const EvalCandidate *c, Str name)
+{
+    char path[512];
+    if (name.len >= sizeof path)
+        return -1;
+    memcpy(path, name.at, name.len);
+    path[name.len] = 0;
+    Str base = path_base(path);
+    for (uint32_t i = 0; i < c->texts.len && i < 512; i++)
+        if (str_equal(path_base(c->texts.at[i].path), base))
+            return (int)i;
+    return -1;
+}
+
+static void add_mark(Inliner *in, uint32_t line, const char *path)
+{
+    buf_printf(&in->out, "#line %u ", line);
+    buf_json_str(&in->out, str_from(path));
+    buf_char(&in->out, '\n');
+}
+
+static void add_text(Inliner *in, const EvalText *text, int depth)
+{
+    Str line, rest = text->text;
+    for (uint32_t number = 1; in->out.len < MOST_BYTES && str_next(&rest, '\n', &line); number++) {
+        Str name = included_name(line);
+        int at = name.len && depth < MOST_DEPTH ? find_text(in->c, name) : -1;
+        const EvalText *other = at >= 0 ? &in->c->texts.at[at] : NULL;
+        if (!other || other == text) {
+            buf_str(&in->out, line);
+            buf_char(&in->out, '\n');
+            continue;
+        }
+        if (!in->once[at]) {
+            in->once[at] = str_find(other->text, STR("#pragma once")) >= 0;
+            add_mark(in, 1, other->path);
+            add_text(in, other, depth + 1);
+        }
+        add_mark(in, number + 1, text->path);
+    }
+}
+
+Str eval_include(Arena *arena, const EvalCandidate *c, const EvalText *text)
+{
+    Inliner in = {.c = c};
+    add_text(&in, text, 0);
+    Str result = str_copy(arena, buf_view(&in.out));
+    buf_free(&in.out);
+    return result;
+}

@@ -1,0 +1,60 @@
+/* An operator project judged against a task: the inputs of its op definition are the task's, by name,
+ * then in order; its own tiling function decides blocks and tiling. */
+#include "eval/candidate_int.h"
+
+#include <string.h>
+
+static bool in_folder(const char *path, const char *folder)
+{
+    const char *at = strstr(path, folder);
+    return at && (at == path || at[-1] == '/');
+}
+
+void eval_project_of(Arena *arena, const EvalCandidate *c, TwinProject *project)
+{
+    *project = (TwinProject){0};
+    for (uint32_t i = 0; i < c->texts.len; i++) {
+        const EvalText *text = &c->texts.at[i];
+        TwinHostFile file = {.path = text->path};
+        bool host = in_folder(text->path, "op_host/"), kernel = in_folder(text->path, "op_kernel/");
+        if (!(host || kernel) || !str_ends(str_from(text->path), ".cpp"))
+            continue;
+        if (host && twin_is_library_glue(text->path, text->text))
+            continue;
+        file.text = eval_include(arena, c, text);
+        if (host)
+            vec_push(arena, &project->host, file);
+        else
+            vec_push(arena, &project->kernel, file);
+    }
+}
+
+bool eval_judge_project(EvalJudge *j)
+{
+    TwinProject project;
+    EvalTensors tensors = {0};
+    TwinTensors made = {0};
+    TwinRun run;
+    eval_project_of(j->arena, j->candidate, &project);
+    if (!project.host.len || !project.kernel.len)
+        return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT,
+                               project.host.len ? "the project has no kernel"
+                                                : "the project has no host");
+    TwinOpened *opened = twin_project_open(j->arena, &project, &j->twin, j->verdict, j->diag);
+    if (!opened)
+        return false;
+    bool ok = eval_tensors(j, &tensors);
+    TwinCase kase = {.op = j->candidate->entry[0] ? j->candidate->entry : NULL,
+                     .tensors = tensors.at,
+                     .tensor_count = tensors.count};
+    if (ok) {
+        ok = twin_project_run(j->arena, opened, &kase, &j->twin, &made, &run, j->verdict, j->diag);
+        eval_launched(j);
+    }
+    ok = ok && eval_tensors_compare(j, &tensors);
+    twin_project_close(opened);
+    for (uint32_t i = 0; i < made.len; i++)
+        twin_tensor_free(&made.at[i]);
+    eval_tensors_free(&tensors);
+    return ok;
+}

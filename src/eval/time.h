@@ -1,0 +1,30 @@
+/* How long would a Craft program take, without its values? For whoever tries many shapes and choices.
+ *
+ *     EvalTimer *t = eval_timer_open(arena, &candidate, graph, &config, &verdict, &diag);
+ *     for every shape and choice:
+ *         eval_timer_run(arena, t, operands, settings, n, &verdict);   ... verdict.predicted_us
+ *     eval_timer_close(t);
+ *
+ * The text is checked, lowered and compiled once (the compiled kernel comes from the cache when
+ * it is known): shapes and choices travel as tiling data, so a run is a matter of milliseconds and
+ * of little memory whatever the size of the tensors. Bounds, coverage of the outputs, hazards and
+ * 32-bit wraps are still looked for at full size; a kernel whose instructions depend on values it
+ * reads ends with VERDICT_NEEDS_DATA and the line. */
+#ifndef EVAL_TIME_H
+#define EVAL_TIME_H
+
+#include "eval/eval.h"
+
+typedef struct EvalTimer EvalTimer;
+
+/* Dtypes come from the graph's values that candidate->operands names; shapes and settings of the
+ * candidate are not looked at. `arena` must outlive the timer. NULL: the verdict says why. */
+EvalTimer *eval_timer_open(Arena *arena, const EvalCraft *candidate, const Graph *graph,
+                           const EvalConfig *config, Verdict *verdict, Diag *diag);
+void eval_timer_close(EvalTimer *timer);
+/* operands: as many as the candidate's, their shapes count; the bound of verdict->bound_us is for
+ * these shapes. True: it would run, and the verdict holds predicted_us, cycles and pipes. */
+bool eval_timer_run(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
+                    const EvalSetting *settings, uint32_t setting_count, Verdict *verdict);
+
+#endif
