@@ -1,0 +1,175 @@
+/* Verdicts in words for the one who wrote the kernel. */
+#include "loop/feedback.h"
+
+#include <string.h>
+
+enum { MOST_MESSAGES = 6, MOST_FINDINGS = 4, MOST_REASON = 600 };
+
+static const char *opening(VerdictStatus status)
+{
+    switch (status) {
+#define OPENING(name, text) \
+    case VERDICT_##name:    \
+        return text;
+#define CAUSE(pattern, text)
+#include "loop/feedback.def"
+#undef CAUSE
+#undef OPENING
+    default: return "The judge could not decide on the kernel; this is not its fault.";
+    }
+}
+
+static const char *cause(const char *reason)
+{
+    static const struct {
+        const char *pattern, *text;
+    } rows[] = {
+#define OPENING(name, text)
+#define CAUSE(pattern, text) {pattern, text},
+#include "loop/feedback.def"
+#undef CAUSE
+#undef OPENING
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(reason, rows[i].pattern))
+            return rows[i].text;
+    return NULL;
+}
+
+/* ---- diagnostics ---- */
+
+static bool said_before(const Diag *diag, uint32_t item)
+{
+    const DiagItem *d = &diag->items.at[item];
+    for (uint32_t i = 0; i < item; i++)
+        if (diag->items.at[i].level == d->level && !strcmp(diag->items.at[i].text, d->text))
+            return true;
+    return false;
+}
+
+/* Errors, first ones first, each message once; warnings only where there is no error. */
+static void add_diagnostics(Arena *arena, const Diag *diag, Buf *out)
+{
+    Diag first = diag_make(arena, diag->file, diag->source);
+    DiagLevel level = diag->errors ? DIAG_ERROR : DIAG_WARNING;
+    uint32_t left_out = 0;
+    for (uint32_t i = 0; i < diag->items.len; i++) {
+        const DiagItem *d = &diag->items.at[i];
+        if (d->level != level)
+            continue;
+        if (first.items.len < MOST_MESSAGES && !said_before(diag, i))
+            vec_push(arena, &first.items, *d);
+        else
+            left_out++;
+    }
+    if (!first.items.len)
+        return;
+    buf_char(out, '\n');
+    diag_print(&first, out);
+    if (left_out)
+        buf_printf(out, "(%u more like these are left out)\n", left_out);
+}
+
+/* ---- findings ---- */
+
+static Str line_of(const EvalCandidate *candidate, const char *file, uint32_t number)
+{
+    if (!candidate || !number)
+        return (Str){0};
+    for (uint32_t i = 0; i < candidate->texts.len; i++) {
+        const EvalText *t = &candidate->texts.at[i];
+        if (file[0] && !str_equal(path_base(t->path), path_base(file)))
+            continue;
+        Str rest = t->text, line;
+        for (uint32_t n = 1; str_next(&rest, '\n', &line); n++)
+            if (n == number)
+                return line;
+    }
+    return (Str){0};
+}
+
+static void add_line(const EvalCandidate *candidate, const char *file, uint32_t number, Buf *out)
+{
+    Str line = line_of(candidate, file, number);
+    if (line.len)
+        buf_printf(out, "  %4u | %.*s\n", number, STR_ARG(str_slice(line, 0, 160)));
+}
+
+static void add_finding(const Feedback *f, const VerdictFinding *h, Buf *out)
+{
+    buf_printf(out, "\n%s%s", h->file, h->file[0] ? ":" : "");
+    if (h->line)
+        buf_printf(out, "%u: ", h->line);
+    buf_printf(out, "%s: %s [%s]", verdict_kind_text(h->kind), h->message, h->code);
+    if (h->count > 1)
+        buf_printf(out, " (%llu times)", (unsigned long long)h->count);
+    buf_char(out, '\n');
+    add_line(f->candidate, h->file, h->line, out);
+    for (uint32_t i = 0; i < h->accesses.len; i++) {
+        const VerdictAccess *a = &h->accesses.at[i];
+        if (a->line && a->line != h->line)
+            add_line(f->candidate, a->file[0] ? a->file : h->file, a->line, out);
+    }
+    if (h->repair[0])
+        buf_printf(out, "hint: %s\n", h->repair);
+}
+
+static void add_findings(const Feedback *f, Buf *out)
+{
+    const Verdict *v = f->verdict;
+    uint32_t shown = v->hazards.len < MOST_FINDINGS ? v->hazards.len : MOST_FINDINGS;
+    for (uint32_t i = 0; i < shown; i++)
+        add_finding(f, &v->hazards.at[i], out);
+    if (v->hazards.len > shown)
+        buf_printf(out, "(%u more are left out)\n", v->hazards.len - shown);
+}
+
+/* ---- the whole ---- */
+
+static void add_reason(const Verdict *v, Buf *out)
+{
+    Str reason = str_slice(str_from(v->reason), 0, MOST_REASON);
+    if (!reason.len)
+        return;
+    buf_printf(out, "\n%.*s", STR_ARG(reason));
+    if (v->kase && v->kase[0])
+        buf_printf(out, " (case %s)", v->kase);
+    buf_char(out, '\n');
+    const char *why = v->status == VERDICT_WRONG || v->status == VERDICT_NOT_COMPUTED
+                          ? cause(v->reason)
+                          : NULL;
+    if (why)
+        buf_printf(out, "hint: %s\n", why);
+}
+
+void feedback_text(Arena *arena, const Feedback *f, Buf *out)
+{
+    const Verdict *v = f->verdict;
+    bool from_compiler = v->status == VERDICT_NOT_PARSED || v->status == VERDICT_NOT_COMPILED;
+    buf_printf(out, "%s\n", opening(v->status));
+    if (f->cut)
+        buf_puts(out, "The answer breaks off in the middle: give a shorter one, whole.\n");
+    if (!from_compiler || !f->diag || !f->diag->errors)
+        add_reason(v, out);
+    add_findings(f, out);
+    if (f->diag && (from_compiler || f->diag->errors))
+        add_diagnostics(arena, f->diag, out);
+    buf_puts(out, "\nRepair it and give the whole program again, in one fenced block.\n");
+}
+
+void feedback_json(Arena *arena, const Feedback *f, Buf *out)
+{
+    Buf text = {0};
+    feedback_text(arena, f, &text);
+    buf_puts(out, "{\"verdict\": ");
+    verdict_to_json(f->verdict, out);
+    buf_puts(out, ", \"diagnostics\": ");
+    if (f->diag)
+        diag_json(f->diag, out);
+    else
+        buf_puts(out, "[]");
+    buf_puts(out, ", \"message\": ");
+    buf_json_str(out, buf_view(&text));
+    buf_char(out, '}');
+    buf_free(&text);
+}
