@@ -120,7 +120,7 @@ T_TEST(score_keeps_what_acraft_lacks_apart)
     score_add(&t[0], &lacks);
     score_add(&t[1], &lacks);
     ScoreOf with = {t, 2, 1, false}, without = {t, 2, 1, true};
-    CHECK_NEAR(score_of_all(&with, SCORE_PASS).share, 0.5, 0); /* of k = 1: one task has n = 1 */
+    CHECK_NEAR(score_of_all(&with, SCORE_PASS).share, 0.25, 0);
     CHECK_NEAR(score_of_all(&without, SCORE_PASS).share, 1, 0);
     CHECK_EQ_INT(score_of_all(&without, SCORE_PASS).tasks, 1);
 }
