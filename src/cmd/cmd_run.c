@@ -33,9 +33,12 @@ static bool add_tensors(Job *job, const NameList *list, SimRole role)
 {
     for (uint32_t i = 0; i < list->len; i++) {
         TwinTensor tensor;
-        const char *file;
-        if (!twin_tensor_parse(job->arena, list->at[i], role, job->twin.seed, &tensor, &file,
-                               &job->diag))
+        const char *file = NULL;
+        bool ok = job->options->time_only
+                      ? twin_tensor_shape(job->arena, list->at[i], role, &tensor, &job->diag)
+                      : twin_tensor_parse(job->arena, list->at[i], role, job->twin.seed, &tensor,
+                                          &file, &job->diag);
+        if (!ok)
             return false;
         vec_push(job->arena, &job->tensors, tensor);
         vec_push(job->arena, &job->files, role == SIM_IN ? NULL : file);
@@ -159,7 +162,7 @@ static int show(Job *job, bool ran)
         buf_char(&out, '\n');
     } else {
         buf_str(&out, job->run.printed);
-        if (ran)
+        if (ran && !job->options->time_only)
             show_outputs(job, &out);
         verdict_to_text(&job->verdict, &out);
         if (ran)
@@ -272,6 +275,7 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
                              .seed = options->seed,
                              .trust = options->trust,
                              .run_seconds = options->seconds,
+                             .time_only = options->time_only,
                              .keep_going = true};
     job.observer.strict = options->strict;
     twin_observe(&job.twin, &job.observer);
@@ -304,6 +308,8 @@ int cmd_run(int argc, char **argv)
         {"I", CMD_LIST, &o.include_dirs, "DIR", "where to look for headers"},
         {"D", CMD_LIST, &o.defines, "M=V", "a macro, as DTYPE_X=half"},
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
+        {"time-only", CMD_FLAG, &o.time_only, NULL,
+         "no values: bounds, hazards and time of a launch of any size"},
         {"strict", CMD_FLAG, &o.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };

@@ -13,7 +13,7 @@ typedef struct RunOptions {
     double seconds;
     uint64_t seed;
     const NpuChip *chip;
-    bool trust, strict, json;
+    bool trust, strict, json, time_only;
 } RunOptions;
 
 #endif

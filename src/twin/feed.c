@@ -41,6 +41,7 @@ struct Feeder {
     const char **names; /* by id, as the cores announced them */
     unsigned spins;     /* pauses before the tool sleeps */
     FeedResult result;
+    Stream *stream;
 };
 
 unsigned twin_host_cores(void)
@@ -212,21 +213,39 @@ static Turn fail_turn(Feeder *f, uint32_t core, FeedEnd end)
     return TURN_FAILED;
 }
 
+/* Instead of the simulator: are these the records of the other run? */
+static SimState compare_batch(Feeder *f, uint32_t core, uint32_t ready, size_t *used)
+{
+    const Record *records = f->cores[core]->batch + f->cores[core]->batch_at;
+    bool ends = false;
+    for (*used = 0; *used < ready && !ends; ++*used)
+        ends = records[*used].op == NPU_CORE_END;
+    bool same = stream_note(f->stream, core, records, *used);
+    same = same && (!ends || stream_end(f->stream, core));
+    return !same ? SIM_STOPPED : ends ? SIM_ENDED : SIM_MORE;
+}
+
 static Turn feed_batch(Feeder *f, uint32_t core, uint32_t *records_left, uint32_t *reads_left)
 {
     CoreFeed *c = f->cores[core];
     uint32_t ready = look_over(f, c, records_left, reads_left);
     size_t used = 0;
-    SimState state = sim_feed(f->sim, core, c->batch + c->batch_at, ready, &used);
+    SimState state = f->stream && f->stream->compare
+                         ? compare_batch(f, core, ready, &used)
+                         : sim_feed(f->sim, core, c->batch + c->batch_at, ready, &used);
     if (used > ready)
         used = ready;
+    if (f->stream && !f->stream->compare)
+        stream_note(f->stream, core, c->batch + c->batch_at, used);
+    if (f->stream && !f->stream->compare && state == SIM_ENDED)
+        stream_end(f->stream, core);
     remember_place(c, (uint32_t)used);
     c->batch_at += (uint32_t)used;
     f->result.records += used;
     move_executed(f, core, (uint32_t)used);
     if (state == SIM_ENDED || state == SIM_STOPPED) {
         finish_core(f, core, state == SIM_STOPPED);
-        return TURN_OVER;
+        return f->stream && f->stream->differs ? fail_turn(f, core, FEED_DIFFERS) : TURN_OVER;
     }
     if (state == SIM_BLOCKED || !*records_left || !*reads_left)
         return TURN_OVER;
@@ -297,14 +316,23 @@ static void tell_place(Feeder *f)
     const char *name = c ? f->names[c->last_file] : NULL;
     f->result.file = name ? name : "";
     f->result.line = name ? c->last_line : 0;
+    if (f->result.end != FEED_DIFFERS)
+        return;
+    const Stream *s = f->stream;
+    f->result.file = f->names[s->file] ? f->names[s->file] : f->result.file;
+    f->result.line = s->line ? s->line : f->result.line;
+    f->result.read_file = f->names[s->read_file] ? f->names[s->read_file] : "";
+    f->result.read_line = s->read_line;
 }
 
-FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2])
+FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2],
+                         Stream *stream)
 {
     Feeder f = {.arena = arena,
                 .memory = memory,
                 .sim = sim,
                 .boxes = boxes,
+                .stream = stream,
                 .core_count = sim_core_count(sim),
                 .spins = twin_host_cores() > 1 ? SPINS : 0};
     f.cores = arena_array(arena, CoreFeed *, f.core_count + 1);

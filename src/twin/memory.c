@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "twin/include/acraft/core.h"
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -116,10 +117,34 @@ static size_t list_shape_bytes(const TwinLaunch *launch, const TwinArg *arg)
     return bytes;
 }
 
+/* Without data: addresses as always, behind them the same few arbitrary bytes over and over. */
+enum { PATTERN_LEAST = 1 << 20, PATTERN_MOST = 1 << 25, PATTERN_MAPS = 128 };
+
+static size_t pattern_bytes(const TwinLaunch *launch)
+{
+    size_t total = launch->workspace + SYSTEM_WORKSPACE_BYTES, bytes = PATTERN_LEAST;
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        total += launch->tensors[i].bytes;
+    while (bytes < PATTERN_MOST && bytes < total / PATTERN_MAPS)
+        bytes *= 2;
+    return bytes;
+}
+
+static GmPlace place_pattern(Placer *p, size_t bytes, size_t pattern)
+{
+    GmPlace result = {.address = p->address, .bytes = bytes, .fd = SHARE_FD_GM, .repeat = pattern};
+    p->address += round_up(bytes + PAGE, GM_STEP);
+    return result;
+}
+
 static void place_all(Arena *arena, const TwinLaunch *launch, LaunchMemory *memory, Placer *p)
 {
+    size_t pattern = memory->time_only ? pattern_bytes(launch) : 0;
+    p->at = pattern ? pattern + PAGE : 0; /* a store may reach one page past the pattern */
     for (uint32_t i = 0; i < launch->tensor_count; i++)
-        vec_push(arena, &memory->tensors, place_tensor(p, memory, &launch->tensors[i]));
+        vec_push(arena, &memory->tensors,
+                 pattern ? place_pattern(p, launch->tensors[i].bytes, pattern)
+                         : place_tensor(p, memory, &launch->tensors[i]));
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         const TwinArg *arg = &launch->args[i];
         bool list = arg->kind == TWIN_ARG_LIST;
@@ -129,7 +154,8 @@ static void place_all(Arena *arena, const TwinLaunch *launch, LaunchMemory *memo
                       : none);
     }
     memory->tiling = place(p, launch->tiling.len);
-    memory->workspace = place(p, SYSTEM_WORKSPACE_BYTES + launch->workspace);
+    size_t workspace = SYSTEM_WORKSPACE_BYTES + launch->workspace;
+    memory->workspace = pattern ? place_pattern(p, workspace, pattern) : place(p, workspace);
 }
 
 static void put_u64(uint8_t **to, uint64_t value)
@@ -164,12 +190,24 @@ static bool in_place(const LaunchMemory *memory, uint32_t tensor)
     return memory->tensors.at[tensor].fd != SHARE_FD_GM;
 }
 
-static void fill_gm(const LaunchMemory *memory, const TwinLaunch *launch)
+/* Of the two draws one is the complement of the other: whatever a kernel compares a value with,
+ * sign and size are likely to fall on different sides. */
+static void fill_arbitrary(void *at, size_t bytes, const LaunchSpec *spec, uint64_t stream)
 {
-    for (uint32_t i = 0; i < launch->tensor_count; i++)
+    uint64_t *words = at, flip = spec->second ? ~UINT64_C(0) : 0;
+    for (size_t i = 0; i < bytes / sizeof *words; i++)
+        words[i] = rng_u64(spec->seed, stream, i) ^ flip;
+}
+
+static void fill_gm(const LaunchMemory *memory, const LaunchSpec *spec)
+{
+    const TwinLaunch *launch = spec->launch;
+    for (uint32_t i = 0; i < launch->tensor_count && !memory->time_only; i++)
         if (launch->tensors[i].role != SIM_OUT && !in_place(memory, i))
             copy_in(memory->gm.at + memory->tensors.at[i].at, launch->tensors[i].data,
                     launch->tensors[i].bytes);
+    if (memory->time_only)
+        fill_arbitrary(memory->gm.at, memory->workspace.repeat, spec, 78);
     for (uint32_t i = 0; i < launch->arg_count; i++)
         if (launch->args[i].kind == TWIN_ARG_LIST)
             fill_list(memory, launch, i);
@@ -179,7 +217,7 @@ static void fill_gm(const LaunchMemory *memory, const TwinLaunch *launch)
 void twin_memory_take_outputs(const LaunchMemory *memory)
 {
     const TwinLaunch *launch = memory->of;
-    for (uint32_t i = 0; i < launch->tensor_count; i++)
+    for (uint32_t i = 0; i < launch->tensor_count && !memory->time_only; i++)
         if (launch->tensors[i].role != SIM_IN && !in_place(memory, i))
             copy_in(launch->tensors[i].data, memory->gm.at + memory->tensors.at[i].at,
                     launch->tensors[i].bytes);
@@ -232,9 +270,31 @@ static uint32_t cores_per_block(SimKind kind)
     return kind == SIM_MIX_1_2 ? 3 : kind == SIM_MIX_1_1 ? 2 : 1;
 }
 
-bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
-                      LaunchMemory *memory, Verdict *verdict)
+/* Memories of the cores without data: one arbitrary image of each for all of them. */
+static void make_images(LaunchMemory *memory, const LaunchSpec *spec)
 {
+    for (uint32_t space = NPU_UB; memory->time_only && space < NPU_SPACE_COUNT; space++) {
+        size_t bytes = round_up(npu_space_bytes(spec->chip, space), PAGE);
+        memory->launch.used = round_up(memory->launch.used, PAGE);
+        memory->image[space] = bytes ? shared_take(&memory->launch, bytes) : SIZE_MAX;
+        if (memory->image[space] != SIZE_MAX)
+            fill_arbitrary(memory->launch.at + memory->image[space], bytes, spec, space);
+    }
+}
+
+/* What instructions leave in registers that a kernel can read. */
+static void fill_view(const LaunchMemory *memory, RecordView *view)
+{
+    const uint8_t *from = memory->launch.at + memory->image[NPU_UB];
+    memcpy(&view->accumulated, from,
+           offsetof(RecordView, control) - offsetof(RecordView, accumulated));
+    memcpy(view->merged, from, sizeof view->merged);
+}
+
+bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict)
+{
+    const TwinLaunch *launch = spec->launch;
+    SimKind kind = spec->kind;
     uint32_t blocks = launch->blocks < SHARE_MOST_CORES ? launch->blocks : SHARE_MOST_CORES;
     uint32_t cores = blocks * cores_per_block(kind);
     *memory = (LaunchMemory){.launch.fd = -1,
@@ -242,6 +302,7 @@ bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, cons
                              .gm.fd = -1,
                              .of = launch,
                              .kind = kind,
+                             .time_only = spec->time_only,
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
         verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
@@ -255,12 +316,14 @@ bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, cons
     size_t fixed = (1 << 16) + cores * (sizeof(ShareCore) + 8) + values_bytes(launch);
     if (shared_open(&memory->gm, "acraft-gm", placer.at) &&
         shared_open(&memory->rings, "acraft-rings", cores * sizeof(ShareRing)) &&
-        shared_open(&memory->launch, "acraft-launch", fixed + cores * core_bytes(chip))) {
+        shared_open(&memory->launch, "acraft-launch",
+                    fixed + (cores + 1) * core_bytes(spec->chip))) {
         memory->launch.used = sizeof(ShareLaunch);
+        make_images(memory, spec);
         memory->fds[SHARE_FD_LAUNCH - SHARE_FD_LAUNCH] = memory->launch.fd;
         memory->fds[SHARE_FD_RINGS - SHARE_FD_LAUNCH] = memory->rings.fd;
         memory->fds[SHARE_FD_GM - SHARE_FD_LAUNCH] = memory->gm.fd;
-        fill_gm(memory, launch);
+        fill_gm(memory, spec);
         return true;
     }
     verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the launch");
@@ -292,7 +355,9 @@ static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, c
     SimRegion region = {.name = name,
                         .base = where->address,
                         .bytes = where->bytes,
-                        .memory = own ? own : memory->gm.at + where->at,
+                        .memory = own                 ? own
+                                  : memory->time_only ? NULL
+                                                      : memory->gm.at + where->at,
                         .dtype = (uint32_t)dtype,
                         .role = role};
     return where->bytes == 0 || sim_gm_add(sim, &region);
@@ -358,7 +423,13 @@ bool twin_memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t co
         .task_ratio = from->aic ? 1 : ratio,
         .view_at = offset_in(memory, from->view),
     };
+    if (memory->time_only)
+        fill_view(memory, from->view);
     for (int space = 0; space < NPU_SPACE_COUNT; space++) {
+        if (memory->time_only && from->bytes[space]) {
+            to->memory_at[space] = memory->image[space];
+            to->memory_bytes[space] = from->bytes[space];
+        }
         if (!from->memory[space] || space == NPU_GM)
             continue;
         to->memory_at[space] = offset_in(memory, from->memory[space]);
@@ -427,7 +498,8 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
                         .bytes = round_up(places.at[i].bytes, PAGE),
                         .at = places.at[i].at,
                         .fd = places.at[i].fd,
-                        .fixed = is_fixed(memory, i)};
+                        .fixed = is_fixed(memory, i),
+                        .repeat = places.at[i].repeat};
         if (map.bytes)
             vec_push(arena, &maps, map);
     }
@@ -451,6 +523,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .ring_bytes = memory->rings.bytes,
         .arg_count = launch->arg_count,
         .spins = spins_of_a_core(),
+        .time_only = memory->time_only,
         .tiling = memory->tiling.address,
         .tiling_bytes = launch->tiling.len,
         .tiling_key = launch->tiling_key,

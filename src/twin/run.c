@@ -146,6 +146,18 @@ static void dead_box(const Ending *e, const BoxResult *box)
                 str_format(e->arena, "took its program down (%s)", box_end_text(box->end)));
 }
 
+static void needs_data(const Ending *e)
+{
+    const FeedResult *feed = e->feed;
+    const char *read = feed->read_line ? str_format(e->arena, ", after the value read at %s:%u",
+                                                    feed->read_file, feed->read_line)
+                                       : "";
+    verdict_fail(e->verdict, VERDICT_NEEDS_DATA, STAGE_RUN,
+                 str_format(e->arena,
+                            "what core %u does depends on values it reads, first at %s:%u%s",
+                            feed->core, feed->file, feed->line, read));
+}
+
 static void judge_end(const Ending *e, Sim *sim, const BoxResult *box)
 {
     switch (e->feed->end) {
@@ -153,6 +165,7 @@ static void judge_end(const Ending *e, Sim *sim, const BoxResult *box)
     case FEED_HANG: sim_hang(sim); break;
     case FEED_DEAD_CORE: dead_core(e); break;
     case FEED_DEAD_BOX: dead_box(e, box); break;
+    case FEED_DIFFERS: needs_data(e); break;
     case FEED_FORGED: fail_at(e, VERDICT_FORGED, "moved its record counter to nowhere"); break;
     }
 }
@@ -177,66 +190,131 @@ static void finish_boxes(Box *boxes[2], BoxResult *result, Verdict *verdict)
 
 /* --- the run --------------------------------------------------------------------------------- */
 
-static bool run_on(Arena *arena, const TwinKernel *kernel, LaunchMemory *memory, Sim *sim,
-                   const TwinOptions *options, TwinRun *run, Verdict *verdict)
-{
-    Box *boxes[2] = {NULL, NULL};
-    FeedResult feed = {.end = FEED_DEAD_BOX, .file = ""};
+/* One launch with its memories, simulator and processes. */
+typedef struct Launched {
+    Arena *arena;
+    const TwinKernel *kernel;
+    const TwinOptions *options;
+    LaunchMemory memory;
+    Sim *sim;
+    FeedResult feed;
     BoxResult box;
-    bool started = start_zygotes(arena, kernel, memory, options, boxes, verdict);
-    if (started)
-        feed = twin_feed_all(arena, memory, sim, boxes);
-    finish_boxes(boxes, &box, verdict);
-    if (!started)
-        return false;
-    Ending ending = {.arena = arena, .memory = memory, .feed = &feed, .verdict = verdict};
-    judge_end(&ending, sim, &box);
-    if (options->inspect)
-        options->inspect(options->context, sim);
-    twin_findings_add(arena, sim, verdict);
-    run->records = feed.records;
-    run->printed = str_copy(arena, sim_printed(sim));
-    twin_memory_take_outputs(memory);
-    return feed.end == FEED_DONE;
-}
+} Launched;
 
-static Sim *open_sim(const TwinLaunch *launch, SimKind kind, const TwinOptions *options,
-                     LaunchMemory *memory)
+static Sim *open_sim(const LaunchSpec *spec, const TwinOptions *options, LaunchMemory *memory)
 {
-    SimConfig config = {.chip = twin_chip(options),
-                        .kind = kind,
-                        .blocks = launch->blocks,
+    SimConfig config = {.chip = spec->chip,
+                        .kind = spec->kind,
+                        .blocks = spec->launch->blocks,
                         .map = twin_memory_for_sim,
                         .context = memory,
-                        .keep_going = options->keep_going};
+                        .keep_going = options->keep_going,
+                        .no_data = spec->time_only};
     return sim_open(&config);
+}
+
+static bool open_launch(Launched *l, const LaunchSpec *spec, Verdict *verdict)
+{
+    if (!twin_memory_open(l->arena, spec, &l->memory, verdict))
+        return false;
+    l->sim = open_sim(spec, l->options, &l->memory);
+    if (l->sim && twin_memory_add_regions(&l->memory, spec->launch, l->sim) &&
+        twin_memory_describe(l->arena, &l->memory, l->options, l->sim))
+        return true;
+    verdict_fail(verdict, VERDICT_INTERNAL, STAGE_RUN, "the simulator did not start");
+    return false;
+}
+
+static void close_launch(Launched *l)
+{
+    if (l->sim)
+        sim_close(l->sim);
+    twin_memory_close(&l->memory);
+}
+
+static bool feed_all(Launched *l, Stream *stream, Verdict *verdict)
+{
+    Box *boxes[2] = {NULL, NULL};
+    bool started = start_zygotes(l->arena, l->kernel, &l->memory, l->options, boxes, verdict);
+    if (started)
+        l->feed = twin_feed_all(l->arena, &l->memory, l->sim, boxes, stream);
+    finish_boxes(boxes, &l->box, verdict);
+    return started;
+}
+
+static bool has_read_data(const Launched *l)
+{
+    for (uint32_t i = 0; i < sim_core_count(l->sim); i++)
+        if (shared_ring(&l->memory, i)->reads)
+            return true;
+    return false;
+}
+
+/* Without data: does the kernel do the same with other values? What it never reads cannot matter. */
+static bool depends_on_data(const Launched *first, LaunchSpec spec, Stream *stream,
+                            Verdict *verdict)
+{
+    if (!has_read_data(first) || first->feed.end == FEED_DEAD_BOX)
+        return false;
+    Launched l = {.arena = first->arena, .kernel = first->kernel, .options = first->options};
+    Verdict own = verdict_make();
+    spec.second = true;
+    stream_rewind(stream);
+    bool differs = open_launch(&l, &spec, &own) && feed_all(&l, stream, &own) &&
+                   l.feed.end == FEED_DIFFERS;
+    if (differs)
+        needs_data(&(Ending){first->arena, &l.memory, &l.feed, verdict});
+    close_launch(&l);
+    return differs;
+}
+
+static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *verdict)
+{
+    const TwinOptions *options = l->options;
+    Stream stream = {0};
+    if (spec->time_only)
+        stream_open(&stream, sim_core_count(l->sim));
+    bool started = feed_all(l, spec->time_only ? &stream : NULL, verdict);
+    bool unknown = started && spec->time_only && depends_on_data(l, *spec, &stream, verdict);
+    stream_close(&stream);
+    if (!started)
+        return false;
+    judge_end(&(Ending){l->arena, &l->memory, &l->feed, verdict}, l->sim, &l->box);
+    if (options->inspect)
+        options->inspect(options->context, l->sim);
+    if (!unknown)
+        twin_findings_add(l->arena, l->sim, verdict);
+    run->records = l->feed.records;
+    run->printed = str_copy(l->arena, sim_printed(l->sim));
+    twin_memory_take_outputs(&l->memory);
+    return l->feed.end == FEED_DONE && !unknown;
 }
 
 bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
               const TwinOptions *options, TwinRun *run, Verdict *verdict)
 {
-    SimKind kind = twin_kernel_kind(kernel, launch->tiling_key);
-    LaunchMemory memory;
+    LaunchSpec spec = {.launch = launch,
+                       .kind = twin_kernel_kind(kernel, launch->tiling_key),
+                       .chip = twin_chip(options),
+                       .time_only = options->time_only,
+                       .seed = options->seed};
+    Launched l = {.arena = arena,
+                  .kernel = kernel,
+                  .options = options,
+                  .feed = {.end = FEED_DEAD_BOX, .file = ""}};
     double started = now_seconds();
     *run = (TwinRun){0};
     verdict->stage = STAGE_RUN;
-    if (!launch_ok(kernel, launch, kind, arena, verdict) ||
-        !twin_memory_open(arena, launch, kind, twin_chip(options), &memory, verdict))
+    if (!launch_ok(kernel, launch, spec.kind, arena, verdict))
         return false;
-    Sim *sim = open_sim(launch, kind, options, &memory);
-    bool ok = sim && twin_memory_add_regions(&memory, launch, sim) &&
-              twin_memory_describe(arena, &memory, options, sim);
-    if (!ok)
-        verdict_fail(verdict, VERDICT_INTERNAL, STAGE_RUN, "the simulator did not start");
+    bool ok = open_launch(&l, &spec, verdict);
     if (ok && options->prepare)
-        options->prepare(options->context, sim);
+        options->prepare(options->context, l.sim);
     if (ok) {
-        run->cores = sim_core_count(sim);
-        ok = run_on(arena, kernel, &memory, sim, options, run, verdict);
+        run->cores = sim_core_count(l.sim);
+        ok = run_on(&l, &spec, run, verdict);
     }
-    if (sim)
-        sim_close(sim);
-    twin_memory_close(&memory);
+    close_launch(&l);
     run->seconds = now_seconds() - started;
     return ok;
 }

@@ -3,6 +3,7 @@
 #define TWIN_RUN_INT_H
 
 #include "twin/rt/share.h"
+#include "twin/stream.h"
 #include "twin/twin_int.h"
 
 /* Memory that the tool writes and core processes map. */
@@ -16,6 +17,7 @@ typedef struct GmPlace {
     uint64_t address;
     size_t at, bytes; /* in GM memory, or in the tensor's own */
     int32_t fd;       /* as core processes know it: SHARE_FD_GM or a tensor's */
+    size_t repeat;    /* above 0: only these many bytes are there, over and over */
 } GmPlace;
 
 typedef struct LaunchMemory {
@@ -23,7 +25,9 @@ typedef struct LaunchMemory {
     VEC(GmPlace) tensors; /* by tensor index */
     VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
     GmPlace tiling, workspace;
-    int fds[SHARE_MOST_FDS]; /* what core processes inherit, in their order */
+    bool time_only;
+    size_t image[NPU_SPACE_COUNT]; /* without data: one arbitrary memory for all cores */
+    int fds[SHARE_MOST_FDS];       /* what core processes inherit, in their order */
     uint32_t fd_count;
     const TwinLaunch *of;
     SimKind kind;
@@ -33,8 +37,15 @@ typedef struct LaunchMemory {
 #define SYSTEM_WORKSPACE_BYTES (16ull << 20)
 
 /* memory.c */
-bool twin_memory_open(Arena *arena, const TwinLaunch *launch, SimKind kind, const NpuChip *chip,
-                      LaunchMemory *memory, Verdict *verdict);
+typedef struct LaunchSpec {
+    const TwinLaunch *launch;
+    SimKind kind;
+    const NpuChip *chip;
+    bool time_only;
+    bool second;   /* the other draw of arbitrary values: every bit the other way round */
+    uint64_t seed; /* of what scalar reads return without data */
+} LaunchSpec;
+bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict);
 void twin_memory_close(LaunchMemory *memory);
 /* SimConfig.map */
 void *twin_memory_for_sim(void *context, const char *name, size_t bytes);
@@ -62,15 +73,27 @@ static inline ShareRing *shared_ring(const LaunchMemory *memory, uint32_t core)
 /* feed.c: moves records from the rings to the simulator until every core has ended, one died,
  * or none can go on. */
 typedef struct Feeder Feeder;
-typedef enum FeedEnd { FEED_DONE, FEED_HANG, FEED_DEAD_CORE, FEED_DEAD_BOX, FEED_FORGED } FeedEnd;
+typedef enum FeedEnd {
+    FEED_DONE,
+    FEED_HANG,
+    FEED_DEAD_CORE,
+    FEED_DEAD_BOX,
+    FEED_FORGED,
+    FEED_DIFFERS
+} FeedEnd;
 typedef struct FeedResult {
     FeedEnd end;
     uint32_t core; /* the one that died, forged or was waited for */
     uint64_t records;
     const char *file; /* of that core's last record; "": not known */
     uint32_t line;
+    const char *read_file; /* FEED_DIFFERS: the scalar read before it */
+    uint32_t read_line;
 } FeedResult;
-FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2]);
+/* `stream` (NULL: none) notes every record; one that compares takes the simulator's place, and the
+ * feeding ends at the first difference. */
+FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2],
+                         Stream *stream);
 
 /* Processors of this machine that the tool may use. */
 unsigned twin_host_cores(void);

@@ -199,11 +199,11 @@ static bool read_type(const char *text, Str spec, TwinTensor *tensor, Diag *diag
     return size_tensor(tensor) || complain(diag, text, "too large");
 }
 
-bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t seed,
-                       TwinTensor *tensor, const char **file, Diag *diag)
+/* Name, type and shape, and the file behind '@'; *typed: a type was written. */
+static bool read_words(Arena *arena, const char *text, TwinTensor *tensor, const char **file,
+                       bool *typed, Diag *diag)
 {
-    Str rest = str_from(text), name, spec, bytes;
-    *tensor = (TwinTensor){.role = role};
+    Str rest = str_from(text), name, spec;
     *file = NULL;
     ptrdiff_t equals = str_find(rest, STR("="));
     if (equals < 1)
@@ -215,10 +215,32 @@ bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t se
     tensor->name = str_dup(arena, name);
     if (at >= 0)
         *file = str_dup(arena, str_slice(rest, (size_t)at + 1, rest.len));
-    if (spec.len && !read_type(text, spec, tensor, diag))
+    *typed = spec.len > 0;
+    if (*typed && !read_type(text, spec, tensor, diag))
         return false;
-    if (!spec.len && (role == SIM_OUT || !*file))
+    if (!*typed && (tensor->role == SIM_OUT || !*file))
         return complain(diag, text, "a type and shape are missing; as in y=f16[1024,4096]");
+    return true;
+}
+
+bool twin_tensor_shape(Arena *arena, const char *text, SimRole role, TwinTensor *tensor, Diag *diag)
+{
+    const char *file;
+    bool typed;
+    *tensor = (TwinTensor){.role = role};
+    if (!read_words(arena, text, tensor, &file, &typed, diag))
+        return false;
+    return typed || complain(diag, text, "without data a type and shape are needed");
+}
+
+bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t seed,
+                       TwinTensor *tensor, const char **file, Diag *diag)
+{
+    Str bytes;
+    bool typed;
+    *tensor = (TwinTensor){.role = role};
+    if (!read_words(arena, text, tensor, file, &typed, diag))
+        return false;
     if (role == SIM_OUT || !*file) {
         if (!twin_tensor_alloc(tensor))
             return complain(diag, text, "no memory for it");
@@ -228,5 +250,5 @@ bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t se
     }
     if (!file_read(arena, *file, MOST_BYTES, &bytes, diag))
         return false;
-    return spec.len ? read_raw(text, bytes, tensor, diag) : read_npy(text, bytes, tensor, diag);
+    return typed ? read_raw(text, bytes, tensor, diag) : read_npy(text, bytes, tensor, diag);
 }

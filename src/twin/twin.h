@@ -41,6 +41,10 @@ typedef struct TwinOptions {
     bool trust;                          /* go on where the machine gives no full sandbox */
     bool keep_going;                     /* after a fault look for more */
     bool no_cache;
+    /* The same program without values: tensors need no data, scalar reads return arbitrary bytes
+     * drawn from the seed. The run is made with two of them; when the records differ the verdict
+     * is VERDICT_NEEDS_DATA. Bounds, coverage, hazards and cycles are as with data. */
+    bool time_only;
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
@@ -138,6 +142,9 @@ bool twin_values_parse(Arena *arena, const char *text, Str *bytes, Diag *diag);
  * data is given back with twin_tensor_free. */
 bool twin_tensor_parse(Arena *arena, const char *text, SimRole role, uint64_t seed,
                        TwinTensor *tensor, const char **file, Diag *diag);
+/* The same without data, for TwinOptions.time_only. */
+bool twin_tensor_shape(Arena *arena, const char *text, SimRole role, TwinTensor *tensor,
+                       Diag *diag);
 /* As .npy when the name ends so, else raw. */
 bool twin_tensor_write(const TwinTensor *tensor, const char *path, Diag *diag);
 

@@ -110,7 +110,8 @@ void acraft_ring_full(void)
 void acraft_ring_flush(void)
 {
     settle_store();
-    if (reads_fixed_memory())
+    ring->reads++;
+    if (launch->time_only || reads_fixed_memory())
         return;
     publish();
     wait_until(0);
@@ -201,7 +202,9 @@ enum { PAGE = 4096 };
 static void remap(int protection, int kind)
 {
     void *at = (void *)(uintptr_t)pending.page;
-    off_t offset = (off_t)(pending.map->at + pending.page - pending.map->address);
+    uint64_t inside = pending.page - pending.map->address;
+    off_t offset = (off_t)(pending.map->at +
+                           (pending.map->repeat ? inside % pending.map->repeat : inside));
     if (mmap(at, pending.page_bytes, protection, kind | MAP_FIXED, pending.map->fd, offset) != at)
         _exit(SHARE_EXIT_SETUP);
 }
@@ -316,14 +319,24 @@ static const void *map(int fd, uint64_t bytes, int protection)
     return at;
 }
 
+static void map_piece(const ShareMap *piece, uint64_t from, uint64_t bytes)
+{
+    void *at = (void *)(uintptr_t)(piece->address + from);
+    if (mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, piece->fd,
+             (off_t)piece->at) != at)
+        _exit(SHARE_EXIT_SETUP);
+}
+
 static void map_gm(void)
 {
     const ShareMap *maps = launch_at(launch->maps_at);
-    for (uint32_t i = 0; i < launch->map_count; i++)
-        if (mmap((void *)(uintptr_t)maps[i].address, maps[i].bytes, PROT_READ,
-                 MAP_SHARED | MAP_FIXED_NOREPLACE, maps[i].fd,
-                 (off_t)maps[i].at) != (void *)(uintptr_t)maps[i].address)
-            _exit(SHARE_EXIT_SETUP);
+    for (uint32_t i = 0; i < launch->map_count; i++) {
+        uint64_t step = maps[i].repeat ? maps[i].repeat : maps[i].bytes;
+        for (uint64_t from = 0; from < maps[i].bytes; from += step) {
+            uint64_t left = maps[i].bytes - from;
+            map_piece(&maps[i], from, left < step ? left : step);
+        }
+    }
 }
 
 static void map_all(void)

@@ -43,6 +43,7 @@ typedef struct ShareMap {
     uint64_t address, bytes, at; /* at: offset in the file */
     int32_t fd;                  /* SHARE_FD_GM, or that of a tensor with memory of its own */
     uint32_t fixed;              /* no core may write it: a read need not wait for anything */
+    uint64_t repeat; /* above 0: these many bytes of the file over and over */
 } ShareMap;
 
 /* One launch argument; data_at and data_bytes for numbers and structs passed by value. */
@@ -63,6 +64,7 @@ typedef struct ShareLaunch {
     uint64_t args_at, filter_at;
     uint32_t filter_steps;
     uint32_t spins; /* pauses before a core sleeps; 0 where it would hold up the simulator */
+    uint32_t time_only, pad; /* values are arbitrary: no read waits for the simulator */
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
     uint64_t workspace, workspace_bytes, system_workspace_bytes;
     _Atomic uint32_t start_count[2]; /* how many of order[] the zygote may have started */
@@ -88,7 +90,8 @@ typedef struct ShareRing {
     int32_t fault_signal;   /* noted by the core's own handler; 0: none */
     uint32_t stack_overflow;
     uint64_t fault_address;
-    uint8_t pad[4096 - 40];
+    uint64_t reads; /* scalar reads of data */
+    uint8_t pad[4096 - 48];
     Record records[SHARE_RING_RECORDS];
 } ShareRing;
 

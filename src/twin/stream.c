@@ -1,0 +1,142 @@
+/* Two runs of one program, record by record; see stream.h. */
+#include "twin/stream.h"
+
+#include "base/arena.h"
+#include <string.h>
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15ull) *
+                                (b ^ 0xD1B54A32D192ED03ull);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Does `scalar` decide more than a value? */
+static bool scalar_counts(const Record *r)
+{
+    if (r->op != NPU_SET_REGISTER)
+        return r->op == NPU_GATHER;
+    return r->mode == REC_REG_ATOMIC || r->mode == REC_REG_FMATRIX_A ||
+           r->mode == REC_REG_FMATRIX_B || r->mode == REC_REG_HF32;
+}
+
+static bool mask_counts(const Record *r)
+{
+    return r->op != NPU_RAW_STORE && !(r->op == NPU_SET_REGISTER && r->mode == REC_REG_COMPARE);
+}
+
+enum { WORDS = REC_BYTES / 8, MASK_WORD = 10, SCALAR_WORD = 12 };
+_Static_assert(offsetof(Record, mask) == MASK_WORD * 8 &&
+                   offsetof(Record, scalar) == SCALAR_WORD * 8,
+               "record layout");
+
+static uint64_t hash_record(const Record *r)
+{
+    uint64_t word[WORDS], h = 0;
+    memcpy(word, r, sizeof word);
+    if (!(r->op & REC_TEXT)) {
+        word[SCALAR_WORD] = scalar_counts(r) ? word[SCALAR_WORD] : 0;
+        if (!mask_counts(r))
+            word[MASK_WORD] = word[MASK_WORD + 1] = 0;
+    }
+    for (int i = 0; i < WORDS; i += 2)
+        h ^= mix(word[i] + (uint64_t)i, word[i + 1]);
+    return h;
+}
+
+static bool is_printed(const Record *r)
+{
+    RecordText text;
+    if (!(r->op & REC_TEXT))
+        return false;
+    memcpy(&text, r, sizeof text);
+    return text.kind == REC_TEXT_PRINT;
+}
+
+static bool is_read(const Record *r)
+{
+    return r->op == NPU_LOCAL_GET || r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD;
+}
+
+void stream_open(Stream *stream, uint32_t cores)
+{
+    *stream = (Stream){.core = heap_alloc(cores * sizeof(StreamCore)), .cores = cores};
+}
+
+void stream_close(Stream *stream)
+{
+    for (uint32_t i = 0; stream->core && i < stream->cores; i++)
+        heap_free(stream->core[i].mark);
+    heap_free(stream->core);
+    *stream = (Stream){0};
+}
+
+void stream_rewind(Stream *stream)
+{
+    stream->compare = true;
+    stream->read_line = 0;
+    for (uint32_t i = 0; i < stream->cores; i++)
+        stream->core[i].at = stream->core[i].again = 0;
+}
+
+static void keep_mark(StreamCore *c, uint64_t hash)
+{
+    if (c->len == c->cap) {
+        uint64_t cap = c->cap ? 2 * c->cap : 4096;
+        c->mark = heap_grow(c->mark, c->cap * sizeof *c->mark, cap * sizeof *c->mark);
+        c->cap = cap;
+    }
+    c->mark[c->len++] = (uint16_t)hash;
+    c->whole = mix(c->whole, hash);
+}
+
+static bool differ_at(Stream *s, uint32_t core, const Record *r)
+{
+    s->differs = true;
+    s->in_core = core;
+    if (r && !(r->op & REC_TEXT) && r->line) {
+        s->line = r->line;
+        s->file = r->file;
+    }
+    return false;
+}
+
+static bool compare_one(Stream *s, uint32_t core, const Record *r)
+{
+    StreamCore *c = &s->core[core];
+    uint64_t hash = hash_record(r);
+    if (c->at >= c->len && !c->ended)
+        return true;
+    if (c->at >= c->len || c->mark[c->at] != (uint16_t)hash)
+        return differ_at(s, core, r);
+    c->at++;
+    c->again = mix(c->again, hash);
+    if (!(r->op & REC_TEXT) && is_read(r)) {
+        s->read_line = r->line;
+        s->read_file = r->file;
+    }
+    return true;
+}
+
+bool stream_note(Stream *stream, uint32_t core, const Record *records, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_printed(&records[i]))
+            continue;
+        if (!stream->compare)
+            keep_mark(&stream->core[core], hash_record(&records[i]));
+        else if (!compare_one(stream, core, &records[i]))
+            return false;
+    }
+    return true;
+}
+
+bool stream_end(Stream *stream, uint32_t core)
+{
+    StreamCore *c = &stream->core[core];
+    if (!stream->compare)
+        c->ended = true;
+    if (!stream->compare || !c->ended || (c->at == c->len && c->again == c->whole))
+        return true;
+    return differ_at(stream, core, NULL);
+}
