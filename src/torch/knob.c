@@ -7,7 +7,7 @@ typedef struct Finder {
     Arena *arena;
     KnobList *knobs;
     const char *prefix;
-    bool named, deep;
+    bool named, deep, in_case;
     uint32_t count; /* literals seen under this prefix */
     bool several;   /* the prefix alone does not tell them apart */
     int depth;
@@ -24,7 +24,9 @@ static void add_knob(Finder *f, const Py *literal)
     KnobEntry entry = {.literal = literal,
                        .named = f->named,
                        .deep = f->deep,
-                       .knob = {name, literal->i, literal->i, literal->at}};
+                       .knob = {name, literal->i, literal->i, {0}}};
+    if (!f->in_case)
+        entry.knob.at = literal->at;
     vec_push(f->arena, &f->knobs->all, entry);
 }
 
@@ -87,7 +89,7 @@ static void find_assigned(Finder *f, const Py *s)
 
 static void find_in_case(Finder *f)
 {
-    f->named = true;
+    f->named = f->in_case = true;
     for (uint32_t i = 0; i < f->knobs->row.len; i++) {
         const CaseField *field = &f->knobs->row.at[i];
         f->prefix = str_dup(f->arena, field->name);
@@ -95,6 +97,7 @@ static void find_in_case(Finder *f)
         f->several = field->value->kind != PY_INT;
         find_in(f, field->value);
     }
+    f->in_case = false;
 }
 
 static void find_knobs(Arena *arena, const Py *module, KnobList *knobs)

@@ -1,0 +1,17 @@
+"""Arc sine of each element, for every tensor of the list.
+
+list x f16 f32 bf16
+outs y f16 f32 bf16
+"""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return [torch.asin(t) for t in x]
+
+
+def get_inputs(case):
+    dtype = getattr(torch, case["dtype"])
+    return [[torch.rand(shape, dtype=dtype) * 2 - 1 for shape in case["shapes"]]]

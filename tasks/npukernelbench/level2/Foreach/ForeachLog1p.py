@@ -1,0 +1,18 @@
+"""Natural logarithm of 1 + t, the sum rounded first, for each element t, for every tensor of the
+list.
+
+list x f16 f32 bf16
+outs y f16 f32 bf16
+"""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return [torch.log(t + 1) for t in x]
+
+
+def get_inputs(case):
+    dtype = getattr(torch, case["dtype"])
+    return [[torch.rand(shape, dtype=dtype) * 10 + 1 for shape in case["shapes"]]]

@@ -1,0 +1,25 @@
+"""Each tensor of the list less its own scalar.
+
+list x       f16 f32 i32 bf16
+in   scalars f32*2 i64 f32
+outs y       f16 f32 i32 bf16
+"""
+import torch
+import torch.nn as nn
+
+
+def draw(shape, dtype):
+    if dtype == torch.int32:
+        return torch.randint(-100, 100, shape, dtype=dtype)
+    return torch.randn(shape, dtype=dtype)
+
+
+class Model(nn.Module):
+    def forward(self, x, scalars):
+        return [(t - s).to(t.dtype) for t, s in zip(x, scalars)]
+
+
+def get_inputs(case):
+    dtype = getattr(torch, case["dtype"])
+    scalars = torch.tensor(case["scalars"], dtype=torch.float32 if dtype.is_floating_point else torch.int64)
+    return [[draw(shape, dtype) for shape in case["shapes"]], scalars]
