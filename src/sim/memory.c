@@ -118,7 +118,9 @@ bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, ui
     SimRange range = {rec_space(o->address), write, from, from + bytes};
     if (past_memory(s, operand, m, range))
         return false;
-    if (o->bytes && bytes && (range.to > base + o->bytes || from < base))
+    /* Buffers are whole blocks: InitBuffer rounds up, the bytes behind a short tensor are its. */
+    uint64_t end = (base + o->bytes + 31) / 32 * 32;
+    if (o->bytes && bytes && (range.to > end || from < base))
         sim_report_range(s, SIM_FAULT_TENSOR_BOUNDS, range,
                          "%s reaches %llu bytes past the end of its tensor of %u bytes",
                          operand_name[operand], (unsigned long long)(range.to - (base + o->bytes)),

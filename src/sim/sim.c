@@ -352,16 +352,39 @@ void sim_hang(Sim *sim)
 
 /* --- the end --- */
 
+static uint64_t count_missing(const Sim *sim, const SimGm *gm, uint64_t *first)
+{
+    return sim->config.no_data ? dry_uncovered(gm, first)
+                               : memory_count_unknown(&gm->memory, first);
+}
+
+/* Whether another output is complete: then one that nobody touched is optional by its mode. */
+static bool other_is_complete(const Sim *sim, const SimGm *but)
+{
+    uint64_t first;
+    for (uint32_t i = 0; i < sim->gm.len; i++) {
+        const SimGm *gm = sim->gm.at[i];
+        if (gm != but && gm->region.role == SIM_OUT && gm->region.bytes &&
+            count_missing(sim, gm, &first) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void finish_region(Sim *sim, SimGm *gm)
 {
-    uint64_t first, missing = sim->config.no_data ? dry_uncovered(gm, &first)
-                                                  : memory_count_unknown(&gm->memory, &first);
+    uint64_t first, missing = count_missing(sim, gm, &first);
     if (missing == 0 || gm->region.role != SIM_OUT)
         return;
     Record place = {.op = gm->op};
     Step s = {.sim = sim, .core = &sim->core[gm->core], .r = &place, .core_index = gm->core};
     uint32_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
     SimRange range = {NPU_GM, true, gm->region.base + first, gm->region.base + first + 1};
+    if (!gm->dirty && missing == gm->region.bytes && other_is_complete(sim, gm)) {
+        sim_report_range(&s, SIM_FAULT_UNTOUCHED, range, "nothing is written to %s",
+                         gm->region.name);
+        return;
+    }
     if (!gm->dirty) {
         sim_report_range(&s, SIM_FAULT_NOT_WRITTEN, range,
                          "%llu of %llu bytes of %s are never written, the first in element %llu",
@@ -413,7 +436,5 @@ uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first)
     *first = 0;
     if (region >= sim->gm.len)
         return 0;
-    const SimGm *gm = sim->gm.at[region];
-    return sim->config.no_data ? dry_uncovered(gm, first)
-                               : memory_count_unknown(&gm->memory, first);
+    return count_missing(sim, sim->gm.at[region], first);
 }

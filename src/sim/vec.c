@@ -131,12 +131,22 @@ static bool meets(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
     return a < b + b_bytes && b < a + a_bytes;
 }
 
+/* A conversion to a narrower type over its own source: every result lands on bytes already read.
+ * The page of Cast warns of overlap only for conversions to a wider type. */
+static bool narrows_in_place(const VecPlan *p, int i)
+{
+    const VecOperand *d = &p->o[0], *o = &p->o[i];
+    return p->operands == 2 && d->base == o->base && d->size < o->size && d->repeat <= o->repeat;
+}
+
 /* Whether source i is partly overwritten: inside a repeat (not the same bytes), or by an earlier
  * repeat. Only for dense blocks; wide block strides interleave legally. */
 static bool partly_overlaps(const VecPlan *p, int i)
 {
     const VecOperand *d = &p->o[0], *o = &p->o[i];
     if (!meets(d->base, d->end, o->base, o->end) || d->block > VEC_BLOCK || o->block > VEC_BLOCK)
+        return false;
+    if (narrows_in_place(p, i))
         return false;
     uint64_t d_bytes = repeat_end(p, d, 0), o_bytes = repeat_end(p, o, 0);
     bool same = d->base == o->base && d->block == o->block && d->size == o->size;
