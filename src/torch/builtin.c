@@ -372,10 +372,7 @@ static PyVal b_isinstance(B *b)
     return pv_bool(interp_is_instance(b->it, b->at, builtin_arg(b, 0), builtin_arg(b, 1)));
 }
 
-static bool library_has(const Interp *it, Str path)
-{
-    return fn_find(it, path) || nn_find(it, path) || builtin_exists(path);
-}
+static bool library_has(Str path) { return fn_find(path) || nn_find(path) || builtin_exists(path); }
 
 static PyVal b_hasattr(B *b)
 {
@@ -383,7 +380,7 @@ static PyVal b_hasattr(B *b)
     Str name = need_str(b->it, b->at, builtin_arg(b, 1), "an attribute name");
     if (!interp_find_attr(b->it, b->at, owner, name, &value))
         return pv_bool(false);
-    return pv_bool(owner.tag != PV_NAME || value.tag != PV_NAME || library_has(b->it, *value.str));
+    return pv_bool(owner.tag != PV_NAME || value.tag != PV_NAME || library_has(*value.str));
 }
 
 static PyVal b_getattr(B *b)

@@ -181,7 +181,7 @@ static const NnRow *library_base(const Interp *it, const PyClass *cls, int depth
 {
     for (uint32_t i = 0; i < cls->bases.len && depth < 50; i++) {
         PyVal base = cls->bases.at[i];
-        const NnRow *row = base.tag == PV_NAME    ? nn_find(it, *base.str)
+        const NnRow *row = base.tag == PV_NAME    ? nn_find(*base.str)
                            : base.tag == PV_CLASS ? library_base(it, base.cls, depth + 1)
                                                   : NULL;
         if (row)
@@ -230,10 +230,10 @@ static PyVal call_object(Interp *it, Span at, PyVal callee, const CallArgs *args
 
 static PyVal call_name(Interp *it, Span at, Str path, const CallArgs *args)
 {
-    const FnRow *row = fn_find(it, path);
+    const FnRow *row = fn_find(path);
     if (row)
         return fn_call(it, at, row, args);
-    const NnRow *module = nn_find(it, path);
+    const NnRow *module = nn_find(path);
     if (module)
         return nn_construct(it, at, module, args);
     PyVal result;
@@ -249,7 +249,7 @@ static PyVal call_super(Interp *it, Span at, PyObject *self, Str path, const Cal
     while (dot > 0 && path.at[dot - 1] != '.')
         dot--;
     Str name = str_slice(path, dot, path.len);
-    const NnRow *row = nn_find(it, str_slice(path, 0, dot ? dot - 1 : 0));
+    const NnRow *row = nn_find(str_slice(path, 0, dot ? dot - 1 : 0));
     if (row && str_is(name, "__init__")) {
         nn_init_object(it, at, self, row, args);
         return pv_none();
@@ -290,7 +290,7 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
     if (str_starts(*function.str, "sample:"))
         return sample(it, at, self.object, str_ends(*function.str, "uniform"), args);
     if (self.tag == PV_TENSOR) {
-        const FnRow *row = fn_find_method(it, *function.str);
+        const FnRow *row = fn_find_method(*function.str);
         bool in_place = !str_equal(str_from(row->name), *function.str);
         CallArgs all = *args;
         all.n = args->n + 1;
@@ -412,7 +412,7 @@ bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
     case PV_TENSOR:
         if (tensor_attr(it, at, owner.tensor, name, value))
             return true;
-        if (!fn_find_method(it, name))
+        if (!fn_find_method(name))
             return false;
         *value = bound(it, owner, pv_name(it->arena, name));
         return true;
@@ -489,7 +489,7 @@ static bool class_derives(const PyClass *cls, const PyClass *from, int depth)
     return false;
 }
 
-static bool is_instance_of_name(Interp *it, PyVal v, Str name)
+static bool is_instance_of_name(PyVal v, Str name)
 {
     static const struct {
         const char *name;
@@ -520,7 +520,7 @@ static bool is_instance_of_name(Interp *it, PyVal v, Str name)
                v.tag == PV_TENSOR;
     if (str_ends(name, "numbers.Number") || str_ends(name, ".Number"))
         return pv_is_number(v);
-    const NnRow *row = nn_find(it, name);
+    const NnRow *row = nn_find(name);
     return row && v.tag == PV_OBJECT && v.object->nn &&
            (v.object->nn == row || str_is(str_from(row->name), "Module"));
 }
@@ -538,7 +538,7 @@ bool interp_is_instance(Interp *it, Span at, PyVal v, PyVal type)
     if (type.tag == PV_CLASS)
         return v.tag == PV_OBJECT && v.object->cls && class_derives(v.object->cls, type.cls, 0);
     if (type.tag == PV_NAME)
-        return is_instance_of_name(it, v, *type.str);
+        return is_instance_of_name(v, *type.str);
     if (pv_is_none(type))
         return pv_is_none(v);
     interp_fail(it, at, "T011", "isinstance with %s is not supported", pv_type_name(type));

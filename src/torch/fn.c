@@ -190,25 +190,55 @@ PyVal fn_call(Interp *it, Span at, const FnRow *row, const CallArgs *call)
 
 /* --- lookup ------------------------------------------------------------------------------- */
 
-const FnRow *fn_find(const Interp *it, Str path)
+static const struct {
+    unsigned where;
+    const char *path;
+} spaces[] = {
+    {IN_TORCH, "torch"},           {IN_F, "torch.nn.functional"}, {IN_LINALG, "torch.linalg"},
+    {IN_SPECIAL, "torch.special"}, {IN_SPECIAL, "scipy.special"}, {IN_ATEN, "torch.ops.aten"},
+    {IN_NUMPY, "numpy"},           {IN_FFT, "torch.fft"},         {IN_INIT, "torch.nn.init"},
+    {IN_NN, "torch.nn"},           {IN_NN, "torch.nn.parameter"}, {IN_METHOD, "torch.Tensor"}};
+
+/* The first row of that name in one of the spaces. */
+static const FnRow *find_in(unsigned where, Str name)
 {
-    uint32_t row;
-    return map_get(&it->functions, path, &row) ? &fn_rows[row] : NULL;
+    for (uint32_t i = 0; i < fn_count; i++) {
+        if ((fn_rows[i].where & where) && str_is(name, fn_rows[i].name))
+            return &fn_rows[i];
+    }
+    return NULL;
 }
 
-const FnRow *fn_find_method(const Interp *it, Str name)
+Str path_name(Str path, Str *space)
 {
-    uint32_t row;
-    if (map_get(&it->methods, name, &row))
-        return &fn_rows[row];
+    size_t dot = path.len;
+    while (dot > 0 && path.at[dot - 1] != '.')
+        dot--;
+    *space = str_slice(path, 0, dot ? dot - 1 : 0);
+    return str_slice(path, dot, path.len);
+}
+
+const FnRow *fn_find(Str path)
+{
+    unsigned where = 0;
+    Str space, name = path_name(path, &space);
+    for (size_t k = 0; k < sizeof spaces / sizeof *spaces; k++) {
+        if (str_is(space, spaces[k].path))
+            where |= spaces[k].where;
+    }
+    return where ? find_in(where, name) : NULL;
+}
+
+const FnRow *fn_find_method(Str name)
+{
+    const FnRow *row = find_in(IN_METHOD, name);
     bool in_place = name.len > 1 && name.at[name.len - 1] == '_';
-    return in_place && map_get(&it->methods, str_slice(name, 0, name.len - 1), &row) ? &fn_rows[row]
-                                                                                     : NULL;
+    return row || !in_place ? row : find_in(IN_METHOD, str_slice(name, 0, name.len - 1));
 }
 
 PyVal fn_apply(Interp *it, Span at, const char *path, uint32_t n, const PyVal *v)
 {
-    const FnRow *row = fn_find(it, str_from(path));
+    const FnRow *row = fn_find(str_from(path));
     if (!row)
         interp_fail(it, at, "T011", "%s is not supported", path);
     CallArgs call = {.n = n, .v = (PyVal *)v};

@@ -62,9 +62,6 @@ typedef struct Interp {
     VEC(DataSlot) data[2]; /* by value of each graph */
     uint32_t data_epoch;
     Env *globals;
-    Map functions; /* dotted path -> row of fn.def */
-    Map modules;   /* dotted path -> row of nn.def */
-    Map methods;   /* method name -> row of fn.def */
     const Knob *knobs;
     uint32_t n_knobs;
     uint64_t steps, max_steps;

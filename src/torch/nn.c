@@ -11,10 +11,16 @@ const NnRow nn_rows[] = {
 };
 const uint32_t nn_count = sizeof nn_rows / sizeof *nn_rows;
 
-const NnRow *nn_find(const Interp *it, Str path)
+const NnRow *nn_find(Str path)
 {
-    uint32_t row;
-    return map_get(&it->modules, path, &row) ? &nn_rows[row] : NULL;
+    Str space, name = path_name(path, &space);
+    if (!str_is(space, "torch.nn") && !str_is(space, "torch.nn.modules"))
+        return NULL;
+    for (uint32_t i = 0; i < nn_count; i++) {
+        if (str_is(name, nn_rows[i].name))
+            return &nn_rows[i];
+    }
+    return NULL;
 }
 
 /* --- attributes --------------------------------------------------------------------------- */
@@ -108,7 +114,7 @@ PyVal nn_construct(Interp *it, Span at, const NnRow *row, const CallArgs *call)
 
 void self_module(Args *a, const char *name, const char *row, uint32_t n, const PyVal *v)
 {
-    const NnRow *found = nn_find(a->it, str_from(str_format(a->it->arena, "torch.nn.%s", row)));
+    const NnRow *found = nn_find(str_from(str_format(a->it->arena, "torch.nn.%s", row)));
     CallArgs call = {.n = n, .v = (PyVal *)v};
     self_set(a, name, nn_construct(a->it, a->at, found, &call));
 }
@@ -124,7 +130,7 @@ static bool has_keyword(const CallArgs *call, Str name)
 
 PyVal nn_by_function(Args *a, const char *path, const CallArgs *call)
 {
-    const FnRow *row = fn_find(a->it, str_from(path));
+    const FnRow *row = fn_find(str_from(path));
     if (!row)
         panic("nn.def names %s, which fn.def lacks", path);
     uint32_t count = params_count(row->params);

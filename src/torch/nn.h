@@ -53,8 +53,10 @@ uint32_t params_count(const char *params);
 Str params_name(const char *params, uint32_t index);
 
 PyVal fn_call(Interp *it, Span at, const FnRow *row, const CallArgs *call);
-const FnRow *fn_find(const Interp *it, Str path);        /* "torch.relu" */
-const FnRow *fn_find_method(const Interp *it, Str name); /* "relu", "add_" gives add */
+/* The name at the end of a dotted path, and what stands before it. */
+Str path_name(Str path, Str *space);
+const FnRow *fn_find(Str path);        /* "torch.relu" */
+const FnRow *fn_find_method(Str name); /* "relu", "add_" gives add */
 /* By its bare name in torch.nn.functional or torch; must exist. */
 PyVal fn_apply(Interp *it, Span at, const char *path, uint32_t n, const PyVal *v);
 
@@ -94,7 +96,7 @@ struct NnRow {
 extern const NnRow nn_rows[];
 extern const uint32_t nn_count;
 
-const NnRow *nn_find(const Interp *it, Str path); /* "torch.nn.Conv2d" */
+const NnRow *nn_find(Str path); /* "torch.nn.Conv2d" */
 PyVal nn_construct(Interp *it, Span at, const NnRow *row, const CallArgs *call);
 void nn_init_object(Interp *it, Span at, PyObject *self, const NnRow *row, const CallArgs *call);
 PyVal nn_call_row(Interp *it, Span at, PyObject *self, const NnRow *row, const CallArgs *call);

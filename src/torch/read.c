@@ -9,41 +9,6 @@
 #include "torch/operand.h"
 #include <string.h>
 
-/* --- tables ------------------------------------------------------------------------------- */
-
-static const struct {
-    unsigned where;
-    const char *prefix;
-} prefixes[] = {
-    {IN_TORCH, "torch."},           {IN_F, "torch.nn.functional."}, {IN_LINALG, "torch.linalg."},
-    {IN_SPECIAL, "torch.special."}, {IN_SPECIAL, "scipy.special."}, {IN_ATEN, "torch.ops.aten."},
-    {IN_NUMPY, "numpy."},           {IN_FFT, "torch.fft."},         {IN_INIT, "torch.nn.init."},
-    {IN_NN, "torch.nn."},           {IN_NN, "torch.nn.parameter."}, {IN_METHOD, "torch.Tensor."}};
-
-static void put_name(Interp *it, Map *map, const char *prefix, const char *name, uint32_t row)
-{
-    Str path = str_from(str_format(it->arena, "%s%s", prefix, name));
-    uint32_t taken;
-    if (!map_get(map, path, &taken))
-        map_put(it->arena, map, path, row);
-}
-
-static void fill_tables(Interp *it)
-{
-    for (uint32_t i = 0; i < fn_count; i++) {
-        for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++) {
-            if (fn_rows[i].where & prefixes[k].where)
-                put_name(it, &it->functions, prefixes[k].prefix, fn_rows[i].name, i);
-        }
-        if (fn_rows[i].where & IN_METHOD)
-            put_name(it, &it->methods, "", fn_rows[i].name, i);
-    }
-    for (uint32_t i = 0; i < nn_count; i++) {
-        put_name(it, &it->modules, "torch.nn.", nn_rows[i].name, i);
-        put_name(it, &it->modules, "torch.nn.modules.", nn_rows[i].name, i);
-    }
-}
-
 /* --- running ------------------------------------------------------------------------------ */
 
 static bool is_module_class(const PyVal value) { return value.tag == PV_CLASS; }
@@ -312,7 +277,6 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);
     env_set(arena, it->globals, STR("__file__"), pv_str(arena, str_from(path)));
     env_set(arena, it->globals, STR("__name__"), pv_str(arena, STR("model")));
-    fill_tables(it);
     return it;
 }
 
