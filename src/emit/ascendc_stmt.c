@@ -134,6 +134,14 @@ static void print_repeat_reduce(Body *b, const AscStmt *s, const char *name, con
              ex(b, t->a_block), ex(b, t->a_repeat), order);
 }
 
+static void print_block_reduce(Body *b, const AscStmt *s, const char *name)
+{
+    const AscStrides *t = &s->strides;
+    pen_line(b->pr->pen, "AscendC::%s(%s, %s, %s, %s, %s, %s, %s);", name, ref(b, &s->dst),
+             ref(b, &s->a), ex(b, s->repeat), ex(b, s->mask), ex(b, t->dst_repeat),
+             ex(b, t->a_block), ex(b, t->a_repeat));
+}
+
 static void print_gather_mask(Body *b, AscStmtId id, const AscStmt *s)
 {
     Pen *pen = b->pr->pen;
@@ -200,6 +208,7 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
     case ASC_F_REPEAT_AT:
         print_repeat_reduce(b, s, n, ", AscendC::ReduceOrder::ORDER_ONLY_VALUE");
         break;
+    case ASC_F_BLOCK: print_block_reduce(b, s, n); break;
     case ASC_F_GATHER:
         pen_line(pen, "AscendC::%s(%s, %s, %s, %s, %s);", n, d, ref(b, &s->a), ref(b, &s->b),
                  print_as(b->pr, s->scalar, DT_U32), ex(b, s->count));

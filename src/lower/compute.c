@@ -230,12 +230,34 @@ static void walk_stmt(Lower *l, Home home, uint32_t child)
     }
 }
 
+/* A row or column that only the next statement uses is lowered together with it. */
+static bool joins_next(const Lower *l, Home home, uint32_t i)
+{
+    const IrBlock *block = lower_block(l, home);
+    return i + 1 < block->len &&
+           op_spread_joins(l, &l->ir->stmts.at[block->at[i]], &l->ir->stmts.at[block->at[i + 1]]);
+}
+
+static void walk_joined(Lower *l, Home home, uint32_t i)
+{
+    const IrBlock *block = lower_block(l, home);
+    const IrStmt spread = l->ir->stmts.at[block->at[i - 1]], s = l->ir->stmts.at[block->at[i]];
+    l->span = s.at;
+    op_spread(l, &spread, &s);
+}
+
 static void walk(Lower *l, Home home)
 {
     uint32_t count = lower_block(l, home)->len;
+    bool joined = false;
     for (uint32_t i = 0; i < count; i++) {
+        bool joins = !joined && joins_next(l, home, i);
         due(l, home, i, true, false);
-        walk_stmt(l, home, i);
+        if (joined)
+            walk_joined(l, home, i);
+        else if (!joins)
+            walk_stmt(l, home, i);
+        joined = joins;
         due(l, home, i, false, false);
     }
 }

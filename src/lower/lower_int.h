@@ -156,9 +156,22 @@ bool op_cast(Lower *l, AscRef dst, AscRef src, enum NpuRound round, Run run);
 void op_mask_to(Lower *l, AscRef dst, AscRef mask, Run run);
 void op_copy(Lower *l, AscRef dst, AscRef src, Run run);
 void op_reduce(Lower *l, const IrStmt *s);
+
+typedef enum Fold { FOLD_SUM, FOLD_MAX, FOLD_MIN, FOLD_PROD } Fold;
+extern const AscApi fold_api[]; /* by Fold: two tensors into one */
+Fold fold_of(IrTileOp op);
+DType fold_type(DType d, Fold fold); /* the type to reduce in; DT_COUNT: none */
+int64_t fold_lanes_of(DType d);      /* elements of a repeat */
+/* A run of f32 into the one element at dst, without the scalar unit; not products. */
+void fold_run(Lower *l, Fold fold, AscRef dst, AscRef src, Run run);
+void fold_to_scalar(Lower *l, AscRef src, Fold fold, IrVarId result, Run run);
+
 void op_row_reduce(Lower *l, const IrStmt *s);
 void op_cols(Lower *l, const IrStmt *s);
 void op_shape(Lower *l, const IrStmt *s);
+/* Is what `s` spreads over a tile only an operand of `next`? Then both are lowered as one. */
+bool op_spread_joins(const Lower *l, const IrStmt *s, const IrStmt *next);
+void op_spread(Lower *l, const IrStmt *s, const IrStmt *next);
 void op_scan(Lower *l, const IrStmt *s);
 void op_sort(Lower *l, const IrStmt *s);
 /* The type an operation is computed in when the tile's own has no instruction. */

@@ -1,13 +1,11 @@
-/* Reductions. In: views. Out: ReduceSum / Max / Min and a scalar read; per row WholeReduce* over
- * lanes that were folded first; per column a running row.
+/* Reductions. In: views. Out: blocks folded until one element is left, and a scalar read; per
+ * column a running row. Rows are in op_rows.c.
  *
  * Sums and products are computed in f32 whatever the tile's type; the largest and smallest of an
  * f16 are exact in f16. */
 #include "lower/lower_int.h"
 
-typedef enum Fold { FOLD_SUM, FOLD_MAX, FOLD_MIN, FOLD_PROD } Fold;
-
-static Fold fold_of(IrTileOp op)
+Fold fold_of(IrTileOp op)
 {
     switch (op) {
     case IR_T_RSUM:
@@ -25,13 +23,12 @@ static Fold fold_of(IrTileOp op)
     }
 }
 
-static const AscApi fold_api[] = {ASC_ADD, ASC_MAX, ASC_MIN, ASC_MUL};
+const AscApi fold_api[] = {ASC_ADD, ASC_MAX, ASC_MIN, ASC_MUL};
 static const AscApi reduce_api[] = {ASC_REDUCE_SUM, ASC_REDUCE_MAX, ASC_REDUCE_MIN};
-static const AscApi repeat_api[] = {ASC_REPEAT_SUM, ASC_REPEAT_MAX, ASC_REPEAT_MIN};
 static const IrExprOp fold_expr[] = {IR_E_ADD, IR_E_MAX, IR_E_MIN, IR_E_MUL};
 
 /* The type to reduce in; DT_COUNT: none. */
-static DType reduce_type(DType d, Fold fold)
+DType fold_type(DType d, Fold fold)
 {
     bool exact = fold == FOLD_MAX || fold == FOLD_MIN;
     if (d == DT_F32 || d == DT_I32 || (d == DT_F16 && exact))
@@ -52,13 +49,13 @@ static AscRef converted(Lower *l, AscRef src, DType to, Run run)
     return t;
 }
 
-static int64_t lanes_of(DType d) { return 256 / (int64_t)dtype_bytes(d); }
+int64_t fold_lanes_of(DType d) { return 256 / (int64_t)dtype_bytes(d); }
 
 /* Scratch that ReduceMax and ReduceMin want: a value and an index per repeat, and with an index
  * the same again for the rounds that follow (docs 归约计算/ReduceMax.md). */
 static AscRef work_for(Lower *l, DType d, IrExprId room, bool index)
 {
-    IrExprId repeats = lx_ceildiv(l, room, lx_int(l, lanes_of(d)));
+    IrExprId repeats = lx_ceildiv(l, room, lx_int(l, fold_lanes_of(d)));
     IrExprId elements = lx_align(l, lx_mul(l, repeats, lx_int(l, 2)), 32 / (int64_t)dtype_bytes(d));
     if (index)
         elements = lx_add(l, lx_mul(l, elements, lx_int(l, 2)), lx_int(l, 64));
@@ -110,15 +107,19 @@ static void halve(Lower *l, AscRef src, Fold fold, IrVarId result, Run run)
 
 /* ---- a run to a scalar ---- */
 
-static void run_to_scalar(Lower *l, AscRef src, Fold fold, IrVarId result, Run run)
+void fold_to_scalar(Lower *l, AscRef src, Fold fold, IrVarId result, Run run)
 {
     if (fold == FOLD_PROD || src.dtype == DT_I32) {
         halve(l, src, fold, result, run);
         return;
     }
-    AscRef work = work_for(l, src.dtype, run.room, false);
     AscRef out = scratch_take(l, src.dtype, lx_int(l, 32 / (int64_t)dtype_bytes(src.dtype)));
-    call_reduce(l, reduce_api[fold], out, src, work, run.count, 0);
+    if (src.dtype == DT_F32) {
+        fold_run(l, fold, out, src, run);
+    } else {
+        AscRef work = work_for(l, src.dtype, run.room, false);
+        call_reduce(l, reduce_api[fold], out, src, work, run.count, 0);
+    }
     ls_get(l, result, out);
 }
 
@@ -135,7 +136,7 @@ static void rows_to_scalar(Lower *l, const View2 *v, Fold fold, DType type, IrVa
     ls_open(l, &body);
     Run run = {v->cols, room};
     AscRef src = ref_at(l, v->ref, lx_mul(l, lx_var(l, row), v->stride));
-    run_to_scalar(l, converted(l, src, type, run), fold, part, run);
+    fold_to_scalar(l, converted(l, src, type, run), fold, part, run);
     ls_set(l, result, ir_expr2(l->ir, fold_expr[fold], lx_var(l, result), lx_var(l, part)));
     ls_close(l, &body, owner, false);
 }
@@ -156,14 +157,14 @@ static void reduce_scalar(Lower *l, const IrStmt *s)
 {
     View2 v = view_of(l, &s->src[0]);
     Fold fold = fold_of(s->op);
-    DType type = reduce_type(v.ref.dtype, fold);
+    DType type = fold_type(v.ref.dtype, fold);
     if (type == DT_COUNT) {
         op_unsupported(l, s, str_format(l->arena, "no reduction of %s", dtype_name(v.ref.dtype)));
         return;
     }
     Run run = whole_run(l, s, &v);
     if (as_run(l, &v))
-        run_to_scalar(l, converted(l, v.ref, type, run), fold, s->var, run);
+        fold_to_scalar(l, converted(l, v.ref, type, run), fold, s->var, run);
     else
         rows_to_scalar(l, &v, fold, type, s->var, run.room);
 }
@@ -172,7 +173,7 @@ static void reduce_index(Lower *l, const IrStmt *s)
 {
     View2 v = view_of(l, &s->src[0]);
     Fold fold = fold_of(s->op);
-    DType type = reduce_type(v.ref.dtype, fold);
+    DType type = fold_type(v.ref.dtype, fold);
     if (type == DT_I32)
         type = DT_COUNT;
     if (type == DT_COUNT || !as_run(l, &v)) {
@@ -205,7 +206,7 @@ static void reduce_mask(Lower *l, const IrStmt *s)
     AscRef ones = scratch_take(l, DT_F16, run.room);
     op_mask_to(l, ones, v.ref, run);
     IrVarId value = lx_local(l, "bitValue", DT_F32);
-    run_to_scalar(l, ones, s->op == IR_T_RANY ? FOLD_MAX : FOLD_MIN, value, run);
+    fold_to_scalar(l, ones, s->op == IR_T_RANY ? FOLD_MAX : FOLD_MIN, value, run);
     ls_set(l, s->var, ir_expr2(l->ir, IR_E_GT, lx_var(l, value), ir_float(l->ir, 0.5)));
 }
 
@@ -223,174 +224,13 @@ void op_reduce(Lower *l, const IrStmt *s)
     }
 }
 
-/* ---- one result per row ---- */
-
-typedef struct Rows {
-    Lower *l;
-    Fold fold;
-    AscRef dst, src;
-    IrExprId rows, cols, stride, room; /* room: of one row */
-    int64_t lanes;                     /* elements of a repeat */
-} Rows;
-
-static IrExprId blocks(Lower *l, IrExprId elements, DType d)
-{
-    return ir_expr2(l->ir, IR_E_FLOORDIV, elements, lx_int(l, 32 / (int64_t)dtype_bytes(d)));
-}
-
-static void repeat_reduce(Rows *r, AscRef src, IrExprId mask, IrExprId stride)
-{
-    Lower *l = r->l;
-    IrExprId one = lx_int(l, 1);
-    AscStmt *s = ls_new(l, ASC_S_CALL);
-    s->api = repeat_api[r->fold];
-    s->dst = r->dst;
-    s->a = src;
-    s->mask = mask;
-    s->repeat = r->rows;
-    s->strides = (AscStrides){.dst_repeat = one, .a_block = one, .a_repeat = stride};
-}
-
-static void fold_chunk(Rows *r, AscRef acc, AscRef src, IrExprId mask, bool first)
-{
-    Lower *l = r->l;
-    IrExprId one = lx_int(l, 1), eight = lx_int(l, 8), far = blocks(l, r->stride, src.dtype);
-    IrExprId unit = ir_float(l->ir, 1);
-    AscStmt *s = ls_new(l, ASC_S_CALL);
-    s->api = first ? ASC_MULS : fold_api[r->fold];
-    s->dst = acc;
-    s->a = first ? src : acc;
-    s->b = first ? (AscRef){0} : src;
-    s->scalar = first ? unit : 0;
-    s->mask = mask;
-    s->repeat = r->rows;
-    s->strides = (AscStrides){
-        one, one, first ? 0 : one, eight, first ? far : eight, first ? 0 : far};
-}
-
-/* Columns are folded repeat by repeat into one repeat per row, then each row at once. */
-static void fold_lanes(Rows *r)
-{
-    Lower *l = r->l;
-    IrExprId lanes = lx_int(l, r->lanes);
-    AscRef acc = scratch_take(l, r->src.dtype, lx_mul(l, r->room, lanes));
-    fold_chunk(r, acc, r->src, lanes, true);
-    IrVarId col = lx_local(l, "col", DT_I64);
-    l->ir->vars.at[col].lo = 0;
-    l->ir->vars.at[col].multiple = r->lanes;
-    IrExprId full = ir_expr2(l->ir, IR_E_ALIGN_DOWN, r->cols, lanes);
-    AscStmtId owner = ls_for(l, col, lanes, full, lanes);
-    Opened body;
-    ls_open(l, &body);
-    fold_chunk(r, acc, ref_at(l, r->src, lx_var(l, col)), lanes, false);
-    ls_close(l, &body, owner, false);
-    if (!lx_divides(l, r->cols, r->lanes)) {
-        IrExprId tail = lx_sub(l, r->cols, full);
-        ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GT, tail, lx_int(l, 0));
-        owner = ls_last(l);
-        ls_open(l, &body);
-        fold_chunk(r, acc, ref_at(l, r->src, full), tail, false);
-        ls_close(l, &body, owner, false);
-    }
-    repeat_reduce(r, acc, lanes, lx_int(l, 8));
-}
-
-static void rows_one_by_one(Rows *r)
-{
-    Lower *l = r->l;
-    IrVarId row = lx_local(l, "row", DT_I64);
-    IrVarId value = lx_local(l, "rowValue", r->src.dtype == DT_I32 ? DT_I64 : DT_F32);
-    l->ir->vars.at[row].lo = 0;
-    AscStmtId owner = ls_for(l, row, lx_int(l, 0), r->rows, lx_int(l, 1));
-    Opened body;
-    ls_open(l, &body);
-    AscRef src = ref_at(l, r->src, lx_mul(l, lx_var(l, row), r->stride));
-    run_to_scalar(l, src, r->fold, value, (Run){r->cols, r->stride});
-    ls_put(l, ref_at(l, r->dst, lx_var(l, row)), lx_var(l, value));
-    ls_close(l, &body, owner, false);
-}
-
-/* The hardware repeats at most 255 times and steps at most 255 blocks. */
-static void reduce_rows(Rows *r)
-{
-    Lower *l = r->l;
-    bool repeats = r->fold != FOLD_PROD && r->src.dtype != DT_I32 && lx_most(l, r->rows) <= 255;
-    bool short_rows = lx_most(l, r->cols) <= r->lanes;
-    bool long_rows = lx_least(l, r->cols) >= r->lanes;
-    IrExprId far = blocks(l, r->stride, r->src.dtype);
-    if (repeats && short_rows && lx_most(l, far) <= 65535) {
-        repeat_reduce(r, r->src, r->cols, far);
-    } else if (repeats && lx_most(l, far) <= 255) {
-        if (long_rows) {
-            fold_lanes(r);
-            return;
-        }
-        ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GE, r->cols, lx_int(l, r->lanes));
-        AscStmtId owner = ls_last(l);
-        Opened body;
-        ls_open(l, &body);
-        fold_lanes(r);
-        ls_close(l, &body, owner, false);
-        ls_open(l, &body);
-        repeat_reduce(r, r->src, r->cols, far);
-        ls_close(l, &body, owner, true);
-    } else {
-        rows_one_by_one(r);
-    }
-}
-
-static AscRef convert_rows(Lower *l, const IrStmt *s, const View2 *v, DType type, IrExprId *stride)
-{
-    const IrBuffer *b = &l->source->buffers.at[s->src[0].buffer];
-    *stride = lx_align(l, b->shape[1], 32 / (int64_t)dtype_bytes(type));
-    AscRef t = scratch_take(l, type, lx_mul(l, b->shape[0], *stride));
-    IrVarId row = lx_local(l, "row", DT_I64);
-    l->ir->vars.at[row].lo = 0;
-    AscStmtId owner = ls_for(l, row, lx_int(l, 0), v->rows, lx_int(l, 1));
-    Opened body;
-    ls_open(l, &body);
-    AscRef to = ref_at(l, t, lx_mul(l, lx_var(l, row), *stride));
-    AscRef from = ref_at(l, v->ref, lx_mul(l, lx_var(l, row), v->stride));
-    op_cast(l, to, from, NPU_ROUND_NONE, (Run){v->cols, *stride});
-    ls_close(l, &body, owner, false);
-    return t;
-}
-
-void op_row_reduce(Lower *l, const IrStmt *s)
-{
-    View2 v = view_of(l, &s->src[0]), d = view_of(l, &s->dst);
-    Fold fold = fold_of(s->op);
-    DType type = reduce_type(v.ref.dtype, fold);
-    if (type == DT_COUNT || !v.rows) {
-        op_unsupported(l, s, str_format(l->arena, "no reduction of %s", dtype_name(v.ref.dtype)));
-        return;
-    }
-    const IrBuffer *b = &l->source->buffers.at[s->src[0].buffer];
-    Rows r = {.l = l,
-              .fold = fold,
-              .dst = d.ref,
-              .src = v.ref,
-              .rows = v.rows,
-              .cols = v.cols,
-              .stride = v.stride,
-              .room = b->shape[0],
-              .lanes = lanes_of(type)};
-    if (type != v.ref.dtype)
-        r.src = convert_rows(l, s, &v, type, &r.stride);
-    if (type != d.ref.dtype)
-        r.dst = scratch_take(l, type, b->shape[0]);
-    reduce_rows(&r);
-    if (type != d.ref.dtype)
-        op_cast(l, d.ref, r.dst, NPU_ROUND_RINT, (Run){v.rows, b->shape[0]});
-}
-
 /* ---- one result per column ---- */
 
 void op_cols(Lower *l, const IrStmt *s)
 {
     View2 v = view_of(l, &s->src[0]), d = view_of(l, &s->dst);
     Fold fold = fold_of(s->op);
-    DType type = reduce_type(v.ref.dtype, fold);
+    DType type = fold_type(v.ref.dtype, fold);
     if (type == DT_COUNT || !v.rows) {
         op_unsupported(l, s, str_format(l->arena, "no reduction of %s", dtype_name(v.ref.dtype)));
         return;

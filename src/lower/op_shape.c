@@ -83,7 +83,11 @@ static void broadcast_col(Lower *l, const IrStmt *s)
     View2 d = view_of(l, &s->dst), v = view_of(l, &s->src[0]);
     bool moves = asc_apis[ASC_MULS].dtypes >> d.ref.dtype & 1;
     int64_t lanes = 256 / (int64_t)dtype_bytes(d.ref.dtype);
-    if (moves && lx_most(l, d.rows) <= 255 * 8 && lx_most(l, d.cols) < 256 * lanes) {
+    const IrBuffer *b = &l->source->buffers.at[s->dst.buffer];
+    int64_t rows = lx_most(l, b->shape[0]), cols = lx_most(l, b->shape[1]);
+    rows = lx_most(l, d.rows) < rows ? lx_most(l, d.rows) : rows;
+    cols = lx_most(l, d.cols) < cols ? lx_most(l, d.cols) : cols;
+    if (moves && rows <= 255 * 8 && cols < 256 * lanes) {
         spread_rows(l, &d, v.ref, view_room(l, &s->src[0]));
         return;
     }

@@ -1,0 +1,129 @@
+/* A row or column that is spread over a 2-D tile only to be an operand of the next operation:
+ *
+ *     tmp = col(m); d = a - tmp    one Sub per row, whose second operand repeats one 256-byte row
+ *     tmp = row(g); d = a * tmp    one Mul per row, whose second operand is g itself
+ *
+ * In: the two statements. Out: calls that never write tmp. */
+#include "lower/lower_int.h"
+
+static AscApi direct_api(IrTileOp op)
+{
+    switch (op) {
+    case IR_T_ADD: return ASC_ADD;
+    case IR_T_SUB: return ASC_SUB;
+    case IR_T_MUL: return ASC_MUL;
+    case IR_T_MAX: return ASC_MAX;
+    case IR_T_MIN: return ASC_MIN;
+    default: return ASC_API_COUNT;
+    }
+}
+
+/* Which operand of `next` is what `s` made; -1: they do not join. */
+static int joined(const Lower *l, const IrStmt *s, const IrStmt *next)
+{
+    if (s->kind != IR_S_OP || next->kind != IR_S_OP || (s->op != IR_T_COL && s->op != IR_T_ROW) ||
+        direct_api(next->op) == ASC_API_COUNT || s->dst.rank != 2 || s->dst.dtype != DT_F32)
+        return -1;
+    const IrBuffer *made = &l->source->buffers.at[s->dst.buffer];
+    bool gone = made->scratch || next->dst.buffer == s->dst.buffer;
+    bool first = next->src[0].buffer == s->dst.buffer;
+    bool second = next->src[1].buffer == s->dst.buffer;
+    if (!gone || first == second || next->dst.buffer == s->src[0].buffer)
+        return -1;
+    return first ? 0 : 1;
+}
+
+/* Spread twice: a value fills a block, then the block's eight fill a repeat of eight blocks. */
+static AscRef spread_repeats(Lower *l, AscRef value, IrExprId rows, IrExprId room)
+{
+    IrExprId eight = lx_int(l, 8);
+    AscRef narrow = scratch_take(l, DT_F32, lx_mul(l, lx_align(l, room, 8), eight));
+    AscRef wide = scratch_take(l, DT_F32, lx_mul(l, lx_align(l, room, 8), lx_int(l, 64)));
+    *ls_new(l, ASC_S_CALL) = (AscStmt){.kind = ASC_S_CALL,
+                                       .at = l->span,
+                                       .api = ASC_BROADCAST,
+                                       .dst = narrow,
+                                       .a = value,
+                                       .repeat = lx_ceildiv(l, rows, eight)};
+    *ls_new(l, ASC_S_CALL) = (AscStmt){.kind = ASC_S_CALL,
+                                       .at = l->span,
+                                       .api = ASC_BROADCAST,
+                                       .dst = wide,
+                                       .a = narrow,
+                                       .repeat = rows};
+    return wide;
+}
+
+typedef struct Spread {
+    Lower *l;
+    AscApi api;
+    AscRef dst, tile, value;
+    int at; /* which operand the value is */
+} Spread;
+
+static void spread_call(const Spread *p, IrExprId offset, IrExprId mask, IrExprId repeat)
+{
+    Lower *l = p->l;
+    IrExprId one = lx_int(l, 1), eight = lx_int(l, 8), zero = lx_int(l, 0);
+    AscRef tile = ref_at(l, p->tile, offset);
+    AscStmt *s = ls_new(l, ASC_S_CALL);
+    s->api = p->api;
+    s->dst = ref_at(l, p->dst, offset);
+    s->a = p->at ? tile : p->value;
+    s->b = p->at ? p->value : tile;
+    s->mask = mask;
+    s->repeat = repeat;
+    s->strides = (AscStrides){one, one, one, eight, p->at ? eight : zero, p->at ? zero : eight};
+}
+
+static void spread_row(const Spread *p, IrExprId cols, int64_t lanes)
+{
+    Lower *l = p->l;
+    IrExprId full = ir_expr2(l->ir, IR_E_FLOORDIV, cols, lx_int(l, lanes));
+    spread_call(p, 0, lx_int(l, lanes), full);
+    if (lx_divides(l, cols, lanes))
+        return;
+    IrExprId done = lx_mul(l, full, lx_int(l, lanes)), rest = lx_sub(l, cols, done);
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GT, rest, lx_int(l, 0));
+    AscStmtId guard = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    spread_call(p, done, rest, lx_int(l, 1));
+    ls_close(l, &body, guard, false);
+}
+
+bool op_spread_joins(const Lower *l, const IrStmt *s, const IrStmt *next)
+{
+    int at = joined(l, s, next);
+    if (at < 0)
+        return false;
+    const IrBuffer *b = &l->source->buffers.at[s->dst.buffer];
+    return s->op == IR_T_ROW ||
+           (lx_most(l, b->shape[0]) <= 255 && lx_most(l, b->shape[1]) < 256 * 64);
+}
+
+void op_spread(Lower *l, const IrStmt *s, const IrStmt *next)
+{
+    uint32_t mark = scratch_mark(l);
+    int at = joined(l, s, next);
+    View2 d = view_of(l, &next->dst), tile = view_of(l, &next->src[1 - at]);
+    View2 v = view_of(l, &s->src[0]);
+    Spread p = {.l = l, .api = direct_api(next->op), .at = at};
+    AscRef wide = s->op == IR_T_COL ? spread_repeats(l, v.ref, d.rows, view_room(l, &s->src[0]))
+                                    : v.ref;
+    IrVarId row = lx_local(l, "row", DT_I64);
+    l->ir->vars.at[row].lo = 0;
+    AscStmtId owner = ls_for(l, row, lx_int(l, 0), d.rows, lx_int(l, 1));
+    Opened body;
+    ls_open(l, &body);
+    p.dst = ref_at(l, d.ref, lx_mul(l, lx_var(l, row), d.stride));
+    p.tile = ref_at(l, tile.ref, lx_mul(l, lx_var(l, row), tile.stride));
+    if (s->op == IR_T_COL) {
+        p.value = ref_at(l, wide, lx_mul(l, lx_var(l, row), lx_int(l, 64)));
+        spread_row(&p, d.cols, 64);
+    } else {
+        call_binary(l, p.api, p.dst, at ? p.tile : wide, at ? wide : p.tile, d.cols);
+    }
+    ls_close(l, &body, owner, false);
+    scratch_drop(l, mark);
+}
