@@ -1,6 +1,6 @@
 /* acraft task: what a model file asks for. In: a PyTorch model file or a directory of them.
- * Out: name, inputs, parameters, outputs, operators, cost; its graph; whether two files mean the
- * same. task_values.c runs it, task_suite.c lists a directory. */
+ * Out: name, inputs, parameters, outputs, operators, cost; its graph. task_values.c runs it,
+ * task_suite.c lists a directory, task_same.c compares two. */
 #include "cmd/task.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,45 +223,6 @@ static void show(const TorchTask *task, const TaskOptions *options)
     buf_free(&out);
 }
 
-/* --- the same? ---------------------------------------------------------------------------- */
-
-static void first_difference(Str a, Str b)
-{
-    uint32_t line = 1;
-    Str x, y;
-    while (str_next(&a, '\n', &x) && str_next(&b, '\n', &y)) {
-        if (!str_equal(x, y)) {
-            printf("first difference, line %u of the normal forms:\n  %.*s\n  %.*s\n", line,
-                   STR_ARG(x), STR_ARG(y));
-            return;
-        }
-        line++;
-    }
-    printf("one normal form is longer than the other\n");
-}
-
-static int compare_files(Arena *arena, const TorchTask *task, const char *other,
-                         const TaskOptions *options)
-{
-    Diag diag = diag_make(arena, other, (Str){0});
-    TorchTask *second = task_load(arena, other, options, &diag);
-    if (!second)
-        return task_say(&diag, CMD_USAGE);
-    Buf a = {0}, b = {0};
-    graph_print(graph_normal(arena, task->graph), &a);
-    graph_print(graph_normal(arena, second->graph), &b);
-    bool same = str_equal(buf_view(&a), buf_view(&b));
-    if (options->json)
-        printf("{\"same\": %s}\n", same ? "true" : "false");
-    else
-        puts(same ? "the same" : "not the same");
-    if (!same && !options->json)
-        first_difference(buf_view(&a), buf_view(&b));
-    buf_free(&a);
-    buf_free(&b);
-    return same ? CMD_OK : CMD_NO;
-}
-
 /* --- command ------------------------------------------------------------------------------ */
 
 static int one_task(Arena *arena, const char *path, const TaskOptions *options)
@@ -270,30 +231,69 @@ static int one_task(Arena *arena, const char *path, const TaskOptions *options)
     TorchTask *task = task_load(arena, path, options, &diag);
     if (!task)
         return task_say(&diag, CMD_USAGE);
-    if (options->same)
-        return compare_files(arena, task, options->same, options);
     if (options->run || options->check || options->probe)
         return task_values(arena, task, options, &diag);
     show(task, options);
     return CMD_OK;
 }
 
+static int all_tasks(Arena *arena, const char *path, const TaskOptions *options)
+{
+    if (options->same)
+        return task_same(arena, path, options->same, options);
+    return file_is_dir(path) ? task_suite(arena, path, options) : one_task(arena, path, options);
+}
+
+static void say_unknown(const char *what, const char *name, const char *(*nth)(int), int count)
+{
+    fprintf(stderr, "acraft task: there is no %s '%s'; there are", what, name);
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", nth(i));
+    fputc('\n', stderr);
+}
+
+static const char *nth_law(int i) { return input_law_name((InputLaw)i); }
+static const char *nth_rule(int i) { return compare_rule_name((CompareRule)i); }
+
+/* Names to values, whether or not anything is run. */
+static bool take_names(TaskOptions *o)
+{
+    if (!torch_scale_from_name(str_from(o->scale_name), &o->scale)) {
+        fprintf(stderr, "acraft task: --scale is full, medium, small or fuzz\n");
+        return false;
+    }
+    if (o->case_index < 0 || o->case_index > INT32_MAX) {
+        fprintf(stderr, "acraft task: --case counts from 0\n");
+        return false;
+    }
+    if (!input_law_from_name(str_from(o->law_name), &o->law)) {
+        say_unknown("law", o->law_name, nth_law, LAW_COUNT);
+        return false;
+    }
+    if (!compare_rule_from_name(str_from(o->rule_name), &o->rule)) {
+        say_unknown("rule", o->rule_name, nth_rule, RULE_COUNT);
+        return false;
+    }
+    return true;
+}
+
 int cmd_task(int argc, char **argv)
 {
-    TaskOptions o = {.scale_name = "full", .rule = "acraft", .law = "given"};
+    TaskOptions o = {.scale_name = "full", .rule_name = "acraft", .law_name = "given"};
     const CmdOption options[] = {
         {"graph", CMD_FLAG, &o.graph, NULL, "print the graph and how its inputs are drawn"},
         {"run", CMD_FLAG, &o.run, NULL, "compute the reference values"},
         {"o", CMD_TEXT, &o.out, "FILE.npy|DIR", "with --run: write the output, or all values"},
         {"probe", CMD_FLAG, &o.probe, NULL, "do trivial answers pass on these inputs?"},
         {"check", CMD_TEXT, &o.check, "FILE.npy", "compare an output with the reference"},
-        {"rule", CMD_TEXT, &o.rule, "NAME", "tolerance: acraft, mkb, mkb-loose, npukb, ..."},
-        {"law", CMD_TEXT, &o.law, "NAME", "how inputs are drawn: given, signed, wide, ..."},
+        {"rule", CMD_TEXT, &o.rule_name, "NAME", "tolerance: acraft, mkb, mkb-loose, npukb, ..."},
+        {"law", CMD_TEXT, &o.law_name, "NAME", "how inputs are drawn: given, signed, wide, ..."},
         {"scale", CMD_TEXT, &o.scale_name, "S", "full, medium, small or fuzz sizes"},
         {"set", CMD_LIST, &o.sets, "NAME=N", "one of the file's integers"},
         {"case", CMD_I64, &o.case_index, "N", "case of a list beside the file, from 0"},
         {"all-cases", CMD_FLAG, &o.all_cases, NULL, "with a directory: read every case"},
-        {"same", CMD_TEXT, &o.same, "OTHER.py", "do both files mean the same?"},
+        {"same", CMD_TEXT, &o.same, "OTHER",
+         "do both files, or the files of both directories,\nmean the same?"},
     };
     CmdUsage usage = {
         "task",
@@ -310,15 +310,7 @@ int cmd_task(int argc, char **argv)
     if (cmd_read(&usage, argc, argv, &args, &status)) {
         o.json = args.json;
         o.seed = args.seed;
-        if (!torch_scale_from_name(str_from(o.scale_name), &o.scale) || o.case_index < 0 ||
-            o.case_index > INT32_MAX) {
-            fprintf(stderr,
-                    "acraft task: --scale is full, medium, small or fuzz; --case counts from 0\n");
-            status = CMD_USAGE;
-        } else {
-            status = file_is_dir(args.words[0]) ? task_suite(&args.arena, args.words[0], &o)
-                                                : one_task(&args.arena, args.words[0], &o);
-        }
+        status = take_names(&o) ? all_tasks(&args.arena, args.words[0], &o) : CMD_USAGE;
     }
     cmd_done(&args);
     return status;

@@ -1,13 +1,16 @@
-/* What cmd_task.c and task_suite.c share. */
+/* What the files of `acraft task` share. */
 #ifndef CMD_TASK_H
 #define CMD_TASK_H
 
 #include "cmd/cmd.h"
+#include "graph/inputs.h"
 #include "torch/torch.h"
 
 typedef struct TaskOptions {
     bool graph, run, probe, json, all_cases;
-    const char *scale_name, *same, *check, *out, *rule, *law;
+    const char *scale_name, *same, *check, *out, *rule_name, *law_name;
+    InputLaw law;
+    CompareRule rule;
     NameList sets;
     int64_t case_index, seed;
     TorchScale scale;
@@ -15,7 +18,10 @@ typedef struct TaskOptions {
 
 /* Reads one model file with scale, sets and case applied; NULL with errors in diag. */
 TorchTask *task_load(Arena *arena, const char *path, const TaskOptions *options, Diag *diag);
+/* A directory: every model file below it. */
 int task_suite(Arena *arena, const char *dir, const TaskOptions *options);
+/* Two files, or two directories of them: do they mean the same? */
+int task_same(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options);
 /* Runs, checks or exports the task's values. */
 int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag);
 int task_say(const Diag *diag, int status);         /* prints diagnostics, gives the status back */

@@ -34,15 +34,11 @@ static bool check_memory(const Values *v, const EvalOptions *how)
 
 static bool evaluate(Values *v)
 {
-    InputLaw law;
     EvalOptions how = {.seed = (uint64_t)v->options->seed, .wide = true};
-    if (!input_law_from_name(str_from(v->options->law), &law)) {
-        diag_error(v->diag, "T024", (Span){0}, "there is no input law '%s'", v->options->law);
-        return false;
-    }
     v->n = v->task->graph->outputs.len;
     v->outputs = arena_array(v->arena, Tensor *, v->n + 1);
-    return check_memory(v, &how) && graph_inputs(v->task->graph, how.seed, law, &v->in, v->diag) &&
+    return check_memory(v, &how) &&
+           graph_inputs(v->task->graph, how.seed, v->options->law, &v->in, v->diag) &&
            graph_eval(v->task->graph, v->in.inputs, v->in.params, &how, v->outputs, v->diag);
 }
 
@@ -100,15 +96,10 @@ static bool write_outputs(const Values *v)
 
 static int check_output(const Values *v)
 {
-    CompareRule rule;
-    if (!compare_rule_from_name(str_from(v->options->rule), &rule)) {
-        diag_error(v->diag, "T024", (Span){0}, "there is no rule '%s'", v->options->rule);
-        return CMD_USAGE;
-    }
     Tensor *got = npy_read(v->options->check, v->diag);
     if (!got)
         return CMD_USAGE;
-    CompareSpec spec = compare_spec(v->task->graph, rule);
+    CompareSpec spec = compare_spec(v->task->graph, v->options->rule);
     CompareResult r = compare_tensors(got, v->outputs[0], &spec,
                                       (const Tensor *const *)v->in.inputs, v->in.n_inputs);
     tensor_free(got);
@@ -160,14 +151,9 @@ static int report(const Values *v)
 /* Which trivial answers the task lets pass, and the law of inputs that tells them apart. */
 static int probe_task(const Values *v)
 {
-    CompareRule rule;
     Probe probe = {0};
     EvalOptions how = {.seed = (uint64_t)v->options->seed, .wide = true};
-    if (!compare_rule_from_name(str_from(v->options->rule), &rule)) {
-        diag_error(v->diag, "T024", (Span){0}, "there is no rule '%s'", v->options->rule);
-        return CMD_USAGE;
-    }
-    CompareSpec spec = compare_spec(v->task->graph, rule);
+    CompareSpec spec = compare_spec(v->task->graph, v->options->rule);
     if (!check_memory(v, &how) || !graph_probe(v->task->graph, &spec, &how, &probe, v->diag))
         return CMD_LACKS;
     Buf out = {0};

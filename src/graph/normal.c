@@ -1,5 +1,6 @@
 /* Normal form: the same computation written once, so that two spellings can be compared as text.
  *
+ *   fix       masks and tables that are the same in every run become constants
  *   rewrite   nodes are rebuilt in order: spellings that mean the same become one, equal nodes
  *             become one, nodes over constants are computed
  *   order     commutative inputs are ordered by a structural hash, values are numbered by a
@@ -7,24 +8,11 @@
  *
  * What is kept: operators, attributes, shapes, dtypes, constants, how inputs and parameters are
  * drawn. What goes: names, lines, scopes, notes, dead nodes, no-op views. */
-#include "graph/graph.h"
+#include "graph/normal_int.h"
 
 #include "base/hash.h"
-#include "base/map.h"
 #include "graph/eval.h"
 #include <string.h>
-
-typedef struct Normal {
-    Arena *arena;
-    const Graph *from;
-    Graph *to;
-    ValueId *map;          /* old value -> new value */
-    VEC(uint64_t) hashes;  /* of new values, by structure */
-    Map known;             /* text of a node or constant -> new value */
-    const uint64_t *given; /* hashes of inputs and parameters, by source index; NULL: by kind */
-    Diag scratch;          /* rewriting never fails on a graph that was inferred */
-    uint8_t *used;         /* old values that something reads */
-} Normal;
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -70,7 +58,7 @@ static uint64_t spec_hash(const Normal *n, const NodeSpec *spec, bool streams)
     return mix(h, spec->n_out);
 }
 
-static ValueId add_node(Normal *n, const NodeSpec *spec)
+ValueId normal_add(Normal *n, const NodeSpec *spec)
 {
     uint64_t key = spec_hash(n, spec, true);
     Str name = {(const char *)&key, sizeof key};
@@ -88,15 +76,7 @@ static ValueId add_node(Normal *n, const NodeSpec *spec)
     return out;
 }
 
-static ValueId add_simple(Normal *n, Op op, int kind, uint32_t n_in, const ValueId *in,
-                          const Attr *attr)
-{
-    NodeSpec spec = {
-        .op = op, .kind = kind, .n_in = n_in, .in = in, .n_attr = attr ? 1 : 0, .attr = attr};
-    return add_node(n, &spec);
-}
-
-static ValueId add_const(Normal *n, const Value *value)
+ValueId normal_const(Normal *n, const Value *value)
 {
     int64_t bytes = 0;
     shape_bytes(value->shape, value->dtype, &bytes);
@@ -113,230 +93,6 @@ static ValueId add_const(Normal *n, const Value *value)
     ValueId id = graph_add_value(n->to, copy);
     map_put(n->arena, &n->known, str_copy(n->arena, name), id);
     return note_value(n, id, hash);
-}
-
-static ValueId add_weak(Normal *n, double number)
-{
-    double *data = arena_new(n->arena, double);
-    *data = number;
-    Value value = {
-        .dtype = DT_F64, .kind = VALUE_CONST, .weak = true, .node = NODE_NONE, .data = data};
-    return add_const(n, &value);
-}
-
-/* --- rewriting ---------------------------------------------------------------------------- */
-
-static const Node *producer(const Normal *n, ValueId id)
-{
-    const Value *value = info(n, id);
-    return value->kind == VALUE_NODE ? &n->to->nodes.at[value->node] : NULL;
-}
-
-static bool weak_number(const Normal *n, ValueId id, double *number)
-{
-    const Value *value = info(n, id);
-    if (value->kind != VALUE_CONST || !value->weak)
-        return false;
-    *number = dtype_load(value->dtype, value->data, 0);
-    return true;
-}
-
-static Attr ints_attr(AttrKey key, const int64_t *at, uint32_t len)
-{
-    Attr attr = {.key = key};
-    attr.ints.at = at;
-    attr.ints.len = len;
-    return attr;
-}
-
-static ValueId reshape_to(Normal *n, ValueId x, Shape shape)
-{
-    for (const Node *node = producer(n, x); node && node->op == OP_RESHAPE; node = producer(n, x))
-        x = node->in[0];
-    if (shape_equal(info(n, x)->shape, shape))
-        return x;
-    Attr attr = ints_attr(AT_SHAPE, shape.dim, (uint32_t)shape.rank);
-    return add_simple(n, OP_RESHAPE, 0, 1, &x, &attr);
-}
-
-static ValueId permute_by(Normal *n, ValueId x, const int64_t *dims, uint32_t rank)
-{
-    int64_t both[GRAPH_MAX_RANK];
-    bool same = true;
-    const Node *node = producer(n, x);
-    memcpy(both, dims, rank * sizeof *both);
-    if (node && node->op == OP_PERMUTE) {
-        const Attr *inner = node_attr(node, AT_DIMS);
-        for (uint32_t i = 0; i < rank; i++)
-            both[i] = inner->ints.at[dims[i]];
-        x = node->in[0];
-    }
-    for (uint32_t i = 0; i < rank; i++)
-        same = same && both[i] == i;
-    if (same)
-        return x;
-    Attr attr = ints_attr(AT_DIMS, both, rank);
-    return add_simple(n, OP_PERMUTE, 0, 1, &x, &attr);
-}
-
-/* x @ w^T + b */
-static ValueId rewrite_linear(Normal *n, const ValueId *in)
-{
-    ValueId pair[] = {in[0], permute_by(n, in[1], (int64_t[]){1, 0}, 2)};
-    ValueId product = add_simple(n, OP_MATMUL, 0, 2, pair, NULL);
-    if (in[2] == VALUE_NONE)
-        return product;
-    ValueId sum[] = {product, in[2]};
-    if (n->hashes.at[sum[0]] > n->hashes.at[sum[1]]) {
-        sum[0] = in[2];
-        sum[1] = product;
-    }
-    return add_simple(n, OP_BINARY, BINARY_add, 2, sum, NULL);
-}
-
-static bool is_commutative(int kind)
-{
-    switch ((BINARY_Kind)kind) {
-    case BINARY_add:
-    case BINARY_mul:
-    case BINARY_maximum:
-    case BINARY_minimum:
-    case BINARY_eq:
-    case BINARY_ne:
-    case BINARY_logical_and:
-    case BINARY_logical_or:
-    case BINARY_logical_xor:
-    case BINARY_bitwise_and:
-    case BINARY_bitwise_or:
-    case BINARY_bitwise_xor:
-    case BINARY_logaddexp: return true;
-    default: return false;
-    }
-}
-
-/* An expand that broadcasting would do anyway is dropped. */
-static void drop_expands(Normal *n, NodeSpec *spec, ValueId *in)
-{
-    for (uint32_t i = 0; i < spec->n_in; i++) {
-        const Node *node = in[i] == VALUE_NONE ? NULL : producer(n, in[i]);
-        if (!node || node->op != OP_EXPAND)
-            continue;
-        Shape with = {0}, without = {0};
-        bool good = true;
-        for (uint32_t k = 0; k < spec->n_in && good; k++) {
-            if (in[k] == VALUE_NONE)
-                continue;
-            good = shape_broadcast(with, info(n, in[k])->shape, &with) &&
-                   shape_broadcast(without, info(n, k == i ? node->in[0] : in[k])->shape, &without);
-        }
-        bool same_rank = info(n, node->in[0])->shape.rank > 0;
-        if (good && same_rank && shape_equal(with, without))
-            in[i] = node->in[0];
-    }
-}
-
-static ValueId rewrite_binary(Normal *n, NodeSpec *spec, ValueId *in)
-{
-    double number;
-    DType common = graph_promote(n->to, in, 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        if (dtype_is_float(common) && weak_number(n, in[i], &number))
-            in[i] = add_weak(n, number);
-    }
-    if (spec->kind == BINARY_pow && weak_number(n, in[1], &number) && number == 2) {
-        in[1] = in[0];
-        spec->kind = BINARY_mul;
-    } else if (spec->kind == BINARY_pow && weak_number(n, in[1], &number) && number == 0.5 &&
-               dtype_is_float(common)) {
-        return add_simple(n, OP_UNARY, UNARY_sqrt, 1, in, NULL);
-    }
-    if (is_commutative(spec->kind) && !spec->n_attr && n->hashes.at[in[0]] > n->hashes.at[in[1]]) {
-        ValueId swap = in[0];
-        in[0] = in[1];
-        in[1] = swap;
-    }
-    return add_node(n, spec);
-}
-
-static ValueId rewrite_unary(Normal *n, NodeSpec *spec, ValueId *in)
-{
-    if (spec->kind == UNARY_square)
-        return add_simple(n, OP_BINARY, BINARY_mul, 2, (ValueId[]){in[0], in[0]}, NULL);
-    if (spec->kind == UNARY_reciprocal)
-        return add_simple(n, OP_BINARY, BINARY_div, 2, (ValueId[]){add_weak(n, 1), in[0]}, NULL);
-    return add_node(n, spec);
-}
-
-static ValueId rewrite_clamp(Normal *n, NodeSpec *spec, ValueId *in)
-{
-    double number;
-    if (in[2] == VALUE_NONE && weak_number(n, in[1], &number) && number == 0 &&
-        dtype_is_float(info(n, in[0])->dtype))
-        return add_simple(n, OP_UNARY, UNARY_relu, 1, in, NULL);
-    return add_node(n, spec);
-}
-
-/* All dims named is the same as none; one of two outputs is the plain reduction. */
-static ValueId rewrite_reduce(Normal *n, const Node *old, NodeSpec *spec, ValueId *map_second)
-{
-    const Attr *dims = node_attr(old, AT_DIMS);
-    int rank = info(n, spec->in[0])->shape.rank;
-    Attr kept[8];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < spec->n_attr && count < 8; i++) {
-        bool all = dims && &spec->attr[i] == dims && (int)dims->ints.len == rank &&
-                   !node_bool(old, AT_KEEPDIM);
-        if (!all)
-            kept[count++] = spec->attr[i];
-    }
-    if (spec->op == OP_REDUCE) {
-        spec->attr = kept;
-        spec->n_attr = count;
-        return add_node(n, spec);
-    }
-    bool values = n->used[old->out], places = n->used[old->out + 1];
-    if (values == places)
-        return add_node(n, spec);
-    bool max = spec->kind == REDUCE_max;
-    spec->op = OP_REDUCE;
-    spec->n_out = 1;
-    spec->kind = values ? spec->kind : max ? REDUCE_argmax : REDUCE_argmin;
-    spec->attr = values ? kept : spec->attr;
-    spec->n_attr = values ? count : spec->n_attr;
-    ValueId out = add_node(n, spec);
-    *map_second = out;
-    return out;
-}
-
-static bool is_noop(const Normal *n, const Node *old, const ValueId *in)
-{
-    const Value *x = old->n_in ? info(n, in[0]) : NULL, *y = graph_value(n->from, old->out);
-    switch (old->op) {
-    case OP_CAST: return x->dtype == y->dtype && !x->weak;
-    case OP_SLICE:
-    case OP_EXPAND:
-    case OP_REPEAT: return shape_equal(x->shape, y->shape);
-    default: return false;
-    }
-}
-
-static ValueId rewrite(Normal *n, const Node *old, NodeSpec *spec, ValueId *in, ValueId *second)
-{
-    const Attr *attr;
-    switch (old->op) {
-    case OP_RESHAPE: return reshape_to(n, in[0], graph_value(n->from, old->out)->shape);
-    case OP_PERMUTE:
-        attr = node_attr(old, AT_DIMS);
-        return permute_by(n, in[0], attr->ints.at, attr->ints.len);
-    case OP_LINEAR: return rewrite_linear(n, in);
-    case OP_BINARY: drop_expands(n, spec, in); return rewrite_binary(n, spec, in);
-    case OP_UNARY: return rewrite_unary(n, spec, in);
-    case OP_CLAMP: drop_expands(n, spec, in); return rewrite_clamp(n, spec, in);
-    case OP_WHERE: drop_expands(n, spec, in); return add_node(n, spec);
-    case OP_REDUCE:
-    case OP_REDUCE_INDEX: return rewrite_reduce(n, old, spec, second);
-    default: return add_node(n, spec);
-    }
 }
 
 /* --- constants ---------------------------------------------------------------------------- */
@@ -379,7 +135,7 @@ static ValueId fold(Normal *n, const NodeSpec *spec)
                    .node = NODE_NONE,
                    .data = data};
     tensor_free(result);
-    return add_const(n, &value);
+    return normal_const(n, &value);
 }
 
 /* --- one graph ---------------------------------------------------------------------------- */
@@ -397,11 +153,18 @@ static void take_node(Normal *n, const Node *old)
                      .n_attr = old->n_attr,
                      .attr = old->attr};
     ValueId folded = all_const(n, old, in) ? fold(n, &spec) : VALUE_NONE, second = VALUE_NONE;
-    ValueId out = folded != VALUE_NONE  ? folded
-                  : is_noop(n, old, in) ? in[0]
-                                        : rewrite(n, old, &spec, in, &second);
+    ValueId out = folded != VALUE_NONE ? folded : normal_rewrite(n, old, &spec, in, &second);
     for (uint32_t i = 0; i < old->n_out; i++)
         n->map[old->out + i] = second != VALUE_NONE ? second : out + i;
+}
+
+static void take_fixed(Normal *n, ValueId id)
+{
+    Value value = *graph_value(n->from, id);
+    value.kind = VALUE_CONST;
+    value.node = NODE_NONE;
+    value.data = n->fixed[id];
+    n->map[id] = normal_const(n, &value);
 }
 
 static void take_given(Normal *n, ValueId id)
@@ -428,15 +191,21 @@ static void mark_used(Normal *n)
         n->used[n->from->outputs.at[i]] = 1;
 }
 
-static Normal rebuild(Arena *arena, const Graph *graph, const uint64_t *given)
+static Normal rebuild(Arena *arena, const Graph *graph, const uint64_t *given,
+                      const void *const *fixed)
 {
-    Normal n = {.arena = arena, .from = graph, .to = graph_new(arena, ""), .given = given};
+    Normal n = {
+        .arena = arena, .from = graph, .to = graph_new(arena, ""), .given = given, .fixed = fixed};
     n.scratch = diag_make(arena, "", (Str){0});
     n.map = arena_array(arena, ValueId, graph->values.len + 1);
     n.used = arena_alloc(arena, graph->values.len + 1);
     mark_used(&n);
     for (ValueId i = 0; i < graph->values.len;) {
         const Value *value = graph_value(graph, i);
+        if (fixed && fixed[i]) {
+            take_fixed(&n, i++);
+            continue;
+        }
         if (value->kind == VALUE_NODE) {
             const Node *node = &graph->nodes.at[value->node];
             take_node(&n, node);
@@ -444,7 +213,7 @@ static Normal rebuild(Arena *arena, const Graph *graph, const uint64_t *given)
             continue;
         }
         if (value->kind == VALUE_CONST)
-            n.map[i] = add_const(&n, value);
+            n.map[i] = normal_const(&n, value);
         else
             take_given(&n, i);
         i++;
@@ -543,12 +312,12 @@ Graph *graph_normal(Arena *arena, const Graph *graph)
     uint64_t *given = NULL;
     Normal source = {0};
     if (graph->source) {
-        source = rebuild(arena, graph->source, NULL);
+        source = rebuild(arena, graph->source, NULL, NULL);
         given = arena_array(arena, uint64_t, graph->source->outputs.len + 1);
         for (uint32_t i = 0; i < source.to->outputs.len; i++)
             given[i] = source.hashes.at[source.to->outputs.at[i]];
     }
-    Graph *out = ordered(arena, rebuild(arena, graph, given).to);
+    Graph *out = ordered(arena, rebuild(arena, graph, given, normal_fixed(arena, graph)).to);
     if (!graph->source)
         return out;
     Graph *feeds = source.to;

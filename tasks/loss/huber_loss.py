@@ -18,7 +18,8 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.rand(ROWS, COLS), torch.rand(ROWS, COLS)]
+    predictions = torch.rand(ROWS, COLS) * torch.rand(())
+    return [predictions, torch.rand(ROWS, COLS)]
 
 
 def get_init_inputs():

@@ -21,7 +21,8 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.rand(ROWS, COLS), torch.rand(ROWS, COLS), torch.rand(ROWS, COLS)]
+    anchor = torch.rand(ROWS, COLS) * torch.rand(())
+    return [anchor, torch.rand(ROWS, COLS), torch.rand(ROWS, COLS)]
 
 
 def get_init_inputs():

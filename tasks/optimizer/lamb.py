@@ -26,7 +26,7 @@ class Model(nn.Module):
 def get_inputs():
     param = torch.rand(ROWS, COLS)
     m = torch.rand_like(param)
-    v = torch.rand_like(param)
+    v = torch.rand_like(param).abs() + 1e-3
     return [param, m, v]
 
 

@@ -312,6 +312,16 @@ T_TEST(read_normal_form)
     CHECK(same("return x * (2 * 3)", "return x * 6"));
     CHECK(same("return x.permute(0, 2, 1).permute(0, 2, 1)", "return x"));
     CHECK(same("return F.relu(x)", "return x.clamp(min=0)"));
+    CHECK(same("return torch.einsum('bij,bkj->bik', x, x)",
+               "return torch.einsum('nac,ndc->nad', x, x)"));
+    CHECK(same("return torch.einsum('bij,bkj->bik', x, x[:1])",
+               "return torch.einsum('bij,kj->bik', x, x[0])"));
+    CHECK(!same("return torch.einsum('bij,bkj->bik', x, x)",
+                "return torch.einsum('bij,bkj->bki', x, x)"));
+    CHECK(same("m = torch.ones(3, 4).triu(1).bool()\nreturn x.masked_fill(m, 0.5)",
+               "a = torch.arange(4)\nreturn x.masked_fill(a[None, :] > a[:3, None], 0.5)"));
+    CHECK(!same("m = torch.ones(3, 4).triu(1).bool()\nreturn x.masked_fill(m, 0.5)",
+                "m = torch.ones(3, 4).triu(0).bool()\nreturn x.masked_fill(m, 0.5)"));
     CHECK(!same("return x + 1", "return x + 2"));
     CHECK(!same("return x - y.sum()", "return y.sum() - x"));
     CHECK(!same("return x.sum(1)", "return x.sum(2)"));
