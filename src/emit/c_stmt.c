@@ -151,6 +151,8 @@ static void load_from_gm(CWriter *w, const IrStmt *s)
     }
     if (s->pad)
         pad_rest(w, s);
+    if (w->k->buffers.at[s->dst.buffer].memory == IR_UB)
+        c_line(w, "lose(&d, %lld);", width);
     close_brace(w);
 }
 

@@ -113,6 +113,17 @@ bool ir_same(const IrProgram *p, IrExprId a, IrExprId b)
     return true;
 }
 
+bool ir_mentions(const IrProgram *p, IrExprId id, IrVarId var)
+{
+    const IrExpr *e = &p->exprs.at[id];
+    if (e->op == IR_E_VAR)
+        return e->of.var == var;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (ir_mentions(p, e->arg[i], var))
+            return true;
+    return false;
+}
+
 int64_t ir_floordiv(int64_t a, int64_t b)
 {
     int64_t q = a / b;

@@ -321,6 +321,8 @@ IrStmtId ir_stmt_new(IrProgram *p, IrStmtKind kind, Span at);
 bool ir_is_int(const IrProgram *p, IrExprId e, int64_t *value);
 /* The same value whatever the variables hold: structural equality after folding. */
 bool ir_same(const IrProgram *p, IrExprId a, IrExprId b);
+/* Does the variable stand in the expression? */
+bool ir_mentions(const IrProgram *p, IrExprId e, IrVarId var);
 
 /* Integer arithmetic as the IR means it; false: no result, or it does not fit. */
 bool ir_eval_int(IrExprOp op, int64_t a, int64_t b, int64_t *out);

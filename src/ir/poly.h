@@ -61,6 +61,8 @@ void poly_print(const Prover *pr, const Poly *p, Buf *out);
 
 void prover_assume(Prover *pr, Poly nonnegative);
 void prover_assume_cond(Prover *pr, IrExprId cond, bool holds);
+/* The variable gets another value: what was assumed of the old one no longer holds. */
+void prover_forget(Prover *pr, IrVarId var);
 bool prove_nonneg(Prover *pr, Poly p);
 bool prove_le(Prover *pr, IrExprId a, IrExprId b); /* a <= b */
 bool prove_equal(Prover *pr, IrExprId a, IrExprId b);

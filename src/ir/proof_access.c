@@ -368,6 +368,8 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
         default: break;
         }
         w->pr->facts.len = mark;
+        if (s.var)
+            prover_forget(w->pr, s.var);
     }
 }
 

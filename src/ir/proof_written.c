@@ -108,23 +108,12 @@ static void forget_block_ends(Flow *f, const IrView *v)
     known->len = kept;
 }
 
-static bool mentions(const IrProgram *p, IrExprId id, IrVarId var)
-{
-    const IrExpr *e = &p->exprs.at[id];
-    if (e->op == IR_E_VAR)
-        return e->of.var == var;
-    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
-        if (mentions(p, e->arg[i], var))
-            return true;
-    return false;
-}
-
 static bool view_mentions(const IrProgram *p, const IrView *v, IrVarId var)
 {
-    if (var && mentions(p, v->row, var))
+    if (var && ir_mentions(p, v->row, var))
         return true;
     for (uint32_t i = 0; i < v->rank && var; i++)
-        if (mentions(p, v->start[i], var) || mentions(p, v->size[i], var))
+        if (ir_mentions(p, v->start[i], var) || ir_mentions(p, v->size[i], var))
             return true;
     return false;
 }
@@ -242,6 +231,32 @@ static bool runs(Flow *f, const IrStmt *loop)
     return true;
 }
 
+/* The scalar gets another value: views that speak of the old one are forgotten. */
+static void forget_scalar(void *context, IrVarId var)
+{
+    Flow *f = context;
+    for (uint32_t b = 0; b < f->w->k->buffers.len; b++) {
+        Written *known = &f->now[b];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < known->len; i++)
+            if (!view_mentions(f->w->p, &known->view[i], var))
+                known->view[kept++] = known->view[i];
+        known->len = kept;
+    }
+}
+
+/* Loads of an earlier iteration have spoiled what they spoil. */
+static void forget_spoiled(Flow *f, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &f->w->p->stmts.at[block->at[i]];
+        if (s->kind == IR_S_LOAD)
+            forget_block_ends(f, &s->dst);
+        forget_spoiled(f, &s->body);
+        forget_spoiled(f, &s->orelse);
+    }
+}
+
 static void flow(Flow *f, const IrBlock *block);
 
 static void flow_loop(Flow *f, const IrStmt *s)
@@ -249,6 +264,8 @@ static void flow_loop(Flow *f, const IrStmt *s)
     bool certain = runs(f, s);
     Written *before = copy_state(f);
     proof_enter_loop(f->w, s);
+    proof_each_assigned(f->w->p, &s->body, forget_scalar, f);
+    forget_spoiled(f, &s->body);
     flow(f, &s->body);
     forget_loop(f, s);
     if (!certain)
@@ -312,6 +329,10 @@ static void flow(Flow *f, const IrBlock *block)
         default: flow(f, &s.body); break;
         }
         f->w->pr->facts.len = mark;
+        if (s.var) {
+            prover_forget(f->w->pr, s.var);
+            forget_scalar(f, s.var);
+        }
     }
 }
 

@@ -68,8 +68,32 @@ static void assume_tile(ProofWalk *w, const IrAxis *a, Poly lo, Poly hi)
     }
 }
 
+void proof_each_assigned(const IrProgram *p, const IrBlock *block,
+                         void each(void *context, IrVarId var), void *context)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &p->stmts.at[block->at[i]];
+        if (s->var)
+            each(context, s->var);
+        proof_each_assigned(p, &s->body, each, context);
+        proof_each_assigned(p, &s->orelse, each, context);
+    }
+}
+
+static void forget_var(void *prover, IrVarId var) { prover_forget(prover, var); }
+
+/* What was known of scalars that the statement assigns, here or inside. */
+static void forget_assigned(ProofWalk *w, const IrStmt *s)
+{
+    if (s->var)
+        prover_forget(w->pr, s->var);
+    proof_each_assigned(w->p, &s->body, forget_var, w->pr);
+    proof_each_assigned(w->p, &s->orelse, forget_var, w->pr);
+}
+
 void proof_enter_loop(ProofWalk *w, const IrStmt *loop)
 {
+    forget_assigned(w, loop);
     if (loop->loop == IR_LOOP_MINE_LIST) {
         IrExprId item = ir_var(w->p, loop->axes[0].range.start);
         Poly count = poly_of(w->pr, ir_leaf(w->p, IR_E_LIST_LEN, loop->list, 0));
@@ -106,15 +130,14 @@ static bool assume_path(ProofWalk *w, const IrBlock *block)
             return true;
         if (s->kind == IR_S_ASSERT)
             prover_assume_cond(w->pr, s->cond, true);
-        if (s->kind != IR_S_IF)
-            continue;
         uint32_t mark = w->pr->facts.len;
-        for (int branch = 0; branch < 2; branch++) {
+        for (int branch = 0; branch < 2 && s->kind == IR_S_IF; branch++) {
             prover_assume_cond(w->pr, s->cond, branch == 0);
             if (assume_path(w, branch == 0 ? &s->body : &s->orelse))
                 return true;
             w->pr->facts.len = mark;
         }
+        forget_assigned(w, s);
     }
     return false;
 }
@@ -142,14 +165,13 @@ static void check_launches(ProofWalk *w, const IrBlock *block)
             check_cores(w, &s);
         if (s.kind == IR_S_ASSERT)
             prover_assume_cond(w->pr, s.cond, true);
-        if (s.kind != IR_S_IF)
-            continue;
         uint32_t mark = w->pr->facts.len;
-        for (int branch = 0; branch < 2; branch++) {
+        for (int branch = 0; branch < 2 && s.kind == IR_S_IF; branch++) {
             prover_assume_cond(w->pr, s.cond, branch == 0);
             check_launches(w, branch == 0 ? &s.body : &s.orelse);
             w->pr->facts.len = mark;
         }
+        forget_assigned(w, &s);
     }
 }
 

@@ -17,9 +17,14 @@ typedef struct ProofWalk {
 } ProofWalk;
 
 void proof_add(ProofWalk *w, IrProofKind kind, IrProofState state, Span at, const char *text);
-/* Facts that hold inside a loop, a share, an if; the caller restores facts.len afterwards. */
+/* Facts that hold inside a loop, a share, an if; the caller restores facts.len afterwards. What
+ * was known of scalars that the loop's body assigns is forgotten. */
 void proof_enter_loop(ProofWalk *w, const IrStmt *loop);
 void proof_enter_share(ProofWalk *w, const IrStmt *share);
+
+/* Calls `each` for every variable that the block assigns, at any depth. */
+void proof_each_assigned(const IrProgram *p, const IrBlock *block,
+                         void each(void *context, IrVarId var), void *context);
 
 void proof_accesses(ProofWalk *w); /* bounds, views, shapes, alignment, loops, sync */
 void proof_coverage(ProofWalk *w); /* cover, once */

@@ -301,6 +301,23 @@ void prover_assume_cond(Prover *pr, IrExprId cond, bool holds)
     }
 }
 
+static bool poly_mentions(const Prover *pr, const Poly *p, IrVarId var)
+{
+    for (uint32_t i = 0; i < p->len; i++)
+        for (uint32_t k = 0; k < p->term[i].degree; k++)
+            if (ir_mentions(pr->p, pr->atoms.at[p->term[i].atom[k]].expr, var))
+                return true;
+    return false;
+}
+
+/* A fact that is forgotten becomes "0 >= 0" where it stands, since marks count facts. */
+void prover_forget(Prover *pr, IrVarId var)
+{
+    for (uint32_t i = 0; i < pr->facts.len && !pr->alias[var]; i++)
+        if (poly_mentions(pr, &pr->facts.at[i], var))
+            pr->facts.at[i] = poly_const(0);
+}
+
 /* ---- what a variable always equals ---- */
 
 static void alias_block(Prover *pr, const IrBlock *block, const uint32_t *assigns)

@@ -200,6 +200,20 @@ void run_wrote(const Tile *tile)
         memset(tile->shadow + r * tile->pitch, 1, (size_t)tile->cols * tile->width);
 }
 
+/* Copies into UB move blocks of 32 bytes: what stood behind each row in its last block is lost,
+ * and poison again. */
+void run_lose_block_ends(Thread *t, const Tile *tile)
+{
+    int64_t used = tile->cols * (int64_t)tile->width, lost = (32 - used % 32) % 32;
+    if (t->k->buffers.at[tile->buffer].memory != IR_UB)
+        return;
+    for (int64_t r = 0; r < tile->rows && used > 0; r++) {
+        memset(tile->shadow + r * tile->pitch + used, 0, (size_t)lost);
+        if (tile->data)
+            memset(tile->data + r * tile->pitch + used, 0xff, (size_t)lost);
+    }
+}
+
 void run_forget(Thread *t, const IrView *v)
 {
     if (t->k->buffers.at[v->buffer].memory == IR_CHANNEL)

@@ -93,6 +93,7 @@ void run_load(Thread *t, const IrStmt *s)
             fill_rest(t, s, &d, &r);
     }
     run_wrote(&d);
+    run_lose_block_ends(t, &d);
 }
 
 /* ---- tile to GM ---- */

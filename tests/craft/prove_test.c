@@ -162,3 +162,34 @@ T_TEST(prove_watches_a_view_that_may_start_anywhere)
     CHECK(said(&c, "E106"));
     arena_drop(&arena);
 }
+
+/* A scalar that changes is another scalar afterwards: nothing known of the old one helps. */
+T_TEST(prove_forgets_a_scalar_that_changes)
+{
+    CHECKED("    a = ub(f32, 64)\n    at = 0\n" ROWS "        if min(max(at, 0), 50) < cols:\n"
+            "            at = at + 5\n"
+            "            with copyin():\n"
+            "                load(a[:1], x[r, min(max(at, 0), 50):min(max(at, 0), 50) + 1])\n");
+    CHECK(said(&c, "W101"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_forgets_views_of_a_scalar_that_changes)
+{
+    CHECKED("    a = ub(f32, 64)\n    at = 8\n    s = 0.0\n" ROWS
+            "        with compute():\n            a[:min(max(at, 1), 64)] = 1.0\n"
+            "        at = at + 8\n"
+            "        with compute():\n            s = s + reduce_sum(a[:min(max(at, 1), 64)])\n");
+    CHECK(said(&c, "W108"));
+    arena_drop(&arena);
+}
+
+/* The second round reads what the load of the first has lost behind its last element. */
+T_TEST(prove_remembers_what_an_earlier_iteration_spoiled)
+{
+    CHECKED("    a = ub(f32, 64)\n    s = 0.0\n    with compute():\n        a = 0.0\n" ROWS
+            "        with compute():\n            s = s + reduce_sum(a)\n"
+            "        with copyin():\n            load(a[:1], x[r, 0:1])\n");
+    CHECK(said(&c, "W108"));
+    arena_drop(&arena);
+}

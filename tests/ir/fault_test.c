@@ -76,6 +76,21 @@ T_TEST(views_outside_their_buffer_fault)
            "compute\nfill a[0:+64] <- 1.0\ns = extract <- a[0:+64], 64\nend\n");
 }
 
+T_TEST(what_stood_behind_a_load_in_its_last_block_is_lost)
+{
+    expect(IR_FAULT_WRITTEN, "core 0 reads 'a' at [37] of the view, which was never written", "1",
+           "compute\nfill a[0:+64] <- 1.0\nend\ncopyin\nload a[0:+37] <- x[0, 0:+37]\nend\n"
+           "compute\ns = reduce_sum <- a[0:+40]\nend\n");
+    expect(IR_FAULT_COVER, "element y[0, 0] is never written (120 of 120 are missing)", "1",
+           "compute\nfill a[0:+64] <- 1.0\nend\ncopyin\nload a[0:+37] <- x[0, 0:+37]\nend\n"
+           "compute\ns = reduce_sum <- a[40:+24]\nend\n");
+    expect(IR_FAULT_WRITTEN, "core 0 reads 'q' at [1, 11] of the view, which was never written",
+           "1",
+           "compute\nfill q[0:+4, 0:+16] <- 1.0\nend\n"
+           "copyin\nload q[1:+1, 0:+11] <- x[0:+1, 0:+11]\nend\n"
+           "compute\nexp q[0:+4, 0:+16] <- q[0:+4, 0:+16]\nend\n");
+}
+
 T_TEST(sizes_that_differ_fault)
 {
     expect(IR_FAULT_SHAPES, "core 0: a load of 1 x 39 elements and 1 x 40", "1",
