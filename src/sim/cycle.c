@@ -142,13 +142,7 @@ static double write_cycles(Cycle *c, const SimAccess *a)
     return (double)bytes / rate;
 }
 
-/* The bytes of the record being timed. */
-typedef struct Touched {
-    SimAccess access[SIM_ACCESS_MOST];
-    uint32_t n;
-} Touched;
-
-static InstructionCost cost_copy(Cycle *c, const Touched *t, bool aic)
+static InstructionCost cost_copy(Cycle *c, const SimTouched *t, bool aic)
 {
     const SimAccess *access = t->access;
     uint32_t n = t->n;
@@ -165,7 +159,7 @@ static InstructionCost cost_copy(Cycle *c, const Touched *t, bool aic)
     return cost;
 }
 
-static InstructionCost cost_of(Cycle *c, const Record *r, const Touched *t, bool aic)
+static InstructionCost cost_of(Cycle *c, const Record *r, const SimTouched *t, bool aic)
 {
     const NpuIsa *row = npu_isa(r->op);
     if (row->pipe == NPU_PIPE_V)
@@ -190,7 +184,7 @@ static uint64_t end_of(const SimAccess *a)
            (a->inner ? a->inner - 1 : 0) * a->inner_step + a->run;
 }
 
-static bool depends(const CycleCore *core, const Touched *t)
+static bool depends(const CycleCore *core, const SimTouched *t)
 {
     for (uint32_t i = 0; core->wrotes && i < t->n; i++) {
         const SimAccess *a = &t->access[i];
@@ -202,7 +196,7 @@ static bool depends(const CycleCore *core, const Touched *t)
     return false;
 }
 
-static void note_write(CycleCore *core, const Touched *t)
+static void note_write(CycleCore *core, const SimTouched *t)
 {
     for (uint32_t i = 0; i < t->n; i++)
         if (t->access[i].write && core->wrotes < WRITES)
@@ -234,11 +228,10 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
 {
     CycleCore *core = &c->core[index];
     uint8_t p = r->pipe;
-    Touched t;
-    t.n = sim_accesses(r, c->sim->core[index].va, t.access);
-    if (p == NPU_PIPE_V && depends(core, &t))
+    const SimTouched *t = sim_touched(c->sim, &c->sim->core[index], r);
+    if (p == NPU_PIPE_V && depends(core, t))
         pipe_barrier(core, p);
-    InstructionCost cost = cost_of(c, r, &t, c->sim->core[index].pub.aic);
+    InstructionCost cost = cost_of(c, r, t, c->sim->core[index].pub.aic);
     core->scalar += cost_constant(NPU_C_ISSUE);
     uint32_t slot = core->given[p]++ % DEPTH;
     core->scalar = later(core->scalar, core->start[p][slot]); /* a full queue stalls the issue */
@@ -251,7 +244,7 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     core->busy[p] += head + cost.work;
     c->conflict += cost.conflict;
     if (p == NPU_PIPE_V)
-        note_write(core, &t);
+        note_write(core, t);
     note_line(c, r, head + cost.work);
     if (c->sink)
         c->sink(c->sink_context, index, (enum NpuPipe)p, start, end, r);

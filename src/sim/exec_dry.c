@@ -1,7 +1,6 @@
 /* Records without data, for shapes too large to hold: every access lies inside its memory or tensor,
  * every byte of an output is written. Values, definedness and offsets read from memory are not
  * seen. */
-#include "sim/access.h"
 #include "sim/sim_int.h"
 
 static uint64_t reach(const SimAccess *a)
@@ -28,21 +27,14 @@ static bool dry_local(Step *s, const SimAccess *a)
     return false;
 }
 
-static void mark(void *context, uint64_t from, uint64_t to, SpanState *state)
-{
-    (void)context, (void)from, (void)to;
-    memset(state, 0, sizeof *state);
-    state->writer.when = 1;
-}
-
 static void cover(SimGm *gm, uint64_t offset, const SimAccess *a)
 {
-    if (!a->write || !gm->cover.at)
+    if (!a->write || !gm->cover.pages)
         return;
     for (uint32_t o = 0; o < a->outer; o++)
         for (uint32_t i = 0; i < a->inner; i++) {
             uint64_t from = offset + o * a->outer_step + i * a->inner_step;
-            spans_visit(&gm->cover, from, from + a->run, mark, NULL);
+            cover_add(&gm->cover, from, from + a->run);
         }
 }
 
@@ -58,11 +50,10 @@ static bool dry_gm(Step *s, const SimAccess *a)
 
 bool exec_dry(Step *s)
 {
-    SimAccess access[SIM_ACCESS_MOST];
-    uint32_t n = sim_accesses(s->r, s->core->va, access);
+    const SimTouched *touched = sim_touched(s->sim, s->core, s->r);
     uint64_t read = 0, written = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        SimAccess *a = &access[i];
+    for (uint32_t i = 0; i < touched->n; i++) {
+        const SimAccess *a = &touched->access[i];
         if (a->run == 0 || a->outer == 0 || a->inner == 0)
             continue;
         if (a->space == NPU_NOWHERE || a->space >= NPU_SPACE_COUNT ||
@@ -76,19 +67,4 @@ bool exec_dry(Step *s)
     }
     sim_count(s, 0, read, written);
     return true;
-}
-
-uint64_t dry_uncovered(const SimGm *gm, uint64_t *first)
-{
-    uint64_t missing = 0;
-    *first = 0;
-    for (uint32_t i = 0; i < gm->cover.len; i++) {
-        const Span *span = &gm->cover.at[i];
-        uint64_t end = i + 1 < gm->cover.len ? gm->cover.at[i + 1].from : gm->cover.end;
-        if (span->state.writer.when)
-            continue;
-        *first = missing ? *first : span->from;
-        missing += end - span->from;
-    }
-    return missing;
 }

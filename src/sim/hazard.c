@@ -12,7 +12,6 @@
  * The scalar unit finishes its instructions in order, but what it stored may still be on its way
  * when it issues the next instruction to a pipe. */
 #include "sim/hazard.h"
-#include "sim/access.h"
 #include "sim/sim_int.h"
 #include "sim/spans.h"
 
@@ -37,7 +36,6 @@ typedef struct HazardCore {
     Clock *others; /* by core; NULL until something was learnt */
     Spans spans[NPU_SPACE_COUNT];
     Parcel sent[3][16], ready[16];
-    uint64_t va[32];
     uint64_t sync_calls[2];
     bool atomic, opened;
 } HazardCore;
@@ -312,8 +310,9 @@ static uint8_t access_flags(const HazardCore *core, const Record *r)
 static void look(Hazard *h, uint32_t index, const Record *r)
 {
     HazardCore *core = &h->core[index];
-    SimAccess access[SIM_ACCESS_MOST];
-    uint32_t n = sim_accesses(r, core->va, access);
+    const SimTouched *touched = sim_touched(h->sim, &h->sim->core[index], r);
+    const SimAccess *access = touched->access;
+    uint32_t n = touched->n;
     if (n == 0)
         return;
     if (r->pipe != NPU_PIPE_S)
@@ -470,9 +469,6 @@ static void note_register(HazardCore *core, const Record *r)
 {
     if (r->mode == REC_REG_ATOMIC)
         core->atomic = (r->scalar & 0xFF) != REC_ATOMIC_NONE;
-    if (r->mode == REC_REG_VA && r->n[0] < 8)
-        for (uint32_t i = 0; i < 4; i++)
-            core->va[4 * r->n[0] + i] = r->operand[i].address;
 }
 
 static void open_core(Hazard *h, uint32_t index)

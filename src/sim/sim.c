@@ -102,7 +102,7 @@ void sim_close(Sim *sim)
         buf_free(&sim->core[i].text);
     }
     for (uint32_t i = 0; i < sim->gm.len; i++)
-        spans_close(&sim->gm.at[i]->cover);
+        cover_close(&sim->gm.at[i]->cover);
     buf_free(&sim->printed);
     arena_drop(&sim->arena);
     heap_free(sim);
@@ -129,7 +129,7 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
     gm->region.name = str_dup(&sim->arena, str_from(region->name));
     bool known = sim->config.no_data || (region->role != SIM_OUT && region->role != SIM_WORKSPACE);
     if (sim->config.no_data && region->role == SIM_OUT)
-        spans_open(&gm->cover, 0, region->bytes);
+        cover_open(&gm->cover, region->bytes);
     memory_open(&gm->memory, region->memory, region->bytes, known, &sim->arena);
     vec_push(&sim->arena, &sim->gm, gm);
     memmove(&sim->gm.at[at + 1], &sim->gm.at[at], (sim->gm.len - 1 - at) * sizeof *sim->gm.at);
@@ -312,6 +312,7 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
             return SIM_BLOCKED;
         }
         core->wrote_same = false;
+        sim->touched.of = NULL;
         bool fine = exec_record(&s);
         if (fine && !(records[i].op & REC_TEXT))
             for (uint32_t w = 0; w < sim->watchers.len; w++)
@@ -354,7 +355,7 @@ void sim_hang(Sim *sim)
 
 static uint64_t count_missing(const Sim *sim, const SimGm *gm, uint64_t *first)
 {
-    return sim->config.no_data ? dry_uncovered(gm, first)
+    return sim->config.no_data ? cover_missing(&gm->cover, first)
                                : memory_count_unknown(&gm->memory, first);
 }
 

@@ -5,8 +5,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "sim/access.h"
+#include "sim/cover.h"
 #include "sim/sim.h"
-#include "sim/spans.h"
 #include <string.h>
 
 /* Bytes of a memory and, one bit per byte, whether something defined was put there. */
@@ -19,7 +20,7 @@ typedef struct SimMemory {
 typedef struct SimGm {
     SimRegion region;
     SimMemory memory;
-    Spans cover; /* with no_data: what was written, by offset */
+    Cover cover; /* with no_data: what was written, by offset */
     bool dirty;  /* undefined bytes were copied in at: */
     uint16_t op;
     uint32_t core, line;
@@ -84,6 +85,13 @@ typedef struct CoreState {
     uint16_t wait_file;
 } CoreState;
 
+/* What the record being executed touches; found once for all who ask. */
+typedef struct SimTouched {
+    SimAccess access[SIM_ACCESS_MOST];
+    uint32_t n;
+    const Record *of; /* NULL: not found yet */
+} SimTouched;
+
 typedef struct SimWatcher {
     SimObserver *call;
     void *context;
@@ -100,6 +108,7 @@ struct Sim {
     uint64_t faults_dropped;
     SimStat stat[NPU_OP_COUNT];
     VEC(SimWatcher) watchers;
+    SimTouched touched;
     Buf printed;
     bool finished;
 };
@@ -112,6 +121,15 @@ typedef struct Step {
     uint32_t core_index;
     bool failed; /* a stopping fault was reported */
 } Step;
+
+static inline const SimTouched *sim_touched(Sim *sim, const CoreState *core, const Record *r)
+{
+    if (sim->touched.of != r) {
+        sim->touched.n = sim_accesses(r, core->va, sim->touched.access);
+        sim->touched.of = r;
+    }
+    return &sim->touched;
+}
 
 /* --- faults (fault.c) --- */
 void sim_report(Step *s, enum SimFaultCode code, const char *format, ...) ATTR_PRINTF(3, 4);
@@ -162,7 +180,6 @@ bool exec_sync(Step *s);
 bool exec_queue(Step *s);
 /* Without data: every access checked against its memory, outputs covered. */
 bool exec_dry(Step *s);
-uint64_t dry_uncovered(const SimGm *gm, uint64_t *first);
 /* Runs before exec_sync for what may have to wait for another core. */
 bool sync_must_wait(Step *s);
 bool sync_ready(const Sim *sim, uint32_t core);

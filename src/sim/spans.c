@@ -49,7 +49,8 @@ static uint32_t cut(Spans *s, uint64_t byte)
 
 static bool alike(const Span *a, const Span *b)
 {
-    return memcmp(&a->state, &b->state, sizeof a->state) == 0;
+    return a->state.writer.when == b->state.writer.when &&
+           memcmp(&a->state, &b->state, sizeof a->state) == 0;
 }
 
 /* Joins equal neighbours among first-1 .. last. */
@@ -58,12 +59,20 @@ static void join(Spans *s, uint32_t first, uint32_t last)
     uint32_t keep = first ? first - 1 : 0, end = last < s->len ? last + 1 : s->len;
     uint32_t to = keep + 1;
     for (uint32_t i = keep + 1; i < end; i++)
-        if (!alike(&s->at[to - 1], &s->at[i]))
-            s->at[to++] = s->at[i];
+        if (!alike(&s->at[to - 1], &s->at[i])) {
+            if (to != i)
+                s->at[to] = s->at[i];
+            to++;
+        }
     if (to == end)
         return;
     memmove(&s->at[to], &s->at[end], (s->len - end) * sizeof *s->at);
     s->len -= end - to;
+}
+
+static uint64_t end_of(const Spans *s, uint32_t i)
+{
+    return i + 1 < s->len ? s->at[i + 1].from : s->end;
 }
 
 void spans_visit(Spans *s, uint64_t from, uint64_t to, SpanVisit *visit, void *context)
@@ -71,8 +80,14 @@ void spans_visit(Spans *s, uint64_t from, uint64_t to, SpanVisit *visit, void *c
     to = to > s->end ? s->end : to;
     if (from < s->at[0].from || from >= to)
         return;
-    uint32_t first = cut(s, from), last = cut(s, to);
+    uint32_t first = find(s, from), last;
+    if (s->at[first].from == from && end_of(s, first) == to) { /* the same bytes as last time */
+        last = first + 1;
+    } else {
+        first = cut(s, from);
+        last = cut(s, to);
+    }
     for (uint32_t i = first; i < last; i++)
-        visit(context, s->at[i].from, i + 1 < s->len ? s->at[i + 1].from : s->end, &s->at[i].state);
+        visit(context, s->at[i].from, end_of(s, i), &s->at[i].state);
     join(s, first, last);
 }
