@@ -2,6 +2,7 @@
  * Out: name, inputs, parameters, outputs, operators, cost; its graph. task_values.c runs it,
  * task_suite.c lists a directory, task_same.c compares two. */
 #include "cmd/task.h"
+#include "torch/eager.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,15 @@ static void op_name(const OpCount *c, Buf *out)
         buf_printf(out, ".%s", row->kinds[c->kind]);
 }
 
-static void print_text(const TorchTask *task, Buf *out)
+/* The measured time of PyTorch eager, where the suite has one for these sizes. */
+static const TorchEager *find_eager(Arena *arena, const char *path, const TorchTask *task)
+{
+    Diag diag = diag_make(arena, path, (Str){0});
+    TorchEagerTable table = {0};
+    return torch_eager_beside(arena, path, &table, &diag) ? torch_eager_find(&table, task) : NULL;
+}
+
+static void print_text(const TorchTask *task, const TorchEager *eager, Buf *out)
 {
     const Graph *g = task->graph;
     OpCount counts[256];
@@ -137,6 +146,9 @@ static void print_text(const TorchTask *task, Buf *out)
     buf_puts(out, "\nbytes    ");
     print_amount(cost.bytes, "B", out);
     buf_puts(out, " at least\n");
+    if (eager)
+        buf_printf(out, "eager    %.9g us, measured on an Atlas A2 (KernelBench %s)\n", eager->us,
+                   eager->problem);
     for (uint32_t i = 0; i < task->knobs.len; i++) {
         const TorchKnob *k = &task->knobs.at[i];
         if (k->value != k->original)
@@ -164,7 +176,7 @@ static void json_values(const Graph *g, const char *what, const ValueId *ids, ui
     buf_puts(out, "], ");
 }
 
-static void print_json(const TorchTask *task, bool graph, Buf *out)
+static void print_json(const TorchTask *task, const TorchEager *eager, bool graph, Buf *out)
 {
     const Graph *g = task->graph;
     OpCount counts[256];
@@ -188,6 +200,12 @@ static void print_json(const TorchTask *task, bool graph, Buf *out)
     buf_json_double(out, cost.flops);
     buf_puts(out, ", \"bytes\": ");
     buf_json_double(out, cost.bytes);
+    if (eager) {
+        buf_puts(out, ", \"eager_us\": ");
+        buf_json_double(out, eager->us);
+        buf_puts(out, ", \"problem\": ");
+        buf_json_str(out, str_from(eager->problem));
+    }
     buf_puts(out, ", \"knobs\": {");
     for (uint32_t i = 0; i < task->knobs.len; i++) {
         buf_puts(out, i ? ", " : "");
@@ -210,15 +228,16 @@ static void print_json(const TorchTask *task, bool graph, Buf *out)
     buf_puts(out, "}\n");
 }
 
-static void show(const TorchTask *task, const TaskOptions *options)
+static void show(Arena *arena, const char *path, const TorchTask *task, const TaskOptions *options)
 {
+    const TorchEager *eager = find_eager(arena, path, task);
     Buf out = {0};
     if (options->json)
-        print_json(task, options->graph, &out);
+        print_json(task, eager, options->graph, &out);
     else if (options->graph)
         graph_print(task->graph, &out);
     else
-        print_text(task, &out);
+        print_text(task, eager, &out);
     fwrite(out.at, 1, out.len, stdout);
     buf_free(&out);
 }
@@ -233,7 +252,7 @@ static int one_task(Arena *arena, const char *path, const TaskOptions *options)
         return task_say(&diag, CMD_USAGE);
     if (options->run || options->check || options->probe)
         return task_values(arena, task, options, &diag);
-    show(task, options);
+    show(arena, path, task, options);
     return CMD_OK;
 }
 
