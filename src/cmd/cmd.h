@@ -89,6 +89,9 @@ void cmd_done(CmdArgs *args);
 /* The name nearest to a mistyped one, or NULL when none is near. */
 const char *cmd_nearest(const char *typed, const char *const *names, size_t count);
 
+/* Where acraft's own files are (docs/, examples/, tasks/); NULL: not found. */
+const char *cmd_home(Arena *arena);
+
 /* The subcommands. */
 int cmd_build(int argc, char **argv);
 int cmd_check(int argc, char **argv);
@@ -96,6 +99,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_make(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
+int cmd_prompt(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 

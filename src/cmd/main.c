@@ -14,6 +14,7 @@ static const CmdRow rows[] = {
     {"fmt", "canonical spelling of a Craft file", cmd_fmt},
     {"explain", "what a diagnostic code means", cmd_explain},
     {"doctor", "what this machine has and lacks", cmd_doctor},
+    {"prompt", "what a model would be sent for a task", cmd_prompt},
     {"run", "run a kernel on simulated cores", cmd_run},
     {NULL, NULL, NULL},
 };

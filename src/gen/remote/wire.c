@@ -202,9 +202,13 @@ bool wire_reply(Arena *arena, Str body, ChatReply *reply, const char **error)
 {
     json_error_t where;
     json_t *root = json_loadb(body.at, body.len, 0, &where);
-    *error = root ? read_reply(arena, root, reply)
-                  : str_format(arena, "the reply is no JSON: %s at byte %d", where.text,
-                               where.position);
+    if (root)
+        *error = read_reply(arena, root, reply);
+    else if (!str_utf8_valid(body))
+        *error = "the reply is not UTF-8";
+    else
+        *error = str_format(arena, "the reply is no JSON: %s at byte %d", where.text,
+                            where.position);
     json_decref(root);
     if (!reply->model)
         reply->model = "";

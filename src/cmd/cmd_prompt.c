@@ -1,0 +1,121 @@
+/* acraft prompt: exactly what a model would be sent for a task. */
+#include "cmd/generator.h"
+
+#include "torch/torch.h"
+#include <stdio.h>
+
+typedef struct PromptArgs {
+    GenOptions gen;
+    const char *scale;
+} PromptArgs;
+
+static int complain(const Diag *diag, int status)
+{
+    Buf out = {0};
+    diag_print(diag, &out);
+    if (out.len)
+        fputs(out.at, stderr);
+    buf_free(&out);
+    return status;
+}
+
+static void print_json(const Prompt *p, const PromptStrategyRow *row)
+{
+    Buf out = {0};
+    buf_printf(&out,
+               "{\"strategy\": \"%s\", \"form\": \"%s\", \"reworded\": %s, \"tokens\": %lld, "
+               "\"exemplars\": [",
+               row->name, p->form, p->reworded ? "true" : "false", (long long)p->tokens);
+    for (uint32_t i = 0; i < p->exemplars.len; i++) {
+        buf_puts(&out, i ? ", " : "");
+        buf_json_str(&out, str_from(p->exemplars.at[i]));
+    }
+    buf_puts(&out, "], \"messages\": [");
+    for (uint32_t i = 0; i < p->messages.len; i++) {
+        buf_printf(&out, "%s{\"role\": \"%s\", \"content\": ", i ? ", " : "",
+                   chat_role_text(p->messages.at[i].role));
+        buf_json_str(&out, p->messages.at[i].text);
+        buf_char(&out, '}');
+    }
+    buf_puts(&out, "]}");
+    puts(out.at);
+    buf_free(&out);
+}
+
+static void print_text(const Prompt *p, const PromptStrategyRow *row)
+{
+    for (uint32_t i = 0; i < p->messages.len; i++) {
+        const ChatMessage *m = &p->messages.at[i];
+        printf("===== %s =====\n", chat_role_text(m->role));
+        fwrite(m->text.at, 1, m->text.len, stdout);
+        if (!str_ends(m->text, "\n"))
+            putchar('\n');
+    }
+    fprintf(stderr, "strategy %s%s, about %lld tokens", row->name,
+            p->reworded ? " (reworded: no clone was given)" : "", (long long)p->tokens);
+    for (uint32_t i = 0; i < p->exemplars.len; i++)
+        fprintf(stderr, "%s%s", i ? ", " : "; exemplars: ", p->exemplars.at[i]);
+    fputc('\n', stderr);
+}
+
+static int prompt(CmdArgs *args, const PromptArgs *given)
+{
+    Arena *arena = &args->arena;
+    PromptSpec spec = {.home = cmd_home(arena), .clone = given->gen.clone};
+    Diag diag = diag_make(arena, args->words[0], (Str){0});
+    TorchOptions options = {0};
+    TorchScale scale;
+    if (!gen_strategy(&given->gen, &spec.strategy))
+        return CMD_USAGE;
+    if (!torch_scale_from_name(str_from(given->scale), &scale)) {
+        fprintf(stderr, "acraft: no scale is called '%s': full, medium, small\n", given->scale);
+        return CMD_USAGE;
+    }
+    spec.chip = npu_chip_find(str_from(args->chip));
+    if (!spec.chip || !spec.home) {
+        fprintf(stderr, spec.chip ? "acraft: docs/craft.md is not found; set ACRAFT_HOME\n"
+                                  : "acraft: no such chip\n");
+        return spec.chip ? CMD_LACKS : CMD_USAGE;
+    }
+    if (!file_read(arena, args->words[0], 0, &spec.task_text, &diag))
+        return complain(&diag, CMD_USAGE);
+    diag = diag_make(arena, args->words[0], spec.task_text);
+    options.seed = (uint64_t)args->seed;
+    TorchTask *task = torch_read_scaled(arena, args->words[0], spec.task_text, &options, scale,
+                                        &diag);
+    if (!task)
+        return complain(&diag, CMD_USAGE);
+    spec.task = task->name;
+    spec.category = task->category;
+    spec.graph = task->graph;
+    Prompt made = {0};
+    if (!prompt_make(arena, &spec, &made, &diag))
+        return complain(&diag, CMD_LACKS);
+    const PromptStrategyRow *row = prompt_strategy_row(spec.strategy);
+    args->json ? print_json(&made, row) : print_text(&made, row);
+    return CMD_OK;
+}
+
+int cmd_prompt(int argc, char **argv)
+{
+    PromptArgs given = {gen_options(), "full"};
+    const CmdOption options[] = {
+        GEN_PROMPT_OPTIONS(given.gen),
+        {"scale", CMD_TEXT, &given.scale, "S", "sizes shown: full (default), medium, small"},
+    };
+    CmdUsage usage = {"prompt",
+                      "MODEL.py [--strategy S]",
+                      "Prints exactly what a model would be sent for the task; the strategy, the\n"
+                      "exemplars shown and an estimate of the tokens go to standard error.",
+                      "acraft prompt tasks/activation/softmax.py --strategy craft",
+                      options,
+                      sizeof options / sizeof *options,
+                      1,
+                      1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = prompt(&args, &given);
+    cmd_done(&args);
+    return status;
+}

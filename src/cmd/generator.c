@@ -1,0 +1,121 @@
+/* Who writes the kernel: from options to a generator. */
+#include "cmd/generator.h"
+
+#include "gen/exec.h"
+#include "gen/remote/profile.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+GenOptions gen_options(void)
+{
+    return (GenOptions){.gen = "plan",
+                        .temperature = NAN,
+                        .top_p = NAN,
+                        .max_tokens = -1,
+                        .gen_seed = -1,
+                        .strategy = "craft",
+                        .turns = 3};
+}
+
+static void list_strategies(void)
+{
+    for (int i = 0; i < PROMPT_STRATEGY_COUNT; i++) {
+        const PromptStrategyRow *row = prompt_strategy_row((PromptStrategy)i);
+        fprintf(stderr, "  %-13s %s\n", row->name, row->meaning);
+    }
+}
+
+bool gen_strategy(const GenOptions *o, PromptStrategy *strategy)
+{
+    if (!prompt_strategy_from_name(str_from(o->strategy), strategy)) {
+        if (strcmp(o->strategy, "list") != 0)
+            fprintf(stderr, "acraft: no prompt strategy is called '%s'\n", o->strategy);
+        list_strategies();
+        return false;
+    }
+    if (o->direct && *strategy <= PROMPT_CRAFT_BARE)
+        *strategy = PROMPT_ASCENDC;
+    else if (o->no_exemplars && *strategy == PROMPT_CRAFT)
+        *strategy = PROMPT_CRAFT_BARE;
+    return true;
+}
+
+bool gen_is_plan(const GenOptions *options) { return !strcmp(options->gen, "plan"); }
+
+uint32_t gen_turns(const GenOptions *o)
+{
+    return o->no_repair || o->turns < 0 ? 0 : o->turns > 100 ? 100 : (uint32_t)o->turns;
+}
+
+static ClientConfig config_of(Arena *arena, const GenOptions *o)
+{
+    ClientConfig c = {.params = wire_params(o->model),
+                      .parallel = o->requests > 0 ? (uint32_t)o->requests : 0,
+                      .tries = o->tries > 0 ? (uint32_t)o->tries : 0,
+                      .request_seconds = o->request_seconds,
+                      .requests_per_minute = o->per_minute,
+                      .budget_seconds = o->budget_seconds,
+                      .budget_tokens = o->budget_tokens,
+                      .budget_cost = o->budget_cost,
+                      .record = o->record};
+    WireParams *p = &c.params;
+    p->temperature = o->temperature;
+    p->top_p = o->top_p;
+    p->max_tokens = o->max_tokens;
+    p->seed = o->gen_seed;
+    p->extra = str_from(o->extra);
+    p->api = o->raw ? WIRE_COMPLETIONS : WIRE_CHAT;
+    for (uint32_t i = 0; i < o->stop.len; i++)
+        vec_push(arena, &p->stop, o->stop.at[i]);
+    return c;
+}
+
+static bool open_remote(Arena *arena, const GenOptions *o, Generator *g, Client **client,
+                        Diag *diag)
+{
+    ClientConfig c = config_of(arena, o);
+    ProfileWish wish = {o->profiles, o->url, o->model, o->key_file, o->key_env};
+    if (o->replay)
+        wish.url = "http://replayed/"; /* nobody is asked */
+    if (!profile_find(arena, &wish, &c, diag))
+        return false;
+    if (o->replay)
+        return replay_open(arena, o->replay, &c.params, g, diag);
+    *client = client_open(&c, diag);
+    if (*client)
+        *g = client_generator(*client);
+    return *client != NULL;
+}
+
+bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, Diag *diag)
+{
+    Str who = str_from(o->gen);
+    *client = NULL;
+    if (str_starts(who, "exec ") || str_starts(who, "exec:")) {
+        *g = exec_generator(arena, o->gen + 5, o->request_seconds);
+        return true;
+    }
+    if (str_is(who, "remote"))
+        return open_remote(arena, o, g, client, diag);
+    diag_error(diag, "M011", (Span){0}, "no generator is called '%s'", o->gen);
+    diag_hint(diag, "plan, remote, or \"exec CMD\"; a model that runs in acraft itself (local) is "
+                    "not there yet");
+    return false;
+}
+
+void gen_print_totals(const Client *client)
+{
+    if (!client)
+        return;
+    const ClientTotals *t = client_totals(client);
+    fprintf(stderr, "%llu requests, %llu tries, %llu failed; %lld tokens in, %lld out",
+            (unsigned long long)t->requests, (unsigned long long)t->tries,
+            (unsigned long long)t->failed, (long long)t->prompt_tokens,
+            (long long)t->answer_tokens);
+    if (t->unknown_usage)
+        fprintf(stderr, " (%llu replies without a count)", (unsigned long long)t->unknown_usage);
+    if (t->cost > 0)
+        fprintf(stderr, "; cost %.4f", t->cost);
+    fprintf(stderr, "; %.1f s\n", t->seconds);
+}
