@@ -278,7 +278,7 @@ static const char *nth_rule(int i) { return compare_rule_name((CompareRule)i); }
 static bool take_names(TaskOptions *o)
 {
     if (!torch_scale_from_name(str_from(o->scale_name), &o->scale)) {
-        fprintf(stderr, "acraft task: --scale is full, medium, small or fuzz\n");
+        fprintf(stderr, "acraft task: --scale is full, medium, small, tiny or fuzz\n");
         return false;
     }
     if (o->case_index < 0 || o->case_index > INT32_MAX) {
@@ -307,7 +307,7 @@ int cmd_task(int argc, char **argv)
         {"check", CMD_TEXT, &o.check, "FILE.npy", "compare an output with the reference"},
         {"rule", CMD_TEXT, &o.rule_name, "NAME", "tolerance: acraft, mkb, mkb-loose, npukb, ..."},
         {"law", CMD_TEXT, &o.law_name, "NAME", "how inputs are drawn: given, signed, wide, ..."},
-        {"scale", CMD_TEXT, &o.scale_name, "S", "full, medium, small or fuzz sizes"},
+        {"scale", CMD_TEXT, &o.scale_name, "S", "full, medium, small, tiny or fuzz sizes"},
         {"set", CMD_LIST, &o.sets, "NAME=N", "one of the file's integers"},
         {"case", CMD_I64, &o.case_index, "N", "case of a list beside the file, from 0"},
         {"all-cases", CMD_FLAG, &o.all_cases, NULL, "with a directory: read every case"},

@@ -27,8 +27,8 @@ enum { MAX_TRIALS = 1500, STAGES = 4 };
 
 bool torch_scale_from_name(Str name, TorchScale *scale)
 {
-    static const char *const names[] = {"full", "medium", "small", "fuzz"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const names[] = {"full", "medium", "small", "fuzz", "tiny"};
+    for (int i = 0; i <= SCALE_TINY; i++) {
         if (str_is(name, names[i])) {
             *scale = (TorchScale)i;
             return true;
@@ -232,9 +232,9 @@ static void draw_odd(Scaler *s)
 
 static void set_budget(Scaler *s, TorchScale scale)
 {
-    bool medium = scale == SCALE_MEDIUM;
-    s->budget_bytes = medium ? 0x1p29 : 0x1p24;
-    s->budget_flops = medium ? 2e10 : 2e8;
+    bool medium = scale == SCALE_MEDIUM, tiny = scale == SCALE_TINY;
+    s->budget_bytes = medium ? 0x1p29 : tiny ? 0x1p18 : 0x1p24;
+    s->budget_flops = medium ? 2e10 : tiny ? 4e6 : 2e8;
 }
 
 TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,

@@ -42,15 +42,67 @@ typedef struct TorchCases {
     Str companion; /* source of prepare_inputs.py; empty: none */
 } TorchCases;
 
+/* A model whose forward calls functions outside PyTorch (a binding that launches kernels): it is
+ * constructed and called as the task's own, and each such call is handed over.
+ *
+ *     class ModelNew: forward(x) ─▶ call("lib.relu", x) ─▶ shapes ─▶ a new input of the graph
+ *
+ * The graph then is not pruned: calls name its values. */
+typedef enum TorchArgKind {
+    TORCH_ARG_NONE,
+    TORCH_ARG_BOOL,
+    TORCH_ARG_INT,
+    TORCH_ARG_FLOAT,
+    TORCH_ARG_TEXT,
+    TORCH_ARG_TENSOR,
+    TORCH_ARG_LIST
+} TorchArgKind;
+
+typedef struct TorchArg TorchArg;
+struct TorchArg {
+    TorchArgKind kind;
+    const char *name; /* given by keyword; "": by place */
+    int64_t i;
+    double f;
+    Str text;
+    ValueId value; /* of the main graph: before the call, or as its result */
+    Shape shape;
+    DType dtype;
+    uint32_t tensor; /* counts the tensors among the arguments */
+    const TorchArg *list;
+    uint32_t count;
+};
+
+typedef struct TorchCall {
+    const char *function; /* "custom_ops_lib.relu" */
+    Span at;
+    const TorchArg *args;
+    uint32_t arg_count, tensor_count;
+    /* Filled by whoever serves the call. */
+    TorchArg result;
+    bool *written;     /* for each tensor among the arguments: the call changes it */
+    ValueId *after;    /* ... and this is its value then (filled by the reader) */
+    const char *error; /* why it could not be served */
+} TorchCall;
+
+typedef struct TorchOutside {
+    const char *path, *class_name;
+    Str source; /* empty: the class stands in the task's own file */
+    /* Gives a copy of the call that lasts, with the results described; NULL: call->error. */
+    TorchCall *(*call)(void *context, TorchCall *call);
+    void *context;
+} TorchOutside;
+
 typedef struct TorchOptions {
     uint64_t seed; /* for values the file's control flow depends on */
     const TorchSet *sets;
     uint32_t n_sets;
     const TorchCases *cases; /* NULL or without lines: the file's own inputs */
     uint32_t case_index;
-    bool no_data;       /* refuse files whose shapes or branches depend on data */
-    uint64_t max_steps; /* 0: 20 million */
-    size_t max_bytes;   /* of the evaluator's memory; 0: 1 GiB */
+    bool no_data;                /* refuse files whose shapes or branches depend on data */
+    uint64_t max_steps;          /* 0: 20 million */
+    size_t max_bytes;            /* of the evaluator's memory; 0: 1 GiB */
+    const TorchOutside *outside; /* NULL: the task's own class Model */
 } TorchOptions;
 
 /* One operand of an op definition, from the table in a model file's docstring, and what the case
@@ -111,7 +163,13 @@ typedef struct TorchTask {
     bool in_range;              /* no index drawn at random can lie outside what it indexes */
 } TorchTask;
 
-typedef enum TorchScale { SCALE_FULL, SCALE_MEDIUM, SCALE_SMALL, SCALE_FUZZ } TorchScale;
+typedef enum TorchScale {
+    SCALE_FULL,
+    SCALE_MEDIUM, /* 512 MiB and 20 GFLOP */
+    SCALE_SMALL,  /* 16 MiB and 0.2 GFLOP */
+    SCALE_FUZZ,   /* as small, with odd sizes drawn by the seed */
+    SCALE_TINY    /* 256 KiB and 4 MFLOP */
+} TorchScale;
 bool torch_scale_from_name(Str name, TorchScale *scale);
 
 /* NULL with errors in diag. `path` gives name and category; the text is `source`. */
