@@ -51,6 +51,7 @@ LDLIBS_graph   := -lgomp
 LDLIBS_box     := -lseccomp
 LDLIBS_gen     := -lcurl -ljansson
 LDLIBS_store   := -lsqlite3 -lzstd
+LDLIBS_loop    := -lz
 
 # --- folders, archives, objects ------------------------------------------------------------
 

@@ -93,6 +93,7 @@ const char *cmd_nearest(const char *typed, const char *const *names, size_t coun
 const char *cmd_home(Arena *arena);
 
 /* The subcommands. */
+int cmd_bench(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -15,6 +15,7 @@ static const CmdRow rows[] = {
     {"explain", "what a diagnostic code means", cmd_explain},
     {"doctor", "what this machine has and lacks", cmd_doctor},
     {"prompt", "what a model would be sent for a task", cmd_prompt},
+    {"bench", "judge a whole suite, resumable, with scores", cmd_bench},
     {"run", "run a kernel on simulated cores", cmd_run},
     {NULL, NULL, NULL},
 };

@@ -1,0 +1,272 @@
+/* acraft bench: a whole suite, resumable, with a table at the end. */
+#include "cmd/cmd.h"
+
+#include "cmd/generator.h"
+#include "loop/bench.h"
+#include "loop/bench_pool.h"
+#include "loop/bench_table.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_K = 8 };
+
+typedef struct BenchArgs {
+    GenOptions gen;
+    NameList categories, levels, names;
+    const char *suite_dir, *answers, *store, *label, *rule, *baseline, *ks, *form;
+    int64_t samples, jobs, fuzz, listed;
+    double seconds, budget;
+    bool failed, fresh, strict, trust, own_sizes, no_time;
+} BenchArgs;
+
+typedef struct Show {
+    bool json, bar;
+    double start;
+} Show;
+
+static int say(const Diag *diag, int status)
+{
+    Buf out = {0};
+    diag_print(diag, &out);
+    if (out.len)
+        fputs(out.at, stderr);
+    buf_free(&out);
+    return status;
+}
+
+/* ---- progress ---- */
+
+static void print_json_attempt(const StoreAttempt *a)
+{
+    Buf out = {0};
+    buf_puts(&out, "{\"task\": ");
+    buf_json_str(&out, str_from(a->task_name));
+    buf_printf(&out, ", \"sample\": %u, \"turn\": %u, \"status\": \"%s\", \"reason\": ", a->sample,
+               a->turn, verdict_status_row(a->status)->text);
+    buf_json_str(&out, str_from(a->reason));
+    buf_puts(&out, ", \"cases\": [");
+    for (uint32_t i = 0; i < a->cases.len; i++)
+        buf_printf(&out, "%s%s", i ? ", " : "", a->cases.at[i].verdict);
+    buf_puts(&out, "]}");
+    puts(out.at);
+    fflush(stdout);
+    buf_free(&out);
+}
+
+static void show_progress(void *context, const StoreAttempt *a, uint32_t done, uint32_t all)
+{
+    const Show *show = context;
+    if (show->json)
+        print_json_attempt(a);
+    if (!show->bar)
+        return;
+    int width = 30, filled = (int)((uint64_t)done * 30 / (all ? all : 1));
+    fprintf(stderr, "\r  [%.*s%*s] %u of %u, %.0f s  %-12s %-30.30s", filled,
+            "##############################", width - filled, "", done, all,
+            pool_clock() - show->start, verdict_status_row(a->status)->text, a->task_name);
+    if (done == all)
+        fprintf(stderr, "\r%100s\r", "");
+}
+
+/* ---- what was asked ---- */
+
+static bool read_ks(const char *text, uint32_t *ks)
+{
+    Str rest = str_from(text), one;
+    uint32_t n = 0;
+    while (str_next(&rest, ',', &one)) {
+        int64_t k;
+        if (n == MOST_K || !str_to_i64(one, &k) || k < 1 || k > 100000 ||
+            (n && k <= (int64_t)ks[n - 1])) {
+            fprintf(stderr, "acraft bench: '%s' are no ascending numbers like 1,5,10\n", text);
+            return false;
+        }
+        ks[n++] = (uint32_t)k;
+    }
+    ks[n] = 0;
+    return n > 0;
+}
+
+static bool read_judge(Arena *arena, const CmdArgs *args, const BenchArgs *given, JudgeSpec *judge,
+                       BenchBaseline *baseline, Diag *diag)
+{
+    const char *home = cmd_home(arena);
+    *judge = (JudgeSpec){.chip = npu_chip_find(str_from(args->chip)),
+                         .seed = (uint64_t)args->seed,
+                         .fuzz = (uint32_t)given->fuzz,
+                         .listed = (uint32_t)given->listed,
+                         .own_sizes = given->own_sizes,
+                         .time = !given->no_time,
+                         .strict = given->strict,
+                         .trust = given->trust};
+    if (!judge->chip)
+        fprintf(stderr, "acraft bench: no chip is called '%s'\n", args->chip);
+    else if (!compare_rule_from_name(str_from(given->rule), &judge->rule))
+        fprintf(stderr, "acraft bench: no rule is called '%s': acraft, mkb, mkb-loose, npukb...\n",
+                given->rule);
+    else if (!eval_form_from_text(str_from(given->form), &judge->form))
+        fprintf(stderr, "acraft bench: no form is called '%s'\n", given->form);
+    else {
+        const char *path = given->baseline ? given->baseline
+                           : home          ? path_join(arena, home, "tasks/eager_a2.tsv")
+                                           : NULL;
+        bool none = !path || (!given->baseline && !file_exists(path));
+        judge->baseline = none ? NULL : baseline;
+        return none || bench_baseline_read(arena, path, baseline, diag);
+    }
+    return false;
+}
+
+static bool numbers_are_sane(const BenchArgs *given)
+{
+    if (given->samples >= 1 && given->samples <= 100000 && given->jobs >= 0 &&
+        given->jobs <= 1024 && given->fuzz >= 0 && given->fuzz <= 1000 && given->listed >= 0 &&
+        given->listed <= 100000 && given->seconds >= 0 && given->budget >= 0)
+        return true;
+    fprintf(stderr, "acraft bench: -n, -j, --fuzz, --listed, --timeout and --budget are counts\n");
+    return false;
+}
+
+/* ---- the end ---- */
+
+static int print_end(Arena *arena, Store *store, const BenchDone *done, const uint32_t *ks,
+                     bool json, Diag *diag)
+{
+    BenchScores scores;
+    if (!bench_scores(store, arena, done->run, &scores, diag))
+        return say(diag, CMD_LACKS);
+    Buf out = {0};
+    if (json)
+        bench_table_json(arena, &scores, ks, &out);
+    else
+        bench_table_text(arena, &scores, ks, &out);
+    puts(out.at);
+    buf_free(&out);
+    if (!json) {
+        printf("%u of %u samples judged now in %.1f s", done->judged, done->all, done->seconds);
+        if (done->judged)
+            printf(" (%.0f a minute; largest process %.0f MiB)", 60 * done->judged / done->seconds,
+                   (double)done->peak_bytes / (1 << 20));
+        printf("; %u were in the store already\n", done->kept);
+        if (done->out_of_time)
+            printf("stopped by --budget: the same command goes on from here\n");
+    }
+    return CMD_OK;
+}
+
+static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, BenchSpec *spec,
+                 const uint32_t *ks)
+{
+    Show show = {args->json, !args->json && isatty(2), pool_clock()};
+    Diag diag = diag_make(arena, args->words[0], STR(""));
+    BenchDone done;
+    spec->progress = show_progress;
+    spec->context = &show;
+    Store *store = store_open(given->store, STORE_MAKE, &diag);
+    if (!store)
+        return say(&diag, CMD_LACKS);
+    bool ok = bench_run(store, spec, &done, &diag);
+    if (!ok && show.bar)
+        fprintf(stderr, "\n");
+    int status = ok ? print_end(arena, store, &done, ks, args->json, &diag) : say(&diag, CMD_LACKS);
+    if (!ok && done.judged + done.kept)
+        fprintf(stderr, "acraft bench: %u of %u samples are in '%s'\n", done.judged + done.kept,
+                done.all, given->store);
+    store_close(store);
+    return status;
+}
+
+static int prepare(CmdArgs *args, const BenchArgs *given)
+{
+    Arena *arena = &args->arena;
+    Diag diag = diag_make(arena, args->words[0], STR(""));
+    BenchPick pick = {.suite = args->words[0],
+                      .suite_dir = given->suite_dir,
+                      .home = cmd_home(arena),
+                      .categories = given->categories,
+                      .levels = given->levels,
+                      .names = given->names};
+    BenchBaseline baseline;
+    BenchSuite suite;
+    BenchAnswers answers;
+    uint32_t ks[MOST_K + 1];
+    BenchSpec spec = {.suite = &suite,
+                      .generator = given->answers ? "answers" : given->gen.gen,
+                      .answers_path = given->answers ? given->answers : "",
+                      .samples = (uint32_t)given->samples,
+                      .label = given->label,
+                      .version = ACRAFT_VERSION,
+                      .fresh = given->fresh,
+                      .failed = given->failed,
+                      .jobs = (uint32_t)given->jobs,
+                      .seconds = given->seconds,
+                      .budget = given->budget};
+    if (!numbers_are_sane(given) || !read_ks(given->ks, ks) ||
+        !read_judge(arena, args, given, &spec.judge, &baseline, &diag))
+        return say(&diag, CMD_USAGE);
+    if (!bench_suite(arena, &pick, &suite, &diag))
+        return say(&diag, CMD_USAGE);
+    if (given->answers && !bench_answers(arena, given->answers, &suite.tasks, &answers, &diag))
+        return say(&diag, CMD_USAGE);
+    spec.answers = given->answers ? &answers : NULL;
+    return bench(arena, args, given, &spec, ks);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    BenchArgs a = {.gen = gen_options(),
+                   .store = "acraft.db",
+                   .label = "",
+                   .rule = "acraft",
+                   .ks = "1",
+                   .form = "any",
+                   .samples = 1,
+                   .fuzz = 2,
+                   .listed = 8,
+                   .seconds = 600};
+    const CmdOption options[] = {
+        {"n", CMD_I64, &a.samples, "N", "samples of each task (1)"},
+        {"k", CMD_TEXT, &a.ks, "LIST", "the k of Pass@k: 1,5,10"},
+        {"answers", CMD_TEXT, &a.answers, "PATH", "judge these answers instead of generating"},
+        {"form", CMD_TEXT, &a.form, "FORM", "form of the answers (any)"},
+        {"suite-dir", CMD_TEXT, &a.suite_dir, "DIR", "your clone of the benchmark"},
+        {"category", CMD_LIST, &a.categories, "C", "only this category; may be given again"},
+        {"level", CMD_LIST, &a.levels, "L", "only this level"},
+        {"name", CMD_LIST, &a.names, "GLOB", "only tasks of such a name"},
+        {"failed", CMD_FLAG, &a.failed, NULL, "only what was not ok in the last run"},
+        {"fresh", CMD_FLAG, &a.fresh, NULL, "begin a new run though this one is in the store"},
+        {"j", CMD_I64, &a.jobs, "N", "processes at once (one for each processor)"},
+        {"store", CMD_TEXT, &a.store, "FILE", "where results are kept (acraft.db)"},
+        {"label", CMD_TEXT, &a.label, "TEXT", "a name for the run"},
+        {"timeout", CMD_F64, &a.seconds, "S", "longest judging of one sample (600)"},
+        {"budget", CMD_F64, &a.budget, "S", "start nothing more after so many seconds"},
+        {"rule", CMD_TEXT, &a.rule, "RULE", "tolerance: acraft, mkb, npukb ..."},
+        {"fuzz", CMD_I64, &a.fuzz, "N", "cases of odd sizes (2)"},
+        {"listed", CMD_I64, &a.listed, "N", "most cases of those a suite lists (8)"},
+        {"own-sizes", CMD_FLAG, &a.own_sizes, NULL, "values at the task's own sizes only"},
+        {"no-time", CMD_FLAG, &a.no_time, NULL, "predict no time at full size"},
+        {"baseline", CMD_TEXT, &a.baseline, "FILE", "measured times (tasks/eager_a2.tsv)"},
+        {"strict", CMD_FLAG, &a.strict, NULL, "count only synchronisation that is written"},
+        {"trust", CMD_FLAG, &a.trust, NULL, "run without a full sandbox"},
+        GEN_OPTIONS(a.gen),
+    };
+    CmdUsage usage = {
+        "bench",
+        "SUITE|DIR [--gen WHO] [-n N] [--answers PATH]",
+        "Judges every task of a suite (ascendcraft, multikernelbench, npukernelbench, "
+        "or the\nmodel files below a directory) and keeps each attempt as it ends; the "
+        "same command\ntakes an interrupted run up again. Prints a table of scores.",
+        "acraft bench ascendcraft --gen plan --store results.db",
+        options,
+        sizeof options / sizeof *options,
+        1,
+        1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = prepare(&args, &a);
+    cmd_done(&args);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* Inside the bench: what parent and workers share by fork. */
+#ifndef LOOP_BENCH_INT_H
+#define LOOP_BENCH_INT_H
+
+#include "base/map.h"
+#include "loop/bench.h"
+
+typedef struct BenchItem {
+    uint32_t task, sample;
+    const BenchAnswer *answer; /* NULL: the generator writes it */
+    bool done, sent, again;
+    uint32_t deaths;
+} BenchItem;
+
+typedef struct Bench {
+    Arena arena;
+    Store *store; /* the parent's alone */
+    const BenchSpec *spec;
+    BenchDone *done;
+    int64_t run, failed_of;
+    int64_t *task_ids; /* by index in the suite */
+    VEC(BenchItem) items;
+} Bench;
+
+/* bench_work.c: PoolSpec.work. The request is the number of an item; the reply a JSON list with
+ * one object for each turn. */
+void bench_work(void *bench, Str request, Buf *reply);
+
+#endif

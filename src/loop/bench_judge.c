@@ -1,0 +1,225 @@
+/* Judging on all cases; see bench_judge.h. */
+#include "loop/bench_judge.h"
+
+#include "loop/bench_judge_int.h"
+#include "loop/bench_pool.h"
+#include "loop/make.h"
+#include <math.h>
+#include <string.h>
+
+static const size_t most_log = 1 << 20;
+
+static void begin(Judged *judged)
+{
+    *judged = (Judged){.status = VERDICT_OK,
+                       .reason = "",
+                       .predicted_us = (double)NAN,
+                       .bound_us = (double)NAN,
+                       .baseline_us = (double)NAN,
+                       .unfused_us = (double)NAN,
+                       .log = ""};
+}
+
+/* ---- one case among several ---- */
+
+static void log_case(const JudgedCase *c, const Diag *said, Buf *log)
+{
+    if (log->len > most_log)
+        return;
+    buf_printf(log, "%s%s: %s\n", log->len ? "\n" : "", c->name, c->shapes);
+    if (said)
+        diag_print(said, log);
+    verdict_to_text(&c->verdict, log);
+}
+
+void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
+                    const Verdict *verdict, const Diag *said, Buf *log)
+{
+    JudgedCase kase = {c->name, c->seed, shapes, *verdict};
+    kase.verdict.kase = c->name;
+    vec_push(arena, &judged->cases, kase);
+    judged->hazards += verdict->hazards.len;
+    if (judged->status == VERDICT_OK && verdict->status != VERDICT_OK) {
+        judged->status = verdict->status;
+        judged->reason = str_format(arena, "%s: %s", c->name, verdict->reason);
+    }
+    log_case(&kase, said, log);
+}
+
+/* compiled: by the first case. correct: values of all cases that were to compare any. */
+static bool sum_up(Arena *arena, Judged *judged, Buf *log)
+{
+    bool wrong = false, unknown = judged->cases.len == 0;
+    judged->compiled = judged->cases.len ? judged->cases.at[0].verdict.compiled : VERDICT_UNKNOWN;
+    for (uint32_t i = 0; i < judged->cases.len; i++) {
+        const JudgedCase *c = &judged->cases.at[i];
+        bool timed = !strcmp(c->name, "full");
+        wrong |= c->verdict.correct == VERDICT_NO;
+        unknown |= c->verdict.correct == VERDICT_UNKNOWN && !timed;
+    }
+    judged->correct = wrong ? VERDICT_NO : unknown ? VERDICT_UNKNOWN : VERDICT_YES;
+    if (log->len)
+        judged->log = buf_take(log, arena);
+    buf_free(log);
+    return judged->status == VERDICT_OK;
+}
+
+void judge_nothing(Judged *judged, const char *task, VerdictStatus status, const char *reason)
+{
+    begin(judged);
+    judged->status = status;
+    judged->reason = reason;
+    judged->log = reason;
+    judged->candidate.name = task;
+    judged->candidate.entry = judged->candidate.extracted = "";
+    judged->compiled = verdict_status_row(status)->counted ? VERDICT_NO : VERDICT_UNKNOWN;
+}
+
+/* ---- candidates ---- */
+
+static const char *first_said(const Diag *diag, const char *otherwise)
+{
+    return diag->items.len ? diag->items.at[0].text : otherwise;
+}
+
+typedef struct Judging {
+    Arena *arena;
+    const JudgeSpec *spec;
+    const JudgeTask *task;
+    TorchCases cases;
+    Judged *judged;
+    Buf log;
+} Judging;
+
+static const int64_t most_bytes = INT64_C(2) << 30;
+
+static bool fits(const Graph *graph, Verdict *verdict)
+{
+    int64_t all = 0, largest = 0;
+    if (graph_bytes(graph, &all, &largest) && all <= most_bytes)
+        return true;
+    verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_EXTRACT,
+                 "the values of this case need more than 2 GiB");
+    return false;
+}
+
+static void run_case(Judging *j, const CaseSpec *c, const TorchTask *task,
+                     const TorchOptions *options, Verdict *verdict, Diag *said)
+{
+    const JudgeSpec *spec = j->spec;
+    EvalConfig config = {
+        .chip = spec->chip, .engine = EVAL_TWIN, .trust = spec->trust, .strict = spec->strict};
+    EvalReference ref = {0};
+    Diag own = diag_make(j->arena, j->task->path, j->task->source);
+    if (!fits(task->graph, verdict))
+        return;
+    if (eval_reference(j->arena, task->graph, c->seed, spec->rule, &ref, &own)) {
+        eval_reference_model(j->arena, j->task->path, j->task->source, task, options, &ref);
+        eval_candidate(j->arena, &j->judged->candidate, &ref, &config, verdict, said);
+    } else {
+        verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                     first_said(&own, "the reference cannot be computed"));
+    }
+    eval_reference_free(&ref);
+}
+
+static void judge_case(Judging *j, const CaseSpec *c)
+{
+    double start = pool_clock();
+    TorchOptions options;
+    Verdict v = verdict_make();
+    v.task = j->task->name;
+    v.candidate = j->judged->candidate.name;
+    Diag own = diag_make(j->arena, j->task->path, j->task->source);
+    Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
+    TorchTask *task = case_read(j->arena, j->task, c, &j->cases, &options, &own);
+    if (task)
+        run_case(j, c, task, &options, &v, &said);
+    else
+        verdict_fail(&v, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                     first_said(&own, "the case cannot be read"));
+    v.seconds = pool_clock() - start;
+    const char *shapes = task ? case_shapes(j->arena, task->graph) : "";
+    judge_add_case(j->arena, j->judged, c, shapes, &v, &said, &j->log);
+    if (j->spec->own_sizes && j->judged->cases.len == 1 && v.status == VERDICT_OK) {
+        j->judged->predicted_us = v.predicted_us;
+        j->judged->bound_us = v.bound_us;
+    }
+}
+
+/* A text that does not get past its compiler is the same for every size. */
+static bool worth_going_on(const Judged *judged)
+{
+    return judged->cases.at[0].verdict.stage > STAGE_COMPILE || judged->status == VERDICT_OK;
+}
+
+bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                     const EvalCandidate *candidate, Judged *judged)
+{
+    Judging j = {.arena = arena, .spec = spec, .task = task, .judged = judged};
+    Diag diag = diag_make(arena, task->path, task->source);
+    CaseSpecs list = {0};
+    begin(judged);
+    judged->candidate = *candidate;
+    if (!torch_cases(arena, task->path, &j.cases, &diag))
+        j.cases = (TorchCases){0};
+    case_list(arena, spec, &j.cases, &list);
+    for (uint32_t i = 0; i < list.len && (i == 0 || worth_going_on(judged)); i++)
+        judge_case(&j, &list.at[i]);
+    if (spec->time && judged->status == VERDICT_OK)
+        time_candidate(arena, spec, task, judged, &j.log);
+    return sum_up(arena, judged, &j.log);
+}
+
+bool judge_answer(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Str answer,
+                  Judged *judged)
+{
+    EvalCandidate candidate = {0};
+    const char *reason = "";
+    bool cut = false;
+    if (eval_candidate_extract(arena, answer, spec->form, &candidate, &reason, &cut))
+        return judge_candidate(arena, spec, task, &candidate, judged);
+    judge_nothing(judged, "answer", VERDICT_NO_ANSWER,
+                  cut ? str_format(arena, "%s; the answer breaks off", reason) : reason);
+    return false;
+}
+
+/* ---- the offline planner ---- */
+
+static EvalCandidate planned(Arena *arena, const Plan *plan)
+{
+    EvalCandidate c = {.form = FORM_CRAFT, .entry = "", .extracted = ""};
+    c.name = str_format(arena, "%s.craft", plan->name);
+    EvalText text = {c.name, plan->craft};
+    vec_push(arena, &c.texts, text);
+    return c;
+}
+
+bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged)
+{
+    MakeSpec make = {.path = task->path,
+                     .source = task->source,
+                     .chip = spec->chip,
+                     .seed = spec->seed,
+                     .fuzz = spec->fuzz,
+                     .engine = EVAL_TWIN,
+                     .trust = spec->trust};
+    MakeResult result = {0};
+    Buf log = {0};
+    Diag said = diag_make(arena, task->path, task->source);
+    make_kernel(arena, &make, &result, &said);
+    if (result.verdicts.len == 0) {
+        judge_nothing(judged, "plan", VERDICT_UNSUPPORTED, first_said(&said, "it was not planned"));
+        return false;
+    }
+    begin(judged);
+    judged->candidate = planned(arena, &result.plan);
+    for (uint32_t i = 0; i < result.verdicts.len; i++) {
+        const Verdict *v = &result.verdicts.at[i];
+        CaseSpec c = {v->kase, SCALE_SMALL, spec->seed + i, -1};
+        judge_add_case(arena, judged, &c, "", v, i == 0 ? &said : NULL, &log);
+    }
+    if (spec->time)
+        time_plan(arena, spec, task, judged, &log);
+    return sum_up(arena, judged, &log);
+}

@@ -1,0 +1,62 @@
+/* An answer judged on all its cases. In: a task, and a planned kernel, a candidate or a raw
+ * answer. Out: a verdict for each case and one over all.
+ *
+ *     cases    small, fuzz0, fuzz1 ...   values, hazards: sizes drawn from the seed
+ *              listed0, listed1 ...      the same for the cases a suite lists, shrunk to small
+ *              full                      time only, at the baseline's sizes or the task's own
+ *
+ * The first case that is not ok decides, in this order; the rest are still judged unless the
+ * candidate does not get as far as running. */
+#ifndef LOOP_BENCH_JUDGE_H
+#define LOOP_BENCH_JUDGE_H
+
+#include "eval/candidate.h"
+#include "loop/bench_baseline.h"
+
+typedef struct JudgeSpec {
+    const NpuChip *chip;
+    CompareRule rule;
+    uint64_t seed;   /* case i draws from seed + i */
+    uint32_t fuzz;   /* cases of odd sizes */
+    uint32_t listed; /* most cases of those a suite lists */
+    int64_t only;    /* this listed case alone, counted from 1; 0: as above */
+    bool own_sizes;  /* values at the task's own sizes, for answers with sizes written in */
+    bool time;       /* predict the time at full size */
+    bool strict, trust;
+    EvalForm form;                 /* of answers; FORM_ANY: whatever it looks like */
+    const BenchBaseline *baseline; /* NULL: none */
+} JudgeSpec;
+
+typedef struct JudgeTask {
+    const char *path, *name; /* of the model file */
+    Str source;
+} JudgeTask;
+
+typedef struct JudgedCase {
+    const char *name;
+    uint64_t seed;
+    const char *shapes; /* "f32[16,1000], f32[16]" */
+    Verdict verdict;
+} JudgedCase;
+
+typedef struct Judged {
+    EvalCandidate candidate; /* no texts: there was nothing to judge */
+    VEC(JudgedCase) cases;
+    VerdictStatus status; /* of the first case that is not ok */
+    const char *reason;
+    VerdictAnswer compiled, correct; /* correct: the values of every case */
+    uint32_t hazards;
+    double predicted_us, bound_us, baseline_us, unfused_us; /* NaN: not known */
+    const char *log; /* what checkers and compilers said, then every verdict in words */
+} Judged;
+
+/* True when every case is ok. */
+bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged);
+bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                     const EvalCandidate *candidate, Judged *judged);
+bool judge_answer(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Str answer,
+                  Judged *judged);
+/* Nothing came of it: what the attempt is then. */
+void judge_nothing(Judged *judged, const char *task, VerdictStatus status, const char *reason);
+
+#endif

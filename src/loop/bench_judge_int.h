@@ -1,0 +1,36 @@
+/* Inside judging: one case made ready, and the time at full size. */
+#ifndef LOOP_BENCH_JUDGE_INT_H
+#define LOOP_BENCH_JUDGE_INT_H
+
+#include "gen/plan/plan.h"
+#include "loop/bench_judge.h"
+
+/* bench_case.c: what is to be judged, in order. */
+typedef struct CaseSpec {
+    const char *name;
+    TorchScale scale;
+    uint64_t seed;
+    int64_t listed; /* line of the suite's list; -1: the file's own inputs */
+} CaseSpec;
+typedef VEC(CaseSpec) CaseSpecs;
+
+void case_list(Arena *arena, const JudgeSpec *spec, const TorchCases *cases, CaseSpecs *list);
+/* The task at the sizes of the case, without empty tensors; NULL with the reason in diag. */
+TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
+                     const TorchCases *cases, TorchOptions *options, Diag *diag);
+const char *case_shapes(Arena *arena, const Graph *graph);
+
+/* bench_time.c: adds the case "full" and fills the times; nothing when the form cannot be timed. */
+void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
+                    Buf *log);
+void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
+               Buf *log);
+/* What one kernel for each operator would need at least: every operand read and written once at
+ * the chip's peak bandwidth, and a launch each. Views cost nothing. */
+double time_unfused_us(const Graph *graph, const NpuChip *chip);
+
+/* bench_judge.c */
+void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
+                    const Verdict *verdict, const Diag *said, Buf *log);
+
+#endif

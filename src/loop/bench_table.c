@@ -1,0 +1,320 @@
+/* From a run's attempts to scores, and scores to text or JSON; see bench_table.h. */
+#include "loop/bench_table.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- gathering ---- */
+
+static ScoreSample sample_of(const StoreAttempt *a)
+{
+    ScoreSample s = {.compiled = a->compiled == VERDICT_YES || a->status == VERDICT_OK,
+                     .correct = a->status == VERDICT_OK,
+                     .unsupported = !verdict_status_row(a->status)->counted,
+                     .predicted_us = a->predicted_us,
+                     .bound_us = a->bound_us,
+                     .baseline_us = a->baseline_us,
+                     .unfused_us = a->unfused_us,
+                     .cases = a->cases.len};
+    for (uint32_t i = 0; i < a->cases.len; i++)
+        s.passed += a->cases.at[i].status == VERDICT_OK;
+    return s;
+}
+
+static bool same_task(const StoreAttempt *a, const StoreAttempt *b) { return a->task == b->task; }
+
+static void count_sample(Arena *arena, BenchScores *scores, const StoreAttempt *a, bool new_task)
+{
+    if (new_task) {
+        ScoreTask t = {.name = a->task_name, .category = a->category, .level = a->level};
+        vec_push(arena, &scores->tasks, t);
+    }
+    ScoreSample s = sample_of(a);
+    score_add(&vec_last(&scores->tasks), &s);
+    scores->statuses[a->status]++;
+    scores->samples++;
+    scores->repaired += a->turn > 0 && a->status == VERDICT_OK;
+}
+
+static bool find_run(Store *store, Arena *arena, int64_t id, StoreRun *run, Diag *diag)
+{
+    StoreRuns runs = {0};
+    if (!store_runs(store, arena, &runs, diag))
+        return false;
+    for (uint32_t i = 0; i < runs.len; i++)
+        if (runs.at[i].id == id) {
+            *run = runs.at[i];
+            return true;
+        }
+    diag_error(diag, "B005", (Span){0}, "there is no run %lld in the store", (long long)id);
+    return false;
+}
+
+bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, Diag *diag)
+{
+    *scores = (BenchScores){0};
+    StoreFilter filter = {.run = run, .with_cases = true};
+    StoreRows *rows = find_run(store, arena, run, &scores->run, diag)
+                          ? store_attempts(store, &filter, diag)
+                          : NULL;
+    StoreAttempt a, held;
+    bool has = false;
+    int64_t counted = 0; /* the task of the last counted sample */
+    while (rows && store_next(rows, arena, &a)) {
+        bool same_sample = has && same_task(&a, &held) && a.sample == held.sample;
+        if (has && !same_sample) {
+            count_sample(arena, scores, &held, held.task != counted);
+            counted = held.task;
+        }
+        held = a;
+        has = true;
+    }
+    if (has)
+        count_sample(arena, scores, &held, held.task != counted);
+    store_done(rows);
+    return rows && diag_ok(diag);
+}
+
+/* ---- groups ---- */
+
+typedef struct Group {
+    const char *title;
+    ScoreTasks tasks;
+    bool without_unsupported;
+} Group;
+typedef VEC(Group) Groups;
+
+static void add_to(Arena *arena, Groups *groups, const char *title, const ScoreTask *task)
+{
+    uint32_t i = 0;
+    while (i < groups->len && strcmp(groups->at[i].title, title))
+        i++;
+    if (i == groups->len)
+        vec_push(arena, groups, ((Group){.title = title}));
+    vec_push(arena, &groups->at[i].tasks, *task);
+}
+
+static Groups groups_of(Arena *arena, const BenchScores *scores)
+{
+    Groups all = {0}, levels = {0};
+    for (uint32_t i = 0; i < scores->tasks.len; i++) {
+        const ScoreTask *t = &scores->tasks.at[i];
+        add_to(arena, &all, t->category, t);
+        if (*t->level)
+            add_to(arena, &levels, str_format(arena, "level %s", t->level), t);
+    }
+    for (uint32_t i = 0; levels.len > 1 && i < levels.len; i++)
+        vec_push(arena, &all, levels.at[i]);
+    Group total = {.title = "all", .tasks = scores->tasks};
+    vec_push(arena, &all, total);
+    total.title = "without unsupported";
+    total.without_unsupported = true;
+    vec_push(arena, &all, total);
+    return all;
+}
+
+static ScoreOf of_group(const Group *g, uint32_t k)
+{
+    return (ScoreOf){g->tasks.at, g->tasks.len, k, g->without_unsupported};
+}
+
+static uint32_t unsupported_in(const Group *g)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->tasks.len; i++)
+        n += g->tasks.at[i].unsupported;
+    return n;
+}
+
+/* ---- text ---- */
+
+static void put_percent(Buf *out, double share)
+{
+    if (isnan(share))
+        buf_printf(out, "%6s", "-");
+    else
+        buf_printf(out, "%6.1f", 100 * share);
+}
+
+static void put_share(Buf *out, ScoreShare s)
+{
+    put_percent(out, s.share);
+    if (isnan(s.share))
+        buf_printf(out, " %-13s", "");
+    else
+        buf_printf(out, " [%5.1f,%5.1f]", 100 * s.low, 100 * s.high);
+}
+
+static void put_row(Buf *out, const Group *g, uint32_t k)
+{
+    ScoreOf of = of_group(g, k);
+    buf_printf(out, "%-20s %5u %6u  ", g->title, g->tasks.len, unsupported_in(g));
+    put_share(out, score_of_all(&of, SCORE_COMPILE));
+    buf_puts(out, " ");
+    put_share(out, score_of_all(&of, SCORE_PASS));
+    for (int kind = SCORE_FAST_0_2; kind <= SCORE_FAST_1_0; kind++) {
+        buf_puts(out, "  ");
+        put_percent(out, score_of_all(&of, (ScoreKind)kind).share);
+        buf_puts(out, "/");
+        put_percent(out, score_of_correct(&of, (ScoreKind)kind));
+    }
+    buf_puts(out, "  ");
+    put_percent(out, score_anchored(&of).share);
+    buf_puts(out, "\n");
+}
+
+static void put_heading(Arena *arena, Buf *out, uint32_t k)
+{
+    buf_printf(out, "\n%-20s %5s %6s  %-20s %-20s  %13s  %13s  %13s  %6s\n", "", "tasks", "unsup.",
+               str_format(arena, "  Compile@%u, 95 %%", k),
+               str_format(arena, "  Pass@%u, 95 %%", k), "Fast0.2", "Fast0.8", "Fast1.0", "bound");
+}
+
+static uint32_t with_baseline(const BenchScores *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->tasks.len; i++)
+        n += s->tasks.at[i].has_baseline;
+    return n;
+}
+
+static void put_levels(Buf *out, const Group *all)
+{
+    ScoreOf of = of_group(all, 1);
+    double by_sample = score_levels(&of, false);
+    if (!isnan(by_sample) && all->tasks.len)
+        buf_printf(out,
+                   "level score (weights .2 .3 .5): %.3f by samples, as NPUKernelBench's code; "
+                   "%.3f by cases, as its documents\n",
+                   by_sample, score_levels(&of, true));
+}
+
+static void put_unfused(Buf *out, const Group *all, uint32_t k)
+{
+    ScoreOf of = of_group(all, k);
+    buf_puts(out, "against one perfect kernel for each operator (predicted, for information):");
+    for (int kind = SCORE_UNFUSED_0_2; kind <= SCORE_UNFUSED_1_0; kind++) {
+        buf_printf(out, "  %s ", score_kind_text((ScoreKind)kind));
+        put_percent(out, score_of_all(&of, (ScoreKind)kind).share);
+        buf_puts(out, "/");
+        put_percent(out, score_of_correct(&of, (ScoreKind)kind));
+    }
+    buf_puts(out, "\n");
+}
+
+static void put_statuses(Buf *out, const BenchScores *s)
+{
+    const char *comma = "";
+    for (int i = 0; i < VERDICT_STATUS_COUNT; i++) {
+        if (!s->statuses[i])
+            continue;
+        buf_printf(out, "%s%s %u", comma, verdict_status_row((VerdictStatus)i)->text,
+                   s->statuses[i]);
+        comma = ", ";
+    }
+    if (s->repaired)
+        buf_printf(out, "; %u right only after a repair", s->repaired);
+    buf_puts(out, "\n");
+}
+
+void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out)
+{
+    Groups groups = groups_of(arena, scores);
+    const Group *all = &groups.at[groups.len - 2];
+    buf_printf(out, "run %lld: %s by %s%s%s; %u tasks, %u samples: ", (long long)scores->run.id,
+               scores->run.suite, scores->run.generator, *scores->run.label ? ", " : "",
+               scores->run.label, scores->tasks.len, scores->samples);
+    put_statuses(out, scores);
+    buf_printf(out, "%s\n", scores->run.settings);
+    for (; *ks; ks++) {
+        put_heading(arena, out, *ks);
+        for (uint32_t i = 0; i < groups.len; i++)
+            put_row(out, &groups.at[i], *ks);
+        put_unfused(out, all, *ks);
+    }
+    put_levels(out, all);
+    buf_printf(out,
+               "Percent. Intervals: Wilson, or a bootstrap over tasks where samples are several. "
+               "Fast: of all / of correct,\npredicted time against a measured baseline that %u of "
+               "%u tasks have. bound: mean of bound / predicted.\nNothing here was measured on a "
+               "board.\n",
+               with_baseline(scores), scores->tasks.len);
+}
+
+/* ---- JSON ---- */
+
+static void put_json_number(Buf *out, double value)
+{
+    if (isfinite(value))
+        buf_json_double(out, value);
+    else
+        buf_puts(out, "null");
+}
+
+static void put_json_share(Buf *out, ScoreShare s)
+{
+    buf_puts(out, "{\"of_all\": ");
+    put_json_number(out, s.share);
+    buf_puts(out, ", \"low\": ");
+    put_json_number(out, s.low);
+    buf_puts(out, ", \"high\": ");
+    put_json_number(out, s.high);
+    buf_printf(out, ", \"tasks\": %u", s.tasks);
+}
+
+static void put_json_scores(Buf *out, const Group *g, uint32_t k)
+{
+    ScoreOf of = of_group(g, k);
+    buf_printf(out, "{\"k\": %u", k);
+    for (int kind = 0; kind < SCORE_KIND_COUNT; kind++) {
+        buf_printf(out, ", \"%s\": ", score_kind_text((ScoreKind)kind));
+        put_json_share(out, score_of_all(&of, (ScoreKind)kind));
+        buf_puts(out, ", \"of_correct\": ");
+        put_json_number(out, score_of_correct(&of, (ScoreKind)kind));
+        buf_puts(out, "}");
+    }
+    buf_puts(out, "}");
+}
+
+static void put_json_group(Buf *out, const Group *g, const uint32_t *ks)
+{
+    ScoreOf of = of_group(g, 1);
+    buf_puts(out, "{\"group\": ");
+    buf_json_str(out, str_from(g->title));
+    buf_printf(out, ", \"tasks\": %u, \"unsupported\": %u, \"bound\": ", g->tasks.len,
+               unsupported_in(g));
+    put_json_share(out, score_anchored(&of));
+    buf_puts(out, "}, \"level_score\": ");
+    put_json_number(out, score_levels(&of, false));
+    buf_puts(out, ", \"level_score_by_cases\": ");
+    put_json_number(out, score_levels(&of, true));
+    buf_puts(out, ", \"scores\": [");
+    for (uint32_t i = 0; ks[i]; i++) {
+        buf_puts(out, i ? ", " : "");
+        put_json_scores(out, g, ks[i]);
+    }
+    buf_puts(out, "]}");
+}
+
+void bench_table_json(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out)
+{
+    Groups groups = groups_of(arena, scores);
+    buf_printf(out, "{\"run\": %lld, \"suite\": ", (long long)scores->run.id);
+    buf_json_str(out, str_from(scores->run.suite));
+    buf_puts(out, ", \"generator\": ");
+    buf_json_str(out, str_from(scores->run.generator));
+    buf_printf(out, ", \"settings\": %s, \"samples\": %u, \"statuses\": {", scores->run.settings,
+               scores->samples);
+    const char *comma = "";
+    for (int i = 0; i < VERDICT_STATUS_COUNT; i++) {
+        buf_printf(out, "%s\"%s\": %u", comma, verdict_status_row((VerdictStatus)i)->text,
+                   scores->statuses[i]);
+        comma = ", ";
+    }
+    buf_puts(out, "}, \"groups\": [");
+    for (uint32_t i = 0; i < groups.len; i++) {
+        buf_puts(out, i ? ", " : "");
+        put_json_group(out, &groups.at[i], ks);
+    }
+    buf_puts(out, "]}");
+}

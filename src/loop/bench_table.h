@@ -1,0 +1,27 @@
+/* The scores of a run: attempts in the store become the table at the end of a bench.
+ *
+ * A sample counts as its last turn. Rows: one for each category, for each level where there are
+ * several, for all, and for all without what acraft lacks. */
+#ifndef LOOP_BENCH_TABLE_H
+#define LOOP_BENCH_TABLE_H
+
+#include "loop/score.h"
+#include "store/store.h"
+
+typedef VEC(ScoreTask) ScoreTasks;
+
+typedef struct BenchScores {
+    StoreRun run;
+    ScoreTasks tasks; /* in order of category and name */
+    uint32_t statuses[VERDICT_STATUS_COUNT];
+    uint32_t samples, repaired; /* repaired: right only after the first turn */
+} BenchScores;
+
+bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, Diag *diag);
+
+/* ks: the k of Pass@k, ascending, ended by 0. */
+void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out);
+/* One object: run, groups with every score, tasks with their counts. */
+void bench_table_json(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out);
+
+#endif

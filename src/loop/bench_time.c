@@ -1,0 +1,140 @@
+/* Predicted time at full size, without values. In: a candidate that was judged. Out: the case
+ * "full", and the times it is scored by. */
+#include "eval/time.h"
+
+#include "craft/craft.h"
+#include "loop/bench_judge_int.h"
+#include <math.h>
+#include <string.h>
+
+static bool is_view(Op op)
+{
+    return op == OP_RESHAPE || op == OP_PERMUTE || op == OP_EXPAND || op == OP_SLICE ||
+           op == OP_VIEW_AS_REAL || op == OP_VIEW_AS_COMPLEX || op == OP_DROPOUT;
+}
+
+static double bytes_of(const Graph *graph, ValueId id)
+{
+    int64_t bytes = 0;
+    if (id == VALUE_NONE)
+        return 0;
+    const Value *v = graph_value(graph, id);
+    return shape_bytes(v->shape, v->dtype, &bytes) ? (double)bytes : 0;
+}
+
+double time_unfused_us(const Graph *graph, const NpuChip *chip)
+{
+    double us = 0;
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        const Node *n = &graph->nodes.at[i];
+        double bytes = 0;
+        if (is_view(n->op))
+            continue;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            bytes += bytes_of(graph, n->in[k]);
+        for (uint32_t k = 0; k < n->n_out; k++)
+            bytes += bytes_of(graph, n->out + k);
+        us += npu_constants[NPU_C_LAUNCH_US].value;
+        us += chip->gm_tbps > 0 ? bytes / (chip->gm_tbps * 1e6) : 0;
+    }
+    return us > 0 ? us : (double)NAN;
+}
+
+/* ---- the task at the sizes to be timed ---- */
+
+static TorchTask *read_full(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                            Judged *judged, Diag *diag)
+{
+    const BenchBaselineRow *row = bench_baseline_find(spec->baseline, task->name);
+    TorchOptions options = {.seed = spec->seed};
+    if (row) {
+        options.sets = row->sets;
+        options.n_sets = row->set_count;
+    }
+    TorchTask *read = torch_read(arena, task->path, task->source, &options, diag);
+    if (read)
+        judged->unfused_us = time_unfused_us(read->graph, spec->chip);
+    if (read && row)
+        judged->baseline_us = row->us;
+    return read;
+}
+
+/* ---- timing a Craft text ---- */
+
+static void time_craft(Arena *arena, const JudgeSpec *spec, const EvalCraft *craft,
+                       const Graph *graph, Judged *judged, Buf *log)
+{
+    EvalConfig config = {.chip = spec->chip,
+                         .engine = EVAL_TWIN,
+                         .seed = spec->seed,
+                         .trust = spec->trust,
+                         .strict = spec->strict};
+    CaseSpec full = {"full", SCALE_FULL, spec->seed, -1};
+    Diag said = diag_make(arena, craft->file, craft->text);
+    Verdict v = verdict_make();
+    EvalTimer *timer = eval_timer_open(arena, craft, graph, &config, &v, &said);
+    bool ok = timer && eval_timer_run(arena, timer, craft->operands, NULL, 0, &v);
+    eval_timer_close(timer);
+    if (ok) {
+        judged->predicted_us = v.predicted_us;
+        judged->bound_us = v.bound_us;
+    }
+    judge_add_case(arena, judged, &full, case_shapes(arena, graph), &v, &said, log);
+}
+
+static void no_time(Arena *arena, const JudgeSpec *spec, Judged *judged, const Diag *said, Buf *log)
+{
+    CaseSpec full = {"full", SCALE_FULL, spec->seed, -1};
+    Verdict v = verdict_make();
+    verdict_fail(&v, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                 said->items.len ? said->items.at[0].text : "the task cannot be read at full size");
+    judge_add_case(arena, judged, &full, "", &v, said, log);
+}
+
+void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged, Buf *log)
+{
+    Diag said = diag_make(arena, task->path, task->source);
+    TorchTask *full = read_full(arena, spec, task, judged, &said);
+    Plan plan;
+    if (!full || !plan_make(arena, full->graph, spec->chip, 0, &plan, &said)) {
+        no_time(arena, spec, judged, &said, log);
+        return;
+    }
+    EvalOperand *operands = arena_array(arena, EvalOperand, plan.operands.len + 1);
+    for (uint32_t i = 0; i < plan.operands.len; i++)
+        operands[i] = (EvalOperand){plan.operands.at[i].value, plan.operands.at[i].shape};
+    EvalCraft craft = {.file = str_format(arena, "%s.craft", plan.name),
+                       .text = plan.craft,
+                       .operands = operands,
+                       .operand_count = plan.operands.len};
+    time_craft(arena, spec, &craft, full->graph, judged, log);
+}
+
+static bool bind_craft(Arena *arena, const EvalText *text, const Graph *graph, EvalCraft *craft,
+                       Diag *diag)
+{
+    EvalOperand *operands;
+    CraftFile *file = craft_read(arena, text->path, text->text, diag);
+    IrProgram *p = file && diag_ok(diag) ? craft_program(arena, file, 0, diag) : NULL;
+    if (!p || !eval_bind(arena, p, graph, &operands, diag))
+        return false;
+    *craft = (EvalCraft){.file = text->path,
+                         .text = text->text,
+                         .operands = operands,
+                         .operand_count = p->operand_count};
+    return true;
+}
+
+void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
+                    Buf *log)
+{
+    Diag said = diag_make(arena, task->path, task->source);
+    TorchTask *full = read_full(arena, spec, task, judged, &said);
+    EvalCraft craft;
+    if (judged->candidate.form != FORM_CRAFT || judged->candidate.texts.len != 1)
+        return;
+    if (full && bind_craft(arena, &judged->candidate.texts.at[0], full->graph, &craft, &said))
+        time_craft(arena, spec, &craft, full->graph, judged, log);
+    else
+        no_time(arena, spec, judged, &said, log);
+}
