@@ -1,6 +1,7 @@
 /* Calls and attributes: the file's own functions, classes and objects, and the way from a
  * dotted library name to its row in fn.def or nn.def. */
 #include "torch/nn.h"
+#include "torch/outside.h"
 
 #include <string.h>
 
@@ -239,6 +240,8 @@ static PyVal call_name(Interp *it, Span at, Str path, const CallArgs *args)
     PyVal result;
     if (builtin_call(it, at, path, args, &result) || einops_call(it, at, path, args, &result))
         return result;
+    if (it->outside)
+        return outside_call(it, at, path, args);
     interp_fail(it, at, "T011", "%.*s is not supported", STR_ARG(path));
 }
 

@@ -100,6 +100,8 @@ static void advance(Extract *x)
         }
         if (x->stack.len == before)
             copy_node(x, top.which, node);
+    } else if (value->source == UINT32_MAX) {
+        interp_fail(it, x->at, "T014", "this depends on what a kernel computes");
     } else {
         want(x, 0, value->source);
         if (x->stack.len > before)

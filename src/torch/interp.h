@@ -76,8 +76,9 @@ typedef struct Interp {
     PyVal param;      /* a table's row, as a dict; None: there is none */
     const char *path; /* of the model file */
     VEC(TorchOperand) operands;
-    bool no_data;   /* data-dependent values are refused */
-    bool used_data; /* some shape or branch came from values */
+    const TorchOutside *outside; /* NULL: none */
+    bool no_data;                /* data-dependent values are refused */
+    bool used_data;              /* some shape or branch came from values */
 } Interp;
 
 typedef struct CallArgs {

@@ -7,6 +7,7 @@
 #include "torch/knob.h"
 #include "torch/nn.h"
 #include "torch/operand.h"
+#include "torch/outside.h"
 #include <string.h>
 
 /* --- running ------------------------------------------------------------------------------ */
@@ -54,10 +55,8 @@ static PyVal make_inputs(Interp *it)
     return groups.list->items.at[0];
 }
 
-static PyVal construct(Interp *it, const Py *module)
+static PyVal construct(Interp *it, PyVal cls, PyVal init)
 {
-    PyVal cls = find_model(it, module);
-    PyVal init = call_global(it, "get_init_inputs", false);
     CallArgs args = {0};
     if (init.tag == PV_DICT) {
         args.n_kw = init.dict->entries.len;
@@ -168,17 +167,24 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
     interp_block(it, it->globals, module);
     if (companion)
         interp_block(it, it->globals, companion);
-    PyVal model = construct(it, module);
+    /* Whoever brings a class of his own brings no inputs of his own. */
+    PyVal inputs = it->outside ? make_inputs(it) : pv_none();
+    PyVal init = call_global(it, "get_init_inputs", false);
+    PyVal model = construct(it, it->outside ? outside_class(it) : find_model(it, module), init);
     if (model.tag == PV_OBJECT)
         module_name_all(it, model.object, "", 0);
-    CallArgs args = name_inputs(it, make_inputs(it), forward_of(model));
-    operand_bind_inputs(it, forward_of(model), &args);
+    if (!it->outside)
+        inputs = make_inputs(it);
+    CallArgs args = name_inputs(it, inputs, forward_of(model));
+    if (!it->outside)
+        operand_bind_inputs(it, forward_of(model), &args);
     it->graph = 1;
     for (uint32_t i = 0; i < args.n; i++)
         import_inputs(it, args.v[i]);
     Span at = forward_of(model) ? forward_of(model)->at : (Span){0};
     PyVal result = interp_call(it, at, model, &args);
-    operand_bind_outputs(it, at, result);
+    if (!it->outside)
+        operand_bind_outputs(it, at, result);
     add_output(it, result, 0);
     if (!it->graphs[1]->outputs.len)
         interp_fail(it, at, "T020", "forward returns no tensor");
@@ -235,7 +241,9 @@ static void link_source(Graph *graph, Graph *source, ValueId id)
 
 static Graph *finish(Interp *it)
 {
-    Graph *graph = graph_prune(it->arena, it->graphs[1]), *source = it->graphs[0];
+    Graph *graph = it->graphs[1], *source = it->graphs[0];
+    if (!it->outside)
+        graph = graph_prune(it->arena, graph);
     sort_params(graph);
     for (uint32_t i = 0; i < graph->inputs.len; i++)
         link_source(graph, source, graph->inputs.at[i]);
@@ -273,6 +281,7 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     it->globals = env_new(arena, NULL);
     it->seed = options->seed;
     it->no_data = options->no_data;
+    it->outside = options->outside;
     it->max_steps = options->max_steps ? options->max_steps : 20000000;
     it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);
     env_set(arena, it->globals, STR("__file__"), pv_str(arena, str_from(path)));
@@ -296,7 +305,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     for (uint32_t i = 0; i < it->operands.len; i++)
         vec_push(arena, &task->operands, it->operands.at[i]);
     task->used_data = it->used_data;
-    task->in_range = torch_fit_indices(task->graph);
+    task->in_range = it->outside || torch_fit_indices(task->graph);
     for (uint32_t i = 0; i < knobs->all.len; i++)
         vec_push(arena, &task->knobs, knobs->all.at[i].knob);
     return task;

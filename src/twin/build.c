@@ -193,6 +193,8 @@ static void add_flags(Build *b, Words *words)
 
 static const char *main_header(const Build *b)
 {
+    if (b->unit->binding)
+        return "#include \"acraft/bind/npu.h\"\n";
     return b->unit->host ? "#include \"register/op_def_registry.h\"\n"
                            "#include \"register/tilingdata_base.h\"\n"
                            "#include \"tiling/platform/platform_ascendc.h\"\n"
@@ -220,7 +222,7 @@ static const char *cache_stem(Build *b, const char *kind, bool with_text)
     hash_words(&sha, watch_flags);
     hash_words(&sha, b->places->is_clang ? clang_flags : gcc_flags);
     hash_words(&sha, b->unit->flags);
-    sha256_add(&sha, b->unit->host ? "h" : "k", 1);
+    sha256_add(&sha, b->unit->binding ? "b" : b->unit->host ? "h" : "k", 1);
     sha256_add(&sha, b->options->any_import ? "a" : "r", 1);
     if (with_text) {
         hash_words(&sha, b->unit->include_dirs);
@@ -358,6 +360,8 @@ static const char *precompiled_header(Build *b)
 
 static const char *runtime_source(const Build *b)
 {
+    if (b->unit->binding)
+        return "twin/rt/bind_rt.cpp";
     return b->unit->host ? "twin/rt/host_rt.cpp" : "twin/rt/core_rt.c";
 }
 
@@ -372,7 +376,7 @@ static const char *runtime_object(Build *b)
     add_word(b, &words, b->places->compiler);
     const char *const rest[] = {"-O2",
                                 "-w",
-                                "-D_GNU_SOURCE",
+                                b->unit->binding ? "-DACRAFT_BINDING" : "-D_GNU_SOURCE",
                                 "-I",
                                 in_home(b, "twin/include"),
                                 "-I",
@@ -489,6 +493,8 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
         add_word(b, &words, "--driver-mode=g++");
     if (b->unit->host) /* helpers defined in a header that two files include */
         add_word(b, &words, "-Wl,-z,muldefs");
+    if (b->unit->binding) /* kernels compiled along are never called, and lack their runtime */
+        add_word(b, &words, "-Wl,--gc-sections");
     if (b->places->linker)
         add_word(b, &words, b->places->linker);
     for (uint32_t i = 0; i < b->unit->text_count; i++)

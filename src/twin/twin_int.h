@@ -59,6 +59,7 @@ typedef struct BuildUnit {
     const char *const *flags;        /* ends with NULL */
     const char *const *include_dirs; /* ends with NULL; bound into the box */
     bool host;                       /* host side: full C++, other runtime */
+    bool binding;                    /* host side that launches: twin/rt/bind_rt.cpp */
 } BuildUnit;
 typedef struct BuildResult {
     int exe;           /* memfd; -1: none */

@@ -1,0 +1,97 @@
+/* Host text made fit for the binding program. In: text with `name<<<blocks, l2, stream>>>(args)`.
+ * Out: ACRAFT_START("name", decltype(&name), blocks, l2, stream)(args), line for line. */
+#include "twin/binding_int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* From the last character of a name with template arguments back to its first. */
+static size_t name_start(Str text, size_t end)
+{
+    size_t at = end;
+    while (at && isspace((unsigned char)text.at[at - 1]))
+        at--;
+    if (at && text.at[at - 1] == '>') {
+        int depth = 0;
+        while (at) {
+            char c = text.at[--at];
+            depth += (c == '>') - (c == '<');
+            if (!depth)
+                break;
+        }
+    }
+    while (at && (is_word(text.at[at - 1]) || text.at[at - 1] == ':'))
+        at--;
+    return at;
+}
+
+/* Position of the ">>>" that closes a "<<<" whose inside starts at `at`; 0: none. */
+static size_t launch_close(Str text, size_t at)
+{
+    int depth = 0;
+    for (; at + 2 < text.len; at++) {
+        char c = text.at[at];
+        depth += (c == '(' || c == '[' || c == '{');
+        depth -= (c == ')' || c == ']' || c == '}');
+        if (depth < 0 || c == ';')
+            return 0;
+        if (depth == 0 && memcmp(text.at + at, ">>>", 3) == 0)
+            return at;
+    }
+    return 0;
+}
+
+static void add_launch(Buf *out, Str name, Str inside)
+{
+    bool is_template = str_find(name, STR("<")) >= 0;
+    if (is_template)
+        buf_printf(out, "ACRAFT_START((acraft::bind::name_of<&%.*s>()), ", STR_ARG(name));
+    else
+        buf_printf(out, "ACRAFT_START(\"%.*s\", ", STR_ARG(name));
+    buf_printf(out, "decltype(&%.*s), %.*s)", STR_ARG(name), STR_ARG(inside));
+}
+
+static Str rewrite_launches(Arena *arena, Str text)
+{
+    Buf out = {0};
+    size_t copied = 0;
+    for (size_t at = 0; at + 3 < text.len; at++) {
+        if (memcmp(text.at + at, "<<<", 3) != 0)
+            continue;
+        size_t close = launch_close(text, at + 3), from = name_start(text, at);
+        if (!close || from < copied)
+            continue;
+        buf_str(&out, str_slice(text, copied, from));
+        add_launch(&out, str_trim(str_slice(text, from, at)), str_slice(text, at + 3, close));
+        copied = close + 3;
+        at = copied - 1;
+    }
+    buf_str(&out, str_slice(text, copied, text.len));
+    Str result = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return result;
+}
+
+/* The build writes aclrtlaunch_NAME.h for each kernel; ACLRT_LAUNCH_KERNEL needs no declaration. */
+static bool is_made_header(Str line)
+{
+    line = str_trim(line);
+    return str_starts(line, "#include") && str_find(line, STR("aclrtlaunch_")) >= 0;
+}
+
+Str twin_bind_text(Arena *arena, Str text)
+{
+    Buf out = {0};
+    Str line, rest = text;
+    buf_puts(&out, "#define main acraft_user_main\n#line 1\n");
+    while (str_next(&rest, '\n', &line)) {
+        if (!is_made_header(line))
+            buf_str(&out, line);
+        buf_char(&out, '\n');
+    }
+    Str whole = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return rewrite_launches(arena, whole);
+}
