@@ -2,6 +2,8 @@
  * sizes, alignment, positive steps, sync_all reached by all. In: the walk. Out: obligations. */
 #include "ir/prove_int.h"
 
+enum { SEEN_NONE = UINT32_MAX, SEEN_SEVERAL = UINT32_MAX - 1 };
+
 /* Decides `p >= 0`; the text is only made when it is not proved. */
 static IrProofState decide(ProofWalk *w, Poly p)
 {
@@ -15,6 +17,13 @@ static IrProofState worst(IrProofState a, IrProofState b) { return a > b ? a : b
 
 static bool is_open(IrInterval i) { return i.lo == INT64_MIN || i.hi == INT64_MAX; }
 
+/* What is assumed here keeps the value, computed without limit, well inside 64 bits. */
+static bool is_bounded(const ProofWalk *w, IrExprId e)
+{
+    Poly value = poly_of(w->pr, e), most = poly_const(INT64_C(1) << 62);
+    return prove_nonneg(w->pr, poly_sub(most, value)) && prove_nonneg(w->pr, poly_add(most, value));
+}
+
 /* Some sum or product on the way to the value may leave 64 bits: then nothing is known of it. */
 static bool may_overflow(const ProofWalk *w, IrExprId id)
 {
@@ -22,12 +31,10 @@ static bool may_overflow(const ProofWalk *w, IrExprId id)
     if (e->op == IR_E_VAR)
         return w->pr->alias[e->of.var] && may_overflow(w, w->pr->alias[e->of.var]);
     bool grows = e->op == IR_E_ADD || e->op == IR_E_SUB || e->op == IR_E_MUL || e->op == IR_E_NEG;
-    if (grows && is_open(ir_interval(w->p, w->chip, id)))
-        return true;
     for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
         if (may_overflow(w, e->arg[i]))
             return true;
-    return false;
+    return grows && is_open(ir_interval(w->p, w->chip, id)) && !is_bounded(w, id);
 }
 
 /* start >= 0, size >= 0 and start + size <= limit */
@@ -54,11 +61,48 @@ static IrExprId flat_size(ProofWalk *w, const IrTensor *t)
     return n;
 }
 
+/* Which tensor of the host stands behind a tensor of the kernel: in every launch of the block the
+ * same one, or SEEN_SEVERAL. `found`: so far. */
+static uint32_t operand_of(const ProofWalk *w, const IrBlock *block, uint32_t tensor,
+                           uint32_t found)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &w->p->stmts.at[block->at[i]];
+        bool here = s->kind == IR_S_LAUNCH && s->kernel == w->kernel;
+        for (uint32_t a = 0; here && a < s->args.len; a++) {
+            const IrArg *param = &w->k->params.at[a];
+            if (!param->is_tensor || param->tensor != tensor)
+                continue;
+            bool other = found != SEEN_NONE && found != s->args.at[a].tensor;
+            found = other ? SEEN_SEVERAL : s->args.at[a].tensor;
+        }
+        found = operand_of(w, &s->body, tensor, found);
+        found = operand_of(w, &s->orelse, tensor, found);
+    }
+    return found;
+}
+
+/* The tensors of an output list have the sizes of those of the program's first input list: where
+ * the kernel has that one too, the list to ask for a size. */
+static uint32_t list_to_ask(const ProofWalk *w, uint32_t tensor)
+{
+    const IrProgram *p = w->p;
+    uint32_t own = operand_of(w, &p->host, tensor, SEEN_NONE), first = 0;
+    while (first < p->operand_count && p->tensors.at[first].role != IR_ROLE_IN_LIST)
+        first++;
+    if (own >= p->operand_count || p->tensors.at[own].role != IR_ROLE_OUT_LIST)
+        return tensor;
+    for (uint32_t t = 0; t < w->k->tensors.len; t++)
+        if (operand_of(w, &p->host, t, SEEN_NONE) == first)
+            return t;
+    return tensor;
+}
+
 static IrExprId axis_limit(ProofWalk *w, const IrAccess *a, uint32_t axis)
 {
     const IrTensor *t = &w->k->tensors.at[a->tensor];
     if (t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST)
-        return ir_leaf(w->p, IR_E_LIST_SIZE, a->tensor, a->item);
+        return ir_leaf(w->p, IR_E_LIST_SIZE, list_to_ask(w, a->tensor), a->item);
     return a->flat ? flat_size(w, t) : t->shape[axis];
 }
 

@@ -202,6 +202,7 @@ bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report,
         proof_accesses(&w);
         proof_coverage(&w);
         proof_written(&w);
+        proof_gm(&w);
         proof_cross(&w);
         proof_capacity(&w);
     }

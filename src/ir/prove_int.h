@@ -29,6 +29,7 @@ void proof_each_assigned(const IrProgram *p, const IrBlock *block,
 void proof_accesses(ProofWalk *w); /* bounds, views, shapes, alignment, loops, sync */
 void proof_coverage(ProofWalk *w); /* cover, once */
 void proof_written(ProofWalk *w);
+void proof_gm(ProofWalk *w); /* written, of tensors */
 void proof_capacity(ProofWalk *w);
 void proof_cross(ProofWalk *w); /* cores meeting in one tensor */
 

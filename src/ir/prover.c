@@ -123,7 +123,7 @@ static bool prove_by_cases(Prover *pr, const Poly *p, uint32_t atom, int depth)
            prove(pr, substitute(p, atom, b), depth - 1);
 }
 
-/* ---- cancelling a negative term with a fact ---- */
+/* ---- cancelling a term that may be negative with a fact ---- */
 
 static bool atom_nonneg(const Prover *pr, uint32_t atom)
 {
@@ -158,15 +158,19 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* p has the term -c*M, fact the term -k*N with M = N*Q: (k*p - c*Q*fact) / gcd has no M. */
+/* p has the term c*M, fact the term k*N of the same sign with M = N*Q: (|k|*p - |c|*Q*fact) / gcd
+ * has no M. */
 static bool cancel(Prover *pr, const Poly *p, const PolyTerm *target, const Poly *fact, int depth)
 {
     for (uint32_t i = 0; i < fact->len; i++) {
         PolyTerm q;
-        if (fact->term[i].coef >= 0 || fact->term[i].degree == 0 ||
+        int64_t c = target->coef, k = fact->term[i].coef;
+        if ((c < 0) != (k < 0) || fact->term[i].degree == 0 || c == INT64_MIN || k == INT64_MIN ||
             !divide_term(pr, target, &fact->term[i], &q))
             continue;
-        int64_t c = -target->coef, k = -fact->term[i].coef, g = gcd(c, k);
+        c = c < 0 ? -c : c;
+        k = k < 0 ? -k : k;
+        int64_t g = gcd(c, k);
         Poly factor = {.len = 1, .term = {q}};
         Poly rest = poly_sub(poly_scale(*p, k / g), poly_scale(poly_mul(factor, *fact), c / g));
         if (prove(pr, rest, depth - 1))
@@ -191,11 +195,19 @@ static bool cancel_by_range(Prover *pr, const Poly *p, const PolyTerm *target, i
     return false;
 }
 
+/* Worth cancelling: it is negative, or nothing bounds it from below but facts. */
+static bool is_open_below(const Prover *pr, const PolyTerm *t)
+{
+    __int128 lo, hi;
+    term_bounds(pr, t, &lo, &hi);
+    return t->coef < 0 || lo == -NO_BOUND;
+}
+
 static bool prove_by_facts(Prover *pr, const Poly *p, int depth)
 {
     for (uint32_t i = p->len; i-- > 0;) {
         const PolyTerm *t = &p->term[i];
-        if (t->coef >= 0 || t->degree == 0)
+        if (t->degree == 0 || !is_open_below(pr, t))
             continue;
         for (uint32_t f = pr->facts.len; f-- > 0;)
             if (cancel(pr, p, t, &pr->facts.at[f], depth))
@@ -203,7 +215,7 @@ static bool prove_by_facts(Prover *pr, const Poly *p, int depth)
         for (uint32_t f = 0; f < pr->defs.len; f++)
             if (cancel(pr, p, t, &pr->defs.at[f], depth))
                 return true;
-        if (cancel_by_range(pr, p, t, depth))
+        if (t->coef < 0 && cancel_by_range(pr, p, t, depth))
             return true;
     }
     return false;

@@ -198,13 +198,34 @@ static bool bind_operand(Run *run, Scope *s, uint32_t i)
     return true;
 }
 
+/* Whatever launched the kernel gave an output list the sizes of the first input list. */
+static bool check_lists(Run *run)
+{
+    const IrProgram *p = run->p;
+    uint32_t first = 0;
+    while (first < p->operand_count && p->tensors.at[first].role != IR_ROLE_IN_LIST)
+        first++;
+    for (uint32_t i = 0; i < p->operand_count && first < p->operand_count; i++) {
+        const GmList *in = &run->tensors[first], *out = &run->tensors[i];
+        if (p->tensors.at[i].role != IR_ROLE_OUT_LIST)
+            continue;
+        bool same = in->count == out->count;
+        for (uint32_t k = 0; k < in->count && same; k++)
+            same = in->items[k].count == out->items[k].count;
+        if (!same)
+            return refuse(run, "the tensors of '%s' do not have the sizes of those of '%s'",
+                          p->tensors.at[i].name, p->tensors.at[first].name);
+    }
+    return true;
+}
+
 /* Lists come first: shapes may count them. */
 static bool bind_operands(Run *run, Scope *s, bool lists)
 {
     for (uint32_t i = 0; i < run->p->operand_count; i++)
         if (ir_is_list(&run->p->tensors.at[i]) == lists && (!bind_operand(run, s, i) || run->stop))
             return false;
-    return true;
+    return !lists || check_lists(run);
 }
 
 static void make_workspace(Run *run, Scope *s, const IrStmt *stmt)

@@ -9,6 +9,17 @@ typedef struct Checked {
     Diag diag;
 } Checked;
 
+static Checked check_text(Arena *arena, const char *text)
+{
+    Checked c = {.diag = diag_make(arena, "t.craft", str_from(text))};
+    CraftFile *file = craft_read(arena, "t.craft", str_from(text), &c.diag);
+    IrProgram *p = file ? craft_program(arena, file, 0, &c.diag) : NULL;
+    CHECK_MSG(p, "%s", c.diag.items.len ? c.diag.items.at[0].text : "no program");
+    REQUIRE(p);
+    ir_prove(arena, p, npu_chip_find(STR("910B2")), &c.report, &c.diag);
+    return c;
+}
+
 /* A kernel body under a fixed head. */
 static Checked check(Arena *arena, const char *body)
 {
@@ -20,13 +31,7 @@ static Checked check(Arena *arena, const char *body)
         "    k[min(rows, chip.cores)](x, y, tile)\n\n@kernel\n"
         "def k(x: gm[f32, rows, cols], y: out[f32, rows, cols], tile: i32):\n%s",
         body);
-    Checked c = {.diag = diag_make(arena, "t.craft", str_from(text))};
-    CraftFile *file = craft_read(arena, "t.craft", str_from(text), &c.diag);
-    IrProgram *p = file ? craft_program(arena, file, 0, &c.diag) : NULL;
-    CHECK_MSG(p, "%s", c.diag.items.len ? c.diag.items.at[0].text : "no program");
-    REQUIRE(p);
-    ir_prove(arena, p, npu_chip_find(STR("910B2")), &c.report, &c.diag);
-    return c;
+    return check_text(arena, text);
 }
 
 static bool said(const Checked *c, const char *code)
@@ -191,5 +196,68 @@ T_TEST(prove_remembers_what_an_earlier_iteration_spoiled)
             "        with compute():\n            s = s + reduce_sum(a)\n"
             "        with copyin():\n            load(a[:1], x[r, 0:1])\n");
     CHECK(said(&c, "W108"));
+    arena_drop(&arena);
+}
+
+/* Two kernels over one workspace of [chip.cores, 8]: what the first writes, the second reads. */
+static Checked check_two(Arena *arena, const char *first, const char *second)
+{
+    return check_text(
+        arena, str_format(arena,
+                          "craft = 1\nn = dim(1, 65536)\n\n@host\n"
+                          "def op(x: gm[f32, n], y: out[f32, 1]):\n"
+                          "    w = workspace(f32, chip.cores, 8)\n"
+                          "    one[chip.cores](x, w, chip.cores)\n    two[1](w, y, chip.cores)\n\n"
+                          "@kernel\ndef one(x: gm[f32, n], w: ws[f32, cores, 8], cores: i32):\n%s\n"
+                          "@kernel\ndef two(w: ws[f32, cores, 8], y: out[f32, 1], cores: i32):\n"
+                          "    s = 0.0\n    for c in range(cores):\n        s += w[c, %s]\n"
+                          "    with copyout():\n        y[0] = s\n",
+                          first, second));
+}
+
+T_TEST(prove_slots_that_an_earlier_launch_wrote)
+{
+    Arena arena = {0};
+    Checked c = check_two(&arena, "    with copyout():\n        w[core_id(), 0] = 1.0\n", "0");
+    CHECK_EQ_INT(c.report.count[IR_WATCHED], 0);
+    CHECK_EQ_INT(c.report.count[IR_REFUSED], 0);
+    arena_drop(&arena);
+}
+
+T_TEST(prove_watches_slots_that_only_some_wrote)
+{
+    Arena arena = {0};
+    Checked c = check_two(&arena, "    with copyout():\n        w[core_id(), 0] = 1.0\n", "1");
+    CHECK(said(&c, "W108"));
+    c = check_two(&arena,
+                  "    if x[0] > 0.0:\n        with copyout():\n"
+                  "            w[core_id(), 0] = 1.0\n",
+                  "0");
+    CHECK(said(&c, "W108"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_refuses_a_workspace_that_nobody_wrote)
+{
+    Arena arena = {0};
+    Checked c = check_two(&arena, "    s = x[0]\n", "0");
+    CHECK(said(&c, "E108"));
+    arena_drop(&arena);
+}
+
+T_TEST(prove_takes_what_the_host_asserts_of_an_attribute)
+{
+    Arena arena = {0};
+    const char *text = "craft = 1\nn = dim(1, 4096)\n\n@host\n"
+                       "def op(x: gm[f32, n], y: out[f32, n + k], k: i64 = 8):\n"
+                       "    assert %s, \"k\"\n    pad[1](x, y, k)\n\n@kernel\n"
+                       "def pad(x: gm[f32, n], y: out[f32, n + k], k: i64):\n"
+                       "    a = ub(f32, 8192)\n    with copyin():\n"
+                       "        load(a[:n + k], x, pad=0.0)\n    with copyout():\n"
+                       "        store(y, a[:n + k])\n";
+    Checked c = check_text(&arena, str_format(&arena, text, "k >= 0 and k <= 4096"));
+    CHECK_EQ_INT(c.report.count[IR_WATCHED], 0);
+    c = check_text(&arena, str_format(&arena, text, "k >= 0 and k <= 4097"));
+    CHECK(said(&c, "W102"));
     arena_drop(&arena);
 }

@@ -1,10 +1,11 @@
-/* Any tile IR to the four passes and the targets: what verifies is lowered or refused with a
- * diagnostic, and what was lowered is written as an AscendC project and as C; nothing crashes,
- * and the same program gives the same bytes twice. */
+/* Any tile IR to the four passes and the targets: what verifies, and what the checker does not
+ * refuse, is lowered or refused with a diagnostic; what was lowered is written as an AscendC project
+ * and as C; nothing crashes, and the same program gives the same bytes twice. */
 #include "tests/fuzz/text_mutate.h"
 
 #include "emit/emit.h"
 #include "emit/emit_c.h"
+#include "ir/prove.h"
 
 #include <stdlib.h>
 
@@ -51,8 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     Diag diag = diag_make(&arena, "fuzz", text);
     IrProgram *p = ir_parse(&arena, "fuzz", text, &diag);
     if (p && ir_verify(p, &diag)) {
-        lower_twice(&arena, p);
+        IrReport report = {0};
         write_c(&arena, p);
+        if (ir_prove(&arena, p, npu_chip_find(STR("910B2")), &report, &diag))
+            lower_twice(&arena, p);
     }
     arena_drop(&arena);
     return 0;
