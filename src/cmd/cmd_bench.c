@@ -90,7 +90,7 @@ static bool read_ks(const char *text, uint32_t *ks)
 }
 
 static bool read_judge(Arena *arena, const CmdArgs *args, const BenchArgs *given, JudgeSpec *judge,
-                       BenchBaseline *baseline, Diag *diag)
+                       TorchEagerTable *baseline, Diag *diag)
 {
     const char *home = cmd_home(arena);
     *judge = (JudgeSpec){.chip = npu_chip_find(str_from(args->chip)),
@@ -110,11 +110,12 @@ static bool read_judge(Arena *arena, const CmdArgs *args, const BenchArgs *given
         fprintf(stderr, "acraft bench: no form is called '%s'\n", given->form);
     else {
         const char *path = given->baseline ? given->baseline
-                           : home          ? path_join(arena, home, "tasks/eager_a2.tsv")
+                           : home          ? path_join(arena, home, "tasks/kernelbench.tsv")
                                            : NULL;
         bool none = !path || (!given->baseline && !file_exists(path));
         judge->baseline = none ? NULL : baseline;
-        return none || bench_baseline_read(arena, path, baseline, diag);
+        judge->baseline_name = none ? "" : path;
+        return none || torch_eager_read(arena, path, baseline, diag);
     }
     return false;
 }
@@ -178,6 +179,40 @@ static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, Benc
     return status;
 }
 
+/* Conversations wait for the server most of the time: more of them than processors. */
+static int bench_with_model(Arena *arena, const CmdArgs *args, const BenchArgs *given,
+                            BenchSpec *spec, const uint32_t *ks)
+{
+    Diag diag = diag_make(arena, args->words[0], STR(""));
+    GenOptions options = given->gen;
+    Generator generator;
+    Client *client = NULL;
+    BenchModel model = {.generator = &generator,
+                        .home = cmd_home(arena),
+                        .clone = options.clone,
+                        .turns = gen_turns(&options),
+                        .settings = gen_settings(arena, &options)};
+    if (!options.record)
+        options.record = str_format(arena, "%s.talk.jsonl", given->store);
+    if (!gen_strategy(&options, &model.strategy))
+        return CMD_USAGE;
+    if (!gen_open(arena, &options, &generator, &client, &diag))
+        return say(&diag, CMD_USAGE);
+    spec->model = &model;
+    spec->generator = generator.name;
+    spec->judge.no_proofs = options.no_checker;
+    if (model.strategy == PROMPT_ASCENDC) {
+        spec->judge.fuzz = spec->judge.listed = 0;
+        spec->judge.time = false;
+    }
+    if (!spec->jobs)
+        spec->jobs = client ? client_parallel(client) : pool_processors();
+    int status = bench(arena, args, given, spec, ks);
+    gen_print_totals(client);
+    client_close(client);
+    return status;
+}
+
 static int prepare(CmdArgs *args, const BenchArgs *given)
 {
     Arena *arena = &args->arena;
@@ -188,7 +223,7 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
                       .categories = given->categories,
                       .levels = given->levels,
                       .names = given->names};
-    BenchBaseline baseline;
+    TorchEagerTable baseline = {0};
     BenchSuite suite;
     BenchAnswers answers;
     uint32_t ks[MOST_K + 1];
@@ -211,7 +246,9 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
     if (given->answers && !bench_answers(arena, given->answers, &suite.tasks, &answers, &diag))
         return say(&diag, CMD_USAGE);
     spec.answers = given->answers ? &answers : NULL;
-    return bench(arena, args, given, &spec, ks);
+    if (given->answers || gen_is_plan(&given->gen))
+        return bench(arena, args, given, &spec, ks);
+    return bench_with_model(arena, args, given, &spec, ks);
 }
 
 int cmd_bench(int argc, char **argv)
@@ -247,7 +284,7 @@ int cmd_bench(int argc, char **argv)
         {"listed", CMD_I64, &a.listed, "N", "most cases of those a suite lists (8)"},
         {"own-sizes", CMD_FLAG, &a.own_sizes, NULL, "values at the task's own sizes only"},
         {"no-time", CMD_FLAG, &a.no_time, NULL, "predict no time at full size"},
-        {"baseline", CMD_TEXT, &a.baseline, "FILE", "measured times (tasks/eager_a2.tsv)"},
+        {"baseline", CMD_TEXT, &a.baseline, "FILE", "measured times (tasks/kernelbench.tsv)"},
         {"strict", CMD_FLAG, &a.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &a.trust, NULL, "run without a full sandbox"},
         GEN_OPTIONS(a.gen),

@@ -104,18 +104,39 @@ bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, 
     return false;
 }
 
+const char *gen_settings(Arena *arena, const GenOptions *o)
+{
+    Buf out = {0};
+    if (!isnan(o->temperature))
+        buf_printf(&out, ", \"temperature\": %g", o->temperature);
+    if (!isnan(o->top_p))
+        buf_printf(&out, ", \"top_p\": %g", o->top_p);
+    if (o->max_tokens >= 0)
+        buf_printf(&out, ", \"max_tokens\": %lld", (long long)o->max_tokens);
+    if (o->gen_seed >= 0)
+        buf_printf(&out, ", \"gen_seed\": %lld", (long long)o->gen_seed);
+    if (o->extra) {
+        buf_puts(&out, ", \"extra\": ");
+        buf_json_str(&out, str_from(o->extra));
+    }
+    const char *text = out.len ? buf_take(&out, arena) : "";
+    buf_free(&out);
+    return text;
+}
+
 void gen_print_totals(const Client *client)
 {
     if (!client)
         return;
-    const ClientTotals *t = client_totals(client);
+    ClientTotals t = client_totals(client);
     fprintf(stderr, "%llu requests, %llu tries, %llu failed; %lld tokens in, %lld out",
-            (unsigned long long)t->requests, (unsigned long long)t->tries,
-            (unsigned long long)t->failed, (long long)t->prompt_tokens,
-            (long long)t->answer_tokens);
-    if (t->unknown_usage)
-        fprintf(stderr, " (%llu replies without a count)", (unsigned long long)t->unknown_usage);
-    if (t->cost > 0)
-        fprintf(stderr, "; cost %.4f", t->cost);
-    fprintf(stderr, "; %.1f s\n", t->seconds);
+            (unsigned long long)t.requests, (unsigned long long)t.tries,
+            (unsigned long long)t.failed, (long long)t.prompt_tokens, (long long)t.answer_tokens);
+    if (t.unknown_usage)
+        fprintf(stderr, " (%llu replies without a count)", (unsigned long long)t.unknown_usage);
+    if (t.replayed)
+        fprintf(stderr, "; %llu answers from an earlier recording", (unsigned long long)t.replayed);
+    if (t.cost > 0)
+        fprintf(stderr, "; cost %.4f", t.cost);
+    fprintf(stderr, "; %.1f s\n", t.seconds);
 }

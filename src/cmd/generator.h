@@ -69,6 +69,8 @@ uint32_t gen_turns(const GenOptions *options);
  * totals), else NULL. False with the reason in diag. */
 bool gen_open(Arena *arena, const GenOptions *options, Generator *generator, Client **client,
               Diag *diag);
+/* How answers are sampled, as JSON fields that each begin with a comma. */
+const char *gen_settings(Arena *arena, const GenOptions *options);
 /* One line on what was asked and spent, to standard error; nothing without a client. */
 void gen_print_totals(const Client *client);
 

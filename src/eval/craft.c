@@ -52,6 +52,8 @@ static bool read_program(EvalRun *run)
 static bool prove(EvalRun *run)
 {
     IrReport report;
+    if (run->config->no_proofs)
+        return true;
     ir_prove(run->arena, run->program, run->config->chip, &report, run->diag);
     ir_falsify(run->arena, run->program, run->config->chip, &report, run->diag);
     run->verdict->proved = report.count[IR_PROVED];
@@ -164,6 +166,13 @@ static bool next_of(const Graph *g, bool output, uint32_t *next, ValueId *value)
     return true;
 }
 
+/* A program over one axis sees the elements of a tensor in their order in memory. */
+static Shape flat(Shape shape)
+{
+    int64_t count = 0;
+    return shape_count(shape, &count) ? (Shape){.rank = 1, .dim = {count}} : shape;
+}
+
 bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand **operands,
                Diag *diag)
 {
@@ -181,6 +190,8 @@ bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand
         o->shape = graph_value(graph, o->value)->shape;
         if (o->shape.rank == 0)
             o->shape = (Shape){.rank = 1, .dim = {1}};
+        if (t->rank == 1 && o->shape.rank > 1)
+            o->shape = flat(o->shape);
     }
     return true;
 }

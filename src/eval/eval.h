@@ -72,6 +72,7 @@ typedef struct EvalConfig {
     uint64_t seed;
     bool trust;         /* run without a full sandbox: the text is our own */
     bool deny_unproven; /* what is not proved is an error */
+    bool no_proofs;     /* ablation: nothing is proved before the run */
     bool strict;        /* only synchronisation that is written counts */
     uint32_t blocks;    /* of a kernel file without host code; 0: every core of the chip */
 } EvalConfig;

@@ -27,12 +27,13 @@ static const char *settings_of(Arena *arena, const BenchSpec *spec, int64_t fail
                j->chip->name, compare_rule_name(j->rule), spec->suite->wording,
                (unsigned long long)j->seed, j->fuzz, j->listed, j->own_sizes ? "true" : "false",
                j->time ? "true" : "false", j->strict ? "true" : "false", eval_form_text(j->form));
-    buf_json_str(&out, j->baseline ? path_base(j->baseline->name) : STR(""));
+    buf_json_str(&out, path_base(j->baseline_name));
     buf_puts(&out, ", \"answers\": ");
     buf_json_str(&out, str_from(spec->answers_path));
     if (spec->model)
-        buf_printf(&out, ", \"strategy\": \"%s\", \"turns\": %u",
-                   prompt_strategy_row(spec->model->strategy)->name, spec->model->turns);
+        buf_printf(&out, ", \"strategy\": \"%s\", \"turns\": %u, \"no_proofs\": %s%s",
+                   prompt_strategy_row(spec->model->strategy)->name, spec->model->turns,
+                   j->no_proofs ? "true" : "false", spec->model->settings);
     if (failed_of)
         buf_printf(&out, ", \"failed_of\": %lld", (long long)failed_of);
     buf_puts(&out, "}");

@@ -19,7 +19,8 @@ typedef struct BenchModel {
     const Generator *generator;
     PromptStrategy strategy;
     const char *home, *clone;
-    uint32_t turns; /* repairs after the first answer */
+    uint32_t turns;       /* repairs after the first answer */
+    const char *settings; /* of sampling, as JSON fields: ", \"temperature\": 0.6" */
 } BenchModel;
 
 typedef struct BenchSpec {

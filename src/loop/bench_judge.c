@@ -32,6 +32,14 @@ static void log_case(const JudgedCase *c, const Diag *said, Buf *log)
     verdict_to_text(&c->verdict, log);
 }
 
+/* That a time could not be predicted here says nothing of the candidate; a fault found on the way
+ * does. */
+static bool decides(const CaseSpec *c, VerdictStatus status)
+{
+    bool ours = !verdict_status_row(status)->counted || status == VERDICT_TIMEOUT;
+    return status != VERDICT_OK && !(ours && !strcmp(c->name, "full"));
+}
+
 void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
                     const Verdict *verdict, const Diag *said, Buf *log)
 {
@@ -39,9 +47,12 @@ void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char 
     kase.verdict.kase = c->name;
     vec_push(arena, &judged->cases, kase);
     judged->hazards += verdict->hazards.len;
-    if (judged->status == VERDICT_OK && verdict->status != VERDICT_OK) {
+    if (judged->status == VERDICT_OK && decides(c, verdict->status)) {
         judged->status = verdict->status;
         judged->reason = str_format(arena, "%s: %s", c->name, verdict->reason);
+        judged->worst = kase.verdict;
+        if (said)
+            judged->said = *said;
     }
     log_case(&kase, said, log);
 }
@@ -107,8 +118,11 @@ static void run_case(Judging *j, const CaseSpec *c, const TorchTask *task,
                      const TorchOptions *options, Verdict *verdict, Diag *said)
 {
     const JudgeSpec *spec = j->spec;
-    EvalConfig config = {
-        .chip = spec->chip, .engine = EVAL_TWIN, .trust = spec->trust, .strict = spec->strict};
+    EvalConfig config = {.chip = spec->chip,
+                         .engine = EVAL_TWIN,
+                         .trust = spec->trust,
+                         .strict = spec->strict,
+                         .no_proofs = spec->no_proofs};
     EvalReference ref = {0};
     Diag own = diag_make(j->arena, j->task->path, j->task->source);
     if (!fits(task->graph, verdict))

@@ -11,7 +11,7 @@
 #define LOOP_BENCH_JUDGE_H
 
 #include "eval/candidate.h"
-#include "loop/bench_baseline.h"
+#include "torch/eager.h"
 
 typedef struct JudgeSpec {
     const NpuChip *chip;
@@ -23,12 +23,15 @@ typedef struct JudgeSpec {
     bool own_sizes;  /* values at the task's own sizes, for answers with sizes written in */
     bool time;       /* predict the time at full size */
     bool strict, trust;
-    EvalForm form;                 /* of answers; FORM_ANY: whatever it looks like */
-    const BenchBaseline *baseline; /* NULL: none */
+    bool no_proofs;                  /* ablation: nothing is proved before the run */
+    EvalForm form;                   /* of answers; FORM_ANY: whatever it looks like */
+    const TorchEagerTable *baseline; /* measured times of tasks at stated sizes; NULL: none */
+    const char *baseline_name;       /* of that file; "" */
 } JudgeSpec;
 
 typedef struct JudgeTask {
     const char *path, *name; /* of the model file */
+    const char *category;    /* with the name it is the task's key in a baseline; "" */
     Str source;
 } JudgeTask;
 
@@ -44,6 +47,8 @@ typedef struct Judged {
     VEC(JudgedCase) cases;
     VerdictStatus status; /* of the first case that is not ok */
     const char *reason;
+    Verdict worst;                   /* of that case */
+    Diag said;                       /* about it, by checkers and compilers; no items: nothing */
     VerdictAnswer compiled, correct; /* correct: the values of every case */
     uint32_t hazards;
     double predicted_us, bound_us, baseline_us, unfused_us; /* NaN: not known */

@@ -173,6 +173,34 @@ static void get_cases(Arena *arena, json_t *list, StoreAttempt *a)
     }
 }
 
+static int64_t get_tokens(json_t *from, const char *key)
+{
+    json_t *value = json_object_get(from, key);
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static bool put_text_of(Store *store, Arena *arena, json_t *from, const char *key,
+                        const char **name, Diag *diag)
+{
+    json_t *value = json_object_get(from, key);
+    Str text = {json_string_value(value), json_string_length(value)};
+    return !text.len || put_blob(store, arena, text, name, diag);
+}
+
+/* The turn of a conversation, where a model wrote the answer. */
+static bool get_dialogue(Store *store, Arena *arena, json_t *from, StoreTurn *turn, Diag *diag)
+{
+    if (!from)
+        return true;
+    turn->model = get_text(arena, from, "model");
+    turn->tokens_in = get_tokens(from, "tokens_in");
+    turn->tokens_out = get_tokens(from, "tokens_out");
+    turn->seconds = get_number(from, "seconds");
+    return put_text_of(store, arena, from, "prompt", &turn->prompt, diag) &&
+           put_text_of(store, arena, from, "answer", &turn->answer, diag) &&
+           put_text_of(store, arena, from, "said", &turn->diagnostics, diag);
+}
+
 bool wire_attempt(Store *store, Arena *arena, json_t *reply, StoreAttempt *a, Diag *diag)
 {
     a->hazards = get_count(reply, "hazards");
@@ -191,5 +219,6 @@ bool wire_attempt(Store *store, Arena *arena, json_t *reply, StoreAttempt *a, Di
     json_t *log = json_object_get(reply, "log");
     return get_texts(store, arena, json_object_get(reply, "texts"), a, diag) &&
            put_blob(store, arena, (Str){json_string_value(log), json_string_length(log)},
-                    &a->dialogue.diagnostics, diag);
+                    &a->dialogue.diagnostics, diag) &&
+           get_dialogue(store, arena, json_object_get(reply, "dialogue"), &a->dialogue, diag);
 }

@@ -1,5 +1,6 @@
 /* What a worker does with an item. In: its number. Out: what was judged, as JSON. */
 #include "loop/bench_int.h"
+#include "loop/bench_model.h"
 #include "loop/bench_wire.h"
 
 static bool judge_file(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, const char *path,
@@ -37,9 +38,15 @@ void bench_work(void *bench, Str request, Buf *reply)
     const BenchTask *of = &b->spec->suite->tasks.at[item->task];
     Arena arena = {0};
     Judged judged;
-    JudgeTask task = {.path = of->path, .name = of->name};
+    JudgeTask task = {.path = of->path, .name = of->name, .category = of->category};
     Diag diag = diag_make(&arena, of->path, STR(""));
-    if (file_read(&arena, of->path, 16 << 20, &task.source, &diag))
+    bool there = file_read(&arena, of->path, 16 << 20, &task.source, &diag);
+    if (there && b->spec->model && !item->answer) {
+        bench_model(&arena, b->spec, of, &task, item->sample, reply);
+        arena_drop(&arena);
+        return;
+    }
+    if (there)
         judge_item(&arena, b, item, &task, &judged);
     else
         judge_nothing(&judged, of->name, VERDICT_UNSUPPORTED, diag.items.at[0].text);

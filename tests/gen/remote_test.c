@@ -49,7 +49,7 @@ static const ChatReply *ask(Bed *b)
     Generator g = client_generator(client);
     ChatAsk q = question(b, 0);
     b->ok = g.ask(g.self, &b->arena, &q, 1, &b->reply, &b->diag);
-    b->totals = *client_totals(client);
+    b->totals = client_totals(client);
     client_close(client);
     server_stop(&b->server);
     return &b->reply;
@@ -260,7 +260,7 @@ T_TEST(remote_several_at_once)
     CHECK(g.ask(g.self, &b->arena, asks, 12, replies, &b->diag));
     for (uint32_t i = 0; i < 12; i++)
         CHECK_EQ_SLICE(first(&replies[i]), "gr\xc3\xbc\xc3\x9f\xc3\xa9 end");
-    CHECK_EQ_INT(client_totals(client)->requests, 12);
+    CHECK_EQ_INT(client_totals(client).requests, 12);
     client_close(client);
     server_stop(&b->server);
 }
@@ -281,7 +281,7 @@ T_TEST(remote_token_budget_stops_asking)
     CHECK_EQ_SLICE(first(&replies[1]), "gr\xc3\xbc\xc3\x9f\xc3\xa9 end");
     check_failed(&replies[2], "token budget");
     CHECK_EQ_INT(*b->server.asked, 2);
-    CHECK_NEAR(client_totals(client)->cost, 2.2, 1e-9);
+    CHECK_NEAR(client_totals(client).cost, 2.2, 1e-9);
     client_close(client);
     server_stop(&b->server);
 }

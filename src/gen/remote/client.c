@@ -1,9 +1,10 @@
 /* Several requests at once: which may start, which wait, what is spent. */
 #include "gen/remote/client.h"
 
-#include "gen/remote/cassette.h"
+#include "base/file.h"
 #include "gen/remote/client_int.h"
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 double client_now(void)
@@ -107,7 +108,15 @@ Client *client_open(const ClientConfig *config, Diag *diag)
     c->headers = headers_of(config);
     c->multi = curl_multi_init();
     c->start = client_now();
-    c->last_start = -1e9;
+    c->shared = mmap(NULL, sizeof *c->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                     -1, 0);
+    if (c->shared == MAP_FAILED)
+        panic("no page to share");
+    if (config->record && file_exists(config->record) &&
+        !cassette_read(&c->arena, config->record, &c->recorded, diag)) {
+        client_close(c);
+        return NULL;
+    }
     return c;
 }
 
@@ -117,39 +126,55 @@ void client_close(Client *c)
         return;
     curl_multi_cleanup(c->multi);
     curl_slist_free_all(c->headers);
+    munmap(c->shared, sizeof *c->shared);
+    arena_drop(&c->arena);
     heap_free(c->endpoint);
     heap_free(c);
     curl_global_cleanup();
 }
 
-const ClientTotals *client_totals(const Client *client) { return &client->totals; }
+uint32_t client_parallel(const Client *client) { return client->config.parallel; }
 
 /* ---- what is spent ---- */
 
+ClientTotals client_totals(const Client *c)
+{
+    const ClientShared *s = c->shared;
+    ClientTotals t = {.requests = client_get(s->requests),
+                      .tries = client_get(s->tries),
+                      .failed = client_get(s->failed),
+                      .replayed = client_get(s->replayed),
+                      .unknown_usage = client_get(s->unknown_usage),
+                      .prompt_tokens = client_get(s->prompt_tokens),
+                      .answer_tokens = client_get(s->answer_tokens),
+                      .seconds = client_now() - c->start};
+    t.cost = (double)t.prompt_tokens * c->config.price_prompt / 1e6 +
+             (double)t.answer_tokens * c->config.price_answer / 1e6;
+    return t;
+}
+
 static void count_reply(Client *c, const ChatReply *r)
 {
-    c->totals.requests++;
-    c->totals.failed += r->error[0] != 0;
-    c->totals.seconds = client_now() - c->start;
+    ClientShared *s = c->shared;
+    client_add(s->requests, 1);
+    client_add(s->failed, r->error[0] != 0);
     if (r->usage.prompt < 0 || r->usage.completion < 0) {
-        c->totals.unknown_usage += !r->error[0];
+        client_add(s->unknown_usage, !r->error[0]);
         return;
     }
-    c->totals.prompt_tokens += r->usage.prompt;
-    c->totals.answer_tokens += r->usage.completion;
-    c->totals.cost += (double)r->usage.prompt * c->config.price_prompt / 1e6 +
-                      (double)r->usage.completion * c->config.price_answer / 1e6;
+    client_add(s->prompt_tokens, r->usage.prompt);
+    client_add(s->answer_tokens, r->usage.completion);
 }
 
 static const char *spent(const Client *c)
 {
     const ClientConfig *g = &c->config;
-    if (g->budget_seconds > 0 && client_now() - c->start >= g->budget_seconds)
+    ClientTotals t = client_totals(c);
+    if (g->budget_seconds > 0 && t.seconds >= g->budget_seconds)
         return "the time budget is spent";
-    if (g->budget_tokens > 0 &&
-        c->totals.prompt_tokens + c->totals.answer_tokens >= g->budget_tokens)
+    if (g->budget_tokens > 0 && t.prompt_tokens + t.answer_tokens >= g->budget_tokens)
         return "the token budget is spent";
-    if (g->budget_cost > 0 && c->totals.cost >= g->budget_cost)
+    if (g->budget_cost > 0 && t.cost >= g->budget_cost)
         return "the cost budget is spent";
     return NULL;
 }
@@ -166,9 +191,11 @@ typedef struct Batch {
 
 static double earliest(const Client *c, const Transfer *t)
 {
-    double due = t->due > c->quiet_till ? t->due : c->quiet_till;
-    double gap = c->config.requests_per_minute > 0 ? 60 / c->config.requests_per_minute : 0;
-    return due > c->last_start + gap ? due : c->last_start + gap;
+    double quiet = (double)client_get(c->shared->quiet_till) * 1e-9;
+    double last = (double)client_get(c->shared->last_start) * 1e-9;
+    double next = c->config.requests_per_minute > 0 ? last + 60 / c->config.requests_per_minute : 0;
+    double due = t->due > quiet ? t->due : quiet;
+    return due > next ? due : next;
 }
 
 static void settle(Batch *b, Transfer *t)
@@ -200,8 +227,8 @@ static double start_due(Batch *b)
             wait = due - now < wait ? due - now : wait;
             continue;
         }
-        b->client->last_start = now;
-        b->client->totals.tries++;
+        client_set(b->client->shared->last_start, (int64_t)(now * 1e9));
+        client_add(b->client->shared->tries, 1);
         if (transfer_start(t)) {
             b->running++;
         } else {
@@ -255,13 +282,27 @@ static void run(Batch *b)
     }
 }
 
+static bool asked_before(Transfer *t)
+{
+    Client *c = t->client;
+    const ChatReply *old = cassette_find(&c->recorded, t->ask, buf_view(&t->request));
+    if (!old)
+        return false;
+    *t->reply = *old;
+    t->state = TRANSFER_OVER;
+    client_add(c->shared->replayed, 1);
+    return true;
+}
+
 static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, ChatReply *replies,
                 Diag *diag)
 {
     Batch b = {.client = self, .count = count, .diag = diag, .ok = true};
     b.all = arena_array(arena, Transfer, count + 1);
-    for (uint32_t i = 0; i < count && b.ok; i++)
+    for (uint32_t i = 0; i < count && b.ok; i++) {
         b.ok = transfer_open(&b.all[i], self, arena, &asks[i], &replies[i], diag);
+        b.over += b.ok && asked_before(&b.all[i]);
+    }
     if (b.ok)
         run(&b);
     const char *final = NULL;

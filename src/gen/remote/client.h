@@ -21,23 +21,28 @@ typedef struct ClientConfig {
     double budget_cost;                /* in the currency of the prices; 0: no limit */
     double price_prompt, price_answer; /* per million tokens */
     uint64_t seed;                     /* of the jitter */
-    const char *record;                /* file that gets every exchange; NULL: none */
+    /* File that gets every exchange; NULL: none. What it holds already is not asked again, so that
+     * an interrupted run goes on where it was. */
+    const char *record;
 } ClientConfig;
 
 typedef struct ClientTotals {
-    uint64_t requests, tries, failed;
+    uint64_t requests, tries, failed, replayed;
     int64_t prompt_tokens, answer_tokens;
     uint64_t unknown_usage; /* replies whose tokens the server did not count */
     double cost, seconds;
 } ClientTotals;
 
+/* A client may be opened before processes are forked: they share totals, budgets and the rests
+ * that a server asks for. */
 typedef struct Client Client;
 
 /* NULL with a diagnostic when the address or the settings cannot be right. */
 Client *client_open(const ClientConfig *config, Diag *diag);
 void client_close(Client *client);
 Generator client_generator(Client *client);
-const ClientTotals *client_totals(const Client *client);
+ClientTotals client_totals(const Client *client);
+uint32_t client_parallel(const Client *client); /* requests at once */
 
 /* Reads a recording and answers from it: the same request, sample and turn, or an error that names
  * what is missing. */

@@ -2,19 +2,32 @@
 #ifndef GEN_REMOTE_CLIENT_INT_H
 #define GEN_REMOTE_CLIENT_INT_H
 
+#include "gen/remote/cassette.h"
 #include "gen/remote/client.h"
 #include <curl/curl.h>
+
+/* What forked clients have in common; counters are changed atomically. */
+typedef struct ClientShared {
+    uint64_t requests, tries, failed, replayed, unknown_usage;
+    int64_t prompt_tokens, answer_tokens;
+    int64_t quiet_till; /* the server asked for rest until then: nanoseconds */
+    int64_t last_start; /* of a request */
+} ClientShared;
 
 struct Client {
     ClientConfig config;
     char *endpoint;
     struct curl_slist *headers;
     CURLM *multi;
-    ClientTotals totals;
-    double start;      /* of the client, seconds of the monotonic clock */
-    double quiet_till; /* the server asked for rest until then */
-    double last_start; /* of a request */
+    ClientShared *shared;
+    double start; /* of the client, seconds of the monotonic clock */
+    Arena arena;
+    Cassette recorded; /* what was asked in an earlier run */
 };
+
+#define client_add(field, n) ((void)__atomic_add_fetch(&(field), (n), __ATOMIC_RELAXED))
+#define client_get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define client_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 
 typedef enum TransferState { TRANSFER_WAITING, TRANSFER_RUNNING, TRANSFER_OVER } TransferState;
 

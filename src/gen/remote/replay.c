@@ -11,7 +11,7 @@ typedef struct Replay {
 static bool replay_one(Replay *r, Arena *arena, const ChatAsk *ask, ChatReply *reply, Diag *diag)
 {
     Buf body = {0};
-    bool ok = wire_request(&r->params, &ask->messages, &body, diag);
+    bool ok = wire_request_for(&r->params, ask, &body, diag);
     const ChatReply *found = ok ? cassette_find(&r->cassette, ask, buf_view(&body)) : NULL;
     buf_free(&body);
     *reply = found ? *found : (ChatReply){.usage = {-1, -1, -1}, .model = "", .error = ""};

@@ -2,7 +2,6 @@
 #include "gen/remote/client_int.h"
 
 #include "base/rng.h"
-#include "gen/remote/cassette.h"
 #include <string.h>
 
 /* The answer may be this much longer than its text: the frame around each streamed token. */
@@ -78,7 +77,7 @@ bool transfer_open(Transfer *t, Client *client, Arena *arena, const ChatAsk *ask
     *reply = (ChatReply){.usage = {-1, -1, -1}, .model = "", .error = ""};
     t->stream = wire_stream(arena);
     t->first = client_now();
-    return wire_request(&client->config.params, &ask->messages, &t->request, diag);
+    return wire_request_for(&client->config.params, ask, &t->request, diag);
 }
 
 bool transfer_start(Transfer *t)
@@ -119,13 +118,13 @@ static void fail(Transfer *t, RetryKind kind, const char *why)
     Client *c = t->client;
     t->reply->error = without_key(t, why);
     if (kind == RETRY_LATER && t->tries < c->config.tries) {
-        double chance = rng_uniform(c->config.seed, 1, c->totals.tries);
+        double chance = rng_uniform(c->config.seed, 1, client_get(c->shared->tries));
         double wait = retry_backoff(c->config.backoff_seconds, t->tries, chance);
         if (t->retry_after >= 0)
             wait = t->retry_after;
         t->due = client_now() + wait;
-        if (t->retry_after >= 0 && t->due > c->quiet_till)
-            c->quiet_till = t->due;
+        if (t->retry_after >= 0 && t->due * 1e9 > (double)client_get(c->shared->quiet_till))
+            client_set(c->shared->quiet_till, (int64_t)(t->due * 1e9));
         t->state = TRANSFER_WAITING;
         return;
     }

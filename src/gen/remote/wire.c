@@ -118,6 +118,14 @@ bool wire_request(const WireParams *params, const ChatMessages *messages, Buf *b
     return ok;
 }
 
+bool wire_request_for(const WireParams *params, const ChatAsk *ask, Buf *body, Diag *diag)
+{
+    WireParams own = *params;
+    if (own.seed >= 0)
+        own.seed += ask->sample;
+    return wire_request(&own, &ask->messages, body, diag);
+}
+
 /* ---- replies ---- */
 
 Str wire_text(Arena *arena, const json_t *value)

@@ -1,0 +1,11 @@
+/* An item of a bench that a model answers, in a worker. Out: a JSON list, one object for each turn:
+ * what was judged, and the dialogue. */
+#ifndef LOOP_BENCH_MODEL_H
+#define LOOP_BENCH_MODEL_H
+
+#include "loop/bench.h"
+
+void bench_model(Arena *arena, const BenchSpec *spec, const BenchTask *of, const JudgeTask *task,
+                 uint32_t sample, Buf *reply);
+
+#endif
