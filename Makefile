@@ -52,6 +52,7 @@ LDLIBS_box     := -lseccomp
 LDLIBS_gen     := -lcurl -ljansson
 LDLIBS_store   := -lsqlite3 -lzstd
 LDLIBS_loop    := -lz
+LDLIBS_cmd     := -lmicrohttpd
 
 # --- folders, archives, objects ------------------------------------------------------------
 

@@ -1,0 +1,232 @@
+/* The judge over HTTP, on 127.0.0.1. In: POST /judge, a body of JSON Lines. Out: as many lines, in
+ * the order of the body.
+ *
+ * One thread: the daemon's descriptor is one of those the pool waits on, and a request is suspended
+ * until its last line is judged. */
+#include "cmd/cmd.h"
+#include "cmd/judge.h"
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Request {
+    struct MHD_Connection *connection;
+    Buf body;
+    size_t from;  /* of the next line to be sent */
+    Buf *answers; /* by line */
+    uint32_t sent, done, lines;
+    bool whole, over; /* read; answered or given up */
+    struct Request *next;
+} Request;
+
+typedef struct Server {
+    JudgeDesk *desk;
+    struct MHD_Daemon *daemon;
+    Request *first; /* that have lines to be sent or answered, oldest first */
+} Server;
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal_number)
+{
+    (void)signal_number;
+    stopped = 1;
+}
+
+/* ---- replies ---- */
+
+static enum MHD_Result reply_with(struct MHD_Connection *connection, unsigned status,
+                                  const char *type, Str text)
+{
+    struct MHD_Response *r = MHD_create_response_from_buffer(text.len, (void *)(uintptr_t)text.at,
+                                                             MHD_RESPMEM_MUST_COPY);
+    MHD_add_response_header(r, "Content-Type", type);
+    enum MHD_Result result = MHD_queue_response(connection, status, r);
+    MHD_destroy_response(r);
+    return result;
+}
+
+static enum MHD_Result reply_answers(Request *q)
+{
+    Buf all = {0};
+    for (uint32_t i = 0; i < q->lines; i++)
+        buf_printf(&all, "%s\n", q->answers[i].at);
+    enum MHD_Result result = reply_with(q->connection, MHD_HTTP_OK, "application/jsonl",
+                                        all.at ? buf_view(&all) : STR(""));
+    buf_free(&all);
+    return result;
+}
+
+/* ---- requests ---- */
+
+static bool next_line(Request *q, Str *line)
+{
+    Str rest = str_slice(buf_view(&q->body), q->from, q->body.len);
+    while (str_next(&rest, '\n', line)) {
+        q->from = q->body.len - rest.len;
+        if (str_trim(*line).len)
+            return true;
+    }
+    return false;
+}
+
+static void count_lines(Request *q)
+{
+    Str line;
+    while (next_line(q, &line))
+        q->lines++;
+    q->from = 0;
+    q->answers = heap_alloc((q->lines + 1) * sizeof *q->answers);
+}
+
+static void enlist(Server *s, Request *q)
+{
+    Request **at = &s->first;
+    while (*at)
+        at = &(*at)->next;
+    *at = q;
+}
+
+static void delist(Server *s, Request *q)
+{
+    for (Request **at = &s->first; *at; at = &(*at)->next)
+        if (*at == q) {
+            *at = q->next;
+            return;
+        }
+}
+
+static enum MHD_Result take_whole(Server *s, Request *q)
+{
+    q->whole = true;
+    count_lines(q);
+    if (q->lines == 0)
+        return reply_answers(q);
+    enlist(s, q);
+    MHD_suspend_connection(q->connection);
+    return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *size, void **state)
+{
+    Request *q = *state;
+    (void)version;
+    if (!q) {
+        *state = q = heap_alloc(sizeof *q);
+        q->connection = connection;
+        return MHD_YES;
+    }
+    if (q->whole)
+        return reply_answers(q); /* resumed: every line is answered */
+    if (*size && q->body.len + *size <= JUDGE_MOST_LINE) {
+        buf_add(&q->body, upload, *size);
+        *size = 0;
+        return MHD_YES;
+    }
+    if (*size)
+        return MHD_NO; /* too much for one request */
+    if (strcmp(method, "POST") || strcmp(url, "/judge"))
+        return reply_with(connection, MHD_HTTP_NOT_FOUND, "text/plain",
+                          STR("POST JSON Lines with id, task and answer to /judge\n"));
+    return take_whole(context, q);
+}
+
+static void free_request(Request *q)
+{
+    for (uint32_t i = 0; i < q->lines; i++)
+        buf_free(&q->answers[i]);
+    heap_free(q->answers);
+    buf_free(&q->body);
+    heap_free(q);
+}
+
+/* Lines still with a worker keep the request alive until they come back. */
+static void on_over(void *context, struct MHD_Connection *connection, void **state,
+                    enum MHD_RequestTerminationCode code)
+{
+    Server *s = context;
+    Request *q = *state;
+    (void)connection;
+    (void)code;
+    if (!q)
+        return;
+    delist(s, q);
+    q->over = true;
+    if (q->done == q->sent)
+        free_request(q);
+    *state = NULL;
+}
+
+/* ---- the loop ---- */
+
+static bool send_lines(Server *s)
+{
+    Str line;
+    for (Request *q = s->first; q; q = q->next)
+        while (judge_desk_free(s->desk) && q->sent < q->lines && next_line(q, &line)) {
+            if (!judge_desk_send(s->desk, line, q, q->sent))
+                return false;
+            q->sent++;
+        }
+    return true;
+}
+
+static void take_answer(Server *s, const JudgeItem *item, const Buf *answer)
+{
+    Request *q = item->asker;
+    q->done++;
+    if (q->over) {
+        if (q->done == q->sent)
+            free_request(q);
+        return;
+    }
+    buf_str(&q->answers[item->index], buf_view(answer));
+    if (q->done == q->lines) {
+        delist(s, q);
+        MHD_resume_connection(q->connection);
+    }
+}
+
+static bool serve(Server *s)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    Buf answer = {0};
+    bool ok = true;
+    while (ok && !stopped) {
+        MHD_run(s->daemon);
+        ok = send_lines(s);
+        const JudgeItem *item = judge_desk_next(s->desk, 1, info->epoll_fd, &answer);
+        if (item)
+            take_answer(s, item, &answer);
+    }
+    buf_free(&answer);
+    return ok;
+}
+
+int judge_serve(JudgeDesk *desk, int64_t port)
+{
+    Server s = {.desk = desk};
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sigaction action = {.sa_handler = stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    s.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, (uint16_t)port, NULL,
+                                NULL, on_request, &s, MHD_OPTION_SOCK_ADDR, &at,
+                                MHD_OPTION_NOTIFY_COMPLETED, on_over, &s, MHD_OPTION_END);
+    if (!s.daemon) {
+        fprintf(stderr, "acraft judge: port %lld of 127.0.0.1 cannot be had\n", (long long)port);
+        return CMD_LACKS;
+    }
+    fprintf(stderr, "acraft judge: http://127.0.0.1:%lld/judge\n", (long long)port);
+    bool ok = serve(&s);
+    for (Request *q = s.first; q; q = q->next)
+        MHD_resume_connection(q->connection);
+    MHD_stop_daemon(s.daemon);
+    return ok ? CMD_OK : CMD_LACKS;
+}
