@@ -42,14 +42,24 @@ double time_unfused_us(const Graph *graph, const NpuChip *chip)
 
 /* ---- the task at the sizes to be timed ---- */
 
+/* The first row of this task: it says the sizes. */
+static const TorchEager *baseline_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *task)
+{
+    const char *key = str_format(arena, "%s/%s", task->category, task->name);
+    for (uint32_t i = 0; spec->baseline && i < spec->baseline->len; i++)
+        if (!strcmp(spec->baseline->at[i].task, key))
+            return &spec->baseline->at[i];
+    return NULL;
+}
+
 static TorchTask *read_full(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                             Judged *judged, Diag *diag)
 {
-    const BenchBaselineRow *row = bench_baseline_find(spec->baseline, task->name);
+    const TorchEager *row = baseline_of(arena, spec, task);
     TorchOptions options = {.seed = spec->seed};
     if (row) {
         options.sets = row->sets;
-        options.n_sets = row->set_count;
+        options.n_sets = row->n_sets;
     }
     TorchTask *read = torch_read(arena, task->path, task->source, &options, diag);
     if (read)
