@@ -7,11 +7,14 @@ PATH is a model file or a directory of them.  For each, `acraft task FILE --run 
 inputs, parameters and outputs as .npy, and how it changed the file's sizes; the same file, with the same
 sizes, inputs and parameters, is then run by PyTorch in float64 (half types as they are).  Equal means: every
 element within 1e-5 x (|want| + rms(want)), one rounding step for half types, exact for integers.
-A file with a .json list of cases beside it is run for --cases of them, the smaller ones, spread over the list.
+A file with a list of cases beside it (NAME.json, NAME.csv) is run for --cases of them, spread over the list; of a
+.json list, whose sizes stay as they are, the smaller ones.
 """
 import argparse
+import ast
 import collections
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -45,6 +48,34 @@ def resize(source, knobs):
             raise ValueError(f"no number at {k['line']}:{k['col']} for {k['name']}")
         lines[k["line"] - 1] = line[:at] + str(k["value"]) + line[at + m.end():]
     return "\n".join(lines)
+
+
+def csv_case(path, number, knobs):
+    """A row of NAME.csv as a dict, with the sizes acraft chose."""
+    with open(path[:-3] + ".csv") as f:
+        header, *rows = [line.rstrip("\n") for line in f if line.strip()]
+    case = dict(zip(header.split(";"), rows[number].split(";")))
+    sizes = collections.defaultdict(dict)
+    for k in knobs:
+        name, at = re.fullmatch(r"(\w+)(?:\[(\d+)\])?", k["name"]).groups() if k["line"] == 0 else (None, None)
+        if name in case:
+            sizes[name][int(at or 0)] = k["value"]
+    return {name: field_value(text, sizes[name]) for name, text in case.items() if text}
+
+
+def field_value(text, sizes):
+    """A number, True, False, None, a list in brackets, else text; its n-th integer is sizes[n]."""
+    if not re.match(r"[-+.\d\[(]|True$|False$|None$", text):
+        return text
+    count = iter(range(1 << 20))
+
+    def put(m):
+        n = next(count)
+        return str(sizes.get(n, m.group()))
+    try:
+        return ast.literal_eval(re.sub(r"(?<![\w.])\d+(?![\w.])", put, text))
+    except (SyntaxError, ValueError):
+        return text
 
 
 def wide(x):
@@ -106,7 +137,8 @@ def prepare(path, manifest, directory, cast=wide):
         space["open"] = lambda *a, **k: io.StringIO(manifest["case_line"])
     torch.manual_seed(0)
     exec(compile(source, path, "exec"), space)
-    init = space["get_init_inputs"]() if "get_init_inputs" in space else []
+    case = csv_case(path, manifest["case"], manifest["knobs"]) if manifest.get("case") is not None else None
+    init = call_with(space["get_init_inputs"], case) if "get_init_inputs" in space else []
     model = space["Model"](**init) if isinstance(init, dict) else space["Model"](*init)
     set_parameters(model, [(p["name"], load(os.path.join(directory, p["file"]), p["dtype"])) for p in manifest["params"]], cast)
     no_dropout(model)
@@ -116,7 +148,11 @@ def prepare(path, manifest, directory, cast=wide):
         if isinstance(v, torch.Tensor):
             setattr(model, k, cast(v))
     inputs = [cast(load(os.path.join(directory, i["file"]), i["dtype"])) for i in manifest["inputs"]]
-    return model, rebuild(space, inputs)
+    return model, rebuild(space, inputs, case)
+
+
+def call_with(function, case):
+    return function(case) if inspect.signature(function).parameters else function()
 
 
 @contextlib.contextmanager
@@ -174,9 +210,9 @@ def run_either(path, manifest, directory):
         return run_torch(path, manifest, directory, cast=lambda x: x, context=contextlib.nullcontext)
 
 
-def rebuild(space, tensors):
+def rebuild(space, tensors, case):
     """get_inputs may mix numbers and lists with tensors: keep its structure, put in our tensors."""
-    pattern = space["get_inputs"]() if "get_inputs" in space else space["get_input_groups"]()[0]
+    pattern = call_with(space["get_inputs"], case) if "get_inputs" in space else space["get_input_groups"]()[0]
     rest = list(tensors)
 
     def fill(x):
@@ -230,6 +266,10 @@ def elements(case):
 
 def choose_cases(path, args):
     """Numbers and lines of the cases to run; [(None, None)] for a file without a list."""
+    if os.path.exists(path[:-3] + ".csv"):
+        with open(path[:-3] + ".csv") as f:
+            rows = [line for line in f if line.strip()][1:]
+        return [(n, None) for n in range(len(rows))][::max(1, len(rows) // args.cases)][:args.cases]
     name = path[:-3] + ".json"
     if not os.path.exists(name):
         return [(None, None)]
@@ -253,20 +293,30 @@ def compare_file(path, args):
     return worst
 
 
+def export(path, args, directory, case, case_line):
+    """acraft's values of a file, as a manifest beside the .npy files; else what went wrong."""
+    scale = "full" if case_line else args.scale
+    command = [args.acraft, "task", path, "--run", "--scale", scale, "--law", args.law, "-o", directory]
+    try:
+        done = subprocess.run(command + ([] if case is None else ["--case", str(case)]), capture_output=True, text=True,
+                              timeout=args.timeout)
+    except subprocess.TimeoutExpired:
+        return None, f"acraft took over {args.timeout} s"
+    if done.returncode != 0:
+        return None, (done.stderr or done.stdout).strip().split("\n")[0]
+    with open(os.path.join(directory, "values.json")) as f:
+        manifest = json.load(f)
+    manifest["case_line"] = case_line
+    manifest["case"] = case if case_line is None else None
+    return manifest, None
+
+
 def compare_one(path, args, case=None, case_line=None):
     with tempfile.TemporaryDirectory() as scratch:
         directory = os.path.join(args.keep, os.path.basename(path)[:-3]) if args.keep else os.path.join(scratch, "task")
-        command = [args.acraft, "task", path, "--run", "--scale", args.scale if case is None else "full", "--law", args.law,
-                   "-o", directory] + ([] if case is None else ["--case", str(case)])
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=args.timeout)
-        except subprocess.TimeoutExpired:
-            return REFUSED, f"acraft took over {args.timeout} s"
-        if done.returncode != 0:
-            return REFUSED, (done.stderr or done.stdout).strip().split("\n")[0]
-        with open(os.path.join(directory, "values.json")) as f:
-            manifest = json.load(f)
-        manifest["case_line"] = case_line
+        manifest, problem = export(path, args, directory, case, case_line)
+        if problem:
+            return REFUSED, problem
         try:
             want = run_either(path, manifest, directory)
         except Exception as error:  # whatever the file does

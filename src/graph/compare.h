@@ -31,6 +31,9 @@ typedef struct CompareSpec {
     int64_t slack;     /* integers that come from rounding floats may be off by this much */
 } CompareSpec;
 
+/* How many products or terms of a node end in one element; 1 for elementwise operators. */
+int64_t compare_reduction(const Graph *graph, const Node *node);
+
 /* Reads reduction, depth and slack off a graph. */
 CompareSpec compare_spec(const Graph *graph, CompareRule rule);
 

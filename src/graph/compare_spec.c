@@ -43,8 +43,7 @@ static int64_t einsum_length(const Graph *g, const Node *node)
     return out > 0 && most > out ? most / out : last_dim(in_shape(g, node, 0));
 }
 
-/* How many products or terms end in one element. */
-static int64_t reduction_length(const Graph *g, const Node *node)
+int64_t compare_reduction(const Graph *g, const Node *node)
 {
     Shape x = in_shape(g, node, 0), w = in_shape(g, node, 1);
     switch (node->op) {
@@ -112,7 +111,7 @@ CompareSpec compare_spec(const Graph *g, CompareRule rule)
     bool *floating = heap_alloc(sizeof *floating * (g->values.len + 1));
     for (uint32_t n = 0; n < g->nodes.len; n++) {
         const Node *node = &g->nodes.at[n];
-        int64_t deepest = 0, length = reduction_length(g, node);
+        int64_t deepest = 0, length = compare_reduction(g, node);
         bool from_float = false;
         for (uint32_t i = 0; i < node->n_in; i++)
             if (node->in[i] != VALUE_NONE) {

@@ -3,11 +3,13 @@
  * The integers of the file (knobs) are halved in turn, the largest first; a step is kept when
  * the file still reads and costs less. Constants that must agree (a weight's rows and an input's
  * columns) fail alone and are then tried together. First only the constants outside classes move,
- * then those inside too, at last to very small sizes; until then the graph keeps its nodes.
+ * then those inside too, at last to very small sizes; until then the graph keeps its nodes, and
+ * what is summed or normalised keeps at least a few elements: the norm of one is always 0.
  * `fuzz` starts from the small sizes and draws odd ones. */
 #include "torch/knob.h"
 
 #include "base/rng.h"
+#include "graph/compare.h"
 #include <string.h>
 
 typedef struct Scaler {
@@ -18,6 +20,7 @@ typedef struct Scaler {
     KnobList knobs;
     double budget_bytes, budget_flops;
     uint32_t nodes; /* of the full graph */
+    const Graph *full;
     uint32_t trials;
     double cost; /* of the sizes in hand: at most 1 fits the budget */
     int stage;
@@ -54,6 +57,28 @@ static double cost_of(const Scaler *s, const Graph *graph)
     return a > b ? a + b / 64 : b + a / 64;
 }
 
+/* A group norm whose groups are single channels: the mean of each is 0. */
+static bool single_channels(const Graph *g, const Node *node)
+{
+    return node->op == OP_GROUP_NORM &&
+           graph_value(g, node->out)->shape.dim[1] == node_int(node, AT_GROUPS, 1);
+}
+
+/* Whether each sum and norm still runs over a few elements, where it did at full size. */
+static bool telling(const Scaler *s, const Graph *graph)
+{
+    enum { FEW = 4 };
+    for (uint32_t i = 0; i < graph->nodes.len && i < s->full->nodes.len; i++) {
+        const Node *before = &s->full->nodes.at[i], *now = &graph->nodes.at[i];
+        int64_t length = compare_reduction(graph, now);
+        if (length < FEW && length < compare_reduction(s->full, before))
+            return false;
+        if (single_channels(graph, now) && !single_channels(s->full, before))
+            return false;
+    }
+    return true;
+}
+
 /* Reads with the sizes in hand. False when the file does not read, or not as it should. */
 static bool measure(Scaler *s, double *cost, uint32_t *nodes)
 {
@@ -68,7 +93,7 @@ static bool measure(Scaler *s, double *cost, uint32_t *nodes)
         *cost = cost_of(s, task->graph);
         *nodes = task->graph->nodes.len;
     }
-    bool good = task && task->in_range;
+    bool good = task && task->in_range && (s->stage == 3 || telling(s, task->graph));
     arena_drop(&trial);
     return good;
 }
@@ -250,8 +275,10 @@ TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,
         return full;
     set_budget(&s, scale);
     s.nodes = full->graph->nodes.len;
+    s.full = full->graph;
     s.cost = cost_of(&s, full->graph);
     shrink(&s);
+    s.stage = STAGES - 1;
     if (scale == SCALE_FUZZ)
         draw_odd(&s);
     knob_apply(arena, &s.knobs);
