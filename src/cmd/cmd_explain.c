@@ -3,6 +3,7 @@
 #include "craft/craft.h"
 #include "ir/prove.h"
 #include "ir/run.h"
+#include "sim/sim.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -10,39 +11,74 @@ typedef struct Meaning {
     const char *code, *brief, *text, *bad, *good;
 } Meaning;
 
-static bool find_proof(Str code, Meaning *m)
+static const struct {
+    const char *code, *brief, *repair;
+} others[] = {
+#define CODE(code_, brief_, repair_) {code_, brief_, repair_},
+#include "cmd/code.def"
+#undef CODE
+};
+
+enum { OTHERS = sizeof others / sizeof *others, MOST_MEANINGS = 4 };
+
+typedef struct Meanings {
+    Meaning at[MOST_MEANINGS];
+    uint32_t len;
+} Meanings;
+
+static void add(Meanings *found, Meaning m)
+{
+    if (found->len < MOST_MEANINGS)
+        found->at[found->len++] = m;
+}
+
+static void find_proof(Str code, Meanings *found)
 {
     for (int i = 0; i < IR_PROOF_COUNT; i++) {
         const IrProofRow *row = &ir_proof_rows[i];
         bool watch = str_is(code, row->watch);
-        if (!watch && !str_is(code, row->refuse))
-            continue;
-        *m = (Meaning){watch ? row->watch : row->refuse, row->rule, row->repair, "", ""};
-        return true;
+        if (watch || str_is(code, row->refuse))
+            add(found, (Meaning){watch ? row->watch : row->refuse, row->rule, row->repair, row->bad,
+                                 row->good});
     }
-    return false;
 }
 
 /* What the reference interpreter finds when it runs a kernel. */
-static bool find_fault(Str code, Meaning *m)
+static void find_fault(Str code, Meanings *found)
 {
     for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++) {
         const IrFaultRow *row = &ir_fault_rows[i];
-        if (!str_is(code, row->code))
-            continue;
-        *m = (Meaning){row->code, row->rule, row->repair, "", ""};
-        return true;
+        if (str_is(code, row->code))
+            add(found, (Meaning){row->code, row->rule, row->repair, "", ""});
     }
-    return false;
 }
 
-static bool find(Str code, Meaning *m)
+/* What the simulator finds; the device's own answer stands where a public source tells. */
+static void find_sim_fault(Arena *arena, Str code, Meanings *found)
 {
+    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
+        const SimFaultRow *row = sim_fault_row((enum SimFaultCode)i);
+        if (!str_is(code, row->code))
+            continue;
+        const char *text = str_format(arena, "%s%s%s", row->repair,
+                                      *row->device ? ". On the device: " : "", row->device);
+        add(found, (Meaning){row->code, row->title, text, "", ""});
+    }
+}
+
+static Meanings find(Arena *arena, Str code)
+{
+    Meanings found = {0};
     const CraftCode *row = craft_explain(code);
-    if (!row)
-        return find_proof(code, m) || find_fault(code, m);
-    *m = (Meaning){row->code, row->brief, row->text, row->bad, row->good};
-    return true;
+    if (row)
+        add(&found, (Meaning){row->code, row->brief, row->text, row->bad, row->good});
+    find_proof(code, &found);
+    find_fault(code, &found);
+    find_sim_fault(arena, code, &found);
+    for (int i = 0; i < OTHERS; i++)
+        if (str_is(code, others[i].code))
+            add(&found, (Meaning){others[i].code, others[i].brief, others[i].repair, "", ""});
+    return found;
 }
 
 static void put_example(Buf *out, const char *title, const char *lines)
@@ -78,32 +114,40 @@ static void put_json(Buf *out, const Meaning *m)
         buf_printf(out, "%s\"%s\": ", i ? ", " : "{", names[i]);
         buf_json_str(out, str_from(values[i]));
     }
-    buf_puts(out, "}\n");
+    buf_char(out, '}');
+}
+
+static void put_text(Buf *out, const Meaning *m)
+{
+    buf_printf(out, "%s: %s\n\n", m->code, m->brief);
+    put_wrapped(out, m->text);
+    put_example(out, "not this:", m->bad);
+    put_example(out, "but this:", m->good);
 }
 
 static int explain(const char *word, bool json)
 {
-    Meaning m;
+    Arena arena = {0};
     Buf out = {0};
-    if (!find(str_from(word), &m)) {
-        fprintf(stderr, "acraft explain: no code '%s'; docs/craft.md section 15 lists them\n",
-                word);
-        return CMD_USAGE;
+    Meanings found = find(&arena, str_from(word));
+    if (!found.len)
+        fprintf(stderr, "acraft explain: no code '%s'; acraft explain --table lists them\n", word);
+    bool list = json && found.len > 1;
+    for (uint32_t i = 0; i < found.len; i++) {
+        buf_puts(&out, list ? (i ? ", " : "[") : i ? "\n" : "");
+        if (json)
+            put_json(&out, &found.at[i]);
+        else
+            put_text(&out, &found.at[i]);
     }
-    if (json) {
-        put_json(&out, &m);
-    } else {
-        buf_printf(&out, "%s: %s\n\n", m.code, m.brief);
-        put_wrapped(&out, m.text);
-        put_example(&out, "not this:", m.bad);
-        put_example(&out, "but this:", m.good);
-    }
-    fwrite(out.at, 1, out.len, stdout);
+    buf_puts(&out, list ? "]\n" : json && found.len ? "\n" : "");
+    fwrite(out.at ? out.at : "", 1, out.len, stdout);
     buf_free(&out);
-    return CMD_OK;
+    arena_drop(&arena);
+    return found.len ? CMD_OK : CMD_USAGE;
 }
 
-/* The table of docs/craft.md, section 15. */
+/* The table of docs/craft.md, section 15, and after it the codes of the other parts. */
 static int print_table(void)
 {
     puts("| code | meaning |\n|---|---|");
@@ -114,6 +158,12 @@ static int print_table(void)
                ir_proof_rows[i].refuse, ir_proof_rows[i].rule);
     for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++)
         printf("| %s | found by running it: %s |\n", ir_fault_rows[i].code, ir_fault_rows[i].rule);
+    for (int i = 0; i < OTHERS; i++)
+        printf("| %s | %s |\n", others[i].code, others[i].brief);
+    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
+        const SimFaultRow *row = sim_fault_row((enum SimFaultCode)i);
+        printf("| %s | simulator: %s |\n", row->code, row->title);
+    }
     return CMD_OK;
 }
 

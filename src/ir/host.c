@@ -1,181 +1,38 @@
-/* The host function, run. In: shapes and settings. Out: launches with their scalars. */
-#include "ir/host.h"
+/* The host function alone. In: shapes and settings. Out: launches with their scalars. The reference
+ * interpreter runs it, on operands without data; this file translates to and fro. */
+#include "ir/run_int.h"
 
-#include "ir/range.h"
-#include <math.h>
+#include <string.h>
 
-static IrScalar of_int(int64_t i) { return (IrScalar){.type = DT_I64, .i = i}; }
-static IrScalar of_bool(bool b) { return (IrScalar){.type = DT_BOOL, .i = b}; }
-static IrScalar of_float(double f) { return (IrScalar){.type = DT_F32, .f = (float)f}; }
+/* What of a run is kept for later questions. */
+struct HostState {
+    IrRun io;
+    Run run;
+    Scope scope;
+};
 
-/* ---- expressions ---- */
+/* ---- shapes and settings, as a run wants them ---- */
 
-static bool eval_float(IrExprOp op, float a, float b, IrScalar *out)
+static IrOperand *make_operands(Arena *arena, const IrProgram *p, const IrShape *shapes)
 {
-    switch (op) {
-    case IR_E_ADD: *out = of_float((double)(a + b)); return true;
-    case IR_E_SUB: *out = of_float((double)(a - b)); return true;
-    case IR_E_MUL: *out = of_float((double)(a * b)); return true;
-    case IR_E_DIV: *out = of_float((double)(a / b)); return true;
-    case IR_E_MIN: *out = of_float((double)(a < b || isnan(a) ? a : b)); return true;
-    case IR_E_MAX: *out = of_float((double)(a > b || isnan(a) ? a : b)); return true;
-    case IR_E_NEG: *out = of_float(-(double)a); return true;
-    case IR_E_ABS: *out = of_float(fabs((double)a)); return true;
-    case IR_E_SQRT: *out = of_float(sqrt((double)a)); return true;
-    case IR_E_EXP: *out = of_float(exp((double)a)); return true;
-    case IR_E_LOG: *out = of_float(log((double)a)); return true;
-    case IR_E_EQ: *out = of_bool(a == b); return true;
-    case IR_E_NE: *out = of_bool(a != b); return true;
-    case IR_E_LT: *out = of_bool(a < b); return true;
-    case IR_E_LE: *out = of_bool(a <= b); return true;
-    case IR_E_GT: *out = of_bool(a > b); return true;
-    case IR_E_GE: *out = of_bool(a >= b); return true;
-    case IR_E_TO_I64:
-        if (!(fabsf(a) < 9.0e18f))
-            return false;
-        *out = of_int((int64_t)a);
-        return true;
-    default: return false;
-    }
-}
-
-static bool eval_logic(IrExprOp op, bool a, bool b, IrScalar *out)
-{
-    switch (op) {
-    case IR_E_AND: *out = of_bool(a && b); return true;
-    case IR_E_OR: *out = of_bool(a || b); return true;
-    case IR_E_NOT: *out = of_bool(!a); return true;
-    case IR_E_EQ: *out = of_bool(a == b); return true;
-    case IR_E_NE: *out = of_bool(a != b); return true;
-    default: return false;
-    }
-}
-
-static bool eval_op(IrExprOp op, IrScalar a, IrScalar b, IrScalar *out)
-{
-    if (a.type == DT_F32)
-        return eval_float(op, a.f, b.f, out);
-    if (a.type == DT_BOOL)
-        return eval_logic(op, a.i, b.i, out);
-    if (op == IR_E_TO_F32) {
-        *out = of_float((double)a.i);
-        return true;
-    }
-    if (ir_is_compare(op)) {
-        *out = of_bool(ir_compare_int(op, a.i, b.i));
-        return true;
-    }
-    out->type = DT_I64;
-    return ir_eval_int(op, a.i, b.i, &out->i);
-}
-
-static bool eval_leaf(const IrHostRun *run, const IrExpr *e, IrScalar *out)
-{
-    const IrShape *shapes = run->input->operands;
-    IrScalar index;
-    switch (e->op) {
-    case IR_E_INT: *out = of_int(e->of.i); return true;
-    case IR_E_FLOAT: *out = of_float(e->of.f); return true;
-    case IR_E_BOOL: *out = of_bool(e->of.i); return true;
-    case IR_E_CHIP: *out = of_int(ir_chip_value(run->chip, (IrChipFact)e->of.fact)); return true;
-    case IR_E_VAR: *out = run->vars[e->of.var]; return run->known[e->of.var];
-    case IR_E_PRESENT: *out = of_bool(!shapes[e->of.tensor].absent); return true;
-    case IR_E_LIST_LEN: *out = of_int(shapes[e->of.tensor].list_len); return true;
-    case IR_E_LIST_SIZE:
-        if (!ir_host_eval(run, e->arg[0], &index) || index.i < 0 ||
-            index.i >= shapes[e->of.tensor].list_len)
-            return false;
-        *out = of_int(shapes[e->of.tensor].list_sizes[index.i]);
-        return true;
-    default: return false;
-    }
-}
-
-bool ir_host_eval(const IrHostRun *run, IrExprId id, IrScalar *out)
-{
-    const IrExpr *e = &run->p->exprs.at[id];
-    int arity = ir_expr_rows[e->op].arity;
-    IrScalar v[3] = {0};
-    *out = (IrScalar){0};
-    if (arity == 0 || e->op == IR_E_LIST_SIZE)
-        return eval_leaf(run, e, out);
-    if (e->op == IR_E_SELECT)
-        return ir_host_eval(run, e->arg[0], &v[0]) &&
-               ir_host_eval(run, e->arg[v[0].i ? 1 : 2], out);
-    for (int i = 0; i < arity; i++)
-        if (!ir_host_eval(run, e->arg[i], &v[i]))
-            return false;
-    return eval_op(e->op, v[0], v[1], out);
-}
-
-/* ---- binding sizes, attributes, choices ---- */
-
-static void set_var(IrHostRun *run, IrVarId var, IrScalar value)
-{
-    run->vars[var] = value;
-    run->known[var] = true;
-}
-
-static bool check_dim(const IrHostRun *run, IrVarId var, int64_t size, const char *tensor,
-                      Diag *diag)
-{
-    const IrVar *v = &run->p->vars.at[var];
-    if (size >= v->lo && size <= v->hi && size % v->multiple == 0)
-        return true;
-    diag_error(diag, "H001", v->at, "%s = %lld of '%s' is outside its range %lld..%lld%s", v->name,
-               (long long)size, tensor, (long long)v->lo, (long long)v->hi,
-               v->multiple > 1 ? " or not a multiple as declared" : "");
-    return false;
-}
-
-/* First the axes that are a size by themselves, so that the others can be computed. */
-static bool bind_dims(IrHostRun *run, Diag *diag)
-{
-    const IrProgram *p = run->p;
-    for (uint32_t t = 0; t < p->operand_count; t++) {
-        const IrTensor *tensor = &p->tensors.at[t];
-        const IrShape *shape = &run->input->operands[t];
-        if (shape->absent || tensor->role == IR_ROLE_IN_LIST || tensor->role == IR_ROLE_OUT_LIST)
-            continue;
-        if (shape->rank != tensor->rank) {
-            diag_error(diag, "H002", tensor->at, "'%s' has %u dimensions, %u were given",
-                       tensor->name, tensor->rank, shape->rank);
-            return false;
-        }
-        for (uint32_t i = 0; i < tensor->rank; i++) {
-            const IrExpr *e = &p->exprs.at[tensor->shape[i]];
-            if (e->op != IR_E_VAR || run->known[e->of.var])
-                continue;
-            if (!check_dim(run, e->of.var, shape->dim[i], tensor->name, diag))
-                return false;
-            set_var(run, e->of.var, of_int(shape->dim[i]));
+    IrOperand *operands = arena_array(arena, IrOperand, p->operand_count + 1);
+    for (uint32_t i = 0; i < p->operand_count; i++) {
+        const IrShape *s = &shapes[i];
+        bool list = ir_is_list(&p->tensors.at[i]);
+        IrOperand *o = &operands[i];
+        o->count = list ? s->list_len : !s->absent;
+        o->items = arena_array(arena, IrData, o->count + 1);
+        for (uint32_t k = 0; k < o->count && list; k++)
+            o->items[k] = (IrData){.rank = 1, .dims = {s->list_sizes[k]}};
+        if (!list && o->count) {
+            o->items[0].rank = s->rank;
+            memcpy(o->items[0].dims, s->dim, sizeof s->dim);
         }
     }
-    return true;
+    return operands;
 }
 
-static bool check_shapes(const IrHostRun *run, Diag *diag)
-{
-    const IrProgram *p = run->p;
-    for (uint32_t t = 0; t < p->operand_count; t++) {
-        const IrTensor *tensor = &p->tensors.at[t];
-        const IrShape *shape = &run->input->operands[t];
-        bool list = tensor->role == IR_ROLE_IN_LIST || tensor->role == IR_ROLE_OUT_LIST;
-        for (uint32_t i = 0; i < tensor->rank && !shape->absent && !list; i++) {
-            IrScalar want;
-            if (!ir_host_eval(run, tensor->shape[i], &want) || want.i != shape->dim[i]) {
-                diag_error(diag, "H003", tensor->at,
-                           "axis %u of '%s' has %lld elements, %lld were "
-                           "expected",
-                           i, tensor->name, (long long)shape->dim[i], (long long)want.i);
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static const IrSetting *setting(const IrHostInput *in, const char *name)
+static const IrSetting *find_setting(const IrHostInput *in, const char *name)
 {
     for (uint32_t i = 0; i < in->setting_count; i++)
         if (str_is(str_from(name), in->settings[i].name))
@@ -183,114 +40,107 @@ static const IrSetting *setting(const IrHostInput *in, const char *name)
     return NULL;
 }
 
-static bool bind_settings(IrHostRun *run, Diag *diag)
+/* A setting, or the default of the declaration. False: neither. */
+static bool attribute(const IrProgram *p, const IrHostInput *in, const IrVar *v, IrValue *value)
 {
-    const IrProgram *p = run->p;
-    for (uint32_t i = 1; i < p->vars.len; i++) {
-        const IrVar *v = &p->vars.at[i];
-        if (v->kind != IR_VAR_ATTR && v->kind != IR_VAR_CHOICE)
-            continue;
-        const IrSetting *s = setting(run->input, v->name);
-        IrScalar value = {.type = v->type};
-        if (s)
-            value = v->type == DT_F32 ? of_float(s->value) : of_int((int64_t)s->value);
-        else if (v->kind == IR_VAR_CHOICE)
-            value = of_int(v->choices.at[0]);
-        else if (!v->value || !ir_host_eval(run, v->value, &value)) {
-            diag_error(diag, "H004", v->at, "attribute '%s' has no default and was not given",
-                       v->name);
+    const IrSetting *s = find_setting(in, v->name);
+    const IrExpr *e = &p->exprs.at[v->value];
+    if (s)
+        *value = (IrValue){.i = v->type == DT_F32 ? 0 : (int64_t)s->value, .f = (float)s->value};
+    else
+        *value = (IrValue){.i = e->op == IR_E_FLOAT ? 0 : e->of.i,
+                           .f = e->op == IR_E_FLOAT ? (float)e->of.f : 0};
+    return s || v->value;
+}
+
+static bool make_attrs(Arena *arena, const IrProgram *p, const IrHostInput *in, IrRun *io,
+                       Diag *diag)
+{
+    IrValue *attrs = arena_array(arena, IrValue, p->attrs.len + 1);
+    for (uint32_t i = 0; i < p->attrs.len; i++) {
+        const IrVar *v = &p->vars.at[p->attrs.at[i]];
+        if (!attribute(p, in, v, &attrs[i])) {
+            diag_error(diag, "H001", v->at, "the attribute %s is not given", v->name);
             return false;
         }
-        value.type = v->type;
-        set_var(run, i, value);
     }
+    io->attrs = attrs;
     return true;
 }
 
-/* ---- statements ---- */
-
-static bool no_value(const IrStmt *s, Diag *diag)
+static const int64_t *make_choices(Arena *arena, const IrProgram *p, const IrHostInput *in)
 {
-    diag_error(diag, "H005", s->at, "this has no value for the given shapes");
-    return false;
+    int64_t *choices = arena_array(arena, int64_t, p->vars.len);
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < p->vars.len; i++) {
+        const IrVar *v = &p->vars.at[i];
+        const IrSetting *s = find_setting(in, v->name);
+        if (v->kind == IR_VAR_CHOICE)
+            choices[n++] = s ? (int64_t)s->value : v->choices.at[0];
+    }
+    return choices;
 }
 
-static bool launch(Arena *arena, IrHostRun *run, IrStmtId id, const IrStmt *s, Diag *diag)
+/* ---- the run ---- */
+
+/* Variables and tensors move to the caller's arena, the rest of the run goes. */
+static void keep(Arena *arena, struct HostState *h)
 {
-    IrHostLaunch l = {.stmt = id, .args = arena_array(arena, IrScalar, s->args.len + 1)};
-    IrScalar cores;
-    if (!ir_host_eval(run, s->cores, &cores))
-        return no_value(s, diag);
-    if (cores.i < 1 || cores.i > 65535) {
-        diag_error(diag, "H006", s->at, "a launch on %lld cores", (long long)cores.i);
-        return false;
+    const IrProgram *p = h->run.p;
+    GmList *tensors = arena_array(arena, GmList, p->tensors.len + 1);
+    GmList **names = arena_array(arena, GmList *, p->tensors.len + 1);
+    Scalar *vars = arena_array(arena, Scalar, p->vars.len);
+    memcpy(vars, h->run.vars, p->vars.len * sizeof *vars);
+    for (uint32_t i = 0; i < p->tensors.len; i++) {
+        const GmList *from = &h->run.tensors[i];
+        tensors[i] = *from;
+        tensors[i].items = arena_array(arena, Gm, from->count + 1);
+        for (uint32_t k = 0; k < from->count; k++)
+            tensors[i].items[k] = from->items[k];
+        names[i] = &tensors[i];
     }
-    l.cores = cores.i;
-    for (uint32_t i = 0; i < s->args.len; i++)
-        if (!s->args.at[i].is_tensor && !ir_host_eval(run, s->args.at[i].value, &l.args[i]))
-            return no_value(s, diag);
-    vec_push(arena, &run->launches, l);
-    return true;
+    arena_drop(&h->run.scratch);
+    h->run.vars = vars;
+    h->run.tensors = tensors;
+    h->scope.vars = vars;
+    h->scope.tensors = names;
 }
 
-static bool workspace(IrHostRun *run, const IrStmt *s, Diag *diag)
+static void explain(const IrRun *io, Diag *diag)
 {
-    const IrTensor *t = &run->p->tensors.at[s->tensor];
-    for (uint32_t i = 0; i < t->rank; i++) {
-        IrScalar size;
-        if (!ir_host_eval(run, t->shape[i], &size) || size.i < 0)
-            return no_value(s, diag);
-        run->workspace[s->tensor][i] = size.i;
-    }
-    return true;
-}
-
-static bool run_block(Arena *arena, IrHostRun *run, const IrBlock *block, Diag *diag)
-{
-    for (uint32_t i = 0; i < block->len; i++) {
-        const IrStmt *s = &run->p->stmts.at[block->at[i]];
-        IrScalar v;
-        switch (s->kind) {
-        case IR_S_ASSIGN:
-            if (!ir_host_eval(run, s->value, &v))
-                return no_value(s, diag);
-            set_var(run, s->var, v);
-            break;
-        case IR_S_IF:
-            if (!ir_host_eval(run, s->cond, &v))
-                return no_value(s, diag);
-            if (!run_block(arena, run, v.i ? &s->body : &s->orelse, diag))
-                return false;
-            break;
-        case IR_S_ASSERT:
-            if (!ir_host_eval(run, s->cond, &v))
-                return no_value(s, diag);
-            if (!v.i) {
-                diag_error(diag, "H007", s->at, "the operator refuses these shapes: %s", s->text);
-                return false;
-            }
-            break;
-        case IR_S_WORKSPACE:
-            if (!workspace(run, s, diag))
-                return false;
-            break;
-        case IR_S_LAUNCH:
-            if (!launch(arena, run, block->at[i], s, diag))
-                return false;
-            break;
-        default: break;
-        }
-    }
-    return true;
+    if (io->status == IR_RUN_REFUSED)
+        diag_error(diag, "H001", (Span){0}, "the operator refuses this: %s", io->text);
+    for (uint32_t i = 0; i < io->faults.len && io->status == IR_RUN_FAULT; i++)
+        diag_error(diag, ir_fault_rows[io->faults.at[i].kind].code, io->faults.at[i].at, "%s",
+                   io->faults.at[i].text);
 }
 
 bool ir_host_run(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
                  IrHostRun *run, Diag *diag)
 {
-    *run = (IrHostRun){.p = p, .chip = chip, .input = input};
-    run->vars = arena_array(arena, IrScalar, p->vars.len);
-    run->known = arena_array(arena, bool, p->vars.len);
-    run->workspace = arena_alloc_array(arena, p->tensors.len + 1, sizeof *run->workspace);
-    return bind_dims(run, diag) && bind_settings(run, diag) && check_shapes(run, diag) &&
-           run_block(arena, run, &p->host, diag);
+    *run = (IrHostRun){.state = arena_new(arena, struct HostState)};
+    struct HostState *h = run->state;
+    h->io = (IrRun){.p = p,
+                    .chip = chip,
+                    .addresses_only = true,
+                    .operands = make_operands(arena, p, input->operands),
+                    .choices = make_choices(arena, p, input)};
+    if (!make_attrs(arena, p, input, &h->io, diag))
+        return false;
+    if (run_begin(arena, &h->io, run, &h->run, &h->scope))
+        run_host(&h->run, &h->scope, &p->host);
+    keep(arena, h);
+    explain(&h->io, diag);
+    return h->io.status == IR_RUN_OK;
+}
+
+bool ir_host_eval(const IrHostRun *run, IrExprId e, IrScalar *value)
+{
+    struct HostState *h = run->state;
+    h->io.status = IR_RUN_OK;
+    h->run.stop = false;
+    Scalar v = run_eval(&h->scope, e);
+    arena_drop(&h->run.scratch);
+    *value = (IrScalar){h->run.p->exprs.at[e].type, v.i, v.f};
+    return h->io.status == IR_RUN_OK && v.set;
 }

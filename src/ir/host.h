@@ -1,6 +1,6 @@
 /* Running a program's host function on concrete shapes: which kernels are launched, on how many
- * cores, with which scalars, and how large the workspaces are. This is what the emitted tiling
- * function computes on the user's machine. */
+ * cores, with which scalars. This is what the emitted tiling function computes on the user's
+ * machine; here the reference interpreter does, and stops at the launches. */
 #ifndef IR_HOST_H
 #define IR_HOST_H
 
@@ -40,17 +40,12 @@ typedef struct IrHostLaunch {
 } IrHostLaunch;
 
 typedef struct IrHostRun {
-    const IrProgram *p;
-    const NpuChip *chip;
-    const IrHostInput *input;
-    IrScalar *vars; /* per variable of the program; host ones are set */
-    bool *known;    /* which of them are */
     VEC(IrHostLaunch) launches;
-    int64_t (*workspace)[IR_MAX_RANK]; /* per tensor of the host: its shape, if a workspace */
+    struct HostState *state; /* what ir_host_eval asks */
 } IrHostRun;
 
 /* False with a diagnostic: shapes that do not fit the declaration or its ranges, a failed
- * assert, arithmetic without a result. */
+ * assert (H001), arithmetic without a result (E1xx). All of `run` lives in the arena. */
 bool ir_host_run(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
                  IrHostRun *run, Diag *diag);
 /* The value of a host expression; false when it has none. */

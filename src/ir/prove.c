@@ -3,8 +3,8 @@
 #include "ir/prove_int.h"
 
 const IrProofRow ir_proof_rows[IR_PROOF_COUNT] = {
-#define PROOF(id, watch_, refuse_, rule_, repair_) \
-    [IR_PROOF_##id] = {watch_, refuse_, rule_, repair_},
+#define PROOF(id, watch_, refuse_, rule_, repair_, bad_, good_) \
+    [IR_PROOF_##id] = {watch_, refuse_, rule_, repair_, bad_, good_},
 #include "ir/proof.def"
 #undef PROOF
 };

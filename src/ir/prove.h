@@ -17,6 +17,7 @@ typedef enum IrProofState { IR_PROVED, IR_WATCHED, IR_REFUSED } IrProofState;
 
 typedef struct IrProofRow {
     const char *watch, *refuse, *rule, *repair;
+    const char *bad, *good; /* Craft lines */
 } IrProofRow;
 
 extern const IrProofRow ir_proof_rows[IR_PROOF_COUNT];

@@ -61,7 +61,7 @@ static bool is_bound(const Run *run, uint32_t operand)
 {
     const IrOperand *o = &run->io->operands[operand];
     IrRole role = run->p->tensors.at[operand].role;
-    return o->count > 0 && (role != IR_ROLE_OUT || o->items[0].data);
+    return o->count > 0 && (role != IR_ROLE_OUT || o->items[0].data || run->host);
 }
 
 static bool infer_dims(Run *run)
@@ -73,7 +73,7 @@ static bool infer_dims(Run *run)
                           : v->lo == v->hi && !set_dim(run, p->dims.at[i], v->lo, v->name))
             return false;
     }
-    for (uint32_t i = 0; i < p->operand_count && !run->io->addresses_only; i++) {
+    for (uint32_t i = 0; i < p->operand_count && (!run->io->addresses_only || run->host); i++) {
         const IrTensor *t = &p->tensors.at[i];
         if (ir_is_list(t))
             continue;
@@ -137,17 +137,28 @@ static bool eval_shape(Scope *s, const IrTensor *t, Gm *gm)
 
 static bool make_marks(Scope *s, Gm *gm)
 {
+    if (s->run->host)
+        return true;
     int64_t bytes = gm->count * (int64_t)sizeof(uint32_t);
     gm->wrote = run_memory(s, bytes);
     gm->read = gm->wrote ? run_memory(s, bytes) : NULL;
     return gm->read != NULL;
 }
 
+static bool check_shape(Run *run, const IrTensor *t, const IrData *data, const Gm *gm)
+{
+    for (uint32_t i = 0; i < gm->rank; i++)
+        if (data->rank != gm->rank || data->dims[i] != gm->dims[i])
+            return refuse(run, "axis %u of '%s' has %lld elements, not %lld", i, t->name,
+                          (long long)data->dims[i], (long long)gm->dims[i]);
+    return true;
+}
+
 static bool bind_data(Run *run, const IrTensor *t, IrData *data, Gm *gm)
 {
     int64_t bytes = gm->count * (int64_t)dtype_bytes(gm->dtype);
     if (run->io->addresses_only)
-        return true;
+        return !run->host || check_shape(run, t, data, gm);
     if (t->role == IR_ROLE_OUT && !data->data) {
         data->rank = gm->rank;
         memcpy(data->dims, gm->dims, sizeof data->dims);
@@ -156,10 +167,8 @@ static bool bind_data(Run *run, const IrTensor *t, IrData *data, Gm *gm)
             return refuse(run, "'%s' takes %lld bytes", t->name, (long long)bytes);
         data->data = arena_alloc(run->arena, (size_t)bytes + 1);
     }
-    for (uint32_t i = 0; i < gm->rank; i++)
-        if (data->rank != gm->rank || data->dims[i] != gm->dims[i])
-            return refuse(run, "axis %u of '%s' has %lld elements, not %lld", i, t->name,
-                          (long long)data->dims[i], (long long)gm->dims[i]);
+    if (!check_shape(run, t, data, gm))
+        return false;
     gm->data = data->data;
     if (t->role == IR_ROLE_OUT)
         memset(gm->data, 0xff, (size_t)bytes);
@@ -188,7 +197,7 @@ static bool bind_operand(Run *run, Scope *s, uint32_t i)
         } else if (!eval_shape(s, t, gm)) {
             return false;
         }
-        if (!bind_data(run, t, fake ? NULL : &o->items[k], gm))
+        if (!bind_data(run, t, fake && !run->host ? NULL : &o->items[k], gm))
             return false;
         bool written = t->role == IR_ROLE_OUT || t->role == IR_ROLE_INOUT ||
                        t->role == IR_ROLE_OUT_LIST;
@@ -438,8 +447,22 @@ static void run_all(Launch *l, const int64_t *order)
     run_together(l, threads, n);
 }
 
-static void run_launch(Run *run, Scope *host, const IrStmt *s)
+static void note_launch(const Launch *l, Scope *host, IrStmtId id)
 {
+    IrHostLaunch note = {.stmt = id, .cores = l->cores};
+    note.args = arena_array(l->run->arena, IrScalar, l->s->args.len + 1);
+    for (uint32_t i = 0; i < l->s->args.len; i++) {
+        const IrArg *a = &l->s->args.at[i];
+        Scalar v = a->is_tensor ? (Scalar){0} : run_eval(host, a->value);
+        if (!a->is_tensor)
+            note.args[i] = (IrScalar){l->run->p->exprs.at[a->value].type, v.i, v.f};
+    }
+    vec_push(l->run->arena, &l->run->host->launches, note);
+}
+
+static void run_launch(Run *run, Scope *host, IrStmtId id)
+{
+    const IrStmt *s = &run->p->stmts.at[id];
     Launch l = {.run = run, .s = s, .k = &run->p->kernels.at[s->kernel]};
     int64_t most = l.k->has_cube ? run->io->chip->aic : run->io->chip->aiv;
     if (!run_int(host, s->cores, &l.cores))
@@ -448,6 +471,10 @@ static void run_launch(Run *run, Scope *host, const IrStmt *s)
         run_fault(host, IR_FAULT_CORES, s->at, "'%s' is launched on %lld cores, the chip has %lld",
                   l.k->name, (long long)l.cores, (long long)most);
         run->stop = true;
+        return;
+    }
+    if (run->host) {
+        note_launch(&l, host, id);
         return;
     }
     run->epoch++;
@@ -462,7 +489,7 @@ static void run_launch(Run *run, Scope *host, const IrStmt *s)
 
 /* ---- the host function ---- */
 
-static void run_host(Run *run, Scope *s, const IrBlock *block)
+void run_host(Run *run, Scope *s, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len && !run->stop; i++) {
         const IrStmt *stmt = &run->p->stmts.at[block->at[i]];
@@ -477,7 +504,7 @@ static void run_host(Run *run, Scope *s, const IrBlock *block)
                 refuse(run, "%s", stmt->text);
             break;
         case IR_S_WORKSPACE: make_workspace(run, s, stmt); break;
-        case IR_S_LAUNCH: run_launch(run, s, stmt); break;
+        case IR_S_LAUNCH: run_launch(run, s, block->at[i]); break;
         default: panic("a kernel statement in the host");
         }
     }
@@ -517,17 +544,23 @@ static Run start_run(Arena *arena, IrRun *io, Scope *scope)
     return run;
 }
 
-bool ir_run(Arena *arena, IrRun *io)
+bool run_begin(Arena *arena, IrRun *io, IrHostRun *host, Run *run, Scope *scope)
 {
-    Scope scope;
     io->status = IR_RUN_OK;
     io->text = NULL;
     memset(&io->faults, 0, sizeof io->faults);
-    Run run = start_run(arena, io, &scope);
-    scope.run = &run;
-    bool ok = infer_dims(&run) && set_attrs(&run, &scope);
-    ok = ok && bind_operands(&run, &scope, true) && bind_operands(&run, &scope, false);
-    if (ok) {
+    *run = start_run(arena, io, scope);
+    run->host = host;
+    scope->run = run;
+    return infer_dims(run) && set_attrs(run, scope) && bind_operands(run, scope, true) &&
+           bind_operands(run, scope, false);
+}
+
+bool ir_run(Arena *arena, IrRun *io)
+{
+    Scope scope;
+    Run run;
+    if (run_begin(arena, io, NULL, &run, &scope)) {
         run_host(&run, &scope, &io->p->host);
         if (!run.stop)
             check_coverage(&run, &scope);

@@ -7,6 +7,7 @@
 #ifndef IR_RUN_INT_H
 #define IR_RUN_INT_H
 
+#include "ir/host.h"
 #include "ir/run.h"
 #include "ir/verify_int.h"
 
@@ -47,6 +48,8 @@ typedef struct Run {
     uint32_t epoch;
     uint64_t steps, bytes;
     bool stop; /* a fault ended the run */
+    /* Not NULL: only the host function runs, on shapes without data; launches are noted here. */
+    IrHostRun *host;
 } Run;
 
 /* Where expressions are evaluated: the host, or a thread. */
@@ -112,6 +115,11 @@ typedef struct Region {
     int64_t base, rows, cols, row_stride, col_stride;
     uint32_t ranges; /* axes that are ranges: 0, 1 or 2 */
 } Region;
+
+/* ---- run.c ---- */
+/* A run up to its first statement: sizes, attributes, operands. False: refused, or a fault. */
+bool run_begin(Arena *arena, IrRun *io, IrHostRun *host, Run *run, Scope *scope);
+void run_host(Run *run, Scope *scope, const IrBlock *block);
 
 /* ---- run_scope.c ---- */
 void run_fault(Scope *s, IrFaultKind kind, Span at, const char *format, ...) ATTR_PRINTF(4, 5);

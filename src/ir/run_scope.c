@@ -6,7 +6,7 @@
 #include <math.h>
 
 const IrFaultRow ir_fault_rows[IR_FAULT_COUNT] = {
-#define PROOF(id, watch_, refuse_, rule_, repair_) [IR_FAULT_##id] = {refuse_, rule_, repair_},
+#define PROOF(id, watch_, refuse_, rule_, repair_, ...) [IR_FAULT_##id] = {refuse_, rule_, repair_},
 #include "ir/proof.def"
 #undef PROOF
 #define FAULT(id, code_, rule_, repair_) [IR_FAULT_##id] = {code_, rule_, repair_},
