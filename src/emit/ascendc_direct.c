@@ -65,19 +65,21 @@ static void part_direct_kernel(Host *h)
     pen_line(pen, "#include \"kernel_operator.h\"");
     pen_line(pen, "#include \"%s_plan.h\"", host_op_name(h));
     pen_blank(pen);
-    Buf text = {0};
-    Pen body = {.out = &text, .arena = h->arena};
+    /* Helpers stand inside: the plan has some of the same names for the host. */
     for (uint32_t v = 0; v < h->in->variants.len; v++) {
+        Buf text = {0};
+        Pen body = {.out = &text, .arena = h->arena};
         Host own = host_for(h->arena, h->in, v, &body);
         const char *suffix = variant_suffix(h, v);
-        pen_line(&body, "namespace variant%s {", suffix);
         print_classes(&own.pr, LOWER_ALIGN);
         print_direct_entry(&own);
-        pen_line(&body, "} // namespace variant%s", suffix);
-        pen_blank(&body);
+        pen_line(pen, "namespace variant%s {", suffix);
+        pen_blank(pen);
+        print_with_helpers(pen, &body);
+        pen_line(pen, "} // namespace variant%s", suffix);
+        pen_blank(pen);
+        buf_free(&text);
     }
-    print_with_helpers(pen, &body);
-    buf_free(&text);
 }
 
 /* ---- its torch side ---- */

@@ -152,6 +152,8 @@ static bool judge(EvalJudge *j)
     case FORM_NPUKB_KERNEL: return eval_judge_kernel(j);
     case FORM_PROJECT:
     case FORM_NPUKB_FULL: return eval_judge_project(j);
+    case FORM_MKB:
+    case FORM_MKB_DIRECT: return eval_judge_model(j);
     default:
         return eval_judge_fail(j, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                                str_format(j->arena, "form '%s' is not judged yet",

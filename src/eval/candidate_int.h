@@ -59,6 +59,7 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
 /* ---- one function for each form ---- */
 bool eval_judge_kernel(EvalJudge *j);
 bool eval_judge_project(EvalJudge *j);
+bool eval_judge_model(EvalJudge *j); /* a Python model around a binding */
 
 /* project.c */
 void eval_project_of(Arena *arena, const EvalCandidate *c, TwinProject *project);

@@ -159,6 +159,8 @@ PyVal outside_call(Interp *it, Span at, Str path, const CallArgs *args)
         list[args->n + i] = arg_of(&p, args->kw[i], 0);
         list[args->n + i].name = str_dup(it->arena, args->kw_names[i]);
     }
+    call.graph = it->graphs[1];
+    call.source = it->graphs[0];
     call.args = list;
     call.tensor_count = p.tensors.len;
     call.after = arena_array(it->arena, ValueId, p.tensors.len + 1);

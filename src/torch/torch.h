@@ -78,6 +78,7 @@ typedef struct TorchCall {
     Span at;
     const TorchArg *args;
     uint32_t arg_count, tensor_count;
+    const Graph *graph, *source; /* as far as they are written */
     /* Filled by whoever serves the call. */
     TorchArg result;
     bool *written;     /* for each tensor among the arguments: the call changes it */
@@ -177,6 +178,9 @@ TorchTask *torch_read(Arena *arena, const char *path, Str source, const TorchOpt
                       Diag *diag);
 TorchTask *torch_read_file(Arena *arena, const char *path, const TorchOptions *options, Diag *diag);
 
+/* A list of JSON objects, or a table. */
+void torch_cases_lines(Arena *arena, Str text, TorchCases *cases);
+void torch_cases_table(Arena *arena, Str text, TorchCases *cases);
 /* Finds the cases of a model file; leaves `cases` empty when it has none. */
 bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *diag);
 

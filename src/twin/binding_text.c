@@ -1,5 +1,5 @@
 /* Host text made fit for the binding program. In: text with `name<<<blocks, l2, stream>>>(args)`.
- * Out: ACRAFT_START("name", decltype(&name), blocks, l2, stream)(args), line for line. */
+ * Out: ACRAFT_START(full name, decltype(&name), blocks, l2, stream)(args), line for line. */
 #include "twin/binding_int.h"
 
 #include <ctype.h>
@@ -43,14 +43,11 @@ static size_t launch_close(Str text, size_t at)
     return 0;
 }
 
+/* The compiler itself says the full name: in its namespace, with template arguments. */
 static void add_launch(Buf *out, Str name, Str inside)
 {
-    bool is_template = str_find(name, STR("<")) >= 0;
-    if (is_template)
-        buf_printf(out, "ACRAFT_START((acraft::bind::name_of<&%.*s>()), ", STR_ARG(name));
-    else
-        buf_printf(out, "ACRAFT_START(\"%.*s\", ", STR_ARG(name));
-    buf_printf(out, "decltype(&%.*s), %.*s)", STR_ARG(name), STR_ARG(inside));
+    buf_printf(out, "ACRAFT_START((acraft::bind::name_of<&%.*s>()), decltype(&%.*s), %.*s)",
+               STR_ARG(name), STR_ARG(name), STR_ARG(inside));
 }
 
 static Str rewrite_launches(Arena *arena, Str text)

@@ -107,11 +107,13 @@ static const char *entry_list(Arena *arena, const TwinEntries *entries)
     return list;
 }
 
-/* `name` may carry template arguments: add<half>. */
+/* `name` may carry its namespace and template arguments: kernels::add<half>. */
 static const TwinEntry *find_entry(const TwinEntries *entries, const char *name)
 {
-    ptrdiff_t angle = str_find(str_from(name), STR("<"));
+    ptrdiff_t angle = str_find(str_from(name), STR("<")), colons;
     Str bare = str_trim(str_slice(str_from(name), 0, angle < 0 ? strlen(name) : (size_t)angle));
+    while ((colons = str_find(bare, STR("::"))) >= 0)
+        bare = str_slice(bare, (size_t)colons + 2, bare.len);
     for (uint32_t i = 0; i < entries->len; i++)
         if (str_is(bare, entries->at[i].name))
             return &entries->at[i];

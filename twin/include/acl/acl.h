@@ -1,6 +1,3 @@
-/* Kernel files that include the host runtime's header use nothing of it on the device. */
+/* The host runtime's header. Kernel files that include it use nothing of it on the device. */
 #pragma once
-#include <cstddef>
-#include <cstdint>
-typedef void *aclrtStream;
-typedef int aclError;
+#include "acraft/bind/acl.h"

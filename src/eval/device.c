@@ -1,0 +1,178 @@
+/* Device memory and the plain events on it: allocate, copy, fill, write. */
+#include "eval/device.h"
+
+#include <string.h>
+
+#define FIRST_ADDRESS 0x124000000000ull
+#define ROOM_STEP 0x200000ull
+#define MOST_BYTES (4ull << 30)
+
+void eval_device_open(EvalDevice *d) { *d = (EvalDevice){.next = FIRST_ADDRESS}; }
+
+void eval_device_close(EvalDevice *d)
+{
+    for (uint32_t i = 0; i < d->rooms.len; i++)
+        twin_tensor_free(&d->rooms.at[i].memory);
+    d->rooms.len = 0;
+}
+
+static EvalRoom *add_at(EvalJudge *j, EvalDevice *d, uint64_t address, uint64_t bytes)
+{
+    EvalRoom room = {.address = address};
+    room.memory = (TwinTensor){.name = "memory", .dtype = DT_U8, .bytes = (size_t)bytes};
+    if (bytes > MOST_BYTES || d->rooms.len > 4000 || !twin_tensor_alloc(&room.memory)) {
+        eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN,
+                        str_format(j->arena, "host code asks for %llu bytes of device memory",
+                                   (unsigned long long)bytes));
+        return NULL;
+    }
+    memset(room.memory.data, 0xa5, room.memory.bytes);
+    vec_push(j->arena, &d->rooms, room);
+    d->next = address + (bytes + 2 * ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
+    return &vec_last(&d->rooms);
+}
+
+EvalRoom *eval_device_add(EvalJudge *j, EvalDevice *d, uint64_t bytes)
+{
+    return add_at(j, d, d->next, bytes);
+}
+
+EvalRoom *eval_device_at(EvalDevice *d, uint64_t address)
+{
+    for (uint32_t i = 0; i < d->rooms.len; i++) {
+        EvalRoom *room = &d->rooms.at[i];
+        uint64_t bytes = room->memory.bytes ? room->memory.bytes : 1;
+        if (address >= room->address && address - room->address < bytes)
+            return room;
+    }
+    return NULL;
+}
+
+static bool bad_view(EvalJudge *j)
+{
+    return eval_judge_fail(j, VERDICT_CRASHED, STAGE_RUN,
+                           "host code uses a tensor outside its memory");
+}
+
+static Shape shape_of(const TwinView *v)
+{
+    Shape s = {.rank = (int)v->rank};
+    for (uint32_t d = 0; d < v->rank && d < GRAPH_MAX_RANK; d++)
+        s.dim[d] = v->size[d];
+    return s;
+}
+
+Tensor *eval_device_get(EvalJudge *j, EvalDevice *d, const TwinView *v)
+{
+    EvalRoom *room = eval_device_at(d, v->address);
+    uint64_t count;
+    Tensor *t = room && v->rank <= GRAPH_MAX_RANK && twin_view_count(v, &count)
+                    ? tensor_new_raw(v->dtype, shape_of(v))
+                    : NULL;
+    if (t && twin_view_gather(v, room->memory.data, room->memory.bytes, t->at))
+        return t;
+    tensor_free(t);
+    bad_view(j);
+    return NULL;
+}
+
+static bool put(EvalJudge *j, EvalDevice *d, const TwinView *to, const Tensor *t)
+{
+    EvalRoom *room = eval_device_at(d, to->address);
+    if (!room || !t || !twin_view_scatter(to, room->memory.data, room->memory.bytes, t->at))
+        return bad_view(j);
+    room->known = true;
+    return true;
+}
+
+static bool copy(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
+{
+    Tensor *from = eval_device_get(j, d, &e->of);
+    Tensor *cast = from ? tensor_cast(from, e->to.dtype) : NULL;
+    uint64_t count = 0, want = 1;
+    bool ok = cast && twin_view_count(&e->of, &count) && twin_view_count(&e->to, &want) &&
+              count == want && put(j, d, &e->to, cast);
+    tensor_free(from);
+    tensor_free(cast);
+    return ok || bad_view(j);
+}
+
+static bool fill(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
+{
+    uint64_t count;
+    Tensor *t = e->to.rank <= GRAPH_MAX_RANK && twin_view_count(&e->to, &count)
+                    ? tensor_new_raw(e->to.dtype, shape_of(&e->to))
+                    : NULL;
+    for (int64_t i = 0; t && i < t->count; i++)
+        tensor_set(t, i, e->value);
+    bool ok = put(j, d, &e->to, t);
+    tensor_free(t);
+    return ok;
+}
+
+/* Bytes at an address, `bytes` of them in one allocation; NULL with a verdict. */
+static uint8_t *span(EvalJudge *j, EvalDevice *d, uint64_t address, uint64_t bytes, bool write)
+{
+    EvalRoom *room = eval_device_at(d, address);
+    uint64_t at = room ? address - room->address : 0;
+    if (!room || bytes > room->memory.bytes - at) {
+        eval_judge_fail(j, VERDICT_CRASHED, STAGE_RUN, "host code copies outside of device memory");
+        return NULL;
+    }
+    room->known = room->known || write;
+    return (uint8_t *)room->memory.data + at;
+}
+
+static bool write_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
+{
+    uint8_t *to = span(j, d, e->address, e->data.len, true);
+    if (to && e->data.len)
+        memcpy(to, e->data.at, e->data.len);
+    return to;
+}
+
+static bool set_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
+{
+    uint8_t *to = span(j, d, e->address, e->bytes, true);
+    if (to)
+        memset(to, e->fill, (size_t)e->bytes);
+    return to;
+}
+
+static bool move_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
+{
+    uint8_t *from = span(j, d, e->from, e->bytes, false);
+    uint8_t *to = from ? span(j, d, e->address, e->bytes, true) : NULL;
+    if (to)
+        memmove(to, from, (size_t)e->bytes);
+    return to;
+}
+
+static bool run_event(EvalHost *host, EvalDevice *d, const TwinEvent *e)
+{
+    EvalJudge *j = host->j;
+    switch (e->kind) {
+    case BIND_ALLOC: return eval_device_at(d, e->address) || add_at(j, d, e->address, e->bytes);
+    case BIND_OPERATOR: return eval_launch_operator(host, d, e);
+    case BIND_KERNEL: return eval_launch_kernel(host, d, e);
+    case BIND_COPY: return copy(j, d, e);
+    case BIND_FILL: return fill(j, d, e);
+    case BIND_SET: return set_bytes(j, d, e);
+    case BIND_WRITE: return write_bytes(j, d, e);
+    case BIND_MOVE: return move_bytes(j, d, e);
+    case BIND_COMPUTE:
+        return eval_judge_fail(
+            j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+            str_format(j->arena, "the binding leaves the work to PyTorch: %s", e->name));
+    default: return true;
+    }
+}
+
+bool eval_device_run(EvalHost *host, EvalDevice *d, const TwinEvents *events, uint32_t from,
+                     uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (!run_event(host, d, &events->at[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,61 @@
+/* Inside the evaluation: device memory as host code addresses it, and the events that work on it. */
+#ifndef EVAL_DEVICE_H
+#define EVAL_DEVICE_H
+
+#include "eval/candidate_int.h"
+#include "twin/binding.h"
+
+/* One allocation. */
+typedef struct EvalRoom {
+    uint64_t address;
+    TwinTensor memory; /* bytes without a shape */
+    bool known;        /* something has been written to it */
+    bool is_result;    /* host code gives it back */
+    uint32_t uses;     /* launches that were handed it */
+} EvalRoom;
+
+typedef struct EvalDevice {
+    VEC(EvalRoom) rooms;
+    uint64_t next; /* the first free address */
+} EvalDevice;
+
+/* The compiled parts of a candidate with host code of its own. */
+typedef struct EvalHost {
+    EvalJudge *j;
+    TwinBinding *binding;
+    TwinProject project;
+    TwinOpened *opened; /* NULL: no op_host */
+    struct {
+        const char *name;
+        TwinKernel *kernel;
+    } kernels[32];
+    uint32_t kernel_count;
+    uint32_t launches;
+} EvalHost;
+
+void eval_device_open(EvalDevice *d);
+void eval_device_close(EvalDevice *d);
+/* Memory at the next address; NULL with a verdict when there is none. */
+EvalRoom *eval_device_add(EvalJudge *j, EvalDevice *d, uint64_t bytes);
+EvalRoom *eval_device_at(EvalDevice *d, uint64_t address); /* the allocation around it, or NULL */
+/* A dense copy of what a view shows; NULL with a verdict. */
+Tensor *eval_device_get(EvalJudge *j, EvalDevice *d, const TwinView *view);
+
+/* Executes events [from, to) in order. */
+bool eval_device_run(EvalHost *host, EvalDevice *d, const TwinEvents *events, uint32_t from,
+                     uint32_t to);
+
+/* launch.c */
+bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e);
+bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e);
+
+/* host.c: compiles binding, host and kernel side. False with a verdict. */
+bool eval_host_open(EvalHost *host, EvalJudge *j);
+void eval_host_close(EvalHost *host);
+/* Calls a function of the binding; replayed until it waits for nothing. `device` holds the
+ * arguments' memory and everything the call made; events are executed only where elements are
+ * asked for. *done_events: how many of them were. */
+bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindDone *done,
+                    uint32_t *done_events);
+
+#endif

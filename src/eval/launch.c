@@ -1,0 +1,356 @@
+/* Launches that host code asks for: an operator of the project by its aclnn name, or a kernel of the
+ * candidate by <<<>>>. In: an event with addresses. Out: memory changed by the twin. */
+#include "eval/device.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- tensors of a launch ---- */
+
+typedef struct Lent {
+    TwinTensor tensor;
+    TwinView view;
+    EvalRoom *room;
+    void *dense; /* a copy of a strided view; NULL: used in place */
+} Lent;
+
+typedef VEC(Lent) Lents;
+
+static bool whole(const TwinView *v, const EvalRoom *room, uint64_t bytes)
+{
+    return v->address == room->address && !v->offset && bytes == room->memory.bytes;
+}
+
+static bool fail(EvalHost *host, VerdictStatus status, const char *reason)
+{
+    return eval_judge_fail(host->j, status, STAGE_RUN, reason);
+}
+
+/* Makes the elements of a view available as dense bytes. */
+static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *name, SimRole role,
+                 Lents *lents)
+{
+    Arena *arena = host->j->arena;
+    Lent lent = {.view = *v, .room = eval_device_at(d, v->address)};
+    uint64_t count;
+    if (!lent.room || !twin_view_count(v, &count) || v->rank > TWIN_MOST_DIMS)
+        return fail(host, VERDICT_CRASHED, "a launch gets a tensor without memory");
+    lent.tensor = (TwinTensor){.name = name, .dtype = v->dtype, .rank = v->rank, .role = role};
+    lent.tensor.bytes = (size_t)(count * dtype_bytes(v->dtype));
+    for (uint32_t i = 0; i < v->rank; i++)
+        lent.tensor.shape[i] = (uint64_t)v->size[i];
+    if (v->rank == 0) {
+        lent.tensor.rank = 1;
+        lent.tensor.shape[0] = 1;
+    }
+    if (twin_view_dense(v) && whole(v, lent.room, lent.tensor.bytes)) {
+        lent.tensor.data = lent.room->memory.data;
+        lent.tensor.fd = lent.room->memory.fd;
+    } else {
+        lent.dense = arena_alloc(arena, lent.tensor.bytes + 1);
+        lent.tensor.data = lent.dense;
+        if (!twin_view_gather(v, lent.room->memory.data, lent.room->memory.bytes, lent.dense))
+            return fail(host, VERDICT_CRASHED, "a launch gets a tensor outside its memory");
+    }
+    vec_push(arena, lents, lent);
+    return true;
+}
+
+/* Written copies go back to where they came from. */
+static void give_back(Lents *lents)
+{
+    for (uint32_t i = 0; i < lents->len; i++) {
+        Lent *l = &lents->at[i];
+        if (l->tensor.role == SIM_IN)
+            continue;
+        l->room->known = true;
+        if (l->dense)
+            twin_view_scatter(&l->view, l->room->memory.data, l->room->memory.bytes, l->dense);
+    }
+}
+
+/* Fresh memory that one launch writes and the caller gets is an output: all of it must be written.
+ * Other fresh memory is scratch. */
+static SimRole role_of(const EvalRoom *room, uint64_t bytes)
+{
+    if (room->known)
+        return SIM_INOUT;
+    return room->is_result && room->uses == 1 && bytes == room->memory.bytes ? SIM_OUT
+                                                                             : SIM_WORKSPACE;
+}
+
+static TwinTensor *tensors_of(Arena *arena, const Lents *lents)
+{
+    TwinTensor *list = arena_array(arena, TwinTensor, lents->len + 1);
+    for (uint32_t i = 0; i < lents->len; i++)
+        list[i] = lents->at[i].tensor;
+    return list;
+}
+
+/* ---- operators ---- */
+
+static const TwinOp *find_op(const EvalHost *host, const char *aclnn)
+{
+    const TwinOps *ops = host->opened ? twin_host_ops(twin_project_host(host->opened)) : NULL;
+    const char *name = strncmp(aclnn, "aclnn", 5) == 0 ? aclnn + 5 : aclnn;
+    for (uint32_t i = 0; ops && i < ops->len; i++)
+        if (strcmp(ops->at[i].name, name) == 0)
+            return &ops->at[i];
+    return NULL;
+}
+
+static bool lend_value(EvalHost *host, EvalDevice *d, const TwinValue *v, const TwinOpTensor *t,
+                       bool output, Lents *lents)
+{
+    if (v->kind == BIND_LIST) {
+        for (uint32_t i = 0; i < v->count; i++)
+            if (!lend_value(host, d, &v->list[i], t, output, lents))
+                return false;
+        return true;
+    }
+    if (v->kind == BIND_NONE && t->need != TWIN_REQUIRED)
+        return true;
+    if (v->kind != BIND_TENSOR)
+        return fail(host, VERDICT_CRASHED,
+                    str_format(host->j->arena, "the binding passes no tensor for '%s'", t->name));
+    EvalRoom *room = eval_device_at(d, v->view.address);
+    SimRole role = !output ? SIM_IN : room && room->known ? SIM_INOUT : SIM_OUT;
+    return lend(host, d, &v->view, t->name, role, lents);
+}
+
+static const char *number_text(Arena *arena, const TwinValue *v)
+{
+    Buf out = {0};
+    if (v->kind == BIND_FLOAT)
+        buf_double(&out, v->f);
+    else if (v->kind == BIND_BOOL)
+        buf_puts(&out, v->i ? "true" : "false");
+    else
+        buf_printf(&out, "%lld", (long long)v->i);
+    const char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+static const char *attr_text(Arena *arena, const TwinValue *v)
+{
+    Buf out = {0};
+    if (v->kind == BIND_TEXT)
+        return str_dup(arena, v->text);
+    if (v->kind != BIND_LIST)
+        return number_text(arena, v);
+    for (uint32_t i = 0; i < v->count; i++)
+        buf_printf(&out, "%s%s", i ? "," : "", number_text(arena, &v->list[i]));
+    const char *text = out.len ? buf_take(&out, arena) : "";
+    buf_free(&out);
+    return text;
+}
+
+static bool is_input(const TwinOp *op, const char *name)
+{
+    for (uint32_t i = 0; i < op->inputs.len; i++)
+        if (strcmp(op->inputs.at[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Arguments stand as aclnn functions take them: inputs, attributes, outputs; an output that has an
+ * input's name is not passed again. */
+static bool read_args(EvalHost *host, EvalDevice *d, const TwinOp *op, const TwinEvent *e,
+                      TwinCase *kase, Lents *lents)
+{
+    Arena *arena = host->j->arena;
+    uint32_t again = 0, next = 0;
+    for (uint32_t i = 0; i < op->outputs.len; i++)
+        again += is_input(op, op->outputs.at[i].name);
+    uint32_t all = op->inputs.len + op->attrs.len + op->outputs.len;
+    bool in_place = again && e->count == all - again;
+    if (e->count != all && !in_place)
+        return fail(host, VERDICT_CRASHED,
+                    str_format(arena,
+                               "the binding passes %u arguments to %s, which has %u inputs, %u "
+                               "attributes, %u outputs",
+                               e->count, e->name, op->inputs.len, op->attrs.len, op->outputs.len));
+    for (uint32_t i = 0; i < op->inputs.len; i++)
+        if (!lend_value(host, d, &e->args[next++], &op->inputs.at[i], false, lents))
+            return false;
+    for (uint32_t i = 0; i < op->attrs.len; i++) {
+        const TwinValue *v = &e->args[next++];
+        if (v->kind == BIND_TENSOR)
+            return fail(host, VERDICT_CRASHED,
+                        str_format(arena, "the binding passes a tensor for attribute '%s'",
+                                   op->attrs.at[i].name));
+        if (v->kind != BIND_NONE)
+            vec_push(arena, &kase->attrs,
+                     str_format(arena, "%s=%s", op->attrs.at[i].name, attr_text(arena, v)));
+    }
+    for (uint32_t i = 0; i < op->outputs.len; i++) {
+        if (in_place && is_input(op, op->outputs.at[i].name))
+            continue;
+        if (!lend_value(host, d, &e->args[next++], &op->outputs.at[i], true, lents))
+            return false;
+    }
+    return true;
+}
+
+bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
+{
+    EvalJudge *j = host->j;
+    Lents lents = {0};
+    TwinTensors made = {0};
+    TwinCase kase = {0};
+    TwinRun run;
+    const TwinOp *op = find_op(host, e->name);
+    if (!op)
+        return fail(
+            host, VERDICT_NOT_COMPUTED,
+            str_format(j->arena, "the binding calls %s, which is no operator of its own", e->name));
+    if (!read_args(host, d, op, e, &kase, &lents))
+        return false;
+    kase.op = op->name;
+    kase.tensors = tensors_of(j->arena, &lents);
+    kase.tensor_count = lents.len;
+    host->launches++;
+    bool ok = twin_project_run(j->arena, host->opened, &kase, &j->twin, &made, &run, j->verdict,
+                               j->diag);
+    eval_launched(j);
+    for (uint32_t i = 0; i < lents.len; i++)
+        lents.at[i].tensor.role = kase.tensors[i].role;
+    for (uint32_t i = 0; i < made.len; i++)
+        twin_tensor_free(&made.at[i]);
+    give_back(&lents);
+    return ok;
+}
+
+/* ---- kernels ---- */
+
+static bool names_kernel(Str text, Str name)
+{
+    Str rest = text;
+    for (ptrdiff_t at; eval_is_kernel(text) && (at = str_find(rest, name)) >= 0;) {
+        Str behind = str_trim(str_slice(rest, (size_t)at + name.len, rest.len));
+        if (str_starts(behind, "("))
+            return true;
+        rest = str_slice(rest, (size_t)at + name.len, rest.len);
+    }
+    return false;
+}
+
+static TwinKernel *compile(EvalHost *host, const char *name)
+{
+    EvalJudge *j = host->j;
+    ptrdiff_t angle = str_find(str_from(name), STR("<"));
+    Str bare = str_slice(str_from(name), 0, angle < 0 ? strlen(name) : (size_t)angle);
+    for (ptrdiff_t colons; (colons = str_find(bare, STR("::"))) >= 0;)
+        bare = str_slice(bare, (size_t)colons + 2, bare.len);
+    for (uint32_t i = 0; i < j->candidate->texts.len; i++) {
+        const EvalText *text = &j->candidate->texts.at[i];
+        if (!str_ends(str_from(text->path), ".h") && names_kernel(text->text, bare)) {
+            TwinSource source = {.path = text->path,
+                                 .text = eval_include(j->arena, j->candidate, text),
+                                 .kernel = name};
+            j->diag->file = text->path;
+            j->diag->source = text->text;
+            return twin_compile(j->arena, &source, &j->twin, j->verdict, j->diag);
+        }
+    }
+    eval_judge_fail(j, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                    str_format(j->arena, "kernel '%s' is launched but defined nowhere", name));
+    return NULL;
+}
+
+static TwinKernel *kernel_of(EvalHost *host, const char *name)
+{
+    for (uint32_t i = 0; i < host->kernel_count; i++)
+        if (strcmp(host->kernels[i].name, name) == 0)
+            return host->kernels[i].kernel;
+    TwinKernel *kernel = compile(host, name);
+    uint32_t n = sizeof host->kernels / sizeof *host->kernels;
+    if (kernel && host->kernel_count < n) {
+        host->kernels[host->kernel_count].name = name;
+        host->kernels[host->kernel_count++].kernel = kernel;
+    }
+    return kernel;
+}
+
+/* The rest of an allocation from an address on, as bytes. */
+static TwinView view_from(const EvalRoom *room, uint64_t address)
+{
+    int64_t at = (int64_t)(address - room->address);
+    return (TwinView){.address = room->address,
+                      .offset = at,
+                      .dtype = DT_U8,
+                      .rank = 1,
+                      .size = {(int64_t)room->memory.bytes - at},
+                      .stride = {1}};
+}
+
+/* An address becomes the tensor that starts there; the same address twice is one tensor. */
+static bool lend_address(EvalHost *host, EvalDevice *d, uint64_t address, const char *name,
+                         Lents *lents, TwinArg *arg)
+{
+    EvalRoom *room = eval_device_at(d, address);
+    *arg = (TwinArg){.kind = TWIN_ARG_NULL};
+    if (!address)
+        return true;
+    if (!room)
+        return fail(host, VERDICT_CRASHED,
+                    str_format(host->j->arena,
+                               "kernel argument '%s' is no address of device memory", name));
+    TwinView view = view_from(room, address);
+    for (uint32_t i = 0; i < lents->len; i++) {
+        if (lents->at[i].room != room)
+            continue;
+        *arg = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i, .count = 1};
+        if (lents->at[i].view.offset == view.offset)
+            return true;
+        return fail(host, VERDICT_UNSUPPORTED,
+                    "two kernel arguments point into one allocation at different places");
+    }
+    *arg = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = lents->len, .count = 1};
+    room->uses++;
+    return lend(host, d, &view, name, role_of(room, (uint64_t)view.size[0]), lents);
+}
+
+static bool bind_args(EvalHost *host, EvalDevice *d, const TwinKernel *kernel, const TwinEvent *e,
+                      Lents *lents, TwinArg *args)
+{
+    const TwinParams *params = twin_kernel_params(kernel);
+    if (params->len != e->count)
+        return fail(host, VERDICT_CRASHED,
+                    str_format(host->j->arena, "kernel '%s' takes %u arguments, not %u", e->name,
+                               params->len, e->count));
+    for (uint32_t i = 0; i < e->count; i++) {
+        const TwinValue *v = &e->args[i];
+        if (v->kind == BIND_TEXT)
+            args[i] = (TwinArg){.kind = TWIN_ARG_VALUE, .bytes = v->text};
+        else if (!lend_address(host, d, (uint64_t)v->i, params->at[i].name, lents, &args[i]))
+            return false;
+    }
+    return true;
+}
+
+bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e)
+{
+    EvalJudge *j = host->j;
+    TwinKernel *kernel = kernel_of(host, e->name);
+    Lents lents = {0};
+    TwinArg *args = arena_array(j->arena, TwinArg, e->count + 1);
+    if (!kernel || !bind_args(host, d, kernel, e, &lents, args))
+        return false;
+    if (e->blocks == 0 || e->blocks > 65535)
+        return fail(
+            host, VERDICT_BAD_TILING,
+            str_format(j->arena, "kernel '%s' is launched with %u blocks", e->name, e->blocks));
+    TwinLaunch launch = {.tensors = tensors_of(j->arena, &lents),
+                         .tensor_count = lents.len,
+                         .args = args,
+                         .arg_count = e->count,
+                         .blocks = e->blocks};
+    TwinRun run;
+    host->launches++;
+    bool ok = twin_run(j->arena, kernel, &launch, &j->twin, &run, j->verdict);
+    eval_launched(j);
+    give_back(&lents);
+    return ok;
+}

@@ -1,0 +1,3 @@
+/* Part of acl/acl.h. */
+#pragma once
+#include "acraft/bind/acl.h"

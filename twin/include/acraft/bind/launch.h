@@ -1,0 +1,98 @@
+/* A kernel launch in host code: name<<<blocks, l2, stream>>>(args), rewritten by the tool to
+ * ACRAFT_START(full name, decltype(&name), blocks, l2, stream)(args), becomes an event. */
+#ifndef ACRAFT_BIND_LAUNCH_H
+#define ACRAFT_BIND_LAUNCH_H
+
+#include "acraft/bind/runtime.h"
+
+#include <type_traits>
+
+namespace acraft {
+namespace bind {
+
+template <class T> inline void put_kernel_arg(T value)
+{
+    if constexpr (std::is_pointer<T>::value) {
+        put_u8('p');
+        put_u64(reinterpret_cast<uint64_t>(value));
+    } else if constexpr (std::is_null_pointer<T>::value) {
+        put_u8('p');
+        put_u64(0);
+    } else {
+        put_u8('v');
+        put_bytes(&value, sizeof value);
+    }
+}
+
+inline void put_start(const char *name, uint32_t blocks, uint32_t count)
+{
+    put_u8(BIND_KERNEL);
+    put_text(name);
+    put_u32(blocks);
+    put_u32(count);
+}
+
+/* A function that nobody declared here: arguments go as they are. */
+template <class F> struct Start {
+    const char *name;
+    uint32_t blocks;
+    template <class... A> void operator()(A... args) const
+    {
+        put_start(name, blocks, sizeof...(A));
+        (put_kernel_arg(args), ...);
+    }
+};
+
+/* Arguments are converted as a call would. */
+template <class... P> struct Start<void (*)(P...)> {
+    const char *name;
+    uint32_t blocks;
+    void operator()(std::decay_t<P>... args) const
+    {
+        put_start(name, blocks, sizeof...(P));
+        (put_kernel_arg(args), ...);
+    }
+};
+
+template <class F, class B, class... Rest> inline Start<F> start(const char *name, B blocks, Rest &&...)
+{
+    return {name, static_cast<uint32_t>(blocks)};
+}
+
+/* A kernel's name as the compiler spells it: "space::kernel<float, 4>". */
+template <auto F> inline const char *name_of()
+{
+    static char name[512];
+    const char *text = __PRETTY_FUNCTION__;
+    size_t n = 0;
+    while (*text && !(text[0] == 'F' && text[1] == ' ' && text[2] == '=')) text++;
+    text += *text ? 3 : 0;
+    while (*text == ' ' || *text == '&') text++;
+    for (size_t depth = 0; *text && n + 1 < sizeof name; text++) {
+        if (*text == ']' && !depth) break;
+        depth += *text == '[';
+        depth -= *text == ']';
+        name[n++] = *text;
+    }
+    name[n] = 0;
+    return name;
+}
+
+/* ACLRT_LAUNCH_KERNEL(name)(blocks, stream, args...) */
+struct Named {
+    const char *name;
+    template <class B, class... A> int operator()(B blocks, const void *, A... args) const
+    {
+        put_start(name, static_cast<uint32_t>(blocks), sizeof...(A));
+        (put_kernel_arg(args), ...);
+        return 0;
+    }
+};
+
+}  // namespace bind
+}  // namespace acraft
+
+#define ACRAFT_START(name, type, ...) acraft::bind::start<type>(name, __VA_ARGS__)
+#define ACLRT_LAUNCH_KERNEL(name) (acraft::bind::Named{#name})
+
+#endif
