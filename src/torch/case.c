@@ -7,7 +7,7 @@ enum { MAX_TABLE_BYTES = 64 << 20, MAX_LIST_BYTES = 256 << 20 };
 
 static bool has_text(Str text, const char *what) { return str_find(text, str_from(what)) >= 0; }
 
-static void take_lines(Arena *arena, Str text, TorchCases *cases)
+void torch_cases_lines(Arena *arena, Str text, TorchCases *cases)
 {
     Str line;
     while (str_next(&text, '\n', &line)) {
@@ -17,14 +17,14 @@ static void take_lines(Arena *arena, Str text, TorchCases *cases)
 }
 
 /* The first line with text names the columns, each line after it is a case. */
-static void take_table(Arena *arena, Str text, TorchCases *cases)
+void torch_cases_table(Arena *arena, Str text, TorchCases *cases)
 {
     Str line;
     if (str_starts(text, "\xef\xbb\xbf"))
         text = str_slice(text, 3, text.len);
     while (!cases->header.len && str_next(&text, '\n', &line))
         cases->header = str_trim(line);
-    take_lines(arena, text, cases);
+    torch_cases_lines(arena, text, cases);
 }
 
 static bool read_pair(Arena *arena, const char *dir, TorchCases *cases, Diag *diag)
@@ -37,7 +37,7 @@ static bool read_pair(Arena *arena, const char *dir, TorchCases *cases, Diag *di
     if (!file_read(arena, table, MAX_TABLE_BYTES, &text, diag) ||
         !file_read(arena, code, PY_MAX_BYTES, &cases->companion, diag))
         return false;
-    take_table(arena, text, cases);
+    torch_cases_table(arena, text, cases);
     return true;
 }
 
@@ -51,14 +51,14 @@ bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *
     if (file_exists(table)) {
         if (!file_read(arena, table, MAX_TABLE_BYTES, &text, diag))
             return false;
-        take_table(arena, text, cases);
+        torch_cases_table(arena, text, cases);
         return true;
     }
     if (!file_exists(list))
         return read_pair(arena, path_dir(arena, model_path), cases, diag);
     if (!file_read(arena, list, MAX_LIST_BYTES, &text, diag))
         return false;
-    take_lines(arena, text, cases);
+    torch_cases_lines(arena, text, cases);
     return true;
 }
 

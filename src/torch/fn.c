@@ -202,9 +202,11 @@ static const struct {
 /* The first row of that name in one of the spaces. */
 static const FnRow *find_in(unsigned where, Str name)
 {
+    char first = name.len ? name.at[0] : '\0';
     for (uint32_t i = 0; i < fn_count; i++) {
-        if ((fn_rows[i].where & where) && str_is(name, fn_rows[i].name))
-            return &fn_rows[i];
+        const FnRow *row = &fn_rows[i];
+        if ((row->where & where) && row->name[0] == first && str_is(name, row->name))
+            return row;
     }
     return NULL;
 }

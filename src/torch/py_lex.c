@@ -346,7 +346,7 @@ static Token operator_token(PyLexer *lx)
     size_t start = lx->at;
     Str rest = str_slice(lx->source, lx->at, lx->source.len);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (!str_starts(rest, table[i]))
+        if (table[i][0] != rest.at[0] || !str_starts(rest, table[i]))
             continue;
         lx->at += strlen(table[i]);
         char c = table[i][0];
