@@ -27,14 +27,14 @@ class Model(nn.Module):
         y = x / rms * gamma.float()
         scale = scales1.float() if div_mode else 1.0 / scales1.float()
         zero = 0.0 if zero_points1 is None else zero_points1.float()
-        quantised = (torch.round(y * (1.0 / scale)) + zero).clamp(-128, 127).to(torch.int8)
+        quantised = torch.round(y * (1.0 / scale) + zero).clamp(-128, 127).to(torch.int8)
         return quantised, None, x.to(x1.dtype)
 
 
 def get_inputs(case):
     shape, norm, dtype = case["shape"], case["norm"], getattr(torch, case["dtype"])
     kind = getattr(torch, case["zeros_dtype"])
-    zero = torch.randint(0, 2, norm, dtype=kind) if kind == torch.int32 else torch.zeros(norm, dtype=kind)
+    zero = torch.randint(-8, 9, norm, dtype=kind) if kind == torch.int32 else torch.rand(norm, dtype=kind)
     return [torch.rand(shape, dtype=dtype) * 2 - 1, torch.rand(shape, dtype=dtype) * 2 - 1,
             torch.rand(norm, dtype=dtype), torch.rand(norm, dtype=getattr(torch, case["scales_dtype"])) + 0.01,
             None, zero, None, case["epsilon"], case["div"]]

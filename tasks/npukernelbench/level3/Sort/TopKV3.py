@@ -1,0 +1,23 @@
+"""The k largest (or least) elements along dim, in order, and where they are.
+
+in   x       f16
+in   k       i32
+out  values  f16
+out  indices i32
+attr sorted  bool True
+attr dim     int -1
+attr largest bool True
+"""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, k, sorted, dim, largest):
+        values, indices = torch.topk(x, int(k.item()), dim=dim, largest=largest, sorted=sorted)
+        return values, indices.to(torch.int32)
+
+
+def get_inputs(case):
+    x = torch.randn(case["shape"], dtype=getattr(torch, case["dtype"]))
+    return [x, torch.tensor([case["k"]], dtype=torch.int32), case["sorted"], case["dim"], case["largest"]]
