@@ -5,10 +5,11 @@
  * GM port per AI core shared by its cores, an L2 that keeps lines once touched. */
 #include "sim/cycle.h"
 #include "sim/cycle_cost.h"
+#include "sim/cycle_memory.h"
 #include "sim/sim_int.h"
 #include <stdlib.h>
 
-enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, LINE = 512, PENDING = 16 };
+enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, PENDING = 16 };
 
 typedef struct Wrote {
     uint64_t from, to;
@@ -31,23 +32,15 @@ typedef struct CycleCore {
     bool ran;
 } CycleCore;
 
-/* 64 lines of L2: which of them were touched. */
-typedef struct L2Page {
-    uint64_t key, lines;
-} L2Page;
-
 struct Cycle {
     Sim *sim;
     Arena arena;
     const NpuChip *chip;
     CycleCore *core;
-    uint32_t cores, per_ai; /* cores sharing a GM port */
+    uint32_t cores;
+    CycleMemory memory;
     CycleSink *sink;
     void *sink_context;
-    L2Page *pages; /* a hash table; key 0: empty slot */
-    uint32_t page_count, page_cap;
-    uint64_t line_count;
-    uint64_t gm_read, gm_written, l2_hits;
     double conflict;
     double sync_time[2];
     uint64_t sync_epoch[2];
@@ -56,123 +49,40 @@ struct Cycle {
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* --- L2: lines once touched stay, while all fit --- */
-
-static void grow_pages(Cycle *c)
-{
-    uint32_t cap = c->page_cap ? 2 * c->page_cap : 256;
-    L2Page *old = c->pages;
-    c->pages = heap_alloc(cap * sizeof *c->pages);
-    for (uint32_t i = 0; i < c->page_cap; i++) {
-        uint32_t slot = (uint32_t)(old[i].key * 0x9E3779B97F4A7C15ull >> 33) & (cap - 1);
-        while (old[i].key && c->pages[slot].key)
-            slot = (slot + 1) & (cap - 1);
-        if (old[i].key)
-            c->pages[slot] = old[i];
-    }
-    c->page_cap = cap;
-    heap_free(old);
-}
-
-static L2Page *page_of(Cycle *c, uint64_t page)
-{
-    if (2 * c->page_count >= c->page_cap)
-        grow_pages(c);
-    uint64_t key = page + 1;
-    uint32_t slot = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 33) & (c->page_cap - 1);
-    while (c->pages[slot].key && c->pages[slot].key != key)
-        slot = (slot + 1) & (c->page_cap - 1);
-    c->page_count += !c->pages[slot].key;
-    c->pages[slot].key = key;
-    return &c->pages[slot];
-}
-
-/* Touches the lines of one run of bytes; were all of them there before? */
-static bool run_seen(Cycle *c, uint64_t from, uint64_t to)
-{
-    bool seen = true;
-    for (uint64_t line = from / LINE; line <= (to - 1) / LINE;) {
-        uint64_t first = line % 64, left = (to - 1) / LINE - line + 1;
-        uint64_t count = left < 64 - first ? left : 64 - first;
-        uint64_t mask = (count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
-        L2Page *page = page_of(c, line / 64);
-        seen = seen && (page->lines & mask) == mask;
-        c->line_count += (uint64_t)__builtin_popcountll(mask & ~page->lines);
-        page->lines |= mask;
-        line += count;
-    }
-    return seen;
-}
-
-static bool in_l2(Cycle *c, const SimAccess *a)
-{
-    bool fits = c->line_count * LINE < (uint64_t)c->chip->l2_mib << 20, seen = true;
-    for (uint32_t o = 0; o < a->outer; o++)
-        for (uint32_t i = 0; i < a->inner; i++) {
-            uint64_t from = a->at + o * (uint64_t)a->outer_step + i * (uint64_t)a->inner_step;
-            seen = (a->run == 0 || run_seen(c, from, from + a->run)) && seen;
-        }
-    return seen && fits;
-}
-
 /* --- copies --- */
 
-static double gm_rate(const Cycle *c) { return cost_constant(NPU_C_GM_PORT) / c->per_ai; }
-
-static double read_cycles(Cycle *c, const SimAccess *a, bool aic)
-{
-    uint64_t bytes = cost_gm_bytes(a);
-    c->gm_read += sim_access_bytes(a);
-    if (!in_l2(c, a))
-        return (double)bytes / gm_rate(c);
-    c->l2_hits += sim_access_bytes(a);
-    return (double)bytes / (aic ? c->chip->l2_read_rate : cost_constant(NPU_C_L2_READ_AIV));
-}
-
-/* L2 takes writes until half of it is full; what comes after goes at the speed of GM. */
-static double write_cycles(Cycle *c, const SimAccess *a)
-{
-    uint64_t bytes = cost_gm_bytes(a), half = (uint64_t)c->chip->l2_mib << 19;
-    c->gm_written += sim_access_bytes(a);
-    (void)in_l2(c, a);
-    double port = (double)c->chip->ub_gm_rate, l2 = (double)c->chip->l2_write_rate / c->per_ai;
-    double rate = port < l2 ? port : l2;
-    if (c->gm_written > half)
-        rate = gm_rate(c) < rate ? gm_rate(c) : rate;
-    return (double)bytes / rate;
-}
-
-static InstructionCost cost_copy(Cycle *c, const SimTouched *t, bool aic)
+static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const SimTouched *t)
 {
     const SimAccess *access = t->access;
     uint32_t n = t->n;
     InstructionCost cost = {0};
+    MemoryHow how = {.aic = c->sim->core[core].pub.aic,
+                     .bypass = r->flags & REC_L2_BYPASS,
+                     .rows = r->op == NPU_ND2NZ_GM_L1,
+                     .now = c->core[core].ready[r->pipe]};
     for (uint32_t i = 0; i < n; i++) {
         if (access[i].space != NPU_GM || access[i].outer == 0 || access[i].inner == 0)
             continue;
-        cost.work += access[i].write ? write_cycles(c, &access[i])
-                                     : read_cycles(c, &access[i], aic);
-        cost.tail = cost_constant(access[i].write ? NPU_C_MTE3_LATENCY : NPU_C_MTE2_LATENCY);
+        cost.work += access[i].write ? cycle_memory_write(&c->memory, core, &access[i], how)
+                                     : cycle_memory_read(&c->memory, core, &access[i], how);
+        cost.tail = access[i].write ? 0 : cost_constant(NPU_C_MTE2_LATENCY);
     }
     double issue = cost_constant(NPU_C_MTE_ISSUE);
     cost.work = cost.work < issue ? issue : cost.work;
     return cost;
 }
 
-static InstructionCost cost_of(Cycle *c, const Record *r, const SimTouched *t, bool aic)
+static InstructionCost cost_of(Cycle *c, uint32_t core, const Record *r, const SimTouched *t)
 {
     const NpuIsa *row = npu_isa(r->op);
     if (row->pipe == NPU_PIPE_V)
         return cost_vector(r);
     if (r->op == NPU_FIXPIPE_GM) {
-        InstructionCost cost = cost_copy(c, t, aic);
-        double out = t->n ? (double)sim_access_bytes(&t->access[t->n - 1]) : 0;
-        double least = out / cost_constant(NPU_C_FIX_GM);
-        cost.work = later(cost.work, least);
+        InstructionCost cost = cost_copy(c, core, r, t);
         return cost;
     }
     if (row->pipe == NPU_PIPE_MTE2 || row->pipe == NPU_PIPE_MTE3)
-        return cost_copy(c, t, aic);
+        return cost_copy(c, core, r, t);
     return cost_cube(r, c->chip, t->access, t->n);
 }
 
@@ -231,7 +141,7 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     const SimTouched *t = sim_touched(c->sim, &c->sim->core[index], r);
     if (p == NPU_PIPE_V && depends(core, t))
         pipe_barrier(core, p);
-    InstructionCost cost = cost_of(c, r, t, c->sim->core[index].pub.aic);
+    InstructionCost cost = cost_of(c, index, r, t);
     core->scalar += cost_constant(NPU_C_ISSUE);
     uint32_t slot = core->given[p]++ % DEPTH;
     core->scalar = later(core->scalar, core->start[p][slot]); /* a full queue stalls the issue */
@@ -239,9 +149,9 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     double head = start >= core->done[p] ? cost.head : 0;
     core->start[p][slot] = start;
     core->ready[p] = start + head + cost.work;
-    double end = core->ready[p] + cost.tail;
-    core->done[p] = later(core->done[p], end);
-    core->busy[p] += head + cost.work;
+    double end = later(core->ready[p] + cost.tail, core->done[p]);
+    core->busy[p] += end - later(start, core->done[p]);
+    core->done[p] = end;
     c->conflict += cost.conflict;
     if (p == NPU_PIPE_V)
         note_write(core, t);
@@ -429,7 +339,8 @@ Cycle *cycle_open(Sim *sim)
     c->core = arena_array(&c->arena, CycleCore, c->cores);
     uint32_t blocks = sim->config.blocks, aic = c->chip->aic;
     SimKind kind = sim->config.kind;
-    c->per_ai = kind == SIM_MIX_1_2 || (kind == SIM_AIV && blocks > aic) ? 2 : 1;
+    uint32_t per_ai = kind == SIM_MIX_1_2 || (kind == SIM_AIV && blocks > aic) ? 2 : 1;
+    cycle_memory_open(&c->memory, c->chip, c->cores, per_ai);
     sim_observe(sim, observe, c);
     return c;
 }
@@ -438,7 +349,7 @@ void cycle_close(Cycle *c)
 {
     if (!c)
         return;
-    heap_free(c->pages);
+    cycle_memory_close(&c->memory);
     arena_drop(&c->arena);
     heap_free(c);
 }
@@ -467,12 +378,19 @@ static uint32_t slowest(const Cycle *c, double *cycles)
     return worst;
 }
 
+/* The cores are started one after the other. */
+static double launch_us(const Cycle *c)
+{
+    uint32_t most = c->chip->aic + c->chip->aiv, cores = c->cores < most ? c->cores : most;
+    return cost_constant(NPU_C_LAUNCH_US) + cores * cost_constant(NPU_C_CORE_US);
+}
+
 void cycle_report(const Cycle *c, CycleReport *report)
 {
-    *report = (CycleReport){.launch_us = cost_constant(NPU_C_LAUNCH_US),
-                            .gm_read = c->gm_read,
-                            .gm_written = c->gm_written,
-                            .l2_hits = c->l2_hits,
+    *report = (CycleReport){.launch_us = launch_us(c),
+                            .gm_read = c->memory.read,
+                            .gm_written = c->memory.written,
+                            .l2_hits = c->memory.hits,
                             .conflict_cycles = (uint64_t)c->conflict};
     uint32_t worst = slowest(c, &report->cycles), used[PIPES] = {0};
     report->us = report->launch_us + report->cycles / c->chip->mhz;

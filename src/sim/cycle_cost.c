@@ -114,31 +114,9 @@ InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess 
         cost.work = (double)written / cost_constant(NPU_C_FIX_L1);
     } else {
         bool a = rec_space(r->operand[0].address) == NPU_L0A;
-        cost.work = rate_of(a ? chip->l1_l0a_rate : chip->l1_l0b_rate, written);
+        cost.work = rate_of(a ? chip->l1_l0a_rate : chip->l1_l0b_rate, written) /
+                        cost_constant(NPU_C_L0_USED) +
+                    cost_constant(NPU_C_MTE1_ISSUE);
     }
     return cost;
-}
-
-/* A run that begins inside a 512-byte line takes the whole line; the rest in units of 128. */
-static uint64_t run_bytes(uint64_t at, uint64_t run)
-{
-    uint64_t line = (uint64_t)cost_constant(NPU_C_L2_LINE);
-    uint64_t unit = (uint64_t)cost_constant(NPU_C_GM_UNIT), bytes = 0;
-    uint64_t first = at % line ? line - at % line : 0;
-    if (first) {
-        bytes += line;
-        run = run > first ? run - first : 0;
-    }
-    return bytes + run / line * line + (run % line + unit - 1) / unit * unit;
-}
-
-uint64_t cost_gm_bytes(const SimAccess *a)
-{
-    uint64_t bytes = 0;
-    uint32_t outer = a->outer < 64 ? a->outer : 64, inner = a->inner < 64 ? a->inner : 64;
-    for (uint32_t o = 0; o < outer; o++)
-        for (uint32_t i = 0; i < inner; i++)
-            bytes += run_bytes(a->at + o * a->outer_step + i * a->inner_step, a->run);
-    double sampled = (double)outer * inner, all = (double)a->outer * a->inner;
-    return sampled > 0 ? (uint64_t)((double)bytes * all / sampled) : 0;
 }

@@ -17,8 +17,6 @@ InstructionCost cost_vector(const Record *r);
 /* The matrix unit and its loads. */
 InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess *access,
                           uint32_t n);
-/* Bytes a GM access takes of the bus, whole units and lines counted. */
-uint64_t cost_gm_bytes(const SimAccess *a);
 static inline double cost_constant(enum NpuConstant which) { return npu_constants[which].value; }
 
 #endif

@@ -1,6 +1,7 @@
 /* Moves records from the cores' rings to the simulator. In: running zygotes. Out: how the feeding
  * ended. A core runs until it blocks, ends or has used up its turn; turns are counted in records,
- * so that the order of events depends on nothing but the streams and the starting order. */
+ * so that the order of events depends on nothing but the streams and the starting order. As many
+ * cores as the chip has take turns; the next one starts when one has ended. */
 #include "twin/run_int.h"
 
 #include <linux/futex.h>
@@ -14,10 +15,11 @@
 
 enum {
     BATCH = 512, /* records copied out of a ring at a time */
-    TURN_RECORDS = 1 << 20,
-    TURN_READS = 2000, /* scalar reads of GM: a core that polls lets the others on */
-    SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */
-    AHEAD = 2,         /* cores started before it is their turn */
+    /* Short turns: cores go along together, as their time and L2 expect. Copies take longest. */
+    TURN = 256,
+    TURN_COPY = 32,
+    SPINS = 1500, /* pauses before sleeping: a wake-up costs tens of microseconds */
+    AHEAD = 2,    /* cores started before it is their turn */
     NAP_NS = 20 * 1000 * 1000,
     MOST_NAMES = 1 << 16,
 };
@@ -42,6 +44,8 @@ struct Feeder {
     unsigned spins;     /* pauses before the tool sleeps */
     FeedResult result;
     Stream *stream;
+    uint64_t turns;
+    uint32_t together; /* cores that take turns at a time */
 };
 
 unsigned twin_host_cores(void)
@@ -110,17 +114,20 @@ static void keep_name(Feeder *f, const Record *record)
         f->names[text.id] = str_dup(f->arena, name);
 }
 
-/* Notes where the core is; returns how many of the batch may run before its turn is over. */
-static uint32_t look_over(Feeder *f, CoreFeed *c, uint32_t *records_left, uint32_t *reads_left)
+static int weight_of(const Record *r)
+{
+    bool copies = r->pipe == NPU_PIPE_MTE2 || r->pipe == NPU_PIPE_MTE3 || r->pipe == NPU_PIPE_FIX;
+    return copies && !(r->op & REC_TEXT) ? TURN_COPY : 1;
+}
+
+/* Notes names; returns how many of the batch may run before its turn is over. */
+static uint32_t look_over(Feeder *f, CoreFeed *c, int *left)
 {
     uint32_t i = c->batch_at;
-    for (; i < c->batch_len && *records_left && *reads_left; i++) {
-        const Record *r = &c->batch[i];
-        --*records_left;
-        if (r->op & REC_TEXT)
-            keep_name(f, r);
-        else if (r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD)
-            --*reads_left;
+    for (; i<c->batch_len && * left> 0; i++) {
+        *left -= weight_of(&c->batch[i]);
+        if (c->batch[i].op & REC_TEXT)
+            keep_name(f, &c->batch[i]);
     }
     return i - c->batch_at;
 }
@@ -225,10 +232,10 @@ static SimState compare_batch(Feeder *f, uint32_t core, uint32_t ready, size_t *
     return !same ? SIM_STOPPED : ends ? SIM_ENDED : SIM_MORE;
 }
 
-static Turn feed_batch(Feeder *f, uint32_t core, uint32_t *records_left, uint32_t *reads_left)
+static Turn feed_batch(Feeder *f, uint32_t core, int *left)
 {
     CoreFeed *c = f->cores[core];
-    uint32_t ready = look_over(f, c, records_left, reads_left);
+    uint32_t ready = look_over(f, c, left);
     size_t used = 0;
     SimState state = f->stream && f->stream->compare
                          ? compare_batch(f, core, ready, &used)
@@ -247,7 +254,7 @@ static Turn feed_batch(Feeder *f, uint32_t core, uint32_t *records_left, uint32_
         finish_core(f, core, state == SIM_STOPPED);
         return f->stream && f->stream->differs ? fail_turn(f, core, FEED_DIFFERS) : TURN_OVER;
     }
-    if (state == SIM_BLOCKED || !*records_left || !*reads_left)
+    if (state == SIM_BLOCKED || *left <= 0)
         return TURN_OVER;
     return TURN_GOES_ON;
 }
@@ -255,9 +262,9 @@ static Turn feed_batch(Feeder *f, uint32_t core, uint32_t *records_left, uint32_
 static Turn take_turn(Feeder *f, uint32_t core)
 {
     CoreFeed *c = f->cores[core];
-    uint32_t records_left = TURN_RECORDS, reads_left = TURN_READS;
+    int left = TURN;
     Turn turn = TURN_GOES_ON;
-    for (unsigned batches = 1; turn == TURN_GOES_ON; batches++) {
+    while (turn == TURN_GOES_ON) {
         if (c->batch_at == c->batch_len) {
             switch (wait_for_batch(f, core)) {
             case TAKE_SOME: break;
@@ -266,22 +273,24 @@ static Turn take_turn(Feeder *f, uint32_t core)
             case TAKE_BOX_ENDED: return fail_turn(f, core, FEED_DEAD_BOX);
             }
         }
-        turn = feed_batch(f, core, &records_left, &reads_left);
-        if (batches % 256 == 0 && !boxes_alive(f))
-            return fail_turn(f, core, FEED_DEAD_BOX);
+        turn = feed_batch(f, core, &left);
     }
+    if (++f->turns % 1024 == 0 && !boxes_alive(f))
+        return fail_turn(f, core, FEED_DEAD_BOX);
     return turn;
 }
 
-/* One turn for every core that can go on. False: nothing moved or the run is over. */
-static bool round_of_turns(Feeder *f, const uint32_t *order, bool *all_done)
+/* One turn for every core that can go on, among the first `most` that have not ended. False: nothing
+ * moved or the run is over. */
+static bool round_of_turns(Feeder *f, const uint32_t *order, uint32_t most, bool *all_done)
 {
     bool moved = false;
     *all_done = true;
-    for (uint32_t i = 0; i < f->core_count; i++) {
+    for (uint32_t i = 0, seen = 0; i < f->core_count && seen < most; i++) {
         if (f->cores[order[i]] && f->cores[order[i]]->done)
             continue;
         *all_done = false;
+        seen++;
         if (!sim_can_run(f->sim, order[i]))
             continue;
         start_ahead(f, order, i);
@@ -334,13 +343,16 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *cons
                 .boxes = boxes,
                 .stream = stream,
                 .core_count = sim_core_count(sim),
-                .spins = twin_host_cores() > 1 ? SPINS : 0};
+                .spins = twin_host_cores() > 1 ? SPINS : 0,
+                .together = memory->together};
     f.cores = arena_array(arena, CoreFeed *, f.core_count + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);
     const uint32_t *order = merged_order(arena, memory, sim);
     f.result.end = FEED_DONE;
     bool all_done = f.core_count == 0;
-    while (round_of_turns(&f, order, &all_done))
+    while (round_of_turns(&f, order, f.together, &all_done) ||
+           (f.result.end == FEED_DONE && !all_done &&
+            round_of_turns(&f, order, f.core_count, &all_done)))
         ;
     if (f.result.end == FEED_DONE && !all_done)
         f.result.end = FEED_HANG;

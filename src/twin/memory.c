@@ -270,6 +270,11 @@ static uint32_t cores_per_block(SimKind kind)
     return kind == SIM_MIX_1_2 ? 3 : kind == SIM_MIX_1_1 ? 2 : 1;
 }
 
+static uint32_t cores_of_chip(SimKind kind, const NpuChip *chip)
+{
+    return kind == SIM_AIV ? chip->aiv : chip->aic * cores_per_block(kind);
+}
+
 /* Memories of the cores without data: one arbitrary image of each for all of them. */
 static void make_images(LaunchMemory *memory, const LaunchSpec *spec)
 {
@@ -303,6 +308,7 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .of = launch,
                              .kind = kind,
                              .time_only = spec->time_only,
+                             .together = cores_of_chip(kind, spec->chip),
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
         verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,

@@ -26,6 +26,7 @@ typedef struct LaunchMemory {
     VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
     GmPlace tiling, workspace;
     bool time_only;
+    uint32_t together;             /* cores the chip runs at a time */
     size_t image[NPU_SPACE_COUNT]; /* without data: one arbitrary memory for all cores */
     int fds[SHARE_MOST_FDS];       /* what core processes inherit, in their order */
     uint32_t fd_count;

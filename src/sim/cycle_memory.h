@@ -1,0 +1,44 @@
+/* GM and L2 as the cycle model sees them; inside src/sim only.
+ *
+ *     core ─ port ─┬─ L2 ─┐
+ *     core ─ port ─┤      ├─ GM      every core has its share of an AI core's port and of the chip
+ *     ...          └──────┘
+ *
+ * Cores come in short turns, so that what they bring into L2 mixes much as it would: a sector of 128
+ * bytes is still there when less than L2 holds has been brought in since it was last touched. What
+ * is brought in beyond that pushes out older bytes, and the written ones among them go to GM. */
+#ifndef SIM_CYCLE_MEMORY_H
+#define SIM_CYCLE_MEMORY_H
+
+#include "npu/npu.h"
+#include "sim/access.h"
+
+typedef struct MemoryPage MemoryPage;
+
+typedef struct CycleMemory {
+    const NpuChip *chip;
+    uint32_t cores, per_ai; /* that run at a time; that share a port */
+    double share;           /* bytes per cycle of one core, of all GM can give */
+    uint64_t l2_bytes;
+    uint64_t brought, dirty; /* into L2 by all cores; of these, written */
+    double *debt;            /* by core: written bytes pushed out and not yet on their way to GM */
+    MemoryPage *pages;
+    uint32_t page_count, page_cap;
+    uint64_t read, written, hits; /* bytes asked for */
+    uint64_t wasted, returned;    /* bytes moved beyond that; written back */
+} CycleMemory;
+
+/* `per_ai`: cores of the launch that share an AI core's port. */
+void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint32_t per_ai);
+void cycle_memory_close(CycleMemory *m);
+typedef struct MemoryHow {
+    double now;  /* when the access starts */
+    bool aic;    /* a cube core asks */
+    bool bypass; /* past L2 */
+    bool rows;   /* cut into rows on the way: ND2NZ */
+} MemoryHow;
+/* Cycles an access keeps its pipe. */
+double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how);
+double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how);
+
+#endif
