@@ -142,14 +142,24 @@ static void add_reason(const Verdict *v, Buf *out)
         buf_printf(out, "hint: %s\n", why);
 }
 
+/* A core that ended because the simulator found it waiting for ever did not crash by itself. */
+static VerdictStatus class_of(const Verdict *v)
+{
+    if (v->status != VERDICT_CRASHED || !v->hazards.len)
+        return v->status;
+    return v->hazards.at[0].kind == FINDING_HANG ? VERDICT_HANG : VERDICT_HAZARD;
+}
+
 void feedback_text(Arena *arena, const Feedback *f, Buf *out)
 {
     const Verdict *v = f->verdict;
-    bool from_compiler = v->status == VERDICT_NOT_PARSED || v->status == VERDICT_NOT_COMPILED;
-    buf_printf(out, "%s\n", opening(v->status));
+    VerdictStatus status = class_of(v);
+    bool from_compiler = status == VERDICT_NOT_PARSED || status == VERDICT_NOT_COMPILED;
+    bool found = (status == VERDICT_HANG || status == VERDICT_HAZARD) && v->hazards.len;
+    buf_printf(out, "%s\n", opening(status));
     if (f->cut)
         buf_puts(out, "The answer breaks off in the middle: give a shorter one, whole.\n");
-    if (!from_compiler || !f->diag || !f->diag->errors)
+    if (!found && (!from_compiler || !f->diag || !f->diag->errors))
         add_reason(v, out);
     add_findings(f, out);
     if (f->diag && (from_compiler || f->diag->errors))
