@@ -187,6 +187,8 @@ bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report,
                       .kernel = UINT32_MAX,
                       .pr = prover_new(arena, p, chip)};
     check_launches(&host, &p->host);
+    host.pr->facts.len = 0;
+    proof_arith_host(&host);
     for (uint32_t i = 0; i < p->kernels.len; i++) {
         ProofWalk w = {.arena = arena,
                        .p = p,
@@ -205,6 +207,8 @@ bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report,
         proof_gm(&w);
         proof_cross(&w);
         proof_capacity(&w);
+        proof_channels(&w);
+        proof_arith(&w);
     }
     return report->count[IR_REFUSED] == 0;
 }

@@ -31,6 +31,9 @@ void proof_coverage(ProofWalk *w); /* cover, once */
 void proof_written(ProofWalk *w);
 void proof_gm(ProofWalk *w); /* written, of tensors */
 void proof_capacity(ProofWalk *w);
+void proof_channels(ProofWalk *w);
+void proof_arith(ProofWalk *w);
+void proof_arith_host(ProofWalk *w);
 void proof_cross(ProofWalk *w); /* cores meeting in one tensor */
 
 /* May the value differ between cores? It names the core, or a scalar computed or read there. */

@@ -510,6 +510,15 @@ void run_host(Run *run, Scope *s, const IrBlock *block)
     }
 }
 
+/* After a fault of the host nobody can tell what kernels were to do. */
+static bool host_faulted(const Run *run)
+{
+    for (uint32_t i = 0; i < run->io->faults.len; i++)
+        if (run->io->faults.at[i].kernel == UINT32_MAX)
+            return true;
+    return false;
+}
+
 static void check_coverage(Run *run, Scope *s)
 {
     for (uint32_t i = 0; i < run->p->operand_count; i++) {
@@ -562,7 +571,7 @@ bool ir_run(Arena *arena, IrRun *io)
     Run run;
     if (run_begin(arena, io, NULL, &run, &scope)) {
         run_host(&run, &scope, &io->p->host);
-        if (!run.stop)
+        if (!run.stop && !host_faulted(&run))
             check_coverage(&run, &scope);
     }
     io->steps = run.steps;

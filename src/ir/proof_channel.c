@@ -1,0 +1,100 @@
+/* Channels between the two roles of a kernel: nobody waits for ever. Proved where both roles touch
+ * the channels in lockstep: the k-th send or receive of one meets the opposite on the same channel
+ * in the other, under the same loops and no condition. Anything else is watched. */
+#include "ir/prove_int.h"
+
+enum { MAX_OPS = 64, MAX_LOOPS = 16 };
+
+typedef struct ChannelOp {
+    const IrStmt *stmt;
+    const IrStmt *loops[MAX_LOOPS]; /* outermost first */
+    uint32_t depth;
+    bool guarded; /* by a condition, or too deep to follow */
+} ChannelOp;
+
+typedef struct Sequence {
+    ChannelOp op[MAX_OPS];
+    uint32_t len;
+    bool lost; /* more than the table holds */
+} Sequence;
+
+typedef struct Roles {
+    ProofWalk *w;
+    Sequence of[2]; /* per role */
+    ChannelOp now;
+} Roles;
+
+static uint32_t channel_of(const IrStmt *s)
+{
+    return s->kind == IR_S_SEND ? s->dst.buffer : s->src[0].buffer;
+}
+
+static void collect(Roles *r, const IrBlock *block, IrCore role)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &r->w->p->stmts.at[block->at[i]];
+        ChannelOp outside = r->now;
+        Sequence *seq = &r->of[role];
+        if (s->kind == IR_S_SEND || s->kind == IR_S_RECV) {
+            r->now.stmt = s;
+            if (seq->len < MAX_OPS)
+                seq->op[seq->len++] = r->now;
+            else
+                seq->lost = true;
+        }
+        if (s->kind == IR_S_FOR && r->now.depth < MAX_LOOPS)
+            r->now.loops[r->now.depth++] = s;
+        else
+            r->now.guarded |= s->kind == IR_S_FOR || s->kind == IR_S_IF;
+        collect(r, &s->body, s->kind == IR_S_ROLE ? s->core : role);
+        collect(r, &s->orelse, role);
+        r->now = outside;
+    }
+}
+
+static bool same_bound(ProofWalk *w, IrExprId a, IrExprId b)
+{
+    return !a == !b && (!a || poly_equal(poly_of(w->pr, a), poly_of(w->pr, b)));
+}
+
+static bool same_loop(ProofWalk *w, const IrStmt *a, const IrStmt *b)
+{
+    bool same = a == b || (a->loop == b->loop && a->axis_count == b->axis_count);
+    for (uint32_t i = 0; i < a->axis_count && same && a != b; i++)
+        same = same_bound(w, a->axes[i].lo, b->axes[i].lo) &&
+               same_bound(w, a->axes[i].hi, b->axes[i].hi) &&
+               same_bound(w, a->axes[i].step, b->axes[i].step) &&
+               same_bound(w, a->axes[i].tile, b->axes[i].tile);
+    return same;
+}
+
+static bool meets(ProofWalk *w, const ChannelOp *a, const ChannelOp *b)
+{
+    if (a->guarded || b->guarded || a->depth != b->depth || a->stmt->kind == b->stmt->kind ||
+        channel_of(a->stmt) != channel_of(b->stmt))
+        return false;
+    for (uint32_t i = 0; i < a->depth; i++)
+        if (!same_loop(w, a->loops[i], b->loops[i]))
+            return false;
+    return true;
+}
+
+void proof_channels(ProofWalk *w)
+{
+    Roles *r = arena_new(w->arena, Roles);
+    r->w = w;
+    if (!w->k->has_cube || !w->k->has_vector)
+        return;
+    collect(r, &w->k->body, IR_CORE_VECTOR);
+    const Sequence *a = &r->of[IR_CORE_VECTOR], *b = &r->of[IR_CORE_CUBE];
+    for (uint32_t i = 0; i < a->len || i < b->len; i++) {
+        const IrStmt *s = i < a->len ? a->op[i].stmt : b->op[i].stmt;
+        bool ok = !a->lost && !b->lost && i < a->len && i < b->len &&
+                  meets(w, &a->op[i], &b->op[i]);
+        const char *text = NULL;
+        if (!ok)
+            text = str_format(w->arena, "that this meets the other role's use of '%s'",
+                              w->k->buffers.at[channel_of(s)].name);
+        proof_add(w, IR_PROOF_HANG, ok ? IR_PROVED : IR_WATCHED, s->at, text);
+    }
+}
