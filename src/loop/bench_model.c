@@ -84,11 +84,10 @@ static void add_turn(void *context, uint32_t index, const RepairJob *job, uint32
 
 /* ---- the conversation ---- */
 
-static bool make_prompt(Arena *arena, const BenchSpec *spec, const BenchTask *of,
-                        const JudgeTask *task, Prompt *prompt, Diag *diag)
+bool bench_model_prompt(Arena *arena, const BenchModel *m, const JudgeSpec *judge,
+                        const char *category, const JudgeTask *task, Prompt *prompt, Diag *diag)
 {
-    const BenchModel *m = spec->model;
-    TorchOptions options = {.seed = spec->judge.seed};
+    TorchOptions options = {.seed = judge->seed};
     /* A kernel with its sizes written in is judged at the small ones. */
     TorchScale scale = m->strategy == PROMPT_ASCENDC ? SCALE_SMALL : SCALE_FULL;
     TorchTask *read = torch_read_scaled(arena, task->path, task->source, &options, scale, diag);
@@ -98,10 +97,10 @@ static bool make_prompt(Arena *arena, const BenchSpec *spec, const BenchTask *of
                     .home = m->home,
                     .clone = m->clone,
                     .task = task->name,
-                    .category = of->category,
+                    .category = category,
                     .task_text = task->source,
                     .graph = read->graph,
-                    .chip = spec->judge.chip};
+                    .chip = judge->chip};
     return prompt_make(arena, &p, prompt, diag);
 }
 
@@ -117,7 +116,7 @@ void bench_model(Arena *arena, const BenchSpec *spec, const BenchTask *of, const
                          .judge = judge_turn,
                          .turned = add_turn,
                          .context = &talker};
-    if (make_prompt(arena, spec, of, task, &prompt, &diag)) {
+    if (bench_model_prompt(arena, spec->model, &spec->judge, of->category, task, &prompt, &diag)) {
         RepairJob job = {task->name, task->source, prompt.messages, FORM_ANY, sample};
         RepairResult result;
         eval_form_from_text(str_from(prompt.form), &job.form);
