@@ -233,7 +233,7 @@ static int run_file(Job *job, const char *path, RunOptions *options)
 static int run_project(Job *job, const char *path, RunOptions *options)
 {
     TwinProject project;
-    if (!twin_project_read(job->arena, path, &project, &job->diag))
+    if (!run_read_project(job->arena, path, options, &project, &job->diag))
         return complain(job);
     project.include_dirs = ended_list(job->arena, &options->include_dirs);
     TwinOpened *opened = twin_project_open(job->arena, &project, &job->twin, &job->verdict,
@@ -261,13 +261,6 @@ static int run_project(Job *job, const char *path, RunOptions *options)
 
 static int run_path(Arena *arena, const char *path, RunOptions *options)
 {
-    if (str_ends(str_from(path), ".craft")) {
-        fprintf(stderr,
-                "acraft run: %s: Craft is run as AscendC: acraft build %s -o DIR, then "
-                "acraft run DIR\n",
-                path, path);
-        return CMD_LACKS;
-    }
     Job job = {.arena = arena, .options = options, .verdict = verdict_make()};
     job.verdict.candidate = path;
     job.diag = diag_make(arena, path, (Str){0});
@@ -285,8 +278,9 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
         !add_tensors(&job, &options->outputs, SIM_OUT))
         status = complain(&job);
     else
-        status = file_is_dir(path) ? run_project(&job, path, options)
-                                   : run_file(&job, path, options);
+        status = file_is_dir(path) || str_ends(str_from(path), ".craft")
+                     ? run_project(&job, path, options)
+                     : run_file(&job, path, options);
     for (uint32_t i = 0; i < job.tensors.len; i++)
         twin_tensor_free(&job.tensors.at[i]);
     return status;
@@ -294,8 +288,15 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
 
 int cmd_run(int argc, char **argv)
 {
-    RunOptions o = {.blocks = 1};
+    RunOptions o = {.scale = "small"};
+    const char *rule = "acraft";
     const CmdOption options[] = {
+        {"task", CMD_TEXT, &o.task, "MODEL.py", "inputs and reference values of this task"},
+        {"scale", CMD_TEXT, &o.scale, "S",
+         "sizes of the task: full, medium, small (default), fuzz"},
+        {"case", CMD_I64, &o.kase, "N", "which case of the task (0)"},
+        {"rule", CMD_TEXT, &rule, "R", "how values are compared: acraft, mkb, npukb, ..."},
+        {"ulp", CMD_I64, &o.ulp, "N", "judge N times more with other last bits and core order"},
         {"kernel", CMD_TEXT, &o.kernel, "NAME", "the entry, where the text has several"},
         {"in", CMD_LIST, &o.inputs, "X=f16[8,64]", "an input, random; or X=@X.npy, X=f16[..]@RAW"},
         {"inout", CMD_LIST, &o.inouts, "X=...", "a tensor that is read and written"},
@@ -313,29 +314,39 @@ int cmd_run(int argc, char **argv)
         {"strict", CMD_FLAG, &o.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };
-    CmdUsage usage = {"run",
-                      "KERNEL.cpp|PROJECT [--in ...] [--out ...]",
-                      "Compiles an AscendC kernel, or an operator project (op_host and op_kernel), "
-                      "and runs it\non simulated cores.",
-                      "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
-                      "--blocks 8",
-                      options,
-                      sizeof options / sizeof *options,
-                      1,
-                      1};
+    CmdUsage usage = {
+        "run",
+        "PATH [--task MODEL.py | --in ... --out ...]",
+        "Runs on simulated cores: an AscendC kernel, an operator project (op_host and "
+        "op_kernel), a\nCraft file. With --task also answers in the forms of "
+        "MultiKernelBench and NPUKernelBench,\nhost code that launches, and raw "
+        "answers of models; values are compared with the task's.",
+        "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
+        "--blocks 8",
+        options,
+        sizeof options / sizeof *options,
+        1,
+        1};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {
         o.json = args.json;
         o.seed = (uint64_t)args.seed;
         o.chip = npu_chip_find(str_from(args.chip));
-        if (!o.chip || !o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
+        o.blocks_given = o.blocks != 0;
+        o.blocks = o.blocks ? o.blocks : 1;
+        if (!compare_rule_from_name(str_from(rule), &o.rule) || o.ulp < 0 || o.ulp > 1000) {
+            fprintf(stderr, "acraft run: %s\n",
+                    o.ulp < 0 || o.ulp > 1000 ? "--ulp takes 1 to 1000 rounds" : "no such rule");
+            status = CMD_USAGE;
+        } else if (!o.chip || !o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
             fprintf(stderr, "acraft run: %s\n",
                     o.chip && o.chip->simulated ? "--blocks and --workspace count from 1 and 0"
                                                 : "no such chip is simulated");
             status = CMD_USAGE;
         } else {
-            status = run_path(&args.arena, args.words[0], &o);
+            status = o.task ? run_task(&args.arena, args.words[0], &o)
+                            : run_path(&args.arena, args.words[0], &o);
         }
     }
     cmd_done(&args);

@@ -8,6 +8,7 @@
 #define EVAL_CANDIDATE_H
 
 #include "eval/eval.h"
+#include "twin/project.h"
 
 typedef enum EvalForm {
 #define FORM(name, text, meaning) FORM_##name,
@@ -41,6 +42,9 @@ bool eval_candidate_read(Arena *arena, const char *path, EvalCandidate *candidat
  * the answer breaks off in the middle. */
 bool eval_candidate_extract(Arena *arena, Str answer, EvalForm wanted, EvalCandidate *candidate,
                             const char **reason, bool *cut);
+
+/* Its op_host and op_kernel texts, each with the candidate's own headers put in. */
+void eval_candidate_project(Arena *arena, const EvalCandidate *candidate, TwinProject *project);
 
 /* Judges one case, through the same stages always; several launches of one candidate are summed in
  * the predicted time. `diag` gets what checkers and compilers say, ours first, shortened. True

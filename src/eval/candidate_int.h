@@ -4,7 +4,6 @@
 
 #include "eval/candidate.h"
 #include "twin/observe.h"
-#include "twin/project.h"
 
 /* ---- form.c ---- */
 const EvalText *eval_text_ending(const EvalCandidate *c, const char *suffix); /* NULL: none */
@@ -60,8 +59,5 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
 bool eval_judge_kernel(EvalJudge *j);
 bool eval_judge_project(EvalJudge *j);
 bool eval_judge_model(EvalJudge *j); /* a Python model around a binding */
-
-/* project.c */
-void eval_project_of(Arena *arena, const EvalCandidate *c, TwinProject *project);
 
 #endif

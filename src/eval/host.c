@@ -44,7 +44,7 @@ static bool compile_binding(EvalHost *host)
 bool eval_host_open(EvalHost *host, EvalJudge *j)
 {
     *host = (EvalHost){.j = j};
-    eval_project_of(j->arena, j->candidate, &host->project);
+    eval_candidate_project(j->arena, j->candidate, &host->project);
     if (host->project.host.len) {
         host->opened = twin_project_open(j->arena, &host->project, &j->twin, j->verdict, j->diag);
         if (!host->opened)

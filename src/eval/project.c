@@ -10,7 +10,7 @@ static bool in_folder(const char *path, const char *folder)
     return at && (at == path || at[-1] == '/');
 }
 
-void eval_project_of(Arena *arena, const EvalCandidate *c, TwinProject *project)
+void eval_candidate_project(Arena *arena, const EvalCandidate *c, TwinProject *project)
 {
     *project = (TwinProject){0};
     for (uint32_t i = 0; i < c->texts.len; i++) {
@@ -35,7 +35,7 @@ bool eval_judge_project(EvalJudge *j)
     EvalTensors tensors = {0};
     TwinTensors made = {0};
     TwinRun run;
-    eval_project_of(j->arena, j->candidate, &project);
+    eval_candidate_project(j->arena, j->candidate, &project);
     if (!project.host.len || !project.kernel.len)
         return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT,
                                project.host.len ? "the project has no kernel"

@@ -41,6 +41,7 @@ typedef struct SimConfig {
     bool no_data;    /* records are checked, watched and timed, but no value is computed: regions
                             need no memory, cores have none, outputs are only covered */
     uint32_t max_faults; /* distinct ones kept; 0: 200 */
+    uint64_t nudge;      /* a seed: vary last bits within isa.def's accuracy; 0: do not */
 } SimConfig;
 
 typedef struct SimCore {

@@ -1,6 +1,8 @@
 /* Plans of vector instructions: checks, the walk over repeats, definedness. See vec.h. */
 #include "sim/vec.h"
 
+#include "sim/nudge.h"
+
 bool vec_active(const VecPlan *p, uint32_t r, uint32_t element)
 {
     if (!p->sparse)
@@ -272,6 +274,11 @@ void vec_run(VecPlan *p, VecKernel *kernel, const void *args)
 {
     if (p->repeats == 0)
         return;
+    Nudge nudge;
+    if (nudge_plan(p, kernel, args, &nudge)) {
+        kernel = nudge_kernel;
+        args = &nudge;
+    }
     bool direct = direct_repeat(p);
     if (p->flat && direct) {
         kernel(at(&p->o[0], 0), at(&p->o[1], 0), at(&p->o[2], 0), p->flat_count, args);

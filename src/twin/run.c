@@ -209,7 +209,8 @@ static Sim *open_sim(const LaunchSpec *spec, const TwinOptions *options, LaunchM
                         .map = twin_memory_for_sim,
                         .context = memory,
                         .keep_going = options->keep_going,
-                        .no_data = spec->time_only};
+                        .no_data = spec->time_only,
+                        .nudge = options->nudge};
     return sim_open(&config);
 }
 

@@ -1,0 +1,134 @@
+/* acraft run --task: a candidate in any form against a task. In: a path, a model file. Out: the
+ * verdict on one case, with what the checkers and compilers said. */
+#include "cmd/cmd.h"
+#include "cmd/run.h"
+
+#include "eval/fragile.h"
+#include <stdio.h>
+
+typedef struct TaskJob {
+    Arena *arena;
+    const RunOptions *options;
+    EvalCandidate candidate;
+    TorchCases cases;
+    TorchTask *task;
+    EvalReference ref;
+    Verdict verdict;
+    Diag diag;
+} TaskJob;
+
+static void print_buf(FILE *to, Buf *buf)
+{
+    fwrite(buf->at ? buf->at : "", 1, buf->len, to);
+    buf_free(buf);
+}
+
+static int complain(TaskJob *job)
+{
+    Buf messages = {0};
+    diag_print(&job->diag, &messages);
+    print_buf(stderr, &messages);
+    return CMD_USAGE;
+}
+
+/* Cases stand beside the model file; without them there is one. */
+static bool read_task(TaskJob *job)
+{
+    const RunOptions *o = job->options;
+    TorchScale scale;
+    Str source;
+    TorchOptions options = {.seed = o->seed, .cases = &job->cases};
+    job->diag = diag_make(job->arena, o->task, (Str){0});
+    if (!file_read(job->arena, o->task, 16 << 20, &source, &job->diag) ||
+        !torch_cases(job->arena, o->task, &job->cases, &job->diag))
+        return false;
+    job->diag.source = source;
+    uint32_t count = job->cases.lines.len ? job->cases.lines.len : 1;
+    if (o->kase < 0 || (uint64_t)o->kase >= count) {
+        diag_error(&job->diag, "V011", (Span){0}, "the task has %u case%s, counted from 0", count,
+                   count == 1 ? "" : "s");
+        return false;
+    }
+    if (!torch_scale_from_name(str_from(o->scale), &scale)) {
+        diag_error(&job->diag, "V011", (Span){0},
+                   "'%s' is no scale: full, medium, small, tiny, fuzz", o->scale);
+        return false;
+    }
+    options.case_index = (uint32_t)o->kase;
+    job->task = torch_read_scaled(job->arena, o->task, source, &options, scale, &job->diag);
+    if (!job->task ||
+        !eval_reference(job->arena, job->task->graph, o->seed, o->rule, &job->ref, &job->diag))
+        return false;
+    eval_reference_model(job->arena, o->task, source, job->task, &options, &job->ref);
+    return true;
+}
+
+static void show_case(const TaskJob *job, Buf *out)
+{
+    const Graph *g = job->ref.graph;
+    buf_printf(out, "%s, %s: ", job->task->name, job->options->scale);
+    for (uint32_t i = 0; i < g->inputs.len; i++) {
+        const Value *v = graph_value(g, g->inputs.at[i]);
+        buf_printf(out, "%s%s %s", i ? ", " : "", v->name ? v->name : "input",
+                   dtype_name(v->dtype));
+        shape_print(v->shape, out);
+    }
+    buf_char(out, '\n');
+    if (job->candidate.extracted[0])
+        buf_printf(out, "%s, taken from: %s\n", eval_form_text(job->candidate.form),
+                   job->candidate.extracted);
+}
+
+static int show(TaskJob *job)
+{
+    Buf out = {0}, messages = {0};
+    const Verdict *v = &job->verdict;
+    diag_print(&job->diag, &messages);
+    print_buf(stderr, &messages);
+    if (job->options->json) {
+        verdict_to_json(v, &out);
+        buf_char(&out, '\n');
+    } else {
+        show_case(job, &out);
+        verdict_to_text(v, &out);
+        if (v->predicted_us > 0)
+            buf_printf(&out,
+                       "%.3f s; checked on 1 shape; predicted %.1f us, bound %.1f us, not measured "
+                       "on a device\n",
+                       v->seconds, v->predicted_us, v->bound_us);
+    }
+    print_buf(stdout, &out);
+    return verdict_status_row(v->status)->exit;
+}
+
+int run_task(Arena *arena, const char *path, const RunOptions *options)
+{
+    TaskJob job = {.arena = arena, .options = options, .verdict = verdict_make()};
+    EvalConfig config = {.chip = options->chip,
+                         .trust = options->trust,
+                         .strict = options->strict,
+                         .blocks = options->blocks_given ? (uint32_t)options->blocks : 0};
+    job.diag = diag_make(arena, path, (Str){0});
+    if (!eval_candidate_read(arena, path, &job.candidate, &job.diag))
+        return complain(&job);
+    if (options->kernel)
+        job.candidate.entry = options->kernel;
+    bool read = read_task(&job);
+    int status = CMD_USAGE;
+    if (read) {
+        job.verdict.task = job.task->name;
+        job.verdict.kase = job.cases.lines.len ? str_format(arena, "%lld", (long long)options->kase)
+                                               : options->scale;
+        job.diag = diag_make(arena, path, (Str){0});
+        if (options->ulp)
+            eval_fragile(arena, &job.candidate, &job.ref, &config, (uint32_t)options->ulp,
+                         &job.verdict, &job.diag);
+        else
+            eval_candidate(arena, &job.candidate, &job.ref, &config, &job.verdict, &job.diag);
+        status = show(&job);
+    } else {
+        complain(&job);
+    }
+    eval_reference_free(&job.ref);
+    return status;
+}
