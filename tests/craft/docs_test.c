@@ -5,6 +5,8 @@
 #include "ir/prove.h"
 #include "ir/run.h"
 #include "tests/t.h"
+#include <stdio.h>
+#include <string.h>
 
 /* The text between a line `from` and the next line "```"; moves *rest behind it. */
 static bool next_block(Str *rest, Str from, Str *block)
@@ -81,4 +83,64 @@ T_TEST(codes_are_unique_and_explained)
         CHECK_MSG(*row->text && *row->brief, "%s has no text", row->code);
     }
     CHECK(craft_explain(STR("E999")) == NULL);
+}
+
+/* ---- every code has a golden text ---- */
+
+/* Codes that no file of tests/craft can show, and why. */
+static const char *const not_golden[][2] = {
+    {"E097", "sema refuses such a size first (E051)"},
+    {"E098", "speaks of a directory: tests/emit"},
+    {"E099", "speaks of the machine"},
+    {"W105", "more combinations of choices than are tried"},
+    {"W109", "always decided"},
+    {"E113", "positions are data: E125 when it runs"},
+    {"E114", "always watched: E122 when it runs"},
+    {"E121", "sema goes through scratch: tests/ir"},
+    {"E124", "sema refuses it first (E023): tests/ir"},
+    {"E125", "needs data: tests/ir"},
+    {"E127", "speaks of a run's limits: tests/ir"},
+};
+
+static void add_goldens(Arena *arena, const char *folder, Buf *all)
+{
+    static const char *const suffixes[] = {".err", ".host", ".init", ".compute", ".align"};
+    NameList names = {0};
+    Diag diag = diag_make(arena, folder, (Str){0});
+    REQUIRE(file_list(arena, folder, &names, &diag));
+    for (uint32_t i = 0; i < names.len; i++)
+        for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++)
+            if (str_ends(str_from(names.at[i]), suffixes[k]))
+                buf_str(all, help_read(arena, path_join(arena, folder, names.at[i])));
+}
+
+static void check_golden(Str all, const char *code)
+{
+    char tag[16];
+    snprintf(tag, sizeof tag, "[%s]", code);
+    bool exempt = false, shown = str_find(all, str_from(tag)) >= 0;
+    for (size_t i = 0; i < sizeof not_golden / sizeof *not_golden; i++)
+        exempt |= strcmp(not_golden[i][0], code) == 0;
+    CHECK_MSG(shown != exempt, "%s %s", code,
+              exempt ? "has a golden text: take it off the list" : "has no golden text");
+}
+
+T_TEST(every_code_has_a_golden_text)
+{
+    Arena arena = {0};
+    Buf all = {0};
+    add_goldens(&arena, "tests/craft", &all);
+    add_goldens(&arena, "tests/craft/err", &all);
+    add_goldens(&arena, "tests/craft/proof", &all);
+    add_goldens(&arena, "tests/craft/lower", &all);
+    for (const CraftCode *row = craft_codes; row->code; row++)
+        check_golden(buf_view(&all), row->code);
+    for (int i = 0; i < IR_PROOF_COUNT; i++) {
+        check_golden(buf_view(&all), ir_proof_rows[i].watch);
+        check_golden(buf_view(&all), ir_proof_rows[i].refuse);
+    }
+    for (int i = IR_PROOF_COUNT; i < IR_FAULT_COUNT; i++)
+        check_golden(buf_view(&all), ir_fault_rows[i].code);
+    buf_free(&all);
+    arena_drop(&arena);
 }
