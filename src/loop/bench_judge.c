@@ -99,8 +99,13 @@ typedef struct Judging {
     const JudgeTask *task;
     TorchCases cases;
     Judged *judged;
+    bool telling; /* some case tells a right answer from a trivial one */
     Buf log;
 } Judging;
+
+/* What a task may not let pass if its score is to mean anything. */
+static const unsigned trivial = PROBE(ZEROS) | PROBE(ONES) | PROBE(CONSTANT) | PROBE(INPUT) |
+                                PROBE(OTHER_SEED);
 
 static const int64_t most_bytes = INT64_C(2) << 30;
 
@@ -128,6 +133,7 @@ static void run_case(Judging *j, const CaseSpec *c, const TorchTask *task,
     if (!fits(task->graph, verdict))
         return;
     if (eval_reference(j->arena, task->graph, c->seed, spec->rule, &ref, &own)) {
+        j->telling |= !(ref.probe.left & trivial);
         eval_reference_model(j->arena, j->task->path, j->task->source, task, options, &ref);
         eval_candidate(j->arena, &j->judged->candidate, &ref, &config, verdict, said);
     } else {
@@ -180,6 +186,10 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
     case_list(arena, spec, &j.cases, &list);
     for (uint32_t i = 0; i < list.len && (i == 0 || worth_going_on(judged)); i++)
         judge_case(&j, &list.at[i]);
+    if (judged->status == VERDICT_OK && !j.telling) {
+        judged->status = VERDICT_UNSUPPORTED;
+        judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";
+    }
     if (spec->time && judged->status == VERDICT_OK)
         time_candidate(arena, spec, task, judged, &j.log);
     return sum_up(arena, judged, &j.log);
@@ -193,8 +203,7 @@ bool judge_answer(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, St
     bool cut = false;
     if (eval_candidate_extract(arena, answer, spec->form, &candidate, &reason, &cut))
         return judge_candidate(arena, spec, task, &candidate, judged);
-    judge_nothing(judged, "answer", VERDICT_NO_ANSWER,
-                  cut ? str_format(arena, "%s; the answer breaks off", reason) : reason);
+    judge_nothing(judged, "answer", VERDICT_NO_ANSWER, reason);
     return false;
 }
 

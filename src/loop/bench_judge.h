@@ -6,7 +6,8 @@
  *              full                      time only, at the baseline's sizes or the task's own
  *
  * The first case that is not ok decides, in this order; the rest are still judged unless the
- * candidate does not get as far as running. */
+ * candidate does not get as far as running. A task on which a trivial answer (zeros, a constant,
+ * an input) passes in every case is scored for nobody: `unsupported`. */
 #ifndef LOOP_BENCH_JUDGE_H
 #define LOOP_BENCH_JUDGE_H
 
