@@ -134,6 +134,7 @@ static void print_text(const TorchTask *task, const TorchEager *eager, Buf *out)
     print_values(g, "inputs", g->inputs.at, g->inputs.len, out);
     print_params(g, out);
     print_values(g, "outputs", g->outputs.at, g->outputs.len, out);
+    task_operands_text(task, out);
     buf_printf(out, "nodes    %u:", g->nodes.len);
     for (uint32_t i = 0; i < n; i++) {
         buf_printf(out, "%s", i ? ", " : " ");
@@ -190,6 +191,7 @@ static void print_json(const TorchTask *task, const TorchEager *eager, bool grap
     json_values(g, "inputs", g->inputs.at, g->inputs.len, out);
     json_values(g, "params", g->params.at, g->params.len, out);
     json_values(g, "outputs", g->outputs.at, g->outputs.len, out);
+    task_operands_json(task, out);
     buf_puts(out, "\"operators\": {");
     for (uint32_t i = 0; i < n; i++) {
         buf_puts(out, i ? ", \"" : "\"");

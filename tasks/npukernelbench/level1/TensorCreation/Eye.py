@@ -1,4 +1,4 @@
-"""Overwrites y with a batch of unit matrices.
+"""Overwrites y with a batch of unit matrices. dtype is 0, 1 or 2 for float32, float16 or int32.
 
 in   y           f32 f16 i32
 out  y           f32 f16 i32
@@ -12,11 +12,13 @@ import torch.nn as nn
 
 
 class Model(nn.Module):
-    def forward(self, y, num_rows, num_columns, batch_shape):
+    def forward(self, y, num_rows, num_columns, batch_shape, dtype):
         return torch.eye(num_rows, num_columns).to(y.dtype).expand(batch_shape + [num_rows, num_columns])
 
 
 def get_inputs(case):
     rows, batch = case["rows"], case["batch"]
     columns = case["columns"] or rows
-    return [torch.zeros(batch + [rows, columns], dtype=getattr(torch, case["dtype"])), rows, columns, batch]
+    number = {"float32": 0, "float16": 1, "int32": 2}[case["dtype"]]
+    y = torch.zeros(batch + [rows, columns], dtype=getattr(torch, case["dtype"]))
+    return [y, rows, columns, batch, number]
