@@ -57,8 +57,8 @@ static void declare_dtype(Sema *s, const AstStmt *stmt, const AstExpr *call, uin
         if (!sema_dtype(s, call->items.at[i], &d))
             continue;
         if (seen >> d & 1)
-            sema_error(s, CONSTANT, call->items.at[i]->at, NULL, "%s is listed twice",
-                       dtype_name(d));
+            sema_error(s, CONSTANT, call->items.at[i]->at, "name each dtype once",
+                       "%s is listed twice", dtype_name(d));
         seen |= 1u << d;
         if (i == pick)
             v.dtype = d;
@@ -80,10 +80,19 @@ static bool dim_bounds(Sema *s, const AstExpr *call, int64_t bounds[3])
     if (bounds[0] >= 0 && bounds[1] >= bounds[0] && bounds[1] <= INT64_C(1) << 40 &&
         bounds[2] >= 1 && bounds[0] % bounds[2] == 0)
         return true;
-    sema_error(s, CONSTANT, call->at,
-               "dim(least, most, multiple): 0 <= least <= most, least a multiple",
-               "no size is in %lld..%lld and a multiple of %lld", (long long)bounds[0],
-               (long long)bounds[1], (long long)bounds[2]);
+    int64_t m = bounds[2];
+    if (m > 1 && bounds[0] >= 0 && bounds[1] >= bounds[0] && bounds[0] % m != 0)
+        sema_error(s, CONSTANT, call->at,
+                   sema_format(s, "dim(%lld, %lld, %lld)",
+                               (long long)(bounds[0] < m ? m : bounds[0] / m * m + m),
+                               (long long)bounds[1], (long long)m),
+                   "the least size %lld is not a multiple of %lld", (long long)bounds[0],
+                   (long long)m);
+    else
+        sema_error(s, CONSTANT, call->at,
+                   "dim(least, most, multiple): 0 <= least <= most <= 2**40, multiple >= 1",
+                   "no size is in %lld..%lld and a multiple of %lld", (long long)bounds[0],
+                   (long long)bounds[1], (long long)m);
     return false;
 }
 

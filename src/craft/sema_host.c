@@ -44,7 +44,8 @@ static void attribute(Sema *s, const AstParam *param)
         if (value && type == DT_F32)
             value = sema_as_float(s, value, param->value->at);
         if (value && sema_type(s, value) != type) {
-            sema_error(s, SCALAR_TYPE, param->value->at, NULL,
+            sema_error(s, SCALAR_TYPE, param->value->at,
+                       "i64 takes 8, f32 takes 0.5, bool takes True or False",
                        "the default of '%.*s' is %s, not %s", STR_ARG(param->name),
                        dtype_name(sema_type(s, value)), dtype_name(type));
             value = 0;

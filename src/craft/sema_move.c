@@ -173,8 +173,9 @@ static void load_on_chip(Sema *s, const AstExpr *call, const TileNode *dst, cons
     if (!may_load(s, call, buffer_of(s, src)->memory, buffer_of(s, dst)->memory, false))
         return;
     if (dst->dtype != src->dtype) {
-        sema_error(s, DTYPE, call->at, NULL, "a load from %s into %s", dtype_name(src->dtype),
-                   dtype_name(dst->dtype));
+        sema_error(s, DTYPE, call->at,
+                   sema_format(s, "declare both buffers as %s", dtype_name(src->dtype)),
+                   "a load from %s into %s", dtype_name(src->dtype), dtype_name(dst->dtype));
         return;
     }
     if (!sema_same_shape(s, dst, src, call->at, "load"))
@@ -265,7 +266,8 @@ static bool want_vector(Sema *s, const TileNode *n, DType dtype, const char *wha
 {
     if (!n->mask && n->rank == 1 && n->dtype == dtype)
         return true;
-    sema_error(s, DTYPE, n->at, NULL, "%s is a 1-D view of %s", what, dtype_name(dtype));
+    sema_error(s, DTYPE, n->at, sema_format(s, "v = ub(%s, n), and v[:n] here", dtype_name(dtype)),
+               "%s is a 1-D view of %s", what, dtype_name(dtype));
     return false;
 }
 
@@ -406,7 +408,9 @@ static void channel_stmt(Sema *s, const AstExpr *call, bool send)
     }
     bool rounds = send && buffer_of(s, tile)->memory == IR_L0C && tile->dtype == DT_F32;
     if ((tile->dtype != channel->dtype && !rounds) || tile->rank != channel->rank) {
-        sema_error(s, DTYPE, call->at, NULL,
+        sema_error(s, DTYPE, call->at,
+                   sema_format(s, "declare the tile as %s, with %u sizes",
+                               dtype_name(channel->dtype), channel->rank),
                    "the channel holds %u-D tiles of %s, this is %u-D of %s", channel->rank,
                    dtype_name(channel->dtype), tile->rank, dtype_name(tile->dtype));
         return;

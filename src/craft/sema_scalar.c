@@ -23,7 +23,7 @@ IrExprId sema_as_float(Sema *s, IrExprId e, Span at)
         return e;
     if (is_int_constant(s, e))
         return ir_float(s->ir, (double)s->ir->exprs.at[e].of.i);
-    sema_error(s, SCALAR_TYPE, at, "convert with f32(...)",
+    sema_error(s, SCALAR_TYPE, at, sema_format(s, "convert it: f32(%s)", sema_expr_text(s, e)),
                "an f32 scalar is needed here, '%s' is %s", sema_expr_text(s, e),
                dtype_name(sema_type(s, e)));
     return 0;
@@ -41,9 +41,13 @@ bool sema_unify(Sema *s, IrExprId *a, IrExprId *b, Span at, const char *what)
         *a = sema_as_float(s, *a, at);
     if (sema_type(s, *a) == sema_type(s, *b))
         return true;
+    const char *integer = sema_expr_text(s, x == DT_F32 ? *b : *a);
     const char *hint = x == DT_BOOL || y == DT_BOOL
                            ? "use 'a if c else b' to turn a bool into a number"
-                           : "convert with f32(...) or i64(...)";
+                           : sema_format(s,
+                                         "convert the integer: f32(%s); a scalar that is to hold "
+                                         "floats starts as one, with 0.0",
+                                         integer);
     sema_error(s, SCALAR_TYPE, at, hint, "%s mixes scalars of %s and %s", what, dtype_name(x),
                dtype_name(y));
     return false;

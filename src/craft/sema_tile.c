@@ -125,8 +125,8 @@ IrExprId sema_fit_scalar(Sema *s, IrExprId e, DType dtype, Span at)
     } else if (type == DT_I64) {
         if (!ir_is_int(s->ir, e, &v) || int_fits(dtype, v))
             return e;
-        sema_error(s, SCALAR_TYPE, at, NULL, "%lld does not fit %s", (long long)v,
-                   dtype_name(dtype));
+        sema_error(s, SCALAR_TYPE, at, "use a wider tile, or a number inside its range",
+                   "%lld does not fit %s", (long long)v, dtype_name(dtype));
         return 0;
     } else if (type == DT_BOOL && dtype == DT_BOOL) {
         return ir_expr3(s->ir, IR_E_SELECT, e, ir_int(s->ir, 1), ir_int(s->ir, 0));
@@ -371,7 +371,8 @@ static Value scalar_form(Sema *s, IrTileOp op, const OperatorRow *row, TileNode 
             return sema_bad(at);
     }
     if ((op == IR_T_SHL || op == IR_T_SHR) && sema_type(s, b) != DT_I64) {
-        sema_error(s, SCALAR_TYPE, at, NULL, "a shift count is an integer");
+        sema_error(s, SCALAR_TYPE, at, "write it as 3, not 3.0, or i64(s)",
+                   "a shift count is an integer");
         return sema_bad(at);
     }
     return derive(s, n) ? sema_tile_value(n) : sema_bad(at);
