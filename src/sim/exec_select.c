@@ -74,6 +74,11 @@ static bool compare_plan(Step *s, VecPlan *p, Record *whole, uint32_t size, int 
                        (unsigned long long)whole->mask[0], per);
         whole->mask[0] -= whole->mask[0] % per;
     }
+    /* Answers come for whole repeats: what stands behind a short tensor is read, and answers for it
+     * mean nothing. */
+    for (int i = 1; i < operands; i++)
+        whole->operand[i].bytes = (whole->operand[i].bytes + VEC_REPEAT - 1) / VEC_REPEAT *
+                                  VEC_REPEAT;
     s->r = whole;
     VecShape shape = {.operands = operands, .size = {size, size, size}, .no_dst = true};
     return vec_plan(p, s, &shape);

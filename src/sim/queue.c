@@ -217,6 +217,19 @@ static bool queue_free(Step *s)
 
 /* --- the end of a core, or of a TPipe --- */
 
+/* Whether nothing was put into a tensor since AllocTensor: some kernels take the next one ahead. */
+static bool is_unused(const Step *s, const SimBuffer *b, const SimSlot *slot)
+{
+    const SimMemory *m = &s->core->memory[rec_space(b->address)];
+    uint64_t from = rec_byte(b->address) + (uint64_t)(slot - b->slot) * b->bytes;
+    if (slot->state != SLOT_ALLOCATED || !m->known || from + b->bytes > m->bytes)
+        return false;
+    for (uint32_t i = 0; i < b->bytes; i++)
+        if (memory_known(m, from + i, 1))
+            return false;
+    return true;
+}
+
 static void finish_slot(Step *s, const SimBuffer *b, const SimSlot *slot)
 {
     if (slot->state == SLOT_FREE)
@@ -225,7 +238,10 @@ static void finish_slot(Step *s, const SimBuffer *b, const SimSlot *slot)
                     .file = slot->file,
                     .line = slot->line};
     Step at = {.sim = s->sim, .core = s->core, .r = &place, .core_index = s->core_index};
-    sim_report(&at, slot->state == SLOT_QUEUED ? SIM_FAULT_STILL_QUEUED : SIM_FAULT_LEAK,
+    sim_report(&at,
+               slot->state == SLOT_QUEUED ? SIM_FAULT_STILL_QUEUED
+               : is_unused(s, b, slot)    ? SIM_FAULT_UNUSED_TENSOR
+                                          : SIM_FAULT_LEAK,
                "a tensor of a %s queue, last touched here", npu_position_name(b->position));
 }
 

@@ -127,10 +127,14 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
     SimGm *gm = arena_new(&sim->arena, SimGm);
     gm->region = *region;
     gm->region.name = str_dup(&sim->arena, str_from(region->name));
-    bool known = sim->config.no_data || (region->role != SIM_OUT && region->role != SIM_WORKSPACE);
+    bool written = region->role == SIM_OUT || region->role == SIM_WORKSPACE ||
+                   region->role == SIM_INOUT;
     if (sim->config.no_data && region->role == SIM_OUT)
         cover_open(&gm->cover, region->bytes);
-    memory_open(&gm->memory, region->memory, region->bytes, known, &sim->arena);
+    memory_open(&gm->memory, region->memory, region->bytes, sim->config.no_data || !written,
+                &sim->arena);
+    if (region->role == SIM_INOUT)
+        memory_set_known(&gm->memory, 0, region->bytes, true);
     vec_push(&sim->arena, &sim->gm, gm);
     memmove(&sim->gm.at[at + 1], &sim->gm.at[at], (sim->gm.len - 1 - at) * sizeof *sim->gm.at);
     sim->gm.at[at] = gm;
@@ -375,7 +379,8 @@ static bool other_is_complete(const Sim *sim, const SimGm *but)
 static void finish_region(Sim *sim, SimGm *gm)
 {
     uint64_t first, missing = count_missing(sim, gm, &first);
-    if (missing == 0 || gm->region.role != SIM_OUT)
+    bool in_place = gm->region.role == SIM_INOUT && gm->dirty;
+    if (missing == 0 || !(gm->region.role == SIM_OUT || in_place))
         return;
     Record place = {.op = gm->op};
     Step s = {.sim = sim, .core = &sim->core[gm->core], .r = &place, .core_index = gm->core};

@@ -133,12 +133,20 @@ static bool meets(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
     return a < b + b_bytes && b < a + a_bytes;
 }
 
-/* A conversion to a narrower type over its own source: every result lands on bytes already read.
- * The page of Cast warns of overlap only for conversions to a wider type. */
-static bool narrows_in_place(const VecPlan *p, int i)
+/* A conversion over its own source, as kernels do it to save room: narrower results from the start,
+ * or a source that stands in the upper half of its wider results. A repeat is read before it is
+ * written; wrong is only what overwrites the source of a later repeat. */
+static bool hits_later_source(const VecPlan *p, int i)
 {
     const VecOperand *d = &p->o[0], *o = &p->o[i];
-    return p->operands == 2 && d->base == o->base && d->size < o->size && d->repeat <= o->repeat;
+    uint64_t bytes = repeat_end(p, d, 0);
+    for (uint32_t r = 0; r + 1 < p->repeats; r++) {
+        uint64_t later = (r + 1) * o->repeat;
+        if (later < o->end &&
+            meets(d->base + r * d->repeat, bytes, o->base + later, o->end - later))
+            return true;
+    }
+    return false;
 }
 
 /* Whether source i is partly overwritten: inside a repeat (not the same bytes), or by an earlier
@@ -148,8 +156,8 @@ static bool partly_overlaps(const VecPlan *p, int i)
     const VecOperand *d = &p->o[0], *o = &p->o[i];
     if (!meets(d->base, d->end, o->base, o->end) || d->block > VEC_BLOCK || o->block > VEC_BLOCK)
         return false;
-    if (narrows_in_place(p, i))
-        return false;
+    if (p->operands == 2 && d->size != o->size)
+        return hits_later_source(p, i);
     uint64_t d_bytes = repeat_end(p, d, 0), o_bytes = repeat_end(p, o, 0);
     bool same = d->base == o->base && d->block == o->block && d->size == o->size;
     if (!same && meets(d->base, d_bytes, o->base, o_bytes))

@@ -35,6 +35,15 @@ static const char *block_text(Block *b, const char *text)
     return block_pointer(block_add(b, text, strlen(text) + 1));
 }
 
+/* Plain row-major memory is what a run has; another format only where the operator takes no ND. */
+static int32_t format_of(const TwinOpTensor *as)
+{
+    for (uint32_t i = 0; as && i < as->formats.len; i++)
+        if (as->formats.at[i] == FORMAT_ND)
+            return FORMAT_ND;
+    return as && as->formats.len ? as->formats.at[0] : FORMAT_ND;
+}
+
 static AcraftHostTensor host_tensor(Block *b, const TwinHostTensor *from,
                                     const TwinOpTensors *declared)
 {
@@ -42,7 +51,7 @@ static AcraftHostTensor host_tensor(Block *b, const TwinHostTensor *from,
     const TwinOpTensor *as = from->declared < declared->len ? &declared->at[from->declared] : NULL;
     AcraftHostTensor to = {.ir_index = (int32_t)from->declared,
                            .dtype = twin_ge_dtype(tensor->dtype),
-                           .format = as && as->formats.len ? as->formats.at[0] : FORMAT_ND,
+                           .format = format_of(as),
                            .rank = (int32_t)tensor->rank};
     for (uint32_t i = 0; i < tensor->rank && i < ACRAFT_HOST_RANK; i++)
         to.dims[i] = (int64_t)tensor->shape[i];

@@ -39,10 +39,15 @@ bool twin_is_library_glue(const char *path, Str text)
     return false;
 }
 
+static bool is_source(Str name)
+{
+    return str_ends(name, ".cpp") || str_ends(name, ".cc") || str_ends(name, ".cxx");
+}
+
 static bool read_file(Arena *arena, const char *path, Side side, TwinProject *project, Diag *diag)
 {
     Str name = path_base(path);
-    if (side == NO_SIDE || !str_ends(name, ".cpp"))
+    if (side == NO_SIDE || !is_source(name))
         return true;
     TwinHostFile file = {.path = path};
     if (!file_read(arena, path, MOST_TEXT, &file.text, diag))
@@ -190,6 +195,15 @@ static bool name_known(const TwinOpTensors *declared, const char *name)
     return false;
 }
 
+/* A tensor both ways belongs to the inputs when they know its name or nobody does. */
+static bool is_side(const CaseRun *c, const TwinTensor *tensor, bool output)
+{
+    bool is_output = tensor->role == SIM_OUT ||
+                     (tensor->role == SIM_INOUT && !name_known(&c->op->inputs, tensor->name) &&
+                      name_known(&c->op->outputs, tensor->name));
+    return is_output == output;
+}
+
 static bool gives_output(const CaseRun *c, const char *name)
 {
     for (uint32_t i = 0; i < c->kase->tensor_count; i++)
@@ -241,7 +255,7 @@ static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
         }
         for (; !found && next < c->kase->tensor_count; next++) {
             const TwinTensor *tensor = &c->kase->tensors[next];
-            if ((tensor->role == SIM_OUT) != output || name_known(declared, tensor->name))
+            if (!is_side(c, tensor, output) || name_known(declared, tensor->name))
                 continue;
             add_given(c, d, tensor, output);
             found = true;
@@ -457,7 +471,7 @@ static void add_args(CaseRun *c, const TwinOpTensors *declared, const TwinHostTe
 }
 
 /* An operator whose output shape depends on the values writes that shape to one more parameter
- * behind its outputs. */
+ * behind its outputs; of the outputs it writes as much as there is. */
 static bool add_shape_out(CaseRun *c, ArgList *args, TwinTensors *made)
 {
     TwinTensor shape = {.name = "shape_out",
@@ -468,6 +482,9 @@ static bool add_shape_out(CaseRun *c, ArgList *args, TwinTensors *made)
                         .bytes = 64 * 8};
     if (!twin_tensor_alloc(&shape))
         return fail(c, "no memory for the output shape");
+    for (uint32_t i = 0; i < c->tensors.len; i++)
+        if (c->tensors.at[i].role == SIM_OUT)
+            c->tensors.at[i].role = SIM_INOUT;
     TwinArg arg = {.kind = TWIN_ARG_TENSOR, .index = c->tensors.len, .count = 1};
     vec_push(c->arena, &c->tensors, shape);
     vec_push(c->arena, made, shape);

@@ -101,10 +101,39 @@ T_TEST(queue_misuse_has_names)
     RIG_FAULT(&rig, queue(NPU_QUEUE_FREE, 7, 0), "S027");
     rig_run(&rig, queue(NPU_QUEUE_ALLOC, 1, 0));
     rig_run(&rig, queue(NPU_QUEUE_PUSH, 1, 0));
+    rig_put(&rig, 256, &(uint64_t){7}, 8);
+    rig_run(&rig, queue(NPU_QUEUE_ALLOC, 2, 512));
     rig_run(&rig, (Record){.op = NPU_CORE_END});
-    CHECK_EQ_INT(sim_fault_count(rig.sim) - rig.seen, 2);
+    CHECK_EQ_INT(sim_fault_count(rig.sim) - rig.seen, 3);
     CHECK_EQ_STR(rig_fault(&rig), "S029");
-    CHECK_EQ_STR(sim_fault_row(sim_fault(rig.sim, rig.seen - 1)->code)->code, "S028");
+    CHECK_EQ_STR(sim_fault_row(sim_fault(rig.sim, rig.seen - 2)->code)->code, "S028");
+    CHECK_EQ_STR(sim_fault_row(sim_fault(rig.sim, rig.seen - 1)->code)->code, "S058");
+    rig_close(&rig);
+}
+
+T_TEST(conversions_may_lie_over_their_source)
+{
+    Rig rig = rig_open();
+    float f[128];
+    for (int i = 0; i < 128; i++)
+        f[i] = (float)i;
+    rig_put(&rig, 0, f, sizeof f);
+    Record narrow = {.op = NPU_CAST, .flags = REC_COUNTER, .mask = {128}, .mode = NPU_ROUND_RINT};
+    narrow.dtype[0] = NPU_DT_F16, narrow.dtype[1] = NPU_DT_F32;
+    narrow.operand[0] = (RecordOperand){.address = UB(0), .block_stride = 1, .repeat_stride = 4};
+    narrow.operand[1] = (RecordOperand){.address = UB(0), .block_stride = 1, .repeat_stride = 8};
+    rig_run(&rig, narrow);
+    RIG_CLEAN(&rig);
+    CHECK_EQ_INT(((uint16_t *)rig_ub(&rig, 0))[100], 0x5640);
+    Record widen = narrow;
+    widen.mode = NPU_ROUND_NONE;
+    widen.dtype[0] = NPU_DT_F32, widen.dtype[1] = NPU_DT_F16;
+    widen.operand[0].repeat_stride = 8, widen.operand[1].repeat_stride = 4;
+    RIG_FAULT(&rig, widen, "S016"); /* the first repeat overwrites the second one's source */
+    widen.operand[1].address = UB(256);
+    rig_put(&rig, 256, f, 256);
+    rig_run(&rig, widen);
+    RIG_CLEAN(&rig);
     rig_close(&rig);
 }
 

@@ -5,8 +5,8 @@
  *     write the job, raise `posted`  -> poll `posted`, do the job
  *     poll `finished`                <- raise `finished`
  *
- * The cube core's REGIST_MATMUL_OBJ serves until every vector core has said End, then returns from
- * the kernel. */
+ * The cube core's REGIST_MATMUL_OBJ serves until every vector core has left the block that holds its
+ * own, then returns from the kernel. */
 #ifndef ACRAFT_MATMUL_H
 #define ACRAFT_MATMUL_H
 
@@ -299,10 +299,7 @@ public:
         bring(local, height() * j.ldc, s);
     }
     MatrixOffset GetOffsetC() { return {}; }
-    void End(ACRAFT_SITE)
-    {
-        if (g_coreType == AIV) mailbox::post(mailbox::STOP, 0, acraft::MatmulJob(), -1, false, site.in("Matmul::End"));
-    }
+    void End() {}
 
     /* On the cube core: a job that came through the mailbox. */
     void serve(const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
@@ -435,6 +432,15 @@ template <typename... Objects> inline void serve(const acraft::Site &site, Objec
     }
 }
 
+/* The vector core's part: what was registered is served until the block it stands in is left. */
+struct Client {
+    explicit Client(const acraft::Site &where) : site(where.in("REGIST_MATMUL_OBJ")) { CrossCoreWaitFlag<2, PIPE_S>(READY_FLAG, site); }
+    Client(const Client &) = delete;
+    Client &operator=(const Client &) = delete;
+    ~Client() { post(STOP, 0, acraft::MatmulJob(), -1, false, site); }
+    acraft::Site site;
+};
+
 }  // namespace mailbox
 
 }  // namespace AscendC
@@ -462,9 +468,8 @@ using AscendC::MatmulConfig;
     if ASCEND_IS_AIC {                                                                             \
         AscendC::mailbox::serve(acraft::Site(), __VA_ARGS__);                                      \
         return;                                                                                    \
-    } else {                                                                                       \
-        AscendC::CrossCoreWaitFlag<2, PIPE_S>(AscendC::mailbox::READY_FLAG);                       \
-    }
+    }                                                                                              \
+    AscendC::mailbox::Client acraft_matmul_client{acraft::Site()}
 #endif
 #define REGIST_MATMUL_OBJ_STATIC REGIST_MATMUL_OBJ
 #define REGIST_CUBE_OBJ REGIST_MATMUL_OBJ

@@ -189,7 +189,7 @@ inline void block(const MatmulJob &j, uint32_t m0, uint32_t n0, uint64_t to, con
         hand_over(HardEvent::MTE1_M, s);
         hand_over(HardEvent::MTE1_MTE2, s);
         AscendC::MmadParams p;
-        p.m = uint16_t(m);
+        p.m = uint16_t(m == 1 ? 16 : m); /* one row alone would be read as a vector, not as fractals */
         p.n = uint16_t(n);
         p.k = uint16_t(k);
         p.cmatrixInitVal = k0 == 0;
