@@ -150,6 +150,14 @@ static bool write_outputs(Job *job)
     return true;
 }
 
+static int complain(Job *job)
+{
+    Buf messages = {0};
+    diag_print(&job->diag, &messages);
+    print_buf(stderr, &messages);
+    return CMD_USAGE;
+}
+
 static int show(Job *job, bool ran)
 {
     Buf out = {0}, messages = {0};
@@ -171,17 +179,13 @@ static int show(Job *job, bool ran)
                        "measured on a device\n",
                        job->run.cores, (unsigned long long)job->run.records, job->run.seconds,
                        job->verdict.predicted_us);
+        buf_str(&out, buf_view(&job->observer.text));
     }
     print_buf(stdout, &out);
+    if (job->options->trace && job->observer.done &&
+        !file_write(job->options->trace, buf_view(&job->observer.json), &job->diag))
+        return complain(job);
     return verdict_status_row(job->verdict.status)->exit;
-}
-
-static int complain(Job *job)
-{
-    Buf messages = {0};
-    diag_print(&job->diag, &messages);
-    print_buf(stderr, &messages);
-    return CMD_USAGE;
 }
 
 /* --- the command ----------------------------------------------------------------------------- */
@@ -270,7 +274,8 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
                              .run_seconds = options->seconds,
                              .time_only = options->time_only,
                              .keep_going = true};
-    job.observer.strict = options->strict;
+    job.observer = (TwinObserver){
+        .strict = options->strict, .trace = options->trace != NULL, .explain = options->explain};
     twin_observe(&job.twin, &job.observer);
     int status = CMD_USAGE;
     if (!add_tensors(&job, &options->inputs, SIM_IN) ||
@@ -283,6 +288,7 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
                      : run_file(&job, path, options);
     for (uint32_t i = 0; i < job.tensors.len; i++)
         twin_tensor_free(&job.tensors.at[i]);
+    twin_observer_free(&job.observer);
     return status;
 }
 
@@ -311,6 +317,8 @@ int cmd_run(int argc, char **argv)
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"time-only", CMD_FLAG, &o.time_only, NULL,
          "no values: bounds, hazards and time of a launch of any size"},
+        {"explain", CMD_FLAG, &o.explain, NULL, "where the time goes, and what to change first"},
+        {"trace", CMD_TEXT, &o.trace, "FILE.json", "the run as a picture, for ui.perfetto.dev"},
         {"strict", CMD_FLAG, &o.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &o.trust, NULL, "run even where the sandbox has holes"},
     };

@@ -9,6 +9,7 @@
 
 typedef struct RunOptions {
     const char *kernel, *tiling;
+    const char *trace; /* where the picture goes; NULL: nowhere */
     const char *task, *scale;
     NameList inputs, inouts, outputs, attrs, include_dirs, defines;
     int64_t blocks, tiling_key, workspace;
@@ -17,7 +18,7 @@ typedef struct RunOptions {
     double seconds;
     uint64_t seed;
     const NpuChip *chip;
-    bool trust, strict, json, time_only, blocks_given;
+    bool trust, strict, json, time_only, explain, blocks_given;
 } RunOptions;
 
 /* run_task.c: against a task. Gives the exit status. */

@@ -3,51 +3,8 @@
  * A core: the scalar unit's clock, and per pipe when it can start the next instruction and when
  * all it was given is finished. A flag carries the time its source pipe has finished. Memory: a
  * GM port per AI core shared by its cores, an L2 that keeps lines once touched. */
-#include "sim/cycle.h"
-#include "sim/cycle_cost.h"
-#include "sim/cycle_memory.h"
-#include "sim/sim_int.h"
+#include "sim/cycle_int.h"
 #include <stdlib.h>
-
-enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, PENDING = 16 };
-
-typedef struct Wrote {
-    uint64_t from, to;
-} Wrote;
-
-typedef struct CycleCore {
-    double scalar;       /* the scalar unit's clock */
-    double ready[PIPES]; /* the pipe can start its next instruction */
-    double done[PIPES];  /* all it was given is finished */
-    double busy[PIPES];
-    double start[PIPES][DEPTH]; /* of the last instructions, a ring */
-    uint32_t given[PIPES];
-    double flag[PIPES][PIPES][EVENTS][2]; /* the oldest set first */
-    uint8_t flags[PIPES][PIPES][EVENTS];
-    Wrote wrote[WRITES]; /* UB written by the vector pipe since its last barrier */
-    uint32_t wrotes;
-    double sent[3][16][PENDING], arrived[16][PENDING];
-    uint32_t sents[3][16], arriveds[16];
-    uint64_t sync_calls[2];
-    bool ran;
-} CycleCore;
-
-struct Cycle {
-    Sim *sim;
-    Arena arena;
-    const NpuChip *chip;
-    CycleCore *core;
-    uint32_t cores;
-    CycleMemory memory;
-    CycleSink *sink;
-    void *sink_context;
-    double conflict;
-    double sync_time[2];
-    uint64_t sync_epoch[2];
-    VEC(CycleLine) lines;
-};
-
-static double later(double a, double b) { return a > b ? a : b; }
 
 /* --- copies --- */
 
@@ -66,9 +23,13 @@ static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const
         cost.work += access[i].write ? cycle_memory_write(&c->memory, core, &access[i], how)
                                      : cycle_memory_read(&c->memory, core, &access[i], how);
         cost.tail = access[i].write ? 0 : cost_constant(NPU_C_MTE2_LATENCY);
+        cost.bytes += sim_access_bytes(&access[i]);
     }
     double issue = cost_constant(NPU_C_MTE_ISSUE);
-    cost.work = cost.work < issue ? issue : cost.work;
+    cost.small = issue > cost.work ? issue - cost.work : 0;
+    cost.work += cost.small;
+    c->copies++;
+    c->copied += cost.bytes;
     return cost;
 }
 
@@ -113,25 +74,61 @@ static void note_write(CycleCore *core, const SimTouched *t)
             core->wrote[core->wrotes++] = (Wrote){t->access[i].at, end_of(&t->access[i])};
 }
 
+static void note_results(CycleCore *core, const SimTouched *t, double when)
+{
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->access[i].write && t->access[i].space == NPU_UB)
+            core->result[core->results++ % RESULTS] = (Result){t->access[i].at,
+                                                               end_of(&t->access[i]), when};
+}
+
+static void hold(CycleCore *core, uint8_t pipe, Gate gate)
+{
+    if (gate.until > core->gate[pipe].until)
+        core->gate[pipe] = gate;
+}
+
 static void pipe_barrier(CycleCore *core, uint8_t pipe)
 {
-    core->ready[pipe] = later(core->ready[pipe], core->done[pipe]);
+    hold(core, pipe, (Gate){core->done[pipe], CYCLE_WAIT_BARRIER, (enum NpuPipe)pipe});
     if (pipe == NPU_PIPE_V)
         core->wrotes = 0;
 }
 
 /* --- instructions --- */
 
-static void note_line(Cycle *c, const Record *r, double cycles)
+static CycleLine *line_of(Cycle *c, const Record *r)
 {
-    for (uint32_t i = 0; i < c->lines.len; i++)
+    for (uint32_t k = 0; k < c->lines.len; k++) {
+        uint32_t i = (c->last_line + k) % c->lines.len;
         if (c->lines.at[i].line == r->line && c->lines.at[i].file == r->file) {
-            c->lines.at[i].cycles += cycles;
-            c->lines.at[i].instructions++;
-            return;
+            c->last_line = i;
+            return &c->lines.at[i];
         }
+    }
     if (c->lines.len < 4096)
-        vec_push(&c->arena, &c->lines, ((CycleLine){r->file, r->line, cycles, 1}));
+        vec_push(&c->arena, &c->lines, ((CycleLine){.file = r->file, .line = r->line}));
+    return &vec_last(&c->lines);
+}
+
+/* What the start of an instruction waited for after its pipe was free. */
+static CycleWait note_wait(CycleCore *core, uint8_t p, double start, double *waited)
+{
+    const Gate *gate = &core->gate[p];
+    *waited = start - core->ready[p];
+    if (*waited <= 0)
+        return CYCLE_WAIT_NONE;
+    CycleWait why = gate->until >= core->scalar ? gate->why : CYCLE_WAIT_ISSUE;
+    core->waits[p][why] += *waited;
+    if (why == CYCLE_WAIT_FLAG)
+        core->flag_waits[p][gate->on] += *waited;
+    return why;
+}
+
+static void tell(const Cycle *c, const CycleEvent *event)
+{
+    if (c->sink)
+        c->sink(c->sink_context, event);
 }
 
 static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
@@ -145,19 +142,43 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     core->scalar += cost_constant(NPU_C_ISSUE);
     uint32_t slot = core->given[p]++ % DEPTH;
     core->scalar = later(core->scalar, core->start[p][slot]); /* a full queue stalls the issue */
-    double start = later(core->scalar, core->ready[p]);
+    double start = later(later(core->scalar, core->ready[p]), core->gate[p].until), waited;
+    CycleWait why = note_wait(core, p, start, &waited);
     double head = start >= core->done[p] ? cost.head : 0;
     core->start[p][slot] = start;
     core->ready[p] = start + head + cost.work;
     double end = later(core->ready[p] + cost.tail, core->done[p]);
     core->busy[p] += end - later(start, core->done[p]);
     core->done[p] = end;
+    core->conflict += cost.conflict;
+    core->small[p] += cost.small;
     c->conflict += cost.conflict;
     if (p == NPU_PIPE_V)
         note_write(core, t);
-    note_line(c, r, head + cost.work);
-    if (c->sink)
-        c->sink(c->sink_context, index, (enum NpuPipe)p, start, end, r);
+    if (p == NPU_PIPE_V || p == NPU_PIPE_MTE2)
+        note_results(core, t, end);
+    CycleLine *line = line_of(c, r);
+    line->cycles += head + cost.work;
+    line->instructions++;
+    line->bytes += cost.bytes;
+    line->conflict += cost.conflict;
+    line->waited += waited > 0 ? waited : 0;
+    tell(c, &(CycleEvent){index, (enum NpuPipe)p, start, end, r, waited > 0 ? waited : 0, why,
+                          core->gate[p].on});
+}
+
+/* A scalar read waits for the instruction that writes what it reads, as the compiler's flag makes
+ * it do; from GM it waits for nothing. */
+static double result_time(const CycleCore *core, const SimTouched *t)
+{
+    double when = 0;
+    for (uint32_t i = 0; i < t->n && t->access[i].space == NPU_UB; i++)
+        for (uint32_t k = 0; k < RESULTS; k++) {
+            const Result *w = &core->result[k];
+            if (t->access[i].at < w->to && w->from < end_of(&t->access[i]))
+                when = later(when, w->when);
+        }
+    return when;
 }
 
 static void run_scalar(Cycle *c, uint32_t index, const Record *r)
@@ -165,15 +186,21 @@ static void run_scalar(Cycle *c, uint32_t index, const Record *r)
     CycleCore *core = &c->core[index];
     const NpuIsa *row = npu_isa(r->op);
     bool get = r->op == NPU_LOCAL_GET || r->op == NPU_GLOBAL_GET;
-    for (int p = 1; get && p < PIPES; p++) /* what the compiler makes it wait for */
-        core->scalar = later(core->scalar, core->done[p]);
+    double before = core->scalar;
+    if (get)
+        core->scalar = later(core->scalar,
+                             result_time(core, sim_touched(c->sim, &c->sim->core[index], r)));
+    core->waits[NPU_PIPE_S][CYCLE_WAIT_FLAG] += core->scalar - before;
     double cost = row->per_repeat * (r->op == NPU_SCALAR_WORK ? r->n[0] : 1), start = core->scalar;
     core->scalar += cost;
     core->done[NPU_PIPE_S] = core->scalar;
     core->busy[NPU_PIPE_S] += cost;
-    note_line(c, r, cost);
-    if (c->sink)
-        c->sink(c->sink_context, index, NPU_PIPE_S, start, core->scalar, r);
+    CycleLine *line = line_of(c, r);
+    line->cycles += cost;
+    line->stood += start - before;
+    line->instructions++;
+    tell(c, &(CycleEvent){
+                .core = index, .pipe = NPU_PIPE_S, .start = start, .end = core->scalar, .r = r});
 }
 
 /* --- flags and barriers --- */
@@ -191,8 +218,9 @@ static void set_flag(CycleCore *core, const Record *r)
                                                                    core->ready[r->pipe]);
 }
 
-static void wait_flag(CycleCore *core, const Record *r)
+static void wait_flag(Cycle *c, uint32_t index, const Record *r)
 {
+    CycleCore *core = &c->core[index];
     if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
         return;
     double *flag = core->flag[r->pipe][r->mode][r->n[0]], when = flag[0];
@@ -203,9 +231,14 @@ static void wait_flag(CycleCore *core, const Record *r)
     if (r->mode == NPU_PIPE_S)
         core->scalar = later(core->scalar, when);
     else
-        core->ready[r->mode] = later(core->ready[r->mode], when);
+        hold(core, r->mode, (Gate){when, CYCLE_WAIT_FLAG, (enum NpuPipe)r->pipe});
     if (r->mode == NPU_PIPE_V && when >= core->done[NPU_PIPE_V])
         core->wrotes = 0;
+    tell(c, &(CycleEvent){.core = index,
+                          .pipe = (enum NpuPipe)r->pipe,
+                          .start = when,
+                          .end = later(when, core->ready[r->mode]),
+                          .r = r});
 }
 
 static double all_done(const CycleCore *core)
@@ -216,11 +249,11 @@ static double all_done(const CycleCore *core)
     return t;
 }
 
-static void stand_until(CycleCore *core, double t)
+static void stand_until(CycleCore *core, double t, CycleWait why)
 {
     core->scalar = t;
-    for (int p = 0; p < PIPES; p++)
-        core->ready[p] = later(core->ready[p], t);
+    for (uint8_t p = 0; p < PIPES; p++)
+        hold(core, p, (Gate){t, why, NPU_PIPE_S});
     core->wrotes = 0;
 }
 
@@ -228,7 +261,7 @@ static void barrier(CycleCore *core, uint8_t which)
 {
     core->scalar += 1;
     if (which == NPU_PIPE_ALL)
-        stand_until(core, all_done(core));
+        stand_until(core, all_done(core), CYCLE_WAIT_BARRIER);
     else if (which < PIPES)
         pipe_barrier(core, which);
 }
@@ -283,7 +316,7 @@ static void cross_wait(CycleCore *core, const Record *r)
     if (r->pipe == NPU_PIPE_S || r->pipe >= PIPES)
         core->scalar = later(core->scalar, when);
     else
-        core->ready[r->pipe] = later(core->ready[r->pipe], when);
+        hold(core, r->pipe, (Gate){when, CYCLE_WAIT_CORES, NPU_PIPE_S});
 }
 
 /* The first core through sees all the others standing at the same call. */
@@ -299,7 +332,7 @@ static void sync_all(Cycle *c, uint32_t index, const Record *r)
                 last = later(last, all_done(&c->core[i]));
         c->sync_time[which] = last + cost_constant(NPU_C_SYNC_ALL);
     }
-    stand_until(core, c->sync_time[which]);
+    stand_until(core, c->sync_time[which], CYCLE_WAIT_CORES);
 }
 
 static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, const Record *r)
@@ -312,7 +345,7 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
     case NPU_F_SYNC:
         switch (r->op) {
         case NPU_SET_FLAG: set_flag(&c->core[core], r); return;
-        case NPU_WAIT_FLAG: wait_flag(&c->core[core], r); return;
+        case NPU_WAIT_FLAG: wait_flag(c, core, r); return;
         case NPU_BARRIER: barrier(&c->core[core], r->mode); return;
         case NPU_CROSS_SET: cross_set(c, core, r); return;
         case NPU_CROSS_WAIT: cross_wait(&c->core[core], r); return;
@@ -385,33 +418,64 @@ static double launch_us(const Cycle *c)
     return cost_constant(NPU_C_LAUNCH_US) + cores * cost_constant(NPU_C_CORE_US);
 }
 
-void cycle_report(const Cycle *c, CycleReport *report)
+static void report_pipes(const Cycle *c, CycleReport *report)
 {
-    *report = (CycleReport){.launch_us = launch_us(c),
-                            .gm_read = c->memory.read,
-                            .gm_written = c->memory.written,
-                            .l2_hits = c->memory.hits,
-                            .conflict_cycles = (uint64_t)c->conflict};
-    uint32_t worst = slowest(c, &report->cycles), used[PIPES] = {0};
-    report->us = report->launch_us + report->cycles / c->chip->mhz;
+    uint32_t used[PIPES] = {0};
     for (uint32_t i = 0; i < c->cores; i++) {
         report->cores += c->core[i].ran;
+        report->mean_cycles += c->core[i].ran ? all_done(&c->core[i]) : 0;
         for (int p = 0; p < PIPES; p++)
             if (c->core[i].busy[p] > 0) {
                 report->busy_us[p] += c->core[i].busy[p] / c->chip->mhz;
                 used[p]++;
             }
     }
-    double most = -1;
-    for (int p = 0; p < PIPES; p++) {
+    report->mean_cycles /= report->cores ? report->cores : 1;
+    for (int p = 0; p < PIPES; p++)
         report->busy_us[p] /= used[p] ? used[p] : 1;
-        double busy = c->core[worst].busy[p], all = all_done(&c->core[worst]);
-        report->share[p] = all > 0 ? busy / all : 0;
-        if (busy > most) {
-            most = busy;
+}
+
+static void report_slowest(const Cycle *c, const CycleCore *core, CycleReport *report)
+{
+    double most = -1, all = all_done(core), mhz = c->chip->mhz;
+    for (int p = 0; p < PIPES; p++) {
+        report->share[p] = all > 0 ? core->busy[p] / all : 0;
+        report->small_us[p] = core->small[p] / mhz;
+        for (int w = 0; w < CYCLE_WAIT_COUNT; w++)
+            report->wait_us[p][w] = core->waits[p][w] / mhz;
+        for (int q = 0; q < PIPES; q++)
+            report->flag_us[p][q] = core->flag_waits[p][q] / mhz;
+        if (core->busy[p] > most) {
+            most = core->busy[p];
             report->bound = (enum NpuPipe)p;
         }
     }
+    report->conflict_us = core->conflict / mhz;
+}
+
+void cycle_report(const Cycle *c, CycleReport *report)
+{
+    *report = (CycleReport){.launch_us = launch_us(c),
+                            .gm_read = c->memory.read,
+                            .gm_written = c->memory.written,
+                            .gm_wasted = c->memory.wasted,
+                            .gm_returned = c->memory.returned,
+                            .l2_hits = c->memory.hits,
+                            .copies = c->copies,
+                            .copied = c->copied,
+                            .conflict_cycles = (uint64_t)c->conflict};
+    report->chip_cores = c->sim->config.kind == SIM_AIV ? c->chip->aiv : c->chip->aic;
+    uint32_t worst = slowest(c, &report->cycles);
+    report->us = report->launch_us + report->cycles / c->chip->mhz;
+    report_pipes(c, report);
+    report_slowest(c, &c->core[worst], report);
+}
+
+const char *cycle_wait_name(CycleWait wait)
+{
+    static const char *const names[CYCLE_WAIT_COUNT] = {"", "issue", "flag", "barrier",
+                                                        "other cores"};
+    return wait < CYCLE_WAIT_COUNT ? names[wait] : "";
 }
 
 static int by_cycles(const void *a, const void *b)

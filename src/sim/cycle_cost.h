@@ -10,6 +10,8 @@ typedef struct InstructionCost {
     double work;     /* cycles the pipe is taken */
     double tail;     /* from there until the result is there */
     double conflict; /* of work, lost to bank conflicts */
+    double small;    /* of work, because it moves too little to fill the time it takes to start */
+    uint64_t bytes;  /* of GM */
 } InstructionCost;
 
 /* A vector instruction: repeats, bank conflicts from its addresses. */

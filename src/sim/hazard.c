@@ -160,7 +160,9 @@ static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
         return "nothing orders the two cores";
     if (a->pipe == b->r->pipe)
         return str_format(arena, "PipeBarrier<PIPE_%s> is missing between them", from);
-    return str_format(arena, "%s has to wait for %s (%s_%s) before it", to, from, from, to);
+    const char *queue = b->write ? "free the tensor after its last use"
+                                 : "put EnQue and DeQue between them";
+    return str_format(arena, "%s, or let %s wait for %s (%s_%s)", queue, to, from, from, to);
 }
 
 static enum SimFaultCode race_code(const Look *b, const SpanAccess *a, bool a_writes)

@@ -16,18 +16,20 @@ static const char *keep(Arena *arena, const char *text)
     return text ? str_dup(arena, str_from(text)) : "";
 }
 
+/* Of a race the second access is the earlier one, with a place of its own. */
 static void add_accesses(Arena *arena, const SimFault *fault, VerdictFinding *finding)
 {
     for (size_t i = 0; i < sizeof fault->range / sizeof *fault->range; i++) {
         const SimRange *range = &fault->range[i];
+        bool other = i == 1 && fault->other_line;
         if (range->space == NPU_NOWHERE)
             continue;
         VerdictAccess access = {.memory = npu_space_name(range->space),
                                 .write = range->write,
                                 .from = range->from,
                                 .to = range->to,
-                                .file = finding->file,
-                                .line = finding->line};
+                                .file = other ? keep(arena, fault->other_file) : finding->file,
+                                .line = other ? fault->other_line : finding->line};
         vec_push(arena, &finding->accesses, access);
     }
 }

@@ -6,6 +6,8 @@ static void watch(void *context, Sim *sim)
     TwinObserver *o = context;
     o->hazard = hazard_open(sim, o->strict);
     o->cycle = cycle_open(sim);
+    if (o->trace)
+        o->tracing = trace_open(o->cycle, sim);
 }
 
 static void collect(void *context, Sim *sim)
@@ -16,6 +18,14 @@ static void collect(void *context, Sim *sim)
         return;
     hazard_close(o->hazard);
     cycle_report(o->cycle, &o->report);
+    buf_clear(&o->json);
+    buf_clear(&o->text);
+    trace_close(o->tracing, &o->json);
+    o->tracing = NULL;
+    if (o->explain) {
+        cycle_summary(o->cycle, &o->text);
+        cycle_explain(o->cycle, &o->text);
+    }
     cycle_close(o->cycle);
     o->hazard = NULL;
     o->cycle = NULL;
@@ -29,26 +39,38 @@ void twin_observe(TwinOptions *options, TwinObserver *observer)
     options->context = observer;
 }
 
-/* As msprof names the pipes of a vector core. */
+void twin_observer_free(TwinObserver *observer)
+{
+    buf_free(&observer->json);
+    buf_free(&observer->text);
+}
+
+/* As msprof names the pipes: of vector cores, of cube cores. */
 static const struct {
     enum NpuPipe pipe;
     const char *name;
-} pipe_names[] = {{NPU_PIPE_V, "aiv_vec"},
-                  {NPU_PIPE_S, "aiv_scalar"},
-                  {NPU_PIPE_MTE2, "aiv_mte2"},
-                  {NPU_PIPE_MTE3, "aiv_mte3"}};
+} pipe_names[] = {{NPU_PIPE_V, "aiv_vec"},      {NPU_PIPE_M, "aic_mac"},
+                  {NPU_PIPE_S, "scalar"},       {NPU_PIPE_MTE1, "aic_mte1"},
+                  {NPU_PIPE_MTE2, "mte2"},      {NPU_PIPE_MTE3, "aiv_mte3"},
+                  {NPU_PIPE_FIX, "aic_fixpipe"}};
 
 void twin_observed(Arena *arena, const NpuChip *chip, const TwinObserver *observer,
                    Verdict *verdict)
 {
     const CycleReport *r = &observer->report;
-    if (!observer->done)
+    if (!observer->done || verdict->status == VERDICT_NEEDS_DATA)
         return;
+    bool cube = r->busy_us[NPU_PIPE_M] > 0;
     verdict->cycles = (uint64_t)r->cycles;
     verdict->predicted_us = r->us;
     for (uint32_t i = 0; i < sizeof pipe_names / sizeof *pipe_names; i++) {
         enum NpuPipe pipe = pipe_names[i].pipe;
-        VerdictPipe p = {pipe_names[i].name, r->busy_us[pipe] * (double)chip->mhz, r->share[pipe]};
+        const char *name = pipe_names[i].name;
+        if (name[0] != 'a')
+            name = str_format(arena, "%s_%s", cube ? "aic" : "aiv", name);
+        else if (r->busy_us[pipe] <= 0)
+            continue;
+        VerdictPipe p = {name, r->busy_us[pipe] * (double)chip->mhz, r->share[pipe]};
         vec_push(arena, &verdict->pipes, p);
     }
 }

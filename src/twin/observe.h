@@ -10,10 +10,15 @@
 
 #include "sim/cycle.h"
 #include "sim/hazard.h"
+#include "sim/trace.h"
 #include "twin/twin.h"
 
 typedef struct TwinObserver {
-    bool strict; /* only synchronisation that is written counts */
+    bool strict;    /* only synchronisation that is written counts */
+    bool trace;     /* keep a picture of the run in `json` */
+    bool explain;   /* say in `text` where the time goes and what to change first */
+    Buf json, text; /* out; freed by twin_observer_free */
+    Trace *tracing;
     Hazard *hazard;
     Cycle *cycle;
     CycleReport report;
@@ -21,6 +26,7 @@ typedef struct TwinObserver {
 } TwinObserver;
 
 void twin_observe(TwinOptions *options, TwinObserver *observer);
+void twin_observer_free(TwinObserver *observer);
 /* Does nothing when the run never came to its end. */
 void twin_observed(Arena *arena, const NpuChip *chip, const TwinObserver *observer,
                    Verdict *verdict);

@@ -114,11 +114,10 @@ T_TEST(cycle_double_buffering_pays)
               two);
 }
 
-static void count_events(void *context, uint32_t core, enum NpuPipe pipe, double start, double end,
-                         const Record *r)
+static void count_events(void *context, const CycleEvent *e)
 {
     uint32_t *n = context;
-    CHECK(core == 0 && pipe == (enum NpuPipe)r->pipe && end >= start);
+    CHECK(e->core == 0 && e->pipe == (enum NpuPipe)e->r->pipe && e->end >= e->start);
     ++*n;
 }
 

@@ -119,7 +119,7 @@ T_TEST(hazard_message_names_both_sides)
     REQUIRE(f != NULL);
     CHECK_EQ_INT(sim_fault_row(f->code)->kind, SIM_KIND_RACE);
     CHECK(strstr(f->message, "UB bytes 0 to 256") && strstr(f->message, "line 10"));
-    CHECK(strstr(f->message, "V has to wait for MTE2 (MTE2_V)"));
+    CHECK(strstr(f->message, "let V wait for MTE2 (MTE2_V)"));
     CHECK_EQ_INT(f->range[1].write, true);
     close_watched(&w);
 }

@@ -1,0 +1,71 @@
+/* Inside the cycle model: the clocks of a core and what is counted on the way. */
+#ifndef SIM_CYCLE_INT_H
+#define SIM_CYCLE_INT_H
+
+#include "sim/cycle.h"
+#include "sim/cycle_cost.h"
+#include "sim/cycle_memory.h"
+#include "sim/sim_int.h"
+
+enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, PENDING = 16 };
+
+typedef struct Wrote {
+    uint64_t from, to;
+} Wrote;
+
+/* UB bytes that some pipe has written or will have, and from when they are there. */
+typedef struct Result {
+    uint64_t from, to;
+    double when;
+} Result;
+enum { RESULTS = 16 };
+
+/* Until when a pipe is held up, and by what. */
+typedef struct Gate {
+    double until;
+    CycleWait why;
+    enum NpuPipe on;
+} Gate;
+
+typedef struct CycleCore {
+    double scalar;       /* the scalar unit's clock */
+    double ready[PIPES]; /* the pipe can take its next instruction */
+    Gate gate[PIPES];
+    double done[PIPES]; /* all it was given is finished */
+    double busy[PIPES];
+    double waits[PIPES][CYCLE_WAIT_COUNT], flag_waits[PIPES][PIPES];
+    double small[PIPES], conflict;
+    double start[PIPES][DEPTH]; /* of the last instructions, a ring */
+    uint32_t given[PIPES];
+    double flag[PIPES][PIPES][EVENTS][2]; /* the oldest set first */
+    uint8_t flags[PIPES][PIPES][EVENTS];
+    Wrote wrote[WRITES]; /* UB written by the vector pipe since its last barrier */
+    uint32_t wrotes;
+    Result result[RESULTS]; /* the last ones, a ring */
+    uint32_t results;
+    double sent[3][16][PENDING], arrived[16][PENDING];
+    uint32_t sents[3][16], arriveds[16];
+    uint64_t sync_calls[2];
+    bool ran;
+} CycleCore;
+
+struct Cycle {
+    Sim *sim;
+    Arena arena;
+    const NpuChip *chip;
+    CycleCore *core;
+    uint32_t cores;
+    CycleMemory memory;
+    CycleSink *sink;
+    void *sink_context;
+    uint64_t copies, copied;
+    double conflict;
+    double sync_time[2];
+    uint64_t sync_epoch[2];
+    VEC(CycleLine) lines;
+    uint32_t last_line; /* index in `lines`: the next record is often of the same */
+};
+
+static inline double later(double a, double b) { return a > b ? a : b; }
+
+#endif
