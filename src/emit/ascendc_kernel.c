@@ -165,6 +165,15 @@ void print_class(Printer *pr, LowerPass upto)
     pen_close(pen, ";");
 }
 
+/* The tiling data in the entry, beside the operands. */
+static const char *tiling_name(const Printer *pr)
+{
+    for (uint32_t i = 0; i < pr->p->ir->operand_count; i++)
+        if (strcmp(pr->p->ir->tensors.at[i].name, "t") == 0)
+            return "tilingData";
+    return "t";
+}
+
 /* ---- the entry ---- */
 
 static const char *operand_text(Printer *pr, const AscPath *path, uint32_t tensor)
@@ -174,7 +183,8 @@ static const char *operand_text(Printer *pr, const AscPath *path, uint32_t tenso
             continue;
         if (path->rooms.at[i].field == UINT32_MAX)
             return "user";
-        return str_format(pr->arena, "user + t.%s", pr->p->fields.at[path->rooms.at[i].field].name);
+        return str_format(pr->arena, "user + %s.%s", tiling_name(pr),
+                          pr->p->fields.at[path->rooms.at[i].field].name);
     }
     return camel(pr->arena, pr->p->ir->tensors.at[tensor].name);
 }
@@ -186,7 +196,7 @@ static const char *bind_text(Printer *pr, const AscLaunch *launch, IrVarId var)
         if (b->var != var)
             continue;
         if (b->field != UINT32_MAX)
-            return str_format(pr->arena, "t.%s", pr->p->fields.at[b->field].name);
+            return str_format(pr->arena, "%s.%s", tiling_name(pr), pr->p->fields.at[b->field].name);
         return print_as(pr, b->value, pr->p->ir->vars.at[var].type);
     }
     return "0";
@@ -279,7 +289,7 @@ static void print_entry(Printer *pr)
     pen->depth++;
     pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);",
              path_syncs(pr->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
-    pen_line(pen, "GET_TILING_DATA(t, tiling);");
+    pen_line(pen, "GET_TILING_DATA(%s, tiling);", tiling_name(pr));
     for (uint32_t i = 0; i < pr->p->paths.len; i++) {
         pen_open(pen, "if (TILING_KEY_IS(%u))", pr->p->paths.at[i].key);
         print_path(pr, &pr->p->paths.at[i]);
