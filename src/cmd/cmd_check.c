@@ -63,7 +63,8 @@ static void merge(Check *check, const Diag *from)
             seen = same_item(&check->diag.items.at[j], item);
         if (seen)
             continue;
-        if (item->level == DIAG_ERROR || check->deny)
+        bool unproven = item->code[0] == 'W' && item->code[1] == '1';
+        if (item->level == DIAG_ERROR || (check->deny && unproven))
             diag_error(&check->diag, item->code, item->at, "%s", item->text);
         else
             diag_warn(&check->diag, item->code, item->at, "%s", item->text);
@@ -84,7 +85,7 @@ static void check_room(Check *check, const IrProgram *p, Diag *said)
         const DiagItem *item = &lowering.items.at[i];
         if (!strcmp(item->code, "E094"))
             diag_error(said, item->code, item->at, "%s", item->text);
-        else if (!strcmp(item->code, "W094"))
+        else if (!strcmp(item->code, "W093") || !strcmp(item->code, "W094"))
             diag_warn(said, item->code, item->at, "%s", item->text);
         else
             continue;

@@ -240,6 +240,19 @@ static uint32_t shared_tbuf(const Lower *l, const Span2 *at, uint32_t buffer)
     return UINT32_MAX;
 }
 
+/* Only what goes through a queue can be under way twice. */
+static void warn_of_depth(Lower *l, const IrBuffer *b, const Placed *p)
+{
+    if (!b->depth || lx_most(l, b->depth) < 2)
+        return;
+    diag_warn(l->diag, "W093", b->at, "the depth of '%s' has no effect: %s", b->name,
+              p->loose ? "it is loaded again, or stored, while its old contents are still in use"
+                       : "no load and no store touches it");
+    diag_hint(l->diag, p->loose ? "load into one buffer and keep what lasts in another, or leave "
+                                  "depth out"
+                                : "leave depth out");
+}
+
 static void place(Lower *l, const Span2 *at, uint32_t buffer)
 {
     const IrBuffer *b = &l->source->buffers.at[buffer];
@@ -247,6 +260,8 @@ static void place(Lower *l, const Span2 *at, uint32_t buffer)
     AscStorage storage = storage_of(p);
     IrExprId bytes = buffer_bytes(l, b, p->compared);
     uint32_t member = UINT32_MAX;
+    if (storage == ASC_TBUF)
+        warn_of_depth(l, b, p);
     if (storage == ASC_TBUF && !p->loose)
         member = shared_tbuf(l, at, buffer);
     if (member != UINT32_MAX) {

@@ -110,6 +110,15 @@ static bool at_most(const Life *f, IrExprId a, IrExprId b)
     return lx_least(f->l, lx_sub(f->l, b, a)) >= 0;
 }
 
+/* start + size; of the element n - 1 that is n. */
+static IrExprId end_of(const Life *f, IrExprId start, IrExprId size)
+{
+    const IrExpr *e = &f->l->ir->exprs.at[start];
+    if (e->op == IR_E_SUB && ir_same(f->l->ir, e->arg[1], size))
+        return e->arg[0];
+    return lx_add(f->l, start, size);
+}
+
 static bool axis_covers(const Life *f, const Region *w, const Region *r, uint32_t axis)
 {
     IrExprId shape = f->b->shape[f->b->rank == 1 ? 0 : axis];
@@ -117,8 +126,8 @@ static bool axis_covers(const Life *f, const Region *w, const Region *r, uint32_
         return true;
     if (!at_most(f, w->start[axis], r->start[axis]))
         return false;
-    IrExprId w_end = lx_add(f->l, w->start[axis], w->size[axis]);
-    IrExprId r_end = lx_add(f->l, r->start[axis], r->size[axis]);
+    IrExprId w_end = end_of(f, w->start[axis], w->size[axis]);
+    IrExprId r_end = end_of(f, r->start[axis], r->size[axis]);
     return at_most(f, r_end, w_end);
 }
 
