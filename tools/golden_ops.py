@@ -16,6 +16,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+import golden_edge
+
 NAN, INF = float("nan"), float("inf")
 NAMES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64",
          torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
@@ -826,4 +828,5 @@ def all_cases():
     c = Cases()
     for part in (unary, binary, three, shape, reduce, lines, index, matrix, conv, pool, norm, resample, attention, loss, sources):
         part(c)
+    golden_edge.cases(c)
     return c.groups

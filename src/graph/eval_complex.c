@@ -179,6 +179,13 @@ static double fft_scale(const Node *node, int64_t n)
     return inverse != str_is(mode, "forward") ? 1 / (double)n : 1;
 }
 
+/* The spectrum of a real line is real at 0 and, for an even n, in the middle. */
+static void drop_imaginary(Number *freq, int64_t n)
+{
+    for (int64_t j = 0; j < n; j += n % 2 == 0 && n > 1 ? n / 2 : n)
+        freq[j] = creal(freq[j]);
+}
+
 /* One line of the input as n numbers: cut or zero-padded, the second half mirrored for irfft. */
 static void fft_load(const EvalNode *e, int64_t base, Axis in, int64_t n, Number *line)
 {
@@ -188,9 +195,8 @@ static void fft_load(const EvalNode *e, int64_t base, Axis in, int64_t n, Number
         Number z = source < in.n ? number_at(e->in[0], base + source * in.inner) : 0;
         line[j] = mirror && j > n / 2 ? conj(z) : z;
     }
-    if (mirror) /* imaginary parts that a real result cannot have */
-        for (int64_t j = 0; j < n; j += n % 2 == 0 && n > 1 ? n / 2 : n)
-            line[j] = creal(line[j]);
+    if (mirror)
+        drop_imaginary(line, n);
 }
 
 bool eval_op_FFT(EvalNode *e)
@@ -205,6 +211,8 @@ bool eval_op_FFT(EvalNode *e)
         for (int64_t i = 0; i < in.inner; i++) {
             fft_load(e, o * in.n * in.inner + i, in, n, line);
             transform(line, 1, freq, n, sign);
+            if (e->node->kind == FFT_rfft)
+                drop_imaginary(freq, n);
             for (int64_t k = 0; k < out.n; k++)
                 number_put(e->out[0], (o * out.n + k) * out.inner + i, freq[k] * scale);
         }

@@ -302,6 +302,28 @@ static bool same(const char *a, const char *b)
     return equal;
 }
 
+T_TEST(read_negative_dims)
+{
+    static const char *const pairs[][2] = {
+        {"return x.sum(-1)", "return x.sum(2)"},
+        {"return x.mean(dim=(-1, -2), keepdim=True)", "return x.mean(dim=(2, 1), keepdim=True)"},
+        {"return torch.argmax(x, -2)", "return torch.argmax(x, 1)"},
+        {"return x.max(dim=-1)[1]", "return x.max(dim=2)[1]"},
+        {"return torch.median(x, -1)[0]", "return torch.median(x, 2)[0]"},
+        {"return x.flip(-1)", "return x.flip(2)"},
+        {"return x.roll(1, -1)", "return x.roll(1, 2)"},
+        {"return x.permute(-1, 0, 1)", "return x.permute(2, 0, 1)"},
+        {"return x.transpose(-1, -2)", "return x.transpose(2, 1)"},
+        {"return x.diagonal(0, -2, -1)", "return x.diagonal(0, 1, 2)"},
+        {"return torch.linalg.vector_norm(x, dim=-1)", "return torch.linalg.vector_norm(x, dim=2)"},
+        {"return x.unsqueeze(-1)", "return x.unsqueeze(3)"},
+        {"return torch.stack([x, x], -1)", "return torch.stack([x, x], 3)"},
+        {"return x.softmax(-1)", "return x.softmax(2)"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        CHECK_MSG(same(pairs[i][0], pairs[i][1]), "%s", pairs[i][0]);
+}
+
 T_TEST(read_normal_form)
 {
     CHECK(same("return x + 1", "z = 1.0 + x\nunused = torch.exp(x)\nreturn z"));
