@@ -3,7 +3,7 @@
 #define CMD_TASK_H
 
 #include "cmd/cmd.h"
-#include "graph/inputs.h"
+#include "graph/probe.h"
 #include "torch/torch.h"
 
 typedef struct TaskOptions {
@@ -24,6 +24,8 @@ int task_suite(Arena *arena, const char *dir, const TaskOptions *options);
 int task_same(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options);
 /* Runs, checks or exports the task's values. */
 int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag);
+/* What the probe finds under the options' rule; false with the reason in diag. */
+bool task_probe(const TorchTask *task, const TaskOptions *options, Probe *probe, Diag *diag);
 int task_say(const Diag *diag, int status);         /* prints diagnostics, gives the status back */
 void task_print_type(const Value *value, Buf *out); /* f32[8,4] */
 void task_operands_text(const TorchTask *task, Buf *out);

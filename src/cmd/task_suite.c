@@ -75,6 +75,27 @@ static void print_refused(const Suite *s, const char *path, const Diag *diag)
     buf_free(&out);
 }
 
+static void print_probe(const Suite *s, const char *path, const TorchTask *task, Diag *diag)
+{
+    Probe probe = {0};
+    if (!task_probe(task, s->options, &probe, diag)) {
+        print_refused(s, path, diag);
+        return;
+    }
+    Buf out = {0};
+    if (s->options->json) {
+        buf_puts(&out, "{\"path\": ");
+        buf_json_str(&out, str_from(path));
+        buf_printf(&out, ", \"given\": %u, \"left\": %u, \"law\": \"%s\"}", probe.given, probe.left,
+                   input_law_name(probe.law));
+    } else {
+        buf_printf(&out, "%-24s %-60s ", task->category, task->name);
+        probe_print(&probe, &out);
+    }
+    printf("%s\n", out.at);
+    buf_free(&out);
+}
+
 static bool read_case(Suite *s, const char *path, int64_t index, bool print)
 {
     Arena arena = {0};
@@ -88,6 +109,8 @@ static bool read_case(Suite *s, const char *path, int64_t index, bool print)
     if (!good) {
         add_reason(s, &diag);
         print_refused(s, path, &diag);
+    } else if (print && s->options->probe) {
+        print_probe(s, path, task, &diag);
     } else if (print) {
         print_read(s, path, task);
     }

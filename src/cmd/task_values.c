@@ -2,7 +2,6 @@
 #include "cmd/task.h"
 #include "graph/export.h"
 #include "graph/npy.h"
-#include "graph/probe.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,13 +147,19 @@ static int report(const Values *v)
     return CMD_OK;
 }
 
+bool task_probe(const TorchTask *task, const TaskOptions *options, Probe *probe, Diag *diag)
+{
+    Values v = {.task = task, .options = options, .diag = diag};
+    EvalOptions how = {.seed = (uint64_t)options->seed, .wide = true};
+    CompareSpec spec = compare_spec(task->graph, options->rule);
+    return check_memory(&v, &how) && graph_probe(task->graph, &spec, &how, probe, diag);
+}
+
 /* Which trivial answers the task lets pass, and the law of inputs that tells them apart. */
 static int probe_task(const Values *v)
 {
     Probe probe = {0};
-    EvalOptions how = {.seed = (uint64_t)v->options->seed, .wide = true};
-    CompareSpec spec = compare_spec(v->task->graph, v->options->rule);
-    if (!check_memory(v, &how) || !graph_probe(v->task->graph, &spec, &how, &probe, v->diag))
+    if (!task_probe(v->task, v->options, &probe, v->diag))
         return CMD_LACKS;
     Buf out = {0};
     probe_print(&probe, &out);
