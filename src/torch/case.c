@@ -139,6 +139,7 @@ bool case_row(Arena *arena, const TorchOptions *options, CaseRow *row, Diag *dia
             continue;
         CaseField entry = {name, field_literal(arena, field)};
         if (!entry.value) {
+            field = str_slice(field, 0, 60);
             diag_error(diag, "T022", (Span){0}, "case %u: '%.*s' of column %.*s does not read",
                        options->case_index, STR_ARG(field), STR_ARG(name));
             return false;
