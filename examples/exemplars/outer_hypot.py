@@ -1,7 +1,7 @@
 """sqrt(a_i^2 + b_j^2) for every pair.
 
 category: broadcast
-pattern: other axis
+pattern: outer
 """
 import torch
 import torch.nn as nn

@@ -19,7 +19,7 @@ typedef VEC(Exemplar) Exemplars;
 bool exemplars_read(Arena *arena, const char *dir, Exemplars *all, Diag *diag);
 
 /* How the work of a task lies in memory: "flat", "short row", "long row", "other axis", "all",
- * "window", "scan", "index". */
+ * "outer", "window", "scan", "index". */
 const char *exemplar_pattern(const Graph *graph);
 
 /* The share of a's runs of 13 tokens that b has too. */

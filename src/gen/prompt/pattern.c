@@ -39,6 +39,18 @@ static const char *along(const Graph *g, const Node *n)
     return shape_dim(s, node_int(n, AT_DIM, -1), &d) ? row_or_axis(s, d) : "long row";
 }
 
+/* Both operands are spread: every pair of their elements. */
+static bool is_outer(const Graph *g, const Node *n)
+{
+    Shape out = graph_value(g, n->out)->shape;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const Value *v = graph_value(g, n->in[i]);
+        if (v->weak || shape_equal(v->shape, out))
+            return false;
+    }
+    return true;
+}
+
 static const char *of_node(const Graph *g, const Node *n)
 {
     switch (n->op) {
@@ -66,7 +78,9 @@ static const char *of_node(const Graph *g, const Node *n)
     case OP_ADAPTIVE_POOL:
     case OP_UNFOLD:
     case OP_IM2COL:
-    case OP_INTERPOLATE: return "window";
+    case OP_INTERPOLATE:
+    case OP_SLICE: return "window";
+    case OP_BINARY: return is_outer(g, n) ? "outer" : NULL;
     case OP_SCAN: return "scan";
     case OP_GATHER:
     case OP_SCATTER:
