@@ -148,3 +148,12 @@ T_TEST(c_examples_0_equal_the_interpreter) { check_examples(0); }
 T_TEST(c_examples_1_equal_the_interpreter) { check_examples(1); }
 T_TEST(c_examples_2_equal_the_interpreter) { check_examples(2); }
 T_TEST(c_examples_3_equal_the_interpreter) { check_examples(3); }
+
+/* tests/craft/values_test.c compares the interpreter's values with an independent computation. */
+T_TEST(c_cube_programs_equal_the_interpreter)
+{
+    check_example("tests/craft/cube_matmul.craft");
+    check_example("tests/craft/cube_splitk.craft");
+    check_example("tests/craft/cube_conv.craft");
+    check_example("tests/craft/cube_flash.craft");
+}
