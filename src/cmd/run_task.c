@@ -107,6 +107,7 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
     EvalConfig config = {.chip = options->chip,
                          .trust = options->trust,
                          .strict = options->strict,
+                         .seconds = options->seconds,
                          .blocks = options->blocks_given ? (uint32_t)options->blocks : 0};
     job.diag = diag_make(arena, path, (Str){0});
     if (!eval_candidate_read(arena, path, &job.candidate, &job.diag))

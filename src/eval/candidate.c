@@ -195,6 +195,7 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
                    .twin = {.chip = config->chip,
                             .seed = config->seed,
                             .nudge = config->nudge,
+                            .run_seconds = config->seconds,
                             .trust = config->trust,
                             .keep_going = true},
                    .observer = {.strict = config->strict}};

@@ -193,6 +193,42 @@ static bool read_args(EvalHost *host, EvalDevice *d, const TwinOp *op, const Twi
     return true;
 }
 
+static const TwinOpTensor *declared(const TwinOp *op, const Lent *lent)
+{
+    const TwinOpTensors *lists[] = {&op->inputs, &op->outputs};
+    for (int k = lent->tensor.role == SIM_IN ? 0 : 1; k >= 0; k--)
+        for (uint32_t i = 0; i < lists[k]->len; i++)
+            if (strcmp(lists[k]->at[i].name, lent->tensor.name) == 0)
+                return &lists[k]->at[i];
+    return NULL;
+}
+
+/* The operator must be defined for these dtypes together, as aclnn checks. */
+static bool dtypes_defined(EvalHost *host, const TwinOp *op, const Lents *lents)
+{
+    uint32_t columns = op->inputs.len    ? op->inputs.at[0].dtypes.len
+                       : op->outputs.len ? op->outputs.at[0].dtypes.len
+                                         : 0;
+    for (uint32_t column = 0; column < columns; column++) {
+        bool fits = true;
+        for (uint32_t i = 0; i < lents->len && fits; i++) {
+            const TwinOpTensor *t = declared(op, &lents->at[i]);
+            fits = !t || (column < t->dtypes.len &&
+                          t->dtypes.at[column] == twin_ge_dtype(lents->at[i].tensor.dtype));
+        }
+        if (fits)
+            return true;
+    }
+    Buf types = {0};
+    for (uint32_t i = 0; i < lents->len; i++)
+        buf_printf(&types, "%s%s %s", i ? ", " : "", lents->at[i].tensor.name,
+                   dtype_name(lents->at[i].tensor.dtype));
+    const char *text = str_format(host->j->arena, "operator %s is not defined for %s", op->name,
+                                  types.len ? types.at : "no tensors");
+    buf_free(&types);
+    return !columns || fail(host, VERDICT_BAD_TILING, text);
+}
+
 bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
 {
     EvalJudge *j = host->j;
@@ -205,7 +241,7 @@ bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
         return fail(
             host, VERDICT_NOT_COMPUTED,
             str_format(j->arena, "the binding calls %s, which is no operator of its own", e->name));
-    if (!read_args(host, d, op, e, &kase, &lents))
+    if (!read_args(host, d, op, e, &kase, &lents) || !dtypes_defined(host, op, &lents))
         return false;
     kase.op = op->name;
     kase.tensors = tensors_of(j->arena, &lents);

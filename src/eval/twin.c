@@ -113,6 +113,8 @@ static TwinOptions options_of(const EvalRun *run)
 {
     return (TwinOptions){.chip = run->config->chip,
                          .seed = run->config->seed,
+                         .nudge = run->config->nudge,
+                         .run_seconds = run->config->seconds,
                          .trust = run->config->trust,
                          .keep_going = true};
 }

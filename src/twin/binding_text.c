@@ -43,11 +43,36 @@ static size_t launch_close(Str text, size_t at)
     return 0;
 }
 
+/* Template arguments, split at the commas outside brackets. */
+static void add_arguments(Buf *out, Str args)
+{
+    int depth = 0;
+    size_t from = 0;
+    for (size_t at = 0; at <= args.len; at++) {
+        char c = at < args.len ? args.at[at] : ',';
+        depth += c == '(' || c == '<' || c == '[';
+        depth -= c == ')' || c == '>' || c == ']';
+        if (c != ',' || depth)
+            continue;
+        buf_printf(out, ", acraft::bind::name_of<%.*s>()",
+                   STR_ARG(str_trim(str_slice(args, from, at))));
+        from = at + 1;
+    }
+}
+
 /* The compiler itself says the full name: in its namespace, with template arguments. */
 static void add_launch(Buf *out, Str name, Str inside)
 {
-    buf_printf(out, "ACRAFT_START((acraft::bind::name_of<&%.*s>()), decltype(&%.*s), %.*s)",
-               STR_ARG(name), STR_ARG(name), STR_ARG(inside));
+    ptrdiff_t angle = str_find(name, STR("<"));
+    if (angle < 0) {
+        buf_printf(out, "ACRAFT_START((acraft::bind::name_of<&%.*s>()), ", STR_ARG(name));
+    } else {
+        buf_printf(out, "ACRAFT_START((acraft::bind::instance_name(acraft::bind::name_of<&%.*s>()",
+                   STR_ARG(name));
+        add_arguments(out, str_slice(name, (size_t)angle + 1, name.len - 1));
+        buf_puts(out, ")), ");
+    }
+    buf_printf(out, "ACRAFT_TYPE(decltype(&%.*s)), %.*s)", STR_ARG(name), STR_ARG(inside));
 }
 
 static Str rewrite_launches(Arena *arena, Str text)

@@ -59,23 +59,54 @@ template <class F, class B, class... Rest> inline Start<F> start(const char *nam
     return {name, static_cast<uint32_t>(blocks)};
 }
 
-/* A kernel's name as the compiler spells it: "space::kernel<float, 4>". */
-template <auto F> inline const char *name_of()
+/* What the compiler calls a template argument: the text behind "X = " up to "]" or ";". */
+inline void copy_spelling(const char *text, char *to, size_t most)
 {
-    static char name[512];
-    const char *text = __PRETTY_FUNCTION__;
-    size_t n = 0;
-    while (*text && !(text[0] == 'F' && text[1] == ' ' && text[2] == '=')) text++;
+    size_t n = 0, depth = 0;
+    while (*text && !(text[0] == 'X' && text[1] == ' ' && text[2] == '=')) text++;
     text += *text ? 3 : 0;
     while (*text == ' ' || *text == '&') text++;
-    for (size_t depth = 0; *text && n + 1 < sizeof name; text++) {
-        if (*text == ']' && !depth) break;
-        depth += *text == '[';
-        depth -= *text == ']';
-        name[n++] = *text;
+    for (; *text && n + 1 < most; text++) {
+        if (!depth && (*text == ']' || *text == ';')) break;
+        depth += *text == '[' || *text == '(';
+        depth -= *text == ']' || *text == ')';
+        to[n++] = *text;
     }
-    name[n] = 0;
+    to[n] = 0;
+}
+
+/* A kernel by its full name, a type or a value as template argument. */
+template <auto X> inline const char *name_of()
+{
+    static char name[512];
+    copy_spelling(__PRETTY_FUNCTION__, name, sizeof name);
     return name;
+}
+template <class X> inline const char *name_of()
+{
+    static char name[512];
+    copy_spelling(__PRETTY_FUNCTION__, name, sizeof name);
+    return name;
+}
+
+/* Some compilers leave the arguments of a function template out of its name. */
+template <class... A> inline const char *instance_name(const char *name, A... args)
+{
+    static char full[2048];
+    size_t n = 0;
+    bool first = true;
+    auto add = [&n](const char *text) {
+        for (; *text && n + 4 < sizeof full; text++) full[n++] = *text;
+    };
+    add(name);
+    full[n] = 0;
+    for (size_t i = 0; i < n; i++)
+        if (full[i] == '<') return full;
+    add("<");
+    ((add(first ? "" : ", "), add(args), first = false), ...);
+    add(">");
+    full[n] = 0;
+    return full;
 }
 
 /* ACLRT_LAUNCH_KERNEL(name)(blocks, stream, args...) */
@@ -92,6 +123,7 @@ struct Named {
 }  // namespace bind
 }  // namespace acraft
 
+#define ACRAFT_TYPE(...) __VA_ARGS__ /* keeps the commas of template arguments together */
 #define ACRAFT_START(name, type, ...) acraft::bind::start<type>(name, __VA_ARGS__)
 #define ACLRT_LAUNCH_KERNEL(name) (acraft::bind::Named{#name})
 

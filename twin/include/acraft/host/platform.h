@@ -2,13 +2,18 @@
 #ifndef ACRAFT_HOST_PLATFORM_H
 #define ACRAFT_HOST_PLATFORM_H
 
+#include "acraft/host/chip.h"
+#ifndef ACRAFT_DT_H /* a kernel file that also plans its launch: names of dtypes are macros there */
 #include "acraft/host/gert.h"
+#endif
 
 namespace platform_ascendc {
 
 enum class CoreMemType { L0_A = 0, L0_B, L0_C, L1, L2, UB, HBM, FB, BT, RESERVED };
 enum class SocVersion { ASCEND910 = 0, ASCEND910B, ASCEND310P, ASCEND310B, ASCEND910_93, ASCEND910_95, ASCEND910_55,
                         RESERVED_VERSION = 99999 };
+
+enum class ReservedSize { RESERVED_SIZE_8K = 0, RESERVED_SIZE_16K, RESERVED_SIZE_32K };
 
 /* The chip of the request being served; a manager call without a context uses it too. */
 inline const AcraftHostChip *&current_chip()
@@ -28,7 +33,10 @@ public:
     uint32_t GetCoreNumVector() const { return 0; }
     SocVersion GetSocVersion() const
     {
-        return chip_ && std::strstr(chip_->soc, "910_93") ? SocVersion::ASCEND910_93 : SocVersion::ASCEND910B;
+        /* no library function: a kernel file may hold this, too */
+        for (const char *at = chip_ ? chip_->soc : ""; *at; at++)
+            if (at[0] == '_' && at[1] == '9' && at[2] == '3') return SocVersion::ASCEND910_93;
+        return SocVersion::ASCEND910B;
     }
     void GetCoreMemSize(const CoreMemType &type, uint64_t &size) const
     {
@@ -37,9 +45,9 @@ public:
         case CoreMemType::L0_A: size = chip_->l0a; break;
         case CoreMemType::L0_B: size = chip_->l0b; break;
         case CoreMemType::L0_C: size = chip_->l0c; break;
-        case CoreMemType::L1: size = chip_->l1; break;
+        case CoreMemType::L1: size = chip_->l1 - kept(); break;
         case CoreMemType::L2: size = chip_->l2; break;
-        case CoreMemType::UB: size = chip_->ub; break;
+        case CoreMemType::UB: size = chip_->ub - kept() - reserved_; break;
         case CoreMemType::BT: size = 1024; break;
         case CoreMemType::FB: size = 2048; break;
         default: size = 0;
@@ -55,9 +63,13 @@ public:
         uint32_t ratio = aivCoreNum / aicCoreNum;
         return (sliceNum + ratio - 1) / ratio;
     }
-    void ReserveLocalMemory(int) const {}
+    void ReserveLocalMemory(ReservedSize size) { reserved_ = uint32_t(size) < 3 ? 8192u << uint32_t(size) : 0; }
 
 private:
+    /* The 910B keeps 256 bytes of UB and L1 for messages between its cores. */
+    uint32_t kept() const { return GetSocVersion() == SocVersion::ASCEND910B ? 256 : 0; }
+
+    uint32_t reserved_ = 0;
     const AcraftHostChip *chip_;
 };
 
