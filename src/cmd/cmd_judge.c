@@ -180,6 +180,7 @@ static int judge(CmdArgs *args, const JudgeArgs *given)
     BenchSuite suite;
     if (!read_spec(&args->arena, args, given, &lines, &suite))
         return CMD_USAGE;
+    lines.spec.cache = judge_cache_open(); /* each worker's own after the fork */
     PoolSpec spec = {.jobs = (uint32_t)given->jobs,
                      .seconds = given->seconds,
                      .recycle = (uint32_t)given->recycle,
@@ -197,6 +198,7 @@ static int judge(CmdArgs *args, const JudgeArgs *given)
     for (uint32_t i = 0; i < desk.count; i++)
         buf_free(&desk.items[i].line);
     pool_close(desk.pool);
+    judge_cache_close(lines.spec.cache);
     return status;
 }
 

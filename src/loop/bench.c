@@ -79,31 +79,48 @@ static bool begin_run(Bench *b, Diag *diag)
 
 /* ---- items ---- */
 
-static bool put_tasks(Bench *b, Diag *diag)
+static bool describe_task(Bench *b, const BenchTask *t, StoreTask *row, Diag *diag)
 {
     const BenchSuite *suite = b->spec->suite;
-    bool reworded = !strcmp(suite->wording, "reworded");
-    b->task_ids = arena_array(&b->arena, int64_t, suite->tasks.len);
-    for (uint32_t i = 0; i < suite->tasks.len; i++) {
-        const BenchTask *t = &suite->tasks.at[i];
-        char hash[STORE_HASH];
-        Arena scratch = {0};
-        Str source;
-        bool ok = file_read(&scratch, t->path, 16 << 20, &source, diag) &&
-                  store_blob_put(b->store, source, hash, diag);
-        arena_drop(&scratch);
-        StoreTask row = {.suite = suite->name,
-                         .name = t->name,
-                         .category = t->category,
-                         .level = t->level,
-                         .path = t->path,
-                         .source = hash,
-                         .wording = suite->wording,
-                         .licence = reworded ? "Apache-2.0" : ""};
-        if (!ok || !store_task_put(b->store, &row, diag))
+    char hash[STORE_HASH];
+    Arena scratch = {0};
+    Str source;
+    bool ok = file_read(&scratch, t->path, 16 << 20, &source, diag) &&
+              store_blob_put(b->store, source, hash, diag);
+    arena_drop(&scratch);
+    if (ok)
+        *row = (StoreTask){.suite = suite->name,
+                           .name = t->name,
+                           .category = t->category,
+                           .level = t->level,
+                           .path = t->path,
+                           .source = str_dup(&b->arena, str_from(hash)),
+                           .wording = suite->wording,
+                           .licence = strcmp(suite->wording, "reworded") ? "" : "Apache-2.0"};
+    return ok;
+}
+
+/* The tasks that have an item. */
+static bool put_tasks(Bench *b, Diag *diag)
+{
+    uint32_t all = b->spec->suite->tasks.len, n = 0;
+    StoreTask *rows = arena_array(&b->arena, StoreTask, all + 1);
+    uint32_t *of = arena_array(&b->arena, uint32_t, all + 1);
+    bool *wanted = arena_array(&b->arena, bool, all + 1);
+    b->task_ids = arena_array(&b->arena, int64_t, all + 1);
+    for (uint32_t i = 0; i < b->items.len; i++)
+        wanted[b->items.at[i].task] = true;
+    for (uint32_t i = 0; i < all; i++) {
+        if (!wanted[i])
+            continue;
+        if (!describe_task(b, &b->spec->suite->tasks.at[i], &rows[n], diag))
             return false;
-        b->task_ids[i] = row.id;
+        of[n++] = i;
     }
+    if (!store_tasks_put(b->store, rows, n, diag))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        b->task_ids[of[i]] = rows[i].id;
     return true;
 }
 
@@ -138,6 +155,7 @@ static bool mark_done(Bench *b, int64_t run, bool those_ok, Diag *diag)
             str_from(key_of(&b->arena, b->task_ids[b->items.at[i].task], b->items.at[i].sample)),
             i);
     StoreFilter filter = {.run = run};
+    uint32_t before = diag->errors;
     StoreRows *rows = store_attempts(b->store, &filter, diag);
     StoreAttempt a;
     Arena scratch = {0};
@@ -150,7 +168,7 @@ static bool mark_done(Bench *b, int64_t run, bool those_ok, Diag *diag)
     }
     arena_drop(&scratch);
     store_done(rows);
-    return rows && diag_ok(diag);
+    return rows && diag->errors == before;
 }
 
 /* ---- what a worker gave back ---- */
@@ -348,11 +366,10 @@ static bool judge_items(Bench *b, Diag *diag)
 
 bool bench_run(Store *store, const BenchSpec *spec, BenchDone *done, Diag *diag)
 {
-    Bench b = {.store = store, .spec = spec, .done = done};
+    Bench b = {.store = store, .spec = spec, .done = done, .cache = judge_cache_open()};
     *done = (BenchDone){0};
+    list_items(&b);
     bool ok = begin_run(&b, diag) && put_tasks(&b, diag);
-    if (ok)
-        list_items(&b);
     ok = ok && (!b.failed_of || mark_done(&b, b.failed_of, true, diag)) &&
          mark_done(&b, b.run, false, diag);
     done->run = b.run;
@@ -361,6 +378,7 @@ bool bench_run(Store *store, const BenchSpec *spec, BenchDone *done, Diag *diag)
     ok = ok && judge_items(&b, diag);
     if (ok && !done->out_of_time)
         ok = store_run_finish(store, b.run, diag);
+    judge_cache_close(b.cache);
     arena_drop(&b.arena);
     return ok;
 }

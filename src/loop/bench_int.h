@@ -20,6 +20,7 @@ typedef struct Bench {
     int64_t run, failed_of;
     int64_t *task_ids; /* by index in the suite */
     VEC(BenchItem) items;
+    JudgeCache *cache; /* each worker's own after the fork */
 } Bench;
 
 /* bench_work.c: PoolSpec.work. The request is the number of an item; the reply a JSON list with

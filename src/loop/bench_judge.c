@@ -97,7 +97,7 @@ typedef struct Judging {
     Arena *arena;
     const JudgeSpec *spec;
     const JudgeTask *task;
-    TorchCases cases;
+    JudgeCache *cache;
     Judged *judged;
     bool telling; /* some case tells a right answer from a trivial one */
     Buf log;
@@ -107,61 +107,30 @@ typedef struct Judging {
 static const unsigned trivial = PROBE(ZEROS) | PROBE(ONES) | PROBE(CONSTANT) | PROBE(INPUT) |
                                 PROBE(OTHER_SEED);
 
-static const int64_t most_bytes = INT64_C(2) << 30;
-
-static bool fits(const Graph *graph, Verdict *verdict)
-{
-    int64_t all = 0, largest = 0;
-    if (graph_bytes(graph, &all, &largest) && all <= most_bytes)
-        return true;
-    verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_EXTRACT,
-                 "the values of this case need more than 2 GiB");
-    return false;
-}
-
-static void run_case(Judging *j, const CaseSpec *c, const TorchTask *task,
-                     const TorchOptions *options, Verdict *verdict, Diag *said)
+static void judge_case(Judging *j, const CaseSpec *c)
 {
     const JudgeSpec *spec = j->spec;
+    double start = pool_clock();
+    Verdict v = verdict_make();
+    v.task = j->task->name;
+    v.candidate = j->judged->candidate.name;
+    Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
     EvalConfig config = {.chip = spec->chip,
                          .engine = EVAL_TWIN,
                          .trust = spec->trust,
                          .strict = spec->strict,
                          .no_proofs = spec->no_proofs};
-    EvalReference ref = {0};
-    Diag own = diag_make(j->arena, j->task->path, j->task->source);
-    if (!fits(task->graph, verdict))
-        return;
-    if (eval_reference(j->arena, task->graph, c->seed, spec->rule, &ref, &own)) {
-        j->telling |= !(ref.probe.left & trivial);
-        eval_reference_model(j->arena, j->task->path, j->task->source, task, options, &ref);
-        eval_candidate(j->arena, &j->judged->candidate, &ref, &config, verdict, said);
+    const CaseReady *ready = case_ready(j->cache, spec, j->task, c);
+    if (ready->status != VERDICT_OK) {
+        verdict_fail(&v, ready->status, STAGE_EXTRACT, str_dup(j->arena, str_from(ready->failed)));
     } else {
-        verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
-                     first_said(&own, "the reference cannot be computed"));
+        j->telling |= !(ready->ref.probe.left & trivial);
+        eval_candidate(j->arena, &j->judged->candidate, &ready->ref, &config, &v, &said);
     }
-    eval_reference_free(&ref);
-}
-
-static void judge_case(Judging *j, const CaseSpec *c)
-{
-    double start = pool_clock();
-    TorchOptions options;
-    Verdict v = verdict_make();
-    v.task = j->task->name;
-    v.candidate = j->judged->candidate.name;
-    Diag own = diag_make(j->arena, j->task->path, j->task->source);
-    Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
-    TorchTask *task = case_read(j->arena, j->task, c, &j->cases, &options, &own);
-    if (task)
-        run_case(j, c, task, &options, &v, &said);
-    else
-        verdict_fail(&v, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
-                     first_said(&own, "the case cannot be read"));
     v.seconds = pool_clock() - start;
-    const char *shapes = task ? case_shapes(j->arena, task->graph) : "";
-    judge_add_case(j->arena, j->judged, c, shapes, &v, &said, &j->log);
-    if (j->spec->own_sizes && j->judged->cases.len == 1 && v.status == VERDICT_OK) {
+    judge_add_case(j->arena, j->judged, c, str_dup(j->arena, str_from(ready->shapes)), &v, &said,
+                   &j->log);
+    if (spec->own_sizes && j->judged->cases.len == 1 && v.status == VERDICT_OK) {
         j->judged->predicted_us = v.predicted_us;
         j->judged->bound_us = v.bound_us;
     }
@@ -176,16 +145,20 @@ static bool worth_going_on(const Judged *judged)
 bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                      const EvalCandidate *candidate, Judged *judged)
 {
+    JudgeCache *own = spec->cache ? NULL : judge_cache_open();
     Judging j = {.arena = arena, .spec = spec, .task = task, .judged = judged};
     Diag diag = diag_make(arena, task->path, task->source);
+    TorchCases cases = {0};
     CaseSpecs list = {0};
+    j.cache = own ? own : spec->cache;
     begin(judged);
     judged->candidate = *candidate;
-    if (!torch_cases(arena, task->path, &j.cases, &diag))
-        j.cases = (TorchCases){0};
-    case_list(arena, spec, &j.cases, &list);
+    if (!torch_cases(arena, task->path, &cases, &diag))
+        cases = (TorchCases){0};
+    case_list(arena, spec, &cases, &list);
     for (uint32_t i = 0; i < list.len && (i == 0 || worth_going_on(judged)); i++)
         judge_case(&j, &list.at[i]);
+    judge_cache_close(own);
     if (judged->status == VERDICT_OK && !j.telling) {
         judged->status = VERDICT_UNSUPPORTED;
         judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";

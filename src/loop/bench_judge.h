@@ -14,6 +14,11 @@
 #include "eval/candidate.h"
 #include "torch/eager.h"
 
+/* Right answers of the cases judged last, for the next candidate of the same task. */
+typedef struct JudgeCache JudgeCache;
+JudgeCache *judge_cache_open(void);
+void judge_cache_close(JudgeCache *cache);
+
 typedef struct JudgeSpec {
     const NpuChip *chip;
     CompareRule rule;
@@ -27,6 +32,7 @@ typedef struct JudgeSpec {
     bool no_proofs;                  /* ablation: nothing is proved before the run */
     EvalForm form;                   /* of answers; FORM_ANY: whatever it looks like */
     const TorchEagerTable *baseline; /* measured times of tasks at stated sizes; NULL: none */
+    JudgeCache *cache;               /* NULL: every case is made anew */
     const char *baseline_name;       /* of that file; "" */
 } JudgeSpec;
 

@@ -20,6 +20,25 @@ TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
                      const TorchCases *cases, TorchOptions *options, Diag *diag);
 const char *case_shapes(Arena *arena, const Graph *graph);
 
+/* bench_ready.c: a case with its inputs and its right answer, kept for the next candidate. */
+typedef struct CaseReady {
+    Arena arena; /* of all that follows */
+    const char *key;
+    TorchTask *task; /* NULL: `failed` says why there is none */
+    TorchOptions options;
+    TorchCases cases;
+    EvalReference ref;
+    const char *shapes;
+    VerdictStatus status; /* not ok: the case cannot be judged, for this reason */
+    const char *failed;
+    int64_t bytes; /* of its tensors */
+    uint64_t used; /* when, by the cache's count */
+} CaseReady;
+
+/* Stays valid until the next call. */
+const CaseReady *case_ready(JudgeCache *cache, const JudgeSpec *spec, const JudgeTask *task,
+                            const CaseSpec *c);
+
 /* bench_time.c: adds the case "full" and fills the times; nothing when the form cannot be timed. */
 void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                     Buf *log);

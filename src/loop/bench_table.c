@@ -54,6 +54,7 @@ bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, 
 {
     *scores = (BenchScores){0};
     StoreFilter filter = {.run = run, .with_cases = true};
+    uint32_t before = diag->errors;
     StoreRows *rows = find_run(store, arena, run, &scores->run, diag)
                           ? store_attempts(store, &filter, diag)
                           : NULL;
@@ -72,7 +73,7 @@ bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, 
     if (has)
         count_sample(arena, scores, &held, held.task != counted);
     store_done(rows);
-    return rows && diag_ok(diag);
+    return rows && diag->errors == before;
 }
 
 /* ---- groups ---- */

@@ -19,6 +19,7 @@ static void judge_item(Arena *arena, const Bench *b, const BenchItem *item, cons
                        Judged *judged)
 {
     JudgeSpec spec = b->spec->judge;
+    spec.cache = b->cache;
     if (item->answer && item->answer->kase >= 0)
         spec.only = item->answer->kase + 1;
     if (!item->answer)

@@ -117,8 +117,8 @@ typedef struct StoreAttempt {
  * process, so that no two benches work on one run (D005). Fills run->id, started, finished. */
 bool store_run_begin(Store *store, StoreRun *run, Diag *diag);
 bool store_run_finish(Store *store, int64_t run, Diag *diag);
-/* The task of this suite, name and source, added when it is new; fills task->id. */
-bool store_task_put(Store *store, StoreTask *task, Diag *diag);
+/* The tasks of this suite, name and source, added where new, in one transaction; fills their ids. */
+bool store_tasks_put(Store *store, StoreTask *tasks, uint32_t count, Diag *diag);
 /* All of it in one transaction; fills attempt->id. One of the same run, task, sample and turn that
  * is already there stays as it is, and *attempt gets its id. */
 bool store_attempt_add(Store *store, StoreAttempt *attempt, Diag *diag);

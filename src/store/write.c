@@ -128,9 +128,14 @@ static bool find_task(Store *store, StoreTask *t, Diag *diag)
     return found || store_fail(store, "read", diag);
 }
 
-bool store_task_put(Store *store, StoreTask *task, Diag *diag)
+bool store_tasks_put(Store *store, StoreTask *tasks, uint32_t count, Diag *diag)
 {
-    return insert_task(store, task, diag) && find_task(store, task, diag);
+    bool ok = store_begin(store, diag);
+    for (uint32_t i = 0; ok && i < count; i++)
+        ok = insert_task(store, &tasks[i], diag) && find_task(store, &tasks[i], diag);
+    if (!ok)
+        store_rollback(store);
+    return ok && store_commit(store, diag);
 }
 
 /* ---- attempts ---- */

@@ -175,14 +175,14 @@ T_TEST(bench_slow_answers)
 static const char *write_answers(Trial *t)
 {
     Buf lines = {0};
-    Str relu;
-    REQUIRE(file_read(&t->arena, "examples/relu.craft", 0, &relu, &t->diag));
+    Str square;
+    REQUIRE(file_read(&t->arena, "tests/bench/square.craft", 0, &square, &t->diag));
     for (int i = 0; i < 40; i++) {
         buf_printf(&lines,
-                   "{\"task\": \"%s\", \"sample\": %d, \"answer\": ", i % 2 ? "relu" : "elu", i);
+                   "{\"task\": \"%s\", \"sample\": %d, \"answer\": ", i % 2 ? "square" : "negate", i);
         Buf text = {0};
         if (i % 20 == 1)
-            buf_str(&text, relu);
+            buf_str(&text, square);
         else
             buf_printf(&text, "craft = 1\nx = %d %s", i, i % 3 ? "" : "oops(");
         buf_json_str(&lines, buf_view(&text));
@@ -232,7 +232,7 @@ static Str contents(Trial *t, const char *path)
 
 static void make_answers_trial(Trial *t)
 {
-    make_trial(t, "multikernelbench", NULL);
+    make_trial(t, "tests/bench/tasks", NULL);
     const char *path = write_answers(t);
     REQUIRE(bench_answers(&t->arena, path, &t->suite.tasks, &t->answers, &t->diag));
     CHECK_EQ_INT(t->answers.at.len, 40);
@@ -309,7 +309,7 @@ T_TEST(bench_says_when_the_disk_is_full)
     if (child == 0) {
         signal(SIGXFSZ, SIG_IGN);
         Store *store = store_open(t.path, STORE_MAKE, &t.diag);
-        struct rlimit limit = {120000, 120000};
+        struct rlimit limit = {400000, 400000};
         setrlimit(RLIMIT_FSIZE, &limit);
         bool ok = bench_run(store, &t.spec, &done, &t.diag);
         _exit(!ok && !strcmp(t.diag.items.at[0].code, "D002") && done.judged > 0 ? 0 : 1);
@@ -351,6 +351,7 @@ T_TEST(bench_goes_back_to_what_failed)
     make_answers_trial(&t);
     t.spec.failed = true;
     CHECK(!run_bench(&t, t.path, &done)); /* nothing to go back to */
+    t.diag = diag_make(&t.arena, "", STR(""));
     t.spec.failed = false;
     CHECK_MSG(run_bench(&t, t.path, &done), "%s", said(&t));
     t.spec.failed = true;

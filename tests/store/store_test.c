@@ -64,7 +64,7 @@ static int64_t add_task(Place *p, Store *store, const char *name, const char *ca
                       .source = hash,
                       .wording = "reworded",
                       .licence = "Apache-2.0"};
-    REQUIRE(store_task_put(store, &task, &p->diag));
+    REQUIRE(store_tasks_put(store, &task, 1, &p->diag));
     return task.id;
 }
 

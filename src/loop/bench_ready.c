@@ -1,0 +1,115 @@
+/* Cases with their right answers, made once for several candidates. In: a task and a case. Out:
+ * graph, inputs, reference. The least recently used go when memory runs to its limit. */
+#include "loop/bench_judge_int.h"
+
+#include "base/hash.h"
+#include <string.h>
+
+enum { ENTRIES = 16 };
+static const int64_t most_case = INT64_C(2) << 30, most_kept = INT64_C(512) << 20;
+
+struct JudgeCache {
+    CaseReady entries[ENTRIES]; /* without a key: free */
+    uint64_t count;
+};
+
+JudgeCache *judge_cache_open(void) { return heap_alloc(sizeof(JudgeCache)); }
+
+static void drop(CaseReady *r)
+{
+    eval_reference_free(&r->ref);
+    arena_drop(&r->arena);
+    *r = (CaseReady){0};
+}
+
+void judge_cache_close(JudgeCache *cache)
+{
+    for (int i = 0; cache && i < ENTRIES; i++)
+        drop(&cache->entries[i]);
+    heap_free(cache);
+}
+
+static const char *key_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                          const CaseSpec *c)
+{
+    return str_format(arena, "%s %016llx %s %llu %d", task->path,
+                      (unsigned long long)hash64(task->source.at, task->source.len), c->name,
+                      (unsigned long long)c->seed, (int)spec->rule);
+}
+
+static void fail(CaseReady *r, VerdictStatus status, const Diag *said, const char *otherwise)
+{
+    r->status = status;
+    r->failed = said && said->items.len ? said->items.at[0].text : otherwise;
+}
+
+static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, const CaseSpec *c)
+{
+    Arena *arena = &r->arena;
+    JudgeTask task = *given;
+    task.path = str_dup(arena, str_from(given->path));
+    task.source = str_copy(arena, given->source);
+    Diag said = diag_make(arena, task.path, task.source);
+    int64_t largest = 0;
+    r->shapes = r->failed = "";
+    if (!torch_cases(arena, task.path, &r->cases, &said))
+        r->cases = (TorchCases){0};
+    r->task = case_read(arena, &task, c, &r->cases, &r->options, &said);
+    if (!r->task) {
+        fail(r, VERDICT_UNSUPPORTED, &said, "the case cannot be read");
+        return;
+    }
+    r->shapes = case_shapes(arena, r->task->graph);
+    if (!graph_bytes(r->task->graph, &r->bytes, &largest) || r->bytes > most_case) {
+        r->bytes = 0;
+        fail(r, VERDICT_TOO_LARGE, NULL, "the values of this case need more than 2 GiB");
+    } else if (eval_reference(arena, r->task->graph, c->seed, spec->rule, &r->ref, &said)) {
+        eval_reference_model(arena, task.path, task.source, r->task, &r->options, &r->ref);
+    } else {
+        fail(r, VERDICT_UNSUPPORTED, &said, "the reference cannot be computed");
+    }
+}
+
+static CaseReady *oldest(JudgeCache *cache)
+{
+    CaseReady *least = &cache->entries[0];
+    for (int i = 1; i < ENTRIES; i++)
+        if (cache->entries[i].used < least->used)
+            least = &cache->entries[i];
+    return least;
+}
+
+static void make_room(JudgeCache *cache, const CaseReady *keep)
+{
+    int64_t all = 0;
+    for (int i = 0; i < ENTRIES; i++)
+        all += cache->entries[i].bytes;
+    for (int i = 0; i < ENTRIES && all > most_kept; i++) {
+        CaseReady *r = &cache->entries[i];
+        if (r == keep)
+            continue;
+        all -= r->bytes;
+        drop(r);
+    }
+}
+
+const CaseReady *case_ready(JudgeCache *cache, const JudgeSpec *spec, const JudgeTask *task,
+                            const CaseSpec *c)
+{
+    Arena scratch = {0};
+    const char *key = key_of(&scratch, spec, task, c);
+    CaseReady *r = NULL;
+    for (int i = 0; i < ENTRIES && !r; i++)
+        if (cache->entries[i].key && !strcmp(cache->entries[i].key, key))
+            r = &cache->entries[i];
+    if (!r) {
+        r = oldest(cache);
+        drop(r);
+        make(r, spec, task, c);
+        r->key = str_dup(&r->arena, str_from(key));
+        make_room(cache, r);
+    }
+    r->used = ++cache->count;
+    arena_drop(&scratch);
+    return r;
+}
