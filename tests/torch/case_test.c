@@ -138,13 +138,44 @@ T_TEST(case_table_and_forward_must_agree)
     check_order("case['shape']]\n", "1.5]\n", "float");
 }
 
-/* Every shipped case reads without data of its own, and its table fits its graph. */
+static bool is_result(const TorchOperand *o)
+{
+    return o->role == OPERAND_OUT || o->role == OPERAND_OUTS || o->role == OPERAND_MUT;
+}
+
+/* Has every tensor of the case the type in this column of the table? */
+static bool fits_column(const TorchTask *task, uint32_t column)
+{
+    for (uint32_t i = 0; i < task->operands.len; i++) {
+        const TorchOperand *o = &task->operands.at[i];
+        const ValueId *ids = is_result(o) ? task->graph->outputs.at : task->graph->inputs.at;
+        for (uint32_t k = 0; o->role != OPERAND_ATTR && k < o->count; k++) {
+            if (column >= o->types.len ||
+                graph_value(task->graph, ids[o->first + k])->dtype != o->types.at[column])
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool fits_table(const TorchTask *task)
+{
+    enum { COLUMNS = 65 };
+    for (uint32_t column = 0; column < COLUMNS; column++) {
+        if (fits_column(task, column))
+            return true;
+    }
+    return false;
+}
+
+/* Every shipped case reads, and its types are a combination its table lists; but for three, of
+ * types that the suite's own op definitions leave out. */
 T_TEST(case_npukernelbench_reads)
 {
     Arena arena = {0};
     NameList paths = {0};
     Diag diag = diag_make(&arena, "tasks", (Str){0});
-    uint32_t count = 0;
+    uint32_t count = 0, other = 0;
     REQUIRE(torch_suite(&arena, "tasks/npukernelbench", &paths, &diag));
     CHECK_EQ_INT(paths.len, 157);
     for (uint32_t i = 0; i < paths.len; i++) {
@@ -157,10 +188,12 @@ T_TEST(case_npukernelbench_reads)
             TorchTask *task = torch_open(&each, paths.at[i], &options, SCALE_FULL, &inner);
             CHECK_MSG(task && task->operands.len, "%s, case %u: %s", paths.at[i], k,
                       inner.items.len ? inner.items.at[0].text : "no operands");
+            other += task && !fits_table(task);
             arena_drop(&each);
         }
         count += list.lines.len;
     }
     CHECK_EQ_INT(count, 1807);
+    CHECK_EQ_INT(other, 3);
     arena_drop(&arena);
 }
