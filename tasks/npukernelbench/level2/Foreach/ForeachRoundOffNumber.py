@@ -3,7 +3,7 @@ up; 4 to nearest, ties away from 0; 5 towards 0; 6 to nearest, ties to odd; 7 ke
 only.
 
 list x         f16 f32 bf16
-in   roundMode f16 f32 bf16
+in   roundMode f16 f32*2
 outs y         f16 f32 bf16
 """
 import torch
