@@ -100,6 +100,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
 int cmd_make(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_prompt(int argc, char **argv);
 int cmd_run(int argc, char **argv);

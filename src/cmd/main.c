@@ -16,6 +16,7 @@ static const CmdRow rows[] = {
     {"doctor", "what this machine has and lacks", cmd_doctor},
     {"prompt", "what a model would be sent for a task", cmd_prompt},
     {"bench", "judge a whole suite, resumable, with scores", cmd_bench},
+    {"export", "training rows from stored attempts", cmd_export},
     {"judge", "verdicts and rewards for answers, line by line", cmd_judge},
     {"run", "run a kernel on simulated cores", cmd_run},
     {NULL, NULL, NULL},

@@ -1,0 +1,101 @@
+/* acraft export: training rows from the store. */
+#include "cmd/cmd.h"
+
+#include "store/export.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct ExportArgs {
+    const char *store, *kind, *out, *suite, *category, *name;
+    int64_t run, pairs, most;
+} ExportArgs;
+
+static bool write_line(void *file, Str line)
+{
+    return fwrite(line.at, 1, line.len, file) == line.len;
+}
+
+static int say(const Diag *diag, int status)
+{
+    Buf out = {0};
+    diag_print(diag, &out);
+    if (out.len)
+        fputs(out.at, stderr);
+    buf_free(&out);
+    return status;
+}
+
+static int export_to(CmdArgs *args, const ExportArgs *given, ExportSpec *spec, FILE *file)
+{
+    Diag diag = diag_make(&args->arena, given->store, STR(""));
+    uint64_t rows = 0;
+    Store *store = store_open(given->store, STORE_READ, &diag);
+    spec->line = write_line;
+    spec->context = file;
+    bool ok = store && export_rows(store, spec, &rows, &diag);
+    store_close(store);
+    if (!ok)
+        return say(&diag, CMD_USAGE);
+    if (fflush(file) != 0 || ferror(file)) {
+        fprintf(stderr, "acraft export: cannot write: %s\n", strerror(errno));
+        return CMD_LACKS;
+    }
+    fprintf(stderr, "acraft export: %llu rows of %s\n", (unsigned long long)rows, given->kind);
+    return CMD_OK;
+}
+
+static int run_export(CmdArgs *args, const ExportArgs *given)
+{
+    ExportSpec spec = {.pairs = (uint32_t)given->pairs, .most = (uint64_t)given->most};
+    spec.filter = (StoreFilter){
+        .run = given->run, .suite = given->suite, .category = given->category, .name = given->name};
+    if (!export_kind_from_name(str_from(given->kind), &spec.kind) || given->pairs < 1 ||
+        given->most < 0) {
+        fprintf(stderr, "acraft export: --kind is one of\n");
+        for (int i = 0; i < EXPORT_KIND_COUNT; i++)
+            fprintf(stderr, "  %-12s %s\n", export_kind_row((ExportKind)i)->name,
+                    export_kind_row((ExportKind)i)->meaning);
+        return CMD_USAGE;
+    }
+    FILE *file = given->out ? fopen(given->out, "w") : stdout;
+    if (!file) {
+        fprintf(stderr, "acraft export: cannot write '%s': %s\n", given->out, strerror(errno));
+        return CMD_USAGE;
+    }
+    int status = export_to(args, given, &spec, file);
+    if (given->out && fclose(file) != 0 && status == CMD_OK)
+        status = CMD_LACKS;
+    return status;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    ExportArgs a = {.store = "acraft.db", .kind = "attempts", .pairs = 8};
+    const CmdOption options[] = {
+        {"store", CMD_TEXT, &a.store, "FILE", "results of acraft bench (acraft.db)"},
+        {"kind", CMD_TEXT, &a.kind, "KIND", "attempts, sft, repair, preference, kto, grpo"},
+        {"o", CMD_TEXT, &a.out, "FILE", "write there (standard output)"},
+        {"run", CMD_I64, &a.run, "N", "only this run"},
+        {"suite", CMD_TEXT, &a.suite, "SUITE", "only this suite"},
+        {"category", CMD_TEXT, &a.category, "C", "only this category"},
+        {"name", CMD_TEXT, &a.name, "GLOB", "only tasks of such a name"},
+        {"pairs", CMD_I64, &a.pairs, "N", "most preference pairs of one task (8)"},
+        {"most", CMD_I64, &a.most, "N", "at most so many rows"},
+    };
+    CmdUsage usage = {"export",
+                      "[--kind KIND] [-o FILE]",
+                      "Writes stored attempts as JSON Lines that trainers read, each row with its "
+                      "provenance\nand licence.",
+                      "acraft export --store results.db --kind preference -o pairs.jsonl",
+                      options,
+                      sizeof options / sizeof *options,
+                      0,
+                      0};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = run_export(&args, &a);
+    cmd_done(&args);
+    return status;
+}
