@@ -5,7 +5,6 @@
 #include "eval/candidate_int.h"
 #include "eval/eval_int.h"
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 bool eval_judge_fail(EvalJudge *j, VerdictStatus status, VerdictStage stage, const char *reason)
@@ -26,92 +25,6 @@ void eval_launched(EvalJudge *j)
     v->cycles += cycles;
     v->predicted_us += us;
     j->observer = (TwinObserver){.strict = j->config->strict};
-}
-
-/* ---- tensors of the task ---- */
-
-/* "ln.weight" is the kernel's weight. */
-static const char *short_name(const char *name, const char *otherwise)
-{
-    const char *dot = name ? strrchr(name, '.') : NULL;
-    return dot && dot[1] ? dot + 1 : name ? name : otherwise;
-}
-
-static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shape, SimRole role)
-{
-    int64_t bytes;
-    *to = (TwinTensor){.name = name, .dtype = dtype, .rank = (uint32_t)shape.rank, .role = role};
-    if (!shape_bytes(shape, dtype, &bytes))
-        return false;
-    for (int d = 0; d < shape.rank; d++)
-        to->shape[d] = (uint64_t)shape.dim[d];
-    if (shape.rank == 0) {
-        to->rank = 1;
-        to->shape[0] = 1;
-    }
-    to->bytes = (size_t)bytes;
-    return twin_tensor_alloc(to);
-}
-
-static bool add_given(EvalJudge *j, EvalTensors *t, ValueId id, const Tensor *from, uint32_t index)
-{
-    const Value *v = graph_value(j->ref->graph, id);
-    TwinTensor *to = &t->at[t->count];
-    const char *name = short_name(v->name, str_format(j->arena, "input%u", index));
-    if (!set_tensor(to, name, from->dtype, from->shape, SIM_IN))
-        return false;
-    t->count++;
-    if (to->bytes)
-        memcpy(to->data, from->at, to->bytes);
-    return true;
-}
-
-bool eval_tensors(EvalJudge *j, EvalTensors *t)
-{
-    const Graph *g = j->ref->graph;
-    bool ok = true;
-    *t = (EvalTensors){0};
-    t->at = arena_array(j->arena, TwinTensor, g->inputs.len + g->params.len + g->outputs.len + 1);
-    for (uint32_t i = 0; ok && i < g->inputs.len; i++)
-        ok = add_given(j, t, g->inputs.at[i], j->ref->in.inputs[i], i);
-    for (uint32_t i = 0; ok && i < g->params.len; i++)
-        ok = add_given(j, t, g->params.at[i], j->ref->in.params[i], g->inputs.len + i);
-    t->inputs = t->count;
-    for (uint32_t i = 0; ok && i < g->outputs.len; i++) {
-        const Tensor *want = j->ref->want[i];
-        ok = set_tensor(&t->at[t->count], str_format(j->arena, "output%u", i), want->dtype,
-                        want->shape, SIM_OUT);
-        t->count += ok;
-    }
-    return ok ||
-           eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the task's tensors");
-}
-
-void eval_tensors_free(EvalTensors *t)
-{
-    for (uint32_t i = 0; i < t->count; i++)
-        twin_tensor_free(&t->at[i]);
-    t->count = 0;
-}
-
-static Tensor *tensor_from(const TwinTensor *t, Shape shape)
-{
-    Tensor *out = tensor_new_raw(t->dtype, shape);
-    if (out && t->bytes)
-        memcpy(out->at, t->data, t->bytes);
-    return out;
-}
-
-bool eval_tensors_compare(EvalJudge *j, const EvalTensors *t)
-{
-    bool ok = true;
-    for (uint32_t i = t->inputs; i < t->count; i++) {
-        uint32_t output = i - t->inputs;
-        Tensor *got = tensor_from(&t->at[i], j->ref->want[output]->shape);
-        ok = eval_compare(j->arena, j->ref, output, got, true, j->verdict) && ok;
-        tensor_free(got);
-    }
-    return ok;
 }
 
 /* ---- Craft ---- */
@@ -195,6 +108,7 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
                    .twin = {.chip = config->chip,
                             .seed = config->seed,
                             .nudge = config->nudge,
+                            .compile_seconds = 60,
                             .run_seconds = config->seconds,
                             .trust = config->trust,
                             .keep_going = true},

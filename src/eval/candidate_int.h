@@ -39,16 +39,21 @@ bool eval_judge_fail(EvalJudge *j, VerdictStatus status, VerdictStage stage, con
 /* Between two launches of one candidate: times are summed. */
 void eval_launched(EvalJudge *j);
 
-/* The task's tensors as the twin takes them: inputs, parameters, then outputs to be written; names
- * are the task's own. `made` owns what has to be given back. */
+/* ---- operands.c ---- */
+/* The task's tensors as the twin takes them: inputs, parameters, outputs to be written, under the
+ * names of the task or its operand table. */
 typedef struct EvalTensors {
     TwinTensor *at;
-    uint32_t inputs, count; /* inputs and parameters come first */
+    uint32_t count;
+    uint32_t *outputs; /* which tensor holds output i of the task */
+    NameList attrs;    /* "NAME=VALUE" */
 } EvalTensors;
 bool eval_tensors(EvalJudge *j, EvalTensors *tensors);
 void eval_tensors_free(EvalTensors *tensors);
-/* Compares the outputs, which stand behind the inputs. */
 bool eval_tensors_compare(EvalJudge *j, const EvalTensors *tensors);
+/* A kernel's arguments by the operand table, in its order. False: there is none, or it does not fit. */
+bool eval_operand_args(EvalJudge *j, const EvalTensors *tensors, const TwinParams *params,
+                       TwinArg *args);
 
 /* ---- compare.c ---- */
 /* One output of the task. `reshape`: the same elements under another shape are right. */

@@ -41,8 +41,9 @@ static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors)
 {
     const TwinParams *params = twin_kernel_params(kernel);
     uint32_t before = j->diag->items.len;
-    TwinArg *args;
-    if (!twin_bind(j->arena, params, tensors->at, tensors->count, NULL, &args, j->diag))
+    TwinArg *args = arena_array(j->arena, TwinArg, params->len + 1);
+    if (!eval_operand_args(j, tensors, params, args) &&
+        !twin_bind(j->arena, params, tensors->at, tensors->count, NULL, &args, j->diag))
         return eval_judge_fail(j, VERDICT_BAD_TILING, STAGE_TILING, first_error(j, before));
     TwinLaunch l = {.tensors = tensors->at,
                     .tensor_count = tensors->count,

@@ -46,7 +46,8 @@ bool eval_judge_project(EvalJudge *j)
     bool ok = eval_tensors(j, &tensors);
     TwinCase kase = {.op = j->candidate->entry[0] ? j->candidate->entry : NULL,
                      .tensors = tensors.at,
-                     .tensor_count = tensors.count};
+                     .tensor_count = tensors.count,
+                     .attrs = tensors.attrs};
     if (ok) {
         ok = twin_project_run(j->arena, opened, &kase, &j->twin, &made, &run, j->verdict, j->diag);
         eval_launched(j);

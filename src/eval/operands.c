@@ -1,0 +1,195 @@
+/* The task's tensors as a launch takes them. In: a case. Out: twin tensors named and ordered as the
+ * kernel or operator expects, attributes as text.
+ *
+ * A task with an operand table (torch.h) says exactly what the operator's arguments are; else they
+ * are the inputs of forward, the parameters, the outputs, and numbers the constructor was given. */
+#include "eval/candidate_int.h"
+
+#include <string.h>
+
+/* "ln.weight" is the kernel's weight. */
+static const char *short_name(const char *name, const char *otherwise)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return dot && dot[1] ? dot + 1 : name ? name : otherwise;
+}
+
+static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shape, SimRole role)
+{
+    int64_t bytes;
+    *to = (TwinTensor){.name = name, .dtype = dtype, .rank = (uint32_t)shape.rank, .role = role};
+    if (!shape_bytes(shape, dtype, &bytes))
+        return false;
+    for (int d = 0; d < shape.rank; d++)
+        to->shape[d] = (uint64_t)shape.dim[d];
+    if (shape.rank == 0) {
+        to->rank = 1;
+        to->shape[0] = 1;
+    }
+    to->bytes = (size_t)bytes;
+    return twin_tensor_alloc(to);
+}
+
+static bool add_given(EvalTensors *t, const char *name, const Tensor *from)
+{
+    TwinTensor *to = &t->at[t->count];
+    if (!set_tensor(to, name, from->dtype, from->shape, SIM_IN))
+        return false;
+    t->count++;
+    if (to->bytes)
+        memcpy(to->data, from->at, to->bytes);
+    return true;
+}
+
+static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t output)
+{
+    const Tensor *want = j->ref->want[output];
+    if (!set_tensor(&t->at[t->count], name, want->dtype, want->shape, SIM_OUT))
+        return false;
+    t->outputs[output] = t->count++;
+    return true;
+}
+
+/* ---- without a table ---- */
+
+static bool add_all(EvalJudge *j, EvalTensors *t)
+{
+    const Graph *g = j->ref->graph;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < g->inputs.len; i++)
+        ok = add_given(
+            t,
+            short_name(graph_value(g, g->inputs.at[i])->name, str_format(j->arena, "input%u", i)),
+            j->ref->in.inputs[i]);
+    for (uint32_t i = 0; ok && i < g->params.len; i++)
+        ok = add_given(
+            t,
+            short_name(graph_value(g, g->params.at[i])->name, str_format(j->arena, "param%u", i)),
+            j->ref->in.params[i]);
+    for (uint32_t i = 0; ok && i < g->outputs.len; i++)
+        ok = add_output(j, t, str_format(j->arena, "output%u", i), i);
+    return ok;
+}
+
+/* ---- with a table ---- */
+
+static TwinTensor *input_named(EvalTensors *t, const char *name)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        if (t->at[i].role != SIM_OUT && strcmp(t->at[i].name, name) == 0)
+            return &t->at[i];
+    return NULL;
+}
+
+static void add_attr(EvalJudge *j, EvalTensors *t, const TorchOperand *o)
+{
+    Buf text = {0};
+    buf_printf(&text, "%s=", o->name);
+    if (o->attr == OPATTR_TEXT)
+        buf_puts(&text, o->text);
+    for (uint32_t i = 0; o->attr != OPATTR_TEXT && i < o->count; i++) {
+        buf_puts(&text, i ? "," : "");
+        if (o->attr == OPATTR_FLOAT || o->attr == OPATTR_FLOATS)
+            buf_double(&text, o->floats[i]);
+        else if (o->attr == OPATTR_BOOL)
+            buf_puts(&text, o->ints[i] ? "true" : "false");
+        else
+            buf_printf(&text, "%lld", (long long)o->ints[i]);
+    }
+    vec_push(j->arena, &t->attrs, (const char *)buf_take(&text, j->arena));
+    buf_free(&text);
+}
+
+static bool add_operand(EvalJudge *j, EvalTensors *t, const TorchOperand *o)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < o->count; i++) {
+        TwinTensor *same = input_named(t, o->name);
+        switch (o->role) {
+        case OPERAND_IN:
+        case OPERAND_OPT:
+        case OPERAND_LIST: ok = add_given(t, o->name, j->ref->in.inputs[o->first + i]); break;
+        case OPERAND_OUT:
+        case OPERAND_OUTS: ok = add_output(j, t, o->name, o->first + i); break;
+        case OPERAND_MUT:
+            if (!same)
+                return false;
+            same->role = SIM_INOUT;
+            t->outputs[o->first + i] = (uint32_t)(same - t->at);
+            break;
+        case OPERAND_ATTR: break;
+        }
+    }
+    if (o->role == OPERAND_ATTR && o->count)
+        add_attr(j, t, o);
+    return ok;
+}
+
+bool eval_tensors(EvalJudge *j, EvalTensors *t)
+{
+    const Graph *g = j->ref->graph;
+    const TorchTask *task = j->ref->model ? j->ref->model->task : NULL;
+    uint32_t most = g->inputs.len + g->params.len + g->outputs.len + 1;
+    bool ok = true;
+    *t = (EvalTensors){.at = arena_array(j->arena, TwinTensor, most),
+                       .outputs = arena_array(j->arena, uint32_t, g->outputs.len + 1)};
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        t->outputs[i] = UINT32_MAX;
+    if (task && task->operands.len)
+        for (uint32_t i = 0; ok && i < task->operands.len; i++)
+            ok = add_operand(j, t, &task->operands.at[i]);
+    else
+        ok = add_all(j, t);
+    return ok ||
+           eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the task's tensors");
+}
+
+void eval_tensors_free(EvalTensors *t)
+{
+    for (uint32_t i = 0; i < t->count; i++)
+        twin_tensor_free(&t->at[i]);
+    t->count = 0;
+}
+
+/* ---- a kernel's parameters by the table: operands in order, workspace, tiling ---- */
+
+bool eval_operand_args(EvalJudge *j, const EvalTensors *t, const TwinParams *params, TwinArg *args)
+{
+    const TorchTask *task = j->ref->model ? j->ref->model->task : NULL;
+    uint32_t n = 0, next = 0;
+    for (uint32_t i = 0; task && i < task->operands.len; i++) {
+        const TorchOperand *o = &task->operands.at[i];
+        if (o->role == OPERAND_ATTR || o->role == OPERAND_MUT)
+            continue;
+        bool list = o->role == OPERAND_LIST || o->role == OPERAND_OUTS;
+        if (n >= params->len)
+            return false;
+        args[n++] = (TwinArg){.kind = list       ? TWIN_ARG_LIST
+                                      : o->count ? TWIN_ARG_TENSOR
+                                                 : TWIN_ARG_NULL,
+                              .index = next,
+                              .count = o->count};
+        next += o->count;
+    }
+    if (!n || next != t->count || params->len < n || params->len > n + 2)
+        return false;
+    for (uint32_t i = n; i < params->len; i++)
+        args[i] = (TwinArg){.kind = i == n ? TWIN_ARG_WORKSPACE : TWIN_ARG_TILING};
+    return true;
+}
+
+/* ---- comparison ---- */
+
+bool eval_tensors_compare(EvalJudge *j, const EvalTensors *t)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < j->ref->graph->outputs.len; i++) {
+        const TwinTensor *from = t->outputs[i] < t->count ? &t->at[t->outputs[i]] : NULL;
+        Tensor *got = from ? tensor_new_raw(from->dtype, j->ref->want[i]->shape) : NULL;
+        if (got && from->bytes)
+            memcpy(got->at, from->data, from->bytes);
+        ok = eval_compare(j->arena, j->ref, i, got, true, j->verdict) && ok;
+        tensor_free(got);
+    }
+    return ok;
+}
