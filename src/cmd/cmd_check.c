@@ -83,9 +83,10 @@ static void check_room(Check *check, const IrProgram *p, Diag *said)
     lower_program(check->arena, p, check->chip, LOWER_ALIGN, &lowering);
     for (uint32_t i = 0; i < lowering.items.len; i++) {
         const DiagItem *item = &lowering.items.at[i];
-        if (!strcmp(item->code, "E094"))
+        if (!strcmp(item->code, "E094")) {
             diag_error(said, item->code, item->at, "%s", item->text);
-        else if (!strcmp(item->code, "W093") || !strcmp(item->code, "W094"))
+            check->count[IR_REFUSED]++;
+        } else if (!strcmp(item->code, "W093") || !strcmp(item->code, "W094"))
             diag_warn(said, item->code, item->at, "%s", item->text);
         else
             continue;

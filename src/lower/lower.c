@@ -226,19 +226,35 @@ static void drop_unused(Lower *l)
 /* What Select keeps for itself (docs 比较与选择/Select.md). */
 enum { SELECT_RESERVE = 8192 };
 
+static IrExprId room_of(Lower *l, const AscBuffer *b)
+{
+    return asc_is_queue(b->storage) ? lx_mul(l, b->depth, b->bytes) : b->bytes;
+}
+
+/* "aQue 65536, scratch0Buf 32768" */
+static const char *holders(Lower *l, const AscKernel *k)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < k->buffers.len; i++)
+        buf_printf(&out, "%s%s %lld", i ? ", " : "", k->buffers.at[i].name,
+                   (long long)lx_least(l, room_of(l, &k->buffers.at[i])));
+    if (k->uses_select)
+        buf_printf(&out, ", kept by Select %d", SELECT_RESERVE);
+    const char *text = buf_take(&out, l->arena);
+    buf_free(&out);
+    return text;
+}
+
 static void check_room(Lower *l, AscKernel *k)
 {
     IrExprId total = lx_int(l, k->uses_select ? SELECT_RESERVE : 0);
-    for (uint32_t i = 0; i < k->buffers.len; i++) {
-        const AscBuffer *b = &k->buffers.at[i];
-        total = lx_add(l, total,
-                       asc_is_queue(b->storage) ? lx_mul(l, b->depth, b->bytes) : b->bytes);
-    }
+    for (uint32_t i = 0; i < k->buffers.len; i++)
+        total = lx_add(l, total, room_of(l, &k->buffers.at[i]));
     if (lx_least(l, total) > (int64_t)l->chip->ub) {
         diag_error(
             l->diag, "E094", k->source->at,
-            "kernel '%s' needs at least %lld bytes of UB with the compiler's scratch, %u exist",
-            k->source->name, (long long)lx_least(l, total), l->chip->ub);
+            "kernel '%s' needs at least %lld bytes of UB with the compiler's scratch, %u exist: %s",
+            k->source->name, (long long)lx_least(l, total), l->chip->ub, holders(l, k));
         diag_hint(l->diag, "use smaller tiles, or depth=1");
     } else if (lx_most(l, total) > (int64_t)l->chip->ub) {
         k->ub_bytes = total;
