@@ -19,7 +19,8 @@ class Model(nn.Module):
         for i, old in enumerate(var):
             place = torch.arange(old.shape[axis]) - indice[i, 0]
             inside = (place >= 0) & (place < indice[i, 1])
-            source = torch.index_select(updates[i], axis, place.clamp(0, updates[i].shape[axis] - 1))
+            last = updates[i].shape[axis] - 1
+            source = torch.index_select(updates[i], axis, place.clamp(0, last))
             rank = [1] * old.dim()
             rank[axis] = -1
             result.append(torch.where(inside.view(rank) & (mask[i] != 0), source, old))

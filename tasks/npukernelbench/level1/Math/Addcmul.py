@@ -20,5 +20,7 @@ class Model(nn.Module):
 def get_inputs(case):
     shape, dtype = case["shape"], getattr(torch, case["dtype"])
     if dtype == torch.int32:
-        return [torch.randint(-2, 3, shape, dtype=dtype) for _ in range(3)] + [torch.tensor(2, dtype=dtype)]
-    return [torch.rand(shape, dtype=dtype) * 5 - 2.5 for _ in range(3)] + [torch.tensor(0.5, dtype=dtype)]
+        drawn = [torch.randint(-2, 3, shape, dtype=dtype) for _ in range(3)]
+        return drawn + [torch.tensor(2, dtype=dtype)]
+    drawn = [torch.rand(shape, dtype=dtype) * 5 - 2.5 for _ in range(3)]
+    return drawn + [torch.tensor(0.5, dtype=dtype)]

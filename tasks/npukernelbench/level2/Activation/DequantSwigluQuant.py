@@ -21,14 +21,17 @@ import torch.nn as nn
 
 def group_of_rows(group_index, rows):
     ends = torch.cumsum(group_index, 0)
-    return (torch.arange(rows).unsqueeze(1) >= ends.unsqueeze(0)).sum(1).clamp(max=ends.shape[0] - 1)
+    past = torch.arange(rows).unsqueeze(1) >= ends.unsqueeze(0)
+    return past.sum(1).clamp(max=ends.shape[0] - 1)
 
 
 class Model(nn.Module):
     def forward(self, x, weight_scale, activation_scale, bias, quant_scale, quant_offset,
                 group_index, activate_left, quant_mode):
         rows = x.shape[0]
-        group = torch.zeros(rows, dtype=torch.int64) if group_index is None else group_of_rows(group_index, rows)
+        group = torch.zeros(rows, dtype=torch.int64)
+        if group_index is not None:
+            group = group_of_rows(group_index, rows)
         wide = x.float()
         if x.dtype == torch.int32:
             if bias is not None:
@@ -52,7 +55,10 @@ class Model(nn.Module):
 def get_inputs(case):
     shape, dtype = case["shape"], getattr(torch, case["dtype"])
     rows, width = shape
-    x = torch.rand(shape, dtype=dtype) if dtype.is_floating_point else torch.randint(-100, 100, shape, dtype=dtype)
+    if dtype.is_floating_point:
+        x = torch.rand(shape, dtype=dtype)
+    else:
+        x = torch.randint(-100, 100, shape, dtype=dtype)
     count = case["count"] if case["groups"] else 1
     group_index = None
     if case["groups"]:

@@ -19,7 +19,8 @@ def gelu_slope(a, approximate):
         inner = 0.7978845608028654 * (a + 0.044715 * a * a * a)
         t = torch.tanh(inner)
         return 0.5 * (1 + t) + 0.5 * a * (1 - t * t) * 0.7978845608028654 * (1 + 0.134145 * a * a)
-    return 0.5 * (1 + torch.erf(a * 0.7071067811865476)) + a * torch.exp(-0.5 * a * a) * 0.3989422804014327
+    below = 0.5 * (1 + torch.erf(a * 0.7071067811865476))
+    return below + a * torch.exp(-0.5 * a * a) * 0.3989422804014327
 
 
 class Model(nn.Module):

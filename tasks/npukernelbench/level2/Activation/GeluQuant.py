@@ -36,5 +36,6 @@ class Model(nn.Module):
 
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
-    return [torch.rand(case["shape"], dtype=dtype) * 2 - 1, torch.tensor(case["scale"], dtype=dtype),
+    return [torch.rand(case["shape"], dtype=dtype) * 2 - 1,
+            torch.tensor(case["scale"], dtype=dtype),
             torch.tensor(case["offset"], dtype=dtype), case["approximate"], case["mode"]]

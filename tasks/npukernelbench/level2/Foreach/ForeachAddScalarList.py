@@ -21,5 +21,6 @@ class Model(nn.Module):
 
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
-    scalars = torch.tensor(case["scalars"], dtype=torch.float32 if dtype.is_floating_point else torch.int64)
+    kind = torch.float32 if dtype.is_floating_point else torch.int64
+    scalars = torch.tensor(case["scalars"], dtype=kind)
     return [[draw(shape, dtype) for shape in case["shapes"]], scalars]

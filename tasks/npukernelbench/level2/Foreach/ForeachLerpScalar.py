@@ -17,4 +17,5 @@ class Model(nn.Module):
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
     return [[torch.rand(shape, dtype=dtype) for shape in case["shapes"]],
-            [torch.rand(shape, dtype=dtype) for shape in case["shapes"]], torch.tensor([case["weight"]])]
+            [torch.rand(shape, dtype=dtype) for shape in case["shapes"]],
+            torch.tensor([case["weight"]])]

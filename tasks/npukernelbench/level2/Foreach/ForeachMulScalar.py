@@ -23,4 +23,5 @@ class Model(nn.Module):
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
     wide = torch.float32 if dtype == torch.bfloat16 else dtype
-    return [[draw(shape, dtype) for shape in case["shapes"]], torch.tensor([case["scalar"]], dtype=wide)]
+    return [[draw(shape, dtype) for shape in case["shapes"]],
+            torch.tensor([case["scalar"]], dtype=wide)]

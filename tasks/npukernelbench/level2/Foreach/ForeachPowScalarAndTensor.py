@@ -19,4 +19,5 @@ class Model(nn.Module):
 
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
-    return [torch.tensor([case["scalar"]]), [torch.rand(shape, dtype=dtype) for shape in case["shapes"]]]
+    return [torch.tensor([case["scalar"]]),
+            [torch.rand(shape, dtype=dtype) for shape in case["shapes"]]]

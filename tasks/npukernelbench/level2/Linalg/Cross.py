@@ -18,4 +18,5 @@ def get_inputs(case):
     shape, dtype = case["shape"], getattr(torch, case["dtype"])
     if dtype.is_floating_point:
         return [torch.randn(shape, dtype=dtype), torch.randn(shape, dtype=dtype), case["dim"]]
-    return [torch.randint(-5, 6, shape, dtype=dtype), torch.randint(-5, 6, shape, dtype=dtype), case["dim"]]
+    return [torch.randint(-5, 6, shape, dtype=dtype), torch.randint(-5, 6, shape, dtype=dtype),
+            case["dim"]]

@@ -28,7 +28,8 @@ class Model(nn.Module):
         total = torch.sum(own * counts) + 1e-12 if reduction == "mean" else 1.0
         hard = dy * (1.0 - label_smoothing) / total * counts * own
         grad = torch.exp(logs) * hard.unsqueeze(-1)
-        grad = grad - torch.zeros(batch, classes).scatter(1, target.unsqueeze(-1), hard.unsqueeze(-1))
+        zeros = torch.zeros(batch, classes)
+        grad = grad - zeros.scatter(1, target.unsqueeze(-1), hard.unsqueeze(-1))
         if label_smoothing > 0:
             grad = grad + (dy * label_smoothing / classes / total * counts).unsqueeze(-1)
         return grad.to(log_prob.dtype)
@@ -37,7 +38,10 @@ class Model(nn.Module):
 def get_inputs(case):
     batch, classes, dtype = case["batch"], case["classes"], getattr(torch, case["dtype"])
     dy = torch.rand(batch if case["reduction"] == "none" else (), dtype=dtype)
-    scores = torch.randn(batch, classes) * 2 if dtype == torch.float32 else torch.rand(batch, classes, dtype=dtype) * 2 - 1
+    if dtype == torch.float32:
+        scores = torch.randn(batch, classes) * 2
+    else:
+        scores = torch.rand(batch, classes, dtype=dtype) * 2 - 1
     return [dy, torch.log_softmax(scores, dim=-1), torch.randint(0, classes, (batch,)),
             torch.rand(classes) if case["weight"] == "present" else None,
             torch.rand(1, dtype=dtype) if case["grad_zloss"] == "present" else None,

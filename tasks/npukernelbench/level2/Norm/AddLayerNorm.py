@@ -34,5 +34,6 @@ def get_inputs(case):
     shape, norm, dtype = case["shape"], case["norm"], getattr(torch, case["dtype"])
     sizes = {"present": shape, "broadcast": norm}
     bias = torch.rand(sizes[case["bias"]], dtype=dtype) if case["bias"] else None
-    return [torch.rand(shape, dtype=dtype), torch.rand(shape, dtype=dtype), torch.rand(norm, dtype=dtype),
+    return [torch.rand(shape, dtype=dtype), torch.rand(shape, dtype=dtype),
+            torch.rand(norm, dtype=dtype),
             torch.rand(norm, dtype=dtype), bias, case["epsilon"], case["extra"]]

@@ -21,7 +21,8 @@ import torch.nn as nn
 
 
 class Model(nn.Module):
-    def forward(self, x1, x2, gamma, scales1, scales2, zero_points1, zero_points2, epsilon, div_mode):
+    def forward(self, x1, x2, gamma, scales1, scales2, zero_points1, zero_points2, epsilon,
+                div_mode):
         x = x1.float() + x2.float()
         rms = torch.sqrt(x.pow(2).mean(dim=-1, keepdim=True) + epsilon)
         y = x / rms * gamma.float()
@@ -34,7 +35,11 @@ class Model(nn.Module):
 def get_inputs(case):
     shape, norm, dtype = case["shape"], case["norm"], getattr(torch, case["dtype"])
     kind = getattr(torch, case["zeros_dtype"])
-    zero = torch.randint(-8, 9, norm, dtype=kind) if kind == torch.int32 else torch.rand(norm, dtype=kind)
+    if kind == torch.int32:
+        zero = torch.randint(-8, 9, norm, dtype=kind)
+    else:
+        zero = torch.rand(norm, dtype=kind)
     return [torch.rand(shape, dtype=dtype) * 2 - 1, torch.rand(shape, dtype=dtype) * 2 - 1,
-            torch.rand(norm, dtype=dtype), torch.rand(norm, dtype=getattr(torch, case["scales_dtype"])) + 0.01,
+            torch.rand(norm, dtype=dtype),
+            torch.rand(norm, dtype=getattr(torch, case["scales_dtype"])) + 0.01,
             None, zero, None, case["epsilon"], case["div"]]

@@ -23,7 +23,8 @@ class Model(nn.Module):
         mean = parts.mean(dim=2, keepdim=True)
         rstd = torch.rsqrt((parts - mean).pow(2).mean(dim=2, keepdim=True) + eps)
         rank = [1, channels] + [1] * (x.dim() - 2)
-        t = ((parts - mean) * rstd).reshape(x.shape) * gamma.float().view(rank) + beta.float().view(rank)
+        t = ((parts - mean) * rstd).reshape(x.shape)
+        t = t * gamma.float().view(rank) + beta.float().view(rank)
         if activate_swish:
             t = t * torch.sigmoid(swish_scale * t)
         return t.to(x.dtype), mean.squeeze(2).to(gamma.dtype), rstd.squeeze(2).to(gamma.dtype)
@@ -32,4 +33,5 @@ class Model(nn.Module):
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
     return [torch.rand(case["shape"], dtype=dtype) * 2 - 1, torch.rand(case["gamma"], dtype=dtype),
-            torch.rand(case["beta"], dtype=dtype), case["groups"], case["eps"], case["swish"], case["scale"]]
+            torch.rand(case["beta"], dtype=dtype), case["groups"], case["eps"], case["swish"],
+            case["scale"]]

@@ -28,8 +28,10 @@ class Model(nn.Module):
         width = channels // num_groups
         shape = [batch, num_groups, width, -1]
         inner, grad = x.float().reshape(shape), dy.float().reshape(shape)
-        each, shift = gamma.float().view(1, num_groups, width, 1), beta.float().view(1, num_groups, width, 1)
-        centre, spread = mean.float().view(batch, num_groups, 1, 1), rstd.float().view(batch, num_groups, 1, 1)
+        each = gamma.float().view(1, num_groups, width, 1)
+        shift = beta.float().view(1, num_groups, width, 1)
+        centre = mean.float().view(batch, num_groups, 1, 1)
+        spread = rstd.float().view(batch, num_groups, 1, 1)
         normal = (inner - centre) * spread
         t = normal * each + shift
         e = torch.exp(t * -swish_scale) + 1.0
@@ -46,7 +48,10 @@ class Model(nn.Module):
 
 def get_inputs(case):
     shape, groups, dtype = case["shape"], case["groups"], getattr(torch, case["dtype"])
-    return [(torch.rand(shape, dtype=dtype) * 2 - 1) * 0.1, torch.rand(shape[0], groups, dtype=dtype) * 0.1,
+    return [(torch.rand(shape, dtype=dtype) * 2 - 1) * 0.1,
+            torch.rand(shape[0], groups, dtype=dtype) * 0.1,
             torch.rand(shape[0], groups, dtype=dtype) * 0.1 + 0.001,
-            (torch.rand(shape, dtype=dtype) * 2 - 1) * 0.1, torch.rand(shape[1], dtype=dtype) * 0.1 + 0.5,
-            torch.rand(shape[1], dtype=dtype) * 0.1, groups, case["scale"], case["dgamma"], case["dbeta"]]
+            (torch.rand(shape, dtype=dtype) * 2 - 1) * 0.1,
+            torch.rand(shape[1], dtype=dtype) * 0.1 + 0.5,
+            torch.rand(shape[1], dtype=dtype) * 0.1, groups, case["scale"], case["dgamma"],
+            case["dbeta"]]

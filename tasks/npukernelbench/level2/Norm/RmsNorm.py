@@ -18,4 +18,5 @@ class Model(nn.Module):
 
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
-    return [torch.rand(case["shape"], dtype=dtype), torch.rand(case["norm"], dtype=dtype), case["epsilon"]]
+    return [torch.rand(case["shape"], dtype=dtype), torch.rand(case["norm"], dtype=dtype),
+            case["epsilon"]]

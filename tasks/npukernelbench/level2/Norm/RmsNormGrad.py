@@ -15,7 +15,8 @@ import torch.nn as nn
 class Model(nn.Module):
     def forward(self, dy, x, rstd, gamma):
         dgamma = (dy * x * rstd).sum(dim=list(range(dy.dim() - gamma.dim())))
-        dx = dy * gamma * rstd - (dy * gamma * x * rstd.pow(3)).sum(dim=-1, keepdim=True) * x / x.shape[-1]
+        shared = (dy * gamma * x * rstd.pow(3)).sum(dim=-1, keepdim=True)
+        dx = dy * gamma * rstd - shared * x / x.shape[-1]
         return dx.to(x.dtype), dgamma
 
 

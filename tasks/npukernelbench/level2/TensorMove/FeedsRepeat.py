@@ -21,4 +21,5 @@ class Model(nn.Module):
 
 def get_inputs(case):
     return [torch.randn(case["feeds"], dtype=getattr(torch, case["dtype"])),
-            torch.randint(0, 10, case["times"], dtype=getattr(torch, case["times_dtype"])), case["size"]]
+            torch.randint(0, 10, case["times"], dtype=getattr(torch, case["times_dtype"])),
+            case["size"]]

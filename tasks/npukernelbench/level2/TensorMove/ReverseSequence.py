@@ -25,5 +25,9 @@ class Model(nn.Module):
 
 def get_inputs(case):
     shape, dtype = case["shape"], getattr(torch, case["dtype"])
-    x = torch.randn(shape, dtype=dtype) if dtype.is_floating_point else torch.randint(0, 100, shape, dtype=dtype)
-    return [x, torch.randint(1, shape[case["seq"]] + 1, (shape[case["batch"]],)), case["seq"], case["batch"]]
+    if dtype.is_floating_point:
+        x = torch.randn(shape, dtype=dtype)
+    else:
+        x = torch.randint(0, 100, shape, dtype=dtype)
+    return [x, torch.randint(1, shape[case["seq"]] + 1, (shape[case["batch"]],)), case["seq"],
+            case["batch"]]

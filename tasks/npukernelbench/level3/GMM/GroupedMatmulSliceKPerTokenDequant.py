@@ -30,6 +30,7 @@ class Model(nn.Module):
 def get_inputs(case):
     m, k, n, groups = case["m"], case["k"], case["n"], case["groupCount"]
     dtype = getattr(torch, case["dtype"])
-    return [torch.randint(-16, 17, (m, k), dtype=torch.int8), torch.randint(-16, 17, (k, n), dtype=torch.int8),
+    return [torch.randint(-16, 17, (m, k), dtype=torch.int8),
+            torch.randint(-16, 17, (k, n), dtype=torch.int8),
             torch.rand(groups, n, dtype=dtype), torch.rand(groups, m, dtype=dtype),
             torch.sort(torch.randint(0, k + 1, (groups,)))[0]]

@@ -24,4 +24,5 @@ def get_inputs(case):
     m, k, n, groups = case["m"], case["k"], case["n"], case["groupCount"]
     dtype = getattr(torch, case["dtype"])
     ends = torch.sort(torch.cat([torch.randint(0, m + 1, (groups - 1,)), torch.tensor([m])]))[0]
-    return [torch.rand(m, k, dtype=dtype) * 2 - 1, torch.rand(groups, k, n, dtype=dtype) * 2 - 1, ends]
+    return [torch.rand(m, k, dtype=dtype) * 2 - 1, torch.rand(groups, k, n, dtype=dtype) * 2 - 1,
+            ends]

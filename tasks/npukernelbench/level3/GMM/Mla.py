@@ -41,5 +41,7 @@ def get_inputs(case):
     cache = [case["blocks"], case["block_size"], kv_heads]
     return [torch.rand(tokens, heads, size, dtype=dtype) * 2 - 1,
             torch.rand(tokens, heads, rope, dtype=dtype) * 2 - 1,
-            torch.rand(cache + [size], dtype=dtype) * 2 - 1, torch.rand(cache + [rope], dtype=dtype) * 2 - 1,
-            torch.arange(batch * pages, dtype=torch.int32).view(batch, pages), [q_len] * batch, [k_len] * batch]
+            torch.rand(cache + [size], dtype=dtype) * 2 - 1,
+            torch.rand(cache + [rope], dtype=dtype) * 2 - 1,
+            torch.arange(batch * pages, dtype=torch.int32).view(batch, pages), [q_len] * batch,
+            [k_len] * batch]

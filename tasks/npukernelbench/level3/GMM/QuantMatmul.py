@@ -19,5 +19,6 @@ class Model(nn.Module):
 
 def get_inputs(case):
     m, k, n, dtype = case["m"], case["k"], case["n"], getattr(torch, case["dtype"])
-    return [torch.randint(-16, 17, (m, k), dtype=torch.int8), torch.randint(-16, 17, (k, n), dtype=torch.int8),
+    return [torch.randint(-16, 17, (m, k), dtype=torch.int8),
+            torch.randint(-16, 17, (k, n), dtype=torch.int8),
             torch.rand(n, dtype=dtype), torch.rand(m, dtype=dtype)]

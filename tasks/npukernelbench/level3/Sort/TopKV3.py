@@ -21,5 +21,6 @@ class Model(nn.Module):
 
 def get_inputs(case):
     shape, dim = case["shape"], case["dim"]
-    x = (torch.argsort(torch.randn(shape), dim=dim) - shape[dim] // 2).to(getattr(torch, case["dtype"]))
+    order = torch.argsort(torch.randn(shape), dim=dim) - shape[dim] // 2
+    x = order.to(getattr(torch, case["dtype"]))
     return [x, torch.tensor([case["k"]], dtype=torch.int32), case["sorted"], dim, case["largest"]]
