@@ -17,7 +17,7 @@ enum { TILE = 8192, TILES = 1024 }; /* elements */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* a busy machine does not matter */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

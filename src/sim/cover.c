@@ -27,16 +27,32 @@ void cover_close(Cover *cover)
     *cover = (Cover){0};
 }
 
+static uint32_t count_new(uint64_t mask, uint64_t bits)
+{
+    return bits == 0 && mask == ~UINT64_C(0) ? 64 : (uint32_t)__builtin_popcountll(mask & ~bits);
+}
+
 static void add_bits(CoverPage *page, uint32_t from, uint32_t to)
 {
-    for (uint32_t word = from / 64; word <= (to - 1) / 64; word++) {
+    for (uint32_t word = from / 64; from < to && word <= (to - 1) / 64; word++) {
         uint32_t low = word * 64 < from ? from - word * 64 : 0;
         uint32_t high = to - word * 64 < 64 ? to - word * 64 : 64;
         uint64_t mask = (high == 64 ? ~UINT64_C(0) : (UINT64_C(1) << high) - 1) &
                         ~((UINT64_C(1) << low) - 1);
-        page->count += (uint32_t)__builtin_popcountll(mask & ~page->bits[word]);
+        page->count += count_new(mask, page->bits[word]);
         page->bits[word] |= mask;
     }
+}
+
+/* Bytes that follow on what is there keep the page a single run. */
+static bool extend(CoverPage *page, uint32_t from, uint32_t to)
+{
+    uint32_t first = page->from, end = page->from + page->count;
+    if (page->bits || (page->count && (from > end || to < first)))
+        return false;
+    page->from = page->count && first < from ? first : from;
+    page->count = (page->count && end > to ? end : to) - page->from;
+    return true;
 }
 
 static void add_to_page(Cover *c, uint64_t number, uint32_t from, uint32_t to)
@@ -45,11 +61,13 @@ static void add_to_page(Cover *c, uint64_t number, uint32_t from, uint32_t to)
     uint32_t bytes = (uint32_t)page_bytes(c, number);
     if (page->count == bytes)
         return;
-    if (to - from == bytes) {
-        page->count = bytes;
-    } else {
-        if (!page->bits)
+    if (!extend(page, from, to)) {
+        if (!page->bits) {
+            uint32_t first = page->from, end = first + page->count;
             page->bits = heap_alloc(WORDS * sizeof *page->bits);
+            page->count = 0;
+            add_bits(page, first, end);
+        }
         add_bits(page, from, to);
     }
     if (page->count == bytes) {
@@ -73,7 +91,9 @@ static uint64_t first_gap(const CoverPage *page)
     uint64_t word = 0;
     while (page->bits && page->bits[word] == ~UINT64_C(0))
         word++;
-    return page->bits ? word * 64 + (uint64_t)__builtin_ctzll(~page->bits[word]) : 0;
+    if (!page->bits)
+        return page->count && page->from == 0 ? page->count : 0;
+    return word * 64 + (uint64_t)__builtin_ctzll(~page->bits[word]);
 }
 
 uint64_t cover_missing(const Cover *cover, uint64_t *first)

@@ -1,7 +1,7 @@
-/* Which bytes of a large range were touched, for outputs too large to hold: pages of 64 KiB that are
- * untouched, whole, or have one bit per byte.
+/* Which bytes of a large range were touched, for outputs too large to hold: pages of 64 KiB that hold
+ * one run of touched bytes or, where there are several, one bit per byte.
  *
- *     | whole | whole | 0110.. | untouched | ...        page by page
+ *     | [      ] | [   ]    | 0110.. |          | ...        page by page
  */
 #ifndef SIM_COVER_H
 #define SIM_COVER_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 typedef struct CoverPage {
-    uint64_t *bits; /* NULL: all or nothing */
-    uint32_t count; /* bytes touched */
+    uint64_t *bits;       /* NULL: one run */
+    uint32_t from, count; /* the run's begin; bytes touched */
 } CoverPage;
 
 typedef struct Cover {

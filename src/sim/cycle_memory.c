@@ -3,7 +3,8 @@
 
 #include "sim/cycle_cost.h"
 
-enum { SECTOR = 128, LINE = 512, PAGE = 64 * SECTOR };
+/* SETS * WAYS pages are four times what the largest L2 holds. */
+enum { SECTOR = 128, LINE = 512, SETS = 8192, WAYS = 7 };
 
 /* 64 sectors of GM that L2 has seen. */
 struct MemoryPage {
@@ -12,6 +13,12 @@ struct MemoryPage {
     uint64_t when;        /* what all had brought in when it was last touched */
     double time;          /* of that touch, on the clock of its core */
     uint32_t core, crowd; /* crowd: cores that came for it at about the same time */
+};
+
+/* Pages whose numbers hash alike. */
+struct MemorySet {
+    uint64_t key[WAYS]; /* 1 + number of the page; 0: none */
+    uint32_t next;      /* the one to give way */
 };
 
 void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint32_t per_ai)
@@ -25,50 +32,35 @@ void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint
         .share = whole / running,
         .l2_bytes = (uint64_t)(chip->l2_mib * 1048576.0 * cost_constant(NPU_C_L2_USED)),
         .debt = heap_alloc(cores * sizeof(double)),
+        .sets = heap_alloc(SETS * sizeof(MemorySet)),
+        .pages = heap_alloc(SETS * WAYS * sizeof(MemoryPage)),
     };
 }
 
 void cycle_memory_close(CycleMemory *m)
 {
     heap_free(m->pages);
+    heap_free(m->sets);
     heap_free(m->debt);
     *m = (CycleMemory){0};
 }
 
 /* --- pages --- */
 
-static uint32_t slot_of(uint64_t key, uint32_t cap)
-{
-    return (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 33) & (cap - 1);
-}
-
-static void grow(CycleMemory *m)
-{
-    uint32_t cap = m->page_cap ? 2 * m->page_cap : 1024;
-    MemoryPage *old = m->pages;
-    m->pages = heap_alloc(cap * sizeof *m->pages);
-    for (uint32_t i = 0; i < m->page_cap; i++) {
-        uint32_t slot = slot_of(old[i].key, cap);
-        while (old[i].key && m->pages[slot].key)
-            slot = (slot + 1) & (cap - 1);
-        if (old[i].key)
-            m->pages[slot] = old[i];
-    }
-    m->page_cap = cap;
-    heap_free(old);
-}
-
+/* The page, or a new one in the place of the first that came into its set. */
 static MemoryPage *page_of(CycleMemory *m, uint64_t number)
 {
-    if (2 * m->page_count >= m->page_cap)
-        grow(m);
     uint64_t key = number + 1;
-    uint32_t slot = slot_of(key, m->page_cap);
-    while (m->pages[slot].key && m->pages[slot].key != key)
-        slot = (slot + 1) & (m->page_cap - 1);
-    m->page_count += !m->pages[slot].key;
-    m->pages[slot].key = key;
-    return &m->pages[slot];
+    uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 40) % SETS;
+    MemorySet *set = &m->sets[at];
+    for (uint32_t way = 0; way < WAYS; way++)
+        if (set->key[way] == key)
+            return &m->pages[at * WAYS + way];
+    uint32_t way = set->next++ % WAYS;
+    set->key[way] = key;
+    MemoryPage *page = &m->pages[at * WAYS + way];
+    *page = (MemoryPage){.when = m->brought};
+    return page;
 }
 
 /* --- L2 --- */
@@ -84,7 +76,8 @@ static void touch_page(CycleMemory *m, uint32_t core, double now, MemoryPage *pa
     double apart = page->time > now ? page->time - now : now - page->time;
     if (m->brought - page->when > m->l2_bytes)
         page->sectors = 0;
-    t->missing += (uint64_t)__builtin_popcountll(mask & ~page->sectors);
+    if (mask & ~page->sectors)
+        t->missing += (uint64_t)__builtin_popcountll(mask & ~page->sectors);
     if (apart >= cost_constant(NPU_C_SAME_TIME) || !page->sectors)
         page->crowd = 0;
     else if (page->core != core)

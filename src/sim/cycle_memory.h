@@ -14,6 +14,7 @@
 #include "sim/access.h"
 
 typedef struct MemoryPage MemoryPage;
+typedef struct MemorySet MemorySet;
 
 typedef struct CycleMemory {
     const NpuChip *chip;
@@ -22,8 +23,8 @@ typedef struct CycleMemory {
     uint64_t l2_bytes;
     uint64_t brought, dirty; /* into L2 by all cores; of these, written */
     double *debt;            /* by core: written bytes pushed out and not yet on their way to GM */
-    MemoryPage *pages;
-    uint32_t page_count, page_cap;
+    MemorySet *sets;
+    MemoryPage *pages;            /* by set */
     uint64_t read, written, hits; /* bytes asked for */
     uint64_t wasted, returned;    /* bytes moved beyond that; written back */
 } CycleMemory;

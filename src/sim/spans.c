@@ -4,7 +4,7 @@
 
 void spans_open(Spans *s, uint64_t from, uint64_t end)
 {
-    *s = (Spans){.at = heap_alloc(8 * sizeof(Span)), .len = 1, .cap = 8, .end = end};
+    *s = (Spans){.at = heap_alloc(2 * sizeof(Span)), .len = 1, .cap = 2, .end = end};
     s->at[0] = (Span){.from = from};
 }
 

@@ -193,8 +193,10 @@ static TakeState wait_for_batch(Feeder *f, uint32_t core)
 static void move_executed(Feeder *f, uint32_t core, uint32_t count)
 {
     ShareCore *share = shared_core(f->memory, core);
-    atomic_fetch_add(&share->executed, count);
-    if (atomic_load(&shared_ring(f->memory, core)->core_sleeps))
+    ShareRing *ring = shared_ring(f->memory, core);
+    uint32_t executed = atomic_fetch_add(&share->executed, count) + count;
+    uint32_t wake = atomic_load(&ring->core_sleeps);
+    if (wake && atomic_load(&ring->published) - executed < wake)
         futex_wake(&share->executed);
 }
 
@@ -302,10 +304,10 @@ static bool round_of_turns(Feeder *f, const uint32_t *order, uint32_t most, bool
 }
 
 /* Starting order over both roles: the AIC of a block before its AIVs, blocks as the seed has it. */
-static uint32_t *merged_order(Arena *arena, const LaunchMemory *memory, const Sim *sim)
+static uint32_t *merged_order(Arena *arena, const LaunchMemory *memory)
 {
     const ShareLaunch *head = shared_launch(memory);
-    uint32_t count = sim_core_count(sim), at = 0, next[2] = {0, 0};
+    uint32_t count = head->order_count[0] + head->order_count[1], at = 0, next[2] = {0, 0};
     uint32_t *order = arena_array(arena, uint32_t, count + 1);
     while (at < count) {
         for (int role = 1; role >= 0; role--) {
@@ -342,12 +344,13 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *cons
                 .sim = sim,
                 .boxes = boxes,
                 .stream = stream,
-                .core_count = sim_core_count(sim),
+                .core_count = shared_launch(memory)->order_count[0] +
+                              shared_launch(memory)->order_count[1],
                 .spins = twin_host_cores() > 1 ? SPINS : 0,
                 .together = memory->together};
-    f.cores = arena_array(arena, CoreFeed *, f.core_count + 1);
+    f.cores = arena_array(arena, CoreFeed *, sim_core_count(sim) + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);
-    const uint32_t *order = merged_order(arena, memory, sim);
+    const uint32_t *order = merged_order(arena, memory);
     f.result.end = FEED_DONE;
     bool all_done = f.core_count == 0;
     while (round_of_turns(&f, order, f.together, &all_done) ||

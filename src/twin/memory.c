@@ -308,6 +308,7 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .of = launch,
                              .kind = kind,
                              .time_only = spec->time_only,
+                             .only = spec->only,
                              .together = cores_of_chip(kind, spec->chip),
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
@@ -469,7 +470,8 @@ static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions
 {
     VEC(uint32_t) order = {0};
     for (uint32_t i = 0; i < sim_core_count(sim); i++)
-        if (twin_memory_is_cube(memory, sim, i) == (role == 1))
+        if (twin_memory_is_cube(memory, sim, i) == (role == 1) &&
+            (!memory->only || memory->only->core[i].leads))
             vec_push(arena, &order, i);
     for (uint32_t i = order.len; options->seed && i > 1; i--) {
         uint32_t j = (uint32_t)rng_range(options->seed, 77, i, 0, i), swap = order.at[i - 1];

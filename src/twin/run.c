@@ -259,8 +259,9 @@ static bool depends_on_data(const Launched *first, LaunchSpec spec, Stream *stre
         return false;
     Launched l = {.arena = first->arena, .kernel = first->kernel, .options = first->options};
     Verdict own = verdict_make();
-    spec.second = true;
     stream_rewind(stream);
+    spec.second = true;
+    spec.only = stream;
     bool differs = open_launch(&l, &spec, &own) && feed_all(&l, stream, &own) &&
                    l.feed.end == FEED_DIFFERS;
     if (differs)

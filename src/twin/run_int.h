@@ -26,6 +26,7 @@ typedef struct LaunchMemory {
     VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
     GmPlace tiling, workspace;
     bool time_only;
+    const Stream *only;
     uint32_t together;             /* cores the chip runs at a time */
     size_t image[NPU_SPACE_COUNT]; /* without data: one arbitrary memory for all cores */
     int fds[SHARE_MOST_FDS];       /* what core processes inherit, in their order */
@@ -43,8 +44,9 @@ typedef struct LaunchSpec {
     SimKind kind;
     const NpuChip *chip;
     bool time_only;
-    bool second;   /* the other draw of arbitrary values: every bit the other way round */
-    uint64_t seed; /* of what scalar reads return without data */
+    const Stream *only; /* of its cores, one of each kind; NULL: all */
+    bool second;        /* the other draw of arbitrary values: every bit the other way round */
+    uint64_t seed;      /* of what scalar reads return without data */
 } LaunchSpec;
 bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict);
 void twin_memory_close(LaunchMemory *memory);

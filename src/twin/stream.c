@@ -30,7 +30,10 @@ _Static_assert(offsetof(Record, mask) == MASK_WORD * 8 &&
                    offsetof(Record, scalar) == SCALAR_WORD * 8,
                "record layout");
 
-static uint64_t hash_record(const Record *r)
+enum { OPERAND_WORD = 2, OPERANDS = 4 };
+
+/* *kind: the same wherever in GM the operands are, but for their place in a line. */
+static uint64_t hash_record(const Record *r, uint64_t *kind)
 {
     uint64_t word[WORDS], h = 0;
     memcpy(word, r, sizeof word);
@@ -39,8 +42,14 @@ static uint64_t hash_record(const Record *r)
         if (!mask_counts(r))
             word[MASK_WORD] = word[MASK_WORD + 1] = 0;
     }
-    for (int i = 0; i < WORDS; i += 2)
-        h ^= mix(word[i] + (uint64_t)i, word[i + 1]);
+    *kind = 0;
+    for (int i = 0; i < WORDS; i += 2) {
+        uint64_t part = mix(word[i] + (uint64_t)i, word[i + 1]);
+        bool gm = i >= OPERAND_WORD && i < OPERAND_WORD + 2 * OPERANDS && !(r->op & REC_TEXT) &&
+                  rec_space(word[i]) == NPU_GM;
+        h ^= part;
+        *kind ^= gm ? mix(word[i] % 512 + (uint64_t)i, word[i + 1] >> 32) : part;
+    }
     return h;
 }
 
@@ -75,12 +84,18 @@ void stream_rewind(Stream *stream)
 {
     stream->compare = true;
     stream->read_line = 0;
-    for (uint32_t i = 0; i < stream->cores; i++)
-        stream->core[i].at = stream->core[i].again = 0;
+    for (uint32_t i = 0; i < stream->cores; i++) {
+        StreamCore *c = &stream->core[i];
+        c->at = c->again = 0;
+        c->leads = true;
+        for (uint32_t k = 0; k < i && c->leads; k++)
+            c->leads = stream->core[k].kind != c->kind || stream->core[k].len != c->len;
+    }
 }
 
-static void keep_mark(StreamCore *c, uint64_t hash)
+static void keep_mark(StreamCore *c, const Record *r)
 {
+    uint64_t kind, hash = hash_record(r, &kind);
     if (c->len == c->cap) {
         uint64_t cap = c->cap ? 2 * c->cap : 4096;
         c->mark = heap_grow(c->mark, c->cap * sizeof *c->mark, cap * sizeof *c->mark);
@@ -88,6 +103,7 @@ static void keep_mark(StreamCore *c, uint64_t hash)
     }
     c->mark[c->len++] = (uint16_t)hash;
     c->whole = mix(c->whole, hash);
+    c->kind = mix(c->kind, kind);
 }
 
 static bool differ_at(Stream *s, uint32_t core, const Record *r)
@@ -104,7 +120,7 @@ static bool differ_at(Stream *s, uint32_t core, const Record *r)
 static bool compare_one(Stream *s, uint32_t core, const Record *r)
 {
     StreamCore *c = &s->core[core];
-    uint64_t hash = hash_record(r);
+    uint64_t kind, hash = hash_record(r, &kind);
     if (c->at >= c->len && !c->ended)
         return true;
     if (c->at >= c->len || c->mark[c->at] != (uint16_t)hash)
@@ -124,7 +140,7 @@ bool stream_note(Stream *stream, uint32_t core, const Record *records, size_t n)
         if (is_printed(&records[i]))
             continue;
         if (!stream->compare)
-            keep_mark(&stream->core[core], hash_record(&records[i]));
+            keep_mark(&stream->core[core], &records[i]);
         else if (!compare_one(stream, core, &records[i]))
             return false;
     }

@@ -16,7 +16,9 @@ typedef struct StreamCore {
     uint16_t *mark; /* of every record, a short hash */
     uint64_t len, cap, at;
     uint64_t whole, again; /* over all records: of the first and of the second run */
+    uint64_t kind;         /* over all records, wherever in GM they read and write */
     bool ended;            /* the first run saw the core's end */
+    bool leads;            /* no core before it is of the same kind */
 } StreamCore;
 
 typedef struct Stream {
@@ -31,6 +33,7 @@ typedef struct Stream {
 
 void stream_open(Stream *stream, uint32_t cores);
 void stream_close(Stream *stream);
+/* For the second run, which needs only the cores that lead. */
 void stream_rewind(Stream *stream);
 /* Notes or compares the next records of a core; false: they differ. */
 bool stream_note(Stream *stream, uint32_t core, const Record *records, size_t n);

@@ -70,7 +70,7 @@ static void publish(void)
 }
 
 /* Waits until at most `most` published records are not yet executed. */
-static void wait_until(uint32_t most)
+static void wait_until(uint32_t most, uint32_t most_spins)
 {
     for (unsigned spins = 0;;) {
         if (atomic_load(&self->stopped))
@@ -78,11 +78,11 @@ static void wait_until(uint32_t most)
         uint32_t executed = atomic_load(&self->executed);
         if (atomic_load(&ring->published) - executed <= most)
             return;
-        if (spins++ < launch->spins) {
+        if (spins++ < most_spins) {
             relax();
             continue;
         }
-        atomic_store(&ring->core_sleeps, 1);
+        atomic_store(&ring->core_sleeps, 1 + most);
         futex_wait(&self->executed, executed);
         atomic_store(&ring->core_sleeps, 0);
     }
@@ -103,7 +103,8 @@ void acraft_ring_full(void)
 {
     settle_store();
     publish();
-    wait_until(SHARE_RING_RECORDS - SHARE_WINDOW);
+    if (atomic_load(&ring->published) - atomic_load(&self->executed) > SHARE_RING_RECORDS - SHARE_WINDOW)
+        wait_until(SHARE_RING_RECORDS / 2, 0);
     open_window();
 }
 
@@ -114,7 +115,7 @@ void acraft_ring_flush(void)
     if (launch->time_only || reads_fixed_memory())
         return;
     publish();
-    wait_until(0);
+    wait_until(0, launch->spins);
     open_window();
 }
 

@@ -83,7 +83,7 @@ typedef struct ShareCore {
 typedef struct ShareRing {
     _Atomic uint32_t published;
     _Atomic uint32_t event; /* moves with `published` and at the end */
-    _Atomic uint32_t core_sleeps;
+    _Atomic uint32_t core_sleeps; /* 0: no; else 1 + the records not executed at which to wake it */
     _Atomic uint32_t ended;
     int32_t wait_status;
     int32_t forbidden_call; /* number of a refused system call, -1: none */
