@@ -74,6 +74,35 @@ static uint32_t *find_last_use(const Graph *g)
     return last;
 }
 
+/* Which f32 values can stay f32 though all work is done in f64: what only elementwise nodes read
+ * of what is given (they widen a stretch at a time), and outputs of theirs that nothing reads. It
+ * saves two passes over memory. */
+static bool *find_narrow(const Eval *ev, bool wide_out)
+{
+    const Graph *g = ev->graph;
+    bool *narrow = heap_alloc(g->values.len + 1);
+    for (ValueId v = 0; v < g->values.len; v++) {
+        const Value *value = graph_value(g, v);
+        bool made = value->kind == VALUE_NODE;
+        narrow[v] = value->dtype == DT_F32 &&
+                    (made ? ev->last_use[v] == KEEP && !wide_out &&
+                                eval_elem_is(ev, &g->nodes.at[value->node])
+                          : true);
+    }
+    for (uint32_t n = 0; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        for (uint32_t i = 0; i < node->n_in; i++) {
+            ValueId in = node->in[i];
+            if (in != VALUE_NONE &&
+                (graph_value(g, in)->kind == VALUE_NODE || !eval_elem_is(ev, node)))
+                narrow[in] = false;
+        }
+    }
+    for (uint32_t i = 0; wide_out && i < g->outputs.len; i++)
+        narrow[g->outputs.at[i]] = false;
+    return narrow;
+}
+
 /* How many nodes from `first` on run together. */
 static uint32_t group_size(const Eval *ev, uint32_t first)
 {
@@ -293,7 +322,7 @@ static bool bind(Eval *ev, ValueId id, const Tensor *t)
                    name);
         return false;
     }
-    DType dtype = eval_dtype(ev, v->dtype);
+    DType dtype = ev->narrow && ev->narrow[id] ? v->dtype : eval_dtype(ev, v->dtype);
     ev->values[id] = dtype == t->dtype ? tensor_alias(t, t->shape) : tensor_cast(t, dtype);
     if (!ev->values[id])
         diag_error(ev->diag, "E481", (Span){0}, "no memory for '%s'", name);
@@ -369,6 +398,7 @@ bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params
                .seed = options->seed,
                .wide = options->wide,
                .diag = diag};
+    ev.narrow = options->wide ? find_narrow(&ev, options->wide_out) : NULL;
     bool ok = bind_all(&ev, inputs, params) && run_nodes(&ev) &&
               take_outputs(&ev, options->wide_out, outputs);
     for (ValueId v = 0; v < graph->values.len; v++)
@@ -379,5 +409,6 @@ bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params
     }
     heap_free(ev.values);
     heap_free(ev.last_use);
+    heap_free(ev.narrow);
     return ok;
 }

@@ -232,7 +232,8 @@ static bool build_step(Step *s, const Group *g, const Node *node)
     }
     if (g->eval->last_use[node->out] < g->first + g->count && g->count > 1)
         return true;
-    s->keep = g->eval->values[node->out] = tensor_new_raw(s->dtype, v->shape);
+    bool narrow = g->eval->narrow && g->eval->narrow[node->out];
+    s->keep = g->eval->values[node->out] = tensor_new_raw(narrow ? v->dtype : s->dtype, v->shape);
     if (!s->keep)
         diag_error(g->eval->diag, "E481", node->at, "%s: no memory for the result",
                    op_rows[node->op].name);
@@ -345,7 +346,7 @@ static void run_step(const Group *g, const Step *s, Stretch *result, Stretch *re
     const void *in[MOST_IN];
     for (int i = 0; i < s->n_in; i++)
         in[i] = operand_at(g, &s->in[i], results, start, n, &spare[i]);
-    bool direct = s->keep && class_dtype[s->result] == s->dtype && g->count == 1;
+    bool direct = s->keep && class_dtype[s->result] == s->keep->dtype && g->count == 1;
     size_t bytes = dtype_bytes(class_dtype[s->result]);
     void *out = direct ? (char *)s->keep->at + (size_t)start * bytes : (void *)result;
     if (s->fn)

@@ -8,6 +8,7 @@ typedef struct Eval {
     const Graph *graph;
     Tensor **values;    /* by ValueId; NULL: not there yet, or no longer */
     uint32_t *last_use; /* by ValueId: index of the last node that reads it */
+    bool *narrow;       /* by ValueId, when wide: held as f32 all the same; NULL: none */
     uint64_t seed;
     bool wide;
     Diag *diag;
