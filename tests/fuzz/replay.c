@@ -1,11 +1,39 @@
 /* main() for a fuzzer without libFuzzer: gives it every file of the directories named, so that
- * inputs found once are tried in every check. A crash ends it by signal. */
+ * inputs found once are tried in every check. A crash ends it by signal. A file NAME.pack holds many
+ * inputs, each after a line with its length in bytes; tools/pack-corpus writes it. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* A copy of exactly that size, so that a read past the end is seen. */
+static void replay_bytes(const uint8_t *bytes, size_t size)
+{
+    uint8_t *exact = malloc(size ? size : 1);
+    if (!exact)
+        abort();
+    memcpy(exact, bytes, size);
+    LLVMFuzzerTestOneInput(exact, size);
+    free(exact);
+}
+
+static void replay_pack(const char *path, const uint8_t *bytes, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        size_t len = 0;
+        while (at < size && bytes[at] >= '0' && bytes[at] <= '9' && len <= size)
+            len = len * 10 + (size_t)(bytes[at++] - '0');
+        if (at == size || bytes[at++] != '\n' || len > size - at) {
+            fprintf(stderr, "%s: broken at byte %zu\n", path, at);
+            exit(1);
+        }
+        replay_bytes(bytes + at, len);
+        at += len;
+    }
+}
 
 static void replay_file(const char *path)
 {
@@ -15,16 +43,12 @@ static void replay_file(const char *path)
         exit(1);
     }
     static uint8_t bytes[1 << 20];
-    size_t size = fread(bytes, 1, sizeof bytes, file);
+    size_t size = fread(bytes, 1, sizeof bytes, file), name = strlen(path);
     fclose(file);
-    /* A copy of exactly that size, so that a read past the end is seen. */
-    uint8_t *exact = malloc(size ? size : 1);
-    if (!exact)
-        abort();
-    for (size_t i = 0; i < size; i++)
-        exact[i] = bytes[i];
-    LLVMFuzzerTestOneInput(exact, size);
-    free(exact);
+    if (name > 5 && strcmp(path + name - 5, ".pack") == 0)
+        replay_pack(path, bytes, size);
+    else
+        replay_bytes(bytes, size);
 }
 
 static void replay_directory(const char *path)
