@@ -17,5 +17,5 @@ class Model(nn.Module):
 
 def get_inputs(case):
     dtype = getattr(torch, case["dtype"])
-    scalars = [torch.randn(1, dtype=dtype) for _ in range(3)]
-    return [torch.randn(case["shape"], dtype=dtype)] + scalars
+    x = torch.randn(case["shape"], dtype=dtype)
+    return [x] + [torch.randn(1, dtype=dtype) for _ in range(3)]
