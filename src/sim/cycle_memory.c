@@ -3,16 +3,15 @@
 
 #include "sim/cycle_cost.h"
 
-/* SETS * WAYS pages are four times what the largest L2 holds. */
-enum { SECTOR = 128, LINE = 512, SETS = 8192, WAYS = 7 };
+/* SETS * WAYS pages are more than twice what the largest L2 holds. */
+enum { SECTOR = 128, LINE = 512, SETS = 4096, WAYS = 7, WHEN_UNIT = 4096 };
 
 /* 64 sectors of GM that L2 has seen. */
 struct MemoryPage {
-    uint64_t key;         /* 1 + number of the page; 0: an empty slot */
     uint64_t sectors;     /* touched ones */
-    uint64_t when;        /* what all had brought in when it was last touched */
-    double time;          /* of that touch, on the clock of its core */
-    uint32_t core, crowd; /* crowd: cores that came for it at about the same time */
+    uint32_t when;        /* what all had brought in when it was last touched, in units */
+    float time;           /* of that touch, on the clock of its core */
+    uint16_t core, crowd; /* crowd: cores that came for it at about the same time */
 };
 
 /* Pages whose numbers hash alike. */
@@ -59,7 +58,7 @@ static MemoryPage *page_of(CycleMemory *m, uint64_t number)
     uint32_t way = set->next++ % WAYS;
     set->key[way] = key;
     MemoryPage *page = &m->pages[at * WAYS + way];
-    *page = (MemoryPage){.when = m->brought};
+    *page = (MemoryPage){.when = (uint32_t)(m->brought / WHEN_UNIT)};
     return page;
 }
 
@@ -74,9 +73,11 @@ static void touch_page(CycleMemory *m, uint32_t core, double now, MemoryPage *pa
                        Touched *t)
 {
     double apart = page->time > now ? page->time - now : now - page->time;
-    if (m->brought - page->when > m->l2_bytes)
+    if (m->brought - (uint64_t)page->when * WHEN_UNIT > m->l2_bytes + WHEN_UNIT)
         page->sectors = 0;
-    if (mask & ~page->sectors)
+    if (!page->sectors && !~mask)
+        t->missing += 64;
+    else if (mask & ~page->sectors)
         t->missing += (uint64_t)__builtin_popcountll(mask & ~page->sectors);
     if (apart >= cost_constant(NPU_C_SAME_TIME) || !page->sectors)
         page->crowd = 0;
@@ -84,9 +85,9 @@ static void touch_page(CycleMemory *m, uint32_t core, double now, MemoryPage *pa
         page->crowd++;
     t->crowd = page->crowd > t->crowd ? page->crowd : t->crowd;
     page->sectors |= mask;
-    page->core = core;
-    page->time = now;
-    page->when = m->brought;
+    page->core = (uint16_t)core;
+    page->time = (float)now;
+    page->when = (uint32_t)(m->brought / WHEN_UNIT);
 }
 
 static void touch(CycleMemory *m, uint32_t core, double now, uint64_t from, uint64_t to, Touched *t)
