@@ -52,7 +52,7 @@ typedef enum CmdOptionKind {
     CMD_LIST, /* NameList; may be given again */
 } CmdOptionKind;
 
-/* --name VALUE, --name=VALUE; a name of one letter is -n VALUE or -nVALUE. */
+/* --name VALUE, --name=VALUE; a name of one letter is also -n VALUE or -nVALUE. */
 typedef struct CmdOption {
     const char *name;
     CmdOptionKind kind;

@@ -26,23 +26,27 @@ static int say(const Diag *diag, int status)
     return status;
 }
 
-static int export_to(CmdArgs *args, const ExportArgs *given, ExportSpec *spec, FILE *file)
+static int export_from(CmdArgs *args, Store *store, const ExportArgs *given, ExportSpec *spec)
 {
     Diag diag = diag_make(&args->arena, given->store, STR(""));
     uint64_t rows = 0;
-    Store *store = store_open(given->store, STORE_READ, &diag);
+    FILE *file = given->out ? fopen(given->out, "w") : stdout;
+    if (!file) {
+        fprintf(stderr, "acraft export: cannot write '%s': %s\n", given->out, strerror(errno));
+        return CMD_USAGE;
+    }
     spec->line = write_line;
     spec->context = file;
-    bool ok = store && export_rows(store, spec, &rows, &diag);
-    store_close(store);
+    bool ok = export_rows(store, spec, &rows, &diag);
+    bool written = fflush(file) == 0 && !ferror(file);
+    if (!written)
+        fprintf(stderr, "acraft export: cannot write: %s\n", strerror(errno));
+    if (given->out)
+        fclose(file);
     if (!ok)
         return say(&diag, CMD_USAGE);
-    if (fflush(file) != 0 || ferror(file)) {
-        fprintf(stderr, "acraft export: cannot write: %s\n", strerror(errno));
-        return CMD_LACKS;
-    }
     fprintf(stderr, "acraft export: %llu rows of %s\n", (unsigned long long)rows, given->kind);
-    return CMD_OK;
+    return written ? CMD_OK : CMD_LACKS;
 }
 
 static int run_export(CmdArgs *args, const ExportArgs *given)
@@ -58,14 +62,12 @@ static int run_export(CmdArgs *args, const ExportArgs *given)
                     export_kind_row((ExportKind)i)->meaning);
         return CMD_USAGE;
     }
-    FILE *file = given->out ? fopen(given->out, "w") : stdout;
-    if (!file) {
-        fprintf(stderr, "acraft export: cannot write '%s': %s\n", given->out, strerror(errno));
-        return CMD_USAGE;
-    }
-    int status = export_to(args, given, &spec, file);
-    if (given->out && fclose(file) != 0 && status == CMD_OK)
-        status = CMD_LACKS;
+    Diag diag = diag_make(&args->arena, given->store, STR(""));
+    Store *store = store_open(given->store, STORE_READ, &diag);
+    if (!store)
+        return say(&diag, CMD_USAGE);
+    int status = export_from(args, store, given, &spec);
+    store_close(store);
     return status;
 }
 

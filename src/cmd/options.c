@@ -134,7 +134,7 @@ static bool read_long(Reader *r, const char *word)
 {
     const char *name = word + 2, *equals = strchr(name, '=');
     Str slice = equals ? (Str){name, (size_t)(equals - name)} : str_from(name);
-    const CmdOption *option = slice.len > 1 ? find_option(r, slice) : NULL;
+    const CmdOption *option = slice.len ? find_option(r, slice) : NULL;
     if (!option)
         return unknown_option(r, word, slice);
     return take_option(r, option, equals ? equals + 1 : NULL);
