@@ -59,6 +59,10 @@ static bool judge_craft(EvalJudge *j)
 
 static bool judge(EvalJudge *j)
 {
+    bool ok;
+    if ((j->candidate->form == FORM_NPUKB_KERNEL || j->candidate->form == FORM_NPUKB_FULL) &&
+        eval_judge_in_clone(j, &ok))
+        return ok;
     switch (j->candidate->form) {
     case FORM_CRAFT: return judge_craft(j);
     case FORM_KERNEL:
@@ -67,6 +71,7 @@ static bool judge(EvalJudge *j)
     case FORM_NPUKB_FULL: return eval_judge_project(j);
     case FORM_MKB:
     case FORM_MKB_DIRECT: return eval_judge_model(j);
+    case FORM_DIRECT: return eval_judge_direct(j);
     default:
         return eval_judge_fail(j, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                                str_format(j->arena, "form '%s' is not judged yet",

@@ -63,6 +63,10 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
 /* ---- one function for each form ---- */
 bool eval_judge_kernel(EvalJudge *j);
 bool eval_judge_project(EvalJudge *j);
-bool eval_judge_model(EvalJudge *j); /* a Python model around a binding */
+bool eval_judge_model(EvalJudge *j);  /* a Python model around a binding */
+bool eval_judge_direct(EvalJudge *j); /* host code of its own, no model */
+/* An answer to NPUKernelBench against a clone of it: its binding and model are the task's. False:
+ * the task is not of such a clone, nothing was judged. */
+bool eval_judge_in_clone(EvalJudge *j, bool *ok);
 
 #endif

@@ -114,6 +114,10 @@ static bool lend_value(EvalHost *host, EvalDevice *d, const TwinValue *v, const 
         return fail(host, VERDICT_CRASHED,
                     str_format(host->j->arena, "the binding passes no tensor for '%s'", t->name));
     EvalRoom *room = eval_device_at(d, v->view.address);
+    if (!output && room && !room->known)
+        return fail(
+            host, VERDICT_HAZARD,
+            str_format(host->j->arena, "input '%s' is memory that nobody has written", t->name));
     SimRole role = !output ? SIM_IN : room && room->known ? SIM_INOUT : SIM_OUT;
     return lend(host, d, &v->view, t->name, role, lents);
 }

@@ -369,6 +369,16 @@ static TorchCall *on_call(void *context, TorchCall *call)
 
 /* ---- the whole ---- */
 
+/* By the reader's codes (interp.h); those below T010 are of its parser. */
+static VerdictStatus reader_status(const char *code)
+{
+    if (strcmp(code, "T011") == 0 || strcmp(code, "T014") == 0)
+        return VERDICT_UNSUPPORTED;
+    if (strcmp(code, "T012") == 0)
+        return VERDICT_TIMEOUT;
+    return strcmp(code, "T010") < 0 ? VERDICT_NOT_COMPILED : VERDICT_CRASHED;
+}
+
 /* The reader stopped: what the candidate's Python did wrong, or what we lack. */
 static bool reader_failed(Model *m, const Diag *own)
 {
@@ -380,10 +390,8 @@ static bool reader_failed(Model *m, const Diag *own)
         return eval_judge_fail(j, VERDICT_INTERNAL, STAGE_RUN, "the model could not be read");
     vec_push(j->diag->arena, &j->diag->items, *first);
     j->diag->errors++;
-    bool ours = strcmp(first->code, "T011") == 0 || strcmp(first->code, "T012") == 0 ||
-                strcmp(first->code, "T014") == 0;
     return eval_judge_fail(
-        j, ours ? VERDICT_UNSUPPORTED : VERDICT_CRASHED, STAGE_RUN,
+        j, reader_status(first->code), STAGE_RUN,
         str_format(j->arena, "%s:%u: %s", first->file, first->at.line, first->text));
 }
 
@@ -393,6 +401,8 @@ static bool kernels_took_part(Model *m, const Graph *graph, uint32_t output)
     Graph g = *graph;
     TensorPointers tensors = {0};
     uint32_t first = g.inputs.len;
+    if (!m->host.launches)
+        return eval_judge_fail(m->j, VERDICT_NOT_COMPUTED, STAGE_RUN, "no kernel is launched");
     add_known(m, &g, &tensors);
     g.outputs.at = &graph->outputs.at[output];
     g.outputs.len = 1;
@@ -465,6 +475,10 @@ static bool find_entry(EvalJudge *j, TorchOutside *outside)
     const char *entry = j->candidate->entry, *colons = strstr(entry, "::");
     Str path = str_slice(str_from(entry), 0, colons ? (size_t)(colons - entry) : 0);
     outside->class_name = colons ? colons + 2 : "ModelNew";
+    if (!entry[0]) {
+        outside->path = j->ref->model->path; /* the class stands in the task's own file */
+        return true;
+    }
     for (uint32_t i = 0; i < j->candidate->texts.len; i++) {
         const EvalText *text = &j->candidate->texts.at[i];
         if (!str_equal(str_from(text->path), path))
