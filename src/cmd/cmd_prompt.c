@@ -7,6 +7,7 @@
 typedef struct PromptArgs {
     GenOptions gen;
     const char *scale;
+    int64_t kase;
 } PromptArgs;
 
 static int complain(const Diag *diag, int status)
@@ -80,7 +81,16 @@ static int prompt(CmdArgs *args, const PromptArgs *given)
     if (!file_read(arena, args->words[0], 0, &spec.task_text, &diag))
         return complain(&diag, CMD_USAGE);
     diag = diag_make(arena, args->words[0], spec.task_text);
-    options.seed = (uint64_t)args->seed;
+    TorchCases cases = {0};
+    if (!torch_cases(arena, args->words[0], &cases, &diag))
+        return complain(&diag, CMD_USAGE);
+    if (given->kase < 0 || (cases.lines.len && given->kase >= (int64_t)cases.lines.len)) {
+        fprintf(stderr, "acraft: the task has cases 0 to %d\n", (int)cases.lines.len - 1);
+        return CMD_USAGE;
+    }
+    spec.kase = (uint32_t)given->kase;
+    options = (TorchOptions){
+        .seed = (uint64_t)args->seed, .cases = &cases, .case_index = spec.kase};
     TorchTask *task = torch_read_scaled(arena, args->words[0], spec.task_text, &options, scale,
                                         &diag);
     if (!task)
@@ -98,9 +108,10 @@ static int prompt(CmdArgs *args, const PromptArgs *given)
 
 int cmd_prompt(int argc, char **argv)
 {
-    PromptArgs given = {gen_options(), "full"};
+    PromptArgs given = {gen_options(), "full", 0};
     const CmdOption options[] = {
         GEN_PROMPT_OPTIONS(given.gen),
+        {"case", CMD_I64, &given.kase, "N", "which of the cases a suite lists (0)"},
         {"scale", CMD_TEXT, &given.scale, "S", "sizes shown: full (default), medium, small"},
     };
     CmdUsage usage = {"prompt",

@@ -65,7 +65,11 @@ static ClientConfig config_of(Arena *arena, const GenOptions *o)
     p->max_tokens = o->max_tokens;
     p->seed = o->gen_seed;
     p->extra = str_from(o->extra);
-    p->api = o->raw ? WIRE_COMPLETIONS : WIRE_CHAT;
+    /* NPUKernelBench asks by raw completions that begin with a thought. */
+    PromptStrategy strategy = PROMPT_CRAFT;
+    prompt_strategy_from_name(str_from(o->strategy), &strategy);
+    p->think = o->clone && (strategy == PROMPT_NPUKB_KERNEL || strategy == PROMPT_NPUKB_FULL);
+    p->api = o->raw || p->think ? WIRE_COMPLETIONS : WIRE_CHAT;
     for (uint32_t i = 0; i < o->stop.len; i++)
         vec_push(arena, &p->stop, o->stop.at[i]);
     return c;

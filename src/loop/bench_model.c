@@ -87,7 +87,10 @@ static void add_turn(void *context, uint32_t index, const RepairJob *job, uint32
 bool bench_model_prompt(Arena *arena, const BenchModel *m, const JudgeSpec *judge,
                         const char *category, const JudgeTask *task, Prompt *prompt, Diag *diag)
 {
-    TorchOptions options = {.seed = judge->seed};
+    TorchCases cases = {0};
+    if (!torch_cases(arena, task->path, &cases, diag))
+        return false;
+    TorchOptions options = {.seed = judge->seed, .cases = &cases};
     /* A kernel with its sizes written in is judged at the small ones. */
     TorchScale scale = m->strategy == PROMPT_ASCENDC ? SCALE_SMALL : SCALE_FULL;
     TorchTask *read = torch_read_scaled(arena, task->path, task->source, &options, scale, diag);

@@ -360,7 +360,7 @@ T_TEST(wire_request_text)
     p.think = true;
     CHECK(wire_request(&p, &messages, &body, &d));
     CHECK_EQ_STR(body.at, "{\"model\": \"m\", \"prompt\": \"<|im_start|>user\\na\\\"b<|im_end|>\\n"
-                          "<|im_start|>assistant\\n<think>\\n\"}");
+                          "<|im_start|>assistant\\n<think>\"}");
     p.extra = STR("[1]");
     buf_clear(&body);
     CHECK(!wire_request(&p, &messages, &body, &d));

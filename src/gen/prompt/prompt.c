@@ -64,7 +64,7 @@ static void add_chip(Buf *out, const NpuChip *chip)
                chip->name, chip->aiv, chip->ub / 1024, chip->gm_tbps);
 }
 
-static void add_task(Buf *out, const PromptSpec *spec)
+void prompt_add_task(Buf *out, const PromptSpec *spec)
 {
     buf_printf(out, "# The task: %s\n\nThis PyTorch model says what is to be computed:\n\n",
                spec->task);
@@ -116,7 +116,7 @@ static bool craft_prompt(Arena *arena, const PromptSpec *spec, Prompt *prompt, D
              "kernel.\n\n");
     buf_str(&system, reference);
     bool ok = add_exemplars(arena, spec, rows[spec->strategy].exemplars, prompt, &user, diag);
-    add_task(&user, spec);
+    prompt_add_task(&user, spec);
     buf_puts(&user,
              "\n# Your answer\n\nWrite one complete Craft program for it. The host function takes "
              "the operands above in that order: inputs and parameters as gm, outputs as out. It "
@@ -132,7 +132,7 @@ static bool ascendc_prompt(Arena *arena, const PromptSpec *spec, Prompt *prompt)
 {
     Buf system = {0}, user = {0};
     buf_puts(&system, "You write kernels for Ascend NPUs in AscendC, the C++ API of CANN.\n");
-    add_task(&user, spec);
+    prompt_add_task(&user, spec);
     buf_printf(
         &user,
         "\n# Your answer\n\nWrite one C++ file that includes kernel_operator.h and defines "

@@ -36,6 +36,7 @@ typedef struct PromptSpec {
     Str task_text;
     const Graph *graph; /* at the shapes the kernel is for */
     const NpuChip *chip;
+    uint32_t kase; /* of those a suite lists */
 } PromptSpec;
 
 typedef struct Prompt {
@@ -43,6 +44,7 @@ typedef struct Prompt {
     const char *form;
     NameList exemplars; /* names of those shown */
     bool reworded;
+    bool raw;       /* the original sends it as a raw completion that ends inside a think tag */
     int64_t tokens; /* estimated */
 } Prompt;
 

@@ -6,6 +6,8 @@
 
 /* Adds a message; the buffer is used up. */
 void prompt_say(Arena *arena, Prompt *prompt, ChatRole role, Buf *text);
+/* The task, its operands and the chip. */
+void prompt_add_task(Buf *out, const PromptSpec *spec);
 /* original.c: the benchmarks' own strategies. */
 bool prompt_original(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
 

@@ -47,7 +47,7 @@ static void add_frame(const ChatMessages *messages, bool think, Buf *body)
     for (uint32_t i = 0; i < messages->len; i++)
         buf_printf(&frame, "<|im_start|>%s\n%.*s<|im_end|>\n", chat_role_text(messages->at[i].role),
                    STR_ARG(messages->at[i].text));
-    buf_printf(&frame, "<|im_start|>assistant\n%s", think ? "<think>\n" : "");
+    buf_printf(&frame, "<|im_start|>assistant\n%s", think ? "<think>" : "");
     buf_puts(body, ", \"prompt\": ");
     buf_json_str(body, buf_view(&frame));
     buf_free(&frame);

@@ -1,0 +1,2 @@
+dataset = {"twice": {"category": "activation"}}
+category2exampleop = {"activation": "half"}

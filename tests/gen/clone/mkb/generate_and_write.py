@@ -1,0 +1,1 @@
+messages = [{"role": "system", "content": "be useful"}, {"role": "user", "content": prompt}]

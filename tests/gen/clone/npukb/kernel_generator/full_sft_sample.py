@@ -1,0 +1,2 @@
+FULL_EXAMPLE_CODE = ''
+FULL_CODE_REQUIREMENT = "1. another requirement"

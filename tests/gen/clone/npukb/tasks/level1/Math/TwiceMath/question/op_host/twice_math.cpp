@@ -1,0 +1,2 @@
+context->SetBlockDim(8);
+return 0;
