@@ -103,7 +103,11 @@ static void find_in_case(Finder *f)
 static void find_knobs(Arena *arena, const Py *module, KnobList *knobs)
 {
     Finder f = {.arena = arena, .knobs = knobs};
-    find_in_case(&f);
+    if (knobs->row.len) {
+        /* the sizes are the case's; what else the file says are ranges and factors */
+        find_in_case(&f);
+        return;
+    }
     for (uint32_t i = 0; i < module->kids.len; i++) {
         const Py *s = module->kids.at[i];
         f.named = s->kind == PY_ASSIGN || s->kind == PY_ANNASSIGN;

@@ -33,7 +33,7 @@ typedef struct TorchSet {
  *             get_input_groups opens it, and gets the line of the case in hand
  *   NAME.csv  beside NAME.py: a table with ';' between columns; a row reaches get_inputs(case)
  *             as a dict. A field is a number, True, False, a list in brackets, else text; an
- *             empty one is missing. Its integers are knobs: "shape[0]", "n"
+ *             empty one is missing. Its integers are the knobs: "shape[0]", "n"
  *   test_cases.csv and prepare_inputs.py beside module.py: such a table, too, but lists stay
  *             text; a row reaches get_inputs(param) and get_init_inputs(param) as a dict */
 typedef struct TorchCases {
