@@ -55,7 +55,7 @@ T_TEST(plan_elementwise_chain_is_one_flat_pass)
     arena_drop(&arena);
 }
 
-T_TEST(plan_softmax_streams_rows_in_three_passes)
+T_TEST(plan_softmax_keeps_short_rows_and_streams_long_ones_twice)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "t", STR(""));
@@ -67,7 +67,10 @@ T_TEST(plan_softmax_streams_rows_in_three_passes)
     vec_push(&arena, &g->outputs, y);
     Plan plan = plan_of(&arena, g, &diag);
     CHECK_EQ_STR(plan.strategy, "rows");
-    CHECK(str_find(plan.craft, STR("3 passes")) > 0);
+    CHECK(str_find(plan.craft, STR("memory is\n# read once")) > 0);
+    CHECK(str_find(plan.craft, STR("2 passes")) > 0);
+    CHECK(str_find(plan.craft, STR("row_sum(")) > 0);
+    CHECK(str_find(plan.craft, STR("softmax_split[chip.cores]")) > 0);
     arena_drop(&arena);
 }
 
@@ -98,6 +101,29 @@ T_TEST(plan_mean_of_everything_has_two_stages)
     Plan plan = plan_of(&arena, g, &diag);
     CHECK_EQ_STR(plan.strategy, "full");
     CHECK(str_find(plan.craft, STR("sync_all()")) > 0);
+    arena_drop(&arena);
+}
+
+static bool program_differs(Arena *arena, const Graph *g, int64_t limit, Str than)
+{
+    Diag diag = diag_make(arena, "t", STR(""));
+    Plan plan;
+    REQUIRE(plan_make(arena, g, npu_chip_find(STR("910B2")), limit, &plan, &diag));
+    return !str_equal(plan.craft, than);
+}
+
+T_TEST(plan_is_the_same_every_time_and_takes_a_limit)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "norm");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 100});
+    ValueId y = node(g, (NodeSpec){.op = OP_REDUCE, .kind = REDUCE_mean, .n_in = 1, .in = &x},
+                     &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK(!program_differs(&arena, g, 0, plan.craft));
+    CHECK(program_differs(&arena, g, 64, plan.craft));
     arena_drop(&arena);
 }
 

@@ -31,10 +31,13 @@ static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
                                            [PRIM_MIN] = "col_min",
                                            [PRIM_PROD] = "col_prod"};
 
-void full_combine(Writer *w, PrimId id, uint32_t slot, Buf *workspace)
+void full_combine(Job *job, Part *part, PrimId id, uint32_t slot)
 {
+    Writer *w = part->w;
     const char *r = w->name[id];
-    buf_printf(workspace, "ws%u ", slot);
+    if (!part->workspaces.len)
+        part_scalar(part, "nc", "chip.cores");
+    part_workspace(job, part, str_format(w->arena, "ws%u", slot), "nc, 8");
     write_line(w, "with compute():");
     write_line(w, "    mine8[:8] = %s", r);
     write_line(w, "with copyout():");
@@ -78,20 +81,21 @@ void full_buffers(Writer *w)
                           "    sum8 = ub(f32, 8)\n");
 }
 
-static void write_full(Writer *w, Buf *cores, Buf *workspace)
+static void write_full(Job *job)
 {
+    Part *part = job_part(job, "_kernel", false);
+    Writer *w = part->w;
     uint32_t passes = reduce_passes(w), slot = 0;
-    buf_puts(cores, "chip.cores");
     full_buffers(w);
     if (w->s->len == 1)
-        write_line(w, "part = share(n0, 64)");
+        write_line(w, "part = share(n0, 128)");
     write_scalar_leaves(w);
     for (uint32_t pass = 0; pass <= passes; pass++) {
         reduce_pass(w, pass, pass == passes, open_pass);
         for (uint32_t i = 1; i < w->g->prims.len; i++)
             if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses &&
                 w->level[i] == pass + 1)
-                full_combine(w, i, slot++, workspace);
+                full_combine(job, part, i, slot++);
     }
     full_store_scalars(w);
 }

@@ -4,13 +4,13 @@
 
 static bool takes(const Space *s) { return s->reduced == 0 && s->scanned == 0; }
 
-static void open_loops(Writer *w, Buf *cores)
+static void open_loops(Writer *w, Part *part)
 {
     const Space *s = w->s;
     if (s->len == 1) {
-        write_line(w, "part = share(n0, 64)");
+        write_line(w, "part = share(n0, 128)");
         write_line(w, "for t in tiles(part, tile):");
-        buf_puts(cores, "min(ceildiv(n0, 64), chip.cores)");
+        part->cores = "min(ceildiv(n0, 128), chip.cores)";
     } else {
         Buf vars = {0}, axes = {0};
         for (uint32_t i = 0; i + 1 < s->len; i++) {
@@ -19,7 +19,6 @@ static void open_loops(Writer *w, Buf *cores)
             buf_printf(&axes, "n%u, ", i);
         }
         write_line(w, "for %st in mine(%stiles(n%u, tile)):", vars.at, axes.at, w->last);
-        buf_puts(cores, "chip.cores");
         buf_free(&vars);
         buf_free(&axes);
     }
@@ -28,11 +27,12 @@ static void open_loops(Writer *w, Buf *cores)
     w->depth++;
 }
 
-static void write_map(Writer *w, Buf *cores, Buf *workspace)
+static void write_map(Job *job)
 {
-    (void)workspace;
+    Part *part = job_part(job, "_kernel", false);
+    Writer *w = part->w;
     bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
-    open_loops(w, cores);
+    open_loops(w, part);
     write_scalar_leaves(w);
     for (uint32_t i = 0; i < w->g->outputs.len; i++)
         write_mark(w, w->g->outputs.at[i].is.prim, wanted);

@@ -9,13 +9,17 @@ static bool takes(const Space *s)
 
 static void open_pass(Writer *w)
 {
+    Buf first = {0};
     for (uint32_t i = 0; i < w->s->len; i++) {
         if (!w->s->axis[i].reduced)
             continue;
         w->index[i] = str_format(w->arena, "j%u", i);
         write_line(w, "for j%u in range(n%u):", i, i);
+        buf_printf(&first, "%sj%u == 0", first.len ? " and " : "", i);
         w->depth++;
     }
+    w->first = buf_take(&first, w->arena);
+    buf_free(&first);
 }
 
 static void open_kept(Writer *w)
@@ -37,12 +41,11 @@ static void open_kept(Writer *w)
     buf_free(&axes);
 }
 
-static void write_middle(Writer *w, Buf *cores, Buf *workspace)
+static void write_middle(Job *job)
 {
+    Writer *w = job_part(job, "_kernel", true)->w;
     uint32_t passes = reduce_passes(w);
     bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
-    (void)workspace;
-    buf_puts(cores, "chip.cores");
     open_kept(w);
     write_scalar_leaves(w);
     /* tiles that do not vary along the reduced axes are loaded once */

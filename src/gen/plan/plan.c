@@ -1,13 +1,56 @@
 /* Choosing a strategy and putting the program together. In: a graph. Out: a Craft program. */
 #include "gen/plan/plan.h"
 
+#include "gen/plan/fit.h"
 #include "gen/plan/pool.h"
 #include "gen/plan/strategy.h"
 
-enum { UB_SPARE = 24 * 1024, TMP_BYTES = 24, MIN_TILE = 64, MAX_TILE = 8192 };
+enum {
+    UB_SPARE = 4 * 1024,
+    MAX_SCRATCH = 96,
+    SCRATCH_STEP = 4,
+    MIN_TILE = 64,
+    LINE = 128,
+    MAX_TILE = 8192
+};
 
 static const Strategy *const strategies[] = {&strategy_scan,      &strategy_map,  &strategy_full,
                                              &strategy_rows_full, &strategy_rows, &strategy_middle};
+
+/* ---- what the strategies build from ---- */
+
+Part *job_part(Job *job, const char *suffix, bool paired)
+{
+    Part part = {.suffix = suffix, .cores = "chip.cores"};
+    part.w = writer_new(job->g, job->s, paired, job->diag);
+    vec_push(job->arena, &job->parts, part);
+    part_scalar(&job->parts.at[job->parts.len - 1], "tile", "tile");
+    return &job->parts.at[job->parts.len - 1];
+}
+
+void part_scalar(Part *part, const char *name, const char *value)
+{
+    part->scalar[part->scalars].name = name;
+    part->scalar[part->scalars++].value = value;
+}
+
+void part_workspace(Job *job, Part *part, const char *name, const char *shape)
+{
+    PartWorkspace ws = {name, shape};
+    vec_push(job->arena, &part->workspaces, ws);
+}
+
+int64_t job_tile(const Job *job, uint32_t bytes, bool two)
+{
+    int64_t tile = ((int64_t)job->chip->ub - UB_SPARE) / (bytes + job->scratch[two]);
+    tile = tile > MAX_TILE ? MAX_TILE : tile;
+    if (job->tile_limit && tile > job->tile_limit)
+        tile = job->tile_limit;
+    tile = tile / LINE ? tile / LINE * LINE : MIN_TILE;
+    return tile;
+}
+
+/* ---- the program ---- */
 
 static void put_parameters(const Writer *w, Buf *out)
 {
@@ -30,8 +73,7 @@ static void put_parameters(const Writer *w, Buf *out)
     }
 }
 
-static void put_reasons(const Writer *w, const Strategy *s, int64_t tile, const NpuChip *chip,
-                        Buf *out)
+static double task_bytes(const Writer *w)
 {
     double bytes = 0;
     for (uint32_t i = 0; i < w->operands.len; i++) {
@@ -39,67 +81,102 @@ static void put_reasons(const Writer *w, const Strategy *s, int64_t tile, const 
         shape_bytes(w->operands.at[i].shape, w->operands.at[i].dtype, &n);
         bytes += (double)n;
     }
-    buf_printf(out, "# Planned by acraft for %s, strategy %s.\n", chip->name, s->name);
+    return bytes;
+}
+
+static void put_reasons(const Job *job, const Strategy *s, int64_t tile, Buf *out)
+{
+    const Writer *w = job->parts.at[job->parts.len - 1].w;
+    buf_printf(out, "# Planned by acraft for %s, strategy %s.\n", job->chip->name, s->name);
     buf_printf(out, "# %s\n", s->reason);
-    buf_printf(out, "# Least traffic at this task's sizes: %.4g MB, each operand once;",
-               bytes / 1e6);
-    buf_printf(out, " %u pass%s over the inputs.\n", w->s->reduced ? reduce_passes(w) + 1 : 1,
-               !w->s->reduced || reduce_passes(w) == 0 ? "" : "es");
-    buf_printf(out,
-               "# Declared buffers take %u bytes per element of the tile: a tile of %lld needs\n"
-               "# %lld of the %u bytes of UB; the rest is for temporaries.\n",
-               w->bytes, (long long)tile, (long long)tile * w->bytes, chip->ub);
+    buf_printf(out, "# Least traffic at this task's sizes: %.4g MB, each operand once.\n",
+               task_bytes(w) / 1e6);
+    for (uint32_t i = 0; i < job->parts.len; i++) {
+        const Part *part = &job->parts.at[i];
+        if (part->w->wide)
+            buf_printf(out,
+                       "# If %s: tiles of %lld rows by %lld elements, %lld of the %u bytes of UB; "
+                       "memory is\n# read once.\n",
+                       part->when, (long long)part->w->block, (long long)part->w->wide,
+                       (long long)(part->w->block * part->w->wide * part->w->bytes), job->chip->ub);
+        else
+            buf_printf(out,
+                       "# %s%s: tiles of %lld elements, %lld of the %u bytes of UB; %u pass%s over "
+                       "the inputs.\n",
+                       part->when ? "If " : "Otherwise", part->when ? part->when : "",
+                       (long long)tile, (long long)tile * part->w->bytes, job->chip->ub,
+                       w->s->reduced ? reduce_passes(part->w) + 1 : 1,
+                       !w->s->reduced || reduce_passes(part->w) == 0 ? "" : "es");
+    }
 }
 
-static int64_t choose_tile(const Writer *w, const NpuChip *chip, int64_t limit)
+static int64_t choose_tile(const Job *job)
 {
-    int64_t tile = ((int64_t)chip->ub - UB_SPARE) / (w->bytes + TMP_BYTES) / MIN_TILE * MIN_TILE;
-    tile = tile > MAX_TILE ? MAX_TILE : tile;
-    if (limit && tile > limit)
-        tile = limit / MIN_TILE * MIN_TILE;
-    return tile < MIN_TILE ? MIN_TILE : tile;
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < job->parts.len; i++) {
+        const Writer *w = job->parts.at[i].w;
+        bytes = !w->wide && w->bytes > bytes ? w->bytes : bytes;
+    }
+    return job_tile(job, bytes, false);
 }
 
-static void put_head(const Writer *w, const char *name, const char *cores, Str workspaces,
-                     int64_t tile, Buf *out)
+static void put_launch(const Part *part, const char *name, int depth, Buf *out)
 {
-    buf_puts(out, "craft = 1\n\n");
-    for (uint32_t i = 0; i < w->s->len; i++)
-        buf_printf(out, "%s = dim(1, 1073741824)\n", w->s->axis[i].name);
-    buf_printf(out, "\n@host\ndef %s(", name);
-    put_parameters(w, out);
-    buf_printf(out, "):\n    tile = choose(\"tile\", [%lld", (long long)tile);
-    for (int64_t t = tile / 2 / MIN_TILE * MIN_TILE; t >= 512; t = t / 2 / MIN_TILE * MIN_TILE)
-        buf_printf(out, ", %lld", (long long)t);
-    buf_puts(out, "])\n");
-    Str rest = workspaces, piece;
-    while (str_next(&rest, ' ', &piece))
-        if (piece.len)
-            buf_printf(out, "    %.*s = workspace(f32, chip.cores, 8)\n", STR_ARG(piece));
-    buf_printf(out, "    %s_kernel[%s](", name, cores);
+    const Writer *w = part->w;
+    if (part->setup) {
+        buf_fill(out, ' ', (size_t)depth * 4);
+        buf_printf(out, "%s\n", part->setup);
+    }
+    for (uint32_t i = 0; i < part->workspaces.len; i++) {
+        const PartWorkspace *ws = &part->workspaces.at[i];
+        bool cores = str_starts(str_from(ws->shape), "nc, ");
+        buf_fill(out, ' ', (size_t)depth * 4);
+        buf_printf(out, "%s = workspace(f32, %s%s)\n", ws->name, cores ? "chip.cores" : "",
+                   cores ? ws->shape + 2 : ws->shape);
+    }
+    buf_fill(out, ' ', (size_t)depth * 4);
+    buf_printf(out, "%s%s[%s](", name, part->suffix, part->cores);
     for (uint32_t i = 0; i < w->operands.len; i++)
-        buf_printf(out, "%s, ", w->operands.at[i].name);
-    buf_puts(out, "tile");
-    rest = workspaces;
-    if (workspaces.len)
-        buf_puts(out, ", chip.cores");
-    while (str_next(&rest, ' ', &piece))
-        if (piece.len)
-            buf_printf(out, ", %.*s", STR_ARG(piece));
+        buf_printf(out, "%s%s", i ? ", " : "", w->operands.at[i].name);
+    for (uint32_t i = 0; i < part->scalars; i++)
+        buf_printf(out, ", %s", part->scalar[i].value);
+    for (uint32_t i = 0; i < part->workspaces.len; i++)
+        buf_printf(out, ", %s", part->workspaces.at[i].name);
     buf_puts(out, ")\n");
 }
 
-static void put_kernel(const Writer *w, const char *name, Str workspaces, Buf *out)
+static void put_host(const Job *job, const char *name, int64_t tile, Buf *out)
 {
-    Str rest = workspaces, piece;
-    buf_printf(out, "\n@kernel\ndef %s_kernel(", name);
+    buf_puts(out, "craft = 1\n\n");
+    for (uint32_t i = 0; i < job->s->len; i++)
+        buf_printf(out, "%s = dim(1, 1073741824)\n", job->s->axis[i].name);
+    buf_printf(out, "\n@host\ndef %s(", name);
+    put_parameters(job->parts.at[0].w, out);
+    buf_printf(out, "):\n    tile = choose(\"tile\", [%lld", (long long)tile);
+    for (int64_t t = tile / 2 / LINE * LINE; t >= 512; t = t / 2 / LINE * LINE)
+        buf_printf(out, ", %lld", (long long)t);
+    buf_puts(out, "])\n");
+    for (uint32_t i = 0; i < job->parts.len; i++) {
+        const Part *part = &job->parts.at[i];
+        bool one = job->parts.len == 1;
+        if (!one && part->when)
+            buf_printf(out, "    %s %s:\n", i ? "elif" : "if", part->when);
+        else if (!one)
+            buf_puts(out, "    else:\n");
+        put_launch(part, name, one ? 1 : 2, out);
+    }
+}
+
+static void put_kernel(const Part *part, const char *name, Buf *out)
+{
+    const Writer *w = part->w;
+    buf_printf(out, "\n@kernel\ndef %s%s(", name, part->suffix);
     put_parameters(w, out);
-    buf_puts(out, ", tile: i32");
-    if (workspaces.len)
-        buf_puts(out, ", nc: i32");
-    while (str_next(&rest, ' ', &piece))
-        if (piece.len)
-            buf_printf(out, ", %.*s: ws[f32, nc, 8]", STR_ARG(piece));
+    for (uint32_t i = 0; i < part->scalars; i++)
+        buf_printf(out, ", %s: i32", part->scalar[i].name);
+    for (uint32_t i = 0; i < part->workspaces.len; i++)
+        buf_printf(out, ", %s: ws[f32, %s]", part->workspaces.at[i].name,
+                   part->workspaces.at[i].shape);
     buf_puts(out, "):\n");
     buf_str(out, buf_view(&w->buffers));
     buf_str(out, buf_view(&w->body));
@@ -111,6 +188,61 @@ static bool name_ok(const char *name)
         if (!(*c == '_' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9' && c != name)))
             return false;
     return *name != 0;
+}
+
+static void drop_parts(Job *job)
+{
+    for (uint32_t i = 0; i < job->parts.len; i++) {
+        buf_free(&job->parts.at[i].w->buffers);
+        buf_free(&job->parts.at[i].w->body);
+    }
+    job->parts.len = 0;
+}
+
+static Str write_program(Job *job, const Strategy *strategy, const char *name, int64_t *tile)
+{
+    Buf out = {0};
+    strategy->write(job);
+    *tile = choose_tile(job);
+    put_reasons(job, strategy, *tile, &out);
+    put_host(job, name, *tile, &out);
+    for (uint32_t i = 0; i < job->parts.len; i++)
+        put_kernel(&job->parts.at[i], name, &out);
+    Str text = str_from(buf_take(&out, job->arena));
+    buf_free(&out);
+    return text;
+}
+
+/* More room for the compiler's scratch, where it was too little. */
+static bool widen(Job *job, uint64_t exceeding)
+{
+    bool wider[2] = {false, false};
+    for (uint32_t i = 0; i < job->parts.len && i < 64; i++)
+        if (exceeding >> i & 1)
+            wider[job->parts.at[i].w->wide != 0] = true;
+    for (int k = 0; k < 2; k++)
+        job->scratch[k] += wider[k] ? SCRATCH_STEP : 0;
+    return job->scratch[0] <= MAX_SCRATCH && job->scratch[1] <= MAX_SCRATCH;
+}
+
+/* Tiles as large as fit: written, lowered, and written again smaller until they do. */
+static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Plan *plan)
+{
+    int64_t tile = 0;
+    bool ok = true;
+    Str text = write_program(job, strategy, name, &tile);
+    for (uint64_t over; (over = fit_exceeds(text, job->chip)) != 0 && widen(job, over);) {
+        drop_parts(job);
+        text = write_program(job, strategy, name, &tile);
+    }
+    const Writer *w = job->parts.at[0].w;
+    *plan = (Plan){.strategy = strategy->name, .name = name, .tile = tile, .craft = text};
+    for (uint32_t i = 0; i < w->operands.len; i++)
+        vec_push(job->arena, &plan->operands, w->operands.at[i]);
+    for (uint32_t i = 0; i < job->parts.len; i++)
+        ok = ok && !job->parts.at[i].w->failed;
+    drop_parts(job);
+    return ok;
 }
 
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
@@ -131,21 +263,7 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
         diag_error(diag, "G002", (Span){0}, "no strategy takes this pattern of reductions yet");
         return false;
     }
-    Writer *w = writer_new(g, &space, diag);
-    Buf cores = {0}, workspaces = {0}, out = {0};
-    strategy->write(w, &cores, &workspaces);
-    int64_t tile = choose_tile(w, chip, tile_limit);
-    put_reasons(w, strategy, tile, chip, &out);
-    put_head(w, name, cores.at, buf_view(&workspaces), tile, &out);
-    put_kernel(w, name, buf_view(&workspaces), &out);
-    *plan = (Plan){.strategy = strategy->name, .name = name, .tile = tile};
-    plan->craft = str_from(buf_take(&out, arena));
-    for (uint32_t i = 0; i < w->operands.len; i++)
-        vec_push(arena, &plan->operands, w->operands.at[i]);
-    buf_free(&cores);
-    buf_free(&workspaces);
-    buf_free(&out);
-    buf_free(&w->buffers);
-    buf_free(&w->body);
-    return !w->failed;
+    Job job = {
+        .arena = arena, .g = g, .s = &space, .chip = chip, .tile_limit = tile_limit, .diag = diag};
+    return finish_plan(&job, strategy, name, plan);
 }

@@ -1,9 +1,9 @@
-/* The last axis is reduced and others are kept: a core takes rows, each row is streamed in
- * tiles, once per pass. Results of a row are scalars; outputs of one value per row are gathered
- * in a small buffer and stored 64 at a time. */
+/* The last axis is reduced and others are kept. Rows that fit are taken whole, several at once
+ * (resident.c); long rows are streamed in tiles, once per pass, by the core they belong to; few
+ * long rows are split over the cores (split.c). */
 #include "gen/plan/strategy.h"
 
-enum { ROW_BLOCK = 64 };
+enum { MANY_ROWS = 8 };
 
 static bool takes(const Space *s)
 {
@@ -12,30 +12,34 @@ static bool takes(const Space *s)
 
 void rows_open_pass(Writer *w)
 {
+    Buf first = {0};
     for (uint32_t i = 0; i < w->s->len; i++) {
         if (!w->s->axis[i].reduced)
             continue;
         if (i == w->last) {
             write_line(w, "for t in tiles(n%u, tile):", i);
             w->index[i] = "t";
+            buf_puts(&first, "t.index == 0");
         } else {
+            buf_printf(&first, "j%u == 0 and ", i);
             w->index[i] = str_format(w->arena, "j%u", i);
             write_line(w, "for j%u in range(n%u):", i, i);
         }
         w->depth++;
+        write_scalar_leaves(w);
     }
     w->count = "t.size";
+    w->first = buf_take(&first, w->arena);
+    buf_free(&first);
 }
 
-static bool has_row_outputs(const Writer *w)
+bool rows_is_outer(const Writer *w, PrimId id)
 {
-    for (uint32_t i = 0; i < w->g->outputs.len; i++)
-        if (!reduce_is_full(w, i))
-            return true;
-    return false;
+    const Prim *p = &w->g->prims.at[id];
+    return p->op == PRIM_REDUCE && p->uses && w->s->outer && p->over == w->s->outer;
 }
 
-static uint32_t last_kept(const Space *s)
+uint32_t rows_axis(const Space *s)
 {
     uint32_t last = 0;
     for (uint32_t i = 0; i < s->len; i++)
@@ -44,104 +48,75 @@ static uint32_t last_kept(const Space *s)
     return last;
 }
 
-/* for i0, rows in mine(n0, tiles(n1, 64)):
- *     for i1 in range(rows.start, rows.stop): */
-void rows_open(Writer *w, bool blocks)
+/* for i0, r in mine(n0, tiles(n1, 1)): */
+void rows_open(Writer *w)
 {
     Buf vars = {0}, axes = {0};
-    uint32_t last = last_kept(w->s);
     for (uint32_t i = 0; i < w->s->len; i++) {
-        if (w->s->axis[i].reduced)
+        if (w->s->axis[i].reduced || i == w->row_axis)
             continue;
-        const char *comma = vars.len ? ", " : "";
         w->index[i] = str_format(w->arena, "i%u", i);
-        if (blocks && i == last) {
-            buf_printf(&vars, "%srows", comma);
-            buf_printf(&axes, "%stiles(n%u, %d)", comma, i, ROW_BLOCK);
-        } else {
-            buf_printf(&vars, "%si%u", comma, i);
-            buf_printf(&axes, "%sn%u", comma, i);
-        }
+        buf_printf(&vars, "i%u, ", i);
+        buf_printf(&axes, "n%u, ", i);
     }
-    write_line(w, "for %s in mine(%s):", vars.at, axes.at);
+    write_line(w, "for %sr in mine(%stiles(n%u, %lld)):", vars.len ? vars.at : "",
+               axes.len ? axes.at : "", w->row_axis, (long long)w->block);
+    w->index[w->row_axis] = "r";
     w->depth++;
-    if (blocks) {
-        write_line(w, "for i%u in range(rows.start, rows.stop):", last);
-        w->depth++;
-    }
     buf_free(&vars);
     buf_free(&axes);
 }
 
-static const char *small_buffer(Writer *w, DType dtype)
+void rows_two(Writer *w)
 {
-    const char *name = str_format(w->arena, "p%u", w->next++);
-    buf_printf(&w->buffers, "    %s = ub(%s, %d)\n", name, dtype_name(dtype), ROW_BLOCK);
-    return name;
+    w->two = true;
+    w->one_row = true;
+    w->block = 1;
+    w->row_axis = rows_axis(w->s);
+    w->rows = "r.size";
 }
 
-static void keep_row_outputs(Writer *w, const char **buffers)
+static void write_streamed(Job *job, const char *when)
 {
-    uint32_t last = last_kept(w->s);
-    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
-        if (reduce_is_full(w, i))
-            continue;
-        PrimId id = w->g->outputs.at[i].is.prim;
-        buffers[i] = small_buffer(w, DT_F32);
-        write_needs(w, id);
-        write_line(w, "with compute():");
-        w->depth++;
-        write_line(w, "%s[i%u - rows.start] = %s", buffers[i], last, write_expr(w, id));
-        w->depth--;
-    }
-}
-
-static void store_row_outputs(Writer *w, const char **buffers)
-{
-    w->index[last_kept(w->s)] = "rows";
-    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
-        if (reduce_is_full(w, i))
-            continue;
-        const PrimOutput *out = &w->g->outputs.at[i];
-        DType dtype = graph_value(w->g->graph, out->value)->dtype;
-        const char *from = buffers[i];
-        if (dtype != DT_F32) {
-            from = small_buffer(w, dtype);
-            write_line(w, "with compute():");
-            w->depth++;
-            write_line(w, "%s[:rows.size] = cast(%s[:rows.size], %s)", from, buffers[i],
-                       dtype_name(dtype));
-            w->depth--;
-        }
-        write_line(w, "with copyout():");
-        w->depth++;
-        write_line(w, "store(%s, %s[:rows.size])",
-                   write_access(w, write_output_name(w, i), w->g->prims.at[out->is.prim].axes),
-                   from);
-        w->depth--;
-    }
-}
-
-static void write_rows(Writer *w, Buf *cores, Buf *workspace)
-{
-    bool blocks = has_row_outputs(w);
+    Part *part = job_part(job, "_rows", true);
+    Writer *w = part->w;
     uint32_t passes = reduce_passes(w);
-    const char **buffers = arena_array(w->arena, const char *, w->g->outputs.len);
-    (void)workspace;
-    buf_puts(cores, "chip.cores");
-    rows_open(w, blocks);
+    part->when = when;
+    rows_two(w);
+    rows_open(w);
     write_scalar_leaves(w);
     for (uint32_t pass = 0; pass <= passes; pass++)
         reduce_pass(w, pass, pass == passes, rows_open_pass);
-    if (blocks) {
-        keep_row_outputs(w, buffers);
-        w->depth--;
-        store_row_outputs(w, buffers);
-    }
-    w->depth--;
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        if (!reduce_is_full(w, i))
+            write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+}
+
+/* "n0 * n1": how many rows there are */
+static const char *row_count(Job *job)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < job->s->len; i++)
+        if (!job->s->axis[i].reduced)
+            buf_printf(&out, "%s%s", out.len ? " * " : "", job->s->axis[i].name);
+    char *text = buf_take(&out, job->arena);
+    buf_free(&out);
+    return text;
+}
+
+static void write_rows(Job *job)
+{
+    if (resident_takes(job->s))
+        resident_parts(job);
+    bool split = split_takes(job);
+    write_streamed(
+        job,
+        split ? str_format(job->arena, "%s >= %d * chip.cores", row_count(job), MANY_ROWS) : NULL);
+    if (split)
+        split_part(job);
 }
 
 const Strategy strategy_rows = {
     "rows", takes, write_rows,
-    "Each core takes rows; a row is streamed in tiles, once per pass, and its reductions are "
-    "carried as scalars."};
+    "Short rows are taken whole, several at once; long rows are streamed in tiles; few long rows "
+    "are split over the cores."};

@@ -60,9 +60,10 @@ static void scan_tile(Writer *w, PrimId id, const char *carry)
     w->depth++;
     write_needs(w, p->arg[0]);
     const char *x = write_named(w, p->arg[0]);
-    const char *c = write_view(w, write_buffer(w, 'c', DT_F32, 1, id)), *from = x;
+    const char *c = write_view(w, KIND_TILE, write_buffer(w, 'c', KIND_TILE, DT_F32, 1, id)),
+               *from = x;
     if (p->reverse) {
-        from = write_view(w, write_buffer(w, 'b', DT_F32, 1, id));
+        from = write_view(w, KIND_TILE, write_buffer(w, 'b', KIND_TILE, DT_F32, 1, id));
         write_line(w, "%s = reverse(%s)", from, x);
     }
     write_line(w, "%s = %s(%s)", c, word, from);
@@ -104,7 +105,7 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
     const Prim *p = &w->g->prims.at[id];
     w->count = "t.size";
     open_others(w, axis);
-    const char *carry = write_view(w, write_buffer(w, 'r', DT_F32, 1, id));
+    const char *carry = write_view(w, KIND_TILE, write_buffer(w, 'r', KIND_TILE, DT_F32, 1, id));
     write_line(w, "with compute():");
     write_line(w, "    %s = %s", carry, p->reduce == PRIM_SUM ? "0.0" : "1.0");
     write_line(w, "for j%u in range(n%u):", axis, axis);
@@ -119,17 +120,16 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
     w->depth++;
     write_needs(w, p->arg[0]);
     write_line(w, "%s = %s", carry,
-               reduce_format(w, reduce_steps[p->reduce], carry, write_expr(w, p->arg[0])));
+               unit_format(w, unit_steps[p->reduce], carry, write_expr(w, p->arg[0])));
     w->depth--;
     if (!p->exclusive)
         store_all(w);
 }
 
-static void write_scan(Writer *w, Buf *cores, Buf *workspace)
+static void write_scan(Job *job)
 {
+    Writer *w = job_part(job, "_kernel", false)->w;
     PrimId id = the_scan(w);
-    (void)workspace;
-    buf_puts(cores, "chip.cores");
     for (uint32_t i = 0; i < w->s->len; i++) {
         if (!w->s->axis[i].scanned)
             continue;

@@ -155,6 +155,14 @@ bool space_make(PrimGraph *g, Space *s)
     return true;
 }
 
+uint64_t space_reduced(const Space *s)
+{
+    uint64_t members = 0;
+    for (uint32_t i = 0; i < s->len; i++)
+        members |= s->axis[i].reduced ? s->axis[i].members : 0;
+    return members;
+}
+
 uint32_t space_axes(const Space *s, uint64_t prim_axes)
 {
     uint32_t bits = 0;

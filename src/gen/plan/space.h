@@ -23,6 +23,7 @@ typedef struct Space {
 /* False, with a diagnostic, when the tensors disagree about the order of axes, or reductions
  * about which axes they take. */
 bool space_make(PrimGraph *g, Space *space);
+uint64_t space_reduced(const Space *space); /* prim axes that are reduced, as bits */
 /* Axes of the space that the primitive varies along, as bits. */
 uint32_t space_axes(const Space *space, uint64_t prim_axes);
 

@@ -1,14 +1,49 @@
-/* The strategies, one file each. Each writes the kernel's body for the space it is given and
- * says how many cores to launch. */
+/* The strategies, one file each. A strategy writes one or more parts: kernels of which the host
+ * function launches one, by conditions over the sizes. */
 #ifndef GEN_PLAN_STRATEGY_H
 #define GEN_PLAN_STRATEGY_H
 
+#include "gen/plan/units.h"
 #include "gen/plan/write.h"
+
+typedef struct PartWorkspace {
+    const char *name;
+    const char *shape; /* "n0, ceildiv(n1, chunk), 8" */
+} PartWorkspace;
+
+enum { PART_SCALARS = 4 };
+
+/* One kernel and its launch. */
+typedef struct Part {
+    const char *suffix; /* of the kernel's name */
+    const char *when;   /* the host's condition; NULL: in all other cases */
+    const char *setup;  /* a line of the host function before the launch, or NULL */
+    const char *cores;
+    struct {
+        const char *name, *value; /* scalars the kernel takes */
+    } scalar[PART_SCALARS];
+    uint32_t scalars;
+    VEC(PartWorkspace) workspaces;
+    Writer *w;
+} Part;
+
+/* A task on its way to a program. */
+typedef struct Job {
+    Arena *arena;
+    PrimGraph *g;
+    const Space *s;
+    const NpuChip *chip;
+    int64_t tile_limit;  /* most elements of a tile; 0: as many as fit */
+    uint32_t scratch[2]; /* bytes of the compiler's scratch per element: of parts with "tile", of
+                            parts in two dimensions */
+    Diag *diag;
+    VEC(Part) parts;
+} Job;
 
 typedef struct Strategy {
     const char *name;
     bool (*takes)(const Space *s);
-    void (*write)(Writer *w, Buf *cores, Buf *workspace);
+    void (*write)(Job *job);
     const char *reason; /* one sentence for the top of the program */
 } Strategy;
 
@@ -20,23 +55,49 @@ extern const Strategy strategy_full;   /* everything is reduced: two stages over
 extern const Strategy strategy_scan;      /* running sums and products */
 extern const Strategy strategy_rows_full; /* rows first, then their results over everything */
 
+/* A part whose kernel is given the tile; its writer is new. */
+Part *job_part(Job *job, const char *suffix, bool paired);
+void part_scalar(Part *part, const char *name, const char *value);
+void part_workspace(Job *job, Part *part, const char *name, const char *shape);
+/* Elements of a tile when the buffers take `bytes` of each; a multiple of 128, at least 64. */
+int64_t job_tile(const Job *job, uint32_t bytes, bool two);
+
+/* Whole rows on chip, several at once (resident.c). False: the space has no such rows. */
+bool resident_takes(const Space *s);
+/* Adds a part per class of row lengths; returns the longest row it takes. */
+int64_t resident_parts(Job *job);
+
+/* Results of rows that are reduced further: accumulators per row of the tile; what a tile adds;
+ * the results over all cores, and their outputs. */
+const char **resident_start(Writer *w);
+void resident_add(Writer *w, const char **lanes);
+void resident_finish(Job *job, Part *part, const char **lanes);
+
+/* Few long rows: each is split over the cores (split.c). */
+bool split_takes(Job *job);
+void split_part(Job *job);
+
 /* Shared by the strategies that end in one result of all cores (full.c). */
 void full_buffers(Writer *w);
 /* The reduction's scalar becomes the result over all cores. */
-void full_combine(Writer *w, PrimId id, uint32_t slot, Buf *workspace);
+void full_combine(Job *job, Part *part, PrimId id, uint32_t slot);
 void full_store_scalars(Writer *w); /* outputs of one element, by core 0 */
 /* Shared by the strategies over rows (rows.c). */
-void rows_open(Writer *w, bool blocks);
+void rows_two(Writer *w); /* tiles are one row of the last axis */
+uint32_t rows_axis(const Space *s);
+void rows_open(Writer *w);
 void rows_open_pass(Writer *w);
+bool rows_is_outer(const Writer *w, PrimId id); /* a reduction of the rows' results */
 
 /* What the reductions share (reduce.c). */
-extern const char *const reduce_starts[]; /* by PrimReduce: the neutral element */
-extern const char *const reduce_steps[];  /* two scalars: "%s + %s" */
-const char *reduce_format(Writer *w, const char *form, const char *so_far, const char *operand);
 /* The last pass: every output that varies along reduced axes is written in it. */
 uint32_t reduce_passes(const Writer *w);
 /* One pass: initial values, loops over the reduced axes, accumulation, stores of the last. */
 void reduce_pass(Writer *w, uint32_t pass, bool final, void (*open)(Writer *w));
+/* What a pass needs and is known before it, computed once. */
+void reduce_hoist(Writer *w, uint32_t pass, bool final);
+/* Marks what a pass needs in `wanted`. */
+void reduce_mark(const Writer *w, uint32_t pass, bool final, bool *wanted);
 /* Forgets the names of what only lived inside the pass. */
 void reduce_forget(Writer *w);
 bool reduce_is_full(const Writer *w, uint32_t output); /* varies along reduced axes */

@@ -3,6 +3,7 @@
 #include "gen/plan/write.h"
 
 #include "gen/plan/prim_int.h"
+#include "gen/plan/units.h"
 #include <string.h>
 
 /* Craft's scalars have fewer functions than its tiles. */
@@ -17,9 +18,12 @@ static const char *const scalar_forms[][2] = {
 static const char *const scalar_words[] = {"min", "max", "abs",  "sqrt", "exp",
                                            "log", "if",  "else", NULL};
 
-static uint32_t level_of(const Writer *w, const Prim *p)
+static uint32_t level_of(const Writer *w, PrimId id)
 {
+    const Prim *p = &w->g->prims.at[id];
     uint32_t level = 0;
+    if (w->pair[id])
+        return w->level[w->pair[id]];
     for (uint32_t i = 0; i < p->n_arg; i++)
         level = w->level[p->arg[i]] > level ? w->level[p->arg[i]] : level;
     return level + (p->op == PRIM_REDUCE);
@@ -58,14 +62,24 @@ static void add_operands(Writer *w)
     }
 }
 
-Writer *writer_new(PrimGraph *g, const Space *s, Diag *diag)
+Writer *writer_new(PrimGraph *g, const Space *s, bool paired, Diag *diag)
 {
     Writer *w = arena_new(g->arena, Writer);
-    *w = (Writer){.arena = g->arena, .g = g, .s = s, .diag = diag, .last = s->len - 1, .depth = 1};
+    *w = (Writer){.arena = g->arena,
+                  .g = g,
+                  .s = s,
+                  .diag = diag,
+                  .last = s->len - 1,
+                  .depth = 1,
+                  .load_depth = 2};
     w->name = arena_array(g->arena, const char *, g->prims.len);
     w->level = arena_array(g->arena, uint32_t, g->prims.len);
+    w->recip = arena_array(g->arena, const char *, g->prims.len);
+    w->pair = arena_array(g->arena, PrimId, g->prims.len);
+    if (paired)
+        units_pair(w);
     for (uint32_t i = 1; i < g->prims.len; i++)
-        w->level[i] = level_of(w, &g->prims.at[i]);
+        w->level[i] = level_of(w, i);
     add_operands(w);
     return w;
 }
@@ -78,6 +92,23 @@ void write_line(Writer *w, const char *format, ...)
     buf_vprintf(&w->body, format, args);
     buf_char(&w->body, '\n');
     va_end(args);
+}
+
+WriteKind write_kind(const Writer *w, PrimId id)
+{
+    uint64_t axes = w->g->prims.at[id].axes;
+    bool last = axes & w->s->axis[w->last].members;
+    if (!w->two || w->flat)
+        return last ? KIND_TILE : KIND_SCALAR;
+    bool row = axes & w->s->axis[w->row_axis].members;
+    if (!last && w->one_row && w->g->prims.at[id].op == PRIM_LEAF)
+        return KIND_SCALAR;
+    return last ? (row ? KIND_TILE : KIND_PER_COLUMN) : row ? KIND_PER_ROW : KIND_SCALAR;
+}
+
+bool write_is_fixed(const Writer *w, PrimId id)
+{
+    return !(w->g->prims.at[id].axes & space_reduced(w->s));
 }
 
 bool write_is_tile(const Writer *w, PrimId id)
@@ -123,6 +154,32 @@ static const char *scalar_form(Writer *w, const Prim *p)
 
 static void put_expr(Writer *w, Buf *out, PrimId id, bool bare);
 
+/* A quotient by something that is the same for many elements: a product is four times as fast. */
+static bool by_reciprocal(const Writer *w, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    if (p->op != PRIM_MAP || strcmp(p->form, "$0 / $1") || write_kind(w, id) == KIND_SCALAR)
+        return false;
+    const Prim *by = &w->g->prims.at[p->arg[1]];
+    if (by->op == PRIM_NUMBER || write_kind(w, p->arg[1]) == KIND_PER_COLUMN)
+        return false;
+    return write_kind(w, p->arg[1]) < write_kind(w, id) ||
+           (write_is_fixed(w, p->arg[1]) && !write_is_fixed(w, id));
+}
+
+/* An operand of something that has more elements is spread over it. */
+static void put_operand(Writer *w, Buf *out, PrimId id, WriteKind into, bool bare)
+{
+    WriteKind kind = write_kind(w, id);
+    if (kind == into || kind == KIND_SCALAR || into != KIND_TILE) {
+        put_expr(w, out, id, bare);
+        return;
+    }
+    buf_puts(out, kind == KIND_PER_ROW ? "col(" : "row(");
+    put_expr(w, out, id, true);
+    buf_char(out, ')');
+}
+
 /* An operand that is a whole argument of a call needs no brackets. */
 static bool is_argument(const char *form, const char *at)
 {
@@ -130,14 +187,16 @@ static bool is_argument(const char *form, const char *at)
     return opens && (at[2] == ')' || at[2] == ',') && form[0] != '(';
 }
 
-static void put_form(Writer *w, Buf *out, const Prim *p, const char *form)
+static void put_form(Writer *w, Buf *out, PrimId id, const char *form)
 {
+    const Prim *p = &w->g->prims.at[id];
+    WriteKind kind = write_kind(w, id);
     for (const char *c = form; *c; c++) {
         if (*c != '$' || c[1] < '0' || c[1] > '2') {
             buf_char(out, *c);
             continue;
         }
-        put_expr(w, out, p->arg[c[1] - '0'], is_argument(form, c));
+        put_operand(w, out, p->arg[c[1] - '0'], kind, is_argument(form, c));
         c++;
     }
 }
@@ -157,11 +216,11 @@ static bool is_call(const char *form)
     return strchr(form, '(') == form + strspn(form, "abcdefghijklmnopqrstuvwxyz0123456789_");
 }
 
-static void put_count(Writer *w, Buf *out, const Prim *p)
+void write_count(Writer *w, Buf *out, uint64_t over)
 {
     const char *before = "f32(";
     for (uint32_t i = 0; i < w->s->len; i++) {
-        if (!(w->s->axis[i].members & p->over))
+        if (!(w->s->axis[i].members & over))
             continue;
         buf_printf(out, "%s%s", before, w->s->axis[i].name);
         before = " * ";
@@ -178,12 +237,19 @@ static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
     }
     switch (p->op) {
     case PRIM_NUMBER: prim_literal(out, p->number); return;
-    case PRIM_COUNT: put_count(w, out, p); return;
+    case PRIM_COUNT: write_count(w, out, p->over); return;
     case PRIM_MAP: {
-        const char *form = write_is_tile(w, id) || p->mask ? p->form : scalar_form(w, p);
+        bool scalar = write_kind(w, id) == KIND_SCALAR && !p->mask;
+        const char *form = scalar ? scalar_form(w, p) : p->form;
         bare = bare || is_call(form);
         buf_puts(out, bare ? "" : "(");
-        put_form(w, out, p, form);
+        if (by_reciprocal(w, id) && w->recip[p->arg[1]]) {
+            bool row = write_kind(w, p->arg[1]) == KIND_PER_ROW && write_kind(w, id) == KIND_TILE;
+            put_operand(w, out, p->arg[0], write_kind(w, id), false);
+            buf_printf(out, row ? " * col(%s)" : " * %s", w->recip[p->arg[1]]);
+        } else {
+            put_form(w, out, id, form);
+        }
         buf_puts(out, bare ? "" : ")");
         return;
     }
@@ -207,22 +273,42 @@ const char *write_expr(Writer *w, PrimId id)
 
 /* ---- buffers and names ---- */
 
-const char *write_buffer(Writer *w, char stem, DType dtype, int depth, PrimId owner)
+static const char *wide_of(Writer *w)
+{
+    return w->wide ? str_format(w->arena, "%lld", (long long)w->wide) : "tile";
+}
+
+static void declare(Writer *w, const WriteBuffer *b)
+{
+    const char *depth = b->depth > 1 ? ", depth=2" : "";
+    buf_printf(&w->buffers, "    %s = ub(%s, ", b->name, dtype_name(b->dtype));
+    if (!w->two)
+        buf_printf(&w->buffers, "tile%s)\n", depth);
+    else if (b->kind == KIND_TILE)
+        buf_printf(&w->buffers, "%lld, %s%s)\n", (long long)w->block, wide_of(w), depth);
+    else if (b->kind == KIND_PER_ROW)
+        buf_printf(&w->buffers, "%lld%s)\n", (long long)w->block, depth);
+    else
+        buf_printf(&w->buffers, "%s%s)\n", wide_of(w), depth);
+    if (b->kind != KIND_PER_ROW)
+        w->bytes += (uint32_t)(dtype_bytes(b->dtype) * (unsigned)b->depth);
+}
+
+const char *write_buffer(Writer *w, char stem, WriteKind kind, DType dtype, int depth, PrimId owner)
 {
     for (uint32_t i = 0; i < w->pool.len; i++) {
         WriteBuffer *b = &w->pool.at[i];
-        if (!b->busy && b->stem == stem && b->dtype == dtype && b->depth == depth) {
+        if (!b->busy && b->stem == stem && b->kind == kind && b->dtype == dtype &&
+            b->depth == depth) {
             b->busy = true;
             b->owner = owner;
             return b->name;
         }
     }
     WriteBuffer b = {
-        str_format(w->arena, "%c%u", stem, w->next++), stem, dtype, depth, true, owner};
+        str_format(w->arena, "%c%u", stem, w->next++), stem, kind, dtype, depth, true, owner};
     vec_push(w->arena, &w->pool, b);
-    buf_printf(&w->buffers, "    %s = ub(%s, tile%s)\n", b.name, dtype_name(dtype),
-               depth > 1 ? ", depth=2" : "");
-    w->bytes += (uint32_t)(dtype_bytes(dtype) * (unsigned)depth);
+    declare(w, &b);
     return b.name;
 }
 
@@ -232,9 +318,20 @@ void write_free_buffers(Writer *w)
         w->pool.at[i].busy = w->pool.at[i].owner && w->name[w->pool.at[i].owner];
 }
 
-const char *write_view(Writer *w, const char *buffer)
+void write_release(Writer *w, const char *buffer)
 {
-    return str_format(w->arena, "%s[:%s]", buffer, w->count);
+    for (uint32_t i = 0; i < w->pool.len; i++)
+        if (!strcmp(w->pool.at[i].name, buffer))
+            w->pool.at[i].owner = 0;
+}
+
+const char *write_view(Writer *w, WriteKind kind, const char *buffer)
+{
+    if (w->two && w->flat && kind == KIND_TILE)
+        return str_format(w->arena, "%s[0, :%s]", buffer, w->count);
+    if (w->two && kind == KIND_TILE)
+        return str_format(w->arena, "%s[:%s, :%s]", buffer, w->rows, w->count);
+    return str_format(w->arena, "%s[:%s]", buffer, kind == KIND_PER_ROW ? w->rows : w->count);
 }
 
 static bool used_twice(const char *form, char which)
@@ -245,17 +342,30 @@ static bool used_twice(const char *form, char which)
     return n > 1;
 }
 
+static const char *name_for(Writer *w, WriteKind kind, PrimId owner)
+{
+    if (kind == KIND_SCALAR)
+        return str_format(w->arena, "s%u", w->next++);
+    char stem = kind == KIND_TILE ? 'v' : 'c';
+    return write_view(w, kind, write_buffer(w, stem, kind, DT_F32, 1, owner));
+}
+
 static void make_named(Writer *w, PrimId id)
 {
-    if (write_is_tile(w, id)) {
-        const char *view = write_view(w, write_buffer(w, 'v', DT_F32, 1, id));
-        write_line(w, "%s = %s", view, write_expr(w, id));
-        w->name[id] = view;
-    } else {
-        const char *name = str_format(w->arena, "s%u", w->next++);
-        write_line(w, "%s = %s", name, write_expr(w, id));
-        w->name[id] = name;
-    }
+    const char *name = name_for(w, write_kind(w, id), id);
+    write_line(w, "%s = %s", name, write_expr(w, id));
+    w->name[id] = name;
+}
+
+/* s3 = 1.0 / s2 */
+static void make_recip(Writer *w, PrimId id)
+{
+    WriteKind kind = write_kind(w, id);
+    if (w->recip[id])
+        return;
+    const char *name = name_for(w, kind, id);
+    write_line(w, "%s = 1.0 / %s", name, w->name[id] ? w->name[id] : write_expr(w, id));
+    w->recip[id] = name;
 }
 
 void write_needs(Writer *w, PrimId id)
@@ -268,8 +378,13 @@ void write_needs(Writer *w, PrimId id)
         const Prim *a = &w->g->prims.at[arg];
         write_needs(w, arg);
         bool again = a->uses > 1 || used_twice(p->form, (char)('0' + i));
-        if (a->op == PRIM_MAP && !a->mask && !w->name[arg] && again)
+        bool spread = write_kind(w, arg) != write_kind(w, id) && write_kind(w, arg) != KIND_SCALAR;
+        bool divides = i == 1 && by_reciprocal(w, id);
+        if ((a->op == PRIM_MAP || divides) && !a->mask && !w->name[arg] &&
+            (again || spread || divides))
             make_named(w, arg);
+        if (divides)
+            make_recip(w, arg);
     }
 }
 
@@ -290,6 +405,37 @@ void write_mark(const Writer *w, PrimId id, bool *wanted)
         write_mark(w, w->g->prims.at[id].arg[i], wanted);
 }
 
+/* Everything it is made of has a name or is a number. */
+static bool is_known(const Writer *w, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    if (w->name[id] || p->op == PRIM_NUMBER || p->op == PRIM_COUNT)
+        return true;
+    if (p->op != PRIM_MAP)
+        return false;
+    for (uint32_t i = 0; i < p->n_arg; i++)
+        if (!is_known(w, p->arg[i]))
+            return false;
+    return true;
+}
+
+void write_hoist(Writer *w, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    if (p->op != PRIM_MAP || w->name[id])
+        return;
+    for (uint32_t i = 0; i < p->n_arg; i++)
+        write_hoist(w, p->arg[i]);
+    PrimId by = p->arg[1];
+    if (by_reciprocal(w, id) && is_known(w, by)) {
+        write_named(w, by);
+        make_recip(w, by);
+    }
+    if (write_is_fixed(w, id) && !p->mask && is_known(w, id)) {
+        write_named(w, id);
+    }
+}
+
 /* ---- movement ---- */
 
 const char *write_access(Writer *w, const char *tensor, uint64_t prim_axes)
@@ -306,6 +452,24 @@ const char *write_access(Writer *w, const char *tensor, uint64_t prim_axes)
     buf_puts(&out, *before == '[' ? "[0]" : "]");
     char *text = buf_take(&out, w->arena);
     buf_free(&out);
+    return text;
+}
+
+/* A copy of one row is one-dimensional, whatever lies between the rows. */
+static const char *move_view(Writer *w, WriteKind kind, const char *buffer)
+{
+    if (w->one_row && kind == KIND_TILE)
+        return str_format(w->arena, "%s[0, :%s]", buffer, w->count);
+    return write_view(w, kind, buffer);
+}
+
+static const char *move_access(Writer *w, const char *tensor, uint64_t prim_axes)
+{
+    const char *row = w->index[w->row_axis];
+    if (w->one_row && row && !strcmp(row, "r") && (prim_axes & w->s->axis[w->last].members))
+        w->index[w->row_axis] = "r.start";
+    const char *text = write_access(w, tensor, prim_axes);
+    w->index[w->row_axis] = row;
     return text;
 }
 
@@ -330,19 +494,23 @@ void write_scalar_leaves(Writer *w)
     for (uint32_t i = 0; i < w->g->leaves.len; i++) {
         PrimId id = w->g->leaves.at[i].prim;
         const Prim *p = &w->g->prims.at[id];
-        bool bound = !w->name[id] && p->uses && !write_is_tile(w, id);
+        bool bound = !w->name[id] && p->uses && write_kind(w, id) == KIND_SCALAR &&
+                     (!w->wanted || w->wanted[id]);
         for (uint32_t a = 0; a < w->s->len && bound; a++)
             bound = !(w->s->axis[a].members & p->axes) || w->index[a];
         if (!bound)
             continue;
-        if (p->dtype != DT_F32 && p->dtype != DT_I64 && p->dtype != DT_I32) {
+        if (!dtype_is_float(p->dtype) && p->dtype != DT_I64 && p->dtype != DT_I32) {
             w->failed = true;
             diag_error(w->diag, "G003", (Span){0},
                        "the planner cannot plan this task yet: a %s operand of one value per row",
                        dtype_name(p->dtype));
         }
-        const char *name = str_format(w->arena, "w%u", w->next++);
+        const char *name = str_format(w->arena, "w%u", w->next++), *row = w->index[w->row_axis];
+        if (w->two && row && !strcmp(row, "r"))
+            w->index[w->row_axis] = "r.start";
         write_line(w, "%s = %s", name, write_access(w, leaf_operand(w, id), p->axes));
+        w->index[w->row_axis] = row;
         w->name[id] = name;
     }
     write_picks(w);
@@ -360,6 +528,8 @@ static void write_picks(Writer *w)
             saved[a] = w->index[a];
             if (w->s->axis[a].members & p->over)
                 w->index[a] = w->name[p->arg[1]];
+            else if (w->two && a == w->row_axis)
+                w->index[a] = "r.start";
         }
         const char *name = str_format(w->arena, "w%u", w->next++);
         write_line(w, "%s = %s", name,
@@ -377,19 +547,22 @@ void write_loads(Writer *w, const bool *wanted)
     for (uint32_t i = 0; i < w->g->leaves.len; i++) {
         PrimId id = w->g->leaves.at[i].prim;
         const Prim *p = &w->g->prims.at[id];
-        if (!wanted[id] || w->name[id] || !write_is_tile(w, id))
+        WriteKind kind = write_kind(w, id);
+        if (!wanted[id] || w->name[id] || kind == KIND_SCALAR)
             continue;
-        const char *raw = write_view(w, write_buffer(w, 'a', p->dtype, 2, id));
+        const char *buffer = write_buffer(w, 'a', kind, p->dtype, w->load_depth, id);
+        const char *raw = write_view(w, kind, buffer);
         if (!any)
             write_line(w, "with copyin():");
         any = true;
         w->depth++;
-        write_line(w, "load(%s, %s)", raw, write_access(w, leaf_operand(w, id), p->axes));
+        write_line(w, "load(%s, %s)", move_view(w, kind, buffer),
+                   move_access(w, leaf_operand(w, id), p->axes));
         w->depth--;
         w->name[id] = raw;
-        if (p->dtype == DT_F32)
+        if (dtype_is_int(p->dtype) || p->dtype == DT_F32)
             continue;
-        w->name[id] = write_view(w, write_buffer(w, 'f', DT_F32, 1, id));
+        w->name[id] = write_view(w, kind, write_buffer(w, 'f', kind, DT_F32, 1, id));
         buf_fill(&casts, ' ', (size_t)(w->depth + 1) * 4);
         buf_printf(&casts, "%s = cast(%s, f32)\n", w->name[id], raw);
     }
@@ -404,19 +577,21 @@ void write_store(Writer *w, const PrimOutput *out, const char *operand)
 {
     DType dtype = graph_value(w->g->graph, out->value)->dtype;
     PrimId id = out->is.prim;
+    WriteKind kind = write_kind(w, id);
     write_line(w, "with compute():");
     w->depth++;
     write_needs(w, id);
-    const char *view = write_view(w, write_buffer(w, 'o', DT_F32, dtype == DT_F32 ? 2 : 1, 0));
+    const char *buffer = write_buffer(w, 'o', kind, DT_F32, dtype == DT_F32 ? 2 : 1, 0);
+    const char *view = write_view(w, kind, buffer);
     write_line(w, "%s = %s", view, write_expr(w, id));
     if (dtype != DT_F32) {
-        const char *raw = write_view(w, write_buffer(w, 'o', dtype, 2, 0));
-        write_line(w, "%s = cast(%s, %s)", raw, view, dtype_name(dtype));
-        view = raw;
+        buffer = write_buffer(w, 'o', kind, dtype, 2, 0);
+        write_line(w, "%s = cast(%s, %s)", write_view(w, kind, buffer), view, dtype_name(dtype));
     }
     w->depth--;
     write_line(w, "with copyout():");
     w->depth++;
-    write_line(w, "store(%s, %s)", write_access(w, operand, w->g->prims.at[id].axes), view);
+    write_line(w, "store(%s, %s)", move_access(w, operand, w->g->prims.at[id].axes),
+               move_view(w, kind, buffer));
     w->depth--;
 }

@@ -1,0 +1,169 @@
+/* Whole rows on chip: a tile is `block` rows of at most `wide` elements, loaded once; reductions
+ * give one value per row, all of them by vector instructions; one store. One kernel per class of
+ * row lengths, so that a tile is full whether rows are short or long. In: a space whose only
+ * reduced axis is the last. Out: parts. */
+#include "gen/plan/strategy.h"
+
+enum { CLASSES = 3, STEP = 6, LEAST_WIDE = 64, MOST_ROWS = 192 };
+
+static const char *const row_words[] = {[PRIM_SUM] = "row_sum",
+                                        [PRIM_MAX] = "row_max",
+                                        [PRIM_MIN] = "row_min",
+                                        [PRIM_PROD] = "row_prod"};
+
+bool resident_takes(const Space *s)
+{
+    return s->reduced == 1 && s->kept > 0 && !s->scanned && s->axis[s->len - 1].reduced;
+}
+
+/* Rows of weights: the same for all tiles, loaded once. */
+static void load_constants(Writer *w)
+{
+    bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
+    for (uint32_t i = 0; i < w->g->leaves.len; i++) {
+        PrimId id = w->g->leaves.at[i].prim;
+        const Prim *p = &w->g->prims.at[id];
+        wanted[id] = p->uses && p->axes && !(p->axes & ~w->s->axis[w->last].members);
+    }
+    w->load_depth = 1;
+    write_loads(w, wanted);
+    w->load_depth = 2;
+}
+
+static const char *per_row(Writer *w, char stem, PrimId owner)
+{
+    const char *buffer = write_buffer(w, stem, KIND_PER_ROW, DT_F32, 1, owner);
+    return write_view(w, KIND_PER_ROW, buffer);
+}
+
+/* One element of each row, at the position that another leaf says. */
+static void write_pick(Writer *w, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    Str rows = str_from(w->name[p->arg[0]]), at = str_from(w->name[p->arg[1]]);
+    rows.len = (size_t)str_find(rows, STR("["));
+    at.len = (size_t)str_find(at, STR("["));
+    const char *buffer = write_buffer(w, 'p', KIND_PER_ROW, DT_F32, 1, id);
+    const char *k = str_format(w->arena, "k%u", w->next++);
+    write_line(w, "for q in range(r.size):");
+    write_line(w, "    %s = %.*s[q]", k, STR_ARG(at));
+    write_line(w, "    %s[q] = %.*s[q, %s]", buffer, STR_ARG(rows), k);
+    w->name[id] = write_view(w, KIND_PER_ROW, buffer);
+}
+
+static void write_reductions(Writer *w)
+{
+    for (uint32_t i = 1; i < w->g->prims.len; i++) {
+        const Prim *p = &w->g->prims.at[i];
+        if (!p->uses)
+            continue;
+        if (p->op == PRIM_PICK) {
+            write_pick(w, i);
+        } else if (p->op == PRIM_REDUCE && !rows_is_outer(w, i)) {
+            write_needs(w, p->arg[0]);
+            bool again = w->g->prims.at[p->arg[0]].uses > 1;
+            const char *x = again ? write_named(w, p->arg[0]) : write_expr(w, p->arg[0]);
+            const char *view = per_row(w, 'r', i);
+            write_line(w, "%s = %s(%s)", view, row_words[p->reduce], x);
+            w->name[i] = view;
+        }
+    }
+}
+
+/* Results of rows are added up row by row of the tile; folded behind the loop. */
+void resident_add(Writer *w, const char **lanes)
+{
+    for (uint32_t i = 1; i < w->g->prims.len; i++) {
+        if (!lanes[i])
+            continue;
+        const Prim *p = &w->g->prims.at[i];
+        const char *view = write_view(w, KIND_PER_ROW, lanes[i]);
+        write_needs(w, p->arg[0]);
+        write_line(w, "%s = %s", view,
+                   unit_format(w, unit_steps[p->reduce], view, write_expr(w, p->arg[0])));
+    }
+}
+
+const char **resident_start(Writer *w)
+{
+    const char **lanes = arena_array(w->arena, const char *, w->g->prims.len);
+    for (uint32_t i = 1; i < w->g->prims.len; i++) {
+        if (!rows_is_outer(w, i))
+            continue;
+        lanes[i] = write_buffer(w, 'g', KIND_PER_ROW, DT_F32, 1, i);
+        write_line(w, "with compute():");
+        write_line(w, "    %s = %s", lanes[i], unit_starts[w->g->prims.at[i].reduce]);
+    }
+    return lanes;
+}
+
+void resident_finish(Job *job, Part *part, const char **lanes)
+{
+    Writer *w = part->w;
+    uint32_t slot = 0;
+    for (uint32_t i = 1; i < w->g->prims.len; i++) {
+        if (!lanes[i])
+            continue;
+        w->name[i] = str_format(w->arena, "g%u", w->next++);
+        write_line(w, "with compute():");
+        write_line(w, "    %s = %s(%s)", w->name[i], unit_folds[w->g->prims.at[i].reduce],
+                   lanes[i]);
+        full_combine(job, part, i, slot++);
+    }
+    full_store_scalars(w);
+}
+
+static void write_tile(Writer *w, const char **lanes)
+{
+    bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
+    for (uint32_t i = 0; i < w->g->leaves.len; i++)
+        wanted[w->g->leaves.at[i].prim] = w->g->prims.at[w->g->leaves.at[i].prim].uses;
+    write_scalar_leaves(w);
+    write_loads(w, wanted);
+    write_line(w, "with compute():");
+    w->depth++;
+    write_reductions(w);
+    resident_add(w, lanes);
+    w->depth--;
+    for (uint32_t i = 0; i < w->g->outputs.len && !w->s->outer; i++)
+        write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+}
+
+static Part *write_class(Job *job, int64_t block, int64_t wide)
+{
+    Part *part = job_part(job, str_format(job->arena, "_%lld", (long long)wide), false);
+    Writer *w = part->w;
+    w->two = true;
+    w->row_axis = w->last - 1;
+    w->rows = "r.size";
+    w->count = job->s->axis[w->last].name;
+    w->index[w->last] = ":";
+    w->block = block;
+    w->wide = wide;
+    part->scalars = 0; /* no tile */
+    part->when = str_format(job->arena, "%s <= %lld", w->count, (long long)wide);
+    if (job->s->outer)
+        full_buffers(w);
+    load_constants(w);
+    const char **lanes = resident_start(w);
+    rows_open(w);
+    write_tile(w, lanes);
+    w->depth = 1;
+    if (job->s->outer)
+        resident_finish(job, part, lanes);
+    return part;
+}
+
+int64_t resident_parts(Job *job)
+{
+    uint32_t mark = job->parts.len;
+    int64_t most = job_tile(job, write_class(job, 8, LEAST_WIDE)->w->bytes, true), wide = most;
+    job->parts.len = mark;
+    for (int i = 1; i < CLASSES && wide / STEP >= LEAST_WIDE; i++)
+        wide /= STEP;
+    for (; wide <= most; wide *= STEP) {
+        int64_t exact = wide * STEP > most ? most : wide / 64 * 64, rows = most / exact;
+        write_class(job, rows < MOST_ROWS ? rows : MOST_ROWS, exact);
+    }
+    return most;
+}
