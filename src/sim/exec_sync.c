@@ -174,12 +174,29 @@ static bool wait_here(Step *s, enum CoreWait wait, uint32_t mode, uint32_t flag)
     return false;
 }
 
+/* What hangs on the chip although all cores simulated here would arrive. */
+static void check_sync_all(Step *s, uint32_t which)
+{
+    const SimConfig *config = &s->sim->config;
+    uint32_t cores = config->kind == SIM_AIV ? config->chip->aiv : config->chip->aic;
+    if (config->blocks > cores)
+        sim_report(s, SIM_FAULT_CROSS_NEVER_SET,
+                   "%u blocks are launched, %s runs %u at a time: the others start only when "
+                   "these have ended, and cannot arrive",
+                   config->blocks, config->chip->name, cores);
+    if (which == 1 && (config->kind == SIM_AIV || config->kind == SIM_AIC))
+        sim_report(s, SIM_FAULT_CROSS_NEVER_SET,
+                   "SyncAll<false> also waits for %s cores, and this kernel has none",
+                   config->kind == SIM_AIV ? "cube" : "vector");
+}
+
 /* SyncAll is seen again and again while it blocks: only its first sight counts as arrival. */
 static bool sync_all_waits(Step *s)
 {
     CoreState *c = s->core;
     uint32_t which = s->r->mode & 1;
     if (!c->arrived) {
+        check_sync_all(s, which);
         c->arrived = true;
         c->sync_calls[which]++;
     }

@@ -18,8 +18,9 @@ enum {
     /* Short turns: cores go along together, as their time and L2 expect. Copies take longest. */
     TURN = 256,
     TURN_COPY = 32,
-    SPINS = 1500, /* pauses before sleeping: a wake-up costs tens of microseconds */
-    AHEAD = 2,    /* cores started before it is their turn */
+    QUIET_ROUNDS = 50, /* in which every core that goes on polled in vain: nobody will answer */
+    SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */
+    AHEAD = 2,         /* cores started before it is their turn */
     NAP_NS = 20 * 1000 * 1000,
     MOST_NAMES = 1 << 16,
 };
@@ -44,8 +45,8 @@ struct Feeder {
     unsigned spins;     /* pauses before the tool sleeps */
     FeedResult result;
     Stream *stream;
-    uint64_t turns;
-    uint32_t together; /* cores that take turns at a time */
+    uint64_t turns, quiet; /* quiet: the last ones in which cores only looked at GM words */
+    uint32_t together;     /* cores that take turns at a time */
 };
 
 unsigned twin_host_cores(void)
@@ -120,12 +121,21 @@ static int weight_of(const Record *r)
     return copies && !(r->op & REC_TEXT) ? TURN_COPY : 1;
 }
 
+/* What a core that polls does while nothing changes. */
+static bool only_looks(const Record *r)
+{
+    return r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD || r->op == NPU_SCALAR_WORK ||
+           r->op == NPU_CACHE_CLEAN;
+}
+
 /* Notes names; returns how many of the batch may run before its turn is over. */
 static uint32_t look_over(Feeder *f, CoreFeed *c, int *left)
 {
     uint32_t i = c->batch_at;
     for (; i<c->batch_len && * left> 0; i++) {
         *left -= weight_of(&c->batch[i]);
+        if (!only_looks(&c->batch[i]))
+            f->quiet = 0;
         if (c->batch[i].op & REC_TEXT)
             keep_name(f, &c->batch[i]);
     }
@@ -279,6 +289,8 @@ static Turn take_turn(Feeder *f, uint32_t core)
     }
     if (++f->turns % 1024 == 0 && !boxes_alive(f))
         return fail_turn(f, core, FEED_DEAD_BOX);
+    if (++f->quiet > QUIET_ROUNDS * (uint64_t)f->core_count)
+        return fail_turn(f, core, FEED_POLLS);
     return turn;
 }
 

@@ -158,6 +158,28 @@ static void needs_data(const Ending *e)
                             feed->core, feed->file, feed->line, read));
 }
 
+/* Words in GM that nobody changes any more; without data nobody ever does. */
+static void polls_in_vain(const Ending *e)
+{
+    const FeedResult *feed = e->feed;
+    if (e->memory->time_only) {
+        fail_at(e, VERDICT_NEEDS_DATA, "waits for a value in GM");
+        return;
+    }
+    fail_at(e, VERDICT_HANG, "polls a word in GM that no core will change");
+    VerdictFinding finding = {.kind = FINDING_HANG,
+                              .code = sim_fault_row(SIM_FAULT_CROSS_NEVER_SET)->code,
+                              .message = e->verdict->reason,
+                              .file = feed->file,
+                              .line = feed->line,
+                              .core = feed->core,
+                              .count = 1,
+                              .api = "",
+                              .device = sim_fault_row(SIM_FAULT_CROSS_NEVER_SET)->device,
+                              .repair = sim_fault_row(SIM_FAULT_CROSS_NEVER_SET)->repair};
+    vec_push(e->arena, &e->verdict->hazards, finding);
+}
+
 static void judge_end(const Ending *e, Sim *sim, const BoxResult *box)
 {
     switch (e->feed->end) {
@@ -166,6 +188,7 @@ static void judge_end(const Ending *e, Sim *sim, const BoxResult *box)
     case FEED_DEAD_CORE: dead_core(e); break;
     case FEED_DEAD_BOX: dead_box(e, box); break;
     case FEED_DIFFERS: needs_data(e); break;
+    case FEED_POLLS: polls_in_vain(e); break;
     case FEED_FORGED: fail_at(e, VERDICT_FORGED, "moved its record counter to nowhere"); break;
     }
 }

@@ -82,7 +82,8 @@ typedef enum FeedEnd {
     FEED_DEAD_CORE,
     FEED_DEAD_BOX,
     FEED_FORGED,
-    FEED_DIFFERS
+    FEED_DIFFERS,
+    FEED_POLLS, /* every core that goes on waits for a word in GM that nobody changes */
 } FeedEnd;
 typedef struct FeedResult {
     FeedEnd end;
