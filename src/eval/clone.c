@@ -5,6 +5,7 @@
 #include "eval/candidate_int.h"
 
 #include "base/file.h"
+#include <ctype.h>
 #include <string.h>
 
 enum { MOST_TEXT = 4 << 20 };
@@ -60,6 +61,41 @@ static Str with_tiling(Arena *arena, Str text)
     return result;
 }
 
+static Str replace_all(Arena *arena, Str text, Str what, Str by)
+{
+    Buf out = {0};
+    for (ptrdiff_t at; what.len && (at = str_find(text, what)) >= 0;) {
+        buf_str(&out, str_slice(text, 0, (size_t)at));
+        buf_str(&out, by);
+        text = str_slice(text, (size_t)at + what.len, text.len);
+    }
+    buf_str(&out, text);
+    Str result = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return result;
+}
+
+/* The name under which ModelNew calls the operator: kernel_gen_ops.NAME( */
+static Str called_name(Str model)
+{
+    static const char module[] = "kernel_gen_ops.";
+    ptrdiff_t at = str_find(model, str_from(module));
+    Str name = at < 0 ? (Str){0} : str_slice(model, (size_t)at + sizeof module - 1, model.len);
+    size_t n = 0;
+    while (n < name.len && (isalnum((unsigned char)name.at[n]) || name.at[n] == '_'))
+        n++;
+    return str_slice(name, 0, n);
+}
+
+/* Some bindings are templates; the benchmark puts the operator's name in. */
+static void name_function(EvalJudge *j, EvalCandidate *c)
+{
+    Str name = called_name(j->ref->model->source);
+    EvalText *binding = &vec_last(&c->texts);
+    if (name.len)
+        binding->text = replace_all(j->arena, binding->text, STR("custom_pybind_api"), name);
+}
+
 bool eval_judge_in_clone(EvalJudge *j, bool *ok)
 {
     const EvalModel *model = j->ref->model;
@@ -76,6 +112,7 @@ bool eval_judge_in_clone(EvalJudge *j, bool *ok)
                       with_tiling(j->arena, j->candidate->texts.at[i].text));
     if (!add_file(j, &whole, binding, "csrc/pybind.cpp"))
         return false;
+    name_function(j, &whole);
     bool has_host = whole.form == FORM_NPUKB_FULL ||
                     add_host(j, &whole,
                              path_join(j->arena, path_dir(j->arena, dir), "question/op_host"));
