@@ -83,7 +83,8 @@ fuzz_home  = $(firstword $(subst _, ,$1))
 
 .PHONY: all everything check golden layers fmt fmt-check bench soak clean coverage
 .DELETE_ON_ERROR:
-.SECONDARY:
+# Objects stay; one that is missing is made, whatever the age of its archive.
+.PRECIOUS: $(OUT)/%.o
 all: $(OUT)/acraft
 
 # $1 folder of the source; $2 source; $3 object
