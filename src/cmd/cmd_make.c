@@ -1,9 +1,7 @@
 /* acraft make: plans a kernel for a model file, judges it, writes the operator project. */
 #include "cmd/cmd.h"
 
-#include "craft/craft.h"
-#include "emit/emit.h"
-#include "ir/range.h"
+#include "cmd/make.h"
 #include "loop/make.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -27,37 +25,13 @@ static void show_progress(void *context, const Verdict *v, uint32_t done, uint32
     }
 }
 
-/* The operator project from the planned text. */
 static bool write_project(Arena *arena, const MakeResult *r, const NpuChip *chip, const char *dir,
                           Diag *diag)
 {
-    const char *file = str_format(arena, "%s.craft", r->plan.name);
-    const Target *target = emit_target(STR("project"));
-    EmitInput in = {.file = file, .source = r->plan.craft};
-    EmitFiles files = {0};
-    CraftFile *craft = craft_read(arena, file, r->plan.craft, diag);
-    for (uint32_t v = 0; craft && v < craft_variant_count(craft); v++) {
-        IrProgram *p = craft_program(arena, craft, v, diag);
-        if (p)
-            ir_annotate(p, chip);
-        AscProgram *asc = p ? lower_program(arena, p, chip, LOWER_ALIGN, diag) : NULL;
-        if (!asc)
-            return false;
-        vec_push(arena, &in.variants, asc);
-    }
-    if (!target || !target->emit(arena, &in, &files, diag))
-        return false;
-    EmitFile source = {.path = file, .text = r->plan.craft};
-    vec_push(arena, &files, source);
-    Buf verdicts = {0};
-    for (uint32_t i = 0; i < r->verdicts.len; i++) {
-        verdict_to_json(&r->verdicts.at[i], &verdicts);
-        buf_char(&verdicts, '\n');
-    }
-    EmitFile lines = {.path = "verdicts.jsonl", .text = str_from(buf_take(&verdicts, arena))};
-    buf_free(&verdicts);
-    vec_push(arena, &files, lines);
-    return emit_write(arena, dir, &files, diag);
+    MakeVerdicts verdicts = {0};
+    for (uint32_t i = 0; i < r->verdicts.len; i++)
+        vec_push(arena, &verdicts, &r->verdicts.at[i]);
+    return make_write(arena, r->plan.name, r->plan.craft, &verdicts, chip, dir, diag);
 }
 
 static void print_prediction(const MakeResult *r)
@@ -160,19 +134,24 @@ int cmd_make(int argc, char **argv)
 {
     const char *dir = NULL;
     int64_t fuzz = 8;
-    bool trust = false, interp = false, plan_only = false;
+    bool trust = false, interp = false, plan_only = false, or_plan = false;
+    int64_t samples = 1;
+    GenOptions gen = gen_options();
     const CmdOption options[] = {
         {"o", CMD_TEXT, &dir, "DIR", "write the operator project there"},
         {"fuzz", CMD_I64, &fuzz, "N", "odd-sized cases to judge (default 8)"},
         {"trust", CMD_FLAG, &trust, NULL, "go on where the machine gives no full sandbox"},
         {"interp", CMD_FLAG, &interp, NULL, "judge on the reference interpreter, not the twin"},
         {"plan", CMD_FLAG, &plan_only, NULL, "only print the planned Craft program"},
+        {"n", CMD_I64, &samples, "N", "with a model: conversations, the best one is taken (1)"},
+        {"or-plan", CMD_FLAG, &or_plan, NULL, "with a model: plan it when no answer passes"},
+        GEN_OPTIONS(gen),
     };
     CmdUsage usage = {
         "make",
         "MODEL.py [-o DIR]",
-        "Plans a kernel for the task, checks it, runs it on the twin at small and odd "
-        "sizes,\nand writes the operator project.",
+        "Plans a kernel for the task (or has a model write it: --gen), checks it, runs it on the "
+        "twin\nat small and odd sizes, and writes the operator project.",
         "acraft make tasks/activation/softmax.py -o softmax",
         options,
         sizeof options / sizeof *options,
@@ -184,8 +163,15 @@ int cmd_make(int argc, char **argv)
         if (fuzz < 0 || fuzz > 10000) {
             fprintf(stderr, "acraft: --fuzz takes 0 to 10000\n");
             status = CMD_USAGE;
-        } else {
+        } else if (samples < 1 || samples > 1000) {
+            fprintf(stderr, "acraft: -n takes 1 to 1000\n");
+            status = CMD_USAGE;
+        } else if (gen_is_plan(&gen)) {
             status = make(&args, dir, fuzz, trust, interp, plan_only);
+        } else {
+            status = make_by_model(&args, &(MakeAsk){gen, dir, fuzz, samples, trust});
+            if (or_plan && (status == CMD_NO || status == CMD_LACKS))
+                status = make(&args, dir, fuzz, trust, interp, plan_only);
         }
     }
     cmd_done(&args);

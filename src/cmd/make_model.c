@@ -1,0 +1,145 @@
+/* acraft make with a model at the wheel. */
+#include "cmd/make.h"
+
+#include "loop/make_model.h"
+#include <stdio.h>
+#include <unistd.h>
+
+static int complain(const Diag *diag, int status)
+{
+    Buf out = {0};
+    diag_print(diag, &out);
+    if (out.len)
+        fputs(out.at, stderr);
+    buf_free(&out);
+    return status;
+}
+
+static void show_turn(void *context, uint32_t sample, uint32_t turn, const RepairTurn *of)
+{
+    const bool *json = context;
+    if (*json) {
+        Buf line = {0};
+        verdict_to_json(&of->verdict, &line);
+        puts(line.at);
+        buf_free(&line);
+        return;
+    }
+    fprintf(stderr, "  sample %u, turn %u: %s%s%.160s\n", sample, turn,
+            verdict_status_row(of->verdict.status)->text, of->verdict.reason[0] ? ": " : "",
+            of->verdict.reason);
+}
+
+static void print_summary(const MakeModelSpec *spec, const MakeModelResult *r, const char *dir)
+{
+    const Judged *j = &r->judged;
+    uint64_t proved = 0, watched = 0;
+    for (uint32_t i = 0; i < j->cases.len; i++) {
+        proved = j->cases.at[i].verdict.proved > proved ? j->cases.at[i].verdict.proved : proved;
+        watched = j->cases.at[i].verdict.watched > watched ? j->cases.at[i].verdict.watched
+                                                           : watched;
+    }
+    printf("%s: written by %s, sample %u, turn %u\n", spec->task.name, spec->model->generator->name,
+           r->sample, r->turn);
+    printf("  proved    %llu obligations over all shapes in range; %llu watched\n",
+           (unsigned long long)proved, (unsigned long long)watched);
+    printf("  checked   %u cases ok on the twin\n", j->cases.len);
+    if (j->predicted_us > 0)
+        printf("  predicted %.1f us at full size; the bound is %.1f us\n", j->predicted_us,
+               j->bound_us);
+    printf("  measured  nothing: no board has run this kernel\n");
+    if (dir)
+        printf("  written   %s\n", dir);
+}
+
+/* A candidate that is no Craft is kept as it came. */
+static bool write_texts(Arena *arena, const EvalCandidate *c, const char *dir, Diag *diag)
+{
+    if (file_exists(dir)) {
+        diag_error(diag, "M013", (Span){0}, "%s is there already and is not overwritten", dir);
+        return false;
+    }
+    for (uint32_t i = 0; i < c->texts.len; i++) {
+        const char *path = path_join(arena, dir, c->texts.at[i].path);
+        if (!file_make_dirs(path_dir(arena, path), diag) ||
+            !file_write(path, c->texts.at[i].text, diag))
+            return false;
+    }
+    return true;
+}
+
+static bool write_result(Arena *arena, const MakeModelSpec *spec, const MakeModelResult *r,
+                         const char *dir, Diag *diag)
+{
+    MakeVerdicts verdicts = {0};
+    const EvalCandidate *c = &r->judged.candidate;
+    for (uint32_t i = 0; i < r->judged.cases.len; i++)
+        vec_push(arena, &verdicts, &r->judged.cases.at[i].verdict);
+    if (c->form != FORM_CRAFT)
+        return write_texts(arena, c, dir, diag);
+    return make_write(arena, spec->task.name, c->texts.at[0].text, &verdicts, spec->judge.chip, dir,
+                      diag);
+}
+
+static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *diag)
+{
+    Arena *arena = &args->arena;
+    TorchTask *task;
+    MakeModelResult result;
+    if (!file_read(arena, spec->task.path, 0, &spec->task.source, diag))
+        return complain(diag, CMD_USAGE);
+    *diag = diag_make(arena, spec->task.path, spec->task.source);
+    TorchCases cases = {0};
+    torch_cases(arena, spec->task.path, &cases, diag);
+    TorchOptions options = {.seed = spec->judge.seed, .cases = &cases};
+    task = torch_read_scaled(arena, spec->task.path, spec->task.source, &options, SCALE_SMALL,
+                             diag);
+    if (!task)
+        return complain(diag, CMD_USAGE);
+    spec->task.name = task->name;
+    spec->category = task->category;
+    if (!make_model(arena, spec, &result, diag))
+        return complain(diag, result.prompt.messages.len ? CMD_NO : CMD_LACKS);
+    if (ask->dir && !write_result(arena, spec, &result, ask->dir, diag))
+        return complain(diag, CMD_LACKS);
+    if (!args->json)
+        print_summary(spec, &result, ask->dir);
+    return CMD_OK;
+}
+
+int make_by_model(CmdArgs *args, const MakeAsk *ask)
+{
+    Arena *arena = &args->arena;
+    Diag diag = diag_make(arena, args->words[0], (Str){0});
+    Generator generator;
+    Client *client = NULL;
+    BenchModel model = {.generator = &generator,
+                        .home = cmd_home(arena),
+                        .clone = ask->gen.clone,
+                        .turns = gen_turns(&ask->gen),
+                        .settings = ""};
+    MakeModelSpec spec = {.model = &model,
+                          .task = {.path = args->words[0]},
+                          .samples = (uint32_t)ask->samples,
+                          .turned = show_turn,
+                          .context = &args->json};
+    spec.judge = (JudgeSpec){.chip = npu_chip_find(str_from(args->chip)),
+                             .seed = (uint64_t)args->seed,
+                             .fuzz = (uint32_t)ask->fuzz,
+                             .listed = 8,
+                             .time = true,
+                             .trust = ask->trust,
+                             .no_proofs = ask->gen.no_checker};
+    if (!spec.judge.chip || !gen_strategy(&ask->gen, &model.strategy))
+        return CMD_USAGE;
+    if (!gen_open(arena, &ask->gen, &generator, &client, &diag))
+        return complain(&diag, CMD_USAGE);
+    if (model.strategy == PROMPT_ASCENDC) {
+        spec.judge.fuzz = spec.judge.listed = 0;
+        spec.judge.time = false;
+    }
+    int status = make(args, ask, &spec, &diag);
+    gen_print_totals(client);
+    client_close(client);
+    return status;
+}
