@@ -238,7 +238,8 @@ void operand_bind_outputs(Interp *it, Span at, PyVal result)
         n += is_result(it->operands.at[i].role);
     if (!n)
         return;
-    PyVal items = n == 1 ? pv_tuple_of(it->arena, 1, &result) : interp_items(it, at, result);
+    bool several = n > 1 && pv_is_seq(result);
+    PyVal items = several ? result : pv_tuple_of(it->arena, 1, &result);
     if (items.list->items.len != n)
         interp_fail(it, at, "T025", "forward returns %u results, the table has %u",
                     items.list->items.len, n);

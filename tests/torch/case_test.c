@@ -135,6 +135,8 @@ T_TEST(case_table_and_forward_must_agree)
     check_order("alpha, sizes)", "alpha, width)", "forward's 'width' is not the operand");
     check_order("[x, None,", "[x, 5,", "operand 'bias' is int");
     check_order(", x + 1\n", "\n", "forward returns 2 results, the table has 3");
+    check_order("return y, [t + 1 for t in more], x + 1", "return torch.rand(3)",
+                "forward returns 1 results, the table has 3");
     check_order("case['shape']]\n", "1.5]\n", "float");
 }
 
