@@ -74,9 +74,23 @@ static uint32_t *find_last_use(const Graph *g)
     return last;
 }
 
-/* Which f32 values can stay f32 though all work is done in f64: what only elementwise nodes read
- * of what is given (they widen a stretch at a time), and outputs of theirs that nothing reads. It
- * saves two passes over memory. */
+/* Operators that widen what they read a stretch or a line at a time, and round what they write. */
+static bool widens_itself(const Eval *ev, const Node *node)
+{
+    switch (node->op) {
+    case OP_REDUCE:
+    case OP_REDUCE_INDEX:
+    case OP_SCAN:
+    case OP_SOFTMAX:
+    case OP_LAYER_NORM:
+    case OP_GROUP_NORM:
+    case OP_INSTANCE_NORM: return true;
+    default: return eval_elem_is(ev, node);
+    }
+}
+
+/* Which f32 values can stay f32 though all work is done in f64: what is given and read by such
+ * operators only, and outputs of theirs that nothing reads. It saves two passes over memory. */
 static bool *find_narrow(const Eval *ev, bool wide_out)
 {
     const Graph *g = ev->graph;
@@ -86,7 +100,7 @@ static bool *find_narrow(const Eval *ev, bool wide_out)
         bool made = value->kind == VALUE_NODE;
         narrow[v] = value->dtype == DT_F32 &&
                     (made ? ev->last_use[v] == KEEP && !wide_out &&
-                                eval_elem_is(ev, &g->nodes.at[value->node])
+                                widens_itself(ev, &g->nodes.at[value->node])
                           : true);
     }
     for (uint32_t n = 0; n < g->nodes.len; n++) {
@@ -94,7 +108,7 @@ static bool *find_narrow(const Eval *ev, bool wide_out)
         for (uint32_t i = 0; i < node->n_in; i++) {
             ValueId in = node->in[i];
             if (in != VALUE_NONE &&
-                (graph_value(g, in)->kind == VALUE_NODE || !eval_elem_is(ev, node)))
+                (graph_value(g, in)->kind == VALUE_NODE || !widens_itself(ev, node)))
                 narrow[in] = false;
         }
     }
@@ -220,11 +234,17 @@ bool graph_eval_bytes(const Graph *graph, const EvalOptions *options, int64_t *p
 
 /* --- run ---------------------------------------------------------------------------------- */
 
+static DType held_dtype(const Eval *ev, ValueId id)
+{
+    DType dtype = graph_value(ev->graph, id)->dtype;
+    return ev->narrow && ev->narrow[id] ? dtype : eval_dtype(ev, dtype);
+}
+
 static bool make_outputs(Eval *ev, const Node *node)
 {
     for (uint32_t o = 0; o < node->n_out; o++) {
         const Value *v = graph_value(ev->graph, node->out + o);
-        DType dtype = eval_dtype(ev, v->dtype);
+        DType dtype = held_dtype(ev, node->out + o);
         ev->values[node->out + o] = tensor_new_raw(dtype, v->shape);
         if (!ev->values[node->out + o])
             return out_of_memory(ev, node, dtype, v->shape);
@@ -322,7 +342,7 @@ static bool bind(Eval *ev, ValueId id, const Tensor *t)
                    name);
         return false;
     }
-    DType dtype = ev->narrow && ev->narrow[id] ? v->dtype : eval_dtype(ev, v->dtype);
+    DType dtype = held_dtype(ev, id);
     ev->values[id] = dtype == t->dtype ? tensor_alias(t, t->shape) : tensor_cast(t, dtype);
     if (!ev->values[id])
         diag_error(ev->diag, "E481", (Span){0}, "no memory for '%s'", name);

@@ -37,6 +37,13 @@ static inline DType eval_dtype(const Eval *eval, DType dtype)
     return eval->wide && dtype == DT_F32 ? DT_F64 : dtype;
 }
 
+/* What an operator with an optional attribute dtype works on: that, else its input as it is held. */
+static inline DType eval_asked_dtype(const EvalNode *e)
+{
+    const Attr *asked = node_attr(e->node, AT_DTYPE);
+    return asked ? eval_dtype(e->eval, asked->dtype) : e->in[0]->dtype;
+}
+
 /* Elementwise nodes run in groups, a stretch of elements at a time (eval_elem.c). */
 bool eval_elem_is(const Eval *eval, const Node *node);
 /* Nodes first .. first+count-1, all elementwise with outputs of one shape; makes the outputs

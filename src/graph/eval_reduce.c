@@ -369,7 +369,7 @@ static bool reduce_to(EvalNode *e, Tensor *value, Tensor *index)
     bool flags[GRAPH_MAX_RANK];
     Shape shape = e->in[0]->shape;
     eval_dim_flags(e->node, AT_DIMS, shape, flags);
-    DType as = eval_dtype(e->eval, node_dtype(e->node, AT_DTYPE, e->in[0]->dtype));
+    DType as = eval_asked_dtype(e);
     Tensor *in = eval_as(e, e->in[0], as);
     Axis axis = {1, 1, 1};
     Tensor *t = in ? gather_axis(e, in, flags, &axis) : NULL;

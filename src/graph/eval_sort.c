@@ -179,8 +179,7 @@ bool eval_op_SCAN(EvalNode *e)
 {
     enum { WIDTH = 64 };
     Tensor *out = e->out[0];
-    Tensor *in = eval_as(e, e->in[0],
-                         eval_dtype(e->eval, node_dtype(e->node, AT_DTYPE, e->in[0]->dtype)));
+    Tensor *in = eval_as(e, e->in[0], eval_asked_dtype(e));
     if (!in)
         return false;
     Axis a = eval_axis(in->shape, eval_dim(e->node, in->shape, 0));
@@ -211,7 +210,8 @@ bool eval_op_SOFTMAX(EvalNode *e)
     const Tensor *in = e->in[0];
     Axis a = eval_axis(in->shape, eval_dim(e->node, in->shape, -1));
     bool log_of = node_bool(e->node, AT_LOG);
-    bool plain = !log_of && a.inner == 1 && in->dtype == DT_F32 && e->out[0]->dtype == DT_F32;
+    bool plain = !e->eval->wide && !log_of && a.inner == 1 && in->dtype == DT_F32 &&
+                 e->out[0]->dtype == DT_F32;
 #pragma omp parallel if (in->count > 4096)
     {
         double *x = heap_alloc(sizeof *x * (size_t)(a.n + 1));
