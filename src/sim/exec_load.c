@@ -30,7 +30,19 @@ static bool open_target(Step *s, Fractals *f, uint32_t spaces, uint64_t end)
     return sim_local_range(s, 0, f->d, f->to, end, true);
 }
 
-static bool read_fractal(Step *s, uint64_t byte, uint64_t bytes, uint8_t *out, bool *known)
+/* Bytes on their way to L0, and which of them are defined (0xFF) or not (0). */
+typedef struct Piece {
+    uint8_t at[2 * FRACTAL], defined[2 * FRACTAL];
+} Piece;
+
+static void note_defined(Piece *p, const SimMemory *m, uint64_t at, uint64_t bytes)
+{
+    bool all = memory_known(m, at, bytes);
+    for (uint64_t i = 0; i < bytes; i++)
+        p->defined[i] = all || memory_known(m, at + i, 1) ? 0xFF : 0;
+}
+
+static bool read_piece(Step *s, uint64_t byte, uint64_t bytes, Piece *p)
 {
     uint64_t address = s->r->operand[1].address;
     if (rec_space(address) == NPU_GM) {
@@ -38,24 +50,33 @@ static bool read_fractal(Step *s, uint64_t byte, uint64_t bytes, uint8_t *out, b
         SimGm *gm = sim_gm_range(s, address + byte, bytes, false, &offset, &inside);
         if (!gm)
             return false;
-        memset(out, 0xFF, bytes);
-        memcpy(out, gm->memory.at + offset, inside);
-        *known = inside == bytes && memory_known(&gm->memory, offset, inside);
+        memset(p->at, 0xFF, bytes);
+        memset(p->defined, 0, bytes);
+        memcpy(p->at, gm->memory.at + offset, inside);
+        note_defined(p, &gm->memory, offset, inside);
         return true;
     }
     SimMemory *m = sim_local(s, 1, 1u << NPU_L1);
     uint64_t at = rec_byte(address) + byte;
     if (!m || !sim_local_range(s, 1, m, at, bytes, false))
         return false;
-    memcpy(out, m->at + at, bytes);
-    *known = memory_known(m, at, bytes);
+    memcpy(p->at, m->at + at, bytes);
+    note_defined(p, m, at, bytes);
     return true;
 }
 
-static void put(Fractals *f, uint64_t at, const uint8_t *from, uint64_t bytes, bool known)
+static void put(Fractals *f, uint64_t at, const uint8_t *from, uint64_t bytes)
 {
     memcpy(f->d->at + at, from, bytes);
-    memory_set_known(f->d, at, bytes, known);
+    memory_set_known(f->d, at, bytes, true);
+}
+
+static void put_piece(Fractals *f, uint64_t at, const Piece *p, uint64_t from, uint64_t bytes)
+{
+    put(f, at, p->at + from, bytes);
+    if (memchr(p->defined + from, 0, bytes))
+        for (uint64_t i = 0; i < bytes; i++)
+            memory_set_known(f->d, at + i, 1, p->defined[from + i]);
 }
 
 static bool repeats_ok(Step *s, uint32_t repeats)
@@ -92,17 +113,18 @@ static bool load_2d(Step *s)
     for (uint64_t i = 0; i < n; i++) {
         int64_t index = (int64_t)r->n[0] +
                         (r->mode & 2 ? -1 : 1) * (int64_t)(i * (uint64_t)(r->n[2] & 0xFFFF));
-        uint8_t fractal[FRACTAL];
-        bool known;
+        Piece piece;
         if (index < 0) {
             sim_report(s, SIM_FAULT_BAD_PARAMETER, "decreasing addresses run below the tensor");
             return false;
         }
-        if (!read_fractal(s, (uint64_t)index * FRACTAL, FRACTAL, fractal, &known))
+        if (!read_piece(s, (uint64_t)index * FRACTAL, FRACTAL, &piece))
             return false;
-        if (r->mode & 1)
-            transpose16(fractal);
-        put(&f, f.to + i * step, fractal, FRACTAL, known);
+        if (r->mode & 1) {
+            transpose16(piece.at);
+            transpose16(piece.defined);
+        }
+        put_piece(&f, f.to + i * step, &piece, 0, FRACTAL);
     }
     sim_count(s, n, n * FRACTAL, n * FRACTAL);
     return true;
@@ -139,13 +161,13 @@ static bool load_transposed(Step *s)
         return false;
     uint64_t square = fractals * FRACTAL;
     for (uint64_t i = 0; i < n; i++) {
-        uint8_t in[2 * FRACTAL], out[2 * FRACTAL];
-        bool known;
-        if (!read_fractal(s, (r->n[0] + i * r->n[2]) * square, square, in, &known))
+        Piece in, out;
+        if (!read_piece(s, (r->n[0] + i * r->n[2]) * square, square, &in))
             return false;
-        transpose_square(f.size, in, out);
+        transpose_square(f.size, in.at, out.at);
+        transpose_square(f.size, in.defined, out.defined);
         for (uint64_t k = 0; k < fractals; k++)
-            put(&f, f.to + i * step + k * gap, out + k * FRACTAL, FRACTAL, known);
+            put_piece(&f, f.to + i * step + k * gap, &out, k * FRACTAL, FRACTAL);
     }
     sim_count(s, n * fractals, n * square, n * square);
     return true;
@@ -233,18 +255,18 @@ static bool image_source(const Image *g, uint64_t m, uint64_t k, uint32_t size, 
 
 static bool image_element(Step *s, const Image *g, Fractals *f, uint64_t m, uint64_t k)
 {
-    uint8_t value[4];
-    bool known = true;
+    Piece value;
+    memset(value.defined, 0xFF, f->size);
     uint64_t at, to = f->to + image_target(g, m, k, f->size) * f->size;
     if (m + g->m_start >= g->out_size) {
-        memset(value, 0xFF, sizeof value);
-        known = false;
+        memset(value.at, 0xFF, f->size);
+        memset(value.defined, 0, f->size);
     } else if (!image_source(g, m + g->m_start, k + g->k_start, f->size, &at)) {
-        memcpy(value, &s->core->load3d_pad, f->size);
-    } else if (!read_fractal(s, at, f->size, value, &known)) {
+        memcpy(value.at, &s->core->load3d_pad, f->size);
+    } else if (!read_piece(s, at, f->size, &value)) {
         return false;
     }
-    put(f, to, value, f->size, known);
+    put_piece(f, to, &value, 0, f->size);
     return true;
 }
 
@@ -293,7 +315,7 @@ static bool fill_constant(Step *s)
         return false;
     for (uint64_t i = 0; i < n; i++)
         for (uint64_t k = 0; k < run; k += f.size)
-            put(&f, f.to + i * step + k, (const uint8_t *)&r->scalar, f.size, true);
+            put(&f, f.to + i * step + k, (const uint8_t *)&r->scalar, f.size);
     sim_count(s, n, 0, n * run);
     return true;
 }

@@ -277,6 +277,16 @@ void queue_finish(Step *s)
         finish_flags(s);
 }
 
+static bool trap(Step *s)
+{
+    bool divides = s->r->mode == REC_TRAP_DIVISION;
+    if (divides)
+        sim_report(s, SIM_FAULT_ZERO_DIVISION, "scalar code divides by zero behind this call");
+    else
+        sim_report(s, SIM_FAULT_TRAPPED, "the kernel called Trap");
+    return divides;
+}
+
 /* --- DumpTensor --- */
 
 static bool dump(Step *s)
@@ -327,7 +337,7 @@ bool exec_queue(Step *s)
     case NPU_QUEUE_POP: return queue_pop(s);
     case NPU_QUEUE_FREE: return queue_free(s);
     case NPU_DUMP: return dump(s);
-    case NPU_TRAP: sim_report(s, SIM_FAULT_TRAPPED, "the kernel called Trap"); return false;
+    case NPU_TRAP: return trap(s);
     case NPU_UNSUPPORTED:
         sim_report(s, SIM_FAULT_UNSUPPORTED, "%s", sim_name(s->core, s->r->api));
         return false;

@@ -100,10 +100,11 @@
 #define REC_BYTES 128u
 
 /* Bits of `flags`. */
-#define REC_COUNTER 1u     /* the mask is an element count */
-#define REC_FROM_QUEUE 2u  /* put in by TQue, not written by hand */
-#define REC_L2_BYPASS 4u   /* the copy's cache hint */
-#define REC_OPEN_TENSOR 8u /* a fixed-address tensor, outside the queue framework */
+#define REC_COUNTER 1u       /* the mask is an element count */
+#define REC_TRAP_DIVISION 1u /* mode of NPU_TRAP: not Trap itself but an integer division by zero */
+#define REC_FROM_QUEUE 2u    /* put in by TQue, not written by hand */
+#define REC_L2_BYPASS 4u     /* the copy's cache hint */
+#define REC_OPEN_TENSOR 8u   /* a fixed-address tensor, outside the queue framework */
 
 /* Set in `op`: the record is a RecordText. */
 #define REC_TEXT 0x8000u

@@ -211,6 +211,9 @@ T_TEST(cube_undefined_rows_stay_in_their_rows)
     load.operand[1].address = L1(0); /* half of this fractal was never written */
     rig_run(&rig, load);
     rig_run(&rig, mm);
+    rig_run(&rig, get);
+    RIG_CLEAN(&rig);
+    get.operand[1].address = L0C(8 * 64);
     RIG_FAULT(&rig, get, "S017");
     rig_close(&rig);
 }

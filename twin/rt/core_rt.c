@@ -49,7 +49,10 @@ static void futex_wait(const _Atomic uint32_t *word, uint32_t seen)
     syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
 }
 
-static void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
 
 /* --- the ring, seen from a core ------------------------------------------------------------- */
 
@@ -183,9 +186,9 @@ static void load(uint64_t address, uint32_t bytes)
         address - launch->tiling < launch->tiling_bytes || announced(address))
         return;
     *next_record() = (Record){.op = NPU_RAW_LOAD,
-                                     .pipe = NPU_PIPE_S,
-                                     .operand[1].address = rec_address(NPU_GM, address),
-                                     .n[0] = bytes};
+                              .pipe = NPU_PIPE_S,
+                              .operand[1].address = rec_address(NPU_GM, address),
+                              .n[0] = bytes};
     acraft_ring_flush();
 }
 
@@ -280,6 +283,53 @@ static void note_fault(int signal, siginfo_t *info, void *context)
     ring->stack_overflow = address - (stack - STACK_SLACK) < 2 * STACK_SLACK;
 }
 
+#if defined(__x86_64__)
+/* Bytes of a div or idiv at `at`; 0: another instruction. Prefixes, F6 or F7 with 6 or 7 in the
+ * middle of the mode byte, then what that byte asks for. */
+static uint32_t divide_bytes(const uint8_t *at)
+{
+    uint32_t n = 0;
+    while (at[n] == 0x66 || (at[n] & 0xF0) == 0x40)
+        n++;
+    if ((at[n] & 0xFE) != 0xF6 || (at[n + 1] & 0x30) != 0x30)
+        return 0;
+    uint32_t mode = at[n + 1] >> 6, base = at[n + 1] & 7;
+    n += 2;
+    if (mode != 3 && base == 4)
+        base = at[n++] & 7;
+    return n + (mode == 1 ? 1u : mode == 2 || (mode == 0 && base == 5) ? 4u : 0u);
+}
+
+/* The scalar unit does not trap on a division by zero: its result is undefined, and zero here, the
+ * remainder the dividend. The simulator is told, and the program goes on. */
+static int step_over_division(ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    uint32_t bytes = divide_bytes((const uint8_t *)(uintptr_t)reg[REG_RIP]);
+    if (!bytes || !ring)
+        return 0;
+    reg[REG_RDX] = reg[REG_RAX];
+    reg[REG_RAX] = 0;
+    reg[REG_RIP] += bytes;
+    const Record *last = newest();
+    Record note = {.op = NPU_TRAP, .pipe = NPU_PIPE_S, .mode = REC_TRAP_DIVISION};
+    if (last)
+        note.file = last->file, note.line = last->line;
+    *next_record() = note;
+    return 1;
+}
+#else
+static int step_over_division(ucontext_t *context) { return (void)context, 0; }
+#endif
+
+static void note_division(int signal, siginfo_t *info, void *context)
+{
+    if (step_over_division(context))
+        return;
+    note_fault(signal, info, context);
+    sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
 static void note_call(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
@@ -294,11 +344,14 @@ static void catch_signals(void)
     sigaltstack(&stack, NULL);
     struct sigaction fault = {.sa_sigaction = note_fault,
                               .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigaction(faults[i], &fault, NULL);
     struct sigaction call = {.sa_sigaction = note_call, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGSYS, &call, NULL);
+    struct sigaction division = {.sa_sigaction = note_division,
+                                 .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaction(SIGFPE, &division, NULL);
     signal(SIGCHLD, SIG_DFL);
 }
 
@@ -323,8 +376,8 @@ static const void *map(int fd, uint64_t bytes, int protection)
 static void map_piece(const ShareMap *piece, uint64_t from, uint64_t bytes)
 {
     void *at = (void *)(uintptr_t)(piece->address + from);
-    if (mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, piece->fd,
-             (off_t)piece->at) != at)
+    if (mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, piece->fd, (off_t)piece->at) !=
+        at)
         _exit(SHARE_EXIT_SETUP);
 }
 
@@ -439,7 +492,8 @@ static void zygote(int argc, char **argv, char **env)
 }
 
 /* Runs before every constructor; the tool refuses kernels that put something there themselves. */
-__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = zygote;
+__attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,
+                                                                            char **) = zygote;
 
 int main(void)
 {

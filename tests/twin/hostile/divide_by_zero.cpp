@@ -1,5 +1,5 @@
-// A trap of the processor.
-// want: crashed
+// A trap of the processor, which the scalar unit does not have: a warning.
+// want: hazard
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

@@ -18,6 +18,15 @@ inline Burst burst_of(const AscendC::DataCopyParams &p)
 {
     return {p.blockCount, p.blockLen * 32u, p.srcGap * 32u, p.dstGap * 32u};
 }
+/* Between on-chip memories: lengths and target gaps count in units of the target. The fixpipe buffer
+ * has its gaps from start to start. */
+inline Burst burst_of(const AscendC::DataCopyParams &p, uint32_t to)
+{
+    uint32_t unit = to == NPU_BT ? 64u : to == NPU_FB ? 128u : 32u, bytes = p.blockLen * unit;
+    if (to != NPU_FB) return {p.blockCount, bytes, p.srcGap * 32u, p.dstGap * unit};
+    auto gap = [bytes](uint32_t step) { return step > bytes ? step - bytes : 0u; };
+    return {p.blockCount, bytes, gap(p.srcGap * 32u), gap(p.dstGap * unit)};
+}
 template <typename T> inline Burst burst_of(uint32_t count) { return {1, uint32_t(bytes_for<T>(count)), 0, 0}; }
 
 template <typename T>
@@ -73,7 +82,7 @@ inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, cons
 template <typename T>
 inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &repeatParams, ACRAFT_SITE)
 {
-    acraft::copy(dst, src, acraft::burst_of(repeatParams), 0, site);
+    acraft::copy(dst, src, acraft::burst_of(repeatParams, rec_space(dst.record_address())), 0, site);
 }
 /* L1 to the bias table or fixpipe buffer may change the element type. */
 template <typename T, typename U, std::enable_if_t<!std::is_same<T, U>::value, bool> = true>
@@ -83,7 +92,7 @@ inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const
     if (acraft::not_my_memory(to)) return;
     NpuOp op = acraft::copy_op(rec_space(src.record_address()), to);
     if (op == NPU_NONE) acraft::unsupported("DataCopy between these positions", site);
-    acraft::put_copy<T>(op, dst.operand(), src.operand(), acraft::burst_of(repeatParams), 0, site).dtype[1] = acraft::dtype_of<U>();
+    acraft::put_copy<T>(op, dst.operand(), src.operand(), acraft::burst_of(repeatParams, to), 0, site).dtype[1] = acraft::dtype_of<U>();
 }
 
 template <typename T>

@@ -159,10 +159,10 @@ template <typename Bias> inline void fetch_bias(const MatmulJob &j, uint32_t n0,
 {
     LocalTensor<Bias> l1 = at<Bias>(TPosition::C1, 480 * 1024, 4096);
     LocalTensor<float> table = at<float>(TPosition::C2, 0, 1024);
-    uint32_t blocks = up(n * uint32_t(sizeof(Bias)), 64) / 32;
-    AscendC::DataCopy(l1, gm<Bias>(j.bias + uint64_t(n0) * sizeof(Bias)), AscendC::DataCopyParams(1, uint16_t(blocks), 0, 0), s);
+    uint32_t units = up(n * uint32_t(sizeof(Bias)), 64) / 64;
+    AscendC::DataCopy(l1, gm<Bias>(j.bias + uint64_t(n0) * sizeof(Bias)), AscendC::DataCopyParams(1, uint16_t(units * 2), 0, 0), s);
     hand_over(HardEvent::MTE2_MTE1, s);
-    AscendC::DataCopy(table, l1, AscendC::DataCopyParams(1, uint16_t(blocks), 0, 0), s);
+    AscendC::DataCopy(table, l1, AscendC::DataCopyParams(1, uint16_t(units), 0, 0), s);
     hand_over(HardEvent::MTE1_M, s);
 }
 
