@@ -144,6 +144,17 @@ static uint32_t count_tensors(PyVal value, int depth)
     return n;
 }
 
+/* How many outputs of the graph a result becomes: numbers are outputs, too. */
+static uint32_t count_outputs(PyVal value, int depth)
+{
+    uint32_t n = value.tag == PV_TENSOR || pv_is_number(value);
+    for (uint32_t i = 0; pv_is_seq(value) && depth < 8 && i < value.list->items.len; i++)
+        n += count_outputs(value.list->items.at[i], depth + 1);
+    for (uint32_t i = 0; value.tag == PV_DICT && depth < 8 && i < value.dict->entries.len; i++)
+        n += count_outputs(value.dict->entries.at[i].value, depth + 1);
+    return n;
+}
+
 static void take_numbers(Interp *it, TorchOperand *o, const PyVal *items, uint32_t n)
 {
     int64_t *ints = arena_array(it->arena, int64_t, n + 1);
@@ -248,7 +259,7 @@ void operand_bind_outputs(Interp *it, Span at, PyVal result)
         if (!is_result(o->role))
             continue;
         o->first = tensors;
-        o->count = count_tensors(items.list->items.at[taken++], 0);
+        o->count = count_outputs(items.list->items.at[taken++], 0);
         tensors += o->count;
     }
 }

@@ -170,6 +170,20 @@ static bool fits_table(const TorchTask *task)
     return false;
 }
 
+T_TEST(case_numbers_are_results)
+{
+    R r = {0};
+    read_with(&r,
+              "'''T.\n\nin x f32\nout n i64\nout y f32\n'''\nimport torch\n"
+              "class Model(torch.nn.Module):\n    def forward(self, x):\n        return 5, x + 1\n"
+              "def get_inputs(case):\n    return [torch.rand(case['n'])]\n",
+              "n\n3\n", SCALE_FULL, 0);
+    REQUIRE(r.task);
+    CHECK_EQ_INT(torch_operand(r.task, "n")->count, 1);
+    CHECK_EQ_INT(torch_operand(r.task, "y")->first, 1);
+    arena_drop(&r.arena);
+}
+
 /* Every shipped case reads, and its types are a combination its table lists; but for three, of
  * types that the suite's own op definitions leave out. */
 T_TEST(case_npukernelbench_reads)
