@@ -87,11 +87,13 @@ static Str called_name(Str model)
     return str_slice(name, 0, n);
 }
 
-/* Some bindings are templates; the benchmark puts the operator's name in. */
-static void name_function(EvalJudge *j, EvalCandidate *c)
+/* Some bindings are templates; the benchmark puts the operator's names in. */
+static void name_function(EvalJudge *j, EvalCandidate *c, const char *dir)
 {
     Str name = called_name(j->ref->model->source);
+    Str op = path_base(path_dir(j->arena, dir)); /* T of T/validation */
     EvalText *binding = &vec_last(&c->texts);
+    binding->text = replace_all(j->arena, binding->text, STR("CustomOp"), op);
     if (name.len)
         binding->text = replace_all(j->arena, binding->text, STR("custom_pybind_api"), name);
 }
@@ -112,7 +114,7 @@ bool eval_judge_in_clone(EvalJudge *j, bool *ok)
                       with_tiling(j->arena, j->candidate->texts.at[i].text));
     if (!add_file(j, &whole, binding, "csrc/pybind.cpp"))
         return false;
-    name_function(j, &whole);
+    name_function(j, &whole, dir);
     bool has_host = whole.form == FORM_NPUKB_FULL ||
                     add_host(j, &whole,
                              path_join(j->arena, path_dir(j->arena, dir), "question/op_host"));

@@ -182,6 +182,8 @@ static void add_flags(Build *b, Words *words)
     if (!b->unit->host && b->places->is_clang)
         add_words(b, words, watch_flags);
     add_words(b, words, b->unit->flags);
+    if (b->unit->mixed)
+        add_word(b, words, "-ffunction-sections");
     const char *const ours[] = {
         "-I", in_home(b, "twin/include"), "-I", in_home(b, "src"), "-I", b->places->home, NULL};
     if (b->unit->host) {
@@ -222,7 +224,7 @@ static const char *cache_stem(Build *b, const char *kind, bool with_text)
     hash_words(&sha, watch_flags);
     hash_words(&sha, b->places->is_clang ? clang_flags : gcc_flags);
     hash_words(&sha, b->unit->flags);
-    sha256_add(&sha, b->unit->binding ? "b" : b->unit->host ? "h" : "k", 1);
+    sha256_add(&sha, b->unit->binding ? "b" : b->unit->host ? "h" : b->unit->mixed ? "m" : "k", 1);
     sha256_add(&sha, b->options->any_import ? "a" : "r", 1);
     if (with_text) {
         hash_words(&sha, b->unit->include_dirs);
@@ -469,6 +471,10 @@ static bool object_ok(Build *b, BuildResult *result, Str *bytes)
     }
     if (b->unit->host || b->options->any_import)
         return true;
+    if (b->unit->mixed && !twin_object_reach(b->arena, *bytes, &result->object)) {
+        verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
+        return false;
+    }
     const char *odd = result->object.odd;
     const char *import = odd ? NULL : twin_object_foreign_import(b->arena, &result->object);
     if (odd)
@@ -493,7 +499,7 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
         add_word(b, &words, "--driver-mode=g++");
     if (b->unit->host) /* helpers defined in a header that two files include */
         add_word(b, &words, "-Wl,-z,muldefs");
-    if (b->unit->binding) /* kernels compiled along are never called, and lack their runtime */
+    if (b->unit->binding || b->unit->mixed) /* the other side is compiled along, never called */
         add_word(b, &words, "-Wl,--gc-sections");
     if (b->places->linker)
         add_word(b, &words, b->places->linker);

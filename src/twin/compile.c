@@ -19,6 +19,7 @@ static const char launch_syntax[] =
     "template <class... A> Launch make_launch(A &&...) { return {}; }\n"
     "template <class F> void operator->*(F *, LaunchArgs) {}\n"
     "}\n"
+    "#define main acraft_host_main\n"
     "#define ACRAFT_LAUNCH(...) acraft::make_launch(__VA_ARGS__)\n"
     "#define ACRAFT_LAUNCH_OF(...) ->*acraft::make_launch(__VA_ARGS__)\n";
 
@@ -265,7 +266,10 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
                            .exe = {-1, -1},
                            .guess = guess_kind(source->text)};
     BuildText text = {.text = unit_text(arena, source, entry), .shown = source->path};
-    BuildUnit unit = {.texts = &text, .text_count = 1, .include_dirs = include_dirs(arena, source)};
+    BuildUnit unit = {.texts = &text,
+                      .text_count = 1,
+                      .include_dirs = include_dirs(arena, source),
+                      .mixed = str_find(source->text, STR("<<<")) >= 0};
     bool ok = true;
     if (kernel->guess != SIM_AIC)
         ok = build_half(arena, &places, unit, 0, options, kernel, verdict, diag);

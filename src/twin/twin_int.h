@@ -41,6 +41,8 @@ typedef struct TwinObject {
     const char *odd; /* a reason to refuse it outright; NULL: none */
 } TwinObject;
 bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
+/* object_reach.c: keeps only the imports that the kernel's entry can reach. */
+bool twin_object_reach(Arena *arena, Str bytes, TwinObject *object);
 /* An import that kernel code has no business with, or NULL. */
 const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 
@@ -60,6 +62,7 @@ typedef struct BuildUnit {
     const char *const *include_dirs; /* ends with NULL; bound into the box */
     bool host;                       /* host side: full C++, other runtime */
     bool binding;                    /* host side that launches: twin/rt/bind_rt.cpp */
+    bool mixed;                      /* a kernel's text that holds host code, too */
 } BuildUnit;
 typedef struct BuildResult {
     int exe;           /* memfd; -1: none */

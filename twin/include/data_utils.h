@@ -4,15 +4,15 @@
 #include "acraft/bind/acl.h"
 #include <cstdio>
 #include <string>
+#include <type_traits>
 
-inline bool ReadFile(const std::string &path, size_t &size, void *buffer, size_t most)
+/* The samples pass the size by value or by reference. */
+template <class S> inline bool ReadFile(const std::string &path, S &&size, void *buffer, size_t most)
 {
-    size = acraft::bind::read_file(path.c_str(), buffer, most);
-    return size > 0;
-}
-inline bool ReadFile(const std::string &path, size_t size, void *buffer, size_t most)
-{
-    return acraft::bind::read_file(path.c_str(), buffer, most < size ? most : size) > 0;
+    size_t got = acraft::bind::read_file(path.c_str(), buffer, most);
+    if constexpr (!std::is_const<std::remove_reference_t<S>>::value && std::is_lvalue_reference<S>::value)
+        size = static_cast<std::decay_t<S>>(got);
+    return got > 0;
 }
 inline bool WriteFile(const std::string &path, const void *buffer, size_t size)
 {
