@@ -170,6 +170,7 @@ $(foreach f,$(FUZZERS),$(eval $(call fuzz_rules,$f)))
 
 soak:
 	$(MAKE) B=hostile check
+	$(MAKE) B=release SOAK_KILLS=50 T_FILTER=bench_survives T_SECONDS=3000 test-loop
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
 
 $(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)
