@@ -5,14 +5,7 @@
 #include "gen/plan/pool.h"
 #include "gen/plan/strategy.h"
 
-enum {
-    UB_SPARE = 4 * 1024,
-    MAX_SCRATCH = 96,
-    SCRATCH_STEP = 4,
-    MIN_TILE = 64,
-    LINE = 128,
-    MAX_TILE = 8192
-};
+enum { UB_SPARE = 4 * 1024, MAX_SCRATCH = 96, MIN_TILE = 64, LINE = 128, MAX_TILE = 8192 };
 
 static const Strategy *const strategies[] = {&strategy_scan,      &strategy_map,  &strategy_full,
                                              &strategy_rows_full, &strategy_rows, &strategy_middle};
@@ -117,7 +110,7 @@ static int64_t choose_tile(const Job *job)
         const Writer *w = job->parts.at[i].w;
         bytes = !w->wide && w->bytes > bytes ? w->bytes : bytes;
     }
-    return job_tile(job, bytes, false);
+    return bytes ? job_tile(job, bytes, false) : 0;
 }
 
 static void put_launch(const Part *part, const char *name, int depth, Buf *out)
@@ -148,14 +141,19 @@ static void put_launch(const Part *part, const char *name, int depth, Buf *out)
 static void put_host(const Job *job, const char *name, int64_t tile, Buf *out)
 {
     buf_puts(out, "craft = 1\n\n");
-    for (uint32_t i = 0; i < job->s->len; i++)
-        buf_printf(out, "%s = dim(1, 1073741824)\n", job->s->axis[i].name);
+    for (uint32_t i = 0; i < job->s->len; i++) {
+        bool limited = job->last_most && i + 1 == job->s->len;
+        buf_printf(out, "%s = dim(1, %lld)\n", job->s->axis[i].name,
+                   limited ? (long long)job->last_most : 1073741824ll);
+    }
     buf_printf(out, "\n@host\ndef %s(", name);
     put_parameters(job->parts.at[0].w, out);
-    buf_printf(out, "):\n    tile = choose(\"tile\", [%lld", (long long)tile);
+    buf_puts(out, "):\n");
+    if (tile)
+        buf_printf(out, "    tile = choose(\"tile\", [%lld", (long long)tile);
     for (int64_t t = tile / 2 / LINE * LINE; t >= 512; t = t / 2 / LINE * LINE)
         buf_printf(out, ", %lld", (long long)t);
-    buf_puts(out, "])\n");
+    buf_puts(out, tile ? "])\n" : "");
     for (uint32_t i = 0; i < job->parts.len; i++) {
         const Part *part = &job->parts.at[i];
         bool one = job->parts.len == 1;

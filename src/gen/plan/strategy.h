@@ -11,7 +11,7 @@ typedef struct PartWorkspace {
     const char *shape; /* "n0, ceildiv(n1, chunk), 8" */
 } PartWorkspace;
 
-enum { PART_SCALARS = 4 };
+enum { PART_SCALARS = 4, SCRATCH_STEP = 4 };
 
 /* One kernel and its launch. */
 typedef struct Part {
@@ -37,6 +37,7 @@ typedef struct Job {
     uint32_t scratch[2]; /* bytes of the compiler's scratch per element: of parts with "tile", of
                             parts in two dimensions */
     Diag *diag;
+    int64_t last_most; /* largest size of the last axis; 0: as of the others */
     VEC(Part) parts;
 } Job;
 

@@ -110,7 +110,23 @@ static const char *const row_words[] = {[PRIM_SUM] = "row_sum",
                                         [PRIM_MIN] = "row_min",
                                         [PRIM_PROD] = "row_prod"};
 
-static WriteKind lane_kind(const Writer *w) { return w->two ? KIND_PER_ROW : KIND_TILE; }
+static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
+                                           [PRIM_MAX] = "col_max",
+                                           [PRIM_MIN] = "col_min",
+                                           [PRIM_PROD] = "col_prod"};
+
+static WriteKind lane_kind(const Writer *w)
+{
+    return !w->two ? KIND_TILE : w->columns ? KIND_PER_COLUMN : KIND_PER_ROW;
+}
+
+/* Folding a tile into its accumulators, and spreading them over it. */
+static const char *folding(const Writer *w, PrimReduce kind)
+{
+    return w->columns ? column_words[kind] : row_words[kind];
+}
+
+static const char *spread(const Writer *w) { return w->columns ? "row" : "col"; }
 
 static const char *lane_view(Writer *w, const char *buffer)
 {
@@ -153,8 +169,9 @@ static void step_online(Writer *w, const Unit *u)
     const char *x = write_named(w, u->of), *m = lane_view(w, u->lane[0]);
     const char *s = lane_view(w, u->lane[1]), *n = lane_view(w, lane_new(w, 'n', 0));
     if (w->two) {
-        write_line(w, "%s = max(%s, row_max(%s))", n, m, x);
-        write_line(w, "%s = %s * exp(%s - %s) + row_sum(exp(%s - col(%s)))", s, s, m, n, x, n);
+        write_line(w, "%s = max(%s, %s(%s))", n, m, folding(w, PRIM_MAX), x);
+        write_line(w, "%s = %s * exp(%s - %s) + %s(exp(%s - %s(%s)))", s, s, m, n,
+                   folding(w, PRIM_SUM), x, spread(w), n);
     } else {
         write_line(w, "%s = max(%s, %s)", n, m, x);
         write_line(w, "%s = %s * exp(%s - %s) + exp(%s - %s)", s, s, m, n, x, n);
@@ -169,16 +186,22 @@ static void step_moments(Writer *w, const Unit *u, const char *first)
     for (int i = 0; i < 2; i++)
         lane[i] = lane_view(w, u->lane[i]);
     write_line(w, "if %s:", first);
-    if (w->two)
-        write_line(w, "    %s = row_sum(%s) * (1.0 / f32(%s))", k, x, w->count);
-    else if (folds(w))
+    if (w->two) {
+        const char *sum = folding(w, PRIM_SUM);
+        write_line(w, "    %s = %s(%s) * (1.0 / f32(%s))", k, sum, x,
+                   w->columns ? w->rows : w->count);
+        write_line(w, "%s = %s - %s(%s)", d, x, spread(w), k);
+        write_line(w, "%s = %s + %s(%s)", lane[0], lane[0], sum, d);
+        write_line(w, "%s = %s + %s(%s * %s)", lane[1], lane[1], sum, d, d);
+        return;
+    }
+    if (folds(w))
         write_line(w, "    %s = reduce_sum(%s) / f32(%s)", k, x, w->count);
     else
         write_line(w, "    %s = %s", k, x);
-    write_line(w, w->two ? "%s = %s - col(%s)" : "%s = %s - %s", d, x, k);
-    write_line(w, w->two ? "%s = %s + row_sum(%s)" : "%s = %s + %s", lane[0], lane[0], d);
-    write_line(w, w->two ? "%s = %s + row_sum(%s * %s)" : "%s = %s + %s * %s", lane[1], lane[1], d,
-               d);
+    write_line(w, "%s = %s - %s", d, x, k);
+    write_line(w, "%s = %s + %s", lane[0], lane[0], d);
+    write_line(w, "%s = %s + %s * %s", lane[1], lane[1], d, d);
 }
 
 static void step_plain(Writer *w, const Unit *u)
@@ -188,7 +211,7 @@ static void step_plain(Writer *w, const Unit *u)
     const char *lane = lane_view(w, u->lane[0]);
     const char *x = again ? write_named(w, u->of) : write_expr(w, u->of);
     if (w->two)
-        x = str_format(w->arena, "%s(%s)", row_words[kind], x);
+        x = str_format(w->arena, "%s(%s)", folding(w, kind), x);
     write_line(w, "%s = %s", lane, unit_format(w, unit_steps[kind], lane, x));
 }
 

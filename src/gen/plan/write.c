@@ -161,7 +161,7 @@ static bool by_reciprocal(const Writer *w, PrimId id)
     if (p->op != PRIM_MAP || strcmp(p->form, "$0 / $1") || write_kind(w, id) == KIND_SCALAR)
         return false;
     const Prim *by = &w->g->prims.at[p->arg[1]];
-    if (by->op == PRIM_NUMBER || write_kind(w, p->arg[1]) == KIND_PER_COLUMN)
+    if (by->op == PRIM_NUMBER || (write_kind(w, p->arg[1]) == KIND_PER_COLUMN && !w->columns))
         return false;
     return write_kind(w, p->arg[1]) < write_kind(w, id) ||
            (write_is_fixed(w, p->arg[1]) && !write_is_fixed(w, id));
@@ -244,9 +244,14 @@ static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
         bare = bare || is_call(form);
         buf_puts(out, bare ? "" : "(");
         if (by_reciprocal(w, id) && w->recip[p->arg[1]]) {
-            bool row = write_kind(w, p->arg[1]) == KIND_PER_ROW && write_kind(w, id) == KIND_TILE;
+            WriteKind by = write_kind(w, p->arg[1]);
+            bool spread = by != write_kind(w, id) && by != KIND_SCALAR;
             put_operand(w, out, p->arg[0], write_kind(w, id), false);
-            buf_printf(out, row ? " * col(%s)" : " * %s", w->recip[p->arg[1]]);
+            buf_printf(out,
+                       !spread              ? " * %s"
+                       : by == KIND_PER_ROW ? " * col(%s)"
+                                            : " * row(%s)",
+                       w->recip[p->arg[1]]);
         } else {
             put_form(w, out, id, form);
         }

@@ -37,6 +37,7 @@ typedef struct Writer {
     const char *first;                /* a condition: this is the first tile of a pass */
     uint32_t last;                    /* the tiled axis */
     bool two;                         /* tiles are `block` rows of `wide` (0: "tile") elements */
+    bool columns;                     /* rows are reduced: results are per column */
     bool one_row;                     /* what varies along rows only is read as a scalar */
     bool flat;                        /* for the moment only row 0 of them is used */
     uint32_t row_axis;                /* in two dimensions: the axis of the rows */
