@@ -131,12 +131,13 @@ static bool near(const Tensor *t, double got, double want, double rms)
     if (got == want || (isnan(got) && isnan(want)))
         return true;
     double floor = rms < 1e-12 ? 1e-9 : 0x1p-149; /* 0 but for rounding; what f32 cannot hold */
-    return fabs(got - want) <= part(t->dtype) * (fabs(want) + rms) + (part(t->dtype) ? floor : 0);
+    return fabs(got - want) <=
+           part(t->dtype) * (fabs(want) + rms) + (part(t->dtype) > 0 ? floor : 0);
 }
 
 static bool near_sum(const Tensor *t, double got, double want, double rms)
 {
-    double relative = part(t->dtype) ? part(t->dtype) : 1e-8;
+    double relative = part(t->dtype) > 0 ? part(t->dtype) : 1e-8;
     return fabs(got - want) <= relative * (fabs(want) + rms) + 1e-9;
 }
 
