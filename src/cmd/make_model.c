@@ -129,7 +129,8 @@ int make_by_model(CmdArgs *args, const MakeAsk *ask)
                              .listed = 8,
                              .time = true,
                              .trust = ask->trust,
-                             .no_proofs = ask->gen.no_checker};
+                             .no_proofs = ask->gen.no_checker,
+                             .baseline_name = ""};
     if (!spec.judge.chip || !gen_strategy(&ask->gen, &model.strategy))
         return CMD_USAGE;
     if (!gen_open(arena, &ask->gen, &generator, &client, &diag))

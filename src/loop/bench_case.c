@@ -13,7 +13,7 @@ static void add(Arena *arena, CaseSpecs *list, const JudgeSpec *spec, const char
 
 void case_list(Arena *arena, const JudgeSpec *spec, const TorchCases *cases, CaseSpecs *list)
 {
-    TorchScale scale = spec->own_sizes ? SCALE_FULL : SCALE_SMALL;
+    TorchScale scale = spec->own_sizes ? SCALE_FULL : spec->tiny ? SCALE_TINY : SCALE_SMALL;
     uint32_t listed = cases->lines.len < spec->listed ? cases->lines.len : spec->listed;
     if (spec->only > 0 && spec->only <= cases->lines.len) {
         add(arena, list, spec, str_format(arena, "listed%lld", (long long)spec->only - 1),

@@ -26,6 +26,7 @@ typedef struct JudgeSpec {
     uint32_t fuzz;   /* cases of odd sizes */
     uint32_t listed; /* most cases of those a suite lists */
     int64_t only;    /* this listed case alone, counted from 1; 0: as above */
+    bool tiny;       /* the smallest sizes that still tell, for tests */
     bool own_sizes;  /* values at the task's own sizes, for answers with sizes written in */
     bool time;       /* predict the time at full size */
     bool strict, trust;
