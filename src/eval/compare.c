@@ -52,8 +52,8 @@ static const char *shapes(Arena *arena, const char *name, const Tensor *got, con
     return line;
 }
 
-bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
-                  bool reshape, Verdict *verdict)
+static bool compare_output(Arena *arena, const EvalReference *ref, uint32_t output,
+                           const Tensor *got, bool reshape, Verdict *verdict)
 {
     const Tensor *want = ref->want[output];
     const char *name = str_format(arena, "output %u", output);
@@ -82,4 +82,15 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
         verdict_fail(verdict, VERDICT_WRONG, STAGE_COMPARE, said(arena, name, &r));
     tensor_free(seen);
     return compare_ok(&r);
+}
+
+bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
+                  bool reshape, Verdict *verdict)
+{
+    bool ok = compare_output(arena, ref, output, got, reshape, verdict);
+    if (!ok)
+        verdict->correct = VERDICT_NO;
+    else if (verdict->correct == VERDICT_UNKNOWN)
+        verdict->correct = VERDICT_YES;
+    return ok;
 }
