@@ -235,7 +235,7 @@ void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *k
     }
     put_levels(out, all);
     buf_printf(out,
-               "Percent. Intervals: Wilson, or a bootstrap over tasks where samples are several. "
+               "Percent. Intervals: Wilson, or a bootstrap over tasks and samples. "
                "Fast: of all / of correct,\npredicted time against a measured baseline that %u of "
                "%u tasks have. bound: mean of bound / predicted.\nNothing here was measured on a "
                "board.\n",

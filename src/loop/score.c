@@ -98,15 +98,32 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double mean_of_resample(const double *values, uint32_t n, uint64_t round)
+/* A task's value, and the counts it came from where it may be drawn again (n 0: it may not). */
+typedef struct Estimate {
+    double value;
+    uint32_t n, good, k;
+} Estimate;
+
+/* Another n samples of the same task. */
+static double redraw(const Estimate *e, uint64_t stream)
+{
+    uint32_t good = 0;
+    if (e->n < 2)
+        return e->value;
+    for (uint32_t i = 0; i < e->n; i++)
+        good += rng_range(BOOTSTRAP_SEED + 1, stream, i, 0, e->n) < (int64_t)e->good;
+    return score_at_k(e->n, good, e->k);
+}
+
+static double mean_of_resample(const Estimate *values, uint32_t n, uint64_t round)
 {
     double sum = 0;
     for (uint32_t i = 0; i < n; i++)
-        sum += values[rng_range(BOOTSTRAP_SEED, round, i, 0, n)];
+        sum += redraw(&values[rng_range(BOOTSTRAP_SEED, round, i, 0, n)], round * n + i);
     return sum / n;
 }
 
-static ScoreShare bootstrap(const double *values, uint32_t n, double mean)
+static ScoreShare bootstrap(const Estimate *values, uint32_t n, double mean)
 {
     double *means = heap_alloc(RESAMPLES * sizeof *means);
     for (uint32_t r = 0; r < RESAMPLES; r++)
@@ -118,14 +135,14 @@ static ScoreShare bootstrap(const double *values, uint32_t n, double mean)
 }
 
 /* The mean of per-task values, with the interval that fits them. */
-static ScoreShare summarise(const double *values, uint32_t n)
+static ScoreShare summarise(const Estimate *values, uint32_t n)
 {
     double sum = 0;
     uint32_t ones = 0, plain = 0;
     for (uint32_t i = 0; i < n; i++) {
-        sum += values[i];
-        ones += values[i] == 1;
-        plain += values[i] == 1 || values[i] == 0;
+        sum += values[i].value;
+        ones += values[i].value == 1;
+        plain += values[i].value == 1 || values[i].value == 0;
     }
     return plain == n ? score_wilson(ones, n) : bootstrap(values, n, sum / n);
 }
@@ -134,12 +151,13 @@ static ScoreShare summarise(const double *values, uint32_t n)
 
 ScoreShare score_of_all(const ScoreOf *of, ScoreKind kind)
 {
-    double *values = heap_alloc((of->count + 1) * sizeof *values);
+    Estimate *values = heap_alloc((of->count + 1) * sizeof *values);
     uint32_t n = 0;
     for (uint32_t i = 0; i < of->count; i++) {
-        double value = estimate(of, &of->tasks[i], kind);
+        const ScoreTask *t = &of->tasks[i];
+        double value = estimate(of, t, kind);
         if (!isnan(value))
-            values[n++] = value;
+            values[n++] = (Estimate){value, samples_of(of, t), t->good[kind], of->k};
     }
     ScoreShare share = summarise(values, n);
     heap_free(values);
@@ -161,11 +179,11 @@ double score_of_correct(const ScoreOf *of, ScoreKind kind)
 
 ScoreShare score_anchored(const ScoreOf *of)
 {
-    double *values = heap_alloc((of->count + 1) * sizeof *values);
+    Estimate *values = heap_alloc((of->count + 1) * sizeof *values);
     uint32_t n = 0;
     for (uint32_t i = 0; i < of->count; i++)
         if (samples_of(of, &of->tasks[i]))
-            values[n++] = of->tasks[i].anchored / samples_of(of, &of->tasks[i]);
+            values[n++].value = of->tasks[i].anchored / samples_of(of, &of->tasks[i]);
     ScoreShare share = summarise(values, n);
     heap_free(values);
     return share;

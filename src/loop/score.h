@@ -4,7 +4,8 @@
  *                                   task's n samples compile, are right, are right and at least
  *                                   p times as fast as the baseline (Chen et al. 2021)
  *     interval, 95 %                Wilson's where every task is a plain yes or no (k = n = 1),
- *                                   else a percentile bootstrap over tasks with a fixed seed
+ *                                   else a percentile bootstrap over tasks and, within each,
+ *                                   over its samples, with a fixed seed
  *     hardware-anchored             mean of bound / predicted time, 0 for what is not right
  *     level score                   NPUKernelBench: shares of three levels weighted .2 .3 .5
  *

@@ -155,3 +155,14 @@ T_TEST(score_bootstrap)
     CHECK(b.high - b.low < (a.high - a.low) / 2);
     CHECK(a.low == again.low && a.high == again.high);
 }
+
+/* One task with many samples: its own samples make the interval, near Wilson's. */
+T_TEST(score_interval_of_one_task)
+{
+    ScoreTask task = {.level = "", .samples = 100, .good = {[SCORE_PASS] = 40}};
+    ScoreOf of = {&task, 1, 1, false};
+    ScoreShare s = score_of_all(&of, SCORE_PASS), wilson = score_wilson(40, 100);
+    CHECK_NEAR(s.share, 0.4, 1e-12);
+    CHECK_NEAR(s.low, wilson.low, 0.02);
+    CHECK_NEAR(s.high, wilson.high, 0.02);
+}
