@@ -179,7 +179,8 @@ static const char *write_answers(Trial *t)
     REQUIRE(file_read(&t->arena, "tests/bench/square.craft", 0, &square, &t->diag));
     for (int i = 0; i < 40; i++) {
         buf_printf(&lines,
-                   "{\"task\": \"%s\", \"sample\": %d, \"answer\": ", i % 2 ? "square" : "negate", i);
+                   "{\"task\": \"%s\", \"sample\": %d, \"answer\": ", i % 2 ? "square" : "negate",
+                   i);
         Buf text = {0};
         if (i % 20 == 1)
             buf_str(&text, square);
