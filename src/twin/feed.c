@@ -4,6 +4,8 @@
  * cores as the chip has take turns; the next one starts when one has ended. */
 #include "twin/run_int.h"
 
+#include "base/rng.h"
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
@@ -47,6 +49,9 @@ struct Feeder {
     Stream *stream;
     uint64_t turns, quiet; /* quiet: the last ones in which cores only looked at GM words */
     uint32_t together;     /* cores that take turns at a time */
+    uint32_t *live;        /* those of this round */
+    uint64_t rounds;
+    uint32_t started; /* of the order */
 };
 
 unsigned twin_host_cores(void)
@@ -95,11 +100,11 @@ static void start_core(Feeder *f, uint32_t core)
     futex_wake(count);
 }
 
-/* The cores of a role start in the order the zygote was given. */
+/* The cores of a role start in the order the zygote was given, whoever takes its turn first. */
 static void start_ahead(Feeder *f, const uint32_t *order, uint32_t from)
 {
-    for (uint32_t i = from; i < f->core_count && i < from + AHEAD; i++)
-        start_core(f, order[i]);
+    for (; f->started < f->core_count && f->started < from + AHEAD; f->started++)
+        start_core(f, order[f->started]);
 }
 
 /* --- taking records -------------------------------------------------------------------------- */
@@ -294,17 +299,31 @@ static Turn take_turn(Feeder *f, uint32_t core)
     return turn;
 }
 
-/* One turn for every core that can go on, among the first `most` that have not ended. False: nothing
- * moved or the run is over. */
+/* The first `most` cores that have not ended, by their places in the order, shuffled anew each
+ * round: none is always the first to touch what they share. */
+static uint32_t find_live(Feeder *f, const uint32_t *order, uint32_t most)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->core_count && n < most; i++)
+        if (!f->cores[order[i]] || !f->cores[order[i]]->done)
+            f->live[n++] = i;
+    for (uint32_t i = n; f->rounds && i > 1; i--) {
+        uint32_t j = (uint32_t)(rng_u64(f->rounds, 79, i) % i), swap = f->live[i - 1];
+        f->live[i - 1] = f->live[j];
+        f->live[j] = swap;
+    }
+    f->rounds++;
+    return n;
+}
+
+/* One turn for each of them that can go on. False: nothing moved or the run is over. */
 static bool round_of_turns(Feeder *f, const uint32_t *order, uint32_t most, bool *all_done)
 {
     bool moved = false;
-    *all_done = true;
-    for (uint32_t i = 0, seen = 0; i < f->core_count && seen < most; i++) {
-        if (f->cores[order[i]] && f->cores[order[i]]->done)
-            continue;
-        *all_done = false;
-        seen++;
+    uint32_t live = find_live(f, order, most);
+    *all_done = live == 0;
+    for (uint32_t k = 0; k < live; k++) {
+        uint32_t i = f->live[k];
         if (!sim_can_run(f->sim, order[i]))
             continue;
         start_ahead(f, order, i);
@@ -362,6 +381,7 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *cons
                 .together = memory->together};
     f.cores = arena_array(arena, CoreFeed *, sim_core_count(sim) + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);
+    f.live = arena_array(arena, uint32_t, f.core_count + 1);
     const uint32_t *order = merged_order(arena, memory);
     f.result.end = FEED_DONE;
     bool all_done = f.core_count == 0;
