@@ -84,7 +84,7 @@ fuzz_home  = $(firstword $(subst _, ,$1))
 .PHONY: all everything check golden layers fmt fmt-check bench soak clean coverage
 .DELETE_ON_ERROR:
 # Objects stay; one that is missing is made, whatever the age of its archive.
-.PRECIOUS: $(OUT)/%.o
+.PRECIOUS: $(OUT)/src/%.o $(OUT)/tests/%.o $(OUT)/bench/%.o
 all: $(OUT)/acraft
 
 # $1 folder of the source; $2 source; $3 object
