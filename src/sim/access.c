@@ -129,13 +129,23 @@ static uint32_t reduction(const Record *r, SimAccess *out)
     return n;
 }
 
+/* Compares read whole repeats; what they find behind a short tensor means nothing to anybody. */
+static void cut_to_tensor(SimAccess *a, const RecordOperand *o)
+{
+    if (o->bytes && a->inner == 1 && a->outer == 1 && a->run > o->bytes)
+        a->run = o->bytes;
+}
+
 static uint32_t comparison(const Record *r, SimAccess *out)
 {
     uint32_t n = 0, size = element_bytes(r->dtype[1]);
     SimRepeats reps = sim_repeats(r);
-    add_vector(out, &n, r, 1, false, reps, size);
-    if (r->op != NPU_COMPARE_SCALAR)
-        add_vector(out, &n, r, 2, false, reps, size);
+    for (int i = 1; i < (r->op == NPU_COMPARE_SCALAR ? 2 : 3); i++) {
+        uint32_t from = n;
+        add_vector(out, &n, r, i, false, reps, size);
+        if (n == from + 1)
+            cut_to_tensor(&out[from], &r->operand[i]);
+    }
     if (r->op != NPU_COMPARE_REGISTER && reps.repeats)
         add(out, &n, r, 0, true, (uint64_t)reps.repeats * (REPEAT / size / 8));
     return n;

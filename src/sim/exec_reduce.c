@@ -259,8 +259,9 @@ static bool pair_sum(Step *s, Reduction *x)
 {
     const VecPlan *p = &x->plan;
     Result d;
+    uint64_t pairs = (p->prefix + 1) / 2; /* of the last repeat, those the mask names */
     if (!result_open(s, p, &d, VEC_BLOCK, s->r->operand[0].repeat_stride * (VEC_REPEAT / 2ull),
-                     VEC_REPEAT / 2))
+                     pairs * x->size))
         return false;
     for (uint32_t r = 0; r < p->repeats; r++) {
         load_repeat(x, r);

@@ -132,6 +132,11 @@ static bool compiler_inserts(const Look *b, const SpanAccess *a)
     return scalar || (a->pipe == NPU_PIPE_V && b->r->pipe == NPU_PIPE_V);
 }
 
+static uint64_t fractals_of(const Record *mmad)
+{
+    return ((uint64_t)mmad->n[0] + 15) / 16 * (((uint64_t)mmad->n[1] + 15) / 16);
+}
+
 /* Within a pipe an earlier instruction has read before a later one writes. Products into the same
  * accumulators pipeline by themselves from ten fractals on (Mmad.md); unit flags order Mmad and
  * Fixpipe fractal by fractal; atomics commute. */
@@ -140,7 +145,7 @@ static bool hardware_orders(const Look *b, const SpanAccess *a, bool a_writes)
     if (a->core == b->core && a->pipe == b->r->pipe && !a_writes)
         return true;
     if (a->core == b->core && a->pipe == NPU_PIPE_M && b->r->pipe == NPU_PIPE_M)
-        return b->bytes >= 10 * 1024;
+        return fractals_of(b->r) >= 10;
     /* Two cores that store the same bytes leave the same bytes, whoever is quicker. */
     if (a->core != b->core && a_writes && b->write && b->h->sim->core[b->core].wrote_same)
         return true;

@@ -192,12 +192,31 @@ static bool queue_pop(Step *s)
     return true;
 }
 
+/* A tensor knows its own buffer: another queue of the same position gives it back all the same. */
+static SimBuffer *owner_of(Step *s, const SimBuffer *through, int *at)
+{
+    for (uint32_t i = 0; i < s->core->buffers.len; i++) {
+        SimBuffer *b = &s->core->buffers.at[i];
+        *at = b->queue && b->position == through->position ? slot_of(b, s->r->operand[0].address)
+                                                           : -1;
+        if (*at >= 0)
+            return b;
+    }
+    return NULL;
+}
+
 static bool queue_free(Step *s)
 {
     SimBuffer *b = known(s);
     int at = b ? slot_of(b, s->r->operand[0].address) : -1;
     if (!b)
         return true;
+    SimBuffer *owner = at < 0 ? owner_of(s, b, &at) : NULL;
+    if (owner) {
+        sim_report(s, SIM_FAULT_OTHER_QUEUE, "it lies in the buffers of another %s queue",
+                   npu_position_name(b->position));
+        b = owner;
+    }
     if (at < 0) {
         sim_report(s, SIM_FAULT_WRONG_QUEUE, "the tensor does not lie in this %s queue's buffers",
                    npu_position_name(b->position));

@@ -167,20 +167,14 @@ struct Cos {
     }
 };
 
-/* sin r / cos r with cos r = sin(pi/2 - |r|). */
+/* sin x / cos x, each reduced on its own: near a pole the cosine has its full precision. */
 struct Tan {
     static constexpr int live = 5;
     static void run(const F &y, const F &x, const F *t, int n, const Site &s)
     {
-        reduce_pi(t[0], t[1], x, 0.0f, n, s);
-        finish_pi(t[0], t[1], t[2], 0.0f, n, s);
-        sin_core(t[2], t[3], t[0], n, s);
-        AscendC::Abs(t[1], t[0], n, s);
-        AscendC::Muls(t[1], t[1], -1.0f, n, s);
-        AscendC::Adds(t[1], t[1], 1.57079637050628662f, n, s);
-        AscendC::Adds(t[1], t[1], -4.37113900018624283e-8f, n, s);
-        sin_core(t[4], t[3], t[1], n, s);
-        AscendC::Div(y, t[2], t[4], n, s);
+        Sin::run(t[4], x, t, n, s);
+        Cos::run(t[0], x, t, n, s);
+        AscendC::Div(y, t[4], t[0], n, s);
     }
 };
 

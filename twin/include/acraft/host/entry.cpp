@@ -1,5 +1,6 @@
 /* The host program's side of acraft/host.h: turns a request into a context, runs the operator's
  * function, and writes what the op definitions say. Compiled once with an operator's op_host files. */
+#include <algorithm>
 #include "acraft/host/op_def.h"
 
 #include <cstdio>
@@ -126,13 +127,21 @@ std::string default_of(const gert::AttrValue &v)
     }
 }
 
+bool reads_value(const ops::OpDef &op, size_t input)
+{
+    const std::vector<size_t> &list = gert::op_functions()[op.type_].read_by_value;
+    return op.inputs_[input]->depend_ || std::find(list.begin(), list.end(), input) != list.end();
+}
+
 std::string describe_op(const ops::OpDef &op)
 {
     static const char *const kinds[] = {"none", "bool", "int", "float", "string", "list_int", "list_float", "list_bool"};
     std::string s = "op\t" + op.type_ + "\n";
-    for (const auto &p : op.inputs_)
+    for (size_t i = 0; i < op.inputs_.size(); i++) {
+        const auto &p = op.inputs_[i];
         s += "input\t" + p->name_ + "\t" + option_name(p->option_) + "\t" + numbers(p->types_) + "\t" + numbers(p->formats_) +
-             "\t" + (p->depend_ ? "1" : "0") + "\n";
+             "\t" + (reads_value(op, i) ? "1" : "0") + "\n";
+    }
     for (const auto &p : op.outputs_)
         s += "output\t" + p->name_ + "\t" + option_name(p->option_) + "\t" + numbers(p->types_) + "\t" + numbers(p->formats_) + "\t0\n";
     for (const auto &a : op.attrs_)

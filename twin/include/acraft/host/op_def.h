@@ -20,6 +20,7 @@ struct OpFunctions {
     std::shared_ptr<void> (*make_compile_info)() = nullptr;
     InferShapeFunc infer_shape = nullptr;
     InferDataTypeFunc infer_dtype = nullptr;
+    std::vector<size_t> read_by_value; /* inputs whose values the functions read */
 };
 inline std::map<std::string, OpFunctions> &op_functions()
 {
@@ -56,8 +57,12 @@ public:
         return *this;
     }
     template <typename F> OpImplRegisterV2 &InferShapeRange(F) { return *this; }
-    OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t>) { return *this; }
-    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t>) { return *this; }
+    OpImplRegisterV2 &InputsDataDependency(std::initializer_list<int32_t> inputs)
+    {
+        f_->read_by_value.insert(f_->read_by_value.end(), inputs.begin(), inputs.end());
+        return *this;
+    }
+    OpImplRegisterV2 &TilingInputsDataDependency(std::initializer_list<int32_t> inputs) { return InputsDataDependency(inputs); }
 
 private:
     OpFunctions *f_;
