@@ -99,6 +99,7 @@ int cmd_check(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
 int cmd_make(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);

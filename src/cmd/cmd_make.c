@@ -52,6 +52,22 @@ static void print_prediction(const MakeResult *r)
     printf("\n            (error of the model: docs/cycle-model.md)\n");
 }
 
+/* The curve: what each choice would take. */
+static void print_tuning(const MakeResult *r)
+{
+    Arena arena = {0};
+    for (uint32_t i = 0; i < r->tuned.rows.len && r->tuned.rows.len > 1; i++) {
+        const TuneRow *row = &r->tuned.rows.at[i];
+        const char *mark = i == r->tuned.best ? "  taken" : "";
+        printf("  %-9s %-24s", i ? "" : "tuned", tune_text(&arena, row));
+        if (row->us >= 0)
+            printf(" %9.1f us%s\n", row->us, mark);
+        else
+            printf(" %s\n", row->why ? row->why : "does not run");
+    }
+    arena_drop(&arena);
+}
+
 static void print_summary(const MakeResult *r, const char *dir, bool interp)
 {
     uint64_t proved = 0, watched = 0;
@@ -71,7 +87,11 @@ static void print_summary(const MakeResult *r, const char *dir, bool interp)
     if (r->other_plans)
         printf("            %u of them have a size of 1 and use a program of their own\n",
                r->other_plans);
+    if (r->small_tiles)
+        printf("            %u of them with tiny tiles, so that every loop turns at odd sizes\n",
+               r->small_tiles);
     print_prediction(r);
+    print_tuning(r);
     printf("  measured  nothing: no board has run this kernel\n");
     if (dir)
         printf("  written   %s\n", dir);

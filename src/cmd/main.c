@@ -8,6 +8,7 @@
 
 static const CmdRow rows[] = {
     {"make", "plan, check and judge a kernel for a model file", cmd_make},
+    {"tune", "try the choices of a Craft program on the cycle model", cmd_tune},
     {"task", "what a model file asks for, its graph, its right answer", cmd_task},
     {"check", "what is wrong with a Craft file, and what is proved", cmd_check},
     {"build", "lower a Craft file and write an AscendC project", cmd_build},

@@ -6,6 +6,7 @@
 
 #include "eval/eval.h"
 #include "gen/plan/plan.h"
+#include "loop/tune.h"
 #include "torch/torch.h"
 
 typedef struct MakeSpec {
@@ -14,7 +15,7 @@ typedef struct MakeSpec {
     const NpuChip *chip;
     uint64_t seed;
     uint32_t fuzz; /* how many odd-sized cases to draw */
-    bool medium;   /* one larger case, whose predicted time means something */
+    bool medium;   /* one larger case: choices are tuned on it and its time is predicted */
     EvalEngine engine;
     bool plan_only; /* judge nothing */
     bool trust;
@@ -29,6 +30,8 @@ typedef struct MakeResult {
     VEC(Verdict) verdicts;
     uint32_t ok;
     uint32_t other_plans; /* cases whose sizes of 1 gave a program of their own */
+    uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */
+    TuneResult tuned;     /* at the medium size; no rows: not tuned */
 } MakeResult;
 
 /* False: nothing good came out; the diagnostics and verdicts say why. */
