@@ -17,9 +17,12 @@ bool twin_view_count(const TwinView *v, uint64_t *count)
 bool twin_view_dense(const TwinView *v)
 {
     int64_t want = 1;
-    for (uint32_t d = v->rank; d-- > 0; want *= v->size[d])
+    for (uint32_t d = v->rank; d-- > 0;) {
         if (v->size[d] != 1 && v->stride[d] != want)
             return false;
+        if (v->size[d] < 0 || __builtin_mul_overflow(want, v->size[d], &want))
+            return false;
+    }
     return true;
 }
 
@@ -44,9 +47,11 @@ static bool walk(const TwinView *v, uint8_t *storage, size_t bytes, uint8_t *den
 {
     uint64_t count;
     size_t one = dtype_bytes(v->dtype);
-    int64_t at[BIND_MOST_RANK] = {0}, place = v->offset;
+    int64_t at[BIND_MOST_RANK] = {0}, step[BIND_MOST_RANK] = {0}, place = v->offset;
     if (!twin_view_count(v, &count) || !inside(v, bytes, count))
         return false;
+    for (uint32_t d = 0; d < v->rank; d++)
+        step[d] = v->size[d] > 1 ? v->stride[d] : 0; /* one element is never stepped over */
     for (uint64_t i = 0; i < count; i++) {
         uint8_t *element = storage + (size_t)place * one;
         if (gather)
@@ -54,10 +59,10 @@ static bool walk(const TwinView *v, uint8_t *storage, size_t bytes, uint8_t *den
         else
             memcpy(element, dense + i * one, one);
         for (uint32_t d = v->rank; d-- > 0;) {
-            place += v->stride[d];
+            place += step[d];
             if (++at[d] < v->size[d])
                 break;
-            place -= v->stride[d] * v->size[d];
+            place -= step[d] * v->size[d];
             at[d] = 0;
         }
     }
