@@ -6,7 +6,9 @@
 PATH is a model file or a directory of them.  For each, `acraft task FILE --run --scale S -o DIR` writes
 inputs, parameters and outputs as .npy, and how it changed the file's sizes; the same file, with the same
 sizes, inputs and parameters, is then run by PyTorch in float64 (half types as they are).  Equal means: every
-element within 1e-5 x (|want| + rms(want)), one rounding step for half types, exact for integers.
+element within 1e-5 x (|want| + rms(want)), one rounding step for half types, exact for integers.  Where half types
+differ, the file is run again with those too in float64: an answer within one rounding step of that is right, and
+PyTorch has rounded in between; such files have a column of their own.
 A file with a list of cases beside it (NAME.json, NAME.csv) is run for --cases of them, spread over the list; of a
 .json list, whose sizes stay as they are, the smaller ones.
 """
@@ -26,7 +28,8 @@ import tempfile
 import numpy
 import torch
 
-EQUAL, DIFFER, REFUSED, TORCH = "equal", "differ", "refused", "pytorch fails"
+EQUAL, FLOAT64, DIFFER, REFUSED, TORCH = "equal", "only to float64", "differ", "refused", "pytorch fails"
+HALVES = {torch.float16: 2.0 ** -10, torch.bfloat16: 2.0 ** -7}  # and their rounding step
 
 
 def load(path, dtype):
@@ -82,6 +85,11 @@ def wide(x):
     if isinstance(x, torch.Tensor) and x.dtype == torch.float32:
         return x.double()
     return x
+
+
+def widest(x):
+    """Half types too."""
+    return x.double() if isinstance(x, torch.Tensor) and x.dtype in HALVES else wide(x)
 
 
 def has_parameter(model, name):
@@ -155,11 +163,15 @@ def call_with(function, case):
     return function(case) if inspect.signature(function).parameters else function()
 
 
+FLOAT32_NAMES = [(torch, "float32"), (torch, "float"), (torch.Tensor, "float")]
+HALF_NAMES = [(torch, "float16"), (torch, "half"), (torch, "bfloat16"), (torch.Tensor, "half"), (torch.Tensor, "bfloat16")]
+
+
 @contextlib.contextmanager
-def as_float64():
+def as_float64(names=FLOAT32_NAMES):
     """float32 means float64, also where the file says so itself, and dropout does nothing."""
-    kept = [(torch.nn.functional, "dropout", lambda x, *a, **k: x), (torch, "float32", torch.float64),
-            (torch, "float", torch.float64), (torch.Tensor, "float", torch.Tensor.double)]
+    kept = [(torch.nn.functional, "dropout", lambda x, *a, **k: x)]
+    kept += [(owner, name, torch.float64 if owner is torch else torch.Tensor.double) for owner, name in names]
     old, default = [getattr(o, n) for o, n, _ in kept], torch.get_default_dtype()
     for owner, name, value in kept:
         setattr(owner, name, value)
@@ -210,6 +222,10 @@ def run_either(path, manifest, directory):
         return run_torch(path, manifest, directory, cast=lambda x: x, context=contextlib.nullcontext)
 
 
+def all_as_float64():
+    return as_float64(FLOAT32_NAMES + HALF_NAMES)
+
+
 def rebuild(space, tensors, case):
     """get_inputs may mix numbers and lists with tensors: keep its structure, put in our tensors."""
     pattern = call_with(space["get_inputs"], case) if "get_inputs" in space else space["get_input_groups"]()[0]
@@ -225,8 +241,8 @@ def rebuild(space, tensors, case):
     return out if not rest else tensors
 
 
-def error_of(got, want):
-    """Largest error in units of what is allowed; text when there is nothing to measure."""
+def error_of(got, want, dtype):
+    """Largest error in units of what `dtype` is allowed; text when there is nothing to measure."""
     if tuple(got.shape) != tuple(want.shape):
         return f"shape {tuple(got.shape)}, PyTorch {tuple(want.shape)}"
     if got.numel() == 0:
@@ -235,7 +251,7 @@ def error_of(got, want):
         if want.dtype.is_floating_point:
             return f"dtype {got.dtype}, PyTorch {want.dtype}"
         return 0.0 if torch.equal(got.long(), want.long()) else "integers differ"
-    step = {torch.float16: 2.0 ** -10, torch.bfloat16: 2.0 ** -7}.get(want.dtype)
+    step = HALVES.get(dtype)
     if got.dtype.is_complex:
         got, want = torch.view_as_real(got), torch.view_as_real(want)
     g, w = got.double(), want.double()
@@ -283,7 +299,7 @@ def choose_cases(path, args):
 
 def compare_file(path, args):
     """The worst of its cases."""
-    order, worst = [EQUAL, TORCH, REFUSED, DIFFER], (EQUAL, "")
+    order, worst = [EQUAL, FLOAT64, TORCH, REFUSED, DIFFER], (EQUAL, "")
     for number, line in choose_cases(path, args):
         status, detail = compare_one(path, args, number, line)
         if number is not None:
@@ -317,20 +333,36 @@ def compare_one(path, args, case=None, case_line=None):
         manifest, problem = export(path, args, directory, case, case_line)
         if problem:
             return REFUSED, problem
-        try:
-            want = run_either(path, manifest, directory)
-        except Exception as error:  # whatever the file does
-            return TORCH, f"{type(error).__name__}: {error}".split("\n")[0]
         got = [load(os.path.join(directory, o["file"]), o["dtype"]) for o in manifest["outputs"]]
-        if len(got) != len(want):
-            return DIFFER, f"{len(got)} outputs, PyTorch {len(want)}"
-        worst = 0.0
-        for i, (g, w) in enumerate(zip(got, want)):
-            e = error_of(g, w)
-            if isinstance(e, str):
-                return DIFFER, f"output {i}: {e}"
-            worst = max(worst, e)
-        return (EQUAL if worst <= 1 else DIFFER), f"{worst * 1e-5:.2g} x (|want| + rms)"
+        try:
+            error = worst_error(got, run_either(path, manifest, directory), lambda g, w: w.dtype)
+        except Exception as failure:  # whatever the file does
+            return TORCH, f"{type(failure).__name__}: {failure}".split("\n")[0]
+        if within(error):
+            return EQUAL, said(error)
+        if any(g.dtype in HALVES for g in got):
+            with contextlib.suppress(Exception):
+                again = worst_error(got, run_torch(path, manifest, directory, widest, all_as_float64), lambda g, w: g.dtype)
+                if within(again):
+                    return FLOAT64, f"PyTorch in half: {said(error)}; in float64: {said(again)}"
+        return DIFFER, said(error)
+
+
+def worst_error(got, want, dtype):
+    """Of all outputs, in units of what is allowed; text when there is nothing to measure."""
+    if len(got) != len(want):
+        return f"{len(got)} outputs, PyTorch {len(want)}"
+    errors = [error_of(g, w, dtype(g, w)) for g, w in zip(got, want)]
+    texts = [f"output {i}: {e}" for i, e in enumerate(errors) if isinstance(e, str)]
+    return texts[0] if texts else max(errors, default=0.0)
+
+
+def within(error):
+    return not isinstance(error, str) and error <= 1
+
+
+def said(error):
+    return error if isinstance(error, str) else f"{error:.3g} of what is allowed"
 
 
 def find(paths):
@@ -365,12 +397,12 @@ def main(argv):
             out.flush()
         if args.v or status != EQUAL:
             print(f"{category}/{os.path.basename(path)}: {status}: {detail}", flush=True)
-    columns = [EQUAL, DIFFER, REFUSED, TORCH]
-    print(f"\n{'category':24}" + "".join(f"{c:>15}" for c in columns))
+    columns = [EQUAL, FLOAT64, DIFFER, REFUSED, TORCH]
+    print(f"\n{'category':24}" + "".join(f"{c:>17}" for c in columns))
     for category in sorted(table):
-        print(f"{category:24}" + "".join(f"{table[category][c]:15}" for c in columns))
+        print(f"{category:24}" + "".join(f"{table[category][c]:17}" for c in columns))
     total = sum(table.values(), collections.Counter())
-    print(f"{'all':24}" + "".join(f"{total[c]:15}" for c in columns))
+    print(f"{'all':24}" + "".join(f"{total[c]:17}" for c in columns))
     return 0 if total[DIFFER] + total[REFUSED] == 0 else 1
 
 

@@ -1,5 +1,5 @@
 """The edges of every operator: each row below is run on an empty batch, on sizes of 1, with nan and infinities strewn
-in, in f16, and with its dim counted from the end (lists of dims are counted from the front in a graph).  Where PyTorch itself refuses a variant there is no case.
+in, in f16 (computed in float64, rounded once), and with its dim counted from the end (lists of dims are counted from the front in a graph).  Where PyTorch itself refuses a variant there is no case.
 """
 import torch
 import torch.nn.functional as F
@@ -52,6 +52,8 @@ def rows(c):
     yield "sort", lambda b, n: [r(b, n)], lambda x: torch.sort(x, dim=1, stable=True), {"dim": 1, "stable": True}, {"dim": -1, "stable": True}
     yield "topk", lambda b, n: [r(b, n)], lambda x: torch.topk(x, 1, 1), {"k": 1, "dim": 1, "largest": True, "sorted": True}, \
         {"k": 1, "dim": -1, "largest": True, "sorted": True}
+    yield "topk", lambda b, n: [r(b, n)], lambda x: torch.topk(x, 1, 1, largest=False), {"k": 1, "dim": 1, "sorted": True}, \
+        {"k": 1, "dim": -1, "sorted": True}
     yield "softmax", lambda b, n: [r(b, n)], lambda x: torch.softmax(x, 1), {"dim": 1}, {"dim": -1}
     yield "softmax", lambda b, n: [r(b, n)], lambda x: torch.log_softmax(x, 1), {"dim": 1, "log": True}, {"dim": -1, "log": True}
     yield "bincount", lambda b, n: [at(4, b * n)], lambda x: torch.bincount(x, minlength=4), {"size": 4}, None
@@ -111,6 +113,21 @@ def rows(c):
     yield "fft.rfft", lambda b, n: [r(b, n)], lambda x: torch.fft.rfft(x, dim=1), lambda x: {"dim": 1, "mode": "backward", "size": x[1]}, \
         lambda x: {"dim": -1, "mode": "backward", "size": x[1]}
     yield "view_as_complex", lambda b, n: [r(b, n, 2)], torch.view_as_complex, {}, None
+    for pad, often in ((-1, False), (1, False), (-1, True)):
+        yield "embedding_grad", lambda b, n: [r(b, n), at(4, b)], \
+            lambda g, j, pad=pad, often=often: torch.ops.aten.embedding_dense_backward(g, j, 4, pad, often), \
+            {"size": 4, "ignore_index": pad, "scale": int(often)}, None
+    ends = lambda b: torch.tensor([0, b // 2, b], dtype=torch.int32)  # noqa: E731: the first group has nothing
+    yield "grouped_matmul", lambda b, n: [r(b, n), r(3, n, 2), ends(b)], by_rows, {}, None
+    yield "grouped_matmul", lambda b, n: [r(n, b), r(b, 2), ends(b)], by_inner, {}, None
+    yield "grouped_matmul", lambda b, n: [r(b, 0), r(3, 0, 2), ends(b)], by_rows, {}, None
+    for k, gates in (("lstm", 4), ("gru", 3), ("tanh", 1), ("relu", 1)):
+        for ways in (1, 2):
+            yield f"rnn.{k}", lambda b, n, g=gates, w=ways: [r(n, b, 2), None, None, *(x for _ in range(w) for x in gate_weights(r, g))], \
+                lambda x, h, s, *w, k=k: recurrent(k, x, w), {"hidden": 2, "layers": 1, "bias": True, "bidirectional": ways == 2}, None
+    for first in (True, False):
+        yield "mha", lambda b, n: [r(b, n, 4), r(b, n, 4), r(b, n, 4), r(4, 4), r(4, 4), r(4, 4), r(12), r(4, 4), r(4), None, None], \
+            lambda *a, first=first: heads(first, *a), {"heads": 2, "batch_first": first}, None
     yield "pairwise_distance", lambda b, n: [r(b, n), r(b, n)], F.pairwise_distance, {"p": 2, "eps": 1e-6}, None
 
 
@@ -118,6 +135,33 @@ def attention(q, k, v):
     """By its formula: the fused kernels give 0 where it gives nan."""
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         return F.scaled_dot_product_attention(q, k, v)
+
+
+def by_rows(a, b, ends):
+    e = [0, *ends.tolist()]
+    return torch.cat([a[e[g]:e[g + 1]] @ b[g] for g in range(len(e) - 1)])
+
+
+def by_inner(a, b, ends):
+    e = [0, *ends.tolist()]
+    return torch.stack([a[:, e[g]:e[g + 1]] @ b[e[g]:e[g + 1]] for g in range(len(e) - 1)])
+
+
+def gate_weights(r, gates):
+    return r(2 * gates, 2), r(2 * gates, 2), r(2 * gates), r(2 * gates)
+
+
+def recurrent(kind, x, weights):
+    ways = len(weights) // 4
+    run = {"lstm": torch.lstm, "gru": torch.gru, "tanh": torch.rnn_tanh, "relu": torch.rnn_relu}[kind]
+    start = torch.zeros(ways, x.shape[1], 2, dtype=x.dtype)
+    return run(x, (start, start) if kind == "lstm" else start, list(weights), True, 1, 0.0, False, ways == 2, False)
+
+
+def heads(first, q, k, v, wq, wk, wv, bias_in, w_out, b_out, mask, padding):
+    q, k, v = (x.transpose(0, 1) if first else x for x in (q, k, v))
+    y, weights = F.multi_head_attention_forward(q, k, v, 4, 2, torch.cat([wq, wk, wv]), bias_in, None, None, False, 0.0, w_out, b_out)
+    return y.transpose(0, 1) if first else y, weights
 
 
 def strewn(inputs):
@@ -136,6 +180,15 @@ def half(inputs):
     return [x.half() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in inputs]
 
 
+def rounded_once(function):
+    """The mathematical value of f16 inputs as f16: PyTorch itself may round in between (rnn, attention, conv, cosine)."""
+    def run(*inputs):
+        got = function(*[x.double() if isinstance(x, torch.Tensor) and x.dtype == torch.float16 else x for x in inputs])
+        got = got if isinstance(got, (tuple, list)) else [got]
+        return [g.half() if g.is_floating_point() else g for g in got]
+    return run
+
+
 def of(attrs, inputs):
     return attrs(list(inputs[0].shape)) if callable(attrs) else attrs
 
@@ -147,8 +200,8 @@ def add_if(c, name, op, inputs, function, attrs):
         pass
 
 
-# PyTorch computes the places to look at in f16 itself; half complex numbers are none of ours.
-NOT_IN_HALF = {"grid_sample", "view_as_complex", "fft.rfft"}
+# Half complex numbers are none of ours.
+NOT_IN_HALF = {"view_as_complex", "fft.rfft"}
 # How far nan spreads in a transform depends on the algorithm.
 NOT_STREWN = {"fft.rfft"}
 
@@ -159,7 +212,8 @@ def cases(c):
         for name, inputs in (("empty", make(0, 3)), ("size 1", make(1, 1)), ("nan and inf", strewn(make(2, 3))), ("f16", half(make(2, 3)))):
             if (name == "f16" and op in NOT_IN_HALF) or (name == "nan and inf" and op in NOT_STREWN):
                 continue
-            add_if(c, f"{op} {name}", op, inputs, function, of(attrs, inputs))
+            run = rounded_once(function) if name == "f16" else function
+            add_if(c, f"{op} {name}", op, inputs, run, of(attrs, inputs))
         if negative:
             inputs = make(2, 3)
             add_if(c, f"{op} negative dim", op, inputs, function, of(negative, inputs))

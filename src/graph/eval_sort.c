@@ -75,8 +75,7 @@ bool eval_op_SORT(EvalNode *e)
 
 bool eval_op_TOPK(EvalNode *e)
 {
-    bool largest = !node_attr(e->node, AT_LARGEST) || node_bool(e->node, AT_LARGEST);
-    return sort_lines(e, eval_dim(e->node, e->in[0]->shape, -1), largest);
+    return sort_lines(e, eval_dim(e->node, e->in[0]->shape, -1), node_bool(e->node, AT_LARGEST));
 }
 
 static Item median_of(Item *items, int64_t n)
