@@ -1,8 +1,9 @@
 /* The twin against a plain C loop: bytes per second of a large f32 Add and of a row-wise Softmax,
- * records per second, and how long a kernel takes to compile cold and warm.
+ * records per second, and how long a kernel takes to compile cold and warm; what hazards and cycles
+ * cost on top of the values, and how long launches of any size take without data.
  *
  * Both sides run on one thread of this machine and print their figures and the ratio. */
-#include "twin/twin.h"
+#include "twin/observe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,10 +121,41 @@ static TwinTensor tensor_of(const char *name, SimRole role)
     return tensor;
 }
 
-static double launch(Arena *arena, const char *text, TwinTensor *tensors, uint32_t count,
-                     uint32_t number, TwinRun *run)
+/* Which observers a run has. */
+typedef struct Watch {
+    bool hazards, cycles, time_only;
+    Hazard *hazard;
+    Cycle *cycle;
+    double us;
+} Watch;
+
+static void open_watch(void *context, Sim *sim)
 {
-    TwinOptions options = {.run_seconds = 300};
+    Watch *w = context;
+    w->hazard = w->hazards ? hazard_open(sim, false) : NULL;
+    w->cycle = w->cycles ? cycle_open(sim) : NULL;
+}
+
+static void close_watch(void *context, Sim *sim)
+{
+    Watch *w = context;
+    CycleReport report = {0};
+    (void)sim;
+    if (w->cycle)
+        cycle_report(w->cycle, &report);
+    w->us = report.us;
+    cycle_close(w->cycle);
+    hazard_close(w->hazard);
+}
+
+static double launch_watched(Arena *arena, const char *text, TwinTensor *tensors, uint32_t count,
+                             uint32_t number, TwinRun *run, Watch *watch)
+{
+    TwinOptions options = {.run_seconds = 300,
+                           .time_only = watch->time_only,
+                           .prepare = open_watch,
+                           .inspect = close_watch,
+                           .context = watch};
     TwinKernel *kernel = compile(arena, text, &options);
     TwinArg args[4] = {{0}};
     for (uint32_t i = 0; i < count; i++)
@@ -142,6 +174,50 @@ static double launch(Arena *arena, const char *text, TwinTensor *tensors, uint32
     if (verdict.status != VERDICT_OK)
         printf("%s: %s\n", verdict_status_row(verdict.status)->text, verdict.reason);
     return seconds;
+}
+
+static double launch(Arena *arena, const char *text, TwinTensor *tensors, uint32_t count,
+                     uint32_t number, TwinRun *run)
+{
+    return launch_watched(arena, text, tensors, count, number, run, &(Watch){0});
+}
+
+/* Values alone, then with each observer. */
+static void bench_observers(Arena *arena, TwinTensor *tensors)
+{
+    TwinRun run;
+    double values = launch_watched(arena, softmax_text, tensors, 2, ROWS, &run, &(Watch){0});
+    double hazards = launch_watched(arena, softmax_text, tensors, 2, ROWS, &run,
+                                    &(Watch){.hazards = true});
+    double cycles = launch_watched(arena, softmax_text, tensors, 2, ROWS, &run,
+                                   &(Watch){.cycles = true});
+    printf("softmax    values %.3f s, hazards %+.3f s, cycles %+.3f s\n", values, hazards - values,
+           cycles - values);
+}
+
+/* No data: softmax of 256 MiB with and without, add of 9 GiB without. */
+static void bench_time_only(Arena *arena)
+{
+    enum { LARGE_ROWS = 16384 };
+    TwinRun run;
+    Watch dry = {.hazards = true, .cycles = true, .time_only = true};
+    TwinTensor x = {.name = "x", .dtype = DT_F32, .rank = 1, .role = SIM_IN};
+    x.bytes = (size_t)LARGE_ROWS * COLUMNS * 4;
+    TwinTensor y = x, z = x;
+    y.name = "y";
+    y.role = SIM_OUT;
+    TwinTensor soft[] = {x, y};
+    double seconds = launch_watched(arena, softmax_text, soft, 2, LARGE_ROWS, &run, &dry);
+    printf("time only  softmax 256 MiB %.3f s, %.2f M records/s, predicted %.1f us\n", seconds,
+           (double)run.records / seconds * 1e-6, dry.us);
+    x.bytes = y.bytes = z.bytes = 3ull << 30;
+    y.role = SIM_IN;
+    z.name = "z";
+    z.role = SIM_OUT;
+    TwinTensor add[] = {x, y, z};
+    seconds = launch_watched(arena, add_text, add, 3, 3u << 28, &run, &dry);
+    printf("           add, 9 GiB of tensors %.3f s, %.2f M records/s, predicted %.1f us\n",
+           seconds, (double)run.records / seconds * 1e-6, dry.us);
 }
 
 /* Not inlined and not vectorised across calls, so that it really happens. */
@@ -213,6 +289,8 @@ int main(void)
     TwinTensor soft[] = {t[0], t[2]};
     ours = launch(&arena, softmax_text, soft, 2, ROWS, &run);
     compare("softmax", 2.0 * COUNT * 4, ours, plain_softmax(x, want), &run);
+    bench_observers(&arena, soft);
+    bench_time_only(&arena);
     for (int i = 0; i < 3; i++)
         twin_tensor_free(&t[i]);
     arena_drop(&arena);

@@ -8,7 +8,7 @@
 using namespace AscendC;
 
 constexpr uint32_t M = 8192, N = 8192, K = 8192, BM = 128, BN = 256, BK = 64;
-constexpr uint32_t PART_M = M / 4, PART_N = (N / 6 + 15) / 16 * 16;
+constexpr uint32_t PART_M = M / 4, PART_N = 1536;
 constexpr uint32_t KA = STEP_A * BK, KB = STEP_B * BK;
 #ifndef HALVES
 #define HALVES 1

@@ -18,8 +18,8 @@
 enum {
     BATCH = 512, /* records copied out of a ring at a time */
     /* Short turns: cores go along together, as their time and L2 expect. Copies take longest. */
-    TURN = 256,
-    TURN_COPY = 32,
+    TURN = 512,
+    TURN_BYTES = 2048, /* of a copy that count as one record more */
     QUIET_ROUNDS = 50, /* in which every core that goes on polled in vain: nobody will answer */
     SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */
     AHEAD = 2,         /* cores started before it is their turn */
@@ -120,10 +120,14 @@ static void keep_name(Feeder *f, const Record *record)
         f->names[text.id] = str_dup(f->arena, name);
 }
 
-static int weight_of(const Record *r)
+static int64_t weight_of(const Record *r)
 {
     bool copies = r->pipe == NPU_PIPE_MTE2 || r->pipe == NPU_PIPE_MTE3 || r->pipe == NPU_PIPE_FIX;
-    return copies && !(r->op & REC_TEXT) ? TURN_COPY : 1;
+    if (!copies || (r->op & REC_TEXT))
+        return 1;
+    uint64_t bytes = r->op == NPU_ND2NZ_GM_L1 ? 2ull * (r->n[1] & 0xFFFF) * (r->n[2] & 0xFFFF)
+                                              : (uint64_t)(r->n[0] & 0xFFFF) * (r->n[1] & 0xFFFFFF);
+    return 1 + (int64_t)(bytes / TURN_BYTES);
 }
 
 /* What a core that polls does while nothing changes. */
@@ -134,7 +138,7 @@ static bool only_looks(const Record *r)
 }
 
 /* Notes names; returns how many of the batch may run before its turn is over. */
-static uint32_t look_over(Feeder *f, CoreFeed *c, int *left)
+static uint32_t look_over(Feeder *f, CoreFeed *c, int64_t *left)
 {
     uint32_t i = c->batch_at;
     for (; i<c->batch_len && * left> 0; i++) {
@@ -249,7 +253,7 @@ static SimState compare_batch(Feeder *f, uint32_t core, uint32_t ready, size_t *
     return !same ? SIM_STOPPED : ends ? SIM_ENDED : SIM_MORE;
 }
 
-static Turn feed_batch(Feeder *f, uint32_t core, int *left)
+static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
 {
     CoreFeed *c = f->cores[core];
     uint32_t ready = look_over(f, c, left);
@@ -276,10 +280,10 @@ static Turn feed_batch(Feeder *f, uint32_t core, int *left)
     return TURN_GOES_ON;
 }
 
-static Turn take_turn(Feeder *f, uint32_t core)
+static Turn run_turn(Feeder *f, uint32_t core)
 {
     CoreFeed *c = f->cores[core];
-    int left = TURN;
+    int64_t left = TURN;
     Turn turn = TURN_GOES_ON;
     while (turn == TURN_GOES_ON) {
         if (c->batch_at == c->batch_len) {
@@ -296,6 +300,14 @@ static Turn take_turn(Feeder *f, uint32_t core)
         return fail_turn(f, core, FEED_DEAD_BOX);
     if (++f->quiet > QUIET_ROUNDS * (uint64_t)f->core_count)
         return fail_turn(f, core, FEED_POLLS);
+    return turn;
+}
+
+static Turn take_turn(Feeder *f, uint32_t core)
+{
+    atomic_store(&shared_core(f->memory, core)->turn, 1);
+    Turn turn = run_turn(f, core);
+    atomic_store(&shared_core(f->memory, core)->turn, 0);
     return turn;
 }
 

@@ -81,7 +81,7 @@ static void wait_until(uint32_t most, uint32_t most_spins)
         uint32_t executed = atomic_load(&self->executed);
         if (atomic_load(&ring->published) - executed <= most)
             return;
-        if (spins++ < most_spins) {
+        if (spins++ < most_spins && atomic_load(&self->turn)) {
             relax();
             continue;
         }

@@ -77,7 +77,7 @@ typedef struct ShareCore {
     _Atomic uint32_t executed; /* records the simulator is done with */
     _Atomic uint32_t tool_sleeps;
     _Atomic uint32_t stopped; /* the simulator takes no more: leave */
-    uint32_t pad;
+    _Atomic uint32_t turn;    /* the simulator is at this core's records: spinning pays */
 } ShareCore;
 
 typedef struct ShareRing {
