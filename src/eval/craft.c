@@ -183,7 +183,7 @@ bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand
         EvalOperand *o = &(*operands)[i];
         bool output = t->role == IR_ROLE_OUT;
         if (!next_of(graph, output, output ? &out : &in, &o->value)) {
-            diag_error(diag, "V001", t->at, "'%s' has no %s in the task to stand for", t->name,
+            diag_error(diag, "V012", t->at, "'%s' has no %s in the task to stand for", t->name,
                        output ? "output" : "input");
             return false;
         }

@@ -76,18 +76,18 @@ ValueId graph_const_bool(Graph *graph, bool value)
 static bool check_arity(const NodeSpec *spec, const OpRow *row, uint32_t n_out, Diag *diag)
 {
     if ((int)spec->n_in < row->min_in || (row->max_in >= 0 && (int)spec->n_in > row->max_in)) {
-        diag_error(diag, "G001", spec->at, "%s takes %d inputs at least, got %u", row->name,
+        diag_error(diag, "G101", spec->at, "%s takes %d inputs at least, got %u", row->name,
                    row->min_in, spec->n_in);
         return false;
     }
     if ((int)n_out < row->min_out || (int)n_out > row->max_out) {
-        diag_error(diag, "G001", spec->at, "%s has %d to %d outputs, not %u", row->name,
+        diag_error(diag, "G101", spec->at, "%s has %d to %d outputs, not %u", row->name,
                    row->min_out, row->max_out, n_out);
         return false;
     }
     if (spec->kind < 0 || spec->kind > row->n_kinds ||
         (row->n_kinds && spec->kind == row->n_kinds)) {
-        diag_error(diag, "G001", spec->at, "%s has no kind %d", row->name, spec->kind);
+        diag_error(diag, "G101", spec->at, "%s has no kind %d", row->name, spec->kind);
         return false;
     }
     return true;
@@ -99,7 +99,7 @@ static bool check_attrs(const NodeSpec *spec, const OpRow *row, Diag *diag)
     for (uint32_t i = 0; i < spec->n_attr; i++) {
         uint64_t bit = UINT64_C(1) << spec->attr[i].key;
         if (!(row->attrs & bit) || (seen & bit)) {
-            diag_error(diag, "G002", spec->at, "%s: attribute '%s' is %s", row->name,
+            diag_error(diag, "G102", spec->at, "%s: attribute '%s' is %s", row->name,
                        attr_rows[spec->attr[i].key].name, seen & bit ? "given twice" : "unknown");
             return false;
         }
@@ -112,7 +112,7 @@ static bool check_inputs(const Graph *graph, const NodeSpec *spec, Diag *diag)
 {
     for (uint32_t i = 0; i < spec->n_in; i++) {
         if (spec->in[i] != VALUE_NONE && spec->in[i] >= graph->values.len) {
-            diag_error(diag, "G001", spec->at, "%s: input %u is not defined before it",
+            diag_error(diag, "G101", spec->at, "%s: input %u is not defined before it",
                        op_rows[spec->op].name, i);
             return false;
         }

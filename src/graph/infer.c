@@ -33,7 +33,7 @@ bool infer_fail(Infer *infer, const char *format, ...)
     char *text = str_vformat(infer->diag->arena, format, args);
     va_end(args);
     const char *kind = node_kind_name(infer->node);
-    diag_error(infer->diag, "G003", infer->node->at, "%s%s%s: %s", op_rows[infer->node->op].name,
+    diag_error(infer->diag, "G103", infer->node->at, "%s%s%s: %s", op_rows[infer->node->op].name,
                *kind ? "." : "", kind, text);
     return false;
 }

@@ -19,7 +19,7 @@ enum { MAX_CONST = 1 << 24, MAX_LIST = 1 << 16 };
 static void fail(Reader *r, const char *what)
 {
     if (!r->failed)
-        diag_error(r->diag, "G010", (Span){r->line, 1, 1}, "graph text: %s", what);
+        diag_error(r->diag, "G110", (Span){r->line, 1, 1}, "graph text: %s", what);
     r->failed = true;
 }
 

@@ -1,4 +1,4 @@
-/* The definition of a valid program. In: a program from anywhere. Out: true, or errors V001.
+/* The definition of a valid program. In: a program from anywhere. Out: true, or errors I010.
  *
  * First the pool of expressions: operators, operands before users, types. Then the host and
  * every kernel, statement by statement (verify_stmt.c, tile operations in verify_op.c). What depends on values
@@ -14,7 +14,7 @@ bool verify_fail(Verifier *v, Span at, const char *format, ...)
     const char *text = str_vformat(&v->scratch, format, args);
     va_end(args);
     const char *where = v->k ? v->k->name : v->in_host ? "host" : "program";
-    diag_error(v->diag, "V001", at, "%s: %s", where, text);
+    diag_error(v->diag, "I010", at, "%s: %s", where, text);
     v->bad = true;
     return false;
 }

@@ -22,7 +22,7 @@ typedef struct Verifier {
     bool bad;
 } Verifier;
 
-/* Adds V001 and gives false, so that callers can return it. */
+/* Adds I010 and gives false, so that callers can return it. */
 bool verify_fail(Verifier *v, Span at, const char *format, ...) ATTR_PRINTF(3, 4);
 
 /* An expression of that type, whose variables and tensors exist at this place. */

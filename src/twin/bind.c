@@ -81,11 +81,11 @@ static bool check_all(const TwinParams *params, const TwinTensor *tensors, uint3
 {
     for (uint32_t i = 0; i < params->len; i++)
         if (!bound[i])
-            diag_error(diag, "T010", (Span){0}, "kernel parameter '%s' (%s) is given nothing",
+            diag_error(diag, "C010", (Span){0}, "kernel parameter '%s' (%s) is given nothing",
                        params->at[i].name, params->at[i].type);
     for (uint32_t i = 0; i < tensor_count; i++)
         if (!used[i])
-            diag_error(diag, "T011", (Span){0}, "tensor '%s' matches no kernel parameter",
+            diag_error(diag, "C011", (Span){0}, "tensor '%s' matches no kernel parameter",
                        tensors[i].name);
     return diag_ok(diag);
 }
@@ -174,7 +174,7 @@ bool twin_value_parse(Arena *arena, const char *type, const char *text, Str *byt
     DType dtype;
     uint8_t number[16] = {0};
     if (!value_dtype(str_from(type), &dtype) || !parse_number(dtype, str_from(text), number)) {
-        diag_error(diag, "T012", (Span){0}, "'%s' is no value of type '%s'", text, type);
+        diag_error(diag, "C012", (Span){0}, "'%s' is no value of type '%s'", text, type);
         return false;
     }
     *bytes = str_copy(arena, (Str){(const char *)number, dtype_bytes(dtype)});
@@ -202,6 +202,6 @@ bool twin_values_parse(Arena *arena, const char *text, Str *bytes, Diag *diag)
     *bytes = str_copy(arena, buf_view(&out));
     buf_free(&out);
     if (!ok && diag_ok(diag))
-        diag_error(diag, "T013", (Span){0}, "'%s': tiling values are TYPE:NUMBER,...", text);
+        diag_error(diag, "C013", (Span){0}, "'%s': tiling values are TYPE:NUMBER,...", text);
     return ok;
 }

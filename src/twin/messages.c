@@ -174,7 +174,7 @@ static void tell(Reading *r, const Message *at)
     Str text = plain_text(m->text);
     const char *before = r->diag->file;
     r->diag->file = str_dup(r->arena, file);
-    diag_error(r->diag, "T001", (Span){line, col, 1}, "%.*s", STR_ARG(text));
+    diag_error(r->diag, "C001", (Span){line, col, 1}, "%.*s", STR_ARG(text));
     hint_at_name(r, text);
     r->explains = str_starts(text, "no matching");
     r->diag->file = before;
@@ -218,7 +218,7 @@ void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdic
     if (r.any)
         tell(&r, NULL);
     if (r.told > MOST_ERRORS)
-        diag_note(diag, "T002", (Span){0}, "%u more errors", r.told - MOST_ERRORS);
+        diag_note(diag, "C002", (Span){0}, "%u more errors", r.told - MOST_ERRORS);
     if (verdict->unsupported.len && before == VERDICT_OK)
         verdict->status = VERDICT_UNSUPPORTED;
 }

@@ -86,7 +86,7 @@ bool twin_project_read(Arena *arena, const char *dir, TwinProject *project, Diag
     if (!walk(arena, dir, side, 0, project, diag))
         return false;
     if (!project->host.len || !project->kernel.len)
-        diag_error(diag, "T030", (Span){0}, "%s: no operator project: %s has no .cpp file", dir,
+        diag_error(diag, "C030", (Span){0}, "%s: no operator project: %s has no .cpp file", dir,
                    project->host.len ? "op_kernel" : "op_host");
     return project->host.len && project->kernel.len;
 }

@@ -22,7 +22,7 @@ enum { NPY_TYPES = sizeof npy_types / sizeof *npy_types };
 
 static bool complain(Diag *diag, const char *text, const char *what)
 {
-    diag_error(diag, "T020", (Span){0}, "'%s': %s", text, what);
+    diag_error(diag, "C020", (Span){0}, "'%s': %s", text, what);
     return false;
 }
 

@@ -129,3 +129,14 @@ T_TEST(dispatch_finds_the_command)
     CHECK_EQ_INT(cmd_dispatch(rows, 2, (char *[]){"acraft", "entirely", NULL}), CMD_USAGE);
     CHECK(!was_said("did you mean"));
 }
+
+T_TEST(codes_stand_once)
+{
+    static const char *const codes[] = {
+#define CODE(code_, brief_, repair_) code_,
+#include "cmd/code.def"
+#undef CODE
+    };
+    for (size_t i = 1; i < sizeof codes / sizeof *codes; i++)
+        CHECK(strcmp(codes[i - 1], codes[i]) < 0);
+}

@@ -56,7 +56,7 @@ T_TEST(infer_broadcasts_both_ways)
     CHECK(!add(&t, OP_BINARY, BINARY_add, 2, bad, 0, NULL, &out));
     REQUIRE(t.diag.items.len == 1);
     CHECK_EQ_INT(t.diag.items.at[0].at.line, 7);
-    CHECK_EQ_STR(t.diag.items.at[0].code, "G003");
+    CHECK_EQ_STR(t.diag.items.at[0].code, "G103");
     arena_drop(&t.arena);
 }
 

@@ -219,9 +219,9 @@ T_TEST(read_parameters_have_names_and_laws)
 T_TEST(read_errors_stand_at_their_line)
 {
     check_error("x = x + 1\nreturn torch.frobnicate(x)", "T011", 2, "torch.frobnicate");
-    check_error("return x.view(5, -1)", "G003", 1, "reshape");
+    check_error("return x.view(5, -1)", "G103", 1, "reshape");
     check_error("return nope", "T010", 1, "'nope'");
-    check_error("return x + torch.zeros(7)", "G003", 1, "broadcast");
+    check_error("return x + torch.zeros(7)", "G103", 1, "broadcast");
     check_error("while True:\n    pass", "T012", 2, "steps");
     check_error("for i in range(10 ** 12):\n    pass", "T012", 1, "steps");
     check_error("return [0] * 10 ** 10", "T012", 1, "too long");
