@@ -51,6 +51,7 @@ LDLIBS_graph   := -lgomp
 LDLIBS_box     := -lseccomp
 LDLIBS_gen     := -lcurl -ljansson
 LDLIBS_store   := -lsqlite3 -lzstd
+LDLIBS_report  := -lz -ljansson
 LDLIBS_loop    := -lz
 LDLIBS_cmd     := -lmicrohttpd
 
@@ -100,6 +101,9 @@ $(OUT)/tests/%.o: tests/%.c
 	$(call compile,$(firstword $(subst /, ,$*)),$<,$@)
 $(OUT)/bench/%.o: bench/%.c
 	$(call compile,bench,$<,$@)
+
+# The assembler takes these in (asset.c), where no compiler sees the dependence.
+$(OUT)/src/report/asset.o: $(wildcard src/report/*.css src/report/*.js)
 
 define link
 @mkdir -p $(dir $@)

@@ -104,6 +104,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_prompt(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 

@@ -19,6 +19,7 @@ static const CmdRow rows[] = {
     {"bench", "judge a whole suite, resumable, with scores", cmd_bench},
     {"export", "training rows from stored attempts", cmd_export},
     {"judge", "verdicts and rewards for answers, line by line", cmd_judge},
+    {"report", "stored results as a page, or served live", cmd_report},
     {"run", "run a kernel on simulated cores", cmd_run},
     {NULL, NULL, NULL},
 };

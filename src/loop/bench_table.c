@@ -78,26 +78,19 @@ bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, 
 
 /* ---- groups ---- */
 
-typedef struct Group {
-    const char *title;
-    ScoreTasks tasks;
-    bool without_unsupported;
-} Group;
-typedef VEC(Group) Groups;
-
-static void add_to(Arena *arena, Groups *groups, const char *title, const ScoreTask *task)
+static void add_to(Arena *arena, BenchGroups *groups, const char *title, const ScoreTask *task)
 {
     uint32_t i = 0;
     while (i < groups->len && strcmp(groups->at[i].title, title))
         i++;
     if (i == groups->len)
-        vec_push(arena, groups, ((Group){.title = title}));
+        vec_push(arena, groups, ((BenchGroup){.title = title}));
     vec_push(arena, &groups->at[i].tasks, *task);
 }
 
-static Groups groups_of(Arena *arena, const BenchScores *scores)
+BenchGroups bench_groups(Arena *arena, const BenchScores *scores)
 {
-    Groups all = {0}, levels = {0};
+    BenchGroups all = {0}, levels = {0};
     for (uint32_t i = 0; i < scores->tasks.len; i++) {
         const ScoreTask *t = &scores->tasks.at[i];
         add_to(arena, &all, t->category, t);
@@ -106,7 +99,7 @@ static Groups groups_of(Arena *arena, const BenchScores *scores)
     }
     for (uint32_t i = 0; levels.len > 1 && i < levels.len; i++)
         vec_push(arena, &all, levels.at[i]);
-    Group total = {.title = "all", .tasks = scores->tasks};
+    BenchGroup total = {.title = "all", .tasks = scores->tasks};
     vec_push(arena, &all, total);
     total.title = "without unsupported";
     total.without_unsupported = true;
@@ -114,12 +107,12 @@ static Groups groups_of(Arena *arena, const BenchScores *scores)
     return all;
 }
 
-static ScoreOf of_group(const Group *g, uint32_t k)
+ScoreOf bench_group_of(const BenchGroup *g, uint32_t k)
 {
     return (ScoreOf){g->tasks.at, g->tasks.len, k, g->without_unsupported};
 }
 
-static uint32_t unsupported_in(const Group *g)
+uint32_t bench_group_unsupported(const BenchGroup *g)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->tasks.len; i++)
@@ -146,10 +139,10 @@ static void put_share(Buf *out, ScoreShare s)
         buf_printf(out, " [%5.1f,%5.1f]", 100 * s.low, 100 * s.high);
 }
 
-static void put_row(Buf *out, const Group *g, uint32_t k)
+static void put_row(Buf *out, const BenchGroup *g, uint32_t k)
 {
-    ScoreOf of = of_group(g, k);
-    buf_printf(out, "%-20s %5u %6u  ", g->title, g->tasks.len, unsupported_in(g));
+    ScoreOf of = bench_group_of(g, k);
+    buf_printf(out, "%-20s %5u %6u  ", g->title, g->tasks.len, bench_group_unsupported(g));
     put_share(out, score_of_all(&of, SCORE_COMPILE));
     buf_puts(out, " ");
     put_share(out, score_of_all(&of, SCORE_PASS));
@@ -179,9 +172,9 @@ static uint32_t with_baseline(const BenchScores *s)
     return n;
 }
 
-static void put_levels(Buf *out, const Group *all)
+static void put_levels(Buf *out, const BenchGroup *all)
 {
-    ScoreOf of = of_group(all, 1);
+    ScoreOf of = bench_group_of(all, 1);
     double by_sample = score_levels(&of, false);
     if (!isnan(by_sample) && all->tasks.len)
         buf_printf(out,
@@ -190,9 +183,9 @@ static void put_levels(Buf *out, const Group *all)
                    by_sample, score_levels(&of, true));
 }
 
-static void put_unfused(Buf *out, const Group *all, uint32_t k)
+static void put_unfused(Buf *out, const BenchGroup *all, uint32_t k)
 {
-    ScoreOf of = of_group(all, k);
+    ScoreOf of = bench_group_of(all, k);
     buf_puts(out, "against one perfect kernel for each operator (predicted, for information):");
     for (int kind = SCORE_UNFUSED_0_2; kind <= SCORE_UNFUSED_1_0; kind++) {
         buf_printf(out, "  %s ", score_kind_text((ScoreKind)kind));
@@ -220,8 +213,8 @@ static void put_statuses(Buf *out, const BenchScores *s)
 
 void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out)
 {
-    Groups groups = groups_of(arena, scores);
-    const Group *all = &groups.at[groups.len - 2];
+    BenchGroups groups = bench_groups(arena, scores);
+    const BenchGroup *all = &groups.at[groups.len - 2];
     buf_printf(out, "run %lld: %s by %s%s%s; %u tasks, %u samples: ", (long long)scores->run.id,
                scores->run.suite, scores->run.generator, *scores->run.label ? ", " : "",
                scores->run.label, scores->tasks.len, scores->samples);
@@ -263,9 +256,9 @@ static void put_json_share(Buf *out, ScoreShare s)
     buf_printf(out, ", \"tasks\": %u", s.tasks);
 }
 
-static void put_json_scores(Buf *out, const Group *g, uint32_t k)
+static void put_json_scores(Buf *out, const BenchGroup *g, uint32_t k)
 {
-    ScoreOf of = of_group(g, k);
+    ScoreOf of = bench_group_of(g, k);
     buf_printf(out, "{\"k\": %u", k);
     for (int kind = 0; kind < SCORE_KIND_COUNT; kind++) {
         buf_printf(out, ", \"%s\": ", score_kind_text((ScoreKind)kind));
@@ -277,13 +270,13 @@ static void put_json_scores(Buf *out, const Group *g, uint32_t k)
     buf_puts(out, "}");
 }
 
-static void put_json_group(Buf *out, const Group *g, const uint32_t *ks)
+static void put_json_group(Buf *out, const BenchGroup *g, const uint32_t *ks)
 {
-    ScoreOf of = of_group(g, 1);
+    ScoreOf of = bench_group_of(g, 1);
     buf_puts(out, "{\"group\": ");
     buf_json_str(out, str_from(g->title));
     buf_printf(out, ", \"tasks\": %u, \"unsupported\": %u, \"bound\": ", g->tasks.len,
-               unsupported_in(g));
+               bench_group_unsupported(g));
     put_json_share(out, score_anchored(&of));
     buf_puts(out, "}, \"level_score\": ");
     put_json_number(out, score_levels(&of, false));
@@ -299,7 +292,7 @@ static void put_json_group(Buf *out, const Group *g, const uint32_t *ks)
 
 void bench_table_json(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out)
 {
-    Groups groups = groups_of(arena, scores);
+    BenchGroups groups = bench_groups(arena, scores);
     buf_printf(out, "{\"run\": %lld, \"suite\": ", (long long)scores->run.id);
     buf_json_str(out, str_from(scores->run.suite));
     buf_puts(out, ", \"generator\": ");

@@ -19,6 +19,19 @@ typedef struct BenchScores {
 
 bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, Diag *diag);
 
+/* A row of the table. */
+typedef struct BenchGroup {
+    const char *title;
+    ScoreTasks tasks;
+    bool without_unsupported;
+} BenchGroup;
+typedef VEC(BenchGroup) BenchGroups;
+
+/* Categories, levels where there are several, all, and last all without what acraft lacks. */
+BenchGroups bench_groups(Arena *arena, const BenchScores *scores);
+ScoreOf bench_group_of(const BenchGroup *group, uint32_t k);
+uint32_t bench_group_unsupported(const BenchGroup *group); /* samples */
+
 /* ks: the k of Pass@k, ascending, ended by 0. */
 void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *ks, Buf *out);
 /* One object: run, groups with every score, tasks with their counts. */

@@ -1,0 +1,140 @@
+/* acraft report: the results as a page. */
+#include "cmd/cmd.h"
+
+#include "cmd/report.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_K = 8, PORT = 8765 };
+
+typedef struct ReportArgs {
+    const char *store, *out, *ks;
+    NameList runs;
+    bool serve;
+} ReportArgs;
+
+static int say(const Diag *diag, int status)
+{
+    Buf out = {0};
+    diag_print(diag, &out);
+    if (out.len)
+        fputs(out.at, stderr);
+    buf_free(&out);
+    return status;
+}
+
+static bool read_ks(const char *text, uint32_t *ks)
+{
+    Str rest = str_from(text), one;
+    uint32_t n = 0;
+    while (str_next(&rest, ',', &one)) {
+        int64_t k;
+        if (n == MOST_K || !str_to_i64(one, &k) || k < 1 || k > 100000) {
+            fprintf(stderr, "acraft report: '%s' are no numbers like 1,5,10\n", text);
+            return false;
+        }
+        ks[n++] = (uint32_t)k;
+    }
+    ks[n] = 0;
+    return n > 0;
+}
+
+typedef VEC(int64_t) Numbers;
+
+static bool read_runs(Arena *arena, const NameList *names, Numbers *runs)
+{
+    for (uint32_t i = 0; i < names->len; i++) {
+        Str rest = str_from(names->at[i]), one;
+        while (str_next(&rest, ',', &one)) {
+            int64_t id;
+            if (!str_to_i64(one, &id) || id < 1) {
+                fprintf(stderr, "acraft report: '%s' is no number of a run\n", names->at[i]);
+                return false;
+            }
+            vec_push(arena, runs, id);
+        }
+    }
+    return true;
+}
+
+static void print_json(const char *path, size_t bytes)
+{
+    Buf out = {0};
+    buf_puts(&out, "{\"file\": ");
+    buf_json_str(&out, str_from(path));
+    buf_printf(&out, ", \"bytes\": %zu}", bytes);
+    puts(out.at);
+    buf_free(&out);
+}
+
+static int write_page(CmdArgs *args, Store *store, const ReportAsk *ask, const char *path)
+{
+    Diag diag = diag_make(&args->arena, ask->store, STR(""));
+    Buf html = {0};
+    int status = CMD_OK;
+    if (!report_make(store, ask, &html, &diag))
+        status = say(&diag, CMD_USAGE);
+    else if (!strcmp(path, "-"))
+        fwrite(html.at, 1, html.len, stdout);
+    else if (!file_write(path, buf_view(&html), &diag))
+        status = say(&diag, CMD_LACKS);
+    else if (args->json)
+        print_json(path, html.len);
+    else
+        fprintf(stderr, "acraft report: %s, %.1f MB\n", path, (double)html.len / 1e6);
+    buf_free(&html);
+    return status;
+}
+
+static int run_report(CmdArgs *args, const ReportArgs *given)
+{
+    uint32_t ks[MOST_K + 1];
+    Numbers runs = {0};
+    int64_t port = PORT;
+    if (!read_ks(given->ks, ks) || !read_runs(&args->arena, &given->runs, &runs))
+        return CMD_USAGE;
+    if (args->word_count && (!given->serve || !str_to_i64(str_from(args->words[0]), &port) ||
+                             port < 1 || port > 65535)) {
+        fprintf(stderr, "acraft report: '%s' is no port for --serve\n", args->words[0]);
+        return CMD_USAGE;
+    }
+    ReportAsk ask = {given->store, runs.at, runs.len, ks, given->serve};
+    Diag diag = diag_make(&args->arena, given->store, STR(""));
+    Store *store = store_open(given->store, STORE_READ, &diag);
+    if (!store)
+        return say(&diag, CMD_USAGE);
+    int status = given->serve ? report_serve(store, &ask, port)
+                              : write_page(args, store, &ask, given->out);
+    store_close(store);
+    return status;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    ReportArgs a = {.store = "acraft.db", .out = "report.html", .ks = "1"};
+    const CmdOption options[] = {
+        {"o", CMD_TEXT, &a.out, "FILE", "write there (report.html); - is standard output"},
+        {"store", CMD_TEXT, &a.store, "FILE", "results of acraft bench (acraft.db)"},
+        {"run", CMD_LIST, &a.runs, "N", "only this run, 3 or 3,5; may be given again (all)"},
+        {"k", CMD_TEXT, &a.ks, "LIST", "the k of Pass@k, a table each (1)"},
+        {"serve", CMD_FLAG, &a.serve, NULL, "serve it on 127.0.0.1, live; PORT may follow (8765)"},
+    };
+    CmdUsage usage = {"report",
+                      "[-o FILE.html] [--store FILE] [--run N] [--serve [PORT]]",
+                      "Writes stored results as one HTML page that needs no network: scores with "
+                      "intervals,\nruns side by side, the papers' figures, every attempt with its "
+                      "source, verdicts,\nconversation and timeline. --serve shows a store while a "
+                      "bench fills it.",
+                      "acraft report --store results.db --run 1 --run 2 -o report.html",
+                      options,
+                      sizeof options / sizeof *options,
+                      0,
+                      1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = run_report(&args, &a);
+    cmd_done(&args);
+    return status;
+}

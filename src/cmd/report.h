@@ -1,0 +1,21 @@
+/* What acraft report and its server share. */
+#ifndef CMD_REPORT_H
+#define CMD_REPORT_H
+
+#include "report/report.h"
+
+typedef struct ReportAsk {
+    const char *store; /* path */
+    const int64_t *runs;
+    uint32_t run_count; /* 0: all */
+    const uint32_t *ks; /* ended by 0 */
+    bool live;
+} ReportAsk;
+
+/* The scores of the runs asked for and the page around them. */
+bool report_make(Store *store, const ReportAsk *ask, Buf *html, Diag *diag);
+
+/* Serves the page on 127.0.0.1 until interrupted. */
+int report_serve(Store *store, const ReportAsk *ask, int64_t port);
+
+#endif

@@ -1,0 +1,180 @@
+/* Runs side by side: what was set differently, the scores, and task by task what was gained and
+ * lost against the first run of the same suite. */
+#include "report/report_int.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- settings that differ ---- */
+
+static void put_value(Buf *out, json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    report_puts(out, json_is_string(value) ? json_string_value(value) : text ? text : "-");
+    free(text);
+}
+
+static bool differs(const ReportSpec *spec, json_t *const *settings, const char *key)
+{
+    for (uint32_t i = 1; i < spec->count; i++)
+        if (!json_equal(json_object_get(settings[i], key), json_object_get(settings[0], key)) &&
+            (json_object_get(settings[i], key) || json_object_get(settings[0], key)))
+            return true;
+    return false;
+}
+
+static void put_differences(const ReportSpec *spec, json_t *const *settings, uint32_t which,
+                            Buf *out)
+{
+    const char *key, *comma = "";
+    json_t *value;
+    json_object_foreach(settings[which], key, value)
+    {
+        if (!differs(spec, settings, key))
+            continue;
+        buf_puts(out, comma);
+        report_puts(out, key);
+        buf_puts(out, " ");
+        put_value(out, value);
+        comma = ", ";
+    }
+    if (!*comma)
+        buf_puts(out, "-");
+}
+
+/* ---- task by task ---- */
+
+/* Right at least once among the samples of a task in a run: 1; sampled: 0; not there: -1. */
+static int outcome(const ReportRows *rows, uint32_t run, const char *task)
+{
+    int found = -1;
+    for (uint32_t i = 0; i < rows->rows.len; i++) {
+        const ReportRow *r = &rows->rows.at[i];
+        if (r->run != run || !r->last || strcmp(rows->tasks.at[r->task].name, task))
+            continue;
+        if (r->status == VERDICT_OK)
+            return 1;
+        found = 0;
+    }
+    return found;
+}
+
+typedef struct Change {
+    uint32_t gained, lost, both;
+    Buf gained_names, lost_names;
+} Change;
+
+static void count_task(Change *c, const char *name, int before, int after)
+{
+    Buf *names = after > before ? &c->gained_names : &c->lost_names;
+    if (before < 0 || after < 0)
+        return;
+    c->both++;
+    c->gained += after > before;
+    c->lost += after < before;
+    if (after == before)
+        return;
+    buf_puts(names, names->len ? ", " : "");
+    report_puts(names, name);
+}
+
+/* The run of the same suite it is compared with: the first one. */
+static uint32_t first_of_suite(const ReportSpec *spec, uint32_t run)
+{
+    for (uint32_t i = 0; i < run; i++)
+        if (!strcmp(spec->runs[i].run.suite, spec->runs[run].run.suite))
+            return i;
+    return run;
+}
+
+static void compare_tasks(const ReportSpec *spec, const ReportRows *rows, uint32_t run, Change *c)
+{
+    uint32_t first = first_of_suite(spec, run), last_task = UINT32_MAX;
+    for (uint32_t i = 0; i < rows->rows.len; i++) {
+        const ReportRow *r = &rows->rows.at[i];
+        if (r->run != run || r->task == last_task)
+            continue;
+        last_task = r->task;
+        const char *name = rows->tasks.at[r->task].name;
+        count_task(c, name, outcome(rows, first, name), outcome(rows, run, name));
+    }
+}
+
+static void put_names(Buf *out, const char *title, const Buf *names)
+{
+    if (names->len)
+        buf_printf(out, "<div><b>%s</b> %s</div>", title, names->at);
+}
+
+static void put_change(const ReportSpec *spec, const ReportRows *rows, uint32_t run, Buf *out)
+{
+    uint32_t first = first_of_suite(spec, run);
+    Change c = {0};
+    if (first == run) {
+        buf_puts(out, "<td class=\"soft\">the first of its suite</td>");
+        return;
+    }
+    compare_tasks(spec, rows, run, &c);
+    buf_printf(out, "<td><details><summary>+%u \342\210\222%u of %u against run %lld</summary>",
+               c.gained, c.lost, c.both, (long long)spec->runs[first].run.id);
+    put_names(out, "gained", &c.gained_names);
+    put_names(out, "lost", &c.lost_names);
+    buf_puts(out, "</details></td>");
+    buf_free(&c.gained_names);
+    buf_free(&c.lost_names);
+}
+
+/* ---- the table ---- */
+
+static void put_score(Buf *out, const ReportShare *s)
+{
+    buf_puts(out, "<td class=\"n\"><span class=\"share\">");
+    report_percent(out, s->share);
+    buf_puts(out, "</span>");
+    report_bar(out, s);
+    buf_puts(out, "</td>");
+}
+
+static void put_run(const ReportSpec *spec, const ReportRows *rows, json_t *const *settings,
+                    uint32_t i, Buf *out)
+{
+    const ReportRun *run = &spec->runs[i];
+    const ReportGroup *all = run->groups.len ? &vec_last(&run->groups) : NULL;
+    if (!all || !all->scores.len)
+        return;
+    const ReportScore *s = &all->scores.at[0];
+    buf_puts(out, "<tr><th scope=\"row\">");
+    report_puts(out, run->run.suite);
+    buf_puts(out, "<br><small>");
+    report_run_name(out, &run->run);
+    buf_puts(out, "</small></th><td class=\"small\">");
+    put_differences(spec, settings, i, out);
+    buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n lacks\">%u</td>", all->tasks,
+               all->unsupported);
+    put_score(out, &s->compile);
+    put_score(out, &s->pass);
+    put_score(out, &s->fast[REPORT_FAST - 1]);
+    put_score(out, &all->bound);
+    put_change(spec, rows, i, out);
+    buf_puts(out, "</tr>\n");
+}
+
+void report_compare(const ReportSpec *spec, const ReportRows *rows, Buf *out)
+{
+    json_t **settings = heap_alloc(spec->count * sizeof(json_t *));
+    for (uint32_t i = 0; i < spec->count; i++)
+        settings[i] = json_loads(spec->runs[i].run.settings, 0, NULL);
+    buf_puts(out, "<section id=\"compare\"><h2>Runs side by side</h2>\n<div class=\"wide\"><table "
+                  "class=\"scores\"><thead><tr><th>run</th><th>what differs</th><th>tasks</th><th>"
+                  "unsupported</th><th>Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th><th>"
+                  "bound</th><th>tasks gained and lost</th></tr></thead>\n<tbody>\n");
+    for (uint32_t i = 0; i < spec->count; i++)
+        put_run(spec, rows, settings, i, out);
+    buf_puts(out, "</tbody></table></div>\n<p class=\"soft note\">A task is gained when some "
+                  "sample of it is right here and none was there. Runs of different suites stand "
+                  "in one table but do not compare.</p></section>\n");
+    for (uint32_t i = 0; i < spec->count; i++)
+        json_decref(settings[i]);
+    heap_free(settings);
+}
