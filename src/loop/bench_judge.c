@@ -32,11 +32,12 @@ static void log_case(const JudgedCase *c, const Diag *said, Buf *log)
     verdict_to_text(&c->verdict, log);
 }
 
-/* That a time could not be predicted here says nothing of the candidate; a fault found on the way
- * does. */
+/* That a time could not be predicted here says nothing of the candidate, nor does a crash on values
+ * that were made up; a fault found on the way does. */
 static bool decides(const CaseSpec *c, VerdictStatus status)
 {
-    bool ours = !verdict_status_row(status)->counted || status == VERDICT_TIMEOUT;
+    bool ours = !verdict_status_row(status)->counted || status == VERDICT_TIMEOUT ||
+                status == VERDICT_CRASHED;
     return status != VERDICT_OK && !(ours && !strcmp(c->name, "full"));
 }
 

@@ -226,7 +226,8 @@ void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *k
             put_row(out, &groups.at[i], *ks);
         put_unfused(out, all, *ks);
     }
-    put_levels(out, all);
+    if (strstr(scores->run.suite, "npukernelbench"))
+        put_levels(out, all);
     buf_printf(out,
                "Percent. Intervals: Wilson, or a bootstrap over tasks and samples. "
                "Fast: of all / of correct,\npredicted time against a measured baseline that %u of "
