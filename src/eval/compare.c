@@ -69,7 +69,8 @@ static bool compare_output(Arena *arena, const EvalReference *ref, uint32_t outp
         seen = cast ? cast : seen;
         tensor_free(cast ? given : NULL);
     }
-    CompareResult r = compare_tensors(seen, want, &ref->spec, (const Tensor *const *)ref->in.inputs,
+    CompareSpec spec = eval_spec(ref, output);
+    CompareResult r = compare_tensors(seen, want, &spec, (const Tensor *const *)ref->in.inputs,
                                       ref->in.n_inputs);
     note_errors(verdict, &r, name);
     const char *same = trivial(&r);

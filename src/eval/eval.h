@@ -29,7 +29,8 @@ typedef struct EvalReference {
     TaskInputs in;
     Tensor **want;
     CompareSpec spec;
-    Probe probe; /* the law the inputs follow, and which trivial answers the task lets pass */
+    double *noise; /* by output: what rounding in the task's own dtypes does to it, rms */
+    Probe probe;   /* the law the inputs follow, and which trivial answers the task lets pass */
     const EvalModel *model; /* NULL: the graph is all that is known */
 } EvalReference;
 
@@ -37,6 +38,8 @@ typedef struct EvalReference {
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
+/* The tolerance of one output. */
+CompareSpec eval_spec(const EvalReference *ref, uint32_t output);
 /* Says which file the graph of `ref` was read from, and how. */
 void eval_reference_model(Arena *arena, const char *path, Str source, const TorchTask *task,
                           const TorchOptions *options, EvalReference *ref);

@@ -1,7 +1,39 @@
 /* The right answer of one case. In: a graph, a seed. Out: inputs, outputs, tolerance. */
 #include "eval/eval.h"
 
+#include <math.h>
+
 static const int64_t most_bytes = INT64_C(8) << 30;
+
+/* The rms difference between the reference and the same graph evaluated in the task's own dtypes:
+ * how much the task amplifies rounding. */
+static double rms_between(const Tensor *a, const Tensor *b)
+{
+    double sum = 0;
+    int64_t finite = 0;
+    for (int64_t i = 0; i < a->count; i++) {
+        double d = tensor_get(a, i) - tensor_get(b, i);
+        if (!isfinite(d))
+            continue;
+        sum += d * d;
+        finite++;
+    }
+    return finite ? sqrt(sum / (double)finite) : 0;
+}
+
+static bool measure_noise(Arena *arena, const EvalReference *ref, EvalOptions options, Diag *diag)
+{
+    uint32_t n = ref->graph->outputs.len;
+    Tensor **typed = arena_array(arena, Tensor *, n + 1);
+    options.wide = false;
+    bool ok = graph_eval(ref->graph, ref->in.inputs, ref->in.params, &options, typed, diag);
+    for (uint32_t i = 0; i < n; i++) {
+        if (ok && dtype_is_float(typed[i]->dtype))
+            ref->noise[i] = rms_between(typed[i], ref->want[i]);
+        tensor_free(typed[i]);
+    }
+    return ok;
+}
 
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag)
@@ -9,9 +41,18 @@ bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule
     EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
     *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule)};
     ref->want = arena_array(arena, Tensor *, graph->outputs.len + 1);
+    ref->noise = arena_array(arena, double, graph->outputs.len + 1);
     return graph_probe(graph, &ref->spec, &options, &ref->probe, diag) &&
            graph_inputs(graph, seed, ref->probe.law, &ref->in, diag) &&
-           graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag);
+           graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
+           measure_noise(arena, ref, options, diag);
+}
+
+CompareSpec eval_spec(const EvalReference *ref, uint32_t output)
+{
+    CompareSpec spec = ref->spec;
+    spec.noise = ref->noise ? ref->noise[output] : 0;
+    return spec;
 }
 
 void eval_reference_free(EvalReference *ref)
