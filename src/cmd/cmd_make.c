@@ -78,8 +78,10 @@ static void print_summary(const MakeResult *r, const char *dir, bool interp)
         watched = v->watched > watched ? v->watched : watched;
         worst = v->max_abs_err > worst ? v->max_abs_err : worst;
     }
-    printf("%s: strategy %s, tile %lld\n", r->task->name, r->plan.strategy,
-           (long long)r->plan.tile);
+    printf("%s: strategy %s", r->task->name, r->plan.strategy);
+    if (r->plan.tile)
+        printf(", tile %lld", (long long)r->plan.tile);
+    putchar('\n');
     printf("  proved    %llu obligations over all shapes in range; %llu watched\n",
            (unsigned long long)proved, (unsigned long long)watched);
     printf("  checked   %u of %u cases ok on the %s (small and odd sizes), largest error %.3g\n",

@@ -42,7 +42,5 @@ static void write_map(Job *job)
     w->depth--;
 }
 
-const Strategy strategy_map = {
-    "map", takes, write_map,
-    "One pass: every input is read once, every output written once, so the task is bound by "
-    "memory traffic."};
+const Strategy strategy_map = {"map", takes, write_map,
+                               "One pass: every input is read once, every output written once."};

@@ -77,6 +77,27 @@ static double task_bytes(const Writer *w)
     return bytes;
 }
 
+/* "If n1 <= 384: tiles of ..." */
+static void put_part_reason(const Job *job, const Part *part, int64_t tile, Buf *out)
+{
+    const Writer *w = part->w;
+    long long rows = w->two ? w->block : 1, wide = w->wide ? w->wide : tile;
+    uint32_t passes = w->s->reduced && !w->s->scanned ? reduce_passes(w) + 1 : 1;
+    bool whole = w->wide && !w->columns; /* rows stay on chip between the passes */
+    if (part->when)
+        buf_printf(out, "# If %s: tiles of ", part->when);
+    else
+        buf_printf(out, "# %s of ", job->parts.len > 1 ? "Otherwise: tiles" : "Tiles");
+    if (rows > 1)
+        buf_printf(out, "%lld rows by ", rows);
+    buf_printf(out, "%lld elements, %lld of the %u bytes of UB;\n", wide, rows * wide * w->bytes,
+               job->chip->ub);
+    if (whole || passes == 1)
+        buf_puts(out, "#   memory is read once.\n");
+    else
+        buf_printf(out, "#   %u passes over the inputs.\n", passes);
+}
+
 static void put_reasons(const Job *job, const Strategy *s, int64_t tile, Buf *out)
 {
     const Writer *w = job->parts.at[job->parts.len - 1].w;
@@ -84,23 +105,8 @@ static void put_reasons(const Job *job, const Strategy *s, int64_t tile, Buf *ou
     buf_printf(out, "# %s\n", s->reason);
     buf_printf(out, "# Least traffic at this task's sizes: %.4g MB, each operand once.\n",
                task_bytes(w) / 1e6);
-    for (uint32_t i = 0; i < job->parts.len; i++) {
-        const Part *part = &job->parts.at[i];
-        if (part->w->wide)
-            buf_printf(out,
-                       "# If %s: tiles of %lld rows by %lld elements, %lld of the %u bytes of UB; "
-                       "memory is\n# read once.\n",
-                       part->when, (long long)part->w->block, (long long)part->w->wide,
-                       (long long)(part->w->block * part->w->wide * part->w->bytes), job->chip->ub);
-        else
-            buf_printf(out,
-                       "# %s%s: tiles of %lld elements, %lld of the %u bytes of UB; %u pass%s over "
-                       "the inputs.\n",
-                       part->when ? "If " : "Otherwise", part->when ? part->when : "",
-                       (long long)tile, (long long)tile * part->w->bytes, job->chip->ub,
-                       w->s->reduced ? reduce_passes(part->w) + 1 : 1,
-                       !w->s->reduced || reduce_passes(part->w) == 0 ? "" : "es");
-    }
+    for (uint32_t i = 0; i < job->parts.len; i++)
+        put_part_reason(job, &job->parts.at[i], tile, out);
 }
 
 static int64_t choose_tile(const Job *job)
