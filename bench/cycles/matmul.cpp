@@ -98,13 +98,13 @@ struct Product {
         bring_a(row, 0);
         bring_b(column, n, 0);
         for (uint32_t k = 0; k < K; k += BK) {
+            if (k % KB == 0) { /* its next part is needed sooner */
+                bring_b(column, n, k + KB);
+                WaitFlag<HardEvent::MTE2_MTE1>(2 + b_turn);
+            }
             if (k % KA == 0) {
                 bring_a(row, k + KA);
                 WaitFlag<HardEvent::MTE2_MTE1>(a_turn);
-            }
-            if (k % KB == 0) {
-                bring_b(column, n, k + KB);
-                WaitFlag<HardEvent::MTE2_MTE1>(2 + b_turn);
             }
             WaitFlag<HardEvent::M_MTE1>(l0_turn);
             load(k % KA, k % KB, n);

@@ -348,9 +348,13 @@ int cmd_run(int argc, char **argv)
                     o.ulp < 0 || o.ulp > 1000 ? "--ulp takes 1 to 1000 rounds" : "no such rule");
             status = CMD_USAGE;
         } else if (!o.chip || !o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
-            fprintf(stderr, "acraft run: %s\n",
-                    o.chip && o.chip->simulated ? "--blocks and --workspace count from 1 and 0"
-                                                : "no such chip is simulated");
+            if (o.chip && !o.chip->simulated)
+                fprintf(stderr,
+                        "acraft run: %s is known, but its architecture %u is not modelled\n",
+                        o.chip->name, o.chip->arch);
+            else
+                fprintf(stderr, "acraft run: %s\n",
+                        o.chip ? "--blocks and --workspace count from 1 and 0" : "no such chip");
             status = CMD_USAGE;
         } else {
             status = o.task ? run_task(&args.arena, args.words[0], &o)
