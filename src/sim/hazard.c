@@ -132,20 +132,15 @@ static bool compiler_inserts(const Look *b, const SpanAccess *a)
     return scalar || (a->pipe == NPU_PIPE_V && b->r->pipe == NPU_PIPE_V);
 }
 
-static uint64_t fractals_of(const Record *mmad)
-{
-    return ((uint64_t)mmad->n[0] + 15) / 16 * (((uint64_t)mmad->n[1] + 15) / 16);
-}
-
 /* Within a pipe an earlier instruction has read before a later one writes. Products into the same
- * accumulators pipeline by themselves from ten fractals on (Mmad.md); unit flags order Mmad and
- * Fixpipe fractal by fractal; atomics commute. */
+ * accumulators pipeline by themselves when the first has ten fractals or more (Mmad.md); unit flags
+ * order Mmad and Fixpipe fractal by fractal; atomics commute. */
 static bool hardware_orders(const Look *b, const SpanAccess *a, bool a_writes)
 {
     if (a->core == b->core && a->pipe == b->r->pipe && !a_writes)
         return true;
     if (a->core == b->core && a->pipe == NPU_PIPE_M && b->r->pipe == NPU_PIPE_M)
-        return fractals_of(b->r) >= 10;
+        return a->flags & SPAN_LARGE;
     /* Two cores that store the same bytes leave the same bytes, whoever is quicker. */
     if (a->core != b->core && a_writes && b->write && b->h->sim->core[b->core].wrote_same)
         return true;
@@ -302,6 +297,12 @@ static void look_access(Look *b, const SimAccess *a)
         }
 }
 
+static bool is_large(const Record *r)
+{
+    return r->op == NPU_MMAD &&
+           ((uint64_t)r->n[0] + 15) / 16 * (((uint64_t)r->n[1] + 15) / 16) >= 10;
+}
+
 static uint8_t access_flags(const HazardCore *core, const Record *r)
 {
     uint8_t flags = 0;
@@ -311,6 +312,8 @@ static uint8_t access_flags(const HazardCore *core, const Record *r)
     if ((r->op == NPU_MMAD && r->n[3]) ||
         ((r->op == NPU_FIXPIPE_GM || r->op == NPU_FIXPIPE_L1) && r->mask[1]))
         flags |= SPAN_UNIT;
+    if (is_large(r))
+        flags |= SPAN_LARGE;
     return flags;
 }
 

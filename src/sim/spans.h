@@ -17,7 +17,7 @@ typedef struct SpanAccess {
     uint32_t when; /* 1 + number of the instruction in its pipe */
     uint32_t line;
     uint16_t file, op, core;
-    uint8_t pipe, flags; /* flags: SPAN_ATOMIC, SPAN_UNIT */
+    uint8_t pipe, flags; /* flags: SPAN_ATOMIC, SPAN_UNIT, SPAN_LARGE */
 } SpanAccess;
 enum { SPAN_ATOMIC = 1, SPAN_UNIT = 2, SPAN_LARGE = 4 };
 
