@@ -306,7 +306,7 @@ int cmd_task(int argc, char **argv)
         {"run", CMD_FLAG, &o.run, NULL, "compute the reference values"},
         {"o", CMD_TEXT, &o.out, "FILE.npy|DIR", "with --run: write the output, or all values"},
         {"probe", CMD_FLAG, &o.probe, NULL, "do trivial answers pass on these inputs?"},
-        {"check", CMD_TEXT, &o.check, "FILE.npy", "compare an output with the reference"},
+        {"check", CMD_TEXT, &o.check, "FILE.npy|DIR", "compare outputs, named as -o names them"},
         {"rule", CMD_TEXT, &o.rule_name, "NAME", "tolerance: acraft, mkb, mkb-loose, npukb, ..."},
         {"law", CMD_TEXT, &o.law_name, "NAME", "how inputs are drawn: given, signed, wide, ..."},
         {"scale", CMD_TEXT, &o.scale_name, "S", "full, medium, small, tiny or fuzz sizes"},

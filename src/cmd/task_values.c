@@ -81,36 +81,65 @@ static void print_output(const Tensor *t, uint32_t i, bool json)
     buf_free(&out);
 }
 
+/* Where an output stands: in `outputs/` of a directory, else in the file named; of several outputs
+ * each in its own, with its number before `.npy`. */
+static const char *output_path(const Values *v, const char *name, uint32_t i)
+{
+    Str path = str_from(name);
+    if (!str_ends(path, ".npy"))
+        return str_format(v->arena, "%s/outputs/%u.npy", name, i);
+    return v->n == 1 ? name : str_format(v->arena, "%.*s.%u.npy", (int)(path.len - 4), path.at, i);
+}
+
 static bool write_outputs(const Values *v)
 {
-    Str path = str_from(v->options->out), stem = str_slice(path, 0, path.len - 4);
-    for (uint32_t i = 0; i < v->n; i++) {
-        const char *file = v->n == 1 ? v->options->out
-                                     : str_format(v->arena, "%.*s.%u.npy", STR_ARG(stem), i);
-        if (!npy_write(file, v->outputs[i], v->diag))
+    for (uint32_t i = 0; i < v->n; i++)
+        if (!npy_write(output_path(v, v->options->out, i), v->outputs[i], v->diag))
             return false;
-    }
     return true;
 }
 
-static int check_output(const Values *v)
+static void print_check(const Values *v, const CompareResult *r, uint32_t i)
 {
-    Tensor *got = npy_read(v->options->check, v->diag);
-    if (!got)
-        return CMD_USAGE;
+    Buf line = {0};
+    if (v->options->json) {
+        buf_printf(&line, "%s{\"ok\": %s, \"max_abs_err\": ", i ? ", " : "",
+                   compare_ok(r) ? "true" : "false");
+        buf_json_double(&line, r->max_abs_err);
+        buf_printf(&line, ", \"bad\": %lld}", (long long)r->bad);
+    } else {
+        if (v->n > 1)
+            buf_printf(&line, "output %u: ", i);
+        buf_printf(&line, "%s: largest error %.9g, %lld of %lld off%s%s\n",
+                   compare_ok(r) ? "right" : "wrong", r->max_abs_err, (long long)r->bad,
+                   (long long)r->count, *r->pattern ? ", " : "", r->pattern);
+    }
+    fwrite(line.at, 1, line.len, stdout);
+    buf_free(&line);
+}
+
+static int check_outputs(const Values *v)
+{
     CompareSpec spec = compare_spec(v->task->graph, v->options->rule);
-    CompareResult r = compare_tensors(got, v->outputs[0], &spec,
-                                      (const Tensor *const *)v->in.inputs, v->in.n_inputs);
-    tensor_free(got);
-    bool good = r.status == COMPARE_OK;
-    if (v->options->json)
-        printf("{\"ok\": %s, \"max_abs_err\": %.9g, \"bad\": %lld}\n", good ? "true" : "false",
-               r.max_abs_err, (long long)r.bad);
-    else
-        printf("%s: largest error %.9g, %lld of %lld off%s%s\n", good ? "right" : "wrong",
-               r.max_abs_err, (long long)r.bad, (long long)r.count, *r.pattern ? ", " : "",
-               r.pattern);
-    return good ? CMD_OK : CMD_NO;
+    Tensor **got = arena_array(v->arena, Tensor *, v->n + 1);
+    uint32_t have = 0, good = 0;
+    while (have < v->n &&
+           (got[have] = npy_read(output_path(v, v->options->check, have), v->diag)) != NULL)
+        have++;
+    bool all = have == v->n;
+    if (all && v->options->json)
+        printf("{\"outputs\": [");
+    for (uint32_t i = 0; all && i < v->n; i++) {
+        CompareResult r = compare_tensors(got[i], v->outputs[i], &spec,
+                                          (const Tensor *const *)v->in.inputs, v->in.n_inputs);
+        print_check(v, &r, i);
+        good += compare_ok(&r);
+    }
+    if (all && v->options->json)
+        printf("], \"ok\": %s}\n", good == v->n ? "true" : "false");
+    for (uint32_t i = 0; i < have; i++)
+        tensor_free(got[i]);
+    return !all ? CMD_USAGE : good == v->n ? CMD_OK : CMD_NO;
 }
 
 static bool export_values(const Values *v)
@@ -134,7 +163,7 @@ static bool export_values(const Values *v)
 static int report(const Values *v)
 {
     if (v->options->check)
-        return check_output(v);
+        return check_outputs(v);
     bool one_file = v->options->out && str_ends(str_from(v->options->out), ".npy");
     if (v->options->out && !(one_file ? write_outputs(v) : export_values(v)))
         return CMD_USAGE;
