@@ -17,9 +17,12 @@ static void begin_event(Trace *t) { buf_puts(&t->json, t->events++ ? ",\n" : "\n
 
 static void add_text(Trace *t, const char *text)
 {
+    bool valid = text && str_utf8_valid(str_from(text)); /* names are the kernel's own */
     buf_char(&t->json, '"');
     for (; text && *text; text++) {
         unsigned char ch = (unsigned char)*text;
+        if (ch >= 0x80 && !valid)
+            ch = '?';
         if (ch == '"' || ch == '\\')
             buf_char(&t->json, '\\');
         if (ch < 0x20)
