@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "loop/bench_table.h"
+#include <math.h>
 
 static ReportShare share_of(const ScoreOf *of, ScoreKind kind)
 {
@@ -37,6 +38,15 @@ static ReportGroup group_of(Arena *arena, const BenchGroup *from, const uint32_t
     return g;
 }
 
+/* One level alone makes no level score. */
+static bool has_levels(const BenchGroups *groups)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < groups->len; i++)
+        any |= str_starts(str_from(groups->at[i].title), "level ");
+    return any;
+}
+
 static bool score_run(Store *store, Arena *arena, int64_t id, const uint32_t *ks, ReportRun *run,
                       Diag *diag)
 {
@@ -53,8 +63,9 @@ static bool score_run(Store *store, Arena *arena, int64_t id, const uint32_t *ks
         vec_push(arena, &run->groups, group_of(arena, &groups.at[i], ks));
     vec_last(&run->groups).total = true;
     ScoreOf all = bench_group_of(&groups.at[groups.len - 2], 1);
-    run->level_score = score_levels(&all, false);
-    run->level_score_cases = score_levels(&all, true);
+    bool levels = has_levels(&groups);
+    run->level_score = levels ? score_levels(&all, false) : (double)NAN;
+    run->level_score_cases = levels ? score_levels(&all, true) : (double)NAN;
     return true;
 }
 

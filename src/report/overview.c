@@ -27,7 +27,8 @@ static void put_figure(Buf *out, const ReportShare *share, const char *name, uin
 {
     buf_puts(out, "<div class=\"figure\"><b>");
     report_percent(out, share->share);
-    buf_printf(out, "<small>%%</small></b><span>%s@%u</span>", name, k);
+    buf_printf(out, "%s</b><span>%s@%u</span>", isfinite(share->share) ? "<small>%</small>" : "",
+               name, k);
     if (isfinite(share->low))
         buf_printf(out, "<span class=\"soft\">%.0f to %.0f</span>", 100 * share->low,
                    100 * share->high);

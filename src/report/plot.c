@@ -62,7 +62,7 @@ enum {
     LEFT = 52,
     TOP = 12,
     SIDE = 340,
-    PLOT_WIDTH = LEFT + SIDE + 12,
+    PLOT_WIDTH = LEFT + SIDE + 28,
     PLOT_HEIGHT = TOP + SIDE + 44
 };
 
@@ -131,8 +131,10 @@ static void put_axes(Buf *out, Decades d)
                    TOP + SIDE + 16, label.at, LEFT - 6, y_of(d, us) + 4, label.at);
         buf_free(&label);
     }
-    buf_printf(out, "<text x=\"%d\" y=\"%d\" class=\"mid name\">memory bound</text>",
-               LEFT + SIDE / 2, TOP + SIDE + 36);
+    buf_printf(out,
+               "<text x=\"%d\" y=\"%d\" class=\"mid name\">memory bound</text><text "
+               "x=\"%d\" y=\"%d\" class=\"name\">predicted time</text>",
+               LEFT + SIDE / 2, TOP + SIDE + 36, LEFT + 6, TOP + 12);
 }
 
 /* Lines of `times` times the bound. */
@@ -213,7 +215,7 @@ static void put_bin_label(Buf *out, uint32_t bin)
         buf_puts(out, "nan");
     else if (bin == 1)
         buf_printf(out, "&lt;1e%d", BIN_LOW);
-    else if (e % 2)
+    else if (e % 2 && e > BIN_LOW && bin < BINS - 2)
         buf_printf(out, "1e%d", e);
 }
 

@@ -73,6 +73,8 @@ typedef struct ReportRows {
 /* pack NULL: no details. */
 bool report_rows_read(Store *store, Arena *arena, const ReportSpec *spec, ReportPack *pack,
                       ReportRows *rows, Diag *diag);
+/* "statuses":[[text, counted, meaning], ...] */
+void report_statuses_json(Buf *json);
 void report_rows_json(const ReportSpec *spec, const ReportRows *rows, Buf *json);
 
 /* ---- detail.c: everything of one attempt, as JSON ---- */

@@ -124,7 +124,13 @@ static void put_runs(const ReportSpec *spec, Buf *json)
         buf_json_str(json, buf_view(&name));
         buf_free(&name);
     }
-    buf_puts(json, "],\"statuses\":[");
+    buf_puts(json, "],");
+    report_statuses_json(json);
+}
+
+void report_statuses_json(Buf *json)
+{
+    buf_puts(json, "\"statuses\":[");
     for (int i = 0; i < VERDICT_STATUS_COUNT; i++) {
         const VerdictStatusRow *row = verdict_status_row((VerdictStatus)i);
         buf_printf(json, "%s[\"%s\",%d,\"%s\"]", i ? "," : "", row->text, row->counted,
