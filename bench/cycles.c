@@ -196,7 +196,75 @@ static void count_pairs(const CycleReport *reports, uint32_t *right, uint32_t *p
         }
 }
 
+/* --- single vector instructions --- */
+
+/* Dense tiles; pto-isa's tests, rows marked as measured there. */
+static const struct {
+    const char *name;
+    uint16_t op;
+    uint8_t dtype;
+    uint32_t elements;
+    double cycles;
+} instructions[] = {
+    {"Add f32 64x64", NPU_ADD, NPU_DT_F32, 4096, 160},
+    {"Add i32 64x64", NPU_ADD, NPU_DT_I32, 4096, 151},
+    {"Add f16 16x256", NPU_ADD, NPU_DT_F16, 4096, 92},
+    {"Sub f32 64x64", NPU_SUB, NPU_DT_F32, 4096, 153},
+    {"Sub f16 16x256", NPU_SUB, NPU_DT_F16, 4096, 68},
+    {"Mul f32 64x64", NPU_MUL, NPU_DT_F32, 4096, 168},
+    {"Mul f16 16x256", NPU_MUL, NPU_DT_F16, 4096, 96},
+    {"Div f32 64x64", NPU_DIV, NPU_DT_F32, 4096, 288},
+    {"Abs f32 64x64", NPU_ABS, NPU_DT_F32, 4096, 68},
+    {"Abs f16 16x256", NPU_ABS, NPU_DT_F16, 4096, 36},
+    {"Exp f32 64x64", NPU_EXP, NPU_DT_F32, 4096, 159},
+    {"Exp f16 64x64", NPU_EXP, NPU_DT_F16, 4096, 95},
+    {"Exp f32 32x32", NPU_EXP, NPU_DT_F32, 1024, 63},
+    {"Exp f16 32x32", NPU_EXP, NPU_DT_F16, 1024, 47},
+    {"Mins f32 64x64", NPU_MINS, NPU_DT_F32, 4096, 87},
+    {"Mins f16 16x256", NPU_MINS, NPU_DT_F16, 4096, 40},
+    {"Rsqrt f16 64x64", NPU_RSQRT, NPU_DT_F16, 4096, 58},
+    {"Sqrt f32 64x64", NPU_SQRT, NPU_DT_F32, 4096, 160},
+    {"Sqrt f16 64x64", NPU_SQRT, NPU_DT_F16, 4096, 102},
+};
+enum { INSTRUCTIONS = sizeof instructions / sizeof *instructions };
+
+static double instruction_cycles(uint32_t i)
+{
+    SimConfig config = {
+        .chip = npu_chip_find(STR("910B1")), .kind = SIM_AIV, .blocks = 1, .no_data = true};
+    Sim *sim = sim_open(&config);
+    Cycle *cycle = cycle_open(sim);
+    uint8_t dtype = instructions[i].dtype;
+    Record r = {.op = instructions[i].op,
+                .pipe = NPU_PIPE_V,
+                .flags = REC_COUNTER,
+                .dtype = {dtype, dtype, dtype},
+                .mask = {instructions[i].elements}};
+    for (uint64_t k = 0; k < 3; k++)
+        r.operand[k] = (RecordOperand){rec_address(NPU_UB, k * 16384), 0, 1, 8};
+    size_t used;
+    CycleReport report;
+    sim_feed(sim, 0, &r, 1, &used);
+    cycle_report(cycle, &report);
+    cycle_close(cycle);
+    sim_close(sim);
+    return report.cycles - npu_constants[NPU_C_ISSUE].value;
+}
+
 static double mean(const Mean *m) { return m->n ? 100 * m->sum / m->n : 0; }
+
+static void print_instructions(Mean *groups)
+{
+    Mean total = {0};
+    for (uint32_t i = 0; i < INSTRUCTIONS; i++) {
+        double cycles = instruction_cycles(i), measured = instructions[i].cycles;
+        add_to(&total, error_of(cycles, measured));
+        printf("%-24s %9.1f %9.1f %+6.1f%%  cycles\n", instructions[i].name, cycles, measured,
+               100 * (cycles / measured - 1));
+    }
+    printf("%-24s mean error %.1f %%\n\n", "instructions", mean(&total));
+    add_to(groups, mean(&total) / 100);
+}
 
 int main(int argc, char **argv)
 {
@@ -217,6 +285,7 @@ int main(int argc, char **argv)
         add_to(&pipe_groups, mean(&pipes) / 100);
         total = pipes = (Mean){0};
     }
+    print_instructions(&groups);
     uint32_t right = 0, pairs = 0;
     count_pairs(reports, &right, &pairs);
     printf("over the groups: %.1f %% total, %.1f %% per pipe; %u of %u pairs in the right order\n",
