@@ -84,7 +84,8 @@ InstructionCost cost_vector(const Record *r)
     double repeats = counted || r->op == NPU_COPY ? reps.repeats : plain_repeats(r);
     cost.work = repeats * row->per_repeat;
     if (strided_form(row->form)) {
-        double extra = (conflict_factor(r, row->form, reps) - 1) * repeats;
+        /* A slow instruction has the time to fetch its rows one after the other. */
+        double extra = (conflict_factor(r, row->form, reps) - row->per_repeat) * repeats;
         cost.conflict = extra > 0 ? extra : 0;
         cost.work += cost.conflict;
     }
