@@ -2,6 +2,7 @@
  * lost against the first run of the same suite. */
 #include "report/report_int.h"
 
+#include "base/map.h"
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,19 +46,20 @@ static void put_differences(const ReportSpec *spec, json_t *const *settings, uin
 
 /* ---- task by task ---- */
 
-/* Right at least once among the samples of a task in a run: 1; sampled: 0; not there: -1. */
-static int outcome(const ReportRows *rows, uint32_t run, const char *task)
+/* By name of the task: 1 when some sample of the run is right, 0 when none is. */
+static Map outcomes_of(Arena *arena, const ReportRows *rows, uint32_t run)
 {
-    int found = -1;
+    Map outcomes = {0};
     for (uint32_t i = 0; i < rows->rows.len; i++) {
         const ReportRow *r = &rows->rows.at[i];
-        if (r->run != run || !r->last || strcmp(rows->tasks.at[r->task].name, task))
+        Str name = str_from(rows->tasks.at[r->task].name);
+        uint32_t before = 0;
+        if (r->run != run || !r->last)
             continue;
-        if (r->status == VERDICT_OK)
-            return 1;
-        found = 0;
+        map_get(&outcomes, name, &before);
+        map_put(arena, &outcomes, name, before | (r->status == VERDICT_OK));
     }
-    return found;
+    return outcomes;
 }
 
 typedef struct Change {
@@ -65,11 +67,9 @@ typedef struct Change {
     Buf gained_names, lost_names;
 } Change;
 
-static void count_task(Change *c, const char *name, int before, int after)
+static void count_task(Change *c, const char *name, uint32_t before, uint32_t after)
 {
     Buf *names = after > before ? &c->gained_names : &c->lost_names;
-    if (before < 0 || after < 0)
-        return;
     c->both++;
     c->gained += after > before;
     c->lost += after < before;
@@ -90,15 +90,21 @@ static uint32_t first_of_suite(const ReportSpec *spec, uint32_t run)
 
 static void compare_tasks(const ReportSpec *spec, const ReportRows *rows, uint32_t run, Change *c)
 {
-    uint32_t first = first_of_suite(spec, run), last_task = UINT32_MAX;
+    Arena arena = {0};
+    Map first = outcomes_of(&arena, rows, first_of_suite(spec, run));
+    Map here = outcomes_of(&arena, rows, run);
+    uint32_t last_task = UINT32_MAX;
     for (uint32_t i = 0; i < rows->rows.len; i++) {
         const ReportRow *r = &rows->rows.at[i];
         if (r->run != run || r->task == last_task)
             continue;
         last_task = r->task;
         const char *name = rows->tasks.at[r->task].name;
-        count_task(c, name, outcome(rows, first, name), outcome(rows, run, name));
+        uint32_t before, after;
+        if (map_get(&first, str_from(name), &before) && map_get(&here, str_from(name), &after))
+            count_task(c, name, before, after);
     }
+    arena_drop(&arena);
 }
 
 static void put_names(Buf *out, const char *title, const Buf *names)
@@ -165,10 +171,11 @@ void report_compare(const ReportSpec *spec, const ReportRows *rows, Buf *out)
     json_t **settings = heap_alloc(spec->count * sizeof(json_t *));
     for (uint32_t i = 0; i < spec->count; i++)
         settings[i] = json_loads(spec->runs[i].run.settings, 0, NULL);
-    buf_puts(out, "<section id=\"compare\"><h2>Runs side by side</h2>\n<div class=\"wide\"><table "
-                  "class=\"scores\"><thead><tr><th>run</th><th>what differs</th><th>tasks</th><th>"
-                  "unsupported</th><th>Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th><th>"
-                  "bound</th><th>tasks gained and lost</th></tr></thead>\n<tbody>\n");
+    buf_puts(out,
+             "<section id=\"compare\"><h2>Runs side by side</h2>\n<div class=\"wide\"><table "
+             "class=\"scores runs\"><thead><tr><th>run</th><th>what differs</th><th>tasks</th><th>"
+             "unsupported</th><th>Compile</th><th>Pass</th><th>Fast<sub>1.0</sub></th><th>"
+             "bound</th><th>tasks gained and lost</th></tr></thead>\n<tbody>\n");
     for (uint32_t i = 0; i < spec->count; i++)
         put_run(spec, rows, settings, i, out);
     buf_puts(out, "</tbody></table></div>\n<p class=\"soft note\">A task is gained when some "

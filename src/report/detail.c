@@ -109,6 +109,27 @@ static void put_talk(const ReportTexts *t, const StoreTurn *d, Buf *json)
     put_text(t, d->diagnostics, json);
 }
 
+static void put_file(const ReportTexts *t, const char *path, const char *blob, Buf *json)
+{
+    buf_puts(json, str_ends(buf_view(json), "[") ? "[" : ",[");
+    buf_json_str(json, str_from(path));
+    buf_puts(json, ",");
+    put_text(t, blob, json);
+    buf_puts(json, "]");
+}
+
+/* The candidate's files, then the model file of its task. */
+static void put_files(const ReportTexts *t, const StoreAttempt *a, Buf *json)
+{
+    buf_puts(json, ",\"files\":[");
+    for (uint32_t i = 0; i < a->texts.len; i++)
+        put_file(t, a->texts.at[i].path, a->texts.at[i].blob, json);
+    for (uint32_t i = 0; i < t->tasks.len; i++)
+        if (t->tasks.at[i].id == a->task)
+            put_file(t, "the task", t->tasks.at[i].source, json);
+    buf_puts(json, "]");
+}
+
 void report_detail(const ReportTexts *t, const StoreAttempt *a, Buf *json)
 {
     buf_puts(json, "{\"form\":");
@@ -119,15 +140,8 @@ void report_detail(const ReportTexts *t, const StoreAttempt *a, Buf *json)
     put_key(json, "licence", a->licence);
     put_key(json, "lacks", a->unsupported);
     put_key(json, "reason", a->reason);
-    buf_puts(json, ",\"files\":[");
-    for (uint32_t i = 0; i < a->texts.len; i++) {
-        buf_puts(json, i ? ",[" : "[");
-        buf_json_str(json, str_from(a->texts.at[i].path));
-        buf_puts(json, ",");
-        put_text(t, a->texts.at[i].blob, json);
-        buf_puts(json, "]");
-    }
-    buf_puts(json, "],\"cases\":[");
+    put_files(t, a, json);
+    buf_puts(json, ",\"cases\":[");
     for (uint32_t i = 0; i < a->cases.len; i++) {
         buf_puts(json, i ? "," : "");
         put_case(t, &a->cases.at[i], json);
@@ -144,7 +158,8 @@ bool report_attempt(Store *store, int64_t attempt, Buf *json, Diag *diag)
     Arena arena = {0};
     StoreAttempt a;
     StoreRows *rows = attempt > 0 ? store_attempts(store, &filter, diag) : NULL;
-    bool found = rows && store_next(rows, &arena, &a);
+    bool found = rows && store_next(rows, &arena, &a) &&
+                 store_tasks(store, &arena, a.run, &texts.tasks, diag);
     if (found)
         report_detail(&texts, &a, json);
     store_done(rows);

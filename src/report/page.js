@@ -28,10 +28,14 @@ function visible(text) {
 
 function time(us) {
   if (us === null || us === undefined) return '-';
-  const n = v => v >= 100 ? v.toFixed(0) : v.toPrecision(3);
+  const n = v => v >= 100 ? v.toFixed(0) : v && v < .01 ? v.toExponential(1) : v.toPrecision(3);
   return us >= 1e6 ? n(us / 1e6) + ' s' : us >= 1e3 ? n(us / 1e3) + ' ms' : n(us) + ' us';
 }
-const short = v => v === null || v === undefined ? '-' : typeof v === 'number' ? Number(v.toPrecision(3)).toString() : v;
+function short(v) {
+  if (v === null || v === undefined) return '-';
+  if (typeof v !== 'number') return v;
+  return v !== 0 && Math.abs(v) < 1e-3 ? v.toExponential(1) : Number(v.toPrecision(3)).toString();
+}
 
 function statusNode(status) {
   const [text, counted, meaning] = data.statuses[status];

@@ -163,6 +163,23 @@ static void put_point(Buf *out, Decades d, const ReportRows *rows, const ReportR
     buf_puts(out, "</title></circle></a>");
 }
 
+/* Which dots are whose; after four runs they look the same again. */
+static void put_runs(Buf *out, const ReportSpec *spec)
+{
+    if (spec->count < 2)
+        return;
+    buf_puts(out, "<ul class=\"legend plain\">");
+    for (uint32_t i = 0; i < spec->count; i++) {
+        buf_printf(out,
+                   "<li><svg class=\"mark\" viewBox=\"0 0 10 10\" aria-hidden=\"true\"><circle "
+                   "class=\"dot run%u\" cx=\"5\" cy=\"5\" r=\"3.5\"></circle></svg>",
+                   i % 4);
+        report_run_name(out, &spec->runs[i].run);
+        buf_puts(out, "</li>");
+    }
+    buf_puts(out, "</ul>");
+}
+
 void report_roofline(Buf *out, const ReportSpec *spec, const ReportRows *rows)
 {
     Decades d = decades_of(rows);
@@ -184,8 +201,10 @@ void report_roofline(Buf *out, const ReportSpec *spec, const ReportRows *rows)
             put_point(out, d, rows, &rows->rows.at[i]);
             points++;
         }
+    buf_puts(out, "</svg>");
+    put_runs(out, spec);
     buf_printf(out,
-               "</svg><p class=\"soft note\">%u dots: the best right sample of each task%s, at "
+               "<p class=\"soft note\">%u dots: the best right sample of each task%s, at "
                "full size. On the diagonal a kernel takes as long as its operands need at peak "
                "bandwidth. Both axes are predictions.</p></section>\n",
                points, spec->count > 1 ? " and run" : "");

@@ -83,6 +83,7 @@ typedef struct ReportTexts {
     Store *store;
     ReportPack *pack; /* NULL: texts by the names of their blobs */
     size_t most_text;
+    StoreTasks tasks; /* whose model files are shown, too */
 } ReportTexts;
 
 /* Texts are numbers of pieces, names of blobs, or null where there is none. */

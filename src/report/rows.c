@@ -86,6 +86,11 @@ static bool read_run(Store *store, Reading *r, uint32_t run, Diag *diag)
     Arena arena = {0};
     StoreAttempt a;
     r->task = 0;
+    r->texts.tasks.len = 0;
+    if (!store_tasks(store, r->arena, filter.run, &r->texts.tasks, diag)) {
+        store_done(rows);
+        return false;
+    }
     while (rows && store_next(rows, &arena, &a)) {
         add_row(r, run, &a);
         arena_drop(&arena);
@@ -102,7 +107,9 @@ bool report_rows_read(Store *store, Arena *arena, const ReportSpec *spec, Report
                  .spec = spec,
                  .pack = pack,
                  .rows = rows,
-                 .texts = {store, pack, spec->most_text ? spec->most_text : 128 << 10}};
+                 .texts = {.store = store,
+                           .pack = pack,
+                           .most_text = spec->most_text ? spec->most_text : 128 << 10}};
     bool ok = true;
     for (uint32_t i = 0; ok && i < spec->count; i++)
         ok = read_run(store, &r, i, diag);

@@ -245,6 +245,20 @@ static void set_size(Browser *b, int width, int height, bool dark)
                    dark ? "dark" : "light"));
 }
 
+static Str decoded(Arena *arena, const char *base64)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *at = arena_alloc(arena, strlen(base64) + 1);
+    size_t len = 0;
+    uint32_t bits = 0, count = 0;
+    for (; *base64 && *base64 != '='; base64++) {
+        bits = bits << 6 | (uint32_t)(strchr(digits, *base64) - digits);
+        if ((count += 6) >= 8)
+            at[len++] = (char)(bits >> (count -= 8));
+    }
+    return (Str){at, len};
+}
+
 static void shoot(Browser *b, const char *name)
 {
     const char *dir = getenv("ACRAFT_SHOTS");
@@ -252,7 +266,8 @@ static void shoot(Browser *b, const char *name)
         return;
     json_t *shot = command(b, "Page.captureScreenshot", json_pack("{s:s}", "format", "png"));
     const char *text = json_string_value(json_object_get(shot, "data"));
-    CHECK(file_write(str_format(&b->arena, "%s/%s.base64", dir, name), str_from(text), &b->diag));
+    CHECK(file_write(str_format(&b->arena, "%s/%s.png", dir, name), decoded(&b->arena, text),
+                     &b->diag));
     json_decref(shot);
 }
 
@@ -371,9 +386,10 @@ T_TEST(browser_opens_ten_thousand_attempts_in_two_seconds)
     const char *url = write_page(
         &b, (SyntheticSpec){.runs = 2, .tasks = 250, .samples = 20, .text_bytes = 2500},
         &megabytes);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         double took = visit(&b, url);
         best = took < best ? took : best;
+        CHECK_NEAR(ask(&b, "document.querySelectorAll('#list tbody tr').length"), 100, 0);
         tell(&b, "Page.navigate", json_pack("{s:s}", "url", "about:blank"));
     }
     printf("ten thousand attempts: %.1f MB, opens in %.2f s\n", megabytes, best);
