@@ -194,13 +194,13 @@ static bool name_ok(const char *name)
     return *name != 0;
 }
 
-static void drop_parts(Job *job)
+void job_drop(Job *job, uint32_t from)
 {
-    for (uint32_t i = 0; i < job->parts.len; i++) {
+    for (uint32_t i = from; i < job->parts.len; i++) {
         buf_free(&job->parts.at[i].w->buffers);
         buf_free(&job->parts.at[i].w->body);
     }
-    job->parts.len = 0;
+    job->parts.len = from;
 }
 
 static Str write_program(Job *job, const Strategy *strategy, const char *name, int64_t *tile)
@@ -236,7 +236,7 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
     bool ok = true;
     Str text = write_program(job, strategy, name, &tile);
     for (uint64_t over; (over = fit_exceeds(text, job->chip)) != 0 && widen(job, over);) {
-        drop_parts(job);
+        job_drop(job, 0);
         text = write_program(job, strategy, name, &tile);
     }
     const Writer *w = job->parts.at[0].w;
@@ -245,7 +245,7 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
         vec_push(job->arena, &plan->operands, w->operands.at[i]);
     for (uint32_t i = 0; i < job->parts.len; i++)
         ok = ok && !job->parts.at[i].w->failed;
-    drop_parts(job);
+    job_drop(job, 0);
     return ok;
 }
 

@@ -158,7 +158,7 @@ int64_t resident_parts(Job *job)
 {
     uint32_t mark = job->parts.len;
     int64_t most = job_tile(job, write_class(job, 8, LEAST_WIDE)->w->bytes, true), wide = most;
-    job->parts.len = mark;
+    job_drop(job, mark);
     for (int i = 1; i < CLASSES && wide / STEP >= LEAST_WIDE; i++)
         wide /= STEP;
     for (; wide <= most; wide *= STEP) {

@@ -58,6 +58,7 @@ extern const Strategy strategy_rows_full; /* rows first, then their results over
 
 /* A part whose kernel is given the tile; its writer is new. */
 Part *job_part(Job *job, const char *suffix, bool paired);
+void job_drop(Job *job, uint32_t from); /* the parts from that one on */
 void part_scalar(Part *part, const char *name, const char *value);
 void part_workspace(Job *job, Part *part, const char *name, const char *shape);
 /* Elements of a tile when the buffers take `bytes` of each; a multiple of 128, at least 64. */
