@@ -9,7 +9,7 @@
 enum { MOST_K = 8, PORT = 8765 };
 
 typedef struct ReportArgs {
-    const char *store, *out, *ks;
+    const char *store, *out, *ks, *trace;
     NameList runs;
     bool serve;
 } ReportArgs;
@@ -68,27 +68,59 @@ static void print_json(const char *path, size_t bytes)
     buf_free(&out);
 }
 
+static int write_out(CmdArgs *args, const Buf *html, const char *path, Diag *diag)
+{
+    if (!strcmp(path, "-"))
+        fwrite(html->at, 1, html->len, stdout);
+    else if (!file_write(path, buf_view(html), diag))
+        return say(diag, CMD_LACKS);
+    else if (args->json)
+        print_json(path, html->len);
+    else
+        fprintf(stderr, "acraft report: %s, %.1f MB\n", path, (double)html->len / 1e6);
+    return CMD_OK;
+}
+
 static int write_page(CmdArgs *args, Store *store, const ReportAsk *ask, const char *path)
 {
     Diag diag = diag_make(&args->arena, ask->store, STR(""));
     Buf html = {0};
-    int status = CMD_OK;
-    if (!report_make(store, ask, &html, &diag))
-        status = say(&diag, CMD_USAGE);
-    else if (!strcmp(path, "-"))
-        fwrite(html.at, 1, html.len, stdout);
-    else if (!file_write(path, buf_view(&html), &diag))
-        status = say(&diag, CMD_LACKS);
-    else if (args->json)
-        print_json(path, html.len);
-    else
-        fprintf(stderr, "acraft report: %s, %.1f MB\n", path, (double)html.len / 1e6);
+    int status = report_make(store, ask, &html, &diag) ? write_out(args, &html, path, &diag)
+                                                       : say(&diag, CMD_USAGE);
     buf_free(&html);
+    return status;
+}
+
+/* The page of a run that `acraft run --trace` has drawn. */
+static int show_trace(CmdArgs *args, const ReportArgs *given)
+{
+    Diag diag = diag_make(&args->arena, given->trace, STR(""));
+    Buf page = {0}, drawn = {0};
+    ReportKernel kernel = {
+        .name = str_dup(&args->arena, path_stem(given->trace)),
+        .chip = "a trace of acraft run",
+        .version = ACRAFT_VERSION,
+        .task = "",
+        .summary = "Every instruction of a simulated run, with predicted times."};
+    int status = CMD_OK;
+    if (!file_read(&args->arena, given->trace, 0, &kernel.trace, &diag))
+        return say(&diag, CMD_USAGE);
+    if (report_timeline(kernel.trace, &drawn)) {
+        report_kernel(&kernel, &page);
+        status = write_out(args, &page, given->out, &diag);
+    } else {
+        fprintf(stderr, "acraft report: '%s' is no trace of acraft run\n", given->trace);
+        status = CMD_USAGE;
+    }
+    buf_free(&drawn);
+    buf_free(&page);
     return status;
 }
 
 static int run_report(CmdArgs *args, const ReportArgs *given)
 {
+    if (given->trace)
+        return show_trace(args, given);
     uint32_t ks[MOST_K + 1];
     Numbers runs = {0};
     int64_t port = PORT;
@@ -118,6 +150,7 @@ int cmd_report(int argc, char **argv)
         {"store", CMD_TEXT, &a.store, "FILE", "results of acraft bench (acraft.db)"},
         {"run", CMD_LIST, &a.runs, "N", "only this run, 3 or 3,5; may be given again (all)"},
         {"k", CMD_TEXT, &a.ks, "LIST", "the k of Pass@k, a table each (1)"},
+        {"trace", CMD_TEXT, &a.trace, "FILE", "show a trace of acraft run instead of a store"},
         {"serve", CMD_FLAG, &a.serve, NULL, "serve it on 127.0.0.1, live; PORT may follow (8765)"},
     };
     CmdUsage usage = {"report",

@@ -221,6 +221,8 @@ function factsNode(row, detail) {
 async function bodyNodes(detail) {
   const timed = detail.cases.filter(k => k.verdict && (k.timeline !== null || k.verdict.pipes.length));
   const times = await Promise.all(timed.slice(-1).map(timeNode));
+  const alone = await textOf(detail.timeline);
+  if (alone) times.push(timelineNode(JSON.parse(alone)));
   return [detail.cases.length ? node('section', node('h2', 'Verdicts'), casesNode(detail.cases), errorPlot(detail.cases)) : null,
     times.length ? node('section', node('h2', 'Time'), times) : null,
     detail.files.length ? node('section', node('h2', 'Source'), filesNode(detail.files, detail.cases)) : null];

@@ -55,7 +55,8 @@ static void put_summary(const ReportKernel *k, Buf *out)
     buf_puts(out, "</p>\n<p>");
     report_puts(out, k->summary);
     buf_puts(out, "</p>\n");
-    put_figures(k, out);
+    if (k->verdicts.len)
+        put_figures(k, out);
     if (!k->reasons.len)
         return;
     buf_puts(out, "<h2>Why it is so</h2>\n<ul class=\"note\">");
@@ -88,10 +89,18 @@ static void put_files(const ReportKernel *k, ReportPack *pack, Buf *json)
     buf_puts(json, "]");
 }
 
-static void put_cases(const ReportKernel *k, ReportPack *pack, Buf *json)
+static void put_timeline(const ReportKernel *k, ReportPack *pack, Buf *json)
 {
     Buf timeline = {0};
-    bool drawn = k->trace.len && report_timeline(k->trace, &timeline);
+    if (k->trace.len && report_timeline(k->trace, &timeline))
+        put_piece(pack, buf_view(&timeline), json);
+    else
+        buf_puts(json, "null");
+    buf_free(&timeline);
+}
+
+static void put_cases(const ReportKernel *k, ReportPack *pack, Buf *json)
+{
     buf_puts(json, ",\"cases\":[");
     for (uint32_t i = 0; i < k->verdicts.len; i++) {
         const Verdict *v = k->verdicts.at[i];
@@ -101,14 +110,17 @@ static void put_cases(const ReportKernel *k, ReportPack *pack, Buf *json)
                    verdict_status_row(v->status)->text);
         verdict_to_json(v, json);
         buf_puts(json, ",\"timeline\":");
-        if (drawn && i + 1 == k->verdicts.len)
-            put_piece(pack, buf_view(&timeline), json);
+        if (i + 1 == k->verdicts.len)
+            put_timeline(k, pack, json);
         else
             buf_puts(json, "null");
         buf_puts(json, "}");
     }
     buf_puts(json, "]");
-    buf_free(&timeline);
+    if (!k->verdicts.len) {
+        buf_puts(json, ",\"timeline\":");
+        put_timeline(k, pack, json);
+    }
 }
 
 void report_kernel(const ReportKernel *k, Buf *html)

@@ -74,7 +74,7 @@ typedef struct ReportKernel {
     VEC(const char *) reasons; /* why it was planned so, one line each */
     VEC(ReportFile) files;     /* the Craft text first, then AscendC, then others */
     VEC(const Verdict *) verdicts;
-    Str trace; /* of the last verdict; empty: its pipes are drawn instead */
+    Str trace; /* of the last verdict, or of a run without one; empty: pipes are drawn instead */
 } ReportKernel;
 
 void report_kernel(const ReportKernel *kernel, Buf *html);

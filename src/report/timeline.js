@@ -1,7 +1,7 @@
 /* Third part: the timeline of a trace, on a canvas. Wheel or pinch zooms about the pointer, drag
    moves, + - 0 and the arrows do the same from the keyboard. */
 
-const ROW = 16, LABEL = 118, AXIS = 22, FIELDS = 7;
+const ROW = 16, LABEL = 118, AXIS = 22, FIELDS = 7, FEW_ROWS = 24;
 
 function timelineNode(trace) {
   const canvas = node('canvas'), tip = node('div.tip', ' '), count = node('span.soft');
@@ -13,10 +13,20 @@ function timelineNode(trace) {
     return b;
   };
   const end = lastMoment(trace);
-  const t = {trace, canvas, tip, end, from: 0, to: end, rows: usedRows(trace), order: eventsByRow(trace)};
+  const used = usedRows(trace);
+  const t = {trace, canvas, tip, end, from: 0, to: end, rows: used.slice(0, FEW_ROWS), order: eventsByRow(trace)};
   canvas.tabIndex = 0;
   const tools = node('div.tools', button('+', 'zoom in', () => zoom(t, .5, .5)), button('−', 'zoom out', () => zoom(t, 2, .5)),
     button('all', 'show all', () => { t.from = 0; t.to = t.end; draw(t); }), count);
+  if (used.length > FEW_ROWS) {
+    const every = button('', 'every core', () => {
+      t.rows = t.rows.length < used.length ? used : used.slice(0, FEW_ROWS);
+      every.textContent = t.rows.length < used.length ? 'all ' + used.length + ' rows' : 'first ' + FEW_ROWS + ' rows';
+      draw(t);
+    });
+    every.textContent = 'all ' + used.length + ' rows';
+    tools.append(every);
+  }
   count.append(trace.events.length / FIELDS + ' instructions, predicted' + (trace.left_out ? '; ' + trace.left_out + ' more are left out' : ''));
   listen(t);
   requestAnimationFrame(() => draw(t));
@@ -39,11 +49,11 @@ function eventsByRow(trace) {
   return lists;
 }
 
-/* Rows that have events, at most 64 of them. */
+/* Rows that have events. */
 function usedRows(trace) {
   const used = new Set();
   for (let i = 0; i < trace.events.length; i += FIELDS) used.add(trace.events[i]);
-  return [...used].sort((a, b) => a - b).slice(0, 64);
+  return [...used].sort((a, b) => a - b);
 }
 
 function colours() {

@@ -271,6 +271,14 @@ static void shoot(Browser *b, const char *name)
     json_decref(shot);
 }
 
+static void shoot_print(Browser *b, const char *name)
+{
+    set_size(b, 800, 2400, true);
+    tell(b, "Emulation.setEmulatedMedia", json_pack("{s:s}", "media", "print"));
+    shoot(b, str_format(&b->arena, "%s-print", name));
+    tell(b, "Emulation.setEmulatedMedia", json_pack("{s:s}", "media", ""));
+}
+
 static void shoot_all(Browser *b, const char *name)
 {
     static const struct {
@@ -288,6 +296,7 @@ static void shoot_all(Browser *b, const char *name)
                   "%s %s is wider than its window", name, ways[i].title);
         shoot(b, str_format(&b->arena, "%s-%s", name, ways[i].title));
     }
+    shoot_print(b, name);
     set_size(b, 1280, 900, false);
 }
 
