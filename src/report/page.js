@@ -246,6 +246,7 @@ async function poll(last) {
 
 function start() {
   startTheme();
+  startTimelines();
   addEventListener('beforeprint', () => document.querySelectorAll('.run, .paper').forEach(d => { d.open = true; }));
   if (startKernel()) return;
   data = readJson('data');

@@ -169,6 +169,19 @@ function listen(t) {
       '0': () => move(t, 0, t.end), ArrowLeft: () => move(t, t.from - span / 5, span), ArrowRight: () => move(t, t.from + span / 5, span)};
     if (acts[e.key]) { e.preventDefault(); acts[e.key](); }
   });
-  addEventListener('resize', () => draw(t));
-  document.addEventListener('themechange', () => draw(t));
+  timelines.push(t);
+}
+
+/* Those on the page; drawn again when its size or its colours change. */
+let timelines = [];
+
+function redraw() {
+  timelines = timelines.filter(t => t.canvas.isConnected);
+  timelines.forEach(draw);
+}
+
+function startTimelines() {
+  addEventListener('resize', redraw);
+  document.addEventListener('themechange', redraw);
+  for (const media of ['print', '(prefers-color-scheme: dark)']) matchMedia(media).addEventListener('change', redraw);
 }

@@ -275,6 +275,7 @@ static void shoot_print(Browser *b, const char *name)
 {
     set_size(b, 800, 2400, true);
     tell(b, "Emulation.setEmulatedMedia", json_pack("{s:s}", "media", "print"));
+    ask(b, "new Promise(done => setTimeout(() => done(1), 150))");
     shoot(b, str_format(&b->arena, "%s-print", name));
     tell(b, "Emulation.setEmulatedMedia", json_pack("{s:s}", "media", ""));
 }
