@@ -229,6 +229,11 @@ SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint6
         sim_report_range(s, SIM_FAULT_GM_READ_ONLY, (SimRange){NPU_GM, true, byte, byte + bytes},
                          "writes %llu bytes to input %s", (unsigned long long)bytes,
                          gm->region.name);
+    if (write) {
+        gm->store_core = s->core_index;
+        gm->store_file = s->r->file;
+        gm->store_line = s->r->line;
+    }
     return gm;
 }
 

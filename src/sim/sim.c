@@ -392,10 +392,15 @@ static void finish_region(Sim *sim, SimGm *gm)
         return;
     }
     if (!gm->dirty) {
+        place.file = gm->store_file;
+        place.line = gm->store_line;
+        s.core_index = gm->store_core;
+        s.core = &sim->core[s.core_index];
         sim_report_range(&s, SIM_FAULT_NOT_WRITTEN, range,
-                         "%llu of %llu bytes of %s are never written, the first in element %llu",
+                         "%llu of %llu bytes of %s are never written, the first in element %llu%s",
                          (unsigned long long)missing, (unsigned long long)gm->region.bytes,
-                         gm->region.name, (unsigned long long)(first * 8 / bits));
+                         gm->region.name, (unsigned long long)(first * 8 / bits),
+                         gm->store_line ? "; the last store to it is here" : "");
         return;
     }
     sim_report_range(&s, SIM_FAULT_UNINITIALISED, range,

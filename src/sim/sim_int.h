@@ -26,6 +26,8 @@ typedef struct SimGm {
     uint32_t core, line;
     const char *file, *api;
     uint64_t from, to;
+    uint16_t store_file; /* of the last store into it, by the names of store_core */
+    uint32_t store_core, store_line;
 } SimGm;
 
 enum { SIM_MAX_BUFFERS = 256, SIM_MAX_SLOTS = 64 };
