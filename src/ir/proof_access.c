@@ -338,6 +338,29 @@ bool proof_differs(const ProofWalk *w, IrExprId id)
     return false;
 }
 
+/* Does the value come from this core's share? */
+static bool names_share(const ProofWalk *w, IrExprId id)
+{
+    const IrExpr *e = &w->p->exprs.at[id];
+    if (e->op == IR_E_VAR && w->pr->alias[e->of.var])
+        return names_share(w, w->pr->alias[e->of.var]);
+    for (uint32_t i = 1; e->op == IR_E_VAR && i < w->p->stmts.len; i++) {
+        const IrStmt *s = &w->p->stmts.at[i];
+        const IrRange *r = &s->axes[0].range;
+        if (s->kind == IR_S_SHARE && (r->start == e->of.var || r->size == e->of.var))
+            return true;
+    }
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (names_share(w, e->arg[i]))
+            return true;
+    return false;
+}
+
+static bool is_uneven(const ProofWalk *w, IrExprId id)
+{
+    return proof_differs(w, id) || names_share(w, id);
+}
+
 typedef struct Place {
     bool uneven; /* cores may differ in whether, or how often, they come here */
 } Place;
@@ -346,9 +369,13 @@ static bool loop_is_uneven(const ProofWalk *w, const IrStmt *s)
 {
     if (s->loop != IR_LOOP_RANGE && s->loop != IR_LOOP_TILES)
         return true;
-    for (uint32_t i = 0; i < s->axis_count; i++)
-        if (proof_differs(w, s->axes[i].lo) || proof_differs(w, s->axes[i].hi))
-            return true;
+    for (uint32_t i = 0; i < s->axis_count; i++) {
+        const IrAxis *a = &s->axes[i];
+        IrExprId parts[] = {a->lo, a->hi, a->step, a->tile};
+        for (int j = 0; j < 4; j++)
+            if (parts[j] && is_uneven(w, parts[j]))
+                return true;
+    }
     return false;
 }
 
@@ -372,7 +399,7 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
             walk(w, &s.body, inner);
             break;
         case IR_S_IF:
-            inner.uneven |= proof_differs(w, s.cond);
+            inner.uneven |= is_uneven(w, s.cond);
             prover_assume_cond(w->pr, s.cond, true);
             walk(w, &s.body, inner);
             w->pr->facts.len = mark;

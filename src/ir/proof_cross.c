@@ -15,38 +15,108 @@ typedef struct Meeting {
     ProofWalk *w;
     uint32_t tensor;
     const IrAccess *first;
-    uint32_t reads, writes, atomics;
-    bool same;     /* all accesses have the same indices so far */
-    uint32_t free; /* accesses that are not under `if core_id() == number` */
-    int64_t core;  /* that number; -1: none yet, -2: several */
+    uint32_t reads, writes;
+    uint32_t kinds; /* of the writes: a bit for each IrAtomic */
+    uint32_t roles; /* of a two-role kernel: a bit for each IrCore */
+    bool same;      /* all accesses have the same indices so far */
+    uint32_t free;  /* accesses that are not under `if core_id() == number` */
+    int64_t core;   /* that number; -1: none yet, -2: several */
     Span at;
 } Meeting;
 
-/* Which variables take different values on different cores by construction: those of mine,
- * cyclic and share, and of loops over such ranges. */
-static void mark_split(const IrProgram *p, const IrBlock *block, bool *split)
+/* Where a statement stands. */
+typedef struct Place {
+    int64_t core;  /* under `if core_id() == core`; -1: under none */
+    uint32_t role; /* bit of its role; 0: the kernel has one */
+} Place;
+
+/* Per variable, the statement that splits the work over cores and binds the variable as the start
+ * of an axis: mine, cyclic, share, or a loop over exactly one of their pieces. */
+typedef const IrStmt **Splits;
+
+/* The same value on every core and whenever the loop is met: else its pieces move, and what was
+ * one core's becomes another's. */
+static bool is_steady(const ProofWalk *w, IrExprId id)
+{
+    const IrExpr *e = &w->p->exprs.at[id];
+    if (e->op == IR_E_VAR) {
+        IrVarKind kind = w->p->vars.at[e->of.var].kind;
+        if (w->pr->alias[e->of.var])
+            return is_steady(w, w->pr->alias[e->of.var]);
+        return kind != IR_VAR_LOOP && kind != IR_VAR_LOCAL;
+    }
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (!is_steady(w, e->arg[i]))
+            return false;
+    return e->op != IR_E_CORE_ID;
+}
+
+static bool splits_steadily(const ProofWalk *w, const IrStmt *s)
+{
+    if (s->kind != IR_S_SHARE && s->loop != IR_LOOP_MINE && s->loop != IR_LOOP_CYCLIC)
+        return false;
+    for (uint32_t k = 0; k < s->axis_count; k++) {
+        const IrAxis *a = &s->axes[k];
+        IrExprId parts[] = {a->lo, a->hi, a->step, a->tile, s->align};
+        for (int j = 0; j < 5; j++)
+            if (parts[j] && !is_steady(w, parts[j]))
+                return false;
+    }
+    return true;
+}
+
+/* The loop walks from the start to the stop of the piece that is all its core has. */
+static bool walks_piece(const ProofWalk *w, const IrStmt *s, Splits splits)
+{
+    const IrExpr *lo = &w->p->exprs.at[s->axes[0].lo];
+    const IrStmt *outer = s->axis_count == 1 && lo->op == IR_E_VAR ? splits[lo->of.var] : NULL;
+    if (!outer || outer->axis_count != 1 || !outer->axes[0].range.size)
+        return false;
+    Prover *pr = w->pr;
+    Poly size = poly_sub(poly_of(pr, s->axes[0].hi), poly_of(pr, s->axes[0].lo));
+    return poly_equal(size, poly_of(pr, ir_var(w->p, outer->axes[0].range.size)));
+}
+
+static void mark_splits(const ProofWalk *w, const IrBlock *block, Splits splits)
 {
     for (uint32_t i = 0; i < block->len; i++) {
-        const IrStmt *s = &p->stmts.at[block->at[i]];
-        for (uint32_t k = 0; k < s->axis_count; k++) {
-            const IrAxis *a = &s->axes[k];
-            const IrExpr *lo = &p->exprs.at[a->lo];
-            bool inner = lo->op == IR_E_VAR && split[lo->of.var];
-            if (s->kind == IR_S_SHARE || inner ||
-                (s->kind == IR_S_FOR && s->loop != IR_LOOP_RANGE && s->loop != IR_LOOP_TILES))
-                split[a->range.start] = true;
-        }
-        mark_split(p, &s->body, split);
-        mark_split(p, &s->orelse, split);
+        const IrStmt *s = &w->p->stmts.at[block->at[i]];
+        bool binds = s->kind == IR_S_FOR || s->kind == IR_S_SHARE;
+        if (binds && (splits_steadily(w, s) || walks_piece(w, s, splits)))
+            for (uint32_t k = 0; k < s->axis_count; k++)
+                splits[s->axes[k].range.start] = s;
+        mark_splits(w, &s->body, splits);
+        mark_splits(w, &s->orelse, splits);
     }
 }
 
-/* Some index of the access moves with the core. */
-static bool is_own(const IrProgram *p, const IrAccess *a, const bool *split)
+/* Some index of the access is exactly the piece of this axis. */
+static bool has_piece(ProofWalk *w, const IrAccess *a, const IrRange *piece)
 {
     for (uint32_t i = 0; i < a->rank; i++) {
-        const IrExpr *e = &p->exprs.at[a->start[i]];
-        if (e->op == IR_E_CORE_ID || (e->op == IR_E_VAR && split[e->of.var]))
+        const IrExpr *e = &w->p->exprs.at[a->start[i]];
+        if (e->op != IR_E_VAR || e->of.var != piece->start)
+            continue;
+        Poly size = a->size[i] ? poly_of(w->pr, a->size[i]) : poly_const(1);
+        if (poly_equal(size,
+                       piece->size ? poly_of(w->pr, ir_var(w->p, piece->size)) : poly_const(1)))
+            return true;
+    }
+    return false;
+}
+
+/* The access names the core, or the whole of a piece that only this core has. */
+static bool is_own(ProofWalk *w, const IrAccess *a, Splits splits)
+{
+    for (uint32_t i = 0; i < a->rank; i++) {
+        const IrExpr *e = &w->p->exprs.at[a->start[i]];
+        if (e->op == IR_E_CORE_ID && !a->size[i])
+            return true;
+        const IrStmt *split = e->op == IR_E_VAR ? splits[e->of.var] : NULL;
+        uint32_t have = 0;
+        for (uint32_t k = 0; split && k < split->axis_count; k++)
+            have += has_piece(w, a, &split->axes[k].range);
+        if (split && have == split->axis_count)
             return true;
     }
     return false;
@@ -80,62 +150,73 @@ static int64_t one_core(const IrProgram *p, IrExprId cond)
     return -1;
 }
 
-static void note_access(Meeting *m, const IrStmt *s, bool read, int64_t core)
+static void note_access(Meeting *m, const IrStmt *s, bool read, Place place)
 {
-    bool atomic = !read && s->atomic != IR_PLAIN;
     m->reads += read;
     m->writes += !read;
-    m->atomics += atomic;
-    m->free += core < 0;
-    if (core >= 0)
-        m->core = m->core == -1 || m->core == core ? core : -2;
+    m->roles |= place.role;
+    if (!read)
+        m->kinds |= 1u << s->atomic;
+    m->free += place.core < 0;
+    if (place.core >= 0)
+        m->core = m->core == -1 || m->core == place.core ? place.core : -2;
     if (!m->first)
         m->first = &s->access;
     else
         m->same = m->same && same_access(m->w->pr, m->first, &s->access);
-    if (read || atomic || !m->at.line)
+    if (read || s->atomic != IR_PLAIN || !m->at.line)
         m->at = s->at;
 }
 
-static void meet(Meeting *m, const IrStmt *s, int64_t core);
+static void meet(Meeting *m, const IrStmt *s, Place place);
 
-static void meet_all(Meeting *m, const IrBlock *block, int64_t core)
+static void meet_all(Meeting *m, const IrBlock *block, Place place)
 {
     for (uint32_t i = 0; i < block->len; i++)
-        meet(m, &m->w->p->stmts.at[block->at[i]], core);
+        meet(m, &m->w->p->stmts.at[block->at[i]], place);
 }
 
-static void meet(Meeting *m, const IrStmt *s, int64_t core)
+static void meet(Meeting *m, const IrStmt *s, Place place)
 {
     bool read = (s->kind == IR_S_LOAD && !s->src_count) || s->kind == IR_S_GM_READ;
     bool write = s->kind == IR_S_STORE || s->kind == IR_S_GM_WRITE;
     int64_t only = s->kind == IR_S_IF ? one_core(m->w->p, s->cond) : -1;
     if ((read || write) && s->access.tensor == m->tensor)
-        note_access(m, s, read, core);
-    meet_all(m, &s->body, only >= 0 ? only : core);
-    meet_all(m, &s->orelse, core);
+        note_access(m, s, read, place);
+    meet_all(m, &s->orelse, place);
+    if (only >= 0)
+        place.core = only;
+    if (s->kind == IR_S_ROLE)
+        place.role = 1u << s->core;
+    meet_all(m, &s->body, place);
 }
 
-/* Nothing that one core does to the tensor in this phase can meet what another does. */
-static bool is_apart(const Meeting *m, const bool *split)
+static bool many(uint32_t bits) { return bits & (bits - 1); }
+
+/* Nothing that one core does to the tensor in this phase can meet what another does, nor what one
+ * role does what the other does. */
+static bool is_apart(const Meeting *m, Splits splits)
 {
-    if (!m->writes || (m->atomics == m->writes && !m->reads))
+    bool plain = m->kinds & 1u << IR_PLAIN;
+    if (!m->writes || (!plain && !many(m->kinds) && !m->reads))
         return true;
+    if (many(m->roles))
+        return false;
     if (!m->free && m->core >= 0)
         return true;
-    return m->same && is_own(m->w->p, m->first, split);
+    return m->same && is_own(m->w, m->first, splits);
 }
 
 /* Phase by phase; false at the first that is not apart, and *at is the place in it. */
-static bool phases_apart(ProofWalk *w, uint32_t tensor, const bool *split, Span *at)
+static bool phases_apart(ProofWalk *w, uint32_t tensor, Splits splits, Span *at)
 {
     const IrBlock *body = &w->k->body;
     for (uint32_t i = 0; i <= body->len; i++) {
         Meeting m = {.w = w, .tensor = tensor, .same = true, .core = -1};
         for (; i < body->len && w->p->stmts.at[body->at[i]].kind != IR_S_SYNC_ALL; i++)
-            meet(&m, &w->p->stmts.at[body->at[i]], -1);
+            meet(&m, &w->p->stmts.at[body->at[i]], (Place){.core = -1});
         *at = m.at;
-        if (!is_apart(&m, split))
+        if (!is_apart(&m, splits))
             return false;
     }
     return true;
@@ -164,20 +245,22 @@ static void check_aliases(ProofWalk *w, const IrBlock *block)
 
 void proof_cross(ProofWalk *w)
 {
-    bool *split = arena_array(w->arena, bool, w->p->vars.len);
-    mark_split(w->p, &w->k->body, split);
+    Splits splits = arena_array(w->arena, const IrStmt *, w->p->vars.len);
+    mark_splits(w, &w->k->body, splits);
     for (uint32_t t = 0; t < w->k->tensors.len; t++) {
+        const IrTensor *tensor = &w->k->tensors.at[t];
         Meeting whole = {.w = w, .tensor = t, .same = true, .core = -1};
-        meet_all(&whole, &w->k->body, -1);
-        bool mixed = whole.atomics && whole.atomics < whole.writes; /* cleared here, added there */
-        if (!(whole.reads && whole.writes) && !mixed)
+        meet_all(&whole, &w->k->body, (Place){.core = -1});
+        bool mixed = many(whole.kinds);                   /* cleared here, added there */
+        bool scratch = tensor->role == IR_ROLE_WORKSPACE; /* nothing else asks who writes it */
+        if (!whole.writes || !(whole.reads || mixed || scratch))
             continue;
         Span at = whole.at;
-        bool apart = phases_apart(w, t, split, &at);
+        bool apart = phases_apart(w, t, splits, &at);
         const char *text = NULL;
         if (!apart)
             text = str_format(w->arena, "that no core touches '%s' while another writes it",
-                              w->k->tensors.at[t].name);
+                              tensor->name);
         proof_add(w, IR_PROOF_CROSS, apart ? IR_PROVED : IR_WATCHED, apart ? whole.at : at, text);
     }
     check_aliases(w, &w->p->host);
