@@ -393,6 +393,18 @@ static bool run_combine_cast(Step *s)
     return true;
 }
 
+/* Whether Duplicate finds the value wherever it would put it; only looked at when dense. */
+static bool filled_already(const VecPlan *p, uint32_t size, uint64_t bits)
+{
+    const VecOperand *d = &p->o[0];
+    if (!p->flat || !memory_known(d->memory, d->base, (uint64_t)p->flat_count * size))
+        return false;
+    for (uint32_t i = 0; i < p->flat_count; i++)
+        if (memcmp(d->memory->at + d->base + (uint64_t)i * size, &bits, size) != 0)
+            return false;
+    return true;
+}
+
 static bool run_uniform(Step *s, int sources, bool reads_dst)
 {
     const Record *r = s->r;
@@ -413,6 +425,8 @@ static bool run_uniform(Step *s, int sources, bool reads_dst)
     VecPlan plan;
     if (!vec_plan(&plan, s, &shape))
         return false;
+    if (r->op == NPU_DUPLICATE && s->sim->watchers.len)
+        s->core->wrote_same = filled_already(&plan, size, args.bits);
     vec_run(&plan, kernel, &args);
     return true;
 }

@@ -141,9 +141,6 @@ static bool hardware_orders(const Look *b, const SpanAccess *a, bool a_writes)
         return true;
     if (a->core == b->core && a->pipe == NPU_PIPE_M && b->r->pipe == NPU_PIPE_M)
         return a->flags & SPAN_LARGE;
-    /* Two cores that store the same bytes leave the same bytes, whoever is quicker. */
-    if (a->core != b->core && a_writes && b->write && b->h->sim->core[b->core].wrote_same)
-        return true;
     bool cube_pair = (a->pipe == NPU_PIPE_M && b->r->pipe == NPU_PIPE_FIX) ||
                      (a->pipe == NPU_PIPE_FIX && b->r->pipe == NPU_PIPE_M);
     if (a->core == b->core && cube_pair && ((a->flags | b->me.flags) & SPAN_UNIT))
@@ -165,8 +162,16 @@ static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
     return str_format(arena, "%s, or let %s wait for %s (%s_%s)", queue, to, from, from, to);
 }
 
+/* Bytes stored where the same bytes are: the same in every order. */
+static bool changes_nothing(const Look *b)
+{
+    return b->write && b->h->sim->core[b->core].wrote_same;
+}
+
 static enum SimFaultCode race_code(const Look *b, const SpanAccess *a, bool a_writes)
 {
+    if (changes_nothing(b))
+        return SIM_FAULT_SAME_BYTES;
     if (a->core != b->core)
         return SIM_FAULT_CORE_RACE;
     if (a->pipe == b->r->pipe)
@@ -212,20 +217,22 @@ static bool scalar_talk(Look *b, const SpanAccess *a, bool a_writes)
     return true;
 }
 
-static void order(Look *b, const SpanAccess *a, bool a_writes, uint64_t from, uint64_t to)
+/* False: nothing orders a before b, and that was reported. */
+static bool order(Look *b, const SpanAccess *a, bool a_writes, uint64_t from, uint64_t to)
 {
     if (a->when == 0 || scalar_talk(b, a, a_writes))
-        return;
+        return true;
     b->h->pairs++;
     if (finished(b, a) || hardware_orders(b, a, a_writes))
-        return;
+        return true;
     if (!b->h->strict && compiler_inserts(b, a)) {
         uint32_t *done = &b->h->core[b->core].pipe[b->r->pipe].done[a->pipe];
         *done = a->when > *done ? a->when : *done;
         b->h->inserted++;
-        return;
+        return true;
     }
     report(b, a, a_writes, from, to);
+    return false;
 }
 
 /* --- the accesses of one instruction --- */
@@ -239,18 +246,42 @@ static uint32_t reader_slot(const Look *b, const SpanState *state)
     return 0;
 }
 
+/* A store of the same bytes that nothing orders is kept beside the readers: what is read later need
+ * not wait for it, what is written later must. */
+static void keep_same(const Look *b, SpanState *state)
+{
+    SpanAccess *slot = &state->reader[reader_slot(b, state)];
+    *slot = b->me;
+    slot->flags |= SPAN_SAME;
+}
+
+/* Readers came after the writer: a write ordered after them is ordered after it. */
+static bool writer_counts(const SpanState *state)
+{
+    bool counts = state->reader[0].when == 0;
+    for (uint32_t i = 0; i < SPAN_READERS; i++)
+        counts |= state->reader[i].flags & SPAN_SAME;
+    return counts;
+}
+
 static void visit(void *context, uint64_t from, uint64_t to, SpanState *state)
 {
     Look *b = context;
-    /* Readers came after the writer: a write ordered after them is ordered after it. */
-    if (!b->write || state->reader[0].when == 0)
-        order(b, &state->writer, true, from, to);
+    bool ordered = true;
+    if (!b->write || writer_counts(state))
+        ordered = order(b, &state->writer, true, from, to);
     if (!b->write) {
         state->reader[reader_slot(b, state)] = b->me;
         return;
     }
-    for (uint32_t i = 0; i < SPAN_READERS; i++)
-        order(b, &state->reader[i], false, from, to);
+    for (uint32_t i = 0; i < SPAN_READERS; i++) {
+        const SpanAccess *a = &state->reader[i];
+        ordered &= order(b, a, a->flags & SPAN_SAME, from, to);
+    }
+    if (!ordered && changes_nothing(b)) {
+        keep_same(b, state);
+        return;
+    }
     memset(state, 0, sizeof *state);
     state->writer = b->me;
 }

@@ -81,7 +81,7 @@ typedef struct CoreState {
     uint16_t cross_sent[3][16], cross_ready[16]; /* sent: by mode, not yet matched */
     uint64_t sync_calls[2];                      /* AIV only, everybody */
     bool arrived;                                /* at the SyncAll that blocks now */
-    bool wrote_same; /* the last record wrote GM bytes that were there already */
+    bool wrote_same; /* the last record stored bytes that were there already */
     enum CoreWait wait;
     uint32_t wait_mode, wait_flag, wait_line;
     uint16_t wait_file;

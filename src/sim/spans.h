@@ -17,9 +17,14 @@ typedef struct SpanAccess {
     uint32_t when; /* 1 + number of the instruction in its pipe */
     uint32_t line;
     uint16_t file, op, core;
-    uint8_t pipe, flags; /* flags: SPAN_ATOMIC, SPAN_UNIT, SPAN_LARGE */
+    uint8_t pipe, flags; /* flags: SPAN_ATOMIC and so on */
 } SpanAccess;
-enum { SPAN_ATOMIC = 1, SPAN_UNIT = 2, SPAN_LARGE = 4 };
+enum {
+    SPAN_ATOMIC = 1,
+    SPAN_UNIT = 2,  /* ordered fractal by fractal */
+    SPAN_LARGE = 4, /* ten fractals or more */
+    SPAN_SAME = 8   /* a store that changed nothing, kept beside the readers */
+};
 
 enum { SPAN_READERS = 3 };
 typedef struct SpanState {
