@@ -278,7 +278,7 @@ static PyVal sample(Interp *it, Span at, PyObject *self, bool uniform, const Cal
     dict_get_name(&self->attrs, STR("a"), &low);
     dict_get_name(&self->attrs, STR("b"), &high);
     return tensor_of(it, emit_random(it, at, uniform ? RANDOM_uniform : RANDOM_normal, shape,
-                                     DT_F32, need_double(it, at, low, "a bound"),
+                                     it->float_type, need_double(it, at, low, "a bound"),
                                      need_double(it, at, high, "a bound"), 0));
 }
 

@@ -16,18 +16,19 @@ PyVal fn_tensor(Args *a)
         ValueId x = tvar_read(a->it, stacked.tensor);
         return out1(a, emit_cast(a->it, a->at, x, arg_dtype(a, 1, emit_info(a->it, x)->dtype)));
     }
-    DType natural = a->kind == 1 ? DT_F32 : DT_COUNT;
+    DType natural = a->kind == 1 ? a->it->float_type : DT_COUNT;
     return tensor_literal(a->it, a->at, v, arg_dtype(a, 1, natural));
 }
 
 PyVal fn_full(Args *a)
 {
-    return out1(a, emit_full(a->it, a->at, arg_shape(a, 0), arg_dtype(a, 1, DT_F32), a->kind));
+    return out1(
+        a, emit_full(a->it, a->at, arg_shape(a, 0), arg_dtype(a, 1, a->it->float_type), a->kind));
 }
 
-static DType number_dtype(PyVal v)
+static DType number_dtype(const Args *a, PyVal v)
 {
-    return v.tag == PV_BOOL ? DT_BOOL : v.tag == PV_INT ? DT_I64 : DT_F32;
+    return v.tag == PV_BOOL ? DT_BOOL : v.tag == PV_INT ? DT_I64 : a->it->float_type;
 }
 
 static PyVal full_of(Args *a, Shape shape, uint32_t value, DType dtype)
@@ -43,7 +44,7 @@ static PyVal full_of(Args *a, Shape shape, uint32_t value, DType dtype)
 PyVal fn_full_value(Args *a)
 {
     DType natural = a->v[1].tag == PV_TENSOR ? tvar_dtype(a->it, a->v[1].tensor)
-                                             : number_dtype(a->v[1]);
+                                             : number_dtype(a, a->v[1]);
     return full_of(a, arg_shape(a, 0), 1, arg_dtype(a, 2, natural));
 }
 
@@ -82,7 +83,7 @@ PyVal fn_eye(Args *a)
     Shape shape = {2, {arg_int(a, 0), arg_none(a, 1) ? arg_int(a, 0) : arg_int(a, 1)}};
     Attrs attrs = {0};
     attrs_shape(&attrs, AT_SHAPE, &shape);
-    attrs_dtype(&attrs, arg_dtype(a, 2, DT_F32));
+    attrs_dtype(&attrs, arg_dtype(a, 2, a->it->float_type));
     return out1(a, emit(a->it, a->at, OP_EYE, 0, 0, NULL, &attrs, 0));
 }
 
@@ -106,7 +107,7 @@ PyVal fn_arange(Args *a)
     attrs_float(&attrs, AT_A, bounded ? bounds[0] : 0);
     attrs_float(&attrs, AT_B, bounded ? bounds[1] : bounds[0]);
     attrs_float(&attrs, AT_C, bounds[2]);
-    attrs_dtype(&attrs, arg_dtype(a, 3, whole ? DT_I64 : DT_F32));
+    attrs_dtype(&attrs, arg_dtype(a, 3, whole ? DT_I64 : a->it->float_type));
     return out1(a, emit(a->it, a->at, OP_ARANGE, 0, 0, NULL, &attrs, 0));
 }
 
@@ -116,7 +117,7 @@ PyVal fn_linspace(Args *a)
     attrs_float(&attrs, AT_A, arg_float(a, 0));
     attrs_float(&attrs, AT_B, arg_float(a, 1));
     attrs_int(&attrs, AT_SIZE, arg_int(a, 2));
-    attrs_dtype(&attrs, arg_dtype(a, 3, DT_F32));
+    attrs_dtype(&attrs, arg_dtype(a, 3, a->it->float_type));
     return out1(a, emit(a->it, a->at, OP_LINSPACE, 0, 0, NULL, &attrs, 0));
 }
 
@@ -129,7 +130,7 @@ static PyVal random_tensor(Args *a, int kind, Shape shape, DType dtype, double p
 
 PyVal fn_random(Args *a)
 {
-    return random_tensor(a, a->kind, arg_shape(a, 0), arg_dtype(a, 1, DT_F32), 0, 1);
+    return random_tensor(a, a->kind, arg_shape(a, 0), arg_dtype(a, 1, a->it->float_type), 0, 1);
 }
 
 PyVal fn_random_like(Args *a)
@@ -180,7 +181,8 @@ PyVal fn_normal(Args *a)
         interp_fail(a->it, a->at, "T011",
                     "torch.normal with tensors for mean or std is not supported");
     double mean = arg_float(a, 0), std = arg_float(a, 1);
-    return random_tensor(a, RANDOM_normal, arg_shape(a, 2), arg_dtype(a, 3, DT_F32), mean, std);
+    return random_tensor(a, RANDOM_normal, arg_shape(a, 2), arg_dtype(a, 3, a->it->float_type),
+                         mean, std);
 }
 
 /* bernoulli(probabilities): uniform numbers below them. */

@@ -78,6 +78,7 @@ typedef struct Interp {
     VEC(TorchOperand) operands;
     const TorchOutside *outside; /* NULL: none */
     bool no_data;                /* data-dependent values are refused */
+    DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
 } Interp;
 

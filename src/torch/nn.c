@@ -63,7 +63,7 @@ static void self_tensor(Args *a, const char *name, ValueId id, TRole role)
 static DType self_dtype(Args *a)
 {
     PyVal dtype = self_get(a, "dtype");
-    return dtype.tag == PV_DTYPE ? dtype.dtype : DT_F32;
+    return dtype.tag == PV_DTYPE ? dtype.dtype : a->it->float_type;
 }
 
 void self_param_uniform(Args *a, const char *name, Shape shape, double bound)

@@ -62,8 +62,8 @@ static void set_role(PyVal tensor, TRole role)
 void make_embedding(Args *a)
 {
     Shape shape = {2, {positive(a, "num_embeddings"), positive(a, "embedding_dim")}};
-    PyVal weight = tensor_of(a->it,
-                             emit_random(a->it, a->at, RANDOM_normal, shape, DT_F32, 0, 1, 0));
+    PyVal weight = tensor_of(
+        a->it, emit_random(a->it, a->at, RANDOM_normal, shape, a->it->float_type, 0, 1, 0));
     set_role(weight, ROLE_PARAM);
     self_set(a, "weight", weight);
     PyVal padding = self_get(a, "padding_idx");
@@ -176,8 +176,8 @@ void make_batch_norm(Args *a)
     Shape shape = vector(positive(a, "num_features"));
     affine(a, "affine", shape, true);
     if (self_bool(a, "track_running_stats")) {
-        self_buffer_full(a, "running_mean", shape, DT_F32, 0);
-        self_buffer_full(a, "running_var", shape, DT_F32, 1);
+        self_buffer_full(a, "running_mean", shape, a->it->float_type, 0);
+        self_buffer_full(a, "running_var", shape, a->it->float_type, 1);
     }
 }
 

@@ -281,6 +281,7 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     it->globals = env_new(arena, NULL);
     it->seed = options->seed;
     it->no_data = options->no_data;
+    it->float_type = options->float_type;
     it->outside = options->outside;
     it->max_steps = options->max_steps ? options->max_steps : 20000000;
     it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);

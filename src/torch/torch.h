@@ -101,6 +101,7 @@ typedef struct TorchOptions {
     const TorchCases *cases; /* NULL or without lines: the file's own inputs */
     uint32_t case_index;
     bool no_data;                /* refuse files whose shapes or branches depend on data */
+    DType float_type;            /* of tensors whose file names none: torch.set_default_dtype */
     uint64_t max_steps;          /* 0: 20 million */
     size_t max_bytes;            /* of the evaluator's memory; 0: 1 GiB */
     const TorchOutside *outside; /* NULL: the task's own class Model */

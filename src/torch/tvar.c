@@ -363,7 +363,7 @@ static void collect(Interp *it, Span at, PyVal v, int depth, Shape *shape, PyVal
 
 PyVal tensor_literal(Interp *it, Span at, PyVal v, DType dtype)
 {
-    static const DType by_class[] = {DT_BOOL, DT_I64, DT_F32};
+    const DType by_class[] = {DT_BOOL, DT_I64, it->float_type};
     Shape shape = {0};
     PyVals numbers = {0};
     if (v.tag == PV_RANGE)

@@ -348,3 +348,25 @@ T_TEST(read_normal_form)
     CHECK(!same("return x - y.sum()", "return y.sum() - x"));
     CHECK(!same("return x.sum(1)", "return x.sum(2)"));
 }
+
+T_TEST(read_other_float_type)
+{
+    Arena arena = {0};
+    Str source = STR("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                     "    def __init__(self):\n        super().__init__()\n"
+                     "        self.norm = nn.LayerNorm(8)\n"
+                     "    def forward(self, x, i, y):\n        return self.norm(x), i + 1, y + y\n"
+                     "def get_inputs():\n    return [torch.rand(4, 8), torch.randint(0, 9, (4,)),\n"
+                     "            torch.rand(4, dtype=torch.float32)]\n");
+    Diag diag = diag_make(&arena, "m.py", source);
+    TorchOptions options = {.float_type = DT_BF16};
+    TorchTask *task = torch_read(&arena, "m.py", source, &options, &diag);
+    REQUIRE(task != NULL);
+    const DType want[] = {DT_BF16, DT_I64, DT_F32};
+    REQUIRE(task->graph->outputs.len == 3);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_EQ_INT(graph_value(task->graph, task->graph->outputs.at[i])->dtype, want[i]);
+    for (uint32_t i = 0; i < task->graph->params.len; i++)
+        CHECK_EQ_INT(graph_value(task->graph, task->graph->params.at[i])->dtype, DT_BF16);
+    arena_drop(&arena);
+}
