@@ -144,14 +144,20 @@ static void put_launch(const Part *part, const char *name, int depth, Buf *out)
     buf_puts(out, ")\n");
 }
 
+/* Offsets have 64 bits; with a single axis nothing else grows with it. */
+static int64_t axis_most(const Job *job, uint32_t axis)
+{
+    if (job->last_most && axis + 1 == job->s->len)
+        return job->last_most;
+    bool huge = job->s->len == 1 || job->s->axis[axis].size > PLAN_DIM_MOST;
+    return huge ? PLAN_DIM_HUGE : PLAN_DIM_MOST;
+}
+
 static void put_host(const Job *job, const char *name, int64_t tile, Buf *out)
 {
     buf_puts(out, "craft = 1\n\n");
-    for (uint32_t i = 0; i < job->s->len; i++) {
-        bool limited = job->last_most && i + 1 == job->s->len;
-        buf_printf(out, "%s = dim(1, %lld)\n", job->s->axis[i].name,
-                   limited ? (long long)job->last_most : 1073741824ll);
-    }
+    for (uint32_t i = 0; i < job->s->len; i++)
+        buf_printf(out, "%s = dim(1, %lld)\n", job->s->axis[i].name, (long long)axis_most(job, i));
     buf_printf(out, "\n@host\ndef %s(", name);
     put_parameters(job->parts.at[0].w, out);
     buf_puts(out, "):\n");

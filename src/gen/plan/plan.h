@@ -12,6 +12,8 @@
 #include "npu/npu.h"
 
 enum { PLAN_MAX_AXES = 8 };
+#define PLAN_DIM_MOST INT64_C(1073741824)    /* largest size of an axis */
+#define PLAN_DIM_HUGE INT64_C(1099511627776) /* of the only one, or of a larger task's */
 
 /* An operand of the planned operator, in the order of the host function's parameters. */
 typedef struct PlanOperand {
