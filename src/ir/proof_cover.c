@@ -493,7 +493,8 @@ static void check_list(Cover *c, const IrTensor *t)
     report_once(c, t, ok, SPLIT_ONE, at);
 }
 
-static void check_tensor(ProofWalk *w, uint32_t tensor)
+/* `whole`: every element must be written. */
+static void check_tensor(ProofWalk *w, uint32_t tensor, bool whole)
 {
     const IrTensor *t = &w->k->tensors.at[tensor];
     Cover c = {.w = w, .tensor = tensor};
@@ -503,7 +504,7 @@ static void check_tensor(ProofWalk *w, uint32_t tensor)
         return;
     }
     if (c.sites.len == 0) {
-        if (t->role == IR_ROLE_OUT)
+        if (whole)
             proof_add(w, IR_PROOF_COVER, c.atomic ? IR_WATCHED : IR_REFUSED, t->at,
                       str_format(w->arena,
                                  c.atomic ? "that '%s' is initialised before the atomic "
@@ -524,16 +525,17 @@ static void check_tensor(ProofWalk *w, uint32_t tensor)
     const Site *where = NULL;
     Split split = worst_split(&c, &where);
     Span at = w->p->stmts.at[where->stmt].at;
-    if (t->role == IR_ROLE_OUT)
+    if (whole)
         report_cover(&c, t, covered, split, at);
     report_once(&c, t, disjoint, split, at);
 }
 
 void proof_coverage(ProofWalk *w)
 {
+    const bool *first = proof_first_writers(w);
     for (uint32_t i = 0; i < w->k->tensors.len; i++) {
         IrRole role = w->k->tensors.at[i].role;
         if (role == IR_ROLE_OUT || role == IR_ROLE_INOUT || role == IR_ROLE_OUT_LIST)
-            check_tensor(w, i);
+            check_tensor(w, i, role == IR_ROLE_OUT || first[i]);
     }
 }

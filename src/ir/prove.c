@@ -189,6 +189,7 @@ bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report,
     check_launches(&host, &p->host);
     host.pr->facts.len = 0;
     proof_arith_host(&host);
+    proof_outputs(&host);
     for (uint32_t i = 0; i < p->kernels.len; i++) {
         ProofWalk w = {.arena = arena,
                        .p = p,

@@ -28,6 +28,9 @@ void proof_each_assigned(const IrProgram *p, const IrBlock *block,
 
 void proof_accesses(ProofWalk *w); /* bounds, views, shapes, alignment, loops, sync */
 void proof_coverage(ProofWalk *w); /* cover, once */
+void proof_outputs(ProofWalk *w);  /* every output has a kernel that writes it; of the host */
+/* Per tensor of the kernel: an inout parameter that has to write all of an output. */
+const bool *proof_first_writers(const ProofWalk *w);
 void proof_written(ProofWalk *w);
 void proof_gm(ProofWalk *w); /* written, of tensors */
 void proof_capacity(ProofWalk *w);
