@@ -34,9 +34,9 @@ typedef struct TwinSource {
 } TwinSource;
 
 typedef struct TwinOptions {
-    const NpuChip *chip;                 /* NULL: 910B2 */
-    uint64_t seed;                       /* 0: cores in order; else their order is permuted */
-    uint64_t nudge;                      /* 0: none; else last bits vary within isa.def's accuracy */
+    const NpuChip *chip; /* NULL: 910B2 */
+    uint64_t seed;       /* 0: cores in order; else their order is permuted */
+    uint64_t nudge;      /* 0: none; else last bits vary within isa.def's accuracy */
     double compile_seconds, run_seconds; /* 0: 30 and 60 */
     uint64_t memory;                     /* host bytes of kernel and compiler; 0: 2 GiB */
     bool trust;                          /* go on where the machine gives no full sandbox */
