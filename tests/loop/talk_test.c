@@ -76,16 +76,10 @@ static bool answer(void *self, Arena *arena, const ChatAsk *asks, uint32_t count
 
 /* ---- runs ---- */
 
-static void add_attempt(Store *store, Arena *arena, const StoreAttempt *a, Buf *out)
+static void add_attempt(const StoreAttempt *a, Buf *out)
 {
-    Diag diag = diag_make(arena, "", STR(""));
-    Str said = {0};
-    if (a->dialogue.diagnostics && a->dialogue.diagnostics[0])
-        store_blob_get(store, arena, a->dialogue.diagnostics, &said, &diag);
-    buf_printf(out, "%s %u: %s%s%s\n", a->task_name, a->turn, verdict_status_row(a->status)->text,
-               a->reason[0] ? ": " : "", a->reason);
-    /* source and what was said, as hashes would be: the whole text is in the store */
-    buf_printf(out, "    source %.12s, said %zu bytes\n", a->source, said.len);
+    buf_printf(out, "%s %u: %s%s%s, source %.12s\n", a->task_name, a->turn,
+               verdict_status_row(a->status)->text, a->reason[0] ? ": " : "", a->reason, a->source);
 }
 
 static void run_talks(Arena *arena, const char *dir, const char *name, Buf *out)
@@ -119,7 +113,7 @@ static void run_talks(Arena *arena, const char *dir, const char *name, Buf *out)
     StoreRows *rows = store_attempts(store, &all, &diag);
     StoreAttempt a;
     while (rows && store_next(rows, arena, &a))
-        add_attempt(store, arena, &a, out);
+        add_attempt(&a, out);
     store_done(rows);
     store_close(store);
 }
