@@ -7,8 +7,8 @@ PATH is a model file or a directory of them.  For each, `acraft task FILE --run 
 inputs, parameters and outputs as .npy, and how it changed the file's sizes; the same file, with the same
 sizes, inputs and parameters, is then run by PyTorch in float64 (half types as they are).  Equal means: every
 element within 1e-5 x (|want| + rms(want)), one rounding step for half types, exact for integers.  Where half types
-differ, the file is run again with those too in float64: an answer within one rounding step of that is right, and
-PyTorch has rounded in between; such files have a column of their own.
+differ or PyTorch has no half version, the file is run again with those too in float64: an answer within one rounding
+step of that is right, and PyTorch has rounded in between; such files have a column of their own.
 A file with a list of cases beside it (NAME.json, NAME.csv) is run for --cases of them, spread over the list; of a
 .json list, whose sizes stay as they are, the smaller ones.
 """
@@ -334,10 +334,11 @@ def compare_one(path, args, case=None, case_line=None):
         if problem:
             return REFUSED, problem
         got = [load(os.path.join(directory, o["file"]), o["dtype"]) for o in manifest["outputs"]]
+        failed = False
         try:
             error = worst_error(got, run_either(path, manifest, directory), lambda g, w: w.dtype)
         except Exception as failure:  # whatever the file does
-            return TORCH, f"{type(failure).__name__}: {failure}".split("\n")[0]
+            error, failed = f"{type(failure).__name__}: {failure}".split("\n")[0], True
         if within(error):
             return EQUAL, said(error)
         if any(g.dtype in HALVES for g in got):
@@ -345,7 +346,7 @@ def compare_one(path, args, case=None, case_line=None):
                 again = worst_error(got, run_torch(path, manifest, directory, widest, all_as_float64), lambda g, w: g.dtype)
                 if within(again):
                     return FLOAT64, f"PyTorch in half: {said(error)}; in float64: {said(again)}"
-        return DIFFER, said(error)
+        return TORCH if failed else DIFFER, said(error)
 
 
 def worst_error(got, want, dtype):

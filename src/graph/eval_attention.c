@@ -1,12 +1,12 @@
 /* Attention. In: queries, keys, values, masks; out: softmax(q k^T * scale + mask) v.
- * Scores are made for a bounded number of query rows at a time, so that memory does not grow with
- * the product of the lengths. sdpa and nn.MultiheadAttention share the core. */
+ * Scores are made for a block of query rows of one head at a time, so that they stay in the cache
+ * and memory does not grow with the product of the lengths; blocks run side by side. sdpa and nn.MultiheadAttention share the core. */
 #include "graph/eval_int.h"
 #include "graph/eval_gemm.h"
 #include <math.h>
 #include <string.h>
 
-enum { SCORES_MOST = 1 << 22 };
+enum { SCORES_MOST = 1 << 16 }; /* elements of a block, unless one row is longer */
 
 /* One head of one sample: q [lq, d], k [lk, d], v [lk, dv], out [lq, dv]; rows at strides. */
 typedef struct Head {
@@ -45,14 +45,9 @@ static void softmax_row(const Attend *a, double *x)
         eval_softmax(x, a->lk);
 }
 
-static void probabilities(const Attend *a, Tensor *scores, int64_t at, int64_t head, int64_t row,
-                          double *x)
+/* Turns one row of scores into probabilities. */
+static void probabilities(const Attend *a, double *x, int64_t head, int64_t row)
 {
-    if (a->as == DT_F32 && !a->causal && !a->mask && !a->seen) {
-        eval_softmax_f32(TENSOR_AT(scores, float) + at, a->lk, (float)a->scale);
-        return;
-    }
-    tensor_load_f64(scores, at, 1, a->lk, x);
     for (int64_t i = 0; i < a->lk; i++)
         x[i] *= a->scale;
     if (a->causal)
@@ -61,75 +56,76 @@ static void probabilities(const Attend *a, Tensor *scores, int64_t at, int64_t h
     if (a->mask)
         a->mask(a, head, row, x);
     softmax_row(a, x);
-    tensor_store_f64(scores, at, 1, a->lk, x);
     if (a->seen)
         a->seen(a, head, row, x);
 }
 
-/* Heads h0 .. h0+n-1, query rows r0 .. r0+rows-1. */
-static void attend_part(const Attend *a, int64_t h0, int64_t n, int64_t r0, int64_t rows,
-                        Tensor *scores)
+/* The same for rows held as f32; `x` has room for one row. */
+static void probabilities_f32(const Attend *a, float *scores, double *x, int64_t head, int64_t row)
 {
-    GemmMatrix *m = heap_alloc(sizeof *m * 4 * (size_t)(n + 1));
-    GemmItem *first = heap_alloc(sizeof *first * 2 * (size_t)(n + 1)), *second = first + n;
-    GemmPack *pack = a->as == DT_F64 ? gemm_pack_f64 : gemm_pack_f32;
-    for (int64_t i = 0; i < n; i++) {
-        const Head *h = &a->head[h0 + i];
-        void *s = (void *)(uintptr_t)at_row(scores->at, a->as, i * rows * a->lk);
-        m[4 * i] = (GemmMatrix){at_row(h->q, a->as, r0 * a->q_row), a->q_row, 1};
-        m[4 * i + 1] = (GemmMatrix){h->k, a->k_row, 1};
-        m[4 * i + 2] = (GemmMatrix){s, a->lk, 1};
-        m[4 * i + 3] = (GemmMatrix){h->v, 1, a->v_row};
-        first[i] = (GemmItem){.a = &m[4 * i], .b = &m[4 * i + 1], .c = s};
-        second[i] = (GemmItem){.a = &m[4 * i + 2],
-                               .b = &m[4 * i + 3],
-                               .c = (void *)(uintptr_t)at_row(h->out, a->as, r0 * a->out_row)};
+    if (!a->causal && !a->mask && !a->seen) {
+        eval_softmax_f32(scores, a->lk, (float)a->scale);
+        return;
     }
-    gemm_run(&(Gemm){.dtype = a->as,
-                     .m = rows,
-                     .n = a->lk,
-                     .k = a->d,
-                     .c_row = a->lk,
-                     .pack_a = pack,
-                     .pack_b = pack,
-                     .items = first,
-                     .batch = n});
-#pragma omp parallel
-    {
-        double *x = heap_alloc(sizeof *x * (size_t)(a->lk + 1));
-#pragma omp for schedule(static)
-        for (int64_t i = 0; i < n * rows; i++)
-            probabilities(a, scores, i * a->lk, h0 + i / rows, r0 + i % rows, x);
-        heap_free(x);
-    }
-    gemm_run(&(Gemm){.dtype = a->as,
-                     .m = rows,
-                     .n = a->dv,
-                     .k = a->lk,
-                     .c_row = a->out_row,
-                     .pack_a = pack,
-                     .pack_b = pack,
-                     .items = second,
-                     .batch = n});
-    heap_free(m);
-    heap_free(first);
+    for (int64_t i = 0; i < a->lk; i++)
+        x[i] = (double)scores[i];
+    probabilities(a, x, head, row);
+    for (int64_t i = 0; i < a->lk; i++)
+        scores[i] = (float)x[i];
 }
 
-static bool attend(const Attend *a)
+/* Query rows r0 .. r0+rows-1 of one head; `scores` [rows, lk], `x` [lk]. */
+static void attend_block(const Attend *a, int64_t head, int64_t r0, int64_t rows, void *scores,
+                         double *x)
+{
+    const Head *h = &a->head[head];
+    GemmPack *pack = a->as == DT_F64 ? gemm_pack_f64 : gemm_pack_f32;
+    GemmMatrix q = {at_row(h->q, a->as, r0 * a->q_row), a->q_row, 1}, k = {h->k, a->k_row, 1},
+               p = {scores, a->lk, 1}, v = {h->v, 1, a->v_row};
+    GemmItem first = {.a = &q, .b = &k, .c = scores},
+             second = {.a = &p,
+                       .b = &v,
+                       .c = (char *)h->out + (size_t)(r0 * a->out_row) * dtype_bytes(a->as)};
+    Gemm g = {.dtype = a->as,
+              .m = rows,
+              .n = a->lk,
+              .k = a->d,
+              .c_row = a->lk,
+              .pack_a = pack,
+              .pack_b = pack,
+              .items = &first,
+              .batch = 1};
+    gemm_run(&g);
+    for (int64_t i = 0; i < rows; i++)
+        if (a->as == DT_F64)
+            probabilities(a, (double *)scores + i * a->lk, head, r0 + i);
+        else
+            probabilities_f32(a, (float *)scores + i * a->lk, x, head, r0 + i);
+    g.n = a->dv;
+    g.k = a->lk;
+    g.c_row = a->out_row;
+    g.items = &second;
+    gemm_run(&g);
+}
+
+static void attend(const Attend *a)
 {
     int64_t rows = a->lk > 0 ? SCORES_MOST / a->lk : a->lq;
-    rows = rows < 1 ? 1 : rows > a->lq ? a->lq : rows;
-    int64_t together = rows == a->lq && a->lq * a->lk > 0 ? SCORES_MOST / (a->lq * a->lk) : 1;
-    together = together < 1 ? 1 : together > a->heads ? a->heads : together;
-    Tensor *scores = eval_scratch(a->e, a->as, (Shape){2, {together * rows, a->lk}});
-    if (!scores)
-        return false;
-    for (int64_t h = 0; h < a->heads; h += together)
-        for (int64_t r = 0; r < a->lq; r += rows)
-            attend_part(a, h, a->heads - h < together ? a->heads - h : together, r,
-                        a->lq - r < rows ? a->lq - r : rows, scores);
-    tensor_free(scores);
-    return true;
+    rows = rows > a->lq ? a->lq : rows;
+    rows = rows < 1 ? 1 : rows;
+    int64_t blocks = (a->lq + rows - 1) / rows;
+#pragma omp parallel if (a->heads * blocks > 1)
+    {
+        void *scores = heap_alloc((size_t)(rows * a->lk) * dtype_bytes(a->as));
+        double *x = heap_alloc(sizeof *x * (size_t)a->lk);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < a->heads * blocks; i++) {
+            int64_t r0 = i % blocks * rows;
+            attend_block(a, i / blocks, r0, a->lq - r0 < rows ? a->lq - r0 : rows, scores, x);
+        }
+        heap_free(scores);
+        heap_free(x);
+    }
 }
 
 /* --- sdpa --------------------------------------------------------------------------------- */
@@ -174,7 +170,7 @@ static Shape lead_of(Shape s)
     return s;
 }
 
-static bool sdpa_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor *v, Tensor *out)
+static void sdpa_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor *v, Tensor *out)
 {
     Shape qs = q->shape, ks = k->shape, vs = v->shape, batch = lead_of(out->shape);
     Attend a = {.as = q->dtype,
@@ -197,9 +193,8 @@ static bool sdpa_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor
                           at_row(v->at, a.as, batch_at(batch, lead_of(vs), i) * a.lk * a.dv),
                           (char *)out->at + i * a.lq * a.dv * (int64_t)dtype_bytes(a.as)};
     a.head = heads;
-    bool ok = attend(&a);
+    attend(&a);
     heap_free(heads);
-    return ok;
 }
 
 /* Replaces the output by `t` in the output's dtype; takes `t`. */
@@ -220,15 +215,12 @@ bool eval_op_SDPA(EvalNode *e)
     Tensor *q = eval_as(e, e->in[0], as), *k = q ? eval_as(e, e->in[1], as) : NULL;
     Tensor *v = k ? eval_as(e, e->in[2], as) : NULL,
            *out = v ? eval_scratch(e, as, e->out[0]->shape) : NULL;
-    bool ok = out && sdpa_run(e, q, k, v, out);
+    if (out)
+        sdpa_run(e, q, k, v, out);
     tensor_free(q);
     tensor_free(k);
     tensor_free(v);
-    if (!ok) {
-        tensor_free(out);
-        return false;
-    }
-    return deliver(e, out);
+    return out && deliver(e, out);
 }
 
 /* --- multi-head attention ----------------------------------------------------------------- */
@@ -245,8 +237,7 @@ static void mha_mask(const Attend *a, int64_t head, int64_t row, double *x)
         add_mask(keys, head / a->per_sample * a->lk, 1, a->lk, false, x);
 }
 
-/* Weights [N, heads, lq, lk], or their mean over heads. One thread owns a row, and heads of a
- * sample follow each other only across calls, so sums are in order of heads. */
+/* Weights [N, heads, lq, lk]; store_weights takes their mean over heads. */
 static void mha_seen(const Attend *a, int64_t head, int64_t row, const double *p)
 {
     double *to = a->weights + (head * a->lq + row) * a->lk;
@@ -309,7 +300,7 @@ static int64_t head_at(const EvalNode *e, Shape s, int64_t n, int64_t h, int64_t
     return (first ? n * len * E : n * E) + h * width;
 }
 
-static bool mha_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor *v, Tensor *mid)
+static void mha_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor *v, Tensor *mid)
 {
     Shape s = q->shape;
     bool flat = s.rank == 2, first = node_bool(e->node, AT_BATCH_FIRST);
@@ -341,12 +332,11 @@ static bool mha_run(EvalNode *e, const Tensor *q, const Tensor *k, const Tensor 
         a.weights = heap_alloc(sizeof *a.weights * (size_t)(a.heads * a.lq * a.lk + 1));
         a.seen = mha_seen;
     }
-    bool ok = attend(&a);
-    if (ok && a.weights)
+    attend(&a);
+    if (a.weights)
         store_weights(e, &a);
     heap_free(a.weights);
     heap_free(list);
-    return ok;
 }
 
 bool eval_op_MHA(EvalNode *e)
@@ -360,8 +350,10 @@ bool eval_op_MHA(EvalNode *e)
         ok = p[i] != NULL;
     }
     mid = ok ? eval_scratch(e, as, e->out[0]->shape) : NULL;
-    if (mid && mha_run(e, p[0], p[1], p[2], mid))
+    if (mid) {
+        mha_run(e, p[0], p[1], p[2], mid);
         out = project(e, mid, e->in[IN_WO], e->in[IN_BO], 0, as);
+    }
     for (int i = 0; i < 3; i++)
         tensor_free(p[i]);
     tensor_free(mid);

@@ -79,33 +79,45 @@ static inline double fast_tanh(double x)
     return x != x ? x : y;
 }
 
-/* t exp(-z^2 + P(t)), t = 2 / (2 + z), z = |x|; P is a Chebyshev series on [0, 1], of which
- * `terms` are used: 28 for double, 13 (1e-8) where the result is f32. */
-static inline double fast_erfc_terms(double x, int terms)
+/* t exp(-z^2 + P(u)), t = 2 / (2 + z), z = |x|, u = 2 t - 1. P, of `terms` coefficients (an even
+ * number), is summed as two polynomials in u^2, which do not wait for each other. */
+static inline double fast_erfc_series(double x, const double *c, int terms)
 {
-    static const double c[28] = {
-        -0.6513268598908547,     0.64196979235649021,     0.019476473204185836,
-        -0.0095615147868086323,  -0.00094659534448203692, 0.00036683949785276145,
-        4.2523324806907769e-05,  -2.0278578112534242e-05, -1.6242900046470256e-06,
-        1.3036558355805232e-06,  1.5626441722066142e-08,  -8.5238095914926541e-08,
-        6.5290544390988515e-09,  5.0593434955514693e-09,  -9.9136415649303307e-10,
-        -2.273651222931836e-10,  9.646791102015527e-11,   2.3940380830391146e-12,
-        -6.8860275264975532e-12, 8.9448792730907253e-13,  3.1309213993429581e-13,
-        -1.1270822361367252e-13, 3.8109052551892321e-16,  7.1060976136092371e-15,
-        -1.5230282014571043e-15, -9.4574945712912334e-17, 1.210237189224279e-16,
-        -2.8166630877471771e-17};
-    double z = x < 0 ? -x : x, t = 2 / (2 + z), twice = 4 * t - 2, d = 0, dd = 0;
-    _Pragma("GCC unroll 28") for (int j = terms - 1; j > 0; j--)
+    double z = x < 0 ? -x : x, t = 2 / (2 + z), u = 2 * t - 1, w = u * u;
+    double even = c[terms - 2], odd = c[terms - 1];
+    _Pragma("GCC unroll 16") for (int j = terms - 4; j >= 0; j -= 2)
     {
-        double old = d;
-        d = twice * d - dd + c[j];
-        dd = old;
+        even = even * w + c[j];
+        odd = odd * w + c[j + 1];
     }
-    double y = t * fast_exp(-z * z + 0.5 * (2 * c[0] + twice * d) - dd);
+    double y = t * fast_exp(even + u * odd - z * z);
     return x < 0 ? 2 - y : y;
 }
 
-static inline double fast_erfc(double x) { return fast_erfc_terms(x, 28); }
-static inline double fast_erfc_short(double x) { return fast_erfc_terms(x, 13); }
+static inline double fast_erfc(double x)
+{
+    static const double c[24] = {
+        -0.6717940840566906,     0.6726432239776583,     0.04734330684142489,
+        -0.04689561023132892,    -0.00987268934319109,   0.008824938561312326,
+        0.0017589331171176882,   -0.002345812552995894,  -0.00014624252395767715,
+        0.0006736791352568864,   -9.376035760297014e-05, -0.00017430412986925938,
+        7.149530982602198e-05,   3.174693542327236e-05,  -3.0421097531594203e-05,
+        1.3989370477611017e-07,  8.952692300720023e-06,  -2.963484230959699e-06,
+        -1.7128780471140371e-06, 1.283394915356199e-06,  1.5975482569412025e-07,
+        -2.895626567435524e-07,  7.992047577730608e-10,  2.980513364515168e-08};
+    return fast_erfc_series(x, c, 24);
+}
+
+/* Off by 1e-8 at most, for results in f32. */
+static inline double fast_erfc_short(double x)
+{
+    static const double c[14] = {
+        -0.6717940851517215,    0.6726432205460083,     0.0473434175210675,
+        -0.046895482160995004,  -0.009874534918291376,  0.00882355817764504,
+        0.001770666118629671,   -0.002339277724052592,  -0.0001827821417160127,
+        0.0006579538477710235,  -3.211377231212548e-05, -0.00015463379082966594,
+        1.3371503491274448e-05, 2.0723070957778818e-05};
+    return fast_erfc_series(x, c, 14);
+}
 
 #endif

@@ -195,14 +195,15 @@ void gemm_run(const Gemm *g)
         return;
     MicroRow micro = micro_choose(g->dtype);
     int64_t tasks = g->batch * ((g->n + NC - 1) / NC) * ((g->m + MC - 1) / MC);
-    size_t bytes = dtype_bytes(g->dtype), run = GEMM_KC * bytes;
+    size_t run = (size_t)(g->k < GEMM_KC ? g->k : GEMM_KC) * dtype_bytes(g->dtype);
+    int64_t rows = g->m < MC ? g->m : MC, cols = g->n < NC ? g->n : NC;
     double work = (double)g->batch * (double)g->m * (double)g->n * (double)g->k;
     ATTR_UNUSED bool threads = tasks > 1 && work > 1e5;
 #pragma omp parallel if (threads)
     {
-        Scratch s = {.a = heap_alloc((size_t)round_up(MC, micro.mr) * run),
-                     .b = heap_alloc((size_t)round_up(NC, micro.nr) * run),
-                     .sum = heap_alloc(sizeof(double) * MC * NC)};
+        Scratch s = {.a = heap_alloc((size_t)round_up(rows, micro.mr) * run),
+                     .b = heap_alloc((size_t)round_up(cols, micro.nr) * run),
+                     .sum = heap_alloc(sizeof(double) * NC * (size_t)rows)};
 #pragma omp for schedule(dynamic)
         for (int64_t task = 0; task < tasks; task++)
             block_run(g, &micro, &s, task);
