@@ -12,22 +12,24 @@ function sourceNode(text, marked) {
   return box;
 }
 
-/* Lines of a file that findings name. */
-function markedLines(cases, path) {
-  const lines = new Set();
+/* Lines of a file that findings or diagnostics name. */
+function markedLines(cases, said, path) {
+  const lines = new Set(), file = path.split('/').pop();
   for (const kase of cases)
     for (const finding of (kase.verdict ? kase.verdict.hazards : []))
-      if (finding.line && (!finding.file || finding.file.endsWith(path.split('/').pop()))) lines.add(finding.line);
+      if (finding.line && (!finding.file || finding.file.endsWith(file))) lines.add(finding.line);
+  for (const [, where, line] of (said || '').matchAll(/^(\S+?):(\d+):\d+: (?:error|warning)/gm))
+    if (where.endsWith(file)) lines.add(Number(line));
   return lines;
 }
 
-function filesNode(files, cases) {
+function filesNode(files, cases, said) {
   const box = node('div'), tabs = node('div.tabs');
   const open = async index => {
     [...tabs.children].forEach((tab, i) => tab.setAttribute('aria-selected', i === index));
     const text = await textOf(files[index][1]);
     const shown = text === null ? node('p.soft', 'The text is not in this file; acraft report --serve shows it.')
-      : sourceNode(text, markedLines(cases, files[index][0]));
+      : sourceNode(text, markedLines(cases, said, files[index][0]));
     box.replaceChildren(tabs, shown);
   };
   files.forEach(([path], index) => {
@@ -151,11 +153,10 @@ function foldedNode(title, body) {
   return node('details', node('summary', title), node('pre', visible(body)));
 }
 
-function promptNode(prompt, turn) {
-  const messages = messagesOf(prompt), box = node('div.say', node('div.who', 'to the model'));
-  messages.forEach(([who, body]) => box.append(foldedNode(who + ', ' + body.length + ' characters', body)));
-  if (turn > 0) box.lastChild.open = messages[messages.length - 1][1].length < 6000;
-  return box;
+function promptNode(prompt) {
+  const messages = messagesOf(prompt), all = messages.reduce((sum, m) => sum + m[1].length, 0);
+  return node('div.say', node('details', node('summary', 'to the model: ' + messages.length + ' messages, ' + all + ' characters'),
+    messages.map(([who, body]) => foldedNode(who + ', ' + body.length + ' characters', body))));
 }
 
 function answerNode(answer, detail) {
@@ -171,7 +172,7 @@ function answerNode(answer, detail) {
 async function turnNode(row, detail) {
   const turn = row[COLUMN.turn], box = node('div.turn');
   const [prompt, answer, said] = await Promise.all([detail.prompt, detail.answer, detail.said].map(r => textOf(r)));
-  if (prompt) box.append(promptNode(prompt, turn));
+  if (prompt) box.append(promptNode(prompt));
   if (answer) box.append(answerNode(answer, detail));
   const judge = node('div.say.judge', node('div.who', 'acraft, turn ' + turn), statusNode(row[COLUMN.status]));
   if (said) judge.append(node('pre', visible(said)));
@@ -221,11 +222,12 @@ function factsNode(row, detail) {
 async function bodyNodes(detail) {
   const timed = detail.cases.filter(k => k.verdict && (k.timeline !== null || k.verdict.pipes.length));
   const times = await Promise.all(timed.slice(-1).map(timeNode));
+  const said = await textOf(detail.said);
   const alone = await textOf(detail.timeline);
   if (alone) times.push(timelineNode(JSON.parse(alone)));
   return [detail.cases.length ? node('section', node('h2', 'Verdicts'), casesNode(detail.cases), errorPlot(detail.cases)) : null,
     times.length ? node('section', node('h2', 'Time'), times) : null,
-    detail.files.length ? node('section', node('h2', 'Source'), filesNode(detail.files, detail.cases)) : null];
+    detail.files.length ? node('section', node('h2', 'Source'), filesNode(detail.files, detail.cases, said)) : null];
 }
 
 async function showAttempt(row) {

@@ -56,7 +56,7 @@ static void become_browser(const Browser *b, int in, int out)
            "--remote-debugging-pipe", "--disable-background-networking",
            "--disable-component-update", "--disable-sync", "--disable-default-apps",
            "--no-first-run", "--no-default-browser-check", "--disable-extensions",
-           "--host-resolver-rules=MAP * ~NOTFOUND", "--hide-scrollbars",
+           "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--hide-scrollbars",
            str_format(&arena, "--user-data-dir=%s/profile", b->dir), "about:blank", (char *)NULL);
     _exit(127);
 }
@@ -385,6 +385,55 @@ T_TEST(browser_filters_and_sorts)
             "i.dispatchEvent(new Event('input')); return 1; })()");
     CHECK(ask(&b, "[...document.querySelectorAll('#list tbody a')].every(e => e.textContent === "
                   "'task_003')") > 0);
+    close_browser(&b);
+}
+
+/* ---- live ---- */
+
+enum { LIVE_PORT = 18765 };
+
+static pid_t serve(const char *acraft, const char *store)
+{
+    pid_t pid = fork();
+    REQUIRE(pid >= 0);
+    if (pid == 0) {
+        Arena arena = {0};
+        execl(acraft, acraft, "report", "--store", store, "--serve",
+              str_format(&arena, "%d", LIVE_PORT), (char *)NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+T_TEST(browser_follows_a_live_store)
+{
+    Browser b;
+    SyntheticSpec spec = {.runs = 1, .tasks = 3, .samples = 2, .text_bytes = 300};
+    open_browser(&b);
+    const char *acraft = getenv("ACRAFT"), *path = path_join(&b.arena, b.dir, "live.db");
+    if (!acraft || !file_exists(acraft)) {
+        close_browser(&b);
+        t_skip("ACRAFT names no program");
+    }
+    Store *store = synthetic_store(&b.arena, path, &spec, &b.diag);
+    pid_t server = serve(acraft, path);
+    sleep(2);
+    visit(&b, str_format(&b.arena, "http://127.0.0.1:%d/", LIVE_PORT));
+    CHECK_NEAR(ask(&b, "document.querySelectorAll('#list tbody tr').length"), 7, 0);
+    store_close(store);
+    spec.tasks = 4;
+    store = synthetic_store(&b.arena, path, &spec, &b.diag);
+    double until = now() + 30, rows = 0;
+    while (rows < 9 && now() < until)
+        rows = ask(&b, "new Promise(done => setTimeout(() => "
+                       "done(document.querySelectorAll('#list tbody tr').length), 300))");
+    CHECK_NEAR(rows, 9, 0);
+    ask(&b, str_format(&b.arena, "(() => { const p = %s; location.hash = '#a1'; return p; })()",
+                       when_shown));
+    CHECK(ask(&b, "document.querySelectorAll('.source div').length") > 5);
+    kill(server, SIGTERM);
+    waitpid(server, NULL, 0);
+    store_close(store);
     close_browser(&b);
 }
 
