@@ -107,8 +107,7 @@ bool eval_read_six(Arena *arena, Str text, EvalCandidate *c, const char **reason
         Str rest = str_trim(text);
         *reason = str_format(arena, "the answer is no Python: line %u: %s", first->at.line,
                              first->text);
-        *cut = str_find(str_from(first->text), STR("unterminated")) >= 0 ||
-               str_find(str_from(first->text), STR("end of")) >= 0 || !rest.len;
+        *cut = !strcmp(first->text, "a string is not closed") || !rest.len;
         return false;
     }
     for (int i = 0; i < SIX; i++) {

@@ -114,6 +114,17 @@ static bool strip_thinking(Extract *x)
     return x->answer.len || miss(x, "the answer is empty", false);
 }
 
+/* MultiKernelBench takes no code from behind a fence that is not closed, even if it is all there. */
+static bool miss_open(Extract *x)
+{
+    EvalCandidate whole = {0};
+    const char *reason;
+    bool cut;
+    if (eval_read_six(x->arena, x->blocks.at[0].text, &whole, &reason, &cut))
+        return miss(x, "the fence around the code is not closed: put ``` behind it", false);
+    return miss(x, "the answer breaks off inside its code", true);
+}
+
 /* The text MultiKernelBench would take. */
 static bool first_block(Extract *x, Str *text)
 {
@@ -122,7 +133,7 @@ static bool first_block(Extract *x, Str *text)
     if (!x->blocks.len)
         return true;
     if (x->blocks.at[0].open)
-        return miss(x, "the answer breaks off inside its code", true);
+        return miss_open(x);
     *text = x->blocks.at[0].text;
     x->c->extracted = "first fenced block";
     return true;

@@ -62,7 +62,8 @@ bool eval_is_kernel(Str text) { return has(text, "__global__") && has(text, "__a
 
 bool eval_is_six_strings(Str text)
 {
-    return has(text, "kernel_src") && has(text, "host_operator_src") && has(text, "model_src");
+    return has(text, "kernel_src") && has(text, "model_src") &&
+           (has(text, "host_operator_src") || has(text, "project_json_src"));
 }
 
 /* Its own host code launches it: a main program, or functions around <<<>>>. */

@@ -100,68 +100,8 @@ typedef struct Reading {
     Message pending; /* an error whose place in the user's text is still looked for */
     bool any;
     uint32_t told;
-    bool explains; /* the notes that follow may say why the last error is one */
+    TwinNoMatch nomatch; /* what the notes behind the last error say of it */
 } Reading;
-
-/* ---- hints ---- */
-
-/* The name between the first pair of quotes. */
-static Str quoted(Str text)
-{
-    ptrdiff_t from = str_find(text, STR("'"));
-    Str rest = from < 0 ? (Str){0} : str_slice(text, (size_t)from + 1, text.len);
-    ptrdiff_t to = str_find(rest, STR("'"));
-    return to < 0 ? (Str){0} : str_slice(rest, 0, (size_t)to);
-}
-
-static const char *nearest_api(Str name)
-{
-    const char *best = NULL;
-    size_t least = name.len / 3 + 1;
-    for (uint32_t op = 1; op < NPU_OP_COUNT; op++) {
-        const char *api = npu_isa(op)->api;
-        size_t d = api[0] ? str_distance(name, str_from(api)) : least;
-        if (d < least) {
-            least = d;
-            best = api;
-        }
-    }
-    return best;
-}
-
-/* A capital begins the names of AscendC's calls and of nothing else in most kernels. */
-static void hint_at_name(Reading *r, Str text)
-{
-    Str name = quoted(text);
-    bool unknown = str_starts(text, "use of undeclared identifier") ||
-                   str_starts(text, "no member named") ||
-                   str_find(text, STR("was not declared in this scope")) >= 0;
-    if (!unknown || !name.len || !isupper((unsigned char)name.at[0]))
-        return;
-    const char *near = nearest_api(name);
-    if (near)
-        diag_hint(r->diag, "AscendC has no '%.*s'; did you mean %s?", STR_ARG(name), near);
-    else
-        diag_hint(r->diag, "AscendC has no '%.*s': compose it from the calls there are",
-                  STR_ARG(name));
-}
-
-/* Why a call fits none of the forms: the compiler's first reason that speaks of types or counts. */
-static void hint_from_note(Reading *r, Str text)
-{
-    static const char *const starts[] = {
-        "candidate template ignored: ", "candidate function not viable: ",
-        "candidate function template not viable: "};
-    for (size_t i = 0; r->explains && i < sizeof starts / sizeof *starts; i++) {
-        if (!str_starts(text, starts[i]))
-            continue;
-        Str why = str_slice(text, str_from(starts[i]).len, text.len);
-        if (str_find(why, STR("could not match")) >= 0 || str_find(why, STR("arguments")) >= 0)
-            return; /* another overload, meant for other operands */
-        diag_hint(r->diag, "%.*s", STR_ARG(str_slice(why, 0, MOST_TEXT)));
-        r->explains = false;
-    }
-}
 
 static void tell(Reading *r, const Message *at)
 {
@@ -175,8 +115,8 @@ static void tell(Reading *r, const Message *at)
     const char *before = r->diag->file;
     r->diag->file = str_dup(r->arena, file);
     diag_error(r->diag, "C001", (Span){line, col, 1}, "%.*s", STR_ARG(text));
-    hint_at_name(r, text);
-    r->explains = str_starts(text, "no matching");
+    twin_hint_at_error(r->diag, text);
+    twin_nomatch_begin(&r->nomatch, text);
     r->diag->file = before;
     if (r->told == 1)
         verdict_fail(r->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
@@ -194,11 +134,12 @@ static void read_line(Reading *r, Str line)
         if (r->any && mine)
             tell(r, &m);
         else
-            hint_from_note(r, m.text);
+            twin_nomatch_note(&r->nomatch, m.text);
         return;
     }
     if (r->any)
         tell(r, NULL);
+    twin_nomatch_end(r->arena, r->diag, &r->nomatch);
     note_unsupported(r->arena, m.text, r->verdict);
     note_missing_header(r->arena, m.text, r->verdict);
     r->pending = m;
@@ -217,6 +158,7 @@ void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdic
         read_line(&r, line);
     if (r.any)
         tell(&r, NULL);
+    twin_nomatch_end(arena, diag, &r.nomatch);
     if (r.told > MOST_ERRORS)
         diag_note(diag, "C002", (Span){0}, "%u more errors", r.told - MOST_ERRORS);
     if (verdict->unsupported.len && before == VERDICT_OK)

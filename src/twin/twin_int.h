@@ -50,6 +50,20 @@ const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict,
                         Diag *diag);
 
+/* hints.c: how to repair what the compiler refused, as a hint at the last diagnostic. */
+typedef struct TwinNoMatch {
+    bool open;       /* the last error is a call that fits no form */
+    Str name, types; /* the call; the first reason that speaks of types */
+    Str plain;       /* a number's type where a tensor is asked for */
+    bool address;    /* a raw address is where a tensor is asked for */
+    uint64_t takes;  /* bit n: a form asks for n arguments */
+    uint32_t given;
+} TwinNoMatch;
+void twin_hint_at_error(Diag *diag, Str text);
+void twin_nomatch_begin(TwinNoMatch *nomatch, Str text);
+void twin_nomatch_note(TwinNoMatch *nomatch, Str text);
+void twin_nomatch_end(Arena *arena, Diag *diag, TwinNoMatch *nomatch);
+
 /* build.c: compiler runs, cached. */
 typedef struct BuildText {
     Str text;          /* a whole translation unit */
