@@ -369,6 +369,42 @@ T_TEST(browser_zooms_the_timeline)
     close_browser(&b);
 }
 
+T_TEST(browser_shows_a_kernel)
+{
+    Browser b;
+    Buf page = {0};
+    open_browser(&b);
+    Verdict small = verdict_make(), full = verdict_make();
+    small.kase = "small";
+    small.max_abs_err = small.max_rel_err = 1.2e-7;
+    full.kase = "full";
+    full.predicted_us = 57.3;
+    full.bound_us = 42.1;
+    ReportKernel k = {.name = "layer_norm",
+                      .chip = "910B2",
+                      .version = "0",
+                      .task = "layer_norm.py",
+                      .summary = "A row a turn over 48 cores, two buffers for the input.",
+                      .trace = synthetic_trace(&b.arena, 12, 60)};
+    vec_push(&b.arena, &k.reasons, "a row of 4096 floats fits in UB, so it is read once");
+    vec_push(&b.arena, &k.files, ((ReportFile){"layer_norm.craft", STR("craft = 1\n\n@kernel\n")}));
+    vec_push(&b.arena, &k.files,
+             ((ReportFile){"op_kernel/layer_norm.cpp", STR("#include <x.h>\n")}));
+    vec_push(&b.arena, &k.verdicts, (const Verdict *)&small);
+    vec_push(&b.arena, &k.verdicts, (const Verdict *)&full);
+    report_kernel(&k, &page);
+    const char *path = path_join(&b.arena, b.dir, "kernel.html");
+    REQUIRE(file_write(path, buf_view(&page), &b.diag));
+    visit(&b, str_format(&b.arena, "file://%s", path));
+    ask(&b, "new Promise(done => setTimeout(() => done(1), 500))");
+    CHECK(ask(&b, "document.querySelectorAll('.source div').length") > 2);
+    CHECK_NEAR(ask(&b, "document.querySelectorAll('.tabs button').length"), 2, 0);
+    CHECK_NEAR(ask(&b, "document.querySelector('canvas').timeline.rows.length"), 24, 0);
+    shoot_all(&b, "kernel");
+    buf_free(&page);
+    close_browser(&b);
+}
+
 T_TEST(browser_filters_and_sorts)
 {
     Browser b;
