@@ -1,13 +1,14 @@
 /* acraft task OURS --same THEIRS: do two model files, or two directories of them, mean the same?
- * Files of two directories are paired by name, and by category where a name stands twice. */
+ * Files of two directories are paired by name, and by category where a name stands twice; a file
+ * NAME/validation/module.py, as NPUKernelBench keeps them, has the name NAME.py. */
 #include "cmd/task.h"
 #include <stdio.h>
 #include <string.h>
 
-typedef enum Answer { SAME, DIFFERENT, MISSING, REFUSED, ANSWER_COUNT } Answer;
+typedef enum Answer { SAME, DRAWN, DIFFERENT, MISSING, REFUSED, ANSWER_COUNT } Answer;
 
-static const char *const answer_names[ANSWER_COUNT] = {"the same", "not the same", "missing",
-                                                       "refused"};
+static const char *const answer_names[ANSWER_COUNT] = {
+    "the same", "the same, inputs drawn otherwise", "not the same", "missing", "refused"};
 
 typedef struct Pair {
     const char *ours, *theirs;
@@ -24,6 +25,14 @@ static bool normal_text(Arena *arena, const char *path, const TaskOptions *optio
     return true;
 }
 
+/* A normal form without the block that says how inputs and parameters are drawn. */
+static Str model_part(const Buf *text)
+{
+    Str all = buf_view(text);
+    ptrdiff_t end = str_find(all, str_from("\nsource {"));
+    return end < 0 ? all : str_slice(all, 0, (size_t)end);
+}
+
 static Answer compare(Pair *pair, const TaskOptions *options)
 {
     Arena arena = {0};
@@ -32,7 +41,9 @@ static Answer compare(Pair *pair, const TaskOptions *options)
     arena_drop(&arena);
     if (!read)
         return REFUSED;
-    return str_equal(buf_view(&pair->a), buf_view(&pair->b)) ? SAME : DIFFERENT;
+    if (str_equal(buf_view(&pair->a), buf_view(&pair->b)))
+        return SAME;
+    return str_equal(model_part(&pair->a), model_part(&pair->b)) ? DRAWN : DIFFERENT;
 }
 
 static void pair_free(Pair *pair)
@@ -64,22 +75,31 @@ static int same_files(const char *ours, const char *theirs, const TaskOptions *o
         printf("{\"same\": %s}\n", answer == SAME ? "true" : "false");
     else if (answer != REFUSED)
         puts(answer_names[answer]);
-    if (answer == DIFFERENT && !options->json)
+    if ((answer == DRAWN || answer == DIFFERENT) && !options->json)
         first_difference(&pair);
     pair_free(&pair);
-    return answer == SAME ? CMD_OK : answer == DIFFERENT ? CMD_NO : CMD_USAGE;
+    return answer == SAME ? CMD_OK : answer == REFUSED ? CMD_USAGE : CMD_NO;
 }
 
 /* --- directories -------------------------------------------------------------------------- */
+
+/* The path a file would have as CATEGORY/NAME.py. */
+static const char *plain_path(Arena *arena, const char *path)
+{
+    const char *dir = path_dir(arena, path);
+    bool inside = str_is(path_base(path), "module.py") && str_is(path_base(dir), "validation");
+    return inside ? str_format(arena, "%s.py", path_dir(arena, dir)) : path;
+}
 
 static const char *find_partner(Arena *arena, const NameList *theirs, const char *ours)
 {
     Str category = path_base(path_dir(arena, ours));
     const char *found = NULL;
     for (uint32_t i = 0; i < theirs->len; i++) {
-        if (!str_equal(path_base(theirs->at[i]), path_base(ours)))
+        const char *path = plain_path(arena, theirs->at[i]);
+        if (!str_equal(path_base(path), path_base(ours)))
             continue;
-        if (str_equal(path_base(path_dir(arena, theirs->at[i])), category))
+        if (str_equal(path_base(path_dir(arena, path)), category))
             return theirs->at[i];
         found = found ? found : theirs->at[i];
     }
@@ -102,7 +122,7 @@ static void print_pair(Arena *arena, const Pair *pair, Answer answer, bool json)
     }
     fwrite(out.at, 1, out.len, stdout);
     buf_free(&out);
-    if (answer == DIFFERENT && !json)
+    if ((answer == DRAWN || answer == DIFFERENT) && !json)
         first_difference(pair);
 }
 
@@ -121,8 +141,10 @@ static int same_dirs(Arena *arena, const char *ours, const char *theirs, const T
         pair_free(&pair);
     }
     if (!options->json)
-        printf("%u of %u the same, %u not the same, %u missing in %s, %u refused\n", counts[SAME],
-               a.len, counts[DIFFERENT], counts[MISSING], theirs, counts[REFUSED]);
+        printf("%u of %u the same, %u the same with inputs drawn otherwise, %u not the same, "
+               "%u missing in %s, %u refused\n",
+               counts[SAME], a.len, counts[DRAWN], counts[DIFFERENT], counts[MISSING], theirs,
+               counts[REFUSED]);
     return counts[SAME] == a.len ? CMD_OK : CMD_NO;
 }
 

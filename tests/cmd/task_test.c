@@ -1,9 +1,10 @@
-/* acraft task --check: every output is compared. */
+/* acraft task --check compares every output; --same pairs files. */
 #include "cmd/cmd.h"
 #include "base/file.h"
 #include "tests/t.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char model[] = "import torch\n"
@@ -51,5 +52,26 @@ T_TEST(check_compares_every_output)
     REQUIRE(remove(path_join(&arena, dir, "y.1.npy")) == 0);
     CHECK_EQ_INT(task(path, "--check", one), CMD_USAGE);
     CHECK(file_remove_tree(dir, &diag));
+    arena_drop(&arena);
+}
+
+T_TEST(same_pairs_a_validation_module_by_its_directory)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "test", (Str){0});
+    const char *dir, *other;
+    REQUIRE(file_temp_dir(&arena, "acraft-test", &dir, &diag));
+    REQUIRE(file_temp_dir(&arena, "acraft-test", &other, &diag));
+    const char *inside = path_join(&arena, other, "Pair/validation"),
+               *module = path_join(&arena, inside, "module.py");
+    REQUIRE(file_make_dirs(inside, &diag));
+    REQUIRE(file_write(path_join(&arena, dir, "Pair.py"), str_from(model), &diag));
+    REQUIRE(file_write(module, str_from(model), &diag));
+    CHECK_EQ_INT(task(dir, "--same", other), CMD_OK);
+    Str drawn = str_from(
+        str_format(&arena, "%.*srandn(4, 5)]\n", (int)(strstr(model, "rand") - model), model));
+    REQUIRE(file_write(module, drawn, &diag));
+    CHECK_EQ_INT(task(dir, "--same", other), CMD_NO);
+    CHECK(file_remove_tree(dir, &diag) && file_remove_tree(other, &diag));
     arena_drop(&arena);
 }
