@@ -162,13 +162,14 @@ static void put_attempts(const ReportSpec *spec, const ReportRows *rows, Buf *ou
                "<section id=\"attempts\"><h2>Attempts</h2><p class=\"soft\">%u stored. A row "
                "opens its source, diagnostics, verdicts and conversation.",
                rows->rows.len);
+    if (!spec->live)
+        buf_printf(out, " Texts longer than %d KiB are cut.", REPORT_TEXT_KIB);
     if (rows->left_out)
-        buf_printf(out,
-                   " This file keeps the details of %u of them (16 MiB at most, texts longer "
-                   "than 128 KiB cut); <code>acraft report --serve</code> shows every one.",
-                   rows->rows.len - rows->left_out);
-    else if (!spec->live)
-        buf_puts(out, " Texts longer than 128 KiB are cut.");
+        buf_printf(
+            out,
+            " This file keeps the details of %u attempts, %d MiB at most; <code>acraft report "
+            "--serve</code> shows every one.",
+            rows->rows.len - rows->left_out, REPORT_ALL_KIB >> 10);
     buf_puts(out, "</p><div id=\"table\"><noscript>The list needs JavaScript; everything above "
                   "does not.</noscript></div></section>\n");
 }
@@ -197,7 +198,8 @@ bool report_page(Store *store, const ReportSpec *spec, Buf *html, Diag *diag)
     ReportRows rows = {0};
     Buf json = {0};
     ReportPack *pack = spec->live ? NULL
-                                  : report_pack_open(spec->most_all ? spec->most_all : 16 << 20);
+                                  : report_pack_open(spec->most_all ? spec->most_all
+                                                                    : (size_t)REPORT_ALL_KIB << 10);
     bool ok = report_rows_read(store, &arena, spec, pack, &rows, diag);
     report_open(html, "acraft report", spec->live);
     report_overview(spec, &rows, html);

@@ -238,47 +238,61 @@ static void put_bin_label(Buf *out, uint32_t bin)
         buf_printf(out, "1e%d", e);
 }
 
-void report_errors(Buf *out, const ReportRows *rows)
+/* Samples by the decade of their error. */
+typedef struct Histogram {
+    uint32_t right[BINS], wrong[BINS], most, all;
+} Histogram;
+
+static Histogram count_errors(const ReportRows *rows)
 {
-    uint32_t right[BINS] = {0}, wrong[BINS] = {0}, most = 0, all = 0;
+    Histogram h = {0};
     for (uint32_t i = 0; i < rows->rows.len; i++) {
         const ReportRow *r = &rows->rows.at[i];
         bool compared = !isnan(r->max_rel_err) || r->status == VERDICT_WRONG;
         if (!r->last || !compared)
             continue;
         uint32_t bin = bin_of(r->max_rel_err);
-        uint32_t *count = r->status == VERDICT_OK ? right : wrong;
-        count[bin]++;
-        all++;
-        most = right[bin] + wrong[bin] > most ? right[bin] + wrong[bin] : most;
+        (r->status == VERDICT_OK ? h.right : h.wrong)[bin]++;
+        h.all++;
+        h.most = h.right[bin] + h.wrong[bin] > h.most ? h.right[bin] + h.wrong[bin] : h.most;
     }
+    return h;
+}
+
+static void put_bin(Buf *out, const Histogram *h, uint32_t b)
+{
+    double x = LEFT / 2.0 + b * BIN_WIDTH, scale = (SIDE - 20.0) / h->most;
+    double good = h->right[b] * scale, bad = h->wrong[b] * scale, base = TOP + SIDE;
+    buf_printf(out,
+               "<rect class=\"right\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/>"
+               "<rect class=\"wrong\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/>",
+               x, base - good, BIN_WIDTH - 4, good, x, base - good - bad, BIN_WIDTH - 4, bad);
+    x += BIN_WIDTH / 2.0 - 2;
+    if (h->right[b] + h->wrong[b])
+        buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"mid\">%u</text>", x,
+                   base - good - bad - 5, h->right[b] + h->wrong[b]);
+    buf_printf(out, "<text x=\"%.1f\" y=\"%d\" class=\"mid soft\">", x, TOP + SIDE + 16);
+    put_bin_label(out, b);
+    buf_puts(out, "</text>");
+}
+
+void report_errors(Buf *out, const ReportRows *rows)
+{
+    Histogram h = count_errors(rows);
     buf_puts(out, "<section><h2>Largest relative error</h2>");
-    if (!all) {
+    if (!h.all) {
         buf_puts(out, "<p class=\"soft\">No values were compared.</p></section>\n");
         return;
     }
     buf_printf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\">", PLOT_WIDTH,
                PLOT_HEIGHT);
-    for (uint32_t b = 0; b < BINS; b++) {
-        double x = LEFT / 2.0 + b * BIN_WIDTH, scale = (SIDE - 20.0) / most;
-        double good = right[b] * scale, bad = wrong[b] * scale, base = TOP + SIDE;
-        buf_printf(out,
-                   "<rect class=\"right\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/>"
-                   "<rect class=\"wrong\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/>",
-                   x, base - good, BIN_WIDTH - 4, good, x, base - good - bad, BIN_WIDTH - 4, bad);
-        if (right[b] + wrong[b])
-            buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"mid\">%u</text>",
-                       x + BIN_WIDTH / 2.0 - 2, base - good - bad - 5, right[b] + wrong[b]);
-        buf_printf(out, "<text x=\"%.1f\" y=\"%d\" class=\"mid soft\">", x + BIN_WIDTH / 2.0 - 2,
-                   TOP + SIDE + 16);
-        put_bin_label(out, b);
-        buf_puts(out, "</text>");
-    }
+    for (uint32_t b = 0; b < BINS; b++)
+        put_bin(out, &h, b);
     buf_printf(out,
                "<path class=\"axis\" d=\"M%d %dH%d\"/></svg><p class=\"soft note\">%u samples "
                "whose values were compared with the reference, by the decade of their largest "
                "relative error. <span class=\"key right\"></span> judged right, <span "
                "class=\"key wrong\"></span> not. Near zero a relative error may be large and "
                "right: the rule weighs the absolute one, too.</p></section>\n",
-               LEFT / 2, TOP + SIDE, LEFT / 2 + BINS * BIN_WIDTH, all);
+               LEFT / 2, TOP + SIDE, LEFT / 2 + BINS * BIN_WIDTH, h.all);
 }

@@ -45,13 +45,16 @@ typedef struct ReportRun {
     double level_score, level_score_cases; /* NaN: no levels */
 } ReportRun;
 
+/* What one file keeps of texts unless told otherwise, in KiB. */
+enum { REPORT_TEXT_KIB = 128, REPORT_ALL_KIB = 16 << 10 };
+
 typedef struct ReportSpec {
     const ReportRun *runs;
     uint32_t count;
     const char *version;
     bool live;        /* details are fetched from the server that gave the page */
-    size_t most_text; /* bytes of one text, longer ones are cut; 0: 128 KiB */
-    size_t most_all;  /* bytes of all packed details, then no more are added; 0: 16 MiB */
+    size_t most_text; /* bytes of one text, longer ones are cut; 0: REPORT_TEXT_KIB */
+    size_t most_all;  /* bytes of all packed details, then no more are added; 0: REPORT_ALL_KIB */
 } ReportSpec;
 
 bool report_page(Store *store, const ReportSpec *spec, Buf *html, Diag *diag);

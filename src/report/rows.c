@@ -109,7 +109,7 @@ bool report_rows_read(Store *store, Arena *arena, const ReportSpec *spec, Report
                  .rows = rows,
                  .texts = {.store = store,
                            .pack = pack,
-                           .most_text = spec->most_text ? spec->most_text : 128 << 10}};
+                           .most_text = spec->most_text ? spec->most_text : REPORT_TEXT_KIB << 10}};
     bool ok = true;
     for (uint32_t i = 0; ok && i < spec->count; i++)
         ok = read_run(store, &r, i, diag);
