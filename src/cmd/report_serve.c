@@ -118,7 +118,7 @@ static bool send_blob(Server *s, Str hash, bool timeline, Reply *r)
 
 static bool host_is_ours(const Server *s, const char *host)
 {
-    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    static const char *const names[] = {"127.0.0.1", "localhost"};
     char with_port[64];
     for (size_t i = 0; host && i < sizeof names / sizeof *names; i++) {
         snprintf(with_port, sizeof with_port, "%s:%lld", names[i], (long long)s->port);

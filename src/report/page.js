@@ -29,7 +29,7 @@ function visible(text) {
 function time(us) {
   if (us === null || us === undefined) return '-';
   const n = v => v >= 100 ? v.toFixed(0) : v && v < .01 ? v.toExponential(1) : v.toPrecision(3);
-  return us >= 1e6 ? n(us / 1e6) + ' s' : us >= 1e3 ? n(us / 1e3) + ' ms' : n(us) + ' us';
+  return us >= 1e6 ? n(us / 1e6) + ' s' : us >= 1e3 ? n(us / 1e3) + ' ms' : us >= 1 || us === 0 ? n(us) + ' us' : n(us * 1e3) + ' ns';
 }
 function short(v) {
   if (v === null || v === undefined) return '-';

@@ -190,8 +190,10 @@ void report_roofline(Buf *out, const ReportSpec *spec, const ReportRows *rows)
                       "size.</p></section>\n");
         return;
     }
-    buf_printf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\">", PLOT_WIDTH,
-               PLOT_HEIGHT);
+    buf_printf(out,
+               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"predicted time "
+               "against memory bound\">",
+               PLOT_WIDTH, PLOT_HEIGHT);
     put_axes(out, d);
     put_slope(out, d, 1);
     put_slope(out, d, 2);
@@ -284,8 +286,10 @@ void report_errors(Buf *out, const ReportRows *rows)
         buf_puts(out, "<p class=\"soft\">No values were compared.</p></section>\n");
         return;
     }
-    buf_printf(out, "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\">", PLOT_WIDTH,
-               PLOT_HEIGHT);
+    buf_printf(out,
+               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"samples by "
+               "largest relative error\">",
+               PLOT_WIDTH, PLOT_HEIGHT);
     for (uint32_t b = 0; b < BINS; b++)
         put_bin(out, &h, b);
     buf_printf(out,

@@ -15,7 +15,7 @@ void report_script_json(Buf *out, const char *id, Str json);
 void report_base64(Buf *out, const void *bytes, size_t len);
 /* Four significant digits; null when not finite. */
 void report_json_number(Buf *out, double value);
-/* "12.3 us", "4.56 ms"; "-" when not known. */
+/* "12.3 us", "4.56 ms", "900 ns"; "-" when not known. */
 void report_time(Buf *out, double us);
 /* "90.4", one decimal; "-" when not known. */
 void report_percent(Buf *out, double share);

@@ -96,8 +96,10 @@ void report_time(Buf *out, double us)
         buf_printf(out, "%.3g s", us / 1e6);
     else if (us >= 1e3)
         buf_printf(out, "%.3g ms", us / 1e3);
-    else
+    else if (us >= 1 || us <= 0)
         buf_printf(out, "%.3g us", us);
+    else
+        buf_printf(out, "%.3g ns", us * 1e3);
 }
 
 void report_percent(Buf *out, double share)

@@ -16,6 +16,8 @@ function timelineNode(trace) {
   const used = usedRows(trace);
   const t = {trace, canvas, tip, end, from: 0, to: end, rows: used.slice(0, FEW_ROWS), order: eventsByRow(trace)};
   canvas.tabIndex = 0;
+  canvas.setAttribute('role', 'img');
+  canvas.setAttribute('aria-label', 'timeline of pipes; plus, minus, zero and the arrows zoom and move');
   const tools = node('div.tools', button('+', 'zoom in', () => zoom(t, .5, .5)), button('−', 'zoom out', () => zoom(t, 2, .5)),
     button('all', 'show all', () => { t.from = 0; t.to = t.end; draw(t); }), count);
   if (used.length > FEW_ROWS) {
