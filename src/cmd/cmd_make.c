@@ -120,7 +120,7 @@ static int report(const Diag *diag, int status)
 }
 
 static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool interp,
-                bool plan_only)
+                bool plan_only, const char *listed)
 {
     Arena *arena = &args->arena;
     Diag diag = diag_make(arena, args->words[0], STR(""));
@@ -133,6 +133,8 @@ static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool i
                      .engine = interp ? EVAL_INTERP : EVAL_TWIN,
                      .medium = !interp,
                      .plan_only = plan_only,
+                     .listed = listed != NULL,
+                     .tiny = listed && str_is(str_from(listed), "tiny"),
                      .progress = show_progress,
                      .context = &output};
     MakeResult result;
@@ -162,6 +164,7 @@ int cmd_make(int argc, char **argv)
     const char *dir = NULL;
     int64_t fuzz = 8;
     bool trust = false, interp = false, plan_only = false, or_plan = false;
+    const char *listed = NULL;
     int64_t samples = 1;
     GenOptions gen = gen_options();
     const CmdOption options[] = {
@@ -169,6 +172,8 @@ int cmd_make(int argc, char **argv)
         {"fuzz", CMD_I64, &fuzz, "N", "odd-sized cases to judge (default 8)"},
         {"trust", CMD_FLAG, &trust, NULL, "go on where the machine gives no full sandbox"},
         {"interp", CMD_FLAG, &interp, NULL, "judge on the reference interpreter, not the twin"},
+        {"listed", CMD_TEXT, &listed, "SIZE",
+         "judge all cases beside the file: own sizes, or tiny"},
         {"plan", CMD_FLAG, &plan_only, NULL, "only print the planned Craft program"},
         {"n", CMD_I64, &samples, "N", "with a model: conversations, the best one is taken (1)"},
         {"or-plan", CMD_FLAG, &or_plan, NULL, "with a model: plan it when no answer passes"},
@@ -194,11 +199,11 @@ int cmd_make(int argc, char **argv)
             fprintf(stderr, "acraft: -n takes 1 to 1000\n");
             status = CMD_USAGE;
         } else if (gen_is_plan(&gen)) {
-            status = make(&args, dir, fuzz, trust, interp, plan_only);
+            status = make(&args, dir, fuzz, trust, interp, plan_only, listed);
         } else {
             status = make_by_model(&args, &(MakeAsk){gen, dir, fuzz, samples, trust});
             if (or_plan && (status == CMD_NO || status == CMD_LACKS))
-                status = make(&args, dir, fuzz, trust, interp, plan_only);
+                status = make(&args, dir, fuzz, trust, interp, plan_only, listed);
         }
     }
     cmd_done(&args);

@@ -2,6 +2,7 @@
 #include "loop/make.h"
 
 #include "craft/craft.h"
+#include "loop/make_cases.h"
 
 #include <time.h>
 
@@ -166,7 +167,12 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
 {
     TorchOptions options = {.seed = spec->seed};
     uint32_t all = 1 + spec->fuzz + spec->medium;
+    TorchCases cases = {0};
     *result = (MakeResult){0};
+    if (!torch_cases(arena, spec->path, &cases, diag))
+        return false;
+    if (spec->listed && cases.lines.len)
+        return make_cases(arena, spec, &cases, result, diag);
     result->task = torch_read(arena, spec->path, spec->source, &options, diag);
     if (!result->task ||
         !plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag) ||

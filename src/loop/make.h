@@ -19,6 +19,8 @@ typedef struct MakeSpec {
     EvalEngine engine;
     bool plan_only; /* judge nothing */
     bool trust;
+    bool listed; /* judge every listed case of up to a million elements */
+    bool tiny;   /* ... shrunk: a quick look */
     /* Called as each case ends, for progress; NULL: nobody. */
     void (*progress)(void *context, const Verdict *verdict, uint32_t done, uint32_t all);
     void *context;

@@ -12,6 +12,8 @@ static void make_task(const char *path, EvalEngine engine, uint32_t fuzz)
                      .chip = npu_chip_find(STR("910B2")),
                      .seed = 7,
                      .fuzz = fuzz,
+                     .listed = true,
+                     .tiny = true,
                      .engine = engine};
     Diag diag = diag_make(&arena, path, STR(""));
     MakeResult result = {0};
@@ -47,6 +49,47 @@ T_TEST(make_normalization) { make_category("normalization"); }
 T_TEST(make_optimizer) { make_category("optimizer"); }
 T_TEST(make_pooling) { make_category("pooling"); }
 T_TEST(make_reduce) { make_category("reduce"); }
+
+T_TEST(make_broadcast) { make_category("broadcast"); }
+
+static void make_tasks(const char *const *paths, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        make_task(paths[i], EVAL_INTERP, 1);
+}
+
+/* Some of each kind; all of them: bench. */
+T_TEST(make_index)
+{
+    static const char *const paths[] = {"tasks/index/argmax_over_a_dimension.py",
+                                        "tasks/index/embedding.py",
+                                        "tasks/index/index_add.py",
+                                        "tasks/index/index_copy.py",
+                                        "tasks/index/scatter.py",
+                                        "tasks/index/take_along_dim.py"};
+    make_tasks(paths, sizeof paths / sizeof *paths);
+}
+
+T_TEST(make_resize)
+{
+    static const char *const paths[] = {"tasks/resize/bicubic_upsample.py",
+                                        "tasks/resize/grid_sample_random_warp.py",
+                                        "tasks/resize/resize_with_antialias.py"};
+    make_tasks(paths, sizeof paths / sizeof *paths);
+}
+
+/* Listed cases, shrunk: every dtype, lists of tensors, single elements. */
+T_TEST(make_listed_cases)
+{
+    static const char *const paths[] = {
+        "tasks/npukernelbench/level1/Comparison/Less.py",
+        "tasks/npukernelbench/level1/Math/CastMath.py",
+        "tasks/npukernelbench/level1/TensorCreation/Eye.py",
+        "tasks/npukernelbench/level2/Activation/SwiGlu.py",
+        "tasks/npukernelbench/level2/Foreach/ForeachAddcdivScalarList.py",
+        "tasks/npukernelbench/level2/Mask/Tril.py"};
+    make_tasks(paths, sizeof paths / sizeof *paths);
+}
 
 T_TEST(make_relu_on_the_twin) { make_task("tasks/activation/relu.py", EVAL_TWIN, 1); }
 T_TEST(make_softmax_on_the_twin) { make_task("tasks/activation/softmax.py", EVAL_TWIN, 1); }

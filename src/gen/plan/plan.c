@@ -2,7 +2,7 @@
 #include "gen/plan/plan.h"
 
 #include "gen/plan/fit.h"
-#include "gen/plan/pool.h"
+#include "gen/plan/others.h"
 #include "gen/plan/strategy.h"
 
 enum { UB_SPARE = 4 * 1024, MAX_SCRATCH = 96, MIN_TILE = 64, LINE = 128, MAX_TILE = 8192 };
@@ -255,8 +255,8 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
     return ok;
 }
 
-bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               Plan *plan, Diag *diag)
+bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                Plan *plan, Diag *diag)
 {
     const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
     if (graph->nodes.len == 1 && graph->nodes.at[0].op == OP_POOL)

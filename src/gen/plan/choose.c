@@ -1,0 +1,63 @@
+/* Which planner takes the task. In: a graph. Out: the plan of the first that takes it; else what
+ * the first said. */
+#include "gen/plan/others.h"
+
+#include "craft/craft.h"
+
+typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                     const char *name, Plan *plan, Diag *diag);
+
+static Planner *const planners[] = {plan_arg, plan_index, plan_resize, plan_sample, plan_each};
+
+static bool name_ok(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if (!(*c == '_' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9' && c != name)))
+            return false;
+    return *name != 0;
+}
+
+/* Sizes of 1 have no axis among primitives. */
+static bool is_single(const Graph *g)
+{
+    for (uint32_t i = 0; i < g->values.len; i++) {
+        int64_t count = 0;
+        if (!shape_count(g->values.at[i].shape, &count) || count != 1)
+            return false;
+    }
+    return true;
+}
+
+static bool compiles(Arena *arena, const Plan *plan)
+{
+    Diag said = diag_make(arena, "plan.craft", plan->craft);
+    CraftFile *craft = craft_read(arena, "plan.craft", plan->craft, &said);
+    return craft && diag_ok(&said) && craft_program(arena, craft, 0, &said);
+}
+
+bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               Plan *plan, Diag *diag)
+{
+    const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
+    Diag first = diag_make(arena, diag->file, diag->source);
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, name, plan, &quiet))
+        return true;
+    bool taken = plan_prims(arena, graph, chip, tile_limit, plan, &first);
+    Plan prims = *plan;
+    if (taken && compiles(arena, plan))
+        return true;
+    for (size_t i = 0; i < sizeof planners / sizeof *planners; i++) {
+        Diag own = diag_make(arena, diag->file, diag->source);
+        if (planners[i](arena, graph, chip, tile_limit, name, plan, &own))
+            return true;
+    }
+    *plan = prims;
+    if (taken)
+        return true;
+    for (uint32_t i = 0; i < first.items.len; i++)
+        diag_error(diag, first.items.at[i].code, first.items.at[i].at, "%s",
+                   first.items.at[i].text);
+    *plan = (Plan){0};
+    return false;
+}

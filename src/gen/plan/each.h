@@ -1,0 +1,60 @@
+/* Element-by-element work of any dtype, planned from the graph itself: integers, bools, masks,
+ * casts, lists of tensors, parts of tensors read in place, results joined in place.
+ *
+ *     outputs ─▶ jobs: a region of an output, its value     each_read.c
+ *             ─▶ axes of each job, merged where all operands allow it
+ *             ─▶ one loop per job in one kernel              each.c */
+#ifndef GEN_PLAN_EACH_H
+#define GEN_PLAN_EACH_H
+
+#include "gen/plan/plan.h"
+
+enum { EACH_MAX_JOBS = 64, EACH_MAX_LEAVES = 64 };
+
+/* Where a dimension of a value lies in the job: `axis` -1: it is one place, at `offset`. */
+typedef struct EachDim {
+    int axis;
+    int64_t offset;
+} EachDim;
+
+/* A value of the graph as a job sees it. A tensor may be seen at several places, through views. */
+typedef struct EachUse {
+    ValueId value;
+    uint32_t uses;
+    bool direct;    /* not only through views */
+    uint32_t shows; /* a view: the use it shows, plus 1; 0: it is none */
+    Shape shape;    /* of the value; a tensor may be seen under another than its own */
+    int rank;
+    EachDim dim[GRAPH_MAX_RANK];
+} EachUse;
+
+/* A group of outputs, or parts of outputs, of one shape: one loop nest. */
+typedef struct EachJob {
+    Shape shape;                /* of the region */
+    bool apart[GRAPH_MAX_RANK]; /* axis i is not merged with axis i + 1 */
+    VEC(EachUse) uses;          /* leaves and nodes, operands before users */
+    VEC(ValueId) results;       /* what is stored */
+    VEC(ValueId) outputs;       /* and where: outputs of the graph */
+    VEC(int64_t) places;        /* offset of the region along `along` in the output */
+    int along;                  /* -1: the whole output */
+} EachJob;
+
+typedef struct Each {
+    Arena *arena;
+    const Graph *g;
+    Diag *diag;
+    VEC(EachJob) jobs;
+    VEC(ValueId) leaves; /* each once, in the order of the task */
+    Shape *seen;         /* per value of the graph: the shape a tensor is seen under */
+    bool fixed;          /* sizes are those of this task */
+    uint32_t depth;
+} Each;
+
+/* False, silently or with a diagnostic, where something is not element by element. */
+bool each_read(Each *e);
+/* The use that stands for the value where an operator names it; -1: there is none. */
+int each_use(const EachJob *job, ValueId id);
+bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               const char *name, Plan *plan, Diag *diag);
+
+#endif

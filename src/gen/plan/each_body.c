@@ -1,0 +1,531 @@
+/* The statements of one elementwise job. In: its values with their places. Out: a loop nest of
+ * load, compute and store; each node is one statement on buffers that are used again. */
+#include "gen/plan/each_int.h"
+
+#include "gen/plan/prim_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A value on chip: a buffer's view, a scalar's name, or a number. */
+typedef struct Cell {
+    bool made, scalar, number;
+    EachClass is;
+    bool raw;         /* still in the dtype of memory */
+    const char *text; /* as written */
+    int slot;         /* of the buffer; -1: none */
+    double value;
+    uint32_t left; /* uses to come */
+} Cell;
+
+typedef struct Body {
+    EachPlan *p;
+    const EachJob *job;
+    const EachAxes *axes;
+    EachBuffers *buffers;
+    Buf loads, reads, steps, stores, *out;
+    Cell *cell; /* per use of the job */
+    int depth;
+    uint32_t number, scalars;
+} Body;
+
+static const DType class_dtype[] = {DT_F32, DT_I32, DT_BOOL};
+
+static void put(Body *b, Buf *out, const char *format, ...) ATTR_PRINTF(3, 4);
+static void put(Body *b, Buf *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    buf_fill(out, ' ', (size_t)(b->depth + 1) * 4);
+    buf_vprintf(out, format, args);
+    buf_char(out, '\n');
+    va_end(args);
+}
+
+static int take(Body *b, char stem, DType dtype, int depth)
+{
+    EachBuffers *all = b->buffers;
+    for (uint32_t i = 0; i < all->len; i++)
+        if (!all->at[i].busy && all->at[i].stem == stem && all->at[i].dtype == dtype) {
+            all->at[i].busy = true;
+            return (int)i;
+        }
+    if (all->len == sizeof all->at / sizeof *all->at) {
+        all->failed = true;
+        return 0;
+    }
+    uint32_t i = all->len++;
+    all->at[i].stem = stem;
+    all->at[i].dtype = dtype;
+    all->at[i].depth = depth;
+    all->at[i].busy = true;
+    all->at[i].name = str_format(b->p->e->arena, "%c%u", stem, i);
+    return (int)i;
+}
+
+static const char *view(Body *b, int slot)
+{
+    return str_format(b->p->e->arena, "%s[:t.size]", b->buffers->at[slot].name);
+}
+
+static int take_class(Body *b, EachClass is)
+{
+    return is == EACH_MASK ? take(b, 'm', DT_BOOL, 1)
+                           : take(b, is == EACH_F32 ? 'f' : 'k', class_dtype[is], 1);
+}
+
+static Cell *cell_of(Body *b, ValueId id)
+{
+    int at = each_use(b->job, id);
+    return at < 0 ? NULL : &b->cell[at];
+}
+
+/* Loads and stores of an iteration stand together, so their buffers are not used twice in it. */
+static void free_slot(Body *b, int slot)
+{
+    if (slot >= 0 && b->buffers->at[slot].stem != 'a' && b->buffers->at[slot].stem != 'o')
+        b->buffers->at[slot].busy = false;
+}
+
+static void done_with(Body *b, Cell *c)
+{
+    if (c->left && --c->left == 0)
+        free_slot(b, c->slot);
+}
+
+/* ---- where a tensor is read or written ---- */
+
+static const char *index_of(Body *b, const EachUse *use, const EachTensor *t, bool *tile)
+{
+    Buf out = {0};
+    const EachAxes *axes = b->axes;
+    *tile = false;
+    for (int i = 0; i < t->n_kept; i++) {
+        const EachDim *d = &use->dim[t->kept[i]];
+        if (i && !t->apart[i - 1])
+            continue;
+        buf_puts(&out, out.len ? ", " : "");
+        int group = d->axis < 0 ? -1 : axes->group_of[d->axis];
+        bool last = group == axes->groups - 1;
+        if (group < 0)
+            buf_printf(&out, "%lld", (long long)d->offset);
+        else if (!last)
+            buf_printf(&out, d->offset ? "i%d + %lld" : "i%d", group, (long long)d->offset);
+        else if (d->offset)
+            buf_printf(&out, "t.start + %lld:t.stop + %lld", (long long)d->offset,
+                       (long long)d->offset);
+        else
+            buf_puts(&out, "t");
+        *tile = *tile || last;
+        if (last && i + 1 < t->n_kept && t->apart[i])
+            b->buffers->failed = true;
+    }
+    if (t->n_kept == 0) {
+        *tile = axes->n_active == 0;
+        buf_puts(&out, *tile ? "t" : "0");
+    }
+    char *text = buf_take(&out, b->p->e->arena);
+    buf_free(&out);
+    return text;
+}
+
+static void read_leaf(Body *b, const EachUse *use, Cell *c)
+{
+    const Value *v = graph_value(b->p->e->g, use->value);
+    const EachTensor *t = each_tensor(b->p, use->value, false);
+    bool tile = false;
+    const char *at = index_of(b, use, t, &tile);
+    c->is = each_class(v->dtype);
+    c->made = true;
+    if (!tile) {
+        c->scalar = true;
+        c->text = str_format(b->p->e->arena, "s%u_%u", b->number, b->scalars++);
+        put(b, &b->reads, "%s = %s[%s]", c->text, t->name, at);
+        return;
+    }
+    c->slot = take(b, 'a', v->dtype, 2);
+    c->text = view(b, c->slot);
+    c->raw = v->dtype != class_dtype[c->is] || v->dtype == DT_BOOL;
+    b->depth++;
+    put(b, &b->loads, "load(%s, %s[%s])", c->text, t->name, at);
+    b->depth--;
+}
+
+/* ---- classes ---- */
+
+static const char *number_text(Body *b, double value, EachClass is)
+{
+    Buf out = {0};
+    if (is == EACH_F32 && isinf(value))
+        buf_puts(&out, value > 0 ? "inf" : "-inf");
+    else if (is == EACH_F32 && isnan(value))
+        buf_puts(&out, "nan");
+    else if (is == EACH_F32)
+        prim_literal(&out, value);
+    else
+        buf_printf(&out, "%lld", (long long)value);
+    char *text = buf_take(&out, b->p->e->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* From memory's dtype to the class of the value, once. */
+static void unpack(Body *b, Cell *c)
+{
+    if (!c->raw)
+        return;
+    int slot = take_class(b, c->is);
+    const char *to = view(b, slot);
+    if (c->is == EACH_MASK)
+        put(b, &b->steps, "%s = %s != 0", to, c->text);
+    else
+        put(b, &b->steps, "%s = cast(%s, %s)", to, c->text, dtype_name(class_dtype[c->is]));
+    c->slot = slot;
+    c->text = to;
+    c->raw = false;
+}
+
+static const char *scalar_as(Body *b, const Cell *c, EachClass is)
+{
+    Arena *arena = b->p->e->arena;
+    if (c->number)
+        return number_text(b, c->value, is);
+    if (c->is == EACH_MASK)
+        return str_format(arena, is == EACH_F32 ? "(1.0 if %s else 0.0)" : "(1 if %s else 0)",
+                          c->text);
+    if (is == EACH_F32 && c->is != EACH_F32)
+        return str_format(arena, "f32(%s)", c->text);
+    if (is != EACH_F32 && c->is == EACH_F32)
+        return str_format(arena, "i64(%s)", c->text);
+    return c->text;
+}
+
+/* The value in this class; *slot is a buffer that was needed for that, or -1. `tile`: a scalar
+ * does not do. */
+static const char *as_class(Body *b, Cell *c, EachClass is, bool tile, int *slot)
+{
+    Arena *arena = b->p->e->arena;
+    *slot = -1;
+    if (c->scalar && !tile && is != EACH_MASK)
+        return scalar_as(b, c, is);
+    if (c->scalar) {
+        EachClass plain = is == EACH_MASK ? EACH_I32 : is;
+        *slot = take_class(b, plain);
+        const char *to = view(b, *slot);
+        put(b, &b->steps, "%s = %s", to, scalar_as(b, c, plain));
+        return is == EACH_MASK ? str_format(arena, "(%s != 0)", to) : to;
+    }
+    unpack(b, c);
+    if (c->is == is)
+        return c->text;
+    if (is == EACH_MASK)
+        return str_format(arena, c->is == EACH_F32 ? "(%s != 0.0)" : "(%s != 0)", c->text);
+    *slot = take_class(b, is);
+    const char *to = view(b, *slot);
+    put(b, &b->steps, "%s = cast(%s, %s%s)", to, c->text, dtype_name(class_dtype[is]),
+        c->is == EACH_F32 ? ", \"trunc\"" : "");
+    return to;
+}
+
+/* Integers narrower than the class wrap as they do in memory. */
+static void wrap(Body *b, Cell *c, DType dtype)
+{
+    const char *text = c->text;
+    if (c->is != EACH_I32 || (dtype != DT_I8 && dtype != DT_I16 && dtype != DT_U8))
+        return;
+    int one = dtype == DT_U8 ? take_class(b, EACH_I32) : -1;
+    if (dtype == DT_U8) {
+        put(b, &b->steps, "%s = 255", view(b, one));
+        put(b, &b->steps, "%s = %s & %s", text, text, view(b, one));
+    } else {
+        int by = dtype == DT_I8 ? 24 : 16;
+        put(b, &b->steps, "%s = (%s << %d) >> %d", text, text, by, by);
+    }
+    free_slot(b, one);
+}
+
+/* ---- nodes ---- */
+
+static const char *substitute(Body *b, const char *form, const char *const *operand)
+{
+    Buf out = {0};
+    for (const char *c = form; *c; c++) {
+        if (*c == '$' && c[1] >= '0' && c[1] <= '2')
+            buf_puts(&out, operand[*++c - '0']);
+        else
+            buf_char(&out, *c);
+    }
+    char *text = buf_take(&out, b->p->e->arena);
+    buf_free(&out);
+    return text;
+}
+
+static void refuse(Body *b, const Node *node)
+{
+    const char *kind = node_kind_name(node);
+    if (!b->buffers->failed)
+        diag_error(b->p->e->diag, "G001", node->at,
+                   "the planner cannot plan %s%s%s yet: it has no Craft form for %s",
+                   op_rows[node->op].name, *kind ? "." : "", kind,
+                   dtype_name(graph_value(b->p->e->g, node->out)->dtype));
+    b->buffers->failed = true;
+}
+
+static void make_form(Body *b, const Node *node, Cell *c)
+{
+    EachClass in[3], out;
+    const char *operand[3] = {"", "", ""},
+               *form = each_form(b->p->e->arena, b->p->e->g, node, in, &out);
+    int slot[3] = {-1, -1, -1};
+    bool tiles = false;
+    if (!form) {
+        refuse(b, node);
+        return;
+    }
+    for (uint32_t i = 0; i < node->n_in && i < 3; i++)
+        if (node->in[i] != VALUE_NONE)
+            tiles = tiles || !cell_of(b, node->in[i])->scalar;
+    for (uint32_t i = 0; i < node->n_in && i < 3; i++)
+        if (node->in[i] != VALUE_NONE)
+            operand[i] = as_class(b, cell_of(b, node->in[i]), in[i], !tiles && i == 0, &slot[i]);
+    c->is = out;
+    c->slot = take_class(b, out);
+    c->text = view(b, c->slot);
+    put(b, &b->steps, "%s = %s", c->text, substitute(b, form, operand));
+    wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
+    for (int i = 0; i < 3; i++)
+        free_slot(b, slot[i]);
+}
+
+static void make_cast(Body *b, const Node *node, Cell *c)
+{
+    Cell *from = cell_of(b, node->in[0]);
+    DType to = graph_value(b->p->e->g, node->out)->dtype;
+    int slot = -1;
+    c->is = each_class(to);
+    const char *text = as_class(b, from, c->is, true, &slot);
+    c->slot = slot >= 0 && c->is != EACH_MASK ? slot : take_class(b, c->is);
+    c->text = view(b, c->slot);
+    if (c->slot != slot)
+        put(b, &b->steps, "%s = %s", c->text, text);
+    if (c->slot != slot)
+        free_slot(b, slot);
+    wrap(b, c, to);
+    if (to == DT_F16 || to == DT_BF16)
+        put(b, &b->steps, "%s = cast(cast(%s, %s), f32)", c->text, c->text, dtype_name(to));
+}
+
+/* The position along an axis: a scalar, or on the last one a tile. */
+static const char *position(Body *b, const EachUse *use, int dim, bool *tile)
+{
+    int axis = use->dim[dim].axis;
+    *tile = axis >= 0 && b->axes->group_of[axis] == b->axes->groups - 1;
+    if (axis < 0)
+        return "0";
+    if (use->dim[dim].offset)
+        b->buffers->failed = true;
+    return *tile ? "t" : str_format(b->p->e->arena, "i%d", b->axes->group_of[axis]);
+}
+
+/* Row and column of a matrix decide: triangle, unit matrix. */
+static void make_matrix(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    bool row_tile, col_tile, tri = node->op == OP_TRI;
+    const char *row = position(b, use, use->rank - 2, &row_tile);
+    position(b, use, use->rank - 1, &col_tile);
+    long long diagonal = tri ? (long long)node_int(node, AT_DIAGONAL, 0) : 0;
+    const char *op = !tri ? "==" : node_bool(node, AT_UPPER) ? ">=" : "<=";
+    int at = take_class(b, EACH_I32), slot = -1;
+    if (row_tile || (!col_tile && use->dim[use->rank - 1].axis >= 0)) {
+        refuse(b, node);
+        return;
+    }
+    const char *zero = !tri || c->is == EACH_F32 ? "0.0" : "0", *x = "1.0";
+    if (tri) {
+        c->is = each_class(graph_value(b->p->e->g, node->out)->dtype);
+        zero = c->is == EACH_F32 ? "0.0" : "0";
+        x = as_class(b, cell_of(b, node->in[0]), c->is == EACH_MASK ? EACH_I32 : c->is, true,
+                     &slot);
+        c->is = c->is == EACH_MASK ? EACH_I32 : c->is;
+    }
+    put(b, &b->steps, "%s = iota(%s, 1)", view(b, at), col_tile ? "t.start" : "0");
+    c->slot = take_class(b, c->is);
+    c->text = view(b, c->slot);
+    put(b, &b->steps, "%s = where(%s %s %s + %lld, %s, %s)", c->text, view(b, at), op, row,
+        diagonal, x, zero);
+    free_slot(b, at);
+    free_slot(b, slot);
+}
+
+static void make_arange(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    bool tile;
+    DType dtype = graph_value(b->p->e->g, node->out)->dtype;
+    position(b, use, 0, &tile);
+    if (!tile) {
+        refuse(b, node);
+        return;
+    }
+    double from = node_float(node, AT_A, 0), step = node_float(node, AT_C, 1);
+    int at = take_class(b, EACH_I32);
+    put(b, &b->steps, "%s = iota(t.start, 1)", view(b, at));
+    c->is = each_class(dtype);
+    if (c->is == EACH_F32) {
+        c->slot = take_class(b, EACH_F32);
+        c->text = view(b, c->slot);
+        put(b, &b->steps, "%s = cast(%s, f32) * %s + %s", c->text, view(b, at),
+            number_text(b, step, EACH_F32), number_text(b, from, EACH_F32));
+        free_slot(b, at);
+        return;
+    }
+    c->slot = at;
+    c->text = view(b, at);
+    put(b, &b->steps, "%s = %s * %s + %s", c->text, c->text, number_text(b, step, EACH_I32),
+        number_text(b, from, EACH_I32));
+}
+
+static void make_one_hot(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    bool tile;
+    int slot;
+    Cell *at = cell_of(b, node->in[0]);
+    position(b, use, use->rank - 1, &tile);
+    if (!tile || !at->scalar) {
+        refuse(b, node);
+        return;
+    }
+    int place = take_class(b, EACH_I32);
+    c->is = EACH_I32;
+    c->slot = take_class(b, EACH_I32);
+    c->text = view(b, c->slot);
+    put(b, &b->steps, "%s = iota(t.start, 1)", view(b, place));
+    put(b, &b->steps, "%s = where(%s == %s, 1, 0)", c->text, view(b, place),
+        as_class(b, at, EACH_I32, false, &slot));
+    free_slot(b, place);
+}
+
+static void make_node(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    switch (node->op) {
+    case OP_FULL:
+        c->scalar = c->number = true;
+        c->is = each_class(graph_value(b->p->e->g, node->out)->dtype);
+        c->value = node_float(node, AT_VALUE, 0);
+        break;
+    case OP_CAST: make_cast(b, node, c); break;
+    case OP_TRI:
+    case OP_EYE: make_matrix(b, node, use, c); break;
+    case OP_ARANGE: make_arange(b, node, use, c); break;
+    case OP_ONE_HOT: make_one_hot(b, node, use, c); break;
+    default: make_form(b, node, c); break;
+    }
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != VALUE_NONE)
+            done_with(b, cell_of(b, node->in[i]));
+}
+
+static void make_use(Body *b, uint32_t i)
+{
+    const EachUse *use = &b->job->uses.at[i];
+    const Value *v = graph_value(b->p->e->g, use->value);
+    Cell *c = &b->cell[i];
+    *c = (Cell){.slot = -1, .left = use->uses, .made = true};
+    if (use->shows)
+        return;
+    if (v->kind == VALUE_NODE) {
+        make_node(b, &b->p->e->g->nodes.at[v->node], use, c);
+    } else if (each_tensor(b->p, use->value, false)) {
+        read_leaf(b, use, c);
+    } else {
+        c->scalar = c->number = true;
+        c->is = each_class(v->dtype);
+        c->value = dtype_load(v->dtype, v->data, 0);
+    }
+}
+
+/* ---- results ---- */
+
+static const char *pack(Body *b, Cell *c, DType dtype)
+{
+    int slot = -1;
+    if (c->raw && c->slot >= 0 && b->buffers->at[c->slot].dtype == dtype)
+        return c->text;
+    EachClass is = each_class(dtype);
+    const char *text = as_class(b, c, is, true, &slot);
+    int to = take(b, 'o', dtype, 2);
+    if (is == EACH_MASK || dtype != class_dtype[is])
+        put(b, &b->steps, "%s = cast(%s, %s)", view(b, to), text, dtype_name(dtype));
+    else
+        put(b, &b->steps, "%s = %s", view(b, to), text);
+    free_slot(b, slot);
+    return view(b, to);
+}
+
+static void make_result(Body *b, uint32_t i)
+{
+    EachUse use = each_region(b->p, b->job, i);
+    const EachTensor *t = each_tensor(b->p, use.value, true);
+    Cell *c = cell_of(b, b->job->results.at[i]);
+    bool tile;
+    const char *at = index_of(b, &use, t, &tile);
+    const char *from = pack(b, c, graph_value(b->p->e->g, use.value)->dtype);
+    if (!tile) {
+        b->buffers->failed = true;
+        return;
+    }
+    put(b, &b->stores, "store(%s[%s], %s)", t->name, at, from);
+}
+
+static void put_loop(Body *b)
+{
+    int n = b->axes->groups;
+    const char *last = b->axes->name[n - 1];
+    buf_puts(b->out, "    for ");
+    for (int i = 0; i < n - 1; i++)
+        buf_printf(b->out, "i%d, ", i);
+    buf_puts(b->out, "t in ");
+    if (n == 1) {
+        buf_printf(b->out, "tiles(share(%s, 64), tile):\n", last);
+        return;
+    }
+    buf_puts(b->out, "mine(");
+    for (int i = 0; i < n - 1; i++)
+        buf_printf(b->out, "%s, ", b->axes->name[i]);
+    buf_printf(b->out, "tiles(%s, tile)):\n", last);
+}
+
+static void put_stage(Body *b, const char *name, const Buf *lines)
+{
+    if (lines->len)
+        buf_printf(b->out, "        with %s():\n", name);
+    buf_str(b->out, buf_view(lines));
+}
+
+void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
+{
+    const EachJob *job = &p->e->jobs.at[number];
+    Body b = {.p = p,
+              .job = job,
+              .axes = &p->axes[number],
+              .buffers = buffers,
+              .out = out,
+              .number = number};
+    b.cell = arena_array(p->e->arena, Cell, job->uses.len + 1);
+    for (uint32_t i = 0; i < job->uses.len; i++) {
+        b.depth = each_tensor(p, job->uses.at[i].value, false) ? 1 : 2;
+        make_use(&b, i);
+    }
+    b.depth = 2;
+    for (uint32_t i = 0; i < job->results.len; i++)
+        make_result(&b, i);
+    put_loop(&b);
+    buf_str(out, buf_view(&b.reads));
+    put_stage(&b, "copyin", &b.loads);
+    put_stage(&b, "compute", &b.steps);
+    put_stage(&b, "copyout", &b.stores);
+    for (uint32_t i = 0; i < buffers->len; i++)
+        buffers->at[i].busy = false;
+    Buf *all[] = {&b.loads, &b.reads, &b.steps, &b.stores};
+    for (int i = 0; i < 4; i++)
+        buf_free(all[i]);
+}

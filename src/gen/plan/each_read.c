@@ -1,0 +1,347 @@
+/* Reading a graph as element-by-element jobs. In: a graph. Out: for each region of an output the
+ * values it needs, and where their dimensions lie. */
+#include "gen/plan/each.h"
+
+enum { MAX_DEPTH = 200 };
+
+static bool refuse(Each *e, const Node *node, const char *why)
+{
+    const char *kind = node_kind_name(node);
+    diag_error(e->diag, "G001", node->at, "the planner cannot plan %s%s%s yet: %s",
+               op_rows[node->op].name, *kind ? "." : "", kind, why);
+    return false;
+}
+
+int each_use(const EachJob *job, ValueId id)
+{
+    for (uint32_t i = 0; i < job->uses.len; i++) {
+        const EachUse *use = &job->uses.at[i];
+        if (use->value == id && (use->shows || use->direct))
+            return use->shows ? (int)use->shows - 1 : (int)i;
+    }
+    return -1;
+}
+
+static bool same_place(const EachUse *a, const EachUse *b)
+{
+    bool same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++)
+        same = a->dim[i].axis == b->dim[i].axis && a->dim[i].offset == b->dim[i].offset;
+    return same;
+}
+
+/* The operand of an elementwise node: its dimensions line up from the right. */
+static EachUse lined_up(const Each *e, const EachUse *out, ValueId id)
+{
+    const Value *v = graph_value(e->g, id);
+    EachUse in = {.value = id, .shape = v->shape, .rank = v->shape.rank};
+    for (int i = 0; i < in.rank; i++) {
+        int from = out->rank - in.rank + i;
+        bool single = v->shape.dim[i] == 1 || from < 0;
+        in.dim[i] = single ? (EachDim){-1, 0} : out->dim[from];
+    }
+    return in;
+}
+
+/* Only dimensions of size 1 come or go. */
+static bool reshaped(const Each *e, const EachUse *out, ValueId id, EachUse *in)
+{
+    const Value *v = graph_value(e->g, id), *to = graph_value(e->g, out->value);
+    int next = 0;
+    *in = (EachUse){.value = id, .rank = v->shape.rank};
+    for (int i = 0; i < in->rank; i++) {
+        in->dim[i] = (EachDim){-1, 0};
+        if (v->shape.dim[i] == 1)
+            continue;
+        while (next < to->shape.rank && to->shape.dim[next] == 1)
+            next++;
+        if (next == to->shape.rank || to->shape.dim[next] != v->shape.dim[i])
+            return false;
+        in->dim[i] = out->dim[next++];
+    }
+    return true;
+}
+
+static EachUse permuted(const Each *e, const Node *node, const EachUse *out)
+{
+    const Attr *dims = node_attr(node, AT_DIMS);
+    EachUse in = {.value = node->in[0], .rank = graph_value(e->g, node->in[0])->shape.rank};
+    for (int i = 0; dims && i < in.rank && i < (int)dims->ints.len; i++) {
+        int64_t from = dims->ints.at[i] < 0 ? dims->ints.at[i] + in.rank : dims->ints.at[i];
+        in.dim[from] = out->dim[i];
+    }
+    return in;
+}
+
+/* Puts the value and all below it into the job; its place among the uses, -1: refused. */
+static int need(Each *e, EachJob *job, EachUse use, bool direct);
+
+static int need_slice(Each *e, EachJob *job, const Node *node, const EachUse *out)
+{
+    EachUse in = *out;
+    int dim = 0;
+    in.value = node->in[0];
+    in.shape = graph_value(e->g, in.value)->shape;
+    shape_dim(graph_value(e->g, in.value)->shape, node_int(node, AT_DIM, 0), &dim);
+    if (node_int(node, AT_STEP, 1) != 1 && in.dim[dim].axis >= 0)
+        return refuse(e, node, "steps other than 1") - 1;
+    if (graph_value(e->g, out->value)->shape.dim[dim] == 1)
+        in.dim[dim].axis = -1;
+    in.dim[dim].offset += node_int(node, AT_START, 0);
+    e->fixed = e->fixed || in.dim[dim].axis >= 0;
+    return need(e, job, in, false);
+}
+
+static int need_reshape(Each *e, EachJob *job, const Node *node, const EachUse *out)
+{
+    EachUse in;
+    if (graph_value(e->g, node->in[0])->kind != VALUE_NODE && !reshaped(e, out, node->in[0], &in)) {
+        in = *out;
+        in.value = node->in[0];
+        in.shape = graph_value(e->g, out->value)->shape;
+        in.shows = 0;
+        return need(e, job, in, false);
+    }
+    if (!reshaped(e, out, node->in[0], &in))
+        return refuse(e, node, "it changes the shape between operators") - 1;
+    return need(e, job, in, false);
+}
+
+/* Operators that only say where elements lie vanish: *to is the value they show. */
+static bool is_view(Op op)
+{
+    return op == OP_RESHAPE || op == OP_EXPAND || op == OP_SLICE || op == OP_PERMUTE ||
+           op == OP_DROPOUT;
+}
+
+static int show(Each *e, EachJob *job, const Node *node, const EachUse *out)
+{
+    switch (node->op) {
+    case OP_SLICE: return need_slice(e, job, node, out);
+    case OP_PERMUTE: return need(e, job, permuted(e, node, out), false);
+    case OP_RESHAPE: return need_reshape(e, job, node, out);
+    default: return need(e, job, lined_up(e, out, node->in[0]), false);
+    }
+}
+
+static bool is_elementwise(const Node *node)
+{
+    switch (node->op) {
+    case OP_UNARY:
+    case OP_BINARY:
+    case OP_CLAMP:
+    case OP_WHERE:
+    case OP_LERP:
+    case OP_ADDCMUL:
+    case OP_ADDCDIV:
+    case OP_CAST:
+    case OP_FULL:
+    case OP_TRI:
+    case OP_EYE:
+    case OP_ARANGE:
+    case OP_ONE_HOT: return true;
+    default: return false;
+    }
+}
+
+static void keep_apart(EachJob *job, const EachUse *use)
+{
+    for (int i = 0; i < use->rank; i++) {
+        int axis = use->dim[i].axis;
+        if (axis < 0)
+            continue;
+        job->apart[axis] = true;
+        if (axis)
+            job->apart[axis - 1] = true;
+    }
+}
+
+static bool need_operands(Each *e, EachJob *job, const Node *node, const EachUse *out)
+{
+    if (node->op == OP_TRI || node->op == OP_EYE || node->op == OP_ARANGE || node->op == OP_ONE_HOT)
+        keep_apart(job, out);
+    if (node->op == OP_ONE_HOT) {
+        EachUse in = *out;
+        in.value = node->in[0];
+        in.shape = graph_value(e->g, in.value)->shape;
+        in.rank--;
+        return need(e, job, in, true) >= 0;
+    }
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != VALUE_NONE && need(e, job, lined_up(e, out, node->in[i]), true) < 0)
+            return false;
+    return true;
+}
+
+static bool add_leaf(Each *e, const EachUse *use)
+{
+    for (uint32_t i = 0; i < e->leaves.len; i++)
+        if (e->leaves.at[i] == use->value)
+            return shape_equal(e->seen[use->value], use->shape);
+    e->seen[use->value] = use->shape;
+    vec_push(e->arena, &e->leaves, use->value);
+    return e->leaves.len <= EACH_MAX_LEAVES;
+}
+
+static bool is_number(const Value *v)
+{
+    int64_t count = 0;
+    return v->kind == VALUE_CONST && shape_count(v->shape, &count) && count == 1;
+}
+
+static int need_view(Each *e, EachJob *job, const Node *node, EachUse use)
+{
+    for (uint32_t i = 0; i < job->uses.len; i++)
+        if (job->uses.at[i].value == use.value && !same_place(&job->uses.at[i], &use))
+            return refuse(e, node, "it is read at two places") - 1;
+    int shown = show(e, job, node, &use);
+    if (shown < 0 || each_use(job, use.value) >= 0)
+        return shown;
+    use.shows = (uint32_t)shown + 1;
+    vec_push(e->arena, &job->uses, use);
+    return shown;
+}
+
+/* Uses already in the job: one at the same place counts once more. */
+static int known(EachJob *job, const EachUse *use, bool direct, bool number, bool *clash)
+{
+    for (uint32_t i = 0; i < job->uses.len; i++) {
+        EachUse *old = &job->uses.at[i];
+        if (old->value != use->value || old->shows)
+            continue;
+        if (number || same_place(old, use)) {
+            old->uses++;
+            old->direct = old->direct || direct;
+            return (int)i;
+        }
+        *clash = *clash || (old->direct && direct);
+    }
+    return -1;
+}
+
+static int need(Each *e, EachJob *job, EachUse use, bool direct)
+{
+    const Value *v = graph_value(e->g, use.value);
+    const Node *node = v->kind == VALUE_NODE ? &e->g->nodes.at[v->node] : NULL;
+    if (node && is_view(node->op))
+        return need_view(e, job, node, use);
+    bool clash = false, number = is_number(v);
+    if (!use.shape.rank)
+        use.shape = v->shape;
+    int old = known(job, &use, direct, number, &clash);
+    if (old >= 0)
+        return old;
+    if (v->dtype == DT_C64 || (v->dtype == DT_F64 && !number))
+        return -1;
+    if (clash)
+        return node ? refuse(e, node, "it is read at two places") - 1 : -1;
+    if (node && (!is_elementwise(node) || e->depth == MAX_DEPTH))
+        return refuse(e, node, "it is not element by element") - 1;
+    e->depth++;
+    bool ok = node ? need_operands(e, job, node, &use) : number || add_leaf(e, &use);
+    e->depth--;
+    use.uses = 1;
+    use.direct = direct;
+    vec_push(e->arena, &job->uses, use);
+    return ok ? (int)job->uses.len - 1 : -1;
+}
+
+static EachUse whole(const Each *e, ValueId id)
+{
+    const Value *v = graph_value(e->g, id);
+    EachUse use = {.value = id, .rank = v->shape.rank};
+    for (int i = 0; i < use.rank; i++)
+        use.dim[i] = (EachDim){v->shape.dim[i] == 1 ? -1 : i, 0};
+    return use;
+}
+
+/* Does the job read a tensor that `id` rests on? */
+static bool shares(const Each *e, const EachJob *job, ValueId id, uint32_t *budget)
+{
+    const Value *v = graph_value(e->g, id);
+    int64_t count = 0;
+    shape_count(v->shape, &count);
+    if (*budget == 0 || (v->kind != VALUE_NODE && count <= 1))
+        return false;
+    --*budget;
+    for (uint32_t i = 0; i < job->uses.len; i++)
+        if (job->uses.at[i].value == id)
+            return true;
+    if (v->kind != VALUE_NODE)
+        return false;
+    const Node *node = &e->g->nodes.at[v->node];
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != VALUE_NONE && shares(e, job, node->in[i], budget))
+            return true;
+    return false;
+}
+
+/* The region of `output` that `value` fills; whole outputs of one shape that rest on the
+ * same tensors share a job. */
+static bool add_region(Each *e, ValueId output, ValueId value, int along, int64_t place)
+{
+    const Value *v = graph_value(e->g, value);
+    EachJob *job = NULL;
+    for (uint32_t i = 0; i < e->jobs.len && along < 0; i++) {
+        EachJob *old = &e->jobs.at[i];
+        uint32_t budget = 1000;
+        if (old->along < 0 && shape_equal(old->shape, v->shape) && shares(e, old, value, &budget))
+            job = old;
+    }
+    if (!job) {
+        if (e->jobs.len == EACH_MAX_JOBS)
+            return false;
+        EachJob fresh = {.shape = v->shape, .along = along};
+        vec_push(e->arena, &e->jobs, fresh);
+        job = &e->jobs.at[e->jobs.len - 1];
+    }
+    vec_push(e->arena, &job->results, value);
+    vec_push(e->arena, &job->outputs, output);
+    vec_push(e->arena, &job->places, place);
+    return need(e, job, whole(e, value), true) >= 0;
+}
+
+static bool add_joined(Each *e, ValueId output, const Node *node)
+{
+    int along = 0;
+    int64_t place = 0;
+    e->fixed = true;
+    shape_dim(e->seen[output], node_int(node, AT_DIM, 0), &along);
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        const Value *v = graph_value(e->g, node->in[i]);
+        if (v->shape.rank != e->seen[output].rank)
+            return refuse(e, node, "a part without elements");
+        if (!add_region(e, output, node->in[i], along, place))
+            return false;
+        place += v->shape.dim[along];
+    }
+    return true;
+}
+
+/* An output in another shape holds the same elements. */
+static ValueId without_reshape(const Graph *g, ValueId id)
+{
+    const Value *v = graph_value(g, id);
+    while (v->kind == VALUE_NODE && g->nodes.at[v->node].op == OP_RESHAPE &&
+           graph_value(g, g->nodes.at[v->node].in[0])->kind == VALUE_NODE) {
+        id = g->nodes.at[v->node].in[0];
+        v = graph_value(g, id);
+    }
+    return id;
+}
+
+bool each_read(Each *e)
+{
+    e->seen = arena_array(e->arena, Shape, e->g->values.len + 1);
+    for (uint32_t i = 0; i < e->g->outputs.len; i++) {
+        ValueId id = e->g->outputs.at[i], value = without_reshape(e->g, id);
+        const Value *v = graph_value(e->g, value);
+        const Node *node = v->kind == VALUE_NODE ? &e->g->nodes.at[v->node] : NULL;
+        e->seen[id] = v->shape;
+        bool ok = node && node->op == OP_CAT ? add_joined(e, id, node)
+                                             : add_region(e, id, value, -1, 0);
+        if (!ok)
+            return false;
+    }
+    return true;
+}

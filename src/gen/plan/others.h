@@ -1,0 +1,16 @@
+/* The ways to plan a task: what choose.c tries, in its order. Each says false, with a diagnostic,
+ * when the task is not for it. */
+#ifndef GEN_PLAN_OTHERS_H
+#define GEN_PLAN_OTHERS_H
+
+#include "gen/plan/arg.h"
+#include "gen/plan/each.h"
+#include "gen/plan/index.h"
+#include "gen/plan/pool.h"
+#include "gen/plan/resize.h"
+
+/* From primitives: maps, reductions, scans, norms, losses of floats. */
+bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                Plan *plan, Diag *diag);
+
+#endif

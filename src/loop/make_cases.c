@@ -1,0 +1,106 @@
+/* Making a kernel for a task whose inputs are listed beside it (NPUKernelBench). In: a model file
+ * and its cases. Out: the plan of the first case, and a verdict for every case of up to a million
+ * elements; each case is planned with its own dtypes and sizes. */
+#include "loop/make_cases.h"
+
+#include <time.h>
+
+static const int64_t most_elements = 1 << 20;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static EvalCraft candidate(Arena *arena, const Plan *plan)
+{
+    EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
+    for (uint32_t i = 0; i < plan->operands.len; i++)
+        operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape};
+    return (EvalCraft){.file = str_format(arena, "%s.craft", plan->name),
+                       .text = plan->craft,
+                       .operands = operands,
+                       .operand_count = plan->operands.len};
+}
+
+static bool is_large(const Graph *g)
+{
+    for (uint32_t i = 0; i < g->values.len; i++) {
+        int64_t count = 0;
+        if (!shape_count(g->values.at[i].shape, &count) || count > most_elements)
+            return true;
+    }
+    return false;
+}
+
+static void judge(Arena *arena, const MakeSpec *spec, const TorchTask *task, MakeResult *result,
+                  Verdict *verdict, Diag *diag)
+{
+    EvalConfig config = {.chip = spec->chip, .engine = spec->engine, .trust = spec->trust};
+    Diag own = diag_make(arena, spec->path, spec->source);
+    EvalReference ref = {0};
+    Plan plan = {0};
+    if (!plan_make(arena, task->graph, spec->chip, 0, &plan, &own) ||
+        !eval_reference(arena, task->graph, spec->seed, RULE_ACRAFT, &ref, &own)) {
+        verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                     own.items.len ? own.items.at[0].text : "the case could not be made");
+    } else {
+        if (!result->plan.craft.len)
+            result->plan = plan;
+        EvalCraft craft = candidate(arena, &plan);
+        Diag said = diag_make(arena, craft.file, craft.text);
+        eval_craft(arena, &craft, &ref, &config, verdict, &said);
+        for (uint32_t i = 0; i < said.items.len; i++)
+            if (said.items.at[i].level == DIAG_ERROR)
+                vec_push(diag->arena, &diag->items, said.items.at[i]);
+    }
+    eval_reference_free(&ref);
+}
+
+static TorchTask *read_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases, uint32_t i,
+                            Diag *diag)
+{
+    TorchOptions options = {.seed = spec->seed, .cases = cases, .case_index = i};
+    return torch_read_scaled(arena, spec->path, spec->source, &options,
+                             spec->tiny ? SCALE_TINY : SCALE_FULL, diag);
+}
+
+static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases, uint32_t i,
+                     MakeResult *result, Diag *diag)
+{
+    double start = now();
+    TorchTask *task = read_case(arena, spec, cases, i, diag);
+    if (!task)
+        return false;
+    if (is_large(task->graph))
+        return true;
+    Verdict v = verdict_make();
+    v.task = task->name;
+    v.candidate = "plan";
+    v.kase = str_format(arena, "listed%u", i);
+    judge(arena, spec, task, result, &v, diag);
+    v.seconds = now() - start;
+    result->ok += v.status == VERDICT_OK;
+    vec_push(arena, &result->verdicts, v);
+    if (spec->progress)
+        spec->progress(spec->context, &v, result->verdicts.len, cases->lines.len);
+    return true;
+}
+
+bool make_cases(Arena *arena, const MakeSpec *spec, const TorchCases *cases, MakeResult *result,
+                Diag *diag)
+{
+    result->task = read_case(arena, spec, cases, 0, diag);
+    if (!result->task)
+        return false;
+    if (spec->plan_only)
+        return plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag);
+    for (uint32_t i = 0; i < cases->lines.len; i++)
+        if (!add_case(arena, spec, cases, i, result, diag))
+            return false;
+    if (!result->plan.craft.len && result->verdicts.len)
+        diag_error(diag, "G004", (Span){0}, "%s", result->verdicts.at[0].reason);
+    return result->verdicts.len && result->ok == result->verdicts.len;
+}

@@ -1,0 +1,11 @@
+/* `make` for tasks with listed cases; see make_cases.c. */
+#ifndef LOOP_MAKE_CASES_H
+#define LOOP_MAKE_CASES_H
+
+#include "loop/make.h"
+
+/* False: some case of up to a million elements is not ok; the verdicts and `diag` say which. */
+bool make_cases(Arena *arena, const MakeSpec *spec, const TorchCases *cases, MakeResult *result,
+                Diag *diag);
+
+#endif
