@@ -64,10 +64,12 @@ static void atomic_copy(uint32_t how, uint32_t dtype, uint8_t *to, const uint8_t
 
 /* Remembers for the observers whether all of a record's bytes were there already. Only of stores to
  * GM and to the bias table: a copy of inputs that happen to repeat is a race all the same. */
-static void note_same(Step *s, const SimMemory *d, uint64_t to, const void *from, uint64_t bytes)
+static void note_same(Step *s, const SimMemory *d, uint64_t to, const void *from, uint64_t bytes,
+                      bool known)
 {
     if (s->core->wrote_same)
-        s->core->wrote_same = memory_known(d, to, bytes) && memcmp(d->at + to, from, bytes) == 0;
+        s->core->wrote_same = memcmp(d->at + to, from, bytes) == 0 &&
+                              memory_known(d, to, bytes) == known;
 }
 
 static bool read_gm(Step *s, uint64_t address, SimMemory *d, uint64_t to, uint64_t bytes)
@@ -97,7 +99,7 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
     if (!memory_known(a, from, bytes))
         sim_gm_taint(s, gm, offset, bytes);
     if (s->core->atomic == REC_ATOMIC_NONE) {
-        note_same(s, &gm->memory, offset, a->at + from, bytes);
+        note_same(s, &gm->memory, offset, a->at + from, bytes, memory_known(a, from, bytes));
         memcpy(gm->memory.at + offset, a->at + from, bytes);
         memory_copy_known(&gm->memory, offset, a, from, bytes);
         return true;
@@ -221,7 +223,8 @@ static bool copy_local(Step *s, uint32_t from_space, uint32_t to_space, uint32_t
     uint64_t to = rec_byte(s->r->operand[0].address), from = rec_byte(s->r->operand[1].address);
     s->core->wrote_same = s->sim->watchers.len && to_space == NPU_BT;
     for (uint64_t i = 0; i < b.count; i++) {
-        note_same(s, d, to + i * d_step, a->at + from + i * a_step, b.bytes);
+        note_same(s, d, to + i * d_step, a->at + from + i * a_step, b.bytes,
+                  memory_known(a, from + i * a_step, b.bytes));
         memmove(d->at + to + i * d_step, a->at + from + i * a_step, b.bytes);
         memory_copy_known(d, to + i * d_step, a, from + i * a_step, b.bytes);
     }
@@ -251,7 +254,7 @@ static bool copy_bias(Step *s)
         float wide;
         memcpy(&half, a->at + at, 2);
         math_half_to_float(&wide, &half, 1);
-        note_same(s, d, to + 4 * i, &wide, 4);
+        note_same(s, d, to + 4 * i, &wide, 4, memory_known(a, at, 2));
         memcpy(d->at + to + 4 * i, &wide, 4);
         memory_set_known(d, to + 4 * i, 4, memory_known(a, at, 2));
     }

@@ -119,20 +119,24 @@ static int best_list(const Merge *m)
     return best;
 }
 
-static void merge_run(Merge *m)
+/* Bytes merged; `write` off only counts them. */
+static uint64_t merge_run(Merge *m, bool write)
 {
-    uint64_t to = m->to;
+    uint64_t done = 0;
     memset(m->taken, 0, sizeof m->taken);
-    for (int list; (list = best_list(m)) >= 0; to += m->unit) {
+    for (int list; (list = best_list(m)) >= 0; done += m->unit) {
         if (m->stop_when_empty && exhausted(m))
             break;
         uint64_t from = m->list[list] + (uint64_t)m->taken[list]++ * m->unit;
-        memmove(m->d->at + to, m->memory->at + from, m->unit);
-        memory_copy_known(m->d, to, m->memory, from, m->unit);
+        if (!write)
+            continue;
+        memmove(m->d->at + m->to + done, m->memory->at + from, m->unit);
+        memory_copy_known(m->d, m->to + done, m->memory, from, m->unit);
     }
+    return done;
 }
 
-static bool merge_ranges(Step *s, const Merge *m, uint32_t repeats, uint64_t step)
+static bool merge_ranges(Step *s, Merge *m, uint32_t repeats, uint64_t step)
 {
     uint64_t total = 0;
     for (uint32_t i = 0; i < LISTS; i++) {
@@ -149,7 +153,9 @@ static bool merge_ranges(Step *s, const Merge *m, uint32_t repeats, uint64_t ste
         }
     }
     sim_count(s, repeats, repeats * total, repeats * total);
-    return sim_local_range(s, 0, m->d, m->to, repeats * total, true);
+    bool ends_early = m->stop_when_empty && repeats == 1;
+    return sim_local_range(s, 0, m->d, m->to, ends_early ? merge_run(m, false) : repeats * total,
+                           true);
 }
 
 static bool merge(Step *s)
@@ -159,7 +165,8 @@ static bool merge(Step *s)
     m.unit = m.proposals ? PROPOSAL : PAIR;
     m.stop_when_empty = r->mode & 16;
     m.memory = m.d = sim_local(s, 0, 1u << NPU_UB);
-    if (!m.d || !sim_aligned(s, 0, VEC_BLOCK) || !repeats_ok(s))
+    uint32_t align = m.proposals && m.half ? PROPOSAL : VEC_BLOCK; /* MrgSort4.md */
+    if (!m.d || !sim_aligned(s, 0, align) || !repeats_ok(s))
         return false;
     m.to = rec_byte(r->operand[0].address);
     uint64_t step = 0;
@@ -178,7 +185,7 @@ static bool merge(Step *s)
     if (!merge_ranges(s, &m, r->n[0], step))
         return false;
     for (uint32_t i = 0; i < r->n[0]; i++) {
-        merge_run(&m);
+        merge_run(&m, true);
         for (uint32_t k = 0; k < LISTS; k++)
             m.list[k] += step;
         m.to += step;
@@ -190,6 +197,27 @@ static bool merge(Step *s)
 
 /* --- proposals --- */
 
+/* One repeat: 16 proposals. A field nobody wrote stays undefined wherever its proposal goes; a
+ * score nobody wrote leaves the order open. */
+static void sort_repeat(SimMemory *d, uint64_t to, const SimMemory *a, uint64_t from)
+{
+    float score[16];
+    uint8_t order[16], out[256];
+    bool known[128], ordered = true;
+    for (uint32_t i = 0; i < 16; i++) {
+        score[i] = half_at(a->at + from + PROPOSAL * i + 8);
+        ordered = ordered && memory_known(a, from + PROPOSAL * i + 8, 2);
+    }
+    order_of(score, 16, order);
+    for (uint32_t i = 0; i < 16; i++)
+        memcpy(out + PROPOSAL * i, a->at + from + PROPOSAL * order[i], PROPOSAL);
+    for (uint32_t i = 0; i < 128; i++)
+        known[i] = ordered && memory_known(a, from + PROPOSAL * order[i / 8] + 2 * (i % 8), 2);
+    memcpy(d->at + to, out, sizeof out);
+    for (uint32_t i = 0; i < 128; i++)
+        memory_set_known(d, to + 2 * i, 2, known[i]);
+}
+
 static bool sort_proposals(Step *s)
 {
     uint64_t to, from;
@@ -200,19 +228,8 @@ static bool sort_proposals(Step *s)
     SimMemory *a = d ? open_at(s, 1, VEC_BLOCK, 256ull * n, &from) : NULL;
     if (!a)
         return false;
-    for (uint32_t r = 0; r < n; r++) {
-        float score[16];
-        uint8_t order[16], out[256];
-        const uint8_t *in = a->at + from + 256ull * r;
-        for (uint32_t i = 0; i < 16; i++)
-            score[i] = half_at(in + PROPOSAL * i + 8);
-        order_of(score, 16, order);
-        for (uint32_t i = 0; i < 16; i++)
-            memcpy(out + PROPOSAL * i, in + PROPOSAL * order[i], PROPOSAL);
-        bool known = memory_known(a, from + 256ull * r, 256);
-        memcpy(d->at + to + 256ull * r, out, sizeof out);
-        memory_set_known(d, to + 256ull * r, 256, known);
-    }
+    for (uint32_t r = 0; r < n; r++)
+        sort_repeat(d, to + 256ull * r, a, from + 256ull * r);
     return true;
 }
 

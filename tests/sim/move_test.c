@@ -355,3 +355,38 @@ T_TEST(sort_proposals)
     RIG_FAULT(&rig, r, "S015");
     rig_close(&rig);
 }
+
+/* Half proposals of which only score and label were written, merged to a place 16 bytes off a block
+ * until the shorter list is empty: what is written is known, and no more than that is touched. */
+T_TEST(sort_merge_proposals_until_one_list_is_empty)
+{
+    Rig rig = rig_open();
+    uint16_t score[16], label[16];
+    for (uint32_t i = 0; i < 16; i++)
+        score[i] = half_from_float((float)(100 - (int)i)), label[i] = half_from_float((float)i);
+    rig_put(&rig, A, score, sizeof score);
+    rig_put(&rig, B, label, sizeof label);
+    for (uint32_t field = 4; field < 6; field++) {
+        Record r = rig_vec(NPU_PROPOSAL_CONCAT, NPU_DT_F16, C, field == 4 ? A : B, ~0ull, 0);
+        r.n[0] = 1;
+        r.mode = (uint8_t)field;
+        rig_run(&rig, r);
+    }
+    Record sort = rig_vec(NPU_RP_SORT16, NPU_DT_F16, C, C, ~0ull, 0);
+    sort.n[0] = 1;
+    rig_run(&rig, sort);
+    Record r = rig_vec(NPU_MERGE_SORT4, NPU_DT_F16, D + 16, C, C + 16 * 4, 0);
+    r.operand[0].bytes = 5 * 16;
+    r.mode = 3 | 16;
+    r.n[0] = 1;
+    r.n[1] = 3;
+    r.n[2] = 12;
+    rig_run(&rig, r);
+    RIG_CLEAN(&rig);
+    CHECK_EQ_INT(sim_core(rig.sim, 0)->view->merged[0], 3);
+    CHECK_EQ_INT(sim_core(rig.sim, 0)->view->merged[1], 0);
+    const uint16_t *merged = rig_ub(&rig, D + 16);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_EQ_INT((int)half_to_float(merged[8 * i + 5]), (int)i);
+    rig_close(&rig);
+}
