@@ -5,7 +5,9 @@
 #include <string.h>
 
 typedef struct Paper {
-    const char *suite, *title, *source, *differs;
+    const char *suite;
+    bool levels; /* figures of levels, never of all */
+    const char *title, *source, *differs;
 } Paper;
 
 typedef struct Figure {
@@ -15,7 +17,7 @@ typedef struct Figure {
 } Figure;
 
 static const Paper papers[] = {
-#define PAPER(suite, title, source, differs) {#suite, title, source, differs},
+#define PAPER(suite, levels, title, source, differs) {#suite, levels, title, source, differs},
 #define FIGURE(...)
 #include "report/published.def"
 #undef PAPER
@@ -106,27 +108,29 @@ static void put_beside(Buf *out, const ReportRun *ours, const Figure *f)
     buf_puts(out, "</tr>\n");
 }
 
-/* Runs as lines of their own, where the paper's lines are models and not categories. */
-static void put_our_lines(Buf *out, const ReportSpec *spec, const Paper *paper)
+static void put_our_line(Buf *out, const StoreRun *run, const ReportGroup *g, const ReportScore *s)
 {
-    for (uint32_t i = 0; i < spec->count; i++) {
-        const ReportRun *run = &spec->runs[i];
-        const ReportGroup *all = run->groups.len ? &vec_last(&run->groups) : NULL;
-        if (!all || !is_of(run, paper->suite))
-            continue;
-        for (uint32_t j = 0; j < all->scores.len; j++) {
-            const ReportScore *s = &all->scores.at[j];
-            buf_puts(out, "<tr class=\"total\"><td>ours: ");
-            report_run_name(out, &run->run);
-            buf_printf(out,
-                       "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td></td><td></td><td>"
-                       "</td>",
-                       all->tasks, s->k);
-            put_ours_cell(out, s->compile.share);
-            put_ours_cell(out, s->pass.share);
-            put_ours_cell(out, s->fast[REPORT_FAST - 1].share);
-            buf_puts(out, "</tr>\n");
-        }
+    buf_puts(out, "<tr class=\"total\"><td>ours: ");
+    report_run_name(out, run);
+    buf_puts(out, ", ");
+    report_puts(out, g->title);
+    buf_printf(out,
+               "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td></td><td></td><td></td>",
+               g->tasks, s->k);
+    put_ours_cell(out, s->compile.share);
+    put_ours_cell(out, s->pass.share);
+    put_ours_cell(out, s->fast[REPORT_FAST - 1].share);
+    buf_puts(out, "</tr>\n");
+}
+
+/* Runs as lines of their own, where the paper's lines are models and not categories. */
+static void put_our_lines(Buf *out, const Paper *paper, const ReportRun *run)
+{
+    for (uint32_t i = 0; i < run->groups.len; i++) {
+        const ReportGroup *g = &run->groups.at[i];
+        bool level = str_starts(str_from(g->title), "level ");
+        for (uint32_t j = 0; (g->total || (level && paper->levels)) && j < g->scores.len; j++)
+            put_our_line(out, &run->run, g, &g->scores.at[j]);
     }
 }
 
@@ -147,7 +151,9 @@ static void put_paper(const ReportSpec *spec, const Paper *paper, Buf *out)
             put_theirs(out, &figures[i]);
             put_beside(out, ours, &figures[i]);
         }
-    put_our_lines(out, spec, paper);
+    for (uint32_t i = 0; i < spec->count; i++)
+        if (is_of(&spec->runs[i], paper->suite))
+            put_our_lines(out, paper, &spec->runs[i]);
     buf_puts(out, "</tbody></table></div></details>\n");
 }
 
