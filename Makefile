@@ -5,6 +5,7 @@
 #   make lib-F  test-F      one folder; only the archives it needs are built
 #   make check              every test, the golden files, the include rule
 #   make fuzz-NAME          fuzz with tests/fuzz/NAME_fuzz.c for FUZZ_SECONDS
+#   make mutation           slips put into kernels: how many the twin notices
 #   make bench  soak        benchmarks; all fuzzers and the hostile build, for long
 #   make fmt  fmt-check     clang-format
 #
@@ -82,7 +83,7 @@ BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 # A fuzzer belongs to the folder its name starts with: sim_record_fuzz.c links sim's archives.
 fuzz_home  = $(firstword $(subst _, ,$1))
 
-.PHONY: all everything check golden layers fmt fmt-check bench soak clean coverage
+.PHONY: all everything check golden layers mutation fmt fmt-check bench soak clean coverage
 .DELETE_ON_ERROR:
 # Objects stay; one that is missing is made, whatever the age of its archive.
 .PRECIOUS: $(OUT)/src/%.o $(OUT)/tests/%.o $(OUT)/bench/%.o
@@ -135,7 +136,7 @@ $(OUT)/acraft: $(MAIN) $(call archives,cmd)
 
 # --- tests ---------------------------------------------------------------------------------
 
-check: $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers
+check: $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers mutation
 
 golden: $(OUT)/acraft
 	@echo "  TEST golden"
@@ -179,6 +180,15 @@ soak:
 
 $(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)
 	$(call link,$^,$(call libs,cmd))
+# How many slips in a kernel the twin notices; docs/museum.md.
+$(OUT)/tools/%.o: tools/%.c
+	$(call compile,tools,$<,$@)
+$(OUT)/mutate: $(call objects,tools/mutate/*.c) $(call archives,twin)
+	$(call link,$^,$(call libs,twin))
+mutation: $(OUT)/mutate
+	@echo "  TEST mutation"
+	@$< --most 2 --least 99 --list tools/mutate/kernels.txt > $(OUT)/mutation.txt || \
+	    { cat $(OUT)/mutation.txt; exit 1; }
 bench: $(patsubst %,$(OUT)/bench-%,$(BENCHES)) $(OUT)/acraft
 	@for b in $(BENCHES); do echo "== $$b"; ACRAFT=$(OUT)/acraft $(OUT)/bench-$$b || exit 1; done
 
@@ -189,7 +199,7 @@ coverage:
 
 # --- the rest ------------------------------------------------------------------------------
 
-FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch])
+FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch] tools/*/*.[ch])
 fmt:
 	clang-format -i $(FORMATTED)
 fmt-check:

@@ -1,0 +1,214 @@
+/* mutate [options] PATH [run options...]   or   mutate [options] --list FILE
+ *
+ * Options: --most N of each kernel, chosen by --seed S; --least P: exit 1 when fewer than P per cent
+ * are caught or equivalent by default; --show: every mutant; --seconds S per run.
+ *
+ * A mutant is caught when something is found that the kernel itself does not show, or when its
+ * values differ. It is equivalent only if shown: the same records (so the same edges; a line never
+ * executed is of this kind), or right values with every conflicting pair of accesses ordered, by the
+ * second checker of proof.c. All else is missed. What does not compile is no mutant. */
+#include "tools/mutate/mutate.h"
+
+#include "base/rng.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WORDS = 64 };
+
+typedef enum Class { CAUGHT, BY_VALUES, SAME, ORDERED, MISSED, STILLBORN, CLASSES } Class;
+static const char *const class_names[] = {
+    "caught", "caught by values", "equivalent, same records", "equivalent, ordered",
+    "MISSED", "does not compile"};
+static const char *const kind_names[] = {"synchronisation", "buffer", "offset", "count"};
+
+typedef struct Tally {
+    uint32_t of[2][CLASSES];              /* default, strict */
+    uint32_t right[2][CLASSES];           /* of these, with right values */
+    uint32_t kind[MUTATE_KINDS][CLASSES]; /* by default */
+} Tally;
+
+typedef struct Options {
+    int64_t most;
+    uint64_t seed;
+    double seconds, least;
+    bool show;
+    const char *list;
+} Options;
+
+static bool found_new(const Seen *seen, const Seen *original)
+{
+    for (uint32_t i = 0; i < seen->findings.len; i++) {
+        bool old = false;
+        for (uint32_t k = 0; k < original->findings.len; k++)
+            old |= original->findings.at[k] == seen->findings.at[i];
+        if (!old)
+            return true;
+    }
+    return seen->status != original->status || !seen->ran;
+}
+
+static Class classify(const Seen *seen, const Seen *original)
+{
+    if (!seen->built)
+        return STILLBORN;
+    if (found_new(seen, original))
+        return CAUGHT;
+    if (seen->values != original->values)
+        return BY_VALUES;
+    if (seen->stream == original->stream)
+        return SAME;
+    return seen->ordered && seen->findings.len == 0 ? ORDERED : MISSED;
+}
+
+static void show(const Subject *s, const Mutation *m, int mode, Class class, const Seen *seen)
+{
+    const char *why = class == CAUGHT ? seen->first ? seen->first : seen->reason
+                      : class == ORDERED || class == MISSED ? seen->path
+                                                            : "";
+    printf("%s:%u: %s: %s: %s [%s]\n", s->path, m->line, mode ? "strict" : "default", m->what,
+           class_names[class], why ? why : "");
+}
+
+static void try_mutant(Subject *s, const Mutation *m, const Seen original[2], const Options *o,
+                       Tally *tally)
+{
+    Arena arena = {0};
+    Seen seen[2];
+    subject_run(&arena, s, mutate_apply(&arena, s->text, m), o->seconds, seen);
+    for (int mode = 0; mode < 2; mode++) {
+        Class class = classify(&seen[mode], &original[mode]);
+        tally->of[mode][class]++;
+        if (class != STILLBORN && seen[mode].ran && seen[mode].values == original[mode].values)
+            tally->right[mode][class]++;
+        if (mode == 0)
+            tally->kind[m->kind][class]++;
+        if (o->show || class == MISSED)
+            show(s, m, mode, class, &seen[mode]);
+    }
+    fflush(stdout);
+    arena_drop(&arena);
+}
+
+/* `most` of the mutations, in the order of the text. */
+static void choose(Mutations *all, const Options *o)
+{
+    uint32_t keep = o->most > 0 && o->most < all->len ? (uint32_t)o->most : all->len, kept = 0;
+    uint32_t total = all->len;
+    for (uint32_t i = 0; i < total; i++)
+        if (rng_range(o->seed, 7, i, 0, total - i) < keep - kept)
+            all->at[kept++] = all->at[i];
+    all->len = kept;
+}
+
+static bool try_subject(const char *const *words, uint32_t count, const Options *o, Tally *tally)
+{
+    Subject s = {0};
+    Diag diag = diag_make(&s.arena, words[0], (Str){0});
+    Seen original[2] = {0};
+    bool ok = subject_read(&s, words, count, &diag);
+    if (ok) {
+        subject_run(&s.arena, &s, s.text, o->seconds, original);
+        ok = original[0].ran && original[0].status == VERDICT_OK;
+    }
+    if (ok) {
+        Mutations all = {0};
+        mutate_scan(&s.arena, s.text, &all);
+        uint32_t total = all.len;
+        choose(&all, o);
+        printf("%s: %u of %u mutants\n", s.path, all.len, total);
+        fflush(stdout);
+        for (uint32_t i = 0; i < all.len; i++)
+            try_mutant(&s, &all.at[i], original, o, tally);
+    } else {
+        Buf text = {0};
+        diag_print(&diag, &text);
+        fprintf(stderr, "%s: the kernel itself does not pass: %s\n%.*s", words[0],
+                original[0].reason ? original[0].reason : "", (int)text.len,
+                text.at ? text.at : "");
+        buf_free(&text);
+    }
+    subject_free(&s);
+    return ok;
+}
+
+static bool try_list(const Options *o, Tally *tally)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, o->list, (Str){0});
+    Str text, line, word;
+    bool ok = file_read(&arena, o->list, 1 << 20, &text, &diag), all_ran = true;
+    while (ok && text.len && str_next(&text, '\n', &line)) {
+        const char *words[MOST_WORDS];
+        uint32_t n = 0;
+        line = str_trim(line);
+        while (line.len && line.at[0] != '#' && str_next(&line, ' ', &word))
+            if (word.len && n < MOST_WORDS)
+                words[n++] = str_dup(&arena, word);
+        all_ran &= n == 0 || try_subject(words, n, o, tally);
+    }
+    arena_drop(&arena);
+    return ok && all_ran;
+}
+
+static double print_row(const char *name, const uint32_t of[CLASSES])
+{
+    uint32_t caught = of[CAUGHT] + of[BY_VALUES], equal = of[SAME] + of[ORDERED];
+    uint32_t all = caught + equal + of[MISSED], judged = caught + of[MISSED];
+    double score = judged ? 100.0 * caught / judged : 100.0;
+    printf("%-28s %5u %7u %9u %6u %6u %6u %8.2f %%\n", name, all, of[CAUGHT], of[BY_VALUES],
+           of[SAME], of[ORDERED], of[MISSED], score);
+    return score;
+}
+
+static double print_tally(const Tally *t)
+{
+    printf("\n%-28s %5s %7s %9s %6s %6s %6s %8s\n", "", "all", "caught", "by values", "same",
+           "order", "missed", "score");
+    double score = print_row("default", t->of[0]);
+    print_row("  of these, right values", t->right[0]);
+    print_row("strict", t->of[1]);
+    print_row("  of these, right values", t->right[1]);
+    for (int kind = 0; kind < MUTATE_KINDS; kind++)
+        print_row(kind_names[kind], t->kind[kind]);
+    printf("score: caught of what is not equivalent; %u mutants that do not compile left out\n",
+           t->of[0][STILLBORN]);
+    return score;
+}
+
+int main(int argc, char **argv)
+{
+    Options o = {.seconds = 30, .seed = 1};
+    int at = 1;
+    for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
+        const char *name = argv[at];
+        if (strcmp(name, "--show") == 0) {
+            o.show = true;
+            continue;
+        }
+        const char *value = at + 1 < argc ? argv[++at] : "";
+        if (strcmp(name, "--most") == 0)
+            o.most = strtoll(value, NULL, 10);
+        else if (strcmp(name, "--seed") == 0)
+            o.seed = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--seconds") == 0)
+            o.seconds = strtod(value, NULL);
+        else if (strcmp(name, "--least") == 0)
+            o.least = strtod(value, NULL);
+        else if (strcmp(name, "--list") == 0)
+            o.list = value;
+        else
+            at = argc;
+    }
+    if (!o.list && at >= argc) {
+        fputs("usage: mutate [--most N] [--seed S] [--seconds S] [--least PERCENT] [--show]\n"
+              "              (--list FILE | PATH [run options])\n",
+              stderr);
+        return 2;
+    }
+    Tally tally = {0};
+    bool ok = o.list
+                  ? try_list(&o, &tally)
+                  : try_subject((const char *const *)argv + at, (uint32_t)(argc - at), &o, &tally);
+    return print_tally(&tally) < o.least || !ok;
+}

@@ -1,0 +1,87 @@
+/* mutate: how many slips does the twin notice? In: AscendC kernels, each with one case, as options
+ * of `acraft run`. Out: for every mutant (one slip in the text) caught, equivalent or missed, by
+ * default and under --strict, and the score.
+ *
+ *     scan.c   text -> mutations          run.c    text and case -> what the twin saw
+ *     proof.c  records -> is every conflicting pair of accesses ordered, by which path
+ *     main.c   lists, classes, figures */
+#ifndef TOOLS_MUTATE_H
+#define TOOLS_MUTATE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "twin/project.h"
+
+/* --- scan.c --- */
+
+typedef enum MutationKind {
+    MUTATE_SYNC,   /* a synchronisation deleted or weakened */
+    MUTATE_BUFFER, /* a buffer shrunk */
+    MUTATE_OFFSET, /* an offset shifted */
+    MUTATE_COUNT,  /* a count shortened */
+    MUTATE_KINDS
+} MutationKind;
+
+/* Up to MUTATE_EDITS pieces of the text replaced; lines keep their numbers. */
+enum { MUTATE_EDITS = 24 };
+typedef struct MutationEdit {
+    size_t from, to;
+    const char *with;
+} MutationEdit;
+
+typedef struct Mutation {
+    MutationKind kind;
+    uint32_t line;
+    const char *what; /* "delete SetFlag" */
+    MutationEdit edits[MUTATE_EDITS];
+    uint32_t edit_count;
+} Mutation;
+
+typedef VEC(Mutation) Mutations;
+void mutate_scan(Arena *arena, Str text, Mutations *out);
+Str mutate_apply(Arena *arena, Str text, const Mutation *mutation);
+
+/* --- proof.c --- */
+
+typedef struct Proof Proof;
+Proof *proof_open(Sim *sim, bool strict);
+void proof_close(Proof *proof);
+/* After the run. True: every conflicting pair is ordered. `why`: a path, or what is not shown. */
+bool proof_holds(const Proof *proof, Buf *why);
+/* Over the records of each core in order, places in the text left out. */
+uint64_t proof_stream(const Proof *proof);
+
+/* --- run.c --- */
+
+typedef struct Subject {
+    Arena arena;
+    const char *path;
+    bool project;
+    TwinProject tree; /* of a project; the file that is mutated is tree.kernel.at[file] */
+    uint32_t file;
+    Str text;
+    TwinTensors tensors; /* inputs filled, outputs empty */
+    NameList attrs, defines, include_dirs;
+    uint32_t blocks;
+    uint64_t workspace;
+    Str tiling;
+} Subject;
+
+typedef struct Seen {
+    bool built, ran;
+    VerdictStatus status;
+    const char *reason;
+    VEC(uint64_t) findings; /* code and line of each */
+    const char *first;      /* "S050 line 12" */
+    uint64_t stream, values;
+    bool ordered;
+    const char *path;
+} Seen;
+
+/* One subject from words: PATH and options, or PATH alone when its text has a "run:" line. */
+bool subject_read(Subject *subject, const char *const *words, uint32_t count, Diag *diag);
+void subject_free(Subject *subject);
+/* Compiles once, runs by default (seen[0]) and strict (seen[1]). */
+void subject_run(Arena *arena, Subject *subject, Str text, double seconds, Seen seen[2]);
+
+#endif

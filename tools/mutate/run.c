@@ -1,0 +1,288 @@
+/* One text and one case on the twin. In: a subject (kernel file or operator project) and the text to
+ * put in place of its own. Out: what was found, whether the values and the records are the same. */
+#include "tools/mutate/mutate.h"
+
+#include "base/hash.h"
+#include "sim/hazard.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* --- reading a subject --- */
+
+static bool add_tensor(Subject *s, const char *text, SimRole role, Diag *diag)
+{
+    TwinTensor t;
+    const char *file;
+    if (!twin_tensor_parse(&s->arena, text, role, 1, &t, &file, diag))
+        return false;
+    vec_push(&s->arena, &s->tensors, t);
+    return true;
+}
+
+static bool read_option(Subject *s, const char *name, const char *value, Diag *diag)
+{
+    if (strcmp(name, "--in") == 0)
+        return add_tensor(s, value, SIM_IN, diag);
+    if (strcmp(name, "--out") == 0)
+        return add_tensor(s, value, SIM_OUT, diag);
+    if (strcmp(name, "--inout") == 0)
+        return add_tensor(s, value, SIM_INOUT, diag);
+    if (strcmp(name, "--tiling") == 0)
+        return twin_values_parse(&s->arena, value, &s->tiling, diag);
+    if (strcmp(name, "--blocks") == 0)
+        s->blocks = (uint32_t)strtoul(value, NULL, 10);
+    else if (strcmp(name, "--workspace") == 0)
+        s->workspace = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--attr") == 0)
+        vec_push(&s->arena, &s->attrs, value);
+    else if (strcmp(name, "-D") == 0)
+        vec_push(&s->arena, &s->defines, value);
+    else if (strcmp(name, "-I") == 0)
+        vec_push(&s->arena, &s->include_dirs, value);
+    else
+        diag_error(diag, "C020", (Span){0}, "%s: no option of mutate", name);
+    return diag->errors == 0;
+}
+
+/* The options of the text's own "run:" line. */
+static bool read_run_line(Subject *s, Diag *diag)
+{
+    ptrdiff_t at = str_find(s->text, str_from("run: "));
+    if (at < 0)
+        return true;
+    Str line = str_slice(s->text, (size_t)at + 5, s->text.len), word;
+    str_next(&line, '\n', &line);
+    const char *name = NULL;
+    while (line.len && str_next(&line, ' ', &word)) {
+        const char *text = str_dup(&s->arena, word);
+        if (!word.len || strcmp(text, "*/") == 0 || strcmp(text, "--strict") == 0)
+            continue;
+        if (name && !read_option(s, name, text, diag))
+            return false;
+        name = name ? NULL : text;
+    }
+    return true;
+}
+
+/* A project's kernel text is its longest one. */
+static bool read_project(Subject *s, Diag *diag)
+{
+    s->project = true;
+    if (!twin_project_read(&s->arena, s->path, &s->tree, diag))
+        return false;
+    for (uint32_t i = 0; i < s->tree.kernel.len; i++)
+        if (s->tree.kernel.at[i].text.len > s->tree.kernel.at[s->file].text.len)
+            s->file = i;
+    if (s->tree.kernel.len)
+        s->text = s->tree.kernel.at[s->file].text;
+    return s->tree.kernel.len > 0;
+}
+
+bool subject_read(Subject *s, const char *const *words, uint32_t count, Diag *diag)
+{
+    s->path = words[0];
+    s->blocks = 1;
+    if (!(file_is_dir(s->path) ? read_project(s, diag)
+                               : file_read(&s->arena, s->path, 1 << 20, &s->text, diag)))
+        return false;
+    if (count == 1 && !read_run_line(s, diag))
+        return false;
+    for (uint32_t i = 1; i + 1 < count; i += 2)
+        if (!read_option(s, words[i], words[i + 1], diag))
+            return false;
+    vec_push(&s->arena, &s->defines, NULL);
+    vec_push(&s->arena, &s->include_dirs, NULL);
+    return true;
+}
+
+void subject_free(Subject *s)
+{
+    for (uint32_t i = 0; i < s->tensors.len; i++)
+        twin_tensor_free(&s->tensors.at[i]);
+    arena_drop(&s->arena);
+}
+
+/* --- running --- */
+
+typedef struct Watch {
+    bool strict;
+    Arena *arena;
+    Hazard *hazard;
+    Proof *proof;
+    Seen *seen;
+} Watch;
+
+static void watch(void *context, Sim *sim)
+{
+    Watch *w = context;
+    w->hazard = hazard_open(sim, w->strict);
+    w->proof = proof_open(sim, w->strict);
+}
+
+static void collect(void *context, Sim *sim)
+{
+    Watch *w = context;
+    (void)sim;
+    if (!w->proof)
+        return;
+    Buf why = {0};
+    w->seen->stream = proof_stream(w->proof);
+    w->seen->ordered = proof_holds(w->proof, &why);
+    w->seen->path = str_dup(w->arena, buf_view(&why));
+    buf_free(&why);
+    hazard_close(w->hazard);
+    proof_close(w->proof);
+    w->hazard = NULL;
+    w->proof = NULL;
+}
+
+/* Copies of the tensors: inputs as given, outputs empty. */
+static TwinTensors fresh_tensors(Arena *arena, const Subject *s)
+{
+    TwinTensors out = {0};
+    for (uint32_t i = 0; i < s->tensors.len; i++) {
+        TwinTensor t = s->tensors.at[i];
+        t.data = arena_alloc(arena, t.bytes ? t.bytes : 1);
+        t.fd = 0;
+        if (t.role != SIM_OUT)
+            memcpy(t.data, s->tensors.at[i].data, t.bytes);
+        vec_push(arena, &out, t);
+    }
+    return out;
+}
+
+static uint64_t hash_values(const TwinTensors *tensors)
+{
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < tensors->len; i++)
+        if (tensors->at[i].role != SIM_IN)
+            h = h * 31 + hash64(tensors->at[i].data, tensors->at[i].bytes);
+    return h;
+}
+
+/* A warning is worth saying and no reason to fail a kernel. */
+static bool only_warns(const char *code)
+{
+    for (int i = 0; i < SIM_FAULT_COUNT; i++)
+        if (strcmp(sim_fault_row((enum SimFaultCode)i)->code, code) == 0)
+            return sim_fault_row((enum SimFaultCode)i)->kind == SIM_KIND_WARNING;
+    return false;
+}
+
+static void note_findings(Arena *arena, const Verdict *v, Seen *seen)
+{
+    seen->status = v->status;
+    seen->reason = v->reason;
+    for (uint32_t i = 0; i < v->hazards.len; i++) {
+        const VerdictFinding *f = &v->hazards.at[i];
+        if (only_warns(f->code))
+            continue;
+        vec_push(arena, &seen->findings, hash64(f->code, strlen(f->code)) * 31 + f->line);
+        if (!seen->first)
+            seen->first = str_format(arena, "%s line %u", f->code, f->line);
+    }
+}
+
+static bool bind(Arena *arena, const Subject *s, const TwinKernel *kernel,
+                 const TwinTensors *tensors, TwinLaunch *launch, Diag *diag)
+{
+    const TwinParams *params = twin_kernel_params(kernel);
+    NameList given = {0};
+    for (uint32_t i = 0; i < s->attrs.len; i++)
+        vec_push(arena, &given,
+                 str_format(arena, "%.*s", (int)strcspn(s->attrs.at[i], "="), s->attrs.at[i]));
+    TwinArg *args;
+    if (!twin_bind(arena, params, tensors->at, tensors->len, &given, &args, diag))
+        return false;
+    for (uint32_t p = 0; p < params->len; p++)
+        for (uint32_t i = 0; i < given.len; i++) {
+            const char *value = strchr(s->attrs.at[i], '=');
+            if (strcmp(params->at[p].name, given.at[i]) != 0 || !value)
+                continue;
+            args[p].kind = TWIN_ARG_VALUE;
+            if (!twin_value_parse(arena, params->at[p].type, value + 1, &args[p].bytes, diag))
+                return false;
+        }
+    *launch = (TwinLaunch){.tensors = tensors->at,
+                           .tensor_count = tensors->len,
+                           .args = args,
+                           .arg_count = params->len,
+                           .blocks = s->blocks,
+                           .tiling = s->tiling,
+                           .workspace = s->workspace};
+    return true;
+}
+
+static void run_file(Arena *arena, Subject *s, Str text, TwinOptions *options, Watch *w,
+                     Seen seen[2])
+{
+    TwinSource source = {.path = s->path,
+                         .text = text,
+                         .dir = path_dir(arena, s->path),
+                         .include_dirs = s->include_dirs.at,
+                         .defines = s->defines.at};
+    Diag diag = diag_make(arena, s->path, text);
+    Verdict verdict = verdict_make();
+    TwinKernel *kernel = twin_compile(arena, &source, options, &verdict, &diag);
+    for (int mode = 0; mode < 2; mode++) {
+        Verdict v = verdict;
+        TwinTensors tensors = fresh_tensors(arena, s);
+        TwinLaunch launch;
+        TwinRun run;
+        w->strict = mode == 1;
+        w->seen = &seen[mode];
+        seen[mode].built = kernel && bind(arena, s, kernel, &tensors, &launch, &diag);
+        if (seen[mode].built)
+            seen[mode].ran = twin_run(arena, kernel, &launch, options, &run, &v);
+        note_findings(arena, &v, &seen[mode]);
+        seen[mode].values = hash_values(&tensors);
+    }
+    if (kernel)
+        twin_release(kernel);
+}
+
+static void run_tree(Arena *arena, Subject *s, Str text, TwinOptions *options, Watch *w,
+                     Seen seen[2])
+{
+    TwinProject tree = s->tree;
+    tree.kernel.at = arena_array(arena, TwinHostFile, tree.kernel.len);
+    memcpy(tree.kernel.at, s->tree.kernel.at, tree.kernel.len * sizeof *tree.kernel.at);
+    tree.kernel.at[s->file].text = text;
+    tree.include_dirs = s->include_dirs.at;
+    for (int mode = 0; mode < 2; mode++) {
+        Diag diag = diag_make(arena, s->path, text);
+        Verdict v = verdict_make();
+        TwinTensors tensors = fresh_tensors(arena, s), made = {0};
+        TwinCase kase = {.tensors = tensors.at, .tensor_count = tensors.len, .attrs = s->attrs};
+        TwinRun run;
+        w->strict = mode == 1;
+        w->seen = &seen[mode];
+        TwinOpened *opened = twin_project_open(arena, &tree, options, &v, &diag);
+        if (opened)
+            seen[mode].ran = twin_project_run(arena, opened, &kase, options, &made, &run, &v,
+                                              &diag);
+        seen[mode].built = seen[mode].ran || v.compiled == VERDICT_YES || v.hazards.len;
+        twin_project_close(opened);
+        note_findings(arena, &v, &seen[mode]);
+        seen[mode].values = hash_values(&tensors) * 31 + hash_values(&made);
+        for (uint32_t i = 0; i < made.len; i++)
+            twin_tensor_free(&made.at[i]);
+    }
+}
+
+void subject_run(Arena *arena, Subject *s, Str text, double seconds, Seen seen[2])
+{
+    memset(seen, 0, 2 * sizeof *seen);
+    Watch w = {.arena = arena};
+    TwinOptions options = {.keep_going = true,
+                           .run_seconds = seconds,
+                           .compile_seconds = 120,
+                           .no_cache = !s->project, /* the host side is compiled once */
+                           .prepare = watch,
+                           .inspect = collect,
+                           .context = &w};
+    if (s->project)
+        run_tree(arena, s, text, &options, &w, seen);
+    else
+        run_file(arena, s, text, &options, &w, seen);
+}
