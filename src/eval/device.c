@@ -6,6 +6,7 @@
 #define FIRST_ADDRESS 0x124000000000ull
 #define ROOM_STEP 0x200000ull
 #define MOST_BYTES (4ull << 30)
+#define MORE_THAN_ANY_CHIP (256ull << 30)
 
 void eval_device_open(EvalDevice *d) { *d = (EvalDevice){.next = FIRST_ADDRESS}; }
 
@@ -16,14 +17,25 @@ void eval_device_close(EvalDevice *d)
     d->rooms.len = 0;
 }
 
+static bool too_many(EvalJudge *j, uint64_t bytes)
+{
+    if (bytes > MORE_THAN_ANY_CHIP)
+        return eval_judge_fail(j, VERDICT_CRASHED, STAGE_RUN,
+                               str_format(j->arena,
+                                          "host code asks for %llu bytes of device memory, more "
+                                          "than any chip has",
+                                          (unsigned long long)bytes));
+    return eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN,
+                           str_format(j->arena, "host code asks for %llu bytes of device memory",
+                                      (unsigned long long)bytes));
+}
+
 static EvalRoom *add_at(EvalJudge *j, EvalDevice *d, uint64_t address, uint64_t bytes)
 {
     EvalRoom room = {.address = address};
     room.memory = (TwinTensor){.name = "memory", .dtype = DT_U8, .bytes = (size_t)bytes};
     if (bytes > MOST_BYTES || d->rooms.len > 4000 || !twin_tensor_alloc(&room.memory)) {
-        eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN,
-                        str_format(j->arena, "host code asks for %llu bytes of device memory",
-                                   (unsigned long long)bytes));
+        too_many(j, bytes);
         return NULL;
     }
     memset(room.memory.data, 0xa5, room.memory.bytes);

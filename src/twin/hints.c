@@ -211,12 +211,19 @@ static void hint_at_scalar(Arena *arena, Diag *diag, const TwinNoMatch *n)
 
 static void hint_at_counts(Diag *diag, const TwinNoMatch *n)
 {
+    if (n->given == 1 && n->takes & 1u << 3) {
+        diag_hint(diag,
+                  "'%.*s' works on tensors: destination, source, count; for one number "
+                  "compute in plain C++",
+                  STR_ARG(n->name));
+        return;
+    }
     Buf list = {0};
     uint32_t left = (uint32_t)__builtin_popcountll(n->takes);
     for (uint32_t i = 0; i < 64; i++)
         if (n->takes >> i & 1)
             buf_printf(&list, "%u%s", i, --left > 1 ? ", " : left ? " or " : "");
-    diag_hint(diag, "it has %u arguments; the forms of '%.*s' ask for %.*s, optional ones apart",
+    diag_hint(diag, "there are %u arguments; the forms of '%.*s' ask for %.*s, optional ones apart",
               n->given, STR_ARG(n->name), STR_ARG(buf_view(&list)));
     buf_free(&list);
 }

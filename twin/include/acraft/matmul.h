@@ -155,6 +155,22 @@ inline acraft::MatmulJob read_job(const GlobalTensor<uint64_t> &from, const acra
     return j;
 }
 
+/* Where the vector core's call stands goes with the kind of the job, so that the cube core can name
+ * it: 8 bits of kind, 32 of line, 24 that tell the files apart. */
+inline uint64_t file_mark(const char *file)
+{
+    uint32_t hash = 2166136261u;
+    for (; *file; file++) hash = (hash ^ uint8_t(*file)) * 16777619u;
+    return uint64_t(hash & 0xFFFFFF) << 40;
+}
+inline uint64_t with_place(uint64_t kind, const acraft::Site &s) { return kind | uint64_t(s.line) << 8 | file_mark(s.file); }
+inline acraft::Site place_in(uint64_t word, const acraft::Site &s)
+{
+    acraft::Site at = s;
+    if (word >> 40 << 40 == file_mark(s.file)) at.line = uint32_t(word >> 8);
+    return at;
+}
+
 inline uint64_t posted = 0;
 
 /* On a vector core: what went before must have arrived in GM. */
@@ -162,7 +178,7 @@ inline void post(uint64_t kind, uint64_t object, const acraft::MatmulJob &j, int
 {
     GlobalTensor<uint64_t> box = mine();
     acraft::put_barrier(NPU_PIPE_ALL, s);
-    box.SetValue(KIND, kind, s);
+    box.SetValue(KIND, with_place(kind, s), s);
     box.SetValue(OBJECT, object, s);
     box.SetValue(ONLY, uint64_t(only + 1) | uint64_t(compact) << 63, s);
     write_job(box, j, s);
@@ -420,12 +436,14 @@ template <typename... Objects> inline void serve(const acraft::Site &site, Objec
         GlobalTensor<uint64_t> box = slot(acraft_core.block_idx, sub);
         if (box.GetValue(POSTED, s) == done[sub]) continue;
         done[sub]++;
-        if (box.GetValue(KIND, s) == STOP) {
+        uint64_t kind = box.GetValue(KIND, s);
+        if ((kind & 0xFF) == STOP) {
             open[sub] = false;
         } else {
+            acraft::Site at = place_in(kind, site.in("Matmul"));
             uint64_t only = box.GetValue(ONLY, s);
-            serve_one(box.GetValue(OBJECT, s), 0, read_job(box, s), int64_t(only & ~(1ull << 63)) - 1, only >> 63, s, std::forward<Objects>(objects)...);
-            acraft::put_barrier(NPU_PIPE_ALL, s);
+            serve_one(box.GetValue(OBJECT, s), 0, read_job(box, s), int64_t(only & ~(1ull << 63)) - 1, only >> 63, at, std::forward<Objects>(objects)...);
+            acraft::put_barrier(NPU_PIPE_ALL, at);
         }
         box.SetValue(FINISHED, done[sub], s);
         DataCacheCleanAndInvalid<uint64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(box, s);
