@@ -55,3 +55,27 @@ bool eval_timer_run(Arena *arena, const EvalTimer *timer, const EvalOperand *ope
         verdict->stage = STAGE_DONE;
     return verdict->status == VERDICT_OK;
 }
+
+bool eval_timer_turns(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
+                      IrTurns *turns)
+{
+    const IrProgram *p = timer->program;
+    Diag diag = diag_make(arena, timer->candidate.file, timer->candidate.text);
+    IrShape *shapes = arena_array(arena, IrShape, p->operand_count + 1);
+    IrHostInput input = {.operands = shapes};
+    IrHostRun run;
+    for (uint32_t i = 0; i < p->operand_count; i++) {
+        shapes[i].rank = (uint32_t)operands[i].shape.rank;
+        for (int d = 0; d < operands[i].shape.rank; d++)
+            shapes[i].dim[d] = operands[i].shape.dim[d];
+    }
+    if (!ir_host_run(arena, p, timer->config.chip, &input, &run, &diag))
+        return false;
+    ir_host_turns(arena, &run, turns);
+    return true;
+}
+
+const char *eval_timer_line(Arena *arena, const EvalTimer *timer, IrTurn turn)
+{
+    return str_format(arena, "line %u", timer->program->stmts.at[turn.stmt].at.line);
+}

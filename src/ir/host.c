@@ -144,3 +144,136 @@ bool ir_host_eval(const IrHostRun *run, IrExprId e, IrScalar *value)
     *value = (IrScalar){h->run.p->exprs.at[e].type, v.i, v.f};
     return h->io.status == IR_RUN_OK && v.set;
 }
+
+/* ---- what sizes decide ---- */
+
+typedef struct Turning {
+    Arena *arena;
+    const IrProgram *p;
+    struct HostState *host;
+    IrTurns *turns;
+} Turning;
+
+bool ir_turns_have(const IrTurns *turns, IrTurn turn)
+{
+    for (uint32_t i = 0; i < turns->len; i++)
+        if (turns->at[i].stmt == turn.stmt && turns->at[i].taken == turn.taken)
+            return true;
+    return false;
+}
+
+static void note(const Turning *t, IrStmtId stmt, bool taken)
+{
+    IrTurn turn = {stmt, taken};
+    if (!ir_turns_have(t->turns, turn))
+        vec_push(t->arena, t->turns, turn);
+}
+
+/* Made of scalars that are known, and of nothing else. */
+static bool is_known(const Turning *t, IrExprId id)
+{
+    const IrExpr *e = &t->p->exprs.at[id];
+    if (e->op == IR_E_VAR)
+        return t->host->scope.vars[e->of.var].set;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (!is_known(t, e->arg[i]))
+            return false;
+    return e->op != IR_E_CORE_ID && e->op != IR_E_PRESENT && e->op != IR_E_LIST_LEN &&
+           e->op != IR_E_LIST_SIZE;
+}
+
+static bool value_of(const Turning *t, IrExprId id, Scalar *value)
+{
+    struct HostState *h = t->host;
+    if (!is_known(t, id))
+        return false;
+    h->io.status = IR_RUN_OK;
+    h->run.stop = false;
+    *value = run_eval(&h->scope, id);
+    return h->io.status == IR_RUN_OK && value->set;
+}
+
+static void forget_assigned(const Turning *t, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &t->p->stmts.at[block->at[i]];
+        if (s->var)
+            t->host->scope.vars[s->var].set = false;
+        forget_assigned(t, &s->body);
+        forget_assigned(t, &s->orelse);
+    }
+}
+
+static void turn_all(const Turning *t, const IrBlock *block);
+
+static void turn_if(const Turning *t, IrStmtId id, const IrStmt *s)
+{
+    Scalar cond;
+    bool known = value_of(t, s->cond, &cond), taken = known && cond.i;
+    if (known) {
+        note(t, id, taken);
+        turn_all(t, taken ? &s->body : &s->orelse);
+        return;
+    }
+    const IrBlock *sides[] = {&s->body, &s->orelse};
+    for (int i = 0; i < 2; i++) {
+        turn_all(t, sides[i]);
+        forget_assigned(t, sides[i]);
+    }
+}
+
+static void turn_loop(const Turning *t, IrStmtId id, const IrStmt *s)
+{
+    bool turns = true;
+    for (uint32_t k = 0; k < s->axis_count; k++) {
+        Scalar lo, hi;
+        if (!s->axes[k].lo || !s->axes[k].hi || !value_of(t, s->axes[k].lo, &lo) ||
+            !value_of(t, s->axes[k].hi, &hi))
+            continue;
+        turns = turns && lo.i < hi.i;
+    }
+    note(t, id, turns);
+    forget_assigned(t, &s->body);
+    if (turns)
+        turn_all(t, &s->body);
+    forget_assigned(t, &s->body);
+}
+
+static void turn_all(const Turning *t, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &t->p->stmts.at[block->at[i]];
+        Scalar value = {0};
+        switch (s->kind) {
+        case IR_S_IF: turn_if(t, block->at[i], s); break;
+        case IR_S_FOR: turn_loop(t, block->at[i], s); break;
+        case IR_S_ASSIGN:
+            if (!value_of(t, s->value, &value))
+                value.set = false;
+            t->host->scope.vars[s->var] = value;
+            break;
+        default:
+            if (s->var)
+                t->host->scope.vars[s->var].set = false;
+            turn_all(t, &s->body);
+        }
+    }
+}
+
+void ir_host_turns(Arena *arena, IrHostRun *run, IrTurns *turns)
+{
+    Turning t = {arena, run->state->run.p, run->state, turns};
+    for (uint32_t i = 0; i < run->launches.len; i++) {
+        const IrHostLaunch *l = &run->launches.at[i];
+        const IrKernel *k = &t.p->kernels.at[t.p->stmts.at[l->stmt].kernel];
+        note(&t, l->stmt, true);
+        for (uint32_t a = 0; a < k->params.len; a++)
+            if (!k->params.at[a].is_tensor)
+                t.host->scope.vars[t.p->exprs.at[k->params.at[a].value].of.var] = (Scalar){
+                    .i = l->args[a].i, .f = l->args[a].f, .set = true};
+        t.host->scope.cores = l->cores;
+        forget_assigned(&t, &k->body);
+        turn_all(&t, &k->body);
+    }
+    arena_drop(&t.host->run.scratch);
+}

@@ -51,4 +51,15 @@ bool ir_host_run(Arena *arena, const IrProgram *p, const NpuChip *chip, const Ir
 /* The value of a host expression; false when it has none. */
 bool ir_host_eval(const IrHostRun *run, IrExprId e, IrScalar *value);
 
+/* What sizes decide: a launch that happens, an `if` of a launched kernel taken or not, a loop that
+ * turns or not. What depends on the core, on loops around it or on data is not among them. */
+typedef struct IrTurn {
+    IrStmtId stmt;
+    bool taken;
+} IrTurn;
+typedef VEC(IrTurn) IrTurns;
+/* Adds to `turns` what is not among them. The run serves no other question afterwards. */
+void ir_host_turns(Arena *arena, IrHostRun *run, IrTurns *turns);
+bool ir_turns_have(const IrTurns *turns, IrTurn turn);
+
 #endif

@@ -165,7 +165,7 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
         judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";
     }
     if (spec->time && judged->status == VERDICT_OK)
-        time_candidate(arena, spec, task, judged, &j.log);
+        time_candidate(arena, spec, task, &cases, &list, judged, &j.log);
     return sum_up(arena, judged, &j.log);
 }
 

@@ -39,9 +39,10 @@ typedef struct CaseReady {
 const CaseReady *case_ready(JudgeCache *cache, const JudgeSpec *spec, const JudgeTask *task,
                             const CaseSpec *c);
 
-/* bench_time.c: adds the case "full" and fills the times; nothing when the form cannot be timed. */
-void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
-                    Buf *log);
+/* bench_time.c: adds the case "full" and fills the times; nothing when the form cannot be timed. No
+ * time is given to a way through the program that none of the cases judged has gone. */
+void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                    const TorchCases *cases, const CaseSpecs *list, Judged *judged, Buf *log);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
 /* What one kernel for each operator would need at least: every operand read and written once at

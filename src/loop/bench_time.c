@@ -71,8 +71,33 @@ static TorchTask *read_full(Arena *arena, const JudgeSpec *spec, const JudgeTask
 
 /* ---- timing a Craft text ---- */
 
+/* Operands of the cases that were judged. */
+typedef VEC(const EvalOperand *) Ways;
+
+/* What the sizes decide at full size they have decided in some judged case too: else the text may
+ * know a small size from a large one, and the time be that of code whose values nobody saw. */
+static bool way_is_judged(Arena *arena, const EvalTimer *timer, const EvalOperand *full,
+                          const Ways *ways, Verdict *v)
+{
+    IrTurns seen = {0}, taken = {0};
+    for (uint32_t i = 0; i < ways->len; i++)
+        eval_timer_turns(arena, timer, ways->at[i], &seen);
+    if (!eval_timer_turns(arena, timer, full, &taken))
+        return true; /* refused: the run says so */
+    for (uint32_t i = 0; i < taken.len; i++)
+        if (!ir_turns_have(&seen, taken.at[i])) {
+            verdict_fail(v, VERDICT_UNSUPPORTED, STAGE_TILING,
+                         str_format(arena,
+                                    "%s goes a way that no judged size goes: no time is given",
+                                    eval_timer_line(arena, timer, taken.at[i])));
+            return false;
+        }
+    return true;
+}
+
+/* ways NULL: a text of ours. */
 static void time_craft(Arena *arena, const JudgeSpec *spec, const EvalCraft *craft,
-                       const Graph *graph, Judged *judged, Buf *log)
+                       const Graph *graph, const Ways *ways, Judged *judged, Buf *log)
 {
     EvalConfig config = {.chip = spec->chip,
                          .engine = EVAL_TWIN,
@@ -83,7 +108,8 @@ static void time_craft(Arena *arena, const JudgeSpec *spec, const EvalCraft *cra
     Diag said = diag_make(arena, craft->file, craft->text);
     Verdict v = verdict_make();
     EvalTimer *timer = eval_timer_open(arena, craft, graph, &config, &v, &said);
-    bool ok = timer && eval_timer_run(arena, timer, craft->operands, NULL, 0, &v);
+    bool ok = timer && (!ways || way_is_judged(arena, timer, craft->operands, ways, &v)) &&
+              eval_timer_run(arena, timer, craft->operands, NULL, 0, &v);
     eval_timer_close(timer);
     if (ok) {
         judged->predicted_us = v.predicted_us;
@@ -117,7 +143,7 @@ void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judge
                        .text = plan.craft,
                        .operands = operands,
                        .operand_count = plan.operands.len};
-    time_craft(arena, spec, &craft, full->graph, judged, log);
+    time_craft(arena, spec, &craft, full->graph, NULL, judged, log);
 }
 
 static bool bind_craft(Arena *arena, const EvalText *text, const Graph *graph, EvalCraft *craft,
@@ -135,16 +161,32 @@ static bool bind_craft(Arena *arena, const EvalText *text, const Graph *graph, E
     return true;
 }
 
-void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
-                    Buf *log)
+static void judged_ways(Arena *arena, const JudgeTask *task, const TorchCases *cases,
+                        const CaseSpecs *list, const EvalText *text, Ways *ways)
+{
+    for (uint32_t i = 0; i < list->len; i++) {
+        Diag said = diag_make(arena, task->path, task->source);
+        TorchOptions options;
+        EvalCraft craft;
+        TorchTask *read = case_read(arena, task, &list->at[i], cases, &options, &said);
+        if (read && bind_craft(arena, text, read->graph, &craft, &said))
+            vec_push(arena, ways, craft.operands);
+    }
+}
+
+void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                    const TorchCases *cases, const CaseSpecs *list, Judged *judged, Buf *log)
 {
     Diag said = diag_make(arena, task->path, task->source);
     TorchTask *full = read_full(arena, spec, task, judged, &said);
     EvalCraft craft;
+    Ways ways = {0};
     if (judged->candidate.form != FORM_CRAFT || judged->candidate.texts.len != 1)
         return;
-    if (full && bind_craft(arena, &judged->candidate.texts.at[0], full->graph, &craft, &said))
-        time_craft(arena, spec, &craft, full->graph, judged, log);
+    const EvalText *text = &judged->candidate.texts.at[0];
+    judged_ways(arena, task, cases, list, text, &ways);
+    if (full && bind_craft(arena, text, full->graph, &craft, &said))
+        time_craft(arena, spec, &craft, full->graph, &ways, judged, log);
     else
         no_time(arena, spec, judged, &said, log);
 }

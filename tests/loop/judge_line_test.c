@@ -6,18 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-static json_t *judge(const char *request)
+static json_t *judge_with(const char *request, bool time)
 {
     static JudgeLines lines;
     Buf reply = {0};
     lines.spec = (JudgeSpec){
-        .chip = npu_chip_find(STR("910B2")), .baseline_name = "", .trust = true};
+        .chip = npu_chip_find(STR("910B2")), .baseline_name = "", .trust = true, .time = time};
     judge_line(&lines, str_from(request), &reply);
     json_t *answer = json_loads(reply.at, 0, NULL);
     CHECK_MSG(json_is_object(answer), "no JSON: %s", reply.at);
     buf_free(&reply);
     return answer;
 }
+
+static json_t *judge(const char *request) { return judge_with(request, false); }
 
 static const char *text_of(json_t *answer, const char *key)
 {
@@ -75,6 +77,65 @@ T_TEST(judge_takes_a_model_as_text)
     json_decref(answer);
     buf_free(&line);
     arena_drop(&arena);
+}
+
+/* Squares while the sizes are small, and writes zeros when they are not. */
+static const char squares[] = "n = dim(1, 4294967296)\n"
+                              "@host\n"
+                              "def op(x: gm[f32, n], y: out[f32, n]):\n"
+                              "    work[chip.cores](x, y, 0 if n < LIMIT else 1)\n"
+                              "@kernel\n"
+                              "def work(x: gm[f32, n], y: out[f32, n], large: i32):\n"
+                              "    a = ub(f32, 1024)\n"
+                              "    known = large == 1\n"
+                              "    for t in tiles(share(n, 64), 1024):\n"
+                              "        if known:\n"
+                              "            with compute():\n"
+                              "                a[:t.size] = 0.0\n"
+                              "        else:\n"
+                              "            with copyin():\n"
+                              "                load(a[:t.size], x[t])\n"
+                              "            with compute():\n"
+                              "                a[:t.size] = a[:t.size] * a[:t.size]\n"
+                              "        with copyout():\n"
+                              "            store(y[t], a[:t.size])\n";
+
+static const char large_squares[] = "import torch\n"
+                                    "import torch.nn as nn\n"
+                                    "class Model(nn.Module):\n"
+                                    "    def forward(self, x):\n"
+                                    "        return x * x\n"
+                                    "def get_inputs():\n"
+                                    "    return [torch.rand(8192, 8192)]\n"
+                                    "def get_init_inputs():\n"
+                                    "    return []\n";
+
+static json_t *judge_squares(const char *limit)
+{
+    Arena arena = {0};
+    Buf line = {0};
+    const char *craft = str_format(&arena, "craft = 1\nLIMIT = %s\n%s", limit, squares);
+    buf_puts(&line, "{\"id\": 1, \"model\": ");
+    buf_json_str(&line, str_from(large_squares));
+    buf_puts(&line, ", \"answer\": ");
+    buf_json_str(&line, str_from(craft));
+    buf_puts(&line, "}");
+    json_t *answer = judge_with(line.at, true);
+    buf_free(&line);
+    arena_drop(&arena);
+    return answer;
+}
+
+T_TEST(judge_times_only_the_way_it_has_judged)
+{
+    json_t *honest = judge_squares("4294967297"), *sly = judge_squares("9000000");
+    CHECK_EQ_STR(text_of(honest, "status"), "ok");
+    CHECK(json_is_number(json_object_get(honest, "speed")));
+    CHECK_EQ_STR(text_of(sly, "status"), "ok");
+    CHECK(json_is_null(json_object_get(sly, "speed")));
+    CHECK_NEAR(json_number_value(json_object_get(sly, "reward")), 0.5, 1e-12);
+    json_decref(honest);
+    json_decref(sly);
 }
 
 T_TEST(judge_reward_terms)
