@@ -49,6 +49,8 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
         return true;
     for (size_t i = 0; i < sizeof planners / sizeof *planners; i++) {
         Diag own = diag_make(arena, diag->file, diag->source);
+        if (graph->nodes.len == 0 && planners[i] != plan_each)
+            continue;
         if (planners[i](arena, graph, chip, tile_limit, name, plan, &own))
             return true;
     }

@@ -21,9 +21,8 @@ typedef struct EachDim {
 typedef struct EachUse {
     ValueId value;
     uint32_t uses;
-    bool direct;    /* not only through views */
-    uint32_t shows; /* a view: the use it shows, plus 1; 0: it is none */
-    Shape shape;    /* of the value; a tensor may be seen under another than its own */
+    int in[3];   /* a node's operands among the uses */
+    Shape shape; /* of the value; a tensor may be seen under another than its own */
     int rank;
     EachDim dim[GRAPH_MAX_RANK];
 } EachUse;
@@ -34,6 +33,7 @@ typedef struct EachJob {
     bool apart[GRAPH_MAX_RANK]; /* axis i is not merged with axis i + 1 */
     VEC(EachUse) uses;          /* leaves and nodes, operands before users */
     VEC(ValueId) results;       /* what is stored */
+    VEC(int) stored;            /* which of the uses that is */
     VEC(ValueId) outputs;       /* and where: outputs of the graph */
     VEC(int64_t) places;        /* offset of the region along `along` in the output */
     int along;                  /* -1: the whole output */
@@ -52,8 +52,6 @@ typedef struct Each {
 
 /* False, silently or with a diagnostic, where something is not element by element. */
 bool each_read(Each *e);
-/* The use that stands for the value where an operator names it; -1: there is none. */
-int each_use(const EachJob *job, ValueId id);
 bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag);
 

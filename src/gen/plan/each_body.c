@@ -71,14 +71,10 @@ static const char *view(Body *b, int slot)
 static int take_class(Body *b, EachClass is)
 {
     return is == EACH_MASK ? take(b, 'm', DT_BOOL, 1)
-                           : take(b, is == EACH_F32 ? 'f' : 'k', class_dtype[is], 1);
+                           : take(b, is == EACH_F32 ? 'v' : 'k', class_dtype[is], 1);
 }
 
-static Cell *cell_of(Body *b, ValueId id)
-{
-    int at = each_use(b->job, id);
-    return at < 0 ? NULL : &b->cell[at];
-}
+static Cell *operand_of(Body *b, const EachUse *use, uint32_t i) { return &b->cell[use->in[i]]; }
 
 /* Loads and stores of an iteration stand together, so their buffers are not used twice in it. */
 static void free_slot(Body *b, int slot)
@@ -271,7 +267,7 @@ static void refuse(Body *b, const Node *node)
     b->buffers->failed = true;
 }
 
-static void make_form(Body *b, const Node *node, Cell *c)
+static void make_form(Body *b, const Node *node, const EachUse *use, Cell *c)
 {
     EachClass in[3], out;
     const char *operand[3] = {"", "", ""},
@@ -284,10 +280,10 @@ static void make_form(Body *b, const Node *node, Cell *c)
     }
     for (uint32_t i = 0; i < node->n_in && i < 3; i++)
         if (node->in[i] != VALUE_NONE)
-            tiles = tiles || !cell_of(b, node->in[i])->scalar;
+            tiles = tiles || !operand_of(b, use, i)->scalar;
     for (uint32_t i = 0; i < node->n_in && i < 3; i++)
         if (node->in[i] != VALUE_NONE)
-            operand[i] = as_class(b, cell_of(b, node->in[i]), in[i], !tiles && i == 0, &slot[i]);
+            operand[i] = as_class(b, operand_of(b, use, i), in[i], !tiles && i == 0, &slot[i]);
     c->is = out;
     c->slot = take_class(b, out);
     c->text = view(b, c->slot);
@@ -297,9 +293,9 @@ static void make_form(Body *b, const Node *node, Cell *c)
         free_slot(b, slot[i]);
 }
 
-static void make_cast(Body *b, const Node *node, Cell *c)
+static void make_cast(Body *b, const Node *node, const EachUse *use, Cell *c)
 {
-    Cell *from = cell_of(b, node->in[0]);
+    Cell *from = operand_of(b, use, 0);
     DType to = graph_value(b->p->e->g, node->out)->dtype;
     int slot = -1;
     c->is = each_class(to);
@@ -344,8 +340,7 @@ static void make_matrix(Body *b, const Node *node, const EachUse *use, Cell *c)
     if (tri) {
         c->is = each_class(graph_value(b->p->e->g, node->out)->dtype);
         zero = c->is == EACH_F32 ? "0.0" : "0";
-        x = as_class(b, cell_of(b, node->in[0]), c->is == EACH_MASK ? EACH_I32 : c->is, true,
-                     &slot);
+        x = as_class(b, operand_of(b, use, 0), c->is == EACH_MASK ? EACH_I32 : c->is, true, &slot);
         c->is = c->is == EACH_MASK ? EACH_I32 : c->is;
     }
     put(b, &b->steps, "%s = iota(%s, 1)", view(b, at), col_tile ? "t.start" : "0");
@@ -388,7 +383,7 @@ static void make_one_hot(Body *b, const Node *node, const EachUse *use, Cell *c)
 {
     bool tile;
     int slot;
-    Cell *at = cell_of(b, node->in[0]);
+    Cell *at = operand_of(b, use, 0);
     position(b, use, use->rank - 1, &tile);
     if (!tile || !at->scalar) {
         refuse(b, node);
@@ -412,16 +407,16 @@ static void make_node(Body *b, const Node *node, const EachUse *use, Cell *c)
         c->is = each_class(graph_value(b->p->e->g, node->out)->dtype);
         c->value = node_float(node, AT_VALUE, 0);
         break;
-    case OP_CAST: make_cast(b, node, c); break;
+    case OP_CAST: make_cast(b, node, use, c); break;
     case OP_TRI:
     case OP_EYE: make_matrix(b, node, use, c); break;
     case OP_ARANGE: make_arange(b, node, use, c); break;
     case OP_ONE_HOT: make_one_hot(b, node, use, c); break;
-    default: make_form(b, node, c); break;
+    default: make_form(b, node, use, c); break;
     }
     for (uint32_t i = 0; i < node->n_in; i++)
         if (node->in[i] != VALUE_NONE)
-            done_with(b, cell_of(b, node->in[i]));
+            done_with(b, operand_of(b, use, i));
 }
 
 static void make_use(Body *b, uint32_t i)
@@ -430,8 +425,6 @@ static void make_use(Body *b, uint32_t i)
     const Value *v = graph_value(b->p->e->g, use->value);
     Cell *c = &b->cell[i];
     *c = (Cell){.slot = -1, .left = use->uses, .made = true};
-    if (use->shows)
-        return;
     if (v->kind == VALUE_NODE) {
         make_node(b, &b->p->e->g->nodes.at[v->node], use, c);
     } else if (each_tensor(b->p, use->value, false)) {
@@ -465,7 +458,7 @@ static void make_result(Body *b, uint32_t i)
 {
     EachUse use = each_region(b->p, b->job, i);
     const EachTensor *t = each_tensor(b->p, use.value, true);
-    Cell *c = cell_of(b, b->job->results.at[i]);
+    Cell *c = &b->cell[b->job->stored.at[i]];
     bool tile;
     const char *at = index_of(b, &use, t, &tile);
     const char *from = pack(b, c, graph_value(b->p->e->g, use.value)->dtype);

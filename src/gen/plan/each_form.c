@@ -57,6 +57,15 @@ static const char *int_unary(uint16_t kind)
     }
 }
 
+/* NaN and the infinities become numbers of the dtype. */
+static const char *finite_form(Arena *arena, DType dtype, const Node *node)
+{
+    double most = dtype == DT_F16 ? 65504.0 : dtype == DT_BF16 ? 0x1.fep127 : 0x1.fffffep127;
+    double nan = node_float(node, AT_A, 0), high = node_float(node, AT_B, most);
+    return str_format(arena, "where($0 == $0, min(max($0, %#.9g), %#.9g), %#.9g)",
+                      node_float(node, AT_C, -most), high, nan);
+}
+
 static const char *unary_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
                               EachClass *out)
 {
@@ -81,8 +90,10 @@ static const char *unary_form(Arena *arena, const Graph *g, const Node *node, Ea
         return int_unary(node->kind);
     }
     *out = EACH_F32;
-    if (node->kind == UNARY_round && node_float(node, AT_A, 0) == 0)
-        return "where(abs($0) < 8388608.0, cast(cast($0, i32, \"rint\"), f32), $0)";
+    if (node->kind == UNARY_round && node_float(node, AT_A, 0) != 0)
+        return NULL;
+    if (node->kind == UNARY_nan_to_num)
+        return finite_form(arena, graph_value(g, node->out)->dtype, node);
     if (node->kind == UNARY_gelu && str_is(node_text(node, AT_APPROX), "tanh"))
         return "$0 * 0.5 * (tanh(($0 * $0 * $0 * 0.044715 + $0) * 0.7978845608028654) + 1.0)";
     return unary_forms[node->kind] ? fill(arena, unary_forms[node->kind], node) : NULL;

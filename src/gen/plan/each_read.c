@@ -2,7 +2,7 @@
  * values it needs, and where their dimensions lie. */
 #include "gen/plan/each.h"
 
-enum { MAX_DEPTH = 200 };
+enum { MAX_DEPTH = 200, MAX_USES = 1000 };
 
 static bool refuse(Each *e, const Node *node, const char *why)
 {
@@ -10,16 +10,6 @@ static bool refuse(Each *e, const Node *node, const char *why)
     diag_error(e->diag, "G001", node->at, "the planner cannot plan %s%s%s yet: %s",
                op_rows[node->op].name, *kind ? "." : "", kind, why);
     return false;
-}
-
-int each_use(const EachJob *job, ValueId id)
-{
-    for (uint32_t i = 0; i < job->uses.len; i++) {
-        const EachUse *use = &job->uses.at[i];
-        if (use->value == id && (use->shows || use->direct))
-            return use->shows ? (int)use->shows - 1 : (int)i;
-    }
-    return -1;
 }
 
 static bool same_place(const EachUse *a, const EachUse *b)
@@ -74,7 +64,7 @@ static EachUse permuted(const Each *e, const Node *node, const EachUse *out)
 }
 
 /* Puts the value and all below it into the job; its place among the uses, -1: refused. */
-static int need(Each *e, EachJob *job, EachUse use, bool direct);
+static int need(Each *e, EachJob *job, EachUse use);
 
 static int need_slice(Each *e, EachJob *job, const Node *node, const EachUse *out)
 {
@@ -89,7 +79,7 @@ static int need_slice(Each *e, EachJob *job, const Node *node, const EachUse *ou
         in.dim[dim].axis = -1;
     in.dim[dim].offset += node_int(node, AT_START, 0);
     e->fixed = e->fixed || in.dim[dim].axis >= 0;
-    return need(e, job, in, false);
+    return need(e, job, in);
 }
 
 static int need_reshape(Each *e, EachJob *job, const Node *node, const EachUse *out)
@@ -99,12 +89,11 @@ static int need_reshape(Each *e, EachJob *job, const Node *node, const EachUse *
         in = *out;
         in.value = node->in[0];
         in.shape = graph_value(e->g, out->value)->shape;
-        in.shows = 0;
-        return need(e, job, in, false);
+        return need(e, job, in);
     }
     if (!reshaped(e, out, node->in[0], &in))
         return refuse(e, node, "it changes the shape between operators") - 1;
-    return need(e, job, in, false);
+    return need(e, job, in);
 }
 
 /* Operators that only say where elements lie vanish: *to is the value they show. */
@@ -118,9 +107,9 @@ static int show(Each *e, EachJob *job, const Node *node, const EachUse *out)
 {
     switch (node->op) {
     case OP_SLICE: return need_slice(e, job, node, out);
-    case OP_PERMUTE: return need(e, job, permuted(e, node, out), false);
+    case OP_PERMUTE: return need(e, job, permuted(e, node, out));
     case OP_RESHAPE: return need_reshape(e, job, node, out);
-    default: return need(e, job, lined_up(e, out, node->in[0]), false);
+    default: return need(e, job, lined_up(e, out, node->in[0]));
     }
 }
 
@@ -156,20 +145,25 @@ static void keep_apart(EachJob *job, const EachUse *use)
     }
 }
 
-static bool need_operands(Each *e, EachJob *job, const Node *node, const EachUse *out)
+static bool need_operands(Each *e, EachJob *job, const Node *node, EachUse *out)
 {
     if (node->op == OP_TRI || node->op == OP_EYE || node->op == OP_ARANGE || node->op == OP_ONE_HOT)
         keep_apart(job, out);
-    if (node->op == OP_ONE_HOT) {
+    for (uint32_t i = 0; i < node->n_in && i < 3; i++) {
         EachUse in = *out;
-        in.value = node->in[0];
-        in.shape = graph_value(e->g, in.value)->shape;
-        in.rank--;
-        return need(e, job, in, true) >= 0;
-    }
-    for (uint32_t i = 0; i < node->n_in; i++)
-        if (node->in[i] != VALUE_NONE && need(e, job, lined_up(e, out, node->in[i]), true) < 0)
+        if (node->in[i] == VALUE_NONE)
+            continue;
+        if (node->op == OP_ONE_HOT) {
+            in.value = node->in[i];
+            in.shape = graph_value(e->g, in.value)->shape;
+            in.rank--;
+        } else {
+            in = lined_up(e, out, node->in[i]);
+        }
+        out->in[i] = need(e, job, in);
+        if (out->in[i] < 0)
             return false;
+    }
     return true;
 }
 
@@ -189,59 +183,39 @@ static bool is_number(const Value *v)
     return v->kind == VALUE_CONST && shape_count(v->shape, &count) && count == 1;
 }
 
-static int need_view(Each *e, EachJob *job, const Node *node, EachUse use)
-{
-    for (uint32_t i = 0; i < job->uses.len; i++)
-        if (job->uses.at[i].value == use.value && !same_place(&job->uses.at[i], &use))
-            return refuse(e, node, "it is read at two places") - 1;
-    int shown = show(e, job, node, &use);
-    if (shown < 0 || each_use(job, use.value) >= 0)
-        return shown;
-    use.shows = (uint32_t)shown + 1;
-    vec_push(e->arena, &job->uses, use);
-    return shown;
-}
-
-/* Uses already in the job: one at the same place counts once more. */
-static int known(EachJob *job, const EachUse *use, bool direct, bool number, bool *clash)
+/* A use at the same place counts once more. */
+static int known(EachJob *job, const EachUse *use, bool number)
 {
     for (uint32_t i = 0; i < job->uses.len; i++) {
         EachUse *old = &job->uses.at[i];
-        if (old->value != use->value || old->shows)
+        if (old->value != use->value || (!number && !same_place(old, use)))
             continue;
-        if (number || same_place(old, use)) {
-            old->uses++;
-            old->direct = old->direct || direct;
-            return (int)i;
-        }
-        *clash = *clash || (old->direct && direct);
+        old->uses++;
+        return (int)i;
     }
     return -1;
 }
 
-static int need(Each *e, EachJob *job, EachUse use, bool direct)
+static int need(Each *e, EachJob *job, EachUse use)
 {
     const Value *v = graph_value(e->g, use.value);
     const Node *node = v->kind == VALUE_NODE ? &e->g->nodes.at[v->node] : NULL;
     if (node && is_view(node->op))
-        return need_view(e, job, node, use);
-    bool clash = false, number = is_number(v);
+        return show(e, job, node, &use);
+    bool number = is_number(v);
     if (!use.shape.rank)
         use.shape = v->shape;
-    int old = known(job, &use, direct, number, &clash);
+    int old = known(job, &use, number);
     if (old >= 0)
         return old;
-    if (v->dtype == DT_C64 || (v->dtype == DT_F64 && !number))
+    if (v->dtype == DT_C64 || (v->dtype == DT_F64 && !number) || job->uses.len == MAX_USES)
         return -1;
-    if (clash)
-        return node ? refuse(e, node, "it is read at two places") - 1 : -1;
     if (node && (!is_elementwise(node) || e->depth == MAX_DEPTH))
         return refuse(e, node, "it is not element by element") - 1;
     e->depth++;
     bool ok = node ? need_operands(e, job, node, &use) : number || add_leaf(e, &use);
     e->depth--;
     use.uses = 1;
-    use.direct = direct;
     vec_push(e->arena, &job->uses, use);
     return ok ? (int)job->uses.len - 1 : -1;
 }
@@ -298,7 +272,9 @@ static bool add_region(Each *e, ValueId output, ValueId value, int along, int64_
     vec_push(e->arena, &job->results, value);
     vec_push(e->arena, &job->outputs, output);
     vec_push(e->arena, &job->places, place);
-    return need(e, job, whole(e, value), true) >= 0;
+    int stored = need(e, job, whole(e, value));
+    vec_push(e->arena, &job->stored, stored);
+    return stored >= 0;
 }
 
 static bool add_joined(Each *e, ValueId output, const Node *node)
@@ -318,14 +294,20 @@ static bool add_joined(Each *e, ValueId output, const Node *node)
     return true;
 }
 
-/* An output in another shape holds the same elements. */
+/* An output in another shape holds the same elements, and storing casts to its dtype. */
 static ValueId without_reshape(const Graph *g, ValueId id)
 {
     const Value *v = graph_value(g, id);
-    while (v->kind == VALUE_NODE && g->nodes.at[v->node].op == OP_RESHAPE &&
-           graph_value(g, g->nodes.at[v->node].in[0])->kind == VALUE_NODE) {
-        id = g->nodes.at[v->node].in[0];
-        v = graph_value(g, id);
+    while (v->kind == VALUE_NODE) {
+        const Node *node = &g->nodes.at[v->node];
+        const Value *from = node->n_in ? graph_value(g, node->in[0]) : v;
+        bool rounds = node->op == OP_CAST && dtype_is_float(v->dtype) &&
+                      dtype_is_float(from->dtype) && from->kind == VALUE_NODE &&
+                      g->nodes.at[from->node].op == OP_CAT;
+        if (from->kind != VALUE_NODE || (node->op != OP_RESHAPE && !rounds))
+            break;
+        id = node->in[0];
+        v = from;
     }
     return id;
 }

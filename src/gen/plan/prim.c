@@ -239,7 +239,7 @@ static bool make_unary(PrimGraph *g, const Node *node, PrimValue *out)
 {
     const char *form = unary_forms[node->kind];
     PrimValue x;
-    if (!form)
+    if (!form || (node->kind == UNARY_round && node_float(node, AT_A, 0) != 0))
         return prim_refuse(g, node, "it has no Craft form");
     if (node->kind == UNARY_gelu && str_is(node_text(node, AT_APPROX), "tanh"))
         form = "$0 * 0.5 * (tanh(($0 * $0 * $0 * 0.044715 + $0) * 0.7978845608028654) + 1.0)";
@@ -429,9 +429,12 @@ static bool make_cast(PrimGraph *g, const Node *node, PrimValue *out)
     PrimValue x;
     if (!prim_value(g, node->in[0], &x))
         return false;
-    if (!dtype_is_float(to))
-        return prim_refuse(g, node, "casts to integers are not planned");
+    bool small = to == DT_I8 || to == DT_U8 || to == DT_I16;
+    if (!dtype_is_float(to) && !small)
+        return prim_refuse(g, node, "casts to integers of 32 and 64 bits are not planned");
     *out = as_number(g, x);
+    if (small)
+        *out = prim_map1(g, "trunc($0)", *out);
     return true;
 }
 
@@ -536,7 +539,9 @@ static bool check_dtypes(PrimGraph *g)
     }
     for (uint32_t i = 0; i < g->outputs.len; i++) {
         DType d = graph_value(g->graph, g->outputs.at[i].value)->dtype;
-        if (d != DT_F32 && d != DT_F16 && d != DT_BF16)
+        bool made = g->prims.at[g->outputs.at[i].is.prim].op == PRIM_MAP;
+        bool small = made && (d == DT_I8 || d == DT_U8 || d == DT_I16);
+        if (d != DT_F32 && d != DT_F16 && d != DT_BF16 && !small)
             return refuse_task(g, str_format(g->arena, "an output of %s", dtype_name(d)));
     }
     return true;

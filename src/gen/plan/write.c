@@ -299,6 +299,13 @@ static void declare(Writer *w, const WriteBuffer *b)
         w->bytes += (uint32_t)(dtype_bytes(b->dtype) * (unsigned)b->depth);
 }
 
+/* f16, i32 and the like are words of Craft. */
+static bool is_word(char stem, uint32_t number)
+{
+    bool width = number == 8 || number == 16 || number == 32 || number == 64;
+    return width && (stem == 'f' || stem == 'i' || stem == 'u' || stem == 'c');
+}
+
 const char *write_buffer(Writer *w, char stem, WriteKind kind, DType dtype, int depth, PrimId owner)
 {
     for (uint32_t i = 0; i < w->pool.len; i++) {
@@ -310,6 +317,8 @@ const char *write_buffer(Writer *w, char stem, WriteKind kind, DType dtype, int 
             return b->name;
         }
     }
+    while (is_word(stem, w->next))
+        w->next++;
     WriteBuffer b = {
         str_format(w->arena, "%c%u", stem, w->next++), stem, kind, dtype, depth, true, owner};
     vec_push(w->arena, &w->pool, b);
