@@ -78,6 +78,8 @@ T_TEST(make_resize)
     make_tasks(paths, sizeof paths / sizeof *paths);
 }
 
+T_TEST(make_mhc) { make_category("mhc"); }
+
 /* Listed cases, shrunk: every dtype, lists of tensors, single elements. */
 T_TEST(make_listed_cases)
 {

@@ -8,6 +8,7 @@
 #include "gen/plan/index.h"
 #include "gen/plan/pool.h"
 #include "gen/plan/resize.h"
+#include "gen/plan/streams.h"
 
 /* From primitives: maps, reductions, scans, norms, losses of floats. */
 bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,

@@ -1,0 +1,303 @@
+/* Streams mixed token by token. In: einsums over tokens, a few streams and a wide last axis, as
+ *     out[t, m, d] = post[t, m] h[t, d] + sum over k of res[t, k, m] x[t, k, d]
+ * and its four gradients. Out: one program that reads every wide tensor once. The streams are few,
+ * so they are written out; the weights of a token are scalars. */
+#include "gen/plan/streams.h"
+
+#include "gen/plan/script.h"
+
+enum { MOST_STREAMS = 8, WIDE_BYTES = 96 * 1024 };
+
+typedef struct Streams {
+    Script s;
+    ValueId x, h, res, post, grad;                /* grad: of the output; gradients only */
+    ValueId out, out_x, out_h, out_res, out_post; /* out: forward only */
+    int64_t tokens, n, width, tile;
+    Buf *text;
+} Streams;
+
+/* ---- reading ---- */
+
+/* The equation with its letters renamed in order of appearance. */
+static const char *canonical(Arena *arena, Str equation)
+{
+    char seen[26] = {0};
+    int n = 0;
+    Buf out = {0};
+    for (size_t i = 0; i < equation.len; i++) {
+        char c = equation.at[i];
+        int k = 0;
+        if (c < 'a' || c > 'z') {
+            buf_char(&out, c);
+            continue;
+        }
+        while (k < n && seen[k] != c)
+            k++;
+        if (k == n)
+            seen[n++] = c;
+        buf_char(&out, (char)('a' + k));
+    }
+    char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+static bool is_einsum(const Streams *p, const Node *node, const char *equation)
+{
+    return node->op == OP_EINSUM && node->n_in == 2 &&
+           str_is(str_from(canonical(p->s.arena, node_text(node, AT_EQUATION))), equation);
+}
+
+static const Node *maker(const Graph *g, ValueId id)
+{
+    const Value *v = graph_value(g, id);
+    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
+}
+
+static ValueId without_views(const Graph *g, ValueId id)
+{
+    const Node *node = maker(g, id);
+    while (node && node->op == OP_RESHAPE) {
+        id = node->in[0];
+        node = maker(g, id);
+    }
+    return id;
+}
+
+static bool is_shape(const Graph *g, ValueId id, int rank, const int64_t *dim)
+{
+    const Value *v = graph_value(g, id);
+    bool same = v->shape.rank == rank && v->dtype == DT_F32;
+    for (int i = 0; same && i < rank; i++)
+        same = v->shape.dim[i] == dim[i];
+    return same;
+}
+
+static bool sizes_fit(Streams *p)
+{
+    const Graph *g = p->s.g;
+    const Value *x = graph_value(g, p->x);
+    if (x->shape.rank != 3 || x->dtype != DT_F32)
+        return false;
+    p->tokens = x->shape.dim[0];
+    p->n = x->shape.dim[1];
+    p->width = x->shape.dim[2];
+    return p->n <= MOST_STREAMS && is_shape(g, p->h, 2, (int64_t[]){p->tokens, p->width}) &&
+           is_shape(g, p->res, 3, (int64_t[]){p->tokens, p->n, p->n}) &&
+           is_shape(g, p->post, 2, (int64_t[]){p->tokens, p->n});
+}
+
+static bool read_forward(Streams *p)
+{
+    const Graph *g = p->s.g;
+    const Node *sum = maker(g, g->outputs.at[0]);
+    if (g->outputs.len != 1 || !sum || sum->op != OP_BINARY || sum->kind != BINARY_add)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const Node *mixed = maker(g, sum->in[i]), *scaled = maker(g, sum->in[1 - i]);
+        if (!mixed || !scaled || !is_einsum(p, mixed, "abc,abd->acd") || scaled->op != OP_BINARY ||
+            scaled->kind != BINARY_mul)
+            continue;
+        p->res = mixed->in[0];
+        p->x = mixed->in[1];
+        for (int k = 0; k < 2; k++) {
+            p->post = without_views(g, scaled->in[k]);
+            p->h = without_views(g, scaled->in[1 - k]);
+            if (sizes_fit(p) && p->n != p->width)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool read_gradients(Streams *p)
+{
+    static const char *const forms[] = {"abc,acd->abd", "ab,abc->ac", "abc,adc->abd", "abc,ac->ab"};
+    const Graph *g = p->s.g;
+    const Node *node[4];
+    if (g->outputs.len != 4)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        node[i] = maker(g, g->outputs.at[i]);
+        if (!node[i] || !is_einsum(p, node[i], forms[i]))
+            return false;
+    }
+    p->res = node[0]->in[0];
+    p->grad = node[0]->in[1];
+    p->post = node[1]->in[0];
+    p->x = node[2]->in[0];
+    p->h = node[3]->in[1];
+    p->out_x = node[0]->out;
+    p->out_h = node[1]->out;
+    p->out_res = node[2]->out;
+    p->out_post = node[3]->out;
+    return node[1]->in[1] == p->grad && node[2]->in[1] == p->grad && node[3]->in[0] == p->grad &&
+           sizes_fit(p) && is_shape(g, p->grad, 3, (int64_t[]){p->tokens, p->n, p->width});
+}
+
+/* ---- writing ---- */
+
+static void put(Streams *p, int depth, const char *format, ...) ATTR_PRINTF(3, 4);
+static void put(Streams *p, int depth, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    buf_fill(p->text, ' ', (size_t)depth * 4);
+    buf_vprintf(p->text, format, args);
+    buf_char(p->text, '\n');
+    va_end(args);
+}
+
+static void put_weights(Streams *p, int depth)
+{
+    for (int k = 0; k < p->n; k++)
+        for (int m = 0; m < p->n; m++)
+            put(p, depth, "r%d_%d = res[t, %d, %d]", k, m, k, m);
+    for (int m = 0; m < p->n; m++)
+        put(p, depth, "p%d = post[t, %d]", m, m);
+}
+
+static void put_forward(Streams *p)
+{
+    int n = (int)p->n;
+    put(p, 1, "a = ub(f32, %d, %lld, depth=2)", n, (long long)p->tile);
+    put(p, 1, "b = ub(f32, %lld, depth=2)", (long long)p->tile);
+    put(p, 1, "o = ub(f32, %d, %lld, depth=2)", n, (long long)p->tile);
+    put(p, 1, "for t, d in mine(tokens, tiles(width, %lld)):", (long long)p->tile);
+    put_weights(p, 2);
+    put(p, 2, "with copyin():");
+    put(p, 3, "load(a[:%d, :d.size], x[t, :, d])", n);
+    put(p, 3, "load(b[:d.size], h[t, d])");
+    put(p, 2, "with compute():");
+    for (int m = 0; m < n; m++) {
+        put(p, 3, "o[%d, :d.size] = b[:d.size] * p%d", m, m);
+        for (int k = 0; k < n; k++)
+            put(p, 3, "o[%d, :d.size] = axpy(o[%d, :d.size], a[%d, :d.size], r%d_%d)", m, m, k, k,
+                m);
+    }
+    put(p, 2, "with copyout():");
+    put(p, 3, "store(y[t, :, d], o[:%d, :d.size])", n);
+}
+
+/* What keeps the wide axis. */
+static void put_wide_gradients(Streams *p, int depth)
+{
+    for (int k = 0; k < p->n; k++)
+        for (int m = 0; m < p->n; m++)
+            put(p, depth,
+                m ? "o[%d, :d.size] = axpy(o[%d, :d.size], c[%d, :d.size], r%d_%d)"
+                  : "o[%d, :d.size] = c[%d, :d.size] * r%d_%d",
+                k, m ? k : m, m ? m : k, m ? k : m, m);
+    for (int m = 0; m < p->n; m++)
+        put(p, depth,
+            m ? "q[:d.size] = axpy(q[:d.size], c[%d, :d.size], p%d)"
+              : "q[:d.size] = c[%d, :d.size] * p%d",
+            m, m);
+}
+
+static void put_sums(Streams *p, int depth)
+{
+    for (int k = 0; k < p->n; k++)
+        for (int m = 0; m < p->n; m++)
+            put(p, depth, "s%d_%d = s%d_%d + reduce_sum(a[%d, :d.size] * c[%d, :d.size])", k, m, k,
+                m, k, m);
+    for (int m = 0; m < p->n; m++)
+        put(p, depth, "u%d = u%d + reduce_sum(c[%d, :d.size] * b[:d.size])", m, m, m);
+}
+
+static void put_gradients(Streams *p)
+{
+    int n = (int)p->n;
+    const char *wide[] = {"a", "c", "o"};
+    for (int i = 0; i < 3; i++)
+        put(p, 1, "%s = ub(f32, %d, %lld, depth=2)", wide[i], n, (long long)p->tile);
+    put(p, 1, "b = ub(f32, %lld, depth=2)", (long long)p->tile);
+    put(p, 1, "q = ub(f32, %lld, depth=2)", (long long)p->tile);
+    put(p, 1, "e = ub(f32, 64, depth=2)");
+    put(p, 1, "f = ub(f32, 8, depth=2)");
+    put(p, 1, "for t in mine(tokens):");
+    put_weights(p, 2);
+    for (int k = 0; k < n; k++) {
+        for (int m = 0; m < n; m++)
+            put(p, 2, "s%d_%d = 0.0", k, m);
+        put(p, 2, "u%d = 0.0", k);
+    }
+    put(p, 2, "for d in tiles(width, %lld):", (long long)p->tile);
+    put(p, 3, "with copyin():");
+    put(p, 4, "load(a[:%d, :d.size], x[t, :, d])", n);
+    put(p, 4, "load(c[:%d, :d.size], g[t, :, d])", n);
+    put(p, 4, "load(b[:d.size], h[t, d])");
+    put(p, 3, "with compute():");
+    put_wide_gradients(p, 4);
+    put_sums(p, 4);
+    put(p, 3, "with copyout():");
+    put(p, 4, "store(gx[t, :, d], o[:%d, :d.size])", n);
+    put(p, 4, "store(gh[t, d], q[:d.size])");
+    put(p, 2, "with compute():");
+    for (int k = 0; k < n; k++) {
+        for (int m = 0; m < n; m++)
+            put(p, 3, "e[%d] = s%d_%d", k * n + m, k, m);
+        put(p, 3, "f[%d] = u%d", k, k);
+    }
+    put(p, 2, "with copyout():");
+    put(p, 3, "store(gres[t, :], e[:%d])", n * n);
+    put(p, 3, "store(gpost[t, :], f[:%d])", n);
+}
+
+static void add_operands(Streams *p, bool forward)
+{
+    Script *s = &p->s;
+    const char *wide = str_format(s->arena, "tokens, %lld, width", (long long)p->n);
+    Shape full = script_shape3(p->tokens, p->n, p->width);
+    script_add(s, p->x, false, "x", wide, full);
+    script_add(s, p->h, false, "h", "tokens, width", script_shape2(p->tokens, p->width));
+    script_add(s, p->res, false, "res",
+               str_format(s->arena, "tokens, %lld, %lld", (long long)p->n, (long long)p->n),
+               script_shape3(p->tokens, p->n, p->n));
+    script_add(s, p->post, false, "post", str_format(s->arena, "tokens, %lld", (long long)p->n),
+               script_shape2(p->tokens, p->n));
+    if (forward) {
+        script_add(s, s->g->outputs.at[0], true, "y", wide, full);
+        return;
+    }
+    script_add(s, p->grad, false, "g", wide, full);
+    script_add(s, p->out_x, true, "gx", wide, full);
+    script_add(s, p->out_h, true, "gh", "tokens, width", script_shape2(p->tokens, p->width));
+    script_add(s, p->out_res, true, "gres",
+               str_format(s->arena, "tokens, %lld", (long long)(p->n * p->n)),
+               script_shape2(p->tokens, p->n * p->n));
+    script_add(s, p->out_post, true, "gpost", str_format(s->arena, "tokens, %lld", (long long)p->n),
+               script_shape2(p->tokens, p->n));
+}
+
+bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                  const char *name, Plan *plan, Diag *diag)
+{
+    Buf out = {0};
+    Streams p = {.s = {.arena = arena, .g = graph, .name = name}, .text = &out};
+    (void)diag;
+    bool forward = read_forward(&p);
+    if (!forward && !read_gradients(&p))
+        return false;
+    int64_t rows = forward ? 2 * p.n + 1 : 3 * p.n + 2;
+    p.tile = WIDE_BYTES / (rows * 8) / 64 * 64;
+    if (tile_limit && tile_limit < p.tile)
+        p.tile = tile_limit < 64 ? 64 : tile_limit / 64 * 64;
+    add_operands(&p, forward);
+    put(&p, 0, "# Planned by acraft for %s, strategy streams.", chip->name);
+    put(&p, 0,
+        "# All %lld streams of %lld elements of a token are on chip at once: every wide tensor "
+        "is read once,\n# every result written once. The weights of a token are scalars.",
+        (long long)p.n, (long long)p.tile);
+    put(&p, 0, "craft = 1\n\ntokens = dim(1, 16777216)\nwidth = dim(1, 16777216)");
+    script_put(&p.s,
+               "\n@host\ndef $F($P):\n    $F_mix[chip.cores]($A)\n\n@kernel\n"
+               "def $F_mix($P):\n",
+               &out);
+    if (forward)
+        put_forward(&p);
+    else
+        put_gradients(&p);
+    script_finish(&p.s, "streams", p.tile, &out, plan);
+    return true;
+}
