@@ -34,7 +34,7 @@ function time(us) {
 function short(v) {
   if (v === null || v === undefined) return '-';
   if (typeof v !== 'number') return v;
-  return v !== 0 && Math.abs(v) < 1e-3 ? v.toExponential(1) : Number(v.toPrecision(3)).toString();
+  return v !== 0 && (Math.abs(v) < 1e-3 || Math.abs(v) >= 1e6) ? v.toExponential(1) : Number(v.toPrecision(3)).toString();
 }
 
 function statusNode(status) {
