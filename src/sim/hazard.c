@@ -243,6 +243,9 @@ static uint32_t reader_slot(const Look *b, const SpanState *state)
         if (state->reader[i].when == 0 ||
             (state->reader[i].core == b->core && state->reader[i].pipe == b->r->pipe))
             return i;
+    for (uint32_t i = 0; i < SPAN_READERS; i++)
+        if (!(state->reader[i].flags & (SPAN_ATOMIC | SPAN_SAME)))
+            return i;
     return 0;
 }
 
@@ -264,19 +267,22 @@ static bool writer_counts(const SpanState *state)
     return counts;
 }
 
+/* Atomic stores commute with each other and with nothing else: they stand beside the readers, so
+ * that the plain store before them still counts for the atomic stores of other cores. */
 static void visit(void *context, uint64_t from, uint64_t to, SpanState *state)
 {
     Look *b = context;
-    bool ordered = true;
-    if (!b->write || writer_counts(state))
+    bool ordered = true, atomic = b->write && (b->me.flags & SPAN_ATOMIC);
+    if (!b->write || atomic || writer_counts(state))
         ordered = order(b, &state->writer, true, from, to);
-    if (!b->write) {
-        state->reader[reader_slot(b, state)] = b->me;
-        return;
-    }
     for (uint32_t i = 0; i < SPAN_READERS; i++) {
         const SpanAccess *a = &state->reader[i];
-        ordered &= order(b, a, a->flags & SPAN_SAME, from, to);
+        if (b->write || (a->flags & SPAN_ATOMIC))
+            ordered &= order(b, a, a->flags & (SPAN_SAME | SPAN_ATOMIC), from, to);
+    }
+    if (!b->write || atomic) {
+        state->reader[reader_slot(b, state)] = b->me;
+        return;
     }
     if (!ordered && changes_nothing(b)) {
         keep_same(b, state);

@@ -284,6 +284,38 @@ T_TEST(hazard_two_cores_on_one_output)
     }
 }
 
+/* Core 0 clears the sums and adds its part; core 1 adds too, and must know that they are clear. */
+T_TEST(hazard_atomic_before_the_sums_are_cleared)
+{
+    for (int sync = 0; sync < 2; sync++) {
+        Watched w = open_watched(SIM_AIV, 2, false);
+        Record all = {.op = NPU_SYNC_ALL};
+        on(&w.rig, 0, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
+        Record dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 256, ~0ull, ~0ull, 64);
+        dup.scalar = rig_bits(3);
+        for (uint32_t core = 0; core < 2; core++) {
+            on(&w.rig, core, dup);
+            on(&w.rig, core, flag(NPU_SET_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+            on(&w.rig, core, flag(NPU_WAIT_FLAG, NPU_PIPE_V, NPU_PIPE_MTE3, 0));
+        }
+        on(&w.rig, 0, copy_out(0, 0, 256, 4));
+        on(&w.rig, 0, (Record){.op = NPU_BARRIER, .mode = NPU_PIPE_MTE3});
+        if (sync) {
+            on(&w.rig, 0, all);
+            on(&w.rig, 1, all);
+            on(&w.rig, 0, all);
+        }
+        for (uint32_t core = 0; core < 2; core++) {
+            on(&w.rig, core, rig_register(REC_REG_ATOMIC, REC_ATOMIC_ADD | NPU_DT_F32 << 8));
+            on(&w.rig, core, copy_out(0, 256, 256, 5));
+        }
+        CHECK_EQ_STR(rig_fault(&w.rig), sync ? "" : "S054");
+        if (!sync)
+            CHECK_EQ_INT(sim_fault(w.rig.sim, 0)->other_line, 4);
+        close_watched(&w);
+    }
+}
+
 T_TEST(hazard_neighbouring_bytes_do_not_race)
 {
     Watched w = open_watched(SIM_AIV, 2, true);
