@@ -2,6 +2,7 @@
 #include "tests/eval/eval_helper.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const examples[] = {"softmax", "less",   "mse_loss",   "layernorm",
                                        "relu",    "gelu",   "leaky_relu", "add",
@@ -56,6 +57,42 @@ T_TEST(form_craft)
 }
 
 /* A program with main, files and host memory. */
+/* The program with a line of its host code changed. */
+static void check_main(const char *old, const char *new, const char *reason)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c;
+    j.diag = diag_make(&j.arena, "main_add.cpp", STR(""));
+    REQUIRE(eval_candidate_read(&j.arena, "tests/eval/main_add.cpp", &c, &j.diag));
+    Str text = c.texts.at[0].text;
+    ptrdiff_t at = str_find(text, str_from(old));
+    REQUIRE(at >= 0);
+    size_t after = (size_t)at + strlen(old);
+    c.texts.at[0].text = str_from(str_format(&j.arena, "%.*s%s%.*s", (int)at, text.at, new,
+                                             (int)(text.len - after), text.at + after));
+    judge_candidate(&j, &c, "tests/eval/tasks/add_8192.py");
+    CHECK_STATUS(&j, VERDICT_NOT_COMPUTED);
+    CHECK_MSG(strstr(j.verdict.reason, reason), "reason '%s' lacks '%s'", j.verdict.reason, reason);
+    arena_drop(&j.arena);
+}
+
+T_TEST(form_direct_host_only_carries)
+{
+    check_main("    aclrtMemcpy(dx,",
+               "    for (int i = 0; i < 8192; i++) {\n"
+               "        ((float *)hx)[i] += ((float *)hy)[i];\n"
+               "        ((float *)hy)[i] = 0;\n"
+               "    }\n"
+               "    aclrtMemcpy(dx,",
+               "32768 bytes of its own making");
+    check_main(
+        "    WriteFile(",
+        "    for (int i = 0; i < 8192; i++)\n"
+        "        ((float *)hz)[i] = (float)(0.0 + ((float *)hx)[i] + 2.0 * ((float *)hy)[i]);\n"
+        "    WriteFile(",
+        "no copy from the device");
+}
+
 T_TEST(form_direct_main)
 {
     Judged j;
