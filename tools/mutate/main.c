@@ -1,12 +1,13 @@
 /* mutate [options] PATH [run options...]   or   mutate [options] --list FILE
  *
- * Options: --most N of each kernel, chosen by --seed S; --least P: exit 1 when fewer than P per cent
- * are caught or equivalent by default; --show: every mutant; --seconds S per run.
+ * Options: --most N of each kernel, chosen by --seed S; --least P: exit 1 when the score by default
+ * is below P per cent; --show: every mutant; --seconds S per run.
  *
  * A mutant is caught when something is found that the kernel itself does not show, or when its
- * values differ. It is equivalent only if shown: the same records (so the same edges; a line never
- * executed is of this kind), or right values with every conflicting pair of accesses ordered, by the
- * second checker of proof.c. All else is missed. What does not compile is no mutant. */
+ * values differ. It is equivalent only if shown: the same records (so the same edges); a line that
+ * gives no record (left out of all counts); right values with every conflicting pair of accesses
+ * ordered, by the second checker of proof.c. All else is missed. What does not compile is no mutant.
+ * The score is what is caught of what is not equivalent. */
 #include "tools/mutate/mutate.h"
 
 #include "base/rng.h"
@@ -54,7 +55,7 @@ static Class classify(const Seen *seen, const Seen *original)
         return STILLBORN;
     if (found_new(seen, original))
         return CAUGHT;
-    if (seen->values != original->values)
+    if (!seen_same_values(seen, original))
         return BY_VALUES;
     if (seen->stream == original->stream)
         return SAME;
@@ -64,8 +65,8 @@ static Class classify(const Seen *seen, const Seen *original)
 static void show(const Subject *s, const Mutation *m, int mode, Class class, const Seen *seen)
 {
     const char *why = class == CAUGHT ? seen->first ? seen->first : seen->reason
-                      : class == ORDERED || class == MISSED ? seen->path
-                                                            : "";
+                      : class == ORDERED || class == MISSED || class == BY_VALUES ? seen->path
+                                                                                  : "";
     printf("%s:%u: %s: %s: %s [%s]\n", s->path, m->line, mode ? "strict" : "default", m->what,
            class_names[class], why ? why : "");
 }
@@ -79,7 +80,7 @@ static void try_mutant(Subject *s, const Mutation *m, const Seen original[2], co
     for (int mode = 0; mode < 2; mode++) {
         Class class = classify(&seen[mode], &original[mode]);
         tally->of[mode][class]++;
-        if (class != STILLBORN && seen[mode].ran && seen[mode].values == original[mode].values)
+        if (class != STILLBORN && seen[mode].ran && seen_same_values(&seen[mode], &original[mode]))
             tally->right[mode][class]++;
         if (mode == 0)
             tally->kind[m->kind][class]++;
@@ -88,6 +89,20 @@ static void try_mutant(Subject *s, const Mutation *m, const Seen original[2], co
     }
     fflush(stdout);
     arena_drop(&arena);
+}
+
+/* Lines that give no record in the original are never executed, and their mutants equivalent. */
+static void drop_idle(Mutations *all, const Seen *original)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        bool executed = false;
+        for (uint32_t line = all->at[i].line; line < all->at[i].line + 3; line++)
+            executed |= line >= MUTATE_LINES || original->lines[line];
+        if (executed)
+            all->at[kept++] = all->at[i];
+    }
+    all->len = kept;
 }
 
 /* `most` of the mutations, in the order of the text. */
@@ -114,9 +129,12 @@ static bool try_subject(const char *const *words, uint32_t count, const Options 
     if (ok) {
         Mutations all = {0};
         mutate_scan(&s.arena, s.text, &all);
-        uint32_t total = all.len;
+        uint32_t written = all.len;
+        drop_idle(&all, &original[0]);
+        uint32_t executed = all.len;
         choose(&all, o);
-        printf("%s: %u of %u mutants\n", s.path, all.len, total);
+        printf("%s: %u of %u mutants, %u more in lines never executed\n", s.path, all.len, executed,
+               written - executed);
         fflush(stdout);
         for (uint32_t i = 0; i < all.len; i++)
             try_mutant(&s, &all.at[i], original, o, tally);

@@ -50,6 +50,9 @@ void proof_close(Proof *proof);
 bool proof_holds(const Proof *proof, Buf *why);
 /* Over the records of each core in order, places in the text left out. */
 uint64_t proof_stream(const Proof *proof);
+/* Whether a record came from this line; lines past MUTATE_LINES count as executed. */
+enum { MUTATE_LINES = 4096 };
+const bool *proof_lines(const Proof *proof);
 
 /* --- run.c --- */
 
@@ -73,10 +76,15 @@ typedef struct Seen {
     const char *reason;
     VEC(uint64_t) findings; /* code and line of each */
     const char *first;      /* "S050 line 12" */
-    uint64_t stream, values;
+    uint64_t stream;
+    TwinTensors outputs;
+    bool *lines; /* MUTATE_LINES */
     bool ordered;
     const char *path;
 } Seen;
+
+/* As far as the order of additions allows: 1e-5 of the larger magnitude, 2 per cent for 16 bits. */
+bool seen_same_values(const Seen *a, const Seen *b);
 
 /* One subject from words: PATH and options, or PATH alone when its text has a "run:" line. */
 bool subject_read(Subject *subject, const char *const *words, uint32_t count, Diag *diag);

@@ -51,6 +51,7 @@ struct Proof {
     ProofCore core[MOST_CORES];
     uint32_t met[2], meeting[2];
     uint64_t pairs, inserted;
+    bool lines[MUTATE_LINES];
     Touch bad[2];
     Touch shown[2]; /* the pair whose path is printed: the last two that meet through a wait */
     bool any_shown;
@@ -363,6 +364,8 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
 {
     Proof *p = context;
     (void)sim, (void)index;
+    if (r->line < MUTATE_LINES && !(r->op & REC_TEXT))
+        p->lines[r->line] = true;
     if (core >= MOST_CORES)
         p->too_long = true;
     else
@@ -451,3 +454,5 @@ uint64_t proof_stream(const Proof *p)
         all = all * 0x9E3779B97F4A7C15ull + p->core[i].stream;
     return all;
 }
+
+const bool *proof_lines(const Proof *p) { return p->lines; }

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "sim/hazard.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,8 +51,8 @@ static bool read_run_line(Subject *s, Diag *diag)
     ptrdiff_t at = str_find(s->text, str_from("run: "));
     if (at < 0)
         return true;
-    Str line = str_slice(s->text, (size_t)at + 5, s->text.len), word;
-    str_next(&line, '\n', &line);
+    Str rest = str_slice(s->text, (size_t)at + 5, s->text.len), line, word;
+    str_next(&rest, '\n', &line);
     const char *name = NULL;
     while (line.len && str_next(&line, ' ', &word)) {
         const char *text = str_dup(&s->arena, word);
@@ -127,6 +128,8 @@ static void collect(void *context, Sim *sim)
         return;
     Buf why = {0};
     w->seen->stream = proof_stream(w->proof);
+    w->seen->lines = arena_array(w->arena, bool, MUTATE_LINES);
+    memcpy(w->seen->lines, proof_lines(w->proof), MUTATE_LINES * sizeof(bool));
     w->seen->ordered = proof_holds(w->proof, &why);
     w->seen->path = str_dup(w->arena, buf_view(&why));
     buf_free(&why);
@@ -151,13 +154,41 @@ static TwinTensors fresh_tensors(Arena *arena, const Subject *s)
     return out;
 }
 
-static uint64_t hash_values(const TwinTensors *tensors)
+static void keep_outputs(Arena *arena, const TwinTensors *tensors, Seen *seen)
 {
-    uint64_t h = 0;
-    for (uint32_t i = 0; i < tensors->len; i++)
-        if (tensors->at[i].role != SIM_IN)
-            h = h * 31 + hash64(tensors->at[i].data, tensors->at[i].bytes);
-    return h;
+    for (uint32_t i = 0; i < tensors->len; i++) {
+        TwinTensor t = tensors->at[i];
+        if (t.role == SIM_IN)
+            continue;
+        t.data = memcpy(arena_alloc(arena, t.bytes ? t.bytes : 1), t.data, t.bytes);
+        vec_push(arena, &seen->outputs, t);
+    }
+}
+
+static bool same_tensor(const TwinTensor *a, const TwinTensor *b)
+{
+    if (a->bytes != b->bytes || a->dtype != b->dtype)
+        return false;
+    if (memcmp(a->data, b->data, a->bytes) == 0)
+        return true;
+    double slack = dtype_bytes(a->dtype) == 2 ? 0.02 : 1e-5, most = 0;
+    size_t n = a->bytes / dtype_bytes(a->dtype);
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, fabs(dtype_load(b->dtype, b->data, i)));
+    for (size_t i = 0; dtype_is_float(a->dtype) && i < n; i++) {
+        double x = dtype_load(a->dtype, a->data, i), y = dtype_load(b->dtype, b->data, i);
+        if (!(fabs(x - y) <= slack * most || x == y || (isnan(x) && isnan(y))))
+            return false;
+    }
+    return dtype_is_float(a->dtype);
+}
+
+bool seen_same_values(const Seen *a, const Seen *b)
+{
+    bool same = a->outputs.len == b->outputs.len;
+    for (uint32_t i = 0; same && i < a->outputs.len; i++)
+        same = same_tensor(&a->outputs.at[i], &b->outputs.at[i]);
+    return same;
 }
 
 /* A warning is worth saying and no reason to fail a kernel. */
@@ -235,7 +266,7 @@ static void run_file(Arena *arena, Subject *s, Str text, TwinOptions *options, W
         if (seen[mode].built)
             seen[mode].ran = twin_run(arena, kernel, &launch, options, &run, &v);
         note_findings(arena, &v, &seen[mode]);
-        seen[mode].values = hash_values(&tensors);
+        keep_outputs(arena, &tensors, &seen[mode]);
     }
     if (kernel)
         twin_release(kernel);
@@ -264,7 +295,8 @@ static void run_tree(Arena *arena, Subject *s, Str text, TwinOptions *options, W
         seen[mode].built = seen[mode].ran || v.compiled == VERDICT_YES || v.hazards.len;
         twin_project_close(opened);
         note_findings(arena, &v, &seen[mode]);
-        seen[mode].values = hash_values(&tensors) * 31 + hash_values(&made);
+        keep_outputs(arena, &tensors, &seen[mode]);
+        keep_outputs(arena, &made, &seen[mode]);
         for (uint32_t i = 0; i < made.len; i++)
             twin_tensor_free(&made.at[i]);
     }
