@@ -41,16 +41,43 @@ static void add_operand(Writer *w, PrimId prim, PlanOperand operand, uint64_t ax
     vec_push(w->arena, &w->operand_prims, prim);
 }
 
+/* Where a tensor stands in the task: inputs, then parameters, then constants. */
+static uint32_t place_of(const Graph *g, ValueId id)
+{
+    for (uint32_t i = 0; i < g->inputs.len; i++)
+        if (g->inputs.at[i] == id)
+            return i;
+    for (uint32_t i = 0; i < g->params.len; i++)
+        if (g->params.at[i] == id)
+            return g->inputs.len + i;
+    return g->inputs.len + g->params.len + id;
+}
+
+/* The leaves in the order of the task. */
+static PrimId *ordered_leaves(Writer *w)
+{
+    const PrimGraph *g = w->g;
+    PrimId *ids = arena_array(w->arena, PrimId, g->leaves.len + 1);
+    for (uint32_t i = 0; i < g->leaves.len; i++) {
+        PrimId id = g->leaves.at[i].prim;
+        uint32_t at = i, place = place_of(g->graph, g->prims.at[id].value);
+        for (; at && place < place_of(g->graph, g->prims.at[ids[at - 1]].value); at--)
+            ids[at] = ids[at - 1];
+        ids[at] = id;
+    }
+    return ids;
+}
+
 static void add_operands(Writer *w)
 {
+    const PrimId *ids = ordered_leaves(w);
     for (uint32_t i = 0; i < w->g->leaves.len; i++) {
-        PrimId id = w->g->leaves.at[i].prim;
-        const Prim *p = &w->g->prims.at[id];
+        const Prim *p = &w->g->prims.at[ids[i]];
         if (!p->uses)
             continue;
         PlanOperand o = {
             .value = p->value, .dtype = p->dtype, .name = str_format(w->arena, "x%u", i)};
-        add_operand(w, id, o, p->axes);
+        add_operand(w, ids[i], o, p->axes);
     }
     for (uint32_t i = 0; i < w->g->outputs.len; i++) {
         const PrimOutput *out = &w->g->outputs.at[i];
