@@ -26,13 +26,17 @@ struct TilingField {
 class TilingDef {
 public:
     TilingDef() = default;
-    TilingDef(const TilingDef &o) : name_(o.name_), fields_(o.fields_), bytes_(o.bytes_) {}
+    TilingDef(const TilingDef &o) : name_(o.name_), fields_(o.fields_), bytes_(o.bytes_) {} /* shown nowhere */
     TilingDef &operator=(const TilingDef &) { return *this; }
     virtual ~TilingDef() = default;
 
     void SaveToBuffer(void *data, size_t capacity) const
     {
         if (!data || capacity < GetDataSize()) return;
+        if (shown_) {
+            if (data != shown_) std::memcpy(data, shown_, GetDataSize());
+            return;
+        }
         std::memset(data, 0, GetDataSize());
         uint8_t *to = static_cast<uint8_t *>(data);
         for (const TilingField &f : fields_) {
@@ -44,7 +48,15 @@ public:
         }
     }
     size_t GetDataSize() const { return (bytes_ + 7) / 8 * 8; }
-    void SetDataPtr(void *) {}
+    /* From here on every value set is seen at `data` at once; SaveToBuffer is not needed. */
+    void SetDataPtr(void *data)
+    {
+        uint8_t *to = static_cast<uint8_t *>(data);
+        SaveToBuffer(to, GetDataSize());
+        for (const TilingField &f : fields_)
+            if (f.nested && to) reinterpret_cast<TilingDef *>(reinterpret_cast<uint8_t *>(this) + f.at)->SetDataPtr(to + f.offset);
+        shown_ = to;
+    }
     const char *GetTilingClassName() const { return name_; }
     const std::vector<TilingField> &acraft_fields() const { return fields_; }
 
@@ -60,9 +72,23 @@ public:
 protected:
     const char *name_ = "";
 
+    /* Where the member lies at the data pointer; NULL: none was given. */
+    uint8_t *acraft_shown(const void *member) const
+    {
+        size_t at = size_t(static_cast<const uint8_t *>(member) - reinterpret_cast<const uint8_t *>(this));
+        for (const TilingField &f : fields_)
+            if (shown_ && f.at == at && !f.nested) return shown_ + f.offset;
+        return nullptr;
+    }
+    void acraft_show(const void *member, size_t bytes)
+    {
+        if (uint8_t *to = acraft_shown(member)) std::memcpy(to, member, bytes);
+    }
+
 private:
     std::vector<TilingField> fields_;
     size_t bytes_ = 0;
+    uint8_t *shown_ = nullptr;
 };
 
 /* A field announces itself to its class while the object is built; a copy has the list already. */
@@ -102,7 +128,11 @@ template <typename T> struct TilingRegistrar {
 
 #define TILING_DATA_FIELD_DEF(data_type, field_name)                                               \
 public:                                                                                            \
-    void set_##field_name(data_type field_name) { field_name##_ = field_name; }                    \
+    void set_##field_name(data_type field_name)                                                    \
+    {                                                                                              \
+        field_name##_ = field_name;                                                                \
+        acraft_show(&field_name##_, sizeof field_name##_);                                         \
+    }                                                                                              \
     data_type get_##field_name() const { return field_name##_; }                                   \
                                                                                                    \
 private:                                                                                           \
@@ -113,8 +143,12 @@ public:
 
 #define TILING_DATA_FIELD_DEF_ARR(arr_type, arr_size, field_name)                                  \
 public:                                                                                            \
-    void set_##field_name(const arr_type *field_name) { std::memcpy(field_name##_, field_name, sizeof field_name##_); } \
-    arr_type *get_##field_name() { return field_name##_; }                                         \
+    void set_##field_name(const arr_type *field_name) { std::memcpy(get_##field_name(), field_name, sizeof field_name##_); } \
+    arr_type *get_##field_name()                                                                   \
+    {                                                                                              \
+        uint8_t *shown = acraft_shown(field_name##_);                                              \
+        return shown ? reinterpret_cast<arr_type *>(shown) : field_name##_;                        \
+    }                                                                                              \
                                                                                                    \
 private:                                                                                           \
     arr_type field_name##_[arr_size] = {};                                                         \

@@ -6,6 +6,11 @@ namespace optiling {
 static ge::graphStatus TilingFunc(gert::TilingContext *context)
 {
     AddCustomTiling tiling;
+    gert::TilingData *raw = context->GetRawTilingData();
+    /* Both ways to hand the values over: at once, or all at the end. */
+    bool at_once = context->GetInputDesc(0)->GetDataType() == ge::DT_FLOAT;
+    if (at_once)
+        tiling.SetDataPtr(raw->GetData());
     auto platform = platform_ascendc::PlatformAscendC(context->GetPlatformInfo());
     uint32_t total = context->GetInputShape(0)->GetOriginShape().GetShapeSize();
     uint32_t cores = platform.GetCoreNumAiv();
@@ -20,9 +25,9 @@ static ge::graphStatus TilingFunc(gert::TilingContext *context)
     tiling.set_tile(tile);
     tiling.set_scale(*scale);
     context->SetBlockDim(blocks);
-    tiling.SaveToBuffer(context->GetRawTilingData()->GetData(),
-                        context->GetRawTilingData()->GetCapacity());
-    context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());
+    if (!at_once)
+        tiling.SaveToBuffer(raw->GetData(), raw->GetCapacity());
+    raw->SetDataSize(tiling.GetDataSize());
     size_t *workspace = context->GetWorkspaceSizes(1);
     workspace[0] = 0;
     return ge::GRAPH_SUCCESS;
