@@ -164,7 +164,8 @@ static void put_window(const Resize *r, const Axis *x, char d, const char *v, Bu
 {
     double wide = x->scale > 1 ? x->scale : 1, reach = (r->mode == TAP_CUBIC ? 2 : 1) * wide;
     if (r->smooth) {
-        put(out, 2, "pos%s = (tap%s + 0.5) * %s", v, v, number(r, x->scale));
+        put(out, 2, "num%s = tap%s * %s + %s", v, v, number(r, x->a), number(r, x->b + x->c / 2));
+        put(out, 2, "pos%s = num%s / %s", v, v, number(r, x->c));
         put(out, 2, "low%s = floor(max(pos%s - %s, 0.0))", v, v, number(r, reach - 0.5));
         put(out, 2, "end%s = floor(min(pos%s + %s, %s))", v, v, number(r, reach + 0.5),
             number(r, (double)x->in));
@@ -178,8 +179,8 @@ static void put_window(const Resize *r, const Axis *x, char d, const char *v, Bu
     for (int64_t k = 0; k < x->taps; k++) {
         const char *w = str_format(r->arena, "w%c%lld%s", d, (long long)k, v);
         if (r->smooth)
-            put(out, 2, "tap%s = abs(low%s + %lld.5 - pos%s) * %s", v, v, (long long)k, v,
-                number(r, 1 / wide));
+            put(out, 2, "tap%s = abs((low%s + %lld.5) * %s - num%s) * %s", v, v, (long long)k,
+                number(r, x->c), v, number(r, 1 / (wide * x->c)));
         if (r->smooth && r->mode == TAP_CUBIC) {
             put(out, 2, "far%s = min(tap%s, 2.0)", v, v);
             put(out, 2, "far%s = (((far%s - 5.0) * far%s + 8.0) * far%s - 4.0) * -0.5", v, v, v, v);
@@ -246,8 +247,8 @@ static void put_buffers(const Resize *r, Buf *out)
                 (long long)padded(x->out));
         }
     }
-    const char *work[] = {"tap", "pos", "low", "end", "sum", "far"};
-    int used = r->smooth && r->mode == TAP_CUBIC ? 6 : r->smooth || r->mode == TAP_AREA ? 5 : 3;
+    const char *work[] = {"tap", "pos", "low", "end", "sum", "num", "far"};
+    int used = r->smooth ? (r->mode == TAP_CUBIC ? 7 : 6) : r->mode == TAP_AREA ? 5 : 3;
     for (int i = 0; i < used; i++)
         put(out, 1, "%s = ub(f32, %lld)", work[i], (long long)padded(longest));
     put(out, 1, "row = ub(%s, %lld, depth=2)", t, (long long)padded(r->axis[2].in));
