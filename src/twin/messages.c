@@ -133,6 +133,9 @@ static void read_line(Reading *r, Str line)
     if (str_is(m.kind, "note")) {
         if (r->any && mine)
             tell(r, &m);
+        else if (r->told && str_starts(r->pending.text, "expected") &&
+                 str_starts(m.text, "expanded from macro 'DTYPE_"))
+            diag_hint(r->diag, "the build defines the DTYPE_ names as macros: do not declare them");
         else
             twin_nomatch_note(&r->nomatch, m.text);
         return;
