@@ -9,7 +9,7 @@ typedef struct Arg {
     Script s;
     const Node *arg;
     ValueId x;
-    bool max, abs, complex;
+    bool max, abs;
     int64_t outer, n, inner; /* the axis between */
     int64_t times, plus;     /* the result is times * position + plus */
 } Arg;
@@ -61,36 +61,10 @@ static const Node *skip_views(const Graph *g, ValueId *id)
     return node;
 }
 
-/* |re| + |im| of one tensor. */
-static bool read_complex(const Graph *g, const Node *sum, Arg *a)
-{
-    ValueId part[2];
-    if (sum->op != OP_BINARY || sum->kind != BINARY_add)
-        return false;
-    for (int i = 0; i < 2; i++) {
-        part[i] = sum->in[i];
-        const Node *size = skip_views(g, &part[i]);
-        if (!size || size->op != OP_UNARY || size->kind != UNARY_abs)
-            return false;
-        part[i] = size->in[0];
-        const Node *half = skip_views(g, &part[i]);
-        if (!half || half->op != OP_UNARY || half->kind != (i ? UNARY_imag : UNARY_real))
-            return false;
-        part[i] = half->in[0];
-        if (skip_views(g, &part[i]))
-            return false;
-    }
-    a->x = part[0];
-    a->complex = true;
-    return part[0] == part[1];
-}
-
 static bool read_before(const Graph *g, Arg *a)
 {
     a->x = a->arg->in[0];
     const Node *node = skip_views(g, &a->x);
-    if (node && read_complex(g, node, a))
-        return true;
     if (node && node->op == OP_UNARY && node->kind == UNARY_abs) {
         a->abs = true;
         a->x = node->in[0];
@@ -112,9 +86,7 @@ static const char *read_arg(const Graph *g, Arg *a)
         a->n = in->shape.dim[dim];
         a->inner = script_product(in->shape, dim + 1, in->shape.rank);
     }
-    if (a->complex && (a->inner > 1 || x->dtype != DT_C64))
-        return "complex numbers along another axis than the last";
-    if (!a->complex && x->dtype != DT_F32 && x->dtype != DT_F16 && x->dtype != DT_BF16)
+    if (x->dtype != DT_F32 && x->dtype != DT_F16 && x->dtype != DT_BF16)
         return "only floats";
     return a->n >= 1 << 30 ? "positions beyond 32 bits" : NULL;
 }
@@ -188,7 +160,7 @@ static void set_holes(Arg *a, bool rows)
     const char *wide = x->dtype == DT_F32 ? part : str_format(s->arena, "cast(%s, f32)", part);
     script_set(s, 'T', dtype_name(x->dtype));
     script_set(s, 'O', dtype_name(graph_value(s->g, s->g->outputs.at[0])->dtype));
-    script_set(s, 'X', a->complex ? "outer, n" : rows ? "outer, n" : "outer, n, inner");
+    script_set(s, 'X', rows ? "outer, n" : "outer, n, inner");
     script_set(s, 'N', a->max ? "-inf" : "inf");
     script_set(s, 'M', a->max ? "max" : "min");
     script_set(s, 'C', a->max ? ">" : "<");
@@ -204,11 +176,6 @@ static void set_holes(Arg *a, bool rows)
                    str_format(s->arena,
                               "            found[:t.size] = found[:t.size] * %lld + %lld\n",
                               (long long)a->times, (long long)a->plus));
-    }
-    if (a->complex) {
-        script_set(s, 'B', "    a = ub(f32, 1024, 2, depth=2)\n");
-        script_set(s, 'L', "load(a[:t.size, :2], x[r, t, :])");
-        script_set(s, 'V', "row_sum(abs(a[:t.size, :2]))");
     }
 }
 
@@ -235,20 +202,6 @@ static void write_arg(Arg *a, const NpuChip *chip, Plan *plan)
     buf_puts(&out, rows ? "" : "inner = dim(1, 16777216)\n");
     script_put(s, rows ? by_rows : by_columns, &out);
     script_finish(s, "arg", rows ? 4096 : 512, &out, plan);
-    if (!a->complex)
-        return;
-    Buf narrow = {0};
-    for (size_t i = 0; i < plan->craft.len; i++) {
-        bool long_tile = plan->craft.len - i > 4 &&
-                         str_equal(str_slice(plan->craft, i, i + 4), STR("4096"));
-        buf_puts(&narrow, long_tile ? "1024" : "");
-        if (long_tile)
-            i += 3;
-        else
-            buf_char(&narrow, plan->craft.at[i]);
-    }
-    plan->craft = str_from(buf_take(&narrow, s->arena));
-    buf_free(&narrow);
 }
 
 bool plan_arg(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
