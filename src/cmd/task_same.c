@@ -5,45 +5,90 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum Answer { SAME, DRAWN, DIFFERENT, MISSING, REFUSED, ANSWER_COUNT } Answer;
+/* From the strictest answer to the loosest; up to ARRANGED the operator is the same. */
+typedef enum Answer {
+    SAME,
+    DRAWN,
+    ARRANGED,
+    TYPED,
+    DIFFERENT,
+    MISSING,
+    REFUSED,
+    ANSWER_COUNT
+} Answer;
 
-static const char *const answer_names[ANSWER_COUNT] = {
-    "the same", "the same, inputs drawn otherwise", "not the same", "missing", "refused"};
+static const char *const answer_names[ANSWER_COUNT] = {"the same",
+                                                       "the same, inputs drawn otherwise",
+                                                       "the same, operands held otherwise",
+                                                       "the same before the last cast",
+                                                       "not the same",
+                                                       "missing",
+                                                       "refused"};
 
 typedef struct Pair {
     const char *ours, *theirs;
     Buf a, b; /* their normal forms */
 } Pair;
 
-static bool normal_text(Arena *arena, const char *path, const TaskOptions *options, Buf *out)
+static const Graph *load(Arena *arena, const char *path, const TaskOptions *options)
 {
     Diag diag = diag_make(arena, path, (Str){0});
     TorchTask *task = task_load(arena, path, options, &diag);
     if (!task)
-        return task_say(&diag, false);
-    graph_print(graph_normal(arena, task->graph), out);
-    return true;
+        task_say(&diag, false);
+    return task ? task->graph : NULL;
 }
 
-/* A normal form without the block that says how inputs and parameters are drawn. */
-static Str model_part(const Buf *text)
+static bool equal_forms(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
 {
-    Str all = buf_view(text);
-    ptrdiff_t end = str_find(all, str_from("\nsource {"));
-    return end < 0 ? all : str_slice(all, 0, (size_t)end);
+    buf_clear(&pair->a);
+    buf_clear(&pair->b);
+    graph_print(graph_normal(arena, ours), &pair->a);
+    graph_print(graph_normal(arena, theirs), &pair->b);
+    return str_equal(buf_view(&pair->a), buf_view(&pair->b));
+}
+
+/* The model alone, its tensors as declared. */
+static const Graph *undrawn(Arena *arena, const Graph *graph)
+{
+    Graph *bare = arena_new(arena, Graph);
+    *bare = *graph;
+    bare->source = NULL;
+    return bare;
+}
+
+static bool equal_plain(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs,
+                        bool loose)
+{
+    const Graph *a = graph_plain(arena, ours, loose);
+    for (int names = 1; names >= 0; names--) {
+        Graph *b = graph_plain(arena, theirs, loose);
+        graph_align(arena, a, b, names);
+        if (equal_forms(arena, pair, a, b))
+            return true;
+    }
+    return false;
+}
+
+static Answer compare_graphs(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
+{
+    if (equal_forms(arena, pair, ours, theirs))
+        return SAME;
+    if (equal_forms(arena, pair, undrawn(arena, ours), undrawn(arena, theirs)))
+        return DRAWN;
+    if (equal_plain(arena, pair, ours, theirs, false))
+        return ARRANGED;
+    return equal_plain(arena, pair, ours, theirs, true) ? TYPED : DIFFERENT;
 }
 
 static Answer compare(Pair *pair, const TaskOptions *options)
 {
     Arena arena = {0};
-    bool read = normal_text(&arena, pair->ours, options, &pair->a) &&
-                normal_text(&arena, pair->theirs, options, &pair->b);
+    const Graph *ours = load(&arena, pair->ours, options);
+    const Graph *theirs = ours ? load(&arena, pair->theirs, options) : NULL;
+    Answer answer = theirs ? compare_graphs(&arena, pair, ours, theirs) : REFUSED;
     arena_drop(&arena);
-    if (!read)
-        return REFUSED;
-    if (str_equal(buf_view(&pair->a), buf_view(&pair->b)))
-        return SAME;
-    return str_equal(model_part(&pair->a), model_part(&pair->b)) ? DRAWN : DIFFERENT;
+    return answer;
 }
 
 static void pair_free(Pair *pair)
@@ -72,13 +117,13 @@ static int same_files(const char *ours, const char *theirs, const TaskOptions *o
     Pair pair = {.ours = ours, .theirs = theirs};
     Answer answer = compare(&pair, options);
     if (answer != REFUSED && options->json)
-        printf("{\"same\": %s}\n", answer == SAME ? "true" : "false");
+        printf("{\"same\": %s}\n", answer <= ARRANGED ? "true" : "false");
     else if (answer != REFUSED)
         puts(answer_names[answer]);
-    if ((answer == DRAWN || answer == DIFFERENT) && !options->json)
+    if (answer == DIFFERENT && !options->json)
         first_difference(&pair);
     pair_free(&pair);
-    return answer == SAME ? CMD_OK : answer == REFUSED ? CMD_USAGE : CMD_NO;
+    return answer <= ARRANGED ? CMD_OK : answer == REFUSED ? CMD_USAGE : CMD_NO;
 }
 
 /* --- directories -------------------------------------------------------------------------- */
@@ -122,8 +167,16 @@ static void print_pair(Arena *arena, const Pair *pair, Answer answer, bool json)
     }
     fwrite(out.at, 1, out.len, stdout);
     buf_free(&out);
-    if ((answer == DRAWN || answer == DIFFERENT) && !json)
+    if (answer == DIFFERENT && !json)
         first_difference(pair);
+}
+
+static void print_counts(const uint32_t *counts, uint32_t all, const char *theirs)
+{
+    printf("%u of %u the same, %u the same with inputs drawn otherwise, %u with operands held "
+           "otherwise, %u before the last cast, %u not the same, %u missing in %s, %u refused\n",
+           counts[SAME], all, counts[DRAWN], counts[ARRANGED], counts[TYPED], counts[DIFFERENT],
+           counts[MISSING], theirs, counts[REFUSED]);
 }
 
 static int same_dirs(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options)
@@ -141,11 +194,8 @@ static int same_dirs(Arena *arena, const char *ours, const char *theirs, const T
         pair_free(&pair);
     }
     if (!options->json)
-        printf("%u of %u the same, %u the same with inputs drawn otherwise, %u not the same, "
-               "%u missing in %s, %u refused\n",
-               counts[SAME], a.len, counts[DRAWN], counts[DIFFERENT], counts[MISSING], theirs,
-               counts[REFUSED]);
-    return counts[SAME] == a.len ? CMD_OK : CMD_NO;
+        print_counts(counts, a.len, theirs);
+    return counts[SAME] + counts[DRAWN] + counts[ARRANGED] == a.len ? CMD_OK : CMD_NO;
 }
 
 int task_same(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options)

@@ -216,4 +216,13 @@ Graph *graph_parse(Arena *arena, Str text, Diag *diag); /* NULL: errors in diag 
  * the same when the texts of their normal forms are equal. */
 Graph *graph_normal(Arena *arena, const Graph *graph);
 
+/* The same computation, without how its tensors are held: parameters, buffers and arguments are
+ * inputs, those nothing reads are gone, one-element tensors have rank 0, nothing says how they
+ * are drawn. With `loose`, results come without their last cast. Names are kept. */
+Graph *graph_plain(Arena *arena, const Graph *graph, bool loose);
+/* Puts the inputs of a plain graph in the order of another's: with `names` those of the same
+ * name, dtype and shape belong together, the others by their order among inputs of the same
+ * dtype and shape. False: they do not pair off. */
+bool graph_align(Arena *arena, const Graph *ours, Graph *theirs, bool names);
+
 #endif

@@ -3,6 +3,10 @@
  *   x ** 2, square(x)         x * x                max(dim)[0]     amax
  *   linear(x, w, b)           x @ w^T + b          clamp(min=0)    relu
  *   reshape of reshape        one reshape          dims=all        no dims
+ *   x - 2                     x + -2               x * 1           x
+ *   cast(reshape(x))          reshape(cast(x))
+ *   op(reshape(number))       reshape(op(number)), where the common dtype stays
+ *   float32 const of rank 0   a weak number; weak numbers beside float32 are rounded to it
  *   einsum "bqhd,bk1d->bhqk"  letters by first use, dims of 1 left out
  */
 #include "graph/normal_int.h"
@@ -139,13 +143,98 @@ static void drop_expands(Normal *n, NodeSpec *spec, ValueId *in)
     }
 }
 
+/* The number of rank 0 under a reshape to dims of 1; else the value itself. */
+static ValueId number_under(const Normal *n, ValueId id)
+{
+    const Node *node = id == VALUE_NONE ? NULL : producer(n, id);
+    bool under = node && node->op == OP_RESHAPE && info(n, node->in[0])->shape.rank == 0;
+    return under ? node->in[0] : id;
+}
+
+/* The node over numbers of rank 0, its result in the old node's shape. */
+static ValueId reshaped(Normal *n, const Node *old, ValueId out)
+{
+    int64_t count = 0;
+    Shape want = graph_value(n->from, old->out)->shape;
+    bool one = old->n_out == 1 && info(n, out)->shape.rank == 0 && shape_count(want, &count);
+    return one && count == 1 ? reshape_to(n, out, want) : out;
+}
+
+/* Whether the result has the same shape for these inputs, or is a single number for both. */
+static bool keeps_shape(const Normal *n, const Node *old, const ValueId *in)
+{
+    Shape shape = {0}, want = graph_value(n->from, old->out)->shape;
+    int64_t count = 0;
+    for (uint32_t i = 0; i < old->n_in; i++) {
+        if (in[i] != VALUE_NONE && !shape_broadcast(shape, info(n, in[i])->shape, &shape))
+            return false;
+    }
+    return shape_equal(shape, want) || (shape.rank == 0 && shape_count(want, &count) && count == 1);
+}
+
+/* A number reshaped to broadcast is read as it is, where that changes no dtype. */
+static void drop_reshapes(Normal *n, const Node *old, ValueId *in)
+{
+    uint32_t first = old->op == OP_WHERE ? 1 : 0; /* the condition has no part in the dtype */
+    ValueId *bare = arena_array(n->arena, ValueId, old->n_in + 1);
+    for (uint32_t i = 0; i < old->n_in; i++)
+        bare[i] = number_under(n, in[i]);
+    if (old->n_out == 1 && keeps_shape(n, old, bare) &&
+        graph_promote(n->to, bare + first, old->n_in - first) ==
+            graph_promote(n->to, in + first, old->n_in - first))
+        memcpy(in, bare, old->n_in * sizeof *in);
+}
+
+/* Weak numbers as float64; beside float32 rounded to it, as the operator would. */
+static void unify_numbers(Normal *n, DType common, ValueId *in)
+{
+    double number;
+    for (uint32_t i = 0; i < 2; i++) {
+        const Value *value = info(n, in[i]), *other = info(n, in[1 - i]);
+        bool plain = value->kind == VALUE_CONST && value->dtype == DT_F32 && !value->weak &&
+                     value->shape.rank == 0 && other->dtype == DT_F32;
+        if (plain)
+            number = dtype_load(DT_F32, value->data, 0);
+        else if (!dtype_is_float(common) || !weak_number(n, in[i], &number))
+            continue;
+        in[i] = add_weak(n, common == DT_F32 ? (double)(float)number : number);
+    }
+}
+
+static bool is_one(const Normal *n, ValueId id)
+{
+    double number;
+    const Node *node = producer(n, id);
+    if (node && node->op == OP_FULL)
+        return node_float(node, AT_VALUE, 0) == 1;
+    return weak_number(n, id, &number) && number == 1;
+}
+
+/* Which factor is the whole product, since the other is 1; 2: neither. */
+static uint32_t whole_factor(const Normal *n, const ValueId *in, DType common)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const Value *value = info(n, in[i]);
+        Shape shape;
+        if (is_one(n, in[1 - i]) && !value->weak && value->dtype == common &&
+            shape_broadcast(value->shape, info(n, in[1 - i])->shape, &shape) &&
+            shape_equal(shape, value->shape))
+            return i;
+    }
+    return 2;
+}
+
 static ValueId rewrite_binary(Normal *n, NodeSpec *spec, ValueId *in)
 {
     double number;
     DType common = graph_promote(n->to, in, 2);
-    for (uint32_t i = 0; i < 2; i++) {
-        if (dtype_is_float(common) && weak_number(n, in[i], &number))
-            in[i] = add_weak(n, number);
+    unify_numbers(n, common, in);
+    if (spec->kind == BINARY_mul && !spec->n_attr && whole_factor(n, in, common) < 2)
+        return in[whole_factor(n, in, common)];
+    if (spec->kind == BINARY_sub && !spec->n_attr && dtype_is_float(common) &&
+        weak_number(n, in[1], &number)) {
+        in[1] = add_weak(n, -number);
+        spec->kind = BINARY_add;
     }
     if (spec->kind == BINARY_pow && weak_number(n, in[1], &number) && number == 2) {
         in[1] = in[0];
@@ -178,6 +267,30 @@ static ValueId rewrite_clamp(Normal *n, NodeSpec *spec, ValueId *in)
         dtype_is_float(info(n, in[0])->dtype))
         return add_simple(n, OP_UNARY, UNARY_relu, 1, in, NULL);
     return normal_add(n, spec);
+}
+
+/* Views stand after casts. */
+static ValueId rewrite_cast(Normal *n, NodeSpec *spec, ValueId *in)
+{
+    Shape shape = info(n, in[0])->shape;
+    const Node *view = producer(n, in[0]);
+    if (!view || view->op != OP_RESHAPE)
+        return normal_add(n, spec);
+    in[0] = view->in[0];
+    return reshape_to(n, normal_add(n, spec), shape);
+}
+
+static ValueId rewrite_elementwise(Normal *n, NodeSpec *spec, ValueId *in)
+{
+    if (spec->op != OP_UNARY && spec->op != OP_CAST)
+        drop_expands(n, spec, in);
+    switch (spec->op) {
+    case OP_BINARY: return rewrite_binary(n, spec, in);
+    case OP_UNARY: return rewrite_unary(n, spec, in);
+    case OP_CAST: return rewrite_cast(n, spec, in);
+    case OP_CLAMP: return rewrite_clamp(n, spec, in);
+    default: return normal_add(n, spec);
+    }
 }
 
 /* All dims named is the same as none; one of two outputs is the plain reduction. */
@@ -330,10 +443,13 @@ ValueId normal_rewrite(Normal *n, const Node *old, NodeSpec *spec, ValueId *in, 
         return permute_by(n, in[0], attr->ints.at, attr->ints.len);
     case OP_LINEAR: return rewrite_linear(n, in);
     case OP_EINSUM: return rewrite_einsum(n, old, spec, in);
-    case OP_BINARY: drop_expands(n, spec, in); return rewrite_binary(n, spec, in);
-    case OP_UNARY: return rewrite_unary(n, spec, in);
-    case OP_CLAMP: drop_expands(n, spec, in); return rewrite_clamp(n, spec, in);
-    case OP_WHERE: drop_expands(n, spec, in); return normal_add(n, spec);
+    case OP_BINARY:
+    case OP_UNARY:
+    case OP_CAST:
+    case OP_CLAMP:
+    case OP_WHERE:
+        drop_reshapes(n, old, in);
+        return reshaped(n, old, rewrite_elementwise(n, spec, in));
     case OP_REDUCE:
     case OP_REDUCE_INDEX: return rewrite_reduce(n, old, spec, second);
     default: return normal_add(n, spec);

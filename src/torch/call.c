@@ -309,6 +309,29 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
     return builtin_method(it, at, self, *function.str, args);
 }
 
+/* numpy.int64(n), numpy.float32(f): a number of that kind. */
+static PyVal call_dtype(Interp *it, Span at, DType dtype, const CallArgs *args)
+{
+    PyVal v = args->n == 1 ? args->v[0] : pv_none();
+    if (v.tag != PV_INT && v.tag != PV_FLOAT)
+        interp_fail(it, at, "T010", "a dtype is called with one number");
+    double number = v.tag == PV_FLOAT ? v.f : (double)v.i;
+    switch (dtype) {
+    case DT_F64: return pv_float(number);
+    case DT_F32: return pv_float((double)(float)number);
+    case DT_I64:
+        if (number > -9e18 && number < 9e18)
+            return v.tag == PV_INT ? v : pv_int((int64_t)number);
+        break;
+    case DT_I32:
+        if (number > -2147483649.0 && number < 2147483648.0)
+            return pv_int((int64_t)number);
+        break;
+    default: break;
+    }
+    interp_fail(it, at, "T010", "a number of this dtype cannot be made");
+}
+
 PyVal interp_call(Interp *it, Span at, PyVal callee, const CallArgs *args)
 {
     switch (callee.tag) {
@@ -318,6 +341,7 @@ PyVal interp_call(Interp *it, Span at, PyVal callee, const CallArgs *args)
     case PV_OBJECT: return call_object(it, at, callee, args);
     case PV_NAME: return call_name(it, at, *callee.str, args);
     case PV_OPAQUE: return callee;
+    case PV_DTYPE: return call_dtype(it, at, callee.dtype, args);
     default: interp_fail(it, at, "T010", "%s cannot be called", pv_type_name(callee));
     }
 }

@@ -62,6 +62,16 @@ bool torch_cases(Arena *arena, const char *model_path, TorchCases *cases, Diag *
     return true;
 }
 
+static bool is_true(Str field)
+{
+    return str_is(field, "True") || str_is(field, "true") || str_is(field, "TRUE");
+}
+
+static bool is_false(Str field)
+{
+    return str_is(field, "False") || str_is(field, "false") || str_is(field, "FALSE");
+}
+
 /* A field as pandas reads it: integer, float, True, False, nothing, else text. */
 static PyVal field_value(Interp *it, Str field)
 {
@@ -73,8 +83,8 @@ static PyVal field_value(Interp *it, Str field)
         return pv_int(i);
     if (str_to_double(field, &f))
         return pv_float(f);
-    if (str_is(field, "True") || str_is(field, "False"))
-        return pv_bool(str_is(field, "True"));
+    if (is_true(field) || is_false(field))
+        return pv_bool(is_true(field));
     return pv_str(it->arena, field);
 }
 

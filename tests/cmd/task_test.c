@@ -71,7 +71,50 @@ T_TEST(same_pairs_a_validation_module_by_its_directory)
     Str drawn = str_from(
         str_format(&arena, "%.*srandn(4, 5)]\n", (int)(strstr(model, "rand") - model), model));
     REQUIRE(file_write(module, drawn, &diag));
-    CHECK_EQ_INT(task(dir, "--same", other), CMD_NO);
+    CHECK_EQ_INT(task(dir, "--same", other), CMD_OK);
     CHECK(file_remove_tree(dir, &diag) && file_remove_tree(other, &diag));
     arena_drop(&arena);
+}
+
+/* The status of --same for forward(x, y, w, a) and another forward. */
+static int same(const char *ours, const char *arguments, const char *theirs)
+{
+    static const char before[] = "import torch\nclass Model(torch.nn.Module):\n"
+                                 "    def __init__(self):\n        super().__init__()\n"
+                                 "        self.w = torch.nn.Parameter(torch.ones(5))\n"
+                                 "    def forward(self, ";
+    static const char draw[] = "def get_inputs():\n"
+                               "    x, y, w = torch.rand(4, 5), torch.rand(4, 5), torch.rand(5)\n"
+                               "    a, b = torch.rand(1), torch.tensor(2.0)\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "test", (Str){0});
+    const char *dir;
+    if (!file_temp_dir(&arena, "acraft-test", &dir, &diag))
+        return -1;
+    const char *a = path_join(&arena, dir, "a.py"), *b = path_join(&arena, dir, "b.py"),
+               *form = "%s%s):\n        return %s\n%s    return [%s]\n";
+    bool wrote =
+        file_write(
+            a, str_from(str_format(&arena, form, before, "x, y, w, a", ours, draw, "x, y, w, a")),
+            &diag) &&
+        file_write(b,
+                   str_from(str_format(&arena, form, before, arguments, theirs, draw, arguments)),
+                   &diag);
+    int status = wrote ? task(a, "--same", b) : -1;
+    file_remove_tree(dir, &diag);
+    arena_drop(&arena);
+    return status;
+}
+
+T_TEST(same_looks_through_how_operands_are_held)
+{
+    CHECK_EQ_INT(same("x - y", "y, x", "x - y"), CMD_OK);
+    CHECK_EQ_INT(same("x - y", "x, y", "y - x"), CMD_NO);
+    CHECK_EQ_INT(same("x * w", "x", "x * self.w"), CMD_OK);
+    CHECK_EQ_INT(same("x * w", "x", "x + self.w"), CMD_NO);
+    CHECK_EQ_INT(same("x * a", "x, b", "x * b"), CMD_OK);
+    CHECK_EQ_INT(same("(x * a).half()", "x, b", "x * b"), CMD_NO);
+    CHECK_EQ_INT(same("x.half() * a", "x, b", "x.half() * b"), CMD_NO);
+    CHECK_EQ_INT(same("x * 0.1", "x", "x * torch.tensor(0.1)"), CMD_OK);
+    CHECK_EQ_INT(same("x * 0.1", "x", "x * torch.tensor(0.2)"), CMD_NO);
 }
