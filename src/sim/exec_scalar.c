@@ -10,6 +10,11 @@ static bool local_access(Step *s, int operand, uint32_t size, bool write)
     uint64_t at = rec_byte(s->r->operand[operand].address);
     if (!m || !sim_aligned(s, operand, size) || !sim_local_range(s, operand, m, at, size, write))
         return false;
+    if (s->r->n[1])
+        sim_report_range(
+            s, SIM_FAULT_ELEMENT_PAST,
+            (SimRange){rec_space(s->r->operand[operand].address), write, at, at + size},
+            "the element lies %u bytes behind the tensor's last block", s->r->n[1] - 1);
     if (write) {
         memcpy(m->at + at, &s->r->scalar, size);
         memory_set_known(m, at, size, true);

@@ -75,7 +75,8 @@
  *   CROSS_SET/WAIT    n[0] flag id, mode 0..2 (CROSS_WAIT: pipe that waits in `pipe`)
  *   SYNC_ALL          mode 0 AIV only, 1 AIC and AIV; soft form: d GM words, s0 UB words, n[0] cores
  *   CACHE_CLEAN       d address, mode 0 one line, 1 all
- *   LOCAL/GLOBAL_GET  s0 address, dtype src0; *_SET d address, dtype dst, scalar the value
+ *   LOCAL/GLOBAL_GET  s0 address, dtype src0; *_SET d address, dtype dst, scalar the value;
+ *                     LOCAL: n[1] 1 + bytes behind the tensor's last block, 0: inside
  *   RAW_LOAD/STORE    s0 / d address, n[0] bytes up to 16; value in mask[0], mask[1]
  *   SCALAR_WORK       n[0] scalar instructions
  *   SET_REGISTER      mode RecRegister, value in scalar (and mask[0..1])

@@ -159,11 +159,13 @@ static bool compiler_ok(Build *b, const BoxResult *box)
 static const char *const common_flags[] = {
     "-std=c++17",           "-O1", "-w", "-ffp-contract=off", "-fno-stack-protector",
     "-ftemplate-depth=512", NULL};
-static const char *const clang_flags[] = {
-    "-fno-gnu-inline-asm",    "-fno-color-diagnostics",       "-ferror-limit=30",
-    "-fno-caret-diagnostics", "-ftemplate-backtrace-limit=0", NULL};
+static const char *const clang_flags[] = {"-fno-color-diagnostics", "-ferror-limit=30",
+                                          "-fno-caret-diagnostics", "-ftemplate-backtrace-limit=0",
+                                          NULL};
 static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-errors=30",
                                         "-fno-diagnostics-show-caret", NULL};
+/* Work in assembly would leave no records. Host code may have it: the C++ library's headers do. */
+static const char *const no_assembly[] = {"-fno-gnu-inline-asm", NULL};
 /* Calls the runtime before every load and store; the flag per function is only there because clang wants
  * some coverage beside it. */
 static const char *const watch_flags[] = {"-fsanitize-coverage=func,inline-bool-flag,trace-loads,"
@@ -179,8 +181,10 @@ static void add_flags(Build *b, Words *words)
     add_words(b, words, b->places->is_clang ? clang_flags : gcc_flags);
     if (!b->unit->host)
         add_words(b, words, kernel_flags);
-    if (!b->unit->host && b->places->is_clang)
+    if (!b->unit->host && b->places->is_clang) {
+        add_words(b, words, no_assembly);
         add_words(b, words, watch_flags);
+    }
     add_words(b, words, b->unit->flags);
     if (b->unit->mixed)
         add_word(b, words, "-ffunction-sections");

@@ -265,3 +265,15 @@ T_TEST(copy_to_an_input)
     RIG_FAULT(&rig, copy(NPU_COPY_UB_GM, NPU_DT_F32, OUT(0), UB(0), 1, 32, 0, 0), "S008");
     rig_close(&rig);
 }
+
+/* The headers say how far an element lies behind its tensor; inside UB nothing else shows it. */
+T_TEST(scalar_element_past_its_tensor)
+{
+    Rig rig = rig_open();
+    Record r = {.op = NPU_LOCAL_SET, .pipe = NPU_PIPE_S, .dtype = {NPU_DT_F32}, .n = {0, 1}};
+    r.operand[0].address = UB(64);
+    RIG_FAULT(&rig, r, "S062");
+    r.n[1] = 0;
+    RIG_FAULT(&rig, r, "");
+    rig_close(&rig);
+}

@@ -31,19 +31,22 @@ inline bool not_my_memory(uint32_t space)
     return g_coreType == AIC ? space == NPU_UB : space != NPU_UB && space != NPU_GM;
 }
 
-template <typename T> ACRAFT_OUTLINE inline T get_element(NpuOp op, uint64_t address, uint64_t bytes, const Site &site)
+template <typename T>
+ACRAFT_OUTLINE inline T get_element(NpuOp op, uint64_t address, uint64_t bytes, const Site &site, uint32_t past = 0)
 {
     Record &r = put(op, site);
     r.dtype[1] = dtype_of<T>();
+    r.n[1] = past;
     r.operand[1] = operand(address, bytes, 0, 0);
     return load<T>(address);
 }
 
 template <typename T>
-ACRAFT_OUTLINE inline void set_element(NpuOp op, uint64_t address, uint64_t bytes, const T &value, const Site &site)
+ACRAFT_OUTLINE inline void set_element(NpuOp op, uint64_t address, uint64_t bytes, const T &value, const Site &site, uint32_t past = 0)
 {
     Record &r = put(op, site);
     r.dtype[0] = dtype_of<T>();
+    r.n[1] = past;
     r.operand[0] = operand(address, bytes, 0, 0);
     r.scalar = scalar_bits(value);
 }
@@ -173,12 +176,12 @@ public:
     PrimType GetValue(const uint32_t offset, ACRAFT_SITE) const
     {
         LocalTensor t = (*this)[offset];
-        return acraft::get_element<PrimType>(NPU_LOCAL_GET, t.record_address(), t.address_.dataLen, site);
+        return acraft::get_element<PrimType>(NPU_LOCAL_GET, t.record_address(), t.address_.dataLen, site, behind(offset));
     }
     template <typename S> void SetValue(const uint32_t index, const S value, ACRAFT_SITE) const
     {
         LocalTensor t = (*this)[index];
-        acraft::set_element(NPU_LOCAL_SET, t.record_address(), t.address_.dataLen, PrimType(value), site);
+        acraft::set_element(NPU_LOCAL_SET, t.record_address(), t.address_.dataLen, PrimType(value), site, behind(index));
     }
     acraft::Element<PrimType, false> operator()(const uint32_t offset) const
     {
@@ -252,6 +255,13 @@ public:
     TTagType tag_ = -1;
     bool open_ = false; /* made from a fixed address, outside TPipe */
     bool past_ = false;
+
+    /* 1 + bytes of an element behind the tensor's last whole block; 0: inside, or the size is not known. */
+    uint32_t behind(uint32_t offset) const
+    {
+        uint64_t at = acraft::bytes_for<PrimType>(offset), end = (uint64_t(address_.dataLen) + 31) / 32 * 32;
+        return address_.dataLen && at >= end ? uint32_t(at - end + 1) : 0;
+    }
 };
 
 template <typename T> class GlobalTensor {
