@@ -3,6 +3,7 @@
 
 #include "loop/bench_pool.h"
 #include "loop/bench_wire.h"
+#include "loop/feedback.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,26 @@ static void put_verdicts(const Judged *judged, Buf *out)
     buf_puts(out, "]");
 }
 
+/* What the writer of the answer is told, as a repair loop would say it; "" when it is ok. */
+static void put_message(const Judged *judged, Buf *out)
+{
+    Arena arena = {0};
+    Buf text = {0};
+    Verdict v = judged->worst;
+    if (!judged->cases.len) {
+        v = verdict_make();
+        verdict_fail(&v, judged->status, STAGE_EXTRACT, judged->reason);
+    }
+    Feedback f = {&v, judged->said.arena ? &judged->said : NULL,
+                  judged->candidate.texts.len ? &judged->candidate : NULL, false};
+    if (judged->status != VERDICT_OK)
+        feedback_text(&arena, &f, &text);
+    buf_puts(out, ", \"message\": ");
+    buf_json_str(out, buf_view(&text));
+    buf_free(&text);
+    arena_drop(&arena);
+}
+
 static void put_judged(const Judged *judged, const JudgeLines *lines, double seconds, Buf *out)
 {
     JudgeReward r = judge_reward(judged);
@@ -83,6 +104,7 @@ static void put_judged(const Judged *judged, const JudgeLines *lines, double sec
     put_number(out, "bound_us", judged->bound_us);
     buf_printf(out, ", \"form\": \"%s\", \"source\": \"%s\"",
                judged->candidate.texts.len ? eval_form_text(judged->candidate.form) : "", hash);
+    put_message(judged, out);
     if (lines && !lines->brief)
         put_verdicts(judged, out);
     put_number(out, "seconds", seconds);

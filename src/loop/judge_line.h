@@ -3,11 +3,11 @@
  *     {"id": 7, "task": "softmax", "answer": "...", "form": "craft"}
  *     {"id": 7, "task": "softmax", "status": "ok", "reason": "", "compiled": 1, "correct": 1,
  *      "hazard_free": 1, "speed": 0.62, "reward": 0.81, "predicted_us": ..., "bound_us": ...,
- *      "source": "...", "verdicts": [...]}
+ *      "source": "...", "message": "", "verdicts": [...]}
  *
  * `task` is a name of the suite or the path of a model file; `model` instead of it is the text of
  * one. Any line gets an answer: one that asks nothing sensible gets status "no-answer" and says why
- * in `reason`. */
+ * in `reason`. `message` is what a repair loop would tell the writer. */
 #ifndef LOOP_JUDGE_LINE_H
 #define LOOP_JUDGE_LINE_H
 
