@@ -36,8 +36,8 @@ static bool compiles(Arena *arena, const Plan *plan)
     return craft && diag_ok(&said) && craft_program(arena, craft, 0, &said);
 }
 
-bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               Plan *plan, Diag *diag)
+static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                       Plan *plan, Diag *diag)
 {
     const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
     Diag first = diag_make(arena, diag->file, diag->source);
@@ -63,4 +63,22 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
                    first.items.at[i].text);
     *plan = (Plan){0};
     return false;
+}
+
+/* A file may be called like something in its own program: t.py, tile.py, for.py. */
+bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               Plan *plan, Diag *diag)
+{
+    if (!plan_first(arena, graph, chip, tile_limit, plan, diag))
+        return false;
+    if (compiles(arena, plan))
+        return true;
+    Graph *renamed = arena_new(arena, Graph);
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    Plan other = {0};
+    *renamed = *graph;
+    renamed->name = str_format(arena, "op_%s", plan->name);
+    if (plan_first(arena, renamed, chip, tile_limit, &other, &quiet) && compiles(arena, &other))
+        *plan = other;
+    return true;
 }

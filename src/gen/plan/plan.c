@@ -255,6 +255,17 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
     return ok;
 }
 
+/* Outputs that lack an axis of a loop over all of them would be written again and again. */
+static bool outputs_agree(const PrimGraph *g, const Space *space)
+{
+    for (uint32_t i = 0; i < g->outputs.len; i++) {
+        uint32_t axes = space_axes(space, g->prims.at[g->outputs.at[i].is.prim].axes);
+        if (axes + 1 != 1u << space->len)
+            return false;
+    }
+    return true;
+}
+
 bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 Plan *plan, Diag *diag)
 {
@@ -271,6 +282,11 @@ bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
             strategy = strategies[i];
     if (!strategy) {
         diag_error(diag, "G002", (Span){0}, "no strategy takes this pattern of reductions yet");
+        return false;
+    }
+    if (strategy == &strategy_map && g->outputs.len > 1 && !outputs_agree(g, &space)) {
+        diag_error(diag, "G002", (Span){0},
+                   "the planner cannot plan this task yet: its outputs vary along different axes");
         return false;
     }
     Job job = {

@@ -522,6 +522,25 @@ static bool refuse_task(PrimGraph *g, const char *why)
     return false;
 }
 
+/* Where the graph first computes with the value. */
+static Span first_use(const Graph *graph, ValueId value)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
+            if (graph->nodes.at[i].in[k] == value)
+                return graph->nodes.at[i].at;
+    return (Span){0};
+}
+
+static bool refuse_dtype(PrimGraph *g, const Prim *leaf)
+{
+    const char *name = graph_value(g->graph, leaf->value)->name;
+    diag_error(g->diag, "G002", first_use(g->graph, leaf->value),
+               "the planner cannot plan this task yet: arithmetic of %s%s%s%s",
+               dtype_name(leaf->dtype), name ? " (" : "", name ? name : "", name ? ")" : "");
+    return false;
+}
+
 /* Everything is computed in f32: integers would lose their last bits. */
 static bool check_dtypes(PrimGraph *g)
 {
@@ -533,8 +552,7 @@ static bool check_dtypes(PrimGraph *g)
             bool position = p->op == PRIM_PICK && k == 1;
             if (a->op == PRIM_LEAF && !position &&
                 (dtype_is_int(a->dtype) || a->dtype == DT_F64 || a->dtype == DT_C64))
-                return refuse_task(g,
-                                   str_format(g->arena, "arithmetic of %s", dtype_name(a->dtype)));
+                return refuse_dtype(g, a);
         }
     }
     for (uint32_t i = 0; i < g->outputs.len; i++) {
