@@ -153,6 +153,25 @@ T_TEST(remote_passing_failures)
     CHECK_EQ_INT(r->tries, 3);
 }
 
+T_TEST(remote_key_in_an_answer_is_blotted_out)
+{
+    Bed *b = bed("reason"); /* says "said", thinks "thinking" */
+    b->config.key = "ai";
+    CHECK_EQ_SLICE(first(ask(b)), "s**d");
+    b = bed("reason");
+    b->config.key = "think";
+    CHECK_EQ_SLICE(ask(b)->choices.at[0].reasoning, "*****ing");
+}
+
+T_TEST(remote_record_that_cannot_be_written)
+{
+    Bed *b = bed("plain");
+    b->config.record = "/nonexistent/talk.jsonl";
+    CHECK(!client_open(&b->config, &b->diag));
+    CHECK_EQ_STR(b->diag.items.at[0].code, "M002");
+    server_stop(&b->server);
+}
+
 T_TEST(remote_wrong_key_ends_it_and_is_not_shown)
 {
     Bed *b = bed("locked");

@@ -8,6 +8,8 @@
 
 #include "gen/remote/wire.h"
 
+/* Can the file be added to? It exists afterwards. */
+bool cassette_check(const char *path, Diag *diag);
 /* Added as one write under a lock, so that several processes can share the file. */
 bool cassette_add(const char *path, const ChatAsk *ask, Str request, const ChatReply *reply,
                   Diag *diag);

@@ -112,8 +112,8 @@ Client *client_open(const ClientConfig *config, Diag *diag)
                      -1, 0);
     if (c->shared == MAP_FAILED)
         panic("no page to share");
-    if (config->record && file_exists(config->record) &&
-        !cassette_read(&c->arena, config->record, &c->recorded, diag)) {
+    if (config->record && (!cassette_check(config->record, diag) ||
+                           !cassette_read(&c->arena, config->record, &c->recorded, diag))) {
         client_close(c);
         return NULL;
     }

@@ -101,22 +101,34 @@ bool transfer_start(Transfer *t)
 
 /* ---- the end of a try ---- */
 
-/* A server may repeat the key it was sent; nothing of it may reach a log. */
-static const char *without_key(const Transfer *t, const char *text)
+/* A server may repeat the key it was sent; nothing of it may reach a log, a store, a recording. */
+static Str without_key(const Transfer *t, Str text)
 {
-    const char *key = t->client->config.key, *found;
-    if (!key || !key[0])
+    Str key = str_from(t->client->config.key ? t->client->config.key : "");
+    ptrdiff_t found;
+    if (!key.len || str_find(text, key) < 0)
         return text;
-    char *copy = str_dup(t->arena, str_from(text));
-    while ((found = strstr(copy, key)))
-        memset(copy + (found - copy), '*', strlen(key));
-    return copy;
+    char *copy = str_dup(t->arena, text);
+    Str out = {copy, text.len};
+    while ((found = str_find(out, key)) >= 0)
+        memset(copy + found, '*', key.len);
+    return out;
+}
+
+static void forget_key(const Transfer *t, ChatReply *reply)
+{
+    for (uint32_t i = 0; i < reply->choices.len; i++) {
+        ChatChoice *c = &reply->choices.at[i];
+        c->text = without_key(t, c->text);
+        c->reasoning = without_key(t, c->reasoning);
+    }
+    reply->model = without_key(t, str_from(reply->model ? reply->model : "")).at;
 }
 
 static void fail(Transfer *t, RetryKind kind, const char *why)
 {
     Client *c = t->client;
-    t->reply->error = without_key(t, why);
+    t->reply->error = without_key(t, str_from(why)).at;
     if (kind == RETRY_LATER && t->tries < c->config.tries) {
         double chance = rng_uniform(c->config.seed, 1, client_get(c->shared->tries));
         double wait = retry_backoff(c->config.backoff_seconds, t->tries, chance);
@@ -157,6 +169,7 @@ static void take_reply(Transfer *t, bool broken)
         fail(t, RETRY_LATER, error);
         return;
     }
+    forget_key(t, t->reply);
     t->reply->error = "";
     t->state = TRANSFER_OVER;
 }
