@@ -51,13 +51,13 @@ static bool found_new(const Seen *seen, const Seen *original)
 
 /* A kernel that leans on inserted synchronisation has strict findings of its own; its mutant with no
  * other ones is as well ordered as it, when it is so by default. */
-static Class classify(const Seen *seen, const Seen *original, bool ordered_by_default)
+static Class classify(const Seen *seen, const Seen *original, bool exact, bool ordered_by_default)
 {
     if (!seen->built)
         return STILLBORN;
     if (found_new(seen, original))
         return CAUGHT;
-    if (!seen_same_values(seen, original))
+    if (!seen_same_values(seen, original, exact))
         return BY_VALUES;
     if (seen->stream == original->stream)
         return SAME;
@@ -81,9 +81,11 @@ static void try_mutant(Subject *s, const Mutation *m, const Seen original[2], co
     Seen seen[2];
     subject_run(&arena, s, mutate_apply(&arena, s->text, m), o->seconds, seen);
     for (int mode = 0; mode < 2; mode++) {
-        Class class = classify(&seen[mode], &original[mode], mode && seen[0].ordered);
+        Class class = classify(&seen[mode], &original[mode], m->kind != MUTATE_SYNC,
+                               mode && seen[0].ordered);
         tally->of[mode][class]++;
-        if (class != STILLBORN && seen[mode].ran && seen_same_values(&seen[mode], &original[mode]))
+        if (class != STILLBORN && seen[mode].ran &&
+            seen_same_values(&seen[mode], &original[mode], m->kind != MUTATE_SYNC))
             tally->right[mode][class]++;
         if (mode == 0)
             tally->kind[m->kind][class]++;

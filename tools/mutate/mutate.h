@@ -83,8 +83,9 @@ typedef struct Seen {
     const char *path;
 } Seen;
 
-/* As far as the order of additions allows: 1e-5 of the larger magnitude, 2 per cent for 16 bits. */
-bool seen_same_values(const Seen *a, const Seen *b);
+/* To the bit, or as far as the order of additions allows: 1e-5 of the largest magnitude, 2 per cent
+ * for 16 bits. */
+bool seen_same_values(const Seen *a, const Seen *b, bool exact);
 
 /* One subject from words: PATH and options, or PATH alone when its text has a "run:" line. */
 bool subject_read(Subject *subject, const char *const *words, uint32_t count, Diag *diag);
