@@ -1,53 +1,77 @@
 /* The planner's kernels: predicted time against the bound, per task and category, with their
  * geometric means. The bound is every byte that must move, once, at the chip's peak bandwidth.
  *
- *     bench-plan [full|medium] [CATEGORY...]
+ *     bench-plan [full|medium|eager|rules] [CATEGORY...]
  *
- * Timed without values at the suite's own or at medium sizes; tasks whose instructions depend on
- * values are said so and not counted. */
+ * full, medium: the suite's own sizes, or smaller ones. eager: the sizes of tasks/kernelbench.tsv,
+ * beside PyTorch eager's measured time. rules: how far the tuned rule is from the best at ten sizes
+ * that it was not fitted on. Timed without values; tasks whose instructions depend on values are
+ * said so and not counted. */
 #include "eval/time.h"
-#include "gen/plan/plan.h"
-#include "torch/torch.h"
+#include "loop/make.h"
+#include "torch/eager.h"
 
 #include "base/file.h"
+#include "base/rng.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+typedef enum Mode { FULL, MEDIUM, EAGER, RULES, MODES } Mode;
+static const char *const mode_names[MODES] = {"full", "medium", "eager", "rules"};
+
 typedef struct Tally {
     uint32_t tasks, timed, counted;
     double logs;
+    uint32_t eager, faster; /* with a measured time; faster by more than the model's error */
+    double eager_logs;
 } Tally;
 
-static TorchScale scale = SCALE_MEDIUM;
+typedef struct Run {
+    Arena *arena;
+    const char *path;
+    Mode mode;
+    const TorchEager *eager; /* the row; NULL: none */
+    Plan plan;
+    Verdict verdict;
+    const char *why;
+} Run;
 
-static bool time_task(Arena *arena, const char *path, Plan *plan, Verdict *v, const char **why)
+static const NpuChip *chip(void) { return npu_chip_find(STR("910B2")); }
+
+static TorchTask *read_task(Run *run, Diag *diag)
 {
-    const NpuChip *chip = npu_chip_find(STR("910B2"));
-    Diag diag = diag_make(arena, path, STR(""));
     TorchOptions options = {0};
     Str source;
-    if (!file_read(arena, path, 0, &source, &diag))
-        return false;
-    diag = diag_make(arena, path, source);
-    TorchTask *task = torch_read_scaled(arena, path, source, &options, scale, &diag);
-    if (!task || !plan_make(arena, task->graph, chip, 0, plan, &diag)) {
-        *why = diag.items.len ? diag.items.at[0].text : "not read";
+    if (!file_read(run->arena, run->path, 0, &source, diag))
+        return NULL;
+    *diag = diag_make(run->arena, run->path, source);
+    if (run->eager) {
+        options.sets = run->eager->sets;
+        options.n_sets = run->eager->n_sets;
+    }
+    return torch_read_scaled(run->arena, run->path, source, &options,
+                             run->mode == MEDIUM ? SCALE_MEDIUM : SCALE_FULL, diag);
+}
+
+static bool time_task(Run *run)
+{
+    Diag diag = diag_make(run->arena, run->path, STR(""));
+    TorchTask *task = read_task(run, &diag);
+    if (!task || !plan_make(run->arena, task->graph, chip(), 0, &run->plan, &diag)) {
+        run->why = diag.items.len ? diag.items.at[0].text : "not read";
         return false;
     }
-    EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
-    for (uint32_t i = 0; i < plan->operands.len; i++)
-        operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape};
     EvalCraft c = {.file = "plan.craft",
-                   .text = plan->craft,
-                   .operands = operands,
-                   .operand_count = plan->operands.len};
-    EvalConfig config = {.chip = chip, .trust = true};
-    Diag said = diag_make(arena, c.file, c.text);
-    EvalTimer *timer = eval_timer_open(arena, &c, task->graph, &config, v, &said);
-    bool ok = timer && eval_timer_run(arena, timer, operands, NULL, 0, v);
+                   .text = run->plan.craft,
+                   .operands = make_operands(run->arena, &run->plan),
+                   .operand_count = run->plan.operands.len};
+    EvalConfig config = {.chip = chip(), .trust = true};
+    Diag said = diag_make(run->arena, c.file, c.text);
+    EvalTimer *timer = eval_timer_open(run->arena, &c, task->graph, &config, &run->verdict, &said);
+    bool ok = timer && eval_timer_run(run->arena, timer, c.operands, NULL, 0, &run->verdict);
     eval_timer_close(timer);
-    *why = v->reason;
+    run->why = run->verdict.reason;
     return ok;
 }
 
@@ -60,24 +84,36 @@ static const char *busiest(const Verdict *v)
     return most ? most->name : "";
 }
 
-static void bench_task(const char *path, Tally *tally)
+static void count_eager(const Run *run, Tally *tally)
+{
+    double ratio = run->eager->us / run->verdict.predicted_us;
+    bool faster = ratio > 1 + MAKE_MODEL_ERROR / 100;
+    printf("  eager %9.1f us (measured), %.2f times", run->eager->us, ratio);
+    tally->eager++;
+    tally->faster += faster;
+    tally->eager_logs += log(ratio);
+}
+
+static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tally *tally)
 {
     Arena arena = {0};
-    Plan plan = {0};
-    Verdict v = verdict_make();
-    const char *why = NULL;
+    Run run = {&arena, path, mode, eager, .verdict = verdict_make()};
     tally->tasks++;
-    if (time_task(&arena, path, &plan, &v, &why)) {
-        double ratio = v.bound_us / v.predicted_us;
+    if (time_task(&run)) {
+        const Verdict *v = &run.verdict;
+        double ratio = v->bound_us / v->predicted_us;
         tally->timed++;
-        printf("%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  %s\n", path,
-               plan.strategy, v.predicted_us, v.bound_us, ratio, busiest(&v));
-        if (v.predicted_us > 10) {
+        printf("%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  %s", path,
+               run.plan.strategy, v->predicted_us, v->bound_us, ratio, busiest(v));
+        if (v->predicted_us > 10) {
             tally->counted++;
             tally->logs += log(ratio);
         }
+        if (eager)
+            count_eager(&run, tally);
+        putchar('\n');
     } else {
-        printf("%-52s not timed: %s\n", path, why ? why : "?");
+        printf("%-52s not timed: %s\n", path, run.why ? run.why : "?");
     }
     fflush(stdout);
     arena_drop(&arena);
@@ -89,47 +125,162 @@ static void print_mean(const char *name, const Tally *t)
         printf("%s: %u of %u timed; bound / predicted over the %u above 10 us: geometric mean %.2f "
                "(predicted, not measured)\n",
                name, t->timed, t->tasks, t->counted, exp(t->logs / t->counted));
+    if (t->eager)
+        printf("%s: faster than measured eager by more than the model's %.1f %%: %u of %u; eager / "
+               "predicted: geometric mean %.2f\n",
+               name, MAKE_MODEL_ERROR, t->faster, t->eager, exp(t->eager_logs / t->eager));
+    fflush(stdout);
 }
+
+static void add_tally(Tally *all, const Tally *t)
+{
+    all->tasks += t->tasks;
+    all->timed += t->timed;
+    all->counted += t->counted;
+    all->logs += t->logs;
+    all->eager += t->eager;
+    all->faster += t->faster;
+    all->eager_logs += t->eager_logs;
+}
+
+/* ---- rules ---- */
+
+enum { UNSEEN = 10, MOST_KNOBS = 64, TRIES = 60 };
+
+/* Sizes of the task drawn between small and medium ones at which the program is the same. */
+static uint32_t draw_shapes(Arena *arena, const MakeSpec *spec, const MakeResult *made,
+                            const EvalOperand **shapes)
+{
+    TorchOptions options = {0};
+    Diag said = diag_make(arena, spec->path, spec->source);
+    TorchTask *ends[2] = {
+        torch_read_scaled(arena, spec->path, spec->source, &options, SCALE_SMALL, &said),
+        torch_read_scaled(arena, spec->path, spec->source, &options, SCALE_MEDIUM, &said)};
+    uint32_t len = 0;
+    if (!ends[0] || !ends[1] || ends[0]->knobs.len > MOST_KNOBS)
+        return 0;
+    for (uint32_t t = 0; t < TRIES && len < UNSEEN; t++) {
+        double share[MOST_KNOBS];
+        Plan plan;
+        for (uint32_t i = 0; i < ends[0]->knobs.len; i++)
+            share[i] = rng_uniform(11, t, i);
+        TorchTask *task = sizes_between(arena, spec->path, spec->source, &options, ends[0], ends[1],
+                                        share, &said);
+        if (task && plan_make(arena, task->graph, spec->chip, 0, &plan, &said) &&
+            made->plan.operands.len == plan.operands.len && make_same(made, &plan))
+            shapes[len++] = make_operands(arena, &plan);
+    }
+    return len;
+}
+
+static void bench_rule(const char *path, Tally *tally)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, path, STR(""));
+    MakeSpec spec = {.path = path, .chip = chip(), .trust = true, .full = true, .tune_only = true};
+    MakeResult made = {0};
+    const EvalOperand *shapes[UNSEEN];
+    TuneTable table;
+    Verdict verdict = verdict_make();
+    EvalConfig config = {.chip = spec.chip, .trust = true};
+    bool ok = file_read(&arena, path, 0, &spec.source, &diag) &&
+              make_kernel(&arena, &spec, &made, &diag) && made.tuned.rows.len > 1;
+    uint32_t n = ok ? draw_shapes(&arena, &spec, &made, shapes) : 0;
+    EvalCraft c = {.file = "plan.craft",
+                   .text = made.untuned,
+                   .operands = n ? shapes[0] : NULL,
+                   .operand_count = made.plan.operands.len};
+    TuneSpec tune = {.candidate = &c,
+                     .graph = made.task ? made.task->graph : NULL,
+                     .config = &config,
+                     .budget = 16};
+    tally->tasks++;
+    if (n && tune_table(&arena, &tune, shapes, n, &table, &verdict, &diag)) {
+        double mean = 0, worst = 0;
+        uint32_t within = 0;
+        for (uint32_t i = 0; i < table.shapes.len; i++) {
+            double loss = tune_loss(&made.rule, &table.shapes.at[i], table.rows.len);
+            mean += loss / table.shapes.len;
+            worst = loss > worst ? loss : worst;
+            within += loss <= 0.1;
+        }
+        printf("%-52s %-44s %2u unseen sizes: within 10 %% of the best at %u, mean %.1f %%, worst "
+               "%.1f %%\n",
+               path, made.rule_text, table.shapes.len, within, mean * 100, worst * 100);
+        tally->timed += table.shapes.len;
+        tally->counted += within;
+    } else {
+        printf("%-52s no choices, or not timed\n", path);
+    }
+    fflush(stdout);
+    arena_drop(&arena);
+}
+
+/* ---- the command ---- */
 
 static bool wanted(const char *category, int argc, char **argv)
 {
     bool any = false;
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "full") || !strcmp(argv[i], "medium"))
-            continue;
-        any = true;
+        bool mode = false;
+        for (int m = 0; m < MODES; m++)
+            mode = mode || !strcmp(argv[i], mode_names[m]);
+        any = any || !mode;
         if (!strcmp(argv[i], category))
             return true;
     }
     return !any;
 }
 
+static void bench_path(Arena *arena, const char *path, Mode mode, const TorchEagerTable *table,
+                       Tally *tally)
+{
+    Str dir = path_base(path_dir(arena, path));
+    const char *key = str_format(arena, "%.*s/%.*s", STR_ARG(dir), STR_ARG(path_stem(path)));
+    if (mode == RULES)
+        bench_rule(path, tally);
+    else if (mode != EAGER)
+        bench_task(path, mode, NULL, tally);
+    for (uint32_t i = 0; mode == EAGER && i < table->len; i++)
+        if (!strcmp(table->at[i].task, key))
+            bench_task(path, mode, &table->at[i], tally);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const categories[] = {"activation", "loss",    "math",  "normalization",
-                                             "optimizer",  "pooling", "reduce"};
+    static const char *const categories[] = {"activation", "broadcast",     "index",     "loss",
+                                             "math",       "normalization", "optimizer", "pooling",
+                                             "reduce",     "resize"};
     Arena arena = {0};
     Diag diag = diag_make(&arena, "tasks", STR(""));
+    TorchEagerTable table = {0};
     Tally all = {0};
+    Mode mode = MEDIUM;
     for (int i = 1; i < argc; i++)
-        scale = !strcmp(argv[i], "full") ? SCALE_FULL : scale;
+        for (int m = 0; m < MODES; m++)
+            mode = !strcmp(argv[i], mode_names[m]) ? (Mode)m : mode;
+    if (!torch_eager_read(&arena, "tasks/kernelbench.tsv", &table, &diag))
+        return 2;
     for (size_t c = 0; c < sizeof categories / sizeof *categories; c++) {
         NameList names = {0};
         Tally tally = {0};
         const char *dir = path_join(&arena, "tasks", categories[c]);
-        if (!wanted(categories[c], argc, argv))
+        if (!wanted(categories[c], argc, argv) || !file_is_dir(dir))
             continue;
         if (!file_list(&arena, dir, &names, &diag))
             return 2;
         for (uint32_t i = 0; i < names.len; i++)
-            bench_task(path_join(&arena, dir, names.at[i]), &tally);
-        print_mean(categories[c], &tally);
-        all.tasks += tally.tasks;
-        all.timed += tally.timed;
-        all.counted += tally.counted;
-        all.logs += tally.logs;
+            bench_path(&arena, path_join(&arena, dir, names.at[i]), mode, &table, &tally);
+        if (mode != RULES)
+            print_mean(categories[c], &tally);
+        add_tally(&all, &tally);
     }
-    print_mean("all", &all);
+    if (mode == RULES)
+        printf("all: the rule is within 10 %% of the size's own best at %u of %u unseen sizes "
+               "(predicted)\n",
+               all.counted, all.timed);
+    else
+        print_mean("all", &all);
     arena_drop(&arena);
     return 0;
 }

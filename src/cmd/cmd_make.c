@@ -3,6 +3,7 @@
 
 #include "cmd/make.h"
 #include "loop/make.h"
+#include "loop/make_join.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,90 +26,6 @@ static void show_progress(void *context, const Verdict *v, uint32_t done, uint32
     }
 }
 
-/* The same task, chip and seed write the same bytes: how long we took is left out. */
-static bool write_project(Arena *arena, const MakeResult *r, const NpuChip *chip, const char *dir,
-                          Diag *diag)
-{
-    MakeVerdicts verdicts = {0};
-    Verdict *copies = arena_array(arena, Verdict, r->verdicts.len + 1);
-    for (uint32_t i = 0; i < r->verdicts.len; i++) {
-        copies[i] = r->verdicts.at[i];
-        copies[i].seconds = 0;
-        vec_push(arena, &verdicts, &copies[i]);
-    }
-    return make_write(arena, r->plan.name, r->plan.craft, &verdicts, chip, dir, diag);
-}
-
-static void print_prediction(const MakeResult *r)
-{
-    const Verdict *v = &r->verdicts.at[r->verdicts.len - 1];
-    if (v->status != VERDICT_OK || !(v->predicted_us > 0)) {
-        printf("  predicted nothing\n");
-        return;
-    }
-    const VerdictPipe *busiest = NULL;
-    for (uint32_t i = 0; i < v->pipes.len; i++)
-        if (!busiest || v->pipes.at[i].share > busiest->share)
-            busiest = &v->pipes.at[i];
-    printf("  predicted %.1f us at the %s size, launch included; the bound is %.1f us",
-           v->predicted_us, v->kase, v->bound_us);
-    if (busiest)
-        printf("; %s is busy %.0f %%", busiest->name, busiest->share * 100);
-    printf("\n            (error of the model: docs/cycle-model.md)\n");
-}
-
-/* The curve: what each choice would take. */
-static void print_tuning(const MakeResult *r)
-{
-    Arena arena = {0};
-    for (uint32_t i = 0; i < r->tuned.rows.len && r->tuned.rows.len > 1; i++) {
-        const TuneRow *row = &r->tuned.rows.at[i];
-        const char *mark = i == r->tuned.best ? "  taken" : "";
-        printf("  %-9s %-24s", i ? "" : "tuned", tune_text(&arena, row));
-        if (row->us >= 0)
-            printf(" %9.1f us%s\n", row->us, mark);
-        else
-            printf(" %s\n", row->why ? row->why : "does not run");
-    }
-    arena_drop(&arena);
-}
-
-static void print_summary(const MakeResult *r, const char *dir, bool interp)
-{
-    uint64_t proved = 0, watched = 0;
-    double worst = 0;
-    for (uint32_t i = 0; i < r->verdicts.len; i++) {
-        const Verdict *v = &r->verdicts.at[i];
-        proved = v->proved > proved ? v->proved : proved;
-        watched = v->watched > watched ? v->watched : watched;
-        worst = v->max_abs_err > worst ? v->max_abs_err : worst;
-    }
-    printf("%s: strategy %s", r->task->name, r->plan.strategy);
-    if (r->plan.tile)
-        printf(", tile %lld", (long long)r->plan.tile);
-    putchar('\n');
-    printf("  proved    %llu obligations over all shapes in range; %llu watched\n",
-           (unsigned long long)proved, (unsigned long long)watched);
-    printf("  checked   %u of %u cases ok on the %s (small and odd sizes), largest error %.3g\n",
-           r->ok, r->verdicts.len, interp ? "reference interpreter" : "twin", worst);
-    if (r->other_plans)
-        printf("            %u of them have a size of 1 and use a program of their own\n",
-               r->other_plans);
-    if (r->small_tiles)
-        printf("            %u of them with tiny tiles, so that every loop turns at odd sizes\n",
-               r->small_tiles);
-    print_prediction(r);
-    print_tuning(r);
-    printf("  measured  nothing: no board has run this kernel\n");
-    if (dir)
-        printf("  written   %s\n", dir);
-    for (uint32_t i = 0; i < r->verdicts.len; i++) {
-        const Verdict *v = &r->verdicts.at[i];
-        if (v->status != VERDICT_OK)
-            printf("  %-8s %s: %s\n", v->kase, verdict_status_row(v->status)->text, v->reason);
-    }
-}
-
 static int report(const Diag *diag, int status)
 {
     Buf out = {0};
@@ -119,71 +36,203 @@ static int report(const Diag *diag, int status)
     return status;
 }
 
-static int make(CmdArgs *args, const char *dir, int64_t fuzz, bool trust, bool interp,
-                bool plan_only, const char *listed)
+/* What was asked, beyond what every command takes. */
+typedef struct MakeWish {
+    const char *dir, *dtypes, *listed;
+    NameList ranges;
+    int64_t fuzz;
+    bool trust, interp, plan_only;
+} MakeWish;
+
+enum { MOST_DTYPES = 3 };
+
+/* "f32,f16" */
+static bool read_dtypes(const char *text, DType *dtypes, uint32_t *count)
+{
+    Str rest = str_from(text), name;
+    for (*count = 0; str_next(&rest, ',', &name);) {
+        DType dtype = str_is(name, "f32")    ? DT_F32
+                      : str_is(name, "f16")  ? DT_F16
+                      : str_is(name, "bf16") ? DT_BF16
+                                             : DT_COUNT;
+        for (uint32_t i = 0; i < *count; i++)
+            if (dtypes[i] == dtype)
+                dtype = DT_COUNT;
+        if (dtype == DT_COUNT || *count == MOST_DTYPES)
+            return false;
+        dtypes[(*count)++] = dtype;
+    }
+    return *count > 0;
+}
+
+static bool read_ranges(Arena *arena, const NameList *texts, MakeRanges *ranges)
+{
+    MakeRange *at = arena_array(arena, MakeRange, texts->len + 1);
+    for (uint32_t i = 0; i < texts->len; i++) {
+        if (!sizes_range(arena, str_from(texts->at[i]), &at[i])) {
+            fprintf(stderr, "acraft: --range wants NAME=LOW..HIGH, 1 <= LOW <= HIGH, not '%s'\n",
+                    texts->at[i]);
+            return false;
+        }
+    }
+    *ranges = (MakeRanges){at, texts->len};
+    return true;
+}
+
+/* The joined program once more, for every dtype, as it will be written. */
+static bool check_joined(Arena *arena, const MakeSpec *spec, MakeMade *made, uint32_t count,
+                         Str craft, Diag *diag)
+{
+    for (uint32_t i = 0; count > 1 && i < count; i++) {
+        MakeSpec own = *spec;
+        own.float_type = made[i].dtype;
+        own.trace = NULL;
+        Verdict v = verdict_make();
+        if (!make_again(arena, &own, &made[i].result, craft, &v)) {
+            diag_error(diag, "M015", (Span){0}, "the joined program fails for %s: %s: %s",
+                       dtype_name(made[i].dtype), verdict_status_row(v.status)->text, v.reason);
+            return false;
+        }
+        vec_push(arena, &made[i].result.verdicts, v);
+        made[i].result.ok++;
+    }
+    return true;
+}
+
+static bool write_project(Arena *arena, const MakeSpec *spec, const MakeMade *made, uint32_t count,
+                          Str craft, Str summary, const char *dir, Diag *diag)
+{
+    MakeFiles files = {.name = made[0].result.plan.name,
+                       .task = spec->path,
+                       .craft = craft,
+                       .summary = summary,
+                       .chip = spec->chip};
+    files.trace = spec->trace ? buf_view(spec->trace) : (Str){0};
+    for (uint32_t m = 0; m < count; m++)
+        for (uint32_t i = 0; i < made[m].result.verdicts.len; i++)
+            vec_push(arena, &files.verdicts, &made[m].result.verdicts.at[i]);
+    return make_write(arena, &files, dir, diag);
+}
+
+/* Joins, checks and writes what was made; prints the summary. */
+static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, MakeMade *made,
+                  uint32_t count, Diag *diag)
+{
+    Arena *arena = &args->arena;
+    MakeVariant *variants = arena_array(arena, MakeVariant, count + 1);
+    Buf summary = {0};
+    Str craft = {0};
+    bool ok = true, written = false;
+    for (uint32_t i = 0; i < count; i++) {
+        variants[i] = (MakeVariant){&made[i].result.plan, made[i].dtype};
+        ok = ok && made[i].ok;
+    }
+    ok = ok && make_join(arena, variants, count, &craft, diag) &&
+         check_joined(arena, spec, made, count, craft, diag);
+    for (uint32_t i = 0; i < count; i++)
+        make_show(&made[i], wish->interp, &summary);
+    if (ok && wish->dir)
+        written = write_project(arena, spec, made, count, craft, buf_view(&summary), wish->dir,
+                                diag);
+    if (!args->json) {
+        fputs(summary.at, stdout);
+        if (written)
+            printf(
+                "  written   %s: the operator project, %s.craft, report.html, verdicts.jsonl%s\n",
+                wish->dir, made[0].result.plan.name, spec->trace ? ", trace.json" : "");
+    }
+    buf_free(&summary);
+    return !ok ? report(diag, CMD_NO) : wish->dir && !written ? report(diag, CMD_LACKS) : CMD_OK;
+}
+
+static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const DType *dtypes,
+                    uint32_t count)
+{
+    Arena *arena = &args->arena;
+    Diag diag = diag_make(arena, spec->path, spec->source);
+    MakeMade *made = arena_array(arena, MakeMade, count + 1);
+    Buf *trace = spec->trace;
+    for (uint32_t i = 0; i < count; i++) {
+        spec->float_type = made[i].dtype = dtypes[i];
+        spec->trace = i ? NULL : trace;
+        made[i].ok = make_kernel(arena, spec, &made[i].result, &diag);
+        if (!made[i].result.plan.craft.len)
+            return report(&diag, made[i].result.task ? CMD_LACKS : CMD_USAGE);
+        if (wish->plan_only)
+            fputs(made[i].result.plan.craft.at, stdout);
+    }
+    spec->trace = trace;
+    return wish->plan_only ? CMD_OK : finish(args, wish, spec, made, count, &diag);
+}
+
+static int make(CmdArgs *args, const MakeWish *wish)
 {
     Arena *arena = &args->arena;
     Diag diag = diag_make(arena, args->words[0], STR(""));
     MakeOutput output = {args->json, isatty(2)};
+    DType dtypes[MOST_DTYPES];
+    uint32_t count;
+    Buf trace = {0};
     MakeSpec spec = {.path = args->words[0],
                      .chip = npu_chip_find(str_from(args->chip)),
                      .seed = (uint64_t)args->seed,
-                     .fuzz = (uint32_t)fuzz,
-                     .trust = trust,
-                     .engine = interp ? EVAL_INTERP : EVAL_TWIN,
-                     .medium = !interp,
-                     .plan_only = plan_only,
-                     .listed = listed != NULL,
-                     .tiny = listed && str_is(str_from(listed), "tiny"),
+                     .fuzz = (uint32_t)wish->fuzz,
+                     .trust = wish->trust,
+                     .engine = wish->interp ? EVAL_INTERP : EVAL_TWIN,
+                     .full = !wish->interp,
+                     .plan_only = wish->plan_only,
+                     .listed = wish->listed != NULL,
+                     .tiny = wish->listed && str_is(str_from(wish->listed), "tiny"),
+                     .trace = wish->dir && !wish->interp ? &trace : NULL,
                      .progress = show_progress,
                      .context = &output};
-    MakeResult result;
-    if (!spec.chip) {
-        fprintf(stderr, "acraft: no chip is called '%s'\n", args->chip);
+    if (!spec.chip || !read_dtypes(wish->dtypes, dtypes, &count)) {
+        fprintf(stderr,
+                spec.chip ? "acraft: --dtype takes f32, f16, bf16, each once, not '%s'\n"
+                          : "acraft: no chip is called '%s'\n",
+                spec.chip ? wish->dtypes : args->chip);
         return CMD_USAGE;
     }
+    if (!read_ranges(arena, &wish->ranges, &spec.ranges))
+        return CMD_USAGE;
     if (!file_read(arena, spec.path, 0, &spec.source, &diag))
         return report(&diag, CMD_USAGE);
-    diag = diag_make(arena, spec.path, spec.source);
-    bool ok = make_kernel(arena, &spec, &result, &diag);
-    if (!result.plan.craft.len)
-        return report(&diag, result.task ? CMD_LACKS : CMD_USAGE);
-    if (plan_only) {
-        fputs(result.plan.craft.at, stdout);
-        return CMD_OK;
-    }
-    if (ok && dir && !write_project(arena, &result, spec.chip, dir, &diag))
-        return report(&diag, CMD_LACKS);
-    if (!args->json)
-        print_summary(&result, ok ? dir : NULL, interp);
-    return ok ? CMD_OK : report(&diag, CMD_NO);
+    int status = make_all(args, wish, &spec, dtypes, count);
+    buf_free(&trace);
+    return status;
 }
 
 int cmd_make(int argc, char **argv)
 {
-    const char *dir = NULL;
-    int64_t fuzz = 8;
-    bool trust = false, interp = false, plan_only = false, or_plan = false;
-    const char *listed = NULL;
+    MakeWish wish = {.dtypes = "f32", .fuzz = 8};
+    bool or_plan = false;
     int64_t samples = 1;
     GenOptions gen = gen_options();
     const CmdOption options[] = {
-        {"o", CMD_TEXT, &dir, "DIR", "write the operator project there"},
-        {"fuzz", CMD_I64, &fuzz, "N", "odd-sized cases to judge (default 8)"},
-        {"trust", CMD_FLAG, &trust, NULL, "go on where the machine gives no full sandbox"},
-        {"interp", CMD_FLAG, &interp, NULL, "judge on the reference interpreter, not the twin"},
-        {"listed", CMD_TEXT, &listed, "SIZE",
+        {"o", CMD_TEXT, &wish.dir, "DIR",
+         "write project, Craft program, report and verdicts there"},
+        {"dtype", CMD_TEXT, &wish.dtypes, "LIST",
+         "f32, f16, bf16: of tensors whose file names no dtype; several in one project (f32)"},
+        {"range", CMD_LIST, &wish.ranges, "N=A..B",
+         "sizes the kernel is for; N is an integer of the file (any size)"},
+        {"fuzz", CMD_I64, &wish.fuzz, "N", "odd-sized cases to judge (default 8)"},
+        {"trust", CMD_FLAG, &wish.trust, NULL, "go on where the machine gives no full sandbox"},
+        {"interp", CMD_FLAG, &wish.interp, NULL,
+         "judge on the reference interpreter, not the twin"},
+        {"listed", CMD_TEXT, &wish.listed, "SIZE",
          "judge all cases beside the file: own sizes, or tiny"},
-        {"plan", CMD_FLAG, &plan_only, NULL, "only print the planned Craft program"},
+        {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
         {"n", CMD_I64, &samples, "N", "with a model: conversations, the best one is taken (1)"},
         {"or-plan", CMD_FLAG, &or_plan, NULL, "with a model: plan it when no answer passes"},
         GEN_OPTIONS(gen),
     };
     CmdUsage usage = {
         "make",
-        "MODEL.py [-o DIR]",
+        "MODEL.py [-o DIR] [--dtype f32,f16,bf16] [--range N=1..65536]",
         "Plans a kernel for the task (or has a model write it: --gen), checks it, runs it on the "
-        "twin\nat small and odd sizes, and writes the operator project.",
+        "twin\nat small and odd sizes, tunes it, times it at the task's own size without values, "
+        "and "
+        "writes the\noperator project. What fails anywhere is not written.",
         "acraft make tasks/activation/softmax.py -o softmax",
         options,
         sizeof options / sizeof *options,
@@ -192,18 +241,19 @@ int cmd_make(int argc, char **argv)
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {
-        if (fuzz < 0 || fuzz > 10000) {
+        if (wish.fuzz < 0 || wish.fuzz > 10000) {
             fprintf(stderr, "acraft: --fuzz takes 0 to 10000\n");
             status = CMD_USAGE;
         } else if (samples < 1 || samples > 1000) {
             fprintf(stderr, "acraft: -n takes 1 to 1000\n");
             status = CMD_USAGE;
         } else if (gen_is_plan(&gen)) {
-            status = make(&args, dir, fuzz, trust, interp, plan_only, listed);
+            status = make(&args, &wish);
         } else {
-            status = make_by_model(&args, &(MakeAsk){gen, dir, fuzz, samples, trust});
+            status = make_by_model(&args,
+                                   &(MakeAsk){gen, wish.dir, wish.fuzz, samples, wish.trust});
             if (or_plan && (status == CMD_NO || status == CMD_LACKS))
-                status = make(&args, dir, fuzz, trust, interp, plan_only, listed);
+                status = make(&args, &wish);
         }
     }
     cmd_done(&args);

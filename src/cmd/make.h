@@ -1,15 +1,37 @@
-/* What the ways of making a kernel share: the directory that is written. */
+/* What the ways of making a kernel share: the summary, and the directory that is written. */
 #ifndef CMD_MAKE_H
 #define CMD_MAKE_H
 
 #include "cmd/generator.h"
+#include "loop/make.h"
 #include "verdict/verdict.h"
 
 typedef VEC(const Verdict *) MakeVerdicts;
 
-/* The operator project of a Craft program, the program itself and its verdicts. */
-bool make_write(Arena *arena, const char *name, Str craft, const MakeVerdicts *verdicts,
-                const NpuChip *chip, const char *dir, Diag *diag);
+/* Everything that goes into the directory of a made kernel. */
+typedef struct MakeFiles {
+    const char *name; /* of the operator */
+    const char *task; /* path of the model file */
+    Str craft;
+    MakeVerdicts verdicts;
+    Str summary; /* for the page; empty: none is written */
+    Str trace;   /* empty: none */
+    const NpuChip *chip;
+} MakeFiles;
+
+/* The operator project, the Craft program, verdicts.jsonl, report.html, trace.json. The same input
+ * writes the same bytes: how long judging took is left out. */
+bool make_write(Arena *arena, const MakeFiles *files, const char *dir, Diag *diag);
+
+/* A kernel for one dtype. */
+typedef struct MakeMade {
+    DType dtype;
+    bool ok;
+    MakeResult result;
+} MakeMade;
+
+/* What is proved, checked, predicted and measured. */
+void make_show(const MakeMade *made, bool interp, Buf *out);
 
 /* acraft make --gen remote|exec: a model writes the kernel. */
 typedef struct MakeAsk {

@@ -77,8 +77,13 @@ static bool write_result(Arena *arena, const MakeModelSpec *spec, const MakeMode
         vec_push(arena, &verdicts, &r->judged.cases.at[i].verdict);
     if (c->form != FORM_CRAFT)
         return write_texts(arena, c, dir, diag);
-    return make_write(arena, spec->task.name, c->texts.at[0].text, &verdicts, spec->judge.chip, dir,
-                      diag);
+    return make_write(arena,
+                      &(MakeFiles){.name = spec->task.name,
+                                   .task = spec->task.path,
+                                   .craft = c->texts.at[0].text,
+                                   .verdicts = verdicts,
+                                   .chip = spec->judge.chip},
+                      dir, diag);
 }
 
 static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *diag)

@@ -4,6 +4,7 @@
 #include "craft/craft.h"
 #include "emit/emit.h"
 #include "ir/range.h"
+#include "report/report.h"
 
 static bool lower_all(Arena *arena, const char *file, Str craft, const NpuChip *chip, EmitInput *in,
                       Diag *diag)
@@ -21,25 +22,81 @@ static bool lower_all(Arena *arena, const char *file, Str craft, const NpuChip *
     return read != NULL;
 }
 
-bool make_write(Arena *arena, const char *name, Str craft, const MakeVerdicts *verdicts,
-                const NpuChip *chip, const char *dir, Diag *diag)
+static void add_file(Arena *arena, EmitFiles *files, const char *path, Buf *text)
 {
-    const char *file = str_format(arena, "%s.craft", name);
-    const Target *target = emit_target(STR("project"));
-    EmitInput in = {.file = file, .source = craft};
-    EmitFiles files = {0};
-    if (!target || !lower_all(arena, file, craft, chip, &in, diag) ||
-        !target->emit(arena, &in, &files, diag))
-        return false;
-    EmitFile source = {.path = file, .text = craft};
-    vec_push(arena, &files, source);
-    Buf lines = {0};
+    EmitFile file = {.path = path, .text = str_copy(arena, buf_view(text))};
+    buf_free(text);
+    vec_push(arena, files, file);
+}
+
+/* Verdicts without what differs from run to run. */
+static MakeVerdicts timeless(Arena *arena, const MakeVerdicts *verdicts)
+{
+    MakeVerdicts out = {0};
+    Verdict *copies = arena_array(arena, Verdict, verdicts->len + 1);
     for (uint32_t i = 0; i < verdicts->len; i++) {
-        verdict_to_json(verdicts->at[i], &lines);
+        copies[i] = *verdicts->at[i];
+        copies[i].seconds = 0;
+        vec_push(arena, &out, &copies[i]);
+    }
+    return out;
+}
+
+static void add_reasons(Arena *arena, Str craft, ReportKernel *kernel)
+{
+    Str line;
+    while (str_next(&craft, '\n', &line) && str_starts(line, "#"))
+        vec_push(arena, &kernel->reasons, str_dup(arena, str_trim(str_slice(line, 1, line.len))));
+}
+
+static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *verdicts,
+                     EmitFiles *files)
+{
+    ReportKernel kernel = {.name = made->name,
+                           .chip = made->chip->name,
+                           .version = ACRAFT_VERSION,
+                           .task = made->task,
+                           .summary = made->summary.at};
+    Buf html = {0};
+    add_reasons(arena, made->craft, &kernel);
+    for (uint32_t i = 0; i < files->len; i++) {
+        const EmitFile *f = &files->at[(i + files->len - 1) % files->len]; /* Craft first */
+        ReportFile file = {f->path, f->text};
+        vec_push(arena, &kernel.files, file);
+    }
+    for (uint32_t i = 0; i < verdicts->len; i++)
+        vec_push(arena, &kernel.verdicts, verdicts->at[i]);
+    report_kernel(&kernel, &html);
+    add_file(arena, files, "report.html", &html);
+}
+
+static void add_evidence(Arena *arena, const MakeFiles *made, EmitFiles *files)
+{
+    MakeVerdicts verdicts = timeless(arena, &made->verdicts);
+    Buf lines = {0}, trace = {0};
+    if (made->summary.len)
+        add_page(arena, made, &verdicts, files);
+    for (uint32_t i = 0; i < verdicts.len; i++) {
+        verdict_to_json(verdicts.at[i], &lines);
         buf_char(&lines, '\n');
     }
-    EmitFile judged = {.path = "verdicts.jsonl", .text = str_copy(arena, buf_view(&lines))};
-    buf_free(&lines);
-    vec_push(arena, &files, judged);
+    add_file(arena, files, "verdicts.jsonl", &lines);
+    buf_str(&trace, made->trace);
+    if (trace.len)
+        add_file(arena, files, "trace.json", &trace);
+}
+
+bool make_write(Arena *arena, const MakeFiles *made, const char *dir, Diag *diag)
+{
+    const char *file = str_format(arena, "%s.craft", made->name);
+    const Target *target = emit_target(STR("project"));
+    EmitInput in = {.file = file, .source = made->craft};
+    EmitFiles files = {0};
+    if (!target || !lower_all(arena, file, made->craft, made->chip, &in, diag) ||
+        !target->emit(arena, &in, &files, diag))
+        return false;
+    EmitFile source = {.path = file, .text = made->craft};
+    vec_push(arena, &files, source);
+    add_evidence(arena, made, &files);
     return emit_write(arena, dir, &files, diag);
 }

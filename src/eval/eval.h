@@ -80,6 +80,7 @@ typedef struct EvalConfig {
     uint32_t blocks;    /* of a kernel file without host code; 0: every core of the chip */
     uint64_t nudge;     /* 0: none; else last bits vary within isa.def's accuracy */
     double seconds;     /* time limit of one launch; 0: 60 */
+    Buf *trace;         /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */

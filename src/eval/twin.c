@@ -139,7 +139,8 @@ void eval_twin_close(EvalKernel *kernel)
 
 bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
 {
-    TwinObserver observer = {.strict = run->config->strict};
+    Buf *trace = run->config->trace;
+    TwinObserver observer = {.strict = run->config->strict, .trace = trace != NULL};
     TwinOptions options = options_of(run);
     EmitTiling tiling;
     if (!tile(run, kernel->program, &tiling))
@@ -148,6 +149,9 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
     twin_observe(&options, &observer);
     bool ok = launch(run, kernel->kernel, &tiling, &options);
     twin_observed(run->arena, run->config->chip, &observer, run->verdict);
+    if (trace && observer.done)
+        buf_str(trace, buf_view(&observer.json));
+    twin_observer_free(&observer);
     return ok;
 }
 

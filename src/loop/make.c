@@ -2,9 +2,15 @@
 #include "loop/make.h"
 
 #include "craft/craft.h"
+#include "loop/bench_judge_int.h"
 #include "loop/make_cases.h"
-
+#include "loop/make_int.h"
+#include "torch/eager.h"
+#include <math.h>
 #include <time.h>
+
+/* Tiles of so few elements make odd sizes long: rows are streamed and split over the cores. */
+enum { TINY_TILE = 64 };
 
 static double now(void)
 {
@@ -13,33 +19,40 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-typedef struct MakeCase {
-    const char *name;
-    TorchScale scale;
-    uint64_t seed;
-    int64_t tile_limit; /* 0: the program as it is shipped */
-} MakeCase;
+TorchOptions make_options(const MakeJob *job, uint64_t seed)
+{
+    return (TorchOptions){.seed = seed, .cases = &job->cases, .float_type = job->spec->float_type};
+}
 
-/* Tiles of so few elements make odd sizes long: rows are streamed and split over the cores. */
-enum { TINY_TILE = 64, TUNE_RUNS = 16 };
-
-static EvalCraft candidate(Arena *arena, const Plan *plan)
+const EvalOperand *make_operands(Arena *arena, const Plan *plan)
 {
     EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
     for (uint32_t i = 0; i < plan->operands.len; i++)
         operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape};
+    return operands;
+}
+
+EvalCraft make_candidate(Arena *arena, const Plan *plan)
+{
     return (EvalCraft){.file = str_format(arena, "%s.craft", plan->name),
                        .text = plan->craft,
-                       .operands = operands,
+                       .operands = make_operands(arena, plan),
                        .operand_count = plan->operands.len};
 }
 
-/* The program without the reasons at its top, which speak of one size. */
-static Str program_of(const Plan *plan)
+/* The program without what speaks of one size: the reasons at its top, the ranges of its dims. */
+static Str functions_of(Str craft)
 {
-    ptrdiff_t at = str_find(plan->craft, STR("craft = 1"));
-    return str_slice(plan->craft, at < 0 ? 0 : (size_t)at, plan->craft.len);
+    ptrdiff_t at = str_find(craft, STR("@host"));
+    return str_slice(craft, at < 0 ? 0 : (size_t)at, craft.len);
 }
+
+bool make_same(const MakeResult *result, const Plan *plan)
+{
+    return str_equal(functions_of(plan->craft), functions_of(result->untuned));
+}
+
+/* ---- one case ---- */
 
 static bool any_empty(const Graph *g)
 {
@@ -52,42 +65,52 @@ static bool any_empty(const Graph *g)
 
 /* Nothing is launched for empty tensors, and a size of 1 can take an operator out of the planner's
  * reach: such sizes are drawn again. */
-static TorchTask *read_case(Arena *arena, const MakeSpec *spec, const MakeCase *c,
-                            TorchOptions *options, Plan *plan, Diag *diag)
+static TorchTask *read_case(Arena *arena, const MakeJob *job, const MakeCase *c, Plan *plan,
+                            Diag *diag)
 {
+    const MakeSpec *spec = job->spec;
+    TorchOptions options = make_options(job, c->seed);
     for (uint32_t tries = 0; tries < 20; tries++) {
         Diag own = diag_make(arena, spec->path, spec->source);
-        TorchTask *task = torch_read_scaled(arena, spec->path, spec->source, options, c->scale,
+        sizes_in_ranges(arena, &spec->ranges, job->result->task, c->scale, options.seed,
+                        c->draw + tries, &options);
+        TorchTask *task = torch_read_scaled(arena, spec->path, spec->source, &options, c->scale,
                                             &own);
         bool planned = task && !any_empty(task->graph) &&
                        plan_make(arena, task->graph, spec->chip, c->tile_limit, plan, &own);
         if (planned)
             return task;
         *diag = own;
-        options->seed += 1000003;
+        options.seed += 1000003;
     }
     return NULL;
 }
 
-static void judge(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeResult *result,
-                  Verdict *verdict, Diag *diag)
+/* The shipped text where the plan is the same, so that it is compiled once. */
+static void use_shipped(const MakeJob *job, const MakeCase *c, Plan *plan)
 {
-    TorchOptions options = {.seed = c->seed};
+    bool same = make_same(job->result, plan);
+    if (same)
+        plan->craft = job->result->plan.craft;
+    job->result->other_plans += !same && !c->tile_limit;
+    job->result->small_tiles += c->tile_limit != 0;
+}
+
+static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, Verdict *verdict, Diag *diag)
+{
+    const MakeSpec *spec = job->spec;
     EvalConfig config = {.chip = spec->chip, .engine = spec->engine, .trust = spec->trust};
     Diag own = diag_make(arena, spec->path, spec->source);
     Plan plan;
-    TorchTask *task = read_case(arena, spec, c, &options, &plan, &own);
     EvalReference ref = {0};
+    config.trace = c->scale == SCALE_SMALL ? spec->trace : NULL;
+    TorchTask *task = read_case(arena, job, c, &plan, &own);
     if (!task || !eval_reference(arena, task->graph, c->seed, RULE_ACRAFT, &ref, &own)) {
         verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {
-        bool same = str_equal(program_of(&plan), program_of(&result->plan));
-        if (same)
-            plan.craft = result->plan.craft; /* the same text is compiled once */
-        result->other_plans += !same && !c->tile_limit;
-        result->small_tiles += c->tile_limit != 0;
-        EvalCraft craft = candidate(arena, &plan);
+        use_shipped(job, c, &plan);
+        EvalCraft craft = make_candidate(arena, &plan);
         Diag said = diag_make(arena, craft.file, craft.text);
         eval_craft(arena, &craft, &ref, &config, verdict, &said);
         for (uint32_t i = 0; i < said.items.len; i++)
@@ -97,55 +120,63 @@ static void judge(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeRes
     eval_reference_free(&ref);
 }
 
-/* The medium size without values: the choices that make it fastest, and its predicted time. False:
- * what the kernel does depends on values. */
-static bool tune_medium(Arena *arena, const MakeSpec *spec, const MakeCase *c, MakeResult *result,
-                        Verdict *verdict)
+/* The task's own size without values. False: what the kernel does depends on them. */
+static bool time_full(Arena *arena, const MakeJob *job, Verdict *verdict)
 {
-    TorchOptions options = {.seed = c->seed};
-    EvalConfig config = {.chip = spec->chip, .trust = spec->trust};
-    Diag own = diag_make(arena, spec->path, spec->source);
-    Plan plan;
-    TorchTask *task = read_case(arena, spec, c, &options, &plan, &own);
-    if (!task || !str_equal(program_of(&plan), program_of(&result->plan)))
-        return false;
-    plan.craft = result->plan.craft;
-    EvalCraft craft = candidate(arena, &plan);
-    TuneSpec tune = {
-        .candidate = &craft, .graph = task->graph, .config = &config, .budget = TUNE_RUNS};
+    EvalConfig config = {.chip = job->spec->chip, .trust = job->spec->trust};
+    EvalCraft craft = make_candidate(arena, &job->result->plan);
     Diag said = diag_make(arena, craft.file, craft.text);
-    if (!tune_program(arena, &tune, &result->tuned, &said)) {
-        result->tuned.rows.len = 0;
+    Verdict v = *verdict;
+    EvalTimer *timer = eval_timer_open(arena, &craft, job->result->task->graph, &config, &v, &said);
+    if (timer)
+        eval_timer_run(arena, timer, craft.operands, NULL, 0, &v);
+    eval_timer_close(timer);
+    if (v.status == VERDICT_NEEDS_DATA)
         return false;
-    }
-    Verdict best = result->tuned.verdict;
-    best.task = verdict->task;
-    best.candidate = verdict->candidate;
-    best.kase = verdict->kase;
-    *verdict = best;
-    const TuneRow *row = &result->tuned.rows.at[result->tuned.best];
-    result->plan.craft = tune_apply(arena, result->plan.craft, row);
+    *verdict = v;
     return true;
 }
 
-static void add_case(Arena *arena, const MakeSpec *spec, const MakeCase *c, uint32_t all,
-                     MakeResult *result, Diag *diag)
+/* ---- all cases ---- */
+
+static void add_case(Arena *arena, MakeJob *job, const MakeCase *c, Diag *diag)
 {
+    const MakeSpec *spec = job->spec;
+    MakeResult *result = job->result;
     double start = now();
     Verdict v = verdict_make();
     v.task = result->task->name;
     v.candidate = "plan";
     v.kase = c->name;
-    bool timed = c->scale == SCALE_MEDIUM && spec->engine == EVAL_TWIN &&
-                 tune_medium(arena, spec, c, result, &v);
-    if (!timed)
-        judge(arena, spec, c, result, &v, diag);
+    if (c->scale != SCALE_FULL) {
+        judge(arena, job, c, &v, diag);
+    } else if (!time_full(arena, job, &v)) {
+        v.kase = "medium";
+        judge(arena, job, &(MakeCase){"medium", SCALE_MEDIUM, c->seed, 0, 0}, &v, diag);
+    }
     v.seconds = now() - start;
     result->ok += v.status == VERDICT_OK;
     vec_push(arena, &result->verdicts, v);
     if (spec->progress)
-        spec->progress(spec->context, &v, result->verdicts.len, all);
+        spec->progress(spec->context, &v, result->verdicts.len, 1 + spec->fuzz + spec->full);
 }
+
+static void add_cases(Arena *arena, MakeJob *job, Diag *diag)
+{
+    const MakeSpec *spec = job->spec;
+    MakeCase small = {"small", SCALE_SMALL, spec->seed, 0, 0};
+    MakeCase full = {"full", SCALE_FULL, spec->seed, 0, 0};
+    add_case(arena, job, &small, diag);
+    for (uint32_t i = 0; i < spec->fuzz; i++) {
+        MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i, i,
+                      i % 2 ? TINY_TILE : 0};
+        add_case(arena, job, &c, diag);
+    }
+    if (spec->full)
+        add_case(arena, job, &full, diag);
+}
+
+/* ---- the task and its plan ---- */
 
 /* A program of ours that Craft does not take is our failure, not the task's. */
 static bool plan_compiles(Arena *arena, MakeResult *result, Diag *diag)
@@ -163,33 +194,81 @@ static bool plan_compiles(Arena *arena, MakeResult *result, Diag *diag)
     return false;
 }
 
+static bool read_and_plan(Arena *arena, MakeJob *job, Diag *diag)
+{
+    const MakeSpec *spec = job->spec;
+    MakeResult *result = job->result;
+    TorchOptions options = make_options(job, spec->seed);
+    result->task = torch_read(arena, spec->path, spec->source, &options, diag);
+    if (result->task && spec->ranges.len) {
+        sizes_in_ranges(arena, &spec->ranges, result->task, SCALE_FULL, spec->seed, 0, &options);
+        result->task = torch_read(arena, spec->path, spec->source, &options, diag);
+    }
+    return result->task &&
+           plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag) &&
+           plan_compiles(arena, result, diag) && make_limit(arena, job, diag);
+}
+
+/* What else is known about the task at this size. */
+static void find_yardsticks(Arena *arena, const MakeJob *job)
+{
+    MakeResult *result = job->result;
+    TorchEagerTable table = {0};
+    Diag said = diag_make(arena, job->spec->path, STR(""));
+    result->unfused_us = time_unfused_us(result->task->graph, job->spec->chip);
+    result->eager_us = (double)NAN;
+    if (job->spec->float_type != DT_F32)
+        return;
+    torch_eager_beside(arena, job->spec->path, &table, &said);
+    const TorchEager *row = torch_eager_find(&table, result->task);
+    if (row)
+        result->eager_us = row->us;
+}
+
+bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craft, Verdict *verdict)
+{
+    MakeJob job = {.spec = spec, .result = result};
+    Diag said = diag_make(arena, spec->path, spec->source);
+    MakeCase small = {"written", SCALE_SMALL, spec->seed, 0, 0};
+    Plan shipped = result->plan;
+    verdict->task = result->task->name;
+    verdict->candidate = "plan";
+    verdict->kase = "written";
+    torch_cases(arena, spec->path, &job.cases, &said);
+    result->plan.craft = craft;
+    judge(arena, &job, &small, verdict, &said);
+    result->plan = shipped;
+    return verdict->status == VERDICT_OK;
+}
+
+static const Verdict *copy_of(Arena *arena, const Verdict *verdict)
+{
+    Verdict *copy = arena_new(arena, Verdict);
+    *copy = *verdict;
+    return copy;
+}
+
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
-    TorchOptions options = {.seed = spec->seed};
-    uint32_t all = 1 + spec->fuzz + spec->medium;
-    TorchCases cases = {0};
-    *result = (MakeResult){0};
-    if (!torch_cases(arena, spec->path, &cases, diag))
+    MakeJob job = {.spec = spec, .result = result};
+    *result = (MakeResult){.rule_text = ""};
+    if (!torch_cases(arena, spec->path, &job.cases, diag))
         return false;
-    if (spec->listed && cases.lines.len)
-        return make_cases(arena, spec, &cases, result, diag);
-    result->task = torch_read(arena, spec->path, spec->source, &options, diag);
-    if (!result->task ||
-        !plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag) ||
-        !plan_compiles(arena, result, diag))
+    if (spec->listed && job.cases.lines.len)
+        return make_cases(arena, spec, &job.cases, result, diag);
+    if (!read_and_plan(arena, &job, diag))
         return false;
     if (spec->plan_only)
         return true;
-    MakeCase small = {"small", SCALE_SMALL, spec->seed, 0};
-    add_case(arena, spec, &small, all, result, diag);
-    for (uint32_t i = 0; i < spec->fuzz; i++) {
-        MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i,
-                      i % 2 ? TINY_TILE : 0};
-        add_case(arena, spec, &c, all, result, diag);
-    }
-    if (spec->medium) {
-        MakeCase medium = {"medium", SCALE_MEDIUM, spec->seed, 0};
-        add_case(arena, spec, &medium, all, result, diag);
-    }
-    return result->ok == all;
+    result->untuned = result->plan.craft;
+    if (spec->full)
+        make_tune(arena, &job);
+    if (spec->tune_only)
+        return true;
+    add_cases(arena, &job, diag);
+    find_yardsticks(arena, &job);
+    const Verdict *last = &vec_last(&result->verdicts);
+    if (spec->full && last->status == VERDICT_OK && last->predicted_us > 0)
+        result->timed = copy_of(arena, last);
+    return result->ok == result->verdicts.len;
 }

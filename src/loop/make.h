@@ -1,13 +1,21 @@
-/* acraft make: from a model file to a checked kernel, offline. Plans a kernel at the task's own
- * sizes, then judges it on the twin at small and odd sizes; only what passes everywhere is
- * called good. */
+/* acraft make: from a model file to a checked kernel, offline.
+ *
+ *     plan at the task's own sizes ─▶ tune over sizes between small and medium ─▶ a rule
+ *          ─▶ judge: small, odd sizes (values, hazards); full (time, bounds, coverage, hazards)
+ *
+ * Only what passes everywhere is called good. */
 #ifndef LOOP_MAKE_H
 #define LOOP_MAKE_H
 
 #include "eval/eval.h"
 #include "gen/plan/plan.h"
-#include "loop/tune.h"
+#include "loop/make_sizes.h"
+#include "loop/tune_rule.h"
 #include "torch/torch.h"
+
+/* Mean error of the cycle model over the measured rows, in percent: docs/cycle-model.md. */
+#define MAKE_MODEL_ERROR 5.9
+#define MAKE_MODEL_ROWS 38
 
 typedef struct MakeSpec {
     const char *path; /* of the model file */
@@ -15,12 +23,16 @@ typedef struct MakeSpec {
     const NpuChip *chip;
     uint64_t seed;
     uint32_t fuzz; /* how many odd-sized cases to draw */
-    bool medium;   /* one larger case: choices are tuned on it and its time is predicted */
+    bool full;     /* tune, and time the task's own size without values */
     EvalEngine engine;
-    bool plan_only; /* judge nothing */
+    DType float_type;  /* of tensors whose file names no dtype */
+    MakeRanges ranges; /* of the file's integers */
+    bool plan_only;    /* neither tune nor judge */
+    bool tune_only;    /* judge nothing */
     bool trust;
     bool listed; /* judge every listed case of up to a million elements */
     bool tiny;   /* ... shrunk: a quick look */
+    Buf *trace;  /* gets the small case as a picture; NULL: none */
     /* Called as each case ends, for progress; NULL: nobody. */
     void (*progress)(void *context, const Verdict *verdict, uint32_t done, uint32_t all);
     void *context;
@@ -29,14 +41,30 @@ typedef struct MakeSpec {
 typedef struct MakeResult {
     TorchTask *task; /* at full size */
     Plan plan;       /* of the full size: what is shipped */
+    Str untuned;     /* the program before that */
     VEC(Verdict) verdicts;
     uint32_t ok;
     uint32_t other_plans; /* cases whose sizes of 1 gave a program of their own */
     uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */
-    TuneResult tuned;     /* at the medium size; no rows: not tuned */
+    TuneTable tuned;      /* no rows: not tuned */
+    TuneRule rule;
+    const char *rule_text; /* "tile = 2048 if n0 < 65536 else 8192"; "": no choices */
+    const Verdict *timed;  /* of the largest case that was timed; NULL: none */
+    double unfused_us;     /* predicted: one kernel for each operator, at full size */
+    double eager_us;       /* measured, of PyTorch eager at full size; NaN: not known */
 } MakeResult;
 
 /* False: nothing good came out; the diagnostics and verdicts say why. */
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag);
+
+/* Another text for a task that was made, judged at the small size: case "written". */
+bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craft,
+                Verdict *verdict);
+
+/* Whether a plan of the task at other sizes is the same program. */
+bool make_same(const MakeResult *result, const Plan *plan);
+
+/* For whoever wants to time a planned program: its operands as a candidate has them. */
+const EvalOperand *make_operands(Arena *arena, const Plan *plan);
 
 #endif

@@ -46,6 +46,15 @@ static TuneRow row_of(Arena *arena, const Choices *c)
     return (TuneRow){.settings = settings, .setting_count = c->len, .us = -1};
 }
 
+void tune_rows(Arena *arena, const IrProgram *p, uint32_t most, TuneRows *rows)
+{
+    Choices choices = {0};
+    find_choices(p, &choices);
+    do {
+        vec_push(arena, rows, row_of(arena, &choices));
+    } while (turn(&choices) && (!most || rows->len < most));
+}
+
 static void try_row(Arena *arena, const TuneSpec *spec, const EvalTimer *timer, TuneRow *row,
                     TuneResult *result)
 {
@@ -79,12 +88,13 @@ bool tune_program(Arena *arena, const TuneSpec *spec, TuneResult *result, Diag *
     find_choices(p, &choices);
     result->all = combinations(&choices);
     uint32_t most = spec->budget && spec->budget < result->all ? spec->budget : result->all;
-    do {
-        TuneRow row = row_of(arena, &choices);
-        try_row(arena, spec, timer, &row, result);
+    TuneRows rows = {0};
+    tune_rows(arena, p, most, &rows);
+    for (uint32_t i = 0; i < rows.len; i++) {
+        try_row(arena, spec, timer, &rows.at[i], result);
         if (spec->progress)
-            spec->progress(spec->context, &row, result->rows.len, most);
-    } while (result->rows.len < most && turn(&choices));
+            spec->progress(spec->context, &rows.at[i], i + 1, most);
+    }
     eval_timer_close(timer);
     return result->rows.at[result->best].us >= 0;
 }

@@ -12,6 +12,8 @@ typedef struct TuneRow {
     const char *why;
 } TuneRow;
 
+typedef VEC(TuneRow) TuneRows;
+
 typedef struct TuneSpec {
     const EvalCraft *candidate; /* its operands have the shapes to tune for */
     const Graph *graph;
@@ -23,12 +25,14 @@ typedef struct TuneSpec {
 } TuneSpec;
 
 typedef struct TuneResult {
-    VEC(TuneRow) rows; /* the first is the default */
-    uint32_t best;     /* of rows; the earlier of equals */
-    uint32_t all;      /* combinations there are; more than rows: the budget ended first */
-    Verdict verdict;   /* of the best */
+    TuneRows rows;   /* the first is the default */
+    uint32_t best;   /* of rows; the earlier of equals */
+    uint32_t all;    /* combinations there are; more than rows: the budget ended first */
+    Verdict verdict; /* of the best */
 } TuneResult;
 
+/* Every combination of the program's choices, the default first; at most `most`, 0: all. */
+void tune_rows(Arena *arena, const IrProgram *p, uint32_t most, TuneRows *rows);
 /* False: not even the default would run; result->verdict says why. */
 bool tune_program(Arena *arena, const TuneSpec *spec, TuneResult *result, Diag *diag);
 /* The program with the row's values as defaults. */

@@ -1,0 +1,30 @@
+/* Inside make: a case, and what planning one gives. */
+#ifndef LOOP_MAKE_INT_H
+#define LOOP_MAKE_INT_H
+
+#include "loop/make.h"
+
+typedef struct MakeCase {
+    const char *name;
+    TorchScale scale;
+    uint64_t seed;
+    uint32_t draw;      /* which of the odd-sized cases */
+    int64_t tile_limit; /* 0: the program as it is shipped */
+} MakeCase;
+
+typedef struct MakeJob {
+    const MakeSpec *spec;
+    TorchCases cases; /* listed beside the model file; the first is taken */
+    MakeResult *result;
+} MakeJob;
+
+TorchOptions make_options(const MakeJob *job, uint64_t seed);
+EvalCraft make_candidate(Arena *arena, const Plan *plan);
+
+/* make_tune.c: the shipped program gets a rule over the shape for its choices, fitted at sizes
+ * between small and medium. Leaves it as it is where there is nothing to choose. */
+void make_tune(Arena *arena, MakeJob *job);
+/* make_range.c: dims of the shipped program that are a stated size get its range. */
+bool make_limit(Arena *arena, MakeJob *job, Diag *diag);
+
+#endif

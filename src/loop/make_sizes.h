@@ -1,0 +1,31 @@
+/* The sizes a kernel is made for and tried at: a model file's integers inside stated ranges, and
+ * anywhere between two scales. */
+#ifndef LOOP_MAKE_SIZES_H
+#define LOOP_MAKE_SIZES_H
+
+#include "torch/torch.h"
+
+/* --range N=1..65536: N is one of the file's integers. */
+typedef struct MakeRange {
+    const char *name;
+    int64_t lo, hi;
+} MakeRange;
+
+typedef struct MakeRanges {
+    const MakeRange *at;
+    uint32_t len;
+} MakeRanges;
+
+/* "N=1..65536"; false: it is none. */
+bool sizes_range(Arena *arena, Str text, MakeRange *range);
+/* Values inside the ranges for a case of this scale, to be read with; `draw` counts fuzz cases:
+ * the first takes the lower ends, the second large values. */
+void sizes_in_ranges(Arena *arena, const MakeRanges *ranges, const TorchTask *own, TorchScale scale,
+                     uint64_t seed, uint32_t draw, TorchOptions *options);
+/* The task with its i-th integer at small^(1 - share[i]) * large^share[i], where small and large
+ * are two readings of the same file. NULL with the reason in diag. */
+TorchTask *sizes_between(Arena *arena, const char *path, Str source, const TorchOptions *options,
+                         const TorchTask *small, const TorchTask *large, const double *share,
+                         Diag *diag);
+
+#endif
