@@ -11,6 +11,7 @@ typedef enum Answer {
     DRAWN,
     ARRANGED,
     TYPED,
+    PART,
     DIFFERENT,
     MISSING,
     REFUSED,
@@ -21,6 +22,7 @@ static const char *const answer_names[ANSWER_COUNT] = {"the same",
                                                        "the same, inputs drawn otherwise",
                                                        "the same, operands held otherwise",
                                                        "the same before the last cast",
+                                                       "the same in the results both give",
                                                        "not the same",
                                                        "missing",
                                                        "refused"};
@@ -70,6 +72,33 @@ static bool equal_plain(Arena *arena, Pair *pair, const Graph *ours, const Graph
     return false;
 }
 
+/* The graph with one of its results. */
+static const Graph *one_result(Arena *arena, const Graph *graph, uint32_t which)
+{
+    Graph *one = arena_new(arena, Graph);
+    *one = *graph;
+    memset(&one->outputs, 0, sizeof one->outputs);
+    vec_push(arena, &one->outputs, graph->outputs.at[which]);
+    return one;
+}
+
+/* Whether each of their results is one of ours, before the last cast. */
+static bool equal_part(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
+{
+    const Graph *a = graph_plain(arena, ours, true);
+    Graph *b = graph_plain(arena, theirs, true);
+    if (b->outputs.len > a->outputs.len || !graph_align(arena, a, b, true))
+        return false;
+    for (uint32_t i = 0; i < b->outputs.len; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < a->outputs.len && !found; k++)
+            found = equal_forms(arena, pair, one_result(arena, a, k), one_result(arena, b, i));
+        if (!found)
+            return false;
+    }
+    return b->outputs.len > 0;
+}
+
 static Answer compare_graphs(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
 {
     if (equal_forms(arena, pair, ours, theirs))
@@ -78,7 +107,12 @@ static Answer compare_graphs(Arena *arena, Pair *pair, const Graph *ours, const 
         return DRAWN;
     if (equal_plain(arena, pair, ours, theirs, false))
         return ARRANGED;
-    return equal_plain(arena, pair, ours, theirs, true) ? TYPED : DIFFERENT;
+    if (equal_plain(arena, pair, ours, theirs, true))
+        return TYPED;
+    if (equal_part(arena, pair, ours, theirs))
+        return PART;
+    equal_plain(arena, pair, ours, theirs, true); /* the forms that are shown */
+    return DIFFERENT;
 }
 
 static Answer compare(Pair *pair, const TaskOptions *options)
@@ -174,9 +208,10 @@ static void print_pair(Arena *arena, const Pair *pair, Answer answer, bool json)
 static void print_counts(const uint32_t *counts, uint32_t all, const char *theirs)
 {
     printf("%u of %u the same, %u the same with inputs drawn otherwise, %u with operands held "
-           "otherwise, %u before the last cast, %u not the same, %u missing in %s, %u refused\n",
-           counts[SAME], all, counts[DRAWN], counts[ARRANGED], counts[TYPED], counts[DIFFERENT],
-           counts[MISSING], theirs, counts[REFUSED]);
+           "otherwise, %u before the last cast, %u in the results both give, %u not the same, "
+           "%u missing in %s, %u refused\n",
+           counts[SAME], all, counts[DRAWN], counts[ARRANGED], counts[TYPED], counts[PART],
+           counts[DIFFERENT], counts[MISSING], theirs, counts[REFUSED]);
 }
 
 static int same_dirs(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options)

@@ -4,7 +4,7 @@
  *   linear(x, w, b)           x @ w^T + b          clamp(min=0)    relu
  *   reshape of reshape        one reshape          dims=all        no dims
  *   x - 2                     x + -2               x * 1           x
- *   cast(reshape(x))          reshape(cast(x))
+ *   cast(reshape(x))          reshape(cast(x))     x[0, 1, ..]     x
  *   op(reshape(number))       reshape(op(number)), where the common dtype stays
  *   float32 const of rank 0   a weak number; weak numbers beside float32 are rounded to it
  *   einsum "bqhd,bk1d->bhqk"  letters by first use, dims of 1 left out
@@ -337,6 +337,34 @@ static bool is_noop(const Normal *n, const Node *old, const ValueId *in)
     }
 }
 
+/* --- places ------------------------------------------------------------------------------- */
+
+/* Whether the value is 0, 1, 2, ... up to the length of a vector. */
+static bool is_every_place(const Normal *n, ValueId id, ValueId vector)
+{
+    const Value *places = info(n, id);
+    Shape whole = info(n, vector)->shape;
+    if (places->kind != VALUE_CONST || places->dtype != DT_I64 || whole.rank != 1 ||
+        !shape_equal(places->shape, whole))
+        return false;
+    for (int64_t i = 0; i < whole.dim[0]; i++) {
+        if (((const int64_t *)places->data)[i] != i)
+            return false;
+    }
+    return true;
+}
+
+/* x[every place] is x; x with v put at every place is v. */
+static ValueId rewrite_places(Normal *n, NodeSpec *spec, const ValueId *in)
+{
+    bool put = spec->op == OP_INDEX_PUT;
+    ValueId result = put ? in[1] : in[0];
+    const Value *x = info(n, in[0]), *y = info(n, result);
+    bool plain = spec->n_in == (put ? 3 : 2) && x->dtype == y->dtype && !y->weak &&
+                 shape_equal(x->shape, y->shape) && (!put || spec->n_attr == 1);
+    return plain && is_every_place(n, in[spec->n_in - 1], in[0]) ? result : normal_add(n, spec);
+}
+
 /* --- einsum ------------------------------------------------------------------------------- */
 
 /* The letters of each operand, and of the result after them. */
@@ -450,6 +478,8 @@ ValueId normal_rewrite(Normal *n, const Node *old, NodeSpec *spec, ValueId *in, 
     case OP_WHERE:
         drop_reshapes(n, old, in);
         return reshaped(n, old, rewrite_elementwise(n, spec, in));
+    case OP_INDEX:
+    case OP_INDEX_PUT: return rewrite_places(n, spec, in);
     case OP_REDUCE:
     case OP_REDUCE_INDEX: return rewrite_reduce(n, old, spec, second);
     default: return normal_add(n, spec);

@@ -2,6 +2,7 @@
  * declare the same operator differently can be compared by their normal forms.
  *
  *   tensors    parameters, buffers and arguments are all inputs; those nothing reads are gone
+ *   widened    a parameter kept as the exact cast of a narrower tensor is that tensor, cast
  *   numbers    a tensor of one element is an input of rank 0, reshaped where it is read
  *   results    with `loose`, the last cast of each result is left out
  *
@@ -52,25 +53,45 @@ static void plain_node(Plain *p, const Node *old)
         p->map[old->out + i] = out + i;
 }
 
+/* The dtype a parameter was drawn in, where only an exact cast stands between. */
+static DType drawn_dtype(const Plain *p, const Value *value)
+{
+    const Graph *source = p->from->source;
+    if (!source || value->kind == VALUE_INPUT || value->dtype != DT_F32)
+        return value->dtype;
+    const Value *drawn = graph_value(source, source->outputs.at[value->source]);
+    const Node *node = drawn->kind == VALUE_NODE ? &source->nodes.at[drawn->node] : NULL;
+    DType from = node && node->op == OP_CAST ? graph_value(source, node->in[0])->dtype : DT_F32;
+    return from == DT_F16 || from == DT_BF16 ? from : DT_F32;
+}
+
+static ValueId add_view(Plain *p, Op op, ValueId x, Attr attr)
+{
+    NodeSpec spec = {.op = op, .n_in = 1, .in = &x, .n_attr = 1, .attr = &attr};
+    ValueId out;
+    if (!graph_add(p->to, &spec, &p->scratch, &out))
+        panic("plain form: %s does not infer", op_rows[op].name);
+    return out;
+}
+
 static void plain_leaf(Plain *p, ValueId id)
 {
     Value value = *graph_value(p->from, id);
     Shape shape = value.shape;
+    DType kept = value.dtype;
     int64_t count = 0;
     bool one = shape_count(shape, &count) && count == 1 && shape.rank > 0;
+    value.dtype = drawn_dtype(p, &value);
     value.kind = VALUE_INPUT;
     value.source = p->to->inputs.len;
     if (one)
         value.shape = (Shape){0};
     ValueId leaf = graph_add_value(p->to, value);
     vec_push(p->arena, &p->to->inputs, leaf);
-    p->map[id] = leaf;
-    if (!one)
-        return;
+    if (value.dtype != kept)
+        leaf = add_view(p, OP_CAST, leaf, (Attr){.key = AT_DTYPE, .dtype = kept});
     Attr attr = {.key = AT_SHAPE, .ints = {shape.dim, (uint32_t)shape.rank}};
-    NodeSpec spec = {.op = OP_RESHAPE, .n_in = 1, .in = &leaf, .n_attr = 1, .attr = &attr};
-    if (!graph_add(p->to, &spec, &p->scratch, &p->map[id]))
-        panic("plain form: reshape does not infer");
+    p->map[id] = one ? add_view(p, OP_RESHAPE, leaf, attr) : leaf;
 }
 
 static ValueId before_cast(const Graph *graph, ValueId id)

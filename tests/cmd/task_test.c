@@ -118,3 +118,16 @@ T_TEST(same_looks_through_how_operands_are_held)
     CHECK_EQ_INT(same("x * 0.1", "x", "x * torch.tensor(0.1)"), CMD_OK);
     CHECK_EQ_INT(same("x * 0.1", "x", "x * torch.tensor(0.2)"), CMD_NO);
 }
+
+T_TEST(same_rewrites_what_is_exact)
+{
+    CHECK_EQ_INT(same("x - 2", "x", "x + -2.0"), CMD_OK);
+    CHECK_EQ_INT(same("2 - x", "x", "x + -2.0"), CMD_NO);
+    CHECK_EQ_INT(same("x", "x", "x * torch.ones(4, 1)"), CMD_OK);
+    CHECK_EQ_INT(same("w", "x, w", "w * torch.ones(4, 1)"), CMD_NO);
+    CHECK_EQ_INT(same("x.half().view(20)", "x", "x.view(20).half()"), CMD_OK);
+    CHECK_EQ_INT(same("w", "x, w", "w[torch.arange(5)]"), CMD_OK);
+    CHECK_EQ_INT(same("w", "x, w", "w[torch.arange(5) * 0]"), CMD_NO);
+    CHECK_EQ_INT(same("x + (y + w)", "x, y, w", "(x + y) + w"), CMD_NO);
+    CHECK_EQ_INT(same("torch.rsqrt(x)", "x", "1 / torch.sqrt(x)"), CMD_NO);
+}

@@ -25,7 +25,7 @@ class Model(nn.Module):
             x = x + bias
         mean = x.mean(dim=dims, keepdim=True)
         rstd = torch.rsqrt((x - mean).pow(2).mean(dim=dims, keepdim=True) + epsilon)
-        y = (x - mean) * rstd * gamma.float() + beta.float()
+        y = nn.functional.layer_norm(x, gamma.shape, gamma.float(), beta.float(), epsilon)
         kind = x1.dtype if x1.dtype == x2.dtype else torch.float32
         return y.to(kind), mean, rstd, x.to(kind) if additional_output else None
 

@@ -25,7 +25,7 @@ class Model(nn.Module):
         d_var = torch.sum(-0.5 * part * far * torch.pow(rstd, 3), dim=dims, keepdim=True)
         d_mean = torch.sum(-1.0 * part * rstd, dim=dims, keepdim=True)
         d_mean = d_mean + d_var * (-2.0 / count) * torch.sum(far, dim=dims, keepdim=True)
-        dx = part * rstd + d_var * (2.0 / count) * far + d_mean * (1.0 / count)
+        dx = part * rstd + (d_var * (2.0 / count) * far + d_mean * (1.0 / count))
         if dsum is not None:
             dx = dx + dsum.float()
         return dx.to(dy.dtype), torch.sum(grad * far * rstd, dim=outer), torch.sum(grad, dim=outer)

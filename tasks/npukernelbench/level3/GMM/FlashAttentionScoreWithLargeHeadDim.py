@@ -18,9 +18,9 @@ class Model(nn.Module):
     def forward(self, query, key, value, scale_value, head_num):
         scores = torch.matmul(query.float(), key.float().transpose(-1, -2)) * scale_value
         largest = torch.amax(scores, dim=-1, keepdim=True)
-        e = torch.exp(scores - largest)
-        total = torch.sum(e, dim=-1, keepdim=True)
-        return largest, total, torch.matmul(e / total, value.float()).to(query.dtype)
+        total = torch.sum(torch.exp(scores - largest), dim=-1, keepdim=True)
+        weights = torch.softmax(scores, dim=-1)
+        return largest, total, torch.matmul(weights, value.float()).to(query.dtype)
 
 
 def get_inputs(case):
