@@ -385,6 +385,24 @@ static double want_top(const double *const in[MOST], uint32_t i)
     }
 }
 
+WANT(mins, fmin(x, 0.5))
+WANT(halved, as_half(x * 0.5))
+WANT(bits, 4 + 63 + 3 + 2 + 1.5)
+WANT(steps, 3 + 2.0 * i)
+static double want_sorted_32(const double *const in[MOST], uint32_t i)
+{
+    uint32_t better = 0, from = i / 32 * 32;
+    for (uint32_t candidate = from; candidate < from + 32; candidate++) {
+        better = 0;
+        for (uint32_t k = from; k < from + 32; k++)
+            better += in[0][k] > in[0][candidate] ||
+                      (in[0][k] == in[0][candidate] && k < candidate);
+        if (better == i % 32)
+            return in[0][candidate];
+    }
+    return NAN;
+}
+
 #define B "body.cpp"
 static const Case elementwise[] = {
     {B, "Add(out, x, y, LEN)", "float", .inputs = 2, .want = want_add},
@@ -650,6 +668,31 @@ static const Case normalising[] = {
      "LocalTensor<bool> f; TopK<float>(out, i, x, i, f, tmp, 8, t, k)",
      "float", .out_n = 64, .want = want_top},
 };
+
+/* Calls that `tools/api_cover` would miss otherwise. */
+static const Case seldom[] = {
+    {B, "ClampMax(out, x, tmp, 0.5f, LEN)", "float", .want = want_mins},
+    {B, "Swish(out, x, LEN, 1.0f)", "float", .want = want_silu, .tolerance = 1e-6},
+    {B, "SetDeqScale(half(0.5f)); Cast(out, x, RoundMode::CAST_NONE, LEN)", "int32_t", "half",
+     .low = -100, .high = 100, .want = want_halved},
+    {B,
+     "Duplicate(out, float(ScalarGetCountOfValue<1>(0xF0)) + float(ScalarCountLeadingZero(1)) + "
+     "float(ScalarGetSFFValue<1>(8)) + float(ScalarCast<float, int32_t, "
+     "RoundMode::CAST_RINT>(2.5f)) "
+     "+ ToFloat(ToBfloat16(1.5f)), LEN)",
+     "float", .want = want_bits},
+    {B, "Arange(out, 3.0f, 2.0f, LEN)", "float", .want = want_steps},
+    {B,
+     "LocalTensor<int32_t> at = tmp.ReinterpretCast<int32_t>(); ArithProgression(at, 0, 1, LEN);"
+     "LocalTensor<float> s = tmp[8192].ReinterpretCast<float>(); PipeBarrier<PIPE_V>();"
+     "Sort32(s, x, at.ReinterpretCast<uint32_t>(), LEN / 32); PipeBarrier<PIPE_V>(); uint64_t kept;"
+     "GatherMask(out, s, uint8_t(1), false, 0u, {1, LEN / 32, 8, 0}, kept)",
+     "float", .want = want_sorted_32},
+    {B,
+     "LocalTensor<float> t = tmp.ReinterpretCast<float>(); ReduceSum(t, x, t, LEN);"
+     "Duplicate(out, GetAccVal<float>(), 8)",
+     "float", .out_n = 1, .want = want_whole, .tolerance = 1e-5},
+};
 #undef B
 
 /* What must not compile, and what the message must say. */
@@ -698,3 +741,4 @@ T_TEST(kernels_normalising) { RUN(normalising); }
 T_TEST(kernels_mathematics) { RUN(mathematics); }
 T_TEST(kernels_choosing) { RUN(choosing); }
 T_TEST(kernels_reductions) { RUN(reductions); }
+T_TEST(kernels_seldom_seen) { RUN(seldom); }
