@@ -669,6 +669,21 @@ static const Case normalising[] = {
      "float", .out_n = 64, .want = want_top},
 };
 
+WANT(saturated, fmin(65504, fmax(-65504, x + y)))
+/* Halves in runs of 16, each sorted downwards. */
+static double want_sorted_16(const double *const in[MOST], uint32_t i)
+{
+    for (uint32_t from = i / 16 * 16, candidate = from; candidate < from + 16; candidate++) {
+        uint32_t better = 0;
+        for (uint32_t k = from; k < from + 16; k++)
+            better += in[0][k] > in[0][candidate] ||
+                      (in[0][k] == in[0][candidate] && k < candidate);
+        if (better == i % 16)
+            return in[0][candidate];
+    }
+    return NAN;
+}
+
 /* Calls that `tools/api_cover` would miss otherwise. */
 static const Case seldom[] = {
     {B, "ClampMax(out, x, tmp, 0.5f, LEN)", "float", .want = want_mins},
@@ -692,6 +707,21 @@ static const Case seldom[] = {
      "LocalTensor<float> t = tmp.ReinterpretCast<float>(); ReduceSum(t, x, t, LEN);"
      "Duplicate(out, GetAccVal<float>(), 8)",
      "float", .out_n = 1, .want = want_whole, .tolerance = 1e-5},
+    {B, "ReduceRepeat<ReduceType::SUM>(out, x, 64, LEN / 64, 1, 1, 8)", "float", .out_n = 16,
+     .want = want_repeat_sum, .tolerance = 1e-5},
+    {B, "ReduceDataBlock<ReduceType::MAX>(out, x, 64, LEN / 64, 1, 1, 8)", "float", .out_n = 128,
+     .want = want_block_max},
+    {B, "ReducePairElem<ReduceType::SUM>(out, x, 64, LEN / 64, 1, 1, 8)", "float", .out_n = 512,
+     .want = want_pair_sum},
+    {B, "RepeatReduceSum(out, x, LEN / 64, 64, 0, 1, 1, 8)", "float", .out_n = 16,
+     .want = want_repeat_sum, .tolerance = 1e-5},
+    {B, "SetSaturationFlag<SaturationMode::FLOAT>(true); Add(out, x, y, LEN)", "half", .inputs = 2,
+     .low = -60000, .high = 60000, .want = want_saturated, .tolerance = 1e-3},
+    {B,
+     "LocalTensor<half> p = tmp.ReinterpretCast<half>(); ProposalConcat(p, x, LEN / 16, 4);"
+     "PipeBarrier<PIPE_V>(); RpSort16(p, p, LEN / 16); PipeBarrier<PIPE_V>();"
+     "ProposalExtract(out, p, LEN / 16, 4)",
+     "half", .want = want_sorted_16},
 };
 #undef B
 
