@@ -103,13 +103,15 @@ static bool is_literal(Str field)
 {
     double number;
     return field.at[0] == '[' || field.at[0] == '(' || str_to_double(field, &number) ||
-           str_is(field, "True") || str_is(field, "False") || str_is(field, "None");
+           str_is(field, "None");
 }
 
 static const Py *field_literal(Arena *arena, Str field)
 {
     Buf text = {0};
-    if (is_literal(field))
+    if (is_true(field) || is_false(field))
+        buf_puts(&text, is_true(field) ? "True" : "False");
+    else if (is_literal(field))
         buf_str(&text, field);
     else
         buf_json_str(&text, field);

@@ -104,6 +104,25 @@ T_TEST(case_fields_missing_and_sizes_scaled)
     arena_drop(&small.arena);
 }
 
+T_TEST(case_words_for_yes_and_no)
+{
+    static const char chosen[] = "import torch\n"
+                                 "class Model(torch.nn.Module):\n"
+                                 "    def forward(self, x):\n"
+                                 "        return x + 1\n"
+                                 "def get_inputs(case):\n"
+                                 "    return [torch.rand(3 if case['wide'] else 2)]\n";
+    static const char words[] = "wide;n\ntrue;1\nfalse;1\nTRUE;1\nFALSE;1\nTrue;1\nFalse;1\n";
+    for (uint32_t i = 0; i < 6; i++) {
+        R r = {0};
+        read_with(&r, chosen, words, SCALE_FULL, i);
+        REQUIRE(r.task);
+        CHECK_EQ_INT(graph_value(r.task->graph, r.task->graph->inputs.at[0])->shape.dim[0],
+                     3 - i % 2);
+        arena_drop(&r.arena);
+    }
+}
+
 T_TEST(case_errors_say_what_is_wrong)
 {
     check_refused(model, cases, 2, "there is no case 2; the file has 2");

@@ -137,6 +137,7 @@ T_TEST(read_shapes)
 
 T_TEST(read_python)
 {
+    check_shape("import numpy as np\nreturn torch.zeros(np.int64(3), np.int32(2.9))", "f32[3,2]");
     check_shape("s = 0\nfor i in range(10):\n    if i % 2:\n        continue\n    if i > 6:\n      "
                 "  break\n    s += i\nreturn torch.zeros(s)",
                 "f32[12]");
@@ -228,6 +229,8 @@ T_TEST(read_errors_stand_at_their_line)
     check_error("assert x.shape[0] == 3, 'batch'", "T013", 1, "batch");
     check_error("raise ValueError('no')", "T013", 1, "ValueError: no");
     check_error("return x[::-1]", "T010", 1, "positive step");
+    check_error("import numpy as np\nreturn np.int32(2 ** 40)", "T010", 2, "this dtype");
+    check_error("import numpy as np\nreturn np.int64('3')", "T010", 2, "one number");
     check_error("return 2 ** 100", "T012", 1, "64 bits");
 }
 
