@@ -14,6 +14,7 @@ typedef struct TaskJob {
     TorchTask *task;
     EvalReference ref;
     Verdict verdict;
+    Buf trace, explain;
     Diag diag;
 } TaskJob;
 
@@ -96,8 +97,12 @@ static int show(TaskJob *job)
                        "%.3f s; checked on 1 shape; predicted %.1f us, bound %.1f us, not measured "
                        "on a device\n",
                        v->seconds, v->predicted_us, v->bound_us);
+        buf_str(&out, buf_view(&job->explain));
     }
     print_buf(stdout, &out);
+    if (job->options->trace && job->trace.len &&
+        !file_write(job->options->trace, buf_view(&job->trace), &job->diag))
+        return complain(job);
     return verdict_status_row(v->status)->exit;
 }
 
@@ -110,6 +115,12 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
                          .seconds = options->seconds,
                          .blocks = options->blocks_given ? (uint32_t)options->blocks : 0};
     job.diag = diag_make(arena, path, (Str){0});
+    if (options->ulp && (options->explain || options->trace)) {
+        fprintf(stderr, "acraft run: --explain and --trace show one run, --ulp makes many\n");
+        return CMD_USAGE;
+    }
+    config.trace = options->trace ? &job.trace : NULL;
+    config.explain = options->explain ? &job.explain : NULL;
     if (!eval_candidate_read(arena, path, &job.candidate, &job.diag))
         return complain(&job);
     if (options->kernel)
@@ -131,5 +142,7 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
         complain(&job);
     }
     eval_reference_free(&job.ref);
+    buf_free(&job.trace);
+    buf_free(&job.explain);
     return status;
 }

@@ -24,7 +24,8 @@ void eval_launched(EvalJudge *j)
     twin_observed(j->arena, j->config->chip, &j->observer, v);
     v->cycles += cycles;
     v->predicted_us += us;
-    j->observer = (TwinObserver){.strict = j->config->strict};
+    eval_keep_observed(j->config, &j->observer);
+    j->observer = eval_observer(j->config);
 }
 
 /* ---- Craft ---- */
@@ -117,7 +118,7 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
                             .run_seconds = config->seconds,
                             .trust = config->trust,
                             .keep_going = true},
-                   .observer = {.strict = config->strict}};
+                   .observer = eval_observer(config)};
     double start = now();
     if (!verdict->candidate[0])
         verdict->candidate = candidate->name;
@@ -127,5 +128,6 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
     if (ok)
         verdict->stage = STAGE_DONE;
     verdict->seconds = now() - start;
+    twin_observer_free(&j.observer);
     return ok;
 }

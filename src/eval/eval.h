@@ -81,6 +81,7 @@ typedef struct EvalConfig {
     uint64_t nudge;     /* 0: none; else last bits vary within isa.def's accuracy */
     double seconds;     /* time limit of one launch; 0: 60 */
     Buf *trace;         /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
+    Buf *explain;       /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */

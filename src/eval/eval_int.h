@@ -3,6 +3,7 @@
 #define EVAL_EVAL_INT_H
 
 #include "eval/eval.h"
+#include "twin/observe.h"
 
 typedef struct EvalRun {
     Arena *arena;
@@ -29,6 +30,9 @@ typedef struct EvalKernel {
 bool eval_twin_open(EvalRun *run, EvalKernel *kernel);
 void eval_twin_close(EvalKernel *kernel);
 bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel);
+/* What the configuration asks to see of a launch, and handing it over; the second frees. */
+TwinObserver eval_observer(const EvalConfig *config);
+void eval_keep_observed(const EvalConfig *config, TwinObserver *observer);
 
 /* Each fills run->operands of the outputs; false: the verdict says why. */
 bool eval_run_interp(EvalRun *run);

@@ -137,10 +137,25 @@ void eval_twin_close(EvalKernel *kernel)
     kernel->kernel = NULL;
 }
 
+TwinObserver eval_observer(const EvalConfig *config)
+{
+    return (TwinObserver){.strict = config->strict,
+                          .trace = config->trace != NULL,
+                          .explain = config->explain != NULL};
+}
+
+void eval_keep_observed(const EvalConfig *config, TwinObserver *observer)
+{
+    if (config->trace && observer->done && !config->trace->len)
+        buf_str(config->trace, buf_view(&observer->json));
+    if (config->explain && observer->done)
+        buf_str(config->explain, buf_view(&observer->text));
+    twin_observer_free(observer);
+}
+
 bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
 {
-    Buf *trace = run->config->trace;
-    TwinObserver observer = {.strict = run->config->strict, .trace = trace != NULL};
+    TwinObserver observer = eval_observer(run->config);
     TwinOptions options = options_of(run);
     EmitTiling tiling;
     if (!tile(run, kernel->program, &tiling))
@@ -149,9 +164,7 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
     twin_observe(&options, &observer);
     bool ok = launch(run, kernel->kernel, &tiling, &options);
     twin_observed(run->arena, run->config->chip, &observer, run->verdict);
-    if (trace && observer.done)
-        buf_str(trace, buf_view(&observer.json));
-    twin_observer_free(&observer);
+    eval_keep_observed(run->config, &observer);
     return ok;
 }
 
