@@ -37,6 +37,7 @@ typedef struct ChatReply {
     const char *model; /* as the server names itself; "": it does not */
     const char *error; /* "": none */
     bool final;        /* failed for good: the key, the address, the budget; asking on is useless */
+    bool ours;         /* it failed by the server, the network or a budget: not the model's doing */
     uint32_t tries;
     double seconds;
 } ChatReply;

@@ -78,8 +78,8 @@ static void take_reply(Arena *arena, const RepairSpec *spec, Talk *talk, const C
     if (answered)
         judge_turn(arena, spec, talk, &turn);
     else
-        verdict_fail(&turn.verdict, reply->final ? VERDICT_INTERNAL : VERDICT_NO_ANSWER,
-                     STAGE_EXTRACT, reply->error); /* a refused key is not the model's doing */
+        verdict_fail(&turn.verdict, reply->ours ? VERDICT_INTERNAL : VERDICT_NO_ANSWER,
+                     STAGE_EXTRACT, reply->error);
     bool again = turn.has_candidate && repeats(r, &turn);
     vec_push(arena, &r->turns, turn);
     if (spec->turned)

@@ -141,6 +141,7 @@ T_TEST(remote_rate_limit_for_ever)
     Bed *b = bed("busy");
     const ChatReply *r = ask(b);
     check_failed(r, "429: slow down");
+    CHECK(r->ours);
     CHECK_EQ_INT(r->tries, 3);
     CHECK(b->ok); /* another task may still fare better */
 }
@@ -234,6 +235,7 @@ T_TEST(remote_huge_answer_is_refused)
     b->config.answer_bytes = 1 << 20;
     const ChatReply *r = ask(b);
     check_failed(r, "longer than 1048576 bytes");
+    CHECK(!r->ours);
     CHECK_EQ_INT(r->tries, 1);
 }
 

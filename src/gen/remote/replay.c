@@ -15,6 +15,7 @@ static bool replay_one(Replay *r, Arena *arena, const ChatAsk *ask, ChatReply *r
     const ChatReply *found = ok ? cassette_find(&r->cassette, ask, buf_view(&body)) : NULL;
     buf_free(&body);
     *reply = found ? *found : (ChatReply){.usage = {-1, -1, -1}, .model = "", .error = ""};
+    reply->ours = !found;
     if (!found)
         reply->error = str_format(arena,
                                   "%s has no answer to this request (task %s, sample %u, turn %u): "

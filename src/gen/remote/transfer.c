@@ -141,6 +141,7 @@ static void fail(Transfer *t, RetryKind kind, const char *why)
         return;
     }
     t->reply->final = kind == RETRY_FINAL;
+    t->reply->ours = !t->too_long;
     t->state = TRANSFER_OVER;
 }
 
@@ -149,7 +150,7 @@ void transfer_stop(Transfer *t, const char *why)
     if (t->easy)
         transfer_close(t);
     t->reply->error = why;
-    t->reply->final = true;
+    t->reply->final = t->reply->ours = true;
     t->state = TRANSFER_OVER;
 }
 
