@@ -86,6 +86,9 @@ typedef struct CmdArgs {
 bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *status);
 void cmd_done(CmdArgs *args);
 
+/* Prints the diagnostics to standard error and gives the status back: `return cmd_say(...)`. */
+int cmd_say(const Diag *diag, int status);
+
 /* The name nearest to a mistyped one, or NULL when none is near. */
 const char *cmd_nearest(const char *typed, const char *const *names, size_t count);
 

@@ -26,16 +26,6 @@ typedef struct Show {
     double start;
 } Show;
 
-static int say(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 /* ---- progress ---- */
 
 static void print_json_attempt(const StoreAttempt *a)
@@ -137,7 +127,7 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
 {
     BenchScores scores;
     if (!bench_scores(store, arena, done->run, &scores, diag))
-        return say(diag, CMD_LACKS);
+        return cmd_say(diag, CMD_LACKS);
     Buf out = {0};
     if (json)
         bench_table_json(arena, &scores, ks, &out);
@@ -167,11 +157,12 @@ static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, Benc
     spec->context = &show;
     Store *store = store_open(given->store, STORE_MAKE, &diag);
     if (!store)
-        return say(&diag, CMD_LACKS);
+        return cmd_say(&diag, CMD_LACKS);
     bool ok = bench_run(store, spec, &done, &diag);
     if (!ok && show.bar)
         fprintf(stderr, "\n");
-    int status = ok ? print_end(arena, store, &done, ks, args->json, &diag) : say(&diag, CMD_LACKS);
+    int status = ok ? print_end(arena, store, &done, ks, args->json, &diag)
+                    : cmd_say(&diag, CMD_LACKS);
     if (!ok && done.judged + done.kept)
         fprintf(stderr, "acraft bench: %u of %u samples are in '%s'\n", done.judged + done.kept,
                 done.all, given->store);
@@ -197,7 +188,7 @@ static int bench_with_model(Arena *arena, const CmdArgs *args, const BenchArgs *
     if (!gen_strategy(&options, &model.strategy))
         return CMD_USAGE;
     if (!gen_open(arena, &options, &generator, &client, &diag))
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     spec->model = &model;
     spec->generator = generator.name;
     spec->judge.no_proofs = options.no_checker;
@@ -240,11 +231,11 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
                       .budget = given->budget};
     if (!numbers_are_sane(given) || !read_ks(given->ks, ks) ||
         !read_judge(arena, args, given, &spec.judge, &baseline, &diag))
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     if (!bench_suite(arena, &pick, &suite, &diag))
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     if (given->answers && !bench_answers(arena, given->answers, &suite.tasks, &answers, &diag))
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     spec.answers = given->answers ? &answers : NULL;
     if (given->answers || gen_is_plan(&given->gen))
         return bench(arena, args, given, &spec, ks);

@@ -16,16 +16,6 @@ static bool write_line(void *file, Str line)
     return fwrite(line.at, 1, line.len, file) == line.len;
 }
 
-static int say(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 static int export_from(CmdArgs *args, Store *store, const ExportArgs *given, ExportSpec *spec)
 {
     Diag diag = diag_make(&args->arena, given->store, STR(""));
@@ -44,7 +34,7 @@ static int export_from(CmdArgs *args, Store *store, const ExportArgs *given, Exp
     if (given->out)
         fclose(file);
     if (!ok)
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     fprintf(stderr, "acraft export: %llu rows of %s\n", (unsigned long long)rows, given->kind);
     return written ? CMD_OK : CMD_LACKS;
 }
@@ -65,7 +55,7 @@ static int run_export(CmdArgs *args, const ExportArgs *given)
     Diag diag = diag_make(&args->arena, given->store, STR(""));
     Store *store = store_open(given->store, STORE_READ, &diag);
     if (!store)
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     int status = export_from(args, store, given, &spec);
     store_close(store);
     return status;

@@ -3,25 +3,16 @@
 #include "craft/craft.h"
 #include <stdio.h>
 
-static int say(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    fwrite(out.at, 1, out.len, stderr);
-    buf_free(&out);
-    return status;
-}
-
 static int format_file(Arena *arena, const char *path, bool check, const char *into)
 {
     Str text;
     Diag diag = diag_make(arena, path, (Str){0});
     if (!file_read(arena, path, 0, &text, &diag))
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     diag.source = text;
     CraftFile *file = craft_read(arena, path, text, &diag);
     if (!file || !diag_ok(&diag))
-        return say(&diag, CMD_NO);
+        return cmd_say(&diag, CMD_NO);
     Buf out = {0};
     int status = CMD_OK;
     craft_format(file, &out);
@@ -30,7 +21,7 @@ static int format_file(Arena *arena, const char *path, bool check, const char *i
         if (status)
             printf("%s is not in canonical spelling\n", path);
     } else if (into) {
-        status = file_write(into, buf_view(&out), &diag) ? CMD_OK : say(&diag, CMD_USAGE);
+        status = file_write(into, buf_view(&out), &diag) ? CMD_OK : cmd_say(&diag, CMD_USAGE);
     } else if (out.len) {
         fwrite(out.at, 1, out.len, stdout);
     }

@@ -26,16 +26,6 @@ static void show_progress(void *context, const Verdict *v, uint32_t done, uint32
     }
 }
 
-static int report(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 /* What was asked, beyond what every command takes. */
 typedef struct MakeWish {
     const char *dir, *dtypes, *listed;
@@ -142,7 +132,7 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
                 wish->dir, made[0].result.plan.name, spec->trace ? ", trace.json" : "");
     }
     buf_free(&summary);
-    return !ok ? report(diag, CMD_NO) : wish->dir && !written ? report(diag, CMD_LACKS) : CMD_OK;
+    return !ok ? cmd_say(diag, CMD_NO) : wish->dir && !written ? cmd_say(diag, CMD_LACKS) : CMD_OK;
 }
 
 static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const DType *dtypes,
@@ -157,7 +147,7 @@ static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const D
         spec->trace = i ? NULL : trace;
         made[i].ok = make_kernel(arena, spec, &made[i].result, &diag);
         if (!made[i].result.plan.craft.len)
-            return report(&diag, made[i].result.task ? CMD_LACKS : CMD_USAGE);
+            return cmd_say(&diag, made[i].result.task ? CMD_LACKS : CMD_USAGE);
         if (wish->plan_only)
             fputs(made[i].result.plan.craft.at, stdout);
     }
@@ -196,7 +186,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
     if (!read_ranges(arena, &wish->ranges, &spec.ranges))
         return CMD_USAGE;
     if (!file_read(arena, spec.path, 0, &spec.source, &diag))
-        return report(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     int status = make_all(args, wish, &spec, dtypes, count);
     buf_free(&trace);
     return status;

@@ -10,16 +10,6 @@ typedef struct PromptArgs {
     int64_t kase;
 } PromptArgs;
 
-static int complain(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 static void print_json(const Prompt *p, const PromptStrategyRow *row)
 {
     Buf out = {0};
@@ -31,14 +21,9 @@ static void print_json(const Prompt *p, const PromptStrategyRow *row)
         buf_puts(&out, i ? ", " : "");
         buf_json_str(&out, str_from(p->exemplars.at[i]));
     }
-    buf_puts(&out, "], \"messages\": [");
-    for (uint32_t i = 0; i < p->messages.len; i++) {
-        buf_printf(&out, "%s{\"role\": \"%s\", \"content\": ", i ? ", " : "",
-                   chat_role_text(p->messages.at[i].role));
-        buf_json_str(&out, p->messages.at[i].text);
-        buf_char(&out, '}');
-    }
-    buf_puts(&out, "]}");
+    buf_puts(&out, "], \"messages\": ");
+    chat_messages_json(&p->messages, &out);
+    buf_char(&out, '}');
     puts(out.at);
     buf_free(&out);
 }
@@ -79,11 +64,11 @@ static int prompt(CmdArgs *args, const PromptArgs *given)
         return spec.chip ? CMD_LACKS : CMD_USAGE;
     }
     if (!file_read(arena, args->words[0], 0, &spec.task_text, &diag))
-        return complain(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     diag = diag_make(arena, args->words[0], spec.task_text);
     TorchCases cases = {0};
     if (!torch_cases(arena, args->words[0], &cases, &diag))
-        return complain(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     if (given->kase < 0 || (cases.lines.len && given->kase >= (int64_t)cases.lines.len)) {
         fprintf(stderr, "acraft: the task has cases 0 to %d\n", (int)cases.lines.len - 1);
         return CMD_USAGE;
@@ -94,13 +79,13 @@ static int prompt(CmdArgs *args, const PromptArgs *given)
     TorchTask *task = torch_read_scaled(arena, args->words[0], spec.task_text, &options, scale,
                                         &diag);
     if (!task)
-        return complain(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     spec.task = task->name;
     spec.category = task->category;
     spec.graph = task->graph;
     Prompt made = {0};
     if (!prompt_make(arena, &spec, &made, &diag))
-        return complain(&diag, CMD_LACKS);
+        return cmd_say(&diag, CMD_LACKS);
     const PromptStrategyRow *row = prompt_strategy_row(spec.strategy);
     args->json ? print_json(&made, row) : print_text(&made, row);
     return CMD_OK;

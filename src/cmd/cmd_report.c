@@ -14,16 +14,6 @@ typedef struct ReportArgs {
     bool serve;
 } ReportArgs;
 
-static int say(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 static bool read_ks(const char *text, uint32_t *ks)
 {
     Str rest = str_from(text), one;
@@ -73,7 +63,7 @@ static int write_out(CmdArgs *args, const Buf *html, const char *path, Diag *dia
     if (!strcmp(path, "-"))
         fwrite(html->at, 1, html->len, stdout);
     else if (!file_write(path, buf_view(html), diag))
-        return say(diag, CMD_LACKS);
+        return cmd_say(diag, CMD_LACKS);
     else if (args->json)
         print_json(path, html->len);
     else
@@ -86,7 +76,7 @@ static int write_page(CmdArgs *args, Store *store, const ReportAsk *ask, const c
     Diag diag = diag_make(&args->arena, ask->store, STR(""));
     Buf html = {0};
     int status = report_make(store, ask, &html, &diag) ? write_out(args, &html, path, &diag)
-                                                       : say(&diag, CMD_USAGE);
+                                                       : cmd_say(&diag, CMD_USAGE);
     buf_free(&html);
     return status;
 }
@@ -104,7 +94,7 @@ static int show_trace(CmdArgs *args, const ReportArgs *given)
         .summary = "Every instruction of a simulated run, with predicted times."};
     int status = CMD_OK;
     if (!file_read(&args->arena, given->trace, 0, &kernel.trace, &diag))
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     if (report_timeline(kernel.trace, &drawn)) {
         report_kernel(&kernel, &page);
         status = write_out(args, &page, given->out, &diag);
@@ -135,7 +125,7 @@ static int run_report(CmdArgs *args, const ReportArgs *given)
     Diag diag = diag_make(&args->arena, given->store, STR(""));
     Store *store = store_open(given->store, STORE_READ, &diag);
     if (!store)
-        return say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     int status = given->serve ? report_serve(store, &ask, port)
                               : write_page(args, store, &ask, given->out);
     store_close(store);

@@ -17,16 +17,6 @@ typedef struct TuneJob {
     uint64_t seed;
 } TuneJob;
 
-static int report(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 static void show(void *context, const TuneRow *row, uint32_t done, uint32_t all)
 {
     (void)context, (void)row;
@@ -67,7 +57,7 @@ static bool read_task(const TuneJob *job, TorchTask **task, Diag *diag)
 
 static int write_best(const TuneJob *job, Str text, Diag *diag)
 {
-    return file_write(job->out, text, diag) ? CMD_OK : report(diag, CMD_LACKS);
+    return file_write(job->out, text, diag) ? CMD_OK : cmd_say(diag, CMD_LACKS);
 }
 
 static int tune(const TuneJob *job)
@@ -80,12 +70,12 @@ static int tune(const TuneJob *job)
     EvalOperand *operands = NULL;
     TuneResult result;
     if (!file_read(arena, job->craft_path, 0, &c.text, &diag) || !read_task(job, &task, &diag))
-        return report(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     diag = diag_make(arena, job->craft_path, c.text);
     CraftFile *file = craft_read(arena, job->craft_path, c.text, &diag);
     IrProgram *p = file && diag_ok(&diag) ? craft_program(arena, file, 0, &diag) : NULL;
     if (!p || !eval_bind(arena, p, task->graph, &operands, &diag))
-        return report(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     c.operands = operands;
     c.operand_count = p->tensors.len;
     TuneSpec spec = {.candidate = &c,
@@ -98,7 +88,7 @@ static int tune(const TuneJob *job)
         print_row(job, &result.rows.at[i], ok && i == result.best);
     if (!ok) {
         fprintf(stderr, "acraft: %s\n", result.verdict.reason ? result.verdict.reason : "no run");
-        return report(&diag, CMD_NO);
+        return cmd_say(&diag, CMD_NO);
     }
     if (!job->json)
         printf("%u of %u combinations at the %s size; predicted, no board has run them\n",

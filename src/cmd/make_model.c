@@ -5,16 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int complain(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fputs(out.at, stderr);
-    buf_free(&out);
-    return status;
-}
-
 static void show_turn(void *context, uint32_t sample, uint32_t turn, const RepairTurn *of)
 {
     const bool *json = context;
@@ -92,7 +82,7 @@ static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *di
     TorchTask *task;
     MakeModelResult result;
     if (!file_read(arena, spec->task.path, 0, &spec->task.source, diag))
-        return complain(diag, CMD_USAGE);
+        return cmd_say(diag, CMD_USAGE);
     *diag = diag_make(arena, spec->task.path, spec->task.source);
     TorchCases cases = {0};
     torch_cases(arena, spec->task.path, &cases, diag);
@@ -100,13 +90,13 @@ static int make(CmdArgs *args, const MakeAsk *ask, MakeModelSpec *spec, Diag *di
     task = torch_read_scaled(arena, spec->task.path, spec->task.source, &options, SCALE_SMALL,
                              diag);
     if (!task)
-        return complain(diag, CMD_USAGE);
+        return cmd_say(diag, CMD_USAGE);
     spec->task.name = task->name;
     spec->category = task->category;
     if (!make_model(arena, spec, &result, diag))
-        return complain(diag, result.prompt.messages.len ? CMD_NO : CMD_LACKS);
+        return cmd_say(diag, result.prompt.messages.len ? CMD_NO : CMD_LACKS);
     if (ask->dir && !write_result(arena, spec, &result, ask->dir, diag))
-        return complain(diag, CMD_LACKS);
+        return cmd_say(diag, CMD_LACKS);
     if (!args->json)
         print_summary(spec, &result, ask->dir);
     return CMD_OK;
@@ -139,7 +129,7 @@ int make_by_model(CmdArgs *args, const MakeAsk *ask)
     if (!spec.judge.chip || !gen_strategy(&ask->gen, &model.strategy))
         return CMD_USAGE;
     if (!gen_open(arena, &ask->gen, &generator, &client, &diag))
-        return complain(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     if (model.strategy == PROMPT_ASCENDC) {
         spec.judge.fuzz = spec.judge.listed = 0;
         spec.judge.time = false;

@@ -14,6 +14,8 @@ typedef struct ChatMessage {
 typedef VEC(ChatMessage) ChatMessages;
 
 const char *chat_role_text(ChatRole role);
+/* [{"role": "user", "content": "..."}, ...] */
+void chat_messages_json(const ChatMessages *messages, Buf *out);
 
 typedef enum ChatEnd {
     CHAT_STOPPED, /* the model came to its end */

@@ -17,15 +17,9 @@ static void write_ask(const ChatAsk *ask, Buf *out)
     buf_json_str(out, str_from(ask->task));
     buf_printf(out, ", \"sample\": %u, \"turn\": %u, \"source\": ", ask->sample, ask->turn);
     buf_json_str(out, ask->task_text);
-    buf_puts(out, ", \"messages\": [");
-    for (uint32_t i = 0; i < ask->messages.len; i++) {
-        const ChatMessage *m = &ask->messages.at[i];
-        buf_printf(out, "%s{\"role\": \"%s\", \"content\": ", i ? ", " : "",
-                   chat_role_text(m->role));
-        buf_json_str(out, m->text);
-        buf_char(out, '}');
-    }
-    buf_puts(out, "], \"diagnostics\": ");
+    buf_puts(out, ", \"messages\": ");
+    chat_messages_json(&ask->messages, out);
+    buf_puts(out, ", \"diagnostics\": ");
     buf_str(out, ask->diagnostics.len ? ask->diagnostics : STR("null"));
     buf_puts(out, "}\n");
 }

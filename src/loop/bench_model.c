@@ -27,18 +27,6 @@ static void judge_turn(void *context, uint32_t index, const EvalCandidate *candi
 
 /* ---- turns as JSON ---- */
 
-static void messages_json(const ChatMessages *messages, Buf *out)
-{
-    buf_char(out, '[');
-    for (uint32_t i = 0; i < messages->len; i++) {
-        buf_printf(out, "%s{\"role\": \"%s\", \"content\": ", i ? ", " : "",
-                   chat_role_text(messages->at[i].role));
-        buf_json_str(out, messages->at[i].text);
-        buf_char(out, '}');
-    }
-    buf_char(out, ']');
-}
-
 /* What the model thought aside stands before its answer, as models that think in line write it. */
 static void answer_json(const ChatReply *r, Buf *out)
 {
@@ -55,7 +43,7 @@ static void dialogue_json(const ChatMessages *messages, const RepairTurn *turn, 
 {
     const ChatReply *r = &turn->reply;
     Buf prompt = {0};
-    messages_json(messages, &prompt);
+    chat_messages_json(messages, &prompt);
     buf_puts(out, ", \"dialogue\": {\"prompt\": ");
     buf_json_str(out, buf_view(&prompt));
     buf_free(&prompt);

@@ -4,24 +4,6 @@
 
 #include "gen/plan/prim_int.h"
 
-static const char *const unary_forms[UNARY_COUNT] = {
-#define FORM_UNARY(kind, text) [UNARY_##kind] = text,
-#include "gen/plan/form.def"
-#undef FORM_UNARY
-};
-
-static const char *const binary_forms[BINARY_COUNT] = {
-#define FORM_BINARY(kind, text) [BINARY_##kind] = text,
-#include "gen/plan/form.def"
-#undef FORM_BINARY
-};
-
-static const char *const mask_forms[BINARY_COUNT] = {
-#define FORM_MASK(kind, text) [BINARY_##kind] = text,
-#include "gen/plan/form.def"
-#undef FORM_MASK
-};
-
 EachClass each_class(DType dtype)
 {
     if (dtype == DT_BOOL)
@@ -96,7 +78,7 @@ static const char *unary_form(Arena *arena, const Graph *g, const Node *node, Ea
         return finite_form(arena, graph_value(g, node->out)->dtype, node);
     if (node->kind == UNARY_gelu && str_is(node_text(node, AT_APPROX), "tanh"))
         return "$0 * 0.5 * (tanh(($0 * $0 * $0 * 0.044715 + $0) * 0.7978845608028654) + 1.0)";
-    return unary_forms[node->kind] ? fill(arena, unary_forms[node->kind], node) : NULL;
+    return prim_unary_forms[node->kind] ? fill(arena, prim_unary_forms[node->kind], node) : NULL;
 }
 
 static const char *logic_form(uint16_t kind, bool masks)
@@ -126,12 +108,12 @@ static const char *binary_form(Arena *arena, const Graph *g, const Node *node, E
     if (both == EACH_MASK)
         both = EACH_I32;
     in[0] = in[1] = *out = both;
-    if (node->kind == BINARY_isclose || mask_forms[node->kind]) {
+    if (node->kind == BINARY_isclose || prim_mask_forms[node->kind]) {
         *out = EACH_MASK;
         if (node->kind == BINARY_isclose)
             in[0] = in[1] = EACH_F32;
-        return mask_forms[node->kind] ? mask_forms[node->kind]
-                                      : fill(arena, "abs($0 - $1) <= abs($1) * $a + $b", node);
+        return prim_mask_forms[node->kind] ? prim_mask_forms[node->kind]
+                                           : fill(arena, "abs($0 - $1) <= abs($1) * $a + $b", node);
     }
     if (both == EACH_I32 && logic_form(node->kind, false))
         return logic_form(node->kind, false);
@@ -146,7 +128,7 @@ static const char *binary_form(Arena *arena, const Graph *g, const Node *node, E
     if (alpha != 1 && both == EACH_F32)
         return str_format(arena, node->kind == BINARY_add ? "$0 + $1 * %.9g" : "$0 - $1 * %.9g",
                           alpha);
-    return alpha == 1 ? binary_forms[node->kind] : NULL;
+    return alpha == 1 ? prim_binary_forms[node->kind] : NULL;
 }
 
 static const char *clamp_form(const Node *node)

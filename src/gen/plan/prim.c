@@ -4,19 +4,19 @@
 
 enum { MAX_AXES = 64, MAX_PRIMS = 4096, MAX_DEPTH = 400 };
 
-static const char *const unary_forms[UNARY_COUNT] = {
+const char *const prim_unary_forms[UNARY_COUNT] = {
 #define FORM_UNARY(kind, text) [UNARY_##kind] = text,
 #include "gen/plan/form.def"
 #undef FORM_UNARY
 };
 
-static const char *const binary_forms[BINARY_COUNT] = {
+const char *const prim_binary_forms[BINARY_COUNT] = {
 #define FORM_BINARY(kind, text) [BINARY_##kind] = text,
 #include "gen/plan/form.def"
 #undef FORM_BINARY
 };
 
-static const char *const mask_forms[BINARY_COUNT] = {
+const char *const prim_mask_forms[BINARY_COUNT] = {
 #define FORM_MASK(kind, text) [BINARY_##kind] = text,
 #include "gen/plan/form.def"
 #undef FORM_MASK
@@ -237,7 +237,7 @@ void prim_literal(Buf *out, double value)
 
 static bool make_unary(PrimGraph *g, const Node *node, PrimValue *out)
 {
-    const char *form = unary_forms[node->kind];
+    const char *form = prim_unary_forms[node->kind];
     PrimValue x;
     if (!form || (node->kind == UNARY_round && node_float(node, AT_A, 0) != 0))
         return prim_refuse(g, node, "it has no Craft form");
@@ -264,7 +264,7 @@ static bool make_pow(PrimGraph *g, PrimValue a, PrimValue b, PrimValue *out)
 
 static bool make_binary(PrimGraph *g, const Node *node, PrimValue *out)
 {
-    const char *form = binary_forms[node->kind], *mask = mask_forms[node->kind];
+    const char *form = prim_binary_forms[node->kind], *mask = prim_mask_forms[node->kind];
     double alpha = node_float(node, AT_ALPHA, 1);
     PrimValue a, b;
     if (!form && !mask)

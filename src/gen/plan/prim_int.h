@@ -4,6 +4,11 @@
 
 #include "gen/plan/prim.h"
 
+/* Craft texts of elementwise operators (form.def), by kind; NULL: it has none. */
+extern const char *const prim_unary_forms[UNARY_COUNT];
+extern const char *const prim_binary_forms[BINARY_COUNT];
+extern const char *const prim_mask_forms[BINARY_COUNT];
+
 bool prim_refuse(PrimGraph *g, const Node *node, const char *why); /* always false */
 PrimId prim_add(PrimGraph *g, Prim p);
 bool prim_value(PrimGraph *g, ValueId id, PrimValue *out);

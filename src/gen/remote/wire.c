@@ -6,12 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *chat_role_text(ChatRole role)
-{
-    static const char *const texts[] = {"system", "user", "assistant"};
-    return texts[role];
-}
-
 WireParams wire_params(const char *model)
 {
     return (WireParams){
@@ -26,19 +20,6 @@ WireParams wire_params(const char *model)
 }
 
 /* ---- requests ---- */
-
-static void add_messages(const ChatMessages *messages, Buf *body)
-{
-    buf_puts(body, ", \"messages\": [");
-    for (uint32_t i = 0; i < messages->len; i++) {
-        const ChatMessage *m = &messages->at[i];
-        buf_printf(body, "%s{\"role\": \"%s\", \"content\": ", i ? ", " : "",
-                   chat_role_text(m->role));
-        buf_json_str(body, m->text);
-        buf_char(body, '}');
-    }
-    buf_char(body, ']');
-}
 
 /* ChatML, the frame of the Qwen family and of NPUKernelBench's raw route. */
 static void add_frame(const ChatMessages *messages, bool think, Buf *body)
@@ -101,10 +82,12 @@ bool wire_request(const WireParams *params, const ChatMessages *messages, Buf *b
 {
     buf_puts(body, "{\"model\": ");
     buf_json_str(body, str_from(params->model));
-    if (params->api == WIRE_CHAT)
-        add_messages(messages, body);
-    else
+    if (params->api == WIRE_CHAT) {
+        buf_puts(body, ", \"messages\": ");
+        chat_messages_json(messages, body);
+    } else {
         add_frame(messages, params->think, body);
+    }
     add_number(body, "temperature", params->temperature);
     add_number(body, "top_p", params->top_p);
     add_count(body, "max_tokens", params->max_tokens);
