@@ -332,6 +332,29 @@ T_TEST(remote_record_and_replay)
     file_remove_tree(dir, &b->diag);
 }
 
+/* A run that was killed goes on: what the record holds is neither asked nor paid again. */
+T_TEST(remote_recorded_is_not_asked_again)
+{
+    Bed *b = bed("stream");
+    const char *dir;
+    REQUIRE(file_temp_dir(&b->arena, "acraft-record", &dir, &b->diag));
+    b->config.record = path_join(&b->arena, dir, "talk.jsonl");
+    for (uint32_t run = 0; run < 2; run++) {
+        Client *client = client_open(&b->config, &b->diag);
+        REQUIRE(client);
+        Generator g = client_generator(client);
+        ChatAsk q[2] = {question(b, 0), question(b, 1)};
+        ChatReply r[2];
+        CHECK(g.ask(g.self, &b->arena, q, run + 1, r, &b->diag));
+        CHECK_EQ_SLICE(first(&r[run]), "gr\xc3\xbc\xc3\x9f\xc3\xa9 end");
+        CHECK_EQ_INT(client_totals(client).replayed, run);
+        client_close(client);
+    }
+    CHECK_EQ_INT(*b->server.asked, 2);
+    server_stop(&b->server);
+    file_remove_tree(dir, &b->diag);
+}
+
 T_TEST(remote_settings_that_cannot_be)
 {
     Bed *b = bed("stream");
