@@ -247,11 +247,11 @@ static pid_t clone_child(int flags, int *pidfd)
                           0UL, 0UL);
 }
 
-/* Root becomes nobody, unless it is asked to stay in a user namespace, where it has none of root's
- * rights but can read the private files of whoever started it. */
+/* Root becomes nobody, unless it is asked to stay: in a user namespace, or with no namespace at
+ * all, it keeps none of root's rights but can read the private files of whoever started it. */
 static unsigned outer_user(const BoxPlan *plan, const Rung *rung)
 {
-    bool stays = plan->spec->as_self && (rung->walls & WALL_BIT(USER));
+    bool stays = plan->spec->as_self && (!rung->walls || (rung->walls & WALL_BIT(USER)));
     return plan->is_root && !stays ? NOBODY_ID : (unsigned)geteuid();
 }
 
@@ -351,7 +351,9 @@ static bool refused(Box *box, BoxResult *result)
     result->end = BOX_REFUSED;
     result->walls = box->report.walls;
     result->missing = missing_text(box);
-    result->reason = str_format(box->arena, "this machine gives no wall around: %s",
+    result->reason = str_format(box->arena,
+                                "this machine gives no wall around: %s "
+                                "(`acraft doctor` lists them; --trust runs without)",
                                 result->missing);
     reap(box);
     close_fd(&box->out_fd);

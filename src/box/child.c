@@ -101,10 +101,10 @@ static bool set_limits(const BoxPlan *plan)
            limit(RLIMIT_MEMLOCK, 0, 0) && limit(RLIMIT_MSGQUEUE, 0, 0);
 }
 
-/* User 0 of a user namespace would get every capability back at exec. */
-static bool drop_capabilities(const BoxPlan *plan)
+/* User 0 would get every capability back at exec. */
+static bool drop_capabilities(void)
 {
-    if (plan->walls & WALL_BIT(USER)) {
+    if (geteuid() == 0) {
         prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
         for (unsigned long cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
             ;
@@ -198,7 +198,7 @@ void box_child_main(BoxPlan *plan)
     if (plan->spec->writable && chdir(plan->spec->writable) != 0)
         give_up(plan, "enter the writable directory");
     reset_signals();
-    if (!drop_capabilities(plan))
+    if (!drop_capabilities())
         give_up(plan, "drop capabilities");
     plan->walls |= box_landlock_enter(plan);
     if (!set_limits(plan))

@@ -67,6 +67,30 @@ T_TEST(files_are_out_of_reach) { check_no_files(0); }
 T_TEST(files_are_out_of_reach_by_landlock) { check_no_files(NAMESPACES); }
 T_TEST(files_are_out_of_reach_by_mounts) { check_no_files(BIT(LANDLOCK)); }
 
+/* Started by root in its private home, where nobody may not go: a compiler must still find its
+ * text, with no more rights than that. Whoever else starts it reads it as the owner. */
+T_TEST(private_files_are_read_as_self_without_namespaces)
+{
+    Arena a = {0};
+    char dir[] = "/tmp/acraft-box-XXXXXX";
+    CHECK(mkdtemp(dir) != NULL);
+    const char *file = str_format(&a, "%s/inner", dir);
+    FILE *f = fopen(file, "w");
+    CHECK(f && fputs("text\n", f) >= 0 && fclose(f) == 0);
+    const char *readable[] = {"/bin", "/usr", "/lib", "/lib64", "/dev/null", file, NULL};
+    const char *script = str_format(&a, "cat %s; mount -t tmpfs x /usr; cat /etc/shadow", file);
+    const char *argv[] = {"/bin/sh", "-c", script, NULL};
+    BoxSpec spec = {.argv = argv, .readable = readable, .without = NAMESPACES, .as_self = true};
+    BoxResult r;
+    box_run(&a, &spec, &r);
+    CHECK_EQ_INT(r.end, BOX_EXITED);
+    CHECK_MSG(!r.missing, "open: %s", r.missing);
+    CHECK_EQ_SLICE(r.out, "text\n");
+    unlink(file);
+    rmdir(dir);
+    arena_drop(&a);
+}
+
 T_TEST(walls_left_out_are_named)
 {
     Arena a = {0};
