@@ -304,40 +304,62 @@ static bool cast_packed(Step *s, CastArgs *c)
 
 /* --- dequantisation of i16 to 8 bits --- */
 
-typedef struct DeqArgs {
-    double scale, offset;
-    bool is_unsigned;
-} DeqArgs;
+/* One block of 16 sources fills half of a block: mode bit 1 says the upper one. The other half keeps
+ * what it held. Bit 0: sixteen words in UB, one for each place of a block, instead of the register. */
+enum { DEQ_BY_PLACE = 1, DEQ_UPPER = 2, DEQ_PLACES = 16 };
 
-static void dequantise(void *dst, const void *src, const void *b, uint32_t n, const void *arguments)
+/* The factor has 10 fraction bits, the offset 9 bits with sign, bit 46 says a signed result. */
+static uint8_t dequantised(int16_t v, uint64_t word)
 {
-    (void)b;
-    const DeqArgs *q = arguments;
-    for (uint32_t i = 0; i < n; i++) {
-        double v = ((const int16_t *)src)[i] * q->scale + q->offset;
-        ((uint8_t *)dst)[i] = (uint8_t)to_integer(v, NPU_ROUND_RINT, q->is_unsigned ? 0 : -128,
-                                                  q->is_unsigned ? 255 : 127);
+    int32_t offset = (int32_t)(word >> 37 & 0x1FF);
+    double factor = (double)math_float((uint32_t)word & ~0x1FFFu);
+    bool is_signed = word >> 46 & 1;
+    return (uint8_t)to_integer(v * factor + (offset >= 256 ? offset - 512 : offset), NPU_ROUND_RINT,
+                               is_signed ? -128 : 0, is_signed ? 127 : 255);
+}
+
+static bool deq_words(Step *s, SimMemory *ub, uint64_t words[DEQ_PLACES])
+{
+    for (int i = 0; i < DEQ_PLACES; i++)
+        words[i] = s->core->deq_scale;
+    if (!(s->r->mode & DEQ_BY_PLACE))
+        return true;
+    uint64_t at = s->core->deq_scale, bytes = DEQ_PLACES * sizeof *words;
+    if (at > ub->bytes || bytes > ub->bytes - at) {
+        sim_report(s, SIM_FAULT_BAD_PARAMETER, "the factors of CastDequant are not in UB");
+        return false;
     }
+    memcpy(words, ub->at + at, bytes);
+    return true;
 }
 
 static bool exec_cast_deq(Step *s)
 {
     const Record *r = s->r;
-    if (r->mode || r->dtype[1] != NPU_DT_I16 ||
-        (r->dtype[0] != NPU_DT_I8 && r->dtype[0] != NPU_DT_U8)) {
-        sim_report(s, SIM_FAULT_UNSUPPORTED, "CastDequant from %s to %s in this mode",
-                   npu_dtype_text(r->dtype[1]), npu_dtype_text(r->dtype[0]));
+    uint64_t words[DEQ_PLACES];
+    VecShape shape = {.operands = 2, .size = {2, 2}};
+    VecPlan p;
+    if (r->dtype[1] != NPU_DT_I16 || (r->dtype[0] != NPU_DT_I8 && r->dtype[0] != NPU_DT_U8)) {
+        sim_report(s, SIM_FAULT_BAD_DTYPE, "CastDequant from %s to %s", npu_dtype_text(r->dtype[1]),
+                   npu_dtype_text(r->dtype[0]));
         return false;
     }
-    uint64_t packed = s->core->deq_scale;
-    int32_t offset = (int32_t)(packed >> 37 & 0x1FF);
-    DeqArgs args = {(double)math_float((uint32_t)packed), offset >= 256 ? offset - 512 : offset,
-                    r->dtype[0] == NPU_DT_U8};
-    VecShape shape = {.operands = 2, .size = {1, 2}};
-    VecPlan plan;
-    if (!vec_plan(&plan, s, &shape))
+    if (!s->core->deq_set)
+        sim_report(s, SIM_FAULT_UNINITIALISED, "SetDeqScale was not called");
+    if (!vec_plan(&p, s, &shape) || (p.repeats && !deq_words(s, p.o[1].memory, words)))
         return false;
-    vec_run(&plan, dequantise, &args);
+    for (uint32_t i = 0; i < p.repeats * p.per_repeat; i++) {
+        uint32_t repeat = i / p.per_repeat, e = i % p.per_repeat, place = e % DEQ_PLACES;
+        if (!vec_active(&p, repeat, e))
+            continue;
+        uint64_t from = vec_byte(&p.o[1], repeat, e);
+        uint64_t to = vec_byte(&p.o[0], repeat, e - place) + place +
+                      (r->mode & DEQ_UPPER ? VEC_BLOCK / 2 : 0);
+        int16_t v;
+        memcpy(&v, p.o[1].memory->at + from, sizeof v);
+        p.o[0].memory->at[to] = dequantised(v, words[place]);
+        memory_set_known(p.o[0].memory, to, 1, memory_known(p.o[1].memory, from, sizeof v));
+    }
     return true;
 }
 

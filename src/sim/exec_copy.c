@@ -2,15 +2,18 @@
 #include "base/dtype.h"
 #include "sim/math.h"
 #include "sim/vec.h"
+#include <math.h>
 
 /* --- atomics --- */
 
+/* NaN wins, and +0 is above -0. */
 static double atomic_combine(uint32_t how, double old, double value)
 {
+    bool above = value > old || (value == old && signbit(old) && !signbit(value));
     switch (how) {
     case REC_ATOMIC_ADD: return old + value;
-    case REC_ATOMIC_MAX: return value > old || value != value ? value : old;
-    default: return value < old || value != value ? value : old;
+    case REC_ATOMIC_MAX: return above || value != value ? value : old;
+    default: return value != value || (!above && old == old) ? value : old;
     }
 }
 
@@ -41,8 +44,9 @@ static bool atomic_dtype_ok(uint32_t dtype)
            dtype == NPU_DT_I8 || dtype == NPU_DT_I16 || dtype == NPU_DT_I32;
 }
 
-static void atomic_copy(uint32_t how, uint32_t dtype, uint8_t *to, const uint8_t *from, uint64_t n)
+static void atomic_copy(const CoreState *core, uint8_t *to, const uint8_t *from, uint64_t n)
 {
+    uint32_t how = core->atomic, dtype = core->atomic_dtype;
     uint32_t size = npu_dtype_bits(dtype) / 8;
     bool integer = dtype == NPU_DT_I8 || dtype == NPU_DT_I16 || dtype == NPU_DT_I32;
     for (uint64_t i = 0; i + size <= n; i += size) {
@@ -55,7 +59,12 @@ static void atomic_copy(uint32_t how, uint32_t dtype, uint8_t *to, const uint8_t
         memcpy(b, from + i, size);
         double v = atomic_combine(how, dtype_load((DType)dtype, a, 0),
                                   dtype_load((DType)dtype, b, 0));
-        dtype_store((DType)dtype, a, 0, v);
+        if (dtype == NPU_DT_F16 && core->saturate) {
+            float wide = (float)v;
+            math_float_to_half((uint16_t *)(void *)a, &wide, 1, true);
+        } else {
+            dtype_store((DType)dtype, a, 0, v);
+        }
         memcpy(to + i, a, size);
     }
 }
@@ -109,8 +118,7 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
                          (SimRange){NPU_GM, true, rec_byte(address), rec_byte(address) + bytes},
                          "atomic operation on bytes of %s that nobody initialised",
                          gm->region.name);
-    atomic_copy(s->core->atomic, s->core->atomic_dtype, gm->memory.at + offset, a->at + from,
-                bytes);
+    atomic_copy(s->core, gm->memory.at + offset, a->at + from, bytes);
     if (!memory_known(a, from, bytes))
         memory_set_known(&gm->memory, offset, bytes, false);
     return true;

@@ -418,38 +418,44 @@ inline R Cast(const LocalTensor<T> &dst, const LocalTensor<U> &src, const RoundM
     Cast<T, U>(dst, src, roundMode, count, acraft::site_of_last());
 }
 
-/* int16 -> 8 bit by the scale register: one scale, or one per column out of a vector. */
-template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>
-inline void CastDequant(const LocalTensor<T> &dst, const LocalTensor<U> &src, const uint64_t mask[], uint8_t repeatTime,
-                        const UnaryRepeatParams &repeatParams, ACRAFT_SITE)
+/* By the scale register: int32 -> half as Cast does it; int16 -> 8 bit with one scale or one per place
+ * of a block, each block of 16 results in the upper or lower half of a block. */
+namespace acraft_cast {
+template <bool isVecDeq, bool halfBlock, typename T, typename U>
+inline void dequantise(const LocalTensor<T> &dst, const LocalTensor<U> &src, const acraft::Mask &m, uint32_t repeat, UnaryRepeatParams p,
+                       bool dense, const acraft::Site &site)
 {
-    acraft::put_unary(NPU_CAST_DEQ, dst, src, acraft::mask_for<isSetMask>(mask), repeatTime, repeatParams, site).mode =
-        uint8_t((isVecDeq ? 1 : 0) | (halfBlock ? 2 : 0));
+    constexpr bool wide = std::is_same<T, half>::value && std::is_same<U, int32_t>::value;
+    static_assert(wide || (std::is_same<U, int16_t>::value && SupportType<T, int8_t, uint8_t>()),
+                  "acraft: CastDequant does not exist between these dtypes on Atlas A2");
+    if (wide && dense) p.dstRepStride = 4;
+    acraft::put_unary(wide ? NPU_CAST : NPU_CAST_DEQ, dst, src, m, repeat, p, site).mode =
+        wide ? uint8_t(RoundMode::CAST_RINT) : uint8_t((isVecDeq ? 1 : 0) | (halfBlock ? 2 : 0));
 }
-template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true>
-inline void CastDequant(const LocalTensor<T> &dst, const LocalTensor<U> &src, const int32_t mask, uint8_t repeatTime,
-                        const UnaryRepeatParams &repeatParams, ACRAFT_SITE)
-{
-    acraft::put_unary(NPU_CAST_DEQ, dst, src, acraft::mask_for<isSetMask>(uint64_t(mask)), repeatTime, repeatParams, site).mode =
-        uint8_t((isVecDeq ? 1 : 0) | (halfBlock ? 2 : 0));
-}
-template <typename T, typename U, bool isVecDeq = true, bool halfBlock = true>
-inline void CastDequant(const LocalTensor<T> &dst, const LocalTensor<U> &src, const uint32_t count, ACRAFT_SITE)
-{
-    acraft::put_unary(NPU_CAST_DEQ, dst, src, acraft::mask_count(count), 1, UnaryRepeatParams(), site).mode =
-        uint8_t((isVecDeq ? 1 : 0) | (halfBlock ? 2 : 0));
-}
-template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true, typename M>
-inline void CastDeq(const LocalTensor<T> &dst, const LocalTensor<U> &src, const M mask, uint8_t repeatTime,
-                    const UnaryRepeatParams &repeatParams, ACRAFT_SITE)
-{
-    CastDequant<T, U, isSetMask, isVecDeq, halfBlock>(dst, src, mask, repeatTime, repeatParams, site);
-}
-template <typename T, typename U, bool isVecDeq = true, bool halfBlock = true>
-inline void CastDeq(const LocalTensor<T> &dst, const LocalTensor<U> &src, const uint32_t count, ACRAFT_SITE)
-{
-    CastDequant<T, U, isVecDeq, halfBlock>(dst, src, count, site);
-}
+}  // namespace acraft_cast
+#define ACRAFT_DEQUANT(NAME)                                                                       \
+    template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true> \
+    inline void NAME(const LocalTensor<T> &dst, const LocalTensor<U> &src, const uint64_t mask[], uint8_t repeatTime, \
+                     const UnaryRepeatParams &repeatParams, ACRAFT_SITE)                           \
+    {                                                                                              \
+        acraft_cast::dequantise<isVecDeq, halfBlock>(dst, src, acraft::mask_for<isSetMask>(mask), repeatTime, repeatParams, false, \
+                                                     site.in(#NAME));                              \
+    }                                                                                              \
+    template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true, bool halfBlock = true> \
+    inline void NAME(const LocalTensor<T> &dst, const LocalTensor<U> &src, const int32_t mask, uint8_t repeatTime, \
+                     const UnaryRepeatParams &repeatParams, ACRAFT_SITE)                           \
+    {                                                                                              \
+        acraft_cast::dequantise<isVecDeq, halfBlock>(dst, src, acraft::mask_for<isSetMask>(uint64_t(mask)), repeatTime, repeatParams, \
+                                                     false, site.in(#NAME));                       \
+    }                                                                                              \
+    template <typename T, typename U, bool isVecDeq = true, bool halfBlock = true>                 \
+    inline void NAME(const LocalTensor<T> &dst, const LocalTensor<U> &src, const uint32_t count, ACRAFT_SITE) \
+    {                                                                                              \
+        acraft_cast::dequantise<isVecDeq, halfBlock>(dst, src, acraft::mask_count(count), 1, UnaryRepeatParams(), true, site.in(#NAME)); \
+    }
+ACRAFT_DEQUANT(CastDequant)
+ACRAFT_DEQUANT(CastDeq)
+#undef ACRAFT_DEQUANT
 
 inline void SetDeqScale(half scale, ACRAFT_SITE) { acraft::put_register(REC_REG_DEQ_SCALE, scale.val, site); }
 inline void SetDeqScale(float scale, int16_t offset, bool signMode, ACRAFT_SITE)
