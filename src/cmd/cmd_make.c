@@ -31,7 +31,7 @@ typedef struct MakeWish {
     const char *dir, *dtypes, *listed;
     NameList ranges;
     int64_t fuzz;
-    bool trust, interp, plan_only;
+    bool trust, no_memo, interp, plan_only;
 } MakeWish;
 
 enum { MOST_DTYPES = 3 };
@@ -168,6 +168,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .seed = (uint64_t)args->seed,
                      .fuzz = (uint32_t)wish->fuzz,
                      .trust = wish->trust,
+                     .no_memo = wish->no_memo,
                      .engine = wish->interp ? EVAL_INTERP : EVAL_TWIN,
                      .full = !wish->interp,
                      .plan_only = wish->plan_only,
@@ -206,6 +207,8 @@ int cmd_make(int argc, char **argv)
         {"range", CMD_LIST, &wish.ranges, "N=A..B",
          "sizes the kernel is for; N is an integer of the file (any size)"},
         {"fuzz", CMD_I64, &wish.fuzz, "N", "odd-sized cases to judge (default 8)"},
+        {"no-memo", CMD_FLAG, &wish.no_memo, NULL,
+         "timing without values: execute what only repeats, too; the answer is the same"},
         {"trust", CMD_FLAG, &wish.trust, NULL, "go on where the machine gives no full sandbox"},
         {"interp", CMD_FLAG, &wish.interp, NULL,
          "judge on the reference interpreter, not the twin"},

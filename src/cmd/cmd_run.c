@@ -273,6 +273,7 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
                              .trust = options->trust,
                              .run_seconds = options->seconds,
                              .time_only = options->time_only,
+                             .no_memo = options->no_memo,
                              .keep_going = true};
     job.observer = (TwinObserver){
         .strict = options->strict, .trace = options->trace != NULL, .explain = options->explain};
@@ -317,6 +318,8 @@ int cmd_run(int argc, char **argv)
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"time-only", CMD_FLAG, &o.time_only, NULL,
          "no values: bounds, hazards and time of a launch of any size"},
+        {"no-memo", CMD_FLAG, &o.no_memo, NULL,
+         "with --time-only: execute what only repeats, too; the answer is the same"},
         {"explain", CMD_FLAG, &o.explain, NULL, "where the time goes, and what to change first"},
         {"trace", CMD_TEXT, &o.trace, "FILE.json", "the run as a picture, for ui.perfetto.dev"},
         {"strict", CMD_FLAG, &o.strict, NULL, "count only synchronisation that is written"},

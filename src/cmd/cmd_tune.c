@@ -12,7 +12,7 @@ typedef struct TuneJob {
     Arena *arena;
     const char *craft_path, *task_path, *scale, *out;
     int64_t budget;
-    bool trust, json;
+    bool trust, json, no_memo;
     const NpuChip *chip;
     uint64_t seed;
 } TuneJob;
@@ -65,7 +65,7 @@ static int tune(const TuneJob *job)
     Arena *arena = job->arena;
     Diag diag = diag_make(arena, job->craft_path, STR(""));
     EvalCraft c = {.file = job->craft_path};
-    EvalConfig config = {.chip = job->chip, .trust = job->trust};
+    EvalConfig config = {.chip = job->chip, .trust = job->trust, .no_memo = job->no_memo};
     TorchTask *task = NULL;
     EvalOperand *operands = NULL;
     TuneResult result;
@@ -106,6 +106,8 @@ int cmd_tune(int argc, char **argv)
         {"scale", CMD_TEXT, &job.scale, "SIZE", "full, medium or small (medium)"},
         {"budget", CMD_I64, &job.budget, "N", "most combinations to time (64)"},
         {"o", CMD_TEXT, &job.out, "FILE", "write the program with the best values first"},
+        {"no-memo", CMD_FLAG, &job.no_memo, NULL,
+         "execute what only repeats, too; the answer is the same"},
         {"trust", CMD_FLAG, &job.trust, NULL, "go on where the machine gives no full sandbox"},
     };
     CmdUsage usage = {"tune",

@@ -18,7 +18,7 @@ typedef struct RunOptions {
     double seconds;
     uint64_t seed;
     const NpuChip *chip;
-    bool trust, strict, json, time_only, explain, blocks_given;
+    bool trust, strict, json, time_only, no_memo, explain, blocks_given;
 } RunOptions;
 
 /* run_task.c: against a task. Gives the exit status. */

@@ -114,6 +114,7 @@ static TwinOptions options_of(const EvalRun *run)
     return (TwinOptions){.chip = run->config->chip,
                          .seed = run->config->seed,
                          .nudge = run->config->nudge,
+                         .no_memo = run->config->no_memo,
                          .run_seconds = run->config->seconds,
                          .trust = run->config->trust,
                          .keep_going = true};

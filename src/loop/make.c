@@ -124,8 +124,10 @@ static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, Verdict *
  * that leads out of a tensor ends as a crash, which says nothing about the kernel). */
 static bool time_full(Arena *arena, const MakeJob *job, Verdict *verdict)
 {
-    EvalConfig config = {
-        .chip = job->spec->chip, .trust = job->spec->trust, .seconds = FULL_SECONDS};
+    EvalConfig config = {.chip = job->spec->chip,
+                         .trust = job->spec->trust,
+                         .no_memo = job->spec->no_memo,
+                         .seconds = FULL_SECONDS};
     EvalCraft craft = make_candidate(arena, &job->result->plan);
     Diag said = diag_make(arena, craft.file, craft.text);
     Verdict v = *verdict;

@@ -30,9 +30,10 @@ typedef struct MakeSpec {
     bool plan_only;    /* neither tune nor judge */
     bool tune_only;    /* judge nothing */
     bool trust;
-    bool listed; /* judge every listed case of up to a million elements */
-    bool tiny;   /* ... shrunk: a quick look */
-    Buf *trace;  /* gets the small case as a picture; NULL: none */
+    bool no_memo; /* timing: execute every record, also those that only repeat */
+    bool listed;  /* judge every listed case of up to a million elements */
+    bool tiny;    /* ... shrunk: a quick look */
+    Buf *trace;   /* gets the small case as a picture; NULL: none */
     /* Called as each case ends, for progress; NULL: nobody. */
     void (*progress)(void *context, const Verdict *verdict, uint32_t done, uint32_t all);
     void *context;

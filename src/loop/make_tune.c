@@ -80,7 +80,8 @@ void make_tune(Arena *arena, MakeJob *job)
     find_shapes(arena, job, &shapes);
     if (!shapes.len)
         return;
-    EvalConfig config = {.chip = job->spec->chip, .trust = job->spec->trust};
+    EvalConfig config = {
+        .chip = job->spec->chip, .trust = job->spec->trust, .no_memo = job->spec->no_memo};
     EvalCraft craft = make_candidate(arena, &result->plan);
     TuneSpec spec = {
         .candidate = &craft, .graph = shapes.graph, .config = &config, .budget = TUNE_RUNS};

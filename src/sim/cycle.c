@@ -36,15 +36,17 @@ static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const
 static InstructionCost cost_of(Cycle *c, uint32_t core, const Record *r, const SimTouched *t)
 {
     const NpuIsa *row = npu_isa(r->op);
-    if (row->pipe == NPU_PIPE_V)
-        return cost_vector(r);
-    if (r->op == NPU_FIXPIPE_GM) {
-        InstructionCost cost = cost_copy(c, core, r, t);
-        return cost;
-    }
-    if (row->pipe == NPU_PIPE_MTE2 || row->pipe == NPU_PIPE_MTE3)
+    bool copies = r->op == NPU_FIXPIPE_GM || row->pipe == NPU_PIPE_MTE2 ||
+                  row->pipe == NPU_PIPE_MTE3;
+    if (copies)
         return cost_copy(c, core, r, t);
-    return cost_cube(r, c->chip, t->access, t->n);
+    if (c->kept && c->kept->set)
+        return c->kept->cost;
+    InstructionCost cost = row->pipe == NPU_PIPE_V ? cost_vector(r)
+                                                   : cost_cube(r, c->chip, t->access, t->n);
+    if (c->kept)
+        *c->kept = (Kept){true, cost, c->kept->line};
+    return cost;
 }
 
 /* --- the barrier the compiler puts between dependent vector instructions --- */
@@ -97,18 +99,29 @@ static void pipe_barrier(CycleCore *core, uint8_t pipe)
 
 /* --- instructions --- */
 
+static uint32_t find_line(Cycle *c, const Record *r)
+{
+    for (uint32_t k = 0, i = c->last_line; k < c->lines.len; k++, i++) {
+        i = i < c->lines.len ? i : 0;
+        if (c->lines.at[i].line == r->line && c->lines.at[i].file == r->file)
+            return i;
+    }
+    CycleLine other = {.file = 0, .line = 0}; /* for all that find no place */
+    if (c->lines.len < MOST_LINES)
+        other = (CycleLine){.file = r->file, .line = r->line};
+    if (c->lines.len <= MOST_LINES)
+        vec_push(&c->arena, &c->lines, other);
+    return c->lines.len - 1;
+}
+
 static CycleLine *line_of(Cycle *c, const Record *r)
 {
-    for (uint32_t k = 0; k < c->lines.len; k++) {
-        uint32_t i = (c->last_line + k) % c->lines.len;
-        if (c->lines.at[i].line == r->line && c->lines.at[i].file == r->file) {
-            c->last_line = i;
-            return &c->lines.at[i];
-        }
-    }
-    if (c->lines.len < 4096)
-        vec_push(&c->arena, &c->lines, ((CycleLine){.file = r->file, .line = r->line}));
-    return &vec_last(&c->lines);
+    if (c->kept && c->kept->line)
+        return &c->lines.at[c->kept->line - 1];
+    c->last_line = find_line(c, r);
+    if (c->kept)
+        c->kept->line = c->last_line + 1;
+    return &c->lines.at[c->last_line];
 }
 
 /* What the start of an instruction waited for after its pipe was free. */
@@ -361,6 +374,38 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
     }
 }
 
+/* --- records that repeat: every clock moves as always, costs on chip are known --- */
+
+static void begin_repeat(void *context, uint32_t core, uint32_t period)
+{
+    CycleCore *c = &((Cycle *)context)->core[core];
+    if (c->kept_cap < period) {
+        heap_free(c->kept);
+        c->kept = heap_alloc(period * sizeof *c->kept);
+        c->kept_cap = period;
+    }
+    memset(c->kept, 0, period * sizeof *c->kept);
+}
+
+static void repeat_seen(void *context, uint32_t core) { (void)context, (void)core; }
+
+static bool repeat_same(void *context, uint32_t core, bool again)
+{
+    (void)context, (void)core, (void)again;
+    return true;
+}
+
+static void skip(void *context, uint32_t core, uint64_t periods, uint32_t slot, const Record *r)
+{
+    Cycle *c = context;
+    (void)periods;
+    c->kept = &c->core[core].kept[slot];
+    observe(c, c->sim, core, 0, r);
+    c->kept = NULL;
+}
+
+static const SimRepeat cycle_repeat = {begin_repeat, repeat_seen, repeat_same, skip, NULL};
+
 /* --- opening and reporting --- */
 
 Cycle *cycle_open(Sim *sim)
@@ -374,7 +419,7 @@ Cycle *cycle_open(Sim *sim)
     SimKind kind = sim->config.kind;
     uint32_t per_ai = kind == SIM_MIX_1_2 || (kind == SIM_AIV && blocks > aic) ? 2 : 1;
     cycle_memory_open(&c->memory, c->chip, c->cores, per_ai);
-    sim_observe(sim, observe, c);
+    sim_observe_repeats(sim, observe, &cycle_repeat, c);
     return c;
 }
 
@@ -383,6 +428,8 @@ void cycle_close(Cycle *c)
     if (!c)
         return;
     cycle_memory_close(&c->memory);
+    for (uint32_t i = 0; i < c->cores; i++)
+        heap_free(c->core[i].kept);
     arena_drop(&c->arena);
     heap_free(c);
 }

@@ -8,6 +8,7 @@
 #include "sim/sim_int.h"
 
 enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, PENDING = 16 };
+enum { MOST_LINES = 4096 };
 
 typedef struct Wrote {
     uint64_t from, to;
@@ -26,6 +27,13 @@ typedef struct Gate {
     CycleWait why;
     enum NpuPipe on;
 } Gate;
+
+/* What is known of an instruction that repeats. */
+typedef struct Kept {
+    bool set;
+    InstructionCost cost; /* where GM has no part in it */
+    uint32_t line;        /* 1 + place in the table of lines */
+} Kept;
 
 typedef struct CycleCore {
     double scalar;       /* the scalar unit's clock */
@@ -47,6 +55,8 @@ typedef struct CycleCore {
     uint32_t sents[3][16], arriveds[16];
     uint64_t sync_calls[2];
     bool ran;
+    Kept *kept; /* by place in the period that repeats */
+    uint32_t kept_cap;
 } CycleCore;
 
 struct Cycle {
@@ -64,6 +74,7 @@ struct Cycle {
     uint64_t sync_epoch[2];
     VEC(CycleLine) lines;
     uint32_t last_line; /* index in `lines`: the next record is often of the same */
+    Kept *kept;         /* of the record being observed; NULL: it may be the first of its kind */
 };
 
 static inline double later(double a, double b) { return a > b ? a : b; }

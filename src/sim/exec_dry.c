@@ -9,6 +9,8 @@ static uint64_t reach(const SimAccess *a)
            a->run;
 }
 
+static bool is_empty(const SimAccess *a) { return !a->run || !a->outer || !a->inner; }
+
 static bool dry_local(Step *s, const SimAccess *a)
 {
     const SimMemory *m = &s->core->memory[a->space];
@@ -41,6 +43,8 @@ static void cover(SimGm *gm, uint64_t offset, const SimAccess *a)
 static bool dry_gm(Step *s, const SimAccess *a)
 {
     uint64_t offset, inside;
+    if (s->sim->again)
+        return true;
     SimGm *gm = sim_gm_range(s, rec_address(NPU_GM, a->at), reach(a), a->write, &offset, &inside);
     if (!gm)
         return false;
@@ -54,7 +58,7 @@ bool exec_dry(Step *s)
     uint64_t read = 0, written = 0;
     for (uint32_t i = 0; i < touched->n; i++) {
         const SimAccess *a = &touched->access[i];
-        if (a->run == 0 || a->outer == 0 || a->inner == 0)
+        if (is_empty(a))
             continue;
         if (a->space == NPU_NOWHERE || a->space >= NPU_SPACE_COUNT ||
             (uint64_t)a->outer * a->inner > 1u << 24) {
@@ -66,5 +70,25 @@ bool exec_dry(Step *s)
         *(a->write ? &written : &read) += sim_access_bytes(a);
     }
     sim_count(s, 0, read, written);
+    return true;
+}
+
+/* Nothing to say about it. */
+static bool is_clean(Sim *sim, const SimAccess *a)
+{
+    const SimGm *gm = sim_gm_find(sim, a->at);
+    return gm && reach(a) <= gm->region.bytes - (a->at - gm->region.base) &&
+           !(a->write && (gm->region.role == SIM_IN || gm->region.role == SIM_TILING));
+}
+
+bool exec_dry_gm(Step *s)
+{
+    const SimTouched *t = sim_touched(s->sim, s->core, s->r);
+    for (int now = 0; now < 2; now++)
+        for (uint32_t i = 0; i < t->n; i++) {
+            const SimAccess *a = &t->access[i];
+            if (a->space == NPU_GM && !is_empty(a) && !(now ? dry_gm(s, a) : is_clean(s->sim, a)))
+                return false;
+        }
     return true;
 }

@@ -40,6 +40,7 @@ static SimFault *seen(Sim *sim, const SimFault *f)
 static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
 {
     Sim *sim = s->sim;
+    sim->reports++;
     if (fault_rows[fault.code].stops)
         s->failed = true;
     fault.core = s->core_index;
@@ -92,6 +93,31 @@ uint32_t sim_fault_count(const Sim *sim) { return sim->faults.len; }
 const SimFault *sim_fault(const Sim *sim, uint32_t index)
 {
     return index < sim->faults.len ? &sim->faults.at[index] : NULL;
+}
+
+static bool is_unwritten_read(const SimFault *f)
+{
+    return f->code == SIM_FAULT_UNINITIALISED && f->op == NPU_LOCAL_GET;
+}
+
+bool sim_reads_unwritten_only(const Sim *sim)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < sim->faults.len; i++) {
+        const SimFault *f = &sim->faults.at[i];
+        if (is_unwritten_read(f))
+            any = true;
+        else if (fault_rows[f->code].kind != SIM_KIND_WARNING)
+            return false;
+    }
+    return any;
+}
+
+void sim_excuse_unwritten_reads(Sim *sim)
+{
+    for (uint32_t i = 0; i < sim->faults.len; i++)
+        if (is_unwritten_read(&sim->faults.at[i]))
+            sim->faults.at[i].code = SIM_FAULT_READ_FOR_NOTHING;
 }
 
 static void core_text(const Sim *sim, uint32_t core, Buf *out)

@@ -11,52 +11,7 @@
  *                  docs/zh/api/SIMD-API/基础API/同步控制/核内同步/关键特性说明.md), not under strict
  * The scalar unit finishes its instructions in order, but what it stored may still be on its way
  * when it issues the next instruction to a pipe. */
-#include "sim/hazard.h"
-#include "sim/sim_int.h"
-#include "sim/spans.h"
-
-/* MOST_RUNS: no instruction of a sound kernel is cut into more pieces. */
-enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, PAGE = 1 << 16, PENDING = 16, MOST_RUNS = 1 << 15 };
-
-typedef struct Clock {
-    uint32_t done[PIPES];
-} Clock;
-
-/* Snapshots in flight for one cross-core flag, oldest first. */
-typedef struct Parcel {
-    Clock *sent[PENDING];
-    uint32_t len;
-} Parcel;
-
-typedef struct HazardCore {
-    Clock issued; /* instructions given to each pipe */
-    Clock pipe[PIPES];
-    Clock flag[PIPES][PIPES][EVENTS][2]; /* the oldest set first */
-    uint8_t flags[PIPES][PIPES][EVENTS];
-    Clock *others; /* by core; NULL until something was learnt */
-    Spans spans[NPU_SPACE_COUNT];
-    Parcel sent[3][16], ready[16];
-    uint64_t sync_calls[2];
-    bool atomic, opened;
-} HazardCore;
-
-typedef struct Page {
-    uint64_t number;
-    Spans spans;
-} Page;
-
-struct Hazard {
-    Sim *sim;
-    bool strict;
-    Arena arena;
-    uint32_t cores;
-    HazardCore *core;
-    Page *pages; /* open addressing by page number */
-    uint32_t page_count, page_cap;
-    Clock *sync_snapshot[2];
-    uint64_t sync_epoch[2];
-    uint64_t pairs, inserted;
-};
+#include "sim/hazard_int.h"
 
 /* The instruction being looked at. */
 typedef struct Look {
@@ -65,15 +20,8 @@ typedef struct Look {
     const Record *r;
     uint8_t space;
     bool write;
-    uint64_t bytes; /* of the access, for the cube's own pipelining */
     SpanAccess me;
 } Look;
-
-static void learn(Clock *to, const Clock *from)
-{
-    for (int p = 0; p < PIPES; p++)
-        to->done[p] = from->done[p] > to->done[p] ? from->done[p] : to->done[p];
-}
 
 /* --- pages of GM --- */
 
@@ -222,13 +170,14 @@ static bool order(Look *b, const SpanAccess *a, bool a_writes, uint64_t from, ui
 {
     if (a->when == 0 || scalar_talk(b, a, a_writes))
         return true;
-    b->h->pairs++;
+    HazardCore *core = &b->h->core[b->core];
+    ++*(b->space == NPU_GM ? &b->h->pairs : &core->pairs);
     if (finished(b, a) || hardware_orders(b, a, a_writes))
         return true;
     if (!b->h->strict && compiler_inserts(b, a)) {
-        uint32_t *done = &b->h->core[b->core].pipe[b->r->pipe].done[a->pipe];
+        uint32_t *done = &core->pipe[b->r->pipe].done[a->pipe];
         *done = a->when > *done ? a->when : *done;
-        b->h->inserted++;
+        ++*(b->space == NPU_GM ? &b->h->inserted : &core->inserted);
         return true;
     }
     report(b, a, a_writes, from, to);
@@ -237,70 +186,63 @@ static bool order(Look *b, const SpanAccess *a, bool a_writes, uint64_t from, ui
 
 /* --- the accesses of one instruction --- */
 
-static uint32_t reader_slot(const Look *b, const SpanState *state)
+/* Where to keep this access beside the readers: a pipe's later one stands for its earlier ones. NULL:
+ * no room. */
+static SpanAccess *reader_slot(const Look *b, Span *span, uint32_t readers)
 {
-    for (uint32_t i = 0; i < SPAN_READERS; i++)
-        if (state->reader[i].when == 0 ||
-            (state->reader[i].core == b->core && state->reader[i].pipe == b->r->pipe))
-            return i;
-    for (uint32_t i = 0; i < SPAN_READERS; i++)
-        if (!(state->reader[i].flags & (SPAN_ATOMIC | SPAN_SAME)))
-            return i;
-    return 0;
-}
-
-/* A store of the same bytes that nothing orders is kept beside the readers: what is read later need
- * not wait for it, what is written later must. */
-static void keep_same(const Look *b, SpanState *state)
-{
-    SpanAccess *slot = &state->reader[reader_slot(b, state)];
-    *slot = b->me;
-    slot->flags |= SPAN_SAME;
+    for (uint32_t i = 0; i < readers; i++) {
+        SpanAccess *a = &span->reader[i];
+        if (a->when == 0 || (a->core == b->core && a->pipe == b->r->pipe))
+            return a;
+    }
+    return NULL;
 }
 
 /* Readers came after the writer: a write ordered after them is ordered after it. */
-static bool writer_counts(const SpanState *state)
+static bool writer_counts(const Span *span, uint32_t readers)
 {
-    bool counts = state->reader[0].when == 0;
-    for (uint32_t i = 0; i < SPAN_READERS; i++)
-        counts |= state->reader[i].flags & SPAN_SAME;
+    bool counts = span->reader[0].when == 0;
+    for (uint32_t i = 0; i < readers; i++)
+        counts |= span->reader[i].flags & SPAN_SAME;
     return counts;
 }
 
 /* Atomic stores commute with each other and with nothing else: they stand beside the readers, so
- * that the plain store before them still counts for the atomic stores of other cores. */
-static void visit(void *context, uint64_t from, uint64_t to, SpanState *state)
+ * that the plain store before them still counts for the atomic stores of other cores. A store of the
+ * same bytes that nothing orders stands there too: what is read later need not wait for it, what is
+ * written later must. */
+static bool visit(void *context, uint64_t from, uint64_t to, Span *span, uint32_t readers)
 {
     Look *b = context;
     bool ordered = true, atomic = b->write && (b->me.flags & SPAN_ATOMIC);
-    if (!b->write || atomic || writer_counts(state))
-        ordered = order(b, &state->writer, true, from, to);
-    for (uint32_t i = 0; i < SPAN_READERS; i++) {
-        const SpanAccess *a = &state->reader[i];
+    bool beside = !b->write || atomic;
+    SpanAccess *slot = beside || changes_nothing(b) ? reader_slot(b, span, readers) : &span->writer;
+    if (!slot)
+        return false;
+    if (beside || writer_counts(span, readers))
+        ordered = order(b, &span->writer, true, from, to);
+    for (uint32_t i = 0; i < readers && span->reader[i].when; i++) {
+        const SpanAccess *a = &span->reader[i];
         if (b->write || (a->flags & SPAN_ATOMIC))
             ordered &= order(b, a, a->flags & (SPAN_SAME | SPAN_ATOMIC), from, to);
     }
-    if (!b->write || atomic) {
-        state->reader[reader_slot(b, state)] = b->me;
-        return;
+    if (beside) {
+        *slot = b->me;
+    } else if (!ordered && changes_nothing(b)) {
+        *slot = b->me;
+        slot->flags |= SPAN_SAME;
+    } else {
+        memset(span->reader, 0, readers * sizeof *span->reader);
+        span->writer = b->me;
     }
-    if (!ordered && changes_nothing(b)) {
-        keep_same(b, state);
-        return;
-    }
-    memset(state, 0, sizeof *state);
-    state->writer = b->me;
+    return true;
 }
 
 /* Inputs are never written, so nothing can race on them. */
-static bool gm_matters(const Sim *sim, uint64_t byte)
+static bool gm_matters(Sim *sim, uint64_t byte)
 {
-    for (uint32_t i = 0; i < sim->gm.len; i++) {
-        const SimRegion *g = &sim->gm.at[i]->region;
-        if (byte >= g->base && byte - g->base < g->bytes)
-            return g->role != SIM_IN && g->role != SIM_TILING;
-    }
-    return false;
+    const SimGm *gm = sim_gm_find(sim, byte);
+    return gm && gm->region.role != SIM_IN && gm->region.role != SIM_TILING;
 }
 
 static void look_run(Look *b, uint64_t from, uint64_t to)
@@ -320,13 +262,15 @@ static void look_access(Look *b, const SimAccess *a)
 {
     b->space = a->space;
     b->write = a->write;
-    b->bytes = a->run;
     if (a->run == 0 || a->run > 1ull << 32)
         return;
-    if (a->space == NPU_GM && !gm_matters(b->h->sim, a->at))
-        return;
-    if ((uint64_t)a->outer * a->inner > MOST_RUNS)
-        return;
+    if (a->space == NPU_GM) {
+        if (b->h->sim->again || !gm_matters(b->h->sim, a->at))
+            return;
+        HazardCore *core = &b->h->core[b->core];
+        core->scalar_gm |= b->r->pipe == NPU_PIPE_S;
+        hazard_repeat_note(core, b->r->pipe, b->me.when);
+    }
     for (uint32_t o = 0; o < a->outer; o++)
         for (uint32_t i = 0; i < a->inner; i++) {
             uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
@@ -354,29 +298,43 @@ static uint8_t access_flags(const HazardCore *core, const Record *r)
     return flags;
 }
 
+static Look look_at(Hazard *h, uint32_t index, const Record *r, uint32_t when)
+{
+    return (Look){.h = h,
+                  .core = index,
+                  .r = r,
+                  .me = {.when = when,
+                         .line = r->line,
+                         .file = r->file,
+                         .op = r->op,
+                         .core = (uint16_t)index,
+                         .pipe = r->pipe,
+                         .flags = access_flags(&h->core[index], r)}};
+}
+
 static void look(Hazard *h, uint32_t index, const Record *r)
 {
     HazardCore *core = &h->core[index];
-    const SimTouched *touched = sim_touched(h->sim, &h->sim->core[index], r);
-    const SimAccess *access = touched->access;
-    uint32_t n = touched->n;
-    if (n == 0)
+    const SimTouched *t = sim_touched(h->sim, &h->sim->core[index], r);
+    if (t->n == 0)
         return;
     if (r->pipe != NPU_PIPE_S)
         learn(&core->pipe[r->pipe], &core->pipe[NPU_PIPE_S]);
-    Look b = {.h = h, .core = index, .r = r};
-    b.me = (SpanAccess){.when = core->issued.done[r->pipe] + 1,
-                        .line = r->line,
-                        .file = r->file,
-                        .op = r->op,
-                        .core = (uint16_t)index,
-                        .pipe = r->pipe,
-                        .flags = access_flags(core, r)};
+    Look b = look_at(h, index, r, core->issued.done[r->pipe] + 1);
     for (int writes = 0; writes < 2; writes++) /* what it reads, then what it writes */
-        for (uint32_t i = 0; i < n; i++)
-            if (access[i].write == writes && access[i].space < NPU_SPACE_COUNT)
-                look_access(&b, &access[i]);
+        for (uint32_t i = 0; i < t->n; i++)
+            if (t->access[i].write == writes && t->access[i].space < NPU_SPACE_COUNT)
+                look_access(&b, &t->access[i]);
     core->issued.done[r->pipe]++;
+}
+
+void hazard_look_gm(Hazard *h, uint32_t index, const Record *r, uint32_t when)
+{
+    const SimTouched *t = sim_touched(h->sim, &h->sim->core[index], r);
+    Look b = look_at(h, index, r, when);
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->access[i].space == NPU_GM)
+            look_access(&b, &t->access[i]);
 }
 
 /* --- synchronisation inside a core --- */
@@ -556,7 +514,7 @@ Hazard *hazard_open(Sim *sim, bool strict)
     h->strict = strict;
     h->cores = sim->cores;
     h->core = arena_array(&h->arena, HazardCore, h->cores);
-    sim_observe(sim, observe, h);
+    sim_observe_repeats(sim, observe, &hazard_repeat, h);
     return h;
 }
 
@@ -570,6 +528,7 @@ void hazard_close(Hazard *h)
     for (uint32_t i = 0; i < h->page_cap; i++)
         spans_close(&h->pages[i].spans);
     heap_free(h->pages);
+    hazard_repeat_close(h);
     arena_drop(&h->arena);
     heap_free(h);
 }
@@ -578,4 +537,8 @@ void hazard_counts(const Hazard *hazard, uint64_t *pairs, uint64_t *inserted)
 {
     *pairs = hazard->pairs;
     *inserted = hazard->inserted;
+    for (uint32_t i = 0; i < hazard->cores; i++) {
+        *pairs += hazard->core[i].pairs;
+        *inserted += hazard->core[i].inserted;
+    }
 }

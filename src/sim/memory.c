@@ -140,7 +140,7 @@ bool sim_aligned(Step *s, int operand, uint32_t unit)
     return false;
 }
 
-static SimGm *region_of(Sim *sim, uint64_t byte)
+SimGm *sim_gm_find(Sim *sim, uint64_t byte)
 {
     SimGm *last = sim->last_gm;
     if (last && byte >= last->region.base && byte - last->region.base < last->region.bytes)
@@ -211,7 +211,7 @@ SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint6
                     uint64_t *inside)
 {
     uint64_t byte = rec_byte(address);
-    SimGm *gm = region_of(s->sim, byte);
+    SimGm *gm = sim_gm_find(s->sim, byte);
     if (!gm) {
         report_gm(s, byte, bytes, write);
         return NULL;
@@ -244,8 +244,8 @@ void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes)
     gm->dirty = true;
     gm->op = s->r->op;
     gm->core = s->core_index;
-    gm->file = sim_name(s->core, s->r->file);
-    gm->api = sim_name(s->core, s->r->api);
+    gm->file = s->r->file;
+    gm->api = s->r->api;
     gm->line = s->r->line;
     gm->from = offset;
     gm->to = offset + bytes;

@@ -51,7 +51,7 @@ static void attach(Sim *sim, uint32_t index)
         if (sim->config.no_data)
             continue;
         uint8_t *at = take(sim, index, npu_space_name(space), bytes);
-        memset(at, 0xFF, bytes);
+        memset(at, sim->config.littered ? 0x5B : 0xFF, bytes);
         core->pub.memory[space] = at;
         SimMemory *m = &core->memory[space];
         *m = (SimMemory){at, heap_alloc((bytes / 64 + 1) * sizeof(uint64_t)), bytes};
@@ -89,6 +89,8 @@ Sim *sim_open(const SimConfig *config)
     sim->cores = config->blocks * cores_per_block(config->kind);
     sim->core = arena_array(&sim->arena, CoreState, sim->cores);
     place_cores(sim);
+    if (config->no_data && !config->no_memo)
+        sim->memo = memo_open(sim);
     return sim;
 }
 
@@ -103,6 +105,7 @@ void sim_close(Sim *sim)
     }
     for (uint32_t i = 0; i < sim->gm.len; i++)
         cover_close(&sim->gm.at[i]->cover);
+    memo_close(sim->memo);
     buf_free(&sim->printed);
     arena_drop(&sim->arena);
     heap_free(sim);
@@ -143,7 +146,12 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
 
 void sim_observe(Sim *sim, SimObserver *observer, void *context)
 {
-    vec_push(&sim->arena, &sim->watchers, ((SimWatcher){observer, context}));
+    sim_observe_repeats(sim, observer, NULL, context);
+}
+
+void sim_observe_repeats(Sim *sim, SimObserver *observer, const SimRepeat *repeat, void *context)
+{
+    vec_push(&sim->arena, &sim->watchers, ((SimWatcher){observer, context, repeat}));
 }
 
 uint32_t sim_core_count(const Sim *sim) { return sim->cores; }
@@ -263,7 +271,7 @@ static bool check_common(Step *s, const NpuIsa *row)
     return true;
 }
 
-static bool exec_record(Step *s)
+bool sim_execute(Step *s)
 {
     if (s->r->op & REC_TEXT)
         return exec_text(s);
@@ -304,6 +312,10 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
             *used = n;
             return core->stopped ? SIM_STOPPED : SIM_ENDED;
         }
+        if (sim->memo && memo_skip(sim->memo, index, &records[i])) {
+            core->pub.view->done = ++core->index;
+            continue;
+        }
         Step s = {.sim = sim, .core = core, .r = &records[i], .core_index = index};
         if (records[i].op == NPU_CORE_END) {
             end_core(&s);
@@ -317,12 +329,14 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
         }
         core->wrote_same = false;
         sim->touched.of = NULL;
-        bool fine = exec_record(&s);
+        bool fine = sim_execute(&s);
         if (fine && !(records[i].op & REC_TEXT))
             for (uint32_t w = 0; w < sim->watchers.len; w++)
                 sim->watchers.at[w].call(sim->watchers.at[w].context, sim, index, core->index,
                                          &records[i]);
         core->pub.view->done = ++core->index;
+        if (sim->memo)
+            memo_note(sim->memo, index, &records[i]);
         if (!fine && !sim->config.keep_going) {
             stop_core(core);
             *used = n;
@@ -382,7 +396,7 @@ static void finish_region(Sim *sim, SimGm *gm)
     bool in_place = gm->region.role == SIM_INOUT && gm->dirty;
     if (missing == 0 || !(gm->region.role == SIM_OUT || in_place))
         return;
-    Record place = {.op = gm->op};
+    Record place = {.op = gm->op, .file = gm->file, .api = gm->api, .line = gm->line};
     Step s = {.sim = sim, .core = &sim->core[gm->core], .r = &place, .core_index = gm->core};
     uint32_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
     SimRange range = {NPU_GM, true, gm->region.base + first, gm->region.base + first + 1};
@@ -392,8 +406,7 @@ static void finish_region(Sim *sim, SimGm *gm)
         return;
     }
     if (!gm->dirty) {
-        place.file = gm->store_file;
-        place.line = gm->store_line;
+        place = (Record){.op = gm->op, .file = gm->store_file, .line = gm->store_line};
         s.core_index = gm->store_core;
         s.core = &sim->core[s.core_index];
         sim_report_range(&s, SIM_FAULT_NOT_WRITTEN, range,
@@ -409,9 +422,6 @@ static void finish_region(Sim *sim, SimGm *gm)
                      (unsigned long long)missing, gm->region.name,
                      (unsigned long long)(first * 8 / bits), (unsigned long long)gm->from,
                      (unsigned long long)gm->to);
-    SimFault *fault = &vec_last(&sim->faults);
-    fault->file = gm->file;
-    fault->line = gm->line;
 }
 
 void sim_finish(Sim *sim)
@@ -421,6 +431,8 @@ void sim_finish(Sim *sim)
     sim->finished = true;
     for (uint32_t i = 0; i < sim->cores; i++) {
         CoreState *core = &sim->core[i];
+        if (sim->memo)
+            memo_leave(sim->memo, i);
         Record place = {.op = NPU_CORE_END};
         Step s = {.sim = sim, .core = core, .r = &place, .core_index = i};
         if (!core->ended && core->wait == WAIT_NOTHING)
@@ -439,6 +451,8 @@ const SimStat *sim_stat(const Sim *sim, uint32_t op)
 {
     return op < NPU_OP_COUNT ? &sim->stat[op] : NULL;
 }
+
+uint64_t sim_passed_over(const Sim *sim) { return sim->memo ? memo_passed(sim->memo) : 0; }
 
 Str sim_printed(const Sim *sim) { return buf_view(&sim->printed); }
 

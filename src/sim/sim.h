@@ -40,6 +40,8 @@ typedef struct SimConfig {
     bool keep_going; /* after a fault go on where that is possible, to find more */
     bool no_data;    /* records are checked, watched and timed, but no value is computed: regions
                             need no memory, cores have none, outputs are only covered */
+    bool littered;   /* what nobody wrote on chip holds other bytes than without this */
+    bool no_memo;    /* with no_data: execute every record, also those that only repeat */
     uint32_t max_faults; /* distinct ones kept; 0: 200 */
     uint64_t nudge;      /* a seed: vary last bits within isa.def's accuracy; 0: do not */
 } SimConfig;
@@ -140,7 +142,13 @@ void sim_finish(Sim *sim);
 
 uint32_t sim_fault_count(const Sim *sim);
 const SimFault *sim_fault(const Sim *sim, uint32_t index);
+/* Elements nobody wrote were read by the scalar unit, and that is all there is: the outputs may not
+ * depend on them. Once that is known, a warning is enough. */
+bool sim_reads_unwritten_only(const Sim *sim);
+void sim_excuse_unwritten_reads(Sim *sim);
 const SimFaultRow *sim_fault_row(enum SimFaultCode code);
+/* Of the records so far, those that only repeated and were not executed again. */
+uint64_t sim_passed_over(const Sim *sim);
 const SimStat *sim_stat(const Sim *sim, uint32_t op);
 /* The kernel's printf and DumpTensor text so far. */
 Str sim_printed(const Sim *sim);

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "sim/access.h"
 #include "sim/cover.h"
+#include "sim/memo.h"
 #include "sim/sim.h"
 #include <string.h>
 
@@ -20,11 +21,10 @@ typedef struct SimMemory {
 typedef struct SimGm {
     SimRegion region;
     SimMemory memory;
-    Cover cover; /* with no_data: what was written, by offset */
-    bool dirty;  /* undefined bytes were copied in at: */
-    uint16_t op;
+    Cover cover;            /* with no_data: what was written, by offset */
+    bool dirty;             /* undefined bytes were copied in at: */
+    uint16_t op, file, api; /* names of `core` */
     uint32_t core, line;
-    const char *file, *api;
     uint64_t from, to;
     uint16_t store_file; /* of the last store into it, by the names of store_core */
     uint32_t store_core, store_line;
@@ -89,14 +89,28 @@ typedef struct CoreState {
 
 /* What the record being executed touches; found once for all who ask. */
 typedef struct SimTouched {
-    SimAccess access[SIM_ACCESS_MOST];
+    const SimAccess *access;
     uint32_t n;
     const Record *of; /* NULL: not found yet */
 } SimTouched;
 
+/* How an observer passes over records that repeat (memo.h). */
+typedef struct SimRepeat {
+    void (*begin)(void *context, uint32_t core, uint32_t period); /* two periods are looked at */
+    void (*seen)(void *context, uint32_t core);                   /* one record of them */
+    /* The first (then the second) has ended: did it move the state as the next will? */
+    bool (*same)(void *context, uint32_t core, bool again);
+    /* Instead of the observer; `slot` is the record's place in the period, `periods` have passed. */
+    void (*skip)(void *context, uint32_t core, uint64_t periods, uint32_t slot, const Record *r);
+    /* So many whole periods were passed over; then the observer sees the records of the unfinished
+     * one again. NULL: skip did all of it, for every record and not only those that touch GM. */
+    void (*resume)(void *context, uint32_t core, uint64_t periods);
+} SimRepeat;
+
 typedef struct SimWatcher {
     SimObserver *call;
     void *context;
+    const SimRepeat *repeat; /* NULL: must see every record */
 } SimWatcher;
 
 struct Sim {
@@ -109,8 +123,12 @@ struct Sim {
     VEC(SimFault) faults;
     uint64_t faults_dropped;
     SimStat stat[NPU_OP_COUNT];
+    uint64_t reports; /* findings, repeated ones too */
     VEC(SimWatcher) watchers;
     SimTouched touched;
+    SimAccess found[SIM_ACCESS_MOST]; /* what `touched` mostly points to */
+    Memo *memo;                       /* NULL: every record is executed */
+    bool again;                       /* executed before as far as GM goes */
     Buf printed;
     bool finished;
 };
@@ -127,11 +145,15 @@ typedef struct Step {
 static inline const SimTouched *sim_touched(Sim *sim, const CoreState *core, const Record *r)
 {
     if (sim->touched.of != r) {
-        sim->touched.n = sim_accesses(r, core->va, sim->touched.access);
-        sim->touched.of = r;
+        sim->touched = (SimTouched){sim->found, sim_accesses(r, core->va, sim->found), r};
     }
     return &sim->touched;
 }
+
+/* The same as sim_observe for one that can pass over what repeats. */
+void sim_observe_repeats(Sim *sim, SimObserver *observer, const SimRepeat *repeat, void *context);
+/* Executes one record, no observer; false: a stopping fault was reported. */
+bool sim_execute(Step *s);
 
 /* --- faults (fault.c) --- */
 void sim_report(Step *s, enum SimFaultCode code, const char *format, ...) ATTR_PRINTF(3, 4);
@@ -159,6 +181,7 @@ bool sim_aligned(Step *s, int operand, uint32_t unit);
  * end into the allocator's padding: *inside then says how many bytes are real. */
 SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
                     uint64_t *inside);
+SimGm *sim_gm_find(Sim *sim, uint64_t byte);
 /* Undefined bytes arrive in GM [offset, +bytes): remembered until the end. */
 void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes);
 void sim_count(Step *s, uint64_t repeats, uint64_t read, uint64_t written);
@@ -182,6 +205,8 @@ bool exec_sync(Step *s);
 bool exec_queue(Step *s);
 /* Without data: every access checked against its memory, outputs covered. */
 bool exec_dry(Step *s);
+/* Its accesses to GM only. False: one is not as it should be, and nothing was done. */
+bool exec_dry_gm(Step *s);
 /* Runs before exec_sync for what may have to wait for another core. */
 bool sync_must_wait(Step *s);
 bool sync_ready(const Sim *sim, uint32_t core);

@@ -2,9 +2,11 @@
  * again when neighbours are alike.
  *
  *     0            256            512                       the whole memory
- *     |  state A   |   state B    |       state A           |
+ *     |  writer A  |   writer B   |       writer A          |
+ *     |  readers   |   readers    |       readers           |
  *
- * GM is cut into pages so that a span is found quickly. */
+ * Every span has room for the same number of readers; the room grows when one more is to be kept,
+ * so that none is ever forgotten. GM is cut into pages so that a span is found quickly. */
 #ifndef SIM_SPANS_H
 #define SIM_SPANS_H
 
@@ -26,26 +28,33 @@ enum {
     SPAN_SAME = 8   /* a store that changed nothing, kept beside the readers */
 };
 
-enum { SPAN_READERS = 3 };
-typedef struct SpanState {
-    SpanAccess writer, reader[SPAN_READERS];
-} SpanState;
-
 typedef struct Span {
     uint64_t from; /* ends where the next begins */
-    SpanState state;
+    SpanAccess writer;
+    SpanAccess reader[]; /* as many as the Spans have room for; those in use first */
 } Span;
 
 typedef struct Spans {
-    Span *at;
+    uint8_t *at; /* NULL: closed */
     uint32_t len, cap;
+    uint32_t readers; /* room in every span */
     uint64_t end;
 } Spans;
 
+static inline size_t spans_stride(uint32_t readers)
+{
+    return sizeof(Span) + readers * sizeof(SpanAccess);
+}
+static inline Span *spans_get(const Spans *s, uint32_t i)
+{
+    return (Span *)(void *)(s->at + i * spans_stride(s->readers));
+}
+
 void spans_open(Spans *s, uint64_t from, uint64_t end);
 void spans_close(Spans *s);
-/* Calls `visit` for every span inside [from, to), cut to fit; it may change the state. */
-typedef void SpanVisit(void *context, uint64_t from, uint64_t to, SpanState *state);
+/* Calls `visit` for every span inside [from, to), cut to fit; it may change who touched it. False:
+ * nothing was done yet, it needs room for one more reader and is called again. */
+typedef bool SpanVisit(void *context, uint64_t from, uint64_t to, Span *span, uint32_t readers);
 void spans_visit(Spans *s, uint64_t from, uint64_t to, SpanVisit *visit, void *context);
 
 #endif

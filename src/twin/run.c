@@ -233,6 +233,7 @@ static Sim *open_sim(const LaunchSpec *spec, const TwinOptions *options, LaunchM
                         .context = memory,
                         .keep_going = options->keep_going,
                         .no_data = spec->time_only,
+                        .no_memo = options->no_memo,
                         .nudge = options->nudge};
     return sim_open(&config);
 }

@@ -46,6 +46,7 @@ typedef struct TwinOptions {
      * drawn from the seed. The run is made with two of them; when the records differ the verdict
      * is VERDICT_NEEDS_DATA. Bounds, coverage, hazards and cycles are as with data. */
     bool time_only;
+    bool no_memo;      /* with time_only: execute every record, also those that only repeat */
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
