@@ -122,9 +122,29 @@ static Value choose(Sema *s, const AstExpr *call)
     return sema_scalar_value(s, ir_var(s->ir, var), call->at);
 }
 
+static bool name_taken(const Sema *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->ir->tensors.len; i++)
+        if (str_is(str_from(s->ir->tensors.at[i].name), name))
+            return true;
+    for (uint32_t i = 1; i < s->ir->vars.len; i++)
+        if (str_is(str_from(s->ir->vars.at[i].name), name))
+            return true;
+    return false;
+}
+
+/* Branches of the host may each have a workspace of one name; to the IR they are two. */
+static const char *workspace_name(Sema *s, Str name)
+{
+    const char *own = str_dup(s->arena, name);
+    for (int i = 2; name_taken(s, own); i++)
+        own = str_format(s->arena, "%.*s_%d", STR_ARG(name), i);
+    return own;
+}
+
 static Value workspace(Sema *s, Str name, const AstExpr *call)
 {
-    IrTensor t = {.name = str_dup(s->arena, name), .role = IR_ROLE_WORKSPACE, .at = call->at};
+    IrTensor t = {.name = workspace_name(s, name), .role = IR_ROLE_WORKSPACE, .at = call->at};
     if (!sema_want_args(s, call, 2, IR_MAX_RANK + 1, NULL) ||
         !sema_dtype(s, call->items.at[0], &t.dtype))
         return sema_bad(call->at);

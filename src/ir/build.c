@@ -113,6 +113,17 @@ bool ir_same(const IrProgram *p, IrExprId a, IrExprId b)
     return true;
 }
 
+bool ir_tile_is_one(const IrProgram *p, const IrAxis *axis)
+{
+    int64_t tile;
+    return axis->tile && ir_is_int(p, axis->tile, &tile) && tile == 1;
+}
+
+IrExprId ir_piece_count(IrProgram *p, const IrAxis *axis)
+{
+    return ir_expr2(p, IR_E_CEILDIV, ir_expr2(p, IR_E_SUB, axis->hi, axis->lo), axis->tile);
+}
+
 bool ir_mentions(const IrProgram *p, IrExprId id, IrVarId var)
 {
     const IrExpr *e = &p->exprs.at[id];

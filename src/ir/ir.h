@@ -324,6 +324,11 @@ bool ir_same(const IrProgram *p, IrExprId a, IrExprId b);
 /* Does the variable stand in the expression? */
 bool ir_mentions(const IrProgram *p, IrExprId e, IrVarId var);
 
+/* The axis' pieces are single elements. */
+bool ir_tile_is_one(const IrProgram *p, const IrAxis *axis);
+/* How many pieces the axis of tiles has: ceildiv(hi - lo, tile). */
+IrExprId ir_piece_count(IrProgram *p, const IrAxis *axis);
+
 /* Integer arithmetic as the IR means it; false: no result, or it does not fit. */
 bool ir_eval_int(IrExprOp op, int64_t a, int64_t b, int64_t *out);
 bool ir_compare_int(IrExprOp op, int64_t a, int64_t b);

@@ -38,6 +38,7 @@ typedef struct Prover {
     const NpuChip *chip;
     Arena *arena;
     IrExprId *alias;    /* per variable: the expression it always equals, or 0 */
+    bool *named;        /* per variable: some expression of the program names it */
     IrExprId num_cores; /* of the launch under way; 0: unknown */
     VEC(PolyAtom) atoms;
     VEC(Poly) defs;  /* facts that define atoms; always true */

@@ -70,7 +70,8 @@ static bool walks_piece(const ProofWalk *w, const IrStmt *s, Splits splits)
 {
     const IrExpr *lo = &w->p->exprs.at[s->axes[0].lo];
     const IrStmt *outer = s->axis_count == 1 && lo->op == IR_E_VAR ? splits[lo->of.var] : NULL;
-    if (!outer || outer->axis_count != 1 || !outer->axes[0].range.size)
+    if (!outer || outer->axis_count != 1 || !outer->axes[0].range.size ||
+        lo->of.var != outer->axes[0].range.start)
         return false;
     Prover *pr = w->pr;
     Poly size = poly_sub(poly_of(pr, s->axes[0].hi), poly_of(pr, s->axes[0].lo));
@@ -84,17 +85,19 @@ static void mark_splits(const ProofWalk *w, const IrBlock *block, Splits splits)
         bool binds = s->kind == IR_S_FOR || s->kind == IR_S_SHARE;
         if (binds && (splits_steadily(w, s) || walks_piece(w, s, splits)))
             for (uint32_t k = 0; k < s->axis_count; k++)
-                splits[s->axes[k].range.start] = s;
+                splits[s->axes[k].range.start] = splits[s->axes[k].range.index] = s;
         mark_splits(w, &s->body, splits);
         mark_splits(w, &s->orelse, splits);
     }
 }
 
-/* Some index of the access is exactly the piece of this axis. */
+/* Some index of the access is exactly the piece of this axis, or its number. */
 static bool has_piece(ProofWalk *w, const IrAccess *a, const IrRange *piece)
 {
     for (uint32_t i = 0; i < a->rank; i++) {
         const IrExpr *e = &w->p->exprs.at[a->start[i]];
+        if (e->op == IR_E_VAR && piece->index && e->of.var == piece->index && !a->size[i])
+            return true;
         if (e->op != IR_E_VAR || e->of.var != piece->start)
             continue;
         Poly size = a->size[i] ? poly_of(w->pr, a->size[i]) : poly_const(1);

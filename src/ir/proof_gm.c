@@ -157,13 +157,16 @@ static bool absorb(Flow *f, Region *r, uint32_t rank, const IrAxis *a)
     for (uint32_t i = 0; i < rank; i++) {
         const IrExpr *start = &p->exprs.at[r->start[i]], *size = &p->exprs.at[r->size[i]];
         int64_t one = r->size[i] ? 0 : 1;
+        bool single = one == 1 || (ir_is_int(p, r->size[i], &one) && one == 1);
+        bool slot = a->tile && single && start->op == IR_E_VAR && a->range.index &&
+                    start->of.var == a->range.index;
         bool own = start->op == IR_E_VAR && start->of.var == a->range.start;
-        bool all = a->tile ? r->size[i] && size->op == IR_E_VAR && size->of.var == a->range.size
-                           : !a->step && (one == 1 || (ir_is_int(p, r->size[i], &one) && one == 1));
-        if (!own || !all)
+        bool whole = r->size[i] && size->op == IR_E_VAR && size->of.var == a->range.size;
+        bool all = a->tile ? whole || (single && ir_tile_is_one(p, a)) : !a->step && single;
+        if (!slot && !(own && all))
             continue;
-        r->start[i] = a->lo;
-        r->size[i] = ir_expr2(f->w->p, IR_E_SUB, a->hi, a->lo);
+        r->start[i] = slot ? ir_int(f->w->p, 0) : a->lo;
+        r->size[i] = slot ? ir_piece_count(f->w->p, a) : ir_expr2(f->w->p, IR_E_SUB, a->hi, a->lo);
         return true;
     }
     return false;

@@ -79,10 +79,25 @@ static void read_view(Flow *f, const IrView *v)
                              name_of(f, v)));
 }
 
+/* b[0:8] and b[8:16] written one after the other are b[0:16]. */
+static bool extend_view(Flow *f, IrView *known, const IrView *v)
+{
+    Prover *pr = f->w->pr;
+    Poly end = poly_add(poly_of(pr, known->start[0]), poly_of(pr, known->size[0]));
+    if (known->rank != 1 || v->rank != 1 || known->dtype != v->dtype || known->row != v->row ||
+        !poly_equal(end, poly_of(pr, v->start[0])))
+        return false;
+    known->size[0] = ir_expr2(f->w->p, IR_E_ADD, known->size[0], v->size[0]);
+    return true;
+}
+
 static void write_view(Flow *f, const IrView *v)
 {
     Written *known = &f->now[v->buffer];
     known->ever = true;
+    for (uint32_t i = 0; i < known->len; i++)
+        if (extend_view(f, &known->view[i], v))
+            return;
     for (uint32_t i = 0; i < known->len; i++)
         if (view_inside(f, v, &known->view[i]))
             return;

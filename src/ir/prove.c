@@ -65,6 +65,8 @@ static void assume_tile(ProofWalk *w, const IrAxis *a, Poly lo, Poly hi)
         Poly begin = poly_add(lo, poly_mul(var_poly(w, a->range.index), tile));
         prover_assume(pr, poly_sub(start, begin));
         prover_assume(pr, poly_sub(begin, start));
+        if (w->pr->named[a->range.index])
+            assume_scalar(w, a->range.index, poly_const(0), poly_of(pr, ir_piece_count(w->p, a)));
     }
 }
 

@@ -367,16 +367,32 @@ static void drop_unstable(Prover *pr, const uint32_t *assigns)
             pr->alias[v] = 0;
 }
 
+/* Pieces of tiles(n, 1) have one element, which the axis' own tile says. */
+static void alias_single_pieces(Prover *pr)
+{
+    for (uint32_t i = 1; i < pr->p->stmts.len; i++) {
+        const IrStmt *s = &pr->p->stmts.at[i];
+        for (uint32_t k = 0; k < s->axis_count && s->kind == IR_S_FOR; k++)
+            if (ir_tile_is_one(pr->p, &s->axes[k]))
+                pr->alias[s->axes[k].range.size] = s->axes[k].tile;
+    }
+}
+
 Prover *prover_new(Arena *arena, const IrProgram *p, const NpuChip *chip)
 {
     Prover *pr = arena_new(arena, Prover);
     *pr = (Prover){
         .p = p, .chip = chip, .arena = arena, .alias = arena_array(arena, IrExprId, p->vars.len)};
+    pr->named = arena_array(arena, bool, p->vars.len);
+    for (uint32_t i = 1; i < p->exprs.len; i++)
+        if (p->exprs.at[i].op == IR_E_VAR)
+            pr->named[p->exprs.at[i].of.var] = true;
     uint32_t *assigns = ir_count_assigns(p, arena);
     alias_block(pr, &p->host, assigns);
     for (uint32_t i = 0; i < p->kernels.len; i++)
         alias_block(pr, &p->kernels.at[i].body, assigns);
     drop_unstable(pr, assigns);
+    alias_single_pieces(pr);
     return pr;
 }
 
