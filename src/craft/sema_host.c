@@ -216,6 +216,36 @@ static const char *role_word(IrRole role)
     return words[role];
 }
 
+/* The expression with sizes that are declared as one number replaced by it. */
+static IrExprId known_size(Sema *s, IrExprId id)
+{
+    IrExpr e = s->ir->exprs.at[id];
+    const IrVar *v = e.op == IR_E_VAR ? &s->ir->vars.at[e.of.var] : NULL;
+    int arity = ir_expr_rows[e.op].arity;
+    if (v)
+        return v->kind == IR_VAR_DIM && v->lo == v->hi ? ir_int(s->ir, v->lo) : id;
+    if (arity != 2)
+        return id;
+    IrExprId a = known_size(s, e.arg[0]);
+    return ir_expr2(s->ir, e.op, a, known_size(s, e.arg[1]));
+}
+
+/* A kernel may see a tensor under another shape of as many elements. */
+static bool same_count(Sema *s, const IrKernel *k, const IrStmt *launch, const IrTensor *want,
+                       uint32_t tensor)
+{
+    IrExprId given = ir_int(s->ir, 1), wanted = ir_int(s->ir, 1);
+    for (uint32_t i = 0; i < want->rank; i++) {
+        IrExprId size = known_size(s, substitute(s, k, launch, want->shape[i]));
+        wanted = ir_expr2(s->ir, IR_E_MUL, wanted, size);
+    }
+    for (uint32_t i = 0; i < sema_tensor(s, tensor)->rank; i++) {
+        IrExprId size = known_size(s, sema_tensor(s, tensor)->shape[i]);
+        given = ir_expr2(s->ir, IR_E_MUL, given, size);
+    }
+    return sema_same_size(s, given, wanted);
+}
+
 static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const IrTensor *want,
                          const Value *v)
 {
@@ -232,12 +262,15 @@ static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const
                    have->name, dtype_name(have->dtype), want->name, dtype_name(want->dtype));
         return false;
     }
+    bool list = have->role == IR_ROLE_IN_LIST || have->role == IR_ROLE_OUT_LIST;
+    if (!list && same_count(s, k, launch, want, v->access.tensor))
+        return true;
+    have = sema_tensor(s, v->access.tensor);
     if (have->rank != want->rank) {
         sema_error(s, LAUNCH_TENSOR, v->at, NULL, "'%s' has %u axes, the parameter '%s' has %u",
                    have->name, have->rank, want->name, want->rank);
         return false;
     }
-    bool list = have->role == IR_ROLE_IN_LIST || have->role == IR_ROLE_OUT_LIST;
     for (uint32_t i = 0; i < have->rank && !list; i++) {
         IrExprId size = substitute(s, k, launch, want->shape[i]);
         have = sema_tensor(s, v->access.tensor);

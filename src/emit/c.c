@@ -142,10 +142,44 @@ static void bind_operands(CWriter *w)
 
 /* ---- launches ---- */
 
+static bool same_shape(const CWriter *w, const IrTensor *want, const IrTensor *have)
+{
+    bool list = want->role == IR_ROLE_IN_LIST || want->role == IR_ROLE_OUT_LIST;
+    bool same = list || want->rank == have->rank;
+    for (uint32_t a = 0; a < want->rank && same && !list; a++)
+        same = ir_same(w->p, want->shape[a], have->shape[a]);
+    return same;
+}
+
+/* A tensor that the kernel sees under another shape; its sizes may be scalars of the kernel. */
+static void reshape(CWriter *w, const IrKernel *k, const IrTensor *want, const IrTensor *have)
+{
+    if (same_shape(w, want, have))
+        return;
+    c_line(w, "{");
+    w->depth++;
+    for (uint32_t i = 0; i < k->params.len; i++)
+        if (!k->params.at[i].is_tensor) {
+            IrVarId var = w->p->exprs.at[k->params.at[i].value].of.var;
+            c_line(w, "const %s %s = k.%s;", scalar_type(w->p->vars.at[var].type), c_var(w, var),
+                   c_var(w, var));
+            c_line(w, "(void)%s;", c_var(w, var));
+        }
+    for (uint32_t a = 0; a < want->rank; a++)
+        c_line(w, "k.t_%s.dims[%u] = %s;", want->name, a, c_text(w, want->shape[a]));
+    w->depth--;
+    c_line(w, "}");
+}
+
 static void pass_arguments(CWriter *w, const IrStmt *s, const IrKernel *k)
 {
     const IrProgram *p = w->p;
-    c_line(w, "const Kernel%u k = {", s->kernel);
+    bool other = false;
+    for (uint32_t i = 0; i < k->params.len; i++)
+        other = other ||
+                (k->params.at[i].is_tensor && !same_shape(w, &k->tensors.at[k->params.at[i].tensor],
+                                                          &p->tensors.at[s->args.at[i].tensor]));
+    c_line(w, "%sKernel%u k = {", other ? "" : "const ", s->kernel);
     c_line(w, "    .chip = args->chip,");
     for (uint32_t i = 0; i < p->dims.len; i++)
         c_line(w, "    .%s = %s,", c_var(w, p->dims.at[i]), c_var(w, p->dims.at[i]));
@@ -159,6 +193,10 @@ static void pass_arguments(CWriter *w, const IrStmt *s, const IrKernel *k)
                    c_text(w, have->value));
     }
     c_line(w, "};");
+    for (uint32_t i = 0; i < k->params.len; i++)
+        if (k->params.at[i].is_tensor)
+            reshape(w, k, &k->tensors.at[k->params.at[i].tensor],
+                    &p->tensors.at[s->args.at[i].tensor]);
 }
 
 static void directive(CWriter *w, const char *text)

@@ -263,24 +263,56 @@ typedef struct Launch {
     int64_t cores;
 } Launch;
 
-static bool check_param_shape(Launch *l, Scope *s, uint32_t param, const GmList *given)
+/* The tensor as the kernel sees it: its own, or the same memory under another shape. */
+static GmList *seen_as(Launch *l, GmList *given, const Gm *want)
+{
+    const Gm *have = &given->items[0];
+    bool same = have->rank == want->rank;
+    for (uint32_t i = 0; i < want->rank && same; i++)
+        same = want->dims[i] == have->dims[i];
+    if (same)
+        return given;
+    GmList *other = arena_new(&l->run->scratch, GmList);
+    *other = *given;
+    other->items = arena_new(&l->run->scratch, Gm);
+    other->items[0] = *have;
+    other->items[0].rank = want->rank;
+    memcpy(other->items[0].dims, want->dims, sizeof want->dims);
+    return other;
+}
+
+static bool check_param_shape(Launch *l, Scope *s, uint32_t param)
 {
     const IrTensor *t = &l->k->tensors.at[param];
+    GmList *given = l->tensors[param];
     Gm want = {.name = t->name};
     if (ir_is_list(t) || given->count == 0)
         return true;
     if (!eval_shape(s, t, &want))
         return false;
-    for (uint32_t i = 0; i < t->rank; i++) {
-        if (want.dims[i] == given->items[0].dims[i])
-            continue;
-        run_fault(s, IR_FAULT_SHAPES, l->s->at,
-                  "axis %u of '%s' has %lld elements, the parameter '%s' of '%s' says %lld", i,
-                  given->items[0].name, (long long)given->items[0].dims[i], t->name, l->k->name,
-                  (long long)want.dims[i]);
-        return false;
+    if (want.count == given->items[0].count) {
+        l->tensors[param] = seen_as(l, given, &want);
+        return true;
     }
-    return true;
+    run_fault(s, IR_FAULT_SHAPES, l->s->at,
+              "'%s' has %lld elements, the parameter '%s' of '%s' says %lld", given->items[0].name,
+              (long long)given->items[0].count, t->name, l->k->name, (long long)want.count);
+    return false;
+}
+
+/* What a kernel did to a tensor that it saw under another shape. */
+static void note_seen(Launch *l)
+{
+    for (uint32_t i = 0; i < l->k->params.len; i++) {
+        if (!l->k->params.at[i].is_tensor)
+            continue;
+        const GmList *seen = l->tensors[l->k->params.at[i].tensor];
+        GmList *own = &l->run->tensors[l->s->args.at[i].tensor];
+        if (seen == own || !own->count)
+            continue;
+        own->items[0].stored = seen->items[0].stored;
+        own->items[0].uncertain = seen->items[0].uncertain;
+    }
 }
 
 static bool pass_arguments(Launch *l, Scope *host)
@@ -304,7 +336,7 @@ static bool pass_arguments(Launch *l, Scope *host)
                    .kernel = l->s->kernel,
                    .at = l->s->at};
     for (uint32_t i = 0; i < l->k->tensors.len && !l->run->stop; i++)
-        check_param_shape(l, &scope, i, l->tensors[i]);
+        check_param_shape(l, &scope, i);
     return !l->run->stop;
 }
 
@@ -485,6 +517,7 @@ static void run_launch(Run *run, Scope *host, IrStmtId id)
         run_all(&l, order);
     else
         run_one_by_one(&l, order);
+    note_seen(&l);
 }
 
 /* ---- the host function ---- */

@@ -275,13 +275,27 @@ static void compute_kernel(Lower *l, uint32_t kernel)
     l->k->functions.at[0].body = body;
 }
 
+/* Launched on every core of the chip, wherever it is launched: then no grid is wider. */
+static bool takes_all_cores(const Lower *l, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < l->out->paths.len; i++)
+        for (uint32_t k = 0; k < l->out->paths.at[i].launches.len; k++) {
+            const AscLaunch *launch = &l->out->paths.at[i].launches.at[k];
+            const IrExpr *cores = &l->ir->exprs.at[l->ir->stmts.at[launch->stmt].cores];
+            if (launch->kernel == kernel &&
+                (cores->op != IR_E_CHIP || cores->of.fact != IR_CHIP_CORES))
+                return false;
+        }
+    return true;
+}
+
 /* A grid that several launches share has a SyncAll between them that all its cores reach; one
  * inside a kernel would be reached by that kernel's cores only. */
 static void check_sync(Lower *l)
 {
     for (uint32_t i = 0; i < l->out->kernels.len; i++) {
         const AscKernel *k = &l->out->kernels.at[i];
-        if (!k->launched || !k->uses_sync || !k->cores)
+        if (!k->launched || !k->uses_sync || !k->cores || takes_all_cores(l, i))
             continue;
         diag_error(l->diag, "E096", k->source->at,
                    "kernel '%s' calls sync_all() and shares its grid with another launch",
