@@ -50,7 +50,7 @@ void cycle_memory_close(CycleMemory *m)
 static MemoryPage *page_of(CycleMemory *m, uint64_t number)
 {
     uint64_t key = number + 1;
-    uint32_t at = (uint32_t)(key * 0x9E3779B97F4A7C15ull >> 40) % SETS;
+    uint32_t at = (uint32_t)(key ^ key >> 12 ^ key >> 24) % SETS; /* neighbours side by side */
     MemorySet *set = &m->sets[at];
     for (uint32_t way = 0; way < WAYS; way++)
         if (set->key[way] == key)

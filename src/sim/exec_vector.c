@@ -393,6 +393,46 @@ static bool run_combine_cast(Step *s)
     return true;
 }
 
+/* AddDeqRelu: the sum of two int32, by the half in the scale register, to a half that is not negative. */
+typedef struct DeqArgs {
+    double scale;
+    bool saturate;
+} DeqArgs;
+
+static void add_deq_relu(void *dst, const void *src0, const void *src1, uint32_t n,
+                         const void *arguments)
+{
+    const DeqArgs *q = arguments;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t sum = (int64_t)((const int32_t *)src0)[i] + ((const int32_t *)src1)[i];
+        sum = q->saturate ? clamp(sum, INT32_MIN, INT32_MAX) : (int32_t)(uint32_t)sum;
+        uint16_t half = half_from_double((double)sum * q->scale);
+        float v;
+        math_half_to_float(&v, &half, 1);
+        v = rectified(v);
+        math_float_to_half((uint16_t *)dst + i, &v, 1, q->saturate);
+    }
+}
+
+static bool run_add_deq_relu(Step *s)
+{
+    const uint8_t *t = s->r->dtype;
+    if (t[0] != NPU_DT_F16 || t[1] != NPU_DT_I32 || t[2] != NPU_DT_I32) {
+        sim_report(s, SIM_FAULT_BAD_DTYPE, "no form from %s to %s", npu_dtype_text(t[1]),
+                   npu_dtype_text(t[0]));
+        return false;
+    }
+    if (!s->core->deq_set)
+        sim_report(s, SIM_FAULT_UNINITIALISED, "SetDeqScale was not called");
+    DeqArgs args = {(double)half_to_float((uint16_t)s->core->deq_scale), s->core->saturate};
+    VecShape shape = {.operands = 3, .size = {2, 4, 4}};
+    VecPlan plan;
+    if (!vec_plan(&plan, s, &shape))
+        return false;
+    vec_run(&plan, add_deq_relu, &args);
+    return true;
+}
+
 /* Whether Duplicate finds the value wherever it would put it; only looked at when dense. */
 static bool filled_already(const VecPlan *p, uint32_t size, uint64_t bits)
 {

@@ -20,42 +20,36 @@ typedef struct Look {
     const Record *r;
     uint8_t space;
     bool write;
+    const HazardRegion *region; /* in GM */
     SpanAccess me;
 } Look;
 
 /* --- pages of GM --- */
 
-static void grow_pages(Hazard *h)
+static HazardRegion *region_of(Hazard *h, const SimGm *gm)
 {
-    uint32_t cap = h->page_cap ? 2 * h->page_cap : 64;
-    Page *old = h->pages;
-    h->pages = heap_alloc(cap * sizeof *h->pages);
-    for (uint32_t i = 0; i < h->page_cap; i++) {
-        if (!old[i].spans.at)
-            continue;
-        uint32_t slot = (uint32_t)(old[i].number * 0x9E3779B97F4A7C15ull >> 32) & (cap - 1);
-        while (h->pages[slot].spans.at)
-            slot = (slot + 1) & (cap - 1);
-        h->pages[slot] = old[i];
+    if (gm->number >= h->region_count) {
+        uint32_t count = h->sim->gm.len;
+        h->regions = heap_grow(h->regions, h->region_count * sizeof *h->regions,
+                               count * sizeof *h->regions);
+        h->region_count = count;
     }
-    h->page_cap = cap;
-    heap_free(old);
+    HazardRegion *region = &h->regions[gm->number];
+    if (!region->pages) {
+        region->base = gm->region.base;
+        region->count = (gm->region.bytes + GM_SLACK + PAGE - 1) / PAGE;
+        region->pages = heap_alloc(region->count * sizeof *region->pages);
+    }
+    return region;
 }
 
-static Spans *page_of(Hazard *h, uint64_t number)
+static Spans *page_of(const HazardRegion *region, uint64_t number)
 {
-    if (2 * h->page_count >= h->page_cap)
-        grow_pages(h);
-    uint32_t slot = (uint32_t)(number * 0x9E3779B97F4A7C15ull >> 32) & (h->page_cap - 1);
-    while (h->pages[slot].spans.at && h->pages[slot].number != number)
-        slot = (slot + 1) & (h->page_cap - 1);
-    Page *page = &h->pages[slot];
-    if (!page->spans.at) {
-        page->number = number;
-        spans_open(&page->spans, number * PAGE, (number + 1) * PAGE);
-        h->page_count++;
-    }
-    return &page->spans;
+    Spans *page = &region->pages[number];
+    uint64_t from = region->base + number * PAGE;
+    if (!page->at)
+        spans_open(page, from, from + PAGE);
+    return page;
 }
 
 /* --- is a finished before b starts? --- */
@@ -238,11 +232,12 @@ static bool visit(void *context, uint64_t from, uint64_t to, Span *span, uint32_
     return true;
 }
 
-/* Inputs are never written, so nothing can race on them. */
-static bool gm_matters(Sim *sim, uint64_t byte)
+/* The region an access begins in; NULL where nothing can race, as inputs are never written. */
+static HazardRegion *gm_that_matters(Hazard *h, uint64_t byte)
 {
-    const SimGm *gm = sim_gm_find(sim, byte);
-    return gm && gm->region.role != SIM_IN && gm->region.role != SIM_TILING;
+    const SimGm *gm = sim_gm_find(h->sim, byte);
+    bool written = gm && gm->region.role != SIM_IN && gm->region.role != SIM_TILING;
+    return written ? region_of(h, gm) : NULL;
 }
 
 static void look_run(Look *b, uint64_t from, uint64_t to)
@@ -253,24 +248,33 @@ static void look_run(Look *b, uint64_t from, uint64_t to)
             spans_visit(spans, from, to, visit, b);
         return;
     }
-    for (uint64_t page = from / PAGE; page <= (to - 1) / PAGE; page++)
-        spans_visit(page_of(b->h, page), from > page * PAGE ? from : page * PAGE,
-                    to < (page + 1) * PAGE ? to : (page + 1) * PAGE, visit, b);
+    const HazardRegion *region = b->region;
+    uint64_t first = (from - region->base) / PAGE, last = (to - 1 - region->base) / PAGE;
+    for (uint64_t page = first; page <= last && page < region->count; page++) {
+        uint64_t begin = region->base + page * PAGE, end = begin + PAGE;
+        spans_visit(page_of(region, page), from > begin ? from : begin, to < end ? to : end, visit,
+                    b);
+    }
+}
+
+/* False: nothing can race there. */
+static bool begin_gm(Look *b, const SimAccess *a)
+{
+    HazardCore *core = &b->h->core[b->core];
+    b->region = b->h->sim->again ? NULL : gm_that_matters(b->h, a->at);
+    if (!b->region)
+        return false;
+    core->scalar_gm |= b->r->pipe == NPU_PIPE_S;
+    hazard_repeat_note(core, b->r->pipe, b->me.when);
+    return true;
 }
 
 static void look_access(Look *b, const SimAccess *a)
 {
     b->space = a->space;
     b->write = a->write;
-    if (a->run == 0 || a->run > 1ull << 32)
+    if (a->run == 0 || a->run > 1ull << 32 || (a->space == NPU_GM && !begin_gm(b, a)))
         return;
-    if (a->space == NPU_GM) {
-        if (b->h->sim->again || !gm_matters(b->h->sim, a->at))
-            return;
-        HazardCore *core = &b->h->core[b->core];
-        core->scalar_gm |= b->r->pipe == NPU_PIPE_S;
-        hazard_repeat_note(core, b->r->pipe, b->me.when);
-    }
     for (uint32_t o = 0; o < a->outer; o++)
         for (uint32_t i = 0; i < a->inner; i++) {
             uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
@@ -525,9 +529,12 @@ void hazard_close(Hazard *h)
     for (uint32_t i = 0; i < h->cores; i++)
         for (uint32_t space = 0; space < NPU_SPACE_COUNT; space++)
             spans_close(&h->core[i].spans[space]);
-    for (uint32_t i = 0; i < h->page_cap; i++)
-        spans_close(&h->pages[i].spans);
-    heap_free(h->pages);
+    for (uint32_t i = 0; i < h->region_count; i++) {
+        for (uint64_t k = 0; k < h->regions[i].count; k++)
+            spans_close(&h->regions[i].pages[k]);
+        heap_free(h->regions[i].pages);
+    }
+    heap_free(h->regions);
     hazard_repeat_close(h);
     arena_drop(&h->arena);
     heap_free(h);

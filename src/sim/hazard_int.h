@@ -36,10 +36,11 @@ typedef struct HazardCore {
     HazardRepeat *repeat; /* NULL: no repetition was looked at yet */
 } HazardCore;
 
-typedef struct Page {
-    uint64_t number;
-    Spans spans;
-} Page;
+/* A region of GM in pages of its own; made when it is first touched. */
+typedef struct HazardRegion {
+    Spans *pages;
+    uint64_t base, count;
+} HazardRegion;
 
 struct Hazard {
     Sim *sim;
@@ -47,8 +48,8 @@ struct Hazard {
     Arena arena;
     uint32_t cores;
     HazardCore *core;
-    Page *pages; /* open addressing by page number */
-    uint32_t page_count, page_cap;
+    HazardRegion *regions; /* by number */
+    uint32_t region_count;
     Clock *sync_snapshot[2];
     uint64_t sync_epoch[2];
     uint64_t pairs, inserted; /* in GM */

@@ -191,10 +191,9 @@ static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
         npu_dtype_text(gm->region.dtype));
 }
 
-/* Allocators round tensors up to 512 bytes: what lies there belongs to nobody. */
 static bool in_slack(const SimGm *gm, uint64_t end)
 {
-    return end <= (gm->region.bytes + 511) / 512 * 512;
+    return end <= (gm->region.bytes + GM_SLACK - 1) / GM_SLACK * GM_SLACK;
 }
 
 static void report_slack(Step *s, const SimGm *gm, uint64_t byte, uint64_t bytes, bool write)

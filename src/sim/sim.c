@@ -129,6 +129,7 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
         return false;
     SimGm *gm = arena_new(&sim->arena, SimGm);
     gm->region = *region;
+    gm->number = sim->gm.len;
     gm->region.name = str_dup(&sim->arena, str_from(region->name));
     bool written = region->role == SIM_OUT || region->role == SIM_WORKSPACE ||
                    region->role == SIM_INOUT;

@@ -18,8 +18,11 @@ typedef struct SimMemory {
     uint64_t bytes;
 } SimMemory;
 
+enum { GM_SLACK = 512 }; /* allocators round tensors up: what lies there belongs to nobody */
+
 typedef struct SimGm {
     SimRegion region;
+    uint32_t number; /* in the order they were added */
     SimMemory memory;
     Cover cover;            /* with no_data: what was written, by offset */
     bool dirty;             /* undefined bytes were copied in at: */
