@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { COUNT = 16 << 20, ROWS = 4096, COLUMNS = 4096, BLOCKS = 48 };
@@ -94,6 +95,22 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Seconds of processor time, this process's and that of the cores it has waited for: a busy machine
+ * does not matter much. */
+typedef struct Spent {
+    double simulator, cores;
+} Spent;
+
+static double of_usage(int who)
+{
+    struct rusage u;
+    getrusage(who, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static Spent spent(void) { return (Spent){of_usage(RUSAGE_SELF), of_usage(RUSAGE_CHILDREN)}; }
+
 static TwinKernel *compile(Arena *arena, const char *text, const TwinOptions *options)
 {
     TwinSource source = {.path = "bench.cpp", .text = str_from(text)};
@@ -123,10 +140,12 @@ static TwinTensor tensor_of(const char *name, SimRole role)
 
 /* Which observers a run has. */
 typedef struct Watch {
-    bool hazards, cycles, time_only;
+    bool hazards, cycles, time_only, no_memo;
     Hazard *hazard;
     Cycle *cycle;
     double us;
+    uint64_t passed; /* records that only repeated */
+    Spent spent;
 } Watch;
 
 static void open_watch(void *context, Sim *sim)
@@ -140,7 +159,7 @@ static void close_watch(void *context, Sim *sim)
 {
     Watch *w = context;
     CycleReport report = {0};
-    (void)sim;
+    w->passed = sim_passed_over(sim);
     if (w->cycle)
         cycle_report(w->cycle, &report);
     w->us = report.us;
@@ -153,6 +172,7 @@ static double launch_watched(Arena *arena, const char *text, TwinTensor *tensors
 {
     TwinOptions options = {.run_seconds = 300,
                            .time_only = watch->time_only,
+                           .no_memo = watch->no_memo,
                            .prepare = open_watch,
                            .inspect = close_watch,
                            .context = watch};
@@ -167,9 +187,12 @@ static double launch_watched(Arena *arena, const char *text, TwinTensor *tensors
                     .arg_count = count + 1,
                     .blocks = BLOCKS};
     Verdict verdict = verdict_make();
+    Spent before = spent();
     double started = now();
     twin_run(arena, kernel, &l, &options, run, &verdict);
     double seconds = now() - started;
+    Spent after = spent();
+    watch->spent = (Spent){after.simulator - before.simulator, after.cores - before.cores};
     twin_release(kernel);
     if (verdict.status != VERDICT_OK)
         printf("%s: %s\n", verdict_status_row(verdict.status)->text, verdict.reason);
@@ -182,42 +205,51 @@ static double launch(Arena *arena, const char *text, TwinTensor *tensors, uint32
     return launch_watched(arena, text, tensors, count, number, run, &(Watch){0});
 }
 
-/* Values alone, then with each observer. */
+/* Values alone, then with each observer: what the simulator's own process spends. */
 static void bench_observers(Arena *arena, TwinTensor *tensors)
 {
     TwinRun run;
-    double values = launch_watched(arena, softmax_text, tensors, 2, ROWS, &run, &(Watch){0});
-    double hazards = launch_watched(arena, softmax_text, tensors, 2, ROWS, &run,
-                                    &(Watch){.hazards = true});
-    double cycles = launch_watched(arena, softmax_text, tensors, 2, ROWS, &run,
-                                   &(Watch){.cycles = true});
-    printf("softmax    values %.3f s, hazards %+.3f s, cycles %+.3f s\n", values, hazards - values,
-           cycles - values);
+    Watch values = {0}, hazards = {.hazards = true}, cycles = {.cycles = true};
+    launch_watched(arena, softmax_text, tensors, 2, ROWS, &run, &values);
+    launch_watched(arena, softmax_text, tensors, 2, ROWS, &run, &hazards);
+    launch_watched(arena, softmax_text, tensors, 2, ROWS, &run, &cycles);
+    double alone = values.spent.simulator;
+    printf("softmax    values %.3f s, hazards %+.3f s, cycles %+.3f s of processor time\n", alone,
+           hazards.spent.simulator - alone, cycles.spent.simulator - alone);
 }
 
-/* No data: softmax of 256 MiB with and without, add of 9 GiB without. */
+static void bench_dry(Arena *arena, const char *what, const char *text, TwinTensor *tensors,
+                      uint32_t count, uint32_t number, bool no_memo)
+{
+    TwinRun run;
+    Watch dry = {.hazards = true, .cycles = true, .time_only = true, .no_memo = no_memo};
+    double seconds = launch_watched(arena, text, tensors, count, number, &run, &dry);
+    printf("time only  %s%s: %.3f s; processor time: simulator %.3f s, %.2f M records/s (%.0f %% "
+           "passed over), cores %.3f s; predicted %.1f us\n",
+           what, no_memo ? ", no memo" : "", seconds, dry.spent.simulator,
+           (double)run.records / dry.spent.simulator * 1e-6,
+           100.0 * (double)dry.passed / (double)run.records, dry.spent.cores, dry.us);
+}
+
+/* No data: softmax of 256 MiB, add of 9 GiB. */
 static void bench_time_only(Arena *arena)
 {
     enum { LARGE_ROWS = 16384 };
-    TwinRun run;
-    Watch dry = {.hazards = true, .cycles = true, .time_only = true};
     TwinTensor x = {.name = "x", .dtype = DT_F32, .rank = 1, .role = SIM_IN};
     x.bytes = (size_t)LARGE_ROWS * COLUMNS * 4;
     TwinTensor y = x, z = x;
     y.name = "y";
     y.role = SIM_OUT;
     TwinTensor soft[] = {x, y};
-    double seconds = launch_watched(arena, softmax_text, soft, 2, LARGE_ROWS, &run, &dry);
-    printf("time only  softmax 256 MiB %.3f s, %.2f M records/s, predicted %.1f us\n", seconds,
-           (double)run.records / seconds * 1e-6, dry.us);
+    for (int no_memo = 0; no_memo < 2; no_memo++)
+        bench_dry(arena, "softmax 256 MiB", softmax_text, soft, 2, LARGE_ROWS, no_memo);
     x.bytes = y.bytes = z.bytes = 3ull << 30;
     y.role = SIM_IN;
     z.name = "z";
     z.role = SIM_OUT;
     TwinTensor add[] = {x, y, z};
-    seconds = launch_watched(arena, add_text, add, 3, 3u << 28, &run, &dry);
-    printf("           add, 9 GiB of tensors %.3f s, %.2f M records/s, predicted %.1f us\n",
-           seconds, (double)run.records / seconds * 1e-6, dry.us);
+    for (int no_memo = 0; no_memo < 2; no_memo++)
+        bench_dry(arena, "add, 9 GiB of tensors", add_text, add, 3, 3u << 28, no_memo);
 }
 
 /* Not inlined and not vectorised across calls, so that it really happens. */
