@@ -13,6 +13,7 @@ typedef struct Tool {
 
 static const Tool tools[] = {
     {"clang++", "clang", "compiles AscendC kernels for the twin, with instrumentation", true},
+    {"ld.lld", "lld", "links kernels, also those in one file with their host code", true},
     {"g++", "g++", "compiles host tiling functions where clang++ is not wanted", false},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };

@@ -129,12 +129,15 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
     return false;
 }
 
-/* The first line that says error, as linkers do, or the end of what was written. */
+/* The first line that says error, or the end of what was written. Some linkers do not say the word:
+ * then it is the line before the compiler's own that the linker failed. */
 static Str error_line(Str text)
 {
-    Str line, rest = text;
-    while (str_next(&rest, '\n', &line)) {
+    Str line, before = {0}, rest = text;
+    for (; str_next(&rest, '\n', &line); before = line) {
         ptrdiff_t at = str_find(line, STR("error: "));
+        if (at >= 0 && before.len && str_find(line, STR("linker command failed")) >= 0)
+            return str_trim(before);
         if (at >= 0)
             return str_trim(str_slice(line, (size_t)at + 7, line.len));
     }
@@ -503,8 +506,14 @@ static bool link_program(Build *b, const char *runtime, Str *bytes)
         add_word(b, &words, "--driver-mode=g++");
     if (b->unit->host) /* helpers defined in a header that two files include */
         add_word(b, &words, "-Wl,-z,muldefs");
-    if (b->unit->binding || b->unit->mixed) /* the other side is compiled along, never called */
+    bool two_sided = b->unit->binding || b->unit->mixed; /* one is compiled along, never called */
+    if (two_sided)
         add_word(b, &words, "-Wl,--gc-sections");
+    if (two_sided && !b->places->linker)
+        return verdict_fail(b->verdict, VERDICT_NO_TOOL, STAGE_COMPILE,
+                            "ld.lld, which alone links kernel and host code of one file, is not "
+                            "here: install the package lld"),
+               false;
     if (b->places->linker)
         add_word(b, &words, b->places->linker);
     for (uint32_t i = 0; i < b->unit->text_count; i++)

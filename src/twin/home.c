@@ -92,7 +92,7 @@ static bool find_compiler(Arena *arena, TwinPlaces *places)
     if (!places->compiler)
         return false;
     places->is_clang = str_find(str_from(places->compiler), STR("clang")) >= 0;
-    places->linker = places->is_clang && proc_find(arena, "ld.lld") ? "-fuse-ld=lld" : NULL;
+    places->linker = proc_find(arena, "ld.lld") ? "-fuse-ld=lld" : NULL;
     return true;
 }
 

@@ -65,7 +65,14 @@ static void check_no_files(uint32_t without)
 
 T_TEST(files_are_out_of_reach) { check_no_files(0); }
 T_TEST(files_are_out_of_reach_by_landlock) { check_no_files(NAMESPACES); }
-T_TEST(files_are_out_of_reach_by_mounts) { check_no_files(BIT(LANDLOCK)); }
+T_TEST(files_are_out_of_reach_by_mounts)
+{
+    Arena a = {0};
+    const char *missing;
+    if (box_probe(&a, &missing) & BIT(MOUNT)) /* a container may give none: Landlock stands there */
+        check_no_files(BIT(LANDLOCK));
+    arena_drop(&a);
+}
 
 /* Started by root in its private home, where nobody may not go: a compiler must still find its
  * text, with no more rights than that. Whoever else starts it reads it as the owner. */
