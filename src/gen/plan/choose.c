@@ -7,8 +7,8 @@
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {plan_streams, plan_arg,    plan_index,
-                                    plan_resize,  plan_sample, plan_each};
+static Planner *const planners[] = {plan_streams, plan_arg,  plan_index, plan_resize,
+                                    plan_sample,  plan_each, plan_move};
 
 static bool name_ok(const char *name)
 {
@@ -29,24 +29,29 @@ static bool is_single(const Graph *g)
     return true;
 }
 
-static bool compiles(Arena *arena, const Plan *plan)
+bool plan_is_valid(Arena *arena, const Plan *plan)
 {
     Diag said = diag_make(arena, "plan.craft", plan->craft);
     CraftFile *craft = craft_read(arena, "plan.craft", plan->craft, &said);
     return craft && diag_ok(&said) && craft_program(arena, craft, 0, &said);
 }
 
-static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                       Plan *plan, Diag *diag)
+static const char *name_of(const Graph *graph)
 {
-    const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
+    return graph->name && name_ok(graph->name) ? graph->name : "op";
+}
+
+bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                Plan *plan, Diag *diag)
+{
+    const char *name = name_of(graph);
     Diag first = diag_make(arena, diag->file, diag->source);
     Diag quiet = diag_make(arena, diag->file, diag->source);
     if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, name, plan, &quiet))
         return true;
     bool taken = plan_prims(arena, graph, chip, tile_limit, plan, &first);
     Plan prims = *plan;
-    if (taken && compiles(arena, plan))
+    if (taken && plan_is_valid(arena, plan))
         return true;
     for (size_t i = 0; i < sizeof planners / sizeof *planners; i++) {
         Diag own = diag_make(arena, diag->file, diag->source);
@@ -65,20 +70,41 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
     return false;
 }
 
+/* One kernel where that is possible, else several. */
+static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                       Plan *plan, Diag *diag)
+{
+    Diag first = diag_make(arena, diag->file, diag->source);
+    Diag second = diag_make(arena, diag->file, diag->source);
+    bool taken = plan_alone(arena, graph, chip, tile_limit, plan, &first);
+    Plan alone = *plan;
+    if (taken && plan_is_valid(arena, plan))
+        return true;
+    if (plan_chain(arena, graph, chip, tile_limit, name_of(graph), plan, &second) &&
+        plan_is_valid(arena, plan))
+        return true;
+    *plan = alone;
+    const Diag *said = second.items.len ? &second : &first;
+    for (uint32_t i = 0; i < said->items.len && !taken; i++)
+        vec_push(diag->arena, &diag->items, said->items.at[i]);
+    return taken;
+}
+
 /* A file may be called like something in its own program: t.py, tile.py, for.py. */
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag)
 {
     if (!plan_first(arena, graph, chip, tile_limit, plan, diag))
         return false;
-    if (compiles(arena, plan))
+    if (plan_is_valid(arena, plan))
         return true;
     Graph *renamed = arena_new(arena, Graph);
     Diag quiet = diag_make(arena, diag->file, diag->source);
     Plan other = {0};
     *renamed = *graph;
     renamed->name = str_format(arena, "op_%s", plan->name);
-    if (plan_first(arena, renamed, chip, tile_limit, &other, &quiet) && compiles(arena, &other))
+    if (plan_first(arena, renamed, chip, tile_limit, &other, &quiet) &&
+        plan_is_valid(arena, &other))
         *plan = other;
     return true;
 }

@@ -4,8 +4,10 @@
 #define GEN_PLAN_OTHERS_H
 
 #include "gen/plan/arg.h"
+#include "gen/plan/chain.h"
 #include "gen/plan/each.h"
 #include "gen/plan/index.h"
+#include "gen/plan/move.h"
 #include "gen/plan/pool.h"
 #include "gen/plan/resize.h"
 #include "gen/plan/streams.h"
@@ -13,5 +15,11 @@
 /* From primitives: maps, reductions, scans, norms, losses of floats. */
 bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 Plan *plan, Diag *diag);
+
+/* One kernel, or a few that one planner makes: without a chain. */
+bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                Plan *plan, Diag *diag);
+
+bool plan_is_valid(Arena *arena, const Plan *plan);
 
 #endif

@@ -1,0 +1,188 @@
+/* Cutting a task into stages. In: a graph that no planner takes whole. Out: runs of nodes, each
+ * planned as a task of its own; from each place the longest run that a planner takes. */
+#include "gen/plan/chain.h"
+
+#include "gen/plan/others.h"
+
+enum { MOST_NODES = 24 };
+
+static bool is_output(const Graph *g, ValueId id)
+{
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        if (g->outputs.at[i] == id)
+            return true;
+    return false;
+}
+
+/* Whether a node outside from..to-1 reads the value. */
+static bool read_outside(const Graph *g, ValueId id, uint32_t from, uint32_t to)
+{
+    for (uint32_t n = 0; n < g->nodes.len; n++)
+        for (uint32_t k = 0; k < g->nodes.at[n].n_in && (n < from || n >= to); k++)
+            if (g->nodes.at[n].in[k] == id)
+                return true;
+    return false;
+}
+
+static bool is_wanted(const Graph *g, ValueId id, uint32_t from, uint32_t to)
+{
+    return is_output(g, id) || read_outside(g, id, from, to);
+}
+
+/* ---- the graph of a run of nodes ---- */
+
+typedef struct Cut {
+    Graph *g;
+    const Graph *of;
+    ValueId *inner; /* per value of the task: the one of the cut; VALUE_NONE: none */
+    VEC(ValueId) outer;
+} Cut;
+
+static ValueId add_value(Cut *cut, ValueId id, ValueKind kind, uint32_t node)
+{
+    Value v = *graph_value(cut->of, id);
+    v.kind = kind;
+    v.node = node;
+    cut->inner[id] = graph_add_value(cut->g, v);
+    vec_push(cut->g->arena, &cut->outer, id);
+    return cut->inner[id];
+}
+
+static ValueId operand(Cut *cut, ValueId id)
+{
+    if (id == VALUE_NONE || cut->inner[id] != VALUE_NONE)
+        return id == VALUE_NONE ? id : cut->inner[id];
+    bool constant = graph_value(cut->of, id)->kind == VALUE_CONST;
+    add_value(cut, id, constant ? VALUE_CONST : VALUE_INPUT, NODE_NONE);
+    if (!constant)
+        vec_push(cut->g->arena, &cut->g->inputs, cut->inner[id]);
+    return cut->inner[id];
+}
+
+static void add_node(Cut *cut, const Node *node)
+{
+    Node copy = *node;
+    copy.in = arena_array(cut->g->arena, ValueId, node->n_in + 1);
+    for (uint32_t i = 0; i < node->n_in; i++)
+        copy.in[i] = operand(cut, node->in[i]);
+    for (uint32_t i = 0; i < node->n_out; i++) {
+        ValueId id = add_value(cut, node->out + i, VALUE_NODE, cut->g->nodes.len);
+        copy.out = i ? copy.out : id;
+    }
+    vec_push(cut->g->arena, &cut->g->nodes, copy);
+}
+
+static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
+{
+    Cut cut = {.of = c->g};
+    cut.g = graph_new(c->arena, str_format(c->arena, "%s_s%u", c->name, c->stages.len));
+    cut.inner = arena_array(c->arena, ValueId, c->g->values.len + 1);
+    for (uint32_t i = 0; i < c->g->values.len; i++)
+        cut.inner[i] = VALUE_NONE;
+    for (uint32_t i = from; i < to; i++)
+        add_node(&cut, &c->g->nodes.at[i]);
+    for (uint32_t i = from; i < to; i++)
+        for (uint32_t k = 0; k < c->g->nodes.at[i].n_out; k++) {
+            ValueId id = c->g->nodes.at[i].out + k;
+            if (is_wanted(c->g, id, from, to))
+                vec_push(c->arena, &cut.g->outputs, cut.inner[id]);
+        }
+    return cut;
+}
+
+/* ---- stages ---- */
+
+static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)
+{
+    Cut cut = cut_graph(c, from, to);
+    ChainStage stage = {.graph = cut.g, .outer = cut.outer.at};
+    Diag own = diag_make(c->arena, c->diag->file, c->diag->source);
+    bool ok = plan_alone(c->arena, cut.g, c->chip, c->tile_limit, &stage.plan, &own) &&
+              plan_is_valid(c->arena, &stage.plan);
+    if (ok)
+        vec_push(c->arena, &c->stages, stage);
+    *said = own;
+    return ok;
+}
+
+/* Elements in the same order: no kernel is needed, but where both are results of the task. */
+static bool is_free(const Chain *c, const Node *node)
+{
+    if (node->op != OP_RESHAPE && node->op != OP_DROPOUT)
+        return false;
+    ValueId root = c->root[node->in[0]];
+    return !is_output(c->g, node->out) ||
+           (graph_value(c->g, root)->kind == VALUE_NODE && !is_output(c->g, root));
+}
+
+/* A result of the task is where its elements are kept. */
+static void take_root(Chain *c, const Node *node)
+{
+    ValueId root = c->root[node->in[0]];
+    c->root[node->out] = root;
+    if (!is_output(c->g, node->out))
+        return;
+    for (uint32_t i = 0; i < c->g->values.len; i++)
+        if (c->root[i] == root)
+            c->root[i] = node->out;
+}
+
+static bool is_dead(const Graph *g, uint32_t n)
+{
+    for (uint32_t k = 0; k < g->nodes.at[n].n_out; k++)
+        if (is_wanted(g, g->nodes.at[n].out + k, n, n + 1))
+            return false;
+    return true;
+}
+
+/* The end of the stage that begins here; `from`: there is none. */
+static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
+{
+    uint32_t to = c->g->nodes.len - from > MOST_NODES ? from + MOST_NODES : c->g->nodes.len;
+    for (; to > from; to--)
+        if ((from || to < c->g->nodes.len) && try_stage(c, from, to, said))
+            return to;
+    return from;
+}
+
+static bool cut_stages(Chain *c)
+{
+    for (uint32_t at = 0; at < c->g->nodes.len;) {
+        const Node *node = &c->g->nodes.at[at];
+        if (is_dead(c->g, at)) {
+            at++;
+        } else if (is_free(c, node)) {
+            take_root(c, node);
+            at++;
+        } else {
+            Diag said = diag_make(c->arena, c->diag->file, c->diag->source);
+            uint32_t end = c->stages.len < CHAIN_MAX_STAGES ? longest_stage(c, at, &said) : at;
+            if (end == at) {
+                for (uint32_t i = 0; c->stages.len < CHAIN_MAX_STAGES && i < said.items.len; i++)
+                    vec_push(c->diag->arena, &c->diag->items, said.items.at[i]);
+                return false;
+            }
+            at = end;
+        }
+    }
+    return c->stages.len > 0;
+}
+
+bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                const char *name, Plan *plan, Diag *diag)
+{
+    Chain c = {.arena = arena,
+               .g = graph,
+               .chip = chip,
+               .tile_limit = tile_limit,
+               .name = name,
+               .diag = diag};
+    c.root = arena_array(arena, ValueId, graph->values.len + 1);
+    for (uint32_t i = 0; i < graph->values.len; i++)
+        c.root[i] = i;
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (graph->outputs.at[i] == graph->outputs.at[k])
+                return false;
+    return graph->nodes.len > 1 && cut_stages(&c) && chain_join(&c, plan);
+}
