@@ -41,6 +41,12 @@ static bool offset_ok(Step *s, const Source *table, uint64_t offset, uint32_t un
     return false;
 }
 
+/* The last byte an element may be put at. */
+static uint64_t reach(const VecPlan *p)
+{
+    return p->repeats ? vec_byte(&p->o[0], p->repeats - 1, p->per_repeat - 1) : 0;
+}
+
 static void take(SimMemory *d, uint64_t to, const SimMemory *from, uint64_t at, uint32_t bytes)
 {
     memmove(d->at + to, from->at + at, bytes);
@@ -58,6 +64,7 @@ static bool gather_elements(Step *s)
     uint64_t indices = p.repeats ? (uint64_t)(p.repeats - 1) * p.per_repeat + p.last : 0;
     if (!source_open(s, 1, &table, 0) || !source_open(s, 2, &offsets, 4 * indices))
         return false;
+    sim_unchanged_open(s, vec_byte(&p.o[0], 0, 0), reach(&p) + size);
     for (uint32_t r = 0; r < p.repeats; r++)
         for (uint32_t e = 0; e < p.per_repeat; e++) {
             if (!vec_active(&p, r, e))
@@ -70,7 +77,10 @@ static bool gather_elements(Step *s)
                     return false;
                 continue;
             }
-            take(p.o[0].memory, vec_byte(&p.o[0], r, e), table.memory, table.base + offset, size);
+            uint64_t to = vec_byte(&p.o[0], r, e), from = table.base + offset;
+            if (memory_known(table.memory, from, size))
+                sim_unchanged_note(s, to, table.memory->at + from, size);
+            take(p.o[0].memory, to, table.memory, from, size);
         }
     sim_count(s, 0, indices * (4 + size), 0);
     return true;

@@ -105,14 +105,18 @@ static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
 }
 
 /* Bytes stored where the same bytes are: the same in every order. */
-static bool changes_nothing(const Look *b)
+static bool changes_nothing(const Look *b, uint64_t from, uint64_t to)
 {
-    return b->write && b->h->sim->core[b->core].wrote_same;
+    const CoreState *core = &b->h->sim->core[b->core];
+    bool here = core->some_same && b->space == NPU_UB &&
+                memory_known(&core->unchanged, from, to - from);
+    return b->write && (core->wrote_same || here);
 }
 
-static enum SimFaultCode race_code(const Look *b, const SpanAccess *a, bool a_writes)
+static enum SimFaultCode race_code(const Look *b, const SpanAccess *a, bool a_writes, uint64_t from,
+                                   uint64_t to)
 {
-    if (changes_nothing(b))
+    if (changes_nothing(b, from, to))
         return SIM_FAULT_SAME_BYTES;
     if (a->core != b->core)
         return SIM_FAULT_CORE_RACE;
@@ -133,7 +137,7 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
 {
     Sim *sim = b->h->sim;
     Step s = {.sim = sim, .core = &sim->core[b->core], .r = b->r, .core_index = b->core};
-    SimFault race = {.code = race_code(b, a, a_writes),
+    SimFault race = {.code = race_code(b, a, a_writes, from, to),
                      .range = {{b->space, b->write, from, to}, {b->space, a_writes, from, to}},
                      .other_file = sim_name(&sim->core[a->core], a->file),
                      .other_line = a->line};
@@ -210,7 +214,8 @@ static bool visit(void *context, uint64_t from, uint64_t to, Span *span, uint32_
     Look *b = context;
     bool ordered = true, atomic = b->write && (b->me.flags & SPAN_ATOMIC);
     bool beside = !b->write || atomic;
-    SpanAccess *slot = beside || changes_nothing(b) ? reader_slot(b, span, readers) : &span->writer;
+    SpanAccess *slot = beside || changes_nothing(b, from, to) ? reader_slot(b, span, readers)
+                                                              : &span->writer;
     if (!slot)
         return false;
     if (beside || writer_counts(span, readers))
@@ -222,7 +227,7 @@ static bool visit(void *context, uint64_t from, uint64_t to, Span *span, uint32_
     }
     if (beside) {
         *slot = b->me;
-    } else if (!ordered && changes_nothing(b)) {
+    } else if (!ordered && changes_nothing(b, from, to)) {
         *slot = b->me;
         slot->flags |= SPAN_SAME;
     } else {

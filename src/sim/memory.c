@@ -140,6 +140,25 @@ bool sim_aligned(Step *s, int operand, uint32_t unit)
     return false;
 }
 
+void sim_unchanged_open(Step *s, uint64_t from, uint64_t to)
+{
+    SimMemory *u = &s->core->unchanged;
+    const SimMemory *ub = &s->core->memory[NPU_UB];
+    s->core->some_same = s->sim->watchers.len && from < to && to <= ub->bytes;
+    if (!s->core->some_same)
+        return;
+    if (!u->known)
+        *u = (SimMemory){NULL, heap_alloc((ub->bytes / 64 + 1) * sizeof *u->known), ub->bytes};
+    memory_set_known(u, from, to - from, false);
+}
+
+void sim_unchanged_note(Step *s, uint64_t to, const void *from, uint64_t bytes)
+{
+    const SimMemory *ub = &s->core->memory[NPU_UB];
+    if (s->core->some_same && memcmp(ub->at + to, from, bytes) == 0 && memory_known(ub, to, bytes))
+        memory_set_known(&s->core->unchanged, to, bytes, true);
+}
+
 SimGm *sim_gm_find(Sim *sim, uint64_t byte)
 {
     SimGm *last = sim->last_gm;

@@ -66,6 +66,8 @@ static void detach(Sim *sim, CoreState *core)
         core->memory[space] = (SimMemory){0};
         core->pub.memory[space] = NULL;
     }
+    heap_free(core->unchanged.known);
+    core->unchanged = (SimMemory){0};
 }
 
 static void place_cores(Sim *sim)
@@ -328,7 +330,7 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
             *used = i;
             return SIM_BLOCKED;
         }
-        core->wrote_same = false;
+        core->wrote_same = core->some_same = false;
         sim->touched.of = NULL;
         bool fine = sim_execute(&s);
         if (fine && !(records[i].op & REC_TEXT))

@@ -85,6 +85,8 @@ typedef struct CoreState {
     uint64_t sync_calls[2];                      /* AIV only, everybody */
     bool arrived;                                /* at the SyncAll that blocks now */
     bool wrote_same; /* the last record stored bytes that were there already */
+    bool some_same;  /* it did so at the bytes of UB that `unchanged` knows */
+    SimMemory unchanged;
     enum CoreWait wait;
     uint32_t wait_mode, wait_flag, wait_line;
     uint16_t wait_file;
@@ -180,6 +182,10 @@ SimMemory *sim_local(Step *s, int operand, uint32_t spaces);
 bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, uint64_t bytes,
                      bool write);
 bool sim_aligned(Step *s, int operand, uint32_t unit);
+/* For the observers: the record is about to store [to, +bytes) of UB; those that are the same as
+ * `from` are noted. Opened once a record, for all it may store. */
+void sim_unchanged_open(Step *s, uint64_t from, uint64_t to);
+void sim_unchanged_note(Step *s, uint64_t to, const void *from, uint64_t bytes);
 /* GM [address, +bytes): the region and offset; NULL after reporting. An access may reach past the
  * end into the allocator's padding: *inside then says how many bytes are real. */
 SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,

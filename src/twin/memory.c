@@ -223,6 +223,13 @@ void twin_memory_take_outputs(const LaunchMemory *memory)
                     launch->tensors[i].bytes);
 }
 
+const uint8_t *twin_memory_tensor(const LaunchMemory *memory, uint32_t tensor, bool *kept)
+{
+    const TwinTensor *t = &memory->of->tensors[tensor];
+    *kept = t->role != SIM_INOUT || !in_place(memory, tensor);
+    return in_place(memory, tensor) ? t->data : memory->gm.at + memory->tensors.at[tensor].at;
+}
+
 /* --- opening --------------------------------------------------------------------------------- */
 
 static size_t core_bytes(const NpuChip *chip)

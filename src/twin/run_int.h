@@ -46,6 +46,7 @@ typedef struct LaunchSpec {
     bool time_only;
     const Stream *only; /* of its cores, one of each kind; NULL: all */
     bool second;        /* the other draw of arbitrary values: every bit the other way round */
+    bool littered;      /* memories on chip start with other bytes than they do else */
     uint64_t seed;      /* of what scalar reads return without data */
 } LaunchSpec;
 bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict);
@@ -59,6 +60,8 @@ bool twin_memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t co
 /* Whether a core is an AIC, without making the simulator lay out its memories. */
 bool twin_memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core);
 void twin_memory_take_outputs(const LaunchMemory *memory);
+/* A tensor's bytes as the run left them; *kept: those it started with are still there too. */
+const uint8_t *twin_memory_tensor(const LaunchMemory *memory, uint32_t tensor, bool *kept);
 
 static inline ShareLaunch *shared_launch(const LaunchMemory *memory)
 {

@@ -381,6 +381,32 @@ T_TEST(hazard_small_products_need_a_barrier)
     }
 }
 
+/* MTE3 stores the first element of each block while V gathers into the blocks: element `from` of
+ * its own block to all eight places. */
+T_TEST(hazard_bytes_gathered_onto_themselves_are_a_warning)
+{
+    for (uint32_t from = 0; from < 2; from++) {
+        Watched w = open_watched(SIM_AIV, 1, false);
+        float values[64];
+        uint32_t offsets[64];
+        for (uint32_t i = 0; i < 64; i++) {
+            values[i] = (float)i;
+            offsets[i] = (i / 8 * 8 + from) * 4;
+        }
+        rig_put(&w.rig, 0, values, sizeof values);
+        rig_put(&w.rig, 1024, offsets, sizeof offsets);
+        barrier(&w.rig, NPU_PIPE_ALL);
+        Record out = copy_out(0, 0, 4, 5);
+        out.op = NPU_PAD_UB_GM;
+        out.n[0] = 8;
+        rig_run(&w.rig, out);
+        Record gather = rig_vec(NPU_GATHER, NPU_DT_F32, 0, 0, 1024, 64);
+        rig_run(&w.rig, gather);
+        CHECK_EQ_STR(rig_fault(&w.rig), from ? "S051" : "S061");
+        close_watched(&w);
+    }
+}
+
 /* MTE3 stores a buffer of zeros, V fills it with `next` while that may still be going on. */
 T_TEST(hazard_same_bytes_are_a_warning)
 {

@@ -354,6 +354,15 @@ static double want_flash(const double *const in[MOST], uint32_t i)
     return exp(in[0][i] - row_max(in, i / 64 * 64, 64));
 }
 
+/* Row sums as SoftmaxFlashV2 leaves them: eight times the same. */
+static double want_flash_sum(const double *const in[MOST], uint32_t i)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < 64; k++)
+        sum += want_flash(in, i / 8 * 64 + k);
+    return sum;
+}
+
 WANT(swiglu, x *y / (1 + exp(-y)))
 WANT(geglu, x * 0.5 * y * (1 + tanh(0.7978845608 * (y + 0.044715 * y * y * y))))
 WANT(reglu, x *(y > 0 ? y : 0))
@@ -627,6 +636,12 @@ static const Case reductions[] = {
      "e = tmp[24576].ReinterpretCast<float>(); SoftmaxFlashV2(out, s, m, x, e, s, m, tmp, t, "
      "SoftMaxShapeInfo{16, 64, 16, 64})",
      "float", .want = want_flash, .tolerance = 1e-6},
+    {B,
+     "SoftMaxTiling t = {16, 64}; LocalTensor<float> d = tmp[16384].ReinterpretCast<float>(), m = "
+     "tmp[20480].ReinterpretCast<float>(), e = tmp[24576].ReinterpretCast<float>();"
+     "SoftMaxShapeInfo i{16, 64, 16, 32}; SoftmaxFlashV2(d, out, m, x, e, out, m, tmp, t, i);"
+     "SoftmaxFlashV2<float, true>(d, out, m, x[32], e, out, m, tmp, t, i)",
+     "float", .out_n = 128, .want = want_flash_sum, .tolerance = 1e-6},
     {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 1000)", "float", .out_n = 1,
      .want = want_sum, .tolerance = 1e-5},
     {B, "ReduceSum(out, x, tmp.ReinterpretCast<float>(), 64, LEN / 64, 8)", "float", .out_n = 1,

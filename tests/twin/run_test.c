@@ -220,3 +220,55 @@ T_TEST(stores_through_plain_pointers_arrive)
     CHECK_EQ_INT(y[127], 134);
     trial_drop(&t);
 }
+
+/* The scalar unit reads an element of UB that nobody wrote; USE says what becomes of it. */
+static const char stray_text[] = "#include \"kernel_operator.h\"\n"
+                                 "using namespace AscendC;\n"
+                                 "extern \"C\" __global__ __aicore__ void k(GM_ADDR y)\n{\n"
+                                 "    TPipe pipe;\n"
+                                 "    TBuf<> buf;\n"
+                                 "    pipe.InitBuffer(buf, 64);\n"
+                                 "    LocalTensor<int32_t> t = buf.Get<int32_t>();\n"
+                                 "    Duplicate(t, (int32_t)5, 8);\n"
+                                 "    int32_t stray = t.GetValue(9);\n"
+                                 "    t.SetValue(USE, stray);\n"
+                                 "    PipeBarrier<PIPE_ALL>();\n"
+                                 "    GlobalTensor<int32_t> g;\n"
+                                 "    g.SetGlobalBuffer((__gm__ int32_t *)y, 8);\n"
+                                 "    DataCopy(g, t, 8);\n"
+                                 "}\n";
+
+static Trial run_stray(const char *use, int32_t y[8])
+{
+    TwinTensor tensors[] = {{.name = "y",
+                             .dtype = DT_I32,
+                             .rank = 1,
+                             .shape = {8},
+                             .role = SIM_OUT,
+                             .data = y,
+                             .bytes = 32}};
+    TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0}};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 1, .args = args, .arg_count = 1, .blocks = 1};
+    const char *const defines[] = {use, NULL};
+    Trial t = {
+        .text = stray_text, .launch = &launch, .options = {.keep_going = true}, .defines = defines};
+    trial_run(&t);
+    return t;
+}
+
+T_TEST(run_tells_stray_reads_that_matter)
+{
+    int32_t y[8] = {0};
+    Trial t = run_stray("USE=3", y);
+    REQUIRE(t.verdict.hazards.len == 1);
+    CHECK_EQ_INT(t.verdict.status, VERDICT_HAZARD);
+    CHECK_EQ_STR(t.verdict.hazards.at[0].code, "S017");
+    trial_drop(&t);
+    t = run_stray("USE=10", y);
+    REQUIRE(t.verdict.hazards.len == 1);
+    CHECK_EQ_INT(t.verdict.status, VERDICT_OK);
+    CHECK_EQ_STR(t.verdict.hazards.at[0].code, "S063");
+    CHECK_EQ_INT(y[3], 5);
+    trial_drop(&t);
+}

@@ -1,7 +1,8 @@
 /* mutate [options] PATH [run options...]   or   mutate [options] --list FILE
  *
  * Options: --most N of each kernel, chosen by --seed S; --least P: exit 1 when the score by default
- * is below P per cent; --show: every mutant; --seconds S per run.
+ * is below P per cent; --show: every mutant; --seconds S per run; --results FILE: what is known
+ * there is not run again, what is new is added (delete the file when the simulator has changed).
  *
  * A mutant is caught when something is found that the kernel itself does not show, or when its
  * values differ. It is equivalent only if shown: the same records (so the same edges); a line that
@@ -10,6 +11,7 @@
  * The score is what is caught of what is not equivalent. */
 #include "tools/mutate/mutate.h"
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +36,14 @@ typedef struct Options {
     uint64_t seed;
     double seconds, least;
     bool show;
-    const char *list;
+    const char *list, *results;
 } Options;
+
+typedef struct Session {
+    Options options;
+    Results results;
+    Tally tally;
+} Session;
 
 static bool found_new(const Seen *seen, const Seen *original)
 {
@@ -65,35 +73,67 @@ static Class classify(const Seen *seen, const Seen *original, bool exact, bool o
     return (seen->ordered && seen->findings.len == 0) || as_before ? ORDERED : MISSED;
 }
 
-static void show(const Subject *s, const Mutation *m, int mode, Class class, const Seen *seen)
+static const char *why(Class class, const Seen *seen)
 {
-    const char *why = class == CAUGHT ? seen->first ? seen->first : seen->reason
-                      : class == ORDERED || class == MISSED || class == BY_VALUES ? seen->path
-                                                                                  : "";
-    printf("%s:%u: %s: %s: %s [%s]\n", s->path, m->line, mode ? "strict" : "default", m->what,
-           class_names[class], why ? why : "");
+    bool by_path = class == ORDERED || class == MISSED || class == BY_VALUES;
+    return class == CAUGHT ? seen->first ? seen->first : seen->reason : by_path ? seen->path : "";
 }
 
-static void try_mutant(Subject *s, const Mutation *m, const Seen original[2], const Options *o,
-                       Tally *tally)
+/* Slips outside synchronisation are compared to the bit. */
+static Result judge(Arena *arena, Subject *s, const Mutation *m, Str text, const Seen original[2],
+                    double seconds)
 {
-    Arena arena = {0};
     Seen seen[2];
-    subject_run(&arena, s, mutate_apply(&arena, s->text, m), o->seconds, seen);
+    bool exact = m->kind != MUTATE_SYNC;
+    subject_run(arena, s, text, seconds, seen);
+    Result r = {.kind = m->kind};
     for (int mode = 0; mode < 2; mode++) {
-        Class class = classify(&seen[mode], &original[mode], m->kind != MUTATE_SYNC,
-                               mode && seen[0].ordered);
-        tally->of[mode][class]++;
-        if (class != STILLBORN && seen[mode].ran &&
-            seen_same_values(&seen[mode], &original[mode], m->kind != MUTATE_SYNC))
-            tally->right[mode][class]++;
-        if (mode == 0)
-            tally->kind[m->kind][class]++;
-        if (o->show || class == MISSED)
-            show(s, m, mode, class, &seen[mode]);
+        Class class = classify(&seen[mode], &original[mode], exact, mode && seen[0].ordered);
+        r.class[mode] = class;
+        r.right[mode] = class != STILLBORN && seen[mode].ran &&
+                        seen_same_values(&seen[mode], &original[mode], exact);
+        r.why[mode] = why(class, &seen[mode]);
+    }
+    return r;
+}
+
+static bool result_sane(const Result *r)
+{
+    return r->kind < MUTATE_KINDS && r->class[0] < CLASSES && r->class[1] < CLASSES;
+}
+
+static void count_and_show(Session *session, const Subject *s, const Mutation *m, const Result *r)
+{
+    Tally *t = &session->tally;
+    t->kind[r->kind][r->class[0]]++;
+    for (int mode = 0; mode < 2; mode++) {
+        Class class = r->class[mode];
+        t->of[mode][class]++;
+        t->right[mode][class] += r->right[mode];
+        if (session->options.show || class == MISSED)
+            printf("%s:%u: %s: %s: %s [%s]\n", s->path, m->line, mode ? "strict" : "default",
+                   m->what, class_names[class], r->why[mode] ? r->why[mode] : "");
     }
     fflush(stdout);
+}
+
+static bool try_mutant(Session *session, Subject *s, const Mutation *m, const Seen original[2])
+{
+    Arena arena = {0};
+    Str text = mutate_apply(&arena, s->text, m);
+    uint64_t key = hash64(text.at, text.len) * 31 + s->key;
+    const Result *known = results_find(&session->results, key);
+    bool kept = true;
+    if (!known || !result_sane(known)) {
+        Result r = judge(&arena, s, m, text, original, session->options.seconds);
+        r.key = key;
+        kept = results_add(&session->results, r,
+                           str_format(&arena, "%s:%u: %s", s->path, m->line, m->what));
+        known = &vec_last(&session->results.known);
+    }
+    count_and_show(session, s, m, known);
     arena_drop(&arena);
+    return kept;
 }
 
 /* Lines that give no record in the original are never executed, and their mutants equivalent. */
@@ -121,8 +161,9 @@ static void choose(Mutations *all, const Options *o)
     all->len = kept;
 }
 
-static bool try_subject(const char *const *words, uint32_t count, const Options *o, Tally *tally)
+static bool try_subject(Session *session, const char *const *words, uint32_t count)
 {
+    const Options *o = &session->options;
     Subject s = {0};
     Diag diag = diag_make(&s.arena, words[0], (Str){0});
     Seen original[2] = {0};
@@ -141,8 +182,8 @@ static bool try_subject(const char *const *words, uint32_t count, const Options 
         printf("%s: %u of %u mutants, %u more in lines never executed\n", s.path, all.len, executed,
                written - executed);
         fflush(stdout);
-        for (uint32_t i = 0; i < all.len; i++)
-            try_mutant(&s, &all.at[i], original, o, tally);
+        for (uint32_t i = 0; ok && i < all.len; i++)
+            ok = try_mutant(session, &s, &all.at[i], original);
     } else {
         Buf text = {0};
         diag_print(&diag, &text);
@@ -155,8 +196,9 @@ static bool try_subject(const char *const *words, uint32_t count, const Options 
     return ok;
 }
 
-static bool try_list(const Options *o, Tally *tally)
+static bool try_list(Session *session)
 {
+    const Options *o = &session->options;
     Arena arena = {0};
     Diag diag = diag_make(&arena, o->list, (Str){0});
     Str text, line, word;
@@ -168,7 +210,7 @@ static bool try_list(const Options *o, Tally *tally)
         while (line.len && line.at[0] != '#' && str_next(&line, ' ', &word))
             if (word.len && n < MOST_WORDS)
                 words[n++] = str_dup(&arena, word);
-        all_ran &= n == 0 || try_subject(words, n, o, tally);
+        all_ran &= n == 0 || try_subject(session, words, n);
     }
     arena_drop(&arena);
     return ok && all_ran;
@@ -199,39 +241,54 @@ static double print_tally(const Tally *t)
     return score;
 }
 
-int main(int argc, char **argv)
+/* The number of the first word that is no option. */
+static int read_options(Options *o, int argc, char **argv)
 {
-    Options o = {.seconds = 30, .seed = 1};
     int at = 1;
     for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
         const char *name = argv[at];
         if (strcmp(name, "--show") == 0) {
-            o.show = true;
+            o->show = true;
             continue;
         }
         const char *value = at + 1 < argc ? argv[++at] : "";
         if (strcmp(name, "--most") == 0)
-            o.most = strtoll(value, NULL, 10);
+            o->most = strtoll(value, NULL, 10);
         else if (strcmp(name, "--seed") == 0)
-            o.seed = strtoull(value, NULL, 10);
+            o->seed = strtoull(value, NULL, 10);
         else if (strcmp(name, "--seconds") == 0)
-            o.seconds = strtod(value, NULL);
+            o->seconds = strtod(value, NULL);
         else if (strcmp(name, "--least") == 0)
-            o.least = strtod(value, NULL);
+            o->least = strtod(value, NULL);
         else if (strcmp(name, "--list") == 0)
-            o.list = value;
+            o->list = value;
+        else if (strcmp(name, "--results") == 0)
+            o->results = value;
         else
             at = argc;
     }
-    if (!o.list && at >= argc) {
+    return at;
+}
+
+int main(int argc, char **argv)
+{
+    Session session = {.options = {.seconds = 30, .seed = 1}};
+    Options *o = &session.options;
+    int at = read_options(o, argc, argv);
+    if (!o->list && at >= argc) {
         fputs("usage: mutate [--most N] [--seed S] [--seconds S] [--least PERCENT] [--show]\n"
-              "              (--list FILE | PATH [run options])\n",
+              "              [--results FILE] (--list FILE | PATH [run options])\n",
               stderr);
         return 2;
     }
-    Tally tally = {0};
-    bool ok = o.list
-                  ? try_list(&o, &tally)
-                  : try_subject((const char *const *)argv + at, (uint32_t)(argc - at), &o, &tally);
-    return print_tally(&tally) < o.least || !ok;
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, o->results ? o->results : "", (Str){0});
+    bool ok = results_open(&session.results, o->results, &diag) &&
+              (o->list
+                   ? try_list(&session)
+                   : try_subject(&session, (const char *const *)argv + at, (uint32_t)(argc - at)));
+    double score = print_tally(&session.tally);
+    results_close(&session.results);
+    arena_drop(&arena);
+    return score < o->least || !ok;
 }

@@ -4,6 +4,7 @@
  *
  *     scan.c   text -> mutations          run.c    text and case -> what the twin saw
  *     proof.c  records -> is every conflicting pair of accesses ordered, by which path
+ *     results.c  what a mutant did, kept in a file, so that a run can be taken up again
  *     main.c   lists, classes, figures */
 #ifndef TOOLS_MUTATE_H
 #define TOOLS_MUTATE_H
@@ -59,6 +60,7 @@ const bool *proof_lines(const Proof *proof);
 typedef struct Subject {
     Arena arena;
     const char *path;
+    uint64_t key; /* of its words and texts */
     bool project;
     TwinProject tree; /* of a project; the file that is mutated is tree.kernel.at[file] */
     uint32_t file;
@@ -92,5 +94,27 @@ bool subject_read(Subject *subject, const char *const *words, uint32_t count, Di
 void subject_free(Subject *subject);
 /* Compiles once, runs by default (seen[0]) and strict (seen[1]). */
 void subject_run(Arena *arena, Subject *subject, Str text, double seconds, Seen seen[2]);
+
+/* --- results.c --- */
+
+/* What became of one mutant, by default and strict. */
+typedef struct Result {
+    uint64_t key; /* of the mutant's text, its case and the kernel itself */
+    uint32_t kind, class[2];
+    bool right[2]; /* the values of the original */
+    const char *why[2];
+} Result;
+
+typedef struct Results {
+    Arena arena;
+    VEC(Result) known;
+    const char *path; /* NULL: nothing is kept */
+} Results;
+
+bool results_open(Results *results, const char *path, Diag *diag);
+void results_close(Results *results);
+const Result *results_find(const Results *results, uint64_t key);
+/* `label` is for the reader of the file. False: the file cannot be written. */
+bool results_add(Results *results, Result result, const char *label);
 
 #endif

@@ -79,6 +79,14 @@ static bool read_project(Subject *s, Diag *diag)
     return s->tree.kernel.len > 0;
 }
 
+static uint64_t key_of(const Subject *s, const char *const *words, uint32_t count)
+{
+    uint64_t key = hash64(s->text.at, s->text.len);
+    for (uint32_t i = 0; i < count; i++)
+        key = key * 31 + hash64(words[i], strlen(words[i]));
+    return key;
+}
+
 bool subject_read(Subject *s, const char *const *words, uint32_t count, Diag *diag)
 {
     s->path = words[0];
@@ -91,6 +99,7 @@ bool subject_read(Subject *s, const char *const *words, uint32_t count, Diag *di
     for (uint32_t i = 1; i + 1 < count; i += 2)
         if (!read_option(s, words[i], words[i + 1], diag))
             return false;
+    s->key = key_of(s, words, count);
     vec_push(&s->arena, &s->defines, NULL);
     vec_push(&s->arena, &s->include_dirs, NULL);
     return true;
@@ -311,7 +320,6 @@ void subject_run(Arena *arena, Subject *s, Str text, double seconds, Seen seen[2
     TwinOptions options = {.keep_going = true,
                            .run_seconds = seconds,
                            .compile_seconds = 120,
-                           .no_cache = !s->project, /* the host side is compiled once */
                            .prepare = watch,
                            .inspect = collect,
                            .context = &w};

@@ -2,8 +2,10 @@
  * cube core of its block through a mailbox in the system workspace, as the vendor's does:
  *
  *     vector core                       cube core (inside REGIST_MATMUL_OBJ)
- *     write the job, raise `posted`  -> poll `posted`, do the job
+ *     write the job, raise `posted`  -> poll `posted`, do the jobs in order
  *     poll `finished`                <- raise `finished`
+ *
+ * A mailbox holds a few jobs, so that a kernel may start one product while another is under way.
  *
  * The cube core's REGIST_MATMUL_OBJ serves until every vector core has left the block that holds its
  * own, then returns from the kernel. */
@@ -103,9 +105,11 @@ struct MatrixOffset {
 
 namespace mailbox {
 
-/* 64 words of 8 bytes per vector core: the posted count, the job, the finished count. */
-enum { WORDS = 64, POSTED = 0, KIND = 1, OBJECT = 2, JOB = 3, ONLY = 20, FINISHED = 32, READY_FLAG = 10 };
-enum { RUN = 1, STOP = 2 };
+/* 128 words of 8 bytes per vector core: the posted and the finished count, each in a cache line of
+ * its own, then the jobs in turn. */
+enum { WORDS = 128, POSTED = 0, FINISHED = 8, JOBS = 4, FIRST_JOB = 16, JOB_WORDS = 16 };
+enum { KIND = 0, OBJECT = 1, ONLY = 2, SIZES = 3 }; /* words of a job */
+enum { RUN = 1, STOP = 2, READY_FLAG = 10, BOXES_BYTES = 128 << 10 };
 
 inline uint32_t ratio() { return acraft_core.sub_block_num ? acraft_core.sub_block_num : 1; }
 
@@ -119,23 +123,25 @@ inline GlobalTensor<uint64_t> mine()
 {
     return slot(acraft_core.block_idx / ratio(), acraft_core.sub_block_idx);
 }
-/* Scratch in GM behind the mailboxes, 1 MB a vector core. */
+/* Where the n-th job (from 1) lies in a mailbox. */
+inline uint32_t job_at(uint64_t n) { return FIRST_JOB + uint32_t((n - 1) % JOBS) * JOB_WORDS; }
+/* Scratch in GM behind the mailboxes, 160 KB a vector core. */
 inline uint64_t scratch()
 {
     uint64_t index = uint64_t(acraft_core.block_idx / ratio()) * 2 + acraft_core.sub_block_idx;
-    return reinterpret_cast<uintptr_t>(acraft_core.workspace) + 65536 + index * (160ull << 10);
+    return reinterpret_cast<uintptr_t>(acraft_core.workspace) + BOXES_BYTES + index * (160ull << 10);
 }
 
-inline void write_job(GlobalTensor<uint64_t> &to, const acraft::MatmulJob &j, const acraft::Site &s)
+inline void write_job(GlobalTensor<uint64_t> &to, uint32_t at, const acraft::MatmulJob &j, const acraft::Site &s)
 {
     const uint64_t words[] = {j.a, j.b, j.bias, j.c, j.quant, j.m | uint64_t(j.n) << 32, j.k | uint64_t(j.lda) << 32,
                               j.ldb | uint64_t(j.ldc) << 32, j.base_m | uint64_t(j.base_n) << 32, j.base_k | uint64_t(j.flags) << 32};
-    for (uint32_t i = 0; i < 10; i++) to.SetValue(JOB + i, words[i], s);
+    for (uint32_t i = 0; i < 10; i++) to.SetValue(at + SIZES + i, words[i], s);
 }
-inline acraft::MatmulJob read_job(const GlobalTensor<uint64_t> &from, const acraft::Site &s)
+inline acraft::MatmulJob read_job(const GlobalTensor<uint64_t> &from, uint32_t at, const acraft::Site &s)
 {
     uint64_t w[10];
-    for (uint32_t i = 0; i < 10; i++) w[i] = from.GetValue(JOB + i, s);
+    for (uint32_t i = 0; i < 10; i++) w[i] = from.GetValue(at + SIZES + i, s);
     acraft::MatmulJob j = {};
     j.a = w[0];
     j.b = w[1];
@@ -173,22 +179,28 @@ inline acraft::Site place_in(uint64_t word, const acraft::Site &s)
 
 inline uint64_t posted = 0;
 
-/* On a vector core: what went before must have arrived in GM. */
-inline void post(uint64_t kind, uint64_t object, const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
+inline uint64_t finished = 0; /* as far as this core has seen */
+
+inline void wait(uint64_t number, const acraft::Site &s)
+{
+    GlobalTensor<uint64_t> box = mine();
+    do finished = box.GetValue(FINISHED, s);
+    while (finished < number);
+}
+/* On a vector core: what went before must have arrived in GM. Returns the job's number. */
+inline uint64_t post(uint64_t kind, uint64_t object, const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
 {
     GlobalTensor<uint64_t> box = mine();
     acraft::put_barrier(NPU_PIPE_ALL, s);
-    box.SetValue(KIND, with_place(kind, s), s);
-    box.SetValue(OBJECT, object, s);
-    box.SetValue(ONLY, uint64_t(only + 1) | uint64_t(compact) << 63, s);
-    write_job(box, j, s);
-    box.SetValue(POSTED, ++posted, s);
+    if (posted >= finished + JOBS) wait(posted + 1 - JOBS, s);
+    uint32_t at = job_at(++posted);
+    box.SetValue(at + KIND, with_place(kind, s), s);
+    box.SetValue(at + OBJECT, object, s);
+    box.SetValue(at + ONLY, uint64_t(only + 1) | uint64_t(compact) << 63, s);
+    write_job(box, at, j, s);
+    box.SetValue(POSTED, posted, s);
     DataCacheCleanAndInvalid<uint64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(box, s);
-}
-inline void wait(const acraft::Site &s)
-{
-    GlobalTensor<uint64_t> box = mine();
-    while (box.GetValue(FINISHED, s) < posted) {}
+    return posted;
 }
 
 }  // namespace mailbox
@@ -285,7 +297,7 @@ public:
     }
     void WaitIterateAll(ACRAFT_SITE)
     {
-        if (g_coreType == AIV) mailbox::wait(site.in("Matmul::WaitIterateAll"));
+        if (g_coreType == AIV) mailbox::wait(ticket_, site.in("Matmul::WaitIterateAll"));
     }
     void WaitIterateBatch(ACRAFT_SITE) { WaitIterateAll(site); }
 
@@ -371,7 +383,7 @@ private:
     {
         static_assert((A_TYPE::format == CubeFormat::ND || A_TYPE::format == CubeFormat::VECTOR) && B_TYPE::format == CubeFormat::ND,
                       "acraft-unsupported: Matmul with operands in NZ format");
-        if (g_coreType == AIV) mailbox::post(mailbox::RUN, object_, j, only, compact, s);
+        if (g_coreType == AIV) ticket_ = mailbox::post(mailbox::RUN, object_, j, only, compact, s);
         else serve(j, only, compact, s);
     }
     template <typename T> GlobalTensor<T> spill(const LocalTensor<T> &local, uint32_t offset, uint32_t count, const acraft::Site &s)
@@ -379,6 +391,7 @@ private:
         GlobalTensor<T> t;
         t.SetGlobalBuffer(reinterpret_cast<T *>(static_cast<uintptr_t>(mailbox::scratch() + offset)));
         acraft::put_barrier(NPU_PIPE_ALL, s);
+        if (mailbox::finished < mailbox::posted) mailbox::wait(mailbox::posted, s); /* all jobs use the same scratch */
         DataCopyPad(t, local, DataCopyExtParams(1, uint32_t(count * sizeof(T)), 0, 0, 0), s);
         return t;
     }
@@ -392,6 +405,7 @@ private:
 
     TCubeTiling tiling_ = {};
     uint64_t a_ = 0, b_ = 0, bias_ = 0, quant_ = 0, object_ = 0;
+    uint64_t ticket_ = 0; /* of its last job */
     int orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0, m_ = 0, n_ = 0, k_ = 0;
     bool transA_ = A_TYPE::isTrans, transB_ = B_TYPE::isTrans, spilled_a_ = false, spilled_b_ = false;
     int64_t next_ = -1;
@@ -435,14 +449,14 @@ template <typename... Objects> inline void serve(const acraft::Site &site, Objec
         if (!open[sub]) continue;
         GlobalTensor<uint64_t> box = slot(acraft_core.block_idx, sub);
         if (box.GetValue(POSTED, s) == done[sub]) continue;
-        done[sub]++;
-        uint64_t kind = box.GetValue(KIND, s);
+        uint32_t from = job_at(++done[sub]);
+        uint64_t kind = box.GetValue(from + KIND, s);
         if ((kind & 0xFF) == STOP) {
             open[sub] = false;
         } else {
             acraft::Site at = place_in(kind, site.in("Matmul"));
-            uint64_t only = box.GetValue(ONLY, s);
-            serve_one(box.GetValue(OBJECT, s), 0, read_job(box, s), int64_t(only & ~(1ull << 63)) - 1, only >> 63, at, std::forward<Objects>(objects)...);
+            uint64_t only = box.GetValue(from + ONLY, s);
+            serve_one(box.GetValue(from + OBJECT, s), 0, read_job(box, from, s), int64_t(only & ~(1ull << 63)) - 1, only >> 63, at, std::forward<Objects>(objects)...);
             acraft::put_barrier(NPU_PIPE_ALL, at);
         }
         box.SetValue(FINISHED, done[sub], s);

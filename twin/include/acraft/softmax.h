@@ -50,19 +50,20 @@ inline Shape shape_of(const LocalTensor<T> &src, const Tiling &tiling, const Sof
     return {tiling.srcM, tiling.srcK, tiling.srcK};
 }
 
-/* Scratch of one row: x (k floats), y (k floats), then blocks for single values. */
+/* Scratch of one row: x (k floats), y (k floats), then blocks for single values; spreading one fills
+ * 72 floats. */
 struct Scratch {
     F x, y, value, spread, other;
     Scratch(const LocalTensor<uint8_t> &given, uint32_t k)
     {
-        uint32_t row = (k + 63) / 64 * 64, need = (row * 2 + 64 * 3) * 4;
+        uint32_t row = (k + 63) / 64 * 64, need = (row * 2 + 64 * 4) * 4;
         LocalTensor<uint8_t> room = given.GetSize() >= need ? given : acraft::math::stack();
         F all = room.ReinterpretCast<float>();
         x = all;
         y = all[row];
         value = all[row * 2];
         spread = all[row * 2 + 64];
-        other = all[row * 2 + 128];
+        other = all[row * 2 + 192];
     }
 };
 
