@@ -3,6 +3,7 @@
  * Half is computed in float and rounded once per operation, which equals rounding the exact
  * result (float has more than twice the digits of half); fused forms round after each step, as the
  * vendor's special-value tables show. Kernels are total: they also run on masked-out elements. */
+#include "base/dtype.h"
 #include "sim/math.h"
 #include "sim/vec.h"
 
@@ -479,6 +480,8 @@ bool exec_vector(Step *s)
     bool reads_dst = form == NPU_F_TERNARY || form == NPU_F_AXPY;
     if (r->op == NPU_MUL_CAST || r->op == NPU_ADD_RELU_CAST || r->op == NPU_SUB_RELU_CAST)
         return run_combine_cast(s);
+    if (r->op == NPU_ADD_DEQ_RELU)
+        return run_add_deq_relu(s);
     if (is_mixed(r))
         return run_mixed(s, sources, reads_dst);
     return same_dtypes(s, sources) && run_uniform(s, sources, reads_dst);

@@ -57,7 +57,7 @@ inline void wait_flag_dev(int64_t flag, ACRAFT_SITE)
 inline int64_t get_block_idx() { return acraft_core.block_idx; }
 inline int64_t get_block_num() { return acraft_core.block_num; }
 inline int64_t get_subblockid() { return acraft_core.sub_block_idx; }
-inline int64_t get_subblockdim() { return acraft_core.sub_block_num; }
+inline int64_t get_subblockdim() { return AscendC::GetSubBlockNum(); }
 inline int64_t get_coreid() { return acraft_core.block_idx; }
 inline int64_t get_sys_cnt() { return AscendC::GetSystemCycle(); }
 /* Variables of the device compiler, not macros: kernels have members of the same names. */

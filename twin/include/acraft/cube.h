@@ -147,9 +147,19 @@ inline void Mmad(const LocalTensor<T> &dst, const LocalTensor<U> &fm, const Loca
     r.operand[3] = bias.operand();
 }
 
-inline void SetHF32Mode(bool on, ACRAFT_SITE) { acraft::put_register(REC_REG_HF32, on, site); }
-inline void SetHF32Mode(HF32Mode mode, ACRAFT_SITE) { acraft::put_register(REC_REG_HF32, mode == HF32Mode::ENABLE, site); }
-inline void SetHF32TransMode(bool away, ACRAFT_SITE) { acraft::put_register(REC_REG_HF32, away ? 3 : 1, site); }
+/* Bit 0 rounds floats to HF32 before they are multiplied, bit 1 says how ties go. */
+namespace cube {
+inline uint64_t hf32 = 0;
+inline void set_hf32(uint64_t bit, bool on, const acraft::Site &site)
+{
+    hf32 = on ? hf32 | bit : hf32 & ~bit;
+    acraft::put_register(REC_REG_HF32, hf32, site);
+}
+}  // namespace cube
+inline void SetHF32Mode(bool on, ACRAFT_SITE) { cube::set_hf32(1, on, site); }
+inline void SetHF32Mode(HF32Mode mode, ACRAFT_SITE) { cube::set_hf32(1, mode == HF32Mode::ENABLE, site); }
+inline void SetHF32TransMode(bool toZero, ACRAFT_SITE) { cube::set_hf32(2, toZero, site); }
+inline void SetHF32TransMode(HF32TransMode mode, ACRAFT_SITE) { cube::set_hf32(2, mode == HF32TransMode::NEAREST_ZERO, site); }
 inline void SetMMLayoutTransform(bool) {}
 inline void SetMMRowMajor() {}
 inline void SetMMColumnMajor() {}

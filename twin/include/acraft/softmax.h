@@ -50,8 +50,7 @@ inline Shape shape_of(const LocalTensor<T> &src, const Tiling &tiling, const Sof
     return {tiling.srcM, tiling.srcK, tiling.srcK};
 }
 
-/* Scratch of one row: x (k floats), y (k floats), then blocks for single values; spreading one fills
- * 72 floats. */
+/* Scratch of one row: x (k floats), y (k floats), then blocks for single values; `spread` takes nine. */
 struct Scratch {
     F x, y, value, spread, other;
     Scratch(const LocalTensor<uint8_t> &given, uint32_t k)

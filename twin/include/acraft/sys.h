@@ -10,7 +10,8 @@ namespace AscendC {
 inline int64_t GetBlockNum() { return acraft_core.block_num; }
 inline int64_t GetBlockIdx() { return acraft_core.block_idx; }
 inline int64_t GetSubBlockIdx() { return acraft_core.sub_block_idx; }
-inline int64_t GetSubBlockNum() { return acraft_core.sub_block_num; }
+/* Of the cores of this kind: there is one AIC to two AIVs. */
+inline int64_t GetSubBlockNum() { return g_coreType == AIC ? 1 : acraft_core.sub_block_num; }
 inline int64_t GetTaskRatio() { return acraft_core.task_ratio; }
 inline int64_t GetTaskRation() { return acraft_core.task_ratio; }
 inline constexpr int16_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
@@ -101,10 +102,11 @@ template <int countValue> inline int64_t GetBitCount(uint64_t value)
 template <int countValue> inline int64_t ScalarGetCountOfValue(uint64_t value) { return GetBitCount<countValue>(value); }
 inline int64_t CountLeadingZero(uint64_t value) { return value ? __builtin_clzll(value) : 64; }
 inline int64_t ScalarCountLeadingZero(uint64_t value) { return CountLeadingZero(value); }
+/* Bits equal to the sign bit right behind it; -1 when all are. */
 inline int64_t CountBitsCntSameAsSignBit(int64_t value)
 {
     uint64_t x = uint64_t(value < 0 ? ~value : value);
-    return x ? __builtin_clzll(x) - 1 : 63;
+    return x ? __builtin_clzll(x) - 1 : -1;
 }
 template <int countValue> inline int64_t GetSFFValue(uint64_t value)
 {

@@ -1,0 +1,147 @@
+/* The matrix unit beyond a plain product: bytes with bias and quantised results, windows over an image,
+ * constants filled in, floats rounded on the way, a mixed kernel by hand; and the Matmul object's calls. */
+#include "tests/twin/many.h"
+
+static double f16(double v) { return (double)half_to_float(half_from_double(v)); }
+static double clamp(double v, double low, double high) { return fmin(high, fmax(low, v)); }
+
+/* --- cube_int8.cpp: 32 x 64 by 64 x 64 plus a bias per column --- */
+
+enum { M = 32, K = 64, N = 64 };
+
+static double byte_product(const double *const in[], uint32_t row, uint32_t column)
+{
+    double sum = in[2][column];
+    for (uint32_t k = 0; k < K; k++)
+        sum += in[0][row * K + k] * in[1][k * N + column];
+    return sum;
+}
+/* A float's bits in the low half of the word: (column + 1) / 64, which ten fraction bits hold. */
+static double factor_word(uint32_t column)
+{
+    float f = (float)(column + 1) / 64;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+static double want_fractals(const double *const in[], uint32_t i)
+{
+    return byte_product(in, i % (M * 16) / 16, i / (M * 16) * 16 + i % 16);
+}
+static double want_deq(const double *const in[], uint32_t i)
+{
+    return f16(fmax(0, byte_product(in, i / N, i % N) * 0.25));
+}
+static double want_deq_columns(const double *const in[], uint32_t i)
+{
+    return f16(byte_product(in, i / N, i % N) * (i % N + 1) / 64);
+}
+static double want_requantised(const double *const in[], uint32_t i)
+{
+    return clamp(rint(byte_product(in, i / N, i % N) / 32 + 5), -128, 127);
+}
+
+T_TEST(api_bytes_on_the_cube)
+{
+    many_run(&(Many){.file = "cube_int8.cpp",
+                     .operand = {{"int8_t", M * K, .low = -9, .high = 9},
+                                 {"int8_t", K * N, .low = -9, .high = 9},
+                                 {"int32_t", N, .low = -500, .high = 500},
+                                 {"uint64_t", N, .given = factor_word},
+                                 {"int32_t", M * N, .want = want_fractals},
+                                 {"half", M * N, .want = want_deq},
+                                 {"half", M * N, .want = want_deq_columns},
+                                 {"int8_t", M * N, .want = want_requantised}}});
+}
+
+/* --- cube_conv.cpp: 3 x 3 over 6 x 6 of 16 channels --- */
+
+enum { SIDE = 6, CHANNELS = 16 };
+
+static double convolved(const double *const in[], uint32_t place, uint32_t column, double around,
+                        double weight)
+{
+    double sum = 0;
+    for (int k = 0; k < 9 * CHANNELS; k++) {
+        int y = (int)place / SIDE + k / CHANNELS / 3 - 1,
+            x = (int)place % SIDE + k / CHANNELS % 3 - 1;
+        bool inside = y >= 0 && y < SIDE && x >= 0 && x < SIDE;
+        double v = inside ? in[0][(y * SIDE + x) * CHANNELS + k % CHANNELS] : around;
+        sum += v * (weight != 0 ? weight : in[1][k * CHANNELS + (int)column]);
+    }
+    return sum;
+}
+static double want_convolved(const double *const in[], uint32_t i)
+{
+    uint32_t size = SIDE * SIDE * CHANNELS, place = i % size / CHANNELS, column = i % CHANNELS;
+    switch (i / size) {
+    case 0: return convolved(in, place, column, 0, 0);
+    case 1: return convolved(in, place, column, 1, 2);
+    default: return convolved(in, place, column, 1, 2 - 1);
+    }
+}
+
+T_TEST(api_windows_over_an_image)
+{
+    many_run(&(Many){.file = "cube_conv.cpp",
+                     .operand = {{"half", SIDE * SIDE * CHANNELS, .low = -2, .high = 2},
+                                 {"half", 9 * CHANNELS * CHANNELS, .low = -2, .high = 2},
+                                 {"float", 3 * SIDE * SIDE * CHANNELS, .want = want_convolved,
+                                  .tolerance = 1e-5}}});
+}
+
+/* --- cube_float.cpp --- */
+
+/* Eleven fraction bits, the nearest; ties to even or towards zero. */
+static double eleven_bits(double v, bool to_zero)
+{
+    int exponent;
+    double fraction = fabs(frexp(v, &exponent)) * 4096, down = floor(fraction);
+    bool up = fraction - down > 0.5 || (fraction - down == 0.5 && !to_zero && fmod(down, 2) == 1);
+    return copysign(ldexp(down + up, exponent - 12), v);
+}
+/* Odd multiples of half a last place: all of them ties. */
+static double ties(uint32_t i) { return (i % 3 == 0 ? -1 : 1) * (1 + (2 * (i % 29) + 1) / 4096.0); }
+static double want_floats(const double *const in[], uint32_t i)
+{
+    uint32_t row = i % 256 / 16, column = i % 16, how = i / 256;
+    double sum = 0;
+    for (uint32_t k = 0; k < 16; k++) {
+        double a = in[0][k / 8 * 128 + row * 8 + k % 8],
+               b = in[1][k / 8 * 128 + column * 8 + k % 8];
+        sum += how == 0 ? a * b : eleven_bits(a, how == 2) * eleven_bits(b, how == 2);
+    }
+    return sum;
+}
+
+T_TEST(api_floats_rounded_on_the_way)
+{
+    many_run(&(Many){.file = "cube_float.cpp",
+                     .operand = {{"float", 256, .given = ties},
+                                 {"float", 256},
+                                 {"float", 768, .want = want_floats, .tolerance = 1e-6}}});
+}
+
+/* --- mixed.cpp --- */
+
+static double want_mixed(const double *const in[], uint32_t i)
+{
+    double sum = 1;
+    for (uint32_t k = 0; k < 16; k++)
+        sum += 2 * in[0][i / 16 * 16 + k] * in[1][k * 16 + i % 16];
+    return sum;
+}
+static double unseen(const double *const in[], uint32_t i)
+{
+    (void)in, (void)i;
+    return 0;
+}
+
+T_TEST(api_cube_and_vector_cores_by_hand)
+{
+    many_run(&(Many){.file = "mixed.cpp",
+                     .operand = {{"half", 512},
+                                 {"half", 256},
+                                 {"float", 512, .want = want_mixed, .tolerance = 1e-5},
+                                 {"uint8_t", 3072, .want = unseen, .tolerance = INFINITY}}});
+}

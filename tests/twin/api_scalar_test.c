@@ -1,0 +1,208 @@
+/* What kernels ask and tell outside of arithmetic: bit functions, registers, tensors' and queues' own
+ * accounts, words of GM shared by cores, cores in turn, pools of buffers, pointer-style functions. */
+#include "tests/twin/many.h"
+
+/* --- knows.cpp: one answer an element --- */
+
+static const double known[] = {
+    /* bits */
+    8, 56, 64, 0, -1, 62, 5, 8, -1, 3, 3, 63, 64, 8, 13, 32, -3, -3, -2, 2147483647.0,
+    /* the core: arch 2.2.0 in hexadecimal, a vector core alone */
+    0x220, 32, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 96, 3, 2, 1, 3, 1, 1, 0,
+    /* the control register */
+    6, 2, 1, 0,
+    /* tensors */
+    64, 256, 1, 64, 32, 128, 20, 32, 9, 64, 96, 16, 64, 4, 4, 63,
+    /* queues */
+    1, 1, 0, 1, 1, 1, 0, 256, 0};
+static double position(uint32_t i) { return i; }
+static double want_known(const double *const in[], uint32_t i)
+{
+    (void)in;
+    double v = i < sizeof known / sizeof *known ? known[i] : 0;
+    return (double)(float)v;
+}
+
+T_TEST(api_what_a_core_knows)
+{
+    many_run(
+        &(Many){.file = "knows.cpp",
+                .operand = {{"float", 64, .given = position}, {"float", 96, .want = want_known}}});
+}
+
+/* --- gm_words.cpp --- */
+
+enum { CORES = 4 };
+
+static double want_words(const double *const in[], uint32_t i)
+{
+    double sum = 0, most = -INFINITY, least = INFINITY;
+    for (uint32_t c = 0; c < CORES; c++) {
+        double v = in[0][c * 8 + i % 8];
+        sum += v;
+        most = fmax(most, v);
+        least = fmin(least, v);
+    }
+    const double want[] = {0, sum, most, least, 100 + sum, 2.5, 2.5, 2.5};
+    return want[i / 8];
+}
+static double want_counters(const double *const in[], uint32_t i)
+{
+    (void)in;
+    static const double want[8] = {1 + 2 + 3 + 4, 30, 97, 77, 77, 0, 0, 0};
+    return want[i];
+}
+
+T_TEST(api_words_of_gm)
+{
+    many_run(&(Many){.file = "gm_words.cpp",
+                     .operand = {{"float", 8 * CORES},
+                                 {"float", 64, .want = want_words, .tolerance = 1e-6},
+                                 {"int32_t", 8, .want = want_counters}},
+                     .blocks = CORES});
+}
+
+/* --- turns.cpp --- */
+
+static double one_more(uint32_t i) { return i + 1.0; }
+static double want_turns(const double *const in[], uint32_t i)
+{
+    double in_order = 0, sum = 0;
+    for (uint32_t c = 0; c < CORES; c++) {
+        in_order = 3 * in_order + in[0][c];
+        sum += in[0][c];
+    }
+    return i == 0 ? in_order : i == 8 ? sum : 0;
+}
+/* What is left in the words cores wait on: the turn came round to core 0, no flag stands. */
+static double want_sync(const double *const in[], uint32_t i)
+{
+    (void)in;
+    return i == 0 ? 1 : 0;
+}
+
+T_TEST(api_cores_in_turn)
+{
+    many_run(&(Many){.file = "turns.cpp",
+                     .operand = {{"float", 8, .given = one_more},
+                                 {"float", 16, .want = want_turns, .zeroed = 1},
+                                 {"int32_t", 128, .want = want_sync, .zeroed = 1}},
+                     .blocks = CORES});
+}
+
+/* --- pools.cpp --- */
+
+static double want_pools(const double *const in[], uint32_t i)
+{
+    double x = in[0][i];
+    return i < 512 ? (double)(float)((float)(2 * x) + 1.0f) : (double)(float)(3 * x);
+}
+
+T_TEST(api_pools_of_buffers)
+{
+    many_run(&(Many){.file = "pools.cpp",
+                     .operand = {{"float", 1024}, {"float", 1024, .want = want_pools}}});
+}
+
+/* --- builtins.cpp: a row of 128 per call --- */
+
+static uint32_t bits_of(double v)
+{
+    float f = (float)v;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+static double of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+static double f32(double v) { return (double)(float)v; }
+static double f16(double v) { return (double)half_to_float(half_from_double(v)); }
+static double bf16(double v) { return (double)bf16_to_float(bf16_from_float((float)v)); }
+
+/* Extremes and sums of n elements of x from `at`. */
+static double span(const double *x, uint32_t at, uint32_t n, char what)
+{
+    double v = what == '+' ? 0 : x[at];
+    for (uint32_t i = at; i < at + n; i++)
+        v = what == '+' ? v + x[i] : what == '>' ? fmax(v, x[i]) : fmin(v, x[i]);
+    return v;
+}
+static double reduced(const double *x, uint32_t i)
+{
+    if (i < 24)
+        return i % 8 < 2 ? span(x, i % 8 * 64, 64, "+><"[i / 8]) : 0;
+    if (i < 72)
+        return span(x, (i - 24) % 16 * 8, 8, "+><"[(i - 24) / 16]);
+    return i < 80 ? span(x, 0, 128, '+') : 0;
+}
+static double want_builtins(const double *const in[], uint32_t at)
+{
+    uint32_t i = at % 128;
+    const double *xs = in[0];
+    double x = xs[i], y = in[1][i], h = in[2][i];
+    switch (at / 128) {
+    case 0: return f32(x + y);
+    case 1: return f32(x - y);
+    case 2: return f32(x * y);
+    case 3: return f32(x / y);
+    case 4: return fmax(x, y);
+    case 5: return fmin(x, y);
+    case 6: return 3 * x + y;
+    case 7: return x * y + 3;
+    case 8: return 0.5 * x + 3;
+    case 9: return fabs(x);
+    case 10: return exp(x);
+    case 11: return log(y);
+    case 12: return 1 / y;
+    case 13: return sqrt(y);
+    case 14: return 1 / sqrt(y);
+    case 15: return fmax(x, 0);
+    case 16: return f32(x + 1.5);
+    case 17: return f32(x * 1.5);
+    case 18: return fmax(x, 0.5);
+    case 19: return fmin(x, 0.5);
+    case 20: return x > 0 ? x : f32(0.25 * x);
+    case 21: return 7;
+    case 22: return x;
+    case 23: return i < 64 && i % 2 == 0 ? 2 * x : i < 100 ? x : 0;
+    case 24: return of_bits(bits_of(x) & bits_of(y));
+    case 25: return of_bits(bits_of(x) | bits_of(y));
+    case 26: return of_bits(~bits_of(x));
+    case 27: return h;
+    case 28:
+    case 29: return f16(x);
+    case 30: return bf16(x);
+    case 31: return rint(x);
+    case 32: return floor(x);
+    case 33: return ceil(x);
+    case 34: return trunc(x);
+    case 35: return reduced(xs, i);
+    default: return i < 64 ? f32(xs[2 * i] + xs[2 * i + 1]) : 0;
+    }
+}
+static double want_builtin_halves(const double *const in[], uint32_t i)
+{
+    const double *h = in[2];
+    if (i < 512)
+        return h[i % 16 * 16 + i % 256 / 16];
+    if (i < 517)
+        return h[i - 512];
+    if (i < 528)
+        return 0;
+    /* the first block of the transposed, and of the transposed again */
+    return h[(i - 528) % 16 * 16];
+}
+
+T_TEST(api_pointer_style)
+{
+    many_run(&(Many){.file = "builtins.cpp",
+                     .operand = {{"float", 128, .low = -4, .high = 4},
+                                 {"float", 128, .low = 0.5, .high = 4},
+                                 {"half", 256},
+                                 {"float", 37 * 128, .want = want_builtins, .tolerance = 2e-6},
+                                 {"half", 560, .want = want_builtin_halves, .zeroed = 1}}});
+}
