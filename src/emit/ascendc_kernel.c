@@ -9,10 +9,14 @@
 static const char *que_type(const AscBuffer *b)
 {
     switch (b->storage) {
-    case ASC_QUE_IN: return "AscendC::TQue<AscendC::TPosition::VECIN, 1>";
+    case ASC_QUE_IN:
+        return b->ahead ? "AscendC::TQue<AscendC::TPosition::VECIN, 2>"
+                        : "AscendC::TQue<AscendC::TPosition::VECIN, 1>";
     case ASC_QUE_OUT: return "AscendC::TQue<AscendC::TPosition::VECOUT, 1>";
     case ASC_QUE_BIND:
-        return "AscendC::TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT, 1>";
+        return b->ahead
+                   ? "AscendC::TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT, 2>"
+                   : "AscendC::TQueBind<AscendC::TPosition::VECIN, AscendC::TPosition::VECOUT, 1>";
     default: return "AscendC::TBuf<AscendC::TPosition::VECCALC>";
     }
 }

@@ -22,7 +22,7 @@
 typedef uint32_t AscStmtId;
 typedef VEC(AscStmtId) AscBlock;
 
-enum { ASC_NO_LOCAL = UINT32_MAX };
+enum { ASC_NO_LOCAL = UINT32_MAX, ASC_KEPT = UINT32_MAX - 1 };
 
 /* The calls lowering makes; rows in call.def. */
 typedef enum AscApi {
@@ -172,6 +172,7 @@ typedef struct AscBuffer {
     IrExprId depth;      /* slots; queues only */
     uint32_t depth_most; /* its upper bound, the template argument */
     IrExprId bytes;      /* of one slot */
+    bool ahead;          /* two slots are filled before one is taken */
     Span at;
 } AscBuffer;
 
@@ -179,7 +180,7 @@ typedef struct AscLocal {
     const char *name;
     DType dtype;
     uint32_t buffer; /* of buffers[] */
-    uint32_t source; /* the IR buffer it stands for; UINT32_MAX: scratch */
+    uint32_t source; /* the IR buffer it stands for; UINT32_MAX: scratch, ASC_KEPT: for good */
 } AscLocal;
 
 typedef struct AscFunction {

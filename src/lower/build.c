@@ -223,13 +223,31 @@ static uint32_t scratch_slot(Lower *l, uint32_t n)
     return l->k->locals.len - 1;
 }
 
+static IrExprId scratch_bytes(Lower *l, DType dtype, IrExprId elements)
+{
+    IrExprId bytes = lx_mul(l, elements, lx_int(l, (int64_t)dtype_bytes(dtype)));
+    return lx_align(l, bytes, lx_most(l, bytes) <= 32 ? 32 : 256);
+}
+
+AscRef scratch_keep(Lower *l, const char *name, DType dtype, IrExprId elements)
+{
+    uint32_t n = l->k->locals.len;
+    AscBuffer buffer = {.name = str_format(l->arena, "%s%uBuf", name, n),
+                        .storage = ASC_TBUF,
+                        .bytes = scratch_bytes(l, dtype, elements)};
+    vec_push(l->arena, &l->k->buffers, buffer);
+    AscLocal local = {str_format(l->arena, "%s%u", name, n), dtype, l->k->buffers.len - 1,
+                      ASC_KEPT};
+    vec_push(l->arena, &l->k->locals, local);
+    return ref_local(n, dtype, 0);
+}
+
 /* Rounded up to whole repeats, so that any scratch may be compared. */
 AscRef scratch_take(Lower *l, DType dtype, IrExprId elements)
 {
     uint32_t local = scratch_slot(l, l->scratch_used++);
     AscBuffer *b = &l->k->buffers.at[l->k->locals.at[local].buffer];
-    IrExprId bytes = lx_mul(l, elements, lx_int(l, (int64_t)dtype_bytes(dtype)));
-    bytes = lx_align(l, bytes, lx_most(l, bytes) <= 32 ? 32 : 256);
+    IrExprId bytes = scratch_bytes(l, dtype, elements);
     b->bytes = b->bytes ? lx_max(l, b->bytes, bytes) : bytes;
     return ref_local(local, dtype, 0);
 }

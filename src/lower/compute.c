@@ -262,6 +262,22 @@ static void walk(Lower *l, Home home)
     }
 }
 
+/* What operations want made once stands in a stage of its own before everything else. */
+static void run_once(Lower *l)
+{
+    if (!l->once.len)
+        return;
+    AscBlock body = {0};
+    AscFunction f = {.name = "Prepare", .is_stage = true, .stage = IR_COMPUTE, .at = l->source->at};
+    f.body = l->once;
+    l->at = &body;
+    ls_new(l, ASC_S_RUN)->callee = l->k->functions.len;
+    for (uint32_t i = 0; i < l->k->functions.at[0].body.len; i++)
+        vec_push(l->arena, &body, l->k->functions.at[0].body.at[i]);
+    l->k->functions.at[0].body = body;
+    vec_push(l->arena, &l->k->functions, f);
+}
+
 static void compute_kernel(Lower *l, uint32_t kernel)
 {
     l->k = &l->out->kernels.at[kernel];
@@ -271,8 +287,12 @@ static void compute_kernel(Lower *l, uint32_t kernel)
     vec_push(l->arena, &l->k->functions, ((AscFunction){.name = "Process", .at = l->source->at}));
     AscBlock body = {0};
     l->at = &body;
+    l->once = (AscBlock){0};
+    l->scans.len = 0;
+    l->mirror[0] = l->mirror[1] = (AscRef){0};
     walk(l, (Home){0});
     l->k->functions.at[0].body = body;
+    run_once(l);
 }
 
 /* Launched on every core of the chip, wherever it is launched: then no grid is wider. */
@@ -313,5 +333,6 @@ bool lower_compute(Lower *l)
         if (l->out->kernels.at[i].launched)
             compute_kernel(l, i);
     check_sync(l);
+    lower_ahead(l);
     return diag_ok(l->diag);
 }

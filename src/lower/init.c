@@ -163,6 +163,51 @@ static void mark_compared(Lower *l, const IrBlock *block)
     }
 }
 
+/* ---- positions that only gathers use are kept in bytes, so that no gather multiplies them ---- */
+
+static bool touches_as(const IrStmt *s, uint32_t buffer, IrTileOp op, bool written)
+{
+    if (s->kind != IR_S_OP || s->op != op)
+        return false;
+    return written ? s->dst.buffer == buffer
+                   : s->src[0].buffer != buffer && s->src[1].buffer == buffer &&
+                         s->dst.buffer != buffer;
+}
+
+static bool makes_positions(const IrStmt *s, uint32_t buffer)
+{
+    return touches_as(s, buffer, IR_T_IOTA, true) || touches_as(s, buffer, IR_T_FILL, true);
+}
+
+/* The width of the elements all gathers of the block take at these positions: 0 none, -1 not one,
+ * or the positions are used or made in another way than by iota and fill. */
+static int gathered_width(const Lower *l, const IrBlock *block, uint32_t buffer, int so_far)
+{
+    for (uint32_t i = 0; i < block->len && so_far >= 0; i++) {
+        const IrStmt *s = &l->ir->stmts.at[block->at[i]];
+        if (s->body.len || s->orelse.len) {
+            so_far = gathered_width(l, &s->body, buffer, so_far);
+            so_far = so_far < 0 ? so_far : gathered_width(l, &s->orelse, buffer, so_far);
+            continue;
+        }
+        int width = (int)dtype_bytes(s->dst.dtype);
+        if (!lower_touch(l, block->at[i], buffer) || makes_positions(s, buffer))
+            continue;
+        bool same = touches_as(s, buffer, IR_T_GATHER, false) && (!so_far || so_far == width);
+        so_far = same ? width : -1;
+    }
+    return so_far;
+}
+
+static void mark_positions(Lower *l, const IrBlock *body)
+{
+    for (uint32_t i = 0; i < l->source->buffers.len; i++) {
+        bool plain = l->source->buffers.at[i].dtype == DT_I32 && !l->source->buffers.at[i].mask;
+        int width = plain ? gathered_width(l, body, i, 0) : 0;
+        l->plan->placed.at[i].scaled = (uint8_t)(width > 0 ? width : 0);
+    }
+}
+
 /* ---- sizes ---- */
 
 static IrExprId buffer_bytes(Lower *l, const IrBuffer *b, bool compared)
@@ -332,6 +377,7 @@ static void init_kernel(Lower *l, uint32_t kernel)
         vec_push(l->arena, &l->plan->placed, ((Placed){.local = ASC_NO_LOCAL}));
     lower_lives(l);
     mark_compared(l, &source->body);
+    mark_positions(l, &source->body);
     Span2 *at = arena_array(l->arena, Span2, l->ir->stmts.len);
     number(l, &source->body, at, 1);
     for (uint32_t i = 0; i < source->buffers.len; i++) {

@@ -107,6 +107,9 @@ static bool at_most(const Life *f, IrExprId a, IrExprId b)
 {
     if (!a || ir_same(f->l->ir, a, b ? b : lx_int(f->l, 0)))
         return true;
+    const IrExpr *e = &f->l->ir->exprs.at[a];
+    if (e->op == IR_E_MIN && (at_most(f, e->arg[0], b) || at_most(f, e->arg[1], b)))
+        return true;
     return lx_least(f->l, lx_sub(f->l, b, a)) >= 0;
 }
 

@@ -37,6 +37,7 @@ typedef struct Placed {
     bool direct;         /* a bound queue whose values no vector instruction touches */
     uint8_t touches;     /* TOUCH_* over the whole kernel */
     bool compared;       /* operand of a compare: rounded up to whole repeats */
+    uint8_t scaled;      /* holds positions times this many bytes; 0: as the source says */
     uint32_t begin, end; /* positions of its first and last use, loops it lives across included */
 } Placed;
 
@@ -44,6 +45,18 @@ typedef struct KernelPlan {
     VEC(Episode) episodes;
     VEC(Placed) placed; /* beside the IR kernel's buffers */
 } KernelPlan;
+
+/* ---- what a kernel makes once, at its start ---- */
+
+/* Positions and neutral elements of running sums over rows of up to `room` (op_scan.c). */
+typedef struct ScanPlaces {
+    IrExprId room;
+    DType dtype;
+    bool sum;
+    IrExprId stride, before;  /* elements from step to step; neutral ones before the totals */
+    AscRef every, near, back; /* byte offsets: of lanes, of neighbours, of a chunk of the result */
+    AscRef total[2];
+} ScanPlaces;
 
 /* ---- the state ---- */
 
@@ -61,6 +74,9 @@ typedef struct Lower {
     AscBlock *at;
     Span span;
     uint32_t scratch_used; /* scratch slots in use by the operation being lowered */
+    AscBlock once;         /* statements at the start of the kernel */
+    VEC(ScanPlaces) scans; /* what they made */
+    AscRef mirror[2];      /* positions of a reversal, of elements of 2 and of 4 bytes */
 } Lower;
 
 /* The passes; contracts above their bodies. */
@@ -68,6 +84,8 @@ bool lower_host(Lower *l);
 bool lower_init(Lower *l);
 bool lower_compute(Lower *l);
 bool lower_align(Lower *l);
+/* Part of compute: loads of loops with much work are issued a turn ahead (ahead.c). */
+void lower_ahead(Lower *l);
 /* Bugs of a pass: indices in range, calls as call.def allows. Panics. */
 void lower_verify(const Lower *l, LowerPass done);
 
@@ -130,11 +148,16 @@ void call_compare(Lower *l, AscRef mask, AscRef a, AscRef b, int mode, IrExprId 
 void call_compares(Lower *l, AscRef mask, AscRef a, IrExprId scalar, int mode, IrExprId count);
 void call_select(Lower *l, AscRef dst, AscRef mask, AscRef a, AscRef b, IrExprId count);
 void call_selects(Lower *l, AscRef dst, AscRef mask, AscRef a, IrExprId scalar, IrExprId count);
+/* Elements of src at byte offsets, `base` bytes further on; 0, 1, 2, ... from `first` on. */
+void call_gather(Lower *l, AscRef dst, AscRef src, AscRef offsets, IrExprId base, IrExprId n);
+void call_index(Lower *l, AscRef dst, IrExprId first, IrExprId n);
 void call_reduce(Lower *l, AscApi api, AscRef dst, AscRef a, AscRef work, IrExprId count, int at);
 
 /* ---- scratch: tensors of the compiler's, one TBuf a slot, as large as its largest use ---- */
 
 AscRef scratch_take(Lower *l, DType dtype, IrExprId elements);
+/* One of its own for the whole kernel, for statements of l->once. */
+AscRef scratch_keep(Lower *l, const char *name, DType dtype, IrExprId elements);
 static inline uint32_t scratch_mark(const Lower *l) { return l->scratch_used; }
 static inline void scratch_drop(Lower *l, uint32_t mark) { l->scratch_used = mark; }
 

@@ -155,6 +155,10 @@ void op_lower(Lower *l, const IrStmt *s)
     IrStmt copy = *s;
     for (uint32_t i = 0; i < s->scalar_count && i < 2; i++)
         copy.scalar[i] = lower_scalar(l, s->scalar[i]);
+    bool made = s->op == IR_T_IOTA || s->op == IR_T_FILL;
+    uint8_t scaled = made ? l->plan->placed.at[s->dst.buffer].scaled : 0;
+    for (uint32_t i = 0; scaled && i < s->scalar_count && i < 2; i++)
+        copy.scalar[i] = lx_mul(l, copy.scalar[i], lx_int(l, scaled));
     switch (ir_tile_ops[s->op].kind) {
     case IR_CLASS_REDUCE: op_reduce(l, &copy); break;
     case IR_CLASS_ROWS: op_row_reduce(l, &copy); break;

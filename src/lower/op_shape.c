@@ -1,8 +1,7 @@
-/* Broadcasts, gathers, transposes, running sums. In: views. Out: calls.
- *
- * A running sum is built by doubling: add to every element the one 1, 2, 4, ... places before it.
- * Distances below one 32-byte block are fetched by Gather, longer ones by an offset. */
+/* Broadcasts, gathers, transposes. In: views. Out: calls. Running sums are in op_scan.c. */
 #include "lower/lower_int.h"
+
+enum { MIRROR = 1024 };
 
 static IrVarId open_rows(Lower *l, const char *name, IrExprId count, AscStmtId *owner, Opened *body)
 {
@@ -109,7 +108,7 @@ static DType moved_as(DType d)
     return dtype_bytes(d) == 4 ? d : dtype_bytes(d) == 2 ? (d == DT_BF16 ? DT_F16 : d) : DT_COUNT;
 }
 
-static void gather_call(Lower *l, AscRef dst, AscRef src, AscRef offsets, IrExprId base, IrExprId n)
+void call_gather(Lower *l, AscRef dst, AscRef src, AscRef offsets, IrExprId base, IrExprId n)
 {
     DType as = moved_as(dst.dtype);
     AscStmt call = {.kind = ASC_S_CALL, .at = l->span, .api = ASC_GATHER, .count = n};
@@ -120,7 +119,7 @@ static void gather_call(Lower *l, AscRef dst, AscRef src, AscRef offsets, IrExpr
     *ls_new(l, ASC_S_CALL) = call;
 }
 
-static void index_call(Lower *l, AscRef dst, IrExprId first, IrExprId n)
+void call_index(Lower *l, AscRef dst, IrExprId first, IrExprId n)
 {
     AscStmt *c = ls_new(l, ASC_S_CALL);
     c->api = ASC_INDEX;
@@ -136,9 +135,55 @@ static void gather(Lower *l, const IrStmt *s)
         op_unsupported(l, s, "Gather takes one row of 16- or 32-bit elements and i32 positions");
         return;
     }
-    AscRef offsets = scratch_take(l, DT_I32, view_room(l, &s->src[1]));
-    call_const(l, ASC_MULS, offsets, i.ref, (double)dtype_bytes(d.ref.dtype), d.cols);
-    gather_call(l, d.ref, a.ref, offsets, 0, d.cols);
+    AscRef offsets = i.ref;
+    if (!l->plan->placed.at[s->src[1].buffer].scaled) {
+        offsets = scratch_take(l, DT_I32, view_room(l, &s->src[1]));
+        call_const(l, ASC_MULS, offsets, i.ref, (double)dtype_bytes(d.ref.dtype), d.cols);
+    }
+    call_gather(l, d.ref, a.ref, offsets, 0, d.cols);
+}
+
+/* Byte offsets of 1024 elements from the last to the first; made once in a kernel. */
+static AscRef mirror_of(Lower *l, int64_t size)
+{
+    AscRef *kept = &l->mirror[size == 4];
+    IrExprId n = lx_int(l, MIRROR);
+    if (kept->used)
+        return *kept;
+    AscBlock *at = l->at;
+    l->at = &l->once;
+    *kept = scratch_keep(l, "mirror", DT_I32, n);
+    call_index(l, *kept, lx_int(l, 0), n);
+    call_const(l, ASC_MULS, *kept, *kept, (double)-size, n);
+    call_const(l, ASC_ADDS, *kept, *kept, (double)(size * (MIRROR - 1)), n);
+    l->at = at;
+    return *kept;
+}
+
+/* 1024 elements at a time, from the other end; what is left at offsets of its own. */
+static void reverse_run(Lower *l, AscRef out, AscRef src, IrExprId n)
+{
+    int64_t size = (int64_t)dtype_bytes(out.dtype);
+    IrExprId chunk = lx_int(l, MIRROR), width = lx_int(l, size);
+    AscRef mirror = mirror_of(l, size);
+    IrVarId done = lx_local(l, "done", DT_I64);
+    l->ir->vars.at[done].lo = 0;
+    l->ir->vars.at[done].multiple = MIRROR;
+    IrExprId whole = ir_expr2(l->ir, IR_E_ALIGN_DOWN, n, chunk), at = lx_var(l, done);
+    AscStmtId owner = ls_for(l, done, lx_int(l, 0), whole, chunk);
+    Opened body;
+    ls_open(l, &body);
+    IrExprId base = lx_mul(l, lx_sub(l, lx_sub(l, n, chunk), at), width);
+    call_gather(l, ref_at(l, out, at), src, mirror, base, chunk);
+    ls_close(l, &body, owner, false);
+    IrExprId rest = lx_sub(l, n, whole);
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GT, rest, lx_int(l, 0));
+    owner = ls_last(l);
+    ls_open(l, &body);
+    AscRef offsets = scratch_take(l, DT_I32, chunk);
+    call_scalar(l, ASC_ADDS, offsets, mirror, lx_mul(l, lx_sub(l, rest, chunk), width), chunk);
+    call_gather(l, ref_at(l, out, whole), src, offsets, 0, rest);
+    ls_close(l, &body, owner, false);
 }
 
 static void reverse(Lower *l, const IrStmt *s)
@@ -149,14 +194,8 @@ static void reverse(Lower *l, const IrStmt *s)
         return;
     }
     IrExprId room = view_room(l, &s->dst);
-    int64_t size = (int64_t)dtype_bytes(d.ref.dtype);
-    AscRef offsets = scratch_take(l, DT_I32, room);
     AscRef out = d.ref.id == a.ref.id ? scratch_take(l, d.ref.dtype, room) : d.ref;
-    index_call(l, offsets, lx_int(l, 0), d.cols);
-    call_const(l, ASC_MULS, offsets, offsets, (double)-size, d.cols);
-    IrExprId last = lx_mul(l, lx_sub(l, d.cols, lx_int(l, 1)), lx_int(l, size));
-    call_scalar(l, ASC_ADDS, offsets, offsets, last, d.cols);
-    gather_call(l, out, a.ref, offsets, 0, d.cols);
+    reverse_run(l, out, a.ref, d.cols);
     if (out.id != d.ref.id)
         op_copy(l, d.ref, out, (Run){d.cols, room});
 }
@@ -172,14 +211,14 @@ static void transpose(Lower *l, const IrStmt *s)
     int64_t size = (int64_t)dtype_bytes(d.ref.dtype);
     const IrBuffer *b = &l->source->buffers.at[s->dst.buffer];
     AscRef offsets = scratch_take(l, DT_I32, lx_align(l, b->shape[1], 8));
-    index_call(l, offsets, lx_int(l, 0), d.cols);
+    call_index(l, offsets, lx_int(l, 0), d.cols);
     IrExprId step = lx_mul(l, a.stride, lx_int(l, size));
     call_scalar(l, ASC_MULS, offsets, offsets, step, d.cols);
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d.rows, &owner, &body);
     IrExprId base = lx_mul(l, lx_var(l, row), lx_int(l, size));
-    gather_call(l, row_at(l, &d, row), a.ref, offsets, base, d.cols);
+    call_gather(l, row_at(l, &d, row), a.ref, offsets, base, d.cols);
     ls_close(l, &body, owner, false);
 }
 
@@ -193,103 +232,4 @@ void op_shape(Lower *l, const IrStmt *s)
     case IR_T_TRANSPOSE: transpose(l, s); break;
     default: op_unsupported(l, s, "not a change of shape"); break;
     }
-}
-
-/* ---- running sums and products ---- */
-
-typedef struct Scan {
-    Lower *l;
-    AscApi api;
-    double neutral;
-    AscRef cur, shifted, offsets; /* offsets: 0, size, 2 size, ... */
-    Run run;
-} Scan;
-
-/* Distances 1, 2, 4: gathered from `distance` places before; the first ones get the neutral. */
-static void scan_near(Scan *c, int64_t distance)
-{
-    Lower *l = c->l;
-    IrExprId n = c->run.count;
-    AscRef back = scratch_take(l, DT_I32, c->run.room);
-    call_const(l, ASC_ADDS, back, c->offsets, (double)(-4 * distance), n);
-    call_const(l, ASC_MAXS, back, back, 0, n);
-    gather_call(l, c->shifted, c->cur, back, 0, n);
-    IrExprId neutral = lower_scalar_const(l, c->neutral, c->cur.dtype);
-    call_fill(l, c->shifted, neutral, lx_min(l, lx_int(l, distance), n));
-    call_binary(l, c->api, c->cur, c->cur, c->shifted, n);
-    l->scratch_used--;
-}
-
-static void scan_far(Scan *c)
-{
-    Lower *l = c->l;
-    IrExprId n = c->run.count;
-    IrVarId distance = lx_local(l, "distance", DT_I64);
-    l->ir->vars.at[distance].lo = 8;
-    l->ir->vars.at[distance].multiple = 8;
-    ls_set(l, distance, lx_int(l, 8));
-    ls_new(l, ASC_S_WHILE)->value = ir_expr2(l->ir, IR_E_LT, lx_var(l, distance), n);
-    AscStmtId owner = ls_last(l);
-    Opened body;
-    ls_open(l, &body);
-    op_copy(l, c->shifted, c->cur, c->run);
-    AscRef ahead = ref_at(l, c->cur, lx_var(l, distance));
-    call_binary(l, c->api, ahead, ahead, c->shifted, lx_sub(l, n, lx_var(l, distance)));
-    ls_set(l, distance, lx_mul(l, lx_var(l, distance), lx_int(l, 2)));
-    ls_close(l, &body, owner, false);
-}
-
-/* src to dst, 32-bit elements; dst may be src. */
-static void scan_run(Lower *l, const IrStmt *s, AscRef dst, AscRef src, AscRef offsets, Run run)
-{
-    bool sum = s->op == IR_T_CUMSUM;
-    Scan c = {.l = l,
-              .api = sum ? ASC_ADD : ASC_MUL,
-              .neutral = sum ? 0 : 1,
-              .cur = dst,
-              .offsets = offsets,
-              .run = run};
-    c.shifted = scratch_take(l, dst.dtype, run.room);
-    if (src.id != dst.id)
-        op_copy(l, dst, src, run);
-    for (int64_t d = 1; d < 8; d *= 2)
-        scan_near(&c, d);
-    scan_far(&c);
-    l->scratch_used--;
-}
-
-static void scan_any(Lower *l, const IrStmt *s, AscRef dst, AscRef src, AscRef offsets, Run run)
-{
-    if (dst.dtype == DT_F32 || dst.dtype == DT_I32) {
-        scan_run(l, s, dst, src, offsets, run);
-        return;
-    }
-    AscRef wide = scratch_take(l, DT_F32, run.room);
-    op_cast(l, wide, src, NPU_ROUND_NONE, run);
-    scan_run(l, s, wide, wide, offsets, run);
-    op_cast(l, dst, wide, NPU_ROUND_RINT, run);
-    l->scratch_used--;
-}
-
-void op_scan(Lower *l, const IrStmt *s)
-{
-    View2 d = view_of(l, &s->dst), a = view_of(l, &s->src[0]);
-    if (d.ref.dtype == DT_I64) {
-        op_unsupported(l, s, "no arithmetic on i64");
-        return;
-    }
-    const IrBuffer *b = &l->source->buffers.at[s->dst.buffer];
-    Run run = {d.cols, lx_align(l, b->shape[b->rank - 1], 8)};
-    AscRef offsets = scratch_take(l, DT_I32, run.room);
-    index_call(l, offsets, lx_int(l, 0), d.cols);
-    call_const(l, ASC_MULS, offsets, offsets, 4, d.cols);
-    if (!d.rows) {
-        scan_any(l, s, d.ref, a.ref, offsets, run);
-        return;
-    }
-    AscStmtId owner;
-    Opened body;
-    IrVarId row = open_rows(l, "row", d.rows, &owner, &body);
-    scan_any(l, s, row_at(l, &d, row), row_at(l, &a, row), offsets, run);
-    ls_close(l, &body, owner, false);
 }

@@ -33,14 +33,19 @@ void part_workspace(Job *job, Part *part, const char *name, const char *shape)
     vec_push(job->arena, &part->workspaces, ws);
 }
 
+static int64_t round_tile(const Job *job, int64_t tile)
+{
+    int64_t unit = job->tile_unit && tile >= job->tile_unit ? job->tile_unit : LINE;
+    return tile / unit ? tile / unit * unit : MIN_TILE;
+}
+
 int64_t job_tile(const Job *job, uint32_t bytes, bool two)
 {
     int64_t tile = ((int64_t)job->chip->ub - UB_SPARE) / (bytes + job->scratch[two]);
     tile = tile > MAX_TILE ? MAX_TILE : tile;
     if (job->tile_limit && tile > job->tile_limit)
         tile = job->tile_limit;
-    tile = tile / LINE ? tile / LINE * LINE : MIN_TILE;
-    return tile;
+    return round_tile(job, tile);
 }
 
 /* ---- the program ---- */
@@ -163,7 +168,7 @@ static void put_host(const Job *job, const char *name, int64_t tile, Buf *out)
     buf_puts(out, "):\n");
     if (tile)
         buf_printf(out, "    tile = choose(\"tile\", [%lld", (long long)tile);
-    for (int64_t t = tile / 2 / LINE * LINE; t >= 512; t = t / 2 / LINE * LINE)
+    for (int64_t t = round_tile(job, tile / 2); t >= 512; t = round_tile(job, t / 2))
         buf_printf(out, ", %lld", (long long)t);
     buf_puts(out, tile ? "])\n" : "");
     for (uint32_t i = 0; i < job->parts.len; i++) {

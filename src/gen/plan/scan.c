@@ -1,7 +1,10 @@
 /* Running sums and products. Along the last axis a row is walked in tiles and what came before
- * is carried as a scalar; along another axis a tile of the last one is carried whole. From the
- * end, the tiles are the mirror images of those from the start. */
+ * is carried in a block of UB; along another axis a tile of the last one is carried whole. From
+ * the end, the tiles are the mirror images of those from the start. */
 #include "gen/plan/strategy.h"
+
+/* Whole repeats of lanes of 8: how a running sum is computed (lower/op_scan.c) */
+enum { SCAN_UNIT = 1024 };
 
 static bool takes(const Space *s) { return s->scanned == 1 && s->reduced == 0; }
 
@@ -50,44 +53,87 @@ static void store_all(Writer *w)
         write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
 }
 
-/* One tile of a row: its own running sum, plus what came before. */
-static void scan_tile(Writer *w, PrimId id, const char *carry)
+/* The output that is the running sum itself, in f32: it is made where it is stored from. */
+static bool is_stored_scan(const Writer *w, PrimId id)
+{
+    const PrimOutput *out = &w->g->outputs.at[0];
+    return w->g->outputs.len == 1 && out->is.prim == id && w->g->prims.at[id].uses == 1 &&
+           graph_value(w->g->graph, out->value)->dtype == DT_F32;
+}
+
+static const char *tile_of(Writer *w, char stem, int depth, PrimId owner)
+{
+    return write_view(w, KIND_TILE, write_buffer(w, stem, KIND_TILE, DT_F32, depth, owner));
+}
+
+/* What is scanned, in a buffer whose first elements may change. */
+static const char *scan_operand(Writer *w, const Prim *p, PrimId id)
+{
+    const char *x = write_named(w, p->arg[0]);
+    bool again = p->exclusive || w->g->prims.at[p->arg[0]].uses > 1;
+    if (!p->reverse && !again)
+        return x;
+    const char *own = tile_of(w, 'b', 1, id);
+    write_line(w, p->reverse ? "%s = reverse(%s)" : "%s = %s", own, x);
+    return own;
+}
+
+/* "a1[:t.size]" as "a1" */
+static const char *buffer_of(Writer *w, const char *view)
+{
+    Str name = str_from(view);
+    name.len = (size_t)str_find(name, STR("["));
+    return str_dup(w->arena, name);
+}
+
+/* One tile of a row. What came before is one more operand of its first element, and stays on
+ * chip: nothing waits for the scalar unit. */
+static void scan_tile(Writer *w, PrimId id)
 {
     const Prim *p = &w->g->prims.at[id];
     const char *times = p->reduce == PRIM_SUM ? "+" : "*";
     const char *word = p->reduce == PRIM_SUM ? "cumsum" : "cumprod";
+    bool stored = is_stored_scan(w, id);
     write_line(w, "with compute():");
     w->depth++;
     write_needs(w, p->arg[0]);
-    const char *x = write_named(w, p->arg[0]);
-    const char *c = write_view(w, KIND_TILE, write_buffer(w, 'c', KIND_TILE, DT_F32, 1, id)),
-               *from = x;
-    if (p->reverse) {
-        from = write_view(w, KIND_TILE, write_buffer(w, 'b', KIND_TILE, DT_F32, 1, id));
-        write_line(w, "%s = reverse(%s)", from, x);
-    }
-    write_line(w, "%s = %s(%s)", c, word, from);
-    write_line(w, "%s = %s %s %s", c, c, times, carry);
-    Str buffer = str_from(c);
-    buffer.len = (size_t)str_find(buffer, STR("["));
-    const char *whole = str_dup(w->arena, buffer);
-    write_line(w, "%s = %s[%s - 1]", carry, whole, w->count);
+    const char *x = scan_operand(w, p, id), *first = buffer_of(w, x);
+    const char *c = stored && !p->reverse ? tile_of(w, 'o', 2, 0) : tile_of(w, 'c', 1, id);
+    const char *head = str_format(w->arena, "[:min(%s, 8)]", w->count);
+    write_line(w, "%s%s = %s%s %s carry%s", first, head, first, head, times, head);
+    write_line(w, "%s = %s(%s)", c, word, x);
+    write_line(w, "last = %s - 1", w->count);
+    write_line(w, "at[:8] = last");
+    write_line(w, "carry[:1] = gather(%s, at[:1])", c);
     if (p->exclusive)
-        write_line(w, "%s = %s - %s", c, c, x);
+        write_line(w, "%s = %s - %s", c, c, write_named(w, p->arg[0]));
     if (p->reverse) {
-        write_line(w, "%s = reverse(%s)", from, c);
-        c = from;
+        const char *back = stored ? tile_of(w, 'o', 2, 0) : x;
+        write_line(w, "%s = reverse(%s)", back, c);
+        c = back;
     }
     w->name[id] = c;
     w->depth--;
 }
 
+static void store_scan(Writer *w, PrimId id)
+{
+    if (!is_stored_scan(w, id)) {
+        store_all(w);
+        return;
+    }
+    write_line(w, "with copyout():");
+    write_line(w, "    store(%s, %s)",
+               write_access(w, write_output_name(w, 0), w->g->prims.at[id].axes), w->name[id]);
+}
+
 static void write_last(Writer *w, PrimId id)
 {
     const Prim *p = &w->g->prims.at[id];
-    const char *carry = str_format(w->arena, "r%u", w->next++);
+    buf_puts(&w->buffers, "    carry = ub(f32, 8)\n    at = ub(i32, 64)\n");
     open_others(w, w->last);
-    write_line(w, "%s = %s", carry, p->reduce == PRIM_SUM ? "0.0" : "1.0");
+    write_line(w, "with compute():");
+    write_line(w, "    carry[:8] = %s", p->reduce == PRIM_SUM ? "0.0" : "1.0");
     write_line(w, "for t in tiles(n%u, tile):", w->last);
     w->depth++;
     w->index[w->last] = p->reverse
@@ -95,8 +141,8 @@ static void write_last(Writer *w, PrimId id)
                             : "t";
     w->count = "t.size";
     load_for(w);
-    scan_tile(w, id, carry);
-    store_all(w);
+    scan_tile(w, id);
+    store_scan(w, id);
 }
 
 /* Along another axis: the carried tile is the running sum itself. */
@@ -128,6 +174,7 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
 
 static void write_scan(Job *job)
 {
+    job->tile_unit = SCAN_UNIT;
     Writer *w = job_part(job, "_kernel", false)->w;
     PrimId id = the_scan(w);
     for (uint32_t i = 0; i < w->s->len; i++) {

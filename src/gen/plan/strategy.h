@@ -38,6 +38,7 @@ typedef struct Job {
                             parts in two dimensions */
     Diag *diag;
     int64_t last_most; /* largest size of the last axis; 0: as of the others */
+    int64_t tile_unit; /* tiles are multiples of it where they are as large; 0: of 128 */
     VEC(Part) parts;
 } Job;
 

@@ -1,0 +1,182 @@
+/* Loads one turn ahead. In: Process, with its loops and stages. Out: loops whose loads are issued
+ * before the work of the turn before:
+ *
+ *     for (v = lo; v < hi; v += step) {        for (ahead = lo; ahead < hi + step; ahead += step) {
+ *         CopyIn(v);                     ─▶        if (ahead < hi) { v = ahead; CopyIn(v); }
+ *         Compute(v);                              if (ahead > lo) { v = ahead - step; Compute(v); }
+ *     }                                        }
+ *
+ * A pipe's queue holds 32 instructions and a scalar read waits for the vector unit: either way the
+ * scalar unit would come to the next load too late, and two slots would be filled one after the
+ * other. Only where the work of a turn is that much, every load has two slots, and nothing the
+ * kernel writes is loaded. */
+#include "lower/lower_int.h"
+
+enum { FEW = 24 /* calls that leave room in the queue */ };
+
+typedef VEC(uint32_t) Locals;
+
+static bool is_ahead_load(const Lower *l, const AscStmt *s, Locals *locals)
+{
+    const AscBuffer *b;
+    switch (s->kind) {
+    case ASC_S_COPY:
+        return s->copy.inward && l->source->tensors.at[s->copy.gm.id].role == IR_ROLE_IN;
+    case ASC_S_ALLOC:
+    case ASC_S_ENQUE:
+        b = &l->k->buffers.at[l->k->locals.at[s->local].buffer];
+        if (s->kind == ASC_S_ALLOC)
+            vec_push(l->arena, locals, s->local);
+        return asc_is_queue(b->storage) && lx_least(l, b->depth) >= 2;
+    default: return s->kind == ASC_S_FOR || s->kind == ASC_S_IF;
+    }
+}
+
+static bool only_loads(const Lower *l, const AscBlock *block, Locals *locals)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &l->out->stmts.at[block->at[i]];
+        if (!is_ahead_load(l, s, locals) || !only_loads(l, &s->body, locals) ||
+            !only_loads(l, &s->orelse, locals))
+            return false;
+    }
+    return true;
+}
+
+/* Does the block take a slot of one of these queues? */
+static bool takes_slot(const Lower *l, const AscBlock *block, const Locals *locals)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &l->out->stmts.at[block->at[i]];
+        for (uint32_t k = 0; s->kind == ASC_S_ALLOC && k < locals->len; k++)
+            if (l->k->locals.at[locals->at[k]].buffer == l->k->locals.at[s->local].buffer)
+                return true;
+        bool run = s->kind == ASC_S_RUN;
+        if (takes_slot(l, &s->body, locals) || takes_slot(l, &s->orelse, locals) ||
+            (run && takes_slot(l, &l->k->functions.at[s->callee].body, locals)))
+            return true;
+    }
+    return false;
+}
+
+/* Calls of a turn; a loop or a scalar read counts as many. */
+static uint32_t work_of(const Lower *l, const AscBlock *block)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &l->out->stmts.at[block->at[i]];
+        bool many = s->kind == ASC_S_FOR || s->kind == ASC_S_WHILE || s->kind == ASC_S_GET;
+        n += many ? FEW + 1 : s->kind == ASC_S_CALL;
+        n += work_of(l, &s->body) + work_of(l, &s->orelse);
+        if (s->kind == ASC_S_RUN)
+            n += work_of(l, &l->k->functions.at[s->callee].body);
+    }
+    return n;
+}
+
+static bool assigns(const Lower *l, const AscBlock *block, IrVarId var)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &l->out->stmts.at[block->at[i]];
+        bool run = s->kind == ASC_S_RUN;
+        if (s->var == var || assigns(l, &s->body, var) || assigns(l, &s->orelse, var) ||
+            (run && assigns(l, &l->k->functions.at[s->callee].body, var)))
+            return true;
+    }
+    return false;
+}
+
+/* The assignments before the loads are made twice a turn: what they read is the loop's own
+ * variable, what the ones before made, or never changes in the loop. */
+static bool may_repeat(const Lower *l, const AscBlock *body, uint32_t sets)
+{
+    for (uint32_t i = 0; i < sets; i++) {
+        const AscStmt *s = &l->out->stmts.at[body->at[i]];
+        AscBlock before = {.at = body->at, .len = i};
+        for (IrVarId v = 1; v < l->ir->vars.len; v++)
+            if (lx_uses(l, s->value, v) && assigns(l, body, v) && !assigns(l, &before, v))
+                return false;
+    }
+    return true;
+}
+
+/* Which child is the stage of loads; UINT32_MAX: it may not run ahead. */
+static uint32_t loads_of(const Lower *l, const AscBlock *body, Locals *locals)
+{
+    uint32_t at = 0;
+    while (at < body->len && l->out->stmts.at[body->at[at]].kind == ASC_S_SET)
+        at++;
+    if (at == body->len || l->out->stmts.at[body->at[at]].kind != ASC_S_RUN)
+        return UINT32_MAX;
+    const AscFunction *f = &l->k->functions.at[l->out->stmts.at[body->at[at]].callee];
+    AscBlock rest = {.at = body->at + at + 1, .len = body->len - at - 1};
+    bool ahead = f->stage == IR_COPYIN && only_loads(l, &f->body, locals) && locals->len &&
+                 !takes_slot(l, &rest, locals) && work_of(l, &rest) > FEW &&
+                 may_repeat(l, body, at);
+    return ahead ? at : UINT32_MAX;
+}
+
+/* if (cond) { var = value; the assignments; statements from..to } */
+static void put_turn(Lower *l, const AscStmt *loop, uint32_t sets, IrExprId cond, IrExprId value,
+                     uint32_t from, uint32_t to)
+{
+    ls_new(l, ASC_S_IF)->value = cond;
+    AscStmtId guard = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    ls_set(l, loop->var, value);
+    for (uint32_t i = 0; i < sets; i++) {
+        AscStmt copy = l->out->stmts.at[loop->body.at[i]];
+        *ls_new(l, ASC_S_SET) = copy;
+    }
+    for (uint32_t i = from; i < to; i++)
+        vec_push(l->arena, l->at, loop->body.at[i]);
+    ls_close(l, &body, guard, false);
+}
+
+static void run_ahead(Lower *l, AscStmtId id, uint32_t loads, const Locals *locals)
+{
+    AscStmt loop = l->out->stmts.at[id];
+    IrVarId var = lx_local(l, "ahead", DT_I64);
+    IrExprId ahead = lx_var(l, var);
+    AscBlock body = {0}, *outer = l->at;
+    l->span = loop.at;
+    l->at = &body;
+    put_turn(l, &loop, loads, ir_expr2(l->ir, IR_E_LT, ahead, loop.hi), ahead, loads, loads + 1);
+    put_turn(l, &loop, loads, ir_expr2(l->ir, IR_E_GT, ahead, loop.lo), lx_sub(l, ahead, loop.step),
+             loads + 1, loop.body.len);
+    l->at = outer;
+    AscStmt *s = &l->out->stmts.at[id];
+    s->var = var;
+    s->hi = lx_add(l, loop.hi, loop.step);
+    s->body = body;
+    for (uint32_t i = 0; i < locals->len; i++)
+        l->k->buffers.at[l->k->locals.at[locals->at[i]].buffer].ahead = true;
+}
+
+static void walk(Lower *l, const AscBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        AscStmtId id = block->at[i];
+        AscBlock body = l->out->stmts.at[id].body, orelse = l->out->stmts.at[id].orelse;
+        Locals locals = {0};
+        bool loop = l->out->stmts.at[id].kind == ASC_S_FOR;
+        uint32_t loads = loop ? loads_of(l, &body, &locals) : UINT32_MAX;
+        if (loads != UINT32_MAX)
+            run_ahead(l, id, loads, &locals);
+        walk(l, &body);
+        walk(l, &orelse);
+    }
+}
+
+/* requires: Process and its stages, slots taken in the stage that loads.
+ * keeps: the order of turns; each slot is still taken, handed over and freed once a turn. */
+void lower_ahead(Lower *l)
+{
+    for (uint32_t i = 0; i < l->out->kernels.len; i++) {
+        l->k = &l->out->kernels.at[i];
+        l->source = &l->ir->kernels.at[i];
+        if (l->k->launched && l->k->functions.len)
+            walk(l, &l->k->functions.at[0].body);
+    }
+}
