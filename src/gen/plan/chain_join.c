@@ -294,6 +294,15 @@ static void put_header(Join *j, const ChainStage *stage, Str line, const Renames
     buf_char(&j->kernels, '\n');
 }
 
+/* d64 = dim(64) */
+static bool fixed_size(Str line, int64_t *size)
+{
+    ptrdiff_t at = str_find(line, STR(" = dim("));
+    if (at < 0 || !str_ends(line, ")"))
+        return false;
+    return str_to_i64(str_slice(line, (size_t)at + 7, line.len - 1), size);
+}
+
 /* Names of the stage that would meet another's: helpers, scalars of the host, workspaces. */
 static void own_names(Join *j, uint32_t number, Str text, Renames *kernel, Renames *host)
 {
@@ -303,7 +312,10 @@ static void own_names(Join *j, uint32_t number, Str text, Renames *kernel, Renam
         if (line.len && line.at[0] != ' ')
             in_host = str_is(line, "@host") || (in_host && str_starts(line, "def "));
         Str name = in_host || indent_of(line) == 0 ? assigned(line) : (Str){0};
-        if (name.len && !str_is(name, "craft"))
+        int64_t size = 0;
+        if (name.len && !in_host && fixed_size(line, &size))
+            add_name(j, kernel, name, size_name(j, size));
+        else if (name.len && !str_is(name, "craft"))
             add_name(j, in_host ? host : kernel, name,
                      str_format(j->arena, "s%u_%.*s", number, STR_ARG(name)));
         ptrdiff_t open = str_find(line, STR("("));

@@ -70,6 +70,27 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     return false;
 }
 
+/* The graph with what is not planned said otherwise, its operands named as the task's. */
+static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip,
+                           int64_t tile_limit, Plan *plan, Diag *diag)
+{
+    const ValueId *outer = NULL;
+    const Graph *other = rewrite_graph(arena, graph, &outer, diag);
+    if (!other)
+        return plan_chain(arena, graph, chip, tile_limit, name_of(graph), plan, diag);
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    if (!(plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan)) &&
+        !plan_chain(arena, other, chip, tile_limit, name_of(graph), plan, diag))
+        return false;
+    for (uint32_t i = 0; i < plan->operands.len; i++) {
+        PlanOperand *o = &plan->operands.at[i];
+        o->value = outer[o->value];
+        if (o->value == VALUE_NONE)
+            return false;
+    }
+    return true;
+}
+
 /* One kernel where that is possible, else several. */
 static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                        Plan *plan, Diag *diag)
@@ -80,8 +101,7 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
     Plan alone = *plan;
     if (taken && plan_is_valid(arena, plan))
         return true;
-    if (plan_chain(arena, graph, chip, tile_limit, name_of(graph), plan, &second) &&
-        plan_is_valid(arena, plan))
+    if (plan_rewritten(arena, graph, chip, tile_limit, plan, &second) && plan_is_valid(arena, plan))
         return true;
     *plan = alone;
     const Diag *said = second.items.len ? &second : &first;

@@ -10,6 +10,7 @@
 #include "gen/plan/move.h"
 #include "gen/plan/pool.h"
 #include "gen/plan/resize.h"
+#include "gen/plan/rewrite.h"
 #include "gen/plan/streams.h"
 
 /* From primitives: maps, reductions, scans, norms, losses of floats. */

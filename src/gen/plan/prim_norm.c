@@ -122,13 +122,22 @@ static bool make_channel_norm(PrimGraph *g, const Node *node, PrimValue *out)
     return affine(g, node, batch ? 3 : 1, batch ? 4 : 2, per_channel, out);
 }
 
+static bool is_read(const Graph *graph, ValueId id)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
+            if (graph->nodes.at[i].in[k] == id)
+                return true;
+    return false;
+}
+
 /* The channel dimension is cut in (groups, channels of a group): only a leaf can be seen so. */
 static bool make_group_norm(PrimGraph *g, const Node *node, PrimValue *out)
 {
     const Value *v = graph_value(g->graph, node->in[0]);
     int64_t groups = node_int(node, AT_GROUPS, 1), each = v->shape.dim[1] / groups;
-    if (v->kind == VALUE_NODE || v->shape.rank >= GRAPH_MAX_RANK)
-        return prim_refuse(g, node, "its input is not a tensor of the task");
+    if (v->kind == VALUE_NODE || v->shape.rank >= GRAPH_MAX_RANK || is_read(g->graph, node->out))
+        return prim_refuse(g, node, "other operators stand before or behind it");
     Shape cut = {.rank = v->shape.rank + 1, .dim = {v->shape.dim[0], groups, each}};
     Shape weight = {.rank = v->shape.rank, .dim = {groups, each}};
     for (int i = 2; i < v->shape.rank; i++) {

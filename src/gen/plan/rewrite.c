@@ -1,0 +1,123 @@
+/* Rewriting a graph node by node; see rewrite.h. */
+#include "gen/plan/rewrite.h"
+
+typedef bool Rule(Rewrite *r, const Node *node, ValueId *out);
+
+static Rule *const rules[] = {rewrite_reduce, rewrite_index, rewrite_loss, rewrite_shape,
+                              rewrite_pool};
+
+static void note_outer(Rewrite *r, ValueId mine, ValueId theirs)
+{
+    while (r->outer.len <= mine)
+        vec_push(r->arena, &r->outer, VALUE_NONE);
+    r->outer.at[mine] = theirs;
+}
+
+static void add_leaf(Rewrite *r, ValueId id)
+{
+    r->map[id] = graph_add_value(r->to, *graph_value(r->from, id));
+    note_outer(r, r->map[id], id);
+}
+
+static void copy_node(Rewrite *r, const Node *node)
+{
+    ValueId *in = arena_array(r->arena, ValueId, node->n_in + 1);
+    for (uint32_t i = 0; i < node->n_in; i++)
+        in[i] = rw_in(r, node, i);
+    ValueId out = rw_again(r, node, in);
+    for (uint32_t k = 0; k < node->n_out; k++)
+        r->map[node->out + k] = out + k;
+}
+
+/* A rule's result has the shape and dtype of what it replaces, or the rule does not count. */
+static bool fits(const Rewrite *r, const Node *node, const ValueId *out)
+{
+    for (uint32_t k = 0; k < node->n_out; k++) {
+        const Value *was = graph_value(r->from, node->out + k);
+        const Value *is = out[k] == VALUE_NONE ? NULL : graph_value(r->to, out[k]);
+        if (is && (is->kind != VALUE_NODE || is->dtype != was->dtype ||
+                   !shape_equal(is->shape, was->shape)))
+            return false;
+    }
+    return true;
+}
+
+static void rewrite_node(Rewrite *r, const Node *node)
+{
+    ValueId out[3] = {VALUE_NONE, VALUE_NONE, VALUE_NONE};
+    r->node = node;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !r->failed && node->n_out <= 3; i++) {
+        if (!rules[i](r, node, out) || r->failed)
+            continue;
+        r->failed = !fits(r, node, out);
+        r->changed = true;
+        for (uint32_t k = 0; k < node->n_out; k++)
+            r->map[node->out + k] = out[k];
+        return;
+    }
+    if (!r->failed)
+        copy_node(r, node);
+}
+
+static bool known_operands(const Rewrite *r, const Node *node)
+{
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != VALUE_NONE && r->map[node->in[i]] == VALUE_NONE)
+            return false;
+    return true;
+}
+
+static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+{
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    Rewrite r = {.arena = arena, .from = graph, .diag = &quiet};
+    r.to = graph_new(arena, graph->name);
+    r.map = arena_array(arena, ValueId, graph->values.len + 1);
+    for (uint32_t i = 0; i < graph->values.len; i++) {
+        r.map[i] = VALUE_NONE;
+        if (graph->values.at[i].kind != VALUE_NODE)
+            add_leaf(&r, i);
+    }
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        vec_push(arena, &r.to->inputs, r.map[graph->inputs.at[i]]);
+    for (uint32_t i = 0; i < graph->params.len; i++)
+        vec_push(arena, &r.to->params, r.map[graph->params.at[i]]);
+    for (uint32_t i = 0; i < graph->nodes.len && !r.failed; i++) {
+        r.failed = !known_operands(&r, &graph->nodes.at[i]);
+        if (!r.failed)
+            rewrite_node(&r, &graph->nodes.at[i]);
+    }
+    for (uint32_t i = 0; i < graph->outputs.len && !r.failed; i++) {
+        ValueId id = r.map[graph->outputs.at[i]];
+        r.failed = id == VALUE_NONE;
+        if (r.failed)
+            break;
+        vec_push(arena, &r.to->outputs, id);
+        note_outer(&r, id, graph->outputs.at[i]);
+    }
+    note_outer(&r, r.to->values.len, VALUE_NONE);
+    *outer = r.outer.at;
+    return r.failed || !r.changed ? NULL : r.to;
+}
+
+/* What a rule says may itself be said otherwise. */
+Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+{
+    const ValueId *total = NULL;
+    Graph *last = NULL;
+    for (int round = 0; round < 4; round++) {
+        const ValueId *step = NULL;
+        Graph *next = rewrite_once(arena, last ? last : graph, &step, diag);
+        if (!next)
+            break;
+        ValueId *both = arena_array(arena, ValueId, next->values.len + 1);
+        for (uint32_t i = 0; i < next->values.len; i++) {
+            ValueId before = step[i];
+            both[i] = before == VALUE_NONE || !total ? before : total[before];
+        }
+        total = both;
+        last = next;
+    }
+    *outer = total;
+    return last;
+}

@@ -1,0 +1,254 @@
+/* Indexing, said by what is planned: elements of rows, rows by one index. */
+#include "gen/plan/rewrite.h"
+
+#include "gen/plan/script.h"
+
+static bool constant(const Rewrite *r, ValueId id) { return rw_value(r, id)->kind == VALUE_CONST; }
+
+/* The part of x that the index reaches along the other dimensions. */
+static ValueId beside(Rewrite *r, ValueId x, Shape index, int dim)
+{
+    for (int i = 0; i < index.rank; i++)
+        if (i != dim)
+            x = rw_slice(r, x, i, 0, index.dim[i], 1);
+    return x;
+}
+
+static bool fits_beside(Shape x, Shape index, int dim)
+{
+    for (int i = 0; i < index.rank; i++)
+        if (i != dim && x.dim[i] != index.dim[i])
+            return false;
+    return true;
+}
+
+static bool gather(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), at = rw_in(r, node, 1);
+    Shape s = rw_value(r, x)->shape, i = rw_value(r, at)->shape;
+    int dim = 0, last = s.rank - 1;
+    DType own = rw_value(r, x)->dtype;
+    bool narrow = own == DT_BOOL || own == DT_I8 || own == DT_U8;
+    if (s.rank == 0 || !shape_dim(s, node_int(node, AT_DIM, 0), &dim) ||
+        (dim == last && fits_beside(s, i, dim) && !narrow))
+        return false;
+    Node other = rw_node(r, node);
+    rw_attr(r, &other, (Attr){.key = AT_DIM, .i = last});
+    x = rw_swap(r, beside(r, rw_cast(r, x, narrow ? DT_I32 : own), i, dim), dim, last);
+    at = rw_swap(r, at, dim, last);
+    out[0] = rw_cast(r, rw_swap(r, rw_again(r, &other, (ValueId[]){x, at}), dim, last), own);
+    return true;
+}
+
+static ValueId join(Rewrite *r, ValueId a, ValueId b, int dim)
+{
+    Attr at = {.key = AT_DIM, .i = dim};
+    return rw_make(r, OP_CAT, 0, 2, (ValueId[]){a, b}, 1, &at);
+}
+
+static bool scatter(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), at = rw_in(r, node, 1), from = rw_in(r, node, 2);
+    Shape s = rw_value(r, x)->shape, i = rw_value(r, at)->shape;
+    int dim = 0, last = s.rank - 1, odd = -1;
+    if (s.rank == 0 || !shape_dim(s, node_int(node, AT_DIM, 0), &dim))
+        return false;
+    bool weak = constant(r, from);
+    if (!weak && !shape_equal(rw_value(r, from)->shape, i)) {
+        ValueId part = from;
+        for (int d = 0; d < i.rank; d++)
+            part = rw_slice(r, part, d, 0, i.dim[d], 1);
+        out[0] = rw_again(r, node, (ValueId[]){x, at, part});
+        return true;
+    }
+    for (int d = 0; d < s.rank; d++)
+        odd = d != dim && s.dim[d] != i.dim[d] ? d : odd;
+    if (odd >= 0) {
+        ValueId head = rw_slice(r, x, odd, 0, i.dim[odd], 1);
+        ValueId tail = rw_slice(r, x, odd, i.dim[odd], s.dim[odd], 1);
+        out[0] = join(r, rw_again(r, node, (ValueId[]){head, at, from}), tail, odd);
+        return true;
+    }
+    if (dim == last)
+        return false;
+    Node other = rw_node(r, node);
+    rw_attr(r, &other, (Attr){.key = AT_DIM, .i = last});
+    ValueId in[] = {rw_swap(r, x, dim, last), rw_swap(r, at, dim, last),
+                    weak ? from : rw_swap(r, from, dim, last)};
+    out[0] = rw_swap(r, rw_again(r, &other, in), dim, last);
+    return true;
+}
+
+/* Several index tensors on neighbouring dimensions are one, into those dimensions as one. */
+static bool neighbours(const Node *node, int *first, uint32_t n)
+{
+    const Attr *dims = node_attr(node, AT_DIMS);
+    if (!dims || dims->ints.len != n)
+        return false;
+    *first = (int)dims->ints.at[0];
+    for (uint32_t i = 1; i < n; i++)
+        if (dims->ints.at[i] != *first + (int64_t)i)
+            return false;
+    return true;
+}
+
+static ValueId flat_index(Rewrite *r, const Node *node, uint32_t from, uint32_t n, Shape s,
+                          int first, Shape *common)
+{
+    ValueId sum = VALUE_NONE;
+    *common = rw_value(r, rw_in(r, node, from))->shape;
+    for (uint32_t i = 1; i < n; i++)
+        if (!shape_broadcast(*common, rw_value(r, rw_in(r, node, from + i))->shape, common))
+            r->failed = true;
+    for (uint32_t i = 0; i < n && !r->failed; i++) {
+        int64_t size = s.dim[first + (int)i];
+        ValueId at = rw_in(r, node, from + i);
+        ValueId low = rw_binary(r, BINARY_lt, at, rw_integer(r, 0));
+        at = rw_where(r, low, rw_binary(r, BINARY_add, at, rw_integer(r, size)), at);
+        sum = i ? rw_binary(r, BINARY_add, rw_binary(r, BINARY_mul, sum, rw_integer(r, size)), at)
+                : at;
+    }
+    return r->failed ? 0 : rw_expand(r, sum, *common);
+}
+
+static Shape merged(Shape s, int first, uint32_t n)
+{
+    Shape to = {.rank = s.rank - (int)n + 1};
+    for (int i = 0; i < to.rank; i++)
+        to.dim[i] = i < first ? s.dim[i] : s.dim[i + (int)n - 1];
+    to.dim[first] = script_product(s, first, first + (int)n);
+    return to;
+}
+
+static ValueId as_vector(Rewrite *r, ValueId x)
+{
+    Shape s = rw_value(r, x)->shape;
+    return rw_reshape(r, x, (Shape){1, {script_product(s, 0, s.rank)}});
+}
+
+static ValueId select_rows(Rewrite *r, ValueId x, ValueId at, int dim)
+{
+    Attr a = {.key = AT_DIM, .i = dim};
+    return rw_make(r, OP_INDEX_SELECT, 0, 2, (ValueId[]){x, as_vector(r, at)}, 1, &a);
+}
+
+static bool index_many(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0);
+    Shape s = rw_value(r, x)->shape, common;
+    uint32_t n = node->n_in - 1;
+    int first = 0;
+    if (n < 2 || !neighbours(node, &first, n) || rw_value(r, rw_in(r, node, 1))->dtype == DT_BOOL)
+        return false;
+    ValueId at = flat_index(r, node, 1, n, s, first, &common);
+    if (r->failed)
+        return true;
+    ValueId rows = select_rows(r, rw_reshape(r, x, merged(s, first, n)), at, first);
+    out[0] = rw_reshape(r, rows, graph_value(r->from, node->out)->shape);
+    return true;
+}
+
+/* x with rows added or replaced: x, v, i0, i1, ... */
+static bool index_put(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), v = rw_in(r, node, 1);
+    Shape s = rw_value(r, x)->shape, common, full;
+    uint32_t n = node->n_in - 2;
+    int first = 0;
+    bool add = node_bool(node, AT_ACCUMULATE);
+    if ((n == 1 && !add) || !neighbours(node, &first, n) || first != 0 ||
+        rw_value(r, rw_in(r, node, 2))->dtype == DT_BOOL)
+        return false;
+    ValueId at = flat_index(r, node, 2, n, s, first, &common);
+    full = common;
+    for (int i = (int)n; i < s.rank; i++)
+        full.dim[full.rank++] = s.dim[i];
+    Shape flat = merged(s, 0, n), rows = flat;
+    rows.dim[0] = script_product(common, 0, common.rank);
+    if (r->failed)
+        return true;
+    v = rw_cast(r, v, rw_value(r, x)->dtype);
+    v = rw_reshape(r, rw_expand(r, v, full), rows);
+    Attr dim = {.key = AT_DIM, .i = 0};
+    ValueId in[] = {rw_reshape(r, x, flat), as_vector(r, at), v};
+    out[0] = rw_reshape(r, rw_make(r, add ? OP_INDEX_ADD : OP_INDEX_COPY, 0, 3, in, 1, &dim), s);
+    return true;
+}
+
+/* Counting: ones added at numbers. */
+static ValueId count_at(Rewrite *r, ValueId at, ValueId ones, int64_t bins)
+{
+    Attr dim = {.key = AT_DIM, .i = 0};
+    ValueId zeros = rw_full(r, (Shape){1, {bins}}, DT_F32, 0);
+    return rw_make(r, OP_INDEX_ADD, 0, 3, (ValueId[]){zeros, at, ones}, 1, &dim);
+}
+
+static bool bincount(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId at = rw_in(r, node, 0);
+    DType own = rw_value(r, at)->dtype;
+    Shape s = rw_value(r, at)->shape;
+    at = own == DT_I64 ? at : rw_cast(r, at, DT_I32);
+    ValueId counts = count_at(r, at, rw_full(r, s, DT_F32, 1), node_int(node, AT_SIZE, 1));
+    out[0] = rw_cast(r, counts, DT_I64);
+    return true;
+}
+
+static bool histogram(Rewrite *r, const Node *node, ValueId *out)
+{
+    double low = node_float(node, AT_A, 0), high = node_float(node, AT_B, 0);
+    int64_t bins = node_int(node, AT_SIZE, 100);
+    ValueId x = as_vector(r, rw_in(r, node, 0));
+    if (!(low < high))
+        return false;
+    ValueId inside = rw_binary(r, BINARY_logical_and, rw_binary(r, BINARY_ge, x, rw_number(r, low)),
+                               rw_binary(r, BINARY_le, x, rw_number(r, high)));
+    ValueId from = rw_binary(r, BINARY_sub, x, rw_number(r, low));
+    ValueId place = rw_binary(r, BINARY_mul, from, rw_number(r, (double)bins / (high - low)));
+    place = rw_clamp(r, rw_unary(r, UNARY_floor, place), rw_number(r, 0),
+                     rw_number(r, (double)bins - 1));
+    ValueId counts = count_at(r, rw_cast(r, place, DT_I32), rw_cast(r, inside, DT_F32), bins);
+    out[0] = rw_cast(r, counts, graph_value(r->from, node->out)->dtype);
+    return true;
+}
+
+/* Step 1: what stands before the slice, the new part, what stands behind. */
+static bool slice_scatter(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), y = rw_in(r, node, 1);
+    Shape s = rw_value(r, x)->shape;
+    int dim = 0;
+    int64_t start = node_int(node, AT_START, 0), step = node_int(node, AT_STEP, 1);
+    if (!shape_dim(s, node_int(node, AT_DIM, 0), &dim))
+        return false;
+    int64_t count = rw_value(r, y)->shape.dim[dim];
+    y = rw_cast(r, y, rw_value(r, x)->dtype);
+    if (step != 1) {
+        Attr at = {.key = AT_DIM, .i = dim};
+        Attr range[] = {{.key = AT_DTYPE, .dtype = DT_I32},
+                        {.key = AT_A, .f = (double)start},
+                        {.key = AT_B, .f = (double)(start + (count - 1) * step + 1)},
+                        {.key = AT_C, .f = (double)step}};
+        ValueId places = rw_make(r, OP_ARANGE, 0, 0, NULL, 4, range);
+        out[0] = rw_make(r, OP_INDEX_COPY, 0, 3, (ValueId[]){x, places, y}, 1, &at);
+        return true;
+    }
+    out[0] = start ? join(r, rw_slice(r, x, dim, 0, start, 1), y, dim) : y;
+    if (start + count < s.dim[dim])
+        out[0] = join(r, out[0], rw_slice(r, x, dim, start + count, s.dim[dim], 1), dim);
+    return true;
+}
+
+bool rewrite_index(Rewrite *r, const Node *node, ValueId *out)
+{
+    switch (node->op) {
+    case OP_GATHER: return gather(r, node, out);
+    case OP_SCATTER: return scatter(r, node, out);
+    case OP_INDEX: return index_many(r, node, out);
+    case OP_INDEX_PUT: return index_put(r, node, out);
+    case OP_BINCOUNT: return bincount(r, node, out);
+    case OP_HISTC: return histogram(r, node, out);
+    case OP_SLICE_SCATTER: return slice_scatter(r, node, out);
+    default: return false;
+    }
+}
