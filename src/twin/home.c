@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/home.h"
 #include "base/proc.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -14,41 +15,10 @@
 
 enum { MOST_HEADER_FILES = 2000, MOST_DEPTH = 8 };
 
-static bool is_home(Arena *arena, const char *dir)
-{
-    return file_exists(path_join(arena, dir, "twin/include/acraft/core.h")) &&
-           file_exists(path_join(arena, dir, "src/sim/record.h"));
-}
-
 static const char *real_path(Arena *arena, const char *path)
 {
     char real[PATH_MAX];
     return realpath(path, real) ? str_dup(arena, str_from(real)) : NULL;
-}
-
-/* bin/acraft beside share/acraft, or build/VARIANT/acraft somewhere below the source tree. */
-static const char *home_of_program(Arena *arena)
-{
-    const char *program = real_path(arena, "/proc/self/exe");
-    if (!program)
-        return NULL;
-    const char *dir = path_dir(arena, program);
-    const char *installed = real_path(arena, path_join(arena, dir, "../share/acraft"));
-    if (installed && is_home(arena, installed))
-        return installed;
-    for (; dir[0] == '/' && dir[1]; dir = path_dir(arena, dir))
-        if (is_home(arena, dir))
-            return dir;
-    return NULL;
-}
-
-static const char *find_home(Arena *arena, const TwinOptions *options)
-{
-    const char *given = options->home ? options->home : getenv("ACRAFT_HOME");
-    if (!given || !*given)
-        return home_of_program(arena);
-    const char *home = real_path(arena, given);
-    return home && is_home(arena, home) ? home : NULL;
 }
 
 static const char *find_cache(Arena *arena, const TwinOptions *options)
@@ -152,7 +122,7 @@ bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *plac
                       Verdict *verdict)
 {
     *places = (TwinPlaces){0};
-    places->home = find_home(arena, options);
+    places->home = home_find(arena, options->home, "twin/include/acraft/core.h");
     if (!places->home) {
         verdict_fail(verdict, VERDICT_NO_TOOL, STAGE_COMPILE,
                      "the AscendC headers of acraft are not beside the program; set ACRAFT_HOME "
