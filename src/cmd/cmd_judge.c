@@ -184,6 +184,7 @@ static int judge(CmdArgs *args, const JudgeArgs *given)
     PoolSpec spec = {.jobs = (uint32_t)given->jobs,
                      .seconds = given->seconds,
                      .recycle = (uint32_t)given->recycle,
+                     .alone = true,
                      .work = judge_line,
                      .context = &lines};
     JudgeDesk desk = {.pool = pool_open(&spec), .seconds = given->seconds};

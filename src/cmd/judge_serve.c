@@ -2,13 +2,16 @@
  * the order of the body.
  *
  * One thread: the daemon's descriptor is one of those the pool waits on, and a request is suspended
- * until its last line is judged. */
+ * until its last line is judged. A request that names another host, or is longer than any, is refused
+ * before its body is read; one that is under way when a signal ends the server gets 503. */
 #include "cmd/cmd.h"
 #include "cmd/judge.h"
+#include "cmd/loopback.h"
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct Request {
@@ -25,7 +28,11 @@ typedef struct Server {
     JudgeDesk *desk;
     struct MHD_Daemon *daemon;
     Request *first; /* that have lines to be sent or answered, oldest first */
+    int64_t port;
+    bool closing;
 } Server;
+
+enum { IDLE_SECONDS = 60 };
 
 static volatile sig_atomic_t stopped;
 
@@ -51,6 +58,9 @@ static enum MHD_Result reply_with(struct MHD_Connection *connection, unsigned st
 static enum MHD_Result reply_answers(Request *q)
 {
     Buf all = {0};
+    if (q->done < q->lines)
+        return reply_with(q->connection, MHD_HTTP_SERVICE_UNAVAILABLE, "text/plain",
+                          STR("the judge was ended\n"));
     for (uint32_t i = 0; i < q->lines; i++)
         buf_printf(&all, "%s\n", q->answers[i].at);
     enum MHD_Result result = reply_with(q->connection, MHD_HTTP_OK, "application/jsonl",
@@ -109,6 +119,19 @@ static enum MHD_Result take_whole(Server *s, Request *q)
     return MHD_YES;
 }
 
+static enum MHD_Result refuse_early(const Server *s, struct MHD_Connection *connection)
+{
+    const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    if (!loopback_is_ours(host, s->port))
+        return reply_with(connection, MHD_HTTP_FORBIDDEN, "text/plain",
+                          STR("this server answers for 127.0.0.1 only\n"));
+    if (length && strtoull(length, NULL, 10) > JUDGE_MOST_LINE)
+        return reply_with(connection, MHD_HTTP_CONTENT_TOO_LARGE, "text/plain",
+                          STR("at most 64 MiB in one request\n"));
+    return MHD_YES;
+}
+
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *size, void **state)
@@ -118,10 +141,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (!q) {
         *state = q = heap_alloc(sizeof *q);
         q->connection = connection;
-        return MHD_YES;
+        return refuse_early(context, connection);
     }
     if (q->whole)
-        return reply_answers(q); /* resumed: every line is answered */
+        return reply_answers(q); /* resumed */
     if (*size && q->body.len + *size <= JUDGE_MOST_LINE) {
         buf_add(&q->body, upload, *size);
         *size = 0;
@@ -156,7 +179,7 @@ static void on_over(void *context, struct MHD_Connection *connection, void **sta
         return;
     delist(s, q);
     q->over = true;
-    if (q->done == q->sent)
+    if (q->done == q->sent || s->closing)
         free_request(q);
     *state = NULL;
 }
@@ -191,6 +214,13 @@ static void take_answer(Server *s, const JudgeItem *item, const Buf *answer)
     }
 }
 
+/* The daemon may hold bytes it has read already: its descriptor then stays silent. */
+static double time_to_wait(const Server *s)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+    return MHD_get_timeout(s->daemon, &ms) == MHD_YES && ms < 1000 ? (double)ms / 1000 : 1;
+}
+
 static bool serve(Server *s)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -199,7 +229,7 @@ static bool serve(Server *s)
     while (ok && !stopped) {
         MHD_run(s->daemon);
         ok = send_lines(s);
-        const JudgeItem *item = judge_desk_next(s->desk, 1, info->epoll_fd, &answer);
+        const JudgeItem *item = judge_desk_next(s->desk, time_to_wait(s), info->epoll_fd, &answer);
         if (item)
             take_answer(s, item, &answer);
     }
@@ -209,24 +239,27 @@ static bool serve(Server *s)
 
 int judge_serve(JudgeDesk *desk, int64_t port)
 {
-    Server s = {.desk = desk};
+    Server s = {.desk = desk, .port = port};
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct sigaction action = {.sa_handler = stop};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    s.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, (uint16_t)port, NULL,
-                                NULL, on_request, &s, MHD_OPTION_SOCK_ADDR, &at,
-                                MHD_OPTION_NOTIFY_COMPLETED, on_over, &s, MHD_OPTION_END);
+    s.daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, (uint16_t)port, NULL, NULL, on_request, &s,
+        MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_NOTIFY_COMPLETED, on_over, &s,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
     if (!s.daemon) {
         fprintf(stderr, "acraft judge: port %lld of 127.0.0.1 cannot be had\n", (long long)port);
         return CMD_LACKS;
     }
     fprintf(stderr, "acraft judge: http://127.0.0.1:%lld/judge\n", (long long)port);
     bool ok = serve(&s);
+    s.closing = true;
     for (Request *q = s.first; q; q = q->next)
         MHD_resume_connection(q->connection);
+    MHD_run(s.daemon);
     MHD_stop_daemon(s.daemon);
     return ok ? CMD_OK : CMD_LACKS;
 }

@@ -9,6 +9,7 @@
 #include "cmd/report.h"
 
 #include "cmd/cmd.h"
+#include "cmd/loopback.h"
 #include "loop/bench_pool.h"
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -116,18 +117,6 @@ static bool send_blob(Server *s, Str hash, bool timeline, Reply *r)
 
 /* ---- requests ---- */
 
-static bool host_is_ours(const Server *s, const char *host)
-{
-    static const char *const names[] = {"127.0.0.1", "localhost"};
-    char with_port[64];
-    for (size_t i = 0; host && i < sizeof names / sizeof *names; i++) {
-        snprintf(with_port, sizeof with_port, "%s:%lld", names[i], (long long)s->port);
-        if (!strcmp(host, names[i]) || !strcmp(host, with_port))
-            return true;
-    }
-    return false;
-}
-
 static void refuse(Reply *r, unsigned status, const char *why)
 {
     buf_clear(&r->body);
@@ -187,7 +176,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *size = 0;
         return MHD_YES;
     }
-    if (!host_is_ours(s, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host")))
+    if (!loopback_is_ours(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"),
+                          s->port))
         refuse(&r, MHD_HTTP_FORBIDDEN, "this server answers for 127.0.0.1 only\n");
     else if (strcmp(method, "GET") && strcmp(method, "HEAD"))
         refuse(&r, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");

@@ -115,6 +115,10 @@ static void become_worker(Pool *pool, int fd, pid_t parent)
     for (uint32_t i = 0; i < pool->spec.jobs; i++)
         if (pool->workers[i].pid)
             close(pool->workers[i].fd);
+    if (pool->spec.alone) {
+        close_range(3, (unsigned)fd - 1, 0);
+        close_range((unsigned)fd + 1, ~0u, 0);
+    }
     serve(&pool->spec, fd);
 }
 

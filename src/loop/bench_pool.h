@@ -22,6 +22,7 @@ typedef struct PoolSpec {
     uint32_t jobs;    /* workers at once; 0: one for each processor */
     double seconds;   /* for one request; 0: no limit */
     uint32_t recycle; /* requests after which a worker is replaced; 0: never */
+    bool alone;       /* a worker keeps the standard streams only: no socket of the caller's */
     void (*work)(void *context, Str request, Buf *reply);
     void *context;
 } PoolSpec;
