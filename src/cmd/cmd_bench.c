@@ -18,7 +18,7 @@ typedef struct BenchArgs {
     const char *suite_dir, *answers, *store, *label, *rule, *baseline, *ks, *form;
     int64_t samples, jobs, fuzz, listed;
     double seconds, budget;
-    bool failed, fresh, strict, trust, own_sizes, no_time;
+    bool failed, fresh, strict, trust, own_sizes, no_time, no_trace;
 } BenchArgs;
 
 typedef struct Show {
@@ -89,6 +89,7 @@ static bool read_judge(Arena *arena, const CmdArgs *args, const BenchArgs *given
                          .listed = (uint32_t)given->listed,
                          .own_sizes = given->own_sizes,
                          .time = !given->no_time,
+                         .trace = !given->no_trace,
                          .strict = given->strict,
                          .trust = given->trust};
     if (!judge->chip)
@@ -122,6 +123,18 @@ static bool numbers_are_sane(const BenchArgs *given)
 
 /* ---- the end ---- */
 
+/* What the server or network did to samples is not in the table. */
+static int say_refused(const BenchDone *done)
+{
+    if (!done->refused)
+        return CMD_OK;
+    fprintf(stderr, "acraft bench: %u samples got no answer%s: %s\n", done->refused,
+            done->gave_up ? " and no other was asked" : "", done->why);
+    fprintf(stderr, "  --url, --model and the key (--key-env, --key-file, --profiles) say who is "
+                    "asked; the same command asks again for what is missing\n");
+    return CMD_LACKS;
+}
+
 static int print_end(Arena *arena, Store *store, const BenchDone *done, const uint32_t *ks,
                      bool json, Diag *diag)
 {
@@ -144,7 +157,7 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
         if (done->out_of_time)
             printf("stopped by --budget: the same command goes on from here\n");
     }
-    return CMD_OK;
+    return say_refused(done);
 }
 
 static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, BenchSpec *spec,
@@ -275,6 +288,7 @@ int cmd_bench(int argc, char **argv)
         {"listed", CMD_I64, &a.listed, "N", "most cases of those a suite lists (8)"},
         {"own-sizes", CMD_FLAG, &a.own_sizes, NULL, "values at the task's own sizes only"},
         {"no-time", CMD_FLAG, &a.no_time, NULL, "predict no time at full size"},
+        {"no-trace", CMD_FLAG, &a.no_trace, NULL, "keep no picture of the first case's run"},
         {"baseline", CMD_TEXT, &a.baseline, "FILE", "measured times (tasks/kernelbench.tsv)"},
         {"strict", CMD_FLAG, &a.strict, NULL, "count only synchronisation that is written"},
         {"trust", CMD_FLAG, &a.trust, NULL, "run without a full sandbox"},

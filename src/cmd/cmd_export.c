@@ -16,6 +16,35 @@ static bool write_line(void *file, Str line)
     return fwrite(line.at, 1, line.len, file) == line.len;
 }
 
+static bool count_line(void *context, Str line)
+{
+    (void)context;
+    (void)line;
+    return true;
+}
+
+/* Nothing came out: what was missing, and what there is instead. */
+static void explain_none(Arena *arena, Store *store, const ExportSpec *asked)
+{
+    Diag quiet = diag_make(arena, "", STR(""));
+    const char *before = "; there are rows of ";
+    fprintf(stderr, "acraft export: a row of %s needs %s", export_kind_row(asked->kind)->name,
+            export_kind_row(asked->kind)->needs);
+    for (int i = 0; i < EXPORT_KIND_COUNT; i++) {
+        ExportSpec spec = *asked;
+        uint64_t rows = 0;
+        spec.kind = (ExportKind)i;
+        spec.line = count_line;
+        spec.most = 0;
+        if (spec.kind == asked->kind || !export_rows(store, &spec, &rows, &quiet) || !rows)
+            continue;
+        fprintf(stderr, "%s%s (%llu)", before, export_kind_row(spec.kind)->name,
+                (unsigned long long)rows);
+        before = ", ";
+    }
+    fprintf(stderr, "%s\n", *before == ';' ? "; there are none of any kind" : "");
+}
+
 static int export_from(CmdArgs *args, Store *store, const ExportArgs *given, ExportSpec *spec)
 {
     Diag diag = diag_make(&args->arena, given->store, STR(""));
@@ -36,6 +65,8 @@ static int export_from(CmdArgs *args, Store *store, const ExportArgs *given, Exp
     if (!ok)
         return cmd_say(&diag, CMD_USAGE);
     fprintf(stderr, "acraft export: %llu rows of %s\n", (unsigned long long)rows, given->kind);
+    if (!rows)
+        explain_none(&args->arena, store, spec);
     return written ? CMD_OK : CMD_LACKS;
 }
 

@@ -63,6 +63,8 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
 /* ---- one function for each form ---- */
 bool eval_judge_kernel(EvalJudge *j);
 bool eval_judge_project(EvalJudge *j);
+/* False with a verdict: the operator's host side wants to see the elements themselves. */
+bool eval_values_stay(EvalJudge *j, const TwinOp *op, const TwinTensor *tensors, uint32_t count);
 bool eval_judge_model(EvalJudge *j);  /* a Python model around a binding */
 bool eval_judge_direct(EvalJudge *j); /* host code of its own, no model */
 /* An answer to NPUKernelBench against a clone of it: its binding and model are the task's. False:

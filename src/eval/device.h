@@ -57,5 +57,9 @@ void eval_host_close(EvalHost *host);
  * asked for. *done_events: how many of them were. */
 bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindDone *done,
                     uint32_t *done_events);
+/* carry.c: whether host code computes what kernels should; false with a verdict. Calls it once more
+ * where it has read elements. */
+bool eval_host_carries(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
+                       const TwinBindDone *done);
 
 #endif

@@ -127,47 +127,6 @@ static bool make_rooms(EvalHost *host, EvalDevice *d, const TwinBindDone *done)
     return true;
 }
 
-/* ---- what host code may hand on ---- */
-
-/* Tiling data and the like, which host code makes itself. */
-enum { MOST_MADE = 1024 };
-
-static bool is_uniform(Str s) { return s.len < 2 || memcmp(s.at, s.at + 1, s.len - 1) == 0; }
-
-/* Host code that has seen elements carries them: to the device what it was given, into files what
- * it got back from there. What it makes of them itself no kernel has computed. */
-static bool only_carries(EvalHost *host, const TwinBindCall *call, const TwinBindDone *done)
-{
-    uint32_t given = 0;
-    uint64_t made = 0;
-    for (uint32_t i = 0; i < done->events.len; i++) {
-        const TwinEvent *e = &done->events.at[i];
-        bool out = e->kind == BIND_OUTPUT, carried = false;
-        given += e->kind == BIND_READ || e->kind == BIND_FILE;
-        if ((!out && e->kind != BIND_WRITE) || !given)
-            continue;
-        for (uint32_t k = 0, n = 0; k < i && !carried && n < call->answers.len; k++) {
-            enum BindEvent from = done->events.at[k].kind;
-            if (from == BIND_READ || from == BIND_FILE)
-                carried = str_find(call->answers.at[n++], e->data) >= 0 &&
-                          (!out || from == BIND_READ);
-        }
-        if (out && !carried)
-            return eval_judge_fail(host->j, VERDICT_NOT_COMPUTED, STAGE_RUN,
-                                   str_format(host->j->arena,
-                                              "host code writes %s, which no copy from the device "
-                                              "gave it",
-                                              e->name));
-        made += carried || is_uniform(e->data) ? 0 : e->data.len;
-    }
-    return made <= MOST_MADE ||
-           eval_judge_fail(host->j, VERDICT_NOT_COMPUTED, STAGE_RUN,
-                           str_format(host->j->arena,
-                                      "host code reads elements and copies %llu bytes of its own "
-                                      "making to the device",
-                                      (unsigned long long)made));
-}
-
 bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindDone *done,
                     uint32_t *done_events)
 {
@@ -179,7 +138,7 @@ bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindD
             !make_rooms(host, d, done))
             return false;
         if (!done->waits)
-            return only_carries(host, call, done);
+            return eval_host_carries(host, d, call, done);
         uint32_t last = done->events.len - 1;
         if (!eval_device_run(host, d, &done->events, *done_events, last))
             return false;

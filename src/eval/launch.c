@@ -250,6 +250,8 @@ bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     kase.op = op->name;
     kase.tensors = tensors_of(j->arena, &lents);
     kase.tensor_count = lents.len;
+    if (!eval_values_stay(j, op, kase.tensors, kase.tensor_count))
+        return false;
     host->launches++;
     bool ok = twin_project_run(j->arena, host->opened, &kase, &j->twin, &made, &run, j->verdict,
                                j->diag);

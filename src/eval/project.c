@@ -29,6 +29,33 @@ void eval_candidate_project(Arena *arena, const EvalCandidate *c, TwinProject *p
     }
 }
 
+/* A tiling function decides by shapes, and by values that say sizes or are single numbers. */
+enum { MOST_BY_VALUE = 64 };
+
+bool eval_values_stay(EvalJudge *j, const TwinOp *op, const TwinTensor *tensors, uint32_t count)
+{
+    for (uint32_t i = 0; op && i < op->inputs.len; i++)
+        for (uint32_t k = 0; op->inputs.at[i].by_value && k < count; k++)
+            if (strcmp(tensors[k].name, op->inputs.at[i].name) == 0 &&
+                dtype_is_float(tensors[k].dtype) &&
+                tensors[k].bytes > MOST_BY_VALUE * dtype_bytes(tensors[k].dtype))
+                return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_TILING,
+                                       str_format(j->arena,
+                                                  "the tiling function asks for the values of "
+                                                  "'%s': computing is the kernel's",
+                                                  tensors[k].name));
+    return true;
+}
+
+static const TwinOp *only_op(const EvalJudge *j, const TwinOpened *opened)
+{
+    const TwinOps *ops = twin_host_ops(twin_project_host(opened));
+    for (uint32_t i = 0; i < ops->len; i++)
+        if (!j->candidate->entry[0] || strcmp(ops->at[i].name, j->candidate->entry) == 0)
+            return &ops->at[i];
+    return NULL;
+}
+
 bool eval_judge_project(EvalJudge *j)
 {
     TwinProject project;
@@ -43,7 +70,8 @@ bool eval_judge_project(EvalJudge *j)
     TwinOpened *opened = twin_project_open(j->arena, &project, &j->twin, j->verdict, j->diag);
     if (!opened)
         return false;
-    bool ok = eval_tensors(j, &tensors);
+    bool ok = eval_tensors(j, &tensors) &&
+              eval_values_stay(j, only_op(j, opened), tensors.at, tensors.count);
     TwinCase kase = {.op = j->candidate->entry[0] ? j->candidate->entry : NULL,
                      .tensors = tensors.at,
                      .tensor_count = tensors.count,

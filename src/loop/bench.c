@@ -235,6 +235,20 @@ static bool add_attempt(Bench *b, StoreAttempt *a, Diag *diag)
     return true;
 }
 
+/* No answer, and not by the model's fault: the sample is not stored, so that it is asked again. */
+static bool is_refused(Bench *b, json_t *turns)
+{
+    json_t *last = json_array_get(turns, json_array_size(turns) - 1);
+    const char *status = json_string_value(json_object_get(last, "status"));
+    const char *reason = json_string_value(json_object_get(last, "reason"));
+    if (!b->spec->model || !status || json_array_size(json_object_get(last, "texts")) ||
+        strcmp(status, verdict_status_row(VERDICT_INTERNAL)->text) != 0)
+        return false;
+    b->done->refused++;
+    snprintf(b->done->why, sizeof b->done->why, "%s", reason ? reason : "");
+    return true;
+}
+
 /* One attempt for each turn of the reply. */
 static bool keep_turns(Bench *b, Arena *arena, const BenchItem *item, const PoolReply *reply,
                        Diag *diag)
@@ -243,8 +257,8 @@ static bool keep_turns(Bench *b, Arena *arena, const BenchItem *item, const Pool
     json_t *turns = json_loadb(reply->text.at, reply->text.len, JSON_ALLOW_NUL, &error);
     if (!json_is_array(turns))
         panic("a worker's reply is no list: %s", error.text);
-    bool ok = true;
-    for (size_t i = 0; ok && i < json_array_size(turns); i++) {
+    bool ok = true, refused = is_refused(b, turns);
+    for (size_t i = 0; ok && !refused && i < json_array_size(turns); i++) {
         StoreAttempt a = empty_attempt(b, item);
         a.turn = (uint32_t)i;
         a.seconds = reply->seconds / (double)json_array_size(turns);
@@ -280,14 +294,15 @@ static bool take_reply(Bench *b, const PoolReply *reply, Diag *diag)
 {
     BenchItem *item = &b->items.at[reply->id];
     Arena arena = {0};
+    uint32_t refused = b->done->refused;
     if (reply->end == POOL_DIED && item->deaths++ == 0) {
         item->again = true;
         return true;
     }
     bool ok = reply->end == POOL_DONE ? keep_turns(b, &arena, item, reply, diag)
                                       : keep_failure(b, &arena, item, reply, diag);
-    item->done = ok;
-    b->done->judged += ok;
+    item->done = ok && b->done->refused == refused;
+    b->done->judged += item->done;
     arena_drop(&arena);
     return ok;
 }
@@ -313,11 +328,20 @@ static bool over_budget(const Bench *b, double start)
     return b->spec->budget > 0 && pool_clock() - start >= b->spec->budget;
 }
 
+/* A server that has answered nobody so far will not answer the rest. */
+enum { ENOUGH_REFUSALS = 3 };
+
+static bool nobody_answers(Bench *b)
+{
+    b->done->gave_up = b->done->refused >= ENOUGH_REFUSALS && b->done->judged == 0;
+    return b->done->gave_up;
+}
+
 static bool drive(Bench *b, Pool *pool, double start, Diag *diag)
 {
     for (;;) {
         uint32_t index;
-        while (pool_busy(pool) < pool_jobs(pool) && !over_budget(b, start) &&
+        while (pool_busy(pool) < pool_jobs(pool) && !over_budget(b, start) && !nobody_answers(b) &&
                next_item(b, &index)) {
             char request[16];
             int n = snprintf(request, sizeof request, "%u", index);
@@ -360,7 +384,7 @@ static bool judge_items(Bench *b, Diag *diag)
     if (getrusage(RUSAGE_CHILDREN, &usage) == 0)
         b->done->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
     b->done->seconds = pool_clock() - start;
-    b->done->out_of_time = ok && count_done(b) < b->items.len;
+    b->done->out_of_time = ok && over_budget(b, start) && count_done(b) < b->items.len;
     return ok;
 }
 
@@ -376,7 +400,7 @@ bool bench_run(Store *store, const BenchSpec *spec, BenchDone *done, Diag *diag)
     done->all = b.items.len;
     done->kept = count_done(&b);
     ok = ok && judge_items(&b, diag);
-    if (ok && !done->out_of_time)
+    if (ok && count_done(&b) == b.items.len)
         ok = store_run_finish(store, b.run, diag);
     judge_cache_close(b.cache);
     arena_drop(&b.arena);

@@ -1,6 +1,7 @@
 /* Judging on all cases; see bench_judge.h. */
 #include "loop/bench_judge.h"
 
+#include "base/hash.h"
 #include "loop/bench_judge_int.h"
 #include "loop/bench_pool.h"
 #include "loop/make.h"
@@ -44,7 +45,7 @@ static bool decides(const CaseSpec *c, VerdictStatus status)
 void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
                     const Verdict *verdict, const Diag *said, Buf *log)
 {
-    JudgedCase kase = {c->name, c->seed, shapes, *verdict};
+    JudgedCase kase = {c->name, c->seed, shapes, *verdict, {0}};
     kase.verdict.kase = c->name;
     vec_push(arena, &judged->cases, kase);
     judged->hazards += verdict->hazards.len;
@@ -116,11 +117,14 @@ static void judge_case(Judging *j, const CaseSpec *c)
     v.task = j->task->name;
     v.candidate = j->judged->candidate.name;
     Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
+    bool first = j->judged->cases.len == 0;
+    Buf picture = {0};
     EvalConfig config = {.chip = spec->chip,
                          .engine = EVAL_TWIN,
                          .trust = spec->trust,
                          .strict = spec->strict,
-                         .no_proofs = spec->no_proofs};
+                         .no_proofs = spec->no_proofs,
+                         .trace = spec->trace && first ? &picture : NULL};
     const CaseReady *ready = case_ready(j->cache, spec, j->task, c);
     if (ready->status != VERDICT_OK) {
         verdict_fail(&v, ready->status, STAGE_EXTRACT, str_dup(j->arena, str_from(ready->failed)));
@@ -131,10 +135,35 @@ static void judge_case(Judging *j, const CaseSpec *c)
     v.seconds = pool_clock() - start;
     judge_add_case(j->arena, j->judged, c, str_dup(j->arena, str_from(ready->shapes)), &v, &said,
                    &j->log);
+    vec_last(&j->judged->cases).trace = judge_trace(j->arena, &picture);
+    buf_free(&picture);
     if (spec->own_sizes && j->judged->cases.len == 1 && v.status == VERDICT_OK) {
         j->judged->predicted_us = v.predicted_us;
         j->judged->bound_us = v.bound_us;
     }
+}
+
+/* The first case with inputs that nobody could foresee: their seed is drawn from the text itself, so
+ * that no text can hold the answers to it. */
+static CaseSpec again(const CaseSpec *first, const EvalCandidate *c)
+{
+    CaseSpec spec = *first;
+    uint64_t seed = first->seed + 1;
+    for (uint32_t i = 0; i < c->texts.len; i++)
+        seed = seed * UINT64_C(0x9e3779b97f4a7c15) ^
+               hash64(c->texts.at[i].text.at, c->texts.at[i].text.len);
+    spec.name = "again";
+    spec.seed = seed >> 2; /* as a database holds it */
+    return spec;
+}
+
+static const int64_t most_again = INT64_C(256) << 20;
+
+static void judge_again(Judging *j, const CaseSpec *first)
+{
+    CaseSpec spec = again(first, &j->judged->candidate);
+    if (case_ready(j->cache, j->spec, j->task, first)->bytes <= most_again)
+        judge_case(j, &spec);
 }
 
 /* A text that does not get past its compiler is the same for every size. */
@@ -159,6 +188,8 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
     case_list(arena, spec, &cases, &list);
     for (uint32_t i = 0; i < list.len && (i == 0 || worth_going_on(judged)); i++)
         judge_case(&j, &list.at[i]);
+    if (judged->status == VERDICT_OK && list.len)
+        judge_again(&j, &list.at[0]);
     judge_cache_close(own);
     if (judged->status == VERDICT_OK && !j.telling) {
         judged->status = VERDICT_UNSUPPORTED;
@@ -202,9 +233,12 @@ bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judg
                      .engine = EVAL_TWIN,
                      .trust = spec->trust};
     MakeResult result = {0};
-    Buf log = {0};
+    Buf log = {0}, picture = {0};
     Diag said = diag_make(arena, task->path, task->source);
+    make.trace = spec->trace ? &picture : NULL;
     make_kernel(arena, &make, &result, &said);
+    Str trace = judge_trace(arena, &picture);
+    buf_free(&picture);
     if (result.verdicts.len == 0) {
         judge_nothing(judged, "plan", VERDICT_UNSUPPORTED, first_said(&said, "it was not planned"));
         return false;
@@ -215,6 +249,8 @@ bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judg
         const Verdict *v = &result.verdicts.at[i];
         CaseSpec c = {v->kase, SCALE_SMALL, spec->seed + i, -1};
         judge_add_case(arena, judged, &c, "", v, i == 0 ? &said : NULL, &log);
+        if (!strcmp(v->kase, "small"))
+            vec_last(&judged->cases).trace = trace;
     }
     if (spec->time)
         time_plan(arena, spec, task, judged, &log);

@@ -29,6 +29,7 @@ typedef struct JudgeSpec {
     bool tiny;       /* the smallest sizes that still tell, for tests */
     bool own_sizes;  /* values at the task's own sizes, for answers with sizes written in */
     bool time;       /* predict the time at full size */
+    bool trace;      /* keep a picture of the first case's run */
     bool strict, trust;
     bool no_proofs;                  /* ablation: nothing is proved before the run */
     EvalForm form;                   /* of answers; FORM_ANY: whatever it looks like */
@@ -48,6 +49,7 @@ typedef struct JudgedCase {
     uint64_t seed;
     const char *shapes; /* "f32[16,1000], f32[16]" */
     Verdict verdict;
+    Str trace; /* Chrome's format, cut to what is worth keeping; empty: none */
 } JudgedCase;
 
 typedef struct Judged {

@@ -49,6 +49,9 @@ void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judge
  * the chip's peak bandwidth, and a launch each. Views cost nothing. */
 double time_unfused_us(const Graph *graph, const NpuChip *chip);
 
+/* bench_trace.c: a picture made small enough to be kept with every attempt. Empty: no picture. */
+Str judge_trace(Arena *arena, const Buf *picture);
+
 /* bench_judge.c */
 void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
                     const Verdict *verdict, const Diag *said, Buf *log);

@@ -58,6 +58,8 @@ static void put_case(Buf *out, const JudgedCase *c)
     put_text(out, "shapes", c->shapes);
     put_text(out, "status", verdict_status_row(c->verdict.status)->text);
     put_text(out, "verdict", verdict.at);
+    put_key(out, "trace");
+    buf_json_str(out, c->trace);
     buf_puts(out, "}");
     buf_free(&verdict);
 }
@@ -155,7 +157,15 @@ static bool get_texts(Store *store, Arena *arena, json_t *list, StoreAttempt *a,
     return true;
 }
 
-static void get_cases(Arena *arena, json_t *list, StoreAttempt *a)
+static bool put_text_of(Store *store, Arena *arena, json_t *from, const char *key,
+                        const char **name, Diag *diag)
+{
+    json_t *value = json_object_get(from, key);
+    Str text = {json_string_value(value), json_string_length(value)};
+    return !text.len || put_blob(store, arena, text, name, diag);
+}
+
+static bool get_cases(Store *store, Arena *arena, json_t *list, StoreAttempt *a, Diag *diag)
 {
     size_t i;
     json_t *of;
@@ -169,22 +179,17 @@ static void get_cases(Arena *arena, json_t *list, StoreAttempt *a)
                        .status = get_status(arena, of),
                        .verdict = get_text(arena, of, "verdict"),
                        .trace = ""};
+        if (!put_text_of(store, arena, of, "trace", &c.trace, diag))
+            return false;
         vec_push(arena, &a->cases, c);
     }
+    return true;
 }
 
 static int64_t get_tokens(json_t *from, const char *key)
 {
     json_t *value = json_object_get(from, key);
     return json_is_integer(value) ? json_integer_value(value) : -1;
-}
-
-static bool put_text_of(Store *store, Arena *arena, json_t *from, const char *key,
-                        const char **name, Diag *diag)
-{
-    json_t *value = json_object_get(from, key);
-    Str text = {json_string_value(value), json_string_length(value)};
-    return !text.len || put_blob(store, arena, text, name, diag);
 }
 
 /* The turn of a conversation, where a model wrote the answer. */
@@ -215,9 +220,9 @@ bool wire_attempt(Store *store, Arena *arena, json_t *reply, StoreAttempt *a, Di
     a->bound_us = get_number(reply, "bound_us");
     a->baseline_us = get_number(reply, "baseline_us");
     a->unfused_us = get_number(reply, "unfused_us");
-    get_cases(arena, json_object_get(reply, "cases"), a);
     json_t *log = json_object_get(reply, "log");
-    return get_texts(store, arena, json_object_get(reply, "texts"), a, diag) &&
+    return get_cases(store, arena, json_object_get(reply, "cases"), a, diag) &&
+           get_texts(store, arena, json_object_get(reply, "texts"), a, diag) &&
            put_blob(store, arena, (Str){json_string_value(log), json_string_length(log)},
                     &a->dialogue.diagnostics, diag) &&
            get_dialogue(store, arena, json_object_get(reply, "dialogue"), &a->dialogue, diag);

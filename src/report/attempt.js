@@ -133,7 +133,8 @@ async function timeNode(kase) {
   const box = node('div', node('h3', 'Pipelines, ' + visible(kase.name) + (v.predicted_us ? ': ' + time(v.predicted_us) + ' predicted' : '')));
   const text = await textOf(kase.timeline, '/timeline/');
   if (text) box.append(timelineNode(JSON.parse(text)));
-  else box.append(pipesNode(v), node('p.soft.note', 'Busy share of each pipe on the busiest core; no trace was stored for this case.'));
+  else box.append(pipesNode(v), node('p.soft.note', 'Busy share of each pipe on the busiest core; ' +
+    (kase.left_out ? 'the timeline did not fit into this page: acraft report --serve shows it.' : 'no trace was stored for this case.')));
   return box;
 }
 

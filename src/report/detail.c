@@ -48,26 +48,33 @@ static void put_text(const ReportTexts *t, const char *hash, Buf *json)
         buf_json_str(json, str_from(hash));
 }
 
-static int64_t timeline_piece(const ReportTexts *t, const char *hash)
+static int64_t timeline_piece(ReportTexts *t, const char *hash)
 {
     Arena arena = {0};
     Buf timeline = {0};
     int64_t piece;
     const char *name = str_format(&arena, "timeline %s", hash);
-    if (!report_pack_find(t->pack, name, &piece) &&
-        report_timeline(read_blob(t, &arena, hash), &timeline))
+    if (!report_pack_find(t->pack, name, &piece) && t->draw && t->drawing_room &&
+        report_timeline(read_blob(t, &arena, hash), &timeline)) {
         piece = report_pack_add(t->pack, name, buf_view(&timeline));
+        t->drawing_room -= timeline.len < t->drawing_room ? timeline.len : t->drawing_room;
+    }
     buf_free(&timeline);
     arena_drop(&arena);
     return piece;
 }
 
-static void put_timeline(const ReportTexts *t, const char *hash, Buf *json)
+/* A page that is one file has room for some timelines only. */
+static void put_timeline(ReportTexts *t, const char *hash, Buf *json)
 {
+    int64_t piece = *hash && t->pack ? timeline_piece(t, hash) : -1;
+    buf_puts(json, ",\"timeline\":");
     if (*hash && t->pack)
-        put_number_or_null(json, timeline_piece(t, hash));
+        put_number_or_null(json, piece);
     else
         put_text(t, hash, json);
+    if (*hash && t->pack && piece < 0)
+        buf_puts(json, ",\"left_out\":true");
 }
 
 /* Read and written again: what is no verdict does not reach the page. */
@@ -83,7 +90,7 @@ static void put_verdict(const char *text, Buf *json)
     arena_drop(&arena);
 }
 
-static void put_case(const ReportTexts *t, const StoreCase *c, Buf *json)
+static void put_case(ReportTexts *t, const StoreCase *c, Buf *json)
 {
     buf_puts(json, "{\"name\":");
     buf_json_str(json, str_from(c->name));
@@ -92,7 +99,6 @@ static void put_case(const ReportTexts *t, const StoreCase *c, Buf *json)
     put_key(json, "status", verdict_status_row(c->status)->text);
     buf_puts(json, ",\"verdict\":");
     put_verdict(c->verdict, json);
-    buf_puts(json, ",\"timeline\":");
     put_timeline(t, c->trace, json);
     buf_puts(json, "}");
 }
@@ -130,7 +136,7 @@ static void put_files(const ReportTexts *t, const StoreAttempt *a, Buf *json)
     buf_puts(json, "]");
 }
 
-void report_detail(const ReportTexts *t, const StoreAttempt *a, Buf *json)
+void report_detail(ReportTexts *t, const StoreAttempt *a, Buf *json)
 {
     buf_puts(json, "{\"form\":");
     buf_json_str(json, str_from(a->form));

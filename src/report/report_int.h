@@ -83,11 +83,13 @@ typedef struct ReportTexts {
     Store *store;
     ReportPack *pack; /* NULL: texts by the names of their blobs */
     size_t most_text;
-    StoreTasks tasks; /* whose model files are shown, too */
+    bool draw;           /* this attempt's timelines go into the pack */
+    size_t drawing_room; /* bytes that timelines may still take there */
+    StoreTasks tasks;    /* whose model files are shown, too */
 } ReportTexts;
 
 /* Texts are numbers of pieces, names of blobs, or null where there is none. */
-void report_detail(const ReportTexts *texts, const StoreAttempt *attempt, Buf *json);
+void report_detail(ReportTexts *texts, const StoreAttempt *attempt, Buf *json);
 
 /* ---- overview.c, plot.c, compare.c, published.c: sections of the page ---- */
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_REASON = 240 };
+enum { MOST_REASON = 240, ALL_DRAWN = 400, DRAWING_MIB = 24 };
 
 typedef struct Reading {
     Arena *arena;
@@ -14,7 +14,9 @@ typedef struct Reading {
     ReportPack *pack;
     ReportRows *rows;
     ReportTexts texts;
-    int64_t task; /* of the last row */
+    int64_t task;     /* of the last row */
+    bool draw_all;    /* few attempts: the timelines of all of them, else one for each task */
+    int64_t drawn_of; /* the task whose timeline was drawn last */
     Buf detail;
 } Reading;
 
@@ -38,6 +40,10 @@ static int64_t pack_detail(Reading *r, const StoreAttempt *a)
 {
     if (!r->pack || report_pack_full(r->pack))
         return -1;
+    r->texts.draw = r->draw_all || r->drawn_of != a->task;
+    for (uint32_t i = 0; i < a->cases.len; i++)
+        if (*a->cases.at[i].trace)
+            r->drawn_of = a->task;
     buf_clear(&r->detail);
     report_detail(&r->texts, a, &r->detail);
     return report_pack_add(r->pack, NULL, buf_view(&r->detail));
@@ -85,7 +91,9 @@ static bool read_run(Store *store, Reading *r, uint32_t run, Diag *diag)
     StoreRows *rows = store_attempts(store, &filter, diag);
     Arena arena = {0};
     StoreAttempt a;
-    r->task = 0;
+    uint64_t count = 0;
+    r->task = r->drawn_of = 0;
+    r->draw_all = store_attempt_count(store, &filter, &count, diag) && count <= ALL_DRAWN;
     r->texts.tasks.len = 0;
     if (!store_tasks(store, r->arena, filter.run, &r->texts.tasks, diag)) {
         store_done(rows);
@@ -109,6 +117,7 @@ bool report_rows_read(Store *store, Arena *arena, const ReportSpec *spec, Report
                  .rows = rows,
                  .texts = {.store = store,
                            .pack = pack,
+                           .drawing_room = (size_t)DRAWING_MIB << 20,
                            .most_text = spec->most_text ? spec->most_text : REPORT_TEXT_KIB << 10}};
     bool ok = true;
     for (uint32_t i = 0; ok && i < spec->count; i++)

@@ -164,6 +164,8 @@ bool report_timeline(Str trace, Buf *json)
         walk(d, list, "M", note_row);
         qsort(d->rows, d->row_count, sizeof *d->rows, by_place);
         walk(d, list, "X", add_event);
+        json_int_t missing = json_integer_value(json_object_get(root, "left_out"));
+        d->left_out += missing > 0 ? (uint64_t)missing : 0;
         put_drawing(d, json);
         buf_free(&d->list);
         arena_drop(&d->arena);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const ExportKindRow kinds[EXPORT_KIND_COUNT] = {
-#define KIND(name, text, meaning) {text, meaning},
+#define KIND(name, text, meaning, needs) {text, meaning, needs},
 #include "store/export_kind.def"
 #undef KIND
 };

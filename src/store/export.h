@@ -19,7 +19,7 @@ typedef enum ExportKind {
 } ExportKind;
 
 typedef struct ExportKindRow {
-    const char *name, *meaning;
+    const char *name, *meaning, *needs;
 } ExportKindRow;
 
 const ExportKindRow *export_kind_row(ExportKind kind);
