@@ -510,7 +510,12 @@ static bool launch_case(CaseRun *c, const TwinKernel *kernel, TwinTensors *made,
                          .tiling = c->tiling.bytes,
                          .tiling_key = c->tiling.key,
                          .workspace = c->tiling.workspace};
-    return twin_run(c->arena, kernel, &launch, c->options, run, c->verdict);
+    bool ok = twin_run(c->arena, kernel, &launch, c->options, run, c->verdict);
+    run->tiling = launch.tiling;
+    run->tiling_key = launch.tiling_key;
+    run->workspace = launch.workspace;
+    run->blocks = launch.blocks;
+    return ok;
 }
 
 bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *kase,

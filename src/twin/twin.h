@@ -44,7 +44,8 @@ typedef struct TwinOptions {
     bool no_cache;
     /* The same program without values: tensors need no data, scalar reads return arbitrary bytes
      * drawn from the seed. The run is made with two of them; when the records differ the verdict
-     * is VERDICT_NEEDS_DATA. Bounds, coverage, hazards and cycles are as with data. */
+     * is VERDICT_NEEDS_DATA. Bounds, coverage, hazards and cycles are as with data. An input that
+     * has data keeps it (indices): what is computed from such inputs alone is known. */
     bool time_only;
     bool no_memo;      /* with time_only: execute every record, also those that only repeat */
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
@@ -122,6 +123,10 @@ typedef struct TwinRun {
     uint32_t cores;
     Str printed; /* the kernel's printf and DumpTensor */
     double seconds;
+    /* what the tiling function of a project decided */
+    Str tiling;
+    uint64_t tiling_key, workspace;
+    uint32_t blocks;
 } TwinRun;
 
 /* True: the kernel ran to its end on every core (there may still be findings in the verdict). */
