@@ -7,8 +7,8 @@
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {plan_streams, plan_arg,  plan_index, plan_resize,
-                                    plan_sample,  plan_each, plan_move};
+static Planner *const planners[] = {plan_streams, plan_arg,  plan_index,  plan_resize, plan_sample,
+                                    plan_each,    plan_move, plan_column, plan_tally,  plan_order};
 
 static bool name_ok(const char *name)
 {

@@ -7,6 +7,7 @@
 #include "gen/plan/chain.h"
 #include "gen/plan/each.h"
 #include "gen/plan/index.h"
+#include "gen/plan/lanes.h"
 #include "gen/plan/move.h"
 #include "gen/plan/pool.h"
 #include "gen/plan/resize.h"

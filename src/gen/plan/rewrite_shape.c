@@ -144,10 +144,38 @@ static bool local_response(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* Single elements side by side: whole tensors one after the other, that dimension put last. */
+static bool stack_last(Rewrite *r, const Node *node, ValueId *out)
+{
+    Shape s = graph_value(r->from, node->out)->shape;
+    int dim = 0;
+    if (node->n_in < 2 || !shape_dim(s, node_int(node, AT_DIM, 0), &dim) || dim != s.rank - 1)
+        return false;
+    ValueId *parts = arena_array(r->arena, ValueId, node->n_in + 1);
+    Shape first = {.rank = s.rank, .dim = {1}};
+    int64_t order[GRAPH_MAX_RANK] = {0};
+    for (int i = 0; i + 1 < s.rank; i++) {
+        first.dim[i + 1] = s.dim[i];
+        order[i] = i + 1;
+    }
+    order[s.rank - 1] = 0;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        Shape own = rw_value(r, rw_in(r, node, i))->shape;
+        if (own.rank != s.rank || own.dim[dim] != 1)
+            return false;
+    }
+    for (uint32_t i = 0; i < node->n_in; i++)
+        parts[i] = rw_reshape(r, rw_in(r, node, i), first);
+    Attr at = {.key = AT_DIM, .i = 0};
+    out[0] = rw_permute(r, rw_make(r, OP_CAT, 0, node->n_in, parts, 1, &at), order);
+    return true;
+}
+
 bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
     case OP_CROSS: return cross(r, node, out);
+    case OP_CAT: return stack_last(r, node, out);
     case OP_DIAG: return diag(r, node, out);
     case OP_LAYER_NORM: return layer_norm(r, node, out);
     case OP_GROUP_NORM: return group_norm(r, node, out);

@@ -1,0 +1,18 @@
+/* One operator along one dimension, of any dtype, for the stages of a chain:
+ *
+ *     column.c   running sums, products, extremes, log-sum-exp along another than the last one
+ *     tally.c    integers of a row added up, multiplied, compared
+ *     order.c    rows sorted, or their k largest */
+#ifndef GEN_PLAN_LANES_H
+#define GEN_PLAN_LANES_H
+
+#include "gen/plan/plan.h"
+
+bool plan_column(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                 const char *name, Plan *plan, Diag *diag);
+bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                const char *name, Plan *plan, Diag *diag);
+bool plan_order(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                const char *name, Plan *plan, Diag *diag);
+
+#endif

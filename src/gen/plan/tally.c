@@ -1,0 +1,84 @@
+/* Integers of rows. In: sum, product, max or min over the last of two dimensions. Out: a program by
+ * rows; a row's result is a scalar of 64 bits. */
+#include "gen/plan/lanes.h"
+
+#include "gen/plan/script.h"
+
+static const char program[] = "\n@host\ndef $F($P):\n"
+                              "    $F_rows[chip.cores](x, y)\n"
+                              "\n@kernel\ndef $F_rows($P):\n"
+                              "    a = ub($T, 4096, depth=2)\n"
+                              "    f = ub(i32, 4096)\n"
+                              "    found = ub($K, 64)\n"
+                              "    o = ub($O, 64, depth=2)\n"
+                              "    for b in mine(tiles(outer, $R)):\n"
+                              "        for r in range(b.start, b.stop):\n"
+                              "            all = $N\n"
+                              "            for t in tiles(n, 4096):\n"
+                              "                with copyin():\n"
+                              "                    load(a[:t.size], x[r, t])\n"
+                              "                with compute():\n"
+                              "                    f[:t.size] = cast(a[:t.size], i32)\n"
+                              "$S"
+                              "            with compute():\n"
+                              "                found[r - b.start] = all\n"
+                              "        with compute():\n"
+                              "            o[:b.size] = cast(found[:b.size], $O)\n"
+                              "        with copyout():\n"
+                              "            store(y[b], o[:b.size])\n";
+
+static const char *start_of(uint16_t kind)
+{
+    switch (kind) {
+    case REDUCE_sum: return "0";
+    case REDUCE_prod: return "1";
+    case REDUCE_max: return "-2147483648";
+    case REDUCE_min: return "2147483647";
+    default: return NULL;
+    }
+}
+
+static const char *step_of(uint16_t kind)
+{
+    switch (kind) {
+    case REDUCE_sum: return "                    all = all + reduce_sum(f[:t.size])\n";
+    case REDUCE_max: return "                    all = max(all, reduce_max(f[:t.size]))\n";
+    case REDUCE_min: return "                    all = min(all, reduce_min(f[:t.size]))\n";
+    default:
+        return "                    for k in range(t.size):\n"
+               "                        all = all * f[k]\n";
+    }
+}
+
+bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                const char *name, Plan *plan, Diag *diag)
+{
+    Script s = {.arena = arena, .g = graph, .name = name};
+    const Node *node = &graph->nodes.at[0];
+    const Attr *dims = node_attr(node, AT_DIMS);
+    (void)tile_limit, (void)diag;
+    if (graph->nodes.len != 1 || node->op != OP_REDUCE || !start_of(node->kind))
+        return false;
+    const Value *x = graph_value(graph, node->in[0]), *y = graph_value(graph, node->out);
+    bool last = x->shape.rank == 2 && dims && dims->ints.len == 1 &&
+                (dims->ints.at[0] == 1 || dims->ints.at[0] == -1);
+    if (!last || !dtype_is_int(x->dtype) || !dtype_is_int(y->dtype))
+        return false;
+    script_add(&s, node->in[0], false, "x", "outer, n", x->shape);
+    script_add(&s, node->out, true, "y", "outer", (Shape){1, {x->shape.dim[0]}});
+    script_set(&s, 'T', dtype_name(x->dtype));
+    script_set(&s, 'O', dtype_name(y->dtype));
+    script_set(&s, 'K', y->dtype == DT_I64 ? "i64" : "i32");
+    script_set(&s, 'N', start_of(node->kind));
+    script_set(&s, 'S', step_of(node->kind));
+    script_number(&s, 'R', x->shape.dim[0] >= 64 * 40 ? 64 : 8);
+    Buf out = {0};
+    buf_printf(&out, "# Planned by acraft for %s, strategy tally.\n", chip->name);
+    buf_puts(&out, "# Each row is read once, 4096 integers at a time; what a tile gives is put to "
+                   "the row's as a scalar of\n# 64 bits. Elements of 64 bits are read as 32: those "
+                   "beyond them saturate.\n");
+    buf_puts(&out, "craft = 1\n\nouter = dim(1, 16777216)\nn = dim(1, 1073741824)\n");
+    script_put(&s, program, &out);
+    script_finish(&s, "tally", 4096, &out, plan);
+    return true;
+}
