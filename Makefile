@@ -83,7 +83,7 @@ BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 # A fuzzer belongs to the folder its name starts with: sim_record_fuzz.c links sim's archives.
 fuzz_home  = $(firstword $(subst _, ,$1))
 
-.PHONY: all everything check golden layers mutation fmt fmt-check bench soak clean coverage
+.PHONY: all everything check golden layers apis mutation fmt fmt-check bench soak clean coverage
 .DELETE_ON_ERROR:
 # Objects stay; one that is missing is made, whatever the age of its archive.
 .PRECIOUS: $(OUT)/src/%.o $(OUT)/tests/%.o $(OUT)/bench/%.o
@@ -136,7 +136,7 @@ $(OUT)/acraft: $(MAIN) $(call archives,cmd)
 
 # --- tests ---------------------------------------------------------------------------------
 
-check: $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers mutation
+check: $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers apis mutation
 
 golden: $(OUT)/acraft
 	@echo "  TEST golden"
@@ -144,6 +144,10 @@ golden: $(OUT)/acraft
 layers:
 	@echo "  TEST layers"
 	@tools/layers
+# Every call of the twin's headers has a test kernel.
+apis:
+	@echo "  TEST apis"
+	@tools/api_cover
 
 FUZZ_SECONDS ?= 60
 # Short inputs are tried far more often, and say as much.

@@ -145,3 +145,61 @@ T_TEST(api_cube_and_vector_cores_by_hand)
                                  {"float", 512, .want = want_mixed, .tolerance = 1e-5},
                                  {"uint8_t", 3072, .want = unseen, .tolerance = INFINITY}}});
 }
+
+/* --- matmul_object.cpp --- */
+
+enum { SIZE = 64 };
+
+static double part_product(const double *const in[], uint32_t i, uint32_t k, bool turned)
+{
+    double sum = 0;
+    for (uint32_t j = 0; j < k; j++)
+        sum += in[0][i / SIZE * SIZE + j] *
+               in[1][turned ? i % SIZE * SIZE + j : j * SIZE + i % SIZE];
+    return sum;
+}
+static double want_one_more(const double *const in[], uint32_t i)
+{
+    return part_product(in, i, SIZE, false) + 1;
+}
+static double want_tail(const double *const in[], uint32_t i)
+{
+    bool inside = i / SIZE < 40 && i % SIZE < 50;
+    return inside ? part_product(in, i, 60, false) + in[2][i % SIZE] : 0;
+}
+static double want_twice_and_bias(const double *const in[], uint32_t i)
+{
+    return 2 * part_product(in, i, SIZE, true) + in[2][i % SIZE];
+}
+static double want_by_column(const double *const in[], uint32_t i)
+{
+    return f16(part_product(in, i, SIZE, false) * (i % SIZE + 1) / 64);
+}
+static double want_quarter(const double *const in[], uint32_t i)
+{
+    return f16(part_product(in, i, SIZE, false) / 4);
+}
+
+static void matmul_object(const char *step, bool bytes, ManyWant *want)
+{
+    const char *in = bytes ? "int8_t" : "half", *out = bytes ? "half" : "float";
+    many_run(&(Many){
+        .file = "matmul_object.cpp",
+        .defines = {step, bytes ? "LEFT=int8_t" : "LEFT=half",
+                    bytes ? "RESULT=half" : "RESULT=float",
+                    bytes ? "ADDEND=int32_t" : "ADDEND=float"},
+        .operand = {{in, SIZE * SIZE},
+                    {in, SIZE * SIZE},
+                    {bytes ? "int32_t" : "float", SIZE},
+                    {"uint64_t", SIZE, .given = factor_word},
+                    {out, SIZE * SIZE, .want = want, .tolerance = bytes ? 0 : 1e-5, .zeroed = 1}}});
+}
+
+T_TEST(api_the_matmul_object)
+{
+    matmul_object("STEP=0", false, want_one_more);
+    matmul_object("STEP=1", false, want_tail);
+    matmul_object("STEP=2", false, want_twice_and_bias);
+    matmul_object("STEP=3", true, want_by_column);
+    matmul_object("STEP=4", true, want_quarter);
+}

@@ -14,7 +14,9 @@ static const double known[] = {
     /* tensors */
     64, 256, 1, 64, 32, 128, 20, 32, 9, 64, 96, 16, 64, 4, 4, 63,
     /* queues */
-    1, 1, 0, 1, 1, 1, 0, 256, 0};
+    1, 1, 0, 1, 1, 1, 0, 256, 0,
+    /* utilities */
+    32, 16, 8, 32, 1, 5, 1, 1, 1, 1, 0, 64};
 static double position(uint32_t i) { return i; }
 static double want_known(const double *const in[], uint32_t i)
 {
@@ -102,6 +104,83 @@ T_TEST(api_pools_of_buffers)
 {
     many_run(&(Many){.file = "pools.cpp",
                      .operand = {{"float", 1024}, {"float", 1024, .want = want_pools}}});
+}
+
+/* --- says.cpp, trap.cpp, lists.cpp --- */
+
+static double want_nothing(const double *const in[], uint32_t i)
+{
+    (void)in, (void)i;
+    return 0;
+}
+static double want_same(const double *const in[], uint32_t i) { return in[0][i]; }
+
+T_TEST(api_what_kernels_print)
+{
+    many_run(
+        &(Many){.file = "says.cpp",
+                .operand = {{"float", 64, .given = position}, {"float", 64, .want = want_same}},
+                .says = "core 0: 64 elements, 1.500000 and 2.500000"});
+    many_run(
+        &(Many){.file = "says.cpp",
+                .operand = {{"float", 64, .given = position}, {"float", 64, .want = want_same}},
+                .says = "60, 61, 62, 63"});
+}
+
+T_TEST(api_a_core_that_gives_up)
+{
+    many_run(&(Many){.file = "trap.cpp",
+                     .defines = {"STOP=Trap()"},
+                     .operand = {{"float", 8}, {"float", 8, .want = want_nothing, .zeroed = 1}},
+                     .code = "S039"});
+    many_run(&(Many){.file = "trap.cpp",
+                     .defines = {"STOP=trap()"},
+                     .operand = {{"float", 8}, {"float", 8, .want = want_nothing, .zeroed = 1}},
+                     .code = "S039"});
+}
+
+/* Three tensors of other ranks in a list: the launch binds it, so this one stands alone. */
+T_TEST(api_lists_of_tensors)
+{
+    enum { FIRST = 24, SECOND = 8, THIRD = 30, ALL = FIRST + SECOND + THIRD };
+    static float in[ALL], out[ALL];
+    static int32_t said[10];
+    for (int i = 0; i < ALL; i++)
+        in[i] = (float)i - 20;
+    TwinTensor tensors[] = {
+        {.name = "a", .rank = 2, .shape = {3, 8}, .data = in, .bytes = 4 * FIRST},
+        {.name = "b", .rank = 1, .shape = {8}, .data = in + FIRST, .bytes = 4 * SECOND},
+        {.name = "c",
+         .rank = 3,
+         .shape = {2, 3, 5},
+         .data = in + FIRST + SECOND,
+         .bytes = 4 * THIRD},
+        {.name = "z", .rank = 1, .shape = {ALL}, .data = out, .bytes = sizeof out},
+        {.name = "n", .rank = 1, .shape = {10}, .data = said, .bytes = sizeof said}};
+    for (int i = 0; i < 5; i++) {
+        tensors[i].dtype = i == 4 ? DT_I32 : DT_F32;
+        tensors[i].role = i < 3 ? SIM_IN : SIM_OUT;
+    }
+    TwinArg args[] = {{.kind = TWIN_ARG_LIST, .index = 0, .count = 3},
+                      {.kind = TWIN_ARG_TENSOR, .index = 3},
+                      {.kind = TWIN_ARG_TENSOR, .index = 4}};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 5, .args = args, .arg_count = 3, .blocks = 1};
+    Arena arena = {0};
+    Str text;
+    Diag diag = diag_make(&arena, "lists.cpp", str_from(""));
+    REQUIRE(file_read(&arena, "tests/twin/kernels/lists.cpp", 1 << 20, &text, &diag));
+    Trial t = {.text = text.at, .launch = &launch};
+    trial_run(&t);
+    CHECK_MSG(t.ran, "%s %s", t.verdict.reason, buf_view(&t.messages).at);
+    many_findings(&(Many){.file = "lists.cpp"}, &t);
+    static const int32_t want[10] = {3, 2, 0, FIRST, 1, 1, SECOND, 3, 2, THIRD};
+    for (int i = 0; i < 10; i++)
+        CHECK_EQ_INT(said[i], want[i]);
+    for (int i = 0; i < ALL; i++)
+        CHECK_EQ_INT((int)out[i], (i < FIRST ? 1 : i < FIRST + SECOND ? 2 : 3) * (i - 20));
+    trial_drop(&t);
+    arena_drop(&arena);
 }
 
 /* --- builtins.cpp: a row of 128 per call --- */
@@ -193,8 +272,20 @@ static double want_builtin_halves(const double *const in[], uint32_t i)
         return h[i - 512];
     if (i < 528)
         return 0;
-    /* the first block of the transposed, and of the transposed again */
-    return h[(i - 528) % 16 * 16];
+    /* the first block of the transposed, and of the transposed again; the first one added to itself */
+    return (i < 560 ? 1 : 2) * h[(i - 528) % 16 * 16];
+}
+static double want_words_doubled(const double *const in[], uint32_t i)
+{
+    if (i < 8)
+        return 2 * in[0][i];
+    if (i < 16)
+        return fmin(1, fmax(in[0][i - 8], in[1][i - 8]));
+    return in[0][(i - 16) % 16 * 8 + (i - 16) / 16];
+}
+static double want_numbers_doubled(const double *const in[], uint32_t i)
+{
+    return 2 * trunc(in[0][i]);
 }
 
 T_TEST(api_pointer_style)
@@ -204,5 +295,7 @@ T_TEST(api_pointer_style)
                                  {"float", 128, .low = 0.5, .high = 4},
                                  {"half", 256},
                                  {"float", 37 * 128, .want = want_builtins, .tolerance = 2e-6},
-                                 {"half", 560, .want = want_builtin_halves, .zeroed = 1}}});
+                                 {"half", 576, .want = want_builtin_halves, .zeroed = 1},
+                                 {"float", 144, .want = want_words_doubled},
+                                 {"int32_t", 8, .want = want_numbers_doubled}}});
 }

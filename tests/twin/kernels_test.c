@@ -699,8 +699,21 @@ static double want_sorted_16(const double *const in[MOST], uint32_t i)
     return NAN;
 }
 
+WANT(sub_relu, fmax(0, as_float(x - y)))
+WANT(faster_gelu, x / (1 + exp(-1.702 * x)))
+static double want_faster_gelu_2(const double *const in[MOST], uint32_t i)
+{
+    double x = in[0][i], from_top = fmin(fabs(0.7071 * x), 1.769) - 1.769;
+    return x * ((x >= 0 ? 1 : -1) * (0.5 - 0.1444 * from_top * from_top) + 0.5);
+}
+
 /* Calls that `tools/api_cover` would miss otherwise. */
 static const Case seldom[] = {
+    {B, "Mins(out, x, 0.5f, LEN)", "float", .want = want_mins},
+    {B, "SubRelu(out, x, y, LEN)", "float", .inputs = 2, .want = want_sub_relu},
+    {B, "Rint(out, x, tmp, LEN)", "float", .want = want_rint},
+    {B, "FasterGelu(out, x, tmp, LEN)", "float", .want = want_faster_gelu, .tolerance = 1e-6},
+    {B, "FasterGeluV2(out, x, tmp, LEN)", "float", .want = want_faster_gelu_2, .tolerance = 1e-6},
     {B, "ClampMax(out, x, tmp, 0.5f, LEN)", "float", .want = want_mins},
     {B, "Swish(out, x, LEN, 1.0f)", "float", .want = want_silu, .tolerance = 1e-6},
     {B, "SetDeqScale(half(0.5f)); Cast(out, x, RoundMode::CAST_NONE, LEN)", "int32_t", "half",

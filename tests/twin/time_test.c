@@ -126,3 +126,97 @@ T_TEST(time_needs_data_where_values_decide)
     CHECK(!t.trial.ran);
     trial_drop(&t.trial);
 }
+
+/* Rows taken by number: HOW turns the numbers in UB into what is read. */
+#define TAKE(HOW)                                                                               \
+    HEAD "extern \"C\" __global__ __aicore__ void take(GM_ADDR x, GM_ADDR numbers, GM_ADDR y, " \
+         "uint32_t rows)\n"                                                                     \
+         "{\n"                                                                                  \
+         "    constexpr uint32_t N = 16384;\n"                                                  \
+         "    TPipe pipe;\n"                                                                    \
+         "    TBuf<TPosition::VECCALC> line, list;\n"                                           \
+         "    GlobalTensor<half> xGm, yGm;\n"                                                   \
+         "    GlobalTensor<int32_t> nGm;\n"                                                     \
+         "    xGm.SetGlobalBuffer((__gm__ half *)x);\n"                                         \
+         "    yGm.SetGlobalBuffer((__gm__ half *)y);\n"                                         \
+         "    nGm.SetGlobalBuffer((__gm__ int32_t *)numbers);\n"                                \
+         "    pipe.InitBuffer(line, N * sizeof(half));\n"                                       \
+         "    pipe.InitBuffer(list, 256);\n"                                                    \
+         "    LocalTensor<half> a = line.Get<half>();\n"                                        \
+         "    LocalTensor<int32_t> k = list.Get<int32_t>();\n"                                  \
+         "    DataCopyPad(k, nGm, {1, (uint16_t)(rows * 4), 0, 0}, {false, 0, 0, 0});\n"        \
+         "    PipeBarrier<PIPE_ALL>();\n"                                                       \
+         "    for (uint32_t r = GetBlockIdx(); r < rows; r += GetBlockNum()) {\n"               \
+         "        " HOW "\n"                                                                    \
+         "        DataCopy(a, xGm[(uint64_t)row * N], N);\n"                                    \
+         "        PipeBarrier<PIPE_ALL>();\n"                                                   \
+         "        DataCopy(yGm[(uint64_t)r * N], a, N);\n"                                      \
+         "        PipeBarrier<PIPE_ALL>();\n"                                                   \
+         "    }\n"                                                                              \
+         "}\n"
+#define AS_READ "int32_t row = k.GetValue(r);"
+#define COMPUTED                                                                               \
+    "LocalTensor<int32_t> m = k[32]; Muls(m, k, 2, 16); PipeBarrier<PIPE_ALL>(); int32_t row " \
+    "= m.GetValue(r) / 2;"
+#define FAR_AWAY "int32_t row = k.GetValue((uint32_t)k.GetValue(r) * 64);"
+
+enum { TAKEN = 16 };
+
+static void time_take(Timing *t, const char *text, bool data, bool numbers)
+{
+    uint32_t rows = TAKEN;
+    TwinTensor tensors[] = {tensor("x", TAKEN, SIM_IN, data),
+                            {.name = "numbers", .dtype = DT_I32, .rank = 1, .shape = {TAKEN}},
+                            tensor("y", TAKEN, SIM_OUT, data)};
+    tensors[1].bytes = TAKEN * 4;
+    if (numbers)
+        REQUIRE(twin_tensor_alloc(&tensors[1]));
+    for (int i = 0; numbers && i < TAKEN; i++)
+        ((int32_t *)tensors[1].data)[i] = (i * 7 + 3) % 5;
+    TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0},
+                      {.kind = TWIN_ARG_TENSOR, .index = 1},
+                      {.kind = TWIN_ARG_TENSOR, .index = 2},
+                      {.kind = TWIN_ARG_VALUE, .bytes = {(const char *)&rows, 4}}};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 3, .args = args, .arg_count = 4, .blocks = 3};
+    *t = (Timing){.trial = {.text = text, .launch = &launch}};
+    t->trial.options.time_only = !data;
+    t->trial.options.keep_going = true;
+    twin_observe(&t->trial.options, &t->observer);
+    trial_run(&t->trial);
+    for (int i = 0; i < 3; i++)
+        twin_tensor_free(&tensors[i]);
+}
+
+static void check_take(const char *text)
+{
+    Timing with, without;
+    time_take(&with, text, true, true);
+    time_take(&without, text, false, true);
+    CHECK_EQ_STR(verdict_status_row(with.trial.verdict.status)->text, "ok");
+    CHECK_MSG(without.trial.verdict.status == VERDICT_OK, "%s", without.trial.verdict.reason);
+    CHECK(with.observer.report.cycles > 0);
+    CHECK(with.observer.report.cycles == without.observer.report.cycles);
+    CHECK(with.observer.report.l2_hits == without.observer.report.l2_hits);
+    trial_drop(&with.trial);
+    trial_drop(&without.trial);
+}
+
+/* Indices keep their values, also through what the vector unit makes of them. */
+T_TEST(time_with_indices_alone)
+{
+    check_take(TAKE(AS_READ));
+    check_take(TAKE(COMPUTED));
+}
+
+T_TEST(time_needs_data_where_an_index_leads_astray)
+{
+    static const char *const how[] = {TAKE(AS_READ), TAKE(FAR_AWAY)};
+    for (int i = 0; i < 2; i++) {
+        Timing t;
+        time_take(&t, how[i], false, false);
+        CHECK_EQ_STR(verdict_status_row(t.trial.verdict.status)->text, "needs-data");
+        CHECK_MSG(strstr(t.trial.verdict.reason, "kernel.cpp:2"), "%s", t.trial.verdict.reason);
+        trial_drop(&t.trial);
+    }
+}

@@ -9,7 +9,7 @@ constexpr int32_t COUNT = 128;
 
 class KernelBuiltins {
 public:
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR h, GM_ADDR z, GM_ADDR t)
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, GM_ADDR h, GM_ADDR z, GM_ADDR t, GM_ADDR w, GM_ADDR n)
     {
         pipe.InitBuffer(buf, 64 * 1024);
         base = buf.Get<uint8_t>().GetPhyAddr();
@@ -22,6 +22,8 @@ public:
         copy_gm_to_ubuf_align_b16(this->h, (__gm__ half *)h, 0, 1, 256 * sizeof(half), 0, 0, 0, 0);
         gm = (__gm__ float *)z;
         halves = (__gm__ half *)t;
+        words = (__gm__ float *)w;
+        numbers = (__gm__ int32_t *)n;
     }
     __aicore__ inline void Process()
     {
@@ -183,10 +185,52 @@ private:
         copy_gm_to_ubuf_align_b8((__ubuf__ uint8_t *)(u + 16), (__gm__ uint8_t *)(halves + 256), 0, 1, 32, 0, 0, 0, 0);
         set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID2);
         wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID2);
-        set_atomic_f16();
-        set_atomic_none();
         copy_ubuf_to_gm(halves + 528, u, 0, 1, 2, 0, 0);
+        Atomics(u);
         set_deqscale(half(1.0f));
+    }
+
+    /* Once as it is, then added to itself, or brought between y and 1; 32-bit words 16 x 8 turned. */
+    __aicore__ inline void Atomics(__ubuf__ half *u)
+    {
+        pipe_barrier(PIPE_MTE3);
+        copy_ubuf_to_gm(halves + 560, u, 0, 1, 1, 0, 0);
+        copy_ubuf_to_gm(words, x, 0, 1, 1, 0, 0);
+        copy_ubuf_to_gm(words + 8, x, 0, 1, 1, 0, 0);
+        copy_ubuf_to_gm(numbers, At<int32_t>(3072), 0, 1, 1, 0, 0);
+        DuplicateImpl(At<float>(48 * 1024), 1.0f, 8);
+        set_flag(PIPE_V, PIPE_MTE3, EVENT_ID3);
+        wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID3);
+        pipe_barrier(PIPE_MTE3);
+        set_atomic_f16();
+        copy_ubuf_to_gm(halves + 560, u, 0, 1, 1, 0, 0);
+        set_atomic_f32();
+        copy_ubuf_to_gm(words, x, 0, 1, 1, 0, 0);
+        set_atomic_max();
+        copy_ubuf_to_gm(words + 8, y, 0, 1, 1, 0, 0);
+        set_atomic_min();
+        copy_ubuf_to_gm(words + 8, At<float>(48 * 1024), 0, 1, 1, 0, 0);
+        set_atomic_add();
+        set_atomic_bf16();
+        set_atomic_s16();
+        set_atomic_s8();
+        set_atomic_s32();
+        copy_ubuf_to_gm(numbers, At<int32_t>(3072), 0, 1, 1, 0, 0);
+        set_atomic_none();
+        __ubuf__ float *w = At<float>(45056);
+        uint64_t to[16], from[16];
+        for (int32_t i = 0; i < 16; i++) {
+            to[i] = (uint64_t)(w + i / 2 * 16 + i % 2 * 8);
+            from[i] = (uint64_t)(x + 8 * i);
+        }
+        set_va_reg_sb(VA4, to);
+        set_va_reg_sb(VA5, to + 8);
+        set_va_reg_sb(VA6, from);
+        set_va_reg_sb(VA7, from + 8);
+        scatter_vnchwconv_b32(VA4, VA6, 1, 0, 0);
+        set_flag(PIPE_V, PIPE_MTE3, EVENT_ID3);
+        wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID3);
+        copy_ubuf_to_gm(words + 16, w, 0, 1, 16, 0, 0);
     }
 
     TPipe pipe;
@@ -194,14 +238,15 @@ private:
     uint64_t base;
     __ubuf__ float *x, *y, *out;
     __ubuf__ half *h;
-    __gm__ float *gm;
+    __gm__ float *gm, *words;
+    __gm__ int32_t *numbers;
     __gm__ half *halves;
     int32_t rows = 0;
 };
 
-extern "C" __global__ __aicore__ void kernel(GM_ADDR x, GM_ADDR y, GM_ADDR h, GM_ADDR z, GM_ADDR t)
+extern "C" __global__ __aicore__ void kernel(GM_ADDR x, GM_ADDR y, GM_ADDR h, GM_ADDR z, GM_ADDR t, GM_ADDR w, GM_ADDR n)
 {
     KernelBuiltins op;
-    op.Init(x, y, h, z, t);
+    op.Init(x, y, h, z, t, w, n);
     op.Process();
 }

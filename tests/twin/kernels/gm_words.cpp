@@ -30,7 +30,8 @@ public:
         DataCopy(zGm[8], x, 8);
         SetAtomicMax<float>();
         DataCopy(zGm[16], x, 8);
-        SetAtomicMin<float>();
+        SetAtomicMin<half>();
+        SetAtomicType<float>();
         DataCopy(zGm[24], x, 8);
         DisableDmaAtomic();
         SetStoreAtomicConfig<AtomicDtype::ATOMIC_F32, AtomicOp::ATOMIC_SUM>();

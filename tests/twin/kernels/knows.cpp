@@ -31,6 +31,7 @@ public:
         Control();
         Tensors();
         Queues();
+        Utilities();
         Nop<4>();
         MetricsProfStop();
         SetNextTaskStart();
@@ -165,6 +166,30 @@ private:
         queue.FreeTensor(b);
         queue.FreeAllEvent();
         Say(queue.GetTensorCountInQue());
+    }
+
+    __aicore__ inline void Utilities()
+    {
+        Say(AscendCUtils::GetC0Size());
+        Say(AscendCUtils::GetC0Count(sizeof(half)));
+        Say(AscendCUtils::GetDefaultBlockNum());
+        Say(AscendCUtils::GetBitSize(4));
+        LocalTensor<float> t = queue.AllocTensor<float>(), same;
+        same.SetAddr(queue.GetBufferAddr(t.GetBufferHandle()));
+        Say(same.GetPhyAddr() == t.GetPhyAddr());
+        AscendCUtils::SetMask<float>(8);
+        Duplicate<float, false>(t, 5.0f, MASK_PLACEHOLDER, 1, 1, 8);
+        AscendCUtils::ResetMask();
+        Say(same.GetValue(7));
+        queue.FreeTensor(t);
+        Say(GetBufferPos(TPosition::GM, TPosition::VECIN) == Hardware::UB);
+        Say(GetBufferLogicPos(TPosition::VECIN, true) == TPosition::GM);
+        Say(GetQueEvt(Hardware::GM, Hardware::UB, true) == HardEvent::MTE2_V);
+        Say(GetTQueConfig(3).nz2nd);
+        Say(IsBasicBlockInSoftMax(SoftMaxTiling()));
+        LocalMemAllocator<Hardware::UB> places;
+        places.Alloc<half>(20);
+        Say(places.GetCurAddr());
     }
 
     TPipe pipe;

@@ -118,10 +118,15 @@ inline int64_t get_ctrl()
 inline void set_ctrl(uint64_t value, ACRAFT_SITE) { acraft::put_register(REC_REG_CONTROL, value, site); }
 inline void set_deqscale(half scale, ACRAFT_SITE) { AscendC::SetDeqScale(scale, site); }
 inline void set_atomic_none(ACRAFT_SITE) { AscendC::SetAtomicNone(site); }
-inline void set_atomic_add(ACRAFT_SITE) { AscendC::SetAtomicAdd<float>(site); }
-inline void set_atomic_f32(ACRAFT_SITE) { AscendC::SetAtomicAdd<float>(site); }
-inline void set_atomic_f16(ACRAFT_SITE) { AscendC::SetAtomicAdd<half>(site); }
-inline void set_atomic_s32(ACRAFT_SITE) { AscendC::SetAtomicAdd<int32_t>(site); }
+inline void set_atomic_add(ACRAFT_SITE) { AscendC::acraft_atomic::set_kind(REC_ATOMIC_ADD, site); }
+inline void set_atomic_max(ACRAFT_SITE) { AscendC::acraft_atomic::set_kind(REC_ATOMIC_MAX, site); }
+inline void set_atomic_min(ACRAFT_SITE) { AscendC::acraft_atomic::set_kind(REC_ATOMIC_MIN, site); }
+inline void set_atomic_f32(ACRAFT_SITE) { AscendC::SetAtomicType<float>(site); }
+inline void set_atomic_f16(ACRAFT_SITE) { AscendC::SetAtomicType<half>(site); }
+inline void set_atomic_bf16(ACRAFT_SITE) { AscendC::SetAtomicType<bfloat16_t>(site); }
+inline void set_atomic_s32(ACRAFT_SITE) { AscendC::SetAtomicType<int32_t>(site); }
+inline void set_atomic_s16(ACRAFT_SITE) { AscendC::SetAtomicType<int16_t>(site); }
+inline void set_atomic_s8(ACRAFT_SITE) { AscendC::SetAtomicType<int8_t>(site); }
 template <typename T> inline void set_mov_pad_val(T value, ACRAFT_SITE) { acraft::put_register(REC_REG_PAD_VALUE, acraft::scalar_bits(value), site); }
 
 /* ---- vector instructions ---- */

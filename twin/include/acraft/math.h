@@ -416,6 +416,26 @@ struct FasterGelu {
     static constexpr int live = 1;
     static void run(const F &y, const F &x, const F *t, int n, const Site &s) { SwishBy{1.702f}(y, x, t, n, s); }
 };
+/* x (sign(x) (0.5 - 0.1444 (min(|0.7071 x|, 1.769) - 1.769)^2) + 0.5) */
+struct FasterGeluV2 {
+    static constexpr int live = 3;
+    static void run(const F &y, const F &x, const F *t, int n, const Site &s)
+    {
+        AscendC::Muls(t[0], x, 0.7071f, n, s);
+        AscendC::Abs(t[0], t[0], n, s);
+        AscendC::Mins(t[0], t[0], 1.769f, n, s);
+        AscendC::Adds(t[0], t[0], -1.769f, n, s);
+        AscendC::Mul(t[0], t[0], t[0], n, s);
+        AscendC::Muls(t[0], t[0], -0.1444f, n, s);
+        AscendC::Adds(t[0], t[0], 0.5f, n, s);
+        AscendC::Adds(t[1], x, 1e-12f, n, s);
+        AscendC::Abs(t[2], t[1], n, s);
+        AscendC::Div(t[1], t[1], t[2], n, s);
+        AscendC::Mul(t[0], t[0], t[1], n, s);
+        AscendC::Adds(t[0], t[0], 0.5f, n, s);
+        AscendC::Mul(y, t[0], x, n, s);
+    }
+};
 
 /* Buffers of `chunk` floats in scratch. */
 inline F buffer(const LocalTensor<uint8_t> &tmp, uint32_t chunk, int i)
@@ -534,7 +554,7 @@ ACRAFT_MATH(Frac, acraft::math::Frac)
 ACRAFT_MATH(Silu, acraft::math::Silu)
 ACRAFT_MATH(Gelu, acraft::math::Gelu)
 ACRAFT_MATH(FasterGelu, acraft::math::FasterGelu)
-ACRAFT_MATH(FasterGeluV2, acraft::math::Gelu)
+ACRAFT_MATH(FasterGeluV2, acraft::math::FasterGeluV2)
 #undef ACRAFT_MATH
 
 /* Silu's and Swish's documented order has the count before the scalar. */

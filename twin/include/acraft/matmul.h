@@ -278,8 +278,16 @@ public:
     void SetBias(const LocalTensor<BiasT> &local, ACRAFT_SITE) { SetBias(spill(local, 96 << 10, uint32_t(n_), site)); }
     void DisableBias() { bias_ = 0; }
     void ClearBias() { bias_ = 0; }
-    void SetQuantScalar(const uint64_t scalar) { quant_ = scalar; }
-    void SetQuantVector(const GlobalTensor<uint64_t> &, ACRAFT_SITE) { acraft::unsupported("Matmul::SetQuantVector", site); }
+    void SetQuantScalar(const uint64_t scalar)
+    {
+        quant_ = scalar;
+        quantVector_ = false;
+    }
+    void SetQuantVector(const GlobalTensor<uint64_t> &gm)
+    {
+        quant_ = reinterpret_cast<uintptr_t>(gm.GetPhyAddr());
+        quantVector_ = true;
+    }
 
     template <bool sync = true> void IterateAll(const GlobalTensor<DstT> &gm, uint8_t enAtomic = 0, bool = false, bool = false, bool = false, ACRAFT_SITE)
     {
@@ -376,7 +384,8 @@ private:
         j.base_n = base_n();
         j.base_k = uint32_t(tiling_.baseK > 0 ? tiling_.baseK : 0);
         j.flags = (transA_ ? acraft::MATMUL_TRANS_A : 0) | (transB_ ? acraft::MATMUL_TRANS_B : 0) | (bias_ ? acraft::MATMUL_BIAS : 0) |
-                  (atomic ? acraft::MATMUL_ATOMIC : 0) | (C_TYPE::format == CubeFormat::NZ ? acraft::MATMUL_NZ : 0);
+                  (atomic ? acraft::MATMUL_ATOMIC : 0) | (C_TYPE::format == CubeFormat::NZ ? acraft::MATMUL_NZ : 0) |
+                  (quantVector_ ? acraft::MATMUL_QUANT_VECTOR : 0);
         return j;
     }
     void start(const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
@@ -407,7 +416,7 @@ private:
     uint64_t a_ = 0, b_ = 0, bias_ = 0, quant_ = 0, object_ = 0;
     uint64_t ticket_ = 0; /* of its last job */
     int orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0, m_ = 0, n_ = 0, k_ = 0;
-    bool transA_ = A_TYPE::isTrans, transB_ = B_TYPE::isTrans, spilled_a_ = false, spilled_b_ = false;
+    bool transA_ = A_TYPE::isTrans, transB_ = B_TYPE::isTrans, spilled_a_ = false, spilled_b_ = false, quantVector_ = false;
     int64_t next_ = -1;
 };
 template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto &MM_CFG = CFG_NORM, typename... Rest>

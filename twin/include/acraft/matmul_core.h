@@ -16,7 +16,8 @@ struct MatmulJob {
     uint32_t base_m, base_n, base_k;
     uint32_t flags;           /* MATMUL_* */
 };
-enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2, MATMUL_BIAS = 4, MATMUL_ATOMIC = 8, MATMUL_NZ = 16, MATMUL_RELU = 32 };
+enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2, MATMUL_BIAS = 4, MATMUL_ATOMIC = 8, MATMUL_NZ = 16, MATMUL_RELU = 32,
+       MATMUL_QUANT_VECTOR = 64 };
 
 namespace matmul {
 
@@ -131,6 +132,18 @@ inline void fetch(const LocalTensor<T> &l1, uint64_t pointer, uint32_t rows, uin
 /* Between two pipes both ways of one hand-over. */
 inline void hand_over(HardEvent evt, const Site &s) { sync_inside(evt, s); }
 
+template <const AscendC::FixpipeConfig &config> struct As {
+    static constexpr const AscendC::FixpipeConfig &value = config;
+};
+
+/* The factors of the columns from n0 on stand in L1 when the block is stored. */
+inline void fetch_factors(const MatmulJob &j, uint32_t n0, uint32_t n, const Site &s)
+{
+    LocalTensor<uint64_t> l1 = at<uint64_t>(TPosition::C1, 484 * 1024, 8192);
+    AscendC::DataCopy(l1, gm<uint64_t>(j.quant + uint64_t(n0) * 8), up(n, 16), s);
+    hand_over(HardEvent::MTE2_FIX, s);
+}
+
 template <typename C, typename L0C>
 inline void store(const MatmulJob &j, const LocalTensor<L0C> &l0c, uint64_t to, uint32_t m, uint32_t n, const Site &s)
 {
@@ -144,13 +157,20 @@ inline void store(const MatmulJob &j, const LocalTensor<L0C> &l0c, uint64_t to, 
                  : std::is_same<C, bfloat16_t>::value ? F322BF16
                                                       : NoQuant;
     p.deqScalar = j.quant;
+    if (j.flags & MATMUL_QUANT_VECTOR) p.quantPre = p.quantPre == REQ8 ? VREQ8 : VDEQF16;
+    LocalTensor<uint64_t> factors = at<uint64_t>(TPosition::C1, 484 * 1024, 8192);
+    auto out = [&](const auto &config_of) {
+        constexpr const AscendC::FixpipeConfig &config = std::remove_reference_t<decltype(config_of)>::value;
+        if (j.flags & MATMUL_QUANT_VECTOR) AscendC::Fixpipe<C, L0C, config>(gm<C>(to), l0c, factors, p, s);
+        else AscendC::Fixpipe<C, L0C, config>(gm<C>(to), l0c, p, s);
+    };
     if (j.flags & MATMUL_ATOMIC) AscendC::SetAtomicAdd<std::conditional_t<sizeof(C) == 8, float, C>>(s);
     if (j.flags & MATMUL_NZ) {
         p.dstStride = up(j.m, 16) * 16 * uint32_t(sizeof(C)) / 32;
-        AscendC::Fixpipe<C, L0C, AscendC::CFG_NZ>(gm<C>(to), l0c, p, s);
+        out(As<AscendC::CFG_NZ>());
     } else {
         p.dstStride = j.ldc;
-        AscendC::Fixpipe<C, L0C, AscendC::CFG_ROW_MAJOR>(gm<C>(to), l0c, p, s);
+        out(As<AscendC::CFG_ROW_MAJOR>());
     }
     if (j.flags & MATMUL_ATOMIC) AscendC::SetAtomicNone(s);
 }
@@ -183,6 +203,7 @@ inline void block(const MatmulJob &j, uint32_t m0, uint32_t n0, uint64_t to, con
         fetch(a1, pa, ta ? k : m, ta ? m : k, j.lda, ta, s);
         fetch(b1, pb, tb ? n : k, tb ? k : n, j.ldb, !tb, s);
         if (k0 == 0 && (j.flags & MATMUL_BIAS)) fetch_bias<Bias>(j, n0, n, s);
+        if (k0 == 0 && (j.flags & MATMUL_QUANT_VECTOR)) fetch_factors(j, n0, n, s);
         hand_over(HardEvent::MTE2_MTE1, s);
         load_a(a2, a1, m, k, ta, s);
         load_b(b2, b1, k, n, tb, s);

@@ -142,10 +142,39 @@ inline int64_t GetICachePreloadStatus() { return 0; }
 
 /* ---- atomics on the way to GM ---- */
 
+/* What is done and for which type are set apart; without a type copies are plain. */
 namespace acraft_atomic {
+struct Setting {
+    RecAtomic kind = REC_ATOMIC_ADD;
+    uint8_t dtype = 0;
+    bool on = false;
+};
+inline Setting setting;
+inline void put(const acraft::Site &site)
+{
+    uint64_t kind = setting.on ? setting.kind : REC_ATOMIC_NONE;
+    acraft::put_register(REC_REG_ATOMIC, kind | uint64_t(setting.dtype) << 8, site);
+}
+inline void set_kind(RecAtomic kind, const acraft::Site &site)
+{
+    setting.kind = kind;
+    if (setting.on) put(site);
+}
+inline void set_dtype(uint8_t dtype, const acraft::Site &site)
+{
+    setting.dtype = dtype;
+    setting.on = true;
+    put(site);
+}
+inline void set_none(const acraft::Site &site)
+{
+    setting.on = false;
+    put(site);
+}
 template <typename T> inline void set(RecAtomic kind, const acraft::Site &site)
 {
-    acraft::put_register(REC_REG_ATOMIC, uint64_t(kind) | uint64_t(acraft::dtype_of<T>()) << 8, site);
+    setting.kind = kind;
+    set_dtype(acraft::dtype_of<T>(), site);
 }
 template <typename T> constexpr bool ok()
 {
@@ -156,6 +185,7 @@ namespace need {
 ACRAFT_NEED(SetAtomicAdd, (acraft_atomic::ok<T>()));
 ACRAFT_NEED(SetAtomicMax, (acraft_atomic::ok<T>()));
 ACRAFT_NEED(SetAtomicMin, (acraft_atomic::ok<T>()));
+ACRAFT_NEED(SetAtomicType, (acraft_atomic::ok<T>()));
 }  // namespace need
 
 template <typename T> inline void SetAtomicAdd(ACRAFT_SITE)
@@ -173,15 +203,20 @@ template <typename T> inline void SetAtomicMin(ACRAFT_SITE)
     static_assert(need::need_SetAtomicMin<T>::value, "");
     acraft_atomic::set<T>(REC_ATOMIC_MIN, site);
 }
-template <typename T> inline void SetAtomicType(ACRAFT_SITE) { acraft_atomic::set<T>(REC_ATOMIC_ADD, site); }
-inline void SetAtomicNone(ACRAFT_SITE) { acraft::put_register(REC_REG_ATOMIC, REC_ATOMIC_NONE, site); }
-inline void DisableDmaAtomic(ACRAFT_SITE) { acraft::put_register(REC_REG_ATOMIC, REC_ATOMIC_NONE, site); }
+template <typename T> inline void SetAtomicType(ACRAFT_SITE)
+{
+    static_assert(need::need_SetAtomicType<T>::value, "");
+    acraft_atomic::set_dtype(acraft::dtype_of<T>(), site);
+}
+inline void SetAtomicNone(ACRAFT_SITE) { acraft_atomic::set_none(site); }
+inline void DisableDmaAtomic(ACRAFT_SITE) { acraft_atomic::set_none(site); }
 
 template <AtomicDtype type, AtomicOp op> inline void SetStoreAtomicConfig(ACRAFT_SITE)
 {
     constexpr NpuDType map[] = {NPU_DT_F32, NPU_DT_F32, NPU_DT_F16, NPU_DT_I16, NPU_DT_I32, NPU_DT_I8, NPU_DT_BF16};
-    RecAtomic kind = type == AtomicDtype::ATOMIC_NONE ? REC_ATOMIC_NONE : REC_ATOMIC_ADD;
-    acraft::put_register(REC_REG_ATOMIC, uint64_t(kind) | uint64_t(map[size_t(type)]) << 8, site);
+    acraft_atomic::setting.kind = REC_ATOMIC_ADD;
+    if (type == AtomicDtype::ATOMIC_NONE) acraft_atomic::set_none(site);
+    else acraft_atomic::set_dtype(map[size_t(type)], site);
 }
 
 /* ---- mask registers ---- */
