@@ -12,6 +12,7 @@ typedef struct EvalRun {
     const EvalConfig *config;
     IrProgram *program;
     Tensor **operands; /* one per operand: a copy of an input, or an output to fill */
+    Tensor **indices;  /* without operands: those that have values all the same; NULL: none */
     Verdict *verdict;
     Diag *diag;
 } EvalRun;

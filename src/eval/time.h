@@ -8,8 +8,9 @@
  * The text is checked, lowered and compiled once (the compiled kernel comes from the cache when
  * it is known): shapes and choices travel as tiling data, so a run is a matter of milliseconds and
  * of little memory whatever the size of the tensors. Bounds, coverage of the outputs, hazards and
- * 32-bit wraps are still looked for at full size; a kernel whose instructions depend on values it
- * reads ends with VERDICT_NEEDS_DATA and the line. */
+ * 32-bit wraps are still looked for at full size. A kernel whose instructions depend on values it
+ * reads is timed once more with the task's own integers (indices, class numbers), where the shapes
+ * are the graph's; if they do not decide either it ends with VERDICT_NEEDS_DATA and the line. */
 #ifndef EVAL_TIME_H
 #define EVAL_TIME_H
 
@@ -25,7 +26,7 @@ EvalTimer *eval_timer_open(Arena *arena, const EvalCraft *candidate, const Graph
 void eval_timer_close(EvalTimer *timer);
 /* operands: as many as the candidate's, their shapes count; the bound of verdict->bound_us is for
  * these shapes. True: it would run, and the verdict holds predicted_us, cycles and pipes. */
-bool eval_timer_run(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
+bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
                     const EvalSetting *settings, uint32_t setting_count, Verdict *verdict);
 /* Adds what these shapes decide on the program's way; false: it refuses them. */
 bool eval_timer_turns(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,

@@ -65,6 +65,13 @@ static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
     return fail(run, VERDICT_BAD_TILING, STAGE_TILING);
 }
 
+static void *data_of(const EvalRun *run, uint32_t i)
+{
+    if (run->operands)
+        return run->operands[i]->at;
+    return run->indices && run->indices[i] ? run->indices[i]->at : NULL;
+}
+
 /* Operand i, with its values or as a shape only. */
 static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
 {
@@ -73,7 +80,7 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
     TwinTensor out = {.name = declared->name,
                       .dtype = declared->dtype,
                       .rank = (uint32_t)shape->rank,
-                      .data = run->operands ? run->operands[i]->at : NULL,
+                      .data = data_of(run, i),
                       .bytes = dtype_bytes(declared->dtype)};
     out.role = declared->role == IR_ROLE_OUT     ? SIM_OUT
                : declared->role == IR_ROLE_INOUT ? SIM_INOUT

@@ -274,3 +274,33 @@ bool graph_inputs(const Graph *g, uint64_t seed, InputLaw law, TaskInputs *out, 
         graph_inputs_free(out);
     return ok;
 }
+
+Tensor *graph_input(const Graph *g, uint64_t seed, ValueId value, Diag *diag)
+{
+    if (!g->source)
+        return NULL;
+    Arena arena = {0};
+    Graph source = *g->source;
+    ValueId wanted = source.outputs.at[graph_value(g, value)->source];
+    bool *feeds = heap_alloc(source.values.len + 1);
+    feeds[wanted] = true;
+    mark_feeding(&source, feeds);
+    source.nodes.at = NULL;
+    source.nodes.len = source.nodes.cap = 0;
+    for (uint32_t n = 0; n < g->source->nodes.len; n++) {
+        const Node *node = &g->source->nodes.at[n];
+        bool used = false;
+        for (uint32_t o = 0; o < node->n_out; o++)
+            used |= feeds[node->out + o];
+        if (used)
+            vec_push(&arena, &source.nodes, *node);
+    }
+    source.outputs.at = &wanted;
+    source.outputs.len = 1;
+    Tensor *made = NULL;
+    EvalOptions options = {.seed = seed};
+    bool ok = graph_eval(&source, NULL, NULL, &options, &made, diag);
+    heap_free(feeds);
+    arena_drop(&arena);
+    return ok ? made : NULL;
+}

@@ -35,6 +35,9 @@ typedef struct TaskInputs {
  * written to (index_copy, scatter, index_put) are made distinct, where that is possible: which of
  * several writes to one place wins is not defined. */
 bool graph_inputs(const Graph *graph, uint64_t seed, InputLaw law, TaskInputs *out, Diag *diag);
+/* One input or parameter by itself, of the file's own law: the same values graph_inputs gives it, at
+ * the cost of this one. NULL: it has no source, or no memory. */
+Tensor *graph_input(const Graph *graph, uint64_t seed, ValueId value, Diag *diag);
 void graph_inputs_free(TaskInputs *in);
 
 #endif

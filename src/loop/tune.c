@@ -55,7 +55,7 @@ void tune_rows(Arena *arena, const IrProgram *p, uint32_t most, TuneRows *rows)
     } while (turn(&choices) && (!most || rows->len < most));
 }
 
-static void try_row(Arena *arena, const TuneSpec *spec, const EvalTimer *timer, TuneRow *row,
+static void try_row(Arena *arena, const TuneSpec *spec, EvalTimer *timer, TuneRow *row,
                     TuneResult *result)
 {
     Verdict v = verdict_make();

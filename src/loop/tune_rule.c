@@ -52,7 +52,7 @@ bool tune_sizes(Arena *arena, const IrProgram *p, const EvalOperand *operands, T
 
 /* ---- the table ---- */
 
-static void time_shape(Arena *arena, const EvalTimer *timer, const TuneRows *rows, TuneShape *shape,
+static void time_shape(Arena *arena, EvalTimer *timer, const TuneRows *rows, TuneShape *shape,
                        Verdict *verdict)
 {
     shape->us = arena_array(arena, double, rows->len + 1);

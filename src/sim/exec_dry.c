@@ -11,6 +11,15 @@ static uint64_t reach(const SimAccess *a)
 
 static bool is_empty(const SimAccess *a) { return !a->run || !a->outer || !a->inner; }
 
+/* A result that is not computed: what it covers is not known any more. */
+static void forget(Step *s, const SimAccess *a)
+{
+    for (uint32_t o = 0; o < a->outer; o++)
+        for (uint32_t i = 0; i < a->inner; i++)
+            sim_forget(s->sim, &s->core->memory[a->space],
+                       a->at + o * a->outer_step + i * a->inner_step, a->run);
+}
+
 static bool dry_local(Step *s, const SimAccess *a)
 {
     const SimMemory *m = &s->core->memory[a->space];
@@ -20,8 +29,11 @@ static bool dry_local(Step *s, const SimAccess *a)
                    npu_space_name(a->space), s->core->pub.aic ? "cube" : "vector");
         return false;
     }
-    if (end <= m->bytes)
+    if (end <= m->bytes) {
+        if (a->write && m->known)
+            forget(s, a);
         return true;
+    }
     sim_report_range(s, SIM_FAULT_OVERFLOW, (SimRange){a->space, a->write, a->at, end},
                      "touches %s bytes %llu to %llu; the memory has %llu", npu_space_name(a->space),
                      (unsigned long long)a->at, (unsigned long long)end,
@@ -91,4 +103,37 @@ bool exec_dry_gm(Step *s)
                 return false;
         }
     return true;
+}
+
+/* --- some regions have data --- */
+
+static bool all_known(const Step *s, const SimAccess *a)
+{
+    const SimMemory *m = &s->core->memory[a->space];
+    if (a->space == NPU_GM) {
+        const SimGm *gm = sim_gm_find(s->sim, a->at);
+        return gm && gm->memory.at;
+    }
+    if (a->space != NPU_UB || !m->known || a->at + reach(a) > m->bytes)
+        return false;
+    for (uint32_t o = 0; o < a->outer; o++)
+        for (uint32_t i = 0; i < a->inner; i++)
+            if (!memory_known(m, a->at + o * a->outer_step + i * a->inner_step, a->run))
+                return false;
+    return true;
+}
+
+bool dry_can_compute(Step *s, enum NpuForm form)
+{
+    bool can = form == NPU_F_BINARY || form == NPU_F_UNARY || form == NPU_F_SCALAR ||
+               form == NPU_F_CAST || form == NPU_F_COPY || s->r->op == NPU_LOCAL_SET;
+    if (!s->sim->config.image || !can)
+        return false;
+    const SimTouched *t = sim_touched(s->sim, s->core, s->r);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const SimAccess *a = &t->access[i];
+        if (is_empty(a) || (a->write ? a->space != NPU_UB : !all_known(s, a)))
+            return false;
+    }
+    return t->n > 0;
 }

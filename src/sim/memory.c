@@ -49,6 +49,22 @@ void memory_set_known(SimMemory *m, uint64_t from, uint64_t bytes, bool known)
     set_word(&m->known[last], word_mask(last, from, to), known);
 }
 
+static bool any_known(const SimMemory *m, uint64_t from, uint64_t bytes)
+{
+    uint64_t to = from + bytes, any = 0;
+    for (uint64_t w = from / 64; bytes && w <= (to - 1) / 64; w++)
+        any |= m->known[w] & word_mask(w, from, to);
+    return any;
+}
+
+void sim_forget(const Sim *sim, SimMemory *m, uint64_t from, uint64_t bytes)
+{
+    const uint8_t *image = sim->config.image;
+    if (image && m->known && any_known(m, from, bytes))
+        memcpy(m->at + from, image + from, bytes);
+    memory_set_known(m, from, bytes, false);
+}
+
 void memory_copy_known(SimMemory *d, uint64_t to, const SimMemory *s, uint64_t from, uint64_t n)
 {
     if (memory_known(s, from, n)) {

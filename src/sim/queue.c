@@ -52,10 +52,10 @@ static bool pipe_close(Step *s)
 }
 
 /* Part of a buffer may lie past the end: the device only minds when it is touched. */
-static void forget(SimMemory *m, uint64_t from, uint64_t bytes)
+static void forget(const Step *s, SimMemory *m, uint64_t from, uint64_t bytes)
 {
     uint64_t room = from < m->bytes ? m->bytes - from : 0;
-    memory_set_known(m, from, bytes < room ? bytes : room, false);
+    sim_forget(s->sim, m, from, bytes < room ? bytes : room);
 }
 
 static void check_fits(Step *s, const SimBuffer *b, const SimMemory *m)
@@ -97,7 +97,7 @@ static bool buffer_init(Step *s)
     SimMemory *m = &core->memory[space];
     if (m->bytes) {
         check_fits(s, &b, m);
-        forget(m, rec_byte(b.address), (uint64_t)b.bytes * b.slots);
+        forget(s, m, rec_byte(b.address), (uint64_t)b.bytes * b.slots);
     }
     SimBuffer *old = find(core, b.id);
     if (old) {
@@ -152,7 +152,7 @@ static bool queue_alloc(Step *s)
                    s->core->outstanding[b->position], npu_position_name(b->position));
     SimMemory *m = &s->core->memory[rec_space(b->address)];
     if (m->bytes)
-        forget(m, rec_byte(b->address) + (uint64_t)at * b->bytes, b->bytes);
+        forget(s, m, rec_byte(b->address) + (uint64_t)at * b->bytes, b->bytes);
     return true;
 }
 

@@ -48,10 +48,13 @@ static void attach(Sim *sim, uint32_t index)
             continue;
         uint32_t bytes = npu_space_bytes(sim->config.chip, space);
         core->memory[space].bytes = core->pub.bytes[space] = bytes;
-        if (sim->config.no_data)
+        if (sim->config.no_data && (space != NPU_UB || !sim->config.image))
             continue;
         uint8_t *at = take(sim, index, npu_space_name(space), bytes);
-        memset(at, sim->config.littered ? 0x5B : 0xFF, bytes);
+        if (sim->config.no_data)
+            memcpy(at, sim->config.image, bytes);
+        else
+            memset(at, sim->config.littered ? 0x5B : 0xFF, bytes);
         core->pub.memory[space] = at;
         SimMemory *m = &core->memory[space];
         *m = (SimMemory){at, heap_alloc((bytes / 64 + 1) * sizeof(uint64_t)), bytes};
@@ -91,7 +94,7 @@ Sim *sim_open(const SimConfig *config)
     sim->cores = config->blocks * cores_per_block(config->kind);
     sim->core = arena_array(&sim->arena, CoreState, sim->cores);
     place_cores(sim);
-    if (config->no_data && !config->no_memo)
+    if (config->no_data && !config->no_memo && !config->image)
         sim->memo = memo_open(sim);
     return sim;
 }
@@ -285,7 +288,7 @@ bool sim_execute(Step *s)
     }
     s->sim->stat[s->r->op].records++;
     bool dry = s->sim->config.no_data && row->form != NPU_F_SYNC && row->form != NPU_F_REGISTER &&
-               row->form != NPU_F_BOOK;
+               row->form != NPU_F_BOOK && !dry_can_compute(s, row->form);
     return check_common(s, row) && (dry ? exec_dry(s) : exec_form(s, row->form)) && !s->failed;
 }
 

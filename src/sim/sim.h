@@ -41,7 +41,10 @@ typedef struct SimConfig {
     bool no_data;    /* records are checked, watched and timed, but no value is computed: regions
                             need no memory, cores have none, outputs are only covered */
     bool littered;   /* what nobody wrote on chip holds other bytes than without this */
-    bool no_memo;    /* with no_data: execute every record, also those that only repeat */
+    /* With no_data, where some regions have memory all the same (indices): bytes of UB where no
+     * value is known. Instructions whose sources are all known are executed. NULL: none are. */
+    const void *image;
+    bool no_memo;        /* with no_data: execute every record, also those that only repeat */
     uint32_t max_faults; /* distinct ones kept; 0: 200 */
     uint64_t nudge;      /* a seed: vary last bits within isa.def's accuracy; 0: do not */
 } SimConfig;

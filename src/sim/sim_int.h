@@ -172,6 +172,8 @@ const char *sim_name(const CoreState *core, uint16_t id);
 void memory_open(SimMemory *m, uint8_t *at, uint64_t bytes, bool known, Arena *arena);
 bool memory_known(const SimMemory *m, uint64_t from, uint64_t bytes);
 void memory_set_known(SimMemory *m, uint64_t from, uint64_t bytes, bool known);
+/* Nothing is known of these bytes any more; with SimConfig.image they hold its bytes again. */
+void sim_forget(const Sim *sim, SimMemory *m, uint64_t from, uint64_t bytes);
 /* Definedness of one run follows that of another, byte by byte. */
 void memory_copy_known(SimMemory *d, uint64_t to, const SimMemory *s, uint64_t from, uint64_t n);
 uint64_t memory_count_unknown(const SimMemory *m, uint64_t *first);
@@ -214,6 +216,8 @@ bool exec_sync(Step *s);
 bool exec_queue(Step *s);
 /* Without data: every access checked against its memory, outputs covered. */
 bool exec_dry(Step *s);
+/* Without data but for some regions: all it reads is known, and it writes to UB only. */
+bool dry_can_compute(Step *s, enum NpuForm form);
 /* Its accesses to GM only. False: one is not as it should be, and nothing was done. */
 bool exec_dry_gm(Step *s);
 /* Runs before exec_sync for what may have to wait for another core. */

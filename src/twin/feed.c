@@ -241,16 +241,22 @@ static Turn fail_turn(Feeder *f, uint32_t core, FeedEnd end)
     return TURN_FAILED;
 }
 
-/* Instead of the simulator: are these the records of the other run? */
+/* Instead of the simulator, where the records are only held against the other run. */
 static SimState compare_batch(Feeder *f, uint32_t core, uint32_t ready, size_t *used)
 {
     const Record *records = f->cores[core]->batch + f->cores[core]->batch_at;
     bool ends = false;
     for (*used = 0; *used < ready && !ends; ++*used)
         ends = records[*used].op == NPU_CORE_END;
-    bool same = stream_note(f->stream, core, records, *used);
-    same = same && (!ends || stream_end(f->stream, core));
-    return !same ? SIM_STOPPED : ends ? SIM_ENDED : SIM_MORE;
+    return ends ? SIM_ENDED : SIM_MORE;
+}
+
+/* Notes what was used, or holds it against the other run. */
+static bool note_used(Feeder *f, uint32_t core, size_t used, SimState state)
+{
+    const CoreFeed *c = f->cores[core];
+    return !f->stream || (stream_note(f->stream, core, c->batch + c->batch_at, used) &&
+                          (state != SIM_ENDED || stream_end(f->stream, core)));
 }
 
 static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
@@ -258,15 +264,13 @@ static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
     CoreFeed *c = f->cores[core];
     uint32_t ready = look_over(f, c, left);
     size_t used = 0;
-    SimState state = f->stream && f->stream->compare
-                         ? compare_batch(f, core, ready, &used)
-                         : sim_feed(f->sim, core, c->batch + c->batch_at, ready, &used);
+    bool compares = f->stream && f->stream->compare && !f->memory->some_data;
+    SimState state = compares ? compare_batch(f, core, ready, &used)
+                              : sim_feed(f->sim, core, c->batch + c->batch_at, ready, &used);
     if (used > ready)
         used = ready;
-    if (f->stream && !f->stream->compare)
-        stream_note(f->stream, core, c->batch + c->batch_at, used);
-    if (f->stream && !f->stream->compare && state == SIM_ENDED)
-        stream_end(f->stream, core);
+    if (!note_used(f, core, used, state))
+        state = SIM_STOPPED;
     remember_place(c, (uint32_t)used);
     c->batch_at += (uint32_t)used;
     f->result.records += used;

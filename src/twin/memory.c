@@ -137,14 +137,23 @@ static GmPlace place_pattern(Placer *p, size_t bytes, size_t pattern)
     return result;
 }
 
+/* Without data, a tensor that has some all the same: indices, which decide where a kernel goes. */
+static bool carries(const LaunchMemory *memory, const TwinTensor *tensor)
+{
+    return memory->time_only && tensor->data && tensor->role == SIM_IN;
+}
+
 static void place_all(Arena *arena, const TwinLaunch *launch, LaunchMemory *memory, Placer *p)
 {
     size_t pattern = memory->time_only ? pattern_bytes(launch) : 0;
     p->at = pattern ? pattern + PAGE : 0; /* a store may reach one page past the pattern */
-    for (uint32_t i = 0; i < launch->tensor_count; i++)
+    for (uint32_t i = 0; i < launch->tensor_count; i++) {
+        const TwinTensor *t = &launch->tensors[i];
+        memory->some_data |= carries(memory, t);
         vec_push(arena, &memory->tensors,
-                 pattern ? place_pattern(p, launch->tensors[i].bytes, pattern)
-                         : place_tensor(p, memory, &launch->tensors[i]));
+                 pattern && !carries(memory, t) ? place_pattern(p, t->bytes, pattern)
+                                                : place_tensor(p, memory, t));
+    }
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         const TwinArg *arg = &launch->args[i];
         bool list = arg->kind == TWIN_ARG_LIST;
@@ -202,8 +211,9 @@ static void fill_arbitrary(void *at, size_t bytes, const LaunchSpec *spec, uint6
 static void fill_gm(const LaunchMemory *memory, const LaunchSpec *spec)
 {
     const TwinLaunch *launch = spec->launch;
-    for (uint32_t i = 0; i < launch->tensor_count && !memory->time_only; i++)
-        if (launch->tensors[i].role != SIM_OUT && !in_place(memory, i))
+    for (uint32_t i = 0; i < launch->tensor_count; i++)
+        if (launch->tensors[i].role != SIM_OUT && !in_place(memory, i) &&
+            (!memory->time_only || carries(memory, &launch->tensors[i])))
             copy_in(memory->gm.at + memory->tensors.at[i].at, launch->tensors[i].data,
                     launch->tensors[i].bytes);
     if (memory->time_only)
@@ -369,12 +379,17 @@ static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, c
     SimRegion region = {.name = name,
                         .base = where->address,
                         .bytes = where->bytes,
-                        .memory = own                 ? own
-                                  : memory->time_only ? NULL
-                                                      : memory->gm.at + where->at,
+                        .memory = own                                  ? own
+                                  : memory->time_only && where->repeat ? NULL
+                                                                       : memory->gm.at + where->at,
                         .dtype = (uint32_t)dtype,
                         .role = role};
     return where->bytes == 0 || sim_gm_add(sim, &region);
+}
+
+const void *twin_memory_image(const LaunchMemory *memory)
+{
+    return memory->some_data ? memory->launch.at + memory->image[NPU_UB] : NULL;
 }
 
 bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim)
@@ -538,7 +553,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .ring_bytes = memory->rings.bytes,
         .arg_count = launch->arg_count,
         .spins = spins_of_a_core(),
-        .time_only = memory->time_only,
+        .time_only = memory->time_only && !memory->some_data,
         .tiling = memory->tiling.address,
         .tiling_bytes = launch->tiling.len,
         .tiling_key = launch->tiling_key,

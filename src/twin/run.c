@@ -114,12 +114,21 @@ static void dead_by_exit(const Ending *e, const ShareRing *ring, int status)
         fail_at(e, VERDICT_CRASHED, "left before the kernel returned");
 }
 
+/* Without data an address made of a value that was read leads anywhere, which is no fault. */
+static bool went_astray(const Ending *e, const ShareRing *ring, int status)
+{
+    return e->memory->time_only && ring->reads && WIFSIGNALED(status) &&
+           (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS);
+}
+
 /* A core's process is gone and the simulator has not seen its end. */
 static void dead_core(const Ending *e)
 {
     const ShareRing *ring = shared_ring(e->memory, e->feed->core);
     int status = ring->wait_status;
-    if (WIFEXITED(status))
+    if (went_astray(e, ring, status))
+        fail_at(e, VERDICT_NEEDS_DATA, "goes where a value it reads leads");
+    else if (WIFEXITED(status))
         dead_by_exit(e, ring, WEXITSTATUS(status));
     else if (WTERMSIG(status) == SIGXCPU)
         fail_at(e, VERDICT_TIMEOUT, "used up its time");
@@ -234,6 +243,7 @@ static Sim *open_sim(const LaunchSpec *spec, const TwinOptions *options, LaunchM
                         .keep_going = options->keep_going,
                         .no_data = spec->time_only,
                         .no_memo = options->no_memo,
+                        .image = twin_memory_image(memory),
                         .littered = spec->littered,
                         .nudge = options->nudge};
     return sim_open(&config);
@@ -286,7 +296,7 @@ static bool depends_on_data(const Launched *first, LaunchSpec spec, Stream *stre
     Verdict own = verdict_make();
     stream_rewind(stream);
     spec.second = true;
-    spec.only = stream;
+    spec.only = first->memory.some_data ? NULL : stream; /* values need every core */
     bool differs = open_launch(&l, &spec, &own) && feed_all(&l, stream, &own) &&
                    l.feed.end == FEED_DIFFERS;
     if (differs)

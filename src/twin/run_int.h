@@ -25,7 +25,7 @@ typedef struct LaunchMemory {
     VEC(GmPlace) tensors; /* by tensor index */
     VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
     GmPlace tiling, workspace;
-    bool time_only;
+    bool time_only, some_data; /* some_data: some tensors have theirs */
     const Stream *only;
     uint32_t together;             /* cores the chip runs at a time */
     size_t image[NPU_SPACE_COUNT]; /* without data: one arbitrary memory for all cores */
@@ -53,6 +53,8 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
 void twin_memory_close(LaunchMemory *memory);
 /* SimConfig.map */
 void *twin_memory_for_sim(void *context, const char *name, size_t bytes);
+/* SimConfig.image: NULL where no tensor has data. */
+const void *twin_memory_image(const LaunchMemory *memory);
 bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim);
 /* Fills the shared description; each core's own part when it starts. */
 bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim);

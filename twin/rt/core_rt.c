@@ -274,13 +274,15 @@ static uint64_t stack_pointer(const ucontext_t *context)
 #endif
 }
 
-/* A second fault in the same place ends the process: SA_RESETHAND. */
+/* A second fault in the same place ends the process: SA_RESETHAND. What was called last tells where it
+ * was. */
 static void note_fault(int signal, siginfo_t *info, void *context)
 {
     uint64_t address = (uint64_t)(uintptr_t)info->si_addr, stack = stack_pointer(context);
     ring->fault_signal = signal;
     ring->fault_address = address;
     ring->stack_overflow = address - (stack - STACK_SLACK) < 2 * STACK_SLACK;
+    publish();
 }
 
 #if defined(__x86_64__)
