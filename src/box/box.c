@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOBODY_ID = 65534, MOST_FDS = 64 };
+enum { FIRST_STRANGER = 60000, STRANGERS = 5000, MOST_FDS = 64 };
 
 struct Box {
     BoxSpec spec;
@@ -247,12 +247,22 @@ static pid_t clone_child(int flags, int *pidfd)
                           0UL, 0UL);
 }
 
-/* Root becomes nobody, unless it is asked to stay: in a user namespace, or with no namespace at
+/* A user that no machine has, another for each box: where there is no user namespace, the limit on
+ * processes counts all of a user's, and a user may send signals to itself. */
+static unsigned stranger(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t mixed = (uint64_t)getpid() * 7919 + (uint64_t)t.tv_nsec / 1000 * 31;
+    return FIRST_STRANGER + (unsigned)(mixed % STRANGERS);
+}
+
+/* Root becomes a stranger, unless it is asked to stay: in a user namespace, or with no namespace at
  * all, it keeps none of root's rights but can read the private files of whoever started it. */
 static unsigned outer_user(const BoxPlan *plan, const Rung *rung)
 {
     bool stays = plan->spec->as_self && (!rung->walls || (rung->walls & WALL_BIT(USER)));
-    return plan->is_root && !stays ? NOBODY_ID : (unsigned)geteuid();
+    return plan->is_root && !stays ? stranger() : (unsigned)geteuid();
 }
 
 static bool give_directory(const BoxPlan *plan)

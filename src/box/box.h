@@ -60,7 +60,7 @@ typedef struct BoxSpec {
     uint64_t stack;         /* bytes; 0: 8 MiB */
     uint32_t processes;     /* 0: 32 */
     uint32_t files;         /* open at once; 0: 64 */
-    bool as_self;       /* started by root: read files as root does, not as nobody; the number of
+    bool as_self; /* started by root: read files as root does, not as a stranger; the number of
                               processes is then not limited, so only for programs that are known */
     bool allow_missing; /* run even where a wall is missing */
     uint32_t without;   /* walls not to put up, as bits: for the tests of the ladder */

@@ -41,7 +41,7 @@ static void wait_for_go(const BoxPlan *plan)
 }
 
 /* In a user namespace the child is its only user, called 0 inside; without one, root steps down
- * to nobody and anyone else stays. */
+ * to a stranger and anyone else stays. */
 static bool take_user(const BoxPlan *plan)
 {
     bool inside = plan->walls & WALL_BIT(USER);
