@@ -180,7 +180,7 @@ $(foreach f,$(FUZZERS),$(eval $(call fuzz_rules,$f)))
 soak:
 	$(MAKE) B=hostile check
 	$(MAKE) B=release SOAK_KILLS=50 T_FILTER=bench_survives T_SECONDS=3000 test-loop
-	$(MAKE) B=release ROUNDS=1000 T_FILTER=hostile_kernels_leave T_SECONDS=3000 test-twin
+	$(MAKE) B=release SOAK_RUNS=1040 T_FILTER=hostile_kernels_leave T_SECONDS=3000 test-twin
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
 
 $(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)

@@ -9,7 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #define FOLDER "tests/twin/hostile"
 
@@ -44,7 +48,14 @@ static void check_verdict(const char *name, Str want, const Trial *t)
         printf("%-20s %-14s %s\n", name, status, t->verdict.reason);
 }
 
-static void attack(const char *name, Str text, Str want, bool any_import)
+/* Seconds. Patience for those that should end by themselves, the machine may be busy; those that never
+ * end get little. */
+typedef struct Limits {
+    double compile, run, endless_compile, endless_run;
+} Limits;
+static const Limits usual = {40, 20, 4, 1};
+
+static void attack(const char *name, Str text, Str want, bool any_import, const Limits *limits)
 {
     static float x[64], y[64];
     memset(y, 0, sizeof y);
@@ -65,15 +76,14 @@ static void attack(const char *name, Str text, Str want, bool any_import)
          .bytes = sizeof y},
     };
     TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0}, {.kind = TWIN_ARG_TENSOR, .index = 1}};
-    /* Patience only for those that should end by themselves: the machine may be busy. */
     bool slow = str_find(want, STR("timeout")) >= 0;
     TwinLaunch launch = {
         .tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 2, .blocks = 1};
     Trial t = {.text = text.at,
                .kernel = "attack",
                .launch = &launch,
-               .options = {.compile_seconds = slow ? 4 : 40,
-                           .run_seconds = slow ? 1 : 20,
+               .options = {.compile_seconds = slow ? limits->endless_compile : limits->compile,
+                           .run_seconds = slow ? limits->endless_run : limits->run,
                            .memory = 400 << 20,
                            .any_import = any_import}};
     trial_run(&t);
@@ -110,7 +120,7 @@ static void attack_all(const char *mark, bool any_import, char first, char last)
         bool marked = find_mark(text, mark, &want);
         CHECK_MSG(marked || any_import, "%s has no '%s'", names.at[i], mark);
         if (marked)
-            attack(names.at[i], text, want, any_import);
+            attack(names.at[i], text, want, any_import, &usual);
     }
     CHECK_EQ_INT(open_descriptors(), before);
     CHECK(!file_exists("/tmp/acraft-was-here"));
@@ -124,25 +134,138 @@ T_TEST(hostile_kernels_t_to_z) { attack_all("// want: ", false, 't', 'z'); }
 T_TEST(hostile_kernels_by_the_walls_alone_a_to_k) { attack_all("// open: ", true, 'a', 'k'); }
 T_TEST(hostile_kernels_by_the_walls_alone_l_to_z) { attack_all("// open: ", true, 'l', 'z'); }
 
-/* Again and again, the fast ones: nothing may pile up. ROUNDS=1000 for the long form. */
-T_TEST(hostile_kernels_leave_nothing_behind)
+/* --- again and again --------------------------------------------------------------------------- */
+
+/* What this process and everything it started holds. Being the reaper of its grandchildren, a process
+ * that lost its parent counts as its own. */
+typedef struct Holdings {
+    int descriptors, children, mounts, cached, left_over;
+} Holdings;
+
+static int count_lines(const char *path)
 {
-    static const char *const names[] = {"null_pointer.cpp", "forge_garbage.cpp",
+    FILE *file = fopen(path, "r");
+    int lines = 0;
+    for (int c; file && (c = getc(file)) != EOF;)
+        lines += c == '\n';
+    if (file)
+        fclose(file);
+    return lines;
+}
+
+static int count_children(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    int children = 0;
+    for (int pid; file && fscanf(file, "%d", &pid) == 1;)
+        children++;
+    if (file)
+        fclose(file);
+    return children;
+}
+
+/* Entries of a folder and those below it; only those that hold `word`, where one is given. */
+static int count_files(const char *folder, const char *word, int depth)
+{
+    DIR *dir = depth < 8 ? opendir(folder) : NULL;
+    int count = 0;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        count += !word || strstr(e->d_name, word);
+        if (!word && e->d_type == DT_DIR)
+            count += count_files(path, word, depth + 1);
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static Holdings holdings(const char *private_folder)
+{
+    char cache[512], temporary[512];
+    snprintf(cache, sizeof cache, "%s/cache", private_folder);
+    snprintf(temporary, sizeof temporary, "%s/tmp", private_folder);
+    return (Holdings){.descriptors = open_descriptors(),
+                      .children = count_children(),
+                      .mounts = count_lines("/proc/self/mountinfo"),
+                      .cached = count_files(cache, NULL, 0),
+                      .left_over = count_files(temporary, NULL, 0) +
+                                   count_files("/tmp", "acraft-was-here", 0) +
+                                   count_files("/dev/shm", "acraft", 0)};
+}
+
+/* One run of every kernel of the set, by the walls alone where it says what they give; with `fast` only
+ * of those that neither wait nor bomb. */
+static uint32_t attack_round(Arena *a, const NameList *names, uint32_t most, bool fast, bool walls)
+{
+    static const Limits soak = {20, 10, 1.5, 0.3}, patient = {40, 20, 4, 1};
+    static const char *const quick[] = {"null_pointer.cpp", "forge_garbage.cpp",
                                         "kill_everyone.cpp", "wait_for_ever.cpp",
                                         "stack_overflow.cpp"};
-    const char *rounds = getenv("ROUNDS");
+    Diag diag = diag_make(a, FOLDER, (Str){0});
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < (fast ? 5 : names->len) && runs < most; i++, runs++) {
+        Str text, want;
+        const char *name = fast ? quick[i] : names->at[i];
+        REQUIRE(file_read(a, path_join(a, FOLDER, name), 0, &text, &diag));
+        bool open = walls && find_mark(text, "// open: ", &want);
+        REQUIRE(open || find_mark(text, "// want: ", &want));
+        attack(name, text, want, open, fast ? &patient : &soak);
+    }
+    return runs;
+}
+
+/* Nothing may pile up. SOAK_RUNS=1000 makes that many runs over the whole set, in rounds, and prints what
+ * is held after each; SOAK_DONE=FILE keeps count there and goes on from it; SOAK_SECONDS ends a share. */
+T_TEST(hostile_kernels_leave_nothing_behind)
+{
+    const char *wanted = getenv("SOAK_RUNS"), *done_file = getenv("SOAK_DONE"),
+               *seconds = getenv("SOAK_SECONDS");
+    uint32_t total = wanted ? (uint32_t)atoi(wanted) : 20, done = 0;
+    time_t end = time(NULL) + (seconds ? atoi(seconds) : 1 << 20);
+    char folder[] = "/tmp/acraft-soak-XXXXXX", path[64];
+    REQUIRE(mkdtemp(folder));
+    REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    snprintf(path, sizeof path, "%s/tmp", folder);
+    REQUIRE(mkdir(path, 0700) == 0 && setenv("TMPDIR", path, 1) == 0);
+    snprintf(path, sizeof path, "%s/cache", folder);
+    REQUIRE(mkdir(path, 0700) == 0 && setenv("XDG_CACHE_HOME", path, 1) == 0);
     Arena a = {0};
     Diag diag = diag_make(&a, FOLDER, (Str){0});
-    int before = 0;
-    for (int i = 0; i < (rounds ? atoi(rounds) : 50); i++) {
-        Str text, want;
-        const char *name = names[i % 5];
-        REQUIRE(file_read(&a, path_join(&a, FOLDER, name), 0, &text, &diag));
-        bool open = find_mark(text, "// open: ", &want);
-        REQUIRE(open || find_mark(text, "// want: ", &want));
-        attack(name, text, want, open);
-        before = i == 4 ? open_descriptors() : before;
+    NameList names = {0};
+    REQUIRE(file_list(&a, FOLDER, &names, &diag));
+    Str before = {0};
+    if (done_file && file_exists(done_file) && file_read(&a, done_file, 64, &before, &diag))
+        done = (uint32_t)atoi(str_dup(&a, before));
+    Holdings first = {0};
+    for (uint32_t round = 0; done < total && time(NULL) < end; round++) {
+        done += attack_round(&a, &names, total - done, !wanted, round % 2 == 0);
+        Holdings now = holdings(folder);
+        first = round < 2 ? now : first; /* by then everything is in the cache */
+        CHECK_EQ_INT(now.descriptors, first.descriptors);
+        CHECK_EQ_INT(now.children, 0);
+        CHECK_EQ_INT(now.mounts, first.mounts);
+        CHECK_EQ_INT(now.cached, first.cached);
+        CHECK_EQ_INT(now.left_over, 0);
+        if (wanted)
+            printf(
+                "%u runs: %d descriptors, %d children, %d mounts, %d files in the cache, %d left\n",
+                done, now.descriptors, now.children, now.mounts, now.cached, now.left_over);
+        if (done_file)
+            CHECK(file_write(done_file, str_from(str_format(&a, "%u", done)), &diag));
+        fflush(stdout);
     }
-    CHECK_EQ_INT(open_descriptors(), before);
     arena_drop(&a);
+    const char *const remove[] = {"rm", "-rf", folder, NULL};
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp("rm", (char *const *)remove);
+        _exit(127);
+    }
+    CHECK(waitpid(pid, NULL, 0) == pid);
 }
