@@ -64,9 +64,10 @@ static IrExprId fit_type(Sema *s, const Symbol *sym, IrExprId value, Span at)
 
 static void emit_assign(Sema *s, IrVarId var, IrExprId value, Span at)
 {
-    IrStmt *made = fresh_result(s, value);
-    if (made && made->var == var)
+    const IrExpr *e = &s->ir->exprs.at[value];
+    if (e->op == IR_E_VAR && e->of.var == var)
         return;
+    IrStmt *made = fresh_result(s, value);
     if (made) {
         made->var = var;
         return;

@@ -40,10 +40,26 @@ static const char *const type_hint = "gm[T, n, ...] out[...] inout[...] opt[...]
 
 static bool is_list(IrRole role) { return role == IR_ROLE_IN_LIST || role == IR_ROLE_OUT_LIST; }
 
+/* upto(n), the first size of an output whose length data decide; else the axis itself. */
+static const AstExpr *read_upto(Sema *s, const AstExpr *axis, bool first, IrTensor *t)
+{
+    if (axis->kind != EX_CALL || axis->a->kind != EX_NAME || !str_is(axis->a->text, "upto"))
+        return axis;
+    if (t->role == IR_ROLE_OUT && first && axis->items.len == 1 && !axis->keywords.len) {
+        t->upto = true;
+        return axis->items.at[0];
+    }
+    sema_error(s, PARAM, axis->at, "y: out[T, upto(n), ...]",
+               "upto(n) is the first size of an output and takes one number");
+    return NULL;
+}
+
 static bool read_shape(Sema *s, const AstExpr *type, IrTensor *t)
 {
     for (uint32_t i = 1; i < type->items.len; i++) {
-        const AstExpr *axis = type->items.at[i];
+        const AstExpr *axis = read_upto(s, type->items.at[i], i == 1, t);
+        if (!axis)
+            return false;
         if (axis->kind == EX_SLICE) {
             sema_error(s, PARAM, axis->at, "write the size", "a slice in a tensor type");
             return false;

@@ -262,8 +262,14 @@ static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const
                    have->name, dtype_name(have->dtype), want->name, dtype_name(want->dtype));
         return false;
     }
+    if (want->role == IR_ROLE_OUT && want->upto != have->upto) {
+        sema_error(s, LAUNCH_TENSOR, v->at, "declare both out[T, upto(n), ...], or neither",
+                   "'%s' has %supto(...), the parameter '%s' has %s", have->name,
+                   have->upto ? "" : "no ", want->name, have->upto ? "none" : "one");
+        return false;
+    }
     bool list = have->role == IR_ROLE_IN_LIST || have->role == IR_ROLE_OUT_LIST;
-    if (!list && same_count(s, k, launch, want, v->access.tensor))
+    if (!list && !have->upto && same_count(s, k, launch, want, v->access.tensor))
         return true;
     have = sema_tensor(s, v->access.tensor);
     if (have->rank != want->rank) {

@@ -105,6 +105,7 @@ typedef struct IrTensor {
     DType dtype;
     uint32_t rank; /* lists: 1, of unknown size */
     IrExprId shape[IR_MAX_RANK];
+    bool upto; /* an output whose first axis data decide: shape[0] at most, written from 0 on */
     Span at;
 } IrTensor;
 

@@ -189,7 +189,7 @@ static bool read_shape(IrReader *r, IrExprId *shape, uint32_t most, uint32_t *ra
     return read_want(r, "]");
 }
 
-/* NAME ROLE DTYPE [shape] */
+/* NAME ROLE DTYPE [shape] [upto] */
 static bool read_tensor(IrReader *r, IrTensor *t)
 {
     Str name;
@@ -207,7 +207,10 @@ static bool read_tensor(IrReader *r, IrTensor *t)
     if (t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST)
         return read_line_end(r);
     t->rank = 0;
-    return read_shape(r, t->shape, IR_MAX_RANK, &t->rank) && read_line_end(r);
+    if (!read_shape(r, t->shape, IR_MAX_RANK, &t->rank))
+        return false;
+    t->upto = read_take(r, "upto");
+    return read_line_end(r);
 }
 
 /* NAME DTYPE [shape] [depth e] [layout L] [scratch] */

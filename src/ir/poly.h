@@ -64,6 +64,9 @@ void prover_assume(Prover *pr, Poly nonnegative);
 void prover_assume_cond(Prover *pr, IrExprId cond, bool holds);
 /* The variable gets another value: what was assumed of the old one no longer holds. */
 void prover_forget(Prover *pr, IrVarId var);
+/* The variable grows by `more`: what was assumed of the old value is said of the new one. */
+void prover_shift(Prover *pr, IrExprId named, Poly more);
+bool poly_mentions(const Prover *pr, const Poly *p, IrVarId var);
 bool prove_nonneg(Prover *pr, Poly p);
 bool prove_le(Prover *pr, IrExprId a, IrExprId b); /* a <= b */
 bool prove_equal(Prover *pr, IrExprId a, IrExprId b);

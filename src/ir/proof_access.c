@@ -24,6 +24,19 @@ static bool is_bounded(const ProofWalk *w, IrExprId e)
     return prove_nonneg(w->pr, poly_sub(most, value)) && prove_nonneg(w->pr, poly_add(most, value));
 }
 
+/* A difference of two numbers that are not negative, or a sum of two of different signs. */
+static bool is_between(const ProofWalk *w, const IrExpr *e)
+{
+    if (e->op != IR_E_ADD && e->op != IR_E_SUB)
+        return false;
+    Poly a = poly_of(w->pr, e->arg[0]), b = poly_of(w->pr, e->arg[1]);
+    bool apart = e->op == IR_E_ADD && prove_nonneg(w->pr, b) &&
+                 prove_nonneg(w->pr, poly_scale(a, -1));
+    if (e->op == IR_E_ADD)
+        b = poly_scale(b, -1);
+    return apart || (prove_nonneg(w->pr, a) && prove_nonneg(w->pr, b));
+}
+
 /* Some sum or product on the way to the value may leave 64 bits: then nothing is known of it. */
 static bool may_overflow(const ProofWalk *w, IrExprId id)
 {
@@ -34,7 +47,8 @@ static bool may_overflow(const ProofWalk *w, IrExprId id)
     for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
         if (may_overflow(w, e->arg[i]))
             return true;
-    return grows && is_open(ir_interval(w->p, w->chip, id)) && !is_bounded(w, id);
+    return grows && is_open(ir_interval(w->p, w->chip, id)) && !is_bounded(w, id) &&
+           !is_between(w, e);
 }
 
 /* start >= 0, size >= 0 and start + size <= limit */
@@ -117,6 +131,25 @@ static void check_access(ProofWalk *w, const IrAccess *a)
                               w->k->tensors.at[a->tensor].name, extent(w, a->start[i], a->size[i]),
                               proof_expr(w, limit));
         proof_add(w, IR_PROOF_BOUNDS, state, a->at, text);
+    }
+}
+
+/* Notes the share, one of those in force here, that holds all that the statement touches. */
+static void note_home(ProofWalk *w, IrStmtId id, const IrAccess *a, uint32_t top)
+{
+    IrRole role = w->k->tensors.at[a->tensor].role;
+    bool shared = role == IR_ROLE_WORKSPACE || role == IR_ROLE_INOUT || role == IR_ROLE_OUT;
+    for (uint32_t i = 0; i < top && shared && !a->flat; i++) {
+        const IrStmt share = w->p->stmts.at[w->k->body.at[i]];
+        for (uint32_t axis = 0; axis < a->rank && share.kind == IR_S_SHARE; axis++) {
+            const IrRange *r = &share.axes[0].range;
+            Poly size = a->size[axis] ? poly_of(w->pr, a->size[axis]) : poly_const(1);
+            Poly before = poly_sub(poly_of(w->pr, a->start[axis]),
+                                   poly_of(w->pr, ir_var(w->p, r->start)));
+            Poly behind = poly_sub(poly_of(w->pr, ir_var(w->p, r->size)), poly_add(before, size));
+            if (!w->homes[id].share && prove_nonneg(w->pr, before) && prove_nonneg(w->pr, behind))
+                w->homes[id] = (ProofHome){w->k->body.at[i], axis};
+        }
     }
 }
 
@@ -267,16 +300,6 @@ static void check_shapes(ProofWalk *w, const IrStmt *s)
     }
 }
 
-/* What positions hold is data. */
-static void check_gather(ProofWalk *w, const IrStmt *s)
-{
-    const IrView *from = &s->src[0];
-    proof_add(
-        w, IR_PROOF_GATHER, IR_WATCHED, s->at,
-        str_format(w->arena, "that every position lies below %s, the size of this part of '%s'",
-                   proof_expr(w, from->size[from->rank - 1]), w->k->buffers.at[from->buffer].name));
-}
-
 static void check_views(ProofWalk *w, const IrStmt *s)
 {
     bool scalar_only = s->kind == IR_S_OP && (s->op == IR_T_EXTRACT || s->op == IR_T_INSERT);
@@ -362,7 +385,8 @@ static bool is_uneven(const ProofWalk *w, IrExprId id)
 }
 
 typedef struct Place {
-    bool uneven; /* cores may differ in whether, or how often, they come here */
+    bool uneven;  /* cores may differ in whether, or how often, they come here */
+    uint32_t top; /* statement of the kernel's outermost level */
 } Place;
 
 static bool loop_is_uneven(const ProofWalk *w, const IrStmt *s)
@@ -390,6 +414,8 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
     for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt s = w->p->stmts.at[block->at[i]]; /* a copy: new expressions move nothing */
         uint32_t mark = w->pr->facts.len;
+        if (block == &w->k->body)
+            place.top = i;
         Place inner = place;
         switch (s.kind) {
         case IR_S_FOR:
@@ -413,23 +439,26 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
             proof_enter_share(w, &s);
             continue; /* its facts hold to the end of the block */
         case IR_S_GM_READ:
-        case IR_S_GM_WRITE: check_access(w, &s.access); break;
+        case IR_S_GM_WRITE:
+            check_access(w, &s.access);
+            note_home(w, block->at[i], &s.access, place.top);
+            break;
         case IR_S_LOAD:
             check_views(w, &s);
             if (!s.src_count) {
                 check_access(w, &s.access);
+                note_home(w, block->at[i], &s.access, place.top);
                 check_transfer(w, &s, &s.dst, "load");
             }
             break;
         case IR_S_STORE:
             check_access(w, &s.access);
+            note_home(w, block->at[i], &s.access, place.top);
             check_views(w, &s);
             check_transfer(w, &s, &s.src[0], "store");
             break;
         case IR_S_OP:
             check_views(w, &s);
-            if (s.op == IR_T_GATHER)
-                check_gather(w, &s);
             if (s.op == IR_T_EXTRACT || s.op == IR_T_INSERT)
                 check_element(w, &s);
             else
@@ -439,14 +468,14 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
         default: break;
         }
         w->pr->facts.len = mark;
-        if (s.var)
-            prover_forget(w->pr, s.var);
+        proof_leave(w, &s);
     }
 }
 
 void proof_accesses(ProofWalk *w)
 {
     uint32_t mark = w->pr->facts.len;
+    w->homes = arena_array(w->arena, ProofHome, w->p->stmts.len);
     walk(w, &w->k->body, (Place){0});
     w->pr->facts.len = mark;
 }

@@ -25,6 +25,7 @@ typedef struct Site {
     uint32_t path_len;
     Guard guards[MAX_PATH];
     uint32_t guard_len;
+    uint32_t top;                               /* statement of the kernel's outermost level */
     bool one_core;                              /* under `if core_id() == constant` */
     bool lost;                                  /* too deep to follow */
     Poly start[IR_MAX_RANK], size[IR_MAX_RANK]; /* the piece, after tracing */
@@ -42,20 +43,19 @@ typedef struct Cover {
 
 /* ---- collecting the sites ---- */
 
-/* `core_id() == k`, and the launch has a core k */
+/* `core_id() == k`, the same k everywhere, and the launch has a core k */
 static bool is_core_test(const ProofWalk *w, IrExprId cond)
 {
-    const IrExpr *e = &w->p->exprs.at[cond];
-    int64_t k;
-    if (e->op != IR_E_EQ)
+    const IrExpr e = w->p->exprs.at[cond];
+    if (e.op != IR_E_EQ)
         return false;
-    int core = w->p->exprs.at[e->arg[0]].op == IR_E_CORE_ID ? 0 : 1;
-    if (w->p->exprs.at[e->arg[core]].op != IR_E_CORE_ID || !ir_is_int(w->p, e->arg[!core], &k))
+    int core = w->p->exprs.at[e.arg[0]].op == IR_E_CORE_ID ? 0 : 1;
+    if (w->p->exprs.at[e.arg[core]].op != IR_E_CORE_ID || !proof_is_steady(w, e.arg[!core]))
         return false;
-    if (k == 0)
-        return true;
-    return k > 0 && w->pr->num_cores &&
-           prove_nonneg(w->pr, poly_sub(poly_of(w->pr, w->pr->num_cores), poly_const(k + 1)));
+    Poly k = poly_of(w->pr, e.arg[!core]);
+    Poly cores = poly_of(w->pr, ir_leaf(w->p, IR_E_NUM_CORES, 0, 0));
+    return prove_nonneg(w->pr, k) &&
+           prove_nonneg(w->pr, poly_sub(poly_sub(cores, poly_const(1)), k));
 }
 
 static void push_path(Site *site, IrStmtId stmt)
@@ -90,6 +90,8 @@ static void collect(Cover *c, const IrBlock *block)
     for (uint32_t i = 0; i < block->len; i++) {
         IrStmtId id = block->at[i];
         const IrStmt *s = &c->w->p->stmts.at[id];
+        if (block == &c->w->k->body)
+            c->now.top = i;
         bool store = s->kind == IR_S_STORE || s->kind == IR_S_GM_WRITE;
         if (store && s->access.tensor == c->tensor) {
             c->atomic |= s->atomic != IR_PLAIN;
@@ -247,6 +249,24 @@ static bool is_even(const Cover *c, const Site *site, IrExprId id, bool in_piece
     return true;
 }
 
+/* Made of what is the same on every core, and of this core's place behind the cores before it. */
+static bool is_placed(const Cover *c, const Site *site, IrExprId id)
+{
+    const ProofPrefix *prefix = &c->w->prefix;
+    const IrExpr *e = &c->w->p->exprs.at[id];
+    if (!prefix->bounded || site->top <= prefix->at)
+        return false;
+    if (e->op == IR_E_VAR && c->w->pr->alias[e->of.var])
+        return is_placed(c, site, c->w->pr->alias[e->of.var]);
+    if (e->op == IR_E_VAR)
+        return e->of.var == prefix->start || ir_mentions(c->w->p, prefix->count, e->of.var) ||
+               !proof_differs(c->w, id);
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (!is_placed(c, site, e->arg[i]))
+            return false;
+    return e->op != IR_E_CORE_ID;
+}
+
 /* Partitions hold only when all cores split the same thing, and branches only when what
  * decides them is even. */
 static bool is_regular(const Cover *c, const Site *site)
@@ -263,14 +283,29 @@ static bool is_regular(const Cover *c, const Site *site)
             const IrAxis *a = &s->axes[k];
             IrExprId parts[] = {a->lo, a->hi, a->tile};
             for (int j = 0; j < 3; j++) {
-                bool ok = !parts[j] || (split ? is_even(c, site, parts[j], false)
-                                              : !proof_differs(c->w, parts[j]));
+                bool ok = !parts[j] ||
+                          (split ? is_even(c, site, parts[j], false)
+                                 : !proof_differs(c->w, parts[j]) || is_placed(c, site, parts[j]));
                 if (!ok)
                     return false;
             }
         }
     }
     return true;
+}
+
+/* The first axis of an output whose length data decide: pieces that lie end to end, one behind
+ * the other's, cover it as far as it goes. */
+static void absorb_prefix(Cover *c, Site *site)
+{
+    const ProofPrefix *prefix = &c->w->prefix;
+    Prover *pr = c->w->pr;
+    if (site->lost || !prefix->bounded || site->top <= prefix->at ||
+        !poly_equal(site->start[0], poly_of(pr, ir_var(c->w->p, prefix->start))) ||
+        !poly_equal(site->size[0], poly_of(pr, prefix->count)))
+        return;
+    site->core_splits++;
+    site->full[0] = true;
 }
 
 static void trace(Cover *c, Site *site)
@@ -291,6 +326,8 @@ static void trace(Cover *c, Site *site)
     for (uint32_t i = 0; i < a->rank && !site->lost; i++)
         site->full[i] = poly_is_zero(&site->start[i]) &&
                         poly_equal(site->size[i], poly_of(pr, t->shape[i]));
+    if (t->upto)
+        absorb_prefix(c, site);
 }
 
 /* ---- putting sites together ---- */
@@ -447,7 +484,10 @@ static void report_cover(Cover *c, const IrTensor *t, bool covered, Split split,
                           "cores twice, so each core sees only its part of its part",
                           t->name);
     } else if (state != IR_PROVED) {
-        text = str_format(w->arena, "that every element of '%s' is written", t->name);
+        text = str_format(w->arena,
+                          t->upto ? "that '%s' is written from its first element on, without a gap"
+                                  : "that every element of '%s' is written",
+                          t->name);
     }
     proof_add(w, IR_PROOF_COVER, state, at, text);
 }

@@ -6,7 +6,7 @@
  *
  * The sync_all() of the kernel's outermost level part it into phases. Proved where in each phase
  * the tensor is only read, or only added to, or touched by one core, or touched by every core at
- * the same place of its own piece; else it is watched, since orders between cores are only seen
+ * the same place of its own piece or anywhere inside its own share; else it is watched, since orders between cores are only seen
  * when the kernel runs. */
 #include "ir/prove_int.h"
 
@@ -19,6 +19,7 @@ typedef struct Meeting {
     uint32_t kinds; /* of the writes: a bit for each IrAtomic */
     uint32_t roles; /* of a two-role kernel: a bit for each IrCore */
     bool same;      /* all accesses have the same indices so far */
+    ProofHome home; /* the share that holds them all so far; `first` decides */
     uint32_t free;  /* accesses that are not under `if core_id() == number` */
     int64_t core;   /* that number; -1: none yet, -2: several */
     Span at;
@@ -34,24 +35,24 @@ typedef struct Place {
  * of an axis: mine, cyclic, share, or a loop over exactly one of their pieces. */
 typedef const IrStmt **Splits;
 
-/* The same value on every core and whenever the loop is met: else its pieces move, and what was
- * one core's becomes another's. */
-static bool is_steady(const ProofWalk *w, IrExprId id)
+/* A loop over what is not steady has other pieces when it is met again, and what was one core's
+ * becomes another's. */
+bool proof_is_steady(const ProofWalk *w, IrExprId id)
 {
     const IrExpr *e = &w->p->exprs.at[id];
     if (e->op == IR_E_VAR) {
         IrVarKind kind = w->p->vars.at[e->of.var].kind;
         if (w->pr->alias[e->of.var])
-            return is_steady(w, w->pr->alias[e->of.var]);
+            return proof_is_steady(w, w->pr->alias[e->of.var]);
         return kind != IR_VAR_LOOP && kind != IR_VAR_LOCAL;
     }
     for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
-        if (!is_steady(w, e->arg[i]))
+        if (!proof_is_steady(w, e->arg[i]))
             return false;
     return e->op != IR_E_CORE_ID;
 }
 
-static bool splits_steadily(const ProofWalk *w, const IrStmt *s)
+bool proof_splits_steadily(const ProofWalk *w, const IrStmt *s)
 {
     if (s->kind != IR_S_SHARE && s->loop != IR_LOOP_MINE && s->loop != IR_LOOP_CYCLIC)
         return false;
@@ -59,7 +60,7 @@ static bool splits_steadily(const ProofWalk *w, const IrStmt *s)
         const IrAxis *a = &s->axes[k];
         IrExprId parts[] = {a->lo, a->hi, a->step, a->tile, s->align};
         for (int j = 0; j < 5; j++)
-            if (parts[j] && !is_steady(w, parts[j]))
+            if (parts[j] && !proof_is_steady(w, parts[j]))
                 return false;
     }
     return true;
@@ -83,7 +84,7 @@ static void mark_splits(const ProofWalk *w, const IrBlock *block, Splits splits)
     for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt *s = &w->p->stmts.at[block->at[i]];
         bool binds = s->kind == IR_S_FOR || s->kind == IR_S_SHARE;
-        if (binds && (splits_steadily(w, s) || walks_piece(w, s, splits)))
+        if (binds && (proof_splits_steadily(w, s) || walks_piece(w, s, splits)))
             for (uint32_t k = 0; k < s->axis_count; k++)
                 splits[s->axes[k].range.start] = splits[s->axes[k].range.index] = s;
         mark_splits(w, &s->body, splits);
@@ -163,10 +164,15 @@ static void note_access(Meeting *m, const IrStmt *s, bool read, Place place)
     m->free += place.core < 0;
     if (place.core >= 0)
         m->core = m->core == -1 || m->core == place.core ? place.core : -2;
-    if (!m->first)
+    ProofHome home = m->w->homes[s - m->w->p->stmts.at];
+    if (!m->first) {
         m->first = &s->access;
-    else
+        m->home = home;
+    } else {
         m->same = m->same && same_access(m->w->pr, m->first, &s->access);
+        if (home.share != m->home.share || home.axis != m->home.axis)
+            m->home.share = 0;
+    }
     if (read || s->atomic != IR_PLAIN || !m->at.line)
         m->at = s->at;
 }
@@ -207,7 +213,9 @@ static bool is_apart(const Meeting *m, Splits splits)
         return false;
     if (!m->free && m->core >= 0)
         return true;
-    return m->same && is_own(m->w, m->first, splits);
+    const IrStmt *share = &m->w->p->stmts.at[m->home.share];
+    return (m->same && is_own(m->w, m->first, splits)) ||
+           (m->home.share && proof_splits_steadily(m->w, share));
 }
 
 /* Phase by phase; false at the first that is not apart, and *at is the place in it. */

@@ -212,6 +212,25 @@ static void close_loop(Flow *f, const IrStmt *loop, Known *before)
     }
 }
 
+/* Stores that append to a tensor, turn after turn: it is written up to the total. */
+static void close_appends(Flow *f, const IrStmt *loop, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt s = f->w->p->stmts.at[block->at[i]];
+        uint32_t axis;
+        IrVarId total;
+        if (s.kind == IR_S_STORE && is_whole_access(f, &s.access) &&
+            proof_appends(f->w, loop, &f->w->p->stmts.at[block->at[i]], &axis, &total)) {
+            Region r = region_of(&s.access);
+            r.size[axis] = ir_var(f->w->p, total);
+            r.start[axis] = ir_expr2(f->w->p, IR_E_SUB, s.access.start[axis], r.size[axis]);
+            add_region(f, s.access.tensor, &r);
+        }
+        if (s.kind == IR_S_IF || s.kind == IR_S_STAGE)
+            close_appends(f, loop, &s.body);
+    }
+}
+
 static void forget_scalar(void *context, IrVarId var)
 {
     Flow *f = context;
@@ -234,6 +253,7 @@ static void flow_loop(Flow *f, const IrStmt *s)
     Known *before = copy_state(f);
     flow(f, &s->body);
     close_loop(f, s, before);
+    close_appends(f, s, &s->body);
 }
 
 /* After either of two paths: what both wrote. A path that one core takes adds what it wrote. */
@@ -346,10 +366,9 @@ static void flow(Flow *f, const IrBlock *block)
         default: flow(f, &s.body); break;
         }
         f->w->pr->facts.len = mark;
-        if (s.var) {
-            prover_forget(f->w->pr, s.var);
+        if (s.var)
             forget_scalar(f, s.var);
-        }
+        proof_leave(f->w, &s);
     }
 }
 

@@ -59,17 +59,39 @@ static const char *name_of(const Flow *f, const IrView *v)
     return f->w->k->buffers.at[v->buffer].name;
 }
 
+static bool was_written(Flow *f, const IrView *v)
+{
+    const Written *known = &f->now[v->buffer];
+    for (uint32_t i = 0; i < known->len; i++)
+        if (view_inside(f, v, &known->view[i]))
+            return true;
+    return false;
+}
+
+/* A few rows, each written by itself. */
+static bool rows_were_written(Flow *f, const IrView *v)
+{
+    int64_t rows;
+    if (v->rank != 2 || !ir_is_int(f->w->p, v->size[0], &rows) || rows < 2 || rows > MAX_VIEWS)
+        return false;
+    for (int64_t r = 0; r < rows; r++) {
+        IrView row = {.buffer = v->buffer, .dtype = v->dtype, .rank = 1};
+        row.row = ir_expr2(f->w->p, IR_E_ADD, v->start[0], ir_int(f->w->p, r));
+        row.start[0] = v->start[1];
+        row.size[0] = v->size[1];
+        if (!was_written(f, &row))
+            return false;
+    }
+    return true;
+}
+
 static void read_view(Flow *f, const IrView *v)
 {
     Written *known = &f->now[v->buffer];
     ProofWalk *w = f->w;
-    for (uint32_t i = 0; i < known->len; i++) {
-        if (view_inside(f, v, &known->view[i])) {
-            proof_add(w, IR_PROOF_WRITTEN, IR_PROVED, v->at, NULL);
-            return;
-        }
-    }
-    if (known->ever)
+    if (was_written(f, v) || rows_were_written(f, v))
+        proof_add(w, IR_PROOF_WRITTEN, IR_PROVED, v->at, NULL);
+    else if (known->ever)
         proof_add(w, IR_PROOF_WRITTEN, IR_WATCHED, v->at,
                   str_format(w->arena, "that all of this part of '%s' was written before",
                              name_of(f, v)));
@@ -344,10 +366,9 @@ static void flow(Flow *f, const IrBlock *block)
         default: flow(f, &s.body); break;
         }
         f->w->pr->facts.len = mark;
-        if (s.var) {
-            prover_forget(f->w->pr, s.var);
+        if (s.var)
             forget_scalar(f, s.var);
-        }
+        proof_leave(f->w, &s);
     }
 }
 

@@ -84,8 +84,7 @@ void proof_each_assigned(const IrProgram *p, const IrBlock *block,
 
 static void forget_var(void *prover, IrVarId var) { prover_forget(prover, var); }
 
-/* What was known of scalars that the statement assigns, here or inside. */
-static void forget_assigned(ProofWalk *w, const IrStmt *s)
+void proof_forget_assigned(ProofWalk *w, const IrStmt *s)
 {
     if (s->var)
         prover_forget(w->pr, s->var);
@@ -93,9 +92,9 @@ static void forget_assigned(ProofWalk *w, const IrStmt *s)
     proof_each_assigned(w->p, &s->orelse, forget_var, w->pr);
 }
 
-void proof_enter_loop(ProofWalk *w, const IrStmt *loop)
+void proof_assume_loop(ProofWalk *w, const IrStmt *loop)
 {
-    forget_assigned(w, loop);
+    proof_forget_assigned(w, loop);
     if (loop->loop == IR_LOOP_MINE_LIST) {
         IrExprId item = ir_var(w->p, loop->axes[0].range.start);
         Poly count = poly_of(w->pr, ir_leaf(w->p, IR_E_LIST_LEN, loop->list, 0));
@@ -139,7 +138,7 @@ static bool assume_path(ProofWalk *w, const IrBlock *block)
                 return true;
             w->pr->facts.len = mark;
         }
-        forget_assigned(w, s);
+        proof_forget_assigned(w, s);
     }
     return false;
 }
@@ -173,7 +172,7 @@ static void check_launches(ProofWalk *w, const IrBlock *block)
             check_launches(w, branch == 0 ? &s.body : &s.orelse);
             w->pr->facts.len = mark;
         }
-        forget_assigned(w, &s);
+        proof_forget_assigned(w, &s);
     }
 }
 
@@ -204,10 +203,12 @@ bool ir_prove(Arena *arena, IrProgram *p, const NpuChip *chip, IrReport *report,
         prover_enter_kernel(w.pr, i);
         if (w.pr->num_cores)
             assume_path(&w, &p->host);
+        proof_find_prefix(&w);
         proof_accesses(&w);
         proof_coverage(&w);
         proof_written(&w);
         proof_gm(&w);
+        proof_gather(&w);
         proof_cross(&w);
         proof_capacity(&w);
         proof_channels(&w);

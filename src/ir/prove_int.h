@@ -5,6 +5,28 @@
 #include "ir/poly.h"
 #include "ir/prove.h"
 
+/* A scalar that is 0 when a loop begins and grows once in each of its turns, by no more than the
+ * piece in hand; so over all cores by no more than `most`, the size of all pieces together. */
+typedef struct ProofTotal {
+    IrVarId loop; /* the variable of the loop's first axis */
+    IrVarId var;
+    Poly most;
+} ProofTotal;
+
+/* A prefix over the cores' counts, as proof_prefix.c draws it. */
+typedef struct ProofPrefix {
+    IrVarId start, all; /* of the cores before this one; of all cores; 0: nobody adds them up */
+    IrExprId count;     /* this core's own */
+    uint32_t at;        /* statement of the kernel behind which `start` is known */
+    bool bounded;       /* all counts together stay inside what a split of the kernel has */
+} ProofPrefix;
+
+/* The share whose piece holds all that a statement touches, on this axis of its tensor. */
+typedef struct ProofHome {
+    IrStmtId share; /* 0: none */
+    uint32_t axis;
+} ProofHome;
+
 typedef struct ProofWalk {
     Arena *arena;
     IrProgram *p;
@@ -14,13 +36,21 @@ typedef struct ProofWalk {
     Diag *diag;
     uint32_t kernel;
     const IrKernel *k;
+    VEC(ProofTotal) totals;
+    ProofPrefix prefix;
+    ProofHome *homes; /* per statement; found by proof_accesses */
 } ProofWalk;
 
 void proof_add(ProofWalk *w, IrProofKind kind, IrProofState state, Span at, const char *text);
-/* Facts that hold inside a loop, a share, an if; the caller restores facts.len afterwards. What
- * was known of scalars that the loop's body assigns is forgotten. */
+/* Facts that hold inside a loop or a share; the caller restores facts.len afterwards. What was
+ * known of scalars that the loop's body assigns is forgotten. */
 void proof_enter_loop(ProofWalk *w, const IrStmt *loop);
+void proof_assume_loop(ProofWalk *w, const IrStmt *loop); /* of its axes alone */
 void proof_enter_share(ProofWalk *w, const IrStmt *share);
+/* Behind a statement: what it assigned is forgotten, what it leaves known holds to the end of the
+ * block. */
+void proof_leave(ProofWalk *w, const IrStmt *s);
+void proof_forget_assigned(ProofWalk *w, const IrStmt *s); /* by the statement and inside it */
 
 /* Calls `each` for every variable that the block assigns, at any depth. */
 void proof_each_assigned(const IrProgram *p, const IrBlock *block,
@@ -33,6 +63,7 @@ void proof_outputs(ProofWalk *w);  /* every output has a kernel that writes it; 
 const bool *proof_first_writers(const ProofWalk *w);
 void proof_written(ProofWalk *w);
 void proof_gm(ProofWalk *w); /* written, of tensors */
+void proof_gather(ProofWalk *w);
 void proof_capacity(ProofWalk *w);
 void proof_channels(ProofWalk *w);
 void proof_arith(ProofWalk *w);
@@ -42,5 +73,18 @@ void proof_cross(ProofWalk *w); /* cores meeting in one tensor */
 /* May the value differ between cores? It names the core, or a scalar computed or read there. */
 bool proof_differs(const ProofWalk *w, IrExprId e);
 const char *proof_expr(ProofWalk *w, IrExprId e);
+/* The same value on every core and whenever it is met. */
+bool proof_is_steady(const ProofWalk *w, IrExprId e);
+/* A share or a loop that splits the same thing over all cores, the same whenever it is met. */
+bool proof_splits_steadily(const ProofWalk *w, const IrStmt *s);
+
+/* A store that appends to a tensor, in one turn of a loop with this total after the other:
+ * t[b + total : b + total + e] = ..., then total += e. Then behind the loop t[b : b + total] is
+ * written. */
+bool proof_appends(const ProofWalk *w, const IrStmt *loop, const IrStmt *store, uint32_t *axis,
+                   IrVarId *total);
+
+void proof_find_prefix(ProofWalk *w);
+void proof_learn_sum(ProofWalk *w, const IrStmt *loop); /* behind a loop that adds up counts */
 
 #endif

@@ -313,7 +313,7 @@ void prover_assume_cond(Prover *pr, IrExprId cond, bool holds)
     }
 }
 
-static bool poly_mentions(const Prover *pr, const Poly *p, IrVarId var)
+bool poly_mentions(const Prover *pr, const Poly *p, IrVarId var)
 {
     for (uint32_t i = 0; i < p->len; i++)
         for (uint32_t k = 0; k < p->term[i].degree; k++)
@@ -328,6 +328,21 @@ void prover_forget(Prover *pr, IrVarId var)
     for (uint32_t i = 0; i < pr->facts.len && !pr->alias[var]; i++)
         if (poly_mentions(pr, &pr->facts.at[i], var))
             pr->facts.at[i] = poly_const(0);
+}
+
+void prover_shift(Prover *pr, IrExprId named, Poly more)
+{
+    Poly now = poly_of(pr, named), old = poly_sub(now, more);
+    IrVarId var = pr->p->exprs.at[named].of.var;
+    uint32_t atom = now.term[0].atom[0], positive, negative;
+    for (uint32_t i = 0; i < pr->facts.len; i++) {
+        Poly *fact = &pr->facts.at[i];
+        if (!poly_mentions(pr, fact, var))
+            continue;
+        bool plain = occurrences(fact, atom, &positive, &negative);
+        Poly moved = substitute(fact, atom, old), rest = substitute(fact, atom, (Poly){0});
+        *fact = plain && !moved.overflow && !poly_mentions(pr, &rest, var) ? moved : poly_const(0);
+    }
 }
 
 /* ---- what a variable always equals ---- */

@@ -552,6 +552,15 @@ static bool host_faulted(const Run *run)
     return false;
 }
 
+/* The elements that must have been written: all, or all rows up to the last that was touched. */
+static int64_t due(const IrTensor *t, const Gm *gm)
+{
+    int64_t n = gm->count, row = t->upto && gm->dims[0] ? gm->count / gm->dims[0] : 1;
+    while (t->upto && n > 0 && !gm->wrote[n - 1])
+        n--;
+    return row ? (n + row - 1) / row * row : n;
+}
+
 static void check_coverage(Run *run, Scope *s)
 {
     for (uint32_t i = 0; i < run->p->operand_count; i++) {
@@ -561,10 +570,10 @@ static void check_coverage(Run *run, Scope *s)
         for (uint32_t k = 0; k < run->tensors[i].count; k++) {
             const Gm *gm = &run->tensors[i].items[k];
             int64_t at = 0, missing = 0;
-            for (int64_t e = gm->count; e-- > 0;)
+            for (int64_t e = due(t, gm); e-- > 0;)
                 if (!gm->wrote[e])
                     missing++, at = e;
-            if (missing && !gm->uncertain)
+            if (missing && (!gm->uncertain || (t->upto && !run->io->addresses_only)))
                 run_fault(s, IR_FAULT_COVER, gm->stored.line ? gm->stored : t->at,
                           "element %s is never written (%lld of %lld are missing)",
                           run_index(&run->scratch, gm, at), (long long)missing,

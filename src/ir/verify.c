@@ -263,6 +263,8 @@ bool verify_tensor_decl(Verifier *v, const IrTensor *t)
         return verify_fail(v, t->at, "'%s' has elements of a type that has no tiles", t->name);
     if (t->rank > IR_MAX_RANK)
         return verify_fail(v, t->at, "'%s' has %u axes", t->name, t->rank);
+    if (t->upto && (t->role != IR_ROLE_OUT || t->rank == 0))
+        return verify_fail(v, t->at, "'%s' is no output, or has no axis to cut short", t->name);
     if (ir_is_list(t))
         return true;
     for (uint32_t i = 0; i < t->rank; i++)

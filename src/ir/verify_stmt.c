@@ -259,7 +259,8 @@ static bool check_tensor_arg(Verifier *v, const IrStmt *s, uint32_t given, const
     if (t->role == IR_ROLE_WORKSPACE && !v->live[given])
         return verify_fail(v, s->at, "the workspace '%s' does not exist yet", t->name);
     if (t->dtype != wanted->dtype || ir_is_list(t) != ir_is_list(wanted) ||
-        !role_fits(t->role, wanted->role))
+        !role_fits(t->role, wanted->role) ||
+        (wanted->role == IR_ROLE_OUT && wanted->upto != t->upto))
         return verify_fail(v, s->at, "'%s' does not fit the parameter '%s'", t->name, wanted->name);
     return true;
 }

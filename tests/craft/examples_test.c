@@ -3,10 +3,12 @@
 #include "tests/craft/help.h"
 
 #include "base/proc.h"
+#include "ir/prove.h"
 #include "ir/run.h"
 #include "tests/t.h"
 
 static const char *const folders[] = {"examples", "tests/craft"};
+static const char *const shown[] = {"examples", "examples/exemplars"};
 
 static NameList craft_files(Arena *arena, const char *folder)
 {
@@ -158,5 +160,53 @@ T_TEST(examples_run_without_faults)
         run_once(files.at[i], p, 7);
         run_once(files.at[i], p, 16);
     }
+    arena_drop(&arena);
+}
+
+/* ---- every example is proved, in every variant; what may be watched stands here ---- */
+
+static const char *const watched_examples[] = {NULL};
+
+static bool may_be_watched(const char *path)
+{
+    for (uint32_t i = 0; watched_examples[i]; i++)
+        if (str_is(str_from(path), watched_examples[i]))
+            return true;
+    return false;
+}
+
+static void check_proved(const char *path, uint32_t count[3])
+{
+    Arena arena = {0};
+    Str text = help_read(&arena, path);
+    Diag diag = diag_make(&arena, path, text);
+    CraftFile *file = craft_read(&arena, path, text, &diag);
+    REQUIRE(file);
+    for (uint32_t v = 0; v < craft_variant_count(file); v++) {
+        IrReport report;
+        IrProgram *p = craft_program(&arena, file, v, &diag);
+        REQUIRE(p);
+        ir_prove(&arena, p, npu_chip_find(STR("910B2")), &report, &diag);
+        CHECK_MSG(report.count[IR_WATCHED] == 0 || may_be_watched(path), "%s: %s", path,
+                  diag.items.len ? vec_last(&diag.items).text : "watched");
+        for (int i = 0; i < 3; i++)
+            count[i] += report.count[i];
+    }
+    arena_drop(&arena);
+}
+
+T_TEST(examples_are_proved)
+{
+    Arena arena = {0};
+    uint32_t count[3] = {0};
+    for (int f = 0; f < 2; f++) {
+        NameList files = craft_files(&arena, shown[f]);
+        CHECK(files.len >= 20);
+        for (uint32_t i = 0; i < files.len; i++)
+            check_proved(files.at[i], count);
+    }
+    CHECK(count[IR_PROVED] > 5000);
+    CHECK(count[IR_WATCHED] * 20 <= count[IR_PROVED]);
+    CHECK_EQ_INT(count[IR_REFUSED], 0);
     arena_drop(&arena);
 }

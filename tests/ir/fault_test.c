@@ -125,6 +125,35 @@ T_TEST(outputs_are_written_whole_and_once)
            "copyout\nwrite y[1, 2] <- 1.0\nend\n");
 }
 
+/* Rows first..1 of an output whose length data decide. */
+static bool writes_rows(int first)
+{
+    Arena arena = {0};
+    IrRun run;
+    const char *text = str_format(
+        &arena,
+        "tile_ir 1\nprogram few\ndim n i64 1..100\ntensor x in f32 [n, 40]\n"
+        "tensor y out f32 [n, 40] upto\nhost\nlaunch few_rows [1] (x, y)\nend\n"
+        "kernel few_rows vector\ntensor x in f32 [n, 40]\ntensor y out f32 [n, 40] upto\n"
+        "ub a f32 [40]\nfor range r in %d..2\ncopyin\nload a[0:+40] <- x[r, 0:+40]\nend\n"
+        "copyout\nstore y[r, 0:+40] <- a[0:+40]\nend\nend\nend\n",
+        first);
+    run_it(&arena, &run, text, 3, false);
+    bool ok = run.status == IR_RUN_OK;
+    if (!ok)
+        CHECK_EQ_STR(run.faults.at[0].text,
+                     "element y[0, 0] is never written (40 of 120 are missing)");
+    arena_drop(&arena);
+    return ok;
+}
+
+T_TEST(an_output_whose_length_data_decide_has_no_gap)
+{
+    CHECK(writes_rows(0)); /* two of three rows */
+    CHECK(writes_rows(2)); /* none */
+    CHECK(!writes_rows(1));
+}
+
 T_TEST(cores_that_meet_without_sync_fault)
 {
     expect(
