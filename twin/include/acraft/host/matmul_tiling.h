@@ -157,31 +157,27 @@ private:
         baseK_ = fixK_ > 0 ? fixK_ : std::max(c0, std::min(up(k_, c0), most));
         split();
     }
+    /* A core's share of `whole` when `cores` of them take part: whole base blocks, all of it at most. */
+    static int32_t share(int32_t whole, int32_t cores, int32_t base) { return std::min(up((whole + cores - 1) / cores, base), whole); }
+
+    /* The split that leaves the busiest core the least; among equals one without a smaller last share. */
     void split()
     {
-        if (multi_) {
-            int32_t cores = cores_ > 0 ? cores_ : 1, best = 1;
-            for (int32_t m = 1; m <= cores; m++) {
-                int32_t n = cores / m;
-                int64_t blocks = int64_t(std::min(m, (m_ + baseM_ - 1) / baseM_)) * std::min(n, (n_ + baseN_ - 1) / baseN_);
-                if (blocks > used_ || m == 1) {
-                    used_ = int32_t(blocks);
-                    best = m;
-                }
-            }
-            dimM_ = std::min(best, (m_ + baseM_ - 1) / baseM_);
-            dimN_ = std::min(cores / best, (n_ + baseN_ - 1) / baseN_);
-            if (singleM_ <= 0) singleM_ = up((m_ + dimM_ - 1) / dimM_, baseM_);
-            if (singleN_ <= 0) singleN_ = up((n_ + dimN_ - 1) / dimN_, baseN_);
-            singleM_ = std::min(singleM_, m_);
-            singleN_ = std::min(singleN_, n_);
-            dimM_ = (m_ + singleM_ - 1) / singleM_;
-            dimN_ = (n_ + singleN_ - 1) / singleN_;
-            used_ = dimM_ * dimN_;
+        int64_t least = INT64_MAX;
+        for (int32_t m = 1; multi_ && m <= std::max(1, cores_); m++) {
+            int32_t sm = share(m_, m, baseM_), sn = share(n_, std::max(1, cores_) / m, baseN_);
+            int64_t work = 2 * int64_t(sm) * sn + (m_ % sm || n_ % sn);
+            if (work >= least) continue;
+            least = work;
+            dimM_ = (m_ + sm - 1) / sm;
+            dimN_ = (n_ + sn - 1) / sn;
         }
-        if (singleM_ <= 0) singleM_ = m_;
-        if (singleN_ <= 0) singleN_ = n_;
+        if (singleM_ <= 0) singleM_ = share(m_, dimM_, multi_ ? baseM_ : 1);
+        if (singleN_ <= 0) singleN_ = share(n_, dimN_, multi_ ? baseN_ : 1);
         if (singleK_ <= 0) singleK_ = k_;
+        dimM_ = multi_ ? (m_ + singleM_ - 1) / singleM_ : 1;
+        dimN_ = multi_ ? (n_ + singleN_ - 1) / singleN_ : 1;
+        used_ = dimM_ * dimN_;
     }
     void write(optiling::TCubeTiling &t)
     {
