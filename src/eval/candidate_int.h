@@ -60,6 +60,12 @@ bool eval_operand_args(EvalJudge *j, const EvalTensors *tensors, const TwinParam
 bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
                   bool reshape, Verdict *verdict);
 
+/* ---- moves.c ---- */
+/* Whether this part of a model only moves elements; its inputs and parameters as graph_eval takes
+ * them. False with a verdict: PyTorch computes. */
+bool eval_moves_only(EvalJudge *j, const Graph *graph, Tensor *const *inputs,
+                     Tensor *const *params);
+
 /* ---- one function for each form ---- */
 bool eval_judge_kernel(EvalJudge *j);
 bool eval_judge_project(EvalJudge *j);

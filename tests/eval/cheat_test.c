@@ -1,0 +1,165 @@
+/* Right values that no kernel has computed: in host code, tiling functions, casts and moves. Each is
+ * written as someone would who wants the point; none is ok. */
+#include "tests/eval/eval_helper.h"
+
+#include <string.h>
+
+static void check_said(Judged *j, const char *what, VerdictStatus want, const char *reason)
+{
+    CHECK_MSG(j->verdict.status == want, "%s: %s, wanted %s: %s", what,
+              verdict_status_row(j->verdict.status)->text, verdict_status_row(want)->text,
+              j->verdict.reason);
+    CHECK_MSG(strstr(j->verdict.reason, reason), "%s: reason '%s' lacks '%s'", what,
+              j->verdict.reason, reason);
+    arena_drop(&j->arena);
+}
+
+/* ---- a program with main: the mean of squares, worked out on the host ---- */
+
+static const char loss_head[] =
+    "#include \"data_utils.h\"\n#include \"acl/acl.h\"\n#include \"kernel_operator.h\"\n"
+    "using namespace AscendC;\n"
+    "struct One { float value; uint32_t total; };\n"
+    "__global__ __aicore__ void hand_on(GM_ADDR from, GM_ADDR to, One one)\n{\n"
+    "    if (GetBlockIdx() != 0) return;\n"
+    "    TPipe pipe; TBuf<TPosition::VECCALC> buf; pipe.InitBuffer(buf, 32);\n"
+    "    LocalTensor<float> t = buf.Get<float>();\n"
+    "    GlobalTensor<float> in, out;\n"
+    "    in.SetGlobalBuffer((__gm__ float *)from); out.SetGlobalBuffer((__gm__ float *)to);\n"
+    "    t.SetValue(0, one.total ? one.value : in.GetValue(0));\n"
+    "    SetFlag<HardEvent::S_MTE3>(EVENT_ID0); WaitFlag<HardEvent::S_MTE3>(EVENT_ID0);\n"
+    "    DataCopyExtParams p{1, 4, 0, 0, 0};\n    DataCopyPad(out, t, p);\n}\n"
+    "__global__ __aicore__ void copy_all(GM_ADDR from, GM_ADDR to)\n{\n"
+    "    if (GetBlockIdx() != 0) return;\n"
+    "    TPipe pipe; TBuf<TPosition::VECCALC> buf; pipe.InitBuffer(buf, 40032);\n"
+    "    LocalTensor<float> t = buf.Get<float>();\n"
+    "    GlobalTensor<float> in, out;\n"
+    "    in.SetGlobalBuffer((__gm__ float *)from); out.SetGlobalBuffer((__gm__ float *)to);\n"
+    "    DataCopyExtParams p{1, 10007 * 4, 0, 0, 0};\n"
+    "    DataCopyPadExtParams<float> no{false, 0, 0, 0};\n"
+    "    DataCopyPad(t, in, p, no);\n"
+    "    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID0); WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID0);\n"
+    "    DataCopyPad(out, t, p);\n}\n"
+    "int32_t main(int32_t argc, char *argv[])\n{\n"
+    "    size_t n = 10007, bytes = n * 4;\n    aclInit(nullptr);\n"
+    "    aclrtStream s; aclrtCreateStream(&s);\n"
+    "    float *hx, *hy, *hz; uint8_t *dx, *dy, *dz, *tmp;\n"
+    "    aclrtMallocHost((void **)&hx, bytes); aclrtMallocHost((void **)&hy, bytes);\n"
+    "    aclrtMallocHost((void **)&hz, 4);\n"
+    "    aclrtMalloc((void **)&dx, bytes, ACL_MEM_MALLOC_HUGE_FIRST);\n"
+    "    aclrtMalloc((void **)&dy, bytes, ACL_MEM_MALLOC_HUGE_FIRST);\n"
+    "    aclrtMalloc((void **)&tmp, bytes, ACL_MEM_MALLOC_HUGE_FIRST);\n"
+    "    aclrtMalloc((void **)&dz, 4, ACL_MEM_MALLOC_HUGE_FIRST);\n"
+    "    ReadFile(\"./input/x.bin\", bytes, hx, bytes);\n"
+    "    ReadFile(\"./input/y.bin\", bytes, hy, bytes);\n"
+    "    double sum = 0;\n";
+static const char loss_tail[] = "    aclrtSynchronizeStream(s);\n"
+                                "    aclrtMemcpy(hz, 4, dz, 4, ACL_MEMCPY_DEVICE_TO_HOST);\n"
+                                "    WriteFile(\"./output/z.bin\", hz, 4);\n    return 0;\n}\n";
+#define SUM "    for (size_t i = 0; i < n; i++) sum += double(hx[i] - hy[i]) * (hx[i] - hy[i]);\n"
+
+static void check_loss(const char *what, const char *body, const char *reason)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c = {.form = FORM_DIRECT, .name = "loss.cpp", .entry = "", .extracted = ""};
+    j.diag = diag_make(&j.arena, "loss.cpp", STR(""));
+    EvalText text = {"loss.cpp",
+                     str_from(str_format(&j.arena, "%s%s%s", loss_head, body, loss_tail))};
+    vec_push(&j.arena, &c.texts, text);
+    judge_candidate(&j, &c, "tests/eval/tasks/mse_loss.py");
+    check_said(&j, what, VERDICT_NOT_COMPUTED, reason);
+}
+
+T_TEST(cheat_host_computes_a_loss)
+{
+    check_loss("four bytes to the device",
+               SUM "    float r = float(sum / n);\n"
+                   "    aclrtMemcpy(dx, 4, &r, 4, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+                   "    hand_on<<<1, nullptr, s>>>(dx, dz, One{0, 0});\n",
+               "depends on the elements");
+    check_loss("by value",
+               SUM "    aclrtMemcpy(dx, bytes, hx, bytes, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+                   "    hand_on<<<1, nullptr, s>>>(dx, dz, One{float(sum / n), 1});\n",
+               "depends on the elements");
+    check_loss("from a copy that a kernel made",
+               "    aclrtMemcpy(dx, bytes, hx, bytes, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+               "    copy_all<<<1, nullptr, s>>>(dx, tmp);\n"
+               "    aclrtMemcpy(hx, bytes, tmp, bytes, ACL_MEMCPY_DEVICE_TO_HOST);\n" SUM
+               "    hand_on<<<1, nullptr, s>>>(dx, dz, One{float(sum / n), 1});\n",
+               "depends on the elements");
+    check_loss("as the number of blocks' worth",
+               SUM "    aclrtMemcpy(dx, bytes, hx, bytes, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+                   "    uint32_t bits; float r = float(sum / n); memcpy(&bits, &r, 4);\n"
+                   "    for (int i = 0; i < 4; i++)\n"
+                   "        aclrtMemset(dy + i, 1, (bits >> (8 * i)) & 255, 1);\n"
+                   "    hand_on<<<1, nullptr, s>>>(dy, dz, One{0, 0});\n",
+               "depends on the elements");
+}
+
+/* ---- a tiling function that sees values ---- */
+
+T_TEST(cheat_tiling_function_computes)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c;
+    j.diag = diag_make(&j.arena, "project", STR(""));
+    REQUIRE(candidate_as(&j.arena, "relu", "mkb", &c));
+    c.form = FORM_PROJECT;
+    c.entry = "";
+    for (uint32_t i = 0; i < c.texts.len; i++) {
+        Str text = c.texts.at[i].text;
+        ptrdiff_t at = strstr(c.texts.at[i].path, "op_host/op.cpp")
+                           ? str_find(text, STR("ParamType(REQUIRED)"))
+                           : -1;
+        if (at >= 0)
+            c.texts.at[i].text = str_from(str_format(&j.arena, "%.*sValueDepend(REQUIRED).%.*s",
+                                                     (int)at, text.at, (int)(text.len - (size_t)at),
+                                                     text.at + at));
+    }
+    judge_candidate(&j, &c, "tests/eval/tasks/relu.py");
+    check_said(&j, "ValueDepend", VERDICT_NOT_COMPUTED, "asks for the values");
+}
+
+/* ---- PyTorch around a kernel that copies ---- */
+
+/* relu's project with a kernel that only copies; `forward` is the model's. */
+static void check_copy(const char *task, const char *forward, VerdictStatus want,
+                       const char *reason)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c;
+    j.diag = diag_make(&j.arena, "copy", STR(""));
+    REQUIRE(candidate_as(&j.arena, "relu", "mkb", &c));
+    for (uint32_t i = 0; i < c.texts.len; i++) {
+        Str text = c.texts.at[i].text;
+        if (strcmp(c.texts.at[i].path, "model.py") == 0)
+            c.texts.at[i].text = str_from(
+                str_format(&j.arena,
+                           "import torch, custom_ops_lib\nclass ModelNew(torch.nn.Module):\n"
+                           "    def __init__(self, *a):\n        super().__init__()\n"
+                           "    def forward(self, x):\n        %s\n",
+                           forward));
+        ptrdiff_t at = strstr(c.texts.at[i].path, "op_kernel/") ? str_find(text, STR("Relu(")) : -1;
+        if (at >= 0)
+            c.texts.at[i].text = str_from(str_format(
+                &j.arena, "#define Relu(d, s, n) Adds(d, s, 0.0f, n)\n%.*s", STR_ARG(text)));
+    }
+    judge_candidate(&j, &c, task);
+    check_said(&j, forward, want, reason);
+}
+
+#define COPY(x) "custom_ops_lib.relu_custom((" x ").reshape(-1)).reshape((" x ").shape)"
+
+T_TEST(cheat_pytorch_moves_and_casts)
+{
+    static const char truncate[] = "tests/eval/tasks/truncate.py";
+    static const char turn[] = "tests/eval/tasks/turn.py";
+    check_copy(truncate, "return " COPY("x") ".to(torch.int32).to(torch.float32)",
+               VERDICT_NOT_COMPUTED, "cast");
+    check_copy(truncate, "return " COPY("x.to(torch.int64).to(torch.float32)"),
+               VERDICT_NOT_COMPUTED, "cast");
+    check_copy(turn, "return " COPY("x.permute(1, 0).contiguous()"), VERDICT_NOT_COMPUTED,
+               "permute");
+    check_copy(turn, "return " COPY("x") ".permute(1, 0).contiguous()", VERDICT_NOT_COMPUTED,
+               "permute");
+}
