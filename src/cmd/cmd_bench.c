@@ -123,22 +123,26 @@ static bool numbers_are_sane(const BenchArgs *given)
 
 /* ---- the end ---- */
 
-/* What the server or network did to samples is not in the table. */
-static int say_refused(const BenchDone *done)
+/* What a server, the network or this machine did to samples is not in the table. */
+static int say_refused(const BenchDone *done, bool asked)
 {
     if (!done->refused)
         return CMD_OK;
-    fprintf(stderr, "acraft bench: %u samples got no answer%s: %s\n", done->refused,
-            done->gave_up ? " and no other was asked" : "", done->why);
-    fprintf(stderr, "  --url, --model and the key (--key-env, --key-file, --profiles) say who is "
-                    "asked; the same command asks again for what is missing\n");
+    fprintf(stderr, "acraft bench: %u samples could not be judged%s: %s\n", done->refused,
+            done->gave_up ? ", the rest was not tried" : "", done->why);
+    if (asked)
+        fprintf(stderr, "  --url, --model and the key (--key-env, --key-file, --profiles) say who "
+                        "is asked\n");
+    fprintf(stderr, "  they are not stored: the same command takes them up again\n");
     return CMD_LACKS;
 }
 
 static int print_end(Arena *arena, Store *store, const BenchDone *done, const uint32_t *ks,
-                     bool json, Diag *diag)
+                     bool json, bool asked, Diag *diag)
 {
     BenchScores scores;
+    if (done->refused && done->kept + done->judged == 0)
+        return say_refused(done, asked);
     if (!bench_scores(store, arena, done->run, &scores, diag))
         return cmd_say(diag, CMD_LACKS);
     Buf out = {0};
@@ -157,7 +161,7 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
         if (done->out_of_time)
             printf("stopped by --budget: the same command goes on from here\n");
     }
-    return say_refused(done);
+    return say_refused(done, asked);
 }
 
 static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, BenchSpec *spec,
@@ -174,7 +178,7 @@ static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, Benc
     bool ok = bench_run(store, spec, &done, &diag);
     if (!ok && show.bar)
         fprintf(stderr, "\n");
-    int status = ok ? print_end(arena, store, &done, ks, args->json, &diag)
+    int status = ok ? print_end(arena, store, &done, ks, args->json, spec->model != NULL, &diag)
                     : cmd_say(&diag, CMD_LACKS);
     if (!ok && done.judged + done.kept)
         fprintf(stderr, "acraft bench: %u of %u samples are in '%s'\n", done.judged + done.kept,

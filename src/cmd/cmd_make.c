@@ -132,7 +132,9 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
                 wish->dir, made[0].result.plan.name, spec->trace ? ", trace.json" : "");
     }
     buf_free(&summary);
-    return !ok ? cmd_say(diag, CMD_NO) : wish->dir && !written ? cmd_say(diag, CMD_LACKS) : CMD_OK;
+    if (!ok)
+        return cmd_say(diag, make_lacks(&made[0].result) ? CMD_LACKS : CMD_NO);
+    return wish->dir && !written ? cmd_say(diag, CMD_LACKS) : CMD_OK;
 }
 
 static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const DType *dtypes,

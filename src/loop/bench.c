@@ -235,18 +235,23 @@ static bool add_attempt(Bench *b, StoreAttempt *a, Diag *diag)
     return true;
 }
 
-/* No answer, and not by the model's fault: the sample is not stored, so that it is asked again. */
+/* The server gave no answer, or this machine lacks what judging needs: nothing is known of the sample. It is
+ * not stored, so that the same command takes it up again. */
 static bool is_refused(Bench *b, json_t *turns)
 {
     json_t *last = json_array_get(turns, json_array_size(turns) - 1);
-    const char *status = json_string_value(json_object_get(last, "status"));
     const char *reason = json_string_value(json_object_get(last, "reason"));
-    if (!b->spec->model || !status || json_array_size(json_object_get(last, "texts")) ||
-        strcmp(status, verdict_status_row(VERDICT_INTERNAL)->text) != 0)
-        return false;
-    b->done->refused++;
-    snprintf(b->done->why, sizeof b->done->why, "%s", reason ? reason : "");
-    return true;
+    const char *text = json_string_value(json_object_get(last, "status"));
+    bool no_texts = json_array_size(json_object_get(last, "texts")) == 0;
+    VerdictStatus status = VERDICT_OK;
+    verdict_status_from_text(str_from(text ? text : ""), &status);
+    bool refused = status == VERDICT_NO_TOOL || status == VERDICT_NO_WALL ||
+                   (status == VERDICT_INTERNAL && b->spec->model && no_texts);
+    if (refused) {
+        b->done->refused++;
+        snprintf(b->done->why, sizeof b->done->why, "%s", reason ? reason : "");
+    }
+    return refused;
 }
 
 /* One attempt for each turn of the reply. */
@@ -328,10 +333,10 @@ static bool over_budget(const Bench *b, double start)
     return b->spec->budget > 0 && pool_clock() - start >= b->spec->budget;
 }
 
-/* A server that has answered nobody so far will not answer the rest. */
+/* What has failed for everyone so far will fail for the rest. */
 enum { ENOUGH_REFUSALS = 3 };
 
-static bool nobody_answers(Bench *b)
+static bool is_hopeless(Bench *b)
 {
     b->done->gave_up = b->done->refused >= ENOUGH_REFUSALS && b->done->judged == 0;
     return b->done->gave_up;
@@ -341,7 +346,7 @@ static bool drive(Bench *b, Pool *pool, double start, Diag *diag)
 {
     for (;;) {
         uint32_t index;
-        while (pool_busy(pool) < pool_jobs(pool) && !over_budget(b, start) && !nobody_answers(b) &&
+        while (pool_busy(pool) < pool_jobs(pool) && !over_budget(b, start) && !is_hopeless(b) &&
                next_item(b, &index)) {
             char request[16];
             int n = snprintf(request, sizeof request, "%u", index);

@@ -48,9 +48,9 @@ typedef struct BenchDone {
     uint32_t all;     /* samples asked for */
     uint32_t kept;    /* that the store had already */
     uint32_t judged;  /* now */
-    uint32_t refused; /* samples the server or network gave no answer to: not stored */
+    uint32_t refused; /* samples that a server or this machine failed: not stored */
     char why[240];    /* the last reason for that */
-    bool gave_up;     /* nobody answered at all: the rest was not asked */
+    bool gave_up;     /* it was so from the first one: the rest was not tried */
     bool out_of_time; /* the budget ended it */
     double seconds;
     uint64_t peak_bytes; /* resident, of the largest worker */

@@ -162,12 +162,20 @@ static void add_case(Arena *arena, MakeJob *job, const MakeCase *c, Diag *diag)
         spec->progress(spec->context, &v, result->verdicts.len, 1 + spec->fuzz + spec->full);
 }
 
+bool make_lacks(const MakeResult *r)
+{
+    VerdictStatus first = r->verdicts.len ? r->verdicts.at[0].status : VERDICT_OK;
+    return first == VERDICT_NO_TOOL || first == VERDICT_NO_WALL;
+}
+
 static void add_cases(Arena *arena, MakeJob *job, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
     MakeCase small = {"small", SCALE_SMALL, spec->seed, 0, 0};
     MakeCase full = {"full", SCALE_FULL, spec->seed, 0, 0};
     add_case(arena, job, &small, diag);
+    if (make_lacks(job->result))
+        return; /* it would be the same for every size */
     for (uint32_t i = 0; i < spec->fuzz; i++) {
         MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i, i,
                       i % 2 ? TINY_TILE : 0};

@@ -58,6 +58,9 @@ typedef struct MakeResult {
 /* False: nothing good came out; the diagnostics and verdicts say why. */
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag);
 
+/* Whether this machine lacks what judging needs: a compiler, our headers, a sandbox. */
+bool make_lacks(const MakeResult *result);
+
 /* Another text for a task that was made, judged at the small size: case "written". */
 bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craft,
                 Verdict *verdict);
