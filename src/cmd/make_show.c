@@ -93,7 +93,7 @@ static void show_time(const MakeResult *r, Buf *out)
     buf_printf(out, " at the %s size, launch included: %.0f %% of the bound, ", v->kase,
                v->bound_us / v->predicted_us * 100);
     put_us(out, v->bound_us);
-    buf_puts(out, " for the inputs and what L2 cannot hold of the outputs\n");
+    buf_puts(out, ", the least the chip could need\n");
     if (pipe)
         buf_printf(out, "            bound by %s, busy %.0f %%; ", pipe->name, pipe->share * 100);
     buf_printf(out,

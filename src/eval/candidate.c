@@ -2,6 +2,7 @@
 #include "eval/candidate.h"
 
 #include "craft/craft.h"
+#include "eval/bound.h"
 #include "eval/candidate_int.h"
 #include "eval/eval_int.h"
 #include <math.h>
@@ -80,21 +81,6 @@ static bool judge(EvalJudge *j)
     }
 }
 
-/* The least time the chip could need: what must be read, and what L2 cannot absorb of reads and
- * writes, at peak bandwidth. */
-static double bound_us(const EvalReference *ref, const NpuChip *chip)
-{
-    double read = 0, written = 0, l2 = (double)chip->l2_mib * 1024 * 1024;
-    for (uint32_t i = 0; i < ref->in.n_inputs; i++)
-        read += (double)ref->in.inputs[i]->count * (double)dtype_bytes(ref->in.inputs[i]->dtype);
-    for (uint32_t i = 0; i < ref->in.n_params; i++)
-        read += (double)ref->in.params[i]->count * (double)dtype_bytes(ref->in.params[i]->dtype);
-    for (uint32_t i = 0; i < ref->graph->outputs.len; i++)
-        written += (double)ref->want[i]->count * (double)dtype_bytes(ref->want[i]->dtype);
-    double most = read > read + written - l2 ? read : read + written - l2;
-    return chip->gm_tbps > 0 ? most / (chip->gm_tbps * 1e6) : 0;
-}
-
 static double now(void)
 {
     struct timespec t;
@@ -122,7 +108,8 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
     double start = now();
     if (!verdict->candidate[0])
         verdict->candidate = candidate->name;
-    verdict->bound_us = bound_us(ref, config->chip);
+    NpuWork work = eval_work(ref->graph);
+    verdict->bound_us = npu_bound(config->chip, &work).us;
     twin_observe(&j.twin, &j.observer);
     bool ok = judge(&j) && verdict->status == VERDICT_OK;
     if (ok)

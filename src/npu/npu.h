@@ -16,7 +16,9 @@ typedef struct NpuChip {
     uint32_t l2_mib, hbm_gib;               /* hbm 0: not stated */
     /* bytes per cycle per AI core */
     uint32_t gm_rate, l2_read_rate, l2_write_rate, l1_l0a_rate, l1_l0b_rate, ub_gm_rate, l0c_rate;
-    double gm_tbps; /* peak of the chip; 0: not stated */
+    uint32_t vector_rate; /* bytes per cycle of a vector core */
+    uint32_t cube_rate;   /* products of f16 per cycle of a cube core; twice as many of i8 */
+    double gm_tbps;       /* peak of the chip; 0: not stated */
     bool simulated;
     const char *source;
 } NpuChip;
@@ -63,6 +65,21 @@ extern const NpuChip npu_chips[];
 extern const uint32_t npu_chip_count;
 extern const NpuCast npu_casts[];
 extern const uint32_t npu_cast_count;
+
+/* What a task cannot do without, whatever the kernel. */
+typedef struct NpuWork {
+    double read, written; /* bytes that must come from GM; that must be stored */
+    double special;  /* bytes of exponentials, roots and the like: an instruction of their own */
+    double products; /* multiplications of matrix products */
+    bool narrow;     /* ... of 8-bit numbers */
+} NpuWork;
+/* The least time the chip could need for it, from chip.def alone and none of the cycle model's
+ * constants; `by`: what takes it. 0 us where the chip's bandwidth is not stated. */
+typedef struct NpuBound {
+    double us;
+    const char *by;
+} NpuBound;
+NpuBound npu_bound(const NpuChip *chip, const NpuWork *work);
 
 /* By name, with or without the leading "Ascend", any case; NULL when there is none. */
 const NpuChip *npu_chip_find(Str name);

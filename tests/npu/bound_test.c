@@ -1,0 +1,59 @@
+/* The bound lies below what boards have measured: the vendor's own kernels on 910B2 (hicann/cann-bench
+ * 462c88f, L2 flushed before each call). None of these rows gave a constant. */
+#include "npu/npu.h"
+#include "tests/t.h"
+
+typedef struct Row {
+    const char *what;
+    double read, written, products, us; /* MB, millions */
+} Row;
+
+static const Row rows[] = {
+    {"sigmoid f16 1024x1024", 2.097, 2.097, 0, 5.3},
+    {"sigmoid f32 512x2049", 4.196, 4.196, 0, 5.92},
+    {"sigmoid f32 11x13x17x67x67", 43.65, 43.65, 0, 37.14},
+    {"sigmoid bf16 363x367x373", 99.38, 99.38, 0, 100.08},
+    {"sigmoid bf16 4096x4096", 33.55, 33.55, 0, 35.86},
+    {"sigmoid f32 8192x8192", 268.4, 268.4, 0, 360.23},
+    {"gelu f32 8192x8192", 268.4, 268.4, 0, 354.19},
+    {"gelu f32 11x13x17x67x67", 43.65, 43.65, 0, 39.22},
+    {"softmax f32 8192x8192", 268.4, 268.4, 0, 422.73},
+    {"rms_norm f32 8x512x8192", 134.2, 134.2, 0, 145.76},
+    {"transpose i64 4096x8192", 268.4, 268.4, 0, 814.9},
+    {"addcdiv f16 two of 8192x4096", 402.7, 134.2, 0, 481.27},
+    {"matmul f16 4096^3", 67.1, 33.55, 68719.5, 525.95},
+    {"matmul bf16 2048x4096x2048", 33.55, 8.39, 17179.9, 156.5},
+    {"matmul f16 1024^3", 4.19, 2.1, 1073.7, 15.65},
+    {"matmul f16 1x4096x4096", 33.56, 0.008, 16.8, 29.93},
+    {"matmul f16 512x4096x4096", 37.7, 4.19, 8589.9, 95.29},
+};
+
+T_TEST(bound_is_below_what_was_measured)
+{
+    const NpuChip *chip = npu_chip_find(STR("910B2"));
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Row *r = &rows[i];
+        NpuWork work = {
+            .read = r->read * 1e6, .written = r->written * 1e6, .products = r->products * 1e6};
+        NpuBound bound = npu_bound(chip, &work);
+        CHECK_MSG(bound.us <= r->us && bound.us > 0.15 * r->us, "%s: bound %.1f us by %s, %.1f us",
+                  r->what, bound.us, bound.by, r->us);
+    }
+}
+
+T_TEST(bound_says_what_takes_the_time)
+{
+    const NpuChip *chip = npu_chip_find(STR("910B2"));
+    const NpuWork work[] = {{.read = 1e9},
+                            {.read = 1e8, .written = 4e8},
+                            {.read = 1e3, .written = 1e8},
+                            {.read = 1e6, .special = 1e9},
+                            {.read = 1e6, .products = 1e12}};
+    static const char *const by[] = {"reading the inputs",
+                                     "reading, and storing what L2 cannot hold", "storing into L2",
+                                     "exponentials and the like", "matrix products"};
+    for (int i = 0; i < 5; i++)
+        CHECK_EQ_STR(npu_bound(chip, &work[i]).by, by[i]);
+    NpuWork narrow = {.products = 1e12, .narrow = true}, wide = {.products = 1e12};
+    CHECK(npu_bound(chip, &narrow).us * 2 == npu_bound(chip, &wide).us);
+}
