@@ -1,11 +1,11 @@
 /* How far the planner reaches: for every model file the strategy, and at how many sizes the planned
  * kernel gives the reference's values.
  *
- *     bench-reach [--twin] [--strict] [--listed] [--fuzz N] FILE.py...
+ *     bench-reach [--twin] [--listed | --tiny] [--fuzz N] FILE.py...
  *
  * Values come from the reference interpreter of tile IR, or with --twin from the simulated chip,
- * which also sees hazards; with --strict what the device compiler inserts does not count.
- * --listed judges the cases listed beside a file instead. Ends with the counts. */
+ * which also sees hazards. --listed judges the cases listed beside a file of up to a million elements
+ * instead, --tiny the same cases shrunk. Ends with the counts. */
 #include "loop/make.h"
 
 #include "base/file.h"
@@ -65,6 +65,8 @@ int main(int argc, char **argv)
             how.engine = EVAL_TWIN;
         else if (!strcmp(argv[i], "--listed"))
             how.listed = true;
+        else if (!strcmp(argv[i], "--tiny"))
+            how.listed = how.tiny = true;
         else if (!strcmp(argv[i], "--fuzz") && i + 1 < argc)
             how.fuzz = (uint32_t)atoi(argv[++i]);
         else

@@ -3,6 +3,7 @@
 #include "gen/plan/chain.h"
 
 #include "gen/plan/others.h"
+#include "gen/plan/prim.h"
 
 enum { MOST_NODES = 24 };
 
@@ -79,6 +80,8 @@ static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
     cut.inner = arena_array(c->arena, ValueId, c->g->values.len + 1);
     for (uint32_t i = 0; i < c->g->values.len; i++)
         cut.inner[i] = VALUE_NONE;
+    if (c->rounds)
+        vec_push(c->arena, &cut.g->notes, prim_rounds);
     for (uint32_t i = from; i < to; i++)
         add_node(&cut, &c->g->nodes.at[i]);
     for (uint32_t i = from; i < to; i++)
@@ -168,11 +171,72 @@ static bool cut_stages(Chain *c)
     return c->stages.len > 0;
 }
 
+/* ---- order ---- */
+
+/* Element by element, or a reduction: what stages are long runs of. */
+static bool fuses(Op op)
+{
+    switch (op) {
+    case OP_UNARY:
+    case OP_BINARY:
+    case OP_CLAMP:
+    case OP_WHERE:
+    case OP_LERP:
+    case OP_ADDCMUL:
+    case OP_ADDCDIV:
+    case OP_CAST:
+    case OP_RESHAPE:
+    case OP_EXPAND:
+    case OP_FULL:
+    case OP_REDUCE:
+    case OP_SOFTMAX: return true;
+    default: return false;
+    }
+}
+
+static bool is_ready(const Graph *g, const Node *node, const bool *done)
+{
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        const Value *v = node->in[i] == VALUE_NONE ? NULL : graph_value(g, node->in[i]);
+        if (v && v->kind == VALUE_NODE && !done[v->node])
+            return false;
+    }
+    return true;
+}
+
+/* What does not fuse comes as early as it can, so that what does stands together. */
+static Graph *in_order(Arena *arena, const Graph *graph)
+{
+    Graph *g = arena_new(arena, Graph);
+    bool *done = arena_array(arena, bool, graph->nodes.len + 1);
+    *g = *graph;
+    g->nodes.at = NULL;
+    g->nodes.len = g->nodes.cap = 0;
+    g->values.at = arena_array(arena, Value, graph->values.len + 1);
+    for (uint32_t i = 0; i < graph->values.len; i++)
+        g->values.at[i] = graph->values.at[i];
+    while (g->nodes.len < graph->nodes.len) {
+        uint32_t next = UINT32_MAX;
+        for (uint32_t i = graph->nodes.len; i-- > 0;) {
+            const Node *node = &graph->nodes.at[i];
+            if (done[i] || !is_ready(graph, node, done))
+                continue;
+            bool better = next == UINT32_MAX || !fuses(node->op) || fuses(graph->nodes.at[next].op);
+            next = better ? i : next;
+        }
+        done[next] = true;
+        for (uint32_t k = 0; k < graph->nodes.at[next].n_out; k++)
+            g->values.at[graph->nodes.at[next].out + k].node = g->nodes.len;
+        vec_push(arena, &g->nodes, graph->nodes.at[next]);
+    }
+    return g;
+}
+
 bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 const char *name, Plan *plan, Diag *diag)
 {
     Chain c = {.arena = arena,
-               .g = graph,
+               .g = in_order(arena, graph),
                .chip = chip,
                .tile_limit = tile_limit,
                .name = name,
@@ -180,6 +244,7 @@ bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     c.root = arena_array(arena, ValueId, graph->values.len + 1);
     for (uint32_t i = 0; i < graph->values.len; i++)
         c.root[i] = i;
+    c.rounds = prim_widens(graph);
     for (uint32_t i = 0; i < graph->outputs.len; i++)
         for (uint32_t k = 0; k < i; k++)
             if (graph->outputs.at[i] == graph->outputs.at[k])

@@ -3,6 +3,7 @@
 #include "gen/plan/each_int.h"
 
 #include "gen/plan/fit.h"
+#include "gen/plan/prim.h"
 
 enum { LINE = 128, MOST = 8192, LEAST = 64 };
 
@@ -189,7 +190,7 @@ static int64_t first_tile(int64_t limit)
 bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
-    Each e = {.arena = arena, .g = graph, .diag = diag};
+    Each e = {.arena = arena, .g = graph, .diag = diag, .rounds = prim_widens(graph)};
     EachPlan *p = arena_new(arena, EachPlan);
     bool failed = false;
     if (!each_read(&e))

@@ -47,6 +47,7 @@ typedef struct Each {
     VEC(ValueId) leaves; /* each once, in the order of the task */
     Shape *seen;         /* per value of the graph: the shape a tensor is seen under */
     bool fixed;          /* sizes are those of this task */
+    bool rounds;         /* f16 and bf16 are rounded at every step, as the task does */
     uint32_t depth;
 } Each;
 

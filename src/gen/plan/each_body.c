@@ -103,7 +103,11 @@ static const char *index_of(Body *b, const EachUse *use, const EachTensor *t, bo
         buf_puts(&out, out.len ? ", " : "");
         int group = d->axis < 0 ? -1 : axes->group_of[d->axis];
         bool last = group == axes->groups - 1;
-        if (group < 0)
+        bool single = axes->n_active == 0 && i == t->n_kept - 1; /* one element: a tile of one */
+        if (single)
+            buf_printf(&out, "t.start + %lld:t.stop + %lld", (long long)d->offset,
+                       (long long)d->offset);
+        else if (group < 0)
             buf_printf(&out, "%lld", (long long)d->offset);
         else if (!last)
             buf_printf(&out, d->offset ? "i%d + %lld" : "i%d", group, (long long)d->offset);
@@ -112,7 +116,7 @@ static const char *index_of(Body *b, const EachUse *use, const EachTensor *t, bo
                        (long long)d->offset);
         else
             buf_puts(&out, "t");
-        *tile = *tile || last;
+        *tile = *tile || last || single;
         if (last && i + 1 < t->n_kept && t->apart[i])
             b->buffers->failed = true;
     }
@@ -281,14 +285,21 @@ static void make_form(Body *b, const Node *node, const EachUse *use, Cell *c)
     for (uint32_t i = 0; i < node->n_in && i < 3; i++)
         if (node->in[i] != VALUE_NONE)
             tiles = tiles || !operand_of(b, use, i)->scalar;
+    bool bits = node->op == OP_BINARY && in[0] == EACH_I32 &&
+                (node->kind == BINARY_bitwise_and || node->kind == BINARY_bitwise_or ||
+                 node->kind == BINARY_bitwise_xor);
     for (uint32_t i = 0; i < node->n_in && i < 3; i++)
         if (node->in[i] != VALUE_NONE)
-            operand[i] = as_class(b, operand_of(b, use, i), in[i], !tiles && i == 0, &slot[i]);
+            operand[i] = as_class(b, operand_of(b, use, i), in[i], bits || (!tiles && i == 0),
+                                  &slot[i]);
     c->is = out;
     c->slot = take_class(b, out);
     c->text = view(b, c->slot);
     put(b, &b->steps, "%s = %s", c->text, substitute(b, form, operand));
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
+    const char *rounding = b->p->e->rounds ? prim_rounding(b->p->e->g, node) : NULL;
+    if (rounding && c->is == EACH_F32)
+        put(b, &b->steps, "%s = %s", c->text, substitute(b, rounding, &c->text));
     for (int i = 0; i < 3; i++)
         free_slot(b, slot[i]);
 }
@@ -399,8 +410,87 @@ static void make_one_hot(Body *b, const Node *node, const EachUse *use, Cell *c)
     free_slot(b, place);
 }
 
+/* Integers divided: a quotient by f32 is near, what remains is divided again, and the last step is
+ * set right by comparing. The remainder has the sign of the divisor, or with `trunc` of a. */
+static void make_divide(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    int slot[2], quotient = take_class(b, EACH_I32), rest = take_class(b, EACH_I32);
+    int wide = take_class(b, EACH_F32), by = take_class(b, EACH_F32);
+    int step = take_class(b, EACH_I32);
+    const char *x = as_class(b, operand_of(b, use, 0), EACH_I32, true, &slot[0]);
+    const char *y = as_class(b, operand_of(b, use, 1), EACH_I32, true, &slot[1]);
+    const char *q = view(b, quotient), *r = view(b, rest), *f = view(b, wide), *d = view(b, by),
+               *s = view(b, step);
+    bool trunc = node->kind == BINARY_trunc_div || node->kind == BINARY_fmod;
+    put(b, &b->steps, "%s = cast(%s, f32)", d, y);
+    put(b, &b->steps, "%s = cast(%s, f32) / %s", f, x, d);
+    put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", q, f);
+    put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    put(b, &b->steps, "%s = cast(%s, f32) / %s", f, r, d);
+    put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", s, f);
+    put(b, &b->steps, "%s = %s + %s", q, q, s);
+    put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    put(b, &b->steps,
+        "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), -1, where(abs(%s) >= abs(%s), 1, 0))", s, r,
+        r, y, r, y);
+    put(b, &b->steps, "%s = %s + %s", q, q, s);
+    put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    if (trunc) {
+        put(b, &b->steps, "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), 1, 0)", s, r, x, y);
+        put(b, &b->steps, "%s = %s + %s", q, q, s);
+        put(b, &b->steps, "%s = %s - %s * %s", r, r, s, y);
+    }
+    bool whole = node->kind == BINARY_floor_div || node->kind == BINARY_trunc_div;
+    c->is = EACH_I32;
+    c->slot = whole ? quotient : rest;
+    c->text = view(b, c->slot);
+    free_slot(b, whole ? rest : quotient);
+    int used[] = {wide, by, step, slot[0], slot[1]};
+    for (int i = 0; i < 5; i++)
+        free_slot(b, used[i]);
+    wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
+}
+
+/* An integer to the power of an integer that is known when the kernel runs. */
+static bool make_power(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    int slot, other;
+    if (node->op != OP_BINARY || node->kind != BINARY_pow || operand_of(b, use, 0)->scalar ||
+        !operand_of(b, use, 1)->scalar || operand_of(b, use, 1)->number ||
+        operand_of(b, use, 1)->is != EACH_I32 ||
+        each_class(graph_value(b->p->e->g, node->out)->dtype) != EACH_I32)
+        return false;
+    const char *x = as_class(b, operand_of(b, use, 0), EACH_I32, true, &slot);
+    const char *n = as_class(b, operand_of(b, use, 1), EACH_I32, false, &other);
+    c->is = EACH_I32;
+    c->slot = take_class(b, EACH_I32);
+    c->text = view(b, c->slot);
+    put(b, &b->steps, "%s = 1", c->text);
+    put(b, &b->steps, "for k in range(%s):", n);
+    put(b, &b->steps, "    %s = %s * %s", c->text, c->text, x);
+    wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
+    free_slot(b, slot);
+    return true;
+}
+
+static bool divides_integers(Body *b, const Node *node)
+{
+    return node->op == OP_BINARY &&
+           (node->kind == BINARY_floor_div || node->kind == BINARY_trunc_div ||
+            node->kind == BINARY_remainder || node->kind == BINARY_fmod) &&
+           each_class(graph_value(b->p->e->g, node->out)->dtype) == EACH_I32;
+}
+
 static void make_node(Body *b, const Node *node, const EachUse *use, Cell *c)
 {
+    bool divided = divides_integers(b, node);
+    if (divided)
+        make_divide(b, node, use, c);
+    if (divided || make_power(b, node, use, c)) {
+        for (uint32_t i = 0; i < node->n_in; i++)
+            done_with(b, operand_of(b, use, i));
+        return;
+    }
     switch (node->op) {
     case OP_FULL:
         c->scalar = c->number = true;

@@ -90,8 +90,28 @@ static const char *logic_form(uint16_t kind, bool masks)
     case BINARY_bitwise_and: return "$0 & $1";
     case BINARY_bitwise_or: return "$0 | $1";
     case BINARY_bitwise_xor: return "$0 ^ $1";
-    default: return masks ? NULL : kind == BINARY_shift_left ? "$0 << $1" : NULL;
+    case BINARY_shift_left: return masks ? NULL : "$0 << $1";
+    case BINARY_shift_right: return masks ? NULL : "$0 >> $1";
+    default: return NULL;
     }
+}
+
+/* An integer to the power of a small constant: factors. */
+static const char *int_power(Arena *arena, const Graph *g, const Node *node)
+{
+    const Value *v = graph_value(g, node->in[1]);
+    int64_t count = 0;
+    if (v->kind != VALUE_CONST || !shape_count(v->shape, &count) || count != 1)
+        return NULL;
+    double n = dtype_load(v->dtype, v->data, 0);
+    if (n < 1 || n > 16 || n != (double)(int)n)
+        return n == 0 ? "$0 * 0 + 1" : NULL;
+    Buf out = {0};
+    for (int i = 0; i < (int)n; i++)
+        buf_puts(&out, i ? " * $0" : "$0");
+    char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
 }
 
 static const char *binary_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
@@ -120,6 +140,8 @@ static const char *binary_form(Arena *arena, const Graph *g, const Node *node, E
     bool closed = node->kind == BINARY_add || node->kind == BINARY_sub ||
                   node->kind == BINARY_mul || node->kind == BINARY_maximum ||
                   node->kind == BINARY_minimum;
+    if (both == EACH_I32 && node->kind == BINARY_pow)
+        return int_power(arena, g, node);
     if (both == EACH_I32 && !closed) {
         if (node->kind != BINARY_div)
             return NULL;

@@ -71,6 +71,41 @@ static const char take_elements[] =
     "        with copyout():\n"
     "            store(y[o, t], y_out[:t.size])\n";
 
+/* Elements of 1 and 8 bytes: Gather has no form for them. */
+static const char take_single[] = "\n@host\ndef $F($P):\n"
+                                  "    $F_pick[chip.cores]($A)\n"
+                                  "\n@kernel\ndef $F_pick($P):\n"
+                                  "    row = ub($T, $S, depth=2)\n"
+                                  "    index = ub($I, $C, depth=2)\n"
+                                  "    place = ub(i32, $C)\n"
+                                  "    y_out = ub($T, $C, depth=2)\n"
+                                  "    for o, t in mine(outer, tiles(m, $C)):\n"
+                                  "        with copyin():\n"
+                                  "            load(index[:t.size], at[$Ot])\n"
+                                  "        with compute():\n"
+                                  "            place[:t.size] = cast(index[:t.size], i32)\n"
+                                  "        for c in tiles(n, $S):\n"
+                                  "            with copyin():\n"
+                                  "                load(row[:c.size], x[o, c])\n"
+                                  "            with compute():\n"
+                                  "                for k in range(t.size):\n"
+                                  "                    p = place[k]\n"
+                                  "                    q = (p + n if p < 0 else p) - c.start\n"
+                                  "                    if q >= 0 and q < c.size:\n"
+                                  "                        y_out[k] = row[q]\n"
+                                  "        with copyout():\n"
+                                  "            store(y[o, t], y_out[:t.size])\n";
+
+static void put_take_single(Index *x, Buf *out)
+{
+    script_number(&x->s, 'S', x->tile * 2);
+    script_number(&x->s, 'C', x->tile);
+    buf_puts(out, "# Rows are read whole and their elements picked one by one: no instruction "
+                  "gathers elements of this width.\n");
+    buf_puts(out, head);
+    script_put(&x->s, take_single, out);
+}
+
 static void put_take_elements(Index *x, Buf *out)
 {
     script_number(&x->s, 'S', x->tile * 2);
@@ -303,9 +338,7 @@ static const char *choose_form(Index *x, IndexForm **form)
     case OP_GATHER:
         if (!last || !same_rows(x, x->at))
             return "only along the last dimension";
-        if (!narrow(x->x->dtype))
-            return "elements of 1 or 8 bytes";
-        *form = put_take_elements;
+        *form = narrow(x->x->dtype) ? put_take_elements : put_take_single;
         return NULL;
     case OP_SCATTER:
         if (!last || !same_rows(x, x->at))
@@ -320,8 +353,9 @@ static const char *choose_form(Index *x, IndexForm **form)
     case OP_INDEX_COPY:
     case OP_INDEX_PUT: *form = put_set_rows; break;
     default:
-        *form = last && narrow(x->x->dtype) && x->inner == 1 && x->n > 1 ? put_take_elements
-                                                                         : put_take_rows;
+        *form = !last || x->inner != 1 || x->n == 1 ? put_take_rows
+                : narrow(x->x->dtype)               ? put_take_elements
+                                                    : put_take_single;
         break;
     }
     if (from && from->dtype != x->x->dtype)
@@ -372,7 +406,7 @@ static const char *write_index(Index *x, const NpuChip *chip, Plan *plan)
     why = why ? why : choose_form(x, &form);
     if (why)
         return why;
-    bool rows = form != put_take_elements && form != put_set_elements;
+    bool rows = form != put_take_elements && form != put_take_single && form != put_set_elements;
     add_operands(x, rows);
     if (x->from_id != VALUE_NONE && graph_value(x->s.g, x->from_id)->kind != VALUE_CONST) {
         int64_t count = script_product(graph_value(x->s.g, x->from_id)->shape, 0,

@@ -170,6 +170,47 @@ static bool const_number(const Value *v, double *number)
 
 static bool make_node(PrimGraph *g, const Node *node, PrimValue *out);
 
+static bool is_half(DType d) { return d == DT_F16 || d == DT_BF16; }
+
+/* Its elements are those of its operands: nothing is left to round. */
+static bool only_moves(Op op)
+{
+    return op == OP_RESHAPE || op == OP_EXPAND || op == OP_DROPOUT || op == OP_PERMUTE ||
+           op == OP_SLICE || op == OP_CAT || op == OP_FLIP || op == OP_FULL;
+}
+
+const char *prim_rounding(const Graph *graph, const Node *node)
+{
+    DType d = graph_value(graph, node->out)->dtype;
+    bool read = false;
+    for (uint32_t i = 0; i < graph->nodes.len && !read; i++)
+        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
+            read = read || graph->nodes.at[i].in[k] == node->out;
+    if (!is_half(d) || only_moves(node->op) || !read)
+        return NULL;
+    return d == DT_F16 ? "cast(cast($0, f16), f32)" : "cast(cast($0, bf16), f32)";
+}
+
+const char prim_rounds[] = "f16 and bf16 are rounded at every step";
+
+bool prim_widens(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->notes.len; i++)
+        if (graph->notes.at[i] == prim_rounds)
+            return true;
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        const Node *node = &graph->nodes.at[i];
+        for (uint32_t k = 0; k < node->n_in; k++) {
+            const Value *v = node->in[k] == VALUE_NONE ? NULL : graph_value(graph, node->in[k]);
+            if (v && v->kind == VALUE_NODE && is_half(v->dtype) &&
+                graph_value(graph, node->out)->dtype == DT_F32 &&
+                !only_moves(graph->nodes.at[v->node].op))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The output of a node, made when it is first asked for. */
 static bool node_value(PrimGraph *g, ValueId id)
 {
@@ -181,6 +222,9 @@ static bool node_value(PrimGraph *g, ValueId id)
         return prim_refuse(g, node, "the task is too large for one kernel");
     g->depth++;
     bool ok = make_node(g, node, &g->values[id]);
+    const char *rounding = ok && g->rounds ? prim_rounding(g->graph, node) : NULL;
+    if (rounding && !g->prims.at[g->values[id].prim].mask)
+        g->values[id] = prim_map1(g, rounding, g->values[id]);
     g->depth--;
     return ok;
 }
@@ -586,7 +630,7 @@ static bool check_outputs(PrimGraph *g)
 PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
 {
     PrimGraph *g = arena_new(arena, PrimGraph);
-    *g = (PrimGraph){.arena = arena, .graph = graph, .diag = diag};
+    *g = (PrimGraph){.arena = arena, .graph = graph, .diag = diag, .rounds = prim_widens(graph)};
     g->values = arena_array(arena, PrimValue, graph->values.len);
     vec_push(arena, &g->prims, (Prim){0});
     vec_push(arena, &g->axes, (PrimAxis){0});

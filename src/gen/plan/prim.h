@@ -72,7 +72,17 @@ typedef struct PrimGraph {
     VEC(PrimValue) leaves; /* in order of first use */
     VEC(PrimOutput) outputs;
     uint32_t depth; /* of the taking apart, against deep graphs */
+    bool rounds;    /* what is computed in f16 or bf16 is rounded to it at once */
 } PrimGraph;
+
+/* Whether something computed in f16 or bf16 goes on in f32: then each of its steps is rounded where
+ * the task rounds it. Otherwise the last rounding hides the others. */
+bool prim_widens(const Graph *graph);
+/* A note of a graph that is part of one that widens. */
+extern const char prim_rounds[];
+/* "cast(cast($0, f16), f32)" where the node is computed, of such a dtype and read by another; a
+ * result is rounded when it is stored. Else NULL. */
+const char *prim_rounding(const Graph *graph, const Node *node);
 
 /* Takes the graph apart. NULL, with a diagnostic that names the operator, when it holds one
  * that is not understood here. */

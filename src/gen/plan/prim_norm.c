@@ -60,14 +60,46 @@ static PrimValue standardise(PrimGraph *g, PrimValue x, uint32_t dims, double ep
     return prim_map2(g, "$0 / $1", centred, dev);
 }
 
+/* The operand under `shape`: a tensor of the task under any, what is computed only with dimensions
+ * of size 1 added or gone. */
+static bool seen_as(PrimGraph *g, const Node *node, ValueId id, Shape shape, PrimValue *out)
+{
+    PrimValue v;
+    int next = 0;
+    if (graph_value(g->graph, id)->kind != VALUE_NODE) {
+        *out = prim_leaf(g, id, shape);
+        return true;
+    }
+    if (!prim_value(g, id, &v))
+        return false;
+    *out = (PrimValue){.prim = v.prim, .rank = shape.rank};
+    for (int i = 0; i < shape.rank; i++) {
+        while (next < v.rank && !v.dim[next])
+            next++;
+        if (shape.dim[i] == 1)
+            continue;
+        if (next == v.rank || g->axes.at[v.dim[next]].size != shape.dim[i])
+            return prim_refuse(g, node, "an operand changes its shape");
+        out->dim[i] = v.dim[next++];
+    }
+    return true;
+}
+
 /* x * weight + bias, where `shape` puts the vector on the right dimensions. */
 static bool affine(PrimGraph *g, const Node *node, uint32_t weight, uint32_t bias, Shape shape,
                    PrimValue *x)
 {
-    if (weight < node->n_in && node->in[weight] != VALUE_NONE)
-        *x = prim_map2(g, "$0 * $1", *x, prim_leaf(g, node->in[weight], shape));
-    if (bias < node->n_in && node->in[bias] != VALUE_NONE)
-        *x = prim_map2(g, "$0 + $1", *x, prim_leaf(g, node->in[bias], shape));
+    PrimValue v;
+    if (weight < node->n_in && node->in[weight] != VALUE_NONE) {
+        if (!seen_as(g, node, node->in[weight], shape, &v))
+            return false;
+        *x = prim_map2(g, "$0 * $1", *x, v);
+    }
+    if (bias < node->n_in && node->in[bias] != VALUE_NONE) {
+        if (!seen_as(g, node, node->in[bias], shape, &v))
+            return false;
+        *x = prim_map2(g, "$0 + $1", *x, v);
+    }
     return true;
 }
 
@@ -112,8 +144,10 @@ static bool make_channel_norm(PrimGraph *g, const Node *node, PrimValue *out)
     if (!prim_value(g, node->in[0], &x))
         return false;
     if (batch && !node_bool(node, AT_TRAINING)) {
-        PrimValue mean = prim_leaf(g, node->in[1], per_channel);
-        PrimValue var = prim_leaf(g, node->in[2], per_channel);
+        PrimValue mean, var;
+        if (!seen_as(g, node, node->in[1], per_channel, &mean) ||
+            !seen_as(g, node, node->in[2], per_channel, &var))
+            return false;
         PrimValue dev = prim_map2(g, "sqrt($0 + $1)", var, prim_number(g, eps));
         *out = prim_map2(g, "$0 / $1", prim_map2(g, "$0 - $1", x, mean), dev);
     } else {

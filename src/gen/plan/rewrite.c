@@ -67,6 +67,23 @@ static bool known_operands(const Rewrite *r, const Node *node)
     return true;
 }
 
+/* A result that is an input of the task, or another result too, is a copy of it. */
+static ValueId as_result(Rewrite *r, ValueId id)
+{
+    bool again = graph_value(r->to, id)->kind != VALUE_NODE;
+    for (uint32_t i = 0; i < r->to->outputs.len; i++)
+        again = again || r->to->outputs.at[i] == id;
+    if (!again)
+        return id;
+    Shape s = graph_value(r->to, id)->shape;
+    Attr to = {.key = AT_SHAPE};
+    to.ints.at = s.dim;
+    to.ints.len = (uint32_t)s.rank;
+    r->changed = true;
+    r->node = &(Node){0};
+    return rw_make(r, OP_RESHAPE, 0, 1, &id, 1, &to);
+}
+
 static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
 {
     Diag quiet = diag_make(arena, diag->file, diag->source);
@@ -90,6 +107,8 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **out
     for (uint32_t i = 0; i < graph->outputs.len && !r.failed; i++) {
         ValueId id = r.map[graph->outputs.at[i]];
         r.failed = id == VALUE_NONE;
+        if (!r.failed)
+            id = as_result(&r, id);
         if (r.failed)
             break;
         vec_push(arena, &r.to->outputs, id);

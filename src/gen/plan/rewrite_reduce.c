@@ -70,6 +70,31 @@ static bool reduce_integers(Rewrite *r, const Node *node, ValueId x, uint32_t di
     return true;
 }
 
+/* Over dimensions of size 1 only there is nothing to reduce. */
+static bool reduce_one(Rewrite *r, const Node *node, ValueId x, ValueId *out)
+{
+    const Value *y = graph_value(r->from, node->out);
+    switch (node->kind) {
+    case REDUCE_sum:
+    case REDUCE_mean:
+    case REDUCE_prod:
+    case REDUCE_max:
+    case REDUCE_min:
+    case REDUCE_logsumexp: break;
+    case REDUCE_norm: x = rw_unary(r, UNARY_abs, x); break;
+    case REDUCE_any:
+    case REDUCE_all:
+    case REDUCE_count_nonzero: x = is_nonzero(r, x); break;
+    case REDUCE_argmax:
+    case REDUCE_argmin: out[0] = rw_full(r, y->shape, y->dtype, 0); return true;
+    default: return false;
+    }
+    out[0] = rw_cast(r, rw_reshape(r, x, y->shape), y->dtype);
+    if (rw_value(r, out[0])->kind != VALUE_NODE)
+        out[0] = rw_make(r, OP_DROPOUT, 0, 1, &x, 0, NULL);
+    return true;
+}
+
 static bool reduce(Rewrite *r, const Node *node, ValueId *out)
 {
     const Value *y = graph_value(r->from, node->out);
@@ -78,6 +103,11 @@ static bool reduce(Rewrite *r, const Node *node, ValueId *out)
     uint32_t dims = prim_dims(node, rw_value(r, x)->shape.rank);
     bool keep = node_bool(node, AT_KEEPDIM);
     double p = node_float(node, AT_P, 2);
+    int64_t count = 1;
+    for (int i = 0; i < rw_value(r, x)->shape.rank; i++)
+        count *= dims >> i & 1 ? rw_value(r, x)->shape.dim[i] : 1;
+    if (count == 1 && reduce_one(r, node, x, out))
+        return true;
     switch (node->kind) {
     case REDUCE_any:
     case REDUCE_all: {

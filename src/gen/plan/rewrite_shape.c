@@ -15,10 +15,13 @@ static bool cross(Rewrite *r, const Node *node, ValueId *out)
     int dim = 0;
     if (!shape_dim(s, node_int(node, AT_DIM, -1), &dim))
         return false;
-    a = rw_expand(r, a, s);
-    b = rw_expand(r, b, s);
+    DType own = graph_value(r->from, node->out)->dtype;
+    DType as = dtype_is_float(own) ? DT_F32 : own;
+    a = rw_cast(r, rw_expand(r, a, s), as);
+    b = rw_cast(r, rw_expand(r, b, s), as);
     ValueId plus = mul(r, rw_roll(r, a, dim, -1), rw_roll(r, b, dim, -2));
-    out[0] = sub(r, plus, mul(r, rw_roll(r, a, dim, -2), rw_roll(r, b, dim, -1)));
+    ValueId less = mul(r, rw_roll(r, a, dim, -2), rw_roll(r, b, dim, -1));
+    out[0] = rw_cast(r, sub(r, plus, less), own);
     return true;
 }
 
@@ -144,30 +147,38 @@ static bool local_response(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
-/* Single elements side by side: whole tensors one after the other, that dimension put last. */
-static bool stack_last(Rewrite *r, const Node *node, ValueId *out)
+/* Single elements beside others: whole tensors one after the other, that dimension put last. */
+static bool join_last(Rewrite *r, const Node *node, ValueId *out)
 {
     Shape s = graph_value(r->from, node->out)->shape;
     int dim = 0;
-    if (node->n_in < 2 || !shape_dim(s, node_int(node, AT_DIM, 0), &dim) || dim != s.rank - 1)
+    bool single = false;
+    if (node->n_in < 2 || s.rank < 2 || !shape_dim(s, node_int(node, AT_DIM, 0), &dim) ||
+        dim != s.rank - 1)
         return false;
-    ValueId *parts = arena_array(r->arena, ValueId, node->n_in + 1);
-    Shape first = {.rank = s.rank, .dim = {1}};
-    int64_t order[GRAPH_MAX_RANK] = {0};
-    for (int i = 0; i + 1 < s.rank; i++) {
-        first.dim[i + 1] = s.dim[i];
-        order[i] = i + 1;
-    }
-    order[s.rank - 1] = 0;
     for (uint32_t i = 0; i < node->n_in; i++) {
         Shape own = rw_value(r, rw_in(r, node, i))->shape;
-        if (own.rank != s.rank || own.dim[dim] != 1)
+        if (own.rank != s.rank)
             return false;
+        single = single || own.dim[dim] == 1;
     }
-    for (uint32_t i = 0; i < node->n_in; i++)
-        parts[i] = rw_reshape(r, rw_in(r, node, i), first);
+    if (!single)
+        return false;
+    ValueId *parts = arena_array(r->arena, ValueId, node->n_in + 1);
+    int64_t back[GRAPH_MAX_RANK] = {0}, forth[GRAPH_MAX_RANK] = {dim};
+    for (int i = 0; i + 1 < s.rank; i++) {
+        back[i] = i + 1;
+        forth[i + 1] = i;
+    }
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        ValueId part = rw_in(r, node, i);
+        Shape own = rw_value(r, part)->shape, first = {.rank = s.rank, .dim = {1}};
+        for (int k = 0; k + 1 < s.rank; k++)
+            first.dim[k + 1] = own.dim[k];
+        parts[i] = own.dim[dim] == 1 ? rw_reshape(r, part, first) : rw_permute(r, part, forth);
+    }
     Attr at = {.key = AT_DIM, .i = 0};
-    out[0] = rw_permute(r, rw_make(r, OP_CAT, 0, node->n_in, parts, 1, &at), order);
+    out[0] = rw_permute(r, rw_make(r, OP_CAT, 0, node->n_in, parts, 1, &at), back);
     return true;
 }
 
@@ -175,7 +186,7 @@ bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
     case OP_CROSS: return cross(r, node, out);
-    case OP_CAT: return stack_last(r, node, out);
+    case OP_CAT: return join_last(r, node, out);
     case OP_DIAG: return diag(r, node, out);
     case OP_LAYER_NORM: return layer_norm(r, node, out);
     case OP_GROUP_NORM: return group_norm(r, node, out);
