@@ -313,7 +313,8 @@ static void check_views(ProofWalk *w, const IrStmt *s)
         views[n++] = &s->src[i];
     for (uint32_t i = 0; i < n; i++) {
         check_view(w, views[i]);
-        if (!scalar_only)
+        bool anywhere = s->kind == IR_S_OP && s->op == IR_T_GATHER && views[i] == &s->src[0];
+        if (!scalar_only && !anywhere)
             check_align(w, views[i]);
     }
 }

@@ -124,8 +124,10 @@ static bool resolve(OpArgs *o)
         ok = run_tile(o->t, &s->dst, aligned, &o->dst) && ok;
     if (s->dst2.rank)
         ok = run_tile(o->t, &s->dst2, aligned, &o->dst2) && ok;
-    for (uint32_t i = 0; i < s->src_count; i++)
-        ok = run_tile(o->t, &s->src[i], aligned, &o->src[i]) && ok;
+    for (uint32_t i = 0; i < s->src_count; i++) {
+        bool anywhere = s->op == IR_T_GATHER && i == 0;
+        ok = run_tile(o->t, &s->src[i], aligned && !anywhere, &o->src[i]) && ok;
+    }
     for (uint32_t i = 0; i < s->scalar_count; i++)
         o->scalar[i] = run_eval(&o->t->scope, s->scalar[i]);
     return ok;

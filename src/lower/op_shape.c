@@ -93,7 +93,7 @@ static void broadcast_col(Lower *l, const IrStmt *s)
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d.rows, &owner, &body);
-    IrVarId value = lx_local(l, "rowValue", dtype_is_float(d.ref.dtype) ? DT_F32 : DT_I64);
+    IrVarId value = lx_local(l, "row.value", dtype_is_float(d.ref.dtype) ? DT_F32 : DT_I64);
     ls_get(l, value, ref_at(l, v.ref, lx_var(l, row)));
     IrStmt fill = {.kind = IR_S_OP, .at = s->at, .op = IR_T_FILL, .scalar_count = 1};
     fill.scalar[0] = lx_var(l, value);
@@ -140,7 +140,12 @@ static void gather(Lower *l, const IrStmt *s)
         offsets = scratch_take(l, DT_I32, view_room(l, &s->src[1]));
         call_const(l, ASC_MULS, offsets, i.ref, (double)dtype_bytes(d.ref.dtype), d.cols);
     }
-    call_gather(l, d.ref, a.ref, offsets, 0, d.cols);
+    /* a source that starts anywhere is addressed from the start of its buffer */
+    int64_t size = (int64_t)dtype_bytes(d.ref.dtype);
+    bool aligned = !a.ref.offset || lx_divides(l, a.ref.offset, 32 / size);
+    IrExprId first = aligned ? 0 : lx_mul(l, a.ref.offset, lx_int(l, size));
+    a.ref.offset = aligned ? a.ref.offset : 0;
+    call_gather(l, d.ref, a.ref, offsets, first, d.cols);
 }
 
 /* Byte offsets of 1024 elements from the last to the first; made once in a kernel. */

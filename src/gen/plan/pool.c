@@ -1,15 +1,21 @@
 /* Pooling windows in one to three dimensions, with padding and dilation. In: a graph that is one
- * pool node. Out: a Craft program: a tile is a block of output rows. The input rows under it are
- * loaded once; rows of the window are folded first, by whole vectors; columns last, when there
- * are fewer: neighbouring windows by doubling (a window of 8 from two of 4 from two of 2), windows
- * further apart by one gather for each of their columns. One kernel per class of widths, so that a
- * tile is full whether rows are short or long. */
+ * pool node. Out: a Craft program: a tile is a block of output rows.
+ *
+ *     a     the input rows under it, as they lie in memory: two slots, loaded a turn ahead
+ *     c     the same with a neutral border, planes of the window folded
+ *     acc   rows of the window folded, one line of `wide` elements per output row
+ *     o     columns of the window folded: neighbouring windows by doubling (a window of 8 from two
+ *           of 4 from two of 2), windows further apart by one gather for each of their columns;
+ *           either way for all rows of the tile at once
+ *
+ * One kernel per class of widths, so that a tile is full whether rows are short or long. */
 #include "gen/plan/pool.h"
 
 #include "gen/plan/fit.h"
+#include <stdio.h>
 
-enum { MAX_SPATIAL = 3, BLOCK = 8 /* f32 in 32 bytes */, CLASSES = 3 };
-enum { MOST_STEPS = 128, MOST_COLUMNS = 256 };
+enum { MAX_SPATIAL = 3, BLOCK = 8 /* f32 in 32 bytes */, REPEAT = 64, CLASSES = 4 };
+enum { MOST_STEPS = 128, MOST_COLUMNS = 256, MOST_PLANES = 3, MOST_DOWN = 64 };
 
 typedef struct Pool {
     bool max, ceil;
@@ -17,7 +23,8 @@ typedef struct Pool {
     int64_t kernel[MAX_SPATIAL], stride[MAX_SPATIAL], pad[MAX_SPATIAL], dilation[MAX_SPATIAL];
     int64_t divisor;
     Shape in, out; /* [rows, spatial...] */
-    int64_t room;  /* elements of an input tile */
+    int64_t room;  /* bytes of UB */
+    int64_t most;  /* outputs of a row at most; 0: as many as fit */
 } Pool;
 
 /* One kernel: tiles of `down` output rows by `across` outputs, from `high` rows of `wide`. */
@@ -108,20 +115,39 @@ static int64_t reach(const Pool *p, int axis)
 /* Elements before the first column of the input: the padding, in whole blocks. */
 static int64_t front_of(const Pool *p) { return round_up(p->pad[p->rank - 1], BLOCK); }
 
+/* Columns of a line before the first window's. */
+static int64_t skip_of(const Pool *p) { return front_of(p) - p->pad[p->rank - 1]; }
+
 /* Columns of a tile of one output. */
-static int64_t least_wide(const Pool *p)
-{
-    return front_of(p) - p->pad[p->rank - 1] + reach(p, p->rank - 1);
-}
+static int64_t least_wide(const Pool *p) { return skip_of(p) + reach(p, p->rank - 1); }
 
 static const char *neutral(const Pool *p) { return p->max ? "-inf" : "0.0"; }
+
+/* Windows of neighbouring outputs start next to each other. */
+static bool is_near(const Pool *p) { return p->stride[p->rank - 1] == 1; }
+
+/* Sums of windows that are no power of two are put together from several. */
+static bool needs_total(const Pool *p)
+{
+    int64_t k = p->kernel[p->rank - 1];
+    return !is_near(p) || (!p->max && (k & (k - 1)));
+}
+
+/* Planes of the window that are loaded together; more than that one after the other. */
+static int planes_of(const Pool *p)
+{
+    return p->rank == 3 && p->kernel[0] <= MOST_PLANES ? (int)p->kernel[0] : 1;
+}
+
+static bool one_by_one(const Pool *p) { return p->rank == 3 && p->kernel[0] > MOST_PLANES; }
 
 /* How many windows fit along an axis. */
 static void put_windows(const Pool *p, int axis, Buf *out)
 {
     int64_t spare = 2 * p->pad[axis] - reach(p, axis);
-    if (p->ceil)
-        buf_printf(out, "ceildiv(h%d + %lld, %lld) + 1", axis, (long long)spare,
+    if (p->ceil) /* the last window starts inside the input or before it */
+        buf_printf(out, "min(ceildiv(h%d + %lld, %lld) + 1, ceildiv(h%d + %lld, %lld))", axis,
+                   (long long)spare, (long long)p->stride[axis], axis, (long long)p->pad[axis],
                    (long long)p->stride[axis]);
     else
         buf_printf(out, "(h%d + %lld) // %lld + 1", axis, (long long)spare,
@@ -130,28 +156,44 @@ static void put_windows(const Pool *p, int axis, Buf *out)
 
 /* ---- sizes of tiles ---- */
 
-static PoolTile tile_of(const Pool *p, int64_t across)
+static PoolTile tile_with(const Pool *p, int64_t across, int64_t down)
 {
     int last = p->rank - 1, up = p->rank - 2;
-    PoolTile t = {.across = across};
-    t.wide = round_up((across - 1) * p->stride[last] + least_wide(p), BLOCK);
-    int64_t high = p->room / t.wide;
-    t.down = high > reach(p, up) ? (high - reach(p, up)) / p->stride[up] + 1 : 1;
-    t.high = (t.down - 1) * p->stride[up] + reach(p, up);
+    PoolTile t = {.across = across, .down = down};
+    t.wide = round_up((across - 1) * p->stride[last] + least_wide(p), REPEAT);
+    t.high = (down - 1) * p->stride[up] + reach(p, up);
+    return t;
+}
+
+static int64_t bytes_of(const Pool *p, const PoolTile *t)
+{
+    int64_t line = is_near(p) ? t->wide : t->across;
+    int64_t in = (2 * planes_of(p) + 1) * t->high * t->wide;
+    int64_t lines = t->down * (t->wide + (2 + needs_total(p)) * line + 2 * t->across);
+    return (in + lines) * (int64_t)sizeof(float);
+}
+
+/* As many rows as fit; columns give way where not even one does. */
+static PoolTile tile_of(const Pool *p, int64_t across)
+{
+    int64_t down = p->most ? 2 : MOST_DOWN;
+    PoolTile t = tile_with(p, across, down);
+    while (bytes_of(p, &t) > p->room && (t.down > 1 || t.across > BLOCK))
+        t = t.down > 1 ? tile_with(p, t.across, t.down - 1) : tile_with(p, t.across - BLOCK, 1);
     return t;
 }
 
 /* Widths that are taken whole, and the largest, which is also a piece of wider rows. */
 static uint32_t tiles_of(const Pool *p, PoolTile *tiles)
 {
-    int64_t stride = p->stride[p->rank - 1], wide[CLASSES] = {160, 640, 2304};
+    static const int64_t wide[CLASSES] = {192, 320, 576, 2304};
     uint32_t n = 0;
     for (int i = 0; i < CLASSES; i++) {
-        int64_t limit = wide[i] < p->room / 2 ? wide[i] : p->room / 2;
-        int64_t across = (limit - least_wide(p)) / stride / BLOCK * BLOCK;
-        across = across < BLOCK ? BLOCK : across;
-        if (n == 0 || across > tiles[n - 1].across)
-            tiles[n++] = tile_of(p, across);
+        int64_t across = (wide[i] - least_wide(p)) / p->stride[p->rank - 1] / BLOCK * BLOCK;
+        across = p->most && across > p->most ? p->most : across;
+        PoolTile t = tile_of(p, across < BLOCK ? BLOCK : across);
+        if (n == 0 || t.across > tiles[n - 1].across)
+            tiles[n++] = t;
     }
     return n;
 }
@@ -198,237 +240,307 @@ static void put_host(const Pool *p, const char *name, const PoolTile *tiles, uin
 
 /* ---- the kernels ---- */
 
-static void put_line(Buf *out, int depth, const char *format, ...) ATTR_PRINTF(3, 4);
-static void put_line(Buf *out, int depth, const char *format, ...)
+/* A kernel being written. */
+typedef struct PoolText {
+    const Pool *p;
+    const PoolTile *t;
+    Buf *out;
+    int depth;
+} PoolText;
+
+static void put(PoolText *k, const char *format, ...) ATTR_PRINTF(2, 3);
+static void put(PoolText *k, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    buf_fill(out, ' ', (size_t)depth * 4);
-    buf_vprintf(out, format, args);
-    buf_char(out, '\n');
+    buf_fill(k->out, ' ', (size_t)k->depth * 4);
+    buf_vprintf(k->out, format, args);
+    buf_char(k->out, '\n');
     va_end(args);
 }
 
-/* How columns are folded: results of `from` at a distance are added to those of `into`. */
+/* "max(a, b)" or "a + b" */
+static const char *folded(const Pool *p, char *text, size_t size, const char *a, const char *b)
+{
+    snprintf(text, size, p->max ? "max(%s, %s)" : "%s + %s", a, b);
+    return text;
+}
+
+static void put_buffers(PoolText *k)
+{
+    const Pool *p = k->p;
+    long long down = k->t->down, wide = k->t->wide, high = k->t->high, across = k->t->across;
+    long long line = down * (is_near(p) ? wide : across);
+    for (int i = 0; i < planes_of(p); i++)
+        put(k, "a%d = ub(f32, %lld, %lld, depth=2)", i, high, wide);
+    put(k, "c = ub(f32, %lld, %lld)", high, wide);
+    put(k, "acc = ub(f32, %lld)", down * wide);
+    if (needs_total(p))
+        put(k, "total = ub(f32, %lld)", line);
+    put(k, "far = ub(f32, %lld)", line);
+    put(k, "o = ub(f32, %lld, %lld, depth=2)", down, across);
+    put(k, "at = ub(i32, %lld)", line);
+}
+
+/* Positions of the windows' first columns, of all rows; and a border that is neutral. */
+static void put_start(PoolText *k)
+{
+    const Pool *p = k->p;
+    long long across = k->t->across, stride = p->stride[p->rank - 1];
+    put(k, "with compute():");
+    k->depth++;
+    put(k, "c = %s", neutral(p));
+    put(k, "acc = %s", neutral(p));
+    if (is_near(p)) {
+        put(k, "at = iota(0, 1)");
+    } else {
+        put(k, "for q in range(%lld):", (long long)k->t->down);
+        put(k, "    at[q * %lld:q * %lld + %lld] = iota(q * %lld, %lld)", across, across, across,
+            (long long)k->t->wide, stride);
+    }
+    k->depth--;
+}
+
+/* Where the tile lies in the input, and what of that exists. */
+static void put_place(PoolText *k)
+{
+    const Pool *p = k->p;
+    int last = p->rank - 1, up = p->rank - 2;
+    put(k, "base = t.start * %lld - %lld", (long long)p->stride[last], (long long)front_of(p));
+    put(k, "lo = max(base, 0)");
+    put(k, "hi = max(lo, min(base + %lld, h%d))", (long long)k->t->wide, last);
+    put(k, "top = b.start * %lld - %lld", (long long)p->stride[up], (long long)p->pad[up]);
+    put(k, "u = max(top, 0)");
+    put(k, "deep = (b.size - 1) * %lld + %lld", (long long)p->stride[up], (long long)reach(p, up));
+    put(k, "n = min(max(min(top + deep, h%d) - u, 0), %lld)", up, (long long)k->t->high);
+}
+
+/* "i0 * 2 + 1 - 1": plane `plane` of the window */
+static const char *plane_at(const Pool *p, const char *plane, char *text, size_t size)
+{
+    snprintf(text, size, "i0 * %lld + %s * %lld - %lld", (long long)p->stride[0], plane,
+             (long long)p->dilation[0], (long long)p->pad[0]);
+    return text;
+}
+
+static const char *const placed = "c[u - top:u - top + n, lo - base:hi - base]";
+
+static void put_fold_plane(PoolText *k, int buffer)
+{
+    char from[64], text[160];
+    snprintf(from, sizeof from, "a%d[:n, :hi - lo]", buffer);
+    put(k, "%s = %s", placed, folded(k->p, text, sizeof text, placed, from));
+}
+
+/* Planes of the window: each that exists is folded into c. */
+static void put_planes(PoolText *k)
+{
+    const Pool *p = k->p;
+    char at[96], number[16];
+    put(k, "with copyin():");
+    for (int i = 0; i < planes_of(p); i++) {
+        snprintf(number, sizeof number, "%d", i);
+        put(k, "    load(a%d[:n, :hi - lo], x[r, min(max(%s, 0), h0 - 1), u:u + n, lo:hi])", i,
+            plane_at(p, number, at, sizeof at));
+    }
+    put(k, "with compute():");
+    k->depth++;
+    put(k, "c[:deep, :] = %s", neutral(p));
+    for (int i = 0; i < planes_of(p); i++) {
+        snprintf(number, sizeof number, "%d", i);
+        plane_at(p, number, at, sizeof at);
+        put(k, "if %s >= 0 and %s < h0:", at, at);
+        k->depth++;
+        put_fold_plane(k, i);
+        k->depth--;
+    }
+    k->depth--;
+}
+
+static void put_planes_in_turn(PoolText *k)
+{
+    const Pool *p = k->p;
+    char at[96];
+    put(k, "with compute():");
+    put(k, "    c[:deep, :] = %s", neutral(p));
+    put(k, "for k in range(%lld):", (long long)p->kernel[0]);
+    k->depth++;
+    put(k, "p = %s", plane_at(p, "k", at, sizeof at));
+    put(k, "if p >= 0 and p < h0:");
+    k->depth++;
+    put(k, "with copyin():");
+    put(k, "    load(a0[:n, :hi - lo], x[r, p, u:u + n, lo:hi])");
+    put(k, "with compute():");
+    k->depth++;
+    put_fold_plane(k, 0);
+    k->depth -= 3;
+}
+
+/* The border of c stays as it is while tiles are as wide as the rows and no row is missing. */
+static void put_plane(PoolText *k)
+{
+    const Pool *p = k->p;
+    put(k, "with copyin():");
+    put(k, "    load(a0[:n, :hi - lo], x[r, u:u + n, lo:hi])");
+    put(k, "with compute():");
+    k->depth++;
+    put(k, "if n < deep or t.size < o%d:", p->rank - 1);
+    put(k, "    c[:deep, :] = %s", neutral(p));
+    put(k, "%s = a0[:n, :hi - lo]", placed);
+    k->depth--;
+}
+
+/* Rows of the window: a line per output row. */
+static void put_rows(PoolText *k)
+{
+    const Pool *p = k->p;
+    int up = p->rank - 2;
+    long long wide = k->t->wide, stride = p->stride[up], dilation = p->dilation[up];
+    char line[64], first[64], next[64], text[160];
+    snprintf(line, sizeof line, "acc[q * %lld:q * %lld + %lld]", wide, wide, wide);
+    snprintf(first, sizeof first, "c[q * %lld, :]", stride);
+    snprintf(next, sizeof next, "c[q * %lld + %lld, :]", stride, dilation);
+    put(k, "for q in range(b.size):");
+    put(k, "    %s = %s", line,
+        p->kernel[up] == 1 ? first : folded(p, text, sizeof text, first, next));
+    if (p->kernel[up] < 3)
+        return;
+    put(k, "for k in range(2, %lld):", (long long)p->kernel[up]);
+    put(k, "    for q in range(b.size):");
+    snprintf(next, sizeof next, "c[q * %lld + k * %lld, :]", stride, dilation);
+    put(k, "        %s = %s", line, folded(p, text, sizeof text, line, next));
+}
+
+/* ---- columns of the window ---- */
+
+/* How columns are folded: results of `acc` at a distance are added to those of `into`. */
 typedef struct PoolStep {
-    const char *into, *from;
+    const char *into;
     int64_t distance;
 } PoolStep;
 
-/* Windows that overlap: sums of 1, 2, 4, ... columns, put together; a maximum may count twice. */
+/* Windows that overlap: of 1, 2, 4, ... columns, put together; a maximum may count twice. */
 static uint32_t steps_of(const Pool *p, PoolStep *steps)
 {
     int64_t k = p->kernel[p->rank - 1], d = p->dilation[p->rank - 1], size = 1, covered = 0;
     uint32_t n = 0;
-    if (p->max) {
+    if (!needs_total(p)) {
         for (; size * 2 <= k; size *= 2)
-            steps[n++] = (PoolStep){"acc", "acc", size * d};
+            steps[n++] = (PoolStep){"acc", size * d};
         if (size < k)
-            steps[n++] = (PoolStep){"acc", "acc", (k - size) * d};
+            steps[n++] = (PoolStep){"acc", (k - size) * d};
         return n;
     }
     for (; k; k >>= 1, size *= 2) {
         if (k & 1) {
-            steps[n++] = (PoolStep){"total", "acc", covered * d};
+            steps[n++] = (PoolStep){"total", covered * d};
             covered += size;
         }
         if (k > 1)
-            steps[n++] = (PoolStep){"acc", "acc", size * d};
+            steps[n++] = (PoolStep){"acc", size * d};
     }
     return n;
 }
 
-/* Statements for all output rows of the tile, one after the other: none waits for the last. */
-static void put_for_rows(Buf *out, int depth, const char *format, ...) ATTR_PRINTF(3, 4);
-static void put_for_rows(Buf *out, int depth, const char *format, ...)
+/* "far[:b.size * 576 - 2] = gather(acc[2:b.size * 576], at[:b.size * 576 - 2])" */
+static void put_shift(PoolText *k, const char *into, const char *from, int64_t by)
 {
-    va_list args;
-    put_line(out, depth, "for q in range(b.size):");
-    va_start(args, format);
-    buf_fill(out, ' ', (size_t)(depth + 1) * 4);
-    buf_vprintf(out, format, args);
-    buf_char(out, '\n');
-    va_end(args);
+    long long wide = k->t->wide, far = by;
+    put(k, "%s[:b.size * %lld - %lld] = gather(%s[%lld:b.size * %lld], at[:b.size * %lld - %lld])",
+        into, wide, far, from, far, wide, wide, far);
 }
 
-static void put_step(const Pool *p, const PoolStep *s, int depth, Buf *out)
+static void put_step(PoolText *k, const PoolStep *s, bool first)
 {
-    const char *into = s->into, *from = s->from;
-    long long far = s->distance;
-    if (far == 0) {
-        put_for_rows(out, depth, "%s[q, :need] = %s[q, :need] + %s[q, :need]", into, into, from);
+    long long wide = k->t->wide, far = s->distance;
+    char a[64], b[64], text[160];
+    if (first) {
+        put(k, "%s[:b.size * %lld] = acc[:b.size * %lld]", s->into, wide, wide);
         return;
     }
-    put_for_rows(out, depth, "far[q, :need - %lld] = gather(%s[q, :need], at%lld[:need - %lld])",
-                 far, from, far, far);
-    put_for_rows(out, depth,
-                 p->max ? "%s[q, :need - %lld] = max(%s[q, :need - %lld], far[q, :need - %lld])"
-                        : "%s[q, :need - %lld] = %s[q, :need - %lld] + far[q, :need - %lld]",
-                 into, far, into, far, far);
+    const char *from = far ? "far" : "acc";
+    if (far)
+        put_shift(k, "far", "acc", far);
+    snprintf(a, sizeof a, "%s[:b.size * %lld - %lld]", s->into, wide, far);
+    snprintf(b, sizeof b, "%s[:b.size * %lld - %lld]", from, wide, far);
+    put(k, "%s = %s", a, folded(k->p, text, sizeof text, a, b));
 }
 
-static void put_result(const Pool *p, const char *from, int depth, Buf *out)
+/* Row q of the result stands at q * `line` + `skip` of `from`. */
+static void put_result(PoolText *k, const char *from, int64_t line, int64_t skip)
 {
-    if (p->max)
-        put_for_rows(out, depth, "o[q, :t.size] = %s[q, :t.size]", from);
-    else
-        put_for_rows(out, depth, "o[q, :t.size] = %s[q, :t.size] * (1.0 / %lld.0)", from,
-                     (long long)p->divisor);
+    long long across = k->t->across, at = skip, step = line;
+    put(k, "for q in range(b.size):");
+    buf_fill(k->out, ' ', (size_t)(k->depth + 1) * 4);
+    buf_printf(k->out, "o[q, :] = %s[q * %lld + %lld:q * %lld + %lld]", from, step, at, step,
+               at + across);
+    if (!k->p->max)
+        buf_printf(k->out, " * (1.0 / %lld.0)", (long long)k->p->divisor);
+    buf_char(k->out, '\n');
 }
 
 /* Neighbouring windows: by doubling, then one gather that drops the border. */
-static void put_doubling(const Pool *p, int depth, Buf *out)
+static void put_doubling(PoolText *k)
 {
     PoolStep steps[MOST_STEPS];
-    uint32_t n = steps_of(p, steps);
-    long long skip = front_of(p) - p->pad[p->rank - 1];
-    const char *whole = p->max ? "acc" : "total";
-    if (!p->max)
-        put_for_rows(out, depth, "total[q, :need] = 0.0");
-    for (uint32_t i = 0; i < n; i++)
-        put_step(p, &steps[i], depth, out);
-    if (skip == 0) {
-        put_result(p, whole, depth, out);
-        return;
+    uint32_t n = steps_of(k->p, steps);
+    const char *whole = needs_total(k->p) ? "total" : "acc";
+    int64_t skip = skip_of(k->p);
+    bool started = false;
+    for (uint32_t i = 0; i < n; i++) {
+        bool first = !started && steps[i].into[0] == 't';
+        put_step(k, &steps[i], first);
+        started = started || first;
     }
-    put_for_rows(out, depth, "far[q, :t.size] = gather(%s[q, :need], at%lld[:t.size])", whole,
-                 skip);
-    put_result(p, "far", depth, out);
+    if (skip % BLOCK) {
+        put_shift(k, "far", whole, skip);
+        put_result(k, "far", k->t->wide, 0);
+    } else {
+        put_result(k, whole, k->t->wide, skip);
+    }
 }
 
 /* Windows further apart: one gather per column, of as many elements as there are outputs. */
-static void put_gathers(const Pool *p, int depth, Buf *out)
+static void put_gathers(PoolText *k)
 {
-    int last = p->rank - 1;
-    for (int64_t k = 0; k < p->kernel[last]; k++) {
-        long long at = front_of(p) - p->pad[last] + k * p->dilation[last];
-        put_for_rows(out, depth, "%s[q, :t.size] = gather(acc[q, :need], at%lld[:t.size])",
-                     k ? "far" : "total", at);
-        if (k)
-            put_for_rows(out, depth,
-                         p->max ? "total[q, :t.size] = max(total[q, :t.size], far[q, :t.size])"
-                                : "total[q, :t.size] = total[q, :t.size] + far[q, :t.size]");
+    const Pool *p = k->p;
+    long long wide = k->t->wide, across = k->t->across;
+    char a[64], b[64], text[160];
+    snprintf(a, sizeof a, "total[:b.size * %lld]", across);
+    snprintf(b, sizeof b, "far[:b.size * %lld]", across);
+    for (int64_t i = 0; i < p->kernel[p->rank - 1]; i++) {
+        put(k, "%s = gather(acc[%lld:b.size * %lld], at[:b.size * %lld])", i ? b : a,
+            (long long)(skip_of(p) + i * p->dilation[p->rank - 1]), wide, across);
+        if (i)
+            put(k, "%s = %s", a, folded(p, text, sizeof text, a, b));
     }
-    put_result(p, "total", depth, out);
+    put_result(k, "total", across, 0);
 }
 
-static void put_buffers(const Pool *p, const PoolTile *t, Buf *out)
+static void put_tile(PoolText *k)
 {
-    bool near = p->stride[p->rank - 1] == 1;
-    long long down = t->down, wide = t->wide, across = round_up(t->across, BLOCK);
-    put_line(out, 1, "a = ub(f32, %lld, %lld, depth=2)", (long long)t->high, wide);
-    put_line(out, 1, "acc = ub(f32, %lld, %lld)", down, wide);
-    if (!near || !p->max)
-        put_line(out, 1, "total = ub(f32, %lld, %lld)", down, near ? wide : across);
-    put_line(out, 1, "far = ub(f32, %lld, %lld)", down, near ? wide : across);
-    put_line(out, 1, "o = ub(f32, %lld, %lld, depth=2)", down, across);
-}
-
-/* Positions for the gathers: they start at different places, and are made once. */
-static uint32_t starts_of(const Pool *p, int64_t *starts)
-{
-    int last = p->rank - 1;
-    int64_t skip = front_of(p) - p->pad[last];
-    uint32_t n = 0;
-    if (p->stride[last] > 1) {
-        for (int64_t k = 0; k < p->kernel[last]; k++)
-            starts[n++] = skip + k * p->dilation[last];
-        return n;
-    }
-    PoolStep steps[MOST_STEPS];
-    uint32_t count = steps_of(p, steps);
-    for (uint32_t i = 0; i <= count; i++) {
-        int64_t at = i < count ? steps[i].distance : skip;
-        bool known = at == 0;
-        for (uint32_t k = 0; k < n; k++)
-            known = known || starts[k] == at;
-        if (!known)
-            starts[n++] = at;
-    }
-    return n;
-}
-
-static void put_positions(const Pool *p, const PoolTile *t, Buf *out)
-{
-    int64_t starts[MOST_COLUMNS], stride = p->stride[p->rank - 1];
-    uint32_t n = starts_of(p, starts);
-    for (uint32_t i = 0; i < n; i++)
-        put_line(out, 1, "at%lld = ub(i32, %lld)", (long long)starts[i],
-                 (long long)(stride > 1 ? round_up(t->across, BLOCK) : t->wide));
-    if (n)
-        put_line(out, 1, "with compute():");
-    for (uint32_t i = 0; i < n; i++)
-        put_line(out, 2, "at%lld = iota(%lld, %lld)", (long long)starts[i], (long long)starts[i],
-                 (long long)stride);
-}
-
-/* The rows of the window that lie inside the input are folded into each output's line. */
-static void put_rows(const Pool *p, int depth, Buf *out)
-{
-    int up = p->rank - 2;
-    if (front_of(p)) {
-        put_line(out, depth, "if base < 0:");
-        put_line(out, depth + 1, "for q in range(u - top, u - top + n):");
-        put_line(out, depth + 2, "a[q, :%lld] = %s", (long long)front_of(p), neutral(p));
-    }
-    put_line(out, depth, "for k in range(%lld):", (long long)p->kernel[up]);
-    put_line(out, depth + 1, "for q in range(b.size):");
-    put_line(out, depth + 2, "p = q * %lld + k * %lld", (long long)p->stride[up],
-             (long long)p->dilation[up]);
-    put_line(out, depth + 2, "if top + p >= 0 and top + p < h%d:", up);
-    put_line(out, depth + 3,
-             p->max ? "acc[q, :need] = max(acc[q, :need], a[p, :need])"
-                    : "acc[q, :need] = acc[q, :need] + a[p, :need]");
-}
-
-static void put_load(const Pool *p, int depth, Buf *out)
-{
-    buf_fill(out, ' ', (size_t)depth * 4);
-    buf_puts(out, "load(a[u - top:u - top + n, lo - base:need], x[r, ");
-    for (int i = 0; i < p->rank - 2; i++)
-        buf_printf(out, "p%d, ", i);
-    buf_printf(out, "u:u + n, lo:hi], pad=%s)\n", neutral(p));
-}
-
-static void put_tile(const Pool *p, const PoolTile *t, int depth, Buf *out)
-{
-    int last = p->rank - 1, up = p->rank - 2;
-    put_line(out, depth, "need = (t.size - 1) * %lld + %lld", (long long)p->stride[last],
-             (long long)least_wide(p));
-    put_line(out, depth, "base = t.start * %lld - %lld", (long long)p->stride[last],
-             (long long)front_of(p));
-    put_line(out, depth, "lo = max(base, 0)");
-    put_line(out, depth, "hi = max(lo, min(base + need, h%d))", last);
-    put_line(out, depth, "top = b.start * %lld - %lld", (long long)p->stride[up],
-             (long long)p->pad[up]);
-    put_line(out, depth, "u = max(top, 0)");
-    put_line(out, depth, "n = min(max(min(top + (b.size - 1) * %lld + %lld, h%d) - u, 0), %lld)",
-             (long long)p->stride[up], (long long)reach(p, up), up, (long long)t->high);
-    put_line(out, depth, "with compute():");
-    put_line(out, depth + 1, "for q in range(b.size):");
-    put_line(out, depth + 2, "acc[q, :need] = %s", neutral(p));
-    int inner = depth;
-    for (int i = 0; i < up; i++) {
-        put_line(out, inner++, "for k%d in range(%lld):", i, (long long)p->kernel[i]);
-        put_line(out, inner, "p%d = i%d * %lld + k%d * %lld - %lld", i, i, (long long)p->stride[i],
-                 i, (long long)p->dilation[i], (long long)p->pad[i]);
-        put_line(out, inner++, "if p%d >= 0 and p%d < h%d:", i, i, i);
-    }
-    put_line(out, inner, "with copyin():");
-    put_load(p, inner + 1, out);
-    put_line(out, inner, "with compute():");
-    put_rows(p, inner + 1, out);
-    put_line(out, depth, "with compute():");
-    if (p->stride[last] == 1)
-        put_doubling(p, depth + 1, out);
+    put_place(k);
+    if (k->p->rank == 2)
+        put_plane(k);
+    else if (one_by_one(k->p))
+        put_planes_in_turn(k);
     else
-        put_gathers(p, depth + 1, out);
+        put_planes(k);
+    put(k, "with compute():");
+    k->depth++;
+    put_rows(k);
+    if (is_near(k->p))
+        put_doubling(k);
+    else
+        put_gathers(k);
+    k->depth--;
 }
 
 static void put_kernel(const Pool *p, const char *name, const PoolTile *t, Buf *out)
 {
     int last = p->rank - 1, up = p->rank - 2;
-    Buf vars = {0}, axes = {0};
+    PoolText k = {.p = p, .t = t, .out = out, .depth = 1};
+    const char *plane = up ? "i0, " : "", *planes = up ? "o0, " : "";
     buf_printf(out, "\n@kernel\ndef %s_%lld(x: gm[f32, rows, ", name, (long long)t->across);
     put_names(out, 'h', p->rank);
     buf_char(out, ']');
@@ -437,19 +549,14 @@ static void put_kernel(const Pool *p, const char *name, const PoolTile *t, Buf *
     buf_puts(out, ", y: out[f32, rows, ");
     put_names(out, 'o', p->rank);
     buf_puts(out, "]):\n");
-    put_buffers(p, t, out);
-    put_positions(p, t, out);
-    put_names(&vars, 'i', up);
-    put_names(&axes, 'o', up);
-    const char *comma = up ? ", " : "";
-    put_line(out, 1, "for r, %s%sb, t in mine(rows, %s%stiles(o%d, %lld), tiles(o%d, %lld)):",
-             up ? vars.at : "", comma, up ? axes.at : "", comma, up, (long long)t->down, last,
-             (long long)t->across);
-    put_tile(p, t, 2, out);
-    put_line(out, 2, "with copyout():");
-    put_line(out, 3, "store(y[r, %s%sb, t], o[:b.size, :t.size])", up ? vars.at : "", comma);
-    buf_free(&vars);
-    buf_free(&axes);
+    put_buffers(&k);
+    put_start(&k);
+    put(&k, "for r, %sb, t in mine(rows, %stiles(o%d, %lld), tiles(o%d, %lld)):", plane, planes, up,
+        (long long)t->down, last, (long long)t->across);
+    k.depth++;
+    put_tile(&k);
+    put(&k, "with copyout():");
+    put(&k, "    store(y[r, %sb, t], o[:b.size, :t.size])", plane);
 }
 
 static void put_reasons(const Pool *p, const NpuChip *chip, const PoolTile *tiles, uint32_t n,
@@ -458,16 +565,18 @@ static void put_reasons(const Pool *p, const NpuChip *chip, const PoolTile *tile
     int up = p->rank - 2;
     buf_printf(out, "# Planned by acraft for %s, strategy pool.\n", chip->name);
     buf_printf(out,
-               "# The input rows under a block of output rows are loaded once; the %lld rows of a "
-               "window are\n# folded first, its %lld columns after that, %s.\n",
+               "# The input rows under a block of output rows are loaded while the last block is "
+               "computed.\n# The %lld rows of a window are folded first, its %lld columns after "
+               "that, %s,\n# for all rows of the block at once.\n",
                (long long)p->kernel[up], (long long)p->kernel[p->rank - 1],
-               p->stride[p->rank - 1] == 1 ? "by doubling" : "one gather each");
+               is_near(p) ? "by doubling" : "one gather each");
     for (uint32_t i = 0; i < n; i++)
         buf_printf(out,
                    "# Up to %lld outputs a row: %lld rows of them from %lld input rows, %lld bytes "
-                   "a copy.\n",
+                   "a copy, %lld of the %u of UB.\n",
                    (long long)tiles[i].across, (long long)tiles[i].down, (long long)tiles[i].high,
-                   (long long)(tiles[i].high * tiles[i].wide * 4));
+                   (long long)(tiles[i].high * tiles[i].wide * 4),
+                   (long long)bytes_of(p, &tiles[i]), chip->ub);
 }
 
 static Str write_pool(Arena *arena, const Pool *p, const NpuChip *chip, const char *name)
@@ -487,6 +596,16 @@ static Str write_pool(Arena *arena, const Pool *p, const NpuChip *chip, const ch
     return text;
 }
 
+/* Elements of the largest input tile. */
+static int64_t largest_tile(const Pool *p)
+{
+    PoolTile tiles[CLASSES];
+    int64_t most = 0;
+    for (uint32_t i = 0, n = tiles_of(p, tiles); i < n; i++)
+        most = tiles[i].high * tiles[i].wide > most ? tiles[i].high * tiles[i].wide : most;
+    return most;
+}
+
 bool plan_pool(Arena *arena, const Graph *g, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
@@ -498,12 +617,13 @@ bool plan_pool(Arena *arena, const Graph *g, const NpuChip *chip, int64_t tile_l
                    node_kind_name(node), why);
         return false;
     }
-    p.room = tile_limit ? tile_limit * 8 : 8192;
+    p.most = tile_limit ? 2 * BLOCK : 0;
+    p.room = (int64_t)chip->ub - 8192;
     *plan = (Plan){.strategy = "pool", .name = name};
     do
         plan->craft = write_pool(arena, &p, chip, name);
-    while (fit_exceeds(plan->craft, chip) && (p.room = p.room * 7 / 8) > 256);
-    plan->tile = p.room;
+    while (fit_exceeds(plan->craft, chip) && (p.room = p.room * 7 / 8) > 4096);
+    plan->tile = largest_tile(&p);
     PlanOperand x = {.value = node->in[0], .name = "x", .dtype = DT_F32, .shape = p.in};
     PlanOperand y = {
         .value = node->out, .output = true, .name = "y", .dtype = DT_F32, .shape = p.out};
