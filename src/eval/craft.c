@@ -4,6 +4,7 @@
 #include "eval/candidate_int.h"
 #include "eval/eval_int.h"
 #include "ir/falsify.h"
+#include <string.h>
 
 const char *eval_first_error(const EvalRun *run)
 {
@@ -21,11 +22,14 @@ static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage, const c
 
 /* ---- the program of the right dtypes ---- */
 
+/* Craft sees a complex tensor as pairs of f32, a last axis of 2. */
+static DType dtype_in_craft(DType dtype) { return dtype == DT_C64 ? DT_F32 : dtype; }
+
 static bool dtypes_fit(const EvalRun *run, const IrProgram *p)
 {
     for (uint32_t i = 0; i < p->operand_count && i < run->candidate->operand_count; i++) {
         const Value *v = graph_value(run->ref->graph, run->candidate->operands[i].value);
-        if (p->tensors.at[i].dtype != v->dtype)
+        if (p->tensors.at[i].dtype != dtype_in_craft(v->dtype))
             return false;
     }
     return p->operand_count == run->candidate->operand_count;
@@ -79,6 +83,27 @@ static const Tensor *given(const EvalReference *ref, ValueId value)
     return NULL;
 }
 
+/* The same bytes under another shape; of a complex tensor as pairs of f32. */
+static Tensor *seen_as(Tensor *from, Shape shape)
+{
+    if (from->dtype != DT_C64)
+        return tensor_alias(from, shape);
+    Tensor *pairs = tensor_new(DT_F32, shape);
+    if (pairs && pairs->count == 2 * from->count)
+        memcpy(pairs->at, from->at, (size_t)pairs->count * sizeof(float));
+    return pairs;
+}
+
+/* A complex result, from the pairs that a program gave. */
+static Tensor *from_pairs(const EvalRun *run, uint32_t output, const Tensor *pairs)
+{
+    const Value *v = graph_value(run->ref->graph, run->ref->graph->outputs.at[output]);
+    Tensor *t = pairs && v->dtype == DT_C64 ? tensor_new(DT_C64, v->shape) : NULL;
+    if (t && pairs->count == 2 * t->count)
+        memcpy(t->at, pairs->at, (size_t)pairs->count * sizeof(float));
+    return t;
+}
+
 static bool make_operands(EvalRun *run)
 {
     const EvalCraft *c = run->candidate;
@@ -89,9 +114,10 @@ static bool make_operands(EvalRun *run)
         const Tensor *from = given(run->ref, o->value);
         Tensor *copy = from && role != IR_ROLE_OUT ? tensor_copy(from) : NULL;
         if (role == IR_ROLE_OUT)
-            run->operands[i] = tensor_new(graph_value(run->ref->graph, o->value)->dtype, o->shape);
+            run->operands[i] = tensor_new(
+                dtype_in_craft(graph_value(run->ref->graph, o->value)->dtype), o->shape);
         else if (copy)
-            run->operands[i] = tensor_alias(copy, o->shape);
+            run->operands[i] = seen_as(copy, o->shape);
         tensor_free(copy);
         if (!run->operands[i])
             return fail(run, VERDICT_NOT_PARSED, STAGE_CHECK,
@@ -123,7 +149,10 @@ static bool compare(EvalRun *run)
     bool ok = true;
     for (uint32_t i = 0; i < run->ref->graph->outputs.len; i++) {
         Tensor *out = output_of(run, run->ref->graph->outputs.at[i]);
+        Tensor *complex = from_pairs(run, i, out);
+        out = complex ? complex : out;
         ok = eval_compare(run->arena, run->ref, i, out, true, run->verdict) && ok;
+        tensor_free(complex);
     }
     run->verdict->correct = ok ? VERDICT_YES : VERDICT_NO;
     return ok;

@@ -111,7 +111,8 @@ static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)
 /* Elements in the same order: no kernel is needed, but where both are results of the task. */
 static bool is_free(const Chain *c, const Node *node)
 {
-    if (node->op != OP_RESHAPE && node->op != OP_DROPOUT)
+    if (node->op != OP_RESHAPE && node->op != OP_DROPOUT && node->op != OP_VIEW_AS_REAL &&
+        node->op != OP_VIEW_AS_COMPLEX)
         return false;
     ValueId root = c->root[node->in[0]];
     return !is_output(c->g, node->out) ||

@@ -183,6 +183,12 @@ static void add_tensor(Join *j, const ChainStage *stage, const PlanOperand *o)
     Storage t = {.value = root, .dtype = o->dtype, .shape = o->shape};
     if (storage_of(j, root))
         return;
+    if (graph_value(g, root)->dtype == DT_C64) { /* pairs of real numbers in the kernels */
+        int64_t count = 1;
+        shape_count(graph_value(g, root)->shape, &count);
+        t.dtype = DT_C64;
+        t.shape = (Shape){1, {count}};
+    }
     t.output = is_output(g, root);
     t.local = made && !t.output;
     vec_push(j->arena, &j->tensors, t);
@@ -518,6 +524,8 @@ bool chain_join(Chain *c, Plan *plan)
                          .name = t->name,
                          .dtype = t->dtype,
                          .shape = t->shape};
+        if (t->dtype == DT_C64)
+            o.shape = (Shape){2, {t->shape.dim[0], 2}};
         if (!t->local)
             vec_push(c->arena, &plan->operands, o);
     }

@@ -3,8 +3,8 @@
 
 typedef bool Rule(Rewrite *r, const Node *node, ValueId *out);
 
-static Rule *const rules[] = {rewrite_reduce, rewrite_index, rewrite_loss, rewrite_shape,
-                              rewrite_pool};
+static Rule *const rules[] = {rewrite_complex, rewrite_reduce, rewrite_index,
+                              rewrite_loss,    rewrite_shape,  rewrite_pool};
 
 static void note_outer(Rewrite *r, ValueId mine, ValueId theirs)
 {
@@ -62,7 +62,8 @@ static void rewrite_node(Rewrite *r, const Node *node)
 static bool known_operands(const Rewrite *r, const Node *node)
 {
     for (uint32_t i = 0; i < node->n_in; i++)
-        if (node->in[i] != VALUE_NONE && r->map[node->in[i]] == VALUE_NONE)
+        if (node->in[i] != VALUE_NONE && r->map[node->in[i]] == VALUE_NONE &&
+            r->pair[node->in[i]].re == VALUE_NONE)
             return false;
     return true;
 }
@@ -90,7 +91,9 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **out
     Rewrite r = {.arena = arena, .from = graph, .diag = &quiet};
     r.to = graph_new(arena, graph->name);
     r.map = arena_array(arena, ValueId, graph->values.len + 1);
+    r.pair = arena_array(arena, RewritePair, graph->values.len + 1);
     for (uint32_t i = 0; i < graph->values.len; i++) {
+        r.pair[i] = (RewritePair){VALUE_NONE, VALUE_NONE};
         r.map[i] = VALUE_NONE;
         if (graph->values.at[i].kind != VALUE_NODE)
             add_leaf(&r, i);

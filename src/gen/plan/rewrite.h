@@ -10,12 +10,18 @@
 
 #include "graph/graph.h"
 
+/* The parts of a complex value; VALUE_NONE: not taken apart, or im is 0. */
+typedef struct RewritePair {
+    ValueId re, im;
+} RewritePair;
+
 typedef struct Rewrite {
     Arena *arena;
     const Graph *from;
     Graph *to;
     ValueId *map;         /* per value of `from`: what it is in `to` */
     VEC(ValueId) outer;   /* per value of `to`: what it is in `from`; VALUE_NONE: nothing */
+    RewritePair *pair;    /* per value of `from` that is complex */
     const Node *node;     /* the one that is being rewritten */
     bool changed, failed; /* failed: a node could not be made */
     Diag *diag;
@@ -27,6 +33,7 @@ Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Di
 
 /* Each: false where the node is not of its kind or is planned as it is. out[i] becomes the i-th
  * output. Operands are those of the new graph. */
+bool rewrite_complex(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_reduce(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_index(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_loss(Rewrite *r, const Node *node, ValueId *out);
