@@ -113,11 +113,15 @@ static void tell(Reading *r, const Message *at)
     uint32_t line = at ? at->line : m->line, col = at ? at->col : m->col;
     Str text = plain_text(m->text);
     const char *before = r->diag->file;
+    Str source = r->diag->source;
     r->diag->file = str_dup(r->arena, file);
+    if (!str_is(file, r->shown)) /* the lines of another file are not at hand */
+        r->diag->source = (Str){0};
     diag_error(r->diag, "C001", (Span){line, col, 1}, "%.*s", STR_ARG(text));
     twin_hint_at_error(r->diag, text);
     twin_nomatch_begin(&r->nomatch, text);
     r->diag->file = before;
+    r->diag->source = source;
     if (r->told == 1)
         verdict_fail(r->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
                      str_format(r->arena, "%.*s:%u: %.*s", STR_ARG(file), line, STR_ARG(text)));

@@ -69,6 +69,8 @@ static bool walk(Arena *arena, const char *dir, Side side, int depth, TwinProjec
         return false;
     for (uint32_t i = 0; i < names.len; i++) {
         const char *path = path_join(arena, dir, names.at[i]);
+        if (names.at[i][0] == '.') /* an editor's copies */
+            continue;
         bool ok = file_is_dir(path)
                       ? walk(arena, path, side_of(names.at[i], side), depth + 1, project, diag)
                       : read_file(arena, path, side, project, diag);

@@ -56,6 +56,10 @@ template <typename T, bool global> class Element {
 public:
     Element(uint64_t address, uint64_t bytes) : address_(address), bytes_(bytes) {}
     operator T() const { return get_element<T>(global ? NPU_GLOBAL_GET : NPU_LOCAL_GET, address_, bytes_, site_of_last()); }
+    template <typename U, typename = std::enable_if_t<std::is_arithmetic<U>::value && !std::is_same<U, T>::value>> explicit operator U() const
+    {
+        return U(T(*this));
+    }
     const Element &operator=(const T &value) const
     {
         set_element(global ? NPU_GLOBAL_SET : NPU_LOCAL_SET, address_, bytes_, value, site_of_last());
