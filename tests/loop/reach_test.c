@@ -1,0 +1,57 @@
+/* Operators that no suite has, as newcomers bring them: all are planned, and right on the reference
+ * interpreter at small and odd sizes; a few on the twin. */
+#include "loop/make.h"
+
+#include "base/file.h"
+#include "tests/t.h"
+
+static void reach(const char *path, EvalEngine engine, uint32_t fuzz)
+{
+    Arena arena = {0};
+    MakeSpec spec = {.path = path,
+                     .chip = npu_chip_find(STR("910B2")),
+                     .seed = 1,
+                     .fuzz = fuzz,
+                     .float_type = DT_F32,
+                     .trust = true,
+                     .engine = engine};
+    Diag diag = diag_make(&arena, path, STR(""));
+    MakeResult result = {0};
+    REQUIRE(file_read(&arena, path, 0, &spec.source, &diag));
+    diag = diag_make(&arena, path, spec.source);
+    bool ok = make_kernel(&arena, &spec, &result, &diag);
+    CHECK_MSG(ok, "%s: %s", path, diag.items.len ? diag.items.at[0].text : "not good");
+    CHECK_EQ_INT(result.verdicts.len, fuzz + 1);
+    for (uint32_t i = 0; i < result.verdicts.len; i++) {
+        const Verdict *v = &result.verdicts.at[i];
+        CHECK_MSG(v->status == VERDICT_OK, "%s, %s: %s: %s", path, v->kase,
+                  verdict_status_row(v->status)->text, v->reason);
+    }
+    arena_drop(&arena);
+}
+
+static void reach_all(const char *dir, uint32_t least, uint32_t fuzz)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, dir, STR(""));
+    NameList names = {0};
+    uint32_t files = 0;
+    REQUIRE(file_list(&arena, dir, &names, &diag));
+    for (uint32_t i = 0; i < names.len; i++)
+        if (str_ends(str_from(names.at[i]), ".py")) {
+            reach(path_join(&arena, dir, names.at[i]), EVAL_INTERP, fuzz);
+            files++;
+        }
+    CHECK(files >= least);
+    arena_drop(&arena);
+}
+
+T_TEST(reach_ten_operators) { reach_all("tests/newcomer/operators", 10, 3); }
+T_TEST(reach_more_operators) { reach_all("tests/newcomer/more", 50, 1); }
+
+/* A chain with a reduction over all cores inside it, and one through complex numbers. */
+T_TEST(reach_chains_on_the_twin)
+{
+    reach("tests/newcomer/operators/masked_smooth_l1.py", EVAL_TWIN, 0);
+    reach("tests/newcomer/more/complex_mag.py", EVAL_TWIN, 0);
+}

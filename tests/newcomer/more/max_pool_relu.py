@@ -1,0 +1,20 @@
+# Pooling between two maps.
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super(Model, self).__init__()
+
+    def forward(self, x):
+        return F.max_pool2d(F.relu(x), 3, stride=2, padding=1) * 2
+
+
+def get_inputs():
+    return [torch.randn(2, 4, 15, 17)]
+
+
+def get_init_inputs():
+    return []
