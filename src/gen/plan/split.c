@@ -290,6 +290,14 @@ static void read_rows(Split *p, UnitList *units, const Places *places, const cha
         }
 }
 
+static void store_outputs(Writer *w, const bool *wanted)
+{
+    write_loads(w, wanted);
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        if (reduce_is_full(w, i))
+            write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+}
+
 static void write_outputs(Split *p, uint32_t passes)
 {
     Writer *w = p->w;
@@ -298,10 +306,44 @@ static void write_outputs(Split *p, uint32_t passes)
     reduce_hoist(w, passes, true);
     reduce_mark(w, passes, true, wanted);
     open_tiles(w);
-    write_loads(w, wanted);
-    for (uint32_t i = 0; i < w->g->outputs.len; i++)
-        if (reduce_is_full(w, i))
-            write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+    store_outputs(w, wanted);
+}
+
+/* Leaves that all rows share, such as weights; false: there are none. */
+static bool mark_shared(const Writer *w, bool *wanted)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < w->g->leaves.len; i++) {
+        const Prim *leaf = &w->g->prims.at[w->g->leaves.at[i].prim];
+        bool shared = leaf->uses && leaf->axes && !(leaf->axes & ~w->s->axis[w->last].members);
+        wanted[w->g->leaves.at[i].prim] = shared;
+        any = any || shared;
+    }
+    return any && w->s->reduced == 1;
+}
+
+/* What all rows share is loaded once a tile, and the rows are walked under it. */
+static void write_outputs_by_tiles(Split *p, uint32_t passes, UnitList *units, const Places *places,
+                                   const bool *shared)
+{
+    Writer *w = p->w;
+    bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
+    write_line(w, "for t in mine(tiles(n%u, tile)):", w->last);
+    w->index[w->last] = "t";
+    w->count = "t.size";
+    w->depth++;
+    write_loads(w, shared);
+    for (uint32_t i = 0; i < w->last; i++) {
+        w->index[i] = str_format(w->arena, "i%u", i);
+        write_line(w, "for i%u in range(n%u):", i, i);
+        w->depth++;
+    }
+    reduce_mark(w, passes, true, wanted);
+    write_loads(w, wanted); /* first, so that the next row's are not held up by its scalars */
+    read_rows(p, units, places, p->row_index);
+    write_scalar_leaves(w);
+    reduce_hoist(w, passes, true);
+    store_outputs(w, wanted);
 }
 
 static void store_row_scalars(Writer *w)
@@ -352,10 +394,15 @@ static void split_passes(Split *p)
     forget(w);
     write_line(w, "sync_all()");
     w->flat = true;
+    bool *shared = arena_array(w->arena, bool, w->g->prims.len);
     if (any_output(w, true)) {
-        open_pieces(w);
-        read_rows(p, &units, places, p->kept_index);
-        write_outputs(p, passes);
+        if (mark_shared(w, shared)) {
+            write_outputs_by_tiles(p, passes, &units, places, shared);
+        } else {
+            open_pieces(w);
+            read_rows(p, &units, places, p->kept_index);
+            write_outputs(p, passes);
+        }
         w->depth = 1;
         forget(w);
     }
