@@ -46,6 +46,7 @@ int cmd_dispatch(const CmdRow *rows, int argc, char **argv);
 
 typedef enum CmdOptionKind {
     CMD_FLAG, /* bool */
+    CMD_HEAD, /* no option: a line of --help above those that follow */
     CMD_TEXT, /* const char * */
     CMD_I64,  /* int64_t */
     CMD_F64,  /* double */
@@ -99,6 +100,7 @@ const char *cmd_home(Arena *arena);
 int cmd_bench(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
 int cmd_make(int argc, char **argv);

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "cmd/make.h"
+#include "emit/emit.h"
 #include "loop/make.h"
 #include "loop/make_join.h"
 #include <stdio.h>
@@ -67,6 +68,16 @@ static bool read_ranges(Arena *arena, const NameList *texts, MakeRanges *ranges)
     }
     *ranges = (MakeRanges){at, texts->len};
     return true;
+}
+
+/* Listed cases say their own dtypes and sizes. */
+static bool listed_fits(const MakeWish *wish)
+{
+    bool plain = wish->ranges.len == 0 && str_is(str_from(wish->dtypes), "f32");
+    if (wish->listed && !plain)
+        fprintf(stderr, "acraft: --listed takes dtypes and sizes from the list: not with --dtype "
+                        "or --range\n");
+    return plain || !wish->listed;
 }
 
 /* The joined program once more, for every dtype, as it will be written. */
@@ -186,11 +197,16 @@ static int make(CmdArgs *args, const MakeWish *wish)
                 spec.chip ? wish->dtypes : args->chip);
         return CMD_USAGE;
     }
-    if (!read_ranges(arena, &wish->ranges, &spec.ranges))
+    if (!read_ranges(arena, &wish->ranges, &spec.ranges) || !listed_fits(wish))
         return CMD_USAGE;
     if (!file_read(arena, spec.path, 0, &spec.source, &diag))
         return cmd_say(&diag, CMD_USAGE);
+    bool new_dir = wish->dir && !file_exists(wish->dir);
+    if (wish->dir && !emit_may_write(arena, wish->dir, &diag))
+        return cmd_say(&diag, CMD_USAGE);
     int status = make_all(args, wish, &spec, dtypes, count);
+    if (status != CMD_OK && new_dir)
+        rmdir(wish->dir); /* where nothing was written */
     buf_free(&trace);
     return status;
 }
@@ -217,9 +233,11 @@ int cmd_make(int argc, char **argv)
         {"listed", CMD_TEXT, &wish.listed, "SIZE",
          "judge all cases beside the file: own sizes, or tiny"},
         {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
-        {"n", CMD_I64, &samples, "N", "with a model: conversations, the best one is taken (1)"},
-        {"or-plan", CMD_FLAG, &or_plan, NULL, "with a model: plan it when no answer passes"},
+        {"", CMD_HEAD, NULL, NULL, "With a model that writes the kernel:"},
         GEN_OPTIONS(gen),
+        {"n", CMD_I64, &samples, "N", "conversations, the best one is taken (1)"},
+        {"or-plan", CMD_FLAG, &or_plan, NULL, "plan it when no answer passes"},
+        {"", CMD_HEAD, NULL, NULL, "With every command:"},
     };
     CmdUsage usage = {
         "make",

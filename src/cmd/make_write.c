@@ -64,8 +64,9 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
         ReportFile file = {f->path, f->text};
         vec_push(arena, &kernel.files, file);
     }
-    for (uint32_t i = 0; i < verdicts->len; i++)
-        vec_push(arena, &kernel.verdicts, verdicts->at[i]);
+    kernel.trace = made->trace;
+    for (uint32_t i = 1; i <= verdicts->len; i++) /* the small case last: the trace is its */
+        vec_push(arena, &kernel.verdicts, verdicts->at[i % verdicts->len]);
     report_kernel(&kernel, &html);
     add_file(arena, files, "report.html", &html);
 }

@@ -39,6 +39,10 @@ static const CmdOption *option_at(const Reader *r, size_t i)
 static void print_option(const CmdOption *option)
 {
     char left[64];
+    if (option->kind == CMD_HEAD) {
+        printf("\n%s\n", option->help);
+        return;
+    }
     bool letter = option->name[1] == 0;
     snprintf(left, sizeof left, "%s%s%s%s", letter ? "-" : "--", option->name,
              option->kind == CMD_FLAG ? "" : " ", option->kind == CMD_FLAG ? "" : option->value);
@@ -97,6 +101,7 @@ static const CmdOption *find_option(const Reader *r, Str name)
 static bool store_value(Reader *r, const CmdOption *option, const char *value)
 {
     switch (option->kind) {
+    case CMD_HEAD:
     case CMD_FLAG: break;
     case CMD_TEXT: *(const char **)option->into = value; return true;
     case CMD_LIST: vec_push(&r->args->arena, (NameList *)option->into, value); return true;

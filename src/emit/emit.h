@@ -44,6 +44,8 @@ void emit_kernel_text(Arena *arena, const EmitInput *in, Buf *out);
 /* What the pass added, as AscendC: the tiling, the class, the functions, all. */
 void emit_slice(Arena *arena, const EmitInput *in, LowerPass pass, Buf *out);
 
+/* Whether emit_write will take the directory, before there is something to write; makes it. */
+bool emit_may_write(Arena *arena, const char *dir, Diag *diag);
 /* Writes the files under `dir`, which is new, empty, or one that this function wrote before (it
  * keeps a list in `.acraft`); anything else is left alone and refused with E098. */
 bool emit_write(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag);

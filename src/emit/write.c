@@ -10,7 +10,7 @@
 
 static const char marker[] = ".acraft";
 
-static bool may_write(Arena *arena, const char *dir, Diag *diag)
+bool emit_may_write(Arena *arena, const char *dir, Diag *diag)
 {
     if (!file_exists(dir))
         return file_make_dirs(dir, diag);
@@ -55,7 +55,7 @@ static bool write_one(Arena *arena, const char *dir, const EmitFile *f, Diag *di
 
 bool emit_write(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag)
 {
-    if (!may_write(arena, dir, diag))
+    if (!emit_may_write(arena, dir, diag))
         return false;
     remove_old(arena, dir, files, diag);
     Buf list = {0};

@@ -127,6 +127,8 @@ static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, Verdict *
         EvalCraft craft = make_candidate(arena, &plan);
         Diag said = diag_make(arena, craft.file, craft.text);
         eval_craft(arena, &craft, &ref, &config, verdict, &said);
+        if (verdict->status != VERDICT_OK && verdict->reason)
+            verdict->reason = make_names(arena, task->graph, &plan, verdict->reason);
         for (uint32_t i = 0; i < said.items.len; i++)
             if (said.items.at[i].level == DIAG_ERROR)
                 vec_push(diag->arena, &diag->items, said.items.at[i]);
@@ -212,7 +214,9 @@ static bool plan_compiles(Arena *arena, MakeResult *result, Diag *diag)
     diag_error(diag, "G004", (Span){0},
                "the planner cannot plan this task yet: its program is "
                "refused: %s",
-               said.items.len ? said.items.at[0].text : "no reason given");
+               said.items.len
+                   ? make_names(arena, result->task->graph, &result->plan, said.items.at[0].text)
+                   : "no reason given");
     result->plan = (Plan){0};
     return false;
 }

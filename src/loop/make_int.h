@@ -27,4 +27,7 @@ void make_tune(Arena *arena, MakeJob *job);
 /* make_range.c: dims of the shipped program that are a stated size get its range. */
 bool make_limit(Arena *arena, MakeJob *job, Diag *diag);
 
+/* The text with a legend of the program's names that it speaks of (make_names.c). */
+const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const char *text);
+
 #endif

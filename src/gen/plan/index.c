@@ -16,6 +16,8 @@ typedef struct Index {
 
 static const char head[] = "craft = 1\n\n"
                            "outer = dim(1, 16777216)\nn = dim(1, 16777216)\nm = dim(1, 16777216)\n";
+static const char positions[] =
+    "# Positions of 64 bits are read as 32: the tiling function takes sizes up to 2^24 only.\n";
 static const char inner_dim[] = "inner = dim(1, 16777216)\n";
 
 /* ---- rows by number: embedding, index_select, x[i] ---- */
@@ -102,6 +104,7 @@ static void put_take_single(Index *x, Buf *out)
     script_number(&x->s, 'C', x->tile);
     buf_puts(out, "# Rows are read whole and their elements picked one by one: no instruction "
                   "gathers elements of this width.\n");
+    buf_puts(out, positions);
     buf_puts(out, head);
     script_put(&x->s, take_single, out);
 }
@@ -116,6 +119,7 @@ static void put_take_elements(Index *x, Buf *out)
                "access costs\n# nothing in memory. A longer row is read in pieces; the last piece "
                "that holds a place wins.\n",
                (long long)x->tile * 2);
+    buf_puts(out, positions);
     buf_puts(out, head);
     script_put(&x->s, take_elements, out);
 }
@@ -216,6 +220,7 @@ static void put_set_rows(Index *x, Buf *out)
              "# Each core looks through the places once for the rows it owns and keeps the "
              "last that names each;\n# then every row of the result is written once, from x or "
              "from the new rows: no order between\n# cores matters.\n");
+    buf_puts(out, positions);
     buf_puts(out, head);
     buf_puts(out, inner_dim);
     script_put(&x->s, set_rows, out);
@@ -285,6 +290,7 @@ static void put_set_elements(Index *x, Buf *out)
                "# A row, or %lld elements of it, stays on chip while its places are written one by "
                "one, in order:\n# of repeated places the last counts, and no atomics are needed.\n",
                (long long)x->tile * 2);
+    buf_puts(out, positions);
     buf_puts(out, head);
     script_put(&x->s, set_elements, out);
 }

@@ -1,0 +1,76 @@
+/* What a program's names mean in the task. In: a text that speaks of x0, y1, n2. Out: the text, with
+ * a legend of those it speaks of: "(x0 is pred, n0 a size of pred)". */
+#include "loop/make_int.h"
+
+static bool in_name(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool speaks_of(Str text, Str name)
+{
+    for (size_t i = 0; i + name.len <= text.len; i++) {
+        bool starts = i == 0 || !in_name(text.at[i - 1]);
+        bool ends = i + name.len == text.len || !in_name(text.at[i + name.len]);
+        if (starts && ends && str_equal(str_slice(text, i, i + name.len), name))
+            return true;
+    }
+    return false;
+}
+
+static const char *task_name(Arena *arena, const Graph *graph, const PlanOperand *o)
+{
+    for (uint32_t i = 0; i < graph->outputs.len && o->output; i++)
+        if (graph->outputs.at[i] == o->value)
+            return str_format(arena, "result %u", i);
+    return graph_value(graph, o->value)->name;
+}
+
+/* "f32, n0, n1" of "x0: gm[f32, n0, n1]" */
+static Str declared(Arena *arena, const Plan *plan, const PlanOperand *o)
+{
+    const char *head = str_format(arena, "%s: %s[", o->name, o->output ? "out" : "gm");
+    ptrdiff_t at = str_find(plan->craft, str_from(head));
+    if (at < 0)
+        return (Str){0};
+    Str rest = str_slice(plan->craft, (size_t)at + str_from(head).len, plan->craft.len);
+    ptrdiff_t end = str_find(rest, STR("]"));
+    return str_slice(rest, 0, end < 0 ? 0 : (size_t)end);
+}
+
+static void add(Buf *out, const char *what, const char *means)
+{
+    buf_printf(out, "%s%s %s", out->len ? ", " : "", what, means);
+}
+
+static void add_sizes(Arena *arena, const Plan *plan, const PlanOperand *o, const char *name,
+                      Str text, Str *said, Buf *out)
+{
+    Str dims = declared(arena, plan, o), dim;
+    while (str_next(&dims, ',', &dim)) {
+        dim = str_trim(dim);
+        bool letter = dim.len && !(dim.at[0] >= '0' && dim.at[0] <= '9');
+        if (!letter || !speaks_of(text, dim) || speaks_of(*said, dim))
+            continue;
+        add(out, str_dup(arena, dim), str_format(arena, "a size of %s", name));
+        *said = str_from(str_format(arena, "%.*s %.*s", STR_ARG(*said), STR_ARG(dim)));
+    }
+}
+
+const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const char *text)
+{
+    Str whole = str_from(text), said = {0};
+    Buf out = {0};
+    for (uint32_t i = 0; i < plan->operands.len; i++) {
+        const PlanOperand *o = &plan->operands.at[i];
+        const char *name = task_name(arena, graph, o);
+        if (!name)
+            continue;
+        if (speaks_of(whole, str_from(o->name)) && !str_is(str_from(name), o->name))
+            add(&out, o->name, str_format(arena, "is %s", name));
+        add_sizes(arena, plan, o, name, whole, &said, &out);
+    }
+    const char *full = out.len ? str_format(arena, "%s (%s)", text, out.at) : text;
+    buf_free(&out);
+    return full;
+}
