@@ -27,7 +27,7 @@ static bool is_ahead_load(const Lower *l, const AscStmt *s, Locals *locals)
         b = &l->k->buffers.at[l->k->locals.at[s->local].buffer];
         if (s->kind == ASC_S_ALLOC)
             vec_push(l->arena, locals, s->local);
-        return asc_is_queue(b->storage) && lx_least(l, b->depth) >= 2;
+        return b->storage == ASC_QUE_IN && lx_least(l, b->depth) >= 2; /* bound: V hands it on */
     default: return s->kind == ASC_S_FOR || s->kind == ASC_S_IF;
     }
 }
