@@ -156,7 +156,14 @@ def prepare(path, manifest, directory, cast=wide):
         if isinstance(v, torch.Tensor):
             setattr(model, k, cast(v))
     inputs = [cast(load(os.path.join(directory, i["file"]), i["dtype"])) for i in manifest["inputs"]]
-    return model, rebuild(space, inputs, case)
+    return model, with_attributes(model, rebuild(space, inputs, case), manifest.get("attributes", {}))
+
+
+def with_attributes(model, inputs, attributes):
+    """Numbers that get_inputs draws are those acraft drew."""
+    names = list(inspect.signature(model.forward).parameters)
+    drawn = [isinstance(x, (int, float)) and not isinstance(x, bool) and n in attributes for n, x in zip(names, inputs)]
+    return [type(x)(attributes[n]) if d else x for n, x, d in zip(names, inputs, drawn)] + list(inputs[len(names):])
 
 
 def call_with(function, case):
@@ -324,7 +331,19 @@ def export(path, args, directory, case, case_line):
         manifest = json.load(f)
     manifest["case_line"] = case_line
     manifest["case"] = case if case_line is None else None
+    manifest["attributes"] = attributes(path, args, scale, case)
     return manifest, None
+
+
+def attributes(path, args, scale, case):
+    """The attributes of a file that declares its operands: get_inputs may draw them."""
+    with open(path) as f:
+        if not re.search(r"^attr +\w+ +(int|float)", f.read(), re.M):
+            return {}
+    command = [args.acraft, "task", path, "--json", "--scale", scale] + ([] if case is None else ["--case", str(case)])
+    done = subprocess.run(command, capture_output=True, text=True, timeout=args.timeout)
+    operands = json.loads(done.stdout)["operands"]
+    return {o["name"]: o["value"] for o in operands if o["role"] == "attr" and isinstance(o.get("value"), (int, float))}
 
 
 def compare_one(path, args, case=None, case_line=None):

@@ -2,8 +2,8 @@
 """Values from real PyTorch, to hold ours against.  Needs PyTorch; nothing a user runs needs this.
 
     tools/golden.py ops [DIR]          writes the operator cases to tests/graph/golden
-    tools/golden.py tasks [FILE]       writes what PyTorch gives for the shipped tasks to tests/torch/golden/tasks.txt;
-                                       ACRAFT names the program
+    tools/golden.py tasks [NAME...]    writes what PyTorch gives for the shipped tasks (those of these names; the others
+                                       stay as they are) to tests/torch/golden/tasks.txt; ACRAFT names the program
     tools/golden.py files PATH...      model files or directories: runs `acraft task --run` and PyTorch
                                        on the same inputs and parameters, prints a table per category
 """
@@ -33,8 +33,8 @@ def main(argv):
         return 0
     if len(argv) >= 2 and argv[1] == "tasks":
         import golden_tasks
-        golden_tasks.write(ROOT, argv[2] if len(argv) > 2 else os.path.join(ROOT, "tests", "torch", "golden", "tasks.txt"),
-                           os.environ.get("ACRAFT", "build/debug-gcc/acraft"))
+        golden_tasks.write(ROOT, os.path.join(ROOT, "tests", "torch", "golden", "tasks.txt"),
+                           os.environ.get("ACRAFT", "build/debug-gcc/acraft"), argv[2:])
         return 0
     if len(argv) >= 3 and argv[1] == "files":
         import compare

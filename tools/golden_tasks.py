@@ -79,19 +79,37 @@ def chosen(path, args):
             yield case, "signed"
 
 
-def write(root, target, acraft):
+def old_lines(target):
+    """What the file has for each task."""
+    tasks, name = {}, None
+    with open(target) as f:
+        for line in list(f)[1:]:
+            words = line.split()
+            name = words[1] if words[0] == "task" else words[2] if line.startswith("# none") else name
+            tasks.setdefault(name, []).append(line)
+    return tasks
+
+
+def new_lines(name, path, args, refused):
+    for case, args.law in chosen(path, args):
+        lines, reason = task_lines(name, path, case, args)
+        if not lines:
+            lines = [f"# none {name} {'-' if case is None else case} {reason}"]
+            refused.append(name)
+        yield from (line + "\n" for line in lines)
+
+
+def write(root, target, acraft, only):
+    """All tasks, or only those whose file has one of the names; the others keep their lines."""
     args = argparse.Namespace(acraft=acraft, scale="tiny", law="given", cases=3, timeout=120)
-    tasks, kept, refused = os.path.join(root, "tasks"), 0, []
+    tasks, kept, refused = os.path.join(root, "tasks"), old_lines(target) if only else {}, []
+    for path in compare.find([tasks]):
+        name = os.path.relpath(path, tasks)[:-3]
+        if not only or os.path.basename(name) in only:
+            kept[name] = list(new_lines(name, path, args, refused))
     with open(target, "w") as out:
         out.write("# Values from PyTorch, written by `tools/golden.py tasks`; the format stands in tools/golden_tasks.py.\n")
         for path in compare.find([tasks]):
-            name = os.path.relpath(path, tasks)[:-3]
-            for case, args.law in chosen(path, args):
-                lines, reason = task_lines(name, path, case, args)
-                if lines:
-                    out.write("\n".join(lines) + "\n")
-                    kept += 1
-                else:
-                    out.write(f"# none {name} {'-' if case is None else case} {reason}\n")
-                    refused.append(name)
-    print(f"{kept} tasks and cases, {len(refused)} without values: {' '.join(refused)}")
+            out.writelines(kept.get(os.path.relpath(path, tasks)[:-3], []))
+    count = sum(line.startswith("task ") for lines in kept.values() for line in lines)
+    print(f"{count} tasks and cases, {len(refused)} without values: {' '.join(refused)}")

@@ -2,139 +2,80 @@
  * Files of two directories are paired by name, and by category where a name stands twice; a file
  * NAME/validation/module.py, as NPUKernelBench keeps them, has the name NAME.py. */
 #include "cmd/task.h"
+#include "torch/same.h"
 #include <stdio.h>
 #include <string.h>
 
-/* From the strictest answer to the loosest; up to ARRANGED the operator is the same. */
-typedef enum Answer {
-    SAME,
-    DRAWN,
-    ARRANGED,
-    TYPED,
-    PART,
-    DIFFERENT,
-    MISSING,
-    REFUSED,
-    ANSWER_COUNT
-} Answer;
+enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_COUNT };
 
-static const char *const answer_names[ANSWER_COUNT] = {"the same",
-                                                       "the same, inputs drawn otherwise",
-                                                       "the same, operands held otherwise",
-                                                       "the same before the last cast",
-                                                       "the same in the results both give",
-                                                       "not the same",
-                                                       "missing",
-                                                       "refused"};
+/* Readings whose graph rests on drawn values are compared for this many drawings. */
+enum { DRAWINGS = 3 };
 
 typedef struct Pair {
     const char *ours, *theirs;
-    Buf a, b; /* their normal forms */
+    int answer; /* TorchSame, or one of the two above */
+    TorchSameAnswer found;
+    int64_t case_index;    /* the case it holds for */
+    uint32_t cases, equal; /* --all-cases: how many there are, how many are the same */
+    NameList others;       /* cases that are not, and how */
 } Pair;
 
-static const Graph *load(Arena *arena, const char *path, const TaskOptions *options)
+static const char *answer_name(int answer)
+{
+    return answer == ANSWER_MISSING   ? "missing"
+           : answer == ANSWER_REFUSED ? "refused"
+                                      : torch_same_name((TorchSame)answer);
+}
+
+static TorchTask *load(Arena *arena, const char *path, const TaskOptions *options, bool say)
 {
     Diag diag = diag_make(arena, path, (Str){0});
     TorchTask *task = task_load(arena, path, options, &diag);
-    if (!task)
+    if (!task && say)
         task_say(&diag, false);
-    return task ? task->graph : NULL;
+    return task;
 }
 
-static bool equal_forms(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
+static void forget(Pair *pair)
 {
-    buf_clear(&pair->a);
-    buf_clear(&pair->b);
-    graph_print(graph_normal(arena, ours), &pair->a);
-    graph_print(graph_normal(arena, theirs), &pair->b);
-    return str_equal(buf_view(&pair->a), buf_view(&pair->b));
+    buf_free(&pair->found.a);
+    buf_free(&pair->found.b);
+    pair->found = (TorchSameAnswer){0};
 }
 
-/* The model alone, its tensors as declared. */
-static const Graph *undrawn(Arena *arena, const Graph *graph)
+/* One case under one seed. `arena` keeps what the answer says. */
+static int compare_once(Arena *arena, Pair *pair, const TaskOptions *options, bool *looked)
 {
-    Graph *bare = arena_new(arena, Graph);
-    *bare = *graph;
-    bare->source = NULL;
-    return bare;
+    TorchTask *ours = load(arena, pair->ours, options, true);
+    TorchTask *theirs = ours ? load(arena, pair->theirs, options, true) : NULL;
+    forget(pair);
+    if (!theirs)
+        return ANSWER_REFUSED;
+    *looked = ours->conditions || theirs->conditions;
+    pair->found = torch_same(arena, ours, theirs, pair->theirs, (uint64_t)options->seed);
+    return (int)pair->found.same;
 }
 
-static bool equal_plain(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs,
-                        bool loose)
+/* One case; where data was looked at, for several drawings: the loosest answer counts. */
+static int compare(Arena *arena, Pair *pair, const TaskOptions *options)
 {
-    const Graph *a = graph_plain(arena, ours, loose);
-    for (int names = 1; names >= 0; names--) {
-        Graph *b = graph_plain(arena, theirs, loose);
-        graph_align(arena, a, b, names);
-        if (equal_forms(arena, pair, a, b))
-            return true;
+    TaskOptions with = *options;
+    int worst = 0;
+    for (int i = 0; i < DRAWINGS; i++) {
+        bool looked = false;
+        with.seed = options->seed + i;
+        int answer = compare_once(arena, pair, &with, &looked);
+        worst = answer > worst ? answer : worst;
+        if (worst > TORCH_SAME_LAST || !(looked || pair->found.at_values))
+            break;
     }
-    return false;
-}
-
-/* The graph with one of its results. */
-static const Graph *one_result(Arena *arena, const Graph *graph, uint32_t which)
-{
-    Graph *one = arena_new(arena, Graph);
-    *one = *graph;
-    memset(&one->outputs, 0, sizeof one->outputs);
-    vec_push(arena, &one->outputs, graph->outputs.at[which]);
-    return one;
-}
-
-/* Whether each of their results is one of ours, before the last cast. */
-static bool equal_part(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
-{
-    const Graph *a = graph_plain(arena, ours, true);
-    Graph *b = graph_plain(arena, theirs, true);
-    if (b->outputs.len > a->outputs.len || !graph_align(arena, a, b, true))
-        return false;
-    for (uint32_t i = 0; i < b->outputs.len; i++) {
-        bool found = false;
-        for (uint32_t k = 0; k < a->outputs.len && !found; k++)
-            found = equal_forms(arena, pair, one_result(arena, a, k), one_result(arena, b, i));
-        if (!found)
-            return false;
-    }
-    return b->outputs.len > 0;
-}
-
-static Answer compare_graphs(Arena *arena, Pair *pair, const Graph *ours, const Graph *theirs)
-{
-    if (equal_forms(arena, pair, ours, theirs))
-        return SAME;
-    if (equal_forms(arena, pair, undrawn(arena, ours), undrawn(arena, theirs)))
-        return DRAWN;
-    if (equal_plain(arena, pair, ours, theirs, false))
-        return ARRANGED;
-    if (equal_plain(arena, pair, ours, theirs, true))
-        return TYPED;
-    if (equal_part(arena, pair, ours, theirs))
-        return PART;
-    equal_plain(arena, pair, ours, theirs, true); /* the forms that are shown */
-    return DIFFERENT;
-}
-
-static Answer compare(Pair *pair, const TaskOptions *options)
-{
-    Arena arena = {0};
-    const Graph *ours = load(&arena, pair->ours, options);
-    const Graph *theirs = ours ? load(&arena, pair->theirs, options) : NULL;
-    Answer answer = theirs ? compare_graphs(&arena, pair, ours, theirs) : REFUSED;
-    arena_drop(&arena);
-    return answer;
-}
-
-static void pair_free(Pair *pair)
-{
-    buf_free(&pair->a);
-    buf_free(&pair->b);
+    return worst;
 }
 
 static void first_difference(const Pair *pair)
 {
     uint32_t line = 1;
-    Str a = buf_view(&pair->a), b = buf_view(&pair->b), x, y;
+    Str a = buf_view(&pair->found.a), b = buf_view(&pair->found.b), x, y;
     while (str_next(&a, '\n', &x) && str_next(&b, '\n', &y)) {
         if (!str_equal(x, y)) {
             printf("first difference, line %u of the normal forms:\n  %.*s\n  %.*s\n", line,
@@ -146,18 +87,29 @@ static void first_difference(const Pair *pair)
     printf("one normal form is longer than the other\n");
 }
 
-static int same_files(const char *ours, const char *theirs, const TaskOptions *options)
+static const char *how(const Pair *pair)
+{
+    return !pair->found.by_element ? ""
+           : pair->found.at_values ? " (element by element, for the values drawn)"
+                                   : " (element by element)";
+}
+
+static int same_files(Arena *arena, const char *ours, const char *theirs,
+                      const TaskOptions *options)
 {
     Pair pair = {.ours = ours, .theirs = theirs};
-    Answer answer = compare(&pair, options);
-    if (answer != REFUSED && options->json)
-        printf("{\"same\": %s}\n", answer <= ARRANGED ? "true" : "false");
-    else if (answer != REFUSED)
-        puts(answer_names[answer]);
-    if (answer == DIFFERENT && !options->json)
+    int answer = compare(arena, &pair, options);
+    bool same = answer <= TORCH_SAME_LAST;
+    if (answer != ANSWER_REFUSED && options->json)
+        printf("{\"same\": %s}\n", same ? "true" : "false");
+    else if (answer != ANSWER_REFUSED)
+        printf("%s%s\n", answer_name(answer), how(&pair));
+    if (pair.found.why && !options->json)
+        printf("%s\n", pair.found.why);
+    if (answer == TORCH_DIFFERENT && !options->json)
         first_difference(&pair);
-    pair_free(&pair);
-    return answer <= ARRANGED ? CMD_OK : answer == REFUSED ? CMD_USAGE : CMD_NO;
+    forget(&pair);
+    return same ? CMD_OK : answer == ANSWER_REFUSED ? CMD_USAGE : CMD_NO;
 }
 
 /* --- directories -------------------------------------------------------------------------- */
@@ -185,52 +137,143 @@ static const char *find_partner(Arena *arena, const NameList *theirs, const char
     return found;
 }
 
-static void print_pair(Arena *arena, const Pair *pair, Answer answer, bool json)
+/* The case asked for, or the next one that is small enough to be taken apart. */
+static void compare_pair(Arena *arena, Pair *pair, const TaskOptions *options)
+{
+    enum { MOST_TRIES = 32 };
+    TaskOptions with = *options;
+    for (int i = 0; i < MOST_TRIES; i++) {
+        Arena one = {0};
+        int answer = compare(&one, pair, &with);
+        bool again = pair->found.too_large && answer == TORCH_DIFFERENT;
+        if (i == 0 || answer < pair->answer) {
+            pair->answer = answer;
+            pair->case_index = with.case_index;
+        }
+        if (pair->found.why)
+            pair->found.why = str_dup(arena, str_from(pair->found.why));
+        arena_drop(&one);
+        if (!again)
+            return;
+        with.case_index++;
+    }
+}
+
+/* Every case of our list. */
+static void compare_cases(Arena *arena, Pair *pair, const TaskOptions *options)
+{
+    TaskOptions with = *options;
+    TorchCases cases = {0};
+    Diag diag = diag_make(arena, pair->ours, (Str){0});
+    torch_cases(arena, pair->ours, &cases, &diag);
+    pair->cases = cases.lines.len ? cases.lines.len : 1;
+    for (uint32_t i = 0; i < pair->cases; i++) {
+        Arena one = {0};
+        with.case_index = i;
+        int answer = compare(&one, pair, &with);
+        bool same = answer <= TORCH_SAME_LAST;
+        pair->equal += same;
+        pair->answer = answer > pair->answer ? answer : pair->answer;
+        if (!same)
+            vec_push(arena, &pair->others,
+                     str_format(arena, "case %u: %s%s%s", i, answer_name(answer),
+                                pair->found.too_large ? ", too large to take apart" : "",
+                                pair->found.why ? str_format(arena, ": %s", pair->found.why) : ""));
+        pair->found.why = NULL;
+        arena_drop(&one);
+    }
+}
+
+static void json_pair(const Pair *pair, Buf *out)
+{
+    buf_puts(out, "{\"path\": ");
+    buf_json_str(out, str_from(pair->ours));
+    buf_puts(out, ", \"other\": ");
+    buf_json_str(out, str_from(pair->theirs ? pair->theirs : ""));
+    buf_printf(out, ", \"answer\": \"%s\", \"same\": %s, \"by_element\": %s, \"case\": %lld",
+               answer_name(pair->answer), pair->answer <= TORCH_SAME_LAST ? "true" : "false",
+               pair->found.by_element ? "true" : "false", (long long)pair->case_index);
+    if (pair->cases)
+        buf_printf(out, ", \"cases\": %u, \"equal\": %u", pair->cases, pair->equal);
+    buf_puts(out, "}\n");
+}
+
+static void text_pair(Arena *arena, const Pair *pair, Buf *out)
 {
     Str name = path_stem(pair->ours), category = path_base(path_dir(arena, pair->ours));
+    buf_printf(out, "%-16.*s %-48.*s %s", STR_ARG(category), STR_ARG(name),
+               answer_name(pair->answer));
+    if (pair->cases)
+        buf_printf(out, " (%u of %u cases)", pair->equal, pair->cases);
+    else
+        buf_puts(out, how(pair));
+    if (!pair->cases && pair->case_index)
+        buf_printf(out, ", case %lld", (long long)pair->case_index);
+    if (pair->found.why)
+        buf_printf(out, ": %s", pair->found.why);
+    buf_char(out, '\n');
+    for (uint32_t i = 0; i < pair->others.len; i++)
+        buf_printf(out, "    %s\n", pair->others.at[i]);
+}
+
+static void print_pair(Arena *arena, const Pair *pair, bool json)
+{
     Buf out = {0};
-    if (json) {
-        buf_puts(&out, "{\"path\": ");
-        buf_json_str(&out, str_from(pair->ours));
-        buf_puts(&out, ", \"other\": ");
-        buf_json_str(&out, str_from(pair->theirs ? pair->theirs : ""));
-        buf_printf(&out, ", \"answer\": \"%s\"}\n", answer_names[answer]);
-    } else {
-        buf_printf(&out, "%-16.*s %-84.*s %s\n", STR_ARG(category), STR_ARG(name),
-                   answer_names[answer]);
-    }
+    if (json)
+        json_pair(pair, &out);
+    else
+        text_pair(arena, pair, &out);
     fwrite(out.at, 1, out.len, stdout);
+    fflush(stdout);
     buf_free(&out);
-    if (answer == DIFFERENT && !json)
+    if (pair->answer == TORCH_DIFFERENT && !json && !pair->cases)
         first_difference(pair);
 }
 
-static void print_counts(const uint32_t *counts, uint32_t all, const char *theirs)
+typedef struct Tally {
+    uint32_t count[ANSWER_COUNT], by_element, same, all, cases, equal;
+} Tally;
+
+static void print_tally(const Tally *t)
 {
-    printf("%u of %u the same, %u the same with inputs drawn otherwise, %u with operands held "
-           "otherwise, %u before the last cast, %u in the results both give, %u not the same, "
-           "%u missing in %s, %u refused\n",
-           counts[SAME], all, counts[DRAWN], counts[ARRANGED], counts[TYPED], counts[PART],
-           counts[DIFFERENT], counts[MISSING], theirs, counts[REFUSED]);
+    printf("\n%u of %u the same operator, %u of them element by element:\n", t->same, t->all,
+           t->by_element);
+    for (int i = 0; i < ANSWER_COUNT; i++) {
+        if (t->count[i])
+            printf("%6u  %s\n", t->count[i], answer_name(i));
+    }
+    if (t->cases)
+        printf("%u of %u cases the same\n", t->equal, t->cases);
 }
 
 static int same_dirs(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options)
 {
     NameList a = {0}, b = {0};
-    uint32_t counts[ANSWER_COUNT] = {0};
+    Tally tally = {0};
     Diag diag = diag_make(arena, ours, (Str){0});
     if (!torch_suite(arena, ours, &a, &diag) || !torch_suite(arena, theirs, &b, &diag))
         return task_say(&diag, CMD_USAGE);
     for (uint32_t i = 0; i < a.len; i++) {
         Pair pair = {.ours = a.at[i], .theirs = find_partner(arena, &b, a.at[i])};
-        Answer answer = pair.theirs ? compare(&pair, options) : MISSING;
-        counts[answer]++;
-        print_pair(arena, &pair, answer, options->json);
-        pair_free(&pair);
+        if (!pair.theirs)
+            pair.answer = ANSWER_MISSING;
+        else if (options->all_cases)
+            compare_cases(arena, &pair, options);
+        else
+            compare_pair(arena, &pair, options);
+        bool same = pair.answer <= TORCH_SAME_LAST;
+        tally.count[pair.answer]++;
+        tally.same += same;
+        tally.by_element += same && pair.found.by_element;
+        tally.cases += pair.cases;
+        tally.equal += pair.equal;
+        print_pair(arena, &pair, options->json);
+        forget(&pair);
     }
+    tally.all = a.len;
     if (!options->json)
-        print_counts(counts, a.len, theirs);
-    return counts[SAME] + counts[DRAWN] + counts[ARRANGED] == a.len ? CMD_OK : CMD_NO;
+        print_tally(&tally);
+    return tally.same == a.len ? CMD_OK : CMD_NO;
 }
 
 int task_same(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options)
@@ -240,5 +283,5 @@ int task_same(Arena *arena, const char *ours, const char *theirs, const TaskOpti
         return CMD_USAGE;
     }
     return file_is_dir(ours) ? same_dirs(arena, ours, theirs, options)
-                             : same_files(ours, theirs, options);
+                             : same_files(arena, ours, theirs, options);
 }

@@ -49,6 +49,9 @@ BuiltinBody b_random_float;
 BuiltinBody b_numpy_uniform;
 BuiltinBody b_numpy_normal;
 BuiltinBody b_numpy_integers;
+BuiltinBody b_choice;
+BuiltinBody b_sparse;
+BuiltinBody b_autograd_grad;
 BuiltinBody b_none;
 
 #endif

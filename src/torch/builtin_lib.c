@@ -329,6 +329,13 @@ static Shape sizes_from(B *b, PyVal sizes)
     return pv_is_none(sizes) ? none : arg_shape(&a, 0);
 }
 
+static PyVal array_of(B *b, ValueId id)
+{
+    PyVal array = tensor_of(b->it, id);
+    array.tensor->array = true;
+    return array;
+}
+
 /* rand(d0, d1, ...) against uniform(low, high, size) */
 static PyVal numpy_draw(B *b, int kind, bool by_size)
 {
@@ -343,9 +350,11 @@ static PyVal numpy_draw(B *b, int kind, bool by_size)
     }
     if (!by_size)
         v[2] = pv_tuple_of(b->it->arena, b->args->n, b->args->v);
-    return tensor_of(b->it, emit_random(b->it, b->at, kind, sizes_from(b, v[2]), DT_F64,
-                                        need_double(b->it, b->at, v[0], "a bound"),
-                                        need_double(b->it, b->at, v[1], "a bound"), 0));
+    if (!by_size && !b->args->n)
+        return b_random_float(b);
+    return array_of(b, emit_random(b->it, b->at, kind, sizes_from(b, v[2]), DT_F64,
+                                   need_double(b->it, b->at, v[0], "a bound"),
+                                   need_double(b->it, b->at, v[1], "a bound"), 0));
 }
 
 PyVal b_numpy_uniform(B *b)
@@ -379,6 +388,32 @@ PyVal b_numpy_integers(B *b)
     if (pv_is_none(v[2]))
         return pv_int(
             rng_range(b->it->seed, (uint64_t)b->it->stream++, 0, (int64_t)low, (int64_t)high));
-    return tensor_of(b->it, emit_random(b->it, b->at, RANDOM_integer, sizes_from(b, v[2]), DT_I64,
-                                        low, high, 0));
+    return array_of(
+        b, emit_random(b->it, b->at, RANDOM_integer, sizes_from(b, v[2]), DT_I64, low, high, 0));
+}
+
+/* choice(n) or choice(items): one of them, or an array of `size`. */
+PyVal b_choice(B *b)
+{
+    PyVal from = builtin_arg(b, 0), size = pv_none();
+    if (b->args->n > 1)
+        size = b->args->v[1];
+    builtin_keyword(b, "size", &size);
+    bool range = pv_is_int(from);
+    PyVal items = range ? from : builtin_items(b, from);
+    int64_t n = range ? pv_as_int(from) : (int64_t)items.list->items.len;
+    if (n < 1)
+        builtin_fail(b, "there is nothing to choose from");
+    if (pv_is_none(size)) {
+        int64_t i = rng_range(b->it->seed, (uint64_t)b->it->stream++, 0, 0, n);
+        return range ? pv_int(i) : items.list->items.at[i];
+    }
+    PyVal places = array_of(
+        b, emit_random(b->it, b->at, RANDOM_integer, sizes_from(b, size), DT_I64, 0, (double)n, 0));
+    return range
+               ? places
+               : tensor_index(b->it, b->at,
+                              need_tensor(b->it, b->at,
+                                          tensor_literal(b->it, b->at, items, DT_COUNT), "choice"),
+                              places);
 }

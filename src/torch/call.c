@@ -2,6 +2,7 @@
  * dotted library name to its row in fn.def or nn.def. */
 #include "torch/nn.h"
 #include "torch/outside.h"
+#include "torch/sparse.h"
 
 #include <string.h>
 
@@ -290,6 +291,9 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
     if (str_starts(*function.str, "super:"))
         return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len),
                           args);
+    if (str_starts(*function.str, "sparse:"))
+        return sparse_method(it, at, self.object, str_slice(*function.str, 7, function.str->len),
+                             args);
     if (str_starts(*function.str, "sample:"))
         return sample(it, at, self.object, str_ends(*function.str, "uniform"), args);
     if (self.tag == PV_TENSOR) {

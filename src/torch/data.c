@@ -7,7 +7,7 @@
 #include "graph/eval.h"
 #include <string.h>
 
-enum { MAX_DATA_BYTES = 1 << 28, KEEP_BYTES = 1 << 16 };
+enum { MAX_DATA_BYTES = 1 << 28, KEEP_BYTES = 1 << 16, OUTCOME_BYTES = 1 << 20 };
 
 /* A value of either graph, in the order in which it can be computed. */
 typedef struct Step {
@@ -138,6 +138,26 @@ static void extract(Extract *x, int which, ValueId id)
                  slot_of(it, x->kept.at[i].which, x->kept.at[i].id)->copy);
 }
 
+/* While forward runs, what it learns of a value is a condition on the graph it leaves. */
+static void note_outcome(Interp *it, int which, ValueId id, const Tensor *found)
+{
+    Outcome outcome = {.id = id};
+    if (it->graph != 1)
+        return;
+    if (which == 0) {
+        if (id >= it->imported.len || !it->imported.at[id])
+            return;
+        outcome.id = it->imported.at[id] - 1;
+    }
+    size_t bytes = (size_t)found->count * dtype_bytes(found->dtype);
+    if (bytes <= OUTCOME_BYTES) {
+        void *copy = arena_alloc(it->arena, bytes + 8);
+        memcpy(copy, found->at, bytes);
+        outcome.data = copy;
+    }
+    vec_push(it->arena, &it->outcomes, outcome);
+}
+
 static Tensor *evaluate(Interp *it, Span at, int which, ValueId id, const char *why)
 {
     if (it->no_data)
@@ -155,6 +175,7 @@ static Tensor *evaluate(Interp *it, Span at, int which, ValueId id, const char *
     if (!graph_eval(x.out, NULL, NULL, &options, results, it->diag))
         interp_stop(it);
     keep_results(&x, results);
+    note_outcome(it, which, id, results[0]);
     return results[0];
 }
 

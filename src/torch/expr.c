@@ -606,6 +606,17 @@ static PyVal eval_logic(Interp *it, Env *env, const Py *e)
     return interp_eval(it, env, e->b);
 }
 
+/* A complex number is a tensor of one element: only arithmetic with tensors has a use for it. */
+static PyVal complex_number(Interp *it, double imaginary)
+{
+    float *parts = arena_array(it->arena, float, 2);
+    parts[1] = (float)imaginary;
+    return tensor_of(
+        it, graph_add_value(
+                it->graphs[it->graph],
+                (Value){.dtype = DT_C64, .kind = VALUE_CONST, .node = NODE_NONE, .data = parts}));
+}
+
 static PyVal eval_kind(Interp *it, Env *env, const Py *e)
 {
     PyVal v;
@@ -613,6 +624,7 @@ static PyVal eval_kind(Interp *it, Env *env, const Py *e)
     case PY_NAME: return eval_name(it, env, e);
     case PY_INT: return eval_int(it, e);
     case PY_FLOAT: return pv_float(e->f);
+    case PY_COMPLEX: return complex_number(it, e->f);
     case PY_STRING: return pv_str(it->arena, e->text);
     case PY_FSTRING: return eval_fstring(it, env, e);
     case PY_TRUE: return pv_bool(true);

@@ -180,6 +180,9 @@ PyVal fn_call(Interp *it, Span at, const FnRow *row, const CallArgs *call)
     interp_enter(it, at);
     args_bind(&a, row->params, call);
     PyVal result = row->body(&a), out = keyword_out(call);
+    if (result.tag == PV_TENSOR && a.v[0].tag == PV_TENSOR && a.v[0].tensor->array &&
+        row->body != fn_numpy)
+        result.tensor->array = true;
     if (out.tag == PV_TENSOR)
         result = tensor_inplace(it, at, out.tensor, result);
     else if (asks_in_place(&a, row->params) && !pv_same(a.v[0], result))

@@ -283,6 +283,17 @@ PyVal fn_same(Args *a)
     return a->v[0];
 }
 
+/* x.numpy() and torch.from_numpy(x): the same elements under the other library's type. */
+PyVal fn_numpy(Args *a)
+{
+    TVar *t = arg_tensor(a, 0);
+    if (t->array == (a->kind != 0))
+        return a->v[0];
+    PyVal view = tensor_reshape(a->it, a->at, t, tvar_shape(a->it, t));
+    view.tensor->array = a->kind != 0;
+    return view;
+}
+
 PyVal fn_contiguous(Args *a)
 {
     TVar *x = arg_tensor(a, 0);
@@ -291,7 +302,8 @@ PyVal fn_contiguous(Args *a)
 
 PyVal fn_copy_(Args *a) { return tensor_inplace(a->it, a->at, arg_tensor(a, 0), a->v[1]); }
 
-/* round(x/scale) + zero point, kept in the range of qint8; only its integers are ever used. */
+/* round(x * (1/scale)) + zero point, kept in the range of qint8; only its integers are ever used. A
+ * zero point that is no integer is added before rounding. */
 PyVal fn_quantize(Args *a)
 {
     ValueId x = arg_value(a, 0), scale = arg_value(a, 1), zero = arg_value(a, 2);
@@ -304,8 +316,11 @@ PyVal fn_quantize(Args *a)
         column.dim[i] = i == axis ? shape.dim[i] : 1;
     scale = emit_reshape(a->it, a->at, scale, column);
     zero = emit_reshape(a->it, a->at, zero, column);
-    x = fn_unary_id(a, UNARY_round, fn_binary_id(a, BINARY_div, x, scale));
+    bool after = dtype_is_int(emit_info(a->it, zero)->dtype);
+    x = fn_binary_id(a, BINARY_mul, x, fn_binary_id(a, BINARY_div, fn_number(a, 1), scale));
+    x = after ? fn_unary_id(a, UNARY_round, x) : x;
     x = fn_binary_id(a, BINARY_add, x, zero);
+    x = after ? x : fn_unary_id(a, UNARY_round, x);
     x = emit3(a->it, a->at, OP_CLAMP, x, fn_number(a, -128), fn_number(a, 127), NULL);
     return out1(a, emit_cast(a->it, a->at, x, DT_I8));
 }
@@ -381,6 +396,10 @@ bool tensor_attr(Interp *it, Span at, TVar *t, Str name, PyVal *value)
         *value = tensor_of(it,
                            emit1(it, at, OP_UNARY, str_is(name, "real") ? UNARY_real : UNARY_imag,
                                  tvar_read(it, t), NULL));
+    else if (t->array && str_is(name, "size"))
+        *value = fn_numel(&a);
+    else if (t->array && str_is(name, "flat"))
+        *value = tensor_reshape(it, at, t, (Shape){.rank = 1, .dim = {-1}});
     else if (str_is(name, "itemsize"))
         *value = pv_int((int64_t)dtype_bytes(tvar_dtype(it, t)));
     else

@@ -119,6 +119,7 @@ FnBody fn_norm;
 FnBody fn_normal;
 FnBody fn_normalize;
 FnBody fn_numel;
+FnBody fn_numpy;
 FnBody fn_one_;
 FnBody fn_one_hot;
 FnBody fn_outer;

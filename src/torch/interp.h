@@ -36,6 +36,7 @@ struct TVar {
     bool strided;    /* not contiguous in PyTorch: reshape copies */
     TRole role;
     bool requires_grad;
+    bool array; /* NumPy's: its size is a number */
     const char *name;
 };
 
@@ -51,6 +52,12 @@ typedef struct DataSlot {
     uint32_t epoch;   /* of the last extraction that copied it */
     ValueId copy;     /* its number there */
 } DataSlot;
+
+/* A value of the main graph that forward looked at, and what it found. */
+typedef struct Outcome {
+    ValueId id;
+    const void *data; /* NULL: too large to keep */
+} Outcome;
 
 typedef struct Interp {
     Arena *arena;
@@ -80,6 +87,7 @@ typedef struct Interp {
     bool no_data;                /* data-dependent values are refused */
     DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
+    VEC(Outcome) outcomes;       /* what forward found when it looked at values */
 } Interp;
 
 typedef struct CallArgs {

@@ -23,6 +23,7 @@ typedef enum PyKind {
     PY_NAME,
     PY_INT,
     PY_FLOAT,
+    PY_COMPLEX, /* f is the imaginary part */
     PY_STRING,
     PY_FSTRING,
     PY_FORMAT,

@@ -200,14 +200,16 @@ static Token number(PyLexer *lx)
     }
     if (len >= MOST)
         return fail(lx, start, "this number has too many digits");
+    bool imaginary = base == 10 && (peek(lx, 0) | 0x20) == 'j';
+    lx->at += imaginary;
     if (is_name_start(peek(lx, 0)))
-        return fail(lx, start,
-                    (peek(lx, 0) | 0x20) == 'j' ? "complex literals are not supported"
-                                                : "a letter stands in a number");
-    if (!floating)
+        return fail(lx, start, "a letter stands in a number");
+    if (!floating && !imaginary)
         return integer(lx, start, digits, len, base);
     digits[len] = '\0';
-    return (Token){.kind = TOK_FLOAT, .at = span_from(lx, start), .f = strtod(digits, NULL)};
+    return (Token){.kind = imaginary ? TOK_COMPLEX : TOK_FLOAT,
+                   .at = span_from(lx, start),
+                   .f = strtod(digits, NULL)};
 }
 
 /* --- strings ------------------------------------------------------------------------------ */

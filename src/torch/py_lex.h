@@ -12,6 +12,7 @@ typedef enum TokenKind {
     TOK_NAME,
     TOK_INT,
     TOK_FLOAT,
+    TOK_COMPLEX, /* 2j: its imaginary part */
     TOK_STRING,
     TOK_OP,
     TOK_ERROR

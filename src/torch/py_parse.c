@@ -367,7 +367,12 @@ static Py *atom(PyParser *p)
     case TOK_STRING: return strings(p);
     case TOK_INT:
     case TOK_FLOAT:
-        node = py_node(p, p->token.kind == TOK_INT ? PY_INT : PY_FLOAT, p->token.at);
+    case TOK_COMPLEX:
+        node = py_node(p,
+                       p->token.kind == TOK_INT     ? PY_INT
+                       : p->token.kind == TOK_FLOAT ? PY_FLOAT
+                                                    : PY_COMPLEX,
+                       p->token.at);
         if (p->token.kind == TOK_INT)
             node->i = p->token.i;
         else

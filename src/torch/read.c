@@ -232,26 +232,57 @@ static void sort_params(Graph *graph)
     }
 }
 
-static void link_source(Graph *graph, Graph *source, ValueId id)
+/* From a value of the source graph to the number of the output that it is; the tensors of the main
+ * graph have an output each, those of the conditions share it. */
+static void link_source(Graph *graph, Graph *source, ValueId id, bool shared)
 {
     Value *value = &graph->values.at[id];
-    vec_push(source->arena, &source->outputs, value->source);
-    value->source = source->outputs.len - 1;
+    uint32_t k = shared ? 0 : source->outputs.len;
+    while (k < source->outputs.len && source->outputs.at[k] != value->source)
+        k++;
+    if (k == source->outputs.len)
+        vec_push(source->arena, &source->outputs, value->source);
+    value->source = k;
 }
 
-static Graph *finish(Interp *it)
+static void link_all(Graph *graph, Graph *source, bool shared)
+{
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        link_source(graph, source, graph->inputs.at[i], shared);
+    for (uint32_t i = 0; i < graph->params.len; i++)
+        link_source(graph, source, graph->params.at[i], shared);
+}
+
+/* The values forward looked at, as a graph of their own. */
+static Graph *conditions_of(Interp *it)
+{
+    Graph view = *it->graphs[1];
+    memset(&view.outputs, 0, sizeof view.outputs);
+    memset(&view.notes, 0, sizeof view.notes);
+    for (uint32_t i = 0; i < it->outcomes.len; i++)
+        vec_push(it->arena, &view.outputs, it->outcomes.at[i].id);
+    return graph_prune(it->arena, &view);
+}
+
+static void finish(Interp *it, TorchTask *task)
 {
     Graph *graph = it->graphs[1], *source = it->graphs[0];
+    if (it->outcomes.len)
+        task->conditions = conditions_of(it);
     if (!it->outside)
         graph = graph_prune(it->arena, graph);
     sort_params(graph);
-    for (uint32_t i = 0; i < graph->inputs.len; i++)
-        link_source(graph, source, graph->inputs.at[i]);
-    for (uint32_t i = 0; i < graph->params.len; i++)
-        link_source(graph, source, graph->params.at[i]);
+    link_all(graph, source, false);
+    if (task->conditions)
+        link_all(task->conditions, source, true);
     graph->source = graph_prune(it->arena, source);
+    if (task->conditions)
+        task->conditions->source = graph->source;
+    task->outcomes = arena_array(it->arena, const void *, it->outcomes.len + 1);
+    for (uint32_t i = 0; i < it->outcomes.len; i++)
+        task->outcomes[i] = it->outcomes.at[i].data;
     write_notes(graph);
-    return graph;
+    task->graph = graph;
 }
 
 static bool guarded(Interp *it, const Py *module, const Py *companion, const CaseRow *row)
@@ -302,7 +333,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     TorchTask *task = arena_new(arena, TorchTask);
     task->name = it->graphs[1]->name;
     task->category = str_dup(arena, path_base(path_dir(arena, task_path(arena, path))));
-    task->graph = finish(it);
+    finish(it, task);
     for (uint32_t i = 0; i < it->operands.len; i++)
         vec_push(arena, &task->operands, it->operands.at[i]);
     task->used_data = it->used_data;

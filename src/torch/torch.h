@@ -162,6 +162,10 @@ typedef struct TorchTask {
     VEC(TorchKnob) knobs;
     VEC(TorchOperand) operands; /* empty: the file has no such table */
     bool used_data;             /* some shape or branch came from the values drawn with this seed */
+    /* What forward looked at while it was read, as outputs of a graph over the same source, and
+     * what it found there: the graph is the task's wherever these hold. NULL: it never looked. */
+    Graph *conditions;
+    const void **outcomes; /* elements of each output, in its dtype; NULL: too large to keep */
     bool in_range;              /* no index drawn at random can lie outside what it indexes */
 } TorchTask;
 

@@ -413,7 +413,10 @@ PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
     ValueId x = value_of(it, at, a), y = value_of(it, at, b);
     if (op == PYOP_MATMUL)
         return tensor_of(it, emit2(it, at, OP_MATMUL, 0, x, y, NULL));
-    return tensor_of(it, emit2(it, at, OP_BINARY, kinds[op], x, y, NULL));
+    PyVal result = tensor_of(it, emit2(it, at, OP_BINARY, kinds[op], x, y, NULL));
+    result.tensor->array = (a.tag == PV_TENSOR && a.tensor->array) ||
+                           (b.tag == PV_TENSOR && b.tensor->array);
+    return result;
 }
 
 PyVal tensor_compare(Interp *it, Span at, PyOp op, PyVal a, PyVal b)

@@ -25,7 +25,7 @@ class Model(nn.Module):
 def get_inputs(case):
     dims, count = case["indices"]
     dtype = getattr(torch, case["values_dtype"])
-    indices = torch.randint(0, 10, (count, dims), dtype=getattr(torch, case["indices_dtype"]))
+    indices = torch.randint(0, 10, (dims, count), dtype=getattr(torch, case["indices_dtype"])).t()
     keys = torch.zeros(count, dtype=torch.int64)
     for dim in range(dims):
         keys = keys * 10 + indices[:, dim]

@@ -19,4 +19,5 @@ class Model(nn.Module):
 def get_inputs(case):
     m, n, dtype = case["m"], case["n"], getattr(torch, case["dtype"])
     return [torch.rand(m, n, dtype=dtype) * 2 - 1, torch.rand(n, dtype=dtype) * 2 - 1,
-            torch.rand(m, dtype=dtype) * 2 - 1, 0.75, -0.375]
+            torch.rand(m, dtype=dtype) * 2 - 1,
+            (torch.rand(1) * 2 - 1).item(), (torch.rand(1) * 2 - 1).item()]
