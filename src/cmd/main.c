@@ -21,6 +21,7 @@ static const CmdRow rows[] = {
     {"judge", "verdicts and rewards for answers, line by line", cmd_judge},
     {"report", "stored results as a page, or served live", cmd_report},
     {"run", "run a kernel on simulated cores", cmd_run},
+    {"diff", "two versions of a kernel: time, cost per line, findings", cmd_diff},
     {NULL, NULL, NULL},
 };
 

@@ -21,6 +21,19 @@ typedef struct RunOptions {
     bool trust, strict, json, time_only, no_memo, explain, blocks_given;
 } RunOptions;
 
+/* A task read for one case: reference values, and what the verdict calls the case. */
+typedef struct RunTask {
+    TorchCases cases;
+    TorchTask *task;
+    EvalReference ref; /* given back with eval_reference_free, also when reading failed */
+    const char *kase;
+} RunTask;
+
+/* run_task.c: options->task, scale, kase, rule and seed. Cases stand beside the model file; without
+ * them there is one. */
+bool run_task_read(Arena *arena, const RunOptions *options, RunTask *task, Diag *diag);
+/* "Relu, small: x f32[16,64]" */
+void run_task_show_case(const RunTask *task, const char *scale, Buf *out);
 /* run_task.c: against a task. Gives the exit status. */
 int run_task(Arena *arena, const char *path, const RunOptions *options);
 /* run_read.c: what can run without a task as an operator project: a directory, or a Craft file by

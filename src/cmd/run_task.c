@@ -10,9 +10,7 @@ typedef struct TaskJob {
     Arena *arena;
     const RunOptions *options;
     EvalCandidate candidate;
-    TorchCases cases;
-    TorchTask *task;
-    EvalReference ref;
+    RunTask of;
     Verdict verdict;
     Buf trace, explain;
     Diag diag;
@@ -32,42 +30,40 @@ static int complain(TaskJob *job)
     return CMD_USAGE;
 }
 
-/* Cases stand beside the model file; without them there is one. */
-static bool read_task(TaskJob *job)
+bool run_task_read(Arena *arena, const RunOptions *o, RunTask *of, Diag *diag)
 {
-    const RunOptions *o = job->options;
     TorchScale scale;
     Str source;
-    TorchOptions options = {.seed = o->seed, .cases = &job->cases};
-    job->diag = diag_make(job->arena, o->task, (Str){0});
-    if (!file_read(job->arena, o->task, 16 << 20, &source, &job->diag) ||
-        !torch_cases(job->arena, o->task, &job->cases, &job->diag))
+    TorchOptions options = {.seed = o->seed, .cases = &of->cases};
+    *diag = diag_make(arena, o->task, (Str){0});
+    if (!file_read(arena, o->task, 16 << 20, &source, diag) ||
+        !torch_cases(arena, o->task, &of->cases, diag))
         return false;
-    job->diag.source = source;
-    uint32_t count = job->cases.lines.len ? job->cases.lines.len : 1;
+    diag->source = source;
+    uint32_t count = of->cases.lines.len ? of->cases.lines.len : 1;
     if (o->kase < 0 || (uint64_t)o->kase >= count) {
-        diag_error(&job->diag, "V011", (Span){0}, "the task has %u case%s, counted from 0", count,
+        diag_error(diag, "V011", (Span){0}, "the task has %u case%s, counted from 0", count,
                    count == 1 ? "" : "s");
         return false;
     }
     if (!torch_scale_from_name(str_from(o->scale), &scale)) {
-        diag_error(&job->diag, "V011", (Span){0},
-                   "'%s' is no scale: full, medium, small, tiny, fuzz", o->scale);
+        diag_error(diag, "V011", (Span){0}, "'%s' is no scale: full, medium, small, tiny, fuzz",
+                   o->scale);
         return false;
     }
     options.case_index = (uint32_t)o->kase;
-    job->task = torch_read_scaled(job->arena, o->task, source, &options, scale, &job->diag);
-    if (!job->task ||
-        !eval_reference(job->arena, job->task->graph, o->seed, o->rule, &job->ref, &job->diag))
+    of->task = torch_read_scaled(arena, o->task, source, &options, scale, diag);
+    if (!of->task || !eval_reference(arena, of->task->graph, o->seed, o->rule, &of->ref, diag))
         return false;
-    eval_reference_model(job->arena, o->task, source, job->task, &options, &job->ref);
+    eval_reference_model(arena, o->task, source, of->task, &options, &of->ref);
+    of->kase = of->cases.lines.len ? str_format(arena, "%lld", (long long)o->kase) : o->scale;
     return true;
 }
 
-static void show_case(const TaskJob *job, Buf *out)
+void run_task_show_case(const RunTask *of, const char *scale, Buf *out)
 {
-    const Graph *g = job->ref.graph;
-    buf_printf(out, "%s, %s: ", job->task->name, job->options->scale);
+    const Graph *g = of->ref.graph;
+    buf_printf(out, "%s, %s: ", of->task->name, scale);
     for (uint32_t i = 0; i < g->inputs.len; i++) {
         const Value *v = graph_value(g, g->inputs.at[i]);
         buf_printf(out, "%s%s %s", i ? ", " : "", v->name ? v->name : "input",
@@ -75,6 +71,11 @@ static void show_case(const TaskJob *job, Buf *out)
         shape_print(v->shape, out);
     }
     buf_char(out, '\n');
+}
+
+static void show_case(const TaskJob *job, Buf *out)
+{
+    run_task_show_case(&job->of, job->options->scale, out);
     if (job->candidate.extracted[0])
         buf_printf(out, "%s, taken from: %s\n", eval_form_text(job->candidate.form),
                    job->candidate.extracted);
@@ -125,23 +126,22 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
         return complain(&job);
     if (options->kernel)
         job.candidate.entry = options->kernel;
-    bool read = read_task(&job);
+    bool read = run_task_read(arena, options, &job.of, &job.diag);
     int status = CMD_USAGE;
     if (read) {
-        job.verdict.task = job.task->name;
-        job.verdict.kase = job.cases.lines.len ? str_format(arena, "%lld", (long long)options->kase)
-                                               : options->scale;
+        job.verdict.task = job.of.task->name;
+        job.verdict.kase = job.of.kase;
         job.diag = diag_make(arena, path, (Str){0});
         if (options->ulp)
-            eval_fragile(arena, &job.candidate, &job.ref, &config, (uint32_t)options->ulp,
+            eval_fragile(arena, &job.candidate, &job.of.ref, &config, (uint32_t)options->ulp,
                          &job.verdict, &job.diag);
         else
-            eval_candidate(arena, &job.candidate, &job.ref, &config, &job.verdict, &job.diag);
+            eval_candidate(arena, &job.candidate, &job.of.ref, &config, &job.verdict, &job.diag);
         status = show(&job);
     } else {
         complain(&job);
     }
-    eval_reference_free(&job.ref);
+    eval_reference_free(&job.of.ref);
     buf_free(&job.trace);
     buf_free(&job.explain);
     return status;

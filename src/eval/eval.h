@@ -83,6 +83,7 @@ typedef struct EvalConfig {
     double seconds;     /* time limit of one launch; 0: 60 */
     Buf *trace;         /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
     Buf *explain;       /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
+    Buf *costs;         /* EVAL_TWIN: gets what every source line cost (sim/cycle.h); NULL: none */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */

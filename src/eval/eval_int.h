@@ -27,6 +27,7 @@ double eval_bound_us(const EvalRun *run, const EvalOperand *operands);
 typedef struct EvalKernel {
     struct AscProgram *program;
     struct TwinKernel *kernel;
+    Str text; /* what was compiled */
 } EvalKernel;
 bool eval_twin_open(EvalRun *run, EvalKernel *kernel);
 void eval_twin_close(EvalKernel *kernel);
@@ -34,6 +35,8 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel);
 /* What the configuration asks to see of a launch, and handing it over; the second frees. */
 TwinObserver eval_observer(const EvalConfig *config);
 void eval_keep_observed(const EvalConfig *config, TwinObserver *observer);
+/* costs.c: costs of a kernel's lines (sim/cycle.h) as those of the Craft lines it was made from. */
+void eval_craft_costs(Arena *arena, Str kernel, const char *craft_file, Str costs, Buf *out);
 
 /* Each fills run->operands of the outputs; false: the verdict says why. */
 bool eval_run_interp(EvalRun *run);

@@ -21,7 +21,7 @@ static AscProgram *lower(EvalRun *run)
     return p;
 }
 
-static TwinKernel *compile(EvalRun *run, AscProgram *p, const TwinOptions *options)
+static TwinKernel *compile(EvalRun *run, AscProgram *p, const TwinOptions *options, Str *kept)
 {
     EmitInput in = {.file = run->candidate->file, .source = run->candidate->text};
     Buf text = {0};
@@ -29,7 +29,7 @@ static TwinKernel *compile(EvalRun *run, AscProgram *p, const TwinOptions *optio
     vec_push(run->arena, &in.variants, p);
     emit_kernel_text(run->arena, &in, &text);
     TwinSource source = {.path = str_format(run->arena, "%s.cpp", p->name)};
-    source.text = str_from(buf_take(&text, run->arena));
+    source.text = *kept = str_from(buf_take(&text, run->arena));
     buf_free(&text);
     source.prelude = emit_tiling_struct(run->arena, p, &name);
     const char *defines[] = {str_format(run->arena, "ACRAFT_TILING_STRUCT=%s", name), NULL};
@@ -132,7 +132,7 @@ bool eval_twin_open(EvalRun *run, EvalKernel *kernel)
     TwinOptions options = options_of(run);
     *kernel = (EvalKernel){.program = lower(run)};
     if (kernel->program)
-        kernel->kernel = compile(run, kernel->program, &options);
+        kernel->kernel = compile(run, kernel->program, &options, &kernel->text);
     if (kernel->kernel)
         run->verdict->compiled = VERDICT_YES;
     return kernel->kernel != NULL;
@@ -149,7 +149,8 @@ TwinObserver eval_observer(const EvalConfig *config)
 {
     return (TwinObserver){.strict = config->strict,
                           .trace = config->trace != NULL,
-                          .explain = config->explain != NULL};
+                          .explain = config->explain != NULL,
+                          .costs = config->costs != NULL};
 }
 
 void eval_keep_observed(const EvalConfig *config, TwinObserver *observer)
@@ -158,6 +159,8 @@ void eval_keep_observed(const EvalConfig *config, TwinObserver *observer)
         buf_str(config->trace, buf_view(&observer->json));
     if (config->explain && observer->done)
         buf_str(config->explain, buf_view(&observer->text));
+    if (config->costs && observer->done)
+        buf_str(config->costs, buf_view(&observer->lines));
     twin_observer_free(observer);
 }
 
@@ -172,6 +175,11 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
     twin_observe(&options, &observer);
     bool ok = launch(run, kernel->kernel, &tiling, &options);
     twin_observed(run->arena, run->config->chip, &observer, run->verdict);
+    if (run->config->costs && observer.done) {
+        eval_craft_costs(run->arena, kernel->text, run->candidate->file, buf_view(&observer.lines),
+                         run->config->costs);
+        buf_clear(&observer.lines);
+    }
     eval_keep_observed(run->config, &observer);
     return ok;
 }

@@ -79,6 +79,9 @@ void cycle_trace(Cycle *cycle, CycleSink *sink, void *context);
 void cycle_report(const Cycle *cycle, CycleReport *report);
 /* The costliest lines first; returns how many were written. */
 uint32_t cycle_lines(const Cycle *cycle, CycleLine *lines, uint32_t most);
+/* Every line, the costliest first: "FILE<tab>LINE<tab>US<tab>INSTRUCTIONS<tab>BYTES", microseconds of
+ * pipes as the mean of the cores, bytes of GM copies. */
+void cycle_costs(const Cycle *cycle, Buf *out);
 /* Busy share of the pipes, what bounds it, bytes moved against the least, the costliest lines. */
 void cycle_summary(const Cycle *cycle, Buf *out);
 /* What to change first, in a few sentences with numbers. */

@@ -87,6 +87,20 @@ void cycle_summary(const Cycle *c, Buf *out)
     summarise_lines(c, out);
 }
 
+void cycle_costs(const Cycle *c, Buf *out)
+{
+    CycleReport r;
+    cycle_report(c, &r);
+    uint32_t n = c->lines.len;
+    CycleLine *lines = heap_alloc((n + 1) * sizeof *lines);
+    n = cycle_lines(c, lines, n);
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(out, "%s\t%u\t%.6f\t%llu\t%llu\n", name_of(c, lines[i].file), lines[i].line,
+                   lines[i].cycles / c->chip->mhz / (r.cores ? r.cores : 1),
+                   (unsigned long long)lines[i].instructions, (unsigned long long)lines[i].bytes);
+    heap_free(lines);
+}
+
 /* --- advice --- */
 
 typedef struct Advice {

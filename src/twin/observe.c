@@ -20,12 +20,15 @@ static void collect(void *context, Sim *sim)
     cycle_report(o->cycle, &o->report);
     buf_clear(&o->json);
     buf_clear(&o->text);
+    buf_clear(&o->lines);
     trace_close(o->tracing, &o->json);
     o->tracing = NULL;
     if (o->explain) {
         cycle_summary(o->cycle, &o->text);
         cycle_explain(o->cycle, &o->text);
     }
+    if (o->costs)
+        cycle_costs(o->cycle, &o->lines);
     cycle_close(o->cycle);
     o->hazard = NULL;
     o->cycle = NULL;
@@ -43,6 +46,7 @@ void twin_observer_free(TwinObserver *observer)
 {
     buf_free(&observer->json);
     buf_free(&observer->text);
+    buf_free(&observer->lines);
 }
 
 /* As msprof names the pipes: of vector cores, of cube cores. */

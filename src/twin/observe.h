@@ -14,10 +14,11 @@
 #include "twin/twin.h"
 
 typedef struct TwinObserver {
-    bool strict;    /* only synchronisation that is written counts */
-    bool trace;     /* keep a picture of the run in `json` */
-    bool explain;   /* say in `text` where the time goes and what to change first */
-    Buf json, text; /* out; freed by twin_observer_free */
+    bool strict;           /* only synchronisation that is written counts */
+    bool trace;            /* keep a picture of the run in `json` */
+    bool explain;          /* say in `text` where the time goes and what to change first */
+    bool costs;            /* keep in `lines` what every source line cost (cycle_costs) */
+    Buf json, text, lines; /* out; freed by twin_observer_free */
     Trace *tracing;
     Hazard *hazard;
     Cycle *cycle;
