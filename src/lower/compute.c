@@ -334,5 +334,6 @@ bool lower_compute(Lower *l)
             compute_kernel(l, i);
     check_sync(l);
     lower_ahead(l);
+    lower_banks(l);
     return diag_ok(l->diag);
 }

@@ -86,6 +86,8 @@ bool lower_compute(Lower *l);
 bool lower_align(Lower *l);
 /* Part of compute: loads of loops with much work are issued a turn ahead (ahead.c). */
 void lower_ahead(Lower *l);
+/* The same: buffers in an order in which two sources do not share bank groups (bank.c). */
+void lower_banks(Lower *l);
 /* Bugs of a pass: indices in range, calls as call.def allows. Panics. */
 void lower_verify(const Lower *l, LowerPass done);
 

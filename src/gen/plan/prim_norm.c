@@ -45,7 +45,7 @@ static bool make_softmax(PrimGraph *g, const Node *node, PrimValue *out)
     PrimValue d = prim_map2(g, "$0 - $1", x, m);
     PrimValue e = prim_map1(g, "exp($0)", d);
     PrimValue s = prim_reduce(g, PRIM_SUM, e, dims, true);
-    *out = node_bool(node, AT_LOG) ? prim_map2(g, "$0 - log($1)", d, s)
+    *out = node_bool(node, AT_LOG) ? prim_map2(g, "$0 - $1", d, prim_map1(g, "log($0)", s))
                                    : prim_map2(g, "$0 / $1", e, s);
     return true;
 }
