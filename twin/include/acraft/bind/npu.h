@@ -41,6 +41,10 @@ struct OptionalNPUGuard {
 };
 }  // namespace c10_npu
 
+/* NPUKernelBench's helpers. A scalar input of an operator is a tensor of one element here too. */
+inline at::Tensor ConvertTensorToAclScaler(const at::Tensor &t) { return t; }
+inline at::Scalar ConvertTensorToScalar(const at::Tensor &t) { return t.item(); }
+
 namespace at_npu {
 namespace native {
 class OpCommand {
