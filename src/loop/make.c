@@ -40,6 +40,14 @@ EvalCraft make_candidate(Arena *arena, const Plan *plan)
                        .operand_count = plan->operands.len};
 }
 
+bool make_plan(Arena *arena, const MakeJob *job, Graph *graph, int64_t tile_limit, Plan *plan,
+               Diag *diag)
+{
+    if (job->rounds)
+        vec_push(arena, &graph->notes, plan_rounds);
+    return plan_make(arena, graph, job->spec->chip, tile_limit, plan, diag);
+}
+
 /* The program without what speaks of one size: the reasons at its top, the ranges of its dims. */
 static Str functions_of(Str craft)
 {
@@ -91,7 +99,7 @@ static TorchTask *read_case(Arena *arena, const MakeJob *job, const MakeCase *c,
         TorchTask *task = torch_read_scaled(arena, spec->path, spec->source, &options, c->scale,
                                             &own);
         bool planned = task && !any_empty(task->graph) &&
-                       plan_make(arena, task->graph, spec->chip, c->tile_limit, plan, &own);
+                       make_plan(arena, job, task->graph, c->tile_limit, plan, &own);
         if (planned)
             return task;
         *diag = own;
@@ -231,8 +239,7 @@ static bool read_and_plan(Arena *arena, MakeJob *job, Diag *diag)
         sizes_in_ranges(arena, &spec->ranges, result->task, SCALE_FULL, spec->seed, 0, &options);
         result->task = torch_read(arena, spec->path, spec->source, &options, diag);
     }
-    return result->task &&
-           plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag) &&
+    return result->task && make_plan(arena, job, result->task->graph, 0, &result->plan, diag) &&
            plan_compiles(arena, result, diag) && make_limit(arena, job, diag);
 }
 
@@ -275,6 +282,38 @@ static const Verdict *copy_of(Arena *arena, const Verdict *verdict)
     return copy;
 }
 
+/* Plans, tunes and judges. False: there is no plan. */
+static bool make_once(Arena *arena, MakeJob *job, Diag *diag)
+{
+    const MakeSpec *spec = job->spec;
+    MakeResult *result = job->result;
+    *result = (MakeResult){.rule_text = ""};
+    if (spec->trace)
+        spec->trace->len = 0;
+    if (!read_and_plan(arena, job, diag))
+        return false;
+    if (spec->plan_only)
+        return true;
+    result->untuned = result->plan.craft;
+    if (spec->full)
+        make_tune(arena, job);
+    if (!spec->tune_only)
+        add_cases(arena, job, diag);
+    return true;
+}
+
+/* Values were wrong where the task computes in f16 or bf16: then every step is rounded, as it does. */
+static bool may_round(const MakeResult *result)
+{
+    const Graph *g = result->task->graph;
+    bool wrong = false, half = false;
+    for (uint32_t i = 0; i < result->verdicts.len; i++)
+        wrong = wrong || result->verdicts.at[i].status == VERDICT_WRONG;
+    for (uint32_t i = 0; i < g->values.len && wrong; i++)
+        half = half || g->values.at[i].dtype == DT_F16 || g->values.at[i].dtype == DT_BF16;
+    return half;
+}
+
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
     MakeJob job = {.spec = spec, .result = result};
@@ -283,16 +322,15 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
         return false;
     if (spec->listed && job.cases.lines.len)
         return make_cases(arena, spec, &job.cases, result, diag);
-    if (!read_and_plan(arena, &job, diag))
+    if (!make_once(arena, &job, diag))
         return false;
-    if (spec->plan_only)
+    if (spec->plan_only || spec->tune_only)
         return true;
-    result->untuned = result->plan.craft;
-    if (spec->full)
-        make_tune(arena, &job);
-    if (spec->tune_only)
-        return true;
-    add_cases(arena, &job, diag);
+    if (may_round(result)) {
+        job.rounds = true;
+        if (!make_once(arena, &job, diag))
+            return false;
+    }
     find_yardsticks(arena, &job);
     bool timed = str_is(str_from(vec_last(&result->verdicts).kase), "full");
     const Verdict *last = timed ? &vec_last(&result->verdicts) : &result->verdicts.at[0];

@@ -16,7 +16,12 @@ typedef struct MakeJob {
     const MakeSpec *spec;
     TorchCases cases; /* listed beside the model file; the first is taken */
     MakeResult *result;
+    bool rounds; /* f16 and bf16 are rounded at every step */
 } MakeJob;
+
+/* Plans the task's graph, as the job rounds. */
+bool make_plan(Arena *arena, const MakeJob *job, Graph *graph, int64_t tile_limit, Plan *plan,
+               Diag *diag);
 
 TorchOptions make_options(const MakeJob *job, uint64_t seed);
 EvalCraft make_candidate(Arena *arena, const Plan *plan);

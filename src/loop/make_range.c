@@ -34,7 +34,7 @@ static bool dims_at(Arena *arena, const MakeJob *job, const MakeRange *range, in
     options.sets = set;
     options.n_sets = 1;
     TorchTask *task = torch_read(arena, spec->path, spec->source, &options, diag);
-    return task && plan_make(arena, task->graph, spec->chip, 0, &plan, diag) &&
+    return task && make_plan(arena, job, task->graph, 0, &plan, diag) &&
            dims_of(arena, &plan, dims);
 }
 

@@ -81,7 +81,7 @@ static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
     for (uint32_t i = 0; i < c->g->values.len; i++)
         cut.inner[i] = VALUE_NONE;
     if (c->rounds)
-        vec_push(c->arena, &cut.g->notes, prim_rounds);
+        vec_push(c->arena, &cut.g->notes, plan_rounds);
     for (uint32_t i = from; i < to; i++)
         add_node(&cut, &c->g->nodes.at[i]);
     for (uint32_t i = from; i < to; i++)

@@ -57,7 +57,8 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
         Diag own = diag_make(arena, diag->file, diag->source);
         if (graph->nodes.len == 0 && planners[i] != plan_each)
             continue;
-        if (planners[i](arena, graph, chip, tile_limit, name, plan, &own))
+        if (planners[i](arena, graph, chip, tile_limit, name, plan, &own) &&
+            plan_is_valid(arena, plan))
             return true;
     }
     *plan = prims;

@@ -473,6 +473,35 @@ static bool make_power(Body *b, const Node *node, const EachUse *use, Cell *c)
     return true;
 }
 
+/* Shifted by one number for each element: by 16, 8, 4, 2 and 1 where its bits say so. */
+static bool make_shift(Body *b, const Node *node, const EachUse *use, Cell *c)
+{
+    int slot[2];
+    bool left = node->op == OP_BINARY && node->kind == BINARY_shift_left;
+    bool right = node->op == OP_BINARY && node->kind == BINARY_shift_right;
+    if ((!left && !right) || operand_of(b, use, 1)->scalar)
+        return false;
+    const char *x = as_class(b, operand_of(b, use, 0), EACH_I32, true, &slot[0]);
+    const char *n = as_class(b, operand_of(b, use, 1), EACH_I32, true, &slot[1]);
+    int rest = take_class(b, EACH_I32), moved = take_class(b, EACH_I32);
+    c->is = EACH_I32;
+    c->slot = take_class(b, EACH_I32);
+    c->text = view(b, c->slot);
+    const char *r = view(b, rest), *m = view(b, moved);
+    put(b, &b->steps, "%s = %s", c->text, x);
+    put(b, &b->steps, "%s = %s", r, n);
+    for (int by = 16; by; by /= 2) {
+        put(b, &b->steps, "%s = %s %s %d", m, c->text, left ? "<<" : ">>", by);
+        put(b, &b->steps, "%s = where(%s >= %d, %s, %s)", c->text, r, by, m, c->text);
+        put(b, &b->steps, "%s = where(%s >= %d, %s - %d, %s)", r, r, by, r, by, r);
+    }
+    wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
+    int used[] = {rest, moved, slot[0], slot[1]};
+    for (int i = 0; i < 4; i++)
+        free_slot(b, used[i]);
+    return true;
+}
+
 static bool divides_integers(Body *b, const Node *node)
 {
     return node->op == OP_BINARY &&
@@ -486,7 +515,7 @@ static void make_node(Body *b, const Node *node, const EachUse *use, Cell *c)
     bool divided = divides_integers(b, node);
     if (divided)
         make_divide(b, node, use, c);
-    if (divided || make_power(b, node, use, c)) {
+    if (divided || make_power(b, node, use, c) || make_shift(b, node, use, c)) {
         for (uint32_t i = 0; i < node->n_in; i++)
             done_with(b, operand_of(b, use, i));
         return;

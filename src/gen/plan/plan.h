@@ -32,6 +32,11 @@ typedef struct Plan {
     VEC(PlanOperand) operands;
 } Plan;
 
+/* A note of a graph: what it computes in f16 or bf16 is rounded at every step, as the task does.
+ * Without it only where something goes on in f32; the last rounding hides the others, but where
+ * numbers cancel. */
+extern const char plan_rounds[];
+
 /* `tile_limit`: most elements of a tile; 0: as many as fit. False with a diagnostic when the
  * task is out of reach. */
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,

@@ -2,6 +2,8 @@
  * the operator that is not understood. Composites (softmax, norms, losses) are in prim_norm.c. */
 #include "gen/plan/prim_int.h"
 
+#include "gen/plan/plan.h"
+
 enum { MAX_AXES = 64, MAX_PRIMS = 4096, MAX_DEPTH = 400 };
 
 const char *const prim_unary_forms[UNARY_COUNT] = {
@@ -191,12 +193,12 @@ const char *prim_rounding(const Graph *graph, const Node *node)
     return d == DT_F16 ? "cast(cast($0, f16), f32)" : "cast(cast($0, bf16), f32)";
 }
 
-const char prim_rounds[] = "f16 and bf16 are rounded at every step";
+const char plan_rounds[] = "f16 and bf16 are rounded at every step";
 
 bool prim_widens(const Graph *graph)
 {
     for (uint32_t i = 0; i < graph->notes.len; i++)
-        if (graph->notes.at[i] == prim_rounds)
+        if (graph->notes.at[i] == plan_rounds)
             return true;
     for (uint32_t i = 0; i < graph->nodes.len; i++) {
         const Node *node = &graph->nodes.at[i];

@@ -78,8 +78,6 @@ typedef struct PrimGraph {
 /* Whether something computed in f16 or bf16 goes on in f32: then each of its steps is rounded where
  * the task rounds it. Otherwise the last rounding hides the others. */
 bool prim_widens(const Graph *graph);
-/* A note of a graph that is part of one that widens. */
-extern const char prim_rounds[];
 /* "cast(cast($0, f16), f32)" where the node is computed, of such a dtype and read by another; a
  * result is rounded when it is stored. Else NULL. */
 const char *prim_rounding(const Graph *graph, const Node *node);
