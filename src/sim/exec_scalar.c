@@ -4,6 +4,38 @@
 #include "base/dtype.h"
 #include "sim/sim_int.h"
 
+/* Whether an element `past` bytes behind its tensor's last block (counted from 1) lies outside the buffer
+ * that holds the tensor. Where no buffer of InitBuffer is known to hold it, nothing is said. */
+static bool leaves_buffer(const CoreState *core, uint64_t address, uint32_t past, uint32_t size)
+{
+    uint64_t at = rec_byte(address), inside = at - past; /* the tensor's last byte */
+    for (uint32_t i = core->buffers.len; past <= at && i-- > 0;) {
+        const SimBuffer *b = &core->buffers.at[i];
+        uint64_t from = rec_byte(b->address), all = (uint64_t)b->bytes * b->slots;
+        if (rec_space(b->address) != rec_space(address) || inside < from || inside >= from + all)
+            continue;
+        uint64_t slot = (inside - from) / b->bytes;
+        return at + size > from + (slot + 1) * b->bytes;
+    }
+    return false;
+}
+
+/* Inside its buffer an element behind the tensor hits nobody else's bytes: kernels that took a part of a
+ * buffer do it knowingly, so that is only said. */
+static void report_past(Step *s, int operand, uint32_t size, bool write)
+{
+    uint64_t address = s->r->operand[operand].address, at = rec_byte(address);
+    uint32_t past = s->r->n[1];
+    bool leaves = leaves_buffer(s->core, address, past, size);
+    sim_report_range(s, leaves ? SIM_FAULT_TENSOR_BOUNDS : SIM_FAULT_ELEMENT_PAST,
+                     (SimRange){rec_space(address), write, at, at + size},
+                     leaves
+                         ? "the element lies %u bytes behind the tensor's last block, outside its "
+                           "buffer"
+                         : "the element lies %u bytes behind the tensor's last block",
+                     past - 1);
+}
+
 static bool local_access(Step *s, int operand, uint32_t size, bool write)
 {
     SimMemory *m = sim_local(s, operand, 1u << NPU_UB | 1u << NPU_L1 | 1u << NPU_L0C);
@@ -11,10 +43,7 @@ static bool local_access(Step *s, int operand, uint32_t size, bool write)
     if (!m || !sim_aligned(s, operand, size) || !sim_local_range(s, operand, m, at, size, write))
         return false;
     if (s->r->n[1])
-        sim_report_range(
-            s, SIM_FAULT_ELEMENT_PAST,
-            (SimRange){rec_space(s->r->operand[operand].address), write, at, at + size},
-            "the element lies %u bytes behind the tensor's last block", s->r->n[1] - 1);
+        report_past(s, operand, size, write);
     if (write) {
         memcpy(m->at + at, &s->r->scalar, size);
         memory_set_known(m, at, size, true);

@@ -43,6 +43,7 @@ static const char *full_message(Arena *arena, const SimFault *fault, const SimFa
 static VerdictFinding make_finding(Arena *arena, const SimFault *fault, const SimFaultRow *row)
 {
     VerdictFinding finding = {.kind = finding_kind(row->kind),
+                              .warning = row->kind == SIM_KIND_WARNING,
                               .code = row->code,
                               .message = full_message(arena, fault, row),
                               .file = keep(arena, fault->file),

@@ -131,6 +131,8 @@ static void add_finding(Buf *out, const VerdictFinding *finding)
     add_key(out, NULL);
     buf_char(out, '{');
     add_text(out, "kind", kind_texts[finding->kind]);
+    if (finding->warning)
+        add_bool(out, "warning", true);
     add_text(out, "code", finding->code);
     add_text(out, "message", finding->message);
     add_text(out, "file", finding->file);

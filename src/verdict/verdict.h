@@ -45,6 +45,7 @@ typedef struct VerdictAccess {
 
 typedef struct VerdictFinding {
     FindingKind kind;
+    bool warning;        /* worth saying, but no reason for the verdict */
     const char *code;    /* "S007" */
     const char *message; /* one sentence */
     const char *file;    /* "": not known */

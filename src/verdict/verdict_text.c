@@ -29,7 +29,7 @@ static void add_accesses(Buf *out, const VerdictFinding *f)
 static void add_finding(Buf *out, const VerdictFinding *f)
 {
     add_place(out, f);
-    buf_printf(out, "error: %s", f->message);
+    buf_printf(out, "%s: %s", f->warning ? "warning" : "error", f->message);
     if (f->api[0])
         buf_printf(out, " (%s)", f->api);
     buf_printf(out, " [%s]\n", f->code);

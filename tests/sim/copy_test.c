@@ -275,5 +275,19 @@ T_TEST(scalar_element_past_its_tensor)
     RIG_FAULT(&rig, r, "S062");
     r.n[1] = 0;
     RIG_FAULT(&rig, r, "");
+    /* two slots of 96 bytes: a tensor of 64 in the first one, elements behind it */
+    Record init = {.op = NPU_BUFFER_INIT, .n = {1, NPU_POS_VECIN, 2, 0, NPU_POS_VECIN, 2}};
+    init.operand[0] = (RecordOperand){UB(0), 96, 0, 0};
+    RIG_FAULT(&rig, init, "");
+    r.n[1] = 1;
+    r.line = 1;
+    RIG_FAULT(&rig, r, "S062");
+    r.operand[0].address = UB(92);
+    r.n[1] = 29;
+    r.line = 2;
+    RIG_FAULT(&rig, r, "S062");
+    r.operand[0].address = UB(96);
+    r.n[1] = 33;
+    RIG_FAULT(&rig, r, "S006");
     rig_close(&rig);
 }

@@ -54,15 +54,15 @@ ACRAFT_OUTLINE inline void set_element(NpuOp op, uint64_t address, uint64_t byte
 /* What operator() returns: an element that can be read and assigned. */
 template <typename T, bool global> class Element {
 public:
-    Element(uint64_t address, uint64_t bytes) : address_(address), bytes_(bytes) {}
-    operator T() const { return get_element<T>(global ? NPU_GLOBAL_GET : NPU_LOCAL_GET, address_, bytes_, site_of_last()); }
+    Element(uint64_t address, uint64_t bytes, uint32_t past = 0) : address_(address), bytes_(bytes), past_(past) {}
+    operator T() const { return get_element<T>(global ? NPU_GLOBAL_GET : NPU_LOCAL_GET, address_, bytes_, site_of_last(), past_); }
     template <typename U, typename = std::enable_if_t<std::is_arithmetic<U>::value && !std::is_same<U, T>::value>> explicit operator U() const
     {
         return U(T(*this));
     }
     const Element &operator=(const T &value) const
     {
-        set_element(global ? NPU_GLOBAL_SET : NPU_LOCAL_SET, address_, bytes_, value, site_of_last());
+        set_element(global ? NPU_GLOBAL_SET : NPU_LOCAL_SET, address_, bytes_, value, site_of_last(), past_);
         return *this;
     }
     const Element &operator=(const Element &other) const { return *this = T(other); }
@@ -72,6 +72,7 @@ public:
 
 private:
     uint64_t address_, bytes_;
+    uint32_t past_;
 };
 
 }  // namespace acraft
@@ -190,7 +191,7 @@ public:
     acraft::Element<PrimType, false> operator()(const uint32_t offset) const
     {
         LocalTensor t = (*this)[offset];
-        return {t.record_address(), t.address_.dataLen};
+        return {t.record_address(), t.address_.dataLen, behind(offset)};
     }
 
     LocalTensor operator[](const uint32_t offset) const
