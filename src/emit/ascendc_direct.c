@@ -43,16 +43,16 @@ static void print_direct_entry(Host *h)
     Printer pr = h->pr;
     pr.direct = true;
     for (uint32_t i = 0; i < h->p->paths.len; i++) {
-        pen_open(pen, "%sif (t.key == %u)", i ? "else " : "", h->p->paths.at[i].key);
+        pen_open(pen, "%sif (t.tilingKey == %u)", i ? "else " : "", h->p->paths.at[i].key);
         print_path(&pr, &h->p->paths.at[i]);
         pen_close(pen, "");
     }
     pen_close(pen, "");
     pen_blank(pen);
-    pen_line(pen, "extern \"C\" void launch_%s%s(%s%sPlan t, void *stream)", name, suffix,
+    pen_line(pen, "extern \"C\" void launch_%s%s(%s%sPlan t, void *npuStream)", name, suffix,
              gm_params(h, true), host_op_type(h));
     pen_line(pen, "{");
-    pen_line(pen, "    %s_kernel%s<<<t.blocks, nullptr, stream>>>(%st);", name, suffix,
+    pen_line(pen, "    %s_kernel%s<<<t.blockCount, nullptr, npuStream>>>(%st);", name, suffix,
              gm_params(h, false));
     pen_line(pen, "}");
     pen_blank(pen);
@@ -120,8 +120,10 @@ static void print_launch_choice(Host *h)
         pen_open(pen, "%sif (%s)", v ? "} else " : "", dtype_condition(h, v));
         pen_line(pen, "TORCH_CHECK(%s, \"%s: sizes outside the stated ranges\");",
                  host_plan_call(h, v), host_op_name(h));
-        pen_line(pen, "at::Tensor room = at::empty({t.workspace}, device.dtype(at::kByte));");
-        pen_line(pen, "launch_%s%s(%sroom.data_ptr(), t, stream);", host_op_name(h),
+        pen_line(
+            pen,
+            "at::Tensor roomTensor = at::empty({t.workspaceBytes}, npuOptions.dtype(at::kByte));");
+        pen_line(pen, "launch_%s%s(%sroomTensor.data_ptr(), t, npuStream);", host_op_name(h),
                  variant_suffix(h, v), args.at);
         pen->depth--;
     }
@@ -196,7 +198,8 @@ static void part_direct_binding(Host *h)
         Buf params = {0};
         for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
             buf_printf(&params, "void *%s, ", camel(h->arena, h->p->ir->tensors.at[i].name));
-        pen_line(pen, "extern \"C\" void launch_%s%s(%svoid *workspace, %sPlan t, void *stream);",
+        pen_line(pen,
+                 "extern \"C\" void launch_%s%s(%svoid *workspace, %sPlan t, void *npuStream);",
                  name, variant_suffix(h, v), params.at, type);
         buf_free(&params);
     }
@@ -210,10 +213,10 @@ static void part_direct_binding(Host *h)
             const char *opt = camel(h->arena, h->p->ir->tensors.at[i].name);
             pen_line(pen, "const bool %sPresent = %s.has_value();", opt, opt);
         }
-    pen_line(pen, "const auto device = %s.options();", any_input(h));
+    pen_line(pen, "const auto npuOptions = %s.options();", any_input(h));
     torch_print_outputs(h, NULL);
     print_chip_facts(h);
-    pen_line(pen, "auto stream = c10_npu::getCurrentNPUStream().stream(false);");
+    pen_line(pen, "auto npuStream = c10_npu::getCurrentNPUStream().stream(false);");
     pen_line(pen, "%sPlan t;", type);
     print_dense(h);
     print_launch_choice(h);

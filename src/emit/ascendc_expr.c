@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "ir/range.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,43 +30,6 @@ Str craft_line(const EmitInput *in, uint32_t line)
 }
 
 /* ---- names ---- */
-
-static const char *const reserved[] = {
-    "alignas",   "and",       "asm",      "auto",     "bool",    "break",   "case",     "catch",
-    "char",      "class",     "const",    "continue", "default", "delete",  "do",       "double",
-    "else",      "enum",      "explicit", "export",   "extern",  "false",   "float",    "for",
-    "friend",    "goto",      "half",     "if",       "inline",  "int",     "long",     "mutable",
-    "namespace", "new",       "not",      "operator", "or",      "pipe",    "private",  "protected",
-    "public",    "register",  "return",   "short",    "signed",  "sizeof",  "static",   "struct",
-    "switch",    "template",  "this",     "throw",    "tiling",  "true",    "try",      "typedef",
-    "typename",  "union",     "unsigned", "using",    "virtual", "void",    "volatile", "while",
-    "workspace", "xor",       "min",      "max",      "abs",     "exp",     "log",      "sqrt",
-    "block_idx", "block_num", "op",       "user",     "Init",    "Process",
-};
-
-static bool is_reserved(const char *name)
-{
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        if (strcmp(name, reserved[i]) == 0)
-            return true;
-    return false;
-}
-
-char *camel(Arena *arena, const char *name)
-{
-    char *out = arena_alloc(arena, strlen(name) + 2), *to = out;
-    bool up = false;
-    for (const char *c = name; *c; c++) {
-        bool word = isalnum((unsigned char)*c) || *c == '_';
-        if (word)
-            *to++ = (char)(up ? toupper((unsigned char)*c) : *c);
-        up = !word;
-    }
-    *to = 0;
-    if (is_reserved(out))
-        *to = '_';
-    return out;
-}
 
 static const char *var_name(const Printer *pr, IrVarId var)
 {

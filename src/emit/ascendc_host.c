@@ -8,15 +8,8 @@
 
 /* ---- names ---- */
 
-const char *host_op_type(const Host *h)
-{
-    return str_format(h->arena, "%s%s", h->p->type, h->in->custom ? "Custom" : "");
-}
-
-const char *host_op_name(const Host *h)
-{
-    return str_format(h->arena, "%s%s", h->p->name, h->in->custom ? "_custom" : "");
-}
+const char *host_op_type(const Host *h) { return op_type(h->arena, h->in, h->p); }
+const char *host_op_name(const Host *h) { return op_name(h->arena, h->in, h->p); }
 
 const char *host_ge_dtype(DType d)
 {
@@ -132,7 +125,7 @@ static void print_fills(Host *h, IrStmtId launch)
         for (uint32_t j = 0; j < f->fills.len; j++) {
             bool here = f->fills.at[j].launch == launch;
             if (here)
-                pen_line(h->pen, "t.%s = %s;", f->name,
+                pen_line(h->pen, "t.%s = %s;", camel(h->arena, f->name),
                          print_as(&h->pr, f->fills.at[j].value, f->type));
         }
     }
@@ -160,7 +153,8 @@ static void print_room_check(Host *h, const AscLaunch *launch)
     for (uint32_t i = 0; i < launch->binds.len; i++) {
         const AscBind *b = &launch->binds.at[i];
         pr.names[b->var] = b->field != UINT32_MAX
-                               ? str_format(h->arena, "t.%s", h->p->fields.at[b->field].name)
+                               ? str_format(h->arena, "t.%s",
+                                            camel(h->arena, h->p->fields.at[b->field].name))
                                : print_expr(&h->pr, b->value);
     }
     pen_open(h->pen, "if (%s > chipUb)", print_expr(&pr, k->ub_bytes));
@@ -171,17 +165,17 @@ static void print_room_check(Host *h, const AscLaunch *launch)
 static void print_path_end(Host *h, const AscPath *path)
 {
     const IrProgram *ir = h->p->ir;
-    pen_line(h->pen, "t.key = %u;", path->key);
+    pen_line(h->pen, "t.tilingKey = %u;", path->key);
     for (uint32_t i = 0; i < path->launches.len; i++) {
         const char *cores = print_expr(&h->pr, ir->stmts.at[path->launches.at[i].stmt].cores);
         if (i)
-            pen_line(h->pen, "t.blocks = MaxOf(t.blocks, %s);", cores);
+            pen_line(h->pen, "t.blockCount = MaxOf(t.blockCount, %s);", cores);
         else
-            pen_line(h->pen, "t.blocks = %s;", cores);
+            pen_line(h->pen, "t.blockCount = %s;", cores);
     }
     if (path->rooms.len) {
         const AscRoom *last = &vec_last(&path->rooms);
-        pen_line(h->pen, "t.workspace = %s%s%s;",
+        pen_line(h->pen, "t.workspaceBytes = %s%s%s;",
                  last->offset ? print_expr(&h->pr, last->offset) : "", last->offset ? " + " : "",
                  print_expr(&h->pr, last->bytes));
     }
@@ -356,10 +350,11 @@ void host_print_plan(Host *h)
     all_fields(h, &fields);
     pen_line(&body, "struct %sPlan {", host_op_type(h));
     for (uint32_t i = 0; i < fields.len; i++)
-        pen_line(&body, "    %s %s;", field_type(&fields.at[i]), fields.at[i].name);
-    pen_line(&body, "    int64_t key;       // which way through the host function");
-    pen_line(&body, "    int64_t blocks;    // cores of the launch");
-    pen_line(&body, "    int64_t workspace; // bytes");
+        pen_line(&body, "    %s %s;", field_type(&fields.at[i]),
+                 camel(h->arena, fields.at[i].name));
+    pen_line(&body, "    int64_t tilingKey;      // which way through the host function");
+    pen_line(&body, "    int64_t blockCount;     // cores of the launch");
+    pen_line(&body, "    int64_t workspaceBytes;");
     pen_line(&body, "};");
     for (uint32_t v = 0; v < h->in->variants.len; v++) {
         if (host_same_plan(h->arena, h->in, v) != v)
@@ -394,7 +389,7 @@ void host_print_tiling_header(Host *h)
     pen_line(h->pen, "BEGIN_TILING_DATA_DEF(%sTilingData)", type);
     for (uint32_t i = 0; i < fields.len; i++)
         pen_line(h->pen, "TILING_DATA_FIELD_DEF(%s, %s);", field_type(&fields.at[i]),
-                 fields.at[i].name);
+                 camel(h->arena, fields.at[i].name));
     if (!fields.len)
         pen_line(h->pen, "TILING_DATA_FIELD_DEF(int64_t, unused);");
     pen_line(h->pen, "END_TILING_DATA_DEF;");
@@ -627,30 +622,30 @@ static void print_tiling_function(Host *h)
     for (uint32_t v = 0; v < count; v++)
         same = same && host_same_plan(h->arena, h->in, v) == 0;
     if (same) {
-        pen_line(pen, "const bool taken = %s;", host_plan_call(h, 0));
+        pen_line(pen, "const bool isTaken = %s;", host_plan_call(h, 0));
     } else {
-        pen_line(pen, "bool taken = false;");
+        pen_line(pen, "bool isTaken = false;");
         for (uint32_t v = 0; v < count; v++) {
             pen_open(pen, "%sif (%s)", v ? "else " : "", dtype_test(h, v));
-            pen_line(pen, "taken = %s;", host_plan_call(h, v));
+            pen_line(pen, "isTaken = %s;", host_plan_call(h, v));
             pen_close(pen, "");
         }
     }
-    pen_open(pen, "if (!taken)");
+    pen_open(pen, "if (!isTaken)");
     pen_line(pen, "return ge::GRAPH_FAILED;");
     pen_close(pen, "");
     pen_line(pen, "%sTilingData tiling;", host_op_type(h));
     for (uint32_t i = 0; i < fields.len; i++)
-        pen_line(pen, "tiling.set_%s(t.%s);", fields.at[i].name, fields.at[i].name);
+        pen_line(pen, "tiling.set_%s(t.%s);", camel(h->arena, fields.at[i].name),
+                 camel(h->arena, fields.at[i].name));
     pen_line(pen, "tiling.SaveToBuffer(context->GetRawTilingData()->GetData(), "
                   "context->GetRawTilingData()->GetCapacity());");
     pen_line(pen, "context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());");
-    pen_line(pen, "context->SetTilingKey(static_cast<uint64_t>(t.key));");
-    pen_line(pen, "context->SetBlockDim(static_cast<uint32_t>(t.blocks));");
+    pen_line(pen, "context->SetTilingKey(static_cast<uint64_t>(t.tilingKey));");
+    pen_line(pen, "context->SetBlockDim(static_cast<uint32_t>(t.blockCount));");
     pen_line(pen, "size_t *workspaces = context->GetWorkspaceSizes(1);");
-    pen_line(
-        pen,
-        "workspaces[0] = platform.GetLibApiWorkSpaceSize() + static_cast<size_t>(t.workspace);");
+    pen_line(pen, "workspaces[0] = platform.GetLibApiWorkSpaceSize() + "
+                  "static_cast<size_t>(t.workspaceBytes);");
     pen_line(pen, "return ge::GRAPH_SUCCESS;");
     pen_close(pen, "");
     pen_line(pen, "} // namespace optiling");
@@ -663,15 +658,16 @@ static void print_list_shapes(Host *h, uint32_t output)
     uint32_t from = first_list(ir);
     if (from == ir->operand_count)
         return;
-    pen_open(h->pen, "for (int64_t i = 0; i < %sLen; ++i)",
+    pen_open(h->pen, "for (int64_t itemIndex = 0; itemIndex < %sLen; ++itemIndex)",
              camel(h->arena, ir->tensors.at[from].name));
-    pen_line(h->pen, "gert::Shape *to = context->GetOutputShape(%s + i);", output_place(h, output));
-    pen_line(h->pen, "const gert::Shape *from = context->GetDynamicInputShape(%u, i);",
+    pen_line(h->pen, "gert::Shape *toShape = context->GetOutputShape(%s + itemIndex);",
+             output_place(h, output));
+    pen_line(h->pen, "const gert::Shape *fromShape = context->GetDynamicInputShape(%u, itemIndex);",
              input_index(ir, from));
-    pen_open(h->pen, "if (to == nullptr || from == nullptr)");
+    pen_open(h->pen, "if (toShape == nullptr || fromShape == nullptr)");
     pen_line(h->pen, "return ge::GRAPH_FAILED;");
     pen_close(h->pen, "");
-    pen_line(h->pen, "*to = *from;");
+    pen_line(h->pen, "*toShape = *fromShape;");
     pen_close(h->pen, "");
 }
 
@@ -729,10 +725,10 @@ static void print_dtype_inference(Host *h)
         if (!operand_is_output(t))
             continue;
         if (list)
-            pen_open(pen, "for (int64_t i = 0; i < %sLen; ++i)",
+            pen_open(pen, "for (int64_t itemIndex = 0; itemIndex < %sLen; ++itemIndex)",
                      camel(h->arena, ir->tensors.at[from].name));
         pen_line(pen, "context->SetOutputDataType(%s%s, %s);", output_place(h, i),
-                 list ? " + i" : "", output_dtype(h, i));
+                 list ? " + itemIndex" : "", output_dtype(h, i));
         if (list)
             pen_close(pen, "");
     }

@@ -47,7 +47,12 @@ const char *print_expr(const Printer *pr, IrExprId e);
 const char *print_as(const Printer *pr, IrExprId e, DType want);
 const char *cxx_type(DType dtype);           /* of tensors: bool is uint8_t */
 const char *cxx_scalar(DType dtype);         /* of variables: int64_t, float, bool */
-char *camel(Arena *arena, const char *name); /* t.start -> tStart; keywords get an underscore */
+char *camel(Arena *arena, const char *name); /* in C++: t.start is tStart, int is int_ */
+bool name_is_reserved(const char *name);
+bool name_is_symbol(const char *name); /* that an operator cannot have */
+/* The operator: softmax and Softmax, softmax_custom and SoftmaxCustom; `log` is log_op and LogOp. */
+const char *op_name(Arena *arena, const EmitInput *in, const AscProgram *p);
+const char *op_type(Arena *arena, const EmitInput *in, const AscProgram *p);
 const char *craft_name(const EmitInput *in); /* "softmax.craft" */
 Str craft_line(const EmitInput *in, uint32_t line); /* its text, trimmed */
 /* Small functions an expression may call; those that occur in `text`. */

@@ -169,15 +169,6 @@ void print_class(Printer *pr, LowerPass upto)
     pen_close(pen, ";");
 }
 
-/* The tiling data in the entry, beside the operands. */
-static const char *tiling_name(const Printer *pr)
-{
-    for (uint32_t i = 0; i < pr->p->ir->operand_count; i++)
-        if (strcmp(pr->p->ir->tensors.at[i].name, "t") == 0)
-            return "tilingData";
-    return "t";
-}
-
 /* ---- the entry ---- */
 
 static const char *operand_text(Printer *pr, const AscPath *path, uint32_t tensor)
@@ -187,8 +178,8 @@ static const char *operand_text(Printer *pr, const AscPath *path, uint32_t tenso
             continue;
         if (path->rooms.at[i].field == UINT32_MAX)
             return "user";
-        return str_format(pr->arena, "user + %s.%s", tiling_name(pr),
-                          pr->p->fields.at[path->rooms.at[i].field].name);
+        return str_format(pr->arena, "user + t.%s",
+                          camel(pr->arena, pr->p->fields.at[path->rooms.at[i].field].name));
     }
     return camel(pr->arena, pr->p->ir->tensors.at[tensor].name);
 }
@@ -200,7 +191,7 @@ static const char *bind_text(Printer *pr, const AscLaunch *launch, IrVarId var)
         if (b->var != var)
             continue;
         if (b->field != UINT32_MAX)
-            return str_format(pr->arena, "%s.%s", tiling_name(pr), pr->p->fields.at[b->field].name);
+            return str_format(pr->arena, "t.%s", camel(pr->arena, pr->p->fields.at[b->field].name));
         return print_as(pr, b->value, pr->p->ir->vars.at[var].type);
     }
     return "0";
@@ -238,7 +229,7 @@ void print_path(Printer *pr, const AscPath *path)
         if (i)
             pen_line(pr->pen, "AscendC::SyncAll();");
         pen_open(pr->pen, "if (AscendC::GetBlockIdx() < t.%s)",
-                 pr->p->fields.at[launch->cores_field].name);
+                 camel(pr->arena, pr->p->fields.at[launch->cores_field].name));
         print_launch(pr, path, launch);
         pen_close(pr->pen, "");
     }
@@ -252,11 +243,6 @@ bool path_syncs(const AscProgram *p)
     for (uint32_t i = 0; i < p->kernels.len; i++)
         syncs = syncs || p->kernels.at[i].uses_sync;
     return syncs;
-}
-
-static const char *entry_name(const Printer *pr)
-{
-    return str_format(pr->arena, "%s%s", pr->p->name, pr->in->custom ? "_custom" : "");
 }
 
 bool operand_is_input(const IrTensor *t)
@@ -287,13 +273,13 @@ static void print_entry(Printer *pr)
     }
     pen_line(pen,
              "extern \"C\" __global__ __aicore__ void %s(%.*sGM_ADDR workspace, GM_ADDR tiling)",
-             entry_name(pr), (int)args.len, args.len ? args.at : "");
+             op_name(pr->arena, pr->in, pr->p), (int)args.len, args.len ? args.at : "");
     buf_free(&args);
     pen_line(pen, "{");
     pen->depth++;
     pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);",
              path_syncs(pr->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
-    pen_line(pen, "GET_TILING_DATA(%s, tiling);", tiling_name(pr));
+    pen_line(pen, "GET_TILING_DATA(t, tiling);");
     for (uint32_t i = 0; i < pr->p->paths.len; i++) {
         pen_open(pen, "if (TILING_KEY_IS(%u))", pr->p->paths.at[i].key);
         print_path(pr, &pr->p->paths.at[i]);

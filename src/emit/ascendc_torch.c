@@ -241,28 +241,28 @@ static void print_aclnn_call(Host *h)
         const IrTensor *t = &ir->tensors.at[i];
         const char *name = camel(h->arena, t->name);
         if (operand_is_input(t))
-            add(&args, str_format(h->arena, "call.Give(%s)", name));
+            add(&args, str_format(h->arena, "aclCall.Give(%s)", name));
     }
     for (uint32_t i = 0; i < ir->attrs.len; i++)
         add(&args, camel(h->arena, ir->vars.at[ir->attrs.at[i]].name));
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_OUT || ir->tensors.at[i].role == IR_ROLE_OUT_LIST)
             add(&args,
-                str_format(h->arena, "call.Give(%s)", camel(h->arena, ir->tensors.at[i].name)));
+                str_format(h->arena, "aclCall.Give(%s)", camel(h->arena, ir->tensors.at[i].name)));
     Pen *pen = h->pen;
-    pen_line(pen, "AclCall call;");
-    pen_line(pen, "uint64_t bytes = 0;");
-    pen_line(pen, "aclOpExecutor *executor = nullptr;");
-    pen_line(pen, "call.Check(aclnn%sGetWorkspaceSize(%s, &bytes, &executor));", host_op_type(h),
-             args.at);
+    pen_line(pen, "AclCall aclCall;");
+    pen_line(pen, "uint64_t roomBytes = 0;");
+    pen_line(pen, "aclOpExecutor *aclExecutor = nullptr;");
+    pen_line(pen, "aclCall.Check(aclnn%sGetWorkspaceSize(%s, &roomBytes, &aclExecutor));",
+             host_op_type(h), args.at);
     pen_line(pen,
-             "at::Tensor room = at::empty({static_cast<int64_t>(bytes)}, "
+             "at::Tensor roomTensor = at::empty({static_cast<int64_t>(roomBytes)}, "
              "%s.options().dtype(at::kByte));",
              first_input(h));
-    pen_line(
-        pen,
-        "call.Check(aclnn%s(bytes ? room.data_ptr() : nullptr, bytes, executor, call.Stream()));",
-        host_op_type(h));
+    pen_line(pen,
+             "aclCall.Check(aclnn%s(roomBytes ? roomTensor.data_ptr() : nullptr, roomBytes, "
+             "aclExecutor, aclCall.Stream()));",
+             host_op_type(h));
     buf_free(&args);
 }
 

@@ -115,7 +115,7 @@ static void tiling_text(const Check *c, Buf *out)
             if (!known)
                 buf_printf(out, "    %s %s;\n",
                            p->fields.at[i].type == DT_F32 ? "float" : "int64_t",
-                           p->fields.at[i].name);
+                           camel(c->arena, p->fields.at[i].name));
         }
     }
     buf_puts(out, "};\n#define GET_TILING_DATA(name, at) CheckedTiling name = "

@@ -2,6 +2,8 @@
  * function would give the kernel. */
 #include "emit/tiling.h"
 
+#include "emit/ascendc_int.h"
+
 #include <string.h>
 
 static const char *field_type(DType type)
@@ -15,7 +17,8 @@ Str emit_tiling_struct(Arena *arena, const AscProgram *p, const char **name)
     *name = str_format(arena, "%sTilingData", p->type);
     buf_printf(&out, "struct %s {\n", *name);
     for (uint32_t i = 0; i < p->fields.len; i++)
-        buf_printf(&out, "    %s %s;\n", field_type(p->fields.at[i].type), p->fields.at[i].name);
+        buf_printf(&out, "    %s %s;\n", field_type(p->fields.at[i].type),
+                   camel(arena, p->fields.at[i].name));
     if (p->fields.len == 0)
         buf_puts(&out, "    int64_t unused;\n");
     buf_puts(&out, "};\n");

@@ -561,7 +561,8 @@ static void check_tensor(ProofWalk *w, uint32_t tensor, bool whole)
     bool all_used = false;
     bool chained = chain_covers(&c, &all_used);
     bool covered = chained || cases_cover(&c, all, 0);
-    bool disjoint = (chained && all_used) || (covered && all_exclusive(&c));
+    bool disjoint = (chained && all_used) || (covered && all_exclusive(&c)) ||
+                    (c.sites.len == 1 && !c.sites.at[0].lost);
     const Site *where = NULL;
     Split split = worst_split(&c, &where);
     Span at = w->p->stmts.at[where->stmt].at;

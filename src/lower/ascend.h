@@ -167,7 +167,7 @@ typedef struct AscStmt {
 typedef enum AscStorage { ASC_QUE_IN, ASC_QUE_OUT, ASC_QUE_BIND, ASC_TBUF } AscStorage;
 
 typedef struct AscBuffer {
-    const char *name;
+    const char *name; /* "a.que", "scratch.0.buf": what lowering makes has a dot */
     AscStorage storage;
     IrExprId depth;      /* slots; queues only */
     uint32_t depth_most; /* its upper bound, the template argument */
@@ -259,5 +259,6 @@ typedef struct AscProgram {
 
 const char *asc_event_name(AscEvent event);
 bool asc_is_queue(AscStorage storage);
+const char *asc_buffer_stem(Arena *arena, const AscBuffer *b); /* its name without "que", "buf" */
 
 #endif

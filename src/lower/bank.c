@@ -79,7 +79,7 @@ static uint32_t take_side(Banks *b, Side side, const AscBuffer *old, uint32_t *n
 static void reorder(Banks *b)
 {
     Lower *l = b->l;
-    AscBuffer *old = arena_array(l->arena, AscBuffer, b->n), gap = {.name = "gapBuf"};
+    AscBuffer *old = arena_array(l->arena, AscBuffer, b->n), gap = {.name = "gap.buf"};
     uint32_t *now = arena_array(l->arena, uint32_t, b->n), next;
     for (uint32_t i = 0; i < b->n; i++)
         old[i] = l->k->buffers.at[i];

@@ -2,6 +2,8 @@
  * to the block being written, members appended to the kernel. */
 #include "lower/lower_int.h"
 
+#include <string.h>
+
 const AscApiRow asc_apis[ASC_API_COUNT] = {
 #define B(dtype) (1u << DT_##dtype)
 #define PAGE(page) "cannmirror/asc-devkit docs/zh/api/SIMD-API/基础API/Memory矢量计算/" page
@@ -24,6 +26,12 @@ static const char *const event_names[ASC_EVENT_COUNT] = {
 
 const char *asc_event_name(AscEvent event) { return event_names[event]; }
 bool asc_is_queue(AscStorage storage) { return storage != ASC_TBUF; }
+
+const char *asc_buffer_stem(Arena *arena, const AscBuffer *b)
+{
+    const char *dot = strrchr(b->name, '.');
+    return str_dup(arena, dot ? (Str){b->name, (size_t)(dot - b->name)} : str_from(b->name));
+}
 
 /* ---- statements ---- */
 
@@ -215,8 +223,8 @@ static uint32_t scratch_slot(Lower *l, uint32_t n)
     for (uint32_t i = 0; i < l->k->locals.len; i++)
         if (l->k->locals.at[i].source == UINT32_MAX && seen++ == n)
             return i;
-    char *name = str_format(l->arena, "scratch%u", n);
-    AscBuffer buffer = {.name = str_format(l->arena, "scratch%uBuf", n), .storage = ASC_TBUF};
+    char *name = str_format(l->arena, "scratch.%u", n);
+    AscBuffer buffer = {.name = str_format(l->arena, "scratch.%u.buf", n), .storage = ASC_TBUF};
     vec_push(l->arena, &l->k->buffers, buffer);
     AscLocal local = {name, DT_F32, l->k->buffers.len - 1, UINT32_MAX};
     vec_push(l->arena, &l->k->locals, local);
@@ -232,11 +240,11 @@ static IrExprId scratch_bytes(Lower *l, DType dtype, IrExprId elements)
 AscRef scratch_keep(Lower *l, const char *name, DType dtype, IrExprId elements)
 {
     uint32_t n = l->k->locals.len;
-    AscBuffer buffer = {.name = str_format(l->arena, "%s%uBuf", name, n),
+    AscBuffer buffer = {.name = str_format(l->arena, "%s.kept.%u.buf", name, n),
                         .storage = ASC_TBUF,
                         .bytes = scratch_bytes(l, dtype, elements)};
     vec_push(l->arena, &l->k->buffers, buffer);
-    AscLocal local = {str_format(l->arena, "%s%u", name, n), dtype, l->k->buffers.len - 1,
+    AscLocal local = {str_format(l->arena, "%s.kept.%u", name, n), dtype, l->k->buffers.len - 1,
                       ASC_KEPT};
     vec_push(l->arena, &l->k->locals, local);
     return ref_local(n, dtype, 0);

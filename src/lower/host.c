@@ -170,7 +170,7 @@ static void bind_cores(Lower *l, const AscPath *path, AscLaunch *launch)
     if (!cores)
         return;
     IrExprId value = l->ir->stmts.at[launch->stmt].cores;
-    launch->cores_field = field_for(l, path, launch->stmt, "gridCores", DT_I64, value);
+    launch->cores_field = field_for(l, path, launch->stmt, "grid.cores", DT_I64, value);
     vec_push(l->arena, &launch->binds, ((AscBind){cores, launch->cores_field, 0}));
 }
 
@@ -181,7 +181,7 @@ static void name_cores(Lower *l, const AscPath *path)
     for (uint32_t i = 0; path->launches.len > 1 && i < path->launches.len; i++) {
         AscKernel *k = &l->out->kernels.at[path->launches.at[i].kernel];
         if (!k->cores) {
-            k->cores = ir_var_new(l->ir, IR_VAR_PARAM, "gridCores", DT_I64);
+            k->cores = ir_var_new(l->ir, IR_VAR_PARAM, "grid.cores", DT_I64);
             l->ir->vars.at[k->cores].lo = 1;
         }
     }
@@ -204,10 +204,24 @@ static void add_room(Lower *l, AscPath *path, const AscLaunch *launch, uint32_t 
     if (path->rooms.len) {
         const AscRoom *last = &vec_last(&path->rooms);
         r.offset = lx_add(l, last->offset, last->bytes);
-        char *name = str_format(l->arena, "%s_offset", t->name);
+        char *name = str_format(l->arena, "%s.offset", t->name);
         r.field = field_for(l, path, launch->stmt, name, DT_I64, r.offset);
     }
     vec_push(l->arena, &path->rooms, r);
+}
+
+/* Functions that the emitter writes beside and inside the classes. */
+static const char *const helpers[] = {"Order",     "ListSize", "MinOf",    "MaxOf",   "AbsOf",
+                                      "FloatMin",  "FloatMax", "FloatAbs", "CeilDiv", "AlignUp",
+                                      "AlignDown", "FloorDiv", "FloorMod", "AclCall", "Init",
+                                      "Process",   "Prepare",  "CopyIn",   "Compute", "CopyOut"};
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 static char *pascal(Arena *arena, const char *name)
@@ -241,19 +255,36 @@ static bool refuse_roles(Lower *l)
     return ok;
 }
 
+static bool class_taken(const AscProgram *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->kernels.len; i++)
+        if (strcmp(p->kernels.at[i].name, name) == 0)
+            return true;
+    size_t stem = strlen(name);
+    while (stem > 1 && isdigit((unsigned char)name[stem - 1]))
+        stem--; /* CopyIn2 */
+    const char *bare = str_dup(p->arena, (Str){name, stem});
+    return strcmp(name, p->type) == 0 || is_among(bare, helpers, sizeof helpers / sizeof *helpers);
+}
+
+static void name_class(Lower *l, const IrKernel *k)
+{
+    const char *stem = pascal(l->arena, k->name), *name = stem;
+    for (uint32_t n = 1; class_taken(l->out, name); n++)
+        name = n == 1 ? str_format(l->arena, "%sKernel", stem)
+                      : str_format(l->arena, "%sKernel%u", stem, n);
+    vec_push(l->arena, &l->out->kernels, ((AscKernel){.name = name}));
+}
+
 /* requires: a verified program, annotated with ranges.
  * keeps: the IR as it was; adds one variable for each kernel that shares its grid. */
 bool lower_host(Lower *l)
 {
     AscProgram *p = l->out;
     p->name = l->ir->name;
-    p->type = pascal(l->arena, l->ir->name);
-    for (uint32_t i = 0; i < l->ir->kernels.len; i++) {
-        AscKernel k = {.name = pascal(l->arena, l->ir->kernels.at[i].name)};
-        if (strcmp(k.name, p->type) == 0)
-            k.name = str_format(l->arena, "%sKernel", k.name);
-        vec_push(l->arena, &p->kernels, k);
-    }
+    p->type = pascal(l->arena, p->name);
+    for (uint32_t i = 0; i < l->ir->kernels.len; i++)
+        name_class(l, &l->ir->kernels.at[i]);
     if (!refuse_roles(l) || !walk_paths(l, &l->ir->host))
         return false;
     for (uint32_t i = 0; i < l->ir->dims.len; i++) {

@@ -314,7 +314,7 @@ static void place(Lower *l, const Span2 *at, uint32_t buffer)
         shared->bytes = lx_max(l, shared->bytes, bytes);
     } else {
         AscBuffer made = {.storage = storage, .bytes = bytes, .at = b->at};
-        made.name = str_format(l->arena, "%s%s", b->name, storage == ASC_TBUF ? "Buf" : "Que");
+        made.name = str_format(l->arena, "%s.%s", b->name, storage == ASC_TBUF ? "buf" : "que");
         if (storage != ASC_TBUF)
             made.depth = b->depth ? b->depth : lx_int(l, 1);
         member = l->k->buffers.len;
@@ -343,7 +343,7 @@ static void check_slots(Lower *l)
             (out > QUEUE_SLOTS && b->storage != ASC_QUE_IN)) {
             diag_error(l->diag, "E093", b->at,
                        "'%s' is the buffer that makes more than %d queue slots of one direction",
-                       b->name, QUEUE_SLOTS);
+                       asc_buffer_stem(l->arena, b), QUEUE_SLOTS);
             diag_hint(l->diag,
                       "a slot costs one of the chip's event numbers: use depth=1 for some buffers");
             return;

@@ -231,12 +231,12 @@ static IrExprId room_of(Lower *l, const AscBuffer *b)
     return asc_is_queue(b->storage) ? lx_mul(l, b->depth, b->bytes) : b->bytes;
 }
 
-/* "aQue 65536, scratch0Buf 32768" */
+/* "a 65536, scratch.0 32768" */
 static const char *holders(Lower *l, const AscKernel *k)
 {
     Buf out = {0};
     for (uint32_t i = 0; i < k->buffers.len; i++)
-        buf_printf(&out, "%s%s %lld", i ? ", " : "", k->buffers.at[i].name,
+        buf_printf(&out, "%s%s %lld", i ? ", " : "", asc_buffer_stem(l->arena, &k->buffers.at[i]),
                    (long long)lx_least(l, room_of(l, &k->buffers.at[i])));
     if (k->uses_select)
         buf_printf(&out, ", kept by Select %d", SELECT_RESERVE);

@@ -198,9 +198,9 @@ static IrExprId on_lane(Lower *l, IrExprOp op, IrExprId value)
     call_fill(l, lane, value, lanes);
     call_unary(l, api, lane, lane, lanes);
     IrVarId var = lx_local(l,
-                           op == IR_E_EXP   ? "expValue"
-                           : op == IR_E_LOG ? "logValue"
-                                            : "rootValue",
+                           op == IR_E_EXP   ? "exp.value"
+                           : op == IR_E_LOG ? "log.value"
+                                            : "root.value",
                            DT_F32);
     ls_get(l, var, lane);
     scratch_drop(l, mark);

@@ -92,7 +92,7 @@ static void halve(Lower *l, AscRef src, Fold fold, IrVarId result, Run run)
     AscRef t = scratch_take(l, src.dtype, run.room);
     op_copy(l, t, src, run);
     IrVarId len = lx_local(l, "len", DT_I64), lane = lx_local(l, "lane", DT_I64);
-    IrVarId value = lx_local(l, "laneValue", src.dtype == DT_I32 ? DT_I64 : DT_F32);
+    IrVarId value = lx_local(l, "lane.value", src.dtype == DT_I32 ? DT_I64 : DT_F32);
     l->ir->vars.at[len].lo = l->ir->vars.at[lane].lo = 0;
     ls_set(l, len, run.count);
     fold_halves(l, t, fold, len, 32 / (int64_t)dtype_bytes(src.dtype));
@@ -129,7 +129,7 @@ static void rows_to_scalar(Lower *l, const View2 *v, Fold fold, DType type, IrVa
 {
     ls_set(l, result, first_value(l, fold, type));
     IrVarId row = lx_local(l, "row", DT_I64);
-    IrVarId part = lx_local(l, "rowValue", type == DT_I32 ? DT_I64 : DT_F32);
+    IrVarId part = lx_local(l, "row.value", type == DT_I32 ? DT_I64 : DT_F32);
     l->ir->vars.at[row].lo = 0;
     AscStmtId owner = ls_for(l, row, lx_int(l, 0), v->rows, lx_int(l, 1));
     Opened body;
@@ -205,7 +205,7 @@ static void reduce_mask(Lower *l, const IrStmt *s)
     Run run = {v.cols, view_room(l, &s->src[0])};
     AscRef ones = scratch_take(l, DT_F16, run.room);
     op_mask_to(l, ones, v.ref, run);
-    IrVarId value = lx_local(l, "bitValue", DT_F32);
+    IrVarId value = lx_local(l, "bit.value", DT_F32);
     fold_to_scalar(l, ones, s->op == IR_T_RANY ? FOLD_MAX : FOLD_MIN, value, run);
     ls_set(l, s->var, ir_expr2(l->ir, IR_E_GT, lx_var(l, value), ir_float(l->ir, 0.5)));
 }

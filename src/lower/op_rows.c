@@ -184,7 +184,7 @@ static void rows_one_by_one(Rows *r)
 {
     Lower *l = r->l;
     IrVarId row = lx_local(l, "row", DT_I64);
-    IrVarId value = lx_local(l, "rowValue", r->src.dtype == DT_I32 ? DT_I64 : DT_F32);
+    IrVarId value = lx_local(l, "row.value", r->src.dtype == DT_I32 ? DT_I64 : DT_F32);
     l->ir->vars.at[row].lo = 0;
     AscStmtId owner = ls_for(l, row, lx_int(l, 0), r->rows, lx_int(l, 1));
     Opened body;

@@ -47,16 +47,17 @@ static void my_part(Lower *l, const char *name, IrExprId n, IrVarId *begin, IrVa
 {
     IrProgram *ir = l->ir;
     IrExprId me = core_id(l), all = num_cores(l);
-    IrVarId each = set_new(l, str_format(l->arena, "%sEach", name),
+    IrVarId each = set_new(l, str_format(l->arena, "%s.each", name),
                            ir_expr2(ir, IR_E_FLOORDIV, n, all));
-    IrVarId rest = set_new(l, str_format(l->arena, "%sRest", name), ir_expr2(ir, IR_E_MOD, n, all));
+    IrVarId rest = set_new(l, str_format(l->arena, "%s.rest", name),
+                           ir_expr2(ir, IR_E_MOD, n, all));
     IrExprId first = lx_add(l, lx_mul(l, me, lx_var(l, each)),
                             ir_expr2(ir, IR_E_MIN, me, lx_var(l, rest)));
-    *begin = set_new(l, str_format(l->arena, "%sBegin", name), first);
+    *begin = set_new(l, str_format(l->arena, "%s.begin", name), first);
     IrExprId more = ir_expr3(ir, IR_E_SELECT, ir_expr2(ir, IR_E_LT, me, lx_var(l, rest)),
                              lx_int(l, 1), lx_int(l, 0));
     IrExprId last = lx_add(l, lx_add(l, lx_var(l, *begin), lx_var(l, each)), more);
-    *end = set_new(l, str_format(l->arena, "%sEnd", name), last);
+    *end = set_new(l, str_format(l->arena, "%s.end", name), last);
     l->ir->vars.at[*begin].lo = l->ir->vars.at[*end].lo = 0;
 }
 
@@ -120,7 +121,7 @@ static void open_items(Lower *l, const IrStmt *s, OpenLoop *loop)
     bool plain = s->axis_count == 1 && !s->axes[0].tile && !s->axes[0].step &&
                  lx_is(l, s->axes[0].lo, 0);
     IrVarId item = plain ? s->axes[0].range.start
-                         : lx_local(l, str_format(l->arena, "%sItem", name), DT_I64);
+                         : lx_local(l, str_format(l->arena, "%s.item", name), DT_I64);
     if (s->loop == IR_LOOP_CYCLIC) {
         loop->owner = ls_for(l, item, core_id(l), total, num_cores(l));
     } else {
@@ -182,12 +183,12 @@ static void open_list(Lower *l, const IrStmt *s, OpenLoop *loop)
     IrVarId total = count_pieces(l, s, len);
     my_part(l, "piece", lx_var(l, total), &begin, &end);
     loop->nested = true;
-    loop->base = natural(l, "pieceBase");
+    loop->base = natural(l, "piece.base");
     ls_set(l, loop->base, lx_int(l, 0));
     loop->outer_owner = ls_for(l, item, lx_int(l, 0), len, lx_int(l, 1));
     ls_open(l, &loop->outer_body);
-    IrVarId size = natural(l, "itemSize"), piece = natural(l, "piece");
-    loop->pieces = natural(l, "itemPieces");
+    IrVarId size = natural(l, "item.size"), piece = natural(l, "piece");
+    loop->pieces = natural(l, "item.pieces");
     ls_set(l, size, list_expr(l, IR_E_LIST_SIZE, s->list, lx_var(l, item)));
     ls_set(l, loop->pieces, lx_ceildiv(l, lx_var(l, size), tile));
     IrExprId base = lx_var(l, loop->base);

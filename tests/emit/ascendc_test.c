@@ -144,9 +144,9 @@ T_TEST(operands_after_a_list_are_found)
         "(xsLen == 0 || context->GetDynamicInputDesc(0, 0)->GetDataType() == ge::DT_FLOAT16)",
         "(sGiven == nullptr || context->GetOptionalInputDesc(1)->GetDataType() == ge::DT_FLOAT)",
         " context->GetRequiredInputDesc(2)->GetDataType() == ge::DT_FLOAT)",
-        "context->GetOutputShape(0 + i);",
+        "context->GetOutputShape(0 + itemIndex);",
         "wShape = context->GetOutputShape(0 + xsLen);",
-        "SetOutputDataType(0 + i, context->GetRequiredInputDataType(2));",
+        "SetOutputDataType(0 + itemIndex, context->GetRequiredInputDataType(2));",
         "SetOutputDataType(0 + xsLen, context->GetRequiredInputDataType(2));"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         CHECK_MSG(str_find(host, str_from(lines[i])) >= 0, "%s", lines[i]);
