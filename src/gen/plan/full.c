@@ -8,6 +8,10 @@ static bool takes(const Space *s) { return !s->scanned && s->reduced && s->kept 
 static void open_pass(Writer *w)
 {
     Buf vars = {0}, axes = {0};
+    if (shared_takes(w)) {
+        shared_open(w);
+        return;
+    }
     w->index[w->last] = "t";
     w->count = "t.size";
     if (w->s->len == 1) {
@@ -87,6 +91,8 @@ static void write_full(Job *job)
     Writer *w = part->w;
     uint32_t passes = reduce_passes(w), slot = 0;
     full_buffers(w);
+    if (shared_takes(w))
+        shared_setup(job, part);
     if (w->s->len == 1)
         write_line(w, "part = share(n0, 128)");
     write_scalar_leaves(w);

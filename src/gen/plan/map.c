@@ -4,13 +4,19 @@
 
 static bool takes(const Space *s) { return s->reduced == 0 && s->scanned == 0; }
 
-static void open_loops(Writer *w, Part *part)
+static void open_loops(Job *job, Part *part)
 {
+    Writer *w = part->w;
     const Space *s = w->s;
+    if (shared_takes(w)) {
+        shared_setup(job, part);
+        shared_open(w);
+        return;
+    }
     if (s->len == 1) {
         write_line(w, "part = share(n0, 128)");
         write_line(w, "for t in tiles(part, tile):");
-        part->cores = "min(ceildiv(n0, 128), chip.cores)";
+        few_cores(job, part);
     } else {
         Buf vars = {0}, axes = {0};
         for (uint32_t i = 0; i + 1 < s->len; i++) {
@@ -32,7 +38,7 @@ static void write_map(Job *job)
     Part *part = job_part(job, "_kernel", false);
     Writer *w = part->w;
     bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
-    open_loops(w, part);
+    open_loops(job, part);
     write_scalar_leaves(w);
     for (uint32_t i = 0; i < w->g->outputs.len; i++)
         write_mark(w, w->g->outputs.at[i].is.prim, wanted);

@@ -80,6 +80,14 @@ void resident_finish(Job *job, Part *part, const char **lanes);
 bool split_takes(Job *job);
 void split_part(Job *job);
 
+/* As many cores as a single axis is worth, and pieces of which each core has several (cores.c). */
+void few_cores(Job *job, Part *part);
+
+/* Operands that rows share are loaded once for a block of rows (shared.c). */
+bool shared_takes(const Writer *w);
+void shared_setup(Job *job, Part *part); /* the block of rows, from the host */
+void shared_open(Writer *w);             /* loops over everything, down to a tile of a row */
+
 /* Shared by the strategies that end in one result of all cores (full.c). */
 void full_buffers(Writer *w);
 /* The reduction's scalar becomes the result over all cores. */
