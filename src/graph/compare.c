@@ -78,6 +78,7 @@ static double npukb_ratio(const CompareSpec *s, DType dtype)
 double compare_allowed(const CompareSpec *s, DType dtype, double want, double rms)
 {
     bool whole = dtype_is_int(dtype) || dtype == DT_BOOL;
+    double bound = s->bound > 0 ? s->bound : 1e-3;
     if (s->rule == RULE_ACRAFT || dtype == DT_BOOL)
         return whole ? (dtype == DT_BOOL ? 0 : (double)s->slack)
                      : allowed_acraft(s, dtype, want, rms);
@@ -85,7 +86,7 @@ double compare_allowed(const CompareSpec *s, DType dtype, double want, double rm
     case RULE_MKB: return 1e-4 + 1e-4 * fabs(want);
     case RULE_MKB_LOOSE: return 1e-2 + 1e-2 * fabs(want);
     case RULE_NPUKB:
-    case RULE_NPUKB_FRACTION: return fmax(1e-3, 1e-3 * (fabs(want) + 1e-7));
+    case RULE_NPUKB_FRACTION: return fmax(bound, bound * (fabs(want) + 1e-7));
     default: return whole ? 0 : npukb_ratio(s, dtype) * fmax(1, fabs(want));
     }
 }

@@ -49,6 +49,11 @@ void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judge
  * the chip's peak bandwidth, and a launch each. Views cost nothing. */
 double time_unfused_us(const Graph *graph, const NpuChip *chip);
 
+/* bench_checker.c: the tolerance that NPUKernelBench's task asks for itself. In: the text beside its
+ * module.py that prepares inputs, the dtype of the case. Out: the rule, and its constant (0: the
+ * rule's own). A task without a checker of its own has the default one. */
+CompareRule checker_rule(Str prepare_inputs, DType dtype, double *bound);
+
 /* bench_trace.c: a picture made small enough to be kept with every attempt. Empty: no picture. */
 Str judge_trace(Arena *arena, const Buf *picture);
 
