@@ -17,6 +17,7 @@
 #include "eval/candidate_int.h"
 #include "loop/bench_judge_int.h"
 #include "loop/bench_suite.h"
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -259,11 +260,19 @@ static const char list_tiling[] =
     "        at += n;\n"
     "    }\n"
     "}\n"
-    "constexpr uint64_t expert_key = std::is_same<DTYPE_X, half>::value ? 1\n"
-    "    : std::is_same<DTYPE_X, float>::value ? 2\n"
-    "    : std::is_same<DTYPE_X, int32_t>::value ? 3 : 4;\n";
+    "constexpr uint64_t expert_key = std::is_same<ListType, half>::value ? 1\n"
+    "    : std::is_same<ListType, float>::value ? 2\n"
+    "    : std::is_same<ListType, int32_t>::value ? 3 : 4;\n";
 
-static void write_list(Expert *e, Str header)
+static const char *upper(Arena *arena, const char *name)
+{
+    char *copy = str_dup(arena, str_from(name));
+    for (char *at = copy; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+    return copy;
+}
+
+static void write_list(Expert *e, Str header, const char *list)
 {
     const char *type;
     Buf prologue = {0};
@@ -274,8 +283,9 @@ static void write_list(Expert *e, Str header)
     }
     buf_puts(&prologue, "#include <type_traits>\nusing namespace AscendC;\n");
     buf_str(&prologue, structs);
+    buf_printf(&prologue, "using ListType = DTYPE_%s;\n", upper(e->arena, list));
     buf_puts(&prologue, list_tiling);
-    put_macros(&prologue, type, "expert_take<DTYPE_X>(&name, x)");
+    put_macros(&prologue, type, str_format(e->arena, "expert_take<ListType>(&name, %s)", list));
     write_kernel(e, "dynamic-kernel", -1, buf_view(&prologue), "");
     buf_free(&prologue);
 }
@@ -335,6 +345,7 @@ static void write_kernels(Expert *e, const JudgeTask *task, int64_t kase, TorchT
     TwinProject project;
     TwinRun run = {0};
     Str header = {0};
+    const char *list = "";
     if (!eval_reference(e->arena, read->graph, 0, RULE_NPUKB, &ref, &e->diag)) {
         skip(e, "kernel", "the case has no reference");
         return;
@@ -345,9 +356,10 @@ static void write_kernels(Expert *e, const JudgeTask *task, int64_t kase, TorchT
     bool ok = opened && run_case(e, &j, opened, &run);
     if (opened) {
         const TwinOps *ops = twin_host_ops(twin_project_host(opened));
-        ok = ok && ops->len &&
+        ok = ok && ops->len && ops->at[0].inputs.len &&
              twin_host_header(e->arena, twin_project_host(opened), &ops->at[0], &j.twin, &header,
                               &verdict);
+        list = ok ? str_dup(e->arena, str_from(ops->at[0].inputs.at[0].name)) : "";
         twin_project_close(opened);
     }
     eval_reference_free(&ref);
@@ -356,7 +368,7 @@ static void write_kernels(Expert *e, const JudgeTask *task, int64_t kase, TorchT
         return;
     }
     write_literals(e, kase, &run, header, cores_of(e, config.chip));
-    write_list(e, header);
+    write_list(e, header, list);
 }
 
 /* ---- all of them ---- */
