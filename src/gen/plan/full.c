@@ -35,23 +35,38 @@ static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
                                            [PRIM_MIN] = "col_min",
                                            [PRIM_PROD] = "col_prod"};
 
-void full_combine(Job *job, Part *part, PrimId id, uint32_t slot)
+static void put_slot(Job *job, Part *part, PrimId id, uint32_t slot)
 {
     Writer *w = part->w;
-    const char *r = w->name[id];
     if (!part->workspaces.len)
         part_scalar(part, "nc", "chip.cores");
     part_workspace(job, part, str_format(w->arena, "ws%u", slot), "nc, 8");
     write_line(w, "with compute():");
-    write_line(w, "    mine8[:8] = %s", r);
+    write_line(w, "    mine8[:8] = %s", w->name[id]);
     write_line(w, "with copyout():");
     write_line(w, "    store(ws%u[core_id(), 0:8], mine8[:8])", slot);
-    write_line(w, "sync_all()");
+}
+
+static void get_slots(Part *part, PrimId id, uint32_t slot)
+{
+    Writer *w = part->w;
     write_line(w, "with copyin():");
     write_line(w, "    load(all8[:nc, :8], ws%u[0:nc, 0:8])", slot);
     write_line(w, "with compute():");
     write_line(w, "    sum8[:8] = %s(all8[:nc, :8])", column_words[w->g->prims.at[id].reduce]);
-    write_line(w, "    %s = sum8[0]", r);
+    write_line(w, "    %s = sum8[0]", w->name[id]);
+}
+
+void full_combine(Job *job, Part *part, const PrimIds *ids)
+{
+    uint32_t slot = part->workspaces.len;
+    if (!ids->len)
+        return;
+    for (uint32_t i = 0; i < ids->len; i++)
+        put_slot(job, part, ids->at[i], slot + i);
+    write_line(part->w, "sync_all()");
+    for (uint32_t i = 0; i < ids->len; i++)
+        get_slots(part, ids->at[i], slot + i);
 }
 
 void full_store_scalars(Writer *w)
@@ -89,7 +104,7 @@ static void write_full(Job *job)
 {
     Part *part = job_part(job, "_kernel", false);
     Writer *w = part->w;
-    uint32_t passes = reduce_passes(w), slot = 0;
+    uint32_t passes = reduce_passes(w);
     full_buffers(w);
     if (shared_takes(w))
         shared_setup(job, part);
@@ -97,11 +112,13 @@ static void write_full(Job *job)
         write_line(w, "part = share(n0, 128)");
     write_scalar_leaves(w);
     for (uint32_t pass = 0; pass <= passes; pass++) {
+        PrimIds ids = {0};
         reduce_pass(w, pass, pass == passes, open_pass);
         for (uint32_t i = 1; i < w->g->prims.len; i++)
             if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses &&
                 w->level[i] == pass + 1)
-                full_combine(job, part, i, slot++);
+                vec_push(w->arena, &ids, i);
+        full_combine(job, part, &ids);
     }
     full_store_scalars(w);
 }

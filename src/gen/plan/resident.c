@@ -100,7 +100,7 @@ const char **resident_start(Writer *w)
 void resident_finish(Job *job, Part *part, const char **lanes)
 {
     Writer *w = part->w;
-    uint32_t slot = 0;
+    PrimIds ids = {0};
     for (uint32_t i = 1; i < w->g->prims.len; i++) {
         if (!lanes[i])
             continue;
@@ -108,8 +108,9 @@ void resident_finish(Job *job, Part *part, const char **lanes)
         write_line(w, "with compute():");
         write_line(w, "    %s = %s(%s)", w->name[i], unit_folds[w->g->prims.at[i].reduce],
                    lanes[i]);
-        full_combine(job, part, i, slot++);
+        vec_push(w->arena, &ids, i);
     }
+    full_combine(job, part, &ids);
     full_store_scalars(w);
 }
 

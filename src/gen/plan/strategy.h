@@ -90,8 +90,9 @@ void shared_open(Writer *w);             /* loops over everything, down to a til
 
 /* Shared by the strategies that end in one result of all cores (full.c). */
 void full_buffers(Writer *w);
-/* The reduction's scalar becomes the result over all cores. */
-void full_combine(Job *job, Part *part, PrimId id, uint32_t slot);
+/* The reductions' scalars become the results over all cores; the cores meet once. */
+typedef VEC(PrimId) PrimIds;
+void full_combine(Job *job, Part *part, const PrimIds *ids);
 void full_store_scalars(Writer *w); /* outputs of one element, by core 0 */
 /* Shared by the strategies over rows (rows.c). */
 void rows_two(Writer *w); /* tiles are one row of the last axis */
