@@ -32,7 +32,6 @@ public:
         Tensors();
         Queues();
         Utilities();
-        Nop<4>();
         MetricsProfStop();
         SetNextTaskStart();
         outQueue.EnQue(out);

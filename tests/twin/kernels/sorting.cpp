@@ -53,7 +53,7 @@ private:
         uint64_t kept = GetGatherMaskRemainCount();
         n.SetValue(132, int32_t(kept));
         n.SetValue(133, int32_t(GetSortLen<float>(128)));
-        n.SetValue(134, int32_t(GetSpr<SpecialPurposeReg::AR>()) - int32_t(get_rsvd_cnt()));
+        n.SetValue(134, int32_t(GetGatherMaskRemainCount()) - int32_t(get_rsvd_cnt()));
         /* two runs, stopping when either is used up */
         const uint16_t two[] = {32, 32, 0, 0};
         MrgSort(sorted, list, MrgSort4Info(two, true, 3, 1));

@@ -222,7 +222,6 @@ enum class SaturationMode : uint8_t { FLOAT, INT };
 enum class AtomicDtype { ATOMIC_NONE, ATOMIC_F32, ATOMIC_F16, ATOMIC_S16, ATOMIC_S32, ATOMIC_S8,
                          ATOMIC_BF16 };
 enum class AtomicOp { ATOMIC_SUM };
-enum class SpecialPurposeReg { AR };
 enum class EngineType : int32_t { AIC = 1, AIV = 2 };
 enum class TBufState : uint8_t { FREE, OCCUPIED, ENQUE, DEQUE };
 

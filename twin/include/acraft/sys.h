@@ -29,13 +29,6 @@ inline void Trap(ACRAFT_SITE)
     acraft::flush();
     acraft_exit(1);
 }
-template <int count = 1> inline void Nop() {}
-
-template <SpecialPurposeReg spr> inline int64_t GetSpr()
-{
-    acraft::flush();
-    return int64_t(acraft_core.view->kept);
-}
 
 /* ---- results in registers ---- */
 
@@ -216,22 +209,6 @@ template <bool FORCE = false> inline void WaitPreTaskEnd() {}
 template <pipe_t AIV_PIPE = PIPE_MTE3, pipe_t AIC_PIPE = PIPE_FIX, bool FORCE = false> inline void SetNextTaskStart() {}
 inline void InitSocState() {}
 inline void CheckLocalMemoryIA(const CheckLocalMemoryIAParam &) {}
-
-/* ---- scalar atomics on GM: a read and a write of the scalar unit ---- */
-
-#define ACRAFT_GM_ATOMIC(NAME, EXPRESSION)                                                         \
-    template <typename T> inline T NAME(__gm__ T *address, T value, ACRAFT_SITE)                   \
-    {                                                                                              \
-        uint64_t at = acraft::address_of_pointer(address);                                         \
-        T old = acraft::get_element<T>(NPU_GLOBAL_GET, at, 0, site);                               \
-        acraft::set_element(NPU_GLOBAL_SET, at, 0, T(EXPRESSION), site);                           \
-        return old;                                                                                \
-    }
-ACRAFT_GM_ATOMIC(AtomicAdd, old + value)
-ACRAFT_GM_ATOMIC(AtomicMax, old < value ? value : old)
-ACRAFT_GM_ATOMIC(AtomicMin, value < old ? value : old)
-ACRAFT_GM_ATOMIC(AtomicExch, value)
-#undef ACRAFT_GM_ATOMIC
 
 }  // namespace AscendC
 

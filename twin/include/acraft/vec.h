@@ -475,13 +475,6 @@ template <typename T> inline void SetDeqScale(const LocalTensor<T> &vdeq, const 
     acraft::put_register(REC_REG_DEQ_SCALE, rec_byte(vdeq.record_address()), site);
 }
 
-/* Shifts by a tensor and the fused forms of later chips do not exist on A2; Neg and the rest that
- * the vendor writes as two instructions do. */
-template <typename T> inline void Neg(const LocalTensor<T> &dst, const LocalTensor<T> &src, const int32_t &count, ACRAFT_SITE)
-{
-    Muls(dst, src, T(-1), count, site.in("Neg"));
-}
-
 }  // namespace AscendC
 
 #endif
