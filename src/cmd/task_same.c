@@ -11,6 +11,9 @@ enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_COUNT };
 /* Readings whose graph rests on drawn values are compared for this many drawings. */
 enum { DRAWINGS = 3 };
 
+/* Of the comparison by elements: where a case may be chosen, one of few steps is. */
+static const int64_t few_steps = INT64_C(1) << 22, most_steps = INT64_C(1) << 25;
+
 typedef struct Pair {
     const char *ours, *theirs;
     int answer; /* TorchSame, or one of the two above */
@@ -44,7 +47,8 @@ static void forget(Pair *pair)
 }
 
 /* One case under one seed. `arena` keeps what the answer says. */
-static int compare_once(Arena *arena, Pair *pair, const TaskOptions *options, bool *looked)
+static int compare_once(Arena *arena, Pair *pair, const TaskOptions *options, int64_t budget,
+                        bool *looked)
 {
     TorchTask *ours = load(arena, pair->ours, options, true);
     TorchTask *theirs = ours ? load(arena, pair->theirs, options, true) : NULL;
@@ -52,19 +56,20 @@ static int compare_once(Arena *arena, Pair *pair, const TaskOptions *options, bo
     if (!theirs)
         return ANSWER_REFUSED;
     *looked = ours->conditions || theirs->conditions;
-    pair->found = torch_same(arena, ours, theirs, pair->theirs, (uint64_t)options->seed);
+    pair->found = torch_same(arena, ours, theirs,
+                             &(TorchSameHow){pair->theirs, (uint64_t)options->seed, budget});
     return (int)pair->found.same;
 }
 
 /* One case; where data was looked at, for several drawings: the loosest answer counts. */
-static int compare(Arena *arena, Pair *pair, const TaskOptions *options)
+static int compare(Arena *arena, Pair *pair, const TaskOptions *options, int64_t budget)
 {
     TaskOptions with = *options;
     int worst = 0;
     for (int i = 0; i < DRAWINGS; i++) {
         bool looked = false;
         with.seed = options->seed + i;
-        int answer = compare_once(arena, pair, &with, &looked);
+        int answer = compare_once(arena, pair, &with, budget, &looked);
         worst = answer > worst ? answer : worst;
         if (worst > TORCH_SAME_LAST || !(looked || pair->found.at_values))
             break;
@@ -98,7 +103,7 @@ static int same_files(Arena *arena, const char *ours, const char *theirs,
                       const TaskOptions *options)
 {
     Pair pair = {.ours = ours, .theirs = theirs};
-    int answer = compare(arena, &pair, options);
+    int answer = compare(arena, &pair, options, most_steps);
     bool same = answer <= TORCH_SAME_LAST;
     if (answer != ANSWER_REFUSED && options->json)
         printf("{\"same\": %s}\n", same ? "true" : "false");
@@ -106,6 +111,8 @@ static int same_files(Arena *arena, const char *ours, const char *theirs,
         printf("%s%s\n", answer_name(answer), how(&pair));
     if (pair.found.why && !options->json)
         printf("%s\n", pair.found.why);
+    if (pair.found.too_large && !same && !options->json)
+        puts("too large to be taken apart element by element; another --case may not be");
     if (answer == TORCH_DIFFERENT && !options->json)
         first_difference(&pair);
     forget(&pair);
@@ -137,40 +144,48 @@ static const char *find_partner(Arena *arena, const NameList *theirs, const char
     return found;
 }
 
-/* The case asked for, or the next one that is small enough to be taken apart. */
-static void compare_pair(Arena *arena, Pair *pair, const TaskOptions *options)
+static uint32_t case_count(Arena *arena, const char *path)
 {
-    enum { MOST_TRIES = 32 };
+    TorchCases cases = {0};
+    Diag diag = diag_make(arena, path, (Str){0});
+    torch_cases(arena, path, &cases, &diag);
+    return cases.lines.len ? cases.lines.len : 1;
+}
+
+/* The case asked for, or the next one that can be taken apart in `budget` steps. */
+static bool compare_within(Arena *arena, Pair *pair, const TaskOptions *options, int64_t budget)
+{
     TaskOptions with = *options;
-    for (int i = 0; i < MOST_TRIES; i++) {
+    bool again = true;
+    for (uint32_t n = case_count(arena, pair->ours); again && with.case_index < n;
+         with.case_index++) {
         Arena one = {0};
-        int answer = compare(&one, pair, &with);
-        bool again = pair->found.too_large && answer == TORCH_DIFFERENT;
-        if (i == 0 || answer < pair->answer) {
-            pair->answer = answer;
-            pair->case_index = with.case_index;
-        }
+        int answer = compare(&one, pair, &with, budget);
+        again = pair->found.too_large && answer == TORCH_DIFFERENT;
+        pair->answer = answer;
+        pair->case_index = with.case_index;
         if (pair->found.why)
             pair->found.why = str_dup(arena, str_from(pair->found.why));
         arena_drop(&one);
-        if (!again)
-            return;
-        with.case_index++;
     }
+    return !again;
+}
+
+static void compare_pair(Arena *arena, Pair *pair, const TaskOptions *options)
+{
+    if (!compare_within(arena, pair, options, few_steps))
+        compare_within(arena, pair, options, most_steps);
 }
 
 /* Every case of our list. */
 static void compare_cases(Arena *arena, Pair *pair, const TaskOptions *options)
 {
     TaskOptions with = *options;
-    TorchCases cases = {0};
-    Diag diag = diag_make(arena, pair->ours, (Str){0});
-    torch_cases(arena, pair->ours, &cases, &diag);
-    pair->cases = cases.lines.len ? cases.lines.len : 1;
+    pair->cases = case_count(arena, pair->ours);
     for (uint32_t i = 0; i < pair->cases; i++) {
         Arena one = {0};
         with.case_index = i;
-        int answer = compare(&one, pair, &with);
+        int answer = compare(&one, pair, &with, most_steps);
         bool same = answer <= TORCH_SAME_LAST;
         pair->equal += same;
         pair->answer = answer > pair->answer ? answer : pair->answer;

@@ -222,6 +222,9 @@ static ExprId dot_made(Exprs *x, const ExprSum *sum, DType work)
     return expr_many(x, OP_MATMUL, 0, work, sum, 0);
 }
 
+/* Adding a product is cheap beside making an expression. */
+enum { PRODUCTS_A_STEP = 128 };
+
 typedef struct Product {
     int64_t m, n, k, a_row, a_col, b_row, b_col;
 } Product;
@@ -229,18 +232,24 @@ typedef struct Product {
 static void multiply(Unroll *u, const Product *p, const int64_t *a, const int64_t *b, int64_t *c,
                      DType work, DType dtype)
 {
+    int64_t *at = heap_alloc((size_t)(p->k + 1) * sizeof *at), terms;
     for (int64_t i = 0; i < p->m; i++) {
+        terms = 0;
+        for (int64_t l = 0; l < p->k; l++) {
+            if (a[i * p->a_row + l * p->a_col])
+                at[terms++] = l;
+        }
         for (int64_t j = 0; j < p->n; j++) {
             ExprSum sum = {0};
-            for (int64_t l = 0; l < p->k; l++) {
-                ExprId left = (ExprId)a[i * p->a_row + l * p->a_col];
-                ExprId right = (ExprId)b[l * p->b_row + j * p->b_col];
-                if (left && right)
-                    expr_sum_add_product(&sum, left, right);
+            for (int64_t t = 0; t < terms; t++) {
+                ExprId right = (ExprId)b[at[t] * p->b_row + j * p->b_col];
+                if (right)
+                    expr_sum_add_product(&sum, (ExprId)a[i * p->a_row + at[t] * p->a_col], right);
             }
             c[i * p->n + j] = expr_cast(u->x, dot_made(u->x, &sum, work), dtype);
         }
     }
+    heap_free(at);
 }
 
 /* The numbers in the dtype of the work, zeros as none. */
@@ -284,7 +293,8 @@ Tensor *unroll_matmul(Unroll *u, const Node *node)
                  .b_col = turned ? b.dim[b.rank - 1] : 1};
     int64_t batches, sa[GRAPH_MAX_RANK], sb[GRAPH_MAX_RANK], steps;
     if (!shape_broadcast(batch_of(a), batch_of(b), &batch) || !shape_count(batch, &batches) ||
-        __builtin_mul_overflow(p.m * p.n, p.k * batches, &steps) || !unroll_spend(u, steps / 4))
+        __builtin_mul_overflow(p.m * p.n, p.k * batches, &steps) ||
+        !unroll_spend(u, steps / PRODUCTS_A_STEP))
         return NULL;
     Tensor *left = factors(u, node->in[0], work), *right = factors(u, node->in[1], work);
     Tensor *out = left && right ? unroll_new(u, node->out) : NULL;

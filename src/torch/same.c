@@ -116,12 +116,12 @@ static void settle(Arena *arena, TorchSameAnswer *answer, const TorchTask *ours,
 }
 
 TorchSameAnswer torch_same(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
-                           const char *theirs_path, uint64_t seed)
+                           const TorchSameHow *how)
 {
     TorchSameAnswer answer = {0};
     answer.same = compare_forms(arena, &answer, ours, theirs);
     if (answer.same == TORCH_DIFFERENT)
-        same_by_element(arena, ours, theirs, seed, &answer);
-    settle(arena, &answer, ours, theirs_path);
+        same_by_element(arena, ours, theirs, how, &answer);
+    settle(arena, &answer, ours, how->theirs_path);
     return answer;
 }

@@ -39,8 +39,14 @@ typedef struct TorchSameAnswer {
 } TorchSameAnswer;
 
 const char *torch_same_name(TorchSame same);
-/* `theirs_path` finds the op definition; `seed` is the one both were read with. */
+
+typedef struct TorchSameHow {
+    const char *theirs_path; /* finds the op definition */
+    uint64_t seed;           /* both were read with it */
+    int64_t budget;          /* steps for the comparison by elements (unroll.h) */
+} TorchSameHow;
+
 TorchSameAnswer torch_same(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
-                           const char *theirs_path, uint64_t seed);
+                           const TorchSameHow *how);
 
 #endif

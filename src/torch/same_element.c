@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-static const int64_t most_steps = INT64_C(1) << 23;
-
 /* --- tensors the tasks are given ---------------------------------------------------------- */
 
 typedef struct Given {
@@ -204,13 +202,14 @@ static bool agree_pins(Side *ours, Side *theirs)
 
 /* --- conditions --------------------------------------------------------------------------- */
 
-static bool assume(Exprs *x, const Side *side, bool *assumed)
+static bool assume(Exprs *x, const Side *side, int64_t budget, bool *assumed, bool *too_large)
 {
     const Graph *g = side->task->conditions;
     if (!g)
         return true;
     Tensor **seen = heap_alloc((g->outputs.len + 1) * sizeof *seen);
-    bool ok = unroll_graph(x, g, side->leaves, most_steps, seen);
+    bool ok = unroll_graph(x, g, side->leaves, budget, seen);
+    *too_large = !ok;
     for (uint32_t i = 0; ok && i < g->outputs.len; i++) {
         const Value *value = graph_value(g, g->outputs.at[i]);
         Tensor *found = tensor_new_raw(value->dtype, value->shape);
@@ -318,8 +317,8 @@ static TorchSame compare_results(const Exprs *x, const Side *ours, const Side *t
 
 /* --- all ---------------------------------------------------------------------------------- */
 
-static bool try_pairs(Arena *arena, const TorchTask *ours, const TorchTask *theirs, uint64_t seed,
-                      bool names, TorchSameAnswer *answer)
+static bool try_pairs(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
+                      const TorchSameHow *how, bool names, TorchSameAnswer *answer)
 {
     Side a = side_of(arena, ours), b = side_of(arena, theirs);
     Exprs *x = exprs_new(arena);
@@ -328,11 +327,12 @@ static bool try_pairs(Arena *arena, const TorchTask *ours, const TorchTask *thei
     if (names)
         pair_up(&a, &b, true, &number);
     pair_up(&a, &b, false, &number);
-    if (pin_given(arena, &a, seed, &number, &pinned) &&
-        pin_given(arena, &b, seed, &number, &pinned) && agree_pins(&a, &b) &&
-        assume(x, &b, &assumed) && assume(x, &a, &assumed)) {
-        if (unroll_graph(x, ours->graph, a.leaves, most_steps, a.results) &&
-            unroll_graph(x, theirs->graph, b.leaves, most_steps, b.results))
+    if (pin_given(arena, &a, how->seed, &number, &pinned) &&
+        pin_given(arena, &b, how->seed, &number, &pinned) && agree_pins(&a, &b) &&
+        assume(x, &b, how->budget, &assumed, &answer->too_large) &&
+        assume(x, &a, how->budget, &assumed, &answer->too_large)) {
+        if (unroll_graph(x, ours->graph, a.leaves, how->budget, a.results) &&
+            unroll_graph(x, theirs->graph, b.leaves, how->budget, b.results))
             answer->same = compare_results(x, &a, &b);
         else
             answer->too_large = true;
@@ -345,10 +345,10 @@ static bool try_pairs(Arena *arena, const TorchTask *ours, const TorchTask *thei
     return answer->by_element;
 }
 
-void same_by_element(Arena *arena, const TorchTask *ours, const TorchTask *theirs, uint64_t seed,
-                     TorchSameAnswer *answer)
+void same_by_element(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
+                     const TorchSameHow *how, TorchSameAnswer *answer)
 {
     if (ours->graph->source && theirs->graph->source &&
-        !try_pairs(arena, ours, theirs, seed, true, answer))
-        try_pairs(arena, ours, theirs, seed, false, answer);
+        !try_pairs(arena, ours, theirs, how, true, answer))
+        try_pairs(arena, ours, theirs, how, false, answer);
 }

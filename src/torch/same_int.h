@@ -5,7 +5,7 @@
 #include "torch/same.h"
 
 /* Sets answer->same (up to TORCH_PART, or leaves DIFFERENT), by_element, at_values, too_large. */
-void same_by_element(Arena *arena, const TorchTask *ours, const TorchTask *theirs, uint64_t seed,
-                     TorchSameAnswer *answer);
+void same_by_element(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
+                     const TorchSameHow *how, TorchSameAnswer *answer);
 
 #endif

@@ -35,7 +35,7 @@ static TorchSameAnswer compare(Arena *arena, const char *ours, const char *their
 {
     TorchTask *a = read_forward(arena, ours), *b = read_forward(arena, theirs);
     REQUIRE(a && b);
-    TorchSameAnswer answer = torch_same(arena, a, b, "m.py", 1);
+    TorchSameAnswer answer = torch_same(arena, a, b, &(TorchSameHow){"m.py", 1, 1 << 22});
     buf_free(&answer.a);
     buf_free(&answer.b);
     return answer;
