@@ -20,16 +20,6 @@ static void put_us(Buf *out, double us)
         buf_printf(out, "%.1f us", us);
 }
 
-/* Whether a size of the program may vary: "n0 = dim(1, 1024)". */
-static bool has_ranges(Str craft)
-{
-    Str line;
-    while (str_next(&craft, '\n', &line) && !str_is(line, "@host"))
-        if (str_find(line, STR(" = dim(")) > 0 && str_find(line, STR(",")) > 0)
-            return true;
-    return false;
-}
-
 static void show_checks(const MakeResult *r, bool interp, Buf *out)
 {
     uint64_t proved = 0, watched = 0;
@@ -52,7 +42,7 @@ static void show_checks(const MakeResult *r, bool interp, Buf *out)
                "error %.3g\n",
                right, with_values, interp ? "reference interpreter" : "twin",
                interp ? "" : " and hazards", worst);
-    if (r->other_plans && has_ranges(r->plan.craft))
+    if (r->other_plans && make_has_ranges(r->plan.craft))
         buf_printf(out, "            %u of them have a size of 1 and use a program of their own\n",
                    r->other_plans);
     else if (r->other_plans)

@@ -55,6 +55,15 @@ static Str functions_of(Str craft)
     return str_slice(craft, at < 0 ? 0 : (size_t)at, craft.len);
 }
 
+bool make_has_ranges(Str craft)
+{
+    Str line;
+    while (str_next(&craft, '\n', &line) && !str_is(line, "@host"))
+        if (str_find(line, STR(" = dim(")) > 0 && str_find(line, STR(",")) > 0)
+            return true;
+    return false;
+}
+
 /* The next declared size that is one number: "channels = dim(64)". */
 static Str next_constant(Str *rest)
 {
@@ -175,7 +184,7 @@ static void add_case(Arena *arena, MakeJob *job, const MakeCase *c, Diag *diag)
     v.task = result->task->name;
     v.candidate = "plan";
     v.kase = c->name;
-    if (c->scale != SCALE_FULL)
+    if (c->scale != SCALE_FULL || c->values)
         judge(arena, job, c, &v, diag);
     else if (!time_full(arena, job, &v))
         return;
@@ -183,7 +192,7 @@ static void add_case(Arena *arena, MakeJob *job, const MakeCase *c, Diag *diag)
     result->ok += v.status == VERDICT_OK;
     vec_push(arena, &result->verdicts, v);
     if (spec->progress)
-        spec->progress(spec->context, &v, result->verdicts.len, 1 + spec->fuzz + spec->full);
+        spec->progress(spec->context, &v, result->verdicts.len, job->all);
 }
 
 bool make_lacks(const MakeResult *r)
@@ -195,16 +204,19 @@ bool make_lacks(const MakeResult *r)
 static void add_cases(Arena *arena, MakeJob *job, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
-    MakeCase small = {"small", SCALE_SMALL, spec->seed, 0, 0};
-    MakeCase full = {"full", SCALE_FULL, spec->seed, 0, 0};
+    MakeCase small = {"small", SCALE_SMALL, spec->seed, 0, 0, false};
+    MakeCase own = {"own", SCALE_FULL, spec->seed, 0, 0, true};
+    MakeCase full = {"full", SCALE_FULL, spec->seed, 0, 0, false};
     add_case(arena, job, &small, diag);
     if (make_lacks(job->result))
         return; /* it would be the same for every size */
     for (uint32_t i = 0; i < spec->fuzz; i++) {
         MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i, i,
-                      i % 2 ? TINY_TILE : 0};
+                      i % 2 ? TINY_TILE : 0,          false};
         add_case(arena, job, &c, diag);
     }
+    if (!make_has_ranges(job->result->plan.craft) && !make_is_large(job->result->task->graph))
+        add_case(arena, job, &own, diag);
     if (spec->full)
         add_case(arena, job, &full, diag);
 }
@@ -263,7 +275,7 @@ bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craf
 {
     MakeJob job = {.spec = spec, .result = result};
     Diag said = diag_make(arena, spec->path, spec->source);
-    MakeCase small = {"written", SCALE_SMALL, spec->seed, 0, 0};
+    MakeCase small = {"written", SCALE_SMALL, spec->seed, 0, 0, false};
     Plan shipped = result->plan;
     verdict->task = result->task->name;
     verdict->candidate = "plan";
@@ -289,7 +301,7 @@ static bool make_once(Arena *arena, MakeJob *job, Diag *diag)
     MakeResult *result = job->result;
     *result = (MakeResult){.rule_text = ""};
     if (spec->trace)
-        spec->trace->len = 0;
+        buf_clear(spec->trace);
     if (!read_and_plan(arena, job, diag))
         return false;
     if (spec->plan_only)

@@ -25,7 +25,7 @@ static EvalCraft candidate(Arena *arena, const Plan *plan)
                        .operand_count = plan->operands.len};
 }
 
-static bool is_large(const Graph *g)
+bool make_is_large(const Graph *g)
 {
     for (uint32_t i = 0; i < g->values.len; i++) {
         int64_t count = 0;
@@ -82,7 +82,7 @@ static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases
     TorchTask *task = read_case(arena, spec, cases, i, diag);
     if (!task)
         return false;
-    if (is_large(task->graph))
+    if (make_is_large(task->graph))
         return true;
     Verdict v = verdict_make();
     v.task = task->name;

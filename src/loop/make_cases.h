@@ -7,5 +7,7 @@
 /* False: some case of up to a million elements is not ok; the verdicts and `diag` say which. */
 bool make_cases(Arena *arena, const MakeSpec *spec, const TorchCases *cases, MakeResult *result,
                 Diag *diag);
+/* Some tensor of the graph has more than a million elements. */
+bool make_is_large(const Graph *g);
 
 #endif

@@ -10,6 +10,7 @@ typedef struct MakeCase {
     uint64_t seed;
     uint32_t draw;      /* which of the odd-sized cases */
     int64_t tile_limit; /* 0: the program as it is shipped */
+    bool values;        /* the full size too is judged by its values */
 } MakeCase;
 
 typedef struct MakeJob {
