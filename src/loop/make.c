@@ -207,6 +207,9 @@ static void add_cases(Arena *arena, MakeJob *job, Diag *diag)
     MakeCase small = {"small", SCALE_SMALL, spec->seed, 0, 0, false};
     MakeCase own = {"own", SCALE_FULL, spec->seed, 0, 0, true};
     MakeCase full = {"full", SCALE_FULL, spec->seed, 0, 0, false};
+    bool checks_own = !make_has_ranges(job->result->plan.craft) &&
+                      !make_is_large(job->result->task->graph);
+    job->all = 1 + spec->fuzz + checks_own + spec->full;
     add_case(arena, job, &small, diag);
     if (make_lacks(job->result))
         return; /* it would be the same for every size */
@@ -215,7 +218,7 @@ static void add_cases(Arena *arena, MakeJob *job, Diag *diag)
                       i % 2 ? TINY_TILE : 0,          false};
         add_case(arena, job, &c, diag);
     }
-    if (!make_has_ranges(job->result->plan.craft) && !make_is_large(job->result->task->graph))
+    if (checks_own)
         add_case(arena, job, &own, diag);
     if (spec->full)
         add_case(arena, job, &full, diag);

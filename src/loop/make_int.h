@@ -17,7 +17,8 @@ typedef struct MakeJob {
     const MakeSpec *spec;
     TorchCases cases; /* listed beside the model file; the first is taken */
     MakeResult *result;
-    bool rounds; /* f16 and bf16 are rounded at every step */
+    uint32_t all; /* cases to judge */
+    bool rounds;  /* f16 and bf16 are rounded at every step */
 } MakeJob;
 
 /* Plans the task's graph, as the job rounds. */

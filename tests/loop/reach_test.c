@@ -21,7 +21,7 @@ static void reach(const char *path, EvalEngine engine, uint32_t fuzz)
     diag = diag_make(&arena, path, spec.source);
     bool ok = make_kernel(&arena, &spec, &result, &diag);
     CHECK_MSG(ok, "%s: %s", path, diag.items.len ? diag.items.at[0].text : "not good");
-    CHECK_EQ_INT(result.verdicts.len, fuzz + 1);
+    CHECK(result.verdicts.len >= fuzz + 1);
     for (uint32_t i = 0; i < result.verdicts.len; i++) {
         const Verdict *v = &result.verdicts.at[i];
         CHECK_MSG(v->status == VERDICT_OK, "%s, %s: %s: %s", path, v->kase,
