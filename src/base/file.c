@@ -130,6 +130,12 @@ bool file_write(const char *path, Str text, Diag *diag)
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
+bool file_is_plain(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 bool file_is_dir(const char *path)
 {
     struct stat at;

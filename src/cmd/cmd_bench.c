@@ -254,6 +254,9 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
     if (given->answers && !bench_answers(arena, given->answers, &suite.tasks, &answers, &diag))
         return cmd_say(&diag, CMD_USAGE);
     spec.answers = given->answers ? &answers : NULL;
+    if (given->answers && answers.unknown)
+        fprintf(stderr, "acraft bench: %u files or lines of '%s' answer no task of the suite\n",
+                answers.unknown, given->answers);
     if (given->answers || gen_is_plan(&given->gen))
         return bench(arena, args, given, &spec, ks);
     return bench_with_model(arena, args, given, &spec, ks);

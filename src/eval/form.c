@@ -105,7 +105,7 @@ static bool walk(Walk *w, const char *inner, int depth)
         if (file_is_dir(full)) {
             if (!walk(w, path, depth + 1))
                 return false;
-        } else if (wanted_file(str_from(names.at[i]))) {
+        } else if (wanted_file(str_from(names.at[i])) && file_is_plain(full)) {
             if (!file_read(w->arena, full, MOST_TEXT, &text, w->diag))
                 return false;
             eval_text_add(w->arena, w->c, path, text);
@@ -156,6 +156,10 @@ bool eval_candidate_read(Arena *arena, const char *path, EvalCandidate *candidat
     *candidate = (EvalCandidate){.name = path, .entry = "", .extracted = ""};
     if (file_is_dir(path))
         return read_directory(arena, path, candidate, diag);
+    if (file_exists(path) && !file_is_plain(path)) {
+        diag_error(diag, "V010", (Span){0}, "%s: a pipe or device is no candidate", path);
+        return false;
+    }
     if (!file_read(arena, path, MOST_TEXT, &text, diag))
         return false;
     Str name = path_base(path);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const Span no_place = {0, 0, 0};
 enum { DEEPEST = 16 };
@@ -13,6 +14,7 @@ typedef struct Finder {
     Arena *arena;
     const BenchTasks *tasks;
     Map names;
+    Map seen; /* directories by device and number: links may lead back */
     BenchAnswers *found;
     Diag *diag;
 } Finder;
@@ -67,7 +69,8 @@ static void add_object(Finder *f, const char *path, json_t *o)
         f->found->unknown++;
         return;
     }
-    if (json_is_integer(sample) && json_integer_value(sample) >= 0)
+    if (json_is_integer(sample) && json_integer_value(sample) >= 0 &&
+        json_integer_value(sample) < no_sample)
         a.sample = (uint32_t)json_integer_value(sample);
     a.text = str_copy(f->arena, (Str){json_string_value(answer), json_string_length(answer)});
     if (json_is_array(prompt))
@@ -80,6 +83,8 @@ static bool add_lines(Finder *f, const char *path)
     Str text, line;
     if (!bench_read_packed(f->arena, path, &text, f->diag))
         return false;
+    if (str_starts(text, "\xef\xbb\xbf"))
+        text = str_slice(text, 3, text.len);
     for (uint32_t number = 1; str_next(&text, '\n', &line); number++) {
         json_error_t error;
         if (str_trim(line).len == 0)
@@ -146,9 +151,24 @@ static bool is_candidate_dir(Arena *arena, const char *path)
 
 static bool walk(Finder *f, Here here);
 
+static bool was_here(Finder *f, const char *path)
+{
+    struct stat st;
+    uint32_t before;
+    if (stat(path, &st) != 0)
+        return false;
+    const char *key = str_format(f->arena, "%llx %llx", (unsigned long long)st.st_dev,
+                                 (unsigned long long)st.st_ino);
+    bool seen = map_get(&f->seen, str_from(key), &before);
+    map_put(f->arena, &f->seen, str_from(key), 1);
+    return seen;
+}
+
 static bool walk_dir(Finder *f, Here here)
 {
     NameList names = {0};
+    if (was_here(f, here.path))
+        return true;
     if (here.depth > DEEPEST || !file_list(f->arena, here.path, &names, f->diag))
         return here.depth > DEEPEST;
     bool ok = true;
@@ -212,6 +232,10 @@ static bool take_file(Finder *f, Here here, Str name)
 {
     Str plain = unpacked_name(name);
     BenchAnswer a = answer_at(here);
+    if (!file_is_plain(here.path)) {
+        f->found->unknown++;
+        return true;
+    }
     if (str_ends(plain, ".jsonl"))
         return add_lines(f, here.path);
     if (here.in_task && str_ends(plain, "_code_gen_prompt.json"))

@@ -4,6 +4,8 @@
 #include "tests/t.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -125,5 +127,27 @@ T_TEST(answers_that_are_none)
     put(&p, "bad.jsonl", STR("{\"task\": \"relu\""));
     CHECK(!find(&p));
     CHECK(strstr(vec_last(&p.diag.items).text, "bad.jsonl:1"));
+    drop_place(&p);
+}
+
+/* Pipes, devices, links that lead back, names of nothing: left alone, never waited for. */
+T_TEST(answers_among_other_things)
+{
+    Place p;
+    make_place(&p);
+    put(&p, "deep/relu.3.txt", STR("three"));
+    put(&p, "deep/marked.jsonl",
+        STR("\xef\xbb\xbf{\"task\": \"softmax\", \"answer\": \"m\", "
+            "\"sample\": 4294967296}\r\n"));
+    REQUIRE(mkfifo(path_join(&p.arena, p.dir, "relu.txt"), 0600) == 0);
+    REQUIRE(mkfifo(path_join(&p.arena, p.dir, "relu.craft"), 0600) == 0);
+    REQUIRE(symlink("..", path_join(&p.arena, p.dir, "deep/again")) == 0);
+    REQUIRE(symlink("/dev/zero", path_join(&p.arena, p.dir, "softmax.txt")) == 0);
+    REQUIRE(symlink("/nonexistent", path_join(&p.arena, p.dir, "softmax.0.txt")) == 0);
+    REQUIRE(find(&p));
+    CHECK_EQ_INT(p.found.at.len, 2);
+    check(&p, 0, "relu", 3, "three");
+    check(&p, 1, "softmax", 0, "m");
+    CHECK_EQ_INT(p.found.unknown, 4);
     drop_place(&p);
 }
