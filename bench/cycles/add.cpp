@@ -4,7 +4,7 @@
  *   SCALAR   element by element through GetValue and SetValue
  *   DOUBLE   two sets of buffers in turn
  *   BYPASS   inputs past L2
- *   APART    y starts 256 bytes further, so that the operands meet in different bank groups */
+ *   APART    tiles of an odd number of 256 bytes end to end: operands lie in different bank groups */
 #include "kernel_operator.h"
 using namespace AscendC;
 
@@ -22,11 +22,11 @@ struct Set {
 __aicore__ inline Set set_at(uint32_t number)
 {
 #ifdef APART
-    constexpr uint32_t step = TILE * sizeof(half), gap = 256;
-    uint32_t base = number * (3 * step + gap);
+    constexpr uint32_t step = TILE * sizeof(half);
+    uint32_t base = number * 2 * ROOM;
     return {LocalTensor<half>(TPosition::VECCALC, base, TILE),
-            LocalTensor<half>(TPosition::VECCALC, base + step + gap, TILE),
-            LocalTensor<half>(TPosition::VECCALC, base + 2 * step + gap, TILE), event_t(number)};
+            LocalTensor<half>(TPosition::VECCALC, base + step, TILE),
+            LocalTensor<half>(TPosition::VECCALC, 4 * ROOM + number * step, TILE), event_t(number)};
 #else
     uint32_t base = number * 3 * ROOM;
     return {LocalTensor<half>(TPosition::VECCALC, base, 16384),

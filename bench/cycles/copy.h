@@ -1,9 +1,9 @@
-/* Reading f16[12288,COLUMNS] tile by tile, as asc-devkit's data_copy example describes it, written
+/* Reading f16[ROWS,COLUMNS] tile by tile, as asc-devkit's data_copy example describes it, written
  * anew. Rows are shared out evenly; the file that includes this brings one tile in.
  *
  *   TILE_M, TILE_N   rows and columns of one copy
  *   PARTS, TIMES     columns in so many parts, each read so many times in a row
- *   EVERYTHING       every core reads all rows; SHIFTED: beginning at its own
+ *   EVERYTHING       every core reads all rows, past L2; SHIFTED: beginning at its own
  *
  * Like the original it copies to one place without waiting: only the copies are timed. */
 #include "kernel_operator.h"
@@ -18,7 +18,9 @@ using namespace AscendC;
 #ifndef TIMES
 #define TIMES 1
 #endif
-constexpr uint32_t ROWS = 12288;
+#ifndef ROWS
+#define ROWS 12288
+#endif
 
 __aicore__ inline void read_tile(const GlobalTensor<half> &from, uint32_t columns);
 
@@ -28,6 +30,9 @@ __aicore__ inline void read_rows(GM_ADDR x, uint32_t row, uint32_t part)
     uint32_t end = part == PARTS - 1 ? COLUMNS : (part + 1) * width;
     GlobalTensor<half> gm;
     gm.SetGlobalBuffer((__gm__ half *)x);
+#ifdef EVERYTHING
+    gm.SetL2CacheHint(CacheMode::CACHE_MODE_DISABLE);
+#endif
     for (uint32_t at = part * width; at < end; at += TILE_N) {
         read_tile(gm[uint64_t(row) * COLUMNS + at], end - at < TILE_N ? end - at : TILE_N);
     }

@@ -69,19 +69,35 @@ static bool depends(const CycleCore *core, const SimTouched *t)
     return false;
 }
 
+/* When there is no more room the last entry grows to hold the new one as well: nothing is forgotten, a
+ * little more may seem to depend on it. */
 static void note_write(CycleCore *core, const SimTouched *t)
 {
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->access[i].write && core->wrotes < WRITES)
-            core->wrote[core->wrotes++] = (Wrote){t->access[i].at, end_of(&t->access[i])};
+    for (uint32_t i = 0; i < t->n; i++) {
+        Wrote w = {t->access[i].at, end_of(&t->access[i])};
+        if (!t->access[i].write || t->access[i].space != NPU_UB)
+            continue;
+        if (core->wrotes < WRITES) {
+            core->wrote[core->wrotes++] = w;
+            continue;
+        }
+        Wrote *last = &core->wrote[WRITES - 1];
+        last->from = w.from < last->from ? w.from : last->from;
+        last->to = w.to > last->to ? w.to : last->to;
+    }
 }
 
+/* Who makes room is done before the scalar unit's own time, or the first to be done. */
 static void note_results(CycleCore *core, const SimTouched *t, double when)
 {
-    for (uint32_t i = 0; i < t->n; i++)
-        if (t->access[i].write && t->access[i].space == NPU_UB)
-            core->result[core->results++ % RESULTS] = (Result){t->access[i].at,
-                                                               end_of(&t->access[i]), when};
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!t->access[i].write || t->access[i].space != NPU_UB)
+            continue;
+        Result *slot = &core->result[0];
+        for (uint32_t k = 1; k < RESULTS && slot->when > core->scalar; k++)
+            slot = core->result[k].when < slot->when ? &core->result[k] : slot;
+        *slot = (Result){t->access[i].at, end_of(&t->access[i]), when};
+    }
 }
 
 static void hold(CycleCore *core, uint8_t pipe, Gate gate)
@@ -352,8 +368,10 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
 {
     Cycle *c = context;
     const NpuIsa *row = npu_isa(r->op);
-    (void)sim, (void)index;
+    (void)index;
     c->core[core].ran = true;
+    if (c->memory.alive != sim->alive)
+        cycle_memory_running(&c->memory, sim->alive);
     switch (row->form) {
     case NPU_F_SYNC:
         switch (r->op) {

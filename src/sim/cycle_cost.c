@@ -19,51 +19,63 @@ static uint32_t fullest(const uint8_t *group)
     return most;
 }
 
+/* Which operands of a vector instruction lie as rows in UB. */
+typedef struct Rows {
+    int sources; /* operands 1 to that */
+    bool result;
+} Rows;
+
+static Rows rows_of(const Record *r, enum NpuForm form)
+{
+    switch (form) {
+    case NPU_F_BINARY:
+    case NPU_F_TERNARY: return (Rows){2, true};
+    case NPU_F_UNARY:
+    case NPU_F_SCALAR:
+    case NPU_F_AXPY:
+    case NPU_F_CAST: return (Rows){1, true};
+    case NPU_F_DUP: return (Rows){0, true};
+    case NPU_F_REDUCE: return (Rows){1, false};
+    case NPU_F_COMPARE: return (Rows){r->op == NPU_COMPARE_SCALAR ? 1 : 2, false};
+    case NPU_F_SELECT: return (Rows){r->mode == NPU_SEL_SCALAR ? 1 : 2, true};
+    case NPU_F_MOVE: return (Rows){r->op == NPU_COPY ? 1 : 0, r->op == NPU_COPY};
+    default: return (Rows){0, false};
+    }
+}
+
 /* Cycles of one repeat by bank groups: rows read from one group in turn, rows written likewise. */
-static uint32_t repeat_rows(const Record *r, uint32_t repeat, int sources, uint32_t blocks)
+static uint32_t repeat_rows(const Record *r, uint32_t repeat, Rows rows, uint32_t blocks)
 {
     uint8_t reads[GROUPS] = {0}, writes[GROUPS] = {0};
-    for (int i = 1; i <= sources; i++)
+    for (int i = 1; i <= rows.sources; i++)
         if (rec_space(r->operand[i].address) == NPU_UB)
             count_rows(&r->operand[i], repeat, blocks, reads);
-    if (rec_space(r->operand[0].address) == NPU_UB)
+    if (rows.result && rec_space(r->operand[0].address) == NPU_UB)
         count_rows(&r->operand[0], repeat, blocks, writes);
     uint32_t read = fullest(reads), write = fullest(writes);
     return read > write ? read : write;
 }
 
-static int sources_of(enum NpuForm form)
-{
-    if (form == NPU_F_BINARY || form == NPU_F_TERNARY)
-        return 2;
-    return form == NPU_F_DUP ? 0 : 1;
-}
-
-static bool strided_form(enum NpuForm form)
-{
-    return form == NPU_F_BINARY || form == NPU_F_TERNARY || form == NPU_F_UNARY ||
-           form == NPU_F_SCALAR || form == NPU_F_AXPY || form == NPU_F_DUP || form == NPU_F_CAST;
-}
-
 /* When all operands move on alike, every repeat asks the groups in the same pattern. */
-static bool in_step(const Record *r, int sources)
+static bool in_step(const Record *r, Rows rows)
 {
-    for (int i = 1; i <= sources; i++)
-        if ((r->operand[i].repeat_stride ^ r->operand[0].repeat_stride) % GROUPS)
+    uint16_t first = r->operand[rows.result ? 0 : 1].repeat_stride;
+    for (int i = 1; i <= rows.sources; i++)
+        if ((r->operand[i].repeat_stride ^ first) % GROUPS)
             return false;
     return true;
 }
 
 /* Addresses repeat modulo the 16 groups, so a few repeats tell about all. */
-static double conflict_factor(const Record *r, enum NpuForm form, SimRepeats reps)
+static double conflict_factor(const Record *r, Rows rows, SimRepeats reps)
 {
     uint32_t blocks = (reps.elements * reps.widest + BLOCK - 1) / BLOCK;
-    uint32_t sampled = reps.repeats < GROUPS ? reps.repeats : GROUPS, rows = 0;
-    if (sampled && in_step(r, sources_of(form)))
+    uint32_t sampled = reps.repeats < GROUPS ? reps.repeats : GROUPS, cycles = 0;
+    if (sampled && in_step(r, rows))
         sampled = 1;
     for (uint32_t i = 0; i < sampled; i++)
-        rows += repeat_rows(r, i, sources_of(form), blocks > 8 ? 8 : blocks);
-    return sampled ? (double)rows / sampled : 1;
+        cycles += repeat_rows(r, i, rows, blocks > 8 ? 8 : blocks);
+    return sampled ? (double)cycles / sampled : 1;
 }
 
 static uint32_t plain_repeats(const Record *r)
@@ -83,9 +95,10 @@ InstructionCost cost_vector(const Record *r)
     bool counted = row->form != NPU_F_SORT && row->form != NPU_F_MOVE && row->form != NPU_F_COPY;
     double repeats = counted || r->op == NPU_COPY ? reps.repeats : plain_repeats(r);
     cost.work = repeats * row->per_repeat;
-    if (strided_form(row->form)) {
+    Rows rows = rows_of(r, row->form);
+    if (rows.sources || rows.result) {
         /* A slow instruction has the time to fetch its rows one after the other. */
-        double extra = (conflict_factor(r, row->form, reps) - row->per_repeat) * repeats;
+        double extra = (conflict_factor(r, rows, reps) - row->per_repeat) * repeats;
         cost.conflict = extra > 0 ? extra : 0;
         cost.work += cost.conflict;
     }

@@ -49,8 +49,7 @@ typedef struct CycleCore {
     uint8_t flags[PIPES][PIPES][EVENTS];
     Wrote wrote[WRITES]; /* UB written by the vector pipe since its last barrier */
     uint32_t wrotes;
-    Result result[RESULTS]; /* the last ones, a ring */
-    uint32_t results;
+    Result result[RESULTS];
     double sent[3][16][PENDING], arrived[16][PENDING];
     uint32_t sents[3][16], arriveds[16];
     uint64_t sync_calls[2];

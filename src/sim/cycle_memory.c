@@ -3,15 +3,21 @@
 
 #include "sim/cycle_cost.h"
 
-/* SETS * WAYS pages are more than twice what the largest L2 holds. */
-enum { SECTOR = 128, LINE = 512, SETS = 4096, WAYS = 7, WHEN_UNIT = 4096 };
+/* SETS * WAYS pages are four times what the largest L2 holds, as pages may be used in part. */
+enum {
+    SECTOR = 128,
+    LINE = 512,
+    SETS = 4096,
+    WAYS = 16,
+    WHEN_UNIT = 4096,
+    STARTS = 1 << 14,
+    OF_LATE = 4096
+};
 
 /* 64 sectors of GM that L2 has seen. */
 struct MemoryPage {
-    uint64_t sectors;     /* touched ones */
-    uint32_t when;        /* what all had brought in when it was last touched, in units */
-    float time;           /* of that touch, on the clock of its core */
-    uint16_t core, crowd; /* crowd: cores that came for it at about the same time */
+    uint64_t sectors; /* touched ones */
+    uint32_t when;    /* what all had brought in when it was last touched, in units */
 };
 
 /* Pages whose numbers hash alike. */
@@ -20,37 +26,59 @@ struct MemorySet {
     uint32_t next;      /* the one to give way */
 };
 
+/* Where reads began of late: cores that ask for the same lines at the same time begin alike. */
+struct MemoryStart {
+    uint64_t sector;
+    float time; /* on the clock of its core */
+    uint16_t core, crowd;
+};
+
 void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint32_t per_ai)
 {
     uint32_t most = chip->aic * per_ai, running = cores < most ? cores : most;
-    double whole = chip->gm_tbps * 1e6 * cost_constant(NPU_C_GM_REACHED) / chip->mhz;
     *m = (CycleMemory){
         .chip = chip,
         .cores = running,
         .per_ai = per_ai,
-        .share = whole / running,
+        .whole = chip->gm_tbps * 1e6 / chip->mhz,
         .l2_bytes = (uint64_t)(chip->l2_mib * 1048576.0 * cost_constant(NPU_C_L2_USED)),
         .debt = heap_alloc(cores * sizeof(double)),
         .sets = heap_alloc(SETS * sizeof(MemorySet)),
         .pages = heap_alloc(SETS * WAYS * sizeof(MemoryPage)),
+        .starts = heap_alloc(STARTS * sizeof(MemoryStart)),
     };
+    cycle_memory_running(m, cores);
 }
 
 void cycle_memory_close(CycleMemory *m)
 {
+    heap_free(m->starts);
     heap_free(m->pages);
     heap_free(m->sets);
     heap_free(m->debt);
     *m = (CycleMemory){0};
 }
 
+void cycle_memory_running(CycleMemory *m, uint32_t alive)
+{
+    double running = alive < 1 ? 1 : alive < m->cores ? alive : m->cores;
+    m->alive = alive;
+    m->share = m->whole / running;
+}
+
 /* --- pages --- */
+
+/* Neighbours lie side by side, sixteen at a time. */
+static uint32_t set_of(uint64_t key)
+{
+    return ((uint32_t)((key >> 4) * 0x9E3779B97F4A7C15ull >> 40) << 4 | (key & 15)) % SETS;
+}
 
 /* The page, or a new one in the place of the first that came into its set. */
 static MemoryPage *page_of(CycleMemory *m, uint64_t number)
 {
     uint64_t key = number + 1;
-    uint32_t at = (uint32_t)(key ^ key >> 12 ^ key >> 24) % SETS; /* neighbours side by side */
+    uint32_t at = set_of(key);
     MemorySet *set = &m->sets[at];
     for (uint32_t way = 0; way < WAYS; way++)
         if (set->key[way] == key)
@@ -64,41 +92,48 @@ static MemoryPage *page_of(CycleMemory *m, uint64_t number)
 
 /* --- L2 --- */
 
-typedef struct Touched {
-    uint64_t missing; /* sectors that were not there */
-    uint32_t crowd;   /* other cores that ask for the same at the same time */
-} Touched;
-
-static void touch_page(CycleMemory *m, uint32_t core, double now, MemoryPage *page, uint64_t mask,
-                       Touched *t)
+/* Gives the sectors that were not there. */
+static uint64_t touch_page(const CycleMemory *m, MemoryPage *page, uint64_t mask)
 {
-    double apart = page->time > now ? page->time - now : now - page->time;
+    uint64_t missing = 0;
     if (m->brought - (uint64_t)page->when * WHEN_UNIT > m->l2_bytes + WHEN_UNIT)
         page->sectors = 0;
     if (!page->sectors && !~mask)
-        t->missing += 64;
+        missing = 64;
     else if (mask & ~page->sectors)
-        t->missing += (uint64_t)__builtin_popcountll(mask & ~page->sectors);
-    if (apart >= cost_constant(NPU_C_SAME_TIME) || !page->sectors)
-        page->crowd = 0;
-    else if (page->core != core)
-        page->crowd++;
-    t->crowd = page->crowd > t->crowd ? page->crowd : t->crowd;
+        missing = (uint64_t)__builtin_popcountll(mask & ~page->sectors);
     page->sectors |= mask;
-    page->core = (uint16_t)core;
-    page->time = (float)now;
     page->when = (uint32_t)(m->brought / WHEN_UNIT);
+    return missing;
 }
 
-static void touch(CycleMemory *m, uint32_t core, double now, uint64_t from, uint64_t to, Touched *t)
+static uint64_t touch(CycleMemory *m, uint64_t from, uint64_t to)
 {
+    uint64_t missing = 0;
     for (uint64_t at = from / SECTOR; at <= (to - 1) / SECTOR;) {
         uint64_t first = at % 64, left = (to - 1) / SECTOR - at + 1;
         uint64_t count = left < 64 - first ? left : 64 - first;
         uint64_t mask = (count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
-        touch_page(m, core, now, page_of(m, at / 64), mask, t);
+        missing += touch_page(m, page_of(m, at / 64), mask);
         at += count;
     }
+    return missing;
+}
+
+/* Other cores that began to read there at about the same time. */
+static uint32_t crowd_at(CycleMemory *m, uint32_t core, double now, uint64_t at)
+{
+    uint64_t sector = at / SECTOR;
+    MemoryStart *s = &m->starts[(sector * 0x9E3779B97F4A7C15ull >> 40) % STARTS];
+    double apart = s->time > now ? s->time - now : now - s->time;
+    if (s->sector != sector || apart >= cost_constant(NPU_C_SAME_TIME))
+        s->crowd = 0;
+    else if (s->core != core)
+        s->crowd++;
+    s->sector = sector;
+    s->core = (uint16_t)core;
+    s->time = (float)now;
+    return s->crowd;
 }
 
 /* A core brings `bytes` into L2: once it is full older bytes leave, the written ones to GM. */
@@ -132,19 +167,17 @@ typedef struct Taken {
 static Taken take(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
 {
     Taken t = {.runs = (double)a->outer * a->inner, .asked = (double)sim_access_bytes(a)};
-    Touched touched = {0};
-    uint64_t sectors = 0, bytes = 0;
+    uint64_t sectors = 0, missing = 0, bytes = 0;
     for (uint32_t o = 0; a->run && o < a->outer; o++)
         for (uint32_t i = 0; i < a->inner; i++) {
             uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
             bytes += run_bytes(from, a->run);
             sectors += (from + a->run - 1) / SECTOR - from / SECTOR + 1;
-            if (!how.bypass)
-                touch(m, core, how.now, from, from + a->run, &touched);
+            missing += how.bypass ? 0 : touch(m, from, from + a->run);
         }
     t.bytes = (double)bytes;
-    t.missing = how.bypass ? 1 : sectors ? (double)touched.missing / (double)sectors : 0;
-    t.crowd = touched.crowd;
+    t.missing = how.bypass ? 1 : sectors ? (double)missing / (double)sectors : 0;
+    t.crowd = a->write ? 0 : crowd_at(m, core, how.now, a->at);
     m->wasted += t.bytes > t.asked ? (uint64_t)(t.bytes - t.asked) : 0;
     return t;
 }
@@ -153,30 +186,41 @@ static Taken take(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow h
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-static double l2_rate(const CycleMemory *m, const Taken *t, bool aic)
+/* How much longer it takes when others ask for the same lines: who comes first waits as long as the
+ * last, so that what counts is the mean of late, seen from the middle of it. */
+static double crowded(CycleMemory *m, const Taken *t, bool aic)
 {
-    double rate = aic ? m->chip->l2_read_rate : cost_constant(NPU_C_L2_READ_AIV);
     double slower = cost_constant(aic ? NPU_C_SAME_LINE_AIC : NPU_C_SAME_LINE_AIV);
-    double crowd = 2.0 * t->crowd / m->cores; /* seen from the middle of it */
-    return rate / (1 + (slower - 1) * (crowd < 1 ? crowd : 1));
+    m->crowd += (t->crowd - m->crowd) / OF_LATE;
+    double crowd = 2.0 * m->crowd / m->cores;
+    return 1 + (slower - 1) * (crowd < 1 ? crowd : 1);
+}
+
+static double burst_cycles(const Taken *t, MemoryHow how)
+{
+    double one = cost_constant(how.bypass ? NPU_C_BURST_PAST_L2 : NPU_C_BURST);
+    if (how.rows)
+        return cost_constant(NPU_C_ND2NZ_START) + (how.bypass ? t->runs * one : 0);
+    return t->runs > 1 ? t->runs * one : 0;
 }
 
 double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
 {
     Taken t = take(m, core, a, how);
-    double wasted = t.missing > 0.5 ? t.bytes - t.asked : 0; /* lines cut in two */
-    double from_gm = t.asked * t.missing + wasted, from_l2 = t.bytes - from_gm;
+    bool cut = t.missing > 0.5 && t.bytes > t.asked; /* lines cut in two are fetched for both */
+    double from_gm = cut ? t.bytes : t.asked * t.missing, from_l2 = t.bytes - from_gm;
     m->read += (uint64_t)t.asked;
     m->hits += (uint64_t)(t.asked * (1 - t.missing));
     if (!how.bypass)
         bring(m, core, t.asked * t.missing, false);
     double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT) / m->per_ai;
-    double cycles = larger(from_gm / port, (from_gm + m->debt[core]) / m->share);
+    double l2 = how.aic ? m->chip->l2_read_rate : cost_constant(NPU_C_L2_READ_AIV);
+    double share = m->share * cost_constant(m->debt[core] > 0 ? NPU_C_GM_MIXED : NPU_C_GM_REACHED);
+    double cycles = larger(from_gm / port, (from_gm + m->debt[core]) / share);
     m->debt[core] = 0;
-    cycles += from_l2 / l2_rate(m, &t, how.aic);
-    if (how.rows)
-        return cycles + cost_constant(NPU_C_ND2NZ_START);
-    return cycles + (t.runs > 1 ? t.runs * cost_constant(NPU_C_BURST) : 0);
+    if (how.bypass)
+        return (cycles + burst_cycles(&t, how)) * crowded(m, &t, how.aic);
+    return cycles + from_l2 / l2 * crowded(m, &t, how.aic) + burst_cycles(&t, how);
 }
 
 double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
@@ -190,7 +234,8 @@ double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, Mem
     else
         m->debt[core] += t.asked;
     if (m->debt[core] > queue) {
-        cycles = larger(cycles, (m->debt[core] - queue) / m->share);
+        cycles = larger(cycles,
+                        (m->debt[core] - queue) / (m->share * cost_constant(NPU_C_GM_MIXED)));
         m->debt[core] = queue;
     }
     return cycles;

@@ -15,16 +15,20 @@
 
 typedef struct MemoryPage MemoryPage;
 typedef struct MemorySet MemorySet;
+typedef struct MemoryStart MemoryStart;
 
 typedef struct CycleMemory {
     const NpuChip *chip;
     uint32_t cores, per_ai; /* that run at a time; that share a port */
-    double share;           /* bytes per cycle of one core, of all GM can give */
+    double whole, share;    /* bytes per cycle at GM's peak; of one core that still runs */
+    uint32_t alive;         /* cores that have not ended */
     uint64_t l2_bytes;
     uint64_t brought, dirty; /* into L2 by all cores; of these, written */
     double *debt;            /* by core: written bytes pushed out and not yet on their way to GM */
     MemorySet *sets;
-    MemoryPage *pages;            /* by set */
+    MemoryPage *pages; /* by set */
+    MemoryStart *starts;
+    double crowd;                 /* cores at one place at one time, the mean of late */
     uint64_t read, written, hits; /* bytes asked for */
     uint64_t wasted, returned;    /* bytes moved beyond that; written back */
 } CycleMemory;
@@ -32,6 +36,8 @@ typedef struct CycleMemory {
 /* `per_ai`: cores of the launch that share an AI core's port. */
 void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint32_t per_ai);
 void cycle_memory_close(CycleMemory *m);
+/* So many cores have not ended: they share what GM gives. */
+void cycle_memory_running(CycleMemory *m, uint32_t alive);
 typedef struct MemoryHow {
     double now;  /* when the access starts */
     bool aic;    /* a cube core asks */

@@ -91,7 +91,7 @@ Sim *sim_open(const SimConfig *config)
         return NULL;
     Sim *sim = heap_alloc(sizeof *sim);
     sim->config = *config;
-    sim->cores = config->blocks * cores_per_block(config->kind);
+    sim->cores = sim->alive = config->blocks * cores_per_block(config->kind);
     sim->core = arena_array(&sim->arena, CoreState, sim->cores);
     place_cores(sim);
     if (config->no_data && !config->no_memo && !config->image)
@@ -292,8 +292,9 @@ bool sim_execute(Step *s)
     return check_common(s, row) && (dry ? exec_dry(s) : exec_form(s, row->form)) && !s->failed;
 }
 
-static void stop_core(CoreState *core)
+static void stop_core(Sim *sim, CoreState *core)
 {
+    sim->alive -= !core->ended;
     core->stopped = core->ended = true;
     core->pub.view->stopped = 1;
 }
@@ -301,6 +302,7 @@ static void stop_core(CoreState *core)
 static void end_core(Step *s)
 {
     queue_finish(s);
+    s->sim->alive -= !s->core->ended;
     s->core->ended = true;
     detach(s->sim, s->core);
 }
@@ -344,7 +346,7 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
         if (sim->memo)
             memo_note(sim->memo, index, &records[i]);
         if (!fine && !sim->config.keep_going) {
-            stop_core(core);
+            stop_core(sim, core);
             *used = n;
             return SIM_STOPPED;
         }
@@ -371,7 +373,7 @@ void sim_hang(Sim *sim)
                         .line = core->wait_line};
         Step s = {.sim = sim, .core = core, .r = &place, .core_index = i};
         sim_report(&s, SIM_FAULT_CROSS_NEVER_SET, "%s", sync_wait_text(&sim->arena, sim, i));
-        stop_core(core);
+        stop_core(sim, core);
     }
 }
 

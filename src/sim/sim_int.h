@@ -121,7 +121,7 @@ typedef struct SimWatcher {
 struct Sim {
     Arena arena;
     SimConfig config;
-    uint32_t cores;
+    uint32_t cores, alive; /* alive: those that have not ended */
     CoreState *core;
     VEC(SimGm *) gm; /* by base address */
     SimGm *last_gm;

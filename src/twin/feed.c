@@ -18,7 +18,7 @@
 enum {
     BATCH = 512, /* records copied out of a ring at a time */
     /* Short turns: cores go along together, as their time and L2 expect. Copies take longest. */
-    TURN = 512,
+    TURN = 128,
     TURN_BYTES = 2048, /* of a copy that count as one record more */
     QUIET_ROUNDS = 50, /* in which every core that goes on polled in vain: nobody will answer */
     SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */

@@ -427,3 +427,44 @@ T_TEST(hazard_same_bytes_are_a_warning)
         close_watched(&w);
     }
 }
+
+static Record word(uint16_t op, uint64_t gm)
+{
+    Record r = {.op = op, .pipe = NPU_PIPE_S, .line = 50, .dtype = {NPU_DT_U32, NPU_DT_U32}};
+    r.operand[op == NPU_GLOBAL_SET ? 0 : 1].address = GM(gm);
+    return r;
+}
+
+/* Ten cores read the same bytes; all but `silent` tell the last one, which then overwrites them. */
+static const char *overwrite_after_readers(uint32_t silent)
+{
+    enum { READERS = 10 };
+    Watched w = open_watched(SIM_AIV, READERS + 1, false);
+    Rig *rig = &w.rig;
+    for (rig->core = 0; rig->core < READERS; rig->core++) {
+        rig_run(rig, copy_in(0, 8192, 256, 40));
+        set_wait(rig, NPU_PIPE_MTE2, NPU_PIPE_S, 0);
+        if (rig->core != silent)
+            rig_run(rig, word(NPU_GLOBAL_SET, 64 * rig->core));
+    }
+    rig->core = READERS;
+    for (uint32_t i = 0; i < READERS; i++)
+        if (i != silent)
+            rig_run(rig, word(NPU_GLOBAL_GET, 64 * i));
+    Record ones = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+    ones.scalar = 0x3F800000;
+    rig_run(rig, ones);
+    set_wait(rig, NPU_PIPE_V, NPU_PIPE_MTE3, 0);
+    (void)rig_fault(rig);
+    rig_run(rig, copy_out(8192, 0, 256, 60));
+    const char *code = rig_fault(rig);
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_no_reader_is_forgotten)
+{
+    CHECK_EQ_STR(overwrite_after_readers(UINT32_MAX), "");
+    for (uint32_t silent = 0; silent < 10; silent++)
+        CHECK_EQ_STR(overwrite_after_readers(silent), "S054");
+}
