@@ -1,7 +1,7 @@
 /* The planner's kernels: predicted time against the bound, per task and category, with their
  * geometric means. The bound is every byte that must move, once, at the chip's peak bandwidth.
  *
- *     bench-plan [full|medium|eager|rules] [CATEGORY...]
+ *     bench-plan [full|medium|eager|rules] [CATEGORY|CATEGORY/TASK...]
  *
  * full, medium: the suite's own sizes, or smaller ones. eager: the sizes of tasks/kernelbench.tsv,
  * beside PyTorch eager's measured time. rules: how far the tuned rule is from the best at ten sizes
@@ -218,7 +218,8 @@ static void bench_rule(const char *path, Tally *tally)
 
 /* ---- the command ---- */
 
-static bool wanted(const char *category, int argc, char **argv)
+/* Is the category, or with its name the task, among the arguments, or is nothing chosen? */
+static bool wanted(const char *category, Str task, int argc, char **argv)
 {
     bool any = false;
     for (int i = 1; i < argc; i++) {
@@ -226,7 +227,9 @@ static bool wanted(const char *category, int argc, char **argv)
         for (int m = 0; m < MODES; m++)
             mode = mode || !strcmp(argv[i], mode_names[m]);
         any = any || !mode;
-        if (!strcmp(argv[i], category))
+        Str rest = str_from(argv[i]), head;
+        bool here = str_next(&rest, '/', &head) && str_is(head, category);
+        if (here && (!rest.len || !task.len || str_equal(rest, task)))
             return true;
     }
     return !any;
@@ -265,12 +268,13 @@ int main(int argc, char **argv)
         NameList names = {0};
         Tally tally = {0};
         const char *dir = path_join(&arena, "tasks", categories[c]);
-        if (!wanted(categories[c], argc, argv) || !file_is_dir(dir))
+        if (!wanted(categories[c], STR(""), argc, argv) || !file_is_dir(dir))
             continue;
         if (!file_list(&arena, dir, &names, &diag))
             return 2;
         for (uint32_t i = 0; i < names.len; i++)
-            bench_path(&arena, path_join(&arena, dir, names.at[i]), mode, &table, &tally);
+            if (wanted(categories[c], path_stem(names.at[i]), argc, argv))
+                bench_path(&arena, path_join(&arena, dir, names.at[i]), mode, &table, &tally);
         if (mode != RULES)
             print_mean(categories[c], &tally);
         add_tally(&all, &tally);

@@ -165,12 +165,15 @@ static PoolTile tile_with(const Pool *p, int64_t across, int64_t down)
     return t;
 }
 
+/* Elements behind the last line that shifted views reach into. */
+static int64_t spare_of(const Pool *p) { return round_up(least_wide(p), REPEAT); }
+
 static int64_t bytes_of(const Pool *p, const PoolTile *t)
 {
     int64_t line = is_near(p) ? t->wide : t->across;
     int64_t in = (2 * planes_of(p) + 1) * t->high * t->wide;
     int64_t lines = t->down * (t->wide + (2 + needs_total(p)) * line + 2 * t->across);
-    return (in + lines) * (int64_t)sizeof(float);
+    return (in + lines + 2 * spare_of(p)) * (int64_t)sizeof(float);
 }
 
 /* As many rows as fit; columns give way where not even one does. */
@@ -274,9 +277,9 @@ static void put_buffers(PoolText *k)
     for (int i = 0; i < planes_of(p); i++)
         put(k, "a%d = ub(f32, %lld, %lld, depth=2)", i, high, wide);
     put(k, "c = ub(f32, %lld, %lld)", high, wide);
-    put(k, "acc = ub(f32, %lld)", down * wide);
+    put(k, "acc = ub(f32, %lld)", down * wide + (long long)spare_of(p));
     if (needs_total(p))
-        put(k, "total = ub(f32, %lld)", line);
+        put(k, "total = ub(f32, %lld)", line + (long long)spare_of(p));
     put(k, "far = ub(f32, %lld)", line);
     put(k, "o = ub(f32, %lld, %lld, depth=2)", down, across);
     put(k, "at = ub(i32, %lld)", line);
@@ -291,6 +294,8 @@ static void put_start(PoolText *k)
     k->depth++;
     put(k, "c = %s", neutral(p));
     put(k, "acc = %s", neutral(p));
+    if (needs_total(p) && is_near(p))
+        put(k, "total = %s", neutral(p));
     if (is_near(p)) {
         put(k, "at = iota(0, 1)");
     } else {
@@ -442,62 +447,91 @@ static uint32_t steps_of(const Pool *p, PoolStep *steps)
     return n;
 }
 
-/* "far[:b.size * 576 - 2] = gather(acc[2:b.size * 576], at[:b.size * 576 - 2])" */
-static void put_shift(PoolText *k, const char *into, const char *from, int64_t by)
+/* "far[:b.size * 576] = gather(acc[2:b.size * 576 + 2], at[:b.size * 576])": whole repeats, though
+ * what comes from behind the last line is nobody's. */
+static void put_shift(PoolText *k, const char *from, int64_t by)
 {
     long long wide = k->t->wide, far = by;
-    put(k, "%s[:b.size * %lld - %lld] = gather(%s[%lld:b.size * %lld], at[:b.size * %lld - %lld])",
-        into, wide, far, from, far, wide, wide, far);
+    put(k, "far[:b.size * %lld] = gather(%s[%lld:b.size * %lld + %lld], at[:b.size * %lld])", wide,
+        from, far, wide, far, wide);
 }
 
 static void put_step(PoolText *k, const PoolStep *s, bool first)
 {
-    long long wide = k->t->wide, far = s->distance;
     char a[64], b[64], text[160];
-    if (first) {
-        put(k, "%s[:b.size * %lld] = acc[:b.size * %lld]", s->into, wide, wide);
-        return;
-    }
-    const char *from = far ? "far" : "acc";
-    if (far)
-        put_shift(k, "far", "acc", far);
-    snprintf(a, sizeof a, "%s[:b.size * %lld - %lld]", s->into, wide, far);
-    snprintf(b, sizeof b, "%s[:b.size * %lld - %lld]", from, wide, far);
-    put(k, "%s = %s", a, folded(k->p, text, sizeof text, a, b));
+    const char *from = s->distance ? "far" : "acc";
+    if (s->distance)
+        put_shift(k, "acc", s->distance);
+    snprintf(a, sizeof a, "%s[:b.size * %lld]", s->into, (long long)k->t->wide);
+    snprintf(b, sizeof b, "%s[:b.size * %lld]", from, (long long)k->t->wide);
+    put(k, "%s = %s", a, first ? b : folded(k->p, text, sizeof text, a, b));
 }
 
-/* Row q of the result stands at q * `line` + `skip` of `from`. */
-static void put_result(PoolText *k, const char *from, int64_t line, int64_t skip)
+/* "acc[q * 576 + 8:q * 576 + 568]": what row q of the result is made of */
+static const char *row_of(const PoolText *k, char *text, size_t size, const char *from,
+                          int64_t line, int64_t skip)
 {
-    long long across = k->t->across, at = skip, step = line;
-    put(k, "for q in range(b.size):");
-    buf_fill(k->out, ' ', (size_t)(k->depth + 1) * 4);
-    buf_printf(k->out, "o[q, :] = %s[q * %lld + %lld:q * %lld + %lld]", from, step, at, step,
-               at + across);
-    if (!k->p->max)
-        buf_printf(k->out, " * (1.0 / %lld.0)", (long long)k->p->divisor);
-    buf_char(k->out, '\n');
+    snprintf(text, size, "%s[q * %lld + %lld:q * %lld + %lld]", from, (long long)line,
+             (long long)skip, (long long)line, (long long)(skip + k->t->across));
+    return text;
 }
 
-/* Neighbouring windows: by doubling, then one gather that drops the border. */
+static void put_result(PoolText *k, const char *row)
+{
+    put(k, "for q in range(b.size):");
+    if (k->p->max)
+        put(k, "    o[q, :] = %s", row);
+    else
+        put(k, "    o[q, :] = (%s) * (1.0 / %lld.0)", row, (long long)k->p->divisor);
+}
+
+/* The last step and the border that is dropped in one: only one of its operands is shifted. */
+static void put_last_step(PoolText *k, int64_t distance)
+{
+    int64_t skip = skip_of(k->p), wide = k->t->wide, other = skip + distance;
+    bool aligned = skip % BLOCK == 0;
+    char a[64], b[64], text[160];
+    put_shift(k, "acc", aligned ? other : skip);
+    row_of(k, a, sizeof a, "far", wide, 0);
+    row_of(k, b, sizeof b, "acc", wide, aligned ? skip : other);
+    put_result(k, folded(k->p, text, sizeof text, a, b));
+}
+
+/* Which step may be the last in that way; `n`: none. Their order does not matter. */
+static uint32_t last_step(const Pool *p, const PoolStep *steps, uint32_t n)
+{
+    int64_t skip = skip_of(p);
+    for (uint32_t i = 0; i < n && !needs_total(p); i++)
+        if (skip % BLOCK == 0 || (skip + steps[i].distance) % BLOCK == 0)
+            return i;
+    return n;
+}
+
+/* Neighbouring windows: by doubling; a gather drops the border. */
 static void put_doubling(PoolText *k)
 {
     PoolStep steps[MOST_STEPS];
-    uint32_t n = steps_of(k->p, steps);
+    uint32_t n = steps_of(k->p, steps), last = last_step(k->p, steps, n);
     const char *whole = needs_total(k->p) ? "total" : "acc";
     int64_t skip = skip_of(k->p);
     bool started = false;
+    char row[64];
     for (uint32_t i = 0; i < n; i++) {
         bool first = !started && steps[i].into[0] == 't';
-        put_step(k, &steps[i], first);
+        if (i != last)
+            put_step(k, &steps[i], first);
         started = started || first;
     }
-    if (skip % BLOCK) {
-        put_shift(k, "far", whole, skip);
-        put_result(k, "far", k->t->wide, 0);
-    } else {
-        put_result(k, whole, k->t->wide, skip);
+    if (last < n) {
+        put_last_step(k, steps[last].distance);
+        return;
     }
+    if (skip % BLOCK) {
+        put_shift(k, whole, skip);
+        whole = "far";
+        skip = 0;
+    }
+    put_result(k, row_of(k, row, sizeof row, whole, k->t->wide, skip));
 }
 
 /* Windows further apart: one gather per column, of as many elements as there are outputs. */
@@ -514,7 +548,7 @@ static void put_gathers(PoolText *k)
         if (i)
             put(k, "%s = %s", a, folded(p, text, sizeof text, a, b));
     }
-    put_result(k, "total", across, 0);
+    put_result(k, row_of(k, text, sizeof text, "total", across, 0));
 }
 
 static void put_tile(PoolText *k)
