@@ -64,6 +64,21 @@ static void print_init_head(Printer *pr)
     buf_free(&args);
 }
 
+/* Large inputs that are read once leave L2 to the results. */
+static void print_streams(Printer *pr)
+{
+    for (uint32_t i = 0; i < pr->k->streams.len; i++) {
+        const AscStream *s = &pr->k->streams.at[i];
+        if (!gm_used(pr, s->tensor))
+            continue;
+        pen_line(pr->pen, "if (%s > %lld) {", print_expr(pr, s->bytes),
+                 (long long)asc_stream_least(pr->p->chip));
+        pen_line(pr->pen, "    %s.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);",
+                 param_gm_name(pr, s->tensor));
+        pen_line(pr->pen, "}");
+    }
+}
+
 static void print_init(Printer *pr)
 {
     Pen *pen = pr->pen;
@@ -83,6 +98,7 @@ static void print_init(Printer *pr)
             pen_line(pen, "%s.SetGlobalBuffer(reinterpret_cast<__gm__ %s *>(%s));",
                      param_gm_name(pr, i), cxx_type(t->dtype), camel(pr->arena, t->name));
     }
+    print_streams(pr);
     for (uint32_t i = 0; i < pr->k->buffers.len; i++) {
         const AscBuffer *b = &pr->k->buffers.at[i];
         const char *name = camel(pr->arena, b->name);

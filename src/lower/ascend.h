@@ -191,6 +191,14 @@ typedef struct AscFunction {
     Span at;
 } AscFunction;
 
+/* A tensor that is read once; where it has more bytes than a third of L2 its reads pass L2 by. */
+typedef struct AscStream {
+    uint32_t tensor;
+    IrExprId bytes;
+} AscStream;
+
+int64_t asc_stream_least(const NpuChip *chip);
+
 typedef struct AscKernel {
     const char *name; /* of the class, PascalCase */
     const IrKernel *source;
@@ -198,6 +206,7 @@ typedef struct AscKernel {
     VEC(AscBuffer) buffers;
     VEC(AscLocal) locals;
     VEC(AscFunction) functions;
+    VEC(AscStream) streams;
     IrVarId cores;     /* num_cores() when it is not GetBlockNum(); 0: it is */
     IrExprId ub_bytes; /* of all buffers, in the members; 0: proven to fit */
     bool launched, uses_sync, uses_select;

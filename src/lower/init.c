@@ -398,5 +398,6 @@ bool lower_init(Lower *l)
     for (uint32_t i = 0; i < l->out->kernels.len; i++)
         if (l->out->kernels.at[i].launched)
             init_kernel(l, i);
+    lower_streams(l);
     return diag_ok(l->diag);
 }

@@ -88,6 +88,8 @@ bool lower_align(Lower *l);
 void lower_ahead(Lower *l);
 /* The same: buffers in an order in which two sources do not share bank groups (bank.c). */
 void lower_banks(Lower *l);
+/* Part of init: inputs that are read once (stream.c). */
+void lower_streams(Lower *l);
 /* Bugs of a pass: indices in range, calls as call.def allows. Panics. */
 void lower_verify(const Lower *l, LowerPass done);
 

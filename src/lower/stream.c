@@ -1,0 +1,89 @@
+/* Inputs that pass L2 by. In: a kernel's loads. Out: for each tensor that is read once, its size.
+ *
+ * What is read once and is large only pushes other lines out of L2: results that could wait there
+ * until GM has time. A tensor is read once when one load names it, every loop around that load
+ * moves it on, and it begins where a loop's variable says and nowhere else, so that no two turns
+ * overlap. (asc-devkit examples add_high_performance: 264 to 188 us) */
+#include "lower/lower_int.h"
+
+typedef struct Loads {
+    const Lower *l;
+    uint32_t tensor;
+    uint32_t count;
+    bool once;
+    VEC(const IrStmt *) loops; /* around the place */
+} Loads;
+
+static bool moves_on(const Loads *f, const IrAccess *a, IrVarId var)
+{
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (lx_uses(f->l, a->start[i], var))
+            return true;
+    return false;
+}
+
+/* Each axis begins at a loop's variable or at 0. */
+static bool begins_plainly(const Loads *f, const IrAccess *a)
+{
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (a->start[i] && f->l->ir->exprs.at[a->start[i]].op != IR_E_VAR &&
+            !lx_is(f->l, a->start[i], 0))
+            return false;
+    return !a->flat && !a->item;
+}
+
+static bool read_once(const Loads *f, const IrAccess *a)
+{
+    for (uint32_t i = 0; i < f->loops.len; i++)
+        for (uint32_t k = 0; k < f->loops.at[i]->axis_count; k++)
+            if (!moves_on(f, a, f->loops.at[i]->axes[k].range.start))
+                return false;
+    return begins_plainly(f, a);
+}
+
+static void walk(Loads *f, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &f->l->ir->stmts.at[block->at[i]];
+        bool reads = s->kind == IR_S_LOAD || s->kind == IR_S_GM_READ;
+        if (reads && s->access.tensor == f->tensor) {
+            f->count++;
+            f->once = s->kind == IR_S_LOAD && read_once(f, &s->access);
+        }
+        if (s->kind == IR_S_FOR)
+            vec_push(f->l->arena, &f->loops, s);
+        walk(f, &s->body);
+        walk(f, &s->orelse);
+        if (s->kind == IR_S_FOR)
+            f->loops.len--;
+    }
+}
+
+static IrExprId bytes_of(Lower *l, const IrTensor *t)
+{
+    IrExprId bytes = lx_int(l, (int64_t)dtype_bytes(t->dtype));
+    for (uint32_t i = 0; i < t->rank; i++)
+        bytes = lx_mul(l, t->shape[i], bytes);
+    return bytes;
+}
+
+/* requires: the kernels as the source has them.
+ * keeps: everything; it only adds to the kernels. */
+void lower_streams(Lower *l)
+{
+    for (uint32_t i = 0; i < l->out->kernels.len; i++) {
+        AscKernel *k = &l->out->kernels.at[i];
+        l->source = &l->ir->kernels.at[i];
+        for (uint32_t t = 0; k->launched && t < l->source->tensors.len; t++) {
+            const IrTensor *tensor = &l->source->tensors.at[t];
+            Loads f = {.l = l, .tensor = t};
+            if (tensor->role == IR_ROLE_IN)
+                walk(&f, &l->source->body);
+            AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor)};
+            if (f.count == 1 && f.once && lx_most(l, s.bytes) > asc_stream_least(l->chip))
+                vec_push(l->arena, &k->streams, s);
+        }
+    }
+}
+
+int64_t asc_stream_least(const NpuChip *chip) { return (int64_t)chip->l2_mib * 1048576 / 3; }
