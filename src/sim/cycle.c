@@ -192,8 +192,15 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     line->bytes += cost.bytes;
     line->conflict += cost.conflict;
     line->waited += waited > 0 ? waited : 0;
-    tell(c, &(CycleEvent){index, (enum NpuPipe)p, start, end, r, waited > 0 ? waited : 0, why,
-                          core->gate[p].on});
+    tell(c, &(CycleEvent){.core = index,
+                          .pipe = (enum NpuPipe)p,
+                          .start = start,
+                          .end = core->ready[p],
+                          .done = end,
+                          .r = r,
+                          .waited = waited > 0 ? waited : 0,
+                          .why = why,
+                          .on = core->gate[p].on});
 }
 
 /* A scalar read waits for the instruction that writes what it reads, as the compiler's flag makes

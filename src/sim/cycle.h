@@ -49,12 +49,13 @@ typedef struct CycleReport {
     uint64_t copies, copied; /* GM copies of all cores, their bytes */
 } CycleReport;
 
-/* start and end in cycles of that core's clock. A WAIT_FLAG record is an edge: from `pipe` at `start`
- * to the pipe in its mode at `end`. */
+/* start and end in cycles of that core's clock: the pipe is taken, its next instruction starts no
+ * earlier; what it makes is there at `done`. A WAIT_FLAG record is an edge: from `pipe` at `start` to the
+ * pipe in its mode at `end`. */
 typedef struct CycleEvent {
     uint32_t core;
     enum NpuPipe pipe;
-    double start, end;
+    double start, end, done;
     const Record *r;
     double waited; /* cycles before start in which the pipe stood still */
     CycleWait why;

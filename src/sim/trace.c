@@ -1,17 +1,37 @@
-/* Writes the trace while the run goes on; see trace.h. Times are microseconds of the chip. */
+/* Writes the trace while the run goes on; see trace.h. Times are microseconds of the chip, in steps of
+ * a tenth of a nanosecond, so that a bar ends where the next may begin.
+ *
+ * Viewers hang the tail of an arrow on the bar around it and its head on the next bar of its row: a tail
+ * is drawn just before the end of the last bar of the pipe that set the flag. */
 #include "sim/trace.h"
 
 #include "sim/sim_int.h"
+
+enum { TICKS = 10000 }; /* of a microsecond */
+
+typedef struct TraceBar {
+    int64_t from, to;
+} TraceBar;
+enum { BARS = 64 }; /* of a pipe that an arrow may come from: more than a pipe's queue holds */
+
+typedef struct TraceCore {
+    uint64_t seen; /* pipes that have a row */
+    TraceBar bar[NPU_PIPE_ALL][BARS];
+    uint32_t bars[NPU_PIPE_ALL];
+} TraceCore;
 
 struct Trace {
     Sim *sim;
     Buf json;
     uint32_t events, arrows;
     uint64_t left_out;
-    uint64_t *seen; /* by core: pipes that have a row */
+    TraceCore *core;
 };
 
-static double us(const Trace *t, double cycles) { return cycles / t->sim->config.chip->mhz; }
+static int64_t ticks(const Trace *t, double cycles)
+{
+    return (int64_t)(cycles / t->sim->config.chip->mhz * TICKS + 0.5);
+}
 
 static void begin_event(Trace *t) { buf_puts(&t->json, t->events++ ? ",\n" : "\n"); }
 
@@ -37,9 +57,9 @@ static void add_text(Trace *t, const char *text)
 static void name_row(Trace *t, uint32_t core, enum NpuPipe pipe)
 {
     uint64_t bit = UINT64_C(1) << pipe;
-    if (t->seen[core] & bit)
+    if (t->core[core].seen & bit)
         return;
-    if (!t->seen[core]) {
+    if (!t->core[core].seen) {
         begin_event(t);
         buf_printf(
             &t->json,
@@ -47,7 +67,7 @@ static void name_row(Trace *t, uint32_t core, enum NpuPipe pipe)
             "(%s)\"}}",
             core, core, t->sim->core[core].pub.aic ? "AIC" : "AIV");
     }
-    t->seen[core] |= bit;
+    t->core[core].seen |= bit;
     begin_event(t);
     buf_printf(
         &t->json,
@@ -64,39 +84,81 @@ static const char *call_name(const Trace *t, const CycleEvent *e)
     return row && *row->api ? row->api : row ? row->instruction : "?";
 }
 
+static void put_time(Trace *t, const char *key, int64_t at)
+{
+    buf_printf(&t->json, ",\"%s\":%lld.%04lld", key, (long long)(at / TICKS),
+               (long long)(at % TICKS));
+}
+
 static void add_run(Trace *t, const CycleEvent *e)
 {
+    TraceCore *core = &t->core[e->core];
+    int64_t from = ticks(t, e->start), to = ticks(t, e->end);
+    uint32_t n = core->bars[e->pipe];
+    int64_t before = n ? core->bar[e->pipe][(n - 1) % BARS].to : 0;
+    from = from > before ? from : before;
+    if (to <= from)
+        return;
+    core->bar[e->pipe][core->bars[e->pipe]++ % BARS] = (TraceBar){from, to};
     name_row(t, e->core, e->pipe);
     begin_event(t);
-    buf_printf(&t->json,
-               "{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f,\"name\":", e->core,
-               (unsigned)e->pipe, us(t, e->start), us(t, e->end - e->start));
+    buf_printf(&t->json, "{\"ph\":\"X\",\"pid\":%u,\"tid\":%u", e->core, (unsigned)e->pipe);
+    put_time(t, "ts", from);
+    put_time(t, "dur", to - from);
+    buf_puts(&t->json, ",\"name\":");
     add_text(t, call_name(t, e));
     buf_puts(&t->json, ",\"args\":{\"line\":");
     const char *file = sim_name(&t->sim->core[e->core], e->r->file);
     Arena arena = {0};
     add_text(t, str_format(&arena, "%s:%u", file ? file : "", e->r->line));
     arena_drop(&arena);
-    if (e->waited > 0)
-        buf_printf(&t->json, ",\"waited_us\":%.4f,\"for\":\"%s%s%s\"", us(t, e->waited),
-                   cycle_wait_name(e->why), e->why == CYCLE_WAIT_FLAG ? " of " : "",
+    if (e->done > e->end)
+        put_time(t, "result_us", ticks(t, e->done));
+    if (e->waited > 0) {
+        put_time(t, "waited_us", ticks(t, e->waited));
+        buf_printf(&t->json, ",\"for\":\"%s%s%s\"", cycle_wait_name(e->why),
+                   e->why == CYCLE_WAIT_FLAG ? " of " : "",
                    e->why == CYCLE_WAIT_FLAG ? npu_pipe_name(e->on) : "");
+    }
     buf_puts(&t->json, "}}");
+}
+
+static void add_arrow_end(Trace *t, const CycleEvent *e, const char *end, enum NpuPipe row,
+                          int64_t at)
+{
+    begin_event(t);
+    buf_printf(&t->json,
+               "{\"ph\":\"%s\",\"id\":%u,\"cat\":\"flag\",\"name\":\"%s_%s %u\",\"pid\":%u,"
+               "\"tid\":%u",
+               end, t->arrows, npu_pipe_name(e->r->pipe), npu_pipe_name(e->r->mode), e->r->n[0],
+               e->core, (unsigned)row);
+    put_time(t, "ts", at);
+    buf_char(&t->json, '}');
+}
+
+/* The bar that was the last of the pipe when a flag was set; NULL: it had done nothing yet. */
+static const TraceBar *bar_before(const TraceCore *core, enum NpuPipe pipe, int64_t set)
+{
+    uint32_t n = core->bars[pipe];
+    for (uint32_t i = 1; i <= n && i <= BARS; i++) {
+        const TraceBar *bar = &core->bar[pipe][(n - i) % BARS];
+        if (bar->from < set)
+            return bar;
+    }
+    return NULL;
 }
 
 static void add_arrow(Trace *t, const CycleEvent *e)
 {
-    uint32_t id = ++t->arrows;
+    int64_t set = ticks(t, e->start), head = ticks(t, e->end);
+    const TraceBar *bar = bar_before(&t->core[e->core], e->pipe, set);
+    if (!bar)
+        return;
+    int64_t tail = set < bar->to - 1 ? set : bar->to - 1;
+    t->arrows++;
     name_row(t, e->core, (enum NpuPipe)e->r->mode);
-    for (int end = 0; end < 2; end++) {
-        begin_event(t);
-        buf_printf(&t->json,
-                   "{\"ph\":\"%s\",\"id\":%u,\"cat\":\"flag\",\"name\":\"%s_%s %u\",\"pid\":%u,"
-                   "\"tid\":%u,\"ts\":%.4f%s}",
-                   end ? "f" : "s", id, npu_pipe_name(e->r->pipe), npu_pipe_name(e->r->mode),
-                   e->r->n[0], e->core, end ? (unsigned)e->r->mode : (unsigned)e->pipe,
-                   us(t, end ? e->end : e->start), end ? ",\"bp\":\"e\"" : "");
-    }
+    add_arrow_end(t, e, "s", e->pipe, tail);
+    add_arrow_end(t, e, "f", (enum NpuPipe)e->r->mode, head > tail ? head : tail);
 }
 
 static void note(void *context, const CycleEvent *e)
@@ -116,7 +178,7 @@ Trace *trace_open(Cycle *cycle, Sim *sim)
 {
     Trace *t = heap_alloc(sizeof *t);
     t->sim = sim;
-    t->seen = heap_alloc(sim->cores * sizeof *t->seen);
+    t->core = heap_alloc(sim->cores * sizeof *t->core);
     buf_puts(&t->json, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     cycle_trace(cycle, note, t);
     return t;
@@ -139,6 +201,6 @@ void trace_close(Trace *t, Buf *json)
     if (json)
         buf_str(json, buf_view(&t->json));
     buf_free(&t->json);
-    heap_free(t->seen);
+    heap_free(t->core);
     heap_free(t);
 }
