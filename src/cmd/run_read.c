@@ -8,7 +8,7 @@
 static bool project_of_craft(Arena *arena, const char *path, const NpuChip *chip,
                              TwinProject *project, Diag *diag)
 {
-    EmitInput in = {.file = path};
+    EmitInput in = {.file = path, .lines = true};
     EmitFiles files = {0};
     EvalCandidate c = {.form = FORM_PROJECT, .name = path, .entry = "", .extracted = ""};
     if (!file_read(arena, path, 16 << 20, &in.source, diag))
@@ -29,6 +29,10 @@ static bool project_of_craft(Arena *arena, const char *path, const NpuChip *chip
         vec_push(arena, &c.texts, text);
     }
     eval_candidate_project(arena, &c, project);
+    const IrProgram *ir = in.variants.at[0]->ir;
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (ir->tensors.at[i].upto)
+            vec_push(arena, &project->open, ir->tensors.at[i].name);
     return true;
 }
 

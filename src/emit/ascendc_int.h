@@ -82,6 +82,7 @@ FunctionScope *scope_kernel(Arena *arena, const AscProgram *p, const AscKernel *
 void print_body(Printer *pr, const FunctionScope *scopes, uint32_t function);
 void print_class(Printer *pr, LowerPass upto);
 void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen);
+void print_lined(const Pen *pen, const char *file, Buf *out); /* the pen's text with #line */
 Printer printer_for(Arena *arena, const EmitInput *in, const AscProgram *p, Pen *pen);
 void print_classes(Printer *pr, LowerPass upto);
 void print_path(Printer *pr, const AscPath *path);

@@ -436,8 +436,30 @@ void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen)
     buf_free(&text);
 }
 
+/* #line before every line: the compiler would count on. Lines before the first mark are nobody's. */
+void print_lined(const Pen *pen, const char *file, Buf *out)
+{
+    Str rest = buf_view(pen->out), line;
+    uint32_t next = 0, craft = 0;
+    for (uint32_t n = 1; str_next(&rest, '\n', &line); n++) {
+        for (; next < pen->marks.len && pen->marks.at[next].line <= n; next++)
+            craft = pen->marks.at[next].craft;
+        if (craft) {
+            buf_printf(out, "#line %u \"", craft);
+            for (const char *c = file; *c; c++)
+                buf_printf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+            buf_puts(out, "\"\n");
+        }
+        buf_printf(out, "%.*s\n", STR_ARG(line));
+    }
+}
+
 void emit_kernel_text(Arena *arena, const EmitInput *in, Buf *out)
 {
-    Pen pen = {.out = out, .arena = arena};
+    Buf plain = {0};
+    Pen pen = {.out = in->lines ? &plain : out, .arena = arena};
     print_kernel_file(arena, in, &pen);
+    if (in->lines)
+        print_lined(&pen, in->file, out);
+    buf_free(&plain);
 }

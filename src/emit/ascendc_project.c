@@ -182,12 +182,15 @@ static void part_cmake_kernel(Host *h)
 
 static void add_kernel(Arena *arena, const EmitInput *in, EmitFiles *out)
 {
-    Buf text = {0}, map = {0};
+    Buf text = {0}, map = {0}, lined = {0};
     Pen pen = {.out = &text, .arena = arena};
     print_kernel_file(arena, in, &pen);
     Host h = host_for(arena, in, 0, &pen);
     const char *path = str_format(arena, "op_kernel/%s.cpp", host_op_name(&h));
-    add_file(arena, out, path, &pen, false);
+    if (in->lines)
+        print_lined(&pen, in->file, &lined);
+    Pen shown = {.out = in->lines ? &lined : &text, .arena = arena};
+    add_file(arena, out, path, &shown, false);
     Pen lines = {.out = &map, .arena = arena};
     pen_line(&lines, "{\"file\": \"%s\", \"source\": \"%s\", \"lines\": [", path, craft_name(in));
     for (uint32_t i = 0; i < pen.marks.len; i++)
@@ -197,6 +200,7 @@ static void add_kernel(Arena *arena, const EmitInput *in, EmitFiles *out)
     add_file(arena, out, str_format(arena, "op_kernel/%s.map.json", host_op_name(&h)), &lines,
              false);
     buf_free(&text);
+    buf_free(&lined);
     buf_free(&map);
 }
 

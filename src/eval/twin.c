@@ -23,7 +23,7 @@ static AscProgram *lower(EvalRun *run)
 
 static TwinKernel *compile(EvalRun *run, AscProgram *p, const TwinOptions *options, Str *kept)
 {
-    EmitInput in = {.file = run->candidate->file, .source = run->candidate->text};
+    EmitInput in = {.file = run->candidate->file, .source = run->candidate->text, .lines = true};
     Buf text = {0};
     const char *name;
     vec_push(run->arena, &in.variants, p);
@@ -82,9 +82,10 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
                       .rank = (uint32_t)shape->rank,
                       .data = data_of(run, i),
                       .bytes = dtype_bytes(declared->dtype)};
-    out.role = declared->role == IR_ROLE_OUT     ? SIM_OUT
-               : declared->role == IR_ROLE_INOUT ? SIM_INOUT
-                                                 : SIM_IN;
+    bool writes = declared->role == IR_ROLE_OUT;
+    out.role = writes && !declared->upto                   ? SIM_OUT
+               : writes || declared->role == IR_ROLE_INOUT ? SIM_INOUT
+                                                           : SIM_IN;
     for (int d = 0; d < shape->rank; d++) {
         out.shape[d] = (uint64_t)shape->dim[d];
         out.bytes *= (size_t)shape->dim[d];

@@ -494,11 +494,21 @@ static bool add_shape_out(CaseRun *c, ArgList *args, TwinTensors *made)
     return true;
 }
 
+static void open_outputs(CaseRun *c)
+{
+    const NameList *open = &c->opened->project->open;
+    for (uint32_t i = 0; i < c->tensors.len; i++)
+        for (uint32_t k = 0; k < open->len && c->tensors.at[i].role == SIM_OUT; k++)
+            if (alike(c->tensors.at[i].name, open->at[k]))
+                c->tensors.at[i].role = SIM_INOUT;
+}
+
 static bool launch_case(CaseRun *c, const TwinKernel *kernel, TwinTensors *made, TwinRun *run)
 {
     ArgList args = {0};
     add_args(c, &c->op->inputs, c->inputs.at, c->inputs.len, &args);
     add_args(c, &c->op->outputs, c->outputs.at, c->outputs.len, &args);
+    open_outputs(c);
     if (kernel->params.len == args.len + 3 && !add_shape_out(c, &args, made))
         return false;
     TwinArg workspace = {.kind = TWIN_ARG_WORKSPACE}, tiling = {.kind = TWIN_ARG_TILING};

@@ -203,3 +203,37 @@ T_TEST(files_of_an_earlier_run_go)
     CHECK(file_remove_tree(dir, &diag));
     arena_drop(&arena);
 }
+
+/* The line before the one that has `text`. */
+static Str line_before(Str all, const char *text)
+{
+    Str line, before = {0};
+    while (str_next(&all, '\n', &line)) {
+        if (str_find(line, str_from(text)) >= 0)
+            return before;
+        before = line;
+    }
+    return (Str){0};
+}
+
+T_TEST(kernel_text_says_its_craft_lines)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "add.craft", str_from(add_text));
+    EmitInput in = input(&arena, add_text, &diag);
+    Buf out = {0};
+    in.lines = true;
+    emit_kernel_text(&arena, &in, &out);
+    Str text = buf_view(&out);
+    CHECK_EQ_STR(str_dup(&arena, line_before(text, "AscendC::Add(")), "#line 16 \"dir/add.craft\"");
+    CHECK_EQ_STR(str_dup(&arena, line_before(text, "DataCopyPad(a, xGm")),
+                 "#line 13 \"dir/add.craft\"");
+    CHECK_EQ_STR(str_dup(&arena, line_before(text, "DataCopyPad(zGm")),
+                 "#line 18 \"dir/add.craft\"");
+    in.lines = false;
+    out.len = 0;
+    emit_kernel_text(&arena, &in, &out);
+    CHECK(str_find(buf_view(&out), STR("#line")) < 0);
+    buf_free(&out);
+    arena_drop(&arena);
+}
