@@ -222,7 +222,8 @@ function factsNode(row, detail) {
 
 async function bodyNodes(detail) {
   const timed = detail.cases.filter(k => k.verdict && (k.timeline !== null || k.verdict.pipes.length));
-  const times = await Promise.all(timed.slice(-1).map(timeNode));
+  const drawn = timed.filter(k => k.timeline !== null || k.left_out);
+  const times = await Promise.all([...new Set([...drawn.slice(0, 1), ...timed.slice(-1)])].map(timeNode));
   const said = await textOf(detail.said);
   const alone = await textOf(detail.timeline);
   if (alone) times.push(timelineNode(JSON.parse(alone)));

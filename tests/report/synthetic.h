@@ -10,6 +10,7 @@ typedef struct SyntheticSpec {
     uint32_t text_bytes;           /* of a candidate, about */
     bool hostile;                  /* names and texts that try to break out of the page */
     bool traces;                   /* a trace for the first attempts */
+    bool all_traces;               /* one for every attempt, each task its own */
 } SyntheticSpec;
 
 /* A new store at `path`, and its runs with scores made up. */

@@ -160,6 +160,8 @@ static void add_attempt(Maker *m, int64_t run, int64_t task, uint32_t sample, ui
                       .when = 1700000000};
     const char *trace = m->spec->traces && stream < 3
                             ? put_blob(m, synthetic_trace(m->arena, 4, 500))
+                        : m->spec->all_traces
+                            ? put_blob(m, synthetic_trace(m->arena, 4, 200 + (uint32_t)task))
                             : "";
     for (uint32_t i = 0; i < 2; i++) {
         Verdict v = verdict_of(m, status, stream, i);
