@@ -115,26 +115,28 @@ static void pipe_barrier(CycleCore *core, uint8_t pipe)
 
 /* --- instructions --- */
 
-static uint32_t find_line(Cycle *c, const Record *r)
+/* Cores number names as they come; the text of one is kept once for all. */
+static uint32_t find_line(Cycle *c, uint32_t core, const Record *r)
 {
+    const char *file = sim_name(&c->sim->core[core], r->file);
     for (uint32_t k = 0, i = c->last_line; k < c->lines.len; k++, i++) {
         i = i < c->lines.len ? i : 0;
-        if (c->lines.at[i].line == r->line && c->lines.at[i].file == r->file)
+        if (c->lines.at[i].line == r->line && c->lines.at[i].file == file)
             return i;
     }
-    CycleLine other = {.file = 0, .line = 0}; /* for all that find no place */
+    CycleLine other = {.file = "", .line = 0}; /* for all that find no place */
     if (c->lines.len < MOST_LINES)
-        other = (CycleLine){.file = r->file, .line = r->line};
+        other = (CycleLine){.file = file, .line = r->line};
     if (c->lines.len <= MOST_LINES)
         vec_push(&c->arena, &c->lines, other);
     return c->lines.len - 1;
 }
 
-static CycleLine *line_of(Cycle *c, const Record *r)
+static CycleLine *line_of(Cycle *c, uint32_t core, const Record *r)
 {
     if (c->kept && c->kept->line)
         return &c->lines.at[c->kept->line - 1];
-    c->last_line = find_line(c, r);
+    c->last_line = find_line(c, core, r);
     if (c->kept)
         c->kept->line = c->last_line + 1;
     return &c->lines.at[c->last_line];
@@ -186,7 +188,7 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
         note_write(core, t);
     if (p == NPU_PIPE_V || p == NPU_PIPE_MTE2)
         note_results(core, t, end);
-    CycleLine *line = line_of(c, r);
+    CycleLine *line = line_of(c, index, r);
     line->cycles += head + cost.work;
     line->instructions++;
     line->bytes += cost.bytes;
@@ -231,7 +233,7 @@ static void run_scalar(Cycle *c, uint32_t index, const Record *r)
     core->scalar += cost;
     core->done[NPU_PIPE_S] = core->scalar;
     core->busy[NPU_PIPE_S] += cost;
-    CycleLine *line = line_of(c, r);
+    CycleLine *line = line_of(c, index, r);
     line->cycles += cost;
     line->stood += start - before;
     line->instructions++;

@@ -65,7 +65,7 @@ typedef void CycleSink(void *context, const CycleEvent *event);
 
 /* Source lines by the cycles their instructions occupied a pipe, over all cores. */
 typedef struct CycleLine {
-    uint16_t file; /* name id of core 0 */
+    const char *file; /* "": not known */
     uint32_t line;
     double cycles;
     uint64_t instructions;

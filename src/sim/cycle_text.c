@@ -13,12 +13,6 @@ static const struct {
              {NPU_PIPE_FIX, "fixpipe"}};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-static const char *name_of(const Cycle *c, uint16_t file)
-{
-    const char *name = sim_name(&c->sim->core[0], file);
-    return name ? name : "";
-}
-
 static double mib(uint64_t bytes) { return (double)bytes / (1 << 20); }
 
 /* Every input read once and every output written once. */
@@ -65,8 +59,8 @@ static void summarise_lines(const Cycle *c, Buf *out)
         all += c->lines.at[i].cycles;
     buf_puts(out, n ? "  costliest lines:\n" : "");
     for (uint32_t i = 0; i < n; i++)
-        buf_printf(out, "    %s:%u  %.1f %% of all pipe cycles, %llu instructions\n",
-                   name_of(c, lines[i].file), lines[i].line, 100 * lines[i].cycles / all,
+        buf_printf(out, "    %s:%u  %.1f %% of all pipe cycles, %llu instructions\n", lines[i].file,
+                   lines[i].line, 100 * lines[i].cycles / all,
                    (unsigned long long)lines[i].instructions);
 }
 
@@ -95,7 +89,7 @@ void cycle_costs(const Cycle *c, Buf *out)
     CycleLine *lines = heap_alloc((n + 1) * sizeof *lines);
     n = cycle_lines(c, lines, n);
     for (uint32_t i = 0; i < n; i++)
-        buf_printf(out, "%s\t%u\t%.6f\t%llu\t%llu\n", name_of(c, lines[i].file), lines[i].line,
+        buf_printf(out, "%s\t%u\t%.6f\t%llu\t%llu\n", lines[i].file, lines[i].line,
                    lines[i].cycles / c->chip->mhz / (r.cores ? r.cores : 1),
                    (unsigned long long)lines[i].instructions, (unsigned long long)lines[i].bytes);
     heap_free(lines);
@@ -138,7 +132,7 @@ static const char *worst_line(const Advising *a, size_t counter)
             worst = line;
         }
     }
-    return worst ? str_format(a->arena, " (%s:%u)", name_of(a->c, worst->file), worst->line) : "";
+    return worst ? str_format(a->arena, " (%s:%u)", worst->file, worst->line) : "";
 }
 #define WORST(a, counter) worst_line(a, offsetof(CycleLine, counter))
 
@@ -222,7 +216,7 @@ static void advise_copies(Advising *a)
                       "cycles to start, however little it moves. Copy more at a time: at least "
                       "2 KiB, best 16 KiB or more, or many rows with one strided copy.",
                       (unsigned long long)r->copies, (double)r->copied / (double)r->copies,
-                      name_of(a->c, line->file), line->line, cost_constant(NPU_C_MTE_ISSUE)));
+                      line->file, line->line, cost_constant(NPU_C_MTE_ISSUE)));
     double moved = (double)(r->gm_read + r->gm_written + r->gm_wasted);
     double wasted = moved > 0 ? (double)r->gm_wasted / moved : 0;
     advise(

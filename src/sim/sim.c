@@ -174,11 +174,24 @@ const SimCore *sim_core(Sim *sim, uint32_t core)
 
 enum { PRINTED_MOST = 1 << 20 };
 
+/* The one copy of a name: cores number their names differently and mean the same. */
+static const char *intern(Sim *sim, Str text)
+{
+    uint32_t at;
+    if (!map_get(&sim->name_numbers, text, &at)) {
+        const char *kept = str_dup(&sim->arena, text);
+        at = sim->names.len;
+        vec_push(&sim->arena, &sim->names, kept);
+        map_put(&sim->arena, &sim->name_numbers, (Str){kept, text.len}, at);
+    }
+    return sim->names.at[at];
+}
+
 static void define_name(Sim *sim, CoreState *core, uint16_t id)
 {
     while (core->names.len <= id)
         vec_push(&sim->arena, &core->names, NULL);
-    core->names.at[id] = str_dup(&sim->arena, buf_view(&core->text));
+    core->names.at[id] = intern(sim, buf_view(&core->text));
 }
 
 static void text_done(Step *s, const RecordText *t)

@@ -59,8 +59,9 @@ typedef struct CoreState {
     SimCore pub;
     SimMemory memory[NPU_SPACE_COUNT];
     bool attached, ended, stopped;
-    uint64_t index; /* records executed */
-    VEC(const char *) names;
+    uint64_t index;          /* records executed */
+    VEC(const char *) names; /* of all cores, each text once */
+    Map name_numbers;
     Buf text; /* a text record being put together */
     uint8_t text_kind;
     uint16_t text_id;
@@ -124,6 +125,7 @@ struct Sim {
     uint32_t cores, alive; /* alive: those that have not ended */
     CoreState *core;
     VEC(SimGm *) gm; /* by base address */
+    VEC(const char *) names;
     SimGm *last_gm;
     VEC(SimFault) faults;
     uint64_t faults_dropped;

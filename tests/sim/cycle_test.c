@@ -242,3 +242,32 @@ T_TEST(cycle_few_cores_have_more_of_gm)
     double all = read_bursts(true, false, 0), few = read_bursts(true, false, 40);
     CHECK(few <= all);
 }
+
+static Record name(uint16_t id, const char *text)
+{
+    RecordText t = {.op = REC_TEXT, .kind = REC_TEXT_NAME, .id = id};
+    Record r;
+    t.length = (uint16_t)strlen(text);
+    memcpy(t.text, text, t.length);
+    memcpy(&r, &t, sizeof r);
+    return r;
+}
+
+/* Cores number names in the order they meet them. */
+T_TEST(cycle_lines_are_of_their_files)
+{
+    static const char *const files[] = {"a.cpp", "b.cpp"};
+    Timed t = open_timed(SIM_AIV, 2);
+    for (uint32_t core = 0; core < 2; core++) {
+        t.rig.core = core;
+        for (uint16_t id = 1; id <= 2; id++)
+            rig_run(&t.rig, name(id, files[(id + core) % 2]));
+        Record work = {.op = NPU_SCALAR_WORK, .n = {50}, .line = 3, .file = (uint16_t)(2 - core)};
+        rig_run(&t.rig, work); /* of a.cpp on both */
+    }
+    CycleLine lines[4];
+    CHECK_EQ_INT(cycle_lines(t.cycle, lines, 4), 1);
+    CHECK_EQ_STR(lines[0].file, "a.cpp");
+    CHECK_EQ_INT(lines[0].instructions, 2);
+    close_timed(&t);
+}
