@@ -140,6 +140,7 @@ T_TEST(hostile_kernels_by_the_walls_alone_l_to_z) { attack_all("// open: ", true
  * that lost its parent counts as its own. */
 typedef struct Holdings {
     int descriptors, children, mounts, cached, left_over;
+    char left[256]; /* the last file of those left over */
 } Holdings;
 
 static int count_lines(const char *path)
@@ -166,8 +167,9 @@ static int count_children(void)
     return children;
 }
 
-/* Entries of a folder and those below it; only those that hold `word`, where one is given. */
-static int count_files(const char *folder, const char *word, int depth)
+/* Entries of a folder and those below it; only those that hold `word`, where one is given. The last one's
+ * path goes to `name`. */
+static int count_files(const char *folder, const char *word, int depth, char name[256])
 {
     DIR *dir = depth < 8 ? opendir(folder) : NULL;
     int count = 0;
@@ -176,9 +178,12 @@ static int count_files(const char *folder, const char *word, int depth)
             continue;
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        count += !word || strstr(e->d_name, word);
+        if (!word || strstr(e->d_name, word)) {
+            count++;
+            snprintf(name, 256, "%.255s", path);
+        }
         if (!word && e->d_type == DT_DIR)
-            count += count_files(path, word, depth + 1);
+            count += count_files(path, word, depth + 1, name);
     }
     if (dir)
         closedir(dir);
@@ -190,13 +195,15 @@ static Holdings holdings(const char *private_folder)
     char cache[512], temporary[512];
     snprintf(cache, sizeof cache, "%s/cache", private_folder);
     snprintf(temporary, sizeof temporary, "%s/tmp", private_folder);
-    return (Holdings){.descriptors = open_descriptors(),
-                      .children = count_children(),
-                      .mounts = count_lines("/proc/self/mountinfo"),
-                      .cached = count_files(cache, NULL, 0),
-                      .left_over = count_files(temporary, NULL, 0) +
-                                   count_files("/tmp", "acraft-was-here", 0) +
-                                   count_files("/dev/shm", "acraft", 0)};
+    Holdings h = {.descriptors = open_descriptors(),
+                  .children = count_children(),
+                  .mounts = count_lines("/proc/self/mountinfo")};
+    h.cached = count_files(cache, NULL, 0, h.left);
+    h.left[0] = 0;
+    h.left_over = count_files(temporary, NULL, 0, h.left) +
+                  count_files("/tmp", "acraft-was-here", 0, h.left) +
+                  count_files("/dev/shm", "acraft", 0, h.left);
+    return h;
 }
 
 /* One run of every kernel of the set, by the walls alone where it says what they give; with `fast` only
@@ -246,12 +253,12 @@ T_TEST(hostile_kernels_leave_nothing_behind)
     for (uint32_t round = 0; done < total && time(NULL) < end; round++) {
         done += attack_round(&a, &names, total - done, !wanted, round % 2 == 0);
         Holdings now = holdings(folder);
-        first = round < 2 ? now : first; /* by then everything is in the cache */
+        first = round == 0 ? now : first;
         CHECK_EQ_INT(now.descriptors, first.descriptors);
         CHECK_EQ_INT(now.children, 0);
         CHECK_EQ_INT(now.mounts, first.mounts);
-        CHECK_EQ_INT(now.cached, first.cached);
-        CHECK_EQ_INT(now.left_over, 0);
+        CHECK(now.cached <= 6 * (int)names.len); /* what was compiled, once each */
+        CHECK_MSG(now.left_over == 0, "left behind: %s", now.left);
         if (wanted)
             printf(
                 "%u runs: %d descriptors, %d children, %d mounts, %d files in the cache, %d left\n",
