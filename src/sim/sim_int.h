@@ -59,9 +59,8 @@ typedef struct CoreState {
     SimCore pub;
     SimMemory memory[NPU_SPACE_COUNT];
     bool attached, ended, stopped;
-    uint64_t index;          /* records executed */
-    VEC(const char *) names; /* of all cores, each text once */
-    Map name_numbers;
+    uint64_t index; /* records executed */
+    VEC(const char *) names;
     Buf text; /* a text record being put together */
     uint8_t text_kind;
     uint16_t text_id;
@@ -124,8 +123,9 @@ struct Sim {
     SimConfig config;
     uint32_t cores, alive; /* alive: those that have not ended */
     CoreState *core;
-    VEC(SimGm *) gm; /* by base address */
-    VEC(const char *) names;
+    VEC(SimGm *) gm;         /* by base address */
+    VEC(const char *) names; /* of all cores, each text once */
+    Map name_numbers;
     SimGm *last_gm;
     VEC(SimFault) faults;
     uint64_t faults_dropped;
