@@ -250,5 +250,10 @@ bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
         for (uint32_t k = 0; k < i; k++)
             if (graph->outputs.at[i] == graph->outputs.at[k])
                 return false;
-    return graph->nodes.len > 1 && cut_stages(&c) && chain_join(&c, plan);
+    if (graph->nodes.len < 2 || !cut_stages(&c))
+        return false;
+    if (chain_join(&c, plan) && plan_is_valid(arena, plan))
+        return true;
+    c.fixed = true;
+    return chain_join(&c, plan);
 }

@@ -28,6 +28,7 @@ typedef struct Chain {
     Diag *diag;
     VEC(ChainStage) stages;
     ValueId *root; /* per value of the task: whose memory it is */
+    bool fixed;    /* all sizes are those of the task */
     bool rounds;   /* f16 and bf16 are rounded at every step */
 } Chain;
 

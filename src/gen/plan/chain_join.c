@@ -1,17 +1,10 @@
-/* Joining stages. In: planned stages. Out: one program. Of each stage the launches that its host
- * function makes at the task's sizes are kept; its sizes become constants, its names its own. */
-#include "gen/plan/chain.h"
+/* Joining stages. In: planned stages. Out: one program. Sizes that no stage has as a number stay
+ * sizes of the program; where all are numbers, of each stage only the kernel for them is kept. */
+#include "gen/plan/chain_stage.h"
 
-#include "craft/craft.h"
-#include "ir/host.h"
 #include <string.h>
 
-typedef struct Rename {
-    Str from;
-    const char *to;
-} Rename;
-
-typedef VEC(Rename) Renames;
+enum { MOST_WAYS = 8, ROUNDS = 16 };
 
 /* A tensor of the joined program. */
 typedef struct Storage {
@@ -25,130 +18,139 @@ typedef struct Storage {
 typedef struct Join {
     Chain *c;
     Arena *arena;
+    ChainSizes *sizes;
+    StageText *texts; /* per stage */
+    Renames *names;   /* per stage: in its host function */
     VEC(Storage) tensors;
-    VEC(int64_t) sizes;
+    VEC(int64_t) numbers;
     Buf host, kernels;
 } Join;
 
-/* ---- names ---- */
+/* ---- sizes ---- */
 
-static bool is_letter(char ch)
-{
-    return ch == '_' || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
-}
-
-static bool in_name(char ch) { return is_letter(ch) || (ch >= '0' && ch <= '9'); }
-
-static const char *new_name(const Renames *names, Str name)
-{
-    for (uint32_t i = 0; i < names->len; i++)
-        if (str_equal(names->at[i].from, name))
-            return names->at[i].to;
-    return NULL;
-}
-
-static void put_renamed(const Renames *names, Str text, Buf *out)
-{
-    for (size_t i = 0; i < text.len;) {
-        size_t from = i;
-        bool starts = is_letter(text.at[i]) && (i == 0 || !in_name(text.at[i - 1]));
-        while (starts && i < text.len && in_name(text.at[i]))
-            i++;
-        if (!starts) {
-            buf_char(out, text.at[i++]);
-            continue;
-        }
-        Str name = str_slice(text, from, i);
-        const char *to = from && text.at[from - 1] == '.' ? NULL : new_name(names, name);
-        if (to)
-            buf_puts(out, to);
-        else
-            buf_str(out, name);
-    }
-}
-
-static void add_name(Join *j, Renames *names, Str from, const char *to)
-{
-    Rename r = {from, to};
-    if (!new_name(names, from))
-        vec_push(j->arena, names, r);
-}
-
-/* The name before " = "; empty where the line assigns nothing. */
-static Str assigned(Str line)
-{
-    Str trimmed = str_trim(line);
-    ptrdiff_t at = str_find(trimmed, STR(" = "));
-    Str name = str_slice(trimmed, 0, at > 0 ? (size_t)at : 0);
-    for (size_t i = 0; i < name.len; i++)
-        if (!in_name(name.at[i]))
-            return (Str){0};
-    return name;
-}
-
-/* ---- what a stage is at the task's sizes ---- */
-
-typedef struct Sized {
-    IrProgram *p;
-    IrHostRun run;
-} Sized;
-
-static bool run_stage(Join *j, const Plan *plan, Sized *s)
-{
-    Diag said = diag_make(j->arena, "plan", plan->craft);
-    CraftFile *file = craft_read(j->arena, "plan", plan->craft, &said);
-    s->p = file && diag_ok(&said) ? craft_program(j->arena, file, 0, &said) : NULL;
-    if (!s->p || s->p->operand_count != plan->operands.len)
-        return false;
-    IrShape *shapes = arena_array(j->arena, IrShape, plan->operands.len + 1);
-    for (uint32_t i = 0; i < plan->operands.len; i++) {
-        shapes[i].rank = (uint32_t)plan->operands.at[i].shape.rank;
-        memcpy(shapes[i].dim, plan->operands.at[i].shape.dim, sizeof shapes[i].dim);
-    }
-    IrHostInput in = {.operands = shapes};
-    return ir_host_run(j->arena, s->p, j->c->chip, &in, &s->run, &said);
-}
-
-static bool is_launched(const Sized *s, uint32_t line)
-{
-    for (uint32_t i = 0; i < s->run.launches.len; i++)
-        if (s->p->stmts.at[s->run.launches.at[i].stmt].at.line == line)
-            return true;
-    return false;
-}
-
-/* "def relu_rows(x: ..." */
-static bool is_used(const Sized *s, Str line)
-{
-    ptrdiff_t open = str_find(line, STR("("));
-    Str name = str_slice(line, 4, open > 4 ? (size_t)open : 4);
-    for (uint32_t i = 0; i < s->run.launches.len; i++) {
-        const IrStmt *launch = &s->p->stmts.at[s->run.launches.at[i].stmt];
-        if (str_is(name, s->p->kernels.at[launch->kernel].name))
-            return true;
-    }
-    return false;
-}
-
-static const char *size_name(Join *j, int64_t size)
+static const char *number_name(Join *j, int64_t size)
 {
     bool known = false;
-    for (uint32_t i = 0; i < j->sizes.len; i++)
-        known = known || j->sizes.at[i] == size;
+    for (uint32_t i = 0; i < j->numbers.len; i++)
+        known = known || j->numbers.at[i] == size;
     if (!known)
-        vec_push(j->arena, &j->sizes, size);
+        vec_push(j->arena, &j->numbers, size);
     return str_format(j->arena, "d%lld", (long long)size);
 }
 
-static bool name_sizes(Join *j, Sized *s, Renames *names)
+static const char *class_name(Join *j, uint32_t c)
 {
-    for (uint32_t i = 0; i < s->p->dims.len; i++) {
-        IrScalar value;
-        IrVarId dim = s->p->dims.at[i];
-        if (!ir_host_eval(&s->run, ir_var(s->p, dim), &value))
-            return false;
-        add_name(j, names, str_from(s->p->vars.at[dim].name), size_name(j, value.i));
+    SizeClass *size = &j->sizes->classes[c];
+    if (!size->name)
+        size->name = str_format(j->arena, "size%u", j->sizes->named++);
+    return size->name;
+}
+
+/* "size0", "d64", "size0 * size1 * 4" */
+static const char *product_text(Join *j, const SizeProduct *p)
+{
+    Buf out = {0};
+    if (p->n == 0)
+        return number_name(j, p->number);
+    for (uint32_t i = 0; i < p->n; i++)
+        buf_printf(&out, "%s%s", i ? " * " : "", class_name(j, p->of[i]));
+    if (p->number != 1)
+        buf_printf(&out, " * %lld", (long long)p->number);
+    char *text = buf_take(&out, j->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* What the stage's dims are, as its operands say. True: something new was learnt. */
+static bool settle_operand(Join *j, const ChainStage *stage, StageText *t, const PlanOperand *o)
+{
+    SizeProduct axes[GRAPH_MAX_RANK];
+    ValueId value = stage->outer[o->value];
+    Str declared = stage_axes(j->arena, t, o), axis;
+    bool changed = false;
+    if (t->numbers || !sizes_axes(j->sizes, value, o->shape, axes)) {
+        sizes_fix(j->sizes, value);
+        return false;
     }
+    for (int i = 0; str_next(&declared, ',', &axis) && i < o->shape.rank; i++) {
+        StageDim *dim = stage_dim(t, str_trim(axis));
+        if (!dim)
+            continue;
+        dim->is = sizes_now(j->sizes, &dim->is);
+        if (dim->known && !sizes_same(&dim->is, &axes[i])) {
+            sizes_unite(j->sizes, &dim->is, &axes[i]);
+            changed = true;
+        }
+        dim->is = axes[i];
+        dim->known = true;
+    }
+    return changed;
+}
+
+static bool settle_stage(Join *j, uint32_t number)
+{
+    ChainStage *stage = &j->c->stages.at[number];
+    bool changed = false;
+    for (uint32_t i = 0; i < stage->plan.operands.len; i++)
+        changed |= settle_operand(j, stage, &j->texts[number], &stage->plan.operands.at[i]);
+    return changed;
+}
+
+static void settle(Join *j)
+{
+    bool changed = true;
+    for (int round = 0; round < ROUNDS && changed; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < j->c->stages.len; i++)
+            changed |= settle_stage(j, i);
+    }
+    if (changed)
+        sizes_fix_all(j->sizes);
+}
+
+static bool varies(const StageText *t)
+{
+    for (uint32_t i = 0; i < t->dims.len; i++)
+        if (t->dims.at[i].is.n)
+            return true;
+    return false;
+}
+
+/* Every stage of sizes that vary parts the host function by its own conditions. */
+static bool too_many_ways(const Join *j)
+{
+    uint64_t ways = 1;
+    for (uint32_t i = 0; i < j->c->stages.len && ways <= MOST_WAYS; i++)
+        ways *= varies(&j->texts[i]) ? j->texts[i].ways.len : 1;
+    return ways > MOST_WAYS;
+}
+
+static void resettle(Join *j)
+{
+    for (uint32_t i = 0; i < j->c->stages.len; i++)
+        for (uint32_t k = 0; k < j->texts[i].dims.len; k++)
+            j->texts[i].dims.at[k].known = false;
+    settle(j);
+}
+
+static bool find_sizes(Join *j)
+{
+    if (j->c->fixed)
+        sizes_fix_all(j->sizes);
+    settle(j);
+    sizes_fix_unread(j->sizes);
+    resettle(j);
+    if (too_many_ways(j)) {
+        sizes_fix_all(j->sizes);
+        resettle(j);
+    }
+    for (uint32_t i = 0; i < j->c->stages.len; i++)
+        for (uint32_t k = 0; k < j->texts[i].dims.len; k++) {
+            StageDim *dim = &j->texts[i].dims.at[k];
+            if (!dim->known)
+                dim->is = (SizeProduct){.number = dim->value};
+            sizes_limit(j->sizes, &dim->is, dim->most);
+        }
     return true;
 }
 
@@ -183,6 +185,7 @@ static void add_tensor(Join *j, const ChainStage *stage, const PlanOperand *o)
     Storage t = {.value = root, .dtype = o->dtype, .shape = o->shape};
     if (storage_of(j, root))
         return;
+    t.shape = graph_value(g, root)->shape;
     if (graph_value(g, root)->dtype == DT_C64) { /* pairs of real numbers in the kernels */
         int64_t count = 1;
         shape_count(graph_value(g, root)->shape, &count);
@@ -228,181 +231,224 @@ static void order_tensors(Join *j)
     }
 }
 
-static void put_dims(Join *j, Shape shape, Buf *out)
+/* Its dimensions larger than 1. */
+static Shape without_ones(Shape s)
 {
-    for (int i = 0; i < shape.rank; i++)
-        buf_printf(out, ", %s", size_name(j, shape.dim[i]));
-    if (shape.rank == 0)
-        buf_printf(out, ", %s", size_name(j, 1));
+    Shape out = {0};
+    for (int i = 0; i < s.rank; i++)
+        if (s.dim[i] != 1)
+            out.dim[out.rank++] = s.dim[i];
+    return out.rank ? out : (Shape){1, {1}};
 }
 
-/* ---- a stage's text ---- */
-
-static size_t indent_of(Str line)
+static void put_dims(Join *j, const Storage *t, Buf *out)
 {
-    size_t n = 0;
-    while (n < line.len && line.at[n] == ' ')
-        n++;
-    return n;
+    bool any = false;
+    for (int i = 0; i < t->shape.rank; i++) {
+        if (t->shape.dim[i] == 1)
+            continue;
+        SizeProduct p = {.number = t->shape.dim[i]};
+        if (t->dtype != DT_C64)
+            p = sizes_dim(j->sizes, t->value, i);
+        buf_printf(out, ", %s", product_text(j, &p));
+        any = true;
+    }
+    if (!any)
+        buf_printf(out, ", %s", number_name(j, 1));
 }
 
-static bool is_branch(Str trimmed)
+/* ---- names of a stage ---- */
+
+/* A size that is a product is worked out by the host and handed to the kernels. */
+static bool is_handed(const StageDim *dim)
 {
-    return str_starts(trimmed, "if ") || str_starts(trimmed, "elif ") || str_is(trimmed, "else:");
+    return dim->is.n > 1 || (dim->is.n == 1 && dim->is.number != 1);
 }
 
-/* Whether a launch that happens stands in the block behind the branch. */
-static bool is_taken(const Sized *s, Str rest, size_t indent, uint32_t line)
+static const char *dim_name(Join *j, uint32_t number, const StageDim *dim)
 {
-    Str next;
-    while (str_next(&rest, '\n', &next) && indent_of(next) > indent)
-        if (is_launched(s, ++line))
-            return true;
-    return false;
+    if (is_handed(dim))
+        return str_format(j->arena, "s%u_%.*s", number, STR_ARG(dim->name));
+    return product_text(j, &dim->is);
 }
 
-/* tile = choose("tile", [4096, 2048])  ─▶  tile = 4096 */
-static Str first_choice(Arena *arena, Str line)
+/* Helpers, scalars of the host, workspaces: names that would meet another stage's. */
+static void own_names(Join *j, uint32_t number, Renames *kernel, Renames *host)
 {
-    ptrdiff_t at = str_find(line, STR("choose(")), list = str_find(line, STR("["));
-    if (at < 0 || list < at)
-        return line;
-    size_t end = (size_t)list + 1;
-    while (end < line.len && line.at[end] != ',' && line.at[end] != ']')
-        end++;
-    return str_from(str_format(arena, "%.*s%.*s", (int)at, line.at, (int)(end - (size_t)list - 1),
-                               line.at + list + 1));
+    const ChainStage *stage = &j->c->stages.at[number];
+    Str text = stage->plan.craft, line;
+    bool in_host = false;
+    while (str_next(&text, '\n', &line)) {
+        if (line.len && line.at[0] != ' ')
+            in_host = str_is(line, "@host") || (in_host && str_starts(line, "def "));
+        Str name = in_host || text_indent(line) == 0 ? text_assigned(line) : (Str){0};
+        int64_t size = 0;
+        if (name.len && !in_host && text_fixed_size(line, &size))
+            text_add_name(j->arena, kernel, name, number_name(j, size));
+        else if (name.len && !str_is(name, "craft"))
+            text_add_name(j->arena, in_host ? host : kernel, name,
+                          str_format(j->arena, "s%u_%.*s", number, STR_ARG(name)));
+        ptrdiff_t open = str_find(line, STR("("));
+        Str called = str_starts(line, "def ") && open > 4 ? str_slice(line, 4, (size_t)open)
+                                                          : (Str){0};
+        if (called.len && !str_starts(called, stage->graph->name))
+            text_add_name(j->arena, kernel, called,
+                          str_format(j->arena, "s%u_%.*s", number, STR_ARG(called)));
+    }
 }
 
-static void put_host_line(Join *j, const Renames *names, Str line)
-{
-    buf_puts(&j->host, "    ");
-    put_renamed(names, str_trim(first_choice(j->arena, line)), &j->host);
-    buf_char(&j->host, '\n');
-}
+/* ---- kernels ---- */
 
-/* What the stage hands on is no result of the task. */
-static void put_header(Join *j, const ChainStage *stage, Str line, const Renames *names)
+/* What the stage hands on is no result of the task; sizes that are products are parameters. */
+static void put_header(Join *j, uint32_t number, bool kernel, Str line, const Renames *names)
 {
+    const ChainStage *stage = &j->c->stages.at[number];
+    const StageText *t = &j->texts[number];
     const char *text = str_dup(j->arena, line);
-    for (uint32_t i = 0; i < stage->plan.operands.len; i++) {
+    for (uint32_t i = 0; i < stage->plan.operands.len && kernel; i++) {
         const PlanOperand *o = &stage->plan.operands.at[i];
         const char *from = str_format(j->arena, "%s: out[", o->name), *at = text;
         if (!o->output || !storage_of(j, root_of(j->c, stage, o))->local)
             continue;
-        while ((at = strstr(at, from)) && at > text && in_name(at[-1]))
+        while ((at = strstr(at, from)) && at > text && text_in_name(at[-1]))
             at++;
         if (at)
             text = str_format(j->arena, "%.*s%s: ws[%s", (int)(at - text), text, o->name,
                               at + strlen(from));
     }
-    put_renamed(names, str_from(text), &j->kernels);
-    buf_char(&j->kernels, '\n');
-}
-
-/* d64 = dim(64) */
-static bool fixed_size(Str line, int64_t *size)
-{
-    ptrdiff_t at = str_find(line, STR(" = dim("));
-    if (at < 0 || !str_ends(line, ")"))
-        return false;
-    return str_to_i64(str_slice(line, (size_t)at + 7, line.len - 1), size);
-}
-
-/* Names of the stage that would meet another's: helpers, scalars of the host, workspaces. */
-static void own_names(Join *j, uint32_t number, Str text, Renames *kernel, Renames *host)
-{
-    Str line;
-    bool in_host = false;
-    while (str_next(&text, '\n', &line)) {
-        if (line.len && line.at[0] != ' ')
-            in_host = str_is(line, "@host") || (in_host && str_starts(line, "def "));
-        Str name = in_host || indent_of(line) == 0 ? assigned(line) : (Str){0};
-        int64_t size = 0;
-        if (name.len && !in_host && fixed_size(line, &size))
-            add_name(j, kernel, name, size_name(j, size));
-        else if (name.len && !str_is(name, "craft"))
-            add_name(j, in_host ? host : kernel, name,
-                     str_format(j->arena, "s%u_%.*s", number, STR_ARG(name)));
-        ptrdiff_t open = str_find(line, STR("("));
-        if (str_starts(line, "def ") && open > 4) {
-            Str called = str_slice(line, 4, (size_t)open);
-            if (!str_starts(called, j->c->stages.at[number].graph->name))
-                add_name(j, kernel, called,
-                         str_format(j->arena, "s%u_%.*s", number, STR_ARG(called)));
-        }
-    }
-}
-
-/* Lines of the host function, of branches that are taken only. */
-static void put_host(Join *j, const Sized *s, Str text, uint32_t at, const Renames *names)
-{
-    Str line;
-    size_t skip = SIZE_MAX;
-    for (; str_next(&text, '\n', &line) && (!line.len || line.at[0] == ' '); at++) {
-        size_t indent = indent_of(line);
-        if (!line.len || indent > skip)
-            continue;
-        skip = SIZE_MAX;
-        if (!is_branch(str_trim(line)))
-            put_host_line(j, names, line);
-        else if (!is_taken(s, text, indent, at))
-            skip = indent;
-    }
+    Str head = str_from(text);
+    head = str_slice(head, 0, head.len - (str_ends(head, "):") ? 2 : 0));
+    text_rename(names, head, &j->kernels);
+    for (uint32_t i = 0; i < t->dims.len && kernel; i++)
+        if (is_handed(&t->dims.at[i]))
+            buf_printf(&j->kernels, ", %s: i64", dim_name(j, number, &t->dims.at[i]));
+    buf_puts(&j->kernels, "):\n");
 }
 
 /* A kernel that is launched, or a helper. */
-static void put_function(Join *j, const ChainStage *stage, const Sized *s, bool kernel, Str text,
-                         const Renames *names)
+static void put_function(Join *j, uint32_t number, bool kernel, Str text, const Renames *names)
 {
     Str line;
     str_next(&text, '\n', &line);
-    if (kernel && !is_used(s, line))
+    ptrdiff_t open = str_find(line, STR("("));
+    if (kernel && !stage_uses(&j->texts[number], str_slice(line, 4, open > 4 ? (size_t)open : 4)))
         return;
     buf_puts(&j->kernels, kernel ? "\n@kernel\n" : "\n");
-    put_header(j, stage, line, names);
+    put_header(j, number, kernel, line, names);
     while (str_next(&text, '\n', &line) && (!line.len || line.at[0] == ' '))
         if (line.len) {
-            put_renamed(names, line, &j->kernels);
+            text_rename(names, line, &j->kernels);
             buf_char(&j->kernels, '\n');
         }
 }
 
-static void put_stage(Join *j, uint32_t number, const Sized *s, const Renames *kernel,
-                      const Renames *host)
+static void put_functions(Join *j, uint32_t number, const Renames *names)
 {
-    const ChainStage *stage = &j->c->stages.at[number];
-    Str rest = stage->plan.craft, before = rest, line;
+    Str rest = j->c->stages.at[number].plan.craft, before = rest, line;
     enum { HELPER, HOST, KERNEL } next = HELPER;
-    for (uint32_t at = 1; str_next(&rest, '\n', &line); at++, before = rest) {
+    for (; str_next(&rest, '\n', &line); before = rest) {
         if (str_is(line, "@host") || str_is(line, "@kernel"))
             next = str_is(line, "@host") ? HOST : KERNEL;
         if (!str_starts(line, "def "))
             continue;
-        if (next == HOST)
-            put_host(j, s, rest, at + 1, host);
-        else
-            put_function(j, stage, s, next == KERNEL, before, kernel);
+        if (next != HOST)
+            put_function(j, number, next == KERNEL, before, names);
         next = HELPER;
     }
 }
 
-static bool join_stage(Join *j, uint32_t number)
+/* Of sizes that do not vary only the way that is taken stays. */
+static void keep_taken(Join *j, uint32_t number)
+{
+    StageText *t = &j->texts[number];
+    for (uint32_t i = 0; i < t->ways.len && !varies(t); i++)
+        if (t->ways.at[i].taken) {
+            t->ways.at[0] = t->ways.at[i];
+            t->ways.at[0].cond = (Str){0};
+            t->ways.len = 1;
+        }
+}
+
+static void join_stage(Join *j, uint32_t number)
 {
     const ChainStage *stage = &j->c->stages.at[number];
-    Renames kernel = {0}, host = {0};
-    Sized s;
-    if (!run_stage(j, &stage->plan, &s) || !name_sizes(j, &s, &kernel))
-        return false;
+    StageText *t = &j->texts[number];
+    Renames kernel = {0}, *host = &j->names[number];
+    for (uint32_t i = 0; i < t->dims.len; i++)
+        text_add_name(j->arena, &kernel, t->dims.at[i].name, dim_name(j, number, &t->dims.at[i]));
     for (uint32_t i = 0; i < stage->plan.operands.len; i++) {
         const PlanOperand *o = &stage->plan.operands.at[i];
-        add_name(j, &host, str_from(o->name), storage_of(j, root_of(j->c, stage, o))->name);
+        text_add_name(j->arena, host, str_from(o->name),
+                      storage_of(j, root_of(j->c, stage, o))->name);
     }
-    own_names(j, number, stage->plan.craft, &kernel, &host);
+    own_names(j, number, &kernel, host);
     for (uint32_t i = 0; i < kernel.len; i++)
-        add_name(j, &host, kernel.at[i].from, kernel.at[i].to);
-    put_stage(j, number, &s, &kernel, &host);
-    return true;
+        text_add_name(j->arena, host, kernel.at[i].from, kernel.at[i].to);
+    keep_taken(j, number);
+    put_functions(j, number, &kernel);
+}
+
+/* ---- the host function ---- */
+
+static void put_line(Join *j, uint32_t number, int depth, Str line)
+{
+    const StageText *t = &j->texts[number];
+    Buf text = {0};
+    text_rename(&j->names[number], str_trim(text_first_choice(j->arena, line)), &text);
+    Str s = buf_view(&text);
+    bool launch = str_starts(s, j->c->stages.at[number].graph->name) && str_ends(s, ")") &&
+                  str_find(s, STR("](")) > 0;
+    buf_fill(&j->host, ' ', (size_t)depth * 4);
+    buf_str(&j->host, str_slice(s, 0, s.len - launch));
+    for (uint32_t i = 0; i < t->dims.len && launch; i++)
+        if (is_handed(&t->dims.at[i]))
+            buf_printf(&j->host, ", %s", dim_name(j, number, &t->dims.at[i]));
+    buf_puts(&j->host, launch ? ")\n" : "\n");
+    buf_free(&text);
+}
+
+/* Sizes that are products, and what each stage works out before its ways part. */
+static void put_common(Join *j)
+{
+    for (uint32_t n = 0; n < j->c->stages.len; n++) {
+        const StageText *t = &j->texts[n];
+        for (uint32_t i = 0; i < t->dims.len; i++) {
+            const StageDim *dim = &t->dims.at[i];
+            if (!is_handed(dim))
+                continue;
+            const char *name = dim_name(j, n, dim);
+            buf_printf(&j->host, "    %s = %s\n", name, product_text(j, &dim->is));
+            buf_printf(&j->host, "    assert %s <= %lld, \"too many elements\"\n", name,
+                       (long long)dim->most);
+        }
+        for (uint32_t i = 0; i < t->common.len; i++)
+            put_line(j, n, 1, t->common.at[i]);
+    }
+}
+
+/* The ways of all stages, one inside the other; launches stand at the ends. */
+static void put_ways(Join *j, uint32_t number, int depth, uint32_t *chosen)
+{
+    if (number == j->c->stages.len) {
+        for (uint32_t n = 0; n < number; n++) {
+            const StageWay *way = &j->texts[n].ways.at[chosen[n]];
+            for (uint32_t i = 0; i < way->lines.len; i++)
+                put_line(j, n, depth, way->lines.at[i]);
+        }
+        return;
+    }
+    const StageText *t = &j->texts[number];
+    for (uint32_t i = 0; i < t->ways.len; i++) {
+        chosen[number] = i;
+        if (t->ways.len > 1) {
+            bool otherwise = !t->ways.at[i].cond.len;
+            buf_fill(&j->host, ' ', (size_t)depth * 4);
+            buf_puts(&j->host, otherwise ? "else" : i ? "elif " : "if ");
+            text_rename(&j->names[number], t->ways.at[i].cond, &j->host);
+            buf_puts(&j->host, ":\n");
+        }
+        put_ways(j, number + 1, depth + (t->ways.len > 1), chosen);
+    }
 }
 
 /* ---- the program ---- */
@@ -427,6 +473,14 @@ static void put_stage_reasons(const ChainStage *stage, uint32_t number, Buf *out
     }
 }
 
+static bool any_varies(const Join *j)
+{
+    for (uint32_t i = 0; i < j->c->stages.len; i++)
+        if (varies(&j->texts[i]))
+            return true;
+    return false;
+}
+
 static void put_reasons(Join *j, Buf *out)
 {
     double least = 0, handed = 0;
@@ -439,11 +493,11 @@ static void put_reasons(Join *j, Buf *out)
     buf_printf(out, "# Planned by acraft for %s, strategy chain.\n", j->c->chip->name);
     buf_printf(out,
                "# No single kernel computes it: %u stages, one after the other, each planned "
-               "alone for the sizes of this task.\n",
-               j->c->stages.len);
+               "alone%s.\n",
+               j->c->stages.len, any_varies(j) ? "" : " for the sizes of this task");
     buf_printf(out,
-               "# Least traffic at these sizes: %.4g MB, each operand once; %.4g MB are handed on "
-               "through workspaces.\n",
+               "# Least traffic at this task's sizes: %.4g MB, each operand once; %.4g MB are "
+               "handed on through workspaces.\n",
                least / 1e6, handed / 1e6);
     for (uint32_t i = 0; i < j->c->stages.len; i++)
         put_stage_reasons(&j->c->stages.at[i], i, out);
@@ -459,7 +513,7 @@ static void put_signature(Join *j, Buf *out)
             continue;
         buf_printf(out, "%s%s: %s[%s", first ? "" : ", ", t->name, t->output ? "out" : "gm",
                    dtype_name(t->dtype));
-        put_dims(j, t->shape, out);
+        put_dims(j, t, out);
         buf_char(out, ']');
         first = false;
     }
@@ -469,20 +523,37 @@ static void put_signature(Join *j, Buf *out)
         if (!t->local)
             continue;
         buf_printf(out, "    %s = workspace(%s", t->name, dtype_name(t->dtype));
-        put_dims(j, t->shape, out);
+        put_dims(j, t, out);
         buf_puts(out, ")\n");
     }
+}
+
+static void put_sizes(Join *j, Buf *out)
+{
+    const ChainSizes *s = j->sizes;
+    for (uint32_t n = 0; n < s->named; n++) {
+        const char *name = str_format(j->arena, "size%u", n);
+        for (uint32_t i = 0; i < s->g->values.len * GRAPH_MAX_RANK; i++)
+            if (s->classes[i].name && str_is(str_from(s->classes[i].name), name))
+                buf_printf(out, "%s = dim(1, %lld)\n", name, (long long)s->classes[i].most);
+    }
+    for (uint32_t i = 0; i < j->numbers.len; i++)
+        buf_printf(out, "d%lld = dim(%lld)\n", (long long)j->numbers.at[i],
+                   (long long)j->numbers.at[i]);
 }
 
 static Str put_program(Join *j)
 {
     Buf out = {0}, signature = {0};
+    uint32_t chosen[CHAIN_MAX_STAGES] = {0};
     put_signature(j, &signature);
+    for (uint32_t i = 0; i < j->c->stages.len; i++)
+        join_stage(j, i);
+    put_common(j);
+    put_ways(j, 0, 1, chosen);
     put_reasons(j, &out);
     buf_puts(&out, "craft = 1\n\n");
-    for (uint32_t i = 0; i < j->sizes.len; i++)
-        buf_printf(&out, "d%lld = dim(%lld)\n", (long long)j->sizes.at[i],
-                   (long long)j->sizes.at[i]);
+    put_sizes(j, &out);
     buf_str(&out, buf_view(&signature));
     buf_str(&out, buf_view(&j->host));
     buf_str(&out, buf_view(&j->kernels));
@@ -503,17 +574,25 @@ static bool all_made(Join *j)
     return true;
 }
 
+static bool read_stages(Join *j)
+{
+    uint32_t n = j->c->stages.len;
+    j->texts = arena_array(j->arena, StageText, n + 1);
+    j->names = arena_array(j->arena, Renames, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (!stage_read(j->arena, j->c->chip, &j->c->stages.at[i].plan, &j->texts[i]))
+            return false;
+    return true;
+}
+
 bool chain_join(Chain *c, Plan *plan)
 {
-    Join j = {.c = c, .arena = c->arena};
-    bool ok = true;
+    Join j = {.c = c, .arena = c->arena, .sizes = chain_sizes(c->arena, c->g)};
     for (uint32_t i = 0; i < c->stages.len; i++)
         for (uint32_t k = 0; k < c->stages.at[i].plan.operands.len; k++)
             add_tensor(&j, &c->stages.at[i], &c->stages.at[i].plan.operands.at[k]);
-    ok = all_made(&j);
     order_tensors(&j);
-    for (uint32_t i = 0; i < c->stages.len && ok; i++)
-        ok = join_stage(&j, i);
+    bool ok = all_made(&j) && read_stages(&j) && find_sizes(&j);
     *plan = (Plan){.strategy = "chain", .name = c->name, .tile = c->stages.at[0].plan.tile};
     if (ok)
         plan->craft = put_program(&j);
@@ -523,7 +602,7 @@ bool chain_join(Chain *c, Plan *plan)
                          .output = t->output,
                          .name = t->name,
                          .dtype = t->dtype,
-                         .shape = t->shape};
+                         .shape = without_ones(t->shape)};
         if (t->dtype == DT_C64)
             o.shape = (Shape){2, {t->shape.dim[0], 2}};
         if (!t->local)

@@ -1,0 +1,40 @@
+/* A planned stage, read back from its text: its sizes, and the ways through its host function. */
+#ifndef GEN_PLAN_CHAIN_STAGE_H
+#define GEN_PLAN_CHAIN_STAGE_H
+
+#include "gen/plan/chain_sizes.h"
+#include "gen/plan/chain_text.h"
+#include "ir/host.h"
+
+typedef struct StageDim {
+    Str name;
+    int64_t value, most;
+    bool known; /* `is` says what it is in the task */
+    SizeProduct is;
+} StageDim;
+
+/* Lines of the host function under one condition. */
+typedef struct StageWay {
+    Str cond; /* "n1 <= 384"; empty: in all other cases */
+    VEC(Str) lines;
+    bool taken; /* at the task's sizes */
+} StageWay;
+
+typedef struct StageText {
+    IrProgram *p;
+    IrHostRun run;
+    VEC(StageDim) dims;
+    VEC(Str) common; /* lines before the ways part */
+    VEC(StageWay) ways;
+    Str signature; /* the parameters of the host function */
+    bool numbers;  /* it is written for these sizes */
+} StageText;
+
+/* False: the text has a form that is not understood. */
+bool stage_read(Arena *arena, const NpuChip *chip, const Plan *plan, StageText *t);
+/* The declared axes of an operand: "n0, n1". */
+Str stage_axes(Arena *arena, const StageText *t, const PlanOperand *o);
+StageDim *stage_dim(StageText *t, Str name); /* NULL: none */
+bool stage_uses(const StageText *t, Str kernel);
+
+#endif
