@@ -22,6 +22,7 @@ typedef struct Look {
     bool write;
     const HazardRegion *region; /* in GM */
     SpanAccess me;
+    uint8_t flags; /* of all its accesses; an atomic one reads as any other */
 } Look;
 
 /* --- pages of GM --- */
@@ -278,6 +279,7 @@ static void look_access(Look *b, const SimAccess *a)
 {
     b->space = a->space;
     b->write = a->write;
+    b->me.flags = a->write ? b->flags : b->flags & (uint8_t)~SPAN_ATOMIC;
     if (a->run == 0 || a->run > 1ull << 32 || (a->space == NPU_GM && !begin_gm(b, a)))
         return;
     for (uint32_t o = 0; o < a->outer; o++)
@@ -312,13 +314,13 @@ static Look look_at(Hazard *h, uint32_t index, const Record *r, uint32_t when)
     return (Look){.h = h,
                   .core = index,
                   .r = r,
+                  .flags = access_flags(&h->core[index], r),
                   .me = {.when = when,
                          .line = r->line,
                          .file = r->file,
                          .op = r->op,
                          .core = (uint16_t)index,
-                         .pipe = r->pipe,
-                         .flags = access_flags(&h->core[index], r)}};
+                         .pipe = r->pipe}};
 }
 
 static void look(Hazard *h, uint32_t index, const Record *r)

@@ -381,6 +381,18 @@ T_TEST(hazard_small_products_need_a_barrier)
     }
 }
 
+T_TEST(hazard_two_atomic_stores_may_read_one_buffer)
+{
+    Watched w = open_watched(SIM_AIV, 1, true);
+    rig_run(&w.rig, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
+    set_wait(&w.rig, NPU_PIPE_V, NPU_PIPE_MTE3, 0);
+    rig_run(&w.rig, rig_register(REC_REG_ATOMIC, REC_ATOMIC_ADD | NPU_DT_F32 << 8));
+    rig_run(&w.rig, copy_out(0, 0, 256, 5));
+    rig_run(&w.rig, copy_out(4096, 0, 256, 6));
+    CHECK_EQ_STR(rig_fault(&w.rig), "");
+    close_watched(&w);
+}
+
 /* MTE3 stores the first element of each block while V gathers into the blocks: element `from` of
  * its own block to all eight places. */
 T_TEST(hazard_bytes_gathered_onto_themselves_are_a_warning)

@@ -233,6 +233,24 @@ static void delete_call(Scan *s, const Call *c)
              "");
 }
 
+/* Calls and the builtins under them: SetFlag<HardEvent::V_MTE3>(id), set_flag(PIPE_V, PIPE_MTE3, id). */
+static bool is_flag(const Scan *s, const Call *c)
+{
+    return is(s, c, "SetFlag") || is(s, c, "WaitFlag") || is(s, c, "set_flag") ||
+           is(s, c, "wait_flag");
+}
+static bool is_barrier(const Scan *s, const Call *c)
+{
+    return is(s, c, "PipeBarrier") || is(s, c, "pipe_barrier");
+}
+/* What names the event of a flag, or the pipe of a barrier. */
+static Piece pipes_of(const Call *c)
+{
+    if (c->template.to || c->args == 0)
+        return c->template;
+    return (Piece){c->arg[0].from, c->arg[c->args > 1].to};
+}
+
 /* All sets and waits of one event that name the same id: the synchronisation as a whole. */
 static void delete_event(Scan *s, uint32_t first)
 {
@@ -240,25 +258,26 @@ static void delete_event(Scan *s, uint32_t first)
     Mutation m = {.kind = MUTATE_SYNC, .line = c->line};
     for (uint32_t i = 0; i < s->calls.len; i++) {
         const Call *o = &s->calls.at[i];
-        bool flag = is(s, o, "SetFlag") || is(s, o, "WaitFlag");
-        if (!flag || !o->statement.to || !str_equal(piece(s, o->template), piece(s, c->template)))
+        if (!is_flag(s, o) || !o->statement.to ||
+            !str_equal(piece(s, pipes_of(o)), piece(s, pipes_of(c))))
             continue;
         if (i < first)
             return; /* counted there */
         add_edit(&m, o->statement, "");
     }
-    m.what = str_format(s->arena, "delete every flag of %s", copy(s, c->template));
+    m.what = str_format(s->arena, "delete every flag of %s", copy(s, pipes_of(c)));
     if (m.edit_count > 1)
         vec_push(s->arena, s->out, m);
 }
 
 static void weaken_barrier(Scan *s, const Call *c)
 {
-    if (!c->template.to)
+    Piece pipe = pipes_of(c);
+    if (!pipe.to)
         return;
-    bool all = str_find(piece(s, c->template), str_from("PIPE_ALL")) >= 0;
-    slip(s, MUTATE_SYNC, c, all ? "weaken PIPE_ALL to PIPE_V" : "barrier of another pipe",
-         c->template, all ? "PIPE_V" : "PIPE_MTE2");
+    bool all = str_find(piece(s, pipe), str_from("PIPE_ALL")) >= 0;
+    slip(s, MUTATE_SYNC, c, all ? "weaken PIPE_ALL to PIPE_V" : "barrier of another pipe", pipe,
+         all ? "PIPE_V" : "PIPE_MTE2");
 }
 
 /* EnQue and the plain DeQue that follows it on the same queue. */
@@ -313,8 +332,9 @@ static void shorten_count(Scan *s, const Call *c)
 }
 
 static const char *const deleted[] = {
-    "SetFlag", "WaitFlag", "PipeBarrier", "SyncAll",    "CrossCoreSetFlag", "CrossCoreWaitFlag",
-    "IBSet",   "IBWait",   "EnQue",       "FreeTensor", "WaitPreBlock",     "NotifyNextBlock"};
+    "SetFlag",           "WaitFlag",        "PipeBarrier", "SyncAll",   "CrossCoreSetFlag",
+    "CrossCoreWaitFlag", "IBSet",           "IBWait",      "EnQue",     "FreeTensor",
+    "WaitPreBlock",      "NotifyNextBlock", "set_flag",    "wait_flag", "pipe_barrier"};
 static const char *const counted[] = {
     "DataCopy",  "Add",       "Sub",       "Mul",   "Div",  "Muls",      "Adds", "Exp",
     "Ln",        "Sqrt",      "Abs",       "Relu",  "Max",  "Min",       "Cast", "Maxs",
@@ -333,9 +353,9 @@ static void slips_of(Scan *s, uint32_t i)
     const Call *c = &s->calls.at[i];
     if (among(s, c, deleted, sizeof deleted / sizeof *deleted))
         delete_call(s, c);
-    if (is(s, c, "SetFlag") && c->statement.to)
+    if (is_flag(s, c) && c->statement.to)
         delete_event(s, i);
-    if (is(s, c, "PipeBarrier") && c->statement.to)
+    if (is_barrier(s, c) && c->statement.to)
         weaken_barrier(s, c);
     if (is(s, c, "EnQue"))
         delete_queue_pair(s, i);
@@ -349,6 +369,8 @@ static void slips_of(Scan *s, uint32_t i)
         shift_offset(s, c, c->arg[a]);
     if (counts)
         shorten_count(s, c);
+    if (is(s, c, "DataCopyPad"))
+        slip(s, MUTATE_COUNT, c, "drop the copy", c->statement, "");
 }
 
 void mutate_scan(Arena *arena, Str text, Mutations *out)

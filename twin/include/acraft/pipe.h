@@ -240,7 +240,7 @@ public:
 
     void Reset(ACRAFT_SITE)
     {
-        wait_for_frees(site);
+        wait_for_frees(0, UINT32_MAX, site);
         reset_pool();
         open_matmul_events(site);
     }
@@ -254,7 +254,7 @@ public:
     void DestroyWithoutPipeAll(ACRAFT_SITE)
     {
         destroyed_ = true;
-        wait_for_frees(site);
+        wait_for_frees(0, UINT32_MAX, site);
         if (g_coreType == AIC)
             for (int32_t id = 0; id < 3; id++) flag(NPU_WAIT_FLAG, HardEvent::M_MTE1, id, site);
         if (acraft::current_pipe == this) acraft::current_pipe = nullptr;
@@ -274,6 +274,16 @@ public:
         acraft::put_flag(op, acraft::event_pipes[size_t(evt)], id, REC_FROM_QUEUE, site);
     }
 
+    /* Queues of a pool share one memory with others: only buffers in [from, to) are meant. */
+    ACRAFT_OUTLINE void wait_for_frees(uint32_t from, uint32_t to, const acraft::Site &site)
+    {
+        for (uint32_t i = 0; i < made_; i++) {
+            TBufType &b = *all_[i];
+            if (b.freeBufEvtID == INVALID_TEVENTID || b.state != TBufState::FREE || b.address < from || b.address >= to) continue;
+            flag(NPU_WAIT_FLAG, b.freeBufEvt, b.freeBufEvtID, site);
+            b.freeBufEvtID = INVALID_TEVENTID;
+        }
+    }
     void remember(TBufType *bufs, uint32_t count)
     {
         for (uint32_t i = 0; i < count && made_ < max_buffers; i++) all_[made_++] = &bufs[i];
@@ -304,15 +314,6 @@ private:
         for (int32_t id = 0; id < 3; id++) {
             events_[size_t(HardEvent::M_MTE1)] |= uint16_t(1u << id);
             flag(NPU_SET_FLAG, HardEvent::M_MTE1, id, site);
-        }
-    }
-    ACRAFT_OUTLINE void wait_for_frees(const acraft::Site &site)
-    {
-        for (uint32_t i = 0; i < made_; i++) {
-            TBufType &b = *all_[i];
-            if (b.freeBufEvtID == INVALID_TEVENTID || b.state != TBufState::FREE) continue;
-            flag(NPU_WAIT_FLAG, b.freeBufEvt, b.freeBufEvtID, site);
-            b.freeBufEvtID = INVALID_TEVENTID;
         }
     }
 
@@ -658,7 +659,7 @@ public:
     }
     void Reset(ACRAFT_SITE)
     {
-        for (uint8_t p : {NPU_PIPE_MTE2, NPU_PIPE_MTE3, NPU_PIPE_V}) acraft::put_barrier(p, site);
+        GetTPipePtr()->wait_for_frees(start_, top_, site);
         top_ = start_;
     }
     void open(uint32_t address, uint32_t len)
