@@ -17,6 +17,7 @@
 #include "eval/candidate_int.h"
 #include "loop/bench_judge_int.h"
 #include "loop/bench_suite.h"
+#include "twin/twin_int.h"
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -272,8 +273,19 @@ static const char *upper(Arena *arena, const char *name)
     return copy;
 }
 
-static void write_list(Expert *e, Str header, const char *list)
+/* The entry's first parameter. */
+static const char *first_parameter(Expert *e)
 {
+    const EvalText *kernel = text_at(e, "op_kernel", ".cpp");
+    TwinEntries entries = {0};
+    if (kernel)
+        twin_entry_scan(e->arena, kernel->text, &entries);
+    return entries.len && entries.at[0].params.len ? entries.at[0].params.at[0].name : "x";
+}
+
+static void write_list(Expert *e, Str header, const char *declared)
+{
+    const char *list = first_parameter(e);
     const char *type;
     Buf prologue = {0};
     Str structs = struct_texts(e->arena, header, &type);
@@ -283,7 +295,7 @@ static void write_list(Expert *e, Str header, const char *list)
     }
     buf_puts(&prologue, "#include <type_traits>\nusing namespace AscendC;\n");
     buf_str(&prologue, structs);
-    buf_printf(&prologue, "using ListType = DTYPE_%s;\n", upper(e->arena, list));
+    buf_printf(&prologue, "using ListType = DTYPE_%s;\n", upper(e->arena, declared));
     buf_puts(&prologue, list_tiling);
     put_macros(&prologue, type, str_format(e->arena, "expert_take<ListType>(&name, %s)", list));
     write_kernel(e, "dynamic-kernel", -1, buf_view(&prologue), "");

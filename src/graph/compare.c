@@ -64,6 +64,7 @@ static double allowed_acraft(const CompareSpec *s, DType dtype, double want, dou
 
 static double npukb_ratio(const CompareSpec *s, DType dtype)
 {
+    dtype = s->named ? (DType)(s->named - 1) : dtype;
     if (s->rule == RULE_NPUKB_MATMUL) {
         bool lengthy = s->reduction >= 2048;
         return dtype == DT_F16    ? (lengthy ? 1.0 / 128 : 1.0 / 256)

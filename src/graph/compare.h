@@ -30,6 +30,7 @@ typedef struct CompareSpec {
     double noise;      /* rms error of the graph's own f32 evaluation, when it was measured */
     int64_t slack;     /* integers that come from rounding floats may be off by this much */
     double bound;      /* npukb, npukb-fraction: in place of 1e-3; 0: as it is */
+    int named;         /* npukb-scaled, -matmul: 1 + the dtype that decides; 0: the output's */
 } CompareSpec;
 
 /* How many products or terms of a node end in one element; 1 for elementwise operators. */

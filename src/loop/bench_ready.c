@@ -46,20 +46,21 @@ static void fail(CaseReady *r, VerdictStatus status, const Diag *said, const cha
 
 /* A clone's task says itself how it is compared; the rule that was asked for stands otherwise. */
 static CompareRule rule_of(Arena *arena, const JudgeSpec *spec, const char *path,
-                           const Graph *graph, double *bound)
+                           const Graph *graph, CompareSpec *own)
 {
     const char *beside = path_join(arena, path_dir(arena, path), "prepare_inputs.py");
     Diag quiet = diag_make(arena, beside, STR(""));
     Str text;
     DType dtype = DT_F16;
-    *bound = 0;
+    *own = (CompareSpec){0};
     if (spec->rule != RULE_NPUKB || !str_is(path_base(path), "module.py") || !file_exists(beside) ||
         !file_read(arena, beside, 1 << 20, &text, &quiet))
         return spec->rule;
     for (uint32_t i = graph->inputs.len; i-- > 0;)
         if (dtype_is_float(graph_value(graph, graph->inputs.at[i])->dtype))
             dtype = graph_value(graph, graph->inputs.at[i])->dtype;
-    return checker_rule(text, dtype, bound);
+    own->named = 1 + (int)dtype;
+    return checker_rule(text, dtype, &own->bound);
 }
 
 static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, const CaseSpec *c)
@@ -78,14 +79,15 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
         fail(r, VERDICT_UNSUPPORTED, &said, "the case cannot be read");
         return;
     }
-    double bound;
-    CompareRule rule = rule_of(arena, spec, task.path, r->task->graph, &bound);
+    CompareSpec own;
+    CompareRule rule = rule_of(arena, spec, task.path, r->task->graph, &own);
     r->shapes = case_shapes(arena, r->task->graph);
     if (!graph_bytes(r->task->graph, &r->bytes, &largest) || r->bytes > most_case) {
         r->bytes = 0;
         fail(r, VERDICT_TOO_LARGE, NULL, "the values of this case need more than 2 GiB");
     } else if (eval_reference(arena, r->task->graph, c->seed, rule, &r->ref, &said)) {
-        r->ref.spec.bound = bound;
+        r->ref.spec.bound = own.bound;
+        r->ref.spec.named = own.named;
         eval_reference_model(arena, task.path, task.source, r->task, &r->options, &r->ref);
     } else {
         fail(r, VERDICT_UNSUPPORTED, &said, "the reference cannot be computed");
