@@ -125,6 +125,20 @@ static bool too_many_ways(const Join *j)
     return ways > MOST_WAYS;
 }
 
+/* The way that is taken, and the last one, which takes all sizes. */
+static void fewer_ways(StageText *t)
+{
+    uint32_t taken = 0;
+    while (taken + 1 < t->ways.len && !t->ways.at[taken].taken)
+        taken++;
+    if (t->ways.len < 3 || !varies(t))
+        return;
+    bool last = taken + 1 == t->ways.len;
+    t->ways.at[0] = t->ways.at[taken];
+    t->ways.at[1] = t->ways.at[t->ways.len - 1];
+    t->ways.len = last ? 1 : 2;
+}
+
 static void resettle(Join *j)
 {
     for (uint32_t i = 0; i < j->c->stages.len; i++)
@@ -140,6 +154,8 @@ static bool find_sizes(Join *j)
     settle(j);
     sizes_fix_unread(j->sizes);
     resettle(j);
+    for (uint32_t i = 0; i < j->c->stages.len && too_many_ways(j); i++)
+        fewer_ways(&j->texts[i]);
     if (too_many_ways(j)) {
         sizes_fix_all(j->sizes);
         resettle(j);

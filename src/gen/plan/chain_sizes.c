@@ -109,6 +109,42 @@ static void link_reshaped(ChainSizes *s, const Node *node)
             link(s, node->in[0], i, node->out, pairs[n++]);
 }
 
+/* Dimensions that the operator repeats are as long as it says. */
+static void link_expanded(ChainSizes *s, const Node *node)
+{
+    int a = shape_of(s, node->in[0])->rank, b = shape_of(s, node->out)->rank;
+    line_up(s, node->in[0], node->out);
+    for (int i = 0; i < b; i++) {
+        int from = i - (b - a);
+        if (from < 0 || shape_of(s, node->in[0])->dim[from] != shape_of(s, node->out)->dim[i])
+            s->classes[class_of(s, node->out, i)].fixed = true;
+    }
+}
+
+/* Rows by number: all dimensions of x but the indexed one, and those of the index. */
+static void link_selected(ChainSizes *s, const Node *node)
+{
+    const Shape *x = shape_of(s, node->in[0]), *at = shape_of(s, node->in[1]);
+    int dim = 0;
+    shape_dim(*x, node_int(node, AT_DIM, 0), &dim);
+    for (int i = 0; i < at->rank; i++)
+        link(s, node->in[1], i, node->out, dim + i);
+    for (int i = 0; i < x->rank; i++)
+        if (i != dim)
+            link(s, node->in[0], i, node->out, i < dim ? i : i + at->rank - 1);
+}
+
+static void link_gathered(ChainSizes *s, const Node *node)
+{
+    const Shape *x = shape_of(s, node->in[0]);
+    int dim = 0;
+    shape_dim(*x, node_int(node, AT_DIM, 0), &dim);
+    line_up(s, node->in[1], node->out);
+    for (int i = 0; i < x->rank; i++)
+        if (i != dim)
+            link(s, node->in[0], i, node->out, i);
+}
+
 static void fix_node(ChainSizes *s, const Node *node)
 {
     for (uint32_t i = 0; i < node->n_in; i++)
@@ -146,6 +182,11 @@ static void link_node(ChainSizes *s, const Node *node)
     case OP_REDUCE_INDEX: link_kept(s, node); break;
     case OP_PERMUTE: link_permuted(s, node); break;
     case OP_RESHAPE: link_reshaped(s, node); break;
+    case OP_EXPAND: link_expanded(s, node); break;
+    case OP_INDEX_SELECT:
+    case OP_EMBEDDING: link_selected(s, node); break;
+    case OP_GATHER: link_gathered(s, node); break;
+    case OP_FULL: break; /* a number, as long as what it meets */
     default: fix_node(s, node); break;
     }
 }

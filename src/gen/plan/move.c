@@ -12,6 +12,7 @@ typedef struct Writing {
     const char *index[GRAPH_MAX_RANK]; /* of the result */
     const char *type;
     int64_t tile;
+    bool free; /* sizes may vary: dimensions only change places */
     Buf out;
 } Writing;
 
@@ -106,23 +107,38 @@ static const char *result_before_last(Writing *w)
 
 /* ---- frame ---- */
 
+/* The size of a dimension of the result. */
+static const char *size_text(Writing *w, int index)
+{
+    return w->free ? str_format(w->arena, "e%d", index)
+                   : str_format(w->arena, "%lld", (long long)w->m->size[index]);
+}
+
 static void put_shapes(Writing *w)
 {
     const Move *m = w->m;
     buf_printf(&w->out, "x: gm[%s", w->type);
-    for (int j = 0; j < m->from_rank; j++)
-        buf_printf(&w->out, ", %lld", (long long)m->dim[j].size);
+    for (int j = 0; j < m->from_rank; j++) {
+        if (w->free)
+            buf_printf(&w->out, ", %s", size_text(w, m->dim[j].from[0]));
+        else
+            buf_printf(&w->out, ", %lld", (long long)m->dim[j].size);
+    }
     buf_printf(&w->out, "], y: out[%s", w->type);
     for (int i = 0; i < m->rank; i++)
-        buf_printf(&w->out, ", %lld", (long long)m->size[i]);
+        buf_printf(&w->out, ", %s", size_text(w, i));
     buf_puts(&w->out, "]");
 }
 
 static void open_kernel(Writing *w, const char *reason, const NpuChip *chip)
 {
     buf_printf(&w->out, "# Planned by acraft for %s, strategy move.\n%s", chip->name, reason);
-    buf_puts(&w->out, "# Nothing is computed; where elements come from is worked out for the sizes "
-                      "of this task.\ncraft = 1\n\n@host\n");
+    buf_printf(&w->out, "# Nothing is computed%s.\ncraft = 1\n\n",
+               w->free ? ""
+                       : "; where elements come from is worked out for the sizes of this task");
+    for (int i = 0; i < w->m->rank && w->free; i++)
+        buf_printf(&w->out, "%s = dim(1, %lld)\n", size_text(w, i), (long long)PLAN_DIM_MOST);
+    buf_puts(&w->out, w->free ? "\n@host\n" : "@host\n");
     buf_printf(&w->out, "def %s(", w->name);
     put_shapes(w);
     buf_printf(&w->out, "):\n    %s_move[chip.cores](x, y)\n\n@kernel\ndef %s_move(", w->name,
@@ -141,7 +157,7 @@ static void put_loop(Writing *w, uint32_t but, const char *variables, const char
         if (but >> i & 1)
             continue;
         buf_printf(&names, "%s, ", w->index[i]);
-        buf_printf(&sizes, "%lld, ", (long long)w->m->size[i]);
+        buf_printf(&sizes, "%s, ", size_text(w, i));
     }
     put(w, 1, "for %s%s in mine(%s%s):", names.len ? names.at : "", variables,
         sizes.len ? sizes.at : "", axes);
@@ -471,8 +487,8 @@ static bool write_transposed(Writing *w, const NpuChip *chip)
     }
     put(w, 1, "b = ub(%s, %lld, %lld, depth=2)", w->type, block, block);
     put_loop(w, 1u << across | 1u << (m->rank - 1), "p, t",
-             str_format(w->arena, "tiles(%lld, %lld), tiles(%lld, %lld)",
-                        (long long)m->size[across], block, (long long)m->size[m->rank - 1], block));
+             str_format(w->arena, "tiles(%s, %lld), tiles(%s, %lld)", size_text(w, across), block,
+                        size_text(w, m->rank - 1), block));
     Buf from = {0}, to = {0};
     for (int j = 0; j < m->from_rank; j++)
         buf_printf(&from, "%s%s", j ? ", " : "",
@@ -549,6 +565,17 @@ static Shape result_shape(const Move *m)
     return s;
 }
 
+/* Every dimension of the source is one of the result, two of them change places: the kernel that
+ * transposes takes any sizes. */
+static bool only_turns(const Move *m)
+{
+    bool straight = m->rank == m->from_rank && crossed(m) >= 0 && dtype_bytes(m->dtype) != 8;
+    for (int j = 0; j < m->from_rank && straight; j++)
+        straight = is_straight(&m->dim[j]) && m->dim[j].add == 0 &&
+                   m->dim[j].size == m->size[m->dim[j].from[0]];
+    return straight;
+}
+
 bool plan_move(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
@@ -559,7 +586,12 @@ bool plan_move(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     int64_t tile = 4096;
     while (tile_limit && tile > LEAST && tile > tile_limit)
         tile /= 2;
-    Writing w = {.arena = arena, .m = &m, .name = name, .type = dtype_name(m.dtype), .tile = tile};
+    Writing w = {.arena = arena,
+                 .free = only_turns(&m),
+                 .m = &m,
+                 .name = name,
+                 .type = dtype_name(m.dtype),
+                 .tile = tile};
     for (int i = 0; i < m.rank; i++)
         w.index[i] = "";
     if (!write_rows(&w, chip) && !write_transposed(&w, chip) && !write_gathered(&w, chip) &&
