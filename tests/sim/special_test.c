@@ -531,7 +531,7 @@ T_TEST(special_values_of_the_vendors_tables)
         at += n + 1;
         t.line++;
         if (strncmp(line, "table ", 6) == 0)
-            snprintf(label, sizeof label, "%s", line + 6);
+            snprintf(label, sizeof label, "%.79s", line + 6);
         run_line(&t, line, label);
     }
     RIG_CLEAN(&t.rig);
