@@ -105,14 +105,25 @@ static bool of_a_class(Str text)
 }
 
 /* A capital begins the names of AscendC's calls and of nothing else in most kernels. */
+/* "acraft: Neg does not exist on Atlas A2": our own words for a call of later chips. */
+static Str absent_name(Str text)
+{
+    ptrdiff_t end = str_find(text, STR(" does not exist on Atlas A2"));
+    if (!str_starts(text, "acraft: ") || end < 0)
+        return (Str){0};
+    return str_slice(text, sizeof "acraft: " - 1, (size_t)end);
+}
+
 void twin_hint_at_error(Diag *diag, Str text)
 {
-    Str name = quoted(text);
+    Str name = quoted(text), absent = absent_name(text);
     const char *words = words_in(text);
     bool unknown = str_starts(text, "use of undeclared identifier") ||
                    str_starts(text, "no member named") ||
                    str_find(text, STR("was not declared in this scope")) >= 0;
-    if (words) {
+    if (absent.len) {
+        hint_at_call(diag, absent);
+    } else if (words) {
         diag_hint(diag, "%s", words);
     } else if (unknown && of_a_class(text)) {
         const char *member = member_instead_of(name);

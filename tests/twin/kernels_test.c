@@ -762,7 +762,7 @@ static const struct {
     {"Scatter(out, x, x, 0u, LEN)", "float", "acraft: Scatter does not exist on Atlas A2"},
     {"Neg(out, x, LEN)", "float", "acraft: Neg does not exist on Atlas A2"},
     {"Rint(out, x, LEN)", "float", "acraft: Rint does not exist on Atlas A2"},
-    {"CumSum(out, x, x, LEN)", "float", "acraft-unsupported: CumSum"},
+    {"TransData(out, x, x, LEN)", "float", "acraft-unsupported: TransData"},
     {"GlobalTensor<float> g; Add(out, x, g, LEN)", "float",
      "no matching function for call to 'Add'"},
     {"FancyAdd(out, x, x, LEN)", "float", "FancyAdd"},

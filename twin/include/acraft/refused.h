@@ -3,7 +3,7 @@
 #ifndef ACRAFT_REFUSED_H
 #define ACRAFT_REFUSED_H
 
-#include "acraft/norm.h"
+#include "acraft/fold.h"
 
 namespace acraft {
 template <typename...> constexpr bool never = false;

@@ -219,6 +219,109 @@ inline bool GetRmsNormTilingInfo(const ge::Shape &s, const ge::Shape &, const ui
     return true;
 }
 
+/* ---- normalisations over batches, groups, and in parts ---- */
+
+inline bool GetDeepNormMaxMinTmpSize(const ge::Shape &s, const uint32_t t, const bool, const bool, uint32_t &most, uint32_t &least)
+{
+    norm::room(s, t, 3, most, least);
+    return true;
+}
+inline bool GetDeepNormTilingInfo(const ge::Shape &s, const ge::Shape &origin, const uint32_t stack, const uint32_t, const bool, const bool,
+                                  optiling::DeepNormTiling &t)
+{
+    norm::fill(s, t);
+    size_t n = origin.GetDimNum();
+    if (n) t.set_originalHLength(uint32_t(origin.GetDim(n - 1)));
+    t.set_inputXSize(tmp_size::elements(s));
+    t.set_meanVarSize(t.get_bLength() * t.get_sLength());
+    t.set_tmpBufSize(stack / 4);
+    t.set_lastDimValueBack(1.0f / float(t.get_originalHLength() ? t.get_originalHLength() : 1));
+    return true;
+}
+inline bool GetBatchNormMaxMinTmpSize(const ge::Shape &s, const ge::Shape &, const uint32_t, const bool, uint32_t &most, uint32_t &least,
+                                      const bool = false)
+{
+    uint32_t b = s.GetDimNum() ? uint32_t(s.GetDim(0)) : 1, n = b ? tmp_size::elements(s) / b : 0;
+    least = 3 * ((n + 63) / 64 * 64) * 4;
+    most = least + 3 * tmp_size::elements(s) * 4;
+    return true;
+}
+inline bool GetBatchNormNDTilingInfo(const ge::Shape &s, const ge::Shape &origin, const uint32_t stack, const uint32_t, const bool,
+                                     optiling::BatchNormTiling &t, const bool = false)
+{
+    uint32_t b = s.GetDimNum() ? uint32_t(s.GetDim(0)) : 1, n = b ? tmp_size::elements(s) / b : 0;
+    uint32_t own = origin.GetDimNum() ? uint32_t(origin.GetDim(0)) : b;
+    t.set_originalBLength(own);
+    t.set_meanVarSize(n);
+    t.set_shCurLength(n);
+    t.set_tmpBufSize(stack / 4);
+    t.set_firstDimValueBack(1.0f / float(own ? own : 1));
+    return true;
+}
+inline void GetGroupNormMaxMinTmpSize(const ge::Shape &s, const uint32_t t, const bool, const uint32_t, uint32_t &most, uint32_t &least)
+{
+    norm::room(s, t, 3, most, least);
+    uint32_t c = s.GetDimNum() > 1 ? uint32_t(s.GetDim(0) * s.GetDim(1)) : 1, hw = c ? tmp_size::elements(s) / c : 0;
+    least = (2 * ((hw + 63) / 64 * 64) + 256) * 4;
+    most = most > least ? most : least;
+}
+inline void GetGroupNormNDTilingInfo(const ge::Shape &s, const uint32_t stack, const uint32_t typeSize, const bool, const uint32_t groups,
+                                     optiling::GroupNormTiling &t)
+{
+    uint32_t n = s.GetDimNum() > 0 ? uint32_t(s.GetDim(0)) : 1, c = s.GetDimNum() > 1 ? uint32_t(s.GetDim(1)) : 1;
+    uint32_t hw = n * c ? tmp_size::elements(s) / (n * c) : 0, block = 32 / (typeSize ? typeSize : 4), d = groups ? c / groups : c;
+    t.set_n(n);
+    t.set_c(c);
+    t.set_hw(hw);
+    t.set_g(groups);
+    t.set_d(d);
+    t.set_hwAlignSize((hw + block - 1) / block * block);
+    t.set_tmpBufSize(stack / 4);
+    t.set_factor(1.0f / float(d * hw ? d * hw : 1));
+}
+inline void GetNormalizeMaxMinTmpSize(const ge::Shape &s, const uint32_t, const uint32_t t, const bool, const bool, const bool, uint32_t &most,
+                                      uint32_t &least)
+{
+    norm::room(s, t, 3, most, least);
+}
+inline void GetWelfordUpdateMaxMinTmpSize(const ge::Shape &s, const uint32_t t, const uint32_t, const bool, const bool, uint32_t &most, uint32_t &least)
+{
+    norm::room(s, t, 3, most, least);
+    least += 3 * 256;
+}
+inline void GetWelfordFinalizeMaxMinTmpSize(const ge::Shape &s, const uint32_t t, const bool, uint32_t &most, uint32_t &least)
+{
+    norm::room(s, t, 4, most, least);
+}
+
+/* ---- running sums, reductions with a pattern ---- */
+
+inline void GetCumSumMaxMinTmpSize(const ge::Shape &s, const uint32_t, const bool isLastAxis, const bool, uint32_t &most, uint32_t &least)
+{
+    uint32_t n = s.GetDimNum() ? uint32_t(s.GetDim(s.GetDimNum() - 1)) : 1;
+    least = isLastAxis ? (n + 15) / 16 * 16 * 32 * 4 : 2 * ((n + 63) / 64 * 64) * 4;
+    most = least;
+}
+inline void GetFmodMaxMinTmpSize(const ge::Shape &s, const uint32_t typeSize, const bool, uint32_t &most, uint32_t &least)
+{
+    tmp_size::pair(3, tmp_size::elements(s), typeSize, most, least);
+}
+enum class ReducePattern { AR, RA, R, ARA, ARAR, ARARA, ARARAR, ARARARA, ARARARAR };
+#define ACRAFT_REDUCE_TMP(NAME)                                                                    \
+    inline void Get##NAME##MaxMinTmpSize(const ge::Shape &s, const ge::DataType, ReducePattern, bool, bool, uint32_t &most, uint32_t &least) \
+    {                                                                                              \
+        uint32_t n = s.GetDimNum() ? uint32_t(s.GetDim(s.GetDimNum() - 1)) : 1;                    \
+        most = least = ((n + 63) / 64 * 64 + 64) * 2 * 4;                                          \
+    }
+ACRAFT_REDUCE_TMP(ReduceSum)
+ACRAFT_REDUCE_TMP(ReduceMax)
+ACRAFT_REDUCE_TMP(ReduceMin)
+ACRAFT_REDUCE_TMP(ReduceAny)
+ACRAFT_REDUCE_TMP(ReduceAll)
+ACRAFT_REDUCE_TMP(ReduceProd)
+ACRAFT_REDUCE_TMP(ReduceMean)
+#undef ACRAFT_REDUCE_TMP
+
 }  // namespace AscendC
 
 #include "acraft/host/matmul_tiling.h"
