@@ -10,7 +10,7 @@ static const double known[] = {
     /* the core: arch 2.2.0 in hexadecimal, a vector core alone */
     0x220, 32, 1, 0, 1, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 96, 3, 2, 1, 3, 1, 1, 0,
     /* the control register */
-    6, 2, 1, 0,
+    6, 2, 1, 0, 1, 2, 0,
     /* tensors */
     64, 256, 1, 64, 32, 128, 20, 32, 9, 64, 96, 16, 64, 4, 4, 63,
     /* queues */
@@ -30,6 +30,29 @@ T_TEST(api_what_a_core_knows)
     many_run(
         &(Many){.file = "knows.cpp",
                 .operand = {{"float", 64, .given = position}, {"float", 96, .want = want_known}}});
+}
+
+/* --- tilings.cpp --- */
+
+static double want_tilings(const double *const in[], uint32_t i)
+{
+    (void)in;
+    static const double want[16] = {4096, 0.5, 11, 22, 100 + 300, 7};
+    return want[i];
+}
+
+T_TEST(api_tiling_data)
+{
+    struct {
+        uint32_t total;
+        float scale;
+        uint32_t low, high;
+        uint64_t list[3];
+    } tiling = {4096, 0.5f, 11, 22, {100, 200, 300}};
+    many_run(&(Many){.file = "tilings.cpp",
+                     .operand = {{"float", 16, .want = want_tilings}},
+                     .tiling = {(const char *)&tiling, sizeof tiling},
+                     .tiling_key = 7});
 }
 
 /* --- gm_words.cpp --- */

@@ -31,6 +31,8 @@ typedef struct Many {
     const char *defines[6];
     ManyOperand operand[MANY_OPERANDS];
     uint32_t blocks, workspace;
+    Str tiling; /* its bytes; empty: the kernel takes none */
+    uint64_t tiling_key;
     const char *says; /* must stand in what the kernel prints */
     const char *code; /* of the one fault that must be found; NULL: none may be */
 } Many;
@@ -90,7 +92,7 @@ ATTR_UNUSED static void many_findings(const Many *m, const Trial *t)
 ATTR_UNUSED static void many_run(const Many *m)
 {
     TwinTensor tensors[MANY_OPERANDS] = {0};
-    TwinArg args[MANY_OPERANDS + 1] = {0};
+    TwinArg args[MANY_OPERANDS + 2] = {0};
     double *wide[MANY_OPERANDS] = {0};
     uint32_t n = 0;
     for (; n < MANY_OPERANDS && m->operand[n].type; n++) {
@@ -111,11 +113,17 @@ ATTR_UNUSED static void many_run(const Many *m)
             many_fill(o, type, tensors[n].data, wide[n], n + 1);
         args[n] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = n};
     }
-    args[n] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
+    uint32_t arg_count = n;
+    if (m->workspace)
+        args[arg_count++] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
+    if (m->tiling.len)
+        args[arg_count++] = (TwinArg){.kind = TWIN_ARG_TILING};
     TwinLaunch launch = {.tensors = tensors,
                          .tensor_count = n,
                          .args = args,
-                         .arg_count = n + (m->workspace ? 1 : 0),
+                         .arg_count = arg_count,
+                         .tiling = m->tiling,
+                         .tiling_key = m->tiling_key,
                          .blocks = m->blocks ? m->blocks : 1,
                          .workspace = m->workspace};
     Arena arena = {0};

@@ -16,8 +16,8 @@ public:
         biasGm.SetGlobalBuffer((__gm__ int32_t *)bias, COLS);
         factorGm.SetGlobalBuffer((__gm__ uint64_t *)factor, COLS);
         cGm.SetGlobalBuffer((__gm__ int32_t *)c, M * COLS);
-        hGm.SetGlobalBuffer((__gm__ half *)h, M * COLS);
-        vGm.SetGlobalBuffer((__gm__ half *)v, M * COLS);
+        hGm.SetGlobalBuffer((__gm__ half *)h, 2 * M * COLS);
+        vGm.SetGlobalBuffer((__gm__ half *)v, 2 * M * COLS);
         qGm.SetGlobalBuffer((__gm__ int8_t *)q, M * COLS);
         pipe.InitBuffer(a1, 1, M * K);
         pipe.InitBuffer(b1, 1, K * COLS);
@@ -98,8 +98,26 @@ private:
         fix.quantPre = QuantMode_t::REQ8;
         fix.deqScalar = 0x3D000000ull | (5ull << 37) | (1ull << 46); /* 1/32, plus 5 */
         Fixpipe<int8_t, int32_t, CFG_ROW_MAJOR>(qGm, c, fix);
+        AgainByRegisters(c, factor);
         co1.FreeTensor(c);
         f1.FreeTensor(factor);
+    }
+
+    /* The upper and the lower half of the rows as two matrices, by one factor and by factors of columns. */
+    __aicore__ inline void AgainByRegisters(const LocalTensor<int32_t> &c, const LocalTensor<uint64_t> &factor)
+    {
+        LocalTensor<uint64_t> held(TPosition::C2PIPE2GM, 0, COLS);
+        DataCopy(held, factor, DataCopyParams(1, COLS * sizeof(uint64_t) / 128, 0, 0));
+        PipeBarrier<PIPE_FIX>();
+        SetFixPipeConfig(held);
+        SetFixpipePreQuantFlag(0x3E800000);
+        SetFixpipeNz2ndFlag(2, M / 2 / 16, M / 2 * COLS);
+        DataCopyCO12DstParams out(COLS, M / 2, COLS, M, QuantMode_t::DEQF16, 1, false, true);
+        DataCopy(hGm[M * COLS], c, out);
+        out.quantPre = QuantMode_t::VDEQF16;
+        out.reluPre = 0;
+        DataCopy(vGm[M * COLS], c, out);
+        SetFixpipeNz2ndFlag(1, 0, 0);
     }
 
     TPipe pipe;

@@ -106,6 +106,16 @@ private:
         Say(GetCtrlSpr<2, 2>());
         set_ctrl(all);
         Say(GetCtrlSpr<2, 2>());
+        SetSaturationFlag<SaturationMode::FLOAT>(true);
+        Say(GetSaturationFlag<SaturationMode::FLOAT>());
+        SetSaturationFlag<SaturationMode::FLOAT>(false);
+        uint16_t type = 9, op = 9;
+        SetStoreAtomicConfig<AtomicDtype::ATOMIC_F16, AtomicOp::ATOMIC_SUM>();
+        GetStoreAtomicConfig(type, op);
+        Say(type);
+        SetAtomicNone();
+        GetStoreAtomicConfig(type, op);
+        Say(type + op);
         DataSyncBarrier<MemDsbT::ALL>();
         dsb(DSB_ALL);
         CheckLocalMemoryIA(CheckLocalMemoryIAParam());

@@ -238,28 +238,57 @@ inline void Fixpipe(const LocalTensor<T> &dst, const LocalTensor<U> &src, const 
     cube::fixpipe<T>(NPU_FIXPIPE_L1, dst.operand(), src, p, config.format == CO2Layout::ROW_MAJOR, site).operand[2] = fb;
 }
 
-/* L0C out by DataCopy. */
+/* L0C out by DataCopy, with what registers hold: how many matrices, the factor of all columns, or where in
+ * the fixpipe buffer the factors of columns stand. */
 namespace cube {
+struct Outlet {
+    uint16_t matrices = 1, from_stride = 0, to_stride = 0;
+    uint64_t factor = 0;
+    RecordOperand factors = {};
+};
+inline Outlet outlet;
 inline FixpipeParamsV220 from_copy(const DataCopyCO12DstParams &c)
 {
     FixpipeParamsV220 p(c.nSize, c.mSize, c.srcStride, c.dstStride, c.reluPre != 0);
     p.quantPre = c.quantPre;
     p.unitFlag = c.unitFlag;
     p.isChannelSplit = c.channelSplit;
+    p.deqScalar = outlet.factor;
+    if (c.nz2ndEn) {
+        p.ndNum = outlet.matrices;
+        p.srcNdStride = outlet.from_stride;
+        p.dstNdStride = outlet.to_stride;
+    }
     return p;
 }
+inline bool by_columns(QuantMode_t q) { return q == VDEQF16 || q == VQF322B8_PRE || q == VREQ8; }
 }  // namespace cube
+inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride)
+{
+    cube::outlet.matrices = ndNum;
+    cube::outlet.from_stride = srcNdStride;
+    cube::outlet.to_stride = dstNdStride;
+}
+inline void SetFixpipePreQuantFlag(uint64_t config) { cube::outlet.factor = config; }
+template <typename T, bool setRelu = false> inline void SetFixPipeConfig(const LocalTensor<T> &preData, bool isUnitFlag = false)
+{
+    static_assert(!setRelu, "acraft-unsupported: SetFixPipeConfig for relu by columns");
+    (void)isUnitFlag;
+    cube::outlet.factors = preData.operand();
+}
 template <typename T, typename U>
 inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<U> &src, const DataCopyCO12DstParams &c, ACRAFT_SITE)
 {
     if (g_coreType == AIV) return;
-    cube::fixpipe<T>(NPU_FIXPIPE_GM, dst.operand(), src, cube::from_copy(c), c.nz2ndEn, site);
+    Record &r = cube::fixpipe<T>(NPU_FIXPIPE_GM, dst.operand(), src, cube::from_copy(c), c.nz2ndEn, site);
+    if (cube::by_columns(c.quantPre)) r.operand[2] = cube::outlet.factors;
 }
 template <typename T, typename U>
 inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const DataCopyCO12DstParams &c, ACRAFT_SITE)
 {
     if (g_coreType == AIV) return;
-    cube::fixpipe<T>(NPU_FIXPIPE_L1, dst.operand(), src, cube::from_copy(c), c.nz2ndEn, site);
+    Record &r = cube::fixpipe<T>(NPU_FIXPIPE_L1, dst.operand(), src, cube::from_copy(c), c.nz2ndEn, site);
+    if (cube::by_columns(c.quantPre)) r.operand[2] = cube::outlet.factors;
 }
 
 }  // namespace AscendC

@@ -219,6 +219,15 @@ template <AtomicDtype type, AtomicOp op> inline void SetStoreAtomicConfig(ACRAFT
     else acraft_atomic::set_dtype(map[size_t(type)], site);
 }
 
+/* As SetStoreAtomicConfig numbers them; type 0: none. */
+inline void GetStoreAtomicConfig(uint16_t &atomicType, uint16_t &atomicOp)
+{
+    constexpr NpuDType map[] = {NPU_DT_F32, NPU_DT_F32, NPU_DT_F16, NPU_DT_I16, NPU_DT_I32, NPU_DT_I8, NPU_DT_BF16};
+    atomicType = atomicOp = 0;
+    for (uint16_t i = 1; acraft_atomic::setting.on && i < sizeof map / sizeof *map; i++)
+        if (map[i] == acraft_atomic::setting.dtype) atomicType = i;
+}
+
 /* ---- mask registers ---- */
 
 namespace acraft_mask {

@@ -66,10 +66,15 @@ template <typename T> inline void GetReduceRepeatMaxMinSpr(T &v) { GetReduceMaxM
 
 /* ---- control register: saturation is the one bit with an effect ---- */
 
+namespace saturation {
+inline bool on = false;
+}
 template <SaturationMode mode> inline void SetSaturationFlag(bool enable, ACRAFT_SITE)
 {
+    saturation::on = enable;
     acraft::put_register(REC_REG_SATURATE, enable, site);
 }
+template <SaturationMode mode> inline bool GetSaturationFlag() { return saturation::on; }
 template <int8_t startBit, int8_t endBit> inline int64_t GetCtrlSpr()
 {
     acraft::flush();
@@ -247,7 +252,21 @@ template <typename S> inline void read_tiling(S *to, const void *from)
     } while (0)
 #define REGISTER_TILING_DEFAULT(type)
 #define REGISTER_TILING_FOR_TILINGKEY(expression, type)
-#define COPY_TILING_WITH_STRUCT(type, src, dst) acraft::read_tiling((type *)(dst), (const void *)(src))
+/* The forms below declare a pointer of the given name, to a copy on the stack. */
+#define GET_TILING_DATA_PTR_WITH_STRUCT(type, pointer, arg)                                        \
+    type acraft_struct_##pointer;                                                                  \
+    acraft::read_tiling(&acraft_struct_##pointer, (const void *)(arg));                            \
+    type *pointer = &acraft_struct_##pointer
+#define COPY_TILING_WITH_STRUCT(type, src, pointer)                                                \
+    type acraft_struct_##pointer;                                                                  \
+    std::memcpy((void *)&acraft_struct_##pointer, (const void *)(src), sizeof(type));              \
+    type *pointer = &acraft_struct_##pointer
+#define COPY_TILING_WITH_ARRAY(type, count, src, pointer)                                          \
+    type acraft_array_##pointer[count];                                                            \
+    std::memcpy((void *)acraft_array_##pointer, (const void *)(src), sizeof acraft_array_##pointer); \
+    type(*pointer)[count] = &acraft_array_##pointer
+#define REGISTER_NONE_TILING
+#define TILING_KEY_LIST(first, second) (TILING_KEY_IS(first) || TILING_KEY_IS(second))
 
 #define ACRAFT_JOIN_(a, b) a##b
 #define ACRAFT_JOIN(a, b) ACRAFT_JOIN_(a, b)
