@@ -323,3 +323,58 @@ T_TEST(api_layouts)
                                  {"int8_t", 512, .want = want_moved_bytes},
                                  {"half", 96, .want = want_slices}}});
 }
+
+/* --- edges.cpp --- */
+
+enum { EDGES = 16 };
+static double edge(uint32_t i)
+{
+    static const double values[EDGES] = {NAN,     INFINITY, -INFINITY,    0.0,    -0.0,    1.0,
+                                         -1.0,    0.5,      -2.5,         3.4e38, -3.4e38, 1e-40,
+                                         65504.0, 70000.0,  2147483648.0, -3e9};
+    return values[i % EDGES];
+}
+static double other_edge(uint32_t i) { return edge(i / EDGES * 5 + 3 + i % EDGES * 7); }
+
+/* NaN wins, +0 is above -0. */
+static double edge_max(double x, double y)
+{
+    return isnan(x) || isnan(y) ? NAN : x == y ? (signbit(x) ? y : x) : x > y ? x : y;
+}
+static double edge_min(double x, double y)
+{
+    return isnan(x) || isnan(y) ? NAN : x == y ? (signbit(x) ? x : y) : x < y ? x : y;
+}
+static double want_edges(const double *const in[], uint32_t at)
+{
+    float x = (float)in[0][at % 64], y = (float)in[1][at % 64];
+    switch (at / 64) {
+    case 0: return edge_max((double)x, (double)y);
+    case 1: return edge_min((double)x, (double)y);
+    case 2: return isnan(x) ? NAN : x > 0 ? (double)x : 0;
+    case 3: return (double)(x + y);
+    case 4: return (double)(x * y);
+    case 5: return (double)(x / y);
+    case 6: return (double)(float)exp((double)x);
+    case 7: return (double)(float)log((double)x);
+    case 8: return (double)sqrtf(x);
+    case 9: return (double)(1 / x);
+    case 10: return f16((double)x);
+    case 11:
+        return isnan(x) ? 0 : (double)(float)trunc(clamp((double)x, -2147483648.0, 2147483647.0));
+    case 12: return x >= y ? (double)x : 5;
+    case 13: return (double)fabsf(x);
+    case 14: return edge_max((double)x, 0.5);
+    default: return edge_min((double)x, 0.5);
+    }
+}
+
+T_TEST(api_values_at_the_edges)
+{
+    many_run(&(Many){.file = "edges.cpp",
+                     .defines = {"TYPE=float", "LEN=64", "OUT_LEN=1024"},
+                     .operand = {{"float", 64, .given = edge},
+                                 {"float", 64, .given = other_edge},
+                                 {"float", 8},
+                                 {"float", 1024, .want = want_edges, .tolerance = 1e-6}}});
+}
