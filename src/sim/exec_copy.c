@@ -415,6 +415,24 @@ static bool copy_nz(Step *s)
     return true;
 }
 
+bool exec_copy_check(Step *s)
+{
+    Burst b;
+    Padding p;
+    NzShape z;
+    switch (s->r->op) {
+    case NPU_COPY_GM_UB:
+    case NPU_COPY_GM_L1: return burst_read(s, &b, true) && sim_aligned(s, 0, VEC_BLOCK);
+    case NPU_COPY_UB_GM:
+    case NPU_COPY_L1_GM: return burst_read(s, &b, true) && sim_aligned(s, 1, VEC_BLOCK);
+    case NPU_PAD_GM_UB:
+        return burst_read(s, &b, false) && padding_read(s, &b, &p) && sim_aligned(s, 0, VEC_BLOCK);
+    case NPU_PAD_UB_GM: return burst_read(s, &b, false) && sim_aligned(s, 1, VEC_BLOCK);
+    case NPU_ND2NZ_GM_L1: return nz_read(s, &z) && sim_aligned(s, 0, VEC_BLOCK);
+    default: return true;
+    }
+}
+
 bool exec_copy(Step *s)
 {
     switch (s->r->op) {

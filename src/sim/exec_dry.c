@@ -68,6 +68,8 @@ bool exec_dry(Step *s)
 {
     const SimTouched *touched = sim_touched(s->sim, s->core, s->r);
     uint64_t read = 0, written = 0;
+    if (!exec_copy_check(s))
+        return false;
     for (uint32_t i = 0; i < touched->n; i++) {
         const SimAccess *a = &touched->access[i];
         if (is_empty(a))

@@ -37,6 +37,17 @@ static SimFault *seen(Sim *sim, const SimFault *f)
     return NULL;
 }
 
+/* A list full of warnings still has room for what fails a kernel: the last of them goes. */
+static SimFault *warning_to_give_up(Sim *sim, const SimFault *fault)
+{
+    if (fault_rows[fault->code].kind == SIM_KIND_WARNING)
+        return NULL;
+    for (uint32_t i = sim->faults.len; i-- > 0;)
+        if (fault_rows[sim->faults.at[i].code].kind == SIM_KIND_WARNING)
+            return &sim->faults.at[i];
+    return NULL;
+}
+
 static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
 {
     Sim *sim = s->sim;
@@ -56,12 +67,15 @@ static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
         return;
     }
     uint32_t most = sim->config.max_faults ? sim->config.max_faults : 200;
-    if (sim->faults.len >= most) {
-        sim->faults_dropped++;
+    SimFault *room = sim->faults.len < most ? NULL : warning_to_give_up(sim, &fault);
+    sim->faults_dropped += sim->faults.len >= most;
+    if (sim->faults.len >= most && !room)
         return;
-    }
     fault.message = str_vformat(&sim->arena, format, args);
-    vec_push(&sim->arena, &sim->faults, fault);
+    if (room)
+        *room = fault;
+    else
+        vec_push(&sim->arena, &sim->faults, fault);
 }
 
 void sim_report(Step *s, enum SimFaultCode code, const char *format, ...)
@@ -87,6 +101,8 @@ void sim_report_race(Step *s, SimFault race, const char *format, ...)
     add_fault(s, race, format, args);
     va_end(args);
 }
+
+uint64_t sim_faults_left_out(const Sim *sim) { return sim->faults_dropped; }
 
 uint32_t sim_fault_count(const Sim *sim) { return sim->faults.len; }
 

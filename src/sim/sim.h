@@ -145,6 +145,8 @@ void sim_finish(Sim *sim);
 
 uint32_t sim_fault_count(const Sim *sim);
 const SimFault *sim_fault(const Sim *sim, uint32_t index);
+/* Findings that had no room in that list (SimConfig.max_faults); warnings are left out first. */
+uint64_t sim_faults_left_out(const Sim *sim);
 /* Elements nobody wrote were read by the scalar unit, and that is all there is: the outputs may not
  * depend on them. Once that is known, a warning is enough. */
 bool sim_reads_unwritten_only(const Sim *sim);

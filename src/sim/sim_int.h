@@ -209,6 +209,7 @@ bool exec_gather(Step *s);
 bool exec_move(Step *s);
 bool exec_sort(Step *s);
 bool exec_copy(Step *s);
+bool exec_copy_check(Step *s); /* parameters and alignment only, without data */
 bool exec_load(Step *s);
 bool exec_mmad(Step *s);
 bool exec_fixpipe(Step *s);

@@ -102,4 +102,10 @@ void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
     if (worst)
         verdict_fail(verdict, status, STAGE_RUN,
                      full_message(arena, worst, sim_fault_row(worst->code)));
+    uint64_t left_out = sim_faults_left_out(sim);
+    if (left_out && verdict->hazards.len) {
+        VerdictFinding *last = &vec_last(&verdict->hazards);
+        last->message = str_format(arena, "%s (the last that is listed of %llu more)",
+                                   last->message, (unsigned long long)left_out);
+    }
 }

@@ -97,3 +97,53 @@ T_TEST(dry_still_sees_bounds)
     CHECK_EQ_STR(sim_fault_row(sim_fault(sim, 1)->code)->code, "S005");
     sim_close(sim);
 }
+
+static const char *first_fault(Record r)
+{
+    SimConfig config = {
+        .chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = true};
+    Sim *sim = sim_open(&config);
+    SimRegion in = {"x", RIG_GM, 1ull << 30, NULL, NPU_DT_F32, SIM_IN};
+    REQUIRE(sim && sim_gm_add(sim, &in));
+    feed(sim, r);
+    const char *code = sim_fault_count(sim) ? sim_fault_row(sim_fault(sim, 0)->code)->code : "";
+    sim_close(sim);
+    return code;
+}
+
+/* Copy parameters that only a large shape makes too large, and places that only its tiles have. */
+T_TEST(dry_sees_copy_parameters)
+{
+    Record r = copy(NPU_PAD_GM_UB, UB(0), GM(0), 32);
+    CHECK_EQ_STR(first_fault(r), "");
+    r.n[0] = 5000;
+    CHECK_EQ_STR(first_fault(r), "S014");
+    CHECK_EQ_STR(first_fault(copy(NPU_COPY_GM_UB, UB(0), GM(0), 100)), "S049");
+    CHECK_EQ_STR(first_fault(copy(NPU_COPY_GM_UB, UB(40), GM(0), 64)), "S009");
+}
+
+/* Warnings never crowd out what fails a kernel. */
+T_TEST(dry_keeps_faults_before_warnings)
+{
+    SimConfig config = {.chip = npu_chip_find(STR("910B2")),
+                        .kind = SIM_AIV,
+                        .blocks = 1,
+                        .no_data = true,
+                        .keep_going = true,
+                        .max_faults = 4};
+    Sim *sim = sim_open(&config);
+    SimRegion in = {"x", RIG_GM, 1000, NULL, NPU_DT_F32, SIM_IN};
+    REQUIRE(sim && sim_gm_add(sim, &in));
+    for (uint32_t line = 1; line <= 6;
+         line++) { /* reads past the end, inside the allocator's room */
+        Record r = copy(NPU_COPY_GM_UB, UB(0), GM(0), 1024);
+        r.line = line;
+        feed(sim, r);
+    }
+    CHECK_EQ_INT(sim_fault_count(sim), 4);
+    CHECK_EQ_INT(sim_faults_left_out(sim), 2);
+    feed(sim, copy(NPU_COPY_GM_UB, UB(0), GM(1 << 20), 1024));
+    CHECK_EQ_INT(sim_fault_count(sim), 4);
+    CHECK(sim_fault_row(sim_fault(sim, 3)->code)->kind == SIM_KIND_FAULT);
+    sim_close(sim);
+}
