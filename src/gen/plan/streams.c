@@ -6,7 +6,7 @@
 
 #include "gen/plan/script.h"
 
-enum { MOST_STREAMS = 8, WIDE_BYTES = 96 * 1024 };
+enum { MOST_STREAMS = 8, WIDE_BYTES = 144 * 1024 };
 
 typedef struct Streams {
     Script s;
@@ -163,11 +163,11 @@ static void put_forward(Streams *p)
     put(p, 1, "a = ub(f32, %d, %lld, depth=2)", n, (long long)p->tile);
     put(p, 1, "b = ub(f32, %lld, depth=2)", (long long)p->tile);
     put(p, 1, "o = ub(f32, %d, %lld, depth=2)", n, (long long)p->tile);
-    put(p, 1, "for t, d in mine(tokens, tiles(width, %lld)):", (long long)p->tile);
-    put_weights(p, 2);
+    put(p, 1, "for t, d in mine(tokens, tiles(width, piece)):");
     put(p, 2, "with copyin():");
     put(p, 3, "load(a[:%d, :d.size], x[t, :, d])", n);
     put(p, 3, "load(b[:d.size], h[t, d])");
+    put_weights(p, 2);
     put(p, 2, "with compute():");
     for (int m = 0; m < n; m++) {
         put(p, 3, "o[%d, :d.size] = b[:d.size] * p%d", m, m);
@@ -195,14 +195,18 @@ static void put_wide_gradients(Streams *p, int depth)
             m, m);
 }
 
+/* What sums over the wide axis: all products first, then their rows at once, so that no scalar is
+ * waited for. */
 static void put_sums(Streams *p, int depth)
 {
-    for (int k = 0; k < p->n; k++)
-        for (int m = 0; m < p->n; m++)
-            put(p, depth, "s%d_%d = s%d_%d + reduce_sum(a[%d, :d.size] * c[%d, :d.size])", k, m, k,
-                m, k, m);
-    for (int m = 0; m < p->n; m++)
-        put(p, depth, "u%d = u%d + reduce_sum(c[%d, :d.size] * b[:d.size])", m, m, m);
+    int n = (int)p->n;
+    for (int k = 0; k < n; k++)
+        for (int m = 0; m < n; m++)
+            put(p, depth, "v[%d, :d.size] = a[%d, :d.size] * c[%d, :d.size]", k * n + m, k, m);
+    for (int m = 0; m < n; m++)
+        put(p, depth, "w[%d, :d.size] = c[%d, :d.size] * b[:d.size]", m, m);
+    put(p, depth, "s[:%d] = s[:%d] + row_sum(v[:%d, :d.size])", n * n, n * n, n * n);
+    put(p, depth, "u[:%d] = u[:%d] + row_sum(w[:%d, :d.size])", n, n, n);
 }
 
 static void put_gradients(Streams *p)
@@ -213,16 +217,18 @@ static void put_gradients(Streams *p)
         put(p, 1, "%s = ub(f32, %d, %lld, depth=2)", wide[i], n, (long long)p->tile);
     put(p, 1, "b = ub(f32, %lld, depth=2)", (long long)p->tile);
     put(p, 1, "q = ub(f32, %lld, depth=2)", (long long)p->tile);
+    put(p, 1, "v = ub(f32, %d, %lld)", n * n, (long long)p->tile);
+    put(p, 1, "w = ub(f32, %d, %lld)", n, (long long)p->tile);
+    put(p, 1, "s = ub(f32, 64)");
+    put(p, 1, "u = ub(f32, 8)");
     put(p, 1, "e = ub(f32, 64, depth=2)");
     put(p, 1, "f = ub(f32, 8, depth=2)");
     put(p, 1, "for t in mine(tokens):");
     put_weights(p, 2);
-    for (int k = 0; k < n; k++) {
-        for (int m = 0; m < n; m++)
-            put(p, 2, "s%d_%d = 0.0", k, m);
-        put(p, 2, "u%d = 0.0", k);
-    }
-    put(p, 2, "for d in tiles(width, %lld):", (long long)p->tile);
+    put(p, 2, "with compute():");
+    put(p, 3, "s = 0.0");
+    put(p, 3, "u = 0.0");
+    put(p, 2, "for d in tiles(width, piece):");
     put(p, 3, "with copyin():");
     put(p, 4, "load(a[:%d, :d.size], x[t, :, d])", n);
     put(p, 4, "load(c[:%d, :d.size], g[t, :, d])", n);
@@ -234,11 +240,8 @@ static void put_gradients(Streams *p)
     put(p, 4, "store(gx[t, :, d], o[:%d, :d.size])", n);
     put(p, 4, "store(gh[t, d], q[:d.size])");
     put(p, 2, "with compute():");
-    for (int k = 0; k < n; k++) {
-        for (int m = 0; m < n; m++)
-            put(p, 3, "e[%d] = s%d_%d", k * n + m, k, m);
-        put(p, 3, "f[%d] = u%d", k, k);
-    }
+    put(p, 3, "e[:%d] = s[:%d]", n * n, n * n);
+    put(p, 3, "f[:%d] = u[:%d]", n, n);
     put(p, 2, "with copyout():");
     put(p, 3, "store(gres[t, :], e[:%d])", n * n);
     put(p, 3, "store(gpost[t, :], f[:%d])", n);
@@ -279,8 +282,8 @@ bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t
     bool forward = read_forward(&p);
     if (!forward && !read_gradients(&p))
         return false;
-    int64_t rows = forward ? 2 * p.n + 1 : 3 * p.n + 2;
-    p.tile = WIDE_BYTES / (rows * 8) / 64 * 64;
+    int64_t rows = forward ? 2 * p.n + 1 : 3 * p.n + 2, sums = forward ? 0 : p.n * p.n + p.n;
+    p.tile = WIDE_BYTES / (rows * 8 + sums * 4) / 64 * 64;
     if (tile_limit && tile_limit < p.tile)
         p.tile = tile_limit < 64 ? 64 : tile_limit / 64 * 64;
     add_operands(&p, forward);
@@ -290,9 +293,11 @@ bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t
         "is read once,\n# every result written once. The weights of a token are scalars.",
         (long long)p.n, (long long)p.tile);
     put(&p, 0, "craft = 1\n\ntokens = dim(1, 16777216)\nwidth = dim(1, 16777216)");
+    script_number(&p.s, 'W', p.tile);
     script_put(&p.s,
-               "\n@host\ndef $F($P):\n    $F_mix[chip.cores]($A)\n\n@kernel\n"
-               "def $F_mix($P):\n",
+               "\n@host\ndef $F($P):\n"
+               "    piece = min($W, align_up(ceildiv(width, ceildiv(width, $W)), 64))\n"
+               "    $F_mix[chip.cores]($A, piece)\n\n@kernel\ndef $F_mix($P, piece: i32):\n",
                &out);
     if (forward)
         put_forward(&p);
