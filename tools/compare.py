@@ -243,6 +243,8 @@ def rebuild(space, tensors, case):
             return rest.pop(0)
         if isinstance(x, (list, tuple)):
             return type(x)(fill(i) for i in x)
+        if isinstance(x, dict):
+            return {k: fill(v) for k, v in x.items()}
         return x
     out = fill(pattern)
     return out if not rest else tensors

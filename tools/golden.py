@@ -4,6 +4,7 @@
     tools/golden.py ops [DIR]          writes the operator cases to tests/graph/golden
     tools/golden.py tasks [NAME...]    writes what PyTorch gives for the shipped tasks (those of these names; the others
                                        stay as they are) to tests/torch/golden/tasks.txt; ACRAFT names the program
+    tools/golden.py odd [NAME...]      the same for the model files of tests/torch/odd, to tests/torch/golden/odd.txt
     tools/golden.py files PATH...      model files or directories: runs `acraft task --run` and PyTorch
                                        on the same inputs and parameters, prints a table per category
 """
@@ -31,9 +32,10 @@ def main(argv):
     if len(argv) >= 2 and argv[1] == "ops":
         write_ops(argv[2] if len(argv) > 2 else os.path.join(ROOT, "tests", "graph", "golden"))
         return 0
-    if len(argv) >= 2 and argv[1] == "tasks":
+    if len(argv) >= 2 and argv[1] in ("tasks", "odd"):
         import golden_tasks
-        golden_tasks.write(ROOT, os.path.join(ROOT, "tests", "torch", "golden", "tasks.txt"),
+        folder = ("tasks",) if argv[1] == "tasks" else ("tests", "torch", "odd")
+        golden_tasks.write(os.path.join(ROOT, *folder), os.path.join(ROOT, "tests", "torch", "golden", argv[1] + ".txt"),
                            os.environ.get("ACRAFT", "build/debug-gcc/acraft"), argv[2:])
         return 0
     if len(argv) >= 3 and argv[1] == "files":

@@ -99,10 +99,10 @@ def new_lines(name, path, args, refused):
         yield from (line + "\n" for line in lines)
 
 
-def write(root, target, acraft, only):
+def write(tasks, target, acraft, only):
     """All tasks, or only those whose file has one of the names; the others keep their lines."""
     args = argparse.Namespace(acraft=acraft, scale="tiny", law="given", cases=3, timeout=120)
-    tasks, kept, refused = os.path.join(root, "tasks"), old_lines(target) if only else {}, []
+    kept, refused = old_lines(target) if only else {}, []
     for path in compare.find([tasks]):
         name = os.path.relpath(path, tasks)[:-3]
         if not only or os.path.basename(name) in only:

@@ -185,7 +185,7 @@ static void compare_cases(Arena *arena, Pair *pair, const TaskOptions *options)
     for (uint32_t i = 0; i < pair->cases; i++) {
         Arena one = {0};
         with.case_index = i;
-        int answer = compare(&one, pair, &with, most_steps);
+        int answer = compare(&one, pair, &with, few_steps);
         bool same = answer <= TORCH_SAME_LAST;
         pair->equal += same;
         pair->answer = answer > pair->answer ? answer : pair->answer;

@@ -212,14 +212,28 @@ static PyVal b_sorted(B *b)
     return out;
 }
 
-static PyVal b_iter(B *b) { return builtin_items(b, builtin_arg(b, 0)); }
+/* An iterator is a list of what is left: next takes its first item off. */
+static PyVal b_iter(B *b) { return copy_items(b, PV_LIST); }
 
 static PyVal b_next(B *b)
 {
     PyVal items = builtin_items(b, builtin_arg(b, 0));
-    if (items.list->items.len)
-        return items.list->items.at[0];
-    return builtin_arg(b, 1);
+    PyVals *left = &items.list->items;
+    if (!left->len)
+        return builtin_arg(b, 1);
+    PyVal first = left->at[0];
+    left->at++;
+    left->len--;
+    left->cap--;
+    return first;
+}
+
+static PyVal b_ord(B *b)
+{
+    Str text = need_str(b->it, b->at, builtin_arg(b, 0), "a character");
+    if (text.len != 1)
+        builtin_fail(b, "one character is expected");
+    return pv_int((unsigned char)text.at[0]);
 }
 
 static PyVal b_slice(B *b)
@@ -374,12 +388,29 @@ static PyVal b_isinstance(B *b)
 
 static bool library_has(Str path) { return fn_find(path) || nn_find(path) || builtin_exists(path); }
 
+/* A decorator with arguments that changes nothing here: something that is only passed around. */
+static PyVal b_identity(B *b) { return pv_opaque(b->it->arena, b->name); }
+
+/* Mixed precision would change the type of every operation; switched off it is nothing. */
+static PyVal b_autocast(B *b)
+{
+    PyVal enabled = pv_bool(true);
+    builtin_keyword(b, "enabled", &enabled);
+    if (interp_truth(b->it, b->at, enabled))
+        interp_fail(b->it, b->at, "T011", "%s with enabled=True is not supported", b->name);
+    return pv_opaque(b->it->arena, "context");
+}
+
 static PyVal b_hasattr(B *b)
 {
     PyVal owner = builtin_arg(b, 0), value;
     Str name = need_str(b->it, b->at, builtin_arg(b, 1), "an attribute name");
-    if (!interp_find_attr(b->it, b->at, owner, name, &value))
+    if (!interp_find_attr(b->it, b->at, owner, name, &value)) {
+        if (owner.tag == PV_TENSOR)
+            interp_fail(b->it, b->at, "T011", "whether a tensor has '%.*s' is not known",
+                        STR_ARG(name));
         return pv_bool(false);
+    }
     return pv_bool(owner.tag != PV_NAME || value.tag != PV_NAME || library_has(*value.str));
 }
 
@@ -458,6 +489,7 @@ static const struct {
             {"filter", b_filter},
             {"reversed", b_reversed},
             {"sorted", b_sorted},
+            {"ord", b_ord},
             {"iter", b_iter},
             {"next", b_next},
             {"slice", b_slice},
@@ -545,6 +577,18 @@ static const struct {
             {"typing.TypeVar", b_opaque},
             {"torch.autograd.set_detect_anomaly", b_context},
             {"torch.autograd.grad", b_autograd_grad},
+            {"torch.promote_types", b_promote_types},
+            {"dataclasses.dataclass", b_dataclass},
+            {"dataclasses.field", b_field},
+            {"collections.namedtuple", b_namedtuple},
+            {"functools.partial", b_partial},
+            {"functools.reduce", b_reduce},
+            {"functools.lru_cache", b_identity},
+            {"functools.wraps", b_identity},
+            {"torch.autocast", b_autocast},
+            {"torch.amp.autocast", b_autocast},
+            {"torch.cuda.amp.autocast", b_autocast},
+            {"torch.cpu.amp.autocast", b_autocast},
             {"torch.sparse_coo_tensor", b_sparse},
             {"warnings.warn", b_print},
             {"open", b_open},

@@ -392,6 +392,14 @@ PyVal b_numpy_integers(B *b)
         b, emit_random(b->it, b->at, RANDOM_integer, sizes_from(b, v[2]), DT_I64, low, high, 0));
 }
 
+PyVal b_promote_types(B *b)
+{
+    PyVal x = builtin_arg(b, 0), y = builtin_arg(b, 1);
+    if (x.tag != PV_DTYPE || y.tag != PV_DTYPE)
+        builtin_fail(b, "two dtypes are expected");
+    return pv_dtype(dtype_promote(x.dtype, y.dtype));
+}
+
 /* choice(n) or choice(items): one of them, or an array of `size`. */
 PyVal b_choice(B *b)
 {

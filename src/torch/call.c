@@ -2,6 +2,7 @@
  * dotted library name to its row in fn.def or nn.def. */
 #include "torch/nn.h"
 #include "torch/outside.h"
+#include "torch/record.h"
 #include "torch/sparse.h"
 
 #include <string.h>
@@ -155,6 +156,7 @@ PyVal interp_new_class(Interp *it, Env *env, const Py *def)
         }
         dict_set_name(it->arena, &cls->attrs, name, value);
     }
+    record_finish(it, cls, def->a);
     return (PyVal){.tag = PV_CLASS, .cls = cls};
 }
 
@@ -198,11 +200,16 @@ static PyVal instantiate(Interp *it, Span at, PyClass *cls, const CallArgs *args
     object->cls = cls;
     object->nn = library_base(it, cls, 0);
     PyVal self = {.tag = PV_OBJECT, .object = object}, init;
+    if (record_member(it, at, cls, args, &self))
+        return self;
     interp_enter(it, at);
     if (interp_class_attr(cls, STR("__init__"), &init, NULL))
         call_with_self(it, at, self, init, args);
     else if (object->nn)
         nn_init_object(it, at, object, object->nn, args);
+    else if (!record_init(it, at, self, args) && args->n + args->n_kw)
+        interp_fail(it, at, "T011", "%.*s takes arguments, but its constructor is not known",
+                    STR_ARG(cls->name));
     interp_leave(it);
     return self;
 }
@@ -215,6 +222,8 @@ static PyVal call_object(Interp *it, Span at, PyVal callee, const CallArgs *args
     PyVal function;
     const char *outer = it->scope;
     PyVal result;
+    if (partial_call(it, at, object, args, &result))
+        return result;
     if (object->path)
         it->scope = object->path;
     interp_enter(it, at);
@@ -283,6 +292,16 @@ static PyVal sample(Interp *it, Span at, PyObject *self, bool uniform, const Cal
                                      need_double(it, at, high, "a bound"), 0));
 }
 
+static bool changes_shape(const char *name)
+{
+    static const char *const names[] = {"t", "transpose", "squeeze", "unsqueeze", "swapaxes"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static PyVal call_method(Interp *it, Span at, const PyMethod *method, const CallArgs *args)
 {
     PyVal self = method->self, function = method->function;
@@ -299,6 +318,9 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
     if (self.tag == PV_TENSOR) {
         const FnRow *row = fn_find_method(*function.str);
         bool in_place = !str_equal(str_from(row->name), *function.str);
+        if (in_place && changes_shape(row->name))
+            interp_fail(it, at, "T011", "%.*s, which changes a shape in place, is not supported",
+                        STR_ARG(*function.str));
         CallArgs all = *args;
         all.n = args->n + 1;
         all.v = arena_array(it->arena, PyVal, all.n);
@@ -401,17 +423,47 @@ static bool object_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value
     return false;
 }
 
+/* The order in which Python looks a method up: a class stands after all that derive from it. */
+typedef struct Order {
+    const PyClass *at[64];
+    uint32_t n;
+} Order;
+
+static void class_order(const PyClass *cls, Order *order, int depth)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < order->n; i++) {
+        if (order->at[i] != cls)
+            order->at[k++] = order->at[i];
+    }
+    order->n = k;
+    if (k == 64 || depth > 50)
+        return;
+    order->at[order->n++] = cls;
+    for (uint32_t i = 0; i < cls->bases.len; i++) {
+        if (cls->bases.at[i].tag == PV_CLASS)
+            class_order(cls->bases.at[i].cls, order, depth + 1);
+    }
+}
+
 static bool super_attr(Interp *it, Span at, const PyMethod *proxy, Str name, PyVal *value)
 {
     const PyClass *cls = proxy->function.cls;
-    for (uint32_t i = 0; i < cls->bases.len; i++) {
-        PyVal base = cls->bases.at[i];
-        if (base.tag == PV_CLASS && interp_class_attr(base.cls, name, value, NULL)) {
+    const PyClass *own = proxy->self.tag == PV_OBJECT && proxy->self.object->cls
+                             ? proxy->self.object->cls
+                             : cls;
+    Order order = {0};
+    class_order(own, &order, 0);
+    uint32_t i = order.n;
+    while (i > 0 && order.at[i - 1] != cls)
+        i--;
+    for (; i < order.n; i++) {
+        if (dict_get_name(&order.at[i]->attrs, name, value)) {
             *value = class_value(it, at, proxy->self, *value);
             return true;
         }
     }
-    const NnRow *row = library_base(it, cls, 0);
+    const NnRow *row = library_base(it, own, 0);
     const char *path = str_format(it->arena, "super:torch.nn.%s.%.*s", row ? row->name : "object",
                                   STR_ARG(name));
     *value = bound(it, proxy->self, pv_name(it->arena, str_from(path)));
@@ -495,7 +547,14 @@ PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name)
 
 void interp_set_attr(Interp *it, Span at, PyVal owner, Str name, PyVal value)
 {
-    if (owner.tag == PV_OBJECT)
+    PyVal property;
+    PyVal pair[2] = {owner, value};
+    if (owner.tag == PV_OBJECT && owner.object->cls &&
+        interp_class_attr(owner.object->cls, name, &property, NULL) && property.tag == PV_FUNC &&
+        property.func->setter)
+        interp_call(it, at, (PyVal){.tag = PV_FUNC, .func = property.func->setter},
+                    &(CallArgs){.n = 2, .v = pair});
+    else if (owner.tag == PV_OBJECT)
         dict_set_name(it->arena, &owner.object->attrs, name, value);
     else if (owner.tag == PV_CLASS)
         dict_set_name(it->arena, &owner.cls->attrs, name, value);

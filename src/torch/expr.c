@@ -3,6 +3,7 @@
 #include "torch/interp.h"
 
 #include "torch/tvar.h"
+#include "torch/record.h"
 #include <math.h>
 #include <string.h>
 
@@ -335,7 +336,18 @@ PyVal interp_items(Interp *it, Span at, PyVal v)
     case PV_OBJECT:
         if (v.object->nn)
             return module_items(it, at, v.object);
+        if (record_items(it, v.object, &out))
+            return out;
         break;
+    case PV_CLASS:
+        if (!v.cls->is_enum)
+            break;
+        out = pv_list(it->arena, PV_LIST);
+        for (uint32_t i = 0; i < v.cls->attrs.entries.len; i++) {
+            if (v.cls->attrs.entries.at[i].value.tag == PV_OBJECT)
+                pv_push(it->arena, out, v.cls->attrs.entries.at[i].value);
+        }
+        return out;
     case PV_OPAQUE:
         if (str_is(*v.str, "file"))
             return file_lines(it, at);
@@ -437,30 +449,88 @@ static PyVal take_text(Interp *it, Buf *buf)
 }
 
 /* [[fill]align][sign][#][0][width][,][.precision][type], as far as numbers and text go. */
+/* [[fill]align][sign][0][width][,][.precision][type] */
+typedef struct Format {
+    char fill, align, sign, type;
+    bool zero, comma;
+    int64_t width, precision; /* precision -1: none */
+} Format;
+
+static Format read_format(Interp *it, Span at, Str spec)
+{
+    Format f = {.fill = ' ', .precision = -1};
+    size_t i = 0;
+    bool filled = spec.len > 1 && memchr("<>^=", spec.at[1], 4);
+    if (filled)
+        f.fill = spec.at[i++];
+    if (i < spec.len && memchr("<>^=", spec.at[i], 4))
+        f.align = spec.at[i++];
+    if (i < spec.len && memchr("+- ", spec.at[i], 3))
+        f.sign = spec.at[i++];
+    if (i < spec.len && spec.at[i] == '0') {
+        f.zero = true;
+        i++;
+    }
+    for (; i < spec.len && spec.at[i] >= '0' && spec.at[i] <= '9' && f.width < 10000; i++)
+        f.width = f.width * 10 + (spec.at[i] - '0');
+    if (i < spec.len && spec.at[i] == ',') {
+        f.comma = true;
+        i++;
+    }
+    if (i < spec.len && spec.at[i] == '.') {
+        f.precision = 0;
+        for (i++; i < spec.len && spec.at[i] >= '0' && spec.at[i] <= '9' && f.precision < 60; i++)
+            f.precision = f.precision * 10 + (spec.at[i] - '0');
+    }
+    f.type = i < spec.len ? spec.at[i++] : '\0';
+    if (i < spec.len || f.width >= 10000 || f.precision > 60 || f.comma ||
+        (f.type && !memchr("dsfeg%xX", f.type, 8)))
+        interp_fail(it, at, "T011", "the format '%.*s' is not supported", STR_ARG(spec));
+    return f;
+}
+
+static void print_plain(PyVal v, const Format *f, bool quoted, Buf *out)
+{
+    int precision = f->precision < 0 ? 6 : (int)f->precision;
+    bool number = pv_is_number(v);
+    double value = number ? pv_as_double(v) : 0;
+    if (number && f->sign && f->sign != '-' && !(value < 0))
+        buf_char(out, f->sign);
+    if (number && f->type == 'e')
+        buf_printf(out, "%.*e", precision, value);
+    else if (number && (f->type == 'g' || (!f->type && f->precision >= 0)))
+        buf_printf(out, "%.*g", precision, value);
+    else if (number && (f->type == 'f' || f->type == '%'))
+        buf_printf(out, "%.*f%s", precision, f->type == '%' ? value * 100 : value,
+                   f->type == '%' ? "%" : "");
+    else if (pv_is_int(v) && (f->type == 'x' || f->type == 'X'))
+        buf_printf(out, f->type == 'x' ? "%llx" : "%llX", (unsigned long long)pv_as_int(v));
+    else if (v.tag == PV_BOOL && f->type == 'd')
+        buf_printf(out, "%d", v.b);
+    else
+        pv_print(v, quoted, out);
+}
+
 PyVal interp_format(Interp *it, Span at, PyVal v, Str conversion, Str spec)
 {
-    (void)at;
-    Buf buf = {0};
-    char type = spec.len ? spec.at[spec.len - 1] : 0;
-    size_t dot = 0;
-    while (dot < spec.len && spec.at[dot] != '.')
-        dot++;
-    int64_t precision = 6;
-    bool fixed = type == 'f' || type == 'e' || type == 'g' || type == '%';
-    if (dot < spec.len)
-        str_to_i64(str_slice(spec, dot + 1, spec.len - (fixed ? 1 : 0)), &precision);
-    if (pv_is_number(v) && fixed && precision >= 0 && precision < 60) {
-        double number = pv_as_double(v) * (type == '%' ? 100 : 1);
-        if (type == 'e')
-            buf_printf(&buf, "%.*e", (int)precision, number);
-        else if (type == 'g')
-            buf_printf(&buf, "%.*g", (int)precision, number);
-        else
-            buf_printf(&buf, "%.*f%s", (int)precision, number, type == '%' ? "%" : "");
-    } else {
-        pv_print(v, str_is(conversion, "r"), &buf);
-    }
-    return take_text(it, &buf);
+    Format f = read_format(it, at, spec);
+    Buf plain = {0}, out = {0};
+    bool text = str_is(conversion, "r") || str_is(conversion, "s") || !pv_is_number(v);
+    print_plain(v, &f, str_is(conversion, "r"), &plain);
+    int64_t gap = f.width - (int64_t)plain.len;
+    char align = f.align ? f.align : f.zero && !text ? '=' : text ? '<' : '>';
+    char fill = f.zero && !f.align ? '0' : f.fill;
+    int64_t left = gap <= 0 || align == '<' ? 0 : align == '^' ? gap / 2 : gap;
+    bool sign = align == '=' && plain.len && memchr("+- ", plain.at[0], 3);
+    if (sign)
+        buf_char(&out, plain.at[0]);
+    for (int64_t i = 0; i < left; i++)
+        buf_char(&out, fill);
+    buf_printf(&out, "%.*s", (int)plain.len - sign, plain.at ? plain.at + sign : "");
+    for (int64_t i = left; i < gap; i++)
+        buf_char(&out, fill);
+    buf_free(&plain);
+    return take_text(it, &out);
 }
 
 static PyVal eval_fstring(Interp *it, Env *env, const Py *e)

@@ -294,6 +294,24 @@ PyVal fn_numpy(Args *a)
     return view;
 }
 
+/* abs * (cos(angle) + i sin(angle)) */
+PyVal fn_polar(Args *a)
+{
+    ValueId size = arg_value(a, 0), angle = arg_value(a, 1);
+    ValueId real = fn_binary_id(a, BINARY_mul, size, fn_unary_id(a, UNARY_cos, angle));
+    ValueId imag = fn_binary_id(a, BINARY_mul, size, fn_unary_id(a, UNARY_sin, angle));
+    return out1(a, fn_binary_id(a, BINARY_complex, real, imag));
+}
+
+PyVal fn_angle(Args *a)
+{
+    ValueId x = arg_value(a, 0);
+    if (emit_info(a->it, x)->dtype != DT_C64)
+        interp_fail(a->it, a->at, "T011", "angle of real numbers is not supported");
+    return out1(a, fn_binary_id(a, BINARY_atan2, fn_unary_id(a, UNARY_imag, x),
+                                fn_unary_id(a, UNARY_real, x)));
+}
+
 PyVal fn_contiguous(Args *a)
 {
     TVar *x = arg_tensor(a, 0);

@@ -76,6 +76,20 @@ PyVal fn_nansum(Args *a)
     return fn_reduce(a);
 }
 
+/* The sum of what is not nan, over how many there are. */
+PyVal fn_nanmean(Args *a)
+{
+    ValueId x = arg_value(a, 0);
+    ValueId there = fn_unary_id(a, UNARY_logical_not, fn_unary_id(a, UNARY_isnan, x));
+    Args count = *a;
+    PyVal sum = fn_nansum(a);
+    count.kind = REDUCE_sum;
+    count.v[0] = out1(a, emit_cast(a->it, a->at, there, emit_info(a->it, x)->dtype));
+    PyVal n = fn_reduce(&count);
+    return out1(
+        a, fn_binary_id(a, BINARY_div, value_of(a->it, a->at, sum), value_of(a->it, a->at, n)));
+}
+
 /* max(x), max(x, dim), max(x, other) */
 PyVal fn_extreme(Args *a)
 {

@@ -3,6 +3,7 @@
 #include "torch/tvar.h"
 
 #include "torch/nn.h"
+#include "torch/record.h"
 #include <string.h>
 
 /* --- Python containers -------------------------------------------------------------------- */
@@ -65,8 +66,16 @@ static PyVal str_index(Interp *it, Span at, Str s, PyVal index)
     }
     int64_t start, stop, step;
     slice_bounds(it, at, index.slice, length, &start, &stop, &step);
-    if (step != 1)
-        interp_fail(it, at, "T011", "slices of text with a step are not supported");
+    if (step != 1) {
+        char *text = arena_alloc(it->arena, s.len + 1);
+        size_t n = 0;
+        for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
+            text[n++] = s.at[i];
+            if (step > INT32_MAX || step < -INT32_MAX)
+                break;
+        }
+        return pv_str(it->arena, (Str){text, n});
+    }
     return pv_str(it->arena, str_slice(s, (size_t)start, (size_t)(stop > start ? stop : start)));
 }
 
@@ -83,7 +92,14 @@ PyVal interp_index(Interp *it, Span at, PyVal owner, PyVal index)
         if (dict_get(owner.dict, index, &value))
             return value;
         interp_fail(it, at, "T010", "the dict has no such key");
-    case PV_OBJECT: return module_index(it, at, owner.object, index);
+    case PV_OBJECT:
+        return record_items(it, owner.object, &value) ? list_index(it, at, value, index)
+                                                      : module_index(it, at, owner.object, index);
+    case PV_CLASS: /* Enum["A"], Generic[int] */
+        if (owner.cls->is_enum && index.tag == PV_STR &&
+            interp_class_attr(owner.cls, *index.str, &value, NULL))
+            return value;
+        return owner;
     case PV_NAME: return owner; /* typing: List[int], Optional[...] */
     default: interp_fail(it, at, "T010", "%s has no items", pv_type_name(owner));
     }
@@ -258,8 +274,34 @@ PyVal tensor_index(Interp *it, Span at, TVar *t, PyVal index)
     return tensor_of(it, emit(it, at, OP_INDEX, 0, picked.n + 1, in, &attrs, 0));
 }
 
+/* t[mask] = number: no places need be known. */
+static bool fill_masked(Interp *it, Span at, TVar *t, PyVal index, PyVal value)
+{
+    int64_t count;
+    bool one = pv_is_number(value) ||
+               (value.tag == PV_TENSOR && shape_count(tvar_shape(it, value.tensor), &count) &&
+                count == 1 && tvar_shape(it, value.tensor).rank == 0);
+    if (!one || index.tag != PV_TENSOR || tvar_dtype(it, index.tensor) != DT_BOOL)
+        return false;
+    Shape mask = tvar_shape(it, index.tensor), whole = tvar_shape(it, t), wide = whole;
+    if (mask.rank > whole.rank)
+        return false;
+    for (int i = 0; i < whole.rank; i++) {
+        if (i < mask.rank && mask.dim[i] != whole.dim[i])
+            return false;
+        wide.dim[i] = i < mask.rank ? mask.dim[i] : 1;
+    }
+    ValueId x = tvar_read(it, t), where = tvar_read(it, index.tensor);
+    ValueId v = emit_cast(it, at, value_of(it, at, value), emit_info(it, x)->dtype);
+    where = emit_reshape(it, at, where, wide);
+    tvar_write(it, at, t, emit3(it, at, OP_WHERE, where, v, x, NULL));
+    return true;
+}
+
 void tensor_set_index(Interp *it, Span at, TVar *t, PyVal index, PyVal value)
 {
+    if (fill_masked(it, at, t, index, value))
+        return;
     Picked picked = pick(it, at, t, index);
     TVar *part = picked.part.tensor;
     if (pv_is_seq(value))

@@ -88,6 +88,8 @@ typedef struct Interp {
     DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
     VEC(Outcome) outcomes;       /* what forward found when it looked at values */
+    Str raised;                  /* the class of the exception under way, where it is known */
+    uint32_t trying;             /* 'try' statements around, whose handlers would catch an import */
 } Interp;
 
 typedef struct CallArgs {

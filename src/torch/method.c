@@ -70,6 +70,17 @@ static PyVal l_reverse(M *m)
     return pv_none();
 }
 
+static PyVal l_sort(M *m)
+{
+    CallArgs call = *m->args;
+    PyVal sorted;
+    call.n = 1;
+    call.v = &m->self;
+    builtin_call(m->it, m->at, STR("sorted"), &call, &sorted);
+    m->self.list->items = sorted.list->items;
+    return pv_none();
+}
+
 static PyVal l_copy(M *m)
 {
     PyVal copy = pv_list(m->it->arena, m->self.tag);
@@ -243,6 +254,7 @@ static const struct {
             {PV_LIST, "insert", l_insert},
             {PV_LIST, "pop", l_pop},
             {PV_LIST, "reverse", l_reverse},
+            {PV_LIST, "sort", l_sort},
             {PV_LIST, "copy", l_copy},
             {PV_LIST, "index", l_index},
             {PV_LIST, "count", l_count},

@@ -81,6 +81,7 @@ typedef enum PyKind {
     PY_DEL,
     PY_WITH,
     PY_TRY,
+    PY_EXCEPT, /* a: what it catches (NULL: all), text: its name for it, b: the block */
     PY_BLOCK,
     PY_MODULE
 } PyKind;

@@ -248,6 +248,7 @@ static Py *simple_statement(PyParser *p)
 
 static void simple_line(PyParser *p, Py *owner)
 {
+    bool match = py_at_name(p, "match");
     do {
         if (at_line_end(p))
             break;
@@ -256,7 +257,8 @@ static void simple_line(PyParser *p, Py *owner)
     if (p->token.kind == TOK_NEWLINE)
         py_advance(p);
     else if (p->token.kind != TOK_END)
-        py_error(p, "expected the end of the line");
+        py_error(p,
+                 match ? "'match' statements are not supported" : "expected the end of the line");
 }
 
 /* --- compound statements ------------------------------------------------------------------ */
@@ -372,13 +374,16 @@ static Py *try_statement(PyParser *p)
     Py *node = py_node(p, PY_TRY, p->token.at);
     py_advance(p);
     node->a = block(p);
-    while (py_take_name(p, "except") && !p->failed) {
+    while (py_at_name(p, "except") && !p->failed) {
+        Py *handler = py_node(p, PY_EXCEPT, p->token.at);
+        py_advance(p);
         if (!py_at_op(p, ":")) {
-            py_star_expressions(p);
+            handler->a = py_star_expressions(p);
             if (py_take_name(p, "as"))
-                py_take_identifier(p, "a name");
+                handler->text = py_take_identifier(p, "a name");
         }
-        py_add(p, node, block(p));
+        handler->b = block(p);
+        py_add(p, node, handler);
     }
     if (py_take_name(p, "else"))
         node->b = block(p);

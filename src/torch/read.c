@@ -101,6 +101,20 @@ static void mark_input(Interp *it, PyVal *value, const char *name, int depth)
         if (emit_info(it, t->id)->kind == VALUE_CONST)
             t->id = emit1(it, it->at, OP_RESHAPE, 0, t->id, &attrs);
         *value = pv_tensor(t);
+    } else if (value->tag == PV_DICT && depth < 8) {
+        PyVal copy = pv_dict(it->arena);
+        for (uint32_t i = 0; i < value->dict->entries.len; i++) {
+            PyEntry e = value->dict->entries.at[i];
+            Buf key = {0};
+            if (e.gone)
+                continue;
+            pv_print(e.key, false, &key);
+            mark_input(it, &e.value, str_format(it->arena, "%s.%.*s", name, (int)key.len, key.at),
+                       depth + 1);
+            buf_free(&key);
+            dict_set(it->arena, copy.dict, e.key, e.value);
+        }
+        *value = copy;
     } else if (pv_is_seq(*value) && depth < 8) {
         PyVal copy = pv_list(it->arena, value->tag);
         for (uint32_t i = 0; i < value->list->items.len && i < 10000; i++) {
@@ -138,6 +152,9 @@ static void import_inputs(Interp *it, PyVal value)
     } else if (pv_is_seq(value)) {
         for (uint32_t i = 0; i < value.list->items.len; i++)
             import_inputs(it, value.list->items.at[i]);
+    } else if (value.tag == PV_DICT) {
+        for (uint32_t i = 0; i < value.dict->entries.len; i++)
+            import_inputs(it, value.dict->entries.at[i].value);
     }
 }
 

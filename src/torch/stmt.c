@@ -1,7 +1,9 @@
 /* Statements: assignment, loops, conditions, definitions, imports. */
 #include "torch/interp.h"
 
+#include "torch/record.h"
 #include "torch/tvar.h"
+#include <string.h>
 
 void interp_step(Interp *it, uint64_t cost, Span at)
 {
@@ -149,10 +151,33 @@ static Flow run_if(Interp *it, Env *env, const Py *s)
 
 /* --- imports ------------------------------------------------------------------------------ */
 
+/* Where a file is ready for a module that is missing, those we know nothing of are. */
+static void need_module(Interp *it, Span at, Str path)
+{
+    static const char *const known[] = {
+        "torch",       "numpy",       "math",     "typing",
+        "collections", "functools",   "einops",   "itertools",
+        "os",          "sys",         "json",     "copy",
+        "random",      "time",        "warnings", "abc",
+        "enum",        "dataclasses", "re",       "contextlib",
+        "operator",    "string",      "logging",  "scipy",
+        "ast",         "__future__",  "types",    "numbers",
+        "inspect",     "pathlib",     "argparse", "typing_extensions"};
+    Str root = path;
+    str_next(&path, '.', &root);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!it->trying || str_is(root, known[i]))
+            return;
+    }
+    it->raised = STR("ImportError");
+    interp_fail(it, at, "T013", "there is no module %.*s", STR_ARG(root));
+}
+
 static void run_import(Interp *it, Env *env, const Py *s)
 {
     for (uint32_t i = 0; i < s->kids.len; i++) {
         const Py *alias = s->kids.at[i];
+        need_module(it, s->at, alias->text);
         Str path = alias->text, name = alias->b ? alias->b->text : path;
         if (!alias->b) {
             size_t dot = 0;
@@ -166,6 +191,7 @@ static void run_import(Interp *it, Env *env, const Py *s)
 
 static void run_from(Interp *it, Env *env, const Py *s)
 {
+    need_module(it, s->at, s->text);
     for (uint32_t i = 0; i < s->kids.len; i++) {
         const Py *alias = s->kids.at[i];
         PyVal value, owner = pv_name(it->arena, s->text);
@@ -176,11 +202,18 @@ static void run_from(Interp *it, Env *env, const Py *s)
 
 /* --- statements --------------------------------------------------------------------------- */
 
+/* The class an exception is named by. */
+static Str last_name(const Py *e)
+{
+    return e->kind == PY_NAME || e->kind == PY_ATTR ? e->text : STR("");
+}
+
 static void run_assert(Interp *it, Env *env, const Py *s)
 {
     if (interp_truth(it, s->at, interp_eval(it, env, s->a)))
         return;
     PyVal text = s->b ? interp_eval(it, env, s->b) : pv_none();
+    it->raised = STR("AssertionError");
     if (text.tag == PV_STR)
         interp_fail(it, s->at, "T013", "the file's assertion fails: %.*s", STR_ARG(*text.str));
     interp_fail(it, s->at, "T013", "the file's assertion fails");
@@ -189,6 +222,7 @@ static void run_assert(Interp *it, Env *env, const Py *s)
 static void run_raise(Interp *it, Env *env, const Py *s)
 {
     PyVal what = s->a ? interp_eval(it, env, s->a) : pv_none();
+    it->raised = !s->a ? STR("") : last_name(s->a->kind == PY_CALL ? s->a->a : s->a);
     if (what.tag == PV_OPAQUE || what.tag == PV_NAME)
         interp_fail(it, s->at, "T013", "the file raises %.*s", STR_ARG(*what.str));
     interp_fail(it, s->at, "T013", "the file raises an exception");
@@ -222,12 +256,109 @@ static Flow run_with(Interp *it, Env *env, const Py *s)
     return interp_block(it, env, s->a);
 }
 
-/* Exceptions end the run, so the handlers are never reached. */
+/* --- exceptions --------------------------------------------------------------------------- */
+
+static bool is_one_of(Str name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (str_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* `except NAME` against the exception under way. One of ours whose Python class is not known is
+ * caught by any class but an import error's: the file runs in PyTorch, so its handler is meant. */
+static bool name_catches(Str name, Str raised)
+{
+    static const char *const all[] = {"Exception", "BaseException"};
+    static const char *const imports[] = {"ImportError", "ModuleNotFoundError"};
+    static const char *const under[][2] = {{"NotImplementedError", "RuntimeError"},
+                                           {"KeyError", "LookupError"},
+                                           {"IndexError", "LookupError"},
+                                           {"ZeroDivisionError", "ArithmeticError"}};
+    if (is_one_of(name, all, 2) || str_equal(name, raised))
+        return true;
+    if (is_one_of(raised, imports, 2) || is_one_of(name, imports, 2))
+        return is_one_of(raised, imports, 2) && is_one_of(name, imports, 2);
+    for (size_t i = 0; i < sizeof under / sizeof *under; i++) {
+        if (str_is(raised, under[i][0]) && str_is(name, under[i][1]))
+            return true;
+    }
+    return !raised.len;
+}
+
+static bool handler_catches(const Py *handler, Str raised)
+{
+    const Py *what = handler->a;
+    if (!what || what->kind != PY_TUPLE)
+        return !what || name_catches(last_name(what), raised);
+    for (uint32_t i = 0; i < what->kids.len; i++) {
+        if (name_catches(last_name(what->kids.at[i]), raised))
+            return true;
+    }
+    return false;
+}
+
+static const Py *find_handler(const Py *s, Str raised)
+{
+    for (uint32_t i = 0; i < s->kids.len; i++) {
+        if (handler_catches(s->kids.at[i], raised))
+            return s->kids.at[i];
+    }
+    return NULL;
+}
+
+/* What Python would raise, too: errors of the file and of shapes, not what we do not support. */
+static bool is_exception(const Diag *diag)
+{
+    const char *code = diag->items.len ? vec_last(&diag->items).code : "";
+    return strcmp(code, "T010") == 0 || strcmp(code, "T013") == 0 || code[0] == 'G';
+}
+
+/* False when an exception ended the block; the diagnostic is still there. */
+static bool attempt(Interp *it, Env *env, const Py *block, Flow *flow)
+{
+    jmp_buf outer;
+    uint32_t depth = it->depth, trying = it->trying;
+    const char *scope = it->scope;
+    memcpy(outer, it->fail, sizeof outer);
+    if (setjmp(it->fail)) {
+        memcpy(it->fail, outer, sizeof outer);
+        it->depth = depth;
+        it->trying = trying;
+        it->scope = scope;
+        return false;
+    }
+    *flow = interp_block(it, env, block);
+    memcpy(it->fail, outer, sizeof outer);
+    return true;
+}
+
+static Flow run_guarded(Interp *it, Env *env, const Py *s)
+{
+    Flow flow = FLOW_NEXT;
+    Diag before = *it->diag;
+    bool imports = find_handler(s, STR("ImportError")) != NULL;
+    it->raised = STR("");
+    it->trying += imports;
+    bool whole = attempt(it, env, s->a, &flow);
+    it->trying -= imports;
+    if (whole)
+        return flow == FLOW_NEXT && s->b ? interp_block(it, env, s->b) : flow;
+    const Py *handler = is_exception(it->diag) ? find_handler(s, it->raised) : NULL;
+    if (!handler)
+        interp_stop(it);
+    *it->diag = before;
+    it->raised = STR("");
+    if (handler->text.len)
+        env_set(it->arena, env, handler->text, pv_opaque(it->arena, "exception"));
+    return interp_block(it, env, handler->b);
+}
+
 static Flow run_try(Interp *it, Env *env, const Py *s)
 {
-    Flow flow = interp_block(it, env, s->a);
-    if (flow == FLOW_NEXT && s->b)
-        flow = interp_block(it, env, s->b);
+    Flow flow = run_guarded(it, env, s);
     if (s->c) {
         PyVal kept = it->result;
         Flow last = interp_block(it, env, s->c);
@@ -249,8 +380,18 @@ static PyVal decorate(Interp *it, Env *env, const Py *s, PyVal value)
             if (value.func->is_static || value.func->is_property || value.func->is_class_method)
                 continue;
         }
+        PyVal property;
+        if (decorator->kind == PY_ATTR && str_is(decorator->text, "setter") &&
+            value.tag == PV_FUNC && decorator->a->kind == PY_NAME &&
+            env_get(env, decorator->a->text, &property) && property.tag == PV_FUNC) {
+            property.func->setter = value.func;
+            value = property;
+            continue;
+        }
         PyVal wrapper = interp_eval(it, env, decorator);
-        if (wrapper.tag == PV_FUNC)
+        if (wrapper.tag == PV_NAME && value.tag == PV_CLASS)
+            record_decorate(it, *wrapper.str, value.cls);
+        else if (wrapper.tag == PV_FUNC || wrapper.tag == PV_CLASS || wrapper.tag == PV_OBJECT)
             value = interp_call1(it, s->at, wrapper, value);
     }
     return value;
@@ -293,7 +434,9 @@ static Flow run_statement(Interp *it, Env *env, const Py *s)
     case PY_DEF:
         env_set(it->arena, env, s->text, decorate(it, env, s, interp_new_func(it, env, s)));
         return FLOW_NEXT;
-    case PY_CLASS: env_set(it->arena, env, s->text, interp_new_class(it, env, s)); return FLOW_NEXT;
+    case PY_CLASS:
+        env_set(it->arena, env, s->text, decorate(it, env, s, interp_new_class(it, env, s)));
+        return FLOW_NEXT;
     case PY_IMPORT: run_import(it, env, s); return FLOW_NEXT;
     case PY_FROM: run_from(it, env, s); return FLOW_NEXT;
     case PY_PASS: return FLOW_NEXT;

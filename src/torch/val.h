@@ -101,6 +101,7 @@ struct PyFunc {
     PyClass *owner;  /* class whose body defines it; NULL: none */
     PyVal *defaults; /* one for each parameter */
     bool is_static, is_property, is_class_method;
+    PyFunc *setter; /* of a property; NULL: it is only read */
 };
 
 struct PyMethod {
@@ -112,6 +113,8 @@ struct PyClass {
     Str name;
     PyVals bases; /* CLASS or NAME */
     PyDict attrs;
+    VEC(Str) fields;                   /* names its body annotates, in order */
+    bool is_record, is_tuple, is_enum; /* record.h */
 };
 
 struct NnRow;

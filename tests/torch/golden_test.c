@@ -9,7 +9,8 @@
 enum { MOST_SETS = 64 };
 
 typedef struct Entry {
-    const char *name; /* below tasks/, without .py */
+    const char *folder;
+    const char *name; /* below it, without .py */
     TorchSet sets[MOST_SETS];
     TorchOptions options;
     InputLaw law;
@@ -63,7 +64,7 @@ static bool read_entry(Arena *arena, Str line, Entry *e)
 
 static bool evaluate(Arena *arena, Entry *e, Tensor ***outputs, const Graph **graph, Diag *diag)
 {
-    const char *path = str_format(arena, "tasks/%s.py", e->name);
+    const char *path = str_format(arena, "%s/%s.py", e->folder, e->name);
     TaskInputs in = {0};
     EvalOptions how = {.wide = true};
     if (!torch_cases(arena, path, &e->cases, diag))
@@ -226,10 +227,10 @@ static void check_outputs(const char *name, const Graph *g, Tensor **outputs, St
     CHECK_MSG(i == n, "%s: PyTorch has fewer outputs", name);
 }
 
-static void check_task(Str line, Str *text)
+static void check_task(const char *folder, Str line, Str *text)
 {
     Arena arena = {0};
-    Entry e = {0};
+    Entry e = {.folder = folder};
     Tensor **outputs = NULL;
     const Graph *graph = NULL;
     REQUIRE(read_entry(&arena, line, &e));
@@ -253,10 +254,30 @@ static void check_part(int which)
     while (str_next(&text, '\n', &line)) {
         if (str_starts(line, "task ") && count++ % 3 == which) {
             word(&line);
-            check_task(line, &text);
+            check_task("tasks", line, &text);
         }
     }
     CHECK_MSG(count >= 900, "only %d tasks", count);
+    arena_drop(&arena);
+}
+
+/* Files as they are found in the wild: dataclasses, decorators, exceptions, closures, in-place
+ * writes, indexing of all kinds. */
+T_TEST(golden_odd_files)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "odd.txt", (Str){0});
+    Str text, line;
+    int count = 0;
+    REQUIRE(file_read(&arena, "tests/torch/golden/odd.txt", 0, &text, &diag));
+    while (str_next(&text, '\n', &line)) {
+        if (str_starts(line, "task ")) {
+            word(&line);
+            check_task("tests/torch/odd", line, &text);
+            count++;
+        }
+    }
+    CHECK_MSG(count >= 100, "only %d runs", count);
     arena_drop(&arena);
 }
 

@@ -1,0 +1,14 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+    def forward(self, x, y, *, scale: float = 2.0, flag=True):
+        return x * scale if flag else y
+
+def get_inputs():
+    return [torch.randn(3, 4, 5), torch.randn(3, 4, 5)]
+
+def get_init_inputs():
+    return []
