@@ -61,6 +61,9 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
                   bool reshape, Verdict *verdict);
 
 /* ---- moves.c ---- */
+bool eval_task_moves(const Graph *task); /* it moves elements and computes nothing */
+/* Whether a cast to integers or bool changes no value. */
+bool eval_cast_keeps(const Tensor *t, DType to);
 /* Whether this part of a model only moves elements; its inputs and parameters as graph_eval takes
  * them. False with a verdict: PyTorch computes. */
 bool eval_moves_only(EvalJudge *j, const Graph *graph, Tensor *const *inputs,

@@ -1,7 +1,7 @@
 /* Host code carries elements and decides sizes; it computes nothing. In: what it did and the elements
  * it has read on the way. Out: a verdict where it made values of its own.
  *
- *     files      hold what a copy from the device gave
+ *     files      hold what a copy of a kernel's result gave
  *     the device gets what was read, or at most 1 KiB that host code makes: tiling data and the like
  *     decisions  are the same when the numbers it reads are others: it is called once more with them
  *
@@ -16,14 +16,17 @@ static bool is_uniform(Str s) { return s.len < 2 || memcmp(s.at, s.at + 1, s.len
 
 static bool is_read(const TwinEvent *e) { return e->kind == BIND_READ || e->kind == BIND_FILE; }
 
-/* Whether the bytes of event `at` stand in an answer that came before it. */
-static bool is_carried(const TwinBindCall *call, const TwinEvents *events, uint32_t at)
+/* Whether the bytes of event `at` stand in an answer that came before it; for files, one that a kernel
+ * has made. */
+static bool is_carried(EvalDevice *d, const TwinBindCall *call, const TwinEvents *events,
+                       uint32_t at)
 {
     const TwinEvent *e = &events->at[at];
     for (uint32_t k = 0, n = 0; k < at && n < call->answers.len; k++) {
         if (!is_read(&events->at[k]))
             continue;
-        bool from_device = events->at[k].kind == BIND_READ;
+        const EvalRoom *room = eval_device_at(d, events->at[k].address);
+        bool from_device = events->at[k].kind == BIND_READ && room && room->by_kernel;
         if (str_find(call->answers.at[n++], e->data) >= 0 &&
             (e->kind != BIND_OUTPUT || from_device))
             return true;
@@ -33,7 +36,8 @@ static bool is_carried(const TwinBindCall *call, const TwinEvents *events, uint3
 
 /* ---- bytes ---- */
 
-static bool makes_little(EvalHost *host, const TwinBindCall *call, const TwinBindDone *done)
+static bool makes_little(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
+                         const TwinBindDone *done)
 {
     EvalJudge *j = host->j;
     bool given = false;
@@ -43,11 +47,12 @@ static bool makes_little(EvalHost *host, const TwinBindCall *call, const TwinBin
         given = given || is_read(e);
         if ((e->kind != BIND_OUTPUT && e->kind != BIND_WRITE) || !given)
             continue;
-        bool carried = is_carried(call, &done->events, i);
+        bool carried = is_carried(d, call, &done->events, i);
         if (e->kind == BIND_OUTPUT && !carried)
             return eval_judge_fail(
                 j, VERDICT_NOT_COMPUTED, STAGE_RUN,
-                str_format(j->arena, "host code writes %s, which no copy from the device gave it",
+                str_format(j->arena,
+                           "host code writes %s, which no copy of a kernel's result gave it",
                            e->name));
         made += carried || is_uniform(e->data) ? 0 : e->data.len;
     }
@@ -139,7 +144,7 @@ static bool same_event(const TwinEvent *a, const TwinEvent *b)
     return same;
 }
 
-static bool same_course(const TwinBindCall *call, const TwinBindDone *done,
+static bool same_course(EvalDevice *d, const TwinBindCall *call, const TwinBindDone *done,
                         const TwinBindCall *other, const TwinBindDone *again)
 {
     bool same = done->events.len == again->events.len && !again->waits &&
@@ -148,7 +153,7 @@ static bool same_course(const TwinBindCall *call, const TwinBindDone *done,
         const TwinEvent *a = &done->events.at[i], *b = &again->events.at[i];
         same = same_event(a, b) &&
                (str_equal(a->data, b->data) ||
-                (is_carried(call, &done->events, i) && is_carried(other, &again->events, i)));
+                (is_carried(d, call, &done->events, i) && is_carried(d, other, &again->events, i)));
     }
     return same;
 }
@@ -163,7 +168,7 @@ static bool decides_alike(EvalHost *host, EvalDevice *d, const TwinBindCall *cal
     if (!alter_answers(host, d, call, &done->events, &other))
         return true;
     bool ran = twin_binding_call(j->arena, host->binding, &other, &j->twin, &again, &aside);
-    if (ran && same_course(call, done, &other, &again))
+    if (ran && same_course(d, call, done, &other, &again))
         return true;
     return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
                            "host code computes: what it hands on depends on the elements it reads");
@@ -172,7 +177,6 @@ static bool decides_alike(EvalHost *host, EvalDevice *d, const TwinBindCall *cal
 bool eval_host_carries(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
                        const TwinBindDone *done)
 {
-    const EvalCandidate *c = host->j->candidate;
-    bool theirs = (c->form == FORM_NPUKB_KERNEL || c->form == FORM_NPUKB_FULL);
-    return theirs || (makes_little(host, call, done) && decides_alike(host, d, call, done));
+    return eval_host_is_theirs(host->j) ||
+           (makes_little(host, d, call, done) && decides_alike(host, d, call, done));
 }

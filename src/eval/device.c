@@ -97,9 +97,48 @@ static bool put(EvalJudge *j, EvalDevice *d, const TwinView *to, const Tensor *t
     return true;
 }
 
+bool eval_host_is_theirs(const EvalJudge *j)
+{
+    return j->candidate->form == FORM_NPUKB_KERNEL || j->candidate->form == FORM_NPUKB_FULL;
+}
+
+bool eval_device_made(EvalJudge *j, EvalDevice *d, uint64_t address)
+{
+    const EvalRoom *room = eval_device_at(d, address);
+    return !room || room->by_kernel || !room->memory.bytes || eval_host_is_theirs(j) ||
+           eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                           "host code gives back memory that no kernel has written");
+}
+
+/* Where moving elements is the task, host code copies whole tensors as they lie. */
+static bool may_rearrange(EvalJudge *j, const TwinEvent *e)
+{
+    bool as_it_is = (twin_view_dense(&e->of) && twin_view_dense(&e->to)) || eval_host_is_theirs(j);
+    return as_it_is || !eval_task_moves(j->ref->graph) ||
+           eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                           "the binding leaves the moving of elements to PyTorch");
+}
+
+static void hand_on(EvalDevice *d, uint64_t from, uint64_t to)
+{
+    const EvalRoom *source = eval_device_at(d, from);
+    EvalRoom *room = eval_device_at(d, to);
+    if (source && room)
+        room->by_kernel = source->by_kernel;
+}
+
 static bool copy(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 {
+    if (!may_rearrange(j, e))
+        return false;
     Tensor *from = eval_device_get(j, d, &e->of);
+    if (from && !eval_host_is_theirs(j) && dtype_is_float(from->dtype) &&
+        !dtype_is_float(e->to.dtype) && !eval_cast_keeps(from, e->to.dtype)) {
+        tensor_free(from);
+        return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                               "the binding leaves a cast that cuts numbers to PyTorch");
+    }
+    hand_on(d, e->of.address, e->to.address);
     Tensor *cast = from ? tensor_cast(from, e->to.dtype) : NULL;
     uint64_t count = 0, want = 1;
     bool ok = cast && twin_view_count(&e->of, &count) && twin_view_count(&e->to, &want) &&
@@ -138,8 +177,11 @@ static uint8_t *span(EvalJudge *j, EvalDevice *d, uint64_t address, uint64_t byt
 static bool write_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 {
     uint8_t *to = span(j, d, e->address, e->data.len, true);
+    EvalRoom *room = eval_device_at(d, e->address);
     if (to && e->data.len)
         memcpy(to, e->data.at, e->data.len);
+    if (room)
+        room->by_kernel = room->by_kernel && e->data.len < room->memory.bytes;
     return to;
 }
 
@@ -155,6 +197,12 @@ static bool move_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 {
     uint8_t *from = span(j, d, e->from, e->bytes, false);
     uint8_t *to = from ? span(j, d, e->address, e->bytes, true) : NULL;
+    const EvalRoom *room = eval_device_at(d, e->address);
+    if (room && e->bytes < room->memory.bytes && eval_task_moves(j->ref->graph) &&
+        !eval_host_is_theirs(j))
+        return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                               "host code moves the elements itself, piece by piece");
+    hand_on(d, e->from, e->address);
     if (to)
         memmove(to, from, (size_t)e->bytes);
     return to;

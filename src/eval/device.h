@@ -10,6 +10,7 @@ typedef struct EvalRoom {
     uint64_t address;
     TwinTensor memory; /* bytes without a shape */
     bool known;        /* something has been written to it */
+    bool by_kernel;    /* by a kernel, or copied from where one has written */
     bool is_result;    /* host code gives it back */
     uint32_t uses;     /* launches that were handed it */
 } EvalRoom;
@@ -38,6 +39,10 @@ void eval_device_close(EvalDevice *d);
 /* Memory at the next address; NULL with a verdict when there is none. */
 EvalRoom *eval_device_add(EvalJudge *j, EvalDevice *d, uint64_t bytes);
 EvalRoom *eval_device_at(EvalDevice *d, uint64_t address); /* the allocation around it, or NULL */
+/* The host code is a benchmark's own, not the candidate's: it may do as it likes. */
+bool eval_host_is_theirs(const EvalJudge *j);
+/* What host code gives back a kernel has written; false with a verdict. */
+bool eval_device_made(EvalJudge *j, EvalDevice *d, uint64_t address);
 /* A dense copy of what a view shows; NULL with a verdict. */
 Tensor *eval_device_get(EvalJudge *j, EvalDevice *d, const TwinView *view);
 

@@ -103,6 +103,8 @@ static bool compare_value(Direct *x, const TwinValue *v, uint32_t *output, bool 
         return true;
     if (*output >= j->ref->graph->outputs.len)
         return eval_judge_fail(j, VERDICT_WRONG, STAGE_COMPARE, "the host code returns too many");
+    if (!eval_device_made(j, &x->device, v->view.address))
+        return false;
     Tensor *got = eval_device_get(j, &x->device, &v->view);
     *right = got && eval_compare(j->arena, j->ref, (*output)++, got, true, j->verdict) && *right;
     tensor_free(got);

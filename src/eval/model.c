@@ -244,7 +244,9 @@ static bool take_result(Serving *s, const TwinValue *v, TorchArg *a)
     case BIND_FLOAT: a->kind = TORCH_ARG_FLOAT; break;
     case BIND_TEXT: a->kind = TORCH_ARG_TEXT; break;
     case BIND_TENSOR: {
-        Tensor *t = eval_device_get(j, &s->device, &v->view);
+        Tensor *t = eval_device_made(j, &s->device, v->view.address)
+                        ? eval_device_get(j, &s->device, &v->view)
+                        : NULL;
         if (!t)
             return false;
         a->kind = TORCH_ARG_TENSOR;
@@ -279,6 +281,10 @@ static bool take_written(Serving *s, TorchCall *call)
         if (!now)
             return false;
         call->written[i] = !tensor_equal(before, now);
+        if (call->written[i] && !eval_device_made(s->m->j, &s->device, s->addresses[i])) {
+            tensor_free(now);
+            return false;
+        }
         if (call->written[i])
             know(s->m, &call->after[i], now);
         else

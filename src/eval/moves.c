@@ -36,7 +36,7 @@ static bool is_view(Op op)
            op == OP_VIEW_AS_COMPLEX;
 }
 
-static bool moves_alone(const Graph *task)
+bool eval_task_moves(const Graph *task)
 {
     bool all = task->nodes.len > 0;
     for (uint32_t i = 0; all && i < task->nodes.len; i++)
@@ -67,7 +67,7 @@ static bool cuts(const Graph *g, const Node *node)
 }
 
 /* Whole numbers of an integer type; truth values are 0 and 1. */
-static bool keeps(const Tensor *t, DType to)
+bool eval_cast_keeps(const Tensor *t, DType to)
 {
     for (int64_t i = 0; i < t->count; i++) {
         double v = tensor_get(t, i);
@@ -88,14 +88,14 @@ static bool cast_keeps(EvalJudge *j, const Graph *graph, const Node *node, Tenso
     g.outputs.at = &from;
     g.outputs.len = 1;
     bool ok = graph_eval(&g, inputs, params, &options, &value, &quiet) &&
-              keeps(value, graph_value(graph, node->out)->dtype);
+              eval_cast_keeps(value, graph_value(graph, node->out)->dtype);
     tensor_free(value);
     return ok || leaves(j, node);
 }
 
 bool eval_moves_only(EvalJudge *j, const Graph *graph, Tensor *const *inputs, Tensor *const *params)
 {
-    bool views_only = moves_alone(j->ref->graph);
+    bool views_only = eval_task_moves(j->ref->graph);
     for (uint32_t i = 0; i < graph->nodes.len; i++) {
         const Node *node = &graph->nodes.at[i];
         if (!(views_only ? is_view(node->op) : is_move(node->op)))

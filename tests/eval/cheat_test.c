@@ -122,30 +122,51 @@ T_TEST(cheat_tiling_function_computes)
 
 /* ---- PyTorch around a kernel that copies ---- */
 
-/* relu's project with a kernel that only copies; `forward` is the model's. */
-static void check_copy(const char *task, const char *forward, VerdictStatus want,
-                       const char *reason)
+/* A part of the candidate in another text. */
+static void replace_part(Arena *arena, EvalCandidate *c, const char *path, const char *text)
+{
+    for (uint32_t i = 0; i < c->texts.len; i++)
+        if (strcmp(c->texts.at[i].path, path) == 0)
+            c->texts.at[i].text = str_from(str_dup(arena, str_from(text)));
+}
+
+/* relu's project with a kernel that only copies; `forward` is the model's, `binding` the body of its
+ * function, NULL: as it was. */
+static void check_around(const char *task, const char *forward, const char *binding,
+                         VerdictStatus want, const char *reason)
 {
     Judged j = {.verdict = verdict_make()};
     EvalCandidate c;
     j.diag = diag_make(&j.arena, "copy", STR(""));
     REQUIRE(candidate_as(&j.arena, "relu", "mkb", &c));
-    for (uint32_t i = 0; i < c.texts.len; i++) {
-        Str text = c.texts.at[i].text;
-        if (strcmp(c.texts.at[i].path, "model.py") == 0)
+    replace_part(&j.arena, &c, "model.py",
+                 str_format(&j.arena,
+                            "import torch, custom_ops_lib\nclass ModelNew(torch.nn.Module):\n"
+                            "    def __init__(self, *a):\n        super().__init__()\n"
+                            "    def forward(self, x):\n        %s\n",
+                            forward));
+    if (binding)
+        replace_part(&j.arena, &c, "csrc/op.cpp",
+                     str_format(&j.arena,
+                                "#include <torch/extension.h>\n"
+                                "#include \"pytorch_npu_helper.hpp\"\n"
+                                "at::Tensor f(const at::Tensor &x)\n{\n    %s\n}\n"
+                                "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"relu_custom\", "
+                                "&f); }\n",
+                                binding));
+    for (uint32_t i = 0; i < c.texts.len; i++)
+        if (strstr(c.texts.at[i].path, "op_kernel/"))
             c.texts.at[i].text = str_from(
-                str_format(&j.arena,
-                           "import torch, custom_ops_lib\nclass ModelNew(torch.nn.Module):\n"
-                           "    def __init__(self, *a):\n        super().__init__()\n"
-                           "    def forward(self, x):\n        %s\n",
-                           forward));
-        ptrdiff_t at = strstr(c.texts.at[i].path, "op_kernel/") ? str_find(text, STR("Relu(")) : -1;
-        if (at >= 0)
-            c.texts.at[i].text = str_from(str_format(
-                &j.arena, "#define Relu(d, s, n) Adds(d, s, 0.0f, n)\n%.*s", STR_ARG(text)));
-    }
+                str_format(&j.arena, "#define Relu(d, s, n) Adds(d, s, 0.0f, n)\n%.*s",
+                           STR_ARG(c.texts.at[i].text)));
     judge_candidate(&j, &c, task);
-    check_said(&j, forward, want, reason);
+    check_said(&j, binding ? binding : forward, want, reason);
+}
+
+static void check_copy(const char *task, const char *forward, VerdictStatus want,
+                       const char *reason)
+{
+    check_around(task, forward, NULL, want, reason);
 }
 
 #define COPY(x) "custom_ops_lib.relu_custom((" x ").reshape(-1)).reshape((" x ").shape)"
@@ -162,4 +183,38 @@ T_TEST(cheat_pytorch_moves_and_casts)
                "permute");
     check_copy(turn, "return " COPY("x") ".permute(1, 0).contiguous()", VERDICT_NOT_COMPUTED,
                "permute");
+}
+
+/* A kernel that copies, and at:: calls that do the rest before, after and beside it. */
+#define RUN(from, to) "EXEC_NPU_CMD(aclnnReluCustom, " from ", " to ");"
+
+T_TEST(cheat_binding_moves_and_casts)
+{
+    static const char truncate[] = "tests/eval/tasks/truncate.py";
+    static const char turn[] = "tests/eval/tasks/turn.py", relu[] = "tests/eval/tasks/relu.py";
+    static const char forward[] = "return custom_ops_lib.relu_custom(x)";
+    check_around(turn, forward,
+                 "at::Tensor a = x.reshape({-1}), b = at::empty_like(a); " RUN(
+                     "a", "b") " at::Tensor y = at::empty({x.size(1), x.size(0)}, x.options()); "
+                               "y.copy_(b.view({x.size(0), x.size(1)}).t()); return y;",
+                 VERDICT_NOT_COMPUTED, "moving of elements");
+    check_around(turn, forward,
+                 "at::Tensor a = x.reshape({-1}), b = at::empty_like(a); " RUN(
+                     "a", "b") " return x.t().contiguous();",
+                 VERDICT_NOT_COMPUTED, "moving of elements");
+    check_around(truncate, forward,
+                 "at::Tensor a = x.reshape({-1}), b = at::empty_like(a); " RUN(
+                     "a", "b") " at::Tensor i = at::empty(b.sizes(), b.options().dtype(at::kInt)); "
+                               "i.copy_(b); b.copy_(i); return b.view({x.size(0), x.size(1)});",
+                 VERDICT_NOT_COMPUTED, "cuts numbers");
+    check_around(relu, forward,
+                 "at::Tensor b = at::empty_like(x); " RUN("x", "b") " return x.clone();",
+                 VERDICT_NOT_COMPUTED, "no kernel has written");
+    check_around(relu, forward,
+                 "at::Tensor b = at::empty_like(x); " RUN("x", "b") " b.copy_(x); return b;",
+                 VERDICT_NOT_COMPUTED, "no kernel has written");
+    check_around(
+        relu, forward,
+        "at::Tensor b = at::empty_like(x); " RUN("x", "b") " return at::full_like(x, 0.5);",
+        VERDICT_NOT_COMPUTED, "no kernel has written");
 }

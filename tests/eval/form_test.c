@@ -90,7 +90,7 @@ T_TEST(form_direct_host_only_carries)
         "    for (int i = 0; i < 8192; i++)\n"
         "        ((float *)hz)[i] = (float)(0.0 + ((float *)hx)[i] + 2.0 * ((float *)hy)[i]);\n"
         "    WriteFile(",
-        "no copy from the device");
+        "no copy of a kernel's result");
 }
 
 T_TEST(form_direct_main)
