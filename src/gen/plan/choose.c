@@ -88,6 +88,14 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
         o->value = outer[o->value];
         if (o->value == VALUE_NONE)
             return false;
+        if (graph_value(graph, o->value)->kind == VALUE_CONST) {
+            diag_error(
+                diag, "G002", (Span){0},
+                "the planner cannot plan this task yet: a tensor of more than %d numbers that "
+                "the file itself holds",
+                REWRITE_CONSTANT);
+            return false;
+        }
     }
     return true;
 }
@@ -98,7 +106,8 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
 {
     Diag first = diag_make(arena, diag->file, diag->source);
     Diag second = diag_make(arena, diag->file, diag->source);
-    bool taken = plan_alone(arena, graph, chip, tile_limit, plan, &first);
+    bool taken = !rewrite_has_constant(graph) &&
+                 plan_alone(arena, graph, chip, tile_limit, plan, &first);
     Plan alone = *plan;
     if (taken && plan_is_valid(arena, plan))
         return true;

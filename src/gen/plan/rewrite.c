@@ -19,6 +19,41 @@ static void add_leaf(Rewrite *r, ValueId id)
     note_outer(r, r->map[id], id);
 }
 
+/* A tensor that the file itself holds: its numbers one after the other, made by the kernel. */
+static void add_constant(Rewrite *r, ValueId id)
+{
+    const Value *v = graph_value(r->from, id);
+    int64_t count = 0;
+    ValueId parts[REWRITE_CONSTANT];
+    Attr dim = {.key = AT_DIM, .i = 0};
+    static const Node nowhere;
+    shape_count(v->shape, &count);
+    r->node = &nowhere;
+    bool even = count > 1;
+    for (int64_t i = 0; i < count; i++)
+        even = even && dtype_load(v->dtype, v->data, (size_t)i) == dtype_load(v->dtype, v->data, 0);
+    if (even)
+        r->map[id] = rw_full(r, v->shape, v->dtype, dtype_load(v->dtype, v->data, 0));
+    if (even || count < 2 || count > REWRITE_CONSTANT)
+        return;
+    for (int64_t i = 0; i < count; i++)
+        parts[i] = rw_full(r, (Shape){1, {1}}, v->dtype, dtype_load(v->dtype, v->data, (size_t)i));
+    r->map[id] = rw_reshape(r, rw_make(r, OP_CAT, 0, (uint32_t)count, parts, 1, &dim), v->shape);
+}
+
+bool rewrite_has_constant(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++) {
+            ValueId id = graph->nodes.at[i].in[k];
+            int64_t count = 0;
+            if (id != VALUE_NONE && graph_value(graph, id)->kind == VALUE_CONST &&
+                shape_count(graph_value(graph, id)->shape, &count) && count > 1)
+                return true;
+        }
+    return false;
+}
+
 static void copy_node(Rewrite *r, const Node *node)
 {
     ValueId *in = arena_array(r->arena, ValueId, node->n_in + 1);
@@ -98,6 +133,10 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **out
         if (graph->values.at[i].kind != VALUE_NODE)
             add_leaf(&r, i);
     }
+    r.changed = rewrite_has_constant(graph);
+    for (uint32_t i = 0; i < graph->values.len && r.changed; i++)
+        if (graph->values.at[i].kind == VALUE_CONST)
+            add_constant(&r, i);
     for (uint32_t i = 0; i < graph->inputs.len; i++)
         vec_push(arena, &r.to->inputs, r.map[graph->inputs.at[i]]);
     for (uint32_t i = 0; i < graph->params.len; i++)

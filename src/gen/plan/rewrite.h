@@ -31,6 +31,10 @@ typedef struct Rewrite {
  * *outer: per value of it the value of `graph`, or VALUE_NONE. */
 Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
+/* Whether a node reads a tensor of several numbers that the file itself holds. */
+bool rewrite_has_constant(const Graph *graph);
+enum { REWRITE_CONSTANT = 64 }; /* most of them that a kernel makes itself */
+
 /* Each: false where the node is not of its kind or is planned as it is. out[i] becomes the i-th
  * output. Operands are those of the new graph. */
 bool rewrite_complex(Rewrite *r, const Node *node, ValueId *out);

@@ -148,6 +148,45 @@ static bool index_many(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+static const Node *maker(const Graph *g, ValueId id)
+{
+    const Value *v = graph_value(g, id);
+    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
+}
+
+/* The mask whose places the index tensors list, one dimension each; VALUE_NONE: they are others. */
+static ValueId listed_mask(const Rewrite *r, const Node *node, uint32_t from)
+{
+    ValueId mask = VALUE_NONE;
+    for (uint32_t i = from; i < node->n_in; i++) {
+        const Node *step = maker(r->from, node->in[i]);
+        while (step && (step->op == OP_RESHAPE || step->op == OP_SLICE))
+            step = maker(r->from, step->in[0]);
+        if (!step || step->op != OP_NONZERO || (i > from && mask != step->in[0]))
+            return VALUE_NONE;
+        mask = step->in[0];
+    }
+    return mask;
+}
+
+/* x[mask] = number */
+static bool fill_masked(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), v = rw_in(r, node, 1), mask = listed_mask(r, node, 2);
+    Shape s = rw_value(r, v)->shape;
+    if (mask == VALUE_NONE || script_product(s, 0, s.rank) != 1 || node_bool(node, AT_ACCUMULATE))
+        return false;
+    mask = r->map[mask];
+    Shape all = rw_value(r, x)->shape, over = rw_value(r, mask)->shape;
+    if (over.rank > all.rank || mask == VALUE_NONE)
+        return false;
+    while (over.rank < all.rank)
+        over.dim[over.rank++] = 1;
+    v = rw_reshape(r, rw_cast(r, v, rw_value(r, x)->dtype), (Shape){0});
+    out[0] = rw_where(r, rw_reshape(r, mask, over), v, x);
+    return true;
+}
+
 /* x with rows added or replaced: x, v, i0, i1, ... */
 static bool index_put(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -245,7 +284,7 @@ bool rewrite_index(Rewrite *r, const Node *node, ValueId *out)
     case OP_GATHER: return gather(r, node, out);
     case OP_SCATTER: return scatter(r, node, out);
     case OP_INDEX: return index_many(r, node, out);
-    case OP_INDEX_PUT: return index_put(r, node, out);
+    case OP_INDEX_PUT: return fill_masked(r, node, out) || index_put(r, node, out);
     case OP_BINCOUNT: return bincount(r, node, out);
     case OP_HISTC: return histogram(r, node, out);
     case OP_SLICE_SCATTER: return slice_scatter(r, node, out);

@@ -105,11 +105,35 @@ static bool by_vector(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* A matrix of one row or one column on one side, in batches. */
+static bool by_column(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId a = rw_in(r, node, 0), b = rw_in(r, node, 1);
+    const Value *y = graph_value(r->from, node->out);
+    Shape s = rw_value(r, a)->shape, t = rw_value(r, b)->shape;
+    if (s.rank < 2 || t.rank < 2 || !dtype_is_float(y->dtype))
+        return false;
+    bool column = t.dim[t.rank - 1] == 1, row = s.dim[s.rank - 2] == 1;
+    if (!column && !row)
+        return false;
+    a = rw_cast(r, a, DT_F32);
+    b = rw_cast(r, b, DT_F32);
+    if (column)
+        b = rw_swap(r, b, t.rank - 2, t.rank - 1);
+    else
+        a = rw_swap(r, a, s.rank - 2, s.rank - 1);
+    ValueId v = rw_binary(r, BINARY_mul, a, b);
+    int rank = rw_value(r, v)->shape.rank;
+    v = rw_reduce(r, REDUCE_sum, v, 1u << (column ? rank - 1 : rank - 2), true);
+    out[0] = rw_cast(r, v, y->dtype);
+    return true;
+}
+
 bool rewrite_sum(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
     case OP_EINSUM: return einsum(r, node, out);
-    case OP_MATMUL: return by_vector(r, node, out);
+    case OP_MATMUL: return by_vector(r, node, out) || by_column(r, node, out);
     default: return false;
     }
 }
