@@ -8,7 +8,8 @@
 
 enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_COUNT };
 
-/* Readings whose graph rests on drawn values are compared for this many drawings. */
+/* Readings whose graph rests on drawn values are compared for this many drawings; of every case,
+ * for one. */
 enum { DRAWINGS = 3 };
 
 /* Of the comparison by elements: where a case may be chosen, one of few steps is. */
@@ -66,7 +67,8 @@ static int compare(Arena *arena, Pair *pair, const TaskOptions *options, int64_t
 {
     TaskOptions with = *options;
     int worst = 0;
-    for (int i = 0; i < DRAWINGS; i++) {
+    int drawings = options->all_cases ? 1 : DRAWINGS;
+    for (int i = 0; i < drawings; i++) {
         bool looked = false;
         with.seed = options->seed + i;
         int answer = compare_once(arena, pair, &with, budget, &looked);
