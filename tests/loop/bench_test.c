@@ -127,7 +127,7 @@ T_TEST(bench_degenerate_answers)
 }
 T_TEST(bench_malicious_answers)
 {
-    judge_group("tests/bench/tasks", ANSWERS "malicious", 15, true);
+    judge_group("tests/bench/tasks", ANSWERS "malicious", 19, true);
     CHECK(!file_exists("/tmp/acraft-was-here"));
 }
 
