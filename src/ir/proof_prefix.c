@@ -170,7 +170,7 @@ static bool find_budget(ProofWalk *w, Poly count, Poly *most)
             continue;
         IrVarId start = s->axes[0].range.start;
         *most = poly_of(w->pr, s->axes[0].hi);
-        if (s->kind == IR_S_SHARE &&
+        if (s->kind == IR_S_SHARE && prove_nonneg(w->pr, *most) &&
             prove_nonneg(w->pr,
                          poly_sub(poly_of(w->pr, ir_var(w->p, s->axes[0].range.size)), count)))
             return true;

@@ -113,13 +113,17 @@ void proof_assume_loop(ProofWalk *w, const IrStmt *loop)
     }
 }
 
+/* A share of nothing, or of less, begins at 0 and is empty. */
 void proof_enter_share(ProofWalk *w, const IrStmt *share)
 {
     const IrRange *r = &share->axes[0].range;
     Poly start = var_poly(w, r->start), size = var_poly(w, r->size);
+    Poly all = poly_of(w->pr, share->axes[0].hi);
+    if (!prove_nonneg(w->pr, all))
+        all = poly_of(w->pr, ir_expr2(w->p, IR_E_MAX, share->axes[0].hi, ir_int(w->p, 0)));
     prover_assume(w->pr, start);
     prover_assume(w->pr, size);
-    prover_assume(w->pr, poly_sub(poly_sub(poly_of(w->pr, share->axes[0].hi), start), size));
+    prover_assume(w->pr, poly_sub(poly_sub(all, start), size));
 }
 
 /* The conditions of the host on the way to the kernel's only launch. False: not in here. */
