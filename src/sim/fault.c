@@ -52,6 +52,8 @@ static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
 {
     Sim *sim = s->sim;
     sim->reports++;
+    if (fault_rows[fault.code].kind != SIM_KIND_WARNING)
+        s->core->faulted = true;
     if (fault_rows[fault.code].stops)
         s->failed = true;
     fault.core = s->core_index;

@@ -368,6 +368,13 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
     return core->ended ? (core->stopped ? SIM_STOPPED : SIM_ENDED) : SIM_MORE;
 }
 
+bool sim_gave_up(Sim *sim, uint32_t core)
+{
+    if (core < sim->cores && sim->core[core].faulted)
+        stop_core(sim, &sim->core[core]);
+    return core < sim->cores && sim->core[core].faulted;
+}
+
 bool sim_can_run(const Sim *sim, uint32_t core)
 {
     if (core >= sim->cores || sim->core[core].ended)

@@ -284,6 +284,13 @@ static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
     return TURN_GOES_ON;
 }
 
+/* The headers end a core behind a record that cannot be gone on from (a queue without a free buffer). */
+static bool gave_up(Feeder *f, uint32_t core)
+{
+    int status = shared_ring(f->memory, core)->wait_status;
+    return WIFEXITED(status) && WEXITSTATUS(status) == SHARE_EXIT_TRAP && sim_gave_up(f->sim, core);
+}
+
 static Turn run_turn(Feeder *f, uint32_t core)
 {
     CoreFeed *c = f->cores[core];
@@ -293,7 +300,11 @@ static Turn run_turn(Feeder *f, uint32_t core)
         if (c->batch_at == c->batch_len) {
             switch (wait_for_batch(f, core)) {
             case TAKE_SOME: break;
-            case TAKE_ENDED: return fail_turn(f, core, FEED_DEAD_CORE);
+            case TAKE_ENDED:
+                if (!gave_up(f, core))
+                    return fail_turn(f, core, FEED_DEAD_CORE);
+                finish_core(f, core, true);
+                return TURN_OVER;
             case TAKE_FORGED: return fail_turn(f, core, FEED_FORGED);
             case TAKE_BOX_ENDED: return fail_turn(f, core, FEED_DEAD_BOX);
             }

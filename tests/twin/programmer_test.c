@@ -112,6 +112,19 @@ T_TEST(a_leaked_tensor_is_found_where_it_was_last_touched)
     check_found(KERNEL("1000", GOOD_INIT, GOOD_COPY, ""), "S028", 17);
 }
 
+/* A leak becomes a hang as soon as the tiles outnumber the buffers, on every core. */
+T_TEST(a_queue_without_a_free_buffer_is_a_hang)
+{
+    Trial t = run_twice(KERNEL("8", GOOD_INIT, GOOD_COPY, "a = in.AllocTensor<float>()"), 2, 2);
+    CHECK_EQ_INT(t.verdict.status, VERDICT_HANG);
+    CHECK_MSG(strstr(t.verdict.reason, "AllocTensor with no buffer free"), "%s", t.verdict.reason);
+    REQUIRE(t.verdict.hazards.len > 0);
+    CHECK_EQ_STR(t.verdict.hazards.at[0].code, "S024");
+    CHECK_EQ_INT(t.verdict.hazards.at[0].line, 20);
+    CHECK_EQ_INT(t.verdict.hazards.at[0].count, 2);
+    trial_drop(&t);
+}
+
 T_TEST(launches_that_cannot_be_are_refused)
 {
     const char *text = KERNEL("1000", GOOD_INIT, GOOD_COPY, "in.FreeTensor(a)");
