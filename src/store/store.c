@@ -228,14 +228,58 @@ static bool prepare_store(Store *store, StoreMode mode, Diag *diag)
     return (!died || check_whole(store, diag)) && check_version(store, mode, diag);
 }
 
-static bool open_database(Store *store, StoreMode mode, Diag *diag)
+/* A reader of a write-ahead log makes a file beside it, which a read-only directory does not allow. Nobody
+ * can write there either, so that, without a log, the file may be taken as it stands. */
+static bool stands_still(Arena *arena, const char *path)
+{
+    const char *log = str_format(arena, "%s-wal", path);
+    return access(path, R_OK) == 0 && access(path_dir(arena, path), W_OK) != 0 && !file_exists(log);
+}
+
+static const char *uri_of(Arena *arena, const char *path)
+{
+    Buf uri = {0};
+    buf_puts(&uri, "file:");
+    for (; *path; path++)
+        if (strchr("%?#", *path))
+            buf_printf(&uri, "%%%02x", (unsigned)*path);
+        else
+            buf_char(&uri, *path);
+    buf_puts(&uri, "?immutable=1");
+    const char *text = buf_take(&uri, arena);
+    buf_free(&uri);
+    return text;
+}
+
+static int open_file(Store *store, StoreMode mode)
 {
     int flags = mode == STORE_READ    ? SQLITE_OPEN_READONLY
                 : mode == STORE_WRITE ? SQLITE_OPEN_READWRITE
                                       : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    int error = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+    Arena arena = {0};
+    bool still = mode == STORE_READ && stands_still(&arena, store->path);
+    int error = sqlite3_open_v2(still ? uri_of(&arena, store->path) : store->path, &store->db,
+                                flags | (still ? SQLITE_OPEN_URI : 0), NULL);
+    arena_drop(&arena);
+    return error;
+}
+
+/* Why a file could not be made: SQLite says only that it is not there. */
+static int reason_of(const Store *store, StoreMode mode)
+{
+    Arena arena = {0};
+    int reason = store->db ? sqlite3_system_errno(store->db) : ENOMEM;
+    if (mode == STORE_MAKE && reason == ENOENT && access(path_dir(&arena, store->path), W_OK) != 0)
+        reason = errno;
+    arena_drop(&arena);
+    return reason;
+}
+
+static bool open_database(Store *store, StoreMode mode, Diag *diag)
+{
+    int error = open_file(store, mode);
     if (error != SQLITE_OK) {
-        errno = store->db ? sqlite3_system_errno(store->db) : ENOMEM;
+        errno = reason_of(store, mode);
         diag_error(diag, "D001", no_place, "cannot open '%s': %s", store->path,
                    errno ? strerror(errno) : sqlite3_errstr(error));
         return false;
