@@ -46,6 +46,7 @@ static void make_trial(Trial *t, const char *suite, const char *answers)
     t->spec.judge = (JudgeSpec){.chip = npu_chip_find(STR("910B2")),
                                 .fuzz = 1,
                                 .listed = 2,
+                                .trace = true,
                                 .baseline_name = "",
                                 .trust = true};
 }
