@@ -19,9 +19,10 @@ typedef struct Pair {
     const char *ours, *theirs;
     int answer; /* TorchSame, or one of the two above */
     TorchSameAnswer found;
-    int64_t case_index;    /* the case it holds for */
-    uint32_t cases, equal; /* --all-cases: how many there are, how many are the same */
-    NameList others;       /* cases that are not, and how */
+    int64_t case_index; /* the case it holds for */
+    /* --all-cases: how many there are, are the same, are too large to be taken apart */
+    uint32_t cases, equal, large;
+    NameList others; /* cases that are not, and how */
 } Pair;
 
 static const char *answer_name(int answer)
@@ -189,12 +190,13 @@ static void compare_cases(Arena *arena, Pair *pair, const TaskOptions *options)
         with.case_index = i;
         int answer = compare(&one, pair, &with, few_steps);
         bool same = answer <= TORCH_SAME_LAST;
+        bool large = answer == TORCH_DIFFERENT && pair->found.too_large;
         pair->equal += same;
-        pair->answer = answer > pair->answer ? answer : pair->answer;
-        if (!same)
+        pair->large += large;
+        pair->answer = answer > pair->answer && !large ? answer : pair->answer;
+        if (!same && !large)
             vec_push(arena, &pair->others,
-                     str_format(arena, "case %u: %s%s%s", i, answer_name(answer),
-                                pair->found.too_large ? ", too large to take apart" : "",
+                     str_format(arena, "case %u: %s%s", i, answer_name(answer),
                                 pair->found.why ? str_format(arena, ": %s", pair->found.why) : ""));
         pair->found.why = NULL;
         arena_drop(&one);
@@ -221,7 +223,8 @@ static void text_pair(Arena *arena, const Pair *pair, Buf *out)
     buf_printf(out, "%-16.*s %-48.*s %s", STR_ARG(category), STR_ARG(name),
                answer_name(pair->answer));
     if (pair->cases)
-        buf_printf(out, " (%u of %u cases)", pair->equal, pair->cases);
+        buf_printf(out, " (%u of %u cases%s)", pair->equal, pair->cases,
+                   pair->large ? ", the others too large to be taken apart" : "");
     else
         buf_puts(out, how(pair));
     if (!pair->cases && pair->case_index)
@@ -248,7 +251,7 @@ static void print_pair(Arena *arena, const Pair *pair, bool json)
 }
 
 typedef struct Tally {
-    uint32_t count[ANSWER_COUNT], by_element, same, all, cases, equal;
+    uint32_t count[ANSWER_COUNT], by_element, same, all, cases, equal, large;
 } Tally;
 
 static void print_tally(const Tally *t)
@@ -260,7 +263,8 @@ static void print_tally(const Tally *t)
             printf("%6u  %s\n", t->count[i], answer_name(i));
     }
     if (t->cases)
-        printf("%u of %u cases the same\n", t->equal, t->cases);
+        printf("%u of %u cases the same, %u too large to be taken apart element by element\n",
+               t->equal, t->cases, t->large);
 }
 
 static int same_dirs(Arena *arena, const char *ours, const char *theirs, const TaskOptions *options)
@@ -284,6 +288,7 @@ static int same_dirs(Arena *arena, const char *ours, const char *theirs, const T
         tally.by_element += same && pair.found.by_element;
         tally.cases += pair.cases;
         tally.equal += pair.equal;
+        tally.large += pair.large;
         print_pair(arena, &pair, options->json);
         forget(&pair);
     }

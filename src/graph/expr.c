@@ -349,6 +349,8 @@ static ExprId binary(Exprs *x, int kind, DType dtype, ExprId a, ExprId b)
         return commuted(x, BINARY_mul, dtype, a, expr_const_number(x, dtype, 2));
     if (kind == BINARY_mul && (expr_is(x, a, -1) || expr_is(x, b, -1)))
         return negated(x, expr_is(x, a, -1) ? b : a, dtype);
+    if (kind == BINARY_maximum && dtype_is_float(dtype) && (expr_is(x, a, 0) || expr_is(x, b, 0)))
+        return plain(x, OP_UNARY, UNARY_relu, dtype, expr_is(x, a, 0) ? b : a, EXPR_NONE);
     if (kind == BINARY_div && expr_is(x, b, 1))
         return a;
     return commuted(x, kind, dtype, a, b);
@@ -360,8 +362,10 @@ ExprId expr_elem(Exprs *x, Op op, int kind, DType dtype, const ExprId *args, uin
         return expr_number(x, args[0]) != 0 ? args[1] : args[2];
     if (op == OP_WHERE && args[1] == args[2])
         return args[1];
-    if (op == OP_CLAMP && expr_is(x, args[1], 0) && !args[2] && dtype_is_float(dtype))
-        return plain(x, OP_UNARY, UNARY_relu, dtype, args[0], EXPR_NONE);
+    if (op == OP_CLAMP) {
+        ExprId low = args[1] ? binary(x, BINARY_maximum, dtype, args[0], args[1]) : args[0];
+        return args[2] ? binary(x, BINARY_minimum, dtype, low, args[2]) : low;
+    }
     if (op == OP_UNARY && !attrs)
         return unary(x, kind, dtype, args[0]);
     if (op == OP_BINARY && !attrs && dtype != DT_C64)

@@ -7,12 +7,13 @@
  * terms by a 128-bit digest that does not depend on their order, as PyTorch promises none.
  *
  * Rewriting on the way in. Exact in floating point: commutative operands are ordered; x - y is
- * x + -y; x + x is x * 2; x * -1 is -x; x ** 2, square are x * x; x ** 0.5 is sqrt; reciprocal is 1 / x; clamp(min=0) is relu;
+ * x + -y; x + x is x * 2; x * -1 is -x; x ** 2 and square are x * x; x ** 0.5 is sqrt, as PyTorch
+ * computes it; reciprocal is 1 / x; clamp is the minimum of the maximum, maximum with 0 is relu;
  * where of a constant is the branch; casts that change nothing go; half arithmetic is that of
- * float32 rounded once, which is how PyTorch does it; isfinite is neither nan nor infinite; any of
- * (a or b) is any of a, or any of b; a table of a + b*i at place i is a + b*i. Equal for finite
- * numbers: 0 is left out of a sum and a product with 0 out of a dot product; x * 1 and x + 0 are x
- * but for the sign of a zero. */
+ * float32 rounded once, as PyTorch does it; isfinite is neither nan nor infinite; any of (a or b)
+ * is any of a, or any of b; a table of a + b*i at place i is a + b*i. Equal for finite numbers: 0
+ * is left out of a sum and a product with 0 out of a dot product; x * 1 and x + 0 are x but for the
+ * sign of a zero. */
 #ifndef GRAPH_EXPR_H
 #define GRAPH_EXPR_H
 

@@ -472,7 +472,12 @@ static bool super_attr(Interp *it, Span at, const PyMethod *proxy, Str name, PyV
 
 static bool name_attr(Interp *it, PyVal owner, Str name, PyVal *value)
 {
-    Str path = str_from(str_format(it->arena, "%.*s.%.*s", STR_ARG(*owner.str), STR_ARG(name)));
+    Str path = str_from(str_format(it->arena, "%.*s.%.*s", STR_ARG(*owner.str), STR_ARG(name))),
+        space;
+    if (str_is(name, "__name__")) {
+        *value = pv_str(it->arena, path_name(*owner.str, &space));
+        return true;
+    }
     if (!name_constant(it, path, value))
         *value = pv_name(it->arena, path);
     return true;

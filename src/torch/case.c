@@ -72,18 +72,43 @@ static bool is_false(Str field)
     return str_is(field, "False") || str_is(field, "false") || str_is(field, "FALSE");
 }
 
-/* A field as pandas reads it: integer, float, True, False, nothing, else text. */
-static PyVal field_value(Interp *it, Str field)
+static Str field_at(Str row, uint32_t column)
+{
+    Str field = STR("");
+    for (uint32_t i = 0; i <= column; i++) {
+        if (!str_next(&row, ';', &field))
+            return STR("");
+    }
+    return str_trim(field);
+}
+
+/* What pandas takes a column for: all its fields are numbers, or all are True and False; else each
+ * is text, numbers too. */
+typedef enum Column { COLUMN_TEXT, COLUMN_NUMBERS, COLUMN_BOOLS } Column;
+
+static Column column_of(const TorchCases *cases, uint32_t column)
+{
+    bool numbers = true, bools = true;
+    double f;
+    for (uint32_t i = 0; i < cases->lines.len; i++) {
+        Str field = field_at(cases->lines.at[i], column);
+        numbers = numbers && (!field.len || str_to_double(field, &f));
+        bools = bools && (!field.len || is_true(field) || is_false(field));
+    }
+    return numbers ? COLUMN_NUMBERS : bools ? COLUMN_BOOLS : COLUMN_TEXT;
+}
+
+static PyVal field_value(Interp *it, Str field, Column column)
 {
     int64_t i;
     double f;
     if (!field.len)
         return pv_none();
-    if (str_to_i64(field, &i))
+    if (column == COLUMN_NUMBERS && str_to_i64(field, &i))
         return pv_int(i);
-    if (str_to_double(field, &f))
+    if (column == COLUMN_NUMBERS && str_to_double(field, &f))
         return pv_float(f);
-    if (is_true(field) || is_false(field))
+    if (column == COLUMN_BOOLS)
         return pv_bool(is_true(field));
     return pv_str(it->arena, field);
 }
@@ -176,14 +201,12 @@ PyVal case_row_dict(Interp *it, const CaseRow *row)
     return dict;
 }
 
-static PyVal row_dict(Interp *it, Str header, Str row)
+static PyVal row_dict(Interp *it, const TorchCases *cases, Str row)
 {
     PyVal dict = pv_dict(it->arena);
-    Str name, field;
-    while (str_next(&header, ';', &name)) {
-        if (!str_next(&row, ';', &field))
-            field = STR("");
-        PyVal value = field_value(it, str_trim(field));
+    Str header = cases->header, name;
+    for (uint32_t i = 0; str_next(&header, ';', &name); i++) {
+        PyVal value = field_value(it, field_at(row, i), column_of(cases, i));
         /* an empty field is missing: param.get gives its default */
         if (!pv_is_none(value))
             dict_set_name(it->arena, dict.dict, str_trim(name), value);
@@ -206,7 +229,7 @@ bool case_prepare(Interp *it, const TorchOptions *options, const Py **companion)
     }
     if (!cases->companion.len)
         return true;
-    it->param = row_dict(it, cases->header, line);
+    it->param = row_dict(it, cases, line);
     *companion = py_parse(it->arena, cases->companion, it->diag);
     return *companion != NULL;
 }

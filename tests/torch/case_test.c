@@ -123,6 +123,26 @@ T_TEST(case_words_for_yes_and_no)
     }
 }
 
+/* Beside prepare_inputs.py a column is read as pandas reads it: as a whole. */
+T_TEST(case_columns_have_one_type)
+{
+    static const char text[] = "import torch\nclass Model(torch.nn.Module):\n"
+                               "    def forward(self, x):\n        return x + 1\n";
+    static const char prepare[] =
+        "def get_inputs(p):\n"
+        "    kinds = [type(p[k]).__name__ for k in ('a', 'b', 'c', 'd')]\n"
+        "    assert kinds == ['int', 'bool', 'str', 'str'], kinds\n"
+        "    return [torch.rand(int(p['d']))]\n";
+    Arena arena = {0};
+    TorchCases list = {.companion = str_from(prepare)};
+    torch_cases_table(&arena, STR("a;b;c;d\n1;true;[2];7\n2;False;[3];true\n"), &list);
+    TorchOptions options = {.cases = &list};
+    Diag diag = diag_make(&arena, "m.py", str_from(text));
+    TorchTask *task = torch_read(&arena, "m.py", str_from(text), &options, &diag);
+    CHECK_MSG(task, "%s", diag.items.len ? diag.items.at[0].text : "");
+    arena_drop(&arena);
+}
+
 T_TEST(case_errors_say_what_is_wrong)
 {
     check_refused(model, cases, 2, "there is no case 2; the file has 2");
