@@ -1,4 +1,4 @@
-/* How many cores a small task is worth. In: a task of one axis. Out: lines of its host function.
+/* How many cores a small task is worth. In: a task. Out: lines of its host function.
  *
  * A core costs 0.08 us of launch and moves about 30 GB/s, so c cores take 0.08 c + bytes / (30000 c)
  * us: least at c = sqrt(bytes / 2419) (npu/cost.def CORE_US, GM_PORT). A core's share is cut in four
@@ -29,4 +29,19 @@ void few_cores(Job *job, Part *part)
         element_bytes(part->w) / BYTES, LEAST, PIECES);
     part->cores = "cores";
     part->scalar[0].value = "piece";
+}
+
+void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
+{
+    Buf items = {0};
+    for (uint32_t i = 0; i < job->s->len; i++) {
+        const SpaceAxis *axis = &job->s->axis[i];
+        const char *times = items.len ? " * " : "";
+        if (i == tiled)
+            buf_printf(&items, "%sceildiv(%s, %s)", times, axis->name, tile);
+        else if (!axis->reduced)
+            buf_printf(&items, "%s%s", times, axis->name);
+    }
+    part->cores = str_format(job->arena, "min(%s, chip.cores)", items.at);
+    buf_free(&items);
 }

@@ -80,6 +80,7 @@ static void rows_at_once(Job *job, Part *part)
     part->setup = width_rule(job, w->last);
     part->scalars = 0;
     part_scalar(part, "wide", "wide");
+    item_cores(job, part, w->last, "wide");
 }
 
 static void write_middle(Job *job)

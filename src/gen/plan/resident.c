@@ -145,6 +145,8 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
     part->when = str_format(job->arena, "%s <= %lld", w->count, (long long)wide);
     if (job->s->outer)
         full_buffers(w);
+    else
+        item_cores(job, part, w->row_axis, str_format(job->arena, "%lld", (long long)block));
     load_constants(w);
     const char **lanes = resident_start(w);
     rows_open(w);

@@ -82,6 +82,8 @@ void split_part(Job *job);
 
 /* As many cores as a single axis is worth, and pieces of which each core has several (cores.c). */
 void few_cores(Job *job, Part *part);
+/* No more cores than there are pieces: the kept axes, one of them in tiles. */
+void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile);
 
 /* Operands that rows share are loaded once for a block of rows (shared.c). */
 bool shared_takes(const Writer *w);
