@@ -3,6 +3,8 @@
  * A core costs 0.08 us of launch and moves about 30 GB/s, so c cores take 0.08 c + bytes / (30000 c)
  * us: least at c = sqrt(bytes / 2419) (npu/cost.def CORE_US, GM_PORT). A core's share is cut in four
  * pieces at least, so that its first store starts before its last load. */
+#include "gen/plan/cores.h"
+
 #include "gen/plan/strategy.h"
 
 enum { BYTES = 2419, PIECES = 4, LEAST = 512 };
@@ -20,13 +22,17 @@ static double element_bytes(const Writer *w)
     return bytes;
 }
 
+const char *cores_lines(Arena *arena, const char *axis, double bytes)
+{
+    return str_format(arena,
+                      "cores = max(1, min(chip.cores, i64(sqrt(f32(%s) * %.6f))))\n"
+                      "    piece = min(tile, max(%d, align_up(ceildiv(%s, cores * %d), 128)))",
+                      axis, bytes / BYTES, LEAST, axis, PIECES);
+}
+
 void few_cores(Job *job, Part *part)
 {
-    part->setup = str_format(
-        job->arena,
-        "cores = max(1, min(chip.cores, i64(sqrt(f32(n0) * %.6f))))\n"
-        "    piece = min(tile, max(%d, align_up(ceildiv(n0, cores * %d), 128)))",
-        element_bytes(part->w) / BYTES, LEAST, PIECES);
+    part->setup = cores_lines(job->arena, "n0", element_bytes(part->w));
     part->cores = "cores";
     part->scalar[0].value = "piece";
 }

@@ -2,6 +2,8 @@
  * each job. */
 #include "gen/plan/each_int.h"
 
+#include "gen/plan/cores.h"
+
 #include "gen/plan/fit.h"
 #include "gen/plan/prim.h"
 
@@ -118,6 +120,20 @@ static void put_buffers(const EachBuffers *all, Buf *out)
     }
 }
 
+/* One loop over one axis is worth only so many cores; false: it is not one. */
+static bool put_cores(EachPlan *p, Buf *out)
+{
+    double bytes = 0;
+    if (p->e->jobs.len != 1 || p->axes[0].groups != 1)
+        return false;
+    for (uint32_t i = 0; i < p->tensors.len; i++) {
+        const Value *v = graph_value(p->e->g, p->tensors.at[i].value);
+        bytes += (double)dtype_bytes(v->dtype) * (p->tensors.at[i].output ? 0.5 : 1);
+    }
+    buf_printf(out, "    %s\n", cores_lines(p->e->arena, p->axes[0].name[0], bytes));
+    return true;
+}
+
 static Str write_program(EachPlan *p, const char *name, bool *failed)
 {
     Buf out = {0}, body = {0};
@@ -134,10 +150,12 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     buf_printf(&out, "):\n    tile = choose(\"tile\", [%lld", (long long)p->tile);
     for (int64_t t = p->tile / 2 / LINE * LINE; t >= 512; t = t / 2 / LINE * LINE)
         buf_printf(&out, ", %lld", (long long)t);
-    buf_printf(&out, "])\n    %s_each[chip.cores](", name);
+    buf_puts(&out, "])\n");
+    bool few = put_cores(p, &out);
+    buf_printf(&out, "    %s_each[%s](", name, few ? "cores" : "chip.cores");
     for (uint32_t i = 0; i < p->tensors.len; i++)
         buf_printf(&out, "%s, ", p->tensors.at[i].name);
-    buf_printf(&out, "tile)\n\n@kernel\ndef %s_each(", name);
+    buf_printf(&out, "%s)\n\n@kernel\ndef %s_each(", few ? "piece" : "tile", name);
     put_parameters(p, &out);
     buf_puts(&out, ", tile: i32):\n");
     put_buffers(buffers, &out);
