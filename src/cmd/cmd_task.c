@@ -312,7 +312,8 @@ int cmd_task(int argc, char **argv)
         {"scale", CMD_TEXT, &o.scale_name, "S", "full, medium, small, tiny or fuzz sizes"},
         {"set", CMD_LIST, &o.sets, "NAME=N", "one of the file's integers"},
         {"case", CMD_I64, &o.case_index, "N", "case of a list beside the file, from 0"},
-        {"all-cases", CMD_FLAG, &o.all_cases, NULL, "with a directory: read every case"},
+        {"all-cases", CMD_FLAG, &o.all_cases, NULL,
+         "with a directory: read (--same: compare) every case"},
         {"same", CMD_TEXT, &o.same, "OTHER",
          "do both files, or the files of both directories,\nmean the same?"},
     };
