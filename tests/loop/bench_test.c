@@ -388,7 +388,12 @@ T_TEST(bench_scores_of_a_run)
     bench_table_text(&t.arena, &scores, ks, &text);
     bench_table_json(&t.arena, &scores, ks, &json);
     CHECK(strstr(text.at, "Pass@5") && strstr(text.at, "without unsupported"));
-    CHECK(strstr(json.at, "\"of_correct\""));
+    CHECK(strstr(json.at, "\"of_correct\"") && strstr(json.at, "\"settings\": {"));
+    buf_clear(&json);
+    scores.run.settings =
+        "{\"fuzz\": 1}, \"statuses\": 3"; /* of a store that somebody wrote into */
+    bench_table_json(&t.arena, &scores, ks, &json);
+    CHECK(strstr(json.at, "\"settings\": null,"));
     buf_free(&text);
     buf_free(&json);
     store_close(store);
