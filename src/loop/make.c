@@ -276,7 +276,7 @@ static void find_yardsticks(Arena *arena, const MakeJob *job)
 
 bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craft, Verdict *verdict)
 {
-    MakeJob job = {.spec = spec, .result = result};
+    MakeJob job = {.spec = spec, .result = result, .rounds = result->rounds};
     Diag said = diag_make(arena, spec->path, spec->source);
     MakeCase small = {"written", SCALE_SMALL, spec->seed, 0, 0, false};
     Plan shipped = result->plan;
@@ -345,6 +345,7 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
         job.rounds = true;
         if (!make_once(arena, &job, diag))
             return false;
+        result->rounds = true;
     }
     find_yardsticks(arena, &job);
     bool timed = str_is(str_from(vec_last(&result->verdicts).kase), "full");

@@ -46,6 +46,7 @@ typedef struct MakeResult {
     VEC(Verdict) verdicts;
     uint32_t ok;
     uint32_t other_plans; /* cases whose sizes of 1 gave a program of their own */
+    bool rounds;          /* f16 and bf16 are rounded at every step: else values were wrong */
     uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */
     TuneTable tuned;      /* no rows: not tuned */
     TuneRule rule;

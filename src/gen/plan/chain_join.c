@@ -288,6 +288,14 @@ static const char *dim_name(Join *j, uint32_t number, const StageDim *dim)
     return product_text(j, &dim->is);
 }
 
+/* The same in the host function, which works products out where they stand: as an expression of
+ * sizes it is known to be the same everywhere. */
+static const char *host_size(Join *j, const StageDim *dim)
+{
+    const char *text = product_text(j, &dim->is);
+    return is_handed(dim) ? str_format(j->arena, "(%s)", text) : text;
+}
+
 /* Helpers, scalars of the host, workspaces: names that would meet another stage's. */
 static void own_names(Join *j, uint32_t number, Renames *kernel, Renames *host)
 {
@@ -390,8 +398,11 @@ static void join_stage(Join *j, uint32_t number)
     const ChainStage *stage = &j->c->stages.at[number];
     StageText *t = &j->texts[number];
     Renames kernel = {0}, *host = &j->names[number];
-    for (uint32_t i = 0; i < t->dims.len; i++)
-        text_add_name(j->arena, &kernel, t->dims.at[i].name, dim_name(j, number, &t->dims.at[i]));
+    for (uint32_t i = 0; i < t->dims.len; i++) {
+        const StageDim *dim = &t->dims.at[i];
+        text_add_name(j->arena, &kernel, dim->name, dim_name(j, number, dim));
+        text_add_name(j->arena, host, dim->name, host_size(j, dim));
+    }
     for (uint32_t i = 0; i < stage->plan.operands.len; i++) {
         const PlanOperand *o = &stage->plan.operands.at[i];
         text_add_name(j->arena, host, str_from(o->name),
@@ -418,12 +429,12 @@ static void put_line(Join *j, uint32_t number, int depth, Str line)
     buf_str(&j->host, str_slice(s, 0, s.len - launch));
     for (uint32_t i = 0; i < t->dims.len && launch; i++)
         if (is_handed(&t->dims.at[i]))
-            buf_printf(&j->host, ", %s", dim_name(j, number, &t->dims.at[i]));
+            buf_printf(&j->host, ", %s", product_text(j, &t->dims.at[i].is));
     buf_puts(&j->host, launch ? ")\n" : "\n");
     buf_free(&text);
 }
 
-/* Sizes that are products, and what each stage works out before its ways part. */
+/* Limits of sizes that are products, and what each stage works out before its ways part. */
 static void put_common(Join *j)
 {
     for (uint32_t n = 0; n < j->c->stages.len; n++) {
@@ -432,10 +443,8 @@ static void put_common(Join *j)
             const StageDim *dim = &t->dims.at[i];
             if (!is_handed(dim))
                 continue;
-            const char *name = dim_name(j, n, dim);
-            buf_printf(&j->host, "    %s = %s\n", name, product_text(j, &dim->is));
-            buf_printf(&j->host, "    assert %s <= %lld, \"too many elements\"\n", name,
-                       (long long)dim->most);
+            buf_printf(&j->host, "    assert %s <= %lld, \"too many elements\"\n",
+                       product_text(j, &dim->is), (long long)dim->most);
         }
         for (uint32_t i = 0; i < t->common.len; i++)
             put_line(j, n, 1, t->common.at[i]);
