@@ -23,23 +23,24 @@ static uint32_t fullest(const uint8_t *group)
 typedef struct Rows {
     int sources; /* operands 1 to that */
     bool result;
+    bool both; /* the result is read first */
 } Rows;
 
 static Rows rows_of(const Record *r, enum NpuForm form)
 {
     switch (form) {
-    case NPU_F_BINARY:
-    case NPU_F_TERNARY: return (Rows){2, true};
+    case NPU_F_BINARY: return (Rows){.sources = 2, .result = true};
+    case NPU_F_TERNARY: return (Rows){.sources = 2, .result = true, .both = true};
     case NPU_F_UNARY:
     case NPU_F_SCALAR:
-    case NPU_F_AXPY:
-    case NPU_F_CAST: return (Rows){1, true};
-    case NPU_F_DUP: return (Rows){0, true};
-    case NPU_F_REDUCE: return (Rows){1, false};
-    case NPU_F_COMPARE: return (Rows){r->op == NPU_COMPARE_SCALAR ? 1 : 2, false};
-    case NPU_F_SELECT: return (Rows){r->mode == NPU_SEL_SCALAR ? 1 : 2, true};
-    case NPU_F_MOVE: return (Rows){r->op == NPU_COPY ? 1 : 0, r->op == NPU_COPY};
-    default: return (Rows){0, false};
+    case NPU_F_CAST: return (Rows){.sources = 1, .result = true};
+    case NPU_F_AXPY: return (Rows){.sources = 1, .result = true, .both = true};
+    case NPU_F_DUP: return (Rows){.result = true};
+    case NPU_F_REDUCE: return (Rows){.sources = 1};
+    case NPU_F_COMPARE: return (Rows){.sources = r->op == NPU_COMPARE_SCALAR ? 1 : 2};
+    case NPU_F_SELECT: return (Rows){.sources = r->mode == NPU_SEL_SCALAR ? 1 : 2, .result = true};
+    case NPU_F_MOVE: return (Rows){.sources = r->op == NPU_COPY, .result = r->op == NPU_COPY};
+    default: return (Rows){0};
     }
 }
 
@@ -52,6 +53,8 @@ static uint32_t repeat_rows(const Record *r, uint32_t repeat, Rows rows, uint32_
             count_rows(&r->operand[i], repeat, blocks, reads);
     if (rows.result && rec_space(r->operand[0].address) == NPU_UB)
         count_rows(&r->operand[0], repeat, blocks, writes);
+    if (rows.both && rec_space(r->operand[0].address) == NPU_UB)
+        count_rows(&r->operand[0], repeat, blocks, reads);
     uint32_t read = fullest(reads), write = fullest(writes);
     return read > write ? read : write;
 }
