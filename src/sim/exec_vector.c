@@ -434,16 +434,18 @@ static bool run_add_deq_relu(Step *s)
     return true;
 }
 
-/* Whether Duplicate finds the value wherever it would put it; only looked at when dense. */
-static bool filled_already(const VecPlan *p, uint32_t size, uint64_t bits)
+/* Notes for the observers how far Duplicate finds its value already there; only when dense. */
+static void note_filled(Step *s, const VecPlan *p, uint32_t size, uint64_t bits)
 {
     const VecOperand *d = &p->o[0];
-    if (!p->flat || !memory_known(d->memory, d->base, (uint64_t)p->flat_count * size))
-        return false;
-    for (uint32_t i = 0; i < p->flat_count; i++)
-        if (memcmp(d->memory->at + d->base + (uint64_t)i * size, &bits, size) != 0)
-            return false;
-    return true;
+    uint32_t n = 0;
+    if (!p->flat || p->flat_count == 0)
+        return;
+    while (n < p->flat_count &&
+           memcmp(d->memory->at + d->base + (uint64_t)n * size, &bits, size) == 0)
+        n++;
+    sim_unchanged_open(s, d->base, d->base + (uint64_t)p->flat_count * size);
+    sim_unchanged_note(s, d->base, d->memory->at + d->base, (uint64_t)n * size);
 }
 
 static bool run_uniform(Step *s, int sources, bool reads_dst)
@@ -467,7 +469,7 @@ static bool run_uniform(Step *s, int sources, bool reads_dst)
     if (!vec_plan(&plan, s, &shape))
         return false;
     if (r->op == NPU_DUPLICATE && s->sim->watchers.len)
-        s->core->wrote_same = filled_already(&plan, size, args.bits);
+        note_filled(s, &plan, size, args.bits);
     vec_run(&plan, kernel, &args);
     return true;
 }

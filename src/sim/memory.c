@@ -168,10 +168,22 @@ void sim_unchanged_open(Step *s, uint64_t from, uint64_t to)
     memory_set_known(u, from, to - from, false);
 }
 
+/* A tensor just allocated counts as undefined, but still holds what was last put there. All ones are
+ * what memory starts with here: of those nothing can be said. */
+static bool holds_something(const SimMemory *m, uint64_t from, uint64_t bytes)
+{
+    bool written = memory_known(m, from, bytes);
+    for (uint64_t i = 0; !written && i < bytes; i++)
+        if (m->at[from + i] == 0xFF)
+            return false;
+    return true;
+}
+
 void sim_unchanged_note(Step *s, uint64_t to, const void *from, uint64_t bytes)
 {
     const SimMemory *ub = &s->core->memory[NPU_UB];
-    if (s->core->some_same && memcmp(ub->at + to, from, bytes) == 0 && memory_known(ub, to, bytes))
+    if (s->core->some_same && memcmp(ub->at + to, from, bytes) == 0 &&
+        holds_something(ub, to, bytes))
         memory_set_known(&s->core->unchanged, to, bytes, true);
 }
 

@@ -440,6 +440,20 @@ T_TEST(hazard_same_bytes_are_a_warning)
     }
 }
 
+/* The second fill is longer than the first: the bytes MTE3 may still read are as they were. */
+T_TEST(hazard_a_longer_fill_of_the_same_bytes_is_a_warning)
+{
+    Watched w = open_watched(SIM_AIV, 1, false);
+    Record dup = rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64);
+    rig_run(&w.rig, dup);
+    set_wait(&w.rig, NPU_PIPE_V, NPU_PIPE_MTE3, 0);
+    rig_run(&w.rig, copy_out(0, 0, 256, 5));
+    dup.mask[0] = 128;
+    rig_run(&w.rig, dup);
+    CHECK_EQ_STR(rig_fault(&w.rig), "S061");
+    close_watched(&w);
+}
+
 static Record word(uint16_t op, uint64_t gm)
 {
     Record r = {.op = op, .pipe = NPU_PIPE_S, .line = 50, .dtype = {NPU_DT_U32, NPU_DT_U32}};
