@@ -211,7 +211,10 @@ static bool is_apart(const Meeting *m, Splits splits)
         return true;
     if (many(m->roles))
         return false;
-    if (!m->free && m->core >= 0)
+    int64_t cores;
+    IrExprId launched = m->w->pr->num_cores;
+    if ((!m->free && m->core >= 0) ||
+        (launched && ir_is_int(m->w->p, launched, &cores) && cores == 1))
         return true;
     const IrStmt *share = &m->w->p->stmts.at[m->home.share];
     return (m->same && is_own(m->w, m->first, splits)) ||

@@ -9,8 +9,6 @@
  * In: the walk. Out: one obligation for each gather. */
 #include "ir/prove_int.h"
 
-#include <string.h>
-
 /* Elements of `view`: element j is first + step * j, or lies in lo..hi. */
 typedef struct Content {
     enum { ANYTHING, LINE, RANGE } kind;
@@ -20,18 +18,10 @@ typedef struct Content {
     Poly lo, hi;
 } Content;
 
-typedef struct Flow {
-    ProofWalk *w;
-    Content *now; /* per buffer */
-} Flow;
+typedef ProofFlow Flow;
 
 static uint32_t buffers_of(const Flow *f) { return f->w->k->buffers.len; }
-
-static Content *copy_state(const Flow *f)
-{
-    size_t bytes = buffers_of(f) * sizeof(Content);
-    return memcpy(arena_alloc(f->w->arena, bytes + 1), f->now, bytes);
-}
+static Content *now(const Flow *f) { return f->state; } /* per buffer */
 
 /* ---- what is forgotten ---- */
 
@@ -44,7 +34,7 @@ static void forget_scalar(void *context, IrVarId var)
 {
     Flow *f = context;
     for (uint32_t b = 0; b < buffers_of(f); b++) {
-        Content *c = &f->now[b];
+        Content *c = &now(f)[b];
         if (c->kind != ANYTHING &&
             (view_mentions(f->w->p, &c->view, var) || poly_mentions(f->w->pr, &c->first, var) ||
              poly_mentions(f->w->pr, &c->step, var) || poly_mentions(f->w->pr, &c->lo, var) ||
@@ -58,9 +48,9 @@ static void forget_written(Flow *f, const IrBlock *block)
     for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt *s = &f->w->p->stmts.at[block->at[i]];
         if (s->dst.rank && s->kind != IR_S_SEND)
-            f->now[s->dst.buffer].kind = ANYTHING;
+            now(f)[s->dst.buffer].kind = ANYTHING;
         if (s->dst2.rank)
-            f->now[s->dst2.buffer].kind = ANYTHING;
+            now(f)[s->dst2.buffer].kind = ANYTHING;
         forget_written(f, &s->body);
         forget_written(f, &s->orelse);
     }
@@ -85,7 +75,7 @@ static Poly expr(const Flow *f, IrExprId e) { return poly_of(f->w->pr, e); }
 /* The part of a buffer's content that the view sees, counted from the view's first element. */
 static Content seen_by(const Flow *f, const IrView *v)
 {
-    Content c = f->now[v->buffer];
+    Content c = now(f)[v->buffer];
     Prover *pr = f->w->pr;
     if (!is_plain(f, v) || c.kind == ANYTHING)
         return (Content){0};
@@ -175,9 +165,9 @@ static void flow_op(Flow *f, const IrStmt *s)
     if (c.first.overflow || c.step.overflow || c.lo.overflow || c.hi.overflow)
         c.kind = ANYTHING;
     if (s->dst.rank)
-        f->now[s->dst.buffer] = c;
+        now(f)[s->dst.buffer] = c;
     if (s->dst2.rank)
-        f->now[s->dst2.buffer].kind = ANYTHING;
+        now(f)[s->dst2.buffer].kind = ANYTHING;
 }
 
 /* ---- gather ---- */
@@ -218,54 +208,30 @@ static void check_gather(Flow *f, const IrStmt *s)
 
 /* ---- the walk ---- */
 
-static void flow(Flow *f, const IrBlock *block);
+static void begin_loop(Flow *f, const IrStmt *s) { forget_written(f, &s->body); }
 
-static void flow_loop(Flow *f, const IrStmt *s)
+static void end_loop(Flow *f, const IrStmt *s, void *before)
 {
-    forget_block(f, &s->body);
-    Content *before = copy_state(f);
-    proof_enter_loop(f->w, s);
-    flow(f, &s->body);
-    f->now = before;
+    (void)s;
+    f->state = before;
 }
 
-static void flow_if(Flow *f, const IrStmt *s, uint32_t mark)
+static void end_if(Flow *f, const IrStmt *s, void *then)
 {
-    Content *before = copy_state(f), *again = copy_state(f);
-    prover_assume_cond(f->w->pr, s->cond, true);
-    flow(f, &s->body);
-    f->now = again;
-    f->w->pr->facts.len = mark;
-    prover_assume_cond(f->w->pr, s->cond, false);
-    flow(f, &s->orelse);
-    f->now = before;
+    (void)then;
     forget_block(f, &s->body);
     forget_block(f, &s->orelse);
 }
 
-static void flow(Flow *f, const IrBlock *block)
+static void step(Flow *f, const IrStmt *s)
 {
-    for (uint32_t i = 0; i < block->len; i++) {
-        const IrStmt s = f->w->p->stmts.at[block->at[i]];
-        uint32_t mark = f->w->pr->facts.len;
-        switch (s.kind) {
-        case IR_S_FOR: flow_loop(f, &s); break;
-        case IR_S_IF: flow_if(f, &s, mark); break;
-        case IR_S_SHARE: proof_enter_share(f->w, &s); continue;
-        case IR_S_OP:
-            if (s.op == IR_T_GATHER)
-                check_gather(f, &s);
-            flow_op(f, &s);
-            break;
-        case IR_S_LOAD:
-        case IR_S_RECV: f->now[s.dst.buffer].kind = ANYTHING; break;
-        default: flow(f, &s.body); break;
-        }
-        f->w->pr->facts.len = mark;
-        if (s.var)
-            forget_scalar(f, s.var);
-        proof_leave(f->w, &s);
-    }
+    if (s->kind == IR_S_LOAD || s->kind == IR_S_RECV)
+        now(f)[s->dst.buffer].kind = ANYTHING;
+    if (s->kind != IR_S_OP)
+        return;
+    if (s->op == IR_T_GATHER)
+        check_gather(f, s);
+    flow_op(f, s);
 }
 
 static bool has_gather(const IrProgram *p, const IrBlock *block)
@@ -283,8 +249,14 @@ void proof_gather(ProofWalk *w)
 {
     if (!has_gather(w->p, &w->k->body))
         return;
-    Flow f = {.w = w, .now = arena_array(w->arena, Content, w->k->buffers.len + 1)};
-    uint32_t mark = w->pr->facts.len;
-    flow(&f, &w->k->body);
-    w->pr->facts.len = mark;
+    size_t bytes = w->k->buffers.len * sizeof(Content);
+    Flow f = {.w = w,
+              .state = arena_alloc(w->arena, bytes + 1),
+              .bytes = bytes,
+              .step = step,
+              .forget = forget_scalar,
+              .begin_loop = begin_loop,
+              .end_loop = end_loop,
+              .end_if = end_if};
+    proof_flow_kernel(&f);
 }

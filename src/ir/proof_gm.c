@@ -25,19 +25,10 @@ typedef struct Known {
     bool ever;    /* part of it is written before, on every path */
 } Known;
 
-typedef struct Flow {
-    ProofWalk *w;
-    Known *now;  /* per tensor of the kernel */
-    bool silent; /* only what is written at the end is asked for */
-} Flow;
+typedef ProofFlow Flow;
 
+static Known *now(const Flow *f) { return f->state; } /* per tensor of the kernel */
 static uint32_t tensors_of(const Flow *f) { return f->w->k->tensors.len; }
-
-static Known *copy_state(const Flow *f)
-{
-    size_t bytes = tensors_of(f) * sizeof(Known);
-    return memcpy(arena_alloc(f->w->arena, bytes + 1), f->now, bytes);
-}
 
 /* ---- regions ---- */
 
@@ -85,7 +76,7 @@ static bool region_mentions(const IrProgram *p, const Region *r, uint32_t rank, 
 
 static void add_region(Flow *f, uint32_t tensor, const Region *r)
 {
-    Known *known = &f->now[tensor];
+    Known *known = &now(f)[tensor];
     for (uint32_t i = 0; i < known->len; i++)
         if (known->region[i].late == r->late && holds(f, tensor, &known->region[i], r))
             return;
@@ -113,7 +104,7 @@ static bool is_whole_access(const Flow *f, const IrAccess *a)
 
 static bool was_written(Flow *f, const IrAccess *a)
 {
-    const Known *known = &f->now[a->tensor];
+    const Known *known = &now(f)[a->tensor];
     Region part = region_of(a);
     for (uint32_t i = 0; i < known->len; i++) {
         const Region *r = &known->region[i];
@@ -127,7 +118,7 @@ static bool was_written(Flow *f, const IrAccess *a)
 
 static void read_region(Flow *f, const IrAccess *a, Span at)
 {
-    const Known *known = &f->now[a->tensor];
+    const Known *known = &now(f)[a->tensor];
     const char *name = f->w->k->tensors.at[a->tensor].name, *text = NULL;
     IrProofState state = was_written(f, a) ? IR_PROVED : known->ever ? IR_WATCHED : IR_REFUSED;
     if (f->silent || !known->watched)
@@ -143,7 +134,7 @@ static void read_region(Flow *f, const IrAccess *a, Span at)
 static void write_region(Flow *f, const IrAccess *a)
 {
     Region r = region_of(a);
-    f->now[a->tensor].ever = true;
+    now(f)[a->tensor].ever = true;
     if (is_whole_access(f, a))
         add_region(f, a->tensor, &r);
 }
@@ -200,10 +191,10 @@ static bool leave_loop(Flow *f, Region *r, uint32_t rank, const IrStmt *loop)
 /* The state after a loop: what was known before it, and what its body adds. */
 static void close_loop(Flow *f, const IrStmt *loop, Known *before)
 {
-    const Known *after = f->now;
-    f->now = before;
+    const Known *after = now(f);
+    f->state = before;
     for (uint32_t t = 0; t < tensors_of(f); t++) {
-        f->now[t].ever |= after[t].ever;
+        now(f)[t].ever |= after[t].ever;
         for (uint32_t i = 0; i < after[t].len; i++) {
             Region r = after[t].region[i];
             if (leave_loop(f, &r, f->w->k->tensors.at[t].rank, loop))
@@ -235,7 +226,7 @@ static void forget_scalar(void *context, IrVarId var)
 {
     Flow *f = context;
     for (uint32_t t = 0; t < tensors_of(f); t++) {
-        Known *known = &f->now[t];
+        Known *known = &now(f)[t];
         uint32_t kept = 0;
         for (uint32_t i = 0; i < known->len; i++)
             if (!region_mentions(f->w->p, &known->region[i], f->w->k->tensors.at[t].rank, var))
@@ -244,14 +235,8 @@ static void forget_scalar(void *context, IrVarId var)
     }
 }
 
-static void flow(Flow *f, const IrBlock *block);
-
-static void flow_loop(Flow *f, const IrStmt *s)
+static void end_loop(Flow *f, const IrStmt *s, void *before)
 {
-    proof_enter_loop(f->w, s);
-    proof_each_assigned(f->w->p, &s->body, forget_scalar, f);
-    Known *before = copy_state(f);
-    flow(f, &s->body);
     close_loop(f, s, before);
     close_appends(f, s, &s->body);
 }
@@ -260,9 +245,9 @@ static void flow_loop(Flow *f, const IrStmt *s)
 static void meet(Flow *f, const Known *then, bool one_core)
 {
     for (uint32_t t = 0; t < tensors_of(f); t++) {
-        Known orelse = f->now[t];
-        f->now[t].len = 0;
-        f->now[t].ever |= then[t].ever;
+        Known orelse = now(f)[t];
+        now(f)[t].len = 0;
+        now(f)[t].ever |= then[t].ever;
         for (uint32_t i = 0; i < then[t].len; i++) {
             Region r = then[t].region[i];
             bool both = false;
@@ -284,17 +269,8 @@ static bool is_core_test(const Flow *f, IrExprId cond)
            ir_is_int(p, e->arg[1], &core) && core == 0;
 }
 
-static void flow_if(Flow *f, const IrStmt *s, uint32_t mark)
+static void end_if(Flow *f, const IrStmt *s, void *then)
 {
-    Known *before = copy_state(f);
-    prover_assume_cond(f->w->pr, s->cond, true);
-    flow(f, &s->body);
-    Known *then = f->now;
-    f->now = before;
-    f->w->pr->facts.len = mark;
-    prover_assume_cond(f->w->pr, s->cond, false);
-    flow(f, &s->orelse);
-    f->w->pr->facts.len = mark;
     meet(f, then, is_core_test(f, s->cond));
 }
 
@@ -323,9 +299,9 @@ static void join_cores(Flow *f, Region *r, uint32_t rank, const IrStmt *share)
 static void join_all(Flow *f, const IrStmt *share)
 {
     for (uint32_t t = 0; t < tensors_of(f); t++) {
-        for (uint32_t i = 0; i < f->now[t].len; i++) {
-            f->now[t].region[i].late = false;
-            join_cores(f, &f->now[t].region[i], f->w->k->tensors.at[t].rank, share);
+        for (uint32_t i = 0; i < now(f)[t].len; i++) {
+            now(f)[t].region[i].late = false;
+            join_cores(f, &now(f)[t].region[i], f->w->k->tensors.at[t].rank, share);
         }
     }
 }
@@ -339,44 +315,37 @@ static void join_shares(Flow *f, const IrBlock *block)
     }
 }
 
-static void flow(Flow *f, const IrBlock *block)
+static void step(Flow *f, const IrStmt *s)
 {
-    for (uint32_t i = 0; i < block->len; i++) {
-        const IrStmt s = f->w->p->stmts.at[block->at[i]];
-        uint32_t mark = f->w->pr->facts.len;
-        switch (s.kind) {
-        case IR_S_FOR: flow_loop(f, &s); break;
-        case IR_S_IF: flow_if(f, &s, mark); break;
-        case IR_S_SHARE: proof_enter_share(f->w, &s); continue;
-        case IR_S_GM_READ: read_region(f, &s.access, s.at); break;
-        case IR_S_LOAD:
-            if (!s.src_count)
-                read_region(f, &s.access, s.at);
-            break;
-        case IR_S_STORE:
-            if (s.atomic != IR_PLAIN)
-                read_region(f, &s.access, s.at);
-            write_region(f, &s.access);
-            break;
-        case IR_S_GM_WRITE: write_region(f, &s.access); break;
-        case IR_S_SYNC_ALL:
-            join_all(f, NULL);
-            join_shares(f, &f->w->k->body);
-            break;
-        default: flow(f, &s.body); break;
-        }
-        f->w->pr->facts.len = mark;
-        if (s.var)
-            forget_scalar(f, s.var);
-        proof_leave(f->w, &s);
+    switch (s->kind) {
+    case IR_S_GM_READ: read_region(f, &s->access, s->at); break;
+    case IR_S_LOAD:
+        if (!s->src_count)
+            read_region(f, &s->access, s->at);
+        break;
+    case IR_S_STORE:
+        if (s->atomic != IR_PLAIN)
+            read_region(f, &s->access, s->at);
+        write_region(f, &s->access);
+        break;
+    case IR_S_GM_WRITE: write_region(f, &s->access); break;
+    case IR_S_SYNC_ALL:
+        join_all(f, NULL);
+        join_shares(f, &f->w->k->body);
+        break;
+    default: break;
     }
 }
 
-static void flow_kernel(Flow *f)
+static Flow flow_of(ProofWalk *w, Known *start)
 {
-    uint32_t mark = f->w->pr->facts.len;
-    flow(f, &f->w->k->body);
-    f->w->pr->facts.len = mark;
+    return (Flow){.w = w,
+                  .state = start,
+                  .bytes = w->k->tensors.len * sizeof(Known),
+                  .step = step,
+                  .forget = forget_scalar,
+                  .end_loop = end_loop,
+                  .end_if = end_if};
 }
 
 /* ---- the launches before ---- */
@@ -401,14 +370,15 @@ static void run_silently(const ProofWalk *w, uint32_t kernel, Known *end)
     other.k = &w->p->kernels.at[kernel];
     other.pr = prover_new(w->arena, w->p, w->chip);
     prover_enter_kernel(other.pr, kernel);
-    Flow f = {.w = &other, .now = end, .silent = true};
-    flow_kernel(&f);
+    Flow f = flow_of(&other, end);
+    f.silent = true;
+    proof_flow_kernel(&f);
     join_all(&f, NULL);
     join_shares(&f, &other.k->body);
     for (uint32_t t = 0; t < other.k->tensors.len; t++)
-        for (uint32_t i = 0; i < f.now[t].len; i++)
-            f.now[t].full |= region_full(&f, t, &f.now[t].region[i]);
-    memmove(end, f.now, other.k->tensors.len * sizeof(Known));
+        for (uint32_t i = 0; i < now(&f)[t].len; i++)
+            now(&f)[t].full |= region_full(&f, t, &now(&f)[t].region[i]);
+    memmove(end, f.state, other.k->tensors.len * sizeof(Known));
 }
 
 /* Means the same in every kernel: sizes, attributes, choices, and host scalars that stay. */
@@ -517,6 +487,6 @@ void proof_gm(ProofWalk *w)
         h.at_start[t].watched = is_born_undefined(&w->k->tensors.at[t]);
     if (reads_born(w))
         walk_host(&h, &w->p->host, state);
-    Flow f = {.w = w, .now = h.at_start};
-    flow_kernel(&f);
+    Flow f = flow_of(w, h.at_start);
+    proof_flow_kernel(&f);
 }

@@ -14,19 +14,9 @@ typedef struct Written {
     bool ever; /* written somewhere before, if only on some path */
 } Written;
 
-typedef struct Flow {
-    ProofWalk *w;
-    Written *now; /* per buffer */
-} Flow;
+typedef ProofFlow Flow;
 
-static size_t state_bytes(const Flow *f) { return f->w->k->buffers.len * sizeof(Written); }
-
-static Written *copy_state(Flow *f)
-{
-    Written *copy = arena_alloc(f->w->arena, state_bytes(f) + 1);
-    memcpy(copy, f->now, state_bytes(f));
-    return copy;
-}
+static Written *now(const Flow *f) { return f->state; } /* per buffer */
 
 static bool axis_inside(Flow *f, IrExprId start, IrExprId size, IrExprId in_start, IrExprId in_size)
 {
@@ -61,7 +51,7 @@ static const char *name_of(const Flow *f, const IrView *v)
 
 static bool was_written(Flow *f, const IrView *v)
 {
-    const Written *known = &f->now[v->buffer];
+    const Written *known = &now(f)[v->buffer];
     for (uint32_t i = 0; i < known->len; i++)
         if (view_inside(f, v, &known->view[i]))
             return true;
@@ -87,7 +77,7 @@ static bool rows_were_written(Flow *f, const IrView *v)
 
 static void read_view(Flow *f, const IrView *v)
 {
-    Written *known = &f->now[v->buffer];
+    Written *known = &now(f)[v->buffer];
     ProofWalk *w = f->w;
     if (was_written(f, v) || rows_were_written(f, v))
         proof_add(w, IR_PROOF_WRITTEN, IR_PROVED, v->at, NULL);
@@ -115,7 +105,7 @@ static bool extend_view(Flow *f, IrView *known, const IrView *v)
 
 static void write_view(Flow *f, const IrView *v)
 {
-    Written *known = &f->now[v->buffer];
+    Written *known = &now(f)[v->buffer];
     known->ever = true;
     for (uint32_t i = 0; i < known->len; i++)
         if (extend_view(f, &known->view[i], v))
@@ -135,7 +125,7 @@ static void forget_block_ends(Flow *f, const IrView *v)
 {
     const IrProgram *p = f->w->p;
     int64_t unit = 32 / (int64_t)dtype_bytes(v->dtype);
-    Written *known = &f->now[v->buffer];
+    Written *known = &now(f)[v->buffer];
     uint32_t kept = 0;
     if (ir_multiple(p, f->w->chip, v->size[v->rank - 1]) % unit == 0)
         return;
@@ -226,7 +216,7 @@ static bool leave_loop(Flow *f, IrView *v, const IrStmt *loop)
 static void forget_loop(Flow *f, const IrStmt *loop)
 {
     for (uint32_t b = 0; b < f->w->k->buffers.len; b++) {
-        Written *known = &f->now[b];
+        Written *known = &now(f)[b];
         uint32_t kept = 0;
         for (uint32_t i = 0; i < known->len; i++) {
             IrView v = known->view[i];
@@ -241,7 +231,7 @@ static void forget_loop(Flow *f, const IrStmt *loop)
 static void meet(Flow *f, const Written *other)
 {
     for (uint32_t b = 0; b < f->w->k->buffers.len; b++) {
-        Written *known = &f->now[b];
+        Written *known = &now(f)[b];
         uint32_t kept = 0;
         known->ever |= other[b].ever;
         for (uint32_t i = 0; i < known->len; i++) {
@@ -273,7 +263,7 @@ static void forget_scalar(void *context, IrVarId var)
 {
     Flow *f = context;
     for (uint32_t b = 0; b < f->w->k->buffers.len; b++) {
-        Written *known = &f->now[b];
+        Written *known = &now(f)[b];
         uint32_t kept = 0;
         for (uint32_t i = 0; i < known->len; i++)
             if (!view_mentions(f->w->p, &known->view[i], var))
@@ -294,31 +284,18 @@ static void forget_spoiled(Flow *f, const IrBlock *block)
     }
 }
 
-static void flow(Flow *f, const IrBlock *block);
+static void begin_loop(Flow *f, const IrStmt *s) { forget_spoiled(f, &s->body); }
 
-static void flow_loop(Flow *f, const IrStmt *s)
+static void end_loop(Flow *f, const IrStmt *s, void *before)
 {
-    bool certain = runs(f, s);
-    Written *before = copy_state(f);
-    proof_enter_loop(f->w, s);
-    proof_each_assigned(f->w->p, &s->body, forget_scalar, f);
-    forget_spoiled(f, &s->body);
-    flow(f, &s->body);
     forget_loop(f, s);
-    if (!certain)
+    if (!runs(f, s))
         meet(f, before);
 }
 
-static void flow_if(Flow *f, const IrStmt *s, uint32_t mark)
+static void end_if(Flow *f, const IrStmt *s, void *then)
 {
-    Written *before = copy_state(f);
-    prover_assume_cond(f->w->pr, s->cond, true);
-    flow(f, &s->body);
-    Written *then = f->now;
-    f->now = before;
-    f->w->pr->facts.len = mark;
-    prover_assume_cond(f->w->pr, s->cond, false);
-    flow(f, &s->orelse);
+    (void)s;
     meet(f, then);
 }
 
@@ -344,39 +321,33 @@ static void flow_op(Flow *f, const IrStmt *s)
         write_view(f, &s->dst2);
 }
 
-static void flow(Flow *f, const IrBlock *block)
+static void step(Flow *f, const IrStmt *s)
 {
-    for (uint32_t i = 0; i < block->len; i++) {
-        const IrStmt s = f->w->p->stmts.at[block->at[i]];
-        uint32_t mark = f->w->pr->facts.len;
-        switch (s.kind) {
-        case IR_S_FOR: flow_loop(f, &s); break;
-        case IR_S_IF: flow_if(f, &s, mark); break;
-        case IR_S_SHARE: proof_enter_share(f->w, &s); continue;
-        case IR_S_STORE: read_view(f, &s.src[0]); break;
-        case IR_S_OP: flow_op(f, &s); break;
-        case IR_S_LOAD:
-            if (s.src_count)
-                read_view(f, &s.src[0]);
-            forget_block_ends(f, &s.dst);
-            write_view(f, &s.dst);
-            break;
-        case IR_S_RECV: write_view(f, &s.dst); break;
-        case IR_S_SEND: read_view(f, &s.src[0]); break;
-        default: flow(f, &s.body); break;
-        }
-        f->w->pr->facts.len = mark;
-        if (s.var)
-            forget_scalar(f, s.var);
-        proof_leave(f->w, &s);
+    switch (s->kind) {
+    case IR_S_STORE:
+    case IR_S_SEND: read_view(f, &s->src[0]); break;
+    case IR_S_OP: flow_op(f, s); break;
+    case IR_S_LOAD:
+        if (s->src_count)
+            read_view(f, &s->src[0]);
+        forget_block_ends(f, &s->dst);
+        write_view(f, &s->dst);
+        break;
+    case IR_S_RECV: write_view(f, &s->dst); break;
+    default: break;
     }
 }
 
 void proof_written(ProofWalk *w)
 {
-    Flow f = {.w = w};
-    f.now = arena_alloc(w->arena, w->k->buffers.len * sizeof(Written) + 1);
-    uint32_t mark = w->pr->facts.len;
-    flow(&f, &w->k->body);
-    w->pr->facts.len = mark;
+    size_t bytes = w->k->buffers.len * sizeof(Written);
+    Flow f = {.w = w,
+              .state = arena_alloc(w->arena, bytes + 1),
+              .bytes = bytes,
+              .step = step,
+              .forget = forget_scalar,
+              .begin_loop = begin_loop,
+              .end_loop = end_loop,
+              .end_if = end_if};
+    proof_flow_kernel(&f);
 }

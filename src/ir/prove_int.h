@@ -56,6 +56,25 @@ void proof_forget_assigned(ProofWalk *w, const IrStmt *s); /* by the statement a
 void proof_each_assigned(const IrProgram *p, const IrBlock *block,
                          void each(void *context, IrVarId var), void *context);
 
+/* A rule that carries a state through a kernel. */
+typedef struct ProofFlow ProofFlow;
+struct ProofFlow {
+    ProofWalk *w;
+    void *state; /* what is known at this place */
+    size_t bytes;
+    bool silent;                                       /* only the state at the end is asked for */
+    void (*step)(ProofFlow *f, const IrStmt *s);       /* a statement without blocks of its own */
+    void (*forget)(void *flow, IrVarId var);           /* the scalar gets another value */
+    void (*begin_loop)(ProofFlow *f, const IrStmt *s); /* before its first turn; NULL: nothing */
+    /* The state is that at the end of a turn, `before` what held at the beginning of each. */
+    void (*end_loop)(ProofFlow *f, const IrStmt *s, void *before);
+    /* The state is that behind the else, `then` that behind the other branch. */
+    void (*end_if)(ProofFlow *f, const IrStmt *s, void *then);
+};
+
+void proof_flow(ProofFlow *f, const IrBlock *block);
+void proof_flow_kernel(ProofFlow *f);
+
 void proof_accesses(ProofWalk *w); /* bounds, views, shapes, alignment, loops, sync */
 void proof_coverage(ProofWalk *w); /* cover, once */
 void proof_outputs(ProofWalk *w);  /* every output has a kernel that writes it; of the host */
