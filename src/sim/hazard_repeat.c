@@ -33,6 +33,16 @@ static void drop_spans(HazardRepeat *p)
         spans_close(&p->before.spans[space]);
 }
 
+static void drop(HazardRepeat *p)
+{
+    drop_spans(p);
+    for (int i = 0; i < 2; i++) {
+        heap_free(p->look[i]);
+        p->look[i] = NULL;
+    }
+    p->cap = p->period = 0;
+}
+
 static void copy_spans(Spans *to, const Spans *from)
 {
     size_t bytes = from->len * spans_stride(from->readers);
@@ -233,7 +243,7 @@ static void resume(void *context, uint32_t index, uint64_t whole)
     core->inserted += whole * (core->inserted - before->inserted);
     for (uint32_t space = 0; space < NPU_SPACE_COUNT; space++)
         spans_after(&core->spans[space], &before->spans[space], n);
-    core->repeat->period = 0;
+    drop(core->repeat);
 }
 
 void hazard_repeat_close(Hazard *h)
@@ -242,9 +252,7 @@ void hazard_repeat_close(Hazard *h)
         HazardRepeat *p = h->core[i].repeat;
         if (!p)
             continue;
-        drop_spans(p);
-        heap_free(p->look[0]);
-        heap_free(p->look[1]);
+        drop(p);
         heap_free(p);
     }
 }

@@ -65,15 +65,21 @@ static void drop_slots(MemoCore *c)
     c->cap = 0;
 }
 
+static void drop_core(MemoCore *c)
+{
+    drop_slots(c);
+    heap_free(c->past);
+    heap_free(c->buffers);
+    c->past = NULL;
+    c->buffers = NULL;
+}
+
 void memo_close(Memo *m)
 {
     if (!m)
         return;
-    for (uint32_t i = 0; i < m->sim->cores; i++) {
-        drop_slots(&m->core[i]);
-        heap_free(m->core[i].past);
-        heap_free(m->core[i].buffers);
-    }
+    for (uint32_t i = 0; i < m->sim->cores; i++)
+        drop_core(&m->core[i]);
     heap_free(m->core);
     heap_free(m);
 }
@@ -386,4 +392,13 @@ void memo_leave(Memo *m, uint32_t core)
     look_again(c);
     c->seen += PAST; /* what came before was not remembered */
     c->patience += c->patience ? PAST : 0;
+}
+
+void memo_end(Memo *m, uint32_t core)
+{
+    MemoCore *c = &m->core[core];
+    memo_leave(m, core);
+    drop_core(c);
+    c->state = MEMO_LOOKS;
+    c->patience = UINT64_MAX;
 }

@@ -23,6 +23,8 @@ bool memo_skip(Memo *memo, uint32_t core, const Record *r);
 void memo_note(Memo *memo, uint32_t core, const Record *r);
 /* What comes next must find the core as if nothing had been passed over. */
 void memo_leave(Memo *memo, uint32_t core);
+/* No more records come; its memory goes back, as there may be many thousands of blocks. */
+void memo_end(Memo *memo, uint32_t core);
 uint64_t memo_passed(const Memo *memo); /* records passed over so far */
 
 #endif

@@ -339,6 +339,8 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
         }
         Step s = {.sim = sim, .core = core, .r = &records[i], .core_index = index};
         if (records[i].op == NPU_CORE_END) {
+            if (sim->memo)
+                memo_end(sim->memo, index);
             end_core(&s);
             *used = i + 1;
             return SIM_ENDED;
