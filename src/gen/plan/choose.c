@@ -7,8 +7,9 @@
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {plan_streams, plan_arg,  plan_index,  plan_resize, plan_sample,
-                                    plan_each,    plan_move, plan_column, plan_tally,  plan_order};
+static Planner *const planners[] = {plan_streams, plan_arg,   plan_index, plan_resize,
+                                    plan_sample,  plan_each,  plan_move,  plan_column,
+                                    plan_tally,   plan_order, plan_select};
 
 static bool name_ok(const char *name)
 {
@@ -100,6 +101,19 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
     return true;
 }
 
+/* Nothing is launched for tensors without elements. */
+static bool is_empty(const Graph *graph)
+{
+    int64_t count = 1;
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        if (shape_count(graph_value(graph, graph->inputs.at[i])->shape, &count) && count == 0)
+            return true;
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        if (shape_count(graph_value(graph, graph->outputs.at[i])->shape, &count) && count == 0)
+            return true;
+    return false;
+}
+
 /* One kernel where that is possible, else several. */
 static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                        Plan *plan, Diag *diag)
@@ -124,6 +138,12 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag)
 {
+    if (is_empty(graph)) {
+        diag_error(diag, "G002", (Span){0},
+                   "the planner cannot plan this task: a tensor has no elements, nothing would be "
+                   "launched");
+        return false;
+    }
     if (!plan_first(arena, graph, chip, tile_limit, plan, diag))
         return false;
     if (plan_is_valid(arena, plan))

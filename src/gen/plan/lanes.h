@@ -2,7 +2,8 @@
  *
  *     column.c   running sums, products, extremes, log-sum-exp along another than the last one
  *     tally.c    integers of a row added up, multiplied, compared
- *     order.c    rows sorted, or their k largest */
+ *     order.c    rows sorted, or their k largest
+ *     select.c   elements under a mask */
 #ifndef GEN_PLAN_LANES_H
 #define GEN_PLAN_LANES_H
 
@@ -14,5 +15,7 @@ bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
                 const char *name, Plan *plan, Diag *diag);
 bool plan_order(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 const char *name, Plan *plan, Diag *diag);
+bool plan_select(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                 const char *name, Plan *plan, Diag *diag);
 
 #endif

@@ -324,6 +324,15 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_COSINE_SIMILARITY: return make_cosine(g, node, out);
     case OP_CROSS_ENTROPY: return make_cross_entropy(g, node, out);
     case OP_TRIPLET_LOSS: return make_triplet(g, node, out);
+    case OP_MATMUL:
+    case OP_LINEAR:
+    case OP_EINSUM:
+    case OP_CONV:
+    case OP_GROUPED_MATMUL:
+    case OP_SDPA:
+    case OP_MHA:
+    case OP_RNN:
+        return prim_refuse(g, node, "it is matrix work, and only vector kernels are planned");
     default: return prim_refuse(g, node, "no strategy takes it");
     }
 }

@@ -187,6 +187,31 @@ static bool fill_masked(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* x[mask], and masks and tensors of other shapes or dtypes */
+static bool select_masked(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), mask = rw_in(r, node, 1);
+    const Value *y = graph_value(r->from, node->out);
+    bool index = node->op == OP_INDEX;
+    if (index) {
+        mask = listed_mask(r, node, 1);
+        mask = mask == VALUE_NONE ? mask : r->map[mask];
+    }
+    if (mask == VALUE_NONE)
+        return false;
+    Shape a = rw_value(r, x)->shape, b = rw_value(r, mask)->shape, both = a;
+    DType own = rw_value(r, x)->dtype;
+    bool small = own == DT_I8 || own == DT_U8 || own == DT_BOOL;
+    bool plain = !index && shape_equal(a, b) && !small;
+    if (plain || (index && !shape_equal(a, b)) || !shape_broadcast(a, b, &both))
+        return false;
+    Attr size = {.key = AT_SIZE, .i = y->shape.dim[0]};
+    ValueId in[] = {rw_expand(r, rw_cast(r, x, small ? DT_I32 : own), both),
+                    rw_expand(r, mask, both)};
+    out[0] = rw_cast(r, rw_make(r, OP_MASKED_SELECT, 0, 2, in, 1, &size), own);
+    return true;
+}
+
 /* x with rows added or replaced: x, v, i0, i1, ... */
 static bool index_put(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -278,15 +303,61 @@ static bool slice_scatter(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* Gradients of rows added up; those of the ignored row count 0 times. */
+static bool embedding_grad(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId grad = rw_in(r, node, 0), at = as_vector(r, rw_in(r, node, 1));
+    Shape s = graph_value(r->from, node->out)->shape;
+    DType own = graph_value(r->from, node->out)->dtype;
+    int64_t rows = rw_value(r, at)->shape.dim[0], ignore = node_int(node, AT_IGNORE, -1);
+    Attr dim = {.key = AT_DIM, .i = 0};
+    grad = rw_reshape(r, rw_cast(r, grad, DT_F32), script_shape2(rows, s.dim[1]));
+    if (ignore >= 0) {
+        ValueId keep = rw_binary(r, BINARY_ne, at, rw_integer(r, ignore));
+        grad = rw_where(r, rw_with_dim(r, keep, 1), grad, rw_number(r, 0));
+    }
+    ValueId zeros = rw_full(r, s, DT_F32, 0);
+    ValueId sum = rw_make(r, OP_INDEX_ADD, 0, 3, (ValueId[]){zeros, at, grad}, 1, &dim);
+    if (node_float(node, AT_SCALE, 0) != 0) {
+        ValueId counts = count_at(r, at, rw_full(r, (Shape){1, {rows}}, DT_F32, 1), s.dim[0]);
+        counts = rw_clamp(r, counts, rw_number(r, 1), VALUE_NONE);
+        sum = rw_binary(r, BINARY_div, sum, rw_with_dim(r, counts, 1));
+    }
+    out[0] = rw_cast(r, sum, own);
+    return true;
+}
+
+/* Elements put back where they stood in their plane. */
+static bool unpool(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Attr *to = node_attr(node, AT_SHAPE);
+    Shape y = graph_value(r->from, node->out)->shape;
+    if (!to || to->ints.len >= (uint32_t)y.rank)
+        return false;
+    int planes = y.rank - (int)to->ints.len;
+    int64_t outer = script_product(y, 0, planes), inner = script_product(y, planes, y.rank);
+    Shape s = rw_value(r, rw_in(r, node, 0))->shape;
+    Shape rows = script_shape2(outer, script_product(s, planes, s.rank));
+    Attr dim = {.key = AT_DIM, .i = 1};
+    ValueId in[] = {
+        rw_full(r, script_shape2(outer, inner), rw_value(r, rw_in(r, node, 0))->dtype, 0),
+        rw_reshape(r, rw_in(r, node, 1), rows), rw_reshape(r, rw_in(r, node, 0), rows)};
+    out[0] = rw_reshape(r, rw_make(r, OP_SCATTER, SCATTER_set, 3, in, 1, &dim), y);
+    return true;
+}
+
 bool rewrite_index(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
     case OP_GATHER: return gather(r, node, out);
     case OP_SCATTER: return scatter(r, node, out);
-    case OP_INDEX: return index_many(r, node, out);
+    case OP_MASKED_SELECT: return select_masked(r, node, out);
+    case OP_INDEX: return select_masked(r, node, out) || index_many(r, node, out);
     case OP_INDEX_PUT: return fill_masked(r, node, out) || index_put(r, node, out);
     case OP_BINCOUNT: return bincount(r, node, out);
     case OP_HISTC: return histogram(r, node, out);
+    case OP_EMBEDDING_GRAD: return embedding_grad(r, node, out);
+    case OP_UNPOOL: return unpool(r, node, out);
     case OP_SLICE_SCATTER: return slice_scatter(r, node, out);
     default: return false;
     }
