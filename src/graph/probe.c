@@ -421,17 +421,24 @@ static bool probe_law(const Graph *g, const CompareSpec *spec, const EvalOptions
                       InputLaw law, unsigned *flags, bool *finite, Diag *diag)
 {
     Trial t = {.graph = g, .spec = spec, .options = options}, other = t;
-    bool ok = trial_run(&t, options->seed, law, diag) &&
-              trial_run(&other, options->seed + 1, law, diag);
+    Arena arena = {0};
+    Diag quiet = diag_make(&arena, "", (Str){0});
+    bool ok = trial_run(&t, options->seed, law, diag);
+    bool again = ok &&
+                 trial_run(&other, options->seed + 1, law, &quiet); /* data may decide sizes */
     if (ok) {
         *finite = all_finite(&t);
-        *flags = trivial_flags(&t, &other) | (dead_param(&t) ? PROBE(DEAD_PARAM) : 0) |
+        *flags = trivial_flags(&t, again ? &other : &t);
+        if (!again)
+            *flags &= ~(PROBE(OTHER_SEED) | PROBE(AFFINE));
+        *flags = *flags | (dead_param(&t) ? PROBE(DEAD_PARAM) : 0) |
                  (dead_branch(&t) ? PROBE(DEAD_BRANCH) : 0) |
                  (dead_step(g) ? PROBE(DEAD_STEP) : 0) |
                  (repeated_index(&t) ? PROBE(REPEATED_INDEX) : 0);
     }
     trial_free(&t);
     trial_free(&other);
+    arena_drop(&arena);
     return ok;
 }
 
