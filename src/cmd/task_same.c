@@ -97,9 +97,9 @@ static void first_difference(const Pair *pair)
 
 static const char *how(const Pair *pair)
 {
-    return !pair->found.by_element ? ""
-           : pair->found.at_values ? " (element by element, for the values drawn)"
-                                   : " (element by element)";
+    static const char *const words[] = {"", " (for the values drawn)", " (element by element)",
+                                        " (element by element, for the values drawn)"};
+    return words[pair->found.by_element * 2 + pair->found.at_values];
 }
 
 static int same_files(Arena *arena, const char *ours, const char *theirs,

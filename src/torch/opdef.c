@@ -84,13 +84,13 @@ static Str argument_of(Str call, const char *method)
     return str_trim(str_slice(call, (size_t)at + strlen(method), call.len));
 }
 
-static void take_operand(Arena *arena, Str text, Str call, bool input, TorchOpdef *def)
+static bool take_operand(Arena *arena, Str text, Str call, bool input, TorchOpdef *def)
 {
     ptrdiff_t quote = str_find(call, STR("\""));
     TorchOperand o = {.role = input ? OPERAND_IN : OPERAND_OUT};
     Str kind = argument_of(call, ".ParamType("), types = argument_of(call, ".DataType("), inside;
-    if (quote < 0 || def->len >= MAX_OPERANDS)
-        return;
+    if (quote < 0)
+        return false;
     o.name = str_dup(arena, str_slice(call, 0, (size_t)quote));
     if (str_starts(kind, "DYNAMIC"))
         o.role = input ? OPERAND_LIST : OPERAND_OUTS;
@@ -102,6 +102,7 @@ static void take_operand(Arena *arena, Str text, Str call, bool input, TorchOpde
     if (n ? named_list(text, str_slice(types, 0, n), &inside) : braced(types, &inside))
         take_types(arena, inside, &o);
     vec_push(arena, def, o);
+    return true;
 }
 
 static Str without_comments(Arena *arena, Str text)
@@ -109,15 +110,13 @@ static Str without_comments(Arena *arena, Str text)
     Buf out = {0};
     for (size_t i = 0; i < text.len; i++) {
         Str rest = str_slice(text, i, text.len);
-        ptrdiff_t end = 0;
-        if (str_starts(rest, "//"))
-            end = str_find(rest, STR("\n"));
-        else if (str_starts(rest, "/*"))
-            end = str_find(rest, STR("*/")) + 1;
-        if (end > 0)
-            i += (size_t)end;
-        else
+        bool line = str_starts(rest, "//"), block = str_starts(rest, "/*");
+        if (!line && !block) {
             buf_char(&out, text.at[i]);
+            continue;
+        }
+        ptrdiff_t end = str_find(rest, line ? STR("\n") : STR("*/"));
+        i += end < 0 ? rest.len : (size_t)end + block;
     }
     Str copy = str_copy(arena, buf_view(&out));
     buf_free(&out);
@@ -128,14 +127,16 @@ void torch_opdef_parse(Arena *arena, Str source, TorchOpdef *def)
 {
     Str text = without_comments(arena, source), rest = text;
     static const Str in = {"this->Input(\"", 13}, out = {"this->Output(\"", 14};
-    for (;;) {
+    while (def->len < MAX_OPERANDS) {
         ptrdiff_t a = str_find(rest, in), b = str_find(rest, out);
         if (a < 0 && b < 0)
             return;
         bool input = b < 0 || (a >= 0 && a < b);
         rest = str_slice(rest, (size_t)(input ? a : b) + (input ? in.len : out.len), rest.len);
         ptrdiff_t end = str_find(rest, STR(";"));
-        take_operand(arena, text, str_slice(rest, 0, end < 0 ? rest.len : (size_t)end), input, def);
+        Str call = str_slice(rest, 0, end < 0 ? rest.len : (size_t)end);
+        if (!take_operand(arena, text, call, input, def))
+            return;
     }
 }
 

@@ -100,16 +100,16 @@ static TorchSame compare_forms(Arena *arena, TorchSameAnswer *answer, const Torc
     return TORCH_DIFFERENT;
 }
 
-/* Types and further results: what the definition beside their reference says. */
+/* Types and further results: what the definition beside their reference says. Where our operands are
+ * not its operands, that is said in any case. */
 static void settle(Arena *arena, TorchSameAnswer *answer, const TorchTask *ours, const char *path)
 {
     TorchOpdef def = {0};
-    if (answer->same != TORCH_TYPED && answer->same != TORCH_PART)
+    bool open = answer->same == TORCH_TYPED || answer->same == TORCH_PART;
+    if (!ours->operands.len || !torch_opdef_beside(arena, path, &def) ||
+        !torch_opdef_agrees(arena, ours, &def, &answer->why) || !open)
         return;
-    if (!torch_opdef_beside(arena, path, &def))
-        return;
-    if (torch_opdef_agrees(arena, ours, &def, &answer->why) &&
-        torch_opdef_typed(ours, &answer->why)) {
+    if (torch_opdef_typed(ours, &answer->why)) {
         answer->same = answer->same == TORCH_TYPED ? TORCH_DEFINED : TORCH_ADDED;
         answer->why = NULL;
     }
@@ -123,5 +123,7 @@ TorchSameAnswer torch_same(Arena *arena, const TorchTask *ours, const TorchTask 
     if (answer.same == TORCH_DIFFERENT)
         same_by_element(arena, ours, theirs, how, &answer);
     settle(arena, &answer, ours, how->theirs_path);
+    if (answer.same != TORCH_DIFFERENT && (ours->conditions || theirs->conditions))
+        answer.at_values = true;
     return answer;
 }

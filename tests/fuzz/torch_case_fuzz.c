@@ -1,7 +1,7 @@
 /* Fuzzes what stands beside a model: lists of cases and the operand table of its docstring. The
  * first byte chooses the form and the case; the rest is a docstring, a line of '~', and the cases. Any text
- * gives a task or an error. */
-#include "torch/torch.h"
+ * gives a task or an error. The same text is read as an op definition, too. */
+#include "torch/opdef.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -74,6 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         cases.companion = STR(companion);
     Str text = model_text(&arena, doc, form == 0 ? own : form == 1 ? listed : "");
     read_case(&arena, text, &cases, cases.lines.len ? data[0] / 3 % cases.lines.len : 0);
+    TorchOpdef def = {0};
+    torch_opdef_parse(&arena, all, &def);
     arena_drop(&arena);
     return 0;
 }
