@@ -29,12 +29,14 @@ typedef struct Job {
     Diag diag;
 } Job;
 
+/* Without values an input that comes from a file keeps its own: indices decide where a kernel goes. */
 static bool add_tensors(Job *job, const NameList *list, SimRole role)
 {
     for (uint32_t i = 0; i < list->len; i++) {
         TwinTensor tensor;
         const char *file = NULL;
-        bool ok = job->options->time_only
+        bool given = role == SIM_IN && strchr(list->at[i], '@');
+        bool ok = job->options->time_only && !given
                       ? twin_tensor_shape(job->arena, list->at[i], role, &tensor, &job->diag)
                       : twin_tensor_parse(job->arena, list->at[i], role, job->twin.seed, &tensor,
                                           &file, &job->diag);
@@ -317,7 +319,8 @@ int cmd_run(int argc, char **argv)
         {"D", CMD_LIST, &o.defines, "M=V", "a macro, as DTYPE_X=half"},
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"time-only", CMD_FLAG, &o.time_only, NULL,
-         "no values: bounds, hazards and time of a launch of any size"},
+         "no values but those of inputs from files: bounds, hazards and time of a launch of any "
+         "size"},
         {"no-memo", CMD_FLAG, &o.no_memo, NULL,
          "with --time-only: execute what only repeats, too; the answer is the same"},
         {"explain", CMD_FLAG, &o.explain, NULL, "where the time goes, and what to change first"},
