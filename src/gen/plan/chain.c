@@ -131,14 +131,6 @@ static void take_root(Chain *c, const Node *node)
             c->root[i] = node->out;
 }
 
-static bool is_dead(const Graph *g, uint32_t n)
-{
-    for (uint32_t k = 0; k < g->nodes.at[n].n_out; k++)
-        if (is_wanted(g, g->nodes.at[n].out + k, n, n + 1))
-            return false;
-    return true;
-}
-
 /* The end of the stage that begins here; `from`: there is none. */
 static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
 {
@@ -153,9 +145,7 @@ static bool cut_stages(Chain *c)
 {
     for (uint32_t at = 0; at < c->g->nodes.len;) {
         const Node *node = &c->g->nodes.at[at];
-        if (is_dead(c->g, at)) {
-            at++;
-        } else if (is_free(c, node)) {
+        if (is_free(c, node)) {
             take_root(c, node);
             at++;
         } else {
@@ -205,22 +195,45 @@ static bool is_ready(const Graph *g, const Node *node, const bool *done)
     return true;
 }
 
-/* What does not fuse comes as early as it can, so that what does stands together. */
+/* Nodes that some result rests on. */
+static bool *find_alive(Arena *arena, const Graph *g)
+{
+    bool *alive = arena_array(arena, bool, g->nodes.len + 1);
+    bool *wanted = arena_array(arena, bool, g->values.len + 1);
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        wanted[g->outputs.at[i]] = true;
+    for (uint32_t n = g->nodes.len; n-- > 0;) {
+        const Node *node = &g->nodes.at[n];
+        for (uint32_t k = 0; k < node->n_out; k++)
+            alive[n] = alive[n] || wanted[node->out + k];
+        for (uint32_t k = 0; k < node->n_in && alive[n]; k++)
+            if (node->in[k] != VALUE_NONE)
+                wanted[node->in[k]] = true;
+    }
+    return alive;
+}
+
+/* What does not fuse comes as early as it can, so that what does stands together; what nothing
+ * rests on is gone. */
 static Graph *in_order(Arena *arena, const Graph *graph)
 {
     Graph *g = arena_new(arena, Graph);
     bool *done = arena_array(arena, bool, graph->nodes.len + 1);
+    const bool *alive = find_alive(arena, graph);
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        left += alive[i];
     *g = *graph;
     g->nodes.at = NULL;
     g->nodes.len = g->nodes.cap = 0;
     g->values.at = arena_array(arena, Value, graph->values.len + 1);
     for (uint32_t i = 0; i < graph->values.len; i++)
         g->values.at[i] = graph->values.at[i];
-    while (g->nodes.len < graph->nodes.len) {
+    while (g->nodes.len < left) {
         uint32_t next = UINT32_MAX;
         for (uint32_t i = graph->nodes.len; i-- > 0;) {
             const Node *node = &graph->nodes.at[i];
-            if (done[i] || !is_ready(graph, node, done))
+            if (done[i] || !alive[i] || !is_ready(graph, node, done))
                 continue;
             bool better = next == UINT32_MAX || !fuses(node->op) || fuses(graph->nodes.at[next].op);
             next = better ? i : next;
