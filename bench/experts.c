@@ -94,18 +94,34 @@ static Str whole_text(Expert *e, const EvalText *t)
     return without_line_marks(e->arena, eval_include(e->arena, &e->texts, t));
 }
 
+/* Definition and tiling in one: the template has one file for both. */
+static Str host_text(Expert *e)
+{
+    TwinProject project;
+    Buf all = {0};
+    eval_candidate_project(e->arena, &e->texts, &project);
+    for (uint32_t i = 0; i < project.host.len; i++) {
+        buf_str(&all, without_line_marks(e->arena, project.host.at[i].text));
+        buf_char(&all, '\n');
+    }
+    Str text = all.len ? str_copy(e->arena, buf_view(&all)) : STR("");
+    buf_free(&all);
+    return text;
+}
+
 static void write_full(Expert *e, int64_t kase)
 {
-    const EvalText *host = text_at(e, "op_host", ".cpp"), *kernel = text_at(e, "op_kernel", ".cpp");
+    const EvalText *kernel = text_at(e, "op_kernel", ".cpp");
     const EvalText *tiling = text_at(e, "op_host", "_tiling.h");
     Buf answer = {0};
-    if (!host || !kernel) {
-        skip(e, "full", "its files are not called after the operator");
+    Str host = host_text(e);
+    if (!host.len || !kernel) {
+        skip(e, "full", "its kernel is not called after the operator");
         return;
     }
     add_file(&answer, str_format(e->arena, "op_host/%s_tiling.h", e->file),
              tiling ? tiling->text : STR("// the host has its own"));
-    add_file(&answer, str_format(e->arena, "op_host/%s.cpp", e->file), whole_text(e, host));
+    add_file(&answer, str_format(e->arena, "op_host/%s.cpp", e->file), host);
     add_file(&answer, str_format(e->arena, "op_kernel/%s.cpp", e->file), whole_text(e, kernel));
     write_answer(e, "dynamic-full", -1, buf_view(&answer));
     if (kase >= 0)
