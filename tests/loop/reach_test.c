@@ -47,7 +47,7 @@ static void reach_all(const char *dir, uint32_t least, uint32_t fuzz)
 }
 
 T_TEST(reach_ten_operators) { reach_all("tests/newcomer/operators", 10, 3); }
-T_TEST(reach_more_operators) { reach_all("tests/newcomer/more", 50, 1); }
+T_TEST(reach_more_operators) { reach_all("tests/newcomer/more", 99, 1); }
 
 /* A chain with a reduction over all cores inside it, and one through complex numbers. */
 T_TEST(reach_chains_on_the_twin)
