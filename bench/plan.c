@@ -66,7 +66,7 @@ static bool time_task(Run *run)
                    .text = run->plan.craft,
                    .operands = make_operands(run->arena, &run->plan),
                    .operand_count = run->plan.operands.len};
-    EvalConfig config = {.chip = chip(), .trust = true};
+    EvalConfig config = {.chip = chip(), .trust = true, .seconds = 600};
     Diag said = diag_make(run->arena, c.file, c.text);
     EvalTimer *timer = eval_timer_open(run->arena, &c, task->graph, &config, &run->verdict, &said);
     bool ok = timer && eval_timer_run(run->arena, timer, c.operands, NULL, 0, &run->verdict);

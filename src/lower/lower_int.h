@@ -174,6 +174,9 @@ typedef struct Run {
 
 void op_lower(Lower *l, const IrStmt *s);
 void op_unsupported(Lower *l, const IrStmt *s, const char *what);
+/* Rows so many and so short that a repeat per row is better than an instruction per row. */
+bool op_short_rows(const Lower *l, const IrView *view);
+IrExprId op_blocks(Lower *l, IrExprId elements, DType dtype); /* of 32 bytes */
 void op_elementwise(Lower *l, const IrStmt *s, IrTileOp op, AscRef dst, const AscRef *src, Run run);
 bool op_math(Lower *l, IrTileOp op, AscRef dst, const AscRef *src, IrExprId scalar, Run run);
 void op_compare(Lower *l, const IrStmt *s, AscRef mask, const AscRef *src, Run run);

@@ -125,6 +125,76 @@ static void by_rows(Lower *l, const IrStmt *s, const View2 *dst, const View2 *sr
     ls_close(l, &body, owner, false);
 }
 
+/* ---- many short rows: an instruction for 256 bytes of each, a repeat per row ---- */
+
+bool op_short_rows(const Lower *l, const IrView *view)
+{
+    const IrBuffer *b = &l->source->buffers.at[view->buffer];
+    int64_t size = (int64_t)dtype_bytes(view_dtype(view));
+    int64_t rows = lx_most(l, b->shape[0]), cols = lx_most(l, b->shape[1]);
+    return view->rank == 2 && !b->mask && dtype_bytes(b->dtype) == (size_t)size && size >= 2 &&
+           rows <= 255 && cols * size <= 255 * 32 && 2 * cols * size <= rows * 256;
+}
+
+IrExprId op_blocks(Lower *l, IrExprId elements, DType dtype)
+{
+    IrExprId size = lx_int(l, 32 / (int64_t)dtype_bytes(dtype));
+    return ir_expr2(l->ir, IR_E_FLOORDIV, lx_align(l, elements, 32 / (int64_t)dtype_bytes(dtype)),
+                    size);
+}
+
+static bool all_short(const Lower *l, const IrStmt *s)
+{
+    bool all = op_short_rows(l, &s->dst) && s->dst.dtype != DT_BF16;
+    for (uint32_t i = 0; all && i < s->src_count; i++)
+        all = op_short_rows(l, &s->src[i]) &&
+              dtype_bytes(s->src[i].dtype) == dtype_bytes(s->dst.dtype);
+    return all;
+}
+
+/* From row to row of whichever view the operand is of. */
+static IrExprId row_blocks(Lower *l, const AscRef *r, const View2 *dst, const View2 *src,
+                           uint32_t n)
+{
+    IrExprId stride = dst->stride;
+    for (uint32_t i = 0; i < n; i++)
+        stride = src[i].ref.id == r->id ? src[i].stride : stride;
+    return r->used ? op_blocks(l, stride, r->dtype) : 0;
+}
+
+/* False, and nothing written, when the operation is more than one call that can step. */
+static bool by_columns(Lower *l, const IrStmt *s, const View2 *dst, const View2 *src)
+{
+    int64_t lanes = 256 / (int64_t)dtype_bytes(dst->ref.dtype);
+    IrVarId col = lx_local(l, "col", DT_I64);
+    l->ir->vars.at[col].lo = 0;
+    l->ir->vars.at[col].multiple = lanes;
+    IrExprId at = lx_var(l, col), one = lx_int(l, 1);
+    IrExprId mask = lx_min(l, lx_int(l, lanes), lx_sub(l, dst->cols, at));
+    AscRef refs[IR_MAX_OPERANDS];
+    for (uint32_t i = 0; i < s->src_count; i++)
+        refs[i] = ref_at(l, src[i].ref, at);
+    Opened trial;
+    ls_open(l, &trial);
+    lower_run(l, s, ref_at(l, dst->ref, at), refs, (Run){mask, lx_int(l, lanes)});
+    l->at = trial.outer;
+    AscStmt *c = &l->out->stmts.at[ls_last(l)];
+    AscForm form = asc_apis[c->api].form;
+    if (trial.block.len != 1 || c->kind != ASC_S_CALL || c->count != mask ||
+        (form != ASC_F_BINARY && form != ASC_F_UNARY && form != ASC_F_SCALAR))
+        return false;
+    IrExprId d = row_blocks(l, &c->dst, dst, src, s->src_count);
+    IrExprId a = row_blocks(l, &c->a, dst, src, s->src_count);
+    IrExprId b = row_blocks(l, &c->b, dst, src, s->src_count);
+    c->count = 0;
+    c->mask = mask;
+    c->repeat = dst->rows;
+    c->strides = (AscStrides){one, one, form == ASC_F_BINARY ? one : 0, d, a, b};
+    AscStmtId owner = ls_for(l, col, lx_int(l, 0), dst->cols, lx_int(l, lanes));
+    l->out->stmts.at[owner].body = trial.block;
+    return true;
+}
+
 static void elementwise(Lower *l, const IrStmt *s)
 {
     View2 dst = view_of(l, &s->dst), src[IR_MAX_OPERANDS];
@@ -139,7 +209,7 @@ static void elementwise(Lower *l, const IrStmt *s)
         lower_run(l, s, dst.ref, refs, (Run){dst.cols, room});
     else if (one_run(l, &dst, src, s->src_count))
         lower_run(l, s, dst.ref, refs, (Run){lx_mul(l, dst.rows, dst.stride), room});
-    else
+    else if (!all_short(l, s) || !by_columns(l, s, &dst, src))
         by_rows(l, s, &dst, src, room);
 }
 

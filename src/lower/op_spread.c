@@ -6,6 +6,8 @@
  * In: the two statements. Out: calls that never write tmp. */
 #include "lower/lower_int.h"
 
+enum { LANES = 64 };
+
 static AscApi direct_api(IrTileOp op)
 {
     switch (op) {
@@ -92,6 +94,34 @@ static void spread_row(const Spread *p, IrExprId cols, int64_t lanes)
     ls_close(l, &body, guard, false);
 }
 
+/* All rows at once, 64 columns at a time: the value steps by its 64 copies, a shared row not. */
+static void spread_columns(Lower *l, const Spread *p, const View2 *d, const View2 *tile, bool col)
+{
+    IrVarId at = lx_local(l, "col", DT_I64);
+    l->ir->vars.at[at].lo = 0;
+    l->ir->vars.at[at].multiple = LANES;
+    AscStmtId owner = ls_for(l, at, lx_int(l, 0), d->cols, lx_int(l, LANES));
+    Opened body;
+    ls_open(l, &body);
+    IrExprId here = lx_var(l, at), one = lx_int(l, 1), steps = op_blocks(l, tile->stride, DT_F32);
+    IrExprId value_steps = lx_int(l, col ? LANES / 8 : 0);
+    AscRef from = ref_at(l, tile->ref, here), value = col ? p->value : ref_at(l, p->value, here);
+    AscStmt *s = ls_new(l, ASC_S_CALL);
+    s->api = p->api;
+    s->dst = ref_at(l, d->ref, here);
+    s->a = p->at ? from : value;
+    s->b = p->at ? value : from;
+    s->mask = lx_min(l, lx_int(l, LANES), lx_sub(l, d->cols, here));
+    s->repeat = d->rows;
+    s->strides = (AscStrides){one,
+                              one,
+                              one,
+                              op_blocks(l, d->stride, DT_F32),
+                              p->at ? steps : value_steps,
+                              p->at ? value_steps : steps};
+    ls_close(l, &body, owner, false);
+}
+
 bool op_spread_joins(const Lower *l, const IrStmt *s, const IrStmt *next)
 {
     int at = joined(l, s, next);
@@ -111,6 +141,12 @@ void op_spread(Lower *l, const IrStmt *s, const IrStmt *next)
     Spread p = {.l = l, .api = direct_api(next->op), .at = at};
     AscRef wide = s->op == IR_T_COL ? spread_repeats(l, v.ref, d.rows, view_room(l, &s->src[0]))
                                     : v.ref;
+    if (op_short_rows(l, &next->dst) && op_short_rows(l, &next->src[1 - at])) {
+        p.value = wide;
+        spread_columns(l, &p, &d, &tile, s->op == IR_T_COL);
+        scratch_drop(l, mark);
+        return;
+    }
     IrVarId row = lx_local(l, "row", DT_I64);
     l->ir->vars.at[row].lo = 0;
     AscStmtId owner = ls_for(l, row, lx_int(l, 0), d.rows, lx_int(l, 1));
