@@ -123,7 +123,8 @@ static enum MHD_Result refuse_early(const Server *s, struct MHD_Connection *conn
 {
     const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-    if (!loopback_is_ours(host, s->port))
+    const char *page = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    if (!loopback_is_ours(host, s->port) || page) /* no page of a browser asks for rewards */
         return reply_with(connection, MHD_HTTP_FORBIDDEN, "text/plain",
                           STR("this server answers for 127.0.0.1 only\n"));
     if (length && strtoull(length, NULL, 10) > JUDGE_MOST_LINE)

@@ -215,6 +215,12 @@ T_TEST(judge_answers_bad_requests)
     CHECK(str_starts(request(&j, "POST /judge HTTP/1.1\r\nHost: evil.example\r\n"
                                  "Connection: close\r\nContent-Length: 3\r\n\r\n{}\n"),
                      "HTTP/1.1 403"));
+    CHECK(str_starts(request(&j, str_format(&j.arena,
+                                            "POST /judge HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
+                                            "Origin: https://evil.example\r\nConnection: "
+                                            "close\r\nContent-Length: 3\r\n\r\n{}\n",
+                                            j.port)),
+                     "HTTP/1.1 403"));
     request(&j, "this is no HTTP at all\r\n\r\n");
     check_right(&j, 1);
     end(&j);
