@@ -84,7 +84,7 @@ static const Row rows[] = {
      {"STEP_A=2", "STEP_B=2"},
      24,
      8192,
-     false,
+     true,
      5039.86,
      {0, 4051.46, 0, 3116.472, 2332.914, 44.749}},
     {"matmul",

@@ -527,6 +527,13 @@ static void report_slowest(const Cycle *c, const CycleCore *core, CycleReport *r
     report->conflict_us = core->conflict / mhz;
 }
 
+/* A chip whose cubes work most of the time does not hold its nominal clock. */
+static double slower_clock(const CycleReport *r)
+{
+    double busy = r->share[NPU_PIPE_M] / cost_constant(NPU_C_CUBE_BUSY);
+    return 1 + (cost_constant(NPU_C_CUBE_SLOWER) - 1) * (busy < 1 ? busy : 1);
+}
+
 void cycle_report(const Cycle *c, CycleReport *report)
 {
     *report = (CycleReport){.launch_us = launch_us(c),
@@ -540,9 +547,9 @@ void cycle_report(const Cycle *c, CycleReport *report)
                             .conflict_cycles = (uint64_t)c->conflict};
     report->chip_cores = c->sim->config.kind == SIM_AIV ? c->chip->aiv : c->chip->aic;
     uint32_t worst = slowest(c, &report->cycles);
-    report->us = report->launch_us + report->cycles / c->chip->mhz;
     report_pipes(c, report);
     report_slowest(c, &c->core[worst], report);
+    report->us = report->launch_us + report->cycles / c->chip->mhz * slower_clock(report);
 }
 
 const char *cycle_wait_name(CycleWait wait)
