@@ -391,6 +391,12 @@ static bool library_has(Str path) { return fn_find(path) || nn_find(path) || bui
 /* A decorator with arguments that changes nothing here: something that is only passed around. */
 static PyVal b_identity(B *b) { return pv_opaque(b->it->arena, b->name); }
 
+/* The function itself; with arguments alone, a decorator that changes nothing. */
+static PyVal b_compile(B *b)
+{
+    return b->args->n ? b->args->v[0] : pv_opaque(b->it->arena, b->name);
+}
+
 /* Mixed precision would change the type of every operation; switched off it is nothing. */
 static PyVal b_autocast(B *b)
 {
@@ -578,10 +584,15 @@ static const struct {
             {"torch.autograd.set_detect_anomaly", b_context},
             {"torch.autograd.grad", b_autograd_grad},
             {"torch.promote_types", b_promote_types},
+            {"torch.compile", b_compile},
+            {"torch.jit.script", b_compile},
+            {"torch.jit.trace", b_compile},
             {"dataclasses.dataclass", b_dataclass},
             {"dataclasses.field", b_field},
             {"collections.namedtuple", b_namedtuple},
             {"functools.partial", b_partial},
+            {"einops.layers.torch.Rearrange", b_einops_layer},
+            {"einops.layers.torch.Reduce", b_einops_layer},
             {"functools.reduce", b_reduce},
             {"functools.lru_cache", b_identity},
             {"functools.wraps", b_identity},

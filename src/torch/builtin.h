@@ -51,6 +51,7 @@ BuiltinBody b_numpy_normal;
 BuiltinBody b_numpy_integers;
 BuiltinBody b_choice;
 BuiltinBody b_dataclass;
+BuiltinBody b_einops_layer;
 BuiltinBody b_field;
 BuiltinBody b_namedtuple;
 BuiltinBody b_partial;

@@ -310,6 +310,12 @@ static PyVal call_method(Interp *it, Span at, const PyMethod *method, const Call
     if (str_starts(*function.str, "super:"))
         return call_super(it, at, self.object, str_slice(*function.str, 6, function.str->len),
                           args);
+    if (str_is(*function.str, "autograd:apply")) {
+        PyVal forward;
+        if (!interp_class_attr(self.cls, STR("forward"), &forward, NULL))
+            interp_fail(it, at, "T010", "%.*s has no forward", STR_ARG(self.cls->name));
+        return call_with_self(it, at, pv_opaque(it->arena, "context"), forward, args);
+    }
     if (str_starts(*function.str, "sparse:"))
         return sparse_method(it, at, self.object, str_slice(*function.str, 7, function.str->len),
                              args);
@@ -386,6 +392,17 @@ static PyVal bound(Interp *it, PyVal self, PyVal function)
     method->self = self;
     method->function = function;
     return (PyVal){.tag = PV_METHOD, .method = method};
+}
+
+/* A class under torch.autograd.Function. */
+static bool is_function_class(const PyClass *cls)
+{
+    for (uint32_t i = 0; i < cls->bases.len; i++) {
+        if (cls->bases.at[i].tag == PV_NAME &&
+            str_is(*cls->bases.at[i].str, "torch.autograd.Function"))
+            return true;
+    }
+    return false;
 }
 
 static PyVal class_value(Interp *it, Span at, PyVal self, PyVal value)
@@ -507,6 +524,8 @@ bool interp_find_attr(Interp *it, Span at, PyVal owner, Str name, PyVal *value)
     case PV_CLASS:
         if (str_is(name, "__name__"))
             *value = pv_str(it->arena, owner.cls->name);
+        else if (str_is(name, "apply") && is_function_class(owner.cls))
+            *value = bound(it, owner, pv_name(it->arena, STR("autograd:apply")));
         else if (!interp_class_attr(owner.cls, name, value, NULL))
             return false;
         else if (value->tag == PV_FUNC && value->func->is_class_method)

@@ -161,8 +161,71 @@ static PyVal join_values(Interp *it, Span at, PyVal a, PyVal b)
     return out;
 }
 
+static PyVal take_text(Interp *it, Buf *buf);
+
+/* a.__add__(b), else b.__radd__(a), of objects whose class defines it. */
+static bool object_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b, PyVal *result)
+{
+    static const char *const names[] = {
+        [PYOP_ADD] = "add",     [PYOP_SUB] = "sub",           [PYOP_MUL] = "mul",
+        [PYOP_DIV] = "truediv", [PYOP_FLOORDIV] = "floordiv", [PYOP_MOD] = "mod",
+        [PYOP_POW] = "pow",     [PYOP_MATMUL] = "matmul"};
+    const char *name = (size_t)op < sizeof names / sizeof *names ? names[op] : NULL;
+    for (int turned = 0; name && turned < 2; turned++) {
+        PyVal self = turned ? b : a, function;
+        PyVal pair[2] = {self, turned ? a : b};
+        Str method = str_from(str_format(it->arena, "__%s%s__", turned ? "r" : "", name));
+        if (self.tag == PV_OBJECT && self.object->cls &&
+            interp_class_attr(self.object->cls, method, &function, NULL)) {
+            *result = interp_call(it, at, function, &(CallArgs){.n = 2, .v = pair});
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "%s-%03d" % values: each place formatted as an f-string would. */
+static PyVal percent_text(Interp *it, Span at, Str text, PyVal values)
+{
+    PyVal list = values.tag == PV_TUPLE ? values : pv_tuple_of(it->arena, 1, &values);
+    Buf out = {0};
+    uint32_t next = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] != '%') {
+            buf_char(&out, text.at[i]);
+            continue;
+        }
+        size_t from = ++i;
+        while (i < text.len && memchr("0123456789.+- ", text.at[i], 14))
+            i++;
+        char type = i < text.len ? text.at[i] : '\0';
+        if (type == '%') {
+            buf_char(&out, '%');
+            continue;
+        }
+        if (!type || !memchr("dsrfegxXi", type, 9) || next >= list.list->items.len) {
+            buf_free(&out);
+            interp_fail(it, at, "T011", "this '%%' format is not supported");
+        }
+        Str spec = str_from(str_format(it->arena, "%.*s%c", (int)(i - from), text.at + from,
+                                       type == 'i'   ? 'd'
+                                       : type == 'r' ? 's'
+                                                     : type));
+        PyVal v = list.list->items.at[next++];
+        buf_str(&out, *interp_format(it, at, v, type == 'r' ? STR("r") : STR(""),
+                                     type == 's' && pv_is_number(v) ? STR("") : spec)
+                           .str);
+    }
+    return take_text(it, &out);
+}
+
 PyVal interp_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 {
+    PyVal result;
+    if ((a.tag == PV_OBJECT || b.tag == PV_OBJECT) && object_binary(it, at, op, a, b, &result))
+        return result;
+    if (op == PYOP_MOD && a.tag == PV_STR)
+        return percent_text(it, at, *a.str, b);
     if (a.tag == PV_TENSOR || b.tag == PV_TENSOR)
         return tensor_binary(it, at, op, a, b);
     if (a.tag == PV_BOOL && b.tag == PV_BOOL && (op == PYOP_AND || op == PYOP_OR || op == PYOP_XOR))

@@ -233,6 +233,8 @@ static void pick_part(Interp *it, Span at, Picked *picked, PyVal v, int *dim, in
     } else if (v.tag == PV_TENSOR && is_mask(it, v)) {
         add_mask(it, at, picked, *dim, v.tensor);
         *dim += tvar_shape(it, v.tensor).rank;
+    } else if (v.tag == PV_RANGE) {
+        pick_part(it, at, picked, interp_items(it, at, v), dim, free_dims);
     } else if (is_index_tensor(v)) {
         PyVal index = v.tag == PV_LIST ? tensor_literal(it, at, v, DT_COUNT) : v;
         if (is_mask(it, index))

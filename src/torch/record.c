@@ -220,6 +220,24 @@ PyVal b_partial(B *b)
     return (PyVal){.tag = PV_OBJECT, .object = object};
 }
 
+/* einops.layers.torch.Rearrange(pattern, ...): the tensor comes first when it is called. */
+PyVal b_einops_layer(B *b)
+{
+    Arena *arena = b->it->arena;
+    Str name = str_ends(str_from(b->name), "Rearrange") ? STR("einops.rearrange")
+                                                        : STR("einops.reduce");
+    PyVal *v = arena_array(arena, PyVal, b->args->n + 1);
+    CallArgs call = *b->args;
+    v[0] = pv_name(arena, name);
+    for (uint32_t i = 0; i < call.n; i++)
+        v[i + 1] = call.v[i];
+    call.v = v;
+    call.n++;
+    PyVal layer = b_partial(&(B){b->it, b->at, b->name, &call});
+    dict_set_name(arena, &layer.object->attrs, STR("partial:after"), pv_bool(true));
+    return layer;
+}
+
 bool partial_call(Interp *it, Span at, const PyObject *object, const CallArgs *args, PyVal *result)
 {
     PyVal function, first, given;
@@ -232,8 +250,12 @@ bool partial_call(Interp *it, Span at, const PyObject *object, const CallArgs *a
     all.v = arena_array(it->arena, PyVal, all.n + 1);
     all.kw = arena_array(it->arena, PyVal, args->n_kw + given.dict->entries.len + 1);
     all.kw_names = arena_array(it->arena, Str, args->n_kw + given.dict->entries.len + 1);
+    PyVal after;
+    bool last = dict_get_name(&object->attrs, STR("partial:after"), &after);
     for (uint32_t i = 0; i < all.n; i++)
-        all.v[i] = i < before ? first.list->items.at[i] : args->v[i - before];
+        all.v[i] = last         ? (i < args->n ? args->v[i] : first.list->items.at[i - args->n])
+                   : i < before ? first.list->items.at[i]
+                                : args->v[i - before];
     for (uint32_t i = 0; i < given.dict->entries.len; i++) {
         PyVal value;
         Str name = *given.dict->entries.at[i].key.str;
