@@ -22,6 +22,9 @@ bool host_check(const EmitInput *in, Diag *diag);
 const char *host_op_type(const Host *h); /* "Softmax" */
 const char *host_op_name(const Host *h); /* "softmax" */
 const char *host_ge_dtype(DType d);      /* "DT_FLOAT" */
+/* Asserts that must hold before the shapes of outputs, which divide, can be computed: the next one
+ * from statement *at of the host on. */
+bool host_next_guard(const Host *h, uint32_t *at, const IrStmt **guard);
 bool host_find_dim(const IrProgram *ir, IrVarId dim, uint32_t *operand, uint32_t *axis);
 
 /* struct SoftmaxPlan and PlanSoftmax(), one function for each variant whose text differs. */

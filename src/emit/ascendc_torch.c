@@ -92,6 +92,20 @@ static const char *first_input(const Host *h)
 
 static void print_agreement(Host *h);
 
+/* As it stands between quotes in C++. */
+static const char *quoted(Arena *arena, const char *text)
+{
+    Buf out = {0};
+    for (const char *c = text; *c; c++)
+        if (*c == '"' || *c == '\\')
+            buf_printf(&out, "\\%c", *c);
+        else if ((unsigned char)*c >= ' ')
+            buf_char(&out, *c);
+    char *copy = buf_take(&out, arena);
+    buf_free(&out);
+    return copy ? copy : "";
+}
+
 void torch_print_sizes(Host *h)
 {
     const IrProgram *ir = h->p->ir;
@@ -119,6 +133,10 @@ void torch_print_sizes(Host *h)
         pen_line(h->pen, "(void)%s;", camel(h->arena, v->name));
     }
     print_agreement(h);
+    const IrStmt *guard;
+    for (uint32_t at = 0; host_next_guard(h, &at, &guard);)
+        pen_line(h->pen, "TORCH_CHECK(%s, \"%s: %s\");", print_expr(&h->pr, guard->cond),
+                 host_op_name(h), quoted(h->arena, guard->text));
 }
 
 static void print_list_output(Host *h, uint32_t output)

@@ -595,6 +595,22 @@ static Run start_run(Arena *arena, IrRun *io, Scope *scope)
     return run;
 }
 
+/* What the operator refuses has no shapes: the asserts that stand before all else come first. */
+static bool heads_hold(Run *run, Scope *s)
+{
+    for (uint32_t i = 0; i < run->p->host.len && !run->stop; i++) {
+        const IrStmt *stmt = &run->p->stmts.at[run->p->host.at[i]];
+        s->at = stmt->at;
+        if (stmt->kind == IR_S_ASSIGN)
+            run->vars[stmt->var] = run_eval(s, stmt->value);
+        else if (stmt->kind != IR_S_ASSERT)
+            break;
+        else if (!run_eval(s, stmt->cond).i && !run->stop)
+            return refuse(run, "%s", stmt->text);
+    }
+    return !run->stop;
+}
+
 bool run_begin(Arena *arena, IrRun *io, IrHostRun *host, Run *run, Scope *scope)
 {
     io->status = IR_RUN_OK;
@@ -604,7 +620,7 @@ bool run_begin(Arena *arena, IrRun *io, IrHostRun *host, Run *run, Scope *scope)
     run->host = host;
     scope->run = run;
     return infer_dims(run) && set_attrs(run, scope) && bind_operands(run, scope, true) &&
-           bind_operands(run, scope, false);
+           heads_hold(run, scope) && bind_operands(run, scope, false);
 }
 
 bool ir_run(Arena *arena, IrRun *io)

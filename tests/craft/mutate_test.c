@@ -1,6 +1,6 @@
 /* The checker earns trust: one token of an example is changed (a bound, a size, a stride, a loop, a
  * dtype); when everything about the mutant is still proved, running it without data at many
- * shapes must find no fault. */
+ * shapes must find no fault. MUTATIONS=n and MUTATION_SEED=s try others. */
 #include "craft/craft.h"
 
 #include "base/file.h"
@@ -131,26 +131,37 @@ static void judge(const char *file, const char *text, Tally *tally)
     arena_drop(&arena);
 }
 
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
 T_TEST(mutants_that_are_proved_have_no_fault)
 {
+    uint64_t most = setting("MUTATIONS", MUTANTS), seed = setting("MUTATION_SEED", SEED);
     Arena arena = {0};
     Diag diag = diag_make(&arena, "examples", STR(""));
     NameList names = {0};
     Tally tally = {0};
     REQUIRE(file_list(&arena, "examples", &names, &diag));
-    for (uint64_t i = 0; tally.mutants < MUTANTS && i < 20 * MUTANTS; i++) {
-        const char *name = names.at[rng_u64(SEED, 1, i) % names.len];
+    for (uint64_t i = 0; tally.mutants < most && i < 20 * most; i++) {
+        const char *name = names.at[rng_u64(seed, 1, i) % names.len];
         Str text;
         if (!str_ends(str_from(name), ".craft"))
             continue;
         const char *path = path_join(&arena, "examples", name);
         REQUIRE(file_read(&arena, path, 0, &text, &diag));
-        const char *mutant = mutate(&arena, text, rng_u64(SEED, 2, i));
+        const char *mutant = mutate(&arena, text, rng_u64(seed, 2, i));
         if (mutant)
             judge(path, mutant, &tally);
     }
     CHECK_MSG(tally.mutants >= 200, "only %u mutants", tally.mutants);
     CHECK_MSG(tally.proved >= 20, "only %u mutants are proved: the test says little", tally.proved);
     CHECK_EQ_INT(tally.caught, 0);
+    if (getenv("MUTATIONS") && !tally.caught)
+        t_skip(str_format(&arena,
+                          "%u tried: %u rejected, %u watched, %u proved, none of them faults",
+                          tally.mutants, tally.rejected, tally.watched, tally.proved));
     arena_drop(&arena);
 }
