@@ -111,12 +111,16 @@ static bool alike(const Given *a, const Given *b, bool names)
            (!names || strcmp(a->name, b->name) == 0);
 }
 
-static void pair_up(Side *a, Side *b, bool names, uint32_t *number)
+/* How tensors of the two files are paired; where integers are not, each file has those it draws. */
+typedef enum Pairing { PAIR_BY_NAME, PAIR_BY_ORDER, PAIR_NO_INTEGERS, PAIRINGS } Pairing;
+
+static void pair_up(Side *a, Side *b, Pairing how, uint32_t *number)
 {
+    bool names = how == PAIR_BY_NAME;
     for (uint32_t i = 0; i < a->given.len; i++) {
         for (uint32_t k = 0; k < b->given.len; k++) {
             Given *x = &a->given.at[i], *y = &b->given.at[k];
-            if (!alike(x, y, names))
+            if (!alike(x, y, names) || (how == PAIR_NO_INTEGERS && is_whole(x->drawn)))
                 continue;
             x->paired = y->paired = true;
             a->leaves[x->source] = (UnrollLeaf){.tensor = *number, .drawn = x->drawn};
@@ -318,15 +322,15 @@ static TorchSame compare_results(const Exprs *x, const Side *ours, const Side *t
 /* --- all ---------------------------------------------------------------------------------- */
 
 static bool try_pairs(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
-                      const TorchSameHow *how, bool names, TorchSameAnswer *answer)
+                      const TorchSameHow *how, Pairing pairing, TorchSameAnswer *answer)
 {
     Side a = side_of(arena, ours), b = side_of(arena, theirs);
     Exprs *x = exprs_new(arena);
     uint32_t number = 0;
     bool pinned = false, assumed = false;
-    if (names)
-        pair_up(&a, &b, true, &number);
-    pair_up(&a, &b, false, &number);
+    if (pairing == PAIR_BY_NAME)
+        pair_up(&a, &b, PAIR_BY_NAME, &number);
+    pair_up(&a, &b, pairing == PAIR_BY_NAME ? PAIR_BY_ORDER : pairing, &number);
     if (pin_given(arena, &a, how->seed, &number, &pinned) &&
         pin_given(arena, &b, how->seed, &number, &pinned) && agree_pins(&a, &b) &&
         assume(x, &b, how->budget, &assumed, &answer->too_large) &&
@@ -348,7 +352,10 @@ static bool try_pairs(Arena *arena, const TorchTask *ours, const TorchTask *thei
 void same_by_element(Arena *arena, const TorchTask *ours, const TorchTask *theirs,
                      const TorchSameHow *how, TorchSameAnswer *answer)
 {
-    if (ours->graph->source && theirs->graph->source &&
-        !try_pairs(arena, ours, theirs, how, true, answer))
-        try_pairs(arena, ours, theirs, how, false, answer);
+    if (!ours->graph->source || !theirs->graph->source)
+        return;
+    for (Pairing p = PAIR_BY_NAME; p < PAIRINGS && !answer->too_large; p++) {
+        if (try_pairs(arena, ours, theirs, how, p, answer))
+            return;
+    }
 }
