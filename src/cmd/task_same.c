@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_COUNT };
+enum { ANSWER_MISSING = TORCH_SAME_COUNT, ANSWER_REFUSED, ANSWER_LARGE, ANSWER_COUNT };
 
 /* Readings whose graph rests on drawn values are compared for this many drawings; of every case,
  * for one. */
@@ -17,7 +17,7 @@ static const int64_t few_steps = INT64_C(1) << 22, most_steps = INT64_C(1) << 25
 
 typedef struct Pair {
     const char *ours, *theirs;
-    int answer; /* TorchSame, or one of the two above */
+    int answer; /* TorchSame, or one of those above */
     TorchSameAnswer found;
     int64_t case_index; /* the case it holds for */
     /* --all-cases: how many there are, are the same, are too large to be taken apart */
@@ -29,6 +29,7 @@ static const char *answer_name(int answer)
 {
     return answer == ANSWER_MISSING   ? "missing"
            : answer == ANSWER_REFUSED ? "refused"
+           : answer == ANSWER_LARGE   ? "too large to be taken apart"
                                       : torch_same_name((TorchSame)answer);
 }
 
@@ -201,6 +202,8 @@ static void compare_cases(Arena *arena, Pair *pair, const TaskOptions *options)
         pair->found.why = NULL;
         arena_drop(&one);
     }
+    if (pair->large == pair->cases)
+        pair->answer = ANSWER_LARGE;
 }
 
 static void json_pair(const Pair *pair, Buf *out)
