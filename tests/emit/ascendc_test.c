@@ -237,3 +237,31 @@ T_TEST(kernel_text_says_its_craft_lines)
     buf_free(&out);
     arena_drop(&arena);
 }
+
+T_TEST(shapes_that_divide_are_guarded)
+{
+    static const char text[] = "craft = 1\n"
+                               "T = dtype(f32, f16)\n"
+                               "n = dim(1, 1048576)\n"
+                               "@host\n"
+                               "def part(x: gm[T, n], y: out[T, n // s], s: i64 = 2):\n"
+                               "    assert s >= 1, \"s is \\\"positive\\\"\"\n"
+                               "    k[1](x, y, s)\n"
+                               "@kernel\n"
+                               "def k(x: gm[T, n], y: out[T, n // s], s: i64):\n"
+                               "    a = ub(T, 1024)\n"
+                               "    for t in tiles(n // s, 1024):\n"
+                               "        with copyin():\n"
+                               "            load(a[:t.size], x[t])\n"
+                               "        with copyout():\n"
+                               "            store(y[t], a[:t.size])\n";
+    Arena arena = {0};
+    EmitFiles files = emitted_from(&arena, text, "project");
+    Str host = text_of(&files, "op_host/part.cpp"),
+        torch = text_of(&files, "torch/part_binding.cpp");
+    ptrdiff_t infer = str_find(host, STR("InferShape(gert")),
+              guard = str_find(host, STR("if (!(s >= 1))"));
+    CHECK(infer >= 0 && guard > infer && guard < str_find(host, STR("SetDim(0, FloorDiv(n, s))")));
+    CHECK(str_find(torch, STR("TORCH_CHECK(s >= 1, \"part: s is \\\"positive\\\"\");")) >= 0);
+    arena_drop(&arena);
+}

@@ -202,6 +202,21 @@ T_TEST(the_host_refuses_with_its_text)
     arena_drop(&arena);
 }
 
+T_TEST(what_the_host_refuses_has_no_shapes)
+{
+    Arena arena = {0};
+    IrRun run;
+    run_it(&arena, &run,
+           "tile_ir 1\nprogram part\ndim n i64 1..100\nattr s i64 = 0\ntensor x in f32 [n, 40]\n"
+           "tensor y out f32 [(n // s), 40]\nhost\nassert (s >= 1) \"s is positive\"\n"
+           "launch few_rows [1] (x, y, s)\nend\nkernel few_rows vector\ntensor x in f32 [n, 40]\n"
+           "tensor y out f32 [(n // t), 40]\nparam t i64\nend\n",
+           3, false);
+    CHECK_EQ_INT(run.status, IR_RUN_REFUSED);
+    CHECK_EQ_STR(run.text, "s is positive");
+    arena_drop(&arena);
+}
+
 T_TEST(a_run_has_limits)
 {
     Arena arena = {0};
