@@ -68,17 +68,76 @@ static bool text_of(Six *six, const Py *e, int depth, Str *text)
     return true;
 }
 
-static void read_assignment(Six *six, const Py *s)
+/* ---- statements ---- */
+
+/* The six, and ways to reach them that are not read here. */
+static bool is_reach(Str name)
 {
-    const Py *target = s->kind == PY_ASSIGN && s->kids.len == 1 ? s->kids.at[0]
-                       : s->kind == PY_ANNASSIGN                ? s->a
-                                                                : NULL;
-    int at = target && target->kind == PY_NAME ? six_index(target->text) : -1;
+    return six_index(name) >= 0 || str_is(name, "globals") || str_is(name, "locals") ||
+           str_is(name, "exec") || str_is(name, "setattr") || str_is(name, "vars");
+}
+
+static bool reaches(const Py *e, int depth)
+{
+    if (!e)
+        return false;
+    if (depth > MOST_DEPTH || (e->kind == PY_NAME && is_reach(e->text)))
+        return true;
+    for (uint32_t i = 0; i < e->kids.len; i++)
+        if (reaches(e->kids.at[i], depth + 1))
+            return true;
+    return reaches(e->a, depth + 1) || reaches(e->b, depth + 1) || reaches(e->c, depth + 1);
+}
+
+/* A text among the six, or more of it. False: it becomes something that only Python could tell. */
+static bool set_text(Six *six, int at, const Py *value, bool more)
+{
     Str text;
-    if (at < 0 || !text_of(six, s->kind == PY_ASSIGN ? s->a : s->c, 0, &text))
-        return;
-    six->text[at] = text;
+    if (!text_of(six, value, 0, &text) || (more && !six->found[at]))
+        return false;
+    six->text[at] = more ? str_from(str_format(six->arena, "%.*s%.*s", STR_ARG(six->text[at]),
+                                               STR_ARG(text)))
+                         : text;
     six->found[at] = true;
+    return true;
+}
+
+static int target_index(const Py *target)
+{
+    return target && target->kind == PY_NAME ? six_index(target->text) : -1;
+}
+
+static bool is_print(const Py *e)
+{
+    return e->kind == PY_CALL && e->a->kind == PY_NAME && str_is(e->a->text, "print");
+}
+
+/* False: the statement may change one of the six in a way that is not read here. */
+static bool read_statement(Six *six, const Py *s)
+{
+    int at;
+    switch (s->kind) {
+    case PY_ASSIGN:
+        at = s->kids.len == 1 ? target_index(s->kids.at[0]) : -1;
+        if (at >= 0)
+            return set_text(six, at, s->a, false);
+        for (uint32_t i = 0; i < s->kids.len; i++)
+            if (reaches(s->kids.at[i], 0))
+                return false;
+        return true;
+    case PY_ANNASSIGN:
+        at = target_index(s->a);
+        return at < 0 || !s->c || set_text(six, at, s->c, false);
+    case PY_AUGASSIGN:
+        at = target_index(s->a);
+        return at < 0 ? !reaches(s->a, 0) : s->op == PYOP_ADD && set_text(six, at, s->b, true);
+    case PY_EXPR: return is_print(s->a) || !reaches(s->a, 0);
+    case PY_IF: /* if __name__ == "__main__": is not run by the benchmark */
+        return (s->a->kind == PY_COMPARE && s->a->a->kind == PY_NAME &&
+                str_is(s->a->a->text, "__name__")) ||
+               !reaches(s, 0);
+    default: return !reaches(s, 0);
+    }
 }
 
 /* The name under which the host text includes its tiling header. */
@@ -101,7 +160,11 @@ bool eval_read_six(Arena *arena, Str text, EvalCandidate *c, const char **reason
     Diag diag = diag_make(arena, "answer", text);
     const Py *module = py_parse(arena, text, &diag);
     for (uint32_t i = 0; module && i < module->kids.len; i++)
-        read_assignment(&six, module->kids.at[i]);
+        if (!read_statement(&six, module->kids.at[i])) {
+            *reason = str_format(arena, "line %u changes the six texts as only Python can tell",
+                                 module->kids.at[i]->at.line);
+            return false;
+        }
     if (!module) {
         const DiagItem *first = &diag.items.at[0];
         Str rest = str_trim(text);

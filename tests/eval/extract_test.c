@@ -139,6 +139,42 @@ T_TEST(extract_six_strings)
     CHECK_MISSED(five, false);
 }
 
+/* What follows the six texts may change them: what is judged must be what Python would have. */
+T_TEST(extract_six_strings_as_they_end)
+{
+    static const char six[] =
+        "project_json_src = other = '[]'\nproject_json_src='[]'\nhost_tiling_src='T'\n"
+        "host_operator_src='H'\nkernel_src='K'\npython_bind_src='B'\nmodel_src='M'\n";
+    static const struct {
+        const char *more, *kernel; /* NULL: nothing to judge */
+    } rows[] = {{"", "K"},
+                {"kernel_src += 'L'\n", "KL"},
+                {"kernel_src = 'N'\n", "N"},
+                {"print(kernel_src)\nimport os\nx = 3\n", "K"},
+                {"if __name__ == '__main__':\n    kernel_src = ''\n", "K"},
+                {"kernel_src = kernel_src.replace('K', 'Q')\n", NULL},
+                {"kernel_src -= 3\n", NULL},
+                {"kernel_src, x = 'a', 'b'\n", NULL},
+                {"if True:\n    kernel_src = 'Q'\n", NULL},
+                {"for kernel_src in ['Q']:\n    pass\n", NULL},
+                {"del kernel_src\n", NULL},
+                {"globals()['kernel_src'] = 'Q'\n", NULL},
+                {"exec('kernel_src = 3')\n", NULL},
+                {"def f():\n    global kernel_src\n    kernel_src = 'Q'\nf()\n", NULL}};
+    const char *own = strchr(six, '\n') + 1; /* the first line has two targets */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Arena arena = {0};
+        Taken t = take(str_format(&arena, "%s%s", own, rows[i].more), FORM_MKB);
+        CHECK_MSG(t.ok == (rows[i].kernel != NULL), "%s: %s", rows[i].more, t.reason);
+        if (t.ok && rows[i].kernel)
+            CHECK_EQ_SLICE(t.c.texts.at[3].text, rows[i].kernel);
+        arena_drop(&t.arena);
+        arena_drop(&arena);
+    }
+    Taken two = take(six, FORM_MKB);
+    CHECK_MISSED(two, false);
+}
+
 T_TEST(extract_direct_json)
 {
     static const char answer[] =
