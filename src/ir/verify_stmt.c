@@ -185,11 +185,42 @@ static bool enter_loop(Verifier *v, const IrStmt *s)
     return true;
 }
 
+static bool bounds_mention(const Verifier *v, const IrStmt *loop, IrVarId var)
+{
+    for (uint32_t i = 0; i < loop->axis_count; i++) {
+        const IrAxis *a = &loop->axes[i];
+        const IrExprId parts[] = {a->lo, a->hi, a->step, a->tile};
+        for (int k = 0; k < 4; k++)
+            if (parts[k] && ir_mentions(v->p, parts[k], var))
+                return true;
+    }
+    return false;
+}
+
+/* The statement in the block that assigns what the bounds of the loop are made of; NULL: none. */
+static const IrStmt *moves_bounds(const Verifier *v, const IrStmt *loop, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &v->p->stmts.at[block->at[i]], *inside;
+        if (s->var && bounds_mention(v, loop, s->var))
+            return s;
+        if ((inside = moves_bounds(v, loop, &s->body)) ||
+            (inside = moves_bounds(v, loop, &s->orelse)))
+            return inside;
+    }
+    return NULL;
+}
+
+/* Targets may take bounds when the loop begins or look again: nothing in it may move them. */
 static bool check_for(Verifier *v, const IrStmt *s)
 {
     if (!enter_loop(v, s))
         return false;
     verify_block(v, &s->body);
+    const IrStmt *moves = v->bad ? NULL : moves_bounds(v, s, &s->body);
+    if (moves)
+        return verify_fail(v, moves->at, "'%s' is assigned in a loop whose bounds name it",
+                           v->p->vars.at[moves->var].name);
     for (uint32_t i = 0; i < s->axis_count; i++)
         unbind(v, &s->axes[i].range);
     return true;

@@ -292,6 +292,12 @@ T_TEST(the_stage_rule_is_verified)
     expect_invalid("small_kernel: a stage inside a stage", BUFFERS, "copyin\ncompute\nend\nend\n");
 }
 
+T_TEST(bounds_that_move_are_verified)
+{
+    expect_invalid("small_kernel: 'i' is assigned in a loop whose bounds name it", BUFFERS,
+                   "i = 3\nfor range c in 0..i\nif (c > 1)\ni = (i + 1)\nend\nend\n");
+}
+
 T_TEST(types_and_operands_are_verified)
 {
     expect_invalid("program: the operands of '+' do not fit", BUFFERS,
