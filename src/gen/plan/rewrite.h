@@ -42,6 +42,7 @@ bool rewrite_reduce(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_index(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_loss(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out);
+bool rewrite_special(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_sum(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_pool(Rewrite *r, const Node *node, ValueId *out);
 

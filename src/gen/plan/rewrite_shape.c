@@ -199,47 +199,12 @@ static bool linspace(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
-static ValueId polynomial(Rewrite *r, ValueId x, const double *at, int n)
-{
-    ValueId p = rw_number(r, at[0]);
-    for (int i = 1; i < n; i++)
-        p = add(r, mul(r, p, x), rw_number(r, at[i]));
-    return p;
-}
-
-/* The inverse of the error function in single precision: M. Giles, Approximating the erfinv
- * function, GPU Computing Gems, 2011. */
-static bool inverse_erf(Rewrite *r, const Node *node, ValueId *out)
-{
-    static const double middle[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
-                                    -4.39150654e-06, 0.00021858087,  -0.00125372503,
-                                    -0.00417768164,  0.246640727,    1.50140941};
-    static const double tails[] = {-0.000200214257, 0.000100950558, 0.00134934322,
-                                   -0.00367342844,  0.00573950773,  -0.0076224613,
-                                   0.00943887047,   1.00167406,     2.83297682};
-    ValueId x = rw_in(r, node, 0);
-    DType own = graph_value(r->from, node->out)->dtype;
-    if (node->kind != UNARY_erfinv)
-        return false;
-    x = rw_cast(r, x, DT_F32);
-    ValueId one = rw_number(r, 1);
-    ValueId w = mul(r, sub(r, one, x), add(r, x, one));
-    w = rw_unary(r, UNARY_neg, rw_unary(r, UNARY_log, w));
-    ValueId near = polynomial(r, sub(r, w, rw_number(r, 2.5)), middle, 9);
-    ValueId far = rw_unary(r, UNARY_sqrt, rw_unary(r, UNARY_relu, w));
-    far = polynomial(r, sub(r, far, rw_number(r, 3)), tails, 9);
-    ValueId p = rw_where(r, rw_binary(r, BINARY_lt, w, rw_number(r, 5)), near, far);
-    out[0] = rw_cast(r, mul(r, p, x), own);
-    return true;
-}
-
 bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
     case OP_CROSS: return cross(r, node, out);
     case OP_CAT: return join_last(r, node, out);
     case OP_LINSPACE: return linspace(r, node, out);
-    case OP_UNARY: return inverse_erf(r, node, out);
     case OP_DIAG: return diag(r, node, out);
     case OP_LAYER_NORM: return layer_norm(r, node, out);
     case OP_GROUP_NORM: return group_norm(r, node, out);
