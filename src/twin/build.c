@@ -102,13 +102,25 @@ static bool out_of_memory(const BoxResult *box)
            str_find(box->err, STR("bad_alloc")) >= 0;
 }
 
+/* What our own headers said before a program died: " (it read ...)"; "": nothing. */
+static const char *last_words(Arena *arena, Str said)
+{
+    Str line;
+    while (str_next(&said, '\n', &line))
+        if (str_starts(line, "acraft: "))
+            return str_format(arena, " (%.*s)", STR_ARG(str_slice(line, 8, line.len)));
+    return "";
+}
+
 bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict)
 {
     if (box->missing && !verdict->walls_missing[0])
         verdict->walls_missing = box->missing;
     if (box->end == BOX_EXITED && box->status == 0)
         return true;
-    const char *who = stage == STAGE_COMPILE ? "the compiler" : "the program";
+    const char *who = stage == STAGE_COMPILE  ? "the compiler"
+                      : stage == STAGE_TILING ? "the host code"
+                                              : "the program";
     const char *text = str_format(arena, "%s %s", who, box_end_text(box->end));
     if (box->end == BOX_REFUSED)
         verdict_fail(verdict, VERDICT_NO_WALL, stage, box->reason);
@@ -125,7 +137,8 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
         verdict_fail(verdict, VERDICT_FORBIDDEN, stage, text);
     else if (box->end == BOX_SIGNAL)
         verdict_fail(verdict, VERDICT_CRASHED, stage,
-                     str_format(arena, "%s: %s", text, strsignal(box->status)));
+                     str_format(arena, "%s: %s%s", text, strsignal(box->status),
+                                last_words(arena, box->err)));
     return false;
 }
 

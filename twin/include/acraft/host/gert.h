@@ -91,9 +91,15 @@ private:
 class Tensor {
 public:
     int64_t GetShapeSize() const { return shape_.GetStorageShape().GetShapeSize(); }
-    template <typename T> const T *GetData() const { return static_cast<const T *>(data_); }
-    template <typename T> T *GetData() { return static_cast<T *>(const_cast<void *>(data_)); }
+    template <typename T> const T *GetData() const { return static_cast<const T *>(values()); }
+    template <typename T> T *GetData() { return static_cast<T *>(const_cast<void *>(values())); }
     const void *GetAddr() const { return data_; }
+    /* Host code sees values only of inputs whose definition says ValueDepend. */
+    const void *values() const
+    {
+        if (!data_) std::fputs("acraft: it read values of an input that is not declared with ValueDepend\n", stderr);
+        return data_;
+    }
     size_t GetSize() const { return bytes_; }
     ge::DataType GetDataType() const { return desc_.GetDataType(); }
     const Shape &GetStorageShape() const { return shape_.GetStorageShape(); }
