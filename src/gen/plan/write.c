@@ -582,6 +582,33 @@ static void write_picks(Writer *w)
     }
 }
 
+static bool has_free(const Writer *w, WriteKind kind, DType dtype, int depth)
+{
+    for (uint32_t i = 0; i < w->pool.len; i++) {
+        const WriteBuffer *b = &w->pool.at[i];
+        if (!b->busy && b->stem == 'a' && b->kind == kind && b->dtype == dtype && b->depth == depth)
+            return true;
+    }
+    return false;
+}
+
+/* Two slots while every load still gets one: a kernel has eight for what comes in (lower E093), and
+ * reductions load their parts too. */
+static int depth_for(const Writer *w, WriteKind kind, DType dtype)
+{
+    int slots = w->s->reduced ? 6 : 8;
+    for (int depth = w->load_depth; depth > 0; depth--)
+        if (has_free(w, kind, dtype, depth))
+            return depth;
+    for (uint32_t i = 0; i < w->pool.len; i++)
+        slots -= w->pool.at[i].stem == 'a' ? w->pool.at[i].depth : 0;
+    for (uint32_t i = 0; i < w->g->leaves.len; i++) {
+        PrimId id = w->g->leaves.at[i].prim;
+        slots -= w->g->prims.at[id].uses && !w->name[id] && write_kind(w, id) != KIND_SCALAR;
+    }
+    return slots > 0 ? w->load_depth : 1;
+}
+
 void write_loads(Writer *w, const bool *wanted)
 {
     Buf casts = {0};
@@ -592,7 +619,8 @@ void write_loads(Writer *w, const bool *wanted)
         WriteKind kind = write_kind(w, id);
         if (!wanted[id] || w->name[id] || kind == KIND_SCALAR)
             continue;
-        const char *buffer = write_buffer(w, 'a', kind, p->dtype, w->load_depth, id);
+        int depth = depth_for(w, kind, p->dtype);
+        const char *buffer = write_buffer(w, 'a', kind, p->dtype, depth, id);
         const char *raw = write_view(w, kind, buffer);
         if (!any)
             write_line(w, "with copyin():");
