@@ -1,0 +1,153 @@
+/* Chains: what several kernels compute one after the other; what is said otherwise before that. */
+#include "gen/plan/plan.h"
+#include "tests/t.h"
+#include <string.h>
+
+static ValueId input(Graph *g, const char *name, DType dtype, int rank, const int64_t *dims)
+{
+    Value v = {.dtype = dtype, .kind = VALUE_INPUT, .name = name, .node = NODE_NONE};
+    v.shape.rank = rank;
+    for (int i = 0; i < rank; i++)
+        v.shape.dim[i] = dims[i];
+    ValueId id = graph_add_value(g, v);
+    vec_push(g->arena, &g->inputs, id);
+    return id;
+}
+
+static ValueId node(Graph *g, NodeSpec spec, Diag *diag)
+{
+    ValueId out = VALUE_NONE;
+    REQUIRE(graph_add(g, &spec, diag, &out));
+    return out;
+}
+
+static ValueId reduce(Graph *g, int kind, ValueId x, int64_t dim, Diag *diag)
+{
+    int64_t *dims = arena_array(g->arena, int64_t, 1);
+    Attr attrs[] = {{.key = AT_DIMS}, {.key = AT_KEEPDIM, .i = true}};
+    *dims = dim;
+    attrs[0].ints.at = dims;
+    attrs[0].ints.len = 1;
+    return node(
+        g,
+        (NodeSpec){.op = OP_REDUCE, .kind = kind, .n_in = 1, .in = &x, .n_attr = 2, .attr = attrs},
+        diag);
+}
+
+static ValueId binary(Graph *g, int kind, ValueId a, ValueId b, Diag *diag)
+{
+    return node(g, (NodeSpec){.op = OP_BINARY, .kind = kind, .n_in = 2, .in = (ValueId[]){a, b}},
+                diag);
+}
+
+static bool plans(Arena *arena, Graph *g, ValueId out, Plan *plan, Diag *diag)
+{
+    vec_push(arena, &g->outputs, out);
+    *plan = (Plan){0};
+    return plan_make(arena, g, npu_chip_find(STR("910B2")), 0, plan, diag);
+}
+
+static int count(Str text, const char *what)
+{
+    int n = 0;
+    for (const char *at = text.at; (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+T_TEST(chain_of_reductions_over_different_dimensions_takes_any_size)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "both");
+    ValueId x = input(g, "x", DT_F32, 2, (int64_t[]){64, 100});
+    ValueId rows = reduce(g, REDUCE_max, x, 1, &diag), columns = reduce(g, REDUCE_sum, x, 0, &diag);
+    Plan plan;
+    REQUIRE(plans(&arena, g, binary(g, BINARY_mul, rows, columns, &diag), &plan, &diag));
+    CHECK_EQ_STR(plan.strategy, "chain");
+    CHECK_EQ_INT(plan.operands.len, 2);
+    CHECK(str_find(plan.craft, STR("size0 = dim(1, ")) > 0);
+    CHECK(str_find(plan.craft, STR("size1 = dim(1, ")) > 0);
+    CHECK(count(plan.craft, "= workspace(f32, size") >= 2);
+    arena_drop(&arena);
+}
+
+T_TEST(chain_through_a_stepped_slice_is_for_the_sizes_of_the_task)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "even");
+    ValueId x = input(g, "x", DT_F32, 2, (int64_t[]){64, 100});
+    Attr attrs[] = {{.key = AT_DIM, .i = 1},
+                    {.key = AT_START, .i = 0},
+                    {.key = AT_END, .i = 100},
+                    {.key = AT_STEP, .i = 2}};
+    ValueId even = node(
+        g, (NodeSpec){.op = OP_SLICE, .n_in = 1, .in = &x, .n_attr = 4, .attr = attrs}, &diag);
+    Plan plan;
+    REQUIRE(plans(&arena, g, reduce(g, REDUCE_max, even, 1, &diag), &plan, &diag));
+    CHECK_EQ_STR(plan.strategy, "chain");
+    CHECK(str_find(plan.craft, STR("d100 = dim(100)")) > 0);
+    CHECK(str_find(plan.craft, STR("size0")) < 0);
+    CHECK_EQ_INT(count(plan.craft, "@kernel"), 2);
+    arena_drop(&arena);
+}
+
+T_TEST(chain_says_a_transpose_of_any_size)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "turned");
+    ValueId x = input(g, "x", DT_F32, 2, (int64_t[]){64, 100});
+    int64_t order[] = {1, 0};
+    Attr dims = {.key = AT_DIMS};
+    dims.ints.at = order;
+    dims.ints.len = 2;
+    ValueId y = node(
+        g, (NodeSpec){.op = OP_PERMUTE, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dims}, &diag);
+    Plan plan;
+    REQUIRE(plans(&arena, g, y, &plan, &diag));
+    CHECK_EQ_STR(plan.strategy, "move");
+    CHECK(str_find(plan.craft, STR("= transpose(")) > 0);
+    CHECK(str_find(plan.craft, STR("e1 = dim(1, ")) > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(chain_gives_every_element_one_writer)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "two");
+    ValueId x = input(g, "x", DT_F32, 2, (int64_t[]){64, 100});
+    ValueId w = input(g, "w", DT_F32, 1, (int64_t[]){100});
+    ValueId small = node(g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_exp, .n_in = 1, .in = &w},
+                         &diag);
+    vec_push(&arena, &g->outputs, small);
+    ValueId mean = reduce(g, REDUCE_mean, x, 1, &diag);
+    Plan plan;
+    REQUIRE(plans(&arena, g, binary(g, BINARY_mul, mean, small, &diag), &plan, &diag));
+    CHECK_EQ_STR(plan.strategy, "chain");
+    arena_drop(&arena);
+}
+
+T_TEST(plan_refuses_matrices_and_nothing_by_name)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "mm");
+    ValueId in[] = {input(g, "a", DT_F32, 2, (int64_t[]){8, 8}),
+                    input(g, "b", DT_F32, 2, (int64_t[]){8, 8})};
+    Plan plan;
+    CHECK(!plans(&arena, g, node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}, &diag), &plan,
+                 &diag));
+    REQUIRE(diag.items.len);
+    CHECK(strstr(diag.items.at[0].text, "matmul") &&
+          strstr(diag.items.at[0].text, "vector kernels"));
+    Diag second = diag_make(&arena, "t", STR(""));
+    Graph *none = graph_new(&arena, "none");
+    ValueId x = input(none, "x", DT_F32, 2, (int64_t[]){0, 8});
+    CHECK(!plans(&arena, none, reduce(none, REDUCE_sum, x, 1, &second), &plan, &second));
+    REQUIRE(second.items.len);
+    CHECK(strstr(second.items.at[0].text, "no elements"));
+    arena_drop(&arena);
+}
