@@ -434,7 +434,7 @@ static void walk(ProofWalk *w, const IrBlock *block, Place place)
             walk(w, &s.orelse, inner);
             break;
         case IR_S_STAGE:
-        case IR_S_ROLE: walk(w, &s.body, place); break;
+        case IR_S_ROLE: walk(w, &s.body, place); continue; /* what it leaves known lasts */
         case IR_S_SHARE:
             check_positive(w, s.at, "alignment of share", s.align);
             proof_enter_share(w, &s);

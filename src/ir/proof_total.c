@@ -76,8 +76,6 @@ static void learn(ProofWalk *w, const IrStmt *s)
         learn_totals(w, s);
         proof_learn_sum(w, s);
     }
-    for (uint32_t i = 0; s->kind == IR_S_STAGE && i < s->body.len; i++)
-        proof_leave(w, &w->p->stmts.at[s->body.at[i]]);
 }
 
 void proof_leave(ProofWalk *w, const IrStmt *s)
