@@ -137,7 +137,11 @@ static bool only_looks(const Record *r)
            r->op == NPU_CACHE_CLEAN;
 }
 
-/* Notes names; returns how many of the batch may run before its turn is over. */
+static bool reads_gm(const Record *r) { return r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD; }
+
+/* Notes names; returns how many of the batch may run before its turn is over. A core takes the value
+ * behind a read when the record is done; so no turn ends there, or another core might change the
+ * word in between. */
 static uint32_t look_over(Feeder *f, CoreFeed *c, int64_t *left)
 {
     uint32_t i = c->batch_at;
@@ -148,6 +152,8 @@ static uint32_t look_over(Feeder *f, CoreFeed *c, int64_t *left)
         if (c->batch[i].op & REC_TEXT)
             keep_name(f, &c->batch[i]);
     }
+    if (*left <= 0 && i > c->batch_at && reads_gm(&c->batch[i - 1]))
+        i--;
     return i - c->batch_at;
 }
 
@@ -264,6 +270,8 @@ static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
     CoreFeed *c = f->cores[core];
     uint32_t ready = look_over(f, c, left);
     size_t used = 0;
+    if (ready == 0)
+        return TURN_OVER;
     bool compares = f->stream && f->stream->compare && !f->memory->some_data;
     SimState state = compares ? compare_batch(f, core, ready, &used)
                               : sim_feed(f->sim, core, c->batch + c->batch_at, ready, &used);
