@@ -1,9 +1,9 @@
 /* The last axis is reduced and others are kept. Rows that fit are taken whole, several at once
  * (resident.c); long rows are streamed in tiles, once per pass, by the core they belong to; few
- * long rows are split over the cores (split.c). */
+ * long rows, and such as L2 would not hold one of for each core, are split (split.c). */
 #include "gen/plan/strategy.h"
 
-enum { MANY_ROWS = 8 };
+enum { MANY_ROWS = 8, ROW_BYTES = 4 * 3 / 2 };
 
 static bool takes(const Space *s)
 {
@@ -92,12 +92,12 @@ static void write_streamed(Job *job, const char *when)
             write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
 }
 
-/* "n0 * n1": how many rows there are */
-static const char *row_count(Job *job)
+/* "n0 * n1": how many rows there are, or how many elements one has */
+static const char *row_count(Job *job, bool reduced)
 {
     Buf out = {0};
     for (uint32_t i = 0; i < job->s->len; i++)
-        if (!job->s->axis[i].reduced)
+        if (job->s->axis[i].reduced == reduced)
             buf_printf(&out, "%s%s", out.len ? " * " : "", job->s->axis[i].name);
     char *text = buf_take(&out, job->arena);
     buf_free(&out);
@@ -108,15 +108,17 @@ static void write_rows(Job *job)
 {
     if (resident_takes(job->s))
         resident_parts(job);
+    const char *when = NULL;
     bool split = split_takes(job);
-    write_streamed(
-        job,
-        split ? str_format(job->arena, "%s >= %d * chip.cores", row_count(job), MANY_ROWS) : NULL);
+    if (split) /* the rows of all cores stay in L2 between the passes: two thirds of it count */
+        when = str_format(job->arena, "%s >= %d * chip.cores and %s * %d * chip.cores <= chip.l2",
+                          row_count(job, false), MANY_ROWS, row_count(job, true), ROW_BYTES);
+    write_streamed(job, when);
     if (split)
         split_part(job);
 }
 
 const Strategy strategy_rows = {
     "rows", takes, write_rows,
-    "Short rows are taken whole, several at once; long rows are streamed in tiles; few long rows "
-    "are split over the cores."};
+    "Short rows are taken whole, several at once; long rows are streamed in tiles; few long rows, "
+    "or rows that L2 does not hold between two passes, are split over the cores."};
