@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "tests/twin/twin_helper.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,20 +229,22 @@ static uint32_t attack_round(Arena *a, const NameList *names, uint32_t most, boo
 }
 
 /* Nothing may pile up. SOAK_RUNS=1000 makes that many runs over the whole set, in rounds, and prints what
- * is held after each; SOAK_DONE=FILE keeps count there and goes on from it; SOAK_SECONDS ends a share. */
+ * is held after each; SOAK_DONE=FILE keeps count there (and the cache beside it) and goes on from it;
+ * SOAK_SECONDS ends a share. */
 T_TEST(hostile_kernels_leave_nothing_behind)
 {
     const char *wanted = getenv("SOAK_RUNS"), *done_file = getenv("SOAK_DONE"),
                *seconds = getenv("SOAK_SECONDS");
     uint32_t total = wanted ? (uint32_t)atoi(wanted) : 20, done = 0;
     time_t end = time(NULL) + (seconds ? atoi(seconds) : 1 << 20);
-    char folder[] = "/tmp/acraft-soak-XXXXXX", path[64];
-    REQUIRE(mkdtemp(folder));
+    char folder[256] = "/tmp/acraft-soak-XXXXXX", path[300];
+    bool keeps = done_file && snprintf(folder, sizeof folder, "%.200s.d", done_file) > 0;
+    REQUIRE(keeps ? mkdir(folder, 0700) == 0 || errno == EEXIST : mkdtemp(folder) != NULL);
     REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
     snprintf(path, sizeof path, "%s/tmp", folder);
-    REQUIRE(mkdir(path, 0700) == 0 && setenv("TMPDIR", path, 1) == 0);
+    REQUIRE((mkdir(path, 0700) == 0 || errno == EEXIST) && setenv("TMPDIR", path, 1) == 0);
     snprintf(path, sizeof path, "%s/cache", folder);
-    REQUIRE(mkdir(path, 0700) == 0 && setenv("XDG_CACHE_HOME", path, 1) == 0);
+    REQUIRE((mkdir(path, 0700) == 0 || errno == EEXIST) && setenv("XDG_CACHE_HOME", path, 1) == 0);
     Arena a = {0};
     Diag diag = diag_make(&a, FOLDER, (Str){0});
     NameList names = {0};
@@ -268,7 +271,8 @@ T_TEST(hostile_kernels_leave_nothing_behind)
         fflush(stdout);
     }
     arena_drop(&a);
-    const char *const remove[] = {"rm", "-rf", folder, NULL};
+    const char *const remove[] = {"rm", "-rf", keeps && done < total ? "/nonexistent" : folder,
+                                  NULL};
     pid_t pid = fork();
     if (pid == 0) {
         execvp("rm", (char *const *)remove);
