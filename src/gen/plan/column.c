@@ -34,13 +34,15 @@ static const char *const starts[SCAN_COUNT][2] = {
     [SCAN_logsumexp] = {"-inf", NULL},
 };
 
+static const char add_exponents[] = "so_far[:t.size] = log(exp(so_far[:t.size] - most[:t.size]) + "
+                                    "exp(here[:t.size] - most[:t.size])) + most[:t.size]";
+
 static const char *const steps[SCAN_COUNT] = {
     [SCAN_sum] = "so_far[:t.size] = so_far[:t.size] + here[:t.size]",
     [SCAN_prod] = "so_far[:t.size] = so_far[:t.size] * here[:t.size]",
     [SCAN_max] = "so_far[:t.size] = max(so_far[:t.size], here[:t.size])",
     [SCAN_min] = "so_far[:t.size] = min(so_far[:t.size], here[:t.size])",
-    [SCAN_logsumexp] = "so_far[:t.size] = log(exp(so_far[:t.size] - most[:t.size]) + "
-                       "exp(here[:t.size] - most[:t.size])) + most[:t.size]",
+    [SCAN_logsumexp] = add_exponents,
 };
 
 static const char *lines_of(Script *s, uint16_t kind)

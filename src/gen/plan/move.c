@@ -365,6 +365,60 @@ static bool gathers(const Move *m, bool *table)
     return *table ? d->size <= MOST_ROW : step * BLOCK <= MOST_ROW;
 }
 
+static void put_gather_buffers(Writing *w, const MoveDim *d, long long room, long long chunk)
+{
+    bool byte = dtype_bytes(w->m->dtype) == 1;
+    put(w, 1, "row = ub(%s, %lld, depth=2)", w->type, room);
+    if (byte)
+        put(w, 1, "wide = ub(f16, %lld)", room);
+    put(w, 1, "place = ub(i32, %lld)", chunk);
+    if (d->div > 1)
+        put(w, 1, "near = ub(f32, %lld)", chunk);
+    put(w, 1, "found = ub(%s, %lld%s)", gathered_as(w->m->dtype), chunk, byte ? "" : ", depth=2");
+    if (byte)
+        put(w, 1, "o = ub(%s, %lld, depth=2)", w->type, chunk);
+}
+
+/* The part of the row, and where in it the elements stand: worked out one by one, or by vectors. */
+static void put_gathered_row(Writing *w, const MoveDim *d, bool table)
+{
+    int last = w->m->rank - 1;
+    const char *held = str_format(w->arena, "%lld", (long long)d->size), *index = w->index[last];
+    if (!table)
+        put_positions(w, d);
+    put(w, 2, "with copyin():");
+    if (table)
+        put(w, 3, "load(row[:%s], x[%s:])", held, before_last(w));
+    else
+        put(w, 3, "load(row[:room], x[%sbase:base + room])", before_last(w));
+    put(w, 2, "with compute():");
+    if (table) {
+        w->index[last] = "(t.start + k)";
+        put(w, 3, "for k in range(t.size):");
+        put(w, 4, "place[k] = %s", place_text(w, d));
+        w->index[last] = index;
+    } else {
+        put_places(w, d);
+    }
+    put_gather(w, table ? held : "room");
+}
+
+static void put_gathered_store(Writing *w, const char *inside)
+{
+    const char *from = dtype_bytes(w->m->dtype) == 1 ? "o" : "found";
+    const char *to = str_format(w->arena, "y[%st]", result_before_last(w));
+    int depth = inside ? 3 : 2;
+    if (inside)
+        put(w, 2, "if %s:", inside);
+    put(w, depth, "with copyout():");
+    put(w, depth + 1, "store(%s, %s[:t.size])", to, from);
+    if (!inside)
+        return;
+    put(w, 2, "else:");
+    put(w, 3, "with copyout():");
+    put(w, 4, "store(%s, blank[:t.size])", to);
+}
+
 static bool write_gathered(Writing *w, const NpuChip *chip)
 {
     const Move *m = w->m;
@@ -375,61 +429,21 @@ static bool write_gathered(Writing *w, const NpuChip *chip)
     int64_t step = d->mul[0] < 0 ? -d->mul[0] : d->mul[0], chunk = CHUNK;
     while (!table && chunk * step > MOST_ROW)
         chunk /= 2;
-    chunk = chunk < w->tile ? chunk : w->tile;
+    w->tile = chunk < w->tile ? chunk : w->tile;
     open_kernel(w,
                 "# A part of the source row is read whole and its elements gathered on chip, so "
                 "that memory sees\n# long copies only.\n",
                 chip);
-    long long room = (long long)(table ? d->size : d->div > 1 ? chunk + 1 : chunk * step);
-    put(w, 1, "row = ub(%s, %lld, depth=2)", w->type, room);
-    if (dtype_bytes(m->dtype) == 1)
-        put(w, 1, "wide = ub(f16, %lld)", room);
-    put(w, 1, "place = ub(i32, %lld)", (long long)chunk);
-    if (d->div > 1)
-        put(w, 1, "near = ub(f32, %lld)", (long long)chunk);
-    put(w, 1, "found = ub(%s, %lld%s)", gathered_as(m->dtype), (long long)chunk,
-        dtype_bytes(m->dtype) == 1 ? "" : ", depth=2");
-    if (dtype_bytes(m->dtype) == 1)
-        put(w, 1, "o = ub(%s, %lld, depth=2)", w->type, (long long)chunk);
+    int64_t room = table ? d->size : d->div > 1 ? w->tile + 1 : w->tile * step;
+    put_gather_buffers(w, d, (long long)room, (long long)w->tile);
     const char *inside = inside_text(w, false);
-    w->tile = chunk;
     if (inside)
         put_fill_buffer(w);
     put_loop(w, 1u << (m->rank - 1), "t",
              str_format(w->arena, "tiles(%lld, %lld)", (long long)m->size[m->rank - 1],
-                        (long long)chunk));
-    const char *held = str_format(w->arena, "%lld", (long long)d->size);
-    if (!table)
-        put_positions(w, d);
-    put(w, 2, "with copyin():");
-    if (table)
-        put(w, 3, "load(row[:%s], x[%s:])", held, before_last(w));
-    else
-        put(w, 3, "load(row[:room], x[%sbase:base + room])", before_last(w));
-    put(w, 2, "with compute():");
-    if (table) {
-        const char *index = w->index[m->rank - 1];
-        w->index[m->rank - 1] = "(t.start + k)";
-        put(w, 3, "for k in range(t.size):");
-        put(w, 4, "place[k] = %s", place_text(w, d));
-        w->index[m->rank - 1] = index;
-    } else {
-        put_places(w, d);
-    }
-    put_gather(w, table ? held : "room");
-    const char *from = dtype_bytes(m->dtype) == 1 ? "o" : "found";
-    const char *to = str_format(w->arena, "y[%st]", result_before_last(w));
-    if (!inside) {
-        put(w, 2, "with copyout():");
-        put(w, 3, "store(%s, %s[:t.size])", to, from);
-        return true;
-    }
-    put(w, 2, "if %s:", inside);
-    put(w, 3, "with copyout():");
-    put(w, 4, "store(%s, %s[:t.size])", to, from);
-    put(w, 2, "else:");
-    put(w, 3, "with copyout():");
-    put(w, 4, "store(%s, blank[:t.size])", to);
+                        (long long)w->tile));
+    put_gathered_row(w, d, table);
+    put_gathered_store(w, inside);
     return true;
 }
 

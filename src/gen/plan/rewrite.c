@@ -19,6 +19,8 @@ static void add_leaf(Rewrite *r, ValueId id)
     note_outer(r, r->map[id], id);
 }
 
+static const Node nowhere; /* of what no node of the task says */
+
 /* A tensor that the file itself holds: its numbers one after the other, made by the kernel. */
 static void add_constant(Rewrite *r, ValueId id)
 {
@@ -26,7 +28,6 @@ static void add_constant(Rewrite *r, ValueId id)
     int64_t count = 0;
     ValueId parts[REWRITE_CONSTANT];
     Attr dim = {.key = AT_DIM, .i = 0};
-    static const Node nowhere;
     shape_count(v->shape, &count);
     r->node = &nowhere;
     bool even = count > 1;
@@ -116,7 +117,7 @@ static ValueId as_result(Rewrite *r, ValueId id)
     to.ints.at = s.dim;
     to.ints.len = (uint32_t)s.rank;
     r->changed = true;
-    r->node = &(Node){0};
+    r->node = &nowhere;
     return rw_make(r, OP_RESHAPE, 0, 1, &id, 1, &to);
 }
 
