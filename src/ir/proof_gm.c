@@ -365,11 +365,16 @@ static bool is_born_undefined(const IrTensor *t)
 /* Which parameters the kernel has written in full, or in part, when it ends. */
 static void run_silently(const ProofWalk *w, uint32_t kernel, Known *end)
 {
-    ProofWalk other = *w;
-    other.kernel = kernel;
-    other.k = &w->p->kernels.at[kernel];
-    other.pr = prover_new(w->arena, w->p, w->chip);
+    ProofWalk other = {.arena = w->arena,
+                       .p = w->p,
+                       .chip = w->chip,
+                       .report = w->report,
+                       .diag = w->diag,
+                       .kernel = kernel,
+                       .k = &w->p->kernels.at[kernel],
+                       .pr = prover_new(w->arena, w->p, w->chip)};
     prover_enter_kernel(other.pr, kernel);
+    proof_find_prefix(&other);
     Flow f = flow_of(&other, end);
     f.silent = true;
     proof_flow_kernel(&f);
