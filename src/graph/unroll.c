@@ -147,7 +147,7 @@ static bool fold_elements(Elem *e, const Places *at, ExprId *const *raw, Tensor 
     result = ok ? unroll_run(u, &spec, in) : NULL;
     for (uint32_t k = 0; k < at->len && result; k++)
         TENSOR_AT(out, int64_t)
-        [at->at[k]] = expr_const_from(u->x, result, result->count == 1 ? 0 : k);
+    [at->at[k]] = expr_const_from(u->x, result, result->count == 1 ? 0 : k);
     for (uint32_t i = 0; i < EXPR_MOST_ARGS; i++)
         tensor_free(in[i]);
     ok = result != NULL;

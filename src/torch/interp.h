@@ -120,7 +120,10 @@ PyVal interp_compare(Interp *it, Span at, PyOp op, PyVal a, PyVal b);
 bool interp_truth(Interp *it, Span at, PyVal v);
 /* Every item of what can be iterated, as a list (ranges, dicts, tensors, modules too). */
 PyVal interp_items(Interp *it, Span at, PyVal v);
+
+/* format.c */
 PyVal interp_format(Interp *it, Span at, PyVal v, Str conversion, Str spec);
+PyVal interp_percent(Interp *it, Span at, Str text, PyVal values); /* text % values */
 
 /* call.c */
 PyVal interp_call(Interp *it, Span at, PyVal callee, const CallArgs *args);

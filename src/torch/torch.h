@@ -166,7 +166,7 @@ typedef struct TorchTask {
      * what it found there: the graph is the task's wherever these hold. NULL: it never looked. */
     Graph *conditions;
     const void **outcomes; /* elements of each output, in its dtype; NULL: too large to keep */
-    bool in_range;              /* no index drawn at random can lie outside what it indexes */
+    bool in_range;         /* no index drawn at random can lie outside what it indexes */
 } TorchTask;
 
 typedef enum TorchScale {
