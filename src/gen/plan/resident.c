@@ -4,7 +4,7 @@
  * reduced axis is the last. Out: parts. */
 #include "gen/plan/strategy.h"
 
-enum { CLASSES = 3, STEP = 6, LEAST_WIDE = 64, MOST_ROWS = 192 };
+enum { CLASSES = 4, STEP = 4, LEAST_WIDE = 64, MOST_ROWS = 192 };
 
 static const char *const row_words[] = {[PRIM_SUM] = "row_sum",
                                         [PRIM_MAX] = "row_max",

@@ -651,9 +651,12 @@ void write_store(Writer *w, const PrimOutput *out, const char *operand)
     write_line(w, "with compute():");
     w->depth++;
     write_needs(w, id);
-    const char *buffer = write_buffer(w, 'o', kind, DT_F32, dtype == DT_F32 ? 2 : 1, 0);
-    const char *view = write_view(w, kind, buffer);
-    write_line(w, "%s = %s", view, write_expr(w, id));
+    bool made = dtype != DT_F32 && w->name[id]; /* then the cast reads it where it is */
+    const char *buffer = made ? NULL
+                              : write_buffer(w, 'o', kind, DT_F32, dtype == DT_F32 ? 2 : 1, 0);
+    const char *view = made ? w->name[id] : write_view(w, kind, buffer);
+    if (!made)
+        write_line(w, "%s = %s", view, write_expr(w, id));
     if (dtype != DT_F32) {
         buffer = write_buffer(w, 'o', kind, dtype, 2, 0);
         write_line(w, "%s = cast(%s, %s)", write_view(w, kind, buffer), view, dtype_name(dtype));
