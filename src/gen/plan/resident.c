@@ -3,6 +3,7 @@
  * row lengths, so that a tile is full whether rows are short or long. In: a space whose only
  * reduced axis is the last. Out: parts. */
 #include "gen/plan/strategy.h"
+#include <string.h>
 
 enum { CLASSES = 4, STEP = 4, LEAST_WIDE = 64, MOST_ROWS = 192 };
 
@@ -45,6 +46,17 @@ static void write_pick(Writer *w, PrimId id)
     at.len = (size_t)str_find(at, STR("["));
     const char *buffer = write_buffer(w, 'p', KIND_PER_ROW, DT_F32, 1, id);
     const char *k = str_format(w->arena, "k%u", w->next++);
+    if (w->block == 1) { /* by the vector unit: no scalar holds up the next load */
+        bool wide = w->g->prims.at[p->arg[1]].dtype == DT_I64;
+        if (wide) {
+            buf_printf(&w->buffers, "    %s = ub(i32, 64)\n", k);
+            write_line(w, "%s[:1] = cast(%.*s[:1], i32)", k, STR_ARG(at));
+        }
+        write_line(w, "%s[:1] = gather(%.*s[0, :%s], %.*s[:1])", buffer, STR_ARG(rows), w->count,
+                   wide ? (int)strlen(k) : (int)at.len, wide ? k : at.at);
+        w->name[id] = str_format(w->arena, "%s[:%s]", buffer, w->rows);
+        return;
+    }
     write_line(w, "for q in range(r.size):");
     write_line(w, "    %s = %.*s[q]", k, STR_ARG(at));
     write_line(w, "    %s[q] = %.*s[q, %s]", buffer, STR_ARG(rows), k);
