@@ -113,8 +113,11 @@ bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
         timer->indices = NULL;
     timer->asked = true;
     if (timer->indices && indices_fit(timer, operands)) {
+        Verdict first = *verdict;
         *verdict = fresh;
         time_once(arena, timer, &candidate, timer->indices, verdict);
+        if (verdict->status == VERDICT_TIMEOUT)
+            *verdict = first;
     }
     return verdict->status == VERDICT_OK;
 }

@@ -128,7 +128,8 @@ static bool all_known(const Step *s, const SimAccess *a)
 bool dry_can_compute(Step *s, enum NpuForm form)
 {
     bool can = form == NPU_F_BINARY || form == NPU_F_UNARY || form == NPU_F_SCALAR ||
-               form == NPU_F_CAST || form == NPU_F_COPY || s->r->op == NPU_LOCAL_SET;
+               form == NPU_F_CAST || form == NPU_F_COPY || form == NPU_F_DUP ||
+               s->r->op == NPU_LOCAL_SET;
     if (!s->sim->config.image || !can)
         return false;
     const SimTouched *t = sim_touched(s->sim, s->core, s->r);

@@ -149,7 +149,6 @@ static void place_all(Arena *arena, const TwinLaunch *launch, LaunchMemory *memo
     p->at = pattern ? pattern + PAGE : 0; /* a store may reach one page past the pattern */
     for (uint32_t i = 0; i < launch->tensor_count; i++) {
         const TwinTensor *t = &launch->tensors[i];
-        memory->some_data |= carries(memory, t);
         vec_push(arena, &memory->tensors,
                  pattern && !carries(memory, t) ? place_pattern(p, t->bytes, pattern)
                                                 : place_tensor(p, memory, t));
@@ -325,6 +324,7 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .of = launch,
                              .kind = kind,
                              .time_only = spec->time_only,
+                             .some_data = spec->some_data,
                              .only = spec->only,
                              .together = cores_of_chip(kind, spec->chip),
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};

@@ -25,7 +25,7 @@ typedef struct LaunchMemory {
     VEC(GmPlace) tensors; /* by tensor index */
     VEC(GmPlace) lists;   /* by argument index; bytes 0: not a list */
     GmPlace tiling, workspace;
-    bool time_only, some_data; /* some_data: some tensors have theirs */
+    bool time_only, some_data; /* some_data: constants and tensors that have theirs are known */
     const Stream *only;
     uint32_t together;             /* cores the chip runs at a time */
     size_t image[NPU_SPACE_COUNT]; /* without data: one arbitrary memory for all cores */
@@ -43,7 +43,7 @@ typedef struct LaunchSpec {
     const TwinLaunch *launch;
     SimKind kind;
     const NpuChip *chip;
-    bool time_only;
+    bool time_only, some_data;
     const Stream *only; /* of its cores, one of each kind; NULL: all */
     bool second;        /* the other draw of arbitrary values: every bit the other way round */
     bool littered;      /* memories on chip start with other bytes than they do else */

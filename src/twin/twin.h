@@ -45,7 +45,7 @@ typedef struct TwinOptions {
     /* The same program without values: tensors need no data, scalar reads return arbitrary bytes
      * drawn from the seed. The run is made with two of them; when the records differ the verdict
      * is VERDICT_NEEDS_DATA. Bounds, coverage, hazards and cycles are as with data. An input that
-     * has data keeps it (indices): what is computed from such inputs alone is known. */
+     * has data keeps it (indices): what is computed from such inputs and constants alone is known. */
     bool time_only;
     bool no_memo;      /* with time_only: execute every record, also those that only repeat */
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */

@@ -220,3 +220,18 @@ T_TEST(time_needs_data_where_an_index_leads_astray)
         trial_drop(&t.trial);
     }
 }
+
+/* Positions counted on chip are no data. */
+T_TEST(time_of_positions_counted_on_chip)
+{
+    check_take(
+        TAKE("LocalTensor<int32_t> m = k[32]; Duplicate(m, 2, 16); PipeBarrier<PIPE_ALL>(); "
+             "Adds(m, m, 1, 16); PipeBarrier<PIPE_ALL>(); int32_t row = m.GetValue(r % 16);"));
+    Timing t;
+    time_take(&t,
+              TAKE("LocalTensor<int32_t> m = k[32]; Duplicate(m, 2, 16); PipeBarrier<PIPE_ALL>(); "
+                   "int32_t row = m.GetValue(r % 16);"),
+              false, false);
+    CHECK_MSG(t.trial.verdict.status == VERDICT_OK, "%s", t.trial.verdict.reason);
+    trial_drop(&t.trial);
+}
