@@ -321,6 +321,8 @@ static bool make_binary(PrimGraph *g, const Node *node, PrimValue *out)
         return make_pow(g, a, b, out);
     if (alpha != 1)
         b = prim_map2(g, "$0 * $1", b, prim_number(g, alpha));
+    if (node->kind == BINARY_mul && prim_half_tanh(g, a, b, out))
+        return true;
     *out = prim_map2(g, form ? form : mask, a, b);
     g->prims.at[out->prim].mask = !form;
     return true;

@@ -17,6 +17,8 @@ PrimValue prim_number(PrimGraph *g, double number);
 PrimValue prim_map(PrimGraph *g, const char *form, uint32_t n, const PrimValue *args);
 PrimValue prim_map1(PrimGraph *g, const char *form, PrimValue a);
 PrimValue prim_map2(PrimGraph *g, const char *form, PrimValue a, PrimValue b);
+/* a * b where they are 0.5 x and 1 + tanh u (prim_tanh.c); false: they are not. */
+bool prim_half_tanh(PrimGraph *g, PrimValue a, PrimValue b, PrimValue *out);
 /* `dims`: bit i takes dimension i of the value away. */
 PrimValue prim_reduce(PrimGraph *g, PrimReduce kind, PrimValue a, uint32_t dims, bool keep);
 PrimValue prim_size(PrimGraph *g, PrimValue a, uint32_t dims);
