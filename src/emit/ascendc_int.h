@@ -53,7 +53,7 @@ bool name_is_symbol(const char *name); /* that an operator cannot have */
 /* The operator: softmax and Softmax, softmax_custom and SoftmaxCustom; `log` is log_op and LogOp. */
 const char *op_name(Arena *arena, const EmitInput *in, const AscProgram *p);
 const char *op_type(Arena *arena, const EmitInput *in, const AscProgram *p);
-const char *craft_name(const EmitInput *in); /* "softmax.craft" */
+const char *craft_name(const EmitInput *in);        /* "softmax.craft" */
 Str craft_line(const EmitInput *in, uint32_t line); /* its text, trimmed */
 /* Small functions an expression may call; those that occur in `text`. */
 void print_helpers(Pen *pen, Str text, const char *prefix);

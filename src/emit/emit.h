@@ -25,7 +25,7 @@ typedef struct EmitInput {
     const char *file; /* of the Craft text: its last part stands in comments */
     Str source;       /* for the comments; may be empty */
     bool custom;      /* names end in _custom and Custom, as MultiKernelBench wants them */
-    bool lines;       /* kernel text says with #line which Craft line each of its lines comes from */
+    bool lines; /* kernel text says with #line which Craft line each of its lines comes from */
     VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
 } EmitInput;
 

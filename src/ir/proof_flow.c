@@ -45,7 +45,7 @@ void proof_flow(ProofFlow *f, const IrBlock *block)
         case IR_S_FOR: flow_loop(f, &s, mark); break;
         case IR_S_IF: flow_if(f, &s, mark); break;
         case IR_S_STAGE:
-        case IR_S_ROLE: proof_flow(f, &s.body); continue; /* what it leaves known lasts */
+        case IR_S_ROLE: proof_flow(f, &s.body); continue;       /* what it leaves known lasts */
         case IR_S_SHARE: proof_enter_share(f->w, &s); continue; /* to the end of the block */
         default: f->step(f, &s); break;
         }
