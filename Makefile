@@ -136,7 +136,8 @@ $(OUT)/acraft: $(MAIN) $(call archives,cmd)
 
 # --- tests ---------------------------------------------------------------------------------
 
-check: $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers apis mutation
+# The longest first, so that the others run beside it.
+check: test-loop $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers apis mutation
 
 golden: $(OUT)/acraft
 	@echo "  TEST golden"
