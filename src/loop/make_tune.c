@@ -18,8 +18,7 @@ static void add_shape(Arena *arena, const MakeJob *job, const TorchTask *task, S
     Diag said = diag_make(arena, job->spec->path, STR(""));
     Plan plan;
     if (!task || shapes->len == MAX_SHAPES ||
-        !make_plan(arena, job, task->graph, 0, &plan, &said) ||
-        !make_same(job->result, &plan))
+        !make_plan(arena, job, task->graph, 0, &plan, &said) || !make_same(job->result, &plan))
         return;
     shapes->graph = task->graph;
     shapes->at[shapes->len++] = make_operands(arena, &plan);

@@ -59,7 +59,7 @@ typedef struct CoreState {
     SimCore pub;
     SimMemory memory[NPU_SPACE_COUNT];
     bool attached, ended, stopped;
-    bool faulted; /* one of its records was at fault, warnings apart */
+    bool faulted;   /* one of its records was at fault, warnings apart */
     uint64_t index; /* records executed */
     VEC(const char *) names;
     Buf text; /* a text record being put together */

@@ -120,7 +120,7 @@ T_TEST(api_floats_rounded_on_the_way)
 {
     many_run(&(Many){.file = "cube_float.cpp",
                      .operand = {{"float", 256, .given = ties},
-                                 {"float", 256},
+                                 {.type = "float", .n = 256},
                                  {"float", 768, .want = want_floats, .tolerance = 1e-6}}});
 }
 
@@ -142,8 +142,8 @@ static double unseen(const double *const in[], uint32_t i)
 T_TEST(api_cube_and_vector_cores_by_hand)
 {
     many_run(&(Many){.file = "mixed.cpp",
-                     .operand = {{"half", 512},
-                                 {"half", 256},
+                     .operand = {{.type = "half", .n = 512},
+                                 {.type = "half", .n = 256},
                                  {"float", 512, .want = want_mixed, .tolerance = 1e-5},
                                  {"uint8_t", 3072, .want = unseen, .tolerance = INFINITY}}});
 }
@@ -190,9 +190,9 @@ static void matmul_object(const char *step, bool bytes, ManyWant *want)
         .defines = {step, bytes ? "LEFT=int8_t" : "LEFT=half",
                     bytes ? "RESULT=half" : "RESULT=float",
                     bytes ? "ADDEND=int32_t" : "ADDEND=float"},
-        .operand = {{in, SIZE * SIZE},
-                    {in, SIZE * SIZE},
-                    {bytes ? "int32_t" : "float", SIZE},
+        .operand = {{.type = in, .n = SIZE * SIZE},
+                    {.type = in, .n = SIZE * SIZE},
+                    {.type = bytes ? "int32_t" : "float", .n = SIZE},
                     {"uint64_t", SIZE, .given = factor_word},
                     {out, SIZE * SIZE, .want = want, .tolerance = bytes ? 0 : 1e-5, .zeroed = 1}}});
 }

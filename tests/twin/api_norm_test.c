@@ -82,9 +82,9 @@ T_TEST(api_normalisations)
 {
     many_run(&(Many){.file = "norms.cpp",
                      .defines = {"TYPE=float", "OUT_LEN=4608"},
-                     .operand = {{"float", ALL},
-                                 {"float", ALL},
-                                 {"float", ALL},
+                     .operand = {{.type = "float", .n = ALL},
+                                 {.type = "float", .n = ALL},
+                                 {.type = "float", .n = ALL},
                                  {"float", 4608, .want = want_norms, .tolerance = 1e-5}}});
     many_run(&(Many){.file = "norms.cpp",
                      .defines = {"TYPE=half", "OUT_LEN=4608"},
@@ -142,14 +142,14 @@ T_TEST(api_running_sums_and_reductions_along_an_axis)
 {
     many_run(&(Many){.file = "folds.cpp",
                      .defines = {"TYPE=float", "LEN=960", "OUT_LEN=3480", "FLOATS=1"},
-                     .operand = {{"float", BOTH},
+                     .operand = {{.type = "float", .n = BOTH},
                                  {"float", BOTH, .low = 0.8, .high = 1.25},
-                                 {"float", 8},
+                                 {.type = "float", .n = 8},
                                  {"float", 3480, .want = want_folds, .tolerance = 1e-5}}});
     many_run(&(Many){.file = "folds.cpp",
                      .defines = {"TYPE=half", "LEN=960", "OUT_LEN=2976", "FLOATS=0"},
                      .operand = {{"half", BOTH, .given = eighths},
                                  {"half", BOTH, .given = quarters},
-                                 {"half", 8},
+                                 {.type = "half", .n = 8},
                                  {"half", 2976, .want = want_folds}}});
 }

@@ -80,7 +80,7 @@ static double want_counters(const double *const in[], uint32_t i)
 T_TEST(api_words_of_gm)
 {
     many_run(&(Many){.file = "gm_words.cpp",
-                     .operand = {{"float", 8 * CORES},
+                     .operand = {{.type = "float", .n = 8 * CORES},
                                  {"float", 64, .want = want_words, .tolerance = 1e-6},
                                  {"int32_t", 8, .want = want_counters}},
                      .blocks = CORES});
@@ -124,8 +124,9 @@ static double want_pools(const double *const in[], uint32_t i)
 
 T_TEST(api_pools_of_buffers)
 {
-    many_run(&(Many){.file = "pools.cpp",
-                     .operand = {{"float", 1024}, {"float", 1024, .want = want_pools}}});
+    many_run(
+        &(Many){.file = "pools.cpp",
+                .operand = {{.type = "float", .n = 1024}, {"float", 1024, .want = want_pools}}});
 }
 
 /* --- says.cpp, trap.cpp, lists.cpp --- */
@@ -151,14 +152,16 @@ T_TEST(api_what_kernels_print)
 
 T_TEST(api_a_core_that_gives_up)
 {
-    many_run(&(Many){.file = "trap.cpp",
-                     .defines = {"STOP=Trap()"},
-                     .operand = {{"float", 8}, {"float", 8, .want = want_nothing, .zeroed = 1}},
-                     .code = "S039"});
-    many_run(&(Many){.file = "trap.cpp",
-                     .defines = {"STOP=trap()"},
-                     .operand = {{"float", 8}, {"float", 8, .want = want_nothing, .zeroed = 1}},
-                     .code = "S039"});
+    many_run(&(Many){
+        .file = "trap.cpp",
+        .defines = {"STOP=Trap()"},
+        .operand = {{.type = "float", .n = 8}, {"float", 8, .want = want_nothing, .zeroed = 1}},
+        .code = "S039"});
+    many_run(&(Many){
+        .file = "trap.cpp",
+        .defines = {"STOP=trap()"},
+        .operand = {{.type = "float", .n = 8}, {"float", 8, .want = want_nothing, .zeroed = 1}},
+        .code = "S039"});
 }
 
 /* Three tensors of other ranks in a list: the launch binds it, so this one stands alone. */
@@ -315,7 +318,7 @@ T_TEST(api_pointer_style)
     many_run(&(Many){.file = "builtins.cpp",
                      .operand = {{"float", 128, .low = -4, .high = 4},
                                  {"float", 128, .low = 0.5, .high = 4},
-                                 {"half", 256},
+                                 {.type = "half", .n = 256},
                                  {"float", 37 * 128, .want = want_builtins, .tolerance = 2e-6},
                                  {"half", 576, .want = want_builtin_halves, .zeroed = 1},
                                  {"float", 144, .want = want_words_doubled},

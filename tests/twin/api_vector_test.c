@@ -136,15 +136,15 @@ T_TEST(api_extremes_and_registers)
 {
     many_run(&(Many){.file = "extremes.cpp",
                      .defines = {"TYPE=float", "LEN=1024", "OUT_LEN=96"},
-                     .operand = {{"float", 1024},
-                                 {"float", 8},
-                                 {"float", 8},
+                     .operand = {{.type = "float", .n = 1024},
+                                 {.type = "float", .n = 8},
+                                 {.type = "float", .n = 8},
                                  {"float", 96, .want = want_extremes_float, .tolerance = 1e-5}}});
     many_run(&(Many){.file = "extremes.cpp",
                      .defines = {"TYPE=half", "LEN=1024", "OUT_LEN=96"},
-                     .operand = {{"half", 1024},
-                                 {"half", 8},
-                                 {"half", 8},
+                     .operand = {{.type = "half", .n = 1024},
+                                 {.type = "half", .n = 8},
+                                 {.type = "half", .n = 8},
                                  {"half", 96, .want = want_extremes_half, .tolerance = 5e-3}}});
 }
 
@@ -157,11 +157,12 @@ static double want_lesser(const double *const in[], uint32_t i)
 
 T_TEST(api_the_compare_register)
 {
-    many_run(&(Many){
-        .file = "compare_register.cpp",
-        .defines = {"TYPE=float"},
-        .operand = {
-            {"float", 1024}, {"float", 1024}, {"float", 8}, {"float", 1024, .want = want_lesser}}});
+    many_run(&(Many){.file = "compare_register.cpp",
+                     .defines = {"TYPE=float"},
+                     .operand = {{.type = "float", .n = 1024},
+                                 {.type = "float", .n = 1024},
+                                 {.type = "float", .n = 8},
+                                 {"float", 1024, .want = want_lesser}}});
 }
 
 /* --- sorting.cpp --- */
@@ -209,8 +210,8 @@ static double want_proposals(const double *const in[], uint32_t i)
 T_TEST(api_sorting_by_instructions)
 {
     many_run(&(Many){.file = "sorting.cpp",
-                     .operand = {{"float", 128},
-                                 {"half", 64},
+                     .operand = {{.type = "float", .n = 128},
+                                 {.type = "half", .n = 64},
                                  {"float", 192, .want = want_sorted, .zeroed = 1},
                                  {"int32_t", 136, .want = want_places},
                                  {"half", 64, .want = want_proposals}}});
@@ -273,15 +274,15 @@ T_TEST(api_the_softmax_family)
     many_run(
         &(Many){.file = "softmaxes.cpp",
                 .defines = {"TYPE=float", "OUT_LEN=3592"},
-                .operand = {{"float", 1024},
-                            {"float", 1024},
-                            {"float", 8},
+                .operand = {{.type = "float", .n = 1024},
+                            {.type = "float", .n = 1024},
+                            {.type = "float", .n = 8},
                             {"float", 3592, .want = want_softmaxes_float, .tolerance = 2e-6}}});
     many_run(&(Many){.file = "softmaxes.cpp",
                      .defines = {"TYPE=half", "OUT_LEN=4112"},
                      .operand = {{"half", 1024, .low = -1, .high = 1},
                                  {"half", 1024, .low = -1, .high = 1},
-                                 {"half", 8},
+                                 {.type = "half", .n = 8},
                                  {"half", 4112, .want = want_softmaxes_half, .tolerance = 4e-3}}});
 }
 
@@ -317,7 +318,7 @@ static double want_slices(const double *const in[], uint32_t i)
 T_TEST(api_layouts)
 {
     many_run(&(Many){.file = "layouts.cpp",
-                     .operand = {{"half", 256},
+                     .operand = {{.type = "half", .n = 256},
                                  {"int8_t", 512, .low = -100, .high = 100},
                                  {"half", 1024, .want = want_moved},
                                  {"int8_t", 512, .want = want_moved_bytes},
@@ -375,6 +376,6 @@ T_TEST(api_values_at_the_edges)
                      .defines = {"TYPE=float", "LEN=64", "OUT_LEN=1024"},
                      .operand = {{"float", 64, .given = edge},
                                  {"float", 64, .given = other_edge},
-                                 {"float", 8},
+                                 {.type = "float", .n = 8},
                                  {"float", 1024, .want = want_edges, .tolerance = 1e-6}}});
 }
