@@ -100,18 +100,8 @@ static bool any_complex(const Graph *g, const Node *node)
 
 bool eval_elem_is(const Eval *eval, const Node *node)
 {
-    switch (node->op) {
-    case OP_UNARY:
-    case OP_BINARY:
-    case OP_CLAMP:
-    case OP_WHERE:
-    case OP_LERP:
-    case OP_ADDCMUL:
-    case OP_ADDCDIV:
-    case OP_CAST:
-    case OP_DROPOUT: return !any_complex(eval->graph, node);
-    default: return false;
-    }
+    return (op_is_elementwise(node->op) || node->op == OP_DROPOUT) &&
+           !any_complex(eval->graph, node);
 }
 
 static ElemParams unary_params(const Node *node, DType dtype)

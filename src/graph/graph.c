@@ -37,6 +37,32 @@ const AttrRow attr_rows[AT_COUNT] = {
 
 _Static_assert(AT_COUNT <= 64, "attributes are a 64-bit set in op.def");
 
+bool op_is_elementwise(Op op)
+{
+    switch (op) {
+    case OP_UNARY:
+    case OP_BINARY:
+    case OP_CLAMP:
+    case OP_WHERE:
+    case OP_LERP:
+    case OP_ADDCMUL:
+    case OP_ADDCDIV:
+    case OP_CAST: return true;
+    default: return false;
+    }
+}
+
+uint32_t graph_place(const Graph *graph, ValueId id)
+{
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        if (graph->inputs.at[i] == id)
+            return i;
+    for (uint32_t i = 0; i < graph->params.len; i++)
+        if (graph->params.at[i] == id)
+            return graph->inputs.len + i;
+    return graph->inputs.len + graph->params.len + id;
+}
+
 Graph *graph_new(Arena *arena, const char *name)
 {
     Graph *graph = arena_new(arena, Graph);

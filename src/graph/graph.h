@@ -157,6 +157,11 @@ typedef struct AttrRow {
 extern const OpRow op_rows[OP_COUNT];
 extern const AttrRow attr_rows[AT_COUNT];
 
+/* Each element of the result comes from one element of each input, broadcast. */
+bool op_is_elementwise(Op op);
+/* Where a tensor stands among the task's operands: inputs, parameters, then constants. */
+uint32_t graph_place(const Graph *graph, ValueId id);
+
 Graph *graph_new(Arena *arena, const char *name);
 /* Copies the spec, checks arity and attributes, infers shapes and dtypes of the outputs.
  * False with an error at spec->at when a rule is broken. *out is the first output. */

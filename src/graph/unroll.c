@@ -60,21 +60,6 @@ static Tensor *take_leaf(Unroll *u, ValueId id, const UnrollLeaf *leaf)
 
 /* --- elementwise -------------------------------------------------------------------------- */
 
-static bool is_elementwise(const Node *node)
-{
-    switch (node->op) {
-    case OP_UNARY:
-    case OP_BINARY:
-    case OP_CLAMP:
-    case OP_WHERE:
-    case OP_LERP:
-    case OP_ADDCMUL:
-    case OP_ADDCDIV:
-    case OP_CAST: return true;
-    default: return false;
-    }
-}
-
 /* One elementwise node: its operands along the result, and what it computes in. */
 typedef struct Elem {
     Unroll *u;
@@ -157,7 +142,7 @@ static bool fold_elements(Elem *e, const Places *at, ExprId *const *raw, Tensor 
 
 Tensor *unroll_elementwise(Unroll *u, const Node *node)
 {
-    Tensor *out = is_elementwise(node) ? unroll_new(u, node->out) : NULL;
+    Tensor *out = op_is_elementwise(node->op) ? unroll_new(u, node->out) : NULL;
     if (!out)
         return NULL;
     Elem e = elem_of(u, node);

@@ -167,22 +167,8 @@ static bool cut_stages(Chain *c)
 /* Element by element, or a reduction: what stages are long runs of. */
 static bool fuses(Op op)
 {
-    switch (op) {
-    case OP_UNARY:
-    case OP_BINARY:
-    case OP_CLAMP:
-    case OP_WHERE:
-    case OP_LERP:
-    case OP_ADDCMUL:
-    case OP_ADDCDIV:
-    case OP_CAST:
-    case OP_RESHAPE:
-    case OP_EXPAND:
-    case OP_FULL:
-    case OP_REDUCE:
-    case OP_SOFTMAX: return true;
-    default: return false;
-    }
+    return op_is_elementwise(op) || op == OP_RESHAPE || op == OP_EXPAND || op == OP_FULL ||
+           op == OP_REDUCE || op == OP_SOFTMAX;
 }
 
 static bool is_ready(const Graph *g, const Node *node, const bool *done)

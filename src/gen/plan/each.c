@@ -175,23 +175,12 @@ static void name_tensors(EachPlan *p)
     }
 }
 
-/* Inputs of the task first, then its parameters, each in its order; constants last. */
-static uint32_t place_of(const Graph *g, ValueId id)
-{
-    for (uint32_t i = 0; i < g->inputs.len; i++)
-        if (g->inputs.at[i] == id)
-            return i;
-    for (uint32_t i = 0; i < g->params.len; i++)
-        if (g->params.at[i] == id)
-            return g->inputs.len + i;
-    return g->inputs.len + g->params.len + id;
-}
-
 static void order_leaves(Each *e)
 {
     for (uint32_t i = 1; i < e->leaves.len; i++)
         for (uint32_t k = i;
-             k && place_of(e->g, e->leaves.at[k]) < place_of(e->g, e->leaves.at[k - 1]); k--) {
+             k && graph_place(e->g, e->leaves.at[k]) < graph_place(e->g, e->leaves.at[k - 1]);
+             k--) {
             ValueId other = e->leaves.at[k];
             e->leaves.at[k] = e->leaves.at[k - 1];
             e->leaves.at[k - 1] = other;

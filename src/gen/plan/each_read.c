@@ -113,24 +113,11 @@ static int show(Each *e, EachJob *job, const Node *node, const EachUse *out)
     }
 }
 
-static bool is_elementwise(const Node *node)
+/* Element by element, or made of positions alone. */
+static bool is_pointwise(Op op)
 {
-    switch (node->op) {
-    case OP_UNARY:
-    case OP_BINARY:
-    case OP_CLAMP:
-    case OP_WHERE:
-    case OP_LERP:
-    case OP_ADDCMUL:
-    case OP_ADDCDIV:
-    case OP_CAST:
-    case OP_FULL:
-    case OP_TRI:
-    case OP_EYE:
-    case OP_ARANGE:
-    case OP_ONE_HOT: return true;
-    default: return false;
-    }
+    return op_is_elementwise(op) || op == OP_FULL || op == OP_TRI || op == OP_EYE ||
+           op == OP_ARANGE || op == OP_ONE_HOT;
 }
 
 static void keep_apart(EachJob *job, const EachUse *use)
@@ -210,7 +197,7 @@ static int need(Each *e, EachJob *job, EachUse use)
         return old;
     if (v->dtype == DT_C64 || (v->dtype == DT_F64 && !number) || job->uses.len == MAX_USES)
         return -1;
-    if (node && (!is_elementwise(node) || e->depth == MAX_DEPTH))
+    if (node && (!is_pointwise(node->op) || e->depth == MAX_DEPTH))
         return refuse(e, node, "it is not element by element") - 1;
     e->depth++;
     bool ok = node ? need_operands(e, job, node, &use) : number || add_leaf(e, &use);

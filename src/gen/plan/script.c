@@ -1,18 +1,10 @@
 /* Filling programs with holes. In: operands, holes, text. Out: Craft text and a plan. */
 #include "gen/plan/script.h"
 
+/* Results behind everything else. */
 static uint32_t place_of(const Graph *g, const ScriptOperand *o)
 {
-    uint32_t inputs = g->inputs.len, params = g->params.len;
-    if (o->output)
-        return inputs + params + g->values.len;
-    for (uint32_t i = 0; i < inputs; i++)
-        if (g->inputs.at[i] == o->value)
-            return i;
-    for (uint32_t i = 0; i < params; i++)
-        if (g->params.at[i] == o->value)
-            return inputs + i;
-    return inputs + params + o->value;
+    return o->output ? g->inputs.len + g->params.len + g->values.len : graph_place(g, o->value);
 }
 
 void script_add(Script *s, ValueId value, bool output, const char *name, const char *dims,

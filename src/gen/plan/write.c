@@ -41,18 +41,6 @@ static void add_operand(Writer *w, PrimId prim, PlanOperand operand, uint64_t ax
     vec_push(w->arena, &w->operand_prims, prim);
 }
 
-/* Where a tensor stands in the task: inputs, then parameters, then constants. */
-static uint32_t place_of(const Graph *g, ValueId id)
-{
-    for (uint32_t i = 0; i < g->inputs.len; i++)
-        if (g->inputs.at[i] == id)
-            return i;
-    for (uint32_t i = 0; i < g->params.len; i++)
-        if (g->params.at[i] == id)
-            return g->inputs.len + i;
-    return g->inputs.len + g->params.len + id;
-}
-
 /* The leaves in the order of the task. */
 static PrimId *ordered_leaves(Writer *w)
 {
@@ -60,8 +48,8 @@ static PrimId *ordered_leaves(Writer *w)
     PrimId *ids = arena_array(w->arena, PrimId, g->leaves.len + 1);
     for (uint32_t i = 0; i < g->leaves.len; i++) {
         PrimId id = g->leaves.at[i].prim;
-        uint32_t at = i, place = place_of(g->graph, g->prims.at[id].value);
-        for (; at && place < place_of(g->graph, g->prims.at[ids[at - 1]].value); at--)
+        uint32_t at = i, place = graph_place(g->graph, g->prims.at[id].value);
+        for (; at && place < graph_place(g->graph, g->prims.at[ids[at - 1]].value); at--)
             ids[at] = ids[at - 1];
         ids[at] = id;
     }
