@@ -1,8 +1,8 @@
 /* mutate [options] PATH [run options...]   or   mutate [options] --list FILE
  *
  * Options: --most N of each kernel, chosen by --seed S; --least P: exit 1 when the score by default
- * is below P per cent; --show: every mutant; --seconds S per run; --results FILE: what is known
- * there is not run again, what is new is added (delete the file when the simulator has changed).
+ * is below P per cent; --show: every mutant; --seconds S per run; --results FILE: what this build
+ * has found out before is not run again, what is new is added; --minutes M: break off then, exit 3.
  *
  * A mutant is caught when something is found that the kernel itself does not show, or when its
  * values differ. It is equivalent only if shown: the same records (so the same edges); a line that
@@ -13,9 +13,11 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "twin/twin_int.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_WORDS = 64 };
 
@@ -34,7 +36,7 @@ typedef struct Tally {
 typedef struct Options {
     int64_t most;
     uint64_t seed;
-    double seconds, least;
+    double seconds, least, minutes;
     bool show;
     const char *list, *results;
 } Options;
@@ -42,6 +44,10 @@ typedef struct Options {
 typedef struct Session {
     Options options;
     Results results;
+    uint64_t build; /* of this program and the headers it compiles against */
+    double begun;
+    bool broken_off;
+    uint32_t idle; /* mutants in lines never executed */
     Tally tally;
 } Session;
 
@@ -102,7 +108,7 @@ static bool result_sane(const Result *r)
     return r->kind < MUTATE_KINDS && r->class[0] < CLASSES && r->class[1] < CLASSES;
 }
 
-static void count_and_show(Session *session, const Subject *s, const Mutation *m, const Result *r)
+static void count_and_show(Session *session, const char *label, const Mutation *m, const Result *r)
 {
     Tally *t = &session->tally;
     t->kind[r->kind][r->class[0]]++;
@@ -111,8 +117,8 @@ static void count_and_show(Session *session, const Subject *s, const Mutation *m
         t->of[mode][class]++;
         t->right[mode][class] += r->right[mode];
         if (session->options.show || class == MISSED)
-            printf("%s:%u: %s: %s: %s [%s]\n", s->path, m->line, mode ? "strict" : "default",
-                   m->what, class_names[class], r->why[mode] ? r->why[mode] : "");
+            printf("%s: %s: %s: %s [%s]\n", label, mode ? "strict" : "default", m->what,
+                   class_names[class], r->why[mode] ? r->why[mode] : "");
     }
     fflush(stdout);
 }
@@ -120,18 +126,19 @@ static void count_and_show(Session *session, const Subject *s, const Mutation *m
 static bool try_mutant(Session *session, Subject *s, const Mutation *m, const Seen original[2])
 {
     Arena arena = {0};
-    Str text = mutate_apply(&arena, s->text, m);
-    uint64_t key = hash64(text.at, text.len) * 31 + s->key;
+    Str text = mutate_apply(&arena, s->joined.text, m);
+    JoinedPart place = mutate_place(&s->joined, m->line);
+    const char *label = str_format(&arena, "%s:%u", place.path, place.line);
+    uint64_t key = (hash64(text.at, text.len) * 31 + s->key) * 31 + session->build;
     const Result *known = results_find(&session->results, key);
     bool kept = true;
     if (!known || !result_sane(known)) {
         Result r = judge(&arena, s, m, text, original, session->options.seconds);
         r.key = key;
-        kept = results_add(&session->results, r,
-                           str_format(&arena, "%s:%u: %s", s->path, m->line, m->what));
+        kept = results_add(&session->results, r, str_format(&arena, "%s: %s", label, m->what));
         known = &vec_last(&session->results.known);
     }
-    count_and_show(session, s, m, known);
+    count_and_show(session, label, m, known);
     arena_drop(&arena);
     return kept;
 }
@@ -142,8 +149,9 @@ static void drop_idle(Mutations *all, const Seen *original)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < all->len; i++) {
         bool executed = false;
-        for (uint32_t line = all->at[i].line; line < all->at[i].line + 3; line++)
+        for (uint32_t line = all->at[i].line; line <= all->at[i].last_line; line++)
             executed |= line >= MUTATE_LINES || original->lines[line];
+        executed |= all->at[i].last_line == 0;
         if (executed)
             all->at[kept++] = all->at[i];
     }
@@ -161,29 +169,85 @@ static void choose(Mutations *all, const Options *o)
     all->len = kept;
 }
 
+static double print_row(const char *name, const uint32_t of[CLASSES])
+{
+    uint32_t caught = of[CAUGHT] + of[BY_VALUES], equal = of[SAME] + of[ORDERED];
+    uint32_t all = caught + equal + of[MISSED], judged = caught + of[MISSED];
+    double score = judged ? 100.0 * caught / judged : 100.0;
+    printf("%-28s %5u %7u %9u %6u %6u %6u %8.2f %%\n", name, all, of[CAUGHT], of[BY_VALUES],
+           of[SAME], of[ORDERED], of[MISSED], score);
+    return score;
+}
+
+/* Everything that decides a result beside the mutant: this program, headers, compiler. */
+static uint64_t build_key(void)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "mutate", (Str){0});
+    Verdict verdict = verdict_make();
+    TwinPlaces places = {0};
+    Str program = {0};
+    file_read(&arena, "/proc/self/exe", 1 << 28, &program, &diag);
+    twin_places_find(&arena, &(TwinOptions){0}, &places, &verdict);
+    uint64_t key = hash64(program.at, program.len) * 31 +
+                   hash64(places.headers_hash, sizeof places.headers_hash);
+    arena_drop(&arena);
+    return key;
+}
+
+static double time_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool out_of_time(const Session *session)
+{
+    return session->options.minutes > 0 &&
+           time_now() > session->begun + 60 * session->options.minutes;
+}
+
+static bool try_mutants(Session *session, Subject *s, const Mutations *all, const Seen original[2])
+{
+    Tally before = session->tally;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < all->len && !session->broken_off; i++) {
+        session->broken_off = out_of_time(session);
+        ok = session->broken_off || try_mutant(session, s, &all->at[i], original);
+    }
+    for (int mode = 0; mode < 2; mode++) {
+        uint32_t of[CLASSES];
+        for (int class = 0; class < CLASSES; class ++)
+            of[class] = session->tally.of[mode][class] - before.of[mode][class];
+        print_row(mode ? "  strict" : "  default", of);
+    }
+    return ok;
+}
+
+/* A text without anything to slip in need not run. */
 static bool try_subject(Session *session, const char *const *words, uint32_t count)
 {
     const Options *o = &session->options;
     Subject s = {0};
+    Mutations all = {0};
     Diag diag = diag_make(&s.arena, words[0], (Str){0});
     Seen original[2] = {0};
     bool ok = subject_read(&s, words, count, &diag);
-    if (ok) {
-        subject_run(&s.arena, &s, s.text, o->seconds, original);
+    mutate_scan(&s.arena, s.joined.text, &all);
+    uint32_t written = all.len;
+    if (ok && written) {
+        subject_run(&s.arena, &s, s.joined.text, o->seconds, original);
         ok = original[0].ran && original[0].status == VERDICT_OK;
     }
     if (ok) {
-        Mutations all = {0};
-        mutate_scan(&s.arena, s.text, &all);
-        uint32_t written = all.len;
         drop_idle(&all, &original[0]);
         uint32_t executed = all.len;
         choose(&all, o);
+        session->idle += written - executed;
         printf("%s: %u of %u mutants, %u more in lines never executed\n", s.path, all.len, executed,
                written - executed);
-        fflush(stdout);
-        for (uint32_t i = 0; ok && i < all.len; i++)
-            ok = try_mutant(session, &s, &all.at[i], original);
+        ok = try_mutants(session, &s, &all, original);
     } else {
         Buf text = {0};
         diag_print(&diag, &text);
@@ -203,7 +267,7 @@ static bool try_list(Session *session)
     Diag diag = diag_make(&arena, o->list, (Str){0});
     Str text, line, word;
     bool ok = file_read(&arena, o->list, 1 << 20, &text, &diag), all_ran = true;
-    while (ok && text.len && str_next(&text, '\n', &line)) {
+    while (ok && !session->broken_off && text.len && str_next(&text, '\n', &line)) {
         const char *words[MOST_WORDS];
         uint32_t n = 0;
         line = str_trim(line);
@@ -216,18 +280,9 @@ static bool try_list(Session *session)
     return ok && all_ran;
 }
 
-static double print_row(const char *name, const uint32_t of[CLASSES])
+static double print_tally(const Session *session)
 {
-    uint32_t caught = of[CAUGHT] + of[BY_VALUES], equal = of[SAME] + of[ORDERED];
-    uint32_t all = caught + equal + of[MISSED], judged = caught + of[MISSED];
-    double score = judged ? 100.0 * caught / judged : 100.0;
-    printf("%-28s %5u %7u %9u %6u %6u %6u %8.2f %%\n", name, all, of[CAUGHT], of[BY_VALUES],
-           of[SAME], of[ORDERED], of[MISSED], score);
-    return score;
-}
-
-static double print_tally(const Tally *t)
-{
+    const Tally *t = &session->tally;
     printf("\n%-28s %5s %7s %9s %6s %6s %6s %8s\n", "", "all", "caught", "by values", "same",
            "order", "missed", "score");
     double score = print_row("default", t->of[0]);
@@ -236,8 +291,12 @@ static double print_tally(const Tally *t)
     print_row("  of these, right values", t->right[1]);
     for (int kind = 0; kind < MUTATE_KINDS; kind++)
         print_row(kind_names[kind], t->kind[kind]);
-    printf("score: caught of what is not equivalent; %u mutants that do not compile left out\n",
-           t->of[0][STILLBORN]);
+    printf(
+        "score: caught of what is not equivalent; left out: %u mutants that do not compile, %u in "
+        "lines never executed\n",
+        t->of[0][STILLBORN], session->idle);
+    if (session->broken_off)
+        puts("broken off; --results takes it up");
     return score;
 }
 
@@ -258,6 +317,8 @@ static int read_options(Options *o, int argc, char **argv)
             o->seed = strtoull(value, NULL, 10);
         else if (strcmp(name, "--seconds") == 0)
             o->seconds = strtod(value, NULL);
+        else if (strcmp(name, "--minutes") == 0)
+            o->minutes = strtod(value, NULL);
         else if (strcmp(name, "--least") == 0)
             o->least = strtod(value, NULL);
         else if (strcmp(name, "--list") == 0)
@@ -272,12 +333,13 @@ static int read_options(Options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    Session session = {.options = {.seconds = 30, .seed = 1}};
+    Session session = {
+        .options = {.seconds = 30, .seed = 1}, .build = build_key(), .begun = time_now()};
     Options *o = &session.options;
     int at = read_options(o, argc, argv);
     if (!o->list && at >= argc) {
         fputs("usage: mutate [--most N] [--seed S] [--seconds S] [--least PERCENT] [--show]\n"
-              "              [--results FILE] (--list FILE | PATH [run options])\n",
+              "              [--results FILE] [--minutes M] (--list FILE | PATH [run options])\n",
               stderr);
         return 2;
     }
@@ -287,8 +349,8 @@ int main(int argc, char **argv)
               (o->list
                    ? try_list(&session)
                    : try_subject(&session, (const char *const *)argv + at, (uint32_t)(argc - at)));
-    double score = print_tally(&session.tally);
+    double score = print_tally(&session);
     results_close(&session.results);
     arena_drop(&arena);
-    return score < o->least || !ok;
+    return session.broken_off ? 3 : score < o->least || !ok;
 }

@@ -2,6 +2,7 @@
  * of `acraft run`. Out: for every mutant (one slip in the text) caught, equivalent or missed, by
  * default and under --strict, and the score.
  *
+ *     text.c   a kernel and its own headers -> one text
  *     scan.c   text -> mutations          run.c    text and case -> what the twin saw
  *     proof.c  records -> is every conflicting pair of accesses ordered, by which path
  *     results.c  what a mutant did, kept in a file, so that a run can be taken up again
@@ -12,6 +13,23 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "twin/project.h"
+
+/* --- text.c --- */
+
+/* From line `at` of the joined text on stand the lines of `path` from `line` on. */
+typedef struct JoinedPart {
+    uint32_t at, line;
+    const char *path;
+} JoinedPart;
+
+typedef struct Joined {
+    Str text;
+    VEC(JoinedPart) parts;
+} Joined;
+
+bool mutate_join(Arena *arena, const char *path, Joined *out, Diag *diag);
+/* Where a line of the joined text comes from. */
+JoinedPart mutate_place(const Joined *joined, uint32_t line);
 
 /* --- scan.c --- */
 
@@ -32,8 +50,8 @@ typedef struct MutationEdit {
 
 typedef struct Mutation {
     MutationKind kind;
-    uint32_t line;
-    const char *what; /* "delete SetFlag" */
+    uint32_t line, last_line; /* what must have been executed: one of these; 0: not known */
+    const char *what;         /* "delete SetFlag" */
     MutationEdit edits[MUTATE_EDITS];
     uint32_t edit_count;
 } Mutation;
@@ -52,7 +70,7 @@ bool proof_holds(const Proof *proof, Buf *why);
 /* Over the records of each core in order, places in the text left out. */
 uint64_t proof_stream(const Proof *proof);
 /* Whether a record came from this line; lines past MUTATE_LINES count as executed. */
-enum { MUTATE_LINES = 4096 };
+enum { MUTATE_LINES = 1 << 16 };
 const bool *proof_lines(const Proof *proof);
 
 /* --- run.c --- */
@@ -64,11 +82,11 @@ typedef struct Subject {
     bool project;
     TwinProject tree; /* of a project; the file that is mutated is tree.kernel.at[file] */
     uint32_t file;
-    Str text;
+    Joined joined;       /* the text that is mutated */
     TwinTensors tensors; /* inputs filled, outputs empty */
     NameList attrs, defines, include_dirs;
     uint32_t blocks;
-    uint64_t workspace;
+    uint64_t workspace, tiling_key;
     Str tiling;
 } Subject;
 

@@ -34,6 +34,8 @@ static bool read_option(Subject *s, const char *name, const char *value, Diag *d
         s->blocks = (uint32_t)strtoul(value, NULL, 10);
     else if (strcmp(name, "--workspace") == 0)
         s->workspace = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--tiling-key") == 0)
+        s->tiling_key = strtoull(value, NULL, 10);
     else if (strcmp(name, "--attr") == 0)
         vec_push(&s->arena, &s->attrs, value);
     else if (strcmp(name, "-D") == 0)
@@ -48,10 +50,11 @@ static bool read_option(Subject *s, const char *name, const char *value, Diag *d
 /* The options of the text's own "run:" line. */
 static bool read_run_line(Subject *s, Diag *diag)
 {
-    ptrdiff_t at = str_find(s->text, str_from("run: "));
+    Str all = s->joined.text, line, word;
+    ptrdiff_t at = str_find(all, str_from("run: "));
     if (at < 0)
         return true;
-    Str rest = str_slice(s->text, (size_t)at + 5, s->text.len), line, word;
+    Str rest = str_slice(all, (size_t)at + 5, all.len);
     str_next(&rest, '\n', &line);
     const char *name = NULL;
     while (line.len && str_next(&line, ' ', &word)) {
@@ -65,23 +68,29 @@ static bool read_run_line(Subject *s, Diag *diag)
     return true;
 }
 
-/* A project's kernel text is its longest one. */
+/* A project's kernel text is its longest one with an entry, headers counted. */
 static bool read_project(Subject *s, Diag *diag)
 {
     s->project = true;
     if (!twin_project_read(&s->arena, s->path, &s->tree, diag))
         return false;
-    for (uint32_t i = 0; i < s->tree.kernel.len; i++)
-        if (s->tree.kernel.at[i].text.len > s->tree.kernel.at[s->file].text.len)
+    for (uint32_t i = 0; i < s->tree.kernel.len; i++) {
+        Joined joined;
+        if (str_find(s->tree.kernel.at[i].text, STR("__global__")) < 0)
+            continue;
+        if (!mutate_join(&s->arena, s->tree.kernel.at[i].path, &joined, diag))
+            return false;
+        if (joined.text.len > s->joined.text.len) {
+            s->joined = joined;
             s->file = i;
-    if (s->tree.kernel.len)
-        s->text = s->tree.kernel.at[s->file].text;
-    return s->tree.kernel.len > 0;
+        }
+    }
+    return s->joined.text.len > 0;
 }
 
 static uint64_t key_of(const Subject *s, const char *const *words, uint32_t count)
 {
-    uint64_t key = hash64(s->text.at, s->text.len);
+    uint64_t key = hash64(s->joined.text.at, s->joined.text.len);
     for (uint32_t i = 0; i < count; i++)
         key = key * 31 + hash64(words[i], strlen(words[i]));
     return key;
@@ -92,7 +101,7 @@ bool subject_read(Subject *s, const char *const *words, uint32_t count, Diag *di
     s->path = words[0];
     s->blocks = 1;
     if (!(file_is_dir(s->path) ? read_project(s, diag)
-                               : file_read(&s->arena, s->path, 1 << 20, &s->text, diag)))
+                               : mutate_join(&s->arena, s->path, &s->joined, diag)))
         return false;
     if (count == 1 && !read_run_line(s, diag))
         return false;
@@ -225,6 +234,32 @@ static void note_findings(Arena *arena, const Verdict *v, Seen *seen)
     }
 }
 
+/* Tensors of one name, given one behind the other, are a list. */
+static bool bind_lists(Arena *arena, const TwinParams *params, const TwinTensors *tensors,
+                       const NameList *given, TwinArg **args, Diag *diag)
+{
+    TwinTensors named = {0};
+    uint32_t *first = arena_array(arena, uint32_t, tensors->len + 1);
+    for (uint32_t i = 0; i < tensors->len; i++) {
+        if (i && strcmp(tensors->at[i].name, tensors->at[i - 1].name) == 0)
+            continue;
+        first[named.len] = i;
+        vec_push(arena, &named, tensors->at[i]);
+    }
+    first[named.len] = tensors->len;
+    if (!twin_bind(arena, params, named.at, named.len, given, args, diag))
+        return false;
+    for (uint32_t p = 0; p < params->len; p++) {
+        TwinArg *arg = &(*args)[p];
+        if (arg->kind != TWIN_ARG_TENSOR)
+            continue;
+        uint32_t at = arg->index;
+        *arg = (TwinArg){.index = first[at], .count = first[at + 1] - first[at]};
+        arg->kind = arg->count > 1 ? TWIN_ARG_LIST : TWIN_ARG_TENSOR;
+    }
+    return true;
+}
+
 static bool bind(Arena *arena, const Subject *s, const TwinKernel *kernel,
                  const TwinTensors *tensors, TwinLaunch *launch, Diag *diag)
 {
@@ -234,7 +269,7 @@ static bool bind(Arena *arena, const Subject *s, const TwinKernel *kernel,
         vec_push(arena, &given,
                  str_format(arena, "%.*s", (int)strcspn(s->attrs.at[i], "="), s->attrs.at[i]));
     TwinArg *args;
-    if (!twin_bind(arena, params, tensors->at, tensors->len, &given, &args, diag))
+    if (!bind_lists(arena, params, tensors, &given, &args, diag))
         return false;
     for (uint32_t p = 0; p < params->len; p++)
         for (uint32_t i = 0; i < given.len; i++) {
@@ -251,6 +286,7 @@ static bool bind(Arena *arena, const Subject *s, const TwinKernel *kernel,
                            .arg_count = params->len,
                            .blocks = s->blocks,
                            .tiling = s->tiling,
+                           .tiling_key = s->tiling_key,
                            .workspace = s->workspace};
     return true;
 }

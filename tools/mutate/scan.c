@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_ARGS = 8 };
 
@@ -16,7 +17,7 @@ typedef struct Call {
     Piece name, template, object, all; /* object: "queue" of queue.EnQue(...) */
     Piece statement;                   /* empty: the call is part of an expression */
     Piece arg[MOST_ARGS];
-    uint32_t args, line;
+    uint32_t args, line, last_line;
     bool assigned; /* "x = queue.DeQue<T>();" with x declared before */
 } Call;
 
@@ -161,6 +162,14 @@ static void place_call(Scan *s, Call *call)
         call->statement = (Piece){start, end};
 }
 
+static uint32_t breaks(Str code, size_t from, size_t to)
+{
+    uint32_t n = 0;
+    for (size_t i = from; i < to && i < code.len; i++)
+        n += code.at[i] == '\n';
+    return n;
+}
+
 static bool read_call(Scan *s, size_t from, size_t to, uint32_t line)
 {
     Call call = {.name = {from, to}, .line = line};
@@ -178,6 +187,7 @@ static bool read_call(Scan *s, size_t from, size_t to, uint32_t line)
     if (!end)
         return false;
     call.all = (Piece){from, end};
+    call.last_line = line + breaks(s->code, from, end);
     split_args(s->code, &call, at + 1, end - 1);
     place_call(s, &call);
     vec_push(s->arena, &s->calls, call);
@@ -221,7 +231,7 @@ static void add_edit(Mutation *m, Piece p, const char *with)
 static void slip(Scan *s, MutationKind kind, const Call *c, const char *what, Piece p,
                  const char *with)
 {
-    Mutation m = {.kind = kind, .line = c->line, .what = what};
+    Mutation m = {.kind = kind, .line = c->line, .last_line = c->last_line, .what = what};
     add_edit(&m, p, with);
     vec_push(s->arena, s->out, m);
 }
@@ -255,7 +265,7 @@ static Piece pipes_of(const Call *c)
 static void delete_event(Scan *s, uint32_t first)
 {
     const Call *c = &s->calls.at[first];
-    Mutation m = {.kind = MUTATE_SYNC, .line = c->line};
+    Mutation m = {.kind = MUTATE_SYNC, .line = c->line, .last_line = c->last_line};
     for (uint32_t i = 0; i < s->calls.len; i++) {
         const Call *o = &s->calls.at[i];
         if (!is_flag(s, o) || !o->statement.to ||
@@ -264,6 +274,7 @@ static void delete_event(Scan *s, uint32_t first)
         if (i < first)
             return; /* counted there */
         add_edit(&m, o->statement, "");
+        m.last_line = o->last_line;
     }
     m.what = str_format(s->arena, "delete every flag of %s", copy(s, pipes_of(c)));
     if (m.edit_count > 1)
@@ -290,7 +301,10 @@ static void delete_queue_pair(Scan *s, uint32_t at)
             continue;
         if (!is(s, pop, "DeQue") || !pop->assigned || !push->statement.to)
             return;
-        Mutation m = {.kind = MUTATE_SYNC, .line = push->line, .what = "delete EnQue and DeQue"};
+        Mutation m = {.kind = MUTATE_SYNC,
+                      .line = push->line,
+                      .last_line = push->last_line,
+                      .what = "delete EnQue and DeQue"};
         add_edit(&m, push->statement, "");
         add_edit(&m, pop->statement, "");
         vec_push(s->arena, s->out, m);
@@ -317,6 +331,43 @@ static void shift_offset(Scan *s, const Call *c, Piece arg)
     Piece index = {arg.from + (size_t)open + 1, arg.to - 1};
     slip(s, MUTATE_OFFSET, c, "shift the offset by a block", index,
          str_format(s->arena, "(%s) + 16", copy(s, index)));
+}
+
+/* Where a core's part of a tensor begins; gives no record of its own. */
+static void shift_part(Scan *s, const Call *c)
+{
+    slip(s, MUTATE_OFFSET, c, "shift the part by a block", c->arg[0],
+         str_format(s->arena, "(%s) + 16", copy(s, c->arg[0])));
+    vec_last(s->out).last_line = 0;
+}
+
+static bool mentions(Str text, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= text.len; i++)
+        if (strncasecmp(text.at + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* if (tail > 0) ...: what it guards is left out. */
+static void drop_tail(Scan *s, const Call *c)
+{
+    static const char *const words[] = {"tail", "remain", "rest", "left", "last"};
+    Piece condition = {c->name.to, c->all.to};
+    bool tail = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        tail = tail || mentions(piece(s, condition), words[i]);
+    size_t at = skip_space(s->code, c->all.to), end = at;
+    if (!tail || at >= s->code.len)
+        return;
+    if (s->code.at[at] == '{')
+        end = close_bracket(s->code, at, '{', '}');
+    while (s->code.at[at] != '{' && end < s->code.len && s->code.at[end] != ';')
+        end++;
+    slip(s, MUTATE_COUNT, c, "drop the tail", condition,
+         str_format(s->arena, "(false && %s)", copy(s, condition)));
+    vec_last(s->out).last_line = c->line + breaks(s->code, c->all.from, end);
 }
 
 static void shorten_count(Scan *s, const Call *c)
@@ -361,6 +412,10 @@ static void slips_of(Scan *s, uint32_t i)
         delete_queue_pair(s, i);
     if (is(s, c, "InitBuffer") && c->statement.to && c->args >= 2)
         shrink_buffer(s, c);
+    if (is(s, c, "SetGlobalBuffer") && c->statement.to && c->args >= 1)
+        shift_part(s, c);
+    if (is(s, c, "if"))
+        drop_tail(s, c);
     bool copy_call = is(s, c, "DataCopy") || is(s, c, "DataCopyPad");
     bool counts = among(s, c, counted, sizeof counted / sizeof *counted);
     if (!c->statement.to || (!copy_call && !counts))
