@@ -44,6 +44,7 @@ static VerdictFinding make_finding(Arena *arena, const SimFault *fault, const Si
 {
     VerdictFinding finding = {.kind = finding_kind(row->kind),
                               .warning = row->kind == SIM_KIND_WARNING,
+                              .inserted = fault->inserted,
                               .code = row->code,
                               .message = full_message(arena, fault, row),
                               .file = keep(arena, fault->file),
