@@ -31,19 +31,26 @@ static SimFault *seen(Sim *sim, const SimFault *f)
     for (uint32_t i = 0; i < sim->faults.len; i++) {
         SimFault *old = &sim->faults.at[i];
         if (old->code == f->code && old->line == f->line && old->op == f->op &&
-            old->other_line == f->other_line && strcmp(old->file, f->file) == 0)
+            old->other_line == f->other_line && old->inserted == f->inserted &&
+            strcmp(old->file, f->file) == 0)
             return old;
     }
     return NULL;
 }
 
-/* A list full of warnings still has room for what fails a kernel: the last of them goes. */
-static SimFault *warning_to_give_up(Sim *sim, const SimFault *fault)
+/* What the device compiler repairs by itself weighs no more than a warning here. */
+static bool is_light(const SimFault *fault)
 {
-    if (fault_rows[fault->code].kind == SIM_KIND_WARNING)
+    return fault_rows[fault->code].kind == SIM_KIND_WARNING || fault->inserted;
+}
+
+/* A list full of light ones still has room for what fails a kernel: the last of them goes. */
+static SimFault *light_to_give_up(Sim *sim, const SimFault *fault)
+{
+    if (is_light(fault))
         return NULL;
     for (uint32_t i = sim->faults.len; i-- > 0;)
-        if (fault_rows[sim->faults.at[i].code].kind == SIM_KIND_WARNING)
+        if (is_light(&sim->faults.at[i]))
             return &sim->faults.at[i];
     return NULL;
 }
@@ -69,7 +76,7 @@ static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
         return;
     }
     uint32_t most = sim->config.max_faults ? sim->config.max_faults : 200;
-    SimFault *room = sim->faults.len < most ? NULL : warning_to_give_up(sim, &fault);
+    SimFault *room = sim->faults.len < most ? NULL : light_to_give_up(sim, &fault);
     sim->faults_dropped += sim->faults.len >= most;
     if (sim->faults.len >= most && !room)
         return;

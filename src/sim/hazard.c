@@ -141,13 +141,14 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
     SimFault race = {.code = race_code(b, a, a_writes, from, to),
                      .range = {{b->space, b->write, from, to}, {b->space, a_writes, from, to}},
                      .other_file = sim_name(&sim->core[a->core], a->file),
-                     .other_line = a->line};
-    sim_report_race(&s, race, "%s %s %s bytes %llu to %llu that %s (%s, line %u%s) %s: %s",
-                    npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read",
-                    npu_space_name(b->space), (unsigned long long)from, (unsigned long long)to,
-                    other_api(a), npu_pipe_name(a->pipe), a->line,
-                    a->core == b->core ? "" : ", another core", a_writes ? "writes" : "still reads",
-                    what_to_do(b, a, &sim->arena));
+                     .other_line = a->line,
+                     .inserted = compiler_inserts(b, a)};
+    sim_report_race(
+        &s, race, "%s %s %s bytes %llu to %llu that %s (%s, line %u%s) %s: %s%s",
+        npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read", npu_space_name(b->space),
+        (unsigned long long)from, (unsigned long long)to, other_api(a), npu_pipe_name(a->pipe),
+        a->line, a->core == b->core ? "" : ", another core", a_writes ? "writes" : "still reads",
+        what_to_do(b, a, &sim->arena), race.inserted ? " (the device compiler inserts it)" : "");
 }
 
 /* Cores that talk through GM words with their scalar units (polling, message queues) synchronise

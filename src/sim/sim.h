@@ -116,6 +116,7 @@ typedef struct SimFault {
     SimRange range[2];      /* of a race: the later and the earlier access */
     const char *other_file; /* of a race: where the earlier access was; else NULL */
     uint32_t other_line;
+    bool inserted;   /* of a race: ordered by what the device compiler inserts; only under strict */
     uint64_t count;  /* occurrences of the same code at the same line */
     uint64_t record; /* index in the core's stream of the first one */
 } SimFault;

@@ -133,6 +133,8 @@ static void add_finding(Buf *out, const VerdictFinding *finding)
     add_text(out, "kind", kind_texts[finding->kind]);
     if (finding->warning)
         add_bool(out, "warning", true);
+    if (finding->inserted)
+        add_bool(out, "inserted", true);
     add_text(out, "code", finding->code);
     add_text(out, "message", finding->message);
     add_text(out, "file", finding->file);

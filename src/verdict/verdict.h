@@ -46,6 +46,7 @@ typedef struct VerdictAccess {
 typedef struct VerdictFinding {
     FindingKind kind;
     bool warning;        /* worth saying, but no reason for the verdict */
+    bool inserted;       /* a race that the device compiler's own synchronisation orders */
     const char *code;    /* "S007" */
     const char *message; /* one sentence */
     const char *file;    /* "": not known */

@@ -155,6 +155,7 @@ static VerdictFinding read_finding(Reader *r, json_t *object)
     read_enum(r, object, "kind", FINDING_LEAK + 1, kind_text, &kind);
     f.kind = (FindingKind)kind;
     read_bool(r, object, "warning", &f.warning);
+    read_bool(r, object, "inserted", &f.inserted);
     read_text(r, object, "code", &f.code);
     read_text(r, object, "message", &f.message);
     read_text(r, object, "file", &f.file);

@@ -133,6 +133,7 @@ T_TEST(hazard_inside_a_pipe)
         rig_run(&w.rig, add(512, 0, 0, 64, 2));
         rig_run(&w.rig, add(1024, 512, 512, 64, 3)); /* the compiler puts a barrier here */
         CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S053" : "");
+        CHECK(!strict || sim_fault(w.rig.sim, 0)->inserted);
         barrier(&w.rig, NPU_PIPE_V);
         rig_run(&w.rig, add(2048, 1024, 1024, 64, 4));
         CHECK_EQ_STR(rig_fault(&w.rig), "");
@@ -141,6 +142,7 @@ T_TEST(hazard_inside_a_pipe)
         rig_run(&w.rig, copy_in(8192, 0, 64, 6));
         rig_run(&w.rig, copy_in(8192 + 32, 64, 64, 7)); /* overlapping copies: by hand, always */
         CHECK_EQ_STR(rig_fault(&w.rig), "S053");
+        CHECK(!sim_fault(w.rig.sim, w.rig.seen - 1)->inserted);
         barrier(&w.rig, NPU_PIPE_MTE2);
         rig_run(&w.rig, copy_in(8192, 0, 64, 8));
         CHECK_EQ_STR(rig_fault(&w.rig), "");

@@ -21,6 +21,7 @@ static Verdict full_verdict(Arena *a)
     v.first_bad.got = NAN;
     v.first_bad.want = -INFINITY;
     VerdictFinding f = {.kind = FINDING_LEAK,
+                        .inserted = true,
                         .code = "S028",
                         .message = "m",
                         .file = "k.cpp",
@@ -58,6 +59,7 @@ T_TEST(full_verdict_round_trips)
     CHECK(isnan(back.first_bad.got) && isinf(back.first_bad.want));
     CHECK(isnan(back.bound_us));
     CHECK_EQ_INT(back.hazards.at[0].accesses.at[0].to, 64);
+    CHECK(back.hazards.at[0].inserted);
     buf_free(&first);
     buf_free(&second);
     arena_drop(&a);
