@@ -136,6 +136,31 @@ static uint64_t merge_run(Merge *m, bool write)
     return done;
 }
 
+static bool some_buffer_in(const CoreState *core, uint64_t from, uint64_t to)
+{
+    for (uint32_t i = 0; i < core->buffers.len; i++) {
+        const SimBuffer *b = &core->buffers.at[i];
+        uint64_t at = rec_byte(b->address), all = (uint64_t)b->bytes * b->slots;
+        if (rec_space(b->address) == NPU_UB && at < to && from < at + all)
+            return true;
+    }
+    return core->buffers.len == 0; /* no InitBuffer: whose bytes those are is not known */
+}
+
+/* How much a merge writes that stops when a list runs out, only the data say; the vendor's own size
+ * check leaves it out. Behind its tensor it is a fault where some buffer lies, else it is only said. */
+static bool early_range(Step *s, const Merge *m, uint64_t bytes)
+{
+    const RecordOperand *o = &s->r->operand[0];
+    uint64_t end = (m->to + o->bytes + VEC_BLOCK - 1) / VEC_BLOCK * VEC_BLOCK, to = m->to + bytes;
+    if (o->bytes == 0 || to <= end || to > m->d->bytes || some_buffer_in(s->core, end, to))
+        return sim_local_range(s, 0, m->d, m->to, bytes, true);
+    sim_report_range(s, SIM_FAULT_MERGE_PAST, (SimRange){NPU_UB, true, end, to},
+                     "the merge writes %llu bytes behind its tensor, where no buffer lies",
+                     (unsigned long long)(to - end));
+    return true;
+}
+
 static bool merge_ranges(Step *s, Merge *m, uint32_t repeats, uint64_t step)
 {
     uint64_t total = 0;
@@ -153,9 +178,9 @@ static bool merge_ranges(Step *s, Merge *m, uint32_t repeats, uint64_t step)
         }
     }
     sim_count(s, repeats, repeats * total, repeats * total);
-    bool ends_early = m->stop_when_empty && repeats == 1;
-    return sim_local_range(s, 0, m->d, m->to, ends_early ? merge_run(m, false) : repeats * total,
-                           true);
+    if (m->stop_when_empty && repeats == 1)
+        return early_range(s, m, merge_run(m, false));
+    return sim_local_range(s, 0, m->d, m->to, repeats * total, true);
 }
 
 static bool merge(Step *s)

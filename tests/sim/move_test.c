@@ -390,3 +390,35 @@ T_TEST(sort_merge_proposals_until_one_list_is_empty)
         CHECK_EQ_INT((int)half_to_float(merged[8 * i + 5]), (int)i);
     rig_close(&rig);
 }
+
+/* Two lists of 3 and 12 whose best are in the second: seven entries go out before the first runs out. */
+T_TEST(merge_that_stops_early_past_its_tensor)
+{
+    Rig rig = rig_open();
+    uint16_t v[16 * 8] = {0};
+    const float score[15] = {9, 5, 1, 8, 7, 6, 4, 0, 0, 0, 0, 0, 0, 0, 0};
+    for (uint32_t i = 0; i < 15; i++)
+        v[8 * i + 4] = half_from_float(score[i]);
+    rig_put(&rig, C, v, sizeof v);
+    Record r = rig_vec(NPU_MERGE_SORT4, NPU_DT_F16, D, C, C + 16 * 3, 0);
+    r.operand[0].bytes = 3 * 16;
+    r.mode = 3 | 16;
+    r.n[0] = 1;
+    r.n[1] = 3;
+    r.n[2] = 12;
+    RIG_FAULT(&rig, r, "S006"); /* no buffer is known */
+    Record init = {.op = NPU_BUFFER_INIT, .n = {1, NPU_POS_VECCALC, 1, 0, NPU_POS_VECCALC, 1}};
+    init.operand[0] = (RecordOperand){UB(D), 64, 0, 0};
+    RIG_FAULT(&rig, init, "");
+    r.line = 8;
+    RIG_FAULT(&rig, r, "S064");
+    init.n[0] = 2;
+    init.operand[0] = (RecordOperand){UB(D + 96), 32, 0, 0};
+    RIG_FAULT(&rig, init, "");
+    r.line = 9;
+    RIG_FAULT(&rig, r, "S006"); /* the other buffer is hit */
+    r.operand[0].bytes = 7 * 16;
+    r.line = 10;
+    RIG_FAULT(&rig, r, "");
+    rig_close(&rig);
+}
