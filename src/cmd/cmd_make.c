@@ -32,7 +32,7 @@ typedef struct MakeWish {
     const char *dir, *dtypes, *listed;
     NameList ranges;
     int64_t fuzz;
-    bool trust, no_memo, interp, plan_only;
+    bool trust, no_memo, interp, plan_only, strict, medium;
 } MakeWish;
 
 enum { MOST_DTYPES = 3 };
@@ -180,6 +180,8 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .chip = npu_chip_find(str_from(args->chip)),
                      .seed = (uint64_t)args->seed,
                      .fuzz = (uint32_t)wish->fuzz,
+                     .medium = wish->medium,
+                     .strict = wish->strict,
                      .trust = wish->trust,
                      .no_memo = wish->no_memo,
                      .engine = wish->interp ? EVAL_INTERP : EVAL_TWIN,
@@ -225,6 +227,10 @@ int cmd_make(int argc, char **argv)
         {"range", CMD_LIST, &wish.ranges, "N=A..B",
          "sizes the kernel is for; N is an integer of the file (any size)"},
         {"fuzz", CMD_I64, &wish.fuzz, "N", "odd-sized cases to judge (default 8)"},
+        {"medium", CMD_FLAG, &wish.medium, NULL,
+         "judge values at a medium size, too (up to 512 MiB)"},
+        {"strict", CMD_FLAG, &wish.strict, NULL,
+         "count only synchronisation that is written; what the device compiler inserts is said"},
         {"no-memo", CMD_FLAG, &wish.no_memo, NULL,
          "timing without values: execute what only repeats, too; the answer is the same"},
         {"trust", CMD_FLAG, &wish.trust, NULL, "go on where the machine gives no full sandbox"},

@@ -53,6 +53,10 @@ static void show_checks(const MakeResult *r, bool interp, Buf *out)
     if (r->small_tiles)
         buf_printf(out, "            %u of them with tiny tiles, so that every loop turns\n",
                    r->small_tiles);
+    if (r->inserted)
+        buf_printf(
+            out, "            %u cases rest on synchronisation that the device compiler inserts\n",
+            r->inserted);
     if (r->timed && str_is(str_from(r->timed->kase), "full"))
         buf_puts(out, "            full size without values: bounds, coverage, hazards ok\n");
 }

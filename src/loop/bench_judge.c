@@ -231,6 +231,7 @@ bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judg
                      .seed = spec->seed,
                      .fuzz = spec->fuzz,
                      .engine = EVAL_TWIN,
+                     .strict = spec->strict,
                      .trust = spec->trust};
     MakeResult result = {0};
     Buf log = {0}, picture = {0};

@@ -23,6 +23,7 @@ typedef struct MakeSpec {
     const NpuChip *chip;
     uint64_t seed;
     uint32_t fuzz; /* how many odd-sized cases to draw */
+    bool medium;   /* judge values at the medium size, too */
     bool full;     /* tune, and time the task's own size without values */
     EvalEngine engine;
     DType float_type;  /* of tensors whose file names no dtype */
@@ -30,6 +31,7 @@ typedef struct MakeSpec {
     bool plan_only;    /* neither tune nor judge */
     bool tune_only;    /* judge nothing */
     bool trust;
+    bool strict;  /* only synchronisation that is written counts; see `inserted` */
     bool no_memo; /* timing: execute every record, also those that only repeat */
     bool listed;  /* judge every listed case of up to a million elements */
     bool tiny;    /* ... shrunk: a quick look */
@@ -47,6 +49,7 @@ typedef struct MakeResult {
     uint32_t ok;
     uint32_t other_plans; /* cases whose sizes of 1 gave a program of their own */
     bool rounds;          /* f16 and bf16 are rounded at every step: else values were wrong */
+    uint32_t inserted;    /* strict: cases with races that the device compiler orders, else ok */
     uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */
     TuneTable tuned;      /* no rows: not tuned */
     TuneRule rule;

@@ -3,6 +3,8 @@
  * elements; each case is planned with its own dtypes and sizes. */
 #include "loop/make_cases.h"
 
+#include "loop/make_int.h"
+
 #include <time.h>
 
 static const int64_t most_elements = 1 << 20;
@@ -46,7 +48,8 @@ static bool is_half(const Graph *g)
 static void judge(Arena *arena, const MakeSpec *spec, const TorchTask *task, MakeResult *result,
                   Verdict *verdict, Diag *diag)
 {
-    EvalConfig config = {.chip = spec->chip, .engine = spec->engine, .trust = spec->trust};
+    EvalConfig config = {
+        .chip = spec->chip, .engine = spec->engine, .trust = spec->trust, .strict = spec->strict};
     Diag own = diag_make(arena, spec->path, spec->source);
     EvalReference ref = {0};
     Plan plan = {0};
@@ -96,6 +99,7 @@ static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases
         judge(arena, spec, task, result, &v, diag);
     }
     v.seconds = now() - start;
+    result->inserted += make_excuse(spec, &v);
     result->ok += v.status == VERDICT_OK;
     vec_push(arena, &result->verdicts, v);
     if (spec->progress)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALL_MOST = 128, FUZZ_MOST = 4096, RANGE_STREAM = 71 };
+enum { SMALL_MOST = 128, FUZZ_MOST = 4096, RANGE_STREAM = 71, LARGE = 8 };
 
 bool sizes_range(Arena *arena, Str text, MakeRange *range)
 {
@@ -55,6 +55,20 @@ void sizes_in_ranges(Arena *arena, const MakeRanges *ranges, const TorchTask *ow
     }
     options->sets = sets;
     options->n_sets = ranges->len;
+}
+
+void sizes_single(Arena *arena, const TorchTask *own, uint32_t which, TorchOptions *options)
+{
+    TorchSet *sets = arena_array(arena, TorchSet, options->n_sets + 1);
+    for (uint32_t i = 0; i < options->n_sets; i++)
+        sets[i] = options->sets[i];
+    for (uint32_t i = 0; i < own->knobs.len; i++) {
+        if (own->knobs.at[i].original < LARGE || which--)
+            continue;
+        sets[options->n_sets++] = (TorchSet){own->knobs.at[i].name, 1};
+        options->sets = sets;
+        return;
+    }
 }
 
 TorchTask *sizes_between(Arena *arena, const char *path, Str source, const TorchOptions *options,
