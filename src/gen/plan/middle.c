@@ -49,7 +49,9 @@ static void open_kept(Writer *w)
     buf_free(&axes);
 }
 
-/* "512 if n0 * ceildiv(n2, 512) >= 8 * chip.cores else ..." */
+/* "512 if n0 * ceildiv(n2, 512) >= 8 * chip.cores else ...": as narrow as gives every core enough, but
+ * not where one vector core of every second AI core or more has the port of both for itself: that
+ * moves as much as two and costs half the launch (npu/cost.def GM_PORT, CORE_US). */
 static const char *width_rule(Job *job, uint32_t last)
 {
     Buf items = {0};
@@ -57,10 +59,13 @@ static const char *width_rule(Job *job, uint32_t last)
         if (!job->s->axis[i].reduced)
             buf_printf(&items, "%s * ", job->s->axis[i].name);
     const char *of = items.len ? items.at : "";
-    const char *rule = str_format(job->arena,
-                                  "wide = %d if %sceildiv(n%u, %d) >= 8 * chip.cores else %d if "
-                                  "%sceildiv(n%u, %d) >= 4 * chip.cores else %d",
-                                  WIDE, of, last, WIDE, WIDE / 2, of, last, WIDE / 2, WIDE / 4);
+    const char *rule = str_format(
+        job->arena,
+        "half = %sceildiv(n%u, %d)\n"
+        "    wide = %d if %sceildiv(n%u, %d) >= 8 * chip.cores else %d if "
+        "half >= 4 * chip.cores or (half <= chip.cube_cores and half * 2 "
+        "> chip.cube_cores) else %d",
+        of, last, WIDE / 2, WIDE, of, last, WIDE, WIDE / 2, WIDE / 4);
     buf_free(&items);
     return rule;
 }

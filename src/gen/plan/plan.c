@@ -95,8 +95,8 @@ static void put_part_reason(const Job *job, const Part *part, int64_t tile, Buf 
         buf_printf(out, "# %s of ", job->parts.len > 1 ? "Otherwise: tiles" : "Tiles");
     if (rows > 1)
         buf_printf(out, "%lld rows by ", rows);
-    buf_printf(out, "%lld elements, %lld of the %u bytes of UB;\n", wide, rows * wide * w->bytes,
-               job->chip->ub);
+    buf_printf(out, "%lld elements, %lld of the %u bytes of UB;\n", wide,
+               rows * wide * w->bytes + wide * w->column_bytes, job->chip->ub);
     if (whole || passes == 1)
         buf_puts(out, "#   memory is read once.\n");
     else

@@ -133,6 +133,18 @@ static const char *lane_view(Writer *w, const char *buffer)
     return write_view(w, lane_kind(w), buffer);
 }
 
+/* Rows of a tile that are reduced plainly are accumulated each for itself, by one instruction a tile, and
+ * folded into each other once. */
+static bool lanes_of_rows(const Writer *w, const Unit *u)
+{
+    return w->two && w->columns && u->kind == UNIT_PLAIN;
+}
+
+static const char *all_rows(Writer *w, const char *buffer)
+{
+    return str_format(w->arena, "%s[:%lld, :%s]", buffer, (long long)w->block, w->count);
+}
+
 /* Are lanes folded in the end? In one dimension, where the last axis is reduced. */
 static bool folds(const Writer *w) { return !w->two && w->s->axis[w->last].reduced; }
 
@@ -147,6 +159,11 @@ void unit_start(Writer *w, Unit *u)
     /* the lowest finite number: -inf less -inf would be no number */
     const char *start = u->kind == UNIT_ONLINE ? "-3.4028234663852886e38" : unit_starts[kind];
     write_line(w, "with compute():");
+    if (lanes_of_rows(w, u)) {
+        u->lane[0] = write_buffer(w, 's', KIND_TILE, DT_F32, 1, u->first);
+        write_line(w, "    %s = %s", all_rows(w, u->lane[0]), start);
+        return;
+    }
     for (int i = 0; i < (u->second ? 2 : 1); i++) {
         u->lane[i] = lane_new(w, 'r', i ? u->second : u->first);
         write_line(w, "    %s = %s", folds(w) ? u->lane[i] : lane_view(w, u->lane[i]),
@@ -208,9 +225,10 @@ static void step_plain(Writer *w, const Unit *u)
 {
     PrimReduce kind = w->g->prims.at[u->first].reduce;
     bool again = w->two && w->g->prims.at[u->of].uses > 1;
-    const char *lane = lane_view(w, u->lane[0]);
+    bool rows = lanes_of_rows(w, u);
+    const char *lane = rows ? write_view(w, KIND_TILE, u->lane[0]) : lane_view(w, u->lane[0]);
     const char *x = again ? write_named(w, u->of) : write_expr(w, u->of);
-    if (w->two)
+    if (w->two && !rows)
         x = str_format(w->arena, "%s(%s)", folding(w, kind), x);
     write_line(w, "%s = %s", lane, unit_format(w, unit_steps[kind], lane, x));
 }
@@ -234,6 +252,15 @@ static const char *count_of(Writer *w, const Unit *u)
     char *text = buf_take(&out, w->arena);
     buf_free(&out);
     return text;
+}
+
+static void finish_rows(Writer *w, Unit *u)
+{
+    const char *result = lane_view(w, lane_new(w, 'r', u->first));
+    write_line(w, "%s = %s(%s)", result, folding(w, w->g->prims.at[u->first].reduce),
+               all_rows(w, u->lane[0]));
+    write_release(w, u->lane[0]);
+    w->name[u->first] = result;
 }
 
 static void finish_lanes(Writer *w, Unit *u)
@@ -283,6 +310,8 @@ void unit_finish(Writer *w, Unit *u)
 {
     if (folds(w))
         finish_scalars(w, u);
+    else if (lanes_of_rows(w, u))
+        finish_rows(w, u);
     else
         finish_lanes(w, u);
 }

@@ -311,8 +311,11 @@ static void declare(Writer *w, const WriteBuffer *b)
         buf_printf(&w->buffers, "%lld%s)\n", (long long)w->block, depth);
     else
         buf_printf(&w->buffers, "%s%s)\n", wide_of(w), depth);
-    if (b->kind != KIND_PER_ROW)
-        w->bytes += (uint32_t)(dtype_bytes(b->dtype) * (unsigned)b->depth);
+    uint32_t bytes = (uint32_t)(dtype_bytes(b->dtype) * (unsigned)b->depth);
+    if (b->kind == KIND_PER_COLUMN && w->columns)
+        w->column_bytes += bytes;
+    else if (b->kind != KIND_PER_ROW)
+        w->bytes += bytes;
 }
 
 /* f16, i32 and the like are words of Craft. */

@@ -43,13 +43,14 @@ typedef struct Writer {
     uint32_t row_axis;                /* in two dimensions: the axis of the rows */
     const char *rows;                 /* their extent: "r.size" */
     int64_t block, wide;
-    int load_depth;     /* of the buffers that loads go to */
-    PrimId *pair;       /* per reduction: the one it is computed together with; units.c */
-    const char **recip; /* per prim: the name of its reciprocal, where that is needed */
-    const bool *wanted; /* per prim: what the pass needs; NULL: everything */
-    const char *piece;  /* how many elements a piece of a row has, while one is reduced */
-    uint32_t next;      /* number for new names */
-    uint32_t bytes;     /* of buffers per element of the tile */
+    int load_depth;        /* of the buffers that loads go to */
+    PrimId *pair;          /* per reduction: the one it is computed together with; units.c */
+    const char **recip;    /* per prim: the name of its reciprocal, where that is needed */
+    const bool *wanted;    /* per prim: what the pass needs; NULL: everything */
+    const char *piece;     /* how many elements a piece of a row has, while one is reduced */
+    uint32_t next;         /* number for new names */
+    uint32_t bytes;        /* of buffers per element of the tile */
+    uint32_t column_bytes; /* where rows are reduced: of one value a column, beside them */
     VEC(PlanOperand) operands;
     VEC(PrimId) operand_prims; /* leaf, or 0 for outputs */
 } Writer;
