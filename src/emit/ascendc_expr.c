@@ -129,14 +129,19 @@ static Text list_text(const Printer *pr, const IrExpr *x, bool size)
                   P_CALL};
 }
 
+/* The least of 32 or 64 bits is no literal of that type. */
+static Text int_text(Arena *arena, int64_t i)
+{
+    if (i == INT32_MIN || i == INT64_MIN)
+        return (Text){str_format(arena, "%lld - 1", (long long)(i + 1)), P_ADD};
+    return (Text){str_format(arena, "%lld", (long long)i), i < 0 ? P_UNARY : P_CALL};
+}
+
 static Text leaf(const Printer *pr, const IrExpr *x)
 {
     Arena *a = pr->arena;
     switch (x->op) {
-    case IR_E_INT: {
-        int level = x->of.i < 0 ? P_UNARY : P_CALL;
-        return (Text){str_format(a, "%lld", (long long)x->of.i), level};
-    }
+    case IR_E_INT: return int_text(a, x->of.i);
     case IR_E_FLOAT: return (Text){print_float(a, x->of.f), x->of.f < 0 ? P_UNARY : P_CALL};
     case IR_E_BOOL: return (Text){x->of.i ? "true" : "false", P_CALL};
     case IR_E_VAR: return (Text){var_name(pr, x->of.var), P_CALL};

@@ -180,13 +180,36 @@ PyVal fn_scan(Args *a)
     return out1(a, emit1(a->it, a->at, OP_SCAN, a->kind, x, &attrs));
 }
 
+/* Where a running extreme was met last: the largest so far of the places that hold it, or NaN. */
+static ValueId cum_places(Args *a, ValueId x, ValueId extreme, int dim)
+{
+    Shape s = emit_info(a->it, x)->shape, along = {.rank = s.rank};
+    for (int i = 0; i < s.rank; i++)
+        along.dim[i] = i == dim ? s.dim[i] : 1;
+    Attrs range = {0}, over = {0};
+    attrs_float(&range, AT_A, 0);
+    attrs_float(&range, AT_B, s.rank ? (double)s.dim[dim] : 1);
+    attrs_float(&range, AT_C, 1);
+    attrs_dtype(&range, DT_I64);
+    attrs_int(&over, AT_DIM, dim);
+    ValueId place = emit(a->it, a->at, OP_ARANGE, 0, 0, NULL, &range, 0);
+    ValueId none = emit_full(a->it, a->at, (Shape){0}, DT_I64, 0);
+    ValueId here = emit2(a->it, a->at, OP_BINARY, BINARY_eq, x, extreme, NULL);
+    ValueId nan = emit2(a->it, a->at, OP_BINARY, BINARY_ne, x, x, NULL);
+    here = emit2(a->it, a->at, OP_BINARY, BINARY_logical_or, here, nan, NULL);
+    place = emit3(a->it, a->at, OP_WHERE, here, emit_reshape(a->it, a->at, place, along), none,
+                  NULL);
+    return emit1(a->it, a->at, OP_SCAN, SCAN_max, place, &over);
+}
+
 PyVal fn_cum_extreme(Args *a)
 {
     ValueId x = arg_value(a, 0);
     Attrs attrs = {0};
-    attrs_int(&attrs, AT_DIM, arg_dim(a, 1, emit_info(a->it, x)->shape));
-    PyVal pair[] = {out1(a, emit1(a->it, a->at, OP_SCAN, a->kind, x, &attrs)),
-                    pv_opaque(a->it->arena, "indices of a running extreme")};
+    int dim = (int)arg_dim(a, 1, emit_info(a->it, x)->shape);
+    attrs_int(&attrs, AT_DIM, dim);
+    ValueId extreme = emit1(a->it, a->at, OP_SCAN, a->kind, x, &attrs);
+    PyVal pair[] = {out1(a, extreme), out1(a, cum_places(a, x, extreme, dim))};
     return pv_tuple_of(a->it->arena, 2, pair);
 }
 

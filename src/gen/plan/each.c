@@ -109,6 +109,22 @@ static void put_reasons(const EachPlan *p, Buf *out)
                bytes / 1e6, (long long)p->tile);
 }
 
+/* A kernel has eight slots for each direction (lower E093): the last buffers get one instead of two;
+ * more buffers than slots are for several kernels. */
+static void share_slots(EachBuffers *all, char stem)
+{
+    int slots = 8;
+    for (uint32_t i = 0; i < all->len; i++)
+        slots -= all->at[i].stem == stem;
+    all->failed = all->failed || slots < 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        if (all->at[i].stem != stem || all->at[i].depth < 2)
+            continue;
+        all->at[i].depth = slots > 0 ? 2 : 1;
+        slots--;
+    }
+}
+
 static void put_buffers(const EachBuffers *all, Buf *out)
 {
     for (uint32_t i = 0; i < all->len; i++) {
@@ -141,6 +157,8 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     *buffers = (EachBuffers){0};
     for (uint32_t i = 0; i < p->e->jobs.len; i++)
         each_body(p, i, buffers, &body);
+    share_slots(buffers, 'a');
+    share_slots(buffers, 'o');
     *failed = buffers->failed;
     put_reasons(p, &out);
     buf_puts(&out, "craft = 1\n\n");

@@ -82,6 +82,18 @@ static double task_bytes(const Writer *w)
     return bytes;
 }
 
+static long long buffer_bytes(const Writer *w, long long rows, long long wide)
+{
+    long long sum = 0;
+    for (uint32_t i = 0; i < w->pool.len; i++) {
+        const WriteBuffer *b = &w->pool.at[i];
+        long long high = w->two && b->kind != KIND_TILE && b->kind != KIND_PER_ROW ? 1 : rows;
+        long long across = w->two && b->kind == KIND_PER_ROW ? 1 : wide;
+        sum += high * across * (long long)dtype_bytes(b->dtype) * b->depth;
+    }
+    return sum;
+}
+
 /* "If n1 <= 384: tiles of ..." */
 static void put_part_reason(const Job *job, const Part *part, int64_t tile, Buf *out)
 {
@@ -96,7 +108,7 @@ static void put_part_reason(const Job *job, const Part *part, int64_t tile, Buf 
     if (rows > 1)
         buf_printf(out, "%lld rows by ", rows);
     buf_printf(out, "%lld elements, %lld of the %u bytes of UB;\n", wide,
-               rows * wide * w->bytes + wide * w->column_bytes, job->chip->ub);
+               buffer_bytes(w, rows, wide), job->chip->ub);
     if (whole || passes == 1)
         buf_puts(out, "#   memory is read once.\n");
     else

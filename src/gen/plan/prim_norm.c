@@ -233,19 +233,31 @@ static bool make_loss(PrimGraph *g, const Node *node, PrimValue *out)
     return true;
 }
 
+/* max(|x|, eps) along dimension `dim` of the product that x broadcasts to */
+static PrimValue length_along(PrimGraph *g, PrimValue x, PrimValue product, int64_t dim, double eps)
+{
+    int64_t at = dim - (product.rank - x.rank);
+    PrimValue sum = prim_map1(g, "$0 * $0", x);
+    if (at >= 0)
+        sum = prim_reduce(g, PRIM_SUM, sum, 1u << at, false);
+    if (at < 0 || (x.dim[at] == 0 && product.dim[dim] != 0))
+        sum = prim_map2(g, "$0 * $1", sum, prim_size(g, product, 1u << dim));
+    return prim_map2(g, "max(sqrt($0), $1)", sum, prim_number(g, eps));
+}
+
 /* x . y / (max(|x|, eps) * max(|y|, eps)) along dim */
 static bool make_cosine(PrimGraph *g, const Node *node, PrimValue *out)
 {
-    PrimValue x, y, eps = prim_number(g, node_float(node, AT_EPS, 1e-8));
+    PrimValue x, y;
     if (!prim_value(g, node->in[0], &x) || !prim_value(g, node->in[1], &y))
         return false;
+    double eps = node_float(node, AT_EPS, 1e-8);
+    PrimValue product = prim_map2(g, "$0 * $1", x, y);
     int64_t dim = node_int(node, AT_DIM, 1);
-    uint32_t dims = 1u << (dim < 0 ? dim + x.rank : dim);
-    PrimValue xy = prim_reduce(g, PRIM_SUM, prim_map2(g, "$0 * $1", x, y), dims, false);
-    PrimValue xx = prim_reduce(g, PRIM_SUM, prim_map1(g, "$0 * $0", x), dims, false);
-    PrimValue yy = prim_reduce(g, PRIM_SUM, prim_map1(g, "$0 * $0", y), dims, false);
-    xx = prim_map2(g, "max(sqrt($0), $1)", xx, eps);
-    yy = prim_map2(g, "max(sqrt($0), $1)", yy, eps);
+    dim = dim < 0 ? dim + product.rank : dim;
+    PrimValue xx = length_along(g, x, product, dim, eps);
+    PrimValue yy = length_along(g, y, product, dim, eps);
+    PrimValue xy = prim_reduce(g, PRIM_SUM, product, 1u << dim, false);
     *out = prim_map2(g, "$0 / $1", xy, prim_map2(g, "$0 * $1", xx, yy));
     return true;
 }

@@ -64,6 +64,9 @@ ValueId rw_permute(Rewrite *r, ValueId x, const int64_t *dims);
 ValueId rw_swap(Rewrite *r, ValueId x, int a, int b); /* two dimensions change places */
 ValueId rw_slice(Rewrite *r, ValueId x, int dim, int64_t start, int64_t end, int64_t step);
 ValueId rw_roll(Rewrite *r, ValueId x, int dim, int64_t by);
+/* `pads` as F.pad takes them for the last `dims` dimensions, filled with `value`. */
+ValueId rw_pad(Rewrite *r, ValueId x, int dims, const int64_t *pads, double value);
+ValueId rw_range(Rewrite *r, DType dtype, int64_t from, int64_t to, int64_t step);
 ValueId rw_full(Rewrite *r, Shape shape, DType dtype, double value);
 ValueId rw_softmax(Rewrite *r, ValueId x, int dim, bool log);
 ValueId rw_with_dim(Rewrite *r, ValueId x, int dim); /* a new dimension of size 1 */

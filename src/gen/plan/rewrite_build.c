@@ -122,6 +122,26 @@ ValueId rw_roll(Rewrite *r, ValueId x, int dim, int64_t by)
     return rw_make(r, OP_ROLL, 0, 1, &x, 2, attrs);
 }
 
+ValueId rw_pad(Rewrite *r, ValueId x, int dims, const int64_t *pads, double value)
+{
+    Attr attrs[] = {
+        {.key = AT_PADS}, {.key = AT_MODE, .text = STR("constant")}, {.key = AT_VALUE, .f = value}};
+    int64_t *own = arena_array(r->arena, int64_t, 2 * (size_t)dims);
+    memcpy(own, pads, 2 * (size_t)dims * sizeof *own);
+    attrs[0].ints.at = own;
+    attrs[0].ints.len = 2 * (uint32_t)dims;
+    return rw_make(r, OP_PAD, 0, 1, &x, 3, attrs);
+}
+
+ValueId rw_range(Rewrite *r, DType dtype, int64_t from, int64_t to, int64_t step)
+{
+    Attr range[] = {{.key = AT_DTYPE, .dtype = dtype},
+                    {.key = AT_A, .f = (double)from},
+                    {.key = AT_B, .f = (double)to},
+                    {.key = AT_C, .f = (double)step}};
+    return rw_make(r, OP_ARANGE, 0, 0, NULL, 4, range);
+}
+
 ValueId rw_full(Rewrite *r, Shape shape, DType dtype, double value)
 {
     Attr attrs[] = {ints(r, AT_SHAPE, shape.dim, (uint32_t)shape.rank),

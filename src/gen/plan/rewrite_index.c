@@ -289,11 +289,7 @@ static bool slice_scatter(Rewrite *r, const Node *node, ValueId *out)
     y = rw_cast(r, y, rw_value(r, x)->dtype);
     if (step != 1) {
         Attr at = {.key = AT_DIM, .i = dim};
-        Attr range[] = {{.key = AT_DTYPE, .dtype = DT_I32},
-                        {.key = AT_A, .f = (double)start},
-                        {.key = AT_B, .f = (double)(start + (count - 1) * step + 1)},
-                        {.key = AT_C, .f = (double)step}};
-        ValueId places = rw_make(r, OP_ARANGE, 0, 0, NULL, 4, range);
+        ValueId places = rw_range(r, DT_I32, start, start + (count - 1) * step + 1, step);
         out[0] = rw_make(r, OP_INDEX_COPY, 0, 3, (ValueId[]){x, places, y}, 1, &at);
         return true;
     }

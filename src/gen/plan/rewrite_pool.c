@@ -1,6 +1,8 @@
 /* Pools that are planned as others: power means, means that leave padding out, windows fitted to
- * a size, halves. */
+ * a size, halves, places of maxima. */
 #include "gen/plan/rewrite.h"
+
+#include <math.h>
 
 static Attr ints(Rewrite *r, AttrKey key, const int64_t *at, int n)
 {
@@ -66,12 +68,121 @@ static bool without_padding(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* One window of a pool with places, along one of its dimensions. */
+typedef struct Along {
+    int64_t in, out, kernel, stride, pad, dilation;
+    int64_t apart; /* elements of the plane between neighbours */
+} Along;
+
+enum { MOST_STEPS = 32, EXACT = 1 << 24 /* whole numbers that f32 holds */ };
+
+static int64_t int_along(const Node *node, AttrKey key, int i, int64_t missing)
+{
+    const Attr *a = node_attr(node, key);
+    return a && (uint32_t)i < a->ints.len ? a->ints.at[i] : missing;
+}
+
+/* False where the window has too many elements, or the plane too many places. */
+static bool read_along(const Node *node, Shape in, Shape out, int n, Along *along)
+{
+    int64_t apart = 1, steps = 1;
+    for (int i = n - 1; i >= 0; i--) {
+        Along *a = &along[i];
+        a->in = in.dim[in.rank - n + i];
+        a->out = out.dim[out.rank - n + i];
+        a->kernel = int_along(node, AT_KERNEL, i, 1);
+        a->stride = int_along(node, AT_STRIDE, i, a->kernel);
+        a->pad = int_along(node, AT_PADDING, i, 0);
+        a->dilation = int_along(node, AT_DILATION, i, 1);
+        a->apart = apart;
+        apart *= a->in;
+        steps *= a->kernel;
+        if (apart < 1 || apart > EXACT || steps > MOST_STEPS)
+            return false;
+    }
+    return true;
+}
+
+/* Padding less than any number, so that no place of it is taken. */
+static ValueId padded(Rewrite *r, ValueId x, const Along *along, int n)
+{
+    int64_t pads[6] = {0};
+    for (int i = 0; i < n; i++) {
+        const Along *a = &along[i];
+        int64_t reach = (a->out - 1) * a->stride + (a->kernel - 1) * a->dilation + 1;
+        pads[2 * (n - 1 - i)] = a->pad;
+        pads[2 * (n - 1 - i) + 1] = reach > a->in + a->pad ? reach - a->in - a->pad : 0;
+    }
+    x = rw_binary(r, BINARY_maximum, rw_cast(r, x, DT_F32), rw_number(r, -3.4028234663852886e38));
+    return rw_pad(r, x, n, pads, -INFINITY);
+}
+
+/* The place in its plane where each window begins, as f32. */
+static ValueId first_places(Rewrite *r, Shape out, const Along *along, int n)
+{
+    ValueId sum = VALUE_NONE;
+    for (int i = 0; i < n; i++) {
+        const Along *a = &along[i];
+        Shape s = {.rank = out.rank};
+        for (int k = 0; k < out.rank; k++)
+            s.dim[k] = k == out.rank - n + i ? a->out : 1;
+        int64_t step = a->stride * a->apart, from = -a->pad * a->apart;
+        ValueId at = rw_range(r, DT_F32, from, from + (a->out - 1) * step + 1, step);
+        at = rw_reshape(r, at, s);
+        sum = i ? rw_binary(r, BINARY_add, sum, at) : at;
+    }
+    return sum;
+}
+
+/* The maximum and the place of the first element that has it: element by element of the window, one
+ * that is larger, or NaN, takes the place of what was best. */
+static bool with_places(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Attr *kernel = node_attr(node, AT_KERNEL);
+    ValueId x = rw_in(r, node, 0), best = VALUE_NONE, ahead = VALUE_NONE;
+    Shape s = rw_value(r, x)->shape, to = graph_value(r->from, node->out)->shape;
+    int n = kernel ? (int)kernel->ints.len : 0;
+    Along along[3];
+    if (node->kind != POOL_max || n < 1 || n > 3 || !dtype_is_float(rw_value(r, x)->dtype) ||
+        !read_along(node, s, to, n, along))
+        return false;
+    ValueId wide = padded(r, x, along, n);
+    for (int64_t step = 0; step < window_size(node); step++) {
+        ValueId part = wide;
+        int64_t rest = step, far = 0;
+        for (int i = n - 1; i >= 0; i--) {
+            const Along *a = &along[i];
+            int64_t at = rest % a->kernel * a->dilation;
+            rest /= a->kernel;
+            far += at * a->apart;
+            part = rw_slice(r, part, s.rank - n + i, at, at + (a->out - 1) * a->stride + 1,
+                            a->stride);
+        }
+        ValueId distance = rw_number(r, (double)far);
+        if (step == 0) {
+            best = part;
+            ahead = rw_full(r, to, DT_F32, (double)far);
+            continue;
+        }
+        ValueId better = rw_binary(r, BINARY_logical_or, rw_binary(r, BINARY_gt, part, best),
+                                   rw_binary(r, BINARY_ne, part, part));
+        best = rw_where(r, better, part, best);
+        ahead = rw_where(r, better, distance, ahead);
+    }
+    Node alone = rw_node(r, node);
+    alone.n_out = 1;
+    out[0] = rw_again(r, &alone, &x);
+    ahead = rw_binary(r, BINARY_add, ahead, first_places(r, to, along, n));
+    out[1] = rw_cast(r, ahead, DT_I64);
+    return true;
+}
+
 static bool pool(Rewrite *r, const Node *node, ValueId *out)
 {
     ValueId x = rw_in(r, node, 0);
     DType own = rw_value(r, x)->dtype;
-    if (node->n_out != 1)
-        return false;
+    if (node->n_out == 2)
+        return with_places(r, node, out);
     if (node->kind == POOL_lp)
         return power_mean(r, node, out);
     if (own == DT_F16 || own == DT_BF16) {

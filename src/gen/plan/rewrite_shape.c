@@ -129,13 +129,10 @@ static bool local_response(Rewrite *r, const Node *node, ValueId *out)
     int64_t pads[2 * GRAPH_MAX_RANK] = {0};
     if (s.rank < 2 || size < 1 || size > 32)
         return false;
-    Attr pad = {.key = AT_PADS};
-    pad.ints.at = pads;
-    pad.ints.len = 2 * (uint32_t)(s.rank - 1);
-    pads[pad.ints.len - 2] = before;
-    pads[pad.ints.len - 1] = (size - 1) / 2;
-    ValueId square = rw_unary(r, UNARY_square, x), sum = VALUE_NONE;
-    ValueId wide = rw_make(r, OP_PAD, 0, 1, &square, 1, &pad);
+    pads[2 * (s.rank - 2)] = before;
+    pads[2 * (s.rank - 2) + 1] = (size - 1) / 2;
+    ValueId sum = VALUE_NONE;
+    ValueId wide = rw_pad(r, rw_unary(r, UNARY_square, x), s.rank - 1, pads, 0);
     for (int64_t k = 0; k < size; k++) {
         ValueId part = rw_slice(r, wide, 1, k, k + s.dim[1], 1);
         sum = k ? add(r, sum, part) : part;
@@ -189,11 +186,7 @@ static bool linspace(Rewrite *r, const Node *node, ValueId *out)
     int64_t size = y->shape.dim[0];
     if (!dtype_is_float(y->dtype) || size < 2)
         return false;
-    Attr range[] = {{.key = AT_DTYPE, .dtype = DT_F32},
-                    {.key = AT_A, .f = 0},
-                    {.key = AT_B, .f = (double)size},
-                    {.key = AT_C, .f = 1}};
-    ValueId at = rw_make(r, OP_ARANGE, 0, 0, NULL, 4, range);
+    ValueId at = rw_range(r, DT_F32, 0, size, 1);
     at = mul(r, at, rw_number(r, (b - a) / (double)(size - 1)));
     out[0] = rw_cast(r, add(r, at, rw_number(r, a)), y->dtype);
     return true;

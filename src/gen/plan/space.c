@@ -140,10 +140,26 @@ static bool merge_neighbours(PrimGraph *g, Space *s)
     return true;
 }
 
+/* Where the last axis is kept a tile lies along it: a sum of something that does not vary along it
+ * has no tile to lie in. */
+static bool lies_along_last(PrimGraph *g, const Space *s)
+{
+    const SpaceAxis *last = s->len ? &s->axis[s->len - 1] : NULL;
+    if (!last || last->reduced)
+        return true;
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        if (p->op == PRIM_REDUCE && p->uses && !((p->axes | p->over) & last->members))
+            return refuse(g, "a reduction goes over less than the last dimension");
+    }
+    return true;
+}
+
 bool space_make(PrimGraph *g, Space *s)
 {
     *s = (Space){0};
-    if (!sort_axes(g, s) || !mark_reduced(g, s) || !mark_scanned(g, s) || !merge_neighbours(g, s))
+    if (!sort_axes(g, s) || !mark_reduced(g, s) || !mark_scanned(g, s) || !merge_neighbours(g, s) ||
+        !lies_along_last(g, s))
         return false;
     if (s->len == 0)
         s->axis[s->len++] = (SpaceAxis){.size = 1};
