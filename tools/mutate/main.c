@@ -81,23 +81,45 @@ static Class classify(const Seen *seen, const Seen *original, bool exact, bool o
 
 static const char *why(Class class, const Seen *seen)
 {
-    bool by_path = class == ORDERED || class == MISSED || class == BY_VALUES;
+    bool by_path = class == ORDERED || class == MISSED;
     return class == CAUGHT ? seen->first ? seen->first : seen->reason : by_path ? seen->path : "";
 }
 
-/* Slips outside synchronisation are compared to the bit. */
-static Result judge(Arena *arena, Subject *s, const Mutation *m, Str text, const Seen original[2],
-                    double seconds)
+/* A kernel, its mutants and how they are run. */
+typedef struct Trial {
+    Subject subject;
+    Mutations all;
+    Seen original[2];
+    Schema schema;
+    bool combined; /* the schema holds those it does not leave out */
+} Trial;
+
+/* The mutant by its number in the program made for all, or compiled by itself. The second checker
+ * looks only where it decides. */
+static void run_mutant(Arena *arena, Trial *t, uint32_t i, Str text, double seconds, Seen seen[2])
 {
+    bool exact = t->all.at[i].kind != MUTATE_SYNC;
+    bool known = t->combined && !t->schema.left_out[i] && schema_number(&t->schema, i + 1);
+    subject_run(arena, &t->subject, known ? t->schema.text : text, seconds, false, seen);
+    if (classify(&seen[0], &t->original[0], exact, false) == MISSED ||
+        classify(&seen[1], &t->original[1], exact, false) == MISSED)
+        subject_run(arena, &t->subject, known ? t->schema.text : text, seconds, true, seen);
+}
+
+/* Slips outside synchronisation are compared to the bit. */
+static Result judge(Arena *arena, Trial *t, uint32_t i, Str text, double seconds)
+{
+    const Mutation *m = &t->all.at[i];
     Seen seen[2];
     bool exact = m->kind != MUTATE_SYNC;
-    subject_run(arena, s, text, seconds, seen);
+    run_mutant(arena, t, i, text, seconds, seen);
     Result r = {.kind = m->kind};
     for (int mode = 0; mode < 2; mode++) {
-        Class class = classify(&seen[mode], &original[mode], exact, mode && seen[0].ordered);
+        const Seen *original = &t->original[mode];
+        Class class = classify(&seen[mode], original, exact, mode && seen[0].ordered);
         r.class[mode] = class;
         r.right[mode] = class != STILLBORN && seen[mode].ran &&
-                        seen_same_values(&seen[mode], &original[mode], exact);
+                        seen_same_values(&seen[mode], original, exact);
         r.why[mode] = why(class, &seen[mode]);
     }
     return r;
@@ -123,8 +145,10 @@ static void count_and_show(Session *session, const char *label, const Mutation *
     fflush(stdout);
 }
 
-static bool try_mutant(Session *session, Subject *s, const Mutation *m, const Seen original[2])
+static bool try_mutant(Session *session, Trial *t, uint32_t i)
 {
+    const Subject *s = &t->subject;
+    const Mutation *m = &t->all.at[i];
     Arena arena = {0};
     Str text = mutate_apply(&arena, s->joined.text, m);
     JoinedPart place = mutate_place(&s->joined, m->line);
@@ -133,7 +157,7 @@ static bool try_mutant(Session *session, Subject *s, const Mutation *m, const Se
     const Result *known = results_find(&session->results, key);
     bool kept = true;
     if (!known || !result_sane(known)) {
-        Result r = judge(&arena, s, m, text, original, session->options.seconds);
+        Result r = judge(&arena, t, i, text, session->options.seconds);
         r.key = key;
         kept = results_add(&session->results, r, str_format(&arena, "%s: %s", label, m->what));
         known = &vec_last(&session->results.known);
@@ -208,13 +232,13 @@ static bool out_of_time(const Session *session)
            time_now() > session->begun + 60 * session->options.minutes;
 }
 
-static bool try_mutants(Session *session, Subject *s, const Mutations *all, const Seen original[2])
+static bool try_mutants(Session *session, Trial *t)
 {
     Tally before = session->tally;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < all->len && !session->broken_off; i++) {
+    for (uint32_t i = 0; ok && i < t->all.len && !session->broken_off; i++) {
         session->broken_off = out_of_time(session);
-        ok = session->broken_off || try_mutant(session, s, &all->at[i], original);
+        ok = session->broken_off || try_mutant(session, t, i);
     }
     for (int mode = 0; mode < 2; mode++) {
         uint32_t of[CLASSES];
@@ -225,38 +249,42 @@ static bool try_mutants(Session *session, Subject *s, const Mutations *all, cons
     return ok;
 }
 
+static void explain_failure(const char *path, const Seen *original, const Diag *diag)
+{
+    Buf text = {0};
+    diag_print(diag, &text);
+    fprintf(stderr, "%s: the kernel itself does not pass: %s\n%.*s", path,
+            original->reason ? original->reason : "", (int)text.len, text.at ? text.at : "");
+    buf_free(&text);
+}
+
 /* A text without anything to slip in need not run. */
 static bool try_subject(Session *session, const char *const *words, uint32_t count)
 {
     const Options *o = &session->options;
-    Subject s = {0};
-    Mutations all = {0};
-    Diag diag = diag_make(&s.arena, words[0], (Str){0});
-    Seen original[2] = {0};
-    bool ok = subject_read(&s, words, count, &diag);
-    mutate_scan(&s.arena, s.joined.text, &all);
-    uint32_t written = all.len;
+    Trial t = {0};
+    Subject *s = &t.subject;
+    Diag diag = diag_make(&s->arena, words[0], (Str){0});
+    bool ok = subject_read(s, words, count, &diag);
+    mutate_scan(&s->arena, s->joined.text, &t.all);
+    uint32_t written = t.all.len;
     if (ok && written) {
-        subject_run(&s.arena, &s, s.joined.text, o->seconds, original);
-        ok = original[0].ran && original[0].status == VERDICT_OK;
+        subject_run(&s->arena, s, s->joined.text, o->seconds, false, t.original);
+        ok = t.original[0].ran && t.original[0].status == VERDICT_OK;
     }
     if (ok) {
-        drop_idle(&all, &original[0]);
-        uint32_t executed = all.len;
-        choose(&all, o);
+        drop_idle(&t.all, &t.original[0]);
+        uint32_t executed = t.all.len;
+        choose(&t.all, o);
         session->idle += written - executed;
-        printf("%s: %u of %u mutants, %u more in lines never executed\n", s.path, all.len, executed,
-               written - executed);
-        ok = try_mutants(session, &s, &all, original);
+        t.combined = t.all.len > 2 && subject_combine(s, &t.all, t.original, o->seconds, &t.schema);
+        printf("%s: %u of %u mutants, %u more in lines never executed%s\n", s->path, t.all.len,
+               executed, written - executed, t.combined ? "" : ", each compiled");
+        ok = try_mutants(session, &t);
     } else {
-        Buf text = {0};
-        diag_print(&diag, &text);
-        fprintf(stderr, "%s: the kernel itself does not pass: %s\n%.*s", words[0],
-                original[0].reason ? original[0].reason : "", (int)text.len,
-                text.at ? text.at : "");
-        buf_free(&text);
+        explain_failure(words[0], &t.original[0], &diag);
     }
-    subject_free(&s);
+    subject_free(s);
     return ok;
 }
 

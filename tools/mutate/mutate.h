@@ -4,6 +4,7 @@
  *
  *     text.c   a kernel and its own headers -> one text
  *     scan.c   text -> mutations          run.c    text and case -> what the twin saw
+ *     schema.c text and mutations -> one text for all
  *     proof.c  records -> is every conflicting pair of accesses ordered, by which path
  *     results.c  what a mutant did, kept in a file, so that a run can be taken up again
  *     main.c   lists, classes, figures */
@@ -13,6 +14,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "twin/project.h"
+#include <time.h>
 
 /* --- text.c --- */
 
@@ -46,6 +48,7 @@ enum { MUTATE_EDITS = 24 };
 typedef struct MutationEdit {
     size_t from, to;
     const char *with;
+    bool statement; /* else an expression */
 } MutationEdit;
 
 typedef struct Mutation {
@@ -60,10 +63,31 @@ typedef VEC(Mutation) Mutations;
 void mutate_scan(Arena *arena, Str text, Mutations *out);
 Str mutate_apply(Arena *arena, Str text, const Mutation *mutation);
 
+/* --- schema.c --- */
+
+/* All mutants in one text, so that one compilation serves them: every place that is edited asks for
+ * the number of the mutant, which mutate_number writes into the compiled programs. */
+typedef struct Schema {
+    Str text;
+    uint64_t mark; /* stands in the program before the number */
+    time_t begun;
+    bool *left_out; /* by mutation: these are not in the text */
+    VEC(const char *) programs;
+} Schema;
+
+void schema_write(Arena *arena, Str text, const Mutations *all, Schema *schema);
+/* Leaves out what has an edit in that line. False: nothing has. */
+bool schema_leave_out(Str text, const Mutations *all, uint32_t line, Schema *schema);
+/* Looks for its programs among the compiled ones of `dir`. */
+bool schema_find(Arena *arena, const char *dir, Schema *schema);
+/* 0: the kernel itself; else the number of a mutation plus one. */
+bool schema_number(const Schema *schema, uint64_t number);
+
 /* --- proof.c --- */
 
 typedef struct Proof Proof;
-Proof *proof_open(Sim *sim, bool strict);
+/* `prove`: else only the stream and the lines are noted. */
+Proof *proof_open(Sim *sim, bool strict, bool prove);
 void proof_close(Proof *proof);
 /* After the run. True: every conflicting pair is ordered. `why`: a path, or what is not shown. */
 bool proof_holds(const Proof *proof, Buf *why);
@@ -98,7 +122,8 @@ typedef struct Seen {
     const char *first;      /* "S050 line 12" */
     uint64_t stream;
     TwinTensors outputs;
-    bool *lines; /* MUTATE_LINES */
+    bool *lines;           /* MUTATE_LINES */
+    VEC(uint32_t) refused; /* lines that did not compile */
     bool ordered;
     const char *path;
 } Seen;
@@ -110,8 +135,12 @@ bool seen_same_values(const Seen *a, const Seen *b, bool exact);
 /* One subject from words: PATH and options, or PATH alone when its text has a "run:" line. */
 bool subject_read(Subject *subject, const char *const *words, uint32_t count, Diag *diag);
 void subject_free(Subject *subject);
-/* Compiles once, runs by default (seen[0]) and strict (seen[1]). */
-void subject_run(Arena *arena, Subject *subject, Str text, double seconds, Seen seen[2]);
+/* Compiles once, runs by default (seen[0]) and strict (seen[1]). `prove`: with the second checker. */
+void subject_run(Arena *arena, Subject *subject, Str text, double seconds, bool prove,
+                 Seen seen[2]);
+/* Puts all mutants into one text. False: each has to be compiled alone. */
+bool subject_combine(Subject *subject, const Mutations *all, const Seen original[2], double seconds,
+                     Schema *schema);
 
 /* --- results.c --- */
 

@@ -10,8 +10,8 @@
 #include "base/hash.h"
 #include "sim/sim_int.h"
 
-enum { MOST_NODES = 24576, PIPES = NPU_PIPE_ALL, EVENTS = 8, PENDING = 16 };
-enum { MOST_CORES = 64 };
+enum { MOST_NODES = 65536, PIPES = NPU_PIPE_ALL, EVENTS = 8, PENDING = 16 };
+enum { MOST_CORES = 96 };
 
 typedef struct Node {
     uint32_t line;
@@ -28,6 +28,8 @@ typedef struct Touch {
     uint64_t fractals;
 } Touch;
 
+typedef VEC(Touch) Touches;
+
 typedef struct Fifo {
     uint32_t at[PENDING], len;
 } Fifo;
@@ -38,6 +40,7 @@ typedef struct ProofCore {
     Fifo flag[PIPES][PIPES][EVENTS];
     Fifo sent[3][16], ready[16];
     uint32_t meetings[2];
+    Touches touches; /* of its own memories */
     uint64_t stream;
     bool atomic;
 } ProofCore;
@@ -47,7 +50,7 @@ struct Proof {
     bool strict, too_long, unordered;
     Arena arena;
     VEC(Node) nodes;
-    VEC(Touch) touches;
+    Touches gm;
     ProofCore core[MOST_CORES];
     uint32_t met[2], meeting[2];
     uint64_t pairs, inserted;
@@ -185,6 +188,14 @@ static void judge(Proof *p, const Touch *a, const Touch *b)
     p->unordered = true;
 }
 
+/* With every earlier access to the same memory. */
+static void judge_all(Proof *p, const Touches *earlier, uint32_t count, const Touch *b)
+{
+    for (uint32_t k = count; k > 0; k--)
+        if (conflict(&earlier->at[k - 1], b))
+            judge(p, &earlier->at[k - 1], b);
+}
+
 /* --- records --- */
 
 static bool gm_changes(const Sim *sim, uint64_t byte)
@@ -219,7 +230,7 @@ static void look(Proof *p, uint32_t index, const Record *r)
         return;
     uint32_t start = advance(p, c, r->pipe, r->line, npu_pipe_name(r->pipe));
     precede(p, c->knows[NPU_PIPE_S], start);
-    uint32_t end = node(p, r->line, "ends"), first = p->touches.len;
+    uint32_t end = node(p, r->line, "ends"), own = c->touches.len, shared = p->gm.len;
     precede(p, start, end);
     for (uint32_t i = 0; i < t->n && !p->too_long; i++) {
         const SimAccess *a = &t->access[i];
@@ -229,10 +240,9 @@ static void look(Proof *p, uint32_t index, const Record *r)
         Touch b = touch_of(p, index, r, a);
         b.start = start;
         b.end = end;
-        for (uint32_t k = first; k > 0; k--)
-            if (conflict(&p->touches.at[k - 1], &b))
-                judge(p, &p->touches.at[k - 1], &b);
-        vec_push(&p->arena, &p->touches, b);
+        Touches *all = a->space == NPU_GM ? &p->gm : &c->touches;
+        judge_all(p, all, a->space == NPU_GM ? shared : own, &b);
+        vec_push(&p->arena, all, b);
     }
     precede(p, start, end); /* what was inserted on the way */
     if (p->nodes.at[end].ancestors && !p->too_long)
@@ -390,11 +400,12 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
     }
 }
 
-Proof *proof_open(Sim *sim, bool strict)
+Proof *proof_open(Sim *sim, bool strict, bool prove)
 {
     Proof *p = heap_alloc(sizeof *p);
     p->sim = sim;
     p->strict = strict;
+    p->too_long = !prove;
     node(p, 0, "launch");
     sim_observe(sim, observe, p);
     return p;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "sim/hazard.h"
+#include "twin/twin_int.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,7 @@ void subject_free(Subject *s)
 /* --- running --- */
 
 typedef struct Watch {
-    bool strict;
+    bool strict, prove;
     Arena *arena;
     Hazard *hazard;
     Proof *proof;
@@ -135,7 +136,7 @@ static void watch(void *context, Sim *sim)
 {
     Watch *w = context;
     w->hazard = hazard_open(sim, w->strict);
-    w->proof = proof_open(sim, w->strict);
+    w->proof = proof_open(sim, w->strict, w->prove);
 }
 
 static void collect(void *context, Sim *sim)
@@ -234,6 +235,13 @@ static void note_findings(Arena *arena, const Verdict *v, Seen *seen)
     }
 }
 
+static void note_refused(Arena *arena, const Diag *diag, Seen *seen)
+{
+    for (uint32_t i = 0; i < diag->items.len; i++)
+        if (diag->items.at[i].level == DIAG_ERROR)
+            vec_push(arena, &seen->refused, diag->items.at[i].at.line);
+}
+
 /* Tensors of one name, given one behind the other, are a list. */
 static bool bind_lists(Arena *arena, const TwinParams *params, const TwinTensors *tensors,
                        const NameList *given, TwinArg **args, Diag *diag)
@@ -313,6 +321,7 @@ static void run_file(Arena *arena, Subject *s, Str text, TwinOptions *options, W
         if (seen[mode].built)
             seen[mode].ran = twin_run(arena, kernel, &launch, options, &run, &v);
         note_findings(arena, &v, &seen[mode]);
+        note_refused(arena, &diag, &seen[mode]);
         keep_outputs(arena, &tensors, &seen[mode]);
     }
     if (kernel)
@@ -342,6 +351,7 @@ static void run_tree(Arena *arena, Subject *s, Str text, TwinOptions *options, W
         seen[mode].built = seen[mode].ran || v.compiled == VERDICT_YES || v.hazards.len;
         twin_project_close(opened);
         note_findings(arena, &v, &seen[mode]);
+        note_refused(arena, &diag, &seen[mode]);
         keep_outputs(arena, &tensors, &seen[mode]);
         keep_outputs(arena, &made, &seen[mode]);
         for (uint32_t i = 0; i < made.len; i++)
@@ -349,10 +359,10 @@ static void run_tree(Arena *arena, Subject *s, Str text, TwinOptions *options, W
     }
 }
 
-void subject_run(Arena *arena, Subject *s, Str text, double seconds, Seen seen[2])
+void subject_run(Arena *arena, Subject *s, Str text, double seconds, bool prove, Seen seen[2])
 {
     memset(seen, 0, 2 * sizeof *seen);
-    Watch w = {.arena = arena};
+    Watch w = {.arena = arena, .prove = prove};
     TwinOptions options = {.keep_going = true,
                            .run_seconds = seconds,
                            .compile_seconds = 120,
@@ -363,4 +373,49 @@ void subject_run(Arena *arena, Subject *s, Str text, double seconds, Seen seen[2
         run_tree(arena, s, text, &options, &w, seen);
     else
         run_file(arena, s, text, &options, &w, seen);
+}
+
+/* --- all mutants in one text --- */
+
+enum { MOST_TRIES = 8 };
+
+static bool same_run(const Seen *a, const Seen *b)
+{
+    bool same = a->ran && a->stream == b->stream && a->findings.len == b->findings.len;
+    for (uint32_t i = 0; same && i < a->findings.len; i++)
+        same = a->findings.at[i] == b->findings.at[i];
+    return same && seen_same_values(a, b, true);
+}
+
+static bool find_programs(Subject *s, Schema *schema)
+{
+    TwinPlaces places = {0};
+    Verdict verdict = verdict_make();
+    return twin_places_find(&s->arena, &(TwinOptions){0}, &places, &verdict) && places.cache &&
+           schema_find(&s->arena, path_join(&s->arena, places.cache, "programs"), schema);
+}
+
+/* Mutants that do not compile are left out one line of messages after the other. */
+bool subject_combine(Subject *s, const Mutations *all, const Seen original[2], double seconds,
+                     Schema *schema)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *schema = (Schema){.begun = now.tv_sec - 1};
+    schema->mark = s->key * 31 + (uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec;
+    for (int i = 0; i < MOST_TRIES; i++) {
+        Arena arena = {0};
+        Seen seen[2];
+        bool fewer = false;
+        schema_write(&s->arena, s->joined.text, all, schema);
+        subject_run(&arena, s, schema->text, seconds, false, seen);
+        bool built = seen[0].ran;
+        bool same = built && same_run(&seen[0], &original[0]) && same_run(&seen[1], &original[1]);
+        for (uint32_t k = 0; !built && k < seen[0].refused.len; k++)
+            fewer |= schema_leave_out(s->joined.text, all, seen[0].refused.at[k], schema);
+        arena_drop(&arena);
+        if (built || !fewer)
+            return same && find_programs(s, schema);
+    }
+    return false;
 }

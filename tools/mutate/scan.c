@@ -222,17 +222,17 @@ static const char *copy(const Scan *s, Piece p)
     return str_format(s->arena, "%.*s", (int)v.len, v.at);
 }
 
-static void add_edit(Mutation *m, Piece p, const char *with)
+static void add_edit(Mutation *m, Piece p, const char *with, bool statement)
 {
     if (m->edit_count < MUTATE_EDITS)
-        m->edits[m->edit_count++] = (MutationEdit){p.from, p.to, with};
+        m->edits[m->edit_count++] = (MutationEdit){p.from, p.to, with, statement};
 }
 
 static void slip(Scan *s, MutationKind kind, const Call *c, const char *what, Piece p,
                  const char *with)
 {
     Mutation m = {.kind = kind, .line = c->line, .last_line = c->last_line, .what = what};
-    add_edit(&m, p, with);
+    add_edit(&m, p, with, p.from == c->statement.from && p.to == c->statement.to);
     vec_push(s->arena, s->out, m);
 }
 
@@ -273,7 +273,7 @@ static void delete_event(Scan *s, uint32_t first)
             continue;
         if (i < first)
             return; /* counted there */
-        add_edit(&m, o->statement, "");
+        add_edit(&m, o->statement, "", true);
         m.last_line = o->last_line;
     }
     m.what = str_format(s->arena, "delete every flag of %s", copy(s, pipes_of(c)));
@@ -287,8 +287,11 @@ static void weaken_barrier(Scan *s, const Call *c)
     if (!pipe.to)
         return;
     bool all = str_find(piece(s, pipe), str_from("PIPE_ALL")) >= 0;
-    slip(s, MUTATE_SYNC, c, all ? "weaken PIPE_ALL to PIPE_V" : "barrier of another pipe", pipe,
-         all ? "PIPE_V" : "PIPE_MTE2");
+    const char *other = all ? "PIPE_V" : "PIPE_MTE2";
+    const char *before = copy(s, (Piece){c->statement.from, pipe.from});
+    const char *behind = copy(s, (Piece){pipe.to, c->statement.to});
+    slip(s, MUTATE_SYNC, c, all ? "weaken PIPE_ALL to PIPE_V" : "barrier of another pipe",
+         c->statement, str_format(s->arena, "%s%s%s", before, other, behind));
 }
 
 /* EnQue and the plain DeQue that follows it on the same queue. */
@@ -305,8 +308,8 @@ static void delete_queue_pair(Scan *s, uint32_t at)
                       .line = push->line,
                       .last_line = push->last_line,
                       .what = "delete EnQue and DeQue"};
-        add_edit(&m, push->statement, "");
-        add_edit(&m, pop->statement, "");
+        add_edit(&m, push->statement, "", true);
+        add_edit(&m, pop->statement, "", true);
         vec_push(s->arena, s->out, m);
         return;
     }
