@@ -8,30 +8,32 @@
 #include <stdio.h>
 #include <unistd.h>
 
-typedef struct MakeOutput {
-    bool json, bar;
-} MakeOutput;
-
 static void show_progress(void *context, const Verdict *v, uint32_t done, uint32_t all)
 {
-    const MakeOutput *out = context;
-    if (out->json) {
-        Buf line = {0};
-        verdict_to_json(v, &line);
-        puts(line.at);
-        buf_free(&line);
-    } else if (out->bar) {
-        fprintf(stderr, "\r  judging %u of %u %-20s", done, all, v->kase);
-        if (done == all)
-            fprintf(stderr, "\r%60s\r", "");
-    }
+    (void)context;
+    fprintf(stderr, "\r  judging %u of %u %-20s", done, all, v->kase);
+    if (done == all)
+        fprintf(stderr, "\r%60s\r", "");
+}
+
+/* One line for each case. */
+static void print_json(const MakeMade *made, uint32_t count)
+{
+    Buf lines = {0};
+    for (uint32_t m = 0; m < count; m++)
+        for (uint32_t i = 0; i < made[m].result.verdicts.len; i++) {
+            verdict_to_json(&made[m].result.verdicts.at[i], &lines);
+            buf_char(&lines, '\n');
+        }
+    fputs(lines.len ? lines.at : "", stdout);
+    buf_free(&lines);
 }
 
 /* What was asked, beyond what every command takes. */
 typedef struct MakeWish {
     const char *dir, *dtypes, *listed;
     NameList ranges;
-    int64_t fuzz;
+    int64_t fuzz, only;
     bool trust, no_memo, interp, plan_only, strict, medium;
 } MakeWish;
 
@@ -135,7 +137,9 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
     if (ok && wish->dir)
         written = write_project(arena, spec, made, count, craft, buf_view(&summary), wish->dir,
                                 diag);
-    if (!args->json) {
+    if (args->json) {
+        print_json(made, count);
+    } else {
         fputs(summary.at, stdout);
         if (written)
             printf(
@@ -172,7 +176,6 @@ static int make(CmdArgs *args, const MakeWish *wish)
 {
     Arena *arena = &args->arena;
     Diag diag = diag_make(arena, args->words[0], STR(""));
-    MakeOutput output = {args->json, isatty(2)};
     DType dtypes[MOST_DTYPES];
     uint32_t count;
     Buf trace = {0};
@@ -189,9 +192,9 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .plan_only = wish->plan_only,
                      .listed = wish->listed != NULL,
                      .tiny = wish->listed && str_is(str_from(wish->listed), "tiny"),
+                     .only = wish->only,
                      .trace = wish->dir && !wish->interp ? &trace : NULL,
-                     .progress = show_progress,
-                     .context = &output};
+                     .progress = isatty(2) && !args->json ? show_progress : NULL};
     if (!spec.chip || !read_dtypes(wish->dtypes, dtypes, &count)) {
         fprintf(stderr,
                 spec.chip ? "acraft: --dtype takes f32, f16, bf16, each once, not '%s'\n"
@@ -238,6 +241,8 @@ int cmd_make(int argc, char **argv)
          "judge on the reference interpreter, not the twin"},
         {"listed", CMD_TEXT, &wish.listed, "SIZE",
          "judge all cases beside the file: own sizes, or tiny"},
+        {"case", CMD_I64, &wish.only, "N",
+         "with --listed: only the N-th case, from 1, whatever its size"},
         {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
         {"", CMD_HEAD, NULL, NULL, "With a model that writes the kernel:"},
         GEN_OPTIONS(gen),

@@ -35,6 +35,7 @@ typedef struct MakeSpec {
     bool no_memo; /* timing: execute every record, also those that only repeat */
     bool listed;  /* judge every listed case of up to a million elements */
     bool tiny;    /* ... shrunk: a quick look */
+    int64_t only; /* ... this one alone, whatever its size, counted from 1; 0: all */
     Buf *trace;   /* gets the small case as a picture; NULL: none */
     /* Called as each case ends, for progress; NULL: nobody. */
     void (*progress)(void *context, const Verdict *verdict, uint32_t done, uint32_t all);

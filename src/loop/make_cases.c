@@ -85,7 +85,7 @@ static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases
     TorchTask *task = read_case(arena, spec, cases, i, diag);
     if (!task)
         return false;
-    if (make_is_large(task->graph))
+    if (make_is_large(task->graph) && !spec->only)
         return true;
     Verdict v = verdict_make();
     v.task = task->name;
@@ -110,12 +110,19 @@ static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases
 bool make_cases(Arena *arena, const MakeSpec *spec, const TorchCases *cases, MakeResult *result,
                 Diag *diag)
 {
-    result->task = read_case(arena, spec, cases, 0, diag);
+    uint32_t first = spec->only > 0 ? (uint32_t)(spec->only - 1) : 0;
+    uint32_t end = spec->only > 0 ? first + 1 : cases->lines.len;
+    if (spec->only < 0 || spec->only > cases->lines.len) {
+        diag_error(diag, "M016", (Span){0}, "the list beside the file has %u cases",
+                   cases->lines.len);
+        return false;
+    }
+    result->task = read_case(arena, spec, cases, first, diag);
     if (!result->task)
         return false;
     if (spec->plan_only)
         return plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag);
-    for (uint32_t i = 0; i < cases->lines.len; i++)
+    for (uint32_t i = first; i < end; i++)
         if (!add_case(arena, spec, cases, i, result, diag))
             return false;
     if (!result->plan.craft.len && result->verdicts.len)
