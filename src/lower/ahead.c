@@ -9,7 +9,19 @@
  * A pipe's queue holds 32 instructions and a scalar read waits for the vector unit: either way the
  * scalar unit would come to the next load too late, and two slots would be filled one after the
  * other. Only where the work of a turn is that much, every load has two slots, and nothing the
- * kernel writes is loaded. */
+ * kernel writes is loaded.
+ *
+ * Where such a loop stands in another, its last turn loads the first of the outer loop's next one:
+ *
+ *     for (r = lo; r < hi; r += step) {        CopyIn(lo, first);
+ *         Before(r);                           for (turn = lo; turn < hi; turn += step) {
+ *         for (v = ...) {                          r = turn; Before(r);
+ *             CopyIn(r, v);              ─▶        for (ahead = second; ...) {
+ *             Compute(r, v);                           if (there is one) CopyIn(r, ahead);
+ *         }                                            else if (there is a next) CopyIn(r + step, first);
+ *     }                                                Compute(r, ahead - 1);
+ *                                                  }
+ *                                              } */
 #include "lower/lower_int.h"
 
 enum { FEW = 24 /* calls that leave room in the queue */ };
@@ -116,22 +128,40 @@ static uint32_t loads_of(const Lower *l, const AscBlock *body, Locals *locals)
     return ahead ? at : UINT32_MAX;
 }
 
-/* if (cond) { var = value; the assignments; statements from..to } */
-static void put_turn(Lower *l, const AscStmt *loop, uint32_t sets, IrExprId cond, IrExprId value,
-                     uint32_t from, uint32_t to)
+/* loop's var = value; the assignments that follow from it */
+static void put_sets(Lower *l, const AscStmt *loop, uint32_t sets, IrExprId value)
 {
-    ls_new(l, ASC_S_IF)->value = cond;
-    AscStmtId guard = ls_last(l);
-    Opened body;
-    ls_open(l, &body);
     ls_set(l, loop->var, value);
     for (uint32_t i = 0; i < sets; i++) {
         AscStmt copy = l->out->stmts.at[loop->body.at[i]];
         *ls_new(l, ASC_S_SET) = copy;
     }
+}
+
+static void put_rest(Lower *l, const AscStmt *loop, uint32_t from, uint32_t to)
+{
     for (uint32_t i = from; i < to; i++)
         vec_push(l->arena, l->at, loop->body.at[i]);
+}
+
+/* if (cond) { var = value; the assignments; statements from..to } */
+static AscStmtId put_turn(Lower *l, const AscStmt *loop, uint32_t sets, IrExprId cond,
+                          IrExprId value, uint32_t from, uint32_t to)
+{
+    ls_new(l, ASC_S_IF)->value = cond;
+    AscStmtId guard = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    put_sets(l, loop, sets, value);
+    put_rest(l, loop, from, to);
     ls_close(l, &body, guard, false);
+    return guard;
+}
+
+static void mark_ahead(Lower *l, const Locals *locals, AscAhead how)
+{
+    for (uint32_t i = 0; i < locals->len; i++)
+        l->k->buffers.at[l->k->locals.at[locals->at[i]].buffer].ahead = how;
 }
 
 static void run_ahead(Lower *l, AscStmtId id, uint32_t loads, const Locals *locals)
@@ -150,8 +180,139 @@ static void run_ahead(Lower *l, AscStmtId id, uint32_t loads, const Locals *loca
     s->var = var;
     s->hi = lx_add(l, loop.hi, loop.step);
     s->body = body;
-    for (uint32_t i = 0; i < locals->len; i++)
-        l->k->buffers.at[l->k->locals.at[locals->at[i]].buffer].ahead = true;
+    mark_ahead(l, locals, ASC_AHEAD_TURN);
+}
+
+/* ---- over the turns of the loop around it ---- */
+
+/* A loop whose body is assignments, stages, and one loop that may run ahead. */
+typedef struct Nest {
+    AscStmt outer, inner;
+    uint32_t sets;  /* assignments at the start of the outer body */
+    uint32_t at;    /* the inner loop in it */
+    uint32_t loads; /* the stage of loads in the inner body */
+    Locals locals;
+} Nest;
+
+static AscBlock part_of(const AscBlock *block, uint32_t from, uint32_t to)
+{
+    return (AscBlock){.at = block->at + from, .len = to - from};
+}
+
+/* What is made in the outer turn, other than by its first assignments, is not what loads go by. */
+static bool loads_follow(const Lower *l, const Nest *n)
+{
+    const AscStmt *run = &l->out->stmts.at[n->inner.body.at[n->loads]];
+    const AscBlock *load = &l->k->functions.at[run->callee].body;
+    AscBlock first = part_of(&n->outer.body, 0, n->sets);
+    AscBlock before = part_of(&n->outer.body, n->sets, n->at);
+    AscBlock after = part_of(&n->outer.body, n->at + 1, n->outer.body.len);
+    AscBlock sets = part_of(&n->inner.body, 0, n->loads);
+    AscBlock rest = part_of(&n->inner.body, n->loads + 1, n->inner.body.len);
+    for (IrVarId v = 1; v < l->ir->vars.len; v++) {
+        bool made = assigns(l, &before, v) || assigns(l, &after, v) || assigns(l, &rest, v);
+        bool moves = made || v == n->outer.var || assigns(l, &first, v);
+        bool bounds = lx_uses(l, n->inner.lo, v) || lx_uses(l, n->inner.hi, v) ||
+                      lx_uses(l, n->inner.step, v);
+        bool around = lx_uses(l, n->outer.lo, v) || lx_uses(l, n->outer.hi, v) ||
+                      lx_uses(l, n->outer.step, v);
+        if ((moves && (bounds || around)) ||
+            (made && (ls_uses(l, &sets, v) || ls_uses(l, load, v))))
+            return false;
+    }
+    return true;
+}
+
+/* The only loop among the statements of an outer turn, and nothing but it takes its slots. */
+static bool find_nest(const Lower *l, AscStmtId id, Nest *n)
+{
+    *n = (Nest){.outer = l->out->stmts.at[id]};
+    const AscBlock *body = &n->outer.body;
+    uint32_t loops = 0;
+    while (n->sets < body->len && l->out->stmts.at[body->at[n->sets]].kind == ASC_S_SET)
+        n->sets++;
+    for (uint32_t i = n->sets; i < body->len; i++)
+        if (l->out->stmts.at[body->at[i]].kind == ASC_S_FOR) {
+            n->at = i;
+            loops++;
+        }
+    if (n->outer.kind != ASC_S_FOR || loops != 1)
+        return false;
+    n->inner = l->out->stmts.at[body->at[n->at]];
+    if (lx_least(l, n->inner.hi) <= lx_most(l, n->inner.lo)) /* it may have no turn */
+        return false;
+    n->loads = loads_of(l, &n->inner.body, &n->locals);
+    AscBlock before = part_of(body, 0, n->at), after = part_of(body, n->at + 1, body->len);
+    return n->loads != UINT32_MAX && !takes_slot(l, &before, &n->locals) &&
+           !takes_slot(l, &after, &n->locals) && may_repeat(l, body, n->sets) && loads_follow(l, n);
+}
+
+/* The first loads of the outer loop's turn `value`. */
+static void put_first(Lower *l, const Nest *n, IrExprId value)
+{
+    AscStmt run = l->out->stmts.at[n->inner.body.at[n->loads]];
+    put_sets(l, &n->outer, n->sets, value);
+    put_sets(l, &n->inner, n->loads, n->inner.lo);
+    *ls_new(l, ASC_S_RUN) = run;
+}
+
+/* if (this turn has more) its next loads; else if (there is a next turn) its first ones */
+static void put_next(Lower *l, const Nest *n, IrExprId turn, IrExprId ahead)
+{
+    AscStmtId owner = put_turn(l, &n->inner, n->loads, ir_expr2(l->ir, IR_E_LT, ahead, n->inner.hi),
+                               ahead, n->loads, n->loads + 1);
+    IrExprId next = lx_add(l, turn, n->outer.step);
+    Opened other, body;
+    ls_open(l, &other);
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_LT, next, n->outer.hi);
+    AscStmtId guard = ls_last(l);
+    ls_open(l, &body);
+    put_first(l, n, next);
+    put_sets(l, &n->outer, n->sets, turn);
+    ls_close(l, &body, guard, false);
+    ls_close(l, &other, owner, true);
+}
+
+static void put_inner(Lower *l, const Nest *n, IrExprId turn)
+{
+    IrVarId var = lx_local(l, "ahead", DT_I64);
+    IrExprId ahead = lx_var(l, var);
+    l->span = n->inner.at;
+    AscStmtId owner = ls_for(l, var, lx_add(l, n->inner.lo, n->inner.step),
+                             lx_add(l, n->inner.hi, n->inner.step), n->inner.step);
+    Opened body;
+    ls_open(l, &body);
+    put_next(l, n, turn, ahead);
+    put_sets(l, &n->inner, n->loads, lx_sub(l, ahead, n->inner.step));
+    put_rest(l, &n->inner, n->loads + 1, n->inner.body.len);
+    ls_close(l, &body, owner, false);
+}
+
+/* if (there is a turn) { the first loads; the loops } */
+static void run_nest(Lower *l, AscStmtId id, const Nest *n)
+{
+    IrVarId var = lx_local(l, "turn", DT_I64);
+    IrExprId turn = lx_var(l, var);
+    AscBlock *before = l->at, all = {0};
+    l->span = n->outer.at;
+    l->at = &all;
+    put_first(l, n, n->outer.lo);
+    AscStmtId owner = ls_for(l, var, n->outer.lo, n->outer.hi, n->outer.step);
+    Opened body;
+    ls_open(l, &body);
+    put_sets(l, &n->outer, n->sets, turn);
+    put_rest(l, &n->outer, n->sets, n->at);
+    put_inner(l, n, turn);
+    l->span = n->outer.at;
+    put_rest(l, &n->outer, n->at + 1, n->outer.body.len);
+    ls_close(l, &body, owner, false);
+    l->at = before;
+    l->out->stmts.at[id] = (AscStmt){.kind = ASC_S_IF,
+                                     .at = n->outer.at,
+                                     .primed = true,
+                                     .value = ir_expr2(l->ir, IR_E_LT, n->outer.lo, n->outer.hi),
+                                     .body = all};
+    mark_ahead(l, &n->locals, ASC_AHEAD_NEST);
 }
 
 static void walk(Lower *l, const AscBlock *block)
@@ -160,6 +321,11 @@ static void walk(Lower *l, const AscBlock *block)
         AscStmtId id = block->at[i];
         AscBlock body = l->out->stmts.at[id].body, orelse = l->out->stmts.at[id].orelse;
         Locals locals = {0};
+        Nest nest;
+        if (find_nest(l, id, &nest)) {
+            run_nest(l, id, &nest);
+            continue;
+        }
         bool loop = l->out->stmts.at[id].kind == ASC_S_FOR;
         uint32_t loads = loop ? loads_of(l, &body, &locals) : UINT32_MAX;
         if (loads != UINT32_MAX)

@@ -155,6 +155,7 @@ typedef struct AscStmt {
     AscStrides strides;
     int mode; /* NpuRound, NpuCompare, or: 1 with index */
     /* the rest */
+    bool primed; /* IF: the loop in it begins with a load in hand and ends without (ahead.c) */
     AscCopy copy;
     uint32_t local;
     AscHand hand;
@@ -166,13 +167,16 @@ typedef struct AscStmt {
 
 typedef enum AscStorage { ASC_QUE_IN, ASC_QUE_OUT, ASC_QUE_BIND, ASC_TBUF } AscStorage;
 
+/* Whether two slots are filled before one is taken: no; by a loop; by a loop for the loop around it. */
+typedef enum AscAhead { ASC_AHEAD_NO, ASC_AHEAD_TURN, ASC_AHEAD_NEST } AscAhead;
+
 typedef struct AscBuffer {
     const char *name; /* "a.que", "scratch.0.buf": what lowering makes has a dot */
     AscStorage storage;
     IrExprId depth;      /* slots; queues only */
     uint32_t depth_most; /* its upper bound, the template argument */
     IrExprId bytes;      /* of one slot */
-    bool ahead;          /* two slots are filled before one is taken */
+    AscAhead ahead;
     Span at;
 } AscBuffer;
 

@@ -56,8 +56,6 @@ static bool used_in_ref(const Lower *l, const AscRef *r, IrVarId var)
     return r->used && (lx_uses(l, r->offset, var) || lx_uses(l, r->item, var));
 }
 
-static bool used_in_block(const Lower *l, const AscBlock *block, IrVarId var);
-
 static bool used_in_stmt(const Lower *l, const AscStmt *s, IrVarId var)
 {
     const IrExprId e[] = {s->lo,
@@ -86,10 +84,10 @@ static bool used_in_stmt(const Lower *l, const AscStmt *s, IrVarId var)
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++)
         if (used_in_ref(l, refs[i], var))
             return true;
-    return used_in_block(l, &s->body, var) || used_in_block(l, &s->orelse, var);
+    return ls_uses(l, &s->body, var) || ls_uses(l, &s->orelse, var);
 }
 
-static bool used_in_block(const Lower *l, const AscBlock *block, IrVarId var)
+bool ls_uses(const Lower *l, const AscBlock *block, IrVarId var)
 {
     for (uint32_t i = 0; i < block->len; i++)
         if (used_in_stmt(l, &l->out->stmts.at[block->at[i]], var))
@@ -110,7 +108,7 @@ static bool uses_num_cores(const Lower *l, const AscKernel *k, IrVarId var)
 static bool used_in_kernel(const Lower *l, const AscKernel *k, IrVarId var)
 {
     for (uint32_t i = 0; i < k->functions.len; i++)
-        if (used_in_block(l, &k->functions.at[i].body, var))
+        if (ls_uses(l, &k->functions.at[i].body, var))
             return true;
     for (uint32_t i = 0; i < k->buffers.len; i++)
         if (lx_uses(l, k->buffers.at[i].bytes, var) || lx_uses(l, k->buffers.at[i].depth, var))

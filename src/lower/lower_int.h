@@ -136,6 +136,8 @@ void ls_flag(Lower *l, AscEvent event);
 void ls_queue(Lower *l, AscStmtKind kind, uint32_t local, AscHand hand);
 void ls_get(Lower *l, IrVarId var, AscRef from);
 void ls_put(Lower *l, AscRef to, IrExprId value);
+/* Does a statement of the block read the variable? What stages do is not looked at. */
+bool ls_uses(const Lower *l, const AscBlock *block, IrVarId var);
 
 /* ---- calls ---- */
 

@@ -50,6 +50,11 @@ static void check_call(const Verify *v, const AscStmt *s)
 /* Slots taken minus slots given back, along one block; branches agree. */
 static int check_block(const Verify *v, const AscBlock *block, uint32_t local);
 
+static AscAhead ahead_of(const Verify *v, uint32_t local)
+{
+    return v->k->buffers.at[v->k->locals.at[local].buffer].ahead;
+}
+
 static int queue_effect(const Verify *v, const AscStmt *s, uint32_t local)
 {
     switch (s->kind) {
@@ -60,9 +65,10 @@ static int queue_effect(const Verify *v, const AscStmt *s, uint32_t local)
     case ASC_S_WHILE:
     case ASC_S_IF: {
         int a = check_block(v, &s->body, local), b = check_block(v, &s->orelse, local);
-        bool ahead = v->k->buffers.at[v->k->locals.at[local].buffer].ahead;
-        if (ahead && s->kind == ASC_S_IF && !s->orelse.len)
-            return a; /* the two halves of a turn; ahead.c */
+        AscAhead ahead = ahead_of(v, local);
+        bool same = !s->orelse.len || (ahead == ASC_AHEAD_NEST && a == b);
+        if (ahead && s->kind == ASC_S_IF && same)
+            return a ? a - s->primed : 0; /* the two halves of a turn; ahead.c */
         if (a || b)
             panic("lower: %s holds a slot of '%s' past a branch or loop", v->k->name,
                   v->k->locals.at[local].name);
