@@ -63,9 +63,21 @@ static bool found_new(const Seen *seen, const Seen *original)
     return seen->status != original->status || !seen->ran;
 }
 
-/* A kernel that leans on inserted synchronisation has strict findings of its own; its mutant with no
- * other ones is as well ordered as it, when it is so by default. */
-static Class classify(const Seen *seen, const Seen *original, bool exact, bool ordered_by_default)
+/* Every conflicting pair of the mutant is ordered, but for those that the kernel itself leaves so:
+ * under --strict, where it leans on inserted synchronisation. */
+static bool as_ordered(const Seen *seen, const Seen *original)
+{
+    bool shown = seen->proved && (seen->loose.len == 0 || original->proved);
+    for (uint32_t i = 0; shown && i < seen->loose.len; i++) {
+        bool old = false;
+        for (uint32_t k = 0; k < original->loose.len; k++)
+            old |= original->loose.at[k] == seen->loose.at[i];
+        shown = old;
+    }
+    return shown;
+}
+
+static Class classify(const Seen *seen, const Seen *original, bool exact)
 {
     if (!seen->built)
         return STILLBORN;
@@ -75,8 +87,7 @@ static Class classify(const Seen *seen, const Seen *original, bool exact, bool o
         return BY_VALUES;
     if (seen->stream == original->stream)
         return SAME;
-    bool as_before = original->findings.len > 0 && ordered_by_default;
-    return (seen->ordered && seen->findings.len == 0) || as_before ? ORDERED : MISSED;
+    return as_ordered(seen, original) ? ORDERED : MISSED;
 }
 
 static const char *why(Class class, const Seen *seen)
@@ -101,8 +112,8 @@ static void run_mutant(Arena *arena, Trial *t, uint32_t i, Str text, double seco
     bool exact = t->all.at[i].kind != MUTATE_SYNC;
     bool known = t->combined && !t->schema.left_out[i] && schema_number(&t->schema, i + 1);
     subject_run(arena, &t->subject, known ? t->schema.text : text, seconds, false, seen);
-    if (classify(&seen[0], &t->original[0], exact, false) == MISSED ||
-        classify(&seen[1], &t->original[1], exact, false) == MISSED)
+    if (classify(&seen[0], &t->original[0], exact) == MISSED ||
+        classify(&seen[1], &t->original[1], exact) == MISSED)
         subject_run(arena, &t->subject, known ? t->schema.text : text, seconds, true, seen);
 }
 
@@ -116,7 +127,7 @@ static Result judge(Arena *arena, Trial *t, uint32_t i, Str text, double seconds
     Result r = {.kind = m->kind};
     for (int mode = 0; mode < 2; mode++) {
         const Seen *original = &t->original[mode];
-        Class class = classify(&seen[mode], original, exact, mode && seen[0].ordered);
+        Class class = classify(&seen[mode], original, exact);
         r.class[mode] = class;
         r.right[mode] = class != STILLBORN && seen[mode].ran &&
                         seen_same_values(&seen[mode], original, exact);
@@ -269,7 +280,7 @@ static bool try_subject(Session *session, const char *const *words, uint32_t cou
     mutate_scan(&s->arena, s->joined.text, &t.all);
     uint32_t written = t.all.len;
     if (ok && written) {
-        subject_run(&s->arena, s, s->joined.text, o->seconds, false, t.original);
+        subject_run(&s->arena, s, s->joined.text, o->seconds, true, t.original);
         ok = t.original[0].ran && t.original[0].status == VERDICT_OK;
     }
     if (ok) {

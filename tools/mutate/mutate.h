@@ -91,6 +91,9 @@ Proof *proof_open(Sim *sim, bool strict, bool prove);
 void proof_close(Proof *proof);
 /* After the run. True: every conflicting pair is ordered. `why`: a path, or what is not shown. */
 bool proof_holds(const Proof *proof, Buf *why);
+/* The pairs without a path; NULL: not known. */
+typedef VEC(uint64_t) PairList;
+const PairList *proof_loose(const Proof *proof);
 /* Over the records of each core in order, places in the text left out. */
 uint64_t proof_stream(const Proof *proof);
 /* Whether a record came from this line; lines past MUTATE_LINES count as executed. */
@@ -118,13 +121,14 @@ typedef struct Seen {
     bool built, ran;
     VerdictStatus status;
     const char *reason;
-    VEC(uint64_t) findings; /* code and line of each */
+    VEC(uint64_t) findings; /* code and places of each */
     const char *first;      /* "S050 line 12" */
     uint64_t stream;
     TwinTensors outputs;
     bool *lines;           /* MUTATE_LINES */
     VEC(uint32_t) refused; /* lines that did not compile */
-    bool ordered;
+    bool ordered, proved;  /* proved: `loose` is known */
+    PairList loose;
     const char *path;
 } Seen;
 

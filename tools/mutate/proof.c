@@ -47,7 +47,7 @@ typedef struct ProofCore {
 
 struct Proof {
     Sim *sim;
-    bool strict, too_long, unordered;
+    bool strict, too_long;
     Arena arena;
     VEC(Node) nodes;
     Touches gm;
@@ -55,7 +55,8 @@ struct Proof {
     uint32_t met[2], meeting[2];
     uint64_t pairs, inserted;
     bool lines[MUTATE_LINES];
-    Touch bad[2];
+    Touch bad[2];   /* the first pair without a path */
+    PairList loose; /* all such */
     Touch shown[2]; /* the pair whose path is printed: the last two that meet through a wait */
     bool any_shown;
 };
@@ -163,6 +164,17 @@ static bool scalar_talk(Proof *p, const Touch *a, const Touch *b)
     return true;
 }
 
+/* By lines, pipes and kinds, once. */
+static void note_loose(Proof *p, const Touch *a, const Touch *b)
+{
+    uint64_t pair = (uint64_t)a->line << 40 ^ (uint64_t)b->line << 16 ^ (uint64_t)a->pipe << 8 ^
+                    (uint64_t)b->pipe << 3 ^ (uint64_t)a->access.write << 1 ^ b->access.write;
+    for (uint32_t i = 0; i < p->loose.len; i++)
+        if (p->loose.at[i] == pair)
+            return;
+    vec_push(&p->arena, &p->loose, pair);
+}
+
 static void judge(Proof *p, const Touch *a, const Touch *b)
 {
     if (scalar_talk(p, a, b))
@@ -181,11 +193,11 @@ static void judge(Proof *p, const Touch *a, const Touch *b)
         precede(p, a->end, b->start);
         return;
     }
-    if (!p->unordered) {
+    if (p->loose.len == 0) {
         p->bad[0] = *a;
         p->bad[1] = *b;
     }
-    p->unordered = true;
+    note_loose(p, a, b);
 }
 
 /* With every earlier access to the same memory. */
@@ -445,18 +457,20 @@ bool proof_holds(const Proof *p, Buf *why)
 {
     if (p->too_long)
         buf_puts(why, "too many records to show the order of all");
-    else if (p->unordered)
+    else if (p->loose.len)
         buf_printf(why, "no path from %s line %u to %s line %u", npu_pipe_name(p->bad[0].pipe),
                    p->bad[0].line, npu_pipe_name(p->bad[1].pipe), p->bad[1].line);
     else
         buf_printf(why, "%llu conflicting pairs, %llu ordered by the compiler's insertion",
                    (unsigned long long)p->pairs, (unsigned long long)p->inserted);
-    if (!p->too_long && !p->unordered && p->any_shown) {
+    if (!p->too_long && !p->loose.len && p->any_shown) {
         buf_puts(why, "; the last: ");
         show_path(p, &p->shown[0], &p->shown[1], why);
     }
-    return !p->too_long && !p->unordered;
+    return !p->too_long && !p->loose.len;
 }
+
+const PairList *proof_loose(const Proof *p) { return p->too_long ? NULL : &p->loose; }
 
 uint64_t proof_stream(const Proof *p)
 {

@@ -150,6 +150,10 @@ static void collect(void *context, Sim *sim)
     w->seen->lines = arena_array(w->arena, bool, MUTATE_LINES);
     memcpy(w->seen->lines, proof_lines(w->proof), MUTATE_LINES * sizeof(bool));
     w->seen->ordered = proof_holds(w->proof, &why);
+    const PairList *loose = proof_loose(w->proof);
+    w->seen->proved = loose != NULL;
+    for (uint32_t i = 0; loose && i < loose->len; i++)
+        vec_push(w->arena, &w->seen->loose, loose->at[i]);
     w->seen->path = str_dup(w->arena, buf_view(&why));
     buf_free(&why);
     hazard_close(w->hazard);
@@ -221,6 +225,15 @@ static bool only_warns(const char *code)
     return false;
 }
 
+/* Code, place, and for a race the place of the other access. */
+static uint64_t finding_key(const VerdictFinding *f)
+{
+    uint64_t key = hash64(f->code, strlen(f->code)) * 31 + f->line;
+    for (uint32_t i = 0; i < f->accesses.len; i++)
+        key = (key * 31 + f->accesses.at[i].line) * 2 + f->accesses.at[i].write;
+    return key;
+}
+
 static void note_findings(Arena *arena, const Verdict *v, Seen *seen)
 {
     seen->status = v->status;
@@ -229,7 +242,7 @@ static void note_findings(Arena *arena, const Verdict *v, Seen *seen)
         const VerdictFinding *f = &v->hazards.at[i];
         if (only_warns(f->code))
             continue;
-        vec_push(arena, &seen->findings, hash64(f->code, strlen(f->code)) * 31 + f->line);
+        vec_push(arena, &seen->findings, finding_key(f));
         if (!seen->first)
             seen->first = str_format(arena, "%s line %u", f->code, f->line);
     }
