@@ -542,6 +542,7 @@ void cycle_report(const Cycle *c, CycleReport *report)
                             .gm_wasted = c->memory.wasted,
                             .gm_returned = c->memory.returned,
                             .l2_hits = c->memory.hits,
+                            .past_l2 = c->memory.past,
                             .copies = c->copies,
                             .copied = c->copied,
                             .conflict_cycles = (uint64_t)c->conflict};

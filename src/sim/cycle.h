@@ -39,6 +39,7 @@ typedef struct CycleReport {
     double share[NPU_PIPE_ALL];            /* of the slowest core's time */
     enum NpuPipe bound;                    /* the busiest pipe of the slowest core */
     uint64_t gm_read, gm_written, l2_hits; /* bytes */
+    uint64_t past_l2;                      /* of those read */
     uint64_t gm_wasted, gm_returned;       /* moved beyond what was asked for; written back */
     uint64_t conflict_cycles;              /* lost to bank conflicts, all cores */
     /* of the slowest core, in microseconds */

@@ -211,6 +211,7 @@ double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
     double from_gm = cut ? t.bytes : t.asked * t.missing, from_l2 = t.bytes - from_gm;
     m->read += (uint64_t)t.asked;
     m->hits += (uint64_t)(t.asked * (1 - t.missing));
+    m->past += how.bypass ? (uint64_t)t.asked : 0;
     if (!how.bypass)
         bring(m, core, t.asked * t.missing, false);
     double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT) / m->per_ai;

@@ -30,6 +30,7 @@ typedef struct CycleMemory {
     MemoryStart *starts;
     double crowd;                 /* cores at one place at one time, the mean of late */
     uint64_t read, written, hits; /* bytes asked for */
+    uint64_t past;                /* of those read, past L2 */
     uint64_t wasted, returned;    /* bytes moved beyond that; written back */
 } CycleMemory;
 

@@ -285,7 +285,8 @@ static void advise_waits(Advising *a)
 static void advise_l2(Advising *a)
 {
     const CycleReport *r = &a->r;
-    if (r->gm_read == 0 || (double)r->l2_hits > 0.05 * (double)r->gm_read)
+    bool hinted = r->past_l2 > r->gm_read / 2;
+    if (r->gm_read == 0 || hinted || (double)r->l2_hits > 0.05 * (double)r->gm_read)
         return;
     advise(a,
            (double)r->gm_returned / (a->c->chip->gm_tbps * 1e6 * cost_constant(NPU_C_GM_REACHED)),
