@@ -35,7 +35,10 @@ static Value range_value(Sema *s, IrRange r, Span at)
 static void declare_axis(Sema *s, const AstExpr *name, IrAxis *axis)
 {
     if (axis->tile) {
+        int64_t tile;
         axis->range = new_range(s, name->text, name->at, true);
+        if (ir_is_int(s->ir, axis->tile, &tile))
+            s->ir->vars.at[axis->range.size].hi = tile;
         sema_declare_value(s, name->text, name->at, "loop variable",
                            range_value(s, axis->range, name->at));
     } else {

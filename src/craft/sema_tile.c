@@ -63,6 +63,19 @@ static IrExprId buffer_extent(Sema *s, const IrView *v, uint32_t axis)
     return ir_expr2(s->ir, IR_E_FLOORDIV, bytes, ir_int(s->ir, (int64_t)is));
 }
 
+/* What a view can hold along an axis: its size where that is a number, or the piece of a loop in
+ * pieces of so many; else all that the buffer has. */
+static IrExprId view_extent(Sema *s, const IrView *v, uint32_t axis)
+{
+    const IrExpr *e = &s->ir->exprs.at[v->size[axis]];
+    int64_t constant, most = e->op == IR_E_VAR ? s->ir->vars.at[e->of.var].hi : INT64_MAX;
+    if (ir_is_int(s->ir, v->size[axis], &constant))
+        return v->size[axis];
+    IrExprId extent = buffer_extent(s, v, axis);
+    bool fewer = ir_is_int(s->ir, extent, &constant) && most < constant;
+    return fewer ? ir_int(s->ir, most) : extent;
+}
+
 TileNode *sema_view_node(Sema *s, const IrView *view, Span at)
 {
     TileNode *n = arena_new(s->arena, TileNode);
@@ -77,9 +90,7 @@ TileNode *sema_view_node(Sema *s, const IrView *view, Span at)
     n->rank = view->rank;
     for (uint32_t i = 0; i < view->rank; i++) {
         n->size[i] = view->size[i];
-        int64_t constant;
-        bool known = ir_is_int(s->ir, view->size[i], &constant);
-        n->cap[i] = known ? view->size[i] : buffer_extent(s, view, i);
+        n->cap[i] = view_extent(s, view, i);
     }
     return n;
 }

@@ -71,8 +71,12 @@ static void print_streams(Printer *pr)
         const AscStream *s = &pr->k->streams.at[i];
         if (!gm_used(pr, s->tensor))
             continue;
-        pen_line(pr->pen, "if (%s > %lld) {", print_expr(pr, s->bytes),
-                 (long long)asc_stream_least(pr->p->chip));
+        const char *bytes = print_expr(pr, s->bytes);
+        const char *most = s->most
+                               ? str_format(pr->arena, " && %s <= %lld", bytes, (long long)s->most)
+                               : "";
+        pen_line(pr->pen, "if (%s > %lld%s) {", bytes, (long long)asc_stream_least(pr->p->chip),
+                 most);
         pen_line(pr->pen, "    %s.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);",
                  param_gm_name(pr, s->tensor));
         pen_line(pr->pen, "}");

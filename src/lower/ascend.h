@@ -195,10 +195,12 @@ typedef struct AscFunction {
     Span at;
 } AscFunction;
 
-/* A tensor that is read once; where it has more bytes than a third of L2 its reads pass L2 by. */
+/* A tensor that is read once; where it has more bytes than a third of L2, and no more than `most`
+ * (0: any number), its reads pass L2 by. */
 typedef struct AscStream {
     uint32_t tensor;
     IrExprId bytes;
+    int64_t most;
 } AscStream;
 
 int64_t asc_stream_least(const NpuChip *chip);

@@ -18,10 +18,13 @@ typedef struct Region {
 
 typedef VEC(Region) Regions;
 
+typedef VEC(const IrAxis *) Axes;
+
 typedef struct Life {
     Lower *l;
     uint32_t buffer;
     const IrBuffer *b;
+    const Axes *axes; /* of all loops of the kernel */
 } Life;
 
 const IrBlock *lower_block(const Lower *l, Home home)
@@ -122,6 +125,28 @@ static IrExprId end_of(const Life *f, IrExprId start, IrExprId size)
     return lx_add(f->l, start, size);
 }
 
+static bool is_var(const Life *f, IrExprId e, IrVarId var)
+{
+    return e && f->l->ir->exprs.at[e].op == IR_E_VAR && f->l->ir->exprs.at[e].of.var == var;
+}
+
+/* Where the loop ends whose turn the range is: the range ends there at the latest. 0: none, or
+ * several loops count by the variable. */
+static IrExprId loop_end(const Life *f, IrExprId start, IrExprId size)
+{
+    IrExprId end = 0;
+    for (uint32_t i = 0; i < f->axes->len; i++) {
+        const IrAxis *a = f->axes->at[i];
+        if (!is_var(f, start, a->range.start))
+            continue;
+        bool turn = a->tile ? is_var(f, size, a->range.size) : lx_is(f->l, size, 1);
+        if (!turn || (end && !ir_same(f->l->ir, end, a->hi)))
+            return 0;
+        end = a->hi;
+    }
+    return end;
+}
+
 static bool axis_covers(const Life *f, const Region *w, const Region *r, uint32_t axis)
 {
     IrExprId shape = f->b->shape[f->b->rank == 1 ? 0 : axis];
@@ -131,7 +156,8 @@ static bool axis_covers(const Life *f, const Region *w, const Region *r, uint32_
         return false;
     IrExprId w_end = end_of(f, w->start[axis], w->size[axis]);
     IrExprId r_end = end_of(f, r->start[axis], r->size[axis]);
-    return at_most(f, r_end, w_end);
+    IrExprId latest = loop_end(f, r->start[axis], r->size[axis]);
+    return at_most(f, r_end, w_end) || (latest && at_most(f, latest, w_end));
 }
 
 static bool covered(const Life *f, const Regions *written, const IrView *view)
@@ -221,8 +247,7 @@ static bool exposes_block(Life *f, const IrBlock *block, uint32_t from, Regions 
 /* What every iteration writes at its own place, the whole loop writes over its range. */
 static bool sweep_axis(const Life *f, const IrAxis *a, Region *r, uint32_t axis)
 {
-    bool at_var = r->start[axis] && f->l->ir->exprs.at[r->start[axis]].op == IR_E_VAR &&
-                  f->l->ir->exprs.at[r->start[axis]].of.var == a->range.start;
+    bool at_var = is_var(f, r->start[axis], a->range.start);
     if (!at_var || (a->step && !lx_is(f->l, a->step, 1)))
         return false;
     bool unit = a->tile ? ir_same(f->l->ir, r->size[axis], lx_var(f->l, a->range.size))
@@ -409,11 +434,24 @@ static void episodes_of(Life *f, Home home)
     }
 }
 
+static void collect_axes(const Lower *l, const IrBlock *block, Axes *axes)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &l->ir->stmts.at[block->at[i]];
+        for (uint32_t a = 0; s->kind == IR_S_FOR && a < s->axis_count; a++)
+            vec_push(l->arena, axes, &s->axes[a]);
+        collect_axes(l, &s->body, axes);
+        collect_axes(l, &s->orelse, axes);
+    }
+}
+
 /* Fills the plan's episodes, in the order of the kernel's buffers. */
 void lower_lives(Lower *l)
 {
+    Axes axes = {0};
+    collect_axes(l, &l->source->body, &axes);
     for (uint32_t b = 0; b < l->source->buffers.len; b++) {
-        Life f = {l, b, &l->source->buffers.at[b]};
+        Life f = {l, b, &l->source->buffers.at[b], &axes};
         episodes_of(&f, (Home){0});
     }
 }

@@ -3,14 +3,21 @@
  * What is read once and is large only pushes other lines out of L2: results that could wait there
  * until GM has time. A tensor is read once when one load names it, every loop around that load
  * moves it on, and it begins where a loop's variable says and nowhere else, so that no two turns
- * overlap. (asc-devkit examples add_high_performance: 264 to 188 us) */
+ * overlap. (asc-devkit examples add_high_performance: 264 to 188 us)
+ *
+ * Past L2 a run of a copy costs 3.2 cycles more (npu/cost.def BURST_PAST_L2): 54 bytes' time. Results
+ * that stay in L2 are two thirds of it at most, so where as much is written as read, copies of short
+ * runs pass it by only while the tensor is so small that this is worth more. */
 #include "lower/lower_int.h"
+
+enum { LONG_RUN = 4096, RUN_COSTS = 80 /* bytes' time, by two thirds of L2 */ };
 
 typedef struct Loads {
     const Lower *l;
     uint32_t tensor;
     uint32_t count;
     bool once;
+    int64_t run;               /* bytes of a run at most; 0: long ones */
     VEC(const IrStmt *) loops; /* around the place */
 } Loads;
 
@@ -41,6 +48,24 @@ static bool read_once(const Loads *f, const IrAccess *a)
     return begins_plainly(f, a);
 }
 
+static int64_t short_run(const Loads *f, const IrStmt *load)
+{
+    const IrView *v = &load->dst;
+    int64_t run = v->rank == 2 ? lx_most(f->l, v->size[1]) : LONG_RUN;
+    run = run < LONG_RUN ? run * (int64_t)dtype_bytes(view_dtype(v)) : LONG_RUN;
+    return run < LONG_RUN && lx_most(f->l, v->size[0]) > 1 ? run : 0;
+}
+
+/* Is a tensor written that has as many axes? */
+static bool written_alike(const Lower *l, const IrTensor *in)
+{
+    for (uint32_t i = 0; i < l->source->tensors.len; i++)
+        if (l->source->tensors.at[i].role == IR_ROLE_OUT &&
+            l->source->tensors.at[i].rank >= in->rank)
+            return true;
+    return false;
+}
+
 static void walk(Loads *f, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len; i++) {
@@ -49,6 +74,7 @@ static void walk(Loads *f, const IrBlock *block)
         if (reads && s->access.tensor == f->tensor) {
             f->count++;
             f->once = s->kind == IR_S_LOAD && read_once(f, &s->access);
+            f->run = f->once ? short_run(f, s) : 0;
         }
         if (s->kind == IR_S_FOR)
             vec_push(f->l->arena, &f->loops, s);
@@ -80,6 +106,8 @@ void lower_streams(Lower *l)
             if (tensor->role == IR_ROLE_IN)
                 walk(&f, &l->source->body);
             AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor)};
+            if (f.run && written_alike(l, tensor))
+                s.most = f.run * ((int64_t)l->chip->l2_mib * 1048576 / RUN_COSTS);
             if (f.count == 1 && f.once && lx_most(l, s.bytes) > asc_stream_least(l->chip))
                 vec_push(l->arena, &k->streams, s);
         }
