@@ -123,7 +123,7 @@ void args_bind(Args *a, const char *params, const CallArgs *call)
     Param param;
     bool *used = arena_array(a->it->arena, bool, call->n_kw + 1);
     uint32_t taken = 0;
-    for (uint32_t i = 0; next_param(&rest, &param); i++) {
+    for (uint32_t i = 0; next_param(&rest, &param); a->n = ++i) {
         if (i == FN_MAX_ARGS)
             panic("%s has too many parameters", a->name);
         for (uint32_t k = 0; k < call->n_kw; k++) {

@@ -4,6 +4,13 @@
 
 #include "torch/nn.h"
 
+/* Functions said by others, by their place in said.def. */
+typedef enum Said {
+#define SAID(name, text) SAID_##name,
+#include "torch/said.def"
+#undef SAID
+} Said;
+
 FnBody fn_adaptive_pool;
 FnBody fn_addc;
 FnBody fn_addmm;
@@ -40,7 +47,6 @@ FnBody fn_cross_entropy;
 FnBody fn_cum_extreme;
 FnBody fn_diag;
 FnBody fn_diagonal;
-FnBody fn_diff;
 FnBody fn_dim;
 FnBody fn_div;
 FnBody fn_dropout;
@@ -148,6 +154,7 @@ FnBody fn_repeat_interleave;
 FnBody fn_rms_norm;
 FnBody fn_roll;
 FnBody fn_round;
+FnBody fn_said;
 FnBody fn_same;
 FnBody fn_scan;
 FnBody fn_scatter;

@@ -261,16 +261,3 @@ PyVal fn_bincount(Args *a)
     attrs_int(&attrs, AT_SIZE, size + 1 > least ? size + 1 : least);
     return out1(a, emit1(a->it, a->at, OP_BINCOUNT, 0, x, &attrs));
 }
-
-PyVal fn_diff(Args *a)
-{
-    TVar *x = arg_tensor(a, 0);
-    Shape shape = tvar_shape(a->it, x);
-    int dim = arg_dim(a, 2, shape);
-    if (arg_int(a, 1) != 1 || !shape.rank || shape.dim[dim] < 1)
-        interp_fail(a->it, a->at, "T011", "diff of this order or size is not supported");
-    PyVal low = tensor_slice(a->it, a->at, x, dim, 0, shape.dim[dim] - 1, 1);
-    PyVal high = tensor_slice(a->it, a->at, x, dim, 1, shape.dim[dim], 1);
-    return out1(a, fn_binary_id(a, BINARY_sub, tvar_read(a->it, high.tensor),
-                                tvar_read(a->it, low.tensor)));
-}

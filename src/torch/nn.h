@@ -41,6 +41,7 @@ struct Args {
     const char *name;
     int kind;
     PyVal v[FN_MAX_ARGS];
+    uint32_t n; /* parameters */
     bool given[FN_MAX_ARGS];
     PyObject *self; /* module calls */
 };

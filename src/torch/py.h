@@ -150,6 +150,8 @@ struct Py {
 
 /* The whole file; NULL with an error in diag. */
 Py *py_parse(Arena *arena, Str source, Diag *diag);
+/* Text of our own: every node stands at `at`. */
+Py *py_parse_at(Arena *arena, Str source, Span at, Diag *diag);
 /* One expression (JSON too) that takes up the whole text. */
 Py *py_parse_expression(Arena *arena, Str source, Diag *diag);
 const char *py_op_text(PyOp op);

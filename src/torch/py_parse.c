@@ -66,7 +66,7 @@ Py *py_node(PyParser *p, PyKind kind, Span at)
         py_error(p, "the file is too long");
     Py *node = arena_new(p->arena, Py);
     node->kind = kind;
-    node->at = at;
+    node->at = p->all_at ? *p->all_at : at;
     node->id = p->nodes;
     return node;
 }
@@ -782,6 +782,16 @@ Py *py_parse(Arena *arena, Str source, Diag *diag)
     PyParser p;
     if (!start(&p, arena, source, diag))
         return NULL;
+    Py *module = py_module(&p);
+    return p.failed ? NULL : module;
+}
+
+Py *py_parse_at(Arena *arena, Str source, Span at, Diag *diag)
+{
+    PyParser p;
+    if (!start(&p, arena, source, diag))
+        return NULL;
+    p.all_at = &at;
     Py *module = py_module(&p);
     return p.failed ? NULL : module;
 }

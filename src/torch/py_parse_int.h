@@ -11,7 +11,8 @@ typedef struct PyParser {
     Token token; /* the next one */
     uint32_t depth;
     uint32_t nodes;
-    bool failed; /* after the first error everything returns quickly */
+    const Span *all_at; /* where every node is said to stand; NULL: where it does */
+    bool failed;        /* after the first error everything returns quickly */
 } PyParser;
 
 void py_advance(PyParser *p);

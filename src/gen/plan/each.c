@@ -228,7 +228,7 @@ bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     *plan = (Plan){.strategy = "each", .name = name};
     do
         plan->craft = write_program(p, name, &failed);
-    while (!failed && fit_exceeds(plan->craft, chip) &&
+    while (!failed && fit_program(plan->craft, chip).exceeds &&
            (p->tile = p->tile * 3 / 4 / LEAST * LEAST) >= LEAST);
     plan->tile = p->tile;
     for (uint32_t i = 0; i < p->tensors.len; i++) {

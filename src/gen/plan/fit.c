@@ -1,4 +1,4 @@
-/* Lowers a planned program to learn how much of UB it takes. In: Craft text. Out: which of its
+/* Lowers a planned program to learn what it takes of the chip. In: Craft text. Out: which of its
  * kernels are too large. */
 #include "gen/plan/fit.h"
 
@@ -7,40 +7,52 @@
 #include "lower/lower.h"
 
 /* Only what is said of room counts here; the rest is found again by whoever uses the plan. */
-static bool is_room(const DiagItem *item)
+static bool has_code(const DiagItem *item, const char *const *codes)
 {
-    static const char *const codes[] = {"E094", "W094", "E105", "W105", NULL};
     for (int i = 0; codes[i]; i++)
         if (str_is(str_from(item->code), codes[i]))
             return true;
     return false;
 }
 
-static uint64_t exceeds(Arena *arena, Str craft, const NpuChip *chip)
+/* The kernel that the line belongs to, as a bit. */
+static uint64_t kernel_bit(const IrProgram *p, uint32_t line)
 {
+    uint64_t bit = 0;
+    for (uint32_t k = 0; k < p->kernels.len && k < 64; k++)
+        if (p->kernels.at[k].at.line <= line)
+            bit = UINT64_C(1) << k;
+    return bit;
+}
+
+static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip)
+{
+    static const char *const room[] = {"E094", "W094", "E105", "W105", NULL};
+    static const char *const slots[] = {"E093", NULL};
     Diag said = diag_make(arena, "plan", craft);
     CraftFile *file = craft_read(arena, "plan", craft, &said);
     IrProgram *p = file && diag_ok(&said) ? craft_program(arena, file, 0, &said) : NULL;
-    uint64_t bits = 0;
+    Fit fit = {0};
     if (!p)
-        return 0;
+        return fit;
     IrReport report;
     ir_prove(arena, p, chip, &report, &said);
     Diag lowered = diag_make(arena, "plan", craft);
     lower_program(arena, p, chip, LOWER_COMPUTE, &lowered);
     for (uint32_t i = 0; i < lowered.items.len; i++)
         vec_push(arena, &said.items, lowered.items.at[i]);
-    for (uint32_t i = 0; i < said.items.len; i++)
-        for (uint32_t k = 0; k < p->kernels.len && k < 64 && is_room(&said.items.at[i]); k++)
-            if (said.items.at[i].at.line == p->kernels.at[k].at.line)
-                bits |= UINT64_C(1) << k;
-    return bits;
+    for (uint32_t i = 0; i < said.items.len; i++) {
+        uint64_t bit = kernel_bit(p, said.items.at[i].at.line);
+        fit.exceeds |= has_code(&said.items.at[i], room) ? bit : 0;
+        fit.crowded |= has_code(&said.items.at[i], slots) ? bit : 0;
+    }
+    return fit;
 }
 
-uint64_t fit_exceeds(Str craft, const NpuChip *chip)
+Fit fit_program(Str craft, const NpuChip *chip)
 {
     Arena arena = {0};
-    uint64_t bits = exceeds(&arena, craft, chip);
+    Fit fit = fit_in(&arena, craft, chip);
     arena_drop(&arena);
-    return bits;
+    return fit;
 }

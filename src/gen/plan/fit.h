@@ -1,12 +1,17 @@
-/* Does a planned program fit into UB, scratch of the compiler included? */
+/* Does a planned program fit into UB, scratch of the compiler included, and into the queue slots? */
 #ifndef GEN_PLAN_FIT_H
 #define GEN_PLAN_FIT_H
 
 #include "base/str.h"
 #include "npu/npu.h"
 
-/* Bit i: the kernel that stands at place i in the text does not fit. 0: all do, or the program is
+/* Bit i: of the kernel that stands at place i in the text. None: all is well, or the program is
  * refused for another reason. */
-uint64_t fit_exceeds(Str craft, const NpuChip *chip);
+typedef struct Fit {
+    uint64_t exceeds; /* UB */
+    uint64_t crowded; /* the queue slots of one direction */
+} Fit;
+
+Fit fit_program(Str craft, const NpuChip *chip);
 
 #endif

@@ -78,7 +78,7 @@ bool plan_order(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
                    "the values.\ncraft = 1\n\nouter = dim(1, 16777216)\n");
     put_operands(&s, node, script_product(x->shape, 0, dim), n, k, &out);
     script_finish(&s, "order", n, &out, plan);
-    if (!fit_exceeds(plan->craft, chip))
+    if (!fit_program(plan->craft, chip).exceeds)
         return true;
     diag_error(diag, "G001", node->at,
                "the planner cannot plan %s yet: rows of %lld elements do not fit on chip",

@@ -16,6 +16,7 @@ Part *job_part(Job *job, const char *suffix, bool paired)
 {
     Part part = {.suffix = suffix, .cores = "chip.cores"};
     part.w = writer_new(job->g, job->s, paired, job->diag);
+    part.w->load_depth = job->single >> job->parts.len & 1 ? 1 : 2;
     vec_push(job->arena, &job->parts, part);
     part_scalar(&job->parts.at[job->parts.len - 1], "tile", "tile");
     return &job->parts.at[job->parts.len - 1];
@@ -240,16 +241,20 @@ static Str write_program(Job *job, const Strategy *strategy, const char *name, i
     return text;
 }
 
-/* More room for the compiler's scratch, where it was too little. */
-static bool widen(Job *job, uint64_t exceeding)
+/* More room for the compiler's scratch, where it was too little; one slot for a load. False: nothing
+ * is left to give, or nothing was wrong. */
+static bool widen(Job *job, Fit fit)
 {
     bool wider[2] = {false, false};
+    uint64_t crowded = fit.crowded & ~job->single;
+    job->single |= crowded;
     for (uint32_t i = 0; i < job->parts.len && i < 64; i++)
-        if (exceeding >> i & 1)
+        if (fit.exceeds >> i & 1)
             wider[job->parts.at[i].w->wide != 0] = true;
     for (int k = 0; k < 2; k++)
         job->scratch[k] += wider[k] ? SCRATCH_STEP : 0;
-    return job->scratch[0] <= MAX_SCRATCH && job->scratch[1] <= MAX_SCRATCH;
+    return (fit.exceeds || crowded) && job->scratch[0] <= MAX_SCRATCH &&
+           job->scratch[1] <= MAX_SCRATCH;
 }
 
 /* Tiles as large as fit: written, lowered, and written again smaller until they do. */
@@ -258,7 +263,7 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
     int64_t tile = 0;
     bool ok = true;
     Str text = write_program(job, strategy, name, &tile);
-    for (uint64_t over; (over = fit_exceeds(text, job->chip)) != 0 && widen(job, over);) {
+    while (widen(job, fit_program(text, job->chip))) {
         job_drop(job, 0);
         text = write_program(job, strategy, name, &tile);
     }

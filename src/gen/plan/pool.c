@@ -656,7 +656,7 @@ bool plan_pool(Arena *arena, const Graph *g, const NpuChip *chip, int64_t tile_l
     *plan = (Plan){.strategy = "pool", .name = name};
     do
         plan->craft = write_pool(arena, &p, chip, name);
-    while (fit_exceeds(plan->craft, chip) && (p.room = p.room * 7 / 8) > 4096);
+    while (fit_program(plan->craft, chip).exceeds && (p.room = p.room * 7 / 8) > 4096);
     plan->tile = largest_tile(&p);
     PlanOperand x = {.value = node->in[0], .name = "x", .dtype = DT_F32, .shape = p.in};
     PlanOperand y = {

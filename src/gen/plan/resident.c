@@ -26,9 +26,10 @@ static void load_constants(Writer *w)
         const Prim *p = &w->g->prims.at[id];
         wanted[id] = p->uses && p->axes && !(p->axes & ~w->s->axis[w->last].members);
     }
+    int depth = w->load_depth;
     w->load_depth = 1;
     write_loads(w, wanted);
-    w->load_depth = 2;
+    w->load_depth = depth;
 }
 
 static const char *per_row(Writer *w, char stem, PrimId owner)

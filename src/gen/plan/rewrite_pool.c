@@ -52,22 +52,6 @@ static bool power_mean(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
-/* The mean of what is there: the mean over the whole window, by that of ones. */
-static bool without_padding(Rewrite *r, const Node *node, ValueId *out)
-{
-    ValueId x = rw_in(r, node, 0);
-    Shape s = rw_value(r, x)->shape, plane = s;
-    const Attr *kernel = node_attr(node, AT_KERNEL);
-    for (int i = 0; i < s.rank - (int)kernel->ints.len; i++)
-        plane.dim[i] = 1;
-    Node other = rw_node(r, node);
-    rw_attr(r, &other, (Attr){.key = AT_COUNT_PAD, .i = true});
-    ValueId ones = rw_full(r, plane, rw_value(r, x)->dtype, 1);
-    ValueId share = rw_again(r, &other, &ones);
-    out[0] = rw_binary(r, BINARY_div, rw_again(r, &other, &x), share);
-    return true;
-}
-
 /* One window of a pool with places, along one of its dimensions. */
 typedef struct Along {
     int64_t in, out, kernel, stride, pad, dilation;
@@ -97,10 +81,8 @@ static bool read_along(const Node *node, Shape in, Shape out, int n, Along *alon
         a->apart = apart;
         apart *= a->in;
         steps *= a->kernel;
-        if (apart < 1 || apart > EXACT || steps > MOST_STEPS)
-            return false;
     }
-    return true;
+    return steps <= MOST_STEPS && apart <= EXACT;
 }
 
 /* Padding less than any number, so that no place of it is taken. */
@@ -177,6 +159,47 @@ static bool with_places(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* How far the last window reaches beyond the padding behind, in ceil mode. */
+static int64_t beyond(const Along *a)
+{
+    int64_t reach = (a->out - 1) * a->stride + (a->kernel - 1) * a->dilation + 1;
+    return reach > a->in + 2 * a->pad ? reach - a->in - 2 * a->pad : 0;
+}
+
+/* The mean of what counts: that of x with zeros around it, by that of ones where it counts. */
+static bool counted_mean(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Attr *kernel = node_attr(node, AT_KERNEL);
+    ValueId x = rw_in(r, node, 0);
+    Shape s = rw_value(r, x)->shape, plane = s, to = graph_value(r->from, node->out)->shape;
+    int n = kernel ? (int)kernel->ints.len : 0;
+    int64_t around[6] = {0}, behind[6] = {0}, zero[3] = {0};
+    bool padding_counts = node_bool(node, AT_COUNT_PAD);
+    Along along[3];
+    if (n < 1 || n > 3)
+        return false;
+    read_along(node, s, to, n, along);
+    for (int i = 0; i < n; i++) {
+        const Along *a = &along[i];
+        int at = 2 * (n - 1 - i);
+        around[at] = a->pad;
+        around[at + 1] = a->pad + beyond(a);
+        behind[at] = padding_counts ? 0 : a->pad;
+        behind[at + 1] = beyond(a) + (padding_counts ? 0 : a->pad);
+        plane.dim[s.rank - n + i] += padding_counts ? 2 * a->pad : 0;
+    }
+    for (int i = 0; i < s.rank - n; i++)
+        plane.dim[i] = 1;
+    Node whole = rw_node(r, node);
+    rw_attr(r, &whole, ints(r, AT_PADDING, zero, n));
+    rw_attr(r, &whole, (Attr){.key = AT_COUNT_PAD, .i = true});
+    rw_attr(r, &whole, (Attr){.key = AT_CEIL, .i = false});
+    ValueId wide = rw_pad(r, x, n, around, 0);
+    ValueId ones = rw_pad(r, rw_full(r, plane, rw_value(r, x)->dtype, 1), n, behind, 0);
+    out[0] = rw_binary(r, BINARY_div, rw_again(r, &whole, &wide), rw_again(r, &whole, &ones));
+    return true;
+}
+
 static bool pool(Rewrite *r, const Node *node, ValueId *out)
 {
     ValueId x = rw_in(r, node, 0);
@@ -190,10 +213,29 @@ static bool pool(Rewrite *r, const Node *node, ValueId *out)
         out[0] = rw_cast(r, rw_again(r, node, &x), own);
         return true;
     }
-    if (node->kind == POOL_avg && any_padding(node) && !node_bool(node, AT_COUNT_PAD) &&
-        !node_int(node, AT_DIVISOR, 0) && !node_bool(node, AT_CEIL))
-        return without_padding(r, node, out);
-    return false;
+    bool uneven = (any_padding(node) && !node_bool(node, AT_COUNT_PAD)) || node_bool(node, AT_CEIL);
+    return node->kind == POOL_avg && uneven && !node_int(node, AT_DIVISOR, 0) &&
+           counted_mean(r, node, out);
+}
+
+/* Along one dimension after the other, a window each. */
+static ValueId fitted_maximum(Rewrite *r, ValueId x, const Attr *to)
+{
+    int n = (int)to->ints.len;
+    for (int i = 0; i < n; i++) {
+        Shape s = rw_value(r, x)->shape;
+        int dim = s.rank - n + i;
+        int64_t size = s.dim[dim], count = to->ints.at[i];
+        ValueId *parts = arena_array(r->arena, ValueId, (size_t)count);
+        for (int64_t k = 0; k < count; k++) {
+            int64_t from = k * size / count, end = ((k + 1) * size + count - 1) / count;
+            ValueId part = rw_slice(r, x, dim, from, end, 1);
+            parts[k] = end - from > 1 ? rw_reduce(r, REDUCE_max, part, 1u << dim, true) : part;
+        }
+        Attr at = {.key = AT_DIM, .i = dim};
+        x = count == 1 ? parts[0] : rw_make(r, OP_CAT, 0, (uint32_t)count, parts, 1, &at);
+    }
+    return x;
 }
 
 /* Windows of one size where the sizes divide; a mean is else an interpolation by area. */
@@ -207,8 +249,10 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
     if (!to || to->ints.len > 3 || node->n_out != 1)
         return false;
     int n = (int)to->ints.len;
+    int64_t pieces = 0;
     for (int i = 0; i < n; i++) {
         int64_t in = s.dim[s.rank - n + i];
+        pieces += to->ints.at[i];
         divides = divides && to->ints.at[i] > 0 && in % to->ints.at[i] == 0;
         kernel[i] = divides ? in / to->ints.at[i] : 1;
     }
@@ -218,6 +262,10 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
         return true;
     }
     Attr attrs[] = {ints(r, AT_SHAPE, to->ints.at, n), {.key = AT_MODE, .text = STR("area")}};
+    if (node->kind == POOL_max && pieces <= MOST_STEPS) {
+        out[0] = fitted_maximum(r, x, to);
+        return true;
+    }
     if (node->kind != POOL_avg || s.rank != n + 2)
         return false;
     out[0] = rw_make(r, OP_INTERPOLATE, 0, 1, &x, 2, attrs);

@@ -140,17 +140,15 @@ static bool merge_neighbours(PrimGraph *g, Space *s)
     return true;
 }
 
-/* Where the last axis is kept a tile lies along it: a sum of something that does not vary along it
- * has no tile to lie in. */
-static bool lies_along_last(PrimGraph *g, const Space *s)
+/* A tile lies along the axes that are kept: what does not vary along one of them has no tile of that
+ * kind to be reduced from. */
+static bool reduces_whole_tiles(PrimGraph *g, const Space *s)
 {
-    const SpaceAxis *last = s->len ? &s->axis[s->len - 1] : NULL;
-    if (!last || last->reduced)
-        return true;
     for (uint32_t i = 1; i < g->prims.len; i++) {
         const Prim *p = &g->prims.at[i];
-        if (p->op == PRIM_REDUCE && p->uses && !((p->axes | p->over) & last->members))
-            return refuse(g, "a reduction goes over less than the last dimension");
+        for (uint32_t a = 0; a < s->len && p->op == PRIM_REDUCE && p->uses; a++)
+            if (!s->axis[a].reduced && !((p->axes | p->over) & s->axis[a].members))
+                return refuse(g, "a reduction goes over something that other operands repeat");
     }
     return true;
 }
@@ -159,7 +157,7 @@ bool space_make(PrimGraph *g, Space *s)
 {
     *s = (Space){0};
     if (!sort_axes(g, s) || !mark_reduced(g, s) || !mark_scanned(g, s) || !merge_neighbours(g, s) ||
-        !lies_along_last(g, s))
+        !reduces_whole_tiles(g, s))
         return false;
     if (s->len == 0)
         s->axis[s->len++] = (SpaceAxis){.size = 1};

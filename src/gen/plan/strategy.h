@@ -36,6 +36,7 @@ typedef struct Job {
     int64_t tile_limit;  /* most elements of a tile; 0: as many as fit */
     uint32_t scratch[2]; /* bytes of the compiler's scratch per element: of parts with "tile", of
                             parts in two dimensions */
+    uint64_t single;     /* parts whose loads get one slot each: with two they have too many */
     Diag *diag;
     int64_t last_most; /* largest size of the last axis; 0: as of the others */
     int64_t tile_unit; /* tiles are multiples of it where they are as large; 0: of 128 */

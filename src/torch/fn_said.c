@@ -1,0 +1,35 @@
+/* Library functions that are said by others (said.def): their text is read and called like a function of
+ * the model file, only that everything in it stands where the call does. */
+#include "torch/fn_int.h"
+#include "torch/py.h"
+
+static const char *const texts[] = {
+#define SAID(name, text) text,
+#include "torch/said.def"
+#undef SAID
+};
+
+static const struct {
+    const char *name, *path;
+} known[] = {{"torch", "torch"}, {"F", "torch.nn.functional"}, {"math", "math"}};
+
+static PyVal function(Interp *it, Span at, const char *text)
+{
+    Env *env = env_new(it->arena, NULL);
+    PyVal said = pv_none();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        env_set(it->arena, env, str_from(known[i].name),
+                pv_name(it->arena, str_from(known[i].path)));
+    const Py *module = py_parse_at(it->arena, str_from(text), at, it->diag);
+    if (!module)
+        interp_stop(it);
+    interp_block(it, env, module);
+    env_get(env, STR("said"), &said);
+    return said;
+}
+
+PyVal fn_said(Args *a)
+{
+    CallArgs args = {.n = a->n, .v = a->v};
+    return interp_call(a->it, a->at, function(a->it, a->at, texts[a->kind]), &args);
+}
