@@ -3,7 +3,9 @@
  * long rows, and such as L2 would not hold one of for each core, are split (split.c). */
 #include "gen/plan/strategy.h"
 
-enum { MANY_ROWS = 8, ROW_BYTES = 4 * 3 / 2 };
+/* Rows up to FEW_LONG elements are not worth two meetings of the cores: streaming 4 FEW_LONG bytes in and out
+ * of a core takes 3 to 5 us, a split 3 us more than its copies (npu/cost.def SYNC_ALL, CORE_US). */
+enum { MANY_ROWS = 8, ROW_BYTES = 4 * 3 / 2, FEW_LONG = 32768 };
 
 static bool takes(const Space *s)
 {
@@ -76,22 +78,6 @@ void rows_two(Writer *w)
     w->rows = "r.size";
 }
 
-static void write_streamed(Job *job, const char *when)
-{
-    Part *part = job_part(job, "_rows", true);
-    Writer *w = part->w;
-    uint32_t passes = reduce_passes(w);
-    part->when = when;
-    rows_two(w);
-    rows_open(w);
-    write_scalar_leaves(w);
-    for (uint32_t pass = 0; pass <= passes; pass++)
-        reduce_pass(w, pass, pass == passes, rows_open_pass);
-    for (uint32_t i = 0; i < w->g->outputs.len; i++)
-        if (!reduce_is_full(w, i))
-            write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
-}
-
 /* "n0 * n1": how many rows there are, or how many elements one has */
 static const char *row_count(Job *job, bool reduced)
 {
@@ -104,15 +90,39 @@ static const char *row_count(Job *job, bool reduced)
     return text;
 }
 
+static void write_streamed(Job *job, const char *when)
+{
+    Part *part = job_part(job, "_rows", true);
+    Writer *w = part->w;
+    uint32_t passes = reduce_passes(w);
+    const char *last = job->s->axis[w->last].name, *rows = row_count(job, false);
+    part->when = when;
+    part->setup = str_format(
+        job->arena, "even = min(tile, align_up(ceildiv(%s, ceildiv(%s, tile)), 128))", last, last);
+    part->scalar[0].value = "even";
+    part->cores = str_format(job->arena, "min(%s, chip.cores)", rows);
+    rows_two(w);
+    rows_open(w);
+    write_scalar_leaves(w);
+    for (uint32_t pass = 0; pass <= passes; pass++)
+        reduce_pass(w, pass, pass == passes, rows_open_pass);
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        if (!reduce_is_full(w, i))
+            write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+}
+
 static void write_rows(Job *job)
 {
     if (resident_takes(job->s))
         resident_parts(job);
     const char *when = NULL;
     bool split = split_takes(job);
+    const char *rows = row_count(job, false), *length = row_count(job, true);
     if (split) /* the rows of all cores stay in L2 between the passes: two thirds of it count */
-        when = str_format(job->arena, "%s >= %d * chip.cores and %s * %d * chip.cores <= chip.l2",
-                          row_count(job, false), MANY_ROWS, row_count(job, true), ROW_BYTES);
+        when = str_format(job->arena,
+                          "%s >= %d * chip.cores and %s * %d * chip.cores <= chip.l2 or %s <= "
+                          "chip.cores and %s <= %d",
+                          rows, MANY_ROWS, length, ROW_BYTES, rows, length, FEW_LONG);
     write_streamed(job, when);
     if (split)
         split_part(job);
