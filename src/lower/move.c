@@ -71,6 +71,17 @@ static bool access_shape(Lower *l, const IrAccess *a, AscCopy *c)
     return true;
 }
 
+/* A copy moves no more rows than its buffer has. */
+static void check_runs(Lower *l, IrExprId rows, const IrBuffer *b)
+{
+    enum { MOST_RUNS = 4095 };
+    if (lx_most(l, rows) <= MOST_RUNS || lx_most(l, b->shape[0]) <= MOST_RUNS)
+        return;
+    diag_error(l->diag, "E095", l->span, "one copy moves at most %d rows, this may be more",
+               MOST_RUNS);
+    diag_hint(l->diag, "bound the number of rows of the tile");
+}
+
 static bool make_copy(Lower *l, const IrStmt *s, const IrView *view, AscCopy *c)
 {
     View2 v = view_of(l, view);
@@ -80,21 +91,14 @@ static bool make_copy(Lower *l, const IrStmt *s, const IrView *view, AscCopy *c)
         return false;
     if (c->rows && !v.rows)
         return refuse_access(l, &s->access, "a one-dimensional buffer takes no strided elements");
-    if (c->rows)
+    if (c->rows) {
         c->ub_row = v.stride;
+        check_runs(l, c->rows, &l->source->buffers.at[view->buffer]);
+    }
     return true;
 }
 
-static void put_copy(Lower *l, AscCopy c)
-{
-    enum { MOST_RUNS = 4095 };
-    if (c.rows && lx_most(l, c.rows) > MOST_RUNS) {
-        diag_error(l->diag, "E095", l->span, "one copy moves at most %d rows, this may be more",
-                   MOST_RUNS);
-        diag_hint(l->diag, "bound the number of rows of the tile");
-    }
-    ls_new(l, ASC_S_COPY)->copy = c;
-}
+static void put_copy(Lower *l, AscCopy c) { ls_new(l, ASC_S_COPY)->copy = c; }
 
 void lower_load(Lower *l, const IrStmt *s)
 {

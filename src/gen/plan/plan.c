@@ -92,6 +92,11 @@ static long long buffer_bytes(const Writer *w, long long rows, long long wide)
         long long across = w->two && b->kind == KIND_PER_ROW ? 1 : wide;
         sum += high * across * (long long)dtype_bytes(b->dtype) * b->depth;
     }
+    for (uint32_t i = 0; i < w->g->leaves.len && w->whole; i++) {
+        PrimId id = w->g->leaves.at[i].prim;
+        if (w->g->prims.at[id].uses && write_kind(w, id) == KIND_TILE)
+            sum += 2 * w->whole * wide * (long long)dtype_bytes(w->g->prims.at[id].dtype);
+    }
     return sum;
 }
 
@@ -101,13 +106,14 @@ static void put_part_reason(const Job *job, const Part *part, int64_t tile, Buf 
     const Writer *w = part->w;
     long long rows = w->two ? w->block : 1, wide = w->wide ? w->wide : tile;
     uint32_t passes = w->s->reduced && !w->s->scanned ? reduce_passes(w) + 1 : 1;
-    bool whole = w->wide && !w->columns; /* rows stay on chip between the passes */
+    bool whole = w->whole || (w->wide && !w->columns); /* rows stay on chip between the passes */
     if (part->when)
         buf_printf(out, "# If %s: tiles of ", part->when);
     else
         buf_printf(out, "# %s of ", job->parts.len > 1 ? "Otherwise: tiles" : "Tiles");
-    if (rows > 1)
-        buf_printf(out, "%lld rows by ", rows);
+    long long high = w->whole ? w->whole : rows;
+    if (high > 1)
+        buf_printf(out, "%lld rows by ", high);
     buf_printf(out, "%lld elements, %lld of the %u bytes of UB;\n", wide,
                buffer_bytes(w, rows, wide), job->chip->ub);
     if (whole || passes == 1)
@@ -137,13 +143,21 @@ static int64_t choose_tile(const Job *job)
     return bytes ? job_tile(job, bytes, false) : 0;
 }
 
+/* Lines of the host function, as deep as the launch. */
+static void put_setup(const char *setup, int depth, Buf *out)
+{
+    Str rest = str_from(setup), line;
+    while (str_next(&rest, '\n', &line)) {
+        buf_fill(out, ' ', (size_t)depth * 4);
+        buf_printf(out, "%.*s\n", STR_ARG(str_trim(line)));
+    }
+}
+
 static void put_launch(const Part *part, const char *name, int depth, Buf *out)
 {
     const Writer *w = part->w;
-    if (part->setup) {
-        buf_fill(out, ' ', (size_t)depth * 4);
-        buf_printf(out, "%s\n", part->setup);
-    }
+    if (part->setup)
+        put_setup(part->setup, depth, out);
     for (uint32_t i = 0; i < part->workspaces.len; i++) {
         const PartWorkspace *ws = &part->workspaces.at[i];
         bool cores = str_starts(str_from(ws->shape), "nc, ");

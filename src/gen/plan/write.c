@@ -506,7 +506,7 @@ static const char *move_access(Writer *w, const char *tensor, uint64_t prim_axes
     return text;
 }
 
-static const char *leaf_operand(const Writer *w, PrimId id)
+const char *write_leaf_name(const Writer *w, PrimId id)
 {
     for (uint32_t i = 0; i < w->operands.len; i++)
         if (w->operand_prims.at[i] == id)
@@ -542,7 +542,7 @@ void write_scalar_leaves(Writer *w)
         const char *name = str_format(w->arena, "w%u", w->next++), *row = w->index[w->row_axis];
         if (w->two && row && !strcmp(row, "r"))
             w->index[w->row_axis] = "r.start";
-        write_line(w, "%s = %s", name, write_access(w, leaf_operand(w, id), p->axes));
+        write_line(w, "%s = %s", name, write_access(w, write_leaf_name(w, id), p->axes));
         w->index[w->row_axis] = row;
         w->name[id] = name;
     }
@@ -566,7 +566,7 @@ static void write_picks(Writer *w)
         }
         const char *name = str_format(w->arena, "w%u", w->next++);
         write_line(w, "%s = %s", name,
-                   write_access(w, leaf_operand(w, p->arg[0]), w->g->prims.at[p->arg[0]].axes));
+                   write_access(w, write_leaf_name(w, p->arg[0]), w->g->prims.at[p->arg[0]].axes));
         w->name[i] = name;
         for (uint32_t a = 0; a < w->s->len; a++)
             w->index[a] = saved[a];
@@ -618,7 +618,7 @@ void write_loads(Writer *w, const bool *wanted)
         any = true;
         w->depth++;
         write_line(w, "load(%s, %s)", move_view(w, kind, buffer),
-                   move_access(w, leaf_operand(w, id), p->axes));
+                   move_access(w, write_leaf_name(w, id), p->axes));
         w->depth--;
         w->name[id] = raw;
         if (dtype_is_int(p->dtype) || p->dtype == DT_F32)

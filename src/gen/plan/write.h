@@ -43,6 +43,7 @@ typedef struct Writer {
     uint32_t row_axis;                /* in two dimensions: the axis of the rows */
     const char *rows;                 /* their extent: "r.size" */
     int64_t block, wide;
+    int64_t whole;         /* rows of operands that are on chip as a whole; 0: none */
     int load_depth;        /* of the buffers that loads go to */
     PrimId *pair;          /* per reduction: the one it is computed together with; units.c */
     const char **recip;    /* per prim: the name of its reciprocal, where that is needed */
@@ -91,6 +92,7 @@ void write_mark(const Writer *w, PrimId id, bool *wanted);
 void write_store(Writer *w, const PrimOutput *out, const char *operand);
 /* "y[i0, t]" */
 const char *write_access(Writer *w, const char *tensor, uint64_t prim_axes);
+const char *write_leaf_name(const Writer *w, PrimId id); /* the operand a leaf is read from */
 /* The operand an output is written to. */
 const char *write_output_name(const Writer *w, uint32_t output);
 
