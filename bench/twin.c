@@ -95,11 +95,14 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of processor time, this process's and that of the cores it has waited for: a busy machine
- * does not matter much. */
+/* Seconds of processor time: a busy machine does not matter much. What this process spends on a run
+ * is counted with the simulator's. */
 typedef struct Spent {
     double simulator, cores;
 } Spent;
+typedef struct Usage {
+    double tool, children;
+} Usage;
 
 static double of_usage(int who)
 {
@@ -109,7 +112,7 @@ static double of_usage(int who)
            1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-static Spent spent(void) { return (Spent){of_usage(RUSAGE_SELF), of_usage(RUSAGE_CHILDREN)}; }
+static Usage usage(void) { return (Usage){of_usage(RUSAGE_SELF), of_usage(RUSAGE_CHILDREN)}; }
 
 static TwinKernel *compile(Arena *arena, const char *text, const TwinOptions *options)
 {
@@ -143,8 +146,11 @@ typedef struct Watch {
     bool hazards, cycles, time_only, no_memo;
     Hazard *hazard;
     Cycle *cycle;
-    double us;
-    uint64_t passed; /* records that only repeated */
+    struct {
+        double us;
+        uint64_t passed; /* records that only repeated */
+        double spent;    /* seconds of the simulator's own process */
+    } seen;
     Spent spent;
 } Watch;
 
@@ -155,16 +161,32 @@ static void open_watch(void *context, Sim *sim)
     w->cycle = w->cycles ? cycle_open(sim) : NULL;
 }
 
-static void close_watch(void *context, Sim *sim)
+static double process_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void close_watch(void *context, Sim *sim, Buf *seen)
 {
     Watch *w = context;
     CycleReport report = {0};
-    w->passed = sim_passed_over(sim);
+    w->seen.passed = sim_passed_over(sim);
     if (w->cycle)
         cycle_report(w->cycle, &report);
-    w->us = report.us;
+    w->seen.us = report.us;
     cycle_close(w->cycle);
     hazard_close(w->hazard);
+    w->seen.spent = process_seconds();
+    buf_add(seen, &w->seen, sizeof w->seen);
+}
+
+static void receive_watch(void *context, Str seen)
+{
+    Watch *w = context;
+    if (seen.len == sizeof w->seen)
+        memcpy(&w->seen, seen.at, sizeof w->seen);
 }
 
 static double launch_watched(Arena *arena, const char *text, TwinTensor *tensors, uint32_t count,
@@ -175,6 +197,7 @@ static double launch_watched(Arena *arena, const char *text, TwinTensor *tensors
                            .no_memo = watch->no_memo,
                            .prepare = open_watch,
                            .inspect = close_watch,
+                           .receive = receive_watch,
                            .context = watch};
     TwinKernel *kernel = compile(arena, text, &options);
     TwinArg args[4] = {{0}};
@@ -187,12 +210,13 @@ static double launch_watched(Arena *arena, const char *text, TwinTensor *tensors
                     .arg_count = count + 1,
                     .blocks = BLOCKS};
     Verdict verdict = verdict_make();
-    Spent before = spent();
+    Usage before = usage();
     double started = now();
     twin_run(arena, kernel, &l, &options, run, &verdict);
     double seconds = now() - started;
-    Spent after = spent();
-    watch->spent = (Spent){after.simulator - before.simulator, after.cores - before.cores};
+    Usage after = usage();
+    watch->spent = (Spent){watch->seen.spent + after.tool - before.tool,
+                           after.children - before.children - watch->seen.spent};
     twin_release(kernel);
     if (verdict.status != VERDICT_OK)
         printf("%s: %s\n", verdict_status_row(verdict.status)->text, verdict.reason);
@@ -228,7 +252,7 @@ static void bench_dry(Arena *arena, const char *what, const char *text, TwinTens
            "passed over), cores %.3f s; predicted %.1f us\n",
            what, no_memo ? ", no memo" : "", seconds, dry.spent.simulator,
            (double)run.records / dry.spent.simulator * 1e-6,
-           100.0 * (double)dry.passed / (double)run.records, dry.spent.cores, dry.us);
+           100.0 * (double)dry.seen.passed / (double)run.records, dry.spent.cores, dry.seen.us);
 }
 
 /* No data: softmax of 256 MiB, add of 9 GiB. */

@@ -43,7 +43,7 @@ typedef struct BoxPlan {
 } BoxPlan;
 
 /* calls.c: a profile's filter. */
-typedef enum CallProfile { T = 1, Z = 2, C = 4 } CallProfile;
+typedef enum CallProfile { T = 1, Z = 2, C = 4, W = 8 } CallProfile;
 Str box_calls_filter(Arena *arena, CallProfile profile);
 
 /* root.c: both false with errno set. Collect before changing user, build after. */

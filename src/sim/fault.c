@@ -138,13 +138,6 @@ bool sim_reads_unwritten_only(const Sim *sim)
     return any;
 }
 
-void sim_excuse_unwritten_reads(Sim *sim)
-{
-    for (uint32_t i = 0; i < sim->faults.len; i++)
-        if (is_unwritten_read(&sim->faults.at[i]))
-            sim->faults.at[i].code = SIM_FAULT_READ_FOR_NOTHING;
-}
-
 static void core_text(const Sim *sim, uint32_t core, Buf *out)
 {
     const SimCore *c = &sim->core[core].pub;

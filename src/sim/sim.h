@@ -152,9 +152,8 @@ const SimFault *sim_fault(const Sim *sim, uint32_t index);
 /* Findings that had no room in that list (SimConfig.max_faults); warnings are left out first. */
 uint64_t sim_faults_left_out(const Sim *sim);
 /* Elements nobody wrote were read by the scalar unit, and that is all there is: the outputs may not
- * depend on them. Once that is known, a warning is enough. */
+ * depend on them. Once that is known, a warning is enough (SIM_FAULT_READ_FOR_NOTHING). */
 bool sim_reads_unwritten_only(const Sim *sim);
-void sim_excuse_unwritten_reads(Sim *sim);
 const SimFaultRow *sim_fault_row(enum SimFaultCode code);
 /* Of the records so far, those that only repeated and were not executed again. */
 uint64_t sim_passed_over(const Sim *sim);

@@ -40,11 +40,10 @@ struct Feeder {
     Arena *arena;
     LaunchMemory *memory;
     Sim *sim;
-    Box *const *boxes;
     CoreFeed **cores; /* made when a core starts */
     uint32_t core_count;
     const char **names; /* by id, as the cores announced them */
-    unsigned spins;     /* pauses before the tool sleeps */
+    unsigned spins;     /* pauses before the simulator sleeps */
     FeedResult result;
     Stream *stream;
     uint64_t turns, quiet; /* quiet: the last ones in which cores only looked at GM words */
@@ -80,10 +79,7 @@ static void nap(const _Atomic uint32_t *word, uint32_t seen)
 
 static bool boxes_alive(const Feeder *f)
 {
-    for (int i = 0; i < 2; i++)
-        if (f->boxes[i] && box_step(f->boxes[i], 0))
-            return false;
-    return true;
+    return !atomic_load(&shared_launch(f->memory)->boxes_over);
 }
 
 /* --- starting -------------------------------------------------------------------------------- */
@@ -402,13 +398,11 @@ static void tell_place(Feeder *f)
     f->result.read_line = s->read_line;
 }
 
-FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2],
-                         Stream *stream)
+FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *stream)
 {
     Feeder f = {.arena = arena,
                 .memory = memory,
                 .sim = sim,
-                .boxes = boxes,
                 .stream = stream,
                 .core_count = shared_launch(memory)->order_count[0] +
                               shared_launch(memory)->order_count[1],

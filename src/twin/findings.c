@@ -81,12 +81,12 @@ static int weight(VerdictStatus status)
     return status == VERDICT_FORGED ? 3 : status == VERDICT_UNSUPPORTED ? 2 : 1;
 }
 
-void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
+void twin_findings_add(Arena *arena, const SimAnswer *answer, Verdict *verdict)
 {
     const SimFault *worst = NULL;
     VerdictStatus status = VERDICT_OK;
-    for (uint32_t i = 0; i < sim_fault_count(sim); i++) {
-        const SimFault *fault = sim_fault(sim, i);
+    for (uint32_t i = 0; i < answer->faults.len; i++) {
+        const SimFault *fault = &answer->faults.at[i];
         const SimFaultRow *row = sim_fault_row(fault->code);
         VerdictStatus of_this = fault_status(fault, row);
         if (of_this == VERDICT_UNSUPPORTED)
@@ -103,10 +103,9 @@ void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict)
     if (worst)
         verdict_fail(verdict, status, STAGE_RUN,
                      full_message(arena, worst, sim_fault_row(worst->code)));
-    uint64_t left_out = sim_faults_left_out(sim);
-    if (left_out && verdict->hazards.len) {
+    if (answer->left_out && verdict->hazards.len) {
         VerdictFinding *last = &vec_last(&verdict->hazards);
         last->message = str_format(arena, "%s (the last that is listed of %llu more)",
-                                   last->message, (unsigned long long)left_out);
+                                   last->message, (unsigned long long)answer->left_out);
     }
 }

@@ -26,7 +26,7 @@ static bool shared_open(SharedMemory *memory, const char *name, size_t bytes)
     return memory->at != NULL;
 }
 
-/* After this the tool's own mapping is the only writable one there can be. */
+/* After this the tool's own mapping, which the simulator inherits, is the only writable one there can be. */
 static bool shared_seal(const SharedMemory *memory)
 {
     return fcntl(memory->fd, F_ADD_SEALS,
@@ -355,6 +355,20 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
     return false;
 }
 
+bool twin_memory_seal(const LaunchMemory *memory)
+{
+    return shared_seal(&memory->launch) && shared_seal(&memory->gm);
+}
+
+uint64_t twin_memory_bytes(const LaunchMemory *memory)
+{
+    uint64_t bytes = memory->gm.bytes;
+    for (uint32_t i = 0; i < memory->tensors.len; i++)
+        if (in_place(memory, i))
+            bytes += memory->tensors.at[i].bytes;
+    return bytes;
+}
+
 void twin_memory_close(LaunchMemory *memory)
 {
     shared_close(&memory->launch);
@@ -540,7 +554,8 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
 /* A wake-up costs tens of microseconds, a spinning core only its own processor. */
 static uint32_t spins_of_a_core(void) { return twin_host_cores() > 1 ? 3000 : 0; }
 
-bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim)
+bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options,
+                          Str filter, Sim *sim)
 {
     bool ok = true;
     const TwinLaunch *launch = memory->of;
@@ -570,8 +585,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
     describe_maps(arena, memory, &ok);
     describe_order(arena, memory, options, sim, 0, &ok);
     describe_order(arena, memory, options, sim, 1, &ok);
-    Str filter = options->trust ? (Str){0} : box_core_filter(arena);
     head->filter_at = take_bytes(memory, filter.at, filter.len, &ok);
     head->filter_steps = (uint32_t)(filter.len / 8);
-    return ok && shared_seal(&memory->launch) && shared_seal(&memory->gm);
+    return ok;
 }

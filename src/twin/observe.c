@@ -1,6 +1,8 @@
 /* Hooking hazards and cycles to a run. In: options of a run. Out: findings and times. */
 #include "twin/observe.h"
 
+#include "twin/row.h"
+
 static void watch(void *context, Sim *sim)
 {
     TwinObserver *o = context;
@@ -10,35 +12,56 @@ static void watch(void *context, Sim *sim)
         o->tracing = trace_open(o->cycle, sim);
 }
 
-static void collect(void *context, Sim *sim)
+/* In the simulator's process: all that was found, as a row of bytes. */
+static void collect(void *context, Sim *sim, Buf *seen)
 {
     TwinObserver *o = context;
+    CycleReport report;
+    Buf json = {0}, text = {0}, lines = {0};
     (void)sim;
-    if (!o->hazard)
-        return;
     hazard_close(o->hazard);
-    cycle_report(o->cycle, &o->report);
-    buf_clear(&o->json);
-    buf_clear(&o->text);
-    buf_clear(&o->lines);
-    trace_close(o->tracing, &o->json);
-    o->tracing = NULL;
+    cycle_report(o->cycle, &report);
+    trace_close(o->tracing, &json);
     if (o->explain) {
-        cycle_summary(o->cycle, &o->text);
-        cycle_explain(o->cycle, &o->text);
+        cycle_summary(o->cycle, &text);
+        cycle_explain(o->cycle, &text);
     }
     if (o->costs)
-        cycle_costs(o->cycle, &o->lines);
+        cycle_costs(o->cycle, &lines);
     cycle_close(o->cycle);
-    o->hazard = NULL;
-    o->cycle = NULL;
-    o->done = true;
+    buf_add(seen, &report, sizeof report);
+    row_put_block(seen, json.at, json.len);
+    row_put_block(seen, text.at, text.len);
+    row_put_block(seen, lines.at, lines.len);
+    buf_free(&json);
+    buf_free(&text);
+    buf_free(&lines);
+}
+
+static void take_text(Row *row, Buf *into)
+{
+    Str text = row_block(row);
+    buf_clear(into);
+    if (text.len)
+        buf_str(into, text);
+}
+
+static void receive(void *context, Str seen)
+{
+    TwinObserver *o = context;
+    Row row = {.rest = seen};
+    row_take(&row, &o->report, sizeof o->report);
+    take_text(&row, &o->json);
+    take_text(&row, &o->text);
+    take_text(&row, &o->lines);
+    o->done = !row.bad && o->report.bound < NPU_PIPE_ALL;
 }
 
 void twin_observe(TwinOptions *options, TwinObserver *observer)
 {
     options->prepare = watch;
     options->inspect = collect;
+    options->receive = receive;
     options->context = observer;
 }
 

@@ -19,11 +19,12 @@ typedef struct TwinObserver {
     bool explain;          /* say in `text` where the time goes and what to change first */
     bool costs;            /* keep in `lines` what every source line cost (cycle_costs) */
     Buf json, text, lines; /* out; freed by twin_observer_free */
+    CycleReport report;
+    bool done;
+    /* in the simulator's process only */
     Trace *tracing;
     Hazard *hazard;
     Cycle *cycle;
-    CycleReport report;
-    bool done;
 } TwinObserver;
 
 void twin_observe(TwinOptions *options, TwinObserver *observer);

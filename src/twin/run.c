@@ -1,8 +1,9 @@
-/* One launch: memories, simulator, boxed core processes, feeding, and the verdict on how it ended.
- * In: a compiled kernel and a TwinLaunch. Out: output bytes in the launch's tensors, TwinRun, and
+/* One launch: memories, the simulator's process (simulate.c), boxed core processes, and the verdict on
+ * how it ended. In: a compiled kernel and a TwinLaunch. Out: output bytes in the launch's tensors, TwinRun, and
  * every way of dying as a status of its own. */
 #include "twin/run_int.h"
 
+#include <stdalign.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,13 +33,15 @@ static bool launch_ok(const TwinKernel *kernel, const TwinLaunch *launch, SimKin
     return !why;
 }
 
+enum { RUN_SECONDS = 60 };
+
 /* --- processes ------------------------------------------------------------------------------- */
 
 static Box *start_zygote(Arena *arena, const TwinKernel *kernel, int role,
                          const LaunchMemory *memory, const TwinOptions *options, Verdict *verdict)
 {
     const char *const argv[] = {"kernel", role ? "1" : "0", NULL};
-    double seconds = options->run_seconds > 0 ? options->run_seconds : 60;
+    double seconds = options->run_seconds > 0 ? options->run_seconds : RUN_SECONDS;
     BoxSpec spec = {.argv = argv,
                     .exe_fd = kernel->exe[role],
                     .profile = BOX_ZYGOTE,
@@ -189,16 +192,15 @@ static void polls_in_vain(const Ending *e)
     vec_push(e->arena, &e->verdict->hazards, finding);
 }
 
-static void judge_end(const Ending *e, Sim *sim, const BoxResult *box)
+static void judge_end(const Ending *e, const BoxResult *box)
 {
     switch (e->feed->end) {
-    case FEED_DONE: sim_finish(sim); break;
-    case FEED_HANG: sim_hang(sim); break;
     case FEED_DEAD_CORE: dead_core(e); break;
     case FEED_DEAD_BOX: dead_box(e, box); break;
     case FEED_DIFFERS: needs_data(e); break;
     case FEED_POLLS: polls_in_vain(e); break;
     case FEED_FORGED: fail_at(e, VERDICT_FORGED, "moved its record counter to nowhere"); break;
+    default: break; /* what the simulator found says it */
     }
 }
 
@@ -222,85 +224,148 @@ static void finish_boxes(Box *boxes[2], BoxResult *result, Verdict *verdict)
 
 /* --- the run --------------------------------------------------------------------------------- */
 
-/* One launch with its memories, simulator and processes. */
+/* One launch with its memories and what its processes left. */
 typedef struct Launched {
     Arena *arena;
     const TwinKernel *kernel;
     const TwinOptions *options;
     LaunchMemory memory;
-    Sim *sim;
-    FeedResult feed;
+    SimAnswer answer;
     BoxResult box;
+    BoxWorker simulator;
 } Launched;
 
-static Sim *open_sim(const LaunchSpec *spec, const TwinOptions *options, LaunchMemory *memory)
+enum { STEP_MS = 10, SIM_MORE_SECONDS = 30, SIM_BYTES_PER_BYTE = 4 };
+#define SIM_MEMORY (8ull << 30)
+
+static bool start_simulator(Launched *l, Simulation *job)
 {
-    SimConfig config = {.chip = spec->chip,
-                        .kind = spec->kind,
-                        .blocks = spec->launch->blocks,
-                        .map = twin_memory_for_sim,
-                        .context = memory,
-                        .keep_going = options->keep_going,
-                        .no_data = spec->time_only,
-                        .no_memo = options->no_memo,
-                        .image = twin_memory_image(memory),
-                        .littered = spec->littered,
-                        .nudge = options->nudge};
-    return sim_open(&config);
+    const TwinOptions *o = l->options;
+    double cores = o->run_seconds > 0 ? o->run_seconds : RUN_SECONDS;
+    BoxWorkerSpec spec = {.body = twin_simulate,
+                          .context = job,
+                          .seconds = o->sim_seconds > 0 ? o->sim_seconds : cores + SIM_MORE_SECONDS,
+                          .memory = (o->sim_memory ? o->sim_memory : SIM_MEMORY) +
+                                    SIM_BYTES_PER_BYTE * twin_memory_bytes(&l->memory)};
+    return box_worker_start(l->arena, &l->simulator, &spec) && box_worker_wait_ready(&l->simulator);
 }
 
-static bool open_launch(Launched *l, const LaunchSpec *spec, Verdict *verdict)
+/* Until the simulator has ended; it hears of boxes that ended before it. */
+static void watch(Launched *l, Box *const boxes[2])
 {
+    while (!box_worker_step(&l->simulator, STEP_MS))
+        for (int role = 0; role < 2; role++)
+            if (boxes[role] && box_step(boxes[role], 0))
+                atomic_store(&shared_launch(&l->memory)->boxes_over, 1);
+}
+
+static uint32_t most_cores(const LaunchMemory *memory)
+{
+    return (uint32_t)(memory->rings.bytes / sizeof(ShareRing));
+}
+
+/* " at records of core 3": whose turn it was, if what the simulator left still tells. */
+static const char *whose_turn(const Launched *l)
+{
+    const SharedMemory *launch = &l->memory.launch;
+    uint64_t at = shared_launch(&l->memory)->cores_at, cores = most_cores(&l->memory);
+    if (at % alignof(ShareCore) || at > launch->bytes ||
+        (launch->bytes - at) / sizeof(ShareCore) < cores)
+        return "";
+    for (uint32_t i = 0; i < cores; i++)
+        if (atomic_load(&shared_core(&l->memory, i)->turn))
+            return str_format(l->arena, " at records of core %u", i);
+    return "";
+}
+
+/* Never the candidate's failure, whatever it sent. */
+static void simulator_failed(const Launched *l, BoxEnd end, int signal, Verdict *verdict)
+{
+    const char *how = end == BOX_TIMEOUT  ? "did not end in time"
+                      : end == BOX_MEMORY ? "took more memory than it may"
+                      : end == BOX_SIGNAL ? str_format(l->arena, "died (%s)", strsignal(signal))
+                      : end == BOX_EXITED ? "gave no sensible answer"
+                                          : "did not start";
+    verdict_fail(
+        verdict, VERDICT_INTERNAL, STAGE_RUN,
+        str_format(l->arena,
+                   "acraft's simulator %s%s: a fault of acraft, not of this kernel; please "
+                   "report this line with the kernel and its inputs",
+                   how, whose_turn(l)));
+}
+
+static bool take_answer(Launched *l, Stream *notes, Verdict *verdict)
+{
+    Str bytes;
+    int signal;
+    BoxEnd end = box_worker_finish(&l->simulator, &bytes, &signal);
+    bool ok = end == BOX_EXITED &&
+              twin_answer_take(l->arena, bytes, most_cores(&l->memory), &l->answer, notes);
+    if (!ok)
+        simulator_failed(l, end, signal, verdict);
+    return ok;
+}
+
+/* One simulation from memories to answer. False: the verdict says why there is none. */
+static bool simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream *notes,
+                     Verdict *verdict)
+{
+    Box *boxes[2] = {NULL, NULL};
+    job.arena = l->arena;
+    job.spec = spec;
+    job.options = l->options;
+    job.memory = &l->memory;
+    job.core_filter = l->options->trust ? (Str){0} : box_core_filter(l->arena);
     if (!twin_memory_open(l->arena, spec, &l->memory, verdict))
         return false;
-    l->sim = open_sim(spec, l->options, &l->memory);
-    if (l->sim && twin_memory_add_regions(&l->memory, spec->launch, l->sim) &&
-        twin_memory_describe(l->arena, &l->memory, l->options, l->sim))
-        return true;
-    verdict_fail(verdict, VERDICT_INTERNAL, STAGE_RUN, "the simulator did not start");
-    return false;
+    bool started = start_simulator(l, &job);
+    if (started)
+        started = twin_memory_seal(&l->memory) &&
+                  start_zygotes(l->arena, l->kernel, &l->memory, l->options, boxes, verdict);
+    if (started)
+        watch(l, boxes);
+    finish_boxes(boxes, &l->box, verdict);
+    return take_answer(l, notes, verdict) && started;
 }
 
 static void close_launch(Launched *l)
 {
-    if (l->sim)
-        sim_close(l->sim);
+    box_worker_close(&l->simulator);
     twin_memory_close(&l->memory);
 }
 
-static bool feed_all(Launched *l, Stream *stream, Verdict *verdict)
+static Launched make_launched(Arena *arena, const TwinKernel *kernel, const TwinOptions *options)
 {
-    Box *boxes[2] = {NULL, NULL};
-    bool started = start_zygotes(l->arena, l->kernel, &l->memory, l->options, boxes, verdict);
-    if (started)
-        l->feed = twin_feed_all(l->arena, &l->memory, l->sim, boxes, stream);
-    finish_boxes(boxes, &l->box, verdict);
-    return started;
+    return (Launched){.arena = arena,
+                      .kernel = kernel,
+                      .options = options,
+                      .memory = {.launch.fd = -1, .rings.fd = -1, .gm.fd = -1},
+                      .simulator = {.pidfd = -1, .ready = -1, .answer = -1}};
 }
 
-static bool has_read_data(const Launched *l)
+/* A second run that failed by our own doing says nothing about the kernel. */
+static void pass_on(const Verdict *own, Verdict *verdict)
 {
-    for (uint32_t i = 0; i < sim_core_count(l->sim); i++)
-        if (shared_ring(&l->memory, i)->reads)
-            return true;
-    return false;
+    if (own->status == VERDICT_INTERNAL)
+        verdict_fail(verdict, own->status, own->stage, own->reason);
 }
 
 /* Without data: does the kernel do the same with other values? What it never reads cannot matter. */
 static bool depends_on_data(const Launched *first, LaunchSpec spec, Stream *stream,
                             Verdict *verdict)
 {
-    if (!has_read_data(first) || first->feed.end == FEED_DEAD_BOX)
+    if (!stream->cores || first->answer.feed.end == FEED_DEAD_BOX)
         return false;
-    Launched l = {.arena = first->arena, .kernel = first->kernel, .options = first->options};
+    Launched l = make_launched(first->arena, first->kernel, first->options);
     Verdict own = verdict_make();
     stream_rewind(stream);
     spec.second = true;
     spec.only = first->memory.some_data ? NULL : stream; /* values need every core */
-    bool differs = open_launch(&l, &spec, &own) && feed_all(&l, stream, &own) &&
-                   l.feed.end == FEED_DIFFERS;
+    bool differs = simulate(&l, &spec, (Simulation){.against = stream}, NULL, &own) &&
+                   l.answer.feed.end == FEED_DIFFERS;
     if (differs)
-        needs_data(&(Ending){first->arena, &l.memory, &l.feed, verdict});
+        needs_data(&(Ending){first->arena, &l.memory, &l.answer.feed, verdict});
+    pass_on(&own, verdict);
     close_launch(&l);
     return differs;
 }
@@ -323,16 +388,18 @@ static uint8_t **copy_outputs(const Launched *l)
 
 /* The scalar unit read elements nobody wrote. Does an output depend on them? A second run, with
  * other bytes there, tells; what the first one left is put back. */
-static bool read_for_nothing(const Launched *first, LaunchSpec spec)
+static bool read_for_nothing(const Launched *first, LaunchSpec spec, Verdict *verdict)
 {
     uint8_t **left = copy_outputs(first);
-    Launched l = {.arena = first->arena, .kernel = first->kernel, .options = first->options};
+    if (!left)
+        return false;
+    Launched l = make_launched(first->arena, first->kernel, first->options);
     Verdict own = verdict_make();
     spec.littered = true;
-    bool opened = left && open_launch(&l, &spec, &own);
-    bool same = opened && feed_all(&l, NULL, &own) && l.feed.end == FEED_DONE &&
-                l.feed.records == first->feed.records;
-    for (uint32_t i = 0; opened && i < spec.launch->tensor_count; i++) {
+    bool same = simulate(&l, &spec, (Simulation){0}, NULL, &own) &&
+                l.answer.feed.end == FEED_DONE &&
+                l.answer.feed.records == first->answer.feed.records;
+    for (uint32_t i = 0; l.memory.gm.at && i < spec.launch->tensor_count; i++) {
         bool kept;
         const uint8_t *now = twin_memory_tensor(&l.memory, i, &kept);
         if (!left[i])
@@ -341,33 +408,43 @@ static bool read_for_nothing(const Launched *first, LaunchSpec spec)
         if (now == spec.launch->tensors[i].data)
             memcpy(spec.launch->tensors[i].data, left[i], spec.launch->tensors[i].bytes);
     }
-    if (left)
-        close_launch(&l);
+    pass_on(&own, verdict);
+    close_launch(&l);
     return same;
+}
+
+/* Where nothing else was found, such reads become warnings. */
+static void excuse_reads(SimAnswer *answer)
+{
+    for (uint32_t i = 0; i < answer->faults.len; i++)
+        if (sim_fault_row(answer->faults.at[i].code)->kind != SIM_KIND_WARNING)
+            answer->faults.at[i].code = SIM_FAULT_READ_FOR_NOTHING;
 }
 
 static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *verdict)
 {
     const TwinOptions *options = l->options;
-    Stream stream = {0};
-    if (spec->time_only)
-        stream_open(&stream, sim_core_count(l->sim));
-    bool started = feed_all(l, spec->time_only ? &stream : NULL, verdict);
-    bool unknown = started && spec->time_only && depends_on_data(l, *spec, &stream, verdict);
-    stream_close(&stream);
-    if (!started)
+    SimAnswer *answer = &l->answer;
+    Stream notes = {0};
+    Simulation job = {.note = spec->time_only, .watched = true};
+    bool simulated = simulate(l, spec, job, &notes, verdict);
+    bool unknown = simulated && depends_on_data(l, *spec, &notes, verdict);
+    stream_close(&notes);
+    if (!simulated)
         return false;
-    judge_end(&(Ending){l->arena, &l->memory, &l->feed, verdict}, l->sim, &l->box);
-    if (options->inspect)
-        options->inspect(options->context, l->sim);
-    if (l->feed.end == FEED_DONE && sim_reads_unwritten_only(l->sim) && read_for_nothing(l, *spec))
-        sim_excuse_unwritten_reads(l->sim);
+    judge_end(&(Ending){l->arena, &l->memory, &answer->feed, verdict}, &l->box);
+    if (options->receive)
+        options->receive(options->context, answer->seen);
+    if (answer->feed.end == FEED_DONE && answer->unwritten_only &&
+        read_for_nothing(l, *spec, verdict))
+        excuse_reads(answer);
     if (!unknown)
-        twin_findings_add(l->arena, l->sim, verdict);
-    run->records = l->feed.records;
-    run->printed = str_copy(l->arena, sim_printed(l->sim));
+        twin_findings_add(l->arena, answer, verdict);
+    run->cores = answer->cores;
+    run->records = answer->feed.records;
+    run->printed = answer->printed;
     twin_memory_take_outputs(&l->memory);
-    return l->feed.end == FEED_DONE && !unknown;
+    return answer->feed.end == FEED_DONE && !unknown;
 }
 
 enum { AGAIN_SECONDS = 30 }; /* its scalar reads wait for the simulator */
@@ -375,17 +452,8 @@ enum { AGAIN_SECONDS = 30 }; /* its scalar reads wait for the simulator */
 static bool run_launch(Arena *arena, const TwinKernel *kernel, const LaunchSpec *spec,
                        const TwinOptions *options, TwinRun *run, Verdict *verdict)
 {
-    Launched l = {.arena = arena,
-                  .kernel = kernel,
-                  .options = options,
-                  .feed = {.end = FEED_DEAD_BOX, .file = ""}};
-    bool ok = open_launch(&l, spec, verdict);
-    if (ok && options->prepare)
-        options->prepare(options->context, l.sim);
-    if (ok) {
-        run->cores = sim_core_count(l.sim);
-        ok = run_on(&l, spec, run, verdict);
-    }
+    Launched l = make_launched(arena, kernel, options);
+    bool ok = run_on(&l, spec, run, verdict);
     close_launch(&l);
     return ok;
 }

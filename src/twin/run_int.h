@@ -2,11 +2,12 @@
 #ifndef TWIN_RUN_INT_H
 #define TWIN_RUN_INT_H
 
+#include "box/worker.h"
 #include "twin/rt/share.h"
 #include "twin/stream.h"
 #include "twin/twin_int.h"
 
-/* Memory that the tool writes and core processes map. */
+/* Memory that the tool and the simulator write and core processes map. */
 typedef struct SharedMemory {
     int fd;
     uint8_t *at;
@@ -56,12 +57,17 @@ void *twin_memory_for_sim(void *context, const char *name, size_t bytes);
 /* SimConfig.image: NULL where no tensor has data. */
 const void *twin_memory_image(const LaunchMemory *memory);
 bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launch, Sim *sim);
-/* Fills the shared description; each core's own part when it starts. */
-bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim);
+/* Fills the shared description, with the filter that cores put on; each core's own part when it starts. */
+bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions *options,
+                          Str filter, Sim *sim);
 bool twin_memory_describe_core(const LaunchMemory *memory, Sim *sim, uint32_t core);
 /* Whether a core is an AIC, without making the simulator lay out its memories. */
 bool twin_memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core);
 void twin_memory_take_outputs(const LaunchMemory *memory);
+/* From here on no new mapping of what core processes may only read can be writable. */
+bool twin_memory_seal(const LaunchMemory *memory);
+/* Of values: what the simulator's own memory grows with. */
+uint64_t twin_memory_bytes(const LaunchMemory *memory);
 /* A tensor's bytes as the run left them; *kept: those it started with are still there too. */
 const uint8_t *twin_memory_tensor(const LaunchMemory *memory, uint32_t tensor, bool *kept);
 
@@ -89,6 +95,7 @@ typedef enum FeedEnd {
     FEED_FORGED,
     FEED_DIFFERS,
     FEED_POLLS, /* every core that goes on waits for a word in GM that nobody changes */
+    FEED_END_COUNT
 } FeedEnd;
 typedef struct FeedResult {
     FeedEnd end;
@@ -101,13 +108,42 @@ typedef struct FeedResult {
 } FeedResult;
 /* `stream` (NULL: none) notes every record; one that compares takes the simulator's place, and the
  * feeding ends at the first difference. */
-FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Box *const boxes[2],
-                         Stream *stream);
+FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *stream);
 
 /* Processors of this machine that the tool may use. */
 unsigned twin_host_cores(void);
 
+/* simulate.c: what the simulator's process does (BoxWorkerSpec.body). */
+typedef struct Simulation {
+    Arena *arena;
+    const LaunchSpec *spec;
+    const TwinOptions *options;
+    LaunchMemory *memory;
+    Str core_filter; /* made by the tool: a worker cannot */
+    Stream *against; /* the other run, to be compared with; NULL: none */
+    bool note;       /* keep the records' hashes for another run */
+    bool watched;    /* prepare and inspect of the options are called */
+} Simulation;
+bool twin_simulate(void *context, const BoxWorker *self, Buf *answer);
+
+/* answer.c: what that process hands back. */
+typedef struct SimAnswer {
+    uint32_t cores;
+    FeedResult feed;
+    VEC(SimFault) faults;
+    uint64_t left_out;   /* findings that had no room in that list */
+    bool unwritten_only; /* sim_reads_unwritten_only */
+    Str printed;
+    Str seen; /* of TwinOptions.inspect; points into the bytes */
+} SimAnswer;
+/* `seen` by the observers; `stream` may be closed. */
+void twin_answer_put(Buf *out, const Sim *sim, const FeedResult *feed, Str seen,
+                     const Stream *stream);
+/* False: no simulator wrote this. `stream` NULL: not wanted; else to be closed, whatever comes back. */
+bool twin_answer_take(Arena *arena, Str bytes, uint32_t most_cores, SimAnswer *answer,
+                      Stream *stream);
+
 /* findings.c: the simulator's faults in the verdict. */
-void twin_findings_add(Arena *arena, const Sim *sim, Verdict *verdict);
+void twin_findings_add(Arena *arena, const SimAnswer *answer, Verdict *verdict);
 
 #endif

@@ -156,3 +156,36 @@ bool stream_end(Stream *stream, uint32_t core)
         return true;
     return differ_at(stream, core, NULL);
 }
+
+void stream_put(const Stream *stream, Buf *out)
+{
+    row_put_u32(out, stream->cores);
+    for (uint32_t i = 0; i < stream->cores; i++) {
+        const StreamCore *c = &stream->core[i];
+        row_put_u64(out, c->whole);
+        row_put_u64(out, c->kind);
+        row_put_u32(out, c->ended);
+        row_put_block(out, c->mark, c->len * sizeof *c->mark);
+    }
+}
+
+Stream stream_take(Row *row, uint32_t most_cores)
+{
+    Stream stream = {0};
+    uint32_t cores = row_u32(row);
+    row->bad = row->bad || cores > most_cores;
+    if (cores && !row->bad)
+        stream_open(&stream, cores);
+    for (uint32_t i = 0; i < stream.cores; i++) {
+        StreamCore *c = &stream.core[i];
+        c->whole = row_u64(row);
+        c->kind = row_u64(row);
+        c->ended = row_u32(row);
+        Str marks = row_block(row);
+        c->len = c->cap = marks.len / sizeof *c->mark;
+        c->mark = heap_alloc(marks.len);
+        if (marks.len)
+            memcpy(c->mark, marks.at, c->len * sizeof *c->mark);
+    }
+    return stream;
+}

@@ -9,6 +9,7 @@
 #define TWIN_STREAM_H
 
 #include "sim/record.h"
+#include "twin/row.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -40,5 +41,8 @@ bool stream_note(Stream *stream, uint32_t core, const Record *records, size_t n)
 /* The core has ended: also false when the other run was longer. Where the first run was cut short
  * (a fault stopped the core), what comes after is not compared. */
 bool stream_end(Stream *stream, uint32_t core);
+/* From one process to another: what the first run left. One that was closed stays so. */
+void stream_put(const Stream *stream, Buf *out);
+Stream stream_take(Row *row, uint32_t most_cores);
 
 #endif

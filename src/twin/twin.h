@@ -9,8 +9,8 @@
  *
  * In: text, a launch (tensors as raw bytes, tiling, blocks). Out: output bytes and a verdict: how
  * far it came, what was found, what is unsupported. Everything of the text (compiling, tiling
- * function, kernel) happens in boxed children; the simulator stands between them and the
- * verdict, and no reference value ever comes near it. */
+ * function, kernel) happens in boxed children; the simulator, in a process of its own too, stands
+ * between them and the verdict, and no reference value ever comes near it. */
 #ifndef TWIN_TWIN_H
 #define TWIN_TWIN_H
 
@@ -51,10 +51,15 @@ typedef struct TwinOptions {
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
-    /* Called with the simulator before the first record and after the last one. */
+    /* The simulator has a process of its own. There `prepare` is called before the first record and
+     * `inspect` after the last one; what that puts into *seen comes to `receive` in this process.
+     * Nothing else they change comes back. */
     void (*prepare)(void *context, Sim *sim);
-    void (*inspect)(void *context, Sim *sim);
+    void (*inspect)(void *context, Sim *sim, Buf *seen);
+    void (*receive)(void *context, Str seen);
     void *context;
+    double sim_seconds;  /* of that process; 0: run_seconds and 30 more */
+    uint64_t sim_memory; /* its private bytes beside four times the tensors' own; 0: 8 GiB */
 } TwinOptions;
 
 /* A parameter of the kernel entry, as its text declares it. */

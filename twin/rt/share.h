@@ -1,10 +1,10 @@
-/* What the tool and the core processes of one launch share, and who may write it.
+/* What the tool, its simulator's process and the core processes of one launch share, and who may write it.
  *
- *   launch memory   the tool writes, core processes see it read-only: ShareLaunch at 0, then
+ *   launch memory   the simulator writes, core processes see it read-only: ShareLaunch at 0, then
  *                   what its *_at offsets name, the on-chip memories and views among them
  *   ring memory     one ShareRing per core; the core writes records, the zygote how it ended.
- *                   The tool copies records out before it looks at them and trusts nothing here
- *   GM memory       the tool writes, core processes see it read-only at the kernel's addresses
+ *                   The simulator copies records out before it looks at them and trusts nothing here
+ *   GM memory       tool and simulator write, core processes see it read-only at the kernel's addresses
  *
  * A record travels like this: the core writes it behind `published`, moves `published` and
  * `event`; the simulator executes it and moves `executed`. Counters wrap at 2^32; the ring is far
@@ -64,7 +64,8 @@ typedef struct ShareLaunch {
     uint64_t args_at, filter_at;
     uint32_t filter_steps;
     uint32_t spins; /* pauses before a core sleeps; 0 where it would hold up the simulator */
-    uint32_t time_only, pad; /* values are arbitrary: no read waits for the simulator */
+    uint32_t time_only; /* values are arbitrary: no read waits for the simulator */
+    _Atomic uint32_t boxes_over; /* from the tool to the simulator: no core will send more */
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
     uint64_t workspace, workspace_bytes, system_workspace_bytes;
     _Atomic uint32_t start_count[2]; /* how many of order[] the zygote may have started */
