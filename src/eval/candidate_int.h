@@ -47,6 +47,7 @@ typedef struct EvalTensors {
     uint32_t count;
     uint32_t *outputs; /* which tensor holds output i of the task */
     NameList attrs;    /* "NAME=VALUE" */
+    NameList in_place; /* outputs of an input's name: what is not written of them is that input's */
 } EvalTensors;
 bool eval_tensors(EvalJudge *j, EvalTensors *tensors);
 void eval_tensors_free(EvalTensors *tensors);

@@ -72,6 +72,7 @@ bool eval_judge_project(EvalJudge *j)
         return false;
     bool ok = eval_tensors(j, &tensors) &&
               eval_values_stay(j, only_op(j, opened), tensors.at, tensors.count);
+    project.open = tensors.in_place;
     TwinCase kase = {.op = j->candidate->entry[0] ? j->candidate->entry : NULL,
                      .tensors = tensors.at,
                      .tensor_count = tensors.count,

@@ -327,30 +327,67 @@ static void set_output_dtypes(const CaseRun *c, int column, TwinTensor *outputs)
             twin_from_ge_dtype(c->op->outputs.at[i].dtypes.at[column], &outputs[i].dtype);
 }
 
-/* Outputs nobody gave: as many as declared, shaped by the operator's own inference. */
-static bool infer_outputs(CaseRun *c, TwinTensors *made)
+static bool any_named(const CaseRun *c)
+{
+    for (uint32_t i = 0; i < c->outputs.len; i++)
+        if (c->outputs.at[i].tensor->role == SIM_OUT)
+            return true;
+    return false;
+}
+
+/* All outputs of the definition in `list`, shaped by the operator's own inference. */
+static bool infer_all(CaseRun *c, TwinTensor *list, Verdict *verdict)
 {
     uint32_t count = c->op->outputs.len;
-    if (c->outputs.len || !count)
-        return true;
-    TwinTensor *list = arena_array(c->arena, TwinTensor, count + 1);
+    TwinHostTensor *all = arena_array(c->arena, TwinHostTensor, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         list[i] = (TwinTensor){.name = c->op->outputs.at[i].name, .role = SIM_OUT};
-        TwinHostTensor one = {.declared = i, .tensor = &list[i]};
-        vec_push(c->arena, &c->outputs, one);
+        all[i] = (TwinHostTensor){.declared = i, .tensor = &list[i]};
     }
     int column = find_combination(c);
-    if (column < 0 && c->inputs.len)
-        return fail(c, "the operator is not defined for these input dtypes");
+    if (column < 0 && c->inputs.len) {
+        verdict_fail(verdict, VERDICT_BAD_TILING, STAGE_TILING,
+                     "the operator is not defined for these input dtypes");
+        return false;
+    }
     set_output_dtypes(c, column, list);
     TwinTilingRequest request = tiling_request(c);
-    if (!twin_host_infer(c->arena, c->opened->host, &request, c->options, list, count, c->verdict))
+    request.outputs = all;
+    request.output_count = count;
+    if (!twin_host_infer(c->arena, c->opened->host, &request, c->options, list, count, verdict))
         return false;
     set_output_dtypes(c, column, list);
+    return true;
+}
+
+static bool is_wanted(const CaseRun *c, uint32_t declared, bool named)
+{
+    return !has_declared(c->outputs.at, c->outputs.len, declared) &&
+           (!named || c->op->outputs.at[declared].need == TWIN_REQUIRED);
+}
+
+/* Outputs nobody gave (one that an input writes in place is given). Where the caller named some, only
+ * those the definition requires are added, and without an inference they stay absent. */
+static bool infer_outputs(CaseRun *c, TwinTensors *made)
+{
+    uint32_t count = c->op->outputs.len, wanted = 0;
+    bool named = any_named(c);
+    for (uint32_t i = 0; i < count; i++)
+        wanted += is_wanted(c, i, named);
+    if (!wanted)
+        return true;
+    TwinTensor *list = arena_array(c->arena, TwinTensor, count + 1);
+    Verdict own = *c->verdict;
+    if (!infer_all(c, list, named ? &own : c->verdict))
+        return named;
     for (uint32_t i = 0; i < count; i++) {
+        TwinHostTensor one = {.declared = i, .tensor = &list[i]};
+        if (!is_wanted(c, i, named))
+            continue;
         if (!allocate(c, &list[i]))
             return false;
         vec_push(c->arena, made, list[i]);
+        vec_push(c->arena, &c->outputs, one);
     }
     return true;
 }

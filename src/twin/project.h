@@ -9,7 +9,8 @@ typedef struct TwinProject {
     const char *dir; /* NULL: texts only */
     VEC(TwinHostFile) host, kernel;
     const char *const *include_dirs; /* ends with NULL; NULL: none */
-    NameList open; /* outputs whose length data decide: their end may stay unwritten */
+    NameList open; /* outputs that may stay unwritten: data decide their length, or they are an
+                      operand written in place */
 } TwinProject;
 
 /* The .cpp files of DIR/op_host and DIR/op_kernel, or of deeper folders of these names. */

@@ -56,6 +56,21 @@ T_TEST(form_craft)
     }
 }
 
+/* An output of an input's name is that operand, written in place: what the kernel leaves alone is there
+ * still, whether it writes all of it or nothing. */
+T_TEST(form_project_in_place)
+{
+    static const char *const tasks[] = {"tests/eval/tasks/add_into.py",
+                                        "tests/eval/tasks/add_into_keep.py"};
+    for (int i = 0; i < 2; i++) {
+        Judged j;
+        judge_path(&j, "tests/twin/projects/add_into", tasks[i]);
+        CHECK_STATUS(&j, VERDICT_OK);
+        CHECK_EQ_INT(j.verdict.hazards.len, 0);
+        arena_drop(&j.arena);
+    }
+}
+
 /* A program with main, files and host memory. */
 /* The program with a line of its host code changed. */
 static void check_main(const char *old, const char *new, const char *reason)

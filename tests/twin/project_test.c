@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FOLDER "tests/twin/projects/add_custom"
+#define IN_PLACE "tests/twin/projects/add_into"
 
 typedef struct ProjectTrial {
     Arena arena;
@@ -19,15 +20,17 @@ typedef struct ProjectTrial {
     bool ran;
 } ProjectTrial;
 
-static void open_project(ProjectTrial *p)
+static void open_folder(ProjectTrial *p, const char *folder)
 {
-    p->diag = diag_make(&p->arena, FOLDER, (Str){0});
+    p->diag = diag_make(&p->arena, folder, (Str){0});
     p->verdict = verdict_make();
-    REQUIRE(twin_project_read(&p->arena, FOLDER, &p->project, &p->diag));
+    REQUIRE(twin_project_read(&p->arena, folder, &p->project, &p->diag));
     p->opened = twin_project_open(&p->arena, &p->project, &p->options, &p->verdict, &p->diag);
     CHECK_MSG(p->opened != NULL, "%s", p->verdict.reason);
     REQUIRE(p->opened != NULL);
 }
+
+static void open_project(ProjectTrial *p) { open_folder(p, FOLDER); }
 
 static void run_case(ProjectTrial *p, const char *x, const char *y, const char *attr)
 {
@@ -93,6 +96,37 @@ T_TEST(a_project_runs_for_each_dtype)
     CHECK_EQ_INT(p.made.len, 2);
     close_project(&p);
 }
+
+/* x is read and written in place, `twice` is made by inference; with `named` the caller gives x's
+ * output a tensor of its own. */
+static void check_in_place(bool named)
+{
+    enum { COUNT = 4 * 64 };
+    ProjectTrial p = {0};
+    const char *file;
+    TwinTensor t[3];
+    open_folder(&p, IN_PLACE);
+    REQUIRE(twin_tensor_parse(&p.arena, "x=f32[4,64]", SIM_IN, 1, &t[0], &file, &p.diag) &&
+            twin_tensor_parse(&p.arena, "y=f32[4,64]", SIM_IN, 1, &t[1], &file, &p.diag) &&
+            twin_tensor_parse(&p.arena, "x=f32[4,64]", SIM_OUT, 1, &t[2], &file, &p.diag));
+    float before[COUNT];
+    memcpy(before, t[0].data, sizeof before);
+    TwinCase kase = {.tensors = t, .tensor_count = named ? 3 : 2};
+    p.ran = twin_project_run(&p.arena, p.opened, &kase, &p.options, &p.made, &p.run, &p.verdict,
+                             &p.diag);
+    CHECK_MSG(p.ran && p.verdict.status == VERDICT_OK, "%s", p.verdict.reason);
+    REQUIRE(p.made.len == 1);
+    CHECK_EQ_STR(p.made.at[0].name, "twice");
+    const float *sum = t[named ? 2 : 0].data, *y = t[1].data, *twice = p.made.at[0].data;
+    for (int i = 0; i < COUNT; i++)
+        CHECK(sum[i] == before[i] + y[i] && twice[i] == 2 * sum[i]);
+    for (int i = 0; i < 3; i++)
+        twin_tensor_free(&t[i]);
+    close_project(&p);
+}
+
+T_TEST(an_output_in_place_and_one_that_nobody_named) { check_in_place(false); }
+T_TEST(one_output_named_and_one_that_nobody_named) { check_in_place(true); }
 
 T_TEST(refusals_of_the_host_side_are_verdicts)
 {
