@@ -4,8 +4,12 @@
 
 #include "base/arena.h"
 
-/* Lines of a host function that has `tile`: they set `cores` and `piece`, for `bytes` read (and half
- * of those written) per element of the axis. */
-const char *cores_lines(Arena *arena, const char *axis, double bytes);
+/* What an element of the axis costs: bytes in, bytes out, vector cycles of 64 of them. */
+typedef struct CoresWork {
+    double in, out, cycles;
+} CoresWork;
+
+/* Lines of a host function that has `tile`: they set `cores` and `piece`. */
+const char *cores_lines(Arena *arena, const char *axis, CoresWork work);
 
 #endif

@@ -139,14 +139,14 @@ static void put_buffers(const EachBuffers *all, Buf *out)
 /* One loop over one axis is worth only so many cores; false: it is not one. */
 static bool put_cores(EachPlan *p, Buf *out)
 {
-    double bytes = 0;
+    CoresWork work = {.cycles = p->e->g->nodes.len};
     if (p->e->jobs.len != 1 || p->axes[0].groups != 1)
         return false;
     for (uint32_t i = 0; i < p->tensors.len; i++) {
         const Value *v = graph_value(p->e->g, p->tensors.at[i].value);
-        bytes += (double)dtype_bytes(v->dtype) * (p->tensors.at[i].output ? 0.5 : 1);
+        *(p->tensors.at[i].output ? &work.out : &work.in) += (double)dtype_bytes(v->dtype);
     }
-    buf_printf(out, "    %s\n", cores_lines(p->e->arena, p->axes[0].name[0], bytes));
+    buf_printf(out, "    %s\n", cores_lines(p->e->arena, p->axes[0].name[0], work));
     return true;
 }
 
