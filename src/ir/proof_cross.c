@@ -4,7 +4,17 @@
  *     sync_all()
  *     if core_id() == 0: slots[...]  phase 1: everybody may read
  *
- * The sync_all() of the kernel's outermost level part it into phases. Proved where in each phase
+ * The sync_all() of the kernel's outermost level part it into phases, and so do those of a loop that
+ * all cores walk alike:
+ *
+ *     before                         one phase with the loop's first part, its last (that of the turn
+ *     for g in tiles(n, group):      before is not parted from it) and what follows
+ *         first; sync_all()
+ *         between; sync_all()        a phase of its own, in which g is one number
+ *         last
+ *     after
+ *
+ * Proved where in each phase
  * the tensor is only read, or only added to, or touched by one core, or touched by every core at
  * the same place of its own piece or anywhere inside its own share; else it is watched, since orders between cores are only seen
  * when the kernel runs. */
@@ -42,6 +52,9 @@ bool proof_is_steady(const ProofWalk *w, IrExprId id)
     const IrExpr *e = &w->p->exprs.at[id];
     if (e->op == IR_E_VAR) {
         IrVarKind kind = w->p->vars.at[e->of.var].kind;
+        const IrRange *held = &w->held;
+        if (e->of.var == held->start || e->of.var == held->size || e->of.var == held->index)
+            return true;
         if (w->pr->alias[e->of.var])
             return proof_is_steady(w, w->pr->alias[e->of.var]);
         return kind != IR_VAR_LOOP && kind != IR_VAR_LOCAL;
@@ -221,14 +234,98 @@ static bool is_apart(const Meeting *m, Splits splits)
            (m->home.share && proof_splits_steadily(m->w, share));
 }
 
+/* ---- phases ---- */
+
+static Meeting meeting_of(ProofWalk *w, uint32_t tensor)
+{
+    return (Meeting){.w = w, .tensor = tensor, .same = true, .core = -1};
+}
+
+static bool is_sync(const ProofWalk *w, IrStmtId id)
+{
+    return w->p->stmts.at[id].kind == IR_S_SYNC_ALL;
+}
+
+static bool syncs(const ProofWalk *w, const IrBlock *block)
+{
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &w->p->stmts.at[block->at[i]];
+        if (is_sync(w, block->at[i]) || syncs(w, &s->body) || syncs(w, &s->orelse))
+            return true;
+    }
+    return false;
+}
+
+/* A loop that every core walks alike, whose own statements meet and none inside them. */
+static bool parts_phases(const ProofWalk *w, const IrStmt *s)
+{
+    bool meets = false;
+    if (s->kind != IR_S_FOR || (s->loop != IR_LOOP_RANGE && s->loop != IR_LOOP_TILES))
+        return false;
+    const IrAxis *a = &s->axes[0];
+    IrExprId bounds[] = {a->lo, a->hi, a->step, a->tile};
+    for (int i = 0; i < 4; i++)
+        if (bounds[i] && !proof_is_steady(w, bounds[i]))
+            return false;
+    for (uint32_t i = 0; i < s->body.len; i++) {
+        const IrStmt *inner = &w->p->stmts.at[s->body.at[i]];
+        meets = meets || is_sync(w, s->body.at[i]);
+        if (syncs(w, &inner->body) || syncs(w, &inner->orelse))
+            return false;
+    }
+    return meets;
+}
+
+/* The statements of a block from one meeting to the next, or to its end. */
+static uint32_t meet_until(Meeting *m, const IrBlock *block, uint32_t from)
+{
+    for (; from < block->len && !is_sync(m->w, block->at[from]); from++)
+        meet(m, &m->w->p->stmts.at[block->at[from]], (Place){.core = -1});
+    return from;
+}
+
+/* The parts of a loop that lie between two meetings of one turn. */
+static bool between_apart(ProofWalk *w, uint32_t tensor, const IrStmt *loop, uint32_t from,
+                          uint32_t to, Span *at)
+{
+    Splits splits = arena_array(w->arena, const IrStmt *, w->p->vars.len);
+    bool apart = true;
+    w->held = loop->axes[0].range;
+    mark_splits(w, &loop->body, splits);
+    while (from < to && apart) {
+        Meeting m = meeting_of(w, tensor);
+        from = meet_until(&m, &loop->body, from) + 1;
+        *at = m.at;
+        apart = is_apart(&m, splits);
+    }
+    w->held = (IrRange){0};
+    return apart;
+}
+
+/* `m`: what is not parted from the loop's beginning and from its end. */
+static bool loop_apart(Meeting *m, const IrStmt *loop, Span *at)
+{
+    uint32_t last = loop->body.len;
+    while (!is_sync(m->w, loop->body.at[last - 1]))
+        last--;
+    uint32_t first = meet_until(m, &loop->body, 0) + 1;
+    meet_until(m, &loop->body, last);
+    return between_apart(m->w, m->tensor, loop, first, last, at);
+}
+
 /* Phase by phase; false at the first that is not apart, and *at is the place in it. */
 static bool phases_apart(ProofWalk *w, uint32_t tensor, Splits splits, Span *at)
 {
     const IrBlock *body = &w->k->body;
     for (uint32_t i = 0; i <= body->len; i++) {
-        Meeting m = {.w = w, .tensor = tensor, .same = true, .core = -1};
-        for (; i < body->len && w->p->stmts.at[body->at[i]].kind != IR_S_SYNC_ALL; i++)
-            meet(&m, &w->p->stmts.at[body->at[i]], (Place){.core = -1});
+        Meeting m = meeting_of(w, tensor);
+        for (; i < body->len && !is_sync(w, body->at[i]); i++) {
+            const IrStmt *s = &w->p->stmts.at[body->at[i]];
+            if (!parts_phases(w, s))
+                meet(&m, s, (Place){.core = -1});
+            else if (!loop_apart(&m, s, at))
+                return false;
+        }
         *at = m.at;
         if (!is_apart(&m, splits))
             return false;
@@ -263,7 +360,7 @@ void proof_cross(ProofWalk *w)
     mark_splits(w, &w->k->body, splits);
     for (uint32_t t = 0; t < w->k->tensors.len; t++) {
         const IrTensor *tensor = &w->k->tensors.at[t];
-        Meeting whole = {.w = w, .tensor = t, .same = true, .core = -1};
+        Meeting whole = meeting_of(w, t);
         meet_all(&whole, &w->k->body, (Place){.core = -1});
         bool mixed = many(whole.kinds);                   /* cleared here, added there */
         bool scratch = tensor->role == IR_ROLE_WORKSPACE; /* nothing else asks who writes it */

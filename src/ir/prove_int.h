@@ -39,6 +39,7 @@ typedef struct ProofWalk {
     VEC(ProofTotal) totals;
     ProofPrefix prefix;
     ProofHome *homes; /* per statement; found by proof_accesses */
+    IrRange held;     /* of a loop whose turn is one for the moment; proof_cross.c */
 } ProofWalk;
 
 void proof_add(ProofWalk *w, IrProofKind kind, IrProofState state, Span at, const char *text);
