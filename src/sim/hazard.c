@@ -198,12 +198,13 @@ static SpanAccess *reader_slot(const Look *b, Span *span, uint32_t readers)
     return NULL;
 }
 
-/* Readers came after the writer: a write ordered after them is ordered after it. */
+/* Readers came after the writer: a write ordered after them is ordered after it. Not where a reader
+ * leans on what the compiler inserts and that does not count. */
 static bool writer_counts(const Span *span, uint32_t readers)
 {
     bool counts = span->reader[0].when == 0;
     for (uint32_t i = 0; i < readers; i++)
-        counts |= span->reader[i].flags & SPAN_SAME;
+        counts |= span->reader[i].flags & (SPAN_SAME | SPAN_LOOSE);
     return counts;
 }
 
@@ -229,6 +230,8 @@ static bool visit(void *context, uint64_t from, uint64_t to, Span *span, uint32_
     }
     if (beside) {
         *slot = b->me;
+        if (!ordered && !b->write && compiler_inserts(b, &span->writer))
+            slot->flags |= SPAN_LOOSE;
     } else if (!ordered && changes_nothing(b, from, to)) {
         *slot = b->me;
         slot->flags |= SPAN_SAME;

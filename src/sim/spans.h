@@ -25,7 +25,8 @@ enum {
     SPAN_ATOMIC = 1,
     SPAN_UNIT = 2,  /* ordered fractal by fractal */
     SPAN_LARGE = 4, /* ten fractals or more */
-    SPAN_SAME = 8   /* a store that changed nothing, kept beside the readers */
+    SPAN_SAME = 8,  /* a store that changed nothing, kept beside the readers */
+    SPAN_LOOSE = 16 /* a read that does not wait for the write before it */
 };
 
 typedef struct Span {

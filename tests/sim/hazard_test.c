@@ -150,6 +150,28 @@ T_TEST(hazard_inside_a_pipe)
     }
 }
 
+/* A read that did not wait for a write says nothing about when that write ends: without a barrier the
+ * next write meets it. */
+T_TEST(hazard_a_loose_read_hides_no_write)
+{
+    for (int strict = 0; strict < 2; strict++)
+        for (int with = 0; with < 2; with++) {
+            Watched w = open_watched(SIM_AIV, 1, strict);
+            rig_run(&w.rig, copy_in(0, 0, 256, 1));
+            set_wait(&w.rig, NPU_PIPE_MTE2, NPU_PIPE_V, 0);
+            rig_run(&w.rig, add(512, 0, 0, 64, 2));
+            rig_run(&w.rig, add(1024, 512, 512, 64, 3));
+            CHECK_EQ_STR(rig_fault(&w.rig), strict ? "S053" : "");
+            if (with)
+                barrier(&w.rig, NPU_PIPE_V);
+            rig_run(&w.rig, add(512, 0, 0, 64, 4));
+            CHECK_EQ_STR(rig_fault(&w.rig), strict && !with ? "S053" : "");
+            if (strict && !with)
+                CHECK_EQ_INT(sim_fault(w.rig.sim, w.rig.seen - 1)->other_line, 2);
+            close_watched(&w);
+        }
+}
+
 T_TEST(hazard_scalar_reads_are_the_compilers_business)
 {
     for (int strict = 0; strict < 2; strict++) {

@@ -405,7 +405,7 @@ static void row_pairs(Table *t, char *words[], int sat)
 {
     static const char *const any[] = {"0", "-0", "id", "inf", "-inf", "max", "min", "nan"};
     bool fused = t->operation->shape == FUSED;
-    char left[128], *pairs[MOST], *pair[2];
+    char left[128], *pairs[MOST], *pair[2] = {left, left};
     snprintf(left, sizeof left, "%s", words[0]);
     int n = split(left, "|", pairs, MOST);
     double id = t->operation->id, d = fused ? value_of(words[1], t->src, id) : 0;
@@ -414,7 +414,7 @@ static void row_pairs(Table *t, char *words[], int sat)
         bool all = strcmp(pair[1], "any") == 0;
         for (size_t k = 0; k < (all ? sizeof any / sizeof *any : 1); k++) {
             const char *b = all ? any[k] : pair[1];
-            char text[64];
+            char text[264];
             snprintf(text, sizeof text, "%s, %s, %s", pair[0], b, fused ? words[1] : "");
             run_two(t, value_of(pair[0], t->src, id), value_of(b, t->src, id), d,
                     words[fused + 1 + sat], text, sat);

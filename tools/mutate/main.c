@@ -65,14 +65,15 @@ static bool found_new(const Seen *seen, const Seen *original)
 
 /* Every conflicting pair of the mutant is ordered, but for those that the kernel itself leaves so:
  * under --strict, where it leans on inserted synchronisation. */
-static bool as_ordered(const Seen *seen, const Seen *original)
+static bool as_ordered(const Seen *seen, const Seen *original, LoosePair *new_one)
 {
     bool shown = seen->proved && (seen->loose.len == 0 || original->proved);
     for (uint32_t i = 0; shown && i < seen->loose.len; i++) {
         bool old = false;
         for (uint32_t k = 0; k < original->loose.len; k++)
-            old |= original->loose.at[k] == seen->loose.at[i];
+            old |= memcmp(&original->loose.at[k], &seen->loose.at[i], sizeof(LoosePair)) == 0;
         shown = old;
+        *new_one = seen->loose.at[i];
     }
     return shown;
 }
@@ -87,13 +88,25 @@ static Class classify(const Seen *seen, const Seen *original, bool exact)
         return BY_VALUES;
     if (seen->stream == original->stream)
         return SAME;
-    return as_ordered(seen, original) ? ORDERED : MISSED;
+    LoosePair pair;
+    return as_ordered(seen, original, &pair) ? ORDERED : MISSED;
 }
 
-static const char *why(Class class, const Seen *seen)
+static const char *why(Arena *arena, Class class, const Seen *seen, const Seen *original)
 {
-    bool by_path = class == ORDERED || class == MISSED;
-    return class == CAUGHT ? seen->first ? seen->first : seen->reason : by_path ? seen->path : "";
+    LoosePair pair = {0};
+    if (class == CAUGHT)
+        return seen->first ? seen->first : seen->reason;
+    if (class != ORDERED && class != MISSED)
+        return "";
+    if (class == ORDERED && seen->loose.len)
+        return "no pair without order that the kernel itself does not have";
+    if (class == MISSED && !as_ordered(seen, original, &pair) && pair.line[1])
+        return str_format(arena, "no path from %s line %u (%s) to %s line %u (%s)",
+                          npu_pipe_name(pair.pipe[0]), pair.line[0],
+                          pair.write[0] ? "writes" : "reads", npu_pipe_name(pair.pipe[1]),
+                          pair.line[1], pair.write[1] ? "writes" : "reads");
+    return seen->path;
 }
 
 /* A kernel, its mutants and how they are run. */
@@ -131,7 +144,7 @@ static Result judge(Arena *arena, Trial *t, uint32_t i, Str text, double seconds
         r.class[mode] = class;
         r.right[mode] = class != STILLBORN && seen[mode].ran &&
                         seen_same_values(&seen[mode], original, exact);
-        r.why[mode] = why(class, &seen[mode]);
+        r.why[mode] = why(arena, class, &seen[mode], original);
     }
     return r;
 }

@@ -5,6 +5,7 @@
  *     text.c   a kernel and its own headers -> one text
  *     scan.c   text -> mutations          run.c    text and case -> what the twin saw
  *     schema.c text and mutations -> one text for all
+ *     watch.c  the checkers beside a run, what they saw
  *     proof.c  records -> is every conflicting pair of accesses ordered, by which path
  *     results.c  what a mutant did, kept in a file, so that a run can be taken up again
  *     main.c   lists, classes, figures */
@@ -92,7 +93,11 @@ void proof_close(Proof *proof);
 /* After the run. True: every conflicting pair is ordered. `why`: a path, or what is not shown. */
 bool proof_holds(const Proof *proof, Buf *why);
 /* The pairs without a path; NULL: not known. */
-typedef VEC(uint64_t) PairList;
+typedef struct LoosePair {
+    uint32_t line[2];
+    uint8_t pipe[2], write[2];
+} LoosePair;
+typedef VEC(LoosePair) PairList;
 const PairList *proof_loose(const Proof *proof);
 /* Over the records of each core in order, places in the text left out. */
 uint64_t proof_stream(const Proof *proof);
@@ -145,6 +150,18 @@ void subject_run(Arena *arena, Subject *subject, Str text, double seconds, bool 
 /* Puts all mutants into one text. False: each has to be compiled alone. */
 bool subject_combine(Subject *subject, const Mutations *all, const Seen original[2], double seconds,
                      Schema *schema);
+
+/* --- watch.c --- */
+
+typedef struct Watch {
+    bool strict, prove;
+    Arena *arena;
+    Seen *seen; /* what comes back of the run */
+    struct Hazard *hazard;
+    Proof *proof;
+} Watch;
+
+void watch_run(TwinOptions *options, Watch *watch);
 
 /* --- results.c --- */
 

@@ -167,10 +167,9 @@ static bool scalar_talk(Proof *p, const Touch *a, const Touch *b)
 /* By lines, pipes and kinds, once. */
 static void note_loose(Proof *p, const Touch *a, const Touch *b)
 {
-    uint64_t pair = (uint64_t)a->line << 40 ^ (uint64_t)b->line << 16 ^ (uint64_t)a->pipe << 8 ^
-                    (uint64_t)b->pipe << 3 ^ (uint64_t)a->access.write << 1 ^ b->access.write;
+    LoosePair pair = {{a->line, b->line}, {a->pipe, b->pipe}, {a->access.write, b->access.write}};
     for (uint32_t i = 0; i < p->loose.len; i++)
-        if (p->loose.at[i] == pair)
+        if (memcmp(&p->loose.at[i], &pair, sizeof pair) == 0)
             return;
     vec_push(&p->arena, &p->loose, pair);
 }

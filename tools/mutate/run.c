@@ -3,7 +3,6 @@
 #include "tools/mutate/mutate.h"
 
 #include "base/hash.h"
-#include "sim/hazard.h"
 #include "twin/twin_int.h"
 #include <math.h>
 #include <stdlib.h>
@@ -123,44 +122,6 @@ void subject_free(Subject *s)
 }
 
 /* --- running --- */
-
-typedef struct Watch {
-    bool strict, prove;
-    Arena *arena;
-    Hazard *hazard;
-    Proof *proof;
-    Seen *seen;
-} Watch;
-
-static void watch(void *context, Sim *sim)
-{
-    Watch *w = context;
-    w->hazard = hazard_open(sim, w->strict);
-    w->proof = proof_open(sim, w->strict, w->prove);
-}
-
-static void collect(void *context, Sim *sim)
-{
-    Watch *w = context;
-    (void)sim;
-    if (!w->proof)
-        return;
-    Buf why = {0};
-    w->seen->stream = proof_stream(w->proof);
-    w->seen->lines = arena_array(w->arena, bool, MUTATE_LINES);
-    memcpy(w->seen->lines, proof_lines(w->proof), MUTATE_LINES * sizeof(bool));
-    w->seen->ordered = proof_holds(w->proof, &why);
-    const PairList *loose = proof_loose(w->proof);
-    w->seen->proved = loose != NULL;
-    for (uint32_t i = 0; loose && i < loose->len; i++)
-        vec_push(w->arena, &w->seen->loose, loose->at[i]);
-    w->seen->path = str_dup(w->arena, buf_view(&why));
-    buf_free(&why);
-    hazard_close(w->hazard);
-    proof_close(w->proof);
-    w->hazard = NULL;
-    w->proof = NULL;
-}
 
 /* Copies of the tensors: inputs as given, outputs empty. */
 static TwinTensors fresh_tensors(Arena *arena, const Subject *s)
@@ -376,12 +337,8 @@ void subject_run(Arena *arena, Subject *s, Str text, double seconds, bool prove,
 {
     memset(seen, 0, 2 * sizeof *seen);
     Watch w = {.arena = arena, .prove = prove};
-    TwinOptions options = {.keep_going = true,
-                           .run_seconds = seconds,
-                           .compile_seconds = 120,
-                           .prepare = watch,
-                           .inspect = collect,
-                           .context = &w};
+    TwinOptions options = {.keep_going = true, .run_seconds = seconds, .compile_seconds = 120};
+    watch_run(&options, &w);
     if (s->project)
         run_tree(arena, s, text, &options, &w, seen);
     else
