@@ -120,6 +120,7 @@ typedef struct Subject {
     uint32_t blocks;
     uint64_t workspace, tiling_key;
     Str tiling;
+    NpuChip chip;
 } Subject;
 
 typedef struct Seen {

@@ -28,6 +28,11 @@ static bool read_option(Subject *s, const char *name, const char *value, Diag *d
         return add_tensor(s, value, SIM_OUT, diag);
     if (strcmp(name, "--inout") == 0)
         return add_tensor(s, value, SIM_INOUT, diag);
+    if (strcmp(name, "--cores") == 0) {
+        s->chip.aic = (uint32_t)strtoul(value, NULL, 10);
+        s->chip.aiv = 2 * s->chip.aic;
+        return s->chip.aic > 0;
+    }
     if (strcmp(name, "--tiling") == 0)
         return twin_values_parse(&s->arena, value, &s->tiling, diag);
     if (strcmp(name, "--blocks") == 0)
@@ -100,6 +105,7 @@ bool subject_read(Subject *s, const char *const *words, uint32_t count, Diag *di
 {
     s->path = words[0];
     s->blocks = 1;
+    s->chip = *npu_chip_find(STR("910B2"));
     if (!(file_is_dir(s->path) ? read_project(s, diag)
                                : mutate_join(&s->arena, s->path, &s->joined, diag)))
         return false;
