@@ -1,14 +1,16 @@
 /* The planner's kernels: predicted time against the bound, per task and category, with their
  * geometric means. The bound is every byte that must move, once, at the chip's peak bandwidth.
  *
- *     bench-plan [full|medium|eager|rules] [CATEGORY|CATEGORY/TASK...]
+ *     bench-plan [full|medium|eager|rules|mhc] [CATEGORY|CATEGORY/TASK...]
  *
  * full, medium: the suite's own sizes, or smaller ones. eager: the sizes of tasks/kernelbench.tsv,
  * beside PyTorch eager's measured time. rules: how far the tuned rule is from the best at ten sizes
- * that it was not fitted on. Timed without values; tasks whose instructions depend on values are
+ * that it was not fitted on. mhc: the hyper-connections at their sizes, beside their operators one by
+ * one. Timed without values; tasks whose instructions depend on values are
  * said so and not counted. */
 #include "eval/time.h"
 #include "loop/make.h"
+#include "loop/unfused.h"
 #include "torch/eager.h"
 
 #include "base/file.h"
@@ -17,8 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum Mode { FULL, MEDIUM, EAGER, RULES, MODES } Mode;
-static const char *const mode_names[MODES] = {"full", "medium", "eager", "rules"};
+typedef enum Mode { FULL, MEDIUM, EAGER, RULES, MHC, MODES } Mode;
+static const char *const mode_names[MODES] = {"full", "medium", "eager", "rules", "mhc"};
 
 typedef struct Tally {
     uint32_t tasks, timed, counted;
@@ -32,6 +34,9 @@ typedef struct Run {
     const char *path;
     Mode mode;
     const TorchEager *eager; /* the row; NULL: none */
+    const TorchSet *sets;    /* sizes other than the task's own */
+    uint32_t n_sets;
+    const Graph *graph; /* what was read */
     Plan plan;
     Verdict verdict;
     const char *why;
@@ -46,10 +51,8 @@ static TorchTask *read_task(Run *run, Diag *diag)
     if (!file_read(run->arena, run->path, 0, &source, diag))
         return NULL;
     *diag = diag_make(run->arena, run->path, source);
-    if (run->eager) {
-        options.sets = run->eager->sets;
-        options.n_sets = run->eager->n_sets;
-    }
+    options.sets = run->eager ? run->eager->sets : run->sets;
+    options.n_sets = run->eager ? run->eager->n_sets : run->n_sets;
     return torch_read_scaled(run->arena, run->path, source, &options,
                              run->mode == MEDIUM ? SCALE_MEDIUM : SCALE_FULL, diag);
 }
@@ -62,6 +65,7 @@ static bool time_task(Run *run)
         run->why = diag.items.len ? diag.items.at[0].text : "not read";
         return false;
     }
+    run->graph = task->graph;
     EvalCraft c = {.file = "plan.craft",
                    .text = run->plan.craft,
                    .operands = make_operands(run->arena, &run->plan),
@@ -87,8 +91,11 @@ static const char *busiest(const Verdict *v)
 static void count_eager(const Run *run, Tally *tally)
 {
     double ratio = run->eager->us / run->verdict.predicted_us;
-    bool faster = ratio > 1 + MAKE_MODEL_ERROR / 100;
-    printf("  eager %9.1f us (measured), %.2f times", run->eager->us, ratio);
+    bool faster = ratio > 1 + MAKE_MODEL_ERROR / 100, slower = ratio < 1 - MAKE_MODEL_ERROR / 100;
+    printf("  eager %9.1f us (measured), %.2f times: %s", run->eager->us, ratio,
+           faster   ? "faster"
+           : slower ? "slower"
+                    : "within the error");
     tally->eager++;
     tally->faster += faster;
     tally->eager_logs += log(ratio);
@@ -141,6 +148,64 @@ static void add_tally(Tally *all, const Tally *t)
     all->eager += t->eager;
     all->faster += t->faster;
     all->eager_logs += t->eager_logs;
+}
+
+/* ---- hyper-connections ---- */
+
+static void print_operators(const Graph *g)
+{
+    for (uint32_t i = 0; i < g->nodes.len; i++) {
+        const Node *n = &g->nodes.at[i];
+        double us = time_operator_us(g, n, chip());
+        Str equation = node_text(n, AT_EQUATION);
+        if (us > 0)
+            printf("%s%s%s%s%.*s %.1f", i ? ", " : "",
+                   *node_kind_name(n) ? "" : op_rows[n->op].name, node_kind_name(n),
+                   equation.len ? " " : "", STR_ARG(equation), us);
+    }
+    putchar('\n');
+}
+
+static void bench_streams(const char *path, int64_t n, int64_t width, int64_t tokens, Tally *tally)
+{
+    Arena arena = {0};
+    TorchSet sets[] = {{"TOKENS", tokens}, {"STREAMS", n}, {"WIDTH", width}};
+    Run run = {&arena, path, MHC, .sets = sets, .n_sets = 3, .verdict = verdict_make()};
+    Str task = path_stem(path);
+    tally->tasks++;
+    printf("%-14.*s %2lld %6lld %7lld  ", STR_ARG(task), (long long)n, (long long)width,
+           (long long)tokens);
+    if (time_task(&run)) {
+        const Verdict *v = &run.verdict;
+        double ratio = v->bound_us / v->predicted_us, unfused = time_unfused_us(run.graph, chip());
+        tally->timed++;
+        tally->logs += log(ratio);
+        printf("%10.1f %10.1f %6.2f  %-9s %10.1f %6.2f  ", v->predicted_us, v->bound_us, ratio,
+               busiest(v), unfused, unfused / v->predicted_us);
+        print_operators(run.graph);
+    } else {
+        printf("not timed: %s\n", run.why ? run.why : "?");
+    }
+    fflush(stdout);
+    arena_drop(&arena);
+}
+
+static void bench_mhc(void)
+{
+    static const char *const paths[] = {"tasks/mhc/mhc_post.py", "tasks/mhc/mhc_post_grad.py"};
+    static const int64_t streams[] = {4, 8}, widths[] = {1024, 5120}, tokens[] = {1, 2048, 8192};
+    Tally tally = {0};
+    printf("%-14s %2s %6s %7s  %10s %10s %6s  %-9s %10s %6s  %s\n", "task", "n", "D", "tokens",
+           "predicted", "bound", "ratio", "busiest", "unfused", "times",
+           "operators one by one, at least (us, predicted: operands once at peak, a launch each)");
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < 2; n++)
+            for (int d = 0; d < 2; d++)
+                for (int t = 0; t < 3; t++)
+                    bench_streams(paths[i], streams[n], widths[d], tokens[t], &tally);
+    if (tally.timed)
+        printf("%u of %u timed; bound / predicted: geometric mean %.2f (predicted, not measured)\n",
+               tally.timed, tally.tasks, exp(tally.logs / tally.timed));
 }
 
 /* ---- rules ---- */
@@ -262,6 +327,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         for (int m = 0; m < MODES; m++)
             mode = !strcmp(argv[i], mode_names[m]) ? (Mode)m : mode;
+    if (mode == MHC) {
+        bench_mhc();
+        return 0;
+    }
     if (!torch_eager_read(&arena, "tasks/kernelbench.tsv", &table, &diag))
         return 2;
     for (size_t c = 0; c < sizeof categories / sizeof *categories; c++) {

@@ -4,6 +4,7 @@
 
 #include "gen/plan/plan.h"
 #include "loop/bench_judge.h"
+#include "loop/unfused.h"
 
 /* bench_case.c: what is to be judged, in order. */
 typedef struct CaseSpec {
@@ -45,9 +46,6 @@ void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                     const TorchCases *cases, const CaseSpecs *list, Judged *judged, Buf *log);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
-/* What one kernel for each operator would need at least: every operand read and written once at
- * the chip's peak bandwidth, and a launch each. Views cost nothing. */
-double time_unfused_us(const Graph *graph, const NpuChip *chip);
 
 /* bench_checker.c: the tolerance that NPUKernelBench's task asks for itself. In: the text beside its
  * module.py that prepares inputs, the dtype of the case. Out: the rule, and its constant (0: the

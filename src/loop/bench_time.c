@@ -4,41 +4,7 @@
 
 #include "craft/craft.h"
 #include "loop/bench_judge_int.h"
-#include <math.h>
 #include <string.h>
-
-static bool is_view(Op op)
-{
-    return op == OP_RESHAPE || op == OP_PERMUTE || op == OP_EXPAND || op == OP_SLICE ||
-           op == OP_VIEW_AS_REAL || op == OP_VIEW_AS_COMPLEX || op == OP_DROPOUT;
-}
-
-static double bytes_of(const Graph *graph, ValueId id)
-{
-    int64_t bytes = 0;
-    if (id == VALUE_NONE)
-        return 0;
-    const Value *v = graph_value(graph, id);
-    return shape_bytes(v->shape, v->dtype, &bytes) ? (double)bytes : 0;
-}
-
-double time_unfused_us(const Graph *graph, const NpuChip *chip)
-{
-    double us = 0;
-    for (uint32_t i = 0; i < graph->nodes.len; i++) {
-        const Node *n = &graph->nodes.at[i];
-        double bytes = 0;
-        if (is_view(n->op))
-            continue;
-        for (uint32_t k = 0; k < n->n_in; k++)
-            bytes += bytes_of(graph, n->in[k]);
-        for (uint32_t k = 0; k < n->n_out; k++)
-            bytes += bytes_of(graph, n->out + k);
-        us += npu_constants[NPU_C_LAUNCH_US].value;
-        us += chip->gm_tbps > 0 ? bytes / (chip->gm_tbps * 1e6) : 0;
-    }
-    return us > 0 ? us : (double)NAN;
-}
 
 /* ---- the task at the sizes to be timed ---- */
 
