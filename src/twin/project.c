@@ -413,15 +413,18 @@ static void define_tensor(CaseRun *c, NameList *defines, const char *name, const
     vec_push(c->arena, defines, str_format(c->arena, "FORMAT_%s=FORMAT_ND", big));
 }
 
+/* Of a list of tensors the first speaks for all: its length is not the text's business. */
 static const char *const *case_defines(CaseRun *c, Str header)
 {
     NameList defines = {0};
     for (uint32_t i = 0; i < c->inputs.len; i++)
-        define_tensor(c, &defines, c->op->inputs.at[c->inputs.at[i].declared].name,
-                      c->inputs.at[i].tensor);
+        if (i == 0 || c->inputs.at[i].declared != c->inputs.at[i - 1].declared)
+            define_tensor(c, &defines, c->op->inputs.at[c->inputs.at[i].declared].name,
+                          c->inputs.at[i].tensor);
     for (uint32_t i = 0; i < c->outputs.len; i++)
-        define_tensor(c, &defines, c->op->outputs.at[c->outputs.at[i].declared].name,
-                      c->outputs.at[i].tensor);
+        if (i == 0 || c->outputs.at[i].declared != c->outputs.at[i - 1].declared)
+            define_tensor(c, &defines, c->op->outputs.at[c->outputs.at[i].declared].name,
+                          c->outputs.at[i].tensor);
     if (str_find(header, STR("TILING_KEY_VAR")) >= 0)
         vec_push(c->arena, &defines,
                  str_format(c->arena, "TILING_KEY_VAR=%lluUL", (unsigned long long)c->tiling.key));
