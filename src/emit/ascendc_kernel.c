@@ -71,11 +71,11 @@ static void print_streams(Printer *pr)
         const AscStream *s = &pr->k->streams.at[i];
         if (!gm_used(pr, s->tensor))
             continue;
-        const char *bytes = print_expr(pr, s->bytes);
+        const char *bytes = print_expr(pr, s->bytes), *all = print_expr(pr, s->together);
         const char *most = s->most
                                ? str_format(pr->arena, " && %s <= %lld", bytes, (long long)s->most)
                                : "";
-        pen_line(pr->pen, "if (%s > %lld%s) {", bytes, (long long)asc_stream_least(pr->p->chip),
+        pen_line(pr->pen, "if (%s > %lld%s) {", all, (long long)asc_stream_least(pr->p->chip),
                  most);
         pen_line(pr->pen, "    %s.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);",
                  param_gm_name(pr, s->tensor));

@@ -195,11 +195,11 @@ typedef struct AscFunction {
     Span at;
 } AscFunction;
 
-/* A tensor that is read once; where it has more bytes than a third of L2, and no more than `most`
- * (0: any number), its reads pass L2 by. */
+/* A tensor that is read once; where all such of the kernel have more bytes than a third of L2, and it no
+ * more than `most` (0: any number), its reads pass L2 by. */
 typedef struct AscStream {
     uint32_t tensor;
-    IrExprId bytes;
+    IrExprId bytes, together;
     int64_t most;
 } AscStream;
 

@@ -31,10 +31,12 @@ static void count_calls(Banks *b, const AscBlock *block)
         const AscStmt *s = &l->out->stmts.at[block->at[i]];
         count_calls(b, &s->body);
         count_calls(b, &s->orelse);
-        if (s->kind != ASC_S_CALL || asc_apis[s->api].form != ASC_F_BINARY || !at_line(l, &s->a) ||
-            !at_line(l, &s->b))
+        bool axpy = s->kind == ASC_S_CALL && s->api == ASC_AXPY; /* reads its result too */
+        const AscRef *other = axpy ? &s->dst : &s->b;
+        if (s->kind != ASC_S_CALL || (asc_apis[s->api].form != ASC_F_BINARY && !axpy) ||
+            !at_line(l, &s->a) || !at_line(l, other))
             continue;
-        uint32_t x = l->k->locals.at[s->a.id].buffer, y = l->k->locals.at[s->b.id].buffer;
+        uint32_t x = l->k->locals.at[s->a.id].buffer, y = l->k->locals.at[other->id].buffer;
         bool small = lx_most(l, l->k->buffers.at[x].bytes) < SMALL ||
                      lx_most(l, l->k->buffers.at[y].bytes) < SMALL;
         if (x == y || small)

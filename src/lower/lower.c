@@ -114,7 +114,7 @@ static bool used_in_kernel(const Lower *l, const AscKernel *k, IrVarId var)
         if (lx_uses(l, k->buffers.at[i].bytes, var) || lx_uses(l, k->buffers.at[i].depth, var))
             return true;
     for (uint32_t i = 0; i < k->streams.len; i++)
-        if (lx_uses(l, k->streams.at[i].bytes, var))
+        if (lx_uses(l, k->streams.at[i].together, var))
             return true;
     return uses_num_cores(l, k, var);
 }

@@ -1,4 +1,5 @@
-/* Inputs that pass L2 by. In: a kernel's loads. Out: for each tensor that is read once, its size.
+/* Inputs that pass L2 by. In: a kernel's loads. Out: for each tensor that is read once, its size, and
+ * that of all of these together.
  *
  * What is read once and is large only pushes other lines out of L2: results that could wait there
  * until GM has time. A tensor is read once when one load names it, every loop around that load
@@ -93,6 +94,32 @@ static IrExprId bytes_of(Lower *l, const IrTensor *t)
     return bytes;
 }
 
+static void add_stream(Lower *l, AscKernel *k, uint32_t t)
+{
+    const IrTensor *tensor = &l->source->tensors.at[t];
+    Loads f = {.l = l, .tensor = t};
+    if (tensor->role == IR_ROLE_IN)
+        walk(&f, &l->source->body);
+    if (f.count != 1 || !f.once)
+        return;
+    AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor)};
+    if (f.run && written_alike(l, tensor))
+        s.most = f.run * ((int64_t)l->chip->l2_mib * 1048576 / RUN_COSTS);
+    vec_push(l->arena, &k->streams, s);
+}
+
+/* They stand in each other's way, so all of them count. */
+static void add_up(Lower *l, AscKernel *k)
+{
+    IrExprId all = k->streams.len ? k->streams.at[0].bytes : 0;
+    for (uint32_t i = 1; i < k->streams.len; i++)
+        all = lx_add(l, all, k->streams.at[i].bytes);
+    for (uint32_t i = 0; i < k->streams.len; i++)
+        k->streams.at[i].together = all;
+    if (all && lx_most(l, all) <= asc_stream_least(l->chip))
+        k->streams.len = 0;
+}
+
 /* requires: the kernels as the source has them.
  * keeps: everything; it only adds to the kernels. */
 void lower_streams(Lower *l)
@@ -100,17 +127,9 @@ void lower_streams(Lower *l)
     for (uint32_t i = 0; i < l->out->kernels.len; i++) {
         AscKernel *k = &l->out->kernels.at[i];
         l->source = &l->ir->kernels.at[i];
-        for (uint32_t t = 0; k->launched && t < l->source->tensors.len; t++) {
-            const IrTensor *tensor = &l->source->tensors.at[t];
-            Loads f = {.l = l, .tensor = t};
-            if (tensor->role == IR_ROLE_IN)
-                walk(&f, &l->source->body);
-            AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor)};
-            if (f.run && written_alike(l, tensor))
-                s.most = f.run * ((int64_t)l->chip->l2_mib * 1048576 / RUN_COSTS);
-            if (f.count == 1 && f.once && lx_most(l, s.bytes) > asc_stream_least(l->chip))
-                vec_push(l->arena, &k->streams, s);
-        }
+        for (uint32_t t = 0; k->launched && t < l->source->tensors.len; t++)
+            add_stream(l, k, t);
+        add_up(l, k);
     }
 }
 
