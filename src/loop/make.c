@@ -85,6 +85,22 @@ bool make_same(const MakeResult *result, const Plan *plan)
     return !a.len && !b.len && str_equal(functions_of(plan->craft), functions_of(result->untuned));
 }
 
+/* The program without the reasons at its top. */
+static Str without_reasons(Str craft)
+{
+    ptrdiff_t at = str_find(craft, STR("\ncraft = "));
+    return str_slice(craft, at < 0 ? 0 : (size_t)at, craft.len);
+}
+
+Str make_known(Arena *arena, MakeTexts *texts, Str craft)
+{
+    for (uint32_t i = 0; i < texts->len; i++)
+        if (str_equal(without_reasons(craft), without_reasons(texts->at[i])))
+            return texts->at[i];
+    vec_push(arena, texts, craft);
+    return craft;
+}
+
 /* ---- one case ---- */
 
 static bool any_empty(const Graph *g)
@@ -125,17 +141,16 @@ static TorchTask *read_case(Arena *arena, const MakeJob *job, const MakeCase *c,
     return NULL;
 }
 
-/* The shipped text where the plan is the same, so that it is compiled once. */
-static void use_shipped(const MakeJob *job, const MakeCase *c, Plan *plan)
+/* The shipped text where the plan is the same, so that it is compiled once; else an earlier one. */
+static void use_shipped(Arena *arena, MakeJob *job, const MakeCase *c, Plan *plan)
 {
     bool same = make_same(job->result, plan);
-    if (same)
-        plan->craft = job->result->plan.craft;
+    plan->craft = same ? job->result->plan.craft : make_known(arena, &job->texts, plan->craft);
     job->result->other_plans += !same && !c->tile_limit;
     job->result->small_tiles += c->tile_limit != 0;
 }
 
-static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, Verdict *verdict, Diag *diag)
+static void judge(Arena *arena, MakeJob *job, const MakeCase *c, Verdict *verdict, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
     EvalConfig config = {
@@ -149,7 +164,7 @@ static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, Verdict *
         verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {
-        use_shipped(job, c, &plan);
+        use_shipped(arena, job, c, &plan);
         EvalCraft craft = make_candidate(arena, &plan);
         Diag said = diag_make(arena, craft.file, craft.text);
         eval_craft(arena, &craft, &ref, &config, verdict, &said);
@@ -364,7 +379,7 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
     if (!torch_cases(arena, spec->path, &job.cases, diag))
         return false;
     if (spec->listed && job.cases.lines.len)
-        return make_cases(arena, spec, &job.cases, result, diag);
+        return make_cases(arena, &job, diag);
     if (!make_once(arena, &job, diag))
         return false;
     if (spec->plan_only || spec->tune_only)

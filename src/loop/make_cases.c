@@ -3,8 +3,6 @@
  * elements; each case is planned with its own dtypes and sizes. */
 #include "loop/make_cases.h"
 
-#include "loop/make_int.h"
-
 #include <time.h>
 
 static const int64_t most_elements = 1 << 20;
@@ -14,17 +12,6 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static EvalCraft candidate(Arena *arena, const Plan *plan)
-{
-    EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
-    for (uint32_t i = 0; i < plan->operands.len; i++)
-        operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape};
-    return (EvalCraft){.file = str_format(arena, "%s.craft", plan->name),
-                       .text = plan->craft,
-                       .operands = operands,
-                       .operand_count = plan->operands.len};
 }
 
 bool make_is_large(const Graph *g)
@@ -45,9 +32,9 @@ static bool is_half(const Graph *g)
     return false;
 }
 
-static void judge(Arena *arena, const MakeSpec *spec, const TorchTask *task, MakeResult *result,
-                  Verdict *verdict, Diag *diag)
+static void judge(Arena *arena, MakeJob *job, const TorchTask *task, Verdict *verdict, Diag *diag)
 {
+    const MakeSpec *spec = job->spec;
     EvalConfig config = {
         .chip = spec->chip, .engine = spec->engine, .trust = spec->trust, .strict = spec->strict};
     Diag own = diag_make(arena, spec->path, spec->source);
@@ -58,9 +45,10 @@ static void judge(Arena *arena, const MakeSpec *spec, const TorchTask *task, Mak
         verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {
-        if (!result->plan.craft.len)
-            result->plan = plan;
-        EvalCraft craft = candidate(arena, &plan);
+        plan.craft = make_known(arena, &job->texts, plan.craft);
+        if (!job->result->plan.craft.len)
+            job->result->plan = plan;
+        EvalCraft craft = make_candidate(arena, &plan);
         Diag said = diag_make(arena, craft.file, craft.text);
         eval_craft(arena, &craft, &ref, &config, verdict, &said);
         for (uint32_t i = 0; i < said.items.len; i++)
@@ -70,19 +58,20 @@ static void judge(Arena *arena, const MakeSpec *spec, const TorchTask *task, Mak
     eval_reference_free(&ref);
 }
 
-static TorchTask *read_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases, uint32_t i,
-                            Diag *diag)
+static TorchTask *read_case(Arena *arena, const MakeJob *job, uint32_t i, Diag *diag)
 {
-    TorchOptions options = {.seed = spec->seed, .cases = cases, .case_index = i};
+    const MakeSpec *spec = job->spec;
+    TorchOptions options = {.seed = spec->seed, .cases = &job->cases, .case_index = i};
     return torch_read_scaled(arena, spec->path, spec->source, &options,
                              spec->tiny ? SCALE_TINY : SCALE_FULL, diag);
 }
 
-static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases, uint32_t i,
-                     MakeResult *result, Diag *diag)
+static bool add_case(Arena *arena, MakeJob *job, uint32_t i, Diag *diag)
 {
+    const MakeSpec *spec = job->spec;
+    MakeResult *result = job->result;
     double start = now();
-    TorchTask *task = read_case(arena, spec, cases, i, diag);
+    TorchTask *task = read_case(arena, job, i, diag);
     if (!task)
         return false;
     if (make_is_large(task->graph) && !spec->only)
@@ -92,38 +81,39 @@ static bool add_case(Arena *arena, const MakeSpec *spec, const TorchCases *cases
     v.candidate = "plan";
     v.kase = str_format(arena, "listed%u", i);
     Verdict empty = v;
-    judge(arena, spec, task, result, &v, diag);
+    judge(arena, job, task, &v, diag);
     if (v.status == VERDICT_WRONG && is_half(task->graph)) { /* numbers cancel: round as the task */
         vec_push(arena, &task->graph->notes, plan_rounds);
         v = empty;
-        judge(arena, spec, task, result, &v, diag);
+        judge(arena, job, task, &v, diag);
     }
     v.seconds = now() - start;
     result->inserted += make_excuse(spec, &v);
     result->ok += v.status == VERDICT_OK;
     vec_push(arena, &result->verdicts, v);
     if (spec->progress)
-        spec->progress(spec->context, &v, result->verdicts.len, cases->lines.len);
+        spec->progress(spec->context, &v, result->verdicts.len, job->cases.lines.len);
     return true;
 }
 
-bool make_cases(Arena *arena, const MakeSpec *spec, const TorchCases *cases, MakeResult *result,
-                Diag *diag)
+bool make_cases(Arena *arena, MakeJob *job, Diag *diag)
 {
+    const MakeSpec *spec = job->spec;
+    MakeResult *result = job->result;
+    uint32_t listed = job->cases.lines.len;
     uint32_t first = spec->only > 0 ? (uint32_t)(spec->only - 1) : 0;
-    uint32_t end = spec->only > 0 ? first + 1 : cases->lines.len;
-    if (spec->only < 0 || spec->only > cases->lines.len) {
-        diag_error(diag, "M016", (Span){0}, "the list beside the file has %u cases",
-                   cases->lines.len);
+    uint32_t end = spec->only > 0 ? first + 1 : listed;
+    if (spec->only < 0 || spec->only > listed) {
+        diag_error(diag, "M016", (Span){0}, "the list beside the file has %u cases", listed);
         return false;
     }
-    result->task = read_case(arena, spec, cases, first, diag);
+    result->task = read_case(arena, job, first, diag);
     if (!result->task)
         return false;
     if (spec->plan_only)
         return plan_make(arena, result->task->graph, spec->chip, 0, &result->plan, diag);
     for (uint32_t i = first; i < end; i++)
-        if (!add_case(arena, spec, cases, i, result, diag))
+        if (!add_case(arena, job, i, diag))
             return false;
     if (!result->plan.craft.len && result->verdicts.len)
         diag_error(diag, "G004", (Span){0}, "%s", result->verdicts.at[0].reason);

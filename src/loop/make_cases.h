@@ -2,11 +2,10 @@
 #ifndef LOOP_MAKE_CASES_H
 #define LOOP_MAKE_CASES_H
 
-#include "loop/make.h"
+#include "loop/make_int.h"
 
 /* False: some case of up to a million elements is not ok; the verdicts and `diag` say which. */
-bool make_cases(Arena *arena, const MakeSpec *spec, const TorchCases *cases, MakeResult *result,
-                Diag *diag);
+bool make_cases(Arena *arena, MakeJob *job, Diag *diag);
 /* Some tensor of the graph has more than a million elements. */
 bool make_is_large(const Graph *g);
 

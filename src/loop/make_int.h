@@ -13,12 +13,18 @@ typedef struct MakeCase {
     bool values;        /* the full size too is judged by its values */
 } MakeCase;
 
+typedef VEC(Str) MakeTexts;
+/* An earlier text of the same program, which then need not be compiled again; else the text itself,
+ * for the next. The reasons at the top may differ: they speak of one size. */
+Str make_known(Arena *arena, MakeTexts *texts, Str craft);
+
 typedef struct MakeJob {
     const MakeSpec *spec;
     TorchCases cases; /* listed beside the model file; the first is taken */
     MakeResult *result;
-    uint32_t all; /* cases to judge */
-    bool rounds;  /* f16 and bf16 are rounded at every step */
+    MakeTexts texts; /* judged beside the shipped one */
+    uint32_t all;    /* cases to judge */
+    bool rounds;     /* f16 and bf16 are rounded at every step */
 } MakeJob;
 
 /* Plans the task's graph, as the job rounds. */
