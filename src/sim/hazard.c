@@ -152,16 +152,64 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
 }
 
 /* Cores that talk through GM words with their scalar units (polling, message queues) synchronise
- * by that: what one reads after another wrote it tells of all the other did before. */
-static bool scalar_talk(Look *b, const SpanAccess *a, bool a_writes)
+ * by that: what one reads after another wrote it tells of all the other did before it wrote. */
+static void note_told(Hazard *h, HazardCore *core, uint32_t when)
+{
+    const Told *last = core->told.len ? &vec_last(&core->told) : NULL;
+    Told now = {when, core->issued, last ? last->others : NULL};
+    now.issued.done[NPU_PIPE_S] = 0; /* `when` stands for it */
+    if (last && !core->learnt && memcmp(&now.issued, &last->issued, sizeof now.issued) == 0)
+        return;
+    if (core->learnt) {
+        Clock *others = arena_array(&h->arena, Clock, h->cores);
+        memcpy(others, core->others, h->cores * sizeof *others);
+        now.others = others;
+    }
+    core->learnt = false;
+    vec_push(&h->arena, &core->told, now);
+}
+
+static const Told *told_at(const HazardCore *core, uint32_t when)
+{
+    uint32_t low = 0, high = core->told.len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (core->told.at[middle].when <= when)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &core->told.at[low - 1] : NULL;
+}
+
+static Clock *others_of(Hazard *h, HazardCore *core)
+{
+    if (!core->others)
+        core->others = arena_array(&h->arena, Clock, h->cores);
+    return core->others;
+}
+
+static void hear(Hazard *h, uint32_t index, const SpanAccess *a)
+{
+    HazardCore *core = &h->core[index];
+    Clock *others = others_of(h, core);
+    const Told *told = told_at(&h->core[a->core], a->when);
+    if (!told || others[a->core].done[NPU_PIPE_S] >= a->when)
+        return;
+    for (uint32_t i = 0; told->others && i < h->cores; i++)
+        if (i != index)
+            learn(&others[i], &told->others[i]);
+    learn(&others[a->core], &told->issued);
+    others[a->core].done[NPU_PIPE_S] = a->when;
+    core->learnt = true;
+}
+
+static bool scalar_talk(const Look *b, const SpanAccess *a, bool a_writes)
 {
     if (a->core == b->core || a->pipe != NPU_PIPE_S || b->r->pipe != NPU_PIPE_S)
         return false;
-    HazardCore *core = &b->h->core[b->core];
-    if (!core->others)
-        core->others = arena_array(&b->h->arena, Clock, b->h->cores);
     if (a_writes && !b->write)
-        learn(&core->others[a->core], &b->h->core[a->core].issued);
+        hear(b->h, b->core, a);
     return true;
 }
 
@@ -276,6 +324,8 @@ static bool begin_gm(Look *b, const SimAccess *a)
         return false;
     core->scalar_gm |= b->r->pipe == NPU_PIPE_S;
     hazard_repeat_note(core, b->r->pipe, b->me.when);
+    if (b->r->pipe == NPU_PIPE_S && a->write)
+        note_told(b->h, core, b->me.when);
     return true;
 }
 
@@ -405,11 +455,10 @@ static Clock *snapshot(Hazard *h, uint32_t index, uint8_t pipe)
 
 static void take(Hazard *h, uint32_t index, const Clock *all)
 {
-    HazardCore *core = &h->core[index];
-    if (!core->others)
-        core->others = arena_array(&h->arena, Clock, h->cores);
+    Clock *others = others_of(h, &h->core[index]);
     for (uint32_t i = 0; i < h->cores; i++)
-        learn(&core->others[i], &all[i]);
+        learn(&others[i], &all[i]);
+    h->core[index].learnt = true;
 }
 
 static void push(Parcel *p, Clock *all)
@@ -466,6 +515,16 @@ static void cross_wait(Hazard *h, uint32_t index, const Record *r)
         take(h, index, all);
 }
 
+/* All that a core has done, and what it knows of others. */
+static void join(const Hazard *h, uint32_t index, Clock *all)
+{
+    const HazardCore *core = &h->core[index];
+    for (uint32_t i = 0; core->others && i < h->cores; i++)
+        if (i != index)
+            learn(&all[i], &core->others[i]);
+    learn(&all[index], &core->issued);
+}
+
 /* The first core through sees all the others standing at the same call. */
 static void sync_all(Hazard *h, uint32_t index, const Record *r)
 {
@@ -477,7 +536,7 @@ static void sync_all(Hazard *h, uint32_t index, const Record *r)
         Clock *all = arena_array(&h->arena, Clock, h->cores);
         for (uint32_t i = 0; i < h->cores; i++)
             if (which == 1 || partners(h->sim, index, i, 0))
-                all[i] = h->core[i].issued;
+                join(h, i, all);
         h->sync_snapshot[which] = all;
     }
     take(h, index, h->sync_snapshot[which]);

@@ -19,6 +19,13 @@ typedef struct Parcel {
     uint32_t len;
 } Parcel;
 
+/* What a core knew when its scalar unit wrote to GM, from that instruction on until the next note. */
+typedef struct Told {
+    uint32_t when;
+    Clock issued;
+    const Clock *others; /* by core; NULL: nothing of them */
+} Told;
+
 typedef struct HazardRepeat HazardRepeat;
 
 typedef struct HazardCore {
@@ -28,6 +35,8 @@ typedef struct HazardCore {
     uint8_t flags[PIPES][PIPES][EVENTS];
     uint64_t pairs, inserted; /* looked at on chip */
     Clock *others;            /* by core; NULL until something was learnt */
+    VEC(Told) told;
+    bool learnt; /* of others since the last note */
     Spans spans[NPU_SPACE_COUNT];
     Parcel sent[3][16], ready[16];
     uint64_t sync_calls[2];

@@ -13,6 +13,7 @@
 
 typedef struct Sweep {
     bool memo_too; /* every time once more without passing over anything */
+    bool print;
     uint32_t tasks, planned, timed, late, needs_data, below;
     double nearest; /* predicted / bound, the least seen */
 } Sweep;
@@ -45,6 +46,9 @@ static void check_bound(Sweep *s, const char *what, const Verdict *v)
     double ratio = v->bound_us > 0 ? v->predicted_us / v->bound_us : 0;
     s->timed++;
     s->below += below;
+    if (s->print)
+        printf("%-60s predicted %10.1f us, bound %10.1f us, %.2f times it\n", what, v->predicted_us,
+               v->bound_us, ratio);
     if (ratio > 0 && (s->nearest <= 0 || ratio < s->nearest))
         s->nearest = ratio;
     CHECK_MSG(!below, "%s: predicted %g us, bound %g us", what, v->predicted_us, v->bound_us);
@@ -151,7 +155,7 @@ T_TEST(bound_is_never_beaten)
     static const char *const few[] = {"tasks/activation/softmax.py", "tasks/loss/mse_loss.py",
                                       "tasks/loss/hinge_loss.py", "tasks/index/embedding.py"};
     const char *all = getenv("ACRAFT_ALL");
-    Sweep s = {.memo_too = !all};
+    Sweep s = {.memo_too = !all, .print = all};
     if (all) {
         time_folder(&s, strcmp(all, "1") == 0 ? "tasks" : all);
         return;

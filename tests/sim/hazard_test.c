@@ -518,3 +518,38 @@ T_TEST(hazard_no_reader_is_forgotten)
     for (uint32_t silent = 0; silent < 10; silent++)
         CHECK_EQ_STR(overwrite_after_readers(silent), "S054");
 }
+
+/* Core 0 stores; a word goes from core 0 to `hops` others in turn; the last of them loads. `late`: the
+ * store comes behind the word. */
+static const char *load_after_words(uint32_t hops, bool late)
+{
+    Watched w = open_watched(SIM_AIV, hops + 1, false);
+    Rig *rig = &w.rig;
+    rig->core = 0;
+    rig_run(rig, rig_vec(NPU_DUPLICATE, NPU_DT_F32, 0, ~0ull, ~0ull, 64));
+    set_wait(rig, NPU_PIPE_V, NPU_PIPE_MTE3, 0);
+    if (!late)
+        rig_run(rig, copy_out(8192, 0, 256, 60));
+    rig_run(rig, word(NPU_GLOBAL_SET, 0));
+    if (late)
+        rig_run(rig, copy_out(8192, 0, 256, 60));
+    for (rig->core = 1; rig->core <= hops; rig->core++) {
+        rig_run(rig, word(NPU_GLOBAL_GET, 64 * (rig->core - 1)));
+        if (rig->core < hops)
+            rig_run(rig, word(NPU_GLOBAL_SET, 64 * rig->core));
+    }
+    rig->core = hops;
+    (void)rig_fault(rig);
+    rig_run(rig, copy_in(0, 8192, 256, 70));
+    const char *code = rig_fault(rig);
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_a_word_tells_of_what_came_before_it)
+{
+    for (uint32_t hops = 1; hops < 5; hops++) {
+        CHECK_EQ_STR(load_after_words(hops, false), "");
+        CHECK_EQ_STR(load_after_words(hops, true), "S054");
+    }
+}

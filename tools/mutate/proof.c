@@ -23,6 +23,7 @@ typedef struct Node {
 typedef struct Touch {
     SimAccess access;
     uint32_t start, end, line, core;
+    uint32_t told; /* of a scalar unit's store to GM: all it did before */
     uint8_t pipe;
     bool atomic, unit, same;
     uint64_t fractals;
@@ -159,8 +160,8 @@ static bool scalar_talk(Proof *p, const Touch *a, const Touch *b)
 {
     if (a->core == b->core || a->pipe != NPU_PIPE_S || b->pipe != NPU_PIPE_S)
         return false;
-    for (uint32_t i = 0; a->access.write && !b->access.write && i < PIPES; i++)
-        precede(p, p->core[a->core].done[i], b->start);
+    if (a->access.write && !b->access.write)
+        precede(p, a->told, b->start);
     return true;
 }
 
@@ -233,6 +234,17 @@ static Touch touch_of(const Proof *p, uint32_t core, const Record *r, const SimA
                    .fractals = ((uint64_t)r->n[0] + 15) / 16 * (((uint64_t)r->n[1] + 15) / 16)};
 }
 
+/* All that a core has done so far, and knows of others. */
+static uint32_t so_far(Proof *p, const ProofCore *c, uint32_t line, const char *what)
+{
+    uint32_t all = node(p, line, what);
+    for (uint32_t i = 0; i < PIPES; i++) {
+        precede(p, c->done[i], all);
+        precede(p, c->knows[i], all);
+    }
+    return all;
+}
+
 static void look(Proof *p, uint32_t index, const Record *r)
 {
     ProofCore *c = &p->core[index];
@@ -251,6 +263,8 @@ static void look(Proof *p, uint32_t index, const Record *r)
         Touch b = touch_of(p, index, r, a);
         b.start = start;
         b.end = end;
+        if (a->space == NPU_GM && a->write && r->pipe == NPU_PIPE_S)
+            b.told = so_far(p, c, r->line, "scalar store");
         Touches *all = a->space == NPU_GM ? &p->gm : &c->touches;
         judge_all(p, all, a->space == NPU_GM ? shared : own, &b);
         vec_push(&p->arena, all, b);
@@ -367,8 +381,10 @@ static void meet(Proof *p, uint32_t index, const Record *r)
         uint32_t all = p->meeting[which] = node(p, r->line, "SyncAll");
         for (uint32_t i = 0; i < p->sim->cores; i++)
             for (uint32_t k = 0; k < PIPES; k++)
-                if (which == 1 || partners(p->sim, index, i, 0))
+                if (which == 1 || partners(p->sim, index, i, 0)) {
                     precede(p, p->core[i].done[k], all);
+                    precede(p, p->core[i].knows[k], all);
+                }
     }
     tell(p, index, p->meeting[which], r->line, "after SyncAll");
 }

@@ -28,6 +28,12 @@ static bool read_option(Subject *s, const char *name, const char *value, Diag *d
         return add_tensor(s, value, SIM_OUT, diag);
     if (strcmp(name, "--inout") == 0)
         return add_tensor(s, value, SIM_INOUT, diag);
+    if (strcmp(name, "--zeroed") == 0) { /* read and written, and zeros before */
+        if (!add_tensor(s, value, SIM_INOUT, diag))
+            return false;
+        memset(vec_last(&s->tensors).data, 0, vec_last(&s->tensors).bytes);
+        return true;
+    }
     if (strcmp(name, "--cores") == 0) {
         s->chip.aic = (uint32_t)strtoul(value, NULL, 10);
         s->chip.aiv = 2 * s->chip.aic;
