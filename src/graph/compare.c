@@ -295,13 +295,17 @@ static void find_pattern(const Look *l, const Tensor *const *inputs, uint32_t n_
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
+/* Elements that may be bad. */
+static double most_bad(const CompareSpec *spec, int64_t count)
+{
+    return spec->rule == RULE_NPUKB_FRACTION ? 1e-3 * (double)count : 0;
+}
+
 static CompareStatus judge(const Sweep *s, const CompareSpec *spec)
 {
     if (s->not_finite)
         return COMPARE_FINITE;
-    if (spec->rule == RULE_NPUKB_FRACTION)
-        return (double)s->r.bad > 1e-3 * (double)s->r.count ? COMPARE_WRONG : COMPARE_OK;
-    return s->r.bad ? COMPARE_WRONG : COMPARE_OK;
+    return (double)s->r.bad > most_bad(spec, s->r.count) ? COMPARE_WRONG : COMPARE_OK;
 }
 
 CompareResult compare_tensors(const Tensor *got, const Tensor *want, const CompareSpec *spec,
@@ -323,6 +327,22 @@ CompareResult compare_tensors(const Tensor *got, const Tensor *want, const Compa
     if (s.r.status != COMPARE_OK)
         find_pattern(&(Look){&g, &w, spec, s.rms, &s.r}, inputs, n_inputs);
     return s.r;
+}
+
+bool compare_fits(const Tensor *got, const Tensor *want, const CompareSpec *spec)
+{
+    if (got->dtype != want->dtype || !shape_equal(got->shape, want->shape))
+        return false;
+    Tensor g = as_real(got), w = as_real(want);
+    double rms = root_mean_square(&w), most = most_bad(spec, w.count), bad = 0;
+    for (int64_t i = 0; i < w.count; i++) {
+        double x = tensor_get(&g, i), y = tensor_get(&w, i);
+        if (!element_bad(spec, w.dtype, x, y, rms))
+            continue;
+        if (++bad > most || !same_finiteness(x, y))
+            return false;
+    }
+    return true;
 }
 
 static void print_place(const CompareResult *r, Buf *out)
