@@ -195,10 +195,11 @@ typedef struct AscFunction {
     Span at;
 } AscFunction;
 
-/* A tensor that is read once; where all such of the kernel have more bytes than a third of L2, and it no
- * more than `most` (0: any number), its reads pass L2 by. */
+/* A tensor that is read once. Its reads pass L2 by where it, or all such that are dealt out among the
+ * cores, have more bytes than a third of L2, and it no more than `most` (0: any number). */
 typedef struct AscStream {
     uint32_t tensor;
+    bool split; /* dealt out */
     IrExprId bytes, together;
     int64_t most;
 } AscStream;

@@ -132,8 +132,9 @@ bool op_short_rows(const Lower *l, const IrView *view)
     const IrBuffer *b = &l->source->buffers.at[view->buffer];
     int64_t size = (int64_t)dtype_bytes(view_dtype(view));
     int64_t rows = lx_most(l, b->shape[0]), cols = lx_most(l, b->shape[1]);
+    bool one = view->rank == 2 && lx_most(l, view->size[1]) * size <= 256;
     return view->rank == 2 && !b->mask && dtype_bytes(b->dtype) == (size_t)size && size >= 2 &&
-           rows <= 255 && cols * size <= 255 * 32 && 2 * cols * size <= rows * 256;
+           rows <= 255 && cols * size <= 255 * 32 && (one || 2 * cols * size <= rows * 256);
 }
 
 IrExprId op_blocks(Lower *l, IrExprId elements, DType dtype)

@@ -2,20 +2,30 @@
  *
  *     tmp = col(m); d = a - tmp    one Sub per row, whose second operand repeats one 256-byte row
  *     tmp = row(g); d = a * tmp    one Mul per row, whose second operand is g itself
+ *     tmp = row(g); d = fma(a, tmp, d)   the same with MulAddDst
  *
  * In: the two statements. Out: calls that never write tmp. */
 #include "lower/lower_int.h"
 
 enum { LANES = 64 };
 
-static AscApi direct_api(IrTileOp op)
+static bool same_view(const Lower *l, const IrView *a, const IrView *b)
 {
-    switch (op) {
+    bool same = a->buffer == b->buffer && a->rank == b->rank && a->dtype == b->dtype;
+    for (uint32_t i = 0; same && i < a->rank; i++)
+        same = ir_same(l->ir, a->start[i], b->start[i]);
+    return same;
+}
+
+static AscApi direct_api(const Lower *l, const IrStmt *s)
+{
+    switch (s->op) {
     case IR_T_ADD: return ASC_ADD;
     case IR_T_SUB: return ASC_SUB;
     case IR_T_MUL: return ASC_MUL;
     case IR_T_MAX: return ASC_MAX;
     case IR_T_MIN: return ASC_MIN;
+    case IR_T_FMA: return same_view(l, &s->dst, &s->src[2]) ? ASC_MUL_ADD_DST : ASC_API_COUNT;
     default: return ASC_API_COUNT;
     }
 }
@@ -24,10 +34,11 @@ static AscApi direct_api(IrTileOp op)
 static int joined(const Lower *l, const IrStmt *s, const IrStmt *next)
 {
     if (s->kind != IR_S_OP || next->kind != IR_S_OP || (s->op != IR_T_COL && s->op != IR_T_ROW) ||
-        direct_api(next->op) == ASC_API_COUNT || s->dst.rank != 2 || s->dst.dtype != DT_F32)
+        direct_api(l, next) == ASC_API_COUNT || s->dst.rank != 2 || s->dst.dtype != DT_F32)
         return -1;
     const IrBuffer *made = &l->source->buffers.at[s->dst.buffer];
-    bool gone = made->scratch || next->dst.buffer == s->dst.buffer;
+    bool fma = next->op == IR_T_FMA;
+    bool gone = made->scratch || (next->dst.buffer == s->dst.buffer && !fma);
     bool first = next->src[0].buffer == s->dst.buffer;
     bool second = next->src[1].buffer == s->dst.buffer;
     if (!gone || first == second || next->dst.buffer == s->src[0].buffer)
@@ -138,7 +149,7 @@ void op_spread(Lower *l, const IrStmt *s, const IrStmt *next)
     int at = joined(l, s, next);
     View2 d = view_of(l, &next->dst), tile = view_of(l, &next->src[1 - at]);
     View2 v = view_of(l, &s->src[0]);
-    Spread p = {.l = l, .api = direct_api(next->op), .at = at};
+    Spread p = {.l = l, .api = direct_api(l, next), .at = at};
     AscRef wide = s->op == IR_T_COL ? spread_repeats(l, v.ref, d.rows, view_room(l, &s->src[0]))
                                     : v.ref;
     if (op_short_rows(l, &next->dst) && op_short_rows(l, &next->src[1 - at])) {

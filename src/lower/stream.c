@@ -18,6 +18,7 @@ typedef struct Loads {
     uint32_t tensor;
     uint32_t count;
     bool once;
+    bool split;                /* by a loop that deals it out: no two cores read the same */
     int64_t run;               /* bytes of a run at most; 0: long ones */
     VEC(const IrStmt *) loops; /* around the place */
 } Loads;
@@ -49,6 +50,14 @@ static bool read_once(const Loads *f, const IrAccess *a)
     return begins_plainly(f, a);
 }
 
+static bool is_split(const Loads *f)
+{
+    for (uint32_t i = 0; i < f->loops.len; i++)
+        if (f->loops.at[i]->loop != IR_LOOP_RANGE && f->loops.at[i]->loop != IR_LOOP_TILES)
+            return true;
+    return false;
+}
+
 static int64_t short_run(const Loads *f, const IrStmt *load)
 {
     const IrView *v = &load->dst;
@@ -75,6 +84,7 @@ static void walk(Loads *f, const IrBlock *block)
         if (reads && s->access.tensor == f->tensor) {
             f->count++;
             f->once = s->kind == IR_S_LOAD && read_once(f, &s->access);
+            f->split = is_split(f);
             f->run = f->once ? short_run(f, s) : 0;
         }
         if (s->kind == IR_S_FOR)
@@ -102,22 +112,27 @@ static void add_stream(Lower *l, AscKernel *k, uint32_t t)
         walk(&f, &l->source->body);
     if (f.count != 1 || !f.once)
         return;
-    AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor)};
+    AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor), .split = f.split};
     if (f.run && written_alike(l, tensor))
         s.most = f.run * ((int64_t)l->chip->l2_mib * 1048576 / RUN_COSTS);
     vec_push(l->arena, &k->streams, s);
 }
 
-/* They stand in each other's way, so all of them count. */
+/* What the cores deal out among them is pushed out by all of it. */
 static void add_up(Lower *l, AscKernel *k)
 {
-    IrExprId all = k->streams.len ? k->streams.at[0].bytes : 0;
-    for (uint32_t i = 1; i < k->streams.len; i++)
-        all = lx_add(l, all, k->streams.at[i].bytes);
+    IrExprId all = 0;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < k->streams.len; i++)
-        k->streams.at[i].together = all;
-    if (all && lx_most(l, all) <= asc_stream_least(l->chip))
-        k->streams.len = 0;
+        if (k->streams.at[i].split)
+            all = all ? lx_add(l, all, k->streams.at[i].bytes) : k->streams.at[i].bytes;
+    for (uint32_t i = 0; i < k->streams.len; i++) {
+        AscStream s = k->streams.at[i];
+        s.together = s.split ? all : s.bytes;
+        if (lx_most(l, s.together) > asc_stream_least(l->chip))
+            k->streams.at[kept++] = s;
+    }
+    k->streams.len = kept;
 }
 
 /* requires: the kernels as the source has them.
