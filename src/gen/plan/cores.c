@@ -29,17 +29,23 @@ static double core_us(CoresWork w, double ports)
     return most + (in + out + v - most) / PIECES;
 }
 
-const char *cores_lines(Arena *arena, const char *axis, CoresWork work)
+CoresRule cores_rule(CoresWork work)
 {
     double alone = core_us(work, 1), shared = core_us(work, 2) / 2;
     double least = LONG_US * PORTS / alone, gain = (alone - shared) / PORTS;
     if (gain > 0 && CORE_US * PORTS / gain < least)
         least = CORE_US * PORTS / gain;
+    return (CoresRule){alone / CORE_US, least};
+}
+
+const char *cores_lines(Arena *arena, const char *axis, CoresWork work)
+{
+    CoresRule rule = cores_rule(work);
     return str_format(arena,
                       "cores = chip.cores if %s >= %.0f else max(1, min(chip.cube_cores, "
                       "i64(sqrt(f32(%s) * %.6f))))\n"
                       "    piece = min(tile, max(%d, align_up(ceildiv(%s, cores * %d), 128)))",
-                      axis, least, axis, alone / CORE_US, LEAST, axis, PIECES);
+                      axis, rule.least, axis, rule.factor, LEAST, axis, PIECES);
 }
 
 /* Cycles of 64 elements, of what is not one instruction of one cycle (npu/isa.def, lower). */

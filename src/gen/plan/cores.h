@@ -9,6 +9,13 @@ typedef struct CoresWork {
     double in, out, cycles;
 } CoresWork;
 
+/* n elements are worth all cores from `least` on, and sqrt(factor n) of those with a port alone below. */
+typedef struct CoresRule {
+    double factor, least;
+} CoresRule;
+
+CoresRule cores_rule(CoresWork work);
+
 /* Lines of a host function that has `tile`: they set `cores` and `piece`. */
 const char *cores_lines(Arena *arena, const char *axis, CoresWork work);
 

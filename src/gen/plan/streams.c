@@ -1,12 +1,20 @@
 /* Streams mixed token by token. In: einsums over tokens, a few streams and a wide last axis, as
  *     out[t, m, d] = post[t, m] h[t, d] + sum over k of res[t, k, m] x[t, k, d]
  * and its four gradients. Out: one program that reads every wide tensor once. The streams are few,
- * so they are written out; the weights of a token are scalars. */
+ * so they are written out; the weights of a token are scalars. Instructions that follow each other write
+ * different streams, so that none waits for the one before. Sums over the wide axis gather in 64 lanes per
+ * pair of streams, a repeat each, and are folded once a token. */
 #include "gen/plan/streams.h"
 
+#include "gen/plan/cores.h"
 #include "gen/plan/script.h"
 
-enum { MOST_STREAMS = 8, WIDE_BYTES = 144 * 1024 };
+enum {
+    MOST_STREAMS = 8,
+    WIDE_BYTES = 176 * 1024,
+    LANES = 64,
+    LINE = 128 /* elements of 512 bytes */
+};
 
 typedef struct Streams {
     Script s;
@@ -169,12 +177,12 @@ static void put_forward(Streams *p)
     put(p, 3, "load(b[:d.size], h[t, d])");
     put_weights(p, 2);
     put(p, 2, "with compute():");
-    for (int m = 0; m < n; m++) {
+    for (int m = 0; m < n; m++)
         put(p, 3, "o[%d, :d.size] = b[:d.size] * p%d", m, m);
-        for (int k = 0; k < n; k++)
+    for (int k = 0; k < n; k++)
+        for (int m = 0; m < n; m++)
             put(p, 3, "o[%d, :d.size] = axpy(o[%d, :d.size], a[%d, :d.size], r%d_%d)", m, m, k, k,
                 m);
-    }
     put(p, 2, "with copyout():");
     put(p, 3, "store(y[t, :, d], o[:%d, :d.size])", n);
 }
@@ -182,52 +190,51 @@ static void put_forward(Streams *p)
 /* What keeps the wide axis. */
 static void put_wide_gradients(Streams *p, int depth)
 {
-    for (int k = 0; k < p->n; k++)
-        for (int m = 0; m < p->n; m++)
-            put(p, depth,
-                m ? "o[%d, :d.size] = axpy(o[%d, :d.size], c[%d, :d.size], r%d_%d)"
-                  : "o[%d, :d.size] = c[%d, :d.size] * r%d_%d",
-                k, m ? k : m, m ? m : k, m ? k : m, m);
-    for (int m = 0; m < p->n; m++)
+    for (int m = 0; m < p->n; m++) {
+        for (int k = 0; k < p->n; k++)
+            if (m)
+                put(p, depth, "o[%d, :d.size] = axpy(o[%d, :d.size], c[%d, :d.size], r%d_%d)", k, k,
+                    m, k, m);
+            else
+                put(p, depth, "o[%d, :d.size] = c[0, :d.size] * r%d_0", k, k);
         put(p, depth,
             m ? "q[:d.size] = axpy(q[:d.size], c[%d, :d.size], p%d)"
               : "q[:d.size] = c[%d, :d.size] * p%d",
             m, m);
+    }
 }
 
-/* What sums over the wide axis: all products first, then their rows at once, so that no scalar is
- * waited for. */
+/* Rows of the sums: of each pair of streams, then of h with each stream; whole blocks of them. */
+static int sum_rows(const Streams *p) { return (int)(p->n * p->n + p->n + 7) / 8 * 8; }
+
+/* What sums over the wide axis. */
 static void put_sums(Streams *p, int depth)
 {
     int n = (int)p->n;
-    for (int k = 0; k < n; k++)
-        for (int m = 0; m < n; m++)
-            put(p, depth, "v[%d, :d.size] = a[%d, :d.size] * c[%d, :d.size]", k * n + m, k, m);
-    for (int m = 0; m < n; m++)
-        put(p, depth, "w[%d, :d.size] = c[%d, :d.size] * b[:d.size]", m, m);
-    put(p, depth, "s[:%d] = s[:%d] + row_sum(v[:%d, :d.size])", n * n, n * n, n * n);
-    put(p, depth, "u[:%d] = u[:%d] + row_sum(w[:%d, :d.size])", n, n, n);
+    put(p, depth, "for j in tiles(d.size, %d):", LANES);
+    for (int k = 0; k <= n; k++) {
+        const char *by = k < n ? str_format(p->s.arena, "a[%d, j]", k) : "b[j]";
+        put(p, depth + 1, "s[%d:%d, :j.size] = fma(c[:%d, j], row(%s), s[%d:%d, :j.size])", k * n,
+            k * n + n, n, by, k * n, k * n + n);
+    }
 }
 
 static void put_gradients(Streams *p)
 {
-    int n = (int)p->n;
-    const char *wide[] = {"a", "c", "o"};
+    int n = (int)p->n, rows = sum_rows(p);
+    const char *wide[] = {"c", "a", "o"};
     for (int i = 0; i < 3; i++)
         put(p, 1, "%s = ub(f32, %d, %lld, depth=2)", wide[i], n, (long long)p->tile);
     put(p, 1, "b = ub(f32, %lld, depth=2)", (long long)p->tile);
     put(p, 1, "q = ub(f32, %lld, depth=2)", (long long)p->tile);
-    put(p, 1, "v = ub(f32, %d, %lld)", n * n, (long long)p->tile);
-    put(p, 1, "w = ub(f32, %d, %lld)", n, (long long)p->tile);
-    put(p, 1, "s = ub(f32, 64)");
-    put(p, 1, "u = ub(f32, 8)");
-    put(p, 1, "e = ub(f32, 64, depth=2)");
+    put(p, 1, "s = ub(f32, %d, %d)", rows, LANES);
+    put(p, 1, "u = ub(f32, %d)", rows);
+    put(p, 1, "e = ub(f32, %d, depth=2)", n * n);
     put(p, 1, "f = ub(f32, 8, depth=2)");
     put(p, 1, "for t in mine(tokens):");
     put_weights(p, 2);
     put(p, 2, "with compute():");
     put(p, 3, "s = 0.0");
-    put(p, 3, "u = 0.0");
     put(p, 2, "for d in tiles(width, piece):");
     put(p, 3, "with copyin():");
     put(p, 4, "load(a[:%d, :d.size], x[t, :, d])", n);
@@ -240,11 +247,37 @@ static void put_gradients(Streams *p)
     put(p, 4, "store(gx[t, :, d], o[:%d, :d.size])", n);
     put(p, 4, "store(gh[t, d], q[:d.size])");
     put(p, 2, "with compute():");
-    put(p, 3, "e[:%d] = s[:%d]", n * n, n * n);
-    put(p, 3, "f[:%d] = u[:%d]", n, n);
+    put(p, 3, "u = row_sum(s)");
+    put(p, 3, "e[:%d] = u[:%d]", n * n, n * n);
+    put(p, 3, "f[:%d] = u[%d:%d]", n, n * n, n * n + n);
     put(p, 2, "with copyout():");
     put(p, 3, "store(gres[t, :], e[:%d])", n * n);
     put(p, 3, "store(gpost[t, :], f[:%d])", n);
+}
+
+/* Few tokens are cut into pieces for as many cores as they are worth; the gradients' sums keep a token
+ * on one core. */
+static void put_launch(Streams *p, bool forward)
+{
+    double n = (double)p->n;
+    CoresWork work = {.in = 4 * (n + 1), .out = 4 * n, .cycles = n * (n + 1)};
+    CoresRule rule = cores_rule(work);
+    if (!forward) {
+        script_put(&p->s,
+                   "    piece = min($W, align_up(ceildiv(width, ceildiv(width, $W)), 64))\n"
+                   "    $F_mix[min(tokens, chip.cores)]($A, piece)\n",
+                   p->text);
+        return;
+    }
+    put(p, 1,
+        "cores = chip.cores if tokens * width >= %.0f else max(1, min(chip.cube_cores, "
+        "i64(sqrt(f32(tokens * width) * %.6f))))",
+        rule.least, rule.factor);
+    script_put(&p->s,
+               "    pieces = max(ceildiv(width, $W), cores // tokens)\n"
+               "    piece = min($W, align_up(ceildiv(width, pieces), 64))\n"
+               "    $F_mix[min(cores, tokens * ceildiv(width, piece))]($A, piece)\n",
+               p->text);
 }
 
 static void add_operands(Streams *p, bool forward)
@@ -282,23 +315,32 @@ bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t
     bool forward = read_forward(&p);
     if (!forward && !read_gradients(&p))
         return false;
-    int64_t rows = forward ? 2 * p.n + 1 : 3 * p.n + 2, sums = forward ? 0 : p.n * p.n + p.n;
-    p.tile = WIDE_BYTES / (rows * 8 + sums * 4) / 64 * 64;
+    int64_t rows = forward ? 2 * p.n + 1 : 3 * p.n + 2;
+    int64_t sums = forward ? 0 : (int64_t)sum_rows(&p) * LANES * 4;
+    p.tile = (WIDE_BYTES - sums) / (rows * 8) / LINE * LINE;
     if (tile_limit && tile_limit < p.tile)
         p.tile = tile_limit < 64 ? 64 : tile_limit / 64 * 64;
     add_operands(&p, forward);
     put(&p, 0, "# Planned by acraft for %s, strategy streams.", chip->name);
     put(&p, 0,
         "# All %lld streams of %lld elements of a token are on chip at once: every wide tensor "
-        "is read once,\n# every result written once. The weights of a token are scalars.",
+        "is read once,\n# every result written once. The weights of a token are scalars, and "
+        "instructions that follow each\n# other write different streams: none waits for the one "
+        "before.",
         (long long)p.n, (long long)p.tile);
+    if (forward)
+        put(&p, 0,
+            "# A core costs 0.08 us of launch: few tokens take as many as their bytes are worth.");
+    else
+        put(&p, 0,
+            "# Sums over the wide axis gather in %d lanes for each of %lld pairs, on chip for the "
+            "whole token, and are\n# folded once: %d instructions for %d elements of all streams.",
+            LANES, (long long)(p.n * p.n + p.n), (int)p.n + 1, LANES);
     put(&p, 0, "craft = 1\n\ntokens = dim(1, 16777216)\nwidth = dim(1, 16777216)");
     script_number(&p.s, 'W', p.tile);
-    script_put(&p.s,
-               "\n@host\ndef $F($P):\n"
-               "    piece = min($W, align_up(ceildiv(width, ceildiv(width, $W)), 64))\n"
-               "    $F_mix[chip.cores]($A, piece)\n\n@kernel\ndef $F_mix($P, piece: i32):\n",
-               &out);
+    script_put(&p.s, "\n@host\ndef $F($P):\n", &out);
+    put_launch(&p, forward);
+    script_put(&p.s, "\n@kernel\ndef $F_mix($P, piece: i32):\n", &out);
     if (forward)
         put_forward(&p);
     else
