@@ -444,6 +444,11 @@ static const Case elementwise[] = {
      .want = want_same},
     {B, "DataCopy(out, x, LEN)", "float", .want = want_same},
     {B, "Copy(out, x, 64, LEN / 64, {1, 1, 8, 8})", "float", .want = want_same},
+    {B, /* in Counter mode the mask counts the elements of a repeat, and repeats count */
+     "SetMaskCount(); SetVectorMask<float, MaskMode::COUNTER>(LEN / 2); "
+     "Copy<float, false>(out, x, MASK_PLACEHOLDER, 2, {1, 1, LEN / 16, LEN / 16}); "
+     "SetMaskNorm(); ResetMask()",
+     "float", .want = want_same},
     {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "half", "float", .want = want_same},
     {B, "Cast(out, x, RoundMode::CAST_FLOOR, LEN)", "float", "int32_t", .want = want_floor},
     {B, "Cast(out, x, RoundMode::CAST_NONE, LEN)", "int32_t", "float", .low = -100, .high = 100,

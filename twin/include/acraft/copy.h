@@ -258,17 +258,28 @@ namespace need {
 ACRAFT_NEED(Copy, ACRAFT_HAS(COPY));
 }
 namespace acraft_copy {
+inline RecordOperand later(RecordOperand o, uint64_t bytes)
+{
+    o.address += bytes;
+    if (o.bytes) o.bytes = bytes < o.bytes ? uint32_t(o.bytes - bytes) : 1;
+    return o;
+}
+
+/* In Counter mode Copy is not like other calls: the mask counts the elements of one repeat, which takes as many blocks
+ * as these need, and the repeats count. */
 template <typename T>
 inline void put(const LocalTensor<T> &dst, const LocalTensor<T> &src, const acraft::Mask &m, uint32_t repeat,
                 const CopyRepeatParams &p, const acraft::Site &site)
 {
     static_assert(need::need_Copy<T>::value, "acraft: no such dtype");
-    Record &r = acraft::put(NPU_COPY, site);
-    r.dtype[0] = r.dtype[1] = r.dtype[2] = acraft::dtype_of<T>();
-    r.operand[0] = dst.operand(p.dstStride, p.dstRepeatSize);
-    r.operand[1] = src.operand(p.srcStride, p.srcRepeatSize);
-    r.n[0] = repeat;
-    acraft::use_mask(r, m);
+    for (uint32_t i = 0; i < (m.counter ? repeat : 1); i++) {
+        Record &r = acraft::put(NPU_COPY, site);
+        r.dtype[0] = r.dtype[1] = r.dtype[2] = acraft::dtype_of<T>();
+        r.operand[0] = later(dst.operand(p.dstStride, m.counter ? 8u * p.dstStride : p.dstRepeatSize), 32ull * i * p.dstRepeatSize);
+        r.operand[1] = later(src.operand(p.srcStride, m.counter ? 8u * p.srcStride : p.srcRepeatSize), 32ull * i * p.srcRepeatSize);
+        r.n[0] = m.counter ? 1 : repeat;
+        acraft::use_mask(r, m);
+    }
 }
 }  // namespace acraft_copy
 template <typename T, bool isSetMask = true>
