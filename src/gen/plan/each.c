@@ -136,6 +136,13 @@ static void put_buffers(const EachBuffers *all, Buf *out)
     }
 }
 
+/* Cycles of 64 elements to bring a tensor to or from the width that is computed in; truth values are
+ * made from a mask. */
+static double cast_cycles(DType dtype)
+{
+    return dtype == DT_BOOL ? 4 : dtype_bytes(dtype) == 4 ? 0 : 2;
+}
+
 /* One loop over one axis is worth only so many cores; false: it is not one. */
 static bool put_cores(EachPlan *p, Buf *out)
 {
@@ -145,6 +152,7 @@ static bool put_cores(EachPlan *p, Buf *out)
     for (uint32_t i = 0; i < p->tensors.len; i++) {
         const Value *v = graph_value(p->e->g, p->tensors.at[i].value);
         *(p->tensors.at[i].output ? &work.out : &work.in) += (double)dtype_bytes(v->dtype);
+        work.cycles += cast_cycles(v->dtype);
     }
     buf_printf(out, "    %s\n", cores_lines(p->e->arena, p->axes[0].name[0], work));
     return true;
