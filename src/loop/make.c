@@ -153,8 +153,11 @@ static void use_shipped(Arena *arena, MakeJob *job, const MakeCase *c, Plan *pla
 static void judge(Arena *arena, MakeJob *job, const MakeCase *c, Verdict *verdict, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
-    EvalConfig config = {
-        .chip = spec->chip, .engine = spec->engine, .trust = spec->trust, .strict = spec->strict};
+    EvalConfig config = {.chip = spec->chip,
+                         .engine = spec->engine,
+                         .trust = spec->trust,
+                         .strict = spec->strict,
+                         .seconds = FULL_SECONDS};
     Diag own = diag_make(arena, spec->path, spec->source);
     Plan plan;
     EvalReference ref = {0};
