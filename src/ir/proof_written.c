@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_VIEWS = 6 };
+enum { MAX_VIEWS = 8 };
 
 typedef struct Written {
     IrView view[MAX_VIEWS];
