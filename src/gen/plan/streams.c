@@ -13,7 +13,9 @@ enum {
     MOST_STREAMS = 8,
     WIDE_BYTES = 176 * 1024,
     LANES = 64,
-    LINE = 128 /* elements of 512 bytes */
+    LINE = 128, /* elements of 512 bytes */
+    FEW_TOKENS = 8,
+    PARTS = 8
 };
 
 typedef struct Streams {
@@ -204,8 +206,9 @@ static void put_wide_gradients(Streams *p, int depth)
     }
 }
 
-/* Rows of the sums: of each pair of streams, then of h with each stream; whole blocks of them. */
-static int sum_rows(const Streams *p) { return (int)(p->n * p->n + p->n + 7) / 8 * 8; }
+/* Rows of the sums: of each pair of streams; then, where a block begins, of h with each stream. */
+static int post_row(const Streams *p) { return (int)(p->n * p->n + 7) / 8 * 8; }
+static int sum_rows(const Streams *p) { return post_row(p) + MOST_STREAMS; }
 
 /* What sums over the wide axis. */
 static void put_sums(Streams *p, int depth)
@@ -214,12 +217,14 @@ static void put_sums(Streams *p, int depth)
     put(p, depth, "for j in tiles(d.size, %d):", LANES);
     for (int k = 0; k <= n; k++) {
         const char *by = k < n ? str_format(p->s.arena, "a[%d, j]", k) : "b[j]";
-        put(p, depth + 1, "s[%d:%d, :j.size] = fma(c[:%d, j], row(%s), s[%d:%d, :j.size])", k * n,
-            k * n + n, n, by, k * n, k * n + n);
+        int row = k < n ? k * n : post_row(p);
+        put(p, depth + 1, "s[%d:%d, :j.size] = fma(c[:%d, j], row(%s), s[%d:%d, :j.size])", row,
+            row + n, n, by, row, row + n);
     }
 }
 
-static void put_gradients(Streams *p)
+/* The eight slots of a direction bound the depth of what is stored. */
+static void put_gradient_buffers(Streams *p, int depth)
 {
     int n = (int)p->n, rows = sum_rows(p);
     const char *wide[] = {"c", "a", "o"};
@@ -229,46 +234,86 @@ static void put_gradients(Streams *p)
     put(p, 1, "q = ub(f32, %lld, depth=2)", (long long)p->tile);
     put(p, 1, "s = ub(f32, %d, %d)", rows, LANES);
     put(p, 1, "u = ub(f32, %d)", rows);
-    put(p, 1, "e = ub(f32, %d, depth=2)", n * n);
-    put(p, 1, "f = ub(f32, 8, depth=2)");
-    put(p, 1, "for t in mine(tokens):");
-    put_weights(p, 2);
+    put(p, 1, "e = ub(f32, %d, depth=%d)", n * n, depth);
+    put(p, 1, "f = ub(f32, 8, depth=%d)", depth);
+}
+
+/* A piece of a token: what keeps the wide axis is stored, sums go on. */
+static void put_piece(Streams *p, int depth)
+{
+    int n = (int)p->n;
+    put(p, depth, "with copyin():");
+    put(p, depth + 1, "load(a[:%d, :d.size], x[t, :, d])", n);
+    put(p, depth + 1, "load(c[:%d, :d.size], g[t, :, d])", n);
+    put(p, depth + 1, "load(b[:d.size], h[t, d])");
+    put(p, depth, "with compute():");
+    put_wide_gradients(p, depth + 1);
+    put_sums(p, depth + 1);
+    put(p, depth, "with copyout():");
+    put(p, depth + 1, "store(gx[t, :, d], o[:%d, :d.size])", n);
+    put(p, depth + 1, "store(gh[t, d], q[:d.size])");
+}
+
+/* The sums of a token, from u. */
+static void put_results(Streams *p)
+{
+    int n = (int)p->n;
     put(p, 2, "with compute():");
-    put(p, 3, "s = 0.0");
-    put(p, 2, "for d in tiles(width, piece):");
-    put(p, 3, "with copyin():");
-    put(p, 4, "load(a[:%d, :d.size], x[t, :, d])", n);
-    put(p, 4, "load(c[:%d, :d.size], g[t, :, d])", n);
-    put(p, 4, "load(b[:d.size], h[t, d])");
-    put(p, 3, "with compute():");
-    put_wide_gradients(p, 4);
-    put_sums(p, 4);
-    put(p, 3, "with copyout():");
-    put(p, 4, "store(gx[t, :, d], o[:%d, :d.size])", n);
-    put(p, 4, "store(gh[t, d], q[:d.size])");
-    put(p, 2, "with compute():");
-    put(p, 3, "u = row_sum(s)");
     put(p, 3, "e[:%d] = u[:%d]", n * n, n * n);
-    put(p, 3, "f[:%d] = u[%d:%d]", n, n * n, n * n + n);
+    put(p, 3, "f[:%d] = u[%d:%d]", n, post_row(p), post_row(p) + n);
     put(p, 2, "with copyout():");
     put(p, 3, "store(gres[t, :], e[:%d])", n * n);
     put(p, 3, "store(gpost[t, :], f[:%d])", n);
 }
 
-/* Few tokens are cut into pieces for as many cores as they are worth; the gradients' sums keep a token
- * on one core. */
-static void put_launch(Streams *p, bool forward)
+static void put_gradients(Streams *p)
+{
+    put_gradient_buffers(p, 2);
+    put(p, 1, "for t in mine(tokens):");
+    put_weights(p, 2);
+    put(p, 2, "with compute():");
+    put(p, 3, "s = 0.0");
+    put(p, 2, "for d in tiles(width, piece):");
+    put_piece(p, 3);
+    put(p, 2, "with compute():");
+    put(p, 3, "u = row_sum(s)");
+    put_results(p);
+}
+
+/* Few tokens: the pieces of one are spread over the cores, their sums meet in a workspace. */
+static void put_gradient_parts(Streams *p)
+{
+    int rows = sum_rows(p);
+    put_gradient_buffers(p, 1);
+    put(p, 1, "v = ub(f32, %d)", rows);
+    put(p, 1, "z = ub(f32, %d, %d, depth=2)", PARTS, rows);
+    put(p, 1, "for t, d in mine(tokens, tiles(width, piece)):");
+    put_weights(p, 2);
+    put(p, 2, "with compute():");
+    put(p, 3, "s = 0.0");
+    put_piece(p, 2);
+    put(p, 2, "with compute():");
+    put(p, 3, "v = row_sum(s)");
+    put(p, 2, "with copyout():");
+    put(p, 3, "store(part[t, d.index, :], v)");
+    put(p, 1, "sync_all()");
+    put(p, 1, "for t in mine(tokens):");
+    put(p, 2, "with compute():");
+    put(p, 3, "u = 0.0");
+    put(p, 2, "for k in tiles(ceildiv(width, piece), %d):", PARTS);
+    put(p, 3, "with copyin():");
+    put(p, 4, "load(z[:k.size, :%d], part[t, k, :])", rows);
+    put(p, 3, "with compute():");
+    put(p, 4, "u = u + col_sum(z[:k.size, :%d])", rows);
+    put_results(p);
+}
+
+/* Few tokens are cut into pieces for as many cores as they are worth. */
+static void put_launch(Streams *p)
 {
     double n = (double)p->n;
-    CoresWork work = {.in = 4 * (n + 1), .out = 4 * n, .cycles = n * (n + 1)};
-    CoresRule rule = cores_rule(work);
-    if (!forward) {
-        script_put(&p->s,
-                   "    piece = min($W, align_up(ceildiv(width, ceildiv(width, $W)), 64))\n"
-                   "    $F_mix[min(tokens, chip.cores)]($A, piece)\n",
-                   p->text);
-        return;
-    }
+    CoresRule rule = cores_rule(
+        (CoresWork){.in = 4 * (n + 1), .out = 4 * n, .cycles = n * (n + 1)});
     put(p, 1,
         "cores = chip.cores if tokens * width >= %.0f else max(1, min(chip.cube_cores, "
         "i64(sqrt(f32(tokens * width) * %.6f))))",
@@ -278,6 +323,29 @@ static void put_launch(Streams *p, bool forward)
                "    piece = min($W, align_up(ceildiv(width, pieces), 64))\n"
                "    $F_mix[min(cores, tokens * ceildiv(width, piece))]($A, piece)\n",
                p->text);
+}
+
+/* A token on one core, but for a few that take several tiles each. */
+static void put_gradient_launch(Streams *p)
+{
+    double n = (double)p->n;
+    CoresRule rule = cores_rule(
+        (CoresWork){.in = 4 * (2 * n + 1), .out = 4 * (n + 1), .cycles = 3 * n * (n + 1)});
+    put(p, 1, "if tokens * %d <= chip.cores and width >= %lld:", FEW_TOKENS,
+        (long long)(2 * p->tile));
+    put(p, 2, "cores = max(1, min(chip.cube_cores // tokens, i64(sqrt(f32(width) * %.6f))))",
+        rule.factor);
+    script_number(&p->s, 'R', sum_rows(p));
+    script_put(
+        &p->s,
+        "        pieces = max(ceildiv(width, $W), cores)\n"
+        "        piece = min($W, align_up(ceildiv(width, pieces), 64))\n"
+        "        part = workspace(f32, tokens, ceildiv(width, piece), $R)\n"
+        "        $F_parts[min(chip.cores, tokens * ceildiv(width, piece))]($A, piece, part)\n"
+        "    else:\n"
+        "        piece = min($W, align_up(ceildiv(width, ceildiv(width, $W)), 64))\n"
+        "        $F_mix[min(tokens, chip.cores)]($A, piece)\n",
+        p->text);
 }
 
 static void add_operands(Streams *p, bool forward)
@@ -334,17 +402,27 @@ bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t
     else
         put(&p, 0,
             "# Sums over the wide axis gather in %d lanes for each of %lld pairs, on chip for the "
-            "whole token, and are\n# folded once: %d instructions for %d elements of all streams.",
+            "whole token, and are\n# folded once: %d instructions for %d elements of all streams. "
+            "A "
+            "few wide tokens are spread over the\n# cores, whose sums meet in a workspace.",
             LANES, (long long)(p.n * p.n + p.n), (int)p.n + 1, LANES);
     put(&p, 0, "craft = 1\n\ntokens = dim(1, 16777216)\nwidth = dim(1, 16777216)");
     script_number(&p.s, 'W', p.tile);
     script_put(&p.s, "\n@host\ndef $F($P):\n", &out);
-    put_launch(&p, forward);
-    script_put(&p.s, "\n@kernel\ndef $F_mix($P, piece: i32):\n", &out);
-    if (forward)
+    if (forward) {
+        put_launch(&p);
+        script_put(&p.s, "\n@kernel\ndef $F_mix($P, piece: i32):\n", &out);
         put_forward(&p);
-    else
+    } else {
+        put_gradient_launch(&p);
+        script_put(&p.s, "\n@kernel\ndef $F_mix($P, piece: i32):\n", &out);
         put_gradients(&p);
+        script_put(&p.s,
+                   "\n@kernel\ndef $F_parts($P, piece: i32, part: ws[f32, tokens, ceildiv(width, "
+                   "piece), $R]):\n",
+                   &out);
+        put_gradient_parts(&p);
+    }
     script_finish(&p.s, "streams", p.tile, &out, plan);
     return true;
 }
