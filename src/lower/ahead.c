@@ -112,8 +112,9 @@ static bool may_repeat(const Lower *l, const AscBlock *body, uint32_t sets)
     return true;
 }
 
-/* Which child is the stage of loads; UINT32_MAX: it may not run ahead. */
-static uint32_t loads_of(const Lower *l, const AscBlock *body, Locals *locals)
+/* Which child is the stage of loads; UINT32_MAX: it may not run ahead. `around`: calls of the loop
+ * around it. */
+static uint32_t loads_of(const Lower *l, const AscBlock *body, uint32_t around, Locals *locals)
 {
     uint32_t at = 0;
     while (at < body->len && l->out->stmts.at[body->at[at]].kind == ASC_S_SET)
@@ -123,7 +124,7 @@ static uint32_t loads_of(const Lower *l, const AscBlock *body, Locals *locals)
     const AscFunction *f = &l->k->functions.at[l->out->stmts.at[body->at[at]].callee];
     AscBlock rest = {.at = body->at + at + 1, .len = body->len - at - 1};
     bool ahead = f->stage == IR_COPYIN && only_loads(l, &f->body, locals) && locals->len &&
-                 !takes_slot(l, &rest, locals) && work_of(l, &rest) > FEW &&
+                 !takes_slot(l, &rest, locals) && work_of(l, &rest) + around > FEW &&
                  may_repeat(l, body, at);
     return ahead ? at : UINT32_MAX;
 }
@@ -160,8 +161,10 @@ static AscStmtId put_turn(Lower *l, const AscStmt *loop, uint32_t sets, IrExprId
 
 static void mark_ahead(Lower *l, const Locals *locals, AscAhead how)
 {
-    for (uint32_t i = 0; i < locals->len; i++)
-        l->k->buffers.at[l->k->locals.at[locals->at[i]].buffer].ahead = how;
+    for (uint32_t i = 0; i < locals->len; i++) {
+        AscBuffer *b = &l->k->buffers.at[l->k->locals.at[locals->at[i]].buffer];
+        b->ahead = b->ahead > how ? b->ahead : how;
+    }
 }
 
 static void run_ahead(Lower *l, AscStmtId id, uint32_t loads, const Locals *locals)
@@ -189,6 +192,7 @@ static void run_ahead(Lower *l, AscStmtId id, uint32_t loads, const Locals *loca
 typedef struct Nest {
     AscStmt outer, inner;
     uint32_t sets;  /* assignments at the start of the outer body */
+    uint32_t own;   /* stages of loads behind them that may run ahead as well: 0 or 1 */
     uint32_t at;    /* the inner loop in it */
     uint32_t loads; /* the stage of loads in the inner body */
     Locals locals;
@@ -199,13 +203,19 @@ static AscBlock part_of(const AscBlock *block, uint32_t from, uint32_t to)
     return (AscBlock){.at = block->at + from, .len = to - from};
 }
 
+static bool own_uses(const Lower *l, const Nest *n, IrVarId var)
+{
+    const AscStmt *run = &l->out->stmts.at[n->outer.body.at[n->sets]];
+    return n->own && ls_uses(l, &l->k->functions.at[run->callee].body, var);
+}
+
 /* What is made in the outer turn, other than by its first assignments, is not what loads go by. */
 static bool loads_follow(const Lower *l, const Nest *n)
 {
     const AscStmt *run = &l->out->stmts.at[n->inner.body.at[n->loads]];
     const AscBlock *load = &l->k->functions.at[run->callee].body;
     AscBlock first = part_of(&n->outer.body, 0, n->sets);
-    AscBlock before = part_of(&n->outer.body, n->sets, n->at);
+    AscBlock before = part_of(&n->outer.body, n->sets + n->own, n->at);
     AscBlock after = part_of(&n->outer.body, n->at + 1, n->outer.body.len);
     AscBlock sets = part_of(&n->inner.body, 0, n->loads);
     AscBlock rest = part_of(&n->inner.body, n->loads + 1, n->inner.body.len);
@@ -217,10 +227,34 @@ static bool loads_follow(const Lower *l, const Nest *n)
         bool around = lx_uses(l, n->outer.lo, v) || lx_uses(l, n->outer.hi, v) ||
                       lx_uses(l, n->outer.step, v);
         if ((moves && (bounds || around)) ||
-            (made && (ls_uses(l, &sets, v) || ls_uses(l, load, v))))
+            (made && (ls_uses(l, &sets, v) || ls_uses(l, load, v) || own_uses(l, n, v))))
             return false;
     }
     return true;
+}
+
+/* Is it seen that the loop has a turn whenever it is met? */
+static bool has_turn(const Lower *l, const AscStmt *loop)
+{
+    const IrExpr *hi = &l->ir->exprs.at[loop->hi];
+    return lx_least(l, loop->hi) > lx_most(l, loop->lo) ||
+           (hi->op == IR_E_ADD && ir_same(l->ir, hi->arg[0], loop->lo) &&
+            lx_least(l, hi->arg[1]) >= 1);
+}
+
+/* Is the statement at `at` a stage of loads that nothing else in the body takes slots of? */
+static uint32_t own_loads(const Lower *l, const AscBlock *body, uint32_t at, Locals *locals)
+{
+    const AscStmt *s = &l->out->stmts.at[body->at[at]];
+    const AscFunction *f = s->kind == ASC_S_RUN ? &l->k->functions.at[s->callee] : NULL;
+    Locals own = {0};
+    AscBlock rest = part_of(body, at + 1, body->len);
+    if (!f || f->stage != IR_COPYIN || !only_loads(l, &f->body, &own) || !own.len ||
+        takes_slot(l, &rest, &own))
+        return 0;
+    for (uint32_t i = 0; i < own.len; i++)
+        vec_push(l->arena, locals, own.at[i]);
+    return 1;
 }
 
 /* The only loop among the statements of an outer turn, and nothing but it takes its slots. */
@@ -239,10 +273,10 @@ static bool find_nest(const Lower *l, AscStmtId id, Nest *n)
     if (n->outer.kind != ASC_S_FOR || loops != 1)
         return false;
     n->inner = l->out->stmts.at[body->at[n->at]];
-    if (lx_least(l, n->inner.hi) <= lx_most(l, n->inner.lo)) /* it may have no turn */
-        return false;
-    n->loads = loads_of(l, &n->inner.body, &n->locals);
-    AscBlock before = part_of(body, 0, n->at), after = part_of(body, n->at + 1, body->len);
+    n->own = has_turn(l, &n->inner) ? own_loads(l, body, n->sets, &n->locals) : 0;
+    AscBlock before = part_of(body, n->sets + n->own, n->at);
+    AscBlock after = part_of(body, n->at + 1, body->len);
+    n->loads = loads_of(l, &n->inner.body, work_of(l, &before) + work_of(l, &after), &n->locals);
     return n->loads != UINT32_MAX && !takes_slot(l, &before, &n->locals) &&
            !takes_slot(l, &after, &n->locals) && may_repeat(l, body, n->sets) && loads_follow(l, n);
 }
@@ -252,8 +286,27 @@ static void put_first(Lower *l, const Nest *n, IrExprId value)
 {
     AscStmt run = l->out->stmts.at[n->inner.body.at[n->loads]];
     put_sets(l, &n->outer, n->sets, value);
+    if (n->own) {
+        AscStmt own = l->out->stmts.at[n->outer.body.at[n->sets]];
+        *ls_new(l, ASC_S_RUN) = own;
+    }
     put_sets(l, &n->inner, n->loads, n->inner.lo);
     *ls_new(l, ASC_S_RUN) = run;
+}
+
+/* Those of the first turn, if the inner loop has any. */
+static void put_very_first(Lower *l, const Nest *n)
+{
+    if (has_turn(l, &n->inner)) {
+        put_first(l, n, n->outer.lo);
+        return;
+    }
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_LT, n->inner.lo, n->inner.hi);
+    AscStmtId guard = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    put_first(l, n, n->outer.lo);
+    ls_close(l, &body, guard, false);
 }
 
 /* if (this turn has more) its next loads; else if (there is a next turn) its first ones */
@@ -296,12 +349,12 @@ static void run_nest(Lower *l, AscStmtId id, const Nest *n)
     AscBlock *before = l->at, all = {0};
     l->span = n->outer.at;
     l->at = &all;
-    put_first(l, n, n->outer.lo);
+    put_very_first(l, n);
     AscStmtId owner = ls_for(l, var, n->outer.lo, n->outer.hi, n->outer.step);
     Opened body;
     ls_open(l, &body);
     put_sets(l, &n->outer, n->sets, turn);
-    put_rest(l, &n->outer, n->sets, n->at);
+    put_rest(l, &n->outer, n->sets + n->own, n->at);
     put_inner(l, n, turn);
     l->span = n->outer.at;
     put_rest(l, &n->outer, n->at + 1, n->outer.body.len);
@@ -309,7 +362,6 @@ static void run_nest(Lower *l, AscStmtId id, const Nest *n)
     l->at = before;
     l->out->stmts.at[id] = (AscStmt){.kind = ASC_S_IF,
                                      .at = n->outer.at,
-                                     .primed = true,
                                      .value = ir_expr2(l->ir, IR_E_LT, n->outer.lo, n->outer.hi),
                                      .body = all};
     mark_ahead(l, &n->locals, ASC_AHEAD_NEST);
@@ -327,12 +379,62 @@ static void walk(Lower *l, const AscBlock *block)
             continue;
         }
         bool loop = l->out->stmts.at[id].kind == ASC_S_FOR;
-        uint32_t loads = loop ? loads_of(l, &body, &locals) : UINT32_MAX;
+        uint32_t loads = loop ? loads_of(l, &body, 0, &locals) : UINT32_MAX;
         if (loads != UINT32_MAX)
             run_ahead(l, id, loads, &locals);
         walk(l, &body);
         walk(l, &orelse);
     }
+}
+
+/* ---- what a loop computes anew and alike in every turn ---- */
+
+static uint32_t assignments(const Lower *l, const AscBlock *block, IrVarId var)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &l->out->stmts.at[block->at[i]];
+        n += s->var == var;
+        n += assignments(l, &s->body, var) + assignments(l, &s->orelse, var);
+        if (s->kind == ASC_S_RUN)
+            n += assignments(l, &l->k->functions.at[s->callee].body, var);
+    }
+    return n;
+}
+
+/* Reads nothing that the loop counts or makes; `kept` and `rest` are its statements. */
+static bool is_steady(const Lower *l, const AscStmt *set, IrVarId counter, const AscBlock *kept,
+                      const AscBlock *rest)
+{
+    if (set->kind != ASC_S_SET)
+        return false;
+    for (IrVarId v = 1; v < l->ir->vars.len; v++)
+        if (lx_uses(l, set->value, v) &&
+            (v == counter || assigns(l, kept, v) || assigns(l, rest, v)))
+            return false;
+    return assignments(l, &l->k->functions.at[0].body, set->var) == 1;
+}
+
+/* Such assignments go before the loop: the bounds of loops that are split over the cores. */
+static void hoist(Lower *l, AscBlock *block)
+{
+    AscBlock out = {0};
+    for (uint32_t i = 0; i < block->len; i++) {
+        AscStmt s = l->out->stmts.at[block->at[i]];
+        AscBlock kept = {0};
+        hoist(l, &s.body);
+        hoist(l, &s.orelse);
+        for (uint32_t k = 0; k < s.body.len; k++) {
+            AscBlock rest = part_of(&s.body, k, s.body.len);
+            bool steady = s.kind == ASC_S_FOR &&
+                          is_steady(l, &l->out->stmts.at[s.body.at[k]], s.var, &kept, &rest);
+            vec_push(l->arena, steady ? &out : &kept, s.body.at[k]);
+        }
+        s.body = kept;
+        l->out->stmts.at[block->at[i]] = s;
+        vec_push(l->arena, &out, block->at[i]);
+    }
+    *block = out;
 }
 
 /* requires: Process and its stages, slots taken in the stage that loads.
@@ -342,7 +444,9 @@ void lower_ahead(Lower *l)
     for (uint32_t i = 0; i < l->out->kernels.len; i++) {
         l->k = &l->out->kernels.at[i];
         l->source = &l->ir->kernels.at[i];
-        if (l->k->launched && l->k->functions.len)
-            walk(l, &l->k->functions.at[0].body);
+        if (!l->k->launched || !l->k->functions.len)
+            continue;
+        hoist(l, &l->k->functions.at[0].body);
+        walk(l, &l->k->functions.at[0].body);
     }
 }

@@ -155,7 +155,6 @@ typedef struct AscStmt {
     AscStrides strides;
     int mode; /* NpuRound, NpuCompare, or: 1 with index */
     /* the rest */
-    bool primed; /* IF: the loop in it begins with a load in hand and ends without (ahead.c) */
     AscCopy copy;
     uint32_t local;
     AscHand hand;

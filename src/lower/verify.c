@@ -66,9 +66,10 @@ static int queue_effect(const Verify *v, const AscStmt *s, uint32_t local)
     case ASC_S_IF: {
         int a = check_block(v, &s->body, local), b = check_block(v, &s->orelse, local);
         AscAhead ahead = ahead_of(v, local);
-        bool same = !s->orelse.len || (ahead == ASC_AHEAD_NEST && a == b);
-        if (ahead && s->kind == ASC_S_IF && same)
-            return a ? a - s->primed : 0; /* the two halves of a turn; ahead.c */
+        if (ahead == ASC_AHEAD_TURN && s->kind == ASC_S_IF && !s->orelse.len)
+            return a; /* the two halves of a turn; ahead.c */
+        if (ahead == ASC_AHEAD_NEST)
+            return 0; /* counted by the twin: the branch a load stands in is not the one that ends it */
         if (a || b)
             panic("lower: %s holds a slot of '%s' past a branch or loop", v->k->name,
                   v->k->locals.at[local].name);
@@ -121,7 +122,7 @@ static void check_kernel(const Verify *v)
     for (uint32_t i = 0; i < v->k->functions.len; i++)
         check_stmts(v, &v->k->functions.at[i].body);
     for (uint32_t i = 0; v->done >= LOWER_COMPUTE && i < v->k->locals.len; i++)
-        if (check_block(v, &v->k->functions.at[0].body, i))
+        if (ahead_of(v, i) != ASC_AHEAD_NEST && check_block(v, &v->k->functions.at[0].body, i))
             panic("lower: %s never frees a slot of '%s'", v->k->name, v->k->locals.at[i].name);
 }
 

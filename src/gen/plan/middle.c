@@ -228,8 +228,9 @@ static bool write_whole(Job *job, int64_t rows, int64_t block)
     w->wide = WHOLE * 4 / (bytes ? bytes : 1) / rows / 128 * 128;
     w->whole = rows;
     part->setup = str_format(
-        job->arena, "wide = min(%lld, align_up(ceildiv(n%u, ceildiv(%d * chip.cores, %s)), 128))",
-        (long long)w->wide, w->last, FEW, kept_count(job, w->last));
+        job->arena,
+        "wide%lld = min(%lld, align_up(ceildiv(n%u, ceildiv(%d * chip.cores, %s)), 128))",
+        (long long)rows, (long long)w->wide, w->last, FEW, kept_count(job, w->last));
     open_kept(w);
     write_scalar_leaves(w);
     load_fixed(w);

@@ -1,6 +1,7 @@
 /* The last axis is reduced and others are kept. Rows that fit are taken whole, several at once
  * (resident.c); long rows are streamed in tiles, once per pass, by the core they belong to; few
- * long rows, and such as L2 would not hold one of for each core, are split (split.c). */
+ * long rows, and such as L2 would not hold one of for each core, are split (split.c), or taken by all
+ * cores together in groups that L2 holds (together.c). */
 #include "gen/plan/strategy.h"
 
 /* Rows up to FEW_LONG elements are not worth two meetings of the cores: streaming 4 FEW_LONG bytes in and out
@@ -124,11 +125,14 @@ static void write_rows(Job *job)
                           "chip.cores and %s <= %d",
                           rows, MANY_ROWS, length, ROW_BYTES, rows, length, FEW_LONG);
     write_streamed(job, when);
-    if (split)
+    if (split) {
+        together_part(job);
         split_part(job);
+    }
 }
 
 const Strategy strategy_rows = {
     "rows", takes, write_rows,
     "Short rows are taken whole, several at once; long rows are streamed in tiles; few long rows, "
-    "or rows that L2 does not hold between two passes, are split over the cores."};
+    "or rows that L2 does not hold between two passes, are split over the cores, the longest in "
+    "groups that L2 holds."};

@@ -318,11 +318,12 @@ static void declare(Writer *w, const WriteBuffer *b)
         w->bytes += bytes;
 }
 
-/* f16, i32 and the like are words of Craft. */
-static bool is_word(char stem, uint32_t number)
+/* f16, i32 and the like are words of Craft, n0 and the like the sizes. */
+static bool is_word(const Writer *w, char stem, uint32_t number)
 {
     bool width = number == 8 || number == 16 || number == 32 || number == 64;
-    return width && (stem == 'f' || stem == 'i' || stem == 'u' || stem == 'c');
+    return (width && (stem == 'f' || stem == 'i' || stem == 'u' || stem == 'c')) ||
+           (stem == 'n' && number < w->s->len);
 }
 
 const char *write_buffer(Writer *w, char stem, WriteKind kind, DType dtype, int depth, PrimId owner)
@@ -336,7 +337,7 @@ const char *write_buffer(Writer *w, char stem, WriteKind kind, DType dtype, int 
             return b->name;
         }
     }
-    while (is_word(stem, w->next))
+    while (is_word(w, stem, w->next))
         w->next++;
     WriteBuffer b = {
         str_format(w->arena, "%c%u", stem, w->next++), stem, kind, dtype, depth, true, owner};
