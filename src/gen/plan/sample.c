@@ -59,6 +59,9 @@ static const char buffers[] =
     "    near = ub(i32, 1024)\n    plane = ub(f32, 8192, depth=2)\n"
     "    o = ub(f32, 1024, depth=2)\n";
 
+/* Tiles that hold nothing while places are made. */
+#define LENT "in0[:t.size], in1[:t.size], in2[:t.size], in3[:t.size]"
+
 /* The grid as it lies in memory: pairs, x first. */
 static const char from_grid[] =
     "        with copyin():\n"
@@ -80,25 +83,44 @@ static const char from_theta[] =
     "            px[:t.size] = work[:t.size] - py[:t.size] * $C\n"
     "            px[:t.size] = px[:t.size] * 2.0 - $G\n"
     "            py[:t.size] = py[:t.size] * 2.0 - $H\n"
-    "            side[:t.size] = $I\n"
-    "            fx[:t.size] = px[:t.size] / $I\n"
-    "            px[:t.size] = fma(-fx[:t.size], side[:t.size], px[:t.size]) / $I\n"
-    "            side[:t.size] = $J\n"
-    "            fy[:t.size] = py[:t.size] / $J\n"
-    "            py[:t.size] = fma(-fy[:t.size], side[:t.size], py[:t.size]) / $J\n"
+    "            parted(fx[:t.size], px[:t.size], side[:t.size], work[:t.size], " LENT ", $I)\n"
+    "            parted(fy[:t.size], py[:t.size], side[:t.size], work[:t.size], " LENT ", $J)\n"
     "            turn(gx[:t.size], fx[:t.size], fy[:t.size], px[:t.size], py[:t.size], "
-    "side[:t.size], work[:t.size], more[:t.size], v0[:t.size], a, b, c)\n"
+    "side[:t.size], work[:t.size], more[:t.size], v0[:t.size], " LENT ", a, b, c)\n"
     "            turn(gy[:t.size], fx[:t.size], fy[:t.size], px[:t.size], py[:t.size], "
-    "side[:t.size], work[:t.size], more[:t.size], v1[:t.size], d, e, f)\n";
+    "side[:t.size], work[:t.size], more[:t.size], v1[:t.size], " LENT ", d, e, f)\n";
+
+/* What a rounded product lost: x y - product, exactly. Both are split in halves of 12 bits (Dekker 1971),
+ * as it is not documented whether MulAddDst rounds once. */
+static const char slip[] = "\ndef slip(lost, x, y, product, high, low, other):\n"
+                           "    high = x * 4097.0\n"
+                           "    high = high - (high - x)\n"
+                           "    low = x - high\n"
+                           "    other = y * 4097.0\n"
+                           "    other = other - (other - y)\n"
+                           "    lost = (high * other - product) + low * other\n"
+                           "    other = y - other\n"
+                           "    lost = (lost + high * other) + low * other\n";
+
+/* x / n as whole + rest. */
+static const char parted[] = "\ndef parted(whole, rest, side, work, lost, high, low, other, n):\n"
+                             "    side = n\n"
+                             "    whole = rest / n\n"
+                             "    work = whole * side\n"
+                             "    slip(lost, whole, side, work, high, low, other)\n"
+                             "    rest = ((rest - work) - lost) / n\n";
 
 /* g = x a + y b + c with the errors of products and sums carried along. */
-static const char turn[] = "\ndef turn(g, x, y, low_x, low_y, side, work, more, error, a, b, c):\n"
+static const char turn[] = "\ndef turn(g, x, y, low_x, low_y, side, work, more, error, lost, high, "
+                           "low, other, a, b, c):\n"
                            "    side = a\n"
                            "    work = x * side\n"
-                           "    error = fma(x, side, -work) + low_x * side\n"
+                           "    slip(error, x, side, work, high, low, other)\n"
+                           "    error = error + low_x * side\n"
                            "    side = b\n"
                            "    more = y * side\n"
-                           "    error = error + fma(y, side, -more) + low_y * side\n"
+                           "    slip(lost, y, side, more, high, low, other)\n"
+                           "    error = error + lost + low_y * side\n"
                            "    g = work + more\n"
                            "    side = g - work\n"
                            "    error = error + ((work - (g - side)) + (more - side))\n"
@@ -113,8 +135,10 @@ static const char turn[] = "\ndef turn(g, x, y, low_x, low_y, side, work, more, 
 /* Pixels: the whole part from the rounded place, the part behind the point without cancellation. */
 static const char places[] =
     "        with compute():\n"
-    "            axis(gx[:t.size], px[:t.size], fx[:t.size], side[:t.size], $Q$W, $X)\n"
-    "            axis(gy[:t.size], py[:t.size], fy[:t.size], side[:t.size], $R$Y, $Z)\n"
+    "            axis(gx[:t.size], px[:t.size], fx[:t.size], side[:t.size], work[:t.size], " LENT
+    ", $Q$W, $X)\n"
+    "            axis(gy[:t.size], py[:t.size], fy[:t.size], side[:t.size], work[:t.size], " LENT
+    ", $R$Y, $Z)\n"
     "            corner(at0[:t.size], in0[:t.size], px[:t.size], py[:t.size], work[:t.size], "
     "more[:t.size], 0.0, 0.0)\n"
     "            corner(at1[:t.size], in1[:t.size], px[:t.size], py[:t.size], work[:t.size], "
@@ -127,12 +151,14 @@ static const char places[] =
     "            high = reduce_max(at3[:t.size])\n";
 
 static const char helpers[] =
-    "\ndef axis(g, whole, part, side, $Ssize, most):\n"
+    "\ndef axis(g, whole, part, side, work, lost, high, low, other, $Ssize, most):\n"
     "    whole = (g * size + most) * 0.5\n"
     "$B"
     "    whole = min(max(floor(whole), -2.0), most + 2.0)\n"
     "    side = size\n"
-    "    part = fma(g, side, most - whole * 2.0)\n"
+    "    work = g * side\n"
+    "    slip(lost, g, side, work, high, low, other)\n"
+    "    part = (work + (most - whole * 2.0)) + lost\n"
     "$T"
     "    part = part * 0.5\n"
     "$D"
@@ -164,7 +190,7 @@ static void put_corner(int k, bool whole, Buf *out)
     }
 }
 
-/* Between the columns, then between the rows, each with one rounding. */
+/* Between the columns, then between the rows. */
 static const char blend[] =
     "            with compute():\n"
     "                v0[:t.size] = v0[:t.size] * in0[:t.size]\n"
@@ -237,8 +263,8 @@ static void set_holes(Sample *p)
         return;
     script_set(s, 'Q', "v0[:t.size], ");
     script_set(s, 'R', "v1[:t.size], ");
-    script_set(s, 'S', "low, ");
-    script_set(s, 'T', "    part = part + low * size\n");
+    script_set(s, 'S', "rest, ");
+    script_set(s, 'T', "    part = part + rest * size\n");
     bool edge = node_bool(p->affine, AT_ALIGN);
     set_float(s, 'C', p->ow);
     set_float(s, 'G', p->ow - 1);
@@ -295,8 +321,9 @@ static void put_sampler(Sample *p, Buf *out)
     script_put(&p->s, p->affine ? from_theta : from_grid, out);
     script_put(&p->s, places, out);
     put_channels(p, out);
+    buf_puts(out, slip);
     if (p->affine)
-        buf_puts(out, turn);
+        buf_printf(out, "%s%s", parted, turn);
     script_put(&p->s, helpers, out);
     if (!p->border)
         script_put(&p->s, zeros, out);
