@@ -186,14 +186,14 @@ soak:
 
 $(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)
 	$(call link,$^,$(call libs,cmd))
-# How many slips in a kernel the twin notices; docs/museum.md.
+# How many slips in a kernel the twin notices; docs/twin.md.
 $(OUT)/tools/%.o: tools/%.c
 	$(call compile,tools,$<,$@)
 $(OUT)/mutate: $(call objects,tools/mutate/*.c) $(call archives,twin)
 	$(call link,$^,$(call libs,twin))
 mutation: $(OUT)/mutate
 	@echo "  TEST mutation"
-	@$< --most 2 --least 99 --list tools/mutate/kernels.txt > $(OUT)/mutation.txt || \
+	@$< --most 3 --least 99 --list tools/mutate/kernels.txt > $(OUT)/mutation.txt || \
 	    { cat $(OUT)/mutation.txt; exit 1; }
 bench: $(patsubst %,$(OUT)/bench-%,$(BENCHES)) $(OUT)/acraft
 	@for b in $(BENCHES); do echo "== $$b"; ACRAFT=$(OUT)/acraft $(OUT)/bench-$$b || exit 1; done

@@ -304,6 +304,9 @@ static bool try_subject(Session *session, const char *const *words, uint32_t cou
         t.combined = t.all.len > 2 && subject_combine(s, &t.all, t.original, o->seconds, &t.schema);
         printf("%s: %u of %u mutants, %u more in lines never executed%s\n", s->path, t.all.len,
                executed, written - executed, t.combined ? "" : ", each compiled");
+        if (t.original[1].findings.len)
+            printf("  strict findings of its own: %u, %u not by missing inserted synchronisation\n",
+                   t.original[1].findings.len, t.original[1].own);
         ok = try_mutants(session, &t);
     } else {
         explain_failure(words[0], &t.original[0], &diag);

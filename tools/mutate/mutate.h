@@ -128,6 +128,7 @@ typedef struct Seen {
     VerdictStatus status;
     const char *reason;
     VEC(uint64_t) findings; /* code and places of each */
+    uint32_t own;           /* of these, what the compiler does not repair */
     const char *first;      /* "S050 line 12" */
     uint64_t stream;
     TwinTensors outputs;

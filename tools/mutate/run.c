@@ -216,6 +216,7 @@ static void note_findings(Arena *arena, const Verdict *v, Seen *seen)
         if (only_warns(f->code))
             continue;
         vec_push(arena, &seen->findings, finding_key(f));
+        seen->own += !f->inserted;
         if (!seen->first)
             seen->first = str_format(arena, "%s line %u", f->code, f->line);
     }
