@@ -553,3 +553,39 @@ T_TEST(hazard_a_word_tells_of_what_came_before_it)
         CHECK_EQ_STR(load_after_words(hops, true), "S054");
     }
 }
+
+/* A cube core stores and tells the vector cores of its block; those of another block learn it where all
+ * vector cores meet. */
+static const char *load_after_meeting(bool told)
+{
+    Watched w = open_watched(SIM_MIX_1_2, 2, false);
+    Rig *rig = &w.rig;
+    static const uint32_t vector[] = {1, 2, 4, 5};
+    Record fix = {.op = NPU_FIXPIPE_GM,
+                  .pipe = NPU_PIPE_FIX,
+                  .mode = 1,
+                  .line = 80,
+                  .dtype = {NPU_DT_F32, NPU_DT_F32},
+                  .n = {16, 16, 16, 16, 1}};
+    fix.operand[0].address = GM(4096);
+    fix.operand[1].address = rec_address(NPU_L0C, 0);
+    on(rig, 0, fix);
+    on(rig, 0, (Record){.op = NPU_CROSS_SET, .pipe = NPU_PIPE_FIX, .mode = 2, .n = {1}});
+    for (uint32_t i = 0; told && i < 2; i++)
+        on(rig, vector[i], (Record){.op = NPU_CROSS_WAIT, .mode = 2, .n = {1}});
+    for (uint32_t again = 0; again < 2; again++)
+        for (uint32_t i = 0; i < 4 - again; i++)
+            on(rig, vector[i], (Record){.op = NPU_SYNC_ALL});
+    while (*rig_fault(rig)) /* the product itself was never computed */
+        continue;
+    on(rig, 4, copy_in(0, 4096, 256, 81));
+    const char *code = rig_fault(rig);
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_a_meeting_tells_of_third_cores)
+{
+    CHECK_EQ_STR(load_after_meeting(true), "");
+    CHECK_EQ_STR(load_after_meeting(false), "S054");
+}
