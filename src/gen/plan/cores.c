@@ -12,7 +12,7 @@
 #include "gen/plan/strategy.h"
 #include <string.h>
 
-enum { PIECES = 4, LEAST = 512, PORTS = 24, LONG_US = 20 };
+enum { PIECES = 4, LEAST = 512, PORTS = 24, LONG_US = 20, FOLD = 2 /* cycles of 64 elements */ };
 #define CORE_US 0.08
 #define IN_PER_US 60480.0
 #define OUT_PER_US 49500.0
@@ -95,7 +95,8 @@ void few_cores(Job *job, Part *part)
     part->scalar[0].value = "piece";
 }
 
-void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
+/* "n0 * ceildiv(n1, 8)": pieces, the kept axes with one of them in tiles */
+static const char *item_count(Job *job, uint32_t tiled, const char *tile)
 {
     Buf items = {0};
     for (uint32_t i = 0; i < job->s->len; i++) {
@@ -106,6 +107,31 @@ void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
         else if (!axis->reduced)
             buf_printf(&items, "%s%s", times, axis->name);
     }
-    part->cores = str_format(job->arena, "min(%s, chip.cores)", items.at);
+    char *text = buf_take(&items, job->arena);
     buf_free(&items);
+    return text;
+}
+
+void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
+{
+    part->cores = str_format(job->arena, "min(%s, chip.cores)", item_count(job, tiled, tile));
+}
+
+/* Rows: a core for each port where all of them save less than their launch takes, and no more than
+ * give each as many pieces. */
+void row_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
+{
+    CoresWork work = element_work(part->w);
+    const char *items = item_count(job, tiled, tile);
+    Buf elements = {0};
+    for (uint32_t i = 1; i < job->g->prims.len; i++)
+        work.cycles += job->g->prims.at[i].op == PRIM_REDUCE && job->g->prims.at[i].uses ? FOLD : 0;
+    for (uint32_t i = 0; i < job->s->len; i++)
+        buf_printf(&elements, "%s%s", i ? " * " : "", job->s->axis[i].name);
+    part->setup = str_format(job->arena,
+                             "most = chip.cores if %s >= %.0f else chip.cube_cores\n"
+                             "cores = min(most, ceildiv(%s, ceildiv(%s, most)))",
+                             elements.at, cores_rule(work).least, items, items);
+    part->cores = "cores";
+    buf_free(&elements);
 }

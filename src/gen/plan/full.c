@@ -1,6 +1,6 @@
 /* Everything is reduced: each core reduces its share, puts the result in its slot of a
  * workspace, and after all cores have met every core combines the slots. Deterministic: the slots
- * are added in the order of the cores. */
+ * are combined in an order that does not depend on timing. */
 #include "gen/plan/strategy.h"
 
 static bool takes(const Space *s) { return !s->scanned && s->reduced && s->kept == 0 && !s->outer; }
@@ -39,10 +39,13 @@ static void put_slot(Job *job, Part *part, PrimId id, uint32_t slot)
 {
     Writer *w = part->w;
     if (!part->workspaces.len)
-        part_scalar(part, "nc", "chip.cores");
+        part_scalar(part, "nc", part->cores);
     part_workspace(job, part, str_format(w->arena, "ws%u", slot), "nc, 8");
+    bool sum = w->g->prims.at[id].reduce == PRIM_SUM;
     write_line(w, "with compute():");
-    write_line(w, "    mine8[:8] = %s", w->name[id]);
+    write_line(w, "    mine8[:8] = %s", sum ? "0.0" : w->name[id]);
+    if (sum)
+        write_line(w, "    mine8[:1] = %s", w->name[id]);
     write_line(w, "with copyout():");
     write_line(w, "    store(ws%u[core_id(), 0:8], mine8[:8])", slot);
 }
@@ -53,6 +56,10 @@ static void get_slots(Part *part, PrimId id, uint32_t slot)
     write_line(w, "with copyin():");
     write_line(w, "    load(all8[:nc, :8], ws%u[0:nc, 0:8])", slot);
     write_line(w, "with compute():");
+    if (w->g->prims.at[id].reduce == PRIM_SUM) { /* lanes beside the first are 0 */
+        write_line(w, "    %s = reduce_sum(all8[:nc, :8])", w->name[id]);
+        return;
+    }
     write_line(w, "    sum8[:8] = %s(all8[:nc, :8])", column_words[w->g->prims.at[id].reduce]);
     write_line(w, "    %s = sum8[0]", w->name[id]);
 }
@@ -125,5 +132,5 @@ static void write_full(Job *job)
 
 const Strategy strategy_full = {
     "full", takes, write_full,
-    "Two stages: each core reduces its share, then all cores combine the partial results in the "
-    "order of the cores, so the result does not depend on timing."};
+    "Two stages: each core reduces its share, then all cores combine the partial results in one "
+    "order, so the result does not depend on timing."};

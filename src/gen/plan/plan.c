@@ -162,7 +162,7 @@ static void put_launch(const Part *part, const char *name, int depth, Buf *out)
         const PartWorkspace *ws = &part->workspaces.at[i];
         bool cores = str_starts(str_from(ws->shape), "nc, ");
         buf_fill(out, ' ', (size_t)depth * 4);
-        buf_printf(out, "%s = workspace(f32, %s%s)\n", ws->name, cores ? "chip.cores" : "",
+        buf_printf(out, "%s = workspace(f32, %s%s)\n", ws->name, cores ? part->cores : "",
                    cores ? ws->shape + 2 : ws->shape);
     }
     buf_fill(out, ' ', (size_t)depth * 4);

@@ -156,10 +156,13 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
     w->wide = wide;
     part->scalars = 0; /* no tile */
     part->when = str_format(job->arena, "%s <= %lld", w->count, (long long)wide);
-    if (job->s->outer)
+    const char *rows = str_format(job->arena, "%lld", (long long)block);
+    if (job->s->outer) {
         full_buffers(w);
-    else
-        item_cores(job, part, w->row_axis, str_format(job->arena, "%lld", (long long)block));
+        row_cores(job, part, w->row_axis, rows);
+    } else {
+        item_cores(job, part, w->row_axis, rows);
+    }
     load_constants(w);
     const char **lanes = resident_start(w);
     rows_open(w);

@@ -1,5 +1,5 @@
 /* Rows first, then their results over everything: losses that compare row by row and end in a
- * mean. A core adds up the results of its rows; the cores' sums are combined in their order. Rows
+ * mean. A core adds up the results of its rows; the cores' sums are combined in one order. Rows
  * that fit are taken whole (resident.c), long ones are streamed here. */
 #include "gen/plan/strategy.h"
 
@@ -33,5 +33,5 @@ static void write_rows_full(Job *job)
 
 const Strategy strategy_rows_full = {
     "rows_full", takes, write_rows_full,
-    "Each core takes rows and adds up their results; the cores' sums are combined in the order of "
-    "the cores, so the result does not depend on timing."};
+    "Each core takes rows and adds up their results; the cores' sums are combined in one order, so "
+    "the result does not depend on timing."};

@@ -87,6 +87,8 @@ void together_part(Job *job);
 void few_cores(Job *job, Part *part);
 /* No more cores than there are pieces: the kept axes, one of them in tiles. */
 void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile);
+/* The same for whole rows whose results all cores combine; the host's scalar is `cores`. */
+void row_cores(Job *job, Part *part, uint32_t tiled, const char *tile);
 
 /* Operands that rows share are loaded once for a block of rows (shared.c). */
 bool shared_takes(const Writer *w);
