@@ -4,7 +4,8 @@
  * What is read once and is large only pushes other lines out of L2: results that could wait there
  * until GM has time. A tensor is read once when one load names it, every loop around that load
  * moves it on, and it begins where a loop's variable says and nowhere else, so that no two turns
- * overlap. (asc-devkit examples add_high_performance: 264 to 188 us)
+ * overlap; or by a little, as windows do whose first row or column a turn shares with the one before.
+ * (asc-devkit examples add_high_performance: 264 to 188 us)
  *
  * Past L2 a run of a copy costs 3.2 cycles more (npu/cost.def BURST_PAST_L2): 54 bytes' time. Results
  * that stay in L2 are two thirds of it at most, so where as much is written as read, copies of short
@@ -50,6 +51,87 @@ static bool read_once(const Loads *f, const IrAccess *a)
     return begins_plainly(f, a);
 }
 
+/* ---- turns that overlap a little ---- */
+
+/* The only value the kernel gives a scalar; 0: none, or several. */
+static IrExprId value_of(const Loads *f, const IrBlock *block, IrVarId var, uint32_t *times)
+{
+    IrExprId value = 0;
+    for (uint32_t i = 0; i < block->len; i++) {
+        const IrStmt *s = &f->l->ir->stmts.at[block->at[i]];
+        bool here = s->var == var && s->kind == IR_S_ASSIGN;
+        IrExprId below = value_of(f, &s->body, var, times);
+        below = below ? below : value_of(f, &s->orelse, var, times);
+        *times += s->var == var;
+        value = here ? s->value : below ? below : value;
+    }
+    return *times == 1 ? value : 0;
+}
+
+/* By how much it grows at most with the variable: sums, multiples, and the larger or smaller of two. */
+static int64_t slope(const Loads *f, IrExprId id, IrVarId var)
+{
+    const IrExpr *e = &f->l->ir->exprs.at[id];
+    uint32_t times = 0;
+    IrExprId value;
+    switch (e->op) {
+    case IR_E_VAR:
+        if (e->of.var == var)
+            return 1;
+        value = value_of(f, &f->l->source->body, e->of.var, &times);
+        return value ? slope(f, value, var) : 0;
+    case IR_E_ADD: return slope(f, e->arg[0], var) + slope(f, e->arg[1], var);
+    case IR_E_SUB: return slope(f, e->arg[0], var) - slope(f, e->arg[1], var);
+    case IR_E_MUL:
+        return lx_most(f->l, e->arg[1]) == lx_least(f->l, e->arg[1])
+                   ? slope(f, e->arg[0], var) * lx_most(f->l, e->arg[1])
+                   : 0;
+    case IR_E_MIN:
+    case IR_E_MAX: {
+        int64_t a = slope(f, e->arg[0], var), b = slope(f, e->arg[1], var);
+        return a > b ? a : b;
+    }
+    default: return 0;
+    }
+}
+
+/* Elements that the load takes of an axis at most: what its buffer holds bounds them too. */
+static int64_t most_of(const Loads *f, const IrStmt *load, uint32_t axis)
+{
+    const IrBuffer *b = &f->l->source->buffers.at[load->dst.buffer];
+    uint32_t behind = 0;
+    if (!load->access.size[axis])
+        return 1;
+    for (uint32_t i = axis + 1; i < load->access.rank; i++)
+        behind += load->access.size[i] != 0;
+    int64_t most = lx_most(f->l, load->access.size[axis]);
+    int64_t held = behind < b->rank ? lx_most(f->l, b->shape[b->rank - 1 - behind]) : most;
+    return held < most ? held : most;
+}
+
+/* Along some axis a turn begins nearly as far on as one reads: at most a fifth is read twice. */
+static bool steps_on(const Loads *f, const IrStmt *load, const IrAxis *axis)
+{
+    int64_t tile = axis->tile ? lx_least(f->l, axis->tile) : 1;
+    for (uint32_t i = 0; i < load->access.rank; i++) {
+        IrExprId start = load->access.start[i];
+        int64_t step = start ? slope(f, start, axis->range.start) : 0;
+        if (step > 0 && step <= 64 && tile <= INT32_MAX &&
+            most_of(f, load, i) <= step * tile * 5 / 4)
+            return true;
+    }
+    return false;
+}
+
+static bool read_nearly_once(const Loads *f, const IrStmt *load)
+{
+    for (uint32_t i = 0; i < f->loops.len; i++)
+        for (uint32_t k = 0; k < f->loops.at[i]->axis_count; k++)
+            if (!steps_on(f, load, &f->loops.at[i]->axes[k]))
+                return false;
+    return f->loops.len && !load->access.flat && !load->access.item;
+}
+
 static bool is_split(const Loads *f)
 {
     for (uint32_t i = 0; i < f->loops.len; i++)
@@ -61,7 +143,7 @@ static bool is_split(const Loads *f)
 static int64_t short_run(const Loads *f, const IrStmt *load)
 {
     const IrView *v = &load->dst;
-    int64_t run = v->rank == 2 ? lx_most(f->l, v->size[1]) : LONG_RUN;
+    int64_t run = v->rank == 2 ? most_of(f, load, load->access.rank - 1) : LONG_RUN;
     run = run < LONG_RUN ? run * (int64_t)dtype_bytes(view_dtype(v)) : LONG_RUN;
     return run < LONG_RUN && lx_most(f->l, v->size[0]) > 1 ? run : 0;
 }
@@ -83,7 +165,7 @@ static void walk(Loads *f, const IrBlock *block)
         bool reads = s->kind == IR_S_LOAD || s->kind == IR_S_GM_READ;
         if (reads && s->access.tensor == f->tensor) {
             f->count++;
-            f->once = s->kind == IR_S_LOAD && read_once(f, &s->access);
+            f->once = s->kind == IR_S_LOAD && (read_once(f, &s->access) || read_nearly_once(f, s));
             f->split = is_split(f);
             f->run = f->once ? short_run(f, s) : 0;
         }
