@@ -17,6 +17,7 @@ Part *job_part(Job *job, const char *suffix, bool paired)
     Part part = {.suffix = suffix, .cores = "chip.cores"};
     part.w = writer_new(job->g, job->s, paired, job->diag);
     part.w->load_depth = job->single >> job->parts.len & 1 ? 1 : 2;
+    part.w->store_depth = job->bare >> job->parts.len & 1 ? 1 : 2;
     vec_push(job->arena, &job->parts, part);
     part_scalar(&job->parts.at[job->parts.len - 1], "tile", "tile");
     return &job->parts.at[job->parts.len - 1];
@@ -255,13 +256,15 @@ static Str write_program(Job *job, const Strategy *strategy, const char *name, i
     return text;
 }
 
-/* More room for the compiler's scratch, where it was too little; one slot for a load. False: nothing
- * is left to give, or nothing was wrong. */
+/* More room for the compiler's scratch, where it was too little; one slot for a load, then for a store.
+ * False: nothing is left to give, or nothing was wrong. */
 static bool widen(Job *job, Fit fit)
 {
     bool wider[2] = {false, false};
-    uint64_t crowded = fit.crowded & ~job->single;
+    uint64_t still = fit.crowded & job->single & ~job->bare;
+    uint64_t crowded = still | (fit.crowded & ~job->single);
     job->single |= crowded;
+    job->bare |= still;
     for (uint32_t i = 0; i < job->parts.len && i < 64; i++)
         if (fit.exceeds >> i & 1)
             wider[job->parts.at[i].w->wide != 0] = true;

@@ -37,6 +37,7 @@ typedef struct Job {
     uint32_t scratch[2]; /* bytes of the compiler's scratch per element: of parts with "tile", of
                             parts in two dimensions */
     uint64_t single;     /* parts whose loads get one slot each: with two they have too many */
+    uint64_t bare;       /* parts of which that is true of stores */
     Diag *diag;
     int64_t last_most; /* largest size of the last axis; 0: as of the others */
     int64_t tile_unit; /* tiles are multiples of it where they are as large; 0: of 128 */

@@ -86,7 +86,8 @@ Writer *writer_new(PrimGraph *g, const Space *s, bool paired, Diag *diag)
                   .diag = diag,
                   .last = s->len - 1,
                   .depth = 1,
-                  .load_depth = 2};
+                  .load_depth = 2,
+                  .store_depth = 2};
     w->name = arena_array(g->arena, const char *, g->prims.len);
     w->level = arena_array(g->arena, uint32_t, g->prims.len);
     w->recip = arena_array(g->arena, const char *, g->prims.len);
@@ -645,12 +646,13 @@ void write_store(Writer *w, const PrimOutput *out, const char *operand)
     write_needs(w, id);
     bool made = dtype != DT_F32 && w->name[id]; /* then the cast reads it where it is */
     const char *buffer = made ? NULL
-                              : write_buffer(w, 'o', kind, DT_F32, dtype == DT_F32 ? 2 : 1, 0);
+                              : write_buffer(w, 'o', kind, DT_F32,
+                                             dtype == DT_F32 ? w->store_depth : 1, 0);
     const char *view = made ? w->name[id] : write_view(w, kind, buffer);
     if (!made)
         write_line(w, "%s = %s", view, write_expr(w, id));
     if (dtype != DT_F32) {
-        buffer = write_buffer(w, 'o', kind, dtype, 2, 0);
+        buffer = write_buffer(w, 'o', kind, dtype, w->store_depth, 0);
         write_line(w, "%s = cast(%s, %s)", write_view(w, kind, buffer), view, dtype_name(dtype));
     }
     w->depth--;

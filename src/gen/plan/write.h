@@ -45,6 +45,7 @@ typedef struct Writer {
     int64_t block, wide;
     int64_t whole;         /* rows of operands that are on chip as a whole; 0: none */
     int load_depth;        /* of the buffers that loads go to */
+    int store_depth;       /* of those that stores come from */
     PrimId *pair;          /* per reduction: the one it is computed together with; units.c */
     const char **recip;    /* per prim: the name of its reciprocal, where that is needed */
     const bool *wanted;    /* per prim: what the pass needs; NULL: everything */
