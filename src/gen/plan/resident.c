@@ -173,6 +173,15 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
     return part;
 }
 
+/* Elements are picked by the vector unit only where a tile is one row. */
+static bool picks(const PrimGraph *g)
+{
+    for (uint32_t i = 1; i < g->prims.len; i++)
+        if (g->prims.at[i].op == PRIM_PICK && g->prims.at[i].uses)
+            return true;
+    return false;
+}
+
 int64_t resident_parts(Job *job)
 {
     uint32_t mark = job->parts.len;
@@ -182,6 +191,8 @@ int64_t resident_parts(Job *job)
         wide /= STEP;
     for (; wide <= most; wide *= STEP) {
         int64_t exact = wide * STEP > most ? most : wide / 64 * 64, rows = most / exact;
+        if (exact == most && most / 2 > LEAST_WIDE && !picks(job->g)) /* two while they fit */
+            write_class(job, 2, most / 2 / 64 * 64);
         write_class(job, rows < MOST_ROWS ? rows : MOST_ROWS, exact);
     }
     return most;

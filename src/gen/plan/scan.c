@@ -172,18 +172,31 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
         store_all(w);
 }
 
+/* Tiles of a row are alike, so that no short one is left at its end. */
+static void even_tiles(Job *job, Part *part)
+{
+    const char *last = job->s->axis[part->w->last].name;
+    part->setup = str_format(job->arena,
+                             "even = min(tile, align_up(ceildiv(%s, ceildiv(%s, tile)), %d))", last,
+                             last, SCAN_UNIT);
+    part->scalar[0].value = "even";
+}
+
 static void write_scan(Job *job)
 {
     job->tile_unit = SCAN_UNIT;
-    Writer *w = job_part(job, "_kernel", false)->w;
+    Part *part = job_part(job, "_kernel", false);
+    Writer *w = part->w;
     PrimId id = the_scan(w);
     for (uint32_t i = 0; i < w->s->len; i++) {
         if (!w->s->axis[i].scanned)
             continue;
-        if (i == w->last)
+        if (i == w->last) {
+            even_tiles(job, part);
             write_last(w, id);
-        else
+        } else {
             write_other(w, id, i);
+        }
     }
 }
 
