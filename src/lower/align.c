@@ -47,6 +47,14 @@ static void set_strided(Lower *l, AscCopy *c, int64_t block)
     c->ub_gap = in_blocks(l, lx_sub(l, c->ub_row, c->cols), block);
 }
 
+/* Rows one behind the other. */
+static bool is_dense(const Lower *l, const AscCopy *c)
+{
+    const IrExpr *row = &l->ir->exprs.at[c->gm_row], *cols = &l->ir->exprs.at[c->cols];
+    return c->gm_row == c->cols ||
+           (row->op == IR_E_VAR && cols->op == IR_E_VAR && row->of.var == cols->of.var);
+}
+
 static void set_padded(Lower *l, AscCopy *c, int64_t block)
 {
     IrExprId size = lx_int(l, BLOCK_BYTES / block), zero = lx_int(l, 0);
@@ -55,7 +63,7 @@ static void set_padded(Lower *l, AscCopy *c, int64_t block)
     c->gm_gap = c->rows ? lx_mul(l, lx_sub(l, c->gm_row, c->cols), size) : zero;
     c->ub_gap = c->rows ? in_blocks(l, lx_sub(l, c->ub_row, rounded), block) : zero;
     c->right = lx_sub(l, rounded, c->cols);
-    if (lx_most(l, c->gm_gap) > (int64_t)UINT32_MAX) {
+    if (lx_most(l, c->gm_gap) > (int64_t)UINT32_MAX && !is_dense(l, c)) {
         diag_error(l->diag, "E095", l->span, "rows of this copy may lie more than 4 GiB apart");
         diag_hint(l->diag, "bound the sizes of the tensor, or move one row at a time");
     }
