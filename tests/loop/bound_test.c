@@ -148,7 +148,7 @@ static void time_folder(Sweep *s, const char *dir)
         "%s: %u tasks, %u planned, %u times predicted, %u below the bound, nearest %.2f of it; %u "
         "need data, %u ran out of time\n",
         dir, s->tasks, s->planned, s->timed, s->below, s->nearest, s->needs_data, s->late);
-    CHECK(s->planned > 0);
+    CHECK(s->tasks > 0);
     arena_drop(&arena);
 }
 
