@@ -1,5 +1,5 @@
 /* The Ascend program: what the four passes make of one dtype variant of a tile-IR program, and
- * what both emitters walk (AscendC text; records for the simulator).
+ * what the AscendC emitter walks.
  *
  *     AscProgram                     one operator, one dtype variant
  *       tiling     fields of the tiling struct
