@@ -387,6 +387,16 @@ void *twin_memory_for_sim(void *context, const char *name, size_t bytes)
 
 /* --- the simulator's regions ----------------------------------------------------------------- */
 
+/* The simulator's process has not touched these pages yet: all at once is cheaper than one by one. An old
+ * kernel does not know the advice; then they come one by one. */
+static void bring_pages(const SimRegion *region)
+{
+    uintptr_t at = (uintptr_t)region->memory, from = at / PAGE * PAGE;
+    if (region->memory && region->bytes >= GM_STEP && region->role != SIM_WORKSPACE)
+        (void)madvise((void *)from, at + region->bytes - from,
+                      region->role == SIM_IN ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
+}
+
 static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, const GmPlace *where,
                        void *own, DType dtype, SimRole role)
 {
@@ -398,6 +408,7 @@ static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, c
                                                                        : memory->gm.at + where->at,
                         .dtype = (uint32_t)dtype,
                         .role = role};
+    bring_pages(&region);
     return where->bytes == 0 || sim_gm_add(sim, &region);
 }
 
