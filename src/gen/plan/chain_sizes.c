@@ -154,30 +154,29 @@ static void fix_node(ChainSizes *s, const Node *node)
         sizes_fix(s, node->out + k);
 }
 
+static void link_alike(ChainSizes *s, const Node *node)
+{
+    for (uint32_t i = 0; i < node->n_in; i++)
+        if (node->in[i] != VALUE_NONE)
+            line_up(s, node->in[i], node->out);
+    for (uint32_t k = 1; k < node->n_out; k++)
+        line_up(s, node->out, node->out + k);
+}
+
 static void link_node(ChainSizes *s, const Node *node)
 {
+    if (op_is_elementwise(node->op)) {
+        link_alike(s, node);
+        return;
+    }
     switch (node->op) {
-    case OP_UNARY:
-    case OP_BINARY:
-    case OP_CLAMP:
-    case OP_WHERE:
-    case OP_LERP:
-    case OP_ADDCMUL:
-    case OP_ADDCDIV:
-    case OP_CAST:
     case OP_DROPOUT:
     case OP_SOFTMAX:
     case OP_SCAN:
     case OP_SORT:
     case OP_FLIP:
     case OP_LAYER_NORM:
-    case OP_RMS_NORM:
-        for (uint32_t i = 0; i < node->n_in; i++)
-            if (node->in[i] != VALUE_NONE)
-                line_up(s, node->in[i], node->out);
-        for (uint32_t k = 1; k < node->n_out; k++)
-            line_up(s, node->out, node->out + k);
-        break;
+    case OP_RMS_NORM: link_alike(s, node); break;
     case OP_REDUCE:
     case OP_REDUCE_INDEX: link_kept(s, node); break;
     case OP_PERMUTE: link_permuted(s, node); break;

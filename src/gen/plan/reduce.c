@@ -111,3 +111,22 @@ void reduce_pass(Writer *w, uint32_t pass, bool final, void (*open)(Writer *w))
     finish(w, &units);
     reduce_forget(w);
 }
+
+void reduce_store_scalars(Writer *w)
+{
+    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
+        if (reduce_is_full(w, i))
+            continue;
+        const PrimOutput *out = &w->g->outputs.at[i];
+        write_line(w, "with compute():");
+        w->depth++;
+        write_needs(w, out->is.prim);
+        const char *name = str_format(w->arena, "s%u", w->next++);
+        write_line(w, "%s = %s", name, write_expr(w, out->is.prim));
+        w->depth--;
+        write_line(w, "with copyout():");
+        write_line(w, "    %s = %s",
+                   write_access(w, write_output_name(w, i), w->g->prims.at[out->is.prim].axes),
+                   name);
+    }
+}

@@ -346,25 +346,6 @@ static void write_outputs_by_tiles(Split *p, uint32_t passes, UnitList *units, c
     store_outputs(w, wanted);
 }
 
-static void store_row_scalars(Writer *w)
-{
-    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
-        if (reduce_is_full(w, i))
-            continue;
-        const PrimOutput *out = &w->g->outputs.at[i];
-        write_line(w, "with compute():");
-        w->depth++;
-        write_needs(w, out->is.prim);
-        const char *name = str_format(w->arena, "s%u", w->next++);
-        write_line(w, "%s = %s", name, write_expr(w, out->is.prim));
-        w->depth--;
-        write_line(w, "with copyout():");
-        write_line(w, "    %s = %s",
-                   write_access(w, write_output_name(w, i), w->g->prims.at[out->is.prim].axes),
-                   name);
-    }
-}
-
 static bool any_output(const Writer *w, bool full)
 {
     for (uint32_t i = 0; i < w->g->outputs.len; i++)
@@ -410,7 +391,7 @@ static void split_passes(Split *p)
         open_kept(w);
         read_rows(p, &units, places, p->row_index);
         write_scalar_leaves(w);
-        store_row_scalars(w);
+        reduce_store_scalars(w);
         w->depth = 1;
     }
 }

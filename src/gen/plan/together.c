@@ -285,26 +285,6 @@ static void combine(Together *p, const Unit *u, uint32_t unit)
     w->depth--;
 }
 
-/* Outputs of one value a row. */
-static void store_row_scalars(Writer *w)
-{
-    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
-        if (reduce_is_full(w, i))
-            continue;
-        const PrimOutput *out = &w->g->outputs.at[i];
-        write_line(w, "with compute():");
-        w->depth++;
-        write_needs(w, out->is.prim);
-        const char *name = str_format(w->arena, "s%u", w->next++);
-        write_line(w, "%s = %s", name, write_expr(w, out->is.prim));
-        w->depth--;
-        write_line(w, "with copyout():");
-        write_line(w, "    %s = %s",
-                   write_access(w, write_output_name(w, i), w->g->prims.at[out->is.prim].axes),
-                   name);
-    }
-}
-
 /* Is it an operand of what varies along the row? */
 static bool is_spread(const Writer *w, PrimId id)
 {
@@ -359,7 +339,7 @@ static void combine_rows(Together *p, const UnitList *units, uint32_t passes)
     write_scalar_leaves(w);
     reduce_hoist(w, passes, true);
     keep_results(p);
-    store_row_scalars(w);
+    reduce_store_scalars(w);
     w->depth = depth;
 }
 
