@@ -6,7 +6,7 @@
  *     if (box_worker_start(arena, &w, &spec) && box_worker_wait_ready(&w))
  *         while (!box_worker_step(&w, 10))
  *             ...                                  what else there is to watch
- *     BoxEnd end = box_worker_finish(&w, &answer);
+ *     BoxEnd end = box_worker_finish(&w, &answer, &signal);
  *     ... answer.at ...
  *     box_worker_close(&w);
  *
