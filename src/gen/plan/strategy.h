@@ -121,6 +121,6 @@ void reduce_mark(const Writer *w, uint32_t pass, bool final, bool *wanted);
 /* Forgets the names of what only lived inside the pass. */
 void reduce_forget(Writer *w);
 bool reduce_is_full(const Writer *w, uint32_t output); /* varies along reduced axes */
-void reduce_store_scalars(Writer *w); /* outputs of one value a row */
+void reduce_store_scalars(Writer *w);                  /* outputs of one value a row */
 
 #endif
