@@ -10,6 +10,7 @@
 #include "emit/check_int.h"
 
 #include "base/proc.h"
+#include "base/temp.h"
 #include "emit/ascendc_host.h"
 #include <ctype.h>
 #include <string.h>
@@ -221,10 +222,12 @@ bool emit_check_with(Arena *arena, const EmitInput *in, const EmitFiles *project
         diag_error(diag, "E099", (Span){0}, "--check-with needs clang++, which is not here");
         return false;
     }
-    if (!find_headers(&c, dirs) || !file_temp_dir(arena, "acraft-check", &c.temp, diag))
+    TempDir temp;
+    if (!find_headers(&c, dirs) || !temp_dir_make(arena, "acraft-check", &temp, diag))
         return false;
+    c.temp = temp.path;
     bool ok = check_kernels(&c, answer) && check_host(&c, answer);
     answer->output = (Str){c.said.len ? buf_take(&c.said, arena) : "", c.said.len};
     buf_free(&c.said);
-    return file_remove_tree(c.temp, diag) && ok;
+    return temp_dir_remove(&temp, diag) && ok;
 }

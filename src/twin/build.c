@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/temp.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -590,12 +591,14 @@ bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit 
     b.stem = cache_stem(&b, "programs", true);
     if (from_cache(&b, result))
         return true;
-    if (!file_temp_dir(arena, "acraft-build", &b.dir, diag)) {
+    TempDir temp;
+    if (!temp_dir_make(arena, "acraft-build", &temp, diag)) {
         verdict_fail(verdict, VERDICT_INTERNAL, STAGE_COMPILE, "no temporary directory");
         return false;
     }
+    b.dir = temp.path;
     chmod(b.dir, 0755);
     bool ok = build_in_dir(&b, result);
-    file_remove_tree(b.dir, diag);
+    temp_dir_remove(&temp, diag);
     return ok;
 }

@@ -1,10 +1,12 @@
 /* Diagnostics as text and JSON, files and directories, child processes. */
 #include "base/file.h"
 #include "base/proc.h"
+#include "base/temp.h"
 #include "tests/t.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* --- diagnostics ----------------------------------------------------------------------- */
@@ -232,6 +234,38 @@ T_TEST(paths_split_and_join)
     CHECK_EQ_SLICE(path_stem("a.d/b"), "b");
     CHECK_EQ_SLICE(path_stem(".hidden"), ".hidden");
     arena_drop(&arena);
+}
+
+T_TEST(temp_dir_of_a_killed_owner_goes_with_the_next)
+{
+    Scratch s;
+    scratch_open(&s);
+    const char *was = getenv("TMPDIR");
+    setenv("TMPDIR", s.dir, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        TempDir killed;
+        _exit(!temp_dir_make(&s.arena, "one", &killed, &s.diag) ||
+              !file_write(path_join(&s.arena, killed.path, "f"), STR("x"), &s.diag));
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    TempDir other, first, second;
+    NameList names;
+    CHECK(temp_dir_make(&s.arena, "other", &other, &s.diag));
+    CHECK(file_list(&s.arena, s.dir, &names, &s.diag) && names.len == 2);
+    CHECK(temp_dir_make(&s.arena, "one", &first, &s.diag));
+    CHECK(temp_dir_make(&s.arena, "one", &second, &s.diag));
+    CHECK(file_list(&s.arena, s.dir, &names, &s.diag) && names.len == 3);
+    CHECK(file_is_dir(other.path) && file_is_dir(first.path) && file_is_dir(second.path));
+    CHECK(temp_dir_remove(&first, &s.diag) && temp_dir_remove(&second, &s.diag) &&
+          temp_dir_remove(&other, &s.diag));
+    CHECK(file_list(&s.arena, s.dir, &names, &s.diag) && names.len == 0);
+    if (was)
+        setenv("TMPDIR", was, 1);
+    else
+        unsetenv("TMPDIR");
+    scratch_close(&s);
 }
 
 /* --- processes ------------------------------------------------------------------------- */
