@@ -27,13 +27,33 @@ const char *host_ge_dtype(DType d);      /* "DT_FLOAT" */
 bool host_next_guard(const Host *h, uint32_t *at, const IrStmt **guard);
 bool host_find_dim(const IrProgram *ir, IrVarId dim, uint32_t *operand, uint32_t *axis);
 
+/* ---- the plan (ascendc_plan.c) ---- */
+
 /* struct SoftmaxPlan and PlanSoftmax(), one function for each variant whose text differs. */
 void host_print_plan(Host *h);
 uint32_t host_same_plan(Arena *arena, const EmitInput *in, uint32_t variant);
 const char *host_plan_name(const Host *h, uint32_t variant);
 const char *host_plan_call(const Host *h, uint32_t variant); /* with the names of its parameters */
+extern const char *const host_chip_args[IR_CHIP_COUNT]; /* parameters that are facts of the chip */
+void host_fields(const Host *h, EmitFields *out);       /* every field some variant has */
 void host_print_tiling_header(Host *h);
+
+/* ---- op_host (ascendc_host.c, ascendc_infer.c) ---- */
+
 void host_print_operator(Host *h, bool inline_plan);
+void host_print_inference(Host *h);
+void host_print_definition(Host *h);
+void host_print_shapes(Host *h, bool infer); /* the sizes, from what the context holds */
+void host_print_attrs(Host *h);
+void host_print_list_len(Host *h, uint32_t operand);
+uint32_t host_input_index(const IrProgram *ir, uint32_t operand);
+/* The contexts count tensors that are there: an input after an optional one or a list is asked for
+ * by its place in the definition. */
+bool host_place_moves(const IrProgram *ir, uint32_t operand);
+/* The list that gives lists that are written their length and shapes; operand_count: none. */
+uint32_t host_first_list(const IrProgram *ir);
+/* Where the output is among the tensors: "1", after a list "1 + xsLen". */
+const char *host_output_place(const Host *h, uint32_t operand);
 
 void project_print_json(Host *h);
 
