@@ -1,4 +1,5 @@
-/* Inside the parser: the state shared by py_parse.c (expressions) and py_stmt.c. */
+/* Inside the parser: the state shared by py_parse.c (expressions), py_atom.c and
+ * py_stmt.c. */
 #ifndef TORCH_PY_PARSE_INT_H
 #define TORCH_PY_PARSE_INT_H
 
@@ -27,9 +28,13 @@ void py_add(PyParser *p, Py *parent, Py *kid);
 bool py_is_keyword(Str name);
 Str py_take_identifier(PyParser *p, const char *what);
 
-Py *py_expression(PyParser *p);       /* conditional, lambda, walrus */
-Py *py_star_expressions(PyParser *p); /* a, *b, c: a TUPLE when there is a comma */
-Py *py_target_list(PyParser *p);      /* before `in` */
+Py *py_atom(PyParser *p);
+Py *py_named_or_star(PyParser *p);
+Py *py_disjunction(PyParser *p);
+void py_for_clauses(PyParser *p, Py *comp); /* of a comprehension, into its kids */
+Py *py_expression(PyParser *p);             /* conditional, lambda, walrus */
+Py *py_star_expressions(PyParser *p);       /* a, *b, c: a TUPLE when there is a comma */
+Py *py_target_list(PyParser *p);            /* before `in` */
 void py_parameters(PyParser *p, Py *owner, const char *close);
 void py_arguments(PyParser *p, Py *call); /* after '(', up to and with ')' */
 Py *py_module(PyParser *p);
