@@ -22,7 +22,13 @@ typedef uint32_t IrExprId; /* 0: none */
 typedef uint32_t IrVarId;
 typedef uint32_t IrStmtId;
 
-enum { IR_MAX_RANK = 8, IR_MAX_TILE_RANK = 2, IR_MAX_AXES = 6, IR_MAX_OPERANDS = 3 };
+enum {
+    IR_MAX_RANK = 8,
+    IR_MAX_TILE_RANK = 2,
+    IR_MAX_AXES = 6,
+    IR_MAX_OPERANDS = 3,
+    IR_BOUND_FACTORS = 4
+};
 
 /* ---- scalar expressions; their type is DT_I64, DT_F32 or DT_BOOL ---- */
 
@@ -254,6 +260,14 @@ typedef struct IrKernel {
     Span at;
 } IrKernel;
 
+/* The product of the factors, none negative, is at most this. */
+typedef struct IrBound {
+    uint32_t factors;
+    IrExprId factor[IR_BOUND_FACTORS];
+    int64_t least[IR_BOUND_FACTORS]; /* of each factor */
+    int64_t most;
+} IrBound;
+
 typedef struct IrProgram {
     Arena *arena;
     const char *name;      /* of the host function */
@@ -268,6 +282,7 @@ typedef struct IrProgram {
     VEC(IrVarId) dims;
     IrBlock host;
     VEC(IrKernel) kernels;
+    VEC(IrBound) bounds; /* by the host's asserts; ir_annotate_launched finds them */
     /* which value each dtype variable has in this variant: "T=f32" */
     VEC(const char *) variant_names;
     VEC(DType) variant_dtypes;

@@ -13,7 +13,7 @@
 
 #include "ir/range.h"
 
-enum { POLY_TERMS = 24, POLY_DEGREE = 4 };
+enum { POLY_TERMS = 24, POLY_DEGREE = IR_BOUND_FACTORS };
 
 typedef struct PolyTerm {
     int64_t coef;
@@ -66,6 +66,8 @@ void prover_assume_cond(Prover *pr, IrExprId cond, bool holds);
 void prover_forget(Prover *pr, IrVarId var);
 /* The variable grows by `more`: what was assumed of the old value is said of the new one. */
 void prover_shift(Prover *pr, IrExprId named, Poly more);
+/* An upper bound of the polynomial by the ranges of its atoms; INT64_MAX: none. */
+int64_t poly_most(const Prover *pr, const Poly *p);
 bool poly_mentions(const Prover *pr, const Poly *p, IrVarId var);
 bool prove_nonneg(Prover *pr, Poly p);
 bool prove_le(Prover *pr, IrExprId a, IrExprId b); /* a <= b */

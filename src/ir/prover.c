@@ -55,6 +55,18 @@ static bool nonneg_by_intervals(const Prover *pr, const Poly *p)
     return sum >= 0;
 }
 
+int64_t poly_most(const Prover *pr, const Poly *p)
+{
+    __int128 sum = 0, lo, hi;
+    for (uint32_t i = 0; i < p->len; i++) {
+        term_bounds(pr, &p->term[i], &lo, &hi);
+        if (hi == NO_BOUND)
+            return INT64_MAX;
+        sum = saturate(sum + hi);
+    }
+    return p->overflow || sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
 /* ---- case splits: a minimum is one of its two operands ---- */
 
 /* Replaces `atom` by `with` in every term; the atom is linear in p. */

@@ -1,6 +1,6 @@
 /* Bounds and divisibility of integer expressions. In: a program, a chip. Out: lo, hi, multiple
  * of its variables. Arithmetic saturates at "no bound", so a doubtful case is only less known. */
-#include "ir/range.h"
+#include "ir/range_int.h"
 
 static int64_t clamp128(__int128 v)
 {
@@ -77,7 +77,6 @@ static IrInterval interval_of_binary(IrExprOp op, IrInterval a, IrInterval b)
     switch (op) {
     case IR_E_ADD: return add(a, b);
     case IR_E_SUB: return add(a, negate(b));
-    case IR_E_MUL: return mul(a, b);
     case IR_E_FLOORDIV: return divide(a, b);
     case IR_E_CEILDIV: return negate(divide(negate(a), b));
     case IR_E_MOD:
@@ -96,12 +95,27 @@ static IrInterval interval_of_binary(IrExprOp op, IrInterval a, IrInterval b)
     }
 }
 
+/* No more than the host's asserts allow the variable or product. */
+static IrInterval bounded(const IrProgram *p, const NpuChip *chip, IrExprId id, IrInterval range)
+{
+    int64_t most = ir_bound_of(p, chip, id);
+    return most < range.hi && most >= range.lo ? (IrInterval){range.lo, most} : range;
+}
+
 IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId id)
 {
     const IrExpr *e = &p->exprs.at[id];
     switch (e->op) {
     case IR_E_INT: return (IrInterval){e->of.i, e->of.i};
-    case IR_E_VAR: return (IrInterval){p->vars.at[e->of.var].lo, p->vars.at[e->of.var].hi};
+    case IR_E_VAR: {
+        const IrVar *v = &p->vars.at[e->of.var];
+        return bounded(p, chip, id, (IrInterval){v->lo, v->hi});
+    }
+    case IR_E_MUL:
+        if (e->type != DT_I64)
+            break;
+        return bounded(p, chip, id,
+                       mul(ir_interval(p, chip, e->arg[0]), ir_interval(p, chip, e->arg[1])));
     case IR_E_CHIP: {
         int64_t v = ir_chip_value(chip, (IrChipFact)e->of.fact);
         return (IrInterval){v, v};
@@ -295,7 +309,7 @@ static void annotate_choices(Annotator *an)
     }
 }
 
-void ir_annotate(IrProgram *p, const NpuChip *chip)
+static void annotate(IrProgram *p, const NpuChip *chip)
 {
     Arena scratch = {0};
     Annotator an = {.p = p,
@@ -307,4 +321,17 @@ void ir_annotate(IrProgram *p, const NpuChip *chip)
     for (uint32_t i = 0; i < p->kernels.len; i++)
         annotate_block(&an, &p->kernels.at[i].body);
     arena_drop(&scratch);
+}
+
+void ir_annotate(IrProgram *p, const NpuChip *chip)
+{
+    p->bounds.len = 0;
+    annotate(p, chip);
+}
+
+void ir_annotate_launched(IrProgram *p, const NpuChip *chip)
+{
+    ir_annotate(p, chip);
+    ir_find_bounds(p, chip);
+    annotate(p, chip);
 }

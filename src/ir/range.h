@@ -15,6 +15,9 @@ typedef struct IrInterval {
 
 /* Fills lo, hi and multiple of CHOICE, HOST, PARAM, LOOP and once-assigned LOCAL variables. */
 void ir_annotate(IrProgram *p, const NpuChip *chip);
+/* The same for whoever comes behind the asserts of the host, as kernels and lowering do: what they
+ * say of products of sizes and choices holds, too. */
+void ir_annotate_launched(IrProgram *p, const NpuChip *chip);
 IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId e);
 /* The largest m known such that the value is always a multiple of m; 0: it is always 0. */
 int64_t ir_multiple(const IrProgram *p, const NpuChip *chip, IrExprId e);

@@ -286,7 +286,7 @@ AscProgram *lower_program(Arena *arena, const IrProgram *ir, const NpuChip *chip
     p->ir = l.ir;
     p->chip = chip;
     vec_push(arena, &p->stmts, (AscStmt){0});
-    ir_annotate(l.ir, chip);
+    ir_annotate_launched(l.ir, chip);
 
     bool ok = passed(&l, LOWER_HOST, lower_host(&l));
     if (ok && last >= LOWER_INIT)

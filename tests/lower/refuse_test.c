@@ -83,3 +83,34 @@ T_TEST(every_example_is_lowered_or_refused_by_name)
     CHECK_MSG(refused * 20 <= names.len, "%u of %u refused", refused, names.len);
     arena_drop(&arena);
 }
+
+static const char *const far_rows = "craft = 1\na = dim(1, 1048576)\nb = dim(1, 1048576)\n"
+                                    "c = dim(1, 1048576)\n@host\n"
+                                    "def op(x: gm[f32, a, b, c], y: out[f32, a, b, c]):\n"
+                                    "%s    k[1](x, y)\n@kernel\n"
+                                    "def k(x: gm[f32, a, b, c], y: out[f32, a, b, c]):\n"
+                                    "    u = ub(f32, 8, 64)\n"
+                                    "    for i, j, t in mine(tiles(a, 8), b, tiles(c, 64)):\n"
+                                    "        with copyin():\n"
+                                    "            load(u[:i.size, :t.size], x[i, j, t])\n"
+                                    "        with copyout():\n"
+                                    "            store(y[i, j, t], u[:i.size, :t.size])\n";
+
+static const char *lower_far_rows(Arena *arena, const char *asserts)
+{
+    const char *said = "";
+    const char *text = str_format(arena, far_rows, asserts);
+    return help_lower(arena, text, LOWER_ALIGN, &said) ? "" : said;
+}
+
+T_TEST(rows_too_far_apart_are_refused_unless_the_host_asserts_otherwise)
+{
+    Arena arena = {0};
+    const char *said = lower_far_rows(&arena, "");
+    CHECK_MSG(strstr(said, "[E095]"), "%s", said);
+    said = lower_far_rows(&arena, "    assert b * c <= 2147483648, \"far\"\n");
+    CHECK_MSG(strstr(said, "[E095]"), "%s", said);
+    CHECK_EQ_STR(lower_far_rows(&arena, "    assert b * c <= 1073741824, \"far\"\n"), "");
+    CHECK_EQ_STR(lower_far_rows(&arena, "    assert a * b * c <= 1073741824, \"far\"\n"), "");
+    arena_drop(&arena);
+}
