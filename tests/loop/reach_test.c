@@ -58,9 +58,11 @@ T_TEST(reach_more_operators_3) { reach_some("tests/newcomer/more", 3, SHARES, 1)
 T_TEST(reach_more_operators_4) { reach_some("tests/newcomer/more", 4, SHARES, 1); }
 T_TEST(reach_more_operators_5) { reach_some("tests/newcomer/more", 5, SHARES, 1); }
 
-/* A chain with a reduction over all cores inside it, and one through complex numbers. */
+/* A chain with a reduction over all cores inside it, one through complex numbers, and axes turned
+ * around, whose rows lie as far apart as two sizes together say. */
 T_TEST(reach_chains_on_the_twin)
 {
+    reach("tests/newcomer/more/turn_three_axes.py", EVAL_TWIN, 2);
     reach("tests/newcomer/operators/masked_smooth_l1.py", EVAL_TWIN, 0);
     reach("tests/newcomer/more/complex_mag.py", EVAL_TWIN, 0);
 }

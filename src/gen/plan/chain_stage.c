@@ -80,10 +80,11 @@ static bool read_host(Arena *arena, StageText *t, Str text, uint32_t at)
     }
     if (!t->ways.len)
         add_way(arena, t, STR(""));
-    bool parts = t->ways.at[0].lines.len > 0;
+    bool parts = t->ways.at[0].lines.len > 0, asserts = true;
     t->ways.at[0].taken = t->ways.at[0].taken || taken;
     for (uint32_t i = 0; i < plain.len; i++) {
-        if (parts)
+        asserts = asserts && str_starts(str_trim(plain.at[i]), "assert "); /* hold on every way */
+        if (parts || asserts)
             vec_push(arena, &t->common, plain.at[i]);
         else
             vec_push(arena, &t->ways.at[0].lines, plain.at[i]);

@@ -13,6 +13,7 @@ typedef struct Writing {
     const char *type;
     int64_t tile;
     bool free; /* sizes may vary: dimensions only change places */
+    Buf host;  /* lines of the host before the launch */
     Buf out;
 } Writing;
 
@@ -130,6 +131,21 @@ static void put_shapes(Writing *w)
     buf_puts(&w->out, "]");
 }
 
+/* DataCopyPad takes the gap between two rows in 32 bits: rows of the source and of the result, which
+ * stand one behind the other along `row` and `across`, are less than 4 GiB apart. */
+static void put_near(Writing *w, int row, int across)
+{
+    const Move *m = w->m;
+    long long most = UINT32_MAX / (long long)dtype_bytes(m->dtype);
+    for (int j = row + 1; j < m->from_rank; j++)
+        buf_printf(&w->host, "%s%s", j == row + 1 ? "    assert " : " * ",
+                   size_text(w, m->dim[j].from[0]));
+    buf_printf(&w->host, " <= %lld, \"rows of the source lie too far apart\"\n", most);
+    for (int i = across + 1; i < m->rank; i++)
+        buf_printf(&w->host, "%s%s", i == across + 1 ? "    assert " : " * ", size_text(w, i));
+    buf_printf(&w->host, " <= %lld, \"rows of the result lie too far apart\"\n", most);
+}
+
 static void open_kernel(Writing *w, const char *reason, const NpuChip *chip)
 {
     buf_printf(&w->out, "# Planned by acraft for %s, strategy move.\n%s", chip->name, reason);
@@ -141,8 +157,10 @@ static void open_kernel(Writing *w, const char *reason, const NpuChip *chip)
     buf_puts(&w->out, w->free ? "\n@host\n" : "@host\n");
     buf_printf(&w->out, "def %s(", w->name);
     put_shapes(w);
-    buf_printf(&w->out, "):\n    %s_move[chip.cores](x, y)\n\n@kernel\ndef %s_move(", w->name,
-               w->name);
+    buf_puts(&w->out, "):\n");
+    buf_str(&w->out, buf_view(&w->host));
+    buf_free(&w->host);
+    buf_printf(&w->out, "    %s_move[chip.cores](x, y)\n\n@kernel\ndef %s_move(", w->name, w->name);
     put_shapes(w);
     buf_puts(&w->out, "):\n");
     for (int i = 0; i < w->m->rank; i++)
@@ -489,6 +507,8 @@ static bool write_transposed(Writing *w, const NpuChip *chip)
             if (m->dim[j].from[k] == across)
                 return false;
     long long block = w->tile < BLOCK ? w->tile : BLOCK;
+    if (w->free)
+        put_near(w, row, across);
     open_kernel(w,
                 "# The last dimension of the result is another one of the source: blocks of 64 by "
                 "64 are read in rows,\n# transposed on chip and written in rows.\n",
