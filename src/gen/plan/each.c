@@ -109,16 +109,22 @@ static void put_reasons(const EachPlan *p, Buf *out)
                bytes / 1e6, (long long)p->tile);
 }
 
+/* Buffers of one direction: what is loaded and stored as it is goes both ways. */
+static bool goes(const EachBuffers *all, uint32_t i, char stem)
+{
+    return all->at[i].stem == stem || (stem == 'o' && all->at[i].stored);
+}
+
 /* A kernel has eight slots for each direction (lower E093): the last buffers get one instead of two;
  * more buffers than slots are for several kernels. */
 static void share_slots(EachBuffers *all, char stem)
 {
     int slots = 8;
     for (uint32_t i = 0; i < all->len; i++)
-        slots -= all->at[i].stem == stem;
+        slots -= goes(all, i, stem);
     all->failed = all->failed || slots < 0;
     for (uint32_t i = 0; i < all->len; i++) {
-        if (all->at[i].stem != stem || all->at[i].depth < 2)
+        if (!goes(all, i, stem) || all->at[i].depth < 2)
             continue;
         all->at[i].depth = slots > 0 ? 2 : 1;
         slots--;

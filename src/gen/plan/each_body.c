@@ -560,8 +560,10 @@ static void make_use(Body *b, uint32_t i)
 static const char *pack(Body *b, Cell *c, DType dtype)
 {
     int slot = -1;
-    if (c->raw && c->slot >= 0 && b->buffers->at[c->slot].dtype == dtype)
+    if (c->raw && c->slot >= 0 && b->buffers->at[c->slot].dtype == dtype) {
+        b->buffers->at[c->slot].stored = true;
         return c->text;
+    }
     EachClass is = each_class(dtype);
     const char *text = as_class(b, c, is, true, &slot);
     int to = take(b, 'o', dtype, 2);

@@ -51,6 +51,7 @@ typedef struct EachBuffers {
         DType dtype;
         int depth;
         bool busy;
+        bool stored; /* what is loaded goes out as it is */
         const char *name;
     } at[256];
     uint32_t len;
