@@ -246,7 +246,6 @@ static void bench_rule(const char *path, Tally *tally)
     MakeResult made = {0};
     const EvalOperand *shapes[UNSEEN];
     TuneTable table;
-    Verdict verdict = verdict_make();
     EvalConfig config = {.chip = spec.chip, .trust = true};
     bool ok = file_read(&arena, path, 0, &spec.source, &diag) &&
               make_kernel(&arena, &spec, &made, &diag) && made.tuned.rows.len > 1;
@@ -260,7 +259,7 @@ static void bench_rule(const char *path, Tally *tally)
                      .config = &config,
                      .budget = 16};
     tally->tasks++;
-    if (n && tune_table(&arena, &tune, shapes, n, &table, &verdict, &diag)) {
+    if (n && tune_table(&arena, &tune, shapes, n, &table, &diag)) {
         double mean = 0, worst = 0;
         uint32_t within = 0;
         for (uint32_t i = 0; i < table.shapes.len; i++) {

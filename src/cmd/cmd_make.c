@@ -3,6 +3,7 @@
 
 #include "cmd/make.h"
 #include "emit/emit.h"
+#include "loop/bench_pool.h"
 #include "loop/make.h"
 #include "loop/make_join.h"
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void print_json(const MakeMade *made, uint32_t count)
 typedef struct MakeWish {
     const char *dir, *dtypes, *listed;
     NameList ranges;
-    int64_t fuzz, only;
+    int64_t fuzz, only, jobs;
     bool trust, no_memo, interp, plan_only, strict, medium;
 } MakeWish;
 
@@ -193,6 +194,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .listed = wish->listed != NULL,
                      .tiny = wish->listed && str_is(str_from(wish->listed), "tiny"),
                      .only = wish->only,
+                     .jobs = wish->jobs ? (uint32_t)wish->jobs : pool_processors(),
                      .trace = wish->dir && !wish->interp ? &trace : NULL,
                      .progress = isatty(2) && !args->json ? show_progress : NULL};
     if (!spec.chip || !read_dtypes(wish->dtypes, dtypes, &count)) {
@@ -244,6 +246,8 @@ int cmd_make(int argc, char **argv)
         {"case", CMD_I64, &wish.only, "N",
          "with --listed: only the N-th case, from 1, whatever its size"},
         {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
+        {"j", CMD_I64, &wish.jobs, "N",
+         "processes at once (one for each processor); the result is the same"},
         {"", CMD_HEAD, NULL, NULL, "With a model that writes the kernel:"},
         GEN_OPTIONS(gen),
         {"n", CMD_I64, &samples, "N", "conversations, the best one is taken (1)"},
@@ -267,6 +271,9 @@ int cmd_make(int argc, char **argv)
     if (cmd_read(&usage, argc, argv, &args, &status)) {
         if (wish.fuzz < 0 || wish.fuzz > 10000) {
             fprintf(stderr, "acraft: --fuzz takes 0 to 10000\n");
+            status = CMD_USAGE;
+        } else if (wish.jobs < 0 || wish.jobs > 1024) {
+            fprintf(stderr, "acraft: -j takes 1 to 1024\n");
             status = CMD_USAGE;
         } else if (samples < 1 || samples > 1000) {
             fprintf(stderr, "acraft: -n takes 1 to 1000\n");

@@ -5,6 +5,9 @@
  * them never reaches memory; a value is freed after its last reader.
  */
 #include "graph/eval_int.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -431,4 +434,12 @@ bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params
     heap_free(ev.last_use);
     heap_free(ev.narrow);
     return ok;
+}
+
+void graph_eval_threads(int most)
+{
+    (void)most;
+#ifdef _OPENMP
+    omp_set_num_threads(most);
+#endif
 }

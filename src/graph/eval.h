@@ -31,5 +31,7 @@ bool graph_eval_bytes(const Graph *graph, const EvalOptions *options, int64_t *p
  * reason is in diag, and false is returned. Outputs never share elements with inputs. */
 bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params,
                 const EvalOptions *options, Tensor **outputs, Diag *diag);
+/* For a process that others of ours work beside: so many threads from now on. */
+void graph_eval_threads(int most);
 
 #endif

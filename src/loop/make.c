@@ -7,19 +7,6 @@
 #include "loop/make_int.h"
 #include "torch/eager.h"
 #include <math.h>
-#include <time.h>
-
-/* Tiles of so few elements make odd sizes long: rows are streamed and split over the cores. */
-enum { TINY_TILE = 64, FULL_SECONDS = 600 };
-/* From this draw on one size after the other is 1, as long as there are sizes. */
-enum { FIRST_SINGLE = 8 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 TorchOptions make_options(const MakeJob *job, uint64_t seed)
 {
@@ -85,122 +72,6 @@ bool make_same(const MakeResult *result, const Plan *plan)
     return !a.len && !b.len && str_equal(functions_of(plan->craft), functions_of(result->untuned));
 }
 
-/* The program without the reasons at its top. */
-static Str without_reasons(Str craft)
-{
-    ptrdiff_t at = str_find(craft, STR("\ncraft = "));
-    return str_slice(craft, at < 0 ? 0 : (size_t)at, craft.len);
-}
-
-Str make_known(Arena *arena, MakeTexts *texts, Str craft)
-{
-    for (uint32_t i = 0; i < texts->len; i++)
-        if (str_equal(without_reasons(craft), without_reasons(texts->at[i])))
-            return texts->at[i];
-    vec_push(arena, texts, craft);
-    return craft;
-}
-
-/* ---- one case ---- */
-
-static bool any_empty(const Graph *g)
-{
-    for (uint32_t i = 0; i < g->values.len; i++)
-        for (int d = 0; d < g->values.at[i].shape.rank; d++)
-            if (g->values.at[i].shape.dim[d] == 0)
-                return true;
-    return false;
-}
-
-/* Nothing is launched for empty tensors, a size of 1 can take an operator out of the planner's reach, and
- * at some sizes the task itself fails (an index beyond a tensor that has become smaller): such sizes
- * are drawn again. */
-static TorchTask *read_case(Arena *arena, const MakeJob *job, const MakeCase *c, Plan *plan,
-                            EvalReference *ref, Diag *diag)
-{
-    const MakeSpec *spec = job->spec;
-    TorchOptions options = make_options(job, c->seed);
-    for (uint32_t tries = 0; tries < 20; tries++) {
-        Diag own = diag_make(arena, spec->path, spec->source);
-        sizes_in_ranges(arena, &spec->ranges, job->result->task, c->scale, options.seed,
-                        c->draw + tries, &options);
-        if (tries == 0 && c->draw >= FIRST_SINGLE && !spec->ranges.len)
-            sizes_single(arena, job->result->task, c->draw - FIRST_SINGLE, &options);
-        TorchTask *task = torch_read_scaled(arena, spec->path, spec->source, &options, c->scale,
-                                            &own);
-        bool planned = task && !any_empty(task->graph) &&
-                       make_plan(arena, job, task->graph, c->tile_limit, plan, &own);
-        if (planned && eval_reference(arena, task->graph, c->seed, RULE_ACRAFT, ref, &own))
-            return task;
-        eval_reference_free(ref);
-        *diag = own;
-        if (planned && c->scale != SCALE_FUZZ)
-            return NULL;
-        options.seed += 1000003;
-    }
-    return NULL;
-}
-
-/* The shipped text where the plan is the same, so that it is compiled once; else an earlier one. */
-static void use_shipped(Arena *arena, MakeJob *job, const MakeCase *c, Plan *plan)
-{
-    bool same = make_same(job->result, plan);
-    plan->craft = same ? job->result->plan.craft : make_known(arena, &job->texts, plan->craft);
-    job->result->other_plans += !same && !c->tile_limit;
-    job->result->small_tiles += c->tile_limit != 0;
-}
-
-static void judge(Arena *arena, MakeJob *job, const MakeCase *c, Verdict *verdict, Diag *diag)
-{
-    const MakeSpec *spec = job->spec;
-    EvalConfig config = {.chip = spec->chip,
-                         .engine = spec->engine,
-                         .trust = spec->trust,
-                         .strict = spec->strict,
-                         .seconds = FULL_SECONDS};
-    Diag own = diag_make(arena, spec->path, spec->source);
-    Plan plan;
-    EvalReference ref = {0};
-    config.trace = c->scale == SCALE_SMALL ? spec->trace : NULL;
-    TorchTask *task = read_case(arena, job, c, &plan, &ref, &own);
-    if (!task) {
-        verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
-                     own.items.len ? own.items.at[0].text : "the case could not be made");
-    } else {
-        use_shipped(arena, job, c, &plan);
-        EvalCraft craft = make_candidate(arena, &plan);
-        Diag said = diag_make(arena, craft.file, craft.text);
-        eval_craft(arena, &craft, &ref, &config, verdict, &said);
-        if (verdict->status != VERDICT_OK && verdict->reason)
-            verdict->reason = make_names(arena, task->graph, &plan, verdict->reason);
-        for (uint32_t i = 0; i < said.items.len; i++)
-            if (said.items.at[i].level == DIAG_ERROR)
-                vec_push(diag->arena, &diag->items, said.items.at[i]);
-    }
-    eval_reference_free(&ref);
-}
-
-/* The task's own size without values. False: what the kernel does depends on them. */
-static bool time_full(Arena *arena, const MakeJob *job, Verdict *verdict)
-{
-    EvalConfig config = {.chip = job->spec->chip,
-                         .strict = job->spec->strict,
-                         .trust = job->spec->trust,
-                         .no_memo = job->spec->no_memo,
-                         .seconds = FULL_SECONDS};
-    EvalCraft craft = make_candidate(arena, &job->result->plan);
-    Diag said = diag_make(arena, craft.file, craft.text);
-    Verdict v = *verdict;
-    EvalTimer *timer = eval_timer_open(arena, &craft, job->result->task->graph, &config, &v, &said);
-    if (timer)
-        eval_timer_run(arena, timer, craft.operands, NULL, 0, &v);
-    eval_timer_close(timer);
-    if (v.status == VERDICT_NEEDS_DATA)
-        return false;
-    *verdict = v;
-    return true;
-}
-
 bool make_excuse(const MakeSpec *spec, Verdict *verdict)
 {
     bool only = spec->strict && verdict->status == VERDICT_HAZARD;
@@ -215,59 +86,10 @@ bool make_excuse(const MakeSpec *spec, Verdict *verdict)
     return !wrong;
 }
 
-/* ---- all cases ---- */
-
-static void add_case(Arena *arena, MakeJob *job, const MakeCase *c, Diag *diag)
-{
-    const MakeSpec *spec = job->spec;
-    MakeResult *result = job->result;
-    double start = now();
-    Verdict v = verdict_make();
-    v.task = result->task->name;
-    v.candidate = "plan";
-    v.kase = c->name;
-    if (c->scale != SCALE_FULL || c->values)
-        judge(arena, job, c, &v, diag);
-    else if (!time_full(arena, job, &v))
-        return;
-    v.seconds = now() - start;
-    result->inserted += make_excuse(spec, &v);
-    result->ok += v.status == VERDICT_OK;
-    vec_push(arena, &result->verdicts, v);
-    if (spec->progress)
-        spec->progress(spec->context, &v, result->verdicts.len, job->all);
-}
-
 bool make_lacks(const MakeResult *r)
 {
     VerdictStatus first = r->verdicts.len ? r->verdicts.at[0].status : VERDICT_OK;
     return first == VERDICT_NO_TOOL || first == VERDICT_NO_WALL;
-}
-
-static void add_cases(Arena *arena, MakeJob *job, Diag *diag)
-{
-    const MakeSpec *spec = job->spec;
-    MakeCase small = {"small", SCALE_SMALL, spec->seed, 0, 0, false};
-    MakeCase medium = {"medium", SCALE_MEDIUM, spec->seed, 0, 0, false};
-    MakeCase own = {"own", SCALE_FULL, spec->seed, 0, 0, true};
-    MakeCase full = {"full", SCALE_FULL, spec->seed, 0, 0, false};
-    bool checks_own = !make_has_ranges(job->result->plan.craft) &&
-                      !make_is_large(job->result->task->graph);
-    job->all = 1 + spec->fuzz + spec->medium + checks_own + spec->full;
-    add_case(arena, job, &small, diag);
-    if (make_lacks(job->result))
-        return; /* it would be the same for every size */
-    for (uint32_t i = 0; i < spec->fuzz; i++) {
-        MakeCase c = {str_format(arena, "fuzz%u", i), SCALE_FUZZ, spec->seed + 1 + i, i,
-                      i % 2 ? TINY_TILE : 0,          false};
-        add_case(arena, job, &c, diag);
-    }
-    if (spec->medium)
-        add_case(arena, job, &medium, diag);
-    if (checks_own)
-        add_case(arena, job, &own, diag);
-    if (spec->full)
-        add_case(arena, job, &full, diag);
 }
 
 /* ---- the task and its plan ---- */
@@ -325,14 +147,13 @@ bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craf
     MakeJob job = {.spec = spec, .result = result, .rounds = result->rounds};
     Diag said = diag_make(arena, spec->path, spec->source);
     MakeCase small = {"written", SCALE_SMALL, spec->seed, 0, 0, false};
+    MakeAnswer answer;
     Plan shipped = result->plan;
-    verdict->task = result->task->name;
-    verdict->candidate = "plan";
-    verdict->kase = "written";
     torch_cases(arena, spec->path, &job.cases, &said);
     result->plan.craft = craft;
-    judge(arena, &job, &small, verdict, &said);
+    make_judge(arena, &job, &small, &answer);
     result->plan = shipped;
+    *verdict = answer.verdict;
     return verdict->status == VERDICT_OK;
 }
 
@@ -356,10 +177,7 @@ static bool make_once(Arena *arena, MakeJob *job, Diag *diag)
     if (spec->plan_only)
         return true;
     result->untuned = result->plan.craft;
-    if (spec->full)
-        make_tune(arena, job);
-    if (!spec->tune_only)
-        add_cases(arena, job, diag);
+    make_tune_and_judge(arena, job, diag);
     return true;
 }
 

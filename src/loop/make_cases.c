@@ -32,6 +32,18 @@ static bool is_half(const Graph *g)
     return false;
 }
 
+/* The first program is shipped, with its reasons; another is the same text wherever it is the same
+ * program, and so compiled once. */
+static Str text_to_judge(MakeJob *job, const Plan *plan)
+{
+    MakeResult *result = job->result;
+    Str bare = make_without_reasons(plan->craft);
+    if (!result->plan.craft.len)
+        result->plan = *plan;
+    bool same = str_equal(bare, make_without_reasons(result->plan.craft));
+    return same ? result->plan.craft : bare;
+}
+
 static void judge(Arena *arena, MakeJob *job, const TorchTask *task, Verdict *verdict, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
@@ -45,9 +57,7 @@ static void judge(Arena *arena, MakeJob *job, const TorchTask *task, Verdict *ve
         verdict_fail(verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {
-        plan.craft = make_known(arena, &job->texts, plan.craft);
-        if (!job->result->plan.craft.len)
-            job->result->plan = plan;
+        plan.craft = text_to_judge(job, &plan);
         EvalCraft craft = make_candidate(arena, &plan);
         Diag said = diag_make(arena, craft.file, craft.text);
         eval_craft(arena, &craft, &ref, &config, verdict, &said);

@@ -13,19 +13,38 @@ typedef struct MakeCase {
     bool values;        /* the full size too is judged by its values */
 } MakeCase;
 
-typedef VEC(Str) MakeTexts;
-/* An earlier text of the same program, which then need not be compiled again; else the text itself,
- * for the next. The reasons at the top may differ: they speak of one size. */
-Str make_known(Arena *arena, MakeTexts *texts, Str craft);
+/* What judging a case gave. */
+typedef struct MakeAnswer {
+    enum {
+        MAKE_NONE,     /* not judged yet */
+        MAKE_JUDGED,   /* the verdict says how */
+        MAKE_LEFT_OUT, /* it is only timed, and its time depends on values */
+        MAKE_LATER     /* its program is the shipped one, which is still being tuned */
+    } end;
+    Verdict verdict;
+    bool planned, same; /* same: as the shipped program */
+    Diag said;          /* what is wrong with its text */
+    Str trace;
+} MakeAnswer;
 
 typedef struct MakeJob {
     const MakeSpec *spec;
     TorchCases cases; /* listed beside the model file; the first is taken */
     MakeResult *result;
-    MakeTexts texts; /* judged beside the shipped one */
-    uint32_t all;    /* cases to judge */
-    bool rounds;     /* f16 and bf16 are rounded at every step */
+    bool rounds; /* f16 and bf16 are rounded at every step */
+    bool tunes;  /* the shipped program may still change */
 } MakeJob;
+
+/* make_judge.c: one case, in any process; it changes nothing of the job. */
+void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer *answer);
+/* make_wire.c: from one process to another. */
+void make_answer_put(const MakeAnswer *answer, Buf *out);
+bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer);
+/* The program without the reasons at its top, which speak of one size. */
+Str make_without_reasons(Str craft);
+
+/* make_all.c: tunes the shipped program and judges all cases, in as many processes as the job may have. */
+void make_tune_and_judge(Arena *arena, MakeJob *job, Diag *diag);
 
 /* Plans the task's graph, as the job rounds. */
 bool make_plan(Arena *arena, const MakeJob *job, Graph *graph, int64_t tile_limit, Plan *plan,
@@ -39,8 +58,9 @@ TorchOptions make_options(const MakeJob *job, uint64_t seed);
 EvalCraft make_candidate(Arena *arena, const Plan *plan);
 
 /* make_tune.c: the shipped program gets a rule over the shape for its choices, fitted at sizes
- * between small and medium. Leaves it as it is where there is nothing to choose. */
-void make_tune(Arena *arena, MakeJob *job);
+ * between small and medium. NULL: there is nothing to choose, or nothing to try it at. */
+TuneWork *make_tune_open(Arena *arena, MakeJob *job);
+void make_tune_end(Arena *arena, MakeJob *job, TuneWork *work);
 /* make_range.c: dims of the shipped program that are a stated size get its range. */
 bool make_limit(Arena *arena, MakeJob *job, Diag *diag);
 

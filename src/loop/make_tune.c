@@ -70,23 +70,33 @@ static bool has_choice(const MakeJob *job)
     return str_find(job->result->plan.craft, STR("choose(")) >= 0;
 }
 
-void make_tune(Arena *arena, MakeJob *job)
+TuneWork *make_tune_open(Arena *arena, MakeJob *job)
 {
     MakeResult *result = job->result;
     Shapes shapes = {0};
     if (!has_choice(job))
-        return;
+        return NULL;
     find_shapes(arena, job, &shapes);
     if (!shapes.len)
-        return;
-    EvalConfig config = {
+        return NULL;
+    EvalConfig *config = arena_new(arena, EvalConfig);
+    EvalCraft *craft = arena_new(arena, EvalCraft);
+    *config = (EvalConfig){
         .chip = job->spec->chip, .trust = job->spec->trust, .no_memo = job->spec->no_memo};
-    EvalCraft craft = make_candidate(arena, &result->plan);
+    *craft = make_candidate(arena, &result->plan);
     TuneSpec spec = {
-        .candidate = &craft, .graph = shapes.graph, .config = &config, .budget = TUNE_RUNS};
-    Diag said = diag_make(arena, craft.file, craft.text);
-    Verdict verdict = verdict_make();
-    if (!tune_table(arena, &spec, shapes.at, shapes.len, &result->tuned, &verdict, &said)) {
+        .candidate = craft, .graph = shapes.graph, .config = config, .budget = TUNE_RUNS};
+    Diag said = diag_make(arena, craft->file, craft->text);
+    TuneWork *work = tune_work_open(arena, &spec, shapes.at, shapes.len, &result->tuned, &said);
+    if (!work)
+        result->tuned = (TuneTable){0};
+    return work;
+}
+
+void make_tune_end(Arena *arena, MakeJob *job, TuneWork *work)
+{
+    MakeResult *result = job->result;
+    if (!tune_work_end(work)) {
         result->tuned = (TuneTable){0};
         return;
     }

@@ -50,58 +50,6 @@ bool tune_sizes(Arena *arena, const IrProgram *p, const EvalOperand *operands, T
     return true;
 }
 
-/* ---- the table ---- */
-
-static void time_shape(Arena *arena, EvalTimer *timer, const TuneRows *rows, TuneShape *shape,
-                       Verdict *verdict)
-{
-    shape->us = arena_array(arena, double, rows->len + 1);
-    for (uint32_t i = 0; i < rows->len; i++) {
-        Verdict v = verdict_make();
-        bool ran = eval_timer_run(arena, timer, shape->operands, rows->at[i].settings,
-                                  rows->at[i].setting_count, &v);
-        shape->us[i] = ran ? v.predicted_us : -1;
-        *verdict = v;
-        if (v.status == VERDICT_NEEDS_DATA)
-            break;
-    }
-}
-
-static bool some_row_runs(const TuneTable *table)
-{
-    for (uint32_t i = 0; i < table->rows.len; i++) {
-        bool all = true;
-        for (uint32_t s = 0; s < table->shapes.len; s++)
-            all = all && table->shapes.at[s].us[i] > 0;
-        if (all)
-            return true;
-    }
-    return false;
-}
-
-bool tune_table(Arena *arena, const TuneSpec *spec, const EvalOperand *const *shapes,
-                uint32_t count, TuneTable *table, Verdict *verdict, Diag *diag)
-{
-    const EvalCraft *c = spec->candidate;
-    *table = (TuneTable){0};
-    CraftFile *file = craft_read(arena, c->file, c->text, diag);
-    IrProgram *p = file && diag_ok(diag) ? craft_program(arena, file, 0, diag) : NULL;
-    EvalTimer *timer = p ? eval_timer_open(arena, c, spec->graph, spec->config, verdict, diag)
-                         : NULL;
-    if (!timer)
-        return false;
-    tune_rows(arena, p, spec->budget, &table->rows);
-    for (uint32_t s = 0; s < count && verdict->status != VERDICT_NEEDS_DATA; s++) {
-        TuneShape shape = {.operands = shapes[s]};
-        if (!tune_sizes(arena, p, shapes[s], table, shape.size))
-            continue;
-        time_shape(arena, timer, &table->rows, &shape, verdict);
-        vec_push(arena, &table->shapes, shape);
-    }
-    eval_timer_close(timer);
-    return table->shapes.len && some_row_runs(table);
-}
-
 /* ---- fitting ---- */
 
 double tune_loss(const TuneRule *rule, const TuneShape *shape, uint32_t rows)

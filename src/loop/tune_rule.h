@@ -38,9 +38,24 @@ typedef struct TuneRule {
 bool tune_sizes(Arena *arena, const IrProgram *p, const EvalOperand *operands, TuneTable *table,
                 int64_t size[TUNE_SIZES]);
 /* Times spec's candidate at every shape (its own operands are not looked at). False: not even one
- * combination runs at every shape; *verdict says what ended the last run. */
+ * combination runs at every shape. */
 bool tune_table(Arena *arena, const TuneSpec *spec, const EvalOperand *const *shapes,
-                uint32_t count, TuneTable *table, Verdict *verdict, Diag *diag);
+                uint32_t count, TuneTable *table, Diag *diag);
+
+/* The same in pieces, one for each shape and combination, for whoever has several processes
+ * (pieces.h); tune_table does them one after the other. The text is compiled by the first piece a
+ * process does. */
+typedef struct TuneWork TuneWork;
+/* NULL: the program is refused. `table` is filled as answers come. */
+TuneWork *tune_work_open(Arena *arena, const TuneSpec *spec, const EvalOperand *const *shapes,
+                         uint32_t count, TuneTable *table, Diag *diag);
+uint32_t tune_work_pieces(const TuneWork *work);
+bool tune_work_wanted(const TuneWork *work); /* until a piece says that values decide */
+void tune_work_do(TuneWork *work, uint32_t piece, Buf *answer);
+void tune_work_take(TuneWork *work, uint32_t piece, Str answer);
+/* As tune_table returns; closes what was opened here. */
+bool tune_work_end(TuneWork *work);
+
 TuneRule tune_fit(const TuneTable *table);
 /* What the rule takes there, over the shape's own best, less 1. */
 double tune_loss(const TuneRule *rule, const TuneShape *shape, uint32_t rows);

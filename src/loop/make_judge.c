@@ -1,0 +1,157 @@
+/* Judging one case of a task. In: what is to be shipped, the case. Out: an answer. Nothing of the
+ * job is changed, so that any process can do it and the answer is the same in all of them. */
+#include "loop/make_int.h"
+
+#include <time.h>
+
+enum { FULL_SECONDS = 600 };
+/* From this draw on one size after the other is 1, as long as there are sizes. */
+enum { FIRST_SINGLE = 8 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+Str make_without_reasons(Str craft)
+{
+    ptrdiff_t at = str_find(craft, STR("\ncraft = "));
+    return str_slice(craft, at < 0 ? 0 : (size_t)at + 1, craft.len);
+}
+
+static bool any_empty(const Graph *g)
+{
+    for (uint32_t i = 0; i < g->values.len; i++)
+        for (int d = 0; d < g->values.at[i].shape.rank; d++)
+            if (g->values.at[i].shape.dim[d] == 0)
+                return true;
+    return false;
+}
+
+/* A case on its way: where it is read to, what is still missing. */
+typedef struct Reading {
+    Arena *arena;
+    const MakeJob *job;
+    const MakeCase *c;
+    TorchTask *task;
+    Plan plan;
+    EvalReference ref;
+    Diag said;
+} Reading;
+
+static bool read_and_plan(Reading *r, uint32_t tries, TorchOptions *options)
+{
+    const MakeJob *job = r->job;
+    const MakeSpec *spec = job->spec;
+    const MakeCase *c = r->c;
+    r->said = diag_make(r->arena, spec->path, spec->source);
+    sizes_in_ranges(r->arena, &spec->ranges, job->result->task, c->scale, options->seed,
+                    c->draw + tries, options);
+    if (tries == 0 && c->draw >= FIRST_SINGLE && !spec->ranges.len)
+        sizes_single(r->arena, job->result->task, c->draw - FIRST_SINGLE, options);
+    r->task = torch_read_scaled(r->arena, spec->path, spec->source, options, c->scale, &r->said);
+    return r->task && !any_empty(r->task->graph) &&
+           make_plan(r->arena, job, r->task->graph, c->tile_limit, &r->plan, &r->said);
+}
+
+static bool must_wait(const Reading *r)
+{
+    return r->job->tunes && make_same(r->job->result, &r->plan);
+}
+
+/* Nothing is launched for empty tensors, a size of 1 can take an operator out of the planner's reach, and
+ * at some sizes the task itself fails (an index beyond a tensor that has become smaller): such sizes
+ * are drawn again. */
+static bool read_case(Reading *r)
+{
+    const MakeCase *c = r->c;
+    TorchOptions options = make_options(r->job, c->seed);
+    for (uint32_t tries = 0; tries < 20; tries++) {
+        bool planned = read_and_plan(r, tries, &options);
+        if (planned && (must_wait(r) || eval_reference(r->arena, r->task->graph, c->seed,
+                                                       RULE_ACRAFT, &r->ref, &r->said)))
+            return true;
+        eval_reference_free(&r->ref);
+        if (planned && c->scale != SCALE_FUZZ)
+            return false;
+        options.seed += 1000003;
+    }
+    return false;
+}
+
+/* The shipped text where the plan is the same; else without its reasons, which are those of one
+ * size: what is the same program is the same text, and compiled once. */
+static void use_shipped(const MakeJob *job, Plan *plan, MakeAnswer *answer)
+{
+    answer->same = make_same(job->result, plan);
+    plan->craft = answer->same ? job->result->plan.craft : make_without_reasons(plan->craft);
+}
+
+static void judge_values(Reading *r, MakeAnswer *answer)
+{
+    const MakeSpec *spec = r->job->spec;
+    Verdict *verdict = &answer->verdict;
+    Buf trace = {0};
+    EvalConfig config = {.chip = spec->chip,
+                         .engine = spec->engine,
+                         .trust = spec->trust,
+                         .strict = spec->strict,
+                         .trace = r->c->scale == SCALE_SMALL && spec->trace ? &trace : NULL,
+                         .seconds = FULL_SECONDS};
+    use_shipped(r->job, &r->plan, answer);
+    EvalCraft craft = make_candidate(r->arena, &r->plan);
+    answer->said = diag_make(r->arena, craft.file, craft.text);
+    eval_craft(r->arena, &craft, &r->ref, &config, verdict, &answer->said);
+    if (verdict->status != VERDICT_OK && verdict->reason)
+        verdict->reason = make_names(r->arena, r->task->graph, &r->plan, verdict->reason);
+    answer->trace = str_copy(r->arena, buf_view(&trace));
+    buf_free(&trace);
+}
+
+static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer *answer)
+{
+    Reading r = {.arena = arena, .job = job, .c = c};
+    answer->planned = read_case(&r);
+    if (!answer->planned)
+        verdict_fail(&answer->verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
+                     r.said.items.len ? r.said.items.at[0].text : "the case could not be made");
+    else if (must_wait(&r))
+        answer->end = MAKE_LATER;
+    else
+        judge_values(&r, answer);
+    eval_reference_free(&r.ref);
+}
+
+/* The task's own size without values. False: what the kernel does depends on them. */
+static bool time_full(Arena *arena, const MakeJob *job, Verdict *verdict)
+{
+    EvalConfig config = {.chip = job->spec->chip,
+                         .strict = job->spec->strict,
+                         .trust = job->spec->trust,
+                         .no_memo = job->spec->no_memo,
+                         .seconds = FULL_SECONDS};
+    EvalCraft craft = make_candidate(arena, &job->result->plan);
+    Diag said = diag_make(arena, craft.file, craft.text);
+    EvalTimer *timer = eval_timer_open(arena, &craft, job->result->task->graph, &config, verdict,
+                                       &said);
+    if (timer)
+        eval_timer_run(arena, timer, craft.operands, NULL, 0, verdict);
+    eval_timer_close(timer);
+    return verdict->status != VERDICT_NEEDS_DATA;
+}
+
+void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer *answer)
+{
+    double start = now();
+    *answer = (MakeAnswer){.end = MAKE_JUDGED, .verdict = verdict_make()};
+    answer->verdict.task = job->result->task->name;
+    answer->verdict.candidate = "plan";
+    answer->verdict.kase = c->name;
+    if (c->scale != SCALE_FULL || c->values)
+        judge(arena, job, c, answer);
+    else if (!time_full(arena, job, &answer->verdict))
+        answer->end = MAKE_LEFT_OUT;
+    answer->verdict.seconds = now() - start;
+}
