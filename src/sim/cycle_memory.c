@@ -11,13 +11,15 @@ enum {
     WAYS = 16,
     WHEN_UNIT = 4096,
     STARTS = 1 << 14,
-    OF_LATE = 4096
+    OF_LATE = 4096,
+    AGE = 1 << 19, /* a multiple of WHEN_UNIT */
+    AGES = 512     /* more of AGE than the largest L2 holds */
 };
 
 /* 64 sectors of GM that L2 has seen. */
 struct MemoryPage {
-    uint64_t sectors; /* touched ones */
-    uint32_t when;    /* what all had brought in when it was last touched, in units */
+    uint64_t sectors, dirty; /* touched ones; of these, written and not written back */
+    uint32_t when;           /* what all had brought in when it was last touched, in units */
 };
 
 /* Pages whose numbers hash alike. */
@@ -43,6 +45,7 @@ void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint
         .whole = chip->gm_tbps * 1e6 / chip->mhz,
         .l2_bytes = (uint64_t)(chip->l2_mib * 1048576.0 * cost_constant(NPU_C_L2_USED)),
         .debt = heap_alloc(cores * sizeof(double)),
+        .dirty = heap_alloc(AGES * sizeof(double)),
         .sets = heap_alloc(SETS * sizeof(MemorySet)),
         .pages = heap_alloc(SETS * WAYS * sizeof(MemoryPage)),
         .starts = heap_alloc(STARTS * sizeof(MemoryStart)),
@@ -55,6 +58,7 @@ void cycle_memory_close(CycleMemory *m)
     heap_free(m->starts);
     heap_free(m->pages);
     heap_free(m->sets);
+    heap_free(m->dirty);
     heap_free(m->debt);
     *m = (CycleMemory){0};
 }
@@ -74,7 +78,24 @@ static uint32_t set_of(uint64_t key)
     return ((uint32_t)((key >> 4) * 0x9E3779B97F4A7C15ull >> 40) << 4 | (key & 15)) % SETS;
 }
 
-/* The page, or a new one in the place of the first that came into its set. */
+static bool is_gone(const CycleMemory *m, const MemoryPage *page)
+{
+    return m->brought - (uint64_t)page->when * WHEN_UNIT > m->l2_bytes + WHEN_UNIT;
+}
+
+/* In turn, but those that are still in L2 stay if they can. */
+static uint32_t way_to_give(const CycleMemory *m, uint32_t at)
+{
+    MemorySet *set = &m->sets[at];
+    for (uint32_t tries = 0; tries < WAYS; tries++) {
+        uint32_t way = set->next++ % WAYS;
+        if (!set->key[way] || is_gone(m, &m->pages[at * WAYS + way]))
+            return way;
+    }
+    return set->next++ % WAYS;
+}
+
+/* The page, or a new one in the place of another of its set. */
 static MemoryPage *page_of(CycleMemory *m, uint64_t number)
 {
     uint64_t key = number + 1;
@@ -83,7 +104,7 @@ static MemoryPage *page_of(CycleMemory *m, uint64_t number)
     for (uint32_t way = 0; way < WAYS; way++)
         if (set->key[way] == key)
             return &m->pages[at * WAYS + way];
-    uint32_t way = set->next++ % WAYS;
+    uint32_t way = way_to_give(m, at);
     set->key[way] = key;
     MemoryPage *page = &m->pages[at * WAYS + way];
     *page = (MemoryPage){.when = (uint32_t)(m->brought / WHEN_UNIT)};
@@ -92,29 +113,48 @@ static MemoryPage *page_of(CycleMemory *m, uint64_t number)
 
 /* --- L2 --- */
 
+static double *dirty_of_age(const CycleMemory *m, uint64_t when)
+{
+    return &m->dirty[when / AGE % AGES];
+}
+
+static double sectors_bytes(uint64_t mask) { return SECTOR * (double)__builtin_popcountll(mask); }
+
+/* What is written of a page counts where the page was last touched. */
+static void mark_dirty(CycleMemory *m, MemoryPage *page, uint64_t written)
+{
+    double *then = dirty_of_age(m, (uint64_t)page->when * WHEN_UNIT);
+    double moves = sectors_bytes(page->dirty);
+    *then -= moves < *then ? moves : *then;
+    page->dirty |= written;
+    *dirty_of_age(m, m->brought) += sectors_bytes(page->dirty);
+}
+
 /* Gives the sectors that were not there. */
-static uint64_t touch_page(const CycleMemory *m, MemoryPage *page, uint64_t mask)
+static uint64_t touch_page(CycleMemory *m, MemoryPage *page, uint64_t mask, bool write)
 {
     uint64_t missing = 0;
-    if (m->brought - (uint64_t)page->when * WHEN_UNIT > m->l2_bytes + WHEN_UNIT)
-        page->sectors = 0;
+    if (is_gone(m, page))
+        page->sectors = page->dirty = 0;
     if (!page->sectors && !~mask)
         missing = 64;
     else if (mask & ~page->sectors)
         missing = (uint64_t)__builtin_popcountll(mask & ~page->sectors);
     page->sectors |= mask;
+    if (write || page->dirty)
+        mark_dirty(m, page, write ? mask : 0);
     page->when = (uint32_t)(m->brought / WHEN_UNIT);
     return missing;
 }
 
-static uint64_t touch(CycleMemory *m, uint64_t from, uint64_t to)
+static uint64_t touch(CycleMemory *m, uint64_t from, uint64_t to, bool write)
 {
     uint64_t missing = 0;
     for (uint64_t at = from / SECTOR; at <= (to - 1) / SECTOR;) {
         uint64_t first = at % 64, left = (to - 1) / SECTOR - at + 1;
         uint64_t count = left < 64 - first ? left : 64 - first;
         uint64_t mask = (count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
-        missing += touch_page(m, page_of(m, at / 64), mask);
+        missing += touch_page(m, page_of(m, at / 64), mask, write);
         at += count;
     }
     return missing;
@@ -136,16 +176,35 @@ static uint32_t crowd_at(CycleMemory *m, uint32_t core, double now, uint64_t at)
     return s->crowd;
 }
 
-/* A core brings `bytes` into L2: once it is full older bytes leave, the written ones to GM. */
-static void bring(CycleMemory *m, uint32_t core, double bytes, bool write)
+/* What leaves L2 while `bytes` of one age's oldest are pushed out: its written bytes come evenly, and
+ * no more than what is brought in. */
+static double leaving(CycleMemory *m, uint64_t oldest, double bytes)
 {
-    if (m->brought > m->l2_bytes) {
-        double leaving = bytes * (double)m->dirty / (double)m->brought;
-        m->debt[core] += leaving;
-        m->returned += (uint64_t)leaving;
+    double *dirty = dirty_of_age(m, oldest), left = AGE - (double)(oldest % AGE);
+    double leaves = *dirty * bytes / left;
+    leaves = leaves < bytes ? leaves : bytes;
+    *dirty -= leaves;
+    if (bytes >= left) { /* the age ends; what is too much goes with the next */
+        double rest = *dirty;
+        *dirty = 0;
+        *dirty_of_age(m, oldest + AGE) += rest;
     }
-    m->brought += (uint64_t)bytes;
-    m->dirty += write ? (uint64_t)bytes : 0;
+    return leaves;
+}
+
+/* A core brings `bytes` into L2: once it is full the oldest leave, the written ones to GM. */
+static void bring(CycleMemory *m, uint32_t core, uint64_t bytes)
+{
+    uint64_t to = m->brought + bytes, full = m->l2_bytes;
+    for (uint64_t at = m->brought > full ? m->brought : full; at < to;) {
+        uint64_t oldest = at - full, ends = (oldest / AGE + 1) * AGE + full;
+        uint64_t until = ends < to ? ends : to;
+        double leaves = leaving(m, oldest, (double)(until - at));
+        m->debt[core] += leaves;
+        m->returned += (uint64_t)leaves;
+        at = until;
+    }
+    m->brought = to;
 }
 
 /* --- what an access takes of the bus --- */
@@ -173,7 +232,7 @@ static Taken take(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow h
             uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
             bytes += run_bytes(from, a->run);
             sectors += (from + a->run - 1) / SECTOR - from / SECTOR + 1;
-            missing += how.bypass ? 0 : touch(m, from, from + a->run);
+            missing += how.bypass ? 0 : touch(m, from, from + a->run, a->write);
         }
     t.bytes = (double)bytes;
     t.missing = how.bypass ? 1 : sectors ? (double)missing / (double)sectors : 0;
@@ -213,15 +272,16 @@ double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
     m->hits += (uint64_t)(t.asked * (1 - t.missing));
     m->past += how.bypass ? (uint64_t)t.asked : 0;
     if (!how.bypass)
-        bring(m, core, t.asked * t.missing, false);
+        bring(m, core, (uint64_t)(t.asked * t.missing));
     double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT) / m->per_ai;
     double l2 = how.aic ? m->chip->l2_read_rate : cost_constant(NPU_C_L2_READ_AIV);
     double share = m->share * cost_constant(m->debt[core] > 0 ? NPU_C_GM_MIXED : NPU_C_GM_REACHED);
-    double cycles = larger(from_gm / port, (from_gm + m->debt[core]) / share);
+    double gm = (from_gm + m->debt[core]) / share, own = from_gm / port;
     m->debt[core] = 0;
     if (how.bypass)
-        return (cycles + burst_cycles(&t, how)) * crowded(m, &t, how.aic);
-    return cycles + from_l2 / l2 * crowded(m, &t, how.aic) + burst_cycles(&t, how);
+        return (larger(own, gm) + burst_cycles(&t, how)) * crowded(m, &t, how.aic);
+    own += from_l2 / l2 * crowded(m, &t, how.aic); /* L2 writes back beside what it gives */
+    return larger(own, gm) + burst_cycles(&t, how);
 }
 
 double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
@@ -231,7 +291,7 @@ double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, Mem
     double queue = cost_constant(NPU_C_WRITE_QUEUE), cycles = t.bytes / rate;
     m->written += (uint64_t)t.asked;
     if (!how.bypass)
-        bring(m, core, t.asked * t.missing, true);
+        bring(m, core, (uint64_t)(t.asked * t.missing));
     else
         m->debt[core] += t.asked;
     if (m->debt[core] > queue) {

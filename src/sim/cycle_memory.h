@@ -6,7 +6,8 @@
  *
  * Cores come in short turns, so that what they bring into L2 mixes much as it would: a sector of 128
  * bytes is still there when less than L2 holds has been brought in since it was last touched. What
- * is brought in beyond that pushes out older bytes, and the written ones among them go to GM. */
+ * is brought in beyond that pushes out what was touched longest ago, and what is written of it goes
+ * to GM. */
 #ifndef SIM_CYCLE_MEMORY_H
 #define SIM_CYCLE_MEMORY_H
 
@@ -23,8 +24,9 @@ typedef struct CycleMemory {
     double whole, share;    /* bytes per cycle at GM's peak; of one core that still runs */
     uint32_t alive;         /* cores that have not ended */
     uint64_t l2_bytes;
-    uint64_t brought, dirty; /* into L2 by all cores; of these, written */
-    double *debt;            /* by core: written bytes pushed out and not yet on their way to GM */
+    uint64_t brought; /* into L2 by all cores */
+    double *dirty;    /* by age: written bytes of what was last touched then */
+    double *debt;     /* by core: written bytes pushed out and not yet on their way to GM */
     MemorySet *sets;
     MemoryPage *pages; /* by set */
     MemoryStart *starts;
