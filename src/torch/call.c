@@ -1,9 +1,11 @@
 /* Calls and attributes: the file's own functions, classes and objects, and the way from a
  * dotted library name to its row in fn.def or nn.def. */
+#include "torch/foreach.h"
 #include "torch/nn.h"
 #include "torch/outside.h"
 #include "torch/record.h"
 #include "torch/sparse.h"
+#include "torch/unsupported.h"
 
 #include <string.h>
 
@@ -16,7 +18,22 @@ void interp_fail(Interp *it, Span at, const char *code, const char *format, ...)
     interp_stop(it);
 }
 
-void interp_stop(Interp *it) { longjmp(it->fail, 1); }
+/* What fails inside a function that is said by others is told as that function's. */
+static void name_said(Interp *it)
+{
+    if (!it->said || !it->diag->items.len)
+        return;
+    DiagItem *last = &it->diag->items.at[it->diag->items.len - 1];
+    const char *prefix = str_format(it->arena, "%s: ", it->said);
+    if (!str_starts(str_from(last->text), prefix))
+        last->text = str_format(it->arena, "%s%s", prefix, last->text);
+}
+
+void interp_stop(Interp *it)
+{
+    name_said(it);
+    longjmp(it->fail, 1);
+}
 
 /* --- functions ---------------------------------------------------------------------------- */
 
@@ -248,11 +265,12 @@ static PyVal call_name(Interp *it, Span at, Str path, const CallArgs *args)
     if (module)
         return nn_construct(it, at, module, args);
     PyVal result;
-    if (builtin_call(it, at, path, args, &result) || einops_call(it, at, path, args, &result))
+    if (builtin_call(it, at, path, args, &result) || einops_call(it, at, path, args, &result) ||
+        foreach_call(it, at, path, args, &result))
         return result;
     if (it->outside)
         return outside_call(it, at, path, args);
-    interp_fail(it, at, "T011", "%.*s is not supported", STR_ARG(path));
+    unsupported_name(it, at, path);
 }
 
 /* "super:torch.nn.Module.__init__" and the like, called on the object. */
@@ -565,8 +583,10 @@ PyVal interp_attr(Interp *it, Span at, PyVal owner, Str name)
     if (owner.tag == PV_OBJECT && owner.object->nn)
         interp_fail(it, at, "T011", "nn.%s has no attribute '%.*s' here", owner.object->nn->name,
                     STR_ARG(name));
-    interp_fail(it, at, owner.tag == PV_TENSOR ? "T011" : "T010", "%s.%.*s is not supported",
-                pv_type_name(owner), STR_ARG(name));
+    if (owner.tag == PV_TENSOR)
+        unsupported_name(
+            it, at, str_from(str_format(it->arena, "%s.%.*s", pv_type_name(owner), STR_ARG(name))));
+    interp_fail(it, at, "T010", "%s.%.*s is not supported", pv_type_name(owner), STR_ARG(name));
 }
 
 void interp_set_attr(Interp *it, Span at, PyVal owner, Str name, PyVal value)

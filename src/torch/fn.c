@@ -76,7 +76,7 @@ void arg_fail(Args *a, const char *format, ...)
     va_start(args, format);
     char *text = str_vformat(a->it->arena, format, args);
     va_end(args);
-    interp_fail(a->it, a->at, "T010", "%s: %s", a->name, text);
+    interp_fail(a->it, a->at, "T010", "%s: %s", a->it->said ? a->it->said : a->name, text);
 }
 
 /* Keywords of other libraries' habits. */
@@ -266,6 +266,14 @@ bool arg_bool(Args *a, uint32_t i) { return interp_truth(a->it, a->at, a->v[i]);
 Str arg_str(Args *a, uint32_t i) { return need_str(a->it, a->at, a->v[i], a->name); }
 bool arg_none(const Args *a, uint32_t i) { return pv_is_none(a->v[i]); }
 
+void arg_no_dtype(Args *a, Str name)
+{
+    arg_fail(a,
+             "%.*s is not supported; known are float32, float16, bfloat16, float64, complex64, "
+             "int8, int16, int32, int64, uint8 and bool",
+             STR_ARG(name));
+}
+
 DType arg_dtype(Args *a, uint32_t i, DType fallback)
 {
     PyVal v = a->v[i];
@@ -276,6 +284,8 @@ DType arg_dtype(Args *a, uint32_t i, DType fallback)
     if (v.tag == PV_NAME &&
         (str_is(*v.str, "bool") || str_is(*v.str, "int") || str_is(*v.str, "float")))
         return str_is(*v.str, "bool") ? DT_BOOL : str_is(*v.str, "int") ? DT_I64 : DT_F32;
+    if (v.tag == PV_NAME)
+        arg_no_dtype(a, *v.str);
     arg_fail(a, "a dtype is expected, not %s", pv_type_name(v));
 }
 

@@ -10,6 +10,7 @@ ValueId fn_unary_id(Args *a, int kind, ValueId x)
 
 ValueId fn_binary_id(Args *a, int kind, ValueId x, ValueId y)
 {
+    tensor_check_divisor(a->it, a->at, kind, x, y);
     return emit2(a->it, a->at, OP_BINARY, kind, x, y, NULL);
 }
 
@@ -268,7 +269,7 @@ PyVal fn_to(Args *a)
         else if (v.tag == PV_TENSOR)
             dtype = tvar_dtype(a->it, v.tensor);
         else if (v.tag == PV_NAME)
-            arg_fail(a, "%.*s is not understood", STR_ARG(*v.str));
+            arg_no_dtype(a, *v.str);
     }
     return cast_tensor(a, arg_dtype(a, 2, dtype));
 }

@@ -216,9 +216,10 @@ PyVal fn_kl_div(Args *a)
 
 PyVal fn_bce(Args *a)
 {
-    if (a->kind == LOSS_bce_logits && !arg_none(a, 6))
-        interp_fail(a->it, a->at, "T011",
-                    "binary_cross_entropy_with_logits with pos_weight is not supported");
+    if (a->kind == LOSS_bce_logits && !arg_none(a, 6)) {
+        a->kind = SAID_bce_positive;
+        return fn_said(a);
+    }
     Attrs attrs = {0};
     attrs_text(&attrs, AT_REDUCTION, reduction(a, 3, 4, 5));
     return loss(a, a->kind, arg_optional(a, 2), &attrs);
@@ -234,8 +235,10 @@ PyVal fn_hinge(Args *a)
 
 PyVal fn_poisson(Args *a)
 {
-    if (arg_bool(a, 3))
-        interp_fail(a->it, a->at, "T011", "poisson_nll_loss with full=True is not supported");
+    if (arg_bool(a, 3)) {
+        a->kind = SAID_poisson_full;
+        return fn_said(a);
+    }
     Attrs attrs = {0};
     attrs_text(&attrs, AT_REDUCTION, reduction(a, 4, 6, 7));
     attrs_bool(&attrs, AT_LOG, arg_bool(a, 2));

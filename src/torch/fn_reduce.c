@@ -250,8 +250,10 @@ PyVal fn_histc(Args *a)
 /* The length is the largest element plus one, so the data is needed. */
 PyVal fn_bincount(Args *a)
 {
-    if (!arg_none(a, 1))
-        interp_fail(a->it, a->at, "T011", "bincount with weights is not supported");
+    if (!arg_none(a, 1)) {
+        a->kind = SAID_bincount_weights;
+        return fn_said(a);
+    }
     ValueId x = arg_value(a, 0), top = fn_reduce_id(a, REDUCE_max, x, NULL, 0, false);
     int64_t size = need_int(a->it, a->at, tensor_item(a->it, a->at, out1(a, top).tensor), a->name);
     int64_t least = arg_int(a, 2);

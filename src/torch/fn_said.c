@@ -1,5 +1,5 @@
 /* Library functions that are said by others (said.def): their text is read and called like a function of
- * the model file, only that everything in it stands where the call does. */
+ * the model file, only that everything in it stands where the call does and is told by its name. */
 #include "torch/fn_int.h"
 #include "torch/py.h"
 
@@ -31,5 +31,9 @@ static PyVal function(Interp *it, Span at, const char *text)
 PyVal fn_said(Args *a)
 {
     CallArgs args = {.n = a->n, .v = a->v};
-    return interp_call(a->it, a->at, function(a->it, a->at, texts[a->kind]), &args);
+    const char *outer = a->it->said;
+    a->it->said = outer ? outer : a->name;
+    PyVal result = interp_call(a->it, a->at, function(a->it, a->at, texts[a->kind]), &args);
+    a->it->said = outer;
+    return result;
 }

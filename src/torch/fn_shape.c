@@ -380,13 +380,17 @@ PyVal fn_chunk(Args *a)
 
 PyVal fn_tensor_split(Args *a)
 {
+    if (pv_is_seq(a->v[1])) {
+        a->kind = SAID_split_at;
+        return fn_said(a);
+    }
     TVar *x = arg_tensor(a, 0);
     Shape shape = tvar_shape(a->it, x);
     int dim = arg_dim(a, 2, shape);
     PyVal out = pv_list(a->it->arena, PV_TUPLE);
-    int64_t parts = pv_is_seq(a->v[1]) ? 0 : arg_int(a, 1), at = 0;
+    int64_t parts = arg_int(a, 1), at = 0;
     if (parts < 1 || parts > 100000 || !shape.rank)
-        interp_fail(a->it, a->at, "T011", "tensor_split by a list of places is not supported");
+        arg_fail(a, "%lld parts of %d dims", (long long)parts, shape.rank);
     for (int64_t i = 0; i < parts; i++) {
         int64_t size = shape.dim[dim] / parts + (i < shape.dim[dim] % parts);
         pv_push(a->it->arena, out, tensor_slice(a->it, a->at, x, dim, at, at + size, 1));

@@ -88,6 +88,7 @@ typedef struct Interp {
     DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
     VEC(Outcome) outcomes;       /* what forward found when it looked at values */
+    const char *said;            /* the library function said by others in hand; NULL: none */
     Str raised;                  /* the class of the exception under way, where it is known */
     uint32_t trying;             /* 'try' statements around, whose handlers would catch an import */
 } Interp;

@@ -41,6 +41,12 @@ static void find_default(Finder *f, const Py *param)
         add_knob(&inner, param->a);
 }
 
+/* -1, -100: an axis, a mark; never a size. */
+static bool is_negative(const Py *e)
+{
+    return e->kind == PY_UNARY && e->op == PYOP_NEG && e->a->kind == PY_INT;
+}
+
 static void find_in(Finder *f, const Py *e)
 {
     if (!e || ++f->depth > 4 * PY_MAX_DEPTH) {
@@ -52,7 +58,7 @@ static void find_in(Finder *f, const Py *e)
         add_knob(f, e);
     else if (e->kind == PY_PARAM && f->deep && e->a && e->a->kind == PY_INT)
         find_default(f, e);
-    else if (e->kind != PY_INDEX && e->kind != PY_INT) {
+    else if (e->kind != PY_INDEX && e->kind != PY_INT && !is_negative(e)) {
         find_in(f, e->a);
         find_in(f, e->b);
         find_in(f, e->c);

@@ -77,6 +77,7 @@ uint32_t arg_ints(Args *a, uint32_t i, int64_t out[GRAPH_MAX_RANK]);
 void arg_ntuple(Args *a, uint32_t i, uint32_t n, int64_t out[GRAPH_MAX_RANK]);
 Shape arg_shape(Args *a, uint32_t i);          /* sizes, as one sequence or several ints */
 int arg_dim(Args *a, uint32_t i, Shape shape); /* 0..rank-1 */
+ATTR_NORETURN void arg_no_dtype(Args *a, Str name);
 ATTR_NORETURN void arg_fail(Args *a, const char *format, ...) ATTR_PRINTF(2, 3);
 PyVal out1(Args *a, ValueId id);
 PyVal out_tuple(Args *a, ValueId first, uint32_t count);

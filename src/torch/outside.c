@@ -18,11 +18,13 @@ static void try_statement(Interp *it, Env *env, Py *s)
     jmp_buf outer;
     Diag before = *it->diag;
     uint32_t depth = it->depth;
+    const char *said = it->said;
     vec_push(it->arena, &block.kids, s);
     memcpy(outer, it->fail, sizeof outer);
     if (setjmp(it->fail)) {
         *it->diag = before;
         it->depth = depth;
+        it->said = said;
     } else {
         interp_block(it, env, &block);
     }

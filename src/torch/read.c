@@ -126,8 +126,28 @@ static void mark_input(Interp *it, PyVal *value, const char *name, int depth)
     }
 }
 
+/* get_inputs may name them. */
+static CallArgs keyword_inputs(Interp *it, PyDict *inputs)
+{
+    CallArgs args = {0};
+    args.kw = arena_array(it->arena, PyVal, inputs->entries.len + 1);
+    args.kw_names = arena_array(it->arena, Str, inputs->entries.len + 1);
+    for (uint32_t i = 0; i < inputs->entries.len; i++) {
+        const PyEntry *e = &inputs->entries.at[i];
+        if (e->gone)
+            continue;
+        Str name = need_str(it, it->at, e->key, "the name of an input");
+        args.kw_names[args.n_kw] = name;
+        args.kw[args.n_kw] = e->value;
+        mark_input(it, &args.kw[args.n_kw++], str_dup(it->arena, name), 0);
+    }
+    return args;
+}
+
 static CallArgs name_inputs(Interp *it, PyVal inputs, const Py *forward)
 {
+    if (inputs.tag == PV_DICT)
+        return keyword_inputs(it, inputs.dict);
     if (inputs.tag == PV_TENSOR)
         inputs = pv_tuple_of(it->arena, 1, &inputs);
     PyVal items = interp_items(it, it->at, inputs);
@@ -198,6 +218,8 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
     it->graph = 1;
     for (uint32_t i = 0; i < args.n; i++)
         import_inputs(it, args.v[i]);
+    for (uint32_t i = 0; i < args.n_kw; i++)
+        import_inputs(it, args.kw[i]);
     Span at = forward_of(model) ? forward_of(model)->at : (Span){0};
     PyVal result = interp_call(it, at, model, &args);
     if (!it->outside)

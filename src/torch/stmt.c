@@ -219,10 +219,19 @@ static void run_assert(Interp *it, Env *env, const Py *s)
     interp_fail(it, s->at, "T013", "the file's assertion fails");
 }
 
+/* "IndexError: no such dimension" without the class. */
+static Str without_class(Str text)
+{
+    ptrdiff_t colon = str_find(text, STR(": "));
+    return colon < 0 ? text : str_slice(text, (size_t)colon + 2, text.len);
+}
+
 static void run_raise(Interp *it, Env *env, const Py *s)
 {
     PyVal what = s->a ? interp_eval(it, env, s->a) : pv_none();
     it->raised = !s->a ? STR("") : last_name(s->a->kind == PY_CALL ? s->a->a : s->a);
+    if (it->said && what.tag == PV_OPAQUE)
+        interp_fail(it, s->at, "T010", "%.*s", STR_ARG(without_class(*what.str)));
     if (what.tag == PV_OPAQUE || what.tag == PV_NAME)
         interp_fail(it, s->at, "T013", "the file raises %.*s", STR_ARG(*what.str));
     interp_fail(it, s->at, "T013", "the file raises an exception");
@@ -321,13 +330,14 @@ static bool attempt(Interp *it, Env *env, const Py *block, Flow *flow)
 {
     jmp_buf outer;
     uint32_t depth = it->depth, trying = it->trying;
-    const char *scope = it->scope;
+    const char *scope = it->scope, *said = it->said;
     memcpy(outer, it->fail, sizeof outer);
     if (setjmp(it->fail)) {
         memcpy(it->fail, outer, sizeof outer);
         it->depth = depth;
         it->trying = trying;
         it->scope = scope;
+        it->said = said;
         return false;
     }
     *flow = interp_block(it, env, block);

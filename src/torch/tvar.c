@@ -396,6 +396,18 @@ PyVal tensor_literal(Interp *it, Span at, PyVal v, DType dtype)
 
 /* --- operators ---------------------------------------------------------------------------- */
 
+void tensor_check_divisor(Interp *it, Span at, int kind, ValueId x, ValueId y)
+{
+    const Value *by = emit_info(it, y);
+    bool divides = kind == BINARY_floor_div || kind == BINARY_trunc_div ||
+                   kind == BINARY_remainder || kind == BINARY_fmod;
+    if (divides && by->kind == VALUE_CONST && by->shape.rank == 0 && dtype_is_int(by->dtype) &&
+        dtype_is_int(emit_info(it, x)->dtype) && dtype_load(by->dtype, by->data, 0) == 0) {
+        it->raised = STR("ZeroDivisionError");
+        interp_fail(it, at, "T010", "integers are divided by 0");
+    }
+}
+
 PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 {
     static const int kinds[] = {[PYOP_ADD] = BINARY_add,
@@ -413,6 +425,7 @@ PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
     ValueId x = value_of(it, at, a), y = value_of(it, at, b);
     if (op == PYOP_MATMUL)
         return tensor_of(it, emit2(it, at, OP_MATMUL, 0, x, y, NULL));
+    tensor_check_divisor(it, at, kinds[op], x, y);
     PyVal result = tensor_of(it, emit2(it, at, OP_BINARY, kinds[op], x, y, NULL));
     result.tensor->array = (a.tag == PV_TENSOR && a.tensor->array) ||
                            (b.tag == PV_TENSOR && b.tensor->array);

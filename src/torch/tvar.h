@@ -52,6 +52,8 @@ TVar *need_tensor(Interp *it, Span at, PyVal v, const char *what);
 /* torch.tensor: nested lists of numbers. dtype DT_COUNT: by the items. */
 PyVal tensor_literal(Interp *it, Span at, PyVal v, DType dtype);
 
+/* Ends the run where integers would be divided by the number 0. */
+void tensor_check_divisor(Interp *it, Span at, int kind, ValueId x, ValueId y);
 PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b);
 PyVal tensor_compare(Interp *it, Span at, PyOp op, PyVal a, PyVal b);
 PyVal tensor_unary_op(Interp *it, Span at, PyOp op, PyVal v);

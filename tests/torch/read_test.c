@@ -217,9 +217,39 @@ T_TEST(read_parameters_have_names_and_laws)
     done(&r);
 }
 
+T_TEST(read_inputs_by_name)
+{
+    R r = read_text("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                    "    def forward(self, x, *, scale=2.0, bias=None):\n"
+                    "        return x * scale if bias is None else x * scale + bias\n"
+                    "def get_inputs():\n"
+                    "    return {'x': torch.rand(4, 8), 'bias': torch.rand(8)}\n");
+    REQUIRE(r.task != NULL && r.task->graph->inputs.len == 2);
+    CHECK_EQ_STR(graph_value(r.task->graph, r.task->graph->inputs.at[1])->name, "bias");
+    CHECK_EQ_INT(r.task->graph->nodes.len, 2);
+    done(&r);
+}
+
+T_TEST(read_negative_numbers_are_no_sizes)
+{
+    R r = read_text("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                    "    def forward(self, x):\n        return x * 2\n"
+                    "def get_inputs():\n"
+                    "    return [torch.full((16,), -100)]\n");
+    REQUIRE(r.task != NULL);
+    CHECK_EQ_INT(r.task->knobs.len, 1);
+    done(&r);
+}
+
 T_TEST(read_errors_stand_at_their_line)
 {
     check_error("x = x + 1\nreturn torch.frobnicate(x)", "T011", 2, "torch.frobnicate");
+    check_error("return torch.sigmiod(x)", "T011", 1, "; torch.sigmoid is");
+    check_error("return torch.unique(x)", "T011", 1, "how long its result is depends on values");
+    check_error("return x.to(torch.float8_e4m3fn)", "T010", 1, "known are float32");
+    check_error("x = x * 2\nreturn torch.kthvalue(x, 0)", "T010", 2, "kthvalue: k counts from 1");
+    check_error("return torch.quantile(x, 0.5, dim=3)", "T010", 1, "quantile: dim 3 is outside");
+    check_error("return y % 0", "T010", 1, "divided by 0");
     check_error("return x.view(5, -1)", "G103", 1, "reshape");
     check_error("return nope", "T010", 1, "'nope'");
     check_error("return x + torch.zeros(7)", "G103", 1, "broadcast");
