@@ -412,6 +412,8 @@ static void join_stage(Join *j, uint32_t number)
     for (uint32_t i = 0; i < kernel.len; i++)
         text_add_name(j->arena, host, kernel.at[i].from, kernel.at[i].to);
     keep_taken(j, number);
+    if (j->c->stages.len > 1)
+        stage_on_all_cores(j->arena, stage->plan.craft, t);
     put_functions(j, number, &kernel);
 }
 

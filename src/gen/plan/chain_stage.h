@@ -14,9 +14,11 @@ typedef struct StageDim {
 } StageDim;
 
 /* Lines of the host function under one condition. */
+typedef VEC(Str) StageLines;
+
 typedef struct StageWay {
     Str cond; /* "n1 <= 384"; empty: in all other cases */
-    VEC(Str) lines;
+    StageLines lines;
     bool taken; /* at the task's sizes */
 } StageWay;
 
@@ -24,7 +26,7 @@ typedef struct StageText {
     IrProgram *p;
     IrHostRun run;
     VEC(StageDim) dims;
-    VEC(Str) common; /* lines before the ways part */
+    StageLines common; /* lines before the ways part */
     VEC(StageWay) ways;
     Str signature; /* the parameters of the host function */
     bool numbers;  /* it is written for these sizes */
@@ -36,5 +38,7 @@ bool stage_read(Arena *arena, const NpuChip *chip, const Plan *plan, StageText *
 Str stage_axes(Arena *arena, const StageText *t, const PlanOperand *o);
 StageDim *stage_dim(StageText *t, Str name); /* NULL: none */
 bool stage_uses(const StageText *t, Str kernel);
+/* Kernels that wait for all cores are launched on all of them (chain_cores.c). */
+void stage_on_all_cores(Arena *arena, Str craft, StageText *t);
 
 #endif
