@@ -89,6 +89,7 @@ void cmd_done(CmdArgs *args);
 
 /* Prints the diagnostics to standard error and gives the status back: `return cmd_say(...)`. */
 int cmd_say(const Diag *diag, int status);
+void cmd_print(Buf *text); /* to standard output; the text is given back */
 
 /* The name nearest to a mistyped one, or NULL when none is near. */
 const char *cmd_nearest(const char *typed, const char *const *names, size_t count);

@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_buf(FILE *to, Buf *buf)
-{
-    fwrite(buf->at ? buf->at : "", 1, buf->len, to);
-    buf_free(buf);
-}
-
 /* --- the launch ------------------------------------------------------------------------------ */
 
 typedef struct Job {
@@ -152,19 +146,10 @@ static bool write_outputs(Job *job)
     return true;
 }
 
-static int complain(Job *job)
-{
-    Buf messages = {0};
-    diag_print(&job->diag, &messages);
-    print_buf(stderr, &messages);
-    return CMD_USAGE;
-}
-
 static int show(Job *job, bool ran)
 {
-    Buf out = {0}, messages = {0};
-    diag_print(&job->diag, &messages);
-    print_buf(stderr, &messages);
+    Buf out = {0};
+    cmd_say(&job->diag, CMD_OK);
     job->verdict.seconds = job->run.seconds;
     twin_observed(job->arena, job->options->chip, &job->observer, &job->verdict);
     if (job->options->json) {
@@ -183,10 +168,10 @@ static int show(Job *job, bool ran)
                        job->verdict.predicted_us);
         buf_str(&out, buf_view(&job->observer.text));
     }
-    print_buf(stdout, &out);
+    cmd_print(&out);
     if (job->options->trace && job->observer.done &&
         !file_write(job->options->trace, buf_view(&job->observer.json), &job->diag))
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     return verdict_status_row(job->verdict.status)->exit;
 }
 
@@ -203,9 +188,9 @@ static int run_kernel(Job *job)
         ran = twin_run(job->arena, kernel, &job->launch, &job->twin, &job->run, &job->verdict);
     twin_release(kernel);
     if (!bound)
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     if (ran && !write_outputs(job))
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     if (job->verdict.status == VERDICT_OK)
         job->verdict.stage = STAGE_DONE;
     return show(job, ran);
@@ -220,7 +205,7 @@ static const char *const *ended_list(Arena *arena, NameList *list)
 static int run_file(Job *job, const char *path, RunOptions *options)
 {
     if (!file_read(job->arena, path, 16 << 20, &job->source.text, &job->diag) || !read_tiling(job))
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     job->diag.source = job->source.text;
     job->source.path = path;
     job->source.dir = path_dir(job->arena, path);
@@ -240,7 +225,7 @@ static int run_project(Job *job, const char *path, RunOptions *options)
 {
     TwinProject project;
     if (!run_read_project(job->arena, path, options, &project, &job->diag))
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     project.include_dirs = ended_list(job->arena, &options->include_dirs);
     TwinOpened *opened = twin_project_open(job->arena, &project, &job->twin, &job->verdict,
                                            &job->diag);
@@ -259,7 +244,7 @@ static int run_project(Job *job, const char *path, RunOptions *options)
         vec_push(job->arena, &job->files, NULL);
     }
     if (ran && !write_outputs(job))
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     if (job->verdict.status == VERDICT_OK)
         job->verdict.stage = STAGE_DONE;
     return show(job, ran);
@@ -284,7 +269,7 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
     if (!add_tensors(&job, &options->inputs, SIM_IN) ||
         !add_tensors(&job, &options->inouts, SIM_INOUT) ||
         !add_tensors(&job, &options->outputs, SIM_OUT))
-        status = complain(&job);
+        status = cmd_say(&job.diag, CMD_USAGE);
     else
         status = file_is_dir(path) || str_ends(str_from(path), ".craft")
                      ? run_project(&job, path, options)
@@ -293,6 +278,15 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
         twin_tensor_free(&job.tensors.at[i]);
     twin_observer_free(&job.observer);
     return status;
+}
+
+static int run_any(Arena *arena, const char *path, RunOptions *options)
+{
+    if (options->task)
+        return run_task(arena, path, options);
+    if (run_is_program(arena, path, options))
+        return run_program(arena, path, options);
+    return run_path(arena, path, options);
 }
 
 int cmd_run(int argc, char **argv)
@@ -317,6 +311,8 @@ int cmd_run(int argc, char **argv)
         {"workspace", CMD_I64, &o.workspace, "BYTES", "the user's workspace (0)"},
         {"I", CMD_LIST, &o.include_dirs, "DIR", "where to look for headers"},
         {"D", CMD_LIST, &o.defines, "M=V", "a macro, as DTYPE_X=half"},
+        {"files", CMD_TEXT, &o.files, "DIR",
+         "a program with its own main reads and writes files below it"},
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"time-only", CMD_FLAG, &o.time_only, NULL,
          "no values but those of inputs from files: bounds, hazards and time of a launch of any "
@@ -330,9 +326,10 @@ int cmd_run(int argc, char **argv)
     };
     CmdUsage usage = {
         "run",
-        "PATH [--task MODEL.py | --in ... --out ...]",
+        "PATH [--task MODEL.py | --in ... --out ... | --files DIR]",
         "Runs on simulated cores: an AscendC kernel, an operator project (op_host and "
-        "op_kernel), a\nCraft file. With --task also answers in the forms of "
+        "op_kernel), a\nCraft file, a program with its own main that launches kernels. With --task "
+        "also answers in the forms of "
         "MultiKernelBench and NPUKernelBench,\nhost code that launches, and raw "
         "answers of models; values are compared with the task's.",
         "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
@@ -363,8 +360,7 @@ int cmd_run(int argc, char **argv)
                         o.chip ? "--blocks and --workspace count from 1 and 0" : "no such chip");
             status = CMD_USAGE;
         } else {
-            status = o.task ? run_task(&args.arena, args.words[0], &o)
-                            : run_path(&args.arena, args.words[0], &o);
+            status = run_any(&args.arena, args.words[0], &o);
         }
     }
     cmd_done(&args);

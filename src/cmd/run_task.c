@@ -16,20 +16,6 @@ typedef struct TaskJob {
     Diag diag;
 } TaskJob;
 
-static void print_buf(FILE *to, Buf *buf)
-{
-    fwrite(buf->at ? buf->at : "", 1, buf->len, to);
-    buf_free(buf);
-}
-
-static int complain(TaskJob *job)
-{
-    Buf messages = {0};
-    diag_print(&job->diag, &messages);
-    print_buf(stderr, &messages);
-    return CMD_USAGE;
-}
-
 bool run_task_read(Arena *arena, const RunOptions *o, RunTask *of, Diag *diag)
 {
     TorchScale scale;
@@ -83,10 +69,9 @@ static void show_case(const TaskJob *job, Buf *out)
 
 static int show(TaskJob *job)
 {
-    Buf out = {0}, messages = {0};
+    Buf out = {0};
     const Verdict *v = &job->verdict;
-    diag_print(&job->diag, &messages);
-    print_buf(stderr, &messages);
+    cmd_say(&job->diag, CMD_OK);
     if (job->options->json) {
         verdict_to_json(v, &out);
         buf_char(&out, '\n');
@@ -100,10 +85,10 @@ static int show(TaskJob *job)
                        v->seconds, v->predicted_us, v->bound_us);
         buf_str(&out, buf_view(&job->explain));
     }
-    print_buf(stdout, &out);
+    cmd_print(&out);
     if (job->options->trace && job->trace.len &&
         !file_write(job->options->trace, buf_view(&job->trace), &job->diag))
-        return complain(job);
+        return cmd_say(&job->diag, CMD_USAGE);
     return verdict_status_row(v->status)->exit;
 }
 
@@ -123,7 +108,7 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
     config.trace = options->trace ? &job.trace : NULL;
     config.explain = options->explain ? &job.explain : NULL;
     if (!eval_candidate_read(arena, path, &job.candidate, &job.diag))
-        return complain(&job);
+        return cmd_say(&job.diag, CMD_USAGE);
     if (options->kernel)
         job.candidate.entry = options->kernel;
     bool read = run_task_read(arena, options, &job.of, &job.diag);
@@ -139,7 +124,7 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
             eval_candidate(arena, &job.candidate, &job.of.ref, &config, &job.verdict, &job.diag);
         status = show(&job);
     } else {
-        complain(&job);
+        cmd_say(&job.diag, CMD_USAGE);
     }
     eval_reference_free(&job.of.ref);
     buf_free(&job.trace);

@@ -12,3 +12,9 @@ int cmd_say(const Diag *diag, int status)
     buf_free(&out);
     return status;
 }
+
+void cmd_print(Buf *text)
+{
+    fwrite(text->at ? text->at : "", 1, text->len, stdout);
+    buf_free(text);
+}

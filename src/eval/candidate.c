@@ -88,26 +88,32 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
+                          const EvalConfig *config, Verdict *verdict, Diag *diag)
+{
+    if (!verdict->candidate[0])
+        verdict->candidate = candidate->name;
+    return (EvalJudge){.arena = arena,
+                       .candidate = candidate,
+                       .ref = ref,
+                       .config = config,
+                       .verdict = verdict,
+                       .diag = diag,
+                       .twin = {.chip = config->chip,
+                                .seed = config->seed,
+                                .nudge = config->nudge,
+                                .compile_seconds = 60,
+                                .run_seconds = config->seconds,
+                                .trust = config->trust,
+                                .keep_going = true},
+                       .observer = eval_observer(config)};
+}
+
 bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                     const EvalConfig *config, Verdict *verdict, Diag *diag)
 {
-    EvalJudge j = {.arena = arena,
-                   .candidate = candidate,
-                   .ref = ref,
-                   .config = config,
-                   .verdict = verdict,
-                   .diag = diag,
-                   .twin = {.chip = config->chip,
-                            .seed = config->seed,
-                            .nudge = config->nudge,
-                            .compile_seconds = 60,
-                            .run_seconds = config->seconds,
-                            .trust = config->trust,
-                            .keep_going = true},
-                   .observer = eval_observer(config)};
+    EvalJudge j = eval_judge_make(arena, candidate, ref, config, verdict, diag);
     double start = now();
-    if (!verdict->candidate[0])
-        verdict->candidate = candidate->name;
     NpuWork work = eval_work(ref->graph);
     verdict->bound_us = npu_bound(config->chip, &work).us;
     twin_observe(&j.twin, &j.observer);

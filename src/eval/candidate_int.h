@@ -22,11 +22,15 @@ bool eval_read_direct_json(Arena *arena, Str text, EvalCandidate *c, const char 
 /* The text with #include "..." of the candidate's own texts replaced by them, lines kept. */
 Str eval_include(Arena *arena, const EvalCandidate *c, const EvalText *text);
 
+/* The name in a line `#include "name"`; empty: no such line. */
+Str eval_included_name(Str line);
+
 /* ---- one judging ---- */
 typedef struct EvalJudge {
     Arena *arena;
     const EvalCandidate *candidate;
-    const EvalReference *ref;
+    const EvalReference *ref; /* NULL: a program of its own, no task */
+    const char *files;        /* the directory of such a program; NULL: it has none */
     const EvalConfig *config;
     TwinOptions twin;
     TwinObserver observer;
@@ -34,6 +38,8 @@ typedef struct EvalJudge {
     Diag *diag;
 } EvalJudge;
 
+EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
+                          const EvalConfig *config, Verdict *verdict, Diag *diag);
 /* False: the verdict says why. */
 bool eval_judge_fail(EvalJudge *j, VerdictStatus status, VerdictStage stage, const char *reason);
 /* Between two launches of one candidate: times are summed. */

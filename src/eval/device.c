@@ -99,7 +99,8 @@ static bool put(EvalJudge *j, EvalDevice *d, const TwinView *to, const Tensor *t
 
 bool eval_host_is_theirs(const EvalJudge *j)
 {
-    return j->candidate->form == FORM_NPUKB_KERNEL || j->candidate->form == FORM_NPUKB_FULL;
+    return !j->ref || j->candidate->form == FORM_NPUKB_KERNEL ||
+           j->candidate->form == FORM_NPUKB_FULL;
 }
 
 bool eval_device_made(EvalJudge *j, EvalDevice *d, uint64_t address)
@@ -198,8 +199,8 @@ static bool move_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
     uint8_t *from = span(j, d, e->from, e->bytes, false);
     uint8_t *to = from ? span(j, d, e->address, e->bytes, true) : NULL;
     const EvalRoom *room = eval_device_at(d, e->address);
-    if (room && e->bytes < room->memory.bytes && eval_task_moves(j->ref->graph) &&
-        !eval_host_is_theirs(j))
+    if (room && e->bytes < room->memory.bytes && !eval_host_is_theirs(j) &&
+        eval_task_moves(j->ref->graph))
         return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
                                "host code moves the elements itself, piece by piece");
     hand_on(d, e->from, e->address);

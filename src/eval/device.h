@@ -32,6 +32,7 @@ typedef struct EvalHost {
     } kernels[32];
     uint32_t kernel_count;
     uint32_t launches;
+    Buf printed; /* by kernels */
 } EvalHost;
 
 void eval_device_open(EvalDevice *d);
@@ -39,7 +40,8 @@ void eval_device_close(EvalDevice *d);
 /* Memory at the next address; NULL with a verdict when there is none. */
 EvalRoom *eval_device_add(EvalJudge *j, EvalDevice *d, uint64_t bytes);
 EvalRoom *eval_device_at(EvalDevice *d, uint64_t address); /* the allocation around it, or NULL */
-/* The host code is a benchmark's own, not the candidate's: it may do as it likes. */
+/* The host code is a benchmark's own, not the candidate's, or there is no task: it may do as it
+ * likes. */
 bool eval_host_is_theirs(const EvalJudge *j);
 /* What host code gives back a kernel has written; false with a verdict. */
 bool eval_device_made(EvalJudge *j, EvalDevice *d, uint64_t address);
@@ -62,6 +64,8 @@ void eval_host_close(EvalHost *host);
  * asked for. *done_events: how many of them were. */
 bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindDone *done,
                     uint32_t *done_events);
+/* program.c: a path of the program's below its directory; NULL with a verdict. */
+const char *eval_program_file(EvalJudge *j, const char *name);
 /* carry.c: whether host code computes what kernels should; false with a verdict. Calls it once more
  * where it has read elements. */
 bool eval_host_carries(EvalHost *host, EvalDevice *d, const TwinBindCall *call,

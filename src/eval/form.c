@@ -58,7 +58,14 @@ bool eval_is_craft(Str text)
     return has(text, "craft = 1") || has(text, "@craft.host") || has(text, "@host");
 }
 
-bool eval_is_kernel(Str text) { return has(text, "__global__") && has(text, "__aicore__"); }
+bool eval_is_kernel(Str text)
+{
+    static const char *const marks[] = {"__aicore__", "__vector__", "__cube__", "__mix__"};
+    bool core = false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        core = core || has(text, marks[i]);
+    return core && has(text, "__global__");
+}
 
 bool eval_is_six_strings(Str text)
 {

@@ -2,6 +2,7 @@
  * Out: calls of the binding as events. */
 #include "eval/device.h"
 
+#include "base/file.h"
 #include <string.h>
 
 enum { MOST_CALLS = 64 };
@@ -61,6 +62,7 @@ void eval_host_close(EvalHost *host)
         twin_project_close(host->opened);
     if (host->binding)
         twin_binding_release(host->binding);
+    buf_free(&host->printed);
     *host = (EvalHost){.j = host->j};
 }
 
@@ -104,6 +106,18 @@ static Str file_answer(EvalHost *host, const TwinEvents *events, uint32_t event)
     return (Str){0};
 }
 
+/* Without a task they are files, below the directory that was named. */
+static Str disk_answer(EvalHost *host, const TwinEvent *e)
+{
+    EvalJudge *j = host->j;
+    Str bytes = {0};
+    Diag said = diag_make(j->arena, e->name, (Str){0});
+    const char *path = eval_program_file(j, e->name);
+    if (path && !file_read(j->arena, path, (size_t)e->bytes, &bytes, &said))
+        eval_judge_fail(j, VERDICT_CRASHED, STAGE_RUN, said.items.at[0].text);
+    return bytes;
+}
+
 static void mark_results(EvalDevice *d, const TwinValue *v)
 {
     EvalRoom *room = v->kind == BIND_TENSOR ? eval_device_at(d, v->view.address) : NULL;
@@ -145,7 +159,8 @@ bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindD
         *done_events = last + 1;
         const TwinEvent *e = &done->events.at[last];
         Str answer = e->kind == BIND_READ ? read_answer(host, d, e)
-                                          : file_answer(host, &done->events, last);
+                     : j->ref             ? file_answer(host, &done->events, last)
+                                          : disk_answer(host, e);
         if (j->verdict->status != VERDICT_OK)
             return false;
         vec_push(j->arena, &call->answers, answer);

@@ -13,8 +13,7 @@ typedef struct Inliner {
     bool once[512]; /* texts with #pragma once that are in already */
 } Inliner;
 
-/* The name in a line `#include "name"`; empty: no such line. */
-static Str included_name(Str line)
+Str eval_included_name(Str line)
 {
     line = str_trim(line);
     if (!str_starts(line, "#"))
@@ -56,7 +55,7 @@ static void add_text(Inliner *in, const EvalText *text, int depth)
 {
     Str line, rest = text->text;
     for (uint32_t number = 1; in->out.len < MOST_BYTES && str_next(&rest, '\n', &line); number++) {
-        Str name = included_name(line);
+        Str name = eval_included_name(line);
         int at = name.len && depth < MOST_DEPTH ? find_text(in->c, name) : -1;
         const EvalText *other = at >= 0 ? &in->c->texts.at[at] : NULL;
         if (!other || other == text) {

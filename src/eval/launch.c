@@ -300,10 +300,11 @@ static TwinKernel *compile(EvalHost *host, const char *name)
         bare = str_slice(bare, (size_t)colons + 2, bare.len);
     for (uint32_t i = 0; i < j->candidate->texts.len; i++) {
         const EvalText *text = &j->candidate->texts.at[i];
-        if (!str_ends(str_from(text->path), ".h") && names_kernel(text->text, bare)) {
-            TwinSource source = {.path = text->path,
-                                 .text = eval_include(j->arena, j->candidate, text),
-                                 .kernel = name};
+        if (str_ends(str_from(text->path), ".h"))
+            continue;
+        Str whole = eval_include(j->arena, j->candidate, text);
+        if (names_kernel(whole, bare)) {
+            TwinSource source = {.path = text->path, .text = whole, .kernel = name};
             j->diag->file = text->path;
             j->diag->source = text->text;
             return twin_compile(j->arena, &source, &j->twin, j->verdict, j->diag);
@@ -405,6 +406,7 @@ bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     TwinRun run;
     host->launches++;
     bool ok = twin_run(j->arena, kernel, &launch, &j->twin, &run, j->verdict);
+    buf_str(&host->printed, run.printed);
     eval_launched(j);
     give_back(&lents);
     return ok;

@@ -78,7 +78,7 @@ static bool read_all(Arena *arena, int fd, Str *bytes)
 }
 
 static bool ask(Arena *arena, const TwinBinding *binding, Str request, const TwinOptions *options,
-                Str *answer, Verdict *verdict)
+                Str *answer, Str *printed, Verdict *verdict)
 {
     int fds[BIND_FD_COUNT] = {memory_file("acraft-call", request),
                               memory_file("acraft-events", (Str){0})};
@@ -99,6 +99,8 @@ static bool ask(Arena *arena, const TwinBinding *binding, Str request, const Twi
     if (fds[0] >= 0 && fds[1] >= 0)
         box_run(arena, &spec, &box);
     bool ok = twin_build_box_ok(arena, &box, STAGE_RUN, verdict);
+    *printed = (Str){str_format(arena, "%.*s%.*s", STR_ARG(box.out), STR_ARG(box.err)),
+                     box.out.len + box.err.len};
     if (!ok && verdict->status == VERDICT_OK)
         verdict_fail(verdict, VERDICT_CRASHED, STAGE_RUN,
                      str_format(arena, "the host code ended with status %d", box.status));
@@ -130,7 +132,7 @@ bool twin_binding_call(Arena *arena, const TwinBinding *binding, const TwinBindC
     Str answer = {0};
     *done = (TwinBindDone){0};
     if (!ask(arena, binding, twin_bind_request(arena, call, twin_chip(options)), options, &answer,
-             verdict))
+             &done->printed, verdict))
         return false;
     if (!twin_bind_events(arena, answer, done)) {
         verdict_fail(verdict, VERDICT_FORGED, STAGE_RUN, "the host code left no readable events");

@@ -63,7 +63,8 @@ typedef struct TwinBindCall {
 typedef struct TwinBindDone {
     TwinEvents events;
     TwinValue result;
-    bool waits; /* the last event wants elements */
+    bool waits;  /* the last event wants elements */
+    Str printed; /* to its standard output and error */
 } TwinBindDone;
 
 TwinBinding *twin_binding_compile(Arena *arena, const TwinHostFile *files, uint32_t count,

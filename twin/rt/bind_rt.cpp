@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <unistd.h>
 
@@ -41,6 +42,8 @@ void flush()
 
 [[noreturn]] void finish(int status)
 {
+    std::cout.flush();
+    fflush(nullptr);
     flush();
     _exit(status);
 }

@@ -40,10 +40,10 @@ template <typename... P> inline int launch(void (*entry)(P...), const AcraftArg 
 
 }  // namespace acraft
 
-#define ACRAFT_ENTRY(name)                                                                         \
+#define ACRAFT_ENTRY(...)                                                                          \
     extern "C" int acraft_entry(const AcraftArg *args, int count)                                  \
     {                                                                                              \
-        return acraft::launch(&name, args, count);                                                 \
+        return acraft::launch(&__VA_ARGS__, args, count);                                            \
     }
 
 #endif

@@ -1,0 +1,166 @@
+/* Programs with a main of their own. In: a text and the directory of its files. Out: what it printed
+ * and wrote, a verdict. */
+#include "eval/program.h"
+
+#include "base/file.h"
+#include "eval/device.h"
+#include <string.h>
+
+/* ---- reading ---- */
+
+enum { MOST_TEXT = 8 << 20, MOST_TEXTS = 200 };
+
+bool eval_is_program(Str text)
+{
+    bool launches = str_find(text, STR("<<<")) >= 0 ||
+                    str_find(text, STR("ACLRT_LAUNCH_KERNEL")) >= 0;
+    return launches && (str_find(text, STR(" main(")) >= 0);
+}
+
+/* The samples' own data_utils.h opens files; ours asks the tool for them. */
+static bool is_own_header(const EvalCandidate *c, const char *name, const char *path)
+{
+    if (strcmp(name, "data_utils.h") == 0 || !file_is_plain(path))
+        return false;
+    for (uint32_t i = 0; i < c->texts.len; i++)
+        if (strcmp(c->texts.at[i].path, path) == 0)
+            return false;
+    return true;
+}
+
+/* What text `at` includes of the directory it stands in goes to the end of the list. */
+static bool add_included(Arena *arena, EvalCandidate *c, uint32_t at, Diag *diag)
+{
+    const char *dir = path_dir(arena, c->texts.at[at].path);
+    Str line, rest = c->texts.at[at].text;
+    while (c->texts.len < MOST_TEXTS && str_next(&rest, '\n', &line)) {
+        Str text, name = eval_included_name(line);
+        const char *file = str_dup(arena, name), *path = path_join(arena, dir, file);
+        if (!name.len || !is_own_header(c, file, path))
+            continue;
+        if (!file_read(arena, path, MOST_TEXT, &text, diag))
+            return false;
+        eval_text_add(arena, c, path, text);
+    }
+    return true;
+}
+
+/* -D M=V as the first lines of the program. */
+static Str with_defines(Arena *arena, const NameList *defines, const char *path, Str text)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < defines->len && defines->at[i]; i++) {
+        const char *equals = strchr(defines->at[i], '=');
+        size_t name = equals ? (size_t)(equals - defines->at[i]) : strlen(defines->at[i]);
+        buf_printf(&out, "#define %.*s %s\n", (int)name, defines->at[i], equals ? equals + 1 : "1");
+    }
+    if (!out.len)
+        return text;
+    buf_puts(&out, "#line 1 ");
+    buf_json_str(&out, str_from(path));
+    buf_char(&out, '\n');
+    buf_str(&out, text);
+    Str whole = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return whole;
+}
+
+bool eval_program_read(Arena *arena, const char *path, const NameList *defines,
+                       EvalCandidate *candidate, Diag *diag)
+{
+    Str text;
+    *candidate = (EvalCandidate){
+        .form = FORM_DIRECT, .name = path, .entry = "main", .extracted = ""};
+    if (!file_read(arena, path, MOST_TEXT, &text, diag))
+        return false;
+    eval_text_add(arena, candidate, path, with_defines(arena, defines, path, text));
+    for (uint32_t i = 0; i < candidate->texts.len; i++)
+        if (!add_included(arena, candidate, i, diag))
+            return false;
+    return true;
+}
+
+/* ---- files ---- */
+
+static bool goes_up(const char *name)
+{
+    Str part, rest = str_from(name);
+    while (str_next(&rest, '/', &part))
+        if (str_is(part, ".."))
+            return true;
+    return false;
+}
+
+const char *eval_program_file(EvalJudge *j, const char *name)
+{
+    const char *why = !j->files ? "say with --files DIR where its files lie"
+                      : name[0] == '/' || goes_up(name)
+                          ? "only files below the directory of --files are its own"
+                          : NULL;
+    if (!why)
+        return path_join(j->arena, j->files, name);
+    eval_judge_fail(j, VERDICT_CRASHED, STAGE_RUN,
+                    str_format(j->arena, "the program wants the file %s: %s", name, why));
+    return NULL;
+}
+
+static bool write_files(EvalJudge *j, const TwinEvents *events, NameList *written)
+{
+    for (uint32_t i = 0; i < events->len; i++) {
+        const TwinEvent *e = &events->at[i];
+        if (e->kind != BIND_OUTPUT)
+            continue;
+        const char *path = eval_program_file(j, e->name);
+        if (!path)
+            return false;
+        if (!file_make_dirs(path_dir(j->arena, path), j->diag) ||
+            !file_write(path, e->data, j->diag))
+            return eval_judge_fail(j, VERDICT_INTERNAL, STAGE_RUN,
+                                   str_format(j->arena, "%s cannot be written", path));
+        vec_push(j->arena, written, path);
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+static bool ended_well(EvalJudge *j, const TwinBindDone *done)
+{
+    if (done->result.kind != BIND_INT || done->result.i == 0)
+        return true;
+    return eval_judge_fail(
+        j, VERDICT_WRONG, STAGE_COMPARE,
+        str_format(j->arena, "the program ends with %lld, not 0", (long long)done->result.i));
+}
+
+static bool run(EvalJudge *j, EvalHost *host, EvalDevice *device, EvalProgram *program)
+{
+    TwinBindCall call = {.function = "main"};
+    TwinBindDone done;
+    uint32_t executed;
+    bool ok = eval_host_call(host, device, &call, &done, &executed) &&
+              eval_device_run(host, device, &done.events, executed, done.events.len);
+    program->by_main = done.printed;
+    return ok && write_files(j, &done.events, &program->written) && ended_well(j, &done);
+}
+
+bool eval_program(Arena *arena, const EvalCandidate *candidate, const EvalConfig *config,
+                  EvalProgram *program, Verdict *verdict, Diag *diag)
+{
+    EvalJudge j = eval_judge_make(arena, candidate, NULL, config, verdict, diag);
+    EvalHost host;
+    EvalDevice device;
+    j.files = program->files;
+    twin_observe(&j.twin, &j.observer);
+    eval_device_open(&device);
+    bool ok = eval_host_open(&host, &j) && run(&j, &host, &device, program) &&
+              verdict->status == VERDICT_OK;
+    if (ok)
+        verdict->stage = STAGE_DONE;
+    program->launches = host.launches;
+    program->by_kernels = str_copy(arena, buf_view(&host.printed));
+    eval_device_close(&device);
+    eval_host_close(&host);
+    twin_observer_free(&j.observer);
+    return ok;
+}

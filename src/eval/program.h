@@ -1,0 +1,29 @@
+/* A program with its own main, run as it stands: host code in the box, device memory and launches on
+ * the twin, no task to compare with.
+ *
+ *     EvalProgram program = {.files = "."};
+ *     eval_program(arena, &candidate, &config, &program, &verdict, &diag);
+ *
+ * The verdict is ok when every launch is and main gives back 0. */
+#ifndef EVAL_PROGRAM_H
+#define EVAL_PROGRAM_H
+
+#include "eval/candidate.h"
+
+typedef struct EvalProgram {
+    const char *files; /* in: what it reads and writes lies below this directory; NULL: none */
+    Str by_kernels;    /* out: what kernels printed, launch after launch */
+    Str by_main;
+    NameList written; /* files */
+    uint32_t launches;
+} EvalProgram;
+
+/* Whether a text is one: it launches, and has a main. */
+bool eval_is_program(Str text);
+/* The text, and what it includes of its own directory. */
+bool eval_program_read(Arena *arena, const char *path, const NameList *defines,
+                       EvalCandidate *candidate, Diag *diag);
+bool eval_program(Arena *arena, const EvalCandidate *candidate, const EvalConfig *config,
+                  EvalProgram *program, Verdict *verdict, Diag *diag);
+
+#endif

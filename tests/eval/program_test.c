@@ -1,0 +1,92 @@
+/* Programs with their own main, without a task: files, headers, templates, prints, exit status. */
+#include "eval/program.h"
+#include "base/file.h"
+#include "base/temp.h"
+#include "tests/t.h"
+#include <string.h>
+
+enum { COUNT = 1024 };
+
+typedef struct Ran {
+    Arena arena;
+    TempDir dir;
+    EvalProgram program;
+    Verdict verdict;
+    Diag diag;
+} Ran;
+
+static void run_program(Ran *r, const char *input, const char *wanted)
+{
+    *r = (Ran){.verdict = verdict_make()};
+    r->diag = diag_make(&r->arena, "program", (Str){0});
+    REQUIRE(temp_dir_make(&r->arena, "acraft-program-test", &r->dir, &r->diag));
+    float x[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (float)i;
+    REQUIRE(file_write(path_join(&r->arena, r->dir.path, "x.bin"), (Str){(char *)x, sizeof x},
+                       &r->diag));
+    NameList defines = {0};
+    vec_push(&r->arena, &defines, str_format(&r->arena, "INPUT=\"%s\"", input));
+    vec_push(&r->arena, &defines, str_format(&r->arena, "WANTED=%s", wanted));
+    EvalCandidate c;
+    EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
+    REQUIRE(eval_program_read(&r->arena, "tests/eval/program_scale.asc", &defines, &c, &r->diag));
+    CHECK_EQ_INT(c.texts.len, 2);
+    CHECK(eval_is_program(c.texts.at[0].text));
+    r->program.files = r->dir.path;
+    eval_program(&r->arena, &c, &config, &r->program, &r->verdict, &r->diag);
+}
+
+static void done(Ran *r)
+{
+    temp_dir_remove(&r->dir, &r->diag);
+    arena_drop(&r->arena);
+}
+
+T_TEST(program_reads_launches_and_writes)
+{
+    Ran r;
+    Str y;
+    run_program(&r, "./x.bin", "3.0f");
+    CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
+    CHECK_EQ_SLICE(r.program.by_main, "test pass!\n");
+    CHECK_EQ_INT(r.program.launches, 1);
+    CHECK(r.verdict.predicted_us > 0);
+    REQUIRE(r.program.written.len == 1);
+    REQUIRE(file_read(&r.arena, r.program.written.at[0], 0, &y, &r.diag));
+    REQUIRE(y.len == COUNT * sizeof(float));
+    for (int i = 0; i < COUNT; i++) {
+        float got;
+        memcpy(&got, y.at + (size_t)i * sizeof got, sizeof got);
+        CHECK(got == 3.0f * (float)i);
+    }
+    done(&r);
+}
+
+T_TEST(program_that_finds_itself_wrong)
+{
+    Ran r;
+    run_program(&r, "x.bin", "4.0f");
+    CHECK_EQ_INT(r.verdict.status, VERDICT_WRONG);
+    CHECK_EQ_STR(r.verdict.reason, "the program ends with 1, not 0");
+    CHECK_EQ_SLICE(r.program.by_main, "y[1] is 3\n");
+    CHECK_EQ_INT(r.program.written.len, 0);
+    done(&r);
+}
+
+T_TEST(program_files_stay_below_their_directory)
+{
+    static const char *const outside[] = {"../x.bin", "/etc/hostname", "a/../../x.bin"};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        Ran r;
+        run_program(&r, outside[i], "3.0f");
+        CHECK_EQ_INT(r.verdict.status, VERDICT_CRASHED);
+        CHECK(strstr(r.verdict.reason, "only files below the directory"));
+        done(&r);
+    }
+    Ran r;
+    run_program(&r, "y.bin", "3.0f");
+    CHECK_EQ_INT(r.verdict.status, VERDICT_CRASHED);
+    CHECK(strstr(r.verdict.reason, "No such file"));
+    done(&r);
+}
