@@ -5,6 +5,8 @@
 #include "gen/plan/prim_int.h"
 
 enum { MOST_TAPS = 16, MOST_UNROLLED = 64, TABLE_BYTES = 96 * 1024, MOST_WIDTH = 8192, BLOCK = 8 };
+/* Planes at once: as many as fit on chip and leave every core a few pieces. */
+enum { ROOM = 168 * 1024, MOST_PLANES = 64, PIECES = 200 };
 
 typedef enum TapMode { TAP_NEAREST, TAP_EXACT, TAP_LINEAR, TAP_CUBIC, TAP_AREA } TapMode;
 
@@ -19,8 +21,8 @@ typedef struct Resize {
     TapMode mode;
     bool align, smooth; /* smooth: antialiased */
     DType dtype;
-    int64_t planes;
-    Axis axis[3]; /* depth, height, width; missing ones have size 1 */
+    int64_t planes, block; /* block: planes at once */
+    Axis axis[3];          /* depth, height, width; missing ones have size 1 */
 } Resize;
 
 static const char letter[] = "dhw";
@@ -69,6 +71,42 @@ static void place_axis(const Resize *r, Axis *x, double factor)
     x->taps = x->in == 1 && x->out == 1 ? 1 : taps_of(r, x);
 }
 
+static int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
+
+static bool is_trivial(const Axis *x) { return x->in == 1 && x->out == 1; }
+
+/* How many vectors the tables need beside themselves. */
+static int work_vectors(const Resize *r)
+{
+    return r->smooth ? (r->mode == TAP_CUBIC ? 7 : 6) : r->mode == TAP_AREA ? 5 : 3;
+}
+
+static int64_t longest_axis(const Resize *r)
+{
+    int64_t longest = 0;
+    for (int i = 0; i < 3; i++)
+        longest = r->axis[i].out > longest ? r->axis[i].out : longest;
+    return padded(longest);
+}
+
+/* Scalars of a row are read once for all planes of a block. */
+static int64_t block_of(const Resize *r)
+{
+    int64_t held = (work_vectors(r) + 2) * longest_axis(r) * 4;
+    for (int i = 0; i < 3; i++)
+        held += r->axis[i].taps * padded(r->axis[i].out) * 8;
+    int64_t bytes = (int64_t)dtype_bytes(r->dtype), whole = r->dtype == DT_F32 ? 0 : 4;
+    int64_t in = padded(r->axis[2].in) * (4 + 2 * bytes + 4 + whole);
+    int64_t out = padded(r->axis[2].out) * (4 + 2 * bytes + 4 + whole);
+    int64_t block = held < ROOM ? (ROOM - held) / (in + out) : 1;
+    int64_t rows = r->axis[0].out * r->axis[1].out;
+    block = block < MOST_PLANES ? block : MOST_PLANES;
+    block = block < r->planes ? block : r->planes;
+    while (block > 1 && rows * ((r->planes + block - 1) / block) < PIECES)
+        block = (block + 1) / 2 < block ? (block + 1) / 2 : 1;
+    return block > 1 ? block : 1;
+}
+
 static const char *read_resize(const Graph *g, const Node *node, Resize *r)
 {
     const Value *x = graph_value(g, node->in[0]), *y = graph_value(g, node->out);
@@ -98,6 +136,7 @@ static const char *read_resize(const Graph *g, const Node *node, Resize *r)
         if (a->taps > MOST_TAPS)
             return "more than 16 places under one output";
     }
+    r->block = block_of(r);
     if (bytes > TABLE_BYTES || r->axis[2].in > MOST_WIDTH || r->axis[2].out > MOST_WIDTH)
         return "its tables do not fit on chip";
     return unrolled > MOST_UNROLLED ? "too many rows under one output" : NULL;
@@ -230,87 +269,92 @@ static void put_table(const Resize *r, int i, Buf *out)
         put_at(x, d, k, -1, v, out);
 }
 
-static int64_t padded(int64_t n) { return (n + BLOCK - 1) / BLOCK * BLOCK; }
-
 static void put_buffers(const Resize *r, Buf *out)
 {
-    int64_t longest = 0;
-    const char *t = dtype_name(r->dtype);
-    bool whole = r->dtype == DT_F32;
+    const char *t = dtype_name(r->dtype),
+               *work[] = {"tap", "pos", "low", "end", "sum", "num", "far"};
+    long long in = (long long)r->axis[2].in, n = (long long)r->axis[2].out;
+    long long block = (long long)r->block;
     for (int i = 0; i < 3; i++) {
         const Axis *x = &r->axis[i];
-        longest = x->out > longest ? x->out : longest;
-        for (int64_t k = 0; k < x->taps && (x->in > 1 || x->out > 1 || i == 2); k++) {
-            put(out, 1, "at%c%lld = ub(i32, %lld)", letter[i], (long long)k,
-                (long long)padded(x->out));
-            put(out, 1, "w%c%lld = ub(f32, %lld)", letter[i], (long long)k,
-                (long long)padded(x->out));
+        long long size = (long long)padded(x->out);
+        for (int64_t k = 0; k < x->taps && (!is_trivial(x) || i == 2); k++) {
+            put(out, 1, "at%c%lld = ub(i32, %lld)", letter[i], (long long)k, size);
+            put(out, 1, "w%c%lld = ub(f32, %lld)", letter[i], (long long)k, size);
         }
     }
-    const char *work[] = {"tap", "pos", "low", "end", "sum", "num", "far"};
-    int used = r->smooth ? (r->mode == TAP_CUBIC ? 7 : 6) : r->mode == TAP_AREA ? 5 : 3;
-    for (int i = 0; i < used; i++)
-        put(out, 1, "%s = ub(f32, %lld)", work[i], (long long)padded(longest));
-    put(out, 1, "row = ub(%s, %lld, depth=2)", t, (long long)padded(r->axis[2].in));
-    put(out, 1, "acc = ub(f32, %lld)", (long long)padded(r->axis[2].in));
-    put(out, 1, "part = ub(f32, %lld)", (long long)padded(r->axis[2].out));
-    if (!whole)
-        put(out, 1, "fine = ub(f32, %lld)", (long long)padded(r->axis[2].out));
-    put(out, 1, "o = ub(%s, %lld, depth=2)", t, (long long)padded(r->axis[2].out));
+    for (int i = 0; i < work_vectors(r); i++)
+        put(out, 1, "%s = ub(f32, %lld)", work[i], (long long)longest_axis(r));
+    put(out, 1, "rows = ub(%s, %lld, %lld, depth=2)", t, block, in);
+    put(out, 1, "acc = ub(f32, %lld, %lld)", block, in);
+    put(out, 1, "part = ub(f32, %lld, %lld)", block, n);
+    if (r->dtype != DT_F32)
+        put(out, 1, "fine = ub(f32, %lld, %lld)", block, n);
+    put(out, 1, "o = ub(%s, %lld, %lld, depth=2)", t, block, n);
 }
 
 /* ---- rows and columns ---- */
 
-static bool is_trivial(const Axis *x) { return x->in == 1 && x->out == 1; }
-
-/* One input row, times its weight, into the fold. */
-static void put_row(const Resize *r, int64_t a, int64_t b, bool first, Buf *out)
+/* Which rows lie under the output row, and what they weigh. */
+static void put_scalars(const Resize *r, Buf *out)
 {
-    long long w = (long long)r->axis[2].in;
-    bool deep = !is_trivial(&r->axis[0]), high = !is_trivial(&r->axis[1]);
+    static const char at[] = "zr", weight[] = "uv", index[] = "ij";
+    if (is_trivial(&r->axis[0]) && is_trivial(&r->axis[1]))
+        return;
     put(out, 2, "with compute():");
-    if (deep)
-        put(out, 3, "z = atd%lld[i]", (long long)a);
-    if (high)
-        put(out, 3, "r = ath%lld[j]", (long long)b);
-    put(out, 3, "s = %s%s%s", deep ? str_format(r->arena, "wd%lld[i]", (long long)a) : "1.0",
-        high ? " * " : "", high ? str_format(r->arena, "wh%lld[j]", (long long)b) : "");
-    put(out, 2, "with copyin():");
-    put(out, 3, "load(row[:%lld], x[p, %s, %s, :])", w, deep ? "z" : "0", high ? "r" : "0");
-    put(out, 2, "with compute():");
-    const char *row = r->dtype == DT_F32 ? "row[:%lld]" : "cast(row[:%lld], f32)";
-    Buf one = {0};
-    for (const char *c = row; *c; c++)
-        if (*c == '%') {
-            buf_printf(&one, "%lld", w);
-            c += 3;
-        } else {
-            buf_char(&one, *c);
+    for (int d = 0; d < 2; d++)
+        for (int64_t k = 0; k < r->axis[d].taps && !is_trivial(&r->axis[d]); k++) {
+            put(out, 3, "%c%lld = at%c%lld[%c]", at[d], (long long)k, letter[d], (long long)k,
+                index[d]);
+            put(out, 3, "%c%lld = w%c%lld[%c]", weight[d], (long long)k, letter[d], (long long)k,
+                index[d]);
         }
-    if (first)
-        put(out, 3, "acc[:%lld] = %s * s", w, buf_view(&one).at);
+}
+
+static const char *scalar(const Resize *r, int d, char stem, int64_t k, const char *otherwise)
+{
+    return is_trivial(&r->axis[d]) ? otherwise : str_format(r->arena, "%c%lld", stem, (long long)k);
+}
+
+/* One input row of every plane, times its weight, into the fold. */
+static void put_row(const Resize *r, int64_t a, int64_t b, Buf *out)
+{
+    const char *v = str_format(r->arena, "[:t.size, :%lld]", (long long)r->axis[2].in);
+    const char *row = str_format(r->arena, r->dtype == DT_F32 ? "rows%s" : "cast(rows%s, f32)", v);
+    const char *deep = scalar(r, 0, 'u', a, "1.0"), *high = scalar(r, 1, 'v', b, "1.0");
+    const char *times = is_trivial(&r->axis[0])   ? high
+                        : is_trivial(&r->axis[1]) ? deep
+                                                  : str_format(r->arena, "(%s * %s)", deep, high);
+    put(out, 2, "with copyin():");
+    put(out, 3, "load(rows%s, x[t, %s, %s, :])", v, scalar(r, 0, 'z', a, "0"),
+        scalar(r, 1, 'r', b, "0"));
+    put(out, 2, "with compute():");
+    if (a + b == 0)
+        put(out, 3, "acc%s = %s * %s", v, row, times);
     else
-        put(out, 3, "acc[:%lld] = acc[:%lld] + %s * s", w, w, buf_view(&one).at);
-    buf_free(&one);
+        put(out, 3, "acc%s = acc%s + %s * %s", v, v, row, times);
 }
 
 static void put_columns(const Resize *r, Buf *out)
 {
     long long w = (long long)r->axis[2].in, n = (long long)r->axis[2].out;
     const char *to = r->dtype == DT_F32 ? "o" : "fine";
+    const char *v = str_format(r->arena, "[:t.size, :%lld]", n);
     put(out, 2, "with compute():");
     for (int64_t k = 0; k < r->axis[2].taps; k++) {
-        put(out, 3, "part[:%lld] = gather(acc[:%lld], atw%lld[:%lld])", n, w, (long long)k, n);
+        put(out, 3, "for q in range(t.size):");
+        put(out, 4, "part[q, :%lld] = gather(acc[q, :%lld], atw%lld[:%lld])", n, w, (long long)k,
+            n);
         if (k == 0)
-            put(out, 3, "%s[:%lld] = part[:%lld] * ww0[:%lld]", to, n, n, n);
+            put(out, 3, "%s%s = part%s * row(ww0[:%lld])", to, v, v, n);
         else
-            put(out, 3, "%s[:%lld] = %s[:%lld] + part[:%lld] * ww%lld[:%lld]", to, n, to, n, n,
-                (long long)k, n);
+            put(out, 3, "%s%s = %s%s + part%s * row(ww%lld[:%lld])", to, v, to, v, v, (long long)k,
+                n);
     }
     if (r->dtype != DT_F32)
-        put(out, 3, "o[:%lld] = cast(fine[:%lld], %s)", n, n, dtype_name(r->dtype));
+        put(out, 3, "o%s = cast(fine%s, %s)", v, v, dtype_name(r->dtype));
     put(out, 2, "with copyout():");
-    put(out, 3, "store(y[p, i, j, :], o[:%lld])", n);
+    put(out, 3, "store(y[t, i, j, :], o%s)", v);
 }
 
 static const char *dims_of(const Resize *r, bool result)
@@ -331,11 +375,12 @@ static void put_kernel(const Resize *r, const char *name, const char *role, Buf 
     for (int i = 0; i < 3; i++)
         if (!is_trivial(&x[i]) || i == 2)
             put_table(r, i, out);
-    put(out, 1, "for p, i, j in mine(planes, %lld, %lld):", (long long)x[0].out,
-        (long long)x[1].out);
+    put(out, 1, "for i, j, t in mine(%lld, %lld, tiles(planes, %lld)):", (long long)x[0].out,
+        (long long)x[1].out, (long long)r->block);
+    put_scalars(r, out);
     for (int64_t a = 0; a < x[0].taps; a++)
         for (int64_t b = 0; b < x[1].taps; b++)
-            put_row(r, a, b, a + b == 0, out);
+            put_row(r, a, b, out);
     put_columns(r, out);
 }
 
@@ -363,8 +408,9 @@ static void put_program(const Resize *r, const Script *s, const NpuChip *chip, B
     buf_printf(out,
                "# An output row is the weighted sum of %lld input rows, then of %lld gathered "
                "columns. Places and\n# weights are the same for all planes: tables, made once per "
-               "core. Sizes are those of this task.\n",
-               (long long)(r->axis[0].taps * r->axis[1].taps), (long long)r->axis[2].taps);
+               "core, read once for %lld planes. Sizes are those of this task.\n",
+               (long long)(r->axis[0].taps * r->axis[1].taps), (long long)r->axis[2].taps,
+               (long long)r->block);
     buf_puts(out, "craft = 1\n\nplanes = dim(1, 16777216)\n");
     script_put(s, "\n@host\ndef $F($P):\n    $F_resize[chip.cores](x, y)\n", out);
     put_kernel(r, s->name, "out", out);
