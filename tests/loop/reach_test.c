@@ -5,7 +5,8 @@
 #include "base/file.h"
 #include "tests/t.h"
 
-static void reach(const char *path, EvalEngine engine, uint32_t fuzz)
+/* `only`: of the cases listed beside the file, shrunk, this one; 0: the file's own sizes. */
+static void reach_case(const char *path, EvalEngine engine, uint32_t fuzz, int64_t only)
 {
     Arena arena = {0};
     MakeSpec spec = {.path = path,
@@ -14,7 +15,10 @@ static void reach(const char *path, EvalEngine engine, uint32_t fuzz)
                      .fuzz = fuzz,
                      .float_type = DT_F32,
                      .trust = true,
-                     .engine = engine};
+                     .engine = engine,
+                     .listed = only > 0,
+                     .tiny = only > 0,
+                     .only = only};
     Diag diag = diag_make(&arena, path, STR(""));
     MakeResult result = {0};
     REQUIRE(file_read(&arena, path, 0, &spec.source, &diag));
@@ -28,6 +32,11 @@ static void reach(const char *path, EvalEngine engine, uint32_t fuzz)
                   verdict_status_row(v->status)->text, v->reason);
     }
     arena_drop(&arena);
+}
+
+static void reach(const char *path, EvalEngine engine, uint32_t fuzz)
+{
+    reach_case(path, engine, fuzz, 0);
 }
 
 /* Every `step`-th file of the folder from `first` on. */
@@ -65,4 +74,10 @@ T_TEST(reach_chains_on_the_twin)
     reach("tests/newcomer/more/turn_three_axes.py", EVAL_TWIN, 2);
     reach("tests/newcomer/operators/masked_smooth_l1.py", EVAL_TWIN, 0);
     reach("tests/newcomer/more/complex_mag.py", EVAL_TWIN, 0);
+}
+
+/* Eight tensors that go through as they are and three results: more than one kernel has slots for. */
+T_TEST(reach_many_tensors_on_the_twin)
+{
+    reach_case("tasks/npukernelbench/level1/Index/ScatterList.py", EVAL_TWIN, 0, 4);
 }
