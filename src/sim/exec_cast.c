@@ -256,20 +256,72 @@ static VecKernel *kernel_for(const CastArgs *c)
 
 /* --- packed 4-bit integers: two in a byte, the even element in the low half --- */
 
-static int nibble(const uint8_t *bytes, uint32_t i)
+static int nibble(const uint8_t *bytes, uint64_t i)
 {
     int v = i % 2 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15;
     return v >= 8 ? v - 16 : v;
 }
 
-static void set_nibble(uint8_t *bytes, uint32_t i, int64_t v)
+static void set_nibble(uint8_t *bytes, uint64_t i, int64_t v)
 {
     uint8_t bits = (uint8_t)(v & 15), old = bytes[i / 2];
     bytes[i / 2] = (uint8_t)(i % 2 ? (old & 0x0F) | bits << 4 : (old & 0xF0) | bits);
 }
 
-static bool packed_range(Step *s, int i, uint32_t bytes, SimMemory **m, uint64_t *base)
+/* Where lane i of a repeat lies, in half bytes from the operand's start: a block holds 64 packed
+ * elements or 16 of two bytes. */
+static uint64_t half_byte(const RecordOperand *o, bool packed, uint64_t repeat, uint32_t lane)
 {
+    uint32_t per = packed ? 64 : 16;
+    uint64_t block = repeat * o->repeat_stride + (uint64_t)(lane / per) * o->block_stride;
+    return block * 64 + lane % per * (packed ? 1 : 4);
+}
+
+typedef struct Packed {
+    uint32_t lanes;   /* of a repeat */
+    uint32_t repeats; /* at most 255 */
+    bool to4, counted;
+} Packed;
+
+static bool packed_shape(Step *s, const CastArgs *c, Packed *p)
+{
+    const Record *r = s->r;
+    *p = (Packed){128, (uint32_t)r->n[0], c->dst == NPU_DT_I4, r->flags & REC_COUNTER};
+    if (p->counted && (r->mask[0] % 2 || r->mask[0] > (1u << 18))) {
+        sim_report(s, SIM_FAULT_BAD_COUNT, "4-bit conversions take an even count");
+        return false;
+    }
+    if (p->counted)
+        *p = (Packed){(uint32_t)r->mask[0], 1, p->to4, true};
+    for (uint64_t m = r->mask[0] | r->mask[1], i = 0; !p->counted && i < 64; i += 2)
+        if ((r->mask[0] >> i & 1) != (r->mask[0] >> (i + 1) & 1) ||
+            (r->mask[1] >> i & 1) != (r->mask[1] >> (i + 1) & 1) || !m) {
+            sim_report(s, SIM_FAULT_BAD_MASK, "4-bit conversions take elements in pairs");
+            return false;
+        }
+    return true;
+}
+
+static bool lane_on(const Record *r, const Packed *p, uint32_t lane)
+{
+    return p->counted || (r->mask[lane / 64] >> (lane % 64) & 1);
+}
+
+static uint64_t place(const Record *r, const Packed *p, int operand, uint64_t repeat, uint32_t lane)
+{
+    bool packed = (operand == 0) == p->to4;
+    if (p->counted)
+        return (uint64_t)lane * (packed ? 1 : 4);
+    return half_byte(&r->operand[operand], packed, repeat, lane);
+}
+
+static bool packed_range(Step *s, const Packed *p, int i, SimMemory **m, uint64_t *base)
+{
+    uint32_t last = p->lanes;
+    while (last && !lane_on(s->r, p, last - 1))
+        last--;
+    uint64_t end = last && p->repeats ? place(s->r, p, i, p->repeats - 1, last - 1) / 2 : 0;
+    uint32_t bytes = last ? (uint32_t)end + ((i == 0) == p->to4 ? 1 : 2) : 0;
     *m = sim_local(s, i, 1u << NPU_UB);
     *base = rec_byte(s->r->operand[i].address);
     return *m && sim_aligned(s, i, 32) && sim_local_range(s, i, *m, *base, bytes, i == 0);
@@ -278,27 +330,26 @@ static bool packed_range(Step *s, int i, uint32_t bytes, SimMemory **m, uint64_t
 static bool cast_packed(Step *s, CastArgs *c)
 {
     const Record *r = s->r;
-    if (!(r->flags & REC_COUNTER) || r->mask[0] % 2 || r->mask[0] > (1u << 18)) {
-        sim_report(s, r->flags & REC_COUNTER ? SIM_FAULT_BAD_COUNT : SIM_FAULT_UNSUPPORTED,
-                   "4-bit conversions take an even count");
-        return false;
-    }
-    uint32_t n = (uint32_t)r->mask[0];
-    bool to4 = c->dst == NPU_DT_I4;
+    Packed p;
     SimMemory *d, *a;
-    uint64_t to, from;
-    if (!packed_range(s, 0, to4 ? n / 2 : n * 2, &d, &to) ||
-        !packed_range(s, 1, to4 ? n * 2 : n / 2, &a, &from))
+    uint64_t to, from, done = 0;
+    if (!packed_shape(s, c, &p) || !packed_range(s, &p, 0, &d, &to) ||
+        !packed_range(s, &p, 1, &a, &from))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        if (to4)
-            set_nibble(d->at + to, i, to_integer(load(c->src, a->at + from, i), c->round, -8, 7));
-        else
-            store(c, d->at + to, i, nibble(a->at + from, i));
-    }
-    bool known = memory_known(a, from, to4 ? n * 2 : n / 2);
-    memory_set_known(d, to, to4 ? n / 2 : n * 2, known);
-    sim_count(s, (n + 127) / 128, to4 ? n * 2 : n / 2, to4 ? n / 2 : n * 2);
+    for (uint32_t repeat = 0; repeat < p.repeats; repeat++)
+        for (uint32_t i = 0; i < p.lanes; i++) {
+            if (!lane_on(r, &p, i))
+                continue;
+            uint64_t x = from * 2 + place(r, &p, 1, repeat, i);
+            uint64_t y = to * 2 + place(r, &p, 0, repeat, i);
+            if (p.to4)
+                set_nibble(d->at, y, to_integer(load(c->src, a->at + x / 2, 0), c->round, -8, 7));
+            else
+                store(c, d->at + y / 2, 0, nibble(a->at, x));
+            memory_set_known(d, y / 2, p.to4 ? 1 : 2, memory_known(a, x / 2, p.to4 ? 2 : 1));
+            done++;
+        }
+    sim_count(s, (done + 127) / 128, p.to4 ? done * 2 : done / 2, p.to4 ? done / 2 : done * 2);
     return true;
 }
 

@@ -96,6 +96,27 @@ static bool read_gm(Step *s, uint64_t address, SimMemory *d, uint64_t to, uint64
     return true;
 }
 
+/* Whether known bytes are added to ones that nobody wrote. Bytes that are unknown on both sides come
+ * from a tile that was filled in part; whoever reads them is told. */
+static bool adds_to_unknown(const SimMemory *gm, uint64_t to, const SimMemory *a, uint64_t from,
+                            uint64_t bytes)
+{
+    if (memory_known(gm, to, bytes))
+        return false;
+    for (uint64_t i = 0; i < bytes; i++)
+        if (!memory_known(gm, to + i, 1) && memory_known(a, from + i, 1))
+            return true;
+    return false;
+}
+
+static void forget_unknown(SimMemory *gm, uint64_t to, const SimMemory *a, uint64_t from,
+                           uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes && !memory_known(a, from, bytes); i++)
+        if (!memory_known(a, from + i, 1))
+            memory_set_known(gm, to + i, 1, false);
+}
+
 static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t from, uint64_t bytes)
 {
     uint64_t offset, inside;
@@ -113,14 +134,13 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
         memory_copy_known(&gm->memory, offset, a, from, bytes);
         return true;
     }
-    if (!memory_known(&gm->memory, offset, bytes))
+    if (adds_to_unknown(&gm->memory, offset, a, from, bytes))
         sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
                          (SimRange){NPU_GM, true, rec_byte(address), rec_byte(address) + bytes},
                          "atomic operation on bytes of %s that nobody initialised",
                          gm->region.name);
     atomic_copy(s->core, gm->memory.at + offset, a->at + from, bytes);
-    if (!memory_known(a, from, bytes))
-        memory_set_known(&gm->memory, offset, bytes, false);
+    forget_unknown(&gm->memory, offset, a, from, bytes);
     return true;
 }
 

@@ -177,6 +177,38 @@ T_TEST(cast_4_bit_integers)
     rig_close(&rig);
 }
 
+/* Three repeats of which every other pair is taken; packed results lie in every second block. */
+T_TEST(cast_4_bit_integers_by_mask)
+{
+    enum { REPEATS = 3, LANES = 128 };
+    Rig rig = rig_open();
+    uint16_t in[REPEATS * LANES];
+    uint8_t before[REPEATS * 128];
+    for (int i = 0; i < REPEATS * LANES; i++)
+        in[i] = half_from_float((float)(i % 13 - 6));
+    memset(before, 0x55, sizeof before);
+    rig_put(&rig, A, in, sizeof in);
+    rig_put(&rig, D, before, sizeof before);
+    Record r = rig_vec(NPU_CAST, 0, D, A, ~0ull, 0);
+    r.flags &= (uint8_t)~REC_COUNTER;
+    r.mask[1] = r.mask[0] = 0x3333333333333333ull;
+    r.dtype[0] = NPU_DT_I4, r.dtype[1] = NPU_DT_F16;
+    r.mode = NPU_ROUND_RINT;
+    r.n[0] = REPEATS;
+    r.operand[0].block_stride = 2, r.operand[0].repeat_stride = 4;
+    r.operand[1].block_stride = 1, r.operand[1].repeat_stride = 8;
+    rig_run(&rig, r);
+    RIG_CLEAN(&rig);
+    for (int i = 0; i < REPEATS * LANES; i++) {
+        int lane = i % LANES, byte = i / LANES * 128 + lane / 64 * 64 + lane % 64 / 2;
+        int got = ((uint8_t *)rig_ub(&rig, D))[byte] >> (lane % 2 ? 4 : 0) & 15;
+        CHECK_EQ_INT(got, lane % 4 < 2 ? (i % 13 - 6) & 15 : 5);
+    }
+    r.mask[0] = 1;
+    RIG_FAULT(&rig, r, "S011");
+    rig_close(&rig);
+}
+
 T_TEST(cast_i32_to_half_is_scaled)
 {
     Rig rig = rig_open();

@@ -254,6 +254,33 @@ T_TEST(copy_atomic_on_untouched_output)
     rig_close(&rig);
 }
 
+/* A tile of which one element was written: that element stays known behind the sum, the others are
+ * reported where they are read, not where they are added. */
+T_TEST(copy_atomic_of_a_part)
+{
+    float out[8], zero[8] = {0};
+    Rig rig = out_rig((uint8_t *)out, sizeof out);
+    rig_put(&rig, 64, zero, sizeof zero);
+    rig_run(&rig, copy(NPU_COPY_UB_GM, NPU_DT_F32, OUT(0), UB(64), 1, 32, 0, 0));
+    Record set = {.op = NPU_LOCAL_SET, .pipe = NPU_PIPE_S, .dtype = {NPU_DT_F32}};
+    set.operand[0].address = UB(0);
+    set.scalar = 0x3f800000;
+    rig_run(&rig, set);
+    rig_run(&rig, rig_register(REC_REG_ATOMIC, REC_ATOMIC_ADD | NPU_DT_F32 << 8));
+    for (int i = 0; i < 2; i++)
+        rig_run(&rig, copy(NPU_COPY_UB_GM, NPU_DT_F32, OUT(0), UB(0), 1, 32, 0, 0));
+    RIG_CLEAN(&rig);
+    CHECK(out[0] == 2);
+    rig_run(&rig, rig_register(REC_REG_ATOMIC, REC_ATOMIC_NONE));
+    Record get = {.op = NPU_GLOBAL_GET, .pipe = NPU_PIPE_S, .dtype = {NPU_DT_F32, NPU_DT_F32}};
+    get.operand[1].address = OUT(0);
+    rig_run(&rig, get);
+    RIG_CLEAN(&rig);
+    get.operand[1].address = OUT(4);
+    RIG_FAULT(&rig, get, "S018");
+    rig_close(&rig);
+}
+
 T_TEST(copy_to_an_input)
 {
     uint8_t in[64] = {0};

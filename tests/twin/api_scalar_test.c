@@ -114,6 +114,30 @@ T_TEST(api_cores_in_turn)
                      .blocks = CORES});
 }
 
+/* --- groups.cpp --- */
+
+static double want_groups(const double *const in[], uint32_t i)
+{
+    uint32_t core = i / 8;
+    if (i % 8)
+        return 0;
+    return core < 2 ? 2 * in[0][core] : 3 * (in[0][0] + in[0][1]);
+}
+static double want_rounds(const double *const in[], uint32_t i)
+{
+    (void)in;
+    return i % 128 < 2 ? 2 : 0; /* a word for each of two cores that arrive, which counts rounds */
+}
+
+T_TEST(api_groups_of_cores)
+{
+    many_run(&(Many){.file = "groups.cpp",
+                     .operand = {{"int32_t", 8, .given = one_more},
+                                 {"int32_t", 32, .want = want_groups, .zeroed = 1},
+                                 {"int32_t", 512, .want = want_rounds, .zeroed = 1}},
+                     .blocks = CORES});
+}
+
 /* --- pools.cpp --- */
 
 static double want_pools(const double *const in[], uint32_t i)
@@ -148,6 +172,10 @@ T_TEST(api_what_kernels_print)
         &(Many){.file = "says.cpp",
                 .operand = {{"float", 64, .given = position}, {"float", 64, .want = want_same}},
                 .says = "60, 61, 62, 63"});
+    many_run(
+        &(Many){.file = "says.cpp",
+                .operand = {{"float", 64, .given = position}, {"float", 64, .want = want_same}},
+                .says = "40, 41, 42, 43"});
 }
 
 T_TEST(api_a_core_that_gives_up)

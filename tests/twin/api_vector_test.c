@@ -315,6 +315,16 @@ static double want_slices(const double *const in[], uint32_t i)
     return x[2 * 32 + 16 + i - 80];
 }
 
+static double want_images(const double *const in[], uint32_t i)
+{
+    uint32_t k = i % 48;
+    return i < 96 ? in[0][i / 48 * 48 + k % 3 * 16 + k / 3] : in[0][i - 96];
+}
+static double want_byte_image(const double *const in[], uint32_t i)
+{
+    return in[1][i % 4 * 32 + i / 4];
+}
+
 T_TEST(api_layouts)
 {
     many_run(&(Many){.file = "layouts.cpp",
@@ -322,7 +332,9 @@ T_TEST(api_layouts)
                                  {"int8_t", 512, .low = -100, .high = 100},
                                  {"half", 1024, .want = want_moved},
                                  {"int8_t", 512, .want = want_moved_bytes},
-                                 {"half", 96, .want = want_slices}}});
+                                 {"half", 96, .want = want_slices},
+                                 {"half", 192, .want = want_images},
+                                 {"int8_t", 128, .want = want_byte_image}}});
 }
 
 /* --- edges.cpp --- */

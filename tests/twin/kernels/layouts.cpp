@@ -1,18 +1,22 @@
 /* Moving elements: transposes of 16 x 16 by the three ways to name rows (and of bytes, which fill half of
- * a block), slices out of a matrix, padding with a set value, broadcasting along both axes. */
+ * a block), images between [N,C,H,W] and [N,H,W,C], slices out of a matrix, padding with a set value,
+ * broadcasting along both axes. */
 #include "kernel_operator.h"
 
 using namespace AscendC;
 
 class KernelLayouts {
 public:
-    __aicore__ inline void Init(GM_ADDR x, GM_ADDR b, GM_ADDR z, GM_ADDR c, GM_ADDR p)
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR b, GM_ADDR z, GM_ADDR c, GM_ADDR p, GM_ADDR q,
+                                GM_ADDR v)
     {
         xGm.SetGlobalBuffer((__gm__ half *)x, 256);
         bGm.SetGlobalBuffer((__gm__ int8_t *)b, 512);
         zGm.SetGlobalBuffer((__gm__ half *)z, 4 * 256);
         cGm.SetGlobalBuffer((__gm__ int8_t *)c, 512);
         pGm.SetGlobalBuffer((__gm__ half *)p, 96);
+        qGm.SetGlobalBuffer((__gm__ half *)q, 192);
+        vGm.SetGlobalBuffer((__gm__ int8_t *)v, 128);
         pipe.InitBuffer(buf, 32 * 1024);
     }
     __aicore__ inline void Process()
@@ -28,6 +32,7 @@ public:
         Sync<HardEvent::V_MTE3>();
         DataCopy(zGm, z, 1024);
         DataCopy(cGm, c, 512);
+        Images(x, b);
         Slices(buf.GetWithOffset<half>(256, 8192));
     }
 
@@ -70,6 +75,21 @@ private:
             PipeBarrier<PIPE_V>();
         }
     }
+    /* Two images of 3 x 2 x 8 there and back, one of 4 x 4 x 8 bytes. */
+    __aicore__ inline void Images(const LocalTensor<half> &x, const LocalTensor<int8_t> &b)
+    {
+        LocalTensor<half> t = buf.GetWithOffset<half>(192, 20480);
+        LocalTensor<int8_t> u = buf.GetWithOffset<int8_t>(128, 21504);
+        LocalTensor<uint8_t> room = buf.GetWithOffset<uint8_t>(3584, 24576);
+        TransposeParamsExt images(2, 3, 2, 8, TransposeType::TRANSPOSE_NCHW2NHWC);
+        Transpose(t, x, room, images);
+        images.transposeType = TransposeType::TRANSPOSE_NHWC2NCHW;
+        Transpose(t[96], t, room, images);
+        Transpose(u, b, room, TransposeParamsExt(1, 4, 4, 8, TransposeType::TRANSPOSE_NCHW2NHWC));
+        PipeBarrier<PIPE_ALL>();
+        DataCopy(qGm, t, 192);
+        DataCopy(vGm, u, 128);
+    }
     __aicore__ inline void Broadcasts(const LocalTensor<half> &z, const LocalTensor<half> &x)
     {
         const uint32_t wide[] = {16, 16}, column[] = {16, 1}, row[] = {1, 16};
@@ -104,13 +124,14 @@ private:
 
     TPipe pipe;
     TBuf<> buf;
-    GlobalTensor<half> xGm, zGm, pGm;
-    GlobalTensor<int8_t> bGm, cGm;
+    GlobalTensor<half> xGm, zGm, pGm, qGm;
+    GlobalTensor<int8_t> bGm, cGm, vGm;
 };
 
-extern "C" __global__ __aicore__ void kernel(GM_ADDR x, GM_ADDR b, GM_ADDR z, GM_ADDR c, GM_ADDR p)
+extern "C" __global__ __aicore__ void kernel(GM_ADDR x, GM_ADDR b, GM_ADDR z, GM_ADDR c, GM_ADDR p,
+                                             GM_ADDR q, GM_ADDR v)
 {
     KernelLayouts op;
-    op.Init(x, b, z, c, p);
+    op.Init(x, b, z, c, p, q, v);
     op.Process();
 }

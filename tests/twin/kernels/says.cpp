@@ -1,5 +1,7 @@
 /* What a kernel prints: both spellings of printf, tensors with and without a shape, a check point. */
 #include "kernel_operator.h"
+#include "utils/debug/asc_dump.h"
+#include "utils/debug/asc_printf.h"
 
 using namespace AscendC;
 
@@ -22,6 +24,8 @@ extern "C" __global__ __aicore__ void kernel(GM_ADDR gx, GM_ADDR gz)
     const uint32_t dims[] = {2, 4};
     DumpTensor(t, 3, 8, ShapeInfo(2, dims));
     DumpAccChkPoint<float>(t, 4, 60, 4);
+    asc_dump_gm<float>((__gm__ float *)gx + 40, 5, 4);
+    asc_dump_ubuf((__ubuf__ float *)t.GetPhyAddr(), 6, 4);
     DataCopy(zGm, t, 64);
     queue.FreeTensor(t);
     pipe.DestroyWithoutPipeAll();

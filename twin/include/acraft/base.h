@@ -240,6 +240,7 @@ constexpr int32_t HLAF_MASK_LEN = 64;
 constexpr int32_t MASK_PLACEHOLDER = 0;
 constexpr uint64_t MASK_PLACEHOLDER_LIST[2] = {0, 0};
 constexpr int32_t K_MAX_SHAPE_DIM = 8;
+constexpr int32_t K_MAX_DIM = 8;
 constexpr int32_t NCHW_CONV_ADDR_LIST_SIZE = 16;
 constexpr int32_t VDEQ_TENSOR_SIZE = 16;
 constexpr int32_t MRG_SORT_ELEMENT_LEN = 4;

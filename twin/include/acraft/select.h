@@ -327,6 +327,52 @@ template <typename T> inline void Transpose(const LocalTensor<T> &dst, const Loc
     r.n[0] = 1;
 }
 
+/* Between [N,C,H,W] and [N,H,W,C]: gathered by offsets that are written into the shared buffer, bytes
+ * one by one. The device goes by blocks of 16 x 16, so the predicted time is only near. */
+namespace transpose {
+template <typename T>
+inline void gathered(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint32_t> &at, uint32_t inner,
+                     uint32_t outer, uint32_t base, const acraft::Site &s)
+{
+    uint32_t all = inner * outer, room = at.GetSize() / 64 * 64;
+    for (uint32_t from = 0; from < all && room; from += room) {
+        uint32_t n = all - from < room ? all - from : room;
+        for (uint32_t i = 0; i < n; i++)
+            at.SetValue(i, uint32_t(((from + i) % inner * outer + (from + i) / inner) * sizeof(T)), s);
+        acraft::put_barrier(NPU_PIPE_ALL, s);
+        Gather(dst[base + from], src, at, uint32_t(base * sizeof(T)), n, s);
+        acraft::put_barrier(NPU_PIPE_ALL, s);
+    }
+}
+template <typename T>
+inline void one_by_one(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t inner, uint32_t outer, uint32_t base,
+                       const acraft::Site &s)
+{
+    acraft::put_barrier(NPU_PIPE_ALL, s);
+    for (uint32_t i = 0; i < inner * outer; i++)
+        dst.SetValue(base + i, src.GetValue(base + i % inner * outer + i / inner, s), s);
+    acraft::put_barrier(NPU_PIPE_ALL, s);
+}
+}  // namespace transpose
+template <typename T>
+inline void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &sharedTmpBuffer,
+                      const TransposeParamsExt &p, ACRAFT_SITE)
+{
+    acraft::Site s = site.in("Transpose");
+    if (p.transposeType == TransposeType::TRANSPOSE_ND2ND_B16) {
+        if constexpr (sizeof(T) == 2) Transpose(dst, src, s);
+        return;
+    }
+    bool last = p.transposeType == TransposeType::TRANSPOSE_NCHW2NHWC;
+    if (!last && p.transposeType != TransposeType::TRANSPOSE_NHWC2NCHW) return;
+    uint32_t image = uint32_t(p.hSize) * p.wSize, inner = last ? p.cSize : image, outer = last ? image : p.cSize;
+    for (uint32_t n = 0; n < p.nSize; n++) {
+        if constexpr (sizeof(T) == 1) transpose::one_by_one(dst, src, inner, outer, n * inner * outer, s);
+        else
+            transpose::gathered(dst, src, sharedTmpBuffer.template ReinterpretCast<uint32_t>(), inner, outer, n * inner * outer, s);
+    }
+}
+
 namespace to_5hd {
 inline void addresses(uint32_t first, const uint64_t list[], int count, const acraft::Site &site)
 {

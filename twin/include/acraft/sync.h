@@ -98,6 +98,7 @@ inline void IBWait(const GlobalTensor<int32_t> &gmWorkspace, const LocalTensor<i
 inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &, ACRAFT_SITE)
 {
     acraft::Site s = site.in("InitDetermineComputeWorkspace");
+    acraft::put_barrier(NPU_PIPE_ALL, s);
     if (acraft_core.block_idx == 0)
         for (uint32_t i = 0; i < acraft_core.block_num; i++) gm::post(gmWorkspace, i * 8ull, i == 0, s);
     SyncAll<true>(s);
@@ -105,7 +106,9 @@ inline void InitDetermineComputeWorkspace(GlobalTensor<int32_t> &gmWorkspace, Lo
 inline void WaitPreBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &, ACRAFT_SITE)
 {
     acraft::Site s = site.in("WaitPreBlock");
+    acraft::put_barrier(NPU_PIPE_ALL, s);
     while (gm::poll(gmWorkspace, acraft_core.block_idx * 8ull, s) == 0) {}
+    acraft::put_barrier(NPU_PIPE_ALL, s);
 }
 inline void NotifyNextBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int32_t> &, ACRAFT_SITE)
 {
@@ -113,7 +116,43 @@ inline void NotifyNextBlock(GlobalTensor<int32_t> &gmWorkspace, LocalTensor<int3
     acraft::put_barrier(NPU_PIPE_ALL, s);
     gm::post(gmWorkspace, acraft_core.block_idx * 8ull, 0, s);
     gm::post(gmWorkspace, (acraft_core.block_idx + 1) % acraft_core.block_num * 8ull, 1, s);
+    acraft::put_barrier(NPU_PIPE_ALL, s);
 }
+
+/* Some cores wait until all of another group have arrived. Each of those that wait has 512 bytes, a
+ * word for each that arrives, which counts its rounds. */
+enum class PipeMode : uint8_t { SCALAR_MODE = 0, MTE3_MODE = 1, MAX };
+template <PipeMode pipeMode = PipeMode::MTE3_MODE> class GroupBarrier {
+public:
+    GroupBarrier(GM_ADDR groupWorkspace, uint32_t arriveSizeIn, uint32_t waitSizeIn)
+        : arriveSize_(arriveSizeIn), waitSize_(waitSizeIn)
+    {
+        static_assert(pipeMode == PipeMode::MTE3_MODE, "acraft: GroupBarrier takes MTE3_MODE alone");
+        words_.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t *>(groupWorkspace), uint64_t(waitSizeIn) * WORDS);
+    }
+    void Arrive(uint32_t arriveIndex, ACRAFT_SITE)
+    {
+        acraft::Site s = site.in("Arrive");
+        acraft::put_barrier(NPU_PIPE_ALL, s);
+        arrived_++;
+        for (uint32_t i = 0; i < waitSize_; i++) gm::post(words_, uint64_t(i) * WORDS + arriveIndex, arrived_, s);
+    }
+    void Wait(uint32_t waitIndex, ACRAFT_SITE)
+    {
+        acraft::Site s = site.in("Wait");
+        waited_++;
+        for (uint32_t i = 0; i < arriveSize_; i++)
+            while (gm::poll(words_, uint64_t(waitIndex) * WORDS + i, s) < waited_) {}
+        acraft::put_barrier(NPU_PIPE_ALL, s);
+    }
+    uint64_t GetWorkspaceLen() { return uint64_t(waitSize_) * WORDS * sizeof(int32_t); }
+
+private:
+    static constexpr uint64_t WORDS = 128;
+    GlobalTensor<int32_t> words_;
+    uint32_t arriveSize_, waitSize_;
+    int32_t arrived_ = 0, waited_ = 0;
+};
 
 /* ---- caches ---- */
 

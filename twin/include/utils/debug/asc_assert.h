@@ -1,0 +1,3 @@
+/* assert of kernels, as a header of its own. */
+#pragma once
+#include "kernel_operator.h"

@@ -1,0 +1,3 @@
+/* printf of kernels, as a header of its own. */
+#pragma once
+#include "kernel_operator.h"
