@@ -64,7 +64,7 @@ static void print_init_head(Printer *pr)
     buf_free(&args);
 }
 
-/* Large inputs that are read once leave L2 to the results. */
+/* Large inputs that are read once leave L2 to the results, large results to what is read twice. */
 static void print_streams(Printer *pr)
 {
     for (uint32_t i = 0; i < pr->k->streams.len; i++) {
@@ -75,8 +75,7 @@ static void print_streams(Printer *pr)
         const char *most = s->most
                                ? str_format(pr->arena, " && %s <= %lld", bytes, (long long)s->most)
                                : "";
-        pen_line(pr->pen, "if (%s > %lld%s) {", all, (long long)asc_stream_least(pr->p->chip),
-                 most);
+        pen_line(pr->pen, "if (%s > %lld%s) {", all, (long long)s->least, most);
         pen_line(pr->pen, "    %s.SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);",
                  param_gm_name(pr, s->tensor));
         pen_line(pr->pen, "}");

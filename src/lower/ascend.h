@@ -194,16 +194,15 @@ typedef struct AscFunction {
     Span at;
 } AscFunction;
 
-/* A tensor that is read once. Its reads pass L2 by where it, or all such that are dealt out among the
- * cores, have more bytes than a third of L2, and it no more than `most` (0: any number). */
+/* A tensor that passes L2 by: one that is read once, or a result beside what is read twice. It does so
+ * where it, or all inputs such that are dealt out among the cores, have more than `least` bytes, and it
+ * no more than `most` (0: any number). */
 typedef struct AscStream {
     uint32_t tensor;
     bool split; /* dealt out */
     IrExprId bytes, together;
-    int64_t most;
+    int64_t least, most;
 } AscStream;
-
-int64_t asc_stream_least(const NpuChip *chip);
 
 typedef struct AscKernel {
     const char *name; /* of the class, PascalCase */

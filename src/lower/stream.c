@@ -1,5 +1,5 @@
-/* Inputs that pass L2 by. In: a kernel's loads. Out: for each tensor that is read once, its size, and
- * that of all of these together.
+/* Tensors that pass L2 by. In: a kernel's loads. Out: for each tensor that is read once, its size, and
+ * that of all of these together; for results beside inputs that are read twice, theirs.
  *
  * What is read once and is large only pushes other lines out of L2: results that could wait there
  * until GM has time. A tensor is read once when one load names it, every loop around that load
@@ -9,10 +9,13 @@
  *
  * Past L2 a run of a copy costs 3.2 cycles more (npu/cost.def BURST_PAST_L2): 54 bytes' time. Results
  * that stay in L2 are two thirds of it at most, so where as much is written as read, copies of short
- * runs pass it by only while the tensor is so small that this is worth more. */
+ * runs pass it by only while the tensor is so small that this is worth more.
+ *
+ * A result that is far larger than L2 must go to GM anyway. Past L2 it goes there in the pass that stores
+ * it, while the inputs that are read again come from L2, and it pushes none of these out. */
 #include "lower/lower_int.h"
 
-enum { LONG_RUN = 4096, RUN_COSTS = 80 /* bytes' time, by two thirds of L2 */ };
+enum { LONG_RUN = 4096, RUN_COSTS = 80 /* bytes' time, by two thirds of L2 */, FAR_LARGER = 2 };
 
 typedef struct Loads {
     const Lower *l;
@@ -186,6 +189,8 @@ static IrExprId bytes_of(Lower *l, const IrTensor *t)
     return bytes;
 }
 
+static int64_t l2_bytes(const Lower *l) { return (int64_t)l->chip->l2_mib * 1048576; }
+
 static void add_stream(Lower *l, AscKernel *k, uint32_t t)
 {
     const IrTensor *tensor = &l->source->tensors.at[t];
@@ -194,10 +199,37 @@ static void add_stream(Lower *l, AscKernel *k, uint32_t t)
         walk(&f, &l->source->body);
     if (f.count != 1 || !f.once)
         return;
-    AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor), .split = f.split};
+    AscStream s = {
+        .tensor = t, .bytes = bytes_of(l, tensor), .split = f.split, .least = l2_bytes(l) / 3};
     if (f.run && written_alike(l, tensor))
-        s.most = f.run * ((int64_t)l->chip->l2_mib * 1048576 / RUN_COSTS);
+        s.most = f.run * (l2_bytes(l) / RUN_COSTS);
     vec_push(l->arena, &k->streams, s);
+}
+
+/* Is an input with as many axes loaded at several places? */
+static bool read_twice(const Lower *l, uint32_t rank)
+{
+    for (uint32_t i = 0; i < l->source->tensors.len; i++) {
+        const IrTensor *in = &l->source->tensors.at[i];
+        Loads f = {.l = l, .tensor = i};
+        if (in->role == IR_ROLE_IN && in->rank == rank)
+            walk(&f, &l->source->body);
+        if (f.count > 1)
+            return true;
+    }
+    return false;
+}
+
+static void add_result(Lower *l, AscKernel *k, uint32_t t)
+{
+    const IrTensor *tensor = &l->source->tensors.at[t];
+    Loads f = {.l = l, .tensor = t};
+    if (tensor->role != IR_ROLE_OUT || !read_twice(l, tensor->rank))
+        return;
+    walk(&f, &l->source->body);
+    AscStream s = {.tensor = t, .bytes = bytes_of(l, tensor), .least = FAR_LARGER * l2_bytes(l)};
+    if (!f.count)
+        vec_push(l->arena, &k->streams, s);
 }
 
 /* What the cores deal out among them is pushed out by all of it. */
@@ -211,7 +243,7 @@ static void add_up(Lower *l, AscKernel *k)
     for (uint32_t i = 0; i < k->streams.len; i++) {
         AscStream s = k->streams.at[i];
         s.together = s.split ? all : s.bytes;
-        if (lx_most(l, s.together) > asc_stream_least(l->chip))
+        if (lx_most(l, s.together) > s.least)
             k->streams.at[kept++] = s;
     }
     k->streams.len = kept;
@@ -226,8 +258,8 @@ void lower_streams(Lower *l)
         l->source = &l->ir->kernels.at[i];
         for (uint32_t t = 0; k->launched && t < l->source->tensors.len; t++)
             add_stream(l, k, t);
+        for (uint32_t t = 0; k->launched && t < l->source->tensors.len; t++)
+            add_result(l, k, t);
         add_up(l, k);
     }
 }
-
-int64_t asc_stream_least(const NpuChip *chip) { return (int64_t)chip->l2_mib * 1048576 / 3; }

@@ -74,6 +74,16 @@ static uint32_t widest_leaf(const Writer *w)
     return bytes;
 }
 
+static uint32_t narrowest_output(const Writer *w)
+{
+    uint32_t bytes = 8;
+    for (uint32_t i = 0; i < w->g->outputs.len; i++) {
+        DType dtype = graph_value(w->g->graph, w->g->outputs.at[i].value)->dtype;
+        bytes = dtype_bytes(dtype) < bytes ? (uint32_t)dtype_bytes(dtype) : bytes;
+    }
+    return bytes;
+}
+
 /* ---- loops ---- */
 
 /* All rows of the group, one after the other, by every core. */
@@ -445,12 +455,18 @@ static bool any_full(const Writer *w)
     return false;
 }
 
-/* Where rows are walked under what they share, the second pass comes to a row's last tile only after
- * all the others: what lies between the two reads of it is twice as much. */
-static uint32_t l2_share(const Writer *w)
+/* Bytes that L2 is divided by to have the elements of a group. Where rows are walked under what they
+ * share, the second pass comes to a row's last tile only after all the others: what lies between the two
+ * reads of it is twice as much, unless the results are so large that they pass L2 by (lower/stream.c). */
+static const char *l2_share(Job *job, const Writer *w)
 {
     bool *shared = arena_array(w->arena, bool, w->g->prims.len);
-    return (mark_shared(w, shared) ? 4 : 2) * widest_leaf(w);
+    uint32_t bytes = widest_leaf(w);
+    if (!mark_shared(w, shared))
+        return str_format(job->arena, "%u", 2 * bytes);
+    return str_format(job->arena, "(%u if %s > 2 * chip.l2 // %u // %s else %u)", 2 * bytes,
+                      product(job, true, false, UINT32_MAX), narrowest_output(w),
+                      job->s->axis[w->last].name, 4 * bytes);
 }
 
 void together_part(Job *job)
@@ -471,9 +487,9 @@ void together_part(Job *job)
     part->setup = str_format(job->arena,
                              "pieces = ceildiv(align_up(%s * ceildiv(%s, tile), chip.cores), %s)\n"
                              "step = min(tile, align_up(ceildiv(%s, pieces), 128))\n"
-                             "group = max(1, chip.l2 // %u // (%s))\n"
+                             "group = max(1, chip.l2 // %s // (%s))\n"
                              "cores = chip.cores",
-                             lines, last, lines, last, l2_share(w),
+                             lines, last, lines, last, l2_share(job, w),
                              product(job, true, true, p.first));
     part->scalar[0].value = "step";
     part_scalar(part, "group", "group");
