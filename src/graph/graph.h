@@ -91,15 +91,22 @@ typedef enum ValueKind {
     VALUE_NODE    /* output of `node` */
 } ValueKind;
 
+/* Between which numbers elements lie (bounds.h). */
+typedef struct GraphBounds {
+    bool known;
+    double low, high;
+} GraphBounds;
+
 typedef struct Value {
     DType dtype;
     Shape shape;
     ValueKind kind;
-    bool weak;        /* a Python number: F64, I64 or BOOL, rank 0 */
-    uint32_t node;    /* VALUE_NODE: its producer, else NODE_NONE */
-    uint32_t source;  /* input, param, buffer: which output of the source graph it is */
-    const char *name; /* "x", "conv1.weight"; NULL: none */
-    const void *data; /* VALUE_CONST: row-major elements of `dtype` */
+    bool weak;          /* a Python number: F64, I64 or BOOL, rank 0 */
+    uint32_t node;      /* VALUE_NODE: its producer, else NODE_NONE */
+    uint32_t source;    /* input, param, buffer: which output of the source graph it is */
+    const char *name;   /* "x", "conv1.weight"; NULL: none */
+    const void *data;   /* VALUE_CONST: row-major elements of `dtype` */
+    GraphBounds bounds; /* not known until graph_bounds says them */
 } Value;
 
 typedef struct Node {

@@ -3,6 +3,8 @@
 #include "gen/plan/others.h"
 
 #include "craft/craft.h"
+#include "gen/plan/fit.h"
+#include "gen/plan/wide.h"
 
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
@@ -50,13 +52,18 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     Diag quiet = diag_make(arena, diag->file, diag->source);
     if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, name, plan, &quiet))
         return true;
-    bool taken = plan_prims(arena, graph, chip, tile_limit, plan, &first);
+    bool wide = wide_node(arena, graph) != NULL;
+    bool taken = !wide && plan_prims(arena, graph, chip, tile_limit, plan, &first);
     Plan prims = *plan;
+    if (wide)
+        wide_refuse(arena, graph, &first);
     if (taken && plan_is_valid(arena, plan))
         return true;
     for (size_t i = 0; i < sizeof planners / sizeof *planners; i++) {
         Diag own = diag_make(arena, diag->file, diag->source);
         if (graph->nodes.len == 0 && planners[i] != plan_each)
+            continue;
+        if (wide && planners[i] != plan_each && planners[i] != plan_tally)
             continue;
         if (planners[i](arena, graph, chip, tile_limit, name, plan, &own) &&
             plan_is_valid(arena, plan))
@@ -72,17 +79,34 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     return false;
 }
 
+/* Stages that fit alone may not where their sizes are numbers: then with smaller tiles. */
+static bool chain_that_fits(Arena *arena, const Graph *graph, const NpuChip *chip,
+                            int64_t tile_limit, const char *name, Plan *plan, Diag *diag)
+{
+    if (!plan_chain(arena, graph, chip, tile_limit, name, plan, diag))
+        return false;
+    Plan first = *plan;
+    for (int64_t limit = 8192; limit >= 512 && fit_program(plan->craft, chip).exceeds; limit /= 2) {
+        Diag quiet = diag_make(arena, diag->file, diag->source);
+        if (!(tile_limit && tile_limit <= limit) &&
+            !plan_chain(arena, graph, chip, limit, name, plan, &quiet))
+            *plan = first;
+    }
+    return true;
+}
+
 /* The graph with what is not planned said otherwise, its operands named as the task's. */
 static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip,
                            int64_t tile_limit, Plan *plan, Diag *diag)
 {
     const ValueId *outer = NULL;
     const Graph *other = rewrite_graph(arena, graph, &outer, diag);
+    other = other ? wide_bounds(arena, other) : NULL;
     if (!other)
-        return plan_chain(arena, graph, chip, tile_limit, name_of(graph), plan, diag);
+        return chain_that_fits(arena, graph, chip, tile_limit, name_of(graph), plan, diag);
     Diag quiet = diag_make(arena, diag->file, diag->source);
     if (!(plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan)) &&
-        !plan_chain(arena, other, chip, tile_limit, name_of(graph), plan, diag))
+        !chain_that_fits(arena, other, chip, tile_limit, name_of(graph), plan, diag))
         return false;
     for (uint32_t i = 0; i < plan->operands.len; i++) {
         PlanOperand *o = &plan->operands.at[i];
@@ -138,6 +162,7 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag)
 {
+    graph = wide_bounds(arena, graph);
     if (is_empty(graph)) {
         diag_error(diag, "G002", (Span){0},
                    "the planner cannot plan this task: a tensor has no elements, nothing would be "

@@ -6,6 +6,7 @@
 
 #include "gen/plan/fit.h"
 #include "gen/plan/prim.h"
+#include "gen/plan/wide.h"
 
 enum { LINE = 128, MOST = 8192, LEAST = 64 };
 
@@ -93,11 +94,15 @@ static void put_reasons(const EachPlan *p, Buf *out)
         wide = wide || v->dtype == DT_I64;
     }
     buf_printf(out, "# Planned by acraft for %s, strategy each.\n", p->chip->name);
-    buf_puts(out,
-             "# Element by element, bound by memory: every operand is read once, every result "
-             "written once,\n# nothing in between touches memory. f16 and bf16 are computed in "
-             "f32 and rounded at the end;\n# integers in i32.\n");
-    if (wide)
+    if (p->wide)
+        buf_puts(out,
+                 "# Element by element. Integers need 64 bits here, which tiles do not compute: "
+                 "the scalar unit takes one\n# after the other, and that bounds it.\n");
+    else
+        buf_puts(out, "# Element by element, bound by memory: every operand is read once, every "
+                      "result written once,\n# nothing in between touches memory. f16 and bf16 are "
+                      "computed in f32 and rounded at the end;\n# integers in i32.\n");
+    if (wide && !p->wide)
         buf_puts(out, "# 64-bit integers are computed in 32 bits: values beyond them saturate.\n");
     if (p->e->jobs.len > 1)
         buf_printf(out, "# %u loops, one for each tensor or part of one, each over all cores.\n",
@@ -170,7 +175,7 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     EachBuffers *buffers = arena_new(p->e->arena, EachBuffers);
     *buffers = (EachBuffers){0};
     for (uint32_t i = 0; i < p->e->jobs.len; i++)
-        each_body(p, i, buffers, &body);
+        (p->wide ? each_wide_body : each_body)(p, i, buffers, &body);
     share_slots(buffers, 'a');
     share_slots(buffers, 'o');
     *failed = buffers->failed;
@@ -192,6 +197,8 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     buf_puts(&out, ", tile: i32):\n");
     put_buffers(buffers, &out);
     buf_str(&out, buf_view(&body));
+    if (p->wide)
+        buf_puts(&out, each_wide_helpers);
     Str text = str_from(buf_take(&out, p->e->arena));
     buf_free(&out);
     buf_free(&body);
@@ -235,7 +242,10 @@ bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     if (!each_read(&e))
         return false;
     order_leaves(&e);
-    *p = (EachPlan){.e = &e, .chip = chip, .tile = first_tile(tile_limit)};
+    *p = (EachPlan){.e = &e,
+                    .chip = chip,
+                    .tile = first_tile(tile_limit),
+                    .wide = wide_node(arena, graph) != NULL};
     if (!each_axes(p))
         return false;
     name_tensors(p);

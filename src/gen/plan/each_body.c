@@ -1,159 +1,56 @@
 /* The statements of one elementwise job. In: its values with their places. Out: a loop nest of
  * load, compute and store; each node is one statement on buffers that are used again. */
-#include "gen/plan/each_int.h"
+#include "gen/plan/each_lines.h"
 
 #include "gen/plan/prim_int.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A value on chip: a buffer's view, a scalar's name, or a number. */
-typedef struct Cell {
-    bool made, scalar, number;
-    EachClass is;
-    bool raw;         /* still in the dtype of memory */
-    const char *text; /* as written */
-    int slot;         /* of the buffer; -1: none */
-    double value;
-    uint32_t left; /* uses to come */
-} Cell;
-
-typedef struct Body {
-    EachPlan *p;
-    const EachJob *job;
-    const EachAxes *axes;
-    EachBuffers *buffers;
-    Buf loads, reads, steps, stores, *out;
-    Cell *cell; /* per use of the job */
-    int depth;
-    uint32_t number, scalars;
-} Body;
-
 static const DType class_dtype[] = {DT_F32, DT_I32, DT_BOOL};
 
-static void put(Body *b, Buf *out, const char *format, ...) ATTR_PRINTF(3, 4);
-static void put(Body *b, Buf *out, const char *format, ...)
+static int take_class(EachBody *b, EachClass is)
 {
-    va_list args;
-    va_start(args, format);
-    buf_fill(out, ' ', (size_t)(b->depth + 1) * 4);
-    buf_vprintf(out, format, args);
-    buf_char(out, '\n');
-    va_end(args);
+    return is == EACH_MASK ? each_take(b, 'm', DT_BOOL, 1)
+                           : each_take(b, is == EACH_F32 ? 'v' : 'k', class_dtype[is], 1);
 }
 
-static int take(Body *b, char stem, DType dtype, int depth)
+static EachCell *operand_of(EachBody *b, const EachUse *use, uint32_t i)
 {
-    EachBuffers *all = b->buffers;
-    for (uint32_t i = 0; i < all->len; i++)
-        if (!all->at[i].busy && all->at[i].stem == stem && all->at[i].dtype == dtype) {
-            all->at[i].busy = true;
-            return (int)i;
-        }
-    if (all->len == sizeof all->at / sizeof *all->at) {
-        all->failed = true;
-        return 0;
-    }
-    uint32_t i = all->len++;
-    all->at[i].stem = stem;
-    all->at[i].dtype = dtype;
-    all->at[i].depth = depth;
-    all->at[i].busy = true;
-    all->at[i].name = str_format(b->p->e->arena, "%c%u", stem, i);
-    return (int)i;
+    return &b->cell[use->in[i]];
 }
 
-static const char *view(Body *b, int slot)
-{
-    return str_format(b->p->e->arena, "%s[:t.size]", b->buffers->at[slot].name);
-}
-
-static int take_class(Body *b, EachClass is)
-{
-    return is == EACH_MASK ? take(b, 'm', DT_BOOL, 1)
-                           : take(b, is == EACH_F32 ? 'v' : 'k', class_dtype[is], 1);
-}
-
-static Cell *operand_of(Body *b, const EachUse *use, uint32_t i) { return &b->cell[use->in[i]]; }
-
-/* Loads and stores of an iteration stand together, so their buffers are not used twice in it. */
-static void free_slot(Body *b, int slot)
-{
-    if (slot >= 0 && b->buffers->at[slot].stem != 'a' && b->buffers->at[slot].stem != 'o')
-        b->buffers->at[slot].busy = false;
-}
-
-static void done_with(Body *b, Cell *c)
+static void done_with(EachBody *b, EachCell *c)
 {
     if (c->left && --c->left == 0)
-        free_slot(b, c->slot);
+        each_free(b, c->slot);
 }
 
-/* ---- where a tensor is read or written ---- */
-
-static const char *index_of(Body *b, const EachUse *use, const EachTensor *t, bool *tile)
-{
-    Buf out = {0};
-    const EachAxes *axes = b->axes;
-    *tile = false;
-    for (int i = 0; i < t->n_kept; i++) {
-        const EachDim *d = &use->dim[t->kept[i]];
-        if (i && !t->apart[i - 1])
-            continue;
-        buf_puts(&out, out.len ? ", " : "");
-        int group = d->axis < 0 ? -1 : axes->group_of[d->axis];
-        bool last = group == axes->groups - 1;
-        bool single = axes->n_active == 0 && i == t->n_kept - 1; /* one element: a tile of one */
-        if (single)
-            buf_printf(&out, "t.start + %lld:t.stop + %lld", (long long)d->offset,
-                       (long long)d->offset);
-        else if (group < 0)
-            buf_printf(&out, "%lld", (long long)d->offset);
-        else if (!last)
-            buf_printf(&out, d->offset ? "i%d + %lld" : "i%d", group, (long long)d->offset);
-        else if (d->offset)
-            buf_printf(&out, "t.start + %lld:t.stop + %lld", (long long)d->offset,
-                       (long long)d->offset);
-        else
-            buf_puts(&out, "t");
-        *tile = *tile || last || single;
-        if (last && i + 1 < t->n_kept && t->apart[i])
-            b->buffers->failed = true;
-    }
-    if (t->n_kept == 0) {
-        *tile = axes->n_active == 0;
-        buf_puts(&out, *tile ? "t" : "0");
-    }
-    char *text = buf_take(&out, b->p->e->arena);
-    buf_free(&out);
-    return text;
-}
-
-static void read_leaf(Body *b, const EachUse *use, Cell *c)
+static void read_leaf(EachBody *b, const EachUse *use, EachCell *c)
 {
     const Value *v = graph_value(b->p->e->g, use->value);
     const EachTensor *t = each_tensor(b->p, use->value, false);
     bool tile = false;
-    const char *at = index_of(b, use, t, &tile);
+    const char *at = each_index(b, use, t, &tile);
     c->is = each_class(v->dtype);
     c->made = true;
     if (!tile) {
         c->scalar = true;
         c->text = str_format(b->p->e->arena, "s%u_%u", b->number, b->scalars++);
-        put(b, &b->reads, "%s = %s[%s]", c->text, t->name, at);
+        each_put(b, &b->reads, "%s = %s[%s]", c->text, t->name, at);
         return;
     }
-    c->slot = take(b, 'a', v->dtype, 2);
-    c->text = view(b, c->slot);
+    c->slot = each_take(b, 'a', v->dtype, 2);
+    c->text = each_view(b, c->slot);
     c->raw = v->dtype != class_dtype[c->is] || v->dtype == DT_BOOL;
     b->depth++;
-    put(b, &b->loads, "load(%s, %s[%s])", c->text, t->name, at);
+    each_put(b, &b->loads, "load(%s, %s[%s])", c->text, t->name, at);
     b->depth--;
 }
 
 /* ---- classes ---- */
 
-static const char *number_text(Body *b, double value, EachClass is)
+static const char *number_text(EachBody *b, double value, EachClass is)
 {
     Buf out = {0};
     if (is == EACH_F32 && isinf(value))
@@ -170,22 +67,22 @@ static const char *number_text(Body *b, double value, EachClass is)
 }
 
 /* From memory's dtype to the class of the value, once. */
-static void unpack(Body *b, Cell *c)
+static void unpack(EachBody *b, EachCell *c)
 {
     if (!c->raw)
         return;
     int slot = take_class(b, c->is);
-    const char *to = view(b, slot);
+    const char *to = each_view(b, slot);
     if (c->is == EACH_MASK)
-        put(b, &b->steps, "%s = %s != 0", to, c->text);
+        each_put(b, &b->steps, "%s = %s != 0", to, c->text);
     else
-        put(b, &b->steps, "%s = cast(%s, %s)", to, c->text, dtype_name(class_dtype[c->is]));
+        each_put(b, &b->steps, "%s = cast(%s, %s)", to, c->text, dtype_name(class_dtype[c->is]));
     c->slot = slot;
     c->text = to;
     c->raw = false;
 }
 
-static const char *scalar_as(Body *b, const Cell *c, EachClass is)
+static const char *scalar_as(EachBody *b, const EachCell *c, EachClass is)
 {
     Arena *arena = b->p->e->arena;
     if (c->number)
@@ -202,7 +99,7 @@ static const char *scalar_as(Body *b, const Cell *c, EachClass is)
 
 /* The value in this class; *slot is a buffer that was needed for that, or -1. `tile`: a scalar
  * does not do. */
-static const char *as_class(Body *b, Cell *c, EachClass is, bool tile, int *slot)
+static const char *as_class(EachBody *b, EachCell *c, EachClass is, bool tile, int *slot)
 {
     Arena *arena = b->p->e->arena;
     *slot = -1;
@@ -211,8 +108,8 @@ static const char *as_class(Body *b, Cell *c, EachClass is, bool tile, int *slot
     if (c->scalar) {
         EachClass plain = is == EACH_MASK ? EACH_I32 : is;
         *slot = take_class(b, plain);
-        const char *to = view(b, *slot);
-        put(b, &b->steps, "%s = %s", to, scalar_as(b, c, plain));
+        const char *to = each_view(b, *slot);
+        each_put(b, &b->steps, "%s = %s", to, scalar_as(b, c, plain));
         return is == EACH_MASK ? str_format(arena, "(%s != 0)", to) : to;
     }
     unpack(b, c);
@@ -221,32 +118,32 @@ static const char *as_class(Body *b, Cell *c, EachClass is, bool tile, int *slot
     if (is == EACH_MASK)
         return str_format(arena, c->is == EACH_F32 ? "(%s != 0.0)" : "(%s != 0)", c->text);
     *slot = take_class(b, is);
-    const char *to = view(b, *slot);
-    put(b, &b->steps, "%s = cast(%s, %s%s)", to, c->text, dtype_name(class_dtype[is]),
-        c->is == EACH_F32 ? ", \"trunc\"" : "");
+    const char *to = each_view(b, *slot);
+    each_put(b, &b->steps, "%s = cast(%s, %s%s)", to, c->text, dtype_name(class_dtype[is]),
+             c->is == EACH_F32 ? ", \"trunc\"" : "");
     return to;
 }
 
 /* Integers narrower than the class wrap as they do in memory. */
-static void wrap(Body *b, Cell *c, DType dtype)
+static void wrap(EachBody *b, EachCell *c, DType dtype)
 {
     const char *text = c->text;
     if (c->is != EACH_I32 || (dtype != DT_I8 && dtype != DT_I16 && dtype != DT_U8))
         return;
     int one = dtype == DT_U8 ? take_class(b, EACH_I32) : -1;
     if (dtype == DT_U8) {
-        put(b, &b->steps, "%s = 255", view(b, one));
-        put(b, &b->steps, "%s = %s & %s", text, text, view(b, one));
+        each_put(b, &b->steps, "%s = 255", each_view(b, one));
+        each_put(b, &b->steps, "%s = %s & %s", text, text, each_view(b, one));
     } else {
         int by = dtype == DT_I8 ? 24 : 16;
-        put(b, &b->steps, "%s = (%s << %d) >> %d", text, text, by, by);
+        each_put(b, &b->steps, "%s = (%s << %d) >> %d", text, text, by, by);
     }
-    free_slot(b, one);
+    each_free(b, one);
 }
 
 /* ---- nodes ---- */
 
-static const char *substitute(Body *b, const char *form, const char *const *operand)
+static const char *substitute(EachBody *b, const char *form, const char *const *operand)
 {
     Buf out = {0};
     for (const char *c = form; *c; c++) {
@@ -260,7 +157,7 @@ static const char *substitute(Body *b, const char *form, const char *const *oper
     return text;
 }
 
-static void refuse(Body *b, const Node *node)
+static void refuse(EachBody *b, const Node *node)
 {
     const char *kind = node_kind_name(node);
     if (!b->buffers->failed)
@@ -271,7 +168,7 @@ static void refuse(Body *b, const Node *node)
     b->buffers->failed = true;
 }
 
-static void make_form(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_form(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     EachClass in[3], out;
     const char *operand[3] = {"", "", ""},
@@ -294,36 +191,36 @@ static void make_form(Body *b, const Node *node, const EachUse *use, Cell *c)
                                   &slot[i]);
     c->is = out;
     c->slot = take_class(b, out);
-    c->text = view(b, c->slot);
-    put(b, &b->steps, "%s = %s", c->text, substitute(b, form, operand));
+    c->text = each_view(b, c->slot);
+    each_put(b, &b->steps, "%s = %s", c->text, substitute(b, form, operand));
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
     const char *rounding = b->p->e->rounds ? prim_rounding(b->p->e->g, node) : NULL;
     if (rounding && c->is == EACH_F32)
-        put(b, &b->steps, "%s = %s", c->text, substitute(b, rounding, &c->text));
+        each_put(b, &b->steps, "%s = %s", c->text, substitute(b, rounding, &c->text));
     for (int i = 0; i < 3; i++)
-        free_slot(b, slot[i]);
+        each_free(b, slot[i]);
 }
 
-static void make_cast(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_cast(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
-    Cell *from = operand_of(b, use, 0);
+    EachCell *from = operand_of(b, use, 0);
     DType to = graph_value(b->p->e->g, node->out)->dtype;
     int slot = -1;
     c->is = each_class(to);
     const char *text = as_class(b, from, c->is, true, &slot);
     c->slot = slot >= 0 && c->is != EACH_MASK ? slot : take_class(b, c->is);
-    c->text = view(b, c->slot);
+    c->text = each_view(b, c->slot);
     if (c->slot != slot)
-        put(b, &b->steps, "%s = %s", c->text, text);
+        each_put(b, &b->steps, "%s = %s", c->text, text);
     if (c->slot != slot)
-        free_slot(b, slot);
+        each_free(b, slot);
     wrap(b, c, to);
     if (to == DT_F16 || to == DT_BF16)
-        put(b, &b->steps, "%s = cast(cast(%s, %s), f32)", c->text, c->text, dtype_name(to));
+        each_put(b, &b->steps, "%s = cast(cast(%s, %s), f32)", c->text, c->text, dtype_name(to));
 }
 
 /* The position along an axis: a scalar, or on the last one a tile. */
-static const char *position(Body *b, const EachUse *use, int dim, bool *tile)
+static const char *position(EachBody *b, const EachUse *use, int dim, bool *tile)
 {
     int axis = use->dim[dim].axis;
     *tile = axis >= 0 && b->axes->group_of[axis] == b->axes->groups - 1;
@@ -335,7 +232,7 @@ static const char *position(Body *b, const EachUse *use, int dim, bool *tile)
 }
 
 /* Row and column of a matrix decide: triangle, unit matrix. */
-static void make_matrix(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_matrix(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     bool row_tile, col_tile, tri = node->op == OP_TRI;
     const char *row = position(b, use, use->rank - 2, &row_tile);
@@ -354,16 +251,16 @@ static void make_matrix(Body *b, const Node *node, const EachUse *use, Cell *c)
         x = as_class(b, operand_of(b, use, 0), c->is == EACH_MASK ? EACH_I32 : c->is, true, &slot);
         c->is = c->is == EACH_MASK ? EACH_I32 : c->is;
     }
-    put(b, &b->steps, "%s = iota(%s, 1)", view(b, at), col_tile ? "t.start" : "0");
+    each_put(b, &b->steps, "%s = iota(%s, 1)", each_view(b, at), col_tile ? "t.start" : "0");
     c->slot = take_class(b, c->is);
-    c->text = view(b, c->slot);
-    put(b, &b->steps, "%s = where(%s %s %s + %lld, %s, %s)", c->text, view(b, at), op, row,
-        diagonal, x, zero);
-    free_slot(b, at);
-    free_slot(b, slot);
+    c->text = each_view(b, c->slot);
+    each_put(b, &b->steps, "%s = where(%s %s %s + %lld, %s, %s)", c->text, each_view(b, at), op,
+             row, diagonal, x, zero);
+    each_free(b, at);
+    each_free(b, slot);
 }
 
-static void make_arange(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_arange(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     bool tile;
     DType dtype = graph_value(b->p->e->g, node->out)->dtype;
@@ -374,27 +271,27 @@ static void make_arange(Body *b, const Node *node, const EachUse *use, Cell *c)
     }
     double from = node_float(node, AT_A, 0), step = node_float(node, AT_C, 1);
     int at = take_class(b, EACH_I32);
-    put(b, &b->steps, "%s = iota(t.start, 1)", view(b, at));
+    each_put(b, &b->steps, "%s = iota(t.start, 1)", each_view(b, at));
     c->is = each_class(dtype);
     if (c->is == EACH_F32) {
         c->slot = take_class(b, EACH_F32);
-        c->text = view(b, c->slot);
-        put(b, &b->steps, "%s = cast(%s, f32) * %s + %s", c->text, view(b, at),
-            number_text(b, step, EACH_F32), number_text(b, from, EACH_F32));
-        free_slot(b, at);
+        c->text = each_view(b, c->slot);
+        each_put(b, &b->steps, "%s = cast(%s, f32) * %s + %s", c->text, each_view(b, at),
+                 number_text(b, step, EACH_F32), number_text(b, from, EACH_F32));
+        each_free(b, at);
         return;
     }
     c->slot = at;
-    c->text = view(b, at);
-    put(b, &b->steps, "%s = %s * %s + %s", c->text, c->text, number_text(b, step, EACH_I32),
-        number_text(b, from, EACH_I32));
+    c->text = each_view(b, at);
+    each_put(b, &b->steps, "%s = %s * %s + %s", c->text, c->text, number_text(b, step, EACH_I32),
+             number_text(b, from, EACH_I32));
 }
 
-static void make_one_hot(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_one_hot(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     bool tile;
     int slot;
-    Cell *at = operand_of(b, use, 0);
+    EachCell *at = operand_of(b, use, 0);
     position(b, use, use->rank - 1, &tile);
     if (!tile || !at->scalar) {
         refuse(b, node);
@@ -403,56 +300,56 @@ static void make_one_hot(Body *b, const Node *node, const EachUse *use, Cell *c)
     int place = take_class(b, EACH_I32);
     c->is = EACH_I32;
     c->slot = take_class(b, EACH_I32);
-    c->text = view(b, c->slot);
-    put(b, &b->steps, "%s = iota(t.start, 1)", view(b, place));
-    put(b, &b->steps, "%s = where(%s == %s, 1, 0)", c->text, view(b, place),
-        as_class(b, at, EACH_I32, false, &slot));
-    free_slot(b, place);
+    c->text = each_view(b, c->slot);
+    each_put(b, &b->steps, "%s = iota(t.start, 1)", each_view(b, place));
+    each_put(b, &b->steps, "%s = where(%s == %s, 1, 0)", c->text, each_view(b, place),
+             as_class(b, at, EACH_I32, false, &slot));
+    each_free(b, place);
 }
 
 /* Integers divided: a quotient by f32 is near, what remains is divided again, and the last step is
  * set right by comparing. The remainder has the sign of the divisor, or with `trunc` of a. */
-static void make_divide(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_divide(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     int slot[2], quotient = take_class(b, EACH_I32), rest = take_class(b, EACH_I32);
     int wide = take_class(b, EACH_F32), by = take_class(b, EACH_F32);
     int step = take_class(b, EACH_I32);
     const char *x = as_class(b, operand_of(b, use, 0), EACH_I32, true, &slot[0]);
     const char *y = as_class(b, operand_of(b, use, 1), EACH_I32, true, &slot[1]);
-    const char *q = view(b, quotient), *r = view(b, rest), *f = view(b, wide), *d = view(b, by),
-               *s = view(b, step);
+    const char *q = each_view(b, quotient), *r = each_view(b, rest), *f = each_view(b, wide),
+               *d = each_view(b, by), *s = each_view(b, step);
     bool trunc = node->kind == BINARY_trunc_div || node->kind == BINARY_fmod;
-    put(b, &b->steps, "%s = cast(%s, f32)", d, y);
-    put(b, &b->steps, "%s = cast(%s, f32) / %s", f, x, d);
-    put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", q, f);
-    put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
-    put(b, &b->steps, "%s = cast(%s, f32) / %s", f, r, d);
-    put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", s, f);
-    put(b, &b->steps, "%s = %s + %s", q, q, s);
-    put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
-    put(b, &b->steps,
-        "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), -1, where(abs(%s) >= abs(%s), 1, 0))", s, r,
-        r, y, r, y);
-    put(b, &b->steps, "%s = %s + %s", q, q, s);
-    put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    each_put(b, &b->steps, "%s = cast(%s, f32)", d, y);
+    each_put(b, &b->steps, "%s = cast(%s, f32) / %s", f, x, d);
+    each_put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", q, f);
+    each_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    each_put(b, &b->steps, "%s = cast(%s, f32) / %s", f, r, d);
+    each_put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", s, f);
+    each_put(b, &b->steps, "%s = %s + %s", q, q, s);
+    each_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    each_put(b, &b->steps,
+             "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), -1, where(abs(%s) >= abs(%s), 1, 0))",
+             s, r, r, y, r, y);
+    each_put(b, &b->steps, "%s = %s + %s", q, q, s);
+    each_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
     if (trunc) {
-        put(b, &b->steps, "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), 1, 0)", s, r, x, y);
-        put(b, &b->steps, "%s = %s + %s", q, q, s);
-        put(b, &b->steps, "%s = %s - %s * %s", r, r, s, y);
+        each_put(b, &b->steps, "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), 1, 0)", s, r, x, y);
+        each_put(b, &b->steps, "%s = %s + %s", q, q, s);
+        each_put(b, &b->steps, "%s = %s - %s * %s", r, r, s, y);
     }
     bool whole = node->kind == BINARY_floor_div || node->kind == BINARY_trunc_div;
     c->is = EACH_I32;
     c->slot = whole ? quotient : rest;
-    c->text = view(b, c->slot);
-    free_slot(b, whole ? rest : quotient);
+    c->text = each_view(b, c->slot);
+    each_free(b, whole ? rest : quotient);
     int used[] = {wide, by, step, slot[0], slot[1]};
     for (int i = 0; i < 5; i++)
-        free_slot(b, used[i]);
+        each_free(b, used[i]);
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
 }
 
 /* An integer to the power of an integer that is known when the kernel runs. */
-static bool make_power(Body *b, const Node *node, const EachUse *use, Cell *c)
+static bool make_power(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     int slot, other;
     if (node->op != OP_BINARY || node->kind != BINARY_pow || operand_of(b, use, 0)->scalar ||
@@ -464,17 +361,17 @@ static bool make_power(Body *b, const Node *node, const EachUse *use, Cell *c)
     const char *n = as_class(b, operand_of(b, use, 1), EACH_I32, false, &other);
     c->is = EACH_I32;
     c->slot = take_class(b, EACH_I32);
-    c->text = view(b, c->slot);
-    put(b, &b->steps, "%s = 1", c->text);
-    put(b, &b->steps, "for k in range(%s):", n);
-    put(b, &b->steps, "    %s = %s * %s", c->text, c->text, x);
+    c->text = each_view(b, c->slot);
+    each_put(b, &b->steps, "%s = 1", c->text);
+    each_put(b, &b->steps, "for k in range(%s):", n);
+    each_put(b, &b->steps, "    %s = %s * %s", c->text, c->text, x);
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
-    free_slot(b, slot);
+    each_free(b, slot);
     return true;
 }
 
 /* Shifted by one number for each element: by 16, 8, 4, 2 and 1 where its bits say so. */
-static bool make_shift(Body *b, const Node *node, const EachUse *use, Cell *c)
+static bool make_shift(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     int slot[2];
     bool left = node->op == OP_BINARY && node->kind == BINARY_shift_left;
@@ -486,23 +383,23 @@ static bool make_shift(Body *b, const Node *node, const EachUse *use, Cell *c)
     int rest = take_class(b, EACH_I32), moved = take_class(b, EACH_I32);
     c->is = EACH_I32;
     c->slot = take_class(b, EACH_I32);
-    c->text = view(b, c->slot);
-    const char *r = view(b, rest), *m = view(b, moved);
-    put(b, &b->steps, "%s = %s", c->text, x);
-    put(b, &b->steps, "%s = %s", r, n);
+    c->text = each_view(b, c->slot);
+    const char *r = each_view(b, rest), *m = each_view(b, moved);
+    each_put(b, &b->steps, "%s = %s", c->text, x);
+    each_put(b, &b->steps, "%s = %s", r, n);
     for (int by = 16; by; by /= 2) {
-        put(b, &b->steps, "%s = %s %s %d", m, c->text, left ? "<<" : ">>", by);
-        put(b, &b->steps, "%s = where(%s >= %d, %s, %s)", c->text, r, by, m, c->text);
-        put(b, &b->steps, "%s = where(%s >= %d, %s - %d, %s)", r, r, by, r, by, r);
+        each_put(b, &b->steps, "%s = %s %s %d", m, c->text, left ? "<<" : ">>", by);
+        each_put(b, &b->steps, "%s = where(%s >= %d, %s, %s)", c->text, r, by, m, c->text);
+        each_put(b, &b->steps, "%s = where(%s >= %d, %s - %d, %s)", r, r, by, r, by, r);
     }
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
     int used[] = {rest, moved, slot[0], slot[1]};
     for (int i = 0; i < 4; i++)
-        free_slot(b, used[i]);
+        each_free(b, used[i]);
     return true;
 }
 
-static bool divides_integers(Body *b, const Node *node)
+static bool divides_integers(EachBody *b, const Node *node)
 {
     return node->op == OP_BINARY &&
            (node->kind == BINARY_floor_div || node->kind == BINARY_trunc_div ||
@@ -510,7 +407,7 @@ static bool divides_integers(Body *b, const Node *node)
            each_class(graph_value(b->p->e->g, node->out)->dtype) == EACH_I32;
 }
 
-static void make_node(Body *b, const Node *node, const EachUse *use, Cell *c)
+static void make_node(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     bool divided = divides_integers(b, node);
     if (divided)
@@ -538,12 +435,12 @@ static void make_node(Body *b, const Node *node, const EachUse *use, Cell *c)
             done_with(b, operand_of(b, use, i));
 }
 
-static void make_use(Body *b, uint32_t i)
+static void make_use(EachBody *b, uint32_t i)
 {
     const EachUse *use = &b->job->uses.at[i];
     const Value *v = graph_value(b->p->e->g, use->value);
-    Cell *c = &b->cell[i];
-    *c = (Cell){.slot = -1, .left = use->uses, .made = true};
+    EachCell *c = &b->cell[i];
+    *c = (EachCell){.slot = -1, .left = use->uses, .made = true};
     if (v->kind == VALUE_NODE) {
         make_node(b, &b->p->e->g->nodes.at[v->node], use, c);
     } else if (each_tensor(b->p, use->value, false)) {
@@ -557,7 +454,7 @@ static void make_use(Body *b, uint32_t i)
 
 /* ---- results ---- */
 
-static const char *pack(Body *b, Cell *c, DType dtype)
+static const char *pack(EachBody *b, EachCell *c, DType dtype)
 {
     int slot = -1;
     if (c->raw && c->slot >= 0 && b->buffers->at[c->slot].dtype == dtype) {
@@ -566,65 +463,40 @@ static const char *pack(Body *b, Cell *c, DType dtype)
     }
     EachClass is = each_class(dtype);
     const char *text = as_class(b, c, is, true, &slot);
-    int to = take(b, 'o', dtype, 2);
+    int to = each_take(b, 'o', dtype, 2);
     if (is == EACH_MASK || dtype != class_dtype[is])
-        put(b, &b->steps, "%s = cast(%s, %s)", view(b, to), text, dtype_name(dtype));
+        each_put(b, &b->steps, "%s = cast(%s, %s)", each_view(b, to), text, dtype_name(dtype));
     else
-        put(b, &b->steps, "%s = %s", view(b, to), text);
-    free_slot(b, slot);
-    return view(b, to);
+        each_put(b, &b->steps, "%s = %s", each_view(b, to), text);
+    each_free(b, slot);
+    return each_view(b, to);
 }
 
-static void make_result(Body *b, uint32_t i)
+static void make_result(EachBody *b, uint32_t i)
 {
     EachUse use = each_region(b->p, b->job, i);
     const EachTensor *t = each_tensor(b->p, use.value, true);
-    Cell *c = &b->cell[b->job->stored.at[i]];
+    EachCell *c = &b->cell[b->job->stored.at[i]];
     bool tile;
-    const char *at = index_of(b, &use, t, &tile);
+    const char *at = each_index(b, &use, t, &tile);
     const char *from = pack(b, c, graph_value(b->p->e->g, use.value)->dtype);
     if (!tile) {
         b->buffers->failed = true;
         return;
     }
-    put(b, &b->stores, "store(%s[%s], %s)", t->name, at, from);
-}
-
-static void put_loop(Body *b)
-{
-    int n = b->axes->groups;
-    const char *last = b->axes->name[n - 1];
-    buf_puts(b->out, "    for ");
-    for (int i = 0; i < n - 1; i++)
-        buf_printf(b->out, "i%d, ", i);
-    buf_puts(b->out, "t in ");
-    if (n == 1) {
-        buf_printf(b->out, "tiles(share(%s, 64), tile):\n", last);
-        return;
-    }
-    buf_puts(b->out, "mine(");
-    for (int i = 0; i < n - 1; i++)
-        buf_printf(b->out, "%s, ", b->axes->name[i]);
-    buf_printf(b->out, "tiles(%s, tile)):\n", last);
-}
-
-static void put_stage(Body *b, const char *name, const Buf *lines)
-{
-    if (lines->len)
-        buf_printf(b->out, "        with %s():\n", name);
-    buf_str(b->out, buf_view(lines));
+    each_put(b, &b->stores, "store(%s[%s], %s)", t->name, at, from);
 }
 
 void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
 {
     const EachJob *job = &p->e->jobs.at[number];
-    Body b = {.p = p,
-              .job = job,
-              .axes = &p->axes[number],
-              .buffers = buffers,
-              .out = out,
-              .number = number};
-    b.cell = arena_array(p->e->arena, Cell, job->uses.len + 1);
+    EachBody b = {.p = p,
+                  .job = job,
+                  .axes = &p->axes[number],
+                  .buffers = buffers,
+                  .out = out,
+                  .number = number};
+    b.cell = arena_array(p->e->arena, EachCell, job->uses.len + 1);
     for (uint32_t i = 0; i < job->uses.len; i++) {
         b.depth = each_tensor(p, job->uses.at[i].value, false) ? 1 : 2;
         make_use(&b, i);
@@ -632,14 +504,5 @@ void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
     b.depth = 2;
     for (uint32_t i = 0; i < job->results.len; i++)
         make_result(&b, i);
-    put_loop(&b);
-    buf_str(out, buf_view(&b.reads));
-    put_stage(&b, "copyin", &b.loads);
-    put_stage(&b, "compute", &b.steps);
-    put_stage(&b, "copyout", &b.stores);
-    for (uint32_t i = 0; i < buffers->len; i++)
-        buffers->at[i].busy = false;
-    Buf *all[] = {&b.loads, &b.reads, &b.steps, &b.stores};
-    for (int i = 0; i < 4; i++)
-        buf_free(all[i]);
+    each_finish(&b);
 }

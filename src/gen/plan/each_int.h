@@ -31,6 +31,7 @@ typedef struct EachPlan {
     EachAxes axes[EACH_MAX_JOBS];
     VEC(EachTensor) tensors; /* inputs in the order of the task, then outputs */
     int64_t tile;
+    bool wide; /* integers that need 64 bits: one after the other */
 } EachPlan;
 
 bool each_axes(EachPlan *p);
@@ -58,5 +59,7 @@ typedef struct EachBuffers {
     bool failed;
 } EachBuffers;
 void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out);
+void each_wide_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out);
+extern const char each_wide_helpers[]; /* functions that such a program may call */
 
 #endif

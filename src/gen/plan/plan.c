@@ -278,12 +278,18 @@ static bool widen(Job *job, Fit fit)
 static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Plan *plan)
 {
     int64_t tile = 0;
-    bool ok = true;
     Str text = write_program(job, strategy, name, &tile);
-    while (widen(job, fit_program(text, job->chip))) {
+    Fit fit = fit_program(text, job->chip);
+    while (widen(job, fit)) {
         job_drop(job, 0);
         text = write_program(job, strategy, name, &tile);
+        fit = fit_program(text, job->chip);
     }
+    bool ok = !fit.exceeds && !fit.crowded;
+    if (!ok)
+        diag_error(job->diag, "G002", (Span){0}, "the planner cannot plan this task yet: %s",
+                   fit.crowded ? "one kernel would read or write more than 8 tensors at once"
+                               : "what one kernel holds at once does not fit on chip");
     const Writer *w = job->parts.at[0].w;
     *plan = (Plan){.strategy = strategy->name, .name = name, .tile = tile, .craft = text};
     for (uint32_t i = 0; i < w->operands.len; i++)

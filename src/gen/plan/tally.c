@@ -3,12 +3,13 @@
 #include "gen/plan/lanes.h"
 
 #include "gen/plan/script.h"
+#include "gen/plan/wide.h"
 
 static const char program[] = "\n@host\ndef $F($P):\n"
                               "    $F_rows[chip.cores](x, y)\n"
                               "\n@kernel\ndef $F_rows($P):\n"
                               "    a = ub($T, 4096, depth=2)\n"
-                              "    f = ub(i32, 4096)\n"
+                              "$B"
                               "    found = ub($K, 64)\n"
                               "    o = ub($O, 64, depth=2)\n"
                               "    for b in mine(tiles(outer, $R)):\n"
@@ -18,7 +19,6 @@ static const char program[] = "\n@host\ndef $F($P):\n"
                               "                with copyin():\n"
                               "                    load(a[:t.size], x[r, t])\n"
                               "                with compute():\n"
-                              "                    f[:t.size] = cast(a[:t.size], i32)\n"
                               "$S"
                               "            with compute():\n"
                               "                found[r - b.start] = all\n"
@@ -36,6 +36,26 @@ static const char *start_of(uint16_t kind)
     case REDUCE_min: return "2147483647";
     default: return NULL;
     }
+}
+
+static const char narrow[] = "                    f[:t.size] = cast(a[:t.size], i32)\n";
+
+/* Elements of 64 bits, one after the other. */
+static const char *wide_step_of(uint16_t kind)
+{
+    switch (kind) {
+    case REDUCE_sum: return "all + a[k]";
+    case REDUCE_max: return "max(all, a[k])";
+    case REDUCE_min: return "min(all, a[k])";
+    default: return "all * a[k]";
+    }
+}
+
+static const char *wide_start_of(uint16_t kind)
+{
+    return kind == REDUCE_max   ? "-9223372036854775807"
+           : kind == REDUCE_min ? "9223372036854775807"
+                                : start_of(kind);
 }
 
 static const char *step_of(uint16_t kind)
@@ -69,14 +89,23 @@ bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     script_set(&s, 'T', dtype_name(x->dtype));
     script_set(&s, 'O', dtype_name(y->dtype));
     script_set(&s, 'K', y->dtype == DT_I64 ? "i64" : "i32");
-    script_set(&s, 'N', start_of(node->kind));
-    script_set(&s, 'S', step_of(node->kind));
+    bool wide = wide_node(arena, graph) != NULL;
+    const char *step = wide ? str_format(arena,
+                                         "                    for k in range(t.size):\n"
+                                         "                        all = %s\n",
+                                         wide_step_of(node->kind))
+                            : str_format(arena, "%s%s", narrow, step_of(node->kind));
+    script_set(&s, 'N', wide ? wide_start_of(node->kind) : start_of(node->kind));
+    script_set(&s, 'B', wide ? "" : "    f = ub(i32, 4096)\n");
+    script_set(&s, 'S', step);
     script_number(&s, 'R', x->shape.dim[0] >= 64 * 40 ? 64 : 8);
     Buf out = {0};
     buf_printf(&out, "# Planned by acraft for %s, strategy tally.\n", chip->name);
     buf_puts(&out, "# Each row is read once, 4096 integers at a time; what a tile gives is put to "
-                   "the row's as a scalar of\n# 64 bits. Elements of 64 bits are read as 32: those "
-                   "beyond them saturate.\n");
+                   "the row's as a scalar of\n# 64 bits. ");
+    buf_puts(&out, wide ? "Numbers need 64 bits here, which tiles do not compute: the scalar unit "
+                          "takes one after the other.\n"
+                        : "Elements of 64 bits are read as 32: those beyond them saturate.\n");
     buf_puts(&out, "craft = 1\n\nouter = dim(1, 16777216)\nn = dim(1, 1073741824)\n");
     script_put(&s, program, &out);
     script_finish(&s, "tally", 4096, &out, plan);
