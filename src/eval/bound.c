@@ -1,7 +1,9 @@
 /* What a task cannot do without, for the bound (npu.h). In: its graph. Out: bytes and products.
  *
  * An input counts as far as somebody needs it: of a table that rows are taken from, no more than is
- * taken. Products count as they stand in the task; padding is left out of them. */
+ * taken. One whose total is in every element of a result that also has the input's own element must be
+ * read to its end before the first is stored, and again. Products count as they stand in the task;
+ * padding is left out of them. */
 #include "eval/bound.h"
 
 #include "eval/eval_int.h"
@@ -112,6 +114,66 @@ static double *needs_of(Arena *arena, const Graph *g)
     return need;
 }
 
+/* --- what is needed a second time --- */
+
+/* What a value has of an input: depends on its own element of it; keeps that element's value; depends
+ * on a total over all of them. */
+enum { OF_EACH = 1, OF_VALUE = 2, OF_ALL = 4 };
+
+static bool by_element(const Node *node)
+{
+    switch (node->op) {
+    case OP_UNARY:
+    case OP_BINARY:
+    case OP_CLAMP:
+    case OP_WHERE:
+    case OP_LERP:
+    case OP_ADDCMUL:
+    case OP_ADDCDIV:
+    case OP_CAST:
+    case OP_RESHAPE: return true;
+    default: return false;
+    }
+}
+
+static bool keeps_value(const Node *node)
+{
+    return node->op == OP_RESHAPE ||
+           (node->op == OP_BINARY && (node->kind == BINARY_add || node->kind == BINARY_sub ||
+                                      node->kind == BINARY_mul || node->kind == BINARY_div));
+}
+
+static uint8_t marks_of(const Graph *g, const Node *node, double count, const uint8_t *marks)
+{
+    uint8_t all = 0, same = 0;
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        ValueId in = node->in[i];
+        all |= in == VALUE_NONE ? 0 : marks[in];
+        same |= in == VALUE_NONE || count_of(graph_value(g, in)) != count ? 0 : marks[in];
+    }
+    double out = count_of(graph_value(g, node->out));
+    if (node->op == OP_REDUCE)
+        return out == 1 && same & OF_EACH ? OF_ALL : 0;
+    if (!by_element(node))
+        return 0;
+    uint8_t own = out == count ? same & (keeps_value(node) ? OF_EACH | OF_VALUE : OF_EACH) : 0;
+    return own | (all & OF_ALL);
+}
+
+static bool needed_twice(Arena *arena, const Graph *g, ValueId input)
+{
+    uint8_t *marks = arena_array(arena, uint8_t, g->values.len + 1);
+    double count = count_of(graph_value(g, input));
+    marks[input] = count > 1 ? OF_EACH | OF_VALUE : 0;
+    for (uint32_t n = 0; n < g->nodes.len; n++)
+        if (g->nodes.at[n].n_out == 1)
+            marks[g->nodes.at[n].out] = marks_of(g, &g->nodes.at[n], count, marks);
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        if ((marks[g->outputs.at[i]] & (OF_VALUE | OF_ALL)) == (OF_VALUE | OF_ALL))
+            return true;
+    return false;
+}
+
 /* --- arithmetic --- */
 
 /* Positions of the output that a tap of the window finds inside the input, over all taps. */
@@ -192,8 +254,10 @@ NpuWork eval_work(const Graph *g)
     Arena arena = {0};
     const double *need = needs_of(&arena, g);
     NpuWork w = {.narrow = true};
-    for (uint32_t i = 0; i < g->inputs.len; i++)
+    for (uint32_t i = 0; i < g->inputs.len; i++) {
         w.read += need[g->inputs.at[i]];
+        w.again += needed_twice(&arena, g, g->inputs.at[i]) ? need[g->inputs.at[i]] : 0;
+    }
     for (uint32_t i = 0; i < g->params.len; i++)
         w.read += need[g->params.at[i]];
     for (uint32_t i = 0; i < g->outputs.len; i++)
@@ -231,6 +295,7 @@ double eval_bound_us(const EvalRun *run, const EvalOperand *operands)
     }
     arena_drop(&arena);
     if (same) {
+        w.again = own.again;
         w.special = own.special;
         w.products = own.products;
         w.narrow = own.narrow;

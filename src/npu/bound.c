@@ -1,7 +1,8 @@
 /* The bound: what no kernel can beat on a chip. In: what a task cannot do without. Out: microseconds.
  *
  * Inputs come from GM at its peak. Stores end in L2, at its rate; what L2 cannot hold of all that
- * was brought in must go to GM as well. Units of all cores work all the time. */
+ * was brought in must go to GM as well. What is needed again behind all of it, and no memory on the chip
+ * can hold, comes from GM twice. Units of all cores work all the time. */
 #include "npu/npu.h"
 
 static void take(NpuBound *bound, double amount, double per_us, const char *by)
@@ -11,14 +12,23 @@ static void take(NpuBound *bound, double amount, double per_us, const char *by)
         *bound = (NpuBound){us, by};
 }
 
+static double on_chip(const NpuChip *c)
+{
+    double cube = (double)c->l1 + c->l0a + c->l0b + c->l0c;
+    return c->l2_mib * 1048576.0 + c->aiv * (double)c->ub + c->aic * cube;
+}
+
 NpuBound npu_bound(const NpuChip *chip, const NpuWork *w)
 {
     NpuBound bound = {0, "nothing"};
     double gm = chip->gm_tbps * 1e6, mhz = chip->mhz, l2 = (double)chip->l2_mib * 1024 * 1024;
     if (gm <= 0)
         return bound;
+    double again = w->again > on_chip(chip) ? w->again - on_chip(chip) : 0;
     take(&bound, w->read, gm, "reading the inputs");
     take(&bound, w->read + w->written - l2, gm, "reading, and storing what L2 cannot hold");
+    if (again > 0)
+        take(&bound, w->read + again + w->written - l2, gm, "reading twice, and storing");
     take(&bound, w->written, mhz * chip->aic * chip->l2_write_rate, "storing into L2");
     take(&bound, w->special, mhz * chip->aiv * chip->vector_rate, "exponentials and the like");
     take(&bound, w->products, mhz * chip->aic * chip->cube_rate * (w->narrow ? 2 : 1),

@@ -54,6 +54,11 @@ T_TEST(bound_says_what_takes_the_time)
                                      "exponentials and the like", "matrix products"};
     for (int i = 0; i < 5; i++)
         CHECK_EQ_STR(npu_bound(chip, &work[i]).by, by[i]);
+    NpuWork twice = {.read = 1e9, .written = 1e9, .again = 1e9};
+    CHECK_EQ_STR(npu_bound(chip, &twice).by, "reading twice, and storing");
+    CHECK(npu_bound(chip, &twice).us < 3e9 / 1.8e6);
+    twice.again = 1e8; /* the chip holds it */
+    CHECK_EQ_STR(npu_bound(chip, &twice).by, "reading, and storing what L2 cannot hold");
     NpuWork narrow = {.products = 1e12, .narrow = true}, wide = {.products = 1e12};
     CHECK(npu_bound(chip, &narrow).us * 2 == npu_bound(chip, &wide).us);
 }
