@@ -284,8 +284,9 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
 {
     if (options->task)
         return run_task(arena, path, options);
-    if (run_is_program(arena, path, options))
-        return run_program(arena, path, options);
+    EvalCandidate program;
+    if (run_is_program(arena, path, options, &program))
+        return run_program(arena, &program, options);
     return run_path(arena, path, options);
 }
 

@@ -7,23 +7,21 @@
 #include <stdio.h>
 
 typedef struct ProgramJob {
-    Arena *arena;
     const RunOptions *options;
-    EvalCandidate candidate;
     EvalProgram program;
     Verdict verdict;
     Buf trace, explain;
     Diag diag;
 } ProgramJob;
 
-bool run_is_program(Arena *arena, const char *path, const RunOptions *o)
+bool run_is_program(Arena *arena, const char *path, const RunOptions *o, EvalCandidate *program)
 {
-    Str text;
     Diag unheard = diag_make(arena, path, (Str){0});
     bool launch_given = o->kernel || o->tiling || o->blocks_given || o->inputs.len ||
                         o->inouts.len || o->outputs.len;
-    return !launch_given && file_is_plain(path) &&
-           file_read(arena, path, 16 << 20, &text, &unheard) && eval_is_program(text);
+    return !launch_given && (file_is_plain(path) || file_is_dir(path)) &&
+           eval_program_read(arena, path, &o->defines, program, &unheard) &&
+           eval_is_program(program);
 }
 
 static void show_text(const ProgramJob *job, Buf *out)
@@ -60,9 +58,9 @@ static int show(ProgramJob *job)
     return verdict_status_row(job->verdict.status)->exit;
 }
 
-int run_program(Arena *arena, const char *path, const RunOptions *options)
+int run_program(Arena *arena, const EvalCandidate *program, const RunOptions *options)
 {
-    ProgramJob job = {.arena = arena, .options = options, .verdict = verdict_make()};
+    ProgramJob job = {.options = options, .verdict = verdict_make()};
     EvalConfig config = {.chip = options->chip,
                          .seed = options->seed,
                          .trust = options->trust,
@@ -70,15 +68,10 @@ int run_program(Arena *arena, const char *path, const RunOptions *options)
                          .seconds = options->seconds,
                          .trace = options->trace ? &job.trace : NULL,
                          .explain = options->explain ? &job.explain : NULL};
-    job.diag = diag_make(arena, path, (Str){0});
+    job.diag = diag_make(arena, program->name, (Str){0});
     job.program.files = options->files;
-    int status;
-    if (!eval_program_read(arena, path, &options->defines, &job.candidate, &job.diag)) {
-        status = cmd_say(&job.diag, CMD_USAGE);
-    } else {
-        eval_program(arena, &job.candidate, &config, &job.program, &job.verdict, &job.diag);
-        status = show(&job);
-    }
+    eval_program(arena, program, &config, &job.program, &job.verdict, &job.diag);
+    int status = show(&job);
     buf_free(&job.trace);
     buf_free(&job.explain);
     return status;

@@ -30,6 +30,7 @@ typedef struct EvalCandidate {
     const char *name; /* for messages and the verdict: a path, or "answer" */
     VEC(EvalText) texts;
     const char *entry;     /* kernel function, or "file::class" of the model; "": the only one */
+    NameList defines;      /* "M=V": macros of all its texts */
     const char *extracted; /* how it was found in an answer: "first fenced block"; "": a file */
 } EvalCandidate;
 

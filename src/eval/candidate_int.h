@@ -9,6 +9,7 @@
 const EvalText *eval_text_ending(const EvalCandidate *c, const char *suffix); /* NULL: none */
 const EvalText *eval_text_with(const EvalCandidate *c, const char *mark);
 void eval_text_add(Arena *arena, EvalCandidate *c, const char *path, Str text);
+bool eval_is_source(const char *path); /* of C++ or AscendC, no header */
 bool eval_is_craft(Str text);
 bool eval_is_kernel(Str text);
 bool eval_is_six_strings(Str text);

@@ -7,11 +7,11 @@
 
 enum { MOST_CALLS = 64 };
 
-static bool is_source(const EvalText *t)
+bool eval_is_source(const char *path)
 {
     static const char *const ends[] = {".cpp", ".cc", ".cxx", ".asc"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (str_ends(str_from(t->path), ends[i]))
+        if (str_ends(str_from(path), ends[i]))
             return true;
     return false;
 }
@@ -28,7 +28,7 @@ static bool compile_binding(EvalHost *host)
     VEC(TwinHostFile) files = {0};
     for (uint32_t i = 0; i < j->candidate->texts.len; i++) {
         const EvalText *text = &j->candidate->texts.at[i];
-        if (!is_source(text) || in_project(text->path))
+        if (!eval_is_source(text->path) || in_project(text->path))
             continue;
         TwinHostFile file = {text->path, eval_include(j->arena, j->candidate, text)};
         vec_push(j->arena, &files, file);

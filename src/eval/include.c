@@ -51,9 +51,20 @@ static void add_mark(Inliner *in, uint32_t line, const char *path)
     buf_char(&in->out, '\n');
 }
 
+/* Marks in a part that the preprocessor skips are skipped too: they are said again behind it. */
+static bool ends_a_part(Str line)
+{
+    line = str_trim(line);
+    if (!str_starts(line, "#"))
+        return false;
+    line = str_trim(str_slice(line, 1, line.len));
+    return str_starts(line, "endif") || str_starts(line, "el");
+}
+
 static void add_text(Inliner *in, const EvalText *text, int depth)
 {
     Str line, rest = text->text;
+    bool inserted = false;
     for (uint32_t number = 1; in->out.len < MOST_BYTES && str_next(&rest, '\n', &line); number++) {
         Str name = eval_included_name(line);
         int at = name.len && depth < MOST_DEPTH ? find_text(in->c, name) : -1;
@@ -61,6 +72,8 @@ static void add_text(Inliner *in, const EvalText *text, int depth)
         if (!other || other == text) {
             buf_str(&in->out, line);
             buf_char(&in->out, '\n');
+            if (inserted && ends_a_part(line))
+                add_mark(in, number + 1, text->path);
             continue;
         }
         if (!in->once[at]) {
@@ -69,12 +82,27 @@ static void add_text(Inliner *in, const EvalText *text, int depth)
             add_text(in, other, depth + 1);
         }
         add_mark(in, number + 1, text->path);
+        inserted = true;
     }
+}
+
+/* "M=V" as -DM=V would, before the text's first line. */
+static void add_defines(Inliner *in, const EvalText *text)
+{
+    const NameList *all = &in->c->defines;
+    for (uint32_t i = 0; i < all->len && all->at[i]; i++) {
+        const char *equals = strchr(all->at[i], '=');
+        size_t name = equals ? (size_t)(equals - all->at[i]) : strlen(all->at[i]);
+        buf_printf(&in->out, "#define %.*s %s\n", (int)name, all->at[i], equals ? equals + 1 : "1");
+    }
+    if (all->len)
+        add_mark(in, 1, text->path);
 }
 
 Str eval_include(Arena *arena, const EvalCandidate *c, const EvalText *text)
 {
     Inliner in = {.c = c};
+    add_defines(&in, text);
     add_text(&in, text, 0);
     Str result = str_copy(arena, buf_view(&in.out));
     buf_free(&in.out);

@@ -10,11 +10,10 @@
 
 enum { MOST_TEXT = 8 << 20, MOST_TEXTS = 200 };
 
-bool eval_is_program(Str text)
+bool eval_is_program(const EvalCandidate *c)
 {
-    bool launches = str_find(text, STR("<<<")) >= 0 ||
-                    str_find(text, STR("ACLRT_LAUNCH_KERNEL")) >= 0;
-    return launches && (str_find(text, STR(" main(")) >= 0);
+    return eval_text_with(c, " main(") &&
+           (eval_text_with(c, "<<<") || eval_text_with(c, "ACLRT_LAUNCH_KERNEL"));
 }
 
 /* The samples' own data_utils.h opens files; ours asks the tool for them. */
@@ -45,39 +44,38 @@ static bool add_included(Arena *arena, EvalCandidate *c, uint32_t at, Diag *diag
     return true;
 }
 
-/* -D M=V as the first lines of the program. */
-static Str with_defines(Arena *arena, const NameList *defines, const char *path, Str text)
+static bool add_source(Arena *arena, const char *path, EvalCandidate *c, Diag *diag)
 {
-    Buf out = {0};
-    for (uint32_t i = 0; i < defines->len && defines->at[i]; i++) {
-        const char *equals = strchr(defines->at[i], '=');
-        size_t name = equals ? (size_t)(equals - defines->at[i]) : strlen(defines->at[i]);
-        buf_printf(&out, "#define %.*s %s\n", (int)name, defines->at[i], equals ? equals + 1 : "1");
+    Str text;
+    if (!file_read(arena, path, MOST_TEXT, &text, diag))
+        return false;
+    eval_text_add(arena, c, path, text);
+    return true;
+}
+
+static bool add_sources(Arena *arena, const char *dir, EvalCandidate *c, Diag *diag)
+{
+    NameList names;
+    if (!file_list(arena, dir, &names, diag))
+        return false;
+    for (uint32_t i = 0; i < names.len && c->texts.len < MOST_TEXTS; i++) {
+        const char *path = path_join(arena, dir, names.at[i]);
+        if (eval_is_source(path) && file_is_plain(path) && !add_source(arena, path, c, diag))
+            return false;
     }
-    if (!out.len)
-        return text;
-    buf_puts(&out, "#line 1 ");
-    buf_json_str(&out, str_from(path));
-    buf_char(&out, '\n');
-    buf_str(&out, text);
-    Str whole = str_copy(arena, buf_view(&out));
-    buf_free(&out);
-    return whole;
+    return true;
 }
 
 bool eval_program_read(Arena *arena, const char *path, const NameList *defines,
                        EvalCandidate *candidate, Diag *diag)
 {
-    Str text;
     *candidate = (EvalCandidate){
-        .form = FORM_DIRECT, .name = path, .entry = "main", .extracted = ""};
-    if (!file_read(arena, path, MOST_TEXT, &text, diag))
-        return false;
-    eval_text_add(arena, candidate, path, with_defines(arena, defines, path, text));
-    for (uint32_t i = 0; i < candidate->texts.len; i++)
-        if (!add_included(arena, candidate, i, diag))
-            return false;
-    return true;
+        .form = FORM_DIRECT, .name = path, .entry = "main", .extracted = "", .defines = *defines};
+    bool ok = file_is_dir(path) ? add_sources(arena, path, candidate, diag)
+                                : add_source(arena, path, candidate, diag);
+    for (uint32_t i = 0; ok && i < candidate->texts.len; i++)
+        ok = add_included(arena, candidate, i, diag);
+    return ok;
 }
 
 /* ---- files ---- */

@@ -18,11 +18,10 @@ typedef struct EvalProgram {
     uint32_t launches;
 } EvalProgram;
 
-/* Whether a text is one: it launches, and has a main. */
-bool eval_is_program(Str text);
-/* The text, and what it includes of its own directory. */
+/* A file or the sources of a directory, with what they include of their own directory. */
 bool eval_program_read(Arena *arena, const char *path, const NameList *defines,
                        EvalCandidate *candidate, Diag *diag);
+bool eval_is_program(const EvalCandidate *candidate); /* it launches, and has a main */
 bool eval_program(Arena *arena, const EvalCandidate *candidate, const EvalConfig *config,
                   EvalProgram *program, Verdict *verdict, Diag *diag);
 

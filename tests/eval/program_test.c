@@ -31,8 +31,8 @@ static void run_program(Ran *r, const char *input, const char *wanted)
     EvalCandidate c;
     EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
     REQUIRE(eval_program_read(&r->arena, "tests/eval/program_scale.asc", &defines, &c, &r->diag));
-    CHECK_EQ_INT(c.texts.len, 2);
-    CHECK(eval_is_program(c.texts.at[0].text));
+    CHECK_EQ_INT(c.texts.len, 3);
+    CHECK(eval_is_program(&c));
     r->program.files = r->dir.path;
     eval_program(&r->arena, &c, &config, &r->program, &r->verdict, &r->diag);
 }
@@ -71,6 +71,15 @@ T_TEST(program_that_finds_itself_wrong)
     CHECK_EQ_STR(r.verdict.reason, "the program ends with 1, not 0");
     CHECK_EQ_SLICE(r.program.by_main, "y[1] is 3\n");
     CHECK_EQ_INT(r.program.written.len, 0);
+    done(&r);
+}
+
+T_TEST(program_errors_stand_on_their_line)
+{
+    Ran r;
+    run_program(&r, "x.bin", "nowhere");
+    CHECK_EQ_INT(r.verdict.status, VERDICT_NOT_COMPILED);
+    CHECK_MSG(strstr(r.verdict.reason, "program_scale.asc:46:"), "%s", r.verdict.reason);
     done(&r);
 }
 

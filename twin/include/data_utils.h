@@ -3,8 +3,11 @@
 #pragma once
 #include "acraft/bind/acl.h"
 #include <cstdio>
+#include <fstream>
+#include <iostream>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 /* The samples pass the size by value or by reference. */
 template <class S> inline bool ReadFile(const std::string &path, S &&size, void *buffer, size_t most)
@@ -22,7 +25,7 @@ inline bool WriteFile(const std::string &path, const void *buffer, size_t size)
     put_bytes(buffer, size);
     return true;
 }
-#define INFO_LOG(fmt, ...) ((void)0)
-#define WARN_LOG(fmt, ...) ((void)0)
-#define ERROR_LOG(fmt, ...) ((void)0)
+#define INFO_LOG(fmt, ...) fprintf(stdout, "[INFO]  " fmt "\n", ##__VA_ARGS__)
+#define WARN_LOG(fmt, ...) fprintf(stdout, "[WARN]  " fmt "\n", ##__VA_ARGS__)
+#define ERROR_LOG(fmt, ...) fprintf(stdout, "[ERROR]  " fmt "\n", ##__VA_ARGS__)
 #define CHECK_ACL(x) ((void)(x))

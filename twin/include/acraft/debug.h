@@ -43,6 +43,16 @@ inline void dump(const RecordOperand &tensor, uint8_t dtype, uint32_t desc, uint
 
 }  // namespace acraft
 
+#ifndef ACRAFT_BINDING
+/* assert of <cassert> in a kernel. */
+extern "C" [[noreturn]] inline void __assert_fail(const char *what, const char *file, unsigned line, const char *) noexcept
+{
+    acraft::print("%s:%u: assertion failed: %s\n", file, line, what);
+    AscendC::Trap();
+    __builtin_unreachable();
+}
+#endif
+
 namespace AscendC {
 
 template <typename... A> inline void printf(const char *format, A... args) { acraft::print(format, args...); }

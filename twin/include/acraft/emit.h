@@ -304,11 +304,15 @@ ACRAFT_OUTLINE inline uint64_t number_of_address(uint64_t address)
 
 ACRAFT_OUTLINE inline uint64_t address_of_number(uint64_t number)
 {
+    uint64_t end = 0; /* just behind one memory, where another may start */
     for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
-        uint64_t base = reinterpret_cast<uintptr_t>(acraft_core.memory[space]);
-        if (base && number >= base && number - base <= acraft_core.memory_bytes[space]) return rec_address(space, number - base);
+        uint64_t base = reinterpret_cast<uintptr_t>(acraft_core.memory[space]), bytes = acraft_core.memory_bytes[space];
+        if (!base || number < base || number - base > bytes) continue;
+        if (number - base < bytes) return rec_address(space, number - base);
+        end = rec_address(space, bytes);
     }
     uint32_t space = rec_space(number);
+    if (end) return end;
     return space > NPU_GM && space < NPU_SPACE_COUNT ? number : rec_address(NPU_GM, number);
 }
 

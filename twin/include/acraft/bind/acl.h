@@ -55,6 +55,21 @@ inline aclError aclrtDestroyStream(aclrtStream) { return 0; }
 inline aclError aclrtSynchronizeStream(aclrtStream) { return 0; }
 inline aclError aclrtSynchronizeDevice() { return 0; }
 
+/* Launches and copies happen in the order of the calls, whatever their stream: events order nothing. */
+inline aclError aclrtCreateEvent(aclrtEvent *event)
+{
+    *event = nullptr;
+    return 0;
+}
+inline aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t) { return aclrtCreateEvent(event); }
+inline aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t) { return aclrtCreateEvent(event); }
+inline aclError aclrtDestroyEvent(aclrtEvent) { return 0; }
+inline aclError aclrtRecordEvent(aclrtEvent, aclrtStream) { return 0; }
+inline aclError aclrtStreamWaitEvent(aclrtStream, aclrtEvent) { return 0; }
+inline aclError aclrtSynchronizeEvent(aclrtEvent) { return 0; }
+typedef enum aclrtLastErrLevel { ACL_RT_THREAD_LEVEL = 0 } aclrtLastErrLevel;
+inline aclError aclrtGetLastError(aclrtLastErrLevel) { return 0; }
+
 inline aclError aclrtMalloc(void **at, size_t bytes, aclrtMemMallocPolicy = ACL_MEM_MALLOC_HUGE_FIRST)
 {
     *at = reinterpret_cast<void *>(acraft::bind::alloc(bytes));
