@@ -130,13 +130,53 @@ T_TEST(chain_gives_every_element_one_writer)
     arena_drop(&arena);
 }
 
+/* Few terms are added up without the matrix unit. */
+T_TEST(plan_takes_small_matrices)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "turn");
+    ValueId in[] = {input(g, "points", DT_F32, 2, (int64_t[]){100, 3}),
+                    input(g, "turn", DT_F32, 2, (int64_t[]){3, 3})};
+    Plan plan;
+    CHECK(plans(&arena, g, node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}, &diag), &plan,
+                &diag));
+    arena_drop(&arena);
+}
+
+/* Products that 32 bits do not hold, and a sort of them that nothing here takes. */
+static ValueId wide_product(Graph *g, Diag *diag)
+{
+    ValueId in[] = {input(g, "a", DT_I64, 2, (int64_t[]){4, 40}), 0};
+    g->values.at[in[0]].bounds = (GraphBounds){true, 0, 100000};
+    in[1] = in[0];
+    return node(g, (NodeSpec){.op = OP_BINARY, .kind = BINARY_mul, .n_in = 2, .in = in}, diag);
+}
+
+T_TEST(plan_computes_64_bits_one_after_the_other)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "product");
+    Plan plan;
+    REQUIRE(plans(&arena, g, wide_product(g, &diag), &plan, &diag));
+    CHECK(str_find(plan.craft, STR("for k in range(t.size):")) > 0);
+    Graph *other = graph_new(&arena, "order");
+    ValueId x = wide_product(other, &diag);
+    CHECK(!plans(&arena, other, node(other, (NodeSpec){.op = OP_SORT, .n_in = 1, .in = &x}, &diag),
+                 &plan, &diag));
+    REQUIRE(diag.items.len);
+    CHECK_MSG(strstr(diag.items.at[0].text, "1e+10"), "%s", diag.items.at[0].text);
+    arena_drop(&arena);
+}
+
 T_TEST(plan_refuses_matrices_and_nothing_by_name)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "t", STR(""));
     Graph *g = graph_new(&arena, "mm");
-    ValueId in[] = {input(g, "a", DT_F32, 2, (int64_t[]){8, 8}),
-                    input(g, "b", DT_F32, 2, (int64_t[]){8, 8})};
+    ValueId in[] = {input(g, "a", DT_F32, 2, (int64_t[]){64, 64}),
+                    input(g, "b", DT_F32, 2, (int64_t[]){64, 64})};
     Plan plan;
     CHECK(!plans(&arena, g, node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}, &diag), &plan,
                  &diag));

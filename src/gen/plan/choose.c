@@ -101,7 +101,6 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
 {
     const ValueId *outer = NULL;
     const Graph *other = rewrite_graph(arena, graph, &outer, diag);
-    other = other ? wide_bounds(arena, other) : NULL;
     if (!other)
         return chain_that_fits(arena, graph, chip, tile_limit, name_of(graph), plan, diag);
     Diag quiet = diag_make(arena, diag->file, diag->source);

@@ -1,10 +1,13 @@
 /* Rewriting a graph node by node; see rewrite.h. */
 #include "gen/plan/rewrite.h"
 
+#include "graph/bounds.h"
+
 typedef bool Rule(Rewrite *r, const Node *node, ValueId *out);
 
-static Rule *const rules[] = {rewrite_complex, rewrite_reduce, rewrite_index,   rewrite_loss,
-                              rewrite_shape,   rewrite_pool,   rewrite_special, rewrite_sum};
+static Rule *const rules[] = {rewrite_complex, rewrite_reduce, rewrite_index,
+                              rewrite_loss,    rewrite_shape,  rewrite_pool,
+                              rewrite_special, rewrite_sum,    rewrite_small};
 
 static void note_outer(Rewrite *r, ValueId mine, ValueId theirs)
 {
@@ -126,6 +129,8 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **out
     Diag quiet = diag_make(arena, diag->file, diag->source);
     Rewrite r = {.arena = arena, .from = graph, .diag = &quiet};
     r.to = graph_new(arena, graph->name);
+    for (uint32_t i = 0; i < graph->notes.len; i++) /* that every step is rounded */
+        vec_push(arena, &r.to->notes, graph->notes.at[i]);
     r.map = arena_array(arena, ValueId, graph->values.len + 1);
     r.pair = arena_array(arena, RewritePair, graph->values.len + 1);
     for (uint32_t i = 0; i < graph->values.len; i++) {
@@ -172,6 +177,7 @@ Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Di
         Graph *next = rewrite_once(arena, last ? last : graph, &step, diag);
         if (!next)
             break;
+        graph_bounds(next);
         ValueId *both = arena_array(arena, ValueId, next->values.len + 1);
         for (uint32_t i = 0; i < next->values.len; i++) {
             ValueId before = step[i];

@@ -45,6 +45,7 @@ bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_special(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_sum(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_pool(Rewrite *r, const Node *node, ValueId *out);
+bool rewrite_small(Rewrite *r, const Node *node, ValueId *out);
 
 /* ---- building ---- */
 

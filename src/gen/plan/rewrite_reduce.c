@@ -3,6 +3,7 @@
 #include "gen/plan/rewrite.h"
 
 #include "gen/plan/prim_int.h"
+#include "graph/bounds.h"
 
 static int dim_of(const Node *node, Shape shape)
 {
@@ -206,7 +207,10 @@ static bool order(Rewrite *r, const Node *node, ValueId *out)
     int dim = dim_of(node, s), last = s.rank - 1;
     bool down = node->op == OP_SORT ? node_bool(node, AT_DESCENDING)
                                     : !node_attr(node, AT_LARGEST) || node_bool(node, AT_LARGEST);
-    bool small = own == DT_BF16 || own == DT_I8 || own == DT_U8 || own == DT_I16 || own == DT_BOOL;
+    bool small = own == DT_BF16 || own == DT_I8 || own == DT_U8 || own == DT_I16 ||
+                 own == DT_BOOL ||
+                 (dtype_is_int(own) &&
+                  bounds_within(graph_value(r->from, node->in[0]), -0x1p24, 0x1p24));
     if (s.rank == 0 || (!ordered_dtype(own) && !small) ||
         (ordered_dtype(own) && dim == last && down))
         return false;

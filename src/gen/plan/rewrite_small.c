@@ -1,0 +1,278 @@
+/* Small matrices and windows, said as sums that need no matrix unit: points turned by a 3 x 3 matrix,
+ * colours mixed, depthwise and fixed filters.
+ *
+ *     a @ b        a[:, 0:1] * b[0:1, :] + a[:, 1:2] * b[1:2, :] + ...       few terms
+ *     conv(x, w)   x shifted by each place of the window, times its weight
+ *
+ * In: matmul, linear, einsum of two operands, conv. Out: slices, products and sums in f32. */
+#include "gen/plan/rewrite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FEW = 16, WINDOW = 49 }; /* most terms of a sum */
+
+static ValueId add(Rewrite *r, ValueId sum, ValueId term)
+{
+    return sum == VALUE_NONE ? term : rw_binary(r, BINARY_add, sum, term);
+}
+
+/* ---- contractions ---- */
+
+typedef struct Term {
+    ValueId value;
+    char letters[GRAPH_MAX_RANK + 1];
+} Term;
+
+/* The operand at one place of the letters in `at`, as wide as the result. */
+static ValueId part(Rewrite *r, const Term *t, const char *summed, const int64_t *at,
+                    const char *result)
+{
+    ValueId x = t->value;
+    int64_t order[GRAPH_MAX_RANK];
+    int kept = 0;
+    for (int i = 0; t->letters[i]; i++) {
+        const char *s = strchr(summed, t->letters[i]);
+        int64_t place = s ? at[s - summed] : 0;
+        if (s && rw_value(r, x)->shape.dim[i] > 1)
+            x = rw_slice(r, x, i, place, place + 1, 1);
+    }
+    Shape s = rw_value(r, x)->shape, to = {.rank = (int)strlen(result)};
+    for (int k = 0; result[k]; k++) {
+        const char *own = strchr(t->letters, result[k]);
+        to.dim[k] = own ? s.dim[own - t->letters] : 1;
+        if (own)
+            order[kept++] = own - t->letters;
+    }
+    for (int i = 0; t->letters[i]; i++)
+        if (strchr(summed, t->letters[i]))
+            order[kept++] = i;
+    return rw_reshape(r, rw_permute(r, x, order), to);
+}
+
+/* The next place, the last letter first; false: that was the last. */
+static bool step(int64_t *at, const int64_t *sizes, int n)
+{
+    for (int i = n; i-- > 0;) {
+        if (++at[i] < sizes[i])
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+static int64_t size_of(const Rewrite *r, const Term *t, char letter)
+{
+    const char *at = strchr(t->letters, letter);
+    return at ? rw_value(r, t->value)->shape.dim[at - t->letters] : 1;
+}
+
+static bool distinct(const char *letters)
+{
+    for (size_t i = 0; letters[i]; i++)
+        if (strchr(letters + i + 1, letters[i]))
+            return false;
+    return true;
+}
+
+/* VALUE_NONE: too many terms, or letters that are not understood. */
+static ValueId contract(Rewrite *r, Term a, Term b, const char *result)
+{
+    const Term *both[] = {&a, &b};
+    char summed[2 * GRAPH_MAX_RANK + 1] = {0};
+    int64_t sizes[2 * GRAPH_MAX_RANK], at[2 * GRAPH_MAX_RANK] = {0}, terms = 1;
+    int n = 0;
+    if (!distinct(a.letters) || !distinct(b.letters) || !distinct(result))
+        return VALUE_NONE;
+    for (int k = 0; k < 2; k++)
+        for (const char *l = both[k]->letters; *l; l++) {
+            if (strchr(result, *l) || strchr(summed, *l))
+                continue;
+            int64_t other = size_of(r, &b, *l);
+            sizes[n] = size_of(r, &a, *l) > other ? size_of(r, &a, *l) : other;
+            terms = sizes[n] > FEW ? FEW + 1 : terms * sizes[n];
+            summed[n++] = *l;
+            if (terms > FEW)
+                return VALUE_NONE;
+        }
+    ValueId sum = VALUE_NONE;
+    do
+        sum = add(r, sum,
+                  rw_binary(r, BINARY_mul, part(r, &a, summed, at, result),
+                            part(r, &b, summed, at, result)));
+    while (step(at, sizes, n));
+    return sum;
+}
+
+static Term term_of(Rewrite *r, ValueId x, const char *letters)
+{
+    Term t = {.value = rw_cast(r, x, DT_F32)};
+    snprintf(t.letters, sizeof t.letters, "%s", letters);
+    return t;
+}
+
+static bool einsum(Rewrite *r, const Node *node, ValueId *sum)
+{
+    Str equation = node_text(node, AT_EQUATION), words[3], rest = equation;
+    ptrdiff_t arrow = str_find(equation, STR("->"));
+    if (arrow < 0 || node->n_in != 2)
+        return false;
+    rest = str_slice(equation, 0, (size_t)arrow);
+    words[2] = str_slice(equation, (size_t)arrow + 2, equation.len);
+    for (int i = 0; i < 3; i++)
+        if ((i < 2 && !str_next(&rest, ',', &words[i])) || words[i].len > GRAPH_MAX_RANK)
+            return false;
+    *sum = contract(r, term_of(r, rw_in(r, node, 0), str_dup(r->arena, words[0])),
+                    term_of(r, rw_in(r, node, 1), str_dup(r->arena, words[1])),
+                    str_dup(r->arena, words[2]));
+    return true;
+}
+
+/* Batches line up from the right: "abmk", "bkn" gives "abmn". */
+static bool matmul(Rewrite *r, const Node *node, ValueId *sum)
+{
+    static const char batch[] = "abcdef";
+    ValueId x = rw_in(r, node, 0), y = rw_in(r, node, 1);
+    int m = rw_value(r, x)->shape.rank - 2, n = rw_value(r, y)->shape.rank - 2;
+    if (m < 0 || n < 0 || m > 6 || n > 6)
+        return false;
+    int most = m > n ? m : n;
+    *sum = contract(r, term_of(r, x, str_format(r->arena, "%.*smk", m, batch + most - m)),
+                    term_of(r, y, str_format(r->arena, "%.*skn", n, batch + most - n)),
+                    str_format(r->arena, "%.*smn", most, batch));
+    return true;
+}
+
+static bool linear(Rewrite *r, const Node *node, ValueId *sum)
+{
+    static const char rows[] = "abcdefg";
+    ValueId x = rw_in(r, node, 0);
+    int n = rw_value(r, x)->shape.rank - 1;
+    if (n < 0 || n > 7)
+        return false;
+    *sum = contract(r, term_of(r, x, str_format(r->arena, "%.*sk", n, rows)),
+                    term_of(r, rw_in(r, node, 1), "nk"), str_format(r->arena, "%.*sn", n, rows));
+    if (*sum != VALUE_NONE && node->in[2] != VALUE_NONE)
+        *sum = add(r, *sum, rw_cast(r, rw_in(r, node, 2), DT_F32));
+    return true;
+}
+
+/* ---- windows ---- */
+
+typedef struct Conv {
+    const Node *node;
+    int dims;                          /* spatial */
+    int64_t groups, channels, outputs; /* channels and outputs of one group */
+    ValueId x, w;                      /* [N, G, C, ..] padded, [G, O, C, ..] */
+    Shape y;
+} Conv;
+
+static int64_t attr_at(const Node *node, AttrKey key, int i, int64_t fallback)
+{
+    const Attr *a = node_attr(node, key);
+    return a && i < (int)a->ints.len ? a->ints.at[i] : fallback;
+}
+
+/* The weight at one place of the window, [G, O, 1, ..]. */
+static ValueId weight_at(Rewrite *r, const Conv *c, const int64_t *at)
+{
+    ValueId w = c->w;
+    Shape to = {.rank = 2 + c->dims, .dim = {c->groups, c->outputs}};
+    for (int i = 0; i <= c->dims; i++)
+        if (rw_value(r, w)->shape.dim[2 + i] > 1)
+            w = rw_slice(r, w, 2 + i, at[i], at[i] + 1, 1);
+    for (int i = 0; i < c->dims; i++)
+        to.dim[2 + i] = 1;
+    return rw_reshape(r, w, to);
+}
+
+/* The input that one place of the window sees, [N, G, 1, ..]. */
+static ValueId input_at(Rewrite *r, const Conv *c, const int64_t *at)
+{
+    ValueId x = c->channels > 1 ? rw_slice(r, c->x, 2, at[0], at[0] + 1, 1) : c->x;
+    for (int i = 0; i < c->dims; i++) {
+        int64_t stride = attr_at(c->node, AT_STRIDE, i, 1);
+        int64_t from = at[1 + i] * attr_at(c->node, AT_DILATION, i, 1);
+        int64_t to = from + (c->y.dim[2 + i] - 1) * stride + 1;
+        if (from || to != rw_value(r, x)->shape.dim[3 + i] || stride != 1)
+            x = rw_slice(r, x, 3 + i, from, to, stride);
+    }
+    return x;
+}
+
+static bool open_conv(Rewrite *r, const Node *node, Conv *c)
+{
+    ValueId x = rw_in(r, node, 0), w = rw_in(r, node, 1);
+    Shape s = rw_value(r, x)->shape, k = rw_value(r, w)->shape;
+    int64_t pads[2 * GRAPH_MAX_RANK] = {0};
+    bool padded = false;
+    c->node = node;
+    c->dims = k.rank - 2;
+    c->groups = node_int(node, AT_GROUPS, 1);
+    c->y = graph_value(r->from, node->out)->shape;
+    if (node_bool(node, AT_TRANSPOSED) || s.rank != k.rank || c->dims < 1 || c->dims > 3 ||
+        c->groups < 1)
+        return false;
+    c->channels = k.dim[1];
+    c->outputs = k.dim[0] / c->groups;
+    int64_t terms = c->channels;
+    for (int i = 0; i < c->dims; i++) {
+        int64_t pad = attr_at(node, AT_PADDING, i, 0);
+        pads[2 * (c->dims - 1 - i)] = pads[2 * (c->dims - 1 - i) + 1] = pad;
+        padded = padded || pad;
+        terms = terms > WINDOW ? terms : terms * k.dim[2 + i];
+    }
+    if (terms > WINDOW)
+        return false;
+    x = rw_cast(r, x, DT_F32);
+    x = padded ? rw_pad(r, x, c->dims, pads, 0) : x;
+    s = rw_value(r, x)->shape;
+    Shape in = {.rank = 3 + c->dims, .dim = {s.dim[0], c->groups, c->channels}};
+    Shape of = {.rank = 3 + c->dims, .dim = {c->groups, c->outputs, c->channels}};
+    for (int i = 0; i < c->dims; i++) {
+        in.dim[3 + i] = s.dim[2 + i];
+        of.dim[3 + i] = k.dim[2 + i];
+    }
+    c->x = rw_reshape(r, x, in);
+    c->w = rw_reshape(r, rw_cast(r, w, DT_F32), of);
+    return true;
+}
+
+static bool conv(Rewrite *r, const Node *node, ValueId *sum)
+{
+    Conv c = {0};
+    int64_t at[4] = {0}, sizes[4] = {0};
+    if (!open_conv(r, node, &c))
+        return false;
+    Shape k = rw_value(r, c.w)->shape;
+    for (int i = 0; i <= c.dims; i++)
+        sizes[i] = k.dim[2 + i];
+    do
+        *sum = add(r, *sum, rw_binary(r, BINARY_mul, input_at(r, &c, at), weight_at(r, &c, at)));
+    while (step(at, sizes, c.dims + 1));
+    *sum = rw_reshape(r, *sum, c.y);
+    if (node->in[2] != VALUE_NONE) {
+        Shape to = {.rank = 1 + c.dims, .dim = {c.groups * c.outputs, 1, 1, 1}};
+        *sum = add(r, *sum, rw_reshape(r, rw_cast(r, rw_in(r, node, 2), DT_F32), to));
+    }
+    return true;
+}
+
+bool rewrite_small(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Value *y = graph_value(r->from, node->out);
+    ValueId sum = VALUE_NONE;
+    if (!dtype_is_float(y->dtype))
+        return false;
+    switch (node->op) {
+    case OP_EINSUM: einsum(r, node, &sum); break;
+    case OP_MATMUL: matmul(r, node, &sum); break;
+    case OP_LINEAR: linear(r, node, &sum); break;
+    case OP_CONV: conv(r, node, &sum); break;
+    default: break;
+    }
+    if (sum == VALUE_NONE)
+        return false;
+    out[0] = rw_cast(r, sum, y->dtype);
+    return true;
+}
