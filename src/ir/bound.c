@@ -41,14 +41,16 @@ static void add_bounds(IrProgram *p, const Prover *pr, const Poly *fact)
 void ir_find_bounds(IrProgram *p, const NpuChip *chip)
 {
     Arena scratch = {0};
-    Prover *pr = prover_new(&scratch, p, chip);
-    p->bounds.len = 0;
+    Prover *pr = NULL;
     for (uint32_t i = 0; i < p->host.len; i++) {
         const IrStmt *s = &p->stmts.at[p->host.at[i]];
-        if (s->kind == IR_S_ASSERT)
-            prover_assume_cond(pr, s->cond, true);
+        if (s->kind != IR_S_ASSERT)
+            continue;
+        pr = pr ? pr : prover_new(&scratch, p, chip);
+        prover_assume_cond(pr, s->cond, true);
     }
-    for (uint32_t i = 0; i < pr->facts.len; i++)
+    p->bounds.len = 0;
+    for (uint32_t i = 0; pr && i < pr->facts.len; i++)
         add_bounds(p, pr, &pr->facts.at[i]);
     arena_drop(&scratch);
 }

@@ -333,5 +333,6 @@ void ir_annotate_launched(IrProgram *p, const NpuChip *chip)
 {
     ir_annotate(p, chip);
     ir_find_bounds(p, chip);
-    annotate(p, chip);
+    if (p->bounds.len)
+        annotate(p, chip);
 }
