@@ -104,6 +104,51 @@ T_TEST(plan_mean_of_everything_has_two_stages)
     arena_drop(&arena);
 }
 
+static ValueId binary(Graph *g, int kind, ValueId a, ValueId b, Diag *diag)
+{
+    return node(
+        g, (NodeSpec){.op = OP_BINARY, .kind = (uint8_t)kind, .n_in = 2, .in = (ValueId[]){a, b}},
+        diag);
+}
+
+static ValueId sum_over(Graph *g, ValueId x, int64_t dim, bool keep, Diag *diag)
+{
+    Attr attr[2] = {{.key = AT_DIMS, .ints = {.at = &dim, .len = 1}},
+                    {.key = AT_KEEPDIM, .i = keep}};
+    return node(
+        g,
+        (NodeSpec){
+            .op = OP_REDUCE, .kind = REDUCE_sum, .n_in = 1, .in = &x, .n_attr = 2, .attr = attr},
+        diag);
+}
+
+/* As the gradient of a norm: what rows give, and beside it sums over all rows. `back`: these are
+ * needed by the rows again. */
+static Plan gradient(Arena *arena, bool back, Diag *diag)
+{
+    Graph *g = graph_new(arena, "gradient");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 100}),
+            dy = input(g, "dy", 2, (int64_t[]){64, 100});
+    ValueId both = binary(g, BINARY_mul, x, dy, diag);
+    ValueId columns = sum_over(g, both, 0, false, diag);
+    ValueId dx = binary(g, BINARY_sub, dy, sum_over(g, both, 1, true, diag), diag);
+    vec_push(arena, &g->outputs, back ? binary(g, BINARY_mul, dx, columns, diag) : dx);
+    vec_push(arena, &g->outputs, columns);
+    return plan_of(arena, g, diag);
+}
+
+T_TEST(plan_rows_and_sums_over_rows_are_one_pass)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Plan plan = gradient(&arena, false, &diag);
+    CHECK_EQ_STR(plan.strategy, "across");
+    CHECK(str_find(plan.craft, STR("= row_sum(")) > 0);
+    CHECK(str_find(plan.craft, STR("col_sum(lines[:nc, :t.size])")) > 0);
+    CHECK_EQ_STR(gradient(&arena, true, &diag).strategy, "chain");
+    arena_drop(&arena);
+}
+
 static bool program_differs(Arena *arena, const Graph *g, int64_t limit, Str than)
 {
     Diag diag = diag_make(arena, "t", STR(""));

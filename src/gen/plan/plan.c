@@ -7,8 +7,9 @@
 
 enum { UB_SPARE = 4 * 1024, MAX_SCRATCH = 96, MIN_TILE = 64, LINE = 128, MAX_TILE = 8192 };
 
-static const Strategy *const strategies[] = {&strategy_scan,      &strategy_map,  &strategy_full,
-                                             &strategy_rows_full, &strategy_rows, &strategy_middle};
+static const Strategy *const strategies[] = {&strategy_across, &strategy_scan,      &strategy_map,
+                                             &strategy_full,   &strategy_rows_full, &strategy_rows,
+                                             &strategy_middle};
 
 /* ---- what the strategies build from ---- */
 
@@ -308,7 +309,7 @@ static bool outputs_agree(const PrimGraph *g, const Space *space)
         kept |= space->axis[i].reduced ? 0 : 1u << i;
     for (uint32_t i = 0; i < g->outputs.len; i++) {
         uint32_t axes = space_axes(space, g->prims.at[g->outputs.at[i].is.prim].axes);
-        if (kept & ~axes)
+        if (kept & ~axes && !(space->across && !(kept & axes)))
             return false;
     }
     return true;
@@ -326,7 +327,7 @@ bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
         return false;
     const Strategy *strategy = NULL;
     for (uint32_t i = 0; i < sizeof strategies / sizeof *strategies && !strategy; i++)
-        if (strategies[i]->takes(&space))
+        if (strategies[i]->takes(&space) && !(space.across && i))
             strategy = strategies[i];
     if (!strategy) {
         diag_error(diag, "G002", (Span){0}, "no strategy takes this pattern of reductions yet");

@@ -20,7 +20,7 @@ uint32_t reduce_passes(const Writer *w)
     uint32_t last = 0;
     for (uint32_t i = 1; i < w->g->prims.len; i++)
         if (w->g->prims.at[i].op == PRIM_REDUCE && w->g->prims.at[i].uses &&
-            w->g->prims.at[i].over != w->s->outer)
+            w->g->prims.at[i].over != w->s->outer && !across_is(w, i))
             last = w->level[i] - 1 > last ? w->level[i] - 1 : last;
     for (uint32_t i = 0; i < w->g->outputs.len; i++) {
         uint32_t level = w->level[w->g->outputs.at[i].is.prim];

@@ -72,7 +72,7 @@ static void write_reductions(Writer *w)
             continue;
         if (p->op == PRIM_PICK) {
             write_pick(w, i);
-        } else if (p->op == PRIM_REDUCE && !rows_is_outer(w, i)) {
+        } else if (p->op == PRIM_REDUCE && !rows_is_outer(w, i) && !across_is(w, i)) {
             write_needs(w, p->arg[0]);
             bool again = w->g->prims.at[p->arg[0]].uses > 1;
             const char *x = again ? write_named(w, p->arg[0]) : write_expr(w, p->arg[0]);
@@ -127,7 +127,7 @@ void resident_finish(Job *job, Part *part, const char **lanes)
     full_store_scalars(w);
 }
 
-static void write_tile(Writer *w, const char **lanes)
+static void write_tile(Writer *w, const char **lanes, const char **columns)
 {
     bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
     for (uint32_t i = 0; i < w->g->leaves.len; i++)
@@ -138,9 +138,11 @@ static void write_tile(Writer *w, const char **lanes)
     w->depth++;
     write_reductions(w);
     resident_add(w, lanes);
+    across_add(w, columns);
     w->depth--;
     for (uint32_t i = 0; i < w->g->outputs.len && !w->s->outer; i++)
-        write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+        if (!across_is_output(w, i))
+            write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
 }
 
 static Part *write_class(Job *job, int64_t block, int64_t wide)
@@ -164,12 +166,14 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
         item_cores(job, part, w->row_axis, rows);
     }
     load_constants(w);
-    const char **lanes = resident_start(w);
+    const char **lanes = resident_start(w), **columns = across_start(w);
     rows_open(w);
-    write_tile(w, lanes);
+    write_tile(w, lanes, columns);
     w->depth = 1;
     if (job->s->outer)
         resident_finish(job, part, lanes);
+    if (job->s->across)
+        across_finish(job, part, columns);
     return part;
 }
 

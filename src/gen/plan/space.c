@@ -64,10 +64,58 @@ static bool above_another(const PrimGraph *g, PrimId id)
     return false;
 }
 
+/* What comes of sums over rows goes nowhere but into results. */
+static bool only_results(const PrimGraph *g, uint64_t across)
+{
+    bool *from = arena_array(g->arena, bool, g->prims.len);
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        bool column = !(p->axes & across) && p->op != PRIM_REDUCE;
+        for (uint32_t k = 0; k < p->n_arg && p->uses; k++) {
+            from[i] = from[i] || from[p->arg[k]];
+            column = column && (from[p->arg[k]] || !g->prims.at[p->arg[k]].axes);
+        }
+        if (from[i] && !column)
+            return false;
+        from[i] = from[i] || (p->op == PRIM_REDUCE && p->uses && p->over == across);
+    }
+    return true;
+}
+
+/* Rows along the last axis, and beside them sums over everything else: the axes of a row; 0: no. */
+static uint64_t rows_beside_columns(const PrimGraph *g, const Space *s, uint64_t *across)
+{
+    uint64_t rows = 0, last = s->len ? s->axis[s->len - 1].members : 0;
+    *across = 0;
+    for (uint32_t i = 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        if (p->op != PRIM_REDUCE || !p->uses)
+            continue;
+        uint64_t *set = p->over & last ? &rows : across;
+        uint64_t needs = set == &rows ? 0 : p->over | last;
+        if ((*set && *set != p->over) || needs & ~g->prims.at[p->arg[0]].axes)
+            return 0;
+        *set = p->over;
+    }
+    bool apart = rows && *across && !(rows & *across) && (rows | *across) == used_axes(g);
+    return apart && only_results(g, *across) ? rows : 0;
+}
+
+static void set_reduced(Space *s, uint64_t inner)
+{
+    for (uint32_t i = 0; i < s->len; i++)
+        s->axis[i].reduced = s->axis[i].members & inner;
+}
+
 /* The first reductions take one set of axes; later ones the same, or all the others. */
 static bool mark_reduced(PrimGraph *g, Space *s)
 {
-    uint64_t inner = 0, all = used_axes(g);
+    uint64_t inner = 0, all = used_axes(g), across, rows = rows_beside_columns(g, s, &across);
+    if (rows) {
+        s->across = across;
+        set_reduced(s, rows);
+        return true;
+    }
     for (uint32_t i = 1; i < g->prims.len; i++) {
         const Prim *p = &g->prims.at[i];
         if (p->op == PRIM_REDUCE && p->uses && !above_another(g, i)) {
@@ -84,8 +132,7 @@ static bool mark_reduced(PrimGraph *g, Space *s)
             return refuse(g, "its reductions take different dimensions");
         s->outer = p->over;
     }
-    for (uint32_t i = 0; i < s->len; i++)
-        s->axis[i].reduced = s->axis[i].members & inner;
+    set_reduced(s, inner);
     return true;
 }
 

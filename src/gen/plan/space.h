@@ -17,7 +17,8 @@ typedef struct Space {
     uint32_t len;
     SpaceAxis axis[PLAN_MAX_AXES];
     uint32_t kept, reduced, scanned; /* how many of each */
-    uint64_t outer; /* prim axes of a second reduction, over everything that is kept */
+    uint64_t outer;  /* prim axes of a second reduction, over everything that is kept */
+    uint64_t across; /* the same, where what it takes varies along what is reduced */
 } Space;
 
 /* False, with a diagnostic, when the tensors disagree about the order of axes, or reductions

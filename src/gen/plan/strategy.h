@@ -58,6 +58,7 @@ extern const Strategy strategy_full;   /* everything is reduced: two stages over
 
 extern const Strategy strategy_scan;      /* running sums and products */
 extern const Strategy strategy_rows_full; /* rows first, then their results over everything */
+extern const Strategy strategy_across;    /* rows, and beside them sums over all rows */
 
 /* A part whose kernel is given the tile; its writer is new. */
 Part *job_part(Job *job, const char *suffix, bool paired);
@@ -77,6 +78,14 @@ int64_t resident_parts(Job *job);
 const char **resident_start(Writer *w);
 void resident_add(Writer *w, const char **lanes);
 void resident_finish(Job *job, Part *part, const char **lanes);
+
+/* Sums over all rows: rows of a core's own that tiles are added to; what a tile adds; the cores' rows
+ * combined, and the outputs that come of them (across.c). */
+bool across_is(const Writer *w, PrimId id);
+bool across_is_output(const Writer *w, uint32_t output);
+const char **across_start(Writer *w);
+void across_add(Writer *w, const char **lanes);
+void across_finish(Job *job, Part *part, const char **lanes);
 
 /* Few long rows: each is split over the cores (split.c). */
 bool split_takes(Job *job);
