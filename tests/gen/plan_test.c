@@ -149,6 +149,41 @@ T_TEST(plan_rows_and_sums_over_rows_are_one_pass)
     arena_drop(&arena);
 }
 
+static ValueId half(Graph *g, ValueId x, int64_t start, int64_t end, Diag *diag)
+{
+    Attr attr[] = {{.key = AT_DIM, .i = 1},
+                   {.key = AT_START, .i = start},
+                   {.key = AT_END, .i = end},
+                   {.key = AT_STEP, .i = 1}};
+    return node(g, (NodeSpec){.op = OP_SLICE, .n_in = 1, .in = &x, .n_attr = 4, .attr = attr},
+                diag);
+}
+
+/* Halves of rows, side by side again: both in one loop, many rows a copy. */
+T_TEST(plan_parts_of_short_rows_go_many_at_once)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "halves");
+    ValueId x = input(g, "x", 2, (int64_t[]){600, 200});
+    ValueId a = half(g, x, 0, 100, &diag), b = half(g, x, 100, 200, &diag);
+    ValueId part[] = {binary(g, BINARY_mul, a, b, &diag), binary(g, BINARY_sub, a, b, &diag)};
+    Attr dim = {.key = AT_DIM, .i = 1};
+    ValueId y = node(g, (NodeSpec){.op = OP_CAT, .n_in = 2, .in = part, .n_attr = 1, .attr = &dim},
+                     &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "each");
+    CHECK(str_find(plan.craft, STR("x0[r, 100:200])")) > 0);
+    CHECK(str_find(plan.craft, STR("store(y0[r, 0:100]")) > 0);
+    Str rest = plan.craft;
+    ptrdiff_t loop = str_find(rest, STR("for r in mine("));
+    REQUIRE(loop > 0);
+    rest.at += loop + 1, rest.len -= (size_t)loop + 1;
+    CHECK(str_find(rest, STR("for r in mine(")) < 0);
+    arena_drop(&arena);
+}
+
 static bool program_differs(Arena *arena, const Graph *g, int64_t limit, Str than)
 {
     Diag diag = diag_make(arena, "t", STR(""));

@@ -110,8 +110,12 @@ static void put_reasons(const EachPlan *p, Buf *out)
     if (p->e->fixed)
         buf_puts(out,
                  "# Parts of tensors are read in place, so the sizes are those of this task.\n");
-    buf_printf(out, "# Least traffic at this task's sizes: %.4g MB; tiles of %lld elements.\n",
-               bytes / 1e6, (long long)p->tile);
+    buf_printf(out, "# Least traffic at this task's sizes: %.4g MB; tiles of ", bytes / 1e6);
+    if (p->row)
+        buf_printf(out, "%lld rows by %lld elements, a copy for all of them.\n",
+                   (long long)(p->tile / p->pitch), (long long)p->row);
+    else
+        buf_printf(out, "%lld elements.\n", (long long)p->tile);
 }
 
 /* Buffers of one direction: what is loaded and stored as it is goes both ways. */
@@ -136,15 +140,41 @@ static void share_slots(EachBuffers *all, char stem)
     }
 }
 
-static void put_buffers(const EachBuffers *all, Buf *out)
+static void put_buffers(const EachPlan *p, const EachBuffers *all, Buf *out)
 {
+    const char *wide = p->row ? str_format(p->e->arena, "tile, %lld", (long long)p->pitch) : "tile";
     for (uint32_t i = 0; i < all->len; i++) {
         if (all->at[i].stem == 'm')
             buf_printf(out, "    %s = mask(tile)\n", all->at[i].name);
         else
-            buf_printf(out, "    %s = ub(%s, tile%s)\n", all->at[i].name,
-                       dtype_name(all->at[i].dtype), all->at[i].depth > 1 ? ", depth=2" : "");
+            buf_printf(out, "    %s = ub(%s, %s%s)\n", all->at[i].name,
+                       dtype_name(all->at[i].dtype), wide, all->at[i].depth > 1 ? ", depth=2" : "");
     }
+}
+
+/* Elements of a tile, or rows. */
+static void put_choice(const EachPlan *p, Buf *out)
+{
+    int64_t tile = p->row ? p->tile / p->pitch : p->tile;
+    int64_t unit = p->row ? 1 : LINE, least = p->row ? (tile + 7) / 8 : 512;
+    buf_printf(out, "    tile = choose(\"tile\", [%lld", (long long)tile);
+    for (int64_t t = tile / 2 / unit * unit; t >= least; t = t / 2 / unit * unit)
+        buf_printf(out, ", %lld", (long long)t);
+    buf_puts(out, "])\n");
+}
+
+/* All cores have as many tiles of rows; false: these are not one loop over rows alone. */
+static bool put_even(const EachPlan *p, Buf *out)
+{
+    if (!p->row)
+        return false;
+    for (uint32_t i = 0; i < p->e->jobs.len; i++)
+        if (p->axes[i].groups != 2 || p->axes[i].size[0] != p->axes[0].size[0])
+            return false;
+    const char *rows = p->axes[0].name[0];
+    buf_printf(out, "    even = ceildiv(%s, align_up(ceildiv(%s, tile), chip.cores))\n", rows,
+               rows);
+    return true;
 }
 
 /* Cycles of 64 elements to bring a tensor to or from the width that is computed in; truth values are
@@ -184,18 +214,16 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     declare_dims(p, &out);
     buf_printf(&out, "\n@host\ndef %s(", name);
     put_parameters(p, &out);
-    buf_printf(&out, "):\n    tile = choose(\"tile\", [%lld", (long long)p->tile);
-    for (int64_t t = p->tile / 2 / LINE * LINE; t >= 512; t = t / 2 / LINE * LINE)
-        buf_printf(&out, ", %lld", (long long)t);
-    buf_puts(&out, "])\n");
-    bool few = put_cores(p, &out);
+    buf_puts(&out, "):\n");
+    put_choice(p, &out);
+    bool few = put_cores(p, &out), even = put_even(p, &out);
     buf_printf(&out, "    %s_each[%s](", name, few ? "cores" : "chip.cores");
     for (uint32_t i = 0; i < p->tensors.len; i++)
         buf_printf(&out, "%s, ", p->tensors.at[i].name);
-    buf_printf(&out, "%s)\n\n@kernel\ndef %s_each(", few ? "piece" : "tile", name);
+    buf_printf(&out, "%s)\n\n@kernel\ndef %s_each(", few ? "piece" : even ? "even" : "tile", name);
     put_parameters(p, &out);
     buf_puts(&out, ", tile: i32):\n");
-    put_buffers(buffers, &out);
+    put_buffers(p, buffers, &out);
     buf_str(&out, buf_view(&body));
     if (p->wide)
         buf_puts(&out, each_wide_helpers);
@@ -249,11 +277,12 @@ bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     if (!each_axes(p))
         return false;
     name_tensors(p);
+    each_rows(p);
     *plan = (Plan){.strategy = "each", .name = name};
     do
         plan->craft = write_program(p, name, &failed);
     while (!failed && fit_program(plan->craft, chip).exceeds &&
-           (p->tile = p->tile * 3 / 4 / LEAST * LEAST) >= LEAST);
+           (p->tile = p->tile * 3 / 4 / LEAST * LEAST) >= (p->row ? p->pitch : LEAST));
     plan->tile = p->tile;
     for (uint32_t i = 0; i < p->tensors.len; i++) {
         const EachTensor *t = &p->tensors.at[i];
@@ -264,5 +293,5 @@ bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
                          .shape = t->shape};
         vec_push(arena, &plan->operands, o);
     }
-    return !failed && p->tile >= LEAST;
+    return !failed && p->tile >= (p->row ? p->pitch : LEAST);
 }

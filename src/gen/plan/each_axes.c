@@ -11,7 +11,7 @@ static int active_axes(const EachJob *job, int *axis)
     return n;
 }
 
-EachTensor *each_tensor(EachPlan *p, ValueId id, bool output)
+EachTensor *each_tensor(const EachPlan *p, ValueId id, bool output)
 {
     for (uint32_t i = 0; i < p->tensors.len; i++)
         if (p->tensors.at[i].value == id && p->tensors.at[i].output == output)

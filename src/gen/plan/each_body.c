@@ -201,12 +201,26 @@ static void make_form(EachBody *b, const Node *node, const EachUse *use, EachCel
         each_free(b, slot[i]);
 }
 
+/* A value of the same class that nobody reads any more goes on under the new name. */
+static bool take_over(EachBody *b, EachCell *from, EachCell *c)
+{
+    if (from->scalar || from->is != c->is || c->is == EACH_MASK || from->left != 1)
+        return false;
+    unpack(b, from);
+    c->slot = from->slot;
+    c->text = from->text;
+    from->slot = -1;
+    return true;
+}
+
 static void make_cast(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
 {
     EachCell *from = operand_of(b, use, 0);
     DType to = graph_value(b->p->e->g, node->out)->dtype;
     int slot = -1;
     c->is = each_class(to);
+    if (to == class_dtype[c->is] && take_over(b, from, c))
+        return;
     const char *text = as_class(b, from, c->is, true, &slot);
     c->slot = slot >= 0 && c->is != EACH_MASK ? slot : take_class(b, c->is);
     c->text = each_view(b, c->slot);

@@ -32,10 +32,13 @@ typedef struct EachPlan {
     VEC(EachTensor) tensors; /* inputs in the order of the task, then outputs */
     int64_t tile;
     bool wide; /* integers that need 64 bits: one after the other */
+    int64_t row,
+        pitch; /* elements of rows of which a tile has several, and between them; 0: it has one */
 } EachPlan;
 
 bool each_axes(EachPlan *p);
-EachTensor *each_tensor(EachPlan *p, ValueId id, bool output);
+void each_rows(EachPlan *p); /* sets `row` (each_rows.c) */
+EachTensor *each_tensor(const EachPlan *p, ValueId id, bool output);
 EachUse each_region(const EachPlan *p, const EachJob *job, uint32_t result);
 
 /* What a value is on chip. */

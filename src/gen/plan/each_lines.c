@@ -34,7 +34,10 @@ int each_take(EachBody *b, char stem, DType dtype, int depth)
 
 const char *each_view(EachBody *b, int slot)
 {
-    return str_format(b->p->e->arena, "%s[:t.size]", b->buffers->at[slot].name);
+    const char *name = b->buffers->at[slot].name;
+    if (b->p->row)
+        return str_format(b->p->e->arena, "%s[:r.size, :%lld]", name, (long long)b->p->row);
+    return str_format(b->p->e->arena, "%s[:t.size]", name);
 }
 
 /* Loads and stores of an iteration stand together, so their buffers are not used twice in it. */
@@ -45,6 +48,17 @@ void each_free(EachBody *b, int slot)
 }
 
 /* ---- where a tensor is read or written ---- */
+
+/* "r", or the row's part of the last axis */
+static void put_block(const EachBody *b, const EachDim *d, bool last, Buf *out)
+{
+    if (last)
+        buf_printf(out, "%lld:%lld", (long long)d->offset, (long long)(d->offset + b->p->row));
+    else if (d->offset)
+        buf_printf(out, "r.start + %lld:r.stop + %lld", (long long)d->offset, (long long)d->offset);
+    else
+        buf_puts(out, "r");
+}
 
 const char *each_index(EachBody *b, const EachUse *use, const EachTensor *t, bool *tile)
 {
@@ -64,6 +78,8 @@ const char *each_index(EachBody *b, const EachUse *use, const EachTensor *t, boo
                        (long long)d->offset);
         else if (group < 0)
             buf_printf(&out, "%lld", (long long)d->offset);
+        else if (b->p->row && group >= axes->groups - 2)
+            put_block(b, d, last, &out);
         else if (!last)
             buf_printf(&out, d->offset ? "i%d + %lld" : "i%d", group, (long long)d->offset);
         else if (d->offset)
@@ -86,12 +102,16 @@ const char *each_index(EachBody *b, const EachUse *use, const EachTensor *t, boo
 
 static void put_loop(EachBody *b)
 {
-    int n = b->axes->groups;
+    int n = b->axes->groups - (b->p->row ? 1 : 0);
     const char *last = b->axes->name[n - 1];
     buf_puts(b->out, "    for ");
     for (int i = 0; i < n - 1; i++)
         buf_printf(b->out, "i%d, ", i);
-    buf_puts(b->out, "t in ");
+    buf_puts(b->out, b->p->row ? "r in " : "t in ");
+    if (n == 1 && b->p->row) {
+        buf_printf(b->out, "mine(tiles(%s, tile)):\n", last);
+        return;
+    }
     if (n == 1) {
         buf_printf(b->out, "tiles(share(%s, 64), tile):\n", last);
         return;

@@ -2,7 +2,7 @@
  * values it needs, and where their dimensions lie. */
 #include "gen/plan/each.h"
 
-enum { MAX_DEPTH = 200, MAX_USES = 1000 };
+enum { MAX_DEPTH = 200, MAX_USES = 1000, MOST_PARTS = 3 };
 
 static bool refuse(Each *e, const Node *node, const char *why)
 {
@@ -237,6 +237,34 @@ static bool shares(const Each *e, const EachJob *job, ValueId id, uint32_t *budg
     return false;
 }
 
+static bool reads_there(const EachJob *job, const EachUse *use)
+{
+    for (uint32_t i = 0; i < job->uses.len; i++)
+        if (job->uses.at[i].value == use->value && same_place(&job->uses.at[i], use))
+            return true;
+    return false;
+}
+
+/* A part of the same output, of the same shape, that reads nothing which another part does not: their
+ * job; NULL: none. */
+static EachJob *job_of_part(Each *e, ValueId output, ValueId value, int along)
+{
+    EachJob part = {.shape = graph_value(e->g, value)->shape, .along = along};
+    if (need(e, &part, whole(e, value)) < 0)
+        return NULL;
+    for (uint32_t k = 0; k < e->jobs.len; k++) {
+        EachJob *job = &e->jobs.at[k];
+        bool all = job->along == along && job->outputs.at[0] == output &&
+                   job->outputs.len < MOST_PARTS && shape_equal(job->shape, part.shape);
+        for (uint32_t i = 0; i < part.uses.len && all; i++)
+            all = graph_value(e->g, part.uses.at[i].value)->kind == VALUE_NODE ||
+                  reads_there(job, &part.uses.at[i]);
+        if (all)
+            return job;
+    }
+    return NULL;
+}
+
 /* The region of `output` that `value` fills; whole outputs of one shape that rest on the
  * same tensors share a job. */
 static bool add_region(Each *e, ValueId output, ValueId value, int along, int64_t place)
@@ -249,6 +277,8 @@ static bool add_region(Each *e, ValueId output, ValueId value, int along, int64_
         if (old->along < 0 && shape_equal(old->shape, v->shape) && shares(e, old, value, &budget))
             job = old;
     }
+    if (along >= 0)
+        job = job_of_part(e, output, value, along);
     if (!job) {
         if (e->jobs.len == EACH_MAX_JOBS)
             return false;
