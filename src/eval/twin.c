@@ -149,6 +149,7 @@ void eval_twin_close(EvalKernel *kernel)
 TwinObserver eval_observer(const EvalConfig *config)
 {
     return (TwinObserver){.strict = config->strict,
+                          .only_time = config->only_time,
                           .trace = config->trace != NULL,
                           .explain = config->explain != NULL,
                           .costs = config->costs != NULL};

@@ -81,8 +81,10 @@ TuneWork *make_tune_open(Arena *arena, MakeJob *job)
         return NULL;
     EvalConfig *config = arena_new(arena, EvalConfig);
     EvalCraft *craft = arena_new(arena, EvalCraft);
-    *config = (EvalConfig){
-        .chip = job->spec->chip, .trust = job->spec->trust, .no_memo = job->spec->no_memo};
+    *config = (EvalConfig){.chip = job->spec->chip,
+                           .trust = job->spec->trust,
+                           .no_memo = job->spec->no_memo,
+                           .only_time = true};
     *craft = make_candidate(arena, &result->plan);
     TuneSpec spec = {
         .candidate = craft, .graph = shapes.graph, .config = config, .budget = TUNE_RUNS};

@@ -329,17 +329,34 @@ static bool begin_gm(Look *b, const SimAccess *a)
     return true;
 }
 
-static void look_access(Look *b, const SimAccess *a)
+/* What lies end to end is one run; what is read again and again at one place is read once. */
+static SimAccess joined(const SimAccess *a)
 {
-    b->space = a->space;
-    b->write = a->write;
-    b->me.flags = a->write ? b->flags : b->flags & (uint8_t)~SPAN_ATOMIC;
-    if (a->run == 0 || a->run > 1ull << 32 || (a->space == NPU_GM && !begin_gm(b, a)))
+    SimAccess j = *a;
+    if (j.inner_step == j.run || (!j.write && j.inner_step == 0 && j.inner)) {
+        j.run *= j.inner_step ? j.inner : 1;
+        j.inner = 1;
+    }
+    if (j.inner == 1 && (j.outer_step == j.run || (!j.write && j.outer_step == 0 && j.outer))) {
+        j.run *= j.outer_step ? j.outer : 1;
+        j.outer = 1;
+    }
+    return j;
+}
+
+static void look_access(Look *b, const SimAccess *access)
+{
+    b->space = access->space;
+    b->write = access->write;
+    b->me.flags = b->write ? b->flags : b->flags & (uint8_t)~SPAN_ATOMIC;
+    if (access->run == 0 || access->run > 1ull << 32 ||
+        (access->space == NPU_GM && !begin_gm(b, access)))
         return;
-    for (uint32_t o = 0; o < a->outer; o++)
-        for (uint32_t i = 0; i < a->inner; i++) {
-            uint64_t from = a->at + o * a->outer_step + i * a->inner_step;
-            look_run(b, from, from + a->run);
+    SimAccess a = joined(access);
+    for (uint32_t o = 0; o < a.outer; o++)
+        for (uint32_t i = 0; i < a.inner; i++) {
+            uint64_t from = a.at + o * a.outer_step + i * a.inner_step;
+            look_run(b, from, from + a.run);
         }
 }
 

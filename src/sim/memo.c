@@ -26,7 +26,7 @@ typedef struct MemoSlot {
 typedef enum MemoState { MEMO_LOOKS, MEMO_TRIES, MEMO_TRIES_AGAIN, MEMO_PASSES } MemoState;
 
 typedef struct MemoCore {
-    Record *past;         /* the last PAST records, a ring */
+    uint64_t *past;       /* looks of the last PAST records, a ring */
     uint64_t seen;        /* records so far */
     uint64_t mark[MARKS]; /* 1 + number of the last record of these looks */
     uint64_t patience;    /* no try before that record */
@@ -124,27 +124,22 @@ static bool agrees(const Record *r, const Record *with, const uint64_t *mask)
     return differ == 0;
 }
 
-static bool alike(const Record *a, const Record *b)
+static uint64_t mix(uint64_t a, uint64_t b)
 {
-    uint64_t mask[WORDS];
-    if (a->op != b->op || a->line != b->line)
-        return false;
-    mask_of(b, mask);
-    return agrees(a, b, mask);
+    unsigned __int128 product = (unsigned __int128)(a ^ 0x9E3779B97F4A7C15ull) *
+                                (b ^ 0xD1B54A32D192ED03ull);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static uint64_t place(const RecordOperand *o)
+/* The same for records that agree. Whether they do is looked at when it counts: in a try. */
+static uint64_t looks_of(const Record *r)
 {
-    return rec_space(o->address) == NPU_GM ? 0 : o->address;
-}
-
-static uint32_t looks_of(const Record *r)
-{
-    uint64_t head, h;
-    memcpy(&head, r, sizeof head);
-    h = (head ^ (uint64_t)r->line << 32) * 0x9E3779B97F4A7C15ull;
-    h ^= (place(&r->operand[0]) + 31 * place(&r->operand[1]) + r->n[0]) * 0xD1B54A32D192ED03ull;
-    return (uint32_t)(h >> 40) % MARKS;
+    uint64_t word[WORDS], mask[WORDS], h = 0;
+    memcpy(word, r, sizeof word);
+    mask_of(r, mask);
+    for (int i = 0; i < WORDS; i += 2)
+        h ^= mix((word[i] & mask[i]) + (uint64_t)i, word[i + 1] & mask[i + 1]);
+    return h;
 }
 
 /* What touches other cores, or is no instruction, is in no period. */
@@ -162,20 +157,22 @@ static void look_again(MemoCore *c)
     c->period = c->matched = 0;
 }
 
+static bool goes_on(const MemoCore *c, uint64_t looks)
+{
+    return c->period && c->past[(c->seen - c->period) % PAST] == looks;
+}
+
 static void remember(MemoCore *c, const Record *r)
 {
-    uint32_t looks = looks_of(r);
-    bool goes_on = c->period && alike(r, &c->past[(c->seen - c->period) % PAST]);
-    if (!goes_on) {
-        uint64_t back = c->mark[looks] ? c->seen + 1 - c->mark[looks] : 0;
-        c->state = MEMO_LOOKS;
-        c->matched = 0;
+    uint64_t looks = looks_of(r), *mark = &c->mark[looks % MARKS];
+    if (!goes_on(c, looks)) {
+        uint64_t back = *mark ? c->seen + 1 - *mark : 0;
+        look_again(c);
         c->period = back < PAST ? (uint32_t)back : 0;
-        goes_on = c->period && alike(r, &c->past[(c->seen - c->period) % PAST]);
     }
-    c->matched += goes_on;
-    c->past[c->seen % PAST] = *r;
-    c->mark[looks] = ++c->seen;
+    c->matched += goes_on(c, looks);
+    c->past[c->seen % PAST] = looks;
+    *mark = ++c->seen;
 }
 
 /* --- trying --- */
@@ -216,6 +213,11 @@ static void begin_try(Memo *m, uint32_t core)
         }
     for (uint32_t w = 0; w < sim->watchers.len; w++)
         sim->watchers.at[w].repeat->begin(sim->watchers.at[w].context, core, c->period);
+    if (c->cap < c->period) {
+        drop_slots(c);
+        c->slots = heap_alloc(c->period * sizeof *c->slots);
+        c->cap = c->period;
+    }
     keep_core(m, core);
     c->state = MEMO_TRIES;
 }
@@ -226,11 +228,20 @@ static void lose_patience(MemoCore *c)
     c->patience = c->seen + ((uint64_t)PATIENCE << c->failures);
 }
 
-static void keep_slot(Memo *m, uint32_t core, const Record *r)
+static void give_up(MemoCore *c)
+{
+    look_again(c);
+    lose_patience(c);
+}
+
+/* The first period is kept record by record, the second must agree with it. */
+static bool keep_slot(Memo *m, uint32_t core, const Record *r)
 {
     MemoCore *c = &m->core[core];
     MemoSlot *s = &c->slots[c->at];
     const SimTouched *t = sim_touched(m->sim, &m->sim->core[core], r);
+    if (c->state == MEMO_TRIES_AGAIN && !agrees(r, &s->record, s->mask))
+        return false;
     heap_free(s->access);
     *s = (MemoSlot){.record = *r, .n = t->n};
     mask_of(r, s->mask);
@@ -240,6 +251,7 @@ static void keep_slot(Memo *m, uint32_t core, const Record *r)
         s->gm |= t->access[i].space == NPU_GM;
         *(t->access[i].write ? &s->written : &s->read) += sim_access_bytes(&t->access[i]);
     }
+    return true;
 }
 
 static bool all_same(Memo *m, uint32_t core, bool again)
@@ -257,18 +269,12 @@ static void end_period(Memo *m, uint32_t core)
     MemoCore *c = &m->core[core];
     bool again = c->state == MEMO_TRIES_AGAIN;
     if (!all_same(m, core, again)) {
-        look_again(c);
-        lose_patience(c);
+        give_up(c);
     } else if (again) {
         c->state = MEMO_PASSES;
         c->at = 0;
         c->periods = 0;
     } else {
-        if (c->cap < c->period) {
-            drop_slots(c);
-            c->slots = heap_alloc(c->period * sizeof *c->slots);
-            c->cap = c->period;
-        }
         keep_core(m, core);
         c->state = MEMO_TRIES_AGAIN;
     }
@@ -291,8 +297,10 @@ void memo_note(Memo *m, uint32_t core, const Record *r)
             begin_try(m, core);
         return;
     }
-    if (c->state == MEMO_TRIES_AGAIN)
-        keep_slot(m, core, r);
+    if (!keep_slot(m, core, r)) {
+        give_up(c);
+        return;
+    }
     for (uint32_t w = 0; w < m->sim->watchers.len; w++)
         m->sim->watchers.at[w].repeat->seen(m->sim->watchers.at[w].context, core);
     if (++c->at == c->period)

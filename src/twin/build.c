@@ -356,17 +356,10 @@ static bool from_cache(Build *b, BuildResult *result)
 
 /* --- precompiled header and runtime ---------------------------------------------------------- */
 
-/* Path of the precompiled header, or NULL where there is none (no clang, no cache, it failed:
- * then the unit's own compilation says why). */
-static const char *precompiled_header(Build *b)
+static void precompile(Build *b, const char *stem, const char *path)
 {
-    const char *stem = b->places->is_clang ? cache_stem(b, "headers", false) : NULL;
-    if (!stem)
-        return NULL;
-    const char *path = with_suffix(b, stem, ".pch"), *made = in_dir(b, "header.pch");
-    if (file_exists(path))
-        return path;
     const char *header = with_suffix(b, stem, ".h"); /* the precompiled file refers to it */
+    const char *made = in_dir(b, "header.pch");
     keep(b, header, str_from(main_header(b)));
     Words words = {0};
     add_flags(b, &words);
@@ -376,10 +369,9 @@ static const char *precompiled_header(Build *b)
     BoxResult box = run_compiler(b, &words);
     Str bytes;
     if (box.end != BOX_EXITED || box.status != 0 || !read_quietly(b, made, &bytes))
-        return NULL;
+        return;
     twin_cache_prune(path_dir(b->arena, path), HEADERS_MOST, HEADERS_KEEP);
     keep(b, path, bytes);
-    return file_exists(path) ? path : NULL;
 }
 
 static const char *runtime_source(const Build *b)
@@ -389,13 +381,9 @@ static const char *runtime_source(const Build *b)
     return b->unit->host ? "twin/rt/host_rt.cpp" : "twin/rt/core_rt.c";
 }
 
-/* The runtime's object, compiled once. NULL with a verdict. */
-static const char *runtime_object(Build *b)
+static const char *compile_runtime(Build *b, const char *path)
 {
-    const char *stem = cache_stem(b, "runtime", false), *made = in_dir(b, "runtime.o");
-    const char *path = stem ? with_suffix(b, stem, ".o") : made;
-    if (stem && file_exists(path))
-        return path;
+    const char *made = in_dir(b, "runtime.o");
     Words words = {0};
     add_word(b, &words, b->places->compiler);
     const char *const rest[] = {"-O2",
@@ -422,9 +410,43 @@ static const char *runtime_object(Build *b)
     Str bytes;
     if (!compiler_ok(b, &box) || !read_quietly(b, made, &bytes))
         return NULL;
-    if (stem)
+    if (path)
         keep(b, path, bytes);
-    return stem && file_exists(path) ? path : made;
+    return path && file_exists(path) ? path : made;
+}
+
+/* The runtime's object, compiled once. NULL with a verdict. */
+static const char *runtime_object(Build *b)
+{
+    const char *stem = cache_stem(b, "runtime", false);
+    const char *path = stem ? with_suffix(b, stem, ".o") : NULL;
+    if (!path || file_exists(path))
+        return path ? path : compile_runtime(b, path);
+    TwinLock lock = twin_lock(b->arena, b->places->cache, path, true);
+    const char *object = file_exists(path) ? path : compile_runtime(b, path);
+    twin_unlock(&lock);
+    return object;
+}
+
+/* Path of the precompiled header, or NULL where there is none (no clang, no cache, it failed:
+ * then the unit's own compilation says why). While another process makes it, there is the runtime
+ * to compile. */
+static const char *precompiled_header(Build *b)
+{
+    const char *stem = b->places->is_clang ? cache_stem(b, "headers", false) : NULL;
+    const char *path = stem ? with_suffix(b, stem, ".pch") : NULL;
+    if (!path || file_exists(path))
+        return path;
+    TwinLock lock = twin_lock(b->arena, b->places->cache, path, false);
+    if (!lock.held) {
+        twin_unlock(&lock);
+        runtime_object(b);
+        lock = twin_lock(b->arena, b->places->cache, path, true);
+    }
+    if (!file_exists(path))
+        precompile(b, stem, path);
+    twin_unlock(&lock);
+    return file_exists(path) ? path : NULL;
 }
 
 /* --- the unit -------------------------------------------------------------------------------- */
@@ -577,6 +599,20 @@ static bool build_in_dir(Build *b, BuildResult *result)
     return result->exe >= 0;
 }
 
+static bool build_anew(Build *b, BuildResult *result)
+{
+    TempDir temp;
+    if (!temp_dir_make(b->arena, "acraft-build", &temp, b->diag)) {
+        verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "no temporary directory");
+        return false;
+    }
+    b->dir = temp.path;
+    chmod(b->dir, 0755);
+    bool ok = build_in_dir(b, result);
+    temp_dir_remove(&temp, b->diag);
+    return ok;
+}
+
 bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
                         const TwinOptions *options, BuildResult *result, Verdict *verdict,
                         Diag *diag)
@@ -591,14 +627,10 @@ bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit 
     b.stem = cache_stem(&b, "programs", true);
     if (from_cache(&b, result))
         return true;
-    TempDir temp;
-    if (!temp_dir_make(arena, "acraft-build", &temp, diag)) {
-        verdict_fail(verdict, VERDICT_INTERNAL, STAGE_COMPILE, "no temporary directory");
-        return false;
-    }
-    b.dir = temp.path;
-    chmod(b.dir, 0755);
-    bool ok = build_in_dir(&b, result);
-    temp_dir_remove(&temp, diag);
+    TwinLock lock = {.fd = -1};
+    if (b.stem)
+        lock = twin_lock(arena, places->cache, b.stem, true);
+    bool ok = (b.stem && from_cache(&b, result)) || build_anew(&b, result);
+    twin_unlock(&lock);
     return ok;
 }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 512, /* records copied out of a ring at a time */
+    BATCH = 128, /* records copied out of a ring at a time */
     /* Short turns: cores go along together, as their time and L2 expect. Copies take longest. */
     TURN = 128,
     TURN_BYTES = 2048, /* of a copy that count as one record more */

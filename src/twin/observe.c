@@ -6,7 +6,7 @@
 static void watch(void *context, Sim *sim)
 {
     TwinObserver *o = context;
-    o->hazard = hazard_open(sim, o->strict);
+    o->hazard = o->only_time ? NULL : hazard_open(sim, o->strict);
     o->cycle = cycle_open(sim);
     if (o->trace)
         o->tracing = trace_open(o->cycle, sim);

@@ -15,6 +15,7 @@
 
 typedef struct TwinObserver {
     bool strict;           /* only synchronisation that is written counts */
+    bool only_time;        /* races are not looked for */
     bool trace;            /* keep a picture of the run in `json` */
     bool explain;          /* say in `text` where the time goes and what to change first */
     bool costs;            /* keep in `lines` what every source line cost (cycle_costs) */

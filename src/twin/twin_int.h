@@ -92,6 +92,16 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
  * most `keep` are left; returns what is left. */
 uint64_t twin_cache_prune(const char *dir, uint64_t most, uint64_t keep);
 
+/* lock.c: whoever makes what the cache keeps under `key` holds its lock, so that another process that
+ * needs it waits instead of making it too. Where there can be no lock, it is as if it were held. */
+typedef struct TwinLock {
+    int fd; /* -1: none */
+    const char *key;
+    bool held; /* false: another has it, and we did not wait or waited too long */
+} TwinLock;
+TwinLock twin_lock(Arena *arena, const char *cache, const char *key, bool wait);
+void twin_unlock(TwinLock *lock);
+
 struct TwinKernel {
     const char *name;
     TwinParams params;

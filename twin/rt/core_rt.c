@@ -27,7 +27,8 @@ AcraftCore acraft_core;
 static const ShareLaunch *launch;
 static const ShareCore *self;
 static ShareRing *rings, *ring;
-static Record *window; /* first record not yet published */
+static Record *window;                   /* first record not yet published */
+static uint64_t tiling_at, tiling_bytes; /* of the launch */
 
 enum { SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
 static char signal_stack[SIGNAL_STACK];
@@ -106,7 +107,8 @@ void acraft_ring_full(void)
 {
     settle_store();
     publish();
-    if (atomic_load(&ring->published) - atomic_load(&self->executed) > SHARE_RING_RECORDS - SHARE_WINDOW)
+    if (atomic_load(&ring->published) - atomic_load(&self->executed) >
+        SHARE_RING_RECORDS - SHARE_WINDOW)
         wait_until(SHARE_RING_RECORDS / 2, 0);
     open_window();
 }
@@ -178,18 +180,30 @@ static int reads_fixed_memory(void)
     return map && map->fixed;
 }
 
-/* The compiler calls these before every load. One from GM becomes a record and waits for all
- * earlier ones; the tiling data is the launch's own and never changes. */
-static void load(uint64_t address, uint32_t bytes)
+/* The compiler calls for every load and store of the kernel, most of them on its own stack: what
+ * decides that comes first and needs no room of its own. */
+static inline int in_gm(uint64_t address)
 {
-    if (address - SHARE_GM_BASE >= SHARE_GM_SPAN || !ring ||
-        address - launch->tiling < launch->tiling_bytes || announced(address))
+    return __builtin_expect(address - SHARE_GM_BASE < SHARE_GM_SPAN, 0);
+}
+
+/* A load from GM becomes a record and waits for all earlier ones; the tiling data is the launch's own
+ * and never changes. */
+__attribute__((noinline)) static void load_gm(uint64_t address, uint32_t bytes)
+{
+    if (!ring || announced(address))
         return;
     *next_record() = (Record){.op = NPU_RAW_LOAD,
                               .pipe = NPU_PIPE_S,
                               .operand[1].address = rec_address(NPU_GM, address),
                               .n[0] = bytes};
     acraft_ring_flush();
+}
+
+static inline void load(uint64_t address, uint32_t bytes)
+{
+    if (in_gm(address) && address - tiling_at >= tiling_bytes)
+        load_gm(address, bytes);
 }
 
 /* A store to GM lands in a private copy of its page; at the next call of the runtime, which the
@@ -228,9 +242,9 @@ static void settle_store(void)
     *next_record() = record;
 }
 
-static void store(uint64_t address, uint32_t bytes)
+__attribute__((noinline)) static void store_gm(uint64_t address, uint32_t bytes)
 {
-    if (address - SHARE_GM_BASE >= SHARE_GM_SPAN || !ring)
+    if (!ring)
         return;
     acraft_ring_flush();
     pending.map = map_of(address, bytes);
@@ -242,6 +256,12 @@ static void store(uint64_t address, uint32_t bytes)
     pending.page_bytes = (address + bytes - 1) / PAGE * PAGE + PAGE - pending.page;
     remap(PROT_READ | PROT_WRITE, MAP_PRIVATE);
     acraft_core.limit = acraft_core.cursor;
+}
+
+static inline void store(uint64_t address, uint32_t bytes)
+{
+    if (in_gm(address))
+        store_gm(address, bytes);
 }
 
 void __sanitizer_cov_bool_flag_init(char *start, char *stop) { (void)start, (void)stop; }
@@ -429,6 +449,8 @@ static void become_core(uint32_t core)
 {
     self = (const ShareCore *)launch_at(launch->cores_at) + core;
     ring = &rings[core];
+    tiling_at = launch->tiling;
+    tiling_bytes = launch->tiling_bytes;
     acraft_core = (AcraftCore){
         .abi = ACRAFT_CORE_ABI,
         .role = self->role,

@@ -13,6 +13,13 @@
 /* Kernels call these headers thousands of times: what is not a few instructions stays out of line,
  * or compiling a large kernel takes minutes. */
 #define ACRAFT_OUTLINE __attribute__((noinline))
+/* The same for what touches only memory of these headers, never what a kernel's pointer may lead to:
+ * its loads and stores need not be watched (twin/rt/core_rt.c). */
+#ifdef __clang__
+#define ACRAFT_OWN __attribute__((noinline, no_sanitize("coverage")))
+#else
+#define ACRAFT_OWN ACRAFT_OUTLINE
+#endif
 
 /* Arch 2201 compiles a mixed kernel twice; ASCEND_IS_AIV and g_coreType are constants in each. */
 #define __NPU_ARCH__ 2201

@@ -30,7 +30,7 @@ inline Burst burst_of(const AscendC::DataCopyParams &p, uint32_t to)
 template <typename T> inline Burst burst_of(uint32_t count) { return {1, uint32_t(bytes_for<T>(count)), 0, 0}; }
 
 template <typename T>
-ACRAFT_OUTLINE inline Record &put_copy(NpuOp op, const RecordOperand &dst, const RecordOperand &src, const Burst &b, uint8_t flags, const Site &site)
+ACRAFT_OWN inline Record &put_copy(NpuOp op, const RecordOperand &dst, const RecordOperand &src, const Burst &b, uint8_t flags, const Site &site)
 {
     Record &r = put(op, site);
     r.flags = flags;

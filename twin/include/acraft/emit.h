@@ -108,7 +108,7 @@ inline Record *slot()
     return acraft_core.cursor++;
 }
 
-ACRAFT_OUTLINE inline void put_text(RecTextKind kind, uint16_t id, const char *text, size_t length, const Site &site, uint16_t file)
+ACRAFT_OWN inline void put_text(RecTextKind kind, uint16_t id, const char *text, size_t length, const Site &site, uint16_t file)
 {
     do {
         RecordText *t = reinterpret_cast<RecordText *>(slot());
@@ -128,7 +128,7 @@ ACRAFT_OUTLINE inline void put_text(RecTextKind kind, uint16_t id, const char *t
 }
 
 /* Keyed by pointer: a literal's address names it. Two addresses of one text get two ids. */
-ACRAFT_OUTLINE inline uint16_t name_id(const char *name)
+ACRAFT_OWN inline uint16_t name_id(const char *name)
 {
     static struct { const char *name; uint16_t id; } table[1024];
     static uint16_t count = 0;
@@ -162,7 +162,7 @@ inline uint16_t file_id(const char *file)
     return last_site.file_id;
 }
 
-ACRAFT_OUTLINE inline Record &put(NpuOp op, uint8_t pipe, const Site &site)
+ACRAFT_OWN inline Record &put(NpuOp op, uint8_t pipe, const Site &site)
 {
     uint16_t file = file_id(site.file), api = name_id(site.api);
     Record *r = slot();
@@ -217,7 +217,7 @@ constexpr PipePair event_pipes[] = {
 };
 static_assert(sizeof event_pipes / sizeof *event_pipes == size_t(AscendC::HardEvent::MAX), "one row per event");
 
-ACRAFT_OUTLINE inline void put_flag(NpuOp op, PipePair pair, int32_t id, uint8_t flags, const Site &site)
+ACRAFT_OWN inline void put_flag(NpuOp op, PipePair pair, int32_t id, uint8_t flags, const Site &site)
 {
     Record &r = put(op, pair.from, site);
     r.flags = flags;
@@ -225,13 +225,13 @@ ACRAFT_OUTLINE inline void put_flag(NpuOp op, PipePair pair, int32_t id, uint8_t
     r.n[0] = uint32_t(id);
 }
 
-ACRAFT_OUTLINE inline void put_barrier(uint8_t pipe, const Site &site)
+ACRAFT_OWN inline void put_barrier(uint8_t pipe, const Site &site)
 {
     Record &r = put(NPU_BARRIER, site);
     r.mode = pipe;
 }
 
-ACRAFT_OUTLINE inline void put_register(RecRegister reg, uint64_t value, const Site &site, uint64_t m0 = 0, uint64_t m1 = 0)
+ACRAFT_OWN inline void put_register(RecRegister reg, uint64_t value, const Site &site, uint64_t m0 = 0, uint64_t m1 = 0)
 {
     Record &r = put(NPU_SET_REGISTER, site);
     r.mode = uint8_t(reg);
@@ -295,14 +295,14 @@ inline RecordOperand operand(uint64_t address, uint64_t bytes, uint32_t block, u
 
 /* Kernel text may turn a tensor into a number or pointer (GetPhyAddr) and back: the number is the
  * address of the read-only mapping, or where a memory has none its record address. */
-ACRAFT_OUTLINE inline uint64_t number_of_address(uint64_t address)
+ACRAFT_OWN inline uint64_t number_of_address(uint64_t address)
 {
     const uint8_t *base = acraft_core.memory[rec_space(address)];
     if (rec_space(address) == NPU_GM) return rec_byte(address);
     return base ? reinterpret_cast<uintptr_t>(base) + rec_byte(address) : address;
 }
 
-ACRAFT_OUTLINE inline uint64_t address_of_number(uint64_t number)
+ACRAFT_OWN inline uint64_t address_of_number(uint64_t number)
 {
     uint64_t end = 0; /* just behind one memory, where another may start */
     for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
@@ -327,7 +327,7 @@ inline void stop_if_told()
     if (acraft_core.stop || (acraft_core.view && acraft_core.view->stopped)) acraft_exit(1);
 }
 
-ACRAFT_OUTLINE inline void flush()
+ACRAFT_OWN inline void flush()
 {
     acraft_ring_flush();
     stop_if_told();

@@ -275,7 +275,7 @@ public:
     }
 
     /* Queues of a pool share one memory with others: only buffers in [from, to) are meant. */
-    ACRAFT_OUTLINE void wait_for_frees(uint32_t from, uint32_t to, const acraft::Site &site)
+    ACRAFT_OWN void wait_for_frees(uint32_t from, uint32_t to, const acraft::Site &site)
     {
         for (uint32_t i = 0; i < made_; i++) {
             TBufType &b = *all_[i];
@@ -407,7 +407,7 @@ public:
         return place_of(reinterpret_cast<TBufType *>(buf));
     }
 
-    ACRAFT_OUTLINE void init_buffers(uint32_t address, uint32_t num, uint32_t len, const acraft::Site &site)
+    ACRAFT_OWN void init_buffers(uint32_t address, uint32_t num, uint32_t len, const acraft::Site &site)
     {
         id_ = acraft::next_buffer_id++;
         acraft::put_buffer_init(id_, position, dst, address, len, num, false, uint32_t(depth), site);
@@ -433,7 +433,7 @@ private:
         static_assert(a != Hardware::GM || b != Hardware::GM, "acraft: EnQue/DeQue between GM and GM");
         return GetQueEvt(a, b, true);
     }
-    ACRAFT_OUTLINE void note(NpuOp op, const RecordOperand &tensor, const acraft::Site &site)
+    ACRAFT_OWN void note(NpuOp op, const RecordOperand &tensor, const acraft::Site &site)
     {
         if (acraft::not_my_memory(acraft::space_of(position))) return;
         Record &r = acraft::put(op, site);
@@ -473,7 +473,7 @@ private:
 
     /* The next free buffer. None free: the device would spin for ever; the second QUEUE_ALLOC of
      * an occupied buffer tells the simulator, which stops this core with its own verdict. */
-    ACRAFT_OUTLINE TBufType *take(const acraft::Site &site)
+    ACRAFT_OWN TBufType *take(const acraft::Site &site)
     {
         if (bufNum_ == 0) return nullptr;
         for (uint32_t tries = 0; tries < bufNum_; tries++) {
@@ -489,7 +489,7 @@ private:
         acraft::flush();
         acraft_exit(1);
     }
-    ACRAFT_OUTLINE void wait_freed(TBufType *b, const acraft::Site &site)
+    ACRAFT_OWN void wait_freed(TBufType *b, const acraft::Site &site)
     {
         if (b->freeBufEvtID == INVALID_TEVENTID) return;
         if (config.enableLoopQueue && b->freeBufEvt != freeBufEvt) {
@@ -511,7 +511,7 @@ private:
         TPipe::flag(NPU_SET_FLAG, HardEvent::MTE3_MTE2, id, site);
         TPipe::flag(NPU_WAIT_FLAG, HardEvent::MTE3_MTE2, id, site);
     }
-    ACRAFT_OUTLINE void give_back(TBufType *b, const acraft::Site &site)
+    ACRAFT_OWN void give_back(TBufType *b, const acraft::Site &site)
     {
         if (!b || !GetTPipePtr()) return;
         if (freeBufEvt != HardEvent::MAX && b->state != TBufState::FREE) {
@@ -522,7 +522,7 @@ private:
         if (b->state != TBufState::FREE && taken_ > 0) taken_--;
         b->state = TBufState::FREE;
     }
-    ACRAFT_OUTLINE bool push(const RecordOperand &tensor, TBufType *b, HardEvent evt, const acraft::Site &site)
+    ACRAFT_OWN bool push(const RecordOperand &tensor, TBufType *b, HardEvent evt, const acraft::Site &site)
     {
         note(NPU_QUEUE_PUSH, tensor, site);
         if (!b || !GetTPipePtr()) return false;
@@ -537,7 +537,7 @@ private:
         used_++;
         return true;
     }
-    ACRAFT_OUTLINE TBufType *pop(HardEvent evt, const acraft::Site &site)
+    ACRAFT_OWN TBufType *pop(HardEvent evt, const acraft::Site &site)
     {
         if (used_ == 0) {
             note(NPU_QUEUE_POP, RecordOperand{}, site);
@@ -551,7 +551,7 @@ private:
         wait_enqueued(b, evt, site);
         return b;
     }
-    ACRAFT_OUTLINE void wait_enqueued(TBufType *b, HardEvent evt, const acraft::Site &site)
+    ACRAFT_OWN void wait_enqueued(TBufType *b, HardEvent evt, const acraft::Site &site)
     {
         if (!b || b->enQueEvtID == INVALID_TEVENTID) return;
         TPipe::flag(NPU_WAIT_FLAG, evt, b->enQueEvtID, site);
@@ -606,7 +606,7 @@ public:
     uint32_t start() const { return address_; }
 
 private:
-    template <typename T> ACRAFT_OUTLINE LocalTensor<T> window(uint32_t offset, uint32_t bytes, const acraft::Site &site)
+    template <typename T> ACRAFT_OWN LocalTensor<T> window(uint32_t offset, uint32_t bytes, const acraft::Site &site)
     {
         LocalTensor<T> t;
         TBuffAddr a;

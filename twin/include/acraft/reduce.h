@@ -9,7 +9,7 @@
 namespace acraft {
 
 template <typename D, typename T>
-ACRAFT_OUTLINE inline Record &put_reduce(NpuOp op, const LocalTensor<D> &dst, const LocalTensor<T> &src, const Mask &m, int32_t repeat,
+ACRAFT_OWN inline Record &put_reduce(NpuOp op, const LocalTensor<D> &dst, const LocalTensor<T> &src, const Mask &m, int32_t repeat,
                           int32_t dst_stride, int32_t src_block, int32_t src_stride, uint8_t mode, const Site &site)
 {
     Record &r = put(op, site);
@@ -24,7 +24,7 @@ ACRAFT_OUTLINE inline Record &put_reduce(NpuOp op, const LocalTensor<D> &dst, co
 }
 
 /* A pair of flags put in by an API, not by hand. */
-ACRAFT_OUTLINE inline void sync_inside(AscendC::HardEvent evt, const Site &site)
+ACRAFT_OWN inline void sync_inside(AscendC::HardEvent evt, const Site &site)
 {
     int32_t id = GetTPipePtr() ? GetTPipePtr()->FetchEventID(evt) : 0;
     AscendC::TPipe::flag(NPU_SET_FLAG, evt, id, site);

@@ -18,7 +18,7 @@ using AscendC::LocalTensor;
 using AscendC::UnaryRepeatParams;
 
 /* The part that does not depend on types; dtypes packed dst | src0 << 8 | src1 << 16. */
-ACRAFT_OUTLINE inline Record &put_vector(NpuOp op, uint32_t dtypes, const RecordOperand &dst, const RecordOperand &src0,
+ACRAFT_OWN inline Record &put_vector(NpuOp op, uint32_t dtypes, const RecordOperand &dst, const RecordOperand &src0,
                                          const RecordOperand &src1, const Mask &m, uint32_t repeat, const Site &site)
 {
     Record &r = put(op, site);
