@@ -86,7 +86,7 @@ static bool chain_that_fits(Arena *arena, const Graph *graph, const NpuChip *chi
     if (!plan_chain(arena, graph, chip, tile_limit, name, plan, diag))
         return false;
     Plan first = *plan;
-    for (int64_t limit = 8192; limit >= 512 && fit_program(plan->craft, chip).exceeds; limit /= 2) {
+    for (int64_t limit = 8192; limit >= 512 && !fit_lowered(plan->craft, chip); limit /= 2) {
         Diag quiet = diag_make(arena, diag->file, diag->source);
         if (!(tile_limit && tile_limit <= limit) &&
             !plan_chain(arena, graph, chip, limit, name, plan, &quiet))
@@ -161,6 +161,7 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag)
 {
+    Diag before = *diag;
     graph = wide_bounds(arena, graph);
     if (is_empty(graph)) {
         diag_error(diag, "G002", (Span){0},
@@ -168,17 +169,18 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
                    "launched");
         return false;
     }
-    if (!plan_first(arena, graph, chip, tile_limit, plan, diag))
-        return false;
-    if (plan_is_valid(arena, plan))
+    bool taken = plan_first(arena, graph, chip, tile_limit, plan, diag);
+    if (taken && plan_is_valid(arena, plan))
         return true;
     Graph *renamed = arena_new(arena, Graph);
     Diag quiet = diag_make(arena, diag->file, diag->source);
     Plan other = {0};
     *renamed = *graph;
-    renamed->name = str_format(arena, "op_%s", plan->name);
-    if (plan_first(arena, renamed, chip, tile_limit, &other, &quiet) &&
-        plan_is_valid(arena, &other))
-        *plan = other;
+    renamed->name = str_format(arena, "op_%s", name_of(graph));
+    if (!plan_first(arena, renamed, chip, tile_limit, &other, &quiet) ||
+        !plan_is_valid(arena, &other))
+        return taken;
+    *plan = other;
+    *diag = before;
     return true;
 }

@@ -25,7 +25,7 @@ static uint64_t kernel_bit(const IrProgram *p, uint32_t line)
     return bit;
 }
 
-static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip)
+static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip, bool prove)
 {
     static const char *const room[] = {"E094", "W094", "E105", "W105", NULL};
     static const char *const slots[] = {"E093", NULL};
@@ -36,7 +36,8 @@ static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip)
     if (!p)
         return fit;
     IrReport report;
-    ir_prove(arena, p, chip, &report, &said);
+    if (prove)
+        ir_prove(arena, p, chip, &report, &said);
     Diag lowered = diag_make(arena, "plan", craft);
     lower_program(arena, p, chip, LOWER_COMPUTE, &lowered);
     for (uint32_t i = 0; i < lowered.items.len; i++)
@@ -52,7 +53,15 @@ static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip)
 Fit fit_program(Str craft, const NpuChip *chip)
 {
     Arena arena = {0};
-    Fit fit = fit_in(&arena, craft, chip);
+    Fit fit = fit_in(&arena, craft, chip, true);
     arena_drop(&arena);
     return fit;
+}
+
+bool fit_lowered(Str craft, const NpuChip *chip)
+{
+    Arena arena = {0};
+    Fit fit = fit_in(&arena, craft, chip, false);
+    arena_drop(&arena);
+    return !fit.exceeds && !fit.crowded;
 }

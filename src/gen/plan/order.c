@@ -32,7 +32,7 @@ static bool largest_first(const Node *node)
 {
     if (node->op == OP_SORT)
         return node_bool(node, AT_DESCENDING);
-    return !node_attr(node, AT_LARGEST) || node_bool(node, AT_LARGEST);
+    return node_bool(node, AT_LARGEST);
 }
 
 static void put_operands(Script *s, const Node *node, int64_t outer, int64_t n, int64_t k, Buf *out)

@@ -205,8 +205,7 @@ static bool order(Rewrite *r, const Node *node, ValueId *out)
     DType own = v->dtype;
     Shape s = v->shape;
     int dim = dim_of(node, s), last = s.rank - 1;
-    bool down = node->op == OP_SORT ? node_bool(node, AT_DESCENDING)
-                                    : !node_attr(node, AT_LARGEST) || node_bool(node, AT_LARGEST);
+    bool down = node_bool(node, node->op == OP_SORT ? AT_DESCENDING : AT_LARGEST);
     bool small = own == DT_BF16 || own == DT_I8 || own == DT_U8 || own == DT_I16 ||
                  own == DT_BOOL ||
                  (dtype_is_int(own) &&
