@@ -30,6 +30,7 @@ typedef struct EvalReference {
     Tensor **want;
     CompareSpec spec;
     double *noise; /* by output: what rounding in the task's own dtypes does to it, rms */
+    Tensor **own;  /* the output in these dtypes, where single elements are off by far more; NULL */
     Probe probe;   /* the law the inputs follow, and which trivial answers the task lets pass */
     const EvalModel *model; /* NULL: the graph is all that is known */
 } EvalReference;

@@ -7,15 +7,17 @@ static const int64_t most_bytes = INT64_C(8) << 30;
 
 /* The rms difference between the reference and the same graph evaluated in the task's own dtypes:
  * how much the task amplifies rounding. */
-static double rms_between(const Tensor *a, const Tensor *b)
+static double rms_between(const Tensor *a, const Tensor *b, double *most)
 {
     double sum = 0;
     int64_t finite = 0;
+    *most = 0;
     for (int64_t i = 0; i < a->count; i++) {
         double d = tensor_get(a, i) - tensor_get(b, i);
         if (!isfinite(d))
             continue;
         sum += d * d;
+        *most = fmax(*most, fabs(d));
         finite++;
     }
     return finite ? sqrt(sum / (double)finite) : 0;
@@ -28,9 +30,13 @@ static bool measure_noise(Arena *arena, const EvalReference *ref, EvalOptions op
     options.wide = false;
     bool ok = graph_eval(ref->graph, ref->in.inputs, ref->in.params, &options, typed, diag);
     for (uint32_t i = 0; i < n; i++) {
+        double most = 0;
         if (ok && dtype_is_float(typed[i]->dtype))
-            ref->noise[i] = rms_between(typed[i], ref->want[i]);
-        tensor_free(typed[i]);
+            ref->noise[i] = rms_between(typed[i], ref->want[i], &most);
+        if (most > 8 * ref->noise[i])
+            ref->own[i] = typed[i];
+        else
+            tensor_free(typed[i]);
     }
     return ok;
 }
@@ -42,6 +48,7 @@ bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule
     *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule)};
     ref->want = arena_array(arena, Tensor *, graph->outputs.len + 1);
     ref->noise = arena_array(arena, double, graph->outputs.len + 1);
+    ref->own = arena_array(arena, Tensor *, graph->outputs.len + 1);
     return graph_probe(graph, &ref->spec, &options, &ref->probe, diag) &&
            graph_inputs(graph, seed, ref->probe.law, &ref->in, diag) &&
            graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
@@ -52,15 +59,18 @@ CompareSpec eval_spec(const EvalReference *ref, uint32_t output)
 {
     CompareSpec spec = ref->spec;
     spec.noise = ref->noise ? ref->noise[output] : 0;
+    spec.own = ref->own ? ref->own[output] : NULL;
     return spec;
 }
 
 void eval_reference_free(EvalReference *ref)
 {
-    for (uint32_t i = 0; ref->want && ref->graph && i < ref->graph->outputs.len; i++)
+    for (uint32_t i = 0; ref->want && ref->graph && i < ref->graph->outputs.len; i++) {
         tensor_free(ref->want[i]);
+        tensor_free(ref->own ? ref->own[i] : NULL);
+    }
     graph_inputs_free(&ref->in);
-    ref->want = NULL;
+    ref->want = ref->own = NULL;
 }
 
 void eval_reference_model(Arena *arena, const char *path, Str source, const TorchTask *task,

@@ -97,6 +97,25 @@ T_TEST(compare_acraft_scales)
     CHECK(compare_allowed(&slack, DT_I8, 7, 7) == 1);
 }
 
+/* An element at which the task's own evaluation is far off may be as far; its neighbours may not. */
+T_TEST(compare_own_errors_of_the_task)
+{
+    Tensor *want = filled(DT_F32, square, wave), *own = tensor_copy(want), *got = tensor_copy(want);
+    CompareSpec spec = {.rule = RULE_ACRAFT, .noise = 1e-7, .own = own};
+    tensor_set(own, 40, tensor_get(want, 40) + 1e-3);
+    tensor_set(got, 40, tensor_get(want, 40) - 1.5e-3);
+    CHECK(compare_tensors(got, want, &spec, NULL, 0).status == COMPARE_OK);
+    CHECK(compare_fits(got, want, &spec));
+    tensor_set(got, 41, tensor_get(want, 41) - 1.5e-3);
+    CompareResult r = compare_tensors(got, want, &spec, NULL, 0);
+    CHECK(r.bad == 1 && r.first_bad == 41 && !compare_fits(got, want, &spec));
+    spec.rule = RULE_MKB;
+    CHECK(compare_tensors(got, want, &spec, NULL, 0).bad == 2);
+    tensor_free(want);
+    tensor_free(own);
+    tensor_free(got);
+}
+
 T_TEST(compare_fraction_rule)
 {
     Tensor *want = filled(DT_F32, (Shape){1, {4000}}, wave), *got = tensor_copy(want);
