@@ -361,7 +361,7 @@ static uint32_t leaving(const Record *r, SimAccess *out)
 {
     uint32_t n = 0, size = element_bytes(r->dtype[0]);
     bool rows = r->mode & 1;
-    uint64_t columns = (r->n[0] + 15) / 16;
+    uint64_t columns = (r->n[0] + 15) / 16, wide = r->mode & 4 ? 8 : size == 1 ? 32 : 16;
     if (!r->n[0] || !r->n[1])
         return 0;
     SimAccess *a = add(out, &n, r, 1, false, r->n[1] * 64ull);
@@ -371,8 +371,8 @@ static uint32_t leaving(const Record *r, SimAccess *out)
     a->outer_step = (uint64_t)(r->n[4] >> 16) * 1024;
     if (has(r, 2))
         add(out, &n, r, 2, false, 8ull * r->n[0]);
-    a = add(out, &n, r, 0, true, rows ? (uint64_t)r->n[0] * size : r->n[1] * 16ull * size);
-    a->inner = rows ? r->n[1] : (uint32_t)columns;
+    a = add(out, &n, r, 0, true, rows ? (uint64_t)r->n[0] * size : r->n[1] * wide * size);
+    a->inner = rows ? r->n[1] : (uint32_t)((r->n[0] + wide - 1) / wide);
     a->inner_step = rows ? (uint64_t)r->n[3] * size : (uint64_t)r->n[3] * BLOCK;
     a->outer = rows ? r->n[4] & 0xFFFF : 1;
     a->outer_step = (uint64_t)r->n[5] * size;

@@ -93,6 +93,55 @@ uint64_t memory_count_unknown(const SimMemory *m, uint64_t *first)
 static const char *const operand_name[4] = {"destination", "source", "second source",
                                             "third operand"};
 
+/* Tensors of L0 at fixed addresses: their sizes are what the kernel says, often of the matrix and not of
+ * the whole fractals that instructions write. To run over such an end is a fault where another tensor
+ * starts, be it used before or later; else it is only said. */
+enum { START_UNIT = 512 };
+
+static bool is_l0(uint32_t space)
+{
+    return space == NPU_L0A || space == NPU_L0B || space == NPU_L0C;
+}
+
+static void note_start(Step *s, int operand, uint32_t space)
+{
+    const RecordOperand *o = &s->r->operand[operand];
+    uint64_t at = rec_byte(o->address), unit = at / START_UNIT;
+    if (!is_l0(space) || o->bytes <= 1 || unit >= 256)
+        return;
+    uint64_t *word = &s->core->starts[space][unit / 64], bit = 1ull << unit % 64;
+    if (!(*word & bit) && at > s->core->overrun[space].from && at < s->core->overrun[space].to)
+        sim_report(
+            s, SIM_FAULT_TENSOR_BOUNDS,
+            "%s starts at byte %llu of %s, where an earlier call ran past the end of another",
+            operand_name[operand], (unsigned long long)at, npu_space_name(space));
+    *word |= bit;
+}
+
+static bool some_tensor_in(const CoreState *core, uint32_t space, uint64_t from, uint64_t to)
+{
+    for (uint32_t i = 0; i < core->buffers.len; i++)
+        if (rec_space(core->buffers.at[i].address) == space)
+            return true; /* made by InitBuffer: sizes are sizes */
+    for (uint64_t unit = (from + START_UNIT - 1) / START_UNIT; unit * START_UNIT < to; unit++)
+        if (unit >= 256 || core->starts[space][unit / 64] >> unit % 64 & 1)
+            return true;
+    return false;
+}
+
+static bool only_overrun(Step *s, SimRange range, uint64_t end)
+{
+    CoreState *core = s->core;
+    if (!is_l0(range.space) || range.from > range.to ||
+        some_tensor_in(core, range.space, end, range.to))
+        return false;
+    if (core->overrun[range.space].to == 0 || end < core->overrun[range.space].from)
+        core->overrun[range.space].from = end;
+    if (range.to > core->overrun[range.space].to)
+        core->overrun[range.space].to = range.to;
+    return true;
+}
+
 SimMemory *sim_local(Step *s, int operand, uint32_t spaces)
 {
     uint32_t space = rec_space(s->r->operand[operand].address);
@@ -112,6 +161,7 @@ SimMemory *sim_local(Step *s, int operand, uint32_t spaces)
                    s->core->pub.aic ? "cube" : "vector");
         return NULL;
     }
+    note_start(s, operand, space);
     return m;
 }
 
@@ -137,8 +187,10 @@ bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, ui
     /* Buffers are whole blocks: InitBuffer rounds up, the bytes behind a short tensor are its. */
     uint64_t end = (base + o->bytes + 31) / 32 * 32;
     if (o->bytes && bytes && (range.to > end || from < base))
-        sim_report_range(s, SIM_FAULT_TENSOR_BOUNDS, range,
-                         "%s reaches %llu bytes past the end of its tensor of %u bytes",
+        sim_report_range(s,
+                         from >= base && only_overrun(s, range, end) ? SIM_FAULT_FRACTAL_PAST
+                                                                     : SIM_FAULT_TENSOR_BOUNDS,
+                         range, "%s reaches %llu bytes past the end of its tensor of %u bytes",
                          operand_name[operand], (unsigned long long)(range.to - (base + o->bytes)),
                          o->bytes);
     return true;

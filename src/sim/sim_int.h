@@ -79,6 +79,10 @@ typedef struct CoreState {
     uint32_t flag_line[NPU_PIPE_COUNT][NPU_PIPE_COUNT];
     uint16_t flag_file[NPU_PIPE_COUNT][NPU_PIPE_COUNT];
     VEC(SimBuffer) buffers;
+    uint64_t starts[NPU_SPACE_COUNT][4]; /* where tensors of L0 start, a bit for 512 bytes */
+    struct {
+        uint64_t from, to;
+    } overrun[NPU_SPACE_COUNT]; /* bytes of L0 used past a tensor's end */
     uint32_t pipes_open, outstanding[NPU_POS_COUNT], buffer_count;
     uint64_t space_used[NPU_SPACE_COUNT];
     /* between cores */

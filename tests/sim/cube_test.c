@@ -347,3 +347,42 @@ T_TEST(cube_fixpipe_keeps_nz)
     RIG_CLEAN(&rig);
     rig_close(&rig);
 }
+
+/* A product of 30 x 40 writes 32 x 48; its tensor is said to have `said` bytes. */
+static Record product_of_40(uint32_t line, uint32_t at, uint32_t said)
+{
+    Record r = rec(NPU_MMAD, NPU_DT_F32, L0C(at), L0A(0));
+    r.operand[0].bytes = said;
+    r.line = line;
+    r.operand[2].address = L0B(0);
+    r.dtype[1] = r.dtype[2] = NPU_DT_F16;
+    r.n[0] = 30, r.n[1] = 40, r.n[2] = 16;
+    r.mode = 1;
+    return r;
+}
+
+/* The code of the first fault that is not about the operands, which nobody filled. */
+static const char *fault_of_size(Rig *rig, Record r)
+{
+    const char *code;
+    rig_run(rig, r);
+    do
+        code = rig_fault(rig);
+    while (strcmp(code, "S017") == 0);
+    return code;
+}
+
+T_TEST(cube_tensors_at_fixed_addresses_overrun)
+{
+    Rig rig = aic_rig();
+    memset(rig_memory(&rig, NPU_L0A, 0), 0, 1024);
+    memset(rig_memory(&rig, NPU_L0B, 0), 0, 2048);
+    CHECK_EQ_STR(fault_of_size(&rig, product_of_40(1, 0, 6144)), "");
+    CHECK_EQ_STR(fault_of_size(&rig, product_of_40(2, 0, 5120)), "S065");
+    CHECK_EQ_STR(fault_of_size(&rig, product_of_40(3, 5632, 6144)),
+                 "S006"); /* starts in what is lost */
+    CHECK_EQ_STR(fault_of_size(&rig, product_of_40(4, 0, 5120)),
+                 "S006"); /* and there is another now */
+    CHECK_EQ_STR(fault_of_size(&rig, product_of_40(5, 16384, 6144)), "");
+    rig_close(&rig);
+}

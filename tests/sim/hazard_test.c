@@ -589,3 +589,42 @@ T_TEST(hazard_a_meeting_tells_of_third_cores)
     CHECK_EQ_STR(load_after_meeting(true), "");
     CHECK_EQ_STR(load_after_meeting(false), "S054");
 }
+
+/* Two results in NZ beside each other: `wide` columns of 32 rows, the next right behind them. */
+static const char *beside(uint8_t dtype, uint64_t quant, uint32_t wide, uint32_t size, uint32_t gap)
+{
+    Watched w = open_watched(SIM_AIC, 1, false);
+    for (uint32_t i = 0; i < 2; i++) {
+        Record fix = {.op = NPU_FIXPIPE_GM,
+                      .pipe = NPU_PIPE_FIX,
+                      .mode = wide == 8 ? 4 : 0,
+                      .line = 90 + i,
+                      .dtype = {dtype, NPU_DT_F32},
+                      .n = {2 * wide, 32, 32, wide * size, 1}};
+        fix.operand[0].address = GM(i * (2 * 32 * wide * size - gap));
+        fix.operand[1].address = rec_address(NPU_L0C, 0);
+        fix.mask[0] = quant;
+        rig_run(&w.rig, fix);
+    }
+    const char *code;
+    do
+        code = rig_fault(&w.rig);
+    while (*code && strcmp(code, "S052") != 0 && strcmp(code, "S053") != 0);
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_fractals_of_8_16_and_32_columns)
+{
+    static const struct {
+        uint8_t dtype;
+        uint64_t quant;
+        uint32_t wide, size;
+    } rows[] = {{NPU_DT_F32, REC_QUANT_NONE, 8, 4},
+                {NPU_DT_F16, REC_QUANT_F32_F16, 16, 2},
+                {NPU_DT_I8, REC_QUANT_QF32_B8, 32, 1}};
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ_STR(beside(rows[i].dtype, rows[i].quant, rows[i].wide, rows[i].size, 0), "");
+        CHECK(*beside(rows[i].dtype, rows[i].quant, rows[i].wide, rows[i].size, 32));
+    }
+}
