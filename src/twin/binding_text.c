@@ -106,7 +106,7 @@ static bool is_made_header(Str line)
 Str twin_bind_text(Arena *arena, Str text)
 {
     Buf out = {0};
-    Str line, rest = text;
+    Str line, rest = twin_entry_end_main(arena, text);
     buf_puts(&out, "#define main acraft_user_main\n#line 1\n");
     while (str_next(&rest, '\n', &line)) {
         if (!is_made_header(line))

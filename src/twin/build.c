@@ -213,6 +213,10 @@ static void add_flags(Build *b, Words *words)
         add_word(b, words, in_home(b, "twin/include/host"));
     }
     add_words(b, words, ours);
+    if (b->unit->mixed) {
+        add_word(b, words, "-I");
+        add_word(b, words, in_home(b, "twin/include/host"));
+    }
 }
 
 static const char *main_header(const Build *b)

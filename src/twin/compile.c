@@ -70,6 +70,18 @@ static SimKind guess_kind(Str text)
     return SIM_AIV;
 }
 
+static SimKind kind_of_entry(const TwinEntry *entry, Str text)
+{
+    switch (entry->cores) {
+    case TWIN_CORES_VECTOR: return SIM_AIV;
+    case TWIN_CORES_CUBE: return SIM_AIC;
+    case TWIN_CORES_MIX_1_1: return SIM_MIX_1_1;
+    case TWIN_CORES_MIX_1_2: return SIM_MIX_1_2;
+    case TWIN_CORES_UNSAID: break;
+    }
+    return guess_kind(text);
+}
+
 static SimKind kind_of_task(uint32_t type, SimKind otherwise)
 {
     switch (type) {
@@ -264,7 +276,7 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     *kernel = (TwinKernel){.name = entry->name,
                            .params = entry->params,
                            .exe = {-1, -1},
-                           .guess = guess_kind(source->text)};
+                           .guess = kind_of_entry(entry, source->text)};
     BuildText text = {.text = unit_text(arena, source, entry), .shown = source->path};
     BuildUnit unit = {.texts = &text,
                       .text_count = 1,

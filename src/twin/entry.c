@@ -143,16 +143,58 @@ static void read_params(Arena *arena, Scanner *s, TwinParams *params)
     }
 }
 
-static bool has_entry(const TwinEntries *entries, Str name)
+static TwinEntry *find_entry(const TwinEntries *entries, Str name)
 {
     for (uint32_t i = 0; i < entries->len; i++)
         if (str_is(name, entries->at[i].name))
-            return true;
-    return false;
+            return &entries->at[i];
+    return NULL;
+}
+
+/* Past "(a, b)"; its letters and digits without what stands between go to `kept`. */
+static void skip_brackets(Scanner *s, char kept[4])
+{
+    Str token;
+    int depth = 0;
+    size_t len = 0;
+    do {
+        if (!next_token(s, &token))
+            return;
+        char c = token.len ? token.at[0] : 0;
+        depth += (c == '(') - (c == ')');
+        if (is_word(c) && token.len == 1 && len < 3)
+            kept[len++] = c;
+    } while (depth > 0);
+}
+
+/* A word before a kernel's name that is not it: __attribute__((...)), or which cores run the kernel,
+ * __cube__, __vector__, __mix__(1, 2). */
+static bool read_cores(Scanner *s, Str word, TwinCores *cores)
+{
+    char counts[4] = "";
+    if (str_is(word, "__attribute__")) {
+        skip_brackets(s, counts);
+        return true;
+    }
+    if (str_is(word, "__cube__"))
+        *cores = TWIN_CORES_CUBE;
+    else if (str_is(word, "__vector__"))
+        *cores = TWIN_CORES_VECTOR;
+    else if (!str_is(word, "__mix__"))
+        return false;
+    if (!str_is(word, "__mix__"))
+        return true;
+    skip_brackets(s, counts);
+    *cores = counts[0] == '0'   ? TWIN_CORES_VECTOR
+             : counts[1] == '0' ? TWIN_CORES_CUBE
+             : counts[1] == '1' ? TWIN_CORES_MIX_1_1
+                                : TWIN_CORES_MIX_1_2;
+    return true;
 }
 
 /* Behind __global__: words up to "(", the last of which is the name. */
-static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinEntries *entries)
+static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinCores cores,
+                       TwinEntries *entries)
 {
     Str token, name = {0};
     uint32_t line = s->line;
@@ -160,18 +202,22 @@ static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinEntries *
     while (next_token(s, &token)) {
         char c = token.len ? token.at[0] : 0;
         square += (c == '[') - (c == ']');
-        if (c == '(' && !square && name.len && !str_is(name, "__attribute__"))
+        if (c == '(' && !square && name.len)
             break;
         if (c == ';' || c == '{' || c == '}')
             return;
-        if (is_word(c) && !square) {
+        if (is_word(c) && !square && !read_cores(s, token, &cores)) {
             name = token;
             line = s->line;
         }
     }
-    TwinEntry entry = {.name = str_dup(arena, name), .line = line, .is_template = is_template};
+    TwinEntry entry = {
+        .name = str_dup(arena, name), .line = line, .is_template = is_template, .cores = cores};
     read_params(arena, s, &entry.params);
-    if (name.len && !has_entry(entries, name) && entries->len < MOST_ENTRIES)
+    TwinEntry *known = find_entry(entries, name);
+    if (known && known->cores != cores)
+        known->cores = TWIN_CORES_UNSAID; /* two heads under #if: which one counts is not known */
+    if (name.len && !known && entries->len < MOST_ENTRIES)
         vec_push(arena, entries, entry);
 }
 
@@ -179,14 +225,20 @@ void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries)
 {
     Scanner s = {.text = text, .line = 1};
     Str token;
+    TwinCores cores = TWIN_CORES_UNSAID;
     bool is_template = false;
     while (next_token(&s, &token)) {
-        if (str_is(token, "template"))
+        if (str_is(token, "template")) {
             is_template = true;
-        else if (str_is(token, ";") || str_is(token, "}"))
+        } else if (str_is(token, ";") || str_is(token, "}")) {
             is_template = false;
-        else if (str_is(token, "__global__"))
-            read_entry(arena, &s, is_template, entries);
+            cores = TWIN_CORES_UNSAID;
+        } else if (str_is(token, "__global__")) {
+            read_entry(arena, &s, is_template, cores, entries);
+            cores = TWIN_CORES_UNSAID;
+        } else {
+            read_cores(&s, token, &cores);
+        }
     }
 }
 
@@ -257,4 +309,43 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
     Str result = str_copy(arena, buf_view(&out));
     buf_free(&out);
     return result;
+}
+
+/* --- main ------------------------------------------------------------------------------------ */
+
+/* Past the body that begins at the next "{"; where its last "}" stands. 0: none. */
+static size_t body_end(Scanner *s)
+{
+    Str token;
+    int depth = 0;
+    while (next_token(s, &token)) {
+        char c = token.len ? token.at[0] : 0;
+        if (!depth && c == ';')
+            return 0;
+        depth += (c == '{') - (c == '}');
+        if (!depth && c == '}')
+            return (size_t)(token.at - s->text.at);
+    }
+    return 0;
+}
+
+Str twin_entry_end_main(Arena *arena, Str text)
+{
+    Scanner s = {.text = text, .line = 1};
+    Str token, before = {0};
+    while (next_token(&s, &token)) {
+        bool found = str_is(before, "main") && str_is(token, "(");
+        size_t end = found ? body_end(&s) : 0;
+        before = token;
+        if (!end)
+            continue;
+        Buf out = {0};
+        buf_str(&out, str_slice(text, 0, end));
+        buf_puts(&out, " return 0; ");
+        buf_str(&out, str_slice(text, end, text.len));
+        Str whole = str_copy(arena, buf_view(&out));
+        buf_free(&out);
+        return whole;
+    }
+    return text;
 }

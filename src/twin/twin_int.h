@@ -18,10 +18,18 @@ bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *plac
                       Verdict *verdict);
 
 /* entry.c: the kernel entries a text declares. */
+typedef enum TwinCores { /* as the declaration says by __vector__, __cube__, __mix__ */
+                         TWIN_CORES_UNSAID,
+                         TWIN_CORES_VECTOR,
+                         TWIN_CORES_CUBE,
+                         TWIN_CORES_MIX_1_1,
+                         TWIN_CORES_MIX_1_2
+} TwinCores;
 typedef struct TwinEntry {
     const char *name;
     uint32_t line;
     bool is_template;
+    TwinCores cores;
     TwinParams params;
 } TwinEntry;
 typedef VEC(TwinEntry) TwinEntries;
@@ -29,6 +37,9 @@ void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries);
 /* The text with `name<<<blocks, l2, stream>>>(args)` turned into calls that C++ accepts; the same
  * number of lines. */
 Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count);
+/* The text with "return 0" at the end of its main, which is about to lose its name and with it the
+ * right to end without. */
+Str twin_entry_end_main(Arena *arena, Str text);
 
 /* object.c: what an object file wants from outside and what it says of itself. */
 typedef struct TwinTask {

@@ -99,3 +99,19 @@ T_TEST(program_files_stay_below_their_directory)
     CHECK(strstr(r.verdict.reason, "No such file"));
     done(&r);
 }
+
+/* Kernels, host tiling and the ACL runtime in one file; main checks the values itself. */
+T_TEST(program_with_matmul_and_its_tiling)
+{
+    Ran r = {.verdict = verdict_make()};
+    r.diag = diag_make(&r.arena, "program", (Str){0});
+    EvalCandidate c;
+    EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
+    NameList defines = {0};
+    REQUIRE(eval_program_read(&r.arena, "tests/eval/program_matmul.asc", &defines, &c, &r.diag));
+    eval_program(&r.arena, &c, &config, &r.program, &r.verdict, &r.diag);
+    CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
+    CHECK_EQ_SLICE(r.program.by_main, "test pass!\n");
+    CHECK_EQ_INT(r.program.launches, 2);
+    arena_drop(&r.arena);
+}

@@ -56,6 +56,45 @@ T_TEST(entries_and_their_parameters)
     arena_drop(&a);
 }
 
+T_TEST(entries_say_their_cores)
+{
+    Arena a = {0};
+    TwinEntries e = {0};
+    twin_entry_scan(&a,
+                    STR("__global__ __mix__(1, 2) void two(GM_ADDR x) {}\n"
+                        "template <int N> __mix__( 1 ,1 ) __global__ void one(GM_ADDR x) {}\n"
+                        "extern \"C\" __global__ __cube__ void cube(GM_ADDR x) {}\n"
+                        "__vector__ __global__ __aicore__ void vector(GM_ADDR x) {}\n"
+                        "__global__ __attribute__((aligned(16))) void unsaid(GM_ADDR x) {}\n"
+                        "#if A\n__global__ __cube__ void either(GM_ADDR x)\n"
+                        "#else\n__global__ void either(GM_ADDR x)\n#endif\n{}\n"),
+                    &e);
+    REQUIRE(e.len == 6);
+    static const struct {
+        const char *name;
+        TwinCores cores;
+    } want[] = {{"two", TWIN_CORES_MIX_1_2},   {"one", TWIN_CORES_MIX_1_1},
+                {"cube", TWIN_CORES_CUBE},     {"vector", TWIN_CORES_VECTOR},
+                {"unsaid", TWIN_CORES_UNSAID}, {"either", TWIN_CORES_UNSAID}};
+    for (uint32_t i = 0; i < e.len; i++) {
+        CHECK_EQ_STR(e.at[i].name, want[i].name);
+        CHECK_EQ_INT(e.at[i].cores, want[i].cores);
+        CHECK_EQ_INT(e.at[i].params.len, 1);
+    }
+    arena_drop(&a);
+}
+
+T_TEST(main_ends_with_its_return)
+{
+    Arena a = {0};
+    Str out = twin_entry_end_main(&a, STR("int main(int n, char **v);\nint main(int n, char **v)\n"
+                                          "{ if (n) { f(\"}\"); } }\nint g() {}"));
+    CHECK_EQ_SLICE(out, "int main(int n, char **v);\nint main(int n, char **v)\n"
+                        "{ if (n) { f(\"}\"); }  return 0; }\nint g() {}");
+    CHECK_EQ_SLICE(twin_entry_end_main(&a, STR("int domain() { main(")), "int domain() { main(");
+    arena_drop(&a);
+}
+
 T_TEST(launches_are_rewritten_line_by_line)
 {
     Arena a = {0};
@@ -131,6 +170,22 @@ T_TEST(a_missing_vendor_header_is_our_gap)
                   NULL, VERDICT_UNSUPPORTED, "'lib/no_such_part.h' file not found");
     check_refused(HEAD "#include \"mine.h\"\n__global__ __aicore__ void a(GM_ADDR x) {}\n", NULL,
                   VERDICT_NOT_COMPILED, "'mine.h' file not found");
+}
+
+T_TEST(parts_of_matmul_that_are_missing_are_named)
+{
+#define MATMUL(call)                                                       \
+    HEAD "#include \"lib/matmul_intf.h\"\nusing namespace AscendC;\n"      \
+         "extern \"C\" __global__ __cube__ void a(GM_ADDR x) { using T = " \
+         "MatmulType<TPosition::GM, "                                      \
+         "CubeFormat::ND, half>; Matmul<T, T, T> mm; LocalTensor<half> t; " call "; }\n"
+    check_refused(MATMUL("mm.SetSparseIndex(GlobalTensor<uint8_t>())"), NULL, VERDICT_UNSUPPORTED,
+                  "Matmul with a sparse operand");
+    check_refused(MATMUL("mm.SetAntiQuantScalar(half(1), half(2))"), NULL, VERDICT_UNSUPPORTED,
+                  "SetAntiQuantScalar");
+    check_refused(MATMUL("mm.SetAntiQuantVector(t, t)"), NULL, VERDICT_UNSUPPORTED,
+                  "SetAntiQuantVector");
+#undef MATMUL
 }
 
 T_TEST(refusals_name_what_is_wrong)

@@ -2,6 +2,7 @@
  * the order in which they are first read; what is written goes back to it. */
 #pragma once
 #include "acraft/bind/acl.h"
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -24,6 +25,11 @@ inline bool WriteFile(const std::string &path, const void *buffer, size_t size)
     put_text(path.c_str());
     put_bytes(buffer, size);
     return true;
+}
+/* Seconds between two readings of a clock. */
+template <class T> inline double ReportTime(const T &start, const T &end)
+{
+    return std::chrono::duration<double>(end - start).count();
 }
 #define INFO_LOG(fmt, ...) fprintf(stdout, "[INFO]  " fmt "\n", ##__VA_ARGS__)
 #define WARN_LOG(fmt, ...) fprintf(stdout, "[WARN]  " fmt "\n", ##__VA_ARGS__)

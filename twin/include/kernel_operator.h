@@ -6,5 +6,6 @@
 #include "acraft/dt.h"
 #include "acraft/launch.h"
 #include "acraft/refused.h"
+#include "acraft/std.h"
 
 #endif

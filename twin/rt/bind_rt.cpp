@@ -11,6 +11,7 @@
 
 int acraft_user_main() __attribute__((weak));
 int acraft_user_main(int, char **) __attribute__((weak));
+int acraft_user_main(int, const char **) __attribute__((weak));
 
 namespace {
 
@@ -130,7 +131,8 @@ void describe()
         acraft::bind::put_text(f.name.c_str());
         acraft::bind::put_u32(static_cast<uint32_t>(f.arity));
     }
-    if (&static_cast<int (&)()>(acraft_user_main) || &static_cast<int (&)(int, char **)>(acraft_user_main)) {
+    if (&static_cast<int (&)()>(acraft_user_main) || &static_cast<int (&)(int, char **)>(acraft_user_main) ||
+        &static_cast<int (&)(int, const char **)>(acraft_user_main)) {
         acraft::bind::put_u8(BIND_FUNCTION);
         acraft::bind::put_text("main");
         acraft::bind::put_u32(0);
@@ -142,7 +144,10 @@ void run_main()
     char name[] = "program", *argv[] = {name, nullptr};
     int (*plain)() = acraft_user_main;
     int (*with_args)(int, char **) = acraft_user_main;
-    int status = plain ? plain() : with_args ? with_args(1, argv) : 0;
+    int (*with_const)(int, const char **) = acraft_user_main;
+    const char *words[] = {name, nullptr};
+    if (!plain && !with_args && !with_const) acraft::bind::fail("main takes neither nothing nor (int, char **)");
+    int status = plain ? plain() : with_args ? with_args(1, argv) : with_const(1, words);
     acraft::bind::put_u8(BIND_DONE);
     acraft::bind::put_u8(BIND_INT);
     acraft::bind::put_i64(status);

@@ -59,6 +59,7 @@
 #define __forceinline__
 #define aicore [maybe_unused]
 #define __schedmode__(...)
+#define __kfc_workspace__
 #define __cube__
 #define __vector__
 #define __mix__(...)

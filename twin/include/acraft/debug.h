@@ -15,6 +15,14 @@ inline float printable(half v) { return v; }
 inline float printable(bfloat16_t v) { return v; }
 template <typename T, bool g> inline auto printable(const Element<T, g> &v) { return printable(T(v)); }
 
+#ifdef ACRAFT_BINDING /* host code that takes AscendC's names for its own */
+extern "C" int printf(const char *, ...);
+template <typename... A> inline void print(const char *format, A... args)
+{
+    if constexpr (sizeof...(A) == 0) printf("%s", format);
+    else printf(format, printable(args)...);
+}
+#else
 template <typename... A> inline void print(const char *format, A... args)
 {
     char text[2048];
@@ -31,6 +39,7 @@ template <typename... A> inline void print(const char *format, A... args)
     size_t length = size_t(n) < sizeof text ? size_t(n) : sizeof text - 1;
     put_text(REC_TEXT_PRINT, 0, text, length, site_of_last(), last_site.file_id);
 }
+#endif
 
 inline void dump(const RecordOperand &tensor, uint8_t dtype, uint32_t desc, uint32_t count, const Site &site)
 {
@@ -52,6 +61,7 @@ extern "C" [[noreturn]] inline void __assert_fail(const char *what, const char *
     __builtin_unreachable();
 }
 #endif
+#include <cassert> /* as the vendor's headers do: kernels say assert without it */
 
 namespace AscendC {
 

@@ -1,7 +1,10 @@
 /* Numbers of the element types and formats, as macros: kernels compare ORIG_DTYPE_X with them in
- * the preprocessor (asc-devkit include/basic_api/kernel_type.h). */
+ * the preprocessor (asc-devkit include/basic_api/kernel_type.h). A file that includes the headers of
+ * host code, too, has them as enumerators (acraft/host/ge.h), as the vendor's single-source mode. */
 #ifndef ACRAFT_DT_H
 #define ACRAFT_DT_H
+
+#ifndef ACRAFT_HOST_GE_H
 
 #define DT_FLOAT 0
 #define DT_FLOAT16 1
@@ -23,5 +26,7 @@
 #define FORMAT_NHWC 1
 #define FORMAT_ND 2
 #define FORMAT_NC1HWC0 3
+
+#endif
 
 #endif

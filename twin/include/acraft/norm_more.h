@@ -4,6 +4,7 @@
 #ifndef ACRAFT_NORM_MORE_H
 #define ACRAFT_NORM_MORE_H
 
+#include "acraft/reduce_pattern.h"
 #include "acraft/norm.h"
 
 namespace AscendC {
@@ -169,7 +170,6 @@ inline void GroupNorm(const LocalTensor<T> &output, const LocalTensor<T> &mean, 
 
 /* ---- Normalize: rows with mean and variance known ---- */
 
-enum class ReducePattern : uint32_t { AR, RA };
 struct NormalizePara {
     uint32_t aLength, rLength, rLengthWithPadding;
 };

@@ -3,6 +3,7 @@
 #define ACRAFT_HOST_GE_H
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -15,6 +16,28 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#ifdef ACRAFT_DT_H /* a kernel file with host code: enumerators take the place of macros */
+#undef DT_FLOAT
+#undef DT_FLOAT16
+#undef DT_INT8
+#undef DT_INT32
+#undef DT_UINT8
+#undef DT_INT16
+#undef DT_UINT16
+#undef DT_UINT32
+#undef DT_INT64
+#undef DT_UINT64
+#undef DT_DOUBLE
+#undef DT_BOOL
+#undef DT_COMPLEX64
+#undef DT_BF16
+#undef DT_INT4
+#undef FORMAT_NCHW
+#undef FORMAT_NHWC
+#undef FORMAT_ND
+#undef FORMAT_NC1HWC0
+#endif
 
 namespace ge {
 

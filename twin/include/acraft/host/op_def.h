@@ -3,6 +3,7 @@
 #ifndef ACRAFT_HOST_OP_DEF_H
 #define ACRAFT_HOST_OP_DEF_H
 
+#include "acraft/host/gert.h"
 #include "acraft/host/platform.h"
 #include "acraft/host/tiling_def.h"
 

@@ -5,6 +5,8 @@
 #define ACRAFT_HOST_TILING_API_H
 
 #include "acraft/host/op_def.h"
+#include "acraft/reduce_pattern.h"
+#include "acraft/tiling_structs.h"
 
 namespace optiling {
 
@@ -306,7 +308,6 @@ inline void GetFmodMaxMinTmpSize(const ge::Shape &s, const uint32_t typeSize, co
 {
     tmp_size::pair(3, tmp_size::elements(s), typeSize, most, least);
 }
-enum class ReducePattern { AR, RA, R, ARA, ARAR, ARARA, ARARAR, ARARARA, ARARARAR };
 #define ACRAFT_REDUCE_TMP(NAME)                                                                    \
     inline void Get##NAME##MaxMinTmpSize(const ge::Shape &s, const ge::DataType, ReducePattern, bool, bool, uint32_t &most, uint32_t &least) \
     {                                                                                              \
@@ -326,7 +327,9 @@ ACRAFT_REDUCE_TMP(ReduceMean)
 
 #include "acraft/host/matmul_tiling.h"
 
-/* Older operator code names these without the namespace. */
+/* Older operator code names these without the namespace; a file that holds kernels, too, has names of its own. */
+#if !defined(ACRAFT_BASE_H) && !defined(ACRAFT_BIND_NPU_H)
 using namespace AscendC;
+#endif
 
 #endif
