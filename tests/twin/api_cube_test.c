@@ -205,3 +205,107 @@ T_TEST(api_the_matmul_object)
     matmul_object("STEP=3", true, want_by_column);
     matmul_object("STEP=4", true, want_quarter);
 }
+
+/* --- matmul_forms.cpp --- */
+
+static double inner(const double *a, uint32_t step_a, const double *b, uint32_t step_b)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < SIZE; k++)
+        sum += a[k * step_a] * b[k * step_b];
+    return sum;
+}
+static uint32_t nz(uint32_t row, uint32_t column)
+{
+    return column / 16 * SIZE * 16 + row * 16 + column % 16;
+}
+static double want_of_nz(const double *const in[], uint32_t i)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < SIZE; k++)
+        sum += in[0][nz(i / SIZE, k)] * in[1][nz(k, i % SIZE)];
+    return sum;
+}
+static double want_as_eights(const double *const in[], uint32_t i)
+{
+    uint32_t row = i / 8 % SIZE, column = i / (8 * SIZE) * 8 + i % 8;
+    return part_product(in, row * SIZE + column, SIZE, false);
+}
+static double want_product(const double *const in[], uint32_t i)
+{
+    return part_product(in, i, SIZE, false);
+}
+static double want_upper(const double *const in[], uint32_t i)
+{
+    return i / SIZE / 32 <= i % SIZE / 32 ? part_product(in, i, SIZE, false) : 0;
+}
+static double want_lower(const double *const in[], uint32_t i)
+{
+    return i / SIZE / 32 >= i % SIZE / 32 ? part_product(in, i, SIZE, false) : 0;
+}
+/* B has rows of 60, C rows of 60 padded to 64. */
+static double want_padded(const double *const in[], uint32_t i)
+{
+    return i % SIZE < 60 ? inner(in[0] + i / SIZE * SIZE, 1, in[1] + i % SIZE, 60) : 0;
+}
+static double want_left_in_l1(const double *const in[], uint32_t i)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < SIZE; k++)
+        sum += in[0][nz(i / SIZE, k)] * in[1][k * SIZE + i % SIZE];
+    return sum;
+}
+/* Two products of 32 x 64 by 64 x 32 behind each other. */
+static double want_batches(const double *const in[], uint32_t i)
+{
+    uint32_t which = i / 1024, row = i / 32 % 32, column = i % 32;
+    return which > 1
+               ? 0
+               : inner(in[0] + which * 2048 + row * SIZE, 1, in[1] + which * 2048 + column, 32);
+}
+/* Two heads side by side: A and B are 32 rows of two heads of 64, B as n x k. */
+static double head(const double *const in[], uint32_t which, uint32_t row, uint32_t column)
+{
+    return inner(in[0] + row * 128 + which * SIZE, 1, in[1] + column * 128 + which * SIZE, 1);
+}
+static double want_heads(const double *const in[], uint32_t i)
+{
+    return i < 2048 ? head(in, i % SIZE / 32, i / SIZE, i % 32) : 0;
+}
+static double want_turns(const double *const in[], uint32_t i)
+{
+    return i < 2048 ? head(in, i / 1024, i / 32 % 32, i % 32) : 0;
+}
+static double anything(const double *const in[], uint32_t i) { return in[0][i % 64] * 0; }
+
+static void matmul_form(const char *step, ManyWant *want)
+{
+    many_run(&(Many){
+        .file = "matmul_forms.cpp",
+        .defines = {step},
+        .operand = {{.type = "half", .n = SIZE * SIZE},
+                    {.type = "half", .n = SIZE * SIZE},
+                    {"float", SIZE * SIZE, .want = anything, .tolerance = INFINITY, .zeroed = 1},
+                    {"float", SIZE * SIZE, .want = want, .tolerance = 1e-5, .zeroed = 1}}});
+}
+
+T_TEST(api_matmul_operands_in_other_forms)
+{
+    matmul_form("STEP=0", want_of_nz);
+    matmul_form("STEP=1", want_as_eights);
+    matmul_form("STEP=2", want_product);
+    matmul_form("STEP=6", want_padded);
+    matmul_form("STEP=7", want_left_in_l1);
+    matmul_form("STEP=8", want_product);
+}
+
+T_TEST(api_matmul_blocks_and_batches)
+{
+    matmul_form("STEP=3", want_upper);
+    matmul_form("STEP=4", want_lower);
+    matmul_form("STEP=5", want_product);
+    matmul_form("STEP=9", want_batches);
+    matmul_form("STEP=10", want_heads);
+    matmul_form("STEP=11", want_turns);
+    matmul_form("STEP=12", want_product);
+}

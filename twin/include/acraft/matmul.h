@@ -1,212 +1,25 @@
 /* The Matmul object. On a cube core it computes; on a vector core of a mixed kernel it asks the
- * cube core of its block through a mailbox in the system workspace, as the vendor's does:
- *
- *     vector core                       cube core (inside REGIST_MATMUL_OBJ)
- *     write the job, raise `posted`  -> poll `posted`, do the jobs in order
- *     poll `finished`                <- raise `finished`
- *
- * A mailbox holds a few jobs, so that a kernel may start one product while another is under way.
+ * cube core of its block through a mailbox (acraft/matmul_mail.h), as the vendor's does.
  *
  * The cube core's REGIST_MATMUL_OBJ serves until every vector core has left the block that holds its
  * own, then returns from the kernel. */
 #ifndef ACRAFT_MATMUL_H
 #define ACRAFT_MATMUL_H
 
-#include "acraft/matmul_core.h"
+#include "acraft/matmul_mail.h"
 
 namespace AscendC {
 
-enum class CubeFormat { ND = 0, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR, ROW_MAJOR = ND, COLUMN_MAJOR = 8 };
-enum class LayoutMode { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
-enum class BatchMode { NONE, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE_LARGE_THAN_L1 };
-enum class IterateOrder { ORDER_M, ORDER_N, UNDEF };
-enum class ScheduleType { INNER_PRODUCT, OUTER_PRODUCT, N_BUFFER_33 };
-enum IterateMode : uint8_t { ITERATE_MODE_NORMAL = 1, ITERATE_MODE_ALL = 2, ITERATE_MODE_BATCH = 4, ITERATE_MODE_N_BATCH = 8,
-                             ITERATE_MODE_DEFAULT = 255 };
-
-/* Only names: none of these switches changes a result. */
-struct MatmulConfig {
-    bool doNorm = true;
-    bool doBasicBlock = false;
-    bool doMultiDataLoad = false;
-    uint32_t basicM = 0, basicN = 0, basicK = 0;
-    bool intrinsicsCheck = false;
-    bool isNBatch = false;
-    bool enVecND2NZ = false;
-    bool doSpecialBasicBlock = false;
-    uint32_t doMTE2Preload = 0;
-    uint32_t singleCoreM = 0, singleCoreN = 0, singleCoreK = 0;
-    uint32_t stepM = 0, stepN = 0;
-    uint32_t baseMN = 0, singleCoreMN = 0;
-    bool enUnitFlag = true;
-    bool isPerTensor = false;
-    bool hasAntiQuantOffset = false;
-    bool doIBShareNorm = false;
-    bool doSpecialMDL = false;
-    bool enableInit = true;
-    BatchMode batchMode = BatchMode::NONE;
-    bool enableEnd = true, enableGetTensorC = true, enableSetOrgShape = true, enableSetBias = true, enableSetTail = true;
-    bool enableQuantVector = true, enableSetDefineData = true;
-    uint8_t iterateMode = ITERATE_MODE_DEFAULT;
-    bool enableReuse = true, enableUBReuse = false, enableL1CacheUB = false;
-    bool intraBlockPartSum = false;
-    IterateOrder iterateOrder = IterateOrder::UNDEF;
-    ScheduleType scheduleType = ScheduleType::INNER_PRODUCT;
-    bool enableDoubleCache = false, isBiasBatch = true, enableStaticPadZeros = false;
-};
-constexpr MatmulConfig CFG_NORM = {};
-constexpr MatmulConfig CFG_MDL = {false, false, true};
-constexpr MatmulConfig CFG_IBSHARE_NORM = {};
-constexpr MatmulConfig MM_CFG_BB = {false, true};
-constexpr MatmulConfig GetNormalConfig(const bool check = false, const bool = false, const bool = false, const BatchMode = BatchMode::NONE,
-                                       const bool = true, const IterateOrder = IterateOrder::UNDEF,
-                                       const ScheduleType = ScheduleType::INNER_PRODUCT, const bool = true, const bool = false)
-{
-    MatmulConfig c;
-    c.intrinsicsCheck = check;
-    return c;
-}
-constexpr MatmulConfig GetMDLConfig(const bool check = false, const bool = false, const uint32_t = 0, const bool = false, const bool = false,
-                                    const bool = false, const bool = true)
-{
-    MatmulConfig c;
-    c.doMultiDataLoad = true;
-    c.intrinsicsCheck = check;
-    return c;
-}
-constexpr MatmulConfig GetIBShareNormConfig(const bool = false, const bool = false, const bool = false, const BatchMode = BatchMode::NONE, const bool = false)
-{
-    return MatmulConfig();
-}
-constexpr MatmulConfig GetBasicConfig(const uint32_t m, const uint32_t n, const uint32_t k, const bool = false, const bool = false, const BatchMode = BatchMode::NONE)
-{
-    MatmulConfig c;
-    c.basicM = m;
-    c.basicN = n;
-    c.basicK = k;
-    return c;
-}
-
-template <TPosition POSITION, CubeFormat FORMAT, typename TYPE, bool ISTRANS = false, LayoutMode LAYOUT = LayoutMode::NONE,
-          bool IBSHARE = false, TPosition SRCPOS = TPosition::GM>
-struct MatmulType {
-    static constexpr TPosition pos = POSITION;
-    static constexpr CubeFormat format = FORMAT;
-    using T = TYPE;
-    static constexpr bool isTrans = ISTRANS;
-    static constexpr LayoutMode layout = LAYOUT;
-    static constexpr bool ibShare = IBSHARE;
-    static constexpr TPosition srcPos = SRCPOS;
-};
-
-struct MatrixOffset {
-    int32_t offset = 0, row = 0, col = 0, height = 0, width = 0;
-};
-
-namespace mailbox {
-
-/* 128 words of 8 bytes per vector core: the posted and the finished count, each in a cache line of
- * its own, then the jobs in turn. */
-enum { WORDS = 128, POSTED = 0, FINISHED = 8, JOBS = 4, FIRST_JOB = 16, JOB_WORDS = 16 };
-enum { KIND = 0, OBJECT = 1, ONLY = 2, SIZES = 3 }; /* words of a job */
-enum { RUN = 1, STOP = 2, READY_FLAG = 10, BOXES_BYTES = 128 << 10 };
-
-inline uint32_t ratio() { return acraft_core.sub_block_num ? acraft_core.sub_block_num : 1; }
-
-inline GlobalTensor<uint64_t> slot(uint32_t cube, uint32_t sub)
-{
-    GlobalTensor<uint64_t> t;
-    t.SetGlobalBuffer(reinterpret_cast<uint64_t *>(acraft_core.workspace) + (uint64_t(cube) * 2 + sub) * WORDS);
-    return t;
-}
-inline GlobalTensor<uint64_t> mine()
-{
-    return slot(acraft_core.block_idx / ratio(), acraft_core.sub_block_idx);
-}
-/* Where the n-th job (from 1) lies in a mailbox. */
-inline uint32_t job_at(uint64_t n) { return FIRST_JOB + uint32_t((n - 1) % JOBS) * JOB_WORDS; }
-/* Scratch in GM behind the mailboxes, 160 KB a vector core. */
-inline uint64_t scratch()
-{
-    uint64_t index = uint64_t(acraft_core.block_idx / ratio()) * 2 + acraft_core.sub_block_idx;
-    return reinterpret_cast<uintptr_t>(acraft_core.workspace) + BOXES_BYTES + index * (160ull << 10);
-}
-
-inline void write_job(GlobalTensor<uint64_t> &to, uint32_t at, const acraft::MatmulJob &j, const acraft::Site &s)
-{
-    const uint64_t words[] = {j.a, j.b, j.bias, j.c, j.quant, j.m | uint64_t(j.n) << 32, j.k | uint64_t(j.lda) << 32,
-                              j.ldb | uint64_t(j.ldc) << 32, j.base_m | uint64_t(j.base_n) << 32, j.base_k | uint64_t(j.flags) << 32};
-    for (uint32_t i = 0; i < 10; i++) to.SetValue(at + SIZES + i, words[i], s);
-}
-inline acraft::MatmulJob read_job(const GlobalTensor<uint64_t> &from, uint32_t at, const acraft::Site &s)
-{
-    uint64_t w[10];
-    for (uint32_t i = 0; i < 10; i++) w[i] = from.GetValue(at + SIZES + i, s);
-    acraft::MatmulJob j = {};
-    j.a = w[0];
-    j.b = w[1];
-    j.bias = w[2];
-    j.c = w[3];
-    j.quant = w[4];
-    j.m = uint32_t(w[5]);
-    j.n = uint32_t(w[5] >> 32);
-    j.k = uint32_t(w[6]);
-    j.lda = uint32_t(w[6] >> 32);
-    j.ldb = uint32_t(w[7]);
-    j.ldc = uint32_t(w[7] >> 32);
-    j.base_m = uint32_t(w[8]);
-    j.base_n = uint32_t(w[8] >> 32);
-    j.base_k = uint32_t(w[9]);
-    j.flags = uint32_t(w[9] >> 32);
-    return j;
-}
-
-/* Where the vector core's call stands goes with the kind of the job, so that the cube core can name
- * it: 8 bits of kind, 32 of line, 24 that tell the files apart. */
-inline uint64_t file_mark(const char *file)
-{
-    uint32_t hash = 2166136261u;
-    for (; *file; file++) hash = (hash ^ uint8_t(*file)) * 16777619u;
-    return uint64_t(hash & 0xFFFFFF) << 40;
-}
-inline uint64_t with_place(uint64_t kind, const acraft::Site &s) { return kind | uint64_t(s.line) << 8 | file_mark(s.file); }
-inline acraft::Site place_in(uint64_t word, const acraft::Site &s)
-{
-    acraft::Site at = s;
-    if (word >> 40 << 40 == file_mark(s.file)) at.line = uint32_t(word >> 8);
-    return at;
-}
-
-inline uint64_t posted = 0;
-
-inline uint64_t finished = 0; /* as far as this core has seen */
-
-inline void wait(uint64_t number, const acraft::Site &s)
-{
-    GlobalTensor<uint64_t> box = mine();
-    do finished = box.GetValue(FINISHED, s);
-    while (finished < number);
-}
-/* On a vector core: what went before must have arrived in GM. Returns the job's number. */
-inline uint64_t post(uint64_t kind, uint64_t object, const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
-{
-    GlobalTensor<uint64_t> box = mine();
-    acraft::put_barrier(NPU_PIPE_ALL, s);
-    if (posted >= finished + JOBS) wait(posted + 1 - JOBS, s);
-    uint32_t at = job_at(++posted);
-    box.SetValue(at + KIND, with_place(kind, s), s);
-    box.SetValue(at + OBJECT, object, s);
-    box.SetValue(at + ONLY, uint64_t(only + 1) | uint64_t(compact) << 63, s);
-    write_job(box, at, j, s);
-    box.SetValue(POSTED, posted, s);
-    DataCacheCleanAndInvalid<uint64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(box, s);
-    return posted;
-}
-
-}  // namespace mailbox
-
-template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto &MM_CFG = CFG_NORM, typename... Rest> class Matmul {
+template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto &MM_CFG = CFG_NORM,
+          class MM_CB = MatmulCallBackFunc<nullptr, nullptr, nullptr>,
+          template <const auto &, typename...> class POLICY = Impl::Detail::MatmulPolicy>
+class Matmul {
 public:
+    using AType = A_TYPE;
+    using BType = B_TYPE;
+    using CType = C_TYPE;
+    using BiasType = BIAS_TYPE;
+    using CallBack = MM_CB;
     using SrcAT = typename A_TYPE::T;
     using SrcBT = typename B_TYPE::T;
     using DstT = typename C_TYPE::T;
@@ -215,18 +28,16 @@ public:
 
     void Init(const TCubeTiling *tiling, TPipe * = nullptr)
     {
-        tiling_ = *tiling;
-        orgM_ = tiling->M;
-        orgN_ = tiling->N;
-        orgKa_ = tiling->Ka;
-        orgKb_ = tiling->Kb;
-        orgKc_ = 0;
-        SetSingleShape(tiling->singleCoreM, tiling->singleCoreN, tiling->singleCoreK);
+        if (tiling) tiling_ = *tiling;
+        take_constants(MM_CFG);
+        SetOrgShape(tiling_.M, tiling_.N, tiling_.Ka, tiling_.Kb);
+        SetSingleShape(tiling_.singleCoreM, tiling_.singleCoreN, tiling_.singleCoreK);
         bias_ = 0;
     }
     void SetSubBlockIdx(uint8_t) {}
-    template <class T> void SetWorkspace(GlobalTensor<T> &) {}
-    template <class T> void SetWorkspace(__gm__ const T *, int) {}
+    uint8_t GetSubBlockIdx() { return uint8_t(acraft_core.sub_block_idx); }
+    template <class T> void SetWorkspace(GlobalTensor<T> &gm) { SetWorkspace(gm.GetPhyAddr(), 0); }
+    template <class T> void SetWorkspace(__gm__ const T *address, int) { workspace_ = reinterpret_cast<uintptr_t>(address); }
     void SetLocalWorkspace(const LocalTensor<uint8_t> &) {}
     void SetOrgShape(int m, int n, int k) { SetOrgShape(m, n, k, k); }
     void SetOrgShape(int m, int n, int ka, int kb, int kc = 0)
@@ -250,6 +61,18 @@ public:
         if (k != -1) k_ = k;
     }
     void SetHF32(bool on = false, int32_t = 0, ACRAFT_SITE) { SetHF32Mode(on, site); }
+    void SetUserDefInfo(const uint64_t tilingPtr) { user_ = tilingPtr; }
+    template <class T> void SetSelfDefineData(T dataPtr)
+    {
+        if constexpr (std::is_pointer<T>::value) data_ = reinterpret_cast<uintptr_t>(dataPtr);
+        else data_ = uint64_t(dataPtr);
+    }
+    template <typename T> void SetSparseIndex(const T &) { static_assert(acraft::never<T>, "acraft-unsupported: Matmul with a sparse operand"); }
+    template <typename T> void SetAntiQuantScalar(const T, const T) { static_assert(acraft::never<T>, "acraft-unsupported: Matmul::SetAntiQuantScalar"); }
+    template <typename T> void SetAntiQuantVector(const LocalTensor<T> &, const LocalTensor<T> &)
+    {
+        static_assert(acraft::never<T>, "acraft-unsupported: Matmul::SetAntiQuantVector");
+    }
 
     void SetTensorA(const GlobalTensor<SrcAT> &gm, bool isTransposeA = false)
     {
@@ -263,19 +86,30 @@ public:
         transB_ = isTransposeB;
         next_ = -1;
     }
-    /* A tensor in UB goes to GM scratch first; the cube core reads it there. */
+    /* A tensor in L1 is used where it stands; one in UB goes to GM scratch first, where the cube core reads it. */
     void SetTensorA(const LocalTensor<SrcAT> &local, bool isTransposeA = false, ACRAFT_SITE)
     {
-        SetTensorA(spill(local, 0, uint32_t(m_) * uint32_t(k_), site), isTransposeA);
+        if constexpr (How::a_l1) a_ = in_l1(local, site);
+        else SetTensorA(spill(local, mailbox::SCRATCH_A, mailbox::SCRATCH_B, uint32_t(m_) * uint32_t(k_), site));
+        transA_ = isTransposeA;
         spilled_a_ = true;
+        next_ = -1;
     }
     void SetTensorB(const LocalTensor<SrcBT> &local, bool isTransposeB = false, ACRAFT_SITE)
     {
-        SetTensorB(spill(local, 48 << 10, uint32_t(n_) * uint32_t(k_), site), isTransposeB);
+        if constexpr (How::b_l1) b_ = in_l1(local, site);
+        else SetTensorB(spill(local, mailbox::SCRATCH_B, mailbox::SCRATCH_BIAS, uint32_t(n_) * uint32_t(k_), site));
+        transB_ = isTransposeB;
         spilled_b_ = true;
+        next_ = -1;
     }
+    void SetTensorA(SrcAT, ACRAFT_SITE) { acraft::unsupported("Matmul with a scalar as operand", site); }
+    void SetTensorB(SrcBT, ACRAFT_SITE) { acraft::unsupported("Matmul with a scalar as operand", site); }
     void SetBias(const GlobalTensor<BiasT> &gm) { bias_ = reinterpret_cast<uintptr_t>(gm.GetPhyAddr()); }
-    void SetBias(const LocalTensor<BiasT> &local, ACRAFT_SITE) { SetBias(spill(local, 96 << 10, uint32_t(n_), site)); }
+    void SetBias(const LocalTensor<BiasT> &local, ACRAFT_SITE)
+    {
+        SetBias(spill(local, mailbox::SCRATCH_BIAS, mailbox::SCRATCH_C, uint32_t(n_), site));
+    }
     void DisableBias() { bias_ = 0; }
     void ClearBias() { bias_ = 0; }
     void SetQuantScalar(const uint64_t scalar)
@@ -291,70 +125,200 @@ public:
 
     template <bool sync = true> void IterateAll(const GlobalTensor<DstT> &gm, uint8_t enAtomic = 0, bool = false, bool = false, bool = false, ACRAFT_SITE)
     {
+        if (not_my_share()) return;
         start(job(reinterpret_cast<uintptr_t>(gm.GetPhyAddr()), enAtomic), -1, false, site.in("Matmul::IterateAll"));
         if (sync) WaitIterateAll(site);
     }
     template <bool sync = true> void IterateAll(const LocalTensor<DstT> &local, uint8_t enAtomic = 0, ACRAFT_SITE)
     {
         acraft::Site s = site.in("Matmul::IterateAll");
-        acraft::MatmulJob j = job(mailbox::scratch() + (112 << 10), enAtomic);
-        j.ldc = row(uint32_t(n_));
+        uint32_t pitch = row(uint32_t(n_)), count = uint32_t(m_) * pitch;
+        acraft::MatmulJob j = job(result_scratch(count, s), enAtomic);
+        j.ldc = pitch;
         start(j, -1, false, s);
         WaitIterateAll(s);
-        bring(local, uint32_t(m_) * j.ldc, s);
+        bring(local, count, s);
     }
     void WaitIterateAll(ACRAFT_SITE)
     {
         if (g_coreType == AIV) mailbox::wait(ticket_, site.in("Matmul::WaitIterateAll"));
     }
     void WaitIterateBatch(ACRAFT_SITE) { WaitIterateAll(site); }
+    void WaitGetTensorC(ACRAFT_SITE) { WaitIterateAll(site); }
 
-    /* Blocks one by one, along M first or N first as the tiling says. */
+    /* Blocks one by one, along M first or N first as the tiling says. Without sync one call stands for all: each
+     * GetTensorC then takes the next block. */
     template <bool sync = true> bool Iterate(bool = false)
     {
+        ahead_ = !sync;
+        if (!sync && next_ < 0) return true;
         next_++;
-        if (next_ < int64_t(blocks_m()) * blocks_n()) return true;
+        if (next_ < steps()) return true;
         next_ = -1;
         return false;
     }
+    /* The block stays in the user's own L0C. */
+    template <bool sync = true, typename T> bool Iterate(bool enPartialSum, const LocalTensor<T> &co1, ACRAFT_SITE)
+    {
+        static_assert(C_TYPE::pos == TPosition::CO1, "acraft: Iterate into a tensor of CO1 wants C at TPosition::CO1");
+        if (g_coreType == AIV || !Iterate<true>()) return false;
+        acraft::Site s = site.in("Matmul::Iterate");
+        acraft::MatmulJob j = job(0, 0);
+        acraft::matmul::fit<SrcAT>(j);
+        uint32_t m0 = uint32_t(number() / blocks_n()) * j.base_m, n0 = uint32_t(number() % blocks_n()) * j.base_n;
+        if (acraft::matmul::wanted<How>(m0 / j.base_m, n0 / j.base_n))
+            acraft::matmul::product<SrcAT, SrcBT, BiasT, How>(j, m0, n0, co1, enPartialSum, s);
+        acraft::matmul::hand_over(HardEvent::M_FIX, s);
+        return true;
+    }
     template <bool sync = true> void GetTensorC(const GlobalTensor<DstT> &gm, uint8_t enAtomic = 0, bool enSequentialWrite = false, ACRAFT_SITE)
     {
+        if (ahead_) next_++;
         acraft::Site s = site.in("Matmul::GetTensorC");
         acraft::MatmulJob j = job(reinterpret_cast<uintptr_t>(gm.GetPhyAddr()), enAtomic);
-        if (enSequentialWrite) j.ldc = width();
+        if (enSequentialWrite && !How::c_nz) j.ldc = width();
         start(j, number(), enSequentialWrite, s);
         WaitIterateAll(s);
     }
     template <bool sync = true> void GetTensorC(const LocalTensor<DstT> &local, uint8_t enAtomic = 0, bool = false, ACRAFT_SITE)
     {
+        if (ahead_) next_++;
         acraft::Site s = site.in("Matmul::GetTensorC");
-        acraft::MatmulJob j = job(mailbox::scratch() + (112 << 10), enAtomic);
-        j.ldc = row(width());
+        uint32_t pitch = How::c_nz ? up16(height()) : row(width()), count = How::c_nz ? pitch * up16(width()) : height() * pitch;
+        acraft::MatmulJob j = job(result_scratch(count, s), enAtomic);
+        if (!How::c_nz) j.ldc = pitch;
         start(j, number(), true, s);
         WaitIterateAll(s);
-        bring(local, height() * j.ldc, s);
+        bring(local, count, s);
     }
-    MatrixOffset GetOffsetC() { return {}; }
-    void End() {}
+    template <bool sync = true> void GetTensorC(const GlobalTensor<DstT> &gm, const LocalTensor<DstT> &local, uint8_t enAtomic = 0,
+                                                bool enSequentialWrite = false, ACRAFT_SITE)
+    {
+        GetTensorC<sync>(gm, enAtomic, enSequentialWrite, site);
+        if (ahead_) next_--;
+        GetTensorC<sync>(local, 0, true, site);
+    }
+    void AsyncGetTensorC(const LocalTensor<DstT> &local, ACRAFT_SITE) { GetTensorC<false>(local, 0, true, site); }
+    /* Without sync: the next block in the workspace, where the object keeps it. */
+    template <bool sync = true> GlobalTensor<DstT> GetTensorC(uint8_t enAtomic = 0, bool = false, ACRAFT_SITE)
+    {
+        static_assert(!sync, "acraft: GetTensorC gives back a GlobalTensor only without sync");
+        GlobalTensor<DstT> gm;
+        gm.SetGlobalBuffer(reinterpret_cast<DstT *>(static_cast<uintptr_t>(workspace_)) + uint64_t(next_ + 1) * base_m() * base_n());
+        GetTensorC<sync>(gm, enAtomic, true, site);
+        return gm;
+    }
+    template <bool isTurnOnDebug = true> MatrixOffset GetOffsetC() { return {}; }
+    void End() { next_ = -1; }
+
+    /* Several products by one call: A, B and C lie in batches as their layouts say. */
+    void SetBatchNum(int32_t batchA, int32_t batchB)
+    {
+        batchA_ = uint32_t(batchA);
+        batchB_ = uint32_t(batchB);
+    }
+#ifndef ASCENDC_CUBE_ONLY
+    template <bool sync = true, bool waitIterateBatch = false>
+    void IterateBatch(const GlobalTensor<DstT> &gm, uint32_t batchA, uint32_t batchB, bool, const uint32_t matrixStrideA = 0,
+                      const uint32_t matrixStrideB = 0, const uint32_t = 0, const bool = false, const uint8_t enAtomic = 0, ACRAFT_SITE)
+    {
+        batch(reinterpret_cast<uintptr_t>(gm.GetPhyAddr()), batchA, batchB, matrixStrideA, matrixStrideB, enAtomic, 0, site.in("Matmul::IterateBatch"));
+        if (sync) WaitIterateAll(site);
+    }
+#else
+    /* On a cube core alone: the numbers of batches come from SetBatchNum. */
+    void IterateBatch(const GlobalTensor<DstT> &gm, bool, uint8_t enAtomic, bool, const uint32_t matrixStrideA = 0, const uint32_t matrixStrideB = 0,
+                      const uint32_t = 0, ACRAFT_SITE)
+    {
+        batch(reinterpret_cast<uintptr_t>(gm.GetPhyAddr()), batchA_, batchB_, matrixStrideA, matrixStrideB, enAtomic, 0, site.in("Matmul::IterateBatch"));
+    }
+#endif
+    /* IterateBatch for the next batches, batchLoop times; results in the workspace. */
+    template <bool sync = true, bool waitIterateBatch = false>
+    void IterateNBatch(const uint32_t batchLoop, uint32_t batchA, uint32_t batchB, bool, const uint32_t matrixStrideA = 0,
+                       const uint32_t matrixStrideB = 0, const uint32_t = 0, ACRAFT_SITE)
+    {
+        for (uint32_t i = 0; i < batchLoop; i++) batch(workspace_, batchA, batchB, matrixStrideA, matrixStrideB, 0, i, site.in("Matmul::IterateNBatch"));
+        taken_ = 0;
+        if (sync) WaitIterateAll(site);
+    }
+    template <bool sync = true> GlobalTensor<DstT> GetBatchTensorC(uint32_t batchA, uint32_t batchB, bool = false, ACRAFT_SITE)
+    {
+        uint32_t count = batchA > batchB ? batchA : batchB;
+        Layout c = layout_c();
+        GlobalTensor<DstT> gm;
+        WaitIterateAll(site);
+        gm.SetGlobalBuffer(reinterpret_cast<DstT *>(static_cast<uintptr_t>(workspace_)) + c.at(taken_++ * count));
+        return gm;
+    }
+    template <bool sync = true> GlobalTensor<DstT> GetBatchC(uint32_t batchA, uint32_t batchB, bool enSequentialWrite = false, ACRAFT_SITE)
+    {
+        return GetBatchTensorC<sync>(batchA, batchB, enSequentialWrite, site);
+    }
+    template <bool sync = true> void GetBatchTensorC(const LocalTensor<DstT> &local, uint32_t batchA, uint32_t batchB, bool = false, ACRAFT_SITE)
+    {
+        static_assert(acraft::never<DstT> || C_TYPE::layout == LayoutMode::BNGS1S2 || C_TYPE::layout == LayoutMode::NORMAL,
+                      "acraft-unsupported: GetBatchTensorC to UB of a layout with gaps");
+        GlobalTensor<DstT> from = GetBatchTensorC<sync>(batchA, batchB, false, site);
+        DataCopy(local, from, up_block((batchA > batchB ? batchA : batchB) * uint32_t(m_) * uint32_t(n_)), site);
+        acraft::sync_inside(HardEvent::MTE2_V, site);
+    }
+    template <bool sync = true> void GetBatchC(const LocalTensor<DstT> &local, uint32_t batchA, uint32_t batchB, bool enSequentialWrite = false, ACRAFT_SITE)
+    {
+        GetBatchTensorC<sync>(local, batchA, batchB, enSequentialWrite, site);
+    }
 
     /* On the cube core: a job that came through the mailbox. */
     void serve(const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
     {
-        acraft::matmul::run<SrcAT, SrcBT, DstT, BiasT>(j, only, compact, s);
+        acraft::matmul::run<SrcAT, SrcBT, DstT, BiasT, How>(j, only, compact, s);
     }
     void register_as(uint64_t object) { object_ = object; }
 
 private:
-    static uint32_t row(uint32_t n) { return acraft::matmul::up(n, acraft::per_block<DstT>()); }
+    static constexpr MatmulConfig config_ = ToMatmulConfig(MM_CFG);
+    struct How {
+        static constexpr bool a_nz = A_TYPE::format == CubeFormat::NZ, b_nz = B_TYPE::format == CubeFormat::NZ;
+        static constexpr bool a_l1 = GetPhyType(A_TYPE::pos) == Hardware::L1, b_l1 = GetPhyType(B_TYPE::pos) == Hardware::L1;
+        static constexpr bool c_nz = C_TYPE::format == CubeFormat::NZ;
+        static constexpr bool split = config_.isEnableChannelSplit && c_nz && sizeof(typename C_TYPE::T) == 4;
+        static constexpr int triangle = POLICY<MM_CFG>::triangle;
+        using CallBack = MM_CB;
+    };
+    /* Where batch i begins, and the length of a row. */
+    struct Layout {
+        uint64_t step, pitch;
+        uint64_t at(uint32_t i) const { return i * step; }
+    };
+
+    void take_constants(const MatmulConfig &) {}
+    void take_constants(const MatmulApiStaticTiling &t)
+    {
+        if (t.M > 0) tiling_.M = t.M, tiling_.N = t.N, tiling_.Ka = t.Ka, tiling_.Kb = t.Kb;
+        if (t.singleCoreM > 0) tiling_.singleCoreM = t.singleCoreM, tiling_.singleCoreN = t.singleCoreN, tiling_.singleCoreK = t.singleCoreK;
+        if (t.baseM > 0) tiling_.baseM = t.baseM, tiling_.baseN = t.baseN, tiling_.baseK = t.baseK;
+        if (t.iterateOrder >= 0) tiling_.iterateOrder = t.iterateOrder;
+    }
+    static uint32_t up16(uint32_t n) { return acraft::matmul::up(n, 16); }
+    static uint32_t up_block(uint32_t n) { return acraft::matmul::up(n, acraft::per_block<DstT>()); }
+    static uint32_t row(uint32_t n) { return up_block(n); }
     uint32_t base_m() const { return uint32_t(tiling_.baseM > 0 ? tiling_.baseM : 128); }
     uint32_t base_n() const { return uint32_t(tiling_.baseN > 0 ? tiling_.baseN : 128); }
+    uint32_t base_k() const { return uint32_t(tiling_.baseK > 0 ? tiling_.baseK : k_); }
     uint32_t blocks_m() const { return (uint32_t(m_) + base_m() - 1) / base_m(); }
     uint32_t blocks_n() const { return (uint32_t(n_) + base_n() - 1) / base_n(); }
+    /* Parts of K that come out one by one. */
+    uint32_t parts() const { return config_.isPartialOutput ? (uint32_t(k_) + base_k() - 1) / base_k() : 1; }
+    int64_t steps() const { return int64_t(blocks_m()) * blocks_n() * parts(); }
+    bool along_n() const
+    {
+        return config_.iterateOrder == IterateOrder::UNDEF ? tiling_.iterateOrder == 1 : config_.iterateOrder == IterateOrder::ORDER_N;
+    }
     /* The current block's number in rows of blocks. */
     int64_t number() const
     {
-        if (tiling_.iterateOrder == 1) return next_;
-        return next_ % blocks_m() * blocks_n() + next_ / blocks_m();
+        int64_t i = next_ / parts();
+        return along_n() ? i : i % blocks_m() * blocks_n() + i / blocks_m();
     }
     uint32_t height() const
     {
@@ -365,6 +329,26 @@ private:
     {
         uint32_t n0 = uint32_t(number() % blocks_n()) * base_n();
         return uint32_t(n_) - n0 < base_n() ? uint32_t(n_) - n0 : base_n();
+    }
+    /* Both vector cores of a block share one product: the first asks for it. */
+    static bool not_my_share() { return A_TYPE::ibShare && B_TYPE::ibShare && g_coreType == AIV && acraft_core.sub_block_idx != 0; }
+
+    static uint32_t nz_rows(bool spilled, int own, int org) { return up16(uint32_t(spilled ? own : org)); }
+    uint32_t pitch_a() const
+    {
+        if (How::a_nz) return nz_rows(spilled_a_, transA_ ? k_ : m_, transA_ ? orgKa_ : orgM_);
+        return uint32_t(spilled_a_ ? (transA_ ? m_ : k_) : transA_ ? orgM_ : orgKa_);
+    }
+    uint32_t pitch_b() const
+    {
+        if (How::b_nz) return nz_rows(spilled_b_, transB_ ? n_ : k_, transB_ ? orgN_ : orgKb_);
+        return uint32_t(spilled_b_ ? (transB_ ? k_ : n_) : transB_ ? orgKb_ : orgN_);
+    }
+    uint32_t pitch_c() const
+    {
+        if (How::c_nz) return up16(uint32_t(orgM_));
+        uint32_t n = uint32_t(orgKc_ ? orgKc_ : orgN_);
+        return C_TYPE::format == CubeFormat::ND_ALIGN ? up_block(n) : n;
     }
     acraft::MatmulJob job(uint64_t c, uint8_t atomic) const
     {
@@ -377,50 +361,137 @@ private:
         j.m = uint32_t(m_);
         j.n = uint32_t(n_);
         j.k = uint32_t(k_);
-        j.lda = uint32_t(spilled_a_ ? (transA_ ? m_ : k_) : transA_ ? orgM_ : orgKa_);
-        j.ldb = uint32_t(spilled_b_ ? (transB_ ? k_ : n_) : transB_ ? orgKb_ : orgN_);
-        j.ldc = uint32_t(orgKc_ ? orgKc_ : orgN_);
+        j.lda = pitch_a();
+        j.ldb = pitch_b();
+        j.ldc = pitch_c();
         j.base_m = base_m();
         j.base_n = base_n();
         j.base_k = uint32_t(tiling_.baseK > 0 ? tiling_.baseK : 0);
+        j.user = user_;
+        j.data = data_;
         j.flags = (transA_ ? acraft::MATMUL_TRANS_A : 0) | (transB_ ? acraft::MATMUL_TRANS_B : 0) | (bias_ ? acraft::MATMUL_BIAS : 0) |
-                  (atomic ? acraft::MATMUL_ATOMIC : 0) | (C_TYPE::format == CubeFormat::NZ ? acraft::MATMUL_NZ : 0) |
+                  (atomic == 1   ? acraft::MATMUL_ATOMIC
+                   : atomic == 2 ? acraft::MATMUL_ATOMIC_MAX
+                   : atomic == 3 ? acraft::MATMUL_ATOMIC_MIN
+                                 : 0) |
                   (quantVector_ ? acraft::MATMUL_QUANT_VECTOR : 0);
         return j;
     }
-    void start(const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
+    /* One part of K only. */
+    void cut(acraft::MatmulJob &j, uint32_t part, const acraft::Site &s) const
     {
-        static_assert((A_TYPE::format == CubeFormat::ND || A_TYPE::format == CubeFormat::VECTOR) && B_TYPE::format == CubeFormat::ND,
-                      "acraft-unsupported: Matmul with operands in NZ format");
+        if (How::a_nz || How::b_nz) acraft::unsupported("Matmul with partial output of operands in NZ format", s);
+        uint32_t k0 = part * base_k();
+        j.a += (transA_ ? uint64_t(k0) * j.lda : k0) * sizeof(SrcAT);
+        j.b += (transB_ ? k0 : uint64_t(k0) * j.ldb) * sizeof(SrcBT);
+        j.k = j.k - k0 < base_k() ? j.k - k0 : base_k();
+        if (part) j.flags &= ~uint32_t(acraft::MATMUL_BIAS);
+    }
+    void start(acraft::MatmulJob j, int64_t only, bool compact, const acraft::Site &s)
+    {
+        static_assert(A_TYPE::format != CubeFormat::ZN && A_TYPE::format != CubeFormat::SCALAR && A_TYPE::format != CubeFormat::COLUMN_MAJOR &&
+                          B_TYPE::format != CubeFormat::ZN && B_TYPE::format != CubeFormat::SCALAR && B_TYPE::format != CubeFormat::COLUMN_MAJOR,
+                      "acraft-unsupported: Matmul with operands in this format");
+        static_assert(!A_TYPE::sparse && !B_TYPE::sparse, "acraft-unsupported: Matmul with a sparse operand");
+        static_assert(acraft::bits_of<SrcAT>() == acraft::bits_of<SrcBT>(), "acraft-unsupported: Matmul with operands of two sizes");
+        if (config_.isPartialOutput && only >= 0) cut(j, uint32_t(next_ % parts()), s);
         if (g_coreType == AIV) ticket_ = mailbox::post(mailbox::RUN, object_, j, only, compact, s);
         else serve(j, only, compact, s);
     }
-    template <typename T> GlobalTensor<T> spill(const LocalTensor<T> &local, uint32_t offset, uint32_t count, const acraft::Site &s)
+    template <typename T> uint64_t in_l1(const LocalTensor<T> &local, const acraft::Site &s) const
+    {
+        uint64_t at = local.record_address() & ((1ull << 56) - 1);
+        if (at + local.GetSize() * sizeof(T) > 240 * 1024 && !(How::a_l1 && How::b_l1)) acraft::unsupported("Matmul with an operand above 240 KB in L1", s);
+        if (g_coreType == AIV) acraft::unsupported("Matmul asked by a vector core for an operand in L1", s);
+        return at;
+    }
+    template <typename T> GlobalTensor<T> spill(const LocalTensor<T> &local, uint32_t from, uint32_t to, uint32_t count, const acraft::Site &s)
     {
         GlobalTensor<T> t;
-        t.SetGlobalBuffer(reinterpret_cast<T *>(static_cast<uintptr_t>(mailbox::scratch() + offset)));
+        t.SetGlobalBuffer(reinterpret_cast<T *>(static_cast<uintptr_t>(mailbox::scratch(from, to, count * sizeof(T), s))));
         acraft::put_barrier(NPU_PIPE_ALL, s);
         if (mailbox::finished < mailbox::posted) mailbox::wait(mailbox::posted, s); /* all jobs use the same scratch */
         DataCopyPad(t, local, DataCopyExtParams(1, uint32_t(count * sizeof(T)), 0, 0, 0), s);
         return t;
     }
+    static uint64_t result_scratch(uint32_t count, const acraft::Site &s)
+    {
+        return mailbox::scratch(mailbox::SCRATCH_C, mailbox::SCRATCH_END, uint64_t(count) * sizeof(DstT), s);
+    }
     void bring(const LocalTensor<DstT> &local, uint32_t count, const acraft::Site &s)
     {
         GlobalTensor<DstT> t;
-        t.SetGlobalBuffer(reinterpret_cast<DstT *>(static_cast<uintptr_t>(mailbox::scratch() + (112 << 10))));
-        DataCopy(local, t, acraft::matmul::up(count, acraft::per_block<DstT>()), s);
+        t.SetGlobalBuffer(reinterpret_cast<DstT *>(static_cast<uintptr_t>(result_scratch(count, s))));
+        DataCopy(local, t, up_block(count), s);
         acraft::sync_inside(HardEvent::MTE2_V, s);
     }
 
+    /* ---- batches ---- */
+
+    static Layout layout_of(LayoutMode mode, int64_t b, int64_t n, int64_t g, int64_t d, uint64_t whole, uint64_t pitch)
+    {
+        if (mode == LayoutMode::BSNGD) return {uint64_t(d), uint64_t(n * g * d)};
+        if (mode == LayoutMode::SBNGD) return {uint64_t(d), uint64_t(b * n * g * d)};
+        return {whole, pitch};
+    }
+    Layout layout_a() const
+    {
+        const TCubeTiling &t = tiling_;
+        return layout_of(A_TYPE::layout, t.ALayoutInfoB, t.ALayoutInfoN, t.ALayoutInfoG, t.ALayoutInfoD, uint64_t(m_) * k_, transA_ ? m_ : k_);
+    }
+    Layout layout_b() const
+    {
+        const TCubeTiling &t = tiling_;
+        return layout_of(B_TYPE::layout, t.BLayoutInfoB, t.BLayoutInfoN, t.BLayoutInfoG, t.BLayoutInfoD, uint64_t(n_) * k_, transB_ ? k_ : n_);
+    }
+    Layout layout_c() const
+    {
+        const TCubeTiling &t = tiling_;
+        return layout_of(C_TYPE::layout, t.CLayoutInfoB, t.CLayoutInfoN, t.CLayoutInfoG, t.CLayoutInfoS2, uint64_t(m_) * n_, n_);
+    }
+    /* Is an axis of C shorter than the same one of A and B, so that products are added? */
+    bool reduces() const
+    {
+        const TCubeTiling &t = tiling_;
+        auto one = [](int c, int a, int b) { return c == 1 && (a > 1 || b > 1); };
+        return one(t.CLayoutInfoG, t.ALayoutInfoG, t.BLayoutInfoG) || one(t.CLayoutInfoN, t.ALayoutInfoN, t.BLayoutInfoN) ||
+               one(t.CLayoutInfoB, t.ALayoutInfoB, t.BLayoutInfoB);
+    }
+    /* Batches `turn` * max(batchA, batchB) and on; the operand with fewer is used again. */
+    void batch(uint64_t c, uint32_t batchA, uint32_t batchB, uint32_t strideA, uint32_t strideB, uint8_t atomic, uint32_t turn, const acraft::Site &s)
+    {
+        static_assert(A_TYPE::format == CubeFormat::ND && B_TYPE::format == CubeFormat::ND && !How::c_nz,
+                      "acraft-unsupported: Matmul in batches of operands in NZ format");
+        if (reduces()) acraft::unsupported("Matmul in batches that are added", s);
+        uint32_t count = batchA > batchB ? batchA : batchB;
+        Layout la = layout_a(), lb = layout_b(), lc = layout_c();
+        if (strideA) la.step = strideA;
+        if (strideB) lb.step = strideB;
+        for (uint32_t i = 0; i < count; i++) {
+            acraft::MatmulJob j = job(c + lc.at(turn * count + i) * sizeof(DstT), atomic);
+            j.a += la.at(turn * batchA + i / (count / batchA)) * sizeof(SrcAT);
+            j.b += lb.at(turn * batchB + i / (count / batchB)) * sizeof(SrcBT);
+            if (bias_ && config_.isBiasBatch) j.bias += uint64_t(turn * count + i) * uint32_t(n_) * sizeof(BiasT);
+            j.lda = uint32_t(la.pitch);
+            j.ldb = uint32_t(lb.pitch);
+            j.ldc = uint32_t(lc.pitch);
+            start(j, -1, false, s);
+        }
+    }
+
     TCubeTiling tiling_ = {};
-    uint64_t a_ = 0, b_ = 0, bias_ = 0, quant_ = 0, object_ = 0;
+    uint64_t a_ = 0, b_ = 0, bias_ = 0, quant_ = 0, object_ = 0, workspace_ = 0, user_ = 0, data_ = 0;
     uint64_t ticket_ = 0; /* of its last job */
     int orgM_ = 0, orgN_ = 0, orgKa_ = 0, orgKb_ = 0, orgKc_ = 0, m_ = 0, n_ = 0, k_ = 0;
+    uint32_t batchA_ = 1, batchB_ = 1, taken_ = 0;
     bool transA_ = A_TYPE::isTrans, transB_ = B_TYPE::isTrans, spilled_a_ = false, spilled_b_ = false, quantVector_ = false;
+    bool ahead_ = false; /* Iterate was called without sync */
     int64_t next_ = -1;
 };
-template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto &MM_CFG = CFG_NORM, typename... Rest>
-using MatmulImpl = Matmul<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG, Rest...>;
+template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto &MM_CFG = CFG_NORM,
+          class MM_CB = MatmulCallBackFunc<nullptr, nullptr, nullptr>,
+          template <const auto &, typename...> class POLICY = Impl::Detail::MatmulPolicy>
+using MatmulImpl = Matmul<A_TYPE, B_TYPE, C_TYPE, BIAS_TYPE, MM_CFG, MM_CB, POLICY>;
 
 namespace mailbox {
 
@@ -429,9 +500,7 @@ inline void register_all(TPipe *, uint64_t) {}
 template <typename Object, typename Tiling, typename... More> inline void register_all(TPipe *pipe, uint64_t number, Object &object, Tiling tiling, More &&...more)
 {
     object.register_as(number);
-    if constexpr (std::is_pointer<Tiling>::value) {
-        if (tiling) object.Init(tiling, pipe);
-    }
+    if constexpr (std::is_pointer<Tiling>::value) object.Init(tiling, pipe);
     register_all(pipe, number + 1, std::forward<More>(more)...);
 }
 inline void serve_one(uint64_t, uint64_t, const acraft::MatmulJob &, int64_t, bool, const acraft::Site &) {}
@@ -487,15 +556,6 @@ struct Client {
 }  // namespace AscendC
 
 namespace matmul = AscendC;
-using AscendC::CFG_IBSHARE_NORM;
-using AscendC::CFG_MDL;
-using AscendC::CFG_NORM;
-using AscendC::CubeFormat;
-using AscendC::GetIBShareNormConfig;
-using AscendC::GetMDLConfig;
-using AscendC::GetNormalConfig;
-using AscendC::LayoutMode;
-using AscendC::MatmulConfig;
 
 #ifdef ASCENDC_CUBE_ONLY
 #define REGIST_MATMUL_OBJ(tpipe, workspace, ...)                                                   \

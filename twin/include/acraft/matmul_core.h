@@ -4,20 +4,21 @@
 #ifndef ACRAFT_MATMUL_CORE_H
 #define ACRAFT_MATMUL_CORE_H
 
-#include "acraft/cube.h"
+#include "acraft/matmul_config.h"
 
 namespace acraft {
 
-/* Sizes in elements; addresses are GM pointers as numbers. */
+/* Sizes in elements; addresses are GM pointers as numbers, of operands in L1 byte offsets there. */
 struct MatmulJob {
     uint64_t a, b, bias, c, quant;
     uint32_t m, n, k;         /* of the product */
-    uint32_t lda, ldb, ldc;   /* row lengths in memory */
+    uint32_t lda, ldb, ldc;   /* row lengths in memory; in NZ format how many rows a column of blocks has */
     uint32_t base_m, base_n, base_k;
     uint32_t flags;           /* MATMUL_* */
+    uint64_t user, data;      /* for functions of the user */
 };
-enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2, MATMUL_BIAS = 4, MATMUL_ATOMIC = 8, MATMUL_NZ = 16, MATMUL_RELU = 32,
-       MATMUL_QUANT_VECTOR = 64 };
+enum { MATMUL_TRANS_A = 1, MATMUL_TRANS_B = 2, MATMUL_BIAS = 4, MATMUL_ATOMIC = 8, MATMUL_QUANT_VECTOR = 16, MATMUL_ATOMIC_MAX = 32,
+       MATMUL_ATOMIC_MIN = 64 };
 
 namespace matmul {
 
@@ -66,16 +67,22 @@ inline void load_run(const LocalTensor<T> &to, const LocalTensor<T> &from, uint3
     }
 }
 
-/* A block in Zz: k-fractals of a row of 16 follow each other. */
+/* A block of a matrix in NZ in L1, in fractals: how many a column of them has, where the block begins. */
+struct Window {
+    uint32_t tall, row, column;
+};
+
+/* A block in Zz: k-fractals of a row of 16 follow each other. A block that is turned on its way and whose elements
+ * are not 2 bytes fills its L1 buffer alone. */
 template <typename T>
-inline void load_a(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t m, uint32_t k, bool trans, const Site &s)
+inline void load_a(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t m, uint32_t k, bool trans, const Window &w, const Site &s)
 {
     constexpr uint32_t c0 = per_block<T>(), fractal = 512u * 8u / bits_of<T>();
     uint32_t mb = up(m, 16) / 16, kb = up(k, c0) / c0;
     if (!trans) {
-        for (uint32_t i = 0; i < mb; i++) load_run(l0[i * kb * fractal], l1, i, kb, mb, false, s);
+        for (uint32_t i = 0; i < mb; i++) load_run(l0[i * kb * fractal], l1, w.row + i + w.column * w.tall, kb, w.tall, false, s);
     } else if constexpr (sizeof(T) == 2) {
-        for (uint32_t i = 0; i < mb; i++) load_run(l0[i * kb * fractal], l1, i * kb, kb, 1, true, s);
+        for (uint32_t i = 0; i < mb; i++) load_run(l0[i * kb * fractal], l1, w.row + (w.column + i) * w.tall, kb, 1, true, s);
     } else if constexpr (sizeof(T) == 4) {
         for (uint32_t slab = 0; slab < up(k, 16) / 16; slab++)
             AscendC::LoadDataWithTranspose(l0[slab * 2 * fractal], l1[slab * up(m, 16) * 16],
@@ -90,14 +97,16 @@ inline void load_a(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t 
 
 /* B block in Zn: n-fractals of a row of k follow each other. */
 template <typename T>
-inline void load_b(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t k, uint32_t n, bool trans, const Site &s)
+inline void load_b(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t k, uint32_t n, bool trans, const Window &w, const Site &s)
 {
     constexpr uint32_t c0 = per_block<T>(), fractal = 512u * 8u / bits_of<T>();
     uint32_t nb = up(n, 16) / 16, kb = up(k, c0) / c0;
-    if (trans) {
-        load_run(l0, l1, 0, kb * nb, 1, false, s);
+    if (trans && w.tall == nb) {
+        load_run(l0, l1, w.row + w.column * w.tall, kb * nb, 1, false, s);
+    } else if (trans) {
+        for (uint32_t i = 0; i < kb; i++) load_run(l0[i * nb * fractal], l1, w.row + (w.column + i) * w.tall, nb, 1, false, s);
     } else if constexpr (sizeof(T) == 2) {
-        for (uint32_t i = 0; i < kb; i++) load_run(l0[i * nb * fractal], l1, i, nb, kb, true, s);
+        for (uint32_t i = 0; i < kb; i++) load_run(l0[i * nb * fractal], l1, w.row + i + w.column * w.tall, nb, w.tall, true, s);
     } else if constexpr (sizeof(T) == 4) {
         for (uint32_t slab = 0; slab < up(k, 16) / 16; slab++)
             AscendC::LoadDataWithTranspose(l0[slab * 2 * nb * fractal], l1[slab * up(n, 16) * 16],
@@ -116,25 +125,34 @@ template <typename T> constexpr uint32_t tall_of(uint32_t rows, bool transposing
     return transposing ? (sizeof(T) == 1 ? up(rows, 32) : up(rows, 16)) : up(rows, 16);
 }
 
+/* rows x columns at (row, column) of a matrix in NZ with `pitch` rows per column of blocks, as they lie. */
+template <typename T>
+inline void from_nz(const LocalTensor<T> &l1, uint64_t pointer, uint32_t row, uint32_t column, uint32_t rows, uint32_t columns, uint32_t pitch,
+                    uint32_t tall, const Site &s)
+{
+    constexpr uint32_t c0 = per_block<T>();
+    uint32_t whole = up(rows, 16);
+    AscendC::DataCopy(l1, gm<T>(pointer + (uint64_t(column / c0) * pitch + row) * 32),
+                      AscendC::DataCopyParams(uint16_t(up(columns, c0) / c0), uint16_t(whole), uint16_t(pitch - whole), uint16_t(tall - whole)), s);
+}
+
 /* A matrix to be transposed on its way to L0 goes in as it lies; words go in slabs of 16 rows, so
  * that squares are contiguous. */
-template <typename T>
-inline void fetch(const LocalTensor<T> &l1, uint64_t pointer, uint32_t rows, uint32_t columns, uint32_t ld, bool transposing, const Site &s)
+template <typename T, bool nz>
+inline void fetch(const LocalTensor<T> &l1, uint64_t pointer, uint32_t row, uint32_t column, uint32_t rows, uint32_t columns, uint32_t ld,
+                  bool transposing, const Site &s)
 {
-    if (transposing && sizeof(T) == 4) {
-        for (uint32_t r = 0; r < rows; r += 16)
-            to_nz(l1[r * up(columns, 16)], gm<T>(pointer + uint64_t(r) * ld * sizeof(T)), rows - r < 16 ? rows - r : 16, columns, ld, 16, s);
-        return;
+    bool slabs = transposing && sizeof(T) == 4;
+    uint32_t step = slabs ? 16 : rows;
+    for (uint32_t r = 0; r < rows; r += step) {
+        uint32_t part = rows - r < step ? rows - r : step, tall = slabs ? 16 : tall_of<T>(rows, transposing);
+        if constexpr (nz) from_nz(l1[r * up(columns, 16)], pointer, row + r, column, part, columns, ld, tall, s);
+        else to_nz(l1[r * up(columns, 16)], gm<T>(pointer + (uint64_t(row + r) * ld + column) * bits_of<T>() / 8), part, columns, ld, tall, s);
     }
-    to_nz(l1, gm<T>(pointer), rows, columns, ld, tall_of<T>(rows, transposing), s);
 }
 
 /* Between two pipes both ways of one hand-over. */
 inline void hand_over(HardEvent evt, const Site &s) { sync_inside(evt, s); }
-
-template <const AscendC::FixpipeConfig &config> struct As {
-    static constexpr const AscendC::FixpipeConfig &value = config;
-};
 
 /* The factors of the columns from n0 on stand in L1 when the block is stored. */
 inline void fetch_factors(const MatmulJob &j, uint32_t n0, uint32_t n, const Site &s)
@@ -144,41 +162,61 @@ inline void fetch_factors(const MatmulJob &j, uint32_t n0, uint32_t n, const Sit
     hand_over(HardEvent::MTE2_FIX, s);
 }
 
-template <typename C, typename L0C>
-inline void store(const MatmulJob &j, const LocalTensor<L0C> &l0c, uint64_t to, uint32_t m, uint32_t n, const Site &s)
+template <typename C, typename L0C> constexpr QuantMode_t quant_for(bool columns)
 {
+    if (std::is_same<L0C, int32_t>::value)
+        return std::is_same<C, int32_t>::value ? NoQuant : sizeof(C) == 1 ? (columns ? VREQ8 : REQ8) : columns ? VDEQF16 : DEQF16;
+    if (sizeof(C) == 1) return columns ? VQF322B8_PRE : QF322B8_PRE;
+    return std::is_same<C, half>::value ? F322F16 : std::is_same<C, bfloat16_t>::value ? F322BF16 : NoQuant;
+}
+template <typename C> inline void set_atomic(const MatmulJob &j, const Site &s)
+{
+    using Sum = std::conditional_t<sizeof(C) == 8, float, C>;
+    if (j.flags & MATMUL_ATOMIC) AscendC::SetAtomicAdd<Sum>(s);
+    if (j.flags & MATMUL_ATOMIC_MAX) AscendC::SetAtomicMax<Sum>(s);
+    if (j.flags & MATMUL_ATOMIC_MIN) AscendC::SetAtomicMin<Sum>(s);
+}
+
+template <typename C, typename How, typename L0C>
+inline void store(const MatmulJob &j, const LocalTensor<L0C> &l0c, uint64_t to, uint32_t m, uint32_t n, uint32_t pitch, const Site &s)
+{
+    constexpr uint32_t c0 = How::split ? 8 : sizeof(C) == 1 ? 32 : 16;
     AscendC::FixpipeParamsV220 p;
     p.nSize = uint16_t(n);
     p.mSize = uint16_t(m);
     p.srcStride = uint16_t(up(m, 16));
-    p.reluEn = j.flags & MATMUL_RELU;
-    p.quantPre = std::is_same<L0C, int32_t>::value ? (std::is_same<C, int32_t>::value ? NoQuant : sizeof(C) == 1 ? REQ8 : DEQF16)
-                 : std::is_same<C, half>::value    ? F322F16
-                 : std::is_same<C, bfloat16_t>::value ? F322BF16
-                                                      : NoQuant;
+    p.isChannelSplit = How::split;
+    p.quantPre = quant_for<C, L0C>(j.flags & MATMUL_QUANT_VECTOR);
     p.deqScalar = j.quant;
-    if (j.flags & MATMUL_QUANT_VECTOR) p.quantPre = p.quantPre == REQ8 ? VREQ8 : VDEQF16;
+    p.dstStride = How::c_nz ? uint32_t(pitch * c0 * sizeof(C) / 32) : pitch;
     LocalTensor<uint64_t> factors = at<uint64_t>(TPosition::C1, 484 * 1024, 8192);
-    auto out = [&](const auto &config_of) {
-        constexpr const AscendC::FixpipeConfig &config = std::remove_reference_t<decltype(config_of)>::value;
-        if (j.flags & MATMUL_QUANT_VECTOR) AscendC::Fixpipe<C, L0C, config>(gm<C>(to), l0c, factors, p, s);
-        else AscendC::Fixpipe<C, L0C, config>(gm<C>(to), l0c, p, s);
-    };
-    if (j.flags & MATMUL_ATOMIC) AscendC::SetAtomicAdd<std::conditional_t<sizeof(C) == 8, float, C>>(s);
-    if (j.flags & MATMUL_NZ) {
-        p.dstStride = up(j.m, 16) * 16 * uint32_t(sizeof(C)) / 32;
-        out(As<AscendC::CFG_NZ>());
-    } else {
-        p.dstStride = j.ldc;
-        out(As<AscendC::CFG_ROW_MAJOR>());
-    }
-    if (j.flags & MATMUL_ATOMIC) AscendC::SetAtomicNone(s);
+    set_atomic<C>(j, s);
+    constexpr const AscendC::FixpipeConfig &config = How::c_nz ? AscendC::CFG_NZ : AscendC::CFG_ROW_MAJOR;
+    if (j.flags & MATMUL_QUANT_VECTOR) AscendC::Fixpipe<C, L0C, config>(gm<C>(to), l0c, factors, p, s);
+    else AscendC::Fixpipe<C, L0C, config>(gm<C>(to), l0c, p, s);
+    if (j.flags & (MATMUL_ATOMIC | MATMUL_ATOMIC_MAX | MATMUL_ATOMIC_MIN)) AscendC::SetAtomicNone(s);
+}
+/* The user's function in place of store; block (row, column) of C. */
+template <typename How, typename L0C>
+inline void store_by_user(const MatmulJob &j, const LocalTensor<L0C> &l0c, uint64_t to, uint32_t row, uint32_t column, uint32_t m, uint32_t n,
+                          uint32_t pitch)
+{
+    AscendC::DataCopyOutParams p;
+    p.cBurstNum = uint16_t(up(n, 16) / 16);
+    p.burstLen = uint16_t(m * 16 * sizeof(L0C) / 32);
+    p.dstStride = pitch;
+    p.oriNSize = uint16_t(n);
+    p.quantScalar = j.quant;
+    p.curM = int(row);
+    p.curN = int(column);
+    How::CallBack::DataCopyOutPtr(reinterpret_cast<const void *>(static_cast<uintptr_t>(to)), l0c.template ReinterpretCast<int8_t>(), &p, j.user,
+                                  j.data);
 }
 
-template <typename Bias> inline void fetch_bias(const MatmulJob &j, uint32_t n0, uint32_t n, const Site &s)
+template <typename Bias, typename L0C> inline void fetch_bias(const MatmulJob &j, uint32_t n0, uint32_t n, const Site &s)
 {
     LocalTensor<Bias> l1 = at<Bias>(TPosition::C1, 480 * 1024, 4096);
-    LocalTensor<float> table = at<float>(TPosition::C2, 0, 1024);
+    LocalTensor<L0C> table = at<L0C>(TPosition::C2, 0, 1024);
     uint32_t units = up(n * uint32_t(sizeof(Bias)), 64) / 64;
     AscendC::DataCopy(l1, gm<Bias>(j.bias + uint64_t(n0) * sizeof(Bias)), AscendC::DataCopyParams(1, uint16_t(units * 2), 0, 0), s);
     hand_over(HardEvent::MTE2_MTE1, s);
@@ -186,41 +224,89 @@ template <typename Bias> inline void fetch_bias(const MatmulJob &j, uint32_t n0,
     hand_over(HardEvent::MTE1_M, s);
 }
 
-/* One base block of C at (m0, n0). */
-template <typename A, typename B, typename C, typename Bias>
-inline void block(const MatmulJob &j, uint32_t m0, uint32_t n0, uint64_t to, const Site &s)
+/* An operand of one step in L1, and how it stands there. What the user keeps in L1 stands below 240 KB. */
+template <typename A, typename How>
+inline LocalTensor<A> bring_a(const MatmulJob &j, uint32_t m0, uint32_t m, uint32_t k0, uint32_t k, Window &w, const Site &s)
 {
-    using L0C = std::conditional_t<sizeof(A) == 1, int32_t, float>;
+    constexpr uint32_t c0 = per_block<A>();
+    bool trans = j.flags & MATMUL_TRANS_A;
+    uint32_t row = trans ? k0 : m0, column = trans ? m0 : k0, rows = trans ? k : m, columns = trans ? m : k;
+    if constexpr (How::a_l1) {
+        if (trans && sizeof(A) != 2) unsupported("Matmul that turns an operand of this dtype in L1", s);
+        w = {up(trans ? j.k : j.m, 16) / 16, row / 16, column / c0};
+        return at<A>(TPosition::A1, uint32_t(j.a), 512 * 1024 - uint32_t(j.a));
+    }
+    LocalTensor<A> l1 = at<A>(TPosition::A1, How::b_l1 ? 240 * 1024 : 0, 240 * 1024);
+    w = {tall_of<A>(rows, trans) / 16, 0, 0};
+    if constexpr (How::CallBack::in_a)
+        How::CallBack::CopyA1Ptr(l1.template ReinterpretCast<int8_t>(), reinterpret_cast<const void *>(static_cast<uintptr_t>(j.a)),
+                                 int(m0 / j.base_m), int(k0 / j.base_k), int(m), int(k), j.user, j.data);
+    else fetch<A, How::a_nz>(l1, j.a, row, column, rows, columns, j.lda, trans, s);
+    return l1;
+}
+template <typename B, typename How>
+inline LocalTensor<B> bring_b(const MatmulJob &j, uint32_t n0, uint32_t n, uint32_t k0, uint32_t k, Window &w, const Site &s)
+{
+    constexpr uint32_t c0 = per_block<B>();
+    bool trans = j.flags & MATMUL_TRANS_B;
+    uint32_t row = trans ? n0 : k0, column = trans ? k0 : n0, rows = trans ? n : k, columns = trans ? k : n;
+    if constexpr (How::b_l1) {
+        if (!trans && sizeof(B) != 2) unsupported("Matmul that turns an operand of this dtype in L1", s);
+        w = {up(trans ? j.n : j.k, 16) / 16, row / 16, column / c0};
+        return at<B>(TPosition::B1, uint32_t(j.b), 512 * 1024 - uint32_t(j.b));
+    }
+    LocalTensor<B> l1 = at<B>(TPosition::B1, 240 * 1024, 240 * 1024);
+    w = {tall_of<B>(rows, !trans) / 16, 0, 0};
+    if constexpr (How::CallBack::in_b)
+        How::CallBack::CopyB1Ptr(l1.template ReinterpretCast<int8_t>(), reinterpret_cast<const void *>(static_cast<uintptr_t>(j.b)),
+                                 int(k0 / j.base_k), int(n0 / j.base_n), int(k), int(n), j.user, j.data);
+    else fetch<B, How::b_nz>(l1, j.b, row, column, rows, columns, j.ldb, !trans, s);
+    return l1;
+}
+
+/* One base block of C at (m0, n0) into L0C; `more`: added to what stands there. */
+template <typename A, typename B, typename Bias, typename How, typename L0C>
+inline void product(const MatmulJob &j, uint32_t m0, uint32_t n0, const LocalTensor<L0C> &c1, bool more, const Site &s)
+{
     bool ta = j.flags & MATMUL_TRANS_A, tb = j.flags & MATMUL_TRANS_B;
     uint32_t m = j.m - m0 < j.base_m ? j.m - m0 : j.base_m, n = j.n - n0 < j.base_n ? j.n - n0 : j.base_n;
-    LocalTensor<A> a1 = at<A>(TPosition::A1, 0, 240 * 1024), a2 = at<A>(TPosition::A2, 0, 64 * 1024);
-    LocalTensor<B> b1 = at<B>(TPosition::B1, 240 * 1024, 240 * 1024), b2 = at<B>(TPosition::B2, 0, 64 * 1024);
-    LocalTensor<L0C> c1 = at<L0C>(TPosition::CO1, 0, 128 * 1024);
+    LocalTensor<A> a2 = at<A>(TPosition::A2, 0, 64 * 1024);
+    LocalTensor<B> b2 = at<B>(TPosition::B2, 0, 64 * 1024);
     for (uint32_t k0 = 0; k0 < j.k; k0 += j.base_k) {
         uint32_t k = j.k - k0 < j.base_k ? j.k - k0 : j.base_k;
-        uint64_t pa = j.a + (ta ? uint64_t(k0) * j.lda + m0 : uint64_t(m0) * j.lda + k0) * sizeof(A);
-        uint64_t pb = j.b + (tb ? uint64_t(n0) * j.ldb + k0 : uint64_t(k0) * j.ldb + n0) * sizeof(B);
-        fetch(a1, pa, ta ? k : m, ta ? m : k, j.lda, ta, s);
-        fetch(b1, pb, tb ? n : k, tb ? k : n, j.ldb, !tb, s);
-        if (k0 == 0 && (j.flags & MATMUL_BIAS)) fetch_bias<Bias>(j, n0, n, s);
+        bool first = k0 == 0 && !more;
+        Window wa, wb;
+        LocalTensor<A> a1 = bring_a<A, How>(j, m0, m, k0, k, wa, s);
+        LocalTensor<B> b1 = bring_b<B, How>(j, n0, n, k0, k, wb, s);
+        if (first && (j.flags & MATMUL_BIAS)) fetch_bias<Bias, L0C>(j, n0, n, s);
         if (k0 == 0 && (j.flags & MATMUL_QUANT_VECTOR)) fetch_factors(j, n0, n, s);
         hand_over(HardEvent::MTE2_MTE1, s);
-        load_a(a2, a1, m, k, ta, s);
-        load_b(b2, b1, k, n, tb, s);
+        load_a(a2, a1, m, k, ta, wa, s);
+        load_b(b2, b1, k, n, tb, wb, s);
         hand_over(HardEvent::MTE1_M, s);
         hand_over(HardEvent::MTE1_MTE2, s);
         AscendC::MmadParams p;
         p.m = uint16_t(m == 1 ? 16 : m); /* one row alone would be read as a vector, not as fractals */
         p.n = uint16_t(n);
         p.k = uint16_t(k);
-        p.cmatrixInitVal = k0 == 0;
-        if (k0 == 0 && (j.flags & MATMUL_BIAS)) AscendC::Mmad(c1, a2, b2, at<L0C>(TPosition::C2, 0, 1024), p, s);
+        p.cmatrixInitVal = first;
+        if (first && (j.flags & MATMUL_BIAS)) AscendC::Mmad(c1, a2, b2, at<L0C>(TPosition::C2, 0, 1024), p, s);
         else AscendC::Mmad(c1, a2, b2, p, s);
         hand_over(HardEvent::M_MTE1, s);
         put_barrier(NPU_PIPE_M, s);
     }
+}
+
+template <typename A, typename B, typename C, typename Bias, typename How>
+inline void block(const MatmulJob &j, uint32_t m0, uint32_t n0, uint64_t to, uint32_t pitch, const Site &s)
+{
+    using L0C = std::conditional_t<std::is_integral<A>::value || bits_of<A>() == 4, int32_t, float>;
+    LocalTensor<L0C> c1 = at<L0C>(TPosition::CO1, 0, 128 * 1024);
+    uint32_t m = j.m - m0 < j.base_m ? j.m - m0 : j.base_m, n = j.n - n0 < j.base_n ? j.n - n0 : j.base_n;
+    product<A, B, Bias, How>(j, m0, n0, c1, false, s);
     hand_over(HardEvent::M_FIX, s);
-    store<C>(j, c1, to, m, n, s);
+    if constexpr (How::CallBack::out) store_by_user<How>(j, c1, to, m0 / j.base_m, n0 / j.base_n, m, n, pitch);
+    else store<C, How>(j, c1, to, m, n, pitch, s);
     hand_over(HardEvent::FIX_M, s);
 }
 
@@ -236,15 +322,23 @@ template <typename A> inline void fit(MatmulJob &j)
     if (j.base_k % unit) j.base_k = up(j.base_k, unit) <= most ? up(j.base_k, unit) : most;
 }
 
-/* The whole product, or block number `only` of it (in rows of blocks) written at c itself. */
-template <typename A, typename B, typename C, typename Bias> inline void run(MatmulJob j, int64_t only, bool compact, const Site &s)
+/* Is block (row, column) of C one that is computed? */
+template <typename How> constexpr bool wanted(uint32_t row, uint32_t column)
 {
+    return How::triangle == 1 ? row <= column : How::triangle == 2 ? row >= column : true;
+}
+
+/* The whole product, or block number `only` of it (in rows of blocks), compact: written at c itself. */
+template <typename A, typename B, typename C, typename Bias, typename How> inline void run(MatmulJob j, int64_t only, bool compact, const Site &s)
+{
+    constexpr uint32_t c0 = How::split ? 8 : sizeof(C) == 1 ? 32 : 16;
     fit<A>(j);
     for (uint32_t m0 = 0, i = 0; m0 < j.m; m0 += j.base_m)
         for (uint32_t n0 = 0; n0 < j.n; n0 += j.base_n, i++) {
-            if (only >= 0 && i != uint64_t(only)) continue;
-            uint64_t offset = j.flags & MATMUL_NZ ? uint64_t(n0) * up(j.m, 16) + uint64_t(m0) * 16 : uint64_t(m0) * j.ldc + n0;
-            block<A, B, C, Bias>(j, m0, n0, j.c + (compact ? 0 : offset * sizeof(C)), s);
+            if ((only >= 0 && i != uint64_t(only)) || !wanted<How>(m0 / j.base_m, n0 / j.base_n)) continue;
+            uint32_t height = j.m - m0 < j.base_m ? j.m - m0 : j.base_m, pitch = How::c_nz && compact ? up(height, 16) : j.ldc;
+            uint64_t offset = How::c_nz ? uint64_t(n0) * pitch + uint64_t(m0) * c0 : uint64_t(m0) * pitch + n0;
+            block<A, B, C, Bias, How>(j, m0, n0, j.c + (compact ? 0 : offset * sizeof(C)), pitch, s);
         }
 }
 
