@@ -301,10 +301,16 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
     return ok;
 }
 
-/* Outputs that lack an axis of the loops that all of them share would be written again and again. */
+/* Outputs that lack an axis of the loops that all of them share would be written again and again;
+ * where rows' results end in totals, totals alone are written. */
 static bool outputs_agree(const PrimGraph *g, const Space *space)
 {
     uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->outputs.len && space->outer; i++)
+        if (g->prims.at[g->outputs.at[i].is.prim].axes)
+            return false;
+    if (space->outer)
+        return true;
     for (uint32_t i = 0; i < space->len; i++)
         kept |= space->axis[i].reduced ? 0 : 1u << i;
     for (uint32_t i = 0; i < g->outputs.len; i++) {
@@ -333,7 +339,7 @@ bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
         diag_error(diag, "G002", (Span){0}, "no strategy takes this pattern of reductions yet");
         return false;
     }
-    if (g->outputs.len > 1 && !space.outer && !outputs_agree(g, &space)) {
+    if (g->outputs.len > 1 && !outputs_agree(g, &space)) {
         diag_error(diag, "G002", (Span){0},
                    "the planner cannot plan this task yet: its outputs vary along different axes");
         return false;
