@@ -20,7 +20,9 @@ enum { LONG_RUN = 4096, RUN_COSTS = 80 /* bytes' time, by two thirds of L2 */, F
 typedef struct Loads {
     const Lower *l;
     uint32_t tensor;
-    uint32_t count;
+    uint32_t count;  /* places that read it */
+    uint32_t passes; /* loops that load it, one after the other */
+    const IrStmt *pass;
     bool once;
     bool split;                /* by a loop that deals it out: no two cores read the same */
     int64_t run;               /* bytes of a run at most; 0: long ones */
@@ -161,6 +163,14 @@ static bool written_alike(const Lower *l, const IrTensor *in)
     return false;
 }
 
+/* Loads side by side in one loop take different parts; those of another loop the same again. */
+static void count_pass(Loads *f, const IrStmt *load)
+{
+    const IrStmt *loop = f->loops.len ? f->loops.at[f->loops.len - 1] : NULL;
+    f->passes += load->kind == IR_S_LOAD && (!f->passes || loop != f->pass);
+    f->pass = load->kind == IR_S_LOAD ? loop : f->pass;
+}
+
 static void walk(Loads *f, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len; i++) {
@@ -168,6 +178,7 @@ static void walk(Loads *f, const IrBlock *block)
         bool reads = s->kind == IR_S_LOAD || s->kind == IR_S_GM_READ;
         if (reads && s->access.tensor == f->tensor) {
             f->count++;
+            count_pass(f, s);
             f->once = s->kind == IR_S_LOAD && (read_once(f, &s->access) || read_nearly_once(f, s));
             f->split = is_split(f);
             f->run = f->once ? short_run(f, s) : 0;
@@ -206,7 +217,7 @@ static void add_stream(Lower *l, AscKernel *k, uint32_t t)
     vec_push(l->arena, &k->streams, s);
 }
 
-/* Is an input with as many axes loaded at several places? */
+/* Is an input with as many axes loaded by several loops? */
 static bool read_twice(const Lower *l, uint32_t rank)
 {
     for (uint32_t i = 0; i < l->source->tensors.len; i++) {
@@ -214,7 +225,7 @@ static bool read_twice(const Lower *l, uint32_t rank)
         Loads f = {.l = l, .tensor = i};
         if (in->role == IR_ROLE_IN && in->rank == rank)
             walk(&f, &l->source->body);
-        if (f.count > 1)
+        if (f.passes > 1)
             return true;
     }
     return false;

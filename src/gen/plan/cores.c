@@ -4,21 +4,27 @@
  * in 60 KB a us, gives out 49.5 KB, and computes 64 elements a cycle of 1/1800 us (npu/cost.def CORE_US,
  * GM_PORT, MTE3_RATE). So n elements of which one keeps the busiest of these for b us take 0.08 c + n b / c:
  * least at c = sqrt(n b / 0.08). The second core of each AI core shares the port, so that all cores pay
- * only where they save more of storing or computing than their launch takes, or where 20 us of work make
- * the launch small. A core's share is cut in four pieces at least, so that its first store starts before
+ * only where storing or computing bounds it and they save more of that than their launch takes, or where
+ * 60 us of work make the launch small. A core's share is cut in four pieces at least, so that its first store starts before
  * its last load. */
 #include "gen/plan/cores.h"
 
 #include "gen/plan/strategy.h"
 #include <string.h>
 
-enum { PIECES = 4, LEAST = 512, PORTS = 24, LONG_US = 20, FOLD = 2 /* cycles of 64 elements */ };
+enum { PIECES = 4, LEAST = 512, PORTS = 24, LONG_US = 60, FOLD = 2 /* cycles of 64 elements */ };
 #define CORE_US 0.08
 #define IN_PER_US 60480.0
 #define OUT_PER_US 49500.0
 #define LANES_PER_US (64 * 1800.0)
 
 static double larger(double a, double b) { return a > b ? a : b; }
+
+/* The busier one of storing and computing. */
+static double busiest_beside(CoresWork w)
+{
+    return larger(w.out / OUT_PER_US, w.cycles / LANES_PER_US);
+}
 
 /* What all of it would take one core, less what overlaps: the busiest pipe, and the first and last piece
  * of the others. */
@@ -33,7 +39,9 @@ CoresRule cores_rule(CoresWork work)
 {
     double alone = core_us(work, 1), shared = core_us(work, 2) / 2;
     double least = LONG_US * PORTS / alone, gain = (alone - shared) / PORTS;
-    if (gain > 0 && CORE_US * PORTS / gain < least)
+    bool reads = work.in / IN_PER_US >=
+                 busiest_beside(work); /* then only the first and last piece gain */
+    if (!reads && gain > 0 && CORE_US * PORTS / gain < least)
         least = CORE_US * PORTS / gain;
     return (CoresRule){alone / CORE_US, least};
 }
