@@ -122,6 +122,8 @@ static bool write_files(EvalJudge *j, const TwinEvents *events, NameList *writte
 
 /* ---- running ---- */
 
+#define MOST_MEMORY (4ull << 30)
+
 static bool ended_well(EvalJudge *j, const TwinBindDone *done)
 {
     if (done->result.kind != BIND_INT || done->result.i == 0)
@@ -133,7 +135,7 @@ static bool ended_well(EvalJudge *j, const TwinBindDone *done)
 
 static bool run(EvalJudge *j, EvalHost *host, EvalDevice *device, EvalProgram *program)
 {
-    TwinBindCall call = {.function = "main"};
+    TwinBindCall call = {.function = "main", .memory = MOST_MEMORY};
     TwinBindDone done;
     uint32_t executed;
     bool ok = eval_host_call(host, device, &call, &done, &executed) &&

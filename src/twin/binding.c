@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_EVENT_BYTES = 1 << 28 };
+#define MOST_MEMORY (1ull << 30)
 
 static Str marked(Arena *arena, const TwinHostFile *file)
 {
@@ -67,19 +67,21 @@ static int memory_file(const char *name, Str content)
     return fd;
 }
 
-static bool read_all(Arena *arena, int fd, Str *bytes)
+static bool read_all(Arena *arena, int fd, uint64_t most, Str *bytes)
 {
     off_t size = lseek(fd, 0, SEEK_END);
-    if (size < 0 || size > MOST_EVENT_BYTES)
+    if (size < 0 || (uint64_t)size > most)
         return false;
     char *at = arena_alloc(arena, (size_t)size + 1);
     *bytes = (Str){at, (size_t)size};
     return pread(fd, at, (size_t)size, 0) == size;
 }
 
-static bool ask(Arena *arena, const TwinBinding *binding, Str request, const TwinOptions *options,
-                Str *answer, Str *printed, Verdict *verdict)
+static bool ask(Arena *arena, const TwinBinding *binding, const TwinBindCall *call,
+                const TwinOptions *options, Str *answer, Str *printed, Verdict *verdict)
 {
+    Str request = twin_bind_request(arena, call, twin_chip(options));
+    uint64_t memory = call->memory ? call->memory : MOST_MEMORY;
     int fds[BIND_FD_COUNT] = {memory_file("acraft-call", request),
                               memory_file("acraft-events", (Str){0})};
     const char *const argv[] = {"binding", NULL};
@@ -89,11 +91,11 @@ static bool ask(Arena *arena, const TwinBinding *binding, Str request, const Twi
                     .fds = fds,
                     .fd_count = BIND_FD_COUNT,
                     .seconds = 10,
-                    .memory = 1ull << 30,
+                    .memory = memory,
                     .processes = 1,
                     .files = 16,
                     .output = 64 << 10,
-                    .file_bytes = MOST_EVENT_BYTES,
+                    .file_bytes = memory / 4,
                     .allow_missing = options->trust};
     BoxResult box = {.end = BOX_FAILED, .reason = "no memory for a call"};
     if (fds[0] >= 0 && fds[1] >= 0)
@@ -104,7 +106,7 @@ static bool ask(Arena *arena, const TwinBinding *binding, Str request, const Twi
     if (!ok && verdict->status == VERDICT_OK)
         verdict_fail(verdict, VERDICT_CRASHED, STAGE_RUN,
                      str_format(arena, "the host code ended with status %d", box.status));
-    ok = ok && read_all(arena, fds[1], answer);
+    ok = ok && read_all(arena, fds[1], memory / 4, answer);
     for (int i = 0; i < BIND_FD_COUNT; i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -131,8 +133,7 @@ bool twin_binding_call(Arena *arena, const TwinBinding *binding, const TwinBindC
 {
     Str answer = {0};
     *done = (TwinBindDone){0};
-    if (!ask(arena, binding, twin_bind_request(arena, call, twin_chip(options)), options, &answer,
-             &done->printed, verdict))
+    if (!ask(arena, binding, call, options, &answer, &done->printed, verdict))
         return false;
     if (!twin_bind_events(arena, answer, done)) {
         verdict_fail(verdict, VERDICT_FORGED, STAGE_RUN, "the host code left no readable events");

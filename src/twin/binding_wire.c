@@ -64,6 +64,7 @@ static void put_chip(Buf *out, const NpuChip *chip)
 Str twin_bind_request(Arena *arena, const TwinBindCall *call, const NpuChip *chip)
 {
     Buf out = {0};
+    row_put_u64(&out, 0); /* the bytes that follow, known at the end */
     row_put_text(&out, str_from(call->function));
     row_put_u64(&out, call->first_address);
     put_chip(&out, chip);
@@ -75,6 +76,8 @@ Str twin_bind_request(Arena *arena, const TwinBindCall *call, const NpuChip *chi
     row_put_u32(&out, call->answers.len);
     for (uint32_t i = 0; i < call->answers.len; i++)
         row_put_text(&out, call->answers.at[i]);
+    uint64_t follow = out.len - sizeof follow;
+    memcpy(out.at, &follow, sizeof follow); /* both ends are little-endian */
     Str bytes = str_copy(arena, buf_view(&out));
     buf_free(&out);
     return bytes;

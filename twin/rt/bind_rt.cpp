@@ -7,6 +7,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string_view>
 #include <unistd.h>
 
 int acraft_user_main() __attribute__((weak));
@@ -25,7 +26,7 @@ std::vector<acraft::bind::Function> &functions()
 std::string events, request;
 size_t at = 0;
 uint64_t next_address = 0;
-std::vector<std::string> answers;
+std::vector<std::string_view> answers; /* parts of the request */
 size_t next_answer = 0;
 
 void flush()
@@ -51,9 +52,12 @@ void flush()
 
 void read_request()
 {
-    char piece[65536];
-    ssize_t got;
-    while ((got = read(BIND_FD_REQUEST, piece, sizeof piece)) > 0) request.append(piece, static_cast<size_t>(got));
+    uint64_t bytes = 0;
+    if (read(BIND_FD_REQUEST, &bytes, sizeof bytes) != sizeof bytes) _exit(3);
+    request.resize(bytes);
+    size_t done = 0;
+    for (ssize_t got; done < request.size(); done += static_cast<size_t>(got))
+        if ((got = read(BIND_FD_REQUEST, &request[done], request.size() - done)) <= 0) _exit(3);
 }
 
 template <class T> T take()
@@ -65,13 +69,15 @@ template <class T> T take()
     return v;
 }
 
-std::string take_text()
+std::string_view take_view()
 {
     uint32_t n = take<uint32_t>();
     if (request.size() - at < n) _exit(3);
     at += n;
-    return request.substr(at - n, n);
+    return std::string_view(request).substr(at - n, n);
 }
+
+std::string take_text() { return std::string(take_view()); }
 
 at::Tensor take_tensor()
 {
@@ -190,7 +196,7 @@ void call(const std::string &name)
         std::string key = take_text();
         given.push_back({key, take_value()});
     }
-    for (uint32_t n = take<uint32_t>(); n > 0; n--) answers.push_back(take_text());
+    for (uint32_t n = take<uint32_t>(); n > 0; n--) answers.push_back(take_view());
     if (name == "main") return run_main();
     for (const acraft::bind::Function &f : functions())
         if (f.name == name) return f.call(arrange(f, given));
@@ -218,11 +224,11 @@ uint64_t alloc(uint64_t bytes)
     return address;
 }
 
-static const std::string *answered() { return next_answer < answers.size() ? &answers[next_answer++] : nullptr; }
+static const std::string_view *answered() { return next_answer < answers.size() ? &answers[next_answer++] : nullptr; }
 
 void read(uint64_t address, uint64_t bytes, void *to)
 {
-    const std::string *answer = answered();
+    const std::string_view *answer = answered();
     put_u8(BIND_READ);
     put_u64(address);
     put_u64(bytes);
@@ -232,7 +238,7 @@ void read(uint64_t address, uint64_t bytes, void *to)
 
 size_t read_file(const char *path, void *to, size_t most)
 {
-    const std::string *answer = answered();
+    const std::string_view *answer = answered();
     put_u8(BIND_FILE);
     put_text(path);
     put_u64(most);

@@ -13,7 +13,7 @@
  *     BIND_TENSOR: u64 address of the storage, i64 offset in elements, u32 dtype (ScalarType of
  *                  PyTorch), u32 rank, i64 sizes, i64 strides
  *     BIND_LIST u32 count, values
- * Request: text function, u64 first free address; the chip: text name, u32 AIC and AIV cores, u64
+ * Request: u64 bytes that follow; text function, u64 first free address; the chip: text name, u32 AIC and AIV cores, u64
  * bytes of UB, L1, L0A, L0B, L0C, L2 and the system's workspace; u32 count of arguments, each text
  * name (may be empty) and value; u32 count of answers, each text. */
 #ifndef TWIN_BIND_SHARE_H
