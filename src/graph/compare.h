@@ -28,11 +28,10 @@ typedef struct CompareSpec {
     int64_t reduction; /* elements summed into one at most */
     int64_t depth;     /* rounding operators on the longest way from an input */
     double noise;      /* rms error of the graph's own f32 evaluation, when it was measured */
-    const Tensor
-        *own; /* that evaluation, where elements of it are off by more than 8 noise; NULL: none */
-    int64_t slack; /* integers that come from rounding floats may be off by this much */
-    double bound;  /* npukb, npukb-fraction: in place of 1e-3; 0: as it is */
-    int named;     /* npukb-scaled, -matmul: 1 + the dtype that decides; 0: the output's */
+    const Tensor *own; /* that evaluation, where some elements of it are far off; NULL: none */
+    int64_t slack;     /* integers that come from rounding floats may be off by this much */
+    double bound;      /* npukb, npukb-fraction: in place of 1e-3; 0: as it is */
+    int named;         /* npukb-scaled, -matmul: 1 + the dtype that decides; 0: the output's */
 } CompareSpec;
 
 /* How many products or terms of a node end in one element; 1 for elementwise operators. */
