@@ -122,18 +122,7 @@ enum { OF_EACH = 1, OF_VALUE = 2, OF_ALL = 4 };
 
 static bool by_element(const Node *node)
 {
-    switch (node->op) {
-    case OP_UNARY:
-    case OP_BINARY:
-    case OP_CLAMP:
-    case OP_WHERE:
-    case OP_LERP:
-    case OP_ADDCMUL:
-    case OP_ADDCDIV:
-    case OP_CAST:
-    case OP_RESHAPE: return true;
-    default: return false;
-    }
+    return op_is_elementwise(node->op) || node->op == OP_RESHAPE;
 }
 
 static bool keeps_value(const Node *node)

@@ -52,6 +52,15 @@ bool op_is_elementwise(Op op)
     }
 }
 
+bool graph_any_empty(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->values.len; i++)
+        for (int d = 0; d < graph->values.at[i].shape.rank; d++)
+            if (graph->values.at[i].shape.dim[d] == 0)
+                return true;
+    return false;
+}
+
 uint32_t graph_place(const Graph *graph, ValueId id)
 {
     for (uint32_t i = 0; i < graph->inputs.len; i++)

@@ -166,6 +166,7 @@ extern const AttrRow attr_rows[AT_COUNT];
 
 /* Each element of the result comes from one element of each input, broadcast. */
 bool op_is_elementwise(Op op);
+bool graph_any_empty(const Graph *graph); /* some value has no elements */
 /* Where a tensor stands among the task's operands: inputs, parameters, then constants. */
 uint32_t graph_place(const Graph *graph, ValueId id);
 

@@ -30,15 +30,6 @@ void case_list(Arena *arena, const JudgeSpec *spec, const TorchCases *cases, Cas
         add(arena, list, spec, str_format(arena, "fuzz%u", i), SCALE_FUZZ, listed ? 0 : -1);
 }
 
-static bool any_empty(const Graph *g)
-{
-    for (uint32_t i = 0; i < g->values.len; i++)
-        for (int d = 0; d < g->values.at[i].shape.rank; d++)
-            if (g->values.at[i].shape.dim[d] == 0)
-                return true;
-    return false;
-}
-
 enum { DRAWS = 20 };
 
 TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
@@ -53,7 +44,7 @@ TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
         Diag own = diag_make(arena, task->path, task->source);
         TorchTask *read = torch_read_scaled(arena, task->path, task->source, options, c->scale,
                                             &own);
-        if (read && !any_empty(read->graph))
+        if (read && !graph_any_empty(read->graph))
             return read;
         *diag = own;
         if (read)

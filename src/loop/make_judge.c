@@ -21,15 +21,6 @@ Str make_without_reasons(Str craft)
     return str_slice(craft, at < 0 ? 0 : (size_t)at + 1, craft.len);
 }
 
-static bool any_empty(const Graph *g)
-{
-    for (uint32_t i = 0; i < g->values.len; i++)
-        for (int d = 0; d < g->values.at[i].shape.rank; d++)
-            if (g->values.at[i].shape.dim[d] == 0)
-                return true;
-    return false;
-}
-
 /* A case on its way: where it is read to, what is still missing. */
 typedef struct Reading {
     Arena *arena;
@@ -52,7 +43,7 @@ static bool read_and_plan(Reading *r, uint32_t tries, TorchOptions *options)
     if (tries == 0 && c->draw >= FIRST_SINGLE && !spec->ranges.len)
         sizes_single(r->arena, job->result->task, c->draw - FIRST_SINGLE, options);
     r->task = torch_read_scaled(r->arena, spec->path, spec->source, options, c->scale, &r->said);
-    return r->task && !any_empty(r->task->graph) &&
+    return r->task && !graph_any_empty(r->task->graph) &&
            make_plan(r->arena, job, r->task->graph, c->tile_limit, &r->plan, &r->said);
 }
 
