@@ -312,7 +312,8 @@ static uint32_t to_nz(const Record *r, SimAccess *out)
 static uint32_t loading(const Record *r, SimAccess *out)
 {
     uint32_t n = 0, size = element_bytes(r->dtype[0]);
-    uint64_t fractals = r->op == NPU_LOAD_TRANSPOSE && size != 2 ? 2 : 1;
+    bool nibbles = npu_dtype_bits(r->dtype[0]) == 4;
+    uint64_t fractals = r->op != NPU_LOAD_TRANSPOSE || size == 2 ? 1 : nibbles ? 4 : 2;
     if (r->op == NPU_FILL) {
         uint64_t unit = rec_space(r->operand[0].address) == NPU_L1 ? BLOCK : FRACTAL;
         SimAccess *a = add(out, &n, r, 0, true, r->n[1] * unit);
@@ -322,7 +323,7 @@ static uint32_t loading(const Record *r, SimAccess *out)
     }
     if (r->op == NPU_LOAD3D) {
         uint64_t rows = ((uint64_t)r->n[1] + 15) / 16 * 16, c0 = BLOCK / size;
-        uint64_t columns = (r->n[0] + c0 - 1) / c0 * c0;
+        uint64_t k = nibbles ? (r->n[0] + 1) / 2 : r->n[0], columns = (k + c0 - 1) / c0 * c0;
         add(out, &n, r, 1, false, r->operand[1].bytes ? r->operand[1].bytes : BLOCK);
         add(out, &n, r, 0, true, rows * columns * size);
         return n;
@@ -343,11 +344,12 @@ static uint32_t loading(const Record *r, SimAccess *out)
 
 static uint32_t multiplying(const Record *r, SimAccess *out)
 {
-    uint32_t n = 0, size = element_bytes(r->dtype[1]), k0 = BLOCK / size;
+    uint32_t n = 0, bits = npu_dtype_bits(r->dtype[1]), k0 = BLOCK * 8 / (bits ? bits : 8);
     uint64_t m1 = (r->n[0] + 15) / 16, n1 = (r->n[1] + 15) / 16, k1 = (r->n[2] + k0 - 1) / k0;
     if (!m1 || !n1 || !k1)
         return 0;
-    add(out, &n, r, 1, false, r->n[0] == 1 ? (uint64_t)r->n[2] * size : m1 * k1 * FRACTAL);
+    add(out, &n, r, 1, false,
+        r->n[0] == 1 ? ((uint64_t)r->n[2] * bits + 7) / 8 : m1 * k1 * FRACTAL);
     add(out, &n, r, 2, false, k1 * n1 * FRACTAL);
     if (r->mode & 2)
         add(out, &n, r, 3, false, 4ull * r->n[1]);

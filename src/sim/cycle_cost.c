@@ -122,11 +122,11 @@ InstructionCost cost_cube(const Record *r, const NpuChip *chip, const SimAccess 
     for (uint32_t i = 0; i < n; i++)
         written += access[i].write ? sim_access_bytes(&access[i]) : 0;
     if (r->op == NPU_MMAD) {
-        uint32_t size = npu_dtype_bits(r->dtype[1]) / 8, k0 = size ? 32 / size : 16;
+        uint32_t bits = npu_dtype_bits(r->dtype[1]), k0 = bits ? 256 / bits : 16;
         double tiles = (double)((r->n[0] + 15) / 16) * ((r->n[1] + 15) / 16) *
                        ((r->n[2] + k0 - 1) / k0);
         cost.head = cost_constant(NPU_C_MAD_START);
-        cost.work = tiles * (size == 4 ? 2 : 1);
+        cost.work = tiles * (bits == 32 ? 2 : 1);
     } else if (r->op == NPU_FIXPIPE_L1) {
         cost.work = (double)written / cost_constant(NPU_C_FIX_L1);
     } else {

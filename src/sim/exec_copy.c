@@ -381,7 +381,8 @@ typedef struct NzShape {
 static bool nz_read(Step *s, NzShape *z)
 {
     const Record *r = s->r;
-    z->size = npu_dtype_bits(r->dtype[0]) / 8;
+    uint32_t bits = npu_dtype_bits(r->dtype[0]);
+    z->size = bits == 4 ? 1 : bits / 8; /* two of 4 bits go as one byte, and are counted so */
     if (z->size == 0 || z->size > 4) {
         sim_report(s, SIM_FAULT_BAD_DTYPE, "the ND to NZ copy does not take %s",
                    npu_dtype_text(r->dtype[0]));

@@ -14,7 +14,7 @@ enum { FRACTAL = 512, BLOCK = 32, DEEP = 64, MOST = 4096 };
 typedef struct Product {
     SimMemory *a, *b, *c, *bias;
     uint64_t a_at, b_at, c_at, bias_at;
-    uint32_t m, n, k, k0, k1, m1, n1, size;
+    uint32_t m, n, k, k0, k1, m1, n1, bits; /* bits of an element of A and B */
     bool integer, zero, with_bias, hf32, ties_to_zero;
     uint8_t dtype;
 } Product;
@@ -22,21 +22,23 @@ typedef struct Product {
 static uint64_t a_byte(const Product *p, uint32_t m, uint32_t k)
 {
     if (p->m == 1) /* a row vector lies dense (GEMV) */
-        return p->a_at + (uint64_t)k * p->size;
+        return p->a_at + (uint64_t)k * p->bits / 8;
     return p->a_at + ((uint64_t)(m / 16) * p->k1 + k / p->k0) * FRACTAL + m % 16 * BLOCK +
-           k % p->k0 * p->size;
+           k % p->k0 * p->bits / 8;
 }
 
 static uint64_t b_byte(const Product *p, uint32_t k, uint32_t n)
 {
     return p->b_at + ((uint64_t)(k / p->k0) * p->n1 + n / 16) * FRACTAL + n % 16 * BLOCK +
-           k % p->k0 * p->size;
+           k % p->k0 * p->bits / 8;
 }
 
 static uint64_t c_byte(const Product *p, uint32_t m, uint32_t n)
 {
     return p->c_at + (((uint64_t)(n / 16) * p->m1 + m / 16) * 256 + m % 16 * 16 + n % 16) * 4;
 }
+
+static uint64_t bytes_of(const Product *p, uint64_t count) { return (count * p->bits + 7) / 8; }
 
 /* HF32 keeps 11 fraction bits of a float: nearest even, or with ties towards zero. */
 static double to_hf32(uint32_t bits, bool ties_to_zero)
@@ -48,11 +50,13 @@ static double to_hf32(uint32_t bits, bool ties_to_zero)
     return (double)math_float(bits & ~0xFFFu);
 }
 
-static double load(const Product *p, const uint8_t *at)
+/* Element k of a row or column whose byte is given. */
+static double load(const Product *p, const uint8_t *at, uint32_t k)
 {
     uint32_t bits = 0;
-    memcpy(&bits, at, p->size);
+    memcpy(&bits, at, p->bits < 8 ? 1 : p->bits / 8);
     switch (p->dtype) {
+    case NPU_DT_I4: return ((int32_t)(bits >> k % 2 * 4 & 15) ^ 8) - 8;
     case NPU_DT_F16: return (double)half_to_float((uint16_t)bits);
     case NPU_DT_BF16: return (double)bf16_to_float((uint16_t)bits);
     case NPU_DT_I8: return (int8_t)bits;
@@ -64,15 +68,14 @@ static bool product_dtypes(Step *s, Product *p)
 {
     const uint8_t *t = s->r->dtype;
     p->dtype = t[1];
-    p->integer = t[1] == NPU_DT_I8;
+    p->integer = t[1] == NPU_DT_I8 || t[1] == NPU_DT_I4;
     bool floats = t[1] == NPU_DT_F16 || t[1] == NPU_DT_BF16 || t[1] == NPU_DT_F32;
     if (t[1] == t[2] && ((p->integer && t[0] == NPU_DT_I32) || (floats && t[0] == NPU_DT_F32))) {
-        p->size = npu_dtype_bits(t[1]) / 8;
+        p->bits = npu_dtype_bits(t[1]);
         return true;
     }
-    sim_report(s, t[1] == NPU_DT_I4 ? SIM_FAULT_UNSUPPORTED : SIM_FAULT_BAD_DTYPE,
-               "no product of %s and %s into %s", npu_dtype_text(t[1]), npu_dtype_text(t[2]),
-               npu_dtype_text(t[0]));
+    sim_report(s, SIM_FAULT_BAD_DTYPE, "no product of %s and %s into %s", npu_dtype_text(t[1]),
+               npu_dtype_text(t[2]), npu_dtype_text(t[0]));
     return false;
 }
 
@@ -113,15 +116,15 @@ static bool product_open(Step *s, Product *p)
     }
     if (!product_dtypes(s, p) || !product_memories(s, p))
         return false;
-    p->k0 = BLOCK / p->size;
+    p->k0 = BLOCK * 8 / p->bits;
     p->k1 = (p->k + p->k0 - 1) / p->k0;
-    if (r->mode & 4 && p->size == 4)
+    if (r->mode & 4 && p->bits == 32)
         p->k1 = (p->k + 15) / 16 * 2;
     p->m1 = (p->m + 15) / 16;
     p->n1 = (p->n + 15) / 16;
     if (!p->m || !p->n || !p->k)
         return true;
-    uint64_t a_bytes = p->m == 1 ? (uint64_t)p->k * p->size : (uint64_t)p->m1 * p->k1 * FRACTAL;
+    uint64_t a_bytes = p->m == 1 ? bytes_of(p, p->k) : (uint64_t)p->m1 * p->k1 * FRACTAL;
     return sim_local_range(s, 0, p->c, p->c_at, 1024ull * p->m1 * p->n1, true) &&
            sim_local_range(s, 1, p->a, p->a_at, a_bytes, false) &&
            sim_local_range(s, 2, p->b, p->b_at, (uint64_t)p->k1 * p->n1 * FRACTAL, false);
@@ -159,7 +162,7 @@ static void add_depth(const Product *p, uint32_t m, const double *b, uint32_t k,
     double sum[MOST];
     memset(sum, 0, p->n * sizeof *sum);
     for (uint32_t d = 0; d < depth; d++) {
-        double a = load(p, p->a->at + a_byte(p, m, k + d));
+        double a = load(p, p->a->at + a_byte(p, m, k + d), k + d);
         math_add_scaled(sum, b + (size_t)d * p->n, a, p->n);
     }
     for (uint32_t n = 0; n < p->n; n++)
@@ -176,7 +179,7 @@ static void multiply(const Product *p)
         uint32_t depth = p->k - k < p->k0 ? p->k - k : p->k0;
         for (uint32_t d = 0; d < depth; d++)
             for (uint32_t n = 0; n < p->n; n++)
-                b[(size_t)d * p->n + n] = load(p, p->b->at + b_byte(p, k + d, n));
+                b[(size_t)d * p->n + n] = load(p, p->b->at + b_byte(p, k + d, n), k + d);
         for (uint32_t m = 0; m < p->m; m++)
             add_depth(p, m, b, k, depth, c + (size_t)m * p->n);
     }
@@ -192,7 +195,7 @@ static bool row_known(const Product *p, uint32_t m)
 {
     for (uint32_t k = 0; k < p->k; k += p->k0) {
         uint32_t n = p->k - k < p->k0 ? p->k - k : p->k0;
-        if (!memory_known(p->a, a_byte(p, m, k), (uint64_t)n * p->size))
+        if (!memory_known(p->a, a_byte(p, m, k), bytes_of(p, n)))
             return false;
     }
     return true;
@@ -202,7 +205,7 @@ static bool column_known(const Product *p, uint32_t n)
 {
     for (uint32_t k = 0; k < p->k; k += p->k0) {
         uint32_t count = p->k - k < p->k0 ? p->k - k : p->k0;
-        if (!memory_known(p->b, b_byte(p, k, n), (uint64_t)count * p->size))
+        if (!memory_known(p->b, b_byte(p, k, n), bytes_of(p, count)))
             return false;
     }
     return !p->with_bias || memory_known(p->bias, p->bias_at + 4ull * n, 4);
@@ -232,7 +235,7 @@ bool exec_mmad(Step *s)
         return true;
     multiply(&p);
     spread_known(&p);
-    sim_count(s, (uint64_t)p.m1 * p.n1 * p.k1, ((uint64_t)p.m + p.n) * p.k * p.size,
+    sim_count(s, (uint64_t)p.m1 * p.n1 * p.k1, bytes_of(&p, ((uint64_t)p.m + p.n) * p.k),
               4ull * p.m * p.n);
     return true;
 }

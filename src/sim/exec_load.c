@@ -9,7 +9,7 @@ enum { FRACTAL = 512, BLOCK = 32 };
 typedef struct Fractals {
     SimMemory *d;
     uint64_t to;
-    uint32_t size; /* bytes of an element */
+    uint32_t size; /* bytes of an element; two of 4 bits go as one byte */
 } Fractals;
 
 static bool open_target(Step *s, Fractals *f, uint32_t spaces, uint64_t end)
@@ -17,14 +17,14 @@ static bool open_target(Step *s, Fractals *f, uint32_t spaces, uint64_t end)
     uint32_t bits = npu_dtype_bits(s->r->dtype[0]);
     f->d = sim_local(s, 0, spaces);
     f->to = rec_byte(s->r->operand[0].address);
-    f->size = bits / 8;
+    f->size = bits < 8 ? 1 : bits / 8;
     if (!f->d)
         return false;
     bool l1 = rec_space(s->r->operand[0].address) == NPU_L1;
     if (!sim_aligned(s, 0, l1 ? BLOCK : FRACTAL))
         return false;
-    if (bits < 8 || bits > 32) {
-        sim_report(s, SIM_FAULT_UNSUPPORTED, "loads of %s", npu_dtype_text(s->r->dtype[0]));
+    if (bits < 4 || bits > 32 || (bits == 4 && l1)) {
+        sim_report(s, SIM_FAULT_BAD_DTYPE, "loads do not take %s", npu_dtype_text(s->r->dtype[0]));
         return false;
     }
     return sim_local_range(s, 0, f->d, f->to, end, true);
@@ -32,7 +32,7 @@ static bool open_target(Step *s, Fractals *f, uint32_t spaces, uint64_t end)
 
 /* Bytes on their way to L0, and which of them are defined (0xFF) or not (0). */
 typedef struct Piece {
-    uint8_t at[2 * FRACTAL], defined[2 * FRACTAL];
+    uint8_t at[4 * FRACTAL], defined[4 * FRACTAL];
 } Piece;
 
 static void note_defined(Piece *p, const SimMemory *m, uint64_t at, uint64_t bytes)
@@ -150,22 +150,50 @@ static void transpose_square(uint32_t size, const uint8_t *in, uint8_t *out)
         }
 }
 
+/* 64 rows of 64 elements of 4 bits, the first of a byte in its low half. */
+static void transpose_nibbles(const uint8_t *in, uint8_t *out)
+{
+    memset(out, 0, 4 * FRACTAL);
+    for (uint32_t row = 0; row < 64; row++)
+        for (uint32_t column = 0; column < 64; column++) {
+            uint32_t half = in[row * BLOCK + column / 2] >> column % 2 * 4 & 15;
+            out[column * BLOCK + row / 2] |= (uint8_t)(half << row % 2 * 4);
+        }
+}
+
+static void transpose_piece(bool nibbles, uint32_t size, const Piece *in, Piece *out)
+{
+    if (nibbles) {
+        transpose_nibbles(in->at, out->at);
+        transpose_nibbles(in->defined, out->defined);
+        for (uint32_t i = 0; i < 4 * FRACTAL; i++)
+            out->defined[i] = out->defined[i] == 0xFF ? 0xFF : 0;
+    } else {
+        transpose_square(size, in->at, out->at);
+        transpose_square(size, in->defined, out->defined);
+    }
+}
+
 static bool load_transposed(Step *s)
 {
     const Record *r = s->r;
     Fractals f = {.size = npu_dtype_bits(r->dtype[0]) / 8};
+    bool nibbles = f.size == 0;
+    uint32_t spaces = 1u << NPU_L0B | (nibbles ? 0 : 1u << NPU_L0A);
     uint64_t n = r->n[1], step = (uint64_t)(r->n[3] + 1ull) * FRACTAL;
-    uint64_t fractals = f.size == 2 ? 1 : 2, gap = (uint64_t)(r->n[4] + 1ull) * FRACTAL;
+    uint64_t fractals = nibbles       ? 4
+                        : f.size == 2 ? 1
+                                      : 2,
+             gap = (uint64_t)(r->n[4] + 1ull) * FRACTAL;
     uint64_t end = n ? (n - 1) * step + (fractals - 1) * gap + FRACTAL : 0;
-    if (!repeats_ok(s, r->n[1]) || !open_target(s, &f, 1u << NPU_L0A | 1u << NPU_L0B, end))
+    if (!repeats_ok(s, r->n[1]) || !open_target(s, &f, spaces, end))
         return false;
     uint64_t square = fractals * FRACTAL;
     for (uint64_t i = 0; i < n; i++) {
         Piece in, out;
         if (!read_piece(s, (r->n[0] + i * r->n[2]) * square, square, &in))
             return false;
-        transpose_square(f.size, in.at, out.at);
-        transpose_square(f.size, in.defined, out.defined);
+        transpose_piece(nibbles, f.size, &in, &out);
         for (uint64_t k = 0; k < fractals; k++)
             put_piece(&f, f.to + i * step + k * gap, &out, k * FRACTAL, FRACTAL);
     }
@@ -272,15 +300,20 @@ static bool image_element(Step *s, const Image *g, Fractals *f, uint64_t m, uint
 
 static bool load_3d(Step *s)
 {
-    Fractals f = {.size = npu_dtype_bits(s->r->dtype[0]) / 8};
-    if (f.size == 0 || f.size > 4) {
-        sim_report(s, SIM_FAULT_UNSUPPORTED, "image-to-column of %s",
+    uint32_t bits = npu_dtype_bits(s->r->dtype[0]);
+    Fractals f = {.size = bits < 8 ? 1 : bits / 8};
+    if (bits < 4 || f.size > 4) {
+        sim_report(s, SIM_FAULT_BAD_DTYPE, "image-to-column does not take %s",
                    npu_dtype_text(s->r->dtype[0]));
         return false;
     }
     Image g;
     if (!image_read(s, &g, f.size))
         return false;
+    if (bits == 4) { /* channels in pairs */
+        g.k = (g.k + 1) / 2;
+        g.k_start /= 2;
+    }
     if (f.size == 1 && (!g.to_a || g.transpose)) {
         sim_report(s, SIM_FAULT_BAD_DTYPE, "transposing loads do not take 1-byte types");
         return false;

@@ -64,15 +64,16 @@ static void add_arguments(Buf *out, Str args)
 static void add_launch(Buf *out, Str name, Str inside)
 {
     ptrdiff_t angle = str_find(name, STR("<"));
-    if (angle < 0) {
-        buf_printf(out, "ACRAFT_START((acraft::bind::name_of<&%.*s>()), ", STR_ARG(name));
+    if (angle < 0) { /* a plus makes a pointer of a function and leaves a constant pointer as it is */
+        buf_printf(out, "ACRAFT_START((acraft::bind::name_of<+%.*s>()), ", STR_ARG(name));
     } else {
         buf_printf(out, "ACRAFT_START((acraft::bind::instance_name(acraft::bind::name_of<&%.*s>()",
                    STR_ARG(name));
         add_arguments(out, str_slice(name, (size_t)angle + 1, name.len - 1));
         buf_puts(out, ")), ");
     }
-    buf_printf(out, "ACRAFT_TYPE(decltype(&%.*s)), %.*s)", STR_ARG(name), STR_ARG(inside));
+    buf_printf(out, "ACRAFT_TYPE(decltype(%c%.*s)), %.*s)", angle < 0 ? '+' : '&', STR_ARG(name),
+               STR_ARG(inside));
 }
 
 static Str rewrite_launches(Arena *arena, Str text)

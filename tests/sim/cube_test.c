@@ -386,3 +386,61 @@ T_TEST(cube_tensors_at_fixed_addresses_overrun)
     CHECK_EQ_STR(fault_of_size(&rig, product_of_40(5, 16384, 6144)), "");
     rig_close(&rig);
 }
+
+/* --- elements of 4 bits --- */
+
+static int nibble(const uint8_t *at, uint32_t i) { return ((at[i / 2] >> i % 2 * 4 & 15) ^ 8) - 8; }
+
+/* 20 x 130 by 130 x 36; B comes as it lies (turned on its way) or as n x k. */
+static void product_of_nibbles(bool turned)
+{
+    enum { M = 20, N = 36, K = 130, K0 = 64, N_ALL = 64, FIX_AT = 524288 };
+    Rig rig = aic_rig();
+    for (uint32_t i = 0; i < M * K / 2 + N * K / 2; i++)
+        rig.gm[i < M * K / 2 ? i : 262144 + i - M * K / 2] = (uint8_t)rng_range(1, 2, i, 0, 255);
+    const uint8_t *a = rig.gm, *b = rig.gm + 262144;
+    Record za = rec(NPU_ND2NZ_GM_L1, NPU_DT_I4, L1(0), GM(0));
+    za.n[0] = 1, za.n[1] = M, za.n[2] = K / 2, za.n[4] = K / 2, za.n[5] = 32, za.mask[0] = 1;
+    rig_run(&rig, za);
+    Record zb = rec(NPU_ND2NZ_GM_L1, NPU_DT_I4, L1(262144), GM(262144));
+    zb.n[0] = 1, zb.n[1] = turned ? K : N, zb.n[2] = (turned ? N : K) / 2, zb.n[4] = zb.n[2];
+    zb.n[5] = turned ? 192 : 48, zb.mask[0] = 1;
+    rig_run(&rig, zb);
+    for (uint32_t i = 0; i < 2; i++) {
+        Record r = rec(NPU_LOAD2D, NPU_DT_I4, L0A(i * 3 * 512), L1(0));
+        r.n[0] = i, r.n[1] = 3, r.n[2] = 2;
+        rig_run(&rig, r);
+    }
+    for (uint32_t i = 0; i < 3 && turned; i++) {
+        Record r = rec(NPU_LOAD_TRANSPOSE, NPU_DT_I4, L0B(i * 4 * 512), L1(262144));
+        r.n[0] = i, r.n[1] = 1, r.n[2] = 3, r.n[3] = 3;
+        rig_run(&rig, r);
+    }
+    Record rb = rec(NPU_LOAD2D, NPU_DT_I4, L0B(0), L1(262144));
+    rb.n[1] = 9, rb.n[2] = 1;
+    if (!turned)
+        rig_run(&rig, rb);
+    Record mm = rec(NPU_MMAD, NPU_DT_I32, L0C(0), L0A(0));
+    mm.operand[2].address = L0B(0);
+    mm.dtype[1] = mm.dtype[2] = NPU_DT_I4;
+    mm.n[0] = M, mm.n[1] = turned ? N_ALL : N, mm.n[2] = K;
+    mm.mode = 1;
+    rig_run(&rig, mm);
+    Record fix = rec(NPU_FIXPIPE_GM, NPU_DT_I32, GM(FIX_AT), L0C(0));
+    fix.dtype[1] = NPU_DT_I32;
+    fix.n[0] = N, fix.n[1] = M, fix.n[2] = 32, fix.n[3] = N, fix.n[4] = 1;
+    fix.mode = 1;
+    rig_run(&rig, fix);
+    RIG_CLEAN(&rig);
+    for (uint32_t i = 0; i < M * N; i++) {
+        int32_t got, want = 0;
+        memcpy(&got, rig.gm + FIX_AT + 4 * i, 4);
+        for (uint32_t k = 0; k < K; k++)
+            want += nibble(a, i / N * K + k) * nibble(b, turned ? k * N + i % N : i % N * K + k);
+        CHECK_EQ_INT(got, want);
+    }
+    rig_close(&rig);
+}
+
+T_TEST(cube_product_int4) { product_of_nibbles(false); }
+T_TEST(cube_product_int4_turned) { product_of_nibbles(true); }

@@ -278,6 +278,35 @@ static double want_turns(const double *const in[], uint32_t i)
 }
 static double anything(const double *const in[], uint32_t i) { return in[0][i % 64] * 0; }
 
+/* Two elements a byte, the first in its low half. */
+static double nibble_of(const double *bytes, uint32_t i)
+{
+    int byte = (int)bytes[i / 2] & 0xFF, half = byte >> i % 2 * 4 & 15;
+    return (half ^ 8) - 8;
+}
+static double want_nibbles(const double *const in[], uint32_t i)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < SIZE && i < SIZE * 40; k++)
+        sum += nibble_of(in[0], i / 40 * SIZE + k) * nibble_of(in[1], k * 40 + i % 40);
+    return sum;
+}
+static double want_bytes(const double *const in[], uint32_t i)
+{
+    return i < SIZE * 40 ? inner(in[0] + i / 40 * SIZE, 1, in[1] + i % 40, 40) : 0;
+}
+
+static void matmul_of_integers(const char *step, ManyWant *want)
+{
+    many_run(&(Many){
+        .file = "matmul_forms.cpp",
+        .defines = {step},
+        .operand = {{.type = "int8_t", .n = SIZE * SIZE, .low = -128, .high = 127},
+                    {.type = "int8_t", .n = SIZE * SIZE, .low = -128, .high = 127},
+                    {"int32_t", SIZE * SIZE, .want = anything, .tolerance = INFINITY, .zeroed = 1},
+                    {"int32_t", SIZE * SIZE, .want = want, .zeroed = 1}}});
+}
+
 static void matmul_form(const char *step, ManyWant *want)
 {
     many_run(&(Many){
@@ -297,6 +326,8 @@ T_TEST(api_matmul_operands_in_other_forms)
     matmul_form("STEP=6", want_padded);
     matmul_form("STEP=7", want_left_in_l1);
     matmul_form("STEP=8", want_product);
+    matmul_of_integers("STEP=13", want_nibbles);
+    matmul_of_integers("STEP=14", want_bytes);
 }
 
 T_TEST(api_matmul_blocks_and_batches)

@@ -8,9 +8,10 @@
  *  7  A stands in L1;  8  C stays in L0C
  *  9  two products of 32 x 64 x 32 behind each other
  * 10  the same as heads side by side, asked by a vector core;  11  the same, turn by turn through the workspace
- * 12  blocks taken later: from the workspace, into UB */
+ * 12  blocks taken later: from the workspace, into UB
+ * 13  elements of 4 bits, C (64 x 40) of integers;  14  bytes, the same */
 #include "kernel_operator.h"
-#if STEP < 10
+#if STEP < 10 || STEP > 12
 #define ASCENDC_CUBE_ONLY
 #endif
 #include "lib/matmul_intf.h"
@@ -72,10 +73,18 @@ constexpr CubeFormat IN_FORMAT = STEP == 0 || STEP == 7 ? CubeFormat::NZ : CubeF
 constexpr CubeFormat OUT_FORMAT = STEP == 1 || STEP == 8 ? CubeFormat::NZ : STEP == 6 ? CubeFormat::ND_ALIGN : CubeFormat::ND;
 constexpr LayoutMode LAYOUT = STEP == 9 ? LayoutMode::NORMAL : STEP == 10 || STEP == 11 ? LayoutMode::BSNGD : LayoutMode::NONE;
 constexpr LayoutMode OUT_LAYOUT = STEP == 11 ? LayoutMode::BNGS1S2 : LAYOUT;
-using Left = MatmulType<STEP == 7 ? TPosition::TSCM : TPosition::GM, IN_FORMAT, half, false, LAYOUT>;
-using Right = MatmulType<TPosition::GM, STEP == 7 ? CubeFormat::ND : IN_FORMAT, half, LAYOUT == LayoutMode::BSNGD, LAYOUT>;
-using Out = MatmulType<STEP == 8 ? TPosition::CO1 : TPosition::GM, OUT_FORMAT, float, false, OUT_LAYOUT>;
-using Bias = MatmulType<TPosition::GM, CubeFormat::ND, float>;
+#if STEP == 13
+using In = int4b_t;
+#elif STEP == 14
+using In = int8_t;
+#else
+using In = half;
+#endif
+using Result = std::conditional_t<(STEP > 12), int32_t, float>;
+using Left = MatmulType<STEP == 7 ? TPosition::TSCM : TPosition::GM, IN_FORMAT, In, false, LAYOUT>;
+using Right = MatmulType<TPosition::GM, STEP == 7 ? CubeFormat::ND : IN_FORMAT, In, LAYOUT == LayoutMode::BSNGD, LAYOUT>;
+using Out = MatmulType<STEP == 8 ? TPosition::CO1 : TPosition::GM, OUT_FORMAT, Result, false, OUT_LAYOUT>;
+using Bias = MatmulType<TPosition::GM, CubeFormat::ND, Result>;
 #if STEP == 2
 using Object = Matmul<Left, Right, Out, Bias, CONFIG, MatmulCallBackFunc<give_c, take_a, take_b>>;
 #elif STEP == 3
@@ -88,7 +97,7 @@ using Object = Matmul<Left, Right, Out, Bias, CONFIG>;
 
 extern "C" __global__ __aicore__ void kernel(GM_ADDR a, GM_ADDR b, GM_ADDR w, GM_ADDR c)
 {
-    KERNEL_TASK_TYPE_DEFAULT(STEP < 10 ? KERNEL_TYPE_AIC_ONLY : KERNEL_TYPE_MIX_AIC_1_2);
+    KERNEL_TASK_TYPE_DEFAULT(STEP < 10 || STEP > 12 ? KERNEL_TYPE_AIC_ONLY : KERNEL_TYPE_MIX_AIC_1_2);
     TPipe pipe;
     TCubeTiling tiling = {};
     bool batches = STEP >= 9 && STEP <= 11;
@@ -108,12 +117,12 @@ extern "C" __global__ __aicore__ void kernel(GM_ADDR a, GM_ADDR b, GM_ADDR w, GM
     REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &tiling);
 #endif
     if (GetBlockIdx() != 0) return;
-    GlobalTensor<half> aGm, bGm;
-    GlobalTensor<float> cGm, wGm;
-    aGm.SetGlobalBuffer((__gm__ half *)a, SIZE * SIZE);
-    bGm.SetGlobalBuffer((__gm__ half *)b, SIZE * SIZE);
-    cGm.SetGlobalBuffer((__gm__ float *)c, SIZE * SIZE);
-    wGm.SetGlobalBuffer((__gm__ float *)w, SIZE * SIZE);
+    GlobalTensor<In> aGm, bGm;
+    GlobalTensor<Result> cGm, wGm;
+    aGm.SetGlobalBuffer((__gm__ In *)a, SIZE * SIZE);
+    bGm.SetGlobalBuffer((__gm__ In *)b, SIZE * SIZE);
+    cGm.SetGlobalBuffer((__gm__ Result *)c, SIZE * SIZE);
+    wGm.SetGlobalBuffer((__gm__ Result *)w, SIZE * SIZE);
 #if STEP == 7
     TSCM<TPosition::GM, 1> scm;
     pipe.InitBuffer(scm, 1, SIZE * SIZE * sizeof(half));
@@ -194,6 +203,10 @@ extern "C" __global__ __aicore__ void kernel(GM_ADDR a, GM_ADDR b, GM_ADDR w, GM
         WaitFlag<HardEvent::MTE3_MTE2>(EVENT_ID0);
     }
     if (mm.GetSubBlockIdx() != 0) Trap();
+#elif STEP > 12
+    mm.SetOrgShape(SIZE, 40, SIZE);
+    mm.SetTail(SIZE, 40, SIZE);
+    mm.IterateAll(cGm);
 #else
     mm.IterateAll(cGm);
 #endif

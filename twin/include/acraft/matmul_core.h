@@ -41,11 +41,16 @@ template <typename T> inline AscendC::GlobalTensor<T> gm(uint64_t pointer)
     return t;
 }
 
-/* rows x columns of a row-major matrix into NZ with `tall` rows per column of blocks. */
+/* rows x columns of a row-major matrix into NZ with `tall` rows per column of blocks; two elements of 4 bits count
+ * as one. */
 template <typename T>
 inline void to_nz(const LocalTensor<T> &l1, const AscendC::GlobalTensor<T> &from, uint32_t rows, uint32_t columns, uint32_t ld, uint32_t tall,
                   const Site &s)
 {
+    if constexpr (bits_of<T>() == 4) {
+        columns = (columns + 1) / 2;
+        ld /= 2;
+    }
     if (ld <= 65535) {
         AscendC::DataCopy(l1, from, AscendC::Nd2NzParams(1, uint16_t(rows), uint16_t(columns), 0, uint16_t(ld), uint16_t(tall), 1, 0), s);
         return;
@@ -67,6 +72,9 @@ inline void load_run(const LocalTensor<T> &to, const LocalTensor<T> &from, uint3
     }
 }
 
+/* The side of the squares that turn elements of at most a byte. */
+template <typename T> constexpr uint32_t square() { return 256u / bits_of<T>(); }
+
 /* A block of a matrix in NZ in L1, in fractals: how many a column of them has, where the block begins. */
 struct Window {
     uint32_t tall, row, column;
@@ -87,6 +95,8 @@ inline void load_a(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t 
         for (uint32_t slab = 0; slab < up(k, 16) / 16; slab++)
             AscendC::LoadDataWithTranspose(l0[slab * 2 * fractal], l1[slab * up(m, 16) * 16],
                                            AscendC::LoadData2dTransposeParams(0, uint8_t(mb), 1, uint16_t(kb - 1), 0), s);
+    } else if constexpr (bits_of<T>() == 4) {
+        unsupported("Matmul that turns A of 4 bits", s);
     } else {
         for (uint32_t j = 0; j < kb; j++)
             AscendC::LoadDataWithTranspose(l0[j * fractal], l1,
@@ -112,17 +122,19 @@ inline void load_b(const LocalTensor<T> &l0, const LocalTensor<T> &l1, uint32_t 
             AscendC::LoadDataWithTranspose(l0[slab * 2 * nb * fractal], l1[slab * up(n, 16) * 16],
                                            AscendC::LoadData2dTransposeParams(0, uint8_t(nb), 1, 0, uint16_t(nb - 1)), s);
     } else {
-        uint32_t wide = up(n, 32) / 16;
+        constexpr uint32_t side = square<T>();
+        uint32_t wide = up(n, side) / 16;
         for (uint32_t j = 0; j < kb; j++)
             AscendC::LoadDataWithTranspose(l0[j * wide * fractal], l1,
-                                           AscendC::LoadData2dTransposeParams(uint16_t(j), uint8_t(wide / 2), uint16_t(kb), 1, 0), s);
+                                           AscendC::LoadData2dTransposeParams(uint16_t(j), uint8_t(up(n, side) / side), uint16_t(kb),
+                                                                              uint16_t(side / 16 - 1), 0), s);
     }
 }
 
 /* How many rows a column of NZ blocks has in L1, by what the load wants. */
 template <typename T> constexpr uint32_t tall_of(uint32_t rows, bool transposing)
 {
-    return transposing ? (sizeof(T) == 1 ? up(rows, 32) : up(rows, 16)) : up(rows, 16);
+    return up(rows, transposing && sizeof(T) == 1 ? square<T>() : 16);
 }
 
 /* rows x columns at (row, column) of a matrix in NZ with `pitch` rows per column of blocks, as they lie. */
@@ -287,7 +299,7 @@ inline void product(const MatmulJob &j, uint32_t m0, uint32_t n0, const LocalTen
         hand_over(HardEvent::MTE1_MTE2, s);
         AscendC::MmadParams p;
         p.m = uint16_t(m == 1 ? 16 : m); /* one row alone would be read as a vector, not as fractals */
-        p.n = uint16_t(n);
+        p.n = uint16_t(sizeof(B) == 1 && !tb ? up(n, square<B>()) : n); /* whole squares were turned */
         p.k = uint16_t(k);
         p.cmatrixInitVal = first;
         if (first && (j.flags & MATMUL_BIAS)) AscendC::Mmad(c1, a2, b2, at<L0C>(TPosition::C2, 0, 1024), p, s);
@@ -316,7 +328,8 @@ template <typename A> inline void fit(MatmulJob &j)
     uint32_t unit = 32u * 8u / bits_of<A>() < 16 ? 16 : 32u * 8u / bits_of<A>();
     j.base_m = j.base_m ? j.base_m : 128;
     j.base_n = j.base_n ? j.base_n : 128;
-    uint32_t wide = up(j.base_m, 32) > up(j.base_n, 32) ? up(j.base_m, 32) : up(j.base_n, 32);
+    constexpr uint32_t side = sizeof(A) == 1 ? square<A>() : 32;
+    uint32_t wide = up(j.base_m, side) > up(j.base_n, side) ? up(j.base_m, side) : up(j.base_n, side);
     uint32_t most = 65536u * 8u / bits_of<A>() / wide / unit * unit;
     if (j.base_k == 0 || j.base_k > most) j.base_k = most;
     if (j.base_k % unit) j.base_k = up(j.base_k, unit) <= most ? up(j.base_k, unit) : most;
