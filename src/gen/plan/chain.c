@@ -164,11 +164,18 @@ static bool cut_stages(Chain *c)
 
 /* ---- order ---- */
 
-/* Element by element, or a reduction: what stages are long runs of. */
-static bool fuses(Op op)
+static bool is_slice(const Node *node)
 {
-    return op_is_elementwise(op) || op == OP_RESHAPE || op == OP_EXPAND || op == OP_FULL ||
-           op == OP_REDUCE || op == OP_SOFTMAX;
+    return node->op == OP_SLICE && node_int(node, AT_STEP, 1) == 1;
+}
+
+/* Element by element, or a reduction: what stages are long runs of. `slices`: these too, read in
+ * place. */
+static bool fuses(const Node *node, bool slices)
+{
+    Op op = node->op;
+    return op_is_elementwise(op) || (slices && is_slice(node)) || op == OP_RESHAPE ||
+           op == OP_EXPAND || op == OP_FULL || op == OP_REDUCE || op == OP_SOFTMAX;
 }
 
 static bool is_ready(const Graph *g, const Node *node, const bool *done)
@@ -201,7 +208,7 @@ static bool *find_alive(Arena *arena, const Graph *g)
 
 /* What does not fuse comes as early as it can, so that what does stands together; what nothing
  * rests on is gone. */
-static Graph *in_order(Arena *arena, const Graph *graph)
+static Graph *in_order(Arena *arena, const Graph *graph, bool slices)
 {
     Graph *g = arena_new(arena, Graph);
     bool *done = arena_array(arena, bool, graph->nodes.len + 1);
@@ -221,7 +228,8 @@ static Graph *in_order(Arena *arena, const Graph *graph)
             const Node *node = &graph->nodes.at[i];
             if (done[i] || !alive[i] || !is_ready(graph, node, done))
                 continue;
-            bool better = next == UINT32_MAX || !fuses(node->op) || fuses(graph->nodes.at[next].op);
+            bool better = next == UINT32_MAX || !fuses(node, slices) ||
+                          fuses(&graph->nodes.at[next], slices);
             next = better ? i : next;
         }
         done[next] = true;
@@ -232,25 +240,56 @@ static Graph *in_order(Arena *arena, const Graph *graph)
     return g;
 }
 
+/* The stages, their nodes in one of the two orders; false: some node is in none. */
+static bool find_stages(const Chain *like, const Graph *graph, bool slices, Chain *c)
+{
+    *c = *like;
+    c->g = in_order(c->arena, graph, slices);
+    c->root = arena_array(c->arena, ValueId, graph->values.len + 1);
+    for (uint32_t i = 0; i < graph->values.len; i++)
+        c->root[i] = i;
+    return cut_stages(c);
+}
+
+/* Slices apart or where they are read, whichever takes fewer stages. */
+static bool fewest_stages(const Chain *like, const Graph *graph, Chain *c)
+{
+    bool slices = false;
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        slices = slices || is_slice(&graph->nodes.at[i]);
+    bool found = find_stages(like, graph, false, c);
+    if (!slices)
+        return found;
+    Chain other;
+    Chain quiet = *like;
+    Diag said = diag_make(like->arena, like->diag->file, like->diag->source);
+    quiet.diag = &said;
+    bool better = find_stages(&quiet, graph, true, &other) &&
+                  (!found || other.stages.len < c->stages.len);
+    if (better) {
+        *c = other;
+        c->diag = like->diag;
+    }
+    return found || better;
+}
+
 bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 const char *name, Plan *plan, Diag *diag)
 {
-    Chain c = {.arena = arena,
-               .g = in_order(arena, graph),
-               .chip = chip,
-               .tile_limit = tile_limit,
-               .name = name,
-               .diag = diag};
-    c.root = arena_array(arena, ValueId, graph->values.len + 1);
-    for (uint32_t i = 0; i < graph->values.len; i++)
-        c.root[i] = i;
-    c.rounds = prim_widens(graph);
+    Chain c, like = {.arena = arena,
+                     .chip = chip,
+                     .tile_limit = tile_limit,
+                     .name = name,
+                     .diag = diag,
+                     .rounds = prim_widens(graph)};
+    Diag before = *diag;
     for (uint32_t i = 0; i < graph->outputs.len; i++)
         for (uint32_t k = 0; k < i; k++)
             if (graph->outputs.at[i] == graph->outputs.at[k])
                 return false;
-    if (graph->nodes.len < 2 || !cut_stages(&c))
+    if (graph->nodes.len < 2 || !fewest_stages(&like, graph, &c))
         return false;
+    *diag = before;
     if (chain_join(&c, plan) && plan_is_valid(arena, plan))
         return true;
     c.fixed = true;
