@@ -1,21 +1,34 @@
 /* Costs of single instructions, from isa.def, chip.def and cost.def. */
 #include "sim/cycle_cost.h"
+#include <string.h>
 
 enum { BLOCK = 32, GROUPS = 16, REPEAT = 256 };
 
-/* UB is 16 bank groups of 32-byte rows: how often the fullest group is asked in one repeat. */
-static void count_rows(const RecordOperand *o, uint32_t repeat, uint32_t blocks, uint8_t *group)
+/* UB is 16 bank groups of 32-byte rows. Rows asked in one repeat, counted by group: a byte each. */
+typedef unsigned __int128 Groups;
+
+/* The rows of one repeat whose first row is in group 0. */
+static Groups rows_from_0(const RecordOperand *o, uint32_t blocks)
 {
-    uint64_t row = rec_byte(o->address) / BLOCK + (uint64_t)repeat * o->repeat_stride;
+    Groups groups = 0;
     for (uint32_t b = 0; b < blocks; b++)
-        group[(row + (uint64_t)b * o->block_stride) % GROUPS]++;
+        groups += (Groups)1 << 8 * ((uint64_t)b * o->block_stride % GROUPS);
+    return groups;
 }
 
-static uint32_t fullest(const uint8_t *group)
+static Groups turned(Groups groups, uint64_t row)
 {
-    uint32_t most = 1;
+    uint32_t by = 8 * (uint32_t)(row % GROUPS);
+    return by ? groups << by | groups >> (128 - by) : groups;
+}
+
+/* How often the fullest group is asked. */
+static uint32_t fullest(Groups groups)
+{
+    uint8_t count[GROUPS], most = 1;
+    memcpy(count, &groups, sizeof count);
     for (int i = 0; i < GROUPS; i++)
-        most = group[i] > most ? group[i] : most;
+        most = count[i] > most ? count[i] : most;
     return most;
 }
 
@@ -44,17 +57,41 @@ static Rows rows_of(const Record *r, enum NpuForm form)
     }
 }
 
-/* Cycles of one repeat by bank groups: rows read from one group in turn, rows written likewise. */
-static uint32_t repeat_rows(const Record *r, uint32_t repeat, Rows rows, uint32_t blocks)
+/* The operands as the bank groups see them: rows of the first repeat, steps to the next. */
+typedef struct Asked {
+    Groups rows[4];
+    uint64_t at[4], step[4];
+    int reads, all; /* those read come first */
+} Asked;
+
+static void ask(Asked *a, const RecordOperand *o, uint32_t blocks)
 {
-    uint8_t reads[GROUPS] = {0}, writes[GROUPS] = {0};
+    if (rec_space(o->address) != NPU_UB)
+        return;
+    a->rows[a->all] = rows_from_0(o, blocks);
+    a->at[a->all] = rec_byte(o->address) / BLOCK;
+    a->step[a->all++] = o->repeat_stride;
+}
+
+static Asked asked_by(const Record *r, Rows rows, uint32_t blocks)
+{
+    Asked a = {0};
     for (int i = 1; i <= rows.sources; i++)
-        if (rec_space(r->operand[i].address) == NPU_UB)
-            count_rows(&r->operand[i], repeat, blocks, reads);
-    if (rows.result && rec_space(r->operand[0].address) == NPU_UB)
-        count_rows(&r->operand[0], repeat, blocks, writes);
-    if (rows.both && rec_space(r->operand[0].address) == NPU_UB)
-        count_rows(&r->operand[0], repeat, blocks, reads);
+        ask(&a, &r->operand[i], blocks);
+    if (rows.both)
+        ask(&a, &r->operand[0], blocks);
+    a.reads = a.all;
+    if (rows.result)
+        ask(&a, &r->operand[0], blocks);
+    return a;
+}
+
+/* Cycles of one repeat by bank groups: rows read from one group in turn, rows written likewise. */
+static uint32_t repeat_rows(const Asked *a, uint32_t repeat)
+{
+    Groups reads = 0, writes = 0;
+    for (int i = 0; i < a->all; i++)
+        *(i < a->reads ? &reads : &writes) += turned(a->rows[i], a->at[i] + repeat * a->step[i]);
     uint32_t read = fullest(reads), write = fullest(writes);
     return read > write ? read : write;
 }
@@ -76,8 +113,9 @@ static double conflict_factor(const Record *r, Rows rows, SimRepeats reps)
     uint32_t sampled = reps.repeats < GROUPS ? reps.repeats : GROUPS, cycles = 0;
     if (sampled && in_step(r, rows))
         sampled = 1;
+    Asked asked = asked_by(r, rows, blocks > 8 ? 8 : blocks);
     for (uint32_t i = 0; i < sampled; i++)
-        cycles += repeat_rows(r, i, rows, blocks > 8 ? 8 : blocks);
+        cycles += repeat_rows(&asked, i);
     return sampled ? (double)cycles / sampled : 1;
 }
 
