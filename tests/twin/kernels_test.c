@@ -365,7 +365,7 @@ static double want_flash_sum(const double *const in[MOST], uint32_t i)
 WANT(swiglu, x *y / (1 + exp(-y)))
 WANT(geglu, x * 0.5 * y * (1 + tanh(0.7978845608 * (y + 0.044715 * y * y * y))))
 WANT(reglu, x *(y > 0 ? y : 0))
-WANT(quant, rint(as_half(as_float(as_float(x * 10) + 3))))
+WANT(quant, rint(as_half(as_half(as_half(x) * 10) + 3)))
 
 static double want_affine_layer(const double *const in[MOST], uint32_t i)
 {

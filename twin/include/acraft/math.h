@@ -616,6 +616,11 @@ inline void Xor(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalT
     Xor<T, isReuseSource>(dst, a, b, acraft::math::stack(), calCount, site);
 }
 template <typename T, bool isReuseSource = false>
+inline void Xor(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, const LocalTensor<uint8_t> &tmp, ACRAFT_SITE)
+{
+    Xor<T, isReuseSource>(dst, a, b, tmp, a.GetSize(), site);
+}
+template <typename T, bool isReuseSource = false>
 inline void Xor(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, ACRAFT_SITE)
 {
     Xor<T, isReuseSource>(dst, a, b, acraft::math::stack(), a.GetSize(), site);

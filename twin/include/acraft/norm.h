@@ -1,4 +1,4 @@
-/* Normalisations over rows, gated activations, quantisation and TopK of the high-level API, in
+/* Normalisations over rows, gated activations and TopK of the high-level API, in
  * float over basic calls. Row statistics leave through the scalar unit, one value per row. */
 #ifndef ACRAFT_NORM_H
 #define ACRAFT_NORM_H
@@ -58,9 +58,10 @@ template <typename U> inline void affine(const softmax::Scratch &w, const LocalT
     }
 }
 
+/* spread: the variance or, `reciprocal`, one over the deviation; statistics, gamma and beta that are null are left out. */
 template <typename T, typename U, typename S>
-inline void layer(const LocalTensor<T> &out, const LocalTensor<S> &mean, const LocalTensor<S> &spread, bool reciprocal, const LocalTensor<T> &x,
-                  const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const LocalTensor<uint8_t> &tmp, float epsilon, uint32_t rows,
+inline void layer(const LocalTensor<T> &out, const LocalTensor<S> *mean, const LocalTensor<S> *spread, bool reciprocal, const LocalTensor<T> &x,
+                  const LocalTensor<U> *gamma, const LocalTensor<U> *beta, const LocalTensor<uint8_t> &tmp, float epsilon, uint32_t rows,
                   uint32_t pitch, uint32_t h, const acraft::Site &s)
 {
     static_assert(SupportType<T, half, float>(), "acraft: LayerNorm exists only for half and float on Atlas A2");
@@ -68,16 +69,16 @@ inline void layer(const LocalTensor<T> &out, const LocalTensor<S> &mean, const L
     for (uint32_t r = 0; r < rows; r++) {
         softmax::load_row(w.x, x[r * pitch], h, s);
         centre(w, h, s);
-        put_value(mean, r, w.value, s);
+        if (mean) put_value(*mean, r, w.value, s);
         mean_square(w, h, s);
-        if (!reciprocal) put_value(spread, r, w.value, s);
+        if (spread && !reciprocal) put_value(*spread, r, w.value, s);
         divide_by_root(w, epsilon, h, s);
-        if (reciprocal) {
+        if (spread && reciprocal) {
             Duplicate(w.value, 1.0f, 8, s);
             Div(w.value, w.value, w.other, 1, s);
-            put_value(spread, r, w.value, s);
+            put_value(*spread, r, w.value, s);
         }
-        affine(w, &gamma, &beta, h, s);
+        affine(w, gamma, beta, h, s);
         softmax::store_row(out[r * pitch], w.x, h, s);
     }
 }
@@ -89,7 +90,7 @@ inline void LayerNorm(const LocalTensor<T> &output, const LocalTensor<T> &output
                       const LocalTensor<T> &gamma, const LocalTensor<T> &beta, const LocalTensor<uint8_t> &tmp, const T epsilon,
                       LayerNormTiling &tiling, ACRAFT_SITE)
 {
-    norm::layer(output, outputMean, outputVariance, false, x, gamma, beta, tmp, float(epsilon), tiling.bLength * tiling.sLength, tiling.hLength,
+    norm::layer(output, &outputMean, &outputVariance, false, x, &gamma, &beta, tmp, float(epsilon), tiling.bLength * tiling.sLength, tiling.hLength,
                 tiling.originalHLength, site.in("LayerNorm"));
 }
 template <typename T, bool isReuseSource = false>
@@ -103,7 +104,7 @@ struct LayerNormPara {
     uint32_t aLength = 0, rLength = 0, rLengthWithPadding = 0;
 };
 struct LayerNormConfig {
-    bool isNoBeta = false, isNoGamma = false, isOnlyOutput = false;
+    bool isNoBeta = false, isNoGamma = false, isOnlyOutput = false, isOutputRstd = true;
 };
 constexpr LayerNormConfig LNCFG_NORM = {};
 template <typename U, typename T, bool isReuseSource = false, const LayerNormConfig &config = LNCFG_NORM>
@@ -111,8 +112,17 @@ inline void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &ou
                       const LocalTensor<T> &x, const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const float epsilon,
                       const LocalTensor<uint8_t> &tmp, const LayerNormPara &para, const LayerNormSeparateTiling &, ACRAFT_SITE)
 {
-    norm::layer(output, outputMean, outputRstd, true, x, gamma, beta, tmp, epsilon, para.aLength, para.rLengthWithPadding, para.rLength,
-                site.in("LayerNorm"));
+    static_assert(config.isOutputRstd, "acraft: LayerNorm of rows gives no variance on Atlas A2");
+    norm::layer(output, config.isOnlyOutput ? nullptr : &outputMean, config.isOnlyOutput ? nullptr : &outputRstd, true, x,
+                config.isNoGamma ? nullptr : &gamma, config.isNoBeta ? nullptr : &beta, tmp, epsilon, para.aLength, para.rLengthWithPadding,
+                para.rLength, site.in("LayerNorm"));
+}
+template <typename U, typename T, bool isReuseSource = false, const LayerNormConfig &config = LNCFG_NORM>
+inline void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &outputMean, const LocalTensor<float> &outputRstd,
+                      const LocalTensor<T> &x, const LocalTensor<U> &gamma, const LocalTensor<U> &beta, const float epsilon, const LayerNormPara &para,
+                      const LayerNormSeparateTiling &tiling, ACRAFT_SITE)
+{
+    LayerNorm<U, T, isReuseSource, config>(output, outputMean, outputRstd, x, gamma, beta, epsilon, acraft::math::stack(), para, tiling, site);
 }
 
 template <typename T, bool isBasicBlock = false>
@@ -178,6 +188,11 @@ inline void relu(const acraft::math::F &y, const acraft::math::F &x, const acraf
     inline void NAME(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, ACRAFT_SITE) \
     {                                                                                              \
         gated::run<T, 1>(dst, a, b, acraft::math::stack(), a.GetSize(), OP, site.in(#NAME));       \
+    }                                                                                              \
+    template <typename T, bool isReuseSource = false>                                              \
+    inline void NAME(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, const LocalTensor<uint8_t> &tmp, ACRAFT_SITE) \
+    {                                                                                              \
+        gated::run<T, 1>(dst, a, b, tmp, a.GetSize(), OP, site.in(#NAME));                         \
     }
 ACRAFT_GATED(GeGLU, &acraft::math::Gelu::run)
 ACRAFT_GATED(ReGlu, &gated::relu)
@@ -189,6 +204,12 @@ inline void SwiGLU(const LocalTensor<T> &dst, const LocalTensor<T> &a, const Loc
     gated::run<T, 1>(dst, a, b, tmp, calCount, acraft::math::SwishBy{beta}, site.in("SwiGLU"));
 }
 template <typename T, bool isReuseSource = false>
+inline void SwiGLU(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, const float &beta, const LocalTensor<uint8_t> &tmp,
+                   ACRAFT_SITE)
+{
+    SwiGLU<T, isReuseSource>(dst, a, b, beta, tmp, a.GetSize(), site);
+}
+template <typename T, bool isReuseSource = false>
 inline void SwiGLU(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, const float &beta, const uint32_t calCount, ACRAFT_SITE)
 {
     SwiGLU<T, isReuseSource>(dst, a, b, beta, acraft::math::stack(), calCount, site);
@@ -197,32 +218,6 @@ template <typename T, bool isReuseSource = false>
 inline void SwiGLU(const LocalTensor<T> &dst, const LocalTensor<T> &a, const LocalTensor<T> &b, const float &beta, ACRAFT_SITE)
 {
     SwiGLU<T, isReuseSource>(dst, a, b, beta, acraft::math::stack(), a.GetSize(), site);
-}
-
-/* ---- quantisation with one scale: round(x scale + offset) to int8 ---- */
-
-template <typename T, bool isReuseSource = false>
-inline void AscendQuant(const LocalTensor<int8_t> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &tmp, const float scale,
-                        const float offset, const uint32_t calCount, ACRAFT_SITE)
-{
-    acraft::Site s = site.in("AscendQuant");
-    uint32_t chunk = tmp.GetSize() / 6 / 128 * 128;
-    if (chunk == 0) chunk = 32;
-    LocalTensor<float> wide = tmp.ReinterpretCast<float>();
-    LocalTensor<half> narrow = wide[chunk].template ReinterpretCast<half>();
-    for (uint32_t at = 0; at < calCount; at += chunk) {
-        uint32_t n = calCount - at < chunk ? calCount - at : chunk;
-        softmax::load_row(wide, src[at], n, s);
-        Muls(wide, wide, scale, int32_t(n), s);
-        Adds(wide, wide, offset, int32_t(n), s);
-        Cast(narrow, wide, RoundMode::CAST_NONE, n, s);
-        Cast(dst[at], narrow, RoundMode::CAST_RINT, n, s);
-    }
-}
-template <typename T, bool isReuseSource = false>
-inline void AscendQuant(const LocalTensor<int8_t> &dst, const LocalTensor<T> &src, const float scale, const float offset, const uint32_t calCount, ACRAFT_SITE)
-{
-    AscendQuant<T, isReuseSource>(dst, src, acraft::math::stack(), scale, offset, calCount, site);
 }
 
 /* ---- TopK over rows of `inner` elements, a whole number of 32 ---- */

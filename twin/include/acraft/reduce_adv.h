@@ -241,6 +241,12 @@ inline void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, T src1
 {
     SelectWithBytesMask<T, U, isReuseMask>(dst, src0, src1, mask, tmp, info, site);
 }
+template <typename T, typename U, bool isReuseMask = true>
+inline void Select(const LocalTensor<T> &dst, T src0, const LocalTensor<T> &src1, const LocalTensor<U> &mask, const LocalTensor<uint8_t> &tmp,
+                   const SelectWithBytesMaskShapeInfo &info, ACRAFT_SITE)
+{
+    SelectWithBytesMask<T, U, isReuseMask>(dst, src0, src1, mask, tmp, info, site);
+}
 
 }  // namespace AscendC
 

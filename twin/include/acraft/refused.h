@@ -4,6 +4,9 @@
 #define ACRAFT_REFUSED_H
 
 #include "acraft/fold.h"
+#include "acraft/norm_grad.h"
+#include "acraft/rearrange.h"
+#include "acraft/softmax_flash.h"
 
 namespace acraft {
 template <typename...> constexpr bool never = false;

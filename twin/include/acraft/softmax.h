@@ -237,22 +237,21 @@ inline void LogSoftMax(const LocalTensor<T> &dst, const LocalTensor<U> &sum, con
     LogSoftMax<T, isReuseSource, isDataFormatNZ>(dst, sum, max, src, acraft::math::stack(), tiling, info, site);
 }
 
-/* One step of the online softmax; with isUpdate the running maximum and sum come in and go out. */
-template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
-          const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG, typename U>
-inline void SoftmaxFlashV2(const LocalTensor<T> &dst, const LocalTensor<U> &expSum, const LocalTensor<U> &max, const LocalTensor<T> &src,
-                           const LocalTensor<T> &expMax, const LocalTensor<U> &inExpSum, const LocalTensor<U> &inMax,
-                           const LocalTensor<uint8_t> &tmp, const SoftMaxTiling &tiling, const SoftMaxShapeInfo &info = {}, ACRAFT_SITE)
+/* One step of the online softmax; with isUpdate the running maximum and sum come in and go out. reduced: the
+ * maximum of each row alone, where it is wanted. */
+namespace softmax {
+template <bool isUpdate, typename T, typename U>
+inline void flash_v2(const LocalTensor<T> &dst, const LocalTensor<U> *reduced, const LocalTensor<U> &expSum, const LocalTensor<U> &max,
+                     const LocalTensor<T> &src, const LocalTensor<T> &expMax, const LocalTensor<U> &inExpSum, const LocalTensor<U> &inMax,
+                     const LocalTensor<uint8_t> &tmp, const Shape &shape, const acraft::Site &s)
 {
-    static_assert(!isDataFormatNZ, "acraft-unsupported: SoftmaxFlashV2 in NZ format");
-    acraft::Site s = site.in("SoftmaxFlashV2");
     constexpr uint32_t block = acraft::per_block<U>(), tblock = acraft::per_block<T>();
-    softmax::Shape shape = softmax::shape_of(src, tiling, info);
     softmax::Scratch w(tmp, shape.k);
     for (uint32_t r = 0; r < shape.m; r++) {
         softmax::load_row(w.x, src[r * shape.pitch], shape.k, s);
         softmax::row_reduce(NPU_REPEAT_MAX, w.value, w.x, w.y, shape.k, s);
         softmax::spread_value(w.spread, w.value, s);
+        if (reduced) softmax::store_block((*reduced)[r * block], w.spread, s);
         if (isUpdate) {
             softmax::load_block(w.other, inMax[r * block], s);
             Max(w.spread, w.spread, w.other, 8, s);
@@ -277,6 +276,37 @@ inline void SoftmaxFlashV2(const LocalTensor<T> &dst, const LocalTensor<U> &expS
         softmax::store_row(dst[r * shape.pitch], w.x, shape.k, s);
     }
 }
+}  // namespace softmax
+template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG, typename U>
+inline void SoftmaxFlashV2(const LocalTensor<T> &dst, const LocalTensor<U> &expSum, const LocalTensor<U> &max, const LocalTensor<T> &src,
+                           const LocalTensor<T> &expMax, const LocalTensor<U> &inExpSum, const LocalTensor<U> &inMax,
+                           const LocalTensor<uint8_t> &tmp, const SoftMaxTiling &tiling, const SoftMaxShapeInfo &info = {}, ACRAFT_SITE)
+{
+    static_assert(!isDataFormatNZ, "acraft-unsupported: SoftmaxFlashV2 in NZ format");
+    softmax::flash_v2<isUpdate, T, U>(dst, nullptr, expSum, max, src, expMax, inExpSum, inMax, tmp, softmax::shape_of(src, tiling, info),
+                                      site.in("SoftmaxFlashV2"));
+}
+template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG>
+inline void SoftmaxFlashV2(const LocalTensor<T> &dst, const LocalTensor<T> &outReduceMax, const LocalTensor<T> &outExpSum,
+                           const LocalTensor<T> &outMax, const LocalTensor<T> &src, const LocalTensor<T> &outExpMax, const LocalTensor<T> &inExpSum,
+                           const LocalTensor<T> &inMax, const LocalTensor<uint8_t> &tmp, const SoftMaxTiling &tiling,
+                           const SoftMaxShapeInfo &info = {}, ACRAFT_SITE)
+{
+    static_assert(!isDataFormatNZ, "acraft-unsupported: SoftmaxFlashV2 in NZ format");
+    softmax::flash_v2<isUpdate, T, T>(dst, &outReduceMax, outExpSum, outMax, src, outExpMax, inExpSum, inMax, tmp,
+                                      softmax::shape_of(src, tiling, info), site.in("SoftmaxFlashV2"));
+}
+template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
+          const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG>
+inline void SoftmaxFlashV2(const LocalTensor<T> &dst, const LocalTensor<T> &outReduceMax, const LocalTensor<T> &outExpSum,
+                           const LocalTensor<T> &outMax, const LocalTensor<T> &src, const LocalTensor<T> &outExpMax, const LocalTensor<T> &inExpSum,
+                           const LocalTensor<T> &inMax, const SoftMaxTiling &tiling, const SoftMaxShapeInfo &info = {}, ACRAFT_SITE)
+{
+    SoftmaxFlashV2<T, isUpdate, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, outReduceMax, outExpSum, outMax, src, outExpMax, inExpSum,
+                                                                                     inMax, acraft::math::stack(), tiling, info, site);
+}
 template <typename T, bool isUpdate = false, bool isReuseSource = false, bool isBasicBlock = false, bool isDataFormatNZ = false,
           const SoftmaxConfig &config = SOFTMAX_DEFAULT_CFG, typename U>
 inline void SoftmaxFlashV2(const LocalTensor<T> &dst, const LocalTensor<U> &expSum, const LocalTensor<U> &max, const LocalTensor<T> &src,
@@ -295,6 +325,12 @@ inline SoftMaxTiling SoftMaxFlashV2TilingFuncImpl(const uint32_t m, const uint32
     t.srcK = k;
     t.srcSize = m * k;
     return t;
+}
+inline SoftMaxTiling SoftMaxFlashV2TilingFunc(const SoftMaxShapeInfo &shape, const uint32_t size1, const uint32_t size2, const uint32_t space,
+                                              const bool isUpdate = false, const bool isBasicBlock = false, const bool = false,
+                                              const bool = false)
+{
+    return SoftMaxFlashV2TilingFuncImpl(shape.srcM, shape.srcK, size1, size2, space, isUpdate, isBasicBlock);
 }
 constexpr bool IsBasicBlockInSoftMax(const SoftMaxTiling &, const uint32_t = 0, const uint32_t = 0) { return false; }
 

@@ -311,6 +311,12 @@ inline void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &
     if (sizeof(U) < sizeof(T)) p.srcRepStride = 4;
     acraft_axpy::put(dst, src, scalarValue, acraft::mask_count(count), 1, p, site);
 }
+template <typename T, typename U, bool isReuseSource = false>
+inline void Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U scalarValue, const LocalTensor<uint8_t> &, const uint32_t calCount,
+                 ACRAFT_SITE)
+{
+    Axpy<T, U>(dst, src, scalarValue, int32_t(calCount), site);
+}
 template <typename T, typename U, typename R>
 inline R Axpy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const U &scalarValue, const int32_t &count)
 {
