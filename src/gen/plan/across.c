@@ -50,11 +50,19 @@ void across_add(Writer *w, const char **lanes)
     }
 }
 
+/* What has been stored may be used again: each buffer that is stored has a queue of its own. */
+static void free_stored(Writer *w)
+{
+    for (uint32_t i = 0; i < w->pool.len; i++)
+        w->pool.at[i].busy = w->pool.at[i].busy && w->pool.at[i].stem != 'o';
+}
+
 static void put_line(Job *job, Part *part, const char *lane, uint32_t slot)
 {
     Writer *w = part->w;
+    free_stored(w);
     const char *out = write_view(w, KIND_PER_COLUMN,
-                                 write_buffer(w, 'o', KIND_PER_COLUMN, DT_F32, 1, 0));
+                                 write_buffer(w, 'o', KIND_PER_COLUMN, DT_F32, w->store_depth, 0));
     part_workspace(job, part, str_format(w->arena, "ws%u", slot),
                    str_format(w->arena, "nc, %s", w->count));
     write_line(w, "with compute():");
@@ -95,8 +103,10 @@ void across_finish(Job *job, Part *part, const char **lanes)
         if (lanes[i])
             get_lines(w, i, slots++);
     for (uint32_t i = 0; i < w->g->outputs.len; i++)
-        if (across_is_output(w, i))
+        if (across_is_output(w, i)) {
+            free_stored(w);
             write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
+        }
     w->depth--;
 }
 

@@ -132,8 +132,11 @@ static void write_tile(Writer *w, const char **lanes, const char **columns)
     bool *wanted = arena_array(w->arena, bool, w->g->prims.len);
     for (uint32_t i = 0; i < w->g->leaves.len; i++)
         wanted[w->g->leaves.at[i].prim] = w->g->prims.at[w->g->leaves.at[i].prim].uses;
-    write_scalar_leaves(w);
-    write_loads(w, wanted);
+    if (!w->one_row)
+        write_scalar_leaves(w);
+    write_loads(w, wanted); /* first, so that the next row's are not held up by its scalars */
+    if (w->one_row)
+        write_scalar_leaves(w);
     write_line(w, "with compute():");
     w->depth++;
     write_reductions(w);
@@ -156,7 +159,8 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
     w->index[w->last] = ":";
     w->block = block;
     w->wide = wide;
-    part->scalars = 0; /* no tile */
+    w->one_row = block == 1 && job->s->across; /* a value a row takes no queue */
+    part->scalars = 0;                         /* no tile */
     part->when = str_format(job->arena, "%s <= %lld", w->count, (long long)wide);
     const char *rows = str_format(job->arena, "%lld", (long long)block);
     if (job->s->outer) {
