@@ -584,8 +584,9 @@ static bool refuse_dtype(PrimGraph *g, const Prim *leaf)
 {
     const char *name = graph_value(g->graph, leaf->value)->name;
     diag_error(g->diag, "G002", first_use(g->graph, leaf->value),
-               "the planner cannot plan this task yet: arithmetic of %s%s%s%s",
-               dtype_name(leaf->dtype), name ? " (" : "", name ? name : "", name ? ")" : "");
+               "the planner cannot plan this task yet: arithmetic of %s%s%s%s%s",
+               dtype_name(leaf->dtype), name ? " (" : "", name ? name : "", name ? ")" : "",
+               leaf->dtype == DT_F64 ? "; the vector unit computes in f32, f16 and bf16" : "");
     return false;
 }
 

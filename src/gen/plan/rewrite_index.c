@@ -69,6 +69,16 @@ static bool scatter(Rewrite *r, const Node *node, ValueId *out)
         out[0] = join(r, rw_again(r, node, (ValueId[]){head, at, from}), tail, odd);
         return true;
     }
+    DType own = rw_value(r, x)->dtype;
+    if (own == DT_BOOL || own == DT_I8 ||
+        own == DT_U8) { /* elements of a byte are not written alone */
+        const Value *v = rw_value(r, from);
+        from = weak ? rw_integer(r, (int64_t)dtype_load(v->dtype, v->data, 0))
+                    : rw_cast(r, from, DT_I32);
+        x = rw_cast(r, x, DT_I32);
+        out[0] = rw_cast(r, rw_again(r, node, (ValueId[]){x, at, from}), own);
+        return true;
+    }
     if (dim == last)
         return false;
     Node other = rw_node(r, node);

@@ -4,13 +4,17 @@
  *     a @ b        a[:, 0:1] * b[0:1, :] + a[:, 1:2] * b[1:2, :] + ...       few terms
  *     conv(x, w)   x shifted by each place of the window, times its weight
  *
- * In: matmul, linear, einsum of two operands, conv. Out: slices, products and sums in f32. */
+ * In: matmul, linear, einsum of two or three operands, conv. Out: slices, products and sums in f32. */
 #include "gen/plan/rewrite.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { FEW = 16, WINDOW = 49 }; /* most terms of a sum */
+enum {
+    FEW = 16,
+    WINDOW = 49, /* most terms of a sum */
+    MOST_OPERANDS = 3
+};
 
 static ValueId add(Rewrite *r, ValueId sum, ValueId term)
 {
@@ -76,31 +80,35 @@ static bool distinct(const char *letters)
 }
 
 /* VALUE_NONE: too many terms, or letters that are not understood. */
-static ValueId contract(Rewrite *r, Term a, Term b, const char *result)
+static ValueId contract(Rewrite *r, const Term *terms, int count, const char *result)
 {
-    const Term *both[] = {&a, &b};
-    char summed[2 * GRAPH_MAX_RANK + 1] = {0};
-    int64_t sizes[2 * GRAPH_MAX_RANK], at[2 * GRAPH_MAX_RANK] = {0}, terms = 1;
+    char summed[MOST_OPERANDS * GRAPH_MAX_RANK + 1] = {0};
+    int64_t sizes[sizeof summed], at[sizeof summed] = {0}, places = 1;
     int n = 0;
-    if (!distinct(a.letters) || !distinct(b.letters) || !distinct(result))
+    bool clear = distinct(result);
+    for (int k = 0; k < count; k++)
+        clear = clear && distinct(terms[k].letters);
+    if (!clear)
         return VALUE_NONE;
-    for (int k = 0; k < 2; k++)
-        for (const char *l = both[k]->letters; *l; l++) {
+    for (int k = 0; k < count; k++)
+        for (const char *l = terms[k].letters; *l; l++) {
             if (strchr(result, *l) || strchr(summed, *l))
                 continue;
-            int64_t other = size_of(r, &b, *l);
-            sizes[n] = size_of(r, &a, *l) > other ? size_of(r, &a, *l) : other;
-            terms = sizes[n] > FEW ? FEW + 1 : terms * sizes[n];
+            sizes[n] = 1;
+            for (int i = 0; i < count; i++)
+                sizes[n] = size_of(r, &terms[i], *l) > 1 ? size_of(r, &terms[i], *l) : sizes[n];
+            places = sizes[n] > FEW ? FEW + 1 : places * sizes[n];
             summed[n++] = *l;
-            if (terms > FEW)
+            if (places > FEW)
                 return VALUE_NONE;
         }
     ValueId sum = VALUE_NONE;
-    do
-        sum = add(r, sum,
-                  rw_binary(r, BINARY_mul, part(r, &a, summed, at, result),
-                            part(r, &b, summed, at, result)));
-    while (step(at, sizes, n));
+    do {
+        ValueId product = part(r, &terms[0], summed, at, result);
+        for (int k = 1; k < count; k++)
+            product = rw_binary(r, BINARY_mul, product, part(r, &terms[k], summed, at, result));
+        sum = add(r, sum, product);
+    } while (step(at, sizes, n));
     return sum;
 }
 
@@ -113,18 +121,20 @@ static Term term_of(Rewrite *r, ValueId x, const char *letters)
 
 static bool einsum(Rewrite *r, const Node *node, ValueId *sum)
 {
-    Str equation = node_text(node, AT_EQUATION), words[3], rest = equation;
+    Str equation = node_text(node, AT_EQUATION), word;
     ptrdiff_t arrow = str_find(equation, STR("->"));
-    if (arrow < 0 || node->n_in != 2)
+    Term terms[MOST_OPERANDS];
+    if (arrow < 0 || node->n_in < 2 || node->n_in > MOST_OPERANDS)
         return false;
-    rest = str_slice(equation, 0, (size_t)arrow);
-    words[2] = str_slice(equation, (size_t)arrow + 2, equation.len);
-    for (int i = 0; i < 3; i++)
-        if ((i < 2 && !str_next(&rest, ',', &words[i])) || words[i].len > GRAPH_MAX_RANK)
+    Str rest = str_slice(equation, 0, (size_t)arrow);
+    Str result = str_slice(equation, (size_t)arrow + 2, equation.len);
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        if (!str_next(&rest, ',', &word) || word.len > GRAPH_MAX_RANK)
             return false;
-    *sum = contract(r, term_of(r, rw_in(r, node, 0), str_dup(r->arena, words[0])),
-                    term_of(r, rw_in(r, node, 1), str_dup(r->arena, words[1])),
-                    str_dup(r->arena, words[2]));
+        terms[i] = term_of(r, rw_in(r, node, i), str_dup(r->arena, word));
+    }
+    if (result.len <= GRAPH_MAX_RANK)
+        *sum = contract(r, terms, (int)node->n_in, str_dup(r->arena, result));
     return true;
 }
 
@@ -137,9 +147,9 @@ static bool matmul(Rewrite *r, const Node *node, ValueId *sum)
     if (m < 0 || n < 0 || m > 6 || n > 6)
         return false;
     int most = m > n ? m : n;
-    *sum = contract(r, term_of(r, x, str_format(r->arena, "%.*smk", m, batch + most - m)),
-                    term_of(r, y, str_format(r->arena, "%.*skn", n, batch + most - n)),
-                    str_format(r->arena, "%.*smn", most, batch));
+    Term terms[] = {term_of(r, x, str_format(r->arena, "%.*smk", m, batch + most - m)),
+                    term_of(r, y, str_format(r->arena, "%.*skn", n, batch + most - n))};
+    *sum = contract(r, terms, 2, str_format(r->arena, "%.*smn", most, batch));
     return true;
 }
 
@@ -150,8 +160,9 @@ static bool linear(Rewrite *r, const Node *node, ValueId *sum)
     int n = rw_value(r, x)->shape.rank - 1;
     if (n < 0 || n > 7)
         return false;
-    *sum = contract(r, term_of(r, x, str_format(r->arena, "%.*sk", n, rows)),
-                    term_of(r, rw_in(r, node, 1), "nk"), str_format(r->arena, "%.*sn", n, rows));
+    Term terms[] = {term_of(r, x, str_format(r->arena, "%.*sk", n, rows)),
+                    term_of(r, rw_in(r, node, 1), "nk")};
+    *sum = contract(r, terms, 2, str_format(r->arena, "%.*sn", n, rows));
     if (*sum != VALUE_NONE && node->in[2] != VALUE_NONE)
         *sum = add(r, *sum, rw_cast(r, rw_in(r, node, 2), DT_F32));
     return true;
