@@ -37,25 +37,6 @@ static bool moves_on(const Loads *f, const IrAccess *a, IrVarId var)
     return false;
 }
 
-/* Each axis begins at a loop's variable or at 0. */
-static bool begins_plainly(const Loads *f, const IrAccess *a)
-{
-    for (uint32_t i = 0; i < a->rank; i++)
-        if (a->start[i] && f->l->ir->exprs.at[a->start[i]].op != IR_E_VAR &&
-            !lx_is(f->l, a->start[i], 0))
-            return false;
-    return !a->flat && !a->item;
-}
-
-static bool read_once(const Loads *f, const IrAccess *a)
-{
-    for (uint32_t i = 0; i < f->loops.len; i++)
-        for (uint32_t k = 0; k < f->loops.at[i]->axis_count; k++)
-            if (!moves_on(f, a, f->loops.at[i]->axes[k].range.start))
-                return false;
-    return begins_plainly(f, a);
-}
-
 /* ---- turns that overlap a little ---- */
 
 /* The only value the kernel gives a scalar; 0: none, or several. */
@@ -98,6 +79,35 @@ static int64_t slope(const Loads *f, IrExprId id, IrVarId var)
     }
     default: return 0;
     }
+}
+
+/* From the end: "n - t.stop". */
+static bool goes_back(const Loads *f, IrExprId start)
+{
+    for (uint32_t i = 0; i < f->loops.len && f->l->ir->exprs.at[start].op == IR_E_SUB; i++)
+        for (uint32_t k = 0; k < f->loops.at[i]->axis_count; k++)
+            if (slope(f, start, f->loops.at[i]->axes[k].range.start) == -1)
+                return true;
+    return false;
+}
+
+/* Each axis begins at a loop's variable, as far from its end, or at 0. */
+static bool begins_plainly(const Loads *f, const IrAccess *a)
+{
+    for (uint32_t i = 0; i < a->rank; i++)
+        if (a->start[i] && f->l->ir->exprs.at[a->start[i]].op != IR_E_VAR &&
+            !lx_is(f->l, a->start[i], 0) && !goes_back(f, a->start[i]))
+            return false;
+    return !a->flat && !a->item;
+}
+
+static bool read_once(const Loads *f, const IrAccess *a)
+{
+    for (uint32_t i = 0; i < f->loops.len; i++)
+        for (uint32_t k = 0; k < f->loops.at[i]->axis_count; k++)
+            if (!moves_on(f, a, f->loops.at[i]->axes[k].range.start))
+                return false;
+    return begins_plainly(f, a);
 }
 
 /* Elements that the load takes of an axis at most: what its buffer holds bounds them too. */
