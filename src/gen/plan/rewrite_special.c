@@ -61,13 +61,40 @@ static ValueId spence(Rewrite *r, ValueId x)
     return rw_where(r, large, other, s);
 }
 
+/* log |gamma| from 4 on by Stirling's series, below by gamma(x) = gamma(x + 4) / (x (x+1) (x+2) (x+3)),
+ * of negative numbers by gamma(x) gamma(1-x) = pi / sin(pi x). */
+static ValueId log_gamma(Rewrite *r, ValueId x)
+{
+    static const double series[] = {1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12};
+    ValueId one = rw_number(r, 1), half = rw_number(r, 0.5);
+    ValueId turned = rw_binary(r, BINARY_lt, x, rw_number(r, 0));
+    ValueId y = rw_where(r, turned, sub(r, one, x), x);
+    ValueId low = rw_binary(r, BINARY_lt, y, rw_number(r, 4));
+    ValueId t = rw_where(r, low, add(r, y, rw_number(r, 4)), y), steps = y;
+    for (int k = 1; k < 4; k++)
+        steps = mul(r, steps, add(r, y, rw_number(r, k)));
+    steps = rw_where(r, low, steps, one);
+    ValueId inverse = rw_unary(r, UNARY_reciprocal, t);
+    ValueId rest = mul(r, polynomial(r, mul(r, inverse, inverse), series, 5), inverse);
+    ValueId log = sub(r, mul(r, sub(r, t, half), log_of(r, t)),
+                      sub(r, t, rw_number(r, 0.91893853)));
+    log = sub(r, add(r, log, rest), log_of(r, steps));
+    ValueId part = rw_unary(r, UNARY_abs, sub(r, x, rw_unary(r, UNARY_round, x))); /* exact */
+    ValueId wave = rw_unary(r, UNARY_sin, mul(r, part, rw_number(r, 3.14159265358979)));
+    wave = sub(r, rw_number(r, 1.1447298858494), log_of(r, wave));
+    return rw_where(r, turned, sub(r, wave, log), log);
+}
+
 bool rewrite_special(Rewrite *r, const Node *node, ValueId *out)
 {
-    if (node->op != OP_UNARY || (node->kind != UNARY_erfinv && node->kind != UNARY_spence))
+    if (node->op != OP_UNARY ||
+        (node->kind != UNARY_erfinv && node->kind != UNARY_spence && node->kind != UNARY_lgamma))
         return false;
     DType own = graph_value(r->from, node->out)->dtype;
     ValueId x = rw_cast(r, rw_in(r, node, 0), DT_F32);
-    ValueId y = node->kind == UNARY_erfinv ? inverse_erf(r, x) : spence(r, x);
+    ValueId y = node->kind == UNARY_erfinv   ? inverse_erf(r, x)
+                : node->kind == UNARY_spence ? spence(r, x)
+                                             : log_gamma(r, x);
     out[0] = rw_cast(r, y, own);
     return true;
 }
