@@ -370,3 +370,80 @@ T_TEST(api_flash_softmaxes)
                     {"half", 2 * FLASH_ALL + 4 * 256, .want = want_flash_half, .tolerance = 2e-3},
                     {"half", 2 * LONG_ALL + 320, .want = want_third, .tolerance = 2e-3}}});
 }
+
+/* --- volumes.cpp: [2, 20, 3, 35 pixels at 48]; gamma functions of 256; sums of a ^ b --- */
+
+enum {
+    VOLUME = 2 * 20 * 3 * 48,
+    BLOCKS = 2 * 3 * 32 * 35,
+    FRACTALS = 3 * 32 * 35 * 16,
+    VOLUME_BLOCKS = BLOCKS + VOLUME,
+    VOLUME_FRACTALS = FRACTALS + VOLUME
+};
+
+static double in_volume(uint32_t image, uint32_t channel, uint32_t depth, uint32_t pixel)
+{
+    bool there = image < 2 && channel < 20;
+    return there ? ((image * 20 + channel) * 3 + depth) * 48 + pixel : 0;
+}
+/* Back in planes: pixels as they were, zeros behind them. */
+static double back_in_planes(uint32_t at) { return at % 48 < 35 ? at : 0; }
+static double want_blocks(const double *const in[], uint32_t i)
+{
+    (void)in;
+    i %= VOLUME_BLOCKS;
+    if (i >= BLOCKS)
+        return back_in_planes(i - BLOCKS);
+    uint32_t pixel = i / 16 % 35, group = i / 560 % 2, depth = i / 1120 % 3;
+    return in_volume(i / 3360, group * 16 + i % 16, depth, pixel);
+}
+static double want_fractals(const double *const in[], uint32_t i)
+{
+    (void)in;
+    i %= VOLUME_FRACTALS;
+    if (i >= FRACTALS)
+        return back_in_planes(i - FRACTALS);
+    uint32_t image = i / 16 % 16, pixel = i / 256 % 35, group = i / 8960 % 2;
+    return in_volume(image, group * 16 + i % 16, i / 17920, pixel);
+}
+static double digamma_of(double x)
+{
+    double sum = 0;
+    if (x < 0)
+        return digamma_of(1 - x) - M_PI / tan(M_PI * x);
+    for (; x < 30; x++)
+        sum -= 1 / x;
+    return sum + log(x) - 1 / (2 * x) - 1 / (12 * x * x) + 1 / (120 * pow(x, 4));
+}
+/* From -6.4 to 12.7, never a whole number; then large ones. */
+static double around(uint32_t i) { return i < 200 ? -6.45 + i * 0.1 : (i - 190) * 7.25; }
+
+static double want_gammas(const double *const in[], uint32_t i)
+{
+    return i < 256 ? lgamma(in[1][i]) : digamma_of(in[1][i - 256]);
+}
+static double want_gammas_half(const double *const in[], uint32_t i)
+{
+    double x = halved(in[1][i % 256]);
+    return i < 256 ? lgamma(x) : digamma_of(x);
+}
+static double want_xor_sums(const double *const in[], uint32_t i)
+{
+    (void)in;
+    int sum = 0;
+    for (int k = 0; i == 0 && k < 200; k++)
+        sum += (-100 + 3 * k) ^ (50 - 2 * k);
+    return i == 16 ? 32767 : fmax(-32768, fmin(32767, sum));
+}
+T_TEST(api_volumes_and_gammas)
+{
+    many_run(&(Many){.file = "volumes.cpp",
+                     .blocks = 5,
+                     .operand = {{"uint16_t", VOLUME, .given = counting},
+                                 {"float", 256, .given = around},
+                                 {"uint16_t", 4 * VOLUME_BLOCKS, .want = want_blocks},
+                                 {"uint16_t", 4 * VOLUME_FRACTALS, .want = want_fractals},
+                                 {"float", 512, .want = want_gammas, .tolerance = 2e-5},
+                                 {"half", 512, .want = want_gammas_half, .tolerance = 2e-3},
+                                 {"int16_t", 32, .want = want_xor_sums}}});
+}

@@ -4,9 +4,11 @@
 #define ACRAFT_REFUSED_H
 
 #include "acraft/fold.h"
+#include "acraft/math_more.h"
 #include "acraft/norm_grad.h"
 #include "acraft/rearrange.h"
 #include "acraft/softmax_flash.h"
+#include "acraft/transdata.h"
 
 namespace acraft {
 template <typename...> constexpr bool never = false;
