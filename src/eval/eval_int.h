@@ -17,6 +17,9 @@ typedef struct EvalRun {
     Diag *diag;
 } EvalRun;
 
+/* steady.c: it does the same whatever its values are. False: that is not known. */
+bool eval_is_steady(const IrProgram *p);
+
 /* craft.c: run->program, read and proved. */
 bool eval_read_craft(EvalRun *run);
 /* bound.c: the least time the chip could need for operands of these shapes. */

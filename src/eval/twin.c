@@ -174,6 +174,7 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
     if (!tile(run, kernel->program, &tiling))
         return false;
     options.time_only = run->operands == NULL;
+    options.steady = run->config->only_time && eval_is_steady(run->program);
     twin_observe(&options, &observer);
     bool ok = launch(run, kernel->kernel, &tiling, &options);
     twin_observed(run->arena, run->config->chip, &observer, run->verdict);

@@ -426,7 +426,7 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
     const TwinOptions *options = l->options;
     SimAnswer *answer = &l->answer;
     Stream notes = {0};
-    Simulation job = {.note = spec->time_only, .watched = true};
+    Simulation job = {.note = spec->time_only && !options->steady, .watched = true};
     bool simulated = simulate(l, spec, job, &notes, verdict);
     bool unknown = simulated && depends_on_data(l, *spec, &notes, verdict);
     stream_close(&notes);

@@ -48,6 +48,7 @@ typedef struct TwinOptions {
      * has data keeps it (indices): what is computed from such inputs and constants alone is known. */
     bool time_only;
     bool no_memo;      /* with time_only: execute every record, also those that only repeat */
+    bool steady;       /* with time_only: it does the same whatever the values; that is not tried */
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
