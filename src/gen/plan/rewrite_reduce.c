@@ -163,6 +163,12 @@ static bool reduce_index(Rewrite *r, const Node *node, ValueId *out)
 
 /* ---- scans ---- */
 
+/* Numbers that 32 bits do not hold: rows of them are taken one after the other. */
+static bool is_wide(const Value *v)
+{
+    return v->dtype == DT_I64 && v->bounds.known && !bounds_within(v, -0x1p31, 0x1p31 - 1);
+}
+
 /* Along the last dimension: that one changes places with another. */
 static bool scan(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -174,6 +180,14 @@ static bool scan(Rewrite *r, const Node *node, ValueId *out)
     if (sums && dtype_is_float(own))
         return false;
     Node other = rw_node(r, node);
+    if (is_wide(graph_value(r->from, node->out)) && own != DT_BOOL) {
+        if (s.rank == 0 || dim == s.rank - 1)
+            return false;
+        x = rw_swap(r, x, dim, s.rank - 1);
+        rw_attr(r, &other, (Attr){.key = AT_DIM, .i = s.rank - 1});
+        out[0] = rw_swap(r, rw_again(r, &other, &x), dim, s.rank - 1);
+        return true;
+    }
     if (s.rank == 1) {
         x = rw_reshape(r, x, (Shape){2, {s.dim[0], 1}});
         rw_attr(r, &other, (Attr){.key = AT_DIM, .i = 0});

@@ -1,5 +1,5 @@
-/* Integers of rows. In: sum, product, max or min over the last of two dimensions. Out: a program by
- * rows; a row's result is a scalar of 64 bits. */
+/* Integers of rows. In: sum, product, max or min over the last of two dimensions, or a running one
+ * that needs 64 bits. Out: a program by rows; a row's result is a scalar of 64 bits. */
 #include "gen/plan/lanes.h"
 
 #include "gen/plan/script.h"
@@ -70,6 +70,52 @@ static const char *step_of(uint16_t kind)
     }
 }
 
+static const char running[] = "\n@host\ndef $F($P):\n"
+                              "    $F_rows[chip.cores](x, y)\n"
+                              "\n@kernel\ndef $F_rows($P):\n"
+                              "    a = ub($T, 4096, depth=2)\n"
+                              "    o = ub(i64, 4096, depth=2)\n"
+                              "    for r in mine(outer):\n"
+                              "        all = $N\n"
+                              "        for t in tiles(n, 4096):\n"
+                              "            with copyin():\n"
+                              "                load(a[:t.size], x[r, t])\n"
+                              "            with compute():\n"
+                              "                for k in range(t.size):\n"
+                              "                    all = $S\n"
+                              "                    o[k] = all\n"
+                              "            with copyout():\n"
+                              "                store(y[r, t], o[:t.size])\n";
+
+/* A running sum or extreme along the last dimension, one number after the other. */
+static bool plan_running(Script *s, const NpuChip *chip, Plan *plan)
+{
+    const Node *node = &s->g->nodes.at[0];
+    const Value *x = graph_value(s->g, node->in[0]), *y = graph_value(s->g, node->out);
+    int dim = 0, last = x->shape.rank - 1;
+    bool sum = node->kind == SCAN_sum, max = node->kind == SCAN_max;
+    if ((!sum && !max && node->kind != SCAN_min) || x->shape.rank == 0 || y->dtype != DT_I64 ||
+        !shape_dim(x->shape, node_int(node, AT_DIM, -1), &dim) || dim != last ||
+        !dtype_is_int(x->dtype) || !wide_node(s->arena, s->g))
+        return false;
+    REDUCE_Kind like = sum ? REDUCE_sum : max ? REDUCE_max : REDUCE_min;
+    Shape rows = script_shape2(script_product(x->shape, 0, last), x->shape.dim[last]);
+    script_add(s, node->in[0], false, "x", "outer, n", rows);
+    script_add(s, node->out, true, "y", "outer, n", rows);
+    script_set(s, 'T', dtype_name(x->dtype));
+    script_set(s, 'N', wide_start_of(like));
+    script_set(s, 'S', wide_step_of(like));
+    Buf out = {0};
+    buf_printf(&out, "# Planned by acraft for %s, strategy tally.\n", chip->name);
+    buf_puts(&out,
+             "# A row after the other on each core. Numbers need 64 bits here, which tiles do "
+             "not compute: the scalar\n# unit takes one after the other.\n");
+    buf_puts(&out, "craft = 1\n\nouter = dim(1, 16777216)\nn = dim(1, 1073741824)\n");
+    script_put(s, running, &out);
+    script_finish(s, "tally", 4096, &out, plan);
+    return true;
+}
+
 bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 const char *name, Plan *plan, Diag *diag)
 {
@@ -77,6 +123,8 @@ bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     const Node *node = &graph->nodes.at[0];
     const Attr *dims = node_attr(node, AT_DIMS);
     (void)tile_limit, (void)diag;
+    if (graph->nodes.len == 1 && node->op == OP_SCAN)
+        return plan_running(&s, chip, plan);
     if (graph->nodes.len != 1 || node->op != OP_REDUCE || !start_of(node->kind))
         return false;
     const Value *x = graph_value(graph, node->in[0]), *y = graph_value(graph, node->out);
