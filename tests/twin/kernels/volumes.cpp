@@ -1,5 +1,5 @@
 /* TransData of [2, 20, 3, 5, 7] (planes of 35 pixels at 48) to NDC1HWC0 and FRACTAL_Z_3D and back, and, beside it,
- * Lgamma, Digamma in both their types and ReduceXorSum. */
+ * Lgamma, Digamma in both their types, sums too large for half, and ReduceXorSum. */
 #include "flat.h"
 
 constexpr uint32_t CHANNELS = 20, DEPTH = 3, PIXELS = 35, PADDED = 48, VOLUME = 2 * CHANNELS * DEPTH * PADDED;
@@ -39,7 +39,7 @@ __aicore__ inline void Gammas(GM_ADDR gx, GM_ADDR floats, GM_ADDR halves, GM_ADD
     Flat flat;
     LocalTensor<float> x = flat.In<float>(gx, COUNT), out = flat.Room<float>(2 * COUNT);
     flat.Ready();
-    LocalTensor<half> h = flat.Room<half>(COUNT), low = flat.Room<half>(2 * COUNT);
+    LocalTensor<half> h = flat.Room<half>(COUNT), low = flat.Room<half>(2 * COUNT + 32);
     LocalTensor<uint8_t> tmp = flat.Room<uint8_t>(8192);
     Lgamma(out, x, tmp, COUNT);
     Digamma(out[COUNT], x, COUNT);
@@ -47,7 +47,14 @@ __aicore__ inline void Gammas(GM_ADDR gx, GM_ADDR floats, GM_ADDR halves, GM_ADD
     Cast(h, x, RoundMode::CAST_RINT, COUNT);
     Lgamma(low, h, COUNT);
     Digamma(low[COUNT], h, tmp, COUNT);
-    flat.Out(halves, 0, low, 2 * COUNT);
+    /* 60000 + 60000, held within the type and not */
+    Duplicate(h, half(60000.0f), 16);
+    AscendCUtils::SetOverflow(0);
+    Add(low[2 * COUNT], h, h, 16);
+    PipeBarrier<PIPE_ALL>();
+    AscendCUtils::SetOverflow(1);
+    Add(low[2 * COUNT + 16], h, h, 16);
+    flat.Out(halves, 0, low, 2 * COUNT + 32);
     LocalTensor<int16_t> a = flat.Room<int16_t>(COUNT), b = flat.Room<int16_t>(COUNT), sum = flat.Zeros<int16_t>(32);
     Arange(a, int16_t(-100), int16_t(3), COUNT);
     Arange(b, int16_t(50), int16_t(-2), COUNT);

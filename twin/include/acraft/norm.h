@@ -228,37 +228,80 @@ struct TopKInfo {
     int32_t inner = 0;
     int32_t n = 0;
 };
+namespace topk {
+
+/* Scratch of a row: its values, pairs twice, indices, what was picked of both; then rows as they stand before they
+ * are put close together. */
+template <typename T> struct Scratch {
+    LocalTensor<T> row, sorted, other, values, held;
+    LocalTensor<int32_t> index, heldIndex;
+    LocalTensor<uint32_t> picked;
+    Scratch(const LocalTensor<uint8_t> &given, uint32_t inner, uint32_t heldBytes)
+    {
+        uint32_t pairs = GetSortLen<T>(inner), held_at = uint32_t((inner + 2 * pairs + inner) * sizeof(T)) + inner * 8;
+        LocalTensor<uint8_t> room = given.GetSize() >= held_at + 2 * heldBytes ? given : acraft::math::stack();
+        row = room.template ReinterpretCast<T>();
+        sorted = row[inner];
+        other = sorted[pairs];
+        index = other[pairs].template ReinterpretCast<int32_t>();
+        values = index[inner].template ReinterpretCast<T>();
+        picked = values[inner].template ReinterpretCast<uint32_t>();
+        held = room[held_at].template ReinterpretCast<T>();
+        heldIndex = room[held_at + heldBytes].template ReinterpretCast<int32_t>();
+    }
+};
+
+/* Rows of k that stand `pitch` apart, close together. */
+template <typename T> inline void close(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t rows, uint32_t k, uint32_t pitch, const acraft::Site &s)
+{
+    uint64_t kept = 0;
+    GatherMask(dst, src, 7, true, k, GatherMaskParams(1, uint16_t(rows), uint16_t(pitch / acraft::per_block<T>()), 0), kept, s);
+}
+
+}  // namespace topk
+
+/* Normal: one row of indices serves all, results stand whole blocks apart. Small: indices for every row, rows of 32,
+ * results close together. */
 template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL>
 inline void TopK(const LocalTensor<T> &dstValue, const LocalTensor<int32_t> &dstIndex, const LocalTensor<T> &src, const LocalTensor<int32_t> &srcIndex,
-                 const LocalTensor<bool> &, const LocalTensor<uint8_t> &tmp, const int32_t k, const TopkTiling &, const TopKInfo &info,
+                 const LocalTensor<bool> &finish, const LocalTensor<uint8_t> &tmp, const int32_t k, const TopkTiling &, const TopKInfo &info,
                  const bool isLargest = true, ACRAFT_SITE)
 {
     static_assert(SupportType<T, half, float>(), "acraft: TopK exists only for half and float on Atlas A2");
-    static_assert(topkMode == TopKMode::TOPK_NORMAL, "acraft-unsupported: TopK in small mode");
     acraft::Site s = site.in("TopK");
-    uint32_t inner = uint32_t(info.inner), pairs = GetSortLen<T>(inner);
-    LocalTensor<T> row = tmp.template ReinterpretCast<T>(), sorted = row[inner], other = sorted[pairs];
-    LocalTensor<int32_t> index = other[pairs].template ReinterpretCast<int32_t>();
-    LocalTensor<T> values = index[inner].template ReinterpretCast<T>();
-    LocalTensor<uint32_t> picked = values[inner].template ReinterpretCast<uint32_t>();
+    constexpr bool small = topkMode == TopKMode::TOPK_NSMALL;
+    static_assert(!small || !isHasfinish, "acraft: TopK in small mode knows no finished rows");
+    uint32_t inner = uint32_t(info.inner), rows = uint32_t(info.outter);
+    uint32_t pitch_v = AlignUp(uint32_t(k), acraft::per_block<T>()), pitch_i = AlignUp(uint32_t(k), 8);
+    topk::Scratch<T> w(tmp, inner, small ? rows * pitch_v * 4 : 0);
+    LocalTensor<T> values = small ? w.held : dstValue;
+    LocalTensor<int32_t> indices = small ? w.heldIndex : dstIndex;
     T lowest = T(-std::numeric_limits<float>::infinity());
-    for (int32_t r = 0; r < info.outter; r++) {
-        Muls(row, src[uint32_t(r) * inner], T(isLargest ? 1 : -1), int32_t(inner), s);
+    for (uint32_t r = 0; r < rows; r++) {
+        Muls(w.row, src[r * inner], T(isLargest ? 1 : -1), int32_t(inner), s);
         if (info.n < info.inner) {
             acraft::sync_inside(HardEvent::V_S, s);
-            for (int32_t i = info.n; i < info.inner; i++) row.SetValue(uint32_t(i), lowest, s);
+            for (int32_t i = info.n; i < info.inner; i++) w.row.SetValue(uint32_t(i), lowest, s);
             acraft::sync_inside(HardEvent::S_V, s);
         }
-        if (isInitIndex) DataCopy(index, srcIndex[uint32_t(r) * inner], inner, s);
-        else ArithProgression(index, 0, 1, info.inner, s);
+        if (isInitIndex) DataCopy(w.index, srcIndex[small ? r * inner : 0], inner, s);
+        else ArithProgression(w.index, 0, 1, info.inner, s);
         acraft::put_barrier(NPU_PIPE_V, s);
-        Sort<T, true>(sorted, row, index.template ReinterpretCast<uint32_t>(), other, int32_t(inner / 32), s);
+        Sort<T, true>(w.sorted, w.row, w.index.template ReinterpretCast<uint32_t>(), w.other, int32_t(inner / 32), s);
         acraft::put_barrier(NPU_PIPE_V, s);
-        Extract(values, picked, sorted, int32_t(inner / 32), s);
+        Extract(w.values, w.picked, w.sorted, int32_t(inner / 32), s);
         acraft::put_barrier(NPU_PIPE_V, s);
-        uint32_t pitch_v = AlignUp(uint32_t(k), acraft::per_block<T>()), pitch_i = AlignUp(uint32_t(k), 8);
-        Muls(dstValue[uint32_t(r) * pitch_v], values, T(isLargest ? 1 : -1), k, s);
-        DataCopy(dstIndex[uint32_t(r) * pitch_i], picked.template ReinterpretCast<int32_t>(), pitch_i, s);
+        Muls(values[r * pitch_v], w.values, T(isLargest ? 1 : -1), k, s);
+        DataCopy(indices[r * pitch_i], w.picked.template ReinterpretCast<int32_t>(), pitch_i, s);
+        acraft::put_barrier(NPU_PIPE_V, s);
+        if constexpr (isHasfinish) {
+            acraft::sync_inside(HardEvent::V_S, s);
+            if (finish.GetValue(r, s)) Duplicate(indices[r * pitch_i], info.n, k, s);
+        }
+    }
+    if constexpr (small) {
+        topk::close(dstValue, values, rows, uint32_t(k), pitch_v, s);
+        topk::close(dstIndex.template ReinterpretCast<uint32_t>(), indices.template ReinterpretCast<uint32_t>(), rows, uint32_t(k), pitch_i, s);
     }
 }
 template <typename T, bool isInitIndex = false, bool isHasfinish = false, bool isReuseSrc = false, enum TopKMode topkMode = TopKMode::TOPK_NORMAL>

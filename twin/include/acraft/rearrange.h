@@ -1,4 +1,5 @@
-/* Elements moved and left out: Pad and UnPad of rows, the transposes that a ConfusionTransposeTiling describes, DropOut.
+/* Elements moved and left out: Pad and UnPad of rows, the transposes that a ConfusionTransposeTiling describes, DropOut,
+ * BilinearInterpolation.
  * In: tensors in UB, the vendor's tilings and parameter structs. Out: records of copies, gathers and selections. */
 #ifndef ACRAFT_REARRANGE_H
 #define ACRAFT_REARRANGE_H
@@ -279,6 +280,63 @@ inline void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const 
                     const DropOutShapeInfo &info, ACRAFT_SITE)
 {
     DropOut<T, isInitBitMode, dropOutMode>(dst, src, mask, acraft::math::stack(), keepProb, info, site);
+}
+
+/* ---- BilinearInterpolation: blocks gathered, each weighted, hRepeat of them added up ---- */
+
+namespace bilinear {
+
+/* One iteration's weights: one number for its eight blocks, or one for each. */
+template <typename M>
+inline void run(const LocalTensor<half> &dst, const LocalTensor<half> &src0, const LocalTensor<uint32_t> &offset, const LocalTensor<half> &src1, M mask,
+                uint32_t across, bool each, uint16_t dstBlkStride, uint32_t down_by, uint32_t down, const LocalTensor<uint8_t> &tmp,
+                const acraft::Site &s)
+{
+    uint32_t all = across * down, weights = (each ? all * 8 : all), groups = (weights + 7) / 8;
+    LocalTensor<half> room = quant::room_of(tmp, (all + groups) * 256).ReinterpretCast<half>(), wide = room[all * 128];
+    for (uint32_t at = 0; at < all; at += 255) {
+        uint8_t some = uint8_t(all - at < 255 ? all - at : 255);
+        Gatherb(room[at * 128].template ReinterpretCast<uint16_t>(), src0.ReinterpretCast<uint16_t>(), offset[at * 8], some, GatherRepeatParams(1, 8), s);
+    }
+    for (uint32_t at = 0; at < groups; at += 248) {
+        uint8_t some = uint8_t(groups - at < 248 ? groups - at : 248);
+        Brcb(wide[at * 128], src1[at * 8], some, BrcbRepeatParams(1, 8), s);
+    }
+    acraft::put_barrier(NPU_PIPE_V, s);
+    uint8_t step = each ? 1 : 0, out = uint8_t(dstBlkStride);
+    for (uint32_t v = 0; v < down; v++) {
+        LocalTensor<half> first = room[v * across * 128], to = dst[v * down_by];
+        for (uint32_t h = 0; h < across; h++) {
+            uint32_t at = v * across + h;
+            bool last = h + 1 == across;
+            LocalTensor<half> here = room[at * 128], weight = wide[each ? at * 128 : at * 16];
+            if (across == 1) Mul(to, here, weight, mask, 1, BinaryRepeatParams(out, 1, step, 8, 8, 8), s);
+            else Mul(here, here, weight, mask, 1, BinaryRepeatParams(1, 1, step, 8, 8, 8), s);
+            acraft::put_barrier(NPU_PIPE_V, s);
+            if (h > 0) Add(last ? to : first, first, here, mask, 1, BinaryRepeatParams(last ? out : uint8_t(1), 1, 1, 8, 8, 8), s);
+            acraft::put_barrier(NPU_PIPE_V, s);
+        }
+    }
+    acraft::mask_register = acraft::full_mask;
+}
+
+}  // namespace bilinear
+
+template <typename T>
+inline void BilinearInterpolation(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &src0Offset,
+                                  const LocalTensor<T> &src1, uint64_t mask[], uint8_t hRepeat, bool repeatMode, uint16_t dstBlkStride,
+                                  uint16_t vROffset, uint8_t vRepeat, const LocalTensor<uint8_t> &tmp, ACRAFT_SITE)
+{
+    static_assert(std::is_same<T, half>::value, "acraft: BilinearInterpolation exists only for half on Atlas A2");
+    bilinear::run(dst, src0, src0Offset, src1, mask, hRepeat, repeatMode, dstBlkStride, vROffset, vRepeat, tmp, site.in("BilinearInterpolation"));
+}
+template <typename T>
+inline void BilinearInterpolation(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<uint32_t> &src0Offset,
+                                  const LocalTensor<T> &src1, uint64_t mask, uint8_t hRepeat, bool repeatMode, uint16_t dstBlkStride, uint16_t vROffset,
+                                  uint8_t vRepeat, const LocalTensor<uint8_t> &tmp, ACRAFT_SITE)
+{
+    static_assert(std::is_same<T, half>::value, "acraft: BilinearInterpolation exists only for half on Atlas A2");
+    bilinear::run(dst, src0, src0Offset, src1, mask, hRepeat, repeatMode, dstBlkStride, vROffset, vRepeat, tmp, site.in("BilinearInterpolation"));
 }
 
 }  // namespace AscendC

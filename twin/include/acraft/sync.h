@@ -308,6 +308,8 @@ struct AscendCUtils {
     }
     template <typename T> static void ResetMask(ACRAFT_SITE) { AscendC::ResetMask(site); }
     static void ResetMask(ACRAFT_SITE) { AscendC::ResetMask(site); }
+    /* 1: infinities and NaN stay, as everywhere here; 0: results saturate. */
+    static void SetOverflow(uint64_t keep, ACRAFT_SITE) { acraft::put_register(REC_REG_SATURATE, keep != 1, site); }
     static int32_t GetC0Size() { return ONE_BLK_SIZE; }
     static int32_t GetC0Count(const int32_t dtypeSize) { return dtypeSize ? ONE_BLK_SIZE / dtypeSize : 0; }
     static int32_t GetDefaultBlockNum() { return DEFAULT_BLK_NUM; }
