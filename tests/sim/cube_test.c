@@ -403,7 +403,7 @@ static void product_of_nibbles(bool turned)
     za.n[0] = 1, za.n[1] = M, za.n[2] = K / 2, za.n[4] = K / 2, za.n[5] = 32, za.mask[0] = 1;
     rig_run(&rig, za);
     Record zb = rec(NPU_ND2NZ_GM_L1, NPU_DT_I4, L1(262144), GM(262144));
-    zb.n[0] = 1, zb.n[1] = turned ? K : N, zb.n[2] = (turned ? N : K) / 2, zb.n[4] = zb.n[2];
+    zb.n[0] = 1, zb.n[1] = turned ? K : N, zb.n[2] = turned ? N / 2 : K / 2, zb.n[4] = zb.n[2];
     zb.n[5] = turned ? 192 : 48, zb.mask[0] = 1;
     rig_run(&rig, zb);
     for (uint32_t i = 0; i < 2; i++) {

@@ -400,9 +400,11 @@ private:
     }
     template <typename T> uint64_t in_l1(const LocalTensor<T> &local, const acraft::Site &s) const
     {
+#ifndef ASCENDC_CUBE_ONLY
+        static_assert(acraft::never<T>, "acraft-unsupported: Matmul asked by a vector core for an operand in L1");
+#endif
         uint64_t at = local.record_address() & ((1ull << 56) - 1);
         if (at + local.GetSize() * sizeof(T) > 240 * 1024 && !(How::a_l1 && How::b_l1)) acraft::unsupported("Matmul with an operand above 240 KB in L1", s);
-        if (g_coreType == AIV) acraft::unsupported("Matmul asked by a vector core for an operand in L1", s);
         return at;
     }
     template <typename T> GlobalTensor<T> spill(const LocalTensor<T> &local, uint32_t from, uint32_t to, uint32_t count, const acraft::Site &s)

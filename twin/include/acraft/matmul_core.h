@@ -170,6 +170,7 @@ inline void hand_over(HardEvent evt, const Site &s) { sync_inside(evt, s); }
 inline void fetch_factors(const MatmulJob &j, uint32_t n0, uint32_t n, const Site &s)
 {
     LocalTensor<uint64_t> l1 = at<uint64_t>(TPosition::C1, 484 * 1024, 8192);
+    hand_over(HardEvent::FIX_MTE2, s);
     AscendC::DataCopy(l1, gm<uint64_t>(j.quant + uint64_t(n0) * 8), up(n, 16), s);
     hand_over(HardEvent::MTE2_FIX, s);
 }
