@@ -31,7 +31,8 @@ constexpr uint32_t whole(uint32_t count) { return (count + 63) / 64 * 64; }
 
 }  // namespace norm
 
-/* ---- DeepNorm: LayerNorm of alpha x + gx, with the reciprocal of the deviation ---- */
+/* ---- DeepNorm: LayerNorm of alpha x + gx. What is called rstd receives the variance, on the device too: its
+ * document says otherwise, its implementation and its example do not. ---- */
 
 template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
 inline void DeepNorm(const LocalTensor<T> &dst, const LocalTensor<T> &mean, const LocalTensor<T> &rstd, const LocalTensor<T> &src,
@@ -50,10 +51,8 @@ inline void DeepNorm(const LocalTensor<T> &dst, const LocalTensor<T> &mean, cons
         norm::centre(w, h, s);
         norm::put_value(mean, r, w.value, s);
         norm::mean_square(w, h, s);
-        norm::divide_by_root(w, float(epsilon), h, s);
-        Duplicate(w.value, 1.0f, 8, s);
-        Div(w.value, w.value, w.other, 1, s);
         norm::put_value(rstd, r, w.value, s);
+        norm::divide_by_root(w, float(epsilon), h, s);
         norm::affine(w, &gamma, &beta, h, s);
         softmax::store_row(dst[r * pitch], w.x, h, s);
     }
