@@ -1,5 +1,5 @@
 /* The planner's kernels: predicted time against the bound, per task and category, with their
- * geometric means. The bound is every byte that must move, once, at the chip's peak bandwidth.
+ * geometric means. The bound is what must move at the chip's peak bandwidth (npu/bound.c).
  *
  *     bench-plan [full|medium|eager|rules|mhc] [CATEGORY|CATEGORY/TASK...]
  *
