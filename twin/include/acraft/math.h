@@ -554,6 +554,23 @@ ACRAFT_MATH(Silu, acraft::math::Silu)
 ACRAFT_MATH(Gelu, acraft::math::Gelu)
 ACRAFT_MATH(FasterGelu, acraft::math::FasterGelu)
 ACRAFT_MATH(FasterGeluV2, acraft::math::FasterGeluV2)
+
+/* These three may say how precise and how fast they shall be. */
+#define ACRAFT_GELU(NAME)                                                                          \
+    template <typename T, bool highPrecision, bool highPerformance>                                \
+    inline void NAME(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &tmp, const uint32_t dataSize, ACRAFT_SITE) \
+    {                                                                                              \
+        NAME<T>(dst, src, tmp, dataSize, site);                                                    \
+    }                                                                                              \
+    template <typename T, bool highPrecision, bool highPerformance>                                \
+    inline void NAME(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t dataSize, ACRAFT_SITE) \
+    {                                                                                              \
+        NAME<T>(dst, src, dataSize, site);                                                         \
+    }
+ACRAFT_GELU(Gelu)
+ACRAFT_GELU(FasterGelu)
+ACRAFT_GELU(FasterGeluV2)
+#undef ACRAFT_GELU
 #undef ACRAFT_MATH
 
 /* Silu's and Swish's documented order has the count before the scalar. */

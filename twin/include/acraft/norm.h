@@ -270,7 +270,6 @@ inline void TopK(const LocalTensor<T> &dstValue, const LocalTensor<int32_t> &dst
     static_assert(SupportType<T, half, float>(), "acraft: TopK exists only for half and float on Atlas A2");
     acraft::Site s = site.in("TopK");
     constexpr bool small = topkMode == TopKMode::TOPK_NSMALL;
-    static_assert(!small || !isHasfinish, "acraft: TopK in small mode knows no finished rows");
     uint32_t inner = uint32_t(info.inner), rows = uint32_t(info.outter);
     uint32_t pitch_v = AlignUp(uint32_t(k), acraft::per_block<T>()), pitch_i = AlignUp(uint32_t(k), 8);
     topk::Scratch<T> w(tmp, inner, small ? rows * pitch_v * 4 : 0);

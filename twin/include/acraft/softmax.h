@@ -207,6 +207,7 @@ inline void SimpleSoftMax(const LocalTensor<T> &dst, const LocalTensor<U> &inSum
     SimpleSoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ, config>(dst, inSum, inMax, src, acraft::math::stack(), tiling, info, site);
 }
 
+/* The decimal logarithm of the quotient, as the vendor defines it. */
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false, typename U>
 inline void LogSoftMax(const LocalTensor<T> &dst, const LocalTensor<U> &sum, const LocalTensor<U> &max, const LocalTensor<T> &src,
                        const LocalTensor<uint8_t> &tmp, const LogSoftMaxTiling &tiling, const SoftMaxShapeInfo &info = {}, ACRAFT_SITE)
@@ -221,12 +222,13 @@ inline void LogSoftMax(const LocalTensor<T> &dst, const LocalTensor<U> &sum, con
         softmax::spread_value(w.spread, w.value, s);
         softmax::store_block(max[r * block], w.spread, s);
         softmax::with_block(NPU_SUB, w.x, w.x, w.spread, shape.k, s);
-        Exp(w.y, w.x, int32_t(shape.k), s);
-        softmax::row_reduce(NPU_REPEAT_SUM, w.value, w.y, w.y, shape.k, s);
+        Exp(w.x, w.x, int32_t(shape.k), s);
+        softmax::row_reduce(NPU_REPEAT_SUM, w.value, w.x, w.y, shape.k, s);
         softmax::spread_value(w.spread, w.value, s);
         softmax::store_block(sum[r * block], w.spread, s);
-        Ln(w.spread, w.spread, 8, s);
-        softmax::with_block(NPU_SUB, w.x, w.x, w.spread, shape.k, s);
+        softmax::with_block(NPU_DIV, w.x, w.x, w.spread, shape.k, s);
+        Ln(w.x, w.x, int32_t(shape.k), s);
+        Muls(w.x, w.x, 0.434294481903251828f, int32_t(shape.k), s);
         softmax::store_row(dst[r * shape.pitch], w.x, shape.k, s);
     }
 }
