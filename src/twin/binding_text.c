@@ -66,7 +66,7 @@ static void add_launch(Buf *out, Str name, Str inside)
     ptrdiff_t angle = str_find(name, STR("<"));
     if (angle <
         0) { /* a plus makes a pointer of a function and leaves a constant pointer as it is */
-        buf_printf(out, "ACRAFT_START((acraft::bind::name_of<+%.*s>()), ", STR_ARG(name));
+        buf_printf(out, "ACRAFT_START((acraft::bind::kernel_name<+%.*s>()), ", STR_ARG(name));
     } else {
         buf_printf(out, "ACRAFT_START((acraft::bind::instance_name(acraft::bind::name_of<&%.*s>()",
                    STR_ARG(name));

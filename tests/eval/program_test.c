@@ -112,6 +112,6 @@ T_TEST(program_with_matmul_and_its_tiling)
     eval_program(&r.arena, &c, &config, &r.program, &r.verdict, &r.diag);
     CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
     CHECK_EQ_SLICE(r.program.by_main, "test pass!\n");
-    CHECK_EQ_INT(r.program.launches, 3);
+    CHECK_EQ_INT(r.program.launches, 2);
     arena_drop(&r.arena);
 }

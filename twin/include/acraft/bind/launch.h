@@ -5,7 +5,11 @@
 
 #include "acraft/bind/runtime.h"
 
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
 #include <type_traits>
+#include <typeinfo>
 
 namespace acraft {
 namespace bind {
@@ -87,6 +91,24 @@ template <class X> inline const char *name_of()
     static char name[512];
     copy_spelling(__PRETTY_FUNCTION__, name, sizeof name);
     return name;
+}
+
+/* A kernel by its address: the symbol's own name has the template arguments, the compiler's spelling may not. */
+template <auto X> struct Kernel {};
+template <auto X> inline const char *kernel_name()
+{
+    static char name[2048];
+    int failed = 0, depth = 0;
+    size_t n = 0;
+    char *text = abi::__cxa_demangle(typeid(Kernel<X>).name(), nullptr, nullptr, &failed);
+    const char *at = failed || !text ? nullptr : strstr(text, "&(");
+    if (at && strncmp(at += 2, "void ", 5) == 0) at += 5;
+    for (; at && *at && (depth || *at != '(') && n + 1 < sizeof name; at++) {
+        depth += (*at == '<') - (*at == '>');
+        name[n++] = *at;
+    }
+    free(text);
+    return n ? name : name_of<X>();
 }
 
 /* Some compilers leave the arguments of a function template out of its name. */
