@@ -27,10 +27,15 @@ static void widen(Spans *s)
     heap_free(old.at);
 }
 
-/* The span that holds `byte`. */
+/* The span that holds `byte`, which mostly is the one behind what was visited last. */
 static uint32_t find(const Spans *s, uint64_t byte)
 {
     uint32_t low = 0, high = s->len;
+    if (s->next < high && spans_get(s, s->next)->from <= byte) {
+        low = s->next;
+        if (low + 1 == high || spans_get(s, low + 1)->from > byte)
+            return low;
+    }
     while (high - low > 1) {
         uint32_t mid = (low + high) / 2;
         if (spans_get(s, mid)->from <= byte)
@@ -86,6 +91,7 @@ static void join(Spans *s, uint32_t first, uint32_t last)
         return;
     move(s, to, end, s->len - end);
     s->len -= end - to;
+    s->next = to - 1;
 }
 
 static uint64_t end_of(const Spans *s, uint32_t i)
@@ -108,5 +114,6 @@ void spans_visit(Spans *s, uint64_t from, uint64_t to, SpanVisit *visit, void *c
     for (uint32_t i = first; i < last; i++)
         while (!visit(context, spans_get(s, i)->from, end_of(s, i), spans_get(s, i), s->readers))
             widen(s);
+    s->next = last;
     join(s, first, last);
 }

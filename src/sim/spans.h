@@ -39,6 +39,7 @@ typedef struct Spans {
     uint8_t *at; /* NULL: closed */
     uint32_t len, cap;
     uint32_t readers; /* room in every span */
+    uint32_t next;    /* where to look first */
     uint64_t end;
 } Spans;
 
