@@ -8,9 +8,10 @@
  * The text is checked, lowered and compiled once (the compiled kernel comes from the cache when
  * it is known): shapes and choices travel as tiling data, so a run is a matter of milliseconds and
  * of little memory whatever the size of the tensors. Bounds, coverage of the outputs, hazards and
- * 32-bit wraps are still looked for at full size (hazards not with config.only_time). A kernel whose instructions depend on values it
- * reads is timed once more with the task's own integers (indices, class numbers), where the shapes
- * are the graph's; if they do not decide either it ends with VERDICT_NEEDS_DATA and the line. */
+ * 32-bit wraps are still looked for at full size (hazards not with config.only_time). A kernel whose
+ * instructions depend on values it reads is timed once more with the task's own integers (indices,
+ * class numbers), where the shapes are the graph's; if they do not decide either it ends with
+ * VERDICT_NEEDS_DATA and the line. */
 #ifndef EVAL_TIME_H
 #define EVAL_TIME_H
 
