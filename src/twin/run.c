@@ -111,6 +111,8 @@ static void dead_by_exit(const Ending *e, const ShareRing *ring, int status)
                            box_call_name(e->arena, ring->forbidden_call)));
     else if (status == BOX_STATUS_MEMORY)
         fail_at(e, VERDICT_MEMORY, "ran out of memory");
+    else if (status == SHARE_EXIT_LACK)
+        fail_at(e, VERDICT_UNSUPPORTED, "needs a call that acraft does not have");
     else if (status == SHARE_EXIT_SETUP)
         verdict_fail(e->verdict, VERDICT_INTERNAL, STAGE_RUN, "the core runtime could not go on");
     else

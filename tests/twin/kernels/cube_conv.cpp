@@ -20,6 +20,7 @@ public:
         SetMMLayoutTransform(false);
         SetMMRowMajor();
         SetLoadDataBoundary(0);
+        SetLoadDataRepeat({0, 1, 0});
     }
     __aicore__ inline void Process()
     {

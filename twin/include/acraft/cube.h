@@ -62,7 +62,21 @@ template <typename T> inline void SetLoadDataPaddingValue(const T value, ACRAFT_
 {
     acraft::put_register(REC_REG_LOAD3D_PAD, acraft::scalar_bits(value), site);
 }
-inline void SetLoadDataBoundary(uint32_t) {}
+/* Sources that wrap around, and loads repeated along an axis, are not modelled; what they start with is. */
+inline void SetLoadDataBoundary(uint32_t boundary, ACRAFT_SITE)
+{
+    if (boundary) acraft::unsupported("SetLoadDataBoundary", site);
+}
+struct LoadDataRepeatParam {
+    LoadDataRepeatParam() {}
+    LoadDataRepeatParam(const uint16_t stride, const uint8_t times, const uint8_t mode) : repeatStride(stride), repeatTime(times), repeatMode(mode) {}
+    uint16_t repeatStride = 0;
+    uint8_t repeatTime = 1, repeatMode = 0;
+};
+inline void SetLoadDataRepeat(const LoadDataRepeatParam &repeat, ACRAFT_SITE)
+{
+    if (repeat.repeatTime != 1) acraft::unsupported("SetLoadDataRepeat", site);
+}
 
 template <typename T, const IsResetLoad3dConfig &config = IS_RESER_LOAD3D_DEFAULT_CONFIG, typename U = T>
 inline void LoadData(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LoadData3DParamsV2<U> &p, ACRAFT_SITE)
