@@ -204,8 +204,10 @@ static void add_flags(Build *b, Words *words)
         add_words(b, words, watch_flags);
     }
     add_words(b, words, b->unit->flags);
-    if (b->unit->mixed)
+    if (b->unit->mixed) {
         add_word(b, words, "-ffunction-sections");
+        add_word(b, words, "-fdata-sections");
+    }
     const char *const ours[] = {
         "-I", in_home(b, "twin/include"), "-I", in_home(b, "src"), "-I", b->places->home, NULL};
     if (b->unit->host) {
@@ -519,10 +521,12 @@ static bool object_ok(Build *b, BuildResult *result, Str *bytes)
     }
     if (b->unit->host || b->options->any_import)
         return true;
-    if (b->unit->mixed && !twin_object_reach(b->arena, *bytes, &result->object)) {
+    if (b->unit->mixed && !twin_object_reach(b->arena, bytes, &result->object)) {
         verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
         return false;
     }
+    if (b->unit->mixed)
+        keep(b, unit_file(b, 0, ".o"), *bytes);
     const char *odd = result->object.odd;
     const char *import = odd ? NULL : twin_object_foreign_import(b->arena, &result->object);
     if (odd)

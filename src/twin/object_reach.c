@@ -1,7 +1,9 @@
 /* What of an object file the kernel can reach. Host code that stands in the same text is compiled
  * along and dropped by the linker; what only it wants from outside is no business of the kernel's.
- * In: an ELF relocatable file, one section per function. Out: the imports reached from the entry and
- * from what runs before it. */
+ * So with the constructors of global objects: a device runs none, they are the host's, and the linker
+ * is told to leave them out unless the kernel uses a variable that one of them can set.
+ * In: an ELF relocatable file, one section per function and variable. Out: the imports reached from
+ * the entry and from what runs before it; the file without the host's constructors. */
 #include "twin/twin_int.h"
 
 #include <elf.h>
@@ -67,19 +69,38 @@ static bool open_file(Arena *arena, Str bytes, Reach *r)
     return true;
 }
 
-/* The entry, what runs before it, and what the runtime finds by section. */
-static void mark_roots(Reach *r)
+static Str section_name(const Reach *r, uint32_t section)
+{
+    return name_in(r, r->head.e_shstrndx, r->sections[section].sh_name);
+}
+
+/* Lists of constructors and destructors; those with a priority are the compiler's own. */
+static bool runs_at_start(const Reach *r, uint32_t section)
+{
+    Str name = section_name(r, section);
+    return str_is(name, ".init_array") || str_is(name, ".ctors") || str_is(name, ".fini_array");
+}
+
+/* The entry, what the compiler runs before it, and what the runtime finds by section. */
+static void mark_entry(Reach *r)
 {
     Elf64_Sym symbol;
     for (uint64_t i = 1; symbol_at(r, i, &symbol); i++)
         if (str_is(name_in(r, r->sections[r->symbols].sh_link, symbol.st_name), "acraft_entry") &&
             symbol.st_shndx < r->count)
             r->section_in[symbol.st_shndx] = true;
-    static const char *const kept[] = {".init_array", ".ctors", ".fini_array", "acraft_"};
+    static const char *const kept[] = {".init_array.", ".ctors.", ".fini_array.", "acraft_"};
     for (uint32_t i = 1; i < r->count; i++)
         for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
-            if (str_starts(name_in(r, r->head.e_shstrndx, r->sections[i].sh_name), kept[k]))
+            if (str_starts(section_name(r, i), kept[k]))
                 r->section_in[i] = true;
+}
+
+static void mark_start(Reach *r)
+{
+    for (uint32_t i = 1; i < r->count; i++)
+        if (runs_at_start(r, i))
+            r->section_in[i] = true;
 }
 
 static void follow(Reach *r, const Elf64_Shdr *relocations)
@@ -111,14 +132,46 @@ static void spread(Reach *r)
     }
 }
 
-bool twin_object_reach(Arena *arena, Str bytes, TwinObject *object)
+/* Whether kernel and constructors meet in a variable. The compiler's flags per function are none. */
+static bool share_variable(const Reach *kernel, const Reach *start)
 {
-    Reach r;
+    for (uint32_t i = 1; i < kernel->count; i++)
+        if (kernel->section_in[i] && start->section_in[i] &&
+            kernel->sections[i].sh_flags & SHF_WRITE &&
+            !str_starts(section_name(kernel, i), "__sancov"))
+            return true;
+    return false;
+}
+
+static void leave_out_start(const Reach *r, char *bytes)
+{
+    for (uint32_t i = 1; i < r->count; i++) {
+        Elf64_Shdr section = r->sections[i];
+        if (!runs_at_start(r, i))
+            continue;
+        section.sh_flags |= SHF_EXCLUDE;
+        memcpy(bytes + r->head.e_shoff + (uint64_t)i * sizeof section, &section, sizeof section);
+    }
+}
+
+bool twin_object_reach(Arena *arena, Str *bytes, TwinObject *object)
+{
+    Reach r, start;
     Elf64_Sym symbol;
-    if (!open_file(arena, bytes, &r))
+    if (!open_file(arena, *bytes, &r) || !open_file(arena, *bytes, &start))
         return false;
-    mark_roots(&r);
+    mark_entry(&r);
     spread(&r);
+    mark_start(&start);
+    spread(&start);
+    if (share_variable(&r, &start)) {
+        mark_start(&r);
+        spread(&r);
+    } else {
+        char *without = str_dup(arena, *bytes);
+        leave_out_start(&r, without);
+        *bytes = (Str){without, bytes->len};
+    }
     object->imports.len = 0;
     for (uint64_t i = 1; symbol_at(&r, i, &symbol); i++) {
         Str name = name_in(&r, r.sections[r.symbols].sh_link, symbol.st_name);

@@ -52,8 +52,9 @@ typedef struct TwinObject {
     const char *odd; /* a reason to refuse it outright; NULL: none */
 } TwinObject;
 bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
-/* object_reach.c: keeps only the imports that the kernel's entry can reach. */
-bool twin_object_reach(Arena *arena, Str bytes, TwinObject *object);
+/* object_reach.c: keeps only the imports that the kernel's entry can reach, and marks the host's
+ * constructors as not to be linked. */
+bool twin_object_reach(Arena *arena, Str *bytes, TwinObject *object);
 /* An import that kernel code has no business with, or NULL. */
 const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
 

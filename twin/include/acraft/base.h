@@ -4,6 +4,8 @@
 #ifndef ACRAFT_BASE_H
 #define ACRAFT_BASE_H
 
+#include "acraft/order_params.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -198,7 +200,6 @@ enum class CacheRwMode { READ = 1, WRITE = 2, RW = 3 };
 enum class MaskMode : uint8_t { NORMAL, COUNTER };
 enum class BlockMode : uint8_t { BLOCK_MODE_NORMAL, BLOCK_MODE_MATRIX, BLOCK_MODE_VECTOR,
                                  BLOCK_MODE_SMALL_CHANNEL, BLOCK_MODE_DEPTHWISE };
-enum class DataFormat : uint8_t { ND, NZ, NCHW, NC1HWC0, NHWC, NCDHW, NDC1HWC0, FRACTAL_Z_3D };
 enum class RoundMode : uint8_t { CAST_NONE, CAST_RINT, CAST_FLOOR, CAST_CEIL, CAST_ROUND,
                                  CAST_TRUNC, CAST_ODD, UNKNOWN = 0xFF };
 enum class CMPMODE : uint8_t { LT, GT, EQ, LE, GE, NE };
@@ -216,12 +217,6 @@ enum class CLAMPMODE { CLAMP_MAX, CLAMP_MIN };
 enum class GatherMaskMode : uint8_t { VERSION_V1, VERSION_V2 };
 constexpr GatherMaskMode defaultGatherMaskMode = GatherMaskMode::VERSION_V2;
 constexpr GatherMaskMode defaultGahterMaskMode = GatherMaskMode::VERSION_V2;
-enum class TransposeType : uint8_t {
-    TRANSPOSE_TYPE_NONE, TRANSPOSE_NZ2ND_0213, TRANSPOSE_NZ2NZ_0213, TRANSPOSE_NZ2NZ_012_WITH_N,
-    TRANSPOSE_NZ2ND_012_WITH_N, TRANSPOSE_NZ2ND_012_WITHOUT_N, TRANSPOSE_NZ2NZ_012_WITHOUT_N,
-    TRANSPOSE_ND2ND_ONLY, TRANSPOSE_ND_UB_GM, TRANSPOSE_GRAD_ND_UB_GM, TRANSPOSE_ND2ND_B16,
-    TRANSPOSE_NCHW2NHWC, TRANSPOSE_NHWC2NCHW
-};
 enum class FmatrixMode : uint8_t { FMATRIX_LEFT, FMATRIX_RIGHT };
 enum class CO2Layout : uint8_t { NZ, ROW_MAJOR, COLUMN_MAJOR };
 enum class HF32Mode { DISABLE, ENABLE };

@@ -222,7 +222,6 @@ inline void SwiGLU(const LocalTensor<T> &dst, const LocalTensor<T> &a, const Loc
 
 /* ---- TopK over rows of `inner` elements, a whole number of 32 ---- */
 
-enum class TopKMode { TOPK_NORMAL, TOPK_NSMALL };
 struct TopKInfo {
     int32_t outter = 1;
     int32_t inner = 0;

@@ -334,7 +334,9 @@ inline SoftMaxTiling SoftMaxFlashV2TilingFunc(const SoftMaxShapeInfo &shape, con
 {
     return SoftMaxFlashV2TilingFuncImpl(shape.srcM, shape.srcK, size1, size2, space, isUpdate, isBasicBlock);
 }
+#ifndef ACRAFT_HOST_TILING_SOFTMAX_H /* which has it for both sides */
 constexpr bool IsBasicBlockInSoftMax(const SoftMaxTiling &, const uint32_t = 0, const uint32_t = 0) { return false; }
+#endif
 
 /* (grad - sum(grad * src)) * src; isFront: only the sum, one block per row. */
 template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>

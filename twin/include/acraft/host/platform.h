@@ -7,6 +7,10 @@
 #include "acraft/host/gert.h"
 #endif
 
+/* Generations of cores; the chips here are all of the one before last. */
+enum class NpuArch : uint32_t { DAV_1001 = 1001, DAV_2002 = 2002, DAV_2201 = 2201, DAV_3002 = 3002, DAV_3003 = 3003, DAV_3113 = 3113,
+                                DAV_3510 = 3510, DAV_5102 = 5102, DAV_RESV = 0xFFFF };
+
 namespace platform_ascendc {
 
 enum class CoreMemType { L0_A = 0, L0_B, L0_C, L1, L2, UB, HBM, FB, BT, RESERVED };
@@ -63,6 +67,12 @@ public:
         uint32_t ratio = aivCoreNum / aicCoreNum;
         return (sliceNum + ratio - 1) / ratio;
     }
+    uint32_t CalcTschNumBlocks(uint32_t sliceNum, uint32_t aicCoreNum, uint32_t aivCoreNum) const
+    {
+        return CalcTschBlockDim(sliceNum, aicCoreNum, aivCoreNum);
+    }
+    NpuArch GetCurNpuArch() const { return NpuArch::DAV_2201; }
+    uint32_t GetVecRegLen() const { return 0; } /* no registers of vectors here */
     void ReserveLocalMemory(ReservedSize size) { reserved_ = uint32_t(size) < 3 ? 8192u << uint32_t(size) : 0; }
 
 private:
