@@ -115,3 +115,36 @@ T_TEST(program_with_matmul_and_its_tiling)
     CHECK_EQ_INT(r.program.launches, 2);
     arena_drop(&r.arena);
 }
+
+static void run_sizes(Ran *r, const char *define)
+{
+    *r = (Ran){.verdict = verdict_make()};
+    r->diag = diag_make(&r->arena, "program", (Str){0});
+    REQUIRE(temp_dir_make(&r->arena, "acraft-program-test", &r->dir, &r->diag));
+    NameList defines = {0};
+    if (define)
+        vec_push(&r->arena, &defines, define);
+    EvalCandidate c;
+    EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
+    REQUIRE(eval_program_read(&r->arena, "tests/eval/program_sizes.asc", &defines, &c, &r->diag));
+    r->program.files = r->dir.path;
+    eval_program(&r->arena, &c, &config, &r->program, &r->verdict, &r->diag);
+}
+
+T_TEST(program_asks_for_scratch_and_tilings)
+{
+    Ran r;
+    run_sizes(&r, NULL);
+    CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
+    CHECK_EQ_SLICE(r.program.by_main, "45 45, 0 differ, alike\n");
+    done(&r);
+}
+
+T_TEST(program_whose_kernel_uses_what_a_constructor_sets)
+{
+    Ran r;
+    run_sizes(&r, "READS");
+    CHECK_EQ_INT(r.verdict.status, VERDICT_NOT_COMPILED);
+    CHECK(strstr(r.verdict.reason, "which does not exist on the device"));
+    done(&r);
+}
