@@ -8,11 +8,6 @@
 
 namespace AscendC {
 
-#ifndef ACRAFT_ORDER_PARAMS_H
-struct TransDataConfig {
-    DataFormat srcFormat, dstFormat;
-};
-#endif
 template <typename T, typename U> struct TransDataParams {
     T srcLayout;
     U dstLayout;
