@@ -44,9 +44,9 @@ TwinLock twin_lock(Arena *arena, const char *cache, const char *key, bool wait)
 /* Said aloud, as a process of ours may still have the descriptor. */
 void twin_unlock(TwinLock *lock)
 {
-    struct flock none = byte_of(lock->key, F_UNLCK);
     if (lock->fd < 0)
         return;
+    struct flock none = byte_of(lock->key, F_UNLCK);
     fcntl(lock->fd, F_OFD_SETLK, &none);
     close(lock->fd);
     lock->fd = -1;
