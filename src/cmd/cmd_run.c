@@ -314,6 +314,7 @@ int cmd_run(int argc, char **argv)
         {"D", CMD_LIST, &o.defines, "M=V", "a macro, as DTYPE_X=half"},
         {"files", CMD_TEXT, &o.files, "DIR",
          "a program with its own main reads and writes files below it"},
+        {"arg", CMD_LIST, &o.args, "A", "handed to the main of such a program"},
         {"seconds", CMD_F64, &o.seconds, "S", "time limit of the run (60)"},
         {"time-only", CMD_FLAG, &o.time_only, NULL,
          "no values but those of inputs from files: bounds, hazards and time of a launch of any "

@@ -12,6 +12,7 @@ typedef struct RunOptions {
     const char *trace; /* where the picture goes; NULL: nowhere */
     const char *task, *scale;
     const char *files; /* of a program with its own main; NULL: it has none */
+    NameList args;     /* of such a program */
     NameList inputs, inouts, outputs, attrs, include_dirs, defines;
     int64_t blocks, tiling_key, workspace;
     int64_t kase, ulp; /* ulp: rounds with other last bits; 0: none */

@@ -70,6 +70,7 @@ int run_program(Arena *arena, const EvalCandidate *program, const RunOptions *op
                          .explain = options->explain ? &job.explain : NULL};
     job.diag = diag_make(arena, program->name, (Str){0});
     job.program.files = options->files;
+    job.program.args = &options->args;
     eval_program(arena, program, &config, &job.program, &job.verdict, &job.diag);
     int status = show(&job);
     buf_free(&job.trace);

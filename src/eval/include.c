@@ -61,6 +61,22 @@ static bool ends_a_part(Str line)
     return str_starts(line, "endif") || str_starts(line, "el");
 }
 
+static void add_text(Inliner *in, const EvalText *text, int depth);
+
+/* A sample's own data_utils.h opens files; the tool's two functions stand in for its own. */
+static void add_header(Inliner *in, const EvalText *text, int depth)
+{
+    bool opens_files = str_is(path_base(text->path), "data_utils.h");
+    if (opens_files)
+        buf_puts(&in->out, "#define ReadFile acraft_own_ReadFile\n"
+                           "#define WriteFile acraft_own_WriteFile\n");
+    add_mark(in, 1, text->path);
+    add_text(in, text, depth);
+    if (opens_files)
+        buf_puts(&in->out, "#undef ReadFile\n#undef WriteFile\n"
+                           "#include \"acraft/bind/files.h\"\n");
+}
+
 static void add_text(Inliner *in, const EvalText *text, int depth)
 {
     Str line, rest = text->text;
@@ -78,8 +94,7 @@ static void add_text(Inliner *in, const EvalText *text, int depth)
         }
         if (!in->once[at]) {
             in->once[at] = str_find(other->text, STR("#pragma once")) >= 0;
-            add_mark(in, 1, other->path);
-            add_text(in, other, depth + 1);
+            add_header(in, other, depth + 1);
         }
         add_mark(in, number + 1, text->path);
         inserted = true;

@@ -16,10 +16,9 @@ bool eval_is_program(const EvalCandidate *c)
            (eval_text_with(c, "<<<") || eval_text_with(c, "ACLRT_LAUNCH_KERNEL"));
 }
 
-/* The samples' own data_utils.h opens files; ours asks the tool for them. */
-static bool is_own_header(const EvalCandidate *c, const char *name, const char *path)
+static bool is_own_header(const EvalCandidate *c, const char *path)
 {
-    if (strcmp(name, "data_utils.h") == 0 || !file_is_plain(path))
+    if (!file_is_plain(path))
         return false;
     for (uint32_t i = 0; i < c->texts.len; i++)
         if (strcmp(c->texts.at[i].path, path) == 0)
@@ -34,8 +33,8 @@ static bool add_included(Arena *arena, EvalCandidate *c, uint32_t at, Diag *diag
     Str line, rest = c->texts.at[at].text;
     while (c->texts.len < MOST_TEXTS && str_next(&rest, '\n', &line)) {
         Str text, name = eval_included_name(line);
-        const char *file = str_dup(arena, name), *path = path_join(arena, dir, file);
-        if (!name.len || !is_own_header(c, file, path))
+        const char *path = path_join(arena, dir, str_dup(arena, name));
+        if (!name.len || !is_own_header(c, path))
             continue;
         if (!file_read(arena, path, MOST_TEXT, &text, diag))
             return false;
@@ -133,9 +132,20 @@ static bool ended_well(EvalJudge *j, const TwinBindDone *done)
         str_format(j->arena, "the program ends with %lld, not 0", (long long)done->result.i));
 }
 
+static const TwinValue *program_args(Arena *arena, const NameList *given)
+{
+    TwinValue *args = arena_array(arena, TwinValue, given ? given->len + 1 : 1);
+    for (uint32_t i = 0; given && i < given->len; i++)
+        args[i] = (TwinValue){.kind = BIND_TEXT, .name = "", .text = str_from(given->at[i])};
+    return args;
+}
+
 static bool run(EvalJudge *j, EvalHost *host, EvalDevice *device, EvalProgram *program)
 {
-    TwinBindCall call = {.function = "main", .memory = MOST_MEMORY};
+    TwinBindCall call = {.function = "main",
+                         .args = program_args(j->arena, program->args),
+                         .arg_count = program->args ? program->args->len : 0,
+                         .memory = MOST_MEMORY};
     TwinBindDone done;
     uint32_t executed;
     bool ok = eval_host_call(host, device, &call, &done, &executed) &&

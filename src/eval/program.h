@@ -11,8 +11,9 @@
 #include "eval/candidate.h"
 
 typedef struct EvalProgram {
-    const char *files; /* in: what it reads and writes lies below this directory; NULL: none */
-    Str by_kernels;    /* out: what kernels printed, launch after launch */
+    const NameList *args; /* in: what main is given behind its name; NULL: nothing */
+    const char *files;    /* in: what it reads and writes lies below this directory; NULL: none */
+    Str by_kernels;       /* out: what kernels printed, launch after launch */
     Str by_main;
     NameList written; /* files */
     uint32_t launches;

@@ -15,7 +15,7 @@ typedef struct Ran {
     Diag diag;
 } Ran;
 
-static void run_program(Ran *r, const char *input, const char *wanted)
+static void run_program(Ran *r, const char *input, const char *wanted, int noise)
 {
     *r = (Ran){.verdict = verdict_make()};
     r->diag = diag_make(&r->arena, "program", (Str){0});
@@ -28,6 +28,10 @@ static void run_program(Ran *r, const char *input, const char *wanted)
     NameList defines = {0};
     vec_push(&r->arena, &defines, str_format(&r->arena, "INPUT=\"%s\"", input));
     vec_push(&r->arena, &defines, str_format(&r->arena, "WANTED=%s", wanted));
+    vec_push(&r->arena, &defines, str_format(&r->arena, "NOISE=%d", noise));
+    NameList args = {0};
+    vec_push(&r->arena, &args, "word");
+    r->program.args = &args;
     EvalCandidate c;
     EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
     REQUIRE(eval_program_read(&r->arena, "tests/eval/program_scale.asc", &defines, &c, &r->diag));
@@ -47,7 +51,7 @@ T_TEST(program_reads_launches_and_writes)
 {
     Ran r;
     Str y;
-    run_program(&r, "./x.bin", "3.0f");
+    run_program(&r, "./x.bin", "3.0f", 0);
     CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
     CHECK_EQ_SLICE(r.program.by_main, "test pass!\n");
     CHECK_EQ_INT(r.program.launches, 1);
@@ -63,10 +67,18 @@ T_TEST(program_reads_launches_and_writes)
     done(&r);
 }
 
+T_TEST(program_draws_the_same_each_time)
+{
+    Ran r;
+    run_program(&r, "x.bin", "3.0f", 1);
+    CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
+    done(&r);
+}
+
 T_TEST(program_that_finds_itself_wrong)
 {
     Ran r;
-    run_program(&r, "x.bin", "4.0f");
+    run_program(&r, "x.bin", "4.0f", 0);
     CHECK_EQ_INT(r.verdict.status, VERDICT_WRONG);
     CHECK_EQ_STR(r.verdict.reason, "the program ends with 1, not 0");
     CHECK_EQ_SLICE(r.program.by_main, "y[1] is 3\n");
@@ -77,9 +89,9 @@ T_TEST(program_that_finds_itself_wrong)
 T_TEST(program_errors_stand_on_their_line)
 {
     Ran r;
-    run_program(&r, "x.bin", "nowhere");
+    run_program(&r, "x.bin", "nowhere", 0);
     CHECK_EQ_INT(r.verdict.status, VERDICT_NOT_COMPILED);
-    CHECK_MSG(strstr(r.verdict.reason, "program_scale.asc:46:"), "%s", r.verdict.reason);
+    CHECK_MSG(strstr(r.verdict.reason, "program_scale.asc:64:"), "%s", r.verdict.reason);
     done(&r);
 }
 
@@ -88,13 +100,13 @@ T_TEST(program_files_stay_below_their_directory)
     static const char *const outside[] = {"../x.bin", "/etc/hostname", "a/../../x.bin"};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         Ran r;
-        run_program(&r, outside[i], "3.0f");
+        run_program(&r, outside[i], "3.0f", 0);
         CHECK_EQ_INT(r.verdict.status, VERDICT_CRASHED);
         CHECK(strstr(r.verdict.reason, "only files below the directory"));
         done(&r);
     }
     Ran r;
-    run_program(&r, "y.bin", "3.0f");
+    run_program(&r, "y.bin", "3.0f", 0);
     CHECK_EQ_INT(r.verdict.status, VERDICT_CRASHED);
     CHECK(strstr(r.verdict.reason, "No such file"));
     done(&r);

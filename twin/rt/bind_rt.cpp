@@ -2,6 +2,7 @@
  * (twin/rt/bind_share.h). Out: the events of that call. */
 #include "acraft/bind/python.h"
 #include "acraft/host/platform.h"
+#include "twin/rt/bind_fixed.h"
 
 #include <csignal>
 #include <exception>
@@ -145,15 +146,20 @@ void describe()
     }
 }
 
-void run_main()
+void run_main(const std::vector<acraft::bind::Argument> &given)
 {
-    char name[] = "program", *argv[] = {name, nullptr};
+    std::vector<std::string> words = {"program"};
+    for (const acraft::bind::Argument &a : given) words.push_back(a.value.text);
+    std::vector<char *> argv;
+    for (std::string &word : words) argv.push_back(&word[0]);
+    argv.push_back(nullptr);
+    int argc = static_cast<int>(words.size());
     int (*plain)() = acraft_user_main;
     int (*with_args)(int, char **) = acraft_user_main;
     int (*with_const)(int, const char **) = acraft_user_main;
-    const char *words[] = {name, nullptr};
-    if (!plain && !with_args && !with_const) acraft::bind::fail("main takes neither nothing nor (int, char **)");
-    int status = plain ? plain() : with_args ? with_args(1, argv) : with_const(1, words);
+    int status = plain       ? plain()
+                 : with_args ? with_args(argc, argv.data())
+                             : with_const(argc, const_cast<const char **>(argv.data()));
     acraft::bind::put_u8(BIND_DONE);
     acraft::bind::put_u8(BIND_INT);
     acraft::bind::put_i64(status);
@@ -197,7 +203,7 @@ void call(const std::string &name)
         given.push_back({key, take_value()});
     }
     for (uint32_t n = take<uint32_t>(); n > 0; n--) answers.push_back(take_view());
-    if (name == "main") return run_main();
+    if (name == "main") return run_main(given);
     for (const acraft::bind::Function &f : functions())
         if (f.name == name) return f.call(arrange(f, given));
     acraft::bind::fail(("the binding has no function '" + name + "'").c_str());
