@@ -14,7 +14,7 @@
 #include "torch/torch.h"
 
 /* Mean error of the cycle model over the measured rows, in percent: docs/cycle-model.md. */
-#define MAKE_MODEL_ERROR 6.0
+#define MAKE_MODEL_ERROR 5.3
 #define MAKE_MODEL_ROWS 45
 
 typedef struct MakeSpec {

@@ -434,6 +434,17 @@ static const char *runtime_object(Build *b)
     return object;
 }
 
+/* A precompiled header in use is young: those that nobody uses any more are pruned first. */
+static const char *used(Build *b, const char *stem, const char *path)
+{
+    const char *header = with_suffix(b, stem, ".h");
+    if (!file_exists(header))
+        keep(b, header, str_from(main_header(b)));
+    utimensat(AT_FDCWD, header, NULL, 0);
+    utimensat(AT_FDCWD, path, NULL, 0);
+    return path;
+}
+
 /* Path of the precompiled header, or NULL where there is none (no clang, no cache, it failed:
  * then the unit's own compilation says why). While another process makes it, there is the runtime
  * to compile. */
@@ -442,7 +453,7 @@ static const char *precompiled_header(Build *b)
     const char *stem = b->places->is_clang ? cache_stem(b, "headers", false) : NULL;
     const char *path = stem ? with_suffix(b, stem, ".pch") : NULL;
     if (!path || file_exists(path))
-        return path;
+        return path ? used(b, stem, path) : NULL;
     TwinLock lock = twin_lock(b->arena, b->places->cache, path, false);
     if (!lock.held) {
         twin_unlock(&lock);
