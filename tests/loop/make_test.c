@@ -102,7 +102,7 @@ T_TEST(make_refuses_what_it_cannot_plan)
     Arena arena = {0};
     Str source = STR("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
                      "    def forward(self, a, b):\n        return a @ b\n"
-                     "def get_inputs():\n    return [torch.rand(8, 8), torch.rand(8, 8)]\n"
+                     "def get_inputs():\n    return [torch.rand(64, 64), torch.rand(64, 64)]\n"
                      "def get_init_inputs():\n    return []\n");
     MakeSpec spec = {.path = "mm.py",
                      .source = source,

@@ -318,7 +318,7 @@ static void run_drops(const char *type, const char *define, uint32_t n, ManyWant
 {
     many_run(&(Many){.file = "drops.cpp",
                      .defines = {define},
-                     .operand = {{type, 256},
+                     .operand = {{.type = type, .n = 256},
                                  {"uint8_t", 256, .given = zero_or_one},
                                  {"uint8_t", 384, .given = zero_or_one},
                                  {"uint8_t", 32, .given = some_bits},

@@ -98,7 +98,7 @@ static bool plan_running(Script *s, const NpuChip *chip, Plan *plan)
         !shape_dim(x->shape, node_int(node, AT_DIM, -1), &dim) || dim != last ||
         !dtype_is_int(x->dtype) || !wide_node(s->arena, s->g))
         return false;
-    REDUCE_Kind like = sum ? REDUCE_sum : max ? REDUCE_max : REDUCE_min;
+    uint16_t like = sum ? REDUCE_sum : max ? REDUCE_max : REDUCE_min;
     Shape rows = script_shape2(script_product(x->shape, 0, last), x->shape.dim[last]);
     script_add(s, node->in[0], false, "x", "outer, n", rows);
     script_add(s, node->out, true, "y", "outer, n", rows);
