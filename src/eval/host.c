@@ -31,12 +31,14 @@ static bool compile_binding(EvalHost *host)
         if (!eval_is_source(text->path) || in_project(text->path))
             continue;
         TwinHostFile file = {text->path, eval_include(j->arena, j->candidate, text)};
+        if (!files.len) {
+            j->diag->file = text->path;
+            j->diag->source = text->text;
+        }
         vec_push(j->arena, &files, file);
     }
     if (!files.len)
         return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT, "there is no binding");
-    j->diag->file = files.at[0].path;
-    j->diag->source = files.at[0].text;
     host->binding = twin_binding_compile(j->arena, files.at, files.len, &j->twin, j->verdict,
                                          j->diag);
     return host->binding;

@@ -95,7 +95,7 @@ private:
         const uint32_t wide[] = {16, 16}, column[] = {16, 1}, row[] = {1, 16};
         LocalTensor<uint8_t> room = buf.GetWithOffset<uint8_t>(4096, 16384);
         Broadcast<half, 2, 1>(z, x, wide, column, room);
-        Broadcast<half, 2, 0>(z[256], x, wide, row);
+        Broadcast<int16_t, 2, 0>(z[256].ReinterpretCast<int16_t>(), x.ReinterpretCast<int16_t>(), wide, row);
     }
     /* Columns 16 to 31 of rows 2 to 5 of the matrix 8 x 32 that x is; then 10 elements padded by a value
      * that stands in the register. */

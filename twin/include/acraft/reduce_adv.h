@@ -147,8 +147,13 @@ inline void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src, cons
                       LocalTensor<uint8_t> &tmp, ACRAFT_SITE)
 {
     static_assert(dim == 1 || dim == 2, "acraft: BroadCast exists for one or two dimensions");
-    static_assert(SupportType<T, half, float, int8_t, uint8_t>(), "acraft: BroadCast does not exist for this dtype on Atlas A2");
+    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4, "acraft: BroadCast does not exist for this dtype on Atlas A2");
     acraft::Site s = site.in("BroadCast");
+    if constexpr (sizeof(T) > 1 && !SupportType<T, half, float>()) { /* bits of the same width */
+        using Bits = std::conditional_t<sizeof(T) == 2, half, float>;
+        return BroadCast<Bits, dim, axis, isReuseSource>(dst.template ReinterpretCast<Bits>(), src.template ReinterpretCast<Bits>(), dstShape,
+                                                         srcShape, tmp, s);
+    }
     uint32_t total = 1;
     for (int i = 0; i < dim; i++) total *= dstShape[i];
     bool same = true;

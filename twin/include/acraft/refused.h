@@ -31,4 +31,6 @@ namespace AscendC {
 #undef ABSENT
 }  // namespace AscendC
 
+#define EXTERN_IMPL_BUFPOOL(...) static_assert(false, "acraft-unsupported: EXTERN_IMPL_BUFPOOL")
+
 #endif
