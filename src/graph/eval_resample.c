@@ -206,7 +206,7 @@ typedef enum PadMode { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION } PadMode;
 typedef struct Sampler {
     TapMode mode;
     PadMode pad;
-    bool align;
+    bool align, single; /* places are worked out in f32, as PyTorch does */
     int dims;
     int64_t size[3]; /* slowest first */
     const double *plane;
@@ -233,7 +233,10 @@ static double pad_place(const Sampler *s, double x, int64_t size)
 
 static double unnormalise(const Sampler *s, double x, int64_t size)
 {
-    return s->align ? (x + 1) / 2 * (double)(size - 1) : ((x + 1) * (double)size - 1) / 2;
+    if (!s->single)
+        return s->align ? (x + 1) / 2 * (double)(size - 1) : ((x + 1) * (double)size - 1) / 2;
+    float from = (float)x + 1, n = (float)size;
+    return (double)(s->align ? from / 2 * (n - 1) : (from * n - 1) / 2);
 }
 
 /* The image at whole coordinates, 0 outside. */
@@ -301,6 +304,7 @@ static Sampler sampler_of(const EvalNode *e)
                         : str_is(pad, "reflection") ? PAD_REFLECTION
                                                     : PAD_ZEROS,
                  .align = node_bool(e->node, AT_ALIGN),
+                 .single = e->in[1]->dtype == DT_F32,
                  .dims = e->in[0]->shape.rank - 2};
     for (int d = 0; d < s.dims; d++)
         s.size[d] = e->in[0]->shape.dim[2 + d];
