@@ -91,7 +91,7 @@ T_TEST(program_errors_stand_on_their_line)
     Ran r;
     run_program(&r, "x.bin", "nowhere", 0);
     CHECK_EQ_INT(r.verdict.status, VERDICT_NOT_COMPILED);
-    CHECK_MSG(strstr(r.verdict.reason, "program_scale.asc:64:"), "%s", r.verdict.reason);
+    CHECK_MSG(strstr(r.verdict.reason, "program_scale.asc:66:"), "%s", r.verdict.reason);
     done(&r);
 }
 

@@ -127,6 +127,17 @@ inline aclError aclrtMemsetAsync(void *at, size_t most, int32_t value, size_t by
 {
     return aclrtMemset(at, most, value, bytes);
 }
+/* Half precision of the host, as bits. */
+typedef uint16_t aclFloat16;
+inline float aclFloat16ToFloat(aclFloat16 value)
+{
+    int exponent = value >> 10 & 31, digits = value & 1023;
+    float size = exponent == 31  ? (digits ? __builtin_nanf("") : __builtin_inff())
+                 : exponent == 0 ? __builtin_ldexpf(static_cast<float>(digits), -24)
+                                 : __builtin_ldexpf(static_cast<float>(digits + 1024), exponent - 25);
+    return value >> 15 ? -size : size;
+}
+
 inline const char *aclGetRecentErrMsg() { return ""; }
 
 #endif
