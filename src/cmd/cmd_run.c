@@ -280,13 +280,25 @@ static int run_path(Arena *arena, const char *path, RunOptions *options)
     return status;
 }
 
+static int misplaced(const char *why)
+{
+    fprintf(stderr, "acraft run: %s\n", why);
+    return CMD_USAGE;
+}
+
 static int run_any(Arena *arena, const char *path, RunOptions *options)
 {
     if (options->task)
         return run_task(arena, path, options);
     EvalCandidate program;
-    if (run_is_program(arena, path, options, &program))
+    bool is_program = run_is_program(arena, path, options, &program);
+    if (is_program && (options->include_dirs.len || options->time_only))
+        return misplaced("a program with its own main takes neither -I (headers lie beside it) nor "
+                         "--time-only (values decide what it does)");
+    if (is_program)
         return run_program(arena, &program, options);
+    if (options->files || options->args.len)
+        return misplaced("--files and --arg are for a program with its own main that launches");
     return run_path(arena, path, options);
 }
 
