@@ -1,5 +1,6 @@
-/* The planner's kernels: predicted time against the bound, per task and category, with their
- * geometric means. The bound is what must move at the chip's peak bandwidth (npu/bound.c).
+/* The planner's kernels: predicted time against the bound and the reach, per task and category, with
+ * their geometric means. The bound is what must move at the chip's peak bandwidth, the reach what must
+ * move at the rates the cycle model grants at most (npu/bound.c).
  *
  *     bench-plan [full|medium|eager|rules|mhc] [CATEGORY|CATEGORY/TASK...]
  *
@@ -8,6 +9,7 @@
  * that it was not fitted on. mhc: the hyper-connections at their sizes, beside their operators one by
  * one. Timed without values; tasks whose instructions depend on values are
  * said so and not counted. */
+#include "eval/bound.h"
 #include "eval/time.h"
 #include "loop/make.h"
 #include "loop/unfused.h"
@@ -24,7 +26,7 @@ static const char *const mode_names[MODES] = {"full", "medium", "eager", "rules"
 
 typedef struct Tally {
     uint32_t tasks, timed, counted;
-    double logs;
+    double logs, reach_logs;
     uint32_t eager, faster; /* with a measured time; faster by more than the model's error */
     double eager_logs;
 } Tally;
@@ -39,6 +41,7 @@ typedef struct Run {
     const Graph *graph; /* what was read */
     Plan plan;
     Verdict verdict;
+    double reach_us;
     const char *why;
 } Run;
 
@@ -65,7 +68,9 @@ static bool time_task(Run *run)
         run->why = diag.items.len ? diag.items.at[0].text : "not read";
         return false;
     }
+    NpuWork work = eval_work(task->graph);
     run->graph = task->graph;
+    run->reach_us = npu_reach(chip(), &work).us;
     EvalCraft c = {.file = "plan.craft",
                    .text = run->plan.craft,
                    .operands = make_operands(run->arena, &run->plan),
@@ -101,6 +106,16 @@ static void count_eager(const Run *run, Tally *tally)
     tally->eager_logs += log(ratio);
 }
 
+/* Below 10 us the launch is most of it. */
+static void count_shares(const Run *run, Tally *tally)
+{
+    if (run->verdict.predicted_us <= 10)
+        return;
+    tally->counted++;
+    tally->logs += log(run->verdict.bound_us / run->verdict.predicted_us);
+    tally->reach_logs += log(run->reach_us / run->verdict.predicted_us);
+}
+
 static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tally *tally)
 {
     Arena arena = {0};
@@ -110,12 +125,10 @@ static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tal
         const Verdict *v = &run.verdict;
         double ratio = v->bound_us / v->predicted_us;
         tally->timed++;
-        printf("%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  %s", path,
-               run.plan.strategy, v->predicted_us, v->bound_us, ratio, busiest(v));
-        if (v->predicted_us > 10) {
-            tally->counted++;
-            tally->logs += log(ratio);
-        }
+        printf("%-52s %-10s predicted %10.1f us  bound %9.1f us  ratio %.2f  of reach %.2f  %s",
+               path, run.plan.strategy, v->predicted_us, v->bound_us, ratio,
+               run.reach_us / v->predicted_us, busiest(v));
+        count_shares(&run, tally);
         if (eager)
             count_eager(&run, tally);
         putchar('\n');
@@ -129,9 +142,10 @@ static void bench_task(const char *path, Mode mode, const TorchEager *eager, Tal
 static void print_mean(const char *name, const Tally *t)
 {
     if (t->counted)
-        printf("%s: %u of %u timed; bound / predicted over the %u above 10 us: geometric mean %.2f "
-               "(predicted, not measured)\n",
-               name, t->timed, t->tasks, t->counted, exp(t->logs / t->counted));
+        printf("%s: %u of %u timed; geometric means over the %u above 10 us: bound / predicted "
+               "%.3f, reach / predicted %.3f, bound / reach %.3f (predicted, not measured)\n",
+               name, t->timed, t->tasks, t->counted, exp(t->logs / t->counted),
+               exp(t->reach_logs / t->counted), exp((t->logs - t->reach_logs) / t->counted));
     if (t->eager)
         printf("%s: faster than measured eager by more than the model's %.1f %%: %u of %u; eager / "
                "predicted: geometric mean %.2f\n",
@@ -145,6 +159,7 @@ static void add_tally(Tally *all, const Tally *t)
     all->timed += t->timed;
     all->counted += t->counted;
     all->logs += t->logs;
+    all->reach_logs += t->reach_logs;
     all->eager += t->eager;
     all->faster += t->faster;
     all->eager_logs += t->eager_logs;
@@ -177,11 +192,12 @@ static void bench_streams(const char *path, int64_t n, int64_t width, int64_t to
            (long long)tokens);
     if (time_task(&run)) {
         const Verdict *v = &run.verdict;
-        double ratio = v->bound_us / v->predicted_us, unfused = time_unfused_us(run.graph, chip());
+        double unfused = time_unfused_us(run.graph, chip());
         tally->timed++;
-        tally->logs += log(ratio);
-        printf("%10.1f %10.1f %6.2f  %-9s %10.1f %6.2f  ", v->predicted_us, v->bound_us, ratio,
-               busiest(v), unfused, unfused / v->predicted_us);
+        count_shares(&run, tally);
+        printf("%10.1f %10.1f %6.2f %6.2f  %-9s %10.1f %6.2f  ", v->predicted_us, v->bound_us,
+               v->bound_us / v->predicted_us, run.reach_us / v->predicted_us, busiest(v), unfused,
+               unfused / v->predicted_us);
         print_operators(run.graph);
     } else {
         printf("not timed: %s\n", run.why ? run.why : "?");
@@ -195,17 +211,15 @@ static void bench_mhc(void)
     static const char *const paths[] = {"tasks/mhc/mhc_post.py", "tasks/mhc/mhc_post_grad.py"};
     static const int64_t streams[] = {4, 8}, widths[] = {1024, 5120}, tokens[] = {1, 2048, 8192};
     Tally tally = {0};
-    printf("%-14s %2s %6s %7s  %10s %10s %6s  %-9s %10s %6s  %s\n", "task", "n", "D", "tokens",
-           "predicted", "bound", "ratio", "busiest", "unfused", "times",
+    printf("%-14s %2s %6s %7s  %10s %10s %6s %6s  %-9s %10s %6s  %s\n", "task", "n", "D", "tokens",
+           "predicted", "bound", "ratio", "reach", "busiest", "unfused", "times",
            "operators one by one, at least (us, predicted: operands once at peak, a launch each)");
     for (int i = 0; i < 2; i++)
         for (int n = 0; n < 2; n++)
             for (int d = 0; d < 2; d++)
                 for (int t = 0; t < 3; t++)
                     bench_streams(paths[i], streams[n], widths[d], tokens[t], &tally);
-    if (tally.timed)
-        printf("%u of %u timed; bound / predicted: geometric mean %.2f (predicted, not measured)\n",
-               tally.timed, tally.tasks, exp(tally.logs / tally.timed));
+    print_mean("mhc", &tally);
 }
 
 /* ---- rules ---- */

@@ -1,4 +1,5 @@
-/* The bound: what no kernel can beat on a chip. In: what a task cannot do without. Out: microseconds.
+/* The bound: what no kernel can beat on a chip; and the reach: what none can beat in the cycle model.
+ * In: what a task cannot do without. Out: microseconds.
  *
  * Inputs come from GM at its peak. Stores end in L2, at its rate; what L2 cannot hold of all that
  * was brought in must go to GM as well. What is needed again behind all of it, and no memory on the chip
@@ -34,4 +35,42 @@ NpuBound npu_bound(const NpuChip *chip, const NpuWork *w)
     take(&bound, w->products, mhz * chip->aic * chip->cube_rate * (w->narrow ? 2 : 1),
          "matrix products");
     return bound;
+}
+
+/* ---- the reach ---- */
+
+static double model(enum NpuConstant which) { return npu_constants[which].value; }
+
+/* With so many vector cores, the two of an AI core sharing its port to GM. */
+static NpuBound reach_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
+{
+    NpuBound reach = {0, "nothing"};
+    double ports = cores < c->aic ? cores : c->aic, gm = c->gm_tbps * 1e6, mhz = c->mhz;
+    double keeps = c->l2_mib * 1048576.0 * model(NPU_C_L2_USED),
+           held = keeps + c->aiv * (double)c->ub;
+    double again = w->again > held ? w->again - held : 0, read = w->read + again;
+    double port = ports * mhz * model(NPU_C_GM_PORT), peak = gm * model(NPU_C_GM_REACHED);
+    double rate = port < peak ? port : peak, mixed = gm * model(NPU_C_GM_MIXED);
+    double spilt = w->written > keeps ? 1 - keeps / w->written : 0; /* once L2 is full */
+    take(&reach, read, rate, "reading");
+    if (spilt > 0)
+        take(&reach, read * (1 - spilt) * mixed / rate + (read + w->written) * spilt, mixed,
+             "reading, and storing what L2 does not keep");
+    take(&reach, w->written, cores * mhz * model(NPU_C_MTE3_RATE), "storing");
+    take(&reach, w->special, cores * mhz * c->vector_rate, "exponentials and the like");
+    take(&reach, w->products, mhz * c->aic * c->cube_rate * (w->narrow ? 2 : 1), "matrix products");
+    reach.us += model(NPU_C_LAUNCH_US) + cores * model(NPU_C_CORE_US) +
+                model(NPU_C_MTE2_LATENCY) / mhz;
+    return reach;
+}
+
+NpuBound npu_reach(const NpuChip *chip, const NpuWork *work)
+{
+    NpuBound best = {0, "nothing"};
+    for (uint32_t cores = 1; chip->gm_tbps > 0 && cores <= chip->aiv; cores++) {
+        NpuBound with = reach_with(chip, work, cores);
+        if (cores == 1 || with.us < best.us)
+            best = with;
+    }
+    return best;
 }

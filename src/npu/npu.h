@@ -81,6 +81,9 @@ typedef struct NpuBound {
     const char *by;
 } NpuBound;
 NpuBound npu_bound(const NpuChip *chip, const NpuWork *work);
+/* The least time the cycle model could give it: a launch on as many vector cores as pay, and the same
+ * bytes at the rates that boards were seen to reach (cost.def), with no wait anywhere. */
+NpuBound npu_reach(const NpuChip *chip, const NpuWork *work);
 
 /* By name, with or without the leading "Ascend", any case; NULL when there is none. */
 const NpuChip *npu_chip_find(Str name);
