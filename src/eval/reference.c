@@ -60,6 +60,7 @@ CompareSpec eval_spec(const EvalReference *ref, uint32_t output)
     CompareSpec spec = ref->spec;
     spec.noise = ref->noise ? ref->noise[output] : 0;
     spec.own = ref->own ? ref->own[output] : NULL;
+    spec.slack = compare_slack(ref->graph, output);
     return spec;
 }
 

@@ -37,8 +37,10 @@ typedef struct CompareSpec {
 /* How many products or terms of a node end in one element; 1 for elementwise operators. */
 int64_t compare_reduction(const Graph *graph, const Node *node);
 
-/* Reads reduction, depth and slack off a graph. */
+/* Reads reduction, depth and the most slack off a graph; */
 CompareSpec compare_spec(const Graph *graph, CompareRule rule);
+/* ... the slack of one output: 1 where it is a float cast to an integer, and moved or bounded since. */
+int64_t compare_slack(const Graph *graph, uint32_t output);
 
 typedef enum CompareStatus {
     COMPARE_OK,

@@ -104,36 +104,67 @@ static int64_t rounding_steps(const Graph *g, const Node *node)
     return rounds(node) ? 1 : 0;
 }
 
+/* Moves, narrows, bounds or shifts integers: what was off by 1 stays so. */
+static bool keeps_off_by_one(const Node *node)
+{
+    switch (node->op) {
+    case OP_CAST:
+    case OP_CLAMP:
+    case OP_WHERE: return true;
+    case OP_BINARY:
+        return node->kind == BINARY_add || node->kind == BINARY_sub ||
+               node->kind == BINARY_maximum || node->kind == BINARY_minimum;
+    case OP_COL2IM: return false;
+    default: return node->op >= OP_RESHAPE && node->op <= OP_DIAGONAL;
+    }
+}
+
+/* Values that are integers made of floats, by a cast. */
+static bool *made_of_floats(const Graph *g)
+{
+    bool *made = heap_alloc(sizeof *made * (g->values.len + 1));
+    for (uint32_t n = 0; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        bool from = false;
+        for (uint32_t i = 0; i < node->n_in; i++)
+            if (node->in[i] != VALUE_NONE)
+                from |= made[node->in[i]] ||
+                        (node->op == OP_CAST && dtype_is_float(graph_value(g, node->in[i])->dtype));
+        for (uint32_t o = 0; o < node->n_out; o++)
+            made[node->out + o] = from && keeps_off_by_one(node) &&
+                                  dtype_is_int(graph_value(g, node->out + o)->dtype);
+    }
+    return made;
+}
+
+int64_t compare_slack(const Graph *g, uint32_t output)
+{
+    bool *made = made_of_floats(g);
+    int64_t slack = made[g->outputs.at[output]] ? 1 : 0;
+    heap_free(made);
+    return slack;
+}
+
 CompareSpec compare_spec(const Graph *g, CompareRule rule)
 {
     CompareSpec spec = {.rule = rule, .reduction = 1, .depth = 1};
     int64_t *depth = heap_alloc(sizeof *depth * (g->values.len + 1));
-    bool *floating = heap_alloc(sizeof *floating * (g->values.len + 1));
     for (uint32_t n = 0; n < g->nodes.len; n++) {
         const Node *node = &g->nodes.at[n];
         int64_t deepest = 0, length = compare_reduction(g, node);
-        bool from_float = false;
         for (uint32_t i = 0; i < node->n_in; i++)
-            if (node->in[i] != VALUE_NONE) {
+            if (node->in[i] != VALUE_NONE)
                 deepest = depth[node->in[i]] > deepest ? depth[node->in[i]] : deepest;
-                from_float |= floating[node->in[i]] ||
-                              dtype_is_float(graph_value(g, node->in[i])->dtype);
-            }
-        for (uint32_t o = 0; o < node->n_out; o++) {
+        for (uint32_t o = 0; o < node->n_out; o++)
             depth[node->out + o] = deepest + rounding_steps(g, node);
-            floating[node->out + o] = from_float && node->op != OP_SORT && node->op != OP_TOPK;
-        }
         spec.reduction = length > spec.reduction ? length : spec.reduction;
     }
     for (uint32_t i = 0; i < g->outputs.len; i++) {
         ValueId v = g->outputs.at[i];
-        const Value *value = graph_value(g, v);
-        bool cast = value->kind == VALUE_NODE && g->nodes.at[value->node].op == OP_CAST;
+        int64_t slack = compare_slack(g, i);
         spec.depth = depth[v] > spec.depth ? depth[v] : spec.depth;
-        if (dtype_is_int(value->dtype) && cast && floating[v])
-            spec.slack = 1;
+        spec.slack = slack > spec.slack ? slack : spec.slack;
     }
     heap_free(depth);
-    heap_free(floating);
     return spec;
 }

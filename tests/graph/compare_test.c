@@ -97,6 +97,36 @@ T_TEST(compare_acraft_scales)
     CHECK(compare_allowed(&slack, DT_I8, 7, 7) == 1);
 }
 
+static const char quantised[] =
+    "graph \"t\" {\n"
+    "  %0 = input \"a\" f32[4,8] source 0\n"
+    "  %1 = unary.round(%0) : f32[4,8] @1\n"
+    "  %2 = cast(%1) {dtype=i8} : i8[4,8] @1\n"
+    "  %3 = reshape(%2) {shape=[32]} : i8[32] @1\n"
+    "  %4 = reduce.argmax(%0) {dims=[1]} : i64[4] @1\n"
+    "  %5 = cast(%4) {dtype=i32} : i32[4] @1\n"
+    "  %6 = binary.mul(%2, %2) : i8[4,8] @1\n"
+    "  return %3, %5, %6, %0\n"
+    "}\n"
+    "source {\n"
+    "  %0 = random.normal() {shape=[4,8], dtype=f32, a=0.0, b=1.0, stream=0} : f32[4,8] @1\n"
+    "  return %0\n"
+    "}\n";
+
+/* A rounded float may round the other way, wherever it was moved; an index may not. */
+T_TEST(compare_slack_of_each_output)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", str_from(quantised));
+    Graph *g = graph_parse(&arena, str_from(quantised), &diag);
+    REQUIRE(g != NULL);
+    static const int64_t want[] = {1, 0, 0, 0};
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK_EQ_INT(compare_slack(g, i), want[i]);
+    CHECK_EQ_INT(compare_spec(g, RULE_ACRAFT).slack, 1);
+    arena_drop(&arena);
+}
+
 /* An element at which the task's own evaluation is far off may be as far; its neighbours may not. */
 T_TEST(compare_own_errors_of_the_task)
 {
