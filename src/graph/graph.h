@@ -209,6 +209,8 @@ DType graph_promote(const Graph *graph, const ValueId *ids, uint32_t count);
 
 /* A copy without what no output rests on; inputs stay. */
 Graph *graph_prune(Arena *arena, const Graph *graph);
+/* A copy in which equal nodes are computed once; values keep their numbers. */
+Graph *graph_share(Arena *arena, const Graph *graph);
 
 /* Bytes of every value held at once, and the largest single one. False: over 2^62. */
 bool graph_bytes(const Graph *graph, int64_t *all, int64_t *largest);

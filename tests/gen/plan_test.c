@@ -184,6 +184,45 @@ T_TEST(plan_parts_of_short_rows_go_many_at_once)
     arena_drop(&arena);
 }
 
+static uint32_t times_said(Str text, Str what)
+{
+    uint32_t n = 0;
+    for (ptrdiff_t at; (at = str_find(text, what)) >= 0; n++)
+        text = (Str){text.at + at + what.len, text.len - (size_t)at - what.len};
+    return n;
+}
+
+/* (x - mean(x)) twice, and the mean that var computes again for itself. */
+T_TEST(plan_computes_once_what_the_task_says_twice)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "norm");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 100});
+    Attr rows[] = {{.key = AT_DIMS}, {.key = AT_KEEPDIM, .i = 1}};
+    rows[0].ints.at = (int64_t[]){1};
+    rows[0].ints.len = 1;
+    NodeSpec reduce = {.op = OP_REDUCE, .n_in = 1, .in = &x, .n_attr = 2, .attr = rows};
+    NodeSpec binary = {.op = OP_BINARY, .kind = BINARY_sub, .n_in = 2};
+    reduce.kind = REDUCE_mean;
+    ValueId mean = node(g, reduce, &diag);
+    reduce.kind = REDUCE_var;
+    ValueId var = node(g, reduce, &diag);
+    binary.in = (ValueId[]){x, mean};
+    ValueId first = node(g, binary, &diag), again = node(g, binary, &diag);
+    binary.kind = BINARY_mul;
+    binary.in = (ValueId[]){first, var};
+    ValueId scaled = node(g, binary, &diag);
+    binary.in = (ValueId[]){scaled, again};
+    vec_push(&arena, &g->outputs, node(g, binary, &diag));
+    Str craft = plan_of(&arena, g, &diag).craft;
+    Str kernel = str_from(craft.at + str_find(craft, STR("@kernel")));
+    kernel.len = (size_t)str_find(str_from(kernel.at + 1), STR("@kernel"));
+    CHECK_EQ_INT(times_said(kernel, STR("row_sum(")), 2);
+    CHECK_EQ_INT(times_said(kernel, STR("- col(")), 1);
+    arena_drop(&arena);
+}
+
 static bool program_differs(Arena *arena, const Graph *g, int64_t limit, Str than)
 {
     Diag diag = diag_make(arena, "t", STR(""));

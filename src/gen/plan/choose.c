@@ -50,6 +50,7 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     const char *name = name_of(graph);
     Diag first = diag_make(arena, diag->file, diag->source);
     Diag quiet = diag_make(arena, diag->file, diag->source);
+    graph = graph_share(arena, graph);
     if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, name, plan, &quiet))
         return true;
     bool wide = wide_node(arena, graph) != NULL;

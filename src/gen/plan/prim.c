@@ -651,6 +651,7 @@ PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
         vec_push(arena, &g->outputs, out);
     }
     fix_axes(g);
+    prim_share(g);
     count_uses(g);
     return check_dtypes(g) && check_outputs(g) ? g : NULL;
 }

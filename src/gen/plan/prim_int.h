@@ -30,6 +30,8 @@ PrimValue prim_variance(PrimGraph *g, PrimValue x, uint32_t dims, bool keep, dou
 PrimValue prim_logsumexp(PrimGraph *g, PrimValue x, uint32_t dims, bool keep);
 /* Running sums and products, also from the end and without the element itself. */
 bool prim_scan(PrimGraph *g, const Node *node, PrimValue *out);
+/* Users of equal primitives use the first of them (prim_share.c). */
+void prim_share(PrimGraph *g);
 /* Softmax, norms, losses; refuses what it does not know. */
 bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out);
 
