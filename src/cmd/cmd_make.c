@@ -7,6 +7,7 @@
 #include "loop/make.h"
 #include "loop/make_join.h"
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static void show_progress(void *context, const Verdict *v, uint32_t done, uint32_t all)
@@ -32,13 +33,13 @@ static void print_json(const MakeMade *made, uint32_t count)
 
 /* What was asked, beyond what every command takes. */
 typedef struct MakeWish {
-    const char *dir, *dtypes, *listed;
+    const char *dir, *dtypes, *listed, *one;
     NameList ranges;
-    int64_t fuzz, only, jobs;
-    bool trust, no_memo, interp, plan_only, strict, medium;
+    int64_t fuzz, jobs;
+    bool trust, no_memo, interp, plan_only, strict, medium, rounded;
 } MakeWish;
 
-enum { MOST_DTYPES = 3 };
+enum { MOST_DTYPES = 3, MOST_FUZZ = 10000 };
 
 /* "f32,f16" */
 static bool read_dtypes(const char *text, DType *dtypes, uint32_t *count)
@@ -73,14 +74,101 @@ static bool read_ranges(Arena *arena, const NameList *texts, MakeRanges *ranges)
     return true;
 }
 
-/* Listed cases say their own dtypes and sizes. */
-static bool listed_fits(const MakeWish *wish)
+static bool refuse(const char *why)
 {
+    fprintf(stderr, "acraft: %s\n", why);
+    return false;
+}
+
+/* --case: the N-th of a list, or one of the cases that are drawn. */
+static bool read_case(const MakeWish *wish, MakeSpec *spec)
+{
+    int64_t draw = 0;
+    Str one = str_from(wish->one ? wish->one : "");
+    bool fuzz = str_starts(one, "fuzz") && str_to_i64(str_slice(one, 4, one.len), &draw);
+    if (!wish->one)
+        return true;
+    if (wish->dir)
+        return refuse("a kernel of which one case is judged is not written: --case without -o");
+    if (wish->listed)
+        return (str_to_i64(one, &spec->only) && spec->only > 0) ||
+               refuse("with --listed, --case takes the number of a case, from 1");
+    if (fuzz ? draw < 0 || draw >= MOST_FUZZ
+             : !str_is(one, "small") && !str_is(one, "medium") && !str_is(one, "own") &&
+                   !str_is(one, "full"))
+        return refuse("--case takes small, medium, full, own, or fuzz0, fuzz1, ...; with --listed "
+                      "the number of a case");
+    spec->one = wish->one;
+    spec->medium = spec->medium || str_is(one, "medium");
+    spec->fuzz = fuzz && draw >= spec->fuzz ? (uint32_t)draw + 1 : spec->fuzz;
+    return true;
+}
+
+/* Listed cases say their own dtypes and sizes. */
+static bool read_listed(const MakeWish *wish, MakeSpec *spec)
+{
+    Str size = str_from(wish->listed ? wish->listed : "own");
     bool plain = wish->ranges.len == 0 && str_is(str_from(wish->dtypes), "f32");
+    if (!str_is(size, "own") && !str_is(size, "tiny"))
+        return refuse("--listed takes own or tiny");
     if (wish->listed && !plain)
-        fprintf(stderr, "acraft: --listed takes dtypes and sizes from the list: not with --dtype "
-                        "or --range\n");
-    return plain || !wish->listed;
+        return refuse("--listed takes dtypes and sizes from the list: not with --dtype or --range");
+    spec->listed = wish->listed != NULL;
+    spec->tiny = str_is(size, "tiny");
+    return read_case(wish, spec);
+}
+
+static bool has_list(Arena *arena, const char *path, Diag *diag)
+{
+    TorchCases cases = {0};
+    if (!torch_cases(arena, path, &cases, diag))
+        return false;
+    if (!cases.lines.len)
+        diag_error(diag, "M016", (Span){0}, "--listed: there is no list of cases beside the file");
+    return cases.lines.len > 0;
+}
+
+/* A word as a shell reads it back. */
+static void put_word(Buf *out, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-./=,:+@%";
+    buf_char(out, ' ');
+    if (*word && word[strspn(word, safe)] == 0) {
+        buf_puts(out, word);
+        return;
+    }
+    buf_char(out, '\'');
+    for (const char *c = word; *c; c++)
+        if (*c == '\'')
+            buf_puts(out, "'\\''");
+        else
+            buf_char(out, *c);
+    buf_char(out, '\'');
+}
+
+/* The command that made it, but for its case and where it was to be written. */
+static const char *command_of(CmdArgs *args, const MakeWish *wish, DType dtype)
+{
+    Buf out = {0};
+    buf_puts(&out, "acraft make");
+    put_word(&out, args->words[0]);
+    if (dtype != DT_F32)
+        buf_printf(&out, " --dtype %s", dtype_name(dtype));
+    for (uint32_t i = 0; i < wish->ranges.len; i++) {
+        buf_puts(&out, " --range");
+        put_word(&out, wish->ranges.at[i]);
+    }
+    if (args->seed)
+        buf_printf(&out, " --seed %lld", (long long)args->seed);
+    if (strcmp(args->chip, "910B2"))
+        buf_printf(&out, " --chip %s", args->chip);
+    buf_puts(&out, wish->strict ? " --strict" : "");
+    buf_puts(&out, wish->interp ? " --interp" : "");
+    buf_puts(&out, wish->trust ? " --trust" : "");
+    char *text = buf_take(&out, &args->arena);
+    buf_free(&out);
+    return text;
 }
 
 /* The joined program once more, for every dtype, as it will be written. */
@@ -133,8 +221,11 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
     }
     ok = ok && make_join(arena, variants, count, &craft, diag) &&
          check_joined(arena, spec, made, count, craft, diag);
-    for (uint32_t i = 0; i < count; i++)
-        make_show(&made[i], wish->interp, &summary);
+    for (uint32_t i = 0; i < count; i++) {
+        MakeManner manner = {wish->interp, spec->listed ? wish->listed : NULL,
+                             command_of(args, wish, made[i].dtype)};
+        make_show(&made[i], &manner, &summary);
+    }
     if (ok && wish->dir)
         written = write_project(arena, spec, made, count, craft, buf_view(&summary), wish->dir,
                                 diag);
@@ -166,6 +257,8 @@ static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const D
         made[i].ok = make_kernel(arena, spec, &made[i].result, &diag);
         if (!made[i].result.plan.craft.len)
             return cmd_say(&diag, made[i].result.task ? CMD_LACKS : CMD_USAGE);
+        if (!made[i].result.verdicts.len && !wish->plan_only)
+            return cmd_say(&diag, CMD_USAGE);
         if (wish->plan_only)
             fputs(made[i].result.plan.craft.at, stdout);
     }
@@ -191,9 +284,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .engine = wish->interp ? EVAL_INTERP : EVAL_TWIN,
                      .full = !wish->interp,
                      .plan_only = wish->plan_only,
-                     .listed = wish->listed != NULL,
-                     .tiny = wish->listed && str_is(str_from(wish->listed), "tiny"),
-                     .only = wish->only,
+                     .rounds = wish->rounded,
                      .jobs = wish->jobs ? (uint32_t)wish->jobs : pool_processors(),
                      .trace = wish->dir && !wish->interp ? &trace : NULL,
                      .progress = isatty(2) && !args->json ? show_progress : NULL};
@@ -204,9 +295,10 @@ static int make(CmdArgs *args, const MakeWish *wish)
                 spec.chip ? wish->dtypes : args->chip);
         return CMD_USAGE;
     }
-    if (!read_ranges(arena, &wish->ranges, &spec.ranges) || !listed_fits(wish))
+    if (!read_ranges(arena, &wish->ranges, &spec.ranges) || !read_listed(wish, &spec))
         return CMD_USAGE;
-    if (!file_read(arena, spec.path, 0, &spec.source, &diag))
+    if (!file_read(arena, spec.path, 0, &spec.source, &diag) ||
+        (spec.listed && !has_list(arena, spec.path, &diag)))
         return cmd_say(&diag, CMD_USAGE);
     bool new_dir = wish->dir && !file_exists(wish->dir);
     if (wish->dir && !emit_may_write(arena, wish->dir, &diag))
@@ -243,8 +335,11 @@ int cmd_make(int argc, char **argv)
          "judge on the reference interpreter, not the twin"},
         {"listed", CMD_TEXT, &wish.listed, "SIZE",
          "judge all cases beside the file: own sizes, or tiny"},
-        {"case", CMD_I64, &wish.only, "N",
-         "with --listed: only the N-th case, from 1, whatever its size"},
+        {"case", CMD_TEXT, &wish.one, "CASE",
+         "only this one: small, fuzz3, medium, own, full; with --listed the N-th, whatever its "
+         "size"},
+        {"rounded", CMD_FLAG, &wish.rounded, NULL,
+         "round f16 and bf16 at every step at once, not only after wrong values"},
         {"plan", CMD_FLAG, &wish.plan_only, NULL, "only print the planned Craft program"},
         {"j", CMD_I64, &wish.jobs, "N",
          "processes at once (one for each processor); the result is the same"},
@@ -269,7 +364,7 @@ int cmd_make(int argc, char **argv)
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {
-        if (wish.fuzz < 0 || wish.fuzz > 10000) {
+        if (wish.fuzz < 0 || wish.fuzz > MOST_FUZZ) {
             fprintf(stderr, "acraft: --fuzz takes 0 to 10000\n");
             status = CMD_USAGE;
         } else if (wish.jobs < 0 || wish.jobs > 1024) {

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "craft/craft.h"
+#include "loop/bench_pool.h"
 #include "loop/tune.h"
 #include "torch/torch.h"
 #include <stdio.h>
@@ -11,7 +12,7 @@
 typedef struct TuneJob {
     Arena *arena;
     const char *craft_path, *task_path, *scale, *out;
-    int64_t budget;
+    int64_t budget, jobs;
     bool trust, json, no_memo;
     const NpuChip *chip;
     uint64_t seed;
@@ -82,6 +83,7 @@ static int tune(const TuneJob *job)
                      .graph = task->graph,
                      .config = &config,
                      .budget = (uint32_t)job->budget,
+                     .jobs = job->jobs ? (uint32_t)job->jobs : pool_processors(),
                      .progress = isatty(2) ? show : NULL};
     bool ok = tune_program(arena, &spec, &result, &diag);
     for (uint32_t i = 0; i < result.rows.len; i++)
@@ -105,6 +107,8 @@ int cmd_tune(int argc, char **argv)
         {"task", CMD_TEXT, &job.task_path, "MODEL.py", "the task whose sizes are tuned for"},
         {"scale", CMD_TEXT, &job.scale, "SIZE", "full, medium or small (medium)"},
         {"budget", CMD_I64, &job.budget, "N", "most combinations to time (64)"},
+        {"j", CMD_I64, &job.jobs, "N",
+         "processes at once (one for each processor); the result is the same"},
         {"o", CMD_TEXT, &job.out, "FILE", "write the program with the best values first"},
         {"no-memo", CMD_FLAG, &job.no_memo, NULL,
          "execute what only repeats, too; the answer is the same"},
@@ -127,15 +131,14 @@ int cmd_tune(int argc, char **argv)
         job.json = args.json;
         job.seed = (uint64_t)args.seed;
         job.chip = npu_chip_find(str_from(args.chip));
-        if (!job.task_path || !job.chip || job.budget < 1 || job.budget > 100000) {
-            fprintf(stderr, "acraft tune: %s\n",
-                    !job.task_path ? "--task MODEL.py is needed"
-                    : !job.chip    ? "no such chip"
-                                   : "--budget takes 1 to 100000");
-            status = CMD_USAGE;
-        } else {
-            status = tune(&job);
-        }
+        const char *wrong = !job.task_path                          ? "--task MODEL.py is needed"
+                            : !job.chip                             ? "no such chip"
+                            : job.budget < 1 || job.budget > 100000 ? "--budget takes 1 to 100000"
+                            : job.jobs < 0 || job.jobs > 1024       ? "-j takes 1 to 1024"
+                                                                    : NULL;
+        if (wrong)
+            fprintf(stderr, "acraft tune: %s\n", wrong);
+        status = wrong ? CMD_USAGE : tune(&job);
     }
     cmd_done(&args);
     return status;

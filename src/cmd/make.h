@@ -30,8 +30,14 @@ typedef struct MakeMade {
     MakeResult result;
 } MakeMade;
 
-/* What is proved, checked, predicted and measured. */
-void make_show(const MakeMade *made, bool interp, Buf *out);
+/* What is proved, checked, predicted and measured; of a case that failed its sizes and the command that
+ * judges it alone. */
+typedef struct MakeManner {
+    bool interp;
+    const char *listed; /* cases of a list, at this size; NULL: cases that were drawn */
+    const char *again;  /* the command without its case: "acraft make relu.py --dtype f16" */
+} MakeManner;
+void make_show(const MakeMade *made, const MakeManner *manner, Buf *out);
 
 /* acraft make --gen remote|exec: a model writes the kernel. */
 typedef struct MakeAsk {

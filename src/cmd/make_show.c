@@ -2,6 +2,7 @@
 #include "cmd/make.h"
 
 #include <math.h>
+#include <string.h>
 
 static const VerdictPipe *busiest_of(const Verdict *v)
 {
@@ -20,7 +21,7 @@ static void put_us(Buf *out, double us)
         buf_printf(out, "%.1f us", us);
 }
 
-static void show_checks(const MakeResult *r, bool interp, Buf *out)
+static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
 {
     uint64_t proved = 0, watched = 0;
     uint32_t with_values = 0, right = 0;
@@ -37,11 +38,14 @@ static void show_checks(const MakeResult *r, bool interp, Buf *out)
     }
     buf_printf(out, "  proved    %llu obligations over all shapes in range; %llu watched\n",
                (unsigned long long)proved, (unsigned long long)watched);
-    buf_printf(out,
-               "  checked   %u of %u cases ok on the %s: values%s, small and odd sizes, largest "
-               "error %.3g\n",
-               right, with_values, interp ? "reference interpreter" : "twin",
-               interp ? "" : " and hazards", worst);
+    if (with_values)
+        buf_printf(out,
+                   "  checked   %u of %u cases ok on the %s: values%s, %s, largest error %.3g\n",
+                   right, with_values, manner->interp ? "reference interpreter" : "twin",
+                   manner->interp ? "" : " and hazards",
+                   manner->listed ? "dtypes and sizes of the list" : "small and odd sizes", worst);
+    else
+        buf_puts(out, "  checked   no values\n");
     if (r->other_plans && make_has_ranges(r->plan.craft))
         buf_printf(out, "            %u of them have a size of 1 and use a program of their own\n",
                    r->other_plans);
@@ -113,31 +117,66 @@ static void show_time(const MakeResult *r, Buf *out)
     show_yardsticks(r, out);
 }
 
-static void show_failures(const MakeResult *r, Buf *out)
+/* "--listed own --case 3" of listed2, "--case fuzz3" */
+static void put_case(const MakeManner *manner, const Verdict *v, Buf *out)
 {
-    for (uint32_t i = 0; i < r->verdicts.len; i++) {
-        const Verdict *v = &r->verdicts.at[i];
-        if (v->status != VERDICT_OK)
-            buf_printf(out, "  %-9s %s: %s\n", v->kase, verdict_status_row(v->status)->text,
-                       v->reason);
-    }
+    Str name = str_from(v->kase);
+    int64_t number = 0;
+    if (str_starts(name, "listed") &&
+        str_to_i64(str_slice(name, strlen("listed"), name.len), &number))
+        buf_printf(out, " --listed %s --case %lld", manner->listed, (long long)number + 1);
+    else
+        buf_printf(out, " --case %s", v->kase);
 }
 
-void make_show(const MakeMade *made, bool interp, Buf *out)
+static void show_failure(const MakeResult *r, const MakeManner *manner, const Verdict *v, Buf *out)
+{
+    const char *status = verdict_status_row(v->status)->text;
+    bool said = str_find(str_from(v->reason), str_from(status)) >= 0;
+    buf_printf(out, "  %-9s %s%s%s\n", v->kase, said ? "" : status, said ? "" : ": ", v->reason);
+    if (v->first_bad.any && str_find(str_from(v->reason), STR(" got ")) < 0)
+        buf_printf(out, "            %s, first wrong element, %llu: got %.9g want %.9g\n",
+                   v->first_bad.tensor, (unsigned long long)v->first_bad.index, v->first_bad.got,
+                   v->first_bad.want);
+    if (*v->inputs)
+        buf_printf(out, "            inputs: %s\n", v->inputs);
+    buf_printf(out, "            again: %s%s", manner->again, r->rounds ? " --rounded" : "");
+    put_case(manner, v, out);
+    buf_char(out, '\n');
+}
+
+static void show_failures(const MakeResult *r, const MakeManner *manner, Buf *out)
+{
+    enum { MOST = 6 };
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < r->verdicts.len; i++)
+        if (r->verdicts.at[i].status != VERDICT_OK && ++bad <= MOST)
+            show_failure(r, manner, &r->verdicts.at[i], out);
+    if (bad > MOST)
+        buf_printf(out, "            and %u more; --json says all\n", bad - MOST);
+}
+
+static void show_head(const MakeMade *made, const MakeManner *manner, Buf *out)
+{
+    const Plan *plan = &made->result.plan;
+    buf_printf(out, "%s, %s: strategy %s", made->result.task->name,
+               manner->listed ? "listed cases" : dtype_name(made->dtype), plan->strategy);
+    if (plan->tile)
+        buf_printf(out, ", tiles of up to %lld", (long long)plan->tile);
+    buf_char(out, '\n');
+}
+
+void make_show(const MakeMade *made, const MakeManner *manner, Buf *out)
 {
     const MakeResult *r = &made->result;
-    buf_printf(out, "%s, %s: strategy %s", r->task->name, dtype_name(made->dtype),
-               r->plan.strategy);
-    if (r->plan.tile)
-        buf_printf(out, ", tiles of up to %lld", (long long)r->plan.tile);
-    buf_char(out, '\n');
-    show_checks(r, interp, out);
+    show_head(made, manner, out);
+    show_checks(r, manner, out);
     if (made->ok) {
         show_time(r, out);
         show_rule(r, out);
     } else {
         buf_puts(out, "  NOT GOOD  nothing is written, because of:\n");
-        show_failures(r, out);
+        show_failures(r, manner, out);
     }
     buf_puts(out, "  measured  nothing: no board has run this kernel\n");
 }

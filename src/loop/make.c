@@ -195,7 +195,7 @@ static bool may_round(const MakeResult *result)
 
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
-    MakeJob job = {.spec = spec, .result = result};
+    MakeJob job = {.spec = spec, .result = result, .rounds = spec->rounds};
     *result = (MakeResult){.rule_text = ""};
     if (!torch_cases(arena, spec->path, &job.cases, diag))
         return false;
@@ -205,11 +205,16 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
         return false;
     if (spec->plan_only || spec->tune_only)
         return true;
-    if (may_round(result)) {
+    if (!job.rounds && may_round(result)) {
         job.rounds = true;
         if (!make_once(arena, &job, diag))
             return false;
-        result->rounds = true;
+    }
+    result->rounds = job.rounds;
+    if (!result->verdicts.len) {
+        diag_error(diag, "M017", (Span){0}, "this task has no case '%s'",
+                   spec->one ? spec->one : "");
+        return false;
     }
     find_yardsticks(arena, &job);
     bool timed = str_is(str_from(vec_last(&result->verdicts).kase), "full");

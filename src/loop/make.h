@@ -31,11 +31,14 @@ typedef struct MakeSpec {
     bool plan_only;    /* neither tune nor judge */
     bool tune_only;    /* judge nothing */
     bool trust;
-    bool strict;   /* only synchronisation that is written counts; see `inserted` */
-    bool no_memo;  /* timing: execute every record, also those that only repeat */
-    bool listed;   /* judge every listed case of up to a million elements */
-    bool tiny;     /* ... shrunk: a quick look */
-    int64_t only;  /* ... this one alone, whatever its size, counted from 1; 0: all */
+    bool strict;  /* only synchronisation that is written counts; see `inserted` */
+    bool no_memo; /* timing: execute every record, also those that only repeat */
+    bool listed;  /* judge every listed case of up to a million elements */
+    bool tiny;    /* ... shrunk: a quick look */
+    int64_t only; /* ... this one alone, whatever its size, counted from 1; 0: all */
+    const char
+        *one;      /* judge this case alone: "small", "fuzz3", "medium", "own", "full"; NULL: all */
+    bool rounds;   /* f16 and bf16 are rounded at every step from the start */
     Buf *trace;    /* gets the small case as a picture; NULL: none */
     uint32_t jobs; /* processes that tune and judge; 0 and 1: this one. The result is the same */
     /* Called as each case ends, for progress; NULL: nobody. */

@@ -10,6 +10,7 @@
 
 #include "loop/make_cases.h"
 #include "loop/pieces.h"
+#include <string.h>
 
 /* Tiles of so few elements make odd sizes long: rows are streamed and split over the cores. */
 enum { TINY_TILE = 64 };
@@ -25,6 +26,15 @@ typedef struct Going {
     TuneWork *tuning;
     VEC(uint32_t) queue;
 } Going;
+
+static void keep_one(Going *g, const char *name)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->cases.len; i++)
+        if (!strcmp(g->cases.at[i].name, name))
+            g->cases.at[kept++] = g->cases.at[i];
+    g->cases.len = kept;
+}
 
 static void list_cases(Going *g)
 {
@@ -48,6 +58,8 @@ static void list_cases(Going *g)
         vec_push(g->arena, &g->cases, ((MakeCase){"own", SCALE_FULL, spec->seed, 0, 0, true}));
     if (spec->full)
         vec_push(g->arena, &g->cases, ((MakeCase){"full", SCALE_FULL, spec->seed, 0, 0, false}));
+    if (spec->one)
+        keep_one(g, spec->one);
     g->answers = arena_array(g->arena, MakeAnswer, g->cases.len + 1);
 }
 
@@ -75,16 +87,6 @@ static void work(void *context, uint32_t piece, Buf *text)
     arena_drop(&scratch);
 }
 
-static void lost(Going *g, const MakeCase *c, const char *died, MakeAnswer *answer)
-{
-    *answer = (MakeAnswer){.end = MAKE_JUDGED, .verdict = verdict_make()};
-    answer->verdict.task = g->job->result->task->name;
-    answer->verdict.candidate = "plan";
-    answer->verdict.kase = c->name;
-    verdict_fail(&answer->verdict, VERDICT_INTERNAL, STAGE_RUN,
-                 str_format(g->arena, "the case was not judged: %s", died));
-}
-
 static void take(void *context, uint32_t piece, Str text, const char *died)
 {
     Going *g = context;
@@ -96,7 +98,8 @@ static void take(void *context, uint32_t piece, Str text, const char *died)
     }
     MakeAnswer *answer = &g->answers[number];
     if (!make_answer_take(g->arena, text, answer))
-        lost(g, &g->cases.at[number], died ? died : "its answer cannot be read", answer);
+        make_answer_lost(g->arena, g->job->result->task->name, g->cases.at[number].name, died,
+                         answer);
     VerdictStatus status = answer->verdict.status;
     g->lacks = g->lacks || status == VERDICT_NO_TOOL || status == VERDICT_NO_WALL;
     g->answered += answer->end != MAKE_LATER;
@@ -149,12 +152,14 @@ static void tune(Going *g)
     make_tune_end(g->arena, g->job, g->tuning);
 }
 
+static bool is_timing(const MakeCase *c) { return c->scale == SCALE_FULL && !c->values; }
+
 /* The longest first, then one with a program of its own, so that both are compiled at once. */
 static void judge(Going *g)
 {
     const MakeSpec *spec = g->job->spec;
     uint32_t all = g->cases.len;
-    if (spec->full)
+    if (spec->full && all && is_timing(&g->cases.at[all - 1]))
         vec_push(g->arena, &g->queue, all - 1);
     add_tiny(g, 1);
     for (uint32_t i = 0; i < all; i++)

@@ -18,8 +18,9 @@ typedef struct MakeAnswer {
     enum {
         MAKE_NONE,     /* not judged yet */
         MAKE_JUDGED,   /* the verdict says how */
-        MAKE_LEFT_OUT, /* it is only timed, and its time depends on values */
-        MAKE_LATER     /* its program is the shipped one, which is still being tuned */
+        MAKE_LEFT_OUT, /* it is only timed, and its time depends on values; listed, and large */
+        MAKE_LATER,    /* its program is the shipped one, which is still being tuned */
+        MAKE_UNREAD    /* listed, and the file cannot be read with it: `said` says why */
     } end;
     Verdict verdict;
     bool planned, same; /* same: as the shipped program */
@@ -40,6 +41,9 @@ void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer 
 /* make_wire.c: from one process to another. */
 void make_answer_put(const MakeAnswer *answer, Buf *out);
 bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer);
+/* Of a case whose process gave none; died: how it ended, NULL: its answer cannot be read. */
+void make_answer_lost(Arena *arena, const char *task, const char *kase, const char *died,
+                      MakeAnswer *answer);
 /* The program without the reasons at its top, which speak of one size. */
 Str make_without_reasons(Str craft);
 
@@ -64,6 +68,8 @@ void make_tune_end(Arena *arena, MakeJob *job, TuneWork *work);
 /* make_range.c: dims of the shipped program that are a stated size get its range. */
 bool make_limit(Arena *arena, MakeJob *job, Diag *diag);
 
+/* "x f32[64,512], w f32[512]" (make_names.c) */
+const char *make_inputs(Arena *arena, const Graph *graph);
 /* The text with a legend of the program's names that it speaks of (make_names.c). */
 const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const char *text);
 

@@ -105,6 +105,7 @@ static void judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswe
 {
     Reading r = {.arena = arena, .job = job, .c = c};
     answer->planned = read_case(&r);
+    answer->verdict.inputs = r.task ? make_inputs(arena, r.task->graph) : "";
     if (!answer->planned)
         verdict_fail(&answer->verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      r.said.items.len ? r.said.items.at[0].text : "the case could not be made");
@@ -140,6 +141,7 @@ void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer 
     answer->verdict.task = job->result->task->name;
     answer->verdict.candidate = "plan";
     answer->verdict.kase = c->name;
+    answer->verdict.inputs = make_inputs(arena, job->result->task->graph);
     if (c->scale != SCALE_FULL || c->values)
         judge(arena, job, c, answer);
     else if (!time_full(arena, job, &answer->verdict))

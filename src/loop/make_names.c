@@ -74,3 +74,20 @@ const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const
     buf_free(&out);
     return full;
 }
+
+const char *make_inputs(Arena *arena, const Graph *graph)
+{
+    enum { MOST = 12 };
+    Buf out = {0};
+    for (uint32_t i = 0; i < graph->inputs.len && i < MOST; i++) {
+        const Value *v = graph_value(graph, graph->inputs.at[i]);
+        buf_printf(&out, "%s%s%s%s", i ? ", " : "", v->name ? v->name : "", v->name ? " " : "",
+                   dtype_name(v->dtype));
+        shape_print(v->shape, &out);
+    }
+    if (graph->inputs.len > MOST)
+        buf_printf(&out, ", %u more", graph->inputs.len - MOST);
+    const char *text = out.len ? buf_take(&out, arena) : "";
+    buf_free(&out);
+    return text;
+}

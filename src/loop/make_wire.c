@@ -91,3 +91,15 @@ bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer)
     json_decref(from);
     return ok;
 }
+
+void make_answer_lost(Arena *arena, const char *task, const char *kase, const char *died,
+                      MakeAnswer *answer)
+{
+    *answer = (MakeAnswer){.end = MAKE_JUDGED, .verdict = verdict_make()};
+    answer->verdict.task = task;
+    answer->verdict.candidate = "plan";
+    answer->verdict.kase = kase;
+    verdict_fail(&answer->verdict, VERDICT_INTERNAL, STAGE_RUN,
+                 str_format(arena, "the case was not judged: %s",
+                            died ? died : "its answer cannot be read"));
+}

@@ -3,6 +3,7 @@
 #include "loop/tune.h"
 
 #include "craft/craft.h"
+#include "loop/pieces.h"
 
 enum { MAX_CHOICES = 8 };
 
@@ -55,47 +56,82 @@ void tune_rows(Arena *arena, const IrProgram *p, uint32_t most, TuneRows *rows)
     } while (turn(&choices) && (!most || rows->len < most));
 }
 
-static void try_row(Arena *arena, const TuneSpec *spec, EvalTimer *timer, TuneRow *row,
-                    TuneResult *result)
+/* ---- every combination, over processes ---- */
+
+typedef struct Trying {
+    Arena *arena;
+    const TuneSpec *spec;
+    EvalTimer *timer;
+    TuneResult *result;
+    Verdict *verdicts; /* by row */
+    uint32_t done;
+} Trying;
+
+static bool wanted(void *context, uint32_t row)
 {
+    (void)context, (void)row;
+    return true;
+}
+
+static void work(void *context, uint32_t number, Buf *answer)
+{
+    const Trying *t = context;
+    const TuneRow *row = &t->result->rows.at[number];
+    Arena scratch = {0};
     Verdict v = verdict_make();
-    bool ran = eval_timer_run(arena, timer, spec->candidate->operands, row->settings,
-                              row->setting_count, &v);
-    row->us = ran ? v.predicted_us : -1;
-    row->why = ran ? NULL : v.reason;
-    bool first = result->rows.len == 0;
-    bool better = ran && !first && result->rows.at[result->best].us >= 0 &&
-                  row->us < result->rows.at[result->best].us;
-    if (first || better || (ran && result->rows.at[result->best].us < 0)) {
-        result->best = result->rows.len;
-        result->verdict = v;
+    eval_timer_run(&scratch, t->timer, t->spec->candidate->operands, row->settings,
+                   row->setting_count, &v);
+    verdict_to_json(&v, answer);
+    arena_drop(&scratch);
+}
+
+static void take(void *context, uint32_t number, Str answer, const char *died)
+{
+    Trying *t = context;
+    TuneRow *row = &t->result->rows.at[number];
+    Verdict *v = &t->verdicts[number];
+    Diag quiet = diag_make(t->arena, "", (Str){0});
+    if (died || !verdict_from_json(t->arena, answer, v, &quiet)) {
+        *v = verdict_make();
+        verdict_fail(v, VERDICT_INTERNAL, STAGE_RUN,
+                     str_format(t->arena, "it was not timed: %s", died ? died : "no answer"));
     }
-    vec_push(arena, &result->rows, *row);
+    row->us = v->status == VERDICT_OK ? v->predicted_us : -1;
+    row->why = v->status == VERDICT_OK ? NULL : v->reason;
+    if (t->spec->progress)
+        t->spec->progress(t->spec->context, row, ++t->done, t->result->rows.len);
+}
+
+/* The earlier of equals; the first where none runs. */
+static uint32_t best_of(const TuneRows *rows)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < rows->len; i++)
+        if (rows->at[i].us >= 0 && (rows->at[best].us < 0 || rows->at[i].us < rows->at[best].us))
+            best = i;
+    return best;
 }
 
 bool tune_program(Arena *arena, const TuneSpec *spec, TuneResult *result, Diag *diag)
 {
     const EvalCraft *c = spec->candidate;
     Choices choices = {0};
+    Trying t = {.arena = arena, .spec = spec, .result = result};
     *result = (TuneResult){.verdict = verdict_make()};
     CraftFile *file = craft_read(arena, c->file, c->text, diag);
     IrProgram *p = file && diag_ok(diag) ? craft_program(arena, file, 0, diag) : NULL;
-    EvalTimer *timer = p ? eval_timer_open(arena, c, spec->graph, spec->config, &result->verdict,
-                                           diag)
-                         : NULL;
-    if (!timer)
+    t.timer = p ? eval_timer_open(arena, c, spec->graph, spec->config, &result->verdict, diag)
+                : NULL;
+    if (!t.timer)
         return false;
     find_choices(p, &choices);
     result->all = combinations(&choices);
-    uint32_t most = spec->budget && spec->budget < result->all ? spec->budget : result->all;
-    TuneRows rows = {0};
-    tune_rows(arena, p, most, &rows);
-    for (uint32_t i = 0; i < rows.len; i++) {
-        try_row(arena, spec, timer, &rows.at[i], result);
-        if (spec->progress)
-            spec->progress(spec->context, &rows.at[i], i + 1, most);
-    }
-    eval_timer_close(timer);
+    tune_rows(arena, p, spec->budget, &result->rows);
+    t.verdicts = arena_array(arena, Verdict, result->rows.len);
+    pieces_do(&(Pieces){result->rows.len, spec->jobs, wanted, work, take, &t});
+    eval_timer_close(t.timer);
+    result->best = best_of(&result->rows);
+    result->verdict = t.verdicts[result->best];
     return result->rows.at[result->best].us >= 0;
 }
 

@@ -19,6 +19,7 @@ typedef struct TuneSpec {
     const Graph *graph;
     const EvalConfig *config;
     uint32_t budget; /* most runs; 0: all combinations */
+    uint32_t jobs;   /* processes of tune_program; 0 and 1: this one. The result is the same */
     /* Called after each run; NULL: nobody. */
     void (*progress)(void *context, const TuneRow *row, uint32_t done, uint32_t all);
     void *context;

@@ -20,6 +20,7 @@ Verdict verdict_make(void)
     return (Verdict){.task = "",
                      .candidate = "",
                      .kase = "",
+                     .inputs = "",
                      .reason = "",
                      .walls_missing = "",
                      .max_abs_err = NAN,
@@ -204,6 +205,8 @@ void verdict_to_json(const Verdict *verdict, Buf *out)
     add_text(out, "status", status_rows[verdict->status].text);
     add_text(out, "stage", stage_texts[verdict->stage]);
     add_text(out, "reason", verdict->reason);
+    if (*verdict->inputs)
+        add_text(out, "inputs", verdict->inputs);
     add_answer(out, "compiled", verdict->compiled);
     add_answer(out, "correct", verdict->correct);
     add_number_or_null(out, "max_abs_err", verdict->max_abs_err);

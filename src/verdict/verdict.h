@@ -67,6 +67,7 @@ typedef struct VerdictPipe {
 typedef struct Verdict {
     const char *task, *candidate; /* "": none */
     const char *kase;             /* "case" in JSON */
+    const char *inputs;           /* of the case: "x f32[64,512], w f32[512]"; "": not said */
     VerdictStatus status;
     VerdictStage stage; /* reached, or where it ended */
     const char *reason; /* one line for people; "" for ok */

@@ -218,6 +218,7 @@ static void read_verdict(Reader *r, json_t *root, Verdict *v)
     read_text(r, root, "task", &v->task);
     read_text(r, root, "candidate", &v->candidate);
     read_text(r, root, "case", &v->kase);
+    read_text(r, root, "inputs", &v->inputs);
     read_text(r, root, "reason", &v->reason);
     read_answer(r, root, "compiled", &v->compiled);
     read_answer(r, root, "correct", &v->correct);

@@ -1,4 +1,4 @@
-/* acraft make: the same files twice, one line of JSON for each case that was judged, and plain words
+/* acraft make: the same files twice and with any number of processes, one line of JSON for each case that was judged, and plain words
  * for a case that is not there. */
 #include "cmd/cmd.h"
 #include "tests/t.h"
@@ -94,5 +94,87 @@ T_TEST(make_takes_one_listed_case)
     CHECK_EQ_INT(str_find(text, STR("\n")), (ptrdiff_t)text.len - 1);
     words[4] = "300000";
     CHECK_EQ_INT(make(&arena, words, &text), CMD_USAGE);
+    arena_drop(&arena);
+}
+
+/* Lines of JSON without what differs from run to run. */
+static const char *timeless(Arena *arena, Str text)
+{
+    Buf out = {0};
+    Str line;
+    while (str_next(&text, '\n', &line)) {
+        ptrdiff_t at = str_find(line, STR(", \"seconds\""));
+        buf_str(&out, str_slice(line, 0, at < 0 ? line.len : (size_t)at));
+        buf_char(&out, '\n');
+    }
+    const char *copy = buf_take(&out, arena);
+    buf_free(&out);
+    return copy;
+}
+
+T_TEST(make_judges_a_list_alike_with_any_number_of_processes)
+{
+    Arena arena = {0};
+    Str text[2];
+    const char *words[] = {"tasks/npukernelbench/level1/Math/Sqrt.py",
+                           "--listed",
+                           "tiny",
+                           "--interp",
+                           "--json",
+                           "-j",
+                           "1",
+                           NULL};
+    CHECK_EQ_INT(make(&arena, words, &text[0]), CMD_OK);
+    words[6] = "3";
+    CHECK_EQ_INT(make(&arena, words, &text[1]), CMD_OK);
+    CHECK(str_find(text[0], STR("\"inputs\": \"")) > 0);
+    CHECK(str_find(text[0], STR("\"case\": \"listed1\"")) > 0);
+    CHECK_EQ_STR(timeless(&arena, text[0]), timeless(&arena, text[1]));
+    arena_drop(&arena);
+}
+
+static const char far_sine[] =
+    "import torch\nimport torch.nn as nn\nROWS = 64\nCOLS = 100\nclass Model(nn.Module):\n"
+    "    def forward(self, x, w):\n        return torch.sin(x * 3e8) * w\n"
+    "def get_inputs():\n    return [torch.rand(ROWS, COLS), torch.rand(COLS)]\n"
+    "def get_init_inputs():\n    return []\n";
+
+/* The line that follows `head`. */
+static Str rest_of(Str text, Str head)
+{
+    ptrdiff_t at = str_find(text, head);
+    Str rest = str_slice(text, at < 0 ? text.len : (size_t)at + head.len, text.len), line = {0};
+    str_next(&rest, '\n', &line);
+    return line;
+}
+
+/* Angles that f32 does not resolve: every case is wrong. */
+T_TEST(make_says_of_a_failing_case_its_sizes_and_how_to_repeat_it)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir;
+    Str all, one;
+    REQUIRE(file_temp_dir(&arena, "acraft-make-test", &dir, &diag));
+    const char *file = path_join(&arena, dir, "far sine.py");
+    REQUIRE(file_write(file, str_from(far_sine), &diag));
+    const char *words[] = {file, "--trust", "--fuzz", "2", NULL, NULL};
+    CHECK_EQ_INT(make(&arena, words, &all), CMD_NO);
+    Str again = rest_of(all, STR("\n            again: "));
+    CHECK_MSG(str_find(again, STR(" --trust --case small")) > 0, "%.*s", STR_ARG(again));
+    CHECK(str_find(again, STR("'")) > 0);
+    CHECK_EQ_INT(str_find(rest_of(all, STR("inputs: ")), STR("x f32[64,100], w f32[100]")), 0);
+    Str said = rest_of(all, STR("\n  fuzz1     "));
+    CHECK_MSG(str_find(said, STR(" first [")) > 0 && str_find(said, STR(" got ")) > 0, "%.*s",
+              STR_ARG(said));
+    words[2] = "--case", words[3] = "fuzz1";
+    CHECK_EQ_INT(make(&arena, words, &one), CMD_NO);
+    CHECK(str_equal(rest_of(one, STR("\n  fuzz1     ")), said));
+    CHECK(str_find(one, STR("--case small")) < 0);
+    words[3] = "fuzz", words[4] = NULL;
+    CHECK_EQ_INT(make(&arena, words, &one), CMD_USAGE);
+    words[2] = "--listed", words[3] = "own";
+    CHECK_EQ_INT(make(&arena, words, &one), CMD_USAGE);
+    file_remove_tree(dir, &diag);
     arena_drop(&arena);
 }

@@ -21,7 +21,7 @@ static const char model[] = "import torch\nimport torch.nn as nn\nclass Model(nn
                             "def get_inputs():\n    return [torch.rand(1048576)]\n"
                             "def get_init_inputs():\n    return []\n";
 
-static bool tuned(Arena *arena, uint32_t budget, TuneResult *result)
+static bool tuned_by(Arena *arena, uint32_t jobs, uint32_t budget, TuneResult *result)
 {
     Diag diag = diag_make(arena, "twice.py", str_from(model));
     TorchOptions options = {0};
@@ -33,9 +33,15 @@ static bool tuned(Arena *arena, uint32_t budget, TuneResult *result)
     EvalCraft c = {
         .file = "twice.craft", .text = str_from(program), .operands = operands, .operand_count = 2};
     EvalConfig config = {.chip = npu_chip_find(STR("910B2")), .trust = true};
-    TuneSpec spec = {.candidate = &c, .graph = g, .config = &config, .budget = budget};
+    TuneSpec spec = {
+        .candidate = &c, .graph = g, .config = &config, .budget = budget, .jobs = jobs};
     Diag said = diag_make(arena, c.file, c.text);
     return tune_program(arena, &spec, result, &said);
+}
+
+static bool tuned(Arena *arena, uint32_t budget, TuneResult *result)
+{
+    return tuned_by(arena, 1, budget, result);
 }
 
 T_TEST(tune_finds_that_larger_copies_are_faster)
@@ -62,5 +68,18 @@ T_TEST(tune_is_deterministic_and_keeps_its_budget)
     CHECK_EQ_INT(a.rows.len, 2);
     CHECK_EQ_INT(a.all, 3);
     CHECK(a.rows.at[0].us == b.rows.at[0].us && a.rows.at[1].us == b.rows.at[1].us);
+    arena_drop(&arena);
+}
+
+T_TEST(tune_finds_the_same_with_any_number_of_processes)
+{
+    Arena arena = {0};
+    TuneResult a, b;
+    REQUIRE(tuned_by(&arena, 1, 0, &a) && tuned_by(&arena, 3, 0, &b));
+    REQUIRE(a.rows.len == b.rows.len);
+    for (uint32_t i = 0; i < a.rows.len; i++)
+        CHECK(a.rows.at[i].us == b.rows.at[i].us);
+    CHECK_EQ_INT(a.best, b.best);
+    CHECK(a.verdict.cycles == b.verdict.cycles && a.verdict.cycles > 0);
     arena_drop(&arena);
 }
