@@ -3,7 +3,7 @@
 
 #include "gen/plan/fit.h"
 
-enum { BLOCK = 64, CHUNK = 1024, MOST_ROW = 8192, MOST_PIECES = 16, LEAST = 64 };
+enum { BLOCK = 64, CHUNK = 1024, MOST_ROW = MOVE_STEP * BLOCK, MOST_PIECES = 16, LEAST = 64 };
 
 typedef struct Writing {
     Arena *arena;

@@ -18,6 +18,8 @@ typedef enum MoveWrap {
     MOVE_FILL     /* outside: a number */
 } MoveWrap;
 
+enum { MOVE_STEP = 128 }; /* most elements between two that are gathered */
+
 typedef struct MoveDim {
     int64_t size; /* of the source */
     int n;        /* how many indices of the result it depends on */

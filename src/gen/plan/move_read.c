@@ -278,6 +278,33 @@ static void merge(Move *m)
     }
 }
 
+/* One element of every row, x[:, 2]: a part of a row of all of them, as long as rows are short;
+ * else a row of the result of its own, so that blocks of rows are read and turned. */
+static void fold_constant(Move *m)
+{
+    int last = m->from_rank - 1;
+    MoveDim *d = &m->dim[last], *row = last > 0 ? &m->dim[last - 1] : NULL;
+    if (!row || d->n || d->wrap != MOVE_INSIDE || d->div != 1 || row->n != 1 || row->div != 1 ||
+        row->wrap != MOVE_INSIDE || row->from[0] != m->rank - 1)
+        return;
+    if (d->size * (row->mul[0] < 0 ? -row->mul[0] : row->mul[0]) <= MOVE_STEP) {
+        row->add = row->add * d->size + d->add;
+        row->mul[0] *= d->size;
+        row->size *= d->size;
+        m->from_rank--;
+    } else if (m->rank < GRAPH_MAX_RANK) {
+        for (int i = m->rank++; i > 0; i--)
+            m->size[i] = m->size[i - 1];
+        m->size[0] = 1;
+        for (int j = 0; j <= last; j++)
+            for (int k = 0; k < m->dim[j].n; k++)
+                m->dim[j].from[k]++;
+        d->n = 1;
+        d->from[0] = 0;
+        d->mul[0] = 1;
+    }
+}
+
 bool move_read(const Graph *graph, Move *m)
 {
     if (graph->nodes.len != 1 || graph->outputs.len != 1)
@@ -291,6 +318,7 @@ bool move_read(const Graph *graph, Move *m)
         return false;
     drop_ones(m);
     merge(m);
+    fold_constant(m);
     if (m->rank == 0)
         m->size[m->rank++] = 1;
     if (m->from_rank == 0)

@@ -266,10 +266,42 @@ static bool median(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* The node that made it, behind a cast. */
+static const Node *made_by(const Graph *g, ValueId id, Op op)
+{
+    const Value *v = graph_value(g, id);
+    const Node *node = v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
+    if (node && node->op == OP_CAST)
+        return made_by(g, node->in[0], op);
+    return node && node->op == op ? node : NULL;
+}
+
+/* How often each number occurs: one_hot(i).sum(-2) asks along rows of i, for one number at a time. */
+static bool count_each(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Node *hot = made_by(r->from, node->in[0], OP_ONE_HOT);
+    const Value *y = graph_value(r->from, node->out);
+    if (!hot || (node->kind != REDUCE_sum && node->kind != REDUCE_mean) || y->dtype == DT_F64)
+        return false;
+    Shape s = graph_value(r->from, hot->in[0])->shape;
+    int64_t size = graph_value(r->from, hot->out)->shape.dim[s.rank];
+    if (s.rank < 1 || s.dim[s.rank - 1] >= 1 << 24 ||
+        prim_dims(node, s.rank + 1) != 1u << (s.rank - 1))
+        return false;
+    ValueId index = rw_cast(r, rw_in(r, hot, 0), DT_I32);
+    ValueId numbers = rw_reshape(r, rw_range(r, DT_I32, 0, size, 1), (Shape){2, {size, 1}});
+    ValueId same = rw_binary(r, BINARY_eq, rw_with_dim(r, index, s.rank - 1), numbers);
+    ValueId ones = rw_where(r, same, rw_number(r, 1), rw_number(r, 0));
+    ValueId found = rw_reduce(r, (REDUCE_Kind)node->kind, rw_cast(r, ones, DT_F32), 1u << s.rank,
+                              false);
+    out[0] = rw_reshape(r, rw_cast(r, found, y->dtype), y->shape);
+    return true;
+}
+
 bool rewrite_reduce(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
-    case OP_REDUCE: return reduce(r, node, out);
+    case OP_REDUCE: return count_each(r, node, out) || reduce(r, node, out);
     case OP_REDUCE_INDEX: return reduce_index(r, node, out);
     case OP_SCAN: return scan(r, node, out);
     case OP_SORT:

@@ -192,9 +192,24 @@ static bool linspace(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* Vector instructions turn and gather elements of up to 32 bits: 64-bit integers that are known to fit
+ * are moved as such. */
+static bool move_narrow(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Value *x = graph_value(r->from, node->in[0]);
+    GraphBounds b = x->bounds;
+    if (x->dtype != DT_I64 || !b.known || b.low < INT32_MIN || b.high > INT32_MAX)
+        return false;
+    ValueId narrow = rw_cast(r, rw_in(r, node, 0), DT_I32);
+    out[0] = rw_cast(r, rw_again(r, node, &narrow), DT_I64);
+    return true;
+}
+
 bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
+    case OP_PERMUTE:
+    case OP_FLIP: return move_narrow(r, node, out);
     case OP_CROSS: return cross(r, node, out);
     case OP_CAT: return join_last(r, node, out);
     case OP_LINSPACE: return linspace(r, node, out);
