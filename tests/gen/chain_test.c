@@ -191,3 +191,35 @@ T_TEST(plan_refuses_matrices_and_nothing_by_name)
     CHECK(strstr(second.items.at[0].text, "no elements"));
     arena_drop(&arena);
 }
+
+static const char boxes[] =
+    "graph \"t\" {\n"
+    "  %0 = input \"a\" f32[40,4] source 0\n"
+    "  %1 = input \"b\" f32[67,4] source 1\n"
+    "  %2 = reshape(%0) {shape=[40,1,4]} : f32[40,1,4] @1\n"
+    "  %3 = binary.maximum(%2, %1) : f32[40,67,4] @1\n"
+    "  %4 = slice(%3) {dim=2, start=0, end=1, step=1} : f32[40,67,1] @1\n"
+    "  %5 = slice(%3) {dim=2, start=3, end=4, step=1} : f32[40,67,1] @1\n"
+    "  %6 = binary.mul(%4, %5) : f32[40,67,1] @1\n"
+    "  return %6\n"
+    "}\n"
+    "source {\n"
+    "  %0 = random.normal() {shape=[40,4], dtype=f32, a=0.0, b=1.0, stream=0} : f32[40,4] @1\n"
+    "  %1 = random.normal() {shape=[67,4], dtype=f32, a=0.0, b=1.0, stream=1} : f32[67,4] @1\n"
+    "  return %0, %1\n"
+    "}\n";
+
+/* Columns of the boxes are gathered, and nothing of 40 x 67 is handed on but once. */
+T_TEST(chain_takes_slices_before_what_they_are_slices_of)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", str_from(boxes));
+    Graph *g = graph_parse(&arena, str_from(boxes), &diag);
+    Plan plan = {0};
+    REQUIRE(g != NULL);
+    REQUIRE(plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag));
+    CHECK_EQ_INT(count(plan.craft, "gathered on chip"), 4);
+    CHECK_EQ_INT(count(plan.craft, "one by one"), 0);
+    CHECK(count(plan.craft, " = workspace(f32, d40, d67") <= 1);
+    arena_drop(&arena);
+}

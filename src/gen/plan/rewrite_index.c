@@ -222,6 +222,60 @@ static bool select_masked(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* 0, 1, ..., size - 1 along a dimension that `behind` others follow. */
+static ValueId every(Rewrite *r, int64_t size, int behind)
+{
+    Shape s = {.rank = 1 + behind, .dim = {size}};
+    for (int i = 1; i < s.rank; i++)
+        s.dim[i] = 1;
+    return rw_reshape(r, rw_range(r, DT_I64, 0, size, 1), s);
+}
+
+static ValueId with_ones(Rewrite *r, ValueId x, int behind)
+{
+    Shape s = rw_value(r, x)->shape;
+    for (int i = 0; i < behind; i++)
+        s.dim[s.rank++] = 1;
+    return rw_reshape(r, x, s);
+}
+
+/* x[i, :, j] is x[i, every, j]: indices on all dimensions up to the last that has one. Indices apart come
+ * first in the result, neighbours stay where they are. */
+static bool index_between(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Attr *dims = node_attr(node, AT_DIMS);
+    bool put = node->op == OP_INDEX_PUT;
+    uint32_t from = put ? 2 : 1, n = node->n_in - from, k = 0;
+    Shape s = rw_value(r, rw_in(r, node, 0))->shape, common = {0};
+    int first = 0;
+    if (!dims || dims->ints.len != n || n < 1)
+        return false;
+    bool apart = !neighbours(node, &first, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const Value *at = rw_value(r, rw_in(r, node, from + i));
+        if (at->dtype == DT_BOOL || !shape_broadcast(common, at->shape, &common) ||
+            (i && dims->ints.at[i] <= dims->ints.at[i - 1]))
+            return false;
+    }
+    int last = (int)dims->ints.at[n - 1], missing = last + 1 - (int)n;
+    if ((!apart && (!put || first == 0)) || common.rank + missing > GRAPH_MAX_RANK)
+        return false;
+    ValueId in[GRAPH_MAX_RANK + 2] = {rw_in(r, node, 0), rw_in(r, node, 1)};
+    int64_t list[GRAPH_MAX_RANK];
+    for (int d = 0, left = missing; d <= last; d++) {
+        list[d] = d;
+        if (dims->ints.at[k] == d)
+            in[from + (uint32_t)d] = with_ones(r, rw_in(r, node, from + k++), apart ? missing : 0);
+        else
+            in[from + (uint32_t)d] = every(r, s.dim[d], --left + (apart ? 0 : common.rank));
+    }
+    Attr attrs[] = {{.key = AT_DIMS}, {.key = AT_ACCUMULATE, .i = node_bool(node, AT_ACCUMULATE)}};
+    attrs[0].ints.at = list;
+    attrs[0].ints.len = (uint32_t)last + 1;
+    out[0] = rw_make(r, node->op, 0, from + (uint32_t)last + 1, in, put ? 2 : 1, attrs);
+    return true;
+}
+
 /* x with rows added or replaced: x, v, i0, i1, ... */
 static bool index_put(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -358,8 +412,11 @@ bool rewrite_index(Rewrite *r, const Node *node, ValueId *out)
     case OP_GATHER: return gather(r, node, out);
     case OP_SCATTER: return scatter(r, node, out);
     case OP_MASKED_SELECT: return select_masked(r, node, out);
-    case OP_INDEX: return select_masked(r, node, out) || index_many(r, node, out);
-    case OP_INDEX_PUT: return fill_masked(r, node, out) || index_put(r, node, out);
+    case OP_INDEX:
+        return select_masked(r, node, out) || index_many(r, node, out) ||
+               index_between(r, node, out);
+    case OP_INDEX_PUT:
+        return fill_masked(r, node, out) || index_put(r, node, out) || index_between(r, node, out);
     case OP_BINCOUNT: return bincount(r, node, out);
     case OP_HISTC: return histogram(r, node, out);
     case OP_EMBEDDING_GRAD: return embedding_grad(r, node, out);
