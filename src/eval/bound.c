@@ -66,8 +66,8 @@ static double covered_by_windows(const Graph *g, const Node *node)
 
 static bool only_moves(const Node *node)
 {
-    return node->op == OP_RESHAPE || node->op == OP_PERMUTE || node->op == OP_CAST ||
-           node->op == OP_FLIP || node->op == OP_ROLL;
+    OpMove move = op_move(node);
+    return node->op == OP_CAST || (move.inputs == 1 && move.flags & MOVE_ALL);
 }
 
 /* The table a loss looks its class numbers up in: as many elements as there are numbers. */

@@ -252,18 +252,15 @@ static GraphBounds of_scan(const Graph *g, const Node *node)
     return node->kind == SCAN_max || node->kind == SCAN_min ? x : unknown;
 }
 
-static GraphBounds of_all_inputs(const Graph *g, const Node *node)
-{
-    GraphBounds b = in_bounds(g, node, 0);
-    for (uint32_t i = 1; i < node->n_in; i++)
-        b = hull(b, in_bounds(g, node, i));
-    return b;
-}
-
-static GraphBounds of_padding(const Graph *g, const Node *node)
+/* Of the inputs whose elements it moves, and of what it fills in. */
+static GraphBounds of_move(const Graph *g, const Node *node, OpMove move)
 {
     double value = node_float(node, AT_VALUE, 0);
-    return hull(in_bounds(g, node, 0), between(value, value));
+    GraphBounds b = in_bounds(g, node, 0);
+    for (uint32_t i = 1; i < node->n_in; i++)
+        if (move.inputs == MOVE_EVERY || (i < 32 && move.inputs >> i & 1))
+            b = hull(b, in_bounds(g, node, i));
+    return move.flags & MOVE_FILLS ? hull(b, between(value, value)) : b;
 }
 
 /* Output `which` of the node. */
@@ -286,36 +283,6 @@ static GraphBounds of_node(const Graph *g, const Node *node, uint32_t which)
     case OP_CLAMP: return of_clamp(g, node);
     case OP_WHERE: return hull(in_bounds(g, node, 1), in_bounds(g, node, 2));
     case OP_CAST: return out->dtype == DT_BOOL ? truth : in_bounds(g, node, 0);
-    case OP_CAT:
-    case OP_SLICE_SCATTER: return of_all_inputs(g, node);
-    case OP_PAD:
-    case OP_TRI:
-    case OP_DIAG:
-    case OP_IM2COL: return of_padding(g, node);
-    case OP_RESHAPE:
-    case OP_PERMUTE:
-    case OP_EXPAND:
-    case OP_SLICE:
-    case OP_FLIP:
-    case OP_ROLL:
-    case OP_REPEAT:
-    case OP_REPEAT_INTERLEAVE:
-    case OP_UNFOLD:
-    case OP_DIAGONAL:
-    case OP_GATHER:
-    case OP_INDEX_SELECT:
-    case OP_INDEX:
-    case OP_EMBEDDING:
-    case OP_MASKED_SELECT:
-    case OP_DROPOUT: return in_bounds(g, node, 0);
-    case OP_INDEX_COPY:
-    case OP_MASKED_SCATTER: return hull(in_bounds(g, node, 0), in_bounds(g, node, 2));
-    case OP_INDEX_PUT:
-        return node_bool(node, AT_ACCUMULATE) ? unknown
-                                              : hull(in_bounds(g, node, 0), in_bounds(g, node, 1));
-    case OP_SCATTER:
-        return node->kind == SCATTER_set ? hull(in_bounds(g, node, 0), in_bounds(g, node, 2))
-                                         : unknown;
     case OP_REDUCE: return of_reduce(g, node);
     case OP_REDUCE_INDEX:
     case OP_MEDIAN: return which ? place_bounds(count_of(g, node)) : in_bounds(g, node, 0);
@@ -326,7 +293,7 @@ static GraphBounds of_node(const Graph *g, const Node *node, uint32_t which)
     case OP_HISTC:
         shape_count(graph_value(g, node->in[0])->shape, &all);
         return between(0, (double)all);
-    default: return unknown;
+    default: return op_move(node).inputs ? of_move(g, node, op_move(node)) : unknown;
     }
 }
 

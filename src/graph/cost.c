@@ -97,24 +97,8 @@ static double node_flops(const Graph *graph, const Node *node)
     case OP_SDPA: return 4 * count_of(graph, node->in[0]) * last_dim(graph, node->in[1], 2);
     case OP_MHA: return mha_flops(graph, node);
     case OP_RNN: return rnn_flops(graph, node);
-    case OP_RESHAPE:
-    case OP_PERMUTE:
-    case OP_EXPAND:
-    case OP_SLICE:
-    case OP_SLICE_SCATTER:
-    case OP_CAT:
-    case OP_FLIP:
-    case OP_ROLL:
-    case OP_REPEAT:
-    case OP_REPEAT_INTERLEAVE:
-    case OP_PAD:
-    case OP_UNFOLD:
     case OP_CAST:
     case OP_FULL:
-    case OP_GATHER:
-    case OP_INDEX:
-    case OP_INDEX_SELECT:
-    case OP_EMBEDDING:
     case OP_VIEW_AS_REAL:
     case OP_VIEW_AS_COMPLEX: return 0;
     case OP_SOFTMAX:
@@ -129,7 +113,7 @@ static double node_flops(const Graph *graph, const Node *node)
     case OP_LOSS:
     case OP_SORT:
     case OP_TOPK: return count_of(graph, node->in[0]);
-    default: return out;
+    default: return op_move(node).inputs ? 0 : out;
     }
 }
 

@@ -29,6 +29,12 @@ const OpRow op_rows[OP_COUNT] = {
 #undef OP
 };
 
+static const OpMove op_moves[OP_COUNT] = {
+#define MOVE(enum_name, inputs, flags) [OP_##enum_name] = {inputs, flags},
+#include "graph/op.def"
+#undef MOVE
+};
+
 const AttrRow attr_rows[AT_COUNT] = {
 #define ATTR(enum_name, text, attr_type) [AT_##enum_name] = {text, ATTR_##attr_type},
 #include "graph/op.def"
@@ -36,6 +42,19 @@ const AttrRow attr_rows[AT_COUNT] = {
 };
 
 _Static_assert(AT_COUNT <= 64, "attributes are a 64-bit set in op.def");
+
+OpMove op_move(const Node *node)
+{
+    bool adds = (node->op == OP_SCATTER && node->kind != SCATTER_set) ||
+                (node->op == OP_INDEX_PUT && node_bool(node, AT_ACCUMULATE));
+    return adds ? (OpMove){0} : op_moves[node->op];
+}
+
+bool op_only_moves(const Node *node)
+{
+    OpMove move = op_move(node);
+    return move.inputs && !(move.flags & MOVE_FILLS);
+}
 
 bool op_is_elementwise(Op op)
 {

@@ -164,6 +164,17 @@ typedef struct AttrRow {
 extern const OpRow op_rows[OP_COUNT];
 extern const AttrRow attr_rows[AT_COUNT];
 
+/* What an operator that only moves elements moves: the MOVE rows of op.def. */
+enum { MOVE_ALL = 1, MOVE_VIEW = 2, MOVE_FILLS = 4, MOVE_BY = 8 };
+#define MOVE_EVERY UINT32_MAX
+typedef struct OpMove {
+    uint32_t inputs; /* bit i: elements of input i (MOVE_EVERY: of all); 0: it does not only move */
+    uint32_t flags;
+} OpMove;
+OpMove op_move(const Node *node);
+/* Elements of inputs and nothing else. */
+bool op_only_moves(const Node *node);
+
 /* Each element of the result comes from one element of each input, broadcast. */
 bool op_is_elementwise(Op op);
 bool graph_any_empty(const Graph *graph); /* some value has no elements */

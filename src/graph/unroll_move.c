@@ -100,47 +100,11 @@ Tensor *unroll_cast(Unroll *u, const Tensor *ids, DType dtype)
 
 /* --- moves -------------------------------------------------------------------------------- */
 
-/* Which inputs are elements that move (bit i), which are places that must be known. */
-typedef struct Move {
-    bool is;
-    uint32_t elements;
-} Move;
-
-static Move move_of(const Node *node)
-{
-    switch (node->op) {
-    case OP_RESHAPE:
-    case OP_PERMUTE:
-    case OP_EXPAND:
-    case OP_SLICE:
-    case OP_FLIP:
-    case OP_ROLL:
-    case OP_REPEAT:
-    case OP_REPEAT_INTERLEAVE:
-    case OP_UNFOLD:
-    case OP_DIAGONAL:
-    case OP_TRI:
-    case OP_DIAG:
-    case OP_PAD:
-    case OP_GATHER:
-    case OP_INDEX_SELECT:
-    case OP_INDEX:
-    case OP_EMBEDDING:
-    case OP_MASKED_SELECT: return (Move){true, 1};
-    case OP_SLICE_SCATTER: return (Move){true, 3};
-    case OP_CAT: return (Move){true, UINT32_MAX};
-    case OP_INDEX_PUT: return (Move){!node_bool(node, AT_ACCUMULATE), 3};
-    case OP_SCATTER: return (Move){node->kind == SCATTER_set, 5};
-    case OP_INDEX_COPY:
-    case OP_MASKED_SCATTER: return (Move){true, 5};
-    default: return (Move){0};
-    }
-}
-
-static Tensor *move_input(Unroll *u, const Node *node, const Move *move, uint32_t i)
+/* What moves keeps its expression; what says where must be known. */
+static Tensor *move_input(Unroll *u, const Node *node, OpMove move, uint32_t i)
 {
     const Tensor *ids = u->values[node->in[i]];
-    bool element = i >= 32 ? move->elements == UINT32_MAX : move->elements >> i & 1;
+    bool element = i >= 32 ? move.inputs == MOVE_EVERY : move.inputs >> i & 1;
     return element ? unroll_cast(u, ids, unroll_info(u, node->out)->dtype)
                    : unroll_known(u, ids, unroll_info(u, node->in[i])->dtype);
 }
@@ -172,16 +136,16 @@ static void fill_zeros(Unroll *u, Tensor *ids, DType dtype)
 
 Tensor *unroll_move(Unroll *u, const Node *node)
 {
-    Move move = move_of(node);
+    OpMove move = op_move(node);
     int64_t count = 0;
     DType dtype = unroll_info(u, node->out)->dtype;
-    if (!move.is || !shape_count(unroll_info(u, node->out)->shape, &count) ||
+    if (!move.inputs || !shape_count(unroll_info(u, node->out)->shape, &count) ||
         !unroll_spend(u, count))
         return NULL;
     Tensor **in = arena_array(u->arena, Tensor *, node->n_in + 1), *out = NULL;
     bool ok = true;
     for (uint32_t i = 0; i < node->n_in && ok; i++) {
-        in[i] = node->in[i] == VALUE_NONE ? NULL : move_input(u, node, &move, i);
+        in[i] = node->in[i] == VALUE_NONE ? NULL : move_input(u, node, move, i);
         ok = node->in[i] == VALUE_NONE || in[i];
     }
     NodeSpec spec = spec_of(node);

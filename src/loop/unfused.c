@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-static bool is_view(Op op)
+static bool is_view(const Node *node)
 {
-    return op == OP_RESHAPE || op == OP_PERMUTE || op == OP_EXPAND || op == OP_SLICE ||
-           op == OP_VIEW_AS_REAL || op == OP_VIEW_AS_COMPLEX || op == OP_DROPOUT;
+    return op_move(node).flags & MOVE_VIEW || node->op == OP_VIEW_AS_REAL ||
+           node->op == OP_VIEW_AS_COMPLEX;
 }
 
 static double bytes_of(const Graph *graph, ValueId id)
@@ -21,7 +21,7 @@ static double bytes_of(const Graph *graph, ValueId id)
 double time_operator_us(const Graph *graph, const Node *node, const NpuChip *chip)
 {
     double bytes = 0;
-    if (is_view(node->op))
+    if (is_view(node))
         return 0;
     for (uint32_t k = 0; k < node->n_in; k++)
         bytes += bytes_of(graph, node->in[k]);

@@ -14,15 +14,7 @@ static Bounds node_bounds(const Graph *graph, const Node *node, int depth)
 {
     Bounds b = {0};
     switch (node->op) {
-    case OP_CAST:
-    case OP_RESHAPE:
-    case OP_PERMUTE:
-    case OP_EXPAND:
-    case OP_SLICE:
-    case OP_FLIP:
-    case OP_REPEAT:
-    case OP_REPEAT_INTERLEAVE:
-    case OP_ROLL: return bounds_of(graph, node->in[0], depth + 1);
+    case OP_CAST: return bounds_of(graph, node->in[0], depth + 1);
     case OP_RANDOM:
         if (node->kind == RANDOM_integer)
             b = (Bounds){true, node_float(node, AT_A, 0), node_float(node, AT_B, 0)};
@@ -32,7 +24,10 @@ static Bounds node_bounds(const Graph *graph, const Node *node, int depth)
     case OP_ARANGE:
         return (Bounds){node_float(node, AT_C, 1) > 0, node_float(node, AT_A, 0),
                         node_float(node, AT_B, 0)};
-    default: return b;
+    default:
+        return op_only_moves(node) && op_move(node).inputs == 1
+                   ? bounds_of(graph, node->in[0], depth + 1)
+                   : b;
     }
 }
 

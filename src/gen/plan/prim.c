@@ -174,12 +174,8 @@ static bool make_node(PrimGraph *g, const Node *node, PrimValue *out);
 
 static bool is_half(DType d) { return d == DT_F16 || d == DT_BF16; }
 
-/* Its elements are those of its operands: nothing is left to round. */
-static bool only_moves(Op op)
-{
-    return op == OP_RESHAPE || op == OP_EXPAND || op == OP_DROPOUT || op == OP_PERMUTE ||
-           op == OP_SLICE || op == OP_CAT || op == OP_FLIP || op == OP_FULL;
-}
+/* Its elements are numbers of its operands, or of the task: nothing is left to round. */
+static bool is_exact(const Node *node) { return op_move(node).inputs || node->op == OP_FULL; }
 
 const char *prim_rounding(const Graph *graph, const Node *node)
 {
@@ -188,7 +184,7 @@ const char *prim_rounding(const Graph *graph, const Node *node)
     for (uint32_t i = 0; i < graph->nodes.len && !read; i++)
         for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
             read = read || graph->nodes.at[i].in[k] == node->out;
-    if (!is_half(d) || only_moves(node->op) || !read)
+    if (!is_half(d) || is_exact(node) || !read)
         return NULL;
     return d == DT_F16 ? "cast(cast($0, f16), f32)" : "cast(cast($0, bf16), f32)";
 }
@@ -206,7 +202,7 @@ bool prim_widens(const Graph *graph)
             const Value *v = node->in[k] == VALUE_NONE ? NULL : graph_value(graph, node->in[k]);
             if (v && v->kind == VALUE_NODE && is_half(v->dtype) &&
                 graph_value(graph, node->out)->dtype == DT_F32 &&
-                !only_moves(graph->nodes.at[v->node].op))
+                !is_exact(&graph->nodes.at[v->node]))
                 return true;
         }
     }

@@ -155,22 +155,10 @@ static bool by_parts(Rewrite *r, const Node *node, ValueId *out)
 static bool is_linear(const Node *node)
 {
     switch (node->op) {
-    case OP_RESHAPE:
-    case OP_EXPAND:
-    case OP_PERMUTE:
-    case OP_SLICE:
-    case OP_FLIP:
-    case OP_ROLL:
-    case OP_REPEAT:
-    case OP_CAT:
-    case OP_UNFOLD:
-    case OP_DIAGONAL:
-    case OP_INDEX_SELECT:
-    case OP_INDEX:
-    case OP_GATHER: return true;
     case OP_REDUCE: return node->kind == REDUCE_sum || node->kind == REDUCE_mean;
     case OP_SCAN: return node->kind == SCAN_sum;
-    default: return false;
+    case OP_CAT: return true;
+    default: return op_only_moves(node) && op_move(node).inputs == 1;
     }
 }
 

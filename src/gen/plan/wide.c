@@ -38,8 +38,7 @@ static bool keeps_low(const Node *node)
         return node->kind == UNARY_neg || node->kind == UNARY_bitwise_not ||
                node->kind == UNARY_square;
     if (node->op != OP_BINARY)
-        return node->op == OP_RESHAPE || node->op == OP_EXPAND || node->op == OP_PERMUTE ||
-               node->op == OP_SLICE;
+        return op_move(node).flags & MOVE_VIEW;
     switch (node->kind) {
     case BINARY_add:
     case BINARY_sub:
@@ -80,30 +79,6 @@ const bool *wide_values(Arena *arena, const Graph *graph)
     return any ? high : NULL;
 }
 
-/* Elements are only copied, whatever their width. */
-static bool only_moves(Op op)
-{
-    switch (op) {
-    case OP_RESHAPE:
-    case OP_PERMUTE:
-    case OP_EXPAND:
-    case OP_SLICE:
-    case OP_SLICE_SCATTER:
-    case OP_CAT:
-    case OP_FLIP:
-    case OP_ROLL:
-    case OP_REPEAT:
-    case OP_REPEAT_INTERLEAVE:
-    case OP_UNFOLD:
-    case OP_DIAGONAL:
-    case OP_INDEX_SELECT:
-    case OP_EMBEDDING:
-    case OP_GATHER:
-    case OP_DROPOUT: return true;
-    default: return false;
-    }
-}
-
 const Node *wide_node(Arena *arena, const Graph *graph)
 {
     const bool *wide = wide_values(arena, graph);
@@ -112,7 +87,7 @@ const Node *wide_node(Arena *arena, const Graph *graph)
         bool uses = wide[node->out];
         for (uint32_t k = 0; k < node->n_in; k++)
             uses = uses || (node->in[k] != VALUE_NONE && wide[node->in[k]]);
-        if (uses && !only_moves(node->op))
+        if (uses && !op_only_moves(node))
             return node;
     }
     return NULL;
