@@ -47,6 +47,7 @@ bool rewrite_sum(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_pool(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_small(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_slice(Rewrite *r, const Node *node, ValueId *out);
+bool rewrite_window(Rewrite *r, const Node *node, ValueId *out);
 
 /* ---- building ---- */
 
