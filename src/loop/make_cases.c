@@ -4,17 +4,10 @@
  * have. */
 #include "loop/make_cases.h"
 
+#include "loop/bench_pool.h"
 #include "loop/pieces.h"
-#include <time.h>
 
 static const int64_t most_elements = 1 << 20;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 bool make_is_large(const Graph *g)
 {
@@ -87,7 +80,7 @@ static void judge(Arena *arena, const MakeJob *job, const TorchTask *task, MakeA
 
 static void judge_case(Arena *arena, const MakeJob *job, uint32_t i, MakeAnswer *answer)
 {
-    double start = now();
+    double start = pool_clock();
     *answer = (MakeAnswer){.end = MAKE_UNREAD, .verdict = verdict_make()};
     answer->said = diag_make(arena, job->spec->path, job->spec->source);
     TorchTask *task = read_case(arena, job, i, &answer->said);
@@ -107,7 +100,7 @@ static void judge_case(Arena *arena, const MakeJob *job, uint32_t i, MakeAnswer 
         *answer = empty;
         judge(arena, job, task, answer);
     }
-    answer->verdict.seconds = now() - start;
+    answer->verdict.seconds = pool_clock() - start;
 }
 
 /* ---- over processes ---- */

@@ -2,18 +2,11 @@
  * job is changed, so that any process can do it and the answer is the same in all of them. */
 #include "loop/make_int.h"
 
-#include <time.h>
+#include "loop/bench_pool.h"
 
 enum { FULL_SECONDS = 600 };
 /* From this draw on one size after the other is 1, as long as there are sizes. */
 enum { FIRST_SINGLE = 8 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 Str make_without_reasons(Str craft)
 {
@@ -136,7 +129,7 @@ static bool time_full(Arena *arena, const MakeJob *job, Verdict *verdict)
 
 void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer *answer)
 {
-    double start = now();
+    double start = pool_clock();
     *answer = (MakeAnswer){.end = MAKE_JUDGED, .verdict = verdict_make()};
     answer->verdict.task = job->result->task->name;
     answer->verdict.candidate = "plan";
@@ -146,5 +139,5 @@ void make_judge(Arena *arena, const MakeJob *job, const MakeCase *c, MakeAnswer 
         judge(arena, job, c, answer);
     else if (!time_full(arena, job, &answer->verdict))
         answer->end = MAKE_LEFT_OUT;
-    answer->verdict.seconds = now() - start;
+    answer->verdict.seconds = pool_clock() - start;
 }

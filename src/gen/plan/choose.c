@@ -54,7 +54,7 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, name, plan, &quiet))
         return true;
     bool wide = wide_node(arena, graph) != NULL;
-    bool taken = !wide && plan_prims(arena, graph, chip, tile_limit, plan, &first);
+    bool taken = !wide && plan_prims(arena, graph, chip, tile_limit, name, plan, &first);
     Plan prims = *plan;
     if (wide)
         wide_refuse(arena, graph, &first);

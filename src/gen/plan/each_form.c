@@ -11,21 +11,6 @@ EachClass each_class(DType dtype)
     return dtype_is_int(dtype) ? EACH_I32 : EACH_F32;
 }
 
-static const char *fill(Arena *arena, const char *form, const Node *node)
-{
-    Buf out = {0};
-    for (const char *c = form; *c; c++) {
-        AttrKey key = c[1] == 'a' ? AT_A : c[1] == 'b' ? AT_B : AT_C;
-        if (*c == '$' && c[1] >= 'a' && c[1] <= 'c')
-            prim_literal(&out, node_float(node, key, *++c == 'a' ? 1 : 0));
-        else
-            buf_char(&out, *c);
-    }
-    char *text = buf_take(&out, arena);
-    buf_free(&out);
-    return text;
-}
-
 static const char *int_unary(uint16_t kind)
 {
     switch (kind) {
@@ -78,7 +63,8 @@ static const char *unary_form(Arena *arena, const Graph *g, const Node *node, Ea
         return finite_form(arena, graph_value(g, node->out)->dtype, node);
     if (node->kind == UNARY_gelu && str_is(node_text(node, AT_APPROX), "tanh"))
         return "$0 * 0.5 * (tanh(($0 * $0 * $0 * 0.044715 + $0) * 0.7978845608028654) + 1.0)";
-    return prim_unary_forms[node->kind] ? fill(arena, prim_unary_forms[node->kind], node) : NULL;
+    return prim_unary_forms[node->kind] ? prim_fill(arena, prim_unary_forms[node->kind], node)
+                                        : NULL;
 }
 
 static const char *logic_form(uint16_t kind, bool masks)
@@ -132,8 +118,9 @@ static const char *binary_form(Arena *arena, const Graph *g, const Node *node, E
         *out = EACH_MASK;
         if (node->kind == BINARY_isclose)
             in[0] = in[1] = EACH_F32;
-        return prim_mask_forms[node->kind] ? prim_mask_forms[node->kind]
-                                           : fill(arena, "abs($0 - $1) <= abs($1) * $a + $b", node);
+        return prim_mask_forms[node->kind]
+                   ? prim_mask_forms[node->kind]
+                   : prim_fill(arena, "abs($0 - $1) <= abs($1) * $a + $b", node);
     }
     if (both == EACH_I32 && logic_form(node->kind, false))
         return logic_form(node->kind, false);

@@ -206,14 +206,22 @@ typedef struct Piece {
     bool blank;
 } Piece;
 
+/* No dimension of the source but its last depends on the last of the result. */
+static bool last_decides_last(const Move *m)
+{
+    for (int j = 0; j + 1 < m->from_rank; j++)
+        for (int k = 0; k < m->dim[j].n; k++)
+            if (m->dim[j].from[k] == m->rank - 1)
+                return false;
+    return true;
+}
+
 static bool is_run(const Move *m)
 {
     const MoveDim *d = &m->dim[m->from_rank - 1];
     int last = m->rank - 1;
-    for (int j = 0; j + 1 < m->from_rank; j++)
-        for (int k = 0; k < m->dim[j].n; k++)
-            if (m->dim[j].from[k] == last)
-                return false;
+    if (!last_decides_last(m))
+        return false;
     for (int k = 0; k < d->n; k++)
         if (d->from[k] == last)
             return d->mul[k] == 1 && d->div == 1 && (d->n == 1 || d->wrap == MOVE_INSIDE);
@@ -372,10 +380,8 @@ static bool gathers(const Move *m, bool *table)
 {
     const MoveDim *d = &m->dim[m->from_rank - 1];
     int last = m->rank - 1;
-    for (int j = 0; j + 1 < m->from_rank; j++)
-        for (int k = 0; k < m->dim[j].n; k++)
-            if (m->dim[j].from[k] == last)
-                return false;
+    if (!last_decides_last(m))
+        return false;
     *table = d->wrap != MOVE_INSIDE;
     if (d->n != 1 || d->from[0] != last || dtype_bytes(m->dtype) == 8 || d->wrap == MOVE_FILL)
         return false;

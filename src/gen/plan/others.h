@@ -16,7 +16,7 @@
 
 /* From primitives: maps, reductions, scans, norms, losses of floats. */
 bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                Plan *plan, Diag *diag);
+                const char *name, Plan *plan, Diag *diag);
 
 /* One kernel, or a few that one planner makes: without a chain. */
 bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,

@@ -226,14 +226,6 @@ static void put_kernel(const Part *part, const char *name, Buf *out)
     buf_str(out, buf_view(&w->body));
 }
 
-static bool name_ok(const char *name)
-{
-    for (const char *c = name; *c; c++)
-        if (!(*c == '_' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9' && c != name)))
-            return false;
-    return *name != 0;
-}
-
 void job_drop(Job *job, uint32_t from)
 {
     for (uint32_t i = from; i < job->parts.len; i++) {
@@ -322,9 +314,8 @@ static bool outputs_agree(const PrimGraph *g, const Space *space)
 }
 
 bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                Plan *plan, Diag *diag)
+                const char *name, Plan *plan, Diag *diag)
 {
-    const char *name = graph->name && name_ok(graph->name) ? graph->name : "op";
     if (graph->nodes.len == 1 && graph->nodes.at[0].op == OP_POOL)
         return plan_pool(arena, graph, chip, tile_limit, name, plan, diag);
     Space space;

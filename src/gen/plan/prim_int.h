@@ -9,6 +9,9 @@ extern const char *const prim_unary_forms[UNARY_COUNT];
 extern const char *const prim_binary_forms[BINARY_COUNT];
 extern const char *const prim_mask_forms[BINARY_COUNT];
 
+/* The form with attributes a, b, c of the node in place of $a, $b, $c. */
+const char *prim_fill(Arena *arena, const char *form, const Node *node);
+
 bool prim_refuse(PrimGraph *g, const Node *node, const char *why); /* always false */
 PrimId prim_add(PrimGraph *g, Prim p);
 bool prim_value(PrimGraph *g, ValueId id, PrimValue *out);
@@ -30,6 +33,10 @@ PrimValue prim_variance(PrimGraph *g, PrimValue x, uint32_t dims, bool keep, dou
 PrimValue prim_logsumexp(PrimGraph *g, PrimValue x, uint32_t dims, bool keep);
 /* Running sums and products, also from the end and without the element itself. */
 bool prim_scan(PrimGraph *g, const Node *node, PrimValue *out);
+enum { PRIM_MAX_AXES = 64 };
+uint64_t prim_axis_bit(PrimGraph *g, AxisId axis); /* 0 for a dimension of size 1 */
+/* Axes, equal primitives and uses, once all are made. False: some cannot be planned (prim_check.c). */
+bool prim_finish(PrimGraph *g);
 /* Users of equal primitives use the first of them (prim_share.c). */
 void prim_share(PrimGraph *g);
 /* Softmax, norms, losses; refuses what it does not know. */
