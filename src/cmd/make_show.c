@@ -166,10 +166,34 @@ static void show_head(const MakeMade *made, const MakeManner *manner, Buf *out)
     buf_char(out, '\n');
 }
 
+static bool is_first(const TorchTask *task, uint32_t look)
+{
+    for (uint32_t i = 0; i < look; i++)
+        if (task->looks.at[i].at.line == task->looks.at[look].at.line)
+            return false;
+    return task->looks.at[look].branch;
+}
+
+/* What was read other than it stands there, or by the values drawn. */
+static void show_reading(const MakeResult *r, Buf *out)
+{
+    const TorchTask *task = r->task;
+    for (uint32_t i = 0; i < task->graph->notes.len; i++)
+        if (task->graph->notes.at[i] != plan_rounds)
+            buf_printf(out, "  read      %s\n", task->graph->notes.at[i]);
+    for (uint32_t i = 0; i < task->looks.len; i++)
+        if (is_first(task, i))
+            buf_printf(out,
+                       "  read      line %u: the branch that the values drawn take; the kernel has "
+                       "no other\n",
+                       task->looks.at[i].at.line);
+}
+
 void make_show(const MakeMade *made, const MakeManner *manner, Buf *out)
 {
     const MakeResult *r = &made->result;
     show_head(made, manner, out);
+    show_reading(r, out);
     show_checks(r, manner, out);
     if (made->ok) {
         show_time(r, out);

@@ -70,6 +70,9 @@ bool make_limit(Arena *arena, MakeJob *job, Diag *diag);
 
 /* "x f32[64,512], w f32[512]" (make_names.c) */
 const char *make_inputs(Arena *arena, const Graph *graph);
+/* make_drawn.c: what was read holds for any values; else false, with an error. */
+bool make_holds(Arena *arena, const TorchTask *task, Diag *diag);
+
 /* The text with a legend of the program's names that it speaks of (make_names.c). */
 const char *make_names(Arena *arena, const Graph *graph, const Plan *plan, const char *text);
 

@@ -45,7 +45,7 @@ static PyVal b_len(B *b)
         Shape shape = tvar_shape(b->it, v.tensor);
         if (!shape.rank)
             builtin_fail(b, "a tensor without dims has no length");
-        return pv_int(shape.dim[0]);
+        return tensor_sizes(b->it, b->at, v.tensor).list->items.at[0];
     }
     return pv_int(builtin_items(b, v).list->items.len);
 }
@@ -254,7 +254,9 @@ static PyVal b_int(B *b)
     PyVal v = builtin_arg(b, 0);
     int64_t parsed;
     if (v.tag == PV_TENSOR)
-        v = tensor_item(b->it, b->at, v.tensor);
+        v = tensor_number(b->it, b->at, v.tensor);
+    if (v.tag == PV_TENSOR)
+        return tensor_of(b->it, emit_cast(b->it, b->at, tvar_read(b->it, v.tensor), DT_I64));
     if (v.tag == PV_STR && str_to_i64(str_trim(*v.str), &parsed))
         return pv_int(parsed);
     if (v.tag == PV_FLOAT && !(fabs(v.f) < 0x1p63))
@@ -269,6 +271,12 @@ static PyVal b_float(B *b)
     if (!b->args->n)
         return pv_float(0);
     PyVal v = builtin_arg(b, 0);
+    if (v.tag == PV_TENSOR)
+        v = tensor_number(b->it, b->at, v.tensor);
+    if (v.tag == PV_TENSOR)
+        return dtype_is_float(tvar_dtype(b->it, v.tensor))
+                   ? v
+                   : tensor_of(b->it, emit_cast(b->it, b->at, tvar_read(b->it, v.tensor), DT_F32));
     if (v.tag != PV_STR)
         return pv_float(need_double(b->it, b->at, v, "the argument of float"));
     char *text = str_dup(b->it->arena, str_trim(*v.str)), *end;
@@ -341,6 +349,25 @@ static PyVal b_sum(B *b)
     return total;
 }
 
+/* Numbers of which at least one is a tensor: the larger of both is one, whatever their values. */
+static bool one_element(B *b, PyVal x, PyVal y)
+{
+    const PyVal both[] = {x, y};
+    bool tensor = false;
+    for (int i = 0; i < 2; i++) {
+        if (both[i].tag == PV_TENSOR && tvar_shape(b->it, both[i].tensor).rank == 0)
+            tensor = true;
+        else if (!pv_is_number(both[i]))
+            return false;
+    }
+    return tensor;
+}
+
+static PyVal as_tensor(B *b, PyVal v)
+{
+    return v.tag == PV_TENSOR ? v : tensor_literal(b->it, b->at, v, DT_COUNT);
+}
+
 static PyVal extreme(B *b, PyOp op)
 {
     PyVal list = b->args->n == 1 ? builtin_items(b, builtin_arg(b, 0))
@@ -355,9 +382,12 @@ static PyVal extreme(B *b, PyOp op)
     best = list.list->items.at[0];
     for (uint32_t i = 1; i < list.list->items.len; i++) {
         PyVal next = list.list->items.at[i];
-        if (interp_truth(
-                b->it, b->at,
-                interp_compare(b->it, b->at, op, sort_key(b, key, next), sort_key(b, key, best))))
+        if (pv_is_none(key) && one_element(b, next, best))
+            best = fn_apply(b->it, b->at, op == PYOP_GT ? "torch.maximum" : "torch.minimum", 2,
+                            (PyVal[]){as_tensor(b, next), as_tensor(b, best)});
+        else if (interp_truth(b->it, b->at,
+                              interp_compare(b->it, b->at, op, sort_key(b, key, next),
+                                             sort_key(b, key, best))))
             best = next;
     }
     return best;

@@ -186,6 +186,47 @@ Tensor *tensor_data(Interp *it, Span at, TVar *t, const char *why)
     return evaluate(it, at, t->graph, t->id, why);
 }
 
+/* Some input or parameter stands behind a value of the main graph. */
+static bool rests_on_inputs(Interp *it, Span at, ValueId id)
+{
+    const Graph *graph = it->graphs[1];
+    bool *seen = arena_array(it->arena, bool, graph->values.len + 1);
+    VEC(ValueId) left = {0};
+    vec_push(it->arena, &left, id);
+    while (left.len) {
+        ValueId v = left.at[--left.len];
+        const Value *value = graph_value(graph, v);
+        if (v == VALUE_NONE || seen[v])
+            continue;
+        seen[v] = true;
+        interp_step(it, 1, at);
+        if (value->kind == VALUE_INPUT || value->kind == VALUE_PARAM)
+            return true;
+        const Node *node = value->kind == VALUE_NODE ? &graph->nodes.at[value->node] : NULL;
+        for (uint32_t i = 0; node && i < node->n_in; i++)
+            vec_push(it->arena, &left, node->in[i]);
+    }
+    return false;
+}
+
+/* What forward learns of t holds for the values drawn. */
+static bool is_drawn(Interp *it, Span at, TVar *t)
+{
+    if (it->graph != 1 || t->graph == 1)
+        return it->graph == 1 && rests_on_inputs(it, at, t->id);
+    if (t->id >= it->imported.len || !it->imported.at[t->id])
+        return t->role == ROLE_PARAM;
+    return rests_on_inputs(it, at, it->imported.at[t->id] - 1);
+}
+
+static Tensor *look_at(Interp *it, Span at, TVar *t, bool branch, const char *why)
+{
+    Tensor *data = tensor_data(it, at, t, why);
+    if (is_drawn(it, at, t))
+        vec_push(it->arena, &it->looks, ((TorchLook){at, branch, NULL}));
+    return data;
+}
+
 static PyVal number_at(const Tensor *data, int64_t i)
 {
     if (dtype_is_float(data->dtype) || data->dtype == DT_C64)
@@ -197,16 +238,50 @@ static PyVal number_at(const Tensor *data, int64_t i)
     return pv_int(value);
 }
 
-PyVal tensor_item(Interp *it, Span at, TVar *t)
+static void need_one(Interp *it, Span at, TVar *t)
 {
     int64_t count;
     if (!shape_count(tvar_shape(it, t), &count) || count != 1)
         interp_fail(it, at, "T010",
                     "only a tensor of one element can become a number or condition");
-    Tensor *data = tensor_data(it, at, t, "a number taken from a tensor");
+}
+
+static PyVal look_at_one(Interp *it, Span at, TVar *t, bool branch)
+{
+    need_one(it, at, t);
+    Tensor *data = look_at(it, at, t, branch, "a number taken from a tensor");
     PyVal value = number_at(data, 0);
     tensor_free(data);
     return value;
+}
+
+PyVal tensor_item(Interp *it, Span at, TVar *t) { return look_at_one(it, at, t, false); }
+
+int64_t tensor_largest(Interp *it, Span at, ValueId x, const char *advice)
+{
+    uint32_t looks = it->looks.len;
+    PyVal top = tensor_of(it, emit1(it, at, OP_REDUCE, REDUCE_max, x, NULL));
+    int64_t found = need_int(it, at, tensor_item(it, at, top.tensor), "the largest element");
+    if (!advice)
+        it->looks.len = looks;
+    for (uint32_t i = looks; i < it->looks.len; i++)
+        it->looks.at[i].advice = advice;
+    return found;
+}
+
+bool tensor_truth(Interp *it, Span at, TVar *t)
+{
+    return pv_as_double(look_at_one(it, at, t, true)) != 0;
+}
+
+PyVal tensor_number(Interp *it, Span at, TVar *t)
+{
+    need_one(it, at, t);
+    DType own = tvar_dtype(it, t);
+    if (own == DT_C64 || !is_drawn(it, at, t))
+        return tensor_item(it, at, t);
+    ValueId id = emit_reshape(it, at, tvar_read(it, t), (Shape){0});
+    return tensor_of(it, own == DT_F16 || own == DT_BF16 ? emit_cast(it, at, id, DT_F32) : id);
 }
 
 static PyVal nest(Interp *it, const Tensor *data, int dim, int64_t *at)
@@ -225,7 +300,7 @@ PyVal tensor_to_list(Interp *it, Span at, TVar *t)
     if (!shape_count(tvar_shape(it, t), &count) || count > INTERP_MAX_ITEMS / 4)
         interp_fail(it, at, "T012", "this tensor is too large for a list");
     interp_step(it, (uint64_t)count, at);
-    Tensor *data = tensor_data(it, at, t, "a list made from a tensor");
+    Tensor *data = look_at(it, at, t, false, "a list made from a tensor");
     PyVal list = nest(it, data, 0, &from);
     tensor_free(data);
     return list;

@@ -308,7 +308,7 @@ bool interp_truth(Interp *it, Span at, PyVal v)
     case PV_SET: return v.list->items.len != 0;
     case PV_DICT: return v.dict->live != 0;
     case PV_RANGE: return v.range->count != 0;
-    case PV_TENSOR: return pv_as_double(tensor_item(it, at, v.tensor)) != 0;
+    case PV_TENSOR: return tensor_truth(it, at, v.tensor);
     default: return true;
     }
 }

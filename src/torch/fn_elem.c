@@ -346,34 +346,28 @@ PyVal fn_quantize(Args *a)
 
 /* --- what a tensor says of itself --------------------------------------------------------- */
 
-static PyVal shape_tuple(Interp *it, Shape shape)
-{
-    PyVal tuple = pv_list(it->arena, PV_TUPLE);
-    for (int i = 0; i < shape.rank; i++)
-        pv_push(it->arena, tuple, pv_int(shape.dim[i]));
-    return tuple;
-}
-
 PyVal fn_size(Args *a)
 {
-    Shape shape = tvar_shape(a->it, arg_tensor(a, 0));
+    TVar *t = arg_tensor(a, 0);
+    Shape shape = tvar_shape(a->it, t);
     if (arg_none(a, 1))
-        return shape_tuple(a->it, shape);
+        return tensor_sizes(a->it, a->at, t);
     if (!shape.rank)
         arg_fail(a, "a tensor without dims has no size");
-    return pv_int(shape.dim[arg_dim(a, 1, shape)]);
+    return tensor_sizes(a->it, a->at, t).list->items.at[arg_dim(a, 1, shape)];
 }
 
 PyVal fn_dim(Args *a) { return pv_int(tvar_shape(a->it, arg_tensor(a, 0)).rank); }
 
 PyVal fn_numel(Args *a)
 {
-    int64_t count;
-    shape_count(tvar_shape(a->it, arg_tensor(a, 0)), &count);
-    return pv_int(count);
+    PyVal sizes = tensor_sizes(a->it, a->at, arg_tensor(a, 0)), count = pv_int(1);
+    for (uint32_t i = 0; i < sizes.list->items.len; i++)
+        count = interp_binary(a->it, a->at, PYOP_MUL, count, sizes.list->items.at[i]);
+    return count;
 }
 
-PyVal fn_item(Args *a) { return tensor_item(a->it, a->at, arg_tensor(a, 0)); }
+PyVal fn_item(Args *a) { return tensor_number(a->it, a->at, arg_tensor(a, 0)); }
 PyVal fn_tolist(Args *a) { return tensor_to_list(a->it, a->at, arg_tensor(a, 0)); }
 
 PyVal fn_is_floating(Args *a)
@@ -392,7 +386,7 @@ bool tensor_attr(Interp *it, Span at, TVar *t, Str name, PyVal *value)
 {
     Args a = {.it = it, .at = at, .name = "tensor", .v = {pv_tensor(t)}};
     if (str_is(name, "shape"))
-        *value = shape_tuple(it, tvar_shape(it, t));
+        *value = tensor_sizes(it, at, t);
     else if (str_is(name, "dtype"))
         *value = pv_dtype(tvar_dtype(it, t));
     else if (str_is(name, "device"))

@@ -229,11 +229,8 @@ PyVal fn_one_hot(Args *a)
 {
     ValueId x = arg_value(a, 0);
     int64_t classes = arg_int(a, 1);
-    if (classes < 0) {
-        ValueId top = fn_reduce_id(a, REDUCE_max, x, NULL, 0, false);
-        classes = need_int(a->it, a->at, tensor_item(a->it, a->at, out1(a, top).tensor), a->name) +
-                  1;
-    }
+    if (classes < 0)
+        classes = 1 + tensor_largest(a->it, a->at, x, "give one_hot its num_classes");
     Attrs attrs = {0};
     attrs_int(&attrs, AT_SIZE, classes);
     return out1(a, emit1(a->it, a->at, OP_ONE_HOT, 0, x, &attrs));

@@ -250,16 +250,20 @@ PyVal fn_histc(Args *a)
 /* The length is the largest element plus one, so the data is needed. */
 PyVal fn_bincount(Args *a)
 {
-    if (!arg_none(a, 1)) {
-        a->kind = SAID_bincount_weights;
-        return fn_said(a);
-    }
-    ValueId x = arg_value(a, 0), top = fn_reduce_id(a, REDUCE_max, x, NULL, 0, false);
-    int64_t size = need_int(a->it, a->at, tensor_item(a->it, a->at, out1(a, top).tensor), a->name);
+    ValueId x = arg_value(a, 0);
     int64_t least = arg_int(a, 2);
+    int64_t size = tensor_largest(a->it, a->at, x, NULL);
     if (size < 0 || size > (INT64_C(1) << 40))
         arg_fail(a, "an element is negative or too large");
+    if (size >= least)
+        least = 1 + tensor_largest(a->it, a->at, x,
+                                   "give bincount a minlength that no element reaches");
+    if (!arg_none(a, 1)) {
+        a->kind = SAID_bincount_weights;
+        a->v[2] = pv_int(least);
+        return fn_said(a);
+    }
     Attrs attrs = {0};
-    attrs_int(&attrs, AT_SIZE, size + 1 > least ? size + 1 : least);
+    attrs_int(&attrs, AT_SIZE, least);
     return out1(a, emit1(a->it, a->at, OP_BINCOUNT, 0, x, &attrs));
 }

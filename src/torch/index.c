@@ -2,6 +2,7 @@
  * integers, slices, None and ... become views; index tensors and masks one `index` node. */
 #include "torch/tvar.h"
 
+#include "torch/masked.h"
 #include "torch/nn.h"
 #include "torch/record.h"
 #include <string.h>
@@ -276,14 +277,20 @@ PyVal tensor_index(Interp *it, Span at, TVar *t, PyVal index)
     return tensor_of(it, emit(it, at, OP_INDEX, 0, picked.n + 1, in, &attrs, 0));
 }
 
-/* t[mask] = number: no places need be known. */
+/* A value that every row under the mask gets: a number, or a tensor without the mask's dims. */
+static bool same_for_all(Interp *it, PyVal value, int rest)
+{
+    if (value.tag != PV_TENSOR)
+        return pv_is_number(value);
+    Shape shape = tvar_shape(it, value.tensor);
+    return shape.rank <= rest || (shape.rank == rest + 1 && shape.dim[0] == 1);
+}
+
+/* t[mask] = value: no places need be known where each of them gets the same, or what the same mask
+ * picks elsewhere. */
 static bool fill_masked(Interp *it, Span at, TVar *t, PyVal index, PyVal value)
 {
-    int64_t count;
-    bool one = pv_is_number(value) ||
-               (value.tag == PV_TENSOR && shape_count(tvar_shape(it, value.tensor), &count) &&
-                count == 1 && tvar_shape(it, value.tensor).rank == 0);
-    if (!one || index.tag != PV_TENSOR || tvar_dtype(it, index.tensor) != DT_BOOL)
+    if (index.tag != PV_TENSOR || tvar_dtype(it, index.tensor) != DT_BOOL)
         return false;
     Shape mask = tvar_shape(it, index.tensor), whole = tvar_shape(it, t), wide = whole;
     if (mask.rank > whole.rank)
@@ -293,10 +300,15 @@ static bool fill_masked(Interp *it, Span at, TVar *t, PyVal index, PyVal value)
             return false;
         wide.dim[i] = i < mask.rank ? mask.dim[i] : 1;
     }
-    ValueId x = tvar_read(it, t), where = tvar_read(it, index.tensor);
-    ValueId v = emit_cast(it, at, value_of(it, at, value), emit_info(it, x)->dtype);
-    where = emit_reshape(it, at, where, wide);
-    tvar_write(it, at, t, emit3(it, at, OP_WHERE, where, v, x, NULL));
+    ValueId x = tvar_read(it, t), where = tvar_read(it, index.tensor), out;
+    if (same_for_all(it, value, whole.rank - mask.rank)) {
+        ValueId v = emit_cast(it, at, value_of(it, at, value), emit_info(it, x)->dtype);
+        out = emit3(it, at, OP_WHERE, emit_reshape(it, at, where, wide), v, x, NULL);
+    } else if (value.tag != PV_TENSOR ||
+               !masked_put(it, at, x, where, tvar_read(it, value.tensor), &out)) {
+        return false;
+    }
+    tvar_write(it, at, t, out);
     return true;
 }
 

@@ -53,6 +53,12 @@ typedef struct DataSlot {
     ValueId copy;     /* its number there */
 } DataSlot;
 
+/* What is known of a value as rows that a mask picks (masked.h). */
+typedef struct MaskedRows {
+    bool seen, rows; /* looked at; it is such */
+    ValueId mask, whole;
+} MaskedRows;
+
 /* A value of the main graph that forward looked at, and what it found. */
 typedef struct Outcome {
     ValueId id;
@@ -88,6 +94,9 @@ typedef struct Interp {
     DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
     VEC(Outcome) outcomes;       /* what forward found when it looked at values */
+    VEC(TorchLook) looks;        /* numbers and branches among these */
+    bool masks;                  /* forward picks elements by a mask */
+    VEC(MaskedRows) masked;      /* by value of the main graph */
     const char *said;            /* the library function said by others in hand; NULL: none */
     Str raised;                  /* the class of the exception under way, where it is known */
     uint32_t trying;             /* 'try' statements around, whose handlers would catch an import */

@@ -376,6 +376,8 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     for (uint32_t i = 0; i < it->operands.len; i++)
         vec_push(arena, &task->operands, it->operands.at[i]);
     task->used_data = it->used_data;
+    for (uint32_t i = 0; i < it->looks.len; i++)
+        vec_push(arena, &task->looks, it->looks.at[i]);
     task->in_range = it->outside || torch_fit_indices(task->graph);
     for (uint32_t i = 0; i < knobs->all.len; i++)
         vec_push(arena, &task->knobs, knobs->all.at[i].knob);

@@ -210,7 +210,10 @@ static Str last_name(const Py *e)
 
 static void run_assert(Interp *it, Env *env, const Py *s)
 {
-    if (interp_truth(it, s->at, interp_eval(it, env, s->a)))
+    uint32_t looks = it->looks.len;
+    bool holds = interp_truth(it, s->at, interp_eval(it, env, s->a));
+    it->looks.len = looks; /* nothing that is computed comes of it */
+    if (holds)
         return;
     PyVal text = s->b ? interp_eval(it, env, s->b) : pv_none();
     it->raised = STR("AssertionError");

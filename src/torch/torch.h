@@ -155,6 +155,14 @@ typedef struct TorchOperand {
     const char *text;     /* text */
 } TorchOperand;
 
+/* A place where forward made Python decide by values of inputs or parameters: what was read holds
+ * for the values drawn. */
+typedef struct TorchLook {
+    Span at;
+    bool branch;        /* an if or a while; else a number that goes into the graph or a shape */
+    const char *advice; /* what to write instead; NULL: nothing special */
+} TorchLook;
+
 typedef struct TorchTask {
     const char *name;     /* file name without .py; T for T/validation/module.py */
     const char *category; /* name of the directory around it */
@@ -166,6 +174,7 @@ typedef struct TorchTask {
      * what it found there: the graph is the task's wherever these hold. NULL: it never looked. */
     Graph *conditions;
     const void **outcomes; /* elements of each output, in its dtype; NULL: too large to keep */
+    VEC(TorchLook) looks;  /* in the order of forward; a place may occur more than once */
     bool in_range;         /* no index drawn at random can lie outside what it indexes */
 } TorchTask;
 

@@ -3,6 +3,8 @@
  * whose base has changed is made again when it is next read. */
 #include "torch/tvar.h"
 
+#include "torch/masked.h"
+
 #include <string.h>
 
 /* --- attributes --------------------------------------------------------------------------- */
@@ -59,6 +61,9 @@ ValueId emit(Interp *it, Span at, Op op, int kind, uint32_t n_in, const ValueId 
         spec.n_attr = attrs->n;
     }
     ValueId out;
+    it->masks = it->masks || op == OP_NONZERO || op == OP_MASKED_SELECT;
+    if (it->masks && masked_reduce(it, &spec, &out))
+        return out;
     if (!graph_add(it->graphs[it->graph], &spec, it->diag, &out))
         interp_stop(it);
     return out;

@@ -37,6 +37,8 @@ PyVal tensor_of(Interp *it, ValueId id); /* a new tensor of the graph in hand */
 ValueId tvar_read(Interp *it, TVar *t);  /* its value in the graph in hand */
 Shape tvar_shape(Interp *it, TVar *t);
 DType tvar_dtype(Interp *it, TVar *t);
+/* Its sizes as a tuple; a tensor where only values tell one (masked.h). */
+PyVal tensor_sizes(Interp *it, Span at, TVar *t);
 /* Replaces what t and all it is a view of hold. `id` has t's shape and dtype. */
 void tvar_write(Interp *it, Span at, TVar *t, ValueId id);
 /* A view of t by one node; writes to it reach t where the kind allows. */
@@ -68,6 +70,12 @@ void tensor_set_index(Interp *it, Span at, TVar *t, PyVal index, PyVal value);
 struct Tensor;
 struct Tensor *tensor_data(Interp *it, Span at, TVar *t, const char *why); /* caller frees */
 PyVal tensor_item(Interp *it, Span at, TVar *t);
+/* The largest element of an integer tensor; advice NULL: nothing is read by it but whether it fits. */
+int64_t tensor_largest(Interp *it, Span at, ValueId x, const char *advice);
+bool tensor_truth(Interp *it, Span at, TVar *t);
+/* What .item(), float() and int() give to arithmetic: a number where no input stands behind it, else
+ * the tensor itself, without dims. */
+PyVal tensor_number(Interp *it, Span at, TVar *t);
 PyVal tensor_to_list(Interp *it, Span at, TVar *t);
 int64_t tensor_count_true(Interp *it, Span at, ValueId id);
 

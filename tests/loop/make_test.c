@@ -97,21 +97,40 @@ T_TEST(make_relu_on_the_twin) { make_task("tasks/activation/relu.py", EVAL_TWIN,
 T_TEST(make_softmax_on_the_twin) { make_task("tasks/activation/softmax.py", EVAL_TWIN, 1); }
 T_TEST(make_mse_on_the_twin) { make_task("tasks/loss/mse_loss.py", EVAL_TWIN, 1); }
 
-T_TEST(make_refuses_what_it_cannot_plan)
+/* forward's body over x and a mask of it is refused with this code, which speaks of `part`. */
+static void refused(const char *body, const char *code, const char *part)
 {
     Arena arena = {0};
-    Str source = STR("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
-                     "    def forward(self, a, b):\n        return a @ b\n"
-                     "def get_inputs():\n    return [torch.rand(64, 64), torch.rand(64, 64)]\n"
-                     "def get_init_inputs():\n    return []\n");
-    MakeSpec spec = {.path = "mm.py",
+    Str source = str_from(
+        str_format(&arena,
+                   "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                   "    def forward(self, x, mask):\n        %s\n"
+                   "def get_inputs():\n    return [torch.rand(64, 64), torch.rand(64, 64) > 0.5]\n",
+                   body));
+    MakeSpec spec = {.path = "m.py",
                      .source = source,
                      .chip = npu_chip_find(STR("910B2")),
                      .engine = EVAL_INTERP};
-    Diag diag = diag_make(&arena, "mm.py", source);
+    Diag diag = diag_make(&arena, "m.py", source);
     MakeResult result;
     CHECK(!make_kernel(&arena, &spec, &result, &diag));
-    CHECK(diag.items.len > 0);
-    CHECK_EQ_STR(diag.items.at[0].code, "G001");
+    REQUIRE(diag.items.len > 0);
+    CHECK_EQ_STR(diag.items.at[0].code, code);
+    CHECK_EQ_INT(diag.items.at[0].at.line, 5);
+    CHECK_MSG(str_find(str_from(diag.items.at[0].text), str_from(part)) >= 0, "%s",
+              diag.items.at[0].text);
     arena_drop(&arena);
+}
+
+T_TEST(make_refuses_what_it_cannot_plan)
+{
+    refused("return x @ x", "G001", "matrix work");
+    refused("return x @ x.t() + 1", "G001", "matmul");
+}
+
+T_TEST(make_refuses_what_holds_for_the_values_drawn)
+{
+    refused("return x.repeat(int(x.sum()), 1)", "G005", "values drawn alone");
+    refused("return torch.sort(x[mask])[0][:2]", "G005", "depends on values");
+    refused("return torch.bincount((x * 3).long().view(-1))", "G005", "minlength");
 }

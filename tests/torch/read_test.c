@@ -403,3 +403,48 @@ T_TEST(read_other_float_type)
         CHECK_EQ_INT(graph_value(task->graph, task->graph->params.at[i])->dtype, DT_BF16);
     arena_drop(&arena);
 }
+
+/* Where the graph holds for any values nothing was looked at. */
+static void check_looks(const char *body, uint32_t numbers, uint32_t branches)
+{
+    R r = read_forward(body);
+    uint32_t found[2] = {0};
+    REQUIRE(r.task != NULL);
+    for (uint32_t i = 0; i < r.task->looks.len; i++)
+        found[r.task->looks.at[i].branch]++;
+    CHECK_MSG(found[0] == numbers && found[1] == branches, "%s: %u numbers, %u branches", body,
+              found[0], found[1]);
+    done(&r);
+}
+
+T_TEST(read_numbers_stay_tensors)
+{
+    check_nodes("return x / y.sum().item()", "reduce.sum binary.div");
+    check_nodes("return x / max(1, y.sum())", "reduce.sum binary.maximum binary.div");
+    check_nodes("return x * int(x.max())", "reduce.max cast binary.mul");
+    check_looks("return x * float(y.max()) + x.mean().item()", 0, 0);
+    check_looks("n = torch.tensor(3).item()\nreturn x.repeat(n, 1, 1)", 0, 0);
+    check_looks("return x.repeat(int(y.max()) + 1, 1, 1)", 1, 0);
+    check_looks("return x * y.tolist()[0]", 1, 0);
+    check_looks("assert x.max() < 2\nif x.max() > 5:\n    x = x * 2\nreturn x", 0, 1);
+}
+
+T_TEST(read_largest_index)
+{
+    check_looks("return F.one_hot(y, 3)", 0, 0);
+    check_looks("return F.one_hot(y)", 1, 0);
+    check_looks("return torch.bincount(y, minlength=3)", 0, 0);
+    check_looks("return torch.bincount(y, weights=y.float(), minlength=3)", 0, 0);
+    check_looks("return torch.bincount(y)", 1, 0);
+}
+
+T_TEST(read_what_a_mask_picks)
+{
+    check_nodes("return x[x > 0.5].sum()", "binary.gt reshape reshape cast where reduce.sum");
+    check_nodes("m = x > 0.5\nx[m] = x[m] * 2\nreturn x",
+                "binary.gt reshape binary.mul reshape where");
+    check_nodes("x[y[:2] > 0] = self.fc.bias[:4]\nreturn x", "slice slice binary.gt reshape where");
+    check_looks("p = x[x > 0.5]\nreturn p.mean(), p.std(), p.max(), p.numel()", 0, 0);
+    check_looks("p = x[x > 0.5]\nreturn (x - p.mean()) / len(p), F.mse_loss(p, p * p)", 0, 0);
+    check_shape("return x[:, :, 0][x[:, :, 1] > 0.5].sum(), x[x > 2].shape[0]", "f32[] i64[]");
+}

@@ -320,13 +320,17 @@ static bool make_binary(PrimGraph *g, const Node *node, PrimValue *out)
 
 static bool make_clamp(PrimGraph *g, const Node *node, PrimValue *out)
 {
+    static const char *const forms[] = {"max($0, $1)", "min($0, $1)"};
     PrimValue bound;
     if (!prim_value(g, node->in[0], out))
         return false;
-    if (node->in[1] != VALUE_NONE && prim_value(g, node->in[1], &bound))
-        *out = prim_map2(g, "max($0, $1)", *out, bound);
-    if (node->in[2] != VALUE_NONE && prim_value(g, node->in[2], &bound))
-        *out = prim_map2(g, "min($0, $1)", *out, bound);
+    for (int i = 0; i < 2; i++) {
+        if (node->in[1 + i] == VALUE_NONE)
+            continue;
+        if (!prim_value(g, node->in[1 + i], &bound))
+            return false;
+        *out = prim_map2(g, forms[i], *out, bound);
+    }
     return true;
 }
 
