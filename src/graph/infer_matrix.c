@@ -72,6 +72,11 @@ static bool einsum_operand(Infer *infer, Str letters, Shape shape, int64_t exten
         if (letter < 0)
             return infer_fail(infer, "'%c' is no index letter", letters.at[i]);
         int64_t *known = &extent[letter], size = shape.dim[i];
+        const char *twice = memchr(letters.at, letters.at[i], i);
+        if (twice && shape.dim[twice - letters.at] != size)
+            return infer_fail(infer, "index '%c' stands twice for dims of %lld and %lld",
+                              letters.at[i], (long long)shape.dim[twice - letters.at],
+                              (long long)size);
         if (*known >= 0 && *known != size && *known != 1 && size != 1)
             return infer_fail(infer, "index '%c' is both %lld and %lld", letters.at[i],
                               (long long)*known, (long long)size);

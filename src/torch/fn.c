@@ -274,6 +274,37 @@ void arg_no_dtype(Args *a, Str name)
              STR_ARG(name));
 }
 
+/* The old names of dtypes, as x.type() gives them. */
+static const struct {
+    const char *name;
+    DType dtype;
+} tensor_types[] = {{"torch.FloatTensor", DT_F32}, {"torch.DoubleTensor", DT_F64},
+                    {"torch.HalfTensor", DT_F16},  {"torch.BFloat16Tensor", DT_BF16},
+                    {"torch.LongTensor", DT_I64},  {"torch.IntTensor", DT_I32},
+                    {"torch.ShortTensor", DT_I16}, {"torch.CharTensor", DT_I8},
+                    {"torch.ByteTensor", DT_U8},   {"torch.BoolTensor", DT_BOOL}};
+
+const char *fn_tensor_type(DType dtype)
+{
+    for (size_t i = 0; i < sizeof tensor_types / sizeof *tensor_types; i++)
+        if (tensor_types[i].dtype == dtype)
+            return tensor_types[i].name;
+    return "torch.Tensor";
+}
+
+/* torch.cuda.FloatTensor is a FloatTensor. */
+static bool old_name(Str name, DType *dtype)
+{
+    ptrdiff_t cuda = str_find(name, STR("cuda."));
+    for (size_t i = 0; i < sizeof tensor_types / sizeof *tensor_types; i++) {
+        Str own = str_from(tensor_types[i].name), last = str_slice(own, 6, own.len);
+        *dtype = tensor_types[i].dtype;
+        if (str_equal(name, own) || (cuda >= 0 && str_ends(name, last.at)))
+            return true;
+    }
+    return false;
+}
+
 DType arg_dtype(Args *a, uint32_t i, DType fallback)
 {
     PyVal v = a->v[i];
@@ -281,6 +312,9 @@ DType arg_dtype(Args *a, uint32_t i, DType fallback)
         return fallback;
     if (v.tag == PV_DTYPE)
         return v.dtype;
+    DType old;
+    if ((v.tag == PV_NAME || v.tag == PV_STR) && old_name(*v.str, &old))
+        return old;
     if (v.tag == PV_NAME &&
         (str_is(*v.str, "bool") || str_is(*v.str, "int") || str_is(*v.str, "float")))
         return str_is(*v.str, "bool") ? DT_BOOL : str_is(*v.str, "int") ? DT_I64 : DT_F32;

@@ -20,6 +20,23 @@ PyVal fn_tensor(Args *a)
     return tensor_literal(a->it, a->at, v, arg_dtype(a, 1, natural));
 }
 
+/* torch.LongTensor([1, 2]), torch.FloatTensor(2, 3): elements, or sizes of a tensor not yet filled */
+PyVal fn_old_tensor(Args *a)
+{
+    const PyVals *rest = &a->v[1].list->items;
+    DType dtype = a->kind == DT_F32 ? a->it->float_type : (DType)a->kind;
+    if (pv_is_seq(a->v[0]) || a->v[0].tag == PV_TENSOR) {
+        PyVal made = fn_apply(a->it, a->at, "torch.tensor", 1, &a->v[0]);
+        return out1(a, emit_cast(a->it, a->at, tvar_read(a->it, made.tensor), dtype));
+    }
+    Shape shape = {.rank = 1 + (int)rest->len, .dim = {arg_int(a, 0)}};
+    if (rest->len >= GRAPH_MAX_RANK)
+        arg_fail(a, "more than %d dims are not supported", GRAPH_MAX_RANK);
+    for (uint32_t i = 0; i < rest->len; i++)
+        shape.dim[1 + i] = need_int(a->it, a->at, rest->at[i], "a size");
+    return out1(a, emit_full(a->it, a->at, shape, dtype, 0));
+}
+
 PyVal fn_full(Args *a)
 {
     return out1(

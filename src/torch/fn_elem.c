@@ -274,7 +274,14 @@ PyVal fn_to(Args *a)
     return cast_tensor(a, arg_dtype(a, 2, dtype));
 }
 
-PyVal fn_to_type(Args *a) { return cast_tensor(a, arg_dtype(a, 1, DT_F32)); }
+/* x.type() is a name, x.type(other) a cast. */
+PyVal fn_to_type(Args *a)
+{
+    if (arg_none(a, 1))
+        return pv_str(a->it->arena, str_from(fn_tensor_type(tvar_dtype(a->it, arg_tensor(a, 0)))));
+    return cast_tensor(a, arg_dtype(a, 1, DT_F32));
+}
+
 PyVal fn_type_as(Args *a) { return cast_tensor(a, tvar_dtype(a->it, arg_tensor(a, 1))); }
 PyVal fn_clone(Args *a) { return out1(a, tvar_read(a->it, arg_tensor(a, 0))); }
 

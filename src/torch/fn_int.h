@@ -170,6 +170,7 @@ FnBody fn_stack;
 FnBody fn_t;
 FnBody fn_take;
 FnBody fn_take_along_dim;
+FnBody fn_old_tensor;
 FnBody fn_tensor;
 FnBody fn_tensor_split;
 FnBody fn_to;

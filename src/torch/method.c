@@ -1,6 +1,7 @@
 /* Methods of text, lists, tuples, sets and dicts. */
 #include "torch/interp.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct M {
@@ -245,6 +246,8 @@ static PyVal s_replace(M *m)
     return interp_binary(m->it, m->at, PYOP_ADD, out, pv_str(m->it->arena, rest));
 }
 
+static PyVal f_is_integer(M *m) { return pv_bool(m->self.f == floor(m->self.f)); }
+
 static const struct {
     PvTag tag;
     const char *name;
@@ -261,6 +264,7 @@ static const struct {
             {PV_TUPLE, "index", l_index},
             {PV_TUPLE, "count", l_count},
             {PV_TUPLE, "numel", l_numel},
+            {PV_FLOAT, "is_integer", f_is_integer},
             {PV_SET, "add", l_append},
             {PV_DICT, "keys", d_keys},
             {PV_DICT, "values", d_values},

@@ -70,6 +70,7 @@ double arg_float(Args *a, uint32_t i);
 bool arg_bool(Args *a, uint32_t i);
 Str arg_str(Args *a, uint32_t i);
 bool arg_none(const Args *a, uint32_t i);
+const char *fn_tensor_type(DType dtype); /* "torch.FloatTensor" */
 DType arg_dtype(Args *a, uint32_t i, DType fallback);
 /* An int or a sequence of them. */
 uint32_t arg_ints(Args *a, uint32_t i, int64_t out[GRAPH_MAX_RANK]);

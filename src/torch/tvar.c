@@ -413,6 +413,15 @@ void tensor_check_divisor(Interp *it, Span at, int kind, ValueId x, ValueId y)
     }
 }
 
+/* PyTorch's number / tensor is the tensor's reciprocal times the number: in half precision both round. */
+static bool rounds_twice(Interp *it, PyVal number, PyVal t)
+{
+    if (!pv_is_number(number) || t.tag != PV_TENSOR || pv_as_double(number) == 1)
+        return false;
+    DType dtype = tvar_dtype(it, t.tensor);
+    return dtype == DT_F16 || dtype == DT_BF16;
+}
+
 PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 {
     static const int kinds[] = {[PYOP_ADD] = BINARY_add,
@@ -431,6 +440,10 @@ PyVal tensor_binary(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
     if (op == PYOP_MATMUL)
         return tensor_of(it, emit2(it, at, OP_MATMUL, 0, x, y, NULL));
     tensor_check_divisor(it, at, kinds[op], x, y);
+    if (op == PYOP_DIV && rounds_twice(it, a, b)) {
+        y = emit1(it, at, OP_UNARY, UNARY_reciprocal, y, NULL);
+        return tensor_of(it, emit2(it, at, OP_BINARY, BINARY_mul, y, x, NULL));
+    }
     PyVal result = tensor_of(it, emit2(it, at, OP_BINARY, kinds[op], x, y, NULL));
     result.tensor->array = (a.tag == PV_TENSOR && a.tensor->array) ||
                            (b.tag == PV_TENSOR && b.tensor->array);

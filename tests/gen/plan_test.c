@@ -251,7 +251,8 @@ T_TEST(plan_names_the_operator_it_refuses)
     Arena arena = {0};
     Diag diag = diag_make(&arena, "t", STR(""));
     Graph *g = graph_new(&arena, "mm");
-    ValueId in[] = {input(g, "a", 2, (int64_t[]){64, 64}), input(g, "b", 2, (int64_t[]){64, 64})};
+    ValueId in[] = {input(g, "a", 2, (int64_t[]){512, 512}),
+                    input(g, "b", 2, (int64_t[]){512, 512})};
     ValueId y = node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}, &diag);
     vec_push(&arena, &g->outputs, y);
     Plan plan;

@@ -339,7 +339,14 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_MATMUL:
     case OP_LINEAR:
     case OP_EINSUM:
+        return prim_refuse(g, node,
+                           "it is matrix work, and only vector kernels are planned, of up to four "
+                           "million products");
     case OP_CONV:
+        return prim_refuse(
+            g, node,
+            "it is matrix work, and only vector kernels are planned, of windows of up "
+            "to 49 places with their channels");
     case OP_GROUPED_MATMUL:
     case OP_SDPA:
     case OP_MHA:

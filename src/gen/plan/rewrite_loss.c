@@ -233,6 +233,38 @@ static bool pairwise(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* The length of an operand, no less than eps, beside a product of `rank` dims. */
+static ValueId length_of(Rewrite *r, ValueId x, int rank, int dim, double eps)
+{
+    Shape s = rw_value(r, x)->shape, lined = {.rank = rank};
+    for (int i = 0; i < rank; i++)
+        lined.dim[i] = i < rank - s.rank ? 1 : s.dim[i - rank + s.rank];
+    x = rw_reshape(r, x, lined);
+    ValueId v = rw_unary(r, UNARY_sqrt, rw_reduce(r, REDUCE_sum, mul(r, x, x), 1u << dim, false));
+    return rw_clamp(r, v, rw_number(r, eps), VALUE_NONE);
+}
+
+/* Operands that repeat each other's elements: each has its lengths, then every pair its product. */
+static bool cosine(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), y = rw_in(r, node, 1);
+    const Value *was = graph_value(r->from, node->out);
+    double eps = node_float(node, AT_EPS, 1e-8);
+    int dim;
+    if (shape_equal(rw_value(r, x)->shape, rw_value(r, y)->shape))
+        return false;
+    x = rw_cast(r, x, DT_F32);
+    y = rw_cast(r, y, DT_F32);
+    ValueId product = mul(r, x, y);
+    int rank = rw_value(r, product)->shape.rank;
+    if (!shape_dim(rw_value(r, product)->shape, node_int(node, AT_DIM, 1), &dim))
+        return false;
+    ValueId both = mul(r, length_of(r, x, rank, dim, eps), length_of(r, y, rank, dim, eps));
+    ValueId v = quotient(r, rw_reduce(r, REDUCE_sum, product, 1u << dim, false), both);
+    out[0] = rw_cast(r, v, was->dtype);
+    return true;
+}
+
 static bool cdist(Rewrite *r, const Node *node, ValueId *out)
 {
     ValueId x = rw_in(r, node, 0), y = rw_in(r, node, 1);
@@ -270,6 +302,7 @@ bool rewrite_loss(Rewrite *r, const Node *node, ValueId *out)
     case OP_NLL_LOSS:
     case OP_CROSS_ENTROPY: return cross_entropy(r, node, out);
     case OP_PAIRWISE_DISTANCE: return pairwise(r, node, out);
+    case OP_COSINE_SIMILARITY: return cosine(r, node, out);
     case OP_CDIST: return cdist(r, node, out);
     case OP_TRIPLET_LOSS: return triplet(r, node, out);
     default: return false;

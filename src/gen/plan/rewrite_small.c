@@ -12,8 +12,9 @@
 
 enum {
     FEW = 16,
-    WINDOW = 49, /* most terms of a sum */
-    MOST_OPERANDS = 3
+    WINDOW = 49, /* most terms of a sum that is written out */
+    MOST_OPERANDS = 3,
+    MOST_PRODUCTS = 1 << 22 /* most products that go through memory */
 };
 
 static ValueId add(Rewrite *r, ValueId sum, ValueId term)
@@ -51,7 +52,10 @@ static ValueId part(Rewrite *r, const Term *t, const char *summed, const int64_t
     for (int i = 0; t->letters[i]; i++)
         if (strchr(summed, t->letters[i]))
             order[kept++] = i;
-    return rw_reshape(r, rw_permute(r, x, order), to);
+    bool sorted = true;
+    for (int i = 0; i < kept; i++)
+        sorted = sorted && order[i] == i;
+    return rw_reshape(r, sorted ? x : rw_permute(r, x, order), to);
 }
 
 /* The next place, the last letter first; false: that was the last. */
@@ -79,37 +83,97 @@ static bool distinct(const char *letters)
     return true;
 }
 
-/* VALUE_NONE: too many terms, or letters that are not understood. */
-static ValueId contract(Rewrite *r, const Term *terms, int count, const char *result)
+/* The letters that are summed over, and how far each goes. */
+typedef struct Summed {
+    char letters[MOST_OPERANDS * GRAPH_MAX_RANK + 1];
+    int64_t sizes[MOST_OPERANDS * GRAPH_MAX_RANK + 1];
+    int n;
+    int64_t places; /* terms of one sum */
+} Summed;
+
+static int64_t widest(const Rewrite *r, const Term *terms, int count, char letter)
 {
-    char summed[MOST_OPERANDS * GRAPH_MAX_RANK + 1] = {0};
-    int64_t sizes[sizeof summed], at[sizeof summed] = {0}, places = 1;
-    int n = 0;
-    bool clear = distinct(result);
-    for (int k = 0; k < count; k++)
-        clear = clear && distinct(terms[k].letters);
-    if (!clear)
-        return VALUE_NONE;
+    int64_t size = 1;
+    for (int i = 0; i < count; i++)
+        size = size_of(r, &terms[i], letter) > 1 ? size_of(r, &terms[i], letter) : size;
+    return size;
+}
+
+static Summed summed_of(const Rewrite *r, const Term *terms, int count, const char *result)
+{
+    Summed s = {.places = 1};
     for (int k = 0; k < count; k++)
         for (const char *l = terms[k].letters; *l; l++) {
-            if (strchr(result, *l) || strchr(summed, *l))
+            if (strchr(result, *l) || strchr(s.letters, *l))
                 continue;
-            sizes[n] = 1;
-            for (int i = 0; i < count; i++)
-                sizes[n] = size_of(r, &terms[i], *l) > 1 ? size_of(r, &terms[i], *l) : sizes[n];
-            places = sizes[n] > FEW ? FEW + 1 : places * sizes[n];
-            summed[n++] = *l;
-            if (places > FEW)
-                return VALUE_NONE;
+            s.sizes[s.n] = widest(r, terms, count, *l);
+            s.places = s.places > MOST_PRODUCTS ? s.places : s.places * s.sizes[s.n];
+            s.letters[s.n++] = *l;
         }
+    return s;
+}
+
+static ValueId written_out(Rewrite *r, const Term *terms, int count, const Summed *s,
+                           const char *result)
+{
+    int64_t at[sizeof s->letters] = {0};
     ValueId sum = VALUE_NONE;
     do {
-        ValueId product = part(r, &terms[0], summed, at, result);
+        ValueId product = part(r, &terms[0], s->letters, at, result);
         for (int k = 1; k < count; k++)
-            product = rw_binary(r, BINARY_mul, product, part(r, &terms[k], summed, at, result));
+            product = rw_binary(r, BINARY_mul, product, part(r, &terms[k], s->letters, at, result));
         sum = add(r, sum, product);
-    } while (step(at, sizes, n));
+    } while (step(at, s->sizes, s->n));
     return sum;
+}
+
+/* All products, then their sums: the summed letters stand behind those of the result. */
+static ValueId spread(Rewrite *r, const Term *terms, int count, const Summed *s, const char *result)
+{
+    int64_t products = s->places, none[1] = {0};
+    int rank = (int)strlen(result);
+    for (const char *l = result; *l && products <= MOST_PRODUCTS; l++)
+        products *= widest(r, terms, count, *l);
+    if (products > MOST_PRODUCTS || rank + s->n > GRAPH_MAX_RANK)
+        return VALUE_NONE;
+    const char *all = str_format(r->arena, "%s%s", result, s->letters);
+    ValueId product = part(r, &terms[0], "", none, all);
+    for (int k = 1; k < count; k++)
+        product = rw_binary(r, BINARY_mul, product, part(r, &terms[k], "", none, all));
+    return rw_reduce(r, REDUCE_sum, product, (1u << (rank + s->n)) - (1u << rank), false);
+}
+
+/* "bii" becomes "bi": what lies on the diagonal. */
+static void take_diagonals(Rewrite *r, Term *t)
+{
+    for (int i = 0; t->letters[i]; i++) {
+        const char *again = strchr(t->letters + i + 1, t->letters[i]);
+        if (!again)
+            continue;
+        char letter = t->letters[i];
+        int k = (int)(again - t->letters), n = 0;
+        int64_t two[] = {i, k};
+        Attr dims = {.key = AT_DIMS, .ints = {two, 2}};
+        t->value = rw_make(r, OP_DIAGONAL, 0, 1, &t->value, 1, &dims);
+        for (int j = 0; t->letters[j]; j++)
+            if (j != i && j != k)
+                t->letters[n++] = t->letters[j];
+        t->letters[n++] = letter;
+        t->letters[n] = 0;
+        i = -1;
+    }
+}
+
+/* VALUE_NONE: too many terms, or letters that are not understood. */
+static ValueId contract(Rewrite *r, Term *terms, int count, const char *result)
+{
+    if (!distinct(result))
+        return VALUE_NONE;
+    for (int k = 0; k < count; k++)
+        take_diagonals(r, &terms[k]);
+    Summed s = summed_of(r, terms, count, result);
+    return s.places <= FEW ? written_out(r, terms, count, &s, result)
+                           : spread(r, terms, count, &s, result);
 }
 
 static Term term_of(Rewrite *r, ValueId x, const char *letters)
@@ -124,7 +188,7 @@ static bool einsum(Rewrite *r, const Node *node, ValueId *sum)
     Str equation = node_text(node, AT_EQUATION), word;
     ptrdiff_t arrow = str_find(equation, STR("->"));
     Term terms[MOST_OPERANDS];
-    if (arrow < 0 || node->n_in < 2 || node->n_in > MOST_OPERANDS)
+    if (arrow < 0 || node->n_in > MOST_OPERANDS)
         return false;
     Str rest = str_slice(equation, 0, (size_t)arrow);
     Str result = str_slice(equation, (size_t)arrow + 2, equation.len);
