@@ -243,16 +243,18 @@ static void drop_ones(Move *m)
             drop_index(m, i);
 }
 
-/* The source dimension that is this index and nothing else; -1: none. */
-static int straight(const Move *m, int index)
+/* The source dimension that is a step of this index and nothing else, from its first elements to its last
+ * ones: of a row, every second; -1: none. */
+static int strided(const Move *m, int index)
 {
     int found = -1;
     for (int j = 0; j < m->from_rank; j++) {
         const MoveDim *d = &m->dim[j];
         if (!depends(d, index))
             continue;
-        bool alone = d->n == 1 && d->mul[0] == 1 && d->add == 0 && d->div == 1 &&
-                     d->wrap == MOVE_INSIDE && d->size == m->size[index] && found < 0;
+        bool alone = d->n == 1 && d->mul[0] > 0 && d->add >= 0 && d->add < d->mul[0] &&
+                     d->div == 1 && d->wrap == MOVE_INSIDE &&
+                     d->size == d->mul[0] * m->size[index] && found < 0;
         if (!alone)
             return -1;
         found = j;
@@ -260,14 +262,24 @@ static int straight(const Move *m, int index)
     return found;
 }
 
+static int straight(const Move *m, int index)
+{
+    int j = strided(m, index);
+    return j >= 0 && m->dim[j].mul[0] == 1 ? j : -1;
+}
+
 static void merge(Move *m)
 {
     for (int i = m->rank - 1; i-- > 0;) {
-        int a = straight(m, i), b = straight(m, i + 1);
+        int a = straight(m, i), b = strided(m, i + 1);
         if (a < 0 || b != a + 1)
             continue;
         m->size[i] *= m->size[i + 1];
-        m->dim[a].size *= m->dim[b].size;
+        int64_t size = m->dim[a].size * m->dim[b].size;
+        int from = m->dim[a].from[0];
+        m->dim[a] = m->dim[b];
+        m->dim[a].size = size;
+        m->dim[a].from[0] = from;
         drop_source(m, b);
         for (int j = 0; j < m->from_rank; j++)
             for (int k = 0; k < m->dim[j].n; k++)
