@@ -199,6 +199,7 @@ static bool write_project(Arena *arena, const MakeSpec *spec, const MakeMade *ma
                        .craft = craft,
                        .summary = summary,
                        .chip = spec->chip};
+    files.operands = make_operand_names(arena, made[0].result.task->graph, &made[0].result.plan);
     files.trace = spec->trace ? buf_view(spec->trace) : (Str){0};
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t i = 0; i < made[m].result.verdicts.len; i++)
@@ -303,9 +304,11 @@ static int make(CmdArgs *args, const MakeWish *wish)
     bool new_dir = wish->dir && !file_exists(wish->dir);
     if (wish->dir && !emit_may_write(arena, wish->dir, &diag))
         return cmd_say(&diag, CMD_USAGE);
+    if (new_dir)
+        rmdir(wish->dir); /* until there is something to write */
     int status = make_all(args, wish, &spec, dtypes, count);
     if (status != CMD_OK && new_dir)
-        rmdir(wish->dir); /* where nothing was written */
+        rmdir(wish->dir); /* writing failed */
     buf_free(&trace);
     return status;
 }

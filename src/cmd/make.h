@@ -14,8 +14,9 @@ typedef struct MakeFiles {
     const char *task; /* path of the model file */
     Str craft;
     MakeVerdicts verdicts;
-    Str summary; /* for the page; empty: none is written */
-    Str trace;   /* empty: none */
+    const char *operands; /* "`x0` is x, ..."; NULL: not known */
+    Str summary;          /* for the page; empty: none is written */
+    Str trace;            /* empty: none */
     const NpuChip *chip;
 } MakeFiles;
 

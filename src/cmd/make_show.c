@@ -18,7 +18,7 @@ static void put_us(Buf *out, double us)
     if (us >= 10000)
         buf_printf(out, "%.2f ms", us / 1000);
     else
-        buf_printf(out, "%.1f us", us);
+        buf_printf(out, us < 0.1 ? "%.2g us" : "%.1f us", us);
 }
 
 static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
@@ -36,8 +36,9 @@ static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
         with_values++;
         right += v->status == VERDICT_OK;
     }
-    buf_printf(out, "  proved    %llu obligations over all shapes in range; %llu watched\n",
-               (unsigned long long)proved, (unsigned long long)watched);
+    buf_printf(
+        out, "  proved    %llu obligations over all shapes in range; %llu watched while it runs\n",
+        (unsigned long long)proved, (unsigned long long)watched);
     if (with_values)
         buf_printf(out,
                    "  checked   %u of %u cases ok on the %s: values%s, %s, largest error %.3g\n",
@@ -46,6 +47,10 @@ static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
                    manner->listed ? "dtypes and sizes of the list" : "small and odd sizes", worst);
     else
         buf_puts(out, "  checked   no values\n");
+    if (r->left_out)
+        buf_printf(
+            out, "            %u larger ones were left out: --case N takes one whatever its size\n",
+            r->left_out);
     if (r->other_plans && make_has_ranges(r->plan.craft))
         buf_printf(out, "            %u of them have a size of 1 and use a program of their own\n",
                    r->other_plans);
@@ -71,8 +76,9 @@ static void show_rule(const MakeResult *r, Buf *out)
         return;
     buf_printf(out, "  tuned     %s\n", r->rule_text);
     buf_printf(out,
-               "            %u values at %u sizes; over each size's own best: mean %.1f %%, worst "
-               "%.1f %% (predicted)\n",
+               "            %u values at %u sizes; slower than each size's own best by %.1f %% on "
+               "average, "
+               "%.1f %% at worst (predicted)\n",
                r->tuned.rows.len, r->tuned.shapes.len, r->rule.mean_loss * 100,
                r->rule.worst * 100);
 }
@@ -93,6 +99,38 @@ static void show_yardsticks(const MakeResult *r, Buf *out)
     }
 }
 
+/* 3 of listed2, as --case counts; 0: not of a list */
+static int64_t listed_number(const Verdict *v)
+{
+    Str name = str_from(v->kase);
+    int64_t number = 0;
+    bool listed = str_starts(name, "listed") &&
+                  str_to_i64(str_slice(name, strlen("listed"), name.len), &number);
+    return listed ? number + 1 : 0;
+}
+
+static void put_size(const Verdict *v, Buf *out)
+{
+    int64_t number = listed_number(v);
+    if (number)
+        buf_printf(out, " for case %lld of the list", (long long)number);
+    else
+        buf_printf(out, " at the %s size", v->kase);
+}
+
+/* "copies in (aiv_mte2)" */
+static const char *pipe_text(const char *name)
+{
+    static const char *const words[][2] = {{"aiv_vec", "the vector unit (aiv_vec)"},
+                                           {"aiv_scalar", "the scalar unit (aiv_scalar)"},
+                                           {"aiv_mte2", "copies in (aiv_mte2)"},
+                                           {"aiv_mte3", "copies out (aiv_mte3)"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(name, words[i][0]))
+            return words[i][1];
+    return name;
+}
+
 static void show_time(const MakeResult *r, Buf *out)
 {
     const Verdict *v = r->timed;
@@ -101,18 +139,22 @@ static void show_time(const MakeResult *r, Buf *out)
         return;
     }
     const VerdictPipe *pipe = busiest_of(v);
+    double share = v->bound_us / v->predicted_us;
     buf_puts(out, "  predicted ");
     put_us(out, v->predicted_us);
-    buf_printf(out, " at the %s size, launch included: %.0f %% of the bound, ", v->kase,
-               v->bound_us / v->predicted_us * 100);
+    put_size(v, out);
+    buf_puts(out, ", launch included; the bound, the least the chip could need, is ");
     put_us(out, v->bound_us);
-    buf_puts(out, ", the least the chip could need\n");
+    buf_printf(out, share < 0.01 ? ": under 1 %%\n" : ": %.0f %%\n", share * 100);
+    if (*v->inputs)
+        buf_printf(out, "            inputs: %s\n", v->inputs);
     if (pipe)
-        buf_printf(out, "            bound by %s, busy %.0f %%; ", pipe->name, pipe->share * 100);
+        buf_printf(out, "            busiest: %s, %.0f %% of the time; ", pipe_text(pipe->name),
+                   pipe->share * 100);
     buf_printf(out,
                "the model's mean error is %.1f %% over %d measured rows (docs/cycle-model.md)\n",
                MAKE_MODEL_ERROR, MAKE_MODEL_ROWS);
-    if (!str_is(str_from(v->kase), "full"))
+    if (!str_is(str_from(v->kase), "full") && !listed_number(v))
         buf_puts(out, "            the full size was not timed: values decide what it does\n");
     show_yardsticks(r, out);
 }
@@ -120,11 +162,9 @@ static void show_time(const MakeResult *r, Buf *out)
 /* "--listed own --case 3" of listed2, "--case fuzz3" */
 static void put_case(const MakeManner *manner, const Verdict *v, Buf *out)
 {
-    Str name = str_from(v->kase);
-    int64_t number = 0;
-    if (str_starts(name, "listed") &&
-        str_to_i64(str_slice(name, strlen("listed"), name.len), &number))
-        buf_printf(out, " --listed %s --case %lld", manner->listed, (long long)number + 1);
+    int64_t number = listed_number(v);
+    if (number)
+        buf_printf(out, " --listed %s --case %lld", manner->listed, (long long)number);
     else
         buf_printf(out, " --case %s", v->kase);
 }
@@ -138,6 +178,8 @@ static void show_failure(const MakeResult *r, const MakeManner *manner, const Ve
         buf_printf(out, "            %s, first wrong element, %llu: got %.9g want %.9g\n",
                    v->first_bad.tensor, (unsigned long long)v->first_bad.index, v->first_bad.got,
                    v->first_bad.want);
+    if (v->status == VERDICT_NO_TOOL || v->status == VERDICT_NO_WALL)
+        return;
     if (*v->inputs)
         buf_printf(out, "            inputs: %s\n", v->inputs);
     buf_printf(out, "            again: %s%s", manner->again, r->rounds ? " --rounded" : "");

@@ -1,14 +1,27 @@
 /* Files to a directory. In: files. Out: the directory, with `.acraft` listing what was written. A
- * directory without that list, unless empty, is somebody else's and is refused. */
+ * directory without that list, unless empty, is somebody else's and is refused.
+ *
+ * All files are first written to `.acraft-new` inside it, then moved to their places: where the disc
+ * fills up or the program is stopped, what stood there before stands there still. One writer at a
+ * time: the directory is locked. */
 #include "emit/emit.h"
 
 #include "base/file.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char marker[] = ".acraft";
+static const char marker[] = ".acraft", unfinished[] = ".acraft-new";
+
+/* Nothing in it, or what a stopped run left. */
+static bool is_empty(const NameList *names)
+{
+    return names->len == 0 || (names->len == 1 && !strcmp(names->at[0], unfinished));
+}
 
 bool emit_may_write(Arena *arena, const char *dir, Diag *diag)
 {
@@ -18,7 +31,7 @@ bool emit_may_write(Arena *arena, const char *dir, Diag *diag)
     bool is_dir = file_is_dir(dir);
     if (is_dir && !file_list(arena, dir, &names, diag))
         return false;
-    if (is_dir && (!names.len || file_exists(path_join(arena, dir, marker))))
+    if (is_dir && (is_empty(&names) || file_exists(path_join(arena, dir, marker))))
         return true;
     diag_error(diag, "E098", (Span){0}, "%s was not written by acraft: it is left as it is", dir);
     diag_hint(diag, "name a new directory with -o");
@@ -53,19 +66,57 @@ static bool write_one(Arena *arena, const char *dir, const EmitFile *f, Diag *di
     return true;
 }
 
-bool emit_write(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag)
+static bool move_one(Arena *arena, const char *from, const char *to, const char *path, Diag *diag)
 {
-    if (!emit_may_write(arena, dir, diag))
+    const char *old = path_join(arena, from, path), *place = path_join(arena, to, path);
+    if (!file_make_dirs(path_dir(arena, place), diag))
         return false;
-    remove_old(arena, dir, files, diag);
+    if (rename(old, place) == 0)
+        return true;
+    diag_error(diag, "F002", (Span){0}, "cannot write '%s': %s", place, strerror(errno));
+    return false;
+}
+
+/* The list of files last: a directory that has it is whole. */
+static bool write_beside(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag)
+{
     Buf list = {0};
     bool ok = true;
     for (uint32_t i = 0; ok && i < files->len; i++) {
         buf_printf(&list, "%s\n", files->at[i].path);
         ok = write_one(arena, dir, &files->at[i], diag);
     }
-    buf_puts(&list, "");
     ok = ok && file_write(path_join(arena, dir, marker), buf_view(&list), diag);
     buf_free(&list);
+    return ok;
+}
+
+static bool write_locked(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag)
+{
+    const char *beside = path_join(arena, dir, unfinished);
+    Diag quiet = diag_make(arena, dir, (Str){0});
+    if (file_exists(beside))
+        file_remove_tree(beside, &quiet);
+    bool ok = file_make_dirs(beside, diag) && write_beside(arena, beside, files, diag);
+    if (ok)
+        remove_old(arena, dir, files, diag);
+    for (uint32_t i = 0; ok && i < files->len; i++)
+        ok = move_one(arena, beside, dir, files->at[i].path, diag);
+    ok = ok && move_one(arena, beside, dir, marker, diag);
+    file_remove_tree(beside, &quiet);
+    return ok;
+}
+
+bool emit_write(Arena *arena, const char *dir, const EmitFiles *files, Diag *diag)
+{
+    if (!emit_may_write(arena, dir, diag))
+        return false;
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool held = lock >= 0 && flock(lock, LOCK_EX) == 0;
+    bool ok = held && write_locked(arena, dir, files, diag);
+    if (!held)
+        diag_error(diag, "F002", (Span){0}, "cannot write '%s': %s", dir, strerror(errno));
+    if (lock >= 0)
+        close(lock);
     return ok;
 }

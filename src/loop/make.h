@@ -52,6 +52,7 @@ typedef struct MakeResult {
     Str untuned;     /* the program before that */
     VEC(Verdict) verdicts;
     uint32_t ok;
+    uint32_t left_out;    /* listed cases of more than a million elements */
     uint32_t other_plans; /* cases whose sizes of 1 gave a program of their own */
     bool rounds;          /* f16 and bf16 are rounded at every step: else values were wrong */
     uint32_t inserted;    /* strict: cases with races that the device compiler orders, else ok */
@@ -79,6 +80,9 @@ bool make_same(const MakeResult *result, const Plan *plan);
 
 /* Whether a size of the program may vary: "n0 = dim(1, 1024)". */
 bool make_has_ranges(Str craft);
+
+/* What the program's operands are in the task: "`x0` is x, `y0` is result 0.\n" */
+const char *make_operand_names(Arena *arena, const Graph *graph, const Plan *plan);
 
 /* For whoever wants to time a planned program: its operands as a candidate has them. */
 const EvalOperand *make_operands(Arena *arena, const Plan *plan);

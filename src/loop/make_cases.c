@@ -144,6 +144,7 @@ static bool sum_up(const Listed *l, Diag *diag)
             vec_push(diag->arena, &diag->items, a->said.items.at[k]);
         if (a->end == MAKE_UNREAD)
             return false;
+        result->left_out += a->end == MAKE_LEFT_OUT;
         if (a->end != MAKE_JUDGED)
             continue;
         result->inserted += make_excuse(l->job->spec, &a->verdict);
@@ -168,6 +169,18 @@ static void ship_first(Arena *arena, const Listed *l)
     }
 }
 
+/* The largest case, by what it must move. */
+static const Verdict *largest(const MakeResult *result)
+{
+    const Verdict *most = NULL;
+    for (uint32_t i = 0; i < result->verdicts.len; i++) {
+        const Verdict *v = &result->verdicts.at[i];
+        if (v->predicted_us > 0 && (!most || v->bound_us > most->bound_us))
+            most = v;
+    }
+    return most;
+}
+
 static bool judge_all(Listed *l, Diag *diag)
 {
     MakeResult *result = l->job->result;
@@ -182,6 +195,7 @@ static bool judge_all(Listed *l, Diag *diag)
                    (long long)most_elements);
     if (!result->plan.craft.len && result->verdicts.len)
         diag_error(diag, "G004", (Span){0}, "%s", result->verdicts.at[0].reason);
+    result->timed = largest(result);
     return result->verdicts.len && result->ok == result->verdicts.len;
 }
 

@@ -91,3 +91,17 @@ const char *make_inputs(Arena *arena, const Graph *graph)
     buf_free(&out);
     return text;
 }
+
+const char *make_operand_names(Arena *arena, const Graph *graph, const Plan *plan)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < plan->operands.len; i++) {
+        const PlanOperand *o = &plan->operands.at[i];
+        const char *name = task_name(arena, graph, o);
+        buf_printf(&out, "%s`%s` is %s", i ? ", " : "", o->name, name ? name : "without a name");
+    }
+    buf_puts(&out, ".\n");
+    const char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}

@@ -66,7 +66,7 @@ function caseRow(kase) {
   const v = kase.verdict || {};
   return node('tr', node('td', visible(kase.name)), node('td', statusNamed(kase.status)),
     node('td.small', visible(kase.shapes || '')), node('td.n', short(v.max_abs_err)), node('td.n', short(v.max_rel_err)),
-    node('td.n', time(v.predicted_us)), node('td.n', time(v.bound_us)), node('td.n', short(v.proved)), node('td.n', short(v.watched)));
+    node('td.n', time(v.predicted_us)), node('td.n', time(v.bound_us)), node('td.n', String(v.proved ?? '-')), node('td.n', String(v.watched ?? '-')));
 }
 
 function casesNode(cases) {

@@ -6,12 +6,15 @@
 
 enum { MOST_TEXT = 1 << 20, MOST_PACKED = 64 << 20 };
 
+/* The largest case that was timed. */
 static const Verdict *timed_of(const ReportKernel *k)
 {
     const Verdict *timed = NULL;
-    for (uint32_t i = 0; i < k->verdicts.len; i++)
-        if (isfinite(k->verdicts.at[i]->predicted_us))
-            timed = k->verdicts.at[i];
+    for (uint32_t i = 0; i < k->verdicts.len; i++) {
+        const Verdict *v = k->verdicts.at[i];
+        if (isfinite(v->predicted_us) && (!timed || !(v->bound_us < timed->bound_us)))
+            timed = v;
+    }
     return timed;
 }
 
@@ -52,9 +55,9 @@ static void put_summary(const ReportKernel *k, Buf *out)
         buf_puts(out, " \302\267 ");
         report_puts(out, k->task);
     }
-    buf_puts(out, "</p>\n<p>");
+    buf_puts(out, "</p>\n<pre>");
     report_puts(out, k->summary);
-    buf_puts(out, "</p>\n");
+    buf_puts(out, "</pre>\n");
     if (k->verdicts.len)
         put_figures(k, out);
     if (!k->reasons.len)
@@ -106,8 +109,9 @@ static void put_cases(const ReportKernel *k, ReportPack *pack, Buf *json)
         const Verdict *v = k->verdicts.at[i];
         buf_puts(json, i ? ",{\"name\":" : "{\"name\":");
         buf_json_str(json, str_from(v->kase));
-        buf_printf(json, ",\"shapes\":\"\",\"status\":\"%s\",\"verdict\":",
-                   verdict_status_row(v->status)->text);
+        buf_puts(json, ",\"shapes\":");
+        buf_json_str(json, str_from(v->inputs));
+        buf_printf(json, ",\"status\":\"%s\",\"verdict\":", verdict_status_row(v->status)->text);
         verdict_to_json(v, json);
         buf_puts(json, ",\"timeline\":");
         if (i + 1 == k->verdicts.len)

@@ -73,7 +73,7 @@ typedef struct ReportFile {
 typedef struct ReportKernel {
     const char *name, *chip, *version;
     const char *task;          /* path of the model file; "" */
-    const char *summary;       /* one sentence */
+    const char *summary;       /* a few lines, shown as they are */
     VEC(const char *) reasons; /* why it was planned so, one line each */
     VEC(ReportFile) files;     /* the Craft text first, then AscendC, then others */
     VEC(const Verdict *) verdicts;

@@ -4,7 +4,9 @@
 
 #include "base/file.h"
 #include "craft/craft.h"
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const char add_text[] = "craft = 1\n"
                                "T = dtype(f32, f16)\n"
@@ -200,6 +202,36 @@ T_TEST(files_of_an_earlier_run_go)
     CHECK(emit_write(&arena, to, &two, &diag));
     CHECK(!file_exists(path_join(&arena, to, "a")));
     CHECK(file_exists(path_join(&arena, to, "b")));
+    CHECK(file_remove_tree(dir, &diag));
+    arena_drop(&arena);
+}
+
+/* A disc that is full: here a limit on the size of files. */
+T_TEST(what_cannot_be_written_whole_leaves_what_was_there)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir = NULL;
+    REQUIRE(file_temp_dir(&arena, "emit", &dir, &diag));
+    const char *to = path_join(&arena, dir, "out");
+    char *large = arena_alloc(&arena, 5000);
+    EmitFiles one = {0}, two = {0};
+    Str text;
+    memset(large, 'x', 5000);
+    vec_push(&arena, &one, ((EmitFile){"a", STR("1"), false}));
+    vec_push(&arena, &two, ((EmitFile){"a", STR("2"), false}));
+    vec_push(&arena, &two, ((EmitFile){"b", {large, 5000}, false}));
+    CHECK(file_make_dirs(path_join(&arena, to, ".acraft-new/b"), &diag)); /* of a stopped run */
+    CHECK(emit_write(&arena, to, &one, &diag));
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1000, RLIM_INFINITY});
+    CHECK(!emit_write(&arena, to, &two, &diag));
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+    REQUIRE(file_read(&arena, path_join(&arena, to, "a"), 10, &text, &diag));
+    CHECK(str_is(text, "1"));
+    CHECK(!file_exists(path_join(&arena, to, "b")));
+    CHECK(!file_exists(path_join(&arena, to, ".acraft-new")));
+    CHECK(emit_write(&arena, to, &two, &diag));
     CHECK(file_remove_tree(dir, &diag));
     arena_drop(&arena);
 }

@@ -522,10 +522,11 @@ static void put_reasons(Join *j, Buf *out)
                "# No single kernel computes it: %u stages, one after the other, each planned "
                "alone%s.\n",
                j->c->stages.len, any_varies(j) ? "" : " for the sizes of this task");
-    buf_printf(out,
-               "# Least traffic at this task's sizes: %.4g MB, each operand once; %.4g MB are "
-               "handed on through workspaces.\n",
-               least / 1e6, handed / 1e6);
+    buf_printf(
+        out,
+        "# Least traffic at this task's sizes: %s, each operand once; %s are handed on through "
+        "workspaces.\n",
+        plan_bytes(j->c->arena, least), plan_bytes(j->c->arena, handed));
     for (uint32_t i = 0; i < j->c->stages.len; i++)
         put_stage_reasons(&j->c->stages.at[i], i, out);
 }

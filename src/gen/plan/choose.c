@@ -32,6 +32,15 @@ static bool is_single(const Graph *g)
     return true;
 }
 
+const char *plan_bytes(Arena *arena, double bytes)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB"};
+    int unit = 0;
+    for (; bytes >= 999.5 && unit < 3; unit++)
+        bytes /= 1000;
+    return str_format(arena, unit ? "%.3g %s" : "%.0f %s", bytes, units[unit]);
+}
+
 bool plan_is_valid(Arena *arena, const Plan *plan)
 {
     Diag said = diag_make(arena, "plan.craft", plan->craft);
@@ -39,15 +48,34 @@ bool plan_is_valid(Arena *arena, const Plan *plan)
     return craft && diag_ok(&said) && craft_program(arena, craft, 0, &said);
 }
 
-static const char *name_of(const Graph *graph)
+/* A file may be called anything: LayerNormV4 and "layer norm v4" become op_layer_norm_v4. */
+static const char *name_of(Arena *arena, const Graph *graph)
 {
-    return graph->name && name_ok(graph->name) ? graph->name : "op";
+    enum { MOST = 48 };
+    Buf out = {0};
+    char before = '_';
+    if (graph->name && name_ok(graph->name))
+        return graph->name;
+    for (const char *c = graph->name ? graph->name : ""; *c && out.len < MOST; c++) {
+        bool upper = *c >= 'A' && *c <= 'Z', small = *c >= 'a' && *c <= 'z';
+        bool word = upper || small || (*c >= '0' && *c <= '9');
+        if ((upper && before >= 'a' && before <= 'z') || (!word && before != '_'))
+            buf_char(&out, '_');
+        if (word)
+            buf_char(&out, upper ? (char)(*c - 'A' + 'a') : *c);
+        before = word ? *c : '_';
+    }
+    while (out.len && out.at[out.len - 1] == '_')
+        out.len--;
+    const char *name = out.len ? str_format(arena, "op_%.*s", (int)out.len, out.at) : "op";
+    buf_free(&out);
+    return name;
 }
 
 bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 Plan *plan, Diag *diag)
 {
-    const char *name = name_of(graph);
+    const char *name = name_of(arena, graph);
     Diag first = diag_make(arena, diag->file, diag->source);
     Diag quiet = diag_make(arena, diag->file, diag->source);
     graph = graph_share(arena, graph);
@@ -103,10 +131,10 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
     const ValueId *outer = NULL;
     const Graph *other = rewrite_graph(arena, graph, &outer, diag);
     if (!other)
-        return chain_that_fits(arena, graph, chip, tile_limit, name_of(graph), plan, diag);
+        return chain_that_fits(arena, graph, chip, tile_limit, name_of(arena, graph), plan, diag);
     Diag quiet = diag_make(arena, diag->file, diag->source);
     if (!(plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan)) &&
-        !chain_that_fits(arena, other, chip, tile_limit, name_of(graph), plan, diag))
+        !chain_that_fits(arena, other, chip, tile_limit, name_of(arena, graph), plan, diag))
         return false;
     for (uint32_t i = 0; i < plan->operands.len; i++) {
         PlanOperand *o = &plan->operands.at[i];
@@ -177,7 +205,7 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     Diag quiet = diag_make(arena, diag->file, diag->source);
     Plan other = {0};
     *renamed = *graph;
-    renamed->name = str_format(arena, "op_%s", name_of(graph));
+    renamed->name = str_format(arena, "op_%s", name_of(arena, graph));
     if (!plan_first(arena, renamed, chip, tile_limit, &other, &quiet) ||
         !plan_is_valid(arena, &other))
         return taken;

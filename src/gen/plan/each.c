@@ -110,7 +110,8 @@ static void put_reasons(const EachPlan *p, Buf *out)
     if (p->e->fixed)
         buf_puts(out,
                  "# Parts of tensors are read in place, so the sizes are those of this task.\n");
-    buf_printf(out, "# Least traffic at this task's sizes: %.4g MB; tiles of ", bytes / 1e6);
+    buf_printf(out, "# Least traffic at this task's sizes: %s; tiles of ",
+               plan_bytes(p->e->arena, bytes));
     if (p->row)
         buf_printf(out, "%lld rows by %lld elements, a copy for all of them.\n",
                    (long long)(p->tile / p->pitch), (long long)p->row);

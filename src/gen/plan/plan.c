@@ -129,8 +129,8 @@ static void put_reasons(const Job *job, const Strategy *s, int64_t tile, Buf *ou
     const Writer *w = job->parts.at[job->parts.len - 1].w;
     buf_printf(out, "# Planned by acraft for %s, strategy %s.\n", job->chip->name, s->name);
     buf_printf(out, "# %s\n", s->reason);
-    buf_printf(out, "# Least traffic at this task's sizes: %.4g MB, each operand once.\n",
-               task_bytes(w) / 1e6);
+    buf_printf(out, "# Least traffic at this task's sizes: %s, each operand once.\n",
+               plan_bytes(job->arena, task_bytes(w)));
     for (uint32_t i = 0; i < job->parts.len; i++)
         put_part_reason(job, &job->parts.at[i], tile, out);
 }

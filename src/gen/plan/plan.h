@@ -37,6 +37,9 @@ typedef struct Plan {
  * numbers cancel. */
 extern const char plan_rounds[];
 
+/* "33.6 MB", for reasons. */
+const char *plan_bytes(Arena *arena, double bytes);
+
 /* `tile_limit`: most elements of a tile; 0: as many as fit. False with a diagnostic when the
  * task is out of reach. */
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
