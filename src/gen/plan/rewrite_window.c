@@ -146,6 +146,41 @@ static ValueId scaled(Rewrite *r, ValueId x, double by)
     return rw_binary(r, BINARY_mul, x, rw_number(r, by));
 }
 
+/* The first place and what the others are off it by: exact where all are equal, and close to them
+ * where they are close together, so that what is measured from here does not cancel. */
+static ValueId steady_mean(Window *w, ValueId x, int64_t count)
+{
+    Rewrite *r = w->r;
+    for (int i = 0; i < w->dims; i++)
+        w->at[i] = 0;
+    ValueId first = rw_cast(r, place(w, x, w->dims), DT_F32), off = VALUE_NONE;
+    while (next_place(w) && !r->failed) {
+        ValueId one = rw_binary(r, BINARY_sub, rw_cast(r, place(w, x, w->dims), DT_F32), first);
+        off = off == VALUE_NONE ? one : rw_binary(r, BINARY_add, off, one);
+    }
+    return off == VALUE_NONE ? first
+                             : rw_binary(r, BINARY_add, first, scaled(r, off, 1 / (double)count));
+}
+
+/* The task asks how far these windows spread, too. */
+static bool is_spread(const Graph *g, ValueId x)
+{
+    for (uint32_t i = 0; i < g->nodes.len; i++) {
+        const Node *node = &g->nodes.at[i];
+        if (node->op == OP_REDUCE && node->in[0] == x &&
+            (node->kind == REDUCE_var || node->kind == REDUCE_std))
+            return true;
+    }
+    return false;
+}
+
+static ValueId mean_of(Window *w, ValueId x, int64_t count)
+{
+    if (is_spread(w->r->from, x))
+        return steady_mean(w, x, count);
+    return scaled(w->r, combine(w, x, BINARY_add, VALUE_NONE), 1 / (double)count);
+}
+
 static ValueId reduced(Window *w, const Node *node, int64_t count)
 {
     Rewrite *r = w->r;
@@ -156,12 +191,11 @@ static ValueId reduced(Window *w, const Node *node, int64_t count)
     case REDUCE_min: return combine(w, x, BINARY_minimum, VALUE_NONE);
     case REDUCE_prod: return combine(w, x, BINARY_mul, VALUE_NONE);
     case REDUCE_sum: return combine(w, x, BINARY_add, VALUE_NONE);
-    case REDUCE_mean: return scaled(r, combine(w, x, BINARY_add, VALUE_NONE), 1 / (double)count);
+    case REDUCE_mean: return mean_of(w, x, count);
     default: break;
     }
     double free = (double)count - node_float(node, AT_A, 1);
-    sum = combine(w, x, BINARY_add, VALUE_NONE);
-    sum = combine(w, x, BINARY_add, scaled(r, sum, 1 / (double)count));
+    sum = combine(w, x, BINARY_add, mean_of(w, x, count));
     sum = scaled(r, sum, 1 / free);
     return node->kind == REDUCE_std ? rw_unary(r, UNARY_sqrt, sum) : sum;
 }
