@@ -1,6 +1,7 @@
 /* Normalisations. In: x with optional weight and bias; out: x with mean 0 and deviation 1 over the
  * lines its kind names, scaled and shifted (and the statistics, where asked). All in double, mean
- * first, squares about it second. */
+ * first, squares about it second; where f32 is not held wide, elements are measured from the mean
+ * as f32 holds it, as PyTorch's are: what elements close to it lose by that is the task's own. */
 #include "graph/eval_int.h"
 #include <float.h>
 #include <math.h>
@@ -15,6 +16,13 @@ static Stats stats_of(const double *x, int64_t n, double eps)
     return (Stats){mean, 1 / sqrt(eval_sum_squares(x, n, mean) / (double)n + eps)};
 }
 
+static Stats as_held(const EvalNode *e, Stats s)
+{
+    if (eval_dtype(e->eval, DT_F32) == DT_F32 && e->in[0]->dtype != DT_F64)
+        s.mean = (double)(float)s.mean;
+    return s;
+}
+
 static double at_or(const Tensor *t, int64_t i, double fallback)
 {
     return t ? tensor_get(t, i) : fallback;
@@ -23,6 +31,7 @@ static double at_or(const Tensor *t, int64_t i, double fallback)
 /* Lines of n neighbouring elements. Weight and bias change every `each` elements of a line; lines
  * of one sample follow each other through them. */
 typedef struct Lines {
+    const EvalNode *e;
     const Tensor *x, *weight, *bias;
     Tensor *y, *mean, *rstd; /* mean and rstd may be NULL */
     int64_t n, each, per_sample;
@@ -79,7 +88,7 @@ static void norm_lines(const Lines *asked)
         for (int64_t line = 0; line < lines; line++) {
             tensor_load_f64(l->x, line * l->n, 1, l->n, x);
             Stats s = stats_of(x, l->n, l->eps);
-            affine(l, line, x, s);
+            affine(l, line, x, as_held(l->e, s));
             tensor_store_f64(l->y, line * l->n, 1, l->n, x);
             if (l->mean)
                 tensor_set(l->mean, line, s.mean);
@@ -106,7 +115,8 @@ static Tensor *further(const EvalNode *e, uint32_t i)
 
 bool eval_op_LAYER_NORM(EvalNode *e)
 {
-    norm_lines(&(Lines){.x = e->in[0],
+    norm_lines(&(Lines){.e = e,
+                        .x = e->in[0],
                         .weight = e->in[1],
                         .bias = e->in[2],
                         .y = e->out[0],
@@ -125,7 +135,8 @@ bool eval_op_GROUP_NORM(EvalNode *e)
     Axis a = eval_axis(e->in[0]->shape, 1);
     if (e->in[0]->count == 0)
         return true;
-    norm_lines(&(Lines){.x = e->in[0],
+    norm_lines(&(Lines){.e = e,
+                        .x = e->in[0],
                         .weight = e->in[1],
                         .bias = e->in[2],
                         .y = e->out[0],
@@ -143,7 +154,8 @@ bool eval_op_INSTANCE_NORM(EvalNode *e)
     Axis a = eval_axis(e->in[0]->shape, 1);
     if (e->in[0]->count == 0)
         return true;
-    norm_lines(&(Lines){.x = e->in[0],
+    norm_lines(&(Lines){.e = e,
+                        .x = e->in[0],
                         .weight = e->in[1],
                         .bias = e->in[2],
                         .y = e->out[0],
@@ -215,7 +227,7 @@ bool eval_op_BATCH_NORM(EvalNode *e)
             double w = at_or(e->in[3], c, 1) * s.rstd, b = at_or(e->in[4], c, 0);
             for (int64_t o = 0; o < a.outer; o++) {
                 tensor_load_f64(x, (o * a.n + c) * a.inner, 1, a.inner, run);
-                scale_shift(run, a.inner, s.mean, w, b);
+                scale_shift(run, a.inner, as_held(e, s).mean, w, b);
                 tensor_store_f64(e->out[0], (o * a.n + c) * a.inner, 1, a.inner, run);
             }
         }

@@ -7,6 +7,7 @@
 #include "torch/knob.h"
 #include "torch/nn.h"
 #include "torch/operand.h"
+#include "torch/record.h"
 #include "torch/outside.h"
 #include <string.h>
 
@@ -181,6 +182,7 @@ static void import_inputs(Interp *it, PyVal value)
 static void add_output(Interp *it, PyVal value, int depth)
 {
     Graph *graph = it->graphs[1];
+    PyVal fields;
     if (depth > 8)
         interp_fail(it, it->at, "T011", "the result is nested too deeply");
     if (value.tag == PV_TENSOR || pv_is_number(value)) {
@@ -191,8 +193,14 @@ static void add_output(Interp *it, PyVal value, int depth)
     } else if (value.tag == PV_DICT) {
         for (uint32_t i = 0; i < value.dict->entries.len; i++)
             add_output(it, value.dict->entries.at[i].value, depth + 1);
+    } else if (value.tag == PV_OBJECT && record_fields(it, value.object, &fields)) {
+        add_output(it, fields, depth + 1);
     } else if (!pv_is_none(value)) {
-        interp_fail(it, it->at, "T011", "forward returns %s", pv_type_name(value));
+        interp_fail(
+            it, it->at, "T011",
+            "forward returns %s; tensors, and lists, tuples, dicts and dataclasses of them are "
+            "results",
+            pv_type_name(value));
     }
 }
 

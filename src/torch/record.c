@@ -145,9 +145,9 @@ bool record_init(Interp *it, Span at, PyVal self, const CallArgs *args)
     return true;
 }
 
-bool record_items(Interp *it, const PyObject *object, PyVal *items)
+bool record_fields(Interp *it, const PyObject *object, PyVal *items)
 {
-    if (!object->cls || !object->cls->is_tuple)
+    if (!object->cls || !object->cls->is_record)
         return false;
     PyVal names = pv_list(it->arena, PV_LIST), value;
     *items = pv_list(it->arena, PV_TUPLE);
@@ -157,6 +157,11 @@ bool record_items(Interp *it, const PyObject *object, PyVal *items)
             pv_push(it->arena, *items, value);
     }
     return true;
+}
+
+bool record_items(Interp *it, const PyObject *object, PyVal *items)
+{
+    return object->cls && object->cls->is_tuple && record_fields(it, object, items);
 }
 
 /* @dataclass(frozen=True) */

@@ -13,6 +13,8 @@ void record_finish(Interp *it, PyClass *cls, const Py *body);
 bool record_init(Interp *it, Span at, PyVal self, const CallArgs *args);
 /* Enum(value): the member. False: not an Enum. */
 bool record_member(Interp *it, Span at, PyClass *cls, const CallArgs *args, PyVal *value);
+/* The fields of a dataclass or named tuple, in order; false: it is neither. */
+bool record_fields(Interp *it, const PyObject *object, PyVal *items);
 /* The items of a named tuple, in order; false: it is none. */
 bool record_items(Interp *it, const PyObject *object, PyVal *items);
 /* Calls what functools.partial made; false: it is something else. */

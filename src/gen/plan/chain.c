@@ -150,9 +150,16 @@ static bool cut_stages(Chain *c)
             at++;
         } else {
             Diag said = diag_make(c->arena, c->diag->file, c->diag->source);
-            uint32_t end = c->stages.len < CHAIN_MAX_STAGES ? longest_stage(c, at, &said) : at;
+            bool full = c->stages.len >= CHAIN_MAX_STAGES;
+            uint32_t end = full ? at : longest_stage(c, at, &said);
+            if (full)
+                diag_error(
+                    &said, "G002", node->at,
+                    "the planner cannot plan this task yet: %d kernels, one after the other, "
+                    "come no further than here, and it takes no more",
+                    CHAIN_MAX_STAGES);
             if (end == at) {
-                for (uint32_t i = 0; c->stages.len < CHAIN_MAX_STAGES && i < said.items.len; i++)
+                for (uint32_t i = 0; i < said.items.len; i++)
                     vec_push(c->diag->arena, &c->diag->items, said.items.at[i]);
                 return false;
             }

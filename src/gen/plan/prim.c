@@ -209,7 +209,10 @@ static bool node_value(PrimGraph *g, ValueId id)
 {
     const Node *node = &g->graph->nodes.at[graph_value(g->graph, id)->node];
     if (node->n_out != 1 && node->op != OP_REDUCE_INDEX)
-        return prim_refuse(g, node, "it has several outputs");
+        return prim_refuse(g, node,
+                           node->op == OP_RNN || node->op == OP_MHA
+                               ? "it is matrix work, and only vector kernels are planned"
+                               : "no strategy takes all of its outputs");
     if (g->depth == MAX_DEPTH || g->axes.len >= PRIM_MAX_AXES - GRAPH_MAX_RANK ||
         g->prims.len >= MAX_PRIMS)
         return prim_refuse(g, node, "the task is too large for one kernel");

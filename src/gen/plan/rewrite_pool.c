@@ -238,6 +238,33 @@ static ValueId fitted_maximum(Rewrite *r, ValueId x, const Attr *to)
     return x;
 }
 
+/* Over all of the last n dimensions, each of which stays with one element. */
+static ValueId over_planes(Rewrite *r, const Node *node, ValueId x, int n)
+{
+    int rank = rw_value(r, x)->shape.rank;
+    uint32_t dims = ((1u << n) - 1) << (rank - n);
+    DType own = rw_value(r, x)->dtype;
+    REDUCE_Kind kind = node->kind == POOL_max ? REDUCE_max : REDUCE_mean;
+    return rw_cast(r, rw_reduce(r, kind, rw_cast(r, x, DT_F32), dims, true), own);
+}
+
+/* A plain window as large as the plane. */
+static bool whole_plane(Rewrite *r, const Node *node, ValueId *out)
+{
+    const Attr *kernel = node_attr(node, AT_KERNEL);
+    ValueId x = rw_in(r, node, 0);
+    Shape s = rw_value(r, x)->shape;
+    int n = kernel ? (int)kernel->ints.len : 0;
+    bool whole = n > 0 && n < s.rank && node->n_out == 1 && !any_padding(node) &&
+                 (node->kind == POOL_max || node->kind == POOL_avg) &&
+                 !node_int(node, AT_DIVISOR, 0) && dtype_is_float(rw_value(r, x)->dtype);
+    for (int i = 0; i < n && whole; i++)
+        whole = kernel->ints.at[i] == s.dim[s.rank - n + i];
+    if (whole)
+        out[0] = over_planes(r, node, x, n);
+    return whole;
+}
+
 /* Windows of one size where the sizes divide; a mean is else an interpolation by area. */
 static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -249,7 +276,13 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
     if (!to || to->ints.len > 3 || node->n_out != 1)
         return false;
     int n = (int)to->ints.len;
-    int64_t pieces = 0;
+    int64_t pieces = 0, places = 1;
+    for (int i = 0; i < n; i++)
+        places *= to->ints.at[i];
+    if (places == 1 && dtype_is_float(rw_value(r, x)->dtype) && node->kind != POOL_lp) {
+        out[0] = over_planes(r, node, x, n);
+        return true;
+    }
     for (int i = 0; i < n; i++) {
         int64_t in = s.dim[s.rank - n + i];
         pieces += to->ints.at[i];
@@ -275,7 +308,7 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
 bool rewrite_pool(Rewrite *r, const Node *node, ValueId *out)
 {
     switch (node->op) {
-    case OP_POOL: return pool(r, node, out);
+    case OP_POOL: return whole_plane(r, node, out) || pool(r, node, out);
     case OP_ADAPTIVE_POOL: return adaptive(r, node, out);
     default: return false;
     }

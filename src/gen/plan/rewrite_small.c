@@ -4,9 +4,10 @@
  *     a @ b        a[:, 0:1] * b[0:1, :] + a[:, 1:2] * b[1:2, :] + ...       few terms
  *     conv(x, w)   x shifted by each place of the window, times its weight
  *
- * In: matmul, linear, einsum of two or three operands, conv. Out: slices, products and sums in f32. */
+ * In: matmul, linear, einsum of up to three operands, conv, attention. Out: slices, products and sums in f32. */
 #include "gen/plan/rewrite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -333,6 +334,44 @@ static bool conv(Rewrite *r, const Node *node, ValueId *sum)
     return true;
 }
 
+/* ---- attention ---- */
+
+/* Scores of pairs that may not see each other become -inf. */
+static ValueId hidden(Rewrite *r, const Node *node, ValueId scores, ValueId mask)
+{
+    Shape s = rw_value(r, scores)->shape;
+    ValueId never = rw_number(r, -HUGE_VAL);
+    if (node_bool(node, AT_CAUSAL)) {
+        int64_t queries = s.dim[s.rank - 2], keys = s.dim[s.rank - 1];
+        ValueId query = rw_reshape(r, rw_range(r, DT_F32, 0, queries, 1), (Shape){2, {queries, 1}});
+        ValueId key = rw_reshape(r, rw_range(r, DT_F32, 0, keys, 1), (Shape){2, {1, keys}});
+        scores = rw_where(r, rw_binary(r, BINARY_le, key, query), scores, never);
+    }
+    if (mask == VALUE_NONE)
+        return scores;
+    if (rw_value(r, mask)->dtype == DT_BOOL)
+        return rw_where(r, mask, scores, never);
+    return add(r, scores, rw_cast(r, mask, DT_F32));
+}
+
+/* softmax(q k^T * scale + mask) v, its products to be said by the next round. */
+static bool attention(Rewrite *r, const Node *node, ValueId *sum)
+{
+    ValueId q = rw_cast(r, rw_in(r, node, 0), DT_F32), k = rw_cast(r, rw_in(r, node, 1), DT_F32);
+    ValueId v = rw_cast(r, rw_in(r, node, 2), DT_F32);
+    Shape s = rw_value(r, q)->shape, t = rw_value(r, k)->shape;
+    if (node_bool(node, AT_GQA) || s.rank < 2 || t.rank < 2)
+        return false;
+    double scale = node_float(node, AT_SCALE, 1 / sqrt((double)s.dim[s.rank - 1]));
+    ValueId turned = rw_swap(r, k, t.rank - 2, t.rank - 1);
+    ValueId scores = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){q, turned}, 0, NULL);
+    scores = rw_binary(r, BINARY_mul, scores, rw_number(r, scale));
+    scores = hidden(r, node, scores, node->in[3] == VALUE_NONE ? VALUE_NONE : rw_in(r, node, 3));
+    ValueId weights = rw_softmax(r, scores, rw_value(r, scores)->shape.rank - 1, false);
+    *sum = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){weights, v}, 0, NULL);
+    return true;
+}
+
 bool rewrite_small(Rewrite *r, const Node *node, ValueId *out)
 {
     const Value *y = graph_value(r->from, node->out);
@@ -344,6 +383,7 @@ bool rewrite_small(Rewrite *r, const Node *node, ValueId *out)
     case OP_MATMUL: matmul(r, node, &sum); break;
     case OP_LINEAR: linear(r, node, &sum); break;
     case OP_CONV: conv(r, node, &sum); break;
+    case OP_SDPA: attention(r, node, &sum); break;
     default: break;
     }
     if (sum == VALUE_NONE)
