@@ -282,25 +282,11 @@ Tensor *graph_input(const Graph *g, uint64_t seed, ValueId value, Diag *diag)
     Arena arena = {0};
     Graph source = *g->source;
     ValueId wanted = source.outputs.at[graph_value(g, value)->source];
-    bool *feeds = heap_alloc(source.values.len + 1);
-    feeds[wanted] = true;
-    mark_feeding(&source, feeds);
-    source.nodes.at = NULL;
-    source.nodes.len = source.nodes.cap = 0;
-    for (uint32_t n = 0; n < g->source->nodes.len; n++) {
-        const Node *node = &g->source->nodes.at[n];
-        bool used = false;
-        for (uint32_t o = 0; o < node->n_out; o++)
-            used |= feeds[node->out + o];
-        if (used)
-            vec_push(&arena, &source.nodes, *node);
-    }
     source.outputs.at = &wanted;
     source.outputs.len = 1;
     Tensor *made = NULL;
     EvalOptions options = {.seed = seed};
-    bool ok = graph_eval(&source, NULL, NULL, &options, &made, diag);
-    heap_free(feeds);
+    bool ok = graph_eval(graph_prune(&arena, &source), NULL, NULL, &options, &made, diag);
     arena_drop(&arena);
     return ok ? made : NULL;
 }

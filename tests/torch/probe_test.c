@@ -134,3 +134,40 @@ T_TEST(probe_dropout_is_noted)
     CHECK(strstr(task->graph->notes.at[0], "dropout") != NULL);
     arena_drop(&arena);
 }
+
+static const char computed_buffer[] =
+    "import torch\n"
+    "import torch.nn as nn\n"
+    "class Model(nn.Module):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.weight = nn.Parameter(torch.randn(30, 4))\n"
+    "        i = torch.arange(40)\n"
+    "        self.register_buffer('index', (i.flip(0) * 7 + i) % 30)\n"
+    "    def forward(self, x):\n"
+    "        return x + self.weight[self.index]\n"
+    "def get_inputs():\n"
+    "    return [torch.randn(40, 4)]\n"
+    "def get_init_inputs():\n"
+    "    return []\n";
+
+/* One value alone is what it is among all of them. */
+T_TEST(input_alone_is_the_same)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "m.py", str_from(computed_buffer));
+    TorchOptions options = {0};
+    TaskInputs all;
+    TorchTask *task = torch_read(&arena, "m.py", str_from(computed_buffer), &options, &diag);
+    REQUIRE(task && graph_inputs(task->graph, 3, LAW_GIVEN, &all, &diag));
+    CHECK_EQ_INT(all.n_params, 2);
+    for (uint32_t i = 0; i < all.n_params; i++) {
+        Tensor *one = graph_input(task->graph, 3, task->graph->params.at[i], &diag);
+        REQUIRE(one != NULL);
+        for (int64_t k = 0; k < one->count; k++)
+            CHECK(tensor_get(one, k) == tensor_get(all.params[i], k));
+        tensor_free(one);
+    }
+    graph_inputs_free(&all);
+    arena_drop(&arena);
+}
