@@ -326,6 +326,24 @@ static PyVal b_pow(B *b)
     return interp_binary(b->it, b->at, PYOP_POW, builtin_arg(b, 0), builtin_arg(b, 1));
 }
 
+/* The functions of module operator. */
+#define OPERATOR(name, op)                                                            \
+    static PyVal b_operator_##name(B *b)                                              \
+    {                                                                                 \
+        return interp_binary(b->it, b->at, op, builtin_arg(b, 0), builtin_arg(b, 1)); \
+    }
+OPERATOR(add, PYOP_ADD)
+OPERATOR(sub, PYOP_SUB)
+OPERATOR(mul, PYOP_MUL)
+OPERATOR(truediv, PYOP_DIV)
+OPERATOR(floordiv, PYOP_FLOORDIV)
+OPERATOR(mod, PYOP_MOD)
+OPERATOR(matmul, PYOP_MATMUL)
+OPERATOR(and_, PYOP_AND)
+OPERATOR(or_, PYOP_OR)
+OPERATOR(xor, PYOP_XOR)
+#undef OPERATOR
+
 static PyVal b_divmod(B *b)
 {
     PyVal pair[] = {
@@ -624,6 +642,17 @@ static const struct {
             {"einops.layers.torch.Rearrange", b_einops_layer},
             {"einops.layers.torch.Reduce", b_einops_layer},
             {"functools.reduce", b_reduce},
+            {"operator.pow", b_pow},
+            {"operator.add", b_operator_add},
+            {"operator.sub", b_operator_sub},
+            {"operator.mul", b_operator_mul},
+            {"operator.truediv", b_operator_truediv},
+            {"operator.floordiv", b_operator_floordiv},
+            {"operator.mod", b_operator_mod},
+            {"operator.matmul", b_operator_matmul},
+            {"operator.and_", b_operator_and_},
+            {"operator.or_", b_operator_or_},
+            {"operator.xor", b_operator_xor},
             {"functools.lru_cache", b_identity},
             {"functools.wraps", b_identity},
             {"torch.autocast", b_autocast},
