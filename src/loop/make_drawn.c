@@ -13,10 +13,11 @@ static bool is_drawn_number(const TorchTask *task, Diag *diag)
         if (task->looks.at[i].branch)
             continue;
         const char *advice = task->looks.at[i].advice;
-        diag_error(diag, "G005", task->looks.at[i].at,
-                   "a number of Python's is made here from values of the inputs; the kernel would "
-                   "be right for the values drawn alone: %s",
-                   advice ? advice : usual_advice);
+        diag_error(
+            diag, "G005", task->looks.at[i].at,
+            "a number of Python's is made here from values that are drawn; the kernel would be "
+            "right for these alone: %s",
+            advice ? advice : usual_advice);
         return true;
     }
     return false;

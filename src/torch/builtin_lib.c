@@ -305,8 +305,17 @@ PyVal b_none(B *b)
     return pv_none();
 }
 
+/* A number that Python draws in forward is another one in every call. */
+static void note_draw(B *b)
+{
+    if (b->it->graph == 1)
+        vec_push(b->it->arena, &b->it->looks,
+                 ((TorchLook){b->at, false, "draw it in get_inputs and give it to forward"}));
+}
+
 PyVal b_random_int(B *b)
 {
+    note_draw(b);
     int64_t low = need_int(b->it, b->at, builtin_arg(b, 0), "a bound");
     int64_t high = need_int(b->it, b->at, builtin_arg(b, 1), "a bound");
     if (low > high || high == INT64_MAX)
@@ -316,6 +325,7 @@ PyVal b_random_int(B *b)
 
 PyVal b_random_float(B *b)
 {
+    note_draw(b);
     bool bounded = b->args->n == 2;
     double low = bounded ? need_double(b->it, b->at, builtin_arg(b, 0), "a bound") : 0;
     double high = bounded ? need_double(b->it, b->at, builtin_arg(b, 1), "a bound") : 1;

@@ -130,7 +130,9 @@ T_TEST(make_refuses_what_it_cannot_plan)
 
 T_TEST(make_refuses_what_holds_for_the_values_drawn)
 {
-    refused("return x.repeat(int(x.sum()), 1)", "G005", "values drawn alone");
+    refused("return x.repeat(int(x.sum()), 1)", "G005", "right for these alone");
     refused("return torch.sort(x[mask])[0][:2]", "G005", "depends on values");
+    refused("import random; return x * random.uniform(0.5, 1.5)", "G005", "get_inputs");
+    refused("return torch.rand_like(x) + x", "G001", "get_inputs");
     refused("return torch.bincount((x * 3).long().view(-1))", "G005", "minlength");
 }

@@ -29,8 +29,13 @@ static const char *finite_form(Arena *arena, DType dtype, const Node *node)
 {
     double most = dtype == DT_F16 ? 65504.0 : dtype == DT_BF16 ? 0x1.fep127 : 0x1.fffffep127;
     double nan = node_float(node, AT_A, 0), high = node_float(node, AT_B, most);
-    return str_format(arena, "where($0 == $0, min(max($0, %#.9g), %#.9g), %#.9g)",
-                      node_float(node, AT_C, -most), high, nan);
+    double low = node_float(node, AT_C, -most);
+    if (high >= most && low <= -most) /* infinities are the only numbers beyond */
+        return str_format(arena, "where($0 == $0, min(max($0, %#.9g), %#.9g), %#.9g)", low, high,
+                          nan);
+    return str_format(
+        arena, "where($0 == $0, where(abs($0) < inf, $0, where($0 > 0.0, %#.9g, %#.9g)), %#.9g)",
+        high, low, nan);
 }
 
 static const char *unary_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,

@@ -352,6 +352,9 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_MHA:
     case OP_RNN:
         return prim_refuse(g, node, "it is matrix work, and only vector kernels are planned");
+    case OP_RANDOM:
+        return prim_refuse(g, node,
+                           "it draws numbers; draw them in get_inputs and give them to forward");
     default: return prim_refuse(g, node, "no strategy takes it");
     }
 }
