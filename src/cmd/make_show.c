@@ -51,14 +51,13 @@ static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
         buf_printf(
             out, "            %u larger ones were left out: --case N takes one whatever its size\n",
             r->left_out);
-    if (r->other_plans && make_has_ranges(r->plan.craft))
-        buf_printf(out, "            %u of them have a size of 1 and use a program of their own\n",
+    if (r->other_plans)
+        buf_printf(out, "            %u of them have sizes for which another program is planned\n",
                    r->other_plans);
-    else if (r->other_plans)
-        buf_printf(out,
-                   "            %u of them with a program of their own: this one is for the sizes "
-                   "of the task\n",
-                   r->other_plans);
+    if (r->unrun)
+        buf_puts(out,
+                 "            this one, for the sizes of the task, was not run with values: they "
+                 "are too large\n");
     if (r->small_tiles)
         buf_printf(out, "            %u of them with tiny tiles, so that every loop turns\n",
                    r->small_tiles);

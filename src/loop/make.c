@@ -158,6 +158,15 @@ bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craf
     return verdict->status == VERDICT_OK;
 }
 
+/* The full size, or where values decide what it does the small one. */
+static const Verdict *timed_case(const MakeResult *result)
+{
+    for (uint32_t i = 0; i < result->verdicts.len; i++)
+        if (str_is(str_from(result->verdicts.at[i].kase), "full"))
+            return &result->verdicts.at[i];
+    return &result->verdicts.at[0];
+}
+
 static const Verdict *copy_of(Arena *arena, const Verdict *verdict)
 {
     Verdict *copy = arena_new(arena, Verdict);
@@ -218,8 +227,7 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
         return false;
     }
     find_yardsticks(arena, &job);
-    bool timed = str_is(str_from(vec_last(&result->verdicts).kase), "full");
-    const Verdict *last = timed ? &vec_last(&result->verdicts) : &result->verdicts.at[0];
+    const Verdict *last = timed_case(result);
     if (spec->full && last->status == VERDICT_OK && last->predicted_us > 0)
         result->timed = copy_of(arena, last);
     return result->ok == result->verdicts.len;

@@ -53,7 +53,8 @@ typedef struct MakeResult {
     VEC(Verdict) verdicts;
     uint32_t ok;
     uint32_t left_out;    /* listed cases of more than a million elements */
-    uint32_t other_plans; /* cases whose sizes of 1 gave a program of their own */
+    uint32_t other_plans; /* cases whose sizes gave a program of their own */
+    bool unrun;           /* all of them, and the task's own size is too large to run with values */
     bool rounds;          /* f16 and bf16 are rounded at every step: else values were wrong */
     uint32_t inserted;    /* strict: cases with races that the device compiler orders, else ok */
     uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */

@@ -14,6 +14,8 @@
 
 /* Tiles of so few elements make odd sizes long: rows are streamed and split over the cores. */
 enum { TINY_TILE = 64 };
+/* Elements of a tensor that a case is worth which nothing else stands for. */
+enum { MOST_OWN = 1 << 23 };
 
 /* What is to be done in one go: cases by their number, after them pieces of tuning. */
 typedef struct Going {
@@ -36,11 +38,24 @@ static void keep_one(Going *g, const char *name)
     g->cases.len = kept;
 }
 
+/* To judge its own size for want of another. */
+static bool has_too_much(const MakeSpec *spec, const Graph *graph)
+{
+    return make_has_more(graph, spec->engine == EVAL_TWIN ? MOST_OWN : MOST_OWN / 4);
+}
+
+static MakeCase own_case(const MakeSpec *spec)
+{
+    return (MakeCase){"own", SCALE_FULL, spec->seed, 0, 0, true};
+}
+
 static void list_cases(Going *g)
 {
     const MakeSpec *spec = g->job->spec;
     const MakeResult *result = g->job->result;
-    bool checks_own = !make_has_ranges(result->plan.craft) && !make_is_large(result->task->graph);
+    const Graph *graph = result->task->graph;
+    bool checks_own = (!make_has_ranges(result->plan.craft) && !make_is_large(graph)) ||
+                      (spec->one && !strcmp(spec->one, "own") && !has_too_much(spec, graph));
     vec_push(g->arena, &g->cases, ((MakeCase){"small", SCALE_SMALL, spec->seed, 0, 0, false}));
     for (uint32_t i = 0; i < spec->fuzz; i++) {
         MakeCase c = {str_format(g->arena, "fuzz%u", i),
@@ -55,7 +70,7 @@ static void list_cases(Going *g)
         vec_push(g->arena, &g->cases,
                  ((MakeCase){"medium", SCALE_MEDIUM, spec->seed, 0, 0, false}));
     if (checks_own)
-        vec_push(g->arena, &g->cases, ((MakeCase){"own", SCALE_FULL, spec->seed, 0, 0, true}));
+        vec_push(g->arena, &g->cases, own_case(spec));
     if (spec->full)
         vec_push(g->arena, &g->cases, ((MakeCase){"full", SCALE_FULL, spec->seed, 0, 0, false}));
     if (spec->one)
@@ -168,6 +183,34 @@ static void judge(Going *g)
     go(g);
 }
 
+/* Whether a case ran the shipped program, with values. */
+static bool shipped_ran(const Going *g)
+{
+    for (uint32_t i = 0; i < g->cases.len; i++)
+        if (g->answers[i].end == MAKE_JUDGED && g->answers[i].same && !g->cases.at[i].tile_limit)
+            return true;
+    return false;
+}
+
+/* Where every other size has a program of its own, the task's own size is judged, if it can be. */
+static void judge_shipped(Going *g)
+{
+    const MakeSpec *spec = g->job->spec;
+    MakeResult *result = g->job->result;
+    MakeAnswer *answers = arena_array(g->arena, MakeAnswer, g->cases.len + 2);
+    if (g->lacks || spec->one || shipped_ran(g))
+        return;
+    result->unrun = has_too_much(spec, result->task->graph);
+    if (result->unrun)
+        return;
+    for (uint32_t i = 0; i < g->cases.len; i++)
+        answers[i] = g->answers[i];
+    g->answers = answers;
+    vec_push(g->arena, &g->queue, g->cases.len);
+    vec_push(g->arena, &g->cases, own_case(spec));
+    go(g);
+}
+
 static void sum_up(Going *g, Diag *diag)
 {
     const MakeSpec *spec = g->job->spec;
@@ -200,5 +243,6 @@ void make_tune_and_judge(Arena *arena, MakeJob *job, Diag *diag)
     if (spec->tune_only)
         return;
     judge(&g);
+    judge_shipped(&g);
     sum_up(&g, diag);
 }

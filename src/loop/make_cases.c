@@ -9,15 +9,17 @@
 
 static const int64_t most_elements = 1 << 20;
 
-bool make_is_large(const Graph *g)
+bool make_has_more(const Graph *g, int64_t elements)
 {
     for (uint32_t i = 0; i < g->values.len; i++) {
         int64_t count = 0;
-        if (!shape_count(g->values.at[i].shape, &count) || count > most_elements)
+        if (!shape_count(g->values.at[i].shape, &count) || count > elements)
             return true;
     }
     return false;
 }
+
+bool make_is_large(const Graph *g) { return make_has_more(g, most_elements); }
 
 static bool is_half(const Graph *g)
 {
