@@ -155,6 +155,27 @@ PyVal nn_by_function(Args *a, const char *path, const CallArgs *call)
     return fn_call(a->it, a->at, row, &all);
 }
 
+/* forward(input, offsets, per_sample_weights), of which the function has the weight second. */
+PyVal nn_embedding_bag(Args *a, const CallArgs *call)
+{
+    static const char *const names[] = {"offsets", "per_sample_weights"};
+    CallArgs named = *call;
+    if (call->n < 1 || call->n > 3)
+        arg_fail(a, "takes an input, offsets and weights of samples");
+    named.n = 1;
+    named.kw = arena_array(a->it->arena, PyVal, call->n_kw + 2);
+    named.kw_names = arena_array(a->it->arena, Str, call->n_kw + 2);
+    for (uint32_t i = 0; i < call->n_kw; i++) {
+        named.kw[i] = call->kw[i];
+        named.kw_names[i] = call->kw_names[i];
+    }
+    for (uint32_t i = 1; i < call->n; i++) {
+        named.kw[named.n_kw] = call->v[i];
+        named.kw_names[named.n_kw++] = str_from(names[i - 1]);
+    }
+    return nn_by_function(a, "torch.nn.functional.embedding_bag", &named);
+}
+
 PyVal nn_call_row(Interp *it, Span at, PyObject *self, const NnRow *row, const CallArgs *call)
 {
     Args a = {.it = it, .at = at, .name = row->name, .kind = row->kind, .self = self};

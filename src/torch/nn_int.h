@@ -27,6 +27,7 @@ NnCall nn_cell;
 NnCall nn_conv;
 NnCall nn_encoder;
 NnCall nn_encoder_layer;
+NnCall nn_embedding_bag;
 NnCall nn_identity;
 NnCall nn_instance_norm;
 NnCall nn_mha;

@@ -222,6 +222,26 @@ static bool select_masked(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* How many places before it are true says which element a true place takes. */
+static bool scatter_masked(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId x = rw_in(r, node, 0), mask = rw_in(r, node, 1), from = rw_in(r, node, 2);
+    Shape s = rw_value(r, x)->shape;
+    int64_t count = 0, have = 0, zero = 0;
+    if (!shape_count(s, &count) || !shape_count(rw_value(r, from)->shape, &have) || have < 1 ||
+        !shape_equal(rw_value(r, mask)->shape, s))
+        return false;
+    Attr along = {.key = AT_DIM, .i = 0}, dims = {.key = AT_DIMS, .ints = {&zero, 1}};
+    ValueId flat = rw_cast(r, rw_reshape(r, mask, (Shape){1, {count}}), DT_I64);
+    ValueId place = rw_make(r, OP_SCAN, SCAN_sum, 1, &flat, 1, &along);
+    place = rw_clamp(r, rw_binary(r, BINARY_sub, place, rw_integer(r, 1)), rw_integer(r, 0),
+                     rw_integer(r, have - 1));
+    ValueId in[] = {rw_reshape(r, from, (Shape){1, {have}}), place};
+    ValueId taken = rw_reshape(r, rw_make(r, OP_INDEX, 0, 2, in, 1, &dims), s);
+    out[0] = rw_where(r, mask, rw_cast(r, taken, rw_value(r, x)->dtype), x);
+    return true;
+}
+
 /* 0, 1, ..., size - 1 along a dimension that `behind` others follow. */
 static ValueId every(Rewrite *r, int64_t size, int behind)
 {
@@ -411,6 +431,7 @@ bool rewrite_index(Rewrite *r, const Node *node, ValueId *out)
     switch (node->op) {
     case OP_GATHER: return gather(r, node, out);
     case OP_SCATTER: return scatter(r, node, out);
+    case OP_MASKED_SCATTER: return scatter_masked(r, node, out);
     case OP_MASKED_SELECT: return select_masked(r, node, out);
     case OP_INDEX:
         return select_masked(r, node, out) || index_many(r, node, out) ||

@@ -144,6 +144,29 @@ static bool local_response(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* Dimensions of one element behind the joined one: without them it is the last. */
+static bool join_before_ones(Rewrite *r, const Node *node, ValueId *out)
+{
+    Shape s = graph_value(r->from, node->out)->shape;
+    int dim = 0;
+    if (!shape_dim(s, node_int(node, AT_DIM, 0), &dim) || dim == s.rank - 1)
+        return false;
+    for (int i = dim + 1; i < s.rank; i++)
+        if (s.dim[i] != 1)
+            return false;
+    ValueId *parts = arena_array(r->arena, ValueId, node->n_in + 1);
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        Shape own = rw_value(r, rw_in(r, node, i))->shape;
+        if (own.rank != s.rank)
+            return false;
+        own.rank = dim + 1;
+        parts[i] = rw_reshape(r, rw_in(r, node, i), own);
+    }
+    Attr at = {.key = AT_DIM, .i = dim};
+    out[0] = rw_reshape(r, rw_make(r, OP_CAT, 0, node->n_in, parts, 1, &at), s);
+    return true;
+}
+
 /* Single elements beside others: whole tensors one after the other, that dimension put last. */
 static bool join_last(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -211,7 +234,7 @@ bool rewrite_shape(Rewrite *r, const Node *node, ValueId *out)
     case OP_PERMUTE:
     case OP_FLIP: return move_narrow(r, node, out);
     case OP_CROSS: return cross(r, node, out);
-    case OP_CAT: return join_last(r, node, out);
+    case OP_CAT: return join_before_ones(r, node, out) || join_last(r, node, out);
     case OP_LINSPACE: return linspace(r, node, out);
     case OP_DIAG: return diag(r, node, out);
     case OP_LAYER_NORM: return layer_norm(r, node, out);
