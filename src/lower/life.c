@@ -291,6 +291,19 @@ static bool exposes_for(Life *f, const IrStmt *s, Regions *w)
     return false;
 }
 
+static bool has_region(const Life *f, const Regions *w, const Region *r)
+{
+    for (uint32_t i = 0; i < w->len; i++) {
+        bool same = true;
+        for (int k = 0; k < 2; k++)
+            same = same && ir_same(f->l->ir, r->start[k], w->at[i].start[k]) &&
+                   ir_same(f->l->ir, r->size[k], w->at[i].size[k]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 static bool exposes_if(Life *f, const IrStmt *s, Regions *w)
 {
     Regions a = copy_regions(f, w), b = copy_regions(f, w);
@@ -299,15 +312,8 @@ static bool exposes_if(Life *f, const IrStmt *s, Regions *w)
     forget_assigned(f, w, &s->body);
     forget_assigned(f, w, &s->orelse);
     for (uint32_t i = 0; i < a.len; i++)
-        for (uint32_t j = 0; j < b.len; j++) {
-            const Region *x = &a.at[i], *y = &b.at[j];
-            bool same = true;
-            for (int k = 0; k < 2; k++)
-                same = same && ir_same(f->l->ir, x->start[k], y->start[k]) &&
-                       ir_same(f->l->ir, x->size[k], y->size[k]);
-            if (same)
-                vec_push(f->l->arena, w, *x);
-        }
+        if (has_region(f, &b, &a.at[i]) && !has_region(f, w, &a.at[i]))
+            vec_push(f->l->arena, w, a.at[i]);
     return false;
 }
 

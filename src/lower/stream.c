@@ -29,11 +29,19 @@ typedef struct Loads {
     VEC(const IrStmt *) loops; /* around the place */
 } Loads;
 
+/* By itself, or as the beginning of what a loop further in cuts into pieces. */
 static bool moves_on(const Loads *f, const IrAccess *a, IrVarId var)
 {
     for (uint32_t i = 0; i < a->rank; i++)
         if (lx_uses(f->l, a->start[i], var))
             return true;
+    for (uint32_t i = 0; i < f->loops.len; i++)
+        for (uint32_t k = 0; k < f->loops.at[i]->axis_count; k++) {
+            const IrAxis *axis = &f->loops.at[i]->axes[k];
+            if (axis->range.start != var && lx_uses(f->l, axis->lo, var) &&
+                moves_on(f, a, axis->range.start))
+                return true;
+        }
     return false;
 }
 

@@ -2,35 +2,21 @@
  * pool node. Out: a Craft program: a tile is a block of output rows.
  *
  *     a     the input rows under it, as they lie in memory: two slots, loaded a turn ahead
- *     c     the same with a neutral border, planes of the window folded
+ *     c     the same with a neutral border, planes of the window folded; where two windows share a
+ *           plane it stays for the next one, and a core walks along the depth
  *     acc   rows of the window folded, one line of `wide` elements per output row
  *     o     columns of the window folded: neighbouring windows by doubling (a window of 8 from two
  *           of 4 from two of 2), windows further apart by one gather for each of their columns;
  *           either way for all rows of the tile at once
  *
  * One kernel per class of widths, so that a tile is full whether rows are short or long. */
-#include "gen/plan/pool.h"
+#include "gen/plan/pool_int.h"
 
 #include "gen/plan/fit.h"
 #include <stdio.h>
 
-enum { MAX_SPATIAL = 3, BLOCK = 8 /* f32 in 32 bytes */, REPEAT = 64, CLASSES = 4 };
-enum { MOST_STEPS = 128, MOST_COLUMNS = 256, MOST_PLANES = 3, MOST_DOWN = 64 };
-
-typedef struct Pool {
-    bool max, ceil;
-    int rank; /* spatial */
-    int64_t kernel[MAX_SPATIAL], stride[MAX_SPATIAL], pad[MAX_SPATIAL], dilation[MAX_SPATIAL];
-    int64_t divisor;
-    Shape in, out; /* [rows, spatial...] */
-    int64_t room;  /* bytes of UB */
-    int64_t most;  /* outputs of a row at most; 0: as many as fit */
-} Pool;
-
-/* One kernel: tiles of `down` output rows by `across` outputs, from `high` rows of `wide`. */
-typedef struct PoolTile {
-    int64_t across, down, high, wide;
-} PoolTile;
+enum { REPEAT = 64, CLASSES = 4, MOST_COLUMNS = 256, MOST_PLANES = 3, MOST_DOWN = 64 };
+enum { ITEMS = 8 /* of a core at least, where windows of several planes share some */ };
 
 static int64_t attr_at(const Node *node, AttrKey key, int i, int64_t fallback)
 {
@@ -115,31 +101,44 @@ static int64_t reach(const Pool *p, int axis)
 /* Elements before the first column of the input: the padding, in whole blocks. */
 static int64_t front_of(const Pool *p) { return round_up(p->pad[p->rank - 1], BLOCK); }
 
-/* Columns of a line before the first window's. */
-static int64_t skip_of(const Pool *p) { return front_of(p) - p->pad[p->rank - 1]; }
+int64_t pool_skip(const Pool *p) { return front_of(p) - p->pad[p->rank - 1]; }
 
 /* Columns of a tile of one output. */
-static int64_t least_wide(const Pool *p) { return skip_of(p) + reach(p, p->rank - 1); }
+static int64_t least_wide(const Pool *p) { return pool_skip(p) + reach(p, p->rank - 1); }
 
 static const char *neutral(const Pool *p) { return p->max ? "-inf" : "0.0"; }
 
-/* Windows of neighbouring outputs start next to each other. */
-static bool is_near(const Pool *p) { return p->stride[p->rank - 1] == 1; }
+bool pool_is_near(const Pool *p) { return p->stride[p->rank - 1] == 1; }
 
-/* Sums of windows that are no power of two are put together from several. */
-static bool needs_total(const Pool *p)
+bool pool_needs_total(const Pool *p)
 {
     int64_t k = p->kernel[p->rank - 1];
-    return !is_near(p) || (!p->max && (k & (k - 1)));
+    return !pool_is_near(p) || (!p->max && (k & (k - 1)));
 }
+
+/* Neighbouring windows of planes share some, and none is in three: a core walks the depth of its block
+ * and loads each plane once. */
+static bool is_walk(const Pool *p)
+{
+    return p->rank == 3 && p->dilation[0] == 1 && p->kernel[0] > p->stride[0] &&
+           p->kernel[0] <= 2 * p->stride[0] && p->stride[0] <= MOST_PLANES &&
+           p->pad[0] <= p->stride[0];
+}
+
+static int64_t shared_planes(const Pool *p) { return p->kernel[0] - p->stride[0]; }
 
 /* Planes of the window that are loaded together; more than that one after the other. */
 static int planes_of(const Pool *p)
 {
+    if (is_walk(p))
+        return (int)p->stride[0];
     return p->rank == 3 && p->kernel[0] <= MOST_PLANES ? (int)p->kernel[0] : 1;
 }
 
-static bool one_by_one(const Pool *p) { return p->rank == 3 && p->kernel[0] > MOST_PLANES; }
+static bool one_by_one(const Pool *p)
+{
+    return p->rank == 3 && p->kernel[0] > MOST_PLANES && !is_walk(p);
+}
 
 /* How many windows fit along an axis. */
 static void put_windows(const Pool *p, int axis, Buf *out)
@@ -170,9 +169,9 @@ static int64_t spare_of(const Pool *p) { return round_up(least_wide(p), REPEAT);
 
 static int64_t bytes_of(const Pool *p, const PoolTile *t)
 {
-    int64_t line = is_near(p) ? t->wide : t->across;
+    int64_t line = pool_is_near(p) ? t->wide : t->across;
     int64_t in = (2 * planes_of(p) + 1) * t->high * t->wide;
-    int64_t lines = t->down * (t->wide + (2 + needs_total(p)) * line + 2 * t->across);
+    int64_t lines = t->down * (t->wide + (2 + pool_needs_total(p)) * line + 2 * t->across);
     return (in + lines + 2 * spare_of(p)) * (int64_t)sizeof(float);
 }
 
@@ -203,6 +202,28 @@ static uint32_t tiles_of(const Pool *p, PoolTile *tiles)
 
 /* ---- the host function ---- */
 
+/* How many outputs of the depth a core walks at a time: all, unless there are few blocks. */
+static void put_chunk(const Pool *p, const PoolTile *t, Buf *out)
+{
+    buf_puts(out, ", ceildiv(");
+    put_windows(p, 0, out);
+    buf_printf(out, ", ceildiv(%d * chip.cores, rows * ceildiv(", ITEMS);
+    put_windows(p, 1, out);
+    buf_printf(out, ", %lld) * ceildiv(", (long long)t->down);
+    put_windows(p, 2, out);
+    buf_printf(out, ", %lld)))", (long long)t->across);
+}
+
+/* Rows of a block, so that the last one has as many. */
+static void put_even(const Pool *p, const PoolTile *t, Buf *out)
+{
+    buf_printf(out, ", min(%lld, ceildiv(", (long long)t->down);
+    put_windows(p, 1, out);
+    buf_puts(out, ", ceildiv(");
+    put_windows(p, 1, out);
+    buf_printf(out, ", %lld)))", (long long)t->down);
+}
+
 static void put_launch(const Pool *p, const char *name, const PoolTile *t, int depth, Buf *out)
 {
     buf_fill(out, ' ', (size_t)depth * 4);
@@ -210,6 +231,10 @@ static void put_launch(const Pool *p, const char *name, const PoolTile *t, int d
     for (int i = 0; i < p->rank; i++) {
         buf_puts(out, ", ");
         put_windows(p, i, out);
+    }
+    if (is_walk(p)) {
+        put_chunk(p, t, out);
+        put_even(p, t, out);
     }
     buf_puts(out, ", y)\n");
 }
@@ -243,16 +268,7 @@ static void put_host(const Pool *p, const char *name, const PoolTile *tiles, uin
 
 /* ---- the kernels ---- */
 
-/* A kernel being written. */
-typedef struct PoolText {
-    const Pool *p;
-    const PoolTile *t;
-    Buf *out;
-    int depth;
-} PoolText;
-
-static void put(PoolText *k, const char *format, ...) ATTR_PRINTF(2, 3);
-static void put(PoolText *k, const char *format, ...)
+void pool_put(PoolText *k, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -262,8 +278,7 @@ static void put(PoolText *k, const char *format, ...)
     va_end(args);
 }
 
-/* "max(a, b)" or "a + b" */
-static const char *folded(const Pool *p, char *text, size_t size, const char *a, const char *b)
+const char *pool_folded(const Pool *p, char *text, size_t size, const char *a, const char *b)
 {
     snprintf(text, size, p->max ? "max(%s, %s)" : "%s + %s", a, b);
     return text;
@@ -273,16 +288,16 @@ static void put_buffers(PoolText *k)
 {
     const Pool *p = k->p;
     long long down = k->t->down, wide = k->t->wide, high = k->t->high, across = k->t->across;
-    long long line = down * (is_near(p) ? wide : across);
+    long long line = down * (pool_is_near(p) ? wide : across);
     for (int i = 0; i < planes_of(p); i++)
-        put(k, "a%d = ub(f32, %lld, %lld, depth=2)", i, high, wide);
-    put(k, "c = ub(f32, %lld, %lld)", high, wide);
-    put(k, "acc = ub(f32, %lld)", down * wide + (long long)spare_of(p));
-    if (needs_total(p))
-        put(k, "total = ub(f32, %lld)", line + (long long)spare_of(p));
-    put(k, "far = ub(f32, %lld)", line);
-    put(k, "o = ub(f32, %lld, %lld, depth=2)", down, across);
-    put(k, "at = ub(i32, %lld)", line);
+        pool_put(k, "a%d = ub(f32, %lld, %lld, depth=2)", i, high, wide);
+    pool_put(k, "c = ub(f32, %lld, %lld)", high, wide);
+    pool_put(k, "acc = ub(f32, %lld)", down * wide + (long long)spare_of(p));
+    if (pool_needs_total(p))
+        pool_put(k, "total = ub(f32, %lld)", line + (long long)spare_of(p));
+    pool_put(k, "far = ub(f32, %lld)", line);
+    pool_put(k, "o = ub(f32, %lld, %lld, depth=2)", down, across);
+    pool_put(k, "at = ub(i32, %lld)", line);
 }
 
 /* Positions of the windows' first columns, of all rows; and a border that is neutral. */
@@ -290,18 +305,18 @@ static void put_start(PoolText *k)
 {
     const Pool *p = k->p;
     long long across = k->t->across, stride = p->stride[p->rank - 1];
-    put(k, "with compute():");
+    pool_put(k, "with compute():");
     k->depth++;
-    put(k, "c = %s", neutral(p));
-    put(k, "acc = %s", neutral(p));
-    if (needs_total(p) && is_near(p))
-        put(k, "total = %s", neutral(p));
-    if (is_near(p)) {
-        put(k, "at = iota(0, 1)");
+    pool_put(k, "c = %s", neutral(p));
+    pool_put(k, "acc = %s", neutral(p));
+    if (pool_needs_total(p) && pool_is_near(p))
+        pool_put(k, "total = %s", neutral(p));
+    if (pool_is_near(p)) {
+        pool_put(k, "at = iota(0, 1)");
     } else {
-        put(k, "for q in range(%lld):", (long long)k->t->down);
-        put(k, "    at[q * %lld:q * %lld + %lld] = iota(q * %lld, %lld)", across, across, across,
-            (long long)k->t->wide, stride);
+        pool_put(k, "for q in range(%lld):", (long long)k->t->down);
+        pool_put(k, "    at[q * %lld:q * %lld + %lld] = iota(q * %lld, %lld)", across, across,
+                 across, (long long)k->t->wide, stride);
     }
     k->depth--;
 }
@@ -311,13 +326,14 @@ static void put_place(PoolText *k)
 {
     const Pool *p = k->p;
     int last = p->rank - 1, up = p->rank - 2;
-    put(k, "base = t.start * %lld - %lld", (long long)p->stride[last], (long long)front_of(p));
-    put(k, "lo = max(base, 0)");
-    put(k, "hi = max(lo, min(base + %lld, h%d))", (long long)k->t->wide, last);
-    put(k, "top = b.start * %lld - %lld", (long long)p->stride[up], (long long)p->pad[up]);
-    put(k, "u = max(top, 0)");
-    put(k, "deep = (b.size - 1) * %lld + %lld", (long long)p->stride[up], (long long)reach(p, up));
-    put(k, "n = min(max(min(top + deep, h%d) - u, 0), %lld)", up, (long long)k->t->high);
+    pool_put(k, "base = t.start * %lld - %lld", (long long)p->stride[last], (long long)front_of(p));
+    pool_put(k, "lo = max(base, 0)");
+    pool_put(k, "hi = max(lo, min(base + %lld, h%d))", (long long)k->t->wide, last);
+    pool_put(k, "top = b.start * %lld - %lld", (long long)p->stride[up], (long long)p->pad[up]);
+    pool_put(k, "u = max(top, 0)");
+    pool_put(k, "deep = (b.size - 1) * %lld + %lld", (long long)p->stride[up],
+             (long long)reach(p, up));
+    pool_put(k, "n = min(max(min(top + deep, h%d) - u, 0), %lld)", up, (long long)k->t->high);
 }
 
 /* "i0 * 2 + 1 - 1": plane `plane` of the window */
@@ -334,7 +350,7 @@ static void put_fold_plane(PoolText *k, int buffer)
 {
     char from[64], text[160];
     snprintf(from, sizeof from, "a%d[:n, :hi - lo]", buffer);
-    put(k, "%s = %s", placed, folded(k->p, text, sizeof text, placed, from));
+    pool_put(k, "%s = %s", placed, pool_folded(k->p, text, sizeof text, placed, from));
 }
 
 /* Planes of the window: each that exists is folded into c. */
@@ -342,19 +358,19 @@ static void put_planes(PoolText *k)
 {
     const Pool *p = k->p;
     char at[96], number[16];
-    put(k, "with copyin():");
+    pool_put(k, "with copyin():");
     for (int i = 0; i < planes_of(p); i++) {
         snprintf(number, sizeof number, "%d", i);
-        put(k, "    load(a%d[:n, :hi - lo], x[r, min(max(%s, 0), h0 - 1), u:u + n, lo:hi])", i,
-            plane_at(p, number, at, sizeof at));
+        pool_put(k, "    load(a%d[:n, :hi - lo], x[r, min(max(%s, 0), h0 - 1), u:u + n, lo:hi])", i,
+                 plane_at(p, number, at, sizeof at));
     }
-    put(k, "with compute():");
+    pool_put(k, "with compute():");
     k->depth++;
-    put(k, "c[:deep, :] = %s", neutral(p));
+    pool_put(k, "c[:deep, :] = %s", neutral(p));
     for (int i = 0; i < planes_of(p); i++) {
         snprintf(number, sizeof number, "%d", i);
         plane_at(p, number, at, sizeof at);
-        put(k, "if %s >= 0 and %s < h0:", at, at);
+        pool_put(k, "if %s >= 0 and %s < h0:", at, at);
         k->depth++;
         put_fold_plane(k, i);
         k->depth--;
@@ -362,20 +378,81 @@ static void put_planes(PoolText *k)
     k->depth--;
 }
 
+/* "d.start * 2 + 0 - 1": plane `plane` of those that windows share, or "i0 * 2 + 1": of the window's own */
+static const char *walk_at(const Pool *p, int64_t plane, bool own, char *text, size_t size)
+{
+    int64_t at = plane - p->pad[0] + (own ? shared_planes(p) : 0);
+    snprintf(text, size, "%s * %lld + %lld", own ? "i0" : "d.start", (long long)p->stride[0],
+             (long long)at);
+    return text;
+}
+
+static void put_walk_loads(PoolText *k, int64_t count, bool own)
+{
+    char at[96];
+    pool_put(k, "with copyin():");
+    for (int64_t i = 0; i < count; i++)
+        pool_put(k, "    load(a%lld[:n, :hi - lo], x[r, min(max(%s, 0), h0 - 1), u:u + n, lo:hi])",
+                 (long long)i, walk_at(k->p, i, own, at, sizeof at));
+}
+
+/* Loaded planes from the one numbered `first` on: into c, the first of them in its place if `anew`. */
+static void put_walk_folds(PoolText *k, int64_t first, int64_t count, bool own, bool anew)
+{
+    char at[96];
+    for (int64_t i = first; i < count; i++) {
+        walk_at(k->p, i, own, at, sizeof at);
+        pool_put(k, "if %s >= 0 and %s < h0:", at, at);
+        k->depth++;
+        if (anew && i == first)
+            pool_put(k, "%s = a%lld[:n, :hi - lo]", placed, (long long)i);
+        else
+            put_fold_plane(k, (int)i);
+        k->depth--;
+    }
+}
+
+/* Before the walk: what its first window shares with the one before it. */
+static void put_walk_start(PoolText *k)
+{
+    put_walk_loads(k, shared_planes(k->p), false);
+    pool_put(k, "with compute():");
+    k->depth++;
+    pool_put(k, "c[:deep, :] = %s", neutral(k->p));
+    put_walk_folds(k, 0, shared_planes(k->p), false, false);
+    k->depth--;
+}
+
+static void put_walk_planes(PoolText *k)
+{
+    put_walk_loads(k, k->p->stride[0], true);
+    pool_put(k, "with compute():");
+    k->depth++;
+    put_walk_folds(k, 0, k->p->stride[0], true, false);
+    k->depth--;
+}
+
+/* Behind the rows: c begins the next window. */
+static void put_walk_on(PoolText *k)
+{
+    int64_t stride = k->p->stride[0];
+    put_walk_folds(k, stride - shared_planes(k->p), stride, true, true);
+}
+
 static void put_planes_in_turn(PoolText *k)
 {
     const Pool *p = k->p;
     char at[96];
-    put(k, "with compute():");
-    put(k, "    c[:deep, :] = %s", neutral(p));
-    put(k, "for k in range(%lld):", (long long)p->kernel[0]);
+    pool_put(k, "with compute():");
+    pool_put(k, "    c[:deep, :] = %s", neutral(p));
+    pool_put(k, "for k in range(%lld):", (long long)p->kernel[0]);
     k->depth++;
-    put(k, "p = %s", plane_at(p, "k", at, sizeof at));
-    put(k, "if p >= 0 and p < h0:");
+    pool_put(k, "p = %s", plane_at(p, "k", at, sizeof at));
+    pool_put(k, "if p >= 0 and p < h0:");
     k->depth++;
-    put(k, "with copyin():");
-    put(k, "    load(a0[:n, :hi - lo], x[r, p, u:u + n, lo:hi])");
-    put(k, "with compute():");
+    pool_put(k, "with copyin():");
+    pool_put(k, "    load(a0[:n, :hi - lo], x[r, p, u:u + n, lo:hi])");
+    pool_put(k, "with compute():");
     k->depth++;
     put_fold_plane(k, 0);
     k->depth -= 3;
@@ -385,13 +462,13 @@ static void put_planes_in_turn(PoolText *k)
 static void put_plane(PoolText *k)
 {
     const Pool *p = k->p;
-    put(k, "with copyin():");
-    put(k, "    load(a0[:n, :hi - lo], x[r, u:u + n, lo:hi])");
-    put(k, "with compute():");
+    pool_put(k, "with copyin():");
+    pool_put(k, "    load(a0[:n, :hi - lo], x[r, u:u + n, lo:hi])");
+    pool_put(k, "with compute():");
     k->depth++;
-    put(k, "if n < deep or t.size < o%d:", p->rank - 1);
-    put(k, "    c[:deep, :] = %s", neutral(p));
-    put(k, "%s = a0[:n, :hi - lo]", placed);
+    pool_put(k, "if n < deep or t.size < o%d:", p->rank - 1);
+    pool_put(k, "    c[:deep, :] = %s", neutral(p));
+    pool_put(k, "%s = a0[:n, :hi - lo]", placed);
     k->depth--;
 }
 
@@ -405,168 +482,33 @@ static void put_rows(PoolText *k)
     snprintf(line, sizeof line, "acc[q * %lld:q * %lld + %lld]", wide, wide, wide);
     snprintf(first, sizeof first, "c[q * %lld, :]", stride);
     snprintf(next, sizeof next, "c[q * %lld + %lld, :]", stride, dilation);
-    put(k, "for q in range(b.size):");
-    put(k, "    %s = %s", line,
-        p->kernel[up] == 1 ? first : folded(p, text, sizeof text, first, next));
+    pool_put(k, "for q in range(b.size):");
+    pool_put(k, "    %s = %s", line,
+             p->kernel[up] == 1 ? first : pool_folded(p, text, sizeof text, first, next));
     if (p->kernel[up] < 3)
         return;
-    put(k, "for k in range(2, %lld):", (long long)p->kernel[up]);
-    put(k, "    for q in range(b.size):");
+    pool_put(k, "for k in range(2, %lld):", (long long)p->kernel[up]);
+    pool_put(k, "    for q in range(b.size):");
     snprintf(next, sizeof next, "c[q * %lld + k * %lld, :]", stride, dilation);
-    put(k, "        %s = %s", line, folded(p, text, sizeof text, line, next));
-}
-
-/* ---- columns of the window ---- */
-
-/* How columns are folded: results of `acc` at a distance are added to those of `into`. */
-typedef struct PoolStep {
-    const char *into;
-    int64_t distance;
-} PoolStep;
-
-/* Windows that overlap: of 1, 2, 4, ... columns, put together; a maximum may count twice. */
-static uint32_t steps_of(const Pool *p, PoolStep *steps)
-{
-    int64_t k = p->kernel[p->rank - 1], d = p->dilation[p->rank - 1], size = 1, covered = 0;
-    uint32_t n = 0;
-    if (!needs_total(p)) {
-        for (; size * 2 <= k; size *= 2)
-            steps[n++] = (PoolStep){"acc", size * d};
-        if (size < k)
-            steps[n++] = (PoolStep){"acc", (k - size) * d};
-        return n;
-    }
-    for (; k; k >>= 1, size *= 2) {
-        if (k & 1) {
-            steps[n++] = (PoolStep){"total", covered * d};
-            covered += size;
-        }
-        if (k > 1)
-            steps[n++] = (PoolStep){"acc", size * d};
-    }
-    return n;
-}
-
-/* "far[:b.size * 576] = gather(acc[2:b.size * 576 + 2], at[:b.size * 576])": whole repeats, though
- * what comes from behind the last line is nobody's. */
-static void put_shift(PoolText *k, const char *from, int64_t by)
-{
-    long long wide = k->t->wide, far = by;
-    put(k, "far[:b.size * %lld] = gather(%s[%lld:b.size * %lld + %lld], at[:b.size * %lld])", wide,
-        from, far, wide, far, wide);
-}
-
-static void put_step(PoolText *k, const PoolStep *s, bool first)
-{
-    char a[64], b[64], text[160];
-    const char *from = s->distance ? "far" : "acc";
-    if (s->distance)
-        put_shift(k, "acc", s->distance);
-    snprintf(a, sizeof a, "%s[:b.size * %lld]", s->into, (long long)k->t->wide);
-    snprintf(b, sizeof b, "%s[:b.size * %lld]", from, (long long)k->t->wide);
-    put(k, "%s = %s", a, first ? b : folded(k->p, text, sizeof text, a, b));
-}
-
-/* "acc[q * 576 + 8:q * 576 + 568]": what row q of the result is made of */
-static const char *row_of(const PoolText *k, char *text, size_t size, const char *from,
-                          int64_t line, int64_t skip)
-{
-    snprintf(text, size, "%s[q * %lld + %lld:q * %lld + %lld]", from, (long long)line,
-             (long long)skip, (long long)line, (long long)(skip + k->t->across));
-    return text;
-}
-
-static void put_result(PoolText *k, const char *row)
-{
-    put(k, "for q in range(b.size):");
-    if (k->p->max)
-        put(k, "    o[q, :] = %s", row);
-    else
-        put(k, "    o[q, :] = (%s) * (1.0 / %lld.0)", row, (long long)k->p->divisor);
-}
-
-/* The last step and the border that is dropped in one: only one of its operands is shifted. */
-static void put_last_step(PoolText *k, int64_t distance)
-{
-    int64_t skip = skip_of(k->p), wide = k->t->wide, other = skip + distance;
-    bool aligned = skip % BLOCK == 0;
-    char a[64], b[64], text[160];
-    put_shift(k, "acc", aligned ? other : skip);
-    row_of(k, a, sizeof a, "far", wide, 0);
-    row_of(k, b, sizeof b, "acc", wide, aligned ? skip : other);
-    put_result(k, folded(k->p, text, sizeof text, a, b));
-}
-
-/* Which step may be the last in that way; `n`: none. Their order does not matter. */
-static uint32_t last_step(const Pool *p, const PoolStep *steps, uint32_t n)
-{
-    int64_t skip = skip_of(p);
-    for (uint32_t i = 0; i < n && !needs_total(p); i++)
-        if (skip % BLOCK == 0 || (skip + steps[i].distance) % BLOCK == 0)
-            return i;
-    return n;
-}
-
-/* Neighbouring windows: by doubling; a gather drops the border. */
-static void put_doubling(PoolText *k)
-{
-    PoolStep steps[MOST_STEPS];
-    uint32_t n = steps_of(k->p, steps), last = last_step(k->p, steps, n);
-    const char *whole = needs_total(k->p) ? "total" : "acc";
-    int64_t skip = skip_of(k->p);
-    bool started = false;
-    char row[64];
-    for (uint32_t i = 0; i < n; i++) {
-        bool first = !started && steps[i].into[0] == 't';
-        if (i != last)
-            put_step(k, &steps[i], first);
-        started = started || first;
-    }
-    if (last < n) {
-        put_last_step(k, steps[last].distance);
-        return;
-    }
-    if (skip % BLOCK) {
-        put_shift(k, whole, skip);
-        whole = "far";
-        skip = 0;
-    }
-    put_result(k, row_of(k, row, sizeof row, whole, k->t->wide, skip));
-}
-
-/* Windows further apart: one gather per column, of as many elements as there are outputs. */
-static void put_gathers(PoolText *k)
-{
-    const Pool *p = k->p;
-    long long wide = k->t->wide, across = k->t->across;
-    char a[64], b[64], text[160];
-    snprintf(a, sizeof a, "total[:b.size * %lld]", across);
-    snprintf(b, sizeof b, "far[:b.size * %lld]", across);
-    for (int64_t i = 0; i < p->kernel[p->rank - 1]; i++) {
-        put(k, "%s = gather(acc[%lld:b.size * %lld], at[:b.size * %lld])", i ? b : a,
-            (long long)(skip_of(p) + i * p->dilation[p->rank - 1]), wide, across);
-        if (i)
-            put(k, "%s = %s", a, folded(p, text, sizeof text, a, b));
-    }
-    put_result(k, row_of(k, text, sizeof text, "total", across, 0));
+    pool_put(k, "        %s = %s", line, pool_folded(p, text, sizeof text, line, next));
 }
 
 static void put_tile(PoolText *k)
 {
-    put_place(k);
     if (k->p->rank == 2)
         put_plane(k);
+    else if (is_walk(k->p))
+        put_walk_planes(k);
     else if (one_by_one(k->p))
         put_planes_in_turn(k);
     else
         put_planes(k);
-    put(k, "with compute():");
+    pool_put(k, "with compute():");
     k->depth++;
     put_rows(k);
-    if (is_near(k->p))
-        put_doubling(k);
-    else
-        put_gathers(k);
+    if (is_walk(k->p))
+        put_walk_on(k);
+    pool_put_columns(k);
     k->depth--;
 }
 
@@ -580,17 +522,29 @@ static void put_kernel(const Pool *p, const char *name, const PoolTile *t, Buf *
     buf_char(out, ']');
     for (int i = 0; i < p->rank; i++)
         buf_printf(out, ", o%d: i32", i);
+    buf_puts(out, is_walk(p) ? ", chunk: i32, even: i32" : "");
     buf_puts(out, ", y: out[f32, rows, ");
     put_names(out, 'o', p->rank);
     buf_puts(out, "]):\n");
     put_buffers(&k);
     put_start(&k);
-    put(&k, "for r, %sb, t in mine(rows, %stiles(o%d, %lld), tiles(o%d, %lld)):", plane, planes, up,
-        (long long)t->down, last, (long long)t->across);
+    if (is_walk(p))
+        pool_put(
+            &k, "for r, d, b, t in mine(rows, tiles(o0, chunk), tiles(o1, even), tiles(o2, %lld)):",
+            (long long)t->across);
+    else
+        pool_put(&k, "for r, %sb, t in mine(rows, %stiles(o%d, %lld), tiles(o%d, %lld)):", plane,
+                 planes, up, (long long)t->down, last, (long long)t->across);
     k.depth++;
+    put_place(&k);
+    if (is_walk(p)) {
+        put_walk_start(&k);
+        pool_put(&k, "for i0 in range(d.start, d.stop):");
+        k.depth++;
+    }
     put_tile(&k);
-    put(&k, "with copyout():");
-    put(&k, "    store(y[r, %sb, t], o[:b.size, :t.size])", plane);
+    pool_put(&k, "with copyout():");
+    pool_put(&k, "    store(y[r, %sb, t], o[:b.size, :t.size])", plane);
 }
 
 static void put_reasons(const Pool *p, const NpuChip *chip, const PoolTile *tiles, uint32_t n,
@@ -603,7 +557,12 @@ static void put_reasons(const Pool *p, const NpuChip *chip, const PoolTile *tile
                "computed.\n# The %lld rows of a window are folded first, its %lld columns after "
                "that, %s,\n# for all rows of the block at once.\n",
                (long long)p->kernel[up], (long long)p->kernel[p->rank - 1],
-               is_near(p) ? "by doubling" : "one gather each");
+               pool_is_near(p) ? "by doubling" : "one gather each");
+    if (is_walk(p))
+        buf_printf(out,
+                   "# A core walks the depth of its block: of the %lld planes of a window %lld are "
+                   "loaded, the rest stays from the last one.\n",
+                   (long long)p->kernel[0], (long long)p->stride[0]);
     for (uint32_t i = 0; i < n; i++)
         buf_printf(out,
                    "# Up to %lld outputs a row: %lld rows of them from %lld input rows, %lld bytes "

@@ -9,6 +9,17 @@ bool reduce_is_full(const Writer *w, uint32_t output)
     return !write_is_fixed(w, w->g->outputs.at[output].is.prim);
 }
 
+bool reduce_is_spread(const Writer *w, PrimId id)
+{
+    for (uint32_t i = 1; i < w->g->prims.len; i++) {
+        const Prim *p = &w->g->prims.at[i];
+        for (uint32_t k = 0; k < p->n_arg && p->uses && !write_is_fixed(w, i); k++)
+            if (p->arg[k] == id)
+                return true;
+    }
+    return false;
+}
+
 static bool in_pass(const Writer *w, PrimId id, uint32_t pass)
 {
     const Prim *p = &w->g->prims.at[id];

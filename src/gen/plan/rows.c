@@ -124,7 +124,10 @@ static void write_rows(Job *job)
                           "%s >= %d * chip.cores and %s * %d * chip.cores <= chip.l2 or %s <= "
                           "chip.cores and %s <= %d",
                           rows, MANY_ROWS, length, ROW_BYTES, rows, length, FEW_LONG);
-    write_streamed(job, when);
+    if (groups_takes(job))
+        groups_part(job, when);
+    else
+        write_streamed(job, when);
     if (split) {
         together_part(job);
         split_part(job);
@@ -133,6 +136,6 @@ static void write_rows(Job *job)
 
 const Strategy strategy_rows = {
     "rows", takes, write_rows,
-    "Short rows are taken whole, several at once; long rows are streamed in tiles; few long rows, "
-    "or rows that L2 does not hold between two passes, are split over the cores, the longest in "
-    "groups that L2 holds."};
+    "Short rows are taken whole, several at once; long rows are streamed in tiles, as many between "
+    "two passes as L2 holds; few long rows, or rows that L2 does not hold between two passes, are "
+    "split over the cores, the longest in groups that L2 holds."};

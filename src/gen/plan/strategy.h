@@ -87,6 +87,13 @@ const char **across_start(Writer *w);
 void across_add(Writer *w, const char **lanes);
 void across_finish(Job *job, Part *part, const char **lanes);
 
+/* Long rows of two passes, each by one core: all of a group first, then all again (groups.c). */
+bool groups_takes(const Job *job);
+void groups_part(Job *job, const char *when);
+/* Lines of the host that set `group`: how many of `count` things L2 holds the inputs and outputs of at a
+ * time; each has `unit` elements. */
+const char *groups_lines(Job *job, const Writer *w, const char *count, const char *unit);
+
 /* Few long rows: each is split over the cores (split.c). */
 bool split_takes(Job *job);
 void split_part(Job *job);
@@ -130,6 +137,7 @@ void reduce_mark(const Writer *w, uint32_t pass, bool final, bool *wanted);
 /* Forgets the names of what only lived inside the pass. */
 void reduce_forget(Writer *w);
 bool reduce_is_full(const Writer *w, uint32_t output); /* varies along reduced axes */
+bool reduce_is_spread(const Writer *w, PrimId id);     /* what varies along them takes it */
 void reduce_store_scalars(Writer *w);                  /* outputs of one value a row */
 
 #endif

@@ -8,7 +8,7 @@
  * and others are kept. Out: a part, where something is written that varies along rows. */
 #include "gen/plan/strategy.h"
 
-enum { LONG = 2 /* tiles of a row that every core has at least */, LANES = 8 };
+enum { LEAST = 2048 /* elements of a row that every core has */, LANES = 8 };
 
 /* A value of a row that the second pass takes: a primitive, or its reciprocal. */
 typedef struct Kept {
@@ -295,18 +295,6 @@ static void combine(Together *p, const Unit *u, uint32_t unit)
     w->depth--;
 }
 
-/* Is it an operand of what varies along the row? */
-static bool is_spread(const Writer *w, PrimId id)
-{
-    for (uint32_t i = 1; i < w->g->prims.len; i++) {
-        const Prim *p = &w->g->prims.at[i];
-        for (uint32_t k = 0; k < p->n_arg && p->uses && !write_is_fixed(w, i); k++)
-            if (p->arg[k] == id)
-                return true;
-    }
-    return false;
-}
-
 static void keep(Together *p, PrimId id, bool recip)
 {
     Writer *w = p->w;
@@ -323,7 +311,8 @@ static void keep_results(Together *p)
     w->depth++;
     for (uint32_t i = 1; i < w->g->prims.len; i++) {
         const Prim *prim = &w->g->prims.at[i];
-        if (prim->op == PRIM_LEAF || !prim->uses || !write_is_fixed(w, i) || !is_spread(w, i))
+        if (prim->op == PRIM_LEAF || !prim->uses || !write_is_fixed(w, i) ||
+            !reduce_is_spread(w, i))
             continue;
         if (w->name[i])
             keep(p, i, false);
@@ -455,18 +444,23 @@ static bool any_full(const Writer *w)
     return false;
 }
 
-/* Bytes that L2 is divided by to have the elements of a group. Where rows are walked under what they
- * share, the second pass comes to a row's last tile only after all the others: what lies between the two
- * reads of it is twice as much, unless the results are so large that they pass L2 by (lower/stream.c). */
-static const char *l2_share(Job *job, const Writer *w)
+/* Lines of the host that set `group`: rows of its first axis. Where rows are walked under what they share,
+ * the second pass comes to a row's last tile only after all the others: what lies between the two reads
+ * of it is twice as much, unless the results are so large that they pass L2 by (lower/stream.c). */
+static const char *group_lines(Together *p)
 {
+    Job *job = p->job;
+    const Writer *w = p->w;
     bool *shared = arena_array(w->arena, bool, w->g->prims.len);
     uint32_t bytes = widest_leaf(w);
     if (!mark_shared(w, shared))
-        return str_format(job->arena, "%u", 2 * bytes);
-    return str_format(job->arena, "(%u if %s > 2 * chip.l2 // %u // %s else %u)", 2 * bytes,
-                      product(job, true, false, UINT32_MAX), narrowest_output(w),
-                      job->s->axis[w->last].name, 4 * bytes);
+        return groups_lines(job, w, job->s->axis[p->first].name,
+                            product(job, true, true, p->first));
+    return str_format(
+        job->arena,
+        "group = max(1, chip.l2 // (%u if %s > 2 * chip.l2 // %u // %s else %u) // (%s))",
+        2 * bytes, product(job, true, false, UINT32_MAX), narrowest_output(w),
+        job->s->axis[w->last].name, 4 * bytes, product(job, true, true, p->first));
 }
 
 void together_part(Job *job)
@@ -482,15 +476,13 @@ void together_part(Job *job)
         p.first++;
     const char *last = job->s->axis[w->last].name;
     const char *lines = product(job, false, true, w->last);
-    part->when = str_format(job->arena, "%s >= %d * tile * chip.cores",
-                            product(job, false, true, UINT32_MAX), LONG);
+    part->when = str_format(job->arena, "%s >= %d * chip.cores",
+                            product(job, false, true, UINT32_MAX), LEAST);
     part->setup = str_format(job->arena,
                              "pieces = ceildiv(align_up(%s * ceildiv(%s, tile), chip.cores), %s)\n"
                              "step = min(tile, align_up(ceildiv(%s, pieces), 128))\n"
-                             "group = max(1, chip.l2 // %s // (%s))\n"
-                             "cores = chip.cores",
-                             lines, last, lines, last, l2_share(job, w),
-                             product(job, true, true, p.first));
+                             "%s\ncores = chip.cores",
+                             lines, last, lines, last, group_lines(&p));
     part->scalar[0].value = "step";
     part_scalar(part, "group", "group");
     part_scalar(part, "cores", "cores");
