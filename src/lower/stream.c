@@ -7,6 +7,9 @@
  * overlap; or by a little, as windows do whose first row or column a turn shares with the one before.
  * (asc-devkit examples add_high_performance: 264 to 188 us)
  *
+ * One loop after the other may read it, each all of it: what is larger than L2 is gone from there when
+ * the next one begins.
+ *
  * Past L2 a run of a copy costs 3.2 cycles more (npu/cost.def BURST_PAST_L2): 54 bytes' time. Results
  * that stay in L2 are two thirds of it at most, so where as much is written as read, copies of short
  * runs pass it by only while the tensor is so small that this is worth more.
@@ -23,7 +26,8 @@ typedef struct Loads {
     uint32_t count;  /* places that read it */
     uint32_t passes; /* loops that load it, one after the other */
     const IrStmt *pass;
-    bool once;
+    const IrStmt *outer;       /* the outermost loop around the last place */
+    bool once;                 /* by each of several outermost loops, if there are several places */
     bool split;                /* by a loop that deals it out: no two cores read the same */
     int64_t run;               /* bytes of a run at most; 0: long ones */
     VEC(const IrStmt *) loops; /* around the place */
@@ -189,6 +193,15 @@ static void count_pass(Loads *f, const IrStmt *load)
     f->pass = load->kind == IR_S_LOAD ? loop : f->pass;
 }
 
+static bool reads_once(Loads *f, const IrStmt *load)
+{
+    const IrStmt *outer = f->loops.len ? f->loops.at[0] : NULL;
+    bool apart = f->count == 1 || (f->once && outer && outer != f->outer);
+    f->outer = outer;
+    return apart && load->kind == IR_S_LOAD &&
+           (read_once(f, &load->access) || read_nearly_once(f, load));
+}
+
 static void walk(Loads *f, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len; i++) {
@@ -197,7 +210,7 @@ static void walk(Loads *f, const IrBlock *block)
         if (reads && s->access.tensor == f->tensor) {
             f->count++;
             count_pass(f, s);
-            f->once = s->kind == IR_S_LOAD && (read_once(f, &s->access) || read_nearly_once(f, s));
+            f->once = reads_once(f, s);
             f->split = is_split(f);
             f->run = f->once ? short_run(f, s) : 0;
         }
@@ -226,10 +239,12 @@ static void add_stream(Lower *l, AscKernel *k, uint32_t t)
     Loads f = {.l = l, .tensor = t};
     if (tensor->role == IR_ROLE_IN)
         walk(&f, &l->source->body);
-    if (f.count != 1 || !f.once)
+    if (!f.once)
         return;
-    AscStream s = {
-        .tensor = t, .bytes = bytes_of(l, tensor), .split = f.split, .least = l2_bytes(l) / 3};
+    AscStream s = {.tensor = t,
+                   .bytes = bytes_of(l, tensor),
+                   .split = f.split && f.count == 1,
+                   .least = f.count == 1 ? l2_bytes(l) / 3 : l2_bytes(l)};
     if (f.run && written_alike(l, tensor))
         s.most = f.run * (l2_bytes(l) / RUN_COSTS);
     vec_push(l->arena, &k->streams, s);
@@ -243,7 +258,7 @@ static bool read_twice(const Lower *l, uint32_t rank)
         Loads f = {.l = l, .tensor = i};
         if (in->role == IR_ROLE_IN && in->rank == rank)
             walk(&f, &l->source->body);
-        if (f.passes > 1)
+        if (f.passes > 1 && !f.once)
             return true;
     }
     return false;

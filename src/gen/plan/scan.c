@@ -172,13 +172,23 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
         store_all(w);
 }
 
-/* Tiles of a row are alike, so that no short one is left at its end. */
+/* Tiles of a row are alike, so that no short one is left at its end: with one or two more of them if
+ * need be. */
 static void even_tiles(Job *job, Part *part)
 {
-    const char *last = job->s->axis[part->w->last].name;
-    part->setup = str_format(job->arena,
-                             "even = min(tile, align_up(ceildiv(%s, ceildiv(%s, tile)), %d))", last,
-                             last, SCAN_UNIT);
+    const char *n = job->s->axis[part->w->last].name;
+    Buf lines = {0};
+    buf_printf(&lines, "pieces = ceildiv(%s, tile)\n", n);
+    for (int more = 0; more < 3; more++)
+        buf_printf(&lines, "even%d = align_up(ceildiv(%s, pieces + %d), %d)\n", more, n, more,
+                   SCAN_UNIT);
+    buf_puts(&lines, "even = min(tile, ");
+    for (int more = 0; more < 3; more++)
+        buf_printf(&lines, "even%d if even%d * (pieces + %d) < %s + %d else ", more, more, more, n,
+                   2 * SCAN_UNIT);
+    buf_puts(&lines, "even0)");
+    part->setup = buf_take(&lines, job->arena);
+    buf_free(&lines);
     part->scalar[0].value = "even";
 }
 
