@@ -170,9 +170,13 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
         item_cores(job, part, w->row_axis, rows);
     }
     load_constants(w);
-    const char **lanes = resident_start(w), **columns = across_start(w);
-    rows_open(w);
-    write_tile(w, lanes, columns);
+    bool gathered = block == 1 && gathered_takes(job);
+    const char **lanes = gathered ? gathered_rows(w) : resident_start(w);
+    const char **columns = across_start(w);
+    if (!gathered) {
+        rows_open(w);
+        write_tile(w, lanes, columns);
+    }
     w->depth = 1;
     if (job->s->outer)
         resident_finish(job, part, lanes);
