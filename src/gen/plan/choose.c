@@ -142,11 +142,11 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
         if (o->value == VALUE_NONE)
             return false;
         if (graph_value(graph, o->value)->kind == VALUE_CONST) {
-            diag_error(
-                diag, "G002", (Span){0},
-                "the planner cannot plan this task yet: a tensor of more than %d numbers that "
-                "the file itself holds",
-                REWRITE_CONSTANT);
+            diag_error(diag, "G002", (Span){0},
+                       "the planner cannot plan this task yet: a tensor of more than %d runs of "
+                       "numbers that "
+                       "the file itself holds",
+                       REWRITE_CONSTANT);
             return false;
         }
     }

@@ -2,6 +2,7 @@
 #include "gen/plan/rewrite.h"
 
 #include "graph/bounds.h"
+#include <math.h>
 
 typedef bool Rule(Rewrite *r, const Node *node, ValueId *out);
 
@@ -25,25 +26,49 @@ static void add_leaf(Rewrite *r, ValueId id)
 
 static const Node nowhere; /* of what no node of the task says */
 
+/* How many elements from `at` on go up by the same whole number, or are equal. */
+static int64_t run_at(const Value *v, int64_t at, int64_t count, double *step)
+{
+    double first = dtype_load(v->dtype, v->data, (size_t)at);
+    *step = at + 1 < count ? dtype_load(v->dtype, v->data, (size_t)at + 1) - first : 0;
+    bool even = *step == 0 || (*step > 0 && *step == floor(*step) && first == floor(first) &&
+                               fabs(first) < 0x1p24 && *step < 0x1p16);
+    int64_t n = 1;
+    while (even && at + n < count &&
+           dtype_load(v->dtype, v->data, (size_t)(at + n)) == first + (double)n * *step)
+        n++;
+    return n;
+}
+
 /* A tensor that the file itself holds: its numbers one after the other, made by the kernel. */
 static void add_constant(Rewrite *r, ValueId id)
 {
     const Value *v = graph_value(r->from, id);
     int64_t count = 0;
+    uint32_t n = 0;
     ValueId parts[REWRITE_CONSTANT];
     Attr dim = {.key = AT_DIM, .i = 0};
     shape_count(v->shape, &count);
     r->node = &nowhere;
-    bool even = count > 1;
-    for (int64_t i = 0; i < count; i++)
-        even = even && dtype_load(v->dtype, v->data, (size_t)i) == dtype_load(v->dtype, v->data, 0);
-    if (even)
-        r->map[id] = rw_full(r, v->shape, v->dtype, dtype_load(v->dtype, v->data, 0));
-    if (even || count < 2 || count > REWRITE_CONSTANT)
+    if (count < 2)
         return;
-    for (int64_t i = 0; i < count; i++)
-        parts[i] = rw_full(r, (Shape){1, {1}}, v->dtype, dtype_load(v->dtype, v->data, (size_t)i));
-    r->map[id] = rw_reshape(r, rw_make(r, OP_CAT, 0, (uint32_t)count, parts, 1, &dim), v->shape);
+    for (int64_t at = 0; at < count;) {
+        double step, first = dtype_load(v->dtype, v->data, (size_t)at);
+        int64_t run = run_at(v, at, count, &step);
+        bool even = step == 0 || run == 1;
+        int64_t from = even ? 0 : (int64_t)first, by = even ? 0 : (int64_t)step;
+        if (n == REWRITE_CONSTANT)
+            return;
+        if (run == count && step == 0) {
+            r->map[id] = rw_full(r, v->shape, v->dtype, first);
+            return;
+        }
+        parts[n++] = even ? rw_full(r, (Shape){1, {run}}, v->dtype, first)
+                          : rw_range(r, v->dtype, from, from + run * by, by);
+        at += run;
+    }
+    ValueId all = n == 1 ? parts[0] : rw_make(r, OP_CAT, 0, n, parts, 1, &dim);
+    r->map[id] = rw_reshape(r, all, v->shape);
 }
 
 bool rewrite_has_constant(const Graph *graph)
