@@ -143,10 +143,13 @@ static KeptList keep_results(Writer *w)
     return list;
 }
 
+/* Values and loops of the first pass are over. */
 static void forget(Writer *w)
 {
     for (uint32_t i = 1; i < w->g->prims.len; i++)
         w->name[i] = w->recip[i] = NULL;
+    for (uint32_t i = 0; i < w->s->len; i++)
+        w->index[i] = NULL;
     write_free_buffers(w);
 }
 
