@@ -1,5 +1,5 @@
 /* The planner on small graphs: the text it writes, and what it refuses. */
-#include "gen/plan/plan.h"
+#include "gen/plan/others.h"
 #include "tests/t.h"
 #include <stdio.h>
 #include <string.h>
@@ -120,6 +120,76 @@ static ValueId sum_over(Graph *g, ValueId x, int64_t dim, bool keep, Diag *diag)
         (NodeSpec){
             .op = OP_REDUCE, .kind = REDUCE_sum, .n_in = 1, .in = &x, .n_attr = 2, .attr = attr},
         diag);
+}
+
+/* Rows of two axes under a weight of the first of these: read in both passes, in loops of their own. */
+T_TEST(plan_rows_of_two_passes_go_in_groups)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "centred");
+    ValueId x = input(g, "x", 3, (int64_t[]){16, 2, 4221}), w = input(g, "w", 2, (int64_t[]){2, 1});
+    Attr attr[2] = {{.key = AT_DIMS, .ints = {.at = (int64_t[]){1, 2}, .len = 2}},
+                    {.key = AT_KEEPDIM, .i = true}};
+    ValueId sum = node(
+        g,
+        (NodeSpec){
+            .op = OP_REDUCE, .kind = REDUCE_sum, .n_in = 1, .in = &x, .n_attr = 2, .attr = attr},
+        &diag);
+    ValueId y = binary(g, BINARY_mul, binary(g, BINARY_sub, x, sum, &diag), w, &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "rows");
+    CHECK(plan_is_valid(&arena, &plan));
+    CHECK(str_find(plan.craft, STR("for g in tiles(part, group):")) > 0);
+    CHECK(str_find(plan.craft, STR("group = max(1, min(ceildiv(")) > 0);
+    arena_drop(&arena);
+}
+
+/* The length of each row, over all rows: of 5000 elements a tile holds one. */
+T_TEST(plan_rows_that_end_in_totals_are_finished_many_at_once)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "lengths");
+    ValueId x = input(g, "x", 2, (int64_t[]){300, 5000});
+    ValueId squares = sum_over(g, binary(g, BINARY_mul, x, x, &diag), 1, false, &diag);
+    ValueId root = node(
+        g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_sqrt, .n_in = 1, .in = &squares}, &diag);
+    vec_push(&arena, &g->outputs, sum_over(g, root, 0, false, &diag));
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "rows_full");
+    CHECK(plan_is_valid(&arena, &plan));
+    CHECK(str_find(plan.craft, STR("for g in tiles(part, 64):")) > 0);
+    arena_drop(&arena);
+}
+
+static Plan volume_pool(Arena *arena, int64_t kernel, int64_t stride, Diag *diag)
+{
+    Graph *g = graph_new(arena, "volume");
+    ValueId x = input(g, "x", 5, (int64_t[]){2, 3, 9, 20, 30});
+    int64_t k[] = {kernel, 3, 3}, s[] = {stride, 2, 2}, pad[] = {0, 1, 1}, one[] = {1, 1, 1};
+    Attr attr[5] = {{.key = AT_KERNEL, .ints = {.at = k, .len = 3}},
+                    {.key = AT_STRIDE, .ints = {.at = s, .len = 3}},
+                    {.key = AT_PADDING, .ints = {.at = pad, .len = 3}},
+                    {.key = AT_DILATION, .ints = {.at = one, .len = 3}},
+                    {.key = AT_CEIL}};
+    NodeSpec pool = {
+        .op = OP_POOL, .kind = POOL_max, .n_in = 1, .in = &x, .n_attr = 5, .attr = attr};
+    vec_push(arena, &g->outputs, node(g, pool, diag));
+    return plan_of(arena, g, diag);
+}
+
+/* Also a row of branches on one buffer, which lowering must not take forever over. */
+T_TEST(plan_pool_loads_a_shared_plane_once)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Plan walked = volume_pool(&arena, 4, 2, &diag), apart = volume_pool(&arena, 2, 2, &diag);
+    CHECK(plan_is_valid(&arena, &walked) && plan_is_valid(&arena, &apart));
+    CHECK(str_find(walked.craft, STR("for i0 in range(d.start, d.stop):")) > 0);
+    CHECK(str_find(apart.craft, STR("for i0 in range(d.start, d.stop):")) < 0);
+    arena_drop(&arena);
 }
 
 /* As the gradient of a norm: what rows give, and beside it sums over all rows. `back`: these are
