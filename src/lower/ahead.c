@@ -257,13 +257,22 @@ static uint32_t own_loads(const Lower *l, const AscBlock *body, uint32_t at, Loc
     return 1;
 }
 
+/* An assignment that may be made again in the middle of the turn: nothing behind it changes its variable,
+ * as a turn's own sum would be. */
+static bool sets_once(const Lower *l, const AscBlock *body, uint32_t at)
+{
+    const AscStmt *s = &l->out->stmts.at[body->at[at]];
+    AscBlock rest = part_of(body, at + 1, body->len);
+    return s->kind == ASC_S_SET && !assigns(l, &rest, s->var);
+}
+
 /* The only loop among the statements of an outer turn, and nothing but it takes its slots. */
 static bool find_nest(const Lower *l, AscStmtId id, Nest *n)
 {
     *n = (Nest){.outer = l->out->stmts.at[id]};
     const AscBlock *body = &n->outer.body;
     uint32_t loops = 0;
-    while (n->sets < body->len && l->out->stmts.at[body->at[n->sets]].kind == ASC_S_SET)
+    while (n->sets < body->len && sets_once(l, body, n->sets))
         n->sets++;
     for (uint32_t i = n->sets; i < body->len; i++)
         if (l->out->stmts.at[body->at[i]].kind == ASC_S_FOR) {

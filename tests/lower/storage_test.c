@@ -1,6 +1,7 @@
 /* Which storage buffers get, and where their slots are taken and given back. */
 #include "tests/lower/help.h"
 #include "tests/t.h"
+#include <string.h>
 
 #define HEAD                                   \
     "craft = 1\n"                              \
@@ -58,6 +59,39 @@ T_TEST(a_value_used_in_a_loop_keeps_its_slot_outside)
                                          "            store(y[i:i + 1], b[:1])\n");
     CHECK_EQ_INT(help_count(p, 0, ASC_S_DEQUE), 1);
     CHECK_EQ_INT(help_count(p, 0, ASC_S_FREE), 1);
+    arena_drop(&arena);
+}
+
+/* Constants that Process gives a scalar of that name. */
+static uint32_t constants_of(const AscProgram *p, const AscBlock *block, const char *name)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &p->stmts.at[block->at[i]];
+        n += s->kind == ASC_S_SET && p->ir->exprs.at[s->value].op == IR_E_FLOAT &&
+             !strcmp(p->ir->vars.at[s->var].name, name);
+        n += constants_of(p, &s->body, name) + constants_of(p, &s->orelse, name);
+    }
+    return n;
+}
+
+T_TEST(loads_ahead_leave_the_sum_of_a_turn_alone)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, HEAD "    a = ub(f32, 64, depth=2)\n"
+                                         "    b = ub(f32, 64, depth=2)\n"
+                                         "    for i in mine(n):\n"
+                                         "        all = 0.0\n"
+                                         "        for t in tiles(n, 64):\n"
+                                         "            with copyin():\n"
+                                         "                load(a[:t.size], x[t])\n"
+                                         "            with compute():\n"
+                                         "                all = all + reduce_sum(a[:t.size])\n"
+                                         "        with compute():\n"
+                                         "            b[:1] = all\n"
+                                         "        with copyout():\n"
+                                         "            store(y[i:i + 1], b[:1])\n");
+    CHECK_EQ_INT(constants_of(p, &p->kernels.at[0].functions.at[0].body, "all"), 1);
     arena_drop(&arena);
 }
 
