@@ -67,12 +67,11 @@ static void logistic(Math *m, const AscRef *top)
     bi(m, ASC_DIV, m->dst, t, e);
 }
 
-/* (exp(2a) - 1) / (exp(2a) + 1); beyond 15 both are 1 in f32. */
+/* (exp(2a) - 1) / (exp(2a) + 1), which is 1 in f32 beyond 15; far below 0 the exponential is 0. */
 static void hyperbolic_tangent(Math *m)
 {
     AscRef e = temp(m), t = temp(m);
     sc(m, ASC_MINS, e, m->a, 15);
-    sc(m, ASC_MAXS, e, e, -15);
     sc(m, ASC_MULS, e, e, 2);
     un(m, ASC_EXP, e, e);
     sc(m, ASC_ADDS, t, e, 1);

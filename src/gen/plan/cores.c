@@ -5,18 +5,33 @@
  * GM_PORT, MTE3_RATE). So n elements of which one keeps the busiest of these for b us take 0.08 c + n b / c:
  * least at c = sqrt(n b / 0.08). The second core of each AI core shares the port, so that all cores pay
  * only where storing or computing bounds it and they save more of that than their launch takes, or where
- * 60 us of work make the launch small. A core's share is cut in four pieces at least, so that its first store starts before
- * its last load. */
+ * 60 us of work make the launch small.
+ *
+ * A core's share is cut into pieces: what the first one's load and the last one's computation and store take
+ * overlaps with nothing. A piece must still take longer to copy than it takes to arrive (213 cycles) and to
+ * be computed, at about 30 cycles an instruction before the first of its elements, or the copies wait for
+ * buffers; where computing bounds it, pieces balance those cycles against the first load and the last store. */
 #include "gen/plan/cores.h"
 
 #include "gen/plan/strategy.h"
 #include <string.h>
 
-enum { PIECES = 4, LEAST = 512, PORTS = 24, LONG_US = 60, FOLD = 2 /* cycles of 64 elements */ };
+enum {
+    PIECES = 4, /* of a core's share, about */
+    MOST_PIECES = 64,
+    LEAST = 512,
+    PORTS = 24,
+    LONG_US = 60,
+    FOLD = 2, /* cycles of 64 elements */
+    MOST_ELEMENTS = 1 << 20,
+    ARRIVES = 213,
+    STARTS = 30
+};
 #define CORE_US 0.08
 #define IN_PER_US 60480.0
 #define OUT_PER_US 49500.0
 #define LANES_PER_US (64 * 1800.0)
+#define CYCLES_PER_US 1800.0
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -46,37 +61,55 @@ CoresRule cores_rule(CoresWork work)
     return (CoresRule){alone / CORE_US, least};
 }
 
+/* "min(1408, i64(sqrt(...)))": elements of a piece of a core's share. */
+static const char *piece_size(Arena *arena, const char *axis, CoresWork w)
+{
+    double in = w.in / IN_PER_US, out = w.out / OUT_PER_US, v = w.cycles / LANES_PER_US;
+    double starts = STARTS * w.calls / CYCLES_PER_US, hidden = larger(in, out) - v;
+    const char *even = str_format(arena, "i64(sqrt(f32(ceildiv(%s, cores)) * %.1f))", axis,
+                                  larger(starts, STARTS / CYCLES_PER_US) / (in + out));
+    if (hidden * MOST_ELEMENTS <= starts)
+        return even;
+    return str_format(arena, "min(%.0f, %s)", (ARRIVES / CYCLES_PER_US + starts) / hidden, even);
+}
+
 const char *cores_lines(Arena *arena, const char *axis, CoresWork work)
 {
     CoresRule rule = cores_rule(work);
     return str_format(arena,
                       "cores = chip.cores if %s >= %.0f else max(1, min(chip.cube_cores, "
                       "i64(sqrt(f32(%s) * %.6f))))\n"
-                      "    piece = min(tile, max(%d, align_up(ceildiv(%s, cores * %d), 128)))",
-                      axis, rule.least, axis, rule.factor, LEAST, axis, PIECES);
+                      "    cut = max(ceildiv(%s, cores * %d), %s)\n"
+                      "    piece = min(tile, max(%d, align_up(cut, 128)))",
+                      axis, rule.least, axis, rule.factor, axis, MOST_PIECES,
+                      piece_size(arena, axis, work), LEAST);
 }
 
-/* Cycles of 64 elements, of what is not one instruction of one cycle (npu/isa.def, lower). */
+/* Cycles of 64 elements and instructions of what is not one of one cycle (npu/isa.def, lower). */
 static const struct {
     const char *word;
-    int cycles;
-} slow[] = {{"exp", 2},   {"log", 2},  {"sqrt", 2},  {"rsqrt", 6}, {"recip", 4}, {"sigmoid", 8},
-            {"tanh", 11}, {"silu", 9}, {"gelu", 24}, {"erf", 28},  {"mish", 24}, {"softplus", 12},
-            {"where", 3}, {"pow", 16}, {"sin", 20},  {"cos", 20},  {"cast", 2}};
+    int cycles, calls;
+} slow[] = {{"exp", 2, 1},    {"log", 2, 1},     {"sqrt", 2, 1},   {"rsqrt", 6, 3},
+            {"recip", 4, 2},  {"sigmoid", 9, 5}, {"tanh", 10, 6},  {"silu", 8, 4},
+            {"gelu", 21, 17}, {"erf", 28, 24},   {"mish", 24, 18}, {"softplus", 9, 7},
+            {"where", 3, 2},  {"pow", 16, 8},    {"sin", 20, 18},  {"cos", 20, 18},
+            {"cast", 2, 1}};
 
-static double form_cycles(const char *form)
+/* Adds what the form takes. */
+static void count_form(const char *form, CoresWork *work)
 {
-    double cycles = 0;
     for (const char *c = form; *c;) {
         size_t n = strspn(c, "abcdefghijklmnopqrstuvwxyz0123456789_");
-        int word = n && *c >= 'a';
+        int word = n && *c >= 'a', calls = word;
         for (size_t i = 0; n && i < sizeof slow / sizeof *slow; i++)
-            if (str_is((Str){c, n}, slow[i].word))
+            if (str_is((Str){c, n}, slow[i].word)) {
                 word = slow[i].cycles;
-        cycles += word + (*c == '/' ? 4 : strchr("+-*<>=", *c) ? 1 : 0);
+                calls = slow[i].calls;
+            }
+        work->cycles += word + (*c == '/' ? 4 : strchr("+-*<>=", *c) ? 1 : 0);
+        work->calls += calls + (strchr("+-*/<>=", *c) ? 1 : 0);
         c += n ? n : 1;
     }
-    return cycles;
 }
 
 static CoresWork element_work(const Writer *w)
@@ -91,15 +124,37 @@ static CoresWork element_work(const Writer *w)
     for (uint32_t i = 1; i < w->g->prims.len; i++) {
         const Prim *p = &w->g->prims.at[i];
         if (p->op == PRIM_MAP && p->uses && p->form && write_is_tile(w, i))
-            work.cycles += form_cycles(p->form);
+            count_form(p->form, &work);
     }
+    return work;
+}
+
+/* With the folds of its reductions. */
+static CoresWork job_work(Job *job, Part *part)
+{
+    CoresWork work = element_work(part->w);
+    for (uint32_t i = 1; i < job->g->prims.len; i++)
+        if (job->g->prims.at[i].op == PRIM_REDUCE && job->g->prims.at[i].uses) {
+            work.cycles += FOLD;
+            work.calls++;
+        }
     return work;
 }
 
 void few_cores(Job *job, Part *part)
 {
-    part->setup = cores_lines(job->arena, "n0", element_work(part->w));
+    part->setup = cores_lines(job->arena, "n0", job_work(job, part));
     part->cores = "cores";
+    part->scalar[0].value = "piece";
+}
+
+void even_pieces(Job *job, Part *part)
+{
+    part->setup = str_format(
+        job->arena,
+        "mine = ceildiv(n0, %s)\n"
+        "    piece = min(tile, align_up(ceildiv(mine, ceildiv(mine, tile)), 128))",
+        part->cores);
     part->scalar[0].value = "piece";
 }
 
@@ -129,11 +184,9 @@ void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
  * give each as many pieces. */
 void row_cores(Job *job, Part *part, uint32_t tiled, const char *tile)
 {
-    CoresWork work = element_work(part->w);
+    CoresWork work = job_work(job, part);
     const char *items = item_count(job, tiled, tile);
     Buf elements = {0};
-    for (uint32_t i = 1; i < job->g->prims.len; i++)
-        work.cycles += job->g->prims.at[i].op == PRIM_REDUCE && job->g->prims.at[i].uses ? FOLD : 0;
     for (uint32_t i = 0; i < job->s->len; i++)
         buf_printf(&elements, "%s%s", i ? " * " : "", job->s->axis[i].name);
     part->setup = str_format(job->arena,

@@ -4,9 +4,10 @@
 
 #include "base/arena.h"
 
-/* What an element of the axis costs: bytes in, bytes out, vector cycles of 64 of them. */
+/* What an element of the axis costs: bytes in, bytes out, vector cycles of 64 of them, in how many
+ * instructions. */
 typedef struct CoresWork {
-    double in, out, cycles;
+    double in, out, cycles, calls;
 } CoresWork;
 
 /* n elements are worth all cores from `least` on, and sqrt(factor n) of those with a port alone below. */

@@ -188,7 +188,7 @@ static double cast_cycles(DType dtype)
 /* One loop over one axis is worth only so many cores; false: it is not one. */
 static bool put_cores(EachPlan *p, Buf *out)
 {
-    CoresWork work = {.cycles = p->e->g->nodes.len};
+    CoresWork work = {.cycles = p->e->g->nodes.len, .calls = p->e->g->nodes.len};
     if (p->e->jobs.len != 1 || p->axes[0].groups != 1)
         return false;
     for (uint32_t i = 0; i < p->tensors.len; i++) {

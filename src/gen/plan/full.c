@@ -35,33 +35,49 @@ static const char *const column_words[] = {[PRIM_SUM] = "col_sum",
                                            [PRIM_MIN] = "col_min",
                                            [PRIM_PROD] = "col_prod"};
 
-static void put_slot(Job *job, Part *part, PrimId id, uint32_t slot)
+/* The results of a pass that a core tells the others of: eight lanes each, a workspace each. */
+static void put_slots(Job *job, Part *part, const PrimIds *ids, uint32_t slot)
 {
     Writer *w = part->w;
-    if (!part->workspaces.len)
+    if (!slot)
         part_scalar(part, "nc", part->cores);
-    part_workspace(job, part, str_format(w->arena, "ws%u", slot), "nc, 8");
-    bool sum = w->g->prims.at[id].reduce == PRIM_SUM;
     write_line(w, "with compute():");
-    write_line(w, "    mine8[:8] = %s", sum ? "0.0" : w->name[id]);
-    if (sum)
-        write_line(w, "    mine8[:1] = %s", w->name[id]);
+    for (uint32_t i = 0; i < ids->len; i++) {
+        const char *name = w->name[ids->at[i]];
+        bool sum = w->g->prims.at[ids->at[i]].reduce == PRIM_SUM;
+        part_workspace(job, part, str_format(w->arena, "ws%u", slot + i), "nc, 8");
+        buf_printf(&w->buffers, "    mine%u = ub(f32, 8)\n", slot + i);
+        write_line(w, "    mine%u[:8] = %s", slot + i, sum ? "0.0" : name);
+        if (sum)
+            write_line(w, "    mine%u[:1] = %s", slot + i, name);
+    }
     write_line(w, "with copyout():");
-    write_line(w, "    store(ws%u[core_id(), 0:8], mine8[:8])", slot);
+    for (uint32_t i = slot; i < slot + ids->len; i++)
+        write_line(w, "    store(ws%u[core_id(), 0:8], mine%u[:8])", i, i);
 }
 
-static void get_slots(Part *part, PrimId id, uint32_t slot)
+static void get_slot(Writer *w, PrimId id, uint32_t slot)
 {
-    Writer *w = part->w;
-    write_line(w, "with copyin():");
-    write_line(w, "    load(all8[:nc, :8], ws%u[0:nc, 0:8])", slot);
-    write_line(w, "with compute():");
-    if (w->g->prims.at[id].reduce == PRIM_SUM) { /* lanes beside the first are 0 */
-        write_line(w, "    %s = reduce_sum(all8[:nc, :8])", w->name[id]);
+    PrimReduce kind = w->g->prims.at[id].reduce;
+    if (kind == PRIM_SUM) { /* lanes beside the first are 0 */
+        write_line(w, "    %s = reduce_sum(all%u[:nc, :8])", w->name[id], slot);
         return;
     }
-    write_line(w, "    sum8[:8] = %s(all8[:nc, :8])", column_words[w->g->prims.at[id].reduce]);
-    write_line(w, "    %s = sum8[0]", w->name[id]);
+    buf_printf(&w->buffers, "    one%u = ub(f32, 8)\n", slot);
+    write_line(w, "    one%u[:8] = %s(all%u[:nc, :8])", slot, column_words[kind], slot);
+    write_line(w, "    %s = one%u[0]", w->name[id], slot);
+}
+
+static void get_slots(Writer *w, const PrimIds *ids, uint32_t slot)
+{
+    write_line(w, "with copyin():");
+    for (uint32_t i = slot; i < slot + ids->len; i++) {
+        buf_printf(&w->buffers, "    all%u = ub(f32, 64, 8)\n", i);
+        write_line(w, "    load(all%u[:nc, :8], ws%u[0:nc, 0:8])", i, i);
+    }
+    write_line(w, "with compute():");
+    for (uint32_t i = 0; i < ids->len; i++)
+        get_slot(w, ids->at[i], slot + i);
 }
 
 void full_combine(Job *job, Part *part, const PrimIds *ids)
@@ -69,11 +85,9 @@ void full_combine(Job *job, Part *part, const PrimIds *ids)
     uint32_t slot = part->workspaces.len;
     if (!ids->len)
         return;
-    for (uint32_t i = 0; i < ids->len; i++)
-        put_slot(job, part, ids->at[i], slot + i);
+    put_slots(job, part, ids, slot);
     write_line(part->w, "sync_all()");
-    for (uint32_t i = 0; i < ids->len; i++)
-        get_slots(part, ids->at[i], slot + i);
+    get_slots(part->w, ids, slot);
 }
 
 void full_store_scalars(Writer *w)
@@ -101,10 +115,13 @@ void full_store_scalars(Writer *w)
     }
 }
 
-void full_buffers(Writer *w)
+/* Only results of one element: what all cores save is little, their launch is not. */
+static bool only_scalars(const Writer *w)
 {
-    buf_puts(&w->buffers, "    mine8 = ub(f32, 8)\n    all8 = ub(f32, 64, 8)\n"
-                          "    sum8 = ub(f32, 8)\n");
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        if (reduce_is_full(w, i))
+            return false;
+    return true;
 }
 
 static void write_full(Job *job)
@@ -112,11 +129,15 @@ static void write_full(Job *job)
     Part *part = job_part(job, "_kernel", false);
     Writer *w = part->w;
     uint32_t passes = reduce_passes(w);
-    full_buffers(w);
     if (shared_takes(w))
         shared_setup(job, part);
-    if (w->s->len == 1)
+    if (w->s->len == 1) {
         write_line(w, "part = share(n0, 128)");
+        if (only_scalars(w))
+            few_cores(job, part);
+        else
+            even_pieces(job, part);
+    }
     write_scalar_leaves(w);
     for (uint32_t pass = 0; pass <= passes; pass++) {
         PrimIds ids = {0};

@@ -204,6 +204,18 @@ bool prim_widens(const Graph *graph)
     return false;
 }
 
+/* Operators that read it, and results that it is. */
+static uint32_t readers(const Graph *graph, ValueId id)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
+            n += graph->nodes.at[i].in[k] == id;
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        n += graph->outputs.at[i] == id;
+    return n;
+}
+
 /* The output of a node, made when it is first asked for. */
 static bool node_value(PrimGraph *g, ValueId id)
 {
@@ -218,6 +230,8 @@ static bool node_value(PrimGraph *g, ValueId id)
         return prim_refuse(g, node, "the task is too large for one kernel");
     g->depth++;
     bool ok = make_node(g, node, &g->values[id]);
+    if (ok && readers(g->graph, id) > 1)
+        g->prims.at[g->values[id].prim].shared = true;
     const char *rounding = ok && g->rounds ? prim_rounding(g->graph, node) : NULL;
     if (rounding && !g->prims.at[g->values[id].prim].mask)
         g->values[id] = prim_map1(g, rounding, g->values[id]);
@@ -281,7 +295,7 @@ static bool make_unary(PrimGraph *g, const Node *node, PrimValue *out)
     if (!form || (node->kind == UNARY_round && node_float(node, AT_A, 0) != 0))
         return prim_refuse(g, node, "it has no Craft form");
     if (node->kind == UNARY_gelu && str_is(node_text(node, AT_APPROX), "tanh"))
-        form = "$0 * 0.5 * (tanh(($0 * $0 * $0 * 0.044715 + $0) * 0.7978845608028654) + 1.0)";
+        form = "$0 / (exp($0 * ($0 * $0 * -0.07135481627260025 - 1.5957691216057308)) + 1.0)";
     if (!prim_value(g, node->in[0], &x))
         return false;
     *out = prim_map1(g, prim_fill(g->arena, form, node), x);
@@ -301,6 +315,19 @@ static bool make_pow(PrimGraph *g, PrimValue a, PrimValue b, PrimValue *out)
     return true;
 }
 
+/* A product with a number, or a quotient by one. */
+static bool scaled_binary(PrimGraph *g, uint16_t kind, PrimValue a, PrimValue b, PrimValue *out)
+{
+    const Prim *x = &g->prims.at[a.prim], *y = &g->prims.at[b.prim];
+    if (kind == BINARY_div)
+        return y->op == PRIM_NUMBER && b.rank <= a.rank && prim_scaled(g, a, 1 / y->number, out);
+    if (kind != BINARY_mul)
+        return false;
+    return y->op == PRIM_NUMBER   ? b.rank <= a.rank && prim_scaled(g, a, y->number, out)
+           : x->op == PRIM_NUMBER ? a.rank <= b.rank && prim_scaled(g, b, x->number, out)
+                                  : false;
+}
+
 static bool make_binary(PrimGraph *g, const Node *node, PrimValue *out)
 {
     const char *form = prim_binary_forms[node->kind], *mask = prim_mask_forms[node->kind];
@@ -312,9 +339,11 @@ static bool make_binary(PrimGraph *g, const Node *node, PrimValue *out)
         return false;
     if (node->kind == BINARY_pow)
         return make_pow(g, a, b, out);
-    if (alpha != 1)
+    if (alpha != 1 && !prim_scaled(g, b, alpha, &b))
         b = prim_map2(g, "$0 * $1", b, prim_number(g, alpha));
     if (node->kind == BINARY_mul && prim_half_tanh(g, a, b, out))
+        return true;
+    if (scaled_binary(g, node->kind, a, b, out))
         return true;
     *out = prim_map2(g, form ? form : mask, a, b);
     g->prims.at[out->prim].mask = !form;
@@ -369,7 +398,7 @@ static bool make_three(PrimGraph *g, const Node *node, PrimValue *out)
     default: break;
     }
     v[1] = prim_map2(g, node->op == OP_ADDCMUL ? "$0 * $1" : "$0 / $1", v[1], v[2]);
-    if (value != 1)
+    if (value != 1 && !prim_scaled(g, v[1], value, &v[1]))
         v[1] = prim_map2(g, "$0 * $1", v[1], prim_number(g, value));
     *out = prim_map2(g, "$0 + $1", v[0], v[1]);
     return true;
@@ -531,6 +560,7 @@ PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag)
 {
     PrimGraph *g = arena_new(arena, PrimGraph);
     *g = (PrimGraph){.arena = arena, .graph = graph, .diag = diag, .rounds = prim_widens(graph)};
+    g->smooth = !g->rounds && prim_is_smooth(graph);
     g->values = arena_array(arena, PrimValue, graph->values.len);
     vec_push(arena, &g->prims, (Prim){0});
     vec_push(arena, &g->axes, (PrimAxis){0});

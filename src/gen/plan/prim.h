@@ -43,6 +43,7 @@ typedef struct Prim {
     ValueId value; /* LEAF */
     DType dtype;   /* LEAF: in memory */
     uint32_t uses;
+    bool shared; /* several operators of the graph read it, or it is a result */
 } Prim;
 
 /* A value of the graph: its primitive, and the axis of each of its dimensions. */
@@ -73,6 +74,7 @@ typedef struct PrimGraph {
     VEC(PrimOutput) outputs;
     uint32_t depth; /* of the taking apart, against deep graphs */
     bool rounds;    /* what is computed in f16 or bf16 is rounded to it at once */
+    bool smooth;    /* no operator jumps, none of them is rounded: factors may be put together */
 } PrimGraph;
 
 /* Whether something computed in f16 or bf16 goes on in f32: then each of its steps is rounded where
@@ -86,5 +88,7 @@ const char *prim_rounding(const Graph *graph, const Node *node);
  * that is not understood here. */
 PrimGraph *prim_graph(Arena *arena, const Graph *graph, Diag *diag);
 AxisId prim_axis(PrimGraph *g, AxisId axis); /* what it is the same as */
+/* Is it a product with a number? Of what, and the number. */
+bool prim_factor(const PrimGraph *g, PrimId id, PrimId *of, double *by);
 
 #endif

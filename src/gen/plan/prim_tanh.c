@@ -21,6 +21,45 @@ static PrimId beside(const PrimGraph *g, const Prim *p, double number)
     return 0;
 }
 
+/* a x, or x itself. */
+static bool is_multiple(const PrimGraph *g, PrimId id, PrimId x, double *by)
+{
+    PrimId of = id;
+    *by = 1;
+    return id == x || (prim_factor(g, id, &of, by) && of == x);
+}
+
+/* b x^3 */
+static bool is_cube(const PrimGraph *g, PrimId id, PrimId x, double *by)
+{
+    PrimId of = id;
+    *by = 1;
+    prim_factor(g, id, &of, by);
+    const Prim *cube = map_of(g, of, "$0 * $0 * $0");
+    return cube && cube->arg[0] == x;
+}
+
+/* Where u is a x + b x^3, as in GELU: x is taken out, so that every step reads x or the step before. */
+static const char *cubic_form(PrimGraph *g, PrimId x, PrimId u)
+{
+    const Prim *sum = map_of(g, u, "$0 + $1");
+    double a, b;
+    for (int i = 0; sum && i < 2; i++) {
+        if (!is_multiple(g, sum->arg[i], x, &a) || !is_cube(g, sum->arg[1 - i], x, &b))
+            continue;
+        Buf form = {0};
+        buf_puts(&form, "$0 / (exp($0 * ($0 * $0 * ");
+        prim_literal(&form, b);
+        buf_puts(&form, " + ");
+        prim_literal(&form, a);
+        buf_puts(&form, ")) + 1.0)");
+        char *text = buf_take(&form, g->arena);
+        buf_free(&form);
+        return text;
+    }
+    return NULL;
+}
+
 bool prim_half_tanh(PrimGraph *g, PrimValue a, PrimValue b, PrimValue *out)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -31,7 +70,10 @@ bool prim_half_tanh(PrimGraph *g, PrimValue a, PrimValue b, PrimValue *out)
         if (!x.prim || !inner)
             continue;
         u.prim = inner->arg[0];
-        *out = prim_map2(g, "$0 / (exp($1 * -2.0) + 1.0)", x, u);
+        bool scaled = prim_scaled(g, u, -2, &u);
+        const char *cubic = scaled ? cubic_form(g, x.prim, u.prim) : NULL;
+        const char *form = scaled ? "$0 / (exp($1) + 1.0)" : "$0 / (exp($1 * -2.0) + 1.0)";
+        *out = cubic ? prim_map1(g, cubic, x) : prim_map2(g, form, x, u);
         return true;
     }
     return false;

@@ -163,12 +163,10 @@ static Part *write_class(Job *job, int64_t block, int64_t wide)
     part->scalars = 0;                         /* no tile */
     part->when = str_format(job->arena, "%s <= %lld", w->count, (long long)wide);
     const char *rows = str_format(job->arena, "%lld", (long long)block);
-    if (job->s->outer) {
-        full_buffers(w);
+    if (job->s->outer)
         row_cores(job, part, w->row_axis, rows);
-    } else {
+    else
         item_cores(job, part, w->row_axis, rows);
-    }
     load_constants(w);
     bool gathered = block == 1 && gathered_takes(job);
     const char **lanes = gathered ? gathered_rows(w) : resident_start(w);

@@ -10,7 +10,6 @@ static void write_streamed(Job *job)
     Part *part = job_part(job, "_rows", true);
     Writer *w = part->w;
     uint32_t passes = reduce_passes(w);
-    full_buffers(w);
     rows_two(w);
     const char **lanes = resident_start(w);
     rows_open(w);

@@ -107,6 +107,8 @@ void together_part(Job *job);
 
 /* As many cores as a single axis is worth, and pieces of which each core has several (cores.c). */
 void few_cores(Job *job, Part *part);
+/* All cores, and pieces of which each has as many, all alike. */
+void even_pieces(Job *job, Part *part);
 /* No more cores than there are pieces: the kept axes, one of them in tiles. */
 void item_cores(Job *job, Part *part, uint32_t tiled, const char *tile);
 /* The same for whole rows whose results all cores combine; the host's scalar is `cores`. */
@@ -118,7 +120,6 @@ void shared_setup(Job *job, Part *part); /* the block of rows, from the host */
 void shared_open(Writer *w);             /* loops over everything, down to a tile of a row */
 
 /* Shared by the strategies that end in one result of all cores (full.c). */
-void full_buffers(Writer *w);
 /* The reductions' scalars become the results over all cores; the cores meet once. */
 typedef VEC(PrimId) PrimIds;
 void full_combine(Job *job, Part *part, const PrimIds *ids);

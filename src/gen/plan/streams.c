@@ -15,7 +15,8 @@ enum {
     LANES = 64,
     LINE = 128, /* elements of 512 bytes */
     FEW_TOKENS = 8,
-    PARTS = 8
+    PARTS = 8,
+    FEW_STREAMS = 4
 };
 
 typedef struct Streams {
@@ -167,11 +168,24 @@ static void put_weights(Streams *p, int depth)
         put(p, depth, "p%d = post[t, %d]", m, m);
 }
 
+/* Weights that the first piece of a token reads, behind its loads: these wait for no scalar. */
+static void put_no_weights(Streams *p, int depth)
+{
+    for (int k = 0; k < p->n; k++)
+        for (int m = 0; m < p->n; m++)
+            put(p, depth, "r%d_%d = 0.0", k, m);
+    for (int m = 0; m < p->n; m++)
+        put(p, depth, "p%d = 0.0", m);
+}
+
+/* A third slot lets a load arrive while two pieces are mixed and stored; many streams have no room. */
+static int load_slots(const Streams *p) { return p->n <= FEW_STREAMS ? 3 : 2; }
+
 static void put_forward(Streams *p)
 {
     int n = (int)p->n;
-    put(p, 1, "a = ub(f32, %d, %lld, depth=2)", n, (long long)p->tile);
-    put(p, 1, "b = ub(f32, %lld, depth=2)", (long long)p->tile);
+    put(p, 1, "a = ub(f32, %d, %lld, depth=%d)", n, (long long)p->tile, load_slots(p));
+    put(p, 1, "b = ub(f32, %lld, depth=%d)", (long long)p->tile, load_slots(p));
     put(p, 1, "o = ub(f32, %d, %lld, depth=2)", n, (long long)p->tile);
     put(p, 1, "for t, d in mine(tokens, tiles(width, piece)):");
     put(p, 2, "with copyin():");
@@ -239,13 +253,19 @@ static void put_gradient_buffers(Streams *p, int depth)
 }
 
 /* A piece of a token: what keeps the wide axis is stored, sums go on. */
-static void put_piece(Streams *p, int depth)
+static void put_piece(Streams *p, int depth, bool first)
 {
     int n = (int)p->n;
     put(p, depth, "with copyin():");
     put(p, depth + 1, "load(a[:%d, :d.size], x[t, :, d])", n);
     put(p, depth + 1, "load(c[:%d, :d.size], g[t, :, d])", n);
     put(p, depth + 1, "load(b[:d.size], h[t, d])");
+    if (first) {
+        put(p, depth, "if d.index == 0:");
+        put_weights(p, depth + 1);
+    } else {
+        put_weights(p, depth);
+    }
     put(p, depth, "with compute():");
     put_wide_gradients(p, depth + 1);
     put_sums(p, depth + 1);
@@ -270,11 +290,11 @@ static void put_gradients(Streams *p)
 {
     put_gradient_buffers(p, 2);
     put(p, 1, "for t in mine(tokens):");
-    put_weights(p, 2);
+    put_no_weights(p, 2);
     put(p, 2, "with compute():");
     put(p, 3, "s = 0.0");
     put(p, 2, "for d in tiles(width, piece):");
-    put_piece(p, 3);
+    put_piece(p, 3, true);
     put(p, 2, "with compute():");
     put(p, 3, "u = row_sum(s)");
     put_results(p);
@@ -288,10 +308,9 @@ static void put_gradient_parts(Streams *p)
     put(p, 1, "v = ub(f32, %d)", rows);
     put(p, 1, "z = ub(f32, %d, %d, depth=2)", PARTS, rows);
     put(p, 1, "for t, d in mine(tokens, tiles(width, piece)):");
-    put_weights(p, 2);
     put(p, 2, "with compute():");
     put(p, 3, "s = 0.0");
-    put_piece(p, 2);
+    put_piece(p, 2, false);
     put(p, 2, "with compute():");
     put(p, 3, "v = row_sum(s)");
     put(p, 2, "with copyout():");
@@ -383,9 +402,9 @@ bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t
     bool forward = read_forward(&p);
     if (!forward && !read_gradients(&p))
         return false;
-    int64_t rows = forward ? 2 * p.n + 1 : 3 * p.n + 2;
+    int64_t rows = forward ? load_slots(&p) * (p.n + 1) + 2 * p.n : 2 * (3 * p.n + 2);
     int64_t sums = forward ? 0 : (int64_t)sum_rows(&p) * LANES * 4;
-    p.tile = (WIDE_BYTES - sums) / (rows * 8) / LINE * LINE;
+    p.tile = (WIDE_BYTES - sums) / (rows * 4) / LINE * LINE;
     if (tile_limit && tile_limit < p.tile)
         p.tile = tile_limit < 64 ? 64 : tile_limit / 64 * 64;
     add_operands(&p, forward);

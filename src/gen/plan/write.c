@@ -244,6 +244,39 @@ void write_count(Writer *w, Buf *out, uint64_t over)
     buf_char(out, ')');
 }
 
+/* Computed in the place it is wanted, by nobody else. */
+static bool is_passing(const Writer *w, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    return p->op == PRIM_MAP && p->uses == 1 && !w->name[id] && !p->mask;
+}
+
+/* A sum of something computed and a product with a number is one instruction: "axpy(a, b, 0.1)". */
+static bool put_axpy(Writer *w, Buf *out, PrimId id)
+{
+    const Prim *p = &w->g->prims.at[id];
+    bool minus = !strcmp(p->form, "$0 - $1");
+    if ((!minus && strcmp(p->form, "$0 + $1")) || write_kind(w, id) != KIND_TILE)
+        return false;
+    for (int i = 1; i >= minus; i--) {
+        PrimId to = p->arg[1 - i], of;
+        double by;
+        if (!is_passing(w, to) || !is_passing(w, p->arg[i]) ||
+            !prim_factor(w->g, p->arg[i], &of, &by) || write_kind(w, to) != KIND_TILE ||
+            write_kind(w, of) != KIND_TILE)
+            continue;
+        buf_puts(out, "axpy(");
+        put_expr(w, out, to, true);
+        buf_puts(out, ", ");
+        put_expr(w, out, of, true);
+        buf_puts(out, ", ");
+        prim_literal(out, minus ? -by : by);
+        buf_char(out, ')');
+        return true;
+    }
+    return false;
+}
+
 static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
 {
     const Prim *p = &w->g->prims.at[id];
@@ -255,6 +288,8 @@ static void put_expr(Writer *w, Buf *out, PrimId id, bool bare)
     case PRIM_NUMBER: prim_literal(out, p->number); return;
     case PRIM_COUNT: write_count(w, out, p->over); return;
     case PRIM_MAP: {
+        if (put_axpy(w, out, id))
+            return;
         bool scalar = write_kind(w, id) == KIND_SCALAR && !p->mask;
         const char *form = scalar ? scalar_form(w, p) : p->form;
         bare = bare || is_call(form);

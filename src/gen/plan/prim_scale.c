@@ -1,0 +1,105 @@
+/* Products with numbers, taken together. In: a primitive and a number. Out: their product with as few
+ * instructions as it takes:
+ *
+ *     0.001 * ((0.9 m + 0.1 g) / 0.1)  ─▶  0.009 m + 0.001 g
+ *
+ * A quotient by a number is a product with its reciprocal: one cycle for 64 elements instead of five.
+ * The last bit may differ, so nothing is touched where a step follows that jumps (floor, a comparison).
+ * A number goes into a sum only where all terms but one have a factor already: those are rounded
+ * anyway, while a plain difference that cancels is exact. */
+#include "gen/plan/prim_int.h"
+#include <math.h>
+#include <string.h>
+
+/* Beyond it what is computed on the way might overflow where the task does not, or the reverse. */
+#define MOST_FACTOR 0x1p60
+
+static bool is_map(const Prim *p, const char *form)
+{
+    return p->op == PRIM_MAP && !strcmp(p->form, form);
+}
+
+static bool fits(double by) { return fabs(by) <= MOST_FACTOR && fabs(by) >= 1 / MOST_FACTOR; }
+
+bool prim_factor(const PrimGraph *g, PrimId id, PrimId *of, double *by)
+{
+    const Prim *p = &g->prims.at[id];
+    for (int i = 0; is_map(p, "$0 * $1") && i < 2; i++) {
+        const Prim *n = &g->prims.at[p->arg[i]];
+        if (n->op == PRIM_NUMBER && g->prims.at[p->arg[1 - i]].op != PRIM_NUMBER) {
+            *of = p->arg[1 - i];
+            *by = n->number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_sum(const Prim *p) { return is_map(p, "$0 + $1") || is_map(p, "$0 - $1"); }
+
+/* Terms of a sum that would need a product of their own. */
+static uint32_t plain_terms(const PrimGraph *g, PrimId id)
+{
+    const Prim *p = &g->prims.at[id];
+    PrimId of;
+    double by;
+    if (p->shared)
+        return 1;
+    if (is_sum(p))
+        return plain_terms(g, p->arg[0]) + plain_terms(g, p->arg[1]);
+    return prim_factor(g, id, &of, &by) && fits(by) ? 0 : 1;
+}
+
+static PrimId scale(PrimGraph *g, PrimId id, double by)
+{
+    Prim p = g->prims.at[id];
+    PrimId of;
+    double had;
+    if (by == 1)
+        return id;
+    if (p.op == PRIM_NUMBER)
+        return prim_number(g, p.number * by).prim;
+    if (!p.shared && prim_factor(g, id, &of, &had) && fits(had) && fits(had * by))
+        return scale(g, of, had * by);
+    if (!p.shared && is_sum(&p) && plain_terms(g, id) <= 1) {
+        for (int i = 0; i < 2; i++)
+            p.arg[i] = scale(g, p.arg[i], by);
+        return prim_add(g, p);
+    }
+    Prim product = {.op = PRIM_MAP, .form = "$0 * $1", .n_arg = 2};
+    product.arg[0] = id;
+    product.arg[1] = prim_number(g, by).prim;
+    return prim_add(g, product);
+}
+
+bool prim_scaled(PrimGraph *g, PrimValue v, double by, PrimValue *out)
+{
+    if (!g->smooth || !fits(by) || g->prims.at[v.prim].op == PRIM_NUMBER)
+        return false;
+    *out = v;
+    out->prim = scale(g, v.prim, by);
+    return true;
+}
+
+static bool jumps(const char *form)
+{
+    static const char *const words[] = {"floor", "ceil", "trunc", "sign", "where", "cast"};
+    for (size_t i = 0; form && i < sizeof words / sizeof *words; i++)
+        if (strstr(form, words[i]))
+            return true;
+    return false;
+}
+
+bool prim_is_smooth(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        const Node *node = &graph->nodes.at[i];
+        bool unary = node->op == OP_UNARY && jumps(prim_unary_forms[node->kind]);
+        bool binary = node->op == OP_BINARY &&
+                      (!prim_binary_forms[node->kind] || jumps(prim_binary_forms[node->kind]));
+        if (unary || binary || node->op == OP_WHERE || node->op == OP_REDUCE_INDEX ||
+            !dtype_is_float(graph_value(graph, node->out)->dtype))
+            return false;
+    }
+    return true;
+}
