@@ -352,6 +352,10 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_MHA:
     case OP_RNN:
         return prim_refuse(g, node, "it is matrix work, and only vector kernels are planned");
+    case OP_NONZERO:
+        return prim_refuse(g, node,
+                           "how many elements it finds depends on values; torch.where keeps their "
+                           "places, and torch.masked_select is planned as a result");
     case OP_RANDOM:
         return prim_refuse(g, node,
                            "it draws numbers; draw them in get_inputs and give them to forward");

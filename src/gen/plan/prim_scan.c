@@ -82,7 +82,7 @@ static bool make_exclusive(PrimGraph *g, const Node *node, PrimValue *out)
     const Node *head = scan ? maker(g, scan->in[0], OP_SLICE) : NULL;
     PrimValue zero, x;
     if (!head || scan->kind != SCAN_sum || !prim_value(g, node->in[0], &zero))
-        return prim_refuse(g, node, "only the exclusive running sum is planned");
+        return prim_refuse(g, node, "no strategy joins parts of these sizes");
     const Value *whole = graph_value(g->graph, head->in[0]);
     uint32_t dim = dim_of(node, whole->shape.rank);
     const Prim *first = &g->prims.at[zero.prim];
@@ -92,7 +92,7 @@ static bool make_exclusive(PrimGraph *g, const Node *node, PrimValue *out)
                 node_int(head, AT_START, 0) == 0 && node_int(head, AT_STEP, 1) == 1 &&
                 node_int(head, AT_END, 0) == whole->shape.dim[dim] - 1;
     if (!fits || !prim_value(g, head->in[0], &x))
-        return prim_refuse(g, node, "only the exclusive running sum is planned");
+        return prim_refuse(g, node, "no strategy joins parts of these sizes");
     Prim p = {.op = PRIM_SCAN, .reduce = PRIM_SUM, .exclusive = true, .over = axis_bit(g, &x, dim)};
     *out = p.over ? wrap(g, p, x) : zero;
     return true;
