@@ -15,8 +15,9 @@ struct EvalTimer {
     bool asked;       /* for the indices */
 };
 
-/* More than that is not made up for the sake of a time. */
-enum { MOST_INDEX_BYTES = 64 << 20 };
+/* More than that is not made up for the sake of a time. Where values that are not there may decide how
+ * often a loop turns, it is not waited for long. */
+enum { MOST_INDEX_BYTES = 64 << 20, UNSTEADY_SECONDS = 10 };
 
 static EvalRun run_of(Arena *arena, const EvalTimer *t, Verdict *verdict, Diag *diag)
 {
@@ -98,15 +99,36 @@ static void time_once(Arena *arena, const EvalTimer *timer, EvalCraft *candidate
         verdict->stage = STAGE_DONE;
 }
 
+/* Where values that are not there may decide, what is not done soon is taken to wait for them. */
+static bool time_soon(Arena *arena, const EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
+                      Verdict *verdict)
+{
+    EvalTimer t = *timer;
+    if (t.config.seconds <= 0 || t.config.seconds > UNSTEADY_SECONDS)
+        t.config.seconds = UNSTEADY_SECONDS;
+    Verdict fresh = *verdict;
+    time_once(arena, &t, candidate, indices, verdict);
+    if (verdict->status != VERDICT_TIMEOUT)
+        return true;
+    *verdict = fresh;
+    verdict_fail(verdict, VERDICT_NEEDS_DATA, STAGE_RUN,
+                 "how long it runs seems to depend on values");
+    return false;
+}
+
 bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
                     const EvalSetting *settings, uint32_t setting_count, Verdict *verdict)
 {
     EvalCraft candidate = timer->candidate;
     Verdict fresh = *verdict;
+    bool soon = true;
     candidate.operands = operands;
     candidate.settings = settings;
     candidate.setting_count = setting_count;
-    time_once(arena, timer, &candidate, NULL, verdict);
+    if (eval_is_steady(timer->program))
+        time_once(arena, timer, &candidate, NULL, verdict);
+    else
+        soon = time_soon(arena, timer, &candidate, NULL, verdict);
     if (verdict->status != VERDICT_NEEDS_DATA)
         return verdict->status == VERDICT_OK;
     if (!timer->asked && !make_indices(timer->arena, timer))
@@ -115,7 +137,10 @@ bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
     if (timer->indices && indices_fit(timer, operands)) {
         Verdict first = *verdict;
         *verdict = fresh;
-        time_once(arena, timer, &candidate, timer->indices, verdict);
+        if (soon)
+            time_once(arena, timer, &candidate, timer->indices, verdict);
+        else
+            time_soon(arena, timer, &candidate, timer->indices, verdict);
         if (verdict->status == VERDICT_TIMEOUT)
             *verdict = first;
     }
