@@ -26,16 +26,25 @@ static void add_leaf(Rewrite *r, ValueId id)
 
 static const Node nowhere; /* of what no node of the task says */
 
-/* How many elements from `at` on go up by the same whole number, or are equal. */
+static double loaded(const Value *v, int64_t at)
+{
+    return dtype_load(v->dtype, v->data, (size_t)at);
+}
+
+static bool is_minus_zero(double v) { return v == 0 && signbit(v); }
+
+/* How many elements from `at` on go up by the same whole number, or are equal. Truths do not go up. */
 static int64_t run_at(const Value *v, int64_t at, int64_t count, double *step)
 {
-    double first = dtype_load(v->dtype, v->data, (size_t)at);
-    *step = at + 1 < count ? dtype_load(v->dtype, v->data, (size_t)at + 1) - first : 0;
-    bool even = *step == 0 || (*step > 0 && *step == floor(*step) && first == floor(first) &&
-                               fabs(first) < 0x1p24 && *step < 0x1p16);
+    double first = loaded(v, at);
+    bool below = is_minus_zero(first);
+    *step = at + 1 < count ? loaded(v, at + 1) - first : 0;
+    bool even = *step == 0 ||
+                (*step > 0 && *step == floor(*step) && first == floor(first) &&
+                 fabs(first) < 0x1p24 && *step < 0x1p16 && !below && v->dtype != DT_BOOL);
     int64_t n = 1;
-    while (even && at + n < count &&
-           dtype_load(v->dtype, v->data, (size_t)(at + n)) == first + (double)n * *step)
+    while (even && at + n < count && loaded(v, at + n) == first + (double)n * *step &&
+           is_minus_zero(loaded(v, at + n)) == below)
         n++;
     return n;
 }
@@ -53,7 +62,7 @@ static void add_constant(Rewrite *r, ValueId id)
     if (count < 2)
         return;
     for (int64_t at = 0; at < count;) {
-        double step, first = dtype_load(v->dtype, v->data, (size_t)at);
+        double step, first = loaded(v, at);
         int64_t run = run_at(v, at, count, &step);
         bool even = step == 0 || run == 1;
         int64_t from = even ? 0 : (int64_t)first, by = even ? 0 : (int64_t)step;

@@ -64,11 +64,13 @@ static bool is_windowed(const Graph *g, ValueId id, int dims, int depth, bool *f
 
 /* ---- one place ---- */
 
+/* What had dimensions keeps one, as a number without any would have no say in the dtype of a result. */
 static ValueId without_last(Rewrite *r, ValueId x, int dims)
 {
     Shape s = rw_value(r, x)->shape;
+    bool keeps = dims > 0 && s.rank == dims;
     s.rank -= dims;
-    return rw_reshape(r, x, s);
+    return rw_reshape(r, x, keeps ? (Shape){1, {1}} : s);
 }
 
 static ValueId place(const Window *w, ValueId id, int dims);
@@ -83,18 +85,20 @@ static ValueId place_unfolded(const Window *w, const Node *node, int dims)
     return rw_slice(w->r, x, dim, at, at + (to.dim[dim] - 1) * step + 1, step);
 }
 
-/* What has a number for each place: that of this one. */
+/* What has a number for each place: that of this one. Of the first `dims` windows it may have the last. */
 static ValueId place_light(const Window *w, ValueId id, int dims)
 {
     Rewrite *r = w->r;
     ValueId x = r->map[id];
     Shape s = rw_value(r, x)->shape;
-    for (int i = 0; i < dims; i++) {
-        int dim = s.rank - dims + i;
+    int own = window_dims(s, dims);
+    for (int i = 0; i < own; i++) {
+        int dim = s.rank - own + i;
+        int64_t at = w->at[dims - own + i];
         if (s.dim[dim] > 1)
-            x = rw_slice(r, x, dim, w->at[w->dims - dims + i], w->at[w->dims - dims + i] + 1, 1);
+            x = rw_slice(r, x, dim, at, at + 1, 1);
     }
-    return without_last(r, x, dims);
+    return without_last(r, x, own);
 }
 
 /* The value at this place of the window, without the window's dimensions. */
@@ -106,7 +110,7 @@ static ValueId place(const Window *w, ValueId id, int dims)
     if (dims == 0)
         return r->map[id];
     if (is_light(s, dims))
-        return place_light(w, id, window_dims(s, dims));
+        return place_light(w, id, dims);
     if (node->op == OP_UNFOLD)
         return place_unfolded(w, node, dims);
     ValueId *in = arena_array(r->arena, ValueId, node->n_in + 1);

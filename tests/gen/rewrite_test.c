@@ -1,0 +1,120 @@
+/* What is said otherwise means the same: a graph and what it is rewritten to, run on the same inputs. */
+#include "gen/plan/rewrite.h"
+#include "graph/inputs.h"
+#include "tests/t.h"
+#include <math.h>
+
+static Tensor *value_of(const Graph *g, const TaskInputs *in, Diag *diag)
+{
+    Tensor *out = NULL;
+    EvalOptions options = {0};
+    REQUIRE(graph_eval(g, in->inputs, in->params, &options, &out, diag));
+    return out;
+}
+
+static bool near(double a, double b)
+{
+    if (isinf(a) || isinf(b))
+        return a == b;
+    return fabs(a - b) <= 1e-5 * (fabs(a) + 1);
+}
+
+static void check_means_the_same(const char *text, Op gone)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", str_from(text));
+    Graph *g = graph_parse(&arena, str_from(text), &diag);
+    const ValueId *outer = NULL;
+    TaskInputs in = {0};
+    REQUIRE(g != NULL);
+    REQUIRE(graph_inputs(g, 1, LAW_GIVEN, &in, &diag));
+    Graph *other = rewrite_graph(&arena, g, &outer, &diag);
+    REQUIRE(other != NULL);
+    for (uint32_t i = 0; i < other->nodes.len; i++)
+        CHECK(other->nodes.at[i].op != gone);
+    Tensor *want = value_of(g, &in, &diag), *got = value_of(other, &in, &diag);
+    int64_t n = 0;
+    REQUIRE(shape_count(want->shape, &n) && shape_equal(want->shape, got->shape));
+    for (int64_t i = 0; i < n; i++) {
+        double a = dtype_load(want->dtype, want->at, (size_t)i);
+        double b = dtype_load(got->dtype, got->at, (size_t)i);
+        CHECK_MSG(near(a, b), "%lld: want %g, got %g", (long long)i, a, b);
+    }
+    tensor_free(want);
+    tensor_free(got);
+    graph_inputs_free(&in);
+    arena_drop(&arena);
+}
+
+T_TEST(rewrite_knows_the_window_that_a_weight_belongs_to)
+{
+    check_means_the_same("graph \"t\" {\n"
+                         "  %0 = input \"x\" f32[4,9] source 0\n"
+                         "  %1 = input \"w\" f32[3] source 1\n"
+                         "  %2 = unfold(%0) {dim=1, step=1, size=3} : f32[4,7,3] @1\n"
+                         "  %3 = binary.mul(%2, %1) : f32[4,7,3] @1\n"
+                         "  %4 = unfold(%3) {dim=1, step=1, size=2} : f32[4,6,3,2] @1\n"
+                         "  %5 = reduce.sum(%4) {dims=[2,3]} : f32[4,6] @1\n"
+                         "  return %5\n"
+                         "}\n"
+                         "source {\n"
+                         "  %0 = random.normal() {shape=[4,9], dtype=f32, a=0, b=1, stream=0} : "
+                         "f32[4,9] @1\n"
+                         "  %1 = random.normal() {shape=[3], dtype=f32, a=0, b=1, stream=1} : "
+                         "f32[3] @1\n"
+                         "  return %0, %1\n"
+                         "}\n",
+                         OP_REDUCE);
+}
+
+/* A weight of f32 makes products of f32, which f16 would not hold. */
+T_TEST(rewrite_keeps_the_dtype_of_what_is_computed_in_windows)
+{
+    check_means_the_same("graph \"t\" {\n"
+                         "  %0 = input \"x\" f16[4,9] source 0\n"
+                         "  %1 = input \"w\" f32[3] source 1\n"
+                         "  %2 = unfold(%0) {dim=1, step=1, size=3} : f16[4,7,3] @1\n"
+                         "  %3 = binary.mul(%2, %1) : f32[4,7,3] @1\n"
+                         "  %4 = reduce.sum(%3) {dims=[2]} : f32[4,7] @1\n"
+                         "  return %4\n"
+                         "}\n"
+                         "source {\n"
+                         "  %0 = random.normal() {shape=[4,9], dtype=f32, a=0, b=900, stream=0} : "
+                         "f32[4,9] @1\n"
+                         "  %1 = cast(%0) {dtype=f16} : f16[4,9] @1\n"
+                         "  %2 = random.normal() {shape=[3], dtype=f32, a=0, b=900, stream=1} : "
+                         "f32[3] @1\n"
+                         "  return %1, %2\n"
+                         "}\n",
+                         OP_REDUCE);
+}
+
+/* Truths are no range, and 0 is not -0. */
+T_TEST(rewrite_says_constants_as_they_are)
+{
+    static const char source[] =
+        "  return %3\n"
+        "}\n"
+        "source {\n"
+        "  %0 = random.uniform() {shape=[2,6], dtype=f32, a=1, b=2, stream=0} : f32[2,6] @1\n"
+        "  return %0\n"
+        "}\n";
+    Arena arena = {0};
+    check_means_the_same(str_format(&arena,
+                                    "graph \"t\" {\n"
+                                    "  %%0 = input \"x\" f32[2,6] source 0\n"
+                                    "  %%1 = const bool[6] 0 1 1 0 1 0\n"
+                                    "  %%2 = const weak f64[] 0\n"
+                                    "  %%3 = where(%%1, %%0, %%2) : f32[2,6] @1\n%s",
+                                    source),
+                         OP_ARANGE);
+    check_means_the_same(str_format(&arena,
+                                    "graph \"t\" {\n"
+                                    "  %%0 = input \"x\" f32[2,6] source 0\n"
+                                    "  %%1 = const f32[6] 0 -0 1 -1 0 1\n"
+                                    "  %%2 = unary.abs(%%0) : f32[2,6] @1\n"
+                                    "  %%3 = binary.div(%%2, %%1) : f32[2,6] @1\n%s",
+                                    source),
+                         OP_REDUCE);
+    arena_drop(&arena);
+}
