@@ -118,3 +118,22 @@ T_TEST(rewrite_says_constants_as_they_are)
                          OP_REDUCE);
     arena_drop(&arena);
 }
+
+/* One element that is repeated along the dimension is as long as all of them. */
+T_TEST(rewrite_measures_what_is_repeated)
+{
+    check_means_the_same("graph \"t\" {\n"
+                         "  %0 = input \"x\" f32[5,1,7] source 0\n"
+                         "  %1 = input \"y\" f32[6,1] source 1\n"
+                         "  %2 = cosine_similarity(%0, %1) {dim=-1, eps=1e-8} : f32[5,6] @1\n"
+                         "  return %2\n"
+                         "}\n"
+                         "source {\n"
+                         "  %0 = random.normal() {shape=[5,1,7], dtype=f32, a=0, b=1, stream=0} : "
+                         "f32[5,1,7] @1\n"
+                         "  %1 = random.normal() {shape=[6,1], dtype=f32, a=0, b=1, stream=1} : "
+                         "f32[6,1] @1\n"
+                         "  return %0, %1\n"
+                         "}\n",
+                         OP_COSINE_SIMILARITY);
+}

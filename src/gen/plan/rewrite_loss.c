@@ -233,15 +233,19 @@ static bool pairwise(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
-/* The length of an operand, no less than eps, beside a product of `rank` dims. */
-static ValueId length_of(Rewrite *r, ValueId x, int rank, int dim, double eps)
+/* The length of an operand, no less than eps, beside a product of that shape: one element along `dim`
+ * stands for as many as the product has. */
+static ValueId length_of(Rewrite *r, ValueId x, Shape product, int dim, double eps)
 {
+    int rank = product.rank;
     Shape s = rw_value(r, x)->shape, lined = {.rank = rank};
     for (int i = 0; i < rank; i++)
         lined.dim[i] = i < rank - s.rank ? 1 : s.dim[i - rank + s.rank];
     x = rw_reshape(r, x, lined);
-    ValueId v = rw_unary(r, UNARY_sqrt, rw_reduce(r, REDUCE_sum, mul(r, x, x), 1u << dim, false));
-    return rw_clamp(r, v, rw_number(r, eps), VALUE_NONE);
+    ValueId v = rw_reduce(r, REDUCE_sum, mul(r, x, x), 1u << dim, false);
+    if (lined.dim[dim] != product.dim[dim])
+        v = mul(r, v, rw_number(r, (double)product.dim[dim]));
+    return rw_clamp(r, rw_unary(r, UNARY_sqrt, v), rw_number(r, eps), VALUE_NONE);
 }
 
 /* Operands that repeat each other's elements: each has its lengths, then every pair its product. */
@@ -256,10 +260,10 @@ static bool cosine(Rewrite *r, const Node *node, ValueId *out)
     x = rw_cast(r, x, DT_F32);
     y = rw_cast(r, y, DT_F32);
     ValueId product = mul(r, x, y);
-    int rank = rw_value(r, product)->shape.rank;
-    if (!shape_dim(rw_value(r, product)->shape, node_int(node, AT_DIM, 1), &dim))
+    Shape s = rw_value(r, product)->shape;
+    if (!shape_dim(s, node_int(node, AT_DIM, 1), &dim))
         return false;
-    ValueId both = mul(r, length_of(r, x, rank, dim, eps), length_of(r, y, rank, dim, eps));
+    ValueId both = mul(r, length_of(r, x, s, dim, eps), length_of(r, y, s, dim, eps));
     ValueId v = quotient(r, rw_reduce(r, REDUCE_sum, product, 1u << dim, false), both);
     out[0] = rw_cast(r, v, was->dtype);
     return true;
