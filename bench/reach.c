@@ -72,8 +72,9 @@ static void reach(const char *path, const MakeSpec *how, FILE *log, Tally *tally
     if (ok) {
         diag = diag_make(&arena, path, spec.source);
         ok = make_kernel(&arena, &spec, &result, &diag);
-        if (how->listed && !result.verdicts.len && diag_ok(&diag)) {
+        if (how->listed && !how->tiny && !result.verdicts.len) { /* all are larger */
             spec.tiny = true;
+            diag = diag_make(&arena, path, spec.source);
             ok = make_kernel(&arena, &spec, &result, &diag);
         }
     }
