@@ -137,3 +137,23 @@ T_TEST(rewrite_measures_what_is_repeated)
                          "}\n",
                          OP_COSINE_SIMILARITY);
 }
+
+/* Windows whose spread is asked for, too: an infinity at their first place is their mean. */
+T_TEST(rewrite_takes_means_of_infinities)
+{
+    check_means_the_same("graph \"t\" {\n"
+                         "  %0 = input \"x\" f32[4,9] source 0\n"
+                         "  %1 = unary.relu(%0) : f32[4,9] @1\n"
+                         "  %2 = unary.log(%1) : f32[4,9] @1\n"
+                         "  %3 = unfold(%2) {dim=1, step=1, size=3} : f32[4,7,3] @1\n"
+                         "  %4 = reduce.var(%3) {dims=[2], a=1} : f32[4,7] @1\n"
+                         "  %5 = reduce.mean(%3) {dims=[2]} : f32[4,7] @1\n"
+                         "  return %5\n"
+                         "}\n"
+                         "source {\n"
+                         "  %0 = random.normal() {shape=[4,9], dtype=f32, a=0, b=1, stream=0} : "
+                         "f32[4,9] @1\n"
+                         "  return %0\n"
+                         "}\n",
+                         OP_REDUCE);
+}

@@ -150,20 +150,21 @@ static ValueId scaled(Rewrite *r, ValueId x, double by)
     return rw_binary(r, BINARY_mul, x, rw_number(r, by));
 }
 
-/* The first place and what the others are off it by: exact where all are equal, and close to them
- * where they are close together, so that what is measured from here does not cancel. */
+/* The first place and what all are off it by: exact where all are equal, and close to them where they
+ * are close together, so that what is measured from here does not cancel. Infinities are off too. */
 static ValueId steady_mean(Window *w, ValueId x, int64_t count)
 {
     Rewrite *r = w->r;
     for (int i = 0; i < w->dims; i++)
         w->at[i] = 0;
-    ValueId first = rw_cast(r, place(w, x, w->dims), DT_F32), off = VALUE_NONE;
+    ValueId first = rw_cast(r, place(w, x, w->dims), DT_F32);
+    ValueId base = rw_clamp(r, first, rw_number(r, -1e30), rw_number(r, 1e30));
+    ValueId off = rw_binary(r, BINARY_sub, first, base);
     while (next_place(w) && !r->failed) {
-        ValueId one = rw_binary(r, BINARY_sub, rw_cast(r, place(w, x, w->dims), DT_F32), first);
-        off = off == VALUE_NONE ? one : rw_binary(r, BINARY_add, off, one);
+        ValueId one = rw_binary(r, BINARY_sub, rw_cast(r, place(w, x, w->dims), DT_F32), base);
+        off = rw_binary(r, BINARY_add, off, one);
     }
-    return off == VALUE_NONE ? first
-                             : rw_binary(r, BINARY_add, first, scaled(r, off, 1 / (double)count));
+    return rw_binary(r, BINARY_add, base, scaled(r, off, 1 / (double)count));
 }
 
 /* The task asks how far these windows spread, too. */
