@@ -119,6 +119,21 @@ static bool keeps_off_by_one(const Node *node)
     }
 }
 
+/* Floats that are integers or truths cast, and moved since: a cast back rounds nothing. */
+static bool is_whole(const Graph *g, ValueId id)
+{
+    const Value *v = graph_value(g, id);
+    while (dtype_is_float(v->dtype)) {
+        const Node *node = v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
+        bool moved = node && node->n_in == 1 &&
+                     (node->op == OP_CAST || (node->op >= OP_RESHAPE && node->op <= OP_ROLL));
+        if (!moved)
+            return false;
+        v = graph_value(g, node->in[0]);
+    }
+    return true;
+}
+
 /* Values that are integers made of floats, by a cast. */
 static bool *made_of_floats(const Graph *g)
 {
@@ -128,8 +143,7 @@ static bool *made_of_floats(const Graph *g)
         bool from = false;
         for (uint32_t i = 0; i < node->n_in; i++)
             if (node->in[i] != VALUE_NONE)
-                from |= made[node->in[i]] ||
-                        (node->op == OP_CAST && dtype_is_float(graph_value(g, node->in[i])->dtype));
+                from |= made[node->in[i]] || (node->op == OP_CAST && !is_whole(g, node->in[i]));
         for (uint32_t o = 0; o < node->n_out; o++)
             made[node->out + o] = from && keeps_off_by_one(node) &&
                                   dtype_is_int(graph_value(g, node->out + o)->dtype);

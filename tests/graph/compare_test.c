@@ -106,7 +106,11 @@ static const char quantised[] =
     "  %4 = reduce.argmax(%0) {dims=[1]} : i64[4] @1\n"
     "  %5 = cast(%4) {dtype=i32} : i32[4] @1\n"
     "  %6 = binary.mul(%2, %2) : i8[4,8] @1\n"
-    "  return %3, %5, %6, %0\n"
+    "  %7 = const weak f64[] 0\n"
+    "  %8 = binary.gt(%0, %7) : bool[4,8] @1\n"
+    "  %9 = cast(%8) {dtype=f32} : f32[4,8] @1\n"
+    "  %10 = cast(%9) {dtype=i32} : i32[4,8] @1\n"
+    "  return %3, %5, %6, %0, %10\n"
     "}\n"
     "source {\n"
     "  %0 = random.normal() {shape=[4,8], dtype=f32, a=0.0, b=1.0, stream=0} : f32[4,8] @1\n"
@@ -120,8 +124,8 @@ T_TEST(compare_slack_of_each_output)
     Diag diag = diag_make(&arena, "t", str_from(quantised));
     Graph *g = graph_parse(&arena, str_from(quantised), &diag);
     REQUIRE(g != NULL);
-    static const int64_t want[] = {1, 0, 0, 0};
-    for (uint32_t i = 0; i < 4; i++)
+    static const int64_t want[] = {1, 0, 0, 0, 0};
+    for (uint32_t i = 0; i < 5; i++)
         CHECK_EQ_INT(compare_slack(g, i), want[i]);
     CHECK_EQ_INT(compare_spec(g, RULE_ACRAFT).slack, 1);
     arena_drop(&arena);
