@@ -122,14 +122,13 @@ static bool keeps_off_by_one(const Node *node)
 /* Floats that are integers or truths cast, and moved since: a cast back rounds nothing. */
 static bool is_whole(const Graph *g, ValueId id)
 {
-    const Value *v = graph_value(g, id);
-    while (dtype_is_float(v->dtype)) {
-        const Node *node = v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
+    while (dtype_is_float(graph_value(g, id)->dtype)) {
+        const Node *node = graph_maker(g, id);
         bool moved = node && node->n_in == 1 &&
                      (node->op == OP_CAST || (node->op >= OP_RESHAPE && node->op <= OP_ROLL));
         if (!moved)
             return false;
-        v = graph_value(g, node->in[0]);
+        id = node->in[0];
     }
     return true;
 }

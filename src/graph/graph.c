@@ -80,6 +80,25 @@ bool graph_any_empty(const Graph *graph)
     return false;
 }
 
+bool graph_is_output(const Graph *graph, ValueId id)
+{
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        if (graph->outputs.at[i] == id)
+            return true;
+    return false;
+}
+
+uint32_t graph_readers(const Graph *graph, ValueId id)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
+            n += graph->nodes.at[i].in[k] == id;
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        n += graph->outputs.at[i] == id;
+    return n;
+}
+
 uint32_t graph_place(const Graph *graph, ValueId id)
 {
     for (uint32_t i = 0; i < graph->inputs.len; i++)

@@ -193,6 +193,14 @@ static inline const Value *graph_value(const Graph *graph, ValueId id)
 {
     return &graph->values.at[id];
 }
+/* The node that made it; NULL: none did. */
+static inline const Node *graph_maker(const Graph *graph, ValueId id)
+{
+    const Value *v = graph_value(graph, id);
+    return v->kind == VALUE_NODE ? &graph->nodes.at[v->node] : NULL;
+}
+bool graph_is_output(const Graph *graph, ValueId id);
+uint32_t graph_readers(const Graph *graph, ValueId id); /* operands and outputs that it is */
 
 /* Attributes; the fallback is returned when the node does not carry it. */
 const Attr *node_attr(const Node *node, AttrKey key); /* NULL: absent */

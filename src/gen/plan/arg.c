@@ -16,12 +16,6 @@ typedef struct Arg {
 
 /* ---- reading ---- */
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
 static bool whole_number(const Graph *g, ValueId id, int64_t *number)
 {
     const Value *v = graph_value(g, id);
@@ -34,7 +28,7 @@ static bool whole_number(const Graph *g, ValueId id, int64_t *number)
 /* From the output down to the argmax: casts, sums and products with numbers. */
 static const Node *read_after(const Graph *g, Arg *a)
 {
-    const Node *node = maker(g, g->outputs.at[0]);
+    const Node *node = graph_maker(g, g->outputs.at[0]);
     a->times = 1;
     while (node && node->op != OP_REDUCE) {
         int64_t k = 0;
@@ -46,17 +40,17 @@ static const Node *read_after(const Graph *g, Arg *a)
         }
         if (!known)
             return NULL;
-        node = maker(g, node->in[0]);
+        node = graph_maker(g, node->in[0]);
     }
     return node;
 }
 
 static const Node *skip_views(const Graph *g, ValueId *id)
 {
-    const Node *node = maker(g, *id);
+    const Node *node = graph_maker(g, *id);
     while (node && node->op == OP_RESHAPE) {
         *id = node->in[0];
-        node = maker(g, *id);
+        node = graph_maker(g, *id);
     }
     return node;
 }

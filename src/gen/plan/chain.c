@@ -7,14 +7,6 @@
 
 enum { MOST_NODES = 24 };
 
-static bool is_output(const Graph *g, ValueId id)
-{
-    for (uint32_t i = 0; i < g->outputs.len; i++)
-        if (g->outputs.at[i] == id)
-            return true;
-    return false;
-}
-
 /* Whether a node outside from..to-1 reads the value. */
 static bool read_outside(const Graph *g, ValueId id, uint32_t from, uint32_t to)
 {
@@ -27,7 +19,7 @@ static bool read_outside(const Graph *g, ValueId id, uint32_t from, uint32_t to)
 
 static bool is_wanted(const Graph *g, ValueId id, uint32_t from, uint32_t to)
 {
-    return is_output(g, id) || read_outside(g, id, from, to);
+    return graph_is_output(g, id) || read_outside(g, id, from, to);
 }
 
 /* ---- the graph of a run of nodes ---- */
@@ -115,8 +107,8 @@ static bool is_free(const Chain *c, const Node *node)
         node->op != OP_VIEW_AS_COMPLEX)
         return false;
     ValueId root = c->root[node->in[0]];
-    return !is_output(c->g, node->out) ||
-           (graph_value(c->g, root)->kind == VALUE_NODE && !is_output(c->g, root));
+    return !graph_is_output(c->g, node->out) ||
+           (graph_value(c->g, root)->kind == VALUE_NODE && !graph_is_output(c->g, root));
 }
 
 /* A result of the task is where its elements are kept. */
@@ -124,7 +116,7 @@ static void take_root(Chain *c, const Node *node)
 {
     ValueId root = c->root[node->in[0]];
     c->root[node->out] = root;
-    if (!is_output(c->g, node->out))
+    if (!graph_is_output(c->g, node->out))
         return;
     for (uint32_t i = 0; i < c->g->values.len; i++)
         if (c->root[i] == root)

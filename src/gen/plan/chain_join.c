@@ -172,14 +172,6 @@ static bool find_sizes(Join *j)
 
 /* ---- tensors ---- */
 
-static bool is_output(const Graph *g, ValueId id)
-{
-    for (uint32_t i = 0; i < g->outputs.len; i++)
-        if (g->outputs.at[i] == id)
-            return true;
-    return false;
-}
-
 static Storage *storage_of(Join *j, ValueId root)
 {
     for (uint32_t i = 0; i < j->tensors.len; i++)
@@ -208,7 +200,7 @@ static void add_tensor(Join *j, const ChainStage *stage, const PlanOperand *o)
         t.dtype = DT_C64;
         t.shape = (Shape){1, {count}};
     }
-    t.output = is_output(g, root);
+    t.output = graph_is_output(g, root);
     t.local = made && !t.output;
     vec_push(j->arena, &j->tensors, t);
 }

@@ -43,22 +43,10 @@ static Moved bytes_moved(const Writer *w)
     return m;
 }
 
-/* "n0 * n2": the reduced axes, or the kept ones */
-static const char *axes_text(Job *job, bool reduced)
-{
-    Buf out = {0};
-    for (uint32_t i = 0; i < job->s->len; i++)
-        if (job->s->axis[i].reduced == reduced)
-            buf_printf(&out, "%s%s", out.len ? " * " : "", job->s->axis[i].name);
-    char *text = buf_take(&out, job->arena);
-    buf_free(&out);
-    return text;
-}
-
 const char *groups_lines(Job *job, const Writer *w, const char *count, const char *unit)
 {
     Moved m = bytes_moved(w);
-    const char *rows = axes_text(job, false), *length = axes_text(job, true);
+    const char *rows = job_axes(job, false), *length = job_axes(job, true);
     return str_format(job->arena,
                       "held = chip.l2 // (%u if %s > 2 * chip.l2 // %u // (%s) else %u)\n"
                       "turns = max(1, (%s * %s + held // 2) // held)\n"
@@ -143,16 +131,6 @@ static KeptList keep_results(Writer *w)
     return list;
 }
 
-/* Values and loops of the first pass are over. */
-static void forget(Writer *w)
-{
-    for (uint32_t i = 1; i < w->g->prims.len; i++)
-        w->name[i] = w->recip[i] = NULL;
-    for (uint32_t i = 0; i < w->s->len; i++)
-        w->index[i] = NULL;
-    write_free_buffers(w);
-}
-
 static void take_results(Writer *w, const KeptList *list)
 {
     write_line(w, "with compute():");
@@ -181,7 +159,7 @@ static KeptList first_pass(Writer *w)
         if (!reduce_is_full(w, i))
             write_store(w, &w->g->outputs.at[i], write_output_name(w, i));
     w->depth = depth;
-    forget(w);
+    write_forget(w);
     return list;
 }
 
@@ -197,13 +175,13 @@ void groups_part(Job *job, const char *when)
 {
     Part *part = job_part(job, "_rows", true);
     Writer *w = part->w;
-    const char *last = job->s->axis[w->last].name, *rows = axes_text(job, false);
+    const char *last = job->s->axis[w->last].name, *rows = job_axes(job, false);
     part->when = when;
     part->setup = str_format(
         job->arena, "even = min(tile, align_up(ceildiv(%s, ceildiv(%s, tile)), 128))\n%s", last,
         last,
         groups_lines(job, w, str_format(job->arena, "ceildiv(%s, chip.cores)", rows),
-                     str_format(job->arena, "%s * chip.cores", axes_text(job, true))));
+                     str_format(job->arena, "%s * chip.cores", job_axes(job, true))));
     part->scalar[0].value = "even";
     part_scalar(part, "group",
                 str_format(job->arena, "min(%d, group) if turns > 1 else 1", MOST_ROWS));

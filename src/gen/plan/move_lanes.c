@@ -5,15 +5,10 @@
  *     apart   [n, 2] to [2, n]      side by side   [2, n] to [n, 2] */
 #include "gen/plan/move_int.h"
 
-enum {
-    MOST_APART = 6,
-    MOST_BESIDE = 4,
-    LEAST_LENGTH = 64,
-    ROOM = 4096
-}; /* 8 copies may be on their way */
+/* More lanes than that are turned faster in blocks; 8 loads may be on their way, two of each lane. */
+enum { MOST_APART = 6, MOST_BESIDE = 4, LEAST_LENGTH = 64, ROOM = 4096 };
 
 typedef struct Lanes {
-    int lane, along; /* indices of the result */
     int64_t lanes, length, chunk;
     bool apart;
 } Lanes;
@@ -39,10 +34,8 @@ static bool read_lanes(const MoveText *w, Lanes *l)
             if (m->dim[j].from[k] >= m->rank - 2)
                 return false;
     l->apart = m->size[m->rank - 2] < m->size[m->rank - 1];
-    l->lane = l->apart ? m->rank - 2 : m->rank - 1;
-    l->along = l->apart ? m->rank - 1 : m->rank - 2;
-    l->lanes = m->size[l->lane];
-    l->length = m->size[l->along];
+    l->lanes = m->size[l->apart ? m->rank - 2 : m->rank - 1];
+    l->length = m->size[l->apart ? m->rank - 1 : m->rank - 2];
     l->chunk = ROOM / l->lanes / LEAST_LENGTH * LEAST_LENGTH;
     l->chunk = l->chunk < w->tile ? l->chunk : w->tile;
     return l->lanes <= (l->apart ? MOST_APART : MOST_BESIDE) && l->length >= LEAST_LENGTH;

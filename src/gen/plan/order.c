@@ -20,14 +20,6 @@ static const char head[] = "\n@host\ndef $F($P):\n"
                            "            long[:$K] = cast(place[:$K], i64)\n"
                            "        with copyout():\n";
 
-static bool is_output(const Graph *g, ValueId id)
-{
-    for (uint32_t i = 0; i < g->outputs.len; i++)
-        if (g->outputs.at[i] == id)
-            return true;
-    return false;
-}
-
 static bool largest_first(const Node *node)
 {
     if (node->op == OP_SORT)
@@ -40,14 +32,14 @@ static void put_operands(Script *s, const Node *node, int64_t outer, int64_t n, 
     const char *from = str_format(s->arena, "outer, %lld", (long long)n);
     const char *to = str_format(s->arena, "outer, %lld", (long long)k);
     script_add(s, node->in[0], false, "x", from, script_shape2(outer, n));
-    if (is_output(s->g, node->out))
+    if (graph_is_output(s->g, node->out))
         script_add(s, node->out, true, "values", to, script_shape2(outer, k));
-    if (is_output(s->g, node->out + 1))
+    if (graph_is_output(s->g, node->out + 1))
         script_add(s, node->out + 1, true, "places", to, script_shape2(outer, k));
     script_put(s, head, out);
-    if (is_output(s->g, node->out))
+    if (graph_is_output(s->g, node->out))
         script_put(s, "            store(values[r, :], best[:$K])\n", out);
-    if (is_output(s->g, node->out + 1))
+    if (graph_is_output(s->g, node->out + 1))
         script_put(s, "            store(places[r, :], long[:$K])\n", out);
 }
 

@@ -13,6 +13,17 @@ static const Strategy *const strategies[] = {&strategy_across, &strategy_scan,  
 
 /* ---- what the strategies build from ---- */
 
+const char *job_axes(Job *job, bool reduced)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < job->s->len; i++)
+        if (job->s->axis[i].reduced == reduced)
+            buf_printf(&out, "%s%s", out.len ? " * " : "", job->s->axis[i].name);
+    char *text = buf_take(&out, job->arena);
+    buf_free(&out);
+    return text;
+}
+
 Part *job_part(Job *job, const char *suffix, bool paired)
 {
     Part part = {.suffix = suffix, .cores = "chip.cores"};

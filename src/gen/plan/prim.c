@@ -204,18 +204,6 @@ bool prim_widens(const Graph *graph)
     return false;
 }
 
-/* Operators that read it, and results that it is. */
-static uint32_t readers(const Graph *graph, ValueId id)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < graph->nodes.len; i++)
-        for (uint32_t k = 0; k < graph->nodes.at[i].n_in; k++)
-            n += graph->nodes.at[i].in[k] == id;
-    for (uint32_t i = 0; i < graph->outputs.len; i++)
-        n += graph->outputs.at[i] == id;
-    return n;
-}
-
 /* The output of a node, made when it is first asked for. */
 static bool node_value(PrimGraph *g, ValueId id)
 {
@@ -230,7 +218,7 @@ static bool node_value(PrimGraph *g, ValueId id)
         return prim_refuse(g, node, "the task is too large for one kernel");
     g->depth++;
     bool ok = make_node(g, node, &g->values[id]);
-    if (ok && readers(g->graph, id) > 1)
+    if (ok && graph_readers(g->graph, id) > 1)
         g->prims.at[g->values[id].prim].shared = true;
     const char *rounding = ok && g->rounds ? prim_rounding(g->graph, node) : NULL;
     if (rounding && !g->prims.at[g->values[id].prim].mask)

@@ -158,20 +158,14 @@ static bool index_many(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
 /* The mask whose places the index tensors list, one dimension each; VALUE_NONE: they are others. */
 static ValueId listed_mask(const Rewrite *r, const Node *node, uint32_t from)
 {
     ValueId mask = VALUE_NONE;
     for (uint32_t i = from; i < node->n_in; i++) {
-        const Node *step = maker(r->from, node->in[i]);
+        const Node *step = graph_maker(r->from, node->in[i]);
         while (step && (step->op == OP_RESHAPE || step->op == OP_SLICE))
-            step = maker(r->from, step->in[0]);
+            step = graph_maker(r->from, step->in[0]);
         if (!step || step->op != OP_NONZERO || (i > from && mask != step->in[0]))
             return VALUE_NONE;
         mask = step->in[0];

@@ -269,8 +269,7 @@ static bool median(Rewrite *r, const Node *node, ValueId *out)
 /* The node that made it, behind a cast. */
 static const Node *made_by(const Graph *g, ValueId id, Op op)
 {
-    const Value *v = graph_value(g, id);
-    const Node *node = v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
+    const Node *node = graph_maker(g, id);
     if (node && node->op == OP_CAST)
         return made_by(g, node->in[0], op);
     return node && node->op == op ? node : NULL;

@@ -24,40 +24,16 @@ static Cut cut_of(const Graph *g, const Node *node)
 
 static bool is_elementwise(const Graph *g, const Node *node)
 {
-    bool is = node->op == OP_UNARY || node->op == OP_BINARY || node->op == OP_CLAMP ||
-              node->op == OP_WHERE || node->op == OP_CAST;
+    bool is = op_is_elementwise(node->op);
     for (uint32_t i = 0; i < node->n_in && is; i++) /* complex ones are taken apart first */
         is = node->in[i] == VALUE_NONE || graph_value(g, node->in[i])->dtype != DT_C64;
     return is && graph_value(g, node->out)->dtype != DT_C64;
 }
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
-static bool is_output(const Graph *g, ValueId id)
-{
-    for (uint32_t i = 0; i < g->outputs.len; i++)
-        if (g->outputs.at[i] == id)
-            return true;
-    return false;
-}
-
-static uint32_t readers(const Graph *g, ValueId id)
-{
-    uint32_t n = is_output(g, id);
-    for (uint32_t i = 0; i < g->nodes.len; i++)
-        for (uint32_t k = 0; k < g->nodes.at[i].n_in; k++)
-            n += g->nodes.at[i].in[k] == id;
-    return n;
-}
-
 static bool only_cut_apart(const Graph *g, ValueId id, int dim)
 {
     int64_t together = 0;
-    bool only = !is_output(g, id);
+    bool only = !graph_is_output(g, id);
     for (uint32_t i = 0; i < g->nodes.len && only; i++)
         for (uint32_t k = 0; k < g->nodes.at[i].n_in && only; k++) {
             const Node *node = &g->nodes.at[i];
@@ -152,8 +128,8 @@ static ValueId part_sliced(Rewrite *r, const Node *node, Cut c, int depth)
 /* The part of a value of the old graph, in the new one. */
 static ValueId part(Rewrite *r, ValueId id, Cut c, int depth)
 {
-    const Node *node = maker(r->from, id);
-    bool alone = node && depth < DEEPEST && readers(r->from, id) == 1;
+    const Node *node = graph_maker(r->from, id);
+    bool alone = node && depth < DEEPEST && graph_readers(r->from, id) == 1;
     if (alone && is_elementwise(r->from, node))
         return part_computed(r, node, c, depth);
     if (node && depth < DEEPEST && node->op == OP_RESHAPE)
@@ -168,7 +144,7 @@ bool rewrite_slice(Rewrite *r, const Node *node, ValueId *out)
     if (node->op != OP_SLICE || rw_in(r, node, 0) == VALUE_NONE)
         return false;
     Cut c = cut_of(r->from, node);
-    const Node *made = maker(r->from, node->in[0]);
+    const Node *made = graph_maker(r->from, node->in[0]);
     if (made && is_elementwise(r->from, made) && only_cut_apart(r->from, node->in[0], c.dim))
         out[0] = part_computed(r, made, c, 0);
     else

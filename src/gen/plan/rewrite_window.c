@@ -15,18 +15,6 @@ typedef struct Window {
     int64_t size[MOST_WINDOWS], at[MOST_WINDOWS];
 } Window;
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
-static bool is_elementwise(const Node *node)
-{
-    return node->op == OP_UNARY || node->op == OP_BINARY || node->op == OP_CLAMP ||
-           node->op == OP_WHERE || node->op == OP_CAST;
-}
-
 /* ---- whether ---- */
 
 static int window_dims(Shape s, int dims) { return s.rank < dims ? s.rank : dims; }
@@ -44,7 +32,7 @@ static bool is_light(Shape s, int dims)
 static bool is_windowed(const Graph *g, ValueId id, int dims, int depth, bool *found)
 {
     const Value *v = graph_value(g, id);
-    const Node *node = maker(g, id);
+    const Node *node = graph_maker(g, id);
     if (dims == 0 || is_light(v->shape, dims))
         return v->dtype != DT_C64;
     if (!node || depth > DEEPEST || v->dtype == DT_C64)
@@ -56,10 +44,10 @@ static bool is_windowed(const Graph *g, ValueId id, int dims, int depth, bool *f
         return shape_dim(in, node_int(node, AT_DIM, 0), &dim) && dim <= in.rank - dims &&
                is_windowed(g, node->in[0], dims - 1, depth + 1, found);
     }
-    for (uint32_t i = 0; i < node->n_in && is_elementwise(node); i++)
+    for (uint32_t i = 0; i < node->n_in && op_is_elementwise(node->op); i++)
         if (node->in[i] != VALUE_NONE && !is_windowed(g, node->in[i], dims, depth + 1, found))
             return false;
-    return is_elementwise(node);
+    return op_is_elementwise(node->op);
 }
 
 /* ---- one place ---- */
@@ -105,7 +93,7 @@ static ValueId place_light(const Window *w, ValueId id, int dims)
 static ValueId place(const Window *w, ValueId id, int dims)
 {
     Rewrite *r = w->r;
-    const Node *node = maker(r->from, id);
+    const Node *node = graph_maker(r->from, id);
     Shape s = graph_value(r->from, id)->shape;
     if (dims == 0)
         return r->map[id];

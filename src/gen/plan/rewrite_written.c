@@ -15,12 +15,6 @@ typedef struct Span1 {
     int64_t start, end;
 } Span1;
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
 static bool span_of(const Graph *g, const Node *node, Span1 *s)
 {
     *s = (Span1){.start = node_int(node, AT_START, 0), .end = node_int(node, AT_END, 0)};
@@ -100,7 +94,7 @@ static ValueId read_full(Rewrite *r, const Node *node, Span1 s, bool *found)
 
 static ValueId read_part(Rewrite *r, ValueId id, Span1 s, int depth, bool *found)
 {
-    const Node *node = maker(r->from, id);
+    const Node *node = graph_maker(r->from, id);
     if (node && depth < DEEPEST && node->op == OP_SLICE_SCATTER)
         return read_written(r, node, s, depth, found);
     if (node && depth < DEEPEST && node->op == OP_RESHAPE)

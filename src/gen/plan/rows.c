@@ -79,24 +79,12 @@ void rows_two(Writer *w)
     w->rows = "r.size";
 }
 
-/* "n0 * n1": how many rows there are, or how many elements one has */
-static const char *row_count(Job *job, bool reduced)
-{
-    Buf out = {0};
-    for (uint32_t i = 0; i < job->s->len; i++)
-        if (job->s->axis[i].reduced == reduced)
-            buf_printf(&out, "%s%s", out.len ? " * " : "", job->s->axis[i].name);
-    char *text = buf_take(&out, job->arena);
-    buf_free(&out);
-    return text;
-}
-
 static void write_streamed(Job *job, const char *when)
 {
     Part *part = job_part(job, "_rows", true);
     Writer *w = part->w;
     uint32_t passes = reduce_passes(w);
-    const char *last = job->s->axis[w->last].name, *rows = row_count(job, false);
+    const char *last = job->s->axis[w->last].name, *rows = job_axes(job, false);
     part->when = when;
     part->setup = str_format(
         job->arena, "even = min(tile, align_up(ceildiv(%s, ceildiv(%s, tile)), 128))", last, last);
@@ -118,7 +106,7 @@ static void write_rows(Job *job)
         resident_parts(job);
     const char *when = NULL;
     bool split = split_takes(job);
-    const char *rows = row_count(job, false), *length = row_count(job, true);
+    const char *rows = job_axes(job, false), *length = job_axes(job, true);
     if (split) /* the rows of all cores stay in L2 between the passes: two thirds of it count */
         when = str_format(job->arena,
                           "%s >= %d * chip.cores and %s * %d * chip.cores <= chip.l2 or %s <= "

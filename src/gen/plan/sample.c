@@ -12,20 +12,14 @@ typedef struct Sample {
     int64_t batch, channels, h, w, oh, ow;
 } Sample;
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
 static const char *read_sample(const Graph *g, Sample *p)
 {
-    const Node *last = maker(g, g->outputs.at[0]);
+    const Node *last = graph_maker(g, g->outputs.at[0]);
     const Value *x = graph_value(g, last->in[0]), *y = graph_value(g, last->out);
     Str pad = node_text(last, AT_PAD_MODE), mode = node_text(last, AT_MODE);
     p->sample = last;
-    p->resize = maker(g, last->in[0]);
-    p->affine = maker(g, last->in[1]);
+    p->resize = graph_maker(g, last->in[0]);
+    p->affine = graph_maker(g, last->in[1]);
     if ((p->resize && p->resize->op != OP_INTERPOLATE) ||
         (p->affine && p->affine->op != OP_AFFINE_GRID))
         return "its image or grid comes from another operator";

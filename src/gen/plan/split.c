@@ -269,15 +269,6 @@ static void reduce_pieces(Split *p, uint32_t pass, UnitList *units, Places *plac
     w->depth--;
 }
 
-static void forget(Writer *w)
-{
-    for (uint32_t i = 1; i < w->g->prims.len; i++)
-        w->name[i] = w->recip[i] = NULL;
-    for (uint32_t i = 0; i < w->s->len; i++)
-        w->index[i] = NULL;
-    write_free_buffers(w);
-}
-
 /* The results of a row, as scalars. */
 static void read_rows(Split *p, UnitList *units, const Places *places, const char *index)
 {
@@ -369,10 +360,10 @@ static void split_passes(Split *p)
     UnitList units = units_of(w, 0);
     Places *places = arena_array(w->arena, Places, units.len + 1);
     reduce_pieces(p, 0, &units, places);
-    forget(w);
+    write_forget(w);
     write_line(w, "sync_all()");
     combine_rows(p, &units, places);
-    forget(w);
+    write_forget(w);
     write_line(w, "sync_all()");
     w->flat = true;
     bool *shared = arena_array(w->arena, bool, w->g->prims.len);
@@ -385,7 +376,7 @@ static void split_passes(Split *p)
             write_outputs(p, passes);
         }
         w->depth = 1;
-        forget(w);
+        write_forget(w);
     }
     if (any_output(w, false)) {
         open_kept(w);

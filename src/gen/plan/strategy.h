@@ -62,6 +62,8 @@ extern const Strategy strategy_across;    /* rows, and beside them sums over all
 
 /* A part whose kernel is given the tile; its writer is new. */
 Part *job_part(Job *job, const char *suffix, bool paired);
+/* "n0 * n1": the kept axes, how many rows there are; or the reduced ones, how long one is. */
+const char *job_axes(Job *job, bool reduced);
 void job_drop(Job *job, uint32_t from); /* the parts from that one on */
 void part_scalar(Part *part, const char *name, const char *value);
 void part_workspace(Job *job, Part *part, const char *name, const char *shape);

@@ -59,18 +59,12 @@ static bool is_einsum(const Streams *p, const Node *node, const char *equation)
            str_is(str_from(canonical(p->s.arena, node_text(node, AT_EQUATION))), equation);
 }
 
-static const Node *maker(const Graph *g, ValueId id)
-{
-    const Value *v = graph_value(g, id);
-    return v->kind == VALUE_NODE ? &g->nodes.at[v->node] : NULL;
-}
-
 static ValueId without_views(const Graph *g, ValueId id)
 {
-    const Node *node = maker(g, id);
+    const Node *node = graph_maker(g, id);
     while (node && node->op == OP_RESHAPE) {
         id = node->in[0];
-        node = maker(g, id);
+        node = graph_maker(g, id);
     }
     return id;
 }
@@ -101,11 +95,11 @@ static bool sizes_fit(Streams *p)
 static bool read_forward(Streams *p)
 {
     const Graph *g = p->s.g;
-    const Node *sum = maker(g, g->outputs.at[0]);
+    const Node *sum = graph_maker(g, g->outputs.at[0]);
     if (g->outputs.len != 1 || !sum || sum->op != OP_BINARY || sum->kind != BINARY_add)
         return false;
     for (int i = 0; i < 2; i++) {
-        const Node *mixed = maker(g, sum->in[i]), *scaled = maker(g, sum->in[1 - i]);
+        const Node *mixed = graph_maker(g, sum->in[i]), *scaled = graph_maker(g, sum->in[1 - i]);
         if (!mixed || !scaled || !is_einsum(p, mixed, "abc,abd->acd") || scaled->op != OP_BINARY ||
             scaled->kind != BINARY_mul)
             continue;
@@ -129,7 +123,7 @@ static bool read_gradients(Streams *p)
     if (g->outputs.len != 4)
         return false;
     for (int i = 0; i < 4; i++) {
-        node[i] = maker(g, g->outputs.at[i]);
+        node[i] = graph_maker(g, g->outputs.at[i]);
         if (!node[i] || !is_einsum(p, node[i], forms[i]))
             return false;
     }

@@ -145,15 +145,6 @@ static void open_own_rows(Together *p)
     buf_free(&axes);
 }
 
-static void forget(Writer *w)
-{
-    for (uint32_t i = 1; i < w->g->prims.len; i++)
-        w->name[i] = w->recip[i] = NULL;
-    for (uint32_t i = 0; i < w->s->len; i++)
-        w->index[i] = NULL;
-    write_free_buffers(w);
-}
-
 /* ---- a core's part of a row ---- */
 
 static int result_count(const Unit *u) { return u->kind == UNIT_MOMENTS ? 3 : u->second ? 2 : 1; }
@@ -423,11 +414,11 @@ static void write_group(Together *p)
             str_format(w->arena, "%s%d, cores, 8", kept_sizes(p), result_count(&units.at[i])));
     int depth = w->depth;
     reduce_parts(p, &units);
-    forget(w);
+    write_forget(w);
     write_line(w, "sync_all()");
     w->flat = true;
     combine_rows(p, &units, passes);
-    forget(w);
+    write_forget(w);
     write_line(w, "sync_all()");
     if (mark_shared(w, shared))
         write_outputs_by_tiles(p, passes, shared);

@@ -388,6 +388,15 @@ void write_free_buffers(Writer *w)
         w->pool.at[i].busy = w->pool.at[i].owner && w->name[w->pool.at[i].owner];
 }
 
+void write_forget(Writer *w)
+{
+    for (uint32_t i = 1; i < w->g->prims.len; i++)
+        w->name[i] = w->recip[i] = NULL;
+    for (uint32_t i = 0; i < w->s->len; i++)
+        w->index[i] = NULL;
+    write_free_buffers(w);
+}
+
 void write_release(Writer *w, const char *buffer)
 {
     for (uint32_t i = 0; i < w->pool.len; i++)

@@ -81,6 +81,8 @@ const char *write_buffer(Writer *w, char stem, WriteKind kind, DType dtype, int 
                          PrimId owner);
 /* Every buffer whose owner has no name any more is free again. */
 void write_free_buffers(Writer *w);
+/* Values and loops of a pass are over. */
+void write_forget(Writer *w);
 void write_release(Writer *w, const char *buffer); /* nobody's after the pass */
 const char *write_view(Writer *w, WriteKind kind, const char *buffer);
 /* copyin of every leaf in UB that `wanted` (per prim) marks, with its cast to f32. */
