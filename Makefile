@@ -44,12 +44,14 @@ IS_GCC := $(findstring gcc,$(CC))
 # Nothing in graph reads errno or floating-point traps; without them its loops vectorise.
 CFLAGS_graph := -fno-math-errno -fno-trapping-math $(if $(IS_GCC),-fopenmp) \
                 $(if $(filter release,$(B)),-O3)
+CFLAGS_nn := -fno-math-errno -fno-trapping-math $(if $(filter release,$(B)),-O3)
 CFLAGS_sim := -fno-math-errno $(if $(filter release,$(B)),-O3)
 
 LDLIBS_base    := -lm
 LDLIBS_verdict := -ljansson
 LDLIBS_graph   := -lgomp
 LDLIBS_box     := -lseccomp
+LDLIBS_nn      := -ljansson -ldl
 LDLIBS_gen     := -lcurl -ljansson
 LDLIBS_store   := -lsqlite3 -lzstd
 LDLIBS_report  := -lz -ljansson
