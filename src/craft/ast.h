@@ -1,9 +1,10 @@
-/* The syntax tree of a Craft file, as the parser leaves it and the formatter prints it.
+/* The syntax tree of a Craft file: what the parser and the builder (tree.h) make, what the checker
+ * reads and the formatter prints.
  *
  *     CraftFile -> AstStmt list -> AstExpr
  *
- * Every node keeps the place it came from. Comments are kept apart, by line. Only src/craft
- * looks inside. */
+ * Every node keeps the place it came from: in the text that was read, or in the canonical spelling
+ * of a tree that was built. Comments belong to statements. */
 #ifndef CRAFT_AST_H
 #define CRAFT_AST_H
 
@@ -27,6 +28,7 @@ typedef struct Token {
 
 typedef VEC(Token) TokenList;
 
+/* As the lexer finds it; comment.c gives it to a statement. */
 typedef struct Comment {
     uint32_t line, col;
     bool own_line; /* nothing but blanks before it */
@@ -92,8 +94,20 @@ typedef enum StmtKind {
     ST_DEF, /* def */
 } StmtKind;
 
+/* A comment on a line of its own. */
+typedef struct AstComment {
+    Str text;   /* with its # */
+    bool blank; /* a blank line stands before it */
+} AstComment;
+typedef VEC(AstComment) CommentList;
+
 typedef struct AstStmt AstStmt;
-typedef VEC(AstStmt *) StmtList;
+/* A VEC of statements, and the comments at the end of the block. */
+typedef struct StmtList {
+    AstStmt **at;
+    uint32_t len, cap;
+    CommentList after;
+} StmtList;
 
 typedef struct AstParam {
     Str name;
@@ -115,12 +129,17 @@ struct AstStmt {
     Tok op;
     Span at;
     uint32_t last_line; /* of its header: where a trailing comment stands */
-    uint32_t end_line;  /* of all of it, blocks included */
+    uint32_t end_line;  /* of all of it, blocks included; for the parser */
     bool is_elif;
     AstExpr *target, *value, *text;
     StmtList body, orelse;
     uint32_t else_line; /* IF: where else stands; 0: none, or elif */
     AstDef *def;
+    CommentList above; /* comments between the statement before and this one */
+    bool blank;        /* a blank line stands before the statement, below these comments */
+    Str trailing;      /* the comment on the last line of its header, with its #; empty: none */
+    CommentList else_above;
+    Str else_trailing;
 };
 
 struct CraftFile {
@@ -128,8 +147,8 @@ struct CraftFile {
     const char *name;
     Str text;
     StmtList stmts;
-    VEC(Comment) comments;
-    bool broken; /* it has syntax errors: may be looked at, not compiled */
+    VEC(Comment) comments; /* of the text, in order; those of the tree stand in its statements */
+    bool broken;           /* it has syntax errors: may be looked at, not compiled */
 };
 
 typedef struct CraftFile CraftFile;

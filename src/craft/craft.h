@@ -19,6 +19,9 @@ typedef struct IrProgram IrProgram;
  * go on with (not text, too large). A file with errors may still be formatted in part. */
 CraftFile *craft_read(Arena *arena, const char *file, Str text, Diag *diag);
 
+/* How many texts this process has parsed so far: for tests that nothing parses what it built. */
+uint64_t craft_read_count(void);
+
 /* How many programs the file stands for: one for each combination of its dtype variables,
  * at least 1, at most CRAFT_MAX_VARIANTS. */
 uint32_t craft_variant_count(const CraftFile *file);

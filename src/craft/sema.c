@@ -306,9 +306,9 @@ static void check_dims(Sema *s)
 static Str read_reason(Arena *arena, const CraftFile *file)
 {
     Buf out = {0};
-    uint32_t first = file->stmts.len ? file->stmts.at[0]->at.line : 0;
-    for (uint32_t i = 0; i < file->comments.len && file->comments.at[i].line < first; i++) {
-        Str text = file->comments.at[i].text;
+    const CommentList *above = file->stmts.len ? &file->stmts.at[0]->above : &file->stmts.after;
+    for (uint32_t i = 0; i < above->len; i++) {
+        Str text = above->at[i].text;
         buf_str(&out, str_trim(str_slice(text, 1, text.len)));
         buf_char(&out, '\n');
     }
