@@ -11,7 +11,8 @@
  * printed, then one line `N passed, N failed`.
  *
  *     T_FILTER=text   only the tests whose name contains the text
- *     T_SECONDS=n     time limit of one test (60); 0: none. Under a debugger there is none
+ *     T_SECONDS=n     processor time of one test and of each process it starts (60); by the clock it
+ *                     may take six times as long. 0: no limit; under a debugger there is none
  *     T_NOFORK=1      everything in one process, for a debugger
  */
 #ifndef TESTS_T_H

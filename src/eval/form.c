@@ -78,10 +78,11 @@ static bool launches_itself(Str text) { return has(text, "<<<") && has(text, "ac
 
 /* ---- from disk ---- */
 
-static bool wanted_file(Str name)
+/* Sources and the headers they include. Traces, verdicts, cases and build files, which may lie beside
+ * them and be of any size, are not opened. */
+static bool is_source(Str name)
 {
-    static const char *const ends[] = {".cpp", ".cc",   ".cxx", ".h",   ".hpp",
-                                       ".asc", ".json", ".py",  ".txt", ".craft"};
+    static const char *const ends[] = {".cpp", ".cc", ".cxx", ".h", ".hpp", ".asc", ".py"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (str_ends(name, ends[i]))
             return true;
@@ -112,7 +113,7 @@ static bool walk(Walk *w, const char *inner, int depth)
         if (file_is_dir(full)) {
             if (!walk(w, path, depth + 1))
                 return false;
-        } else if (wanted_file(str_from(names.at[i])) && file_is_plain(full)) {
+        } else if (is_source(str_from(names.at[i])) && file_is_plain(full)) {
             if (!file_read(w->arena, full, MOST_TEXT, &text, w->diag))
                 return false;
             eval_text_add(w->arena, w->c, path, text);

@@ -387,3 +387,39 @@ T_TEST(proc_says_what_cannot_be_started)
     CHECK(proc_find(&s.arena, s.dir) == NULL);
     scratch_close(&s);
 }
+
+/* ---- the harness itself ---- */
+
+/* Runs by itself only where the next test asks for it. */
+T_TEST(harness_sleeper)
+{
+    if (getenv("HARNESS_SLEEPS"))
+        usleep(1500000);
+}
+
+T_TEST(harness_spinner)
+{
+    volatile uint64_t turns = 0;
+    while (getenv("HARNESS_SPINS"))
+        turns++;
+}
+
+T_TEST(harness_limits_processor_time)
+{
+    Scratch s;
+    scratch_open(&s);
+    ProcResult r = shell(&s,
+                         str_format(&s.arena,
+                                    "HARNESS_SLEEPS=1 T_SECONDS=1 T_FILTER=harness_sleeper /proc/%d/exe",
+                                    (int)getpid()),
+                         (ProcSpec){.seconds = 60});
+    CHECK_EQ_SLICE(r.out, "1 passed, 0 failed\n");
+    r = shell(&s,
+              str_format(&s.arena,
+                         "HARNESS_SPINS=1 T_SECONDS=1 T_FILTER=harness_spinner /proc/%d/exe",
+                         (int)getpid()),
+              (ProcSpec){.seconds = 60});
+    CHECK(str_find(r.out, STR("not done after 1 s of processor time")) > 0);
+    CHECK(str_ends(r.out, "0 passed, 1 failed\n"));
+    scratch_close(&s);
+}

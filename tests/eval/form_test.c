@@ -1,8 +1,11 @@
 /* Every form of candidate, made by our own targets from examples, comes back ok. */
 #include "tests/eval/eval_helper.h"
 
+#include "base/file.h"
+#include "base/temp.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const examples[] = {"softmax", "less",   "mse_loss",   "layernorm",
                                        "relu",    "gelu",   "leaky_relu", "add",
@@ -54,6 +57,29 @@ T_TEST(form_craft)
         arena_drop(&j.arena);
         arena_drop(&arena);
     }
+}
+
+/* What `acraft make` writes beside a project is no part of it, whatever its size. */
+T_TEST(form_project_beside_large_files)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    const char *dir;
+    EvalCandidate c;
+    REQUIRE(file_temp_dir(&arena, "acraft-form-test", &dir, &diag));
+    const char *names[] = {"op_host/x.cpp", "op_kernel/x.cpp", "trace.json", "notes.txt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = path_join(&arena, dir, names[i]);
+        REQUIRE(file_make_dirs(path_dir(&arena, path), &diag));
+        REQUIRE(file_write(path, STR("int x;\n"), &diag));
+        if (i >= 2)
+            REQUIRE(truncate(path, 60 << 20) == 0);
+    }
+    CHECK(eval_candidate_read(&arena, dir, &c, &diag));
+    CHECK(c.form == FORM_PROJECT);
+    CHECK_EQ_INT(c.texts.len, 2);
+    file_remove_tree(dir, &diag);
+    arena_drop(&arena);
 }
 
 /* An output of an input's name is that operand, written in place: what the kernel leaves alone is there
