@@ -238,6 +238,8 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
             printf(
                 "  written   %s: the operator project, %s.craft, report.html, verdicts.jsonl%s\n",
                 wish->dir, made[0].result.plan.name, spec->trace ? ", trace.json" : "");
+        else if (ok && !wish->dir)
+            printf("  written   nothing: -o DIR writes the operator project and its report\n");
     }
     buf_free(&summary);
     if (!ok)
@@ -258,6 +260,8 @@ static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const D
         made[i].ok = make_kernel(arena, spec, &made[i].result, &diag);
         if (!made[i].result.plan.craft.len)
             return cmd_say(&diag, made[i].result.task ? CMD_LACKS : CMD_USAGE);
+        if (!diag_ok(&diag) && !made[i].result.verdicts.len)
+            return cmd_say(&diag, CMD_USAGE); /* a range it cannot have */
         if (!made[i].result.verdicts.len && !wish->plan_only)
             return cmd_say(&diag, CMD_USAGE);
         if (wish->plan_only)
@@ -284,6 +288,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .no_memo = wish->no_memo,
                      .engine = wish->interp ? EVAL_INTERP : EVAL_TWIN,
                      .full = !wish->interp,
+                     .branches = wish->fuzz > 0,
                      .plan_only = wish->plan_only,
                      .rounds = wish->rounded,
                      .jobs = wish->jobs ? (uint32_t)wish->jobs : pool_processors(),
@@ -356,7 +361,8 @@ int cmd_make(int argc, char **argv)
         "make",
         "MODEL.py [-o DIR] [--dtype f32,f16,bf16] [--range N=1..65536]",
         "Plans a kernel for the task (or has a model write it: --gen), checks it, runs it on the "
-        "twin\nat small and odd sizes, tunes it, times it at the task's own size without values, "
+        "twin\nat small, odd and own sizes and in each branch of its host function, tunes it, "
+        "times it at the task's own size without values, "
         "and "
         "writes the\noperator project. What fails anywhere is not written.",
         "acraft make tasks/activation/softmax.py -o softmax",

@@ -21,30 +21,87 @@ static void put_us(Buf *out, double us)
         buf_printf(out, us < 0.1 ? "%.2g us" : "%.1f us", us);
 }
 
+static void show_fixed(const MakeResult *r, const MakeManner *manner, Buf *out)
+{
+    if (!*r->fixed)
+        return;
+    buf_printf(out, "  fixed     sizes written as numbers are the task's own: %s\n", r->fixed);
+    if (*r->free)
+        buf_printf(out, "            for others make another project: %s %s -o DIR\n",
+                   manner->again, r->free);
+    else
+        buf_puts(out, "            for others change the file and make another project\n");
+}
+
+static bool has_case(const MakeResult *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->verdicts.len; i++)
+        if (str_starts(str_from(r->verdicts.at[i].kase), name))
+            return true;
+    return false;
+}
+
+static const char *sizes_of(const MakeResult *r)
+{
+    bool own = has_case(r, "own"), odd = has_case(r, "fuzz");
+    return own ? (odd ? "small, odd and own sizes" : "small and own sizes")
+               : (odd ? "small and odd sizes, not the task's own" : "not the task's own size");
+}
+
+/* Launches of the host function that no case with values took. */
+static void show_branches(const MakeResult *r, Buf *out)
+{
+    enum { MOST = 6 };
+    uint32_t ran = 0, own = 0, own_ran = 0, missed = 0;
+    for (uint32_t i = 0; i < r->branches.len; i++) {
+        ran += r->branches.at[i].ran;
+        own += r->branches.at[i].own;
+        own_ran += r->branches.at[i].own && r->branches.at[i].ran;
+    }
+    if (!r->branches.len)
+        return;
+    buf_printf(out, "            %u of %u launches of the host function were run with values; %s\n",
+               ran, r->branches.len,
+               own == own_ran ? "those of the task's own size are among them"
+                              : "NOT all of those that the task's own size takes");
+    for (uint32_t i = 0; i < r->branches.len; i++) {
+        const MakeBranch *b = &r->branches.at[i];
+        if (!b->ran && ++missed <= MOST)
+            buf_printf(out, "            without values: line %u: %s%s\n", b->line, b->text,
+                       b->own ? " (the task's own)" : "");
+    }
+    if (missed > MOST)
+        buf_printf(out, "            and %u more\n", missed - MOST);
+}
+
 static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
 {
     uint64_t proved = 0, watched = 0;
     uint32_t with_values = 0, right = 0;
-    double worst = 0;
+    double worst = 0, used = 0;
     for (uint32_t i = 0; i < r->verdicts.len; i++) {
         const Verdict *v = &r->verdicts.at[i];
         proved = v->proved > proved ? v->proved : proved;
         watched = v->watched > watched ? v->watched : watched;
         worst = v->max_abs_err > worst ? v->max_abs_err : worst;
+        used = v->tolerance_used > used ? v->tolerance_used : used;
         if (str_is(str_from(v->kase), "full"))
             continue;
         with_values++;
         right += v->status == VERDICT_OK;
     }
-    buf_printf(
-        out, "  proved    %llu obligations over all shapes in range; %llu watched while it runs\n",
-        (unsigned long long)proved, (unsigned long long)watched);
+    buf_printf(out, "  proved    %llu obligations over %s; %llu checked while it runs\n",
+               (unsigned long long)proved,
+               *r->fixed ? "all sizes that are not fixed" : "all shapes in range",
+               (unsigned long long)watched);
+    show_fixed(r, manner, out);
     if (with_values)
         buf_printf(out,
-                   "  checked   %u of %u cases ok on the %s: values%s, %s, largest error %.3g\n",
+                   "  checked   %u of %u cases ok on the %s: values%s, %s\n"
+                   "            largest error: %.2g of what the tolerance allows (absolute %.3g)\n",
                    right, with_values, manner->interp ? "reference interpreter" : "twin",
                    manner->interp ? "" : " and hazards",
-                   manner->listed ? "dtypes and sizes of the list" : "small and odd sizes", worst);
+                   manner->listed ? "dtypes and sizes of the list" : sizes_of(r), used, worst);
     else
         buf_puts(out, "  checked   no values\n");
     if (r->left_out)
@@ -52,12 +109,11 @@ static void show_checks(const MakeResult *r, const MakeManner *manner, Buf *out)
             out, "            %u larger ones were left out: --case N takes one whatever its size\n",
             r->left_out);
     if (r->other_plans)
-        buf_printf(out, "            %u of them have sizes for which another program is planned\n",
+        buf_printf(out,
+                   "            %u of them at sizes that this program does not take: they judge "
+                   "another one\n",
                    r->other_plans);
-    if (r->unrun)
-        buf_puts(out,
-                 "            this one, for the sizes of the task, was not run with values: they "
-                 "are too large\n");
+    show_branches(r, out);
     if (r->small_tiles)
         buf_printf(out, "            %u of them with tiny tiles, so that every loop turns\n",
                    r->small_tiles);
@@ -84,7 +140,7 @@ static void show_rule(const MakeResult *r, Buf *out)
 
 static void show_yardsticks(const MakeResult *r, Buf *out)
 {
-    bool full = str_is(str_from(r->timed->kase), "full");
+    bool full = str_is(str_from(r->timed->kase), "full") || str_is(str_from(r->timed->kase), "own");
     if (full && isfinite(r->unfused_us) && r->task->graph->nodes.len > 1) {
         buf_puts(out, "            operator by operator: at least ");
         put_us(out, r->unfused_us);
@@ -108,13 +164,19 @@ static int64_t listed_number(const Verdict *v)
     return listed ? number + 1 : 0;
 }
 
+static const char *size_text(const Verdict *v)
+{
+    Str name = str_from(v->kase);
+    return str_is(name, "full") || str_is(name, "own") ? "task's own" : v->kase;
+}
+
 static void put_size(const Verdict *v, Buf *out)
 {
     int64_t number = listed_number(v);
     if (number)
         buf_printf(out, " for case %lld of the list", (long long)number);
     else
-        buf_printf(out, " at the %s size", v->kase);
+        buf_printf(out, " at the %s size", size_text(v));
 }
 
 /* "copies in (aiv_mte2)" */
@@ -154,7 +216,11 @@ static void show_time(const MakeResult *r, Buf *out)
                "the model's mean error is %.1f %% over %d measured rows (docs/cycle-model.md)\n",
                MAKE_MODEL_ERROR, MAKE_MODEL_ROWS);
     if (!str_is(str_from(v->kase), "full") && !listed_number(v))
-        buf_puts(out, "            the full size was not timed: values decide what it does\n");
+        buf_puts(out,
+                 str_is(str_from(v->kase), "own")
+                     ? "            timed with values, which decide what it does\n"
+                     : "            NOT the task's own size, which is too large to time: values "
+                       "decide what it does\n");
     show_yardsticks(r, out);
 }
 

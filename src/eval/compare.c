@@ -10,6 +10,8 @@ static void note_errors(Verdict *v, const CompareResult *r, const char *tensor)
         v->max_abs_err = r->max_abs_err;
     if (!(v->max_rel_err >= r->max_rel_err))
         v->max_rel_err = r->max_rel_err;
+    if (!(v->tolerance_used >= r->tolerance_used))
+        v->tolerance_used = r->tolerance_used;
     if (compare_ok(r) || v->first_bad.any || r->first_bad < 0)
         return;
     v->first_bad.any = true;

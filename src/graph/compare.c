@@ -168,6 +168,8 @@ static void look_at(Sweep *s, const CompareSpec *spec, DType dtype, int64_t i, d
     s->r.max_abs_err = fmax(s->r.max_abs_err, off);
     if (want != 0)
         s->r.max_rel_err = fmax(s->r.max_rel_err, relative);
+    if (off > 0)
+        s->r.tolerance_used = fmax(s->r.tolerance_used, off / fmax(allowed, DBL_MIN));
     if (off > allowed)
         note_bad(s, i, got, want, allowed);
 }

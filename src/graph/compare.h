@@ -56,6 +56,7 @@ enum { PATTERN_MOST = 120 };
 typedef struct CompareResult {
     CompareStatus status;
     double max_abs_err, max_rel_err;
+    double tolerance_used; /* the largest error as a share of what its element may be off */
     int64_t count, bad;
     int64_t first_bad;          /* flat index; -1: none */
     Shape shape;                /* of the reference, to turn first_bad into coordinates */

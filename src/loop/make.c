@@ -44,15 +44,6 @@ static Str functions_of(Str craft)
     return str_slice(craft, at < 0 ? 0 : (size_t)at, craft.len);
 }
 
-bool make_has_ranges(Str craft)
-{
-    Str line;
-    while (str_next(&craft, '\n', &line) && !str_is(line, "@host"))
-        if (str_find(line, STR(" = dim(")) > 0 && str_find(line, STR(",")) > 0)
-            return true;
-    return false;
-}
-
 /* The next declared size that is one number: "channels = dim(64)". */
 static Str next_constant(Str *rest)
 {
@@ -124,7 +115,8 @@ static bool read_and_plan(Arena *arena, MakeJob *job, Diag *diag)
     }
     return result->task && make_holds(arena, result->task, diag) &&
            make_plan(arena, job, result->task->graph, 0, &result->plan, diag) &&
-           plan_compiles(arena, result, diag) && make_limit(arena, job, diag);
+           plan_compiles(arena, result, diag) && make_limit(arena, job, diag) &&
+           (make_note_fixed(arena, job), true);
 }
 
 /* What else is known about the task at this size. */
@@ -147,7 +139,7 @@ bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craf
 {
     MakeJob job = {.spec = spec, .result = result, .rounds = result->rounds};
     Diag said = diag_make(arena, spec->path, spec->source);
-    MakeCase small = {"written", SCALE_SMALL, spec->seed, 0, 0, false};
+    MakeCase small = {.name = "written", .scale = SCALE_SMALL, .seed = spec->seed};
     MakeAnswer answer;
     Plan shipped = result->plan;
     torch_cases(arena, spec->path, &job.cases, &said);
@@ -158,12 +150,14 @@ bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craf
     return verdict->status == VERDICT_OK;
 }
 
-/* The full size, or where values decide what it does the small one. */
+/* The full size; where values decide what it does the same size with values, or else the small one. */
 static const Verdict *timed_case(const MakeResult *result)
 {
-    for (uint32_t i = 0; i < result->verdicts.len; i++)
-        if (str_is(str_from(result->verdicts.at[i].kase), "full"))
-            return &result->verdicts.at[i];
+    static const char *const names[] = {"full", "own"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (uint32_t i = 0; i < result->verdicts.len; i++)
+            if (str_is(str_from(result->verdicts.at[i].kase), names[n]))
+                return &result->verdicts.at[i];
     return &result->verdicts.at[0];
 }
 
@@ -179,7 +173,7 @@ static bool make_once(Arena *arena, MakeJob *job, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
     MakeResult *result = job->result;
-    *result = (MakeResult){.rule_text = ""};
+    *result = (MakeResult){.rule_text = "", .fixed = "", .free = ""};
     if (spec->trace)
         buf_clear(spec->trace);
     if (!read_and_plan(arena, job, diag))
@@ -206,7 +200,7 @@ static bool may_round(const MakeResult *result)
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
     MakeJob job = {.spec = spec, .result = result, .rounds = spec->rounds};
-    *result = (MakeResult){.rule_text = ""};
+    *result = (MakeResult){.rule_text = "", .fixed = "", .free = ""};
     if (!torch_cases(arena, spec->path, &job.cases, diag))
         return false;
     if (spec->listed && job.cases.lines.len)

@@ -25,6 +25,7 @@ typedef struct MakeSpec {
     uint32_t fuzz; /* how many odd-sized cases to draw */
     bool medium;   /* judge values at the medium size, too */
     bool full;     /* tune, and time the task's own size without values */
+    bool branches; /* judge values at the task's own size, and wherever a branch was not taken */
     EvalEngine engine;
     DType float_type;  /* of tensors whose file names no dtype */
     MakeRanges ranges; /* of the file's integers */
@@ -46,6 +47,14 @@ typedef struct MakeSpec {
     void *context;
 } MakeSpec;
 
+/* A launch of the shipped host function. */
+typedef struct MakeBranch {
+    uint32_t line;    /* of the Craft program */
+    const char *text; /* "softmax_rows[min(n0, chip.cores)](x, y)" */
+    bool own;         /* taken at the task's own sizes */
+    bool ran;         /* a case with values took it */
+} MakeBranch;
+
 typedef struct MakeResult {
     TorchTask *task; /* at full size */
     Plan plan;       /* of the full size: what is shipped */
@@ -53,10 +62,12 @@ typedef struct MakeResult {
     VEC(Verdict) verdicts;
     uint32_t ok;
     uint32_t left_out;    /* listed cases of more than a million elements */
-    uint32_t other_plans; /* cases whose sizes gave a program of their own */
-    bool unrun;           /* all of them, and the task's own size is too large to run with values */
-    bool rounds;          /* f16 and bf16 are rounded at every step: else values were wrong */
-    uint32_t inserted;    /* strict: cases with races that the device compiler orders, else ok */
+    uint32_t other_plans; /* cases whose sizes the shipped program does not take */
+    VEC(MakeBranch) branches;
+    const char *fixed; /* sizes that the program fixes: "x[planes, 1, 128, 128]"; "": none */
+    const char *free;  /* what makes a program for other sizes: "--range H=64..64"; "": not known */
+    bool rounds;       /* f16 and bf16 are rounded at every step: else values were wrong */
+    uint32_t inserted; /* strict: cases with races that the device compiler orders, else ok */
     uint32_t small_tiles; /* cases judged with tiny tiles, so that all loops turn at odd sizes */
     TuneTable tuned;      /* no rows: not tuned */
     TuneRule rule;
@@ -78,9 +89,6 @@ bool make_again(Arena *arena, const MakeSpec *spec, MakeResult *result, Str craf
 
 /* Whether a plan of the task at other sizes is the same program. */
 bool make_same(const MakeResult *result, const Plan *plan);
-
-/* Whether a size of the program may vary: "n0 = dim(1, 1024)". */
-bool make_has_ranges(Str craft);
 
 /* What the program's operands are in the task: "`x0` is x, `y0` is result 0.\n" */
 const char *make_operand_names(Arena *arena, const Graph *graph, const Plan *plan);

@@ -8,14 +8,19 @@
  * are put together in the order of the cases, whenever they came. */
 #include "loop/make_int.h"
 
-#include "loop/make_cases.h"
 #include "loop/pieces.h"
 #include <string.h>
 
 /* Tiles of so few elements make odd sizes long: rows are streamed and split over the cores. */
 enum { TINY_TILE = 64 };
-/* Elements of a tensor that a case is worth which nothing else stands for. */
-enum { MOST_OWN = 1 << 23 };
+/* Elements of all values of a task whose own size is judged with values in any case, and those up to
+ * which it is where no smaller size takes the same branches. */
+#define CHEAP_OWN 0x1p26
+#define MOST_OWN 0x1p28
+/* The interpreter's share of these. */
+#define SLOWER 16
+/* ... and where branches are not asked for. */
+#define TINY_OWN 0x1p20
 
 /* What is to be done in one go: cases by their number, after them pieces of tuning. */
 typedef struct Going {
@@ -38,15 +43,17 @@ static void keep_one(Going *g, const char *name)
     g->cases.len = kept;
 }
 
-/* To judge its own size for want of another. */
-static bool has_too_much(const MakeSpec *spec, const Graph *graph)
-{
-    return make_has_more(graph, spec->engine == EVAL_TWIN ? MOST_OWN : MOST_OWN / 4);
-}
-
 static MakeCase own_case(const MakeSpec *spec)
 {
-    return (MakeCase){"own", SCALE_FULL, spec->seed, 0, 0, true};
+    return (MakeCase){.name = "own", .scale = SCALE_FULL, .seed = spec->seed, .values = true};
+}
+
+/* Elements of a task whose own size is judged with values. */
+static double most_own(const MakeSpec *spec)
+{
+    bool asked = spec->one && !strcmp(spec->one, "own");
+    double most = asked ? MOST_OWN : spec->branches ? CHEAP_OWN : TINY_OWN;
+    return spec->engine == EVAL_TWIN ? most : most / SLOWER;
 }
 
 static void list_cases(Going *g)
@@ -54,25 +61,25 @@ static void list_cases(Going *g)
     const MakeSpec *spec = g->job->spec;
     const MakeResult *result = g->job->result;
     const Graph *graph = result->task->graph;
-    bool checks_own = (!make_has_ranges(result->plan.craft) && !make_is_large(graph)) ||
-                      (spec->one && !strcmp(spec->one, "own") && !has_too_much(spec, graph));
-    vec_push(g->arena, &g->cases, ((MakeCase){"small", SCALE_SMALL, spec->seed, 0, 0, false}));
+    bool checks_own = make_elements(graph) <= most_own(spec);
+    vec_push(g->arena, &g->cases,
+             ((MakeCase){.name = "small", .scale = SCALE_SMALL, .seed = spec->seed}));
     for (uint32_t i = 0; i < spec->fuzz; i++) {
-        MakeCase c = {str_format(g->arena, "fuzz%u", i),
-                      SCALE_FUZZ,
-                      spec->seed + 1 + i,
-                      i,
-                      i % 2 ? TINY_TILE : 0,
-                      false};
+        MakeCase c = {.name = str_format(g->arena, "fuzz%u", i),
+                      .scale = SCALE_FUZZ,
+                      .seed = spec->seed + 1 + i,
+                      .draw = i,
+                      .tile_limit = i % 2 ? TINY_TILE : 0};
         vec_push(g->arena, &g->cases, c);
     }
     if (spec->medium)
         vec_push(g->arena, &g->cases,
-                 ((MakeCase){"medium", SCALE_MEDIUM, spec->seed, 0, 0, false}));
+                 ((MakeCase){.name = "medium", .scale = SCALE_MEDIUM, .seed = spec->seed}));
     if (checks_own)
         vec_push(g->arena, &g->cases, own_case(spec));
     if (spec->full)
-        vec_push(g->arena, &g->cases, ((MakeCase){"full", SCALE_FULL, spec->seed, 0, 0, false}));
+        vec_push(g->arena, &g->cases,
+                 ((MakeCase){.name = "full", .scale = SCALE_FULL, .seed = spec->seed}));
     if (spec->one)
         keep_one(g, spec->one);
     g->answers = arena_array(g->arena, MakeAnswer, g->cases.len + 1);
@@ -183,32 +190,90 @@ static void judge(Going *g)
     go(g);
 }
 
-/* Whether a case ran the shipped program, with values. */
-static bool shipped_ran(const Going *g)
+/* ---- branches of the host function ---- */
+
+static void add_later(Going *g, const MakeCase *more, uint32_t count)
+{
+    uint32_t before = g->cases.len;
+    MakeAnswer *answers = arena_array(g->arena, MakeAnswer, before + count + 1);
+    for (uint32_t i = 0; i < before; i++)
+        answers[i] = g->answers[i];
+    g->answers = answers;
+    for (uint32_t i = 0; i < count; i++) {
+        vec_push(g->arena, &g->queue, before + i);
+        vec_push(g->arena, &g->cases, more[i]);
+    }
+    go(g);
+}
+
+/* What the cases that were right have decided in the shipped program. */
+static IrTurns turns_seen(const Going *g)
+{
+    IrTurns seen = {0};
+    for (uint32_t i = 0; i < g->cases.len; i++) {
+        const MakeAnswer *a = &g->answers[i];
+        for (uint32_t k = 0; a->verdict.status == VERDICT_OK && k < a->turns.len; k++)
+            if (!ir_turns_have(&seen, a->turns.at[k]))
+                vec_push(g->arena, &seen, a->turns.at[k]);
+    }
+    return seen;
+}
+
+static bool all_ok(const Going *g)
 {
     for (uint32_t i = 0; i < g->cases.len; i++)
-        if (g->answers[i].end == MAKE_JUDGED && g->answers[i].same && !g->cases.at[i].tile_limit)
+        if (g->answers[i].end == MAKE_JUDGED && g->answers[i].verdict.status != VERDICT_OK)
+            return false;
+    return true;
+}
+
+static bool has_case(const Going *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->cases.len; i++)
+        if (!strcmp(g->cases.at[i].name, name))
             return true;
     return false;
 }
 
-/* Where every other size has a program of its own, the task's own size is judged, if it can be. */
-static void judge_shipped(Going *g)
+static bool own_is_missed(const MakeResult *result)
+{
+    for (uint32_t i = 0; i < result->branches.len; i++)
+        if (result->branches.at[i].own && !result->branches.at[i].ran)
+            return true;
+    return false;
+}
+
+/* Whether the time at the task's own size is still unknown because values decide it. */
+static bool full_needs_values(const Going *g)
+{
+    for (uint32_t i = 0; i < g->cases.len; i++)
+        if (!strcmp(g->cases.at[i].name, "full"))
+            return g->answers[i].end == MAKE_LEFT_OUT;
+    return false;
+}
+
+/* Each branch that a size can take is run with values, the task's own first. */
+static void judge_branches(Going *g)
 {
     const MakeSpec *spec = g->job->spec;
     MakeResult *result = g->job->result;
-    MakeAnswer *answers = arena_array(g->arena, MakeAnswer, g->cases.len + 2);
-    if (g->lacks || spec->one || shipped_ran(g))
+    double most = spec->engine == EVAL_TWIN ? MOST_OWN : MOST_OWN / SLOWER;
+    MakeCase more[MAKE_BRANCH_CASES];
+    if (g->lacks || spec->one || !spec->branches || !all_ok(g))
         return;
-    result->unrun = has_too_much(spec, result->task->graph);
-    if (result->unrun)
+    IrTurns seen = turns_seen(g);
+    uint32_t count = make_branch_cases(g->arena, g->job, &seen, more);
+    if (count)
+        add_later(g, more, count);
+    seen = turns_seen(g);
+    make_branches(g->arena, g->job, &seen, result);
+    if (has_case(g, "own") || !(own_is_missed(result) || full_needs_values(g)) ||
+        make_elements(result->task->graph) > most)
         return;
-    for (uint32_t i = 0; i < g->cases.len; i++)
-        answers[i] = g->answers[i];
-    g->answers = answers;
-    vec_push(g->arena, &g->queue, g->cases.len);
-    vec_push(g->arena, &g->cases, own_case(spec));
-    go(g);
+    more[0] = own_case(spec);
+    add_later(g, more, 1);
+    seen = turns_seen(g);
+    make_branches(g->arena, g->job, &seen, result);
 }
 
 static void sum_up(Going *g, Diag *diag)
@@ -243,6 +308,6 @@ void make_tune_and_judge(Arena *arena, MakeJob *job, Diag *diag)
     if (spec->tune_only)
         return;
     judge(&g);
-    judge_shipped(&g);
+    judge_branches(&g);
     sum_up(&g, diag);
 }

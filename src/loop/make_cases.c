@@ -9,17 +9,15 @@
 
 static const int64_t most_elements = 1 << 20;
 
-bool make_has_more(const Graph *g, int64_t elements)
+static bool is_large(const Graph *g)
 {
     for (uint32_t i = 0; i < g->values.len; i++) {
         int64_t count = 0;
-        if (!shape_count(g->values.at[i].shape, &count) || count > elements)
+        if (!shape_count(g->values.at[i].shape, &count) || count > most_elements)
             return true;
     }
     return false;
 }
-
-bool make_is_large(const Graph *g) { return make_has_more(g, most_elements); }
 
 static bool is_half(const Graph *g)
 {
@@ -48,7 +46,7 @@ static TorchTask *read_case(Arena *arena, const MakeJob *job, uint32_t i, Diag *
 
 static bool is_left_out(const MakeJob *job, const TorchTask *task)
 {
-    return make_is_large(task->graph) && !job->spec->only;
+    return is_large(task->graph) && !job->spec->only;
 }
 
 /* Another program is the same text as the shipped one wherever it is the same program, and so

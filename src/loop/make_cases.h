@@ -6,8 +6,5 @@
 
 /* False: some case of up to a million elements is not ok; the verdicts and `diag` say which. */
 bool make_cases(Arena *arena, MakeJob *job, Diag *diag);
-/* Some tensor of the graph has more elements; more than a million. */
-bool make_has_more(const Graph *g, int64_t elements);
-bool make_is_large(const Graph *g);
 
 #endif

@@ -2,15 +2,18 @@
 #ifndef LOOP_MAKE_INT_H
 #define LOOP_MAKE_INT_H
 
+#include "ir/host.h"
 #include "loop/make.h"
 
 typedef struct MakeCase {
     const char *name;
     TorchScale scale;
     uint64_t seed;
-    uint32_t draw;      /* which of the odd-sized cases */
-    int64_t tile_limit; /* 0: the program as it is shipped */
-    bool values;        /* the full size too is judged by its values */
+    uint32_t draw;        /* which of the odd-sized cases */
+    int64_t tile_limit;   /* 0: the program as it is shipped */
+    bool values;          /* the full size too is judged by its values */
+    const TorchSet *sets; /* sizes of the file for this case alone */
+    uint32_t n_sets;
 } MakeCase;
 
 /* What judging a case gave. */
@@ -23,7 +26,8 @@ typedef struct MakeAnswer {
         MAKE_UNREAD    /* listed, and the file cannot be read with it: `said` says why */
     } end;
     Verdict verdict;
-    bool planned, same; /* same: as the shipped program */
+    bool planned, same; /* same: the shipped program was run */
+    IrTurns turns;      /* ... and what these sizes decided in it */
     Diag said;          /* what is wrong with its text */
     Str trace;
 } MakeAnswer;
@@ -46,6 +50,27 @@ void make_answer_lost(Arena *arena, const char *task, const char *kase, const ch
                       MakeAnswer *answer);
 /* The program without the reasons at its top, which speak of one size. */
 Str make_without_reasons(Str craft);
+
+/* make_shipped.c: the shipped program, asked about sizes. */
+typedef struct MakeShipped {
+    const IrProgram *ir;
+    const Plan *plan; /* as it was planned, at the task's own sizes */
+    const NpuChip *chip;
+} MakeShipped;
+bool make_shipped_read(Arena *arena, const MakeJob *job, MakeShipped *shipped);
+/* Whether it takes the sizes of a plan made at other ones; `turns` (may be NULL) gets what they decide. */
+bool make_shipped_takes(Arena *arena, const MakeShipped *shipped, const Plan *at, IrTurns *turns);
+/* Fills in which sizes the program fixes to the task's. */
+void make_note_fixed(Arena *arena, const MakeJob *job);
+
+/* make_branch.c: sizes at which branches are taken that no case has taken yet. In: what the judged cases
+ * decided. Out: at most MAKE_BRANCH_CASES cases, the task's own branches first. */
+enum { MAKE_BRANCH_CASES = 8 };
+uint32_t make_branch_cases(Arena *arena, const MakeJob *job, const IrTurns *seen, MakeCase *cases);
+/* Which launches of the host function the cases took. */
+void make_branches(Arena *arena, const MakeJob *job, const IrTurns *seen, MakeResult *result);
+/* Elements of all values of a task. */
+double make_elements(const Graph *graph);
 
 /* make_all.c: tunes the shipped program and judges all cases, in as many processes as the job may have. */
 void make_tune_and_judge(Arena *arena, MakeJob *job, Diag *diag);

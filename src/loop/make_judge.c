@@ -35,6 +35,10 @@ static bool read_and_plan(Reading *r, uint32_t tries, TorchOptions *options)
                     c->draw + tries, options);
     if (tries == 0 && c->draw >= FIRST_SINGLE && !spec->ranges.len)
         sizes_single(r->arena, job->result->task, c->draw - FIRST_SINGLE, options);
+    if (c->n_sets) {
+        options->sets = c->sets;
+        options->n_sets = c->n_sets;
+    }
     r->task = torch_read_scaled(r->arena, spec->path, spec->source, options, c->scale, &r->said);
     return r->task && !graph_any_empty(r->task->graph) &&
            make_plan(r->arena, job, r->task->graph, c->tile_limit, &r->plan, &r->said);
@@ -65,11 +69,19 @@ static bool read_case(Reading *r)
     return false;
 }
 
-/* The shipped text where the plan is the same; else without its reasons, which are those of one
- * size: what is the same program is the same text, and compiled once. */
-static void use_shipped(const MakeJob *job, Plan *plan, MakeAnswer *answer)
+/* The shipped text wherever it takes the sizes, for that is what a user runs at them; else the text
+ * planned for these sizes, without its reasons: what is the same program is the same text, and
+ * compiled once. */
+static void use_shipped(Arena *arena, const MakeJob *job, const MakeCase *c, Plan *plan,
+                        MakeAnswer *answer)
 {
-    answer->same = make_same(job->result, plan);
+    MakeShipped shipped;
+    answer->same = !c->tile_limit && make_shipped_read(arena, job, &shipped) &&
+                   make_shipped_takes(arena, &shipped, plan, &answer->turns);
+    if (!answer->same) {
+        answer->turns.len = 0;
+        answer->same = make_same(job->result, plan);
+    }
     plan->craft = answer->same ? job->result->plan.craft : make_without_reasons(plan->craft);
 }
 
@@ -84,7 +96,7 @@ static void judge_values(Reading *r, MakeAnswer *answer)
                          .strict = spec->strict,
                          .trace = r->c->scale == SCALE_SMALL && spec->trace ? &trace : NULL,
                          .seconds = FULL_SECONDS};
-    use_shipped(r->job, &r->plan, answer);
+    use_shipped(r->arena, r->job, r->c, &r->plan, answer);
     EvalCraft craft = make_candidate(r->arena, &r->plan);
     answer->said = diag_make(r->arena, craft.file, craft.text);
     eval_craft(r->arena, &craft, &r->ref, &config, verdict, &answer->said);

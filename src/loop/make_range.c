@@ -22,20 +22,46 @@ static bool dims_of(Arena *arena, const Plan *plan, Dims *dims)
     return true;
 }
 
-/* The dims with one range at one of its ends, everything else at the task's own size. */
-static bool dims_at(Arena *arena, const MakeJob *job, const MakeRange *range, int64_t value,
-                    Dims *dims, Diag *diag)
+/* The plan with one range at one of its ends, everything else at the task's own size, or inside its
+ * own range. */
+static bool plan_at(Arena *arena, const MakeJob *job, const MakeRange *range, int64_t value,
+                    Plan *plan, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
-    TorchSet *set = arena_new(arena, TorchSet);
+    TorchSet *sets = arena_array(arena, TorchSet, spec->ranges.len + 1);
     TorchOptions options = make_options(job, spec->seed);
-    Plan plan;
-    *set = (TorchSet){range->name, value};
-    options.sets = set;
-    options.n_sets = 1;
+    sizes_in_ranges(arena, &spec->ranges, job->result->task, SCALE_FULL, spec->seed, 0, &options);
+    for (uint32_t i = 0; i < options.n_sets; i++)
+        sets[i] = &spec->ranges.at[i] == range ? (TorchSet){range->name, value} : options.sets[i];
+    options.sets = sets;
     TorchTask *task = torch_read(arena, spec->path, spec->source, &options, diag);
-    return task && make_plan(arena, job, task->graph, 0, &plan, diag) &&
-           dims_of(arena, &plan, dims);
+    return task && make_plan(arena, job, task->graph, 0, plan, diag);
+}
+
+/* At a size of 1 axes fall together, and the program's dims are others. */
+static int64_t low_end(const MakeRange *range)
+{
+    return range->lo < 2 && range->hi > 1 ? 2 : range->lo;
+}
+
+/* A stated range that the program cannot have is no range: one of its ends is refused. */
+static bool takes_ends(Arena *arena, const MakeJob *job, const MakeRange *range, const Plan *low,
+                       const Plan *high, Diag *diag)
+{
+    MakeShipped shipped;
+    if (!make_shipped_read(arena, job, &shipped))
+        return false;
+    bool takes_low = make_shipped_takes(arena, &shipped, low, NULL);
+    if (takes_low && make_shipped_takes(arena, &shipped, high, NULL))
+        return true;
+    diag_error(diag, "M019", (Span){0},
+               "--range %s=%lld..%lld: the program planned for this task takes one value of %s "
+               "alone, and refuses %lld",
+               range->name, (long long)range->lo, (long long)range->hi, range->name,
+               (long long)(takes_low ? range->hi : low_end(range)));
+    diag_hint(diag, "make one project for each value, for instance with --range %s=%lld..%lld",
+              range->name, (long long)range->hi, (long long)range->hi);
+    return false;
 }
 
 /* n0 = dim(1, 1073741824)  ─▶  n0 = dim(16, 65536) */
@@ -57,9 +83,6 @@ static void put_dim(Arena *arena, const char *name, int64_t lo, int64_t hi, Plan
     buf_free(&out);
 }
 
-/* At a size of 1 axes fall together, and the program's dims are others. */
-static int64_t low_end(const MakeRange *range) { return range->lo < 2 ? 2 : range->lo; }
-
 static void limit(Arena *arena, const Dims *low, const Dims *high, const MakeRange *range,
                   Plan *plan)
 {
@@ -77,14 +100,17 @@ bool make_limit(Arena *arena, MakeJob *job, Diag *diag)
     const MakeRanges *ranges = &job->spec->ranges;
     for (uint32_t i = 0; i < ranges->len; i++) {
         const MakeRange *r = &ranges->at[i];
-        Diag said = diag_make(arena, job->spec->path, job->spec->source);
         Dims own, low = {0}, high;
-        dims_at(arena, job, r, low_end(r), &low, &said);
-        if (!dims_of(arena, &job->result->plan, &own) ||
-            !dims_at(arena, job, r, r->hi, &high, diag))
+        Plan at_low, at_high;
+        if (!plan_at(arena, job, r, low_end(r), &at_low, diag) ||
+            !plan_at(arena, job, r, r->hi, &at_high, diag) ||
+            !dims_of(arena, &job->result->plan, &own) || !dims_of(arena, &at_low, &low) ||
+            !dims_of(arena, &at_high, &high))
             return false;
         if (high.table.names == own.table.names && low.table.names == own.table.names)
             limit(arena, &low, &high, r, &job->result->plan);
+        if (r->lo < r->hi && !takes_ends(arena, job, r, &at_low, &at_high, diag))
+            return false;
     }
     return true;
 }

@@ -45,7 +45,11 @@ void make_answer_put(const MakeAnswer *answer, Buf *out)
     put_text(out, "verdict", buf_view(&verdict));
     put_text(out, "trace", answer->trace);
     put_errors(&answer->said, out);
-    buf_char(out, '}');
+    buf_puts(out, ", \"turns\": [");
+    for (uint32_t i = 0; i < answer->turns.len; i++)
+        buf_printf(out, "%s%u, %d", i ? ", " : "", answer->turns.at[i].stmt,
+                   answer->turns.at[i].taken);
+    buf_puts(out, "]}");
     buf_free(&verdict);
 }
 
@@ -75,6 +79,17 @@ static void get_errors(Arena *arena, json_t *from, Diag *said)
     }
 }
 
+/* [statement, taken, statement, taken, ...] */
+static void get_turns(Arena *arena, json_t *from, IrTurns *turns)
+{
+    json_t *list = json_object_get(from, "turns");
+    for (size_t i = 0; i + 1 < json_array_size(list); i += 2) {
+        IrTurn turn = {(IrStmtId)json_integer_value(json_array_get(list, i)),
+                       json_integer_value(json_array_get(list, i + 1)) != 0};
+        vec_push(arena, turns, turn);
+    }
+}
+
 bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer)
 {
     json_t *from = text.len ? json_loadb(text.at, text.len, 0, NULL) : NULL;
@@ -87,6 +102,7 @@ bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer)
     if (ok) {
         get_errors(arena, from, &answer->said);
         answer->trace = get_text(arena, from, "trace");
+        get_turns(arena, from, &answer->turns);
     }
     json_decref(from);
     return ok;

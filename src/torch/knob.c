@@ -24,7 +24,7 @@ static void add_knob(Finder *f, const Py *literal)
     KnobEntry entry = {.literal = literal,
                        .named = f->named,
                        .deep = f->deep,
-                       .knob = {name, literal->i, literal->i, {0}}};
+                       .knob = {name, literal->i, literal->i, {0}, f->deep}};
     if (!f->in_case)
         entry.knob.at = literal->at;
     vec_push(f->arena, &f->knobs->all, entry);

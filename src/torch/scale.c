@@ -233,22 +233,45 @@ static int64_t odd_size(const Scaler *s, uint64_t draw)
     return sizes[pick % (sizeof sizes / sizeof *sizes)];
 }
 
-/* Gives each size (with those equal to it in the file) an odd value that still reads. */
+static bool may_draw(const KnobEntry *entry)
+{
+    return !entry->pinned && !entry->deep && entry->knob.original >= 8;
+}
+
+/* Whether the file reads with one size set, alone or together with those that have the same value
+ * in the file: two literals that must agree have no name in common. */
+static bool draw_one(Scaler *s, uint32_t which, bool equals, int64_t value)
+{
+    double cost;
+    uint32_t nodes, others = 0;
+    int64_t *old = arena_array(s->arena, int64_t, s->knobs.all.len + 1);
+    int64_t original = s->knobs.all.at[which].knob.original;
+    for (uint32_t i = 0; i < s->knobs.all.len; i++) {
+        KnobEntry *entry = &s->knobs.all.at[i];
+        old[i] = entry->knob.value;
+        if (i != which && !(equals && may_draw(entry) && entry->knob.original == original))
+            continue;
+        others += i != which;
+        entry->knob.value = value;
+    }
+    if ((!equals || others) && measure(s, &cost, &nodes) && nodes == s->nodes && cost < 4)
+        return true;
+    for (uint32_t i = 0; i < s->knobs.all.len; i++)
+        s->knobs.all.at[i].knob.value = old[i];
+    return false;
+}
+
+/* Gives each size an odd value that still reads. */
 static void draw_odd(Scaler *s)
 {
     enum { TRIES = 4 };
-    double cost;
-    uint32_t nodes;
     for (uint32_t i = 0; i < s->knobs.all.len; i++) {
-        KnobEntry *entry = &s->knobs.all.at[i];
-        if (entry->pinned || entry->deep || entry->knob.original < 8)
+        if (!may_draw(&s->knobs.all.at[i]))
             continue;
         for (uint64_t n = 0; n < TRIES && s->trials < MAX_TRIALS; n++) {
-            int64_t old = entry->knob.value;
-            entry->knob.value = odd_size(s, i * TRIES + n);
-            if (measure(s, &cost, &nodes) && nodes == s->nodes && cost < 4)
+            int64_t value = odd_size(s, i * TRIES + n);
+            if (draw_one(s, i, false, value) || draw_one(s, i, true, value))
                 break;
-            entry->knob.value = old;
         }
     }
 }

@@ -20,7 +20,8 @@ typedef struct TorchKnob {
     const char *name; /* "batch_size", "shape[1]", "get_inputs:12:30" */
     int64_t value;    /* as the file has it, or as it was set */
     int64_t original;
-    Span at; /* {0}: it stands in a case */
+    Span at;   /* {0}: it stands in a case */
+    bool deep; /* it stands inside a class: a size of last resort */
 } TorchKnob;
 
 typedef struct TorchSet {

@@ -25,6 +25,7 @@ Verdict verdict_make(void)
                      .walls_missing = "",
                      .max_abs_err = NAN,
                      .max_rel_err = NAN,
+                     .tolerance_used = NAN,
                      .predicted_us = NAN,
                      .bound_us = NAN,
                      .seconds = NAN};
@@ -211,6 +212,7 @@ void verdict_to_json(const Verdict *verdict, Buf *out)
     add_answer(out, "correct", verdict->correct);
     add_number_or_null(out, "max_abs_err", verdict->max_abs_err);
     add_number_or_null(out, "max_rel_err", verdict->max_rel_err);
+    add_number_or_null(out, "tolerance_used", verdict->tolerance_used);
     add_first_bad(out, verdict);
     add_lists(out, verdict);
     add_count_or_null(out, "cycles", verdict->cycles);

@@ -73,6 +73,8 @@ typedef struct Verdict {
     const char *reason; /* one line for people; "" for ok */
     VerdictAnswer compiled, correct;
     double max_abs_err, max_rel_err;
+    double
+        tolerance_used; /* the largest error as a share of what its element may be off: 1 is all */
     struct {
         bool any;
         const char *tensor;

@@ -224,6 +224,7 @@ static void read_verdict(Reader *r, json_t *root, Verdict *v)
     read_answer(r, root, "correct", &v->correct);
     read_number(r, root, "max_abs_err", &v->max_abs_err);
     read_number(r, root, "max_rel_err", &v->max_rel_err);
+    read_number(r, root, "tolerance_used", &v->tolerance_used);
     read_first_bad(r, root, v);
     read_lists(r, root, v);
     read_count(r, root, "cycles", &v->cycles);

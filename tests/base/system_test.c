@@ -408,11 +408,11 @@ T_TEST(harness_limits_processor_time)
 {
     Scratch s;
     scratch_open(&s);
-    ProcResult r = shell(&s,
-                         str_format(&s.arena,
-                                    "HARNESS_SLEEPS=1 T_SECONDS=1 T_FILTER=harness_sleeper /proc/%d/exe",
-                                    (int)getpid()),
-                         (ProcSpec){.seconds = 60});
+    ProcResult r = shell(
+        &s,
+        str_format(&s.arena, "HARNESS_SLEEPS=1 T_SECONDS=1 T_FILTER=harness_sleeper /proc/%d/exe",
+                   (int)getpid()),
+        (ProcSpec){.seconds = 60});
     CHECK_EQ_SLICE(r.out, "1 passed, 0 failed\n");
     r = shell(&s,
               str_format(&s.arena,

@@ -73,7 +73,8 @@ T_TEST(empty_verdict_has_every_key)
     CHECK_EQ_STR(out.at,
                  "{\"task\": \"\", \"candidate\": \"\", \"case\": \"\", \"status\": \"ok\", "
                  "\"stage\": \"extract\", \"reason\": \"\", \"compiled\": null, \"correct\": null, "
-                 "\"max_abs_err\": null, \"max_rel_err\": null, \"first_bad\": null, "
+                 "\"max_abs_err\": null, \"max_rel_err\": null, \"tolerance_used\": null, "
+                 "\"first_bad\": null, "
                  "\"hazards\": [], \"unsupported\": [], \"cycles\": null, \"predicted_us\": null, "
                  "\"bound_us\": null, \"pipes\": [], \"proved\": 0, \"watched\": 0, "
                  "\"walls_missing\": \"\", \"seconds\": null}");
