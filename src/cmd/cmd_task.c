@@ -246,12 +246,31 @@ static void show(Arena *arena, const char *path, const TorchTask *task, const Ta
 
 /* --- command ------------------------------------------------------------------------------ */
 
+/* A branch that the values of an input decide has no graph of its own: what was read is one side of it,
+ * guessed from the values drawn. Where a list beside the file says the inputs, they are the case's. */
+static bool reads_for_any_values(Arena *arena, const char *path, const TorchTask *task, Diag *diag)
+{
+    TorchCases cases = {0};
+    if (!torch_cases(arena, path, &cases, diag))
+        return false;
+    for (uint32_t i = 0; i < task->looks.len && !cases.lines.len; i++)
+        if (task->looks.at[i].branch) {
+            diag_error(diag, "G005", task->looks.at[i].at,
+                       "values of an input decide which branch is taken here; a graph has both "
+                       "only with torch.where");
+            return false;
+        }
+    return true;
+}
+
 static int one_task(Arena *arena, const char *path, const TaskOptions *options)
 {
     Diag diag = diag_make(arena, path, (Str){0});
     TorchTask *task = task_load(arena, path, options, &diag);
     if (!task)
         return task_say(&diag, CMD_USAGE);
+    if (!reads_for_any_values(arena, path, task, &diag))
+        return task_say(&diag, CMD_NO);
     if (options->run || options->check || options->probe)
         return task_values(arena, task, options, &diag);
     show(arena, path, task, options);

@@ -2,6 +2,7 @@
  * dotted library name to its row in fn.def or nn.def. */
 #include "torch/foreach.h"
 #include "torch/nn.h"
+#include "torch/nn_int.h"
 #include "torch/outside.h"
 #include "torch/record.h"
 #include "torch/sparse.h"
@@ -151,6 +152,7 @@ PyVal interp_new_class(Interp *it, Env *env, const Py *def)
 {
     PyClass *cls = arena_new(it->arena, PyClass);
     cls->name = def->text;
+    cls->at = def->at;
     for (uint32_t i = 0; i < def->kids.len; i++) {
         if (def->kids.at[i]->kind != PY_KEYWORD)
             vec_push(it->arena, &cls->bases, interp_eval(it, env, def->kids.at[i]));
@@ -247,6 +249,10 @@ static PyVal call_object(Interp *it, Span at, PyVal callee, const CallArgs *args
     if (object->cls && (interp_class_attr(object->cls, STR("forward"), &function, NULL) ||
                         interp_class_attr(object->cls, STR("__call__"), &function, NULL)))
         result = call_with_self(it, at, callee, function, args);
+    else if (object->cls && object->nn && object->nn->call == nn_no_forward)
+        interp_fail(it, object->cls->at, "T010",
+                    "class %.*s has no forward, and no class it is made from has one",
+                    STR_ARG(object->cls->name));
     else if (object->nn)
         result = nn_call_row(it, at, object, object->nn, args);
     else

@@ -28,11 +28,16 @@ static Span span_from(const PyLexer *lx, size_t start)
                   (uint32_t)(width < 10000 ? width : 10000)};
 }
 
+static Token fail_at(PyLexer *lx, Span at, const char *text)
+{
+    diag_error(lx->diag, "T001", at, "%s", text);
+    lx->at = lx->source.len;
+    return (Token){.kind = TOK_ERROR, .at = at};
+}
+
 static Token fail(PyLexer *lx, size_t start, const char *text)
 {
-    diag_error(lx->diag, "T001", span_from(lx, start), "%s", text);
-    lx->at = lx->source.len;
-    return (Token){.kind = TOK_ERROR, .at = span_from(lx, start)};
+    return fail_at(lx, span_from(lx, start), text);
 }
 
 static void new_line(PyLexer *lx)
@@ -75,34 +80,44 @@ static void skip_blank(PyLexer *lx)
 
 /* --- indentation -------------------------------------------------------------------------- */
 
-static uint32_t measure_indent(PyLexer *lx)
+/* *narrow: as wide as it would be with tabs of one column. */
+static uint32_t measure_indent(PyLexer *lx, uint32_t *narrow)
 {
     uint32_t width = 0;
+    *narrow = 0;
     for (;; lx->at++) {
         char c = peek(lx, 0);
-        if (c == ' ')
-            width++;
-        else if (c == '\t')
-            width = (width / 8 + 1) * 8;
-        else if (c == '\f')
-            width = 0;
-        else
+        if (c == '\f') {
+            width = *narrow = 0;
+            continue;
+        }
+        if (c != ' ' && c != '\t')
             return width;
+        width = c == ' ' ? width + 1 : (width / 8 + 1) * 8;
+        *narrow += 1;
     }
+}
+
+/* As Python, which refuses lines whose order depends on how wide a tab is (TabError). */
+static Token fail_tabs(PyLexer *lx)
+{
+    return fail(lx, lx->at,
+                "tabs and spaces are mixed: whether this line belongs to the block depends on how "
+                "wide a tab is (Python: TabError)");
 }
 
 /* At the first character of a line: skips blank ones, gives INDENT or DEDENT on a change. */
 static bool begin_line(PyLexer *lx, Token *token)
 {
-    uint32_t width;
+    uint32_t width, narrow;
     for (;;) {
-        width = measure_indent(lx);
+        width = measure_indent(lx, &narrow);
         char c = peek(lx, 0);
         if (c == '#' || c == '\n' || c == '\r')
             while (!at_end(lx) && peek(lx, 0) != '\n')
                 lx->at++;
         if (at_end(lx)) {
-            width = 0;
+            width = narrow = 0;
             break;
         }
         if (peek(lx, 0) != '\n')
@@ -111,12 +126,18 @@ static bool begin_line(PyLexer *lx, Token *token)
     }
     lx->line_begins = at_end(lx);
     uint32_t now = lx->depth ? lx->indents[lx->depth - 1] : 0;
+    uint32_t now_narrow = lx->depth ? lx->narrow[lx->depth - 1] : 0;
     *token = (Token){.at = span_from(lx, lx->at)};
     if (width > now) {
         if (lx->depth == PY_MAX_INDENT) {
             *token = fail(lx, lx->at, "blocks are nested too deeply");
             return true;
         }
+        if (narrow <= now_narrow) {
+            *token = fail_tabs(lx);
+            return true;
+        }
+        lx->narrow[lx->depth] = narrow;
         lx->indents[lx->depth++] = width;
         token->kind = TOK_INDENT;
         return true;
@@ -127,6 +148,10 @@ static bool begin_line(PyLexer *lx, Token *token)
     }
     if ((lx->depth ? lx->indents[lx->depth - 1] : 0) != width) {
         *token = fail(lx, lx->at, "this line's indentation matches no block");
+        return true;
+    }
+    if ((lx->depth ? lx->narrow[lx->depth - 1] : 0) != narrow) {
+        *token = fail_tabs(lx);
         return true;
     }
     if (!lx->dedents)
@@ -224,10 +249,10 @@ static Token string(PyLexer *lx, size_t start)
     Span at = span_from(lx, start);
     for (;; lx->at++) {
         if (at_end(lx))
-            return fail(lx, lx->at, "a string is not closed");
+            return fail_at(lx, at, "a string is not closed");
         char c = peek(lx, 0);
         if (c == '\n' && !triple)
-            return fail(lx, lx->at, "a string is not closed on its line");
+            return fail_at(lx, at, "a string is not closed on its line");
         if (c == '\\' && lx->at + 1 < lx->source.len)
             lx->at++;
         if (peek(lx, 0) == '\n') {
@@ -257,12 +282,55 @@ static bool is_string_prefix(Str name, Token *flags)
     return true;
 }
 
+/* Letters beyond ASCII that stay as they are under NFKC, alone and beside each other: Python compares
+ * names after that normalisation, so that two spellings can be one name. Tested against Unicode 15
+ * for every character of these ranges, and every pair below U+3100. */
+static const uint32_t stable_letters[][2] = {
+    {0xc0, 0xd6},     {0xd8, 0xf6},    {0xf8, 0x131},  {0x134, 0x13e},   {0x141, 0x148},
+    {0x14a, 0x17e},   {0x386, 0x386},  {0x388, 0x38a}, {0x38c, 0x38c},   {0x38e, 0x3a1},
+    {0x3a3, 0x3ce},   {0x400, 0x481},  {0x48a, 0x52f}, {0x3041, 0x3096}, {0x30a1, 0x30fa},
+    {0x4e00, 0x9fff}, {0xac00, 0xd7a3}};
+
+/* The character at name[*at], which moves past it; 0 where the bytes are no UTF-8. */
+static uint32_t decode_utf8(Str name, size_t *at)
+{
+    uint8_t first = (uint8_t)name.at[*at];
+    size_t more = first < 0x80 ? 0 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 9;
+    uint32_t code = more == 0 ? first : first & (0x3fu >> more);
+    if (more == 9 || *at + more >= name.len)
+        return *at = name.len, 0;
+    for (size_t i = 1; i <= more; i++) {
+        if (((uint8_t)name.at[*at + i] & 0xc0) != 0x80)
+            return *at = name.len, 0;
+        code = code << 6 | ((uint8_t)name.at[*at + i] & 0x3fu);
+    }
+    *at += 1 + more;
+    return code;
+}
+
+static bool is_stable_name(Str name)
+{
+    for (size_t at = 0; at < name.len;) {
+        uint32_t code = decode_utf8(name, &at);
+        bool stable = code > 0 && code < 0x80;
+        for (size_t i = 0; !stable && i < sizeof stable_letters / sizeof *stable_letters; i++)
+            stable = code >= stable_letters[i][0] && code <= stable_letters[i][1];
+        if (!stable)
+            return false;
+    }
+    return true;
+}
+
 static Token name_or_string(PyLexer *lx)
 {
     size_t start = lx->at;
     while (is_name_start(peek(lx, 0)) || is_digit(peek(lx, 0)))
         lx->at++;
     Str name = str_slice(lx->source, start, lx->at);
+    if (!is_stable_name(name))
+        return fail(lx, start,
+                    "this name has a character that Python replaces by another (NFKC), so that two "
+                    "spellings may be one name: write it with plain letters");
     Token flags = {0};
     if ((peek(lx, 0) == '"' || peek(lx, 0) == '\'') && is_string_prefix(name, &flags)) {
         Token token = string(lx, start);

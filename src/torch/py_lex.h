@@ -38,7 +38,8 @@ typedef struct PyLexer {
     uint32_t brackets; /* open ones: line ends do not count inside */
     uint32_t depth;    /* of the indent stack */
     uint32_t indents[PY_MAX_INDENT];
-    uint32_t dedents; /* still to be given out */
+    uint32_t narrow[PY_MAX_INDENT]; /* the same with tabs of one column: Python compares both */
+    uint32_t dedents;               /* still to be given out */
     bool line_begins;
 } PyLexer;
 

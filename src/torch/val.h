@@ -111,6 +111,7 @@ struct PyMethod {
 
 struct PyClass {
     Str name;
+    Span at;      /* {0}: not of the file */
     PyVals bases; /* CLASS or NAME */
     PyDict attrs;
     VEC(Str) fields;                   /* names its body annotates, in order */

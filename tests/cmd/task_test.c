@@ -55,6 +55,28 @@ T_TEST(check_compares_every_output)
     arena_drop(&arena);
 }
 
+/* One side of a branch that values decide is no task. */
+T_TEST(task_refuses_a_branch_on_values)
+{
+    static const char branch[] = "import torch\n"
+                                 "class Model(torch.nn.Module):\n"
+                                 "    def forward(self, x):\n"
+                                 "        if x.sum() > 0:\n"
+                                 "            return x * 2\n"
+                                 "        return x * 3\n"
+                                 "def get_inputs():\n"
+                                 "    return [torch.rand(4, 5)]\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "test", (Str){0});
+    const char *dir;
+    REQUIRE(file_temp_dir(&arena, "acraft-test", &dir, &diag));
+    const char *path = path_join(&arena, dir, "branch.py");
+    REQUIRE(file_write(path, str_from(branch), &diag));
+    CHECK_EQ_INT(task(path, "--scale", "full"), CMD_NO);
+    CHECK(file_remove_tree(dir, &diag));
+    arena_drop(&arena);
+}
+
 T_TEST(same_pairs_a_validation_module_by_its_directory)
 {
     Arena arena = {0};

@@ -55,6 +55,22 @@ T_TEST(plan_elementwise_chain_is_one_flat_pass)
     arena_drop(&arena);
 }
 
+/* More operators than the planner takes are refused before it begins. */
+T_TEST(plan_refuses_a_huge_graph_at_once)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "huge");
+    ValueId x = input(g, "x", 1, (int64_t[]){64});
+    Plan plan = {0};
+    for (int i = 0; i <= PLAN_MOST_NODES; i++)
+        x = node(g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_exp, .n_in = 1, .in = &x}, &diag);
+    vec_push(&arena, &g->outputs, x);
+    CHECK(!plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag));
+    CHECK(strstr(diag.items.at[0].text, "4097 operators") != NULL);
+    arena_drop(&arena);
+}
+
 T_TEST(plan_softmax_keeps_short_rows_and_streams_long_ones_twice)
 {
     Arena arena = {0};

@@ -264,6 +264,55 @@ T_TEST(read_errors_stand_at_their_line)
     check_error("return 2 ** 100", "T012", 1, "64 bits");
 }
 
+#define HEAD "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+#define FORWARD HEAD "    def forward(self, x):\n"
+#define INPUTS "def get_inputs():\n    return [torch.rand(4)]\n"
+
+/* The whole file is refused at this line with a text of which `part` is one. */
+static void check_refused(const char *text, uint32_t line, const char *part)
+{
+    R r = read_text(text);
+    CHECK_MSG(!r.task, "taken: %s", text);
+    REQUIRE(r.task || r.diag.items.len);
+    if (!r.task) {
+        CHECK_EQ_INT(r.diag.items.at[0].at.line, line);
+        CHECK_MSG(strstr(r.diag.items.at[0].text, part), "%s", r.diag.items.at[0].text);
+    }
+    done(&r);
+}
+
+static void check_taken(const char *text)
+{
+    R r = read_text(text);
+    CHECK_MSG(r.task, "%s", r.diag.items.len ? r.diag.items.at[0].text : "");
+    done(&r);
+}
+
+T_TEST(read_tabs_as_python_does)
+{
+    check_refused(FORWARD "\ty = x * 2\n        return y\n" INPUTS, 5, "TabError");
+    check_refused(FORWARD "        y = x * 2\n\treturn y\n" INPUTS, 6, "TabError");
+    check_taken(FORWARD "    \ty = x * 2\n    \treturn y\n" INPUTS);
+    check_taken("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                "\tdef forward(self, x):\n\t\treturn x * 2\n" INPUTS);
+}
+
+T_TEST(read_names_that_nfkc_changes_are_refused)
+{
+    check_refused(FORWARD "        \xe2\x84\x8c = x * 2\n        return H\n" INPUTS, 5, "NFKC");
+    check_refused(FORWARD "        e\xcc\x81 = x * 2\n        return x\n" INPUTS, 5, "NFKC");
+    check_refused(FORWARD "        \xc2\xb5 = x * 2\n        return x\n" INPUTS, 5, "NFKC");
+    check_taken(FORWARD "        \xce\xb1 = x * 2\n        return \xce\xb1\n" INPUTS);
+}
+
+T_TEST(read_unfinished_things_stand_where_they_begin)
+{
+    check_refused(HEAD "    \"\"\"doc\n    def forward(self, x):\n        return x\n\n" INPUTS, 4,
+                  "not closed");
+    check_refused(HEAD "    def fwd(self, x):\n        return x\n" INPUTS, 3,
+                  "class Model has no forward");
+}
+
 T_TEST(read_limits)
 {
     enum { MANY = 100000 };

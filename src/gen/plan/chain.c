@@ -133,6 +133,16 @@ static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
     return from;
 }
 
+/* A program of more kernels than the limit is refused at the first operator beyond it. */
+static void fail_long_chain(const Chain *c, uint32_t at, Diag *said)
+{
+    diag_error(said, "G002", c->g->nodes.at[at].at,
+               "the planner cannot plan this task: it needs more than %d kernels, the most that "
+               "one operator may launch; those before this place compute %u of its %u operators",
+               CHAIN_MAX_STAGES, at, c->g->nodes.len);
+    diag_hint(said, "split the model here and make an operator of each part");
+}
+
 static bool cut_stages(Chain *c)
 {
     for (uint32_t at = 0; at < c->g->nodes.len;) {
@@ -145,11 +155,7 @@ static bool cut_stages(Chain *c)
             bool full = c->stages.len >= CHAIN_MAX_STAGES;
             uint32_t end = full ? at : longest_stage(c, at, &said);
             if (full)
-                diag_error(
-                    &said, "G002", node->at,
-                    "the planner cannot plan this task yet: %d kernels, one after the other, "
-                    "come no further than here, and it takes no more",
-                    CHAIN_MAX_STAGES);
+                fail_long_chain(c, at, &said);
             if (end == at) {
                 for (uint32_t i = 0; i < said.items.len; i++)
                     vec_push(c->diag->arena, &c->diag->items, said.items.at[i]);

@@ -191,6 +191,14 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
                Plan *plan, Diag *diag)
 {
     Diag before = *diag;
+    if (graph->nodes.len > PLAN_MOST_NODES) {
+        diag_error(diag, "G002", graph->nodes.at[PLAN_MOST_NODES].at,
+                   "the planner cannot plan this task: it has %u operators, and the planner takes "
+                   "up to %d",
+                   graph->nodes.len, PLAN_MOST_NODES);
+        diag_hint(diag, "make a kernel for each part of it");
+        return false;
+    }
     graph = wide_bounds(arena, graph);
     if (is_empty(graph)) {
         diag_error(diag, "G002", (Span){0},

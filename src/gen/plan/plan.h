@@ -11,7 +11,7 @@
 #include "graph/graph.h"
 #include "npu/npu.h"
 
-enum { PLAN_MAX_AXES = 8 };
+enum { PLAN_MAX_AXES = 8, PLAN_MOST_NODES = 4096 };
 #define PLAN_DIM_MOST INT64_C(1073741824)    /* largest size of an axis */
 #define PLAN_DIM_HUGE INT64_C(1099511627776) /* of the only one, or of a larger task's */
 
