@@ -77,7 +77,7 @@ libs     = $(foreach f,$(call closure,$1),$(LDLIBS_$f))
 objects    = $(patsubst %.c,$(OUT)/%.o,$(wildcard $1))
 # What each archive is made of; cmd's main stays out so that its tests can have their own.
 MAIN      := $(OUT)/src/cmd/main.o
-lib_objs   = $(filter-out $(MAIN),$(call objects,src/$1/*.c src/$1/*/*.c))
+lib_objs   = $(filter-out $(MAIN),$(call objects,src/$1/*.c src/$1/*/*.c src/$1/*/*/*.c))
 test_objs  = $(call objects,tests/$1/*_test.c)
 TESTED    := $(foreach f,$(FOLDERS),$(if $(wildcard tests/$f/*_test.c),$f))
 FUZZERS   := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
@@ -208,7 +208,7 @@ coverage:
 
 # --- the rest ------------------------------------------------------------------------------
 
-FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch] tools/*/*.[ch])
+FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch] tools/*/*.[ch])
 fmt:
 	clang-format -i $(FORMATTED)
 fmt-check:

@@ -1,0 +1,424 @@
+/* A band as loops and stages. In: a band of a schedule. Out: the lines of its kernel. */
+#include "gen/plan/build/build_int.h"
+
+enum { TURNS = 1 << 20 }; /* more reads than any pass has */
+
+static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
+
+/* Reduced axes that a core walks: all that are not whole in the tile. */
+static uint64_t walked_axes(const Band *band)
+{
+    return band->reduced & ~(band->lanes.whole ? bit(band->lanes.axis) : 0) &
+           ~(band->rows.whole ? bit(band->rows.axis) : 0);
+}
+
+/* ---- loops ---- */
+
+/* The loop that deals out the work: its axes in the order of the first result's memory. */
+static void open_cores(Build *b)
+{
+    const Affine *index = &b->nest->stores.at[b->band->stores.at[0]].index;
+    Buf names = {0}, counts = {0};
+    uint64_t left = b->band->kept;
+    while (left) {
+        uint32_t outer = 0;
+        for (uint32_t a = 1; a < b->nest->axes.len; a++)
+            if (left & bit(a) && (!outer || affine_by(index, a) > affine_by(index, outer)))
+                outer = a;
+        left &= ~bit(outer);
+        const char *comma = names.len ? ", " : "";
+        if (outer == b->band->rows.axis) {
+            buf_printf(&names, "%sr", comma);
+            buf_printf(&counts, "%stiles(%s, block%u)", comma, b->layout->size[outer], b->number);
+        } else if (outer == b->band->lanes.axis) {
+            buf_printf(&names, "%st", comma);
+            buf_printf(&counts, "%stiles(%s, piece%u)", comma, b->layout->size[outer], b->number);
+        } else {
+            buf_printf(&names, "%si%u", comma, outer);
+            buf_printf(&counts, "%s%s", comma, b->layout->size[outer]);
+        }
+    }
+    build_line(b, "for %.*s in mine(%.*s):", (int)names.len, names.at, (int)counts.len, counts.at);
+    buf_free(&names);
+    buf_free(&counts);
+    b->depth++;
+}
+
+/* The loops over what is reduced and not whole; returns how many. */
+static int open_walk(Build *b)
+{
+    uint64_t walked = walked_axes(b->band);
+    int opened = 0;
+    for (uint32_t a = 1; a < b->nest->axes.len; a++)
+        if (walked & bit(a) && !band_is_tiled(b->band, a)) {
+            build_line(b, "for i%u in range(%s):", a, b->layout->size[a]);
+            b->depth++;
+            opened++;
+        }
+    if (walked & bit(b->band->rows.axis)) {
+        build_line(b, "for r in tiles(%s, %lld):", b->layout->size[b->band->rows.axis],
+                   (long long)b->band->rows.tile);
+        b->depth++;
+        opened++;
+    }
+    if (walked & bit(b->band->lanes.axis)) {
+        build_line(b, "for t in tiles(%s, %lld):", b->layout->size[b->band->lanes.axis],
+                   (long long)b->band->lanes.tile);
+        b->depth++;
+        opened++;
+    }
+    return opened;
+}
+
+/* ---- copies ---- */
+
+static void load_value(Build *b, NestId id, bool *open)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind kind = build_kind(b, v->axes);
+    DType dtype = b->nest->tensors.at[v->tensor].dtype;
+    const char *buffer = build_buffer(
+        b, 'a', kind, dtype, kind == BUILD_TILE || !b->band->rows.axis ? b->load_depth : 1, id);
+    if (!*open)
+        build_line(b, "with copyin():");
+    *open = true;
+    b->depth++;
+    build_line(b, "load(%s, %s)", build_view(b, kind, buffer),
+               build_access(b, v->tensor, &v->index));
+    b->depth--;
+    b->name[id] = build_view(b, kind, buffer);
+}
+
+/* A scalar is read from memory itself. */
+static void read_scalar(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    DType dtype = b->nest->tensors.at[v->tensor].dtype;
+    if (!dtype_is_float(dtype))
+        b->failed = "one integer is read as a number";
+    b->name[id] = build_scalar(b);
+    build_line(b, "%s = %s", b->name[id], build_access(b, v->tensor, &v->index));
+}
+
+/* What was loaded in another dtype is computed with in f32. */
+static void cast_loads(Build *b, const bool *now)
+{
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        const NestValue *v = &b->nest->values.at[i];
+        BuildKind kind = build_kind(b, v->axes);
+        if (!now[i] || v->op != NEST_LOAD || kind == BUILD_SCALAR ||
+            b->nest->tensors.at[v->tensor].dtype == DT_F32)
+            continue;
+        const char *wide = build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, i));
+        build_line(b, "%s = cast(%s, f32)", wide, b->name[i]);
+        b->name[i] = wide;
+    }
+}
+
+/* Marks what a value needs that has no name yet. */
+static void mark(const Build *b, NestId id, bool *now)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    if (now[id] || b->name[id])
+        return;
+    now[id] = true;
+    for (uint32_t i = 0; i < v->n_arg; i++)
+        mark(b, v->arg[i], now);
+}
+
+/* How often each value is read. What has no name is computed again wherever it is read: masks, and values
+ * with one reader, which may itself be such a mask. */
+static void count_left(Build *b, const bool *now)
+{
+    uint32_t *times = arena_array(b->arena, uint32_t, b->nest->values.len);
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        times[b->nest->stores.at[b->band->stores.at[i]].value]++;
+    for (uint32_t i = b->nest->values.len; i-- > 1;) {
+        const NestValue *v = &b->nest->values.at[i];
+        uint32_t here = v->op == NEST_MAP && (v->mask || v->uses == 1) && times[i] ? times[i] : 1;
+        for (uint32_t k = 0; k < v->n_arg && now[i]; k++) {
+            times[v->arg[k]] += here;
+            b->left[v->arg[k]] += here;
+        }
+    }
+}
+
+static void load_all(Build *b, const bool *now)
+{
+    bool open = false;
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] && b->nest->values.at[i].op == NEST_LOAD &&
+            build_kind(b, b->nest->values.at[i].axes) == BUILD_SCALAR)
+            read_scalar(b, i);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i])
+            load_value(b, i, &open);
+}
+
+static void store_value(Build *b, const NestStore *store)
+{
+    const NestValue *v = &b->nest->values.at[store->value];
+    DType dtype = b->nest->tensors.at[store->tensor].dtype;
+    uint64_t axes = 0;
+    for (uint32_t i = 0; i < store->index.n; i++)
+        axes |= bit(store->index.term[i].axis);
+    BuildKind kind = build_kind(b, axes), of = build_kind(b, v->axes);
+    if (kind == BUILD_SCALAR) {
+        b->failed = "a result would be stored one element at a time";
+        return;
+    }
+    const char *buffer = build_buffer(b, 'o', kind, dtype, b->store_depth, 0);
+    const char *view = build_view(b, kind, buffer);
+    build_line(b, "with compute():");
+    b->depth++;
+    bool spread = kind == BUILD_TILE && (of == BUILD_ROWS || of == BUILD_LANES);
+    const char *expr = spread ? str_format(b->arena, "%s(%s)", of == BUILD_ROWS ? "col" : "row",
+                                           build_named(b, store->value))
+                              : build_expr(b, store->value);
+    if (dtype == DT_F32) {
+        build_line(b, "%s = %s", view, expr);
+    } else {
+        const char *wide = b->name[store->value] && of == kind
+                               ? b->name[store->value]
+                               : build_view(b, kind, build_buffer(b, 'w', kind, DT_F32, 1, 0));
+        if (wide != b->name[store->value])
+            build_line(b, "%s = %s", wide, expr);
+        build_line(b, "%s = cast(%s, %s)", view, wide, dtype_name(dtype));
+    }
+    b->depth--;
+    build_line(b, "with copyout():");
+    b->depth++;
+    build_line(b, "store(%s, %s)", build_access(b, store->tensor, &store->index), view);
+    b->depth--;
+}
+
+/* ---- passes ---- */
+
+static const char *const starts[] = {
+    [PRIM_SUM] = "0.0", [PRIM_MAX] = "-inf", [PRIM_MIN] = "inf", [PRIM_PROD] = "1.0"};
+
+/* Two partial results as one. */
+static const char *combine(Build *b, PrimReduce reduce, const char *x, const char *y)
+{
+    switch (reduce) {
+    case PRIM_MAX: return str_format(b->arena, "max(%s, %s)", x, y);
+    case PRIM_MIN: return str_format(b->arena, "min(%s, %s)", x, y);
+    case PRIM_PROD: return str_format(b->arena, "%s * %s", x, y);
+    default: return str_format(b->arena, "%s + %s", x, y);
+    }
+}
+
+static bool is_walked(const Build *b, NestId id)
+{
+    return b->nest->values.at[id].op == NEST_REDUCE &&
+           b->nest->values.at[id].over & walked_axes(b->band);
+}
+
+/* Forgets names that only held inside the loops of a pass, and frees their buffers. */
+static void forget_inner(Build *b, bool all)
+{
+    uint64_t walked = walked_axes(b->band);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (all || b->nest->values.at[i].axes & walked)
+            b->name[i] = NULL;
+    for (uint32_t i = 0; i < b->pool->len; i++)
+        if (b->pool->at[i].owner && !b->name[b->pool->at[i].owner])
+            b->pool->at[i].owner = 0;
+    for (uint32_t i = 0; i < b->nest->values.len; i++)
+        b->left[i] = 0;
+}
+
+/* Where partial results of a reduction gather: a buffer of the result's kind, or a scalar. */
+static const char *accumulator(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind kind = build_kind(b, v->axes);
+    if (kind == BUILD_SCALAR) {
+        const char *name = build_scalar(b);
+        build_line(b, "%s = %s", name, starts[v->reduce]);
+        return name;
+    }
+    const char *view = build_view(b, kind, build_buffer(b, 'g', kind, DT_F32, 1, id));
+    build_line(b, "with compute():");
+    build_line(b, "    %s = %s", view, starts[v->reduce]);
+    return view;
+}
+
+/* Some value that varies along what is walked reads it. */
+static bool read_inside(const Build *b, NestId id, const bool *now)
+{
+    uint64_t walked = walked_axes(b->band);
+    for (uint32_t i = id + 1; i < b->nest->values.len; i++)
+        for (uint32_t k = 0; k < b->nest->values.at[i].n_arg && now[i]; k++)
+            if (b->nest->values.at[i].arg[k] == id &&
+                (b->nest->values.at[i].axes & walked || b->nest->values.at[i].mask))
+                return true;
+    return false;
+}
+
+/* What a walk needs and is the same in all its turns is computed before it. */
+static void hoist(Build *b, bool *now)
+{
+    bool *ahead = arena_array(b->arena, bool, b->nest->values.len);
+    uint64_t walked = walked_axes(b->band);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        ahead[i] = now[i] && !(b->nest->values.at[i].axes & walked);
+    load_all(b, ahead);
+    size_t before = b->body->len;
+    build_line(b, "with compute():");
+    size_t opened = b->body->len;
+    b->depth++;
+    cast_loads(b, ahead);
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        const NestValue *v = &b->nest->values.at[i];
+        if (ahead[i] && !v->mask && (v->op == NEST_MAP || v->op == NEST_PLACE) &&
+            read_inside(b, i, now))
+            build_named(b, i);
+    }
+    b->depth--;
+    if (b->body->len == opened)
+        b->body->len = before;
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        now[i] = now[i] && !b->name[i];
+        b->left[i] += b->name[i] ? TURNS : 0; /* the next turn reads it too */
+    }
+}
+
+/* All reductions of one level that are walked, in one walk. */
+static void reduce_level(Build *b, uint32_t level)
+{
+    const char **sums = arena_array(b->arena, const char *, b->nest->values.len);
+    bool *now = arena_array(b->arena, bool, b->nest->values.len);
+    int deep = b->depth;
+    bool any = false;
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        if (!b->wanted[i] || !is_walked(b, i) || b->level[i] != level || b->name[i])
+            continue;
+        sums[i] = accumulator(b, i);
+        mark(b, b->nest->values.at[i].arg[0], now);
+        any = true;
+    }
+    if (!any)
+        return;
+    count_left(b, now);
+    hoist(b, now);
+    open_walk(b);
+    load_all(b, now);
+    build_line(b, "with compute():");
+    b->depth++;
+    cast_loads(b, now);
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        if (!sums[i])
+            continue;
+        const char *part = build_named(b, i);
+        build_line(b, "%s = %s", sums[i], combine(b, b->nest->values.at[i].reduce, sums[i], part));
+        b->name[i] = sums[i];
+    }
+    b->depth = deep;
+    forget_inner(b, false);
+}
+
+/* Stores whose elements do not vary along what is walked, or all of the others. */
+static void store_all(Build *b, bool inner)
+{
+    bool *now = arena_array(b->arena, bool, b->nest->values.len);
+    uint64_t walked = walked_axes(b->band);
+    bool any = false;
+    int deep = b->depth;
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
+        uint64_t axes = 0;
+        for (uint32_t k = 0; k < s->index.n; k++)
+            axes |= bit(s->index.term[k].axis);
+        if (((axes & walked) != 0) != inner)
+            continue;
+        mark(b, s->value, now);
+        b->left[s->value]++;
+        any = true;
+    }
+    if (!any)
+        return;
+    count_left(b, now);
+    if (inner) {
+        hoist(b, now);
+        open_walk(b);
+    }
+    load_all(b, now);
+    size_t before = b->body->len;
+    build_line(b, "with compute():");
+    size_t opened = b->body->len;
+    b->depth++;
+    cast_loads(b, now);
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
+        if (now[s->value] && b->nest->values.at[s->value].uses > 1 &&
+            b->nest->values.at[s->value].op == NEST_MAP)
+            build_named(b, s->value);
+    }
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] && b->nest->values.at[i].op == NEST_REDUCE)
+            build_named(b, i);
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
+        if (now[s->value])
+            build_expr(b, s->value);
+    }
+    if (b->body->len == opened)
+        b->body->len = before;
+    b->depth--;
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
+        uint64_t axes = 0;
+        for (uint32_t k = 0; k < s->index.n; k++)
+            axes |= bit(s->index.term[k].axis);
+        if (((axes & walked) != 0) == inner)
+            store_value(b, s);
+    }
+    b->depth = deep;
+}
+
+static uint32_t level_of(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    uint32_t level = 0;
+    for (uint32_t i = 0; i < v->n_arg; i++)
+        level = b->level[v->arg[i]] > level ? b->level[v->arg[i]] : level;
+    return level + is_walked(b, id);
+}
+
+/* What is the same for all turns of the dealing loop is loaded before it. */
+static void load_shared(Build *b)
+{
+    bool *now = arena_array(b->arena, bool, b->nest->values.len);
+    uint64_t alike = (b->band->lanes.whole ? bit(b->band->lanes.axis) : 0) |
+                     (b->band->rows.whole ? bit(b->band->rows.axis) : 0);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        now[i] = b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD &&
+                 !(b->nest->values.at[i].axes & ~alike) &&
+                 build_kind(b, b->nest->values.at[i].axes) != BUILD_TILE;
+    int depth = b->load_depth;
+    b->load_depth = 1;
+    load_all(b, now);
+    b->load_depth = depth;
+    for (uint32_t i = 0; i < b->pool->len; i++)
+        b->pool->at[i].kept = b->pool->at[i].owner != 0;
+}
+
+void build_band(Build *b)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        b->level[i] = level_of(b, i);
+        most = b->wanted[i] && b->level[i] > most ? b->level[i] : most;
+    }
+    load_shared(b);
+    open_cores(b);
+    for (uint32_t level = 1; level <= most; level++)
+        reduce_level(b, level);
+    store_all(b, false);
+    store_all(b, true);
+    for (uint32_t i = 0; i < b->pool->len; i++) {
+        b->pool->at[i].owner = 0;
+        b->pool->at[i].kept = false;
+    }
+}

@@ -1,0 +1,405 @@
+/* A scheduled nest as a Craft program: sizes, the host function, one kernel. In: a graph. Out: a plan. */
+#include "gen/plan/build/build.h"
+
+#include "gen/plan/build/build_int.h"
+#include "gen/plan/fit.h"
+#include <string.h>
+
+enum { SHRINKS = 10, LEAST_TILE = 64, ROW_GAP = 1 << 28 };
+
+/* One kernel: all bands, one after the other. */
+typedef struct Variant {
+    Schedule schedule;
+    const char *suffix;
+    const char *when; /* the host's condition; NULL: always */
+} Variant;
+
+typedef struct Program {
+    Arena *arena;
+    Nest *nest;
+    Layout layout;
+    const NpuChip *chip;
+    const char *name;
+    VEC(Variant) variants;
+    bool single, bare; /* one slot for each copy in; for each copy out */
+    const char *failed;
+} Program;
+
+static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
+
+/* ---- host ---- */
+
+/* "n1 * n2 * ceildiv(n3, block0)": how many pieces of work a band deals out; without `tiles` the axes
+ * that are not tiled alone. */
+static const char *band_items(const Program *p, const Band *band, uint32_t number, bool tiles)
+{
+    Buf out = {0};
+    for (uint32_t a = 1; a < p->nest->axes.len; a++) {
+        if (!(band->kept & bit(a)))
+            continue;
+        if (!tiles && band_is_tiled(band, a))
+            continue;
+        buf_puts(&out, out.len ? " * " : "");
+        if (tiles && a == band->rows.axis)
+            buf_printf(&out, "ceildiv(%s, block%u)", p->layout.size[a], number);
+        else if (tiles && a == band->lanes.axis)
+            buf_printf(&out, "ceildiv(%s, piece%u)", p->layout.size[a], number);
+        else
+            buf_puts(&out, p->layout.size[a]);
+    }
+    char *text = buf_take(&out, p->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* How large the pieces of a band are: as large as a tile, but several for each core. */
+static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
+{
+    for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
+        const Band *band = &v->schedule.bands.at[i];
+        const char *others = band_items(p, band, i, false), *times = *others ? " * " : "";
+        bool rows = band->kept & bit(band->rows.axis), lanes = band->kept & bit(band->lanes.axis);
+        if (lanes) {
+            buf_fill(out, ' ', (size_t)depth * 4);
+            buf_printf(
+                out, "piece%u = min(%lld, align_up(ceildiv(%s%s%s%s%s, chip.cores * parts), 64))\n",
+                i, (long long)band->lanes.tile, p->layout.size[band->lanes.axis], times, others,
+                rows ? " * " : "", rows ? p->layout.size[band->rows.axis] : "");
+        }
+        if (rows) {
+            buf_fill(out, ' ', (size_t)depth * 4);
+            buf_printf(out, "block%u = min(%lld, ceildiv(%s%s%s", i, (long long)band->rows.tile,
+                       p->layout.size[band->rows.axis], times, others);
+            if (lanes)
+                buf_printf(out, " * ceildiv(%s, piece%u)", p->layout.size[band->lanes.axis], i);
+            buf_puts(out, ", chip.cores * parts))\n");
+        }
+    }
+}
+
+/* Rows of a copy lie less than 4 GiB apart: the product of the sizes behind the rows is bounded. */
+static void put_row_bound(const Program *p, const Band *band, uint32_t tensor, const Affine *index,
+                          Buf *out)
+{
+    const LayoutTensor *t = &p->layout.tensors[tensor];
+    Buf product = {0}, line = {0};
+    bool rows = false, varies = false;
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(p->nest, t, index, at);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        uint32_t axis = t->dim[i].axis;
+        if (rows) {
+            buf_puts(&product, product.len ? " * " : "");
+            if (axis)
+                buf_puts(&product, p->layout.size[axis]);
+            else
+                buf_printf(&product, "%lld", (long long)t->dim[i].size);
+            varies = varies || (axis && p->layout.free[axis]);
+        }
+        rows = rows || (at[i].axis && at[i].axis == band->rows.axis);
+    }
+    if (varies)
+        buf_printf(&line, "    assert %.*s <= %d, \"rows are too far apart\"\n", (int)product.len,
+                   product.at, ROW_GAP);
+    if (line.len && str_find(buf_view(out), buf_view(&line)) < 0)
+        buf_str(out, buf_view(&line));
+    buf_free(&product);
+    buf_free(&line);
+}
+
+static void put_row_bounds(const Program *p, Buf *out)
+{
+    for (uint32_t v = 0; v < p->variants.len; v++)
+        for (uint32_t i = 0; i < p->variants.at[v].schedule.bands.len; i++) {
+            const Band *band = &p->variants.at[v].schedule.bands.at[i];
+            bool *wanted = schedule_values(p->nest, band);
+            for (uint32_t k = 1; k < p->nest->values.len; k++)
+                if (wanted[k] && p->nest->values.at[k].op == NEST_LOAD)
+                    put_row_bound(p, band, p->nest->values.at[k].tensor,
+                                  &p->nest->values.at[k].index, out);
+            for (uint32_t k = 0; k < band->stores.len; k++) {
+                const NestStore *s = &p->nest->stores.at[band->stores.at[k]];
+                put_row_bound(p, band, s->tensor, &s->index, out);
+            }
+        }
+}
+
+static void put_tensors(const Program *p, Buf *out)
+{
+    uint32_t inputs = 0;
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
+        const NestTensor *t = &p->nest->tensors.at[i];
+        inputs += !t->output;
+        buf_printf(out, "%s%c%u: %s[%s, %s]", i ? ", " : "", t->output ? 'y' : 'x',
+                   t->output ? i - inputs : i, t->output ? "out" : "gm", dtype_name(t->dtype),
+                   layout_shape(p->nest, &p->layout, i));
+    }
+}
+
+/* The pieces' names, as parameters or arguments. */
+static void put_scalars(const Variant *v, const char *type, Buf *out)
+{
+    for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
+        const Band *band = &v->schedule.bands.at[i];
+        if (band->kept & bit(band->lanes.axis))
+            buf_printf(out, ", piece%u%s", i, type);
+        if (band->kept & bit(band->rows.axis))
+            buf_printf(out, ", block%u%s", i, type);
+    }
+}
+
+static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
+{
+    uint32_t inputs = 0;
+    put_pieces(p, v, depth, out);
+    buf_fill(out, ' ', (size_t)depth * 4);
+    buf_printf(out, "%s%s[min(chip.cores, ", p->name, v->suffix);
+    for (uint32_t i = 0; i < v->schedule.bands.len; i++)
+        buf_printf(out, "%s%s", i ? " + " : "", band_items(p, &v->schedule.bands.at[i], i, true));
+    buf_puts(out, ")](");
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
+        bool output = p->nest->tensors.at[i].output;
+        inputs += !output;
+        buf_printf(out, "%s%c%u", i ? ", " : "", output ? 'y' : 'x', output ? i - inputs : i);
+    }
+    put_scalars(v, "", out);
+    buf_puts(out, ")\n");
+}
+
+static void put_host(const Program *p, Buf *out)
+{
+    buf_puts(out, "craft = 1\n\n");
+    for (uint32_t a = 1; a < p->nest->axes.len; a++)
+        if (p->layout.free[a] && p->layout.same[a] == a && p->nest->axes.at[a].size > 1)
+            buf_printf(out, "n%u = dim(1, %lld)\n", a, (long long)PLAN_DIM_MOST);
+    buf_printf(out, "\n@host\ndef %s(", p->name);
+    put_tensors(p, out);
+    buf_puts(out, "):\n");
+    put_row_bounds(p, out);
+    buf_puts(out, "    parts = choose(\"parts\", [4, 2, 1, 8])\n");
+    for (uint32_t i = 0; i < p->variants.len; i++) {
+        const Variant *v = &p->variants.at[i];
+        bool one = p->variants.len == 1;
+        if (!one && v->when)
+            buf_printf(out, "    %s %s:\n", i ? "elif" : "if", v->when);
+        else if (!one)
+            buf_puts(out, "    else:\n");
+        put_launch(p, v, one ? 1 : 2, out);
+    }
+}
+
+/* ---- kernels ---- */
+
+static void put_band(Program *p, const Band *band, uint32_t number, BuildPool *pool, uint32_t *next,
+                     Buf *body)
+{
+    Build b = {.arena = p->arena,
+               .nest = p->nest,
+               .layout = &p->layout,
+               .chip = p->chip,
+               .band = band,
+               .wanted = schedule_values(p->nest, band),
+               .body = body,
+               .depth = 1,
+               .pool = pool,
+               .next = next,
+               .number = number,
+               .load_depth = p->single ? 1 : 2,
+               .store_depth = p->bare ? 1 : 2};
+    b.name = arena_array(p->arena, const char *, p->nest->values.len);
+    b.left = arena_array(p->arena, uint32_t, p->nest->values.len);
+    b.level = arena_array(p->arena, uint32_t, p->nest->values.len);
+    build_band(&b);
+    p->failed = b.failed ? b.failed : p->failed;
+}
+
+static void put_kernel(Program *p, const Variant *v, Buf *out)
+{
+    BuildPool pool = {0};
+    Buf body = {0};
+    uint32_t next = 0;
+    buf_printf(out, "\n@kernel\ndef %s%s(", p->name, v->suffix);
+    put_tensors(p, out);
+    put_scalars(v, ": i32", out);
+    buf_puts(out, "):\n");
+    for (uint32_t i = 0; i < v->schedule.bands.len; i++)
+        put_band(p, &v->schedule.bands.at[i], i, &pool, &next, &body);
+    build_declare(&pool, out);
+    buf_str(out, buf_view(&body));
+    buf_free(&body);
+}
+
+static void put_reasons(const Program *p, Buf *out)
+{
+    Buf text = {0};
+    buf_printf(out, "# Planned by acraft for %s from loop nests.\n", p->chip->name);
+    for (uint32_t i = 0; i < p->variants.len; i++) {
+        schedule_print(p->nest, &p->variants.at[i].schedule, &text);
+        Str rest = buf_view(&text), line;
+        while (str_next(&rest, '\n', &line))
+            if (line.len)
+                buf_printf(out, "# %s%s%.*s\n",
+                           p->variants.at[i].when ? p->variants.at[i].when : "",
+                           p->variants.at[i].when ? ": " : "", STR_ARG(line));
+        text.len = 0;
+    }
+    buf_free(&text);
+}
+
+static Str put_program(Program *p)
+{
+    Buf out = {0};
+    p->failed = NULL;
+    put_reasons(p, &out);
+    put_host(p, &out);
+    for (uint32_t i = 0; i < p->variants.len; i++)
+        put_kernel(p, &p->variants.at[i], &out);
+    Str text = str_from(buf_take(&out, p->arena));
+    buf_free(&out);
+    return text;
+}
+
+/* ---- variants ---- */
+
+/* "n3 <= 4096": the sizes for which what is whole is whole; NULL: for all. */
+static const char *whole_sizes(const Program *p, const Schedule *s)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < s->bands.len; i++) {
+        const BandTile *tiles[] = {&s->bands.at[i].rows, &s->bands.at[i].lanes};
+        for (int k = 0; k < 2; k++)
+            if (tiles[k]->axis && tiles[k]->whole && p->layout.free[tiles[k]->axis])
+                buf_printf(&out, "%s%s <= %lld", out.len ? " and " : "",
+                           p->layout.size[tiles[k]->axis], (long long)tiles[k]->tile);
+    }
+    const char *text = out.len ? buf_take(&out, p->arena) : NULL;
+    buf_free(&out);
+    return text;
+}
+
+/* The same roles with nothing whole that may be longer. */
+static Schedule walked_schedule(Program *p, const Schedule *of)
+{
+    Schedule s = {0};
+    for (uint32_t i = 0; i < of->bands.len; i++) {
+        Band band = of->bands.at[i];
+        bool lanes = band.lanes.whole && p->layout.free[band.lanes.axis];
+        bool rows = band.rows.whole && p->layout.free[band.rows.axis];
+        band.lanes.whole = band.lanes.whole && !lanes;
+        band.rows.whole = band.rows.whole && !rows;
+        if (lanes && band.lanes.tile * band.rows.tile > 4096) {
+            band.lanes.tile = 2048;
+            band.rows.tile = band.rows.axis ? 4 : 1;
+        }
+        vec_push(p->arena, &s.bands, band);
+    }
+    return s;
+}
+
+static void add_variants(Program *p, const Schedule *schedule)
+{
+    const char *when = whole_sizes(p, schedule);
+    p->variants.len = 0;
+    vec_push(p->arena, &p->variants, ((Variant){*schedule, "_whole", when}));
+    if (!when)
+        p->variants.at[0].suffix = "_kernel";
+    else
+        vec_push(p->arena, &p->variants,
+                 ((Variant){walked_schedule(p, schedule), "_walked", NULL}));
+}
+
+/* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
+static bool shrink(Schedule *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->bands.len; i++) {
+        Band *band = &s->bands.at[i];
+        if (band->rows.axis && !band->rows.whole && band->rows.tile > 1) {
+            band->rows.tile = band->rows.tile * 3 / 4;
+            any = true;
+        } else if (band->lanes.tile > LEAST_TILE && !band->lanes.whole) {
+            band->lanes.tile = band->lanes.tile * 3 / 4 / 64 * 64;
+            band->lanes.tile = band->lanes.tile ? band->lanes.tile : LEAST_TILE;
+            any = true;
+        } else if (band->lanes.whole || band->rows.whole) {
+            band->lanes.whole = band->rows.whole = false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool refuse_nest(Diag *diag, const char *why)
+{
+    diag_error(diag, "G002", (Span){0}, "the planner cannot plan this task in one kernel: %s", why);
+    return false;
+}
+
+static void add_operands(const Program *p, Plan *plan)
+{
+    uint32_t inputs = 0;
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
+        const NestTensor *t = &p->nest->tensors.at[i];
+        const LayoutTensor *l = &p->layout.tensors[i];
+        inputs += !t->output;
+        PlanOperand o = {
+            .value = t->value,
+            .output = t->output,
+            .dtype = t->dtype,
+            .name = str_format(p->arena, "%c%u", t->output ? 'y' : 'x', t->output ? i - inputs : i),
+            .shape = {.rank = (int)l->rank}};
+        for (uint32_t k = 0; k < l->rank; k++)
+            o.shape.dim[k] = l->dim[k].size;
+        vec_push(p->arena, &plan->operands, o);
+    }
+}
+
+/* Programs with smaller and smaller tiles until one fits on chip. */
+static bool fit_variants(Program *p, Schedule *schedule, Str *text, Diag *diag)
+{
+    for (int i = 0; i < SHRINKS; i++) {
+        add_variants(p, schedule);
+        *text = put_program(p);
+        if (p->failed)
+            return refuse_nest(diag, p->failed);
+        Fit fit = fit_program(*text, p->chip);
+        if (!fit.exceeds && !fit.crowded)
+            return true;
+        if (fit.crowded && p->bare)
+            return refuse_nest(diag, "it reads or writes more than 8 tensors at once");
+        p->bare = fit.crowded && p->single;
+        p->single = p->single || fit.crowded;
+        if (fit.exceeds && !shrink(schedule))
+            break;
+    }
+    return refuse_nest(diag, "what it holds at once does not fit on chip");
+}
+
+bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               const char *name, Plan *plan, Diag *diag)
+{
+    Program p = {.arena = arena, .chip = chip, .name = name};
+    Schedule schedule;
+    Str text;
+    p.nest = nest_derive(arena, graph, diag);
+    if (!p.nest)
+        return false;
+    nest_merge(p.nest);
+    if (!schedule_bands(p.nest, &schedule, diag) || !layout_make(p.nest, &p.layout, diag))
+        return false;
+    for (uint32_t i = 0; i < schedule.bands.len; i++) {
+        const char *why;
+        Band *band = &schedule.bands.at[i];
+        if (!schedule_roles(p.nest, chip, band, &why))
+            return refuse_nest(diag, why);
+        if (tile_limit && band->lanes.tile > tile_limit && !band->lanes.whole)
+            band->lanes.tile = tile_limit;
+        if (tile_limit && band->rows.axis && !band->rows.whole)
+            band->rows.tile = 1;
+    }
+    if (!fit_variants(&p, &schedule, &text, diag))
+        return false;
+    *plan = (Plan){.strategy = "nest", .name = name, .craft = text};
+    add_operands(&p, plan);
+    return true;
+}

@@ -1,0 +1,68 @@
+/* Inside the builder: a band on its way to statements. */
+#ifndef GEN_PLAN_BUILD_BUILD_INT_H
+#define GEN_PLAN_BUILD_BUILD_INT_H
+
+#include "gen/plan/build/layout.h"
+#include "gen/plan/schedule/schedule.h"
+
+/* What a value is in a tile of rows and lanes. */
+typedef enum BuildKind { BUILD_SCALAR, BUILD_ROWS, BUILD_LANES, BUILD_TILE } BuildKind;
+
+typedef struct BuildBuffer {
+    const char *name;
+    BuildKind kind;
+    DType dtype;
+    int depth;
+    char stem;
+    int64_t rows,
+        lanes;    /* its size; bands that come later use it too, with as many rows as they need */
+    NestId owner; /* 0: nobody holds it */
+    bool kept;    /* until the band ends */
+} BuildBuffer;
+
+typedef VEC(BuildBuffer) BuildPool;
+
+enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many for copies out */
+
+typedef struct Build {
+    Arena *arena;
+    const Nest *nest;
+    const Layout *layout;
+    const NpuChip *chip;
+    const Band *band;
+    const bool *wanted; /* values of the band */
+    Buf *body;
+    int depth;         /* of the next statement */
+    const char **name; /* per value: the view or scalar that holds it; NULL: none */
+    uint32_t *left;    /* per value: uses that are still to come in this pass */
+    uint32_t *level;   /* per value: how many reductions stand behind it */
+    BuildPool *pool;   /* of the kernel */
+    uint32_t *next;    /* number of its next scalar */
+    uint32_t number;   /* of the band */
+    int load_depth, store_depth;
+    const char *failed; /* why it cannot be built; NULL: so far it can */
+} Build;
+
+void build_line(Build *b, const char *format, ...) ATTR_PRINTF(2, 3);
+BuildKind build_kind(const Build *b, uint64_t axes);
+/* A buffer that nobody holds, or a new one; its view. */
+const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner);
+const char *build_scalar(Build *b); /* a new name */
+const char *build_view(Build *b, BuildKind kind, const char *buffer);
+const char *build_rows(Build *b);  /* how many rows a tile has: "r.size" */
+const char *build_lanes(Build *b); /* "t.size" */
+/* "x0[i1, r, 64 : 128]" */
+const char *build_access(Build *b, uint32_t tensor, const Affine *index);
+const char *build_tensor(const Build *b, uint32_t tensor); /* "x0", "y1" */
+
+/* Gives the value a name, computing it and what it needs; inside `with compute()`. */
+const char *build_named(Build *b, NestId id);
+/* Its expression, after what must have a name has one. */
+const char *build_expr(Build *b, NestId id);
+
+/* The loops of the band and all in them. */
+void build_band(Build *b);
+/* Declarations of all buffers. */
+void build_declare(const BuildPool *pool, Buf *out);
+
+#endif

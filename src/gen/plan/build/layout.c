@@ -1,0 +1,221 @@
+/* Shapes of tensors from their accesses; see layout.h. */
+#include "gen/plan/build/layout.h"
+
+static bool refuse_layout(Diag *diag, const char *why)
+{
+    diag_error(diag, "G002", (Span){0}, "the planner cannot plan this task in one kernel: %s", why);
+    return false;
+}
+
+static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
+
+/* ---- strides ---- */
+
+static bool add_stride(LayoutTensor *t, int64_t stride)
+{
+    uint32_t at = 0;
+    while (at < t->rank && t->dim[at].stride > stride)
+        at++;
+    if (at < t->rank && t->dim[at].stride == stride)
+        return true;
+    if (t->rank == LAYOUT_RANK)
+        return false;
+    for (uint32_t i = t->rank; i > at; i--)
+        t->dim[i] = t->dim[i - 1];
+    t->dim[at] = (LayoutDim){.stride = stride};
+    t->rank++;
+    return true;
+}
+
+static bool add_strides(LayoutTensor *t, const Affine *index)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < index->n && ok; i++)
+        ok = add_stride(t, magnitude(index->term[i].by));
+    return ok;
+}
+
+/* Sizes from strides; a last dimension where no access walks single elements. */
+static bool finish_dims(LayoutTensor *t, int64_t count)
+{
+    if (t->rank == 0 || t->dim[t->rank - 1].stride != 1)
+        if (!add_stride(t, 1))
+            return false;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        int64_t above = i ? t->dim[i - 1].stride : count;
+        if (above % t->dim[i].stride)
+            return false;
+        t->dim[i].size = above / t->dim[i].stride;
+    }
+    return true;
+}
+
+void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *index,
+                  LayoutIndex out[LAYOUT_RANK])
+{
+    int64_t rest = index->at;
+    (void)nest;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        out[i] = (LayoutIndex){0};
+        for (uint32_t k = 0; k < index->n; k++)
+            if (magnitude(index->term[k].by) == tensor->dim[i].stride) {
+                out[i].axis = index->term[k].axis;
+                out[i].by = index->term[k].by < 0 ? -1 : 1;
+            }
+        out[i].at = rest / tensor->dim[i].stride;
+        rest -= out[i].at * tensor->dim[i].stride;
+    }
+}
+
+/* Every index stays inside its dimension, and no two axes walk the same. */
+static bool index_fits(const Nest *nest, const LayoutTensor *t, const Affine *index)
+{
+    LayoutIndex at[LAYOUT_RANK];
+    uint32_t found = 0;
+    layout_index(nest, t, index, at);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        int64_t last = at[i].axis ? at[i].by * (nest->axes.at[at[i].axis].size - 1) : 0;
+        int64_t low = at[i].at + (last < 0 ? last : 0), high = at[i].at + (last > 0 ? last : 0);
+        found += at[i].axis != 0;
+        if (low < 0 || high >= t->dim[i].size)
+            return false;
+    }
+    return found == index->n;
+}
+
+/* ---- sizes ---- */
+
+static uint32_t first_same(const Layout *l, uint32_t axis)
+{
+    while (l->same[axis] != axis)
+        axis = l->same[axis];
+    return axis;
+}
+
+static void same_size(Layout *l, uint32_t a, uint32_t b)
+{
+    a = first_same(l, a);
+    b = first_same(l, b);
+    l->same[a < b ? b : a] = a < b ? a : b;
+}
+
+static bool is_whole(const Nest *nest, const LayoutDim *dim, const LayoutIndex *at)
+{
+    bool ahead = at->by == 1 && at->at == 0, back = at->by == -1 && at->at == dim->size - 1;
+    return at->axis && nest->axes.at[at->axis].size == dim->size && (ahead || back);
+}
+
+/* A dimension gets the size of the axes that walk all of it. */
+static void name_dims(const Nest *nest, LayoutTensor *t, const Affine *index, Layout *l)
+{
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(nest, t, index, at);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (!is_whole(nest, &t->dim[i], &at[i]))
+            continue;
+        if (t->dim[i].axis)
+            same_size(l, t->dim[i].axis, at[i].axis);
+        else
+            t->dim[i].axis = at[i].axis;
+    }
+}
+
+/* Axes that walk a part of a dimension, or a part that the task itself cut, keep their size; and so does
+ * a dimension that some access walks in part. */
+static void fix_sizes(const Nest *nest, const LayoutTensor *t, const Affine *index, Layout *l)
+{
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(nest, t, index, at);
+    for (uint32_t i = 0; i < t->rank; i++) {
+        bool whole = is_whole(nest, &t->dim[i], &at[i]);
+        if (at[i].axis && (!whole || at[i].by < 0 || nest->axes.at[at[i].axis].part))
+            l->free[first_same(l, at[i].axis)] = false;
+        if (!whole && t->dim[i].axis && t->dim[i].size > 1)
+            l->free[first_same(l, t->dim[i].axis)] = false;
+    }
+}
+
+typedef void PerAccess(const Nest *nest, LayoutTensor *t, const Affine *index, Layout *l);
+
+static void each_access(const Nest *nest, Layout *l, PerAccess *visit)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses)
+            visit(nest, &l->tensors[nest->values.at[i].tensor], &nest->values.at[i].index, l);
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        visit(nest, &l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index, l);
+}
+
+static void fix_access(const Nest *nest, LayoutTensor *t, const Affine *index, Layout *l)
+{
+    fix_sizes(nest, t, index, l);
+}
+
+static bool make_tensors(const Nest *nest, Layout *l)
+{
+    bool ok = true;
+    for (uint32_t i = 1; i < nest->values.len && ok; i++)
+        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses)
+            ok = add_strides(&l->tensors[nest->values.at[i].tensor], &nest->values.at[i].index);
+    for (uint32_t i = 0; i < nest->stores.len && ok; i++)
+        ok = add_strides(&l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
+    for (uint32_t i = 0; i < nest->tensors.len && ok; i++)
+        ok = finish_dims(&l->tensors[i], nest->tensors.at[i].count);
+    for (uint32_t i = 1; i < nest->values.len && ok; i++)
+        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses)
+            ok = index_fits(nest, &l->tensors[nest->values.at[i].tensor],
+                            &nest->values.at[i].index);
+    for (uint32_t i = 0; i < nest->stores.len && ok; i++)
+        ok = index_fits(nest, &l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
+    return ok;
+}
+
+/* Sizes are read from the inputs: what no input has as a dimension keeps its size. */
+static void fix_unread(const Nest *nest, Layout *l)
+{
+    bool read[NEST_MAX_AXES] = {false};
+    for (uint32_t i = 0; i < nest->tensors.len; i++)
+        for (uint32_t k = 0; k < l->tensors[i].rank && !nest->tensors.at[i].output; k++)
+            read[first_same(l, l->tensors[i].dim[k].axis)] = true;
+    for (uint32_t i = 1; i < nest->axes.len; i++)
+        if (!read[first_same(l, i)])
+            l->free[first_same(l, i)] = false;
+}
+
+bool layout_make(const Nest *nest, Layout *l, Diag *diag)
+{
+    *l = (Layout){.tensors = arena_array(nest->arena, LayoutTensor, nest->tensors.len)};
+    for (uint32_t i = 0; i < nest->axes.len; i++) {
+        l->same[i] = i;
+        l->free[i] = true;
+    }
+    if (!make_tensors(nest, l))
+        return refuse_layout(diag, "a tensor is read in ways that fit no common shape");
+    each_access(nest, l, name_dims);
+    each_access(nest, l, fix_access);
+    fix_unread(nest, l);
+    for (uint32_t i = 1; i < nest->axes.len; i++) {
+        uint32_t first = first_same(l, i);
+        l->same[i] = first;
+        l->free[i] = l->free[first];
+        l->size[i] = l->free[i] ? str_format(nest->arena, "n%u", first)
+                                : str_format(nest->arena, "%lld", (long long)nest->axes.at[i].size);
+    }
+    return true;
+}
+
+const char *layout_shape(const Nest *nest, const Layout *l, uint32_t tensor)
+{
+    const LayoutTensor *t = &l->tensors[tensor];
+    Buf out = {0};
+    for (uint32_t i = 0; i < t->rank; i++) {
+        buf_puts(&out, i ? ", " : "");
+        if (t->dim[i].axis)
+            buf_puts(&out, l->size[t->dim[i].axis]);
+        else
+            buf_printf(&out, "%lld", (long long)t->dim[i].size);
+    }
+    char *text = buf_take(&out, nest->arena);
+    buf_free(&out);
+    return text;
+}

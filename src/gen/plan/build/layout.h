@@ -1,0 +1,45 @@
+/* How the tensors of a nest are seen in Craft: accesses are affine in one number, Craft's are per axis.
+ *
+ *     strides 128 (rows) and 1 (64 of 128 columns, from 64 on)   ─▶   x: gm[f32, n1, 128], x[i, 64 : 128]
+ *
+ * A tensor has a dimension for every stride of its accesses. One that an axis walks from end to end has the
+ * size of that axis, which may vary; any other is a number. */
+#ifndef GEN_PLAN_BUILD_LAYOUT_H
+#define GEN_PLAN_BUILD_LAYOUT_H
+
+#include "gen/plan/nest/nest.h"
+
+enum { LAYOUT_RANK = 8 };
+
+typedef struct LayoutDim {
+    int64_t stride, size;
+    uint32_t axis; /* whose size it is; 0: a number */
+} LayoutDim;
+
+typedef struct LayoutTensor {
+    uint32_t rank;
+    LayoutDim dim[LAYOUT_RANK];
+} LayoutTensor;
+
+/* Along one dimension: at + by * axis; axis 0: at. */
+typedef struct LayoutIndex {
+    uint32_t axis;
+    int64_t at, by;
+} LayoutIndex;
+
+typedef struct Layout {
+    LayoutTensor *tensors; /* as the nest's */
+    uint32_t
+        same[NEST_MAX_AXES];  /* per axis: the first one that has the same size by the tensors */
+    bool free[NEST_MAX_AXES]; /* its size may vary */
+    const char *size[NEST_MAX_AXES]; /* "n3", or a number */
+} Layout;
+
+/* False, with a diagnostic: the accesses of some tensor fit no common shape. */
+bool layout_make(const Nest *nest, Layout *layout, Diag *diag);
+void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *index,
+                  LayoutIndex out[LAYOUT_RANK]);
+/* "n0, 128" */
+const char *layout_shape(const Nest *nest, const Layout *layout, uint32_t tensor);
+
+#endif

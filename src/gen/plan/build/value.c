@@ -1,0 +1,361 @@
+/* Statements of a tile: expressions, buffers, accesses. In: values of a nest. Out: lines of Craft. */
+#include "gen/plan/build/build_int.h"
+
+#include "gen/plan/prim_int.h"
+#include <stdarg.h>
+#include <string.h>
+
+void build_line(Build *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    buf_fill(b->body, ' ', (size_t)b->depth * 4);
+    buf_vprintf(b->body, format, args);
+    buf_char(b->body, '\n');
+    va_end(args);
+}
+
+static bool has(uint64_t axes, uint32_t axis) { return axis && axes >> axis & 1; }
+
+BuildKind build_kind(const Build *b, uint64_t axes)
+{
+    bool lanes = has(axes, b->band->lanes.axis), rows = has(axes, b->band->rows.axis);
+    return rows ? lanes ? BUILD_TILE : BUILD_ROWS : lanes ? BUILD_LANES : BUILD_SCALAR;
+}
+
+static BuildKind kind_of(const Build *b, NestId id)
+{
+    return build_kind(b, b->nest->values.at[id].axes);
+}
+
+/* ---- buffers ---- */
+
+const char *build_rows(Build *b)
+{
+    return b->band->rows.whole ? b->layout->size[b->band->rows.axis] : "r.size";
+}
+
+const char *build_lanes(Build *b)
+{
+    return b->band->lanes.whole ? b->layout->size[b->band->lanes.axis] : "t.size";
+}
+
+const char *build_view(Build *b, BuildKind kind, const char *buffer)
+{
+    switch (kind) {
+    case BUILD_TILE:
+        return str_format(b->arena, "%s[:%s, :%s]", buffer, build_rows(b), build_lanes(b));
+    case BUILD_ROWS: return str_format(b->arena, "%s[:%s]", buffer, build_rows(b));
+    default: return str_format(b->arena, "%s[:%s]", buffer, build_lanes(b));
+    }
+}
+
+void build_declare(const BuildPool *pool, Buf *out)
+{
+    for (uint32_t i = 0; i < pool->len; i++) {
+        const BuildBuffer *f = &pool->at[i];
+        buf_printf(out, "    %s = ub(%s, ", f->name, dtype_name(f->dtype));
+        if (f->kind == BUILD_TILE)
+            buf_printf(out, "%lld, ", (long long)f->rows);
+        buf_printf(out, "%lld%s)\n", (long long)(f->kind == BUILD_ROWS ? f->rows : f->lanes),
+                   f->depth > 1 ? ", depth=2" : "");
+    }
+}
+
+/* Rows of a tile begin where its lanes end, so that only tiles of the same lanes share a buffer. */
+static bool can_hold(const Build *b, const BuildBuffer *f, BuildKind kind)
+{
+    return f->kind == kind && (kind != BUILD_TILE || f->lanes == b->band->lanes.tile);
+}
+
+const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner)
+{
+    int64_t rows = b->band->rows.tile, lanes = b->band->lanes.tile;
+    for (uint32_t i = 0; i < b->pool->len; i++) {
+        BuildBuffer *f = &b->pool->at[i];
+        if (f->owner || f->kept || f->stem != stem || f->dtype != dtype || f->depth != depth ||
+            !can_hold(b, f, kind))
+            continue;
+        f->owner = owner;
+        f->rows = f->rows < rows ? rows : f->rows;
+        f->lanes = f->lanes < lanes ? lanes : f->lanes;
+        return f->name;
+    }
+    BuildBuffer f = {str_format(b->arena, "%c%u_", stem, b->pool->len),
+                     kind,
+                     dtype,
+                     depth,
+                     stem,
+                     rows,
+                     lanes,
+                     owner,
+                     false};
+    vec_push(b->arena, b->pool, f);
+    return f.name;
+}
+
+/* One use of the value is over; after the last its buffer is free. */
+static void release(Build *b, NestId id)
+{
+    if (b->left[id] && --b->left[id])
+        return;
+    for (uint32_t i = 0; i < b->pool->len; i++)
+        if (b->pool->at[i].owner == id && !b->pool->at[i].kept && b->pool->at[i].stem == 'v')
+            b->pool->at[i].owner = 0;
+}
+
+const char *build_scalar(Build *b) { return str_format(b->arena, "s%u_", (*b->next)++); }
+
+/* ---- accesses ---- */
+
+const char *build_tensor(const Build *b, uint32_t tensor)
+{
+    uint32_t inputs = 0;
+    for (uint32_t i = 0; i < b->nest->tensors.len; i++)
+        inputs += !b->nest->tensors.at[i].output;
+    bool output = b->nest->tensors.at[tensor].output;
+    return str_format(b->arena, "%c%u", output ? 'y' : 'x', output ? tensor - inputs : tensor);
+}
+
+/* One index of an access. */
+static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *at)
+{
+    const BandTile *tile = at->axis == b->band->rows.axis    ? &b->band->rows
+                           : at->axis == b->band->lanes.axis ? &b->band->lanes
+                                                             : NULL;
+    long long from = at->at;
+    if (!at->axis)
+        return str_format(b->arena, "%lld", from);
+    if (!tile && at->by < 0)
+        return str_format(b->arena, "%lld - i%u", from, at->axis);
+    if (!tile)
+        return from ? str_format(b->arena, "i%u + %lld", at->axis, from)
+                    : str_format(b->arena, "i%u", at->axis);
+    const char *size = b->layout->size[at->axis];
+    char range = tile == &b->band->rows ? 'r' : 't';
+    if (tile->whole)
+        return from || dim->size != b->nest->axes.at[at->axis].size
+                   ? str_format(b->arena, "%lld : %lld + %s", from, from, size)
+                   : ":";
+    return from ? str_format(b->arena, "%c.start + %lld : %c.stop + %lld", range, from, range, from)
+                : str_format(b->arena, "%c", range);
+}
+
+const char *build_access(Build *b, uint32_t tensor, const Affine *index)
+{
+    const LayoutTensor *t = &b->layout->tensors[tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    Buf out = {0};
+    layout_index(b->nest, t, index, at);
+    buf_puts(&out, build_tensor(b, tensor));
+    for (uint32_t i = 0; i < t->rank; i++)
+        buf_printf(&out, "%s%s", i ? ", " : "[", put_place(b, &t->dim[i], &at[i]));
+    buf_char(&out, ']');
+    char *text = buf_take(&out, b->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* ---- expressions ---- */
+
+static const char *const scalar_words[] = {"min", "max",   "abs",   "sqrt", "exp",
+                                           "log", "rsqrt", "recip", "relu", "f32"};
+
+static bool scalar_can(const char *form)
+{
+    for (const char *c = form; *c;) {
+        size_t n = strspn(c, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        bool word = n && *c >= 'a' && *c <= 'z', known = !word;
+        for (size_t i = 0; word && i < sizeof scalar_words / sizeof *scalar_words; i++)
+            known = known || str_is((Str){c, n}, scalar_words[i]);
+        if (!known && !(c > form && c[-1] == '$'))
+            return false;
+        c += n ? n : 1;
+    }
+    return true;
+}
+
+static bool used_twice(const char *form, uint32_t which)
+{
+    int n = 0;
+    for (const char *c = form; *c; c++)
+        n += c[0] == '$' && c[1] == (char)('0' + which);
+    return n > 1;
+}
+
+/* "f(...)" needs no brackets around it. */
+static bool is_call(const char *form)
+{
+    size_t name = strspn(form, "abcdefghijklmnopqrstuvwxyz0123456789_"), n = strlen(form);
+    int depth = 0;
+    if (!name || form[name] != '(' || form[n - 1] != ')')
+        return false;
+    for (size_t i = name; i + 1 < n; i++) {
+        depth += (form[i] == '(') - (form[i] == ')');
+        if (depth == 0)
+            return false;
+    }
+    return true;
+}
+
+static void put_expr(Build *b, Buf *out, NestId id, bool bare);
+
+/* An operand of something that has more elements is spread over it. */
+static void put_operand(Build *b, Buf *out, NestId id, BuildKind into)
+{
+    BuildKind kind = kind_of(b, id);
+    bool spread = into == BUILD_TILE && (kind == BUILD_ROWS || kind == BUILD_LANES);
+    if (spread)
+        buf_puts(out, kind == BUILD_ROWS ? "col(" : "row(");
+    put_expr(b, out, id, spread);
+    if (spread)
+        buf_char(out, ')');
+}
+
+static void put_count(Build *b, Buf *out, uint64_t over)
+{
+    const char *before = "f32(";
+    for (uint32_t a = 1; a < b->nest->axes.len; a++)
+        if (has(over, a) && b->nest->axes.at[a].size > 1) {
+            buf_printf(out, "%s%s", before, b->layout->size[a]);
+            before = " * ";
+        }
+    buf_puts(out, *before == 'f' ? "1.0" : ")");
+}
+
+static void put_expr(Build *b, Buf *out, NestId id, bool bare)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind kind = kind_of(b, id);
+    if (b->name[id]) {
+        buf_puts(out, b->name[id]);
+        return;
+    }
+    if (v->op == NEST_NUMBER) {
+        prim_literal(out, v->number);
+        return;
+    }
+    if (v->op == NEST_COUNT) {
+        put_count(b, out, v->over);
+        return;
+    }
+    if (v->op != NEST_MAP) {
+        b->failed = "a value is needed before it can be computed";
+        return;
+    }
+    if (kind == BUILD_SCALAR && !scalar_can(v->form))
+        b->failed = "a function that scalars do not have";
+    bare = bare || is_call(v->form);
+    buf_puts(out, bare ? "" : "(");
+    for (const char *c = v->form; *c; c++) {
+        if (*c == '$' && c[1] >= '0' && c[1] <= '2')
+            put_operand(b, out, v->arg[*++c - '0'], kind);
+        else
+            buf_char(out, *c);
+    }
+    buf_puts(out, bare ? "" : ")");
+}
+
+/* A value that several read, or that is spread, has a name. */
+static bool wants_name(const Build *b, NestId user, uint32_t which)
+{
+    const NestValue *u = &b->nest->values.at[user];
+    NestId id = u->arg[which];
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind kind = kind_of(b, id), into = kind_of(b, user);
+    if (v->op == NEST_NUMBER || v->op == NEST_COUNT || v->mask)
+        return false;
+    bool spread = kind != into && kind != BUILD_SCALAR;
+    return v->op != NEST_MAP || v->uses > 1 || spread || used_twice(u->form, which);
+}
+
+static void prepare(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    if (b->name[id])
+        return;
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        if (wants_name(b, id, i))
+            build_named(b, v->arg[i]);
+        else
+            prepare(b, v->arg[i]);
+    }
+}
+
+/* What the expression read: named values directly, the operands of others. */
+static void release_read(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        NestId arg = v->arg[i];
+        if (b->name[arg])
+            release(b, arg);
+        else
+            release_read(b, arg);
+    }
+}
+
+const char *build_expr(Build *b, NestId id)
+{
+    Buf out = {0};
+    prepare(b, id);
+    put_expr(b, &out, id, true);
+    char *text = buf_take(&out, b->arena);
+    buf_free(&out);
+    return text;
+}
+
+static const char *place_expr(Build *b, const NestValue *v)
+{
+    uint32_t axis = 1;
+    while (!has(v->axes, axis))
+        axis++;
+    if (axis == b->band->rows.axis)
+        return b->band->rows.whole ? "iota(0.0, 1.0, f32)" : "iota(f32(r.start), 1.0, f32)";
+    if (axis == b->band->lanes.axis)
+        return b->band->lanes.whole ? "iota(0.0, 1.0, f32)" : "iota(f32(t.start), 1.0, f32)";
+    return str_format(b->arena, "f32(i%u)", axis);
+}
+
+static const char *const tile_folds[][2] = {[PRIM_SUM] = {"row_sum", "col_sum"},
+                                            [PRIM_MAX] = {"row_max", "col_max"},
+                                            [PRIM_MIN] = {"row_min", "col_min"},
+                                            [PRIM_PROD] = {"row_prod", "col_prod"}};
+static const char *const all_folds[] = {[PRIM_SUM] = "reduce_sum",
+                                        [PRIM_MAX] = "reduce_max",
+                                        [PRIM_MIN] = "reduce_min",
+                                        [PRIM_PROD] = "reduce_prod"};
+
+/* The reduction of what is in the tile. */
+static const char *fold_expr(Build *b, const NestValue *v)
+{
+    bool rows = has(v->over, b->band->rows.axis), lanes = has(v->over, b->band->lanes.axis);
+    BuildKind of = kind_of(b, v->arg[0]);
+    bool again = b->nest->values.at[v->arg[0]].uses > 1;
+    const char *x = again ? build_named(b, v->arg[0]) : build_expr(b, v->arg[0]);
+    if (!rows && !lanes)
+        return x;
+    if (of == BUILD_TILE && rows != lanes)
+        return str_format(b->arena, "%s(%s)", tile_folds[v->reduce][rows], x);
+    return str_format(b->arena, "%s(%s)", all_folds[v->reduce], x);
+}
+
+const char *build_named(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind kind = kind_of(b, id);
+    if (b->name[id])
+        return b->name[id];
+    if (v->op == NEST_LOAD)
+        b->failed = "a tensor is read too late";
+    const char *expr = v->op == NEST_PLACE    ? place_expr(b, v)
+                       : v->op == NEST_REDUCE ? fold_expr(b, v)
+                                              : build_expr(b, id);
+    release_read(b, id);
+    const char *name = kind == BUILD_SCALAR
+                           ? build_scalar(b)
+                           : build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, id));
+    build_line(b, "%s = %s", name, expr);
+    b->name[id] = name;
+    return name;
+}

@@ -1,0 +1,101 @@
+/* Inside the derivation of nests: a graph's value at an index becomes a value of the nest.
+ *
+ * Everything is pulled from the results: "element [i, j] of this value" asks for elements of what it is
+ * made of. An operator that cuts or regroups a dimension can find that an axis has to be split, or that a
+ * result has to be written in parts; it notes that, and the derivation starts again with it. */
+#ifndef GEN_PLAN_NEST_DERIVE_INT_H
+#define GEN_PLAN_NEST_DERIVE_INT_H
+
+#include "gen/plan/nest/nest.h"
+
+enum { DERIVE_FACTORS = 6 };
+
+/* An element of a value: a place along each of its dimensions. */
+typedef struct NestIndex {
+    int rank;
+    Affine dim[GRAPH_MAX_RANK];
+} NestIndex;
+
+/* All dimensions of size `whole` are walked by as many axes as there are factors. */
+typedef struct NestSplit {
+    int64_t whole;
+    uint32_t n;
+    int64_t factor[DERIVE_FACTORS];
+} NestSplit;
+
+/* A result is written in parts: part `part` of its dimension begins anew at `at`. */
+typedef struct NestCut {
+    uint32_t output, part;
+    int dim;
+    int64_t at;
+} NestCut;
+
+typedef struct NestDim {
+    int64_t size;
+    Affine index;
+    uint64_t axes;
+} NestDim;
+
+typedef struct NestMemo {
+    ValueId value;
+    NestIndex index;
+    NestId is;
+} NestMemo;
+
+/* Which part of which dimension of the present result an axis walks, from where on. */
+typedef struct NestWalk {
+    uint32_t axis, part;
+    int dim;
+    int64_t from;
+} NestWalk;
+
+typedef struct Derive {
+    Arena *arena;
+    const Graph *graph;
+    Diag *diag;
+    Nest *nest;
+    /* kept when it starts again */
+    VEC(NestSplit) splits;
+    VEC(NestCut) cuts;
+    bool again;
+    /* of one try */
+    VEC(NestDim) dims;
+    VEC(NestMemo) memo;
+    VEC(NestWalk) walks;
+    uint32_t output; /* number of the present result */
+    uint32_t depth;
+    bool rounds;
+} Derive;
+
+bool derive_refuse(Derive *d, const Node *node, const char *why); /* always false */
+/* Element `index` of the value. False: refused, or to be started again. */
+bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out);
+/* The same of a node's first result. */
+bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *out);
+/* Operators that only move elements. *is_view false: it is none of them. */
+bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *is_view);
+
+/* A dimension of that size none of whose axes is among `avoid`: one that is there, or a new one. */
+const NestDim *derive_dim(Derive *d, int64_t size, uint64_t avoid);
+uint64_t derive_axes(const NestIndex *index); /* bits of all axes in it */
+/* index = by * *times + *rest, 0 <= *rest < by. False: refused, or to be started again. */
+bool derive_divide(Derive *d, const Node *node, const Affine *index, int64_t by, Affine *times,
+                   Affine *rest);
+/* The place in row-major order; and the places along the dimensions of a shape. */
+bool derive_flatten(const NestIndex *index, Shape shape, Affine *flat);
+bool derive_unflatten(Derive *d, const Node *node, Affine flat, Shape shape, NestIndex *index);
+/* The operand's index where the result's is `index`: lined up from the right, dimensions of size 1
+ * stay at 0. */
+NestIndex derive_broadcast(const NestIndex *index, Shape shape);
+
+/* Building values; equal ones are one. */
+NestId nest_number(Nest *nest, double number);
+NestId nest_count(Nest *nest, uint64_t over);
+NestId nest_map(Nest *nest, const char *form, bool mask, uint32_t n, const NestId *args);
+NestId nest_map1(Nest *nest, const char *form, NestId a);
+NestId nest_map2(Nest *nest, const char *form, NestId a, NestId b);
+NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over);
+NestId nest_load(Nest *nest, ValueId value, const Affine *index);
+NestId nest_place(Nest *nest, const Affine *index); /* the index itself, as f32 */
+
+#endif

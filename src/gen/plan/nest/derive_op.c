@@ -1,0 +1,500 @@
+/* Operators that compute, as maps and reductions over axes. In: a node and an index of its result. Out:
+ * the value there. The Craft texts of single operators are those of form.def. */
+#include "gen/plan/nest/derive_int.h"
+
+#include "gen/plan/prim_int.h"
+#include <math.h>
+
+enum { EXACT_INT = 1 << 24 }; /* f32 holds every integer up to it */
+
+/* ---- operands ---- */
+
+static NestId as_mask(Nest *nest, NestId v)
+{
+    return nest->values.at[v].mask ? v : nest_map(nest, "$0 > 0.5", true, 1, &v);
+}
+
+static NestId as_number(Nest *nest, NestId v)
+{
+    return nest->values.at[v].mask ? nest_map1(nest, "where($0, 1.0, 0.0)", v) : v;
+}
+
+/* Integers are computed in f32 where they are places along dimensions and numbers of the file. */
+static bool is_place(const Graph *g, ValueId id, int depth)
+{
+    const Value *v = graph_value(g, id);
+    const Node *node = graph_maker(g, id);
+    int64_t count = 0;
+    if (depth > 20 || !shape_count(v->shape, &count))
+        return false;
+    if (!node)
+        return v->kind == VALUE_CONST && count == 1;
+    bool simple = node->op == OP_ARANGE || op_move(node).flags & MOVE_VIEW ||
+                  (node->op == OP_BINARY && (node->kind == BINARY_add || node->kind == BINARY_sub));
+    for (uint32_t i = 0; i < node->n_in && simple; i++)
+        simple = is_place(g, node->in[i], depth + 1);
+    return simple && count < EXACT_INT;
+}
+
+/* The operand where the result's index is `index`, as a number. */
+static bool operand(Derive *d, const Node *node, uint32_t i, const NestIndex *index, NestId *out)
+{
+    const Value *v = graph_value(d->graph, node->in[i]);
+    NestIndex inner = derive_broadcast(index, v->shape);
+    if (dtype_is_int(v->dtype) && !v->weak && node->op != OP_CAST &&
+        !is_place(d->graph, node->in[i], 0))
+        return derive_refuse(d, node, "arithmetic of integers");
+    return derive_at(d, node->in[i], &inner, out);
+}
+
+/* ---- elementwise ---- */
+
+static bool at_unary(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    const char *form = prim_unary_forms[node->kind];
+    NestId x;
+    if (!form || (node->kind == UNARY_round && node_float(node, AT_A, 0) != 0))
+        return derive_refuse(d, node, "it has no Craft form");
+    if (node->kind == UNARY_gelu && str_is(node_text(node, AT_APPROX), "tanh"))
+        form = "$0 / (exp($0 * ($0 * $0 * -0.07135481627260025 - 1.5957691216057308)) + 1.0)";
+    if (!operand(d, node, 0, index, &x))
+        return false;
+    *out = nest_map1(d->nest, prim_fill(d->arena, form, node), as_number(d->nest, x));
+    return true;
+}
+
+/* Powers that are products or a root. */
+static const char *power_form(double power)
+{
+    return power == 2 ? "$0 * $0" : power == 3 ? "$0 * $0 * $0" : power == 0.5 ? "sqrt($0)" : NULL;
+}
+
+static bool is_power_of_two(double x)
+{
+    int exponent;
+    return x != 0 && fabs(frexp(x, &exponent)) == 0.5;
+}
+
+/* a / b: a product where that gives the same, or where last bits do not decide anything. */
+static NestId quotient(Nest *nest, NestId a, NestId b)
+{
+    const NestValue *by = &nest->values.at[b];
+    if (by->op == NEST_NUMBER && (is_power_of_two(by->number) || nest->smooth))
+        return nest_map2(nest, "$0 * $1", a, nest_number(nest, 1 / by->number));
+    if (nest->smooth && by->axes != nest->values.at[a].axes &&
+        !(by->axes & ~nest->values.at[a].axes))
+        return nest_map2(nest, "$0 * $1", a, nest_map1(nest, "1.0 / $0", b));
+    return nest_map2(nest, "$0 / $1", a, b);
+}
+
+static bool at_binary(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    const char *form = prim_binary_forms[node->kind], *mask = prim_mask_forms[node->kind];
+    double alpha = node_float(node, AT_ALPHA, 1);
+    NestId arg[2];
+    if (!form && !mask)
+        return derive_refuse(d, node, "it has no Craft form");
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!operand(d, node, i, index, &arg[i]))
+            return false;
+        arg[i] = as_number(d->nest, arg[i]);
+    }
+    const NestValue *b = &d->nest->values.at[arg[1]];
+    if (node->kind == BINARY_pow && b->op == NEST_NUMBER && power_form(b->number)) {
+        *out = nest_map1(d->nest, power_form(b->number), arg[0]);
+        return true;
+    }
+    if (alpha != 1)
+        arg[1] = nest_map2(d->nest, "$0 * $1", arg[1], nest_number(d->nest, alpha));
+    *out = node->kind == BINARY_div ? quotient(d->nest, arg[0], arg[1])
+                                    : nest_map(d->nest, form ? form : mask, !form, 2, arg);
+    return true;
+}
+
+static bool at_clamp(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    static const char *const forms[] = {"max($0, $1)", "min($0, $1)"};
+    if (!operand(d, node, 0, index, out))
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        NestId bound;
+        if (node->in[1 + i] == VALUE_NONE)
+            continue;
+        if (!operand(d, node, 1 + i, index, &bound))
+            return false;
+        *out = nest_map2(d->nest, forms[i], *out, bound);
+    }
+    return true;
+}
+
+static bool at_three(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Nest *nest = d->nest;
+    double value = node_float(node, AT_VALUE, 1);
+    NestId v[3];
+    for (uint32_t i = 0; i < 3; i++)
+        if (!operand(d, node, i, index, &v[i]))
+            return false;
+    for (uint32_t i = node->op == OP_WHERE; i < 3; i++)
+        v[i] = as_number(nest, v[i]);
+    if (node->op == OP_WHERE) {
+        v[0] = as_mask(nest, v[0]);
+        *out = nest_map(nest, "where($0, $1, $2)", false, 3, v);
+        return true;
+    }
+    if (node->op == OP_LERP) {
+        *out = nest_map(nest, "$0 + $2 * ($1 - $0)", false, 3, v);
+        return true;
+    }
+    NestId term = node->op == OP_ADDCMUL ? nest_map2(nest, "$0 * $1", v[1], v[2])
+                                         : quotient(nest, v[1], v[2]);
+    if (value != 1)
+        term = nest_map2(nest, "$0 * $1", term, nest_number(nest, value));
+    *out = nest_map2(nest, "$0 + $1", v[0], term);
+    return true;
+}
+
+/* A rounded number, maybe bounded by whole numbers after that: a cast to an integer cuts nothing off. */
+static bool is_whole_number(const Graph *g, ValueId id, int depth)
+{
+    const Node *node = graph_maker(g, id);
+    const Value *v = graph_value(g, id);
+    if (!node) {
+        double x = v->kind == VALUE_CONST && v->shape.rank == 0 ? dtype_load(v->dtype, v->data, 0)
+                                                                : 0.5;
+        return x == trunc(x);
+    }
+    if (node->op == OP_UNARY)
+        return (node->kind == UNARY_round && node_float(node, AT_A, 0) == 0) ||
+               node->kind == UNARY_floor || node->kind == UNARY_ceil || node->kind == UNARY_trunc;
+    bool whole = depth < 8 && (node->op == OP_CLAMP || op_move(node).flags & MOVE_VIEW);
+    for (uint32_t i = 0; i < node->n_in && whole; i++)
+        whole = node->in[i] == VALUE_NONE || is_whole_number(g, node->in[i], depth + 1);
+    return whole;
+}
+
+static bool at_cast(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    DType to = graph_value(d->graph, node->out)->dtype;
+    DType from = graph_value(d->graph, node->in[0])->dtype;
+    bool small = to == DT_I8 || to == DT_U8 || to == DT_I16;
+    bool read = graph_value(d->graph, node->in[0])->kind != VALUE_NODE;
+    if (dtype_is_int(from) && !is_place(d->graph, node->in[0], 0) && !read)
+        return derive_refuse(d, node, "it casts computed integers");
+    if (!dtype_is_float(to) && !small && !is_place(d->graph, node->in[0], 0))
+        return derive_refuse(d, node, "casts to integers of 32 and 64 bits");
+    if (!operand(d, node, 0, index, out))
+        return false;
+    *out = as_number(d->nest, *out);
+    if (small && dtype_is_float(from) && !is_whole_number(d->graph, node->in[0], 0))
+        *out = nest_map1(d->nest, "trunc($0)", *out);
+    return true;
+}
+
+static bool at_arange(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    double from = node_float(node, AT_A, 0), step = node_float(node, AT_C, 1);
+    if (graph_value(d->graph, node->out)->shape.dim[0] >= EXACT_INT)
+        return derive_refuse(d, node, "it is longer than f32 counts");
+    *out = nest_place(d->nest, &index->dim[0]);
+    if (step != 1)
+        *out = nest_map2(d->nest, "$0 * $1", *out, nest_number(d->nest, step));
+    if (from != 0)
+        *out = nest_map2(d->nest, "$0 + $1", *out, nest_number(d->nest, from));
+    return true;
+}
+
+/* Above or below a diagonal of the last two dimensions. */
+static bool at_tri(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Nest *nest = d->nest;
+    Affine apart = index->dim[index->rank - 1];
+    const char *form = node_bool(node, AT_UPPER) ? "$0 >= $1" : "$0 <= $1";
+    NestId x, args[3];
+    if (!affine_add(&apart, &index->dim[index->rank - 2], -1) || !operand(d, node, 0, index, &x))
+        return false;
+    args[0] = nest_place(nest, &apart);
+    args[1] = nest_number(nest, (double)node_int(node, AT_DIAGONAL, 0));
+    args[0] = nest_map(nest, form, true, 2, args);
+    args[1] = as_number(nest, x);
+    args[2] = nest_number(nest, 0);
+    *out = nest_map(nest, "where($0, $1, $2)", false, 3, args);
+    return true;
+}
+
+/* ---- reductions ---- */
+
+/* The operand with the dims in `dims` walked by axes of their own. */
+static bool under(Derive *d, const Node *node, ValueId id, const NestIndex *kept, uint32_t dims,
+                  NestIndex *index, uint64_t *over)
+{
+    Shape shape = graph_value(d->graph, id)->shape;
+    uint64_t used = derive_axes(kept);
+    *index = *kept;
+    *over = 0;
+    for (int i = 0; i < shape.rank; i++) {
+        if (!(dims >> i & 1))
+            continue;
+        index->dim[i] = affine_number(0);
+        if (shape.dim[i] == 1)
+            continue;
+        const NestDim *dim = derive_dim(d, shape.dim[i], used);
+        if (!dim)
+            return derive_refuse(d, node, "it has too many dimensions");
+        index->dim[i] = dim->index;
+        *over |= dim->axes;
+        used |= dim->axes;
+    }
+    return true;
+}
+
+/* A result's index as one of the operand: reduced dimensions at 0. */
+static NestIndex kept_index(const Node *node, const NestIndex *index, uint32_t dims, int rank)
+{
+    NestIndex kept = {.rank = rank};
+    bool keeps = node_bool(node, AT_KEEPDIM);
+    int next = 0;
+    for (int i = 0; i < rank; i++) {
+        bool taken = dims >> i & 1;
+        if (!taken)
+            kept.dim[i] = index->dim[next];
+        next += !taken || keeps;
+    }
+    return kept;
+}
+
+/* A value and the axes that are reduced. */
+typedef struct Body {
+    NestId x;
+    uint64_t over;
+} Body;
+
+static NestId mean_of(Nest *nest, NestId x, uint64_t over)
+{
+    return quotient(nest, nest_reduce(nest, PRIM_SUM, x, over), nest_count(nest, over));
+}
+
+static NestId square(Nest *nest, NestId x) { return nest_map1(nest, "$0 * $0", x); }
+
+/* Two passes: the mean, then the mean square of what is left. */
+static NestId variance_of(Nest *nest, Body b, double correction)
+{
+    NestId centred = nest_map2(nest, "$0 - $1", b.x, mean_of(nest, b.x, b.over));
+    NestId n = nest_count(nest, b.over);
+    if (correction != 0)
+        n = nest_map2(nest, "max($0 - $1, 0.0)", n, nest_number(nest, correction));
+    return quotient(nest, nest_reduce(nest, PRIM_SUM, square(nest, centred), b.over), n);
+}
+
+static NestId logsumexp_of(Nest *nest, Body b)
+{
+    NestId most = nest_reduce(nest, PRIM_MAX, b.x, b.over);
+    NestId e = nest_map2(nest, "exp($0 - $1)", b.x, most);
+    NestId sum = nest_map1(nest, "log($0)", nest_reduce(nest, PRIM_SUM, e, b.over));
+    return nest_map2(nest, "$0 + $1", sum, most);
+}
+
+static bool reduce_body(Derive *d, const Node *node, Body b, NestId *out)
+{
+    Nest *nest = d->nest;
+    double p = node_float(node, AT_P, 2);
+    switch (node->kind) {
+    case REDUCE_sum: *out = nest_reduce(nest, PRIM_SUM, b.x, b.over); return true;
+    case REDUCE_max: *out = nest_reduce(nest, PRIM_MAX, b.x, b.over); return true;
+    case REDUCE_min: *out = nest_reduce(nest, PRIM_MIN, b.x, b.over); return true;
+    case REDUCE_prod: *out = nest_reduce(nest, PRIM_PROD, b.x, b.over); return true;
+    case REDUCE_mean: *out = mean_of(nest, b.x, b.over); return true;
+    case REDUCE_logsumexp: *out = logsumexp_of(nest, b); return true;
+    case REDUCE_var: *out = variance_of(nest, b, node_float(node, AT_A, 1)); return true;
+    case REDUCE_std:
+        *out = nest_map1(nest, "sqrt($0)", variance_of(nest, b, node_float(node, AT_A, 1)));
+        return true;
+    case REDUCE_norm:
+        if (p == 2)
+            *out = nest_map1(nest, "sqrt($0)",
+                             nest_reduce(nest, PRIM_SUM, square(nest, b.x), b.over));
+        else if (p == 1)
+            *out = nest_reduce(nest, PRIM_SUM, nest_map1(nest, "abs($0)", b.x), b.over);
+        else
+            return derive_refuse(d, node, "only the norms of order 1 and 2 are planned");
+        return true;
+    default: return derive_refuse(d, node, "this reduction is not planned");
+    }
+}
+
+static bool at_reduce(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Shape shape = graph_value(d->graph, node->in[0])->shape;
+    uint32_t dims = prim_dims(node, shape.rank);
+    NestIndex kept = kept_index(node, index, dims, shape.rank), inner;
+    Body b;
+    if (dtype_is_int(graph_value(d->graph, node->in[0])->dtype))
+        return derive_refuse(d, node, "arithmetic of integers");
+    if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
+        !derive_at(d, node->in[0], &inner, &b.x))
+        return false;
+    b.x = as_number(d->nest, b.x);
+    return reduce_body(d, node, b, out);
+}
+
+/* ---- composites ---- */
+
+static bool at_softmax(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Nest *nest = d->nest;
+    int64_t dim = node_int(node, AT_DIM, -1);
+    uint32_t dims = 1u << (dim < 0 ? dim + index->rank : dim);
+    NestIndex kept = *index, inner;
+    Body b;
+    NestId here;
+    kept.dim[dim < 0 ? dim + index->rank : dim] = affine_number(0);
+    if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
+        !derive_at(d, node->in[0], &inner, &b.x) || !derive_at(d, node->in[0], index, &here))
+        return false;
+    NestId most = nest_reduce(nest, PRIM_MAX, b.x, b.over);
+    NestId sum = nest_reduce(
+        nest, PRIM_SUM, nest_map1(nest, "exp($0)", nest_map2(nest, "$0 - $1", b.x, most)), b.over);
+    NestId less = nest_map2(nest, "$0 - $1", here, most);
+    *out = node_bool(node, AT_LOG)
+               ? nest_map2(nest, "$0 - $1", less, nest_map1(nest, "log($0)", sum))
+               : quotient(nest, nest_map1(nest, "exp($0)", less), sum);
+    return true;
+}
+
+/* The operand at an index of its own; absent: `otherwise`. */
+static bool optional(Derive *d, const Node *node, uint32_t i, const Affine *at, int rank,
+                     const char *form, NestId *x)
+{
+    NestIndex inner = {.rank = rank};
+    NestId v;
+    if (i >= node->n_in || node->in[i] == VALUE_NONE)
+        return true;
+    for (int k = 0; k < rank; k++)
+        inner.dim[k] = at[k];
+    if (!derive_at(d, node->in[i], &inner, &v))
+        return false;
+    *x = nest_map2(d->nest, form, *x, v);
+    return true;
+}
+
+static NestId standardise(Nest *nest, Body b, NestId here, double eps)
+{
+    NestId mean = mean_of(nest, b.x, b.over);
+    NestId var = mean_of(nest, square(nest, nest_map2(nest, "$0 - $1", b.x, mean)), b.over);
+    NestId dev = nest_map2(nest, "sqrt($0 + $1)", var, nest_number(nest, eps));
+    return quotient(nest, nest_map2(nest, "$0 - $1", here, mean), dev);
+}
+
+static bool at_layer_norm(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    const Attr *shape = node_attr(node, AT_SHAPE);
+    int n = (int)shape->ints.len;
+    uint32_t dims = ((1u << n) - 1) << (index->rank - n);
+    double eps = node_float(node, AT_EPS, 1e-5);
+    NestIndex kept = *index, inner;
+    Body b;
+    NestId here;
+    for (int i = index->rank - n; i < index->rank; i++)
+        kept.dim[i] = affine_number(0);
+    if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
+        !derive_at(d, node->in[0], &inner, &b.x) || !derive_at(d, node->in[0], index, &here))
+        return false;
+    if (node->op == OP_RMS_NORM) {
+        NestId mean = mean_of(d->nest, square(d->nest, b.x), b.over);
+        NestId root = nest_map2(d->nest, "sqrt($0 + $1)", mean, nest_number(d->nest, eps));
+        *out = quotient(d->nest, here, root);
+    } else {
+        *out = standardise(d->nest, b, here, eps);
+    }
+    const Affine *last = &index->dim[index->rank - n];
+    return optional(d, node, 1, last, n, "$0 * $1", out) &&
+           (node->op == OP_RMS_NORM || optional(d, node, 2, last, n, "$0 + $1", out));
+}
+
+/* Over the batch and the places (batch norm), or over the places (instance norm). */
+static bool at_channel_norm(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    bool batch = node->op == OP_BATCH_NORM;
+    uint32_t dims = ((1u << index->rank) - 1) & ~(batch ? 2u : 3u);
+    double eps = node_float(node, AT_EPS, 1e-5);
+    const Affine *channel = &index->dim[1];
+    NestIndex kept = *index, inner;
+    Body b;
+    if (!derive_at(d, node->in[0], index, out))
+        return false;
+    if (batch && !node_bool(node, AT_TRAINING)) {
+        NestIndex at = {.rank = 1, .dim = {*channel}};
+        NestId mean, var;
+        if (!derive_at(d, node->in[1], &at, &mean) || !derive_at(d, node->in[2], &at, &var))
+            return false;
+        NestId dev = nest_map2(d->nest, "sqrt($0 + $1)", var, nest_number(d->nest, eps));
+        *out = quotient(d->nest, nest_map2(d->nest, "$0 - $1", *out, mean), dev);
+    } else {
+        for (int i = 0; i < index->rank; i++)
+            if (dims >> i & 1)
+                kept.dim[i] = affine_number(0);
+        if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
+            !derive_at(d, node->in[0], &inner, &b.x))
+            return false;
+        *out = standardise(d->nest, b, *out, eps);
+    }
+    return optional(d, node, batch ? 3 : 1, channel, 1, "$0 * $1", out) &&
+           optional(d, node, batch ? 4 : 2, channel, 1, "$0 + $1", out);
+}
+
+/* Channels are cut in groups; the channels of a group and the places are reduced. */
+static bool at_group_norm(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Shape shape = graph_value(d->graph, node->in[0])->shape;
+    int64_t each = shape.dim[1] / node_int(node, AT_GROUPS, 1);
+    uint32_t places = ((1u << index->rank) - 1) & ~3u;
+    NestIndex kept = *index, inner;
+    Affine group, rest;
+    Body b;
+    for (int i = 2; i < index->rank; i++)
+        kept.dim[i] = affine_number(0);
+    if (!derive_divide(d, node, &index->dim[1], each, &group, &rest) ||
+        !under(d, node, node->in[0], &kept, places, &inner, &b.over))
+        return false;
+    inner.dim[1] = affine_number(0);
+    if (!affine_add(&inner.dim[1], &group, each))
+        return derive_refuse(d, node, "an index has too many terms");
+    const NestDim *dim = each == 1 ? NULL : derive_dim(d, each, derive_axes(&inner));
+    if (each > 1 && (!dim || !affine_add(&inner.dim[1], &dim->index, 1)))
+        return derive_refuse(d, node, "it has too many dimensions");
+    b.over |= dim ? dim->axes : 0;
+    if (!derive_at(d, node->in[0], &inner, &b.x) || !derive_at(d, node->in[0], index, out))
+        return false;
+    *out = standardise(d->nest, b, *out, node_float(node, AT_EPS, 1e-5));
+    return optional(d, node, 1, &index->dim[1], 1, "$0 * $1", out) &&
+           optional(d, node, 2, &index->dim[1], 1, "$0 + $1", out);
+}
+
+bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    bool is_view;
+    bool ok = derive_view(d, node, index, out, &is_view);
+    if (is_view)
+        return ok;
+    switch (node->op) {
+    case OP_UNARY: return at_unary(d, node, index, out);
+    case OP_BINARY: return at_binary(d, node, index, out);
+    case OP_CLAMP: return at_clamp(d, node, index, out);
+    case OP_WHERE:
+    case OP_LERP:
+    case OP_ADDCMUL:
+    case OP_ADDCDIV: return at_three(d, node, index, out);
+    case OP_CAST: return at_cast(d, node, index, out);
+    case OP_FULL: *out = nest_number(d->nest, node_float(node, AT_VALUE, 0)); return true;
+    case OP_ARANGE: return at_arange(d, node, index, out);
+    case OP_TRI: return at_tri(d, node, index, out);
+    case OP_REDUCE: return at_reduce(d, node, index, out);
+    case OP_SOFTMAX: return at_softmax(d, node, index, out);
+    case OP_LAYER_NORM:
+    case OP_RMS_NORM: return at_layer_norm(d, node, index, out);
+    case OP_BATCH_NORM:
+    case OP_INSTANCE_NORM: return at_channel_norm(d, node, index, out);
+    case OP_GROUP_NORM: return at_group_norm(d, node, index, out);
+    default: return derive_refuse(d, node, "it has no nest");
+    }
+}

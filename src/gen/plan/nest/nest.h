@@ -1,0 +1,87 @@
+/* A task as loop nests: values over named axes, tensors read and written through affine accesses.
+ *
+ *     y = softmax(x[:, 64:128])       axes a (rows), b (64)
+ *       v1 = load x [128 a + b + 64]
+ *       v2 = reduce max over b  v1
+ *       v3 = map exp($0 - $1)   v1 v2
+ *       v4 = reduce sum over b  v3
+ *       v5 = map $0 / $1        v3 v4
+ *       store y [64 a + b] = v5
+ *
+ * A slice, flip, permutation, broadcast, reshape, repetition or join is no operator here: it is part of
+ * how a tensor is accessed. A reshape splits an axis; a join writes its result in several parts. Every
+ * value is a function of the axes it varies along and of nothing else, so the axes of a reduction are
+ * bound names: they may be axes that other values use. */
+#ifndef GEN_PLAN_NEST_NEST_H
+#define GEN_PLAN_NEST_NEST_H
+
+#include "gen/plan/nest/affine.h"
+#include "gen/plan/prim.h"
+
+typedef uint32_t NestId; /* 0: none */
+
+enum { NEST_MAX_AXES = 48, NEST_ARGS = 3 };
+
+typedef enum NestOp {
+    NEST_NUMBER, /* number */
+    NEST_COUNT,  /* how many elements the axes of `over` have, as f32 */
+    NEST_LOAD,   /* the element of `tensor` at `index`, as f32 */
+    NEST_PLACE,  /* where the one axis of `axes` stands, as f32 */
+    NEST_MAP,    /* `form` of the arguments */
+    NEST_REDUCE, /* `reduce` of the argument over the axes of `over` */
+} NestOp;
+
+typedef struct NestValue {
+    NestOp op;
+    const char *form; /* MAP: Craft text with $0 $1 $2 */
+    bool mask;        /* MAP: gives a mask */
+    PrimReduce reduce;
+    uint32_t n_arg;
+    NestId arg[NEST_ARGS];
+    uint64_t axes; /* bit i: varies along axis i */
+    uint64_t over;
+    double number;
+    uint32_t tensor;
+    Affine index; /* LOAD: in elements */
+    uint32_t uses;
+} NestValue;
+
+typedef struct NestAxis {
+    int64_t size;
+    int64_t whole; /* size of the dimension that it is part of */
+    uint32_t part; /* which part of it, the outermost first */
+} NestAxis;
+
+/* A tensor in GM. */
+typedef struct NestTensor {
+    ValueId value;
+    bool output;
+    DType dtype;
+    int64_t count; /* elements */
+} NestTensor;
+
+typedef struct NestStore {
+    uint32_t tensor;
+    Affine index;
+    NestId value;
+} NestStore;
+
+typedef struct Nest {
+    Arena *arena;
+    const Graph *graph;
+    VEC(NestAxis) axes;      /* [0] unused */
+    VEC(NestValue) values;   /* [0] unused; arguments stand before those that use them */
+    VEC(NestTensor) tensors; /* inputs in order of first use, then outputs */
+    VEC(NestStore) stores;
+    bool smooth; /* no operator jumps: a quotient may be a product with the reciprocal */
+} Nest;
+
+/* The nests of a graph. NULL, with a diagnostic, when an operator of it is not understood here or needs
+ * what it reads in memory. */
+Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
+/* Neighbouring axes that every access walks as one become one. */
+void nest_merge(Nest *nest);
+void nest_sizes(const Nest *nest, int64_t sizes[NEST_MAX_AXES]);
+void nest_print(const Nest *nest, Buf *out);
+
+#endif

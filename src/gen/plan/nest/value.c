@@ -1,0 +1,191 @@
+/* Building the values of a nest: equal ones are made once. */
+#include "gen/plan/nest/derive_int.h"
+
+#include <string.h>
+
+static bool same_value(const NestValue *a, const NestValue *b)
+{
+    bool same = a->op == b->op && a->mask == b->mask && a->reduce == b->reduce &&
+                a->n_arg == b->n_arg && a->over == b->over && a->tensor == b->tensor &&
+                a->axes == b->axes && !memcmp(&a->number, &b->number, sizeof a->number);
+    for (uint32_t i = 0; i < a->n_arg && same; i++)
+        same = a->arg[i] == b->arg[i];
+    same = same && !a->form == !b->form && (!a->form || !strcmp(a->form, b->form));
+    return same && affine_equal(&a->index, &b->index);
+}
+
+static NestId add_value(Nest *nest, NestValue v)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (same_value(&nest->values.at[i], &v))
+            return i;
+    vec_push(nest->arena, &nest->values, v);
+    return nest->values.len - 1;
+}
+
+static uint64_t index_axes(const Affine *index)
+{
+    uint64_t axes = 0;
+    for (uint32_t i = 0; i < index->n; i++)
+        axes |= UINT64_C(1) << index->term[i].axis;
+    return axes;
+}
+
+NestId nest_number(Nest *nest, double number)
+{
+    return add_value(nest, (NestValue){.op = NEST_NUMBER, .number = number});
+}
+
+NestId nest_count(Nest *nest, uint64_t over)
+{
+    return over ? add_value(nest, (NestValue){.op = NEST_COUNT, .over = over})
+                : nest_number(nest, 1);
+}
+
+NestId nest_map(Nest *nest, const char *form, bool mask, uint32_t n, const NestId *args)
+{
+    NestValue v = {.op = NEST_MAP, .form = form, .mask = mask, .n_arg = n};
+    for (uint32_t i = 0; i < n; i++) {
+        v.arg[i] = args[i];
+        v.axes |= nest->values.at[args[i]].axes;
+    }
+    return add_value(nest, v);
+}
+
+NestId nest_map1(Nest *nest, const char *form, NestId a)
+{
+    return nest_map(nest, form, false, 1, &a);
+}
+
+NestId nest_map2(Nest *nest, const char *form, NestId a, NestId b)
+{
+    return nest_map(nest, form, false, 2, (NestId[]){a, b});
+}
+
+/* What does not vary along an axis is as large for all of it: a sum of n is n times it. */
+NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over)
+{
+    uint64_t axes = nest->values.at[of].axes, alike = over & ~axes;
+    NestValue v = {.op = NEST_REDUCE,
+                   .reduce = reduce,
+                   .n_arg = 1,
+                   .arg = {of},
+                   .over = over & axes,
+                   .axes = axes & ~over};
+    NestId out = v.over ? add_value(nest, v) : of;
+    if (!alike || reduce == PRIM_MAX || reduce == PRIM_MIN)
+        return out;
+    return nest_map2(nest, reduce == PRIM_SUM ? "$0 * $1" : "pow($0, $1)", out,
+                     nest_count(nest, alike));
+}
+
+static uint32_t tensor_of(Nest *nest, ValueId value)
+{
+    const Value *v = graph_value(nest->graph, value);
+    NestTensor t = {.value = value, .dtype = v->dtype};
+    for (uint32_t i = 0; i < nest->tensors.len; i++)
+        if (nest->tensors.at[i].value == value && !nest->tensors.at[i].output)
+            return i;
+    shape_count(v->shape, &t.count);
+    vec_push(nest->arena, &nest->tensors, t);
+    return nest->tensors.len - 1;
+}
+
+NestId nest_load(Nest *nest, ValueId value, const Affine *index)
+{
+    return add_value(nest, (NestValue){.op = NEST_LOAD,
+                                       .tensor = tensor_of(nest, value),
+                                       .index = *index,
+                                       .axes = index_axes(index)});
+}
+
+/* The sum over its axes; each of them alone is a value. */
+NestId nest_place(Nest *nest, const Affine *index)
+{
+    NestId sum = 0;
+    for (uint32_t i = 0; i < index->n; i++) {
+        NestId place = add_value(
+            nest, (NestValue){.op = NEST_PLACE, .axes = UINT64_C(1) << index->term[i].axis});
+        if (index->term[i].by != 1)
+            place = nest_map2(nest, "$0 * $1", place, nest_number(nest, (double)index->term[i].by));
+        sum = sum ? nest_map2(nest, "$0 + $1", sum, place) : place;
+    }
+    if (!sum)
+        return nest_number(nest, (double)index->at);
+    return index->at ? nest_map2(nest, "$0 + $1", sum, nest_number(nest, (double)index->at)) : sum;
+}
+
+/* ---- text ---- */
+
+static void put_index(const Affine *a, Buf *out)
+{
+    buf_puts(out, "[");
+    for (uint32_t i = 0; i < a->n; i++) {
+        buf_puts(out, i ? " + " : "");
+        if (a->term[i].by != 1)
+            buf_printf(out, "%lld ", (long long)a->term[i].by);
+        buf_printf(out, "a%u", a->term[i].axis);
+    }
+    if (a->at || !a->n)
+        buf_printf(out, "%s%lld", a->n ? " + " : "", (long long)a->at);
+    buf_puts(out, "]");
+}
+
+static void put_axes(uint64_t axes, Buf *out)
+{
+    for (uint32_t i = 0; i < 64; i++)
+        if (axes >> i & 1)
+            buf_printf(out, " a%u", i);
+}
+
+static void put_value(const Nest *nest, uint32_t i, Buf *out)
+{
+    static const char *const reductions[] = {
+        [PRIM_SUM] = "sum", [PRIM_MAX] = "max", [PRIM_MIN] = "min", [PRIM_PROD] = "prod"};
+    const NestValue *v = &nest->values.at[i];
+    buf_printf(out, "  v%u = ", i);
+    switch (v->op) {
+    case NEST_NUMBER: buf_printf(out, "number %.9g", v->number); break;
+    case NEST_COUNT:
+        buf_puts(out, "count of");
+        put_axes(v->over, out);
+        break;
+    case NEST_LOAD:
+        buf_printf(out, "load t%u ", v->tensor);
+        put_index(&v->index, out);
+        break;
+    case NEST_PLACE:
+        buf_puts(out, "place along");
+        put_axes(v->axes, out);
+        break;
+    case NEST_MAP: buf_printf(out, "%s %s of", v->mask ? "mask" : "map", v->form); break;
+    case NEST_REDUCE:
+        buf_printf(out, "reduce %s over", reductions[v->reduce]);
+        put_axes(v->over, out);
+        buf_puts(out, " of");
+        break;
+    }
+    for (uint32_t k = 0; k < v->n_arg; k++)
+        buf_printf(out, " v%u", v->arg[k]);
+    buf_char(out, '\n');
+}
+
+void nest_print(const Nest *nest, Buf *out)
+{
+    buf_puts(out, "nest\n");
+    for (uint32_t i = 1; i < nest->axes.len; i++)
+        buf_printf(out, "  axis a%u %lld\n", i, (long long)nest->axes.at[i].size);
+    for (uint32_t i = 0; i < nest->tensors.len; i++) {
+        const NestTensor *t = &nest->tensors.at[i];
+        buf_printf(out, "  tensor t%u %s %lld%s\n", i, dtype_name(t->dtype), (long long)t->count,
+                   t->output ? " output" : "");
+    }
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        put_value(nest, i, out);
+    for (uint32_t i = 0; i < nest->stores.len; i++) {
+        const NestStore *s = &nest->stores.at[i];
+        buf_printf(out, "  store t%u ", s->tensor);
+        put_index(&s->index, out);
+        buf_printf(out, " = v%u\n", s->value);
+    }
+}

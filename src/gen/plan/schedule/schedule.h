@@ -1,0 +1,44 @@
+/* A schedule: how the loops of a nest are run on the vector cores, as data.
+ *
+ *     band: cores a1 a2; rows a3 by 16; lanes a4 whole; loops a5
+ *
+ * A band computes results that share their loops. Its axes have roles: `cores` axes are dealt out to the
+ * cores; a tile on chip has `rows` of `lanes`; `loops` axes are walked one element at a time inside a
+ * core, which only reductions need. The tiled axis of what is not reduced is dealt out too, in pieces; of
+ * what is reduced it is walked inside a core, unless it is whole: then every turn holds all of it, and
+ * memory is read once however many reductions depend on each other. */
+#ifndef GEN_PLAN_SCHEDULE_SCHEDULE_H
+#define GEN_PLAN_SCHEDULE_SCHEDULE_H
+
+#include "gen/plan/nest/nest.h"
+#include "npu/npu.h"
+
+typedef struct BandTile {
+    uint32_t axis; /* 0: none */
+    int64_t tile;  /* most elements at once */
+    bool whole;    /* all elements, at most `tile` */
+} BandTile;
+
+typedef struct Band {
+    VEC(uint32_t) stores; /* numbers of the nest's stores */
+    uint64_t kept;        /* axes that are dealt out, tiled ones among them */
+    uint64_t reduced;     /* axes that reductions take */
+    BandTile rows, lanes;
+    double cost; /* of the analytic model: cycles of the busiest pipe of a core */
+} Band;
+
+typedef struct Schedule {
+    VEC(Band) bands;
+} Schedule;
+
+/* The nest's results in bands; roles not chosen yet. False, with a diagnostic: some depend on reductions
+ * over axes that they are themselves dealt out by. */
+bool schedule_bands(Nest *nest, Schedule *schedule, Diag *diag);
+/* The cheapest legal roles for a band, of all. False: none is legal; *why says what stood in the way. */
+bool schedule_roles(const Nest *nest, const NpuChip *chip, Band *band, const char **why);
+/* Which values a band computes. */
+bool *schedule_values(const Nest *nest, const Band *band);
+bool band_is_tiled(const Band *band, uint32_t axis); /* in rows or lanes */
+void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out);
+
+#endif
