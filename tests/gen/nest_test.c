@@ -189,6 +189,31 @@ T_TEST(nest_places_are_numbers)
     check_model("self, x):\n        return torch.tril(x) + 1\n", "torch.randn(3, 9, 13)");
 }
 
+T_TEST(nest_picks_by_places)
+{
+    check_model("self, x, t):\n"
+                "        p = torch.log_softmax(x, dim=-1)\n"
+                "        return -p.gather(1, t.unsqueeze(1)).squeeze(1), p.mean(dim=1)\n",
+                "torch.randn(6, 70), torch.randint(0, 70, (6,))");
+    check_model("self, x):\n        return torch.argmax(x, dim=-1), torch.argmin(x, dim=-1)\n",
+                "torch.randn(5, 130).round()");
+    check_model("self, x):\n        return F.one_hot(torch.argmax(x, dim=-1), 9).float() * "
+                "x.amax(-1, keepdim=True)\n",
+                "torch.randn(5, 9)");
+}
+
+/* A result that is written in two halves, and a norm over both: each half is read once. */
+T_TEST(nest_reduces_in_the_parts_that_results_have)
+{
+    check_model(
+        "self, q, c, s):\n"
+        "        f = q.float()\n"
+        "        f = f * torch.rsqrt(f.pow(2).mean(-1, keepdim=True) + 1e-6)\n"
+        "        a, b = f[..., :8], f[..., 8:]\n"
+        "        return torch.cat((a * c - b * s, b * c + a * s), dim=-1).half()\n",
+        "torch.randn(4, 3, 16, dtype=torch.float16), torch.rand(4, 1, 8), torch.rand(4, 1, 8)");
+}
+
 /* A reshape splits an axis, and a reduction over what is split takes the part. */
 T_TEST(nest_of_a_grouped_norm)
 {

@@ -5,7 +5,7 @@
 #include "gen/plan/fit.h"
 #include <string.h>
 
-enum { SHRINKS = 10, LEAST_TILE = 64, ROW_GAP = 1 << 28 };
+enum { SHRINKS = 10, LEAST_TILE = 64, ROW_GAP = 1 << 28, F32_COUNTS = 1 << 24 };
 
 /* One kernel: all bands, one after the other. */
 typedef struct Variant {
@@ -166,12 +166,23 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     buf_puts(out, ")\n");
 }
 
+/* The most elements an axis may have: places along it are counted in f32 where they are numbers. */
+static int64_t most_of(const Program *p, uint32_t axis)
+{
+    for (uint32_t i = 1; i < p->nest->values.len; i++)
+        for (uint32_t a = 1; a < p->nest->axes.len; a++)
+            if (p->nest->values.at[i].op == NEST_PLACE && p->nest->values.at[i].uses &&
+                p->nest->values.at[i].axes & bit(a) && p->layout.same[a] == axis)
+                return F32_COUNTS;
+    return PLAN_DIM_MOST;
+}
+
 static void put_host(const Program *p, Buf *out)
 {
     buf_puts(out, "craft = 1\n\n");
     for (uint32_t a = 1; a < p->nest->axes.len; a++)
         if (p->layout.free[a] && p->layout.same[a] == a && p->nest->axes.at[a].size > 1)
-            buf_printf(out, "n%u = dim(1, %lld)\n", a, (long long)PLAN_DIM_MOST);
+            buf_printf(out, "n%u = dim(1, %lld)\n", a, (long long)most_of(p, a));
     buf_printf(out, "\n@host\ndef %s(", p->name);
     put_tensors(p, out);
     buf_puts(out, "):\n");

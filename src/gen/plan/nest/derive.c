@@ -369,7 +369,8 @@ static bool finish_nest(Derive *d)
     for (uint32_t i = 0; i < d->graph->outputs.len; i++) {
         const Value *v = graph_value(d->graph, d->graph->outputs.at[i]);
         NestTensor t = {.value = d->graph->outputs.at[i], .output = true, .dtype = v->dtype};
-        bool small = v->dtype == DT_I8 || v->dtype == DT_U8 || v->dtype == DT_I16;
+        bool small = v->dtype == DT_I8 || v->dtype == DT_U8 || v->dtype == DT_I16 ||
+                     derive_is_place(d->graph, t.value);
         if (v->dtype != DT_F32 && v->dtype != DT_F16 && v->dtype != DT_BF16 && !small)
             return derive_refuse(d, NULL,
                                  str_format(d->arena, "a result of %s", dtype_name(v->dtype)));

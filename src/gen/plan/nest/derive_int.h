@@ -75,6 +75,9 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *ou
 /* Operators that only move elements. *is_view false: it is none of them. */
 bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *is_view);
 
+/* Integers that are places along dimensions: f32 holds them. */
+bool derive_is_place(const Graph *graph, ValueId id);
+
 /* A dimension of that size none of whose axes is among `avoid`: one that is there, or a new one. */
 const NestDim *derive_dim(Derive *d, int64_t size, uint64_t avoid);
 uint64_t derive_axes(const NestIndex *index); /* bits of all axes in it */

@@ -19,7 +19,8 @@ static NestId as_number(Nest *nest, NestId v)
     return nest->values.at[v].mask ? nest_map1(nest, "where($0, 1.0, 0.0)", v) : v;
 }
 
-/* Integers are computed in f32 where they are places along dimensions and numbers of the file. */
+/* Integers are computed in f32 where they are places along dimensions (counted, found, or read to pick by
+ * them) and numbers of the file. */
 static bool is_place(const Graph *g, ValueId id, int depth)
 {
     const Value *v = graph_value(g, id);
@@ -29,11 +30,20 @@ static bool is_place(const Graph *g, ValueId id, int depth)
         return false;
     if (!node)
         return v->kind == VALUE_CONST && count == 1;
+    if (node->op == OP_ONE_HOT ||
+        (node->op == OP_REDUCE && (node->kind == REDUCE_argmax || node->kind == REDUCE_argmin)))
+        return true;
     bool simple = node->op == OP_ARANGE || op_move(node).flags & MOVE_VIEW ||
                   (node->op == OP_BINARY && (node->kind == BINARY_add || node->kind == BINARY_sub));
     for (uint32_t i = 0; i < node->n_in && simple; i++)
         simple = is_place(g, node->in[i], depth + 1);
     return simple && count < EXACT_INT;
+}
+
+bool derive_is_place(const Graph *graph, ValueId id)
+{
+    return dtype_is_int(graph_value(graph, id)->dtype) && graph_maker(graph, id) &&
+           is_place(graph, id, 0);
 }
 
 /* The operand where the result's index is `index`, as a number. */
@@ -224,28 +234,146 @@ static bool at_tri(Derive *d, const Node *node, const NestIndex *index, NestId *
 
 /* ---- reductions ---- */
 
-/* The operand with the dims in `dims` walked by axes of their own. */
-static bool under(Derive *d, const Node *node, ValueId id, const NestIndex *kept, uint32_t dims,
-                  NestIndex *index, uint64_t *over)
+/* What is reduced: a value and the axes that are taken, in as many parts as the results of the task that
+ * have such a dimension are written in. */
+enum { MOST_PARTS = 8 };
+typedef struct Body {
+    uint32_t n;
+    NestId x[MOST_PARTS];
+    uint64_t over[MOST_PARTS];
+} Body;
+
+/* Where a dimension of that size begins anew in some result; `from` itself at least. */
+static int64_t part_end(const Derive *d, int64_t size, int64_t from)
+{
+    int64_t end = size;
+    for (uint32_t i = 0; i < d->cuts.len; i++) {
+        const NestCut *c = &d->cuts.at[i];
+        const Value *v = graph_value(d->graph, d->graph->outputs.at[c->output]);
+        if (c->part == 0 && v->shape.dim[c->dim] == size && c->at > from && c->at < end)
+            end = c->at;
+    }
+    return end;
+}
+
+/* The operand with the dims in `dims` from `dim` on walked by axes of their own. */
+static bool add_parts(Derive *d, const Node *node, ValueId id, NestIndex *index, uint32_t dims,
+                      int dim, uint64_t over, Body *b)
 {
     Shape shape = graph_value(d->graph, id)->shape;
-    uint64_t used = derive_axes(kept);
-    *index = *kept;
-    *over = 0;
-    for (int i = 0; i < shape.rank; i++) {
-        if (!(dims >> i & 1))
-            continue;
-        index->dim[i] = affine_number(0);
-        if (shape.dim[i] == 1)
-            continue;
-        const NestDim *dim = derive_dim(d, shape.dim[i], used);
-        if (!dim)
-            return derive_refuse(d, node, "it has too many dimensions");
-        index->dim[i] = dim->index;
-        *over |= dim->axes;
-        used |= dim->axes;
+    while (dim < shape.rank && !(dims >> dim & 1))
+        dim++;
+    if (dim == shape.rank) {
+        NestId x;
+        if (b->n == MOST_PARTS)
+            return derive_refuse(d, node, "what it takes has too many parts");
+        if (!derive_at(d, id, index, &x))
+            return false;
+        b->x[b->n] = as_number(d->nest, x);
+        b->over[b->n++] = over;
+        return true;
+    }
+    for (int64_t from = 0, to; from < shape.dim[dim]; from = to) {
+        to = part_end(d, shape.dim[dim], from);
+        index->dim[dim] = affine_number(0);
+        const NestDim *walked = to - from > 1 ? derive_dim(d, to - from, derive_axes(index)) : NULL;
+        uint64_t axes = walked ? walked->axes : 0;
+        index->dim[dim] = walked ? walked->index : affine_number(0);
+        index->dim[dim].at += from;
+        if ((to - from > 1 && !walked) ||
+            !add_parts(d, node, id, index, dims, dim + 1, over | axes, b))
+            return walked || to - from == 1 ? false
+                                            : derive_refuse(d, node, "it has too many dimensions");
+    }
+    index->dim[dim] = affine_number(0);
+    return true;
+}
+
+static bool body_of(Derive *d, const Node *node, ValueId id, const NestIndex *kept, uint32_t dims,
+                    Body *b)
+{
+    NestIndex index = *kept;
+    for (int i = 0; i < index.rank; i++)
+        if (dims >> i & 1)
+            index.dim[i] = affine_number(0);
+    *b = (Body){0};
+    return add_parts(d, node, id, &index, dims, 0, 0, b);
+}
+
+/* The places along the one dimension that a body takes, part by part. */
+static bool places_of(Derive *d, const Node *node, int64_t size, const NestIndex *kept,
+                      const Body *b, Body *places)
+{
+    int64_t from = 0;
+    *places = *b;
+    for (uint32_t i = 0; i < b->n; i++) {
+        int64_t to = part_end(d, size, from);
+        const NestDim *walked = to - from > 1 ? derive_dim(d, to - from, derive_axes(kept)) : NULL;
+        Affine at = walked ? walked->index : affine_number(0);
+        if (walked && walked->axes != b->over[i])
+            return derive_refuse(d, node, "its places are walked otherwise than its elements");
+        at.at += from;
+        places->x[i] = nest_place(d->nest, &at);
+        from = to;
     }
     return true;
+}
+
+/* A tensor of places: read as it is, or computed. */
+static bool index_operand(Derive *d, const Node *node, ValueId id, const NestIndex *index,
+                          NestId *out)
+{
+    const Value *v = graph_value(d->graph, id);
+    Affine flat;
+    if (v->kind == VALUE_NODE && d->graph->nodes.at[v->node].op == OP_RESHAPE &&
+        graph_value(d->graph, d->graph->nodes.at[v->node].in[0])->kind != VALUE_NODE) {
+        if (!derive_flatten(index, v->shape, &flat))
+            return derive_refuse(d, node, "an index has too many terms");
+        *out = nest_load(d->nest, d->graph->nodes.at[v->node].in[0], &flat);
+        return true;
+    }
+    if (v->kind == VALUE_NODE)
+        return is_place(d->graph, id, 0) ? derive_at(d, id, index, out)
+                                         : derive_refuse(d, node, "places that are computed");
+    if (!dtype_is_int(v->dtype) || v->kind == VALUE_CONST)
+        return derive_refuse(d, node, "places that are numbers of the file");
+    if (!derive_flatten(index, v->shape, &flat))
+        return derive_refuse(d, node, "an index has too many terms");
+    *out = nest_load(d->nest, id, &flat);
+    return true;
+}
+
+static NestId reduce_parts(Nest *nest, PrimReduce reduce, const Body *b)
+{
+    static const char *const forms[] = {[PRIM_SUM] = "$0 + $1",
+                                        [PRIM_MAX] = "max($0, $1)",
+                                        [PRIM_MIN] = "min($0, $1)",
+                                        [PRIM_PROD] = "$0 * $1"};
+    NestId all = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        NestId part = nest_reduce(nest, reduce, b->x[i], b->over[i]);
+        all = all ? nest_map2(nest, forms[reduce], all, part) : part;
+    }
+    return all;
+}
+
+static NestId count_parts(Nest *nest, const Body *b)
+{
+    NestId all = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        NestId part = nest_count(nest, b->over[i]);
+        all = all ? nest_map2(nest, "$0 + $1", all, part) : part;
+    }
+    return all;
+}
+
+/* form(x) of every part, or form(x, y). */
+static Body map_parts(Nest *nest, const Body *b, const char *form, NestId y)
+{
+    Body out = *b;
+    for (uint32_t i = 0; i < b->n; i++)
+        out.x[i] = y ? nest_map2(nest, form, b->x[i], y) : nest_map1(nest, form, b->x[i]);
+    return out;
 }
 
 /* A result's index as one of the operand: reduced dimensions at 0. */
@@ -263,78 +391,140 @@ static NestIndex kept_index(const Node *node, const NestIndex *index, uint32_t d
     return kept;
 }
 
-/* A value and the axes that are reduced. */
-typedef struct Body {
-    NestId x;
-    uint64_t over;
-} Body;
-
-static NestId mean_of(Nest *nest, NestId x, uint64_t over)
+static NestId mean_of(Nest *nest, const Body *b)
 {
-    return quotient(nest, nest_reduce(nest, PRIM_SUM, x, over), nest_count(nest, over));
+    return quotient(nest, reduce_parts(nest, PRIM_SUM, b), count_parts(nest, b));
 }
 
-static NestId square(Nest *nest, NestId x) { return nest_map1(nest, "$0 * $0", x); }
+static Body centred(Nest *nest, const Body *b)
+{
+    return map_parts(nest, b, "$0 - $1", mean_of(nest, b));
+}
+
+static Body squares(Nest *nest, const Body *b) { return map_parts(nest, b, "$0 * $0", 0); }
 
 /* Two passes: the mean, then the mean square of what is left. */
-static NestId variance_of(Nest *nest, Body b, double correction)
+static NestId variance_of(Nest *nest, const Body *b, double correction)
 {
-    NestId centred = nest_map2(nest, "$0 - $1", b.x, mean_of(nest, b.x, b.over));
-    NestId n = nest_count(nest, b.over);
+    Body left = centred(nest, b), square = squares(nest, &left);
+    NestId n = count_parts(nest, b);
     if (correction != 0)
         n = nest_map2(nest, "max($0 - $1, 0.0)", n, nest_number(nest, correction));
-    return quotient(nest, nest_reduce(nest, PRIM_SUM, square(nest, centred), b.over), n);
+    return quotient(nest, reduce_parts(nest, PRIM_SUM, &square), n);
 }
 
-static NestId logsumexp_of(Nest *nest, Body b)
+static NestId logsumexp_of(Nest *nest, const Body *b)
 {
-    NestId most = nest_reduce(nest, PRIM_MAX, b.x, b.over);
-    NestId e = nest_map2(nest, "exp($0 - $1)", b.x, most);
-    NestId sum = nest_map1(nest, "log($0)", nest_reduce(nest, PRIM_SUM, e, b.over));
-    return nest_map2(nest, "$0 + $1", sum, most);
+    NestId most = reduce_parts(nest, PRIM_MAX, b);
+    Body e = map_parts(nest, b, "exp($0 - $1)", most);
+    return nest_map2(nest, "log($0) + $1", reduce_parts(nest, PRIM_SUM, &e), most);
 }
 
-static bool reduce_body(Derive *d, const Node *node, Body b, NestId *out)
+static bool reduce_body(Derive *d, const Node *node, const Body *b, NestId *out)
 {
     Nest *nest = d->nest;
     double p = node_float(node, AT_P, 2);
+    Body powers;
     switch (node->kind) {
-    case REDUCE_sum: *out = nest_reduce(nest, PRIM_SUM, b.x, b.over); return true;
-    case REDUCE_max: *out = nest_reduce(nest, PRIM_MAX, b.x, b.over); return true;
-    case REDUCE_min: *out = nest_reduce(nest, PRIM_MIN, b.x, b.over); return true;
-    case REDUCE_prod: *out = nest_reduce(nest, PRIM_PROD, b.x, b.over); return true;
-    case REDUCE_mean: *out = mean_of(nest, b.x, b.over); return true;
+    case REDUCE_sum: *out = reduce_parts(nest, PRIM_SUM, b); return true;
+    case REDUCE_max: *out = reduce_parts(nest, PRIM_MAX, b); return true;
+    case REDUCE_min: *out = reduce_parts(nest, PRIM_MIN, b); return true;
+    case REDUCE_prod: *out = reduce_parts(nest, PRIM_PROD, b); return true;
+    case REDUCE_mean: *out = mean_of(nest, b); return true;
     case REDUCE_logsumexp: *out = logsumexp_of(nest, b); return true;
     case REDUCE_var: *out = variance_of(nest, b, node_float(node, AT_A, 1)); return true;
     case REDUCE_std:
         *out = nest_map1(nest, "sqrt($0)", variance_of(nest, b, node_float(node, AT_A, 1)));
         return true;
     case REDUCE_norm:
-        if (p == 2)
-            *out = nest_map1(nest, "sqrt($0)",
-                             nest_reduce(nest, PRIM_SUM, square(nest, b.x), b.over));
-        else if (p == 1)
-            *out = nest_reduce(nest, PRIM_SUM, nest_map1(nest, "abs($0)", b.x), b.over);
-        else
+        if (p != 2 && p != 1)
             return derive_refuse(d, node, "only the norms of order 1 and 2 are planned");
+        powers = p == 2 ? squares(nest, b) : map_parts(nest, b, "abs($0)", 0);
+        *out = reduce_parts(nest, PRIM_SUM, &powers);
+        if (p == 2)
+            *out = nest_map1(nest, "sqrt($0)", *out);
         return true;
     default: return derive_refuse(d, node, "this reduction is not planned");
     }
 }
 
+/* The first place of the largest (smallest); of a NaN, where there is one. */
+static bool at_argmax(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Nest *nest = d->nest;
+    Shape shape = graph_value(d->graph, node->in[0])->shape;
+    const Attr *dims = node_attr(node, AT_DIMS);
+    if (!dims || dims->ints.len != 1)
+        return derive_refuse(d, node, "a place among all elements");
+    uint32_t taken = prim_dims(node, shape.rank);
+    int dim = __builtin_ctz(taken);
+    NestIndex kept = kept_index(node, index, taken, shape.rank);
+    Body b, places;
+    if (shape.dim[dim] >= EXACT_INT || !body_of(d, node, node->in[0], &kept, taken, &b) ||
+        !places_of(d, node, shape.dim[dim], &kept, &b, &places))
+        return shape.dim[dim] >= EXACT_INT ? derive_refuse(d, node, "f32 does not count so far")
+                                           : false;
+    NestId most = reduce_parts(nest, node->kind == REDUCE_argmax ? PRIM_MAX : PRIM_MIN, &b);
+    NestId none = nest_number(nest, INFINITY);
+    for (uint32_t i = 0; i < b.n; i++) {
+        NestId is = nest_map(nest, "($0 == $1) | ($0 != $0)", true, 2, (NestId[]){b.x[i], most});
+        places.x[i] = nest_map(nest, "where($0, $1, $2)", false, 3,
+                               (NestId[]){is, places.x[i], none});
+    }
+    *out = reduce_parts(nest, PRIM_MIN, &places);
+    return true;
+}
+
+/* x[.., index, ..] where one element is picked along the dimension: the sum of all that have that place. */
+static bool at_gather(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Nest *nest = d->nest;
+    Shape shape = graph_value(d->graph, node->in[0])->shape;
+    int64_t at = node_int(node, AT_DIM, 0);
+    int dim = (int)(at < 0 ? at + shape.rank : at);
+    Body b, places;
+    NestId which;
+    if (graph_value(d->graph, node->in[1])->shape.dim[dim] != 1 || shape.dim[dim] >= EXACT_INT)
+        return derive_refuse(d, node, "it picks several elements along a dimension");
+    if (!index_operand(d, node, node->in[1], index, &which) ||
+        !body_of(d, node, node->in[0], index, 1u << dim, &b) ||
+        !places_of(d, node, shape.dim[dim], index, &b, &places))
+        return false;
+    for (uint32_t i = 0; i < b.n; i++) {
+        NestId is = nest_map(nest, "$0 == $1", true, 2, (NestId[]){places.x[i], which});
+        b.x[i] = nest_map(nest, "where($0, $1, $2)", false, 3,
+                          (NestId[]){is, b.x[i], nest_number(nest, 0)});
+    }
+    *out = reduce_parts(nest, PRIM_SUM, &b);
+    return true;
+}
+
+static bool at_one_hot(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Nest *nest = d->nest;
+    NestIndex inner = *index;
+    NestId which;
+    inner.rank--;
+    if (!index_operand(d, node, node->in[0], &inner, &which))
+        return false;
+    NestId is = nest_map(nest, "$0 == $1", true, 2,
+                         (NestId[]){nest_place(nest, &index->dim[inner.rank]), which});
+    *out = nest_map1(nest, "where($0, 1.0, 0.0)", is);
+    return true;
+}
+
 static bool at_reduce(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
+    if (node->kind == REDUCE_argmax || node->kind == REDUCE_argmin)
+        return at_argmax(d, node, index, out);
     Shape shape = graph_value(d->graph, node->in[0])->shape;
     uint32_t dims = prim_dims(node, shape.rank);
-    NestIndex kept = kept_index(node, index, dims, shape.rank), inner;
+    NestIndex kept = kept_index(node, index, dims, shape.rank);
     Body b;
-    if (dtype_is_int(graph_value(d->graph, node->in[0])->dtype))
+    if (dtype_is_int(graph_value(d->graph, node->in[0])->dtype) &&
+        !is_place(d->graph, node->in[0], 0))
         return derive_refuse(d, node, "arithmetic of integers");
-    if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
-        !derive_at(d, node->in[0], &inner, &b.x))
-        return false;
-    b.x = as_number(d->nest, b.x);
-    return reduce_body(d, node, b, out);
+    return body_of(d, node, node->in[0], &kept, dims, &b) && reduce_body(d, node, &b, out);
 }
 
 /* ---- composites ---- */
@@ -343,21 +533,17 @@ static bool at_softmax(Derive *d, const Node *node, const NestIndex *index, Nest
 {
     Nest *nest = d->nest;
     int64_t dim = node_int(node, AT_DIM, -1);
-    uint32_t dims = 1u << (dim < 0 ? dim + index->rank : dim);
-    NestIndex kept = *index, inner;
     Body b;
     NestId here;
-    kept.dim[dim < 0 ? dim + index->rank : dim] = affine_number(0);
-    if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
-        !derive_at(d, node->in[0], &inner, &b.x) || !derive_at(d, node->in[0], index, &here))
+    if (!body_of(d, node, node->in[0], index, 1u << (dim < 0 ? dim + index->rank : dim), &b) ||
+        !derive_at(d, node->in[0], index, &here))
         return false;
-    NestId most = nest_reduce(nest, PRIM_MAX, b.x, b.over);
-    NestId sum = nest_reduce(
-        nest, PRIM_SUM, nest_map1(nest, "exp($0)", nest_map2(nest, "$0 - $1", b.x, most)), b.over);
-    NestId less = nest_map2(nest, "$0 - $1", here, most);
+    NestId most = reduce_parts(nest, PRIM_MAX, &b);
+    Body less = map_parts(nest, &b, "$0 - $1", most), e = map_parts(nest, &less, "exp($0)", 0);
+    NestId sum = reduce_parts(nest, PRIM_SUM, &e), own = nest_map2(nest, "$0 - $1", here, most);
     *out = node_bool(node, AT_LOG)
-               ? nest_map2(nest, "$0 - $1", less, nest_map1(nest, "log($0)", sum))
-               : quotient(nest, nest_map1(nest, "exp($0)", less), sum);
+               ? nest_map2(nest, "$0 - $1", own, nest_map1(nest, "log($0)", sum))
+               : quotient(nest, nest_map1(nest, "exp($0)", own), sum);
     return true;
 }
 
@@ -377,10 +563,9 @@ static bool optional(Derive *d, const Node *node, uint32_t i, const Affine *at, 
     return true;
 }
 
-static NestId standardise(Nest *nest, Body b, NestId here, double eps)
+static NestId standardise(Nest *nest, const Body *b, NestId here, double eps)
 {
-    NestId mean = mean_of(nest, b.x, b.over);
-    NestId var = mean_of(nest, square(nest, nest_map2(nest, "$0 - $1", b.x, mean)), b.over);
+    NestId mean = mean_of(nest, b), var = variance_of(nest, b, 0);
     NestId dev = nest_map2(nest, "sqrt($0 + $1)", var, nest_number(nest, eps));
     return quotient(nest, nest_map2(nest, "$0 - $1", here, mean), dev);
 }
@@ -391,20 +576,17 @@ static bool at_layer_norm(Derive *d, const Node *node, const NestIndex *index, N
     int n = (int)shape->ints.len;
     uint32_t dims = ((1u << n) - 1) << (index->rank - n);
     double eps = node_float(node, AT_EPS, 1e-5);
-    NestIndex kept = *index, inner;
     Body b;
     NestId here;
-    for (int i = index->rank - n; i < index->rank; i++)
-        kept.dim[i] = affine_number(0);
-    if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
-        !derive_at(d, node->in[0], &inner, &b.x) || !derive_at(d, node->in[0], index, &here))
+    if (!body_of(d, node, node->in[0], index, dims, &b) || !derive_at(d, node->in[0], index, &here))
         return false;
     if (node->op == OP_RMS_NORM) {
-        NestId mean = mean_of(d->nest, square(d->nest, b.x), b.over);
+        Body square = squares(d->nest, &b);
+        NestId mean = mean_of(d->nest, &square);
         NestId root = nest_map2(d->nest, "sqrt($0 + $1)", mean, nest_number(d->nest, eps));
         *out = quotient(d->nest, here, root);
     } else {
-        *out = standardise(d->nest, b, here, eps);
+        *out = standardise(d->nest, &b, here, eps);
     }
     const Affine *last = &index->dim[index->rank - n];
     return optional(d, node, 1, last, n, "$0 * $1", out) &&
@@ -418,7 +600,6 @@ static bool at_channel_norm(Derive *d, const Node *node, const NestIndex *index,
     uint32_t dims = ((1u << index->rank) - 1) & ~(batch ? 2u : 3u);
     double eps = node_float(node, AT_EPS, 1e-5);
     const Affine *channel = &index->dim[1];
-    NestIndex kept = *index, inner;
     Body b;
     if (!derive_at(d, node->in[0], index, out))
         return false;
@@ -430,13 +611,9 @@ static bool at_channel_norm(Derive *d, const Node *node, const NestIndex *index,
         NestId dev = nest_map2(d->nest, "sqrt($0 + $1)", var, nest_number(d->nest, eps));
         *out = quotient(d->nest, nest_map2(d->nest, "$0 - $1", *out, mean), dev);
     } else {
-        for (int i = 0; i < index->rank; i++)
-            if (dims >> i & 1)
-                kept.dim[i] = affine_number(0);
-        if (!under(d, node, node->in[0], &kept, dims, &inner, &b.over) ||
-            !derive_at(d, node->in[0], &inner, &b.x))
+        if (!body_of(d, node, node->in[0], index, dims, &b))
             return false;
-        *out = standardise(d->nest, b, *out, eps);
+        *out = standardise(d->nest, &b, *out, eps);
     }
     return optional(d, node, batch ? 3 : 1, channel, 1, "$0 * $1", out) &&
            optional(d, node, batch ? 4 : 2, channel, 1, "$0 + $1", out);
@@ -448,24 +625,25 @@ static bool at_group_norm(Derive *d, const Node *node, const NestIndex *index, N
     Shape shape = graph_value(d->graph, node->in[0])->shape;
     int64_t each = shape.dim[1] / node_int(node, AT_GROUPS, 1);
     uint32_t places = ((1u << index->rank) - 1) & ~3u;
-    NestIndex kept = *index, inner;
+    NestIndex kept = *index;
     Affine group, rest;
     Body b;
+    if (!derive_divide(d, node, &index->dim[1], each, &group, &rest))
+        return false;
+    kept.dim[1] = affine_number(0);
+    if (!affine_add(&kept.dim[1], &group, each))
+        return derive_refuse(d, node, "an index has too many terms");
     for (int i = 2; i < index->rank; i++)
         kept.dim[i] = affine_number(0);
-    if (!derive_divide(d, node, &index->dim[1], each, &group, &rest) ||
-        !under(d, node, node->in[0], &kept, places, &inner, &b.over))
-        return false;
-    inner.dim[1] = affine_number(0);
-    if (!affine_add(&inner.dim[1], &group, each))
-        return derive_refuse(d, node, "an index has too many terms");
-    const NestDim *dim = each == 1 ? NULL : derive_dim(d, each, derive_axes(&inner));
-    if (each > 1 && (!dim || !affine_add(&inner.dim[1], &dim->index, 1)))
+    const NestDim *dim = each == 1 ? NULL : derive_dim(d, each, derive_axes(&kept));
+    uint64_t channels = dim ? dim->axes : 0;
+    if (each > 1 && (!dim || !affine_add(&kept.dim[1], &dim->index, 1)))
         return derive_refuse(d, node, "it has too many dimensions");
-    b.over |= dim ? dim->axes : 0;
-    if (!derive_at(d, node->in[0], &inner, &b.x) || !derive_at(d, node->in[0], index, out))
+    if (!body_of(d, node, node->in[0], &kept, places, &b) || !derive_at(d, node->in[0], index, out))
         return false;
-    *out = standardise(d->nest, b, *out, node_float(node, AT_EPS, 1e-5));
+    for (uint32_t i = 0; i < b.n; i++)
+        b.over[i] |= channels;
+    *out = standardise(d->nest, &b, *out, node_float(node, AT_EPS, 1e-5));
     return optional(d, node, 1, &index->dim[1], 1, "$0 * $1", out) &&
            optional(d, node, 2, &index->dim[1], 1, "$0 + $1", out);
 }
@@ -489,6 +667,8 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *ou
     case OP_ARANGE: return at_arange(d, node, index, out);
     case OP_TRI: return at_tri(d, node, index, out);
     case OP_REDUCE: return at_reduce(d, node, index, out);
+    case OP_GATHER: return at_gather(d, node, index, out);
+    case OP_ONE_HOT: return at_one_hot(d, node, index, out);
     case OP_SOFTMAX: return at_softmax(d, node, index, out);
     case OP_LAYER_NORM:
     case OP_RMS_NORM: return at_layer_norm(d, node, index, out);

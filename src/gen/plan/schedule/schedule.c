@@ -7,10 +7,11 @@
 enum {
     MOST_BANDS = 12,
     UB_SPARE = 6 * 1024,
-    BURST = 16,     /* cycles that the shortest burst of a copy takes */
-    STARTS = 30,    /* cycles before the first element of an instruction */
-    LINE = 64,      /* elements of f32 that the vector unit takes at once */
-    MOST_ROWS = 512 /* of a tile */
+    BURST = 16,         /* cycles that the shortest burst of a copy takes */
+    STARTS = 30,        /* cycles before the first element of an instruction */
+    LINE = 64,          /* elements of f32 that the vector unit takes at once */
+    MOST_ROWS = 512,    /* of a tile */
+    MUCH_WORK = 1 << 16 /* elements */
 };
 #define COPY_RATE 32.0 /* bytes a cycle of a core's port */
 
@@ -273,6 +274,15 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
     return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector)) / cores;
 }
 
+/* Much work in few pieces: what is reduced is not dealt out to the cores. */
+static bool leaves_cores_idle(const Nest *nest, const NpuChip *chip, const Band *band)
+{
+    double pieces = product(nest, band->kept & ~bit(band->lanes.axis));
+    if (band->kept & bit(band->lanes.axis))
+        pieces *= ceil((double)nest->axes.at[band->lanes.axis].size / LINE);
+    return pieces < chip->aiv / 2.0 && product(nest, band->kept | band->reduced) > MUCH_WORK;
+}
+
 bool schedule_roles(const Nest *nest, const NpuChip *chip, Band *band, const char **why)
 {
     bool *wanted = schedule_values(nest, band);
@@ -298,6 +308,10 @@ bool schedule_roles(const Nest *nest, const NpuChip *chip, Band *band, const cha
     }
     if (best.cost < INFINITY)
         *band = best;
+    if (best.cost < INFINITY && leaves_cores_idle(nest, chip, band)) {
+        *why = "too few pieces of work for the cores";
+        return false;
+    }
     return best.cost < INFINITY;
 }
 
