@@ -192,30 +192,40 @@ bool nn_checkpoint_tensor(const StSet *set, const NnTensor *t, float *out, Diag 
     return stored->dtype != ST_I8 || apply_scales(set, t, out, diag);
 }
 
+/* The files hold a byte of every weight at least, so that a small file cannot ask for much. */
+bool nn_checkpoint_fits(const StSet *set, const NnConfig *config, Diag *diag)
+{
+    Arena arena = {0};
+    NnTable table = nn_table_make(&arena, config);
+    uint64_t stored = 0;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < table.count; i++)
+        if (!st_set_find(set, str_from(table.tensors[i].name)))
+            ok = fail_tensor(diag, &table.tensors[i], "is not in the checkpoint");
+    for (uint32_t i = 0; i < set->all.len; i++)
+        stored += set->all.at[i]->bytes;
+    if (ok && stored < table.total) {
+        diag_error(diag, "N003", (Span){0},
+                   "the weights are fewer bytes than config.json asks for");
+        ok = false;
+    }
+    arena_drop(&arena);
+    return ok;
+}
+
 bool nn_checkpoint_load(Arena *arena, const char *path, NnModel *model, Diag *diag)
 {
     StSet set;
     NnConfig config;
     if (!nn_checkpoint_open(arena, path, &config, &set, diag))
         return false;
-    /* The file holds a byte of every weight at least, so a small file cannot ask for much. */
-    NnTable table = nn_table_make(arena, &config);
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < table.count; i++)
-        if (!st_set_find(&set, str_from(table.tensors[i].name)))
-            ok = fail_tensor(diag, &table.tensors[i], "is not in the checkpoint");
-    uint64_t stored = 0;
-    for (uint32_t i = 0; i < set.all.len; i++)
-        stored += set.all.at[i]->bytes;
-    if (ok && stored < table.total) {
-        diag_error(diag, "N003", (Span){0}, "the file is smaller than config.json says");
-        ok = false;
-    }
-    if (ok)
+    bool ok = nn_checkpoint_fits(&set, &config, diag);
+    if (ok) {
         *model = nn_open(arena, &config);
-    for (uint32_t i = 0; ok && i < table.count; i++) {
-        ok = nn_checkpoint_tensor(&set, &table.tensors[i], model->weights + table.tensors[i].at,
-                                  diag);
+        for (uint32_t i = 0; ok && i < model->table.count; i++) {
+            const NnTensor *t = &model->table.tensors[i];
+            ok = nn_checkpoint_tensor(&set, t, model->weights + t->at, diag);
+        }
         if (!ok)
             nn_close(model);
     }

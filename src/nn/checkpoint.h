@@ -15,6 +15,8 @@ void nn_config_print(const NnConfig *config, Buf *out);
 bool nn_checkpoint_load(Arena *arena, const char *path, NnModel *model, Diag *diag);
 /* The config of a checkpoint, and its tensors left open in `set`. */
 bool nn_checkpoint_open(Arena *arena, const char *path, NnConfig *config, StSet *set, Diag *diag);
+/* Whether the set has every tensor of such a model and enough bytes for it. */
+bool nn_checkpoint_fits(const StSet *set, const NnConfig *config, Diag *diag);
 /* One tensor of the table as floats; I8 tensors are multiplied by NAME.scale ([rows, groups]). */
 bool nn_checkpoint_tensor(const StSet *set, const NnTensor *tensor, float *out, Diag *diag);
 /* Into the directory `dir`, which is made: config.json and weights as F32, F16 or BF16, in shards
