@@ -70,7 +70,7 @@ static void declare_dtype(Sema *s, const AstStmt *stmt, const AstExpr *call, uin
 
 static bool dim_bounds(Sema *s, const AstExpr *call, int64_t bounds[3])
 {
-    if (!sema_want_args(s, call, 1, 3, NULL))
+    if (!sema_want_args(s, call, 1, 3, "of"))
         return false;
     for (uint32_t i = 0; i < call->items.len; i++)
         if (!sema_constant_int(s, call->items.at[i], &bounds[i]))
@@ -96,17 +96,52 @@ static bool dim_bounds(Sema *s, const AstExpr *call, int64_t bounds[3])
     return false;
 }
 
+static bool is_made_of_sizes(Sema *s, IrExprId id)
+{
+    const IrExpr *e = &s->ir->exprs.at[id];
+    if (e->op == IR_E_VAR)
+        return s->ir->vars.at[e->of.var].kind == IR_VAR_DIM;
+    if (e->type != DT_I64 || e->op == IR_E_CHIP)
+        return false;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (!is_made_of_sizes(s, s->ir->exprs.at[id].arg[i]))
+            return false;
+    return true;
+}
+
+/* of=batch * steps: what a derived size is made of; 0: nothing, it is read from the operands. False:
+ * reported. */
+static bool derived_from(Sema *s, const AstExpr *call, const int64_t bounds[3], IrExprId *value)
+{
+    const AstExpr *of = sema_keyword(call, "of");
+    *value = 0;
+    if (!of)
+        return true;
+    *value = sema_integer(s, of);
+    if (!*value)
+        return false;
+    if (bounds[0] < bounds[1] && s->ir->exprs.at[*value].op != IR_E_INT &&
+        is_made_of_sizes(s, *value))
+        return true;
+    sema_error(s, DERIVED, of->at, "rows = dim(1, 1073741824, of=batch * steps)",
+               bounds[0] < bounds[1] ? "a derived size is made of other sizes"
+                                     : "a derived size has a range, not one value");
+    return false;
+}
+
 static void declare_dim(Sema *s, const AstStmt *stmt, const AstExpr *call)
 {
     Str name = stmt->target->text;
     int64_t bounds[3] = {0, 0, 1};
+    IrExprId made_of = 0;
     Value v = sema_bad(call->at);
-    if (dim_bounds(s, call, bounds)) {
+    if (dim_bounds(s, call, bounds) && derived_from(s, call, bounds, &made_of)) {
         IrVarId var = ir_var_new(s->ir, IR_VAR_DIM, str_dup(s->arena, name), DT_I64);
         IrVar *row = &s->ir->vars.at[var];
         row->lo = bounds[0];
         row->hi = bounds[1];
         row->multiple = bounds[2];
+        row->value = made_of;
         row->at = stmt->at;
         vec_push(s->arena, &s->dim_symbols, var);
         v = sema_scalar_value(s, ir_var(s->ir, var), call->at);
@@ -290,7 +325,7 @@ static void check_dims(Sema *s)
         const IrVar *v = &s->ir->vars.at[dim];
         if (v->lo == v->hi)
             continue;
-        if (is_read(s, dim))
+        if (is_read(s, dim) || (ir_is_derived(v) && used[dim]))
             vec_push(s->arena, &s->ir->dims, dim);
         else if (used[dim])
             sema_error(s, DIM_UNREAD, v->at,

@@ -98,12 +98,16 @@ bool sema_tensor_type(Sema *s, const AstParam *param, IrTensor *t)
     }
     if (!sema_dtype(s, type->items.at[0], &t->dtype))
         return false;
-    uint32_t rank = type->items.len - 1;
-    if (is_list(t->role) ? rank != 0 : rank == 0 || rank > IR_MAX_RANK) {
+    uint32_t rank = type->items.len - 1, least = s->in_host ? 0 : 1;
+    if (is_list(t->role) ? rank != 0 : rank < least || rank > IR_MAX_RANK) {
         sema_error(s, PARAM, type->at,
-                   is_list(t->role) ? "gm_list[T]: the tensors are seen flat" : "gm[T, n, ...]",
+                   is_list(t->role) ? "gm_list[T]: the tensors are seen flat"
+                   : rank           ? "gm[T, n, ...]"
+                                    : "a kernel sees a tensor without axes as gm[T, 1]",
                    "'%s' has %u sizes; %s", t->name, rank,
-                   is_list(t->role) ? "a list has none" : "a tensor has 1 to 8");
+                   is_list(t->role) ? "a list has none"
+                   : least          ? "a tensor of a kernel has 1 to 8"
+                                    : "a tensor has at most 8");
         return false;
     }
     t->rank = is_list(t->role) ? 1 : rank;

@@ -11,7 +11,8 @@ static void note_dims(Sema *s, const IrTensor *t)
         return;
     for (uint32_t i = 0; i < t->rank; i++) {
         const IrExpr *e = &s->ir->exprs.at[t->shape[i]];
-        if (e->op == IR_E_VAR && s->ir->vars.at[e->of.var].kind == IR_VAR_DIM)
+        if (e->op == IR_E_VAR && s->ir->vars.at[e->of.var].kind == IR_VAR_DIM &&
+            !ir_is_derived(&s->ir->vars.at[e->of.var]))
             vec_push(s->arena, &s->read_dims, e->of.var);
     }
 }
@@ -216,12 +217,14 @@ static const char *role_word(IrRole role)
     return words[role];
 }
 
-/* The expression with sizes that are declared as one number replaced by it. */
+/* The expression with sizes that are declared as one number, or made of others, replaced by that. */
 static IrExprId known_size(Sema *s, IrExprId id)
 {
     IrExpr e = s->ir->exprs.at[id];
     const IrVar *v = e.op == IR_E_VAR ? &s->ir->vars.at[e.of.var] : NULL;
     int arity = ir_expr_rows[e.op].arity;
+    if (v && ir_is_derived(v))
+        return known_size(s, v->value);
     if (v)
         return v->kind == IR_VAR_DIM && v->lo == v->hi ? ir_int(s->ir, v->lo) : id;
     if (arity != 2)
@@ -230,9 +233,13 @@ static IrExprId known_size(Sema *s, IrExprId id)
     return ir_expr2(s->ir, e.op, a, known_size(s, e.arg[1]));
 }
 
-/* A kernel may see a tensor under another shape of as many elements. */
-static bool same_count(Sema *s, const IrKernel *k, const IrStmt *launch, const IrTensor *want,
-                       uint32_t tensor)
+/* How many elements host and kernel see. A kernel may see a tensor under another shape of as many. */
+typedef struct Counts {
+    IrExprId given, wanted;
+} Counts;
+
+static Counts count_elements(Sema *s, const IrKernel *k, const IrStmt *launch,
+                             const IrTensor *want, uint32_t tensor)
 {
     IrExprId given = ir_int(s->ir, 1), wanted = ir_int(s->ir, 1);
     for (uint32_t i = 0; i < want->rank; i++) {
@@ -243,7 +250,7 @@ static bool same_count(Sema *s, const IrKernel *k, const IrStmt *launch, const I
         IrExprId size = known_size(s, sema_tensor(s, tensor)->shape[i]);
         given = ir_expr2(s->ir, IR_E_MUL, given, size);
     }
-    return sema_same_size(s, given, wanted);
+    return (Counts){given, wanted};
 }
 
 static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const IrTensor *want,
@@ -269,11 +276,21 @@ static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const
         return false;
     }
     bool list = have->role == IR_ROLE_IN_LIST || have->role == IR_ROLE_OUT_LIST;
-    if (!list && !have->upto && same_count(s, k, launch, want, v->access.tensor))
-        return true;
+    Counts n = {0};
+    if (!list && !have->upto) {
+        n = count_elements(s, k, launch, want, v->access.tensor);
+        if (sema_same_size(s, n.given, n.wanted))
+            return true;
+    }
     have = sema_tensor(s, v->access.tensor);
     if (have->rank != want->rank) {
-        sema_error(s, LAUNCH_TENSOR, v->at, NULL, "'%s' has %u axes, the parameter '%s' has %u",
+        const char *hint = n.given ? sema_format(s,
+                                                 "another shape of as many elements is fine: these "
+                                                 "are %s, the kernel's %s",
+                                                 sema_expr_text(s, n.given),
+                                                 sema_expr_text(s, n.wanted))
+                                   : NULL;
+        sema_error(s, LAUNCH_TENSOR, v->at, hint, "'%s' has %u axes, the parameter '%s' has %u",
                    have->name, have->rank, want->name, want->rank);
         return false;
     }

@@ -5,7 +5,7 @@
  * for the fixed tables falls back to structural equality. */
 #include "craft/sema.h"
 
-enum { MAX_TERMS = 24, MAX_FACTORS = 4, MAX_NODES = 256 };
+enum { MAX_TERMS = 24, MAX_FACTORS = IR_MAX_RANK, MAX_NODES = 256 };
 
 typedef struct Term {
     int64_t coef;

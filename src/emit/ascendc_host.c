@@ -30,7 +30,7 @@ Host host_for(Arena *arena, const EmitInput *in, uint32_t variant, Pen *pen)
 /* The operand and axis a dim is read from; an input if there is one. */
 bool host_find_dim(const IrProgram *ir, IrVarId dim, uint32_t *operand, uint32_t *axis)
 {
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 2 && !ir_is_derived(&ir->vars.at[dim]); pass++)
         for (uint32_t i = 0; i < ir->operand_count; i++) {
             const IrTensor *t = &ir->tensors.at[i];
             bool fits = pass ? t->role == IR_ROLE_OPT
@@ -100,6 +100,20 @@ void host_print_list_len(Host *h, uint32_t operand)
              name);
 }
 
+void host_print_derived(Host *h, const IrVar *dim)
+{
+    const char *name = camel(h->arena, dim->name);
+    pen_line(h->pen, "const int64_t %s = %s;", name, print_expr(&h->pr, dim->value));
+    pen_line(h->pen, "(void)%s;", name);
+}
+
+/* A tensor without axes comes as one, or as one element. */
+static const char *rank_test(const Host *h, const IrTensor *t, const char *shape)
+{
+    return t->rank ? str_format(h->arena, "%s.GetDimNum() != %u", shape, t->rank)
+                   : str_format(h->arena, "%s.GetShapeSize() != 1", shape);
+}
+
 void host_print_shapes(Host *h, bool infer)
 {
     const IrProgram *ir = h->p->ir;
@@ -122,15 +136,16 @@ void host_print_shapes(Host *h, bool infer)
         const char *shape = infer ? str_format(h->arena, "(*%sGiven)", name)
                                   : str_format(h->arena, "%sGiven->GetStorageShape()", name);
         pen_open(h->pen,
-                 opt ? "if (%sGiven != nullptr && %s.GetDimNum() != %u)"
-                     : "if (%sGiven == nullptr || %s.GetDimNum() != %u)",
-                 name, shape, t->rank);
+                 opt ? "if (%sGiven != nullptr && %s)" : "if (%sGiven == nullptr || %s)", name,
+                 rank_test(h, t, shape));
         pen_line(h->pen, "return %s;", fail);
         pen_close(h->pen, "");
     }
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;
         const IrVar *v = &ir->vars.at[ir->dims.at[i]];
+        if (ir_is_derived(v))
+            host_print_derived(h, v);
         if (v->lo == v->hi || !host_find_dim(ir, ir->dims.at[i], &operand, &axis))
             continue;
         const IrTensor *t = &ir->tensors.at[operand];
@@ -327,7 +342,8 @@ bool host_check(const EmitInput *in, Diag *diag)
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;
         const IrVar *v = &ir->vars.at[ir->dims.at[i]];
-        if (v->lo != v->hi && !host_find_dim(ir, ir->dims.at[i], &operand, &axis)) {
+        if (v->lo != v->hi && !ir_is_derived(v) &&
+            !host_find_dim(ir, ir->dims.at[i], &operand, &axis)) {
             diag_error(diag, "E097", v->at,
                        "'%s' is no axis of an input: the tiling function cannot read it", v->name);
             diag_hint(diag, "give it as an attribute, or name it alone as an axis of an input");

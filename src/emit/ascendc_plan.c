@@ -37,6 +37,8 @@ static void print_range_checks(Host *h)
         const char *name = camel(h->arena, v->name);
         if (v->lo == v->hi)
             continue;
+        if (ir_is_derived(v))
+            pen_line(h->pen, "const int64_t %s = %s;", name, print_expr(&h->pr, v->value));
         const char *multiple = v->multiple > 1 ? str_format(h->arena, " || %s %% %lld != 0", name,
                                                             (long long)v->multiple)
                                                : "";
@@ -207,9 +209,11 @@ static char *plan_args(const Host *h, Str body, bool declare)
 {
     const IrProgram *ir = h->p->ir;
     Buf out = {0};
-    for (uint32_t i = 0; i < ir->dims.len; i++)
-        if (ir->vars.at[ir->dims.at[i]].lo != ir->vars.at[ir->dims.at[i]].hi)
-            add_arg(&out, "int64_t", camel(h->arena, ir->vars.at[ir->dims.at[i]].name), declare);
+    for (uint32_t i = 0; i < ir->dims.len; i++) {
+        const IrVar *v = &ir->vars.at[ir->dims.at[i]];
+        if (v->lo != v->hi && !ir_is_derived(v))
+            add_arg(&out, "int64_t", camel(h->arena, v->name), declare);
+    }
     for (uint32_t i = 0; i < ir->operand_count; i++)
         if (ir->tensors.at[i].role == IR_ROLE_IN_LIST)
             add_arg(&out, "int64_t",

@@ -115,12 +115,15 @@ void torch_print_sizes(Host *h)
             pen_line(h->pen, "const int64_t %sLen = static_cast<int64_t>(%s.size());",
                      camel(h->arena, t->name), camel(h->arena, t->name));
         else if (operand_is_input(t) && t->role != IR_ROLE_OPT)
-            pen_line(h->pen, "TORCH_CHECK(%s.dim() == %u, \"%s: %s has %u axes\");",
-                     camel(h->arena, t->name), t->rank, host_op_name(h), t->name, t->rank);
+            pen_line(h->pen, "TORCH_CHECK(%s.%s == %u, \"%s: %s has %u axes\");",
+                     camel(h->arena, t->name), t->rank ? "dim()" : "numel()",
+                     t->rank ? t->rank : 1, host_op_name(h), t->name, t->rank);
     }
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;
         const IrVar *v = &ir->vars.at[ir->dims.at[i]];
+        if (ir_is_derived(v))
+            host_print_derived(h, v);
         if (v->lo == v->hi || !host_find_dim(ir, ir->dims.at[i], &operand, &axis))
             continue;
         const char *name = camel(h->arena, ir->tensors.at[operand].name);

@@ -38,7 +38,8 @@ static void read_dims(CWriter *w)
             continue;
         for (uint32_t a = 0; a < t->rank; a++) {
             const IrExpr *e = &p->exprs.at[t->shape[a]];
-            if (e->op != IR_E_VAR || p->vars.at[e->of.var].kind != IR_VAR_DIM)
+            if (e->op != IR_E_VAR || p->vars.at[e->of.var].kind != IR_VAR_DIM ||
+                ir_is_derived(&p->vars.at[e->of.var]))
                 continue;
             c_line(w, "if (args->operands[%u].count > 0)", i);
             c_line(w, "    %s = args->operands[%u].items[0].dims[%u];", c_var(w, e->of.var), i, a);
@@ -52,6 +53,8 @@ static void check_dims(CWriter *w)
     for (uint32_t d = 0; d < p->dims.len; d++) {
         const IrVar *v = &p->vars.at[p->dims.at[d]];
         const char *name = c_var(w, p->dims.at[d]);
+        if (ir_is_derived(v))
+            c_line(w, "%s = %s;", name, c_text(w, v->value));
         const char *cond = str_format(w->scratch, "%s < %lld || %s > %lld || %s %% %lld != 0", name,
                                       (long long)v->lo, name, (long long)v->hi, name,
                                       (long long)v->multiple);

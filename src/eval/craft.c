@@ -217,7 +217,7 @@ bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand
             return false;
         }
         o->shape = graph_value(graph, o->value)->shape;
-        if (o->shape.rank == 0)
+        if (o->shape.rank == 0 && t->rank)
             o->shape = (Shape){.rank = 1, .dim = {1}};
         if (t->rank == 1 && o->shape.rank > 1)
             o->shape = flat(o->shape);

@@ -7,13 +7,6 @@
 
 #include <string.h>
 
-/* "ln.weight" is the kernel's weight. */
-static const char *short_name(const char *name, const char *otherwise)
-{
-    const char *dot = name ? strrchr(name, '.') : NULL;
-    return dot && dot[1] ? dot + 1 : name ? name : otherwise;
-}
-
 static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shape, SimRole role)
 {
     int64_t bytes;
@@ -69,19 +62,14 @@ static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t 
 static bool add_all(EvalJudge *j, EvalTensors *t)
 {
     const Graph *g = j->ref->graph;
+    GraphNames names = graph_names(j->arena, g);
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->inputs.len; i++)
-        ok = add_given(
-            t,
-            short_name(graph_value(g, g->inputs.at[i])->name, str_format(j->arena, "input%u", i)),
-            j->ref->in.inputs[i]);
+        ok = add_given(t, names.inputs[i], j->ref->in.inputs[i]);
     for (uint32_t i = 0; ok && i < g->params.len; i++)
-        ok = add_given(
-            t,
-            short_name(graph_value(g, g->params.at[i])->name, str_format(j->arena, "param%u", i)),
-            j->ref->in.params[i]);
+        ok = add_given(t, names.params[i], j->ref->in.params[i]);
     for (uint32_t i = 0; ok && i < g->outputs.len; i++)
-        ok = add_output(j, t, str_format(j->arena, "output%u", i), i);
+        ok = add_output(j, t, names.outputs[i], i);
     return ok;
 }
 

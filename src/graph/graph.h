@@ -122,6 +122,7 @@ typedef struct Node {
     const char *scope; /* module path, "features.0"; NULL: top */
 } Node;
 
+typedef struct GraphOperand GraphOperand; /* operand.h */
 typedef struct Graph Graph;
 struct Graph {
     Arena *arena;
@@ -133,6 +134,7 @@ struct Graph {
     VEC(ValueId) outputs;
     VEC(const char *) notes; /* what was read other than literally ("dropout ... identity") */
     Graph *source;           /* NULL for a source graph itself */
+    VEC(GraphOperand) operands; /* as the file's own table lists them; empty: it has none */
 };
 
 /* What a node is made from. n_out 0 means the row's least number of outputs. */

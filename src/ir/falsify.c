@@ -105,7 +105,9 @@ static void add_shape(Hunt *h, const uint32_t *index)
         return;
     int64_t *shape = arena_array(&h->scratch, int64_t, h->p->dims.len + 1);
     for (uint32_t d = 0; d < h->p->dims.len; d++)
-        shape[d] = h->sizes[d].at[index[d] % h->sizes[d].len];
+        shape[d] = h->sizes[d].len ? h->sizes[d].at[index[d] % h->sizes[d].len] : 0;
+    if (!ir_derive_sizes(h->p, shape))
+        return;
     h->shapes[h->shape_count++] = shape;
 }
 
@@ -114,7 +116,10 @@ static void choose_shapes(Hunt *h)
     static const uint32_t stride[] = {1, 5, 7, 11, 3, 13};
     uint32_t index[MAX_DIMS] = {0}, longest = 1;
     for (uint32_t d = 0; d < h->p->dims.len; d++) {
-        choose_sizes(h, &h->p->vars.at[h->p->dims.at[d]], &h->sizes[d]);
+        const IrVar *v = &h->p->vars.at[h->p->dims.at[d]];
+        if (ir_is_derived(v))
+            continue;
+        choose_sizes(h, v, &h->sizes[d]);
         if (h->sizes[d].len == 0)
             return; /* no size satisfies its own range */
         if (h->sizes[d].len > longest)

@@ -67,7 +67,7 @@ typedef enum IrChipFact {
 } IrChipFact;
 
 typedef enum IrVarKind {
-    IR_VAR_DIM,    /* a size read from the operands; lo..hi, multiple */
+    IR_VAR_DIM,    /* a size read from the operands, or derived from others; lo..hi, multiple */
     IR_VAR_ATTR,   /* an attribute of the operator */
     IR_VAR_CHOICE, /* choose(): `choices` */
     IR_VAR_HOST,   /* computed by the host function */
@@ -82,7 +82,7 @@ typedef struct IrVar {
     DType type;
     int64_t lo, hi;       /* inclusive, for integers; INT64_MIN / INT64_MAX: unknown */
     int64_t multiple;     /* its values are multiples of this; at least 1 */
-    IrExprId value;       /* ATTR: default; DIM with lo == hi is static */
+    IrExprId value;       /* ATTR: default; DIM: made of other sizes (lo == hi: static) */
     VEC(int64_t) choices; /* the first is the default */
     uint32_t kernel;      /* PARAM, LOOP, LOCAL: which kernel */
     Span at;
@@ -279,7 +279,7 @@ typedef struct IrProgram {
     VEC(IrTensor) tensors; /* of the host: operands in order, then workspaces */
     uint32_t operand_count;
     VEC(IrVarId) attrs; /* attributes in order */
-    VEC(IrVarId) dims;
+    VEC(IrVarId) dims; /* a derived one after those it is made of */
     IrBlock host;
     VEC(IrKernel) kernels;
     VEC(IrBound) bounds; /* by the host's asserts; ir_annotate_launched finds them */
@@ -339,6 +339,14 @@ bool ir_is_int(const IrProgram *p, IrExprId e, int64_t *value);
 bool ir_same(const IrProgram *p, IrExprId a, IrExprId b);
 /* Does the variable stand in the expression? */
 bool ir_mentions(const IrProgram *p, IrExprId e, IrVarId var);
+
+/* A size that is computed from others, not read from an operand. */
+static inline bool ir_is_derived(const IrVar *v) { return v->kind == IR_VAR_DIM && v->value; }
+/* Sets the derived ones among `dims`, which stand as in p->dims. False: one has no value in its
+ * range. */
+bool ir_derive_sizes(const IrProgram *p, int64_t *dims);
+/* False: only the host needs the size, to derive others from it. */
+bool ir_kernels_read(const IrProgram *p, IrVarId dim);
 
 /* The axis' pieces are single elements. */
 bool ir_tile_is_one(const IrProgram *p, const IrAxis *axis);

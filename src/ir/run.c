@@ -69,6 +69,8 @@ static bool infer_dims(Run *run)
     const IrProgram *p = run->p;
     for (uint32_t i = 0; i < p->dims.len; i++) {
         const IrVar *v = &p->vars.at[p->dims.at[i]];
+        if (ir_is_derived(v))
+            continue;
         if (run->io->dims ? !set_dim(run, p->dims.at[i], run->io->dims[i], "the sizes given")
                           : v->lo == v->hi && !set_dim(run, p->dims.at[i], v->lo, v->name))
             return false;
@@ -83,9 +85,23 @@ static bool infer_dims(Run *run)
             return false;
     }
     for (uint32_t i = 0; i < p->dims.len; i++)
-        if (!run->vars[p->dims.at[i]].set)
+        if (!ir_is_derived(&p->vars.at[p->dims.at[i]]) && !run->vars[p->dims.at[i]].set)
             return refuse(run, "the size %s is not given by any input",
                           p->vars.at[p->dims.at[i]].name);
+    return true;
+}
+
+/* Sizes that are made of others, in their order. */
+static bool derive_dims(Run *run, Scope *scope)
+{
+    const IrProgram *p = run->p;
+    for (uint32_t i = 0; i < p->dims.len; i++) {
+        const IrVar *v = &p->vars.at[p->dims.at[i]];
+        int64_t value;
+        if (ir_is_derived(v) && (!run_int(scope, v->value, &value) ||
+                                 !set_dim(run, p->dims.at[i], value, "what it is made of")))
+            return false;
+    }
     return true;
 }
 
@@ -619,8 +635,9 @@ bool run_begin(Arena *arena, IrRun *io, IrHostRun *host, Run *run, Scope *scope)
     *run = start_run(arena, io, scope);
     run->host = host;
     scope->run = run;
-    return infer_dims(run) && set_attrs(run, scope) && bind_operands(run, scope, true) &&
-           heads_hold(run, scope) && bind_operands(run, scope, false);
+    return infer_dims(run) && derive_dims(run, scope) && set_attrs(run, scope) &&
+           bind_operands(run, scope, true) && heads_hold(run, scope) &&
+           bind_operands(run, scope, false);
 }
 
 bool ir_run(Arena *arena, IrRun *io)
@@ -651,8 +668,8 @@ bool ir_operand_shape(const IrProgram *p, const NpuChip *chip, const int64_t *di
     Run run = start_run(&arena, &io, &scope);
     Gm gm = {0};
     scope.run = &run;
-    bool ok = infer_dims(&run) && set_attrs(&run, &scope) && bind_operands(&run, &scope, true) &&
-              eval_shape(&scope, &p->tensors.at[operand], &gm);
+    bool ok = infer_dims(&run) && derive_dims(&run, &scope) && set_attrs(&run, &scope) &&
+              bind_operands(&run, &scope, true) && eval_shape(&scope, &p->tensors.at[operand], &gm);
     *shape = (IrData){.rank = gm.rank};
     memcpy(shape->dims, gm.dims, sizeof shape->dims);
     arena_drop(&run.scratch);

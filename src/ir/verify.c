@@ -124,6 +124,24 @@ static bool is_name(const char *name)
 
 static bool is_scalar_type(DType t) { return t == DT_I64 || t == DT_F32 || t == DT_BOOL; }
 
+/* A derived size: integers over dims that come earlier. */
+static bool is_made_of_sizes(const Verifier *v, IrVarId of, IrExprId id)
+{
+    const IrProgram *p = v->p;
+    if (id == 0 || id >= p->exprs.len)
+        return false;
+    const IrExpr *e = &p->exprs.at[id];
+    if (e->type != DT_I64 || e->op == IR_E_CHIP || e->op == IR_E_LIST_LEN ||
+        e->op == IR_E_LIST_SIZE || e->op == IR_E_CORE_ID || e->op == IR_E_NUM_CORES)
+        return false;
+    if (e->op == IR_E_VAR)
+        return e->of.var < of && p->vars.at[e->of.var].kind == IR_VAR_DIM;
+    for (int i = 0; i < ir_expr_rows[e->op].arity; i++)
+        if (e->arg[i] >= id || !is_made_of_sizes(v, of, e->arg[i]))
+            return false;
+    return true;
+}
+
 static bool check_vars(Verifier *v)
 {
     for (uint32_t i = 1; i < v->p->vars.len; i++) {
@@ -144,6 +162,8 @@ static bool check_vars(Verifier *v)
             return verify_fail(v, x->at, "'%s' has nothing to choose from", x->name);
         if (x->choices.len > IR_MAX_CHOICES)
             return verify_fail(v, x->at, "'%s' has more than %d choices", x->name, IR_MAX_CHOICES);
+        if (ir_is_derived(x) && !is_made_of_sizes(v, i, x->value))
+            return verify_fail(v, x->at, "'%s' is not made of sizes before it", x->name);
         if (x->value >= v->p->exprs.len || (x->value && v->p->exprs.at[x->value].type != x->type))
             return verify_fail(v, x->at, "the default of '%s' is of another type", x->name);
     }

@@ -6,8 +6,8 @@
 #include "craft/craft.h"
 
 typedef struct Dims {
-    TuneTable table; /* for its names */
-    int64_t size[TUNE_SIZES];
+    const IrProgram *program; /* NULL: none was made */
+    int64_t *size;            /* beside its dims */
 } Dims;
 
 static bool dims_of(Arena *arena, const Plan *plan, Dims *dims)
@@ -15,11 +15,8 @@ static bool dims_of(Arena *arena, const Plan *plan, Dims *dims)
     Diag said = diag_make(arena, plan->name, plan->craft);
     CraftFile *file = craft_read(arena, plan->name, plan->craft, &said);
     IrProgram *p = file && diag_ok(&said) ? craft_program(arena, file, 0, &said) : NULL;
-    *dims = (Dims){0};
-    if (!p || !tune_sizes(arena, p, make_operands(arena, plan), &dims->table, dims->size))
-        return false;
-    dims->table.names = p->dims.len < TUNE_SIZES ? p->dims.len : 0;
-    return true;
+    *dims = (Dims){p, p ? arena_array(arena, int64_t, p->dims.len + 1) : NULL};
+    return p && tune_dims(p, make_operands(arena, plan), dims->size);
 }
 
 /* The plan with one range at one of its ends, everything else at the task's own size, or inside its
@@ -72,7 +69,9 @@ static void put_dim(Arena *arena, const char *name, int64_t lo, int64_t hi, Plan
     if (at < 0)
         return;
     size_t from = (size_t)at + str_from(head).len;
-    ptrdiff_t end = str_find(str_slice(plan->craft, from, plan->craft.len), STR(")"));
+    Str rest = str_slice(plan->craft, from, plan->craft.len);
+    ptrdiff_t end = str_find(rest, STR(")")), of = str_find(rest, STR(", of="));
+    end = of >= 0 && of < end ? of : end; /* what it is made of stays */
     if (end < 0)
         return;
     Buf out = {0};
@@ -86,12 +85,13 @@ static void put_dim(Arena *arena, const char *name, int64_t lo, int64_t hi, Plan
 static void limit(Arena *arena, const Dims *low, const Dims *high, const MakeRange *range,
                   Plan *plan)
 {
-    for (uint32_t i = 0; i < high->table.names; i++) {
+    for (uint32_t i = 0; i < high->program->dims.len; i++) {
+        const IrVar *v = &high->program->vars.at[high->program->dims.at[i]];
         bool itself = high->size[i] == range->hi && low->size[i] == low_end(range);
-        if (itself && range->lo < range->hi)
-            put_dim(arena, high->table.name[i], range->lo, range->hi, plan);
+        if (itself && range->lo < range->hi && !ir_is_derived(v))
+            put_dim(arena, v->name, range->lo, range->hi, plan);
         else if (high->size[i] > PLAN_DIM_MOST)
-            put_dim(arena, high->table.name[i], 1, PLAN_DIM_HUGE, plan);
+            put_dim(arena, v->name, 1, PLAN_DIM_HUGE, plan);
     }
 }
 
@@ -107,7 +107,8 @@ bool make_limit(Arena *arena, MakeJob *job, Diag *diag)
             !dims_of(arena, &job->result->plan, &own) || !dims_of(arena, &at_low, &low) ||
             !dims_of(arena, &at_high, &high))
             return false;
-        if (high.table.names == own.table.names && low.table.names == own.table.names)
+        if (low.program && high.program->dims.len == own.program->dims.len &&
+            low.program->dims.len == own.program->dims.len)
             limit(arena, &low, &high, r, &job->result->plan);
         if (r->lo < r->hi && !takes_ends(arena, job, r, &at_low, &at_high, diag))
             return false;

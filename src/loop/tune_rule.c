@@ -13,6 +13,9 @@ static const double WORTH = 0.01;
 
 static bool size_of(const IrProgram *p, IrVarId dim, const EvalOperand *operands, int64_t *size)
 {
+    *size = 0;
+    if (ir_is_derived(&p->vars.at[dim]))
+        return true;
     for (uint32_t i = 0; i < p->operand_count; i++) {
         const IrTensor *t = &p->tensors.at[i];
         for (uint32_t a = 0; a < t->rank && a < (uint32_t)operands[i].shape.rank; a++) {
@@ -25,20 +28,29 @@ static bool size_of(const IrProgram *p, IrVarId dim, const EvalOperand *operands
     return false;
 }
 
+bool tune_dims(const IrProgram *p, const EvalOperand *operands, int64_t *dims)
+{
+    for (uint32_t i = 0; i < p->dims.len; i++)
+        if (!size_of(p, p->dims.at[i], operands, &dims[i]))
+            return false;
+    return ir_derive_sizes(p, dims);
+}
+
 bool tune_sizes(Arena *arena, const IrProgram *p, const EvalOperand *operands, TuneTable *table,
                 int64_t size[TUNE_SIZES])
 {
     Buf all = {0};
-    int64_t product = 1;
-    uint32_t n = p->dims.len < TUNE_SIZES ? p->dims.len : TUNE_SIZES - 1;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!size_of(p, p->dims.at[i], operands, &size[i])) {
-            buf_free(&all);
-            return false;
-        }
-        table->name[i] = p->vars.at[p->dims.at[i]].name;
-        buf_printf(&all, "%s%s", i ? " * " : "", table->name[i]);
-        if (__builtin_mul_overflow(product, size[i], &product))
+    int64_t product = 1, *dims = arena_array(arena, int64_t, p->dims.len + 1);
+    uint32_t n = 0;
+    if (!tune_dims(p, operands, dims))
+        return false;
+    for (uint32_t i = 0; i < p->dims.len && n + 1 < TUNE_SIZES; i++) {
+        if (!ir_kernels_read(p, p->dims.at[i]))
+            continue; /* a rule speaks of the sizes that the kernels see */
+        size[n] = dims[i];
+        table->name[n] = p->vars.at[p->dims.at[i]].name;
+        buf_printf(&all, "%s%s", n ? " * " : "", table->name[n]);
+        if (__builtin_mul_overflow(product, size[n++], &product))
             product = INT64_MAX;
     }
     table->names = n;

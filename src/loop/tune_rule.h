@@ -33,8 +33,10 @@ typedef struct TuneRule {
     double mean_loss, worst; /* time / own best - 1, over the table's shapes */
 } TuneRule;
 
-/* The sizes a program's dims have for these operands, by name; false: some dim stands nowhere
- * alone. */
+/* The sizes that the program's dims have for these operands, in their order; false: some dim stands
+ * nowhere alone. */
+bool tune_dims(const IrProgram *p, const EvalOperand *operands, int64_t *dims);
+/* Those that its kernels read, by name, and their product. */
 bool tune_sizes(Arena *arena, const IrProgram *p, const EvalOperand *operands, TuneTable *table,
                 int64_t size[TUNE_SIZES]);
 /* Times spec's candidate at every shape (its own operands are not looked at). False: not even one

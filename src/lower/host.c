@@ -140,7 +140,7 @@ static void bind_param(Lower *l, const AscPath *path, AscLaunch *launch, IrVarId
     const IrExpr *e = &l->ir->exprs.at[value];
     if (e->op == IR_E_VAR && l->ir->vars.at[e->of.var].kind == IR_VAR_DIM)
         b.field = dim_field(l, e->of.var);
-    else if (!is_constant(l, value))
+    if (b.field == UINT32_MAX && !is_constant(l, value))
         b.field = field_for(l, path, launch->stmt, l->ir->vars.at[var].name,
                             l->ir->vars.at[var].type, value);
     vec_push(l->arena, &launch->binds, b);
@@ -289,7 +289,7 @@ bool lower_host(Lower *l)
         return false;
     for (uint32_t i = 0; i < l->ir->dims.len; i++) {
         const IrVar *v = &l->ir->vars.at[l->ir->dims.at[i]];
-        if (v->lo != v->hi)
+        if (v->lo != v->hi && ir_kernels_read(l->ir, l->ir->dims.at[i]))
             field_for(l, NULL, 0, v->name, DT_I64, lx_var(l, l->ir->dims.at[i]));
     }
     for (uint32_t i = 0; i < p->paths.len; i++)

@@ -359,7 +359,7 @@ static void members(Lower *l)
                      l->ir->exprs.at[l->source->params.at[i].value].of.var);
     for (uint32_t i = 0; i < l->ir->dims.len; i++) {
         const IrVar *v = &l->ir->vars.at[l->ir->dims.at[i]];
-        if (v->lo != v->hi)
+        if (v->lo != v->hi && ir_kernels_read(l->ir, l->ir->dims.at[i]))
             vec_push(l->arena, &l->k->members, l->ir->dims.at[i]);
     }
     if (l->k->cores)

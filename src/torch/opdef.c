@@ -160,7 +160,7 @@ bool torch_opdef_beside(Arena *arena, const char *module_path, TorchOpdef *def)
 
 /* --- comparing ---------------------------------------------------------------------------- */
 
-static bool is_output(TorchRole role) { return role == OPERAND_OUT || role == OPERAND_OUTS; }
+static bool is_output(GraphRole role) { return role == OPERAND_OUT || role == OPERAND_OUTS; }
 
 static bool same_types(const TorchOperand *a, const TorchOperand *b)
 {

@@ -93,7 +93,7 @@ static void take_row(Interp *it, Str row)
     int role = find_word(roles, 7, word);
     if (role < 0 || it->operands.len >= MAX_OPERANDS)
         bad_row(it, row, role < 0 ? "no such role" : "too many operands");
-    o.role = (TorchRole)role;
+    o.role = (GraphRole)role;
     if (!next_word(&rest, &word))
         bad_row(it, row, "it has no name");
     o.name = str_dup(it->arena, word);
@@ -101,7 +101,7 @@ static void take_row(Interp *it, Str row)
         int kind = next_word(&rest, &word) ? find_word(attrs, 6, word) : -1;
         if (kind < 0)
             bad_row(it, row, "the type of an attribute is bool, int, float, text, ints or floats");
-        o.attr = (TorchAttr)kind;
+        o.attr = (GraphAttr)kind;
         take_default(it, row, str_trim(rest), &o);
     } else {
         while (next_word(&rest, &word))
@@ -186,14 +186,14 @@ static void take_attr(Interp *it, TorchOperand *o, PyVal value)
     }
 }
 
-static bool fits_role(TorchRole role, PyVal value)
+static bool fits_role(GraphRole role, PyVal value)
 {
     return role == OPERAND_LIST  ? pv_is_seq(value)
            : role == OPERAND_OPT ? value.tag == PV_TENSOR || pv_is_none(value)
                                  : value.tag == PV_TENSOR;
 }
 
-static bool is_result(TorchRole role)
+static bool is_result(GraphRole role)
 {
     return role == OPERAND_OUT || role == OPERAND_OUTS || role == OPERAND_MUT;
 }

@@ -381,8 +381,10 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     task->name = it->graphs[1]->name;
     task->category = str_dup(arena, path_base(path_dir(arena, task_path(arena, path))));
     finish(it, task);
-    for (uint32_t i = 0; i < it->operands.len; i++)
+    for (uint32_t i = 0; i < it->operands.len; i++) {
         vec_push(arena, &task->operands, it->operands.at[i]);
+        vec_push(arena, &task->graph->operands, it->operands.at[i]);
+    }
     task->used_data = it->used_data;
     for (uint32_t i = 0; i < it->looks.len; i++)
         vec_push(arena, &task->looks, it->looks.at[i]);

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "graph/graph.h"
+#include "graph/operand.h"
 
 /* An integer of the file that says a size: an assignment at module level, or a literal in
  * get_inputs or get_init_inputs. */
@@ -124,37 +125,7 @@ typedef struct TorchOptions {
  * forward takes in, opt and list in this order, then attributes (those it leaves out have their
  * default), under these names; it returns out, outs and mut in this order. An `out` that has the
  * name of an input is an argument of the kernel, and the same memory. */
-typedef enum TorchRole {
-    OPERAND_IN,
-    OPERAND_OPT,
-    OPERAND_LIST,
-    OPERAND_OUT,
-    OPERAND_OUTS,
-    OPERAND_MUT,
-    OPERAND_ATTR
-} TorchRole;
-
-typedef enum TorchAttr {
-    OPATTR_BOOL,
-    OPATTR_INT,
-    OPATTR_FLOAT,
-    OPATTR_TEXT,
-    OPATTR_INTS,
-    OPATTR_FLOATS
-} TorchAttr;
-
-typedef struct TorchOperand {
-    TorchRole role;
-    const char *name;
-    VEC(DType) types; /* tensors: declared, one for each combination */
-    /* tensors: which of graph->inputs or graph->outputs; attributes: how many numbers.
-     * Count 0: an optional tensor that is None, an empty list, an attribute without value. */
-    uint32_t first, count;
-    TorchAttr attr;
-    const int64_t *ints;  /* bool, int, ints */
-    const double *floats; /* float, floats */
-    const char *text;     /* text */
-} TorchOperand;
+typedef GraphOperand TorchOperand;
 
 /* A place where forward made Python decide by values of inputs or parameters: what was read holds
  * for the values drawn. */

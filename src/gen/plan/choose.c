@@ -3,6 +3,7 @@
 #include "gen/plan/others.h"
 
 #include "craft/craft.h"
+#include "gen/plan/boundary.h"
 #include "gen/plan/build/build.h"
 #include "gen/plan/fit.h"
 #include "gen/plan/wide.h"
@@ -188,7 +189,7 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
 }
 
 /* A file may be called like something in its own program: t.py, tile.py, for.py. */
-bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+static bool plan_inside(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag)
 {
     Diag before = *diag;
@@ -221,4 +222,11 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     *plan = other;
     *diag = before;
     return true;
+}
+
+bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               Plan *plan, Diag *diag)
+{
+    return plan_inside(arena, graph, chip, tile_limit, plan, diag) &&
+           (!plan_is_valid(arena, plan) || plan_boundary(arena, graph, plan, diag));
 }
