@@ -191,8 +191,43 @@ static bool check_joined(Arena *arena, const MakeSpec *spec, MakeMade *made, uin
     return true;
 }
 
+/* Every form for every dtype, read back from files and judged. */
+static bool check_written(Arena *arena, const MakeSpec *spec, MakeMade *made, uint32_t count,
+                          Str craft, MakeWritten *written, Diag *diag)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        MakeSpec own = *spec;
+        own.float_type = made[i].dtype;
+        own.trace = NULL;
+        if (!make_written(arena, &own, &made[i].result, craft, &written[i], diag))
+            return false;
+    }
+    return true;
+}
+
+/* "  handed    project, direct, mkb: right at small: x f32[4,16]" */
+static void show_written(const MakeWritten *written, Buf *out)
+{
+    const EvalWritten *forms = &written->forms;
+    buf_puts(out, "  handed    ");
+    for (uint32_t i = 0, n = 0; i < forms->forms.len; i++)
+        if (!forms->forms.at[i].lacks)
+            buf_printf(out, "%s%s", n++ ? ", " : "", eval_form_text(forms->forms.at[i].form));
+    if (written->cases.len)
+        buf_puts(out, ": read back from the files, values and hazards ok\n");
+    else
+        buf_puts(out, ": not run from the files, the one size the program takes is too large\n");
+    for (uint32_t i = 0; i < written->cases.len; i++)
+        buf_printf(out, "            %s\n", written->cases.at[i]);
+    for (uint32_t i = 0; i < forms->forms.len; i++)
+        if (forms->forms.at[i].lacks)
+            buf_printf(out, "            no %s: %s\n", eval_form_text(forms->forms.at[i].form),
+                       forms->forms.at[i].lacks);
+}
+
 static bool write_project(Arena *arena, const MakeSpec *spec, const MakeMade *made, uint32_t count,
-                          Str craft, Str summary, const char *dir, Diag *diag)
+                          const MakeWritten *written, Str craft, Str summary, const char *dir,
+                          Diag *diag)
 {
     MakeFiles files = {.name = made[0].result.plan.name,
                        .task = spec->path,
@@ -204,6 +239,10 @@ static bool write_project(Arena *arena, const MakeSpec *spec, const MakeMade *ma
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t i = 0; i < made[m].result.verdicts.len; i++)
             vec_push(arena, &files.verdicts, &made[m].result.verdicts.at[i]);
+    for (uint32_t m = 0; written && m < count; m++)
+        for (uint32_t i = 0; i < written[m].verdicts.len; i++)
+            vec_push(arena, &files.verdicts, &written[m].verdicts.at[i]);
+    files.forms = written ? &written[0].forms.files : NULL;
     return make_write(arena, &files, dir, diag);
 }
 
@@ -215,21 +254,25 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
     MakeVariant *variants = arena_array(arena, MakeVariant, count + 1);
     Buf summary = {0};
     Str craft = {0};
-    bool ok = true, written = false;
+    MakeWritten *forms = arena_array(arena, MakeWritten, count + 1);
+    bool ok = true, written = false, judges = wish->dir && spec->engine == EVAL_TWIN;
     for (uint32_t i = 0; i < count; i++) {
         variants[i] = (MakeVariant){&made[i].result.plan, made[i].dtype};
         ok = ok && made[i].ok;
     }
     ok = ok && make_join(arena, variants, count, &craft, diag) &&
-         check_joined(arena, spec, made, count, craft, diag);
+         check_joined(arena, spec, made, count, craft, diag) &&
+         (!judges || check_written(arena, spec, made, count, craft, forms, diag));
     for (uint32_t i = 0; i < count; i++) {
         MakeManner manner = {wish->interp, spec->listed ? wish->listed : NULL,
                              command_of(args, wish, made[i].dtype)};
         make_show(&made[i], &manner, &summary);
+        if (ok && judges)
+            show_written(&forms[i], &summary);
     }
     if (ok && wish->dir)
-        written = write_project(arena, spec, made, count, craft, buf_view(&summary), wish->dir,
-                                diag);
+        written = write_project(arena, spec, made, count, judges ? forms : NULL, craft,
+                                buf_view(&summary), wish->dir, diag);
     if (args->json) {
         print_json(made, count);
     } else {

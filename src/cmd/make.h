@@ -4,6 +4,7 @@
 
 #include "cmd/generator.h"
 #include "loop/make.h"
+#include "loop/make_written.h"
 #include "verdict/verdict.h"
 
 typedef VEC(const Verdict *) MakeVerdicts;
@@ -18,6 +19,7 @@ typedef struct MakeFiles {
     Str summary;          /* for the page; empty: none is written */
     Str trace;            /* empty: none */
     const NpuChip *chip;
+    const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */
 } MakeFiles;
 
 /* The operator project, the Craft program, verdicts.jsonl, report.html, trace.json. The same input

@@ -140,8 +140,10 @@ bool make_write(Arena *arena, const MakeFiles *made, const char *dir, Diag *diag
     const Target *target = emit_target(STR("project"));
     EmitInput in = {.file = file, .source = made->craft};
     EmitFiles files = {0};
-    if (!target || !lower_all(arena, file, made->craft, made->chip, &in, diag) ||
-        !target->emit(arena, &in, &files, diag))
+    for (uint32_t i = 0; made->forms && i < made->forms->len; i++)
+        vec_push(arena, &files, made->forms->at[i]);
+    if (!made->forms && (!target || !lower_all(arena, file, made->craft, made->chip, &in, diag) ||
+                         !target->emit(arena, &in, &files, diag)))
         return false;
     add_readme(arena, made, &files);
     add_evidence(arena, made, &files);

@@ -238,19 +238,46 @@ typedef struct Counts {
     IrExprId given, wanted;
 } Counts;
 
-static Counts count_elements(Sema *s, const IrKernel *k, const IrStmt *launch,
-                             const IrTensor *want, uint32_t tensor)
+typedef struct Sizes {
+    IrExprId at[IR_MAX_RANK];
+    uint32_t len;
+} Sizes;
+
+/* Axes that are there on both sides need no arithmetic. */
+static void drop_common(Sema *s, Sizes *a, Sizes *b)
 {
-    IrExprId given = ir_int(s->ir, 1), wanted = ir_int(s->ir, 1);
-    for (uint32_t i = 0; i < want->rank; i++) {
-        IrExprId size = known_size(s, substitute(s, k, launch, want->shape[i]));
-        wanted = ir_expr2(s->ir, IR_E_MUL, wanted, size);
+    for (uint32_t i = 0; i < a->len;) {
+        uint32_t k = 0;
+        while (k < b->len && !sema_same_size(s, a->at[i], b->at[k]))
+            k++;
+        if (k == b->len) {
+            i++;
+            continue;
+        }
+        a->at[i] = a->at[--a->len];
+        b->at[k] = b->at[--b->len];
     }
-    for (uint32_t i = 0; i < sema_tensor(s, tensor)->rank; i++) {
-        IrExprId size = known_size(s, sema_tensor(s, tensor)->shape[i]);
-        given = ir_expr2(s->ir, IR_E_MUL, given, size);
-    }
-    return (Counts){given, wanted};
+}
+
+static IrExprId product(Sema *s, const Sizes *sizes)
+{
+    IrExprId all = ir_int(s->ir, 1);
+    for (uint32_t i = 0; i < sizes->len; i++)
+        all = ir_expr2(s->ir, IR_E_MUL, all, known_size(s, sizes->at[i]));
+    return all;
+}
+
+static Counts count_elements(Sema *s, const IrKernel *k, const IrStmt *launch, const IrTensor *want,
+                             uint32_t tensor, bool all)
+{
+    Sizes given = {0}, wanted = {0};
+    for (uint32_t i = 0; i < want->rank; i++)
+        wanted.at[wanted.len++] = substitute(s, k, launch, want->shape[i]);
+    for (uint32_t i = 0; i < sema_tensor(s, tensor)->rank; i++)
+        given.at[given.len++] = sema_tensor(s, tensor)->shape[i];
+    if (!all)
+        drop_common(s, &given, &wanted);
+    return (Counts){product(s, &given), product(s, &wanted)};
 }
 
 static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const IrTensor *want,
@@ -278,9 +305,10 @@ static bool check_tensor(Sema *s, const IrKernel *k, const IrStmt *launch, const
     bool list = have->role == IR_ROLE_IN_LIST || have->role == IR_ROLE_OUT_LIST;
     Counts n = {0};
     if (!list && !have->upto) {
-        n = count_elements(s, k, launch, want, v->access.tensor);
+        n = count_elements(s, k, launch, want, v->access.tensor, false);
         if (sema_same_size(s, n.given, n.wanted))
             return true;
+        n = count_elements(s, k, launch, want, v->access.tensor, true);
     }
     have = sema_tensor(s, v->access.tensor);
     if (have->rank != want->rank) {

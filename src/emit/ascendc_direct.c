@@ -290,18 +290,19 @@ bool emit_direct(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
 
 /* ---- MultiKernelBench ---- */
 
-static void part_model(Host *h)
+/* What forward takes where nothing is known of the model: the operator's own inputs. */
+static const char *own_parameters(const Host *h)
 {
-    Pen *pen = h->pen;
+    const IrProgram *ir = h->p->ir;
     Buf names = {0};
-    for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
-        if (operand_is_input(&h->p->ir->tensors.at[i]))
-            buf_printf(&names, "%s%s", names.len ? ", " : "",
-                       camel(h->arena, h->p->ir->tensors.at[i].name));
-    for (uint32_t i = 0; i < h->p->ir->attrs.len; i++) {
-        const IrVar *v = &h->p->ir->vars.at[h->p->ir->attrs.at[i]];
-        const IrExpr *e = &h->p->ir->exprs.at[v->value];
-        buf_printf(&names, "%s%s", names.len ? ", " : "", camel(h->arena, v->name));
+    buf_puts(&names, "self");
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (operand_is_input(&ir->tensors.at[i]))
+            buf_printf(&names, ", %s", camel(h->arena, ir->tensors.at[i].name));
+    for (uint32_t i = 0; i < ir->attrs.len; i++) {
+        const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
+        const IrExpr *e = &ir->exprs.at[v->value];
+        buf_printf(&names, ", %s", camel(h->arena, v->name));
         if (e->op == IR_E_FLOAT) {
             buf_char(&names, '=');
             buf_double(&names, e->of.f);
@@ -310,7 +311,30 @@ static void part_model(Host *h)
                        (long long)e->of.i);
         }
     }
-    const char *ops = h->in->custom ? "custom_ops_lib" : "_ops";
+    const char *text = buf_take(&names, h->arena);
+    buf_free(&names);
+    return text;
+}
+
+/* What is handed to the operator: inputs of forward, parameters of the model, attributes. */
+static const char *given_arguments(const Host *h)
+{
+    const IrProgram *ir = h->p->ir;
+    const EmitModel *m = h->in->model;
+    Buf out = {0};
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (operand_is_input(&ir->tensors.at[i]))
+            buf_printf(&out, "%s%s", out.len ? ", " : "", m->given[i]);
+    for (uint32_t i = 0; i < ir->attrs.len; i++)
+        buf_printf(&out, "%s%s", out.len ? ", " : "", m->attributes[i]);
+    const char *text = out.len ? buf_take(&out, h->arena) : "";
+    buf_free(&out);
+    return text;
+}
+
+static void print_ops_import(Host *h)
+{
+    Pen *pen = h->pen;
     if (h->in->custom) {
         pen_line(pen, "import torch, torch_npu, custom_ops_lib");
     } else {
@@ -323,14 +347,31 @@ static void part_model(Host *h)
         pen_line(pen, "    sys.path.insert(0, str(_built))");
         pen_line(pen, "import benchmark_ops as _ops");
     }
+}
+
+static void part_model(Host *h)
+{
+    Pen *pen = h->pen;
+    static const EmitModel none = {0};
+    const EmitModel *m = h->in->model ? h->in->model : &none;
+    print_ops_import(h);
+    if (m->prelude.len)
+        buf_str(pen->out, m->prelude);
     pen_blank(pen);
-    pen_line(pen, "class ModelNew(torch.nn.Module):");
-    pen_line(pen, "    def __init__(self, *args, **kwargs):");
-    pen_line(pen, "        super().__init__()");
+    pen_line(pen, "class ModelNew(%.*s):",
+             STR_ARG(m->constructor.len && m->bases.len ? m->bases : STR("torch.nn.Module")));
+    if (m->constructor.len) {
+        buf_str(pen->out, m->constructor);
+        pen_blank(pen);
+    } else {
+        pen_line(pen, "    def __init__(self, *args, **kwargs):");
+        pen_line(pen, "        super().__init__()");
+    }
     pen_blank(pen);
-    pen_line(pen, "    def forward(self, %s):", names.len ? names.at : "*inputs");
-    pen_line(pen, "        return %s.%s(%s)", ops, host_op_name(h), torch_args(h));
-    buf_free(&names);
+    pen_line(pen, "    def forward(%.*s):",
+             STR_ARG(m->parameters.len ? m->parameters : str_from(own_parameters(h))));
+    pen_line(pen, "        return %s.%s(%s)", h->in->custom ? "custom_ops_lib" : "_ops",
+             host_op_name(h), h->in->model ? given_arguments(h) : torch_args(h));
 }
 
 static void part_mkb_binding(Host *h)

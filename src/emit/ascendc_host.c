@@ -135,9 +135,8 @@ void host_print_shapes(Host *h, bool infer)
                  host_input_index(ir, i));
         const char *shape = infer ? str_format(h->arena, "(*%sGiven)", name)
                                   : str_format(h->arena, "%sGiven->GetStorageShape()", name);
-        pen_open(h->pen,
-                 opt ? "if (%sGiven != nullptr && %s)" : "if (%sGiven == nullptr || %s)", name,
-                 rank_test(h, t, shape));
+        pen_open(h->pen, opt ? "if (%sGiven != nullptr && %s)" : "if (%sGiven == nullptr || %s)",
+                 name, rank_test(h, t, shape));
         pen_line(h->pen, "return %s;", fail);
         pen_close(h->pen, "");
     }

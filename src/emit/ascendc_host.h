@@ -43,7 +43,7 @@ void host_print_tiling_header(Host *h);
 void host_print_operator(Host *h, bool inline_plan);
 void host_print_inference(Host *h);
 void host_print_definition(Host *h);
-void host_print_shapes(Host *h, bool infer); /* the sizes, from what the context holds */
+void host_print_shapes(Host *h, bool infer);        /* the sizes, from what the context holds */
 void host_print_derived(Host *h, const IrVar *dim); /* "const int64_t rows = b * s;" */
 void host_print_attrs(Host *h);
 void host_print_list_len(Host *h, uint32_t operand);

@@ -116,8 +116,8 @@ void torch_print_sizes(Host *h)
                      camel(h->arena, t->name), camel(h->arena, t->name));
         else if (operand_is_input(t) && t->role != IR_ROLE_OPT)
             pen_line(h->pen, "TORCH_CHECK(%s.%s == %u, \"%s: %s has %u axes\");",
-                     camel(h->arena, t->name), t->rank ? "dim()" : "numel()",
-                     t->rank ? t->rank : 1, host_op_name(h), t->name, t->rank);
+                     camel(h->arena, t->name), t->rank ? "dim()" : "numel()", t->rank ? t->rank : 1,
+                     host_op_name(h), t->name, t->rank);
     }
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;

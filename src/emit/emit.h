@@ -21,11 +21,23 @@ typedef struct EmitFile {
 
 typedef VEC(EmitFile) EmitFiles;
 
+/* The Python model that the operator takes the place of, for forms that have a model of their own: it
+ * is constructed and called as that one, and hands its own parameters to the operator. */
+typedef struct EmitModel {
+    Str prelude;     /* lines before the class: imports, what the constructor names */
+    Str bases;       /* "nn.Module"; empty: torch.nn.Module */
+    Str constructor; /* lines of __init__, indented; empty: it takes anything and holds nothing */
+    Str parameters;  /* of forward: "self, gate, x" */
+    const char *const *given;      /* for each operand of the operator: "gate", "self.weight" */
+    const char *const *attributes; /* for each attribute: "eps", "1e-06" */
+} EmitModel;
+
 typedef struct EmitInput {
     const char *file; /* of the Craft text: its last part stands in comments */
     Str source;       /* for the comments; may be empty */
     bool custom;      /* names end in _custom and Custom, as MultiKernelBench wants them */
     bool lines; /* kernel text says with #line which Craft line each of its lines comes from */
+    const EmitModel *model;     /* NULL: forward takes what the operator takes */
     VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
 } EmitInput;
 

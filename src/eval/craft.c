@@ -3,7 +3,9 @@
 
 #include "eval/candidate_int.h"
 #include "eval/eval_int.h"
+#include "graph/operand.h"
 #include "ir/falsify.h"
+#include "ir/host.h"
 #include <string.h>
 
 const char *eval_first_error(const EvalRun *run)
@@ -195,32 +197,101 @@ static bool next_of(const Graph *g, bool output, uint32_t *next, ValueId *value)
     return true;
 }
 
-/* A program over one axis sees the elements of a tensor in their order in memory. */
-static Shape flat(Shape shape)
+/* A program over one axis sees the elements of a tensor in their order in memory; complex ones are
+ * pairs. */
+static Shape bound_shape(const Value *v, uint32_t rank)
 {
+    Shape shape = v->shape;
     int64_t count = 0;
-    return shape_count(shape, &count) ? (Shape){.rank = 1, .dim = {count}} : shape;
+    if (v->dtype == DT_C64 && shape.rank < GRAPH_MAX_RANK)
+        shape.dim[shape.rank++] = 2;
+    if (shape.rank == 0 && rank)
+        return (Shape){.rank = 1, .dim = {1}};
+    if (rank == 1 && shape.rank > 1 && shape_count(shape, &count))
+        return (Shape){.rank = 1, .dim = {count}};
+    return shape;
+}
+
+static bool value_named(const Graph *g, const GraphNames *names, bool output, const char *name,
+                        ValueId *value)
+{
+    for (uint32_t i = 0; output && i < g->outputs.len; i++)
+        if (strcmp(names->outputs[i], name) == 0) {
+            *value = g->outputs.at[i];
+            return true;
+        }
+    for (uint32_t i = 0; !output && i < g->inputs.len + g->params.len; i++) {
+        bool input = i < g->inputs.len;
+        const char *own = input ? names->inputs[i] : names->params[i - g->inputs.len];
+        if (strcmp(own, name) == 0) {
+            *value = input ? g->inputs.at[i] : g->params.at[i - g->inputs.len];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every parameter that comes in (or goes out) has the name of a tensor of the task: then names count,
+ * and the order does not. */
+static bool all_named(const IrProgram *p, const Graph *g, const GraphNames *names, bool output)
+{
+    for (uint32_t i = 0; i < p->operand_count; i++) {
+        ValueId value;
+        if ((p->tensors.at[i].role == IR_ROLE_OUT) == output &&
+            !value_named(g, names, output, p->tensors.at[i].name, &value))
+            return false;
+    }
+    return true;
 }
 
 bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand **operands,
                Diag *diag)
 {
-    uint32_t in = 0, out = 0;
+    GraphNames names = graph_names(arena, graph);
+    bool by_name[2] = {all_named(p, graph, &names, false), all_named(p, graph, &names, true)};
+    uint32_t next[2] = {0, 0};
     *operands = arena_array(arena, EvalOperand, p->operand_count + 1);
     for (uint32_t i = 0; i < p->operand_count; i++) {
         const IrTensor *t = &p->tensors.at[i];
         EvalOperand *o = &(*operands)[i];
         bool output = t->role == IR_ROLE_OUT;
-        if (!next_of(graph, output, output ? &out : &in, &o->value)) {
+        if (by_name[output] ? !value_named(graph, &names, output, t->name, &o->value)
+                            : !next_of(graph, output, &next[output], &o->value)) {
             diag_error(diag, "V012", t->at, "'%s' has no %s in the task to stand for", t->name,
                        output ? "output" : "input");
             return false;
         }
-        o->shape = graph_value(graph, o->value)->shape;
-        if (o->shape.rank == 0 && t->rank)
-            o->shape = (Shape){.rank = 1, .dim = {1}};
-        if (t->rank == 1 && o->shape.rank > 1)
-            o->shape = flat(o->shape);
+        o->shape = bound_shape(graph_value(graph, o->value), t->rank);
     }
     return true;
+}
+
+bool eval_has_dtypes(const IrProgram *p, const Graph *graph)
+{
+    Arena scratch = {0};
+    Diag said = diag_make(&scratch, "", (Str){0});
+    EvalOperand *operands;
+    bool same = eval_bind(&scratch, p, graph, &operands, &said);
+    for (uint32_t i = 0; same && i < p->operand_count; i++)
+        same = p->tensors.at[i].dtype ==
+               dtype_in_craft(graph_value(graph, operands[i].value)->dtype);
+    arena_drop(&scratch);
+    return same;
+}
+
+bool eval_takes(Arena *arena, const IrProgram *p, const Graph *graph, const NpuChip *chip)
+{
+    Diag said = diag_make(arena, p->file, (Str){0});
+    EvalOperand *operands;
+    IrShape *shapes = arena_array(arena, IrShape, p->operand_count + 1);
+    IrHostRun run;
+    if (!eval_bind(arena, p, graph, &operands, &said))
+        return false;
+    for (uint32_t i = 0; i < p->operand_count; i++) {
+        shapes[i] = (IrShape){.rank = (uint32_t)operands[i].shape.rank};
+        for (int d = 0; d < operands[i].shape.rank; d++)
+            shapes[i].dim[d] = operands[i].shape.dim[d];
+    }
+    IrHostInput input = {.operands = shapes};
+    return ir_host_run(arena, p, chip, &input, &run, &said);
 }

@@ -96,5 +96,9 @@ bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *r
  * with a diagnostic when they do not fit. */
 bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand **operands,
                Diag *diag);
+/* Whether the program's operands, in this order, have the task's dtypes. */
+bool eval_has_dtypes(const IrProgram *p, const Graph *graph);
+/* Whether the host function takes the task's shapes. */
+bool eval_takes(Arena *arena, const IrProgram *p, const Graph *graph, const NpuChip *chip);
 
 #endif

@@ -132,8 +132,8 @@ struct Graph {
     VEC(ValueId) inputs; /* in the order of forward's arguments */
     VEC(ValueId) params; /* parameters and buffers, in order of construction */
     VEC(ValueId) outputs;
-    VEC(const char *) notes; /* what was read other than literally ("dropout ... identity") */
-    Graph *source;           /* NULL for a source graph itself */
+    VEC(const char *) notes;    /* what was read other than literally ("dropout ... identity") */
+    Graph *source;              /* NULL for a source graph itself */
     VEC(GraphOperand) operands; /* as the file's own table lists them; empty: it has none */
 };
 

@@ -63,9 +63,7 @@ static const char *name_in_table(Arena *arena, const Graph *g, bool output, uint
 {
     const GraphOperand *o = graph_operand_of(g, output, index);
     bool list = o && (o->role == OPERAND_LIST || o->role == OPERAND_OUTS);
-    return !o     ? NULL
-           : list ? str_format(arena, "%s_%u", o->name, index - o->first)
-                  : o->name;
+    return !o ? NULL : list ? str_format(arena, "%s_%u", o->name, index - o->first) : o->name;
 }
 
 static void name_inputs(Arena *arena, const Graph *g, GraphNames *n)

@@ -279,7 +279,7 @@ typedef struct IrProgram {
     VEC(IrTensor) tensors; /* of the host: operands in order, then workspaces */
     uint32_t operand_count;
     VEC(IrVarId) attrs; /* attributes in order */
-    VEC(IrVarId) dims; /* a derived one after those it is made of */
+    VEC(IrVarId) dims;  /* a derived one after those it is made of */
     IrBlock host;
     VEC(IrKernel) kernels;
     VEC(IrBound) bounds; /* by the host's asserts; ir_annotate_launched finds them */

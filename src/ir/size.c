@@ -55,17 +55,17 @@ static bool any_mentions(const IrProgram *p, const IrExprId *e, uint32_t n, IrVa
 
 static bool view_mentions(const IrProgram *p, const IrView *v, IrVarId var)
 {
-    return v->rank && (any_mentions(p, &v->row, 1, var) ||
-                       any_mentions(p, v->start, v->rank, var) ||
-                       any_mentions(p, v->size, v->rank, var));
+    return v->rank &&
+           (any_mentions(p, &v->row, 1, var) || any_mentions(p, v->start, v->rank, var) ||
+            any_mentions(p, v->size, v->rank, var));
 }
 
 static bool block_mentions(const IrProgram *p, const IrBlock *block, IrVarId var);
 
 static bool stmt_mentions(const IrProgram *p, const IrStmt *s, IrVarId var)
 {
-    const IrExprId single[] = {s->align, s->cond, s->value,      s->access.item, s->scalar[0],
-                               s->pad,   s->scalar[1]};
+    const IrExprId single[] = {s->align,     s->cond, s->value,    s->access.item,
+                               s->scalar[0], s->pad,  s->scalar[1]};
     bool found = any_mentions(p, single, sizeof single / sizeof *single, var) ||
                  any_mentions(p, s->access.start, s->access.rank, var) ||
                  any_mentions(p, s->access.size, s->access.rank, var) ||

@@ -32,11 +32,12 @@ typedef struct MakeSpec {
     bool plan_only;    /* neither tune nor judge */
     bool tune_only;    /* judge nothing */
     bool trust;
-    bool strict;  /* only synchronisation that is written counts; see `inserted` */
-    bool no_memo; /* timing: execute every record, also those that only repeat */
-    bool listed;  /* judge every listed case of up to a million elements */
-    bool tiny;    /* ... shrunk: a quick look */
-    int64_t only; /* ... this one alone, whatever its size, counted from 1; 0: all */
+    bool strict;        /* only synchronisation that is written counts; see `inserted` */
+    bool no_memo;       /* timing: execute every record, also those that only repeat */
+    bool listed;        /* judge every listed case of up to a million elements */
+    double written_own; /* written forms are judged at the task's own size up to so many elements */
+    bool tiny;          /* ... shrunk: a quick look */
+    int64_t only;       /* ... this one alone, whatever its size, counted from 1; 0: all */
     const char
         *one;      /* judge this case alone: "small", "fuzz3", "medium", "own", "full"; NULL: all */
     bool rounds;   /* f16 and bf16 are rounded at every step from the start */

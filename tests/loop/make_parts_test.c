@@ -90,7 +90,7 @@ T_TEST(make_joins_dtypes)
     Str craft;
     REQUIRE(make_join(&arena, variants, 3, &craft, &diag));
     CHECK(contains(craft, "T = dtype(f32, f16, bf16)"));
-    CHECK(contains(craft, "x0: gm[T, n0, n1]"));
+    CHECK(contains(craft, "x: gm[T, n0, n1]"));
     CHECK(craft_ok(&arena, craft));
     for (int i = 0; i < 3; i++) {
         MakeSpec spec = spec_of(rows_task);
@@ -114,7 +114,8 @@ T_TEST(make_takes_the_largest_activations)
     REQUIRE(file_read(&arena, spec.path, 0, &spec.source, &diag));
     REQUIRE(make_kernel(&arena, &spec, &made, &diag));
     CHECK(contains(made.plan.craft, "dim(1, 1099511627776)"));
-    CHECK(made.plan.operands.at[0].shape.dim[0] > PLAN_DIM_MOST);
+    int64_t count = 0;
+    CHECK(shape_count(made.plan.operands.at[0].shape, &count) && count > PLAN_DIM_MOST);
     arena_drop(&arena);
 }
 

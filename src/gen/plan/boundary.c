@@ -88,6 +88,13 @@ static void set_operands(Boundary *b)
     }
 }
 
+static bool is_program(Arena *arena, Str text)
+{
+    Diag said = diag_make(arena, "plan.craft", text);
+    CraftFile *file = craft_read(arena, "plan.craft", text, &said);
+    return file && diag_ok(&said) && craft_program(arena, file, 0, &said);
+}
+
 bool plan_boundary(Arena *arena, const Graph *graph, Plan *plan, Diag *diag)
 {
     Diag said = diag_make(arena, "plan.craft", plan->craft);
@@ -95,15 +102,23 @@ bool plan_boundary(Arena *arena, const Graph *graph, Plan *plan, Diag *diag)
     const IrProgram *p = file && diag_ok(&said) ? craft_program(arena, file, 0, &said) : NULL;
     Boundary b = {.arena = arena, .graph = graph, .plan = plan, .program = p};
     if (!p || p->operand_count != plan->operands.len)
-        return refuse_boundary(&b, diag, "its text is refused:",
-                               said.items.len ? said.items.at[0].text : "");
+        return refuse_boundary(&b, diag,
+                               "its text is refused:", said.items.len ? said.items.at[0].text : "");
     b.sizes = arena_array(arena, BoundSize, p->dims.len + 1);
     for (uint32_t i = 0; i < p->dims.len; i++)
         b.sizes[i].var = p->dims.at[i];
     if (!add_tensors(&b, diag))
         return false;
     boundary_axes(&b);
-    plan->craft = boundary_text(&b);
+    Str text = boundary_text(&b);
+    if (!is_program(arena, text)) { /* what is not seen to be equal becomes numbers */
+        for (uint32_t i = 0; i < p->dims.len; i++)
+            b.sizes[i].fixed = b.sizes[i].value > 0;
+        text = boundary_text(&b);
+    }
+    if (!is_program(arena, text))
+        return refuse_boundary(&b, diag, "its host function would be refused:", plan->name);
+    plan->craft = text;
     set_operands(&b);
     return true;
 }

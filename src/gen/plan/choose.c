@@ -190,7 +190,7 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
 
 /* A file may be called like something in its own program: t.py, tile.py, for.py. */
 static bool plan_inside(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               Plan *plan, Diag *diag)
+                        Plan *plan, Diag *diag)
 {
     Diag before = *diag;
     if (graph->nodes.len > PLAN_MOST_NODES) {

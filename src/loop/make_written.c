@@ -1,0 +1,185 @@
+/* Judging what was written; see make_written.h. In: a Craft program that was judged. Out: its forms as
+ * files, a verdict for each form at each size. */
+#include "loop/make_written.h"
+
+#include "base/temp.h"
+#include "craft/craft.h"
+#include "loop/bench_pool.h"
+#include "loop/make_int.h"
+#include "loop/pieces.h"
+#include <string.h>
+
+/* How often an odd size is drawn until the program takes it. */
+enum { TRIES = 20, MOST_SIZES = 3 };
+/* Elements of all values of a task whose own size is judged, too, and up to which it is when the program
+ * takes no other. */
+#define CHEAP_OWN 0x1p22
+#define MOST_OWN 0x1p26
+
+typedef struct Size {
+    const char *name;
+    TorchTask *task;
+    TorchOptions options;
+    uint64_t seed;
+} Size;
+
+typedef struct Written {
+    Arena *arena;
+    const MakeSpec *spec;
+    MakeJob job;
+    Str craft;
+    const IrProgram *program;
+    Size sizes[MOST_SIZES];
+    uint32_t size_count;
+    MakeWritten *out;
+    TempDir dir;
+    MakeAnswer *answers; /* by form and size */
+} Written;
+
+/* ---- sizes that the program takes ---- */
+
+static bool read_program(Written *w)
+{
+    Diag said = diag_make(w->arena, w->spec->path, w->craft);
+    CraftFile *file = craft_read(w->arena, "written.craft", w->craft, &said);
+    for (uint32_t v = 0; file && diag_ok(&said) && v < craft_variant_count(file); v++) {
+        IrProgram *p = craft_program(w->arena, file, v, &said);
+        if (p && (!w->program || eval_has_dtypes(p, w->job.result->task->graph)))
+            w->program = p;
+    }
+    return w->program != NULL;
+}
+
+static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tries)
+{
+    const MakeSpec *spec = w->spec;
+    for (uint32_t i = 0; i < tries; i++) {
+        Diag said = diag_make(w->arena, spec->path, spec->source);
+        Size size = {.name = name, .seed = spec->seed + 101 + i};
+        size.options = make_options(&w->job, size.seed);
+        sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size.seed, 2 + i,
+                        &size.options);
+        size.task = scale == SCALE_FULL ? w->job.result->task
+                                        : torch_read_scaled(w->arena, spec->path, spec->source,
+                                                            &size.options, scale, &said);
+        if (!size.task || graph_any_empty(size.task->graph) ||
+            !eval_takes(w->arena, w->program, size.task->graph, spec->chip))
+            continue;
+        w->sizes[w->size_count++] = size;
+        return;
+    }
+}
+
+static void find_sizes(Written *w)
+{
+    double own = make_elements(w->job.result->task->graph);
+    try_size(w, "small", SCALE_SMALL, 1);
+    try_size(w, "odd", SCALE_FUZZ, TRIES);
+    if (own <= (w->size_count ? CHEAP_OWN : MOST_OWN) || own <= w->spec->written_own)
+        try_size(w, "own", SCALE_FULL, 1);
+}
+
+/* ---- one form at one size ---- */
+
+static void judge_form(const Written *w, Arena *arena, uint32_t form, uint32_t size,
+                       MakeAnswer *answer)
+{
+    const MakeSpec *spec = w->spec;
+    const Size *s = &w->sizes[size];
+    const EvalWrittenForm *f = &w->out->forms.forms.at[form];
+    EvalConfig config = {.chip = spec->chip, .trust = spec->trust, .strict = spec->strict};
+    EvalReference ref = {0};
+    double start = pool_clock();
+    *answer = (MakeAnswer){.end = MAKE_JUDGED, .verdict = verdict_make()};
+    answer->said = diag_make(arena, spec->path, spec->source);
+    answer->verdict.task = w->job.result->task->name;
+    answer->verdict.candidate = eval_form_text(f->form);
+    answer->verdict.kase = str_format(arena, "written-%s", s->name);
+    answer->verdict.inputs = make_inputs(arena, s->task->graph);
+    if (eval_reference(arena, s->task->graph, s->seed, RULE_ACRAFT, &ref, &answer->said)) {
+        eval_reference_model(arena, spec->path, spec->source, s->task, &s->options, &ref);
+        eval_written_form(arena, w->dir.path, f, &ref, &config, &answer->verdict, &answer->said);
+    } else {
+        verdict_fail(&answer->verdict, VERDICT_INTERNAL, STAGE_EXTRACT,
+                     "the task has no reference values at this size");
+    }
+    make_excuse(spec, &answer->verdict);
+    answer->verdict.seconds = pool_clock() - start;
+    eval_reference_free(&ref);
+}
+
+static bool is_wanted(void *context, uint32_t piece)
+{
+    const Written *w = context;
+    return !w->out->forms.forms.at[piece / w->size_count].lacks;
+}
+
+static void judge_piece(void *context, uint32_t piece, Buf *text)
+{
+    const Written *w = context;
+    Arena scratch = {0};
+    MakeAnswer answer;
+    judge_form(w, &scratch, piece / w->size_count, piece % w->size_count, &answer);
+    make_answer_put(&answer, text);
+    arena_drop(&scratch);
+}
+
+static void take_piece(void *context, uint32_t piece, Str text, const char *died)
+{
+    Written *w = context;
+    MakeAnswer *answer = &w->answers[piece];
+    if (!make_answer_take(w->arena, text, answer))
+        make_answer_lost(w->arena, w->job.result->task->name, "written", died, answer);
+}
+
+/* ---- all of them ---- */
+
+static bool judge_all(Written *w, Diag *diag)
+{
+    uint32_t count = w->out->forms.forms.len * w->size_count;
+    bool ok = true;
+    w->answers = arena_array(w->arena, MakeAnswer, count + 1);
+    pieces_do(&(Pieces){count, w->spec->jobs, is_wanted, judge_piece, take_piece, w});
+    for (uint32_t i = 0; i < count; i++) {
+        const Verdict *v = &w->answers[i].verdict;
+        const EvalWrittenForm *f = &w->out->forms.forms.at[i / w->size_count];
+        if (f->lacks || w->answers[i].end != MAKE_JUDGED)
+            continue;
+        vec_push(w->arena, &w->out->verdicts, *v);
+        if (v->status == VERDICT_OK || !ok)
+            continue;
+        ok = false;
+        diag_error(diag, "M020", (Span){0},
+                   "what would be written is not right: form %s, %s, %s: %s: %s",
+                   eval_form_text(f->form), w->sizes[i % w->size_count].name, v->inputs,
+                   verdict_status_row(v->status)->text, v->reason);
+    }
+    return ok;
+}
+
+bool make_written(Arena *arena, const MakeSpec *spec, const MakeResult *result, Str craft,
+                  MakeWritten *written, Diag *diag)
+{
+    Written w = {.arena = arena, .spec = spec, .craft = craft, .out = written};
+    MakeResult copy = *result;
+    Diag said = diag_make(arena, spec->path, spec->source);
+    w.job = (MakeJob){.spec = spec, .result = &copy, .rounds = result->rounds};
+    *written = (MakeWritten){0};
+    torch_cases(arena, spec->path, &w.job.cases, &said);
+    if (!eval_forms(arena, result->plan.name, craft, result->task, spec->source, spec->chip,
+                    &written->forms, diag) ||
+        !read_program(&w) || !temp_dir_make(arena, "acraft-written", &w.dir, diag))
+        return false;
+    find_sizes(&w);
+    for (uint32_t i = 0; i < w.size_count; i++)
+        vec_push(arena, &written->cases,
+                 str_format(arena, "%s: %s", w.sizes[i].name,
+                            make_inputs(arena, w.sizes[i].task->graph)));
+    bool ok = emit_write(arena, path_join(arena, w.dir.path, "out"), &written->forms.files, diag);
+    const char *root = w.dir.path;
+    w.dir.path = path_join(arena, root, "out");
+    ok = ok && judge_all(&w, diag);
+    w.dir.path = root;
+    temp_dir_remove(&w.dir, diag);
+    return ok;
+}
