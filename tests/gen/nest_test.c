@@ -214,6 +214,21 @@ T_TEST(nest_reduces_in_the_parts_that_results_have)
         "torch.randn(4, 3, 16, dtype=torch.float16), torch.rand(4, 1, 8), torch.rand(4, 1, 8)");
 }
 
+T_TEST(nest_takes_elements_apart_and_puts_them_together)
+{
+    check_model(
+        "self, x, r):\n        return F.gelu(x[:, 0::2], approximate='tanh') * x[:, 1::2] + r\n",
+        "torch.randn(9, 60), torch.randn(9, 30)");
+    check_model(
+        "self, x, g):\n"
+        "        a, b = x[..., 0::2], x[..., 1::2]\n"
+        "        c, s = torch.cos(g), torch.sin(g)\n"
+        "        return torch.stack((a * c - b * s, b * c + a * s), dim=-1).reshape(x.shape)\n",
+        "torch.randn(2, 7, 40), torch.rand(7, 20)");
+    check_model("self, x, w):\n        return x.float().sum(-1) * w\n",
+                "torch.randn(6, 21, 2, dtype=torch.float16), torch.rand(6, 21)");
+}
+
 /* A reshape splits an axis, and a reduction over what is split takes the part. */
 T_TEST(nest_of_a_grouped_norm)
 {

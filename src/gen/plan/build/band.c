@@ -77,6 +77,10 @@ static void load_value(Build *b, NestId id, bool *open)
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = build_kind(b, v->axes);
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
+    if (build_step(b, &v->index) > 1) {
+        build_strided_load(b, id, open);
+        return;
+    }
     const char *buffer = build_buffer(
         b, 'a', kind, dtype, kind == BUILD_TILE || !b->band->rows.axis ? b->load_depth : 1, id);
     if (!*open)
@@ -106,8 +110,11 @@ static void cast_loads(Build *b, const bool *now)
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         const NestValue *v = &b->nest->values.at[i];
         BuildKind kind = build_kind(b, v->axes);
-        if (!now[i] || v->op != NEST_LOAD || kind == BUILD_SCALAR ||
-            b->nest->tensors.at[v->tensor].dtype == DT_F32)
+        if (!now[i] || v->op != NEST_LOAD || kind == BUILD_SCALAR)
+            continue;
+        if (build_step(b, &v->index) > 1)
+            b->name[i] = build_picked(b, i);
+        if (b->nest->tensors.at[v->tensor].dtype == DT_F32)
             continue;
         const char *wide = build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, i));
         build_line(b, "%s = cast(%s, f32)", wide, b->name[i]);
@@ -153,6 +160,7 @@ static void load_all(Build *b, const bool *now)
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (now[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i])
             load_value(b, i, &open);
+    b->strided.len = 0;
 }
 
 static void store_value(Build *b, const NestStore *store)
@@ -163,10 +171,12 @@ static void store_value(Build *b, const NestStore *store)
     for (uint32_t i = 0; i < store->index.n; i++)
         axes |= bit(store->index.term[i].axis);
     BuildKind kind = build_kind(b, axes), of = build_kind(b, v->axes);
-    if (kind == BUILD_SCALAR) {
+    if (kind == BUILD_SCALAR)
         b->failed = "a result would be stored one element at a time";
+    if (build_step(b, &store->index) > 1)
+        build_strided_store(b, store);
+    if (kind == BUILD_SCALAR || build_step(b, &store->index) > 1)
         return;
-    }
     const char *buffer = build_buffer(b, 'o', kind, dtype, b->store_depth, 0);
     const char *view = build_view(b, kind, buffer);
     build_line(b, "with compute():");
@@ -386,8 +396,40 @@ static uint32_t level_of(Build *b, NestId id)
     return level + is_walked(b, id);
 }
 
-/* What is the same for all turns of the dealing loop is loaded before it. */
-static void load_shared(Build *b)
+/* Everything that it is made of has a name or is a number. */
+static bool is_ready(const Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        NestOp op = b->nest->values.at[v->arg[i]].op;
+        if (op != NEST_NUMBER && op != NEST_COUNT && !b->name[v->arg[i]])
+            return false;
+    }
+    return v->op == NEST_MAP || v->op == NEST_PLACE;
+}
+
+static void compute_shared(Build *b, uint64_t alike)
+{
+    size_t before = b->body->len;
+    build_line(b, "with compute():");
+    size_t opened = b->body->len;
+    b->depth++;
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        const NestValue *v = &b->nest->values.at[i];
+        b->left[i] += TURNS;
+        if (b->wanted[i] && v->axes && !(v->axes & ~alike) && !v->mask && is_ready(b, i) &&
+            build_kind(b, v->axes) != BUILD_TILE)
+            build_named(b, i);
+    }
+    b->depth--;
+    if (b->body->len == opened)
+        b->body->len = before;
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        b->left[i] = 0;
+}
+
+/* What is the same for all turns of the dealing loop is loaded and computed before it. */
+static void make_shared(Build *b)
 {
     bool *now = arena_array(b->arena, bool, b->nest->values.len);
     uint64_t alike = (b->band->lanes.whole ? bit(b->band->lanes.axis) : 0) |
@@ -400,6 +442,15 @@ static void load_shared(Build *b)
     b->load_depth = 1;
     load_all(b, now);
     b->load_depth = depth;
+    size_t before = b->body->len;
+    build_line(b, "with compute():");
+    size_t opened = b->body->len;
+    b->depth++;
+    cast_loads(b, now);
+    b->depth--;
+    if (b->body->len == opened)
+        b->body->len = before;
+    compute_shared(b, alike);
     for (uint32_t i = 0; i < b->pool->len; i++)
         b->pool->at[i].kept = b->pool->at[i].owner != 0;
 }
@@ -411,7 +462,8 @@ void build_band(Build *b)
         b->level[i] = level_of(b, i);
         most = b->wanted[i] && b->level[i] > most ? b->level[i] : most;
     }
-    load_shared(b);
+    make_shared(b);
+    build_places(b);
     open_cores(b);
     for (uint32_t level = 1; level <= most; level++)
         reduce_level(b, level);

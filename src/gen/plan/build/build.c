@@ -90,6 +90,8 @@ static void put_row_bound(const Program *p, const Band *band, uint32_t tensor, c
         uint32_t axis = t->dim[i].axis;
         if (rows) {
             buf_puts(&product, product.len ? " * " : "");
+            if (axis && t->dim[i].stride != t->dim[i].unit)
+                buf_printf(&product, "%lld * ", (long long)(t->dim[i].stride / t->dim[i].unit));
             if (axis)
                 buf_puts(&product, p->layout.size[axis]);
             else
@@ -220,6 +222,7 @@ static void put_band(Program *p, const Band *band, uint32_t number, BuildPool *p
     b.name = arena_array(p->arena, const char *, p->nest->values.len);
     b.left = arena_array(p->arena, uint32_t, p->nest->values.len);
     b.level = arena_array(p->arena, uint32_t, p->nest->values.len);
+    b.picked_from = arena_array(p->arena, const char *, p->nest->values.len);
     build_band(&b);
     p->failed = b.failed ? b.failed : p->failed;
 }

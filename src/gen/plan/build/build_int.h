@@ -14,13 +14,22 @@ typedef struct BuildBuffer {
     DType dtype;
     int depth;
     char stem;
-    int64_t rows,
-        lanes;    /* its size; bands that come later use it too, with as many rows as they need */
-    NestId owner; /* 0: nobody holds it */
-    bool kept;    /* until the band ends */
+    int64_t rows, lanes; /* its size; later bands use it with as many rows as they need */
+    int64_t times;       /* LANES: it has so many times the lanes of a tile */
+    NestId owner;        /* 0: nobody holds it */
+    bool kept;           /* until the band ends */
 } BuildBuffer;
 
 typedef VEC(BuildBuffer) BuildPool;
+
+/* A copy of which every step-th element is used: what it reads, from a multiple of the step on. */
+typedef struct BuildStrided {
+    uint32_t tensor;
+    Affine from;
+    const char *buffer;
+} BuildStrided;
+
+enum { BUILD_STEPS = 8 };
 
 enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many for copies out */
 
@@ -36,9 +45,15 @@ typedef struct Build {
     const char **name; /* per value: the view or scalar that holds it; NULL: none */
     uint32_t *left;    /* per value: uses that are still to come in this pass */
     uint32_t *level;   /* per value: how many reductions stand behind it */
-    BuildPool *pool;   /* of the kernel */
-    uint32_t *next;    /* number of its next scalar */
-    uint32_t number;   /* of the band */
+    VEC(BuildStrided) strided;
+    const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
+    const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
+    const char *runs[BUILD_STEPS];  /* per step: what is put together, one run behind the other */
+    const char
+        *weaves[BUILD_STEPS]; /* per step: i32 places that put as many runs together by turns */
+    BuildPool *pool;          /* of the kernel */
+    uint32_t *next;           /* number of its next scalar */
+    uint32_t number;          /* of the band */
     int load_depth, store_depth;
     const char *failed; /* why it cannot be built; NULL: so far it can */
 } Build;
@@ -47,6 +62,7 @@ void build_line(Build *b, const char *format, ...) ATTR_PRINTF(2, 3);
 BuildKind build_kind(const Build *b, uint64_t axes);
 /* A buffer that nobody holds, or a new one; its view. */
 const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner);
+const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t times, NestId owner);
 const char *build_scalar(Build *b); /* a new name */
 const char *build_view(Build *b, BuildKind kind, const char *buffer);
 const char *build_rows(Build *b);  /* how many rows a tile has: "r.size" */
@@ -59,6 +75,14 @@ const char *build_tensor(const Build *b, uint32_t tensor); /* "x0", "y1" */
 const char *build_named(Build *b, NestId id);
 /* Its expression, after what must have a name has one. */
 const char *build_expr(Build *b, NestId id);
+
+/* Every step-th element (strided.c). The places, before all loops; a load; its elements; a store of all
+ * results that are put together by turns, when the first of them comes. */
+int64_t build_step(const Build *b, const Affine *index);
+void build_places(Build *b);
+void build_strided_load(Build *b, NestId id, bool *open);
+const char *build_picked(Build *b, NestId id);
+void build_strided_store(Build *b, const NestStore *store);
 
 /* The loops of the band and all in them. */
 void build_band(Build *b);

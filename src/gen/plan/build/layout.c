@@ -35,17 +35,17 @@ static bool add_strides(LayoutTensor *t, const Affine *index)
     return ok;
 }
 
-/* Sizes from strides; a last dimension where no access walks single elements. */
+/* Sizes from strides. The last dimension counts single elements, whatever the stride of its axes. */
 static bool finish_dims(LayoutTensor *t, int64_t count)
 {
-    if (t->rank == 0 || t->dim[t->rank - 1].stride != 1)
-        if (!add_stride(t, 1))
-            return false;
+    if (t->rank == 0 && !add_stride(t, 1))
+        return false;
     for (uint32_t i = 0; i < t->rank; i++) {
         int64_t above = i ? t->dim[i - 1].stride : count;
+        t->dim[i].unit = i + 1 == t->rank ? 1 : t->dim[i].stride;
         if (above % t->dim[i].stride)
             return false;
-        t->dim[i].size = above / t->dim[i].stride;
+        t->dim[i].size = above / t->dim[i].unit;
     }
     return true;
 }
@@ -56,14 +56,15 @@ void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *in
     int64_t rest = index->at;
     (void)nest;
     for (uint32_t i = 0; i < tensor->rank; i++) {
+        const LayoutDim *dim = &tensor->dim[i];
         out[i] = (LayoutIndex){0};
         for (uint32_t k = 0; k < index->n; k++)
-            if (magnitude(index->term[k].by) == tensor->dim[i].stride) {
+            if (magnitude(index->term[k].by) == dim->stride) {
                 out[i].axis = index->term[k].axis;
-                out[i].by = index->term[k].by < 0 ? -1 : 1;
+                out[i].by = index->term[k].by / dim->unit;
             }
-        out[i].at = rest / tensor->dim[i].stride;
-        rest -= out[i].at * tensor->dim[i].stride;
+        out[i].at = rest / dim->unit;
+        rest -= out[i].at * dim->unit;
     }
 }
 
@@ -101,8 +102,10 @@ static void same_size(Layout *l, uint32_t a, uint32_t b)
 
 static bool is_whole(const Nest *nest, const LayoutDim *dim, const LayoutIndex *at)
 {
-    bool ahead = at->by == 1 && at->at == 0, back = at->by == -1 && at->at == dim->size - 1;
-    return at->axis && nest->axes.at[at->axis].size == dim->size && (ahead || back);
+    int64_t step = dim->stride / dim->unit;
+    bool ahead = at->by == step && at->at >= 0 && at->at < step;
+    bool back = at->by == -1 && at->at == dim->size - 1;
+    return at->axis && nest->axes.at[at->axis].size * step == dim->size && (ahead || back);
 }
 
 /* A dimension gets the size of the axes that walk all of it. */
@@ -176,7 +179,8 @@ static void fix_unread(const Nest *nest, Layout *l)
     bool read[NEST_MAX_AXES] = {false};
     for (uint32_t i = 0; i < nest->tensors.len; i++)
         for (uint32_t k = 0; k < l->tensors[i].rank && !nest->tensors.at[i].output; k++)
-            read[first_same(l, l->tensors[i].dim[k].axis)] = true;
+            if (l->tensors[i].dim[k].stride == l->tensors[i].dim[k].unit)
+                read[first_same(l, l->tensors[i].dim[k].axis)] = true;
     for (uint32_t i = 1; i < nest->axes.len; i++)
         if (!read[first_same(l, i)])
             l->free[first_same(l, i)] = false;
@@ -210,6 +214,8 @@ const char *layout_shape(const Nest *nest, const Layout *l, uint32_t tensor)
     Buf out = {0};
     for (uint32_t i = 0; i < t->rank; i++) {
         buf_puts(&out, i ? ", " : "");
+        if (t->dim[i].axis && t->dim[i].stride != t->dim[i].unit)
+            buf_printf(&out, "%lld * ", (long long)(t->dim[i].stride / t->dim[i].unit));
         if (t->dim[i].axis)
             buf_puts(&out, l->size[t->dim[i].axis]);
         else

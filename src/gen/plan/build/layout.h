@@ -12,8 +12,10 @@
 enum { LAYOUT_RANK = 8 };
 
 typedef struct LayoutDim {
-    int64_t stride, size;
-    uint32_t axis; /* whose size it is; 0: a number */
+    int64_t stride; /* of the axes that walk it */
+    int64_t unit; /* elements from one index to the next: the stride, but 1 in the last dimension */
+    int64_t size;
+    uint32_t axis; /* it has `size of axis` * stride / unit indices; 0: a number of them */
 } LayoutDim;
 
 typedef struct LayoutTensor {
@@ -21,7 +23,7 @@ typedef struct LayoutTensor {
     LayoutDim dim[LAYOUT_RANK];
 } LayoutTensor;
 
-/* Along one dimension: at + by * axis; axis 0: at. */
+/* Along one dimension: at + by * axis; axis 0: at. Where every k-th element is read, by is k. */
 typedef struct LayoutIndex {
     uint32_t axis;
     int64_t at, by;

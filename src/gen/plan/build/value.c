@@ -57,7 +57,8 @@ void build_declare(const BuildPool *pool, Buf *out)
         buf_printf(out, "    %s = ub(%s, ", f->name, dtype_name(f->dtype));
         if (f->kind == BUILD_TILE)
             buf_printf(out, "%lld, ", (long long)f->rows);
-        buf_printf(out, "%lld%s)\n", (long long)(f->kind == BUILD_ROWS ? f->rows : f->lanes),
+        buf_printf(out, "%lld%s)\n",
+                   (long long)(f->kind == BUILD_ROWS ? f->rows : f->lanes * f->times),
                    f->depth > 1 ? ", depth=2" : "");
     }
 }
@@ -68,30 +69,47 @@ static bool can_hold(const Build *b, const BuildBuffer *f, BuildKind kind)
     return f->kind == kind && (kind != BUILD_TILE || f->lanes == b->band->lanes.tile);
 }
 
-const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner)
+static const char *take_buffer(Build *b, BuildBuffer want)
 {
-    int64_t rows = b->band->rows.tile, lanes = b->band->lanes.tile;
     for (uint32_t i = 0; i < b->pool->len; i++) {
         BuildBuffer *f = &b->pool->at[i];
-        if (f->owner || f->kept || f->stem != stem || f->dtype != dtype || f->depth != depth ||
-            !can_hold(b, f, kind))
+        if (f->owner || f->kept || f->stem != want.stem || f->dtype != want.dtype ||
+            f->depth != want.depth || f->times != want.times || !can_hold(b, f, want.kind))
             continue;
-        f->owner = owner;
-        f->rows = f->rows < rows ? rows : f->rows;
-        f->lanes = f->lanes < lanes ? lanes : f->lanes;
+        f->owner = want.owner;
+        f->rows = f->rows < want.rows ? want.rows : f->rows;
+        f->lanes = f->lanes < want.lanes ? want.lanes : f->lanes;
         return f->name;
     }
-    BuildBuffer f = {str_format(b->arena, "%c%u_", stem, b->pool->len),
-                     kind,
-                     dtype,
-                     depth,
-                     stem,
-                     rows,
-                     lanes,
-                     owner,
-                     false};
-    vec_push(b->arena, b->pool, f);
-    return f.name;
+    want.name = str_format(b->arena, "%c%u_", want.stem, b->pool->len);
+    vec_push(b->arena, b->pool, want);
+    return want.name;
+}
+
+const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner)
+{
+    BuildBuffer f = {.kind = kind,
+                     .dtype = dtype,
+                     .depth = depth,
+                     .stem = stem,
+                     .rows = b->band->rows.tile,
+                     .lanes = b->band->lanes.tile,
+                     .times = 1,
+                     .owner = owner};
+    return take_buffer(b, f);
+}
+
+const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t times, NestId owner)
+{
+    BuildBuffer f = {.kind = BUILD_LANES,
+                     .dtype = dtype,
+                     .depth = depth,
+                     .stem = stem,
+                     .rows = b->band->rows.tile,
+                     .lanes = b->band->lanes.tile,
+                     .times = times,
+                     .owner = owner};
+    return take_buffer(b, f);
 }
 
 /* One use of the value is over; after the last its buffer is free. */
@@ -126,11 +144,18 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
     long long from = at->at;
     if (!at->axis)
         return str_format(b->arena, "%lld", from);
+    if (!tile && at->by > 1)
+        return str_format(b->arena, "%lld * i%u + %lld", (long long)at->by, at->axis, from);
     if (!tile && at->by < 0)
         return str_format(b->arena, "%lld - i%u", from, at->axis);
     if (!tile)
         return from ? str_format(b->arena, "i%u + %lld", at->axis, from)
                     : str_format(b->arena, "i%u", at->axis);
+    if (at->by > 1) { /* all elements of the steps, whichever of them is wanted */
+        long long step = at->by, base = from / step * step;
+        return str_format(b->arena, "%lld * t.start + %lld : %lld * t.stop + %lld", step, base,
+                          step, base);
+    }
     const char *size = b->layout->size[at->axis];
     char range = tile == &b->band->rows ? 'r' : 't';
     if (tile->whole)

@@ -236,17 +236,17 @@ static bool at_tri(Derive *d, const Node *node, const NestIndex *index, NestId *
 
 /* What is reduced: a value and the axes that are taken, in as many parts as the results of the task that
  * have such a dimension are written in. */
-enum { MOST_PARTS = 8 };
+enum { MOST_PARTS = 8, UNROLLED = 3 };
 typedef struct Body {
     uint32_t n;
     NestId x[MOST_PARTS];
     uint64_t over[MOST_PARTS];
 } Body;
 
-/* Where a dimension of that size begins anew in some result; `from` itself at least. */
+/* Where a dimension of that size begins anew in some result; after each element of a tiny one. */
 static int64_t part_end(const Derive *d, int64_t size, int64_t from)
 {
-    int64_t end = size;
+    int64_t end = size <= UNROLLED ? from + 1 : size;
     for (uint32_t i = 0; i < d->cuts.len; i++) {
         const NestCut *c = &d->cuts.at[i];
         const Value *v = graph_value(d->graph, d->graph->outputs.at[c->output]);

@@ -7,11 +7,12 @@
 enum {
     MOST_BANDS = 12,
     UB_SPARE = 6 * 1024,
-    BURST = 16,         /* cycles that the shortest burst of a copy takes */
-    STARTS = 30,        /* cycles before the first element of an instruction */
-    LINE = 64,          /* elements of f32 that the vector unit takes at once */
-    MOST_ROWS = 512,    /* of a tile */
-    MUCH_WORK = 1 << 16 /* elements */
+    BURST = 16,          /* cycles that the shortest burst of a copy takes */
+    STARTS = 30,         /* cycles before the first element of an instruction */
+    LINE = 64,           /* elements of f32 that the vector unit takes at once */
+    MOST_ROWS = 512,     /* of a tile */
+    MUCH_WORK = 1 << 16, /* elements */
+    MOST_STEP = 4        /* every 4th element of what is copied is used */
 };
 #define COPY_RATE 32.0 /* bytes a cycle of a core's port */
 
@@ -97,13 +98,27 @@ static const char *access_fails(const Band *band, const Affine *index)
 {
     int64_t lanes = affine_by(index, band->lanes.axis);
     int64_t rows = band->rows.axis ? affine_by(index, band->rows.axis) : 0;
-    if (lanes != 0 && lanes != 1)
+    if (lanes < 0 || lanes > MOST_STEP || (lanes > 1 && band->rows.axis))
         return "lanes are not next to each other in memory";
     if (rows < 0)
         return "rows are walked backwards";
     if (rows && !lanes && rows != 1)
         return "one value a row, and rows are not next to each other in memory";
     return NULL;
+}
+
+/* Results of which single elements are written: all of them together make whole copies. */
+static bool is_interleaved(const Nest *nest, const Band *band, const NestStore *store)
+{
+    int64_t step = affine_by(&store->index, band->lanes.axis), found = 0;
+    for (uint32_t i = 0; i < band->stores.len; i++) {
+        const NestStore *s = &nest->stores.at[band->stores.at[i]];
+        Affine apart = s->index;
+        if (s->tensor == store->tensor && affine_add(&apart, &store->index, -1) && !apart.n &&
+            s->index.at / step == store->index.at / step)
+            found++;
+    }
+    return found == step;
 }
 
 static const char *roles_fail(const Nest *nest, const Band *band, const bool *wanted)
@@ -125,6 +140,9 @@ static const char *roles_fail(const Nest *nest, const Band *band, const bool *wa
     for (uint32_t i = 0; i < band->stores.len && !why; i++) {
         const Affine *index = &nest->stores.at[band->stores.at[i]].index;
         why = access_fails(band, index);
+        if (!why && affine_by(index, band->lanes.axis) > 1 &&
+            !is_interleaved(nest, band, &nest->stores.at[band->stores.at[i]]))
+            why = "single elements of a result are written";
         if (!why && !(index_axes(index) & tiled) && (band->kept & tiled))
             why = "a result would be stored one element at a time";
     }
@@ -149,15 +167,19 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
         if (!wanted[i] || (v->axes & tile) != tile)
             continue;
         double width = (double)dtype_bytes(nest->tensors.at[v->tensor].dtype);
+        int64_t step = affine_by(&v->index, band->lanes.axis);
         if (v->op == NEST_LOAD)
-            bytes += 2 * width + (nest->tensors.at[v->tensor].dtype == DT_F32 ? 0 : 4);
+            bytes += 2 * width * (double)(step > 1 ? step : 1) +
+                     (nest->tensors.at[v->tensor].dtype == DT_F32 && step <= 1 ? 0 : 4);
+        bytes += v->op == NEST_LOAD && step > 1 ? 8 : 0;
         held += v->op == NEST_MAP && !v->mask && v->uses > 1;
     }
     for (uint32_t i = 0; i < band->stores.len; i++) {
         const NestStore *s = &nest->stores.at[band->stores.at[i]];
         DType d = nest->tensors.at[s->tensor].dtype;
         if ((index_axes(&s->index) & tile) == tile)
-            bytes += 2 * (double)dtype_bytes(d) + (d == DT_F32 ? 0 : 4);
+            bytes += 2 * (double)dtype_bytes(d) + (d == DT_F32 ? 0 : 4) +
+                     (affine_by(&s->index, band->lanes.axis) > 1 ? 16 : 0);
     }
     return bytes + 4.0 * (held > 6 ? 6 : held);
 }
