@@ -99,6 +99,7 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
                          .trust = options->trust,
                          .strict = options->strict,
                          .seconds = options->seconds,
+                         .attrs = &options->attrs,
                          .blocks = options->blocks_given ? (uint32_t)options->blocks : 0};
     job.diag = diag_make(arena, path, (Str){0});
     if (options->ulp && (options->explain || options->trace)) {

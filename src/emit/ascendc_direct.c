@@ -163,6 +163,8 @@ static void print_chip_facts(Host *h)
     pen_line(h->pen, "(void)platform;");
     if (str_find(buf_view(&calls), STR("chipCores")) >= 0)
         pen_line(h->pen, "const int64_t chipCores = platform->GetCoreNumAiv();");
+    if (str_find(buf_view(&calls), STR("chipCubeCores")) >= 0)
+        pen_line(h->pen, "const int64_t chipCubeCores = platform->GetCoreNumAic();");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (str_find(buf_view(&calls), str_from(sizes[i][0])) >= 0) {
             pen_line(h->pen, "uint64_t %sBytes = 0;", sizes[i][0]);

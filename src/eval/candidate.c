@@ -31,6 +31,19 @@ void eval_launched(EvalJudge *j)
 
 /* ---- Craft ---- */
 
+/* Attributes that the user or the task gives; others have their defaults. */
+static void set_attributes(EvalJudge *j, const IrProgram *p, EvalCraft *craft, NameList *names)
+{
+    EvalSetting *settings = arena_array(j->arena, EvalSetting, p->attrs.len + 1);
+    for (uint32_t i = 0; i < p->attrs.len; i++) {
+        EvalSetting *s = &settings[craft->setting_count];
+        s->name = p->vars.at[p->attrs.at[i]].name;
+        craft->setting_count += eval_attribute(j, s->name, &s->value);
+        vec_push(j->arena, names, p->vars.at[p->attrs.at[i]].name);
+    }
+    craft->settings = settings;
+}
+
 static bool judge_craft(EvalJudge *j)
 {
     const EvalCandidate *c = j->candidate;
@@ -44,7 +57,12 @@ static bool judge_craft(EvalJudge *j)
     if (p && eval_bind(j->arena, p, j->ref->graph, &operands, &own)) {
         craft.operands = operands;
         craft.operand_count = p->operand_count;
+        EvalNarrow narrow;
+        NameList attrs = {0};
+        set_attributes(j, p, &craft, &attrs);
+        eval_narrow(j, &attrs, &narrow);
         eval_craft(j->arena, &craft, j->ref, j->config, j->verdict, &said);
+        eval_narrow_end(j, &narrow);
         own = said;
     }
     for (uint32_t i = 0; i < own.items.len; i++) {

@@ -44,6 +44,17 @@ EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const Ev
 /* False: the verdict says why. */
 bool eval_judge_fail(EvalJudge *j, VerdictStatus status, VerdictStage stage, const char *reason);
 /* Between two launches of one candidate: times are summed. */
+/* ---- narrow.c ---- */
+/* The value of an attribute: as the user gives it, else the task's number of this name. */
+bool eval_attribute(const EvalJudge *j, const char *name, double *value);
+/* While floats of the task are attributes of the candidate, j->ref computes with them as f32. */
+typedef struct EvalNarrow {
+    const EvalReference *own;
+    EvalReference ref;
+} EvalNarrow;
+void eval_narrow(EvalJudge *j, const NameList *attrs, EvalNarrow *narrow);
+void eval_narrow_end(EvalJudge *j, EvalNarrow *narrow);
+
 void eval_launched(EvalJudge *j);
 
 /* ---- operands.c ---- */

@@ -82,7 +82,8 @@ typedef struct EvalConfig {
     uint64_t nudge;     /* 0: none; else last bits vary within isa.def's accuracy */
     bool no_memo;       /* without values: execute every record, also those that only repeat */
     bool only_time;     /* races are not looked for: to compare what is judged later */
-    double seconds;     /* time limit of one launch; 0: 60 */
+    const NameList *attrs; /* "eps=1e-6": attributes the user gives, before those of the task; NULL */
+    double seconds;        /* time limit of one launch; 0: 60 */
     Buf *trace;         /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
     Buf *explain;       /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
     Buf *costs;         /* EVAL_TWIN: gets what every source line cost (sim/cycle.h); NULL: none */

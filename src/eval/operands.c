@@ -129,11 +129,16 @@ bool eval_tensors(EvalJudge *j, EvalTensors *t)
                        .outputs = arena_array(j->arena, uint32_t, g->outputs.len + 1)};
     for (uint32_t i = 0; i < g->outputs.len; i++)
         t->outputs[i] = UINT32_MAX;
+    for (uint32_t i = 0; j->config->attrs && i < j->config->attrs->len; i++)
+        vec_push(j->arena, &t->attrs, j->config->attrs->at[i]);
     if (task && task->operands.len)
         for (uint32_t i = 0; ok && i < task->operands.len; i++)
             ok = add_operand(j, t, &task->operands.at[i]);
     else
         ok = add_all(j, t);
+    for (uint32_t i = 0; task && i < task->numbers.len; i++)
+        if (task->numbers.at[i].count)
+            add_attr(j, t, &task->numbers.at[i]);
     return ok ||
            eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the task's tensors");
 }

@@ -56,23 +56,14 @@ static const TwinOp *only_op(const EvalJudge *j, const TwinOpened *opened)
     return NULL;
 }
 
-bool eval_judge_project(EvalJudge *j)
+static bool judge_opened(EvalJudge *j, TwinProject *project, TwinOpened *opened)
 {
-    TwinProject project;
     EvalTensors tensors = {0};
     TwinTensors made = {0};
     TwinRun run;
-    eval_candidate_project(j->arena, j->candidate, &project);
-    if (!project.host.len || !project.kernel.len)
-        return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT,
-                               project.host.len ? "the project has no kernel"
-                                                : "the project has no host");
-    TwinOpened *opened = twin_project_open(j->arena, &project, &j->twin, j->verdict, j->diag);
-    if (!opened)
-        return false;
     bool ok = eval_tensors(j, &tensors) &&
               eval_values_stay(j, only_op(j, opened), tensors.at, tensors.count);
-    project.open = tensors.in_place;
+    project->open = tensors.in_place;
     TwinCase kase = {.op = j->candidate->entry[0] ? j->candidate->entry : NULL,
                      .tensors = tensors.at,
                      .tensor_count = tensors.count,
@@ -82,9 +73,31 @@ bool eval_judge_project(EvalJudge *j)
         eval_launched(j);
     }
     ok = ok && eval_tensors_compare(j, &tensors);
-    twin_project_close(opened);
     for (uint32_t i = 0; i < made.len; i++)
         twin_tensor_free(&made.at[i]);
     eval_tensors_free(&tensors);
+    return ok;
+}
+
+bool eval_judge_project(EvalJudge *j)
+{
+    TwinProject project;
+    eval_candidate_project(j->arena, j->candidate, &project);
+    if (!project.host.len || !project.kernel.len)
+        return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT,
+                               project.host.len ? "the project has no kernel"
+                                                : "the project has no host");
+    TwinOpened *opened = twin_project_open(j->arena, &project, &j->twin, j->verdict, j->diag);
+    if (!opened)
+        return false;
+    const TwinOp *op = only_op(j, opened);
+    NameList attrs = {0};
+    for (uint32_t i = 0; op && i < op->attrs.len; i++)
+        vec_push(j->arena, &attrs, op->attrs.at[i].name);
+    EvalNarrow narrow;
+    eval_narrow(j, &attrs, &narrow);
+    bool ok = judge_opened(j, &project, opened);
+    twin_project_close(opened);
+    eval_narrow_end(j, &narrow);
     return ok;
 }

@@ -166,6 +166,7 @@ bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task
         diag_error(diag, "M021", (Span){0}, "the operator project: %s", written->forms.at[0].lacks);
         return false;
     }
+    vec_push(arena, &written->forms, ((EvalWrittenForm){.form = FORM_CRAFT, .path = file}));
     Diag said = diag_make(arena, file, craft);
     in.model = eval_model_text(arena, in.variants.at[0]->ir, task->graph, source, &said);
     add_form(arena, &in, FORM_DIRECT, "direct", "direct", "direct", written);

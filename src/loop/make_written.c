@@ -50,6 +50,25 @@ static bool read_program(Written *w)
     return w->program != NULL;
 }
 
+/* The same shapes as a size before it say nothing new. */
+static bool is_new(const Written *w, const Graph *g)
+{
+    for (uint32_t k = 0; k < w->size_count; k++) {
+        const Graph *old = w->sizes[k].task->graph;
+        bool same = old->inputs.len == g->inputs.len && old->params.len == g->params.len;
+        for (uint32_t i = 0; same && i < g->inputs.len + g->params.len; i++) {
+            bool input = i < g->inputs.len;
+            uint32_t at = input ? i : i - g->inputs.len;
+            same = shape_equal(
+                graph_value(g, input ? g->inputs.at[at] : g->params.at[at])->shape,
+                graph_value(old, input ? old->inputs.at[at] : old->params.at[at])->shape);
+        }
+        if (same)
+            return false;
+    }
+    return true;
+}
+
 static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tries)
 {
     const MakeSpec *spec = w->spec;
@@ -62,7 +81,7 @@ static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tr
         size.task = scale == SCALE_FULL ? w->job.result->task
                                         : torch_read_scaled(w->arena, spec->path, spec->source,
                                                             &size.options, scale, &said);
-        if (!size.task || graph_any_empty(size.task->graph) ||
+        if (!size.task || graph_any_empty(size.task->graph) || !is_new(w, size.task->graph) ||
             !eval_takes(w->arena, w->program, size.task->graph, spec->chip))
             continue;
         w->sizes[w->size_count++] = size;

@@ -89,6 +89,8 @@ typedef struct Interp {
     PyVal param;      /* a table's row, as a dict; None: there is none */
     const char *path; /* of the model file */
     VEC(TorchOperand) operands;
+    VEC(TorchOperand) numbers;
+    bool narrow;
     const TorchOutside *outside; /* NULL: none */
     bool no_data;                /* data-dependent values are refused */
     DType float_type;            /* of tensors made without a dtype */

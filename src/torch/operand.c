@@ -186,6 +186,12 @@ static void take_attr(Interp *it, TorchOperand *o, PyVal value)
     }
 }
 
+static void narrow_value(PyVal *value)
+{
+    if (value->tag == PV_FLOAT)
+        value->f = (double)(float)value->f;
+}
+
 static bool fits_role(GraphRole role, PyVal value)
 {
     return role == OPERAND_LIST  ? pv_is_seq(value)
@@ -230,6 +236,8 @@ void operand_bind_inputs(Interp *it, const Py *forward, const CallArgs *args)
             interp_fail(it, it->at, "T025", "forward's '%.*s' is not the operand in its place",
                         STR_ARG(name));
         if (o->role == OPERAND_ATTR) {
+            if (o->attr == OPATTR_FLOAT) /* as it reaches a kernel */
+                narrow_value(&args->v[i]);
             take_attr(it, o, args->v[i]);
             continue;
         }
@@ -239,6 +247,49 @@ void operand_bind_inputs(Interp *it, const Py *forward, const CallArgs *args)
         o->first = tensors;
         o->count = count_tensors(args->v[i], 0);
         tensors += o->count;
+    }
+}
+
+static void take_number(Interp *it, Str name, PyVal *value)
+{
+    TorchOperand o = {.role = OPERAND_ATTR, .name = str_dup(it->arena, name)};
+    if (it->narrow)
+        narrow_value(value);
+    o.attr = value->tag == PV_BOOL    ? OPATTR_BOOL
+             : value->tag == PV_FLOAT ? OPATTR_FLOAT
+             : value->tag == PV_STR   ? OPATTR_TEXT
+                                      : OPATTR_INT;
+    if (value->tag != PV_FLOAT && value->tag != PV_STR && !pv_is_int(*value))
+        return;
+    take_attr(it, &o, *value);
+    vec_push(it->arena, &it->numbers, o);
+}
+
+/* A default is known where it is written as a number. */
+static void take_written_default(Interp *it, const Py *param)
+{
+    PyVal value = pv_none();
+    if (param->a && param->a->kind == PY_FLOAT)
+        value = pv_float(param->a->f);
+    else if (param->a && param->a->kind == PY_INT)
+        value = pv_int(param->a->i);
+    else if (param->a && (param->a->kind == PY_TRUE || param->a->kind == PY_FALSE))
+        value = pv_bool(param->a->kind == PY_TRUE);
+    if (!pv_is_none(value))
+        take_number(it, param->text, &value);
+}
+
+void operand_take_numbers(Interp *it, const Py *function, const CallArgs *args)
+{
+    for (uint32_t i = 1; function && i < function->kids.len; i++) {
+        const Py *param = function->kids.at[i];
+        PyVal *given = i - 1 < args->n && param->op == PYOP_NONE ? &args->v[i - 1] : NULL;
+        for (uint32_t k = 0; k < args->n_kw && !given; k++)
+            given = str_equal(args->kw_names[k], param->text) ? &args->kw[k] : NULL;
+        if (given)
+            take_number(it, param->text, given);
+        else
+            take_written_default(it, param);
     }
 }
 

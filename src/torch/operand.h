@@ -11,4 +11,8 @@ void operand_bind_inputs(Interp *it, const Py *forward, const CallArgs *args);
 /* Gives each result its tensors among the graph's outputs. */
 void operand_bind_outputs(Interp *it, Span at, PyVal result);
 
+/* Arguments of a function that are no tensors, as attributes of their names: those given by place and
+ * by name. With it->narrow floats among them are rounded to f32, in place. */
+void operand_take_numbers(Interp *it, const Py *function, const CallArgs *args);
+
 #endif

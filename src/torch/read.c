@@ -56,6 +56,29 @@ static PyVal make_inputs(Interp *it)
     return groups.list->items.at[0];
 }
 
+/* Defaults that are floats are given by name, so that they can be narrowed as others are. */
+static void add_defaults(Interp *it, const Py *init, CallArgs *args)
+{
+    CallArgs more = *args;
+    more.kw = arena_array(it->arena, PyVal, args->n_kw + init->kids.len + 1);
+    more.kw_names = arena_array(it->arena, Str, args->n_kw + init->kids.len + 1);
+    for (uint32_t i = 0; i < args->n_kw; i++) {
+        more.kw[i] = args->kw[i];
+        more.kw_names[i] = args->kw_names[i];
+    }
+    for (uint32_t i = args->n + 1; it->narrow && i < init->kids.len; i++) {
+        const Py *param = init->kids.at[i];
+        bool given = param->op != PYOP_NONE || !param->a || param->a->kind != PY_FLOAT;
+        for (uint32_t k = 0; k < args->n_kw && !given; k++)
+            given = str_equal(args->kw_names[k], param->text);
+        if (given)
+            continue;
+        more.kw[more.n_kw] = pv_float(param->a->f);
+        more.kw_names[more.n_kw++] = param->text;
+    }
+    *args = more;
+}
+
 static PyVal construct(Interp *it, PyVal cls, PyVal init)
 {
     CallArgs args = {0};
@@ -72,6 +95,12 @@ static PyVal construct(Interp *it, PyVal cls, PyVal init)
         PyVal items = interp_items(it, it->at, init);
         args.n = items.list->items.len;
         args.v = items.list->items.at;
+    }
+    PyVal made;
+    if (cls.tag == PV_CLASS && interp_class_attr(cls.cls, STR("__init__"), &made, NULL) &&
+        made.tag == PV_FUNC) {
+        add_defaults(it, made.func->def, &args);
+        operand_take_numbers(it, made.func->def, &args);
     }
     return interp_call(it, it->at, cls, &args);
 }
@@ -221,8 +250,10 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
     if (!it->outside)
         inputs = make_inputs(it);
     CallArgs args = name_inputs(it, inputs, forward_of(model));
-    if (!it->outside)
+    if (!it->outside) {
         operand_bind_inputs(it, forward_of(model), &args);
+        operand_take_numbers(it, forward_of(model), &args);
+    }
     it->graph = 1;
     for (uint32_t i = 0; i < args.n; i++)
         import_inputs(it, args.v[i]);
@@ -361,6 +392,7 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     it->no_data = options->no_data;
     it->float_type = options->float_type;
     it->outside = options->outside;
+    it->narrow = options->narrow;
     it->max_steps = options->max_steps ? options->max_steps : 20000000;
     it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);
     env_set(arena, it->globals, STR("__file__"), pv_str(arena, str_from(path)));
@@ -385,6 +417,8 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
         vec_push(arena, &task->operands, it->operands.at[i]);
         vec_push(arena, &task->graph->operands, it->operands.at[i]);
     }
+    for (uint32_t i = 0; i < it->numbers.len; i++)
+        vec_push(arena, &task->numbers, it->numbers.at[i]);
     task->used_data = it->used_data;
     for (uint32_t i = 0; i < it->looks.len; i++)
         vec_push(arena, &task->looks, it->looks.at[i]);

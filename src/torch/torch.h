@@ -104,6 +104,8 @@ typedef struct TorchOptions {
     uint32_t case_index;
     bool no_data;                /* refuse files whose shapes or branches depend on data */
     DType float_type;            /* of tensors whose file names none: torch.set_default_dtype */
+    bool narrow;                 /* floats given to constructor and forward have f32's precision, as
+                                    an operator's attributes have; those of a table always do */
     uint64_t max_steps;          /* 0: 20 million */
     size_t max_bytes;            /* of the evaluator's memory; 0: 1 GiB */
     const TorchOutside *outside; /* NULL: the task's own class Model */
@@ -141,6 +143,7 @@ typedef struct TorchTask {
     Graph *graph;         /* graph->source makes its inputs and parameters */
     VEC(TorchKnob) knobs;
     VEC(TorchOperand) operands; /* empty: the file has no such table */
+    VEC(TorchOperand) numbers;  /* arguments of constructor and forward that are no tensors */
     bool used_data;             /* some shape or branch came from the values drawn with this seed */
     /* What forward looked at while it was read, as outputs of a graph over the same source, and
      * what it found there: the graph is the task's wherever these hold. NULL: it never looked. */
