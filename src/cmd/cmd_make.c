@@ -225,16 +225,23 @@ static void show_written(const MakeWritten *written, Buf *out)
                        forms->forms.at[i].lacks);
 }
 
-static bool write_project(Arena *arena, const MakeSpec *spec, const MakeMade *made, uint32_t count,
+static bool write_project(Arena *arena, const MakeSpec *spec, MakeMade *made, uint32_t count,
                           const MakeWritten *written, Str craft, Str summary, const char *dir,
                           Diag *diag)
 {
+    MakeSpec first = *spec;
     MakeFiles files = {.name = made[0].result.plan.name,
                        .task = spec->path,
                        .craft = craft,
                        .summary = summary,
                        .chip = spec->chip};
     files.operands = make_operand_names(arena, made[0].result.task->graph, &made[0].result.plan);
+    files.graph = made[0].result.task->graph;
+    files.plan = &made[0].result.plan;
+    if (emit_is_op_type(made[0].result.task->name))
+        files.type = made[0].result.task->name;
+    first.float_type = made[0].dtype;
+    make_samples(arena, &first, &made[0].result, &files.samples);
     files.trace = spec->trace ? buf_view(spec->trace) : (Str){0};
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t i = 0; i < made[m].result.verdicts.len; i++)

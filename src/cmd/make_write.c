@@ -1,6 +1,7 @@
 /* The directory of a made kernel. */
 #include "cmd/make.h"
 
+#include "base/file.h"
 #include "craft/craft.h"
 #include "emit/emit.h"
 #include "ir/range.h"
@@ -60,6 +61,11 @@ static void add_reasons(Arena *arena, Str craft, ReportKernel *kernel)
 
 static bool is_craft(const EmitFile *f) { return str_ends(str_from(f->path), ".craft"); }
 
+/* The last lines of the page's summary; README.md says more. */
+static const char next[] =
+    "  next      ./build.sh builds the package for CANN, ./board.sh runs cases/ on a board,\n"
+    "            torch/module.py takes the place of the model, example/ calls it from C++\n";
+
 static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *verdicts,
                      EmitFiles *files)
 {
@@ -67,12 +73,13 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
                            .chip = made->chip->name,
                            .version = ACRAFT_VERSION,
                            .task = made->task,
-                           .summary = made->summary.at};
+                           .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary), next)};
     Buf html = {0};
     add_reasons(arena, made->craft, &kernel);
     for (int craft = 1; craft >= 0; craft--) /* first */
         for (uint32_t i = 0; i < files->len; i++)
-            if (is_craft(&files->at[i]) == craft)
+            if (is_craft(&files->at[i]) == craft &&
+                !str_starts(str_from(files->at[i].path), "cases/"))
                 vec_push(arena, &kernel.files,
                          ((ReportFile){files->at[i].path, files->at[i].text}));
     kernel.trace = made->trace;
@@ -82,11 +89,52 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
     add_file(arena, files, "report.html", &html);
 }
 
-static void add_readme(Arena *arena, const MakeFiles *made, EmitFiles *files)
+static bool has_file(const EmitFiles *files, const char *start)
+{
+    for (uint32_t i = 0; i < files->len; i++)
+        if (str_starts(str_from(files->at[i].path), start))
+            return true;
+    return false;
+}
+
+/* What to do with it, in the order in which it is done. */
+static void put_next_steps(const EmitFiles *files, const char *name, const char *type, Buf *out)
+{
+    buf_printf(
+        out,
+        "\n## Next steps\n\n"
+        "On a machine with CANN, after `source set_env.sh`:\n\n"
+        "1. `./build.sh` writes the package `build/*.run`. CANN 9.0.0 and newer build "
+        "`CMakeLists.txt` (`find_package(ASC)`); for older toolkits their own `msopgen` makes "
+        "the project around these sources (`./build.sh msopgen`).\n"
+        "2. `./build/*.run --install-path=DIR` installs it; `ASCEND_CUSTOM_OPP_PATH` names "
+        "DIR/vendors/VENDOR. The C interface is `aclnn%s` in `aclnn_%s.h`.\n",
+        type, name);
+    if (has_file(files, "example/"))
+        buf_puts(out, "3. `example/` calls it from C++ on a case and compares.\n");
+    else
+        buf_puts(out, "3. From C++: the header is written by the build.\n");
+    buf_printf(
+        out,
+        "4. `torch/`: `python3 setup.py build_ext --inplace` builds `torch.ops.acraft_%s.%s`.%s\n"
+        "5. `./board.sh` does all of it on a machine with a board, runs `cases/` and "
+        "profiles.\n",
+        name, name,
+        has_file(files, "torch/module.py")
+            ? " `torch/module.py` has a module that takes the place of the model."
+            : "");
+}
+
+static void add_readme(Arena *arena, const MakeFiles *made, const EmitInput *in, EmitFiles *files)
 {
     Buf out = {0};
-    buf_printf(&out, "# %s\n\nAn operator for %s, made by acraft %s from `%s`.\n\n", made->name,
-               made->chip->name, ACRAFT_VERSION, made->task);
+    const char *name = emit_op_name(arena, in), *type = emit_op_type(arena, in);
+    buf_printf(&out,
+               "# %s\n\nAn operator for %s, made by acraft %s from `%s`. Its type is `%s`%s.\n\n",
+               made->name, made->chip->name, ACRAFT_VERSION, made->task, type,
+               emit_is_builtin(type) ? "; CANN has one of this type itself: where both are "
+                                       "installed, the order of the packages decides"
+                                     : "");
     if (made->operands)
         buf_printf(&out, "%s\n", made->operands);
     buf_printf(
@@ -96,11 +144,17 @@ static void add_readme(Arena *arena, const MakeFiles *made, EmitFiles *files)
         "| `op_host/`, `op_kernel/`, `CMakeLists.txt`, `%s.json` | the operator project: "
         "definition, "
         "tiling, AscendC |\n"
+        "| `build.sh`, `CMakePresets.json` | build the operator package, with old and new toolkits "
+        "|\n"
         "| `torch/`, `test_op.py` | the operator in PyTorch (torch_npu), and a test of it |\n"
         "| `board.sh` | builds, installs, tests and profiles it: on a machine with CANN and a "
         "board, "
         "after `source set_env.sh` |\n",
-        made->name, made->name);
+        made->name, name);
+    if (has_file(files, "example/"))
+        buf_puts(&out, "| `example/` | a program in C++ that calls the C interface on a case |\n");
+    if (made->samples.len)
+        buf_puts(&out, "| `cases/` | inputs and expected results, as .npy |\n");
     if (made->summary.len)
         buf_puts(
             &out,
@@ -109,10 +163,12 @@ static void add_readme(Arena *arena, const MakeFiles *made, EmitFiles *files)
     if (made->trace.len)
         buf_puts(&out,
                  "| `trace.json` | the small case instruction by instruction, for Perfetto |\n");
-    buf_puts(
-        &out,
-        "\n`board.sh CASES` runs the cases of a directory: `CASES/NAME/in_x0.npy` holds an input, "
-        "`out_y0.npy` what PyTorch gives.\n");
+    put_next_steps(files, name, type, &out);
+    buf_printf(&out,
+               "\nA case is a directory: `CASES/NAME/in_X.npy` holds the input X, `out_Y.npy` the "
+               "expected result Y (%s).\n",
+               made->samples.len ? "as in `cases/`"
+                                 : "none is stored here: the program takes no size that is small");
     if (made->summary.len)
         buf_printf(&out, "\n```\n%.*s```\n", STR_ARG(made->summary));
     add_file(arena, files, "README.md", &out);
@@ -134,18 +190,37 @@ static void add_evidence(Arena *arena, const MakeFiles *made, EmitFiles *files)
         add_file(arena, files, "trace.json", &trace);
 }
 
+/* The module, and the cases. */
+static void add_for_users(Arena *arena, const MakeFiles *made, const EmitInput *in,
+                          EmitFiles *files)
+{
+    MakeModule m = {.file = str_dup(arena, path_base(made->task)),
+                    .name = emit_op_name(arena, in),
+                    .type = emit_op_type(arena, in),
+                    .graph = made->graph,
+                    .plan = made->plan};
+    const char *module = made->graph ? make_module(arena, &m) : NULL;
+    if (module)
+        vec_push(arena, files, ((EmitFile){.path = "torch/module.py", .text = str_from(module)}));
+    for (uint32_t i = 0; i < made->samples.len; i++)
+        vec_push(arena, files,
+                 ((EmitFile){.path = made->samples.at[i].path, .text = made->samples.at[i].bytes}));
+}
+
 bool make_write(Arena *arena, const MakeFiles *made, const char *dir, Diag *diag)
 {
     const char *file = str_format(arena, "%s.craft", made->name);
     const Target *target = emit_target(STR("project"));
-    EmitInput in = {.file = file, .source = made->craft};
+    EmitInput in = {.file = file, .source = made->craft, .type = made->type};
     EmitFiles files = {0};
+    if (!target || !lower_all(arena, file, made->craft, made->chip, &in, diag))
+        return false;
     for (uint32_t i = 0; made->forms && i < made->forms->len; i++)
         vec_push(arena, &files, made->forms->at[i]);
-    if (!made->forms && (!target || !lower_all(arena, file, made->craft, made->chip, &in, diag) ||
-                         !target->emit(arena, &in, &files, diag)))
+    if (!made->forms && !target->emit(arena, &in, &files, diag))
         return false;
-    add_readme(arena, made, &files);
+    add_for_users(arena, made, &in, &files);
+    add_readme(arena, made, &in, &files);
     add_evidence(arena, made, &files);
     return emit_write(arena, dir, &files, diag);
 }

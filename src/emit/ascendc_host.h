@@ -63,7 +63,15 @@ void project_print_json(Host *h);
 void torch_print_binding(Host *h);
 void torch_print_setup(Host *h);
 void torch_print_test(Host *h);
-void torch_print_board(Host *h);
+/* ascendc_example.c: a caller in C++; not of operators with lists or optional operands. */
+bool example_has(const EmitInput *in);
+void example_print_main(Host *h);
+void example_print_cmake(Host *h);
+/* ascendc_build.c: how the project is built. */
+void build_print_cmake(Host *h);
+void build_print_presets(Host *h);
+void build_print_script(Host *h);
+void build_print_board(Host *h);
 /* "const at::Tensor &x, double eps" and the same without types. */
 const char *torch_params(const Host *h);
 const char *torch_args(const Host *h);

@@ -10,6 +10,7 @@
 #include "emit/ascendc_int.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OF_CXX = 1, OF_EMITTER = 2, OF_LIBRARY = 4 };
@@ -87,18 +88,91 @@ char *camel(Arena *arena, const char *name)
     return out;
 }
 
-const char *op_name(Arena *arena, const EmitInput *in, const AscProgram *p)
+/* ---- the operator's own names ---- */
+
+static const char *const builtin[] = {
+#define BUILTIN(name) #name,
+#include "emit/builtin_op.def"
+#undef BUILTIN
+};
+
+static int compare_names(const void *a, const void *b)
 {
-    return str_format(arena, "%s%s", p->name,
-                      in->custom                ? "_custom"
-                      : name_is_symbol(p->name) ? "_op"
-                                                : "");
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool emit_is_builtin(const char *type)
+{
+    return bsearch(&type, builtin, sizeof builtin / sizeof *builtin, sizeof *builtin,
+                   compare_names) != NULL;
+}
+
+bool emit_is_op_type(const char *text)
+{
+    bool is = isupper((unsigned char)text[0]);
+    for (const char *c = text; *c; c++)
+        is = is && isalnum((unsigned char)*c);
+    return is;
+}
+
+const char *emit_snake(Arena *arena, const char *type)
+{
+    Buf out = {0};
+    for (const char *c = type; *c; c++) {
+        bool up = isupper((unsigned char)*c), first = c == type;
+        bool after_up = !first && isupper((unsigned char)c[-1]);
+        if (up && !first && c[-1] != '_' && (!after_up || islower((unsigned char)c[1])))
+            buf_char(&out, '_');
+        buf_char(&out, (char)tolower((unsigned char)*c));
+    }
+    const char *name = out.len ? buf_take(&out, arena) : "";
+    buf_free(&out);
+    return name;
+}
+
+/* average_pooling_1d is AveragePooling1d. A capital stands behind a small letter only: behind a digit or
+ * another capital CANN's tools do not agree on where a word begins. */
+static const char *type_of_name(Arena *arena, const char *name)
+{
+    char *out = str_dup(arena, str_from(name)), *to = out;
+    bool starts = true;
+    for (const char *c = name; *c; c++) {
+        if (*c == '_') {
+            starts = true;
+            continue;
+        }
+        bool may = to == out || islower((unsigned char)to[-1]);
+        *to++ = (char)(starts && may ? toupper((unsigned char)*c) : *c);
+        starts = false;
+    }
+    *to = 0;
+    return out;
 }
 
 const char *op_type(Arena *arena, const EmitInput *in, const AscProgram *p)
 {
-    return str_format(arena, "%s%s", p->type,
-                      in->custom                ? "Custom"
-                      : name_is_symbol(p->name) ? "Op"
-                                                : "");
+    const char *type = in->type ? in->type : type_of_name(arena, p->name);
+    if (in->custom)
+        return str_format(arena, "%sCustom", type);
+    if (name_is_symbol(emit_snake(arena, type)))
+        return str_format(arena, "%sOp", type);
+    return !in->type && emit_is_builtin(type) ? str_format(arena, "%sCustom", type) : type;
+}
+
+/* MultiKernelBench fixes the names of its files; everything else follows CANN's rule. */
+const char *op_name(Arena *arena, const EmitInput *in, const AscProgram *p)
+{
+    if (in->custom)
+        return str_format(arena, "%s_custom", p->name);
+    return emit_snake(arena, op_type(arena, in, p));
+}
+
+const char *emit_op_type(Arena *arena, const EmitInput *in)
+{
+    return op_type(arena, in, in->variants.at[0]);
+}
+
+const char *emit_op_name(Arena *arena, const EmitInput *in)
+{
+    return op_name(arena, in, in->variants.at[0]);
 }

@@ -128,23 +128,6 @@ void project_print_json(Host *h)
 
 /* ---- build files ---- */
 
-static void part_cmake(Host *h)
-{
-    Pen *pen = h->pen;
-    pen_line(pen, "# Written by acraft from %s. Needs CANN's CMake package ASC.",
-             craft_name(h->in));
-    pen_line(pen, "cmake_minimum_required(VERSION 3.16)");
-    pen_line(pen, "project(%s_op LANGUAGES CXX)", host_op_name(h));
-    pen_line(pen, "find_package(ASC REQUIRED)");
-    pen_blank(pen);
-    pen_line(pen, "set(ASCEND_COMPUTE_UNIT ascend910b ascend910_93)");
-    pen_line(pen, "set(package_name acraft_%s)", host_op_name(h));
-    pen_line(pen,
-             "npu_op_package(${package_name} TYPE RUN CONFIG INSTALL_PATH ${CMAKE_BINARY_DIR})");
-    pen_line(pen, "add_subdirectory(op_host)");
-    pen_line(pen, "add_subdirectory(op_kernel)");
-}
-
 static void part_cmake_host(Host *h)
 {
     Pen *pen = h->pen;
@@ -213,7 +196,9 @@ bool emit_project(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
     Host h = host_for(arena, in, 0, &pen);
     const char *name = host_op_name(&h);
     add_part(arena, in, out, str_format(arena, "%s.json", name), project_print_json, false);
-    add_part(arena, in, out, "CMakeLists.txt", part_cmake, false);
+    add_part(arena, in, out, "CMakeLists.txt", build_print_cmake, false);
+    add_part(arena, in, out, "CMakePresets.json", build_print_presets, false);
+    add_part(arena, in, out, "build.sh", build_print_script, true);
     add_part(arena, in, out, "op_host/CMakeLists.txt", part_cmake_host, false);
     add_part(arena, in, out, str_format(arena, "op_host/%s_plan.h", name), part_plan, false);
     add_part(arena, in, out, str_format(arena, "op_host/%s_tiling.h", name),
@@ -225,7 +210,11 @@ bool emit_project(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
              false);
     add_part(arena, in, out, "torch/setup.py", torch_print_setup, false);
     add_part(arena, in, out, "test_op.py", torch_print_test, true);
-    add_part(arena, in, out, "board.sh", torch_print_board, true);
+    add_part(arena, in, out, "board.sh", build_print_board, true);
+    if (example_has(in)) {
+        add_part(arena, in, out, "example/main.cpp", example_print_main, false);
+        add_part(arena, in, out, "example/CMakeLists.txt", example_print_cmake, false);
+    }
     Str source = str_copy(arena, in->source);
     vec_push(arena, out, ((EmitFile){craft_name(in), source, false}));
     return true;

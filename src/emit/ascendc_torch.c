@@ -1,5 +1,5 @@
 /* PyTorch around the operator. In: the operands. Out: a binding for the NPU and for Meta tensors,
- * its setup, a test against a reference the user names, and a script for a board. */
+ * its setup, a test against a reference the user names. */
 #include "emit/ascendc_host.h"
 
 static const char *torch_type(DType d)
@@ -456,35 +456,4 @@ void torch_print_test(Host *h)
     pen_line(pen,
              "    cases = sorted(p for p in pathlib.Path(sys.argv[1]).iterdir() if p.is_dir())");
     pen_line(pen, "    sys.exit(0 if all([run(c) for c in cases]) else 1)");
-}
-
-void torch_print_board(Host *h)
-{
-    Pen *pen = h->pen;
-    const char *name = host_op_name(h);
-    pen_line(pen, "#!/bin/sh");
-    pen_line(pen, "# Written by acraft from %s. On a machine with CANN, torch_npu and a board:",
-             craft_name(h->in));
-    pen_line(pen, "#     ./board.sh [CASES]    builds and installs the operator, runs the cases, "
-                  "profiles them");
-    pen_line(pen, "set -eu");
-    pen_line(pen, "here=$(cd \"$(dirname \"$0\")\" && pwd)");
-    pen_line(pen, "cases=${1:-$here/cases}");
-    pen_line(pen, ": \"${ASCEND_HOME_PATH:?source set_env.sh of CANN first}\"");
-    pen_line(pen, "cmake -S \"$here\" -B \"$here/build\"");
-    pen_line(pen, "cmake --build \"$here/build\" --target package -j");
-    pen_line(pen, "\"$here\"/build/*.run --quiet --install-path=\"$here/build/opp\"");
-    pen_line(
-        pen,
-        "vendor=$(find \"$here/build/opp\" -type d -path '*vendors/*' -name op_api | head -n 1)");
-    pen_line(pen,
-             "export ASCEND_CUSTOM_OPP_PATH=\"$(dirname \"$vendor\")\" ACRAFT_OP_API=\"$vendor\"");
-    pen_line(pen, "export LD_LIBRARY_PATH=\"$vendor/lib:${LD_LIBRARY_PATH:-}\"");
-    pen_line(pen, "(cd \"$here/torch\" && python3 setup.py build_ext --inplace)");
-    pen_line(pen, "export PYTHONPATH=\"$here/torch:${PYTHONPATH:-}\"");
-    pen_line(pen, "python3 \"$here/test_op.py\" \"$cases\"");
-    pen_line(pen,
-             "msprof op --output=\"$here/profile\" --kernel-name=%s python3 \"$here/test_op.py\" "
-             "\"$cases\"",
-             name);
 }

@@ -36,6 +36,7 @@ typedef struct EmitInput {
     const char *file; /* of the Craft text: its last part stands in comments */
     Str source;       /* for the comments; may be empty */
     bool custom;      /* names end in _custom and Custom, as MultiKernelBench wants them */
+    const char *type; /* of the operator: "GeluQuant"; NULL: made from the program's name */
     bool lines; /* kernel text says with #line which Craft line each of its lines comes from */
     const EmitModel *model;     /* NULL: forward takes what the operator takes */
     VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
@@ -51,6 +52,17 @@ typedef struct Target {
 
 extern const Target emit_targets[];  /* ends with a row without name */
 const Target *emit_target(Str name); /* NULL: none of that name */
+
+/* The type of the operator that the files define. From the program's name, "relu" gives ReluCustom where
+ * CANN has a Relu of its own. */
+const char *emit_op_type(Arena *arena, const EmitInput *in);
+/* Its name in files, the kernel's entry and the header of its C interface, by CANN's own rule. */
+const char *emit_op_name(Arena *arena, const EmitInput *in);
+/* That rule (opbuild's ConvertToSnakeCase): AveragePooling1d is average_pooling1d. */
+const char *emit_snake(Arena *arena, const char *type);
+bool emit_is_builtin(const char *type); /* CANN has an operator of this type */
+/* "GeluQuant": a capital first, letters and digits. */
+bool emit_is_op_type(const char *text);
 
 /* The kernel text alone, as op_kernel has it: for the judge and for slices. */
 void emit_kernel_text(Arena *arena, const EmitInput *in, Buf *out);

@@ -161,7 +161,9 @@ bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task
     *written = (EvalWritten){0};
     if (!lower_variants(arena, file, craft, chip, &in, diag))
         return false;
+    in.type = emit_is_op_type(task->name) ? task->name : NULL;
     add_form(arena, &in, FORM_PROJECT, "project", "", "", written);
+    in.type = NULL; /* the other forms have names of their own */
     if (written->forms.at[0].lacks) {
         diag_error(diag, "M021", (Span){0}, "the operator project: %s", written->forms.at[0].lacks);
         return false;

@@ -54,6 +54,54 @@ static void check_same_trees(Arena *arena, const char *a, const char *b, uint32_
     }
 }
 
+static bool holds(Arena *arena, const char *dir, const char *path, const char *part)
+{
+    Diag diag = diag_make(arena, path, (Str){0});
+    Str text;
+    return file_read(arena, path_join(arena, dir, path), 0, &text, &diag) &&
+           str_find(text, str_from(part)) >= 0;
+}
+
+/* Everything that whoever gets the project needs: scripts, cases with results, a caller in C++, a
+ * module, and what to do next. A file that is called like a type keeps it. */
+T_TEST(make_hands_over_what_can_be_built)
+{
+    static const char model[] =
+        "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+        "    def __init__(self, n):\n        super().__init__()\n"
+        "        self.scale = nn.Parameter(torch.ones(n))\n"
+        "    def forward(self, x):\n        return torch.relu(x) * self.scale\n"
+        "N = 48\ndef get_inputs():\n    return [torch.randn(64, N)]\n"
+        "def get_init_inputs():\n    return [N]\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", (Str){0});
+    const char *dir;
+    Str said;
+    REQUIRE(file_temp_dir(&arena, "acraft-make-test", &dir, &diag));
+    const char *path = path_join(&arena, dir, "ReluScaleV2.py"), *out = path_join(&arena, dir, "o");
+    REQUIRE(file_write(path, str_from(model), &diag));
+    const char *words[] = {path, "-o", out, "--fuzz", "1", "--interp", "--trust", NULL};
+    CHECK_EQ_INT(make(&arena, words, &said), CMD_OK);
+    CHECK(holds(&arena, out, "op_host/relu_scale_v2.cpp", "OP_ADD(ReluScaleV2)"));
+    CHECK(holds(&arena, out, "op_kernel/relu_scale_v2.cpp", "void relu_scale_v2("));
+    CHECK(holds(&arena, out, "build.sh", "msopgen gen -i \"$here/relu_scale_v2.json\""));
+    CHECK(holds(&arena, out, "board.sh", "$here/cases"));
+    CHECK(holds(&arena, out, "example/main.cpp", "aclnnReluScaleV2GetWorkspaceSize("));
+    CHECK(holds(&arena, out, "torch/module.py", "attrgetter(\"scale\")(self.model)"));
+    CHECK(holds(&arena, out, "README.md", "CANN 9.0.0"));
+    NameList stored = {0};
+    REQUIRE(file_list(&arena, path_join(&arena, out, "cases/tiny"), &stored, &diag));
+    CHECK_EQ_INT(stored.len, 3);
+    for (uint32_t i = 0; i < stored.len; i++)
+        CHECK(holds(&arena, path_join(&arena, out, "cases/tiny"), stored.at[i], "NUMPY"));
+    const char *no_dir[] = {path, "--fuzz", "1", "--interp", "--trust", NULL};
+    CHECK_EQ_INT(make(&arena, no_dir, &said), CMD_OK);
+    CHECK(str_find(said, STR("written   nothing: -o DIR")) > 0);
+    CHECK(str_find(said, STR("of what the tolerance allows")) > 0);
+    file_remove_tree(dir, &diag);
+    arena_drop(&arena);
+}
+
 T_TEST(make_writes_the_same_files_twice)
 {
     Arena arena = {0};

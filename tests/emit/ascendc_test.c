@@ -115,23 +115,52 @@ T_TEST(a_project_has_host_kernel_and_binding)
 {
     Arena arena = {0};
     EmitFiles files = emitted(&arena, "project");
-    static const char *const paths[] = {"add.json",
+    static const char *const paths[] = {"add_custom.json",
                                         "CMakeLists.txt",
-                                        "op_host/add.cpp",
-                                        "op_host/add_tiling.h",
-                                        "op_host/add_plan.h",
-                                        "op_kernel/add.cpp",
-                                        "op_kernel/add.map.json",
-                                        "torch/add_binding.cpp",
+                                        "CMakePresets.json",
+                                        "build.sh",
+                                        "op_host/add_custom.cpp",
+                                        "op_host/add_custom_tiling.h",
+                                        "op_host/add_custom_plan.h",
+                                        "op_kernel/add_custom.cpp",
+                                        "op_kernel/add_custom.map.json",
+                                        "torch/add_custom_binding.cpp",
                                         "test_op.py",
                                         "board.sh"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         CHECK_MSG(text_of(&files, paths[i]).len > 0, "%s", paths[i]);
-    Str kernel = text_of(&files, "op_kernel/add.cpp");
+    Str kernel = text_of(&files, "op_kernel/add_custom.cpp");
     CHECK(str_find(kernel, STR("#if ORIG_DTYPE_X == DT_FLOAT &&")) >= 0);
     CHECK(str_find(kernel, STR("#elif ORIG_DTYPE_X == DT_FLOAT16 &&")) >= 0);
     CHECK(str_find(kernel, STR("bias")) < 0); /* nothing uses it: no member, no field */
-    CHECK(str_find(text_of(&files, "op_host/add.cpp"), STR("Attr(\"bias\")")) >= 0);
+    CHECK(str_find(text_of(&files, "op_host/add_custom.cpp"), STR("Attr(\"bias\")")) >= 0);
+    arena_drop(&arena);
+}
+
+/* What CANN derives from the type (files, entry, header of the C interface) and what we wrote agree. */
+T_TEST(a_project_is_named_by_the_vendors_rule)
+{
+    Arena arena = {0};
+    Buf text = {0};
+    Str rest = str_from(add_text), line;
+    while (str_next(&rest, '\n', &line)) {
+        ptrdiff_t at = str_find(line, STR("def add("));
+        buf_printf(&text, at < 0 ? "%.*s\n" : "def average_pooling_1d(%.*s\n",
+                   (int)(at < 0 ? line.len : line.len - 8), at < 0 ? line.at : line.at + 8);
+    }
+    EmitFiles files = emitted_from(&arena, text.at, "project");
+    Str kernel = text_of(&files, "op_kernel/average_pooling1d.cpp");
+    CHECK(str_find(kernel, STR("void average_pooling1d(")) > 0);
+    Str host = text_of(&files, "op_host/average_pooling1d.cpp");
+    CHECK(str_find(host, STR("OP_ADD(AveragePooling1d)")) > 0);
+    Str binding = text_of(&files, "torch/average_pooling1d_binding.cpp");
+    CHECK(str_find(binding, STR("aclnn_average_pooling1d.h")) > 0);
+    CHECK(str_find(text_of(&files, "op_kernel/CMakeLists.txt"),
+                   STR("OP_TYPE AveragePooling1d KERNEL_FILE average_pooling1d.cpp")) > 0);
+    CHECK(str_find(text_of(&files, "build.sh"), STR("--target binary")) > 0);
+    CHECK(str_find(text_of(&files, "board.sh"), STR("build.sh")) > 0);
+    CHECK(str_find(text_of(&files, "CMakeLists.txt"), STR("CANN 9.0.0")) > 0);
+    buf_free(&text);
     arena_drop(&arena);
 }
 

@@ -37,14 +37,106 @@ T_TEST(an_operator_has_a_symbol_of_its_own)
 {
     Arena arena = {0};
     EmitInput in = {0};
-    AscProgram p = {.name = "log", .type = "Log"};
+    AscProgram p = {.name = "log"};
     CHECK_EQ_STR(op_name(&arena, &in, &p), "log_op");
     CHECK_EQ_STR(op_type(&arena, &in, &p), "LogOp");
     in.custom = true;
     CHECK_EQ_STR(op_name(&arena, &in, &p), "log_custom");
-    p.name = "softmax";
+    p.name = "swi_glu_norm";
     in.custom = false;
-    CHECK_EQ_STR(op_name(&arena, &in, &p), "softmax");
+    CHECK_EQ_STR(op_name(&arena, &in, &p), "swi_glu_norm");
+    arena_drop(&arena);
+}
+
+/* A type of CANN's own is left to CANN, unless the task names it. */
+T_TEST(an_operator_has_a_type_of_its_own)
+{
+    Arena arena = {0};
+    EmitInput in = {0};
+    AscProgram p = {.name = "relu"};
+    CHECK(emit_is_builtin("Relu") && emit_is_builtin("Softmax") && emit_is_builtin("Add"));
+    CHECK(!emit_is_builtin("ReluCustom") && !emit_is_builtin("Zzz") && !emit_is_builtin("A"));
+    CHECK_EQ_STR(op_type(&arena, &in, &p), "ReluCustom");
+    CHECK_EQ_STR(op_name(&arena, &in, &p), "relu_custom");
+    p.name = "op_gelu_quant";
+    in.type = "GeluQuant";
+    CHECK_EQ_STR(op_type(&arena, &in, &p), "GeluQuant");
+    CHECK_EQ_STR(op_name(&arena, &in, &p), "gelu_quant");
+    arena_drop(&arena);
+}
+
+/* ---- CANN's rules, of which there are three ---- */
+
+/* Every capital begins a word. */
+static char *snake_by_capitals(Arena *arena, const char *type)
+{
+    Buf out = {0};
+    for (const char *c = type; *c; c++) {
+        if (isupper((unsigned char)*c) && c != type)
+            buf_char(&out, '_');
+        buf_char(&out, (char)tolower((unsigned char)*c));
+    }
+    char *name = buf_take(&out, arena);
+    buf_free(&out);
+    return name;
+}
+
+/* As the compiler's front end: a digit goes on with the word it stands behind. */
+static char *snake_by_digits(Arena *arena, const char *type)
+{
+    Buf out = {0};
+    bool inside = false;
+    for (const char *c = type; *c; c++) {
+        inside = islower((unsigned char)*c) ? false : isdigit((unsigned char)*c) ? true : inside;
+        if (isupper((unsigned char)*c) && c != type) {
+            if (!inside || islower((unsigned char)c[1]))
+                buf_char(&out, '_');
+            inside = true;
+        }
+        buf_char(&out, (char)tolower((unsigned char)*c));
+    }
+    char *name = buf_take(&out, arena);
+    buf_free(&out);
+    return name;
+}
+
+static void check_task_name(Arena *arena, const char *path)
+{
+    Str base = path_base(path);
+    EmitInput in = {0};
+    AscProgram p = {.name = str_dup(arena, str_slice(base, 0, base.len - strlen(".py")))};
+    if (!islower((unsigned char)p.name[0]))
+        return; /* of a suite that names its types */
+    const char *type = op_type(arena, &in, &p), *name = op_name(arena, &in, &p);
+    CHECK_MSG(emit_is_op_type(type), "%s: %s", path, type);
+    CHECK_EQ_STR(name, emit_snake(arena, type));
+    CHECK_EQ_STR(name, snake_by_capitals(arena, type));
+    CHECK_EQ_STR(name, snake_by_digits(arena, type));
+}
+
+T_TEST(names_of_all_tasks_follow_the_vendors_rule)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "tasks", STR(""));
+    NameList categories = {0};
+    uint32_t checked = 0;
+    CHECK_EQ_STR(emit_snake(&arena, "AveragePooling1d"), "average_pooling1d");
+    CHECK_EQ_STR(emit_snake(&arena, "LayerNormV4"), "layer_norm_v4");
+    CHECK_EQ_STR(emit_snake(&arena, "ApplyAdamWV2"), "apply_adam_wv2");
+    CHECK_EQ_STR(emit_snake(&arena, "KLDivLoss"), "kl_div_loss");
+    REQUIRE(file_list(&arena, "tasks", &categories, &diag));
+    for (uint32_t i = 0; i < categories.len; i++) {
+        const char *dir = path_join(&arena, "tasks", categories.at[i]);
+        NameList names = {0};
+        if (!file_is_dir(dir) || !file_list(&arena, dir, &names, &diag))
+            continue;
+        for (uint32_t k = 0; k < names.len; k++)
+            if (str_ends(str_from(names.at[k]), ".py")) {
+                check_task_name(&arena, path_join(&arena, dir, names.at[k]));
+                checked++;
+            }
+    }
+    CHECK_MSG(checked > 200, "%u files", checked);
     arena_drop(&arena);
 }
 
