@@ -188,6 +188,7 @@ static void add_evidence(Arena *arena, const MakeFiles *made, EmitFiles *files)
     buf_str(&trace, made->trace);
     if (trace.len)
         add_file(arena, files, "trace.json", &trace);
+    buf_free(&trace);
 }
 
 /* The module, and the cases. */
