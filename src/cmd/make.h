@@ -21,8 +21,8 @@ typedef struct MakeFiles {
     Str trace;            /* empty: none */
     const NpuChip *chip;
     const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */
-    const char *type;   /* of the operator, where the task names it; NULL: from its name */
-    const Graph *graph; /* of the task, with `plan`, for the module; NULL: none is written */
+    const char *type;       /* of the operator, where the task names it; NULL: from its name */
+    const Graph *graph;     /* of the task, with `plan`, for the module; NULL: none is written */
     const Plan *plan;
     MakeSamples samples; /* cases to store */
 } MakeFiles;
