@@ -5,7 +5,10 @@
 #include "gen/plan/prim_int.h"
 #include <math.h>
 
-enum { EXACT_INT = 1 << 24 }; /* f32 holds every integer up to it */
+enum {
+    EXACT_INT = 1 << 24, /* f32 holds every integer up to it */
+    MOST_SEARCHED = 1024 /* elements of which one is picked by comparing all places */
+};
 
 /* ---- operands ---- */
 
@@ -484,8 +487,8 @@ static bool at_gather(Derive *d, const Node *node, const NestIndex *index, NestI
     int dim = (int)(at < 0 ? at + shape.rank : at);
     Body b, places;
     NestId which;
-    if (graph_value(d->graph, node->in[1])->shape.dim[dim] != 1 || shape.dim[dim] >= EXACT_INT)
-        return derive_refuse(d, node, "it picks several elements along a dimension");
+    if (graph_value(d->graph, node->in[1])->shape.dim[dim] != 1 || shape.dim[dim] > MOST_SEARCHED)
+        return derive_refuse(d, node, "it picks several elements, or one of many");
     if (!index_operand(d, node, node->in[1], index, &which) ||
         !body_of(d, node, node->in[0], index, 1u << dim, &b) ||
         !places_of(d, node, shape.dim[dim], index, &b, &places))
