@@ -304,12 +304,13 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
 
 int cmd_run(int argc, char **argv)
 {
-    RunOptions o = {.scale = "small"};
+    RunOptions o = {0};
     const char *rule = "acraft";
     const CmdOption options[] = {
         {"task", CMD_TEXT, &o.task, "MODEL.py", "inputs and reference values of this task"},
         {"scale", CMD_TEXT, &o.scale, "S",
-         "sizes of the task: full, medium, small (default), fuzz"},
+         "sizes of the task: full, medium, small, fuzz (default: small, or full where the program "
+         "takes no other)"},
         {"case", CMD_I64, &o.kase, "N", "which case of the task (0)"},
         {"rule", CMD_TEXT, &rule, "R", "how values are compared: acraft, mkb, npukb, ..."},
         {"ulp", CMD_I64, &o.ulp, "N", "judge N times more with other last bits and core order"},

@@ -92,7 +92,12 @@ static int show(TaskJob *job)
     return verdict_status_row(v->status)->exit;
 }
 
-int run_task(Arena *arena, const char *path, const RunOptions *options)
+/* Whether the sizes are what the candidate refuses. */
+static bool is_refused(const TaskJob *job) { return job->verdict.status == VERDICT_BAD_TILING; }
+
+/* One case at options->scale. *refused, where it is asked for: the candidate does not take these sizes, and
+ * nothing was shown. */
+static int run_scaled(Arena *arena, const char *path, const RunOptions *options, bool *refused)
 {
     TaskJob job = {.arena = arena, .options = options, .verdict = verdict_make()};
     EvalConfig config = {.chip = options->chip,
@@ -123,7 +128,9 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
                          &job.verdict, &job.diag);
         else
             eval_candidate(arena, &job.candidate, &job.of.ref, &config, &job.verdict, &job.diag);
-        status = show(&job);
+        if (refused)
+            *refused = is_refused(&job);
+        status = refused && *refused ? CMD_NO : show(&job);
     } else {
         cmd_say(&job.diag, CMD_USAGE);
     }
@@ -131,4 +138,29 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
     buf_free(&job.trace);
     buf_free(&job.explain);
     return status;
+}
+
+/* A program may be for the task's own sizes alone; then the small ones say nothing about it. */
+int run_task(Arena *arena, const char *path, const RunOptions *options)
+{
+    RunOptions at = *options;
+    Diag quiet = diag_make(arena, options->task, (Str){0});
+    RunTask own = {0};
+    bool refused = false;
+    if (options->scale)
+        return run_scaled(arena, path, options, NULL);
+    at.scale = "small";
+    int status = run_scaled(arena, path, &at, &refused);
+    if (!refused)
+        return status;
+    at.scale = "full";
+    bool fits = run_task_read(arena, &at, &own, &quiet);
+    eval_reference_free(&own.ref);
+    if (fits)
+        fprintf(stderr,
+                "acraft run: the program does not take the task's small size; here is its own "
+                "(--scale small shows why)\n");
+    else
+        at.scale = "small";
+    return run_scaled(arena, path, &at, NULL);
 }
