@@ -11,11 +11,11 @@
  *     mhc      the hyper-connections at twelve sizes each
  *     experts  NPUKernelBench's levels 1 and 2, the largest listed case of up to 8 M elements
  *
- * bench/baseline/programs.tsv has one row for each task and size: set, task, sizes or case, the file of
- * the program, its operands. A program that several rows share is kept once. Both programs of a row are
- * tuned over the same number of combinations and timed by this build without values, so that a change of
- * the cycle model or of lowering moves both. Flagged: slower by more than 5 % or by more than 0.3 us.
- * The exit status is 1 when a row is flagged. */
+ * bench/baseline/programs.tsv has one row for each task and size: set, task, sizes or case, the
+ * file of the program, its operands. A program that several rows share is kept once. Both
+ * programs of a row are tuned over the same number of combinations and timed by this build
+ * without values, so that a change of the cycle model or of lowering moves both. Flagged: slower
+ * by more than 5 % or by more than 0.3 us. The exit status is 1 when a row is flagged. */
 #include "base/file.h"
 #include "base/map.h"
 #include "loop/make.h"

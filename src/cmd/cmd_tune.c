@@ -66,7 +66,8 @@ static int tune(const TuneJob *job)
     Arena *arena = job->arena;
     Diag diag = diag_make(arena, job->craft_path, STR(""));
     EvalCraft c = {.file = job->craft_path};
-    EvalConfig config = {.chip = job->chip, .trust = job->trust, .no_memo = job->no_memo};
+    EvalConfig config = {
+        .chip = job->chip, .trust = job->trust, .no_memo = job->no_memo, .straight = true};
     TorchTask *task = NULL;
     EvalOperand *operands = NULL;
     TuneResult result;

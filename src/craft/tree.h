@@ -151,8 +151,8 @@ void tree_rename(Arena *arena, StmtList *block, TreeNames names);
 AstExpr *tree_rename_expr(Arena *arena, const AstExpr *e, TreeNames names);
 /* Reads of `name` become the value; a declaration of it at file level is dropped. */
 void tree_fix(Arena *arena, CraftFile *file, const char *name, AstExpr *value);
-/* The dtype `from` becomes `to` wherever it is a type: of parameters, buffers, casts, workspaces. The
- * conversions f32(x), i64(x) stay. */
+/* The dtype `from` becomes `to` wherever it is a type: of parameters, buffers, casts,
+ * workspaces. The conversions f32(x), i64(x) stay. */
 void tree_change_dtype(Arena *arena, StmtList *block, DType from, DType to);
 /* The dim's sizes become those of least..most that are multiples. False: there is no such dim, or
  * no size is left. */

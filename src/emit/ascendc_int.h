@@ -9,6 +9,29 @@ typedef struct LineMark {
     uint32_t line, craft;
 } LineMark;
 
+/* A line as the compiler sees it: of the Craft file, or of the text itself before the first
+ * mark. */
+typedef struct LineAt {
+    uint32_t line;
+    bool text;
+} LineAt;
+
+/* Which line each part of a kernel's text has, where lines are marked: emit/sim says the same of
+ * its records. Functions that come out the same stand in the text once. */
+typedef struct LineKernel {
+    LineAt *function, *buffer;   /* by number */
+    uint32_t functions, buffers; /* how many */
+    const uint32_t *same;        /* the function whose text serves each; NULL: not printed */
+} LineKernel;
+
+typedef struct LineNotes {
+    LineAt *stmt;       /* by AscStmtId */
+    LineKernel *kernel; /* by number */
+    uint32_t stmt_count, kernel_count;
+    LineAt entry;
+    uint32_t order; /* line of the text where Order's SetFlag stands; 0: there is no Order */
+} LineNotes;
+
 /* A text being written, line by line. */
 typedef struct Pen {
     Buf *out;
@@ -16,6 +39,7 @@ typedef struct Pen {
     uint32_t line; /* the one being written, from 1 */
     VEC(LineMark) marks;
     Arena *arena;
+    LineNotes *notes; /* NULL: nobody asks */
 } Pen;
 
 void pen_line(Pen *pen, const char *format, ...) ATTR_PRINTF(2, 3);
@@ -23,6 +47,7 @@ void pen_blank(Pen *pen);
 void pen_open(Pen *pen, const char *format, ...) ATTR_PRINTF(2, 3); /* a line and " {" */
 void pen_close(Pen *pen, const char *after);                        /* "}" and `after` */
 void pen_mark(Pen *pen, Span at); /* the next line comes from there */
+LineAt pen_at(const Pen *pen);    /* of the next line */
 
 /* ---- names and expressions ---- */
 
@@ -50,7 +75,8 @@ const char *cxx_scalar(DType dtype);         /* of variables: int64_t, float, bo
 char *camel(Arena *arena, const char *name); /* in C++: t.start is tStart, int is int_ */
 bool name_is_reserved(const char *name);
 bool name_is_symbol(const char *name); /* that an operator cannot have */
-/* The operator: softmax and Softmax, softmax_custom and SoftmaxCustom; `log` is log_op and LogOp. */
+/* The operator: softmax and Softmax, softmax_custom and SoftmaxCustom; `log` is log_op and
+ * LogOp. */
 const char *op_name(Arena *arena, const EmitInput *in, const AscProgram *p);
 const char *op_type(Arena *arena, const EmitInput *in, const AscProgram *p);
 const char *craft_name(const EmitInput *in);        /* "softmax.craft" */
@@ -89,7 +115,10 @@ void print_path(Printer *pr, const AscPath *path);
 void print_with_helpers(Pen *pen, const Pen *body);
 bool operand_is_input(const IrTensor *t);
 bool operand_is_output(const IrTensor *t); /* one that is updated in place is both */
-bool path_syncs(const AscProgram *p);      /* some cores wait for others: a mixed kernel type */
+/* Fills the notes of a text with marked lines; the text itself is dropped. */
+void print_lines(Arena *arena, const EmitInput *in, LineNotes *notes);
+bool gm_param_used(const AscProgram *p, const AscKernel *k, uint32_t tensor);
+bool path_syncs(const AscProgram *p); /* some cores wait for others: a mixed kernel type */
 const char *param_gm_name(const Printer *pr, uint32_t tensor);
 
 #endif

@@ -41,12 +41,17 @@ static bool gm_used_in(const AscProgram *p, const AscBlock *block, uint32_t tens
 }
 
 /* Before compute has run nothing says what is used. */
+bool gm_param_used(const AscProgram *p, const AscKernel *k, uint32_t tensor)
+{
+    bool used = !k->functions.len;
+    for (uint32_t i = 0; i < k->functions.len; i++)
+        used = used || gm_used_in(p, &k->functions.at[i].body, tensor);
+    return used;
+}
+
 static bool gm_used(const Printer *pr, uint32_t tensor)
 {
-    bool used = !pr->k->functions.len;
-    for (uint32_t i = 0; i < pr->k->functions.len; i++)
-        used = used || gm_used_in(pr->p, &pr->k->functions.at[i].body, tensor);
-    return used;
+    return gm_param_used(pr->p, pr->k, tensor);
 }
 
 static void print_init_head(Printer *pr)
@@ -106,6 +111,8 @@ static void print_init(Printer *pr)
         const AscBuffer *b = &pr->k->buffers.at[i];
         const char *name = camel(pr->arena, b->name);
         pen_mark(pen, b->at);
+        if (pen->notes)
+            pen->notes->kernel[pr->k - pr->p->kernels.at].buffer[i] = pen_at(pen);
         if (asc_is_queue(b->storage))
             pen_line(pen, "pipe->InitBuffer(%s, %s, %s);", name, print_expr(pr, b->depth),
                      print_expr(pr, b->bytes));
@@ -164,6 +171,8 @@ void print_class(Printer *pr, LowerPass upto)
     Pen *pen = pr->pen;
     FunctionScope *scopes = scope_kernel(pr->arena, pr->p, pr->k);
     pr->same = merge_functions(pr, scopes);
+    if (pen->notes)
+        pen->notes->kernel[pr->k - pr->p->kernels.at].same = pr->same;
     pen_line(pen, "// %s:%u: kernel %s", craft_name(pr->in), pr->k->source->at.line,
              pr->k->source->name);
     pen_line(pen, "class %s {", pr->k->name);
@@ -227,6 +236,8 @@ static void print_launch(Printer *pr, const AscPath *path, const AscLaunch *laun
             buf_printf(&args, "%s, ", operand_text(pr, path, launch->operands.at[i]));
     for (uint32_t i = 0; i < k->members.len; i++)
         buf_printf(&args, "%s, ", bind_text(pr, launch, k->members.at[i]));
+    if (pr->pen->notes)
+        pr->pen->notes->entry = pen_at(pr->pen);
     pen_line(pr->pen, "AscendC::TPipe pipe;");
     pen_line(pr->pen, "%s op;", k->name);
     pen_line(pr->pen, "op.Init(%.*s&pipe);", (int)args.len, args.len ? args.at : "");
@@ -340,6 +351,8 @@ static const char order_text[] =
     "}\n"
     "\n";
 
+enum { ORDER_SET_LINE = 6 }; /* of SetFlag in that text; WaitFlag follows */
+
 static const char list_text[] =
     "// Elements of one tensor of a list.\n"
     "__aicore__ inline int64_t ListSize(AscendC::ListTensorDesc &list, int64_t index)\n"
@@ -363,16 +376,41 @@ static void put_text(Pen *pen, const char *text)
         pen->line += *c == '\n';
 }
 
+static void shift_line(LineAt *at, uint32_t shift)
+{
+    if (at->text)
+        at->line += shift;
+}
+
+/* Lines of the text were counted before it was known how many helpers stand before it. */
+static void shift_notes(LineNotes *notes, uint32_t shift)
+{
+    for (uint32_t i = 0; i < notes->stmt_count; i++)
+        shift_line(&notes->stmt[i], shift);
+    for (uint32_t k = 0; k < notes->kernel_count; k++) {
+        for (uint32_t i = 0; i < notes->kernel[k].functions; i++)
+            shift_line(&notes->kernel[k].function[i], shift);
+        for (uint32_t i = 0; i < notes->kernel[k].buffers; i++)
+            shift_line(&notes->kernel[k].buffer[i], shift);
+    }
+    shift_line(&notes->entry, shift);
+}
+
 /* Helpers come before the text that calls them, so that is written first, aside. */
 void print_with_helpers(Pen *pen, const Pen *body)
 {
     Str text = buf_view(body->out);
     print_helpers(pen, text, "__aicore__");
-    if (str_find(text, STR("Order<")) >= 0)
+    if (str_find(text, STR("Order<")) >= 0) {
+        if (pen->notes)
+            pen->notes->order = pen->line + ORDER_SET_LINE;
         put_text(pen, order_text);
+    }
     if (str_find(text, STR("ListSize(")) >= 0)
         put_text(pen, list_text);
     uint32_t shift = pen->line;
+    if (pen->notes)
+        shift_notes(pen->notes, shift);
     for (uint32_t i = 0; i < body->marks.len; i++)
         vec_push(pen->arena, &pen->marks,
                  ((LineMark){body->marks.at[i].line + shift, body->marks.at[i].craft}));
@@ -425,7 +463,7 @@ void print_kernel_file(Arena *arena, const EmitInput *in, Pen *pen)
         pen_line(pen, "#include \"kernel_operator_list_tensor_intf.h\"");
     pen_blank(pen);
     Buf text = {0};
-    Pen body = {.out = &text, .arena = arena};
+    Pen body = {.out = &text, .arena = arena, .notes = pen->notes};
     for (uint32_t v = 0; v < in->variants.len; v++) {
         Printer pr = printer_for(arena, in, in->variants.at[v], &body);
         if (in->variants.len > 1)
@@ -455,6 +493,26 @@ void print_lined(const Pen *pen, const char *file, Buf *out)
         }
         buf_printf(out, "%.*s\n", STR_ARG(line));
     }
+}
+
+void print_lines(Arena *arena, const EmitInput *in, LineNotes *notes)
+{
+    Buf text = {0};
+    const AscProgram *p = in->variants.at[0];
+    Pen pen = {.out = &text, .arena = arena, .notes = notes};
+    *notes = (LineNotes){.stmt = arena_array(arena, LineAt, p->stmts.len + 1),
+                         .kernel = arena_array(arena, LineKernel, p->kernels.len + 1),
+                         .stmt_count = p->stmts.len,
+                         .kernel_count = p->kernels.len};
+    for (uint32_t k = 0; k < p->kernels.len; k++) {
+        uint32_t functions = p->kernels.at[k].functions.len, buffers = p->kernels.at[k].buffers.len;
+        notes->kernel[k] = (LineKernel){.function = arena_array(arena, LineAt, functions + 1),
+                                        .buffer = arena_array(arena, LineAt, buffers + 1),
+                                        .functions = functions,
+                                        .buffers = buffers};
+    }
+    print_kernel_file(arena, in, &pen);
+    buf_free(&text);
 }
 
 void emit_kernel_text(Arena *arena, const EmitInput *in, Buf *out)

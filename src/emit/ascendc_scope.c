@@ -13,6 +13,9 @@ typedef struct Uses {
     const AscKernel *k;
     FunctionScope *scopes;
     Arena *arena;
+    bool **names; /* by function and variable: a statement of its own names it */
+    bool *runs;   /* by function: it calls others */
+    bool *handed; /* by variable: some function takes it as a parameter */
 } Uses;
 
 enum { USE_READ = 1, USE_WRITE = 2 };
@@ -30,15 +33,11 @@ static int use_in_expr(const IrProgram *ir, IrExprId e, IrVarId var)
     return u;
 }
 
-static int use_in_ref(const IrProgram *ir, const AscRef *r, IrVarId var)
-{
-    return r->used ? use_in_expr(ir, r->offset, var) | use_in_expr(ir, r->item, var) : 0;
-}
+enum { STMT_EXPRS = 35 };
 
-/* Reads of the statement itself, without its blocks. */
-static int reads_of(const Uses *u, const AscStmt *s, IrVarId var)
+/* The expressions of the statement itself, without its blocks. */
+static uint32_t stmt_exprs(const AscStmt *s, IrExprId out[STMT_EXPRS])
 {
-    const IrProgram *ir = u->p->ir;
     const AscCopy *c = &s->copy;
     const AscStrides *t = &s->strides;
     const IrExprId e[] = {s->lo,         s->hi,       s->step,      s->value,   s->scalar,
@@ -46,12 +45,27 @@ static int reads_of(const Uses *u, const AscStmt *s, IrVarId var)
                           c->gm_row,     c->ub_row,   c->pad,       c->len,     c->gm_gap,
                           c->ub_gap,     c->right,    t->dst_block, t->a_block, t->b_block,
                           t->dst_repeat, t->a_repeat, t->b_repeat};
-    int use = 0;
-    for (size_t i = 0; i < sizeof e / sizeof *e; i++)
-        use |= use_in_expr(ir, e[i], var);
     const AscRef *refs[] = {&s->dst, &s->a, &s->b, &s->c, &c->gm, &c->ub};
-    for (size_t i = 0; i < sizeof refs / sizeof *refs; i++)
-        use |= use_in_ref(ir, refs[i], var);
+    uint32_t n = 0;
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++)
+        if (e[i])
+            out[n++] = e[i];
+    for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
+        if (refs[i]->used && refs[i]->offset)
+            out[n++] = refs[i]->offset;
+        if (refs[i]->used && refs[i]->item)
+            out[n++] = refs[i]->item;
+    }
+    return n;
+}
+
+static int reads_of(const Uses *u, const AscStmt *s, IrVarId var)
+{
+    IrExprId e[STMT_EXPRS];
+    int use = 0;
+    uint32_t n = stmt_exprs(s, e);
+    for (uint32_t i = 0; i < n; i++)
+        use |= use_in_expr(u->p->ir, e[i], var);
     return use;
 }
 
@@ -80,6 +94,41 @@ static int use_in_block(const Uses *u, const AscBlock *block, IrVarId var)
     for (uint32_t i = 0; i < block->len; i++)
         use |= use_in_stmt(u, &u->p->stmts.at[block->at[i]], var);
     return use;
+}
+
+/* ---- which variables are worth asking for ---- */
+
+static void name_expr(const IrProgram *ir, IrExprId e, bool *names)
+{
+    const IrExpr *x = &ir->exprs.at[e];
+    if (!e)
+        return;
+    if (x->op == IR_E_VAR)
+        names[x->of.var] = true;
+    for (int i = 0; i < ir_expr_rows[x->op].arity; i++)
+        name_expr(ir, x->arg[i], names);
+}
+
+static void name_block(Uses *u, uint32_t function, const AscBlock *block)
+{
+    bool *names = u->names[function];
+    for (uint32_t i = 0; i < block->len; i++) {
+        const AscStmt *s = &u->p->stmts.at[block->at[i]];
+        IrExprId e[STMT_EXPRS];
+        uint32_t n = stmt_exprs(s, e);
+        for (uint32_t k = 0; k < n; k++)
+            name_expr(u->p->ir, e[k], names);
+        names[s->var] = true;
+        u->runs[function] = u->runs[function] || s->kind == ASC_S_RUN;
+        name_block(u, function, &s->body);
+        name_block(u, function, &s->orelse);
+    }
+}
+
+/* False: no statement of the function, nor one it calls, uses the variable. */
+static bool may_use(const Uses *u, uint32_t function, IrVarId var)
+{
+    return u->names[function][var] || (u->runs[function] && u->handed[var]);
 }
 
 /* ---- declarations ---- */
@@ -131,10 +180,8 @@ static bool is_member(const AscKernel *k, IrVarId var)
 
 static bool used_elsewhere(const Uses *u, uint32_t function, IrVarId var)
 {
-    Uses plain = *u;
-    plain.scopes = NULL;
     for (uint32_t f = 0; f < u->k->functions.len; f++)
-        if (f != function && use_in_block(&plain, &u->k->functions.at[f].body, var))
+        if (f != function && u->names[f][var])
             return true;
     return false;
 }
@@ -144,12 +191,13 @@ static void scope_stage(Uses *u, uint32_t function)
     FunctionScope *scope = &u->scopes[function];
     const AscBlock *body = &u->k->functions.at[function].body;
     for (IrVarId v = 1; v < u->p->ir->vars.len; v++) {
-        int use = use_in_block(u, body, v);
+        int use = may_use(u, function, v) ? use_in_block(u, body, v) : 0;
         if (!use || is_member(u->k, v))
             continue;
         Declared d = declare_in(u, body, v);
         if (used_elsewhere(u, function, v) || !d.at) {
             d = (Declared){.param = true, .by_ref = use & USE_WRITE};
+            u->handed[v] = true;
             vec_push(u->arena, &scope->params, v);
         }
         scope->vars[v] = d;
@@ -160,7 +208,7 @@ static void scope_process(Uses *u)
 {
     const AscBlock *body = &u->k->functions.at[0].body;
     for (IrVarId v = 1; v < u->p->ir->vars.len; v++)
-        if (!is_member(u->k, v))
+        if (!is_member(u->k, v) && may_use(u, 0, v))
             u->scopes[0].vars[v] = declare_in(u, body, v);
 }
 
@@ -211,9 +259,15 @@ static void scope_tensors(const Uses *u, uint32_t function)
 FunctionScope *scope_kernel(Arena *arena, const AscProgram *p, const AscKernel *k)
 {
     FunctionScope *scopes = arena_array(arena, FunctionScope, k->functions.len + 1);
-    Uses u = {p, k, scopes, arena};
-    for (uint32_t f = 0; f < k->functions.len; f++)
+    Uses u = {.p = p, .k = k, .scopes = scopes, .arena = arena};
+    u.names = arena_array(arena, bool *, k->functions.len + 1);
+    u.runs = arena_array(arena, bool, k->functions.len + 1);
+    u.handed = arena_array(arena, bool, p->ir->vars.len);
+    for (uint32_t f = 0; f < k->functions.len; f++) {
         scopes[f].vars = arena_array(arena, Declared, p->ir->vars.len);
+        u.names[f] = arena_array(arena, bool, p->ir->vars.len);
+        name_block(&u, f, &k->functions.at[f].body);
+    }
     for (uint32_t f = 1; f < k->functions.len; f++)
         scope_stage(&u, f);
     if (k->functions.len)

@@ -418,6 +418,8 @@ static void print_stmt(Body *b, AscStmtId id)
     declare_before(b, id);
     show_line(b, s);
     pen_mark(pen, s->at);
+    if (pen->notes)
+        pen->notes->stmt[id] = pen_at(pen);
     switch (s->kind) {
     case ASC_S_FOR: print_for(b, id, s); break;
     case ASC_S_WHILE:
@@ -522,6 +524,8 @@ void print_body(Printer *pr, const FunctionScope *scopes, uint32_t function)
     if (f->is_stage && !pr->bare)
         show_places(pr, function);
     pen_mark(pr->pen, f->at);
+    if (pr->pen->notes)
+        pr->pen->notes->kernel[pr->k - pr->p->kernels.at].function[function] = pen_at(pr->pen);
     print_signature(&b, function);
     pen_line(pr->pen, "{");
     pr->pen->depth++;

@@ -39,6 +39,13 @@ void pen_close(Pen *pen, const char *after)
     pen_line(pen, "}%s", after);
 }
 
+LineAt pen_at(const Pen *pen)
+{
+    if (pen->marks.len)
+        return (LineAt){.line = vec_last(&pen->marks).craft};
+    return (LineAt){.line = pen->line + 1, .text = true};
+}
+
 void pen_mark(Pen *pen, Span at)
 {
     if (at.line)

@@ -82,11 +82,15 @@ typedef struct EvalConfig {
     uint64_t nudge;     /* 0: none; else last bits vary within isa.def's accuracy */
     bool no_memo;       /* without values: execute every record, also those that only repeat */
     bool only_time;     /* races are not looked for: to compare what is judged later */
-    const NameList *attrs; /* "eps=1e-6": attributes the user gives, before those of the task; NULL */
-    double seconds;        /* time limit of one launch; 0: 60 */
-    Buf *trace;         /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
-    Buf *explain;       /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
-    Buf *costs;         /* EVAL_TWIN: gets what every source line cost (sim/cycle.h); NULL: none */
+    const NameList
+        *attrs; /* "eps=1e-6": attributes the user gives, before those of the task; NULL */
+    /* Timing without values: records come straight from the lowered program where that gives the
+     * same, without a compiler; for comparing candidates, not for judging. */
+    bool straight;
+    double seconds; /* time limit of one launch; 0: 60 */
+    Buf *trace;     /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
+    Buf *explain;   /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
+    Buf *costs;     /* EVAL_TWIN: gets what every source line cost (sim/cycle.h); NULL: none */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */

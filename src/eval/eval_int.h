@@ -3,6 +3,7 @@
 #define EVAL_EVAL_INT_H
 
 #include "eval/eval.h"
+#include "ir/host.h"
 #include "twin/observe.h"
 
 typedef struct EvalRun {
@@ -35,6 +36,18 @@ typedef struct EvalKernel {
 bool eval_twin_open(EvalRun *run, EvalKernel *kernel);
 void eval_twin_close(EvalKernel *kernel);
 bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel);
+/* Shapes and choices of the candidate, for its host function. */
+IrHostInput eval_host_input(const EvalRun *run);
+SimRole eval_role(const IrTensor *declared);
+
+/* straight.c: the time of a launch without data from records of the lowered program, without a
+ * compiler or processes. Open gives NULL where the configuration does not ask for it or values
+ * may decide; launch false where there is more to say than a time: then go through the text. */
+typedef struct EvalStraight EvalStraight;
+EvalStraight *eval_straight_open(EvalRun *run);
+void eval_straight_close(EvalStraight *straight);
+bool eval_straight_launch(EvalRun *run, EvalStraight *straight);
+
 /* What the configuration asks to see of a launch, and handing it over; the second frees. */
 TwinObserver eval_observer(const EvalConfig *config);
 void eval_keep_observed(const EvalConfig *config, TwinObserver *observer);

@@ -10,7 +10,8 @@ struct EvalTimer {
     EvalReference ref; /* the graph only */
     EvalConfig config;
     IrProgram *program;
-    EvalKernel kernel;
+    EvalKernel kernel;      /* compiled when first needed */
+    EvalStraight *straight; /* NULL: every launch goes through the text */
     Tensor **indices; /* by operand: integers of the task, where they decide what a kernel does */
     bool asked;       /* for the indices */
 };
@@ -37,16 +38,18 @@ EvalTimer *eval_timer_open(Arena *arena, const EvalCraft *candidate, const Graph
     *t = (EvalTimer){
         .arena = arena, .candidate = *candidate, .ref = {.graph = graph}, .config = *config};
     EvalRun run = run_of(arena, t, verdict, diag);
-    if (!eval_read_craft(&run) || !eval_twin_open(&run, &t->kernel))
+    if (!eval_read_craft(&run))
         return NULL;
     t->program = run.program;
-    return t;
+    t->straight = eval_straight_open(&run);
+    return t->straight || eval_twin_open(&run, &t->kernel) ? t : NULL;
 }
 
 void eval_timer_close(EvalTimer *timer)
 {
     if (!timer)
         return;
+    eval_straight_close(timer->straight);
     eval_twin_close(&timer->kernel);
     for (uint32_t i = 0; timer->indices && i < timer->program->operand_count; i++)
         tensor_free(timer->indices[i]);
@@ -84,8 +87,18 @@ static bool indices_fit(const EvalTimer *t, const EvalOperand *operands)
     return true;
 }
 
+/* Compiled, where that was not needed before. */
+static bool open_text(EvalTimer *timer, Verdict *verdict)
+{
+    if (timer->kernel.kernel)
+        return true;
+    Diag diag = diag_make(timer->arena, timer->candidate.file, timer->candidate.text);
+    EvalRun run = run_of(timer->arena, timer, verdict, &diag);
+    return eval_twin_open(&run, &timer->kernel);
+}
+
 /* One launch; `indices` NULL: without any data. */
-static void time_once(Arena *arena, const EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
+static void time_once(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
                       Verdict *verdict)
 {
     EvalTimer t = *timer;
@@ -93,16 +106,26 @@ static void time_once(Arena *arena, const EvalTimer *timer, EvalCraft *candidate
     t.candidate = *candidate;
     EvalRun run = run_of(arena, &t, verdict, &diag);
     run.indices = indices;
-    verdict->compiled = VERDICT_YES;
     verdict->bound_us = eval_bound_us(&run, candidate->operands);
+    if (t.straight && !indices && eval_straight_launch(&run, t.straight)) {
+        if (verdict->status == VERDICT_OK)
+            verdict->stage = STAGE_DONE;
+        return;
+    }
+    if (!open_text(timer, verdict))
+        return;
+    t.kernel = timer->kernel;
+    verdict->compiled = VERDICT_YES;
     if (eval_twin_launch(&run, &t.kernel) && verdict->status == VERDICT_OK)
         verdict->stage = STAGE_DONE;
 }
 
 /* Where values that are not there may decide, what is not done soon is taken to wait for them. */
-static bool time_soon(Arena *arena, const EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
+static bool time_soon(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
                       Verdict *verdict)
 {
+    if (!open_text(timer, verdict))
+        return true;
     EvalTimer t = *timer;
     if (t.config.seconds <= 0 || t.config.seconds > UNSTEADY_SECONDS)
         t.config.seconds = UNSTEADY_SECONDS;

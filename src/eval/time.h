@@ -6,7 +6,8 @@
  *     eval_timer_close(t);
  *
  * The text is checked, lowered and compiled once (the compiled kernel comes from the cache when
- * it is known): shapes and choices travel as tiling data, so a run is a matter of milliseconds and
+ * it is known; with config.straight nothing is compiled where records straight from the lowered program
+ * give the same): shapes and choices travel as tiling data, so a run is a matter of milliseconds and
  * of little memory whatever the size of the tensors. Bounds, coverage of the outputs, hazards and
  * 32-bit wraps are still looked for at full size (hazards not with config.only_time). A kernel whose
  * instructions depend on values it reads is timed once more with the task's own integers (indices,

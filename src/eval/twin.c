@@ -50,7 +50,7 @@ static IrShape shape_of(const Shape *from)
     return s;
 }
 
-static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
+IrHostInput eval_host_input(const EvalRun *run)
 {
     const EvalCraft *c = run->candidate;
     IrShape *shapes = arena_array(run->arena, IrShape, c->operand_count + 1);
@@ -59,7 +59,12 @@ static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
         shapes[i] = shape_of(&c->operands[i].shape);
     for (uint32_t i = 0; i < c->setting_count; i++)
         settings[i] = (IrSetting){c->settings[i].name, c->settings[i].value};
-    IrHostInput input = {shapes, settings, c->setting_count};
+    return (IrHostInput){shapes, settings, c->setting_count};
+}
+
+static bool tile(EvalRun *run, const AscProgram *p, EmitTiling *tiling)
+{
+    IrHostInput input = eval_host_input(run);
     if (emit_tiling(run->arena, p, &input, tiling, run->diag))
         return true;
     return fail(run, VERDICT_BAD_TILING, STAGE_TILING);
@@ -72,6 +77,14 @@ static void *data_of(const EvalRun *run, uint32_t i)
     return run->indices && run->indices[i] ? run->indices[i]->at : NULL;
 }
 
+SimRole eval_role(const IrTensor *declared)
+{
+    bool writes = declared->role == IR_ROLE_OUT;
+    return writes && !declared->upto                   ? SIM_OUT
+           : writes || declared->role == IR_ROLE_INOUT ? SIM_INOUT
+                                                       : SIM_IN;
+}
+
 /* Operand i, with its values or as a shape only. */
 static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
 {
@@ -80,12 +93,9 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
     TwinTensor out = {.name = declared->name,
                       .dtype = declared->dtype,
                       .rank = (uint32_t)shape->rank,
+                      .role = eval_role(declared),
                       .data = data_of(run, i),
                       .bytes = dtype_bytes(declared->dtype)};
-    bool writes = declared->role == IR_ROLE_OUT;
-    out.role = writes && !declared->upto                   ? SIM_OUT
-               : writes || declared->role == IR_ROLE_INOUT ? SIM_INOUT
-                                                           : SIM_IN;
     for (int d = 0; d < shape->rank; d++) {
         out.shape[d] = (uint64_t)shape->dim[d];
         out.bytes *= (size_t)shape->dim[d];

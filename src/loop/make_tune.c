@@ -84,7 +84,8 @@ TuneWork *make_tune_open(Arena *arena, MakeJob *job)
     *config = (EvalConfig){.chip = job->spec->chip,
                            .trust = job->spec->trust,
                            .no_memo = job->spec->no_memo,
-                           .only_time = true};
+                           .only_time = true,
+                           .straight = true};
     *craft = make_candidate(arena, &result->plan);
     TuneSpec spec = {
         .candidate = craft, .graph = shapes.graph, .config = config, .budget = TUNE_RUNS};

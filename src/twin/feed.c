@@ -4,8 +4,6 @@
  * cores as the chip has take turns; the next one starts when one has ended. */
 #include "twin/run_int.h"
 
-#include "base/rng.h"
-
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
@@ -16,10 +14,7 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 128, /* records copied out of a ring at a time */
-    /* Short turns: cores go along together, as their time and L2 expect. Copies take longest. */
-    TURN = 128,
-    TURN_BYTES = 2048, /* of a copy that count as one record more */
+    BATCH = 128,       /* records copied out of a ring at a time */
     QUIET_ROUNDS = 50, /* in which every core that goes on polled in vain: nobody will answer */
     SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */
     AHEAD = 2,         /* cores started before it is their turn */
@@ -31,7 +26,6 @@ typedef struct CoreFeed {
     Record batch[BATCH];
     uint32_t batch_at, batch_len;
     uint32_t taken; /* records copied out of the ring */
-    bool done;
     uint16_t last_file;
     uint32_t last_line;
 } CoreFeed;
@@ -48,8 +42,8 @@ struct Feeder {
     Stream *stream;
     uint64_t turns, quiet; /* quiet: the last ones in which cores only looked at GM words */
     uint32_t together;     /* cores that take turns at a time */
-    uint32_t *live;        /* those of this round */
-    uint64_t rounds;
+    SimTurns turn;
+    bool *done;       /* by core */
     uint32_t started; /* of the order */
 };
 
@@ -116,16 +110,6 @@ static void keep_name(Feeder *f, const Record *record)
         f->names[text.id] = str_dup(f->arena, name);
 }
 
-static int64_t weight_of(const Record *r)
-{
-    bool copies = r->pipe == NPU_PIPE_MTE2 || r->pipe == NPU_PIPE_MTE3 || r->pipe == NPU_PIPE_FIX;
-    if (!copies || (r->op & REC_TEXT))
-        return 1;
-    uint64_t bytes = r->op == NPU_ND2NZ_GM_L1 ? 2ull * (r->n[1] & 0xFFFF) * (r->n[2] & 0xFFFF)
-                                              : (uint64_t)(r->n[0] & 0xFFFF) * (r->n[1] & 0xFFFFFF);
-    return 1 + (int64_t)(bytes / TURN_BYTES);
-}
-
 /* What a core that polls does while nothing changes. */
 static bool only_looks(const Record *r)
 {
@@ -133,24 +117,17 @@ static bool only_looks(const Record *r)
            r->op == NPU_CACHE_CLEAN;
 }
 
-static bool reads_gm(const Record *r) { return r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD; }
-
-/* Notes names; returns how many of the batch may run before its turn is over. A core takes the value
- * behind a read when the record is done; so no turn ends there, or another core might change the
- * word in between. */
+/* Notes names; returns how many of the batch may run before its turn is over. */
 static uint32_t look_over(Feeder *f, CoreFeed *c, int64_t *left)
 {
-    uint32_t i = c->batch_at;
-    for (; i<c->batch_len && * left> 0; i++) {
-        *left -= weight_of(&c->batch[i]);
+    uint32_t ready = sim_turn_ready(c->batch + c->batch_at, c->batch_len - c->batch_at, left);
+    for (uint32_t i = c->batch_at; i < c->batch_at + ready; i++) {
         if (!only_looks(&c->batch[i]))
             f->quiet = 0;
         if (c->batch[i].op & REC_TEXT)
             keep_name(f, &c->batch[i]);
     }
-    if (*left <= 0 && i > c->batch_at && reads_gm(&c->batch[i - 1]))
-        i--;
-    return i - c->batch_at;
+    return ready;
 }
 
 static void remember_place(CoreFeed *c, uint32_t used)
@@ -225,7 +202,7 @@ static void move_executed(Feeder *f, uint32_t core, uint32_t count)
 static void finish_core(Feeder *f, uint32_t core, bool stopped)
 {
     ShareCore *share = shared_core(f->memory, core);
-    f->cores[core]->done = true;
+    f->done[core] = true;
     if (stopped) {
         atomic_store(&share->stopped, 1);
         futex_wake(&share->executed);
@@ -298,7 +275,7 @@ static bool gave_up(Feeder *f, uint32_t core)
 static Turn run_turn(Feeder *f, uint32_t core)
 {
     CoreFeed *c = f->cores[core];
-    int64_t left = TURN;
+    int64_t left = SIM_TURN;
     Turn turn = TURN_GOES_ON;
     while (turn == TURN_GOES_ON) {
         if (c->batch_at == c->batch_len) {
@@ -330,31 +307,14 @@ static Turn take_turn(Feeder *f, uint32_t core)
     return turn;
 }
 
-/* The first `most` cores that have not ended, by their places in the order, shuffled anew each
- * round: none is always the first to touch what they share. */
-static uint32_t find_live(Feeder *f, const uint32_t *order, uint32_t most)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < f->core_count && n < most; i++)
-        if (!f->cores[order[i]] || !f->cores[order[i]]->done)
-            f->live[n++] = i;
-    for (uint32_t i = n; f->rounds && i > 1; i--) {
-        uint32_t j = (uint32_t)(rng_u64(f->rounds, 79, i) % i), swap = f->live[i - 1];
-        f->live[i - 1] = f->live[j];
-        f->live[j] = swap;
-    }
-    f->rounds++;
-    return n;
-}
-
 /* One turn for each of them that can go on. False: nothing moved or the run is over. */
 static bool round_of_turns(Feeder *f, const uint32_t *order, uint32_t most, bool *all_done)
 {
     bool moved = false;
-    uint32_t live = find_live(f, order, most);
+    uint32_t live = sim_turns_round(&f->turn, order, f->core_count, most, f->done);
     *all_done = live == 0;
     for (uint32_t k = 0; k < live; k++) {
-        uint32_t i = f->live[k];
+        uint32_t i = f->turn.live[k];
         if (!sim_can_run(f->sim, order[i]))
             continue;
         start_ahead(f, order, i);
@@ -410,7 +370,8 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *s
                 .together = memory->together};
     f.cores = arena_array(arena, CoreFeed *, sim_core_count(sim) + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);
-    f.live = arena_array(arena, uint32_t, f.core_count + 1);
+    f.turn.live = arena_array(arena, uint32_t, f.core_count + 1);
+    f.done = arena_array(arena, bool, sim_core_count(sim) + 1);
     const uint32_t *order = merged_order(arena, memory);
     f.result.end = FEED_DONE;
     bool all_done = f.core_count == 0;

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* GM starts where no program is ever loaded (SHARE_GM_BASE); a hole of at least one page follows each tensor. */
-enum { PAGE = 4096, GM_STEP = 1 << 21, LIST_ENTRY = 8 };
+enum { PAGE = SIM_GM_PAGE, GM_STEP = SIM_GM_STEP, LIST_ENTRY = 8 };
+_Static_assert(SHARE_GM_BASE == SIM_GM_BASE, "one place for GM");
 
 static size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -90,7 +90,7 @@ static GmPlace place(Placer *p, size_t bytes)
 {
     GmPlace result = {.address = p->address, .at = p->at, .bytes = bytes, .fd = SHARE_FD_GM};
     p->at += round_up(bytes ? bytes : 1, PAGE);
-    p->address += round_up(bytes + PAGE, GM_STEP);
+    p->address = sim_gm_after(p->address, bytes);
     return result;
 }
 
@@ -103,7 +103,7 @@ static GmPlace place_tensor(Placer *p, LaunchMemory *memory, const TwinTensor *t
                       .bytes = tensor->bytes,
                       .fd = SHARE_FD_LAUNCH + (int32_t)memory->fd_count};
     memory->fds[memory->fd_count++] = tensor->fd;
-    p->address += round_up(tensor->bytes + PAGE, GM_STEP);
+    p->address = sim_gm_after(p->address, tensor->bytes);
     return result;
 }
 
@@ -118,22 +118,18 @@ static size_t list_shape_bytes(const TwinLaunch *launch, const TwinArg *arg)
 }
 
 /* Without data: addresses as always, behind them the same few arbitrary bytes over and over. */
-enum { PATTERN_LEAST = 1 << 20, PATTERN_MOST = 1 << 25, PATTERN_MAPS = 128 };
-
 static size_t pattern_bytes(const TwinLaunch *launch)
 {
-    size_t total = launch->workspace + SYSTEM_WORKSPACE_BYTES, bytes = PATTERN_LEAST;
+    size_t total = launch->workspace + SYSTEM_WORKSPACE_BYTES;
     for (uint32_t i = 0; i < launch->tensor_count; i++)
         total += launch->tensors[i].bytes;
-    while (bytes < PATTERN_MOST && bytes < total / PATTERN_MAPS)
-        bytes *= 2;
-    return bytes;
+    return sim_pattern_bytes(total);
 }
 
 static GmPlace place_pattern(Placer *p, size_t bytes, size_t pattern)
 {
     GmPlace result = {.address = p->address, .bytes = bytes, .fd = SHARE_FD_GM, .repeat = pattern};
-    p->address += round_up(bytes + PAGE, GM_STEP);
+    p->address = sim_gm_after(p->address, bytes);
     return result;
 }
 
@@ -216,7 +212,7 @@ static void fill_gm(const LaunchMemory *memory, const LaunchSpec *spec)
             copy_in(memory->gm.at + memory->tensors.at[i].at, launch->tensors[i].data,
                     launch->tensors[i].bytes);
     if (memory->time_only)
-        fill_arbitrary(memory->gm.at, memory->workspace.repeat, spec, 78);
+        fill_arbitrary(memory->gm.at, memory->workspace.repeat, spec, SIM_PATTERN_STREAM);
     for (uint32_t i = 0; i < launch->arg_count; i++)
         if (launch->args[i].kind == TWIN_ARG_LIST)
             fill_list(memory, launch, i);

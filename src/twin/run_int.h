@@ -3,6 +3,8 @@
 #define TWIN_RUN_INT_H
 
 #include "box/worker.h"
+#include "sim/place.h"
+#include "sim/turns.h"
 #include "twin/rt/share.h"
 #include "twin/stream.h"
 #include "twin/twin_int.h"
@@ -36,8 +38,7 @@ typedef struct LaunchMemory {
     SimKind kind;
 } LaunchMemory;
 
-/* The system's part at the head of every workspace; the vendor's GetLibApiWorkSpaceSize. */
-#define SYSTEM_WORKSPACE_BYTES (16ull << 20)
+#define SYSTEM_WORKSPACE_BYTES SIM_SYSTEM_WORKSPACE
 
 /* memory.c */
 typedef struct LaunchSpec {
