@@ -206,6 +206,33 @@ coverage:
 	$(MAKE) B=cov CC=gcc check
 	@tools/coverage $(BUILD)/cov-gcc
 
+# --- CUDA ----------------------------------------------------------------------------------
+
+# The library that `acraft train --device cuda` loads, and what tests it on a machine with a GPU.
+# Nothing else needs nvcc.
+NVCC      ?= $(firstword $(wildcard $(shell command -v nvcc) /usr/local/cuda/bin/nvcc))
+NVFLAGS   := -std=c++17 -O3 -gencode=arch=compute_90,code=sm_90 -I src -Xcompiler -fPIC -MMD -MP
+CUDA_OBJS := $(patsubst %.cu,$(OUT)/%.cu.o,$(wildcard src/nn/cuda/*.cu))
+CUDA_LIBS := -lcublasLt
+CUDA_ALL  := $(addprefix $(OUT)/,libacraft_cuda.so kernels-cuda model-cuda)
+.PHONY: cuda
+ifneq ($(NVCC),)
+cuda: $(CUDA_ALL)
+$(OUT)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  NVCC $<")
+	$(Q)$(NVCC) $(NVFLAGS) -c -o $@ $<
+$(OUT)/libacraft_cuda.so: $(CUDA_OBJS)
+	$(Q)$(NVCC) -shared -o $@ $^ $(CUDA_LIBS)
+$(OUT)/kernels-cuda: $(OUT)/tests/nn/cuda/kernels.cu.o $(CUDA_OBJS) $(call archives,nn)
+	$(Q)$(NVCC) -o $@ $^ $(CUDA_LIBS) -lm
+$(OUT)/model-cuda: $(OUT)/tests/nn/cuda/model.o $(call archives,nn)
+	$(call link,$^,$(call libs,nn))
+else
+cuda:
+	@echo "nvcc is not here: the CUDA library is not built, everything else is" >&2; exit 1
+endif
+
 # --- the rest ------------------------------------------------------------------------------
 
 FORMATTED = $(wildcard src/*/*.[ch] src/*/*/*.[ch] src/*/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] bench/*.[ch] tools/*/*.[ch])

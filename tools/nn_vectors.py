@@ -5,8 +5,9 @@
     tools/nn_vectors.py checkpoints DIR random tiny Qwen3 checkpoints written by transformers, each
                                         with its logits; then
                                             NN_CHECKPOINTS=DIR make test-nn T_FILTER=checkpoints
+    tools/nn_vectors.py noise           how far PyTorch's bf16 gradients are from its float32 ones
 """
-import os, sys
+import math, os, sys
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
@@ -137,6 +138,25 @@ def checkpoints(root):
                 print(name)
 
 
+def noise():
+    """The small model of tests/nn/cuda/model.c, weights as nn_init draws them."""
+    c = dict(layers=3, width=192, heads=4, kv_heads=2, head_dim=64, ffn=320, vocab=512, theta=1e4, eps=1e-6)
+    torch.manual_seed(0)
+    w = {}
+    for n, shape in names(c):
+        scale = 1 / math.sqrt(shape[-1] * (2 * c["layers"] if "o_proj" in n or "down_proj" in n else 1))
+        w[n] = (torch.ones(shape) if len(shape) == 1 else scale * torch.randn(shape)).requires_grad_()
+    tokens, targets = torch.randint(0, 512, (3, 150)), torch.randint(0, 512, (450,))
+
+    def grads(dtype):
+        loss = F.cross_entropy(forward(c, {n: t.to(dtype) for n, t in w.items()}, tokens).float().view(-1, 512), targets)
+        return dict(zip(w, torch.autograd.grad(loss, list(w.values()))))
+
+    exact, rounded = grads(torch.float32), grads(torch.bfloat16)
+    far = sorted((float((exact[n] - rounded[n]).norm() / exact[n].norm()), n) for n in w)
+    print("median %.4f, worst %.4f (%s)" % (far[len(far) // 2][0], *far[-1]))
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["golden"]:
         os.makedirs(GOLDEN, exist_ok=True)
@@ -144,6 +164,8 @@ if __name__ == "__main__":
         write_checkpoint(os.path.join(GOLDEN, "qwen3"), 1, tie_word_embeddings=True, **TINY)
         write_checkpoint(os.path.join(GOLDEN, "qwen3_shards"), 2, torch.bfloat16, "8KB", tie_word_embeddings=False,
                          **TINY)
+    elif sys.argv[1:] == ["noise"]:
+        noise()
     elif len(sys.argv) == 3 and sys.argv[1] == "checkpoints":
         checkpoints(sys.argv[2])
     else:

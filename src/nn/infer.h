@@ -1,5 +1,5 @@
-/* Inference on the CPU, as shipped: int8 weights with float scales, float activations, a key-value
- * cache in bf16, threads, vector instructions where the processor has them.
+/* Inference on the CPU, as shipped: int8 weights and activations with float scales, a key-value cache
+ * in bf16, threads, vector instructions where the processor has them.
  *
  *     NnInfer *model = nn_infer_open("model.safetensors", &diag);
  *     NnSession *s = nn_session_open(model, pool, 4, 2048);

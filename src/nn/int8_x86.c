@@ -1,6 +1,6 @@
-/* The int8 product with AVX-512 and with AVX2 and FMA: sixteen lanes, each element multiplied by its
- * group's scale, then a fused multiply-add. On other processors there is only the plain version,
- * whose loops over sixteen lanes compilers turn into NEON. */
+/* The int8 product with AVX-512 (VNNI) and with AVX2. The instructions multiply unsigned by signed
+ * bytes, so the sign of an input moves to the weight. On other processors there is the plain version,
+ * whose loops over lanes compilers turn into NEON. */
 #include "nn/int8_int.h"
 
 #include "base/attr.h"
@@ -8,39 +8,47 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define TARGET_512 ATTR_TARGET("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")
-#define TARGET_256 ATTR_TARGET("avx2,fma")
+#define TARGET_512 ATTR_TARGET("avx2,avx512f,avx512bw,avx512vnni")
+#define TARGET_256 ATTR_TARGET("avx2")
 
-TARGET_512 static inline __m512 load16(const int8_t *q, __m512 scale)
+/* sum += lanes of one group of one output */
+TARGET_512 static inline __m512 add_group(__m512 sum, const int8_t *q, __m512i size,
+                                          __mmask64 minus, float scale)
 {
-    __m512i wide = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)q));
-    return _mm512_mul_ps(_mm512_cvtepi32_ps(wide), scale);
+    __m512i w = _mm512_loadu_si512(q);
+    w = _mm512_mask_sub_epi8(w, minus, _mm512_setzero_si512(), w);
+    __m512i dot = _mm512_dpbusd_epi32(_mm512_setzero_si512(), size, w);
+    return _mm512_add_ps(sum, _mm512_mul_ps(_mm512_cvtepi32_ps(dot), _mm512_set1_ps(scale)));
+}
+
+/* The lanes added in halves, in the order of nn_lane_sum. */
+TARGET_256 static inline float sum8(__m256 v)
+{
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
 TARGET_512 static inline float sum16(__m512 v)
 {
-    float lanes[NN_LANES];
-    _mm512_storeu_ps(lanes, v);
-    return nn_lane_sum(lanes);
+    __m512 other = _mm512_shuffle_f32x4(v, v, 0x4E);
+    return sum8(_mm512_castps512_ps256(_mm512_add_ps(v, other)));
 }
 
-TARGET_512 static void four_outputs_512(const NnInt8 *m, uint32_t o, const float *x, float *y)
+TARGET_512 static void four_512(const NnInt8 *m, uint32_t o, NnInt8Row x, float *y)
 {
-    size_t cols = m->cols, groups = cols / m->group;
+    size_t cols = m->cols, groups = cols / NN_GROUP;
     const int8_t *q = m->q + o * cols;
     const float *scale = m->scale + o * groups;
     __m512 a = _mm512_setzero_ps(), b = a, c = a, d = a;
-    for (size_t g = 0, i = 0; g < groups; g++) {
-        __m512 sa = _mm512_set1_ps(scale[g]), sb = _mm512_set1_ps(scale[g + groups]);
-        __m512 sc = _mm512_set1_ps(scale[g + 2 * groups]);
-        __m512 sd = _mm512_set1_ps(scale[g + 3 * groups]);
-        for (size_t end = i + m->group; i < end; i += NN_LANES) {
-            __m512 v = _mm512_loadu_ps(x + i);
-            a = _mm512_fmadd_ps(load16(q + i, sa), v, a);
-            b = _mm512_fmadd_ps(load16(q + cols + i, sb), v, b);
-            c = _mm512_fmadd_ps(load16(q + 2 * cols + i, sc), v, c);
-            d = _mm512_fmadd_ps(load16(q + 3 * cols + i, sd), v, d);
-        }
+    for (size_t g = 0; g < groups; g++, q += NN_GROUP) {
+        __m512i v = _mm512_loadu_si512(x.q + g * NN_GROUP), size = _mm512_abs_epi8(v);
+        __mmask64 minus = _mm512_movepi8_mask(v);
+        float s = x.scale[g];
+        a = add_group(a, q, size, minus, scale[g] * s);
+        b = add_group(b, q + cols, size, minus, scale[g + groups] * s);
+        c = add_group(c, q + 2 * cols, size, minus, scale[g + 2 * groups] * s);
+        d = add_group(d, q + 3 * cols, size, minus, scale[g + 3 * groups] * s);
     }
     y[0] = sum16(a);
     y[1] = sum16(b);
@@ -48,103 +56,43 @@ TARGET_512 static void four_outputs_512(const NnInt8 *m, uint32_t o, const float
     y[3] = sum16(d);
 }
 
-TARGET_512 static void four_rows_512(const NnInt8 *m, uint32_t o, const float *x, float *y,
-                                     size_t stride)
+/* sum += eight lanes of half a group of one output. Two products of at most 127 x 127 fit 16 bits. */
+TARGET_256 static inline __m256 add_half(__m256 sum, const int8_t *q, __m256i v, __m256i size,
+                                         __m256 scale)
 {
-    size_t cols = m->cols, groups = cols / m->group;
-    const int8_t *q = m->q + o * cols;
-    __m512 a = _mm512_setzero_ps(), b = a, c = a, d = a;
-    for (size_t g = 0, i = 0; g < groups; g++) {
-        __m512 s = _mm512_set1_ps(m->scale[o * groups + g]);
-        for (size_t end = i + m->group; i < end; i += NN_LANES) {
-            __m512 w = load16(q + i, s);
-            a = _mm512_fmadd_ps(w, _mm512_loadu_ps(x + i), a);
-            b = _mm512_fmadd_ps(w, _mm512_loadu_ps(x + cols + i), b);
-            c = _mm512_fmadd_ps(w, _mm512_loadu_ps(x + 2 * cols + i), c);
-            d = _mm512_fmadd_ps(w, _mm512_loadu_ps(x + 3 * cols + i), d);
+    __m256i w = _mm256_loadu_si256((const __m256i *)(const void *)q);
+    __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(w, v));
+    __m256i dot = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+    return _mm256_add_ps(sum, _mm256_mul_ps(_mm256_cvtepi32_ps(dot), scale));
+}
+
+TARGET_256 static void four_256(const NnInt8 *m, uint32_t o, NnInt8Row x, float *y)
+{
+    size_t cols = m->cols, groups = cols / NN_GROUP;
+    for (size_t k = 0; k < 4; k++) {
+        const int8_t *q = m->q + (o + k) * cols, *in = x.q;
+        const float *scale = m->scale + (o + k) * groups;
+        __m256 low = _mm256_setzero_ps(), high = low;
+        for (size_t g = 0; g < groups; g++, q += NN_GROUP, in += NN_GROUP) {
+            __m256i first = _mm256_loadu_si256((const __m256i *)(const void *)in);
+            __m256i second = _mm256_loadu_si256((const __m256i *)(const void *)(in + 32));
+            __m256 s = _mm256_set1_ps(scale[g] * x.scale[g]);
+            low = add_half(low, q, first, _mm256_abs_epi8(first), s);
+            high = add_half(high, q + 32, second, _mm256_abs_epi8(second), s);
         }
+        y[k] = sum8(_mm256_add_ps(low, high));
     }
-    y[0] = sum16(a);
-    y[stride] = sum16(b);
-    y[2 * stride] = sum16(c);
-    y[3 * stride] = sum16(d);
 }
 
-/* Sixteen lanes as two registers. */
-typedef struct Pair {
-    __m256 low, high;
-} Pair;
-
-TARGET_256 static inline Pair load_pair(const int8_t *q, __m256 scale)
-{
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)q);
-    __m256i low = _mm256_cvtepi8_epi32(bytes);
-    __m256i high = _mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8));
-    return (Pair){_mm256_mul_ps(_mm256_cvtepi32_ps(low), scale),
-                  _mm256_mul_ps(_mm256_cvtepi32_ps(high), scale)};
-}
-
-TARGET_256 static inline Pair fma_pair(Pair w, const float *x, Pair sum)
-{
-    return (Pair){_mm256_fmadd_ps(w.low, _mm256_loadu_ps(x), sum.low),
-                  _mm256_fmadd_ps(w.high, _mm256_loadu_ps(x + 8), sum.high)};
-}
-
-TARGET_256 static inline float sum_pair(Pair v)
-{
-    float lanes[NN_LANES];
-    _mm256_storeu_ps(lanes, v.low);
-    _mm256_storeu_ps(lanes + 8, v.high);
-    return nn_lane_sum(lanes);
-}
-
-TARGET_256 static void four_outputs_256(const NnInt8 *m, uint32_t o, const float *x, float *y)
-{
-    size_t cols = m->cols, groups = cols / m->group;
-    const int8_t *q = m->q + o * cols;
-    const float *scale = m->scale + o * groups;
-    Pair sum[4];
-    for (int k = 0; k < 4; k++)
-        sum[k] = (Pair){_mm256_setzero_ps(), _mm256_setzero_ps()};
-    for (size_t g = 0, i = 0; g < groups; g++)
-        for (size_t end = i + m->group; i < end; i += NN_LANES)
-            for (size_t k = 0; k < 4; k++)
-                sum[k] = fma_pair(
-                    load_pair(q + k * cols + i, _mm256_set1_ps(scale[k * groups + g])), x + i,
-                    sum[k]);
-    for (int k = 0; k < 4; k++)
-        y[k] = sum_pair(sum[k]);
-}
-
-TARGET_256 static void four_rows_256(const NnInt8 *m, uint32_t o, const float *x, float *y,
-                                     size_t stride)
-{
-    size_t cols = m->cols, groups = cols / m->group;
-    const int8_t *q = m->q + o * cols;
-    Pair sum[4];
-    for (int k = 0; k < 4; k++)
-        sum[k] = (Pair){_mm256_setzero_ps(), _mm256_setzero_ps()};
-    for (size_t g = 0, i = 0; g < groups; g++) {
-        __m256 s = _mm256_set1_ps(m->scale[o * groups + g]);
-        for (size_t end = i + m->group; i < end; i += NN_LANES) {
-            Pair w = load_pair(q + i, s);
-            for (size_t k = 0; k < 4; k++)
-                sum[k] = fma_pair(w, x + k * cols + i, sum[k]);
-        }
-    }
-    for (size_t k = 0; k < 4; k++)
-        y[k * stride] = sum_pair(sum[k]);
-}
-
-static const NnInt8Version avx512 = {"avx512", four_outputs_512, four_rows_512};
-static const NnInt8Version avx2 = {"avx2", four_outputs_256, four_rows_256};
+static const NnInt8Version avx512 = {"avx512", four_512};
+static const NnInt8Version avx2 = {"avx2", four_256};
 
 const NnInt8Version *nn_int8_fast(int version)
 {
     if (version == 0 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+        __builtin_cpu_supports("avx512vnni"))
         return &avx512;
-    if (version < 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (version < 2 && __builtin_cpu_supports("avx2"))
         return &avx2;
     return NULL;
 }

@@ -147,7 +147,7 @@ static void store_row(const NnSession *s, const float *qkv, uint32_t row, uint32
         into[i] = to_bf16(qkv[nn_q_size(c) + i]);
 }
 
-ATTR_CLONES static float dot_bf16(const float *x, const uint16_t *k, uint32_t n)
+static inline float dot_bf16(const float *x, const uint16_t *k, uint32_t n)
 {
     float sum[16] = {0};
     uint32_t i = 0;
@@ -162,10 +162,29 @@ ATTR_CLONES static float dot_bf16(const float *x, const uint16_t *k, uint32_t n)
     return sum[0];
 }
 
-ATTR_CLONES static void add_bf16(float *out, const uint16_t *v, float scale, uint32_t n)
+static inline void add_bf16(float *out, const uint16_t *v, float scale, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         out[i] += scale * from_bf16(v[i]);
+}
+
+/* e^x within 2e-7 of its value, in operations that vectorise: 2^n times a polynomial of the rest. */
+static inline float quick_exp(float x)
+{
+    x = x > 88 ? 88 : x < -87 ? -87 : x;
+    float n = (x * 1.44269504f + 12582912) - 12582912;
+    float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1;
+    uint32_t bits = (uint32_t)((int32_t)n + 127) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
 }
 
 typedef struct CacheJob {
@@ -173,28 +192,36 @@ typedef struct CacheJob {
     uint32_t layer;
 } CacheJob;
 
-/* Softmax over the positions in one pass: the sum is scaled whenever a larger score appears. */
-static void attend_cached(const NnSession *s, uint32_t layer, uint32_t row, uint32_t h)
+/* One head of one row. Positions are taken in blocks: their scores, then their values, with the sums
+ * so far scaled whenever a block brings a larger score. */
+ATTR_CLONES static void attend_cached(const NnSession *s, uint32_t layer, uint32_t row, uint32_t h)
 {
+    enum { BLOCK = 64 };
     const NnConfig *c = &s->model->table.config;
-    uint32_t g = h / (c->heads / c->kv_heads), dim = c->head_dim;
+    uint32_t g = h / (c->heads / c->kv_heads), dim = c->head_dim, end = s->position[row] + 1;
     const float *q = s->qkv + (size_t)row * nn_qkv_size(c) + (size_t)h * dim;
-    float *out = s->attn + (size_t)row * nn_q_size(c) + (size_t)h * dim;
+    float *out = s->attn + (size_t)row * nn_q_size(c) + (size_t)h * dim, score[BLOCK];
     float scale = 1 / sqrtf((float)dim), most = -INFINITY, sum = 0;
     memset(out, 0, dim * sizeof *out);
-    for (uint32_t t = 0; t <= s->position[row]; t++) {
-        const uint16_t *k = cache_at(s, layer, s->slot[row], t) + (size_t)g * dim;
-        float score = scale * dot_bf16(q, k, dim);
-        if (score > most) {
-            float shrink = expf(most - score);
-            for (uint32_t i = 0; i < dim; i++)
-                out[i] *= shrink;
-            sum *= shrink;
-            most = score;
+    for (uint32_t from = 0; from < end; from += BLOCK) {
+        uint32_t n = end - from < BLOCK ? end - from : BLOCK;
+        const uint16_t *k = cache_at(s, layer, s->slot[row], from) + (size_t)g * dim;
+        float larger = most;
+        for (uint32_t t = 0; t < n; t++) {
+            score[t] = scale * dot_bf16(q, k + t * cache_row(s), dim);
+            larger = score[t] > larger ? score[t] : larger;
         }
-        float p = expf(score - most);
-        sum += p;
-        add_bf16(out, k + nn_kv_size(c), p, dim);
+        float shrink = quick_exp(most - larger);
+        for (uint32_t i = 0; i < dim; i++)
+            out[i] *= shrink;
+        for (uint32_t t = 0; t < n; t++)
+            score[t] = quick_exp(score[t] - larger);
+        sum *= shrink;
+        for (uint32_t t = 0; t < n; t++) {
+            sum += score[t];
+            add_bf16(out, k + t * cache_row(s) + nn_kv_size(c), score[t], dim);
+        }
+        most = larger;
     }
     for (uint32_t i = 0; i < dim; i++)
         out[i] /= sum;
@@ -206,6 +233,15 @@ static void attend_cached_range(void *given, uint32_t from, uint32_t to)
     uint32_t heads = j->s->model->table.config.heads;
     for (uint32_t i = from; i < to; i++)
         attend_cached(j->s, j->layer, i / heads, i % heads);
+}
+
+ATTR_CLONES static void gate_rows(uint32_t rows, uint32_t ffn, float *y, const float *gu)
+{
+    for (uint32_t n = 0; n < rows; n++) {
+        const float *gate = gu + (size_t)n * 2 * ffn, *up = gate + ffn;
+        for (uint32_t i = 0; i < ffn; i++)
+            y[(size_t)n * ffn + i] = gate[i] * up[i] / (1 + quick_exp(-gate[i]));
+    }
 }
 
 static void add_rows(float *x, const float *y, size_t n)
@@ -238,7 +274,7 @@ static void run_layer(NnSession *s, uint32_t layer, uint32_t count)
     add_rows(s->x, s->norm, (size_t)count * c->width);
     norm_rows(s, s->norm, s->x, vector_of(m, NN_NORM_FFN, layer), count);
     nn_int8_multiply(s->pool, &l->gu, s->gu, s->norm, count);
-    nn_swiglu(count, c->ffn, s->act, s->gu);
+    gate_rows(count, c->ffn, s->act, s->gu);
     nn_int8_multiply(s->pool, &l->down, s->norm, s->act, count);
     add_rows(s->x, s->norm, (size_t)count * c->width);
 }

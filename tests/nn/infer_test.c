@@ -48,7 +48,7 @@ static void check_multiply(uint32_t rows, uint32_t cols, int version)
             double want = 0;
             for (uint32_t i = 0; i < cols; i++)
                 want += (double)row[i] * (double)x[n * cols + i];
-            CHECK_NEAR(y[n * rows + o], want, 2e-5 * (double)cols);
+            CHECK_NEAR(y[n * rows + o], want, 0.06 * sqrt((double)cols));
         }
     }
     nn_floats_free(w);
@@ -70,23 +70,25 @@ T_TEST(int8_products_of_every_version)
     }
 }
 
-T_TEST(int8_vector_versions_give_the_same_bits)
+/* Integers add up exactly, so that every version and every batch gives the same bits. */
+T_TEST(int8_versions_give_the_same_bits)
 {
-    if (!nn_int8_force(1))
-        t_skip("no AVX2 here");
     NnInt8 m = {10, 256, 64, NULL, NULL};
-    float *w = random_floats(1, 2560), *x = random_floats(2, 5 * 256), y[3][50];
+    float *w = random_floats(1, 2560), *x = random_floats(2, 5 * 256), want[50], y[50];
     m.q = heap_alloc(2560);
     m.scale = heap_alloc(40 * sizeof(float));
     nn_int8_round(&m, 0, w, 10);
+    nn_int8_force(2);
+    nn_int8_multiply(NULL, &m, want, x, 5);
     for (int version = 0; version < 2; version++) {
-        nn_int8_force(version);
-        nn_int8_multiply(NULL, &m, y[version], x, 5);
+        if (!nn_int8_force(version))
+            continue;
+        nn_int8_multiply(NULL, &m, y, x, 5);
+        CHECK(!memcmp(y, want, sizeof y));
+        for (uint32_t n = 0; n < 5; n++)
+            nn_int8_multiply(NULL, &m, y + 10 * n, x + 256 * n, 1);
+        CHECK(!memcmp(y, want, sizeof y));
     }
-    for (uint32_t n = 0; n < 5; n++)
-        nn_int8_multiply(NULL, &m, y[2] + 10 * n, x + 256 * n, 1);
-    CHECK(!memcmp(y[0], y[1], sizeof y[0]));
-    CHECK(!memcmp(y[0], y[2], sizeof y[0]));
     nn_floats_free(w);
     nn_floats_free(x);
     heap_free(m.q);
