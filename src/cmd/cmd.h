@@ -113,5 +113,6 @@ int cmd_prompt(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_task(int argc, char **argv);
+int cmd_train(int argc, char **argv);
 
 #endif

@@ -24,8 +24,9 @@ typedef struct NnData {
     uint32_t *tokens;
     uint64_t count;
 } NnData;
-/* Packed tokens, or JSON Lines (by their name, .jsonl), which need a tokenizer: rows with "text", or
- * with "prompt" and "completion", of which only the completion is learnt. Every row ends with the
+/* Packed tokens, or JSON Lines (by their name, .jsonl), which need a tokenizer: rows with "text",
+ * with "messages", of which the assistant's are learnt, or with "prompt" and "completion", of which the
+ * completion is. Every row ends with the
  * tokenizer's <|endoftext|> where it has one. N005 says which line is wrong. */
 bool nn_data_read(Arena *arena, const char *path, const Bpe *bpe, NnData *data, Diag *diag);
 /* Tokens of 2 bytes where `vocab` allows; docs/formats.md has the bytes. */

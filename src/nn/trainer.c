@@ -1,0 +1,309 @@
+/* The training loop, its state on disk and its curve. */
+#include "nn/trainer.h"
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "nn/checkpoint.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* A run in progress. */
+typedef struct Run {
+    Arena arena;
+    const NnTraining *t;
+    NnModel *model;
+    void *device;
+    uint64_t step;             /* done so far */
+    float *scratch;            /* a block, on its way to or from the device */
+    int32_t *tokens, *targets; /* [batch, seq] */
+    uint64_t windows;          /* of the data */
+    FILE *curve;
+    double started;
+    uint64_t tokens_seen;
+} Run;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double nn_train_rate(const NnTraining *t, uint64_t step)
+{
+    if (step <= t->warmup)
+        return t->adam.rate * (double)step / (double)t->warmup;
+    if (step >= t->steps)
+        return t->adam.rate * t->last_rate;
+    double done = (double)(step - t->warmup) / (double)(t->steps - t->warmup);
+    return t->adam.rate * (t->last_rate + (1 - t->last_rate) * 0.5 * (1 + cos(done * M_PI)));
+}
+
+/* Windows of seq + 1 tokens that share their ends; every epoch shuffles them anew. */
+static uint64_t window_count(const NnData *data, uint32_t seq)
+{
+    return data->count > seq ? (data->count - 1) / seq : 0;
+}
+
+/* A permutation of 0 .. count-1 that needs no memory: a Feistel network on the next power of four,
+ * walked until it lands inside. */
+static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed, uint64_t epoch)
+{
+    uint32_t half = 1;
+    while (half < 32 && (uint64_t)1 << 2 * half < count)
+        half++;
+    uint64_t mask = ((uint64_t)1 << half) - 1;
+    do {
+        uint64_t left = index >> half, right = index & mask;
+        for (uint64_t round = 0; round < 4; round++) {
+            uint64_t mixed = left ^ (rng_u64(seed, epoch * 4 + round, right) & mask);
+            left = right;
+            right = mixed;
+        }
+        index = left << half | right;
+    } while (index >= count);
+    return index;
+}
+
+static void copy_window(const NnData *data, uint64_t window, uint32_t seq, int32_t *tokens,
+                        int32_t *targets)
+{
+    const uint32_t *at = data->tokens + window * seq;
+    for (uint32_t i = 0; i < seq; i++) {
+        tokens[i] = (int32_t)(at[i] & ~(uint32_t)NN_MASKED);
+        targets[i] = at[i + 1] & NN_MASKED ? -1 : (int32_t)at[i + 1];
+    }
+}
+
+/* Sequence number `index` of the whole run. */
+static void fill_sequence(const Run *r, uint64_t index, uint32_t row)
+{
+    const NnTraining *t = r->t;
+    uint64_t window = shuffled(index % r->windows, r->windows, t->seed, index / r->windows);
+    copy_window(t->data, window, t->seq, r->tokens + (size_t)row * t->seq,
+                r->targets + (size_t)row * t->seq);
+}
+
+static uint32_t fill_batch(const Run *r, uint64_t step, uint32_t part)
+{
+    const NnTraining *t = r->t;
+    uint64_t first = ((step - 1) * t->accumulate + part) * t->batch;
+    for (uint32_t row = 0; row < t->batch; row++)
+        fill_sequence(r, first + row, row);
+    return nn_target_count(r->targets, t->batch * t->seq);
+}
+
+/* Mean loss over the held-out data, whole batches of it. */
+static double evaluate(const Run *r)
+{
+    const NnTraining *t = r->t;
+    uint64_t windows = window_count(t->held_out, t->seq);
+    double sum = 0, count = 0;
+    for (uint64_t w = 0; w + t->batch <= windows; w += t->batch) {
+        for (uint32_t row = 0; row < t->batch; row++)
+            copy_window(t->held_out, w + row, t->seq, r->tokens + (size_t)row * t->seq,
+                        r->targets + (size_t)row * t->seq);
+        sum += t->device->evaluate(r->device, r->tokens, r->targets);
+        count += nn_target_count(r->targets, t->batch * t->seq);
+    }
+    return count > 0 ? sum / count : NAN;
+}
+
+static bool fail_run(Diag *diag, const char *why)
+{
+    diag_error(diag, "N007", (Span){0}, "training: %s", why);
+    return false;
+}
+
+static const char *in_dir(Run *r, const char *name)
+{
+    return path_join(&r->arena, r->t->dir, name);
+}
+
+static StTensor block_tensor(Run *r, const char *name, const float *block)
+{
+    uint64_t total = r->model->table.total;
+    return (StTensor){str_from(name), ST_F32, 1, {total}, total, total * sizeof(float), block};
+}
+
+/* Weights first, then the moments with the step: a run that dies between the two goes on from the
+ * older state, whose weights stand in the same file as its moments. */
+static bool save(Run *r, Diag *diag)
+{
+    uint64_t total = r->model->table.total;
+    float *blocks = nn_floats_new(3 * total);
+    for (int i = 0; i < 3; i++)
+        r->t->device->get(r->device, (NnBlock)i, blocks + (uint64_t)i * total);
+    memcpy(r->model->weights, blocks, total * sizeof(float));
+    StTensor tensors[3] = {block_tensor(r, "weights", blocks),
+                           block_tensor(r, "moment1", blocks + total),
+                           block_tensor(r, "moment2", blocks + 2 * total)};
+    StPair step = {STR("step"),
+                   str_from(str_format(&r->arena, "%llu", (unsigned long long)r->step))};
+    bool ok = nn_checkpoint_save(r->t->dir, r->model, ST_F32, 0, diag) &&
+              st_write(in_dir(r, "state.safetensors"), tensors, 3, &step, 1, diag);
+    nn_floats_free(blocks);
+    return ok;
+}
+
+static bool put_block(Run *r, const StFile *file, const char *name, NnBlock block)
+{
+    const StTensor *t = st_find(file, str_from(name));
+    if (!t || t->dtype != ST_F32 || t->count != r->model->table.total)
+        return false;
+    st_floats(t, 0, t->count, r->scratch);
+    r->t->device->put(r->device, block, r->scratch);
+    return true;
+}
+
+/* Goes on from the state of the directory, or starts from the model's weights. */
+static bool restore(Run *r, Diag *diag)
+{
+    StFile file;
+    int64_t step;
+    const char *path = in_dir(r, "state.safetensors");
+    r->t->device->put(r->device, NN_WEIGHTS, r->model->weights);
+    if (!file_exists(path))
+        return true;
+    if (!st_open(&r->arena, path, &file, diag))
+        return false;
+    bool ok = str_to_i64(st_metadata(&file, "step"), &step) && step >= 0 &&
+              put_block(r, &file, "weights", NN_WEIGHTS) &&
+              put_block(r, &file, "moment1", NN_MOMENT1) &&
+              put_block(r, &file, "moment2", NN_MOMENT2);
+    st_close(&file);
+    if (!ok)
+        return fail_run(diag, "state.safetensors is of another model, or damaged");
+    r->step = (uint64_t)step;
+    return true;
+}
+
+/* Keeps the lines of the steps that count; what a stopped run wrote after its last state goes. */
+static bool open_curve(Run *r, Diag *diag)
+{
+    const char *path = in_dir(r, "curve.jsonl");
+    Str text = STR(""), line;
+    Buf kept = {0};
+    if (file_exists(path) && !file_read(&r->arena, path, 0, &text, diag))
+        return false;
+    for (uint64_t step = 0; step < r->step && str_next(&text, '\n', &line); step++)
+        buf_printf(&kept, "%.*s\n", STR_ARG(line));
+    bool ok = file_write(path, buf_view(&kept), diag);
+    buf_free(&kept);
+    r->curve = ok ? fopen(path, "a") : NULL;
+    return r->curve || !ok ? ok : fail_run(diag, strerror(errno));
+}
+
+static void write_line(Run *r, double loss, double norm, double rate, double held_out)
+{
+    Buf line = {0};
+    double seconds = now() - r->started;
+    buf_printf(&line, "{\"step\": %llu, \"loss\": ", (unsigned long long)r->step);
+    buf_json_double(&line, loss);
+    buf_puts(&line, ", \"norm\": ");
+    buf_json_double(&line, norm);
+    buf_puts(&line, ", \"rate\": ");
+    buf_json_double(&line, rate);
+    if (!isnan(held_out)) {
+        buf_puts(&line, ", \"held_out\": ");
+        buf_json_double(&line, held_out);
+    }
+    buf_printf(&line, ", \"seconds\": %.3f, \"tokens_per_second\": %.0f}", seconds,
+               seconds > 0 ? (double)r->tokens_seen / seconds : 0);
+    fprintf(r->curve, "%.*s\n", STR_ARG(buf_view(&line)));
+    fflush(r->curve);
+    if (r->t->report)
+        r->t->report(r->t->context, buf_view(&line));
+    buf_free(&line);
+}
+
+static bool take_step(Run *r, Diag *diag)
+{
+    const NnTraining *t = r->t;
+    uint64_t step = r->step + 1, learnt = 0;
+    double rate = nn_train_rate(t, step), held_out = NAN;
+    for (uint32_t part = 0; part < t->accumulate; part++)
+        learnt += fill_batch(r, step, part);
+    for (uint32_t part = 0; part < t->accumulate && learnt; part++) {
+        if (t->accumulate > 1)
+            fill_batch(r, step, part);
+        t->device->learn(r->device, r->tokens, r->targets, 1.0f / (float)learnt);
+    }
+    NnDeviceStep s = {rate,          t->adam.beta1, t->adam.beta2, t->adam.eps,
+                      t->adam.decay, t->clip,       step};
+    NnDeviceResult result = {0};
+    if (!t->device->update(r->device, &s, &result))
+        return fail_run(diag, t->device->error(r->device));
+    r->step = step;
+    r->tokens_seen += (uint64_t)t->batch * t->seq * t->accumulate;
+    if (!isfinite(result.loss) || !isfinite(result.norm))
+        return fail_run(diag, "the loss is not a number any more; try a lower rate");
+    if (t->held_out && t->evaluate_every && (step % t->evaluate_every == 0 || step == t->steps))
+        held_out = evaluate(r);
+    write_line(r, learnt ? result.loss / (double)learnt : 0, result.norm, rate, held_out);
+    return true;
+}
+
+static bool run_steps(Run *r, Diag *diag)
+{
+    const NnTraining *t = r->t;
+    r->started = now();
+    while (r->step < t->steps) {
+        if (!take_step(r, diag))
+            return false;
+        bool due = t->save_every && r->step % t->save_every == 0;
+        if ((due || r->step == t->steps) && !save(r, diag))
+            return false;
+    }
+    t->device->get(r->device, NN_WEIGHTS, r->model->weights);
+    return true;
+}
+
+static bool check_data(const NnTraining *t, const NnModel *model, Diag *diag)
+{
+    const NnData *all[2] = {t->data, t->held_out};
+    for (int i = 0; i < 2; i++)
+        for (uint64_t k = 0; all[i] && k < all[i]->count; k++)
+            if ((all[i]->tokens[k] & ~(uint32_t)NN_MASKED) >= model->table.config.vocab)
+                return fail_run(diag, "the data hold a token outside the model's vocabulary");
+    if (!t->batch || !t->accumulate || !t->seq || t->seq > model->table.config.context)
+        return fail_run(diag, "batch and accumulate are at least 1, seq at most the context");
+    if (!window_count(t->data, t->seq))
+        return fail_run(diag, "the data are shorter than one sequence");
+    return true;
+}
+
+static bool open_run(Run *r, Diag *diag)
+{
+    const NnTraining *t = r->t;
+    char why[512] = "";
+    size_t rows = (size_t)t->batch * t->seq;
+    NnDeviceModel shape = nn_device_model(&r->arena, &r->model->table);
+    r->windows = window_count(t->data, t->seq);
+    r->tokens = heap_alloc(2 * rows * sizeof *r->tokens);
+    r->targets = r->tokens + rows;
+    r->scratch = nn_floats_new(r->model->table.total);
+    r->device = t->device->open(&shape, t->batch, t->seq, why, sizeof why);
+    if (!r->device) {
+        diag_error(diag, "N006", (Span){0}, "device %s: %s", t->device->name, why);
+        return false;
+    }
+    return file_make_dirs(t->dir, diag) && restore(r, diag) && open_curve(r, diag);
+}
+
+bool nn_train(const NnTraining *training, NnModel *model, Diag *diag)
+{
+    Run r = {.t = training, .model = model};
+    bool ok = check_data(training, model, diag) && open_run(&r, diag) && run_steps(&r, diag);
+    if (r.device)
+        training->device->close(r.device);
+    if (r.curve)
+        fclose(r.curve);
+    heap_free(r.tokens);
+    nn_floats_free(r.scratch);
+    arena_drop(&r.arena);
+    return ok;
+}
