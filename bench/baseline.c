@@ -390,7 +390,8 @@ typedef struct Timed {
 
 static Timed time_program(Arena *arena, const Bench *b, const Graph *graph, EvalCraft *c)
 {
-    EvalConfig config = {.chip = chip(), .trust = true, .seconds = 600, .only_time = true};
+    EvalConfig config = {
+        .chip = chip(), .trust = true, .seconds = 600, .only_time = true, .straight = true};
     TuneSpec spec = {.candidate = c, .graph = graph, .config = &config, .budget = b->budget};
     TuneResult result;
     Diag diag = diag_make(arena, c->file, c->text);
@@ -413,6 +414,7 @@ static bool is_slower(double old_us, double new_us)
 static void print_row(const Row *row)
 {
     printf("%-8s %-44s %-28s ", set_names[row->set], row->task, row->size);
+    fflush(stdout);
 }
 
 static void compare_times(Timed old, Timed now, Tally *t)

@@ -3,6 +3,7 @@
 #include "emit/sim_int.h"
 
 #include "base/rng.h"
+#include "sim/cycle.h"
 #include "sim/place.h"
 #include "sim/turns.h"
 #include <string.h>
@@ -25,6 +26,8 @@ EmitSim *emit_sim_open(Arena *arena, const EmitInput *in, Diag *diag)
     }
     sim->craft_file = esim_name(sim, in->file);
     sim->text_file = esim_name(sim, str_format(arena, "%s.cpp", p->name));
+    for (uint32_t op = 1; op < NPU_OP_COUNT; op++)
+        sim->pipes[op] = (uint8_t)npu_isa(op)->pipe;
     print_lines(arena, in, &sim->lines);
     sim->kernels = arena_array(arena, SimKernel, p->kernels.len + 1);
     for (uint32_t i = 0; i < p->kernels.len; i++) {
@@ -380,4 +383,38 @@ EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *con
         (!all_done && !f.trapped && round_of_turns(&f, &turns, order, run->core_count, &all_done)))
         ;
     return f.trapped ? EMIT_SIM_TRAP : all_done ? EMIT_SIM_DONE : EMIT_SIM_HANG;
+}
+
+static bool found_nothing(const Sim *sim)
+{
+    for (uint32_t i = 0; i < sim_fault_count(sim); i++)
+        if (sim_fault_row(sim_fault(sim, i)->code)->kind != SIM_KIND_WARNING)
+            return false;
+    return true;
+}
+
+bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag)
+{
+    EmitSimLaunch own = *launch;
+    CycleReport report;
+    own.time_only = true;
+    EmitSimRun *run = emit_sim_start(sim, &own, diag);
+    Sim *chip = run ? emit_sim_simulator(run, (SimConfig){.keep_going = true}) : NULL;
+    if (!chip) {
+        emit_sim_stop(run);
+        return false;
+    }
+    Cycle *cycle = cycle_open(chip);
+    EmitSimEnd end = emit_sim_feed(run, chip, NULL, NULL);
+    if (end == EMIT_SIM_DONE)
+        sim_finish(chip);
+    cycle_report(cycle, &report);
+    bool ok = end == EMIT_SIM_DONE && found_nothing(chip);
+    *us = report.us;
+    cycle_close(cycle);
+    sim_close(chip);
+    emit_sim_stop(run);
+    if (!ok)
+        diag_error(diag, "E099", (Span){0}, "the program has a fault or hangs at these shapes");
+    return ok;
 }

@@ -75,4 +75,9 @@ typedef void EmitSimUsed(void *context, uint32_t core, const Record *records, si
 EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *context);
 uint64_t emit_sim_records(const EmitSimRun *run); /* executed so far */
 
+/* All of that for one launch without values: its predicted time. False: the host function refuses
+ * the shapes, and `diag` says why; or there is more to say than a time (a fault, a hang), which only
+ * the text can tell, and `diag` says that. */
+bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag);
+
 #endif

@@ -17,6 +17,7 @@ struct EmitSim {
     const char *names[SIM_MOST_NAMES]; /* [0] unused */
     uint32_t name_count;
     uint32_t craft_file, text_file; /* of the names */
+    uint8_t pipes[NPU_OP_COUNT];    /* that execute an operation */
     LineNotes lines;
     SimKernel *kernels;
     uint32_t most_slots, most_locals, most_tensors, most_buffers;

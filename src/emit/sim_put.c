@@ -79,9 +79,8 @@ Record *esim_put_at(SimCoreRun *c, uint16_t op, uint32_t file, uint32_t line, ui
 {
     uint16_t file_id = name_id(c, file), api_id = name_id(c, api);
     Record *r = next_record(c);
-    const NpuIsa *isa = npu_isa(op);
     r->op = op;
-    r->pipe = (uint8_t)(isa ? isa->pipe : 0);
+    r->pipe = c->run->of->pipes[op];
     r->api = api_id;
     r->file = file_id;
     r->line = line;

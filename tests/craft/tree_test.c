@@ -254,6 +254,41 @@ T_TEST(tree_built_by_hand_is_its_text)
     arena_drop(&a);
 }
 
+/* The program of docs/craft-tree.md, statement by statement. */
+T_TEST(tree_of_the_documentation_builds)
+{
+    Arena arena = {0}, *a = &arena;
+    CraftFile *f = tree_module(a, "relu");
+    tree_comment(a, f->stmts.at[0], "One pass over the elements.");
+    tree_dim(a, f, "n", 1, 1 << 20, 1);
+    AstStmt *host = tree_host(a, f, "relu");
+    tree_tensor(a, host, "x", "gm", tree_dtype(a, DT_F32), TREE_NAMES(a, "n"));
+    tree_tensor(a, host, "y", "out", tree_dtype(a, DT_F32), TREE_NAMES(a, "n"));
+    tree_append(a, &host->def->body, tree_choose(a, "tile", (int64_t[]){4096, 2048}, 2));
+    tree_append(
+        a, &host->def->body,
+        tree_launch(a, "relu_tiles", tree_path(a, "chip.cores"), TREE_NAMES(a, "x", "y", "tile")));
+    AstStmt *kernel = tree_kernel(a, f, "relu_tiles", NULL);
+    tree_tensor(a, kernel, "x", "gm", tree_dtype(a, DT_F32), TREE_NAMES(a, "n"));
+    tree_tensor(a, kernel, "y", "out", tree_dtype(a, DT_F32), TREE_NAMES(a, "n"));
+    tree_param(a, kernel, "tile", tree_dtype(a, DT_I32));
+    tree_append(a, &kernel->def->body,
+                tree_buffer(a, "b", "ub", tree_dtype(a, DT_F32), TREE_NAMES(a, "tile"), 2));
+    AstStmt *loop = tree_append(a, &kernel->def->body,
+                                tree_for_tiles(a, "t", true, TREE_NAMES(a, "n", "tile")));
+    AstExpr *b = TREE_INDEX(a, tree_name(a, "b"), tree_slice(a, NULL, tree_path(a, "t.size")));
+    AstStmt *in = tree_append(a, &loop->body, tree_stage(a, "copyin"));
+    tree_append(a, &in->body, tree_load(a, b, TREE_INDEX(a, tree_name(a, "x"), tree_name(a, "t"))));
+    AstStmt *work = tree_append(a, &loop->body, tree_stage(a, "compute"));
+    tree_append(a, &work->body, tree_assign(a, b, TOK_ASSIGN, TREE_CALL(a, "relu", b)));
+    AstStmt *out = tree_append(a, &loop->body, tree_stage(a, "copyout"));
+    tree_append(a, &out->body,
+                tree_store(a, TREE_INDEX(a, tree_name(a, "y"), tree_name(a, "t")), b));
+    CHECK(round_trips(a, f));
+    CHECK(help_builds(a, "relu", f->text));
+    arena_drop(a);
+}
+
 /* ---- random trees ---- */
 
 typedef struct Maker {
