@@ -47,9 +47,9 @@ static Sim *open_sim(float *x, float *y, float *z, size_t bytes)
 {
     SimConfig config = {.chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1};
     Sim *sim = sim_open(&config);
-    SimRegion in = {"x", BASE, bytes, x, NPU_DT_F32, SIM_IN};
-    SimRegion in2 = {"y", BASE + (1ull << 40), bytes, y, NPU_DT_F32, SIM_IN};
-    SimRegion out = {"z", BASE + (2ull << 40), bytes, z, NPU_DT_F32, SIM_OUT};
+    SimRegion in = {"x", BASE, bytes, x, NPU_DT_F32, .role = SIM_IN};
+    SimRegion in2 = {"y", BASE + (1ull << 40), bytes, y, NPU_DT_F32, .role = SIM_IN};
+    SimRegion out = {"z", BASE + (2ull << 40), bytes, z, NPU_DT_F32, .role = SIM_OUT};
     sim_gm_add(sim, &in);
     sim_gm_add(sim, &in2);
     sim_gm_add(sim, &out);
@@ -219,8 +219,8 @@ static void bench_dry(bool observed)
         .chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = true};
     Sim *sim = sim_open(&config);
     const uint64_t tiles = 200000, bytes = tiles * 32768;
-    SimRegion in = {"x", BASE, bytes, NULL, NPU_DT_F32, SIM_IN};
-    SimRegion out = {"z", BASE + (2ull << 40), bytes, NULL, NPU_DT_F32, SIM_OUT};
+    SimRegion in = {"x", BASE, bytes, NULL, NPU_DT_F32, .role = SIM_IN};
+    SimRegion out = {"z", BASE + (2ull << 40), bytes, NULL, NPU_DT_F32, .role = SIM_OUT};
     sim_gm_add(sim, &in);
     sim_gm_add(sim, &out);
     Hazard *hazard = observed ? hazard_open(sim, false) : NULL;

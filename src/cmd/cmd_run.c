@@ -319,7 +319,8 @@ int cmd_run(int argc, char **argv)
         {"inout", CMD_LIST, &o.inouts, "X=...", "a tensor that is read and written"},
         {"out", CMD_LIST, &o.outputs, "Y=f16[8,64]", "an output; @FILE behind it writes it"},
         {"attr", CMD_LIST, &o.attrs, "NAME=VALUE", "an attribute, or a parameter by value"},
-        {"blocks", CMD_I64, &o.blocks, "N", "blocks to launch (1)"},
+        {"blocks", CMD_I64, &o.blocks, "N",
+         "blocks to launch (1; with --task as many as the chip has cores)"},
         {"tiling", CMD_TEXT, &o.tiling, "FILE|u32:8,..", "the tiling bytes"},
         {"tiling-key", CMD_I64, &o.tiling_key, "K", "the tiling key (0)"},
         {"workspace", CMD_I64, &o.workspace, "BYTES", "the user's workspace (0)"},
@@ -365,14 +366,13 @@ int cmd_run(int argc, char **argv)
             fprintf(stderr, "acraft run: %s\n",
                     o.ulp < 0 || o.ulp > 1000 ? "--ulp takes 1 to 1000 rounds" : "no such rule");
             status = CMD_USAGE;
-        } else if (!o.chip || !o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
-            if (o.chip && !o.chip->simulated)
+        } else if (!o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
+            if (!o.chip->simulated)
                 fprintf(stderr,
                         "acraft run: %s is known, but its architecture %u is not modelled\n",
                         o.chip->name, o.chip->arch);
             else
-                fprintf(stderr, "acraft run: %s\n",
-                        o.chip ? "--blocks and --workspace count from 1 and 0" : "no such chip");
+                fprintf(stderr, "acraft run: --blocks and --workspace count from 1 and 0\n");
             status = CMD_USAGE;
         } else {
             status = run_any(&args.arena, args.words[0], &o);

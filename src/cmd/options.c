@@ -1,6 +1,8 @@
 /* The option reader all subcommands share: argv in, values stored where the table says, the
  * remaining words moved to the front of argv. */
 #include "cmd/cmd.h"
+
+#include "npu/npu.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -184,6 +186,19 @@ static bool check_words(const Reader *r)
     return true;
 }
 
+static bool check_chip(const Reader *r)
+{
+    Buf list = {0};
+    if (npu_chip_find(str_from(r->args->chip)))
+        return true;
+    for (uint32_t i = 0; i < npu_chip_count; i++)
+        if (npu_chips[i].simulated)
+            buf_printf(&list, "%s%s", list.len ? ", " : "", npu_chips[i].name);
+    complain(r, "no chip '%s'; there are %s", r->args->chip, list.at);
+    buf_free(&list);
+    return false;
+}
+
 bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *status)
 {
     *args = (CmdArgs){.chip = "910B2"};
@@ -195,7 +210,7 @@ bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *
         print_help(&r);
         return false;
     }
-    if (ok && !check_words(&r))
+    if (ok && (!check_words(&r) || !check_chip(&r)))
         *status = CMD_USAGE;
     return *status == CMD_OK;
 }

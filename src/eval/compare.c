@@ -21,8 +21,8 @@ static void note_errors(Verdict *v, const CompareResult *r, const char *tensor)
     v->first_bad.want = r->want;
 }
 
-/* What an answer that computes nothing looks like. */
-static const char *trivial(const CompareResult *r)
+/* An output that is one number throughout, or an input: said as it is. */
+static const char *plain_pattern(const CompareResult *r)
 {
     static const char *const patterns[] = {"all zeros", "all equal to ", "equals input"};
     if (r->status != COMPARE_WRONG || r->count < 2)
@@ -75,12 +75,14 @@ static bool compare_output(Arena *arena, const EvalReference *ref, uint32_t outp
     CompareResult r = compare_tensors(seen, want, &spec, (const Tensor *const *)ref->in.inputs,
                                       ref->in.n_inputs);
     note_errors(verdict, &r, name);
-    const char *same = trivial(&r);
+    const char *same = plain_pattern(&r);
     if (r.status == COMPARE_SHAPE || r.status == COMPARE_DTYPE)
         verdict_fail(verdict, VERDICT_WRONG, STAGE_COMPARE, shapes(arena, name, got, want));
     else if (!compare_ok(&r) && same)
         verdict_fail(verdict, VERDICT_NOT_COMPUTED, STAGE_COMPARE,
-                     str_format(arena, "%s computes nothing: %s", name, same));
+                     strncmp(same, "all", 3) == 0
+                         ? str_format(arena, "%s is %s; the reference is not", name, same)
+                         : str_format(arena, "%s %s; the reference does not", name, same));
     else if (!compare_ok(&r))
         verdict_fail(verdict, VERDICT_WRONG, STAGE_COMPARE, said(arena, name, &r));
     tensor_free(seen);

@@ -373,6 +373,18 @@ static void sync_all(Cycle *c, uint32_t index, const Record *r)
     stand_until(core, c->sync_time[which], CYCLE_WAIT_CORES);
 }
 
+static void note_buffers(Cycle *c, uint32_t core, const Record *r)
+{
+    bool in = r->n[1] == NPU_POS_VECIN || r->n[1] == NPU_POS_A1 || r->n[1] == NPU_POS_B1;
+    if (r->op != NPU_BUFFER_INIT || r->n[3] != 0 || !in)
+        return;
+    c->buffers.queues++;
+    if (r->n[2] > 1 || c->buffers.single_line)
+        return;
+    c->buffers.single_file = sim_name(&c->sim->core[core], r->file);
+    c->buffers.single_line = r->line;
+}
+
 static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, const Record *r)
 {
     Cycle *c = context;
@@ -394,7 +406,7 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
         }
     case NPU_F_REGISTER: c->core[core].scalar += 1; return;
     case NPU_F_SCALAR_ACCESS: run_scalar(c, core, r); return;
-    case NPU_F_BOOK: return;
+    case NPU_F_BOOK: note_buffers(c, core, r); return;
     default:
         if (r->pipe != NPU_PIPE_S && r->pipe < PIPES)
             run_on_pipe(c, core, r);

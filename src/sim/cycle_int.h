@@ -58,8 +58,16 @@ typedef struct CycleCore {
     uint32_t kept_cap;
 } CycleCore;
 
+/* Queues that copies from GM fill, and the first of them with one buffer. */
+typedef struct CycleBuffers {
+    uint32_t queues;
+    const char *single_file;
+    uint32_t single_line; /* 0: none */
+} CycleBuffers;
+
 struct Cycle {
     Sim *sim;
+    CycleBuffers buffers;
     Arena arena;
     const NpuChip *chip;
     CycleCore *core;

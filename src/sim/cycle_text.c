@@ -43,8 +43,8 @@ static void summarise_pipes(const CycleReport *r, Buf *out)
         if (r->busy_us[p] <= 0)
             continue;
         buf_printf(out, "  %-11s busy %5.1f %%", shown[i].name, 100 * r->share[p]);
-        if (waits > 0.01 * r->us)
-            buf_printf(out, ", waits %5.1f %%, most for %s", 100 * waits / (r->us - r->launch_us),
+        if (waits > 0.01 * r->us) /* some of it while the instruction before is finishing */
+            buf_printf(out, ", idle %5.1f %%, most for %s", 100 * (1 - r->share[p]),
                        cycle_wait_name((CycleWait)most));
         buf_puts(out, p == r->bound ? "  <- bounds it\n" : "\n");
     }
@@ -180,13 +180,30 @@ static void advise_buffers(Advising *a)
     double busiest = r->share[r->bound] * a->total;
     if (in < 0.04 * a->total || compute < 0.04 * a->total)
         return;
+    const CycleBuffers *b = &a->c->buffers;
+    const char *single = b->single_line
+                             ? str_format(a->arena, " (%s:%u)", b->single_file, b->single_line)
+                             : "";
+    bool doubled = b->queues && !b->single_line;
     advise(
         a, a->total - busiest < in ? a->total - busiest : in,
-        str_format(a->arena,
-                   "Single buffer: copying in waits %.0f %% of the time until the buffer is free "
-                   "again%s, and the vector unit %.0f %% for data. Give the queues two buffers "
-                   "(InitBuffer(queue, 2, ...)), so that copies and computation overlap.",
-                   share_of(a, in), WORST(a, waited), share_of(a, compute)));
+        str_format(
+            a->arena,
+            "%s: copying in waits %.0f %% of the time until %s%s, and the vector unit %.0f %% for "
+            "data%s",
+            doubled ? "Copies and computation in turns" : "Single buffer", share_of(a, in),
+            doubled ? "a buffer is free" : "the buffer is free again", WORST(a, waited),
+            share_of(a, compute),
+            doubled ? ", although every queue has two buffers. Use more and smaller tiles, so that "
+                      "the first copy and the last computation take less of the time."
+            : b->queues
+                ? str_format(a->arena,
+                             ". Give the queues two buffers (InitBuffer(queue, 2, ...))%s, so that "
+                             "copies and computation overlap.",
+                             single)
+                : ". Load the next tile into a second buffer while this one is computed on, so "
+                  "that "
+                  "copies and computation overlap."));
 }
 
 static void advise_conflicts(Advising *a)

@@ -127,7 +127,7 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
         return false;
     bytes = inside;
     if (!memory_known(a, from, bytes))
-        sim_gm_taint(s, gm, offset, bytes);
+        sim_gm_taint(s, gm, offset, bytes, rec_address(rec_space(s->r->operand[1].address), from));
     if (s->core->atomic == REC_ATOMIC_NONE) {
         note_same(s, &gm->memory, offset, a->at + from, bytes, memory_known(a, from, bytes));
         memcpy(gm->memory.at + offset, a->at + from, bytes);
@@ -137,7 +137,7 @@ static bool write_gm(Step *s, uint64_t address, const SimMemory *a, uint64_t fro
     if (adds_to_unknown(&gm->memory, offset, a, from, bytes))
         sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
                          (SimRange){NPU_GM, true, rec_byte(address), rec_byte(address) + bytes},
-                         "atomic operation on bytes of %s that nobody initialised",
+                         "atomic operation on elements of %s that nobody initialised",
                          gm->region.name);
     atomic_copy(s->core, gm->memory.at + offset, a->at + from, bytes);
     forget_unknown(&gm->memory, offset, a, from, bytes);

@@ -398,7 +398,7 @@ static bool outlet_put(Step *s, const Outlet *o, uint64_t at, uint32_t bits, boo
     if (inside < o->size)
         return true;
     if (!known)
-        sim_gm_taint(s, gm, offset, o->size);
+        sim_gm_taint(s, gm, offset, o->size, s->r->operand[1].address);
     if (s->core->atomic == REC_ATOMIC_ADD && o->to == NPU_DT_F32) {
         float old;
         memcpy(&old, gm->memory.at + offset, 4);

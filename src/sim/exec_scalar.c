@@ -36,6 +36,26 @@ static void report_past(Step *s, int operand, uint32_t size, bool write)
                      past - 1);
 }
 
+static void report_unwritten(Step *s, int operand, uint32_t size)
+{
+    uint64_t address = s->r->operand[operand].address, at = rec_byte(address);
+    if (sim_repeats_fault(s, (SimFault){.code = SIM_FAULT_UNINITIALISED}))
+        return;
+    SimSpot spot = spot_undefined(s, address, size);
+    bool elsewhere = spot.line && spot.line != s->r->line;
+    sim_report_fault(s,
+                     (SimFault){.code = SIM_FAULT_UNINITIALISED,
+                                .range = {{rec_space(address), false, at, at + size}},
+                                .file = spot.file,
+                                .line = spot.line},
+                     "%s",
+                     elsewhere ? str_format(&s->sim->arena,
+                                            "line %u reads an element that nobody wrote; "
+                                            "its tensor is filled here, as far as it is",
+                                            s->r->line)
+                               : "reads an element that nobody wrote");
+}
+
 static bool local_access(Step *s, int operand, uint32_t size, bool write)
 {
     SimMemory *m = sim_local(s, operand, 1u << NPU_UB | 1u << NPU_L1 | 1u << NPU_L0C);
@@ -48,10 +68,7 @@ static bool local_access(Step *s, int operand, uint32_t size, bool write)
         memcpy(m->at + at, &s->r->scalar, size);
         memory_set_known(m, at, size, true);
     } else if (!memory_known(m, at, size)) {
-        sim_report_range(
-            s, SIM_FAULT_UNINITIALISED,
-            (SimRange){rec_space(s->r->operand[operand].address), false, at, at + size},
-            "reads an element that nobody wrote");
+        report_unwritten(s, operand, size);
     }
     sim_count(s, 0, write ? 0 : size, write ? size : 0);
     return true;
@@ -73,7 +90,7 @@ static bool gm_access(Step *s, int operand, uint64_t size, bool write, const voi
     } else if (!memory_known(&gm->memory, offset, inside)) {
         sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
                          (SimRange){NPU_GM, false, rec_byte(address), rec_byte(address) + size},
-                         "reads bytes of %s that nobody wrote", gm->region.name);
+                         "reads %s, which nobody wrote", sim_element_text(s->sim, gm, offset));
     }
     sim_count(s, 0, write ? 0 : size, write ? size : 0);
     return true;

@@ -69,9 +69,13 @@ static bool compare_plan(Step *s, VecPlan *p, Record *whole, uint32_t size, int 
         whole->mask[1] = ~0ull;
     if (whole->flags & REC_COUNTER) {
         if (whole->mask[0] % per)
-            sim_report(s, SIM_FAULT_NOT_BLOCKS,
-                       "%llu elements; only whole 256-byte units of %u elements are compared",
-                       (unsigned long long)whole->mask[0], per);
+            sim_report_fault(
+                s,
+                (SimFault){.code = SIM_FAULT_NOT_BLOCKS,
+                           .repair = "compare a multiple of 256 bytes: give source and mask room "
+                                     "for the rounded count, and use only the answers you need"},
+                "%llu elements; only whole 256-byte units of %u elements are compared",
+                (unsigned long long)whole->mask[0], per);
         whole->mask[0] -= whole->mask[0] % per;
     }
     /* Answers come for whole repeats: what stands behind a short tensor is read, and answers for it

@@ -40,13 +40,45 @@ static void set_flag(Step *s)
     s->core->flag_file[r->pipe][r->mode] = r->file;
 }
 
+/* What the source pipe did since the flag was last set: behind it a SetFlag is missing. NULL: nothing, so
+ * it is the wait that is too many. */
+static const Record *not_followed_by_set(const Step *s)
+{
+    const Record *r = s->r;
+    SimAccess access[SIM_ACCESS_MOST];
+    for (uint32_t back = 0; back < history_len(s->core); back++) {
+        const Record *past = history_at(s->core, back);
+        if (past->pipe != r->pipe)
+            continue;
+        if (past->op == NPU_SET_FLAG && past->mode == r->mode && past->n[0] == r->n[0])
+            return NULL;
+        if (sim_accesses(past, s->core->va, access))
+            return past;
+    }
+    return NULL;
+}
+
+static void report_never_set(Step *s)
+{
+    if (sim_repeats_fault(s, (SimFault){.code = SIM_FAULT_WAIT_NEVER_SET}))
+        return;
+    const Record *r = s->r, *last = not_followed_by_set(s);
+    SimSpot spot = spot_of(s->core, last);
+    sim_report_fault(
+        s, (SimFault){.code = SIM_FAULT_WAIT_NEVER_SET, .file = spot.file, .line = spot.line},
+        "%s to %s, id %u, was not set%s", npu_pipe_name(r->pipe), npu_pipe_name(r->mode), r->n[0],
+        last ? str_format(&s->sim->arena,
+                          " behind this instruction of %s; the WaitFlag of line %u waits for it",
+                          npu_pipe_name(r->pipe), r->line)
+             : "");
+}
+
 static void wait_flag(Step *s)
 {
     const Record *r = s->r;
     uint8_t *count = &s->core->flag[r->pipe][r->mode][r->n[0]];
     if (*count == 0) {
-        sim_report(s, SIM_FAULT_WAIT_NEVER_SET, "%s to %s, id %u, was not set",
-                   npu_pipe_name(r->pipe), npu_pipe_name(r->mode), r->n[0]);
+        report_never_set(s);
         return;
     }
     if (--*count == 1)
@@ -217,19 +249,19 @@ bool sync_must_wait(Step *s)
 static void list_missing(Buf *out, const Sim *sim, uint32_t core, uint32_t which)
 {
     uint64_t calls = sim->core[core].sync_calls[which];
-    uint32_t shown = 0, missing = 0;
+    enum { SHOWN = 4 };
+    uint32_t missing = 0;
     for (uint32_t i = 0; i < sim->cores; i++) {
         const CoreState *c = &sim->core[i];
         bool counts = which == 1 || c->pub.aic == sim->core[core].pub.aic;
         if (!counts || c->sync_calls[which] >= calls)
             continue;
-        missing++;
-        if (shown++ < 4)
-            buf_printf(out, "%sblock %u%s", shown > 1 ? ", " : "", c->pub.block,
+        if (missing++ < SHOWN)
+            buf_printf(out, "%sblock %u%s", missing > 1 ? ", " : "", c->pub.block,
                        c->ended ? " (has ended)" : "");
     }
-    if (missing > shown)
-        buf_printf(out, " and %u more", missing - shown);
+    if (missing > SHOWN)
+        buf_printf(out, " and %u more", missing - SHOWN);
 }
 
 const char *sync_wait_text(Arena *arena, const Sim *sim, uint32_t core)

@@ -30,9 +30,9 @@ static SimFault *seen(Sim *sim, const SimFault *f)
 {
     for (uint32_t i = 0; i < sim->faults.len; i++) {
         SimFault *old = &sim->faults.at[i];
-        if (old->code == f->code && old->line == f->line && old->op == f->op &&
+        if (old->code == f->code && old->seen_line == f->seen_line && old->op == f->op &&
             old->other_line == f->other_line && old->inserted == f->inserted &&
-            strcmp(old->file, f->file) == 0)
+            strcmp(old->seen_file, f->seen_file) == 0)
             return old;
     }
     return NULL;
@@ -55,26 +55,66 @@ static SimFault *light_to_give_up(Sim *sim, const SimFault *fault)
     return NULL;
 }
 
+/* Ranges in GM as bytes of the tensor they lie in, or begin behind. */
+static void name_tensor(const Sim *sim, SimFault *fault)
+{
+    for (size_t i = 0; i < sizeof fault->range / sizeof *fault->range; i++) {
+        SimRange *range = &fault->range[i];
+        const SimGm *gm = NULL;
+        for (uint32_t k = 0; k < sim->gm.len && sim->gm.at[k]->region.base <= range->from; k++)
+            gm = sim->gm.at[k];
+        if (range->space != NPU_GM || !gm)
+            continue;
+        fault->tensor = gm->region.name;
+        range->from -= gm->region.base;
+        range->to -= gm->region.base;
+    }
+}
+
+/* Counts a fault; what it does to the core is the same each time it shows. */
+static void count_fault(Step *s, enum SimFaultCode code)
+{
+    s->sim->reports++;
+    if (fault_rows[code].kind != SIM_KIND_WARNING)
+        s->core->faulted = true;
+    if (fault_rows[code].stops)
+        s->failed = true;
+}
+
+static void sign_fault(const Step *s, SimFault *fault)
+{
+    fault->core = s->core_index;
+    fault->op = s->r->op;
+    fault->api = api_name(s);
+    fault->seen_file = sim_name(s->core, s->r->file);
+    fault->seen_line = s->r->line;
+}
+
+bool sim_repeats_fault(Step *s, SimFault fault)
+{
+    sign_fault(s, &fault);
+    SimFault *old = seen(s->sim, &fault);
+    if (!old)
+        return false;
+    count_fault(s, fault.code);
+    old->count++;
+    return true;
+}
+
 static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
 {
     Sim *sim = s->sim;
-    sim->reports++;
-    if (fault_rows[fault.code].kind != SIM_KIND_WARNING)
-        s->core->faulted = true;
-    if (fault_rows[fault.code].stops)
-        s->failed = true;
-    fault.core = s->core_index;
-    fault.op = s->r->op;
-    fault.api = api_name(s);
-    fault.file = sim_name(s->core, s->r->file);
-    fault.line = s->r->line;
+    if (sim_repeats_fault(s, fault))
+        return;
+    count_fault(s, fault.code);
+    sign_fault(s, &fault);
+    if (!fault.line) {
+        fault.file = fault.seen_file;
+        fault.line = fault.seen_line;
+    }
     fault.count = 1;
     fault.record = s->core->index;
-    SimFault *old = seen(sim, &fault);
-    if (old) {
-        old->count++;
-        return;
-    }
+    name_tensor(sim, &fault);
     uint32_t most = sim->config.max_faults ? sim->config.max_faults : 200;
     SimFault *room = sim->faults.len < most ? NULL : light_to_give_up(sim, &fault);
     sim->faults_dropped += sim->faults.len >= most;
@@ -103,11 +143,11 @@ void sim_report_range(Step *s, enum SimFaultCode code, SimRange range, const cha
     va_end(args);
 }
 
-void sim_report_race(Step *s, SimFault race, const char *format, ...)
+void sim_report_fault(Step *s, SimFault fault, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_fault(s, race, format, args);
+    add_fault(s, fault, format, args);
     va_end(args);
 }
 
@@ -163,5 +203,5 @@ void sim_fault_text(const Sim *sim, const SimFault *f, Buf *out)
     buf_char(out, '\n');
     if (*row->device)
         buf_printf(out, "  on the device: %s\n", row->device);
-    buf_printf(out, "  repair: %s\n", row->repair);
+    buf_printf(out, "  repair: %s\n", f->repair ? f->repair : row->repair);
 }

@@ -93,6 +93,19 @@ static bool hardware_orders(const Look *b, const SpanAccess *a, bool a_writes)
 
 /* --- reporting --- */
 
+/* A flag that would order the two was set behind the first and is not waited for. */
+static bool set_not_waited(const Look *b, const SpanAccess *a)
+{
+    const HazardCore *core = &b->h->core[b->core];
+    uint8_t by_hand = b->h->sim->core[b->core].flag_hand[a->pipe][b->r->pipe];
+    for (uint32_t id = 0; id < EVENTS; id++)
+        for (uint32_t k = 0; k < core->flags[a->pipe][b->r->pipe][id]; k++)
+            if (by_hand >> id & 1 &&
+                core->flag[a->pipe][b->r->pipe][id][k].done[a->pipe] >= a->when)
+                return true;
+    return false;
+}
+
 static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
 {
     const char *from = npu_pipe_name(a->pipe), *to = npu_pipe_name(b->r->pipe);
@@ -100,9 +113,83 @@ static const char *what_to_do(const Look *b, const SpanAccess *a, Arena *arena)
         return "nothing orders the two cores";
     if (a->pipe == b->r->pipe)
         return str_format(arena, "PipeBarrier<PIPE_%s> is missing between them", from);
+    if (set_not_waited(b, a))
+        return str_format(arena, "the flag %s_%s is set, and nothing waits for it", from, to);
+    if (b->space == NPU_GM)
+        return str_format(arena, "let %s wait for %s (%s_%s)", to, from, from, to);
     const char *queue = b->write ? "free the tensor after its last use"
                                  : "put EnQue and DeQue between them";
     return str_format(arena, "%s, or let %s wait for %s (%s_%s)", queue, to, from, from, to);
+}
+
+static const char *repair_of(const Look *b, const SpanAccess *a, SimSpot spot, uint64_t from)
+{
+    SimSpot set = a->core == b->core || b->space != NPU_GM
+                      ? (SimSpot){0}
+                      : spot_window(&b->h->sim->core[b->core], b->r, from).spot;
+    if (set.line && set.line == spot.line && set.file == spot.file)
+        return "give each core a part of its own: those that SetGlobalBuffer declares here overlap";
+    if (a->core == b->core && b->space == NPU_GM && a->pipe != b->r->pipe)
+        return "SetFlag and WaitFlag between the two pipes; EnQue and DeQue order on-chip tensors, "
+               "not "
+               "GM";
+    return NULL;
+}
+
+/* The record of an earlier access, as far as it is remembered. */
+static const Record *record_of(const Look *b, const SpanAccess *a, uint64_t from, uint64_t to)
+{
+    const CoreState *core = &b->h->sim->core[a->core];
+    SimAccess access[SIM_ACCESS_MOST];
+    for (uint32_t back = 0; back < history_len(core); back++) {
+        const Record *r = history_at(core, back);
+        if (r->op != a->op || r->line != a->line || r->file != a->file)
+            continue;
+        uint32_t n = sim_accesses(r, core->va, access);
+        for (uint32_t i = 0; i < n; i++)
+            if (access[i].space == b->space && history_touches(&access[i], from, to))
+                return r;
+    }
+    return NULL;
+}
+
+/* Whether the access keeps to the window its GlobalTensor declared, a part of the tensor only. */
+static bool keeps_to_part(const Look *b, uint32_t core, const Record *r, uint64_t from, uint64_t to)
+{
+    SimPlace set = spot_window(&b->h->sim->core[core], r, from);
+    const SimGm *gm = set.window.bytes ? sim_gm_find(b->h->sim, set.window.base) : NULL;
+    return gm && set.window.bytes < gm->region.bytes && from >= set.window.base &&
+           to <= set.window.base + set.window.bytes;
+}
+
+/* Two cores: where the windows overlap, it is where they were set; else behind the store, be it the
+ * earlier or the later of the two. */
+static SimSpot spot_of_core_race(const Look *b, const SpanAccess *a, bool a_writes, uint64_t from,
+                                 uint64_t to)
+{
+    const Sim *sim = b->h->sim;
+    const CoreState *here = &sim->core[b->core], *there = &sim->core[a->core];
+    const Record *other = record_of(b, a, from, to);
+    if (other && keeps_to_part(b, b->core, b->r, from, to) &&
+        keeps_to_part(b, a->core, other, from, to))
+        return spot_window(here, b->r, from).spot;
+    SimSpot mine = spot_offset(here, b->r, from), theirs = {0};
+    if (other)
+        theirs = spot_offset(there, other, from);
+    if (b->write || !a_writes)
+        return mine;
+    return theirs.line ? theirs : (SimSpot){sim_name(there, a->file), a->line};
+}
+
+static SimSpot spot_of_race(const Look *b, const SpanAccess *a, bool a_writes, uint64_t from,
+                            uint64_t to)
+{
+    if (a->core != b->core)
+        return spot_of_core_race(b, a, a_writes, from, to);
+    bool between_pipes = a->pipe != b->r->pipe && a->pipe != NPU_PIPE_S && b->r->pipe != NPU_PIPE_S;
+    if (!between_pipes || set_not_waited(b, a))
+        return (SimSpot){0};
+    return (SimSpot){sim_name(&b->h->sim->core[a->core], a->file), a->line};
 }
 
 /* Bytes stored where the same bytes are: the same in every order. */
@@ -143,12 +230,18 @@ static void report(const Look *b, const SpanAccess *a, bool a_writes, uint64_t f
                      .other_file = sim_name(&sim->core[a->core], a->file),
                      .other_line = a->line,
                      .inserted = compiler_inserts(b, a)};
-    sim_report_race(
-        &s, race, "%s %s %s bytes %llu to %llu that %s (%s, line %u%s) %s: %s%s",
-        npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read", npu_space_name(b->space),
-        (unsigned long long)from, (unsigned long long)to, other_api(a), npu_pipe_name(a->pipe),
-        a->line, a->core == b->core ? "" : ", another core", a_writes ? "writes" : "still reads",
-        what_to_do(b, a, &sim->arena), race.inserted ? " (the device compiler inserts it)" : "");
+    if (sim_repeats_fault(&s, race))
+        return;
+    SimSpot spot = spot_of_race(b, a, a_writes, from, to);
+    race.file = spot.file;
+    race.line = spot.line;
+    race.repair = repair_of(b, a, spot, from);
+    sim_report_fault(&s, race, "%s %s %s at line %u that %s (%s, line %u%s) %s: %s%s",
+                     npu_pipe_name(b->r->pipe), b->write ? "may write" : "may read",
+                     sim_range_text(sim, b->space, from, to), b->r->line, other_api(a),
+                     npu_pipe_name(a->pipe), a->line, a->core == b->core ? "" : ", another core",
+                     a_writes ? "writes" : "still reads", what_to_do(b, a, &sim->arena),
+                     race.inserted ? " (the device compiler inserts it)" : "");
 }
 
 /* Cores that talk through GM words with their scalar units (polling, message queues) synchronise

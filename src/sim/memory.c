@@ -169,11 +169,53 @@ static bool past_memory(Step *s, int operand, const SimMemory *m, SimRange range
 {
     if (range.to <= m->bytes && range.from <= range.to)
         return false;
-    sim_report_range(s, SIM_FAULT_OVERFLOW, range,
-                     "%s touches %s bytes %llu to %llu; the memory has %llu", operand_name[operand],
-                     npu_space_name(range.space), (unsigned long long)range.from,
-                     (unsigned long long)range.to, (unsigned long long)m->bytes);
+    if (sim_repeats_fault(s, (SimFault){.code = SIM_FAULT_OVERFLOW}))
+        return true;
+    SimSpot spot = spot_largest_buffer(s->core, range.space);
+    sim_report_fault(
+        s,
+        (SimFault){
+            .code = SIM_FAULT_OVERFLOW, .range = {range}, .file = spot.file, .line = spot.line},
+        "%s touches %s bytes %llu to %llu; the memory has %llu%s", operand_name[operand],
+        npu_space_name(range.space), (unsigned long long)range.from, (unsigned long long)range.to,
+        (unsigned long long)m->bytes, spot.line ? ", and the largest buffer is made here" : "");
     return true;
+}
+
+/* A window that begins at its tensor's end or behind it has one byte (LocalTensor::operand). */
+static const char *past_text(Step *s, int operand, SimRange range)
+{
+    const RecordOperand *o = &s->r->operand[operand];
+    const SimBuffer *b = spot_buffer(s->core, o->address);
+    uint64_t base = rec_byte(o->address);
+    Arena *arena = &s->sim->arena;
+    if (o->bytes == 1 && b && base >= rec_byte(b->address) + b->bytes)
+        return str_format(arena, "%s begins at or behind the end of its buffer of %u bytes",
+                          operand_name[operand], b->bytes);
+    if (o->bytes == 1)
+        return str_format(arena, "%s begins at or behind the end of its tensor",
+                          operand_name[operand]);
+    return str_format(arena, "%s reaches %llu bytes past the end of its tensor of %u bytes",
+                      operand_name[operand], (unsigned long long)(range.to - (base + o->bytes)),
+                      o->bytes);
+}
+
+static void report_past_tensor(Step *s, int operand, SimRange range, uint64_t end)
+{
+    bool behind = range.from >= rec_byte(s->r->operand[operand].address);
+    enum SimFaultCode code = behind && only_overrun(s, range, end) ? SIM_FAULT_FRACTAL_PAST
+                                                                   : SIM_FAULT_TENSOR_BOUNDS;
+    if (sim_repeats_fault(s, (SimFault){.code = code}))
+        return;
+    SimSpot spot = spot_short_operand(s, operand, range.write);
+    sim_report_fault(
+        s, (SimFault){.code = code, .range = {range}, .file = spot.file, .line = spot.line}, "%s%s",
+        past_text(s, operand, range),
+        spot.line ? str_format(&s->sim->arena,
+                               "; its buffer is made at line %u, and all else that the call "
+                               "touches is long enough",
+                               spot.line)
+                  : "");
 }
 
 bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, uint64_t bytes,
@@ -187,12 +229,7 @@ bool sim_local_range(Step *s, int operand, const SimMemory *m, uint64_t from, ui
     /* Buffers are whole blocks: InitBuffer rounds up, the bytes behind a short tensor are its. */
     uint64_t end = (base + o->bytes + 31) / 32 * 32;
     if (o->bytes && bytes && (range.to > end || from < base))
-        sim_report_range(s,
-                         from >= base && only_overrun(s, range, end) ? SIM_FAULT_FRACTAL_PAST
-                                                                     : SIM_FAULT_TENSOR_BOUNDS,
-                         range, "%s reaches %llu bytes past the end of its tensor of %u bytes",
-                         operand_name[operand], (unsigned long long)(range.to - (base + o->bytes)),
-                         o->bytes);
+        report_past_tensor(s, operand, range, end);
     return true;
 }
 
@@ -267,27 +304,42 @@ static const SimGm *region_before(const Sim *sim, uint64_t byte)
     return best;
 }
 
+/* The tensor an access outside of all means: the one its GlobalTensor was set to; else the one before. */
+static const SimGm *meant_region(Step *s, uint64_t byte)
+{
+    SimPlace set = spot_window(s->core, s->r, byte);
+    const SimGm *gm = set.window.base ? sim_gm_find(s->sim, set.window.base) : NULL;
+    return gm ? gm : region_before(s->sim, byte);
+}
+
 static void report_gm(Step *s, uint64_t byte, uint64_t bytes, bool write)
 {
-    const SimGm *gm = region_before(s->sim, byte);
-    SimRange range = {NPU_GM, write, byte, byte + bytes};
+    if (sim_repeats_fault(s, (SimFault){.code = SIM_FAULT_GM_BOUNDS}))
+        return;
+    const SimGm *gm = meant_region(s, byte);
+    SimSpot spot = spot_gm(s, byte, byte + bytes);
+    SimFault fault = {.code = SIM_FAULT_GM_BOUNDS,
+                      .range = {{NPU_GM, write, byte, byte + bytes}},
+                      .file = spot.file,
+                      .line = spot.line};
     const char *verb = write ? "writes" : "reads";
     if (!gm) {
-        sim_report_range(s, SIM_FAULT_GM_BOUNDS, range,
-                         "%s %llu bytes at GM address 0x%llx, which belongs to no tensor", verb,
-                         (unsigned long long)bytes, (unsigned long long)byte);
+        sim_report_fault(s, fault, "%s %llu bytes at an address that belongs to no tensor", verb,
+                         (unsigned long long)bytes);
         return;
     }
-    sim_report_range(
-        s, SIM_FAULT_GM_BOUNDS, range,
-        "%s bytes %llu to %llu of %s, which has %llu bytes (%llu elements of %s)", verb,
-        (unsigned long long)(byte - gm->region.base),
-        (unsigned long long)(byte - gm->region.base + bytes), gm->region.name,
-        (unsigned long long)gm->region.bytes,
-        (unsigned long long)(gm->region.bytes * 8 /
-                             (npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype)
-                                                               : 8)),
-        npu_dtype_text(gm->region.dtype));
+    bool before = byte < gm->region.base;
+    uint64_t away = before ? gm->region.base - byte : byte - gm->region.base;
+    uint64_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
+    if (before)
+        sim_report_fault(s, fault, "%s %llu bytes before the start of %s", verb,
+                         (unsigned long long)away, gm->region.name);
+    else
+        sim_report_fault(s, fault, "%s elements %llu to %llu of %s, which has %llu of %s", verb,
+                         (unsigned long long)(away * 8 / bits),
+                         (unsigned long long)(((away + bytes) * 8 + bits - 1) / bits - 1),
+                         gm->region.name, (unsigned long long)(gm->region.bytes * 8 / bits),
+                         npu_dtype_text(gm->region.dtype));
 }
 
 static bool in_slack(const SimGm *gm, uint64_t end)
@@ -335,10 +387,45 @@ SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint6
     return gm;
 }
 
-void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes)
+const char *sim_element_text(Sim *sim, const SimGm *gm, uint64_t offset)
+{
+    const SimRegion *region = &gm->region;
+    uint32_t bits = npu_dtype_bits(region->dtype) ? npu_dtype_bits(region->dtype) : 8;
+    uint64_t element = offset * 8 / bits, index[8], inner = 1;
+    for (uint32_t i = region->rank; i-- > 0;)
+        inner *= region->shape[i] ? region->shape[i] : 1;
+    if (region->rank < 2 || region->rank > 8 || element >= inner)
+        return str_format(&sim->arena, "%s[%llu]", region->name, (unsigned long long)element);
+    for (uint32_t i = region->rank; i-- > 0;) {
+        index[i] = element % region->shape[i];
+        element /= region->shape[i];
+    }
+    const char *text = str_format(&sim->arena, "%s[", region->name);
+    for (uint32_t i = 0; i < region->rank; i++)
+        text = str_format(&sim->arena, "%s%s%llu", text, i ? "," : "",
+                          (unsigned long long)index[i]);
+    return str_format(&sim->arena, "%s]", text);
+}
+
+const char *sim_range_text(Sim *sim, uint32_t space, uint64_t from, uint64_t to)
+{
+    const SimGm *gm = space == NPU_GM ? sim_gm_find(sim, from) : NULL;
+    if (!gm)
+        return str_format(&sim->arena, "%s bytes %llu to %llu", npu_space_name(space),
+                          (unsigned long long)from, (unsigned long long)(to - 1));
+    uint64_t first = from - gm->region.base, last = to - 1 - gm->region.base;
+    const char *begin = sim_element_text(sim, gm, first);
+    uint32_t bits = npu_dtype_bits(gm->region.dtype) ? npu_dtype_bits(gm->region.dtype) : 8;
+    if (first * 8 / bits == last * 8 / bits)
+        return begin;
+    return str_format(&sim->arena, "%s to %s", begin, sim_element_text(sim, gm, last));
+}
+
+void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes, uint64_t source)
 {
     if (gm->dirty)
         return;
+    gm->origin = spot_undefined(s, source, bytes);
     gm->dirty = true;
     gm->op = s->r->op;
     gm->core = s->core_index;

@@ -80,7 +80,9 @@ static bool buffer_init(Step *s)
                    .depth = r->n[5],
                    .queue = r->n[3] == 0,
                    .address = r->operand[0].address,
-                   .bytes = r->operand[0].bytes};
+                   .bytes = r->operand[0].bytes,
+                   .file = r->file,
+                   .line = r->line};
     uint32_t space = rec_space(b.address);
     if (b.position >= NPU_POS_COUNT || b.slots > SIM_MAX_SLOTS || space >= NPU_SPACE_COUNT) {
         sim_report(s, SIM_FAULT_BAD_RECORD, "InitBuffer of %u buffers", b.slots);
@@ -129,6 +131,48 @@ static bool any_free(const SimBuffer *b)
     return false;
 }
 
+/* Where a tensor was last used; else the last queue call on it. */
+static SimSpot last_use(const CoreState *core, const SimBuffer *b, const SimSlot *slot)
+{
+    uint64_t at = b->address + (uint64_t)(slot - b->slot) * b->bytes;
+    const Record *r = history_last_use(core, at, b->bytes);
+    return r ? spot_of(core, r) : (SimSpot){sim_name(core, slot->file), slot->line};
+}
+
+/* The first slot in this state; NULL: none. */
+static const SimSlot *slot_in(const SimBuffer *b, enum SlotState state)
+{
+    for (uint32_t i = 0; i < b->slots; i++)
+        if (b->slot[i].state == state)
+            return &b->slot[i];
+    return NULL;
+}
+
+/* Tensors that were taken out and never freed are the cause; AllocTensor is only where it shows. */
+static void report_full(Step *s, const SimBuffer *b)
+{
+    const SimSlot *kept = slot_in(b, SLOT_TAKEN);
+    SimFault fault = {.code = SIM_FAULT_QUEUE_FULL};
+    const char *position = npu_position_name(b->position);
+    if (sim_repeats_fault(s, fault))
+        return;
+    if (!kept) {
+        const SimSlot *queued = slot_in(b, SLOT_QUEUED);
+        sim_report_fault(s, fault, "all %u buffers of this %s queue are in use; %s at line %u",
+                         b->slots, position,
+                         queued ? "one is still enqueued since EnQue" : "one was allocated",
+                         (queued ? queued : &b->slot[0])->line);
+        return;
+    }
+    SimSpot spot = last_use(s->core, b, kept);
+    fault.file = spot.file;
+    fault.line = spot.line;
+    sim_report_fault(s, fault,
+                     "the tensor of this %s queue that DeQue gave at line %u is last used here and "
+                     "never freed; all %u buffers are in use at the AllocTensor of line %u",
+                     position, kept->line, b->slots, s->r->line);
+}
+
 static bool queue_alloc(Step *s)
 {
     SimBuffer *b = known(s);
@@ -136,10 +180,7 @@ static bool queue_alloc(Step *s)
         return true;
     int at = slot_of(b, s->r->operand[0].address);
     if (!any_free(b) || (at >= 0 && b->slot[at].state != SLOT_FREE)) {
-        sim_report(s, SIM_FAULT_QUEUE_FULL,
-                   "all %u buffers of this %s queue are in use; the oldest was last touched at "
-                   "line %u",
-                   b->slots, npu_position_name(b->position), b->slot[at < 0 ? 0 : at].line);
+        report_full(s, b);
         return false;
     }
     if (at < 0) {
@@ -176,14 +217,33 @@ static bool queue_push(Step *s)
     return true;
 }
 
+static void report_empty(Step *s, const SimBuffer *b)
+{
+    const SimSlot *left = slot_in(b, SLOT_ALLOCATED);
+    SimFault fault = {.code = SIM_FAULT_QUEUE_EMPTY};
+    const char *position = npu_position_name(b->position);
+    if (sim_repeats_fault(s, fault))
+        return;
+    if (!left) {
+        sim_report_fault(s, fault, "nothing was enqueued in this %s queue", position);
+        return;
+    }
+    SimSpot spot = last_use(s->core, b, left);
+    fault.file = spot.file;
+    fault.line = spot.line;
+    sim_report_fault(s, fault,
+                     "the tensor that AllocTensor gave at line %u is last used here and never "
+                     "enqueued; the DeQue of line %u finds nothing in this %s queue",
+                     left->line, s->r->line, position);
+}
+
 static bool queue_pop(Step *s)
 {
     SimBuffer *b = known(s);
     if (!b)
         return true;
     if (b->queued == 0) {
-        sim_report(s, SIM_FAULT_QUEUE_EMPTY, "nothing was enqueued in this %s queue",
-                   npu_position_name(b->position));
+        report_empty(s, b);
         return false;
     }
     touch(s, &b->slot[b->fifo[0]], SLOT_TAKEN);
@@ -257,11 +317,38 @@ static void finish_slot(Step *s, const SimBuffer *b, const SimSlot *slot)
                     .file = slot->file,
                     .line = slot->line};
     Step at = {.sim = s->sim, .core = s->core, .r = &place, .core_index = s->core_index};
-    sim_report(&at,
-               slot->state == SLOT_QUEUED ? SIM_FAULT_STILL_QUEUED
-               : is_unused(s, b, slot)    ? SIM_FAULT_UNUSED_TENSOR
-                                          : SIM_FAULT_LEAK,
-               "a tensor of a %s queue, last touched here", npu_position_name(b->position));
+    bool queued = slot->state == SLOT_QUEUED, unused = !queued && is_unused(s, b, slot);
+    SimSpot spot = queued || unused ? (SimSpot){0} : last_use(s->core, b, slot);
+    SimFault fault = {.code = queued   ? SIM_FAULT_STILL_QUEUED
+                              : unused ? SIM_FAULT_UNUSED_TENSOR
+                                       : SIM_FAULT_LEAK,
+                      .file = spot.file,
+                      .line = spot.line};
+    sim_report_fault(&at, fault, "a tensor of a %s queue, last %s here",
+                     npu_position_name(b->position), spot.line ? "used" : "touched");
+}
+
+/* A flag that other turns of a loop waited for lacks the wait behind the loop: behind the last of those
+ * that stand there. */
+static void report_flag_left(Step *s, uint32_t from, uint32_t to, uint32_t id)
+{
+    const Record *last_wait = NULL;
+    bool waited = false;
+    for (uint32_t back = 0; back < history_len(s->core); back++) {
+        const Record *r = history_at(s->core, back);
+        if (r->op != NPU_WAIT_FLAG || r->flags & REC_FROM_QUEUE)
+            continue;
+        last_wait = last_wait ? last_wait : r;
+        waited |= r->pipe == from && r->mode == to && r->n[0] == id;
+    }
+    bool behind = waited && last_wait->file == s->r->file && last_wait->line > s->r->line;
+    SimSpot spot = behind ? spot_of(s->core, last_wait) : (SimSpot){0};
+    sim_report_fault(
+        s, (SimFault){.code = SIM_FAULT_FLAG_LEFT, .file = spot.file, .line = spot.line},
+        "%s to %s, id %u%s", npu_pipe_name(from), npu_pipe_name(to), id,
+        behind ? str_format(&s->sim->arena, ", set at line %u, is still set when the kernel ends",
+                            s->r->line)
+               : "");
 }
 
 static void finish_flags(Step *s)
@@ -279,8 +366,7 @@ static void finish_flags(Step *s)
                             .file = core->flag_file[from][to],
                             .line = core->flag_line[from][to]};
             Step at = {.sim = s->sim, .core = core, .r = &place, .core_index = s->core_index};
-            sim_report(&at, SIM_FAULT_FLAG_LEFT, "%s to %s, id %d", npu_pipe_name(from),
-                       npu_pipe_name(to), __builtin_ctz(left));
+            report_flag_left(&at, from, to, (uint32_t)__builtin_ctz(left));
         }
 }
 

@@ -11,7 +11,8 @@
  *
  * An address holds the memory in its top byte and a byte address below. On-chip addresses count
  * from the start of the core's own memory, GM addresses are the kernel's. `bytes` is how far the
- * tensor reaches from that address; 0: not known. Unused fields are zero.
+ * tensor reaches from that address; 0: not known. Unused fields are zero. Of an operand in GM the strides
+ * are the places (REC_TEXT_PLACE) of SetGlobalBuffer and of the last operator[]; 0: not known.
  *
  * Vector forms: n[0] repeats, strides of the operands in 32-byte blocks (result strides of
  * reductions in their own unit), mask the 128 bits of Normal mode or, with REC_COUNTER, the
@@ -137,8 +138,13 @@ enum RecTextKind {
     REC_TEXT_NAME,   /* id -> file or API name */
     REC_TEXT_PRINT,  /* printf of the kernel */
     REC_TEXT_ASSERT, /* a failed assertion's text; the core stops */
+    REC_TEXT_PLACE,  /* id -> this record's file and line; the text is a RecordWindow */
     REC_TEXT_KIND_COUNT
 };
+/* GM as SetGlobalBuffer declared it at a place; bytes 0: not known, or different each time. */
+typedef struct RecordWindow {
+    uint64_t base, bytes;
+} RecordWindow;
 #define REC_TEXT_BYTES 112u
 #define REC_TEXT_LONGEST 65536u
 

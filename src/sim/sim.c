@@ -43,6 +43,8 @@ static void attach(Sim *sim, uint32_t index)
         return;
     core->attached = true;
     core->pub.view = take(sim, index, "view", sizeof(RecordView));
+    if (!sim->config.no_data)
+        history_open(core);
     for (uint32_t space = NPU_UB; space < NPU_SPACE_COUNT; space++) {
         if (!core_has(core, space))
             continue;
@@ -106,6 +108,7 @@ void sim_close(Sim *sim)
     for (uint32_t i = 0; i < sim->cores; i++) {
         detach(sim, &sim->core[i]);
         release(sim, sim->core[i].pub.view, sizeof(RecordView));
+        history_close(&sim->core[i]);
         buf_free(&sim->core[i].text);
     }
     for (uint32_t i = 0; i < sim->gm.len; i++)
@@ -194,12 +197,25 @@ static void define_name(Sim *sim, CoreState *core, uint16_t id)
     core->names.at[id] = intern(sim, buf_view(&core->text));
 }
 
+static void define_place(Sim *sim, CoreState *core, const RecordText *t)
+{
+    Str text = buf_view(&core->text);
+    SimPlace place = {.spot = {sim_name(core, t->file), t->line}};
+    if (text.len == sizeof place.window)
+        memcpy(&place.window, text.at, sizeof place.window);
+    while (core->places.len <= t->id)
+        vec_push(&sim->arena, &core->places, (SimPlace){.spot.file = ""});
+    core->places.at[t->id] = place;
+}
+
 static void text_done(Step *s, const RecordText *t)
 {
     CoreState *core = s->core;
     Str text = buf_view(&core->text);
     if (t->kind == REC_TEXT_NAME)
         define_name(s->sim, core, t->id);
+    else if (t->kind == REC_TEXT_PLACE)
+        define_place(s->sim, core, t);
     else if (t->kind == REC_TEXT_PRINT && s->sim->printed.len + text.len <= PRINTED_MOST)
         buf_str(&s->sim->printed, text);
     else if (t->kind == REC_TEXT_ASSERT)
@@ -357,6 +373,8 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
             for (uint32_t w = 0; w < sim->watchers.len; w++)
                 sim->watchers.at[w].call(sim->watchers.at[w].context, sim, index, core->index,
                                          &records[i]);
+        if (fine && !(records[i].op & REC_TEXT))
+            history_add(core, &records[i]);
         core->pub.view->done = ++core->index;
         if (sim->memo)
             memo_note(sim->memo, index, &records[i]);
@@ -420,6 +438,23 @@ static bool other_is_complete(const Sim *sim, const SimGm *but)
     return false;
 }
 
+/* Where windows on this region were set, if none of them holds the byte. */
+static SimSpot uncovered_by_windows(const Sim *sim, const SimGm *gm, uint64_t byte)
+{
+    SimSpot found = {0};
+    for (uint32_t c = 0; c < sim->cores; c++)
+        for (uint32_t i = 0; i < sim->core[c].places.len; i++) {
+            const SimPlace *p = &sim->core[c].places.at[i];
+            uint64_t base = p->window.base;
+            if (base < gm->region.base || base - gm->region.base >= gm->region.bytes)
+                continue;
+            if (!p->window.bytes || (byte >= base && byte - base < p->window.bytes))
+                return (SimSpot){0};
+            found = p->spot;
+        }
+    return found;
+}
+
 static void finish_region(Sim *sim, SimGm *gm)
 {
     uint64_t first, missing = count_missing(sim, gm, &first);
@@ -435,23 +470,37 @@ static void finish_region(Sim *sim, SimGm *gm)
                          gm->region.name);
         return;
     }
+    const char *where = sim_element_text(sim, gm, first);
     if (!gm->dirty) {
         place = (Record){.op = gm->op, .file = gm->store_file, .line = gm->store_line};
         s.core_index = gm->store_core;
         s.core = &sim->core[s.core_index];
-        sim_report_range(&s, SIM_FAULT_NOT_WRITTEN, range,
-                         "%llu of %llu bytes of %s are never written, the first in element %llu%s",
-                         (unsigned long long)missing, (unsigned long long)gm->region.bytes,
-                         gm->region.name, (unsigned long long)(first * 8 / bits),
-                         gm->store_line ? "; the last store to it is here" : "");
+        SimSpot set = uncovered_by_windows(sim, gm, gm->region.base + first);
+        sim_report_fault(&s,
+                         (SimFault){.code = SIM_FAULT_NOT_WRITTEN,
+                                    .range = {range},
+                                    .file = set.file,
+                                    .line = set.line},
+                         "%llu of %llu elements of %s are never written, the first is %s%s",
+                         (unsigned long long)(missing * 8 / bits),
+                         (unsigned long long)(gm->region.bytes * 8 / bits), gm->region.name, where,
+                         set.line         ? "; no core's GlobalTensor, as set here, holds it"
+                         : gm->store_line ? "; the last store to it is here"
+                                          : "; no instruction stores to it");
         return;
     }
-    sim_report_range(&s, SIM_FAULT_UNINITIALISED, range,
-                     "%llu bytes of output %s are undefined, the first in element %llu; undefined "
-                     "values were copied to its bytes %llu to %llu here",
-                     (unsigned long long)missing, gm->region.name,
-                     (unsigned long long)(first * 8 / bits), (unsigned long long)gm->from,
-                     (unsigned long long)gm->to);
+    sim_report_fault(&s,
+                     (SimFault){.code = SIM_FAULT_UNINITIALISED,
+                                .range = {range},
+                                .file = gm->origin.file,
+                                .line = gm->origin.line},
+                     "%llu elements of %s are undefined, the first is %s%s",
+                     (unsigned long long)(missing * 8 / bits), gm->region.name, where,
+                     gm->origin.line && gm->origin.line != gm->line
+                         ? str_format(&sim->arena,
+                                      "; they come from here and are copied out at line %u",
+                                      gm->line)
+                         : "; they are copied out here");
 }
 
 void sim_finish(Sim *sim)

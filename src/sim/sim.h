@@ -67,6 +67,8 @@ typedef struct SimRegion {
     size_t bytes;
     void *memory; /* host memory that holds it; with no_data it may be NULL */
     uint32_t dtype;
+    uint32_t rank; /* 0: shape not known */
+    uint64_t shape[8];
     SimRole role;
 } SimRegion;
 
@@ -110,9 +112,13 @@ typedef struct SimFault {
     uint32_t core; /* of the first occurrence */
     uint16_t op;
     const char *api;  /* the call's name */
-    const char *file; /* may be empty */
+    const char *file; /* where to change something; may be empty */
     uint32_t line;
+    const char *seen_file; /* the instruction's own place */
+    uint32_t seen_line;
     const char *message;
+    const char *repair;     /* NULL: what the code's row says */
+    const char *tensor;     /* of ranges in GM, which then count from its start; NULL: none */
     SimRange range[2];      /* of a race: the later and the earlier access */
     const char *other_file; /* of a race: where the earlier access was; else NULL */
     uint32_t other_line;

@@ -18,6 +18,12 @@ typedef struct SimMemory {
     uint64_t bytes;
 } SimMemory;
 
+/* A place in the kernel's text; line 0: not known. */
+typedef struct SimSpot {
+    const char *file;
+    uint32_t line;
+} SimSpot;
+
 enum { GM_SLACK = 512 }; /* allocators round tensors up: what lies there belongs to nobody */
 
 typedef struct SimGm {
@@ -28,6 +34,7 @@ typedef struct SimGm {
     bool dirty;             /* undefined bytes were copied in at: */
     uint16_t op, file, api; /* names of `core` */
     uint32_t core, line;
+    SimSpot origin; /* where they come from; line 0: not known */
     uint64_t from, to;
     uint16_t store_file; /* of the last store into it, by the names of store_core */
     uint32_t store_core, store_line;
@@ -35,6 +42,12 @@ typedef struct SimGm {
 
 enum { SIM_MAX_BUFFERS = 256, SIM_MAX_SLOTS = 64 };
 enum SlotState { SLOT_FREE, SLOT_ALLOCATED, SLOT_QUEUED, SLOT_TAKEN };
+
+/* A place that decides where in GM an access lies (REC_TEXT_PLACE). */
+typedef struct SimPlace {
+    SimSpot spot;
+    RecordWindow window;
+} SimPlace;
 
 typedef struct SimSlot {
     uint8_t state;
@@ -48,6 +61,8 @@ typedef struct SimBuffer {
     bool queue;
     uint64_t address; /* with its memory */
     uint32_t bytes;   /* of one slot */
+    uint16_t file;    /* of InitBuffer */
+    uint32_t line;
     uint16_t fifo[SIM_MAX_SLOTS];
     uint32_t queued;
     SimSlot slot[SIM_MAX_SLOTS];
@@ -62,7 +77,9 @@ typedef struct CoreState {
     bool faulted;   /* one of its records was at fault, warnings apart */
     uint64_t index; /* records executed */
     VEC(const char *) names;
-    Buf text; /* a text record being put together */
+    VEC(SimPlace) places;    /* by id */
+    struct History *history; /* NULL: none is kept */
+    Buf text;                /* a text record being put together */
     uint8_t text_kind;
     uint16_t text_id;
     bool in_text;
@@ -171,9 +188,46 @@ bool sim_execute(Step *s);
 void sim_report(Step *s, enum SimFaultCode code, const char *format, ...) ATTR_PRINTF(3, 4);
 void sim_report_range(Step *s, enum SimFaultCode code, SimRange range, const char *format, ...)
     ATTR_PRINTF(4, 5);
-/* `race` carries code, ranges and the earlier access. */
-void sim_report_race(Step *s, SimFault race, const char *format, ...) ATTR_PRINTF(3, 4);
+/* `fault` carries code, ranges, of a race the earlier access; where to change something, and the repair,
+ * where these are not the instruction's place and the code's repair. */
+void sim_report_fault(Step *s, SimFault fault, const char *format, ...) ATTR_PRINTF(3, 4);
+/* True, and it is counted: this code was reported for the same instruction before (of a race: with the same
+ * other one). Asked before anything is worked out for the message. */
+bool sim_repeats_fault(Step *s, SimFault fault);
 const char *sim_name(const CoreState *core, uint16_t id);
+
+/* --- the last records of a core, and what they tell of a fault's cause (history.c, place.c) --- */
+void history_open(CoreState *core);
+void history_close(CoreState *core);
+void history_add(CoreState *core, const Record *r);
+uint32_t history_len(const CoreState *core);
+/* 0 is the latest. */
+const Record *history_at(const CoreState *core, uint32_t back);
+/* Whether an access holds any byte of [from, to). */
+bool history_touches(const SimAccess *a, uint64_t from, uint64_t to);
+/* The latest instruction of this core that touched [address, +bytes). NULL: none that is remembered. */
+const Record *history_last_use(const CoreState *core, uint64_t address, uint64_t bytes);
+
+SimSpot spot_of(const CoreState *core, const Record *r);
+/* InitBuffer of the buffer that an address lies in, or that ends where the address begins. */
+const SimBuffer *spot_buffer(const CoreState *core, uint64_t address);
+/* An operand that is too short for a call: InitBuffer, where every other operand is long enough. */
+SimSpot spot_short_operand(Step *s, int operand, bool write);
+/* On-chip memory is full: the largest buffer in it. */
+SimSpot spot_largest_buffer(const CoreState *core, uint32_t space);
+/* A GM access at the wrong place: SetGlobalBuffer, where the access keeps to the window it declared; else
+ * the place of the offset. */
+SimSpot spot_gm(const Step *s, uint64_t from, uint64_t to);
+/* The place of the last operator[] on the GM operand around `byte`; line 0: none. */
+SimSpot spot_offset(const CoreState *core, const Record *r, uint64_t byte);
+/* The window of GM that the record's operand around `byte` was declared with; bytes 0: not known. */
+SimPlace spot_window(const CoreState *core, const Record *r, uint64_t byte);
+/* Where undefined bytes of [address, +bytes) come from. */
+SimSpot spot_undefined(const Step *s, uint64_t address, uint64_t bytes);
+/* "x[1,0]", the element that holds this byte of a region. */
+const char *sim_element_text(Sim *sim, const SimGm *gm, uint64_t offset);
+/* "elements 4 to 7 of x, x[1,0] to x[1,3]", or "UB bytes 0 to 1023". */
+const char *sim_range_text(Sim *sim, uint32_t space, uint64_t from, uint64_t to);
 
 /* --- memories (memory.c) --- */
 void memory_open(SimMemory *m, uint8_t *at, uint64_t bytes, bool known, Arena *arena);
@@ -200,8 +254,8 @@ void sim_unchanged_note(Step *s, uint64_t to, const void *from, uint64_t bytes);
 SimGm *sim_gm_range(Step *s, uint64_t address, uint64_t bytes, bool write, uint64_t *offset,
                     uint64_t *inside);
 SimGm *sim_gm_find(Sim *sim, uint64_t byte);
-/* Undefined bytes arrive in GM [offset, +bytes): remembered until the end. */
-void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes);
+/* Undefined bytes arrive in GM [offset, +bytes) from an address on chip: remembered until the end. */
+void sim_gm_taint(Step *s, SimGm *gm, uint64_t offset, uint64_t bytes, uint64_t source);
 void sim_count(Step *s, uint64_t repeats, uint64_t read, uint64_t written);
 
 /* --- instructions, by form; false: a stopping fault was reported --- */

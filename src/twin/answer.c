@@ -14,6 +14,9 @@ static void put_fault(Buf *out, const SimFault *fault)
     row_put_text(out, str_from(fault->file ? fault->file : ""));
     row_put_text(out, str_from(fault->message ? fault->message : ""));
     row_put_text(out, str_from(fault->other_file ? fault->other_file : ""));
+    row_put_text(out, str_from(fault->seen_file ? fault->seen_file : ""));
+    row_put_text(out, str_from(fault->repair ? fault->repair : ""));
+    row_put_text(out, str_from(fault->tensor ? fault->tensor : ""));
 }
 
 static const char *take_name(Arena *arena, Row *row) { return str_dup(arena, row_text(row)); }
@@ -26,6 +29,9 @@ static SimFault take_fault(Arena *arena, Row *row)
     fault.file = take_name(arena, row);
     fault.message = take_name(arena, row);
     fault.other_file = take_name(arena, row);
+    fault.seen_file = take_name(arena, row);
+    fault.repair = take_name(arena, row);
+    fault.tensor = take_name(arena, row);
     row->bad = row->bad || fault.code >= SIM_FAULT_COUNT;
     return fault;
 }

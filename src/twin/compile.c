@@ -274,6 +274,8 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
         return NULL;
     TwinKernel *kernel = arena_new(arena, TwinKernel);
     *kernel = (TwinKernel){.name = entry->name,
+                           .path = source->path,
+                           .text = str_copy(arena, source->text),
                            .params = entry->params,
                            .exe = {-1, -1},
                            .guess = kind_of_entry(entry, source->text)};

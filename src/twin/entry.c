@@ -3,100 +3,10 @@
  * function declared with __global__, with its parameters; the text with launches rewritten. */
 #include "twin/twin_int.h"
 
-#include <ctype.h>
+#include "twin/scan.h"
 #include <string.h>
 
 enum { MOST_ENTRIES = 256, MOST_PARAMS = 64 };
-
-typedef struct Scanner {
-    Str text;
-    size_t at;
-    uint32_t line;
-} Scanner;
-
-static char peek(const Scanner *s, size_t ahead)
-{
-    return s->at + ahead < s->text.len ? s->text.at[s->at + ahead] : 0;
-}
-
-static void skip_char(Scanner *s)
-{
-    if (peek(s, 0) == '\n')
-        s->line++;
-    s->at++;
-}
-
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static void skip_block_comment(Scanner *s)
-{
-    s->at += 2;
-    while (s->at < s->text.len && !(peek(s, 0) == '*' && peek(s, 1) == '/'))
-        skip_char(s);
-    s->at += 2;
-}
-
-static void skip_line(Scanner *s, bool joined)
-{
-    while (s->at < s->text.len && peek(s, 0) != '\n') {
-        if (joined && peek(s, 0) == '\\' && peek(s, 1) == '\n')
-            skip_char(s);
-        skip_char(s);
-    }
-}
-
-static void skip_quoted(Scanner *s)
-{
-    char quote = peek(s, 0);
-    s->at++;
-    while (s->at < s->text.len && peek(s, 0) != quote && peek(s, 0) != '\n') {
-        if (peek(s, 0) == '\\')
-            skip_char(s);
-        skip_char(s);
-    }
-    s->at++;
-}
-
-/* Past white space, comments and preprocessor lines. False at the end. */
-static bool skip_space(Scanner *s)
-{
-    for (;;) {
-        char c = peek(s, 0);
-        if (s->at >= s->text.len)
-            return false;
-        if (isspace((unsigned char)c))
-            skip_char(s);
-        else if (c == '/' && peek(s, 1) == '*')
-            skip_block_comment(s);
-        else if (c == '/' && peek(s, 1) == '/')
-            skip_line(s, true);
-        else if (c == '#')
-            skip_line(s, true);
-        else
-            return true;
-    }
-}
-
-/* The next word, string (as an empty token) or single character. False at the end. */
-static bool next_token(Scanner *s, Str *token)
-{
-    if (!skip_space(s))
-        return false;
-    size_t start = s->at;
-    char c = peek(s, 0);
-    if (c == '"' || c == '\'') {
-        skip_quoted(s);
-        *token = STR("");
-        return true;
-    }
-    if (is_word(c))
-        while (is_word(peek(s, 0)))
-            s->at++;
-    else
-        skip_char(s);
-    *token = str_slice(s->text, start, s->at);
-    return true;
-}
 
 static Str text_between(Str text, size_t from, size_t to)
 {
@@ -106,15 +16,15 @@ static Str text_between(Str text, size_t from, size_t to)
 /* One parameter "GM_ADDR x", "__gm__ uint8_t *x", "const AddTiling tiling". */
 static TwinParam read_param(Arena *arena, Str text)
 {
-    Scanner s = {.text = text};
+    TwinScanner s = {.text = text};
     Str token, last = {0};
     bool pointer = false;
-    while (next_token(&s, &token)) {
+    while (twin_scan_next(&s, &token)) {
         if (str_is(token, "="))
             break;
         if (str_is(token, "*") || str_is(token, "GM_ADDR"))
             pointer = true;
-        if (token.len && is_word(token.at[0]))
+        if (token.len && twin_scan_is_word(token.at[0]))
             last = token;
     }
     size_t type_end = last.len ? (size_t)(last.at - text.at) : text.len;
@@ -124,12 +34,12 @@ static TwinParam read_param(Arena *arena, Str text)
 }
 
 /* From behind "(" to the matching ")": splits at commas outside brackets. */
-static void read_params(Arena *arena, Scanner *s, TwinParams *params)
+static void read_params(Arena *arena, TwinScanner *s, TwinParams *params)
 {
     int depth = 1;
     size_t start = s->at, here = s->at;
     Str token;
-    while (depth > 0 && next_token(s, &token)) {
+    while (depth > 0 && twin_scan_next(s, &token)) {
         char c = token.len ? token.at[0] : 0;
         here = token.len ? (size_t)(token.at - s->text.at) : here;
         depth += c == '(' || c == '<' || c == '[';
@@ -152,24 +62,24 @@ static TwinEntry *find_entry(const TwinEntries *entries, Str name)
 }
 
 /* Past "(a, b)"; its letters and digits without what stands between go to `kept`. */
-static void skip_brackets(Scanner *s, char kept[4])
+static void skip_brackets(TwinScanner *s, char kept[4])
 {
     Str token;
     int depth = 0;
     size_t len = 0;
     do {
-        if (!next_token(s, &token))
+        if (!twin_scan_next(s, &token))
             return;
         char c = token.len ? token.at[0] : 0;
         depth += (c == '(') - (c == ')');
-        if (is_word(c) && token.len == 1 && len < 3)
+        if (twin_scan_is_word(c) && token.len == 1 && len < 3)
             kept[len++] = c;
     } while (depth > 0);
 }
 
 /* A word before a kernel's name that is not it: __attribute__((...)), or which cores run the kernel,
  * __cube__, __vector__, __mix__(1, 2). */
-static bool read_cores(Scanner *s, Str word, TwinCores *cores)
+static bool read_cores(TwinScanner *s, Str word, TwinCores *cores)
 {
     char counts[4] = "";
     if (str_is(word, "__attribute__")) {
@@ -193,20 +103,20 @@ static bool read_cores(Scanner *s, Str word, TwinCores *cores)
 }
 
 /* Behind __global__: words up to "(", the last of which is the name. */
-static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinCores cores,
+static void read_entry(Arena *arena, TwinScanner *s, bool is_template, TwinCores cores,
                        TwinEntries *entries)
 {
     Str token, name = {0};
     uint32_t line = s->line;
     int square = 0;
-    while (next_token(s, &token)) {
+    while (twin_scan_next(s, &token)) {
         char c = token.len ? token.at[0] : 0;
         square += (c == '[') - (c == ']');
         if (c == '(' && !square && name.len)
             break;
         if (c == ';' || c == '{' || c == '}')
             return;
-        if (is_word(c) && !square && !read_cores(s, token, &cores)) {
+        if (twin_scan_is_word(c) && !square && !read_cores(s, token, &cores)) {
             name = token;
             line = s->line;
         }
@@ -223,11 +133,11 @@ static void read_entry(Arena *arena, Scanner *s, bool is_template, TwinCores cor
 
 void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries)
 {
-    Scanner s = {.text = text, .line = 1};
+    TwinScanner s = {.text = text, .line = 1};
     Str token;
     TwinCores cores = TWIN_CORES_UNSAID;
     bool is_template = false;
-    while (next_token(&s, &token)) {
+    while (twin_scan_next(&s, &token)) {
         if (str_is(token, "template")) {
             is_template = true;
         } else if (str_is(token, ";") || str_is(token, "}")) {
@@ -267,9 +177,9 @@ static bool drop_name(Buf *out)
     size_t len = out->len;
     while (len && (out->at[len - 1] == ' ' || out->at[len - 1] == '\t'))
         len--;
-    if (!len || !is_word(out->at[len - 1]))
+    if (!len || !twin_scan_is_word(out->at[len - 1]))
         return false;
-    while (len && (is_word(out->at[len - 1]) || out->at[len - 1] == ':'))
+    while (len && (twin_scan_is_word(out->at[len - 1]) || out->at[len - 1] == ':'))
         len--;
     out->len = len;
     return true;
@@ -278,18 +188,18 @@ static bool drop_name(Buf *out)
 Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
 {
     Buf out = {0};
-    Scanner s = {.text = text, .line = 1};
+    TwinScanner s = {.text = text, .line = 1};
     size_t copied = 0;
     /* The device compiler's attribute in its longer form; the headers know the short one. */
     static const char host_and_device[] = "[host, aicore]";
     *count = 0;
-    while (skip_space(&s)) {
-        char c = peek(&s, 0);
-        size_t end = c == '<' && peek(&s, 1) == '<' && peek(&s, 2) == '<'
+    while (twin_scan_space(&s)) {
+        char c = twin_scan_peek(&s, 0);
+        size_t end = c == '<' && twin_scan_peek(&s, 1) == '<' && twin_scan_peek(&s, 2) == '<'
                          ? launch_end(text, s.at + 3)
                          : 0;
         if (c == '"' || c == '\'') {
-            skip_quoted(&s);
+            twin_scan_quoted(&s);
         } else if (end) {
             buf_str(&out, str_slice(text, copied, s.at));
             buf_puts(&out, drop_name(&out) ? "ACRAFT_LAUNCH(" : " ACRAFT_LAUNCH_OF(");
@@ -302,7 +212,7 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
             buf_puts(&out, "[aicore]");
             copied = s.at += sizeof host_and_device - 1;
         } else {
-            skip_char(&s);
+            twin_scan_char(&s);
         }
     }
     buf_str(&out, str_slice(text, copied, text.len));
@@ -314,11 +224,11 @@ Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count)
 /* --- main ------------------------------------------------------------------------------------ */
 
 /* Past the body that begins at the next "{"; where its last "}" stands. 0: none. */
-static size_t body_end(Scanner *s)
+static size_t body_end(TwinScanner *s)
 {
     Str token;
     int depth = 0;
-    while (next_token(s, &token)) {
+    while (twin_scan_next(s, &token)) {
         char c = token.len ? token.at[0] : 0;
         if (!depth && c == ';')
             return 0;
@@ -331,9 +241,9 @@ static size_t body_end(Scanner *s)
 
 Str twin_entry_end_main(Arena *arena, Str text)
 {
-    Scanner s = {.text = text, .line = 1};
+    TwinScanner s = {.text = text, .line = 1};
     Str token, before = {0};
-    while (next_token(&s, &token)) {
+    while (twin_scan_next(&s, &token)) {
         bool found = str_is(before, "main") && str_is(token, "(");
         size_t end = found ? body_end(&s) : 0;
         before = token;

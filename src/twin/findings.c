@@ -1,6 +1,9 @@
 /* The simulator's faults as findings of the verdict, and the status that follows from them. */
 #include "twin/run_int.h"
 
+#include "twin/callers.h"
+#include <string.h>
+
 static FindingKind finding_kind(SimFaultKind kind)
 {
     switch (kind) {
@@ -25,19 +28,33 @@ static void add_accesses(Arena *arena, const SimFault *fault, VerdictFinding *fi
         if (range->space == NPU_NOWHERE)
             continue;
         VerdictAccess access = {.memory = npu_space_name(range->space),
+                                .tensor = range->space == NPU_GM ? keep(arena, fault->tensor) : "",
                                 .write = range->write,
                                 .from = range->from,
                                 .to = range->to,
-                                .file = other ? keep(arena, fault->other_file) : finding->file,
-                                .line = other ? fault->other_line : finding->line};
+                                .file = keep(arena, other ? fault->other_file : fault->seen_file),
+                                .line = other ? fault->other_line : fault->seen_line};
         vec_push(arena, &finding->accesses, access);
     }
+}
+
+/* Where a finding is not named at the instruction that showed it, and its message does not say which. */
+static const char *seen_at(Arena *arena, const SimFault *fault, const char *detail)
+{
+    bool here = fault->line == fault->seen_line && strcmp(fault->file, fault->seen_file) == 0;
+    if (here || !fault->seen_line || strstr(detail, str_format(arena, "line %u", fault->seen_line)))
+        return "";
+    return strcmp(fault->file, fault->seen_file) == 0
+               ? str_format(arena, "; seen at line %u", fault->seen_line)
+               : str_format(arena, "; seen at %s:%u", fault->seen_file, fault->seen_line);
 }
 
 static const char *full_message(Arena *arena, const SimFault *fault, const SimFaultRow *row)
 {
     const char *detail = fault->message ? fault->message : "";
-    return detail[0] ? str_format(arena, "%s: %s", row->title, detail) : row->title;
+    const char *seen = seen_at(arena, fault, detail);
+    return detail[0] ? str_format(arena, "%s: %s%s", row->title, detail, seen)
+                     : str_format(arena, "%s%s", row->title, seen);
 }
 
 static VerdictFinding make_finding(Arena *arena, const SimFault *fault, const SimFaultRow *row)
@@ -53,7 +70,8 @@ static VerdictFinding make_finding(Arena *arena, const SimFault *fault, const Si
                               .count = fault->count,
                               .api = keep(arena, fault->api),
                               .device = row->device,
-                              .repair = row->repair};
+                              .repair = fault->repair[0] ? keep(arena, fault->repair)
+                                                         : row->repair};
     add_accesses(arena, fault, &finding);
     return finding;
 }
@@ -81,8 +99,144 @@ static int weight(VerdictStatus status)
     return status == VERDICT_FORGED ? 3 : status == VERDICT_UNSUPPORTED ? 2 : 1;
 }
 
-void twin_findings_add(Arena *arena, const SimAnswer *answer, Verdict *verdict)
+/* --- causes first --- */
+
+/* What is wrong in the call itself comes before what overruns, that before what races, that before values
+ * nobody wrote and outputs nobody filled: the later ones mostly follow from the earlier. */
+static int rank_of(const SimFault *fault)
 {
+    switch (fault->code) {
+    case SIM_FAULT_TENSOR_BOUNDS:
+    case SIM_FAULT_GM_BOUNDS: return 1;
+    case SIM_FAULT_CORE_RACE:
+    case SIM_FAULT_CROSS_NEVER_SET: return 2;
+    case SIM_FAULT_READ_TOO_EARLY:
+    case SIM_FAULT_WRITE_TOO_EARLY:
+    case SIM_FAULT_WRITE_ORDER:
+    case SIM_FAULT_NO_BARRIER: return 3;
+    case SIM_FAULT_FLAG_LEFT:
+    case SIM_FAULT_BARRIER_HANG:
+    case SIM_FAULT_CROSS_LEFT:
+    case SIM_FAULT_LEAK:
+    case SIM_FAULT_STILL_QUEUED: return 4;
+    case SIM_FAULT_UNINITIALISED:
+    case SIM_FAULT_GM_UNINITIALISED: return 5;
+    case SIM_FAULT_NOT_WRITTEN: return 6;
+    case SIM_FAULT_NOT_ENDED: return 7;
+    default: return sim_fault_row(fault->code)->kind == SIM_KIND_WARNING ? 8 : 0;
+    }
+}
+
+/* Of several writes that one instruction reads too early, the last is where the wait is set. */
+static bool comes_before(const SimFault *a, const SimFault *b)
+{
+    int x = rank_of(a), y = rank_of(b);
+    if (x != y)
+        return x < y;
+    return x == 3 && a->code == b->code && a->seen_line == b->seen_line && a->line > b->line &&
+           a->line <= a->seen_line && strcmp(a->seen_file, b->seen_file) == 0;
+}
+
+static void order_by_cause(SimAnswer *answer)
+{
+    for (uint32_t i = 1; i < answer->faults.len; i++) {
+        SimFault fault = answer->faults.at[i];
+        uint32_t at = i;
+        for (; at > 0 && comes_before(&fault, &answer->faults.at[at - 1]); at--)
+            answer->faults.at[at] = answer->faults.at[at - 1];
+        answer->faults.at[at] = fault;
+    }
+}
+
+/* --- lines inside helpers --- */
+
+static bool in_kernel_text(const TwinKernel *kernel, const char *file)
+{
+    return strcmp(file, kernel->path) == 0;
+}
+
+/* Two accesses in different functions: what orders them belongs where both are called from. */
+static void raise_race(const TwinKernel *kernel, const TwinFunctions *all, SimFault *fault)
+{
+    uint32_t here = fault->seen_line, other = fault->other_line;
+    bool at_one = fault->line == here || fault->line == other;
+    if (!at_one || here == other || !in_kernel_text(kernel, fault->other_file) ||
+        twin_function_at(all, here) == twin_function_at(all, other) ||
+        !twin_common_caller(all, &here, &other))
+        return;
+    fault->line = here < other ? here : other;
+}
+
+/* An access at an offset that the caller handed over. */
+static void raise_bounds(const TwinKernel *kernel, const TwinFunctions *all, SimFault *fault)
+{
+    uint32_t caller = twin_caller_of(all, fault->seen_line);
+    bool at_call = fault->line == fault->seen_line;
+    if (caller && at_call && twin_offset_is_parameter(all, kernel->text, fault->seen_line))
+        fault->line = caller;
+}
+
+/* One buffer that is too short was made too short. Several at once are long enough, and the count is
+ * wrong: then the calls are named. */
+static void blame_counts(SimAnswer *answer)
+{
+    uint32_t buffer = 0;
+    bool several = false;
+    for (uint32_t i = 0; i < answer->faults.len; i++) {
+        const SimFault *fault = &answer->faults.at[i];
+        if (fault->code != SIM_FAULT_TENSOR_BOUNDS || fault->line == fault->seen_line)
+            continue;
+        several |= buffer && buffer != fault->line;
+        buffer = fault->line;
+    }
+    for (uint32_t i = 0; several && i < answer->faults.len; i++) {
+        SimFault *fault = &answer->faults.at[i];
+        if (fault->code != SIM_FAULT_TENSOR_BOUNDS)
+            continue;
+        fault->file = fault->seen_file;
+        fault->line = fault->seen_line;
+    }
+}
+
+/* What makes two cores wait for each other orders the accesses of each of them, too. */
+static void join_repairs(SimAnswer *answer)
+{
+    for (uint32_t i = 0; i < answer->faults.len; i++)
+        for (uint32_t k = 0; k < answer->faults.len; k++) {
+            const SimFault *cores = &answer->faults.at[k];
+            SimFault *own = &answer->faults.at[i];
+            bool forth = cores->seen_line == own->seen_line && cores->other_line == own->other_line;
+            bool back = cores->seen_line == own->other_line && cores->other_line == own->seen_line;
+            if (cores->code == SIM_FAULT_CORE_RACE && own->range[0].space == NPU_GM &&
+                own->code == SIM_FAULT_READ_TOO_EARLY && (forth || back))
+                own->repair = "the SyncAll that orders the cores here orders these two as well";
+        }
+}
+
+static void raise_lines(Arena *arena, const TwinKernel *kernel, SimAnswer *answer)
+{
+    TwinFunctions all = {0};
+    for (uint32_t i = 0; i < answer->faults.len; i++) {
+        SimFault *fault = &answer->faults.at[i];
+        if (!in_kernel_text(kernel, fault->file) || !in_kernel_text(kernel, fault->seen_file))
+            continue;
+        if (!all.functions.len)
+            all = twin_functions(arena, kernel->text);
+        bool gm = fault->range[0].space == NPU_GM;
+        if (fault->code == SIM_FAULT_CORE_RACE || (fault->code == SIM_FAULT_READ_TOO_EARLY && gm))
+            raise_race(kernel, &all, fault);
+        if (fault->code == SIM_FAULT_GM_BOUNDS || fault->code == SIM_FAULT_TENSOR_BOUNDS ||
+            (fault->code == SIM_FAULT_CORE_RACE && fault->seen_line == fault->other_line))
+            raise_bounds(kernel, &all, fault);
+    }
+}
+
+void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict)
+{
+    blame_counts(answer);
+    join_repairs(answer);
+    raise_lines(arena, kernel, answer);
+    order_by_cause(answer);
     const SimFault *worst = NULL;
     VerdictStatus status = VERDICT_OK;
     for (uint32_t i = 0; i < answer->faults.len; i++) {

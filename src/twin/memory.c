@@ -393,6 +393,24 @@ static void bring_pages(const SimRegion *region)
                       region->role == SIM_IN ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
 }
 
+static bool add_tensor(const LaunchMemory *memory, Sim *sim, const TwinTensor *tensor,
+                       const GmPlace *where, bool in_place)
+{
+    SimRegion region = {.name = tensor->name,
+                        .base = where->address,
+                        .bytes = where->bytes,
+                        .dtype = (uint32_t)tensor->dtype,
+                        .rank = tensor->rank,
+                        .role = tensor->role};
+    for (uint32_t i = 0; i < tensor->rank && i < 8; i++)
+        region.shape[i] = tensor->shape[i];
+    region.memory = in_place                             ? tensor->data
+                    : memory->time_only && where->repeat ? NULL
+                                                         : memory->gm.at + where->at;
+    bring_pages(&region);
+    return where->bytes == 0 || sim_gm_add(sim, &region);
+}
+
 static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, const GmPlace *where,
                        void *own, DType dtype, SimRole role)
 {
@@ -417,9 +435,8 @@ bool twin_memory_add_regions(const LaunchMemory *memory, const TwinLaunch *launc
 {
     bool ok = true;
     for (uint32_t i = 0; i < launch->tensor_count; i++)
-        ok = add_region(memory, sim, launch->tensors[i].name, &memory->tensors.at[i],
-                        in_place(memory, i) ? launch->tensors[i].data : NULL,
-                        launch->tensors[i].dtype, launch->tensors[i].role) &&
+        ok = add_tensor(memory, sim, &launch->tensors[i], &memory->tensors.at[i],
+                        in_place(memory, i)) &&
              ok;
     for (uint32_t i = 0; i < launch->arg_count; i++)
         ok = add_region(memory, sim, "tensor list", &memory->lists.at[i], NULL, DT_U64,

@@ -441,7 +441,7 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
         read_for_nothing(l, *spec, verdict))
         excuse_reads(answer);
     if (!unknown)
-        twin_findings_add(l->arena, answer, verdict);
+        twin_findings_add(l->arena, l->kernel, answer, verdict);
     run->cores = answer->cores;
     run->records = answer->feed.records;
     run->printed = answer->printed;

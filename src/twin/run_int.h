@@ -145,6 +145,6 @@ bool twin_answer_take(Arena *arena, Str bytes, uint32_t most_cores, SimAnswer *a
                       Stream *stream);
 
 /* findings.c: the simulator's faults in the verdict. */
-void twin_findings_add(Arena *arena, const SimAnswer *answer, Verdict *verdict);
+void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict);
 
 #endif

@@ -116,6 +116,8 @@ void twin_unlock(TwinLock *lock);
 
 struct TwinKernel {
     const char *name;
+    const char *path; /* of the text, as records name it */
+    Str text;
     TwinParams params;
     int exe[2]; /* by role: AIV, AIC; -1: the kernel has no such half */
     VEC(TwinTask) tasks;

@@ -120,6 +120,8 @@ static void add_access(Buf *out, const VerdictAccess *access)
     add_key(out, NULL);
     buf_char(out, '{');
     add_text(out, "memory", access->memory);
+    if (access->tensor && access->tensor[0])
+        add_text(out, "tensor", access->tensor);
     add_bool(out, "write", access->write);
     add_count(out, "from", access->from);
     add_count(out, "to", access->to);

@@ -37,6 +37,7 @@ typedef enum FindingKind { FINDING_RACE, FINDING_FAULT, FINDING_HANG, FINDING_LE
 /* Bytes touched by one side of a finding. */
 typedef struct VerdictAccess {
     const char *memory; /* "UB" */
+    const char *tensor; /* in GM: the tensor whose bytes these are; "": none */
     bool write;
     uint64_t from, to; /* first byte, one past the last */
     const char *file;  /* "": the finding's own */

@@ -139,6 +139,7 @@ static VerdictAccess read_access(Reader *r, json_t *object)
 {
     VerdictAccess access = {.memory = "", .file = ""};
     read_text(r, object, "memory", &access.memory);
+    read_text(r, object, "tensor", &access.tensor);
     read_bool(r, object, "write", &access.write);
     read_count(r, object, "from", &access.from);
     read_count(r, object, "to", &access.to);

@@ -45,7 +45,7 @@ T_TEST(diff_shows_two_versions)
     CHECK_HAS(text, "A: " BEFORE ": hazard");
     CHECK_HAS(text, "B: " AFTER ": ok, predicted ");
     CHECK_HAS(text, "findings: 1 gone, 0 new, 0 in both");
-    CHECK_HAS(text, "gone S050 " BEFORE ":19: ");
+    CHECK_HAS(text, "gone S050 " BEFORE ":18: ");
     CHECK_HAS(text, "A:19   B:21   Relu(t, t, TILE);");
     CHECK_HAS(text, "predicted, not measured");
     CHECK_EQ_INT(diff(&arena, AFTER, BEFORE, NULL, &text), CMD_NO);
@@ -65,7 +65,7 @@ T_TEST(diff_as_json)
     CHECK_EQ_INT(diff(&arena, BEFORE, AFTER, "--json", &text), CMD_OK);
     CHECK(str_starts(text, "{\"a\":{"));
     CHECK_HAS(text, ",\"speedup\":");
-    CHECK_HAS(text, ",\"gone\":[{\"code\":\"S050\",\"file\":\"" BEFORE "\",\"line\":19,");
+    CHECK_HAS(text, ",\"gone\":[{\"code\":\"S050\",\"file\":\"" BEFORE "\",\"line\":18,");
     CHECK_HAS(text, ",\"new\":[],\"lines\":[{\"a\":{\"file\":");
     CHECK(str_ends(text, "]}\n"));
     arena_drop(&arena);

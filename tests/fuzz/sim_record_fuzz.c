@@ -87,9 +87,9 @@ static Said run(const uint8_t *data, size_t size, bool no_memo)
                         .no_memo = no_memo,
                         .max_faults = 20};
     Sim *sim = sim_open(&config);
-    SimRegion x = {"x", GM_BASE, GM_BYTES / 2, gm, NPU_DT_F32, SIM_INOUT};
-    SimRegion y = {"y",    GM_BASE + GM_BYTES / 2, GM_BYTES / 2, gm + GM_BYTES / 2, NPU_DT_F16,
-                   SIM_OUT};
+    SimRegion x = {"x", GM_BASE, GM_BYTES / 2, gm, NPU_DT_F32, .role = SIM_INOUT};
+    SimRegion y = {"y",        GM_BASE + GM_BYTES / 2, GM_BYTES / 2, gm + GM_BYTES / 2,
+                   NPU_DT_F16, .role = SIM_OUT};
     if (!sim_gm_add(sim, &x) || !sim_gm_add(sim, &y))
         abort();
     Hazard *hazard = hazard_open(sim, data[0] & 0x40);

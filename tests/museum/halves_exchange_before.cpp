@@ -20,10 +20,10 @@ extern "C" __global__ __aicore__ void exchange(GM_ADDR x, GM_ADDR w, GM_ADDR z)
     DataCopy(t, xGm[me * 64], 64);
     queue.EnQue(t);
     t = queue.DeQue<float>();
-    DataCopy(wGm[me * 64], t, 64);
+    DataCopy(wGm[me * 64], t, 64); // <-- S054
     queue.FreeTensor(t);
     t = queue.AllocTensor<float>();
-    DataCopy(t, wGm[other * 64], 64); // <-- S054
+    DataCopy(t, wGm[other * 64], 64);
     queue.EnQue(t);
     t = queue.DeQue<float>();
     DataCopy(zGm[me * 64], t, 64);

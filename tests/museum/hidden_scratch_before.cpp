@@ -9,7 +9,7 @@ extern "C" __global__ __aicore__ void total(GM_ADDR gx, GM_ADDR gz)
 {
     TPipe pipe;
     TBuf<TPosition::VECCALC> all;
-    pipe.InitBuffer(all, 196352);
+    pipe.InitBuffer(all, 196352); // <-- S005
     LocalTensor<float> x = all.Get<float>(), z = x[8192];
     GlobalTensor<float> xGm, zGm;
     xGm.SetGlobalBuffer((__gm__ float *)gx, 8192);
@@ -18,7 +18,7 @@ extern "C" __global__ __aicore__ void total(GM_ADDR gx, GM_ADDR gz)
     SetFlag<HardEvent::MTE2_V>(0);
     WaitFlag<HardEvent::MTE2_V>(0);
     Duplicate(z, 0.0f, 8);
-    Sum(z, x, SumParams{1, 8192, 8192}); // <-- S005
+    Sum(z, x, SumParams{1, 8192, 8192});
     SetFlag<HardEvent::V_MTE3>(0);
     WaitFlag<HardEvent::V_MTE3>(0);
     DataCopy(zGm, z, 8);

@@ -17,12 +17,12 @@ extern "C" __global__ __aicore__ void both(GM_ADDR x, GM_ADDR y, GM_ADDR z)
     xGm.SetGlobalBuffer((__gm__ float *)x, 64);
     yGm.SetGlobalBuffer((__gm__ float *)y, 64);
     zGm.SetGlobalBuffer((__gm__ float *)z, 64);
-    DataCopy(t, xGm, 64);
+    DataCopy(t, xGm, 64); // <-- S050
     SetFlag<HardEvent::MTE2_MTE3>(0);
     WaitFlag<HardEvent::MTE2_MTE3>(0);
     DataCopy(yGm, t, 64);
     LocalTensor<float> result = out.AllocTensor<float>();
-    Exp(result, t, 64); // <-- S050
+    Exp(result, t, 64);
     out.EnQue(result);
     result = out.DeQue<float>();
     DataCopy(zGm, result, 64);

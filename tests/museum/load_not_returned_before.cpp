@@ -19,10 +19,10 @@ extern "C" __global__ __aicore__ void gather_sum(GM_ADDR x, GM_ADDR z)
     zGm.SetGlobalBuffer((__gm__ float *)z, 64);
     Duplicate(sum, 0.0f, 64);
     for (int stage = 0; stage < 4; stage++) {
-        DataCopy(part, xGm[stage * 64], 64); // <-- S051
+        DataCopy(part, xGm[stage * 64], 64);
         SetFlag<HardEvent::MTE2_V>(0);
         WaitFlag<HardEvent::MTE2_V>(0);
-        Add(sum, sum, part, 64);
+        Add(sum, sum, part, 64); // <-- S051
     }
     SetFlag<HardEvent::V_MTE3>(0);
     WaitFlag<HardEvent::V_MTE3>(0);

@@ -24,10 +24,10 @@ extern "C" __global__ __aicore__ void narrow(GM_ADDR gx, GM_ADDR gz)
     in.EnQue(x);
     x = in.DeQue<float>();
     LocalTensor<float> z = out.AllocTensor<float>();
-    Muls(z, x, 2.0f, ROWS * COLS);
+    Muls(z, x, 2.0f, ROWS * COLS); // <-- S017
     out.EnQue(z);
     in.FreeTensor(x);
     z = out.DeQue<float>();
-    DataCopyPad(zGm, z, copy); // <-- S017
+    DataCopyPad(zGm, z, copy);
     out.FreeTensor(z);
 }

@@ -16,12 +16,12 @@ extern "C" __global__ __aicore__ void twice(GM_ADDR gx, GM_ADDR gz)
     xGm.SetGlobalBuffer((__gm__ float *)gx, 256);
     zGm.SetGlobalBuffer((__gm__ float *)gz, 256);
     for (uint32_t i = 0; i < 4; i++) {
-        LocalTensor<float> x = in.AllocTensor<float>(); // <-- S024
+        LocalTensor<float> x = in.AllocTensor<float>();
         DataCopy(x, xGm[i * 64], 64);
         in.EnQue(x);
         x = in.DeQue<float>();
         LocalTensor<float> z = out.AllocTensor<float>();
-        Muls(z, x, 2.0f, 64);
+        Muls(z, x, 2.0f, 64); // <-- S024
         out.EnQue(z);
         z = out.DeQue<float>();
         DataCopy(zGm[i * 64], z, 64);

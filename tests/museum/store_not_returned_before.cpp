@@ -22,10 +22,10 @@ extern "C" __global__ __aicore__ void stages(GM_ADDR x, GM_ADDR z)
         DataCopy(t, xGm[stage * 64], 64);
         in.EnQue(t);
         t = in.DeQue<float>();
-        Exp(half_done, t, 64); // <-- S051
+        Exp(half_done, t, 64);
         in.FreeTensor(t);
         SetFlag<HardEvent::V_MTE3>(0);
         WaitFlag<HardEvent::V_MTE3>(0);
-        DataCopy(zGm[stage * 64], half_done, 64);
+        DataCopy(zGm[stage * 64], half_done, 64); // <-- S051
     }
 }

@@ -18,10 +18,10 @@ extern "C" __global__ __aicore__ void put(GM_ADDR x, GM_ADDR y, GM_ADDR z)
     DataCopy(t, xGm, 64);
     queue.EnQue(t);
     t = queue.DeQue<float>();
-    DataCopy(yGm, t, 64);
+    DataCopy(yGm, t, 64); // <-- S050
     queue.FreeTensor(t);
     t = queue.AllocTensor<float>();
-    DataCopy(t, yGm, 64); // <-- S050
+    DataCopy(t, yGm, 64);
     queue.EnQue(t);
     t = queue.DeQue<float>();
     DataCopy(zGm, t, 64);

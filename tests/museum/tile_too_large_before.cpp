@@ -12,7 +12,7 @@ extern "C" __global__ __aicore__ void twice(GM_ADDR gx, GM_ADDR gz)
     TPipe pipe;
     TQue<QuePosition::VECIN, 2> in;
     TQue<QuePosition::VECOUT, 2> out;
-    pipe.InitBuffer(in, 2, TILE * sizeof(float));
+    pipe.InitBuffer(in, 2, TILE * sizeof(float)); // <-- S005
     pipe.InitBuffer(out, 2, TILE * sizeof(float));
     GlobalTensor<float> xGm, zGm;
     xGm.SetGlobalBuffer((__gm__ float *)gx, 32768);
@@ -23,7 +23,7 @@ extern "C" __global__ __aicore__ void twice(GM_ADDR gx, GM_ADDR gz)
         in.EnQue(x);
         x = in.DeQue<float>();
         LocalTensor<float> z = out.AllocTensor<float>();
-        Muls(z, x, 2.0f, TILE); // <-- S005
+        Muls(z, x, 2.0f, TILE);
         out.EnQue(z);
         in.FreeTensor(x);
         z = out.DeQue<float>();

@@ -155,7 +155,8 @@ T_TEST(copy_in_the_allocators_padding)
 {
     uint8_t memory[1000];
     Rig rig = rig_open();
-    SimRegion region = {"x", RIG_GM + (1ull << 32), sizeof memory, memory, NPU_DT_U8, SIM_INOUT};
+    SimRegion region = {"x",       RIG_GM + (1ull << 32), sizeof memory, memory,
+                        NPU_DT_U8, .role = SIM_INOUT};
     REQUIRE(sim_gm_add(rig.sim, &region));
     memset(memory, 3, sizeof memory);
     uint64_t x = rec_address(NPU_GM, RIG_GM + (1ull << 32));
@@ -180,7 +181,7 @@ T_TEST(copy_in_the_allocators_padding)
 static Rig out_rig(uint8_t *out, uint32_t bytes)
 {
     Rig rig = rig_open();
-    SimRegion region = {"y", RIG_GM + (1ull << 32), bytes, out, NPU_DT_F32, SIM_OUT};
+    SimRegion region = {"y", RIG_GM + (1ull << 32), bytes, out, NPU_DT_F32, .role = SIM_OUT};
     REQUIRE(sim_gm_add(rig.sim, &region));
     return rig;
 }
@@ -214,7 +215,7 @@ T_TEST(copy_output_with_a_hole)
     CHECK_EQ_INT(sim_unwritten(rig.sim, 1, &first), 32);
     CHECK_EQ_INT(first, 224);
     CHECK_EQ_STR(finish(&rig), "S019");
-    CHECK(strstr(sim_fault(rig.sim, 0)->message, "element 56") != NULL);
+    CHECK(strstr(sim_fault(rig.sim, 0)->message, "[56]") != NULL);
     rig_close(&rig);
 }
 
@@ -238,7 +239,7 @@ T_TEST(copy_undefined_values_only_matter_in_the_output)
         CHECK_EQ_STR(finish(&rig), whole ? "S017" : "");
         if (whole) {
             CHECK_EQ_INT(sim_fault(rig.sim, 0)->line, 5);
-            CHECK(strstr(sim_fault(rig.sim, 0)->message, "element 13") != NULL);
+            CHECK(strstr(sim_fault(rig.sim, 0)->message, "[13]") != NULL);
         }
         rig_close(&rig);
     }
@@ -285,7 +286,7 @@ T_TEST(copy_to_an_input)
 {
     uint8_t in[64] = {0};
     Rig rig = rig_open();
-    SimRegion region = {"x", RIG_GM + (1ull << 32), 64, in, NPU_DT_F32, SIM_IN};
+    SimRegion region = {"x", RIG_GM + (1ull << 32), 64, in, NPU_DT_F32, .role = SIM_IN};
     REQUIRE(sim_gm_add(rig.sim, &region));
     CHECK(!sim_gm_add(rig.sim, &region));
     rig_put(&rig, 0, in, 64);

@@ -33,8 +33,8 @@ static Sim *run(bool no_data, uint64_t tiles, uint64_t missing, void *x, void *y
         .chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = no_data};
     Sim *sim = sim_open(&config);
     REQUIRE(sim != NULL);
-    SimRegion in = {"x", RIG_GM, tiles * TILE, x, NPU_DT_F32, SIM_IN};
-    SimRegion out = {"y", RIG_GM + (1ull << 40), tiles * TILE, y, NPU_DT_F32, SIM_OUT};
+    SimRegion in = {"x", RIG_GM, tiles * TILE, x, NPU_DT_F32, .role = SIM_IN};
+    SimRegion out = {"y", RIG_GM + (1ull << 40), tiles * TILE, y, NPU_DT_F32, .role = SIM_OUT};
     REQUIRE(sim_gm_add(sim, &in) && sim_gm_add(sim, &out));
     Hazard *hazard = hazard_open(sim, false);
     Cycle *cycle = cycle_open(sim);
@@ -88,7 +88,7 @@ T_TEST(dry_still_sees_bounds)
                         .no_data = true,
                         .keep_going = true};
     Sim *sim = sim_open(&config);
-    SimRegion in = {"x", RIG_GM, TILE, NULL, NPU_DT_F32, SIM_IN};
+    SimRegion in = {"x", RIG_GM, TILE, NULL, NPU_DT_F32, .role = SIM_IN};
     REQUIRE(sim_gm_add(sim, &in));
     feed(sim, copy(NPU_COPY_GM_UB, UB(0), GM(TILE - 32), 1024));
     feed(sim, rig_vec(NPU_EXP, NPU_DT_F32, 190000 & ~31, 0, ~0ull, 4096));
@@ -103,7 +103,7 @@ static const char *first_fault(Record r)
     SimConfig config = {
         .chip = npu_chip_find(STR("910B2")), .kind = SIM_AIV, .blocks = 1, .no_data = true};
     Sim *sim = sim_open(&config);
-    SimRegion in = {"x", RIG_GM, 1ull << 30, NULL, NPU_DT_F32, SIM_IN};
+    SimRegion in = {"x", RIG_GM, 1ull << 30, NULL, NPU_DT_F32, .role = SIM_IN};
     REQUIRE(sim && sim_gm_add(sim, &in));
     feed(sim, r);
     const char *code = sim_fault_count(sim) ? sim_fault_row(sim_fault(sim, 0)->code)->code : "";
@@ -132,7 +132,7 @@ T_TEST(dry_keeps_faults_before_warnings)
                         .keep_going = true,
                         .max_faults = 4};
     Sim *sim = sim_open(&config);
-    SimRegion in = {"x", RIG_GM, 1000, NULL, NPU_DT_F32, SIM_IN};
+    SimRegion in = {"x", RIG_GM, 1000, NULL, NPU_DT_F32, .role = SIM_IN};
     REQUIRE(sim && sim_gm_add(sim, &in));
     for (uint32_t line = 1; line <= 6;
          line++) { /* reads past the end, inside the allocator's room */

@@ -125,9 +125,9 @@ static Sim *open(bool no_memo)
                         .no_data = true,
                         .no_memo = no_memo};
     Sim *sim = sim_open(&config);
-    SimRegion in = {"x", RIG_GM, 8000 * 4096, NULL, NPU_DT_F32, SIM_IN};
-    SimRegion out = {"y", RIG_GM + OUT, 6500 * 4096, NULL, NPU_DT_F32, SIM_OUT};
-    SimRegion scratch = {"w", RIG_GM + SCRATCH, 1 << 16, NULL, NPU_DT_F32, SIM_WORKSPACE};
+    SimRegion in = {"x", RIG_GM, 8000 * 4096, NULL, NPU_DT_F32, .role = SIM_IN};
+    SimRegion out = {"y", RIG_GM + OUT, 6500 * 4096, NULL, NPU_DT_F32, .role = SIM_OUT};
+    SimRegion scratch = {"w", RIG_GM + SCRATCH, 1 << 16, NULL, NPU_DT_F32, .role = SIM_WORKSPACE};
     REQUIRE(sim && sim_gm_add(sim, &in) && sim_gm_add(sim, &out) && sim_gm_add(sim, &scratch));
     return sim;
 }

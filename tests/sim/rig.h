@@ -25,7 +25,7 @@ ATTR_UNUSED static Rig rig_open_kind(SimKind kind, uint32_t blocks)
     SimConfig config = {
         .chip = npu_chip_find(STR("910B2")), .kind = kind, .blocks = blocks, .keep_going = true};
     Rig rig = {.sim = sim_open(&config), .gm = heap_alloc(RIG_BYTES)};
-    SimRegion region = {"gm", RIG_GM, RIG_BYTES, rig.gm, NPU_DT_F32, SIM_INOUT};
+    SimRegion region = {"gm", RIG_GM, RIG_BYTES, rig.gm, NPU_DT_F32, .role = SIM_INOUT};
     REQUIRE(rig.sim != NULL);
     REQUIRE(sim_gm_add(rig.sim, &region));
     return rig;

@@ -159,7 +159,7 @@ T_TEST(explain_race_with_both_lines)
     trial_run(&t);
     REQUIRE(t.verdict.hazards.len == 1);
     const VerdictFinding *f = &t.verdict.hazards.at[0];
-    CHECK_EQ_INT(f->line, 9);
+    CHECK_EQ_INT(f->line, 8); /* behind the copy something is missing */
     REQUIRE(f->accesses.len == 2);
     CHECK_EQ_INT(f->accesses.at[0].line, 9);
     CHECK_EQ_INT(f->accesses.at[1].line, 8);

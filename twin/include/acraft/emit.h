@@ -145,6 +145,42 @@ ACRAFT_OWN inline uint16_t name_id(const char *name)
     return 0;
 }
 
+/* Places of the text that decide where in GM an access lies: ids are given out in order of first use and
+ * announced by a text record. Of SetGlobalBuffer the window is said along, and once more, as unknown,
+ * when the same place sets another. */
+struct Window {
+    uint64_t base, bytes; /* bytes 0: not known */
+};
+ACRAFT_OWN inline uint16_t place_id(const Site &site, Window window)
+{
+    static struct { const char *file; uint32_t line; uint16_t id; bool varies; Window window; } table[256];
+    static uint16_t count = 0;
+    for (uint32_t h = site.line % 256, tries = 0; site.line && tries < 256; h = (h + 1) % 256, tries++) {
+        bool fresh = !table[h].id;
+        if (fresh && count == 200) return 0;
+        if (!fresh && (table[h].file != site.file || table[h].line != site.line)) continue;
+        bool same = table[h].window.base == window.base && table[h].window.bytes == window.bytes;
+        if (!fresh && (same || table[h].varies)) return table[h].id;
+        if (fresh) table[h] = {site.file, site.line, ++count, false, window};
+        else table[h].varies = true;
+        Window told = fresh ? window : Window{0, 0};
+        uint16_t file = name_id(site.file);
+        put_text(REC_TEXT_PLACE, table[h].id, reinterpret_cast<const char *>(&told), sizeof told, site, file);
+        return table[h].id;
+    }
+    return 0;
+}
+
+/* An offset with the place where it was written. */
+struct Offset {
+    uint64_t value;
+    Site site;
+    template <typename I> constexpr Offset(const I &i, const char *file = __builtin_FILE(), uint32_t line = __builtin_LINE())
+        : value(uint64_t(i)), site(file, line)
+    {
+    }
+};
+
 /* The file of the last call: an operator() read, which takes no site, belongs to it. */
 struct LastSite {
     const char *file = nullptr;

@@ -90,18 +90,18 @@ template <typename T> inline void SetCmpMask(const LocalTensor<T> &src, ACRAFT_S
     inline void NAME(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const T src1Scalar, CMPMODE cmpMode, const uint64_t mask[], \
                      uint8_t repeatTime, const UnaryRepeatParams &repeatParams, ACRAFT_SITE)       \
     {                                                                                              \
-        compare::scalar(dst, src0, src1Scalar, cmpMode, acraft::mask_for<isSetMask>(mask), repeatTime, repeatParams, site); \
+        compare::scalar(dst, src0, src1Scalar, cmpMode, acraft::mask_for<isSetMask>(mask), repeatTime, repeatParams, site.in(#NAME)); \
     }                                                                                              \
     template <typename T, typename U, bool isSetMask = true>                                       \
     inline void NAME(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const T src1Scalar, CMPMODE cmpMode, const uint64_t mask, \
                      uint8_t repeatTime, const UnaryRepeatParams &repeatParams, ACRAFT_SITE)       \
     {                                                                                              \
-        compare::scalar(dst, src0, src1Scalar, cmpMode, acraft::mask_for<isSetMask>(mask), repeatTime, repeatParams, site); \
+        compare::scalar(dst, src0, src1Scalar, cmpMode, acraft::mask_for<isSetMask>(mask), repeatTime, repeatParams, site.in(#NAME)); \
     }                                                                                              \
     template <typename T, typename U>                                                              \
     inline void NAME(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const T src1Scalar, CMPMODE cmpMode, uint32_t count, ACRAFT_SITE) \
     {                                                                                              \
-        compare::scalar(dst, src0, src1Scalar, cmpMode, acraft::mask_count(count), 1, UnaryRepeatParams(), site); \
+        compare::scalar(dst, src0, src1Scalar, cmpMode, acraft::mask_count(count), 1, UnaryRepeatParams(), site.in(#NAME)); \
     }
 ACRAFT_COMPARES(Compares)
 ACRAFT_COMPARES(CompareScalar)

@@ -273,35 +273,39 @@ template <typename T> class GlobalTensor {
 public:
     using PrimType = PrimT<T>;
 
-    void SetGlobalBuffer(__gm__ PrimType *buffer, uint64_t bufferSize)
+    void SetGlobalBuffer(__gm__ PrimType *buffer, uint64_t bufferSize, ACRAFT_SITE)
     {
         address_ = buffer;
         bufferSize_ = bufferSize;
+        set_ = acraft::place_id(site, {rec_byte(record_address()), acraft::bytes_for<PrimType>(bufferSize)});
+        cut_ = 0;
     }
-    void SetGlobalBuffer(__gm__ PrimType *buffer)
-    {
-        address_ = buffer;
-        bufferSize_ = 0;
-    }
+    void SetGlobalBuffer(__gm__ PrimType *buffer, ACRAFT_SITE) { SetGlobalBuffer(buffer, 0, site); }
     const __gm__ PrimType *GetPhyAddr() const { return address_; }
     __gm__ PrimType *GetPhyAddr(const uint64_t offset) const { return address_ + offset; }
 
     PrimType GetValue(const uint64_t offset, ACRAFT_SITE) const
     {
-        GlobalTensor t = (*this)[offset];
+        GlobalTensor t = shifted(offset);
         return acraft::get_element<PrimType>(NPU_GLOBAL_GET, t.record_address(), t.reach(), site);
     }
     void SetValue(const uint64_t offset, PrimType value, ACRAFT_SITE)
     {
-        GlobalTensor t = (*this)[offset];
+        GlobalTensor t = shifted(offset);
         acraft::set_element(NPU_GLOBAL_SET, t.record_address(), t.reach(), value, site);
     }
     acraft::Element<PrimType, true> operator()(const uint64_t offset) const
     {
-        GlobalTensor t = (*this)[offset];
+        GlobalTensor t = shifted(offset);
         return {t.record_address(), t.reach()};
     }
-    GlobalTensor operator[](const uint64_t offset) const
+    GlobalTensor operator[](const acraft::Offset &offset) const
+    {
+        GlobalTensor t = shifted(offset.value);
+        t.cut_ = acraft::place_id(offset.site, {0, 0});
+        return t;
+    }
+    GlobalTensor shifted(const uint64_t offset) const
     {
         GlobalTensor t = *this;
         t.address_ = reinterpret_cast<PrimType *>(reinterpret_cast<uintptr_t>(address_) + acraft::bytes_for<PrimType>(offset));
@@ -317,11 +321,12 @@ public:
     /* The size given to SetGlobalBuffer binds nobody on the device (tails are copied rounded up into
      * padding), so records leave the reach of a GM tensor open: the simulator knows allocations. */
     uint64_t reach() const { return 0; }
-    RecordOperand operand() const { return acraft::operand(record_address(), reach(), 0, 0); }
+    RecordOperand operand() const { return acraft::operand(record_address(), reach(), set_, cut_); }
     uint8_t copy_flags() const { return cacheMode_ == CacheMode::CACHE_MODE_DISABLE ? REC_L2_BYPASS : 0; }
 
     __gm__ PrimType *address_ = nullptr;
     uint64_t bufferSize_ = 0;
+    uint16_t set_ = 0, cut_ = 0; /* places of SetGlobalBuffer and of the last operator[] */
     ShapeRef shapeInfo_;
     CacheMode cacheMode_ = CacheMode::CACHE_MODE_NORMAL;
 };

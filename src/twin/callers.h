@@ -1,0 +1,34 @@
+/* Functions of a kernel's text and where they are called, so that a finding inside a helper can name the line
+ * that handed it what is wrong. */
+#ifndef TWIN_CALLERS_H
+#define TWIN_CALLERS_H
+
+#include "base/str.h"
+#include "base/vec.h"
+
+typedef struct TwinFunction {
+    Str name;
+    uint32_t first, last; /* lines */
+    VEC(Str) parameters;
+} TwinFunction;
+typedef struct TwinCall {
+    Str name;
+    uint32_t line, in; /* in: index of the function it stands in */
+} TwinCall;
+typedef struct TwinFunctions {
+    VEC(TwinFunction) functions;
+    VEC(TwinCall) calls;
+} TwinFunctions;
+
+TwinFunctions twin_functions(Arena *arena, Str text);
+/* NULL: the line is outside every function. */
+const TwinFunction *twin_function_at(const TwinFunctions *all, uint32_t line);
+/* The line from which the function around `line` is called; 0: from nowhere, or from several. */
+uint32_t twin_caller_of(const TwinFunctions *all, uint32_t line);
+/* Moves two lines up to where one function calls both. False: there is no such function. */
+bool twin_common_caller(const TwinFunctions *all, uint32_t *a, uint32_t *b);
+/* Whether the first index in brackets on a line is a bare parameter of its function, so that the caller
+ * decides where the access lies. */
+bool twin_offset_is_parameter(const TwinFunctions *all, Str text, uint32_t line);
+
+#endif
