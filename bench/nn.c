@@ -83,7 +83,7 @@ static NnInfer *random_model(NnConfig config)
     Arena arena = {0};
     NnModel model = nn_open(&arena, &config);
     for (uint64_t i = 0; i < model.table.total; i++)
-        model.weights[i] = (float)((i * 0x9E3779B97F4A7C15u >> 40 & 255) / 4096.0 - 1.0 / 32);
+        model.weights[i] = (float)(i * 0x9E3779B97F4A7C15u >> 40 & 255) / 4096 - 1.0f / 32;
     NnInfer *infer = nn_infer_make(&model);
     nn_close(&model);
     arena_drop(&arena);
