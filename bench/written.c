@@ -37,9 +37,8 @@ static void tell(FILE *out, const char *path, bool ok, const MakeWritten *w, con
     fprintf(out, " | %u verdicts, %.0f s\n", w->verdicts.len, seconds);
     for (uint32_t i = 0; i < w->verdicts.len; i++)
         if (w->verdicts.at[i].status != VERDICT_OK)
-            fprintf(out, "    %s %s: %s: %s\n", w->verdicts.at[i].candidate,
-                    w->verdicts.at[i].kase, verdict_status_row(w->verdicts.at[i].status)->text,
-                    w->verdicts.at[i].reason);
+            fprintf(out, "    %s %s: %s: %s\n", w->verdicts.at[i].candidate, w->verdicts.at[i].kase,
+                    verdict_status_row(w->verdicts.at[i].status)->text, w->verdicts.at[i].reason);
     for (uint32_t i = 0; i < w->forms.forms.len; i++)
         if (w->forms.forms.at[i].lacks)
             fprintf(out, "    no %s: %s\n", eval_form_text(w->forms.forms.at[i].form),
@@ -60,8 +59,7 @@ static void judge_file(const char *path, const MakeSpec *how, FILE *log, Counts 
     spec.path = path;
     bool planned = file_read(&arena, path, 0, &spec.source, &diag) &&
                    make_kernel(&arena, &spec, &result, &diag) && result.plan.craft.len;
-    bool ok = planned &&
-              make_written(&arena, &spec, &result, result.plan.craft, &written, &diag);
+    bool ok = planned && make_written(&arena, &spec, &result, result.plan.craft, &written, &diag);
     counts->files++;
     counts->unplanned += !planned;
     counts->good += ok;

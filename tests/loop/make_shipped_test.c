@@ -107,3 +107,27 @@ T_TEST(make_varies_literal_sizes)
     CHECK_MSG(odd >= 3, "%u of 6", odd);
     arena_drop(&arena);
 }
+
+/* A quotient that is rounded to a code is a quotient: a product with the reciprocal may land on the
+ * other side of a tie. One that is only summed may be a product. */
+T_TEST(make_divides_exactly_before_a_cast)
+{
+    static const char head[] = "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                               "    def forward(self, x):\n"
+                               "        scale = x.abs().amax(-1, keepdim=True) / 127\n";
+    static const char tail[] = "def get_inputs():\n    return [torch.randn(64, 256)]\n"
+                               "def get_init_inputs():\n    return []\n";
+    static const char *const body[] = {
+        "        return torch.round(x / scale).clamp(-128, 127).to(torch.int8)\n",
+        "        return x / scale\n"};
+    Arena arena = {0};
+    for (int i = 0; i < 2; i++) {
+        MakeSpec spec = spec_of(str_format(&arena, "%s%s%s", head, body[i], tail));
+        Diag diag = diag_make(&arena, spec.path, spec.source);
+        MakeResult made;
+        spec.plan_only = true;
+        REQUIRE(make_kernel(&arena, &spec, &made, &diag));
+        CHECK((str_find(made.plan.craft, STR("= 1.0 / ")) >= 0) == (i == 1));
+    }
+    arena_drop(&arena);
+}

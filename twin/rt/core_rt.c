@@ -92,20 +92,49 @@ static void wait_until(uint32_t most, uint32_t most_spins)
     }
 }
 
+/* What the records since the last wait may have written. A core's UB is its own: a scalar that none of
+ * them writes can be read without waiting, which loops over elements of UB do all the time. */
+static struct {
+    int any;         /* a record that is no scalar access: it may write anything */
+    uint64_t lo, hi; /* else scalars written lie in here; lo >= hi: none */
+} unsettled;
+static Record *noted; /* records of the window before this one are in `unsettled` */
+
+enum { MOST_ELEMENT = 8 };
+
+static void note_writes(void)
+{
+    for (; noted != acraft_core.cursor; noted++) {
+        uint64_t at = noted->operand[0].address;
+        if (noted->op == NPU_LOCAL_GET || noted->op == NPU_SCALAR_WORK || (noted->op & REC_TEXT))
+            continue;
+        if (noted->op != NPU_LOCAL_SET || rec_space(at) != NPU_UB) {
+            unsettled.any = 1;
+            continue;
+        }
+        if (unsettled.lo >= unsettled.hi)
+            unsettled.lo = at, unsettled.hi = at + MOST_ELEMENT;
+        unsettled.lo = at < unsettled.lo ? at : unsettled.lo;
+        unsettled.hi = at + MOST_ELEMENT > unsettled.hi ? at + MOST_ELEMENT : unsettled.hi;
+    }
+}
+
 static void open_window(void)
 {
     uint32_t at = atomic_load(&ring->published) % SHARE_RING_RECORDS;
     uint32_t end = (at / SHARE_WINDOW + 1) * SHARE_WINDOW;
-    window = acraft_core.cursor = &ring->records[at];
+    window = noted = acraft_core.cursor = &ring->records[at];
     acraft_core.limit = &ring->records[end];
 }
 
 static void settle_store(void);
 static int reads_fixed_memory(void);
+static int reads_settled_memory(void);
 
 void acraft_ring_full(void)
 {
     settle_store();
+    note_writes();
     publish();
     if (atomic_load(&ring->published) - atomic_load(&self->executed) >
         SHARE_RING_RECORDS - SHARE_WINDOW)
@@ -119,8 +148,13 @@ void acraft_ring_flush(void)
     ring->reads++;
     if (launch->time_only || reads_fixed_memory())
         return;
+    note_writes();
+    if (reads_settled_memory())
+        return;
     publish();
     wait_until(0, launch->spins);
+    unsettled.any = 0;
+    unsettled.lo = unsettled.hi = 0;
     open_window();
 }
 
@@ -178,6 +212,17 @@ static int reads_fixed_memory(void)
         return 0;
     const ShareMap *map = map_of(rec_byte(r->operand[1].address), 1);
     return map && map->fixed;
+}
+
+/* The newest record reads an element of UB that nothing has written since the last wait. */
+static int reads_settled_memory(void)
+{
+    const Record *r = acraft_core.cursor != window ? newest() : NULL;
+    if (!r || r->op != NPU_LOCAL_GET || unsettled.any)
+        return 0;
+    uint64_t at = r->operand[1].address;
+    return rec_space(at) == NPU_UB && (unsettled.lo >= unsettled.hi || at >= unsettled.hi ||
+                                       at + MOST_ELEMENT <= unsettled.lo);
 }
 
 /* The compiler calls for every load and store of the kernel, most of them on its own stack: what

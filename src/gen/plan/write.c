@@ -170,7 +170,35 @@ static const char *scalar_form(Writer *w, const Prim *p)
 
 static void put_expr(Writer *w, Buf *out, PrimId id, bool bare);
 
-/* A quotient by something that is the same for many elements: a product is four times as fast. */
+/* Whether a last bit of it can become a whole step: it is rounded to an integer, or compared. */
+static bool steps(const Prim *p)
+{
+    static const char *const words[] = {"floor", "ceil",  "trunc", "sign", "rint",
+                                        ", i32", ", i16", ", i8",  ", u8"};
+    for (size_t i = 0; p->op == PRIM_MAP && i < sizeof words / sizeof *words; i++)
+        if (strstr(p->form, words[i]))
+            return true;
+    return p->mask;
+}
+
+/* What is made of it, as far as this program goes. Operands stand before what they go into. */
+static bool leads_to_step(const Writer *w, PrimId id)
+{
+    const PrimGraph *g = w->g;
+    bool *reached = arena_array(w->arena, bool, g->prims.len + 1);
+    reached[id] = true;
+    for (uint32_t i = id + 1; i < g->prims.len; i++) {
+        const Prim *p = &g->prims.at[i];
+        for (uint32_t k = 0; k < p->n_arg && !reached[i]; k++)
+            reached[i] = reached[p->arg[k]];
+        if (reached[i] && steps(p))
+            return true;
+    }
+    return false;
+}
+
+/* A quotient by something that is the same for many elements: a product is four times as fast. Its last
+ * bit may differ, which must not decide between two integers. */
 static bool by_reciprocal(const Writer *w, PrimId id)
 {
     const Prim *p = &w->g->prims.at[id];
@@ -179,8 +207,9 @@ static bool by_reciprocal(const Writer *w, PrimId id)
     const Prim *by = &w->g->prims.at[p->arg[1]];
     if (by->op == PRIM_NUMBER || (write_kind(w, p->arg[1]) == KIND_PER_COLUMN && !w->columns))
         return false;
-    return write_kind(w, p->arg[1]) < write_kind(w, id) ||
-           (write_is_fixed(w, p->arg[1]) && !write_is_fixed(w, id));
+    bool pays = write_kind(w, p->arg[1]) < write_kind(w, id) ||
+                (write_is_fixed(w, p->arg[1]) && !write_is_fixed(w, id));
+    return pays && !leads_to_step(w, id);
 }
 
 /* An operand of something that has more elements is spread over it. */
