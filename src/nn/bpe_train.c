@@ -114,17 +114,12 @@ static Str join_tokens(Bpe *bpe, uint32_t left, uint32_t right)
 }
 
 /* Two ways of merging may spell the same bytes; a token has one id. */
-static bool spells_token(const Map *spelt, Str bytes, uint32_t *id)
-{
-    return map_get(spelt, bytes, id);
-}
-
 static void merge_pair(Training *t, TrainPair pair, Map *spelt)
 {
     Bpe *bpe = t->bpe;
     BpeMerge m = {pair.left, pair.right, bpe->tokens.len};
     Str bytes = join_tokens(bpe, pair.left, pair.right);
-    if (!spells_token(spelt, bytes, &m.id)) {
+    if (!map_get(spelt, bytes, &m.id)) {
         vec_push(&bpe->arena, &bpe->tokens, bytes);
         map_put(&t->arena, spelt, bytes, m.id);
     }
