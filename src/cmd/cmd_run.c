@@ -37,7 +37,7 @@ static bool add_tensors(Job *job, const NameList *list, SimRole role)
         if (!ok)
             return false;
         vec_push(job->arena, &job->tensors, tensor);
-        vec_push(job->arena, &job->files, role == SIM_IN ? NULL : file);
+        vec_push(job->arena, &job->files, role == SIM_OUT ? file : NULL);
     }
     return true;
 }
@@ -227,6 +227,7 @@ static int run_project(Job *job, const char *path, RunOptions *options)
     if (!run_read_project(job->arena, path, options, &project, &job->diag))
         return cmd_say(&job->diag, CMD_USAGE);
     project.include_dirs = ended_list(job->arena, &options->include_dirs);
+    project.defines = ended_list(job->arena, &options->defines);
     TwinOpened *opened = twin_project_open(job->arena, &project, &job->twin, &job->verdict,
                                            &job->diag);
     if (!opened)
@@ -316,7 +317,8 @@ int cmd_run(int argc, char **argv)
         {"ulp", CMD_I64, &o.ulp, "N", "judge N times more with other last bits and core order"},
         {"kernel", CMD_TEXT, &o.kernel, "NAME", "the entry, where the text has several"},
         {"in", CMD_LIST, &o.inputs, "X=f16[8,64]", "an input, random; or X=@X.npy, X=f16[..]@RAW"},
-        {"inout", CMD_LIST, &o.inouts, "X=...", "a tensor that is read and written"},
+        {"inout", CMD_LIST, &o.inouts, "X=...",
+         "a tensor that is read and written; a file it comes from stays as it is"},
         {"out", CMD_LIST, &o.outputs, "Y=f16[8,64]", "an output; @FILE behind it writes it"},
         {"attr", CMD_LIST, &o.attrs, "NAME=VALUE", "an attribute, or a parameter by value"},
         {"blocks", CMD_I64, &o.blocks, "N",

@@ -160,7 +160,7 @@ static const TwinEntry *choose_entry(Arena *arena, const TwinSource *source,
 
 /* --- the translation unit -------------------------------------------------------------------- */
 
-static void add_define(Buf *out, const char *define)
+void twin_add_define(Buf *out, const char *define)
 {
     const char *equals = strchr(define, '=');
     if (equals)
@@ -216,7 +216,7 @@ static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *en
     if (launches)
         buf_puts(&out, launch_syntax);
     for (const char *const *define = source->defines; define && *define; define++)
-        add_define(&out, *define);
+        twin_add_define(&out, *define);
     buf_str(&out, source->prelude);
     /* The device has no libm, so a kernel may be called sqrt. */
     if (is_library_name(entry->name))

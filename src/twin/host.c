@@ -193,9 +193,11 @@ static bool read_description(Arena *arena, TwinHost *host, const TwinOptions *op
 
 /* --- compiling ------------------------------------------------------------------------------- */
 
-static Str marked_text(Arena *arena, const TwinHostFile *file)
+static Str marked_text(Arena *arena, const TwinHostFile *file, const char *const *defines)
 {
     Buf out = {0};
+    for (; defines && *defines; defines++)
+        twin_add_define(&out, *defines);
     buf_puts(&out, "#line 1 ");
     buf_json_str(&out, str_from(file->path));
     buf_char(&out, '\n');
@@ -215,7 +217,7 @@ TwinHost *twin_host_compile(Arena *arena, const TwinHostSource *source, const Tw
         return NULL;
     VEC(BuildText) texts = {0};
     for (uint32_t i = 0; i < source->file_count; i++) {
-        BuildText text = {.text = marked_text(arena, &source->files[i]),
+        BuildText text = {.text = marked_text(arena, &source->files[i], source->defines),
                           .shown = source->files[i].path};
         vec_push(arena, &texts, text);
     }

@@ -17,6 +17,7 @@ typedef struct TwinHostSource {
     const TwinHostFile *files;
     uint32_t file_count;
     const char *const *include_dirs; /* ends with NULL */
+    const char *const *defines;      /* "M=V" or "M"; ends with NULL; NULL: none */
 } TwinHostSource;
 
 typedef enum TwinNeed { TWIN_REQUIRED, TWIN_OPTIONAL, TWIN_DYNAMIC } TwinNeed;

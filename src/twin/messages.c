@@ -65,10 +65,11 @@ static void note_unsupported(Arena *arena, Str text, Verdict *verdict)
 static void note_missing_header(Arena *arena, Str text, Verdict *verdict)
 {
     static const char *const folders[] = {
-        "adv_api/",  "basic_api/",  "impl/",     "include/", "interface/", "kernel_",
-        "lib/",      "tiling/",     "register/", "graph/",   "exe_graph/", "platform/",
-        "external/", "experiment/", "log/",      "acl/",     "aclnn",      "opdev/",
-        "level0/",   "level2/",     "error/",    "base/",    "toolchain/", "utils/"};
+        "adv_api/",  "basic_api/",  "impl/",      "include/",  "interface/",  "kernel_",
+        "lib/",      "tiling/",     "register/",  "graph/",    "exe_graph/",  "platform/",
+        "external/", "experiment/", "log/",       "acl/",      "aclnn",       "opdev/",
+        "level0/",   "level2/",     "error/",     "base/",     "toolchain/",  "utils/",
+        "c_api/",    "util/",       "op_common/", "simt_api/", "tensor_api/", "atvoss/"};
     if (!str_starts(text, "'") || !str_ends(text, "' file not found"))
         return;
     Str name = str_slice(text, 1, text.len - (sizeof "' file not found" - 1));

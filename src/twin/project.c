@@ -128,7 +128,8 @@ TwinOpened *twin_project_open(Arena *arena, const TwinProject *project, const Tw
 {
     TwinHostSource source = {.files = project->host.at,
                              .file_count = project->host.len,
-                             .include_dirs = project_dirs(arena, project, NULL)};
+                             .include_dirs = project_dirs(arena, project, NULL),
+                             .defines = project->defines};
     TwinHost *host = twin_host_compile(arena, &source, options, verdict, diag);
     if (!host)
         return NULL;
@@ -428,6 +429,8 @@ static const char *const *case_defines(CaseRun *c, Str header)
     if (str_find(header, STR("TILING_KEY_VAR")) >= 0)
         vec_push(c->arena, &defines,
                  str_format(c->arena, "TILING_KEY_VAR=%lluUL", (unsigned long long)c->tiling.key));
+    for (const char *const *d = c->opened->project->defines; d && *d; d++)
+        vec_push(c->arena, &defines, *d);
     vec_push(c->arena, &defines, NULL);
     return defines.at;
 }

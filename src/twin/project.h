@@ -9,6 +9,7 @@ typedef struct TwinProject {
     const char *dir; /* NULL: texts only */
     VEC(TwinHostFile) host, kernel;
     const char *const *include_dirs; /* ends with NULL; NULL: none */
+    const char *const *defines;      /* of host and kernel texts, as -D takes them; likewise */
     NameList open; /* outputs that may stay unwritten: data decide their length, or they are an
                       operand written in place */
 } TwinProject;

@@ -17,6 +17,9 @@ typedef struct TwinPlaces {
 bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places,
                       Verdict *verdict);
 
+/* compile.c: "M=V" or "M", as -D takes it, as a line of text. */
+void twin_add_define(Buf *out, const char *define);
+
 /* entry.c: the kernel entries a text declares. */
 typedef enum TwinCores { /* as the declaration says by __vector__, __cube__, __mix__ */
                          TWIN_CORES_UNSAID,
