@@ -653,3 +653,36 @@ bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit 
     twin_unlock(&lock);
     return ok;
 }
+
+bool twin_build_preprocess(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+                           const TwinOptions *options, Str *text)
+{
+    Verdict unheard = verdict_make();
+    Diag quiet = diag_make(arena, "", (Str){0});
+    Build b = {.arena = arena,
+               .places = places,
+               .unit = unit,
+               .options = options,
+               .verdict = &unheard,
+               .diag = &quiet};
+    TempDir temp;
+    if (!temp_dir_make(arena, "acraft-scan", &temp, &quiet))
+        return false;
+    b.dir = temp.path;
+    chmod(b.dir, 0755);
+    keep(&b, unit_file(&b, 0, ".cpp"), unit->texts[0].text);
+    Words words = {0};
+    add_flags(&b, &words);
+    for (const char *const *dir = unit->include_dirs; dir && *dir; dir++) {
+        add_word(&b, &words, "-I");
+        add_word(&b, &words, *dir);
+    }
+    const char *const rest[] = {"-DACRAFT_SCAN",         "-E", unit_file(&b, 0, ".cpp"), "-o",
+                                unit_file(&b, 0, ".ii"), NULL};
+    add_words(&b, &words, rest);
+    BoxResult box = run_compiler(&b, &words);
+    bool ok = box.end == BOX_EXITED && box.status == 0 &&
+              read_quietly(&b, unit_file(&b, 0, ".ii"), text);
+    temp_dir_remove(&temp, &quiet);
+    return ok;
+}

@@ -262,6 +262,39 @@ static bool build_half(Arena *arena, const TwinPlaces *places, BuildUnit unit, i
     return true;
 }
 
+/* Entries that stand in no plain text: made by a macro, or declared twice under #if. */
+static bool macros_decide(const TwinEntries *entries, const TwinSource *source)
+{
+    bool named = !source->kernel || find_entry(entries, source->kernel);
+    for (uint32_t i = 0; i < entries->len; i++)
+        if (entries->at[i].two_heads)
+            return true;
+    return (!entries->len || !named) && str_find(source->text, STR("#define")) >= 0;
+}
+
+/* The entries as the preprocessor leaves them; where it fails, those of the text stay. */
+static void scan_preprocessed(Arena *arena, const TwinPlaces *places, const TwinSource *source,
+                              const TwinOptions *options, TwinEntries *entries)
+{
+    Buf out = {0};
+    buf_puts(&out, "#include \"kernel_operator.h\"\n");
+    for (const char *const *define = source->defines; define && *define; define++)
+        twin_add_define(&out, *define);
+    buf_str(&out, source->prelude);
+    buf_char(&out, '\n');
+    buf_str(&out, source->text);
+    BuildText text = {.text = str_copy(arena, buf_view(&out)), .shown = source->path};
+    BuildUnit unit = {.texts = &text, .text_count = 1, .include_dirs = include_dirs(arena, source)};
+    Str expanded;
+    TwinEntries found = {0};
+    buf_free(&out);
+    if (!twin_build_preprocess(arena, places, &unit, options, &expanded))
+        return;
+    twin_entry_scan(arena, expanded, &found);
+    if (found.len)
+        *entries = found;
+}
+
 TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptions *options,
                          Verdict *verdict, Diag *diag)
 {
@@ -269,8 +302,12 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     TwinEntries entries = {0};
     verdict->stage = STAGE_COMPILE;
     twin_entry_scan(arena, source->text, &entries);
+    if (!twin_places_find(arena, options, &places, verdict))
+        return NULL;
+    if (macros_decide(&entries, source))
+        scan_preprocessed(arena, &places, source, options, &entries);
     const TwinEntry *entry = choose_entry(arena, source, &entries, verdict);
-    if (!entry || !twin_places_find(arena, options, &places, verdict))
+    if (!entry)
         return NULL;
     TwinKernel *kernel = arena_new(arena, TwinKernel);
     *kernel = (TwinKernel){.name = entry->name,

@@ -125,8 +125,10 @@ static void read_entry(Arena *arena, TwinScanner *s, bool is_template, TwinCores
         .name = str_dup(arena, name), .line = line, .is_template = is_template, .cores = cores};
     read_params(arena, s, &entry.params);
     TwinEntry *known = find_entry(entries, name);
-    if (known && known->cores != cores)
+    if (known && known->cores != cores) {
         known->cores = TWIN_CORES_UNSAID; /* two heads under #if: which one counts is not known */
+        known->two_heads = true;
+    }
     if (name.len && !known && entries->len < MOST_ENTRIES)
         vec_push(arena, entries, entry);
 }
@@ -143,7 +145,7 @@ void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries)
         } else if (str_is(token, ";") || str_is(token, "}")) {
             is_template = false;
             cores = TWIN_CORES_UNSAID;
-        } else if (str_is(token, "__global__")) {
+        } else if ((str_is(token, "__global__") || str_is(token, "acraft_scan_global"))) {
             read_entry(arena, &s, is_template, cores, entries);
             cores = TWIN_CORES_UNSAID;
         } else {

@@ -32,6 +32,7 @@ typedef struct TwinEntry {
     const char *name;
     uint32_t line;
     bool is_template;
+    bool two_heads; /* declared more than once, for different cores */
     TwinCores cores;
     TwinParams params;
 } TwinEntry;
@@ -100,6 +101,9 @@ typedef struct BuildResult {
 bool twin_build_program(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
                         const TwinOptions *options, BuildResult *result, Verdict *verdict,
                         Diag *diag);
+/* The unit's first text preprocessed, macros of entries kept (ACRAFT_SCAN). False: it does not go through. */
+bool twin_build_preprocess(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+                           const TwinOptions *options, Str *text);
 /* Turns a failed box into the verdict; true when it ended well (exit status 0). */
 bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
 

@@ -311,3 +311,53 @@ T_TEST(the_cache_is_kept_small)
     CHECK(file_remove_tree(dir, &diag));
     arena_drop(&a);
 }
+
+/* The name of the entry is put together by the preprocessor. */
+T_TEST(compile_an_entry_made_by_a_macro)
+{
+    Trial t = {.text = "#include \"kernel_operator.h\"\n"
+                       "#define MAKE(TYPE) \\\n"
+                       "    extern \"C\" __global__ __aicore__ void copy_##TYPE(GM_ADDR x) {}\n"
+                       "MAKE(float)\n"
+                       "MAKE(half)\n",
+               .kernel = "copy_half"};
+    trial_run(&t);
+    CHECK_MSG(t.compiled, "%s", t.verdict.reason);
+    trial_drop(&t);
+}
+
+/* Which cores run the kernel stands behind #if. */
+T_TEST(compile_cores_that_a_macro_chooses)
+{
+    static const char *const defines[] = {"MIXED", NULL};
+    Trial t = {.text = "#include \"kernel_operator.h\"\n"
+                       "#ifdef MIXED\n"
+                       "extern \"C\" __global__ __mix__(1, 2) void both(GM_ADDR x)\n"
+                       "#else\n"
+                       "extern \"C\" __global__ __vector__ void both(GM_ADDR x)\n"
+                       "#endif\n"
+                       "{\n"
+                       "}\n"};
+    for (int mixed = 0; mixed < 2; mixed++) {
+        TwinSource source = {
+            .path = "kernel.cpp", .text = str_from(t.text), .defines = mixed ? defines : NULL};
+        Diag diag = diag_make(&t.arena, "kernel.cpp", source.text);
+        Verdict verdict = verdict_make();
+        TwinKernel *kernel = twin_compile(&t.arena, &source, &t.options, &verdict, &diag);
+        REQUIRE(kernel != NULL);
+        CHECK_EQ_INT(twin_kernel_kind(kernel, 0), mixed ? SIM_MIX_1_2 : SIM_AIV);
+        twin_release(kernel);
+    }
+    arena_drop(&t.arena);
+}
+
+T_TEST(compile_the_c_api_is_our_gap)
+{
+    Trial t = {.text = "#include \"c_api/asc_simd.h\"\n"
+                       "extern \"C\" __global__ __aicore__ void f(GM_ADDR x) {}\n"};
+    trial_run(&t);
+    CHECK_EQ_INT(t.verdict.status, VERDICT_UNSUPPORTED);
+    REQUIRE(t.verdict.unsupported.len == 1);
+    CHECK_EQ_STR(t.verdict.unsupported.at[0], "c_api/asc_simd.h");
+    trial_drop(&t);
+}

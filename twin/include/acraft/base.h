@@ -39,7 +39,11 @@
 
 #define __aicore__
 #define __host_aicore__
+#ifdef ACRAFT_SCAN /* only preprocessed, to find the entries that macros make (src/twin/entry.c) */
+#define __global__ acraft_scan_global
+#else
 #define __global__ __attribute__((used, visibility("default")))
+#endif
 #define __gm__
 #define __ubuf__
 #define __cbuf__
@@ -62,9 +66,11 @@
 #define aicore [maybe_unused]
 #define __schedmode__(...)
 #define __kfc_workspace__
+#ifndef ACRAFT_SCAN
 #define __cube__
 #define __vector__
 #define __mix__(...)
+#endif
 #define ASCENDC_HOST
 #define ASCENDC_AICORE
 #define ASCENDC_HOST_AICORE
