@@ -140,8 +140,9 @@ static void free_operands(EvalRun *run)
 static Tensor *output_of(const EvalRun *run, ValueId value)
 {
     for (uint32_t i = 0; i < run->candidate->operand_count; i++)
-        if (run->candidate->operands[i].value == value &&
-            run->program->tensors.at[i].role != IR_ROLE_IN)
+        if ((run->candidate->operands[i].value == value &&
+             run->program->tensors.at[i].role != IR_ROLE_IN) ||
+            (run->candidate->operands[i].updates && run->candidate->operands[i].result == value))
             return run->operands[i];
     return NULL;
 }
@@ -262,6 +263,9 @@ bool eval_bind(Arena *arena, const IrProgram *p, const Graph *graph, EvalOperand
             return false;
         }
         o->shape = bound_shape(graph_value(graph, o->value), t->rank);
+        if (t->role == IR_ROLE_INOUT)
+            o->updates = value_named(graph, &names, true, t->name, &o->result) ||
+                         next_of(graph, true, &next[true], &o->result);
     }
     return true;
 }

@@ -17,7 +17,8 @@ const EvalOperand *make_operands(Arena *arena, const Plan *plan)
 {
     EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
     for (uint32_t i = 0; i < plan->operands.len; i++)
-        operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape};
+        operands[i] = (EvalOperand){plan->operands.at[i].value, plan->operands.at[i].shape,
+                                    plan->operands.at[i].updates, plan->operands.at[i].result};
     return operands;
 }
 

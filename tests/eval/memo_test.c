@@ -36,7 +36,7 @@ static bool give_operand(Example *e, const IrProgram *p, const NpuChip *chip, co
     Value value = {.dtype = t->dtype, .shape = {.rank = (int)shape.rank}};
     for (uint32_t d = 0; d < shape.rank; d++)
         value.shape.dim[d] = shape.dims[d];
-    e->operands[i] = (EvalOperand){graph_add_value(e->graph, value), value.shape};
+    e->operands[i] = (EvalOperand){.value = graph_add_value(e->graph, value), .shape = value.shape};
     return true;
 }
 

@@ -31,7 +31,8 @@ static uint32_t planned_as(const Boundary *b, ValueId value, bool output)
 
 static void add_tensor(Boundary *b, ValueId value, bool output, const char *name)
 {
-    BoundTensor t = {.name = name, .value = value, .output = output, .updates = UINT32_MAX};
+    BoundTensor t = {.name = name, .value = value, .output = output};
+    t.updates = t.replaced = UINT32_MAX;
     t.shape = seen_shape(graph_value(b->graph, value));
     t.planned = planned_as(b, value, output);
     t.seen = t.planned != UINT32_MAX ? &b->program->tensors.at[t.planned] : NULL;
@@ -44,6 +45,36 @@ static bool refuse_boundary(const Boundary *b, Diag *diag, const char *what, con
                "the program that was planned for '%s' cannot be handed over: %s '%s'",
                b->plan->name, what, name);
     return false;
+}
+
+static bool same_size(const Boundary *b, const IrTensor *x, const IrTensor *y)
+{
+    bool same = x->rank == y->rank;
+    for (uint32_t i = 0; same && i < x->rank; i++)
+        same = ir_same(b->program, x->shape[i], y->shape[i]);
+    return same;
+}
+
+/* A result with an input's name is written over it. Where every element depends on its own place alone
+ * that can be done in place; else kernels read a copy. */
+static void bind_updates(Boundary *b)
+{
+    for (uint32_t i = 0; i < b->tensors.len; i++) {
+        BoundTensor *out = &b->tensors.at[i];
+        for (uint32_t k = 0; out->output && k < i; k++) {
+            BoundTensor *in = &b->tensors.at[k];
+            const Value *was = graph_value(b->graph, in->value), *is = graph_value(b->graph, out->value);
+            if (in->output || in->replaced != UINT32_MAX || strcmp(in->name, out->name) != 0 ||
+                was->dtype != is->dtype || !shape_equal(was->shape, is->shape))
+                continue;
+            out->updates = k;
+            in->replaced = i;
+            bool own_place = !strcmp(b->plan->strategy, "map") && in->seen &&
+                             same_size(b, in->seen, out->seen);
+            in->kept_as = in->seen && !own_place ? str_format(b->arena, "%s_before", in->name) : NULL;
+            break;
+        }
+    }
 }
 
 static bool add_tensors(Boundary *b, Diag *diag)
@@ -61,6 +92,7 @@ static bool add_tensors(Boundary *b, Diag *diag)
         if (!vec_last(&b->tensors).seen)
             return refuse_boundary(b, diag, "no kernel writes", names.outputs[i]);
     }
+    bind_updates(b);
     for (uint32_t i = 0; i < b->plan->operands.len; i++) {
         bool found = false;
         for (uint32_t k = 0; k < b->tensors.len; k++)
@@ -79,11 +111,16 @@ static void set_operands(Boundary *b)
     plan->operands.len = plan->operands.cap = 0;
     for (uint32_t i = 0; i < b->tensors.len; i++) {
         const BoundTensor *t = &b->tensors.at[i];
+        if (t->updates != UINT32_MAX)
+            continue;
         PlanOperand o = {.value = t->value,
                          .output = t->output,
                          .name = t->name,
                          .dtype = graph_value(b->graph, t->value)->dtype,
-                         .shape = t->shape};
+                         .shape = t->shape,
+                         .updates = t->replaced != UINT32_MAX};
+        if (o.updates)
+            o.result = b->tensors.at[t->replaced].value;
         vec_push(b->arena, &plan->operands, o);
     }
 }

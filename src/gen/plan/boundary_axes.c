@@ -185,7 +185,7 @@ static int axes_of(const BoundTensor *t, const BoundSize *size, int64_t part[GRA
 
 static bool is_read(const BoundTensor *t)
 {
-    return t->seen && !t->output && t->seen->role != IR_ROLE_OPT;
+    return t->seen && (!t->output || t->updates != UINT32_MAX) && t->seen->role != IR_ROLE_OPT;
 }
 
 static void define_size(Boundary *b, BoundSize *size)

@@ -40,6 +40,9 @@ static const char *new_size_name(const Boundary *b, const char *stem, int k)
     return name;
 }
 
+/* Neither kernels nor a result need its sizes. */
+static bool is_unread(const BoundTensor *t) { return !t->seen && t->replaced == UINT32_MAX; }
+
 static void name_sizes(Boundary *b)
 {
     for (uint32_t i = 0; i < b->program->dims.len; i++) {
@@ -51,7 +54,7 @@ static void name_sizes(Boundary *b)
     int unread = 0;
     for (uint32_t i = 0; i < b->tensors.len; i++) {
         BoundTensor *t = &b->tensors.at[i];
-        for (int a = 0; a < t->shape.rank && !t->seen; a++, unread++)
+        for (int a = 0; a < t->shape.rank && is_unread(t); a++, unread++)
             t->size_names[a] = new_size_name(b, "any", unread);
     }
 }
@@ -194,7 +197,7 @@ static void put_declarations(const Boundary *b, Str text, Buf *out)
     Buf any = {0};
     buf_char(out, '\n');
     for (uint32_t i = 0; i < b->tensors.len; i++)
-        for (int a = 0; a < b->tensors.at[i].shape.rank && !b->tensors.at[i].seen; a++)
+        for (int a = 0; a < b->tensors.at[i].shape.rank && is_unread(&b->tensors.at[i]); a++)
             buf_printf(&any, "%s = dim(0, %lld)\n", b->tensors.at[i].size_names[a],
                        (long long)PLAN_DIM_HUGE);
     while (str_next(&text, '\n', &line)) {
@@ -213,8 +216,12 @@ static void put_declarations(const Boundary *b, Str text, Buf *out)
 
 static void put_tensor(const Boundary *b, const BoundTensor *t, Buf *out)
 {
+    const char *role = t->replaced != UINT32_MAX ? "inout" : t->output ? "out" : "gm";
+    const char *name = t->name;
+    if (!t->seen && t->replaced != UINT32_MAX) /* its elements are never read, its sizes are */
+        t = &b->tensors.at[t->replaced];
     DType dtype = t->seen ? t->seen->dtype : graph_value(b->graph, t->value)->dtype;
-    buf_printf(out, "%s: %s[%s", t->name, t->output ? "out" : "gm",
+    buf_printf(out, "%s: %s[%s", name, role,
                dtype_name(dtype == DT_C64 ? DT_F32 : dtype));
     if (t->seen && t->seen->upto) {
         for (uint32_t a = 0; a < t->seen->rank; a++) {
@@ -237,7 +244,8 @@ static void put_tensor(const Boundary *b, const BoundTensor *t, Buf *out)
 static bool is_earlier(const Boundary *b, uint32_t tensor)
 {
     for (uint32_t i = 0; i < tensor; i++)
-        if (strcmp(b->tensors.at[i].name, b->tensors.at[tensor].name) == 0)
+        if (b->tensors.at[tensor].updates != i &&
+            strcmp(b->tensors.at[i].name, b->tensors.at[tensor].name) == 0)
             return true;
     return false;
 }
@@ -266,9 +274,15 @@ static Renames operand_renames(const Boundary *b)
     Renames names = {0};
     for (uint32_t i = 0; i < b->plan->operands.len; i++) {
         const PlanOperand *o = &b->plan->operands.at[i];
-        for (uint32_t k = 0; k < b->tensors.len; k++)
-            if (b->tensors.at[k].value == o->value && b->tensors.at[k].output == o->output)
-                text_add_name(b->arena, &names, str_from(o->name), b->tensors.at[k].name);
+        for (uint32_t k = 0; k < b->tensors.len; k++) {
+            const BoundTensor *t = &b->tensors.at[k];
+            if (t->value != o->value || t->output != o->output)
+                continue;
+            const char *name = t->updates != UINT32_MAX ? b->tensors.at[t->updates].name
+                               : t->kept_as             ? t->kept_as
+                                                        : t->name;
+            text_add_name(b->arena, &names, str_from(o->name), name);
+        }
     }
     return names;
 }
@@ -299,6 +313,71 @@ static Str cut_body(Str *text)
     return body;
 }
 
+/* ---- inputs that are written over ---- */
+
+static void put_count(const Boundary *b, const BoundTensor *t, Buf *out)
+{
+    buf_puts(out, t->shape.rank ? "" : "1");
+    for (int a = 0; a < t->shape.rank; a++) {
+        buf_puts(out, a ? " * (" : "(");
+        put_axis(b, t, a, out);
+        buf_char(out, ')');
+    }
+}
+
+static void put_keeps(const Boundary *b, size_t indent, bool launches, Buf *out)
+{
+    for (uint32_t i = 0; i < b->tensors.len; i++) {
+        const BoundTensor *t = &b->tensors.at[i];
+        if (!t->kept_as)
+            continue;
+        buf_fill(out, ' ', indent);
+        if (launches)
+            buf_printf(out, "%s_keep_%s[chip.cores](%s, %s, ", b->plan->name,
+                       dtype_name(t->seen->dtype), t->name, t->kept_as);
+        else
+            buf_printf(out, "%s = workspace(%s, ", t->kept_as, dtype_name(t->seen->dtype));
+        put_count(b, t, out);
+        buf_puts(out, ")\n");
+    }
+}
+
+/* The host's lines; every way through it first copies what it will write over. */
+static void put_body(const Boundary *b, Str body, Buf *out)
+{
+    Str line;
+    bool fresh = true;
+    put_keeps(b, 4, false, out);
+    while (str_next(&body, '\n', &line)) {
+        Str trimmed = str_trim(line);
+        bool launch = str_starts(trimmed, b->plan->name) && str_find(trimmed, STR("](")) > 0;
+        if (text_is_branch(trimmed))
+            fresh = true;
+        if (launch && fresh)
+            put_keeps(b, text_indent(line), true, out);
+        fresh = fresh && !launch;
+        buf_printf(out, "%.*s\n", STR_ARG(line));
+    }
+}
+
+static void put_keep_kernels(const Boundary *b, Buf *out)
+{
+    uint64_t said = 0;
+    for (uint32_t i = 0; i < b->tensors.len; i++) {
+        const BoundTensor *t = &b->tensors.at[i];
+        if (!t->kept_as || (said >> t->seen->dtype & 1))
+            continue;
+        said |= UINT64_C(1) << t->seen->dtype;
+        const char *type = dtype_name(t->seen->dtype);
+        buf_printf(out,
+                   "\n@kernel\ndef %s_keep_%s(from_gm: gm[%s, count], kept: ws[%s, count], count: "
+                   "i64):\n    a = ub(%s, 4096, depth=2)\n    for t in tiles(share(count, 64), "
+                   "4096):\n        with copyin():\n            load(a[:t.size], from_gm[t])\n"
+                   "        with copyout():\n            store(kept[t], a[:t.size])\n",
+                   b->plan->name, type, type, type, type);
+    }
+}
+
 Str boundary_text(Boundary *b)
 {
     Str rest = b->plan->craft;
@@ -315,12 +394,24 @@ Str boundary_text(Boundary *b)
     put_declarations(b, str_slice(head, sizes, head.len), &out);
     buf_printf(&out, "@host\n%.*s(", STR_ARG(name));
     for (uint32_t i = 0; i < b->tensors.len; i++) {
+        if (b->tensors.at[i].updates != UINT32_MAX)
+            continue;
         buf_puts(&out, i ? ", " : "");
         put_tensor(b, &b->tensors.at[i], &out);
     }
     buf_puts(&out, "):\n");
-    text_rename(&names, body, &out);
+    Buf renamed = {0};
+    text_rename(&names, body, &renamed);
+    bool keeps = false;
+    for (uint32_t i = 0; i < b->tensors.len; i++)
+        keeps = keeps || b->tensors.at[i].kept_as;
+    if (keeps)
+        put_body(b, buf_view(&renamed), &out);
+    else
+        buf_str(&out, buf_view(&renamed));
+    buf_free(&renamed);
     buf_str(&out, rest);
+    put_keep_kernels(b, &out);
     Str text = str_from(buf_take(&out, b->arena));
     buf_free(&out);
     return text;

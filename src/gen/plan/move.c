@@ -448,8 +448,9 @@ bool plan_move(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
         return false;
     *plan = (Plan){.strategy = "move", .name = name, .tile = tile};
     plan->craft = str_from(move_taken(&w, &w.out));
-    PlanOperand x = {m.x, false, "x", m.dtype, source_shape(w.m)};
-    PlanOperand y = {m.y, true, "y", m.dtype, result_shape(w.m)};
+    PlanOperand x = {.value = m.x, .name = "x", .dtype = m.dtype, .shape = source_shape(w.m)};
+    PlanOperand y = {.value = m.y, .output = true, .name = "y", .dtype = m.dtype};
+    y.shape = result_shape(w.m);
     vec_push(arena, &plan->operands, x);
     vec_push(arena, &plan->operands, y);
     return true;

@@ -22,6 +22,8 @@ typedef struct PlanOperand {
     const char *name; /* in the Craft text */
     DType dtype;
     Shape shape; /* as the kernel sees the same elements */
+    bool updates;   /* an input that a result of the task replaces in place */
+    ValueId result; /* ... this one */
 } PlanOperand;
 
 typedef struct Plan {

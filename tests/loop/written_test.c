@@ -1,0 +1,127 @@
+/* What make hands over is the model's operator: ten models of rank 1 to 5 with parameters, buffers,
+ * masks, indices, several results and results without axes; every form is written, read back and
+ * judged, and takes what forward takes. */
+#include "loop/make_written.h"
+
+#include "base/file.h"
+#include "tests/t.h"
+#include <string.h>
+
+typedef struct Handed {
+    Arena arena;
+    MakeResult made;
+    MakeWritten written;
+} Handed;
+
+static void hand_over(Handed *h, const char *name)
+{
+    const char *path = str_format(&h->arena, "tests/loop/models/%s.py", name);
+    MakeSpec spec = {.path = path,
+                     .chip = npu_chip_find(STR("910B2")),
+                     .engine = EVAL_TWIN,
+                     .plan_only = true,
+                     .trust = true};
+    Diag diag = diag_make(&h->arena, path, STR(""));
+    REQUIRE(file_read(&h->arena, path, 0, &spec.source, &diag));
+    bool ok = make_kernel(&h->arena, &spec, &h->made, &diag) &&
+              make_written(&h->arena, &spec, &h->made, h->made.plan.craft, &h->written, &diag);
+    CHECK_MSG(ok, "%s: %s", name, diag.items.len ? diag.items.at[0].text : "");
+    CHECK_EQ_INT(h->written.forms.forms.len, 5);
+    CHECK(h->written.verdicts.len >= 5);
+    for (uint32_t i = 0; i < h->written.verdicts.len; i++)
+        CHECK_EQ_INT(h->written.verdicts.at[i].status, VERDICT_OK);
+}
+
+static bool says(const Handed *h, const char *file, const char *text)
+{
+    for (uint32_t i = 0; i < h->written.forms.files.len; i++)
+        if (strstr(h->written.forms.files.at[i].path, file) &&
+            str_find(h->written.forms.files.at[i].text, str_from(text)) >= 0)
+            return true;
+    return false;
+}
+
+T_TEST(written_one_axis_with_a_parameter)
+{
+    Handed h = {0};
+    hand_over(&h, "one_d");
+    CHECK(says(&h, ".craft", "def one_d(x: gm[f32, n0], slope: gm[f32, n0], output0: out[f32, n0])"));
+    CHECK(says(&h, "mkb/one_d.py", "def forward(self, x):"));
+    CHECK(says(&h, "mkb/one_d.py", "(x, self.slope)"));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_no_axes)
+{
+    Handed h = {0};
+    hand_over(&h, "scale0d");
+    CHECK(says(&h, ".craft", "bias: gm[f32], temperature: gm[f32]"));
+    CHECK(says(&h, ".craft", "output1: out[f32]"));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_two_norms_with_names_alike)
+{
+    Handed h = {0};
+    hand_over(&h, "two_norms");
+    CHECK(says(&h, ".craft", "ln1_weight: gm["));
+    CHECK(says(&h, "mkb/two_norms.py", "self.ln1.weight, self.ln1.bias, self.ln2.weight"));
+    CHECK(says(&h, "mkb/two_norms.py", "super(ModelNew, self).__init__()"));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_four_axes_and_a_mask)
+{
+    Handed h = {0};
+    hand_over(&h, "masked_softmax4");
+    CHECK(says(&h, ".craft", "mask: gm[bool, "));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_five_axes_and_a_buffer)
+{
+    Handed h = {0};
+    hand_over(&h, "volume5");
+    CHECK(says(&h, "mkb/volume5.py", "self.register_buffer(\"shift\""));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_indices)
+{
+    Handed h = {0};
+    hand_over(&h, "embed_add");
+    CHECK(says(&h, ".craft", "tokens: gm[i64, "));
+    CHECK(says(&h, "mkb/embed_add.py", "(tokens, pos, self.table.weight)"));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_lists_of_parameters)
+{
+    Handed h = {0};
+    hand_over(&h, "layers");
+    CHECK(says(&h, "mkb/layers.py", "(x, self.scales[0], self.scales[1])"));
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_group_norm)
+{
+    Handed h = {0};
+    hand_over(&h, "groupnorm4");
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_batch_norm)
+{
+    Handed h = {0};
+    hand_over(&h, "batchnorm_eval");
+    arena_drop(&h.arena);
+}
+
+T_TEST(written_inputs_that_no_kernel_reads)
+{
+    Handed h = {0};
+    hand_over(&h, "unused");
+    CHECK(says(&h, ".craft", "lengths: gm[i64, any_0]"));
+    CHECK(says(&h, "mkb/unused.py", "(x, lengths, y)"));
+    arena_drop(&h.arena);
+}
