@@ -47,9 +47,9 @@ void eval_reference_model(Arena *arena, const char *path, Str source, const Torc
 
 /* What a parameter of the candidate's host function stands for. */
 typedef struct EvalOperand {
-    ValueId value; /* of the graph */
-    Shape shape;   /* as the candidate sees the same elements */
-    bool updates;  /* the parameter is updated in place ... */
+    ValueId value;  /* of the graph */
+    Shape shape;    /* as the candidate sees the same elements */
+    bool updates;   /* the parameter is updated in place ... */
     ValueId result; /* ... and this is its value then */
 } EvalOperand;
 

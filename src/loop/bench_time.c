@@ -104,7 +104,8 @@ void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judge
     }
     EvalOperand *operands = arena_array(arena, EvalOperand, plan.operands.len + 1);
     for (uint32_t i = 0; i < plan.operands.len; i++)
-        operands[i] = (EvalOperand){.value = plan.operands.at[i].value, .shape = plan.operands.at[i].shape};
+        operands[i] = (EvalOperand){.value = plan.operands.at[i].value,
+                                    .shape = plan.operands.at[i].shape};
     EvalCraft craft = {.file = str_format(arena, "%s.craft", plan.name),
                        .text = plan.craft,
                        .operands = operands,

@@ -29,7 +29,8 @@ static const EvalOperand *operands_of(Arena *arena, const Plan *plan)
 {
     EvalOperand *operands = arena_array(arena, EvalOperand, plan->operands.len + 1);
     for (uint32_t i = 0; i < plan->operands.len; i++)
-        operands[i] = (EvalOperand){.value = plan->operands.at[i].value, .shape = plan->operands.at[i].shape};
+        operands[i] = (EvalOperand){.value = plan->operands.at[i].value,
+                                    .shape = plan->operands.at[i].shape};
     return operands;
 }
 

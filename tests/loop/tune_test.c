@@ -28,8 +28,9 @@ static bool tuned_by(Arena *arena, uint32_t jobs, uint32_t budget, TuneResult *r
     TorchTask *task = torch_read(arena, "twice.py", str_from(model), &options, &diag);
     REQUIRE(task);
     const Graph *g = task->graph;
-    EvalOperand operands[] = {{g->inputs.at[0], {.rank = 1, .dim = {1048576}}},
-                              {g->outputs.at[0], {.rank = 1, .dim = {1048576}}}};
+    const Shape flat = {.rank = 1, .dim = {1048576}};
+    EvalOperand operands[] = {{.value = g->inputs.at[0], .shape = flat},
+                              {.value = g->outputs.at[0], .shape = flat}};
     EvalCraft c = {
         .file = "twice.craft", .text = str_from(program), .operands = operands, .operand_count = 2};
     EvalConfig config = {.chip = npu_chip_find(STR("910B2")), .trust = true};

@@ -45,7 +45,8 @@ T_TEST(written_one_axis_with_a_parameter)
 {
     Handed h = {0};
     hand_over(&h, "one_d");
-    CHECK(says(&h, ".craft", "def one_d(x: gm[f32, n0], slope: gm[f32, n0], output0: out[f32, n0])"));
+    CHECK(
+        says(&h, ".craft", "def one_d(x: gm[f32, n0], slope: gm[f32, n0], output0: out[f32, n0])"));
     CHECK(says(&h, "mkb/one_d.py", "def forward(self, x):"));
     CHECK(says(&h, "mkb/one_d.py", "(x, self.slope)"));
     arena_drop(&h.arena);

@@ -63,7 +63,8 @@ static void bind_updates(Boundary *b)
         BoundTensor *out = &b->tensors.at[i];
         for (uint32_t k = 0; out->output && k < i; k++) {
             BoundTensor *in = &b->tensors.at[k];
-            const Value *was = graph_value(b->graph, in->value), *is = graph_value(b->graph, out->value);
+            const Value *was = graph_value(b->graph, in->value),
+                        *is = graph_value(b->graph, out->value);
             if (in->output || in->replaced != UINT32_MAX || strcmp(in->name, out->name) != 0 ||
                 was->dtype != is->dtype || !shape_equal(was->shape, is->shape))
                 continue;
@@ -71,7 +72,8 @@ static void bind_updates(Boundary *b)
             in->replaced = i;
             bool own_place = !strcmp(b->plan->strategy, "map") && in->seen &&
                              same_size(b, in->seen, out->seen);
-            in->kept_as = in->seen && !own_place ? str_format(b->arena, "%s_before", in->name) : NULL;
+            in->kept_as = in->seen && !own_place ? str_format(b->arena, "%s_before", in->name)
+                                                 : NULL;
             break;
         }
     }

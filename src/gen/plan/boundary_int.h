@@ -41,7 +41,7 @@ typedef struct BoundTensor {
     uint32_t planned;     /* which operand of the plan */
     BoundAxis axis[GRAPH_MAX_RANK];
     const char *size_names[GRAPH_MAX_RANK]; /* of a tensor that no kernel reads */
-    uint32_t updates;    /* output: the tensor it replaces; UINT32_MAX: none */
+    uint32_t updates;                       /* output: the tensor it replaces; UINT32_MAX: none */
     uint32_t replaced;   /* input: the output that replaces it; UINT32_MAX: none */
     const char *kept_as; /* ... and the workspace that kernels read it from; NULL: in place */
 } BoundTensor;

@@ -221,8 +221,7 @@ static void put_tensor(const Boundary *b, const BoundTensor *t, Buf *out)
     if (!t->seen && t->replaced != UINT32_MAX) /* its elements are never read, its sizes are */
         t = &b->tensors.at[t->replaced];
     DType dtype = t->seen ? t->seen->dtype : graph_value(b->graph, t->value)->dtype;
-    buf_printf(out, "%s: %s[%s", name, role,
-               dtype_name(dtype == DT_C64 ? DT_F32 : dtype));
+    buf_printf(out, "%s: %s[%s", name, role, dtype_name(dtype == DT_C64 ? DT_F32 : dtype));
     if (t->seen && t->seen->upto) {
         for (uint32_t a = 0; a < t->seen->rank; a++) {
             buf_puts(out, a ? ", " : ", upto(");

@@ -21,7 +21,7 @@ typedef struct PlanOperand {
     bool output;
     const char *name; /* in the Craft text */
     DType dtype;
-    Shape shape; /* as the kernel sees the same elements */
+    Shape shape;    /* as the kernel sees the same elements */
     bool updates;   /* an input that a result of the task replaces in place */
     ValueId result; /* ... this one */
 } PlanOperand;
