@@ -1,6 +1,7 @@
 /* A program that answers, one process for each turn. */
 #include "gen/exec.h"
 
+#include "base/json_mend.h"
 #include "base/proc.h"
 #include <jansson.h>
 
@@ -27,7 +28,8 @@ static void write_ask(const ChatAsk *ask, Buf *out)
 /* {"answer": TEXT}, or the whole output. */
 static Str answer_of(Arena *arena, Str out)
 {
-    json_t *root = json_loadb(out.at, out.len, 0, NULL);
+    Str mended = json_mend(arena, out);
+    json_t *root = json_loadb(mended.at, mended.len, JSON_ALLOW_NUL, NULL);
     const json_t *answer = json_object_get(root, "answer");
     Str text = out;
     if (json_is_string(answer))

@@ -6,6 +6,7 @@
  */
 #include "gen/remote/wire.h"
 
+#include "base/json_mend.h"
 #include "gen/remote/wire_int.h"
 
 enum { MOST_CHOICES = 128 };
@@ -80,7 +81,8 @@ static bool end_event(WireStream *s)
         s->done = true;
     } else if (data.len) {
         json_error_t where;
-        json_t *event = json_loadb(data.at, data.len, 0, &where);
+        data = json_mend(s->arena, data);
+        json_t *event = json_loadb(data.at, data.len, JSON_ALLOW_NUL, &where);
         ok = event ? take_event(s, event)
                    : fail(s, str_format(s->arena, "an event of the stream is no JSON: %s",
                                         where.text));

@@ -1,6 +1,7 @@
 /* The OpenAI chat protocol: the body of a request, a whole reply, the words of a refusal. */
 #include "gen/remote/wire.h"
 
+#include "base/json_mend.h"
 #include "gen/remote/wire_int.h"
 #include <jansson.h>
 #include <math.h>
@@ -192,11 +193,10 @@ static const char *read_reply(Arena *arena, const json_t *root, ChatReply *reply
 bool wire_reply(Arena *arena, Str body, ChatReply *reply, const char **error)
 {
     json_error_t where;
-    json_t *root = json_loadb(body.at, body.len, 0, &where);
+    Str mended = json_mend(arena, body);
+    json_t *root = json_loadb(mended.at, mended.len, JSON_ALLOW_NUL, &where);
     if (root)
         *error = read_reply(arena, root, reply);
-    else if (!str_utf8_valid(body))
-        *error = "the reply is not UTF-8";
     else
         *error = str_format(arena, "the reply is no JSON: %s at byte %d", where.text,
                             where.position);
