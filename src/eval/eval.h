@@ -31,7 +31,8 @@ typedef struct EvalReference {
     CompareSpec spec;
     double *noise; /* by output: what rounding in the task's own dtypes does to it, rms */
     Tensor **own;  /* the output in these dtypes, where single elements are off by far more; NULL */
-    Probe probe;   /* the law the inputs follow, and which trivial answers the task lets pass */
+    Tensor **others; /* of 2 n outputs: those that errors before a rounding may make; NULL: none */
+    Probe probe;     /* the law the inputs follow, and which trivial answers the task lets pass */
     const EvalModel *model; /* NULL: the graph is all that is known */
 } EvalReference;
 

@@ -22,6 +22,8 @@ typedef enum CompareRule {
 const char *compare_rule_name(CompareRule rule);
 bool compare_rule_from_name(Str name, CompareRule *rule); /* "acraft", "mkb", "npukb", ... */
 
+enum { COMPARE_OTHERS = 3 };
+
 /* What a rule must know of the task. Zero: nothing known, as for one elementwise operator. */
 typedef struct CompareSpec {
     CompareRule rule;
@@ -29,18 +31,21 @@ typedef struct CompareSpec {
     int64_t depth;     /* rounding operators on the longest way from an input */
     double noise;      /* rms error of the graph's own f32 evaluation, when it was measured */
     const Tensor *own; /* that evaluation, where some elements of it are far off; NULL: none */
-    int64_t slack;     /* integers that come from rounding floats may be off by this much */
-    double bound;      /* npukb, npukb-fraction: in place of 1e-3; 0: as it is */
-    int named;         /* npukb-scaled, -matmul: 1 + the dtype that decides; 0: the output's */
+    /* Rule acraft: other right answers, where a float that is rounded to a whole number lies so near a tie
+     * that its own error decides; an element may be that of any of them. NULL: none. */
+    const Tensor *others[COMPARE_OTHERS];
+    double bound; /* npukb, npukb-fraction: in place of 1e-3; 0: as it is */
+    int named;    /* npukb-scaled, -matmul: 1 + the dtype that decides; 0: the output's */
 } CompareSpec;
 
 /* How many products or terms of a node end in one element; 1 for elementwise operators. */
 int64_t compare_reduction(const Graph *graph, const Node *node);
 
-/* Reads reduction, depth and the most slack off a graph; */
+/* Reads reduction and depth off a graph. */
 CompareSpec compare_spec(const Graph *graph, CompareRule rule);
-/* ... the slack of one output: 1 where it is a float cast to an integer, and moved or bounded since. */
-int64_t compare_slack(const Graph *graph, uint32_t output);
+/* By node: it rounds floats that are no whole numbers yet. From the heap; NULL: none does. */
+bool *compare_roundings(const Graph *graph);
+double compare_rms(const Tensor *tensor); /* of its finite elements */
 
 typedef enum CompareStatus {
     COMPARE_OK,

@@ -1,5 +1,5 @@
 /* Reads off a graph what a tolerance depends on: the longest reduction, the number of roundings in
- * a row, and whether integer outputs come from rounded floats. */
+ * a row, and where floats are rounded to whole numbers. */
 #include "graph/compare.h"
 
 static int64_t count_of(Shape s)
@@ -104,58 +104,62 @@ static int64_t rounding_steps(const Graph *g, const Node *node)
     return rounds(node) ? 1 : 0;
 }
 
-/* Moves, narrows, bounds or shifts integers: what was off by 1 stays so. */
-static bool keeps_off_by_one(const Node *node)
+/* Rounds a float to a whole number. */
+static bool rounds_off(const Graph *g, const Node *node)
+{
+    if (node->op == OP_CAST)
+        return dtype_is_int(graph_value(g, node->out)->dtype);
+    return node->op == OP_UNARY && (node->kind == UNARY_round || node->kind == UNARY_floor ||
+                                    node->kind == UNARY_ceil || node->kind == UNARY_trunc);
+}
+
+/* Makes whole numbers of whole numbers. */
+static bool keeps_whole(const Node *node)
 {
     switch (node->op) {
     case OP_CAST:
     case OP_CLAMP:
     case OP_WHERE: return true;
     case OP_BINARY:
-        return node->kind == BINARY_add || node->kind == BINARY_sub ||
+        return node->kind == BINARY_add || node->kind == BINARY_sub || node->kind == BINARY_mul ||
                node->kind == BINARY_maximum || node->kind == BINARY_minimum;
     case OP_COL2IM: return false;
     default: return node->op >= OP_RESHAPE && node->op <= OP_DIAGONAL;
     }
 }
 
-/* Floats that are integers or truths cast, and moved since: a cast back rounds nothing. */
-static bool is_whole(const Graph *g, ValueId id)
+/* By value: whole numbers, whatever their dtype: a cast of them rounds nothing. */
+static bool *find_whole(const Graph *g)
 {
-    while (dtype_is_float(graph_value(g, id)->dtype)) {
-        const Node *node = graph_maker(g, id);
-        bool moved = node && node->n_in == 1 &&
-                     (node->op == OP_CAST || (node->op >= OP_RESHAPE && node->op <= OP_ROLL));
-        if (!moved)
-            return false;
-        id = node->in[0];
-    }
-    return true;
-}
-
-/* Values that are integers made of floats, by a cast. */
-static bool *made_of_floats(const Graph *g)
-{
-    bool *made = heap_alloc(sizeof *made * (g->values.len + 1));
+    bool *whole = heap_alloc(sizeof *whole * (g->values.len + 1));
+    for (ValueId v = 0; v < g->values.len; v++)
+        whole[v] = !dtype_is_float(graph_value(g, v)->dtype) ||
+                   graph_value(g, v)->kind == VALUE_CONST;
     for (uint32_t n = 0; n < g->nodes.len; n++) {
         const Node *node = &g->nodes.at[n];
-        bool from = false;
+        bool all = keeps_whole(node);
         for (uint32_t i = 0; i < node->n_in; i++)
-            if (node->in[i] != VALUE_NONE)
-                from |= made[node->in[i]] || (node->op == OP_CAST && !is_whole(g, node->in[i]));
+            all &= node->in[i] == VALUE_NONE || whole[node->in[i]];
         for (uint32_t o = 0; o < node->n_out; o++)
-            made[node->out + o] = from && keeps_off_by_one(node) &&
-                                  dtype_is_int(graph_value(g, node->out + o)->dtype);
+            whole[node->out + o] |= all || rounds_off(g, node);
     }
-    return made;
+    return whole;
 }
 
-int64_t compare_slack(const Graph *g, uint32_t output)
+bool *compare_roundings(const Graph *g)
 {
-    bool *made = made_of_floats(g);
-    int64_t slack = made[g->outputs.at[output]] ? 1 : 0;
-    heap_free(made);
-    return slack;
+    bool *whole = find_whole(g), *rounds = heap_alloc(sizeof *rounds * (g->nodes.len + 1));
+    bool any = false;
+    for (uint32_t n = 0; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        rounds[n] = rounds_off(g, node) && !whole[node->in[0]];
+        any |= rounds[n];
+    }
+    heap_free(whole);
+    if (any)
+        return rounds;
+    heap_free(rounds);
+    return NULL;
 }
 
 CompareSpec compare_spec(const Graph *g, CompareRule rule)
@@ -174,9 +178,7 @@ CompareSpec compare_spec(const Graph *g, CompareRule rule)
     }
     for (uint32_t i = 0; i < g->outputs.len; i++) {
         ValueId v = g->outputs.at[i];
-        int64_t slack = compare_slack(g, i);
         spec.depth = depth[v] > spec.depth ? depth[v] : spec.depth;
-        spec.slack = slack > spec.slack ? slack : spec.slack;
     }
     heap_free(depth);
     return spec;

@@ -5,6 +5,8 @@
  * them never reaches memory; a value is freed after its last reader.
  */
 #include "graph/eval_int.h"
+
+#include "graph/compare.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -131,6 +133,7 @@ static uint32_t group_size(const Eval *ev, uint32_t first)
     while (n < GROUP_MOST && first + n < g->nodes.len) {
         const Node *node = &g->nodes.at[first + n];
         if (!eval_elem_is(ev, node) ||
+            (ev->rounds && (ev->rounds[first] || ev->rounds[first + n])) ||
             !shape_equal(graph_value(g, node->out)->shape, graph_value(g, head->out)->shape))
             break;
         n++;
@@ -321,14 +324,44 @@ static void free_dead(Eval *ev, uint32_t first, uint32_t count)
     }
 }
 
+/* The input of a node that rounds, moved by the error it may have. */
+static Tensor *nudged(const Eval *ev, const Node *node)
+{
+    const Tensor *from = ev->values[node->in[0]];
+    Tensor *t = tensor_copy(from);
+    double rms = compare_rms(from);
+    DType dtype = graph_value(ev->graph, node->in[0])->dtype;
+    for (int64_t i = 0; t && i < t->count; i++) {
+        double x = tensor_get(t, i);
+        double off = compare_allowed(ev->options->allowed, dtype, x, rms);
+        tensor_set(t, i, x + ev->options->nudge * off);
+    }
+    return t;
+}
+
+static bool run_group(Eval *ev, uint32_t first, uint32_t count)
+{
+    const Node *node = &ev->graph->nodes.at[first];
+    bool rounds = ev->rounds && ev->rounds[first];
+    Tensor *own = rounds ? ev->values[node->in[0]] : NULL,
+           *moved = rounds ? nudged(ev, node) : NULL;
+    if (rounds && !moved)
+        return out_of_memory(ev, node, own->dtype, own->shape);
+    if (rounds)
+        ev->values[node->in[0]] = moved;
+    bool ok = eval_elem_is(ev, node) ? eval_elem_run(ev, first, count) : run_node(ev, node);
+    if (rounds)
+        ev->values[node->in[0]] = own;
+    tensor_free(moved);
+    return ok;
+}
+
 static bool run_nodes(Eval *ev)
 {
     const Graph *g = ev->graph;
     for (uint32_t first = 0; first < g->nodes.len;) {
         uint32_t count = group_size(ev, first);
-        bool ok = eval_elem_is(ev, &g->nodes.at[first]) ? eval_elem_run(ev, first, count)
-                                                        : run_node(ev, &g->nodes.at[first]);
-        if (!ok)
+        if (!run_group(ev, first, count))
             return false;
         free_dead(ev, first, count);
         first += count;
@@ -420,7 +453,10 @@ bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params
                .last_use = find_last_use(graph),
                .seed = options->seed,
                .wide = options->wide,
+               .options = options,
                .diag = diag};
+    bool *rounds = options->nudge ? compare_roundings(graph) : NULL;
+    ev.rounds = rounds;
     ev.narrow = options->wide ? find_narrow(&ev, options->wide_out) : NULL;
     bool ok = bind_all(&ev, inputs, params) && run_nodes(&ev) &&
               take_outputs(&ev, options->wide_out, outputs);
@@ -430,9 +466,34 @@ bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params
         tensor_free(outputs[i]);
         outputs[i] = NULL;
     }
+    heap_free(rounds);
     heap_free(ev.values);
     heap_free(ev.last_use);
     heap_free(ev.narrow);
+    return ok;
+}
+
+bool graph_eval_others(const Graph *graph, Tensor *const *inputs, Tensor *const *params,
+                       const EvalOptions *options, const CompareSpec *spec, Tensor *const *want,
+                       Tensor **others, Diag *diag)
+{
+    uint32_t n = graph->outputs.len;
+    CompareSpec allowed = {.rule = RULE_ACRAFT, .reduction = spec->reduction, .depth = spec->depth};
+    EvalOptions nudged = *options;
+    bool *rounds = compare_roundings(graph), ok = true;
+    nudged.allowed = &allowed;
+    for (uint32_t i = 0; i < 2 * n; i++)
+        others[i] = NULL;
+    for (int side = 0; side < 2 && rounds && ok; side++) {
+        nudged.nudge = side ? 1 : -1;
+        ok = graph_eval(graph, inputs, params, &nudged, others + (uint32_t)side * n, diag);
+        for (uint32_t i = 0; i < n && ok; i++)
+            if (tensor_equal(others[(uint32_t)side * n + i], want[i])) {
+                tensor_free(others[(uint32_t)side * n + i]);
+                others[(uint32_t)side * n + i] = NULL;
+            }
+    }
+    heap_free(rounds);
     return ok;
 }
 

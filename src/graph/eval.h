@@ -17,8 +17,12 @@
 
 typedef struct EvalOptions {
     uint64_t seed;
-    bool wide;      /* f32 as f64 */
-    bool wide_out;  /* with wide: outputs stay f64 instead of being rounded to f32 */
+    bool wide;     /* f32 as f64 */
+    bool wide_out; /* with wide: outputs stay f64 instead of being rounded to f32 */
+    /* 1 or -1: what is rounded to whole numbers (round, floor, ceil, trunc, a cast to integers) is first
+     * moved up or down by the error it may have: `allowed` of its value and the rms of its tensor. */
+    int nudge;
+    const struct CompareSpec *allowed;
     int64_t memory; /* refuse before anything is allocated when more bytes are needed; 0: any */
 } EvalOptions;
 
@@ -31,6 +35,11 @@ bool graph_eval_bytes(const Graph *graph, const EvalOptions *options, int64_t *p
  * reason is in diag, and false is returned. Outputs never share elements with inputs. */
 bool graph_eval(const Graph *graph, Tensor *const *inputs, Tensor *const *params,
                 const EvalOptions *options, Tensor **outputs, Diag *diag);
+/* The same with every rounding to whole numbers nudged one way (0) and the other (1); an output that does
+ * not differ from `want` is NULL. Fills others[2 * graph->outputs.len]; all NULL where nothing is rounded. */
+bool graph_eval_others(const Graph *graph, Tensor *const *inputs, Tensor *const *params,
+                       const EvalOptions *options, const struct CompareSpec *spec,
+                       Tensor *const *want, Tensor **others, Diag *diag);
 /* For a process that others of ours work beside: so many threads from now on. */
 void graph_eval_threads(int most);
 

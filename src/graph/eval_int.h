@@ -11,6 +11,8 @@ typedef struct Eval {
     bool *narrow;       /* by ValueId, when wide: held as f32 all the same; NULL: none */
     uint64_t seed;
     bool wide;
+    const bool *rounds; /* by node: nudged before it is rounded; NULL: none */
+    const EvalOptions *options;
     Diag *diag;
 } Eval;
 
