@@ -21,8 +21,7 @@
 #define CMD_CMD_H
 
 #include "base/file.h"
-
-#define ACRAFT_VERSION "0.1.0"
+#include "base/version.h"
 
 /* Exit status. */
 enum {

@@ -224,6 +224,12 @@ static int bench_with_model(Arena *arena, const CmdArgs *args, const BenchArgs *
 static int prepare(CmdArgs *args, const BenchArgs *given)
 {
     Arena *arena = &args->arena;
+    uint64_t descriptors;
+    if (!pool_descriptors(&descriptors)) {
+        fprintf(stderr, "acraft bench: %llu file descriptors are too few: ulimit -n 256\n",
+                (unsigned long long)descriptors);
+        return CMD_LACKS;
+    }
     Diag diag = diag_make(arena, args->words[0], STR(""));
     BenchPick pick = {.suite = args->words[0],
                       .suite_dir = given->suite_dir,
@@ -257,6 +263,9 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
     if (given->answers && answers.unknown)
         fprintf(stderr, "acraft bench: %u files or lines of '%s' answer no task of the suite\n",
                 answers.unknown, given->answers);
+    if (given->answers && answers.damaged)
+        fprintf(stderr, "acraft bench: %u files of '%s' are damaged: answers that cannot be read\n",
+                answers.damaged, given->answers);
     if (given->answers || gen_is_plan(&given->gen))
         return bench(arena, args, given, &spec, ks);
     return bench_with_model(arena, args, given, &spec, ks);

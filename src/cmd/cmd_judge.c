@@ -59,6 +59,7 @@ JudgeItem *judge_desk_next(JudgeDesk *desk, double seconds, int wake, Buf *reply
         answer_failure(desk, &r, buf_view(&item->line), reply);
     item->used = false;
     desk->judged++;
+    desk->bad += str_find(buf_view(reply), STR("\"status\": \"bad-request\"")) >= 0;
     return item;
 }
 
@@ -178,6 +179,12 @@ static int judge(CmdArgs *args, const JudgeArgs *given)
 {
     JudgeLines lines = {0};
     BenchSuite suite;
+    uint64_t descriptors;
+    if (!pool_descriptors(&descriptors)) {
+        fprintf(stderr, "acraft judge: %llu file descriptors are too few: ulimit -n 256\n",
+                (unsigned long long)descriptors);
+        return CMD_LACKS;
+    }
     if (!read_spec(&args->arena, args, given, &lines, &suite))
         return CMD_USAGE;
     lines.spec.cache = judge_cache_open(); /* each worker's own after the fork */
@@ -200,17 +207,21 @@ static int judge(CmdArgs *args, const JudgeArgs *given)
         buf_free(&desk.items[i].line);
     pool_close(desk.pool);
     judge_cache_close(lines.spec.cache);
-    return status;
+    if (desk.bad)
+        fprintf(stderr,
+                "acraft judge: %llu lines ask for nothing that can be judged (bad-request)\n",
+                (unsigned long long)desk.bad);
+    return status == CMD_OK && desk.bad && !given->port ? CMD_USAGE : status;
 }
 
 int cmd_judge(int argc, char **argv)
 {
-    JudgeArgs a = {.form = "any", .rule = "acraft", .fuzz = 1, .recycle = 64, .seconds = 120};
+    JudgeArgs a = {.form = "any", .rule = "acraft", .fuzz = 3, .recycle = 64, .seconds = 120};
     const CmdOption options[] = {
         {"tasks", CMD_TEXT, &a.tasks, "SUITE|DIR", "where task names are looked up (tasks/)"},
         {"form", CMD_TEXT, &a.form, "FORM", "form of the answers (any)"},
         {"rule", CMD_TEXT, &a.rule, "RULE", "tolerance (acraft)"},
-        {"fuzz", CMD_I64, &a.fuzz, "N", "cases of odd sizes beside the small one (1)"},
+        {"fuzz", CMD_I64, &a.fuzz, "N", "cases of odd sizes beside the small one (3)"},
         {"time", CMD_FLAG, &a.time, NULL, "predict the time at full size: the term speed"},
         {"timeout", CMD_F64, &a.seconds, "S", "longest judging of one item (120)"},
         {"j", CMD_I64, &a.jobs, "N", "processes at once (one for each processor)"},

@@ -18,8 +18,8 @@ typedef struct JudgeDesk {
     Pool *pool;
     JudgeItem *items;
     uint32_t count;
-    double seconds; /* deadline of one item */
-    uint64_t judged;
+    double seconds;       /* deadline of one item */
+    uint64_t judged, bad; /* bad: lines that ask for nothing that can be judged */
 } JudgeDesk;
 
 bool judge_desk_free(const JudgeDesk *desk);

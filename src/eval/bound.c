@@ -45,7 +45,7 @@ static int64_t of_axis(const Node *node, AttrKey key, int axis, int64_t otherwis
 }
 
 /* Windows that lie apart leave elements out: the part of input 0 that they cover. */
-static double covered_by_windows(const Graph *g, const Node *node)
+double bound_windows(const Graph *g, const Node *node)
 {
     const Value *x = graph_value(g, node->in[0]), *y = graph_value(g, node->out);
     const Value *w = node->op == OP_CONV ? graph_value(g, node->in[1]) : NULL;
@@ -93,7 +93,7 @@ static double need_of(const Graph *g, const Node *node, uint32_t i, const double
     else if (i == 0 && node->op == OP_NLL_LOSS)
         taken = taken_by_loss(g, node) * size;
     else if (i == 0)
-        taken = covered_by_windows(g, node) * all;
+        taken = bound_windows(g, node) * all;
     return taken > 0 && taken < all ? taken : all;
 }
 

@@ -6,5 +6,7 @@
 #include "npu/npu.h"
 
 NpuWork eval_work(const Graph *graph);
+/* The part of input 0 that the windows of a pool or convolution cover; 1: all of it. */
+double bound_windows(const Graph *graph, const Node *node);
 
 #endif

@@ -53,8 +53,9 @@ static bool judge_craft(EvalJudge *j)
     Diag own = diag_make(j->arena, craft.file, craft.text), said = own;
     CraftFile *file = craft_read(j->arena, craft.file, craft.text, &own);
     IrProgram *p = file && diag_ok(&own) ? craft_program(j->arena, file, 0, &own) : NULL;
-    EvalOperand *operands = NULL;
-    if (p && eval_bind(j->arena, p, j->ref->graph, &operands, &own)) {
+    EvalOperand *operands;
+    bool bound = p && eval_bind(j->arena, p, j->ref->graph, &operands, &own);
+    if (bound) {
         craft.operands = operands;
         craft.operand_count = p->operand_count;
         EvalNarrow narrow;
@@ -69,7 +70,7 @@ static bool judge_craft(EvalJudge *j)
         vec_push(j->diag->arena, &j->diag->items, own.items.at[i]);
         j->diag->errors += own.items.at[i].level == DIAG_ERROR;
     }
-    if (!operands)
+    if (!bound)
         verdict_fail(j->verdict, VERDICT_NOT_PARSED, STAGE_CHECK,
                      own.items.len ? own.items.at[0].text : "no program");
     return j->verdict->status == VERDICT_OK;
@@ -135,9 +136,8 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
     NpuWork work = eval_work(ref->graph);
     verdict->bound_us = npu_bound(config->chip, &work).us;
     twin_observe(&j.twin, &j.observer);
-    bool ok = judge(&j) && verdict->status == VERDICT_OK;
-    if (ok)
-        verdict->stage = STAGE_DONE;
+    judge(&j);
+    bool ok = verdict_settle(verdict);
     verdict->seconds = now() - start;
     twin_observer_free(&j.observer);
     return ok;

@@ -80,7 +80,8 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
                   bool reshape, Verdict *verdict);
 
 /* ---- moves.c ---- */
-bool eval_task_moves(const Graph *task); /* it moves elements and computes nothing */
+bool eval_task_moves(const Graph *task);  /* it moves elements and computes nothing */
+bool eval_task_copies(const Graph *task); /* it gives its input back, as it lies */
 /* Whether a cast to integers or bool changes no value. */
 bool eval_cast_keeps(const Tensor *t, DType to);
 /* Whether this part of a model only moves elements; its inputs and parameters as graph_eval takes

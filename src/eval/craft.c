@@ -149,7 +149,7 @@ static Tensor *output_of(const EvalRun *run, ValueId value)
 
 static bool compare(EvalRun *run)
 {
-    bool ok = true;
+    bool ok = run->ref->graph->outputs.len > 0;
     for (uint32_t i = 0; i < run->ref->graph->outputs.len; i++) {
         Tensor *out = output_of(run, run->ref->graph->outputs.at[i]);
         Tensor *complex = from_pairs(run, i, out);
@@ -178,10 +178,8 @@ bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *r
     if (ok)
         ok = config->engine == EVAL_TWIN ? eval_run_twin(&run) : eval_run_interp(&run);
     ok = ok && compare(&run);
-    if (ok && verdict->status == VERDICT_OK)
-        verdict->stage = STAGE_DONE;
     free_operands(&run);
-    return verdict->status == VERDICT_OK;
+    return ok ? verdict_settle(verdict) : verdict->status == VERDICT_OK;
 }
 
 /* ---- a file that was not planned here ---- */

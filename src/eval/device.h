@@ -12,6 +12,7 @@ typedef struct EvalRoom {
     bool known;        /* something has been written to it */
     bool by_kernel;    /* by a kernel, or copied from where one has written */
     bool is_result;    /* host code gives it back */
+    bool given;        /* an argument of the call */
     uint32_t uses;     /* launches that were handed it */
 } EvalRoom;
 
@@ -32,7 +33,8 @@ typedef struct EvalHost {
     } kernels[32];
     uint32_t kernel_count;
     uint32_t launches;
-    Buf printed; /* by kernels */
+    bool computes; /* some launch wrote other bytes than those it was given */
+    Buf printed;   /* by kernels */
 } EvalHost;
 
 void eval_device_open(EvalDevice *d);
@@ -66,6 +68,13 @@ bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindD
                     uint32_t *done_events);
 /* program.c: a path of the program's below its directory; NULL with a verdict. */
 const char *eval_program_file(EvalJudge *j, const char *name);
+/* forget.c: whether the second call in one process does as the first; false with a verdict. */
+bool eval_host_forgets(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
+                       const TwinBindDone *done);
+/* launch.c: false with a verdict: all its kernels copy, and the task is more than that. */
+bool eval_host_computes(EvalHost *host);
+/* Whether the task itself writes into what it is given. */
+bool eval_task_in_place(const EvalJudge *j);
 /* carry.c: whether host code computes what kernels should; false with a verdict. Calls it once more
  * where it has read elements. */
 bool eval_host_carries(EvalHost *host, EvalDevice *d, const TwinBindCall *call,

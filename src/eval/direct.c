@@ -50,7 +50,7 @@ static bool add_tensor(Direct *x, const TwinTensor *t, TwinValue *v)
         return false;
     if (t->bytes)
         memcpy(room->memory.data, t->data, t->bytes);
-    room->known = true;
+    room->known = room->given = true;
     *v = (TwinValue){.kind = BIND_TENSOR, .name = ""};
     v->view = (TwinView){.address = room->address, .dtype = t->dtype, .rank = t->rank};
     int64_t stride = 1;
@@ -136,6 +136,25 @@ static bool compare_files(Direct *x, const TwinEvents *events, uint32_t *output,
     return true;
 }
 
+/* What the task leaves as it is must be as it was. */
+static bool inputs_stay(Direct *x)
+{
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < x->tensors.count && !eval_task_in_place(x->j); i++) {
+        const TwinTensor *t = &x->tensors.at[i];
+        if (t->role == SIM_OUT || room >= x->device.rooms.len || !x->device.rooms.at[room].given)
+            continue;
+        const EvalRoom *now = &x->device.rooms.at[room++];
+        if (t->role == SIM_IN && t->bytes && memcmp(now->memory.data, t->data, t->bytes) != 0)
+            return eval_judge_fail(x->j, VERDICT_HAZARD, STAGE_RUN,
+                                   str_format(x->j->arena,
+                                              "a kernel overwrites '%s', which the task "
+                                              "leaves as it is",
+                                              t->name));
+    }
+    return true;
+}
+
 static bool compare_all(Direct *x, const TwinBindDone *done)
 {
     EvalJudge *j = x->j;
@@ -143,6 +162,8 @@ static bool compare_all(Direct *x, const TwinBindDone *done)
     bool right = true;
     if (!x->host.launches)
         return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN, "no kernel is launched");
+    if (!inputs_stay(x) || !eval_host_computes(&x->host))
+        return false;
     if (!compare_value(x, &done->result, &output, &right) ||
         !compare_files(x, &done->events, &output, &right))
         return false;

@@ -12,8 +12,9 @@ typedef struct EvalRun {
     const EvalReference *ref;
     const EvalConfig *config;
     IrProgram *program;
-    Tensor **operands; /* one per operand: a copy of an input, or an output to fill */
-    Tensor **indices;  /* without operands: those that have values all the same; NULL: none */
+    Tensor **operands;  /* one per operand: a copy of an input, or an output to fill */
+    const double *need; /* without operands: bytes of each that must be read; NULL: any */
+    Tensor **indices;   /* without operands: those that have values all the same; NULL: none */
     Verdict *verdict;
     Diag *diag;
 } EvalRun;

@@ -154,7 +154,7 @@ bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindD
             !make_rooms(host, d, done))
             return false;
         if (!done->waits)
-            return eval_host_carries(host, d, call, done);
+            return eval_host_carries(host, d, call, done) && eval_host_forgets(host, d, call, done);
         uint32_t last = done->events.len - 1;
         if (!eval_device_run(host, d, &done->events, *done_events, last))
             return false;

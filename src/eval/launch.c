@@ -82,6 +82,59 @@ static void give_back(Lents *lents)
     }
 }
 
+/* ---- launches that only copy ---- */
+
+/* The bytes of `out` stand in `in` one after the other. */
+static bool is_piece_of(const TwinTensor *out, const TwinTensor *in)
+{
+    const char *at = in->data, *want = out->data;
+    size_t head = out->bytes < 64 ? out->bytes : 64;
+    for (size_t left = in->bytes; left >= out->bytes;) {
+        const char *found = memmem(at, left, want, head);
+        if (!found || left - (size_t)(found - at) < out->bytes)
+            return false;
+        if (memcmp(found, want, out->bytes) == 0)
+            return true;
+        left -= (size_t)(found - at) + 1;
+        at = found + 1;
+    }
+    return false;
+}
+
+/* Everything the launch wrote is what another of its tensors held. */
+static bool only_copies(const Lents *lents)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < lents->len; i++) {
+        const Lent *out = &lents->at[i];
+        bool piece = false, wrote = out->tensor.role != SIM_IN && out->room->by_kernel;
+        for (uint32_t k = 0; wrote && k < lents->len && !piece; k++)
+            piece = k != i && lents->at[k].room != out->room && lents->at[k].room->known &&
+                    is_piece_of(&out->tensor, &lents->at[k].tensor);
+        if (wrote && !piece)
+            return false;
+        any |= wrote;
+    }
+    return any;
+}
+
+bool eval_task_in_place(const EvalJudge *j)
+{
+    const TorchTask *task = j->ref && j->ref->model ? j->ref->model->task : NULL;
+    bool mutates = !j->ref || (task && task->in_place);
+    for (uint32_t i = 0; task && i < task->operands.len; i++)
+        mutates |= task->operands.at[i].role == OPERAND_MUT;
+    return mutates;
+}
+
+bool eval_host_computes(EvalHost *host)
+{
+    return host->computes || eval_host_is_theirs(host->j) ||
+           eval_task_copies(host->j->ref->graph) ||
+           eval_judge_fail(host->j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                           "its kernels only copy what they are given: the work is PyTorch's");
+}
+
 /* Fresh memory that one launch writes and the caller gets is an output: all of it must be written.
  * Other fresh memory is scratch. */
 static SimRole role_of(const EvalRoom *room, uint64_t bytes)
@@ -274,6 +327,7 @@ bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     for (uint32_t i = 0; i < made.len; i++)
         twin_tensor_free(&made.at[i]);
     give_back(&lents);
+    host->computes |= ok && !only_copies(&lents);
     return ok;
 }
 
@@ -407,5 +461,6 @@ bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     buf_str(&host->printed, run.printed);
     eval_launched(j);
     give_back(&lents);
+    host->computes |= ok && !only_copies(&lents);
     return ok;
 }

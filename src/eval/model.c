@@ -152,6 +152,7 @@ typedef struct Serving {
     Model *m;
     EvalDevice device;
     Tensor **given; /* by TorchArg.tensor */
+    Ids ids;        /* the values they are copies of */
     uint64_t *addresses;
 } Serving;
 
@@ -202,6 +203,7 @@ static bool place_arguments(Serving *s, const TorchCall *call)
     Ids ids = {0};
     for (uint32_t i = 0; i < call->arg_count; i++)
         collect_ids(j->arena, &call->args[i], &ids);
+    s->ids = ids;
     s->given = arena_array(j->arena, Tensor *, ids.len + 1);
     s->addresses = arena_array(j->arena, uint64_t, ids.len + 1);
     if (!ids.len)
@@ -221,7 +223,7 @@ static bool place_arguments(Serving *s, const TorchCall *call)
             return false;
         if (bytes)
             memcpy(room->memory.data, t->at, bytes);
-        room->known = true;
+        room->known = room->given = true;
         s->addresses[i] = room->address;
     }
     return true;
@@ -271,6 +273,16 @@ static bool take_result(Serving *s, const TwinValue *v, TorchArg *a)
     return true;
 }
 
+/* The value is one of the task's inputs or parameters, perhaps under another shape. */
+static const char *task_input(const Graph *graph, ValueId id)
+{
+    for (const Node *node; (node = graph_maker(graph, id)) != NULL && node->op == OP_RESHAPE;)
+        id = node->in[0];
+    const Value *v = graph_value(graph, id);
+    bool given = v->kind == VALUE_INPUT || v->kind == VALUE_PARAM;
+    return given ? (v->name ? v->name : "an input") : NULL;
+}
+
 /* Arguments that are not what they were have been written. */
 static bool take_written(Serving *s, TorchCall *call)
 {
@@ -281,6 +293,15 @@ static bool take_written(Serving *s, TorchCall *call)
         if (!now)
             return false;
         call->written[i] = !tensor_equal(before, now);
+        const char *input = call->written[i] ? task_input(call->graph, s->ids.at[i]) : NULL;
+        if (input && !eval_task_in_place(s->m->j)) {
+            tensor_free(now);
+            return eval_judge_fail(s->m->j, VERDICT_HAZARD, STAGE_RUN,
+                                   str_format(s->m->j->arena,
+                                              "a kernel overwrites '%s', which the "
+                                              "task leaves as it is",
+                                              input));
+        }
         if (call->written[i] && !eval_device_made(s->m->j, &s->device, s->addresses[i])) {
             tensor_free(now);
             return false;
@@ -402,7 +423,7 @@ static bool compare_outputs(Model *m, const Graph *graph)
             return false;
     }
     Tensor **got = arena_array(j->arena, Tensor *, ids.len + 1);
-    if (!values(m, graph, graph->source, &ids, got))
+    if (!values(m, graph, graph->source, &ids, got) || !eval_host_computes(&m->host))
         return false;
     for (uint32_t i = 0; i < ids.len; i++) {
         ok = eval_compare(j->arena, j->ref, i, got[i], false, j->verdict) && ok;

@@ -44,6 +44,16 @@ bool eval_task_moves(const Graph *task)
     return all;
 }
 
+/* Where moving elements is the task a kernel that copies may do it, but for views. */
+bool eval_task_copies(const Graph *task)
+{
+    bool all = true;
+    for (uint32_t i = 0; all && i < task->nodes.len; i++)
+        all = is_view(task->nodes.at[i].op) || task->nodes.at[i].op == OP_SLICE ||
+              task->nodes.at[i].op == OP_DROPOUT;
+    return all;
+}
+
 static const char *op_text(Arena *arena, const Node *node)
 {
     const char *kind = node_kind_name(node);

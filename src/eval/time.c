@@ -2,6 +2,7 @@
 #include "eval/time.h"
 
 #include "eval/eval_int.h"
+#include "eval/footprint.h"
 #include "graph/inputs.h"
 
 struct EvalTimer {
@@ -97,6 +98,23 @@ static bool open_text(EvalTimer *timer, Verdict *verdict)
     return eval_twin_open(&run, &timer->kernel);
 }
 
+/* Bytes of each operand that must be read; NULL: the shapes are not the graph's. */
+static const double *needed_bytes(Arena *arena, const EvalTimer *t, const EvalCraft *candidate)
+{
+    const Graph *g = t->ref.graph;
+    const double *need = eval_footprint(arena, g);
+    double *bytes = arena_array(arena, double, candidate->operand_count + 1);
+    for (uint32_t i = 0; i < candidate->operand_count; i++) {
+        const Value *v = graph_value(g, candidate->operands[i].value);
+        int64_t own, given;
+        if (!shape_count(v->shape, &own) || !shape_count(candidate->operands[i].shape, &given) ||
+            own * (v->dtype == DT_C64 ? 2 : 1) != given)
+            return NULL;
+        bytes[i] = need[candidate->operands[i].value] * (double)dtype_bytes(v->dtype);
+    }
+    return bytes;
+}
+
 /* One launch; `indices` NULL: without any data. */
 static void time_once(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
                       Verdict *verdict)
@@ -106,6 +124,7 @@ static void time_once(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tens
     t.candidate = *candidate;
     EvalRun run = run_of(arena, &t, verdict, &diag);
     run.indices = indices;
+    run.need = needed_bytes(arena, &t, candidate);
     verdict->bound_us = eval_bound_us(&run, candidate->operands);
     if (t.straight && !indices && eval_straight_launch(&run, t.straight)) {
         if (verdict->status == VERDICT_OK)
@@ -170,26 +189,18 @@ bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
     return verdict->status == VERDICT_OK;
 }
 
-bool eval_timer_turns(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
-                      IrTurns *turns)
+bool eval_timer_decide(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
+                       uint64_t seed, IrDecisions **decisions, Diag *diag)
 {
     const IrProgram *p = timer->program;
-    Diag diag = diag_make(arena, timer->candidate.file, timer->candidate.text);
     IrShape *shapes = arena_array(arena, IrShape, p->operand_count + 1);
     IrHostInput input = {.operands = shapes};
-    IrHostRun run;
     for (uint32_t i = 0; i < p->operand_count; i++) {
         shapes[i].rank = (uint32_t)operands[i].shape.rank;
         for (int d = 0; d < operands[i].shape.rank; d++)
             shapes[i].dim[d] = operands[i].shape.dim[d];
     }
-    if (!ir_host_run(arena, p, timer->config.chip, &input, &run, &diag))
-        return false;
-    ir_host_turns(arena, &run, turns);
-    return true;
+    return ir_decide(arena, p, timer->config.chip, &input, seed, decisions, diag);
 }
 
-const char *eval_timer_line(Arena *arena, const EvalTimer *timer, IrTurn turn)
-{
-    return str_format(arena, "line %u", timer->program->stmts.at[turn.stmt].at.line);
-}
+const IrProgram *eval_timer_program(const EvalTimer *timer) { return timer->program; }

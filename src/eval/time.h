@@ -17,7 +17,7 @@
 #define EVAL_TIME_H
 
 #include "eval/eval.h"
-#include "ir/host.h"
+#include "ir/decide.h"
 
 typedef struct EvalTimer EvalTimer;
 
@@ -30,9 +30,10 @@ void eval_timer_close(EvalTimer *timer);
  * these shapes. True: it would run, and the verdict holds predicted_us, cycles and pipes. */
 bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
                     const EvalSetting *settings, uint32_t setting_count, Verdict *verdict);
-/* Adds what these shapes decide on the program's way; false: it refuses them. */
-bool eval_timer_turns(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
-                      IrTurns *turns);
-const char *eval_timer_line(Arena *arena, const EvalTimer *timer, IrTurn turn); /* "line 8" */
+/* What these shapes decide on the program's way (ir/decide.h); false: it refuses them, or the walk is too
+ * long. */
+bool eval_timer_decide(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
+                       uint64_t seed, IrDecisions **decisions, Diag *diag);
+const IrProgram *eval_timer_program(const EvalTimer *timer);
 
 #endif

@@ -4,6 +4,7 @@
 #include "emit/emit.h"
 #include "emit/tiling.h"
 #include "eval/eval_int.h"
+#include "eval/footprint.h"
 #include "twin/observe.h"
 
 static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage)
@@ -96,6 +97,8 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
                       .role = eval_role(declared),
                       .data = data_of(run, i),
                       .bytes = dtype_bytes(declared->dtype)};
+    if (declared->role == IR_ROLE_OUT && !eval_lengths_by_data(run->ref->graph))
+        out.role = SIM_OUT; /* of fixed length, whatever the program says */
     for (int d = 0; d < shape->rank; d++) {
         out.shape[d] = (uint64_t)shape->dim[d];
         out.bytes *= (size_t)shape->dim[d];
@@ -103,8 +106,25 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
     return out;
 }
 
+/* What was timed has read what the task needs of each operand. */
+static bool reads_enough(EvalRun *run, const TwinObserver *observer, const TwinTensor *tensors)
+{
+    for (uint32_t i = 0; run->need && i < run->candidate->operand_count; i++) {
+        SimReadOf of = twin_read_of(observer, tensors, i);
+        if (!of.known || (double)of.read >= run->need[i])
+            continue;
+        verdict_fail(run->verdict, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                     str_format(run->arena,
+                                "it reads %llu of the %llu bytes of '%s'; the task needs %.0f",
+                                (unsigned long long)of.read, (unsigned long long)of.bytes,
+                                tensors[i].name, run->need[i]));
+        return false;
+    }
+    return true;
+}
+
 static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *tiling,
-                   const TwinOptions *options)
+                   const TwinOptions *options, const TwinObserver *observer)
 {
     uint32_t n = run->candidate->operand_count;
     TwinTensor *tensors = arena_array(run->arena, TwinTensor, n + 1);
@@ -124,7 +144,8 @@ static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *til
                     .tiling_key = tiling->key,
                     .workspace = tiling->workspace};
     TwinRun done;
-    return twin_run(run->arena, kernel, &l, options, &done, run->verdict);
+    return twin_run(run->arena, kernel, &l, options, &done, run->verdict) &&
+           reads_enough(run, observer, tensors);
 }
 
 static TwinOptions options_of(const EvalRun *run)
@@ -186,7 +207,7 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
     options.time_only = run->operands == NULL;
     options.steady = run->config->only_time && eval_is_steady(run->program);
     twin_observe(&options, &observer);
-    bool ok = launch(run, kernel->kernel, &tiling, &options);
+    bool ok = launch(run, kernel->kernel, &tiling, &options, &observer);
     twin_observed(run->arena, run->config->chip, &observer, run->verdict);
     if (run->config->costs && observer.done) {
         eval_craft_costs(run->arena, kernel->text, run->candidate->file, buf_view(&observer.lines),

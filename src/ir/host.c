@@ -115,8 +115,9 @@ static void explain(const IrRun *io, Diag *diag)
                    io->faults.at[i].text);
 }
 
-bool ir_host_run(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
-                 IrHostRun *run, Diag *diag)
+static bool run_on_shapes(Arena *arena, const IrProgram *p, const NpuChip *chip,
+                          const IrHostInput *input, IrDecisions *decided, uint64_t max_steps,
+                          IrHostRun *run, Diag *diag)
 {
     *run = (IrHostRun){.state = arena_new(arena, struct HostState)};
     struct HostState *h = run->state;
@@ -124,14 +125,41 @@ bool ir_host_run(Arena *arena, const IrProgram *p, const NpuChip *chip, const Ir
                     .chip = chip,
                     .addresses_only = true,
                     .operands = make_operands(arena, p, input->operands),
-                    .choices = make_choices(arena, p, input)};
+                    .choices = make_choices(arena, p, input),
+                    .max_steps = max_steps,
+                    .keep_going = decided != NULL};
     if (!make_attrs(arena, p, input, &h->io, diag))
         return false;
-    if (run_begin(arena, &h->io, run, &h->run, &h->scope))
+    if (run_begin(arena, &h->io, run, &h->run, &h->scope)) {
+        h->run.decided = decided;
         run_host(&h->run, &h->scope, &p->host);
+        h->run.decided = NULL;
+    }
     keep(arena, h);
     explain(&h->io, diag);
     return h->io.status == IR_RUN_OK;
+}
+
+bool ir_host_run(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
+                 IrHostRun *run, Diag *diag)
+{
+    return run_on_shapes(arena, p, chip, input, NULL, 0, run, diag);
+}
+
+bool host_walk(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
+               IrDecisions *decisions, uint64_t max_steps, Diag *diag)
+{
+    IrHostRun run;
+    Diag said = diag_make(arena, p->file, (Str){0});
+    if (run_on_shapes(arena, p, chip, input, decisions, max_steps, &run, &said))
+        return true;
+    const IrRun *io = &run.state->io;
+    bool walked = io->status == IR_RUN_FAULT; /* a kernel's faults are for its run to say */
+    for (uint32_t i = 0; i < io->faults.len; i++)
+        walked &= io->faults.at[i].kernel != UINT32_MAX && io->faults.at[i].kind != IR_FAULT_LIMIT;
+    if (!walked && said.items.len)
+        diag_error(diag, said.items.at[0].code, said.items.at[0].at, "%s", said.items.at[0].text);
+    return walked;
 }
 
 bool ir_host_eval(const IrHostRun *run, IrExprId e, IrScalar *value)

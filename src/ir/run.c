@@ -508,6 +508,26 @@ static void note_launch(const Launch *l, Scope *host, IrStmtId id)
     vec_push(l->run->arena, &l->run->host->launches, note);
 }
 
+/* Some cores of every role, one after the other; nobody waits for anybody. */
+static void walk_launch(Launch *l, Scope *host, IrStmtId id)
+{
+    Core core = {0};
+    Thread *t = arena_new(&l->run->scratch, Thread);
+    bool roles[] = {l->k->has_vector || !l->k->has_cube, l->k->has_cube};
+    decide_launch(l->run->decided, id);
+    if (!pass_arguments(l, host))
+        return;
+    for (int64_t i = 0; i < l->cores; i++)
+        for (int role = 0; role < 2 && !l->run->stop; role++) {
+            if (!roles[role] || !decide_core(l->run, i, l->cores))
+                continue;
+            init_thread(l, t, &core, i, role ? IR_CORE_CUBE : IR_CORE_VECTOR);
+            decide_buffers(t);
+            run_thread(t);
+        }
+    decide_launch(l->run->decided, 0);
+}
+
 static void run_launch(Run *run, Scope *host, IrStmtId id)
 {
     const IrStmt *s = &run->p->stmts.at[id];
@@ -523,6 +543,8 @@ static void run_launch(Run *run, Scope *host, IrStmtId id)
     }
     if (run->host) {
         note_launch(&l, host, id);
+        if (run->decided)
+            walk_launch(&l, host, id);
         return;
     }
     run->epoch++;
@@ -545,9 +567,13 @@ void run_host(Run *run, Scope *s, const IrBlock *block)
         s->at = stmt->at;
         switch (stmt->kind) {
         case IR_S_ASSIGN: run->vars[stmt->var] = run_eval(s, stmt->value); break;
-        case IR_S_IF:
-            run_host(run, s, run_eval(s, stmt->cond).i ? &stmt->body : &stmt->orelse);
+        case IR_S_IF: {
+            bool taken = run_eval(s, stmt->cond).i != 0;
+            if (run->decided)
+                decide_if(s, stmt, taken);
+            run_host(run, s, taken ? &stmt->body : &stmt->orelse);
             break;
+        }
         case IR_S_ASSERT:
             if (!run_eval(s, stmt->cond).i)
                 refuse(run, "%s", stmt->text);

@@ -19,6 +19,7 @@ static void push(Thread *t, const IrBlock *block, bool data)
     f->at = 0;
     f->loop = NULL;
     f->data = data;
+    f->walked = 0;
 }
 
 /* ---- what depends on data ---- */
@@ -181,18 +182,37 @@ static void bind_item(Thread *t, const Frame *f)
     }
 }
 
+/* How often it turns depends on data: what sizes decide in it is noted once. */
+static void walk_once(Thread *t, const IrStmt *s, Frame *f)
+{
+    for (uint32_t i = 0; i < s->axis_count; i++) {
+        bind(t, s->axes[i].range.start, 0, true);
+        bind(t, s->axes[i].range.size, 0, true);
+        bind(t, s->axes[i].range.index, 0, true);
+    }
+    f->item = 0;
+    f->stop = f->stride = 1;
+}
+
 static void start_loop(Thread *t, const IrStmt *s)
 {
+    bool walking = t->scope.run->decided != NULL;
     push(t, &s->body, false);
     Frame *f = &t->frames[t->depth - 1];
-    f->data = s->loop != IR_LOOP_MINE_LIST && loop_data(t, s);
+    f->data = !walking && s->loop != IR_LOOP_MINE_LIST && loop_data(t, s);
     if (f->data)
         taint(t, &s->body, false);
     if (!split_items(t, s, f)) {
+        if (walking) {
+            walk_once(t, s, f);
+            return;
+        }
         t->depth--;
         taint(t, &s->body, true);
         return;
     }
+    if (walking)
+        decide_loop(t, s, f);
     f->loop = s;
     if (f->item < f->stop)
         bind_item(t, f);
@@ -204,7 +224,8 @@ static void start_loop(Thread *t, const IrStmt *s)
 static void end_block(Thread *t)
 {
     Frame *f = &t->frames[t->depth - 1];
-    f->item += f->stride;
+    f->item = f->loop && t->scope.run->decided ? decide_next(t, f) : f->item + f->stride;
+    f->walked++;
     if (f->loop && f->item < f->stop) {
         f->at = 0;
         bind_item(t, f);
@@ -232,8 +253,24 @@ static void run_share(Thread *t, const IrStmt *s)
     bind(t, r->size, stop - start, data);
 }
 
+static void walk_if(Thread *t, const IrStmt *s)
+{
+    Scalar cond = run_eval(&t->scope, s->cond);
+    bool known = !run_unknown(&t->scope, cond);
+    if (known)
+        decide_if(&t->scope, s, cond.i != 0);
+    if (!known || !cond.i)
+        push(t, &s->orelse, false);
+    if (!known || cond.i)
+        push(t, &s->body, false);
+}
+
 static void run_if(Thread *t, const IrStmt *s)
 {
+    if (t->scope.run->decided) {
+        walk_if(t, s);
+        return;
+    }
     Scalar cond = run_eval(&t->scope, s->cond);
     if (cond.data) {
         taint(t, &s->body, run_unknown(&t->scope, cond));
@@ -249,6 +286,10 @@ static void run_if(Thread *t, const IrStmt *s)
 static bool step(Thread *t, const IrStmt *s)
 {
     t->scope.at = s->at;
+    if (t->scope.run->decided && s->kind >= IR_S_GM_READ) {
+        decide_stmt(t, s);
+        return true;
+    }
     switch (s->kind) {
     case IR_S_FOR: start_loop(t, s); break;
     case IR_S_IF: run_if(t, s); break;

@@ -7,7 +7,7 @@
 #ifndef IR_RUN_INT_H
 #define IR_RUN_INT_H
 
-#include "ir/host.h"
+#include "ir/decide.h"
 #include "ir/run.h"
 #include "ir/verify_int.h"
 
@@ -50,6 +50,7 @@ typedef struct Run {
     bool stop; /* a fault ended the run */
     /* Not NULL: only the host function runs, on shapes without data; launches are noted here. */
     IrHostRun *host;
+    IrDecisions *decided; /* not NULL: kernels are walked too, and what sizes decide is noted */
 } Run;
 
 /* Where expressions are evaluated: the host, or a thread. */
@@ -81,7 +82,8 @@ typedef struct Frame {
     const IrStmt *loop; /* NULL: not a loop */
     int64_t item, stop, stride;
     int64_t lo[IR_MAX_AXES], hi[IR_MAX_AXES], unit[IR_MAX_AXES], count[IR_MAX_AXES];
-    bool data; /* whether or how often it runs depends on data */
+    int64_t walked; /* items so far */
+    bool data;      /* whether or how often it runs depends on data */
 } Frame;
 
 typedef enum ThreadState { THREAD_READY, THREAD_SYNC, THREAD_CHANNEL, THREAD_DONE } ThreadState;
@@ -94,7 +96,7 @@ typedef struct Thread {
     ThreadState state;
     const IrStmt *waits;
     uint32_t depth;
-    Frame frames[IR_MAX_NEST + 2];
+    Frame frames[2 * IR_MAX_NEST + 2]; /* two for an `if` whose both sides are walked */
 } Thread;
 
 /* Part of a buffer, resolved. One row when 1-D. */
@@ -158,6 +160,21 @@ bool run_recv(Thread *t, const IrStmt *s);
 void run_thread_start(Thread *t);
 void run_thread(Thread *t); /* until it ends or waits */
 void run_assign(Thread *t, IrVarId var, Scalar value);
+
+/* ---- decide.c: what sizes decide, where run->decided asks for it ---- */
+void decide_launch(IrDecisions *d, IrStmtId launch);
+void decide_expr(const Scope *s, const IrExpr *e, Scalar a, Scalar b, Scalar value);
+void decide_side(const Scope *s, const IrExpr *e, bool first); /* of SELECT */
+void decide_if(const Scope *s, const IrStmt *stmt, bool taken);
+void decide_loop(const Thread *t, const IrStmt *s, const Frame *f);
+int64_t decide_next(const Thread *t, const Frame *f);          /* the item after this one */
+bool decide_core(const Run *run, int64_t core, int64_t cores); /* whether it is walked */
+void decide_stmt(Thread *t, const IrStmt *s);                  /* instead of executing it */
+void decide_buffers(Thread *t);
+
+/* ---- host.c ---- */
+bool host_walk(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
+               IrDecisions *decisions, uint64_t max_steps, Diag *diag);
 
 /* ---- operations ---- */
 enum { CHUNK = 512 };

@@ -154,6 +154,8 @@ static Scalar eval_lazy(Scope *s, const IrExpr *e)
         return no_value();
     if (e->op != IR_E_SELECT && (a.i != 0) == (e->op == IR_E_OR))
         return a;
+    if (e->op == IR_E_SELECT && s->run->decided)
+        decide_side(s, e, a.i != 0);
     Scalar b = run_eval(s, e->arg[e->op == IR_E_SELECT && !a.i ? 2 : 1]);
     b.data |= a.data;
     return b;
@@ -190,6 +192,8 @@ static Scalar eval_strict(Scope *s, const IrExpr *e)
     else
         r = type == DT_F32 ? eval_float(e->op, a.f, b.f) : eval_int(s, e, a.i, b.i);
     r.data |= a.data || b.data;
+    if (s->run->decided)
+        decide_expr(s, e, a, b, r);
     return r;
 }
 

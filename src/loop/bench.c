@@ -1,6 +1,7 @@
 /* The bench loop; see bench.h. */
 #include "loop/bench.h"
 
+#include "base/version.h"
 #include "loop/bench_int.h"
 #include "loop/bench_pool.h"
 #include "loop/bench_wire.h"
@@ -20,6 +21,7 @@ static const char *settings_of(Arena *arena, const BenchSpec *spec, int64_t fail
     Buf out = {0};
     buf_puts(&out, "{\"version\": ");
     buf_json_str(&out, str_from(spec->version));
+    buf_printf(&out, ", \"judge\": %d", JUDGE_VERSION);
     buf_printf(&out,
                ", \"chip\": \"%s\", \"rule\": \"%s\", \"wording\": \"%s\", \"seed\": %llu, "
                "\"fuzz\": %u, \"listed\": %u, \"own_sizes\": %s, \"time\": %s, \"strict\": %s, "
@@ -53,12 +55,25 @@ static int64_t last_run(const StoreRuns *runs, const BenchSpec *spec)
     return 0;
 }
 
+/* The newest run of the suite and generator was judged by other rules than those of this program. */
+static bool other_rules(const StoreRuns *runs, const BenchSpec *spec)
+{
+    char own[32];
+    snprintf(own, sizeof own, "\"judge\": %d,", JUDGE_VERSION);
+    for (uint32_t i = runs->len; i-- > 0;)
+        if (!strcmp(runs->at[i].suite, spec->suite->name) &&
+            !strcmp(runs->at[i].generator, spec->generator))
+            return !strstr(runs->at[i].settings, own);
+    return false;
+}
+
 static bool begin_run(Bench *b, Diag *diag)
 {
     StoreRuns runs = {0};
+    if (!store_runs(b->store, &b->arena, &runs, diag))
+        return false;
+    b->done->other_rules = other_rules(&runs, b->spec);
     if (b->spec->failed) {
-        if (!store_runs(b->store, &b->arena, &runs, diag))
-            return false;
         b->failed_of = last_run(&runs, b->spec);
         if (!b->failed_of) {
             diag_error(diag, "B005", (Span){0}, "no run of '%s' with '%s' is in the store yet",

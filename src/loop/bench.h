@@ -52,6 +52,7 @@ typedef struct BenchDone {
     char why[240];    /* the last reason for that */
     bool gave_up;     /* it was so from the first one: the rest was not tried */
     bool out_of_time; /* the budget ended it */
+    bool other_rules; /* an earlier run was judged by other rules: this one is a new one */
     double seconds;
     uint64_t peak_bytes; /* resident, of the largest worker */
 } BenchDone;

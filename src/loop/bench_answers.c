@@ -1,6 +1,7 @@
 /* Finding answers below a directory; see bench_answers.h for where. */
 #include "loop/bench_answers.h"
 
+#include "base/json_mend.h"
 #include "base/map.h"
 #include <jansson.h>
 #include <stdlib.h>
@@ -78,17 +79,31 @@ static void add_object(Finder *f, const char *path, json_t *o)
     add(f, a);
 }
 
+/* A file that cannot be unpacked costs its own answer only. */
+static bool read_or_say(Finder *f, const char *path, Str *text, const char **unreadable)
+{
+    Diag own = diag_make(f->arena, path, (Str){0});
+    *text = STR("");
+    if (bench_read_packed(f->arena, path, text, &own))
+        return true;
+    *unreadable = own.items.len ? own.items.at[0].text : "the file cannot be read";
+    f->found->damaged++;
+    return false;
+}
+
 static bool add_lines(Finder *f, const char *path)
 {
     Str text, line;
-    if (!bench_read_packed(f->arena, path, &text, f->diag))
-        return false;
+    const char *unreadable;
+    if (!read_or_say(f, path, &text, &unreadable))
+        return true;
     if (str_starts(text, "\xef\xbb\xbf"))
         text = str_slice(text, 3, text.len);
     for (uint32_t number = 1; str_next(&text, '\n', &line); number++) {
         json_error_t error;
         if (str_trim(line).len == 0)
             continue;
+        line = json_mend(f->arena, line);
         json_t *o = json_loadb(line.at, line.len, JSON_ALLOW_NUL, &error);
         if (!json_is_object(o)) {
             diag_error(f->diag, "B004", no_place, "%s:%u: this is no JSON object: %s", path, number,
@@ -125,8 +140,8 @@ static bool add_generated(Finder *f, Here here)
 {
     Str text;
     json_error_t error;
-    if (!bench_read_packed(f->arena, here.path, &text, f->diag))
-        return false;
+    BenchAnswer a = answer_at(here);
+    read_or_say(f, here.path, &text, &a.unreadable);
     json_t *o = json_loadb(text.at, text.len, JSON_ALLOW_NUL, &error);
     json_t *content = json_object_get(o, "gen_content");
     if (json_is_array(content))
@@ -135,7 +150,6 @@ static bool add_generated(Finder *f, Here here)
     ptrdiff_t thoughts = said.at ? str_find(said, STR("</think>")) : -1;
     if (thoughts >= 0)
         said = str_slice(said, (size_t)thoughts + 8, said.len);
-    BenchAnswer a = answer_at(here);
     a.text = said.at ? str_copy(f->arena, said) : STR("");
     add(f, a);
     json_decref(o);
@@ -251,8 +265,7 @@ static bool take_file(Finder *f, Here here, Str name)
         return true;
     }
     a.whole = false;
-    if (!bench_read_packed(f->arena, here.path, &a.text, f->diag))
-        return false;
+    read_or_say(f, here.path, &a.text, &a.unreadable);
     add(f, a);
     return true;
 }
@@ -305,8 +318,8 @@ bool bench_answers(Arena *arena, const char *path, const BenchTasks *tasks, Benc
         return false;
     if (answers->at.len == 0) {
         diag_error(diag, "B004", no_place,
-                   "'%s' holds no answer to a task of the suite (%u others)", path,
-                   answers->unknown);
+                   "'%s' holds no answer to a task of the suite (%u others, %u damaged)", path,
+                   answers->unknown, answers->damaged);
         return false;
     }
     number_samples(answers);

@@ -20,12 +20,15 @@ typedef struct BenchAnswer {
     int64_t kase;     /* the listed case it was written for; -1: all */
     bool whole;       /* the path itself is the candidate; else `text` is a raw answer */
     Str text;
-    Str prompt; /* JSON messages, where they were kept; else empty */
+    Str prompt;             /* JSON messages, where they were kept; else empty */
+    const char *unreadable; /* why there is no text; NULL: there is */
 } BenchAnswer;
 
 typedef struct BenchAnswers {
     VEC(BenchAnswer) at; /* in order of task and sample */
     uint32_t unknown;    /* answers to no task of the suite */
+    uint32_t
+        damaged; /* files that cannot be unpacked; those of one task are answers without text */
 } BenchAnswers;
 
 /* False with a diagnostic (B004) when a file cannot be read or nothing fits. Samples without a

@@ -7,7 +7,7 @@
 static void add(Arena *arena, CaseSpecs *list, const JudgeSpec *spec, const char *name,
                 TorchScale scale, int64_t listed)
 {
-    CaseSpec c = {name, scale, spec->seed + list->len, listed};
+    CaseSpec c = {.name = name, .scale = scale, .seed = spec->seed + list->len, .listed = listed};
     vec_push(arena, list, c);
 }
 
@@ -40,6 +40,8 @@ TorchTask *case_read(Arena *arena, const JudgeTask *task, const CaseSpec *c,
         options->cases = cases;
         options->case_index = (uint32_t)c->listed;
     }
+    options->sets = c->sets;
+    options->n_sets = c->n_sets;
     for (int draw = 0; draw < DRAWS; draw++) {
         Diag own = diag_make(arena, task->path, task->source);
         TorchTask *read = torch_read_scaled(arena, task->path, task->source, options, c->scale,

@@ -2,6 +2,7 @@
 #include "loop/bench_judge.h"
 
 #include "base/hash.h"
+#include "base/version.h"
 #include "loop/bench_judge_int.h"
 #include "loop/bench_pool.h"
 #include "loop/make.h"
@@ -18,7 +19,23 @@ static void begin(Judged *judged)
                        .bound_us = (double)NAN,
                        .baseline_us = (double)NAN,
                        .unfused_us = (double)NAN,
-                       .log = ""};
+                       .log = "",
+                       .config = ""};
+}
+
+const char *judge_config(Arena *arena, const JudgeSpec *spec)
+{
+    char hash[65];
+    const char *text = str_format(
+        arena, "%d %d %s %s %llu %u %u %lld %d%d%d%d%d%d %s %s", VERDICT_SCHEMA, JUDGE_VERSION,
+        spec->chip->name, compare_rule_name(spec->rule), (unsigned long long)spec->seed, spec->fuzz,
+        spec->listed, (long long)spec->only, spec->tiny, spec->own_sizes, spec->time, spec->strict,
+        spec->trust, spec->no_proofs, eval_form_text(spec->form),
+        spec->baseline_name ? spec->baseline_name : "");
+    Sha256 sha = sha256_begin();
+    sha256_add(&sha, text, strlen(text));
+    sha256_end(&sha, hash);
+    return str_dup(arena, str_slice(str_from(hash), 0, 16));
 }
 
 /* ---- one case among several ---- */
@@ -33,20 +50,30 @@ static void log_case(const JudgedCase *c, const Diag *said, Buf *log)
     verdict_to_text(&c->verdict, log);
 }
 
-/* That a time could not be predicted here says nothing of the candidate, nor does a crash on values
- * that were made up; a fault found on the way does. */
+/* That full size is too much for this machine says nothing of the candidate, nor does a crash on
+ * values that were made up; a fault found on the way does. */
 static bool decides(const CaseSpec *c, VerdictStatus status)
 {
     bool ours = !verdict_status_row(status)->counted || status == VERDICT_TIMEOUT ||
-                status == VERDICT_CRASHED;
-    return status != VERDICT_OK && !(ours && !strcmp(c->name, "full"));
+                (status == VERDICT_CRASHED && c->no_values);
+    return status != VERDICT_OK &&
+           !(ours && (c->no_values || c->scale == SCALE_FULL) && !strcmp(c->name, "full"));
+}
+
+/* Nothing is known of the values of such a case, and nothing had to be. */
+static bool decides_nothing(const CaseSpec *c, const Verdict *v)
+{
+    return c->no_values || (v->status != VERDICT_OK && !decides(c, v->status));
 }
 
 void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char *shapes,
                     const Verdict *verdict, const Diag *said, Buf *log)
 {
-    JudgedCase kase = {c->name, c->seed, shapes, *verdict, {0}};
+    JudgedCase kase = {c->name, c->seed, shapes, *verdict, {0}, decides_nothing(c, verdict)};
     kase.verdict.kase = c->name;
+    kase.verdict.seed = c->seed;
+    kase.verdict.seeded = true;
+    kase.verdict.config = judged->config;
     vec_push(arena, &judged->cases, kase);
     judged->hazards += verdict->hazards.len;
     if (judged->status == VERDICT_OK && decides(c, verdict->status)) {
@@ -59,18 +86,25 @@ void judge_add_case(Arena *arena, Judged *judged, const CaseSpec *c, const char 
     log_case(&kase, said, log);
 }
 
-/* compiled: by the first case. correct: values of all cases that were to compare any. */
+/* compiled: by the first case. correct: values of all cases that were to compare any, and of one at
+ * least. Nothing is ok without. */
 static bool sum_up(Arena *arena, Judged *judged, Buf *log)
 {
-    bool wrong = false, unknown = judged->cases.len == 0;
+    bool wrong = false, unknown = false, right = false;
     judged->compiled = judged->cases.len ? judged->cases.at[0].verdict.compiled : VERDICT_UNKNOWN;
     for (uint32_t i = 0; i < judged->cases.len; i++) {
         const JudgedCase *c = &judged->cases.at[i];
-        bool timed = !strcmp(c->name, "full");
         wrong |= c->verdict.correct == VERDICT_NO;
-        unknown |= c->verdict.correct == VERDICT_UNKNOWN && !timed;
+        right |= c->verdict.correct == VERDICT_YES;
+        unknown |= c->verdict.correct == VERDICT_UNKNOWN && !c->no_values;
     }
-    judged->correct = wrong ? VERDICT_NO : unknown ? VERDICT_UNKNOWN : VERDICT_YES;
+    judged->correct = wrong ? VERDICT_NO : unknown || !right ? VERDICT_UNKNOWN : VERDICT_YES;
+    if (judged->status == VERDICT_OK && judged->correct != VERDICT_YES) {
+        judged->status = VERDICT_NOT_COMPUTED;
+        judged->reason = "no output was compared with the task's";
+    }
+    if (judged->status != VERDICT_OK)
+        judged->predicted_us = (double)NAN;
     if (log->len)
         judged->log = buf_take(log, arena);
     buf_free(log);
@@ -95,21 +129,11 @@ static const char *first_said(const Diag *diag, const char *otherwise)
     return diag->items.len ? diag->items.at[0].text : otherwise;
 }
 
-typedef struct Judging {
-    Arena *arena;
-    const JudgeSpec *spec;
-    const JudgeTask *task;
-    JudgeCache *cache;
-    Judged *judged;
-    bool telling; /* some case tells a right answer from a trivial one */
-    Buf log;
-} Judging;
-
 /* What a task may not let pass if its score is to mean anything. */
 static const unsigned trivial = PROBE(ZEROS) | PROBE(ONES) | PROBE(CONSTANT) | PROBE(INPUT) |
                                 PROBE(OTHER_SEED);
 
-static void judge_case(Judging *j, const CaseSpec *c)
+void judge_case(Judging *j, const CaseSpec *c)
 {
     const JudgeSpec *spec = j->spec;
     double start = pool_clock();
@@ -136,6 +160,8 @@ static void judge_case(Judging *j, const CaseSpec *c)
     judge_add_case(j->arena, j->judged, c, str_dup(j->arena, str_from(ready->shapes)), &v, &said,
                    &j->log);
     vec_last(&j->judged->cases).trace = judge_trace(j->arena, &picture);
+    if (v.status == VERDICT_OK)
+        vec_push(j->arena, &j->done, *c);
     buf_free(&picture);
     if (spec->own_sizes && j->judged->cases.len == 1 && v.status == VERDICT_OK) {
         j->judged->predicted_us = v.predicted_us;
@@ -167,8 +193,10 @@ static void judge_again(Judging *j, const CaseSpec *first)
 }
 
 /* A text that does not get past its compiler is the same for every size. */
-static bool worth_going_on(const Judged *judged)
+static bool worth_going_on(const JudgeSpec *spec, const Judged *judged)
 {
+    if (spec->first_only)
+        return judged->status == VERDICT_OK;
     return judged->cases.at[0].verdict.stage > STAGE_COMPILE || judged->status == VERDICT_OK;
 }
 
@@ -182,21 +210,24 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
     CaseSpecs list = {0};
     j.cache = own ? own : spec->cache;
     begin(judged);
+    judged->config = judge_config(arena, spec);
+    judged->seed = spec->seed;
     judged->candidate = *candidate;
     if (!torch_cases(arena, task->path, &cases, &diag))
         cases = (TorchCases){0};
+    j.cases = &cases;
     case_list(arena, spec, &cases, &list);
-    for (uint32_t i = 0; i < list.len && (i == 0 || worth_going_on(judged)); i++)
+    for (uint32_t i = 0; i < list.len && (i == 0 || worth_going_on(spec, judged)); i++)
         judge_case(&j, &list.at[i]);
     if (judged->status == VERDICT_OK && list.len)
         judge_again(&j, &list.at[0]);
-    judge_cache_close(own);
     if (judged->status == VERDICT_OK && !j.telling) {
         judged->status = VERDICT_UNSUPPORTED;
         judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";
     }
-    if (spec->time && judged->status == VERDICT_OK)
-        time_candidate(arena, spec, task, &cases, &list, judged, &j.log);
+    if (judged->status == VERDICT_OK)
+        judge_full(&j);
+    judge_cache_close(own);
     return sum_up(arena, judged, &j.log);
 }
 
@@ -245,10 +276,12 @@ bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judg
         return false;
     }
     begin(judged);
+    judged->config = judge_config(arena, spec);
+    judged->seed = spec->seed;
     judged->candidate = planned(arena, &result.plan);
     for (uint32_t i = 0; i < result.verdicts.len; i++) {
         const Verdict *v = &result.verdicts.at[i];
-        CaseSpec c = {v->kase, SCALE_SMALL, spec->seed + i, -1};
+        CaseSpec c = {.name = v->kase, .scale = SCALE_SMALL, .seed = spec->seed + i, .listed = -1};
         judge_add_case(arena, judged, &c, "", v, i == 0 ? &said : NULL, &log);
         if (!strcmp(v->kase, "small"))
             vec_last(&judged->cases).trace = trace;

@@ -30,6 +30,7 @@ typedef struct JudgeSpec {
     bool own_sizes;  /* values at the task's own sizes, for answers with sizes written in */
     bool time;       /* predict the time at full size */
     bool trace;      /* keep a picture of the first case's run */
+    bool first_only; /* nothing more is judged after a case that is not ok */
     bool strict, trust;
     bool no_proofs;                  /* ablation: nothing is proved before the run */
     EvalForm form;                   /* of answers; FORM_ANY: whatever it looks like */
@@ -37,6 +38,13 @@ typedef struct JudgeSpec {
     JudgeCache *cache;               /* NULL: every case is made anew */
     const char *baseline_name;       /* of that file; "" */
 } JudgeSpec;
+
+/* Bound over predicted time is 1 at best, but for rounding; above that it is no time of the task. */
+#define JUDGE_MOST_SPEED 1.001
+
+/* 16 hexadecimal digits of all that decides a verdict but task, answer and program: equal ones may be
+ * compared. */
+const char *judge_config(Arena *arena, const JudgeSpec *spec);
 
 typedef struct JudgeTask {
     const char *path, *name; /* of the model file */
@@ -49,10 +57,13 @@ typedef struct JudgedCase {
     uint64_t seed;
     const char *shapes; /* "f32[16,1000], f32[16]" */
     Verdict verdict;
-    Str trace; /* Chrome's format, cut to what is worth keeping; empty: none */
+    Str trace;      /* Chrome's format, cut to what is worth keeping; empty: none */
+    bool no_values; /* nothing was compared, and nothing had to be */
 } JudgedCase;
 
 typedef struct Judged {
+    const char *config;      /* judge_config */
+    uint64_t seed;           /* of the first case */
     EvalCandidate candidate; /* no texts: there was nothing to judge */
     VEC(JudgedCase) cases;
     VerdictStatus status; /* of the first case that is not ok */

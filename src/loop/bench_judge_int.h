@@ -11,7 +11,10 @@ typedef struct CaseSpec {
     const char *name;
     TorchScale scale;
     uint64_t seed;
-    int64_t listed; /* line of the suite's list; -1: the file's own inputs */
+    int64_t listed;       /* line of the suite's list; -1: the file's own inputs */
+    const TorchSet *sets; /* sizes other than the file's */
+    uint32_t n_sets;
+    bool no_values; /* time only */
 } CaseSpec;
 typedef VEC(CaseSpec) CaseSpecs;
 
@@ -40,10 +43,34 @@ typedef struct CaseReady {
 const CaseReady *case_ready(JudgeCache *cache, const JudgeSpec *spec, const JudgeTask *task,
                             const CaseSpec *c);
 
-/* bench_time.c: adds the case "full" and fills the times; nothing when the form cannot be timed. No
- * time is given to a way through the program that none of the cases judged has gone. */
-void time_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
-                    const TorchCases *cases, const CaseSpecs *list, Judged *judged, Buf *log);
+/* A candidate on its way through the cases. */
+typedef struct Judging {
+    Arena *arena;
+    const JudgeSpec *spec;
+    const JudgeTask *task;
+    const TorchCases *cases;
+    JudgeCache *cache;
+    Judged *judged;
+    CaseSpecs done; /* judged with values */
+    bool telling;   /* some case tells a right answer from a trivial one */
+    Buf log;
+} Judging;
+
+/* bench_judge.c: values of one case. */
+void judge_case(Judging *j, const CaseSpec *c);
+
+/* bench_sizes.c: bytes of inputs, parameters and outputs. */
+bool sizes_bytes(const Graph *graph, int64_t *bytes);
+/* Sizes between. The task's sizes at full size shrunk, one after the other and a given one
+ * first, until all values fit into `bytes`: inner axes stay as they are. False: it does not get so small, or
+ * there are no more sizes to start from. */
+bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, int64_t bytes,
+                  uint32_t first, CaseSpec *c);
+
+/* bench_full.c: the candidate at full size, the case "full". With values where they are few enough. Else a
+ * Craft text is followed without them (ir/decide.h): what the sizes decide there must have been decided so
+ * in one case with values, for which a larger one is judged where needed, or no time is given. */
+void judge_full(Judging *j);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
 

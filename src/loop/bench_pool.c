@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -316,4 +317,19 @@ bool pool_next(Pool *pool, double seconds, int wake, PoolReply *reply)
         if (pool_clock() >= until || (wake >= 0 && fds[workers].revents))
             return false;
     }
+}
+
+/* A launch has pipes, shared memories and the compiler's files at once. */
+enum { LEAST_DESCRIPTORS = 128 };
+
+bool pool_descriptors(uint64_t *have)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    *have = (uint64_t)limit.rlim_cur;
+    return *have >= LEAST_DESCRIPTORS;
 }

@@ -54,4 +54,8 @@ bool pool_next(Pool *pool, double seconds, int wake, PoolReply *reply);
 double pool_clock(void); /* seconds, monotonic */
 uint32_t pool_processors(void);
 
+/* Opens as many file descriptors to this process as the machine lets it have. False: fewer than judging
+ * needs; *have says how many. */
+bool pool_descriptors(uint64_t *have);
+
 #endif

@@ -33,9 +33,15 @@ void judge_cache_close(JudgeCache *cache)
 static const char *key_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                           const CaseSpec *c)
 {
-    return str_format(arena, "%s %016llx %s %llu %d", task->path,
-                      (unsigned long long)hash64(task->source.at, task->source.len), c->name,
-                      (unsigned long long)c->seed, (int)spec->rule);
+    Buf sets = {0};
+    for (uint32_t i = 0; i < c->n_sets; i++)
+        buf_printf(&sets, " %s=%lld", c->sets[i].name, (long long)c->sets[i].value);
+    const char *key = str_format(arena, "%s %016llx %s %llu %d%s", task->path,
+                                 (unsigned long long)hash64(task->source.at, task->source.len),
+                                 c->name, (unsigned long long)c->seed, (int)spec->rule,
+                                 sets.at ? sets.at : "");
+    buf_free(&sets);
+    return key;
 }
 
 static void fail(CaseReady *r, VerdictStatus status, const Diag *said, const char *otherwise)

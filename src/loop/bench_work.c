@@ -24,6 +24,8 @@ static void judge_item(Arena *arena, const Bench *b, const BenchItem *item, cons
         spec.only = item->answer->kase + 1;
     if (!item->answer)
         judge_plan(arena, &spec, task, judged);
+    else if (item->answer->unreadable)
+        judge_nothing(judged, "answer", VERDICT_NO_ANSWER, item->answer->unreadable);
     else if (item->answer->whole)
         judge_file(arena, &spec, task, item->answer->path, judged);
     else

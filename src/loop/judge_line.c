@@ -1,6 +1,9 @@
 /* One line in, one line out; see judge_line.h. */
 #include "loop/judge_line.h"
 
+#include "base/json_mend.h"
+#include "base/version.h"
+
 #include "loop/bench_pool.h"
 #include "loop/bench_wire.h"
 #include "loop/feedback.h"
@@ -15,21 +18,23 @@ static bool ran_without_findings(const Judged *judged)
     bool clean = judged->hazards == 0 && judged->cases.len > 0;
     for (uint32_t i = 0; i < judged->cases.len; i++)
         clean &= judged->cases.at[i].verdict.stage >= STAGE_COMPARE ||
-                 judged->cases.at[i].verdict.status == VERDICT_OK ||
-                 !strcmp(judged->cases.at[i].name, "full");
+                 judged->cases.at[i].verdict.status == VERDICT_OK || judged->cases.at[i].no_values;
     return clean;
 }
 
 JudgeReward judge_reward(const Judged *judged)
 {
-    bool ok = judged->status == VERDICT_OK;
+    bool ok = judged->status == VERDICT_OK && judged->correct == VERDICT_YES;
     JudgeReward r = {.compiled = judged->compiled == VERDICT_YES,
                      .correct = judged->correct == VERDICT_YES,
                      .hazard_free = ran_without_findings(judged),
                      .speed = (double)NAN};
-    if (ok && judged->predicted_us > 0 && judged->bound_us > 0)
-        r.speed = fmin(1, judged->bound_us / judged->predicted_us);
-    r.reward = 0.2 * r.compiled + 0.3 * ok + 0.5 * (isnan(r.speed) ? 0 : r.speed);
+    double speed = judged->bound_us / judged->predicted_us;
+    if (ok && judged->predicted_us > 0 && judged->bound_us > 0 && speed <= JUDGE_MOST_SPEED)
+        r.speed = fmin(1, speed);
+    r.reward = judged->status == VERDICT_BAD_REQUEST ? (double)NAN
+               : ok                                  ? 0.5 + 0.5 * (isnan(r.speed) ? 0 : r.speed)
+                                                     : 0;
     return r;
 }
 
@@ -94,6 +99,10 @@ static void put_judged(const Judged *judged, const JudgeLines *lines, double sec
     JudgeReward r = judge_reward(judged);
     char hash[STORE_HASH];
     wire_source_hash(&judged->candidate, hash);
+    buf_printf(out,
+               ", \"schema\": %d, \"program\": \"acraft " ACRAFT_VERSION
+               "\", \"config\": \"%s\", \"seed\": \"%llu\"",
+               VERDICT_SCHEMA, judged->config, (unsigned long long)judged->seed);
     buf_printf(out, ", \"status\": \"%s\", \"reason\": ", verdict_status_row(judged->status)->text);
     buf_json_str(out, str_from(judged->reason));
     buf_printf(out, ", \"compiled\": %d, \"correct\": %d, \"hazard_free\": %d", r.compiled,
@@ -172,10 +181,15 @@ void judge_line(void *lines, Str request, Buf *reply)
     Arena arena = {0};
     Judged judged;
     json_error_t error;
+    request = json_mend(&arena, request);
     json_t *root = json_loadb(request.at, request.len, JSON_ALLOW_NUL, &error);
     const char *wrong = judge_request(&arena, lines, root, &judged);
     if (wrong)
-        judge_nothing(&judged, "answer", VERDICT_NO_ANSWER, wrong);
+        judge_nothing(&judged, "answer", VERDICT_BAD_REQUEST, wrong);
+    if (wrong) {
+        judged.config = judge_config(&arena, &((const JudgeLines *)lines)->spec);
+        judged.seed = ((const JudgeLines *)lines)->spec.seed;
+    }
     put_id(root, reply);
     put_judged(&judged, lines, pool_clock() - start, reply);
     json_decref(root);
@@ -184,11 +198,14 @@ void judge_line(void *lines, Str request, Buf *reply)
 
 void judge_line_failed(Str request, VerdictStatus status, const char *reason, Buf *reply)
 {
+    Arena arena = {0};
     Judged judged;
     json_error_t error;
+    request = json_mend(&arena, request);
     json_t *root = json_loadb(request.at, request.len, JSON_ALLOW_NUL, &error);
     judge_nothing(&judged, "answer", status, reason);
     put_id(root, reply);
     put_judged(&judged, NULL, (double)NAN, reply);
     json_decref(root);
+    arena_drop(&arena);
 }

@@ -21,7 +21,7 @@ typedef struct JudgeLines {
     bool brief;              /* no verdicts */
 } JudgeLines;
 
-/* The reward: .2 compiled, .3 right and free of hazards, .5 speed (bound / predicted time). */
+/* The reward: 0 unless ok; then .5, and .5 speed (bound / predicted time). */
 typedef struct JudgeReward {
     bool compiled, correct, hazard_free;
     double speed; /* NaN: not known, counts as 0 */

@@ -43,7 +43,7 @@ static bool dry_local(Step *s, const SimAccess *a)
 
 static void cover(SimGm *gm, uint64_t offset, const SimAccess *a)
 {
-    if (!a->write || !gm->cover.pages)
+    if (!gm->cover.pages || a->write != (gm->region.role == SIM_OUT))
         return;
     for (uint32_t o = 0; o < a->outer; o++)
         for (uint32_t i = 0; i < a->inner; i++) {

@@ -141,7 +141,7 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
     gm->region.name = str_dup(&sim->arena, str_from(region->name));
     bool written = region->role == SIM_OUT || region->role == SIM_WORKSPACE ||
                    region->role == SIM_INOUT;
-    if (sim->config.no_data && region->role == SIM_OUT)
+    if (sim->config.no_data && (region->role == SIM_OUT || region->role == SIM_IN))
         cover_open(&gm->cover, region->bytes);
     memory_open(&gm->memory, region->memory, region->bytes, sim->config.no_data || !written,
                 &sim->arena);
@@ -534,6 +534,21 @@ const SimStat *sim_stat(const Sim *sim, uint32_t op)
 uint64_t sim_passed_over(const Sim *sim) { return sim->memo ? memo_passed(sim->memo) : 0; }
 
 Str sim_printed(const Sim *sim) { return buf_view(&sim->printed); }
+
+bool sim_read_of(const Sim *sim, uint32_t number, SimReadOf *of)
+{
+    uint64_t first;
+    for (uint32_t i = 0; i < sim->gm.len; i++) {
+        const SimGm *gm = sim->gm.at[i];
+        if (gm->number != number)
+            continue;
+        bool known = sim->config.no_data && gm->region.role == SIM_IN;
+        *of = (SimReadOf){.known = known, .bytes = gm->region.bytes};
+        of->read = known ? of->bytes - cover_missing(&gm->cover, &first) : 0;
+        return true;
+    }
+    return false;
+}
 
 uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first)
 {

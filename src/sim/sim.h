@@ -168,6 +168,13 @@ const SimStat *sim_stat(const Sim *sim, uint32_t op);
 Str sim_printed(const Sim *sim);
 /* Bytes of an output region that nobody wrote; *first the offset of the first. */
 uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first);
+/* How much of a region was read, every byte counted once; the regions in the order they were added.
+ * False: there is none of this number. */
+typedef struct SimReadOf {
+    bool known; /* an input of a run without data */
+    uint64_t bytes, read;
+} SimReadOf;
+bool sim_read_of(const Sim *sim, uint32_t number, SimReadOf *of);
 /* "kernel.cpp:41: error: ... [S003]" with the ranges, the device's behaviour, the repair. */
 void sim_fault_text(const Sim *sim, const SimFault *fault, Buf *out);
 

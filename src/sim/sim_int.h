@@ -30,7 +30,7 @@ typedef struct SimGm {
     SimRegion region;
     uint32_t number; /* in the order they were added */
     SimMemory memory;
-    Cover cover;            /* with no_data: what was written, by offset */
+    Cover cover;            /* with no_data: what was written of an output, read of an input */
     bool dirty;             /* undefined bytes were copied in at: */
     uint16_t op, file, api; /* names of `core` */
     uint32_t core, line;

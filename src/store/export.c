@@ -3,6 +3,7 @@
 #include "store/export.h"
 
 #include "base/map.h"
+#include "base/version.h"
 #include "store/store_int.h"
 #include <math.h>
 #include <string.h>
@@ -175,6 +176,8 @@ static void end_row(Export *e, Buf *out, const Held *h)
 {
     const StoreAttempt *a = &h->a;
     const StoreTask *task = task_of(e, a);
+    buf_printf(out, ", \"schema\": %d", VERDICT_SCHEMA);
+    put_text(out, "program", "acraft " ACRAFT_VERSION);
     put_text(out, "task", a->task_name);
     put_text(out, "suite", a->suite);
     put_text(out, "category", a->category);

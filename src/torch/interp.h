@@ -95,6 +95,7 @@ typedef struct Interp {
     bool no_data;                /* data-dependent values are refused */
     DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
+    bool in_place;               /* some tensor was written to */
     VEC(Outcome) outcomes;       /* what forward found when it looked at values */
     VEC(TorchLook) looks;        /* numbers and branches among these */
     bool masks;                  /* forward picks elements by a mask */

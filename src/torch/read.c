@@ -420,6 +420,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     for (uint32_t i = 0; i < it->numbers.len; i++)
         vec_push(arena, &task->numbers, it->numbers.at[i]);
     task->used_data = it->used_data;
+    task->in_place = it->in_place;
     for (uint32_t i = 0; i < it->looks.len; i++)
         vec_push(arena, &task->looks, it->looks.at[i]);
     task->in_range = it->outside || torch_fit_indices(task->graph);

@@ -144,6 +144,7 @@ typedef struct TorchTask {
     VEC(TorchKnob) knobs;
     VEC(TorchOperand) operands; /* empty: the file has no such table */
     VEC(TorchOperand) numbers;  /* arguments of constructor and forward that are no tensors */
+    bool in_place;              /* it writes into a tensor it has, an input perhaps */
     bool used_data;             /* some shape or branch came from the values drawn with this seed */
     /* What forward looked at while it was read, as outputs of a graph over the same source, and
      * what it found there: the graph is the task's wherever these hold. NULL: it never looked. */

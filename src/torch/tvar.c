@@ -299,6 +299,7 @@ static ValueId write_back(Interp *it, Span at, const TVar *t, ValueId base, Valu
 
 void tvar_write(Interp *it, Span at, TVar *t, ValueId id)
 {
+    it->in_place = true;
     interp_enter(it, at);
     if (t->base) {
         ValueId base = tvar_read(it, t->base);

@@ -76,6 +76,7 @@ Str twin_bind_request(Arena *arena, const TwinBindCall *call, const NpuChip *chi
     row_put_u32(&out, call->answers.len);
     for (uint32_t i = 0; i < call->answers.len; i++)
         row_put_text(&out, call->answers.at[i]);
+    buf_char(&out, call->twice ? 1 : 0);
     uint64_t follow = out.len - sizeof follow;
     memcpy(out.at, &follow, sizeof follow); /* both ends are little-endian */
     Str bytes = str_copy(arena, buf_view(&out));

@@ -93,10 +93,16 @@ static VerdictStatus fault_status(const SimFault *fault, const SimFaultRow *row)
     return row->kind == SIM_KIND_HANG ? VERDICT_HANG : VERDICT_HAZARD;
 }
 
-/* A forged stream outweighs all; what we lack outweighs what follows from it; then as found. */
-static int weight(VerdictStatus status)
+/* The gravest finding gives the status: a forged stream, then what we lack and what may follow from
+ * it, a hang, a fault or race, a leak. Of equals the first. */
+static int weight(VerdictStatus status, const SimFaultRow *row)
 {
-    return status == VERDICT_FORGED ? 3 : status == VERDICT_UNSUPPORTED ? 2 : 1;
+    switch (status) {
+    case VERDICT_FORGED: return 5;
+    case VERDICT_UNSUPPORTED: return 4;
+    case VERDICT_HANG: return 3;
+    default: return row->kind == SIM_KIND_LEAK ? 1 : 2;
+    }
 }
 
 /* --- causes first --- */
@@ -239,6 +245,7 @@ void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer
     order_by_cause(answer);
     const SimFault *worst = NULL;
     VerdictStatus status = VERDICT_OK;
+    int gravest = 0;
     for (uint32_t i = 0; i < answer->faults.len; i++) {
         const SimFault *fault = &answer->faults.at[i];
         const SimFaultRow *row = sim_fault_row(fault->code);
@@ -249,9 +256,10 @@ void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer
             vec_push(arena, &verdict->hazards, make_finding(arena, fault, row));
         if (row->kind == SIM_KIND_WARNING)
             continue;
-        if (!worst || weight(of_this) > weight(status)) {
+        if (weight(of_this, row) > gravest) {
             worst = fault;
             status = of_this;
+            gravest = weight(of_this, row);
         }
     }
     if (worst)

@@ -2,6 +2,7 @@
 #include "twin/observe.h"
 
 #include "twin/row.h"
+#include <string.h>
 
 static void watch(void *context, Sim *sim)
 {
@@ -17,8 +18,7 @@ static void collect(void *context, Sim *sim, Buf *seen)
 {
     TwinObserver *o = context;
     CycleReport report;
-    Buf json = {0}, text = {0}, lines = {0};
-    (void)sim;
+    Buf json = {0}, text = {0}, lines = {0}, reads = {0};
     hazard_close(o->hazard);
     cycle_report(o->cycle, &report);
     trace_close(o->tracing, &json);
@@ -33,6 +33,11 @@ static void collect(void *context, Sim *sim, Buf *seen)
     row_put_block(seen, json.at, json.len);
     row_put_block(seen, text.at, text.len);
     row_put_block(seen, lines.at, lines.len);
+    SimReadOf of;
+    for (uint32_t i = 0; sim_read_of(sim, i, &of); i++)
+        buf_add(&reads, &of, sizeof of);
+    row_put_block(seen, reads.at, reads.len);
+    buf_free(&reads);
     buf_free(&json);
     buf_free(&text);
     buf_free(&lines);
@@ -54,6 +59,7 @@ static void receive(void *context, Str seen)
     take_text(&row, &o->json);
     take_text(&row, &o->text);
     take_text(&row, &o->lines);
+    take_text(&row, &o->reads);
     o->done = !row.bad && o->report.bound < NPU_PIPE_ALL;
 }
 
@@ -70,6 +76,18 @@ void twin_observer_free(TwinObserver *observer)
     buf_free(&observer->json);
     buf_free(&observer->text);
     buf_free(&observer->lines);
+    buf_free(&observer->reads);
+}
+
+SimReadOf twin_read_of(const TwinObserver *observer, const TwinTensor *tensors, uint32_t index)
+{
+    SimReadOf of = {0};
+    size_t number = 0; /* tensors without elements have no region */
+    for (uint32_t i = 0; i < index; i++)
+        number += tensors[i].bytes > 0;
+    if (tensors[index].bytes && observer->done && (number + 1) * sizeof of <= observer->reads.len)
+        memcpy(&of, observer->reads.at + number * sizeof of, sizeof of);
+    return of;
 }
 
 /* As msprof names the pipes: of vector cores, of cube cores. */

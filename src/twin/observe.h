@@ -20,6 +20,7 @@ typedef struct TwinObserver {
     bool explain;          /* say in `text` where the time goes and what to change first */
     bool costs;            /* keep in `lines` what every source line cost (cycle_costs) */
     Buf json, text, lines; /* out; freed by twin_observer_free */
+    Buf reads;             /* out: a SimReadOf for every region, in their order (twin_read_of) */
     CycleReport report;
     bool done;
     /* in the simulator's process only */
@@ -33,5 +34,8 @@ void twin_observer_free(TwinObserver *observer);
 /* Does nothing when the run never came to its end. */
 void twin_observed(Arena *arena, const NpuChip *chip, const TwinObserver *observer,
                    Verdict *verdict);
+
+/* How much the launch read of its tensor `index`; not known with data, or of outputs. */
+SimReadOf twin_read_of(const TwinObserver *observer, const TwinTensor *tensors, uint32_t index);
 
 #endif

@@ -1,6 +1,8 @@
 /* Verdict tables, small helpers and the JSON writer. */
 #include "verdict/verdict.h"
 
+#include "base/version.h"
+
 #include <math.h>
 
 static const VerdictStatusRow status_rows[] = {
@@ -17,7 +19,8 @@ static const char *const kind_texts[] = {"race", "fault", "hang", "leak"};
 
 Verdict verdict_make(void)
 {
-    return (Verdict){.task = "",
+    return (Verdict){.config = "",
+                     .task = "",
                      .candidate = "",
                      .kase = "",
                      .inputs = "",
@@ -38,6 +41,16 @@ void verdict_fail(Verdict *verdict, VerdictStatus status, VerdictStage stage, co
     verdict->status = status;
     verdict->stage = stage;
     verdict->reason = reason;
+}
+
+bool verdict_settle(Verdict *verdict)
+{
+    if (verdict->status == VERDICT_OK && verdict->correct != VERDICT_YES)
+        verdict_fail(verdict, VERDICT_NOT_COMPUTED, verdict->stage,
+                     "no output was compared with the task's");
+    if (verdict->status == VERDICT_OK)
+        verdict->stage = STAGE_DONE;
+    return verdict->status == VERDICT_OK;
 }
 
 const VerdictStatusRow *verdict_status_row(VerdictStatus status) { return &status_rows[status]; }
@@ -202,6 +215,14 @@ static void add_pipes(Buf *out, const Verdict *verdict)
 void verdict_to_json(const Verdict *verdict, Buf *out)
 {
     buf_char(out, '{');
+    add_count(out, "schema", VERDICT_SCHEMA);
+    add_text(out, "program", "acraft " ACRAFT_VERSION);
+    add_text(out, "config", verdict->config);
+    add_key(out, "seed");
+    if (verdict->seeded)
+        buf_printf(out, "\"%llu\"", (unsigned long long)verdict->seed);
+    else
+        buf_puts(out, "null");
     add_text(out, "task", verdict->task);
     add_text(out, "candidate", verdict->candidate);
     add_text(out, "case", verdict->kase);

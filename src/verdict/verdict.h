@@ -66,6 +66,10 @@ typedef struct VerdictPipe {
 } VerdictPipe;
 
 typedef struct Verdict {
+    const char
+        *config;   /* hash of what the judge was told to do (judge_config); "": not of a judge */
+    uint64_t seed; /* of the case's inputs */
+    bool seeded;   /* ... which is known */
     const char *task, *candidate; /* "": none */
     const char *kase;             /* "case" in JSON */
     const char *inputs;           /* of the case: "x f32[64,512], w f32[512]"; "": not said */
@@ -96,6 +100,9 @@ typedef struct Verdict {
 Verdict verdict_make(void);
 /* The first failure stays: a later one changes nothing. */
 void verdict_fail(Verdict *verdict, VerdictStatus status, VerdictStage stage, const char *reason);
+/* The one place where a verdict against a task becomes ok: values were compared and were right.
+ * True: it is. Every way to judge a candidate ends here. */
+bool verdict_settle(Verdict *verdict);
 const VerdictStatusRow *verdict_status_row(VerdictStatus status);
 bool verdict_status_from_text(Str text, VerdictStatus *status);
 const char *verdict_stage_text(VerdictStage stage);

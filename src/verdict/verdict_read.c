@@ -2,6 +2,7 @@
  * looked at, a wrong type is an error that names the key, a missing one keeps its default. */
 #include "verdict/verdict.h"
 
+#include <stdlib.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -209,6 +210,15 @@ static void read_lists(Reader *r, json_t *root, Verdict *v)
     }
 }
 
+/* As text: numbers of JSON do not hold 64 bits everywhere. */
+static void read_seed(Reader *r, json_t *root, Verdict *v)
+{
+    const char *text = "";
+    read_text(r, root, "seed", &text);
+    v->seeded = *text != 0;
+    v->seed = strtoull(text, NULL, 10);
+}
+
 static void read_verdict(Reader *r, json_t *root, Verdict *v)
 {
     int status = VERDICT_OK, stage = STAGE_EXTRACT;
@@ -216,6 +226,8 @@ static void read_verdict(Reader *r, json_t *root, Verdict *v)
     read_enum(r, root, "stage", VERDICT_STAGE_COUNT, stage_text, &stage);
     v->status = (VerdictStatus)status;
     v->stage = (VerdictStage)stage;
+    read_text(r, root, "config", &v->config);
+    read_seed(r, root, v);
     read_text(r, root, "task", &v->task);
     read_text(r, root, "candidate", &v->candidate);
     read_text(r, root, "case", &v->kase);

@@ -185,6 +185,16 @@ T_TEST(cheat_pytorch_moves_and_casts)
                "permute");
 }
 
+/* Views, expansion and slices around a kernel that copies do the work of a task that computes. */
+T_TEST(cheat_moves_around_a_copy)
+{
+    static const char nearest[] = "tests/eval/tasks/nearest.py";
+    check_copy(nearest,
+               "return " COPY("x") ".reshape(2, 3, 8, 1, 16, 1).expand(2, 3, 8, 2, 16, "
+                                   "2).reshape(2, 3, 16, 32)",
+               VERDICT_NOT_COMPUTED, "only copy");
+}
+
 /* A kernel that copies, and at:: calls that do the rest before, after and beside it. */
 #define RUN(from, to) "EXEC_NPU_CMD(aclnnReluCustom, " from ", " to ");"
 

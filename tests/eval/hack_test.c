@@ -158,3 +158,33 @@ T_TEST(hack_kernel_writes_a_constant)
     CHECK(strstr(j.verdict.reason, "zeros"));
     arena_drop(&j.arena);
 }
+
+/* The second call in a process must do the work again: a result that is kept is given back for ever. */
+T_TEST(hack_binding_keeps_its_first_result)
+{
+    static const char run[] = "EXEC_NPU_CMD(aclnnReluCustom, x, y);";
+    Arena arena = {0};
+    check_binding(str_format(&arena,
+                             "static at::Tensor y; if (!y.defined()) { y = at::empty_like(x); %s } "
+                             "return y;",
+                             run),
+                  VERDICT_NOT_COMPUTED, "second call");
+    check_binding(str_format(&arena,
+                             "static int calls = 0; at::Tensor y = at::empty_like(x); "
+                             "if (calls++ == 0) { %s } return y;",
+                             run),
+                  VERDICT_NOT_COMPUTED, "second call");
+    check_binding(str_format(&arena,
+                             "static int calls = 0; calls++; "
+                             "at::Tensor y = at::empty_like(x); %s return y;",
+                             run),
+                  VERDICT_OK, "");
+    arena_drop(&arena);
+}
+
+/* What the task leaves as it is stays so. */
+T_TEST(hack_binding_overwrites_its_input)
+{
+    check_binding("at::Tensor y = x; EXEC_NPU_CMD(aclnnReluCustom, x, y); return y;",
+                  VERDICT_HAZARD, "");
+}

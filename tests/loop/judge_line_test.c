@@ -1,6 +1,7 @@
 /* The judge: every line gets an answer, and the terms say what happened. */
 #include "loop/judge_line.h"
 
+#include "tests/schema.h"
 #include "tests/t.h"
 #include <jansson.h>
 #include <math.h>
@@ -14,7 +15,9 @@ static json_t *judge_with(const char *request, bool time)
         .chip = npu_chip_find(STR("910B2")), .baseline_name = "", .trust = true, .time = time};
     judge_line(&lines, str_from(request), &reply);
     json_t *answer = json_loads(reply.at, 0, NULL);
+    const char *place = schema_refuses("judge.schema.json", reply.at);
     CHECK_MSG(json_is_object(answer), "no JSON: %s", reply.at);
+    CHECK_MSG(!place, "the schema does not take %s in %s", place, reply.at);
     buf_free(&reply);
     return answer;
 }
@@ -27,6 +30,7 @@ static const char *text_of(json_t *answer, const char *key)
     return text ? text : "";
 }
 
+/* A line that asks for nothing that exists is no answer that failed: it has no reward at all. */
 T_TEST(judge_answers_any_line)
 {
     static const char *const lines[] = {
@@ -38,15 +42,43 @@ T_TEST(judge_answers_any_line)
         "{\"task\": \"tests/bench/tasks/square.py\"}",
         "{\"task\": \"tests/bench/tasks/square.py\", \"answer\": \"x\", \"form\": \"poem\"}",
         "{\"task\": \"/nonexistent.py\", \"answer\": \"x\"}",
-        "{\"task\": \"tests/bench/tasks/square.py\", \"answer\": \"\\u0000\\ud83d\\ude00\"}",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         json_t *answer = judge(lines[i]);
-        CHECK_MSG(!strcmp(text_of(answer, "status"), "no-answer"), "'%s' got %s", lines[i],
+        CHECK_MSG(!strcmp(text_of(answer, "status"), "bad-request"), "'%s' got %s", lines[i],
                   text_of(answer, "status"));
-        CHECK(json_number_value(json_object_get(answer, "reward")) == 0);
+        CHECK(json_is_null(json_object_get(answer, "reward")));
         json_decref(answer);
     }
+}
+
+/* Characters that no text holds are mended, not a reason to lose the line. */
+T_TEST(judge_takes_odd_characters)
+{
+    static const char *const answers[] = {"\\u0000\\ud83d\\ude00", "a \\ud800 b", "\xff\xfe"};
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        Buf line = {0};
+        buf_printf(&line,
+                   "{\"id\": 5, \"task\": \"tests/bench/tasks/square.py\", \"answer\": \"%s\"}",
+                   answers[i]);
+        json_t *answer = judge(line.at);
+        CHECK_EQ_STR(text_of(answer, "status"), "no-answer");
+        CHECK(json_integer_value(json_object_get(answer, "id")) == 5);
+        CHECK(json_number_value(json_object_get(answer, "reward")) == 0);
+        json_decref(answer);
+        buf_free(&line);
+    }
+}
+
+/* Every line says which program, which rules and which inputs it comes from. */
+T_TEST(judge_lines_say_where_they_come_from)
+{
+    json_t *answer = judge("{\"task\": \"t\", \"answer\": \"x\"}");
+    CHECK(json_is_integer(json_object_get(answer, "schema")));
+    CHECK(str_starts(str_from(text_of(answer, "program")), "acraft "));
+    CHECK(strlen(text_of(answer, "config")) == 16);
+    CHECK_EQ_STR(text_of(answer, "seed"), "0");
+    json_decref(answer);
 }
 
 T_TEST(judge_gives_the_id_back)
@@ -131,9 +163,9 @@ T_TEST(judge_times_only_the_way_it_has_judged)
     json_t *honest = judge_squares("4294967297"), *sly = judge_squares("9000000");
     CHECK_EQ_STR(text_of(honest, "status"), "ok");
     CHECK(json_is_number(json_object_get(honest, "speed")));
-    CHECK_EQ_STR(text_of(sly, "status"), "ok");
+    CHECK_EQ_STR(text_of(sly, "status"), "not-computed"); /* at a size it takes for a large one */
     CHECK(json_is_null(json_object_get(sly, "speed")));
-    CHECK_NEAR(json_number_value(json_object_get(sly, "reward")), 0.5, 1e-12);
+    CHECK(json_number_value(json_object_get(sly, "reward")) == 0);
     json_decref(honest);
     json_decref(sly);
 }
@@ -146,8 +178,15 @@ T_TEST(judge_reward_terms)
                 .predicted_us = 20,
                 .bound_us = 5};
     CHECK_NEAR(judge_reward(&j).speed, 0.25, 1e-12);
-    CHECK_NEAR(judge_reward(&j).reward, 0.2 + 0.3 + 0.5 * 0.25, 1e-12);
-    j.status = VERDICT_HAZARD; /* right values do not pay when there is a race */
-    CHECK_NEAR(judge_reward(&j).reward, 0.2, 1e-12);
+    CHECK_NEAR(judge_reward(&j).reward, 0.5 + 0.5 * 0.25, 1e-12);
+    j.predicted_us = 4; /* faster than the chip: no score */
+    CHECK(isnan(judge_reward(&j).speed));
+    CHECK_NEAR(judge_reward(&j).reward, 0.5, 1e-12);
+    j.correct = VERDICT_UNKNOWN; /* nothing was compared */
+    CHECK(judge_reward(&j).reward == 0);
+    j.correct = VERDICT_YES;
+    j.status =
+        VERDICT_HAZARD; /* right values do not pay when there is a race, nor does compiling */
+    CHECK(judge_reward(&j).reward == 0);
     CHECK(isnan(judge_reward(&j).speed));
 }

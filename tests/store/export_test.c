@@ -2,6 +2,7 @@
 #include "store/export.h"
 
 #include "base/file.h"
+#include "tests/schema.h"
 #include "tests/t.h"
 #include <jansson.h>
 #include <math.h>
@@ -68,6 +69,10 @@ static bool take(void *context, Str line)
     json_decref(p->last);
     p->last = json_loadb(line.at, line.len - 1, JSON_ALLOW_NUL, &error);
     CHECK_MSG(json_is_object(p->last), "row %u: %s", p->rows, error.text);
+    Arena scratch = {0};
+    const char *place = schema_refuses("export.schema.json", str_dup(&scratch, line));
+    CHECK_MSG(!place, "row %u: the schema does not take %s", p->rows, place);
+    arena_drop(&scratch);
     CHECK(line.at[line.len - 1] == '\n' && !memchr(line.at, '\n', line.len - 1));
     CHECK_EQ_STR(json_string_value(json_object_get(p->last, "licence")), "CC0");
     CHECK_EQ_STR(json_string_value(json_object_get(p->last, "task_licence")), "Apache-2.0");

@@ -15,7 +15,7 @@
  *     BIND_LIST u32 count, values
  * Request: u64 bytes that follow; text function, u64 first free address; the chip: text name, u32 AIC and AIV cores, u64
  * bytes of UB, L1, L0A, L0B, L0C, L2 and the system's workspace; u32 count of arguments, each text
- * name (may be empty) and value; u32 count of answers, each text. */
+ * name (may be empty) and value; u32 count of answers, each text; u8: call it once before, unheard. */
 #ifndef TWIN_BIND_SHARE_H
 #define TWIN_BIND_SHARE_H
 

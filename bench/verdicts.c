@@ -1,0 +1,431 @@
+/* Do wrong kernels get through? Right Craft programs with one place made wrong, judged as `acraft judge`
+ * judges by default; the yardstick is all of them.
+ *
+ *     bench-verdicts [--most N] [--list] [NAME...]      N mutants of each program (10)
+ *
+ * Kinds: bounds (off by one), rounding (a cast that rounds otherwise, half precision between), reduction
+ * (another start, order or operator), dtype, operands (swapped, one twice), stale (a load left out, an index
+ * that stays), size (wrong only above a size), arithmetic (a constant, an operator). A mutant that means the
+ * same program is named in the table below with the reason, and not counted. Exit status 1: one got through. */
+#include "loop/bench_pool.h"
+#include "loop/judge_line.h"
+
+#include "base/file.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Program {
+    const char *name, *craft, *task;
+} Program;
+
+#define EXEMPLAR(n)                                                           \
+    {                                                                         \
+#n, "examples/exemplars/" #n ".craft", "examples/exemplars/" #n ".py" \
+    }
+#define EXAMPLE(n, dir)                                        \
+    {                                                          \
+#n, "examples/" #n ".craft", "tasks/" dir "/" #n ".py" \
+    }
+static const Program programs[] = {
+    EXEMPLAR(above_row_mean),
+    EXEMPLAR(bent_identity),
+    EXEMPLAR(block_energy),
+    EXEMPLAR(channel_deviation),
+    EXEMPLAR(column_peak),
+    EXEMPLAR(largest_step),
+    EXEMPLAR(log_cosh_loss),
+    EXEMPLAR(log_distance),
+    EXEMPLAR(midrange_norm),
+    EXEMPLAR(outer_hypot),
+    EXEMPLAR(picked_share),
+    EXEMPLAR(pinball_rows),
+    EXEMPLAR(positive_energy),
+    EXEMPLAR(repeat_and_scale),
+    EXEMPLAR(row_midpoints),
+    EXEMPLAR(row_range),
+    EXEMPLAR(running_length),
+    EXEMPLAR(scale_by_row_and_column),
+    EXEMPLAR(sign_momentum),
+    EXEMPLAR(two_row_mean),
+    EXEMPLAR(window_range),
+    EXAMPLE(elu, "activation"),
+    EXAMPLE(gelu, "activation"),
+    EXAMPLE(hardtanh, "activation"),
+    EXAMPLE(leaky_relu, "activation"),
+    EXAMPLE(mse_loss, "loss"),
+    EXAMPLE(relu, "activation"),
+    EXAMPLE(selu, "activation"),
+    EXAMPLE(softmax, "activation"),
+    EXAMPLE(log_softmax, "activation"),
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+/* From one piece of text to another. `after`: only where this stands before it on the line. */
+typedef struct Rule {
+    const char *kind, *from, *to, *after;
+} Rule;
+
+static const Rule rules[] = {
+    {"bounds", "tiles(cols, ", "tiles(cols - 1, ", ""},
+    {"bounds", "tiles(space, ", "tiles(space - 1, ", ""},
+    {"bounds", "tiles(width, ", "tiles(width - 1, ", ""},
+    {"bounds", "tiles(rows, ", "tiles(rows - 1, ", ""},
+    {"bounds", "share(n, ", "share(n - 1, ", ""},
+    {"bounds", "tiles(n, ", "tiles(n - 1, ", ""},
+    {"bounds", "mine(rows", "mine(rows - 1", ""},
+    {"bounds", "mine(batch", "mine(batch - 1", ""},
+    {"bounds", "mine(blocks", "mine(blocks - 1", ""},
+    {"bounds", "range(channels)", "range(channels - 1)", ""},
+    {"bounds", "range(block.size)", "range(block.size - 1)", ""},
+    {"bounds", "range(rows)", "range(1, rows)", ""},
+    {"bounds", "range(channels)", "range(1, channels)", ""},
+    {"size", "tiles(cols, ", "tiles(cols if cols < 2048 else cols - 1, ", ""},
+    {"size", "tiles(space, ", "tiles(space if space < 2048 else space - 1, ", ""},
+    {"size", "tiles(width, ", "tiles(width if width < 2048 else width - 1, ", ""},
+    {"size", "share(n, ", "share(n if n < 5000000 else n - 1, ", ""},
+    {"size", "share(n, ", "share(min(n, 4000000), ", ""},
+    {"size", "mine(rows", "mine(min(rows, 3000)", ""},
+    {"size", "f32(cols)", "f32(min(cols, 200))", ""},
+    {"size", "f32(n)", "f32(min(n, 6000000))", ""},
+    {"size", "f32(channels)", "f32(min(channels, 200))", ""},
+    {"reduction", "reduce_sum(", "reduce_max(", ""},
+    {"reduction", "reduce_max(", "reduce_min(", ""},
+    {"reduction", "reduce_min(", "reduce_max(", ""},
+    {"reduction", "row_sum(", "row_max(", ""},
+    {"reduction", "row_max(", "row_min(", ""},
+    {"reduction", "col_sum(", "col_max(", ""},
+    {"reduction", "total = 0.0", "total = 1.0", ""},
+    {"reduction", "s = 0.0", "s = 1.0", ""},
+    {"reduction", "= -inf", "= 0.0", ""},
+    {"reduction", "= inf", "= 0.0", ""},
+    {"reduction", "total += ", "total = ", ""},
+    {"reduction", "+= ", "= ", ""},
+    {"reduction", "max(m, ", "min(m, ", ""},
+    {"stale", "block.start + i", "block.start", "load("},
+    {"stale", "x[r, t]", "x[0, t]", "load("},
+    {"stale", "x[n, c, t]", "x[n, 0, t]", "load("},
+    {"stale", "x[b, :, t]", "x[0, :, t]", "load("},
+    {"stale", "x[t]", "x[0:t.size]", "load("},
+    {"stale", "pick[block.start + i]", "pick[block.start]", ""},
+    {"stale", "column[r]", "column[0]", ""},
+    {"operands", "y[t]", "x[t]", "load("},
+    {"operands", "t[block.start + i, s]", "p[block.start + i, s]", "load("},
+    {"operands", "target[t]", "pred[t]", "load("},
+    {"operands", "b[:s.size] - a[:s.size]", "a[:s.size] - b[:s.size]", ""},
+    {"operands", "a[:t.size] - b[:t.size]", "b[:t.size] - a[:t.size]", ""},
+    {"rounding", "rsqrt(", "recip(", ""},
+    {"rounding", "sqrt(", "abs(", ""},
+    {"rounding", "exp(", "1.0 + (", ""},
+    {"rounding", "0.5", "0.4995", ""},
+    {"rounding", "1.0", "1.001", ""},
+    {"rounding", "0.001", "0.0011", ""},
+    {"rounding", "0.9", "0.9005", ""},
+    {"rounding", "0.1", "0.1001", ""},
+    {"rounding", "0.01", "0.0101", ""},
+    {"rounding", "1e-08", "1e-3", ""},
+    {"dtype", "ub(f32,", "ub(f16,", ""},
+    {"dtype", "gm[f32,", "gm[f16,", ""},
+    {"dtype", "out[f32,", "out[f16,", ""},
+    {"arithmetic", " + ", " - ", "[:"},
+    {"arithmetic", " * ", " + ", "[:"},
+    {"arithmetic", " / ", " * ", "[:"},
+    {"arithmetic", "max(", "min(", "[:"},
+    {"arithmetic", "min(", "max(", "[:"},
+    {"arithmetic", "abs(", "exp(", "[:"},
+    {"arithmetic", "relu(", "abs(", ""},
+    {"arithmetic", "-0.", "0.", ""},
+    {"arithmetic", " > ", " >= 0.5 + ", "[:"},
+    {"arithmetic", "< 0.0", "< 0.1", ""},
+};
+
+/* Mutants that mean the same, and why. The shift of a softmax keeps exp from overflowing; on the task's
+ * inputs every shift gives the same values. */
+#define SHIFT(name, number, line)                            \
+    {                                                        \
+        name, number, line, "the shift of a softmax cancels" \
+    }
+static const struct {
+    const char *name;
+    uint32_t number;
+    const char *line, *reason;
+} equivalent[] = {
+    {"mse_loss", 23, "a[:t.size] = b[:t.size] - a[:t.size]", "it is squared"},
+    {"largest_step", 29, "w2[:cols] = w[:cols] - d[:cols] * (0.01 / (seen - 0.00001))",
+     "the result changes by less than its rounding"},
+    SHIFT("softmax", 19, "for t in tiles(cols - 1, tile):  # ranges; the last may be short"),
+    SHIFT("softmax", 19,
+          "for t in tiles(cols if cols < 2048 else cols - 1, tile):  # ranges; the last may be "
+          "short"),
+    SHIFT("softmax", 21, "load(a[:t.size], x[0, t])"),
+    SHIFT("softmax", 21, "load(a[:t.size], x[r, t])"),
+    SHIFT("softmax", 23, "m = max(m, reduce_min(a[:t.size]))"),
+    SHIFT("log_softmax", 18, "for t in tiles(cols - 1, tile):"),
+    SHIFT("log_softmax", 18, "for t in tiles(cols if cols < 2048 else cols - 1, tile):"),
+    SHIFT("log_softmax", 20, "load(a[:t.size], x[0, t])"),
+    SHIFT("log_softmax", 22, "m = max(m, reduce_min(a[:t.size]))"),
+};
+
+typedef struct Mutant {
+    const Program *of;
+    const Rule *rule;
+    uint32_t line; /* of the text, from 1; 0: the program itself */
+    Str text;
+    const char *changed; /* the line as it is now */
+    char status[32], reason[160];
+    double reward;
+} Mutant;
+
+typedef VEC(Mutant) Mutants;
+
+/* ---- making ---- */
+
+static Str replaced(Arena *arena, Str text, size_t at, const Rule *r)
+{
+    Buf out = {0};
+    size_t from = strlen(r->from);
+    buf_str(&out, str_slice(text, 0, at));
+    buf_puts(&out, r->to);
+    buf_str(&out, str_slice(text, at + from, text.len));
+    Str copy = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    return copy;
+}
+
+static Str line_at(Str text, size_t at, uint32_t *number, size_t *begin)
+{
+    *number = 1;
+    *begin = 0;
+    for (size_t i = 0; i < at; i++)
+        if (text.at[i] == '\n') {
+            ++*number;
+            *begin = i + 1;
+        }
+    Str rest = str_slice(text, *begin, text.len), line = {0};
+    str_next(&rest, '\n', &line);
+    return line;
+}
+
+static bool is_code(Str line) { return str_trim(line).len && str_trim(line).at[0] != '#'; }
+
+static void mutate_by(Arena *arena, const Program *p, Str text, const Rule *r, Mutants *all)
+{
+    size_t head = 0;
+    ptrdiff_t body = str_find(text, STR("@kernel"));
+    if (!strcmp(r->kind, "dtype"))
+        body = str_find(text, STR("@host"));
+    head = body < 0 ? 0 : (size_t)body;
+    for (ptrdiff_t at; (at = str_find(str_slice(text, head, text.len), str_from(r->from))) >= 0;) {
+        size_t where = head + (size_t)at, begin;
+        Mutant m = {.of = p, .rule = r};
+        Str line = line_at(text, where, &m.line, &begin);
+        head = where + strlen(r->from);
+        bool word = where > 0 &&
+                    ((text.at[where - 1] | 32) >= 'a' && (text.at[where - 1] | 32) <= 'z') &&
+                    r->from[0] != ' ' && r->from[0] != '=';
+        if (!is_code(line) || word || (r->after[0] && str_find(line, str_from(r->after)) < 0) ||
+            (r->from[0] >= '0' && r->from[0] <= '9' && text.at[head] >= '0' &&
+             text.at[head] <= '9'))
+            continue;
+        m.text = replaced(arena, text, where, r);
+        uint32_t number;
+        m.changed = str_dup(arena, str_trim(line_at(m.text, where, &number, &begin)));
+        vec_push(arena, all, m);
+    }
+}
+
+/* A load left out: the buffer keeps what it held. */
+static void mutate_loads(Arena *arena, const Program *p, Str text, Mutants *all)
+{
+    static const Rule left_out = {"stale", "load(", "pass", ""};
+    size_t from = 0;
+    for (ptrdiff_t at; (at = str_find(str_slice(text, from, text.len), STR("  load("))) >= 0;) {
+        size_t where = from + (size_t)at + 2, begin;
+        Mutant m = {.of = p, .rule = &left_out};
+        Str line = line_at(text, where, &m.line, &begin);
+        from = where + 5;
+        Buf out = {0};
+        buf_str(&out, str_slice(text, 0, where));
+        buf_puts(&out, "pass");
+        buf_str(&out, str_slice(text, begin + line.len, text.len));
+        m.text = str_copy(arena, buf_view(&out));
+        m.changed = str_dup(arena, str_trim(line));
+        buf_free(&out);
+        vec_push(arena, all, m);
+    }
+}
+
+/* At most `most` of each program, kind by kind in turn. */
+static void choose(Arena *arena, const Mutants *all, uint32_t most, Mutants *chosen)
+{
+    bool *taken = arena_array(arena, bool, all->len + 1);
+    uint32_t count = 0;
+    for (bool any = true; any && count < most;) {
+        const char *seen[16];
+        uint32_t kinds = 0;
+        any = false;
+        for (uint32_t i = 0; i < all->len && count < most; i++) {
+            bool had = taken[i];
+            for (uint32_t k = 0; k < kinds; k++)
+                had |= !strcmp(seen[k], all->at[i].rule->kind);
+            if (had)
+                continue;
+            seen[kinds++] = all->at[i].rule->kind;
+            taken[i] = any = true;
+            count++;
+            vec_push(arena, chosen, all->at[i]);
+        }
+    }
+}
+
+static bool make_mutants(Arena *arena, const Program *p, uint32_t most, Mutants *chosen, Diag *diag)
+{
+    Mutants all = {0};
+    Str text;
+    if (!file_read(arena, p->craft, 0, &text, diag))
+        return false;
+    Mutant right = {.of = p, .text = text, .changed = ""};
+    vec_push(arena, chosen, right);
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        mutate_by(arena, p, text, &rules[r], &all);
+    mutate_loads(arena, p, text, &all);
+    choose(arena, &all, most, chosen);
+    return true;
+}
+
+/* ---- judging ---- */
+
+typedef struct Desk {
+    const Mutants *mutants;
+    JudgeSpec spec;
+} Desk;
+
+static void judge_one(void *context, Str request, Buf *reply)
+{
+    const Desk *d = context;
+    int64_t index = 0;
+    Arena arena = {0};
+    Judged judged;
+    str_to_i64(request, &index);
+    const Mutant *m = &d->mutants->at[index];
+    JudgeTask task = {.path = m->of->task, .name = m->of->name, .category = ""};
+    Diag diag = diag_make(&arena, m->of->task, STR(""));
+    if (!file_read(&arena, m->of->task, 0, &task.source, &diag))
+        judge_nothing(&judged, "task", VERDICT_BAD_REQUEST, "there is no such task");
+    else
+        judge_answer(&arena, &d->spec, &task, m->text, &judged);
+    buf_printf(reply, "%g %s %s", judge_reward(&judged).reward,
+               verdict_status_row(judged.status)->text, judged.reason);
+    arena_drop(&arena);
+}
+
+static void take_reply(Mutant *m, Str reply)
+{
+    Str reward = {0}, status = {0};
+    str_next(&reply, ' ', &reward);
+    str_next(&reply, ' ', &status);
+    str_to_double(reward, &m->reward);
+    snprintf(m->status, sizeof m->status, "%.*s", STR_ARG(status));
+    snprintf(m->reason, sizeof m->reason, "%.*s", STR_ARG(reply));
+}
+
+static void judge_all(Mutants *mutants)
+{
+    Desk desk = {.mutants = mutants};
+    desk.spec = (JudgeSpec){.chip = npu_chip_find(STR("910B2")),
+                            .fuzz = 3,
+                            .listed = 4,
+                            .first_only = true,
+                            .baseline_name = "",
+                            .trust = true,
+                            .cache = judge_cache_open()};
+    PoolSpec spec = {.recycle = 64, .seconds = 300, .work = judge_one, .context = &desk};
+    Pool *pool = pool_open(&spec);
+    PoolReply reply;
+    for (uint32_t sent = 0, done = 0; done < mutants->len;) {
+        char number[16];
+        while (sent < mutants->len && pool_busy(pool) < pool_jobs(pool)) {
+            snprintf(number, sizeof number, "%u", sent);
+            if (!pool_send(pool, sent, str_from(number)))
+                break;
+            sent++;
+        }
+        if (!pool_next(pool, 60, -1, &reply))
+            continue;
+        take_reply(&mutants->at[reply.id],
+                   reply.end == POOL_DONE ? reply.text : STR("0 timeout not judged in time"));
+        done++;
+    }
+    pool_close(pool);
+    judge_cache_close(desk.spec.cache);
+}
+
+/* ---- the end ---- */
+
+static const char *same_because(const Mutant *m)
+{
+    for (size_t i = 0; i < sizeof equivalent / sizeof *equivalent; i++)
+        if (!strcmp(equivalent[i].name, m->of->name) && equivalent[i].number == m->line &&
+            !strcmp(equivalent[i].line, m->changed))
+            return equivalent[i].reason;
+    return NULL;
+}
+
+static int report(const Mutants *mutants, bool list)
+{
+    uint32_t wrong = 0, caught = 0, same = 0, right = 0, broken = 0, ran = 0;
+    for (uint32_t i = 0; i < mutants->len; i++) {
+        const Mutant *m = &mutants->at[i];
+        if (!m->line) {
+            right += m->reward > 0;
+            broken += m->reward <= 0;
+            if (m->reward <= 0)
+                printf("NOT RIGHT  %s is %s: %s\n", m->of->name, m->status, m->reason);
+            continue;
+        }
+        const char *because = same_because(m);
+        same += because != NULL;
+        wrong += !because;
+        caught += !because && m->reward <= 0;
+        ran += !because && m->reward <= 0 && strcmp(m->status, "not-parsed") != 0;
+        if (list || (!because && m->reward > 0))
+            printf("%s %-12s %s:%u  %s  (%s%s%s)\n", m->reward > 0 ? "PASSED  " : "caught  ",
+                   m->rule->kind, m->of->craft, m->line, m->changed, m->status,
+                   because ? "; the same program: " : "", because ? because : "");
+    }
+    printf("%u programs right as they are, %u not; %u wrong kernels, %u caught (%u by running), "
+           "%u that mean the same left out\n",
+           right, broken, wrong, caught, ran, same);
+    return caught == wrong ? 0 : 1;
+}
+
+static bool is_wanted(const Program *p, char **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], p->name))
+            return true;
+    return n == 0;
+}
+
+int main(int argc, char **argv)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    Mutants mutants = {0};
+    uint32_t most = 10;
+    bool list = false;
+    int first = 1;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        list |= !strcmp(argv[first], "--list");
+        if (!strcmp(argv[first], "--most") && first + 1 < argc)
+            most = (uint32_t)strtoul(argv[++first], NULL, 10);
+    }
+    for (size_t i = 0; i < PROGRAMS; i++)
+        if (is_wanted(&programs[i], argv + first, argc - first) &&
+            !make_mutants(&arena, &programs[i], most, &mutants, &diag))
+            fprintf(stderr, "%s\n", diag.items.at[0].text);
+    judge_all(&mutants);
+    int status = report(&mutants, list);
+    arena_drop(&arena);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* What the sizes decide on a program's way, as a set that two sizes can be compared by.
+ *
+ *     IrDecisions *small, *full;
+ *     ir_decide(arena, p, chip, &small_shapes, seed, &small, &diag);
+ *     ir_decide(arena, p, chip, &full_shapes, seed, &full, &diag);
+ *     if (!ir_decided_in(p, full, small, &place)) ... full size goes where no values were seen
+ *
+ * The host function and its kernels are walked without data, on every kind of core: each launch, `if`,
+ * `a if c else b`, comparison, min, max, abs, //, %, loop and extent notes its outcome (which side; zero, one
+ * or more; a whole last tile or a part of one). Long loops and many cores are sampled: their first, their
+ * last, and some drawn by the seed. Where a value read from memory decides, both sides are walked. */
+#ifndef IR_DECIDE_H
+#define IR_DECIDE_H
+
+#include "ir/host.h"
+
+typedef struct IrDecisions IrDecisions;
+
+/* False with a diagnostic: the operator refuses these shapes, or the walk is too long. */
+bool ir_decide(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHostInput *input,
+               uint64_t seed, IrDecisions **decisions, Diag *diag);
+/* Whether everything decided in `full` was decided so in `seen`; if not, where the first is. That a loop
+ * turns never, once or often may have been in any of the `others` instead. */
+bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecisions *seen,
+                   IrDecisions *const *others, uint32_t n, Span *place);
+
+#endif
