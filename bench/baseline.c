@@ -525,6 +525,11 @@ int main(int argc, char **argv)
     Bench b = {.arena = &arena, .budget = 16, .to = HOME};
     Rows rows = {0};
     bool write = false, list = false, any = false, ok = true;
+    if (argc == 1) { /* `make bench` calls it so: all of it takes hours */
+        printf("usage: bench-baseline [write|list] [full|eager|mhc|experts]... [--only TEXT] "
+               "[--budget N] [--to DIR]\n");
+        return 0;
+    }
     for (int i = 1; i < argc && ok; i++) {
         bool more = i + 1 < argc;
         int64_t n = 0;

@@ -55,7 +55,7 @@ typedef struct EmitSimLaunch {
 typedef enum EmitSimEnd {
     EMIT_SIM_DONE,
     EMIT_SIM_HANG, /* every core that goes on waits for another */
-    EMIT_SIM_TRAP, /* an integer division by zero */
+    EMIT_SIM_TRAP, /* an integer division by zero, or a loop that turns long without a record */
 } EmitSimEnd;
 
 /* One variant. NULL: `diag` says what is not supported. */

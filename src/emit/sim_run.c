@@ -251,8 +251,11 @@ static bool run_ins(SimCoreRun *c, const SimIns *s)
     return true;
 }
 
+enum { MOST_IDLE = 1 << 26 }; /* instructions without a record: a loop that waits for values */
+
 void esim_core_fill(SimCoreRun *c, uint32_t want)
 {
+    uint32_t idle = 0, had = 0;
     if (c->out_at == c->out_len)
         c->out_at = c->out_len = 0;
     while (c->state == CORE_RUNS && c->out_len - c->out_at < want) {
@@ -269,6 +272,10 @@ void esim_core_fill(SimCoreRun *c, uint32_t want)
         }
         c->skip = c->log_len = 0;
         c->pc++;
+        idle = c->out_len == had ? idle + 1 : 0;
+        had = c->out_len;
+        if (idle > MOST_IDLE)
+            c->state = CORE_TRAPPED;
     }
 }
 
