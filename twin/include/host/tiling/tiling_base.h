@@ -11,7 +11,7 @@
 namespace optiling {
 
 struct AiCoreParams {
-    uint64_t ubSize, blockDim, aicNum, l1Size, l0aSize, l0bSize, l0cSize;
+    uint64_t ubSize, blockDim, numBlocks, aicNum, l1Size, l0aSize, l0bSize, l0cSize;
 };
 
 class TilingBaseClass {

@@ -1,0 +1,472 @@
+/* The cycle model's exam: public kernels that were measured on a board, run as they are, time only.
+ *
+ *     bench-exam CLONES [--only GLOB] [--role training|test] [--table OUT.tsv] [--all]
+ *
+ * In: bench/exam/rows.tsv (what to run, how long it took), bench/exam/split.tsv (which operators may
+ * give constants: training; which only judge: test), and CLONES, a directory of clones made by the user
+ * (asc-devkit, ops-nn, ops-transformer, NPUKernelBench). Kernels that are not there are skipped by name.
+ * Out: error by class, training and test apart, how steps of a tuning are ordered, the worst rows;
+ * with --table every row. ACRAFT names the program to run (build/release-gcc/acraft). Without arguments
+ * nothing is run. */
+#include "base/file.h"
+#include "base/proc.h"
+#include "base/rng.h"
+#include "base/temp.h"
+#include "base/vec.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_ARGS = 96, WORST = 10 };
+
+typedef struct ExamRow {
+    const char *id, *op, *kase, *class, *pair, *chip, *kernel, *args;
+    double measured, predicted; /* us; predicted 0: not run */
+    double seconds;             /* to run it here */
+    const char *why;            /* not run: why */
+    bool test;
+} ExamRow;
+
+typedef struct Exam {
+    Arena arena;
+    const char *clones, *only, *role, *table, *acraft, *cwd;
+    bool all;
+    uint32_t files; /* of values, written so far */
+    TempDir temp;
+    VEC(ExamRow) rows;
+    Diag diag;
+} Exam;
+
+/* --- tables --- */
+
+static const char *next_field(Arena *arena, Str *line)
+{
+    Str field = {0};
+    str_next(line, '\t', &field);
+    return str_dup(arena, field);
+}
+
+/* The next line that is no comment. */
+static bool next_line(Str *text, Str *line)
+{
+    while (str_next(text, '\n', line))
+        if (line->len && line->at[0] != '#')
+            return true;
+    return false;
+}
+
+/* The role of an operator; an operator that the split does not name is an error. */
+static bool is_test(Exam *e, Str split, const char *op)
+{
+    Str line;
+    while (next_line(&split, &line)) {
+        const char *name = next_field(&e->arena, &line), *role = next_field(&e->arena, &line);
+        if (!strcmp(name, op))
+            return !strcmp(role, "test");
+    }
+    fprintf(stderr, "bench/exam/split.tsv does not name %s\n", op);
+    exit(2);
+}
+
+static bool read_rows(Exam *e)
+{
+    Str text, split, line;
+    if (!file_read(&e->arena, "bench/exam/rows.tsv", 0, &text, &e->diag) ||
+        !file_read(&e->arena, "bench/exam/split.tsv", 0, &split, &e->diag))
+        return false;
+    while (next_line(&text, &line)) {
+        ExamRow r = {.id = next_field(&e->arena, &line)};
+        r.op = next_field(&e->arena, &line);
+        r.kase = next_field(&e->arena, &line);
+        r.class = next_field(&e->arena, &line);
+        r.pair = next_field(&e->arena, &line);
+        r.chip = next_field(&e->arena, &line);
+        r.measured = strtod(next_field(&e->arena, &line), NULL);
+        r.kernel = next_field(&e->arena, &line);
+        r.args = next_field(&e->arena, &line);
+        r.test = is_test(e, split, r.op);
+        bool wanted = !e->role || !strcmp(e->role, r.test ? "test" : "training");
+        if (wanted && (!e->only || fnmatch(e->only, r.op, 0) == 0))
+            vec_push(&e->arena, &e->rows, r);
+    }
+    return true;
+}
+
+/* --- a copy of a vendor's operator with the files for Atlas A2 alone --- */
+
+static bool shell(Exam *e, const char *command)
+{
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    ProcResult result;
+    return proc_run(&e->arena, &(ProcSpec){.argv = argv, .seconds = 60}, &result, &e->diag) &&
+           result.end == PROC_EXITED && result.status == 0;
+}
+
+/* Tiling functions of later chips are named by the host code and never called here. */
+static const char absent_functions[] =
+    "#include \"log/log.h\"\n"
+    "namespace optiling {\n"
+    "__attribute__((weak)) ge::graphStatus Tiling4GroupNormSiluRegBase(gert::TilingContext *)\n"
+    "{ return ge::GRAPH_FAILED; }\n"
+    "}\n";
+
+static const char *stage_project(Exam *e, const char *from)
+{
+    const char *name = str_dup(&e->arena, path_base(from));
+    const char *to = path_join(&e->arena, e->temp.path, name);
+    if (file_exists(to))
+        return to;
+    const char *command = str_format(
+        &e->arena,
+        "mkdir -p '%s/op_graph' && cp -r '%s/op_host' '%s/op_kernel' '%s/' && cd '%s' && "
+        "rm -rf op_host/config op_host/op_api && touch op_graph/%s_proto.h && "
+        "find . -name '*arch35*.cpp' -delete && find . -path '*arch35*' -name '*.cpp' -delete && "
+        "find . -name '*_apt.*' -delete && find . -name '*regbase*.cpp' -delete && "
+        "find op_host -name '*infershape*' -delete",
+        to, from, from, to, to, name);
+    Str absent = {.at = absent_functions, .len = sizeof absent_functions - 1};
+    bool ok = shell(e, command) &&
+              file_write(path_join(&e->arena, to, "op_host/exam_absent.cpp"), absent, &e->diag);
+    return ok ? to : NULL;
+}
+
+/* --- integers that decide what a kernel does --- */
+
+static void put_number(Buf *bytes, Str dtype, double value)
+{
+    int64_t wide = (int64_t)value;
+    int32_t word = (int32_t)value;
+    float real = (float)value;
+    if (str_is(dtype, "f32"))
+        buf_add(bytes, &real, sizeof real);
+    else if (str_is(dtype, "i64"))
+        buf_add(bytes, &wide, sizeof wide);
+    else
+        buf_add(bytes, &word, sizeof word);
+}
+
+static uint64_t elements_of(Str shape)
+{
+    uint64_t n = 1, dim = 0;
+    for (size_t i = 0; i < shape.len; i++) {
+        if (shape.at[i] >= '0' && shape.at[i] <= '9')
+            dim = dim * 10 + (uint64_t)(shape.at[i] - '0');
+        else if (shape.at[i] == ',' || shape.at[i] == ']')
+            n *= dim, dim = 0;
+    }
+    return n;
+}
+
+/* A permutation of 0..n-1 by steps of a number that shares no factor with n. */
+static uint64_t step_through(uint64_t n)
+{
+    uint64_t step = n / 3 * 2 + 1;
+    for (uint64_t a = step, b = n; b;) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+        if (!b && a != 1)
+            a = ++step, b = n;
+    }
+    return step;
+}
+
+/* "x=i32[8]@fill:3" becomes "x=i32[8]@FILE"; other arguments stay. */
+static const char *with_values(Exam *e, const char *arg)
+{
+    Str text = str_from(arg);
+    int64_t at = str_find(text, STR("]@")), is = str_find(text, STR("="));
+    if (at < 0 || is < 0)
+        return arg;
+    const char *how = arg + at + 2;
+    Str type = str_slice(text, (size_t)is + 1, (size_t)at + 1);
+    int64_t open = str_find(type, STR("["));
+    Str dtype = str_slice(type, 0, (size_t)open), shape = str_slice(type, (size_t)open, type.len);
+    uint64_t n = elements_of(shape);
+    const char *colon = strchr(how, ':');
+    double value = colon ? strtod(colon + 1, NULL) : 0;
+    Buf bytes = {0};
+    uint64_t whole = (uint64_t)value, step = whole ? step_through(whole) : 1;
+    for (uint64_t i = 0; i < n; i++) {
+        if (!strncmp(how, "parts", 5))
+            put_number(&bytes, dtype, (double)(whole / n + (i < whole % n)));
+        else if (!strncmp(how, "order", 5))
+            put_number(&bytes, dtype, (double)(i % whole * step % whole));
+        else if (!strncmp(how, "below", 5))
+            put_number(&bytes, dtype, (double)(rng_u64(1, 0, i) % whole));
+        else
+            put_number(&bytes, dtype, value);
+        if (!strncmp(how, "list", 4) && colon)
+            colon = strchr(colon + 1, ':'), value = colon ? strtod(colon + 1, NULL) : 0;
+    }
+    const char *file = path_join(&e->arena, e->temp.path,
+                                 str_format(&e->arena, "%u.bin", e->files++));
+    file_write(file, buf_view(&bytes), &e->diag);
+    buf_free(&bytes);
+    return str_format(&e->arena, "%.*s@%s", (int)at + 1, arg, file);
+}
+
+/* --- running a row --- */
+
+static uint32_t add_words(Exam *e, const char **argv, uint32_t n, const char *words)
+{
+    Str text = str_from(words), word;
+    while (str_next(&text, ' ', &word) && n + 1 < MOST_ARGS)
+        if (word.len)
+            argv[n++] = with_values(e, str_dup(&e->arena, word));
+    return n;
+}
+
+static double predicted_of(Str json)
+{
+    int64_t at = str_find(json, STR("\"predicted_us\": "));
+    return at < 0 ? 0 : strtod(json.at + at + 16, NULL);
+}
+
+static const char *first_line(Exam *e, Str text)
+{
+    Str line = {0};
+    str_next(&text, '\n', &line);
+    return str_dup(&e->arena, line);
+}
+
+static void run_row(Exam *e, ExamRow *r)
+{
+    const char *path = path_join(&e->arena, e->clones, r->kernel);
+    if (!*r->args) {
+        r->why = "its host code is not taken by the twin";
+        return;
+    }
+    if (!file_exists(path)) {
+        r->why = "not fetched";
+        return;
+    }
+    const char *argv[MOST_ARGS + 1] = {e->acraft, "run"};
+    uint32_t n = 2;
+    bool vendor = file_is_dir(path) && !strncmp(r->kernel, "ops-", 4);
+    const char *project = vendor ? stage_project(e, path) : path;
+    if (!project) {
+        r->why = "could not be copied";
+        return;
+    }
+    argv[n++] = project;
+    n = add_words(e, argv, n, r->args);
+    if (vendor)
+        n = add_words(e, argv, n, str_format(&e->arena, "-I %s/bench/exam/include", e->cwd));
+    n = add_words(e, argv, n, str_format(&e->arena, "--chip %s --time-only --json", r->chip));
+    n = add_words(e, argv, n, "--seconds 200 --trust");
+    argv[n] = NULL;
+    ProcResult result;
+    if (!proc_run(&e->arena, &(ProcSpec){.argv = argv, .seconds = 260}, &result, &e->diag))
+        r->why = "acraft was not started";
+    else if ((r->predicted = predicted_of(result.out)) <= 0)
+        r->why = first_line(e, result.err.len ? result.err : result.out);
+    r->seconds = result.seconds;
+}
+
+/* --- the report --- */
+
+static double error_of(const ExamRow *r) { return fabs(r->predicted / r->measured - 1); }
+
+static int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+typedef bool Chooses(const ExamRow *r, const char *what);
+
+static void print_line(const Exam *e, const char *name, Chooses *chooses, const char *what)
+{
+    double *errors = heap_alloc((e->rows.len + 1) * sizeof *errors);
+    for (int test = 0; test < 2; test++) {
+        double sum = 0, bias = 0;
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < e->rows.len; i++) {
+            const ExamRow *r = &e->rows.at[i];
+            if (r->predicted <= 0 || r->test != test || !chooses(r, what))
+                continue;
+            errors[n++] = error_of(r);
+            sum += error_of(r);
+            bias += log(r->predicted / r->measured);
+        }
+        if (test == 0)
+            printf("%-22s", name);
+        if (n) {
+            qsort(errors, n, sizeof *errors, by_number);
+            printf("  %4u %6.1f %6.1f %+7.1f", n, 100 * sum / n,
+                   50 * (errors[(n - 1) / 2] + errors[n / 2]), 100 * (exp(bias / n) - 1));
+        } else {
+            printf("  %4s %6s %6s %7s", "0", "-", "-", "-");
+        }
+    }
+    printf("\n");
+    heap_free(errors);
+}
+
+static bool of_class(const ExamRow *r, const char *what) { return !strcmp(r->class, what); }
+static bool of_chip(const ExamRow *r, const char *what) { return !strcmp(r->chip, what); }
+static bool of_op(const ExamRow *r, const char *what) { return !strcmp(r->op, what); }
+static bool any(const ExamRow *r, const char *what) { return r->measured > 0 && what; }
+static bool is_short(const ExamRow *r, const char *what) { return r->measured < 10 && what; }
+static bool is_medium(const ExamRow *r, const char *what)
+{
+    return r->measured >= 10 && r->measured < 30 && what;
+}
+static bool is_long(const ExamRow *r, const char *what) { return r->measured >= 30 && what; }
+static bool is_vector(const ExamRow *r, const char *what)
+{
+    return strcmp(r->class, "cube") && strcmp(r->class, "matmul-class") &&
+           strcmp(r->class, "mixed") && what;
+}
+
+static void print_classes(const Exam *e)
+{
+    static const char *const classes[] = {"memory", "compute", "cast",         "reduction", "move",
+                                          "narrow", "cube",    "matmul-class", "mixed"};
+    printf("%-22s  %28s  %28s\n", "", "training", "test");
+    printf("%-22s  %4s %6s %6s %7s  %4s %6s %6s %7s   (%% of the measured time)\n", "class", "rows",
+           "mean", "median", "bias", "rows", "mean", "median", "bias");
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        print_line(e, classes[i], of_class, classes[i]);
+    print_line(e, "all vector", is_vector, "");
+    print_line(e, "under 10 us", is_short, "");
+    print_line(e, "10 to 30 us", is_medium, "");
+    print_line(e, "30 us and more", is_long, "");
+    print_line(e, "910B3", of_chip, "910B3");
+    print_line(e, "all", any, "");
+    printf("\nby operator (leave one source out: constants never come from the test operators)\n");
+    for (uint32_t i = 0; i < e->rows.len; i++) {
+        bool first = true;
+        for (uint32_t k = 0; k < i; k++)
+            first &= strcmp(e->rows.at[i].op, e->rows.at[k].op) != 0;
+        if (first)
+            print_line(e, e->rows.at[i].op, of_op, e->rows.at[i].op);
+    }
+}
+
+/* Steps of a tuning: does the model say of two which is faster, as the board did? */
+static void print_pairs(const Exam *e)
+{
+    uint32_t right[2] = {0}, all[2] = {0};
+    for (uint32_t i = 0; i < e->rows.len; i++)
+        for (uint32_t k = i + 1; k < e->rows.len; k++) {
+            const ExamRow *a = &e->rows.at[i], *b = &e->rows.at[k];
+            if (a->predicted <= 0 || b->predicted <= 0 || *a->pair == '-' ||
+                strcmp(a->pair, b->pair) != 0)
+                continue;
+            all[a->test]++;
+            right[a->test] += (a->predicted < b->predicted) == (a->measured < b->measured);
+        }
+    printf("\npairs of a tuning in the board's order: training %u of %u, test %u of %u\n", right[0],
+           all[0], right[1], all[1]);
+}
+
+static int by_error(const void *a, const void *b)
+{
+    const ExamRow *x = a, *y = b;
+    double p = fabs(log(x->predicted / x->measured)), q = fabs(log(y->predicted / y->measured));
+    return p > q ? -1 : p < q;
+}
+
+static void print_worst(Exam *e)
+{
+    ExamRow *sorted = heap_alloc((e->rows.len + 1) * sizeof *sorted);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->rows.len; i++)
+        if (e->rows.at[i].predicted > 0)
+            sorted[n++] = e->rows.at[i];
+    qsort(sorted, n, sizeof *sorted, by_error);
+    printf("\nthe worst: predicted against measured us\n");
+    for (uint32_t i = 0; i < n && (e->all || i < WORST); i++)
+        printf("  %-32s %-12s %-10s %-8s %9.1f %9.1f  %5.2f times\n", sorted[i].op, sorted[i].kase,
+               sorted[i].class, sorted[i].test ? "test" : "training", sorted[i].predicted,
+               sorted[i].measured, sorted[i].predicted / sorted[i].measured);
+    heap_free(sorted);
+}
+
+static void print_skipped(const Exam *e)
+{
+    printf("\nnot run:\n");
+    for (uint32_t i = 0; i < e->rows.len; i++) {
+        const ExamRow *r = &e->rows.at[i];
+        uint32_t like = 0, before = 0;
+        for (uint32_t k = 0; k < e->rows.len; k++) {
+            const ExamRow *o = &e->rows.at[k];
+            bool same = o->predicted <= 0 && !strcmp(o->op, r->op) && r->why &&
+                        !strcmp(o->why, r->why);
+            like += same;
+            before += same && k < i;
+        }
+        if (r->predicted <= 0 && !before)
+            printf("  %-28s %2u rows: %s\n", r->op, like, r->why);
+    }
+}
+
+static void write_table(Exam *e)
+{
+    Buf out = {0};
+    buf_puts(&out, "id\toperator\tcase\tclass\trole\tmeasured_us\tpredicted_us\tseconds\n");
+    for (uint32_t i = 0; i < e->rows.len; i++) {
+        const ExamRow *r = &e->rows.at[i];
+        if (r->predicted > 0)
+            buf_printf(&out, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.1f\n", r->id, r->op, r->kase,
+                       r->class, r->test ? "test" : "training", r->measured, r->predicted,
+                       r->seconds);
+    }
+    file_write(e->table, buf_view(&out), &e->diag);
+    buf_free(&out);
+}
+
+static bool read_options(Exam *e, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char **to = !strcmp(argv[i], "--only")    ? &e->only
+                          : !strcmp(argv[i], "--role")  ? &e->role
+                          : !strcmp(argv[i], "--table") ? &e->table
+                                                        : NULL;
+        if (to && i + 1 < argc)
+            *to = argv[++i];
+        else if (!strcmp(argv[i], "--all"))
+            e->all = true;
+        else if (argv[i][0] != '-' && !e->clones)
+            e->clones = argv[i];
+        else
+            return false;
+    }
+    return e->clones;
+}
+
+int main(int argc, char **argv)
+{
+    char cwd[4096];
+    const char *acraft = getenv("ACRAFT");
+    Exam e = {.acraft = acraft ? acraft : "build/release-gcc/acraft",
+              .cwd = getcwd(cwd, sizeof cwd)};
+    e.diag = diag_make(&e.arena, "exam", (Str){0});
+    if (argc == 1) {
+        printf("bench-exam CLONES: give a directory with clones of the public kernels\n");
+        return 0;
+    }
+    if (!read_options(&e, argc, argv) || !read_rows(&e) ||
+        !temp_dir_make(&e.arena, "acraft-exam", &e.temp, &e.diag)) {
+        fprintf(stderr, "usage: bench-exam CLONES [--only GLOB] [--role training|test] [--table "
+                        "OUT.tsv] [--all]\n");
+        return 2;
+    }
+    for (uint32_t i = 0; i < e.rows.len; i++)
+        run_row(&e, &e.rows.at[i]);
+    print_classes(&e);
+    print_pairs(&e);
+    print_worst(&e);
+    print_skipped(&e);
+    if (e.table)
+        write_table(&e);
+    temp_dir_remove(&e.temp, &e.diag);
+    arena_drop(&e.arena);
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* Stands in for the header of this name; see log/log.h. Only classes for Atlas A2 are registered. */
+#pragma once
+#include "op_host/tiling_base.h"
+#include "tiling/tiling_templates_registry.h"
+namespace Ops { namespace NN { namespace Optiling {
+using optiling::TilingRegistry;
+} } }
+#define REGISTER_OPS_TILING_TEMPLATE(op, class_name, priority)                                     \
+    static optiling::Register ACRAFT_HOST_JOIN(exam_tiling_template_, __COUNTER__) =                \
+        optiling::Register(#op).tiling<class_name>(priority)
