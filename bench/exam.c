@@ -1,12 +1,12 @@
 /* The cycle model's exam: public kernels that were measured on a board, run as they are, time only.
  *
- *     bench-exam CLONES [--only GLOB] [--role training|test] [--table OUT.tsv] [--all]
+ *     bench-exam CLONES [--only GLOB,...] [--role training|test] [--table OUT.tsv] [--all] [--stage DIR]
  *
  * In: bench/exam/rows.tsv (what to run, how long it took), bench/exam/split.tsv (which operators may
  * give constants: training; which only judge: test), and CLONES, a directory of clones made by the user
  * (asc-devkit, ops-nn, ops-transformer, NPUKernelBench). Kernels that are not there are skipped by name.
  * Out: error by class, training and test apart, how steps of a tuning are ordered, the worst rows;
- * with --table every row. ACRAFT names the program to run (build/release-gcc/acraft). Without arguments
+ * with --table every row. --stage keeps the copies of vendor operators, so that a second run compiles nothing. ACRAFT names the program to run (build/release-gcc/acraft). Without arguments
  * nothing is run. */
 #include "base/file.h"
 #include "base/proc.h"
@@ -34,6 +34,7 @@ typedef struct ExamRow {
 typedef struct Exam {
     Arena arena;
     const char *clones, *only, *role, *table, *acraft, *cwd;
+    const char *stage; /* where copies of operators are made; kept when the user names it */
     bool all;
     uint32_t files; /* of values, written so far */
     TempDir temp;
@@ -72,6 +73,16 @@ static bool is_test(Exam *e, Str split, const char *op)
     exit(2);
 }
 
+/* --only: globs with commas between them. */
+static bool is_among(Exam *e, const char *op)
+{
+    Str globs = str_from(e->only), glob;
+    while (str_next(&globs, ',', &glob))
+        if (fnmatch(str_dup(&e->arena, glob), op, 0) == 0)
+            return true;
+    return false;
+}
+
 static bool read_rows(Exam *e)
 {
     Str text, split, line;
@@ -90,7 +101,7 @@ static bool read_rows(Exam *e)
         r.args = next_field(&e->arena, &line);
         r.test = is_test(e, split, r.op);
         bool wanted = !e->role || !strcmp(e->role, r.test ? "test" : "training");
-        if (wanted && (!e->only || fnmatch(e->only, r.op, 0) == 0))
+        if (wanted && (!e->only || is_among(e, r.op)))
             vec_push(&e->arena, &e->rows, r);
     }
     return true;
@@ -117,7 +128,7 @@ static const char absent_functions[] =
 static const char *stage_project(Exam *e, const char *from)
 {
     const char *name = str_dup(&e->arena, path_base(from));
-    const char *to = path_join(&e->arena, e->temp.path, name);
+    const char *to = path_join(&e->arena, e->stage, name);
     if (file_exists(to))
         return to;
     const char *command = str_format(
@@ -234,6 +245,15 @@ static const char *first_line(Exam *e, Str text)
     return str_dup(&e->arena, line);
 }
 
+/* A kernel that was not compiled for one row is not for the next. */
+static bool failed_before(const Exam *e, ExamRow *r)
+{
+    for (const ExamRow *o = e->rows.at; o < r; o++)
+        if (!strcmp(o->kernel, r->kernel) && o->why && strstr(o->why, ": error: "))
+            r->why = o->why;
+    return r->why;
+}
+
 static void run_row(Exam *e, ExamRow *r)
 {
     const char *path = path_join(&e->arena, e->clones, r->kernel);
@@ -245,6 +265,8 @@ static void run_row(Exam *e, ExamRow *r)
         r->why = "not fetched";
         return;
     }
+    if (failed_before(e, r))
+        return;
     const char *argv[MOST_ARGS + 1] = {e->acraft, "run"};
     uint32_t n = 2;
     bool vendor = file_is_dir(path) && !strncmp(r->kernel, "ops-", 4);
@@ -428,6 +450,7 @@ static bool read_options(Exam *e, int argc, char **argv)
         const char **to = !strcmp(argv[i], "--only")    ? &e->only
                           : !strcmp(argv[i], "--role")  ? &e->role
                           : !strcmp(argv[i], "--table") ? &e->table
+                          : !strcmp(argv[i], "--stage") ? &e->stage
                                                         : NULL;
         if (to && i + 1 < argc)
             *to = argv[++i];
@@ -454,10 +477,12 @@ int main(int argc, char **argv)
     }
     if (!read_options(&e, argc, argv) || !read_rows(&e) ||
         !temp_dir_make(&e.arena, "acraft-exam", &e.temp, &e.diag)) {
-        fprintf(stderr, "usage: bench-exam CLONES [--only GLOB] [--role training|test] [--table "
-                        "OUT.tsv] [--all]\n");
+        fprintf(stderr,
+                "usage: bench-exam CLONES [--only GLOB,...] [--role training|test] [--table "
+                "OUT.tsv] [--all] [--stage DIR]\n");
         return 2;
     }
+    e.stage = e.stage ? e.stage : e.temp.path;
     for (uint32_t i = 0; i < e.rows.len; i++)
         run_row(&e, &e.rows.at[i]);
     print_classes(&e);

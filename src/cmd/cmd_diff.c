@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/diff.h"
 #include "cmd/run.h"
+#include "eval/interval.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,9 +86,13 @@ static void show_version(const Versions *v, int which, Buf *out)
         buf_printf(out, " (%s)", verdict->reason);
     if (verdict->predicted_us > 0)
         buf_printf(out, ", predicted %.2f us", verdict->predicted_us);
-    double before = v->verdict[0].predicted_us;
-    if (which == 1 && before > 0 && verdict->predicted_us > 0)
-        buf_printf(out, ", %.2f times as fast", before / verdict->predicted_us);
+    double before = v->verdict[0].predicted_us, after = verdict->predicted_us;
+    if (which == 1 && before > 0 && after > 0) {
+        NpuTimeClass class = eval_time_class(verdict);
+        bool sure = npu_is_faster(class, after, before) || npu_is_faster(class, before, after);
+        buf_printf(out, ", %.2f times as fast%s", before / after,
+                   sure ? "" : " (within the model's error)");
+    }
     buf_char(out, '\n');
 }
 

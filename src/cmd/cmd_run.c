@@ -2,6 +2,7 @@
  * Out: what the outputs hold, every finding with its line, the verdict. */
 #include "cmd/cmd.h"
 #include "cmd/run.h"
+#include "eval/interval.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -160,12 +161,12 @@ static int show(Job *job, bool ran)
         if (ran && !job->options->time_only)
             show_outputs(job, &out);
         verdict_to_text(&job->verdict, &out);
-        if (ran)
-            buf_printf(&out,
-                       "%u cores, %llu records, %.3f s; checked on 1 shape; predicted %.1f us, not "
-                       "measured on a device\n",
-                       job->run.cores, (unsigned long long)job->run.records, job->run.seconds,
-                       job->verdict.predicted_us);
+        if (ran) {
+            buf_printf(&out, "%u cores, %llu records, %.3f s; checked on 1 shape; predicted ",
+                       job->run.cores, (unsigned long long)job->run.records, job->run.seconds);
+            eval_put_predicted(&job->verdict, &out);
+            buf_puts(&out, ", not measured on a device\n");
+        }
         buf_str(&out, buf_view(&job->observer.text));
     }
     cmd_print(&out);

@@ -1,5 +1,6 @@
 /* The summary of a made kernel. In: what making it found. Out: a few lines for people. */
 #include "cmd/make.h"
+#include "eval/interval.h"
 
 #include <math.h>
 #include <string.h>
@@ -203,6 +204,11 @@ static void show_time(const MakeResult *r, Buf *out)
     double share = v->bound_us / v->predicted_us;
     buf_puts(out, "  predicted ");
     put_us(out, v->predicted_us);
+    NpuInterval range = eval_interval(v);
+    buf_puts(out, ", ");
+    put_us(out, range.low);
+    buf_puts(out, " to ");
+    put_us(out, range.high);
     put_size(v, out);
     buf_puts(out, ", launch included; the bound, the least the chip could need, is ");
     put_us(out, v->bound_us);
@@ -212,9 +218,7 @@ static void show_time(const MakeResult *r, Buf *out)
     if (pipe)
         buf_printf(out, "            busiest: %s, %.0f %% of the time; ", pipe_text(pipe->name),
                    pipe->share * 100);
-    buf_printf(out,
-               "the model's mean error is %.1f %% over %d measured rows (docs/cycle-model.md)\n",
-               MAKE_MODEL_ERROR, MAKE_MODEL_ROWS);
+    buf_puts(out, "8 of 10 measured times lie in such a range (docs/cycle-model.md)\n");
     if (!str_is(str_from(v->kase), "full") && !listed_number(v))
         buf_puts(out,
                  str_is(str_from(v->kase), "own")

@@ -4,6 +4,7 @@
 #include "cmd/run.h"
 
 #include "eval/fragile.h"
+#include "eval/interval.h"
 #include <stdio.h>
 
 typedef struct TaskJob {
@@ -78,11 +79,11 @@ static int show(TaskJob *job)
     } else {
         show_case(job, &out);
         verdict_to_text(v, &out);
-        if (v->predicted_us > 0)
-            buf_printf(&out,
-                       "%.3f s; checked on 1 shape; predicted %.1f us, bound %.1f us, not measured "
-                       "on a device\n",
-                       v->seconds, v->predicted_us, v->bound_us);
+        if (v->predicted_us > 0) {
+            buf_printf(&out, "%.3f s; checked on 1 shape; predicted ", v->seconds);
+            eval_put_predicted(v, &out);
+            buf_printf(&out, ", bound %.1f us, not measured on a device\n", v->bound_us);
+        }
         buf_str(&out, buf_view(&job->explain));
     }
     cmd_print(&out);

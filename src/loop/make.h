@@ -13,10 +13,6 @@
 #include "loop/tune_rule.h"
 #include "torch/torch.h"
 
-/* Mean error of the cycle model over the measured rows, in percent: docs/cycle-model.md. */
-#define MAKE_MODEL_ERROR 5.3
-#define MAKE_MODEL_ROWS 45
-
 typedef struct MakeSpec {
     const char *path; /* of the model file */
     Str source;

@@ -85,6 +85,17 @@ NpuBound npu_bound(const NpuChip *chip, const NpuWork *work);
  * bytes at the rates that boards were seen to reach (cost.def), with no wait anywhere. */
 NpuBound npu_reach(const NpuChip *chip, const NpuWork *work);
 
+/* Kernels whose times the model predicts with different errors: on vector cores, on cube cores, on both. */
+typedef enum NpuTimeClass { NPU_TIME_VECTOR, NPU_TIME_CUBE, NPU_TIME_MIXED } NpuTimeClass;
+/* Where the measured time lies, 8 times of 10, when the cycle model predicts `us`: interval.def. */
+typedef struct NpuInterval {
+    double low, high;
+    uint32_t rows; /* test rows it rests on; 0: none of the class yet */
+} NpuInterval;
+NpuInterval npu_interval(NpuTimeClass class, double us);
+/* Whether a predicted time is shorter than another by more than the model's error. */
+bool npu_is_faster(NpuTimeClass class, double us, double than);
+
 /* By name, with or without the leading "Ascend", any case; NULL when there is none. */
 const NpuChip *npu_chip_find(Str name);
 /* NULL for NPU_NONE and numbers that are no operation. */

@@ -8,7 +8,15 @@
 
 /* --- copies --- */
 
-static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const SimTouched *t)
+/* Bursts of less than a block of UB: each is a request of its own, and the next waits for it. */
+static double narrow_bursts(const Record *r)
+{
+    bool padded = r->op == NPU_PAD_GM_UB || r->op == NPU_PAD_UB_GM;
+    return padded && r->n[1] < 32 ? r->n[0] * cost_constant(NPU_C_NARROW_BURST) : 0;
+}
+
+static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const SimTouched *t,
+                                 double start)
 {
     const SimAccess *access = t->access;
     uint32_t n = t->n;
@@ -16,7 +24,7 @@ static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const
     MemoryHow how = {.aic = c->sim->core[core].pub.aic,
                      .bypass = r->flags & REC_L2_BYPASS,
                      .rows = r->op == NPU_ND2NZ_GM_L1,
-                     .now = c->core[core].ready[r->pipe]};
+                     .now = start};
     for (uint32_t i = 0; i < n; i++) {
         if (access[i].space != NPU_GM || access[i].outer == 0 || access[i].inner == 0)
             continue;
@@ -25,6 +33,7 @@ static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const
         cost.tail = access[i].write ? 0 : cost_constant(NPU_C_MTE2_LATENCY);
         cost.bytes += sim_access_bytes(&access[i]);
     }
+    cost.work = later(cost.work, narrow_bursts(r));
     double issue = cost_constant(NPU_C_MTE_ISSUE);
     cost.small = issue > cost.work ? issue - cost.work : 0;
     cost.work += cost.small;
@@ -33,13 +42,14 @@ static InstructionCost cost_copy(Cycle *c, uint32_t core, const Record *r, const
     return cost;
 }
 
-static InstructionCost cost_of(Cycle *c, uint32_t core, const Record *r, const SimTouched *t)
+static InstructionCost cost_of(Cycle *c, uint32_t core, const Record *r, const SimTouched *t,
+                               double start)
 {
     const NpuIsa *row = npu_isa(r->op);
     bool copies = r->op == NPU_FIXPIPE_GM || row->pipe == NPU_PIPE_MTE2 ||
                   row->pipe == NPU_PIPE_MTE3;
     if (copies)
-        return cost_copy(c, core, r, t);
+        return cost_copy(c, core, r, t, start);
     if (c->kept && c->kept->set)
         return c->kept->cost;
     InstructionCost cost = row->pipe == NPU_PIPE_V ? cost_vector(r)
@@ -169,12 +179,12 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     const SimTouched *t = sim_touched(c->sim, &c->sim->core[index], r);
     if (p == NPU_PIPE_V && depends(core, t))
         pipe_barrier(core, p);
-    InstructionCost cost = cost_of(c, index, r, t);
     core->scalar += cost_constant(NPU_C_ISSUE);
     uint32_t slot = core->given[p]++ % DEPTH;
     core->scalar = later(core->scalar, core->start[p][slot]); /* a full queue stalls the issue */
     double start = later(later(core->scalar, core->ready[p]), core->gate[p].until), waited;
     CycleWait why = note_wait(core, p, start, &waited);
+    InstructionCost cost = cost_of(c, index, r, t, start);
     double head = start >= core->done[p] ? cost.head : 0;
     core->start[p][slot] = start;
     core->ready[p] = start + head + cost.work;
@@ -225,9 +235,11 @@ static void run_scalar(Cycle *c, uint32_t index, const Record *r)
     const NpuIsa *row = npu_isa(r->op);
     bool get = r->op == NPU_LOCAL_GET || r->op == NPU_GLOBAL_GET;
     double before = core->scalar;
-    if (get)
-        core->scalar = later(core->scalar,
-                             result_time(core, sim_touched(c->sim, &c->sim->core[index], r)));
+    if (get) {
+        double there = result_time(core, sim_touched(c->sim, &c->sim->core[index], r));
+        if (there > core->scalar)
+            core->scalar = there + cost_constant(NPU_C_FLAG);
+    }
     core->waits[NPU_PIPE_S][CYCLE_WAIT_FLAG] += core->scalar - before;
     double cost = row->per_repeat * (r->op == NPU_SCALAR_WORK ? r->n[0] : 1), start = core->scalar;
     core->scalar += cost;
@@ -261,9 +273,10 @@ static void wait_flag(Cycle *c, uint32_t index, const Record *r)
     CycleCore *core = &c->core[index];
     if (r->pipe >= PIPES || r->mode >= PIPES || r->n[0] >= EVENTS)
         return;
-    double *flag = core->flag[r->pipe][r->mode][r->n[0]], when = flag[0];
+    double *flag = core->flag[r->pipe][r->mode][r->n[0]];
+    double when = flag[0] + cost_constant(NPU_C_FLAG);
     uint8_t *sets = &core->flags[r->pipe][r->mode][r->n[0]];
-    flag[0] = *sets > 1 ? flag[1] : when;
+    flag[0] = *sets > 1 ? flag[1] : flag[0];
     *sets = (uint8_t)(*sets ? *sets - 1 : 0);
     core->scalar += 1;
     if (r->mode == NPU_PIPE_S)
@@ -385,14 +398,25 @@ static void note_buffers(Cycle *c, uint32_t core, const Record *r)
     c->buffers.single_line = r->line;
 }
 
+/* Calls of the queue framework are no instructions, but the scalar unit works through their code. */
+static void keep_books(Cycle *c, uint32_t core, const Record *r)
+{
+    switch (r->op) {
+    case NPU_QUEUE_ALLOC:
+    case NPU_QUEUE_PUSH:
+    case NPU_QUEUE_POP:
+    case NPU_QUEUE_FREE: c->core[core].scalar += cost_constant(NPU_C_QUEUE_CALL); return;
+    case NPU_CORE_END: cycle_memory_end(&c->memory, core); return;
+    default: note_buffers(c, core, r); return;
+    }
+}
+
 static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, const Record *r)
 {
     Cycle *c = context;
     const NpuIsa *row = npu_isa(r->op);
-    (void)index;
+    (void)index, (void)sim;
     c->core[core].ran = true;
-    if (c->memory.alive != sim->alive)
-        cycle_memory_running(&c->memory, sim->alive);
     switch (row->form) {
     case NPU_F_SYNC:
         switch (r->op) {
@@ -406,7 +430,7 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
         }
     case NPU_F_REGISTER: c->core[core].scalar += 1; return;
     case NPU_F_SCALAR_ACCESS: run_scalar(c, core, r); return;
-    case NPU_F_BOOK: note_buffers(c, core, r); return;
+    case NPU_F_BOOK: keep_books(c, core, r); return;
     default:
         if (r->pipe != NPU_PIPE_S && r->pipe < PIPES)
             run_on_pipe(c, core, r);
@@ -447,6 +471,30 @@ static const SimRepeat cycle_repeat = {begin_repeat, repeat_seen, repeat_same, s
 
 /* --- opening and reporting --- */
 
+/* Cores of the launch that the chip runs at the same time; further blocks follow them. */
+static uint32_t cores_at_once(const Cycle *c)
+{
+    uint32_t per = c->cores / (c->sim->config.blocks ? c->sim->config.blocks : 1);
+    return (c->sim->config.kind == SIM_AIV ? c->chip->aiv : c->chip->aic) * per;
+}
+
+/* Vector cores take the AI cores one by one first, then each the second vector core. */
+static void open_memory(Cycle *c)
+{
+    uint32_t per = c->cores / (c->sim->config.blocks ? c->sim->config.blocks : 1),
+             aic = c->chip->aic;
+    uint32_t running = cores_at_once(c);
+    MemoryPlace *place = heap_alloc((c->cores + 1) * sizeof *place);
+    for (uint32_t i = 0; i < c->cores; i++) {
+        uint32_t at = i % running / per % aic;
+        place[i] = (MemoryPlace){.wave = i / running,
+                                 .port = c->sim->core[i].pub.aic ? aic + at : at};
+    }
+    cycle_memory_open(&c->memory, c->chip, place, c->cores, c->cores < running ? c->cores : running,
+                      c->cores / running + 1);
+    heap_free(place);
+}
+
 Cycle *cycle_open(Sim *sim)
 {
     Cycle *c = heap_alloc(sizeof *c);
@@ -454,10 +502,7 @@ Cycle *cycle_open(Sim *sim)
     c->chip = sim->config.chip;
     c->cores = sim->cores;
     c->core = arena_array(&c->arena, CycleCore, c->cores);
-    uint32_t blocks = sim->config.blocks, aic = c->chip->aic;
-    SimKind kind = sim->config.kind;
-    uint32_t per_ai = kind == SIM_MIX_1_2 || (kind == SIM_AIV && blocks > aic) ? 2 : 1;
-    cycle_memory_open(&c->memory, c->chip, c->cores, per_ai);
+    open_memory(c);
     sim_observe_repeats(sim, observe, &cycle_repeat, c);
     return c;
 }
@@ -482,8 +527,7 @@ void cycle_trace(Cycle *c, CycleSink *sink, void *context)
 /* Blocks beyond the chip's cores run one after the other on the same core. */
 static uint32_t slowest(const Cycle *c, double *cycles)
 {
-    uint32_t per = c->cores / (c->sim->config.blocks ? c->sim->config.blocks : 1), worst = 0;
-    uint32_t chip = (c->sim->config.kind == SIM_AIV ? c->chip->aiv : c->chip->aic) * per;
+    uint32_t chip = cores_at_once(c), worst = 0;
     *cycles = -1;
     for (uint32_t i = 0; i < c->cores && i < chip; i++) {
         double sum = 0;
@@ -497,11 +541,24 @@ static uint32_t slowest(const Cycle *c, double *cycles)
     return worst;
 }
 
-/* The cores are started one after the other. */
-static double launch_us(const Cycle *c)
+/* Dispatch: the task is taken up, the cores are started one after the other. */
+static double dispatch_us(const Cycle *c)
 {
     uint32_t most = c->chip->aic + c->chip->aiv, cores = c->cores < most ? c->cores : most;
     return cost_constant(NPU_C_LAUNCH_US) + cores * cost_constant(NPU_C_CORE_US);
+}
+
+/* Prologue: a core fetches code that no cache has, sets itself up and reads its tiling data from GM before its
+ * first instruction. */
+static double prologue_us(const Cycle *c)
+{
+    double tiling = 0;
+    for (uint32_t i = 0; i < c->sim->gm.len; i++) {
+        const SimRegion *g = &c->sim->gm.at[i]->region;
+        tiling += g->role == SIM_TILING ? (double)g->bytes : 0;
+    }
+    double cycles = cost_constant(NPU_C_PROLOGUE) + tiling * cost_constant(NPU_C_TILING_BYTE);
+    return cycles / c->chip->mhz;
 }
 
 static void report_pipes(const Cycle *c, CycleReport *report)
@@ -539,16 +596,21 @@ static void report_slowest(const Cycle *c, const CycleCore *core, CycleReport *r
     report->conflict_us = core->conflict / mhz;
 }
 
-/* A chip whose cubes work most of the time does not hold its nominal clock. */
-static double slower_clock(const CycleReport *r)
+/* A chip whose cubes work most of the time does not hold its nominal clock: busy time of all cubes of the
+ * chip over the whole time, whatever core is the slowest. */
+static double slower_clock(const Cycle *c, const CycleReport *r)
 {
-    double busy = r->share[NPU_PIPE_M] / cost_constant(NPU_C_CUBE_BUSY);
+    double cubes = 0;
+    for (uint32_t i = 0; i < c->cores; i++)
+        cubes += c->core[i].busy[NPU_PIPE_M];
+    double share = r->cycles > 0 ? cubes / (c->chip->aic * r->cycles) : 0;
+    double busy = share / cost_constant(NPU_C_CUBE_BUSY);
     return 1 + (cost_constant(NPU_C_CUBE_SLOWER) - 1) * (busy < 1 ? busy : 1);
 }
 
 void cycle_report(const Cycle *c, CycleReport *report)
 {
-    *report = (CycleReport){.launch_us = launch_us(c),
+    *report = (CycleReport){.launch_us = dispatch_us(c) + prologue_us(c),
                             .gm_read = c->memory.read,
                             .gm_written = c->memory.written,
                             .gm_wasted = c->memory.wasted,
@@ -562,7 +624,7 @@ void cycle_report(const Cycle *c, CycleReport *report)
     uint32_t worst = slowest(c, &report->cycles);
     report_pipes(c, report);
     report_slowest(c, &c->core[worst], report);
-    report->us = report->launch_us + report->cycles / c->chip->mhz * slower_clock(report);
+    report->us = report->launch_us + report->cycles / c->chip->mhz * slower_clock(c, report);
 }
 
 const char *cycle_wait_name(CycleWait wait)

@@ -2,6 +2,7 @@
 #include "sim/cycle_memory.h"
 
 #include "sim/cycle_cost.h"
+#include <string.h>
 
 /* SETS * WAYS pages are four times what the largest L2 holds, as pages may be used in part. */
 enum {
@@ -35,22 +36,43 @@ struct MemoryStart {
     uint16_t core, crowd;
 };
 
-void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint32_t per_ai)
+/* Two cores of one port know of each other. */
+static void pair_cores(CycleMemory *m, uint32_t cores, uint32_t ports, uint32_t waves)
 {
-    uint32_t most = chip->aic * per_ai, running = cores < most ? cores : most;
+    uint32_t *first = heap_alloc(((size_t)ports * waves + 1) * sizeof *first);
+    for (uint32_t i = 0; i < cores; i++) {
+        uint32_t *seen = &first[m->place[i].wave * ports + m->place[i].port];
+        if (*seen) {
+            m->place[i].beside = *seen;
+            m->place[*seen - 1].beside = i + 1;
+        }
+        *seen = i + 1;
+    }
+    heap_free(first);
+}
+
+void cycle_memory_open(CycleMemory *m, const NpuChip *chip, const MemoryPlace *place,
+                       uint32_t cores, uint32_t running, uint32_t waves)
+{
+    GmRates rates = {.ports = 2 * chip->aic,
+                     .waves = waves,
+                     .vector_port = cost_constant(NPU_C_GM_PORT),
+                     .cube_port = cost_constant(NPU_C_GM_PORT_AIC),
+                     .chip = chip->gm_tbps * 1e6 / chip->mhz * cost_constant(NPU_C_GM_REACHED)};
     *m = (CycleMemory){
         .chip = chip,
         .cores = running,
-        .per_ai = per_ai,
-        .whole = chip->gm_tbps * 1e6 / chip->mhz,
+        .gm = gm_time_open(&rates),
+        .place = heap_alloc((cores + 1) * sizeof(MemoryPlace)),
         .l2_bytes = (uint64_t)(chip->l2_mib * 1048576.0 * cost_constant(NPU_C_L2_USED)),
-        .debt = heap_alloc(cores * sizeof(double)),
+        .debt = heap_alloc((cores + 1) * sizeof(double)),
         .dirty = heap_alloc(AGES * sizeof(double)),
         .sets = heap_alloc(SETS * sizeof(MemorySet)),
         .pages = heap_alloc(SETS * WAYS * sizeof(MemoryPage)),
         .starts = heap_alloc(STARTS * sizeof(MemoryStart)),
     };
-    cycle_memory_running(m, cores);
+    memcpy(m->place, place, cores * sizeof *place);
+    pair_cores(m, cores, rates.ports, waves);
 }
 
 void cycle_memory_close(CycleMemory *m)
@@ -60,14 +82,9 @@ void cycle_memory_close(CycleMemory *m)
     heap_free(m->sets);
     heap_free(m->dirty);
     heap_free(m->debt);
+    heap_free(m->place);
+    gm_time_close(m->gm);
     *m = (CycleMemory){0};
-}
-
-void cycle_memory_running(CycleMemory *m, uint32_t alive)
-{
-    double running = alive < 1 ? 1 : alive < m->cores ? alive : m->cores;
-    m->alive = alive;
-    m->share = m->whole / running;
 }
 
 /* --- pages --- */
@@ -207,6 +224,8 @@ static void bring(CycleMemory *m, uint32_t core, uint64_t bytes)
     m->brought = to;
 }
 
+void cycle_memory_end(CycleMemory *m, uint32_t core) { m->place[core].ended = true; }
+
 /* --- what an access takes of the bus --- */
 
 /* Whole 128-byte units; a run that begins inside one takes whole 512-byte lines. */
@@ -255,12 +274,35 @@ static double crowded(CycleMemory *m, const Taken *t, bool aic)
     return 1 + (slower - 1) * (crowd < 1 ? crowd : 1);
 }
 
-static double burst_cycles(const Taken *t, MemoryHow how)
+/* Bytes of its port's time that the bursts of a read from GM take beyond what they bring. */
+static double burst_bytes(const Taken *t, MemoryHow how)
 {
-    double one = cost_constant(how.bypass ? NPU_C_BURST_PAST_L2 : NPU_C_BURST);
-    if (how.rows)
-        return cost_constant(NPU_C_ND2NZ_START) + (how.bypass ? t->runs * one : 0);
-    return t->runs > 1 ? t->runs * one : 0;
+    double past = cost_constant(how.aic ? NPU_C_BURST_PAST_L2_AIC : NPU_C_BURST_PAST_L2);
+    double one = how.bypass ? past : cost_constant(NPU_C_BURST);
+    return (how.rows && !how.bypass) || t->runs <= 1 ? 0 : t->runs * one;
+}
+
+/* Takes `read` bytes from GM, and sends out what the core has pushed out of L2 but for `left` bytes. Written
+ * lines that leave take more of GM than reads do. */
+static double move_gm(CycleMemory *m, uint32_t core, MemoryHow how, double read, double left)
+{
+    MemoryPlace *place = &m->place[core];
+    GmRequest request = {.wave = place->wave,
+                         .port = place->port,
+                         .start = how.now,
+                         .bytes = read,
+                         .back = (m->debt[core] - left) * cost_constant(NPU_C_WRITE_BACK)};
+    const MemoryPlace *other = place->beside ? &m->place[place->beside - 1] : NULL;
+    if (other && !other->ended && other->upto > 0) {
+        double mean = other->moved / other->upto, half = cost_constant(NPU_C_GM_PORT) / 2;
+        request.held = mean < half ? mean : half;
+        request.held_from = other->upto;
+    }
+    m->debt[core] = left;
+    double cycles = gm_time_take(m->gm, &request);
+    place->moved += read;
+    place->upto = larger(place->upto, how.now + cycles);
+    return cycles;
 }
 
 double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
@@ -273,15 +315,16 @@ double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
     m->past += how.bypass ? (uint64_t)t.asked : 0;
     if (!how.bypass)
         bring(m, core, (uint64_t)(t.asked * t.missing));
-    double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT) / m->per_ai;
+    double slower = crowded(m, &t, how.aic),
+           start = how.rows ? cost_constant(NPU_C_ND2NZ_START) : 0;
     double l2 = how.aic ? m->chip->l2_read_rate : cost_constant(NPU_C_L2_READ_AIV);
-    double share = m->share * cost_constant(m->debt[core] > 0 ? NPU_C_GM_MIXED : NPU_C_GM_REACHED);
-    double gm = (from_gm + m->debt[core]) / share, own = from_gm / port;
-    m->debt[core] = 0;
+    double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT);
+    if (from_gm > 0)
+        from_gm += burst_bytes(&t, how) * t.missing;
+    double gm = move_gm(m, core, how, from_gm, 0);
     if (how.bypass)
-        return (larger(own, gm) + burst_cycles(&t, how)) * crowded(m, &t, how.aic);
-    own += from_l2 / l2 * crowded(m, &t, how.aic); /* L2 writes back beside what it gives */
-    return larger(own, gm) + burst_cycles(&t, how);
+        return gm * slower + start;
+    return larger(from_gm / port + from_l2 / l2 * slower, gm) + start;
 }
 
 double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, MemoryHow how)
@@ -294,10 +337,7 @@ double cycle_memory_write(CycleMemory *m, uint32_t core, const SimAccess *a, Mem
         bring(m, core, (uint64_t)(t.asked * t.missing));
     else
         m->debt[core] += t.asked;
-    if (m->debt[core] > queue) {
-        cycles = larger(cycles,
-                        (m->debt[core] - queue) / (m->share * cost_constant(NPU_C_GM_MIXED)));
-        m->debt[core] = queue;
-    }
+    if (m->debt[core] > queue)
+        cycles = larger(cycles, move_gm(m, core, how, 0, queue));
     return cycles;
 }

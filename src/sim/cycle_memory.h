@@ -1,7 +1,7 @@
 /* GM and L2 as the cycle model sees them; inside src/sim only.
  *
  *     core ─ port ─┬─ L2 ─┐
- *     core ─ port ─┤      ├─ GM      every core has its share of an AI core's port and of the chip
+ *     core ─ port ─┤      ├─ GM      requests in flight share the ports and the chip: cycle_gm.h
  *     ...          └──────┘
  *
  * Cores come in short turns, so that what they bring into L2 mixes much as it would: a sector of 128
@@ -13,16 +13,18 @@
 
 #include "npu/npu.h"
 #include "sim/access.h"
+#include "sim/cycle_gm.h"
 
 typedef struct MemoryPage MemoryPage;
 typedef struct MemorySet MemorySet;
 typedef struct MemoryStart MemoryStart;
+typedef struct MemoryPlace MemoryPlace;
 
 typedef struct CycleMemory {
     const NpuChip *chip;
-    uint32_t cores, per_ai; /* that run at a time; that share a port */
-    double whole, share;    /* bytes per cycle at GM's peak; of one core that still runs */
-    uint32_t alive;         /* cores that have not ended */
+    uint32_t cores; /* that run at a time */
+    GmTime *gm;
+    MemoryPlace *place; /* by core */
     uint64_t l2_bytes;
     uint64_t brought; /* into L2 by all cores */
     double *dirty;    /* by age: written bytes of what was last touched then */
@@ -36,11 +38,19 @@ typedef struct CycleMemory {
     uint64_t wasted, returned;    /* bytes moved beyond that; written back */
 } CycleMemory;
 
-/* `per_ai`: cores of the launch that share an AI core's port. */
-void cycle_memory_open(CycleMemory *m, const NpuChip *chip, uint32_t cores, uint32_t per_ai);
+/* Where a core stands: its port, and the wave of blocks it belongs to (0: those that start at once). */
+typedef struct MemoryPlace {
+    uint32_t wave, port;
+    uint32_t beside;    /* 1 + the other core of the port; 0: none. Set by cycle_memory_open */
+    double moved, upto; /* bytes it has brought from GM, until when */
+    bool ended;
+} MemoryPlace;
+/* `place` of each of the `cores` is copied; `running` of them work at a time, in so many waves. */
+void cycle_memory_open(CycleMemory *m, const NpuChip *chip, const MemoryPlace *place,
+                       uint32_t cores, uint32_t running, uint32_t waves);
 void cycle_memory_close(CycleMemory *m);
-/* So many cores have not ended: they share what GM gives. */
-void cycle_memory_running(CycleMemory *m, uint32_t alive);
+/* The core asks for nothing more. */
+void cycle_memory_end(CycleMemory *m, uint32_t core);
 typedef struct MemoryHow {
     double now;  /* when the access starts */
     bool aic;    /* a cube core asks */

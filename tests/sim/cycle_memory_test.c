@@ -22,7 +22,10 @@ static void walk(CycleMemory *m, uint64_t at, uint64_t bytes, Pass pass)
 static CycleMemory open_memory(void)
 {
     CycleMemory m;
-    cycle_memory_open(&m, npu_chip_find(STR("910B2")), 48, 2);
+    MemoryPlace place[48] = {0};
+    for (uint32_t i = 0; i < 48; i++)
+        place[i].port = i % 24;
+    cycle_memory_open(&m, npu_chip_find(STR("910B2")), place, 48, 48, 1);
     return m;
 }
 

@@ -110,8 +110,7 @@ T_TEST(cycle_double_buffering_pays)
 {
     double one = tiles(1, 1), two = tiles(2, 1), crowded = tiles(2, 48);
     CHECK_MSG(two < 0.7 * one, "%g against %g", two, one);
-    CHECK_MSG(crowded > 1.2 * two, "both vector cores of a pair share a port: %g, %g", crowded,
-              two);
+    CHECK_MSG(crowded == two, "cores that do nothing take no bandwidth: %g, %g", crowded, two);
 }
 
 static void count_events(void *context, const CycleEvent *e)

@@ -113,7 +113,7 @@ inline void columns(const LocalTensor<T> &dst, const LocalTensor<T> &src, const 
     constexpr uint32_t block = acraft::per_block<T>(), lanes = acraft::per_repeat<T>();
     LocalTensor<T> spread = tmp.template ReinterpretCast<T>();
     uint32_t room = spread.GetSize() / (8 * block) * 8;
-    if (n % block == 0 && n / block <= 255 && room >= 8) {
+    if (n % block == 0 && n / block <= 4095 && room >= 8) {
         if (room > 248 * 8) room = 248 * 8;
         for (uint32_t at = 0; at < m; at += room) {
             uint32_t part = m - at < room ? m - at : room;
