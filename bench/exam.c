@@ -371,6 +371,39 @@ static void print_classes(const Exam *e)
     }
 }
 
+/* Measured over predicted of the test rows whose prediction is in [from, to): src/npu/interval.def. */
+static void print_interval(const Exam *e, const char *name, Chooses *chooses, double from,
+                           double to)
+{
+    double *ratios = heap_alloc((e->rows.len + 1) * sizeof *ratios);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->rows.len; i++) {
+        const ExamRow *r = &e->rows.at[i];
+        if (r->test && r->predicted >= from && r->predicted < to && r->predicted > 0 &&
+            chooses(r, ""))
+            ratios[n++] = r->measured / r->predicted;
+    }
+    qsort(ratios, n, sizeof *ratios, by_number);
+    if (n)
+        printf("  %-8s from %2.0f us: %.2f to %.2f times the prediction (%u test rows)\n", name,
+               from, ratios[n / 10], ratios[n - 1 - n / 10], n);
+    heap_free(ratios);
+}
+
+static bool is_cube(const ExamRow *r, const char *what)
+{
+    return !strcmp(r->class, "cube") && what;
+}
+
+static void print_intervals(const Exam *e)
+{
+    printf("\n8 of 10 measured times lie in\n");
+    print_interval(e, "vector", is_vector, 0, 10);
+    print_interval(e, "vector", is_vector, 10, 30);
+    print_interval(e, "vector", is_vector, 30, INFINITY);
+    print_interval(e, "cube", is_cube, 0, INFINITY);
+}
+
 /* Steps of a tuning: does the model say of two which is faster, as the board did? */
 static void print_pairs(const Exam *e)
 {
@@ -486,6 +519,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < e.rows.len; i++)
         run_row(&e, &e.rows.at[i]);
     print_classes(&e);
+    print_intervals(&e);
     print_pairs(&e);
     print_worst(&e);
     print_skipped(&e);

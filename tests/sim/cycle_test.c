@@ -270,3 +270,82 @@ T_TEST(cycle_lines_are_of_their_files)
     CHECK_EQ_INT(lines[0].instructions, 2);
     close_timed(&t);
 }
+
+/* Rows of 8 bytes: every burst is a request of its own; rows of a block are not. */
+T_TEST(cycle_narrow_bursts)
+{
+    double cycles[2];
+    for (uint32_t wide = 0; wide < 2; wide++) {
+        Timed t = open_timed(SIM_AIV, 1);
+        Record r = copy(NPU_PAD_GM_UB, UB(0), GM(0), wide ? 32 : 8);
+        r.n[0] = 64;
+        rig_run(&t.rig, r);
+        cycles[wide] = close_timed(&t).cycles;
+    }
+    double narrow = 64 * npu_constants[NPU_C_NARROW_BURST].value;
+    CHECK_MSG(cycles[0] > narrow && cycles[1] < 0.2 * narrow, "%g, %g", cycles[0], cycles[1]);
+}
+
+/* The launch of a kernel with tiling data takes longer by the time a core needs to read it. */
+T_TEST(cycle_tiling_data_is_read_before_the_first_instruction)
+{
+    static uint8_t memory[2048];
+    double us[2];
+    for (uint32_t with = 0; with < 2; with++) {
+        Timed t = open_timed(SIM_AIV, 1);
+        SimRegion tiling = {"tiling", RIG_GM << 1, sizeof memory, memory, NPU_DT_U8, SIM_TILING};
+        CHECK(!with || sim_gm_add(t.rig.sim, &tiling));
+        us[with] = close_timed(&t).launch_us;
+    }
+    double want = sizeof memory * npu_constants[NPU_C_TILING_BYTE].value / 1800;
+    CHECK_NEAR(us[1] - us[0], want, 0.01);
+}
+
+/* What waits for a flag starts later than the pipe that sets it is done. */
+T_TEST(cycle_a_flag_takes_time)
+{
+    double cycles[2];
+    for (uint32_t how = 0; how < 2; how++) {
+        Timed t = open_timed(SIM_AIV, 1);
+        rig_run(&t.rig, rig_vec(NPU_EXP, NPU_DT_F32, 0, 0, ~0ull, 64));
+        if (how == 1) {
+            Record flag = {.op = NPU_SET_FLAG, .pipe = NPU_PIPE_V, .mode = NPU_PIPE_MTE3};
+            rig_run(&t.rig, flag);
+            flag.op = NPU_WAIT_FLAG;
+            rig_run(&t.rig, flag);
+        }
+        rig_run(&t.rig, copy(NPU_COPY_UB_GM, GM(0), UB(4096), 8192));
+        cycles[how] = close_timed(&t).cycles;
+    }
+    double exp = npu_isa(NPU_EXP)->head + npu_isa(NPU_EXP)->per_repeat + npu_isa(NPU_EXP)->tail;
+    CHECK_NEAR(cycles[1] - cycles[0], exp + npu_constants[NPU_C_FLAG].value - 4, 4);
+}
+
+/* The clock of a chip whose cubes work does not depend on vector cores that wait for them at the end. */
+T_TEST(cycle_clock_of_a_mixed_kernel)
+{
+    double factor[2];
+    for (uint32_t mixed = 0; mixed < 2; mixed++) {
+        Timed t = open_timed(mixed ? SIM_MIX_1_2 : SIM_AIC, 24);
+        uint32_t per = mixed ? 3 : 1;
+        for (uint32_t block = 0; block < 24; block++) {
+            Record m = {.op = NPU_MMAD,
+                        .pipe = NPU_PIPE_M,
+                        .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                        .n = {128, 256, 64}};
+            m.operand[0].address = rec_address(NPU_L0C, 0);
+            m.operand[1].address = rec_address(NPU_L0A, 0);
+            m.operand[2].address = rec_address(NPU_L0B, 0);
+            t.rig.core = block * per;
+            for (int i = 0; i < 50; i++)
+                rig_run(&t.rig, m);
+            t.rig.core = block * per + 1;
+            for (int i = 0; mixed && i < 100; i++) /* the vector core ends last */
+                rig_run(&t.rig,
+                        rig_repeat(rig_vec(NPU_ADD, NPU_DT_F16, 0, 0, 0, 0), ~0ull, ~0ull, 128));
+        }
+        CycleReport r = close_timed(&t);
+        factor[mixed] = (r.us - r.launch_us) * 1800 / r.cycles;
+    }
+    CHECK_MSG(factor[0] > 1.1 && factor[1] > 1.1, "%g, %g", factor[0], factor[1]);
+}

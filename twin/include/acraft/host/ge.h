@@ -89,10 +89,10 @@ enum DataType {
     DT_COMPLEX32 = 33,
     DT_HIFLOAT8 = 34,
     DT_FLOAT8_E5M2 = 35,
+    DT_FLOAT8_E4M3FN = 36,
     DT_FLOAT8_E8M0 = 37,
     DT_FLOAT4_E2M1 = 40,
     DT_FLOAT4_E1M2 = 41,
-    DT_FLOAT8_E4M3FN = 36,
     DT_MAX
 };
 
