@@ -293,7 +293,12 @@ T_TEST(cycle_tiling_data_is_read_before_the_first_instruction)
     double us[2];
     for (uint32_t with = 0; with < 2; with++) {
         Timed t = open_timed(SIM_AIV, 1);
-        SimRegion tiling = {"tiling", RIG_GM << 1, sizeof memory, memory, NPU_DT_U8, SIM_TILING};
+        SimRegion tiling = {.name = "tiling",
+                            .base = RIG_GM << 1,
+                            .bytes = sizeof memory,
+                            .memory = memory,
+                            .dtype = NPU_DT_U8,
+                            .role = SIM_TILING};
         CHECK(!with || sim_gm_add(t.rig.sim, &tiling));
         us[with] = close_timed(&t).launch_us;
     }
