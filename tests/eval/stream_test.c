@@ -460,7 +460,8 @@ T_TEST(stream_times_are_those_of_the_text)
         REQUIRE(task && plan_make(&arena, task->graph, chip(), 0, &plan, &diag));
         EvalOperand *operands = arena_array(&arena, EvalOperand, plan.operands.len + 1);
         for (uint32_t k = 0; k < plan.operands.len; k++)
-            operands[k] = (EvalOperand){plan.operands.at[k].value, plan.operands.at[k].shape};
+            operands[k] = (EvalOperand){.value = plan.operands.at[k].value,
+                                        .shape = plan.operands.at[k].shape};
         EvalCraft c = {.file = "plan.craft",
                        .text = plan.craft,
                        .operands = operands,
