@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,24 @@ static bool fail(Diag *diag, const char *code, const char *doing, const char *pa
 
 /* --- reading and writing --------------------------------------------------------------- */
 
+enum { PIPE_PATIENCE_MS = 10000 };
+
+/* False: nobody has written into the pipe for a while. */
+static bool wait_for_writer(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    if (poll(&one, 1, PIPE_PATIENCE_MS) > 0)
+        return true;
+    errno = ETIMEDOUT;
+    return false;
+}
+
 static bool read_all(int fd, size_t most, Buf *text)
 {
     char chunk[65536];
     for (;;) {
         ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_writer(fd))))
             continue;
         if (got < 0)
             return false;
@@ -40,9 +53,23 @@ static bool read_all(int fd, size_t most, Buf *text)
     }
 }
 
+/* A named pipe that nobody writes would be waited for for ever; one with a writer, as shells make
+ * them of <(command), is read. */
+static int open_to_read(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode)))
+        return fd;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    return fd;
+}
+
 bool file_read(Arena *arena, const char *path, size_t most, Str *text, Diag *diag)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_to_read(path);
     if (fd < 0)
         return fail(diag, "F001", "read", path);
     Buf held = {0};
@@ -134,6 +161,12 @@ bool file_is_plain(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool file_is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
 bool file_is_dir(const char *path)

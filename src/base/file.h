@@ -11,6 +11,7 @@ bool file_read(Arena *arena, const char *path, size_t most, Str *text, Diag *dia
 bool file_write(const char *path, Str text, Diag *diag);
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);
+bool file_is_link(const char *path);
 bool file_is_plain(const char *path); /* no directory, pipe, device: reading it comes to an end */
 bool file_make_dirs(const char *path, Diag *diag); /* as mkdir -p */
 /* The names in a directory, sorted by bytes, without "." and "..". */

@@ -344,9 +344,13 @@ static bool climb(Box *box, BoxPlan *plan, BoxResult *result)
         close_pipes(&p);
         if (running)
             return true;
+        if (box->report.no_program)
+            break;
     }
-    return fail(box->arena, result, box->report.step[0] ? box->report.step : "start",
-                box->report.error);
+    fail(box->arena, result, box->report.step[0] ? box->report.step : "start", box->report.error);
+    if (box->report.no_program)
+        result->end = BOX_NO_PROGRAM;
+    return false;
 }
 
 static const char *missing_text(Box *box)

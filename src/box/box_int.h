@@ -22,8 +22,9 @@ typedef struct BoxMount {
 /* What the child reports just before exec, or when it gives up. */
 typedef struct BoxReport {
     uint32_t walls;
-    uint32_t open; /* bits of BoxHole that no wall covers */
-    int error;     /* errno of the step that failed; 0: none */
+    uint32_t open;   /* bits of BoxHole that no wall covers */
+    int error;       /* errno of the step that failed; 0: none */
+    bool no_program; /* it was the last one, exec */
     char step[40];
 } BoxReport;
 
@@ -39,6 +40,7 @@ typedef struct BoxPlan {
     int go;                   /* read end: one byte once the parent has written the maps */
     int report, in, out, err;
     bool is_root;   /* started by root */
+    bool at_exec;   /* in the child: everything else is done */
     unsigned outer; /* the user that the child is to the machine */
 } BoxPlan;
 

@@ -21,7 +21,7 @@ enum { HIGH_FD = 300 };
 
 static void say(const BoxPlan *plan, uint32_t walls, uint32_t open, const char *step, int error)
 {
-    BoxReport report = {.walls = walls, .open = open, .error = error};
+    BoxReport report = {.walls = walls, .open = open, .error = error, .no_program = plan->at_exec};
     strncpy(report.step, step, sizeof report.step - 1);
     ssize_t ignored = write(plan->report, &report, sizeof report);
     (void)ignored;
@@ -172,8 +172,9 @@ static bool filter_possible(const BoxPlan *plan)
            prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
 }
 
-ATTR_NORETURN static void become(const BoxPlan *plan, int exe)
+ATTR_NORETURN static void become(BoxPlan *plan, int exe)
 {
+    plan->at_exec = true;
     if (exe >= 0)
         syscall(SYS_execveat, exe, "", plan->argv, plan->env, 0x1000 /* AT_EMPTY_PATH */);
     else

@@ -3,7 +3,8 @@
  *
  * One thread: the daemon's descriptor is one of those the pool waits on, and a request is suspended
  * until its last line is judged. A request that names another host, or is longer than any, is refused
- * before its body is read; one that is under way when a signal ends the server gets 503. */
+ * before its body is read; one that is under way when a signal ends the server gets 503. Connections
+ * that say nothing are kept for a while, but only so many: the oldest make room for new ones. */
 #include "cmd/cmd.h"
 #include "cmd/judge.h"
 #include "cmd/loopback.h"
@@ -13,6 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+/* A connection on which no request is under way. */
+typedef struct Idle {
+    struct MHD_Connection *connection;
+    struct Idle *next, *before;
+    bool listed;
+} Idle;
 
 typedef struct Request {
     struct MHD_Connection *connection;
@@ -30,9 +40,11 @@ typedef struct Server {
     Request *first; /* that have lines to be sent or answered, oldest first */
     int64_t port;
     bool closing;
+    Idle *oldest, *newest;
+    uint32_t idle_count;
 } Server;
 
-enum { IDLE_SECONDS = 60 };
+enum { IDLE_SECONDS = 60, IDLE_MOST = 128, FILES_MOST = 8192, FILES_FOR_JUDGES = 256 };
 
 static volatile sig_atomic_t stopped;
 
@@ -40,6 +52,79 @@ static void stop(int signal_number)
 {
     (void)signal_number;
     stopped = 1;
+}
+
+/* ---- connections ---- */
+
+static void unlist_idle(Server *s, Idle *idle)
+{
+    if (!idle->listed)
+        return;
+    *(idle->before ? &idle->before->next : &s->oldest) = idle->next;
+    *(idle->next ? &idle->next->before : &s->newest) = idle->before;
+    idle->next = idle->before = NULL;
+    idle->listed = false;
+    s->idle_count--;
+}
+
+/* The daemon closes a connection that was shut down the next time it runs. */
+static void drop_oldest(Server *s)
+{
+    Idle *idle = s->oldest;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        idle->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    unlist_idle(s, idle);
+    if (info)
+        shutdown(info->connect_fd, SHUT_RDWR);
+}
+
+static void list_idle(Server *s, Idle *idle)
+{
+    idle->before = s->newest;
+    *(s->newest ? &s->newest->next : &s->oldest) = idle;
+    s->newest = idle;
+    idle->listed = true;
+    if (++s->idle_count > IDLE_MOST)
+        drop_oldest(s);
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    Server *s = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        Idle *idle = heap_alloc(sizeof *idle);
+        idle->connection = connection;
+        *state = idle;
+        list_idle(s, idle);
+    } else {
+        unlist_idle(s, *state);
+        heap_free(*state);
+        *state = NULL;
+    }
+}
+
+static Idle *idle_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* How many connections there is room for: descriptors, less those of the judging processes. */
+static unsigned connections_most(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return FILES_FOR_JUDGES;
+    rlim_t want = files.rlim_max < FILES_MOST ? files.rlim_max : FILES_MOST;
+    if (files.rlim_cur < want) {
+        files.rlim_cur = want;
+        if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+            getrlimit(RLIMIT_NOFILE, &files);
+    }
+    return files.rlim_cur > 2 * FILES_FOR_JUDGES ? (unsigned)(files.rlim_cur - FILES_FOR_JUDGES)
+                                                 : FILES_FOR_JUDGES;
 }
 
 /* ---- replies ---- */
@@ -142,6 +227,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (!q) {
         *state = q = heap_alloc(sizeof *q);
         q->connection = connection;
+        if (idle_of(connection))
+            unlist_idle(context, idle_of(connection));
         return refuse_early(context, connection);
     }
     if (q->whole)
@@ -174,10 +261,11 @@ static void on_over(void *context, struct MHD_Connection *connection, void **sta
 {
     Server *s = context;
     Request *q = *state;
-    (void)connection;
     (void)code;
     if (!q)
         return;
+    if (idle_of(connection))
+        list_idle(s, idle_of(connection));
     delist(s, q);
     q->over = true;
     if (q->done == q->sent || s->closing)
@@ -250,7 +338,8 @@ int judge_serve(JudgeDesk *desk, int64_t port)
     s.daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, (uint16_t)port, NULL, NULL, on_request, &s,
         MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_NOTIFY_COMPLETED, on_over, &s,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, &s, MHD_OPTION_CONNECTION_LIMIT,
+        connections_most(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
     if (!s.daemon) {
         fprintf(stderr, "acraft judge: port %lld of 127.0.0.1 cannot be had\n", (long long)port);
         return CMD_LACKS;

@@ -111,7 +111,7 @@ static bool walk(Walk *w, const char *inner, int depth)
         if (names.at[i][0] == '.')
             continue;
         if (file_is_dir(full)) {
-            if (!walk(w, path, depth + 1))
+            if (!file_is_link(full) && !walk(w, path, depth + 1)) /* links lead out of it */
                 return false;
         } else if (is_source(str_from(names.at[i])) && file_is_plain(full)) {
             if (!file_read(w->arena, full, MOST_TEXT, &text, w->diag))

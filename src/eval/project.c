@@ -30,15 +30,19 @@ void eval_candidate_project(Arena *arena, const EvalCandidate *c, TwinProject *p
 }
 
 /* A tiling function decides by shapes, and by values that say sizes or are single numbers. */
-enum { MOST_BY_VALUE = 64 };
+enum { MOST_BY_VALUE = 64, MOST_INTEGERS = 256 };
+
+static uint64_t most_by_value(DType dtype)
+{
+    return (dtype_is_float(dtype) ? MOST_BY_VALUE : MOST_INTEGERS) * dtype_bytes(dtype);
+}
 
 bool eval_values_stay(EvalJudge *j, const TwinOp *op, const TwinTensor *tensors, uint32_t count)
 {
     for (uint32_t i = 0; op && i < op->inputs.len; i++)
         for (uint32_t k = 0; op->inputs.at[i].by_value && k < count; k++)
             if (strcmp(tensors[k].name, op->inputs.at[i].name) == 0 &&
-                dtype_is_float(tensors[k].dtype) &&
-                tensors[k].bytes > MOST_BY_VALUE * dtype_bytes(tensors[k].dtype))
+                tensors[k].bytes > most_by_value(tensors[k].dtype))
                 return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_TILING,
                                        str_format(j->arena,
                                                   "the tiling function asks for the values of "

@@ -1,6 +1,5 @@
-/* The scalar unit: element reads and writes of tensors, raw GM pointers, special registers,
- * DumpTensor. The values a kernel reads come from the memories it sees itself; here the access is
- * checked, counted and, for stores, done. */
+/* The scalar unit: element reads and writes of tensors, raw pointers, special registers,
+ * DumpTensor. Core processes see no memory: what a kernel reads goes back through its view. */
 #include "base/dtype.h"
 #include "sim/sim_int.h"
 
@@ -56,22 +55,51 @@ static void report_unwritten(Step *s, int operand, uint32_t size)
                                : "reads an element that nobody wrote");
 }
 
-static bool local_access(Step *s, int operand, uint32_t size, bool write)
+static void answer(Step *s, uint64_t address, const uint8_t *from, uint64_t bytes)
+{
+    RecordView *view = s->core->pub.view;
+    if (s->sim->config.no_data)
+        return;
+    view->answer_at = address;
+    view->answer_bytes = (uint32_t)bytes;
+    if (bytes)
+        memcpy(view->answer, from, bytes);
+}
+
+/* `value`: what a store writes. */
+static bool local_access(Step *s, int operand, uint32_t size, bool write, const void *value)
 {
     SimMemory *m = sim_local(s, operand, 1u << NPU_UB | 1u << NPU_L1 | 1u << NPU_L0C);
-    uint64_t at = rec_byte(s->r->operand[operand].address);
+    uint64_t address = s->r->operand[operand].address, at = rec_byte(address);
     if (!m || !sim_aligned(s, operand, size) || !sim_local_range(s, operand, m, at, size, write))
         return false;
     if (s->r->n[1])
         report_past(s, operand, size, write);
     if (write) {
-        memcpy(m->at + at, &s->r->scalar, size);
+        memcpy(m->at + at, value, size);
         memory_set_known(m, at, size, true);
-    } else if (!memory_known(m, at, size)) {
-        report_unwritten(s, operand, size);
+    } else {
+        answer(s, address, m->at + at, size);
+        if (!memory_known(m, at, size))
+            report_unwritten(s, operand, size);
     }
     sim_count(s, 0, write ? 0 : size, write ? size : 0);
     return true;
+}
+
+/* How many bytes from `offset` on go back: those asked for, more in a long run over an input. */
+static uint64_t answer_bytes(Step *s, const SimGm *gm, uint64_t offset, uint64_t bytes)
+{
+    CoreState *c = s->core;
+    uint64_t address = gm->region.base + offset;
+    c->run_bytes = address == c->run_next ? c->run_bytes + bytes : bytes;
+    c->run_next = address + bytes;
+    uint64_t ahead = c->run_bytes / REC_AHEAD_SHARE, left = gm->region.bytes - offset;
+    bool fixed = gm->region.role == SIM_IN || gm->region.role == SIM_TILING;
+    if (!fixed || ahead < REC_AHEAD_LEAST)
+        return bytes;
+    ahead = ahead < REC_ANSWER_BYTES ? ahead : REC_ANSWER_BYTES;
+    return ahead < left ? ahead : left;
 }
 
 static bool gm_access(Step *s, int operand, uint64_t size, bool write, const void *value)
@@ -87,10 +115,13 @@ static bool gm_access(Step *s, int operand, uint64_t size, bool write, const voi
     if (write) {
         memcpy(gm->memory.at + offset, value, inside);
         memory_set_known(&gm->memory, offset, inside, true);
-    } else if (!memory_known(&gm->memory, offset, inside)) {
-        sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
-                         (SimRange){NPU_GM, false, rec_byte(address), rec_byte(address) + size},
-                         "reads %s, which nobody wrote", sim_element_text(s->sim, gm, offset));
+    } else {
+        answer(s, address, gm->memory.at + offset,
+               s->sim->config.no_data ? 0 : answer_bytes(s, gm, offset, inside));
+        if (!memory_known(&gm->memory, offset, inside))
+            sim_report_range(s, SIM_FAULT_GM_UNINITIALISED,
+                             (SimRange){NPU_GM, false, rec_byte(address), rec_byte(address) + size},
+                             "reads %s, which nobody wrote", sim_element_text(s->sim, gm, offset));
     }
     sim_count(s, 0, write ? 0 : size, write ? size : 0);
     return true;
@@ -109,14 +140,16 @@ static bool raw_access(Step *s, int operand, bool write)
         sim_report(s, SIM_FAULT_BAD_RECORD, "raw access of %llu bytes", (unsigned long long)bytes);
         return false;
     }
-    return gm_access(s, operand, bytes, write, s->r->mask);
+    return rec_space(s->r->operand[operand].address) == NPU_GM
+               ? gm_access(s, operand, bytes, write, s->r->mask)
+               : local_access(s, operand, (uint32_t)bytes, write, s->r->mask);
 }
 
 bool exec_scalar_access(Step *s)
 {
     switch (s->r->op) {
-    case NPU_LOCAL_GET: return local_access(s, 1, access_size(s, 1), false);
-    case NPU_LOCAL_SET: return local_access(s, 0, access_size(s, 0), true);
+    case NPU_LOCAL_GET: return local_access(s, 1, access_size(s, 1), false, NULL);
+    case NPU_LOCAL_SET: return local_access(s, 0, access_size(s, 0), true, &s->r->scalar);
     case NPU_GLOBAL_GET: return gm_access(s, 1, access_size(s, 1), false, NULL);
     case NPU_GLOBAL_SET: return gm_access(s, 0, access_size(s, 0), true, &s->r->scalar);
     case NPU_RAW_LOAD: return raw_access(s, 1, false);

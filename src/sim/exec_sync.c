@@ -216,6 +216,9 @@ static void check_sync_all(Step *s, uint32_t which)
                    "%u blocks are launched, %s runs %u at a time: the others start only when "
                    "these have ended, and cannot arrive",
                    config->blocks, config->chip->name, cores);
+    if (config->no_scheduler && !s->r->n[0]) /* with a workspace: how many cores */
+        sim_report(s, SIM_FAULT_NO_SCHEDULER, "the kernel is declared KERNEL_TYPE_%s_ONLY",
+                   config->kind == SIM_AIC ? "AIC" : "AIV");
     if (which == 1 && (config->kind == SIM_AIV || config->kind == SIM_AIC))
         sim_report(s, SIM_FAULT_CROSS_NEVER_SET,
                    "SyncAll<false> also waits for %s cores, and this kernel has none",

@@ -686,8 +686,10 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
     case NPU_SYNC_ALL: sync_all(h, core, r); break;
     case NPU_SET_REGISTER: note_register(c, r); break;
     default:
-        if (r->pipe < PIPES)
+        if (r->pipe < PIPES) {
             look(h, core, r);
+            hazard_look_at_use(h, core, r);
+        }
     }
 }
 
@@ -716,6 +718,7 @@ void hazard_close(Hazard *h)
     }
     heap_free(h->regions);
     hazard_repeat_close(h);
+    hazard_use_close(h);
     arena_drop(&h->arena);
     heap_free(h);
 }

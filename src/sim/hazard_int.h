@@ -27,6 +27,7 @@ typedef struct Told {
 } Told;
 
 typedef struct HazardRepeat HazardRepeat;
+typedef struct HazardCache HazardCache;
 
 typedef struct HazardCore {
     Clock issued; /* instructions given to each pipe */
@@ -62,6 +63,7 @@ struct Hazard {
     Clock *sync_snapshot[2];
     uint64_t sync_epoch[2];
     uint64_t pairs, inserted; /* in GM */
+    HazardCache *cache;       /* NULL: no core has stored to GM by its scalar unit */
 };
 
 static inline void learn(Clock *to, const Clock *from)
@@ -72,6 +74,10 @@ static inline void learn(Clock *to, const Clock *from)
 
 /* Looks at what an instruction touches in GM; its pipe's clock stands as it was before. */
 void hazard_look_gm(Hazard *h, uint32_t core, const Record *r, uint32_t when);
+
+/* hazard_use.c: data caches, and tensors after FreeTensor. */
+void hazard_look_at_use(Hazard *h, uint32_t core, const Record *r);
+void hazard_use_close(Hazard *h);
 
 /* hazard_repeat.c */
 extern const SimRepeat hazard_repeat;

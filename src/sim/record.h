@@ -78,7 +78,7 @@
  *   CACHE_CLEAN       d address, mode 0 one line, 1 all
  *   LOCAL/GLOBAL_GET  s0 address, dtype src0; *_SET d address, dtype dst, scalar the value;
  *                     LOCAL: n[1] 1 + bytes behind the tensor's last block, 0: inside
- *   RAW_LOAD/STORE    s0 / d address, n[0] bytes up to 16; value in mask[0], mask[1]
+ *   RAW_LOAD/STORE    s0 / d address (GM or on chip), n[0] bytes up to 16; value in mask[0], mask[1]
  *   SCALAR_WORK       n[0] scalar instructions
  *   SET_REGISTER      mode RecRegister, value in scalar (and mask[0..1])
  *   PIPE_OPEN/CLOSE   n[0] id of the TPipe object
@@ -107,6 +107,7 @@
 #define REC_FROM_QUEUE 2u    /* put in by TQue, not written by hand */
 #define REC_L2_BYPASS 4u     /* the copy's cache hint */
 #define REC_OPEN_TENSOR 8u   /* a fixed-address tensor, outside the queue framework */
+#define REC_UNCACHED 16u     /* a scalar access of the library that passes the data cache by */
 
 /* Set in `op`: the record is a RecordText. */
 #define REC_TEXT 0x8000u
@@ -204,7 +205,13 @@ enum RecQuant {
 };
 
 /* What a core may read back: the simulator keeps one of these per core in memory that the core
- * sees read-only. */
+ * sees read-only. Cores see no other memory of the simulator's, so the elements that LOCAL_GET,
+ * GLOBAL_GET and RAW_LOAD read travel in `answer`, one at a time. A core that has read a long run of
+ * an input, one element after the other, gets an eighth of that run ahead, so that it need not
+ * wait for each: what it could use without a record is at most that eighth. */
+#define REC_ANSWER_BYTES 4096u
+#define REC_AHEAD_LEAST 64u
+#define REC_AHEAD_SHARE 8u
 typedef struct RecordView {
     uint64_t done;          /* records of this core executed so far */
     uint64_t accumulated;   /* GetAccVal: bits of the last REPEAT_SUM in f32 or f16 */
@@ -214,7 +221,9 @@ typedef struct RecordView {
     uint64_t control;
     uint16_t merged[4]; /* GetMrgSortResult: structures taken of each list */
     uint32_t stopped;   /* not 0: a fault ended this core; it should stop */
-    uint32_t pad;
+    uint32_t answer_bytes;
+    uint64_t answer_at; /* the record's address */
+    uint8_t answer[REC_ANSWER_BYTES];
 } RecordView;
 
 static inline uint64_t rec_address(uint32_t space, uint64_t byte)

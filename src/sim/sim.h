@@ -32,6 +32,8 @@ typedef struct SimConfig {
     const NpuChip *chip;
     SimKind kind;
     uint32_t blocks;
+    bool
+        no_scheduler; /* declared for one kind of cores alone: hardware SyncAll has nobody who counts */
     /* Zeroed memory for what core processes may read: `name` is "core3.ub", "core3.view", ...
      * NULL: from the heap. Given back by `unmap` (NULL: left to the caller). */
     void *(*map)(void *context, const char *name, size_t bytes);

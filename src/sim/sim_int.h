@@ -112,6 +112,7 @@ typedef struct CoreState {
     enum CoreWait wait;
     uint32_t wait_mode, wait_flag, wait_line;
     uint16_t wait_file;
+    uint64_t run_next, run_bytes; /* of scalar reads of GM, one behind the other */
 } CoreState;
 
 /* What the record being executed touches; found once for all who ask. */

@@ -11,18 +11,19 @@ static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 static size_t name_start(Str text, size_t end)
 {
     size_t at = end;
-    while (at && isspace((unsigned char)text.at[at - 1]))
+    while (at && end - at < TWIN_LAUNCH_MOST && isspace((unsigned char)text.at[at - 1]))
         at--;
     if (at && text.at[at - 1] == '>') {
         int depth = 0;
-        while (at) {
+        while (at && end - at < TWIN_LAUNCH_MOST) {
             char c = text.at[--at];
             depth += (c == '>') - (c == '<');
             if (!depth)
                 break;
         }
     }
-    while (at && (is_word(text.at[at - 1]) || text.at[at - 1] == ':'))
+    while (at && end - at < 2 * TWIN_LAUNCH_MOST &&
+           (is_word(text.at[at - 1]) || text.at[at - 1] == ':'))
         at--;
     return at;
 }
@@ -31,7 +32,7 @@ static size_t name_start(Str text, size_t end)
 static size_t launch_close(Str text, size_t at)
 {
     int depth = 0;
-    for (; at + 2 < text.len; at++) {
+    for (size_t from = at; at + 2 < text.len && at - from < TWIN_LAUNCH_MOST; at++) {
         char c = text.at[at];
         depth += (c == '(' || c == '[' || c == '{');
         depth -= (c == ')' || c == ']' || c == '}');

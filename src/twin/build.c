@@ -74,6 +74,53 @@ static Words readable_paths(Build *b)
     return paths;
 }
 
+enum { WALK_MOST = 20000, WALK_DEPTH = 8 };
+
+/* A header by its name, or named in the text. */
+static bool may_be_included(Build *b, const char *name)
+{
+    static const char *const suffixes[] = {".h", ".hpp", ".hh", ".inc", ".def", ".cpp", ".cc"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (str_ends(str_from(name), suffixes[i]))
+            return true;
+    for (uint32_t i = 0; i < b->unit->text_count; i++)
+        if (str_find(b->unit->texts[i].text, str_from(name)) >= 0)
+            return true;
+    return false;
+}
+
+/* The first pipe or device below a directory: a compiler that includes one would wait for ever. */
+static const char *find_pipe(Build *b, const char *dir, int depth, uint32_t *seen)
+{
+    NameList names = {0};
+    Diag quiet = diag_make(b->arena, dir, (Str){0});
+    if (depth > WALK_DEPTH || !file_list(b->arena, dir, &names, &quiet))
+        return NULL;
+    for (uint32_t i = 0; i < names.len && ++*seen < WALK_MOST; i++) {
+        const char *path = path_join(b->arena, dir, names.at[i]), *inside = NULL;
+        if (file_is_dir(path))
+            inside = file_is_link(path) ? NULL : find_pipe(b, path, depth + 1, seen);
+        else if (file_exists(path) && !file_is_plain(path) && may_be_included(b, names.at[i]))
+            inside = path;
+        if (inside)
+            return inside;
+    }
+    return NULL;
+}
+
+static bool includes_ok(Build *b)
+{
+    uint32_t seen = 0;
+    const char *pipe = NULL;
+    for (const char *const *dir = b->unit->include_dirs; dir && *dir && !pipe; dir++)
+        if (!str_starts(str_from(*dir), "/proc/") && !str_starts(str_from(*dir), "/dev"))
+            pipe = find_pipe(b, *dir, 0, &seen);
+    if (pipe)
+        verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     str_format(b->arena, "%s is a pipe or device, not a file to include", pipe));
+    return !pipe;
+}
+
 static BoxResult run_compiler(Build *b, Words *words)
 {
     add_word(b, words, NULL);
@@ -128,6 +175,9 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
         verdict_fail(verdict, VERDICT_NO_WALL, stage, box->reason);
     else if (box->end == BOX_FAILED)
         verdict_fail(verdict, VERDICT_INTERNAL, stage, box->reason);
+    else if (box->end == BOX_NO_PROGRAM) /* what a text was made into does not start: its doing */
+        verdict_fail(verdict, stage == STAGE_COMPILE ? VERDICT_INTERNAL : VERDICT_NOT_COMPILED,
+                     stage, box->reason);
     else if (box->end == BOX_TIMEOUT)
         verdict_fail(verdict, VERDICT_TIMEOUT, stage, text);
     else if (out_of_memory(box))
@@ -138,7 +188,8 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
     else if (box->end == BOX_FORBIDDEN)
         verdict_fail(verdict, VERDICT_FORBIDDEN, stage, text);
     else if (box->end == BOX_SIGNAL)
-        verdict_fail(verdict, VERDICT_CRASHED, stage,
+        verdict_fail(verdict, stage == STAGE_COMPILE ? VERDICT_NOT_COMPILED : VERDICT_CRASHED,
+                     stage,
                      str_format(arena, "%s: %s%s", text, strsignal(box->status),
                                 last_words(arena, box->err)));
     return false;
@@ -184,11 +235,20 @@ static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-erro
                                         "-fno-diagnostics-show-caret", NULL};
 /* Work in assembly would leave no records. Host code may have it: the C++ library's headers do. */
 static const char *const no_assembly[] = {"-fno-gnu-inline-asm", NULL};
-/* Calls the runtime before every load and store; the flag per function is only there because clang wants
- * some coverage beside it. */
-static const char *const watch_flags[] = {"-fsanitize-coverage=func,inline-bool-flag,trace-loads,"
-                                          "trace-stores",
+/* Calls the runtime before every load and store, whatever their width; core_memory.h serves them. */
+static const char *const clang_watch[] = {"-fsanitize=kernel-address",
+                                          "-mllvm",
+                                          "-asan-stack=0",
+                                          "-mllvm",
+                                          "-asan-globals=0",
+                                          "-mllvm",
+                                          "-asan-instrumentation-with-call-threshold=0",
+                                          "-mllvm",
+                                          "-asan-opt-same-temp=0",
                                           NULL};
+/* g++ watches an address only once where it can prove that it is the same: races are where it sees
+ * every access. */
+static const char *const gcc_watch[] = {"-fsanitize=thread", NULL};
 static const char *const kernel_flags[] = {"-fno-exceptions", "-fno-rtti",
                                            "-fno-threadsafe-statics", NULL};
 
@@ -199,10 +259,10 @@ static void add_flags(Build *b, Words *words)
     add_words(b, words, b->places->is_clang ? clang_flags : gcc_flags);
     if (!b->unit->host)
         add_words(b, words, kernel_flags);
-    if (!b->unit->host && b->places->is_clang) {
+    if (!b->unit->host && b->places->is_clang)
         add_words(b, words, no_assembly);
-        add_words(b, words, watch_flags);
-    }
+    if (!b->unit->host)
+        add_words(b, words, b->places->is_clang ? clang_watch : gcc_watch);
     add_words(b, words, b->unit->flags);
     if (b->unit->mixed) {
         add_word(b, words, "-ffunction-sections");
@@ -249,7 +309,7 @@ static const char *cache_stem(Build *b, const char *kind, bool with_text)
     Sha256 sha = sha256_begin();
     sha256_add(&sha, b->places->headers_hash, sizeof b->places->headers_hash);
     hash_words(&sha, common_flags);
-    hash_words(&sha, watch_flags);
+    hash_words(&sha, b->places->is_clang ? clang_watch : gcc_watch);
     hash_words(&sha, b->places->is_clang ? clang_flags : gcc_flags);
     hash_words(&sha, b->unit->flags);
     sha256_add(&sha, b->unit->binding ? "b" : b->unit->host ? "h" : b->unit->mixed ? "m" : "k", 1);
@@ -296,6 +356,30 @@ static bool hash_file(Build *b, const char *path, char hex[65])
     return true;
 }
 
+/* Whether a file of a make rule is the candidate's: neither ours nor the system's. */
+static bool is_foreign(Build *b, Str word)
+{
+    return word.len && word.at[0] == '/' && !str_starts(word, "/usr/") &&
+           !str_starts(word, in_home(b, "twin/")) && !str_starts(word, in_home(b, "src/")) &&
+           !str_starts(word, b->dir);
+}
+
+/* Headers of a kernel may use no more names than its text. */
+static bool headers_ok(Build *b, Str rule)
+{
+    Str word, text, rest = rule;
+    while (!b->options->any_import && !b->unit->host && str_next(&rest, ' ', &word)) {
+        word = str_trim(word);
+        const char *path = str_dup(b->arena, word), *name;
+        if (!is_foreign(b, word) || !read_quietly(b, path, &text) ||
+            !(name = twin_names_foreign(b->arena, text)))
+            continue;
+        twin_names_refuse(b->arena, name, path, b->verdict);
+        return false;
+    }
+    return true;
+}
+
 /* A make rule "unit.o: a b \" as "hash path" lines; only files that are neither ours nor the
  * system's. */
 static Str list_dependencies(Build *b, Str rule)
@@ -306,10 +390,7 @@ static Str list_dependencies(Build *b, Str rule)
     while (str_next(&rest, ' ', &word)) {
         word = str_trim(word);
         const char *path = str_dup(b->arena, word);
-        bool foreign = word.len && word.at[0] == '/' && !str_starts(word, "/usr/") &&
-                       !str_starts(word, in_home(b, "twin/")) &&
-                       !str_starts(word, in_home(b, "src/")) && !str_starts(word, b->dir);
-        if (foreign && hash_file(b, path, hex))
+        if (is_foreign(b, word) && hash_file(b, path, hex))
             buf_printf(&out, "%s %s\n", hex, path);
     }
     Str list = str_copy(b->arena, buf_view(&out));
@@ -394,6 +475,8 @@ static const char *compile_runtime(Build *b, const char *path)
     add_word(b, &words, b->places->compiler);
     const char *const rest[] = {"-O2",
                                 "-w",
+                                b->unit->host ? "-fno-plt"
+                                              : "-ffreestanding", /* has its own memcpy */
                                 b->unit->binding ? "-DACRAFT_BINDING" : "-D_GNU_SOURCE",
                                 "-I",
                                 in_home(b, "twin/include"),
@@ -523,32 +606,55 @@ static bool gcc_assembly_free(Build *b)
     return false;
 }
 
+/* An object file that cannot be read is the text's doing: more sections than ELF counts, say. */
+static bool read_object(Build *b, uint32_t index, TwinObject *object, Str *bytes)
+{
+    if (read_quietly(b, unit_file(b, index, ".o"), bytes) &&
+        twin_object_read(b->arena, *bytes, object))
+        return true;
+    verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                 "the object file has more sections or symbols than a kernel's can have");
+    return false;
+}
+
+/* What every text must be, kernel or host: no sections that change how the program starts, no names
+ * of the headers. */
+static bool unit_ok(Build *b, uint32_t index)
+{
+    TwinObject object;
+    Str bytes, rule;
+    if (b->options->any_import)
+        return true;
+    if (!read_object(b, index, &object, &bytes))
+        return false;
+    if (object.odd)
+        verdict_fail(
+            b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+            str_format(b->arena, "the text defines %s, which no program here has", object.odd));
+    return !object.odd &&
+           (!read_quietly(b, unit_file(b, index, ".d"), &rule) || headers_ok(b, rule));
+}
+
 static bool object_ok(Build *b, BuildResult *result, Str *bytes)
 {
-    if (!read_quietly(b, unit_file(b, 0, ".o"), bytes) ||
-        !twin_object_read(b->arena, *bytes, &result->object)) {
-        verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
+    if (!read_object(b, 0, &result->object, bytes))
         return false;
-    }
     if (b->unit->host || b->options->any_import)
         return true;
     if (b->unit->mixed && !twin_object_reach(b->arena, bytes, &result->object)) {
-        verdict_fail(b->verdict, VERDICT_INTERNAL, STAGE_COMPILE, "unreadable object file");
+        verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     "the object file has more sections or symbols than a kernel's can have");
         return false;
     }
     if (b->unit->mixed)
         keep(b, unit_file(b, 0, ".o"), *bytes);
-    const char *odd = result->object.odd;
-    const char *import = odd ? NULL : twin_object_foreign_import(b->arena, &result->object);
-    if (odd)
-        verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
-                     str_format(b->arena, "the kernel defines %s, which kernels do not have", odd));
+    const char *import = twin_object_foreign_import(b->arena, &result->object);
     if (import)
         verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
                      str_format(b->arena,
                                 "the kernel calls '%s', which does not exist on the device",
                                 import));
-    return !odd && !import;
+    return !import;
 }
 
 static bool link_program(Build *b, const char *runtime, Str *bytes)
@@ -606,9 +712,11 @@ static void fill_cache(Build *b, Str object, Str program)
 static bool build_in_dir(Build *b, BuildResult *result)
 {
     Str object, program;
+    if (!includes_ok(b))
+        return false;
     const char *pch = precompiled_header(b), *runtime;
     for (uint32_t i = 0; i < b->unit->text_count; i++)
-        if (!compile_unit(b, i, pch))
+        if (!compile_unit(b, i, pch) || !unit_ok(b, i))
             return false;
     if (!gcc_assembly_free(b) || !object_ok(b, result, &object) || !(runtime = runtime_object(b)) ||
         !link_program(b, runtime, &program))

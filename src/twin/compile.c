@@ -107,6 +107,19 @@ SimKind twin_kernel_kind(const TwinKernel *kernel, uint64_t tiling_key)
     return kind;
 }
 
+bool twin_kernel_alone(const TwinKernel *kernel, uint64_t tiling_key)
+{
+    bool alone = false, own = false;
+    for (uint32_t i = 0; i < kernel->tasks.len; i++) {
+        const TwinTask *task = &kernel->tasks.at[i];
+        bool of_key = task->key == tiling_key;
+        if (of_key || (task->key == ~0ull && !own))
+            alone = task->type == TASK_AIV || task->type == TASK_AIC;
+        own = own || of_key;
+    }
+    return alone;
+}
+
 const char *twin_kernel_name(const TwinKernel *kernel) { return kernel->name; }
 const TwinParams *twin_kernel_params(const TwinKernel *kernel) { return &kernel->params; }
 
@@ -262,6 +275,15 @@ static bool build_half(Arena *arena, const TwinPlaces *places, BuildUnit unit, i
     return true;
 }
 
+static bool names_ok(Arena *arena, const TwinSource *source, const TwinOptions *options,
+                     Verdict *verdict)
+{
+    const char *name = options->any_import ? NULL : twin_names_foreign(arena, source->text);
+    if (name)
+        twin_names_refuse(arena, name, source->path, verdict);
+    return !name;
+}
+
 /* Entries that stand in no plain text: made by a macro, or declared twice under #if. */
 static bool macros_decide(const TwinEntries *entries, const TwinSource *source)
 {
@@ -307,7 +329,7 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     if (macros_decide(&entries, source))
         scan_preprocessed(arena, &places, source, options, &entries);
     const TwinEntry *entry = choose_entry(arena, source, &entries, verdict);
-    if (!entry)
+    if (!entry || !names_ok(arena, source, options, verdict))
         return NULL;
     TwinKernel *kernel = arena_new(arena, TwinKernel);
     *kernel = (TwinKernel){.name = entry->name,

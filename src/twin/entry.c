@@ -160,7 +160,7 @@ void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries)
 static size_t launch_end(Str text, size_t at)
 {
     int depth = 0;
-    for (; at + 2 < text.len; at++) {
+    for (size_t from = at; at + 2 < text.len && at - from < TWIN_LAUNCH_MOST; at++) {
         char c = text.at[at];
         depth += (c == '(' || c == '[' || c == '{');
         depth -= (c == ')' || c == ']' || c == '}');

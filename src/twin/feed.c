@@ -14,10 +14,14 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 128,       /* records copied out of a ring at a time */
-    QUIET_ROUNDS = 50, /* in which every core that goes on polled in vain: nobody will answer */
-    SPINS = 1500,      /* pauses before sleeping: a wake-up costs tens of microseconds */
-    AHEAD = 2,         /* cores started before it is their turn */
+    BATCH = 128,        /* records copied out of a ring at a time */
+    QUIET_ROUNDS = 50,  /* in which every core that goes on polled in vain: nobody will answer */
+    QUIET_TURNS = 2048, /* and as many turns at least: a loop may ask for one word often */
+    WORDS = 1024,       /* places for the words that are polled, a power of two */
+    WORDS_MOST = 512,   /* whoever looks at more does not wait for one of them */
+    SPINS = 1500,       /* pauses before sleeping: a wake-up costs tens of microseconds */
+    AHEAD = 2,          /* cores started before it is their turn */
+    MOST_WAITING = 256, /* cores beyond the chip's that start while all others wait */
     NAP_NS = 20 * 1000 * 1000,
     MOST_NAMES = 1 << 16,
 };
@@ -40,8 +44,10 @@ struct Feeder {
     unsigned spins;     /* pauses before the simulator sleeps */
     FeedResult result;
     Stream *stream;
-    uint64_t turns, quiet; /* quiet: the last ones in which cores only looked at GM words */
-    uint32_t together;     /* cores that take turns at a time */
+    uint64_t turns, quiet; /* quiet: the last ones in which cores only looked at the same words */
+    uint64_t word[WORDS];  /* addresses looked at since then; 0: none */
+    uint32_t word_count;
+    uint32_t together; /* cores that take turns at a time */
     SimTurns turn;
     bool *done;       /* by core */
     uint32_t started; /* of the order */
@@ -69,6 +75,14 @@ static void nap(const _Atomic uint32_t *word, uint32_t seen)
 {
     struct timespec most = {.tv_nsec = NAP_NS};
     syscall(SYS_futex, word, FUTEX_WAIT, seen, &most, NULL, 0);
+}
+
+uint32_t twin_feed_most(const LaunchMemory *memory, uint32_t cores)
+{
+    uint32_t most = memory->together > MOST_WAITING ? memory->together : MOST_WAITING;
+    uint32_t usual = memory->together + AHEAD;
+    most = cores <= usual ? usual : most;
+    return cores < most ? cores : most;
 }
 
 static bool boxes_alive(const Feeder *f)
@@ -110,11 +124,53 @@ static void keep_name(Feeder *f, const Record *record)
         f->names[text.id] = str_dup(f->arena, name);
 }
 
-/* What a core that polls does while nothing changes. */
-static bool only_looks(const Record *r)
+static bool reads_gm(const Record *r)
 {
-    return r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD || r->op == NPU_SCALAR_WORK ||
-           r->op == NPU_CACHE_CLEAN;
+    return (r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD) &&
+           rec_space(r->operand[1].address) == NPU_GM;
+}
+
+static void forget_words(Feeder *f)
+{
+    if (f->word_count)
+        memset(f->word, 0, sizeof f->word);
+    f->word_count = 0;
+    f->quiet = 0;
+}
+
+/* Whether the address is one of those looked at since the last thing that was more than a look. */
+static bool is_known_word(Feeder *f, uint64_t address)
+{
+    uint32_t at = (uint32_t)(address * 0x9E3779B97F4A7C15ull >> 40) % WORDS;
+    for (; f->word[at]; at = (at + 1) % WORDS)
+        if (f->word[at] == address)
+            return true;
+    if (f->word_count == WORDS_MOST)
+        forget_words(f);
+    else
+        f->word_count++;
+    f->word[at] = address;
+    return false;
+}
+
+/* What a core that polls does while nothing changes: it asks for the same words again. Nobody waits
+ * for a word of an input, which no core may write. */
+static bool only_looks(Feeder *f, const Record *r)
+{
+    if (reads_gm(r))
+        return !twin_memory_is_fixed(f->memory, rec_byte(r->operand[1].address)) &&
+               is_known_word(f, r->operand[1].address);
+    return r->op == NPU_SCALAR_WORK || r->op == NPU_CACHE_CLEAN;
+}
+
+static void note_look(Feeder *f, const Record *r)
+{
+    if (only_looks(f, r))
+        return;
+    if (reads_gm(r))
+        f->quiet = 0;
+    else
+        forget_words(f);
 }
 
 /* Notes names; returns how many of the batch may run before its turn is over. */
@@ -122,8 +178,8 @@ static uint32_t look_over(Feeder *f, CoreFeed *c, int64_t *left)
 {
     uint32_t ready = sim_turn_ready(c->batch + c->batch_at, c->batch_len - c->batch_at, left);
     for (uint32_t i = c->batch_at; i < c->batch_at + ready; i++) {
-        if (!only_looks(&c->batch[i]))
-            f->quiet = 0;
+        if (f->word_count || f->quiet || reads_gm(&c->batch[i]))
+            note_look(f, &c->batch[i]);
         if (c->batch[i].op & REC_TEXT)
             keep_name(f, &c->batch[i]);
     }
@@ -294,7 +350,7 @@ static Turn run_turn(Feeder *f, uint32_t core)
     }
     if (++f->turns % 1024 == 0 && !boxes_alive(f))
         return fail_turn(f, core, FEED_DEAD_BOX);
-    if (++f->quiet > QUIET_ROUNDS * (uint64_t)f->core_count)
+    if (++f->quiet > QUIET_ROUNDS * (uint64_t)f->core_count && f->quiet > QUIET_TURNS)
         return fail_turn(f, core, FEED_POLLS);
     return turn;
 }
@@ -377,7 +433,7 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *s
     bool all_done = f.core_count == 0;
     while (round_of_turns(&f, order, f.together, &all_done) ||
            (f.result.end == FEED_DONE && !all_done &&
-            round_of_turns(&f, order, f.core_count, &all_done)))
+            round_of_turns(&f, order, twin_feed_most(memory, f.core_count), &all_done)))
         ;
     if (f.result.end == FEED_DONE && !all_done)
         f.result.end = FEED_HANG;

@@ -84,9 +84,24 @@ static void add_unsupported(Arena *arena, const char *name, Verdict *verdict)
     vec_push(arena, &verdict->unsupported, name);
 }
 
+/* What the headers may say that acraft lacks. */
+static bool is_gap(const char *name)
+{
+    static const char *const gaps[] = {
+#define GAP(name) name,
+#include "twin/include/acraft/gaps.def"
+#undef GAP
+    };
+    for (size_t i = 0; i < sizeof gaps / sizeof *gaps; i++)
+        if (strcmp(name, gaps[i]) == 0)
+            return true;
+    return false;
+}
+
 static VerdictStatus fault_status(const SimFault *fault, const SimFaultRow *row)
 {
-    if (fault->code == SIM_FAULT_BAD_RECORD)
+    if (fault->code == SIM_FAULT_BAD_RECORD ||
+        (fault->op == NPU_UNSUPPORTED && !is_gap(fault->api ? fault->api : "")))
         return VERDICT_FORGED;
     if (row->kind == SIM_KIND_UNSUPPORTED)
         return VERDICT_UNSUPPORTED;
@@ -103,6 +118,15 @@ static int weight(VerdictStatus status, const SimFaultRow *row)
     case VERDICT_HANG: return 3;
     default: return row->kind == SIM_KIND_LEAK ? 1 : 2;
     }
+}
+
+bool twin_findings_lack(const SimAnswer *answer)
+{
+    for (uint32_t i = 0; i < answer->faults.len; i++)
+        if (fault_status(&answer->faults.at[i], sim_fault_row(answer->faults.at[i].code)) ==
+            VERDICT_UNSUPPORTED)
+            return true;
+    return false;
 }
 
 /* --- causes first --- */

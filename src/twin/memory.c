@@ -1,5 +1,6 @@
 /* The memories of one launch. In: tensors, tiling, workspace. Out: three memory files laid out as
- * twin/rt/share.h says; two of them sealed so that no core process can ever write them. */
+ * twin/rt/share.h says; two of them sealed so that no core process can ever write them. That of GM
+ * goes to core processes only where it holds no data. */
 #include "twin/run_int.h"
 
 #include "base/rng.h"
@@ -247,13 +248,14 @@ static size_t core_bytes(const NpuChip *chip)
 
 static size_t values_bytes(const TwinLaunch *launch)
 {
-    size_t bytes = launch->tiling.len;
+    size_t bytes = 2 * launch->tiling.len;
     for (uint32_t i = 0; i < launch->arg_count; i++)
         bytes += launch->args[i].bytes.len + 128;
     return bytes;
 }
 
-static bool fits_in_machine(Arena *arena, size_t bytes, Verdict *verdict)
+/* `workspace`: what of it the host code asked for. */
+static bool fits_in_machine(Arena *arena, size_t bytes, size_t workspace, Verdict *verdict)
 {
     long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     double have = pages > 0 && page > 0 ? (double)pages * (double)page : 1e18;
@@ -261,20 +263,40 @@ static bool fits_in_machine(Arena *arena, size_t bytes, Verdict *verdict)
     double need = 2.5 * (double)bytes;
     if (need <= have)
         return true;
-    verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
-                 str_format(arena, "the tensors need about %.1f GiB to simulate, %.1f GiB are free",
+    bool own_doing = 2.5 * (double)(bytes - workspace) <= have;
+    verdict_fail(verdict, own_doing ? VERDICT_BAD_TILING : VERDICT_TOO_LARGE, STAGE_RUN,
+                 str_format(arena, "the %s about %.1f GiB to simulate, %.1f GiB are free",
+                            own_doing ? "workspace makes it need" : "tensors need",
                             need / (1 << 30), have / (1 << 30)));
     return false;
 }
 
-static bool is_input_sane(const TwinLaunch *launch, uint32_t cores)
+/* Above this a workspace is a mistake of the host code: no device has that much memory. */
+#define WORKSPACE_MOST (64ull << 30)
+
+/* Tensors are the task's: too many bytes of them are no fault of the kernel's. Blocks, arguments and
+ * workspace are what host code asks for. */
+static bool is_launch_sane(Arena *arena, const TwinLaunch *launch, uint32_t cores, Verdict *verdict)
 {
     size_t total = 0;
-    for (uint32_t i = 0; i < launch->tensor_count; i++)
-        if (__builtin_add_overflow(total, launch->tensors[i].bytes, &total))
-            return false;
-    return total < 1ull << 44 && launch->workspace < 1ull << 44 &&
-           launch->arg_count <= SHARE_MOST_ARGS && cores <= SHARE_MOST_CORES;
+    const char *why = NULL;
+    bool fits = true;
+    for (uint32_t i = 0; i < launch->tensor_count && fits; i++)
+        fits = !__builtin_add_overflow(total, launch->tensors[i].bytes, &total);
+    if (cores > SHARE_MOST_CORES)
+        why = str_format(arena, "%u blocks: a launch has at most %u cores", launch->blocks,
+                         SHARE_MOST_CORES);
+    else if (launch->arg_count > SHARE_MOST_ARGS)
+        why = str_format(arena, "%u arguments: a launch has at most %u", launch->arg_count,
+                         SHARE_MOST_ARGS);
+    else if (launch->workspace > WORKSPACE_MOST)
+        why = str_format(arena, "a workspace of %.1f GiB: the device has at most %.0f",
+                         (double)launch->workspace / (1 << 30), (double)WORKSPACE_MOST / (1 << 30));
+    if (why)
+        verdict_fail(verdict, VERDICT_BAD_TILING, STAGE_RUN, why);
+    else if (!fits || total >= 1ull << 44)
+        verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN, "more bytes than a launch may have");
+    return !why && fits && total < 1ull << 44;
 }
 
 static uint32_t cores_per_block(SimKind kind)
@@ -324,14 +346,11 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .only = spec->only,
                              .together = cores_of_chip(kind, spec->chip),
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
-    if (!is_input_sane(launch, launch->blocks > blocks ? UINT32_MAX : cores)) {
-        verdict_fail(verdict, VERDICT_TOO_LARGE, STAGE_RUN,
-                     "more blocks, arguments or bytes than a launch may have");
+    if (!is_launch_sane(arena, launch, launch->blocks > blocks ? UINT32_MAX : cores, verdict))
         return false;
-    }
     Placer placer = {.address = SHARE_GM_BASE};
     place_all(arena, launch, memory, &placer);
-    if (!fits_in_machine(arena, placer.at, verdict))
+    if (!fits_in_machine(arena, placer.at, memory->time_only ? 0 : launch->workspace, verdict))
         return false;
     size_t fixed = (1 << 16) + cores * (sizeof(ShareCore) + 8) + values_bytes(launch);
     if (shared_open(&memory->gm, "acraft-gm", placer.at) &&
@@ -551,6 +570,16 @@ static bool is_fixed(const LaunchMemory *memory, uint32_t place)
     return place <= memory->tensors.len + memory->lists.len;
 }
 
+bool twin_memory_is_fixed(const LaunchMemory *memory, uint64_t address)
+{
+    for (uint32_t i = 0; i < memory->tensors.len; i++) {
+        const GmPlace *p = &memory->tensors.at[i];
+        if (address - p->address < p->bytes)
+            return is_fixed(memory, i);
+    }
+    return false;
+}
+
 static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
 {
     VEC(ShareMap) maps = {0};
@@ -593,6 +622,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .arg_count = launch->arg_count,
         .spins = spins_of_a_core(),
         .time_only = memory->time_only && !memory->some_data,
+        .hidden = !memory->time_only,
         .tiling = memory->tiling.address,
         .tiling_bytes = launch->tiling.len,
         .tiling_key = launch->tiling_key,
@@ -606,6 +636,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
     for (uint32_t i = 0; i < launch->arg_count; i++)
         args[i] = describe_arg(memory, launch, i, &ok);
     head->args_at = take_bytes(memory, args, launch->arg_count * sizeof *args, &ok);
+    head->tiling_at = take_bytes(memory, launch->tiling.at, launch->tiling.len, &ok);
     describe_maps(arena, memory, &ok);
     describe_order(arena, memory, options, sim, 0, &ok);
     describe_order(arena, memory, options, sim, 1, &ok);

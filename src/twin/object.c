@@ -1,6 +1,7 @@
 /* Reads an ELF relocatable file made from foreign text. In: its bytes, of which nothing is
  * believed. Out: the symbols it wants from outside, the task types it declares, and whether it
- * holds something that would run before our runtime (an ifunc, a preinit section). */
+ * holds something that would run before our runtime (an ifunc, a preinit section) or change how
+ * the program is loaded (an interpreter). */
 #include "twin/twin_int.h"
 
 #include "twin/include/acraft/core.h"
@@ -48,7 +49,7 @@ static bool read_head(Image *image)
     return load(image->bytes, 0, &image->head, sizeof image->head) &&
            memcmp(image->head.e_ident, ELFMAG, SELFMAG) == 0 &&
            image->head.e_ident[EI_CLASS] == ELFCLASS64 && image->head.e_type == ET_REL &&
-           image->head.e_shentsize == sizeof(Elf64_Shdr);
+           image->head.e_shentsize == sizeof(Elf64_Shdr) && image->head.e_shnum > 0;
 }
 
 static bool read_symbols(Arena *arena, const Image *image, const Elf64_Shdr *table,
@@ -85,11 +86,29 @@ static bool read_tasks(Arena *arena, const Image *image, const Elf64_Shdr *secti
     return true;
 }
 
+/* Sections that compilers make of C++ themselves. What is not loaded does not matter. */
+static bool is_usual(const Elf64_Shdr *section, Str name)
+{
+    static const char *const heads[] = {
+        ".text",       ".rodata",           ".data",       ".bss",   ".tdata",
+        ".tbss",       ".init_array",       ".fini_array", ".ctors", ".dtors",
+        ".eh_frame",   ".gcc_except_table", ".lrodata",    ".ldata", ".lbss",
+        "acraft_task", ".note.gnu.property"};
+    if (!(section->sh_flags & SHF_ALLOC))
+        return true;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        size_t n = strlen(heads[i]);
+        if (str_starts(name, heads[i]) && (name.len == n || name.at[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
 static bool read_section(Arena *arena, const Image *image, const Elf64_Shdr *section, Str name,
                          TwinObject *object)
 {
-    if (str_starts(name, ".preinit_array"))
-        object->odd = "a .preinit_array section";
+    if (!is_usual(section, name))
+        object->odd = str_format(arena, "a section '%.*s'", STR_ARG(name));
     if (str_is(name, "acraft_task") && section->sh_type == SHT_PROGBITS)
         return read_tasks(arena, image, section, object);
     return section->sh_type != SHT_SYMTAB || read_symbols(arena, image, section, object);

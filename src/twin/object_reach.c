@@ -132,13 +132,12 @@ static void spread(Reach *r)
     }
 }
 
-/* Whether kernel and constructors meet in a variable. The compiler's flags per function are none. */
+/* Whether kernel and constructors meet in a variable. */
 static bool share_variable(const Reach *kernel, const Reach *start)
 {
     for (uint32_t i = 1; i < kernel->count; i++)
         if (kernel->section_in[i] && start->section_in[i] &&
-            kernel->sections[i].sh_flags & SHF_WRITE &&
-            !str_starts(section_name(kernel, i), "__sancov"))
+            kernel->sections[i].sh_flags & SHF_WRITE)
             return true;
     return false;
 }

@@ -71,6 +71,8 @@ static bool walk(Arena *arena, const char *dir, Side side, int depth, TwinProjec
         const char *path = path_join(arena, dir, names.at[i]);
         if (names.at[i][0] == '.') /* an editor's copies */
             continue;
+        if (file_is_dir(path) ? file_is_link(path) : !file_is_plain(path))
+            continue; /* leads out of the project, or is nothing to read */
         bool ok = file_is_dir(path)
                       ? walk(arena, path, side_of(names.at[i], side), depth + 1, project, diag)
                       : read_file(arena, path, side, project, diag);

@@ -37,6 +37,20 @@ enum { RUN_SECONDS = 60 };
 
 /* --- processes ------------------------------------------------------------------------------- */
 
+/* All cores of a launch share one account of memory; what a single one may take is its part, never
+ * less than its runtime and a large kernel need. */
+#define CORES_MEMORY (2ull << 30)
+#define CORE_LEAST (8ull << 20)
+#define CORE_STACK (2ull << 20)
+
+static uint64_t memory_of_core(const LaunchMemory *memory, const TwinOptions *options)
+{
+    const ShareLaunch *head = shared_launch(memory);
+    uint64_t cores = twin_feed_most(memory, head->order_count[0] + head->order_count[1]);
+    uint64_t part = (options->memory ? options->memory : CORES_MEMORY) / (cores ? cores : 1);
+    return part > CORE_LEAST ? part : CORE_LEAST;
+}
+
 static Box *start_zygote(Arena *arena, const TwinKernel *kernel, int role,
                          const LaunchMemory *memory, const TwinOptions *options, Verdict *verdict)
 {
@@ -46,9 +60,11 @@ static Box *start_zygote(Arena *arena, const TwinKernel *kernel, int role,
                     .exe_fd = kernel->exe[role],
                     .profile = BOX_ZYGOTE,
                     .fds = memory->fds,
-                    .fd_count = memory->fd_count,
+                    .fd_count = shared_launch(memory)->hidden ? SHARE_FD_GM - SHARE_FD_LAUNCH
+                                                              : memory->fd_count,
                     .seconds = seconds,
-                    .memory = options->memory ? options->memory : 1ull << 30,
+                    .memory = memory_of_core(memory, options),
+                    .stack = CORE_STACK,
                     .processes = shared_launch(memory)->order_count[role] + 8,
                     .files = SHARE_MOST_FDS + 16,
                     .output = 64 << 10,
@@ -78,13 +94,13 @@ static bool start_zygotes(Arena *arena, const TwinKernel *kernel, const LaunchMe
 typedef struct Ending {
     Arena *arena;
     const LaunchMemory *memory;
-    const FeedResult *feed;
+    const SimAnswer *answer;
     Verdict *verdict;
 } Ending;
 
 static void fail_at(const Ending *e, VerdictStatus status, const char *what)
 {
-    const FeedResult *feed = e->feed;
+    const FeedResult *feed = &e->answer->feed;
     const char *where = feed->line
                             ? str_format(e->arena, ", last seen at %s:%u", feed->file, feed->line)
                             : "";
@@ -111,10 +127,8 @@ static void dead_by_exit(const Ending *e, const ShareRing *ring, int status)
                            box_call_name(e->arena, ring->forbidden_call)));
     else if (status == BOX_STATUS_MEMORY)
         fail_at(e, VERDICT_MEMORY, "ran out of memory");
-    else if (status == SHARE_EXIT_LACK)
+    else if (status == SHARE_EXIT_LACK && twin_findings_lack(e->answer))
         fail_at(e, VERDICT_UNSUPPORTED, "needs a call that acraft does not have");
-    else if (status == SHARE_EXIT_SETUP)
-        verdict_fail(e->verdict, VERDICT_INTERNAL, STAGE_RUN, "the core runtime could not go on");
     else
         fail_at(e, VERDICT_CRASHED, "left before the kernel returned");
 }
@@ -129,7 +143,7 @@ static bool went_astray(const Ending *e, const ShareRing *ring, int status)
 /* A core's process is gone and the simulator has not seen its end. */
 static void dead_core(const Ending *e)
 {
-    const ShareRing *ring = shared_ring(e->memory, e->feed->core);
+    const ShareRing *ring = shared_ring(e->memory, e->answer->feed.core);
     int status = ring->wait_status;
     if (went_astray(e, ring, status))
         fail_at(e, VERDICT_NEEDS_DATA, "goes where a value it reads leads");
@@ -162,7 +176,7 @@ static void dead_box(const Ending *e, const BoxResult *box)
 
 static void needs_data(const Ending *e)
 {
-    const FeedResult *feed = e->feed;
+    const FeedResult *feed = &e->answer->feed;
     const char *read = feed->read_line ? str_format(e->arena, ", after the value read at %s:%u",
                                                     feed->read_file, feed->read_line)
                                        : "";
@@ -175,7 +189,7 @@ static void needs_data(const Ending *e)
 /* Words in GM that nobody changes any more; without data nobody ever does. */
 static void polls_in_vain(const Ending *e)
 {
-    const FeedResult *feed = e->feed;
+    const FeedResult *feed = &e->answer->feed;
     if (e->memory->time_only) {
         fail_at(e, VERDICT_NEEDS_DATA, "waits for a value in GM");
         return;
@@ -196,7 +210,7 @@ static void polls_in_vain(const Ending *e)
 
 static void judge_end(const Ending *e, const BoxResult *box)
 {
-    switch (e->feed->end) {
+    switch (e->answer->feed.end) {
     case FEED_DEAD_CORE: dead_core(e); break;
     case FEED_DEAD_BOX: dead_box(e, box); break;
     case FEED_DIFFERS: needs_data(e); break;
@@ -235,6 +249,7 @@ typedef struct Launched {
     SimAnswer answer;
     BoxResult box;
     BoxWorker simulator;
+    bool ready; /* the simulator was; what comes then is for records */
 } Launched;
 
 enum { STEP_MS = 10, SIM_MORE_SECONDS = 30, SIM_BYTES_PER_BYTE = 4 };
@@ -280,9 +295,15 @@ static const char *whose_turn(const Launched *l)
     return "";
 }
 
-/* Never the candidate's failure, whatever it sent. */
+/* How much there is to simulate is the kernel's doing; that the simulator dies of it is ours. */
 static void simulator_failed(const Launched *l, BoxEnd end, int signal, Verdict *verdict)
 {
+    if (l->ready && (end == BOX_TIMEOUT || end == BOX_MEMORY)) {
+        verdict_fail(verdict, end == BOX_TIMEOUT ? VERDICT_TIMEOUT : VERDICT_MEMORY, STAGE_RUN,
+                     str_format(l->arena, "simulating the kernel took more %s than it may%s",
+                                end == BOX_TIMEOUT ? "time" : "memory", whose_turn(l)));
+        return;
+    }
     const char *how = end == BOX_TIMEOUT  ? "did not end in time"
                       : end == BOX_MEMORY ? "took more memory than it may"
                       : end == BOX_SIGNAL ? str_format(l->arena, "died (%s)", strsignal(signal))
@@ -321,6 +342,7 @@ static bool simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream
     if (!twin_memory_open(l->arena, spec, &l->memory, verdict))
         return false;
     bool started = start_simulator(l, &job);
+    l->ready = started;
     if (started)
         started = twin_memory_seal(&l->memory) &&
                   start_zygotes(l->arena, l->kernel, &l->memory, l->options, boxes, verdict);
@@ -345,10 +367,10 @@ static Launched make_launched(Arena *arena, const TwinKernel *kernel, const Twin
                       .simulator = {.pidfd = -1, .ready = -1, .answer = -1}};
 }
 
-/* A second run that failed by our own doing says nothing about the kernel. */
+/* A second run that could not be made says nothing about the kernel, so nothing can be said. */
 static void pass_on(const Verdict *own, Verdict *verdict)
 {
-    if (own->status == VERDICT_INTERNAL)
+    if (own->status != VERDICT_OK)
         verdict_fail(verdict, own->status, own->stage, own->reason);
 }
 
@@ -364,9 +386,9 @@ static bool depends_on_data(const Launched *first, LaunchSpec spec, Stream *stre
     spec.second = true;
     spec.only = first->memory.some_data ? NULL : stream; /* values need every core */
     bool differs = simulate(&l, &spec, (Simulation){.against = stream}, NULL, &own) &&
-                   l.answer.feed.end == FEED_DIFFERS;
+                   (l.answer.feed.end == FEED_DIFFERS || l.answer.feed.end == FEED_DEAD_CORE);
     if (differs)
-        needs_data(&(Ending){first->arena, &l.memory, &l.answer.feed, verdict});
+        needs_data(&(Ending){first->arena, &l.memory, &l.answer, verdict});
     pass_on(&own, verdict);
     close_launch(&l);
     return differs;
@@ -434,7 +456,7 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
     stream_close(&notes);
     if (!simulated)
         return false;
-    judge_end(&(Ending){l->arena, &l->memory, &answer->feed, verdict}, &l->box);
+    judge_end(&(Ending){l->arena, &l->memory, answer, verdict}, &l->box);
     if (options->receive)
         options->receive(options->context, answer->seen);
     if (answer->feed.end == FEED_DONE && answer->unwritten_only &&
@@ -475,6 +497,7 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
 {
     LaunchSpec spec = {.launch = launch,
                        .kind = twin_kernel_kind(kernel, launch->tiling_key),
+                       .no_scheduler = twin_kernel_alone(kernel, launch->tiling_key),
                        .chip = twin_chip(options),
                        .time_only = options->time_only,
                        .some_data = options->time_only && has_indices(launch),

@@ -33,7 +33,7 @@ typedef struct LaunchMemory {
     uint32_t together;             /* cores the chip runs at a time */
     size_t image[NPU_SPACE_COUNT]; /* without data: one arbitrary memory for all cores */
     int fds[SHARE_MOST_FDS];       /* what core processes inherit, in their order */
-    uint32_t fd_count;
+    uint32_t fd_count;             /* with data they get launch and rings only */
     const TwinLaunch *of;
     SimKind kind;
 } LaunchMemory;
@@ -50,6 +50,7 @@ typedef struct LaunchSpec {
     bool second;        /* the other draw of arbitrary values: every bit the other way round */
     bool littered;      /* memories on chip start with other bytes than they do else */
     uint64_t seed;      /* of what scalar reads return without data */
+    bool no_scheduler;  /* SimConfig */
 } LaunchSpec;
 bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict);
 void twin_memory_close(LaunchMemory *memory);
@@ -67,6 +68,8 @@ bool twin_memory_is_cube(const LaunchMemory *memory, Sim *sim, uint32_t core);
 void twin_memory_take_outputs(const LaunchMemory *memory);
 /* From here on no new mapping of what core processes may only read can be writable. */
 bool twin_memory_seal(const LaunchMemory *memory);
+/* Whether a GM address lies in what no core may write. */
+bool twin_memory_is_fixed(const LaunchMemory *memory, uint64_t address);
 /* Of values: what the simulator's own memory grows with. */
 uint64_t twin_memory_bytes(const LaunchMemory *memory);
 /* A tensor's bytes as the run left them; *kept: those it started with are still there too. */
@@ -111,6 +114,9 @@ typedef struct FeedResult {
  * feeding ends at the first difference. */
 FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *stream);
 
+/* Of `cores` of a launch, how many have a process at a time at most. */
+uint32_t twin_feed_most(const LaunchMemory *memory, uint32_t cores);
+
 /* Processors of this machine that the tool may use. */
 unsigned twin_host_cores(void);
 
@@ -146,5 +152,7 @@ bool twin_answer_take(Arena *arena, Str bytes, uint32_t most_cores, SimAnswer *a
 
 /* findings.c: the simulator's faults in the verdict. */
 void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict);
+/* Whether one of them says what acraft lacks; a core's own word for that counts nothing. */
+bool twin_findings_lack(const SimAnswer *answer);
 
 #endif

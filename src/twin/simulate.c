@@ -14,6 +14,7 @@ static Sim *open_sim(const Simulation *s)
     SimConfig config = {.chip = s->spec->chip,
                         .kind = s->spec->kind,
                         .blocks = s->spec->launch->blocks,
+                        .no_scheduler = s->spec->no_scheduler,
                         .map = twin_memory_for_sim,
                         .context = s->memory,
                         .keep_going = s->options->keep_going,

@@ -38,9 +38,9 @@ typedef struct TwinOptions {
     uint64_t seed;       /* 0: cores in order; else their order is permuted */
     uint64_t nudge;      /* 0: none; else last bits vary within isa.def's accuracy */
     double compile_seconds, run_seconds; /* 0: 30 and 60 */
-    uint64_t memory;                     /* host bytes of kernel and compiler; 0: 2 GiB */
-    bool trust;                          /* go on where the machine gives no full sandbox */
-    bool keep_going;                     /* after a fault look for more */
+    uint64_t memory; /* host bytes of all cores together, or of the compiler; 0: 2 GiB */
+    bool trust;      /* go on where the machine gives no full sandbox */
+    bool keep_going; /* after a fault look for more */
     bool no_cache;
     /* The same program without values: tensors need no data, scalar reads return arbitrary bytes
      * drawn from the seed. The run is made with two of them; when the records differ the verdict

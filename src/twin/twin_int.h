@@ -38,6 +38,9 @@ typedef struct TwinEntry {
 } TwinEntry;
 typedef VEC(TwinEntry) TwinEntries;
 void twin_entry_scan(Arena *arena, Str text, TwinEntries *entries);
+/* Characters between <<< and >>>, or of a launched name: beyond, it is no launch, and a text full of
+ * them is read in no time. */
+enum { TWIN_LAUNCH_MOST = 2048 };
 /* The text with `name<<<blocks, l2, stream>>>(args)` turned into calls that C++ accepts; the same
  * number of lines. */
 Str twin_entry_rewrite_launches(Arena *arena, Str text, uint32_t *count);
@@ -61,6 +64,10 @@ bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
 bool twin_object_reach(Arena *arena, Str *bytes, TwinObject *object);
 /* An import that kernel code has no business with, or NULL. */
 const char *twin_object_foreign_import(Arena *arena, const TwinObject *object);
+
+/* names.c: the first name in a candidate's text that belongs to the headers; NULL: none. */
+const char *twin_names_foreign(Arena *arena, Str text);
+void twin_names_refuse(Arena *arena, const char *name, const char *path, Verdict *verdict);
 
 /* messages.c: a compiler's output as diagnostics at the user's own lines. */
 void twin_messages_read(Arena *arena, Str output, const char *shown_path, Verdict *verdict,
@@ -130,6 +137,9 @@ struct TwinKernel {
     VEC(TwinTask) tasks;
     SimKind guess; /* where the text names no task type */
 };
+
+/* compile.c: the text declares the task as one of vector or of cube cores alone. */
+bool twin_kernel_alone(const TwinKernel *kernel, uint64_t tiling_key);
 
 const NpuChip *twin_chip(const TwinOptions *options);
 

@@ -241,7 +241,7 @@ T_TEST(missing_program)
     BoxSpec spec = {.argv = argv};
     BoxResult r;
     box_run(&a, &spec, &r);
-    CHECK_EQ_INT(r.end, BOX_FAILED);
+    CHECK_EQ_INT(r.end, BOX_NO_PROGRAM);
     CHECK_EQ_STR(r.reason, "cannot exec: No such file or directory");
     arena_drop(&a);
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -286,6 +287,28 @@ T_TEST(judge_serves_many_at_once)
         CHECK(str_find(reply, str_from(str_format(&j.arena, "\"id\": %d,", 200 + i))) > 0);
         CHECK_EQ_INT(count(body_of(reply), "\n"), 2);
     }
+    end(&j);
+}
+
+/* Connections that say nothing, more than a process may have open by default, keep nobody waiting. */
+T_TEST(judge_serves_beside_idle_connections)
+{
+    enum { IDLE = 1200 };
+    static int fds[IDLE];
+    struct rlimit files;
+    Judge j;
+    getrlimit(RLIMIT_NOFILE, &files);
+    start(&j);
+    check_right(&j, 6);
+    files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
+    setrlimit(RLIMIT_NOFILE, &files);
+    for (int i = 0; i < IDLE; i++)
+        fds[i] = connect_to(&j);
+    double from = pool_clock();
+    check_right(&j, 7);
+    CHECK_MSG(pool_clock() - from < 20, "it took %.1f s", pool_clock() - from);
+    for (int i = 0; i < IDLE; i++)
+        close(fds[i]);
     end(&j);
 }
 

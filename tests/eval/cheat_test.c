@@ -40,6 +40,8 @@ static const char loss_head[] =
     "    DataCopyPad(t, in, p, no);\n"
     "    SetFlag<HardEvent::MTE2_MTE3>(EVENT_ID0); WaitFlag<HardEvent::MTE2_MTE3>(EVENT_ID0);\n"
     "    DataCopyPad(out, t, p);\n}\n"
+    "struct Many { float v[400]; };\n"
+    "__global__ __aicore__ void take_many(GM_ADDR from, GM_ADDR to, Many many) {}\n"
     "int32_t main(int32_t argc, char *argv[])\n{\n"
     "    size_t n = 10007, bytes = n * 4;\n    aclInit(nullptr);\n"
     "    aclrtStream s; aclrtCreateStream(&s);\n"
@@ -94,6 +96,30 @@ T_TEST(cheat_host_computes_a_loss)
                    "        aclrtMemset(dy + i, 1, (bits >> (8 * i)) & 255, 1);\n"
                    "    hand_on<<<1, nullptr, s>>>(dy, dz, One{0, 0});\n",
                "depends on the elements");
+    check_loss("signs alone",
+               "    int signs = 0;\n    for (size_t i = 0; i < n; i++) signs += hx[i] < 0;\n"
+               "    aclrtMemcpy(dx, bytes, hx, bytes, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+               "    hand_on<<<1, nullptr, s>>>(dx, dz, One{float(signs), 1});\n",
+               "depends on the elements");
+    check_loss(
+        "an element that it looked for",
+        "    size_t at = 0;\n    for (size_t i = 0; i < n; i++) if (hx[i] > hx[at]) at = i;\n"
+        "    aclrtMemcpy(dx, 4, hx + at, 4, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+        "    hand_on<<<1, nullptr, s>>>(dx, dz, One{0, 0});\n",
+        "depends on the elements");
+    check_loss("numbers that look like small integers",
+               "    long small = 0;\n    for (size_t i = 0; i < n; i++) small += ((unsigned char "
+               "*)hx)[4 * "
+               "i + 3] >> 1;\n"
+               "    aclrtMemcpy(dx, bytes, hx, bytes, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+               "    hand_on<<<1, nullptr, s>>>(dx, dz, One{float(small), 1});\n",
+               "depends on the elements");
+    check_loss("results in a large struct",
+               "    Many many;\n"
+               "    for (int i = 0; i < 400; i++) many.v[i] = i;\n"
+               "    aclrtMemcpy(dx, bytes, hx, bytes, ACL_MEMCPY_HOST_TO_DEVICE);\n"
+               "    take_many<<<1, nullptr, s>>>(dx, dz, many);\n",
+               "bytes of its own");
 }
 
 /* ---- a tiling function that sees values ---- */

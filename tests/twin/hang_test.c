@@ -7,7 +7,7 @@
 #define HEAD                                                                                  \
     "#include \"kernel_operator.h\"\nusing namespace AscendC;\n"                              \
     "extern \"C\" __global__ __aicore__ void k(GM_ADDR w)\n{\n"                               \
-    "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);\n"                                   \
+    "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIV_1_0);\n"                                \
     "    TPipe pipe;\n    TBuf<TPosition::VECCALC> room;\n    pipe.InitBuffer(room, 4096);\n" \
     "    LocalTensor<int32_t> ub = room.Get<int32_t>();\n"                                    \
     "    GlobalTensor<int32_t> gm;\n    gm.SetGlobalBuffer((__gm__ int32_t *)w, 16384);\n"

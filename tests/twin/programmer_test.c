@@ -132,7 +132,7 @@ T_TEST(launches_that_cannot_be_are_refused)
     CHECK_EQ_INT(none.verdict.status, VERDICT_BAD_TILING);
     trial_drop(&none);
     Trial many = run_twice(text, 100000, 2);
-    CHECK_EQ_INT(many.verdict.status, VERDICT_TOO_LARGE);
+    CHECK_EQ_INT(many.verdict.status, VERDICT_BAD_TILING);
     trial_drop(&many);
     Trial few = run_twice(text, 1, 1);
     CHECK_EQ_STR(few.verdict.reason, "the kernel has 2 parameters, the launch gives 1");

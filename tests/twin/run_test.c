@@ -272,3 +272,33 @@ T_TEST(run_tells_stray_reads_that_matter)
     CHECK_EQ_INT(y[3], 5);
     trial_drop(&t);
 }
+
+/* What each core takes counts together: no launch takes the machine's memory. */
+T_TEST(cores_share_one_account_of_memory)
+{
+    static float y[64];
+    TwinTensor tensor = {.name = "y",
+                         .dtype = DT_F32,
+                         .rank = 1,
+                         .shape = {64},
+                         .role = SIM_OUT,
+                         .data = y,
+                         .bytes = sizeof y};
+    TwinArg arg = {.index = 0};
+    TwinLaunch launch = {
+        .tensors = &tensor, .tensor_count = 1, .args = &arg, .arg_count = 1, .blocks = 48};
+    Trial t = {
+        .text = "#include \"kernel_operator.h\"\n"
+                "static char room[200 << 20];\n"
+                "extern \"C\" __global__ __aicore__ void k(GM_ADDR y)\n{\n"
+                "    for (long i = 0; i < sizeof room; i += 4096) room[i] = 1;\n"
+                "    AscendC::GlobalTensor<float> g;\n"
+                "    g.SetGlobalBuffer((__gm__ float *)y, 64);\n"
+                "    g.SetValue(AscendC::GetBlockIdx(), room[AscendC::GetBlockIdx() << 12]);\n"
+                "}\n",
+        .launch = &launch};
+    trial_run(&t);
+    CHECK_MSG(t.verdict.status == VERDICT_MEMORY || t.verdict.status == VERDICT_CRASHED, "%s: %s",
+              verdict_status_row(t.verdict.status)->text, t.verdict.reason);
+    trial_drop(&t);
+}

@@ -85,25 +85,29 @@ static void check_sound(void)
     trial_drop(&c.trial);
 }
 
-/* The run fails as our own, says these words, leaves nothing, and a sound one follows. */
-static void check_failure(TwinOptions options, const char *words)
+/* The run fails so, says these words, leaves nothing, and a sound one follows. */
+static void check_failure_as(TwinOptions options, VerdictStatus status, const char *words)
 {
     Copy c;
     check_sound();
     int before = open_descriptors();
     run_copy(&c, options);
     const Verdict *v = &c.trial.verdict;
-    CHECK_EQ_INT(v->status, VERDICT_INTERNAL);
-    CHECK_EQ_INT(verdict_status_row(v->status)->exit, 3);
-    CHECK(!verdict_status_row(v->status)->counted);
+    CHECK_EQ_INT(v->status, status);
     CHECK_MSG(str_find(str_from(v->reason), str_from(words)) >= 0, "%s", v->reason);
-    CHECK_MSG(str_find(str_from(v->reason), STR("not of this kernel; please report")) >= 0, "%s",
-              v->reason);
+    CHECK_MSG(status != VERDICT_INTERNAL ||
+                  str_find(str_from(v->reason), STR("not of this kernel; please report")) >= 0,
+              "%s", v->reason);
     CHECK(!c.trial.ran);
     CHECK_EQ_INT(open_descriptors(), before);
     CHECK_MSG(waitpid(-1, NULL, WNOHANG) < 0, "a process is left");
     trial_drop(&c.trial);
     check_sound();
+}
+
+static void check_failure(TwinOptions options, const char *words)
+{
+    check_failure_as(options, VERDICT_INTERNAL, words);
 }
 
 /* --- ways to fail ------------------------------------------------------------------------------ */
@@ -176,15 +180,16 @@ T_TEST(simulator_that_never_starts)
 
 T_TEST(simulator_that_never_ends)
 {
-    check_failure((TwinOptions){.prepare = never_end_later, .sim_seconds = 1},
-                  "did not end in time");
+    check_failure_as((TwinOptions){.prepare = never_end_later, .sim_seconds = 1}, VERDICT_TIMEOUT,
+                     "took more time than it may");
 }
 
-/* The cores' time is over first: that is not held against them. */
+/* How long records take is what the kernel asked for: it may not leave the count that way. */
 T_TEST(simulator_that_outlives_the_cores)
 {
-    check_failure((TwinOptions){.prepare = never_end_later, .run_seconds = 0.5, .sim_seconds = 1.5},
-                  "did not end in time");
+    check_failure_as(
+        (TwinOptions){.prepare = never_end_later, .run_seconds = 0.5, .sim_seconds = 1.5},
+        VERDICT_TIMEOUT, "took more time than it may");
 }
 
 T_TEST(simulator_that_eats_memory)

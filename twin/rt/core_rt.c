@@ -64,15 +64,6 @@ static void announce(ShareRing *of, const ShareCore *core)
         futex_wake(&of->event);
 }
 
-static void publish(void)
-{
-    uint32_t count = (uint32_t)(acraft_core.cursor - window);
-    if (!count)
-        return;
-    atomic_fetch_add(&ring->published, count);
-    announce(ring, self);
-}
-
 /* Waits until at most `most` published records are not yet executed. */
 static void wait_until(uint32_t most, uint32_t most_spins)
 {
@@ -119,6 +110,16 @@ static void note_writes(void)
     }
 }
 
+static void publish(void)
+{
+    note_writes();
+    uint32_t count = (uint32_t)(acraft_core.cursor - window);
+    if (!count)
+        return;
+    atomic_fetch_add(&ring->published, count);
+    announce(ring, self);
+}
+
 static void open_window(void)
 {
     uint32_t at = atomic_load(&ring->published) % SHARE_RING_RECORDS;
@@ -128,17 +129,31 @@ static void open_window(void)
 }
 
 static void settle_store(void);
-static int reads_fixed_memory(void);
 static int reads_settled_memory(void);
+
+/* Everything written is published. */
+static void make_room(void)
+{
+    if (atomic_load(&ring->published) - atomic_load(&self->executed) >
+        SHARE_RING_RECORDS - SHARE_WINDOW)
+        wait_until(SHARE_RING_RECORDS / 2, 0);
+    open_window();
+}
 
 void acraft_ring_full(void)
 {
     settle_store();
-    note_writes();
     publish();
-    if (atomic_load(&ring->published) - atomic_load(&self->executed) >
-        SHARE_RING_RECORDS - SHARE_WINDOW)
-        wait_until(SHARE_RING_RECORDS / 2, 0);
+    make_room();
+}
+
+/* Until everything written is executed. */
+static void wait_for_all(void)
+{
+    publish();
+    wait_until(0, launch->spins);
+    unsettled.any = 0;
+    unsettled.lo = unsettled.hi = 0;
     open_window();
 }
 
@@ -146,16 +161,11 @@ void acraft_ring_flush(void)
 {
     settle_store();
     ring->reads++;
-    if (launch->time_only || reads_fixed_memory())
+    if (launch->time_only)
         return;
     note_writes();
-    if (reads_settled_memory())
-        return;
-    publish();
-    wait_until(0, launch->spins);
-    unsettled.any = 0;
-    unsettled.lo = unsettled.hi = 0;
-    open_window();
+    if (!reads_settled_memory())
+        wait_for_all();
 }
 
 void acraft_exit(int code)
@@ -170,14 +180,7 @@ void acraft_exit(int code)
     _exit(code);
 }
 
-/* --- loads and stores through plain pointers ------------------------------------------------- */
-
-static Record *next_record(void)
-{
-    if (acraft_core.cursor == acraft_core.limit)
-        acraft_ring_full();
-    return acraft_core.cursor++;
-}
+#include "twin/rt/core_memory.h"
 
 /* The newest record, published or not; NULL before the first. */
 static const Record *newest(void)
@@ -186,32 +189,6 @@ static const Record *newest(void)
         return acraft_core.cursor - 1;
     uint32_t published = atomic_load(&ring->published);
     return published ? &ring->records[(published - 1) % SHARE_RING_RECORDS] : NULL;
-}
-
-/* GetValue says itself what it reads, and then reads it. */
-static int announced(uint64_t address)
-{
-    const Record *r = newest();
-    return r && r->op == NPU_GLOBAL_GET && rec_byte(r->operand[1].address) == address;
-}
-
-static const ShareMap *map_of(uint64_t address, uint32_t bytes)
-{
-    const ShareMap *maps = launch_at(launch->maps_at);
-    for (uint32_t i = 0; i < launch->map_count; i++)
-        if (address >= maps[i].address && address + bytes <= maps[i].address + maps[i].bytes)
-            return &maps[i];
-    return NULL;
-}
-
-/* What was written last is a scalar read of an input: its value is there already. */
-static int reads_fixed_memory(void)
-{
-    const Record *r = acraft_core.cursor != window ? newest() : NULL;
-    if (!r || (r->op != NPU_GLOBAL_GET && r->op != NPU_RAW_LOAD))
-        return 0;
-    const ShareMap *map = map_of(rec_byte(r->operand[1].address), 1);
-    return map && map->fixed;
 }
 
 /* The newest record reads an element of UB that nothing has written since the last wait. */
@@ -224,103 +201,6 @@ static int reads_settled_memory(void)
     return rec_space(at) == NPU_UB && (unsettled.lo >= unsettled.hi || at >= unsettled.hi ||
                                        at + MOST_ELEMENT <= unsettled.lo);
 }
-
-/* The compiler calls for every load and store of the kernel, most of them on its own stack: what
- * decides that comes first and needs no room of its own. */
-static inline int in_gm(uint64_t address)
-{
-    return __builtin_expect(address - SHARE_GM_BASE < SHARE_GM_SPAN, 0);
-}
-
-/* A load from GM becomes a record and waits for all earlier ones; the tiling data is the launch's own
- * and never changes. */
-__attribute__((noinline)) static void load_gm(uint64_t address, uint32_t bytes)
-{
-    if (!ring || announced(address))
-        return;
-    *next_record() = (Record){.op = NPU_RAW_LOAD,
-                              .pipe = NPU_PIPE_S,
-                              .operand[1].address = rec_address(NPU_GM, address),
-                              .n[0] = bytes};
-    acraft_ring_flush();
-}
-
-static inline void load(uint64_t address, uint32_t bytes)
-{
-    if (in_gm(address) && address - tiling_at >= tiling_bytes)
-        load_gm(address, bytes);
-}
-
-/* A store to GM lands in a private copy of its page; at the next call of the runtime, which the
- * closed window forces before the next record, its bytes become a record and the page is the
- * shared one again. */
-static struct {
-    uint64_t address, page, page_bytes;
-    uint32_t bytes; /* 0: none is pending */
-    const ShareMap *map;
-} pending;
-
-enum { PAGE = 4096 };
-
-static void remap(int protection, int kind)
-{
-    void *at = (void *)(uintptr_t)pending.page;
-    uint64_t inside = pending.page - pending.map->address;
-    off_t offset = (off_t)(pending.map->at +
-                           (pending.map->repeat ? inside % pending.map->repeat : inside));
-    if (mmap(at, pending.page_bytes, protection, kind | MAP_FIXED, pending.map->fd, offset) != at)
-        _exit(SHARE_EXIT_SETUP);
-}
-
-static void settle_store(void)
-{
-    if (!pending.bytes)
-        return;
-    Record record = {.op = NPU_RAW_STORE,
-                     .pipe = NPU_PIPE_S,
-                     .operand[0].address = rec_address(NPU_GM, pending.address),
-                     .n[0] = pending.bytes};
-    memcpy(record.mask, (const void *)(uintptr_t)pending.address, pending.bytes);
-    remap(PROT_READ, MAP_SHARED);
-    pending.bytes = 0;
-    open_window();
-    *next_record() = record;
-}
-
-__attribute__((noinline)) static void store_gm(uint64_t address, uint32_t bytes)
-{
-    if (!ring)
-        return;
-    acraft_ring_flush();
-    pending.map = map_of(address, bytes);
-    if (!pending.map)
-        return; /* the store itself will end the core */
-    pending.address = address;
-    pending.bytes = bytes;
-    pending.page = address / PAGE * PAGE;
-    pending.page_bytes = (address + bytes - 1) / PAGE * PAGE + PAGE - pending.page;
-    remap(PROT_READ | PROT_WRITE, MAP_PRIVATE);
-    acraft_core.limit = acraft_core.cursor;
-}
-
-static inline void store(uint64_t address, uint32_t bytes)
-{
-    if (in_gm(address))
-        store_gm(address, bytes);
-}
-
-void __sanitizer_cov_bool_flag_init(char *start, char *stop) { (void)start, (void)stop; }
-void __sanitizer_cov_store1(const void *at) { store((uintptr_t)at, 1); }
-void __sanitizer_cov_store2(const void *at) { store((uintptr_t)at, 2); }
-void __sanitizer_cov_store4(const void *at) { store((uintptr_t)at, 4); }
-void __sanitizer_cov_store8(const void *at) { store((uintptr_t)at, 8); }
-void __sanitizer_cov_store16(const void *at) { store((uintptr_t)at, 16); }
-
-void __sanitizer_cov_load1(const void *at) { load((uintptr_t)at, 1); }
-void __sanitizer_cov_load2(const void *at) { load((uintptr_t)at, 2); }
-void __sanitizer_cov_load4(const void *at) { load((uintptr_t)at, 4); }
-void __sanitizer_cov_load8(const void *at) { load((uintptr_t)at, 8); }
-void __sanitizer_cov_load16(const void *at) { load((uintptr_t)at, 16); }
 
 /* A text that includes <iostream> has its constructor and destructor in every program. */
 void ios_begin(void *self) __asm__("_ZNSt8ios_base4InitC1Ev");
@@ -448,6 +328,20 @@ static void map_piece(const ShareMap *piece, uint64_t from, uint64_t bytes)
         _exit(SHARE_EXIT_SETUP);
 }
 
+/* The tiling data is the launch's own, known to whoever wrote the kernel and never changed. */
+static void map_tiling(void)
+{
+    uint64_t bytes = (launch->tiling_bytes + PAGE - 1) / PAGE * PAGE;
+    void *at = (void *)(uintptr_t)launch->tiling;
+    if (!bytes)
+        return;
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != at)
+        _exit(SHARE_EXIT_SETUP);
+    copy_up(at, launch_at(launch->tiling_at), launch->tiling_bytes);
+    mprotect(at, bytes, PROT_READ);
+}
+
 static void map_gm(void)
 {
     const ShareMap *maps = launch_at(launch->maps_at);
@@ -467,10 +361,24 @@ static void map_all(void)
         _exit(SHARE_EXIT_SETUP);
     launch = map(SHARE_FD_LAUNCH, head->launch_bytes, PROT_READ);
     rings = (ShareRing *)map(SHARE_FD_RINGS, head->ring_bytes, PROT_READ | PROT_WRITE);
-    map_gm();
+    if (launch->hidden)
+        map_tiling();
+    else
+        map_gm();
     close(SHARE_FD_LAUNCH);
-    close(SHARE_FD_RINGS); /* those of GM stay: see store() */
+    close(SHARE_FD_RINGS); /* those of GM stay: see remap() */
 }
+
+/* A core's own ring is the only one that it may write. */
+static void leave_other_rings(uint32_t core)
+{
+    char *from = (char *)rings, *own = (char *)&rings[core], *behind = (char *)&rings[core + 1];
+    char *end = from + launch->ring_bytes;
+    if ((own > from && munmap(from, (size_t)(own - from)) != 0) ||
+        (end > behind && munmap(behind, (size_t)(end - behind)) != 0))
+        _exit(SHARE_EXIT_SETUP);
+}
+
 
 /* Which core each child is, by its process number in the box: they are handed out in turn. */
 enum { MOST_PIDS = 1 << 16 };
@@ -517,6 +425,7 @@ static void become_core(uint32_t core)
         if (self->memory_bytes[i])
             acraft_core.memory[i] = launch_at(self->memory_at[i]);
     }
+    leave_other_rings(core);
     open_window();
     catch_signals();
     lock_up();

@@ -2,9 +2,11 @@
  *
  *   launch memory   the simulator writes, core processes see it read-only: ShareLaunch at 0, then
  *                   what its *_at offsets name, the on-chip memories and views among them
- *   ring memory     one ShareRing per core; the core writes records, the zygote how it ended.
- *                   The simulator copies records out before it looks at them and trusts nothing here
- *   GM memory       tool and simulator write, core processes see it read-only at the kernel's addresses
+ *   ring memory     one ShareRing per core, which alone the core sees; it writes records, the zygote
+ *                   how it ended. The simulator copies records out before it looks at them and
+ *                   trusts nothing here
+ *   GM memory       of tool and simulator; core processes get single elements through their view.
+ *                   Without data there is nothing to hide: arbitrary bytes are mapped read-only
  *
  * A record travels like this: the core writes it behind `published`, moves `published` and
  * `event`; the simulator executes it and moves `executed`. Counters wrap at 2^32; the ring is far
@@ -41,7 +43,7 @@ enum {
 /* A piece of GM as the core process maps it. */
 typedef struct ShareMap {
     uint64_t address, bytes, at; /* at: offset in the file */
-    int32_t fd;                  /* SHARE_FD_GM, or that of a tensor with memory of its own */
+    int32_t fd;                  /* SHARE_FD_GM, or that of a tensor; where GM is hidden: none */
     uint32_t fixed;              /* no core may write it: a read need not wait for anything */
     uint64_t repeat; /* above 0: these many bytes of the file over and over */
 } ShareMap;
@@ -65,8 +67,11 @@ typedef struct ShareLaunch {
     uint32_t filter_steps;
     uint32_t spins; /* pauses before a core sleeps; 0 where it would hold up the simulator */
     uint32_t time_only; /* values are arbitrary: no read waits for the simulator */
+    uint32_t hidden;    /* there are values: GM is not mapped */
+    uint32_t pad;
     _Atomic uint32_t boxes_over; /* from the tool to the simulator: no core will send more */
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
+    uint64_t tiling_at; /* its bytes once more, where GM is hidden */
     uint64_t workspace, workspace_bytes, system_workspace_bytes;
     _Atomic uint32_t start_count[2]; /* how many of order[] the zygote may have started */
 } ShareLaunch;

@@ -1,5 +1,6 @@
 // A copy that reads and writes far outside every tensor.
-// want: hazard
+// want: not-compiled no AscendC header
+// open: hazard
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

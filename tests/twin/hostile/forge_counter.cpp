@@ -1,5 +1,6 @@
 // Moves the shared counter of published records far ahead.
-// want: forged counter
+// want: not-compiled no AscendC header
+// open: forged counter
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

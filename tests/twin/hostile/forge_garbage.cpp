@@ -1,5 +1,6 @@
 // Fills the ring with bytes that no call makes.
-// want: forged
+// want: not-compiled no AscendC header
+// open: forged
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

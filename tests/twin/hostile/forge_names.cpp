@@ -1,5 +1,6 @@
 // Announces endless names.
-// want: hazard|forged|timeout|output
+// want: not-compiled no AscendC header
+// open: hazard|forged|timeout|output
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

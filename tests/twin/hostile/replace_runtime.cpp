@@ -1,5 +1,6 @@
 // Brings its own runtime instead of ours.
-// want: not-compiled duplicate symbol
+// want: not-compiled no AscendC header
+// open: not-compiled duplicate symbol
 #include "kernel_operator.h"
 extern "C" void acraft_ring_full() {}
 extern "C" void acraft_ring_flush() {}

@@ -1,5 +1,5 @@
 // Writes between two tensors.
-// want: crashed touched memory
+// want: hazard outside every tensor
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

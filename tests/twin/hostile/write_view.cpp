@@ -1,5 +1,6 @@
 // Pretends that the simulator has executed everything.
-// want: crashed touched memory
+// want: not-compiled no AscendC header
+// open: crashed touched memory
 #include "kernel_operator.h"
 extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
 {

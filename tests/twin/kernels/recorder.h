@@ -53,6 +53,12 @@ extern "C" void acraft_ring_full(void)
     acraft_core.limit = recorder_ring + 64;
 }
 extern "C" void acraft_ring_flush(void) { acraft_ring_full(); }
+extern "C" const void *acraft_ring_read(uint64_t address, uint32_t)
+{
+    acraft_ring_full();
+    return rec_space(address) == NPU_GM ? reinterpret_cast<const void *>(uintptr_t(rec_byte(address)))
+                                        : acraft_core.memory[rec_space(address)] + rec_byte(address);
+}
 extern "C" void acraft_exit(int code)
 {
     acraft_ring_full();

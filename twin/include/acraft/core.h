@@ -1,16 +1,17 @@
 /* The boundary between a kernel executable and its runtime (src/twin/core_rt.c), as a C ABI.
  *
- * A core process runs the kernel's code and nothing else. It holds no simulator state: it appends
- * records (sim/record.h) to a window of the shared ring and reads memories that are mapped
- * read-only. The runtime fills `acraft_core` before the kernel entry runs and moves the window;
- * the headers only write [cursor, limit) and advance `cursor`.
+ * A core process runs the kernel's code and nothing else. It holds no simulator state and
+ * does not see GM; memories on chip it sees read-only. It appends records (sim/record.h) to a window of the shared ring,
+ * and elements it asks for come back one by one. The runtime fills `acraft_core` before the kernel
+ * entry runs and moves the window; the headers only write [cursor, limit) and advance `cursor`.
  *
  *     append:       if (cursor == limit) acraft_ring_full();  write *cursor;  cursor++
- *     scalar read:  acraft_ring_flush();  then read memory[...] or *view
+ *     scalar read:  append LOCAL_GET or GLOBAL_GET, then acraft_ring_read(its address, bytes)
+ *     registers:    acraft_ring_flush();  then read *view
  *
- * The kernel's GM addresses are plain pointers: GM is mapped read-only at those addresses, in
- * records they appear as rec_address(NPU_GM, pointer). On-chip addresses are offsets into
- * memory[space]. */
+ * The kernel's GM addresses are plain pointers, in records rec_address(NPU_GM, pointer); memory[space]
+ * is where on-chip memory is mapped read-only. GM is mapped nowhere: the compiler calls
+ * the runtime before each load and store, which fetches just those bytes into a private page. */
 #ifndef ACRAFT_CORE_H
 #define ACRAFT_CORE_H
 
@@ -38,7 +39,7 @@ typedef struct AcraftCore {
     Record *limit;  /* end of the part of the ring that may be written now */
     const RecordView *view; /* results the core may read, valid after a flush */
 
-    const uint8_t *memory[NPU_SPACE_COUNT];   /* read-only mapping; NULL: not readable */
+    const uint8_t *memory[NPU_SPACE_COUNT];   /* where its plain pointers start; NULL: none */
     uint64_t memory_bytes[NPU_SPACE_COUNT];   /* size of each on-chip memory */
 
     const uint8_t *tiling; /* the tiling data as the host wrote it, copied to GM */
@@ -56,6 +57,9 @@ void acraft_ring_full(void);
 
 /* Publish what was written and wait until the simulator has executed all of it. */
 void acraft_ring_flush(void);
+
+/* The bytes at a record's address, which the record written last reads; valid until the next call. */
+const void *acraft_ring_read(uint64_t address, uint32_t bytes);
 
 /* Publish, then end this core process; never returns. code 0: kernel returned; 1: it trapped or
  * an assertion failed; 2: it needs something we lack (an UNSUPPORTED record came before). */

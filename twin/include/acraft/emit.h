@@ -329,8 +329,8 @@ inline RecordOperand operand(uint64_t address, uint64_t bytes, uint32_t block, u
     return o;
 }
 
-/* Kernel text may turn a tensor into a number or pointer (GetPhyAddr) and back: the number is the
- * address of the read-only mapping, or where a memory has none its record address. */
+/* Kernel text may turn a tensor into a number or pointer (GetPhyAddr) and back: the number is an
+ * address at which the runtime serves loads and stores, or where a memory has none its record address. */
 ACRAFT_OWN inline uint64_t number_of_address(uint64_t address)
 {
     const uint8_t *base = acraft_core.memory[rec_space(address)];
@@ -371,18 +371,19 @@ ACRAFT_OWN inline void flush()
 
 [[noreturn]] ACRAFT_OUTLINE inline void unsupported(const char *name, const Site &site)
 {
-    put(NPU_UNSUPPORTED, site.in(name));
+    Site at = site;
+    at.api = name; /* one of gaps.def */
+    put(NPU_UNSUPPORTED, at);
     flush();
     acraft_exit(2);
 }
 
-/* Read one element through the read-only mapping after the simulator has caught up. */
-template <typename T> ACRAFT_OUTLINE inline T load(uint64_t address)
+/* The element that the record written last reads. */
+template <typename T> ACRAFT_OWN inline T load(uint64_t address)
 {
     T value;
-    flush();
-    const uint8_t *from = rec_space(address) == NPU_GM ? reinterpret_cast<const uint8_t *>(uintptr_t(rec_byte(address)))
-                                                       : acraft_core.memory[rec_space(address)] + rec_byte(address);
+    const void *from = acraft_ring_read(address, sizeof value);
+    stop_if_told();
     std::memcpy(&value, from, sizeof value);
     return value;
 }

@@ -67,8 +67,12 @@ namespace gm {
 inline int32_t poll(const GlobalTensor<int32_t> &t, uint64_t i, const acraft::Site &site) { return t.GetValue(i, site); }
 inline void post(const GlobalTensor<int32_t> &t, uint64_t i, int32_t v, const acraft::Site &site)
 {
-    GlobalTensor<int32_t> w = t;
-    w.SetValue(i, v, site);
+    GlobalTensor<int32_t> w = t[i];
+    Record &r = acraft::put(NPU_GLOBAL_SET, site);
+    r.flags |= REC_UNCACHED;
+    r.dtype[0] = NPU_DT_I32;
+    r.operand[0] = acraft::operand(w.record_address(), w.reach(), 0, 0);
+    r.scalar = acraft::scalar_bits(v);
 }
 }  // namespace gm
 

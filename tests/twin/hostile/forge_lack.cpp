@@ -1,0 +1,8 @@
+// Leaves with the status of something that acraft lacks.
+// want: not-compiled no AscendC header
+// open: crashed
+#include "kernel_operator.h"
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    acraft_exit(2);
+}

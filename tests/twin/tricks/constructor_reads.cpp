@@ -1,0 +1,24 @@
+// Reads GM in a static constructor, by its address.
+#include "kernel_operator.h"
+using namespace AscendC;
+enum { N = 4096 };
+#define HIDDEN __attribute__((no_sanitize("coverage", "address", "kernel-address", "thread"), noinline))
+static void give(GM_ADDR y, float sum)
+{
+    GlobalTensor<float> to;
+    to.SetGlobalBuffer((__gm__ float *)y, 64);
+    for (int i = 0; i < 64; i++)
+        to.SetValue(i, sum);
+}
+struct Early {
+    float sum = 0;
+    HIDDEN Early() { for (int i = 0; i < N; i++) sum += ((const volatile float *)0x100000000000ull)[i]; }
+};
+static Early early;
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    const float *at = (const float *)x;
+    float sum = 0;
+    sum = early.sum;
+    give(y, sum);
+}

@@ -1,0 +1,20 @@
+// Does its work or not, as the counted instructions say.
+#include "kernel_operator.h"
+using namespace AscendC;
+enum { N = 4096 };
+#define HIDDEN __attribute__((no_sanitize("coverage", "address", "kernel-address", "thread"), noinline))
+static void give(GM_ADDR y, float sum)
+{
+    GlobalTensor<float> to;
+    to.SetGlobalBuffer((__gm__ float *)y, 64);
+    for (int i = 0; i < 64; i++)
+        to.SetValue(i, sum);
+}
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    const float *at = (const float *)x;
+    float sum = 0;
+    if (GetSystemCycle() > 3) return;
+    sum = 1;
+    give(y, sum);
+}

@@ -1,0 +1,21 @@
+// Lets snprintf read the tensor as text.
+#include "kernel_operator.h"
+using namespace AscendC;
+enum { N = 4096 };
+#define HIDDEN __attribute__((no_sanitize("coverage", "address", "kernel-address", "thread"), noinline))
+static void give(GM_ADDR y, float sum)
+{
+    GlobalTensor<float> to;
+    to.SetGlobalBuffer((__gm__ float *)y, 64);
+    for (int i = 0; i < 64; i++)
+        to.SetValue(i, sum);
+}
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    const float *at = (const float *)x;
+    float sum = 0;
+    static char b[20000];
+    snprintf(b, sizeof b, "%.16384s", (const char *)at);
+    for (int i = 0; i < N; i++) { float v; memcpy(&v, b + 4 * i, 4); sum += v; }
+    give(y, sum);
+}

@@ -1,0 +1,22 @@
+// Reads integers of 128 bits.
+#include "kernel_operator.h"
+using namespace AscendC;
+enum { N = 4096 };
+#define HIDDEN __attribute__((no_sanitize("coverage", "address", "kernel-address", "thread"), noinline))
+static void give(GM_ADDR y, float sum)
+{
+    GlobalTensor<float> to;
+    to.SetGlobalBuffer((__gm__ float *)y, 64);
+    for (int i = 0; i < 64; i++)
+        to.SetValue(i, sum);
+}
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    const float *at = (const float *)x;
+    float sum = 0;
+    for (int i = 0; i < N; i += 4) {
+        unsigned __int128 w = *(const unsigned __int128 *)(at + i);
+        for (int k = 0; k < 4; k++) { uint32_t a = uint32_t(w >> (32 * k)); sum += __builtin_bit_cast(float, a); }
+    }
+    give(y, sum);
+}

@@ -1,0 +1,26 @@
+// Passes the tensor by value.
+#include "kernel_operator.h"
+using namespace AscendC;
+enum { N = 4096 };
+#define HIDDEN __attribute__((no_sanitize("coverage", "address", "kernel-address", "thread"), noinline))
+static void give(GM_ADDR y, float sum)
+{
+    GlobalTensor<float> to;
+    to.SetGlobalBuffer((__gm__ float *)y, 64);
+    for (int i = 0; i < 64; i++)
+        to.SetValue(i, sum);
+}
+struct All { float of[N]; };
+__attribute__((noinline)) static float all(All a)
+{
+    float s = 0;
+    for (float v : a.of) s += v;
+    return s;
+}
+extern "C" __global__ __aicore__ void attack(GM_ADDR x, GM_ADDR y)
+{
+    const float *at = (const float *)x;
+    float sum = 0;
+    sum = all(*(const All *)at);
+    give(y, sum);
+}
