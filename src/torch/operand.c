@@ -236,7 +236,7 @@ void operand_bind_inputs(Interp *it, const Py *forward, const CallArgs *args)
             interp_fail(it, it->at, "T025", "forward's '%.*s' is not the operand in its place",
                         STR_ARG(name));
         if (o->role == OPERAND_ATTR) {
-            if (o->attr == OPATTR_FLOAT) /* as it reaches a kernel */
+            if (o->attr == OPATTR_FLOAT && it->narrow)
                 narrow_value(&args->v[i]);
             take_attr(it, o, args->v[i]);
             continue;

@@ -125,7 +125,7 @@ T_TEST(form_direct_host_only_carries)
                "        ((float *)hy)[i] = 0;\n"
                "    }\n"
                "    aclrtMemcpy(dx,",
-               "32768 bytes of its own making");
+               "32776 bytes of its own making");
     check_main(
         "    WriteFile(",
         "    for (int i = 0; i < 8192; i++)\n"

@@ -182,7 +182,7 @@ static bool open_browser(Browser *b)
     if (!proc_find(&b->arena, "chromium"))
         t_skip("chromium is not installed");
     REQUIRE(setenv("TMPDIR", file_is_dir("/dev/shm") ? "/dev/shm" : "/tmp", 1) == 0);
-    REQUIRE(file_temp_dir(&b->arena, "acraft-browser-test", &b->dir, &b->diag));
+    REQUIRE(file_temp_dir(&b->arena, "page-test", &b->dir, &b->diag));
     start_browser(b);
     json_t *made = command(b, "Target.createTarget", json_pack("{s:s}", "url", "about:blank"));
     json_t *joined = command(
