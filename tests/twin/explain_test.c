@@ -157,6 +157,7 @@ T_TEST(explain_race_with_both_lines)
     Trial t = {.text = race, .launch = &launch};
     twin_observe(&t.options, &observer);
     trial_run(&t);
+    twin_observer_free(&observer);
     REQUIRE(t.verdict.hazards.len == 1);
     const VerdictFinding *f = &t.verdict.hazards.at[0];
     CHECK_EQ_INT(f->line, 8); /* behind the copy something is missing */

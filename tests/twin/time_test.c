@@ -74,6 +74,7 @@ static void time_rows(Timing *t, const char *text, uint32_t rows, bool data)
     t->trial.options.keep_going = true;
     twin_observe(&t->trial.options, &t->observer);
     trial_run(&t->trial);
+    twin_observer_free(&t->observer);
     for (int i = 0; i < 2; i++)
         twin_tensor_free(&tensors[i]);
 }
@@ -184,6 +185,7 @@ static void time_take(Timing *t, const char *text, bool data, bool numbers)
     t->trial.options.keep_going = true;
     twin_observe(&t->trial.options, &t->observer);
     trial_run(&t->trial);
+    twin_observer_free(&t->observer);
     for (int i = 0; i < 3; i++)
         twin_tensor_free(&tensors[i]);
 }
