@@ -213,13 +213,9 @@ T_TEST(remote_unknown_model)
 T_TEST(remote_malformed)
 {
     static const char *const cases[][2] = {
-        {"html", "no JSON"},
-        {"garbled", "no JSON"},
-        {"latin", "UTF-8"},
-        {"error", "the engine died"},
-        {"odd-index", "names a choice"},
-        {"empty", "no choices"},
-        {"gone", ""},
+        {"html", "no JSON"},          {"garbled", "no JSON"},
+        {"error", "the engine died"}, {"odd-index", "names a choice"},
+        {"empty", "no choices"},      {"gone", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Bed *b = bed(cases[i][0]);
@@ -227,6 +223,14 @@ T_TEST(remote_malformed)
         check_failed(r, cases[i][1]);
         CHECK_MSG(r->tries == 3, "%s: %u tries", cases[i][0], r->tries);
     }
+}
+
+/* Bytes that are no UTF-8 are replaced: asking again would bring them again. */
+T_TEST(remote_odd_bytes_are_mended)
+{
+    const ChatReply *r = ask(bed("latin"));
+    CHECK_EQ_INT(r->choices.len, 1);
+    CHECK_EQ_INT(r->tries, 1);
 }
 
 T_TEST(remote_huge_answer_is_refused)
