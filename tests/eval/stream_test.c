@@ -265,12 +265,12 @@ static void tell_difference(const Program *p, uint64_t at, const Noted *a, const
         r->dtype[1], r->dtype[2], s->dtype[0], s->dtype[1], s->dtype[2]);
 }
 
-/* Without what serves messages alone and is no part of the program: the name of the call, and where the
+/* Without what serves messages alone and is no part of the program: numbers of names, and where the
  * text declared and moved a GM tensor. */
 static Record bare_record(const Record *record)
 {
     Record r = *record;
-    r.api = 0;
+    r.api = r.file = 0;
     for (int i = 0; i < 4; i++)
         if (rec_space(r.operand[i].address) == NPU_GM) {
             r.operand[i].block_stride = 0;
