@@ -177,6 +177,16 @@ T_TEST(nest_reductions_share_what_they_read)
                 "torch.randn(6, 4, 12, dtype=torch.float16)");
 }
 
+/* Reductions over different axes are walked one after the other. */
+T_TEST(nest_walks_each_reduction_by_itself)
+{
+    check_model(
+        "self, x, a, b, c):\n"
+        "        return x * (a.sum(-1, keepdim=True) + b.sum(-1, keepdim=True) + c.sum(-1, "
+        "keepdim=True))\n",
+        "torch.randn(40, 100), torch.randn(40, 20), torch.randn(40, 30), torch.randn(40, 44)");
+}
+
 T_TEST(nest_places_are_numbers)
 {
     check_model("self, s, k):\n"

@@ -44,10 +44,9 @@ static void open_cores(Build *b)
     b->depth++;
 }
 
-/* The loops over what is reduced and not whole; returns how many. */
-static int open_walk(Build *b)
+/* The loops over some of what is reduced and not whole; returns how many. */
+static int open_walk(Build *b, uint64_t walked)
 {
-    uint64_t walked = walked_axes(b->band);
     int opened = 0;
     for (uint32_t a = 1; a < b->nest->axes.len; a++)
         if (walked & bit(a) && !band_is_tiled(b->band, a)) {
@@ -294,25 +293,22 @@ static void hoist(Build *b, bool *now)
     }
 }
 
-/* All reductions of one level that are walked, in one walk. */
-static void reduce_level(Build *b, uint32_t level)
+/* The reductions of one level over the same axes, in one walk of these. */
+static void reduce_over(Build *b, uint32_t level, uint64_t axes)
 {
     const char **sums = arena_array(b->arena, const char *, b->nest->values.len);
     bool *now = arena_array(b->arena, bool, b->nest->values.len);
     int deep = b->depth;
-    bool any = false;
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
-        if (!b->wanted[i] || !is_walked(b, i) || b->level[i] != level || b->name[i])
+        if (!b->wanted[i] || !is_walked(b, i) || b->level[i] != level || b->name[i] ||
+            (b->nest->values.at[i].over & walked_axes(b->band)) != axes)
             continue;
         sums[i] = accumulator(b, i);
         mark(b, b->nest->values.at[i].arg[0], now);
-        any = true;
     }
-    if (!any)
-        return;
     count_left(b, now);
     hoist(b, now);
-    open_walk(b);
+    open_walk(b, axes);
     load_all(b, now);
     build_line(b, "with compute():");
     b->depth++;
@@ -328,8 +324,23 @@ static void reduce_level(Build *b, uint32_t level)
     forget_inner(b, false);
 }
 
-/* Stores whose elements do not vary along what is walked, or all of the others. */
-static void store_all(Build *b, bool inner)
+static void reduce_level(Build *b, uint32_t level)
+{
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (b->wanted[i] && is_walked(b, i) && b->level[i] == level && !b->name[i])
+            reduce_over(b, level, b->nest->values.at[i].over & walked_axes(b->band));
+}
+
+static uint64_t store_axes(const NestStore *store)
+{
+    uint64_t axes = 0;
+    for (uint32_t k = 0; k < store->index.n; k++)
+        axes |= bit(store->index.term[k].axis);
+    return axes;
+}
+
+/* Stores whose elements vary along just these of the axes that are walked. */
+static void store_over(Build *b, uint64_t walk)
 {
     bool *now = arena_array(b->arena, bool, b->nest->values.len);
     uint64_t walked = walked_axes(b->band);
@@ -337,10 +348,7 @@ static void store_all(Build *b, bool inner)
     int deep = b->depth;
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
         const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
-        uint64_t axes = 0;
-        for (uint32_t k = 0; k < s->index.n; k++)
-            axes |= bit(s->index.term[k].axis);
-        if (((axes & walked) != 0) != inner)
+        if ((store_axes(s) & walked) != walk)
             continue;
         mark(b, s->value, now);
         b->left[s->value]++;
@@ -349,9 +357,9 @@ static void store_all(Build *b, bool inner)
     if (!any)
         return;
     count_left(b, now);
-    if (inner) {
+    if (walk) {
         hoist(b, now);
-        open_walk(b);
+        open_walk(b, walk);
     }
     load_all(b, now);
     size_t before = b->body->len;
@@ -378,13 +386,27 @@ static void store_all(Build *b, bool inner)
     b->depth--;
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
         const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
-        uint64_t axes = 0;
-        for (uint32_t k = 0; k < s->index.n; k++)
-            axes |= bit(s->index.term[k].axis);
-        if (((axes & walked) != 0) == inner)
+        if ((store_axes(s) & walked) == walk)
             store_value(b, s);
     }
     b->depth = deep;
+    if (walk)
+        forget_inner(b, false);
+}
+
+/* First what does not vary along anything that is walked. */
+static void store_all(Build *b)
+{
+    uint64_t walked = walked_axes(b->band);
+    store_over(b, 0);
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        uint64_t walk = store_axes(&b->nest->stores.at[b->band->stores.at[i]]) & walked;
+        bool done = !walk;
+        for (uint32_t k = 0; k < i && !done; k++)
+            done = (store_axes(&b->nest->stores.at[b->band->stores.at[k]]) & walked) == walk;
+        if (!done)
+            store_over(b, walk);
+    }
 }
 
 static uint32_t level_of(Build *b, NestId id)
@@ -467,8 +489,7 @@ void build_band(Build *b)
     open_cores(b);
     for (uint32_t level = 1; level <= most; level++)
         reduce_level(b, level);
-    store_all(b, false);
-    store_all(b, true);
+    store_all(b);
     for (uint32_t i = 0; i < b->pool->len; i++) {
         b->pool->at[i].owner = 0;
         b->pool->at[i].kept = false;
