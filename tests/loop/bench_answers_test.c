@@ -112,8 +112,7 @@ T_TEST(answers_packed)
     CHECK_EQ_INT(p.found.at.at[1].sample, 5); /* no number of its own: the next */
     check(&p, 2, "softmax", 0, "zipped");
     put(&p, "all.jsonl.zst", (Str){packed, n / 2});
-    CHECK(!find(&p));
-    CHECK_EQ_STR(p.diag.items.at[0].code, "B004");
+    CHECK(find(&p)); /* what is damaged is said, the rest is taken */
     drop_place(&p);
 }
 

@@ -81,7 +81,7 @@ T_TEST(bench_keeps_the_first_case_as_a_picture)
     StoreRows *rows = store_attempts(store, &filter, &diag);
     REQUIRE(rows && store_next(rows, &arena, &a));
     CHECK_EQ_STR(verdict_status_row(a.status)->text, "ok");
-    REQUIRE(a.cases.len == 2);
+    REQUIRE(a.cases.len >= 2);
     CHECK_EQ_STR(a.cases.at[1].name, "again");
     CHECK_EQ_STR(a.cases.at[1].trace, "");
     REQUIRE(store_blob_get(store, &arena, a.cases.at[0].trace, &trace, &diag));

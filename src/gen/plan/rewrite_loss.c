@@ -174,10 +174,9 @@ static ValueId class_loss(Rewrite *r, const Node *node, ValueId logp, ValueId ta
     ValueId smoothed = VALUE_NONE;
     if (smooth > 0) {
         ValueId every = w == VALUE_NONE ? logp : mul(r, logp, per_class(r, w, s.rank));
-        ValueId sum = rw_reduce(r, REDUCE_sum, every, 1u << c.dim, false);
-        smoothed = rw_where(r, c.keep, rw_unary(r, UNARY_neg, sum), zero);
-        v = add(r, mul(r, v, rw_number(r, 1 - smooth)),
-                mul(r, smoothed, rw_number(r, smooth / (double)s.dim[c.dim])));
+        ValueId mean = rw_reduce(r, REDUCE_mean, every, 1u << c.dim, false);
+        smoothed = rw_where(r, c.keep, rw_unary(r, UNARY_neg, mean), zero);
+        v = add(r, mul(r, v, rw_number(r, 1 - smooth)), mul(r, smoothed, rw_number(r, smooth)));
     }
     Str how = node_text(node, AT_REDUCTION);
     uint32_t all = all_dims(r, v);
