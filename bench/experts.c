@@ -325,7 +325,7 @@ static int64_t choose_case(Expert *e, const JudgeTask *task, const TorchCases *c
                            TorchTask **read, TorchOptions *options)
 {
     for (uint32_t i = 0; i < cases->lines.len; i++) {
-        CaseSpec c = {"listed", SCALE_FULL, 0, i};
+        CaseSpec c = {.name = "listed", .scale = SCALE_FULL, .listed = i};
         int64_t bytes, largest;
         *read = case_read(e->arena, task, &c, cases, options, &e->diag);
         if (*read && graph_bytes((*read)->graph, &bytes, &largest) && bytes <= most_case_bytes)
