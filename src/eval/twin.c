@@ -123,22 +123,32 @@ static bool reads_enough(EvalRun *run, const TwinObserver *observer, const TwinT
     return true;
 }
 
+/* A kernel takes the tensors it reads, then those it writes. */
+static bool is_passed(IrRole role, bool results)
+{
+    bool written = role == IR_ROLE_OUT || role == IR_ROLE_OUT_LIST;
+    return role == IR_ROLE_INOUT || written == results;
+}
+
 static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *tiling,
                    const TwinOptions *options, const TwinObserver *observer)
 {
     uint32_t n = run->candidate->operand_count;
     TwinTensor *tensors = arena_array(run->arena, TwinTensor, n + 1);
-    TwinArg *args = arena_array(run->arena, TwinArg, n + 2);
-    for (uint32_t i = 0; i < n; i++) {
+    TwinArg *args = arena_array(run->arena, TwinArg, 2 * n + 2);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
         tensors[i] = tensor_of(run, i);
-        args[i] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i, .count = 1};
-    }
-    args[n] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
-    args[n + 1] = (TwinArg){.kind = TWIN_ARG_TILING};
+    for (int results = 0; results < 2; results++) /* what is updated in place is both */
+        for (uint32_t i = 0; i < n; i++)
+            if (is_passed(run->program->tensors.at[i].role, results))
+                args[count++] = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = i, .count = 1};
+    args[count++] = (TwinArg){.kind = TWIN_ARG_WORKSPACE};
+    args[count++] = (TwinArg){.kind = TWIN_ARG_TILING};
     TwinLaunch l = {.tensors = tensors,
                     .tensor_count = n,
                     .args = args,
-                    .arg_count = n + 2,
+                    .arg_count = count,
                     .blocks = tiling->blocks,
                     .tiling = tiling->bytes,
                     .tiling_key = tiling->key,
