@@ -13,6 +13,7 @@
  *     T_FILTER=text   only the tests whose name contains the text
  *     T_SECONDS=n     processor time of one test and of each process it starts (60); by the clock it
  *                     may take six times as long. 0: no limit; under a debugger there is none
+ *     T_TIMES=file    adds a line to the file for each test: its processor seconds and name
  *     T_NOFORK=1      everything in one process, for a debugger
  */
 #ifndef TESTS_T_H

@@ -118,8 +118,8 @@ T_TEST(api_cores_in_turn)
 
 static double want_groups(const double *const in[], uint32_t i)
 {
-    uint32_t core = i / 8;
-    if (i % 8)
+    uint32_t core = i / 16;
+    if (i % 16)
         return 0;
     return core < 2 ? 2 * in[0][core] : 3 * (in[0][0] + in[0][1]);
 }
@@ -133,7 +133,7 @@ T_TEST(api_groups_of_cores)
 {
     many_run(&(Many){.file = "groups.cpp",
                      .operand = {{"int32_t", 8, .given = one_more},
-                                 {"int32_t", 32, .want = want_groups, .zeroed = 1},
+                                 {"int32_t", 64, .want = want_groups, .zeroed = 1},
                                  {"int32_t", 512, .want = want_rounds, .zeroed = 1}},
                      .blocks = CORES});
 }

@@ -64,7 +64,7 @@ private:
     {
         int32_t me = GetBlockIdx();
         WriteGmByPassDCache<int32_t>(words + me, 10 * me + 1);
-        words[4 + me] = ReadGmByPassDCache<int32_t>(words + me) + 1;
+        WriteGmByPassDCache<int32_t>(words + 4 + me, ReadGmByPassDCache<int32_t>(words + me) + 1);
     }
 
     TPipe pipe;

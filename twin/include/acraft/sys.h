@@ -157,7 +157,11 @@ inline float Cast(const bfloat16_t &value) { return value; }
 
 template <typename T> inline void WriteGmByPassDCache(__gm__ T *addr, T value, ACRAFT_SITE)
 {
-    acraft::set_element(NPU_GLOBAL_SET, acraft::address_of_pointer(addr), 0, value, site);
+    Record &r = acraft::put(NPU_GLOBAL_SET, site);
+    r.dtype[0] = acraft::dtype_of<T>();
+    r.flags |= REC_UNCACHED;
+    r.operand[0] = acraft::operand(acraft::address_of_pointer(addr), 0, 0, 0);
+    r.scalar = acraft::scalar_bits(value);
 }
 template <typename T> inline T ReadGmByPassDCache(__gm__ T *addr, ACRAFT_SITE)
 {
