@@ -93,19 +93,6 @@ double compare_allowed(const CompareSpec *s, DType dtype, double want, double rm
 
 /* --- the pass over the elements ----------------------------------------------------------- */
 
-double compare_rms(const Tensor *t)
-{
-    double sum = 0, n = 0;
-    for (int64_t i = 0; i < t->count; i++) {
-        double x = tensor_get(t, i);
-        if (isfinite(x)) {
-            sum += x * x;
-            n += 1;
-        }
-    }
-    return n > 0 ? sqrt(sum / n) : 0;
-}
-
 /* Complex tensors as twice as many floats. */
 static Tensor as_real(const Tensor *t)
 {
@@ -117,6 +104,20 @@ static Tensor as_real(const Tensor *t)
     if (r.shape.rank < GRAPH_MAX_RANK)
         r.shape.dim[r.shape.rank++] = 2;
     return r;
+}
+
+double compare_rms(const Tensor *tensor)
+{
+    Tensor real = as_real(tensor), *t = &real;
+    double sum = 0, n = 0;
+    for (int64_t i = 0; i < t->count; i++) {
+        double x = tensor_get(t, i);
+        if (isfinite(x)) {
+            sum += x * x;
+            n += 1;
+        }
+    }
+    return n > 0 ? sqrt(sum / n) : 0;
 }
 
 /* Whether both are the same kind of number: finite, or the same infinity, or nan. */
@@ -356,20 +357,33 @@ CompareResult compare_tensors(const Tensor *got, const Tensor *want, const Compa
     return s.r;
 }
 
-bool compare_fits(const Tensor *got, const Tensor *want, const CompareSpec *spec)
+/* `got` NULL: every element is `value`. */
+static bool fits(const Tensor *got, double value, const Tensor *want, const CompareSpec *spec,
+                 double rms)
 {
-    if (got->dtype != want->dtype || !shape_equal(got->shape, want->shape))
-        return false;
-    Tensor g = as_real(got), w = as_real(want);
-    double rms = compare_rms(&w), most = most_bad(spec, w.count), bad = 0;
-    for (int64_t i = 0; i < w.count; i++) {
-        double x = tensor_get(&g, i), y = tensor_get(&w, i);
-        if (!element_bad(spec, w.dtype, i, x, y, rms))
+    double most = most_bad(spec, want->count), bad = 0;
+    for (int64_t i = 0; i < want->count; i++) {
+        double x = got ? tensor_get(got, i) : value, y = tensor_get(want, i);
+        if (!element_bad(spec, want->dtype, i, x, y, rms))
             continue;
         if (++bad > most || !same_finiteness(x, y))
             return false;
     }
     return true;
+}
+
+bool compare_fits(const Tensor *got, const Tensor *want, const CompareSpec *spec, double rms)
+{
+    if (got->dtype != want->dtype || !shape_equal(got->shape, want->shape))
+        return false;
+    Tensor g = as_real(got), w = as_real(want);
+    return fits(&g, 0, &w, spec, rms);
+}
+
+bool compare_fits_filled(double value, const Tensor *want, const CompareSpec *spec, double rms)
+{
+    Tensor w = as_real(want);
+    return (want->dtype != DT_C64 || value == 0) && fits(NULL, value, &w, spec, rms);
 }
 
 static void print_place(const CompareResult *r, Buf *out)

@@ -73,8 +73,10 @@ typedef struct CompareResult {
 CompareResult compare_tensors(const Tensor *got, const Tensor *want, const CompareSpec *spec,
                               const Tensor *const *inputs, uint32_t n_inputs);
 static inline bool compare_ok(const CompareResult *r) { return r->status == COMPARE_OK; }
-/* Whether compare_tensors would be ok, without looking further than the first elements that are not. */
-bool compare_fits(const Tensor *got, const Tensor *want, const CompareSpec *spec);
+/* Whether compare_tensors would be ok, without looking further than the first elements that are not.
+ * `rms` is compare_rms(want); filled: every element is one value (of complex ones: only 0 can fit). */
+bool compare_fits(const Tensor *got, const Tensor *want, const CompareSpec *spec, double rms);
+bool compare_fits_filled(double value, const Tensor *want, const CompareSpec *spec, double rms);
 /* One line: "wrong: 12 of 4096 elements, first [3,17] got 0 want 1.25 (allowed 2e-06); ..." */
 void compare_print(const CompareResult *result, Buf *out);
 /* What one element may be off, for tests and reports. rms is that of the whole reference. */

@@ -21,6 +21,7 @@ typedef struct Trial {
     const EvalOptions *options;
     TaskInputs in;
     Tensor **want;
+    double *rms; /* of each of `want` */
 } Trial;
 
 static void trial_free(Trial *t)
@@ -28,6 +29,7 @@ static void trial_free(Trial *t)
     for (uint32_t o = 0; t->want && o < t->graph->outputs.len; o++)
         tensor_free(t->want[o]);
     heap_free(t->want);
+    heap_free(t->rms);
     graph_inputs_free(&t->in);
 }
 
@@ -36,27 +38,28 @@ static bool trial_run(Trial *t, uint64_t seed, InputLaw law, Diag *diag)
     EvalOptions options = *t->options;
     options.seed = seed;
     t->want = heap_alloc(sizeof *t->want * (t->graph->outputs.len + 1));
-    return graph_inputs(t->graph, seed, law, &t->in, diag) &&
-           graph_eval(t->graph, t->in.inputs, t->in.params, &options, t->want, diag);
+    t->rms = heap_alloc(sizeof *t->rms * (t->graph->outputs.len + 1));
+    if (!graph_inputs(t->graph, seed, law, &t->in, diag) ||
+        !graph_eval(t->graph, t->in.inputs, t->in.params, &options, t->want, diag))
+        return false;
+    for (uint32_t o = 0; o < t->graph->outputs.len; o++)
+        t->rms[o] = compare_rms(t->want[o]);
+    return true;
 }
 
 /* --- answers that cost nothing ------------------------------------------------------------ */
 
-static bool passes(const Trial *t, const Tensor *got, const Tensor *want)
+static bool passes(const Trial *t, const Tensor *got, uint32_t o)
 {
-    return compare_fits(got, want, t->spec);
+    return compare_fits(got, t->want[o], t->spec, t->rms[o]);
 }
 
-static bool passes_filled(const Trial *t, const Tensor *want, double value)
+static bool passes_filled(const Trial *t, uint32_t o, double value)
 {
-    Tensor *got = tensor_new_raw(want->dtype, want->shape);
-    if (!got)
-        return false;
-    for (int64_t i = 0; i < got->count; i++)
-        tensor_set(got, i, value);
-    bool ok = passes(t, got, want);
-    tensor_free(got);
-    return ok;
+    DType dtype = t->want[o]->dtype;
+    char rounded[16];
+    dtype_store(dtype, rounded, 0, value);
+    return compare_fits_filled(dtype_load(dtype, rounded, 0), t->want[o], t->spec, t->rms[o]);
 }
 
 static double middle_of(const Tensor *t)
@@ -70,38 +73,35 @@ static double middle_of(const Tensor *t)
     return low <= high ? low + (high - low) / 2 : 0;
 }
 
-static bool passes_input(const Trial *t, const Tensor *want)
+static bool passes_input(const Trial *t, uint32_t o)
 {
     for (uint32_t i = 0; i < t->in.n_inputs; i++)
-        if (passes(t, t->in.inputs[i], want))
+        if (passes(t, t->in.inputs[i], o))
             return true;
     return false;
-}
-
-static double rms_of(const Tensor *t)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < t->count; i++)
-        sum += tensor_get(t, i) * tensor_get(t, i);
-    return t->count ? sqrt(sum / (double)t->count) : 0;
 }
 
 /* Line through (x, w) by two far-apart points near the middle of the data. */
 static void fit_line(const Tensor *x, const Tensor *w, double *slope, double *start)
 {
-    int64_t n = x->count, low = 0, high = 0;
+    int64_t n = x->count, a = 0, b = 0;
+    double low = INFINITY, high = -INFINITY, near_a = INFINITY, near_b = INFINITY;
     for (int64_t i = 0; i < n; i++) {
         double v = tensor_get(x, i);
-        low = v < tensor_get(x, low) ? i : low;
-        high = v > tensor_get(x, high) ? i : high;
+        low = v < low ? v : low;
+        high = v > high ? v : high;
     }
-    double span = tensor_get(x, high) - tensor_get(x, low);
-    double from = tensor_get(x, low) + 0.25 * span, to = tensor_get(x, low) + 0.75 * span;
-    int64_t a = low, b = high;
+    double from = low + 0.25 * (high - low), to = low + 0.75 * (high - low);
     for (int64_t i = 0; i < n; i++) {
         double v = tensor_get(x, i);
-        a = fabs(v - from) < fabs(tensor_get(x, a) - from) ? i : a;
-        b = fabs(v - to) < fabs(tensor_get(x, b) - to) ? i : b;
+        if (fabs(v - from) < near_a) {
+            near_a = fabs(v - from);
+            a = i;
+        }
+        if (fabs(v - to) < near_b) {
+            near_b = fabs(v - to);
+            b = i;
+        }
     }
     double run = tensor_get(x, b) - tensor_get(x, a);
     *slope = run != 0 ? (tensor_get(w, b) - tensor_get(w, a)) / run : 0;
@@ -110,17 +110,19 @@ static void fit_line(const Tensor *x, const Tensor *w, double *slope, double *st
 
 /* A line fitted to another evaluation gives want for 99 of 100 elements, to what is allowed and
  * some rounding. */
-static bool affine_in(const Trial *t, const Tensor *x, const Tensor *want, const Tensor *other_x,
+static bool affine_in(const Trial *t, const Tensor *x, uint32_t o, const Tensor *other_x,
                       const Tensor *other_want)
 {
+    const Tensor *want = t->want[o];
     if (!dtype_is_float(x->dtype) || !dtype_is_float(want->dtype) || want->count < 16 ||
         !shape_equal(x->shape, want->shape))
         return false;
-    double slope, start, rms = rms_of(want);
+    double slope, start;
     int64_t off = 0;
     fit_line(other_x, other_want, &slope, &start);
     for (int64_t i = 0; i < want->count; i++) {
-        double w = tensor_get(want, i), allowed = compare_allowed(t->spec, want->dtype, w, rms);
+        double w = tensor_get(want, i),
+               allowed = compare_allowed(t->spec, want->dtype, w, t->rms[o]);
         off += !(fabs(slope * tensor_get(x, i) + start - w) <= 4 * allowed);
     }
     return off * 100 <= want->count;
@@ -129,22 +131,22 @@ static bool affine_in(const Trial *t, const Tensor *x, const Tensor *want, const
 static bool passes_affine(const Trial *t, const Trial *other, uint32_t o)
 {
     for (uint32_t i = 0; i < t->in.n_inputs; i++)
-        if (affine_in(t, t->in.inputs[i], t->want[o], other->in.inputs[i], other->want[o]))
+        if (affine_in(t, t->in.inputs[i], o, other->in.inputs[i], other->want[o]))
             return true;
     for (uint32_t i = 0; i < t->in.n_params; i++)
-        if (affine_in(t, t->in.params[i], t->want[o], other->in.params[i], other->want[o]))
+        if (affine_in(t, t->in.params[i], o, other->in.params[i], other->want[o]))
             return true;
     return false;
 }
 
-static bool mostly_zero(const Trial *t, const Tensor *want)
+static bool mostly_zero(const Trial *t, uint32_t o)
 {
+    const Tensor *want = t->want[o];
     int64_t there = 0, lost = 0;
-    double rms = rms_of(want);
     for (int64_t i = 0; dtype_is_float(want->dtype) && i < want->count; i++) {
         double w = tensor_get(want, i);
         there += w != 0;
-        lost += w != 0 && fabs(w) <= compare_allowed(t->spec, want->dtype, w, rms);
+        lost += w != 0 && fabs(w) <= compare_allowed(t->spec, want->dtype, w, t->rms[o]);
     }
     return there >= 16 && lost * 4 >= there * 3;
 }
@@ -156,13 +158,13 @@ static unsigned trivial_flags(const Trial *t, const Trial *other)
     int64_t elements = 0;
     for (uint32_t o = 0; o < t->graph->outputs.len; o++) {
         const Tensor *w = t->want[o];
-        unsigned f = passes_filled(t, w, 0) ? PROBE(ZEROS) : 0;
-        f |= passes_filled(t, w, 1) ? PROBE(ONES) : 0;
-        f |= w->count > 1 && passes_filled(t, w, middle_of(w)) ? PROBE(CONSTANT) : 0;
-        f |= passes_input(t, w) ? PROBE(INPUT) | PROBE(AFFINE) : 0;
+        unsigned f = passes_filled(t, o, 0) ? PROBE(ZEROS) : 0;
+        f |= passes_filled(t, o, 1) ? PROBE(ONES) : 0;
+        f |= w->count > 1 && passes_filled(t, o, middle_of(w)) ? PROBE(CONSTANT) : 0;
+        f |= passes_input(t, o) ? PROBE(INPUT) | PROBE(AFFINE) : 0;
         f |= passes_affine(t, other, o) ? PROBE(AFFINE) : 0;
-        f |= mostly_zero(t, w) ? PROBE(MOSTLY_ZERO) : 0;
-        f |= passes(t, other->want[o], w) ? PROBE(OTHER_SEED) : 0;
+        f |= mostly_zero(t, o) ? PROBE(MOSTLY_ZERO) : 0;
+        f |= passes(t, other->want[o], o) ? PROBE(OTHER_SEED) : 0;
         all &= f;
         elements += w->count;
     }

@@ -85,7 +85,7 @@ bool tensor_equal(const Tensor *a, const Tensor *b)
            memcmp(a->at, b->at, bytes_of(a)) == 0;
 }
 
-double tensor_get(const Tensor *t, int64_t index)
+double tensor_get_any(const Tensor *t, int64_t index)
 {
     double value;
     tensor_load_f64(t, index, 1, 1, &value);

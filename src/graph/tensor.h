@@ -47,8 +47,12 @@ Tensor *tensor_copy(const Tensor *t);
  * 64-bit integer, cut to size), to bool by != 0, to half types with one rounding. */
 Tensor *tensor_cast(const Tensor *t, DType dtype);
 
-/* Elements as doubles (complex: the real part), one by one; for tests and slow paths. */
-double tensor_get(const Tensor *t, int64_t index);
+/* Elements as doubles (complex: the real part), one by one. */
+double tensor_get_any(const Tensor *t, int64_t index);
+static inline double tensor_get(const Tensor *t, int64_t index)
+{
+    return t->dtype == DT_F32 ? (double)TENSOR_AT(t, const float)[index] : tensor_get_any(t, index);
+}
 void tensor_set(Tensor *t, int64_t index, double value);
 bool tensor_equal(const Tensor *a, const Tensor *b); /* same dtype, shape, bytes */
 

@@ -147,14 +147,14 @@ T_TEST(compare_rounds_the_other_way_near_ties_only)
     spec.others[0] = others[0];
     spec.others[1] = others[5];
     Tensor *got = tensor_copy(want[0]);
-    CHECK(compare_fits(got, want[0], &spec));
+    CHECK(compare_fits(got, want[0], &spec, compare_rms(want[0])));
     tensor_set(got, 3, 3); /* 2.49999988 is a tie, as far as f32 can tell */
-    CHECK(compare_fits(got, want[0], &spec));
+    CHECK(compare_fits(got, want[0], &spec, compare_rms(want[0])));
     tensor_set(got, 3, 4);
-    CHECK(!compare_fits(got, want[0], &spec));
+    CHECK(!compare_fits(got, want[0], &spec, compare_rms(want[0])));
     tensor_set(got, 3, 2);
     tensor_set(got, 7, floor((double)7 / 4 + 0.1)); /* 1 for 1.85 */
-    CHECK(!compare_fits(got, want[0], &spec));
+    CHECK(!compare_fits(got, want[0], &spec, compare_rms(want[0])));
     tensor_free(got);
     tensor_free(x);
     for (int i = 0; i < 10; i++)
@@ -170,10 +170,10 @@ T_TEST(compare_own_errors_of_the_task)
     tensor_set(own, 40, tensor_get(want, 40) + 1e-3);
     tensor_set(got, 40, tensor_get(want, 40) - 1.5e-3);
     CHECK(compare_tensors(got, want, &spec, NULL, 0).status == COMPARE_OK);
-    CHECK(compare_fits(got, want, &spec));
+    CHECK(compare_fits(got, want, &spec, compare_rms(want)));
     tensor_set(got, 41, tensor_get(want, 41) - 1.5e-3);
     CompareResult r = compare_tensors(got, want, &spec, NULL, 0);
-    CHECK(r.bad == 1 && r.first_bad == 41 && !compare_fits(got, want, &spec));
+    CHECK(r.bad == 1 && r.first_bad == 41 && !compare_fits(got, want, &spec, compare_rms(want)));
     spec.rule = RULE_MKB;
     CHECK(compare_tensors(got, want, &spec, NULL, 0).bad == 2);
     tensor_free(want);
