@@ -250,14 +250,31 @@ static int run_here(const Test *test)
     return failed_checks ? STATUS_FAILED : 0;
 }
 
+/* Whether the name contains one of the comma-separated words. */
+static bool has_word(const char *name, const char *words)
+{
+    while (*words) {
+        size_t len = strcspn(words, ",");
+        if (len && memmem(name, strlen(name), words, len))
+            return true;
+        words += len + (words[len] == ',');
+    }
+    return false;
+}
+
+static bool is_wanted(const char *name)
+{
+    const char *filter = getenv("T_FILTER"), *skip = getenv("T_SKIP");
+    return (!filter || has_word(name, filter)) && !(skip && has_word(name, skip));
+}
+
 int main(void)
 {
-    const char *filter = getenv("T_FILTER");
     bool fork_each = !getenv("T_NOFORK");
     unsigned seconds = time_limit();
     int passed = 0, failed = 0;
     for (int i = 0; i < test_count; i++) {
-        if (filter && !strstr(tests[i].name, filter))
+        if (!is_wanted(tests[i].name))
             continue;
         double before = seconds_of_children();
         int status = fork_each ? run_forked(&tests[i], seconds) : run_here(&tests[i]);

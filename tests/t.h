@@ -10,7 +10,8 @@
  * A failed CHECK prints its place and the test goes on; REQUIRE ends the test. Only failures are
  * printed, then one line `N passed, N failed`.
  *
- *     T_FILTER=text   only the tests whose name contains the text
+ *     T_FILTER=a,b    only the tests whose name contains one of the texts
+ *     T_SKIP=a,b      without these
  *     T_SECONDS=n     processor time of one test and of each process it starts (60); by the clock it
  *                     may take six times as long. 0: no limit; under a debugger there is none
  *     T_TIMES=file    adds a line to the file for each test: its processor seconds and name

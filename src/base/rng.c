@@ -2,6 +2,7 @@
  * exactly are used, so that every machine and C library gives the same bits. */
 #include "base/rng.h"
 #include <math.h>
+#include <stddef.h>
 
 /* The finaliser of SplitMix64: a bijection in which each input bit moves half the output. */
 static uint64_t mix(uint64_t x)
@@ -35,9 +36,11 @@ static double natural_log(double x)
         m *= 2;
         exponent--;
     }
+    static const double odd[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                                 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1};
     double t = (m - 1) / (m + 1), square = t * t, sum = 0;
-    for (int k = 21; k >= 1; k -= 2)
-        sum = sum * square + 1.0 / k;
+    for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+        sum = sum * square + odd[k];
     return 2 * t * sum + exponent * 0.69314718055994531;
 }
 
