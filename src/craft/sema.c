@@ -376,6 +376,18 @@ static void build(Sema *s, uint32_t variant)
     check_dims(s);
 }
 
+/* A kernel of two roles takes one vector core beside each cube core, and all kernels of a file share its
+ * grid: chip.cores are then as many as chip.cube_cores. */
+static void count_cores(IrProgram *ir)
+{
+    bool both = false;
+    for (uint32_t i = 0; i < ir->kernels.len; i++)
+        both = both || (ir->kernels.at[i].has_cube && ir->kernels.at[i].has_vector);
+    for (uint32_t i = 0; both && i < ir->exprs.len; i++)
+        if (ir->exprs.at[i].op == IR_E_CHIP && ir->exprs.at[i].of.fact == IR_CHIP_CORES)
+            ir->exprs.at[i].of.fact = IR_CHIP_CUBE_CORES;
+}
+
 IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, Diag *diag)
 {
     if (file->broken)
@@ -390,6 +402,7 @@ IrProgram *craft_program(Arena *arena, const CraftFile *file, uint32_t variant, 
         build(&s, variant);
     if (s.errors)
         return NULL;
+    count_cores(s.ir);
     ir_annotate(s.ir, npu_chip_find(STR("910B2")));
     return s.ir;
 }

@@ -168,7 +168,8 @@ static bool may_load(Sema *s, const AstExpr *call, IrMemory from, IrMemory to, b
     return ok;
 }
 
-static void load_on_chip(Sema *s, const AstExpr *call, const TileNode *dst, const TileNode *src)
+static void load_on_chip(Sema *s, const AstExpr *call, const TileNode *dst, const TileNode *src,
+                         bool transpose)
 {
     if (!may_load(s, call, buffer_of(s, src)->memory, buffer_of(s, dst)->memory, false))
         return;
@@ -178,12 +179,18 @@ static void load_on_chip(Sema *s, const AstExpr *call, const TileNode *dst, cons
                    "a load from %s into %s", dtype_name(src->dtype), dtype_name(dst->dtype));
         return;
     }
-    if (!sema_same_shape(s, dst, src, call->at, "load"))
+    TileNode turned = *src;
+    if (transpose && src->rank == 2) {
+        turned.size[0] = src->size[1];
+        turned.size[1] = src->size[0];
+    }
+    if (!sema_same_shape(s, dst, &turned, call->at, transpose ? "load_transposed" : "load"))
         return;
     IrStmt *stmt = sema_emit(s, IR_S_LOAD, call->at);
     stmt->dst = dst->view;
     stmt->src[0] = src->view;
     stmt->src_count = 1;
+    stmt->transpose = transpose;
 }
 
 static bool load_pad(Sema *s, const AstExpr *call, DType dtype, IrExprId *pad)
@@ -200,7 +207,7 @@ static bool load_pad(Sema *s, const AstExpr *call, DType dtype, IrExprId *pad)
     return *pad != 0;
 }
 
-static void load_stmt(Sema *s, const AstExpr *call)
+static void load_stmt(Sema *s, const AstExpr *call, bool transpose)
 {
     const AstExpr *from = call->items.at[1];
     TileNode region;
@@ -213,7 +220,13 @@ static void load_stmt(Sema *s, const AstExpr *call)
     if (buffer_of(s, dst)->memory == IR_L0A || buffer_of(s, dst)->memory == IR_L0B) {
         TileNode *src = view_arg(s, call, 1);
         if (src)
-            load_on_chip(s, call, dst, src);
+            load_on_chip(s, call, dst, src, transpose);
+        return;
+    }
+    if (transpose) {
+        sema_error(s, ROLE, call->at,
+                   "load(l1_tile, x[...]), then load_transposed(l0_tile, l1_tile)",
+                   "load_transposed moves from L1 to L0A or L0B");
         return;
     }
     if (!region_arg(s, call, from, &v, false) ||
@@ -449,8 +462,8 @@ bool sema_call_stmt(Sema *s, const AstExpr *call)
     const char *keyword = str_is(name, "load") ? "pad" : str_is(name, "mmad") ? "init" : NULL;
     if (!sema_want_args(s, call, fn->least, fn->most, keyword))
         return true;
-    if (str_is(name, "load"))
-        load_stmt(s, call);
+    if (str_is(name, "load") || str_is(name, "load_transposed"))
+        load_stmt(s, call, str_is(name, "load_transposed"));
     else if (str_is(name, "store"))
         store_stmt(s, call, IR_PLAIN);
     else if (str_is(name, "store_add"))

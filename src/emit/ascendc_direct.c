@@ -38,8 +38,7 @@ static void print_direct_entry(Host *h)
              gm_params(h, true), host_op_type(h));
     pen_line(pen, "{");
     pen->depth++;
-    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);",
-             path_syncs(h->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
+    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);", task_type(h->p));
     Printer pr = h->pr;
     pr.direct = true;
     for (uint32_t i = 0; i < h->p->paths.len; i++) {

@@ -118,6 +118,9 @@ bool operand_is_output(const IrTensor *t); /* one that is updated in place is bo
 /* Fills the notes of a text with marked lines; the text itself is dropped. */
 void print_lines(Arena *arena, const EmitInput *in, LineNotes *notes);
 bool gm_param_used(const AscProgram *p, const AscKernel *k, uint32_t tensor);
+const char *task_type(const AscProgram *p); /* KERNEL_TYPE_... */
+void print_cube_helpers(Pen *pen, Str text);
+void print_cube(const Printer *pr, const AscStmt *s, const char *dst, const char *a, const char *b);
 bool path_syncs(const AscProgram *p); /* some cores wait for others: a mixed kernel type */
 const char *param_gm_name(const Printer *pr, uint32_t tensor);
 

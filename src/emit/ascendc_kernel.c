@@ -6,8 +6,20 @@
 
 /* ---- the class ---- */
 
+#define CUBE_QUEUE(position)                                      \
+    (queue ? "AscendC::TQue<AscendC::TPosition::" position ", 1>" \
+           : "AscendC::TBuf<AscendC::TPosition::" position ">")
+
 static const char *que_type(const AscBuffer *b)
 {
+    bool queue = b->storage != ASC_TBUF;
+    switch (b->memory) {
+    case IR_L1: return CUBE_QUEUE("A1");
+    case IR_L0A: return CUBE_QUEUE("A2");
+    case IR_L0B: return CUBE_QUEUE("B2");
+    case IR_L0C: return CUBE_QUEUE("CO1");
+    default: break;
+    }
     switch (b->storage) {
     case ASC_QUE_IN:
         return b->ahead ? "AscendC::TQue<AscendC::TPosition::VECIN, 2>"
@@ -250,18 +262,24 @@ void print_path(Printer *pr, const AscPath *path)
     if (path->rooms.len)
         pen_line(pr->pen, "GM_ADDR user = %s;",
                  pr->direct ? "workspace" : "AscendC::GetUserWorkspace(workspace)");
-    if (path->launches.len == 1) {
+    bool mixed = asc_is_mixed(pr->p);
+    if (!asc_is_guarded(pr->p, path)) {
         print_launch(pr, path, &path->launches.at[0]);
         return;
     }
     for (uint32_t i = 0; i < path->launches.len; i++) {
         const AscLaunch *launch = &path->launches.at[i];
+        const IrKernel *k = pr->p->kernels.at[launch->kernel].source;
         if (i)
-            pen_line(pr->pen, "AscendC::SyncAll();");
+            pen_line(pr->pen, mixed ? "AscendC::SyncAll<false>();" : "AscendC::SyncAll();");
+        if (mixed && !(k->has_cube && k->has_vector))
+            pen_open(pr->pen, k->has_cube ? "if ASCEND_IS_AIC" : "if ASCEND_IS_AIV");
         pen_open(pr->pen, "if (AscendC::GetBlockIdx() < t.%s)",
                  camel(pr->arena, pr->p->fields.at[launch->cores_field].name));
         print_launch(pr, path, launch);
         pen_close(pr->pen, "");
+        if (mixed && !(k->has_cube && k->has_vector))
+            pen_close(pr->pen, "");
     }
 }
 
@@ -307,8 +325,7 @@ static void print_entry(Printer *pr)
     buf_free(&args);
     pen_line(pen, "{");
     pen->depth++;
-    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);",
-             path_syncs(pr->p) ? "KERNEL_TYPE_MIX_AIV_1_0" : "KERNEL_TYPE_AIV_ONLY");
+    pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);", task_type(pr->p));
     pen_line(pen, "GET_TILING_DATA(t, tiling);");
     for (uint32_t i = 0; i < pr->p->paths.len; i++) {
         pen_open(pen, "if (TILING_KEY_IS(%u))", pr->p->paths.at[i].key);
@@ -406,6 +423,7 @@ void print_with_helpers(Pen *pen, const Pen *body)
             pen->notes->order = pen->line + ORDER_SET_LINE;
         put_text(pen, order_text);
     }
+    print_cube_helpers(pen, text);
     if (str_find(text, STR("ListSize(")) >= 0)
         put_text(pen, list_text);
     uint32_t shift = pen->line;

@@ -121,7 +121,11 @@ static void print_path_end(Host *h, const AscPath *path)
     const IrProgram *ir = h->p->ir;
     pen_line(h->pen, "t.tilingKey = %u;", path->key);
     for (uint32_t i = 0; i < path->launches.len; i++) {
-        const char *cores = print_expr(&h->pr, ir->stmts.at[path->launches.at[i].stmt].cores);
+        const AscLaunch *launch = &path->launches.at[i];
+        const char *cores = print_expr(&h->pr, ir->stmts.at[launch->stmt].cores);
+        int64_t each = asc_cores_per_block(h->p, launch->kernel);
+        if (each > 1)
+            cores = str_format(h->arena, "CeilDiv(%s, %lld)", cores, (long long)each);
         if (i)
             pen_line(h->pen, "t.blockCount = MaxOf(t.blockCount, %s);", cores);
         else

@@ -33,7 +33,7 @@ static int use_in_expr(const IrProgram *ir, IrExprId e, IrVarId var)
     return u;
 }
 
-enum { STMT_EXPRS = 35 };
+enum { STMT_EXPRS = 35 + ASC_CUBE_ARGS };
 
 /* The expressions of the statement itself, without its blocks. */
 static uint32_t stmt_exprs(const AscStmt *s, IrExprId out[STMT_EXPRS])
@@ -50,6 +50,9 @@ static uint32_t stmt_exprs(const AscStmt *s, IrExprId out[STMT_EXPRS])
     for (size_t i = 0; i < sizeof e / sizeof *e; i++)
         if (e[i])
             out[n++] = e[i];
+    for (size_t i = 0; i < ASC_CUBE_ARGS; i++)
+        if (s->arg[i])
+            out[n++] = s->arg[i];
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++) {
         if (refs[i]->used && refs[i]->offset)
             out[n++] = refs[i]->offset;

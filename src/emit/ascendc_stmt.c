@@ -456,6 +456,15 @@ static void print_stmt(Body *b, AscStmtId id)
                  cxx_type(s->a.dtype), ref(b, &s->a));
         break;
     case ASC_S_SYNC_ALL: pen_line(pen, "AscendC::SyncAll();"); break;
+    case ASC_S_CUBE:
+        print_cube(b->pr, s, s->dst.used ? ref(b, &s->dst) : "", s->a.used ? ref(b, &s->a) : "",
+                   s->b.used ? ref(b, &s->b) : "");
+        break;
+    case ASC_S_ROLE:
+        pen_open(pen, s->core == IR_CORE_CUBE ? "if ASCEND_IS_AIC" : "if ASCEND_IS_AIV");
+        print_nested(b, &s->body);
+        pen_close(pen, "");
+        break;
     }
 }
 

@@ -163,8 +163,14 @@ static void copy_views(CWriter *w, const IrStmt *s)
     c_view(w, "d", &s->dst);
     c_view(w, "a", &s->src[0]);
     c_line(w, "for (int64_t r = 0; r < d.rows; r++)");
-    c_line(w, "    memmove(el(&d, r, 0, %lld), el(&a, r, 0, %lld), (size_t)(d.cols * %lld));",
-           width, width, width);
+    if (s->transpose) {
+        c_line(w, "    for (int64_t i = 0; i < d.cols; i++)");
+        c_line(w, "        memcpy(el(&d, r, i, %lld), el(&a, i, r, %lld), %lld);", width, width,
+               width);
+    } else {
+        c_line(w, "    memmove(el(&d, r, 0, %lld), el(&a, r, 0, %lld), (size_t)(d.cols * %lld));",
+               width, width, width);
+    }
     close_brace(w);
 }
 

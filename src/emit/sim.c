@@ -24,6 +24,10 @@ EmitSim *emit_sim_open(Arena *arena, const EmitInput *in, Diag *diag)
         diag_error(diag, "E099", (Span){0}, "tensor lists have records only through the text");
         return NULL;
     }
+    if (p->task != ASC_TASK_VECTOR) {
+        diag_error(diag, "E099", (Span){0}, "cube kernels have records only through the text");
+        return NULL;
+    }
     sim->craft_file = esim_name(sim, in->file);
     sim->text_file = esim_name(sim, str_format(arena, "%s.cpp", p->name));
     for (uint32_t op = 1; op < NPU_OP_COUNT; op++)

@@ -210,6 +210,8 @@ static void build_stmt(SimBuilder *b, AscStmtId id, uint32_t function)
         in.a = build_ref(b, &s->a);
         break;
     case ASC_S_SYNC_ALL: in.kind = SIN_SYNC_ALL; break;
+    case ASC_S_CUBE:
+    case ASC_S_ROLE: panic("sim: statements of the cube go through the text");
     }
     add_ins(b, in);
 }

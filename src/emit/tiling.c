@@ -98,9 +98,12 @@ bool emit_tiling(Arena *arena, const AscProgram *p, const IrHostInput *input, Em
         return false;
     }
     *tiling = (EmitTiling){.key = path->key, .workspace = workspace_bytes(path, &run)};
-    for (uint32_t i = 0; i < run.launches.len; i++)
-        if (run.launches.at[i].cores > tiling->blocks)
-            tiling->blocks = (uint32_t)run.launches.at[i].cores;
+    for (uint32_t i = 0; i < run.launches.len; i++) {
+        int64_t each = asc_cores_per_block(p, p->ir->stmts.at[run.launches.at[i].stmt].kernel);
+        int64_t blocks = (run.launches.at[i].cores + each - 1) / each;
+        if (blocks > tiling->blocks)
+            tiling->blocks = (uint32_t)blocks;
+    }
     for (uint32_t i = 0; i < p->fields.len; i++)
         put_field(&p->fields.at[i], path, &run, &bytes);
     buf_fill(&bytes, '\0', (8 - bytes.len % 8) % 8);

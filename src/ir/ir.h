@@ -243,6 +243,7 @@ typedef struct IrStmt {
     IrView src[IR_MAX_OPERANDS];
     IrExprId scalar[2];
     IrExprId pad;
+    bool transpose; /* LOAD from L1: dst[i, j] = src[j, i] */
     /* LAUNCH, WORKSPACE */
     uint32_t kernel, tensor;
     IrExprId cores;

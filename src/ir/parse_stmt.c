@@ -361,6 +361,8 @@ static bool read_kernel_stmt(IrReader *r, IrStmt *s)
         return s->kind = IR_S_FOR, read_for(r, s);
     if (read_take(r, "load"))
         return s->kind = IR_S_LOAD, read_load(r, s);
+    if (read_take(r, "load_transposed"))
+        return s->kind = IR_S_LOAD, s->transpose = true, read_load(r, s);
     if (read_take(r, "share"))
         return s->kind = IR_S_SHARE, read_share(r, s);
     if (read_take(r, "sync_all"))

@@ -279,7 +279,7 @@ static void put_op(Printer *pr, const IrStmt *s)
 
 static void put_load(Printer *pr, const IrStmt *s)
 {
-    buf_puts(pr->out, "load ");
+    buf_puts(pr->out, s->transpose ? "load_transposed " : "load ");
     put_view(pr, &s->dst);
     buf_puts(pr->out, " <- ");
     if (s->src_count)

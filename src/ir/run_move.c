@@ -51,6 +51,14 @@ static bool region_fits(Thread *t, const Region *r, const Tile *d, bool padded, 
     return fits;
 }
 
+static void turn_tile(const Tile *d, const Tile *a)
+{
+    int64_t w = (int64_t)d->width;
+    for (int64_t i = 0; i < d->rows && d->data; i++)
+        for (int64_t k = 0; k < d->cols; k++)
+            memcpy(d->data + i * d->pitch + k * w, a->data + k * a->pitch + i * w, (size_t)w);
+}
+
 static void load_tile(Thread *t, const IrStmt *s)
 {
     Tile d, a;
@@ -59,12 +67,18 @@ static void load_tile(Thread *t, const IrStmt *s)
         run_forget(t, &s->dst);
         return;
     }
-    if (a.rows != d.rows || a.cols != d.cols) {
-        sizes_differ(t, "a load", d.rows, d.cols, a.rows, a.cols);
+    int64_t rows = s->transpose ? a.cols : a.rows, cols = s->transpose ? a.rows : a.cols;
+    if (rows != d.rows || cols != d.cols) {
+        sizes_differ(t, "a load", d.rows, d.cols, rows, cols);
         return;
     }
     if (!run_need(t, &a))
         return;
+    if (s->transpose) {
+        turn_tile(&d, &a);
+        run_wrote(&d);
+        return;
+    }
     for (int64_t i = 0; i < d.rows && d.data; i++)
         memmove(d.data + i * d.pitch, a.data + i * a.pitch, (size_t)d.cols * d.width);
     run_wrote(&d);

@@ -61,10 +61,13 @@ static bool check_load(Verifier *v, const IrStmt *s)
     if (s->src_count) {
         if (!stage_is(v, s, IR_COPYIN, IR_COMPUTE, "load") || !verify_view(v, s->at, &s->src[0]))
             return false;
-        return s->src[0].dtype == s->dst.dtype && s->src[0].rank == s->dst.rank && !s->pad
+        bool turns = !s->transpose || s->dst.rank == 2;
+        return s->src[0].dtype == s->dst.dtype && s->src[0].rank == s->dst.rank && !s->pad && turns
                    ? true
                    : verify_fail(v, s->at, "the two sides of a load differ in type or axes");
     }
+    if (s->transpose)
+        return verify_fail(v, s->at, "a transposed load from GM");
     if (!stage_is(v, s, IR_COPYIN, IR_COPYIN, "load") || !check_gm(v, s, false, false))
         return false;
     if (verify_tensor(v, s->access.tensor)->dtype != s->dst.dtype)

@@ -93,8 +93,28 @@ typedef enum AscEvent {
     ASC_MTE2_S,
     ASC_V_S,
     ASC_S_V,
+    ASC_FIX_MTE2,
     ASC_EVENT_COUNT
 } AscEvent;
+
+/* What only a cube core does; the expressions of `arg` in order. A tile of L1 is NZ: columns of
+ * fractals, each of 16 rows of 32 bytes. */
+typedef enum AscCubeOp {
+    ASC_CUBE_ND2NZ,        /* L1 dst = GM a: rows, columns, GM row distance, rows of the L1 tile */
+    ASC_CUBE_LOAD3D,       /* L0 dst = L1 a: rows and columns of the L1 tile, first row, rows, first
+                      * column, columns; mode 1: L0A gets it transposed */
+    ASC_CUBE_LOAD2D,       /* L0 dst = L1 a: fractals one after the other, how many */
+    ASC_CUBE_LOAD_SQUARES, /* L0B dst = L1 a: squares of 32 x 32 bytes transposed: how many,
+                            * distance in squares */
+    ASC_CUBE_MMAD,         /* L0C dst = or += a x b: m, n, k, start from zero?; mode 1: k is laid
+                            * out in whole 16s */
+    ASC_CUBE_FIXPIPE,      /* GM dst = L0C a: rows, columns, GM row distance, rows of the L0C tile;
+                            * mode 1: relu */
+    ASC_CUBE_SIGNAL,       /* the other role's flag number `flag`, when `pipe` gets there */
+    ASC_CUBE_AWAIT,        /* flag number `flag` */
+} AscCubeOp;
+
+enum { ASC_CUBE_ARGS = 6 };
 
 /* Which hand-over of a queue: the whole way, or one half of a bound queue with V in between. */
 typedef enum AscHand { ASC_HAND_PLAIN, ASC_HAND_IN, ASC_HAND_OUT } AscHand;
@@ -118,6 +138,8 @@ typedef enum AscStmtKind {
     ASC_S_ATOMIC,  /* SetAtomicAdd / Max / Min, or None for IR_PLAIN */
     ASC_S_CLEAN,   /* DataCacheCleanAndInvalid of the line that holds a */
     ASC_S_SYNC_ALL,
+    ASC_S_CUBE, /* `cube` */
+    ASC_S_ROLE, /* body on cores of the kind `core` only */
 } AscStmtKind;
 
 typedef enum AscCopyForm {
@@ -162,6 +184,10 @@ typedef struct AscStmt {
     enum NpuPipe pipe;
     IrAtomic atomic;
     DType dtype; /* ATOMIC */
+    AscCubeOp cube;
+    IrExprId arg[ASC_CUBE_ARGS];
+    uint32_t flag;
+    IrCore core;
 } AscStmt;
 
 typedef enum AscStorage { ASC_QUE_IN, ASC_QUE_OUT, ASC_QUE_BIND, ASC_TBUF } AscStorage;
@@ -171,6 +197,7 @@ typedef enum AscAhead { ASC_AHEAD_NO, ASC_AHEAD_TURN, ASC_AHEAD_NEST } AscAhead;
 
 typedef struct AscBuffer {
     const char *name; /* "a.que", "scratch.0.buf": what lowering makes has a dot */
+    IrMemory memory;
     AscStorage storage;
     IrExprId depth;      /* slots; queues only */
     uint32_t depth_most; /* its upper bound, the template argument */
@@ -259,10 +286,19 @@ typedef struct AscPath {
     VEC(AscRoom) rooms;
 } AscPath;
 
+/* Which cores a launch of the operator takes; all of its paths take the same. */
+typedef enum AscTask {
+    ASC_TASK_VECTOR,  /* vector cores */
+    ASC_TASK_CUBE,    /* cube cores */
+    ASC_TASK_MIX_1_1, /* a cube core with one vector core each */
+    ASC_TASK_MIX_1_2, /* a cube core with two */
+} AscTask;
+
 typedef struct AscProgram {
     Arena *arena;
     IrProgram *ir;
     const NpuChip *chip;
+    AscTask task;
     const char *name; /* as the host function: "softmax" */
     const char *type; /* "Softmax" */
     VEC(AscField) fields;
@@ -272,6 +308,11 @@ typedef struct AscProgram {
 } AscProgram;
 
 const char *asc_event_name(AscEvent event);
+bool asc_is_mixed(const AscProgram *p);
+/* Whether the launches of a path stand behind a test of the core's number. */
+bool asc_is_guarded(const AscProgram *p, const AscPath *path);
+/* Vector cores of a block that the kernel's launches count one by one. */
+int64_t asc_cores_per_block(const AscProgram *p, uint32_t kernel);
 bool asc_is_queue(AscStorage storage);
 const char *asc_buffer_stem(Arena *arena, const AscBuffer *b); /* its name without "que", "buf" */
 

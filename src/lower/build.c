@@ -22,10 +22,27 @@ static const char *const event_names[ASC_EVENT_COUNT] = {
     [ASC_MTE3_MTE2] = "MTE3_MTE2", [ASC_V_MTE3] = "V_MTE3", [ASC_MTE3_V] = "MTE3_V",
     [ASC_S_MTE3] = "S_MTE3",       [ASC_MTE3_S] = "MTE3_S", [ASC_S_MTE2] = "S_MTE2",
     [ASC_MTE2_S] = "MTE2_S",       [ASC_V_S] = "V_S",       [ASC_S_V] = "S_V",
+    [ASC_FIX_MTE2] = "FIX_MTE2",
 };
 
 const char *asc_event_name(AscEvent event) { return event_names[event]; }
 bool asc_is_queue(AscStorage storage) { return storage != ASC_TBUF; }
+
+bool asc_is_mixed(const AscProgram *p)
+{
+    return p->task == ASC_TASK_MIX_1_1 || p->task == ASC_TASK_MIX_1_2;
+}
+
+bool asc_is_guarded(const AscProgram *p, const AscPath *path)
+{
+    const IrKernel *first = &p->ir->kernels.at[path->launches.at[0].kernel];
+    return path->launches.len > 1 || (asc_is_mixed(p) && !(first->has_cube && first->has_vector));
+}
+
+int64_t asc_cores_per_block(const AscProgram *p, uint32_t kernel)
+{
+    return p->task == ASC_TASK_MIX_1_2 && !p->ir->kernels.at[kernel].has_cube ? 2 : 1;
+}
 
 const char *asc_buffer_stem(Arena *arena, const AscBuffer *b)
 {

@@ -206,6 +206,46 @@ static void walk_for(Lower *l, IrStmtId id)
     loop_close(l, &loop);
 }
 
+static void walk_transfer(Lower *l, IrStmtId id)
+{
+    const IrStmt s = l->ir->stmts.at[id];
+    const ChannelEnd *end = lower_channel_end(l, id);
+    if (end)
+        lower_channel_before(l, end);
+    if (s.kind == IR_S_LOAD)
+        lower_load(l, &s);
+    else
+        lower_store(l, &s);
+    if (end)
+        lower_channel_after(l, end);
+}
+
+static void walk_role(Lower *l, IrStmtId id)
+{
+    IrCore role = l->ir->stmts.at[id].core;
+    ls_new(l, ASC_S_ROLE)->core = role;
+    AscStmtId owner = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    l->role = role;
+    lower_channels_open(l, role);
+    walk(l, (Home){id, false});
+    lower_channels_close(l, role);
+    l->role = IR_CORE_VECTOR;
+    ls_close(l, &body, owner, false);
+}
+
+static void walk_sync(Lower *l, const IrStmt *s)
+{
+    if (l->source->has_cube) {
+        diag_error(l->diag, "E090", s->at, "sync_all() in a kernel of the cube is not built yet");
+        diag_hint(l->diag, "make two kernels: a launch begins when the one before has ended");
+        return;
+    }
+    ls_new(l, ASC_S_SYNC_ALL);
+    l->k->uses_sync = true;
+}
+
 static void walk_stmt(Lower *l, Home home, uint32_t child)
 {
     IrStmtId id = lower_block(l, home)->at[child];
@@ -219,13 +259,16 @@ static void walk_stmt(Lower *l, Home home, uint32_t child)
     case IR_S_ASSIGN: ls_set(l, s.var, lower_scalar(l, s.value)); break;
     case IR_S_GM_READ: lower_gm_read(l, &s); break;
     case IR_S_GM_WRITE: lower_gm_write(l, &s); break;
-    case IR_S_LOAD: lower_load(l, &s); break;
-    case IR_S_STORE: lower_store(l, &s); break;
-    case IR_S_OP: op_lower(l, &s); break;
-    case IR_S_SYNC_ALL:
-        ls_new(l, ASC_S_SYNC_ALL);
-        l->k->uses_sync = true;
+    case IR_S_LOAD:
+    case IR_S_STORE: walk_transfer(l, id); break;
+    case IR_S_ROLE: walk_role(l, id); break;
+    case IR_S_OP:
+        if (s.op == IR_T_MMAD)
+            cube_mmad(l, &s);
+        else
+            op_lower(l, &s);
         break;
+    case IR_S_SYNC_ALL: walk_sync(l, &s); break;
     default: op_unsupported(l, &s, "this statement"); break;
     }
 }
@@ -290,6 +333,7 @@ static void compute_kernel(Lower *l, uint32_t kernel)
     l->once = (AscBlock){0};
     l->scans.len = 0;
     l->mirror[0] = l->mirror[1] = (AscRef){0};
+    l->role = l->source->has_cube && !l->source->has_vector ? IR_CORE_CUBE : IR_CORE_VECTOR;
     walk(l, (Home){0});
     l->k->functions.at[0].body = body;
     run_once(l);
@@ -302,8 +346,8 @@ static bool takes_all_cores(const Lower *l, uint32_t kernel)
         for (uint32_t k = 0; k < l->out->paths.at[i].launches.len; k++) {
             const AscLaunch *launch = &l->out->paths.at[i].launches.at[k];
             const IrExpr *cores = &l->ir->exprs.at[l->ir->stmts.at[launch->stmt].cores];
-            if (launch->kernel == kernel &&
-                (cores->op != IR_E_CHIP || cores->of.fact != IR_CHIP_CORES))
+            IrChipFact all = l->out->task == ASC_TASK_MIX_1_1 ? IR_CHIP_CUBE_CORES : IR_CHIP_CORES;
+            if (launch->kernel == kernel && (cores->op != IR_E_CHIP || cores->of.fact != all))
                 return false;
         }
     return true;

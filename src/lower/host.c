@@ -178,7 +178,7 @@ static void bind_cores(Lower *l, const AscPath *path, AscLaunch *launch)
  * then a number of its own. */
 static void name_cores(Lower *l, const AscPath *path)
 {
-    for (uint32_t i = 0; path->launches.len > 1 && i < path->launches.len; i++) {
+    for (uint32_t i = 0; asc_is_guarded(l->out, path) && i < path->launches.len; i++) {
         AscKernel *k = &l->out->kernels.at[path->launches.at[i].kernel];
         if (!k->cores) {
             k->cores = ir_var_new(l->ir, IR_VAR_PARAM, "grid.cores", DT_I64);
@@ -240,19 +240,37 @@ static char *pascal(Arena *arena, const char *name)
     return out;
 }
 
-static bool refuse_roles(Lower *l)
+/* What the paths launch decides which cores the operator takes. */
+static AscTask task_of(const Lower *l)
 {
-    bool ok = true;
-    for (uint32_t i = 0; i < l->ir->kernels.len; i++) {
-        const IrKernel *k = &l->ir->kernels.at[i];
-        if (!k->has_cube)
-            continue;
-        diag_error(l->diag, "E090", k->at,
-                   "kernel '%s' uses the cube: no AscendC is written for it yet", k->name);
-        diag_hint(l->diag, "the C target runs it; vector kernels build");
-        ok = false;
+    bool cube = false, vector = false, both = false, several = false;
+    for (uint32_t i = 0; i < l->out->paths.len; i++) {
+        const AscPath *path = &l->out->paths.at[i];
+        several = several || path->launches.len > 1;
+        for (uint32_t j = 0; j < path->launches.len; j++) {
+            const IrKernel *k = &l->ir->kernels.at[path->launches.at[j].kernel];
+            both = both || (k->has_cube && k->has_vector);
+            cube = cube || k->has_cube;
+            vector = vector || !k->has_cube;
+        }
     }
-    return ok;
+    if (both)
+        return ASC_TASK_MIX_1_1;
+    if (cube)
+        return vector || several ? ASC_TASK_MIX_1_2 : ASC_TASK_CUBE;
+    return ASC_TASK_VECTOR;
+}
+
+/* A launch of vector cores beside cube cores has at most as many as stand beside these. */
+static void clamp_cores(Lower *l, const AscPath *path)
+{
+    for (uint32_t i = 0; asc_is_mixed(l->out) && i < path->launches.len; i++) {
+        IrStmtId id = path->launches.at[i].stmt;
+        int64_t each = asc_cores_per_block(l->out, path->launches.at[i].kernel);
+        IrExprId all = lx_mul(l, lx_int(l, each), ir_chip(l->ir, IR_CHIP_CUBE_CORES));
+        if (lx_most(l, l->ir->stmts.at[id].cores) > each * l->chip->aic)
+            l->ir->stmts.at[id].cores = ir_expr2(l->ir, IR_E_MIN, l->ir->stmts.at[id].cores, all);
+    }
 }
 
 static bool class_taken(const AscProgram *p, const char *name)
@@ -285,8 +303,11 @@ bool lower_host(Lower *l)
     p->type = pascal(l->arena, p->name);
     for (uint32_t i = 0; i < l->ir->kernels.len; i++)
         name_class(l, &l->ir->kernels.at[i]);
-    if (!refuse_roles(l) || !walk_paths(l, &l->ir->host))
+    if (!walk_paths(l, &l->ir->host))
         return false;
+    p->task = task_of(l);
+    for (uint32_t i = 0; i < p->paths.len; i++)
+        clamp_cores(l, &p->paths.at[i]);
     for (uint32_t i = 0; i < l->ir->dims.len; i++) {
         const IrVar *v = &l->ir->vars.at[l->ir->dims.at[i]];
         if (v->lo != v->hi && ir_kernels_read(l->ir, l->ir->dims.at[i]))

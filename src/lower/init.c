@@ -212,6 +212,8 @@ static void mark_positions(Lower *l, const IrBlock *body)
 
 static IrExprId buffer_bytes(Lower *l, const IrBuffer *b, bool compared)
 {
+    if (b->memory != IR_UB)
+        return cube_bytes(l, b);
     IrExprId cols = b->shape[b->rank - 1];
     IrExprId bytes;
     if (b->mask)
@@ -271,7 +273,9 @@ static bool live_together(const Lower *l, const Span2 *at, uint32_t a, uint32_t 
 static uint32_t shared_tbuf(const Lower *l, const Span2 *at, uint32_t buffer)
 {
     for (uint32_t t = 0; t < l->k->buffers.len; t++) {
-        bool free = l->k->buffers.at[t].storage == ASC_TBUF, owned = false;
+        bool free = l->k->buffers.at[t].storage == ASC_TBUF &&
+                    l->k->buffers.at[t].memory == l->source->buffers.at[buffer].memory;
+        bool owned = false;
         for (uint32_t i = 0; free && i < l->k->locals.len; i++) {
             const AscLocal *o = &l->k->locals.at[i];
             if (o->buffer != t)
@@ -298,6 +302,18 @@ static void warn_of_depth(Lower *l, const IrBuffer *b, const Placed *p)
                                 : "leave depth out");
 }
 
+/* The cube's buffers are queues: what is written is read by the next engine, then free again. */
+static void refuse_order(Lower *l, const IrBuffer *b)
+{
+    static const char *const ways[] = {[IR_L1] = "loaded from GM, then into L0",
+                                       [IR_L0A] = "loaded from L1, then multiplied",
+                                       [IR_L0B] = "loaded from L1, then multiplied",
+                                       [IR_L0C] = "multiplied into, then stored or sent"};
+    diag_error(l->diag, "E090", b->at,
+               "'%s' is written again while its old contents are still in use", b->name);
+    diag_hint(l->diag, "a tile here is %s, and only then written again", ways[b->memory]);
+}
+
 static void place(Lower *l, const Span2 *at, uint32_t buffer)
 {
     const IrBuffer *b = &l->source->buffers.at[buffer];
@@ -305,6 +321,10 @@ static void place(Lower *l, const Span2 *at, uint32_t buffer)
     AscStorage storage = storage_of(p);
     IrExprId bytes = buffer_bytes(l, b, p->compared);
     uint32_t member = UINT32_MAX;
+    if (p->loose && b->memory != IR_UB) {
+        refuse_order(l, b);
+        return;
+    }
     if (storage == ASC_TBUF)
         warn_of_depth(l, b, p);
     if (storage == ASC_TBUF && !p->loose)
@@ -313,7 +333,7 @@ static void place(Lower *l, const Span2 *at, uint32_t buffer)
         AscBuffer *shared = &l->k->buffers.at[member];
         shared->bytes = lx_max(l, shared->bytes, bytes);
     } else {
-        AscBuffer made = {.storage = storage, .bytes = bytes, .at = b->at};
+        AscBuffer made = {.memory = b->memory, .storage = storage, .bytes = bytes, .at = b->at};
         made.name = str_format(l->arena, "%s.%s", b->name, storage == ASC_TBUF ? "buf" : "que");
         if (storage != ASC_TBUF)
             made.depth = b->depth ? b->depth : lx_int(l, 1);
@@ -329,12 +349,36 @@ static void place(Lower *l, const Span2 *at, uint32_t buffer)
 
 enum { QUEUE_SLOTS = 8 };
 
+/* Tiles of L0A and L0B wait on the same two pipes; three of their flags are the vendor's own. */
+static void check_cube_slots(Lower *l)
+{
+    enum { L0_SLOTS = 5 };
+    int64_t slots[IR_CHANNEL] = {0};
+    for (uint32_t i = 0; i < l->k->buffers.len; i++) {
+        const AscBuffer *b = &l->k->buffers.at[i];
+        IrMemory m = b->memory == IR_L0B ? IR_L0A : b->memory;
+        if (!asc_is_queue(b->storage) || m == IR_UB)
+            continue;
+        slots[m] += lx_most(l, b->depth);
+        int64_t most = m == IR_L0A ? L0_SLOTS : QUEUE_SLOTS;
+        if (slots[m] <= most)
+            continue;
+        diag_error(l->diag, "E093", b->at,
+                   "'%s' is the buffer that makes more than %lld slots between two engines",
+                   asc_buffer_stem(l->arena, b), (long long)most);
+        diag_hint(l->diag,
+                  "a slot costs one of the chip's event numbers: use depth=1 for some buffers");
+        return;
+    }
+}
+
 static void check_slots(Lower *l)
 {
     int64_t in = 0, out = 0;
+    check_cube_slots(l);
     for (uint32_t i = 0; i < l->k->buffers.len; i++) {
         const AscBuffer *b = &l->k->buffers.at[i];
-        if (!asc_is_queue(b->storage))
+        if (!asc_is_queue(b->storage) || b->memory != IR_UB)
             continue;
         int64_t slots = lx_most(l, b->depth);
         in += b->storage == ASC_QUE_OUT ? 0 : slots;
@@ -389,7 +433,7 @@ static void init_kernel(Lower *l, uint32_t kernel)
     check_slots(l);
 }
 
-/* requires: paths and fields; every launched kernel has the vector role only.
+/* requires: paths and fields; sends and receives are stores and loads.
  * keeps: queue buffers have a member of their own; a TBuf's owners are never live together. */
 bool lower_init(Lower *l)
 {

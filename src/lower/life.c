@@ -25,6 +25,7 @@ typedef struct Life {
     uint32_t buffer;
     const IrBuffer *b;
     const Axes *axes; /* of all loops of the kernel */
+    Axes entered;     /* loops around the statement being looked at, from where the look began */
 } Life;
 
 const IrBlock *lower_block(const Lower *l, Home home)
@@ -63,7 +64,10 @@ uint8_t lower_touch(const Lower *l, IrStmtId stmt, uint32_t buffer)
 {
     const IrStmt *s = &l->ir->stmts.at[stmt];
     switch (s->kind) {
-    case IR_S_LOAD: return s->dst.buffer == buffer ? TOUCH_LOAD : 0;
+    case IR_S_LOAD:
+        if (s->src_count && s->src[0].buffer == buffer)
+            return TOUCH_VECTOR;
+        return s->dst.buffer == buffer ? TOUCH_LOAD : 0;
     case IR_S_STORE: return s->src[0].buffer == buffer ? TOUCH_STORE : 0;
     case IR_S_OP: return op_touches(s, buffer) ? TOUCH_VECTOR : 0;
     case IR_S_FOR:
@@ -271,7 +275,8 @@ static void after_loop(Life *f, const IrStmt *s, const Regions *body, Regions *w
     if (s->loop != IR_LOOP_RANGE && s->loop != IR_LOOP_TILES)
         return;
     const IrAxis *a = &s->axes[0];
-    bool runs = lx_least(f->l, lx_sub(f->l, a->hi, a->lo)) >= 1;
+    /* A sum over no products is stored as whatever its tile held: its one slot still does. */
+    bool runs = f->b->memory == IR_L0C || lx_least(f->l, lx_sub(f->l, a->hi, a->lo)) >= 1;
     for (uint32_t i = 0; i < body->len; i++) {
         Region r = body->at[i];
         bool swept = sweep_axis(f, a, &r, 0) || sweep_axis(f, a, &r, 1);
@@ -284,11 +289,16 @@ static bool exposes_for(Life *f, const IrStmt *s, Regions *w)
 {
     forget_assigned(f, w, &s->body);
     Regions inside = copy_regions(f, w), own = {0};
-    if (exposes_block(f, &s->body, 0, &inside))
-        return true;
-    exposes_block(f, &s->body, 0, &own);
-    after_loop(f, s, &own, w);
-    return false;
+    uint32_t outside = f->entered.len;
+    for (uint32_t i = 0; i < s->axis_count; i++)
+        vec_push(f->l->arena, &f->entered, &s->axes[i]);
+    bool exposed = exposes_block(f, &s->body, 0, &inside);
+    if (!exposed)
+        exposes_block(f, &s->body, 0, &own);
+    f->entered.len = outside;
+    if (!exposed)
+        after_loop(f, s, &own, w);
+    return exposed;
 }
 
 static bool has_region(const Life *f, const Regions *w, const Region *r)
@@ -317,6 +327,21 @@ static bool exposes_if(Life *f, const IrStmt *s, Regions *w)
     return false;
 }
 
+/* An mmad that starts from zero in the first turn of the loops entered so far, and adds to the same
+ * place in all others, needs nothing that stood there before. Each turn of a loop that moves the place
+ * starts anew. */
+static bool starts_here(const Life *f, const IrStmt *s)
+{
+    Region r;
+    if (s->op != IR_T_MMAD || !region_of(f, &s->dst, &r))
+        return false;
+    uint32_t from = 0;
+    for (uint32_t i = 0; i < f->entered.len; i++)
+        if (uses_axis(f, f->entered.at[i], &r))
+            from = i + 1;
+    return cube_starts(f->l, s, f->entered.at + from, f->entered.len - from);
+}
+
 static bool exposes_op(Life *f, const IrStmt *s, Regions *w)
 {
     for (uint32_t i = 0; i < s->src_count; i++) {
@@ -329,13 +354,14 @@ static bool exposes_op(Life *f, const IrStmt *s, Regions *w)
             return true;
     }
     bool mine = s->dst.rank && s->dst.buffer == f->buffer;
-    if (mine && lower_reads_dst(s->op) && !covered(f, w, &s->dst))
+    bool adds = mine && lower_reads_dst(s->op) && !starts_here(f, s);
+    if (adds && !covered(f, w, &s->dst))
         return true;
     forget_var(f, w, s->var);
     if (mine && s->op == IR_T_INSERT && s->dst.rank == 1) {
         IrView v = element_of(f, &s->dst, s->scalar[0]);
         region_add(f, w, &v);
-    } else if (mine && !lower_reads_dst(s->op)) {
+    } else if (mine && !adds) {
         region_add(f, w, &s->dst);
     }
     if (s->dst2.rank && s->dst2.buffer == f->buffer)
@@ -354,6 +380,8 @@ static bool exposes_stmt(Life *f, IrStmtId id, Regions *w)
     case IR_S_OP: return exposes_op(f, s, w);
     case IR_S_STORE: return s->src[0].buffer == f->buffer && !covered(f, w, &s->src[0]);
     case IR_S_LOAD:
+        if (s->src_count && s->src[0].buffer == f->buffer && !covered(f, w, &s->src[0]))
+            return true;
         if (s->dst.buffer == f->buffer)
             region_add(f, w, &s->dst);
         return false;
@@ -411,7 +439,8 @@ static void episodes_inside(Life *f, Home home, uint32_t child)
 {
     IrStmtId id = lower_block(f->l, home)->at[child];
     const IrStmt *s = &f->l->ir->stmts.at[id];
-    bool compound = s->kind == IR_S_FOR || s->kind == IR_S_IF || s->kind == IR_S_STAGE;
+    bool compound = s->kind == IR_S_FOR || s->kind == IR_S_IF || s->kind == IR_S_STAGE ||
+                    s->kind == IR_S_ROLE;
     Regions none = {0};
     if (!compound || exposes_stmt(f, id, &none)) {
         episode_add(f, home, child, child);
@@ -457,7 +486,7 @@ void lower_lives(Lower *l)
     Axes axes = {0};
     collect_axes(l, &l->source->body, &axes);
     for (uint32_t b = 0; b < l->source->buffers.len; b++) {
-        Life f = {l, b, &l->source->buffers.at[b], &axes};
+        Life f = {.l = l, .buffer = b, .b = &l->source->buffers.at[b], .axes = &axes};
         episodes_of(&f, (Home){0});
     }
 }

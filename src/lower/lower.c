@@ -1,6 +1,7 @@
 /* Lowering: the passes in order.
  *
  *     tile IR
+ *       │  channels  sends and receives become stores, loads and flags
  *       │  host      the host function's decisions: tiling struct, tiling keys, launches
  *       │  init      the classes' members: which storage each buffer has, what shares it
  *       │  compute   Process and stage functions: slots, hand-overs, every operation as calls
@@ -45,6 +46,7 @@ static IrProgram *own_copy(Arena *arena, const IrProgram *ir)
     COPY_VEC(arena, &p->exprs);
     COPY_VEC(arena, &p->vars);
     COPY_VEC(arena, &p->stmts);
+    COPY_VEC(arena, &p->tensors);
     COPY_VEC(arena, &p->kernels);
     return p;
 }
@@ -79,6 +81,9 @@ static bool used_in_stmt(const Lower *l, const AscStmt *s, IrVarId var)
                           s->strides.b_repeat};
     for (size_t i = 0; i < sizeof e / sizeof *e; i++)
         if (lx_uses(l, e[i], var))
+            return true;
+    for (size_t i = 0; i < ASC_CUBE_ARGS; i++)
+        if (lx_uses(l, s->arg[i], var))
             return true;
     const AscRef *refs[] = {&s->dst, &s->a, &s->b, &s->c, &s->copy.gm, &s->copy.ub};
     for (size_t i = 0; i < sizeof refs / sizeof *refs; i++)
@@ -166,7 +171,7 @@ static bool field_used(const Lower *l, uint32_t field)
         for (uint32_t j = 0; j < l->out->paths.at[i].launches.len; j++) {
             const AscLaunch *launch = &l->out->paths.at[i].launches.at[j];
             const AscKernel *k = &l->out->kernels.at[launch->kernel];
-            if (launch->cores_field == field && l->out->paths.at[i].launches.len > 1)
+            if (launch->cores_field == field && asc_is_guarded(l->out, &l->out->paths.at[i]))
                 return true;
             for (uint32_t b = 0; b < launch->binds.len; b++)
                 if (launch->binds.at[b].field == field && is_member(k, launch->binds.at[b].var))
@@ -246,11 +251,33 @@ static const char *holders(Lower *l, const AscKernel *k)
     return text;
 }
 
+/* Tiles of the cube are rounded up to whole fractals. */
+static void check_cube_room(Lower *l, const AscKernel *k, IrMemory memory, int64_t room)
+{
+    static const char *const names[] = {
+        [IR_L1] = "L1", [IR_L0A] = "L0A", [IR_L0B] = "L0B", [IR_L0C] = "L0C"};
+    IrExprId total = 0;
+    for (uint32_t i = 0; i < k->buffers.len; i++)
+        if (k->buffers.at[i].memory == memory)
+            total = lx_add(l, total, room_of(l, &k->buffers.at[i]));
+    if (!total || lx_most(l, total) <= room)
+        return;
+    diag_error(l->diag, "E094", k->source->at,
+               "kernel '%s' may need %lld bytes of %s with whole fractals, %lld exist",
+               k->source->name, (long long)lx_most(l, total), names[memory], (long long)room);
+    diag_hint(l->diag, "use smaller tiles, or depth=1");
+}
+
 static void check_room(Lower *l, AscKernel *k)
 {
+    check_cube_room(l, k, IR_L1, l->chip->l1);
+    check_cube_room(l, k, IR_L0A, l->chip->l0a);
+    check_cube_room(l, k, IR_L0B, l->chip->l0b);
+    check_cube_room(l, k, IR_L0C, l->chip->l0c);
     IrExprId total = lx_int(l, k->uses_select ? SELECT_RESERVE : 0);
     for (uint32_t i = 0; i < k->buffers.len; i++)
-        total = lx_add(l, total, room_of(l, &k->buffers.at[i]));
+        if (k->buffers.at[i].memory == IR_UB)
+            total = lx_add(l, total, room_of(l, &k->buffers.at[i]));
     if (lx_least(l, total) > (int64_t)l->chip->ub) {
         diag_error(
             l->diag, "E094", k->source->at,
@@ -288,7 +315,7 @@ AscProgram *lower_program(Arena *arena, const IrProgram *ir, const NpuChip *chip
     vec_push(arena, &p->stmts, (AscStmt){0});
     ir_annotate_launched(l.ir, chip);
 
-    bool ok = passed(&l, LOWER_HOST, lower_host(&l));
+    bool ok = lower_channels(&l) && passed(&l, LOWER_HOST, lower_host(&l));
     if (ok && last >= LOWER_INIT)
         ok = passed(&l, LOWER_INIT, lower_init(&l));
     if (ok && last >= LOWER_COMPUTE)

@@ -58,6 +58,19 @@ typedef struct ScanPlaces {
     AscRef total[2];
 } ScanPlaces;
 
+/* ---- channels ---- */
+
+/* One transfer of a channel: `slot` counts the slots in turn, `full` and `free` are flags. */
+typedef struct ChannelEnd {
+    IrStmtId stmt;
+    uint32_t kernel, channel; /* channel: the IR buffer */
+    IrCore role;
+    bool sends;
+    IrVarId slot;
+    int64_t depth;
+    uint32_t full, free;
+} ChannelEnd;
+
 /* ---- the state ---- */
 
 typedef struct Lower {
@@ -77,7 +90,28 @@ typedef struct Lower {
     AscBlock once;         /* statements at the start of the kernel */
     VEC(ScanPlaces) scans; /* what they made */
     AscRef mirror[2];      /* positions of a reversal, of elements of 2 and of 4 bytes */
+    IrCore role;           /* of the statements being lowered */
+    VEC(ChannelEnd) ends;  /* transfers that were a send or receive */
 } Lower;
+
+/* Channels become workspace and flags (channel.c), before the passes. */
+bool lower_channels(Lower *l);
+const ChannelEnd *lower_channel_end(const Lower *l, IrStmtId stmt);
+/* At the beginning and the end of a role: free slots are announced, and no flag is left up. */
+void lower_channels_open(Lower *l, IrCore role);
+void lower_channels_close(Lower *l, IrCore role);
+/* Around the transfer. */
+void lower_channel_before(Lower *l, const ChannelEnd *end);
+void lower_channel_after(Lower *l, const ChannelEnd *end);
+
+/* The cube's statements (cube.c). */
+IrExprId cube_bytes(Lower *l, const IrBuffer *b);
+void cube_load_gm(Lower *l, const IrStmt *s, const AscCopy *c);
+void cube_load_l0(Lower *l, const IrStmt *s);
+void cube_mmad(Lower *l, const IrStmt *s);
+void cube_store(Lower *l, const IrStmt *s, const AscCopy *c);
+/* Does the first mmad of a run of loops start from zero? `loops`: those entered on the way. */
+bool cube_starts(Lower *l, const IrStmt *mmad, const IrAxis *const *loops, uint32_t count);
 
 /* The passes; contracts above their bodies. */
 bool lower_host(Lower *l);

@@ -103,22 +103,36 @@ static void put_copy(Lower *l, AscCopy c) { ls_new(l, ASC_S_COPY)->copy = c; }
 void lower_load(Lower *l, const IrStmt *s)
 {
     AscCopy c = {.inward = true, .pad = s->pad};
-    if (s->src_count || !make_copy(l, s, &s->dst, &c))
+    if (s->src_count) {
+        cube_load_l0(l, s);
         return;
-    put_copy(l, c);
+    }
+    if (l->source->buffers.at[s->dst.buffer].memory == IR_UB) {
+        if (make_copy(l, s, &s->dst, &c))
+            put_copy(l, c);
+        return;
+    }
+    c.gm = access_ref(l, &s->access);
+    if (access_shape(l, &s->access, &c))
+        cube_load_gm(l, s, &c);
 }
 
 void lower_store(Lower *l, const IrStmt *s)
 {
     AscCopy c = {0};
-    if (!make_copy(l, s, &s->src[0], &c))
+    bool cube = l->source->buffers.at[s->src[0].buffer].memory != IR_UB;
+    c.gm = access_ref(l, &s->access);
+    if (cube ? !access_shape(l, &s->access, &c) : !make_copy(l, s, &s->src[0], &c))
         return;
     if (s->atomic != IR_PLAIN) {
         AscStmt *a = ls_new(l, ASC_S_ATOMIC);
         a->atomic = s->atomic;
         a->dtype = c.gm.dtype;
     }
-    put_copy(l, c);
+    if (cube)
+        cube_store(l, s, &c);
+    else
+        put_copy(l, c);
     if (s->atomic != IR_PLAIN)
         ls_new(l, ASC_S_ATOMIC)->atomic = IR_PLAIN;
 }
@@ -157,6 +171,7 @@ void lower_gm_write(Lower *l, const IrStmt *s)
 typedef struct Order {
     Lower *l;
     const IrStmt *touch; /* a load or store */
+    IrCore role;         /* the other role's stores come through channels */
     bool found;          /* another store may overlap it */
 } Order;
 
@@ -184,6 +199,8 @@ static void scan(Order *o, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len && !o->found; i++) {
         const IrStmt *s = &o->l->ir->stmts.at[block->at[i]];
+        if (s->kind == IR_S_ROLE && s->core != o->role)
+            continue;
         if (s->kind == IR_S_STORE && s != o->touch && s->access.tensor == o->touch->access.tensor) {
             bool in_place = o->touch->kind == IR_S_LOAD &&
                             same_place(o->l, &s->access, &o->touch->access);
@@ -198,7 +215,7 @@ static void scan(Order *o, const IrBlock *block)
  * elsewhere for certain; a sync_all between them is one barrier more than needed. */
 static bool overlaps_store(Lower *l, const IrStmt *touch)
 {
-    Order o = {.l = l, .touch = touch};
+    Order o = {.l = l, .touch = touch, .role = l->role};
     scan(&o, &l->source->body);
     return o.found;
 }
@@ -209,13 +226,16 @@ void lower_gm_order(Lower *l, IrStmtId stage)
     bool flag = false, barrier = false;
     for (uint32_t i = 0; i < body.len; i++) {
         const IrStmt *s = &l->ir->stmts.at[body.at[i]];
+        if (lower_channel_end(l, body.at[i]))
+            continue;
         if (s->kind == IR_S_LOAD && !s->src_count)
             flag = flag || overlaps_store(l, s);
         if (s->kind == IR_S_STORE)
             barrier = barrier || overlaps_store(l, s);
     }
+    bool cube = l->role == IR_CORE_CUBE;
     if (flag)
-        ls_flag(l, ASC_MTE3_MTE2);
+        ls_flag(l, cube ? ASC_FIX_MTE2 : ASC_MTE3_MTE2);
     if (barrier)
-        ls_new(l, ASC_S_BARRIER)->pipe = NPU_PIPE_MTE3;
+        ls_new(l, ASC_S_BARRIER)->pipe = cube ? NPU_PIPE_FIX : NPU_PIPE_MTE3;
 }

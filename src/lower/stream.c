@@ -206,7 +206,7 @@ static void walk(Loads *f, const IrBlock *block)
 {
     for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt *s = &f->l->ir->stmts.at[block->at[i]];
-        bool reads = s->kind == IR_S_LOAD || s->kind == IR_S_GM_READ;
+        bool reads = (s->kind == IR_S_LOAD && !s->src_count) || s->kind == IR_S_GM_READ;
         if (reads && s->access.tensor == f->tensor) {
             f->count++;
             count_pass(f, s);
