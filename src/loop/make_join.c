@@ -24,7 +24,7 @@ static bool split(Str craft, Pieces *p)
 {
     Str rest = craft;
     return cut(&rest, "craft = 1\n", &p->reasons) && cut(&rest, "\n@host\n", &p->sizes) &&
-           cut(&rest, "\n", &p->signature) && cut(&rest, "\n@kernel\n", &p->host) &&
+           cut(&rest, "\n", &p->signature) && cut(&rest, "\n@kernel", &p->host) &&
            (p->kernels = rest, true);
 }
 
@@ -85,7 +85,7 @@ static void put_kernels(Arena *arena, Str kernels, const char *name, const char 
 {
     const char *head = str_format(arena, "def %s_", name);
     Str before;
-    buf_puts(out, "\n@kernel\n");
+    buf_puts(out, "\n@kernel");
     while (cut(&kernels, head, &before))
         buf_printf(out, "%.*s%s%s_", STR_ARG(before), head, type);
     buf_str(out, kernels);

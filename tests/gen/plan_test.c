@@ -337,12 +337,12 @@ T_TEST(plan_names_the_operator_it_refuses)
     Arena arena = {0};
     Diag diag = diag_make(&arena, "t", STR(""));
     Graph *g = graph_new(&arena, "mm");
-    ValueId in[] = {input(g, "a", 2, (int64_t[]){512, 512}),
-                    input(g, "b", 2, (int64_t[]){512, 512})};
-    ValueId y = node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}, &diag);
+    ValueId in[] = {input(g, "a", 3, (int64_t[]){4, 512, 512}),
+                    input(g, "b", 3, (int64_t[]){4, 512, 512}), VALUE_NONE};
+    ValueId y = node(g, (NodeSpec){.op = OP_GROUPED_MATMUL, .n_in = 3, .in = in}, &diag);
     vec_push(&arena, &g->outputs, y);
     Plan plan;
     CHECK(!plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag));
-    CHECK(diag.items.len && strstr(diag.items.at[0].text, "matmul"));
+    CHECK(diag.items.len && strstr(diag.items.at[0].text, "grouped_matmul"));
     arena_drop(&arena);
 }

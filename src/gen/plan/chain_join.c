@@ -341,16 +341,17 @@ static void put_header(Join *j, uint32_t number, bool kernel, Str line, const Re
     buf_puts(&j->kernels, "):\n");
 }
 
-/* A kernel that is launched, or a helper. */
-static void put_function(Join *j, uint32_t number, bool kernel, Str text, const Renames *names)
+/* A kernel that is launched, with its decorator, or a helper, with none. */
+static void put_function(Join *j, uint32_t number, Str kernel, Str text, const Renames *names)
 {
     Str line;
     str_next(&text, '\n', &line);
     ptrdiff_t open = str_find(line, STR("("));
-    if (kernel && !stage_uses(&j->texts[number], str_slice(line, 4, open > 4 ? (size_t)open : 4)))
+    if (kernel.len &&
+        !stage_uses(&j->texts[number], str_slice(line, 4, open > 4 ? (size_t)open : 4)))
         return;
-    buf_puts(&j->kernels, kernel ? "\n@kernel\n" : "\n");
-    put_header(j, number, kernel, line, names);
+    buf_printf(&j->kernels, "\n%.*s%s", STR_ARG(kernel), kernel.len ? "\n" : "");
+    put_header(j, number, kernel.len > 0, line, names);
     while (str_next(&text, '\n', &line) && (!line.len || line.at[0] == ' '))
         if (line.len) {
             text_rename(names, line, &j->kernels);
@@ -361,15 +362,15 @@ static void put_function(Join *j, uint32_t number, bool kernel, Str text, const 
 static void put_functions(Join *j, uint32_t number, const Renames *names)
 {
     Str rest = j->c->stages.at[number].plan.craft, before = rest, line;
-    enum { HELPER, HOST, KERNEL } next = HELPER;
+    Str mark = {0}; /* the decorator of the next function */
     for (; str_next(&rest, '\n', &line); before = rest) {
-        if (str_is(line, "@host") || str_is(line, "@kernel"))
-            next = str_is(line, "@host") ? HOST : KERNEL;
+        if (str_starts(line, "@"))
+            mark = line;
         if (!str_starts(line, "def "))
             continue;
-        if (next != HOST)
-            put_function(j, number, next == KERNEL, before, names);
-        next = HELPER;
+        if (!str_is(mark, "@host"))
+            put_function(j, number, mark, before, names);
+        mark = (Str){0};
     }
 }
 

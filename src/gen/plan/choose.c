@@ -5,15 +5,16 @@
 #include "craft/craft.h"
 #include "gen/plan/boundary.h"
 #include "gen/plan/build/build.h"
+#include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
 #include "gen/plan/wide.h"
 
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {plan_streams, plan_arg,   plan_index,  plan_resize,
-                                    plan_sample,  plan_each,  plan_move,   plan_column,
-                                    plan_tally,   plan_order, plan_select, plan_nest};
+static Planner *const planners[] = {
+    plan_streams, plan_arg,   plan_index, plan_resize, plan_sample,  plan_each, plan_move,
+    plan_column,  plan_tally, plan_order, plan_select, plan_product, plan_nest};
 
 static bool name_ok(const char *name)
 {

@@ -340,8 +340,7 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
     case OP_LINEAR:
     case OP_EINSUM:
         return prim_refuse(g, node,
-                           "it is matrix work, and only vector kernels are planned, of up to four "
-                           "million products");
+                           "it is matrix work that is no plain product of two float matrices");
     case OP_CONV:
         return prim_refuse(
             g, node,

@@ -1,0 +1,43 @@
+/* Matrix products on the cube.
+ *
+ *     graph ─product_read─▶ Product: y[z, i, j] = sum over t of a[z, i, t] * b[z, t, j] (+ bias[j])
+ *           ─product_choose─▶ Blocks: tiles of L1 and L0, slices of k, by predicted cycles
+ *           ─plan_product─▶ Craft text
+ *
+ * A transposed operand is not moved: its tile is loaded as it lies and turned on the way to L0. */
+#ifndef GEN_PLAN_CUBE_PRODUCT_H
+#define GEN_PLAN_CUBE_PRODUCT_H
+
+#include "gen/plan/plan.h"
+
+typedef struct ProductOperand {
+    ValueId value;
+    bool turned;  /* it lies as [k, m] or [n, k] */
+    bool batched; /* its first axis is the batch */
+} ProductOperand;
+
+typedef struct Product {
+    ProductOperand a, b;
+    ValueId bias, y; /* bias VALUE_NONE: none */
+    int64_t batch, m, n, k;
+    DType dtype, bias_dtype;
+} Product;
+
+/* False: the graph is something else than one product, its operands perhaps transposed. */
+bool product_read(const Graph *graph, Product *p);
+
+typedef struct Blocks {
+    int64_t m, n; /* of a tile of L0C */
+    int64_t k1;   /* of tiles of L1 */
+    int64_t k0;   /* of tiles of L0 */
+    int64_t c_depth;
+    int64_t slices; /* parts of k on cores of their own; 1: none */
+    double cycles;  /* predicted, of the slowest core */
+} Blocks;
+
+Blocks product_choose(const Product *p, const NpuChip *chip);
+
+bool plan_product(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                  const char *name, Plan *plan, Diag *diag);
+
+#endif

@@ -1,0 +1,138 @@
+/* Sizes of tiles by predicted cycles. In: a product, a chip. Out: the tiles of the fastest kernel.
+ *
+ * A block is a tile of L0C and all of its k. What a core spends on one, all engines side by side:
+ *
+ *     M       fractals of the block, a start per mmad
+ *     MTE2    tiles of a and b into L1, at what the port or L2 gives
+ *     MTE1    the same bytes from L1 into L0
+ *     FIX     the block to GM; beside the next one's products where L0C holds two
+ *
+ * The slowest of them counts, for as many blocks as the busiest core has, and the first tile's way in.
+ * The whole chip cannot read faster than GM gives what every core reads for the first time. */
+#include "gen/plan/cube/product.h"
+
+#include <math.h>
+
+typedef struct Costs {
+    const NpuChip *chip;
+    int64_t size;                 /* bytes of an element */
+    double per_fractal, mte2, l0; /* cycles; bytes per cycle */
+} Costs;
+
+static double constant(enum NpuConstant c) { return npu_constants[c].value; }
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
+static double larger(double a, double b) { return a > b ? a : b; }
+
+static Costs costs_for(const Product *p, const NpuChip *chip)
+{
+    Costs c = {.chip = chip, .size = (int64_t)dtype_bytes(p->dtype)};
+    /* A fractal is 16 x 16 x (32 bytes); f32 runs at a quarter of the rate of f16. */
+    double rate = chip->cube_rate / (p->dtype == DT_F32 ? 4.0 : 1.0);
+    c.per_fractal = 16.0 * 16.0 * (32.0 / (double)c.size) / rate;
+    c.mte2 = (constant(NPU_C_GM_PORT_AIC) + chip->l2_read_rate) / 2;
+    c.l0 = constant(NPU_C_L0_USED);
+    return c;
+}
+
+/* Tiles of L0 and L1 that hold a block of this size, doubled. False: there are none. */
+static bool fit_tiles(const Product *p, const Costs *c, Blocks *b)
+{
+    int64_t wide = b->m > b->n ? b->m : b->n, unit = 32;
+    int64_t l0 = c->chip->l0a / 2 / (wide * c->size) / unit * unit;
+    b->k0 = l0 > 256 ? 256 : l0;
+    int64_t all = round_up(p->k, unit);
+    b->k0 = b->k0 > all ? all : b->k0;
+    if (b->k0 < unit || b->m * b->n * 4 > c->chip->l0c)
+        return false;
+    int64_t l1 = c->chip->l1 / 2 / ((b->m + b->n) * c->size) / b->k0 * b->k0;
+    int64_t most = b->k0 * 4 > 512 ? b->k0 * 4 : 512 / b->k0 * b->k0;
+    b->k1 = l1 > most ? most : l1;
+    all = round_up(p->k, b->k0);
+    b->k1 = b->k1 > all ? all : b->k1;
+    b->c_depth = b->m * b->n * 8 <= c->chip->l0c ? 2 : 1;
+    return b->k1 >= b->k0;
+}
+
+/* Rows of a tile that is not transposed lie k apart: short runs cost their start. */
+static double copy_cycles(const Costs *c, int64_t runs, int64_t run)
+{
+    double bytes = (double)(run * c->size);
+    return (double)runs * (bytes + constant(NPU_C_BURST)) / c->mte2;
+}
+
+static double block_cycles(const Product *p, const Costs *c, const Blocks *b, int64_t k)
+{
+    int64_t m = b->m < p->m ? b->m : p->m, n = b->n < p->n ? b->n : p->n;
+    int64_t steps = parts(k, b->k0), loads = parts(k, b->k1);
+    int64_t c0 = 32 / c->size, deep = k < b->k1 ? k : b->k1;
+    double fractals = (double)(parts(m, 16) * parts(n, 16) * parts(k, c0));
+    double mac = fractals * c->per_fractal + (double)steps * constant(NPU_C_MAD_START);
+    double mte2 = (double)loads * (copy_cycles(c, p->a.turned ? deep : m, p->a.turned ? m : deep) +
+                                   copy_cycles(c, p->b.turned ? n : deep, p->b.turned ? deep : n) +
+                                   2 * constant(NPU_C_ND2NZ_START));
+    double mte1 = (double)(k * c->size) *
+                  ((double)round_up(m, 16) / c->chip->l1_l0a_rate +
+                   (double)round_up(n, 16) / c->chip->l1_l0b_rate) /
+                  c->l0;
+    double fix = (double)(m * n * (b->slices > 1 ? 4 : c->size)) / constant(NPU_C_FIX_GM);
+    double flags = (double)(steps + loads) * 2 * constant(NPU_C_FLAG);
+    double inside = larger(larger(mac, mte2), larger(mte1, flags));
+    return b->c_depth > 1 ? larger(inside, fix) : inside + fix;
+}
+
+/* The partial products of slices go out, in again and out. */
+static double slice_cycles(const Product *p, const Costs *c, const Blocks *b)
+{
+    if (b->slices == 1)
+        return 0;
+    double bytes = (double)(p->batch * p->m * p->n) * 4;
+    double rate = (double)c->chip->aic * c->chip->l2_read_rate;
+    return constant(NPU_C_SYNC_ALL) + constant(NPU_C_PROLOGUE) +
+           bytes * (double)(b->slices + 1) / rate * 2;
+}
+
+static double predict(const Product *p, const Costs *c, const Blocks *b)
+{
+    int64_t k = parts(p->k, b->slices);
+    int64_t blocks = p->batch * parts(p->m, b->m) * parts(p->n, b->n) * b->slices;
+    int64_t turns = parts(blocks, c->chip->aic);
+    int64_t first = k < b->k1 ? k : b->k1;
+    double fill = constant(NPU_C_MTE2_LATENCY) + copy_cycles(c, b->m + b->n, first);
+    double core = (double)turns * block_cycles(p, c, b, k) + fill + slice_cycles(p, c, b);
+    double bytes = (double)c->size * (double)p->batch *
+                   ((double)p->m * (double)p->k + (double)p->k * (double)p->n +
+                    (double)p->m * (double)p->n);
+    double gm = bytes / ((double)c->chip->aic * constant(NPU_C_GM_PORT_AIC));
+    double busy = (double)(blocks < c->chip->aic ? blocks : c->chip->aic);
+    return larger(core, gm) + busy * constant(NPU_C_CORE_US) * c->chip->mhz;
+}
+
+static int64_t most_slices(const Product *p, const NpuChip *chip)
+{
+    enum { SHORT = 512 };
+    int64_t most = p->k / SHORT;
+    if (p->batch > 1 || most < 2)
+        return 1;
+    return most > chip->aic ? chip->aic : most;
+}
+
+Blocks product_choose(const Product *p, const NpuChip *chip)
+{
+    static const int64_t sizes[] = {16, 32, 64, 96, 128, 192, 256};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    Costs c = costs_for(p, chip);
+    Blocks best = {0};
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t j = 0; j < SIZES; j++)
+            for (int64_t slices = 1; slices <= most_slices(p, chip); slices++) {
+                Blocks b = {.m = sizes[i], .n = sizes[j], .slices = slices};
+                bool past = (i && sizes[i - 1] >= p->m) || (j && sizes[j - 1] >= p->n);
+                if (past || !fit_tiles(p, &c, &b))
+                    continue;
+                b.cycles = predict(p, &c, &b);
+                if (!best.m || b.cycles < best.cycles)
+                    best = b;
+            }
+    return best;
+}

@@ -1,0 +1,141 @@
+/* Contractions of two tensors as one matrix product. In: einsum of two operands. Out: transpositions,
+ * reshapes and a matmul.
+ *
+ *     letters in both and the result     batch
+ *     in the left and the result         m
+ *     in the right and the result        n
+ *     in both, not in the result         k
+ *
+ *     einsum("bijl,lk->bijk", a, b)      matmul(a as [b i j, l], b) as [b, i, j, k]
+ */
+#include "gen/plan/rewrite.h"
+
+#include <string.h>
+
+typedef struct Letters {
+    char of[GRAPH_MAX_RANK + 1];
+    int n;
+    int64_t count; /* their sizes multiplied */
+} Letters;
+
+typedef struct Contraction {
+    Str left, right, result;
+    Shape a, b;
+    Letters batch, m, n, k;
+} Contraction;
+
+static bool has(Str text, char letter) { return memchr(text.at, letter, text.len) != NULL; }
+
+static void add_letter(Letters *l, char letter, int64_t size)
+{
+    if (!l->n)
+        l->count = 1;
+    l->of[l->n++] = letter;
+    l->count *= size;
+}
+
+static bool repeats(Str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        for (size_t k = 0; k < i; k++)
+            if (text.at[i] == text.at[k])
+                return true;
+    return false;
+}
+
+static bool sort_letters(Contraction *c)
+{
+    for (size_t i = 0; i < c->left.len; i++) {
+        char letter = c->left.at[i];
+        bool right = has(c->right, letter), kept = has(c->result, letter);
+        Letters *to = right && kept ? &c->batch : right ? &c->k : kept ? &c->m : NULL;
+        if (!to)
+            return false;
+        add_letter(to, letter, c->a.dim[i]);
+    }
+    for (size_t i = 0; i < c->right.len; i++) {
+        if (has(c->left, c->right.at[i]))
+            continue;
+        if (!has(c->result, c->right.at[i]))
+            return false;
+        add_letter(&c->n, c->right.at[i], c->b.dim[i]);
+    }
+    return c->m.n && c->n.n && c->k.n;
+}
+
+static bool read_contraction(const Rewrite *r, const Node *node, Contraction *c)
+{
+    Str equation = node_text(node, AT_EQUATION), rest;
+    ptrdiff_t arrow = str_find(equation, STR("->"));
+    if (node->n_in != 2 || arrow < 0)
+        return false;
+    c->result = str_slice(equation, (size_t)arrow + 2, equation.len);
+    rest = str_slice(equation, 0, (size_t)arrow);
+    if (!str_next(&rest, ',', &c->left) || !str_next(&rest, ',', &c->right))
+        return false;
+    c->a = rw_value(r, rw_in(r, node, 0))->shape;
+    c->b = rw_value(r, rw_in(r, node, 1))->shape;
+    return (size_t)c->a.rank == c->left.len && (size_t)c->b.rank == c->right.len &&
+           !repeats(c->left) && !repeats(c->right) && !repeats(c->result) && sort_letters(c);
+}
+
+/* The tensor with its letters in this order; itself where they are. */
+static ValueId in_order(Rewrite *r, ValueId x, Str letters, const char *order)
+{
+    int64_t dims[GRAPH_MAX_RANK];
+    bool same = true;
+    for (size_t i = 0; i < letters.len; i++) {
+        const char *at = memchr(letters.at, order[i], letters.len);
+        if (!at)
+            return VALUE_NONE;
+        dims[i] = at - letters.at;
+        same = same && (size_t)dims[i] == i;
+    }
+    return same ? x : rw_permute(r, x, dims);
+}
+
+static ValueId as_matrices(Rewrite *r, ValueId x, Str letters, const Letters *batch,
+                           const Letters *rows, const Letters *cols)
+{
+    char order[3 * GRAPH_MAX_RANK + 1] = {0};
+    strcat(strcat(strcat(order, batch->of), rows->of), cols->of);
+    x = in_order(r, x, letters, order);
+    Shape s = batch->n ? (Shape){3, {batch->count, rows->count, cols->count}}
+                       : (Shape){2, {rows->count, cols->count}};
+    return rw_reshape(r, x, s);
+}
+
+/* The right side may lie as [n, k]: then it is turned as a matrix, which costs nothing. */
+static ValueId right_side(Rewrite *r, ValueId x, const Contraction *c)
+{
+    char order[3 * GRAPH_MAX_RANK + 1] = {0};
+    strcat(strcat(strcat(order, c->batch.of), c->n.of), c->k.of);
+    if (!str_is(c->right, order))
+        return as_matrices(r, x, c->right, &c->batch, &c->k, &c->n);
+    x = as_matrices(r, x, c->right, &c->batch, &c->n, &c->k);
+    int rank = rw_value(r, x)->shape.rank;
+    return rw_swap(r, x, rank - 2, rank - 1);
+}
+
+bool rewrite_product(Rewrite *r, const Node *node, ValueId *out)
+{
+    Contraction c = {0};
+    const Value *y = graph_value(r->from, node->out);
+    if (node->op != OP_EINSUM || !dtype_is_float(y->dtype) || !read_contraction(r, node, &c))
+        return false;
+    ValueId a = as_matrices(r, rw_in(r, node, 0), c.left, &c.batch, &c.m, &c.k);
+    ValueId b = right_side(r, rw_in(r, node, 1), &c);
+    ValueId v = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){a, b}, 0, NULL);
+    char order[3 * GRAPH_MAX_RANK + 1] = {0};
+    strcat(strcat(strcat(order, c.batch.of), c.m.of), c.n.of);
+    Shape s = {.rank = (int)strlen(order)};
+    for (int i = 0; i < s.rank; i++) {
+        const char *left = memchr(c.left.at, order[i], c.left.len);
+        s.dim[i] =
+            left ? c.a.dim[left - c.left.at]
+                 : c.b.dim[(const char *)memchr(c.right.at, order[i], c.right.len) - c.right.at];
+    }
+    v = rw_reshape(r, v, s);
+    out[0] = in_order(r, v, str_from(order), str_dup(r->arena, c.result));
+    return out[0] != VALUE_NONE && rw_value(r, out[0])->kind == VALUE_NODE;
+}

@@ -1,0 +1,142 @@
+/* Matrix products: which graphs are one, which tiles are chosen, and that the program builds. */
+#include "gen/plan/cube/product.h"
+
+#include "craft/craft.h"
+#include "gen/plan/rewrite.h"
+#include "lower/lower.h"
+#include "tests/t.h"
+#include <string.h>
+
+static const NpuChip *chip_of(void) { return npu_chip_find(STR("910B2")); }
+
+static ValueId add_input(Graph *g, const char *name, DType dtype, Shape shape)
+{
+    Value v = {
+        .dtype = dtype, .kind = VALUE_INPUT, .name = name, .node = NODE_NONE, .shape = shape};
+    ValueId id = graph_add_value(g, v);
+    vec_push(g->arena, &g->inputs, id);
+    return id;
+}
+
+static ValueId add_node(Graph *g, NodeSpec spec)
+{
+    Diag diag = diag_make(g->arena, "t", STR(""));
+    ValueId out = VALUE_NONE;
+    REQUIRE(graph_add(g, &spec, &diag, &out));
+    return out;
+}
+
+static Graph *matmul_graph(Arena *arena, Shape a, Shape b, DType dtype)
+{
+    Graph *g = graph_new(arena, "product");
+    ValueId in[] = {add_input(g, "a", dtype, a), add_input(g, "b", dtype, b)};
+    vec_push(arena, &g->outputs, add_node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}));
+    return g;
+}
+
+static void check_builds(Arena *arena, const Graph *g, const char *what)
+{
+    Plan plan = {0};
+    Diag diag = diag_make(arena, "t", STR(""));
+    bool ok = plan_make(arena, g, chip_of(), 0, &plan, &diag);
+    CHECK_MSG(ok, "%s: %s", what, diag.items.len ? diag.items.at[0].text : "no plan");
+    if (!ok)
+        return;
+    CHECK_MSG(!strcmp(plan.strategy, "product"), "%s: %s", what, plan.strategy);
+    diag = diag_make(arena, "t", plan.craft);
+    CraftFile *file = craft_read(arena, "t", plan.craft, &diag);
+    IrProgram *ir = file ? craft_program(arena, file, 0, &diag) : NULL;
+    CHECK_MSG(ir && lower_program(arena, ir, chip_of(), LOWER_ALIGN, &diag), "%s: %s\n%.*s", what,
+              diag.items.len ? diag.items.at[0].text : "", STR_ARG(plan.craft));
+}
+
+T_TEST(product_plans_build)
+{
+    static const Shape shapes[][2] = {{{2, {64, 64}}, {2, {64, 64}}},
+                                      {{2, {1000, 777}}, {2, {777, 333}}},
+                                      {{2, {4096, 4096}}, {2, {4096, 4096}}},
+                                      {{2, {32, 131072}}, {2, {131072, 32}}},
+                                      {{2, {16384, 32}}, {2, {32, 16384}}},
+                                      {{3, {128, 128, 256}}, {3, {128, 256, 512}}},
+                                      {{3, {16, 1024, 2048}}, {2, {2048, 768}}},
+                                      {{2, {1024, 2048}}, {3, {16, 2048, 768}}},
+                                      {{2, {8192, 1024}}, {1, {1024}}}};
+    static const DType dtypes[] = {DT_F32, DT_F16, DT_BF16};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        Arena arena = {0};
+        DType dtype = dtypes[i % 3];
+        Graph *g = matmul_graph(&arena, shapes[i][0], shapes[i][1], dtype);
+        check_builds(&arena, g, str_format(&arena, "row %zu, %s", i, dtype_name(dtype)));
+        arena_drop(&arena);
+    }
+}
+
+static Blocks choose(int64_t m, int64_t n, int64_t k, DType dtype)
+{
+    Product p = {.batch = 1, .m = m, .n = n, .k = k, .dtype = dtype, .bias = VALUE_NONE};
+    return product_choose(&p, chip_of());
+}
+
+/* Tiles fit the memories, doubled; few tiles and a long k are sliced, many tiles are not. */
+T_TEST(product_tiles_fit_and_slices_fill_the_cores)
+{
+    static const int64_t sizes[][3] = {{1, 1, 1},          {16, 16, 131072},   {256, 256, 16384},
+                                       {1024, 1024, 1024}, {4096, 4096, 4096}, {1, 4096, 4096},
+                                       {65536, 8, 64},     {7, 100000, 3}};
+    const NpuChip *chip = chip_of();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int half = 0; half < 2; half++) {
+            Blocks b = choose(sizes[i][0], sizes[i][1], sizes[i][2], half ? DT_F16 : DT_F32);
+            int64_t size = half ? 2 : 4;
+            CHECK(b.m > 0 && b.k1 % b.k0 == 0 && b.slices >= 1);
+            CHECK(2 * (b.m + b.n) * b.k1 * size <= (int64_t)chip->l1);
+            CHECK(2 * b.m * b.k0 * size <= (int64_t)chip->l0a);
+            CHECK(2 * b.n * b.k0 * size <= (int64_t)chip->l0b);
+            CHECK(b.c_depth * b.m * b.n * 4 <= (int64_t)chip->l0c);
+        }
+    CHECK(choose(64, 64, 131072, DT_F32).slices > 1);
+    CHECK(choose(4096, 4096, 4096, DT_F32).slices == 1);
+}
+
+T_TEST(product_reads_transposed_operands_where_they_lie)
+{
+    Arena arena = {0};
+    Product p;
+    Graph *g = graph_new(&arena, "turned");
+    int64_t order[] = {1, 0};
+    Attr dims = {.key = AT_DIMS, .ints = {order, 2}};
+    ValueId a = add_input(g, "a", DT_F32, (Shape){2, {30, 20}});
+    ValueId b = add_input(g, "b", DT_F32, (Shape){2, {40, 30}});
+    ValueId in[] = {
+        add_node(g, (NodeSpec){.op = OP_PERMUTE, .n_in = 1, .in = &a, .n_attr = 1, .attr = &dims}),
+        add_node(g, (NodeSpec){.op = OP_PERMUTE, .n_in = 1, .in = &b, .n_attr = 1, .attr = &dims})};
+    vec_push(&arena, &g->outputs, add_node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = in}));
+    REQUIRE(product_read(g, &p));
+    CHECK(p.m == 20 && p.n == 40 && p.k == 30 && p.a.turned && p.b.turned);
+    check_builds(&arena, g, "both transposed");
+    arena_drop(&arena);
+}
+
+T_TEST(product_of_a_contraction)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    const ValueId *outer = NULL;
+    Graph *g = graph_new(&arena, "contraction");
+    Attr equation = {.key = AT_EQUATION, .text = STR("bijl,kl->bkij")};
+    ValueId in[] = {add_input(g, "a", DT_F32, (Shape){4, {4, 50, 60, 70}}),
+                    add_input(g, "b", DT_F32, (Shape){2, {80, 70}})};
+    vec_push(
+        &arena, &g->outputs,
+        add_node(g,
+                 (NodeSpec){.op = OP_EINSUM, .n_in = 2, .in = in, .n_attr = 1, .attr = &equation}));
+    Graph *other = rewrite_graph(&arena, g, &outer, &diag);
+    REQUIRE(other != NULL);
+    uint32_t products = 0;
+    for (uint32_t i = 0; i < other->nodes.len; i++) {
+        products += other->nodes.at[i].op == OP_MATMUL;
+        CHECK(other->nodes.at[i].op != OP_EINSUM);
+    }
+    CHECK(products == 1);
+    arena_drop(&arena);
+}
