@@ -7,6 +7,7 @@
 #   make fuzz-NAME          fuzz with tests/fuzz/NAME_fuzz.c for FUZZ_SECONDS
 #   make mutation           slips put into kernels: how many the twin notices
 #   make bench  soak        benchmarks; all fuzzers and the hostile build, for long
+#   make install  uninstall PREFIX=/usr/local, DESTDIR; also: deb, dist
 #   make fmt  fmt-check     clang-format
 #
 #   B=debug|release|asan|hostile|cov   CC=gcc|clang   BUILD=build   V=1 shows the commands
@@ -236,6 +237,44 @@ else
 cuda:
 	@echo "nvcc is not here: the CUDA library is not built, everything else is" >&2; exit 1
 endif
+
+# --- installing ----------------------------------------------------------------------------
+
+# The optimised program with what it reads at run time, below share/acraft, where it looks for it from
+# bin/: the tree can be moved as a whole. DESTDIR is put in front of everything, as packagers want it.
+PREFIX  ?= /usr/local
+VERSION := $(shell sed -n 's/.*ACRAFT_VERSION "\(.*\)".*/\1/p' src/base/version.h)
+SHARE   := $(DESTDIR)$(PREFIX)/share
+MAN     := $(SHARE)/man/man1
+# Headers that kernels are compiled with, and the texts and tables that commands read.
+SHARED  := $(shell git ls-files 2>/dev/null twin docs examples tasks 'src/*.h' 'src/*.def')
+COMMANDS = $(shell $(RELEASE) --help=words)
+RELEASE := $(BUILD)/release-gcc/acraft
+.PHONY: install uninstall deb dist release
+release:
+	$(MAKE) B=release CC=gcc
+install: release
+	install -D -m 755 -s $(RELEASE) $(DESTDIR)$(PREFIX)/bin/acraft
+	mkdir -p $(SHARE)/acraft $(MAN)
+	tar -cf - $(SHARED) LICENSE | tar -xf - --no-same-owner -C $(SHARE)/acraft
+	find $(SHARE)/acraft -type d -exec chmod 755 {} + -o -type f -exec chmod a+r,go-w {} +
+	$(RELEASE) --help=man > $(MAN)/acraft.1
+	for c in $(COMMANDS); do $(RELEASE) $$c --help=man > $(MAN)/acraft-$$c.1 || exit 1; done
+	install -D -m 644 tools/completion/acraft.bash $(SHARE)/bash-completion/completions/acraft
+	install -D -m 644 tools/completion/_acraft $(SHARE)/zsh/site-functions/_acraft
+uninstall:
+	rm -rf $(SHARE)/acraft
+	rm -f $(DESTDIR)$(PREFIX)/bin/acraft $(MAN)/acraft.1 $(MAN)/acraft-*.1
+	rm -f $(SHARE)/bash-completion/completions/acraft $(SHARE)/zsh/site-functions/_acraft
+
+# A Debian package that brings the compiler and the libraries it needs, and the tracked files as one
+# archive with its checksum.
+deb: release
+	tools/deb $(VERSION) $(BUILD)
+dist:
+	mkdir -p $(BUILD)
+	git archive --prefix=acraft-$(VERSION)/ -o $(BUILD)/acraft-$(VERSION).tar.gz HEAD
+	cd $(BUILD) && sha256sum acraft-$(VERSION).tar.gz > acraft-$(VERSION).tar.gz.sha256
 
 # --- the rest ------------------------------------------------------------------------------
 

@@ -103,6 +103,7 @@ int cmd_check(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
+int cmd_new(int argc, char **argv);
 int cmd_make(int argc, char **argv);
 int cmd_tune(int argc, char **argv);
 int cmd_explain(int argc, char **argv);

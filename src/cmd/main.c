@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static const CmdRow rows[] = {
+    {"new", "a commented model file to start from", cmd_new},
     {"make", "plan, check and judge a kernel for a model file", cmd_make},
     {"tune", "try the choices of a Craft program on the cycle model", cmd_tune},
     {"task", "what a model file asks for, its graph, its right answer", cmd_task},

@@ -2,6 +2,7 @@
  * remaining words moved to the front of argv. */
 #include "cmd/cmd.h"
 
+#include "cmd/man.h"
 #include "npu/npu.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@ typedef struct Reader {
     const CmdUsage *usage;
     CmdArgs *args;
     bool help;
+    const char *help_as; /* NULL: for a person; else "man" or "words" */
     CmdOption common[COMMON];
     int argc, at;
     char **argv;
@@ -59,6 +61,58 @@ static void print_help(const Reader *r)
     for (size_t i = 0; i < option_count(r); i++)
         print_option(option_at(r, i));
     printf("\nexample:\n  %s\n", usage->example);
+}
+
+static void print_words(const Reader *r)
+{
+    for (size_t i = 0; i < option_count(r); i++) {
+        const CmdOption *o = option_at(r, i);
+        if (o->kind != CMD_HEAD)
+            printf("%s%s%s\n", o->name[1] ? "--" : "-", o->name, o->kind == CMD_FLAG ? "" : "=");
+    }
+}
+
+static void print_man_option(const CmdOption *o)
+{
+    if (o->kind == CMD_HEAD) {
+        printf(".SS ");
+        man_text(o->help);
+        return;
+    }
+    printf(".TP\n.B%s \\-%s%s%s%s%s\n", o->kind == CMD_FLAG ? "" : "I", o->name[1] ? "\\-" : "",
+           o->name, o->kind == CMD_FLAG ? "" : " \" ", o->kind == CMD_FLAG ? "" : o->value,
+           o->kind == CMD_FLAG ? "" : "\"");
+    man_text(o->help);
+}
+
+static void print_man(const Reader *r)
+{
+    const CmdUsage *usage = r->usage;
+    char name[64];
+    snprintf(name, sizeof name, "acraft-%s", usage->name);
+    man_head(name);
+    printf(".SH NAME\n%s \\- ", name);
+    man_sentence(usage->text);
+    printf(".SH SYNOPSIS\n.B acraft %s\n", usage->name);
+    man_text(usage->synopsis);
+    printf(".SH DESCRIPTION\n");
+    man_text(usage->text);
+    printf(".SH OPTIONS\n");
+    for (size_t i = 0; i < option_count(r); i++)
+        print_man_option(option_at(r, i));
+    printf(".SH EXAMPLE\n.nf\n");
+    man_text(usage->example);
+    printf(".fi\n.SH SEE ALSO\n.BR acraft (1)\n");
+}
+
+static void print_asked(const Reader *r)
+{
+    if (!r->help_as)
+        print_help(r);
+    else if (!strcmp(r->help_as, "man"))
+        print_man(r);
+    else
+        print_words(r);
 }
 
 static bool complain(const Reader *r, const char *format, ...) ATTR_PRINTF(2, 3);
@@ -119,19 +173,25 @@ static bool store_value(Reader *r, const CmdOption *option, const char *value)
     return complain(r, "option '%s' takes no value", option->name);
 }
 
-static bool store_flag(Reader *r, const CmdOption *option)
+static bool take_help(Reader *r, const char *as)
 {
-    *(option->into ? (bool *)option->into : &r->help) = true;
-    return true;
+    r->help = true;
+    r->help_as = as;
+    return !as || !strcmp(as, "man") || !strcmp(as, "words") ||
+           complain(r, "--help=%s: there are --help=man and --help=words", as);
 }
 
 /* `attached` is what stands in the same word as the option, or NULL. */
 static bool take_option(Reader *r, const CmdOption *option, const char *attached)
 {
+    if (!option->into && option->kind == CMD_FLAG)
+        return take_help(r, attached);
     if (attached)
         return store_value(r, option, attached);
-    if (option->kind == CMD_FLAG)
-        return store_flag(r, option);
+    if (option->kind == CMD_FLAG) {
+        *(bool *)option->into = true;
+        return true;
+    }
     if (r->at == r->argc)
         return complain(r, "option '%s' needs a value: %s", r->argv[r->at - 1], option->value);
     return store_value(r, option, r->argv[r->at++]);
@@ -207,7 +267,7 @@ bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *
     bool ok = read_words(&r);
     *status = ok ? CMD_OK : CMD_USAGE;
     if (ok && r.help) {
-        print_help(&r);
+        print_asked(&r);
         return false;
     }
     if (ok && (!check_words(&r) || !check_chip(&r)))

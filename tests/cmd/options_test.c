@@ -140,3 +140,38 @@ T_TEST(codes_stand_once)
     for (size_t i = 1; i < sizeof codes / sizeof *codes; i++)
         CHECK(strcmp(codes[i - 1], codes[i]) < 0);
 }
+
+/* What a command line prints to standard output. */
+static const char *printed(Values *v, char **argv, char *text, size_t size, int *status)
+{
+    int out = dup(STDOUT_FILENO), pipes[2];
+    fflush(stdout);
+    REQUIRE(pipe(pipes) == 0 && dup2(pipes[1], STDOUT_FILENO) >= 0);
+    *status = read_line(v, argv);
+    fflush(stdout);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    close(pipes[1]);
+    ssize_t got = read(pipes[0], text, size - 1);
+    close(pipes[0]);
+    text[got > 0 ? got : 0] = 0;
+    return text;
+}
+
+T_TEST(options_as_words_and_as_a_manual_page)
+{
+    Values v = {0};
+    char text[4096];
+    int status;
+    CHECK_EQ_STR(printed(&v, LINE("--help=words"), text, sizeof text, &status),
+                 "--strict\n--trace=\n--blocks=\n--limit=\n--in=\n-o=\n--json\n--chip=\n--seed=\n"
+                 "--help\n");
+    CHECK_EQ_INT(status, CMD_OK);
+    const char *page = printed(&v, LINE("--help=man"), text, sizeof text, &status);
+    CHECK(!strncmp(page, ".TH acraft-run 1", 16));
+    CHECK(strstr(page, ".BI \\-\\-blocks \" N\"\nb\n"));
+    CHECK(strstr(page, ".B \\-\\-strict\ns\n"));
+    CHECK_EQ_INT(read_line(&v, LINE("--help=html")), CMD_USAGE);
+    CHECK_EQ_INT(read_line(&v, LINE("a", "--strict=1")), CMD_USAGE);
+    cmd_done(&v.args);
+}
