@@ -93,6 +93,7 @@ T_TEST(product_tiles_fit_and_slices_fill_the_cores)
             CHECK(2 * b.m * b.k0 * size <= (int64_t)chip->l0a);
             CHECK(2 * b.n * b.k0 * size <= (int64_t)chip->l0b);
             CHECK(b.c_depth * b.m * b.n * 4 <= (int64_t)chip->l0c);
+            CHECK(b.n >= sizes[i][1] || b.n * (b.slices > 1 ? 4 : size) % 512 == 0);
         }
     CHECK(choose(64, 64, 131072, DT_F32).slices > 1);
     CHECK(choose(4096, 4096, 4096, DT_F32).slices == 1);

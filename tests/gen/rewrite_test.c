@@ -67,6 +67,34 @@ T_TEST(rewrite_knows_the_window_that_a_weight_belongs_to)
                          OP_REDUCE);
 }
 
+T_TEST(rewrite_scales_by_diagonal_matrices)
+{
+    static const char *const equations[] = {"matmul(%2, %1) : f32[4,4]",
+                                            "matmul(%1, %2) : f32[4,4]"};
+    for (int i = 0; i < 2; i++) {
+        Arena arena = {0};
+        check_means_the_same(
+            str_format(
+                &arena,
+                "graph \"t\" {\n"
+                "  %%0 = input \"x\" f32[4] source 0\n"
+                "  %%1 = input \"w\" f32[4,4] source 1\n"
+                "  %%2 = diag(%%0) : f32[4,4] @1\n"
+                "  %%3 = %s @1\n"
+                "  return %%3\n"
+                "}\n"
+                "source {\n"
+                "  %%0 = random.normal() {shape=[4], dtype=f32, a=0, b=1, stream=0} : f32[4] @1\n"
+                "  %%1 = random.normal() {shape=[4,4], dtype=f32, a=0, b=1, stream=1} : "
+                "f32[4,4] @1\n"
+                "  return %%0, %%1\n"
+                "}\n",
+                equations[i]),
+            OP_MATMUL);
+        arena_drop(&arena);
+    }
+}
+
 /* A weight of f32 makes products of f32, which f16 would not hold. */
 T_TEST(rewrite_keeps_the_dtype_of_what_is_computed_in_windows)
 {

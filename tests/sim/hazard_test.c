@@ -407,6 +407,43 @@ T_TEST(hazard_small_products_need_a_barrier)
     }
 }
 
+/* The next product must not start in L0C before Fixpipe has taken the last one. */
+static const char *product_after_store(bool waits)
+{
+    Watched w = open_watched(SIM_AIC, 1, true);
+    Record mm = {.op = NPU_MMAD,
+                 .pipe = NPU_PIPE_M,
+                 .dtype = {NPU_DT_F32, NPU_DT_F16, NPU_DT_F16},
+                 .n = {64, 64, 16},
+                 .mode = 1};
+    Record fix = {.op = NPU_FIXPIPE_GM,
+                  .pipe = NPU_PIPE_FIX,
+                  .mode = 1,
+                  .dtype = {NPU_DT_F32, NPU_DT_F32},
+                  .n = {64, 64, 64, 64, 1}};
+    mm.operand[0].address = fix.operand[1].address = rec_address(NPU_L0C, 0);
+    mm.operand[1].address = rec_address(NPU_L0A, 0);
+    mm.operand[2].address = rec_address(NPU_L0B, 0);
+    fix.operand[0].address = GM(0);
+    rig_run(&w.rig, mm);
+    set_wait(&w.rig, NPU_PIPE_M, NPU_PIPE_FIX, 0);
+    rig_run(&w.rig, fix);
+    while (*rig_fault(&w.rig)) /* the operands were never loaded */
+        continue;
+    if (waits)
+        set_wait(&w.rig, NPU_PIPE_FIX, NPU_PIPE_M, 0);
+    rig_run(&w.rig, mm);
+    const char *code = rig_fault(&w.rig);
+    close_watched(&w);
+    return code;
+}
+
+T_TEST(hazard_a_product_waits_until_the_last_has_left)
+{
+    CHECK_EQ_STR(product_after_store(true), "");
+    CHECK_EQ_STR(product_after_store(false), "S051");
+}
+
 T_TEST(hazard_two_atomic_stores_may_read_one_buffer)
 {
     Watched w = open_watched(SIM_AIV, 1, true);

@@ -117,6 +117,16 @@ static int64_t most_slices(const Product *p, const NpuChip *chip)
     return most > chip->aic ? chip->aic : most;
 }
 
+/* Two cores whose Fixpipe writes into the same 512 bytes of GM may lose one of the writes (seen on boards:
+ * FlashRT, int8 products): tiles beside each other are whole such lines. */
+static bool keeps_lines(const Product *p, const Blocks *b)
+{
+    enum { LINE = 512 };
+    bool widened = b->slices > 1 || p->bias != VALUE_NONE;
+    int64_t size = widened ? 4 : (int64_t)dtype_bytes(p->dtype);
+    return b->n >= p->n || b->n * size % LINE == 0;
+}
+
 Blocks product_choose(const Product *p, const NpuChip *chip)
 {
     static const int64_t sizes[] = {16, 32, 64, 96, 128, 192, 256};
@@ -128,7 +138,7 @@ Blocks product_choose(const Product *p, const NpuChip *chip)
             for (int64_t slices = 1; slices <= most_slices(p, chip); slices++) {
                 Blocks b = {.m = sizes[i], .n = sizes[j], .slices = slices};
                 bool past = (i && sizes[i - 1] >= p->m) || (j && sizes[j - 1] >= p->n);
-                if (past || !fit_tiles(p, &c, &b))
+                if (past || !keeps_lines(p, &b) || !fit_tiles(p, &c, &b))
                     continue;
                 b.cycles = predict(p, &c, &b);
                 if (!best.m || b.cycles < best.cycles)

@@ -1,5 +1,5 @@
 /* Contractions of two tensors as one matrix product. In: einsum of two operands. Out: transpositions,
- * reshapes and a matmul.
+ * reshapes and a matmul. And products with diagonal matrices, as products element by element.
  *
  *     letters in both and the result     batch
  *     in the left and the result         m
@@ -117,8 +117,28 @@ static ValueId right_side(Rewrite *r, ValueId x, const Contraction *c)
     return rw_swap(r, x, rank - 2, rank - 1);
 }
 
+/* A diagonal matrix scales the rows of what stands right of it, the columns of what stands left. */
+static bool scale_by_diagonal(Rewrite *r, const Node *node, ValueId *out)
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        const Node *diag = graph_maker(r->from, node->in[side]);
+        if (!diag || diag->op != OP_DIAG || node_int(diag, AT_DIAGONAL, 0) != 0)
+            continue;
+        ValueId other = rw_in(r, node, 1 - side), factors = rw_in(r, diag, 0);
+        if (rw_value(r, other)->shape.rank < 2 ||
+            !dtype_is_float(graph_value(r->from, node->out)->dtype))
+            return false;
+        factors = side == 0 ? rw_with_dim(r, factors, 1) : factors;
+        out[0] = rw_binary(r, BINARY_mul, side == 0 ? factors : other, side == 0 ? other : factors);
+        return true;
+    }
+    return false;
+}
+
 bool rewrite_product(Rewrite *r, const Node *node, ValueId *out)
 {
+    if (node->op == OP_MATMUL)
+        return scale_by_diagonal(r, node, out);
     Contraction c = {0};
     const Value *y = graph_value(r->from, node->out);
     if (node->op != OP_EINSUM || !dtype_is_float(y->dtype) || !read_contraction(r, node, &c))
