@@ -7,7 +7,7 @@
 #   make fuzz-NAME          fuzz with tests/fuzz/NAME_fuzz.c for FUZZ_SECONDS
 #   make mutation           slips put into kernels: how many the twin notices
 #   make bench  soak        benchmarks; all fuzzers and the hostile build, for long
-#   make install  uninstall PREFIX=/usr/local, DESTDIR; also: deb, dist
+#   make install  uninstall PREFIX=/usr/local, DESTDIR; also: deb, dist, wheel
 #   make fmt  fmt-check     clang-format
 #
 #   B=debug|release|asan|hostile|cov   CC=gcc|clang   BUILD=build   V=1 shows the commands
@@ -250,7 +250,7 @@ MAN     := $(SHARE)/man/man1
 SHARED  := $(shell git ls-files 2>/dev/null twin docs examples tasks 'src/*.h' 'src/*.def')
 COMMANDS = $(shell $(RELEASE) --help=words)
 RELEASE := $(BUILD)/release-gcc/acraft
-.PHONY: install uninstall deb dist release
+.PHONY: install uninstall deb dist wheel release
 release:
 	$(MAKE) B=release CC=gcc
 install: release
@@ -271,6 +271,8 @@ uninstall:
 # archive with its checksum.
 deb: release
 	tools/deb $(VERSION) $(BUILD)
+wheel:
+	python3 -m pip wheel --no-deps -w $(BUILD) ./python
 dist:
 	mkdir -p $(BUILD)
 	git archive --prefix=acraft-$(VERSION)/ -o $(BUILD)/acraft-$(VERSION).tar.gz HEAD

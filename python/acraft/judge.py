@@ -1,0 +1,154 @@
+"""Verdicts on answers, from a process of our own or from a server."""
+import json
+import threading
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from subprocess import PIPE, Popen
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from . import program
+
+
+class JudgeError(RuntimeError):
+    """The question was wrong, or the judge could not work; never the fault of an answer."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One line of `acraft judge`; `line` holds all of it (docs/schema/judge.schema.json)."""
+    status: str
+    reward: float
+    correct: bool
+    speed: Optional[float]
+    predicted_us: Optional[float]
+    bound_us: Optional[float]
+    reason: str
+    message: str
+    line: Dict[str, Any] = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+# What is no fault of the answer: a trainer must not take it for one.
+OURS = ("internal", "no-tool", "no-wall")
+
+
+def _verdict(line: Dict[str, Any]) -> Verdict:
+    if line["reward"] is None or line["status"] in OURS:
+        raise JudgeError(f"{line['status']}: {line['reason']}")
+    return Verdict(line["status"], float(line["reward"]), bool(line["correct"]), line["speed"], line["predicted_us"],
+                   line["bound_us"], line["reason"], line["message"], line)
+
+
+def _items(tasks: Sequence[str], answers: Sequence[str]) -> List[Dict[str, Any]]:
+    if len(tasks) != len(answers):
+        raise ValueError(f"{len(tasks)} tasks for {len(answers)} answers")
+    items = []
+    for i, (task, answer) in enumerate(zip(tasks, answers)):
+        if not isinstance(answer, str):
+            raise TypeError(f"answer {i} is {type(answer).__name__}, not a text")
+        key = "model" if "\n" in task else "task"  # the text of a model file, or a name or path of one
+        items.append({"id": i, key: task, "answer": answer})
+    return items
+
+
+class Judge:
+    """A judge that stays: right answers and compiled texts are kept between calls.
+
+        with acraft.Judge(time=True) as judge:
+            verdicts = judge("relu", answers)
+
+    `server` is the address of `acraft judge --serve PORT`; without it a process is started. Threads may
+    share one judge.
+    """
+
+    def __init__(self, *, server: Optional[str] = None, time: bool = False, tasks: Optional[str] = None,
+                 form: Optional[str] = None, fuzz: Optional[int] = None, timeout: Optional[float] = None,
+                 jobs: Optional[int] = None, chip: Optional[str] = None, seed: Optional[int] = None,
+                 trust: bool = False, executable: Optional[str] = None):
+        self._server = server.rstrip("/") if server else None
+        self._lock = threading.Lock()
+        self._process: Optional[Popen] = None
+        words = ["judge", "--brief"]
+        given = {"--tasks": tasks, "--form": form, "--fuzz": fuzz, "--timeout": timeout, "-j": jobs, "--chip": chip,
+                 "--seed": seed}
+        for name, value in given.items():
+            if value is not None:
+                words += [name, str(value)]
+        words += ["--time"] * time + ["--trust"] * trust
+        if self._server and len(words) > 2:
+            raise ValueError("a server was told how to judge when it was started: " + " ".join(words[2:]))
+        self._words = words
+        self._executable = executable
+
+    def __enter__(self) -> "Judge":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._process:
+            self._process.stdin.close()
+            self._process.wait()
+            self._process.stdout.close()
+            self._process = None
+
+    def __call__(self, task: Union[str, Sequence[str]], answers: Sequence[str]) -> List[Verdict]:
+        """One verdict an answer, in their order. `task`: a name, the path or the text of a model file, for
+        all answers or one for each."""
+        if isinstance(answers, str):
+            raise TypeError("answers is one text; give a list of texts")
+        items = _items([task] * len(answers) if isinstance(task, str) else list(task), answers)
+        if not items:
+            return []
+        lines = self._ask_server(items) if self._server else self._ask_process(items)
+        missing = [i for i in range(len(items)) if i not in lines]
+        if missing:
+            raise JudgeError(f"{len(missing)} of {len(items)} answers got no verdict; the judge ended")
+        return [_verdict(lines[i]) for i in range(len(items))]
+
+    def _ask_server(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
+        body = "\n".join(json.dumps(item) for item in items).encode()
+        try:
+            with urllib.request.urlopen(urllib.request.Request(self._server + "/judge", body)) as reply:
+                got = [json.loads(line) for line in reply]
+        except urllib.error.HTTPError as error:
+            raise JudgeError(f"{self._server}: {error.code} {error.read().decode(errors='replace').strip()}") from None
+        except OSError as error:
+            raise JudgeError(f"{self._server}: {error}") from None
+        return {line["id"]: line for line in got}
+
+    def _ask_process(self, items: List[Dict[str, Any]]) -> Dict[int, Dict[str, Any]]:
+        with self._lock:
+            if not self._process or self._process.poll() is not None:
+                self._process = Popen([program.find(self._executable), *self._words], stdin=PIPE, stdout=PIPE, text=True)
+            writer = threading.Thread(target=self._write, args=(self._process, items), daemon=True)
+            writer.start()
+            lines: Dict[int, Dict[str, Any]] = {}
+            while len(lines) < len(items):
+                text = self._process.stdout.readline()
+                if not text:
+                    break
+                line = json.loads(text)
+                lines[line["id"]] = line
+            writer.join()
+            return lines
+
+    @staticmethod
+    def _write(process: Popen, items: List[Dict[str, Any]]) -> None:
+        try:
+            for item in items:
+                process.stdin.write(json.dumps(item) + "\n")
+            process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # it ended; the reader says so
+
+
+def judge(task: Union[str, Sequence[str]], answers: Sequence[str], **options: Any) -> List[Verdict]:
+    """Judges once; see Judge for the options."""
+    with Judge(**options) as once:
+        return once(task, answers)
