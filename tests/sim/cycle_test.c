@@ -342,10 +342,10 @@ T_TEST(cycle_clock_of_a_mixed_kernel)
             m.operand[1].address = rec_address(NPU_L0A, 0);
             m.operand[2].address = rec_address(NPU_L0B, 0);
             t.rig.core = block * per;
-            for (int i = 0; i < 50; i++)
+            for (int i = 0; i < 12; i++)
                 rig_run(&t.rig, m);
             t.rig.core = block * per + 1;
-            for (int i = 0; mixed && i < 100; i++) /* the vector core ends last */
+            for (int i = 0; mixed && i < 24; i++) /* the vector core ends last */
                 rig_run(&t.rig,
                         rig_repeat(rig_vec(NPU_ADD, NPU_DT_F16, 0, 0, 0, 0), ~0ull, ~0ull, 128));
         }
