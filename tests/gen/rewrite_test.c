@@ -185,3 +185,34 @@ T_TEST(rewrite_takes_means_of_infinities)
                          "}\n",
                          OP_REDUCE);
 }
+
+/* Heads side by side, sequences before or behind samples, a mask of what may not be seen. */
+T_TEST(rewrite_says_attention_by_its_products)
+{
+    static const char *const forms[] = {"batch_first=true, causal=true", "batch_first=false"};
+    for (int i = 0; i < 2; i++) {
+        Arena arena = {0};
+        check_means_the_same(
+            str_format(&arena,
+                       "graph \"t\" {\n"
+                       "  %%0 = input \"x\" f32[3,5,8] source 0\n"
+                       "  %%1 = input \"w\" f32[8,8] source 1\n"
+                       "  %%2 = input \"b\" f32[24] source 2\n"
+                       "  %%3 = mha(%%0, %%0, %%0, %%1, %%1, %%1, %%2, %%1, _, _, _) "
+                       "{heads=2, %s} : f32[3,5,8] @1\n"
+                       "  return %%3\n"
+                       "}\n"
+                       "source {\n"
+                       "  %%0 = random.normal() {shape=[3,5,8], dtype=f32, a=0, b=1, stream=0} : "
+                       "f32[3,5,8] @1\n"
+                       "  %%1 = random.normal() {shape=[8,8], dtype=f32, a=0, b=1, stream=1} : "
+                       "f32[8,8] @1\n"
+                       "  %%2 = random.normal() {shape=[24], dtype=f32, a=0, b=1, stream=2} : "
+                       "f32[24] @1\n"
+                       "  return %%0, %%1, %%2\n"
+                       "}\n",
+                       forms[i]),
+            OP_MHA);
+        arena_drop(&arena);
+    }
+}
