@@ -110,9 +110,53 @@ static IrView element_of(const Life *f, const IrView *v, IrExprId index)
     return e;
 }
 
+/* A sum as atoms that are counted, and a number. */
+enum { SUM_TERMS = 8, SUM_DEPTH = 16 };
+typedef struct Sum {
+    int64_t number;
+    uint32_t n;
+    IrExprId atom[SUM_TERMS];
+    int64_t times[SUM_TERMS];
+} Sum;
+
+static bool sum_add(const Life *f, Sum *sum, IrExprId id, int64_t times, int depth)
+{
+    const IrExpr *e = &f->l->ir->exprs.at[id];
+    if (!id || depth > SUM_DEPTH)
+        return !id;
+    if (e->op == IR_E_INT) {
+        sum->number += times * e->of.i;
+        return true;
+    }
+    if (e->op == IR_E_ADD || e->op == IR_E_SUB)
+        return sum_add(f, sum, e->arg[0], times, depth + 1) &&
+               sum_add(f, sum, e->arg[1], e->op == IR_E_SUB ? -times : times, depth + 1);
+    uint32_t i = 0;
+    while (i < sum->n && !ir_same(f->l->ir, sum->atom[i], id))
+        i++;
+    if (i == SUM_TERMS)
+        return false;
+    sum->n = i == sum->n ? i + 1 : sum->n;
+    sum->atom[i] = id;
+    sum->times[i] += times;
+    return true;
+}
+
+/* b - a is a number that is not below 0. */
+static bool differ_by_number(const Life *f, IrExprId a, IrExprId b)
+{
+    Sum sum = {0};
+    bool ok = sum_add(f, &sum, b, 1, 0) && sum_add(f, &sum, a, -1, 0) && sum.number >= 0;
+    for (uint32_t i = 0; i < sum.n && ok; i++)
+        ok = sum.times[i] == 0;
+    return ok;
+}
+
 static bool at_most(const Life *f, IrExprId a, IrExprId b)
 {
     if (!a || ir_same(f->l->ir, a, b ? b : lx_int(f->l, 0)))
+        return true;
+    if (differ_by_number(f, a, b))
         return true;
     const IrExpr *e = &f->l->ir->exprs.at[a];
     if (e->op == IR_E_MIN && (at_most(f, e->arg[0], b) || at_most(f, e->arg[1], b)))

@@ -81,7 +81,7 @@ T_TEST(chain_through_a_stepped_slice_is_for_the_sizes_of_the_task)
     Attr attrs[] = {{.key = AT_DIM, .i = 1},
                     {.key = AT_START, .i = 0},
                     {.key = AT_END, .i = 100},
-                    {.key = AT_STEP, .i = 2}};
+                    {.key = AT_STEP, .i = 10}};
     ValueId even = node(
         g, (NodeSpec){.op = OP_SLICE, .n_in = 1, .in = &x, .n_attr = 4, .attr = attrs}, &diag);
     Plan plan;

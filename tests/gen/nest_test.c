@@ -5,6 +5,7 @@
 #include "craft/craft.h"
 #include "graph/inputs.h"
 #include "ir/run.h"
+#include "lower/lower.h"
 #include "tests/t.h"
 #include "torch/torch.h"
 #include <math.h>
@@ -279,4 +280,83 @@ T_TEST(nest_refuses_by_name)
     REQUIRE(diag.items.len > 0);
     CHECK(strstr(diag.items.at[0].text, "sort") != NULL);
     arena_drop(&arena);
+}
+
+/* ---- copies that several accesses share ---- */
+
+static uint32_t count_of(Str text, Str part)
+{
+    uint32_t n = 0;
+    for (ptrdiff_t at = str_find(text, part); at >= 0; at = str_find(text, part)) {
+        n++;
+        text.at += (size_t)at + part.len;
+        text.len -= (size_t)at + part.len;
+    }
+    return n;
+}
+
+/* Rows at distances of one are one copy, which keeps its two buffers. */
+T_TEST(nest_shifted_rows_are_one_copy)
+{
+    static const char forward[] = "self, x, w):\n"
+                                  "        t = x.shape[1]\n"
+                                  "        p = F.pad(x, (0, 0, 3, 0))\n"
+                                  "        y = 0\n"
+                                  "        for k in range(4):\n"
+                                  "            y = y + p[:, k:k + t] * w[k]\n"
+                                  "        return y\n";
+    check_model(forward, "torch.randn(2, 9, 24), torch.rand(4, 24)");
+    Arena arena = {0};
+    Diag diag;
+    Graph *g = read_model(&arena, forward, "torch.randn(2, 500, 256), torch.rand(4, 256)", &diag);
+    Plan plan = plan_model(&arena, g, 0);
+    CHECK_EQ_INT(count_of(plan.craft, STR("r.size + 3")), 1);
+    diag = diag_make(&arena, "k.craft", plan.craft);
+    CraftFile *file = craft_read(&arena, "k.craft", plan.craft, &diag);
+    IrProgram *p = file ? craft_program(&arena, file, 0, &diag) : NULL;
+    REQUIRE(p != NULL);
+    lower_program(&arena, p, npu_chip_find(STR("910B2")), LOWER_COMPUTE, &diag);
+    for (uint32_t i = 0; i < diag.items.len; i++)
+        CHECK_MSG(strcmp(diag.items.at[i].code, "W093"), "%s", diag.items.at[i].text);
+    arena_drop(&arena);
+}
+
+T_TEST(nest_rows_are_turned_on_chip)
+{
+    check_model("self, x, v):\n"
+                "        g = torch.flip(v, [1]) * x\n"
+                "        return g / (g.abs().mean(dim=1, keepdim=True) + 1e-5)\n",
+                "torch.randn(3, 7, 20), torch.randn(3, 7, 20)");
+}
+
+T_TEST(nest_rows_are_read_in_steps)
+{
+    check_model("self, p, q, w):\n"
+                "        return ((p - q).abs().sum(-1) * w).mean(dim=1)\n",
+                "torch.randn(7, 11, 2), torch.randn(7, 11, 2), torch.rand(7, 11)");
+    check_model("self, x, c, s):\n"
+                "        r, rest = x[..., :16], x[..., 16:]\n"
+                "        a = r[..., 0::2] * c - r[..., 1::2] * s\n"
+                "        b = r[..., 0::2] * s + r[..., 1::2] * c\n"
+                "        return torch.cat([torch.stack([a, b], dim=-1).flatten(-2), rest], -1)\n",
+                "torch.randn(2, 3, 5, 24), torch.rand(5, 8), torch.rand(5, 8)");
+    check_model("self, x):\n"
+                "        d = F.pixel_unshuffle(x, 2)\n"
+                "        return d / torch.sqrt((d * d).mean(dim=1, keepdim=True) + 1e-6)\n",
+                "torch.randn(2, 3, 8, 16)");
+}
+
+/* A border between the steps of an access: the result is cut at the next one, or in the step itself. */
+T_TEST(nest_cuts_between_steps)
+{
+    check_model("self, x):\n"
+                "        y = torch.roll(x, shifts=(-3, -3), dims=(1, 2))\n"
+                "        b, h, w, c = y.shape\n"
+                "        y = y.view(b, h // 4, 4, w // 4, 4, c).permute(0, 1, 3, 2, 4, 5)\n"
+                "        return y.reshape(-1, 16, c) + 1\n",
+                "torch.randn(2, 8, 8, 9)");
+    check_model("self, x):\n"
+                "        p = F.pad(x, (0, 0, 1, 1))\n"
+                "        return (p[:, :-2] + p[:, 2:])[:, ::2]\n",
+                "torch.randn(2, 9, 12)");
 }

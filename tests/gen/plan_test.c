@@ -100,7 +100,9 @@ T_TEST(plan_softmax_over_the_first_axis_keeps_the_last)
     ValueId y = node(
         g, (NodeSpec){.op = OP_SOFTMAX, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dim}, &diag);
     vec_push(&arena, &g->outputs, y);
-    Plan plan = plan_of(&arena, g, &diag);
+    Plan plan = {0};
+    const NpuChip *chip = npu_chip_find(STR("910B2"));
+    REQUIRE(plan_prims(&arena, g, chip, 0, "softmax0", &plan, &diag));
     CHECK_EQ_STR(plan.strategy, "middle");
     arena_drop(&arena);
 }
@@ -258,7 +260,9 @@ T_TEST(plan_parts_of_short_rows_go_many_at_once)
     ValueId y = node(g, (NodeSpec){.op = OP_CAT, .n_in = 2, .in = part, .n_attr = 1, .attr = &dim},
                      &diag);
     vec_push(&arena, &g->outputs, y);
-    Plan plan = plan_of(&arena, g, &diag);
+    Plan plan = {0};
+    const NpuChip *chip = npu_chip_find(STR("910B2"));
+    REQUIRE(plan_each(&arena, g, chip, 0, "halves", &plan, &diag));
     CHECK_EQ_STR(plan.strategy, "each");
     CHECK(str_find(plan.craft, STR("x0[r, 100:200])")) > 0);
     CHECK(str_find(plan.craft, STR("store(y0[r, 0:100]")) > 0);

@@ -1,13 +1,16 @@
-/* Which planner takes the task. In: a graph. Out: the plan of the first that takes it; else what
- * the first said. */
+/* Which planner's program is used. In: a graph. Out: the plan that the cycle model finds fastest; else
+ * what the first planner said. */
 #include "gen/plan/others.h"
 
 #include "craft/craft.h"
 #include "gen/plan/boundary.h"
 #include "gen/plan/build/build.h"
+#include "gen/plan/clock.h"
 #include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
 #include "gen/plan/wide.h"
+
+#define FAR_ABOVE 2.0 /* times the least: then chains are looked at, too */
 
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
@@ -75,35 +78,96 @@ static const char *name_of(Arena *arena, const Graph *graph)
     return name;
 }
 
+/* Candidates for one kernel, or a few of one planner, in order of preference. */
+typedef struct Task {
+    Arena *arena;
+    const Graph *graph;
+    const NpuChip *chip;
+    const char *name;
+    bool wide; /* needs integers of more than 32 bits */
+} Task;
+
+typedef struct Candidate {
+    Planner *by;
+    Plan plan;
+} Candidate;
+
+enum { MOST_CANDIDATES = 4 };
+typedef struct Candidates {
+    uint32_t n;
+    Candidate at[MOST_CANDIDATES];
+} Candidates;
+
+static bool try_planner(const Task *t, Planner *planner, int64_t tile_limit, Candidate *c,
+                        Diag *said)
+{
+    c->by = planner;
+    return planner(t->arena, t->graph, t->chip, tile_limit, t->name, &c->plan, said) &&
+           plan_is_valid(t->arena, &c->plan);
+}
+
+static bool may_plan(const Task *t, Planner *planner)
+{
+    if (t->graph->nodes.len == 0)
+        return planner == plan_each;
+    return !t->wide || planner == plan_each || planner == plan_tally;
+}
+
+/* Near enough to what memory allows, or too large to be timed: nothing else is looked at. */
+static bool is_near(const Task *t, const Plan *plan)
+{
+    double us;
+    return clock_budget(t->graph) == 1 ||
+           (clock_plan(plan, t->chip, &us) && us < CLOCK_NEAR * clock_least(t->graph, t->chip));
+}
+
+/* The primitives' plan, or that of the first planner that has one; and that of loop nests where this one is
+ * not near the least. */
+static void find_candidates(const Task *t, Candidates *c, Diag *first)
+{
+    c->n = !t->wide && try_planner(t, plan_prims, 0, &c->at[0], first);
+    for (size_t i = 0; i < sizeof planners / sizeof *planners && c->n == 0; i++) {
+        Diag own = diag_make(t->arena, first->file, first->source);
+        c->n = may_plan(t, planners[i]) && try_planner(t, planners[i], 0, &c->at[0], &own);
+    }
+    Diag own = diag_make(t->arena, first->file, first->source);
+    if (may_plan(t, plan_nest) &&
+        (c->n == 0 || (c->at[0].by != plan_nest && !is_near(t, &c->at[0].plan))))
+        c->n += try_planner(t, plan_nest, 0, &c->at[c->n], &own);
+}
+
+/* The fastest; where nothing is timed the first. */
+static const Candidate *fastest(const Task *t, Candidates *c)
+{
+    const Candidate *best = &c->at[0];
+    double us = -1, other;
+    bool timed = c->n > 1 && clock_plan(&best->plan, t->chip, &us);
+    for (uint32_t i = 1; i < c->n && timed; i++)
+        if (clock_plan(&c->at[i].plan, t->chip, &other) && other < us * CLOCK_GAIN) {
+            best = &c->at[i];
+            us = other;
+        }
+    return best;
+}
+
 bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 Plan *plan, Diag *diag)
 {
-    const char *name = name_of(arena, graph);
     Diag first = diag_make(arena, diag->file, diag->source);
     Diag quiet = diag_make(arena, diag->file, diag->source);
+    Candidates found = {0};
     graph = graph_share(arena, graph);
-    if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, name, plan, &quiet))
+    Task t = {arena, graph, chip, name_of(arena, graph), wide_node(arena, graph) != NULL};
+    if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, t.name, plan, &quiet))
         return true;
-    bool wide = wide_node(arena, graph) != NULL;
-    bool taken = !wide && plan_prims(arena, graph, chip, tile_limit, name, plan, &first);
-    Plan prims = *plan;
-    if (wide)
+    if (t.wide)
         wide_refuse(arena, graph, &first);
-    if (taken && plan_is_valid(arena, plan))
-        return true;
-    for (size_t i = 0; i < sizeof planners / sizeof *planners; i++) {
-        Diag own = diag_make(arena, diag->file, diag->source);
-        if (graph->nodes.len == 0 && planners[i] != plan_each)
-            continue;
-        if (wide && planners[i] != plan_each && planners[i] != plan_tally)
-            continue;
-        if (planners[i](arena, graph, chip, tile_limit, name, plan, &own) &&
-            plan_is_valid(arena, plan))
-            return true;
+    find_candidates(&t, &found, &first);
+    if (found.n) {
+        const Candidate *best = fastest(&t, &found);
+        *plan = best->plan;
+        return !tile_limit || best->by(arena, graph, chip, tile_limit, t.name, plan, &quiet);
     }
-    *plan = prims;
-    if (taken)
-        return true;
     for (uint32_t i = 0; i < first.items.len; i++)
         diag_error(diag, first.items.at[i].code, first.items.at[i].at, "%s",
                    first.items.at[i].text);
@@ -169,7 +233,26 @@ static bool is_empty(const Graph *graph)
     return false;
 }
 
-/* One kernel where that is possible, else several. */
+/* A plan of one kernel that is far from what memory allows is compared with several kernels. */
+static void prefer_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                         Plan *plan, Diag *diag)
+{
+    double us, other;
+    Plan chain = {0};
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    const char *name = name_of(arena, graph);
+    if (graph->nodes.len < 2 || clock_budget(graph) == 1 || !clock_plan(plan, chip, &us) ||
+        us < FAR_ABOVE * clock_least(graph, chip) ||
+        !chain_that_fits(arena, graph, chip, 0, name, &chain, &quiet) ||
+        !plan_is_valid(arena, &chain) || !clock_plan(&chain, chip, &other) ||
+        other >= us * CLOCK_GAIN)
+        return;
+    if (!tile_limit || (chain_that_fits(arena, graph, chip, tile_limit, name, &chain, &quiet) &&
+                        plan_is_valid(arena, &chain)))
+        *plan = chain;
+}
+
+/* One kernel where that is possible and fast, else several. */
 static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                        Plan *plan, Diag *diag)
 {
@@ -178,8 +261,10 @@ static bool plan_first(Arena *arena, const Graph *graph, const NpuChip *chip, in
     bool taken = !rewrite_has_constant(graph) &&
                  plan_alone(arena, graph, chip, tile_limit, plan, &first);
     Plan alone = *plan;
-    if (taken && plan_is_valid(arena, plan))
+    if (taken && plan_is_valid(arena, plan)) {
+        prefer_chain(arena, graph, chip, tile_limit, plan, diag);
         return true;
+    }
     if (plan_rewritten(arena, graph, chip, tile_limit, plan, &second) && plan_is_valid(arena, plan))
         return true;
     *plan = alone;

@@ -28,13 +28,13 @@ static void open_cores(Build *b)
         left &= ~bit(outer);
         const char *comma = names.len ? ", " : "";
         if (outer == b->band->rows.axis) {
-            buf_printf(&names, "%sr", comma);
+            buf_printf(&names, "%s%c", comma, b->band->chunked ? 'c' : 'r');
             buf_printf(&counts, "%stiles(%s, block%u)", comma, b->layout->size[outer], b->number);
         } else if (outer == b->band->lanes.axis) {
             buf_printf(&names, "%st", comma);
             buf_printf(&counts, "%stiles(%s, piece%u)", comma, b->layout->size[outer], b->number);
         } else {
-            buf_printf(&names, "%si%u", comma, outer);
+            buf_printf(&names, "%sj%u", comma, outer);
             buf_printf(&counts, "%s%s", comma, b->layout->size[outer]);
         }
     }
@@ -50,7 +50,7 @@ static int open_walk(Build *b, uint64_t walked)
     int opened = 0;
     for (uint32_t a = 1; a < b->nest->axes.len; a++)
         if (walked & bit(a) && !band_is_tiled(b->band, a)) {
-            build_line(b, "for i%u in range(%s):", a, b->layout->size[a]);
+            build_line(b, "for j%u in range(%s):", a, b->layout->size[a]);
             b->depth++;
             opened++;
         }
@@ -71,7 +71,49 @@ static int open_walk(Build *b, uint64_t walked)
 
 /* ---- copies ---- */
 
-static void load_value(Build *b, NestId id, bool *open)
+/* Loads that differ by whole rows alone are one copy of all their rows, and each is a view of it. */
+static bool load_shifted(Build *b, NestId id, const bool *now, bool *open)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    int64_t by = affine_by(&v->index, b->band->rows.axis), first = 0, last = 0;
+    for (NestId i = 1; i < b->nest->values.len; i++) {
+        int64_t rows;
+        if (!now[i] || b->name[i] || !schedule_shifted(b->nest, b->band, id, i, &rows))
+            continue;
+        first = rows < first ? rows : first;
+        last = rows > last ? rows : last;
+    }
+    if (first == last || b->band->rows.whole)
+        return false;
+    BuildBuffer want = {.kind = BUILD_TILE,
+                        .dtype = b->nest->tensors.at[v->tensor].dtype,
+                        .depth = b->load_depth,
+                        .stem = 'a',
+                        .rows = b->band->rows.tile + last - first,
+                        .lanes = b->band->lanes.tile,
+                        .times = 1,
+                        .owner = id};
+    const char *buffer = build_take(b, want), *lanes = build_lanes(b);
+    Affine from = v->index;
+    from.at += first * by;
+    if (!*open)
+        build_line(b, "with copyin():");
+    *open = true;
+    build_line(b, "    load(%s[:r.size + %lld, :%s], %s)", buffer, (long long)(last - first), lanes,
+               build_access_rows(b, v->tensor, &from, last - first));
+    for (NestId i = 1; i < b->nest->values.len; i++) {
+        int64_t rows;
+        if (!now[i] || b->name[i] || !schedule_shifted(b->nest, b->band, id, i, &rows))
+            continue;
+        rows -= first;
+        b->name[i] = rows ? str_format(b->arena, "%s[%lld : %lld + r.size, :%s]", buffer,
+                                       (long long)rows, (long long)rows, lanes)
+                          : build_view(b, BUILD_TILE, buffer);
+    }
+    return true;
+}
+
+static void load_value(Build *b, NestId id, const bool *now, bool *open)
 {
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = build_kind(b, v->axes);
@@ -80,8 +122,9 @@ static void load_value(Build *b, NestId id, bool *open)
         build_strided_load(b, id, open);
         return;
     }
-    const char *buffer = build_buffer(
-        b, 'a', kind, dtype, kind == BUILD_TILE || !b->band->rows.axis ? b->load_depth : 1, id);
+    if (kind == BUILD_TILE && load_shifted(b, id, now, open))
+        return;
+    const char *buffer = build_buffer(b, 'a', kind, dtype, b->load_depth, id);
     if (!*open)
         build_line(b, "with copyin():");
     *open = true;
@@ -113,6 +156,8 @@ static void cast_loads(Build *b, const bool *now)
             continue;
         if (build_step(b, &v->index) > 1)
             b->name[i] = build_picked(b, i);
+        else if (kind == BUILD_TILE && build_is_turned(b, &v->index))
+            b->name[i] = build_turned(b, i);
         if (b->nest->tensors.at[v->tensor].dtype == DT_F32)
             continue;
         const char *wide = build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, i));
@@ -158,7 +203,7 @@ static void load_all(Build *b, const bool *now)
             read_scalar(b, i);
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (now[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i])
-            load_value(b, i, &open);
+            load_value(b, i, now, &open);
     b->strided.len = 0;
 }
 
@@ -450,14 +495,13 @@ static void compute_shared(Build *b, uint64_t alike)
         b->left[i] = 0;
 }
 
-/* What is the same for all turns of the dealing loop is loaded and computed before it. */
-static void make_shared(Build *b)
+/* What is the same for all turns of the next loop, as it varies along no other axes than these, is loaded
+ * and computed before it. */
+static void make_shared(Build *b, uint64_t alike)
 {
     bool *now = arena_array(b->arena, bool, b->nest->values.len);
-    uint64_t alike = (b->band->lanes.whole ? bit(b->band->lanes.axis) : 0) |
-                     (b->band->rows.whole ? bit(b->band->rows.axis) : 0);
     for (uint32_t i = 1; i < b->nest->values.len; i++)
-        now[i] = b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD &&
+        now[i] = b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i] &&
                  !(b->nest->values.at[i].axes & ~alike) &&
                  build_kind(b, b->nest->values.at[i].axes) != BUILD_TILE;
     int depth = b->load_depth;
@@ -484,9 +528,15 @@ void build_band(Build *b)
         b->level[i] = level_of(b, i);
         most = b->wanted[i] && b->level[i] > most ? b->level[i] : most;
     }
-    make_shared(b);
+    make_shared(b, (b->band->lanes.whole ? bit(b->band->lanes.axis) : 0) |
+                       (b->band->rows.whole ? bit(b->band->rows.axis) : 0));
     build_places(b);
     open_cores(b);
+    if (b->band->chunked) {
+        make_shared(b, ~(bit(b->band->rows.axis) | walked_axes(b->band)));
+        build_line(b, "for r in tiles(c, %lld):", (long long)b->band->rows.tile);
+        b->depth++;
+    }
     for (uint32_t level = 1; level <= most; level++)
         reduce_level(b, level);
     store_all(b);

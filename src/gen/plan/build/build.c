@@ -2,6 +2,7 @@
 #include "gen/plan/build/build.h"
 
 #include "gen/plan/build/build_int.h"
+#include "gen/plan/clock.h"
 #include "gen/plan/fit.h"
 #include <string.h>
 
@@ -14,14 +15,18 @@ typedef struct Variant {
     const char *when; /* the host's condition; NULL: always */
 } Variant;
 
+typedef VEC(Variant) Variants;
+
 typedef struct Program {
     Arena *arena;
     Nest *nest;
     Layout layout;
     const NpuChip *chip;
     const char *name;
-    VEC(Variant) variants;
+    Variants variants;
     bool single, bare; /* one slot for each copy in; for each copy out */
+    int64_t parts;     /* pieces of work for each core, about */
+    int64_t each;      /* elements that are worth a core; 0: all cores always */
     const char *failed;
 } Program;
 
@@ -61,18 +66,20 @@ static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
         bool rows = band->kept & bit(band->rows.axis), lanes = band->kept & bit(band->lanes.axis);
         if (lanes) {
             buf_fill(out, ' ', (size_t)depth * 4);
-            buf_printf(
-                out, "piece%u = min(%lld, align_up(ceildiv(%s%s%s%s%s, chip.cores * parts), 64))\n",
-                i, (long long)band->lanes.tile, p->layout.size[band->lanes.axis], times, others,
-                rows ? " * " : "", rows ? p->layout.size[band->rows.axis] : "");
+            buf_printf(out,
+                       "piece%u = min(%lld, align_up(ceildiv(%s%s%s%s%s, cores * parts), 64))\n", i,
+                       (long long)band->lanes.tile, p->layout.size[band->lanes.axis], times, others,
+                       rows ? " * " : "", rows ? p->layout.size[band->rows.axis] : "");
         }
         if (rows) {
             buf_fill(out, ' ', (size_t)depth * 4);
-            buf_printf(out, "block%u = min(%lld, ceildiv(%s%s%s", i, (long long)band->rows.tile,
-                       p->layout.size[band->rows.axis], times, others);
+            buf_printf(out, "block%u = ", i);
+            if (!band->chunked)
+                buf_printf(out, "min(%lld, ", (long long)band->rows.tile);
+            buf_printf(out, "ceildiv(%s%s%s", p->layout.size[band->rows.axis], times, others);
             if (lanes)
                 buf_printf(out, " * ceildiv(%s, piece%u)", p->layout.size[band->lanes.axis], i);
-            buf_puts(out, ", chip.cores * parts))\n");
+            buf_printf(out, ", cores * parts)%s\n", band->chunked ? "" : ")");
         }
     }
 }
@@ -155,7 +162,7 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     uint32_t inputs = 0;
     put_pieces(p, v, depth, out);
     buf_fill(out, ' ', (size_t)depth * 4);
-    buf_printf(out, "%s%s[min(chip.cores, ", p->name, v->suffix);
+    buf_printf(out, "%s%s[min(cores, ", p->name, v->suffix);
     for (uint32_t i = 0; i < v->schedule.bands.len; i++)
         buf_printf(out, "%s%s", i ? " + " : "", band_items(p, &v->schedule.bands.at[i], i, true));
     buf_puts(out, ")](");
@@ -179,6 +186,47 @@ static int64_t most_of(const Program *p, uint32_t axis)
     return PLAN_DIM_MOST;
 }
 
+static double band_elements(const Program *p, const Band *band)
+{
+    double n = 1;
+    for (uint32_t a = 1; a < p->nest->axes.len; a++)
+        n *= (band->kept | band->reduced) & bit(a) ? (double)p->nest->axes.at[a].size : 1;
+    return n;
+}
+
+/* The band that walks the most elements. */
+static const Band *largest_band(const Program *p)
+{
+    const Schedule *s = &p->variants.at[0].schedule;
+    const Band *most = &s->bands.at[0];
+    for (uint32_t i = 1; i < s->bands.len; i++)
+        if (band_elements(p, &s->bands.at[i]) > band_elements(p, most))
+            most = &s->bands.at[i];
+    return most;
+}
+
+static void put_choices(const Program *p, Buf *out)
+{
+    static const int64_t parts[] = {4, 2, 1, 8};
+    buf_printf(out, "    parts = choose(\"parts\", [%lld", (long long)p->parts);
+    for (int i = 0; i < 4; i++)
+        if (parts[i] != p->parts)
+            buf_printf(out, ", %lld", (long long)parts[i]);
+    buf_puts(out, "])\n    cores = ");
+    if (p->each) {
+        const Band *band = largest_band(p);
+        const char *times = "min(chip.cores, ceildiv(";
+        for (uint32_t a = 1; a < p->nest->axes.len; a++)
+            if ((band->kept | band->reduced) & bit(a) && p->nest->axes.at[a].size > 1) {
+                buf_printf(out, "%s%s", times, p->layout.size[a]);
+                times = " * ";
+            }
+        buf_printf(out, ", %lld))\n", (long long)p->each);
+    } else {
+        buf_puts(out, "chip.cores\n");
+    }
+}
+
 static void put_host(const Program *p, Buf *out)
 {
     buf_puts(out, "craft = 1\n\n");
@@ -189,7 +237,7 @@ static void put_host(const Program *p, Buf *out)
     put_tensors(p, out);
     buf_puts(out, "):\n");
     put_row_bounds(p, out);
-    buf_puts(out, "    parts = choose(\"parts\", [4, 2, 1, 8])\n");
+    put_choices(p, out);
     for (uint32_t i = 0; i < p->variants.len; i++) {
         const Variant *v = &p->variants.at[i];
         bool one = p->variants.len == 1;
@@ -389,31 +437,155 @@ static bool fit_variants(Program *p, Schedule *schedule, Str *text, Diag *diag)
     return refuse_nest(diag, "what it holds at once does not fit on chip");
 }
 
+/* ---- search ---- */
+
+enum { MOST_ROLES = 4 };
+
+/* A program and its predicted time. */
+typedef struct Found {
+    Program program;
+    Schedule schedule;
+    Plan plan;
+    double us;       /* negative: not timed */
+    uint32_t budget; /* programs that may still be timed */
+} Found;
+
+static Schedule copy_schedule(Arena *arena, const Schedule *of)
+{
+    Schedule s = {0};
+    for (uint32_t i = 0; i < of->bands.len; i++)
+        vec_push(arena, &s.bands, of->bands.at[i]);
+    return s;
+}
+
+/* Fits the schedule of `f` on chip and writes its program. */
+static bool build_found(Found *f, Diag *diag)
+{
+    Program *p = &f->program;
+    Str text;
+    p->single = p->bare = false;
+    p->variants = (Variants){0};
+    if (!fit_variants(p, &f->schedule, &text, diag))
+        return false;
+    f->plan = (Plan){.strategy = "nest", .name = p->name, .craft = text};
+    add_operands(p, &f->plan);
+    return true;
+}
+
+/* The first roles that can be built: with a dimension for every stride, or with small steps and what is inside
+ * them as one. */
+static bool build_first(Found *f, const Band roles[][MOST_ROLES], const uint32_t *n, Diag *diag)
+{
+    Program *p = &f->program;
+    for (uint32_t k = 0; k < 2 * MOST_ROLES; k++) {
+        bool inside = k % 2, other = false;
+        Diag quiet = diag_make(p->arena, diag->file, diag->source);
+        for (uint32_t b = 0; b < f->schedule.bands.len; b++) {
+            other = other || k / 2 < n[b];
+            f->schedule.bands.at[b] = roles[b][k / 2 < n[b] ? k / 2 : n[b] - 1];
+        }
+        if (other && layout_make(p->nest, inside, &p->layout, &quiet) && build_found(f, &quiet))
+            return true;
+        if (k == 0)
+            *diag = quiet;
+    }
+    return false;
+}
+
+/* Builds and times a change of the best program so far; it is kept where it is faster. */
+static void try_change(Found *best, Found *change)
+{
+    Diag quiet = diag_make(best->program.arena, "plan", STR(""));
+    if (best->us < 0 || !best->budget || !build_found(change, &quiet))
+        return;
+    change->budget = --best->budget;
+    if (clock_plan(&change->plan, change->program.chip, &change->us) &&
+        change->us < best->us * CLOCK_GAIN)
+        *best = *change;
+}
+
+static Found change_of(const Found *best)
+{
+    Found f = *best;
+    f.schedule = copy_schedule(best->program.arena, &best->schedule);
+    return f;
+}
+
+/* Other roles for one band after the other, then how much a core gets at once, then fewer cores. */
+static void search_programs(Found *best, const Band roles[][MOST_ROLES], const uint32_t *n)
+{
+    static const int64_t parts[] = {2, 1, 8}, shares[] = {24, 12, 6};
+    const Program *p = &best->program;
+    best->budget = clock_budget(p->nest->graph) - 1;
+    uint32_t half = best->budget / 2;
+    if (!best->budget || !clock_plan(&best->plan, p->chip, &best->us) ||
+        best->us < CLOCK_NEAR * clock_least(p->nest->graph, p->chip))
+        return;
+    for (uint32_t b = 0; b < best->schedule.bands.len; b++)
+        for (uint32_t k = 1; k < n[b] && best->budget > half; k++) {
+            Found f = change_of(best);
+            f.schedule.bands.at[b] = roles[b][k];
+            try_change(best, &f);
+        }
+    for (uint32_t b = 0; b < best->schedule.bands.len && best->budget > half; b++) {
+        Found f = change_of(best);
+        f.schedule.bands.at[b].chunked = false;
+        if (best->schedule.bands.at[b].chunked)
+            try_change(best, &f);
+    }
+    for (int i = 0; i < 3; i++) {
+        Found f = change_of(best);
+        f.program.parts = parts[i];
+        try_change(best, &f);
+    }
+    for (int i = 0; i < 3; i++) {
+        Found f = change_of(best);
+        double all = band_elements(&best->program, largest_band(&best->program));
+        f.program.each = (int64_t)(all / (double)shares[i]) + 1;
+        try_change(best, &f);
+    }
+}
+
+static void limit_tiles(Schedule *schedule, int64_t tile_limit)
+{
+    for (uint32_t i = 0; i < schedule->bands.len; i++) {
+        Band *band = &schedule->bands.at[i];
+        if (band->lanes.tile > tile_limit && !band->lanes.whole)
+            band->lanes.tile = tile_limit;
+        if (band->rows.axis && !band->rows.whole)
+            band->rows.tile = 1;
+    }
+}
+
 bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
-    Program p = {.arena = arena, .chip = chip, .name = name};
-    Schedule schedule;
-    Str text;
-    p.nest = nest_derive(arena, graph, diag);
-    if (!p.nest)
+    Found best = {.program = {.arena = arena, .chip = chip, .name = name, .parts = 4}, .us = -1};
+    Program *p = &best.program;
+    Band roles[SCHEDULE_BANDS][MOST_ROLES];
+    uint32_t n[SCHEDULE_BANDS];
+    p->nest = nest_derive(arena, graph, diag);
+    if (!p->nest)
         return false;
-    nest_merge(p.nest);
-    if (!schedule_bands(p.nest, &schedule, diag) || !layout_make(p.nest, &p.layout, diag))
+    nest_merge(p->nest);
+    if (!schedule_bands(p->nest, &best.schedule, diag))
         return false;
-    for (uint32_t i = 0; i < schedule.bands.len; i++) {
+    for (uint32_t i = 0; i < best.schedule.bands.len; i++) {
         const char *why;
-        Band *band = &schedule.bands.at[i];
-        if (!schedule_roles(p.nest, chip, band, &why))
+        n[i] = schedule_roles(p->nest, chip, &best.schedule.bands.at[i], roles[i], MOST_ROLES,
+                              &why);
+        if (!n[i])
             return refuse_nest(diag, why);
-        if (tile_limit && band->lanes.tile > tile_limit && !band->lanes.whole)
-            band->lanes.tile = tile_limit;
-        if (tile_limit && band->rows.axis && !band->rows.whole)
-            band->rows.tile = 1;
+        best.schedule.bands.at[i] = roles[i][0];
     }
-    if (!fit_variants(&p, &schedule, &text, diag))
+    if (!build_first(&best, roles, n, diag))
         return false;
-    *plan = (Plan){.strategy = "nest", .name = name, .craft = text};
-    add_operands(&p, plan);
+    search_programs(&best, roles, n);
+    if (tile_limit) {
+        limit_tiles(&best.schedule, tile_limit);
+        if (!build_found(&best, diag))
+            return false;
+    }
+    *plan = best.plan;
     return true;
 }

@@ -63,12 +63,15 @@ BuildKind build_kind(const Build *b, uint64_t axes);
 /* A buffer that nobody holds, or a new one; its view. */
 const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner);
 const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t times, NestId owner);
+const char *build_take(Build *b, BuildBuffer want);
 const char *build_scalar(Build *b); /* a new name */
 const char *build_view(Build *b, BuildKind kind, const char *buffer);
 const char *build_rows(Build *b);  /* how many rows a tile has: "r.size" */
 const char *build_lanes(Build *b); /* "t.size" */
 /* "x0[i1, r, 64 : 128]" */
 const char *build_access(Build *b, uint32_t tensor, const Affine *index);
+/* ... with `more` rows behind those of the tile. */
+const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more);
 const char *build_tensor(const Build *b, uint32_t tensor); /* "x0", "y1" */
 
 /* Gives the value a name, computing it and what it needs; inside `with compute()`. */
@@ -83,6 +86,9 @@ void build_places(Build *b);
 void build_strided_load(Build *b, NestId id, bool *open);
 const char *build_picked(Build *b, NestId id);
 void build_strided_store(Build *b, const NestStore *store);
+/* Rows that memory has in the other order. */
+bool build_is_turned(const Build *b, const Affine *index);
+const char *build_turned(Build *b, NestId id);
 
 /* The loops of the band and all in them. */
 void build_band(Build *b);

@@ -50,6 +50,15 @@ static bool finish_dims(LayoutTensor *t, int64_t count)
     return true;
 }
 
+/* The dimension that a stride walks: the innermost one that it steps over in whole indices. */
+static uint32_t dim_of(const LayoutTensor *t, int64_t by)
+{
+    uint32_t i = 0;
+    while (i + 1 < t->rank && (magnitude(by) < t->dim[i].unit || magnitude(by) % t->dim[i].unit))
+        i++;
+    return i;
+}
+
 void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *index,
                   LayoutIndex out[LAYOUT_RANK])
 {
@@ -58,17 +67,26 @@ void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *in
     for (uint32_t i = 0; i < tensor->rank; i++) {
         const LayoutDim *dim = &tensor->dim[i];
         out[i] = (LayoutIndex){0};
-        for (uint32_t k = 0; k < index->n; k++)
-            if (magnitude(index->term[k].by) == dim->stride) {
-                out[i].axis = index->term[k].axis;
-                out[i].by = index->term[k].by / dim->unit;
-            }
         out[i].at = rest / dim->unit;
         rest -= out[i].at * dim->unit;
     }
+    for (uint32_t k = 0; k < index->n; k++) {
+        LayoutIndex *at = &out[dim_of(tensor, index->term[k].by)];
+        int64_t by = index->term[k].by / tensor->dim[at - out].unit;
+        if (!at->axis) {
+            at->axis = index->term[k].axis;
+            at->by = by;
+        } else if (magnitude(by) > magnitude(at->by)) {
+            at->inner = at->axis;
+            at->axis = index->term[k].axis;
+            at->by = by;
+        } else {
+            at->inner = index->term[k].axis;
+        }
+    }
 }
 
-/* Every index stays inside its dimension, and no two axes walk the same. */
+/* Every index stays inside its dimension, and no two axes walk the same, but a step and inside it. */
 static bool index_fits(const Nest *nest, const LayoutTensor *t, const Affine *index)
 {
     LayoutIndex at[LAYOUT_RANK];
@@ -77,7 +95,14 @@ static bool index_fits(const Nest *nest, const LayoutTensor *t, const Affine *in
     for (uint32_t i = 0; i < t->rank; i++) {
         int64_t last = at[i].axis ? at[i].by * (nest->axes.at[at[i].axis].size - 1) : 0;
         int64_t low = at[i].at + (last < 0 ? last : 0), high = at[i].at + (last > 0 ? last : 0);
-        found += at[i].axis != 0;
+        found += at[i].inner ? 2 : at[i].axis ? 1 : 0;
+        if (at[i].inner) {
+            int64_t inner = nest->axes.at[at[i].inner].size;
+            if (i + 1 < t->rank || at[i].by < inner || affine_by(index, at[i].inner) != 1 ||
+                at[i].at % at[i].by + inner > at[i].by)
+                return false;
+            high += inner - 1;
+        }
         if (low < 0 || high >= t->dim[i].size)
             return false;
     }
@@ -105,6 +130,8 @@ static bool is_whole(const Nest *nest, const LayoutDim *dim, const LayoutIndex *
     int64_t step = dim->stride / dim->unit;
     bool ahead = at->by == step && at->at >= 0 && at->at < step;
     bool back = at->by == -1 && at->at == dim->size - 1;
+    if (at->inner && nest->axes.at[at->inner].size != step)
+        return false;
     return at->axis && nest->axes.at[at->axis].size * step == dim->size && (ahead || back);
 }
 
@@ -133,6 +160,8 @@ static void fix_sizes(const Nest *nest, const LayoutTensor *t, const Affine *ind
         bool whole = is_whole(nest, &t->dim[i], &at[i]);
         if (at[i].axis && (!whole || at[i].by < 0 || nest->axes.at[at[i].axis].part))
             l->free[first_same(l, at[i].axis)] = false;
+        if (at[i].inner)
+            l->free[first_same(l, at[i].inner)] = false;
         if (!whole && t->dim[i].axis && t->dim[i].size > 1)
             l->free[first_same(l, t->dim[i].axis)] = false;
     }
@@ -154,7 +183,46 @@ static void fix_access(const Nest *nest, LayoutTensor *t, const Affine *index, L
     fix_sizes(nest, t, index, l);
 }
 
-static bool make_tensors(const Nest *nest, Layout *l)
+/* Whether all accesses of the tensor fit its dimensions. */
+static bool accesses_fit(const Nest *nest, const LayoutTensor *t, uint32_t tensor)
+{
+    bool ok = true;
+    for (uint32_t i = 1; i < nest->values.len && ok; i++)
+        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses &&
+            nest->values.at[i].tensor == tensor)
+            ok = index_fits(nest, t, &nest->values.at[i].index);
+    for (uint32_t i = 0; i < nest->stores.len && ok; i++)
+        if (nest->stores.at[i].tensor == tensor)
+            ok = index_fits(nest, t, &nest->stores.at[i].index);
+    return ok;
+}
+
+static bool try_dims(const Nest *nest, LayoutTensor t, uint32_t tensor, uint32_t drop, Layout *l)
+{
+    for (uint32_t i = drop; i + 1 < t.rank && drop < t.rank; i++)
+        t.dim[i] = t.dim[i + 1];
+    t.rank -= drop < t.rank;
+    if (!finish_dims(&t, nest->tensors.at[tensor].count) || !accesses_fit(nest, &t, tensor))
+        return false;
+    l->tensors[tensor] = t;
+    return true;
+}
+
+/* A dimension for each stride; but what is read in small steps and inside them has one for both, and so has
+ * what is read in steps here and element by element there. */
+static bool make_dims(const Nest *nest, uint32_t tensor, bool inside, Layout *l)
+{
+    enum { MOST_INSIDE = 4 };
+    LayoutTensor t = l->tensors[tensor];
+    uint32_t last = t.rank - 1;
+    if (inside && t.rank > 1 && !nest->tensors.at[tensor].output && t.dim[last].stride == 1 &&
+        t.dim[last - 1].stride <= MOST_INSIDE && try_dims(nest, t, tensor, last, l))
+        return true;
+    return try_dims(nest, t, tensor, t.rank, l) ||
+           (t.rank > 1 && try_dims(nest, t, tensor, last - 1, l));
+}
+
+static bool make_tensors(const Nest *nest, bool inside, Layout *l)
 {
     bool ok = true;
     for (uint32_t i = 1; i < nest->values.len && ok; i++)
@@ -163,13 +231,7 @@ static bool make_tensors(const Nest *nest, Layout *l)
     for (uint32_t i = 0; i < nest->stores.len && ok; i++)
         ok = add_strides(&l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
     for (uint32_t i = 0; i < nest->tensors.len && ok; i++)
-        ok = finish_dims(&l->tensors[i], nest->tensors.at[i].count);
-    for (uint32_t i = 1; i < nest->values.len && ok; i++)
-        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses)
-            ok = index_fits(nest, &l->tensors[nest->values.at[i].tensor],
-                            &nest->values.at[i].index);
-    for (uint32_t i = 0; i < nest->stores.len && ok; i++)
-        ok = index_fits(nest, &l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
+        ok = make_dims(nest, i, inside, l);
     return ok;
 }
 
@@ -186,14 +248,14 @@ static void fix_unread(const Nest *nest, Layout *l)
             l->free[first_same(l, i)] = false;
 }
 
-bool layout_make(const Nest *nest, Layout *l, Diag *diag)
+bool layout_make(const Nest *nest, bool inside, Layout *l, Diag *diag)
 {
     *l = (Layout){.tensors = arena_array(nest->arena, LayoutTensor, nest->tensors.len)};
     for (uint32_t i = 0; i < nest->axes.len; i++) {
         l->same[i] = i;
         l->free[i] = true;
     }
-    if (!make_tensors(nest, l))
+    if (!make_tensors(nest, inside, l))
         return refuse_layout(diag, "a tensor is read in ways that fit no common shape");
     each_access(nest, l, name_dims);
     each_access(nest, l, fix_access);

@@ -23,10 +23,12 @@ typedef struct LayoutTensor {
     LayoutDim dim[LAYOUT_RANK];
 } LayoutTensor;
 
-/* Along one dimension: at + by * axis; axis 0: at. Where every k-th element is read, by is k. */
+/* Along one dimension: at + by * axis; axis 0: at. Where every k-th element is read, by is k, and an axis
+ * `inner` of up to k elements may say which one. */
 typedef struct LayoutIndex {
     uint32_t axis;
     int64_t at, by;
+    uint32_t inner;
 } LayoutIndex;
 
 typedef struct Layout {
@@ -37,8 +39,9 @@ typedef struct Layout {
     const char *size[NEST_MAX_AXES]; /* "n3", or a number */
 } Layout;
 
-/* False, with a diagnostic: the accesses of some tensor fit no common shape. */
-bool layout_make(const Nest *nest, Layout *layout, Diag *diag);
+/* `inside`: steps of up to 4 elements and what is inside them are one dimension of inputs. False, with a
+ * diagnostic: the accesses of some tensor fit no common shape. */
+bool layout_make(const Nest *nest, bool inside, Layout *layout, Diag *diag);
 void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *index,
                   LayoutIndex out[LAYOUT_RANK]);
 /* "n0, 128" */

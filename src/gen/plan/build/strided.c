@@ -10,6 +10,20 @@ int64_t build_step(const Build *b, const Affine *index)
 
 /* ---- places ---- */
 
+static const char *take_wide(Build *b, char stem, BuildKind kind, DType dtype, int depth,
+                             int64_t times, NestId owner)
+{
+    BuildBuffer want = {.kind = kind,
+                        .dtype = dtype,
+                        .depth = depth,
+                        .stem = stem,
+                        .rows = b->band->rows.tile,
+                        .lanes = b->band->lanes.tile,
+                        .times = times,
+                        .owner = owner};
+    return build_take(b, want);
+}
+
 static void keep_buffer(Build *b, const char *name)
 {
     for (uint32_t i = 0; i < b->pool->len; i++)
@@ -42,7 +56,8 @@ static void add_weave(Build *b, int64_t step)
     build_line(b, "    %s = cast(%s + (%s - %s * %lld.0) * %lld.0, i32)", b->weaves[step], run,
                place, run, k, tile);
     build_line(b, "    %s = min(max(%s, 0), %lld)", b->weaves[step], b->weaves[step], k * tile - 1);
-    b->runs[step] = build_wide(b, 'c', DT_F32, 1, step, 0);
+    b->runs[step] = take_wide(b, 'c', b->band->rows.axis ? BUILD_TILE : BUILD_LANES, DT_F32, 1,
+                              step, 0);
     keep_buffer(b, b->runs[step]);
     build_line(b, "    %s = 0.0", b->runs[step]); /* short runs leave a gap behind them */
     for (uint32_t i = 0; i < b->pool->len; i++)
@@ -60,25 +75,51 @@ void build_places(Build *b)
 
 /* ---- loads ---- */
 
+/* The view of a buffer that has `step` elements for each lane. */
+static const char *wide_view(Build *b, BuildKind kind, const char *buffer, int64_t step)
+{
+    const char *rows = kind == BUILD_TILE ? str_format(b->arena, ":%s, ", build_rows(b)) : "";
+    return str_format(b->arena, "%s[%s:%lld * %s]", buffer, rows, (long long)step, build_lanes(b));
+}
+
+/* The axis that says which element of a step is wanted; 0: the index's number does. */
+static uint32_t inner_axis(const Build *b, const NestValue *v)
+{
+    const LayoutTensor *t = &b->layout->tensors[v->tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(b->nest, t, &v->index, at);
+    return at[t->rank - 1].inner;
+}
+
 void build_strided_load(Build *b, NestId id, bool *open)
 {
     const NestValue *v = &b->nest->values.at[id];
     int64_t step = build_step(b, &v->index);
     BuildStrided s = {v->tensor, v->index, NULL};
+    uint32_t inner = inner_axis(b, v);
+    Affine walk = affine_axis(inner, -1);
+    if (inner)
+        affine_add(&s.from, &walk, 1);
     s.from.at -= s.from.at % step;
     for (uint32_t i = 0; i < b->strided.len; i++)
         if (b->strided.at[i].tensor == s.tensor && affine_equal(&b->strided.at[i].from, &s.from))
             s.buffer = b->strided.at[i].buffer;
     const LayoutTensor *t = &b->layout->tensors[v->tensor];
-    if (t->dim[t->rank - 1].stride != step)
+    const LayoutDim *last = &t->dim[t->rank - 1];
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(b->nest, t, &v->index, at);
+    const LayoutIndex *in = &at[t->rank - 1];
+    if (in->axis != b->band->lanes.axis || in->by != step ||
+        in->at / step * step + step * b->nest->axes.at[in->axis].size > last->size)
         b->failed = "a tensor is read in steps and element by element";
     if (!s.buffer) {
-        s.buffer = build_wide(b, 'a', b->nest->tensors.at[v->tensor].dtype, b->load_depth, step,
-                              id);
+        BuildKind kind = build_kind(b, v->axes);
+        s.buffer = take_wide(b, 'a', kind, b->nest->tensors.at[v->tensor].dtype, b->load_depth,
+                             step, id);
         if (!*open)
             build_line(b, "with copyin():");
         *open = true;
-        build_line(b, "    load(%s[:%lld * t.size], %s)", s.buffer, (long long)step,
+        build_line(b, "    load(%s, %s)", wide_view(b, kind, s.buffer, step),
                    build_access(b, v->tensor, &v->index));
         vec_push(b->arena, &b->strided, s);
     }
@@ -89,16 +130,49 @@ const char *build_picked(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
-    long long step = build_step(b, &v->index), at = v->index.at % step;
-    const char *view = build_view(
-        b, BUILD_LANES, build_buffer(b, dtype == DT_F32 ? 'v' : 'h', BUILD_LANES, dtype, 1, id));
-    const char *places = str_format(b->arena, "%s[:t.size]", b->picks[step]);
-    if (at)
-        places = str_format(b->arena, "%s + %lld", places, at);
+    long long step = build_step(b, &v->index), place = v->index.at % step;
+    uint32_t inner = inner_axis(b, v);
+    BuildKind kind = build_kind(b, v->axes);
+    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', kind, dtype, 1, id);
+    const char *lanes = build_lanes(b), *from = b->picked_from[id], *places = b->picks[step];
     if (dtype_bytes(dtype) != 4 && dtype_bytes(dtype) != 2)
         b->failed = "single bytes are picked";
-    build_line(b, "%s = gather(%s[:%lld * t.size], %s)", view, b->picked_from[id], step, places);
-    return view;
+    if (inner || place) {
+        places = build_wide(b, 'p', DT_I32, 1, 1, id);
+        if (inner)
+            build_line(b, "%s[:%s] = %s[:%s] + (j%u + %lld)", places, lanes, b->picks[step], lanes,
+                       inner, place);
+        else
+            build_line(b, "%s[:%s] = %s[:%s] + %lld", places, lanes, b->picks[step], lanes, place);
+    }
+    if (kind == BUILD_TILE) {
+        build_line(b, "for k_ in range(%s):", build_rows(b));
+        build_line(b, "    %s[k_, :%s] = gather(%s[k_, :%lld * %s], %s[:%s])", buffer, lanes, from,
+                   step, lanes, places, lanes);
+    } else {
+        build_line(b, "%s[:%s] = gather(%s[:%lld * %s], %s[:%s])", buffer, lanes, from, step, lanes,
+                   places, lanes);
+    }
+    return build_view(b, kind, buffer);
+}
+
+bool build_is_turned(const Build *b, const Affine *index)
+{
+    return b->band->rows.axis && affine_by(index, b->band->rows.axis) < 0;
+}
+
+const char *build_turned(Build *b, NestId id)
+{
+    DType dtype = b->nest->tensors.at[b->nest->values.at[id].tensor].dtype;
+    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', BUILD_TILE, dtype, 1, id);
+    const char *lanes = build_lanes(b), *rows = build_rows(b), *from = b->name[id];
+    int stem = 0;
+    while (from[stem] && from[stem] != '[')
+        stem++;
+    build_line(b, "for k_ in range(%s):", rows);
+    build_line(b, "    %s[k_, :%s] = %.*s[%s - 1 - k_, :%s]", buffer, lanes, stem, from, rows,
+               lanes);
+    return build_view(b, BUILD_TILE, buffer);
 }
 
 /* ---- stores ---- */
@@ -123,32 +197,40 @@ void build_strided_store(Build *b, const NestStore *store)
     DType dtype = b->nest->tensors.at[store->tensor].dtype;
     if (store->index.at % step)
         return; /* written with the first */
-    const char *runs = b->runs[step];
-    const char *out = build_wide(b, 'o', dtype, b->store_depth, step, 0);
+    uint64_t axes = 0;
+    for (uint32_t i = 0; i < store->index.n; i++)
+        axes |= UINT64_C(1) << store->index.term[i].axis;
+    BuildKind kind = build_kind(b, axes);
+    bool rows = kind == BUILD_TILE;
+    const char *lanes = build_lanes(b), *runs = b->runs[step];
+    const char *out = take_wide(b, 'o', kind, dtype, b->store_depth, step, 0);
+    const char *all_rows = rows ? str_format(b->arena, ":%s, ", build_rows(b)) : "";
     build_line(b, "with compute():");
     b->depth++;
     for (int64_t i = 0; i < step; i++) {
         const NestStore *s = store_at(b, store, step, i);
-        if (!s) {
+        if (!s || build_kind(b, b->nest->values.at[s->value].axes) != kind) {
             b->failed = "single elements of a result are written";
             continue;
         }
         const char *expr = build_expr(b, s->value);
-        build_line(b, "%s[%lld : %lld + t.size] = %s", runs, (long long)i * tile,
-                   (long long)i * tile, expr);
+        build_line(b, "%s[%s%lld : %lld + %s] = %s", runs, all_rows, (long long)i * tile,
+                   (long long)i * tile, lanes, expr);
     }
-    const char *woven = str_format(b->arena, "gather(%s, %s[:%lld * t.size])", runs,
-                                   b->weaves[step], k);
-    if (dtype == DT_F32) {
-        build_line(b, "%s[:%lld * t.size] = %s", out, k, woven);
+    const char *wide = dtype == DT_F32 ? out : take_wide(b, 'w', kind, DT_F32, 1, step, 0);
+    if (rows) {
+        build_line(b, "for k_ in range(%s):", build_rows(b));
+        build_line(b, "    %s[k_, :%lld * %s] = gather(%s[k_, :%lld], %s[:%lld * %s])", wide, k,
+                   lanes, runs, k * tile, b->weaves[step], k, lanes);
     } else {
-        const char *wide = build_wide(b, 'w', DT_F32, 1, step, 0);
-        build_line(b, "%s[:%lld * t.size] = %s", wide, k, woven);
-        build_line(b, "%s[:%lld * t.size] = cast(%s[:%lld * t.size], %s)", out, k, wide, k,
-                   dtype_name(dtype));
+        build_line(b, "%s[:%lld * %s] = gather(%s, %s[:%lld * %s])", wide, k, lanes, runs,
+                   b->weaves[step], k, lanes);
     }
+    if (dtype != DT_F32)
+        build_line(b, "%s = cast(%s, %s)", wide_view(b, kind, out, step),
+                   wide_view(b, kind, wide, step), dtype_name(dtype));
     b->depth--;
     build_line(b, "with copyout():");
-    build_line(b, "    store(%s, %s[:%lld * t.size])",
-               build_access(b, store->tensor, &store->index), out, k);
+    build_line(b, "    store(%s, %s)", build_access(b, store->tensor, &store->index),
+               wide_view(b, kind, out, step));
 }

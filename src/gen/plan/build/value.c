@@ -69,7 +69,7 @@ static bool can_hold(const Build *b, const BuildBuffer *f, BuildKind kind)
     return f->kind == kind && (kind != BUILD_TILE || f->lanes == b->band->lanes.tile);
 }
 
-static const char *take_buffer(Build *b, BuildBuffer want)
+const char *build_take(Build *b, BuildBuffer want)
 {
     for (uint32_t i = 0; i < b->pool->len; i++) {
         BuildBuffer *f = &b->pool->at[i];
@@ -96,7 +96,7 @@ const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int d
                      .lanes = b->band->lanes.tile,
                      .times = 1,
                      .owner = owner};
-    return take_buffer(b, f);
+    return build_take(b, f);
 }
 
 const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t times, NestId owner)
@@ -109,7 +109,7 @@ const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t time
                      .lanes = b->band->lanes.tile,
                      .times = times,
                      .owner = owner};
-    return take_buffer(b, f);
+    return build_take(b, f);
 }
 
 /* One use of the value is over; after the last its buffer is free. */
@@ -135,8 +135,8 @@ const char *build_tensor(const Build *b, uint32_t tensor)
     return str_format(b->arena, "%c%u", output ? 'y' : 'x', output ? tensor - inputs : tensor);
 }
 
-/* One index of an access. */
-static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *at)
+/* One index of an access, with `more` rows behind those of the tile. */
+static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *at, int64_t more)
 {
     const BandTile *tile = at->axis == b->band->rows.axis    ? &b->band->rows
                            : at->axis == b->band->lanes.axis ? &b->band->lanes
@@ -144,29 +144,58 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
     long long from = at->at;
     if (!at->axis)
         return str_format(b->arena, "%lld", from);
+    if (at->inner &&
+        (at->inner == b->band->rows.axis || (tile && at->inner == b->band->lanes.axis))) {
+        b->failed = "lanes are walked inside the steps of another axis";
+        return "";
+    }
+    if (at->inner && at->inner == b->band->lanes.axis) {
+        const char *start = str_format(b->arena, "%lld * j%u + %lld", (long long)at->by, at->axis,
+                                       from);
+        return b->band->lanes.whole
+                   ? str_format(b->arena, "%s : %s + %s", start, start, b->layout->size[at->inner])
+                   : str_format(b->arena, "%s + t.start : %s + t.stop", start, start);
+    }
+    if (!tile && at->inner)
+        return str_format(b->arena, "%lld * j%u + j%u + %lld", (long long)at->by, at->axis,
+                          at->inner, from);
     if (!tile && at->by > 1)
-        return str_format(b->arena, "%lld * i%u + %lld", (long long)at->by, at->axis, from);
+        return str_format(b->arena, "%lld * j%u + %lld", (long long)at->by, at->axis, from);
     if (!tile && at->by < 0)
-        return str_format(b->arena, "%lld - i%u", from, at->axis);
+        return str_format(b->arena, "%lld - j%u", from, at->axis);
     if (!tile)
-        return from ? str_format(b->arena, "i%u + %lld", at->axis, from)
-                    : str_format(b->arena, "i%u", at->axis);
+        return from ? str_format(b->arena, "j%u + %lld", at->axis, from)
+                    : str_format(b->arena, "j%u", at->axis);
+    const char *size = b->layout->size[at->axis];
     if (at->by > 1) { /* all elements of the steps, whichever of them is wanted */
         long long step = at->by, base = from / step * step;
-        return str_format(b->arena, "%lld * t.start + %lld : %lld * t.stop + %lld", step, base,
-                          step, base);
+        return tile->whole ? str_format(b->arena, "%lld : %lld + %lld * %s", base, base, step, size)
+                           : str_format(b->arena, "%lld * t.start + %lld : %lld * t.stop + %lld",
+                                        step, base, step, base);
     }
-    const char *size = b->layout->size[at->axis];
+    if (at->by < 0) { /* rows that are turned on chip */
+        b->failed = at->by == -1 ? b->failed : "rows are walked backwards in steps";
+        return tile->whole
+                   ? str_format(b->arena, "%lld - %s : %lld", from + 1, size, from + 1)
+                   : str_format(b->arena, "%lld - r.stop : %lld - r.start", from + 1, from + 1);
+    }
     char range = tile == &b->band->rows ? 'r' : 't';
     if (tile->whole)
         return from || dim->size != b->nest->axes.at[at->axis].size
                    ? str_format(b->arena, "%lld : %lld + %s", from, from, size)
                    : ":";
-    return from ? str_format(b->arena, "%c.start + %lld : %c.stop + %lld", range, from, range, from)
-                : str_format(b->arena, "%c", range);
+    long long to = from + (range == 'r' ? more : 0);
+    return from || to
+               ? str_format(b->arena, "%c.start + %lld : %c.stop + %lld", range, from, range, to)
+               : str_format(b->arena, "%c", range);
 }
 
 const char *build_access(Build *b, uint32_t tensor, const Affine *index)
+{
+    return build_access_rows(b, tensor, index, 0);
+}
+
+const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more)
 {
     const LayoutTensor *t = &b->layout->tensors[tensor];
     LayoutIndex at[LAYOUT_RANK];
@@ -174,7 +203,7 @@ const char *build_access(Build *b, uint32_t tensor, const Affine *index)
     layout_index(b->nest, t, index, at);
     buf_puts(&out, build_tensor(b, tensor));
     for (uint32_t i = 0; i < t->rank; i++)
-        buf_printf(&out, "%s%s", i ? ", " : "[", put_place(b, &t->dim[i], &at[i]));
+        buf_printf(&out, "%s%s", i ? ", " : "[", put_place(b, &t->dim[i], &at[i], more));
     buf_char(&out, ']');
     char *text = buf_take(&out, b->arena);
     buf_free(&out);
@@ -339,7 +368,7 @@ static const char *place_expr(Build *b, const NestValue *v)
         return b->band->rows.whole ? "iota(0.0, 1.0, f32)" : "iota(f32(r.start), 1.0, f32)";
     if (axis == b->band->lanes.axis)
         return b->band->lanes.whole ? "iota(0.0, 1.0, f32)" : "iota(f32(t.start), 1.0, f32)";
-    return str_format(b->arena, "f32(i%u)", axis);
+    return str_format(b->arena, "f32(j%u)", axis);
 }
 
 static const char *const tile_folds[][2] = {[PRIM_SUM] = {"row_sum", "col_sum"},

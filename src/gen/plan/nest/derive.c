@@ -281,32 +281,84 @@ static void note_walks(Derive *d, const Affine *index, int dim)
     }
 }
 
-/* Part `part` of a dimension that is cut, and all behind it; `stride` is that of the part before. */
-static bool walk_part(Derive *d, NestIndex *index, int dim, uint32_t part, const NestSplit *split,
-                      int64_t stride, uint64_t used)
+/* What is still to be walked of a dimension that is cut: factors, the outermost first. A factor is known by
+ * its code: its number among those of the dimension, or a longer one inside a part that is split itself. */
+enum { MOST_FACTORS = 12, CODES = 64, CODE_PARTS = 8 };
+typedef struct Factors {
+    uint32_t n;
+    int64_t size[MOST_FACTORS], stride[MOST_FACTORS];
+    uint32_t code[MOST_FACTORS];
+} Factors;
+
+/* The factors behind the first, with those of a split in its place; codes count from `code` on. */
+static bool split_factor(const Factors *f, const NestSplit *split, uint32_t code, Factors *out)
 {
-    if (part == split->n)
-        return walk_dim(d, index, dim + 1, used);
-    int64_t size = split->factor[part];
+    int64_t stride = f->size[0] * f->stride[0];
+    if (split->n + f->n - 1 > MOST_FACTORS || code > UINT32_MAX / CODES / 2)
+        return false;
+    out->n = 0;
+    for (uint32_t i = 0; i < split->n; i++) {
+        stride /= split->factor[i];
+        out->size[out->n] = split->factor[i];
+        out->stride[out->n] = stride;
+        out->code[out->n++] = code + i;
+    }
+    for (uint32_t i = 1; i < f->n; i++) {
+        out->size[out->n] = f->size[i];
+        out->stride[out->n] = f->stride[i];
+        out->code[out->n++] = f->code[i];
+    }
+    return true;
+}
+
+static bool walk_factors(Derive *d, NestIndex *index, int dim, const Factors *f, uint64_t used);
+
+/* Elements from..to-1 of the first factor, and all behind it. */
+static bool walk_part(Derive *d, NestIndex *index, int dim, const Factors *f, int64_t from,
+                      int64_t to, uint32_t piece, uint64_t used)
+{
+    Factors rest = *f;
+    const NestSplit *split = to - from < f->size[0] ? split_of(d, to - from) : NULL;
+    index->dim[dim].at += from * f->stride[0];
+    if (split) {
+        rest.size[0] = to - from;
+        Factors inner;
+        uint32_t code = (f->code[0] + 1) * CODES + piece * CODE_PARTS;
+        return piece < CODES / CODE_PARTS && split_factor(&rest, split, code, &inner)
+                   ? walk_factors(d, index, dim, &inner, used)
+                   : derive_refuse(d, NULL, "a result has too many parts");
+    }
+    uint64_t axes = 0;
+    if (to - from > 1) {
+        const NestDim *walked = derive_dim(d, to - from, used);
+        if (!walked || walked->index.n != 1)
+            return derive_refuse(d, NULL, "a result has too many parts");
+        axes = walked->axes;
+        NestWalk walk = {walked->index.term[0].axis, f->code[0], dim, from};
+        vec_push(d->arena, &d->walks, walk);
+        if (!affine_add(&index->dim[dim], &walked->index, f->stride[0]))
+            return derive_refuse(d, NULL, "an index has too many terms");
+    }
+    for (uint32_t i = 1; i < f->n; i++) {
+        rest.size[i - 1] = f->size[i];
+        rest.stride[i - 1] = f->stride[i];
+        rest.code[i - 1] = f->code[i];
+    }
+    rest.n = f->n - 1;
+    return walk_factors(d, index, dim, &rest, used | axes);
+}
+
+static bool walk_factors(Derive *d, NestIndex *index, int dim, const Factors *f, uint64_t used)
+{
     Affine before = index->dim[dim];
-    stride /= size;
-    for (int64_t from = 0; from < size;) {
-        int64_t to = next_cut(d, dim, part, from, size);
+    uint32_t piece = 0;
+    if (!f->n)
+        return walk_dim(d, index, dim + 1, used);
+    for (int64_t from = 0; from < f->size[0]; piece++) {
+        int64_t to = next_cut(d, dim, f->code[0], from, f->size[0]);
         uint32_t mark = d->walks.len;
-        uint64_t axes = 0;
         index->dim[dim] = before;
-        index->dim[dim].at += from * stride;
-        if (to - from > 1) {
-            const NestDim *walked = derive_dim(d, to - from, used);
-            if (!walked || walked->index.n != 1)
-                return derive_refuse(d, NULL, "a result has too many parts");
-            axes = walked->axes;
-            NestWalk walk = {walked->index.term[0].axis, part, dim, from};
-            vec_push(d->arena, &d->walks, walk);
-            if (!affine_add(&index->dim[dim], &walked->index, stride))
-                return derive_refuse(d, NULL, "an index has too many terms");
-        }
-        if (!walk_part(d, index, dim, part + 1, split, stride, used | axes))
+        if (!walk_part(d, index, dim, f, from, to, piece, used))
             return false;
         d->walks.len = mark;
         from = to;
@@ -324,7 +376,9 @@ static bool walk_dim(Derive *d, NestIndex *index, int dim, uint64_t used)
     if (is_cut(d, dim)) {
         NestSplit one = {shape.dim[dim], 1, {shape.dim[dim]}};
         const NestSplit *split = split_of(d, shape.dim[dim]);
-        return walk_part(d, index, dim, 0, split ? split : &one, shape.dim[dim], used);
+        Factors whole = {1, {shape.dim[dim]}, {1}, {0}}, factors;
+        return split_factor(&whole, split ? split : &one, 0, &factors) &&
+               walk_factors(d, index, dim, &factors, used);
     }
     uint32_t mark = d->walks.len;
     const NestDim *walked = shape.dim[dim] == 1 ? NULL : derive_dim(d, shape.dim[dim], used);

@@ -27,6 +27,32 @@ static bool add_cut(Derive *d, const NestWalk *walk, int64_t at)
     return false;
 }
 
+static int64_t floor_divide(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* Where parts begin anew along an axis that goes `by` a step, so that the index crosses the border in none
+ * of them, or in one of a single step. `alone`: it has no other term, which would add less than a step.
+ * 0: nowhere. */
+static int64_t cut_ahead(int64_t border, int64_t by, int64_t size, bool alone)
+{
+    int64_t at = floor_divide(border, by);
+    bool exact = border % by == 0;
+    if (alone && !exact)
+        at++;
+    if (at > 0 && at < size)
+        return at;
+    return !exact && !alone && at == 0 && size > 1 ? 1 : 0;
+}
+
+/* The same of an axis that goes back from `first`: what lies at the border and beyond comes first. */
+static int64_t cut_back(int64_t first, int64_t by, int64_t size, int64_t border)
+{
+    int64_t at = floor_divide(first - border, by) + 1;
+    return at > 0 && at < size ? at : 0;
+}
+
 /* The index crosses `border`: the result is written in parts that do not. Always false. */
 static bool cut_at(Derive *d, const Node *node, const Affine *index, int64_t border)
 {
@@ -34,9 +60,15 @@ static bool cut_at(Derive *d, const Node *node, const Affine *index, int64_t bor
     nest_sizes(d->nest, sizes);
     for (uint32_t i = 0; i < index->n; i++) {
         AffineTerm t = index->term[i];
-        int64_t at = (border - index->at) / (t.by ? t.by : 1);
-        bool exact = t.by > 0 && (border - index->at) % t.by == 0 && at > 0 && at < sizes[t.axis];
-        for (uint32_t w = 0; w < d->walks.len && exact; w++)
+        int64_t low, high;
+        Affine others = *index, gone = affine_axis(t.axis, -t.by);
+        affine_add(&others, &gone, 1);
+        affine_range(&others, sizes, &low, &high);
+        bool alone = high == low, fine = t.by > 0 && high - low < t.by;
+        int64_t at = alone && t.by < 0 ? cut_back(low, -t.by, sizes[t.axis], border)
+                     : fine            ? cut_ahead(border - low, t.by, sizes[t.axis], alone)
+                                       : 0;
+        for (uint32_t w = 0; w < d->walks.len && at; w++)
             if (d->walks.at[w].axis == t.axis)
                 return add_cut(d, &d->walks.at[w], at);
     }

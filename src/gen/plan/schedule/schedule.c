@@ -5,14 +5,14 @@
 #include <math.h>
 
 enum {
-    MOST_BANDS = 12,
     UB_SPARE = 6 * 1024,
     BURST = 16,          /* cycles that the shortest burst of a copy takes */
     STARTS = 30,         /* cycles before the first element of an instruction */
     LINE = 64,           /* elements of f32 that the vector unit takes at once */
     MOST_ROWS = 512,     /* of a tile */
     MUCH_WORK = 1 << 16, /* elements */
-    MOST_STEP = 4        /* every 4th element of what is copied is used */
+    MOST_STEP = 4,       /* every 4th element of what is copied is used */
+    MOST_SHIFT = 8       /* rows between loads that share a copy */
 };
 #define COPY_RATE 32.0 /* bytes a cycle of a core's port */
 
@@ -79,7 +79,7 @@ bool schedule_bands(Nest *nest, Schedule *schedule, Diag *diag)
         uint32_t b = 0;
         while (b < schedule->bands.len && schedule->bands.at[b].kept != kept)
             b++;
-        if (b == MOST_BANDS)
+        if (b == SCHEDULE_BANDS)
             return refuse_schedule(diag, "its results have too many parts");
         if (b == schedule->bands.len)
             vec_push(nest->arena, &schedule->bands, (Band){.kept = kept});
@@ -93,14 +93,15 @@ bool schedule_bands(Nest *nest, Schedule *schedule, Diag *diag)
 
 /* ---- legal roles ---- */
 
-/* A copy between memory and a tile: lanes next to each other, rows at any distance ahead. */
-static const char *access_fails(const Band *band, const Affine *index)
+/* A copy between memory and a tile: lanes next to each other or in small steps, rows at any distance. Rows
+ * that are read backwards are turned on chip. */
+static const char *access_fails(const Band *band, const Affine *index, bool store)
 {
     int64_t lanes = affine_by(index, band->lanes.axis);
     int64_t rows = band->rows.axis ? affine_by(index, band->rows.axis) : 0;
-    if (lanes < 0 || lanes > MOST_STEP || (lanes > 1 && band->rows.axis))
+    if (lanes < 0 || lanes > MOST_STEP)
         return "lanes are not next to each other in memory";
-    if (rows < 0)
+    if (rows < 0 && (store || lanes != 1))
         return "rows are walked backwards";
     if (rows && !lanes && rows != 1)
         return "one value a row, and rows are not next to each other in memory";
@@ -133,13 +134,13 @@ static const char *roles_fail(const Nest *nest, const Band *band, const bool *wa
     for (uint32_t i = 1; i < nest->values.len && !why; i++) {
         const NestValue *v = &nest->values.at[i];
         if (wanted[i] && v->op == NEST_LOAD)
-            why = access_fails(band, &v->index);
+            why = access_fails(band, &v->index, false);
         if (wanted[i] && v->op == NEST_REDUCE && !band->rows.axis && (v->over & tiled))
             why = "a tile of one row is reduced";
     }
     for (uint32_t i = 0; i < band->stores.len && !why; i++) {
         const Affine *index = &nest->stores.at[band->stores.at[i]].index;
-        why = access_fails(band, index);
+        why = access_fails(band, index, true);
         if (!why && affine_by(index, band->lanes.axis) > 1 &&
             !is_interleaved(nest, band, &nest->stores.at[band->stores.at[i]]))
             why = "single elements of a result are written";
@@ -156,6 +157,29 @@ bool band_is_tiled(const Band *band, uint32_t axis)
 
 /* ---- tiles ---- */
 
+bool schedule_shifted(const Nest *nest, const Band *band, NestId a, NestId b, int64_t *rows)
+{
+    const NestValue *x = &nest->values.at[a], *y = &nest->values.at[b];
+    Affine apart = y->index;
+    int64_t by = band->rows.axis ? affine_by(&x->index, band->rows.axis) : 0;
+    if (x->op != NEST_LOAD || y->op != NEST_LOAD || x->tensor != y->tensor || by <= 0 ||
+        affine_by(&x->index, band->lanes.axis) != 1 || !affine_add(&apart, &x->index, -1) ||
+        apart.n || apart.at % by)
+        return false;
+    *rows = apart.at / by;
+    return *rows <= MOST_SHIFT && *rows >= -MOST_SHIFT;
+}
+
+/* An earlier load brings it along. */
+static bool is_brought(const Nest *nest, const Band *band, const bool *wanted, NestId id)
+{
+    int64_t rows;
+    for (NestId i = 1; i < id; i++)
+        if (wanted[i] && schedule_shifted(nest, band, i, id, &rows))
+            return true;
+    return false;
+}
+
 /* Bytes on chip for each element of a tile: copies twice, what is computed from several places once. */
 static double element_bytes(const Nest *nest, const Band *band, const bool *wanted)
 {
@@ -164,7 +188,7 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
     uint32_t held = 0;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (!wanted[i] || (v->axes & tile) != tile)
+        if (!wanted[i] || (v->axes & tile) != tile || is_brought(nest, band, wanted, i))
             continue;
         double width = (double)dtype_bytes(nest->tensors.at[v->tensor].dtype);
         int64_t step = affine_by(&v->index, band->lanes.axis);
@@ -277,7 +301,7 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
         const NestValue *v = &nest->values.at[i];
         if (!wanted[i])
             continue;
-        if (v->op == NEST_LOAD)
+        if (v->op == NEST_LOAD && !is_brought(nest, band, wanted, i))
             c.in += passes * copy_cycles(nest, band, &v->index,
                                          (double)dtype_bytes(nest->tensors.at[v->tensor].dtype));
         if (v->op == NEST_MAP || v->op == NEST_REDUCE)
@@ -296,6 +320,16 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
     return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector)) / cores;
 }
 
+/* Some load is the same for all rows, and rows are dealt out. */
+static bool shares_rows(const Nest *nest, const Band *band, const bool *wanted)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (wanted[i] && nest->values.at[i].op == NEST_LOAD &&
+            !(nest->values.at[i].axes & bit(band->rows.axis)))
+            return band->rows.axis && band->kept & bit(band->rows.axis);
+    return false;
+}
+
 /* Much work in few pieces: what is reduced is not dealt out to the cores. */
 static bool leaves_cores_idle(const Nest *nest, const NpuChip *chip, const Band *band)
 {
@@ -305,10 +339,26 @@ static bool leaves_cores_idle(const Nest *nest, const NpuChip *chip, const Band 
     return pieces < chip->aiv / 2.0 && product(nest, band->kept | band->reduced) > MUCH_WORK;
 }
 
-bool schedule_roles(const Nest *nest, const NpuChip *chip, Band *band, const char **why)
+/* Keeps the cheapest in order; n of them are there. */
+static uint32_t add_roles(Band *best, uint32_t n, uint32_t most, const Band *band)
+{
+    uint32_t at = n;
+    while (at > 0 && best[at - 1].cost > band->cost)
+        at--;
+    if (at == most)
+        return n;
+    n = n < most ? n + 1 : n;
+    for (uint32_t i = n - 1; i > at; i--)
+        best[i] = best[i - 1];
+    best[at] = *band;
+    return n;
+}
+
+uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band, Band *best,
+                        uint32_t most, const char **why)
 {
     bool *wanted = schedule_values(nest, band);
-    Band best = {.cost = INFINITY};
+    uint32_t n = 0;
     *why = "it has no axis";
     for (uint32_t l = 1; l < nest->axes.len; l++) {
         for (uint32_t r = 0; r < nest->axes.len; r++) {
@@ -319,22 +369,20 @@ bool schedule_roles(const Nest *nest, const NpuChip *chip, Band *band, const cha
             b.lanes.axis = l;
             b.rows.axis = r;
             const char *fails = roles_fail(nest, &b, wanted);
-            *why = fails ? fails : *why;
+            if (!fails) {
+                choose_tiles(nest, chip, &b, wanted);
+                b.cost = band_cost(nest, chip, &b, wanted);
+                b.chunked = shares_rows(nest, &b, wanted);
+                fails = leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
+                                                          : NULL;
+            }
             if (fails)
-                continue;
-            choose_tiles(nest, chip, &b, wanted);
-            b.cost = band_cost(nest, chip, &b, wanted);
-            if (b.cost < best.cost)
-                best = b;
+                *why = fails;
+            else
+                n = add_roles(best, n, most, &b);
         }
     }
-    if (best.cost < INFINITY)
-        *band = best;
-    if (best.cost < INFINITY && leaves_cores_idle(nest, chip, band)) {
-        *why = "too few pieces of work for the cores";
-        return false;
-    }
-    return best.cost < INFINITY;
+    return n;
 }
 
 /* ---- text ---- */

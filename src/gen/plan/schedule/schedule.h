@@ -13,6 +13,8 @@
 #include "gen/plan/nest/nest.h"
 #include "npu/npu.h"
 
+enum { SCHEDULE_BANDS = 12 }; /* of a kernel, at most */
+
 typedef struct BandTile {
     uint32_t axis; /* 0: none */
     int64_t tile;  /* most elements at once */
@@ -24,6 +26,8 @@ typedef struct Band {
     uint64_t kept;        /* axes that are dealt out, tiled ones among them */
     uint64_t reduced;     /* axes that reductions take */
     BandTile rows, lanes;
+    bool
+        chunked; /* rows are dealt out in chunks of several tiles; what they share is loaded once a chunk */
     double cost; /* of the analytic model: cycles of the busiest pipe of a core */
 } Band;
 
@@ -34,8 +38,12 @@ typedef struct Schedule {
 /* The nest's results in bands; roles not chosen yet. False, with a diagnostic: some depend on reductions
  * over axes that they are themselves dealt out by. */
 bool schedule_bands(Nest *nest, Schedule *schedule, Diag *diag);
-/* The cheapest legal roles for a band, of all. False: none is legal; *why says what stood in the way. */
-bool schedule_roles(const Nest *nest, const NpuChip *chip, Band *band, const char **why);
+/* The cheapest legal roles for a band, at most `most`, the best first. 0: none is legal; *why says what stood
+ * in the way. */
+uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band, Band *best,
+                        uint32_t most, const char **why);
+/* Whether two loads differ by whole rows alone, and by how many b is behind a. Such loads share a copy. */
+bool schedule_shifted(const Nest *nest, const Band *band, NestId a, NestId b, int64_t *rows);
 /* Which values a band computes. */
 bool *schedule_values(const Nest *nest, const Band *band);
 bool band_is_tiled(const Band *band, uint32_t axis); /* in rows or lanes */

@@ -1,0 +1,26 @@
+/* Predicted time of a planned program at the sizes of its task, without a compiler: the lowered program
+ * drives the cycle model directly (emit/sim.h). */
+#ifndef GEN_PLAN_CLOCK_H
+#define GEN_PLAN_CLOCK_H
+
+#include "gen/plan/plan.h"
+
+/* With the first value of every choice. False: values decide what the program does, or it does not run at
+ * these sizes. */
+bool clock_plan(const Plan *plan, const NpuChip *chip, double *us);
+
+/* What few kernels for the task's operands stay below: each of them once at the rate that all cores together
+ * reach, and a launch. */
+double clock_least(const Graph *graph, const NpuChip *chip);
+/* Up to so many times the least no further candidates are looked at. */
+#define CLOCK_NEAR 1.5
+
+/* How many programs may be timed for a task: a launch takes the longer to simulate the more it moves. 1: only
+ * to say how far it is from the least. */
+enum { CLOCK_MOST = 16 };
+uint32_t clock_budget(const Graph *graph);
+
+/* A candidate that is not simpler has to be faster by more than 3 %. */
+#define CLOCK_GAIN 0.97
+
+#endif
