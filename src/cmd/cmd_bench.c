@@ -18,7 +18,7 @@ typedef struct BenchArgs {
     const char *suite_dir, *answers, *store, *label, *rule, *baseline, *ks, *form;
     int64_t samples, jobs, fuzz, listed;
     double seconds, budget;
-    bool failed, fresh, strict, trust, own_sizes, no_time, no_trace;
+    bool failed, fresh, answered, strict, trust, own_sizes, no_time, no_trace;
 } BenchArgs;
 
 typedef struct Show {
@@ -158,10 +158,21 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
             printf(" (%.0f a minute; largest process %.0f MiB)", 60 * done->judged / done->seconds,
                    (double)done->peak_bytes / (1 << 20));
         printf("; %u were in the store already\n", done->kept);
+        if (done->missing)
+            printf("%u samples have no answer and are failures; --answered leaves them out\n",
+                   done->missing);
+        if (done->other_rules)
+            printf("an earlier run of this suite was judged by other rules: this is a new run\n");
         if (done->out_of_time)
             printf("stopped by --budget: the same command goes on from here\n");
     }
-    return say_refused(done, asked);
+    if (done->internal)
+        fprintf(stderr,
+                "acraft bench: %u samples failed in acraft itself, twice; they are stored as "
+                "`internal` and count as failures\n",
+                done->internal);
+    int status = say_refused(done, asked);
+    return status == CMD_OK && done->internal ? CMD_LACKS : status;
 }
 
 static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, BenchSpec *spec,
@@ -244,6 +255,7 @@ static int prepare(CmdArgs *args, const BenchArgs *given)
     BenchSpec spec = {.suite = &suite,
                       .generator = given->answers ? "answers" : given->gen.gen,
                       .answers_path = given->answers ? given->answers : "",
+                      .answered_only = given->answered,
                       .samples = (uint32_t)given->samples,
                       .label = given->label,
                       .version = ACRAFT_VERSION,
@@ -287,6 +299,7 @@ int cmd_bench(int argc, char **argv)
         {"n", CMD_I64, &a.samples, "N", "samples of each task (1)"},
         {"k", CMD_TEXT, &a.ks, "LIST", "the k of Pass@k: 1,5,10"},
         {"answers", CMD_TEXT, &a.answers, "PATH", "judge these answers instead of generating"},
+        {"answered", CMD_FLAG, &a.answered, NULL, "leave out tasks without an answer"},
         {"form", CMD_TEXT, &a.form, "FORM", "form of the answers (any)"},
         {"suite-dir", CMD_TEXT, &a.suite_dir, "DIR", "your clone of the benchmark"},
         {"category", CMD_LIST, &a.categories, "C", "only this category; may be given again"},

@@ -15,7 +15,7 @@ static ReportShare share_of(const ScoreOf *of, ScoreKind kind)
 static ReportScore score_group(const BenchGroup *group, uint32_t k)
 {
     ScoreOf of = bench_group_of(group, k), without = of;
-    without.without_unsupported = true;
+    without.without_unscored = true;
     ReportScore s = {.k = k,
                      .compile = share_of(&of, SCORE_COMPILE),
                      .pass = share_of(&of, SCORE_PASS),

@@ -115,7 +115,7 @@ static bool describe_task(Bench *b, const BenchTask *t, StoreTask *row, Diag *di
     return ok;
 }
 
-/* The tasks that have an item. */
+/* The tasks that have an item, or should have one. */
 static bool put_tasks(Bench *b, Diag *diag)
 {
     uint32_t all = b->spec->suite->tasks.len, n = 0;
@@ -125,6 +125,8 @@ static bool put_tasks(Bench *b, Diag *diag)
     b->task_ids = arena_array(&b->arena, int64_t, all + 1);
     for (uint32_t i = 0; i < b->items.len; i++)
         wanted[b->items.at[i].task] = true;
+    for (uint32_t i = 0; i < all && b->spec->answers && !b->spec->answered_only; i++)
+        wanted[i] = true;
     for (uint32_t i = 0; i < all; i++) {
         if (!wanted[i])
             continue;
@@ -188,7 +190,7 @@ static bool mark_done(Bench *b, int64_t run, bool those_ok, Diag *diag)
 
 /* ---- what a worker gave back ---- */
 
-static StoreAttempt empty_attempt(const Bench *b, const BenchItem *item)
+StoreAttempt bench_empty_attempt(const Bench *b, const BenchItem *item)
 {
     const BenchSpec *spec = b->spec;
     StoreAttempt a = {.run = b->run,
@@ -279,7 +281,7 @@ static bool keep_turns(Bench *b, Arena *arena, const BenchItem *item, const Pool
         panic("a worker's reply is no list: %s", error.text);
     bool ok = true, refused = is_refused(b, turns);
     for (size_t i = 0; ok && !refused && i < json_array_size(turns); i++) {
-        StoreAttempt a = empty_attempt(b, item);
+        StoreAttempt a = bench_empty_attempt(b, item);
         a.turn = (uint32_t)i;
         a.seconds = reply->seconds / (double)json_array_size(turns);
         ok = add_origin(b, arena, item, &a, diag) &&
@@ -293,7 +295,7 @@ static bool keep_turns(Bench *b, Arena *arena, const BenchItem *item, const Pool
 static bool keep_failure(Bench *b, Arena *arena, const BenchItem *item, const PoolReply *reply,
                          Diag *diag)
 {
-    StoreAttempt a = empty_attempt(b, item);
+    StoreAttempt a = bench_empty_attempt(b, item);
     bool late = reply->end == POOL_LATE;
     a.status = late ? VERDICT_TIMEOUT : VERDICT_INTERNAL;
     a.seconds = reply->seconds;
@@ -308,19 +310,35 @@ static bool keep_failure(Bench *b, Arena *arena, const BenchItem *item, const Po
     return add_origin(b, arena, item, &a, diag) && add_attempt(b, &a, diag);
 }
 
-/* A worker that died by itself is given a second chance: the machine may have been short of
- * memory. */
+/* The status of the last turn; internal, too, when there is none. */
+static VerdictStatus last_status(Str reply)
+{
+    json_error_t error;
+    json_t *turns = json_loadb(reply.at, reply.len, JSON_ALLOW_NUL, &error);
+    json_t *last = json_array_get(turns, json_array_size(turns) - 1);
+    const char *text = json_string_value(json_object_get(last, "status"));
+    VerdictStatus status = VERDICT_INTERNAL;
+    verdict_status_from_text(str_from(text ? text : ""), &status);
+    json_decref(turns);
+    return status;
+}
+
+/* A worker that died by itself, or whose judging failed, is given a second chance: the machine may have
+ * been short of memory. What fails twice is kept as a failure: a candidate could have caused it. */
 static bool take_reply(Bench *b, const PoolReply *reply, Diag *diag)
 {
     BenchItem *item = &b->items.at[reply->id];
     Arena arena = {0};
     uint32_t refused = b->done->refused;
-    if (reply->end == POOL_DIED && item->deaths++ == 0) {
+    bool failed = reply->end == POOL_DIED || (reply->end == POOL_DONE && !b->spec->model &&
+                                              last_status(reply->text) == VERDICT_INTERNAL);
+    if (failed && item->deaths++ == 0) {
         item->again = true;
         return true;
     }
     bool ok = reply->end == POOL_DONE ? keep_turns(b, &arena, item, reply, diag)
                                       : keep_failure(b, &arena, item, reply, diag);
+    b->done->internal += failed && b->done->refused == refused;
     item->done = ok && b->done->refused == refused;
     b->done->judged += item->done;
     arena_drop(&arena);
@@ -414,12 +432,14 @@ bool bench_run(Store *store, const BenchSpec *spec, BenchDone *done, Diag *diag)
     *done = (BenchDone){0};
     list_items(&b);
     bool ok = begin_run(&b, diag) && put_tasks(&b, diag);
-    ok = ok && (!b.failed_of || mark_done(&b, b.failed_of, true, diag)) &&
+    ok = ok && (!spec->answers || bench_missing_drop(&b, diag)) &&
+         (!b.failed_of || mark_done(&b, b.failed_of, true, diag)) &&
          mark_done(&b, b.run, false, diag);
     done->run = b.run;
     done->all = b.items.len;
     done->kept = count_done(&b);
     ok = ok && judge_items(&b, diag);
+    ok = ok && (!spec->answers || spec->answered_only || bench_missing_put(&b, diag));
     if (ok && count_done(&b) == b.items.len)
         ok = store_run_finish(store, b.run, diag);
     judge_cache_close(b.cache);

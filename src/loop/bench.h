@@ -28,6 +28,7 @@ typedef struct BenchSpec {
     const char *generator;       /* "plan", "answers", or the model's name */
     const BenchAnswers *answers; /* NULL: the generator writes them */
     const char *answers_path;    /* "" */
+    bool answered_only;          /* tasks without an answer are left out, not failures */
     const BenchModel *model;     /* NULL: the planner */
     uint32_t samples;            /* of each task, unless answers say */
     JudgeSpec judge;
@@ -45,14 +46,16 @@ typedef struct BenchSpec {
 
 typedef struct BenchDone {
     int64_t run;
-    uint32_t all;     /* samples asked for */
-    uint32_t kept;    /* that the store had already */
-    uint32_t judged;  /* now */
-    uint32_t refused; /* samples that a server or this machine failed: not stored */
-    char why[240];    /* the last reason for that */
-    bool gave_up;     /* it was so from the first one: the rest was not tried */
-    bool out_of_time; /* the budget ended it */
-    bool other_rules; /* an earlier run was judged by other rules: this one is a new one */
+    uint32_t all;      /* samples asked for */
+    uint32_t kept;     /* that the store had already */
+    uint32_t judged;   /* now */
+    uint32_t missing;  /* tasks and samples without an answer: failures, stored as no-answer */
+    uint32_t internal; /* samples that acraft itself failed twice, stored as failures */
+    uint32_t refused;  /* samples that a server or this machine failed: not stored */
+    char why[240];     /* the last reason for that */
+    bool gave_up;      /* it was so from the first one: the rest was not tried */
+    bool out_of_time;  /* the budget ended it */
+    bool other_rules;  /* an earlier run was judged by other rules: this one is a new one */
     double seconds;
     uint64_t peak_bytes; /* resident, of the largest worker */
 } BenchDone;

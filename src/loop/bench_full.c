@@ -207,7 +207,8 @@ static bool judge_sized(Judging *j, SizedCase *c, Decided *all)
     c->spec.name = str_format(j->arena, "%s%u", c->spec.name, j->done.len);
     judge_case(j, &c->spec);
     vec_push(j->arena, all, c->decided);
-    return j->judged->status == VERDICT_OK;
+    return j->judged->status == VERDICT_OK &&
+           vec_last(&j->judged->cases).verdict.status == VERDICT_OK;
 }
 
 /* Judges the case with values, and of the small ones those whose loops turn as often as at full size.

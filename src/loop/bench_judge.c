@@ -51,11 +51,16 @@ static void log_case(const JudgedCase *c, const Diag *said, Buf *log)
 }
 
 /* That full size is too much for this machine says nothing of the candidate, nor does a crash on
- * values that were made up; a fault found on the way does. */
+ * values that were made up, nor sizes that were looked for and give no task; a fault found on the way
+ * does, and so does what a candidate could ask for at full size alone, such as a call that we lack. */
 static bool decides(const CaseSpec *c, VerdictStatus status)
 {
     bool ours = !verdict_status_row(status)->counted || status == VERDICT_TIMEOUT ||
                 (status == VERDICT_CRASHED && c->no_values);
+    if (status == VERDICT_UNSCORED && str_starts(str_from(c->name), "like-full"))
+        return false;
+    if (status == VERDICT_UNSUPPORTED)
+        return true;
     return status != VERDICT_OK &&
            !(ours && (c->no_values || c->scale == SCALE_FULL) && !strcmp(c->name, "full"));
 }
@@ -222,7 +227,7 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
     if (judged->status == VERDICT_OK && list.len)
         judge_again(&j, &list.at[0]);
     if (judged->status == VERDICT_OK && !j.telling) {
-        judged->status = VERDICT_UNSUPPORTED;
+        judged->status = VERDICT_UNSCORED;
         judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";
     }
     if (judged->status == VERDICT_OK)

@@ -7,7 +7,7 @@
  *
  * The first case that is not ok decides, in this order; the rest are still judged unless the
  * candidate does not get as far as running. A task on which a trivial answer (zeros, a constant,
- * an input) passes in every case is scored for nobody: `unsupported`. */
+ * an input) passes in every case is scored for nobody: `unscored`. */
 #ifndef LOOP_BENCH_JUDGE_H
 #define LOOP_BENCH_JUDGE_H
 

@@ -114,7 +114,7 @@ void bench_model(Arena *arena, const BenchSpec *spec, const BenchTask *of, const
         repair_run(arena, &repair, &job, 1, &result, &diag);
     }
     if (!talker.turns) {
-        judge_nothing(&judged, task->name, VERDICT_UNSUPPORTED,
+        judge_nothing(&judged, task->name, VERDICT_UNSCORED,
                       diag.items.len ? diag.items.at[0].text : "no prompt could be made");
         buf_puts(reply, "[");
         wire_judged(&judged, reply);

@@ -82,7 +82,7 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
         r->cases = (TorchCases){0};
     r->task = case_read(arena, &task, c, &r->cases, &r->options, &said);
     if (!r->task) {
-        fail(r, VERDICT_UNSUPPORTED, &said, "the case cannot be read");
+        fail(r, VERDICT_UNSCORED, &said, "the case cannot be read");
         return;
     }
     CompareSpec own;
@@ -90,13 +90,13 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
     r->shapes = case_shapes(arena, r->task->graph);
     if (!graph_bytes(r->task->graph, &r->bytes, &largest) || r->bytes > most_case) {
         r->bytes = 0;
-        fail(r, VERDICT_TOO_LARGE, NULL, "the values of this case need more than 2 GiB");
+        fail(r, VERDICT_UNSCORED, NULL, "the values of this case need more than 2 GiB");
     } else if (eval_reference(arena, r->task->graph, c->seed, rule, &r->ref, &said)) {
         r->ref.spec.bound = own.bound;
         r->ref.spec.named = own.named;
         eval_reference_model(arena, task.path, task.source, r->task, &r->options, &r->ref);
     } else {
-        fail(r, VERDICT_UNSUPPORTED, &said, "the reference cannot be computed");
+        fail(r, VERDICT_UNSCORED, &said, "the reference cannot be computed");
     }
 }
 

@@ -19,6 +19,7 @@ static ScoreSample sample_of(const StoreAttempt *a)
     ScoreSample s = {.compiled = a->compiled == VERDICT_YES || a->status == VERDICT_OK,
                      .correct = a->status == VERDICT_OK,
                      .unsupported = !verdict_status_row(a->status)->counted,
+                     .unscored = a->status == VERDICT_UNSCORED,
                      .predicted_us = a->predicted_us,
                      .bound_us = a->bound_us,
                      .baseline_us = a->baseline_us,
@@ -112,15 +113,15 @@ BenchGroups bench_groups(Arena *arena, const BenchScores *scores)
         vec_push(arena, &all, levels.at[i]);
     BenchGroup total = {.title = "all", .tasks = scores->tasks};
     vec_push(arena, &all, total);
-    total.title = "without unsupported";
-    total.without_unsupported = true;
+    total.title = "without unscored";
+    total.without_unscored = true;
     vec_push(arena, &all, total);
     return all;
 }
 
 ScoreOf bench_group_of(const BenchGroup *g, uint32_t k)
 {
-    return (ScoreOf){g->tasks.at, g->tasks.len, k, g->without_unsupported};
+    return (ScoreOf){g->tasks.at, g->tasks.len, k, g->without_unscored};
 }
 
 uint32_t bench_group_unsupported(const BenchGroup *g)

@@ -1,7 +1,7 @@
 /* The scores of a run: attempts in the store become the table at the end of a bench.
  *
  * A sample counts as its last turn. Rows: one for each category, for each level where there are
- * several, for all, and for all without what acraft lacks. */
+ * several, for all, and for all without what can be scored for nobody. */
 #ifndef LOOP_BENCH_TABLE_H
 #define LOOP_BENCH_TABLE_H
 
@@ -23,11 +23,11 @@ bool bench_scores(Store *store, Arena *arena, int64_t run, BenchScores *scores, 
 typedef struct BenchGroup {
     const char *title;
     ScoreTasks tasks;
-    bool without_unsupported;
+    bool without_unscored;
 } BenchGroup;
 typedef VEC(BenchGroup) BenchGroups;
 
-/* Categories, levels where there are several, all, and last all without what acraft lacks. */
+/* Categories, levels where there are several, all, and last all without what can be scored for nobody. */
 BenchGroups bench_groups(Arena *arena, const BenchScores *scores);
 ScoreOf bench_group_of(const BenchGroup *group, uint32_t k);
 uint32_t bench_group_unsupported(const BenchGroup *group); /* samples */

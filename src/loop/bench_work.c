@@ -52,7 +52,7 @@ void bench_work(void *bench, Str request, Buf *reply)
     if (there)
         judge_item(&arena, b, item, &task, &judged);
     else
-        judge_nothing(&judged, of->name, VERDICT_UNSUPPORTED, diag.items.at[0].text);
+        judge_nothing(&judged, of->name, VERDICT_UNSCORED, diag.items.at[0].text);
     buf_puts(reply, "[");
     wire_judged(&judged, reply);
     buf_puts(reply, "]");

@@ -41,6 +41,7 @@ void score_add(ScoreTask *task, const ScoreSample *sample)
 {
     task->samples++;
     task->unsupported += sample->unsupported;
+    task->unscored += sample->unscored;
     for (int kind = 0; kind < SCORE_KIND_COUNT; kind++)
         task->good[kind] += meets(sample, (ScoreKind)kind);
     task->has_baseline |= sample->baseline_us > 0;
@@ -67,7 +68,7 @@ double score_at_k(uint32_t n, uint32_t good, uint32_t k)
 
 static uint32_t samples_of(const ScoreOf *of, const ScoreTask *t)
 {
-    return t->samples - (of->without_unsupported ? t->unsupported : 0);
+    return t->samples - (of->without_unscored ? t->unscored : 0);
 }
 
 static bool takes_part(const ScoreTask *t, ScoreKind kind)

@@ -9,8 +9,9 @@
  *     hardware-anchored             mean of bound / predicted time, 0 for what is not right
  *     level score                   NPUKernelBench: shares of three levels weighted .2 .3 .5
  *
- * What acraft lacks (status not `counted`) stays in `samples` and is counted in `unsupported`;
- * each score can be had with it (as a failure) and without (as if never sampled). */
+ * What acraft lacks (status not `counted`) is counted in `unsupported` and is a failure in every score:
+ * a candidate could choose it. What no candidate can choose (`unscored`: the task cannot be scored for
+ * anybody) may be left out, as if never sampled. */
 #ifndef LOOP_SCORE_H
 #define LOOP_SCORE_H
 
@@ -28,7 +29,7 @@ const char *score_kind_text(ScoreKind kind);
 /* What is known of one task. */
 typedef struct ScoreTask {
     const char *name, *category, *level;
-    uint32_t samples, unsupported;
+    uint32_t samples, unsupported, unscored;
     uint32_t good[SCORE_KIND_COUNT]; /* samples that meet the kind */
     bool has_baseline, has_unfused;  /* else the task is left out of those kinds */
     double anchored;                 /* sum over its samples */
@@ -37,7 +38,7 @@ typedef struct ScoreTask {
 
 /* A sample of a task; times are microseconds, NaN when not known. */
 typedef struct ScoreSample {
-    bool compiled, correct, unsupported;
+    bool compiled, correct, unsupported, unscored;
     double predicted_us, bound_us, baseline_us, unfused_us;
     uint32_t cases, passed;
 } ScoreSample;
@@ -56,7 +57,7 @@ typedef struct ScoreOf {
     const ScoreTask *tasks;
     uint32_t count;
     uint32_t k;
-    bool without_unsupported;
+    bool without_unscored;
 } ScoreOf;
 
 /* Over all tasks. */

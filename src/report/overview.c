@@ -99,7 +99,7 @@ static void put_table(Buf *out, const ReportRun *run, uint32_t which)
     buf_printf(out,
                "<div class=\"wide\"><table class=\"scores\"><thead><tr><th></th><th>tasks</th>"
                "<th>unsupported</th><th>Compile@%u</th><th>Pass@%u</th><th>without "
-               "unsupported</th><th>Fast<sub>0.2</sub></th><th>Fast<sub>0.8</sub></th><th>"
+               "unscored</th><th>Fast<sub>0.2</sub></th><th>Fast<sub>0.8</sub></th><th>"
                "Fast<sub>1.0</sub></th><th>bound</th></tr></thead>\n<tbody>\n",
                k, k);
     for (uint32_t i = 0; i < run->groups.len; i++)
@@ -111,8 +111,10 @@ static void put_legend(Buf *out, const ReportRun *run)
 {
     buf_printf(out,
                "<p class=\"soft note\">Percent, with 95 %% intervals. <b>Unsupported</b> counts "
-               "samples that acraft could not judge: they are failures in every column but "
-               "\342\200\234without unsupported\342\200\235. <b>Fast</b>: of all tasks / of the "
+               "samples that acraft could not judge: they are failures in every column. "
+               "\342\200\234Without unscored\342\200\235 "
+               "leaves out samples of tasks that can be scored for nobody here. <b>Fast</b>: of "
+               "all tasks / of the "
                "right ones, <em>predicted</em> time against a <em>measured</em> baseline that %u "
                "of %u tasks have. <b>Bound</b>: mean of memory bound over predicted time, 0 for "
                "what is not right.",

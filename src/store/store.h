@@ -122,6 +122,9 @@ bool store_tasks_put(Store *store, StoreTask *tasks, uint32_t count, Diag *diag)
 /* All of it in one transaction; fills attempt->id. One of the same run, task, sample and turn that
  * is already there stays as it is, and *attempt gets its id. */
 bool store_attempt_add(Store *store, StoreAttempt *attempt, Diag *diag);
+/* Takes back attempts without a candidate that came from there. */
+bool store_attempts_drop(Store *store, int64_t run, int64_t task, const char *provenance,
+                         Diag *diag);
 
 /* ---- reading ---- */
 

@@ -268,6 +268,20 @@ static bool find_attempt(Store *store, StoreAttempt *a, Diag *diag)
     return true;
 }
 
+bool store_attempts_drop(Store *store, int64_t run, int64_t task, const char *provenance,
+                         Diag *diag)
+{
+    sqlite3_stmt *s = store_prepare(
+        store, "DELETE FROM attempts WHERE run=? AND task=? AND provenance=? AND source=''", diag);
+    if (!s)
+        return false;
+    StoreRow p = store_params(s);
+    store_put_int(&p, run);
+    store_put_int(&p, task);
+    store_put_text(&p, provenance);
+    return store_step_once(store, s, diag);
+}
+
 bool store_attempt_add(Store *store, StoreAttempt *attempt, Diag *diag)
 {
     if (!store_begin(store, diag))

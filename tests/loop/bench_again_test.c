@@ -29,6 +29,10 @@ static Str text_with_answers(Arena *arena, const JudgeTask *task, uint64_t seed)
                    "    TPipe pipe; TBuf<TPosition::VECCALC> buf; pipe.InitBuffer(buf, 4096);\n"
                    "    LocalTensor<float> t = buf.Get<float>();\n"
                    "    GlobalTensor<float> out; out.SetGlobalBuffer((__gm__ float *)y);\n");
+    buf_printf(&out,
+               "    GlobalTensor<float> in; in.SetGlobalBuffer((__gm__ float *)x); float s = 0;\n"
+               "    for (int i = 0; i < %lld; i++) s += in.GetValue(i);\n",
+               (long long)ref.in.inputs[0]->count);
     for (int64_t i = 0; i < ref.want[0]->count; i++)
         buf_printf(&out, "    t.SetValue(%lld, %.9gf);\n", (long long)i,
                    tensor_get(ref.want[0], i));

@@ -40,6 +40,7 @@ static void make_trial(Trial *t, const char *suite, const char *answers)
                           .answers = answers ? &t->answers : NULL,
                           .answers_path = answers ? answers : "",
                           .samples = 1,
+                          .answered_only = true,
                           .label = "",
                           .version = "test",
                           .jobs = 2};
@@ -387,7 +388,7 @@ T_TEST(bench_scores_of_a_run)
     const uint32_t ks[] = {1, 5, 0};
     bench_table_text(&t.arena, &scores, ks, &text);
     bench_table_json(&t.arena, &scores, ks, &json);
-    CHECK(strstr(text.at, "Pass@5") && strstr(text.at, "without unsupported"));
+    CHECK(strstr(text.at, "Pass@5") && strstr(text.at, "without unscored"));
     CHECK(strstr(json.at, "\"of_correct\"") && strstr(json.at, "\"settings\": {"));
     buf_clear(&json);
     scores.run.settings =

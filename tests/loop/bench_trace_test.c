@@ -53,6 +53,7 @@ static void run(Arena *arena, Store *store, const char *answers, BenchDone *done
                       .generator = "answers",
                       .answers = &found,
                       .answers_path = answers,
+                      .answered_only = true,
                       .samples = 1,
                       .label = "",
                       .version = "test",

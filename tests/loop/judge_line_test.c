@@ -42,6 +42,7 @@ T_TEST(judge_answers_any_line)
         "{\"task\": \"tests/bench/tasks/square.py\"}",
         "{\"task\": \"tests/bench/tasks/square.py\", \"answer\": \"x\", \"form\": \"poem\"}",
         "{\"task\": \"/nonexistent.py\", \"answer\": \"x\"}",
+        "{\"task\": \"sofmax\", \"answer\": \"x\"}", /* misspelt */
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         json_t *answer = judge(lines[i]);

@@ -112,17 +112,21 @@ T_TEST(score_reproduces_ascendcraft)
     CHECK_NEAR(score_anchored(&all).share, 0.5 * 47 / 52, 1e-12);
 }
 
-T_TEST(score_keeps_what_acraft_lacks_apart)
+/* What a candidate can choose is a failure both ways; what the task is the reason for may be left out. */
+T_TEST(score_leaves_out_only_what_no_candidate_chooses)
 {
-    ScoreTask t[2] = {{.level = ""}, {.level = ""}};
-    ScoreSample ok = {.compiled = true, .correct = true}, lacks = {.unsupported = true};
+    ScoreTask t[3] = {{.level = ""}, {.level = ""}, {.level = ""}};
+    ScoreSample ok = {.compiled = true, .correct = true}, lacks = {.unsupported = true},
+                nobody = {.unsupported = true, .unscored = true};
     score_add(&t[0], &ok);
     score_add(&t[0], &lacks);
     score_add(&t[1], &lacks);
-    ScoreOf with = {t, 2, 1, false}, without = {t, 2, 1, true};
-    CHECK_NEAR(score_of_all(&with, SCORE_PASS).share, 0.25, 0);
-    CHECK_NEAR(score_of_all(&without, SCORE_PASS).share, 1, 0);
-    CHECK_EQ_INT(score_of_all(&without, SCORE_PASS).tasks, 1);
+    score_add(&t[2], &nobody);
+    ScoreOf with = {t, 3, 1, false}, without = {t, 3, 1, true};
+    CHECK_NEAR(score_of_all(&with, SCORE_PASS).share, 0.5 / 3, 1e-12);
+    CHECK_NEAR(score_of_all(&without, SCORE_PASS).share, 0.25, 0);
+    CHECK_EQ_INT(score_of_all(&without, SCORE_PASS).tasks, 2);
+    CHECK_EQ_INT(t[0].unsupported + t[1].unsupported + t[2].unsupported, 3);
 }
 
 T_TEST(score_levels_both_ways)

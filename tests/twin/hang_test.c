@@ -77,3 +77,55 @@ T_TEST(hangs_of_the_documents_are_named)
     for (uint32_t i = 0; i < sizeof hangs / sizeof *hangs; i++)
         run_hang(&hangs[i]);
 }
+
+/* --- the name of a finding --- */
+
+static void run_body(Trial *t, Arena *arena, const char *body, uint32_t blocks)
+{
+    static int32_t words[16384];
+    static TwinArg arg = {.index = 0};
+    static TwinTensor w;
+    static TwinLaunch launch;
+    w = (TwinTensor){.name = "w",
+                     .dtype = DT_I32,
+                     .rank = 1,
+                     .shape = {16384},
+                     .role = SIM_INOUT,
+                     .data = words,
+                     .bytes = sizeof words};
+    launch = (TwinLaunch){
+        .tensors = &w, .tensor_count = 1, .args = &arg, .arg_count = 1, .blocks = blocks};
+    *t = (Trial){.text = str_format(arena, HEAD "%s}\n", body), .launch = &launch};
+    t->options.keep_going = true;
+    trial_run(t);
+}
+
+/* A leak that is met before a hang does not hide it. */
+T_TEST(the_gravest_finding_gives_the_status)
+{
+    Arena arena = {0};
+    Trial t;
+    run_body(&t, &arena,
+             "TQue<QuePosition::VECIN, 1> q;\npipe.InitBuffer(q, 1, 256);\n"
+             "LocalTensor<half> lost = q.AllocTensor<half>();\n"
+             "if (GetBlockIdx() == 0) IBSet(gm, ub, 0, 0);\nelse IBWait(gm, ub, 0, 1);\n",
+             2);
+    CHECK_MSG(t.verdict.status == VERDICT_HANG && t.verdict.hazards.len > 1, "%s: %s",
+              verdict_status_row(t.verdict.status)->text, t.verdict.reason);
+    trial_drop(&t);
+    arena_drop(&arena);
+}
+
+/* A flag that is set and never waited for is a fault, but nobody waits. */
+T_TEST(a_flag_left_set_is_no_hang)
+{
+    Arena arena = {0};
+    Trial t;
+    run_body(&t, &arena, "SetFlag<HardEvent::V_MTE3>(0);\n", 1);
+    CHECK_MSG(t.verdict.status == VERDICT_HAZARD, "%s: %s",
+              verdict_status_row(t.verdict.status)->text, t.verdict.reason);
+    for (uint32_t i = 0; i < t.verdict.hazards.len; i++)
+        CHECK(t.verdict.hazards.at[i].kind != FINDING_HANG);
+    trial_drop(&t);
+    arena_drop(&arena);
+}
