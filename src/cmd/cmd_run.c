@@ -24,12 +24,29 @@ typedef struct Job {
     Diag diag;
 } Job;
 
+/* --out x=@FILE of a tensor that --inout gave says where its result goes. */
+static bool names_inout(Job *job, const char *text)
+{
+    const char *equals = strchr(text, '='), *at = strchr(text, '@');
+    size_t len = equals ? (size_t)(equals - text) : 0;
+    for (uint32_t i = 0; len && i < job->tensors.len; i++) {
+        const TwinTensor *tensor = &job->tensors.at[i];
+        if (tensor->role != SIM_INOUT || strncmp(tensor->name, text, len) != 0 || tensor->name[len])
+            continue;
+        job->files.at[i] = at ? str_dup(job->arena, str_from(at + 1)) : NULL;
+        return true;
+    }
+    return false;
+}
+
 /* Without values an input that comes from a file keeps its own: indices decide where a kernel goes. */
 static bool add_tensors(Job *job, const NameList *list, SimRole role)
 {
     for (uint32_t i = 0; i < list->len; i++) {
         TwinTensor tensor;
         const char *file = NULL;
+        if (role == SIM_OUT && names_inout(job, list->at[i]))
+            continue;
         bool given = role == SIM_IN && strchr(list->at[i], '@');
         bool ok = job->options->time_only && !given
                       ? twin_tensor_shape(job->arena, list->at[i], role, &tensor, &job->diag)
@@ -319,7 +336,8 @@ int cmd_run(int argc, char **argv)
         {"kernel", CMD_TEXT, &o.kernel, "NAME", "the entry, where the text has several"},
         {"in", CMD_LIST, &o.inputs, "X=f16[8,64]", "an input, random; or X=@X.npy, X=f16[..]@RAW"},
         {"inout", CMD_LIST, &o.inouts, "X=...",
-         "a tensor that is read and written; a file it comes from stays as it is"},
+         "a tensor that is read and written; a file it comes from stays, --out X=@FILE writes the "
+         "result"},
         {"out", CMD_LIST, &o.outputs, "Y=f16[8,64]", "an output; @FILE behind it writes it"},
         {"attr", CMD_LIST, &o.attrs, "NAME=VALUE", "an attribute, or a parameter by value"},
         {"blocks", CMD_I64, &o.blocks, "N",

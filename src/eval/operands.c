@@ -34,18 +34,19 @@ static bool add_given(EvalTensors *t, const char *name, const Tensor *from)
     return true;
 }
 
-static TwinTensor *input_named(EvalTensors *t, const char *name)
+/* The n-th input of a name: those of a list share theirs. */
+static TwinTensor *input_named(EvalTensors *t, const char *name, uint32_t n)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        if (t->at[i].role != SIM_OUT && strcmp(t->at[i].name, name) == 0)
+        if (t->at[i].role != SIM_OUT && strcmp(t->at[i].name, name) == 0 && n-- == 0)
             return &t->at[i];
     return NULL;
 }
 
-static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t output)
+static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t n, uint32_t output)
 {
     const Tensor *want = j->ref->want[output];
-    const TwinTensor *same = input_named(t, name);
+    const TwinTensor *same = input_named(t, name, n);
     TwinTensor *to = &t->at[t->count];
     if (!set_tensor(to, name, want->dtype, want->shape, SIM_OUT))
         return false;
@@ -69,7 +70,7 @@ static bool add_all(EvalJudge *j, EvalTensors *t)
     for (uint32_t i = 0; ok && i < g->params.len; i++)
         ok = add_given(t, names.params[i], j->ref->in.params[i]);
     for (uint32_t i = 0; ok && i < g->outputs.len; i++)
-        ok = add_output(j, t, names.outputs[i], i);
+        ok = add_output(j, t, names.outputs[i], 0, i);
     return ok;
 }
 
@@ -98,13 +99,13 @@ static bool add_operand(EvalJudge *j, EvalTensors *t, const TorchOperand *o)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < o->count; i++) {
-        TwinTensor *same = input_named(t, o->name);
+        TwinTensor *same = input_named(t, o->name, i);
         switch (o->role) {
         case OPERAND_IN:
         case OPERAND_OPT:
         case OPERAND_LIST: ok = add_given(t, o->name, j->ref->in.inputs[o->first + i]); break;
         case OPERAND_OUT:
-        case OPERAND_OUTS: ok = add_output(j, t, o->name, o->first + i); break;
+        case OPERAND_OUTS: ok = add_output(j, t, o->name, i, o->first + i); break;
         case OPERAND_MUT:
             if (!same)
                 return false;
@@ -185,8 +186,9 @@ bool eval_tensors_compare(EvalJudge *j, const EvalTensors *t)
     for (uint32_t i = 0; i < j->ref->graph->outputs.len; i++) {
         const TwinTensor *from = t->outputs[i] < t->count ? &t->at[t->outputs[i]] : NULL;
         Tensor *got = from ? tensor_new_raw(from->dtype, j->ref->want[i]->shape) : NULL;
-        if (got && from->bytes)
-            memcpy(got->at, from->data, from->bytes);
+        size_t bytes = got ? (size_t)got->count * dtype_bytes(got->dtype) : 0;
+        if (bytes)
+            memcpy(got->at, from->data, bytes < from->bytes ? bytes : from->bytes);
         ok = eval_compare(j->arena, j->ref, i, got, true, j->verdict) && ok;
         tensor_free(got);
     }

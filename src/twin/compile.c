@@ -70,9 +70,9 @@ static SimKind guess_kind(Str text)
     return SIM_AIV;
 }
 
-static SimKind kind_of_entry(const TwinEntry *entry, Str text)
+static SimKind kind_of_cores(TwinCores cores, Str text)
 {
-    switch (entry->cores) {
+    switch (cores) {
     case TWIN_CORES_VECTOR: return SIM_AIV;
     case TWIN_CORES_CUBE: return SIM_AIC;
     case TWIN_CORES_MIX_1_1: return SIM_MIX_1_1;
@@ -163,7 +163,8 @@ static const TwinEntry *choose_entry(Arena *arena, const TwinSource *source,
     else if (!found)
         why = str_format(arena, "several kernels in the text, name one: %s",
                          entry_list(arena, entries));
-    else if (found->is_template && !strchr(source->kernel ? source->kernel : "", '<'))
+    else if (found->is_template && !strchr(source->kernel ? source->kernel : "", '<') &&
+             !(source->template_args && source->template_args[0]))
         why = str_format(arena, "'%s' is a template: name its arguments, as in %s<half>",
                          found->name, found->name);
     if (why)
@@ -231,6 +232,8 @@ static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *en
     for (const char *const *define = source->defines; define && *define; define++)
         twin_add_define(&out, *define);
     buf_str(&out, source->prelude);
+    buf_puts(&out, "\n#ifndef ACRAFT_TILING_STRUCT\n"
+                   "#define ACRAFT_TILING_STRUCT acraft_tiling_default\n#endif\n");
     /* The device has no libm, so a kernel may be called sqrt. */
     if (is_library_name(entry->name))
         buf_printf(&out, "\n#define %s acraft_kernel_%s\n", entry->name, entry->name);
@@ -239,7 +242,12 @@ static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *en
     buf_str(&out, text);
     buf_puts(&out, "\n#line 1 \"acraft-trampoline\"\n#include \"acraft/launch.h\"\n");
     /* From outside every namespace: an API may have the entry's name. */
-    buf_printf(&out, "ACRAFT_ENTRY(::%s)\n", source->kernel ? source->kernel : entry->name);
+    const char *name = source->kernel ? source->kernel : entry->name;
+    bool given = entry->is_template && source->template_args && !strchr(name, '<');
+    if (given)
+        buf_printf(&out, "ACRAFT_ENTRY(::%s<%s>)\n", name, source->template_args);
+    else
+        buf_printf(&out, "ACRAFT_ENTRY(::%s)\n", name);
     Str unit = str_copy(arena, buf_view(&out));
     buf_free(&out);
     return unit;
@@ -317,6 +325,17 @@ static void scan_preprocessed(Arena *arena, const TwinPlaces *places, const Twin
         *entries = found;
 }
 
+/* Whether vector (0) or cube (1) cores run it: by the text, and by the task types of what is built, which a
+ * header may hold that the text includes. */
+static bool runs_on(const TwinKernel *kernel, int role)
+{
+    SimKind other = role ? SIM_AIV : SIM_AIC;
+    bool runs = kernel->guess != other;
+    for (uint32_t i = 0; i < kernel->tasks.len; i++)
+        runs = runs || kind_of_task(kernel->tasks.at[i].type, other) != other;
+    return runs;
+}
+
 TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptions *options,
                          Verdict *verdict, Diag *diag)
 {
@@ -331,23 +350,25 @@ TwinKernel *twin_compile(Arena *arena, const TwinSource *source, const TwinOptio
     const TwinEntry *entry = choose_entry(arena, source, &entries, verdict);
     if (!entry || !names_ok(arena, source, options, verdict))
         return NULL;
+    TwinCores cores = source->cores != TWIN_CORES_UNSAID ? source->cores : entry->cores;
     TwinKernel *kernel = arena_new(arena, TwinKernel);
     *kernel = (TwinKernel){.name = entry->name,
                            .path = source->path,
                            .text = str_copy(arena, source->text),
                            .params = entry->params,
                            .exe = {-1, -1},
-                           .guess = kind_of_entry(entry, source->text)};
+                           .guess = kind_of_cores(cores, source->text)};
     BuildText text = {.text = unit_text(arena, source, entry), .shown = source->path};
     BuildUnit unit = {.texts = &text,
                       .text_count = 1,
                       .include_dirs = include_dirs(arena, source),
                       .mixed = str_find(source->text, STR("<<<")) >= 0};
     bool ok = true;
-    if (kernel->guess != SIM_AIC)
+    for (int role = 0; ok && role < 2; role++)
+        if (runs_on(kernel, role))
+            ok = build_half(arena, &places, unit, role, options, kernel, verdict, diag);
+    if (ok && kernel->exe[0] < 0 && runs_on(kernel, 0))
         ok = build_half(arena, &places, unit, 0, options, kernel, verdict, diag);
-    if (ok && kernel->guess != SIM_AIV)
-        ok = build_half(arena, &places, unit, 1, options, kernel, verdict, diag);
     verdict->compiled = ok ? VERDICT_YES : VERDICT_NO;
     if (!ok)
         twin_release(kernel);

@@ -92,9 +92,11 @@ static void hint_at_call(Diag *diag, Str name)
     if (instead)
         diag_hint(diag, "AscendC has no '%.*s': use %s", STR_ARG(name), instead);
     else if (near)
-        diag_hint(diag, "AscendC has no '%.*s'; did you mean %s?", STR_ARG(name), near);
+        diag_hint(diag, "no call '%.*s' is known here; did you mean %s?", STR_ARG(name), near);
     else
-        diag_hint(diag, "AscendC has no '%.*s': compose it from the calls there are",
+        diag_hint(diag,
+                  "no call '%.*s' is known here: compose it from the calls there are, or report it "
+                  "where CANN has it",
                   STR_ARG(name));
 }
 

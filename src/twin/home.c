@@ -144,6 +144,18 @@ bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *plac
     return true;
 }
 
+bool twin_places_other(Arena *arena, const TwinPlaces *places, TwinPlaces *other)
+{
+    static const char *const gccs[] = {"g++", NULL};
+    const char *forced = getenv("ACRAFT_CXX");
+    *other = *places;
+    if (!places->is_clang || (forced && *forced))
+        return false;
+    other->compiler = first_program(arena, gccs);
+    other->is_clang = false;
+    return other->compiler && hash_headers(other);
+}
+
 const NpuChip *twin_chip(const TwinOptions *options)
 {
     return options->chip ? options->chip : npu_chip_find(STR("910B2"));

@@ -208,6 +208,26 @@ static Str marked_text(Arena *arena, const TwinHostFile *file, const char *const
     return text;
 }
 
+/* CANN builds host code with g++, which takes some text that clang refuses (arrays of a length that is not
+ * constant, with values): so where clang refuses, g++ is asked, and clang's messages stay if it refuses too. */
+static bool build_host(Arena *arena, const TwinPlaces *places, const BuildUnit *unit,
+                       const TwinOptions *options, BuildResult *built, Verdict *verdict, Diag *diag)
+{
+    TwinPlaces other;
+    Verdict before = *verdict, again = *verdict;
+    Diag kept = *diag;
+    if (twin_build_program(arena, places, unit, options, built, verdict, diag))
+        return true;
+    if (verdict->status != VERDICT_NOT_COMPILED || !twin_places_other(arena, places, &other))
+        return false;
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    if (!twin_build_program(arena, &other, unit, options, built, &again, &quiet))
+        return false;
+    *verdict = before;
+    *diag = kept;
+    return true;
+}
+
 TwinHost *twin_host_compile(Arena *arena, const TwinHostSource *source, const TwinOptions *options,
                             Verdict *verdict, Diag *diag)
 {
@@ -226,7 +246,7 @@ TwinHost *twin_host_compile(Arena *arena, const TwinHostSource *source, const Tw
                       .include_dirs = source->include_dirs,
                       .host = true};
     BuildResult built;
-    if (!twin_build_program(arena, &places, &unit, options, &built, verdict, diag))
+    if (!build_host(arena, &places, &unit, options, &built, verdict, diag))
         return NULL;
     TwinHost *host = arena_new(arena, TwinHost);
     host->exe = built.exe;

@@ -219,12 +219,17 @@ static bool read_tiling(Arena *arena, Str answer, TwinTiling *tiling, Verdict *v
     if (result.tiling_bytes != answer.len - sizeof result || result.block_dim == 0)
         return refuse(arena, result.block_dim ? "its answer is cut" : "it set no block dimension",
                       verdict);
+    result.template_args[sizeof result.template_args - 1] = 0;
+    result.tiling_struct[sizeof result.tiling_struct - 1] = 0;
     uint64_t workspace = result.workspace_count ? result.workspace[0] : 0;
     *tiling = (TwinTiling){.bytes = str_copy(arena, str_slice(answer, sizeof result, answer.len)),
                            .key = result.key,
                            .blocks = result.block_dim,
                            .workspace = workspace > SYSTEM_WORKSPACE ? workspace - SYSTEM_WORKSPACE
-                                                                     : 0};
+                                                                     : 0,
+                           .template_args = str_dup(arena, str_from(result.template_args)),
+                           .tiling_struct = str_dup(arena, str_from(result.tiling_struct)),
+                           .kernel_type = result.kernel_type};
     return true;
 }
 

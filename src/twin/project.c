@@ -59,6 +59,13 @@ static bool read_file(Arena *arena, const char *path, Side side, TwinProject *pr
     return true;
 }
 
+/* Folders beside an operator that have op_host and op_kernel of their own: its tests, text for chips of
+ * another generation. */
+static bool is_apart(const char *name)
+{
+    return strcmp(name, "tests") == 0 || strcmp(name, "test") == 0 || strcmp(name, "arch35") == 0;
+}
+
 static bool walk(Arena *arena, const char *dir, Side side, int depth, TwinProject *project,
                  Diag *diag)
 {
@@ -70,6 +77,8 @@ static bool walk(Arena *arena, const char *dir, Side side, int depth, TwinProjec
     for (uint32_t i = 0; i < names.len; i++) {
         const char *path = path_join(arena, dir, names.at[i]);
         if (names.at[i][0] == '.') /* an editor's copies */
+            continue;
+        if (is_apart(names.at[i]) && file_is_dir(path))
             continue;
         if (file_is_dir(path) ? file_is_link(path) : !file_is_plain(path))
             continue; /* leads out of the project, or is nothing to read */
@@ -431,6 +440,9 @@ static const char *const *case_defines(CaseRun *c, Str header)
     if (str_find(header, STR("TILING_KEY_VAR")) >= 0)
         vec_push(c->arena, &defines,
                  str_format(c->arena, "TILING_KEY_VAR=%lluUL", (unsigned long long)c->tiling.key));
+    if (c->tiling.tiling_struct[0])
+        vec_push(c->arena, &defines,
+                 str_format(c->arena, "ACRAFT_TILING_STRUCT=%s", c->tiling.tiling_struct));
     for (const char *const *d = c->opened->project->defines; d && *d; d++)
         vec_push(c->arena, &defines, *d);
     vec_push(c->arena, &defines, NULL);
@@ -467,6 +479,20 @@ static bool find_kernel(CaseRun *c, TwinSource *source)
     return false;
 }
 
+/* The cores that ASCENDC_TPL_KERNEL_TYPE_SEL names for the key. */
+static TwinCores cores_of_template(int32_t kernel_type)
+{
+    switch (kernel_type) {
+    case 0: /* AIV_ONLY */
+    case 4: /* MIX_AIV_1_0 */ return TWIN_CORES_VECTOR;
+    case 1: /* AIC_ONLY */
+    case 5: /* MIX_AIC_1_0 */ return TWIN_CORES_CUBE;
+    case 6: return TWIN_CORES_MIX_1_1;
+    case 7: return TWIN_CORES_MIX_1_2;
+    default: return TWIN_CORES_UNSAID;
+    }
+}
+
 static TwinKernel *compile_case(CaseRun *c)
 {
     TwinSource source = {0};
@@ -475,6 +501,8 @@ static TwinKernel *compile_case(CaseRun *c)
         return NULL;
     source.include_dirs = project_dirs(c->arena, c->opened->project, source.path);
     source.defines = case_defines(c, source.prelude);
+    source.template_args = c->tiling.template_args;
+    source.cores = cores_of_template(c->tiling.kernel_type);
     c->diag->file = source.path;
     c->diag->source = source.text;
     return twin_compile(c->arena, &source, c->options, c->verdict, c->diag);

@@ -23,6 +23,15 @@
 enum { TWIN_MOST_DIMS = 16 };
 
 /* One file of AscendC text. */
+/* The cores that run a kernel, as __vector__, __cube__, __mix__ or the host side say. */
+typedef enum TwinCores {
+    TWIN_CORES_UNSAID,
+    TWIN_CORES_VECTOR,
+    TWIN_CORES_CUBE,
+    TWIN_CORES_MIX_1_1,
+    TWIN_CORES_MIX_1_2
+} TwinCores;
+
 typedef struct TwinSource {
     const char *path; /* as messages and records show it */
     Str text;
@@ -31,6 +40,9 @@ typedef struct TwinSource {
     const char *const *defines;      /* "NAME" or "NAME=value", ends with NULL; NULL: none */
     Str prelude;        /* C++ put before the text: tiling structs of the host side, ... */
     const char *kernel; /* the entry; NULL: the only one in the text */
+    const char
+        *template_args; /* of the entry, where it is a template and `kernel` has none; or NULL */
+    TwinCores cores;    /* that run it, where the host side says so */
 } TwinSource;
 
 typedef struct TwinOptions {

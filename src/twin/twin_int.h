@@ -17,17 +17,13 @@ typedef struct TwinPlaces {
 bool twin_places_find(Arena *arena, const TwinOptions *options, TwinPlaces *places,
                       Verdict *verdict);
 
+/* The same with g++ where it was clang; false: there is none, or ACRAFT_CXX names the compiler. */
+bool twin_places_other(Arena *arena, const TwinPlaces *places, TwinPlaces *other);
+
 /* compile.c: "M=V" or "M", as -D takes it, as a line of text. */
 void twin_add_define(Buf *out, const char *define);
 
 /* entry.c: the kernel entries a text declares. */
-typedef enum TwinCores { /* as the declaration says by __vector__, __cube__, __mix__ */
-                         TWIN_CORES_UNSAID,
-                         TWIN_CORES_VECTOR,
-                         TWIN_CORES_CUBE,
-                         TWIN_CORES_MIX_1_1,
-                         TWIN_CORES_MIX_1_2
-} TwinCores;
 typedef struct TwinEntry {
     const char *name;
     uint32_t line;

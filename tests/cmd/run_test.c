@@ -1,4 +1,4 @@
-/* acraft run --task: which sizes a program is run at where none are asked for. */
+/* acraft run: which sizes a program is run at where none are asked for, tensors updated in place. */
 #include "cmd/cmd.h"
 #include "tests/t.h"
 #include <fcntl.h>
@@ -39,5 +39,34 @@ T_TEST(run_takes_the_tasks_own_size_where_the_program_takes_no_other)
     CHECK_MSG(str_find(text, STR("full: x f32[4,1500000]")) >= 0, "%.*s", STR_ARG(text));
     CHECK_EQ_INT(run_quietly(&arena, 6, argv, &text), CMD_NO);
     CHECK_MSG(str_find(text, STR("bad-tiling")) >= 0, "%.*s", STR_ARG(text));
+    arena_drop(&arena);
+}
+
+T_TEST(run_writes_what_is_updated_in_place_where_out_says)
+{
+    Arena arena = {0};
+    Str text, before, after;
+    char dir[] = "/tmp/acraft-run-XXXXXX";
+    float values[64], got[64];
+    REQUIRE(mkdtemp(dir) != NULL);
+    Diag diag = diag_make(&arena, dir, (Str){0});
+    for (int i = 0; i < 64; i++)
+        values[i] = (float)i - 20;
+    Str bytes = {.at = (const char *)values, .len = sizeof values};
+    char *from = str_dup(&arena, str_from(str_format(&arena, "%s/x.bin", dir)));
+    char *to = str_dup(&arena, str_from(str_format(&arena, "%s/y.bin", dir)));
+    char *inout = str_dup(&arena, str_from(str_format(&arena, "x=f32[64]@%s", from)));
+    char *out = str_dup(&arena, str_from(str_format(&arena, "x=@%s", to)));
+    REQUIRE(file_write(from, bytes, &diag));
+    char *argv[] = {
+        "run", "tests/cmd/run/scale_in_place.cpp", "--inout", inout, "--out", out, "-D", "FACTOR=3",
+        NULL};
+    CHECK_EQ_INT(run_quietly(&arena, 8, argv, &text), CMD_OK);
+    CHECK(file_read(&arena, from, 4096, &before, &diag) && str_equal(before, bytes));
+    REQUIRE(file_read(&arena, to, 4096, &after, &diag) && after.len == sizeof got);
+    memcpy(got, after.at, sizeof got);
+    for (int i = 0; i < 64; i++)
+        CHECK_MSG(got[i] == 3 * values[i], "element %d is %g", i, (double)got[i]);
+    unlink(from), unlink(to), rmdir(dir);
     arena_drop(&arena);
 }

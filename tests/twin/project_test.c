@@ -128,6 +128,26 @@ static void check_in_place(bool named)
 T_TEST(an_output_in_place_and_one_that_nobody_named) { check_in_place(false); }
 T_TEST(one_output_named_and_one_that_nobody_named) { check_in_place(true); }
 
+/* The tiling key names template arguments (ASCENDC_TPL_*); host code that only g++ takes, opbase's headers. */
+T_TEST(a_kernel_is_a_template_and_the_key_names_its_arguments)
+{
+    ProjectTrial p = {0};
+    open_folder(&p, "tests/twin/projects/add_template");
+    run_case(&p, "x=f16[4,64]", "y=f16[4,64]", NULL);
+    CHECK_MSG(p.verdict.status == VERDICT_OK, "%s", p.verdict.reason);
+    static const char *const said[][2] = {
+        {"tiles=0", "tiles is 0, it has to be positive"},
+        {"tiles=3", "template argument TILES = 3 is not in its ASCENDC_TPL_UINT_DECL"},
+        {"tiles=7", "no ASCENDC_TPL_ARGS_SEL holds T = 0, TILES = 7, TWICE = 1"}};
+    for (size_t i = 0; i < 3; i++) {
+        p.verdict = verdict_make();
+        run_case(&p, "x=f32[4,64]", "y=f32[4,64]", said[i][0]);
+        CHECK_EQ_INT(p.verdict.status, VERDICT_BAD_TILING);
+        CHECK_MSG(strstr(p.verdict.reason, said[i][1]) != NULL, "%s", p.verdict.reason);
+    }
+    close_project(&p);
+}
+
 T_TEST(refusals_of_the_host_side_are_verdicts)
 {
     static const char *const cases[][4] = {

@@ -1,6 +1,6 @@
 /* The kernel API of AscendC for Atlas A2, as acraft provides it. */
-#ifndef KERNEL_OPERATOR_H
-#define KERNEL_OPERATOR_H
+#ifndef ACRAFT_KERNEL_OPERATOR_H
+#define ACRAFT_KERNEL_OPERATOR_H
 
 #include "acraft/debug.h"
 #include "acraft/dt.h"

@@ -63,7 +63,7 @@
 /* The device compiler's own attribute is written [aicore] after __forceinline__; the macro turns it
  * into a C++ attribute, which is legal only where a declaration begins: hence the empty word. */
 #define __forceinline__
-#define aicore [maybe_unused]
+#define aicore [acraft::device] /* ignored, wherever a text puts it: before a function or before its type */
 #define __schedmode__(...)
 #define __kfc_workspace__
 #ifndef ACRAFT_SCAN

@@ -58,6 +58,11 @@ inline void SetFmatrix(uint16_t l1H, uint16_t l1W, const uint8_t pad[4], const F
     acraft::put_register(mode == FmatrixMode::FMATRIX_LEFT ? REC_REG_FMATRIX_A : REC_REG_FMATRIX_B,
                          pad[0] | uint64_t(pad[1]) << 8 | uint64_t(pad[2]) << 16 | uint64_t(pad[3]) << 24, site, l1H | uint64_t(l1W) << 16);
 }
+/* What the vendor's LoadData calls before each load, and some libraries directly. */
+inline void Load3DSetFMatrixCal(uint16_t l1H, uint16_t l1W, const uint8_t pad[4], ACRAFT_SITE)
+{
+    SetFmatrix(l1H, l1W, pad, FmatrixMode::FMATRIX_LEFT, site);
+}
 template <typename T> inline void SetLoadDataPaddingValue(const T value, ACRAFT_SITE)
 {
     acraft::put_register(REC_REG_LOAD3D_PAD, acraft::scalar_bits(value), site);

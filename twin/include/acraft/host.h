@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-#define ACRAFT_HOST_ABI 1u
+#define ACRAFT_HOST_ABI 2u
 #define ACRAFT_HOST_RANK 25
 #define ACRAFT_HOST_WORKSPACES 8
 
@@ -95,6 +95,12 @@ typedef struct AcraftTilingResult {
     uint32_t pad;
     uint64_t workspace[ACRAFT_HOST_WORKSPACES];
     char error[256];
+    /* What the key says where the kernel is a template (ASCENDC_TPL_*): its arguments as C++ writes
+     * them, the struct its tiling data is, an ASCENDC_TPL_... kernel type (-1: none is said). */
+    char template_args[512];
+    char tiling_struct[128];
+    int32_t kernel_type;
+    int32_t pad_end;
 } AcraftTilingResult;
 
 /* All return 0 on success, 1 when the operator's code refused, 2 when the op is not there or the

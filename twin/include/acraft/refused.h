@@ -22,6 +22,12 @@ namespace AscendC {
     }
 #include "acraft/unsupported.def"
 #undef UNSUPPORTED
+#define UNSUPPORTED_TYPE(NAME)                                                                     \
+    template <auto... Values> struct NAME {                                                        \
+        static_assert(sizeof...(Values) > 999, "acraft-unsupported: " #NAME);                      \
+    };
+UNSUPPORTED_TYPE(Hccl)
+#undef UNSUPPORTED_TYPE
 #define ABSENT(NAME)                                                                               \
     template <typename... Explicit, typename... Args> inline void NAME(const Args &...)            \
     {                                                                                              \

@@ -213,6 +213,10 @@ template <typename T> inline void Fill(GlobalTensor<T> gm, uint64_t size, T valu
 {
     InitOutput<T>(gm, uint32_t(size), value, site.in("Fill"));
 }
+template <typename T> inline void InitGlobalMemory(GlobalTensor<T> &gm, const uint64_t size, const T value, ACRAFT_SITE)
+{
+    InitOutput<T>(gm, uint32_t(size), value, site.in("InitGlobalMemory"));
+}
 
 template <bool FORCE = false> inline void WaitPreTaskEnd() {}
 template <pipe_t AIV_PIPE = PIPE_MTE3, pipe_t AIC_PIPE = PIPE_FIX, bool FORCE = false> inline void SetNextTaskStart() {}
@@ -240,7 +244,8 @@ template <typename S> inline void read_tiling(S *to, const void *from)
 }
 }  // namespace acraft
 
-/* ACRAFT_TILING_STRUCT is the op's default tiling struct, from the generated tiling header, which
+/* The op's tiling struct is ACRAFT_TILING_STRUCT where the host side says one for this tiling key, else
+ * acraft_tiling_default: what the kernel registers, or the default of the generated tiling header. That header
  * also makes TILING_KEY_IS a constant where the tool compiles for one key, as the vendor does. */
 #define TILING_KEY_IS(key) (uint64_t(key) == acraft_core.tiling_key)
 #define GET_TILING_DATA(name, arg) GET_TILING_DATA_WITH_STRUCT(ACRAFT_TILING_STRUCT, name, arg)
@@ -254,7 +259,7 @@ template <typename S> inline void read_tiling(S *to, const void *from)
         acraft::read_tiling(&acraft_whole, (const void *)(arg));                                   \
         std::memcpy((void *)&name, (const void *)&acraft_whole.member, sizeof name);               \
     } while (0)
-#define REGISTER_TILING_DEFAULT(type)
+#define REGISTER_TILING_DEFAULT(...) using acraft_tiling_default = __VA_ARGS__;
 #define REGISTER_TILING_FOR_TILINGKEY(expression, type)
 /* The forms below declare a pointer of the given name, to a copy on the stack. */
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, pointer, arg)                                        \

@@ -1,6 +1,6 @@
 /* The kernel-side structs of the high-level APIs' tilings by their short names. */
-#ifndef KERNEL_TILING_H
-#define KERNEL_TILING_H
+#ifndef ACRAFT_KERNEL_TILING_H
+#define ACRAFT_KERNEL_TILING_H
 
 #include "acraft/tiling_structs.h"
 

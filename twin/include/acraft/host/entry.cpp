@@ -2,6 +2,8 @@
  * function, and writes what the op definitions say. Compiled once with an operator's op_host files. */
 #include <algorithm>
 #include "acraft/host/op_def.h"
+#include "acraft/host/template_args.h"
+#include "log/ops_log.h"
 
 #include <cstdio>
 #include <exception>
@@ -23,6 +25,13 @@ int refuse(char *error, const char *format, const char *what, int code)
 {
     std::snprintf(error, 256, format, what);
     return code;
+}
+
+/* What failed, and the first error that it logged. */
+int failed(char *error, const char *what, const char *op)
+{
+    const std::string &said = acraft_ops_first_error();
+    return refuse(error, "%s", (std::string(what) + op + " failed" + (said.empty() ? "" : ": ") + said).c_str(), 1);
 }
 
 void fill_tensors(const AcraftHostTensor *from, int32_t count, size_t declared, std::vector<gert::Tensor> &to,
@@ -207,6 +216,20 @@ std::string struct_text(const std::string &name, const TilingDef &def)
 
 }  // namespace
 
+/* The template arguments that the key stands for. */
+static int say_template(const std::string &op, AcraftTilingResult *r)
+{
+    acraft::TplChoice choice = acraft::tpl_choose(op, r->key);
+    if (!acraft::tpl_error().empty()) choice.error = acraft::tpl_error();
+    if (choice.args.size() >= sizeof r->template_args || choice.tiling_struct.size() >= sizeof r->tiling_struct)
+        choice.error = "the template arguments are too long";
+    if (!choice.error.empty()) return refuse(r->error, "%s", choice.error.c_str(), 1);
+    std::strcpy(r->template_args, choice.args.c_str());
+    std::strcpy(r->tiling_struct, choice.tiling_struct.c_str());
+    r->kernel_type = choice.kernel_type;
+    return 0;
+}
+
 extern "C" int acraft_host_tiling(const AcraftTilingRequest *q, AcraftTilingResult *r)
 {
     std::memset(r, 0, sizeof *r);
@@ -219,13 +242,14 @@ extern "C" int acraft_host_tiling(const AcraftTilingRequest *q, AcraftTilingResu
         c.tiling.data_ = q->tiling;
         c.tiling.capacity_ = q->tiling_room;
         c.block_dim = 1;
-        if (run_tiling(*op, c, info) != ge::GRAPH_SUCCESS) return refuse(r->error, "the tiling function of %s failed", q->op, 1);
+        if (run_tiling(*op, c, info) != ge::GRAPH_SUCCESS) return failed(r->error, "the tiling function of ", q->op);
         r->tiling_bytes = c.tiling.size_;
         r->key = c.key;
         r->block_dim = c.block_dim;
         r->schedule_mode = c.schedule_mode;
         r->workspace_count = uint32_t(c.workspace_count);
         for (size_t i = 0; i < c.workspace_count; i++) r->workspace[i] = c.workspace[i];
+        return say_template(op->type_, r);
     } catch (const std::exception &e) {
         return refuse(r->error, "the tiling function threw: %s", e.what(), 1);
     }
@@ -243,10 +267,10 @@ extern "C" int acraft_host_infer(const AcraftTilingRequest *q, AcraftHostTensor 
     try {
         gert::InferShapeContext c;
         fill_context(c, *op, *q);
-        if (shape(&c) != ge::GRAPH_SUCCESS) return refuse(error, "shape inference of %s failed", q->op, 1);
+        if (shape(&c) != ge::GRAPH_SUCCESS) return failed(error, "shape inference of ", q->op);
         gert::InferDataTypeContext t;
         fill_context(t, *op, *q);
-        if (dtype && dtype(&t) != ge::GRAPH_SUCCESS) return refuse(error, "dtype inference of %s failed", q->op, 1);
+        if (dtype && dtype(&t) != ge::GRAPH_SUCCESS) return failed(error, "dtype inference of ", q->op);
         for (int32_t i = 0; i < q->output_count; i++) {
             const gert::Shape &s = c.outputs[size_t(i)].GetStorageShape();
             outputs[i].rank = int32_t(s.GetDimNum());
@@ -285,6 +309,6 @@ extern "C" int acraft_host_header(int fd, const char *op)
     /* With the key known while compiling, the code of other keys is not even generated. */
     put(fd, "#ifdef TILING_KEY_VAR\n#undef TILING_KEY_IS\n#define TILING_KEY_IS(key) ((key) == TILING_KEY_VAR)\n#endif\n");
     if (!keys.empty()) put(fd, "#ifdef TILING_KEY_VAR\n" + keys + "#endif\n#endif\n");
-    if (!first.empty()) put(fd, "#ifndef ACRAFT_TILING_STRUCT\n#define ACRAFT_TILING_STRUCT " + first + "\n#endif\n");
+    if (!first.empty()) put(fd, "using acraft_tiling_default = " + first + ";\n");
     return 0;
 }

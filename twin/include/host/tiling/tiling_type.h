@@ -1,7 +1,7 @@
 /* The operator library's names for what a tiling key is put together from: decimal digits, the first
  * argument lowest, on top of ten to the nineteenth. Values are part of the keys kernels test. */
-#ifndef TILING_TILING_TYPE_H
-#define TILING_TILING_TYPE_H
+#ifndef ACRAFT_TILING_TYPE_H
+#define ACRAFT_TILING_TYPE_H
 
 #include <cstdint>
 

@@ -1,0 +1,77 @@
+/* Numbers of element types and formats under the names of graph/c_types.h: macros, since preprocessors
+ * of kernels compare them. */
+#ifndef ACRAFT_C_TYPES_H
+#define ACRAFT_C_TYPES_H
+
+#define C_DT_FLOAT 0
+#define C_DT_FLOAT16 1
+#define C_DT_INT8 2
+#define C_DT_INT32 3
+#define C_DT_UINT8 4
+#define C_DT_INT16 6
+#define C_DT_UINT16 7
+#define C_DT_UINT32 8
+#define C_DT_INT64 9
+#define C_DT_UINT64 10
+#define C_DT_DOUBLE 11
+#define C_DT_BOOL 12
+#define C_DT_STRING 13
+#define C_DT_COMPLEX64 16
+#define C_DT_COMPLEX128 17
+#define C_DT_BF16 27
+#define C_DT_UNDEFINED 28
+#define C_DT_INT4 29
+#define C_DT_UINT1 30
+#define C_DT_INT2 31
+#define C_DT_UINT2 32
+#define C_DT_COMPLEX32 33
+#define C_DT_HIFLOAT8 34
+#define C_DT_FLOAT8_E5M2 35
+#define C_DT_FLOAT8_E4M3FN 36
+#define C_DT_FLOAT8_E8M0 37
+#define C_DT_FLOAT6_E3M2 38
+#define C_DT_FLOAT6_E2M3 39
+#define C_DT_FLOAT4_E2M1 40
+#define C_DT_FLOAT4_E1M2 41
+
+#define C_FORMAT_NCHW 0
+#define C_FORMAT_NHWC 1
+#define C_FORMAT_ND 2
+#define C_FORMAT_NC1HWC0 3
+#define C_FORMAT_FRACTAL_Z 4
+#define C_FORMAT_NC1C0HWPAD 5
+#define C_FORMAT_NHWC1C0 6
+#define C_FORMAT_FSR_NCHW 7
+#define C_FORMAT_FRACTAL_DECONV 8
+#define C_FORMAT_C1HWNC0 9
+#define C_FORMAT_FRACTAL_DECONV_TRANSPOSE 10
+#define C_FORMAT_FRACTAL_DECONV_SP_STRIDE_TRANS 11
+#define C_FORMAT_NC1HWC0_C04 12
+#define C_FORMAT_FRACTAL_Z_C04 13
+#define C_FORMAT_CHWN 14
+#define C_FORMAT_FRACTAL_DECONV_SP_STRIDE8_TRANS 15
+#define C_FORMAT_HWCN 16
+#define C_FORMAT_NC1KHKWHWC0 17
+#define C_FORMAT_BN_WEIGHT 18
+#define C_FORMAT_FILTER_HWCK 19
+#define C_FORMAT_NDHWC 27
+#define C_FORMAT_FRACTAL_ZZ 28
+#define C_FORMAT_FRACTAL_NZ 29
+#define C_FORMAT_NCDHW 30
+#define C_FORMAT_DHWCN 31
+#define C_FORMAT_NDC1HWC0 32
+#define C_FORMAT_FRACTAL_Z_3D 33
+#define C_FORMAT_CN 34
+#define C_FORMAT_NC 35
+#define C_FORMAT_DHWNC 36
+#define C_FORMAT_FRACTAL_Z_3D_TRANSPOSE 37
+#define C_FORMAT_FRACTAL_ZN_LSTM 38
+#define C_FORMAT_FRACTAL_Z_G 39
+#define C_FORMAT_NCL 47
+#define C_FORMAT_FRACTAL_NZ_C0_16 50
+#define C_FORMAT_FRACTAL_NZ_C0_32 51
+#define C_FORMAT_FRACTAL_NZ_C0_2 52
+#define C_FORMAT_FRACTAL_NZ_C0_4 53
+#define C_FORMAT_FRACTAL_NZ_C0_8 54
+
+#endif

@@ -1,0 +1,1 @@
+#include "acraft/c_types.h"

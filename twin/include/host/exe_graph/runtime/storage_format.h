@@ -1,0 +1,1 @@
+#include "acraft/host/op_def.h"

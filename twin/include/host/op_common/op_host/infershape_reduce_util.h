@@ -1,0 +1,2 @@
+/* opbase's infershape_reduce_util.h, as op_host code includes it. */
+#include "acraft/host/op_common.h"

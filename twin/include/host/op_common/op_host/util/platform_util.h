@@ -1,0 +1,2 @@
+/* opbase's platform_util.h, as op_host code includes it. */
+#include "acraft/host/op_common.h"

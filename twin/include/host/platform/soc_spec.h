@@ -1,0 +1,1 @@
+#include "acraft/host/platform.h"

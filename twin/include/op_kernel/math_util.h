@@ -1,0 +1,2 @@
+/* opbase's math_util.h for kernels. */
+#include "acraft/op_common.h"

@@ -1,0 +1,2 @@
+/* opbase's platform_util.h for kernels. */
+#include "acraft/op_common.h"
