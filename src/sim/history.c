@@ -2,7 +2,7 @@
  * who wrote them, what did this pipe do before. Nothing is kept where records are passed over (memo.h). */
 #include "sim/sim_int.h"
 
-enum { REMEMBERED = 256, MOST_RUNS = 1 << 16 };
+enum { REMEMBERED = 2048, MOST_RUNS = 1 << 16 };
 
 typedef struct History {
     uint64_t seen;

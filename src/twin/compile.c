@@ -183,6 +183,11 @@ void twin_add_define(Buf *out, const char *define)
         buf_printf(out, "#define %s 1\n", define);
 }
 
+Str twin_without_mark(Str text)
+{
+    return str_starts(text, "\xef\xbb\xbf") ? str_slice(text, 3, text.len) : text;
+}
+
 static bool is_library_name(const char *name)
 {
     static const char *const names[] = {
@@ -223,7 +228,7 @@ static Str shorten_attribute(Arena *arena, Str text)
 static Str unit_text(Arena *arena, const TwinSource *source, const TwinEntry *entry)
 {
     uint32_t launches;
-    Str text = twin_entry_rewrite_launches(arena, source->text, &launches);
+    Str text = twin_entry_rewrite_launches(arena, twin_without_mark(source->text), &launches);
     text = shorten_attribute(arena, text);
     Buf out = {0};
     buf_puts(&out, "#include \"kernel_operator.h\"\n");
@@ -312,7 +317,7 @@ static void scan_preprocessed(Arena *arena, const TwinPlaces *places, const Twin
         twin_add_define(&out, *define);
     buf_str(&out, source->prelude);
     buf_char(&out, '\n');
-    buf_str(&out, source->text);
+    buf_str(&out, twin_without_mark(source->text));
     BuildText text = {.text = str_copy(arena, buf_view(&out)), .shown = source->path};
     BuildUnit unit = {.texts = &text, .text_count = 1, .include_dirs = include_dirs(arena, source)};
     Str expanded;

@@ -201,7 +201,7 @@ static Str marked_text(Arena *arena, const TwinHostFile *file, const char *const
     buf_puts(&out, "#line 1 ");
     buf_json_str(&out, str_from(file->path));
     buf_char(&out, '\n');
-    buf_str(&out, file->text);
+    buf_str(&out, twin_without_mark(file->text));
     buf_char(&out, '\n');
     Str text = str_copy(arena, buf_view(&out));
     buf_free(&out);

@@ -23,6 +23,9 @@ bool twin_places_other(Arena *arena, const TwinPlaces *places, TwinPlaces *other
 /* compile.c: "M=V" or "M", as -D takes it, as a line of text. */
 void twin_add_define(Buf *out, const char *define);
 
+/* compile.c: the text without a byte order mark, which a compiler takes only where a file begins. */
+Str twin_without_mark(Str text);
+
 /* entry.c: the kernel entries a text declares. */
 typedef struct TwinEntry {
     const char *name;

@@ -1,4 +1,4 @@
-/* Asks for its kernel by template arguments; logs as operators that stand on opbase do. */
+﻿/* Asks for its kernel by template arguments; logs as operators that stand on opbase do. */
 #include "log/log.h"
 #include "util/shape_util.h"
 #include "util/math_util.h"

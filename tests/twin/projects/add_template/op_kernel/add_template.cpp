@@ -1,4 +1,4 @@
-/* z = x + y; with the wrong template argument or the wrong tiling struct the values would be others. */
+﻿/* z = x + y; with the wrong template argument or the wrong tiling struct the values would be others. */
 #include "kernel_operator.h"
 #include "adv_api/math/axpy.h"
 #include "op_kernel/math_util.h"

@@ -1,0 +1,1 @@
+#include "acraft/host/tiling_api.h"
