@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/temp.h"
 #include "base/vec.h"
+#include "npu/npu.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -462,6 +463,21 @@ static void print_skipped(const Exam *e)
     }
 }
 
+/* How much of the tables is known: by where the figures come from. */
+static void print_sources(void)
+{
+    uint32_t isa[NPU_COST_M + 1] = {0}, cost[NPU_COST_M + 1] = {0};
+    for (uint32_t op = 1; op < NPU_OP_COUNT; op++)
+        isa[npu_isa(op)->cost]++;
+    for (uint32_t i = 0; i < NPU_CONSTANT_COUNT; i++)
+        cost[npu_constants[i].from]++;
+    printf("\nconstants: %u measured, %u fitted, %u borrowed, %u unknown of isa.def; %u, %u, %u, "
+           "%u of "
+           "cost.def\n",
+           isa[NPU_COST_M], isa[NPU_COST_F], isa[NPU_COST_P], isa[NPU_COST_U], cost[NPU_COST_M],
+           cost[NPU_COST_F], cost[NPU_COST_P], cost[NPU_COST_U]);
+}
+
 static void write_table(Exam *e)
 {
     Buf out = {0};
@@ -523,6 +539,7 @@ int main(int argc, char **argv)
     print_pairs(&e);
     print_worst(&e);
     print_skipped(&e);
+    print_sources();
     if (e.table)
         write_table(&e);
     temp_dir_remove(&e.temp, &e.diag);

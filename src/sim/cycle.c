@@ -596,18 +596,6 @@ static void report_slowest(const Cycle *c, const CycleCore *core, CycleReport *r
     report->conflict_us = core->conflict / mhz;
 }
 
-/* A chip whose cubes work most of the time does not hold its nominal clock: busy time of all cubes of the
- * chip over the whole time, whatever core is the slowest. */
-static double slower_clock(const Cycle *c, const CycleReport *r)
-{
-    double cubes = 0;
-    for (uint32_t i = 0; i < c->cores; i++)
-        cubes += c->core[i].busy[NPU_PIPE_M];
-    double share = r->cycles > 0 ? cubes / (c->chip->aic * r->cycles) : 0;
-    double busy = share / cost_constant(NPU_C_CUBE_BUSY);
-    return 1 + (cost_constant(NPU_C_CUBE_SLOWER) - 1) * (busy < 1 ? busy : 1);
-}
-
 void cycle_report(const Cycle *c, CycleReport *report)
 {
     *report = (CycleReport){.launch_us = dispatch_us(c) + prologue_us(c),
@@ -624,7 +612,7 @@ void cycle_report(const Cycle *c, CycleReport *report)
     uint32_t worst = slowest(c, &report->cycles);
     report_pipes(c, report);
     report_slowest(c, &c->core[worst], report);
-    report->us = report->launch_us + report->cycles / c->chip->mhz * slower_clock(c, report);
+    report->us = report->launch_us + report->cycles / c->chip->mhz;
 }
 
 const char *cycle_wait_name(CycleWait wait)

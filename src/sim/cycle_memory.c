@@ -315,8 +315,9 @@ double cycle_memory_read(CycleMemory *m, uint32_t core, const SimAccess *a, Memo
     m->past += how.bypass ? (uint64_t)t.asked : 0;
     if (!how.bypass)
         bring(m, core, (uint64_t)(t.asked * t.missing));
+    /* Each row of an ND2NZ copy is laid out anew. */
     double slower = crowded(m, &t, how.aic),
-           start = how.rows ? cost_constant(NPU_C_ND2NZ_START) : 0;
+           start = how.rows ? t.runs * cost_constant(NPU_C_ND2NZ_ROW) : 0;
     double l2 = how.aic ? m->chip->l2_read_rate : cost_constant(NPU_C_L2_READ_AIV);
     double port = cost_constant(how.aic ? NPU_C_GM_PORT_AIC : NPU_C_GM_PORT);
     if (from_gm > 0)

@@ -72,3 +72,21 @@ T_TEST(memory_lines_written_again_leave_once)
     CHECK_NEAR(returned_mib(&m), 32, 1);
     cycle_memory_close(&m);
 }
+
+/* ND2NZ lays every row out anew: of the same bytes, many short rows take longer than few long ones. */
+T_TEST(memory_rows_that_are_laid_out_anew)
+{
+    CycleMemory m = open_memory();
+    MemoryHow plain = {.aic = true}, rows = {.aic = true, .rows = true};
+    SimAccess shorts = {.outer = 256, .inner = 1, .run = 128, .outer_step = 16384},
+              longs = {.outer = 32, .inner = 1, .run = 1024, .outer_step = 16384};
+    cycle_memory_read(&m, 0, &shorts, plain); /* L2 has them from here on */
+    cycle_memory_read(&m, 0, &longs, plain);
+    double row = npu_constants[NPU_C_ND2NZ_ROW].value;
+    double few = cycle_memory_read(&m, 0, &longs, rows) - cycle_memory_read(&m, 0, &longs, plain);
+    double many = cycle_memory_read(&m, 0, &shorts, rows) -
+                  cycle_memory_read(&m, 0, &shorts, plain);
+    CHECK_NEAR(few, 32 * row, 1);
+    CHECK_NEAR(many, 256 * row, 1);
+    cycle_memory_close(&m);
+}

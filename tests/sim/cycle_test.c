@@ -326,7 +326,7 @@ T_TEST(cycle_a_flag_takes_time)
     CHECK_NEAR(cycles[1] - cycles[0], exp + npu_constants[NPU_C_FLAG].value - 4, 4);
 }
 
-/* The clock of a chip whose cubes work does not depend on vector cores that wait for them at the end. */
+/* The clock is the nominal one, however busy the cubes are and whatever vector cores do beside them. */
 T_TEST(cycle_clock_of_a_mixed_kernel)
 {
     double factor[2];
@@ -352,5 +352,6 @@ T_TEST(cycle_clock_of_a_mixed_kernel)
         CycleReport r = close_timed(&t);
         factor[mixed] = (r.us - r.launch_us) * 1800 / r.cycles;
     }
-    CHECK_MSG(factor[0] > 1.1 && factor[1] > 1.1, "%g, %g", factor[0], factor[1]);
+    CHECK_NEAR(factor[0], 1, 1e-9);
+    CHECK_NEAR(factor[1], 1, 1e-9);
 }

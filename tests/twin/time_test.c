@@ -237,3 +237,55 @@ T_TEST(time_of_positions_counted_on_chip)
     CHECK_MSG(t.trial.verdict.status == VERDICT_OK, "%s", t.trial.verdict.reason);
     trial_drop(&t.trial);
 }
+
+/* A product on the Matmul class: with two buffers in L1, copies run beside loads and products. */
+#define STAGES                                                                             \
+    "#define ASCENDC_CUBE_ONLY\n" HEAD "#include \"lib/matmul_intf.h\"\n"                  \
+    "constexpr MatmulConfig CONFIG = GetMDLConfig();\n"                                    \
+    "using T = MatmulType<TPosition::GM, CubeFormat::ND, half>;\n"                         \
+    "extern \"C\" __global__ __aicore__ void rows(GM_ADDR x, GM_ADDR y, uint32_t depth)\n" \
+    "{\n"                                                                                  \
+    "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);\n"                                \
+    "    TPipe pipe;\n"                                                                    \
+    "    TCubeTiling t = {};\n"                                                            \
+    "    t.M = t.N = t.singleCoreM = t.singleCoreN = 256;\n"                               \
+    "    t.Ka = t.Kb = t.singleCoreK = 1024;\n"                                            \
+    "    t.baseM = t.baseN = 128, t.baseK = 64;\n"                                         \
+    "    t.stepM = t.stepN = t.stepKa = t.stepKb = 1;\n"                                   \
+    "    t.depthA1 = t.depthB1 = depth;\n"                                                 \
+    "    Matmul<T, T, T, T, CONFIG> mm;\n"                                                 \
+    "    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), mm, &t);\n"                        \
+    "    GlobalTensor<half> xGm, yGm;\n"                                                   \
+    "    xGm.SetGlobalBuffer((__gm__ half *)x);\n"                                         \
+    "    yGm.SetGlobalBuffer((__gm__ half *)y);\n"                                         \
+    "    mm.SetTensorA(xGm);\n"                                                            \
+    "    mm.SetTensorB(xGm[256 * 1024]);\n"                                                \
+    "    mm.IterateAll(yGm);\n"                                                            \
+    "    mm.End();\n"                                                                      \
+    "}\n"
+
+static double cycles_with_depth(uint32_t depth)
+{
+    TwinTensor tensors[] = {tensor("x", 32, SIM_IN, false), tensor("y", 4, SIM_OUT, false)};
+    TwinArg args[] = {{.kind = TWIN_ARG_TENSOR, .index = 0},
+                      {.kind = TWIN_ARG_TENSOR, .index = 1},
+                      {.kind = TWIN_ARG_VALUE, .bytes = {(const char *)&depth, 4}}};
+    TwinLaunch launch = {
+        .tensors = tensors, .tensor_count = 2, .args = args, .arg_count = 3, .blocks = 1};
+    Timing t = {.trial = {.text = STAGES, .launch = &launch}};
+    t.trial.options.time_only = true;
+    t.trial.options.keep_going = true;
+    twin_observe(&t.trial.options, &t.observer);
+    trial_run(&t.trial);
+    CHECK_EQ_STR(verdict_status_row(t.trial.verdict.status)->text, "ok");
+    double cycles = t.observer.report.cycles;
+    twin_observer_free(&t.observer);
+    trial_drop(&t.trial);
+    return cycles;
+}
+
+T_TEST(time_of_matmul_follows_its_buffers)
+{
+    double one = cycles_with_depth(1), two = cycles_with_depth(2);
+    CHECK_MSG(two > 0 && two < 0.85 * one, "%g cycles with one buffer, %g with two", one, two);
+}

@@ -165,9 +165,12 @@ public:
         acraft::Site s = site.in("Matmul::Iterate");
         acraft::MatmulJob j = job(0, 0);
         acraft::matmul::fit<SrcAT>(j);
+        j.steps.unit_flag = 0;
+        acraft::matmul::Stages stages = acraft::matmul::open_stages<SrcAT, SrcBT, How>(j);
         uint32_t m0 = uint32_t(number() / blocks_n()) * j.base_m, n0 = uint32_t(number() % blocks_n()) * j.base_n;
         if (acraft::matmul::wanted<How>(m0 / j.base_m, n0 / j.base_n))
-            acraft::matmul::product<SrcAT, SrcBT, BiasT, How>(j, m0, n0, co1, enPartialSum, s);
+            acraft::matmul::product<SrcAT, SrcBT, BiasT, How>(stages, j, m0, n0, co1, enPartialSum, s);
+        stages.close(s);
         acraft::matmul::hand_over(HardEvent::M_FIX, s);
         return true;
     }
@@ -298,6 +301,9 @@ private:
         if (t.singleCoreM > 0) tiling_.singleCoreM = t.singleCoreM, tiling_.singleCoreN = t.singleCoreN, tiling_.singleCoreK = t.singleCoreK;
         if (t.baseM > 0) tiling_.baseM = t.baseM, tiling_.baseN = t.baseN, tiling_.baseK = t.baseK;
         if (t.iterateOrder >= 0) tiling_.iterateOrder = t.iterateOrder;
+        if (t.depthA1 > 0) tiling_.depthA1 = t.depthA1, tiling_.depthB1 = t.depthB1;
+        if (t.stepM > 0) tiling_.stepM = t.stepM, tiling_.stepN = t.stepN, tiling_.stepKa = t.stepKa, tiling_.stepKb = t.stepKb;
+        if (t.dbL0C > 0) tiling_.dbL0C = t.dbL0C;
     }
     static uint32_t up16(uint32_t n) { return acraft::matmul::up(n, 16); }
     static uint32_t up_block(uint32_t n) { return acraft::matmul::up(n, acraft::per_block<DstT>()); }
@@ -313,6 +319,25 @@ private:
     bool along_n() const
     {
         return config_.iterateOrder == IterateOrder::UNDEF ? tiling_.iterateOrder == 1 : config_.iterateOrder == IterateOrder::ORDER_N;
+    }
+    /* How many blocks a copy brings into L1, and how many buffers there are. */
+    static uint8_t in_range(int64_t n, int64_t most) { return uint8_t(n < 1 ? 1 : n > most ? most : n); }
+    acraft::MatmulSteps steps_of_tiling() const
+    {
+        const TCubeTiling &t = tiling_;
+        acraft::MatmulSteps s;
+        s.unit_flag = config_.enUnitFlag;
+        s.c = in_range(t.dbL0C, 2);
+        if (t.depthA1 < 1 || t.depthB1 < 1) return s;
+        if (config_.doMultiDataLoad || config_.doSpecialMDL) {
+            s.m = in_range(t.stepM, 128);
+            s.n = in_range(t.stepN, 128);
+            s.ka = in_range(t.stepKa, 255);
+            s.kb = in_range(t.stepKb, 255);
+        }
+        s.a1 = in_range(t.depthA1 / (s.m * s.ka), 4);
+        s.b1 = in_range(t.depthB1 / (s.n * s.kb), 4);
+        return s;
     }
     /* The current block's number in rows of blocks. */
     int64_t number() const
@@ -369,7 +394,8 @@ private:
         j.base_k = uint32_t(tiling_.baseK > 0 ? tiling_.baseK : 0);
         j.user = user_;
         j.data = data_;
-        j.flags = (transA_ ? acraft::MATMUL_TRANS_A : 0) | (transB_ ? acraft::MATMUL_TRANS_B : 0) | (bias_ ? acraft::MATMUL_BIAS : 0) |
+        j.steps = steps_of_tiling();
+        j.flags = (along_n() ? acraft::MATMUL_ALONG_N : 0) | (transA_ ? acraft::MATMUL_TRANS_A : 0) | (transB_ ? acraft::MATMUL_TRANS_B : 0) | (bias_ ? acraft::MATMUL_BIAS : 0) |
                   (atomic == 1   ? acraft::MATMUL_ATOMIC
                    : atomic == 2 ? acraft::MATMUL_ATOMIC_MAX
                    : atomic == 3 ? acraft::MATMUL_ATOMIC_MIN

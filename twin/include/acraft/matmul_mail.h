@@ -48,11 +48,14 @@ inline void write_job(GlobalTensor<uint64_t> &to, uint32_t at, const acraft::Mat
     const uint64_t words[] = {j.a, j.b, j.bias, j.c, j.quant, j.m | uint64_t(j.n) << 32, j.k | uint64_t(j.lda) << 32,
                               j.ldb | uint64_t(j.ldc) << 32, j.base_m | uint64_t(j.base_n) << 32, j.base_k | uint64_t(j.flags) << 32, j.user, j.data};
     for (uint32_t i = 0; i < 12; i++) to.SetValue(at + SIZES + i, words[i], s);
+    uint64_t steps;
+    std::memcpy(&steps, &j.steps, sizeof steps);
+    to.SetValue(at + SIZES + 12, steps, s);
 }
 inline acraft::MatmulJob read_job(const GlobalTensor<uint64_t> &from, uint32_t at, const acraft::Site &s)
 {
-    uint64_t w[12];
-    for (uint32_t i = 0; i < 12; i++) w[i] = from.GetValue(at + SIZES + i, s);
+    uint64_t w[13];
+    for (uint32_t i = 0; i < 13; i++) w[i] = from.GetValue(at + SIZES + i, s);
     acraft::MatmulJob j = {};
     j.a = w[0];
     j.b = w[1];
@@ -71,6 +74,7 @@ inline acraft::MatmulJob read_job(const GlobalTensor<uint64_t> &from, uint32_t a
     j.flags = uint32_t(w[9] >> 32);
     j.user = w[10];
     j.data = w[11];
+    std::memcpy(&j.steps, &w[12], sizeof j.steps);
     return j;
 }
 
