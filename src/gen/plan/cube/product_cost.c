@@ -54,11 +54,11 @@ static bool fit_tiles(const Product *p, const Costs *c, Blocks *b)
     return b->k1 >= b->k0;
 }
 
-/* Rows of a tile that is not transposed lie k apart: short runs cost their start. */
+/* Rows of a tile that is not transposed lie k apart: short runs cost their start, and each is laid out anew. */
 static double copy_cycles(const Costs *c, int64_t runs, int64_t run)
 {
     double bytes = (double)(run * c->size);
-    return (double)runs * (bytes + constant(NPU_C_BURST)) / c->mte2;
+    return (double)runs * ((bytes + constant(NPU_C_BURST)) / c->mte2 + constant(NPU_C_ND2NZ_ROW));
 }
 
 static double block_cycles(const Product *p, const Costs *c, const Blocks *b, int64_t k)
@@ -69,8 +69,7 @@ static double block_cycles(const Product *p, const Costs *c, const Blocks *b, in
     double fractals = (double)(parts(m, 16) * parts(n, 16) * parts(k, c0));
     double mac = fractals * c->per_fractal + (double)steps * constant(NPU_C_MAD_START);
     double mte2 = (double)loads * (copy_cycles(c, p->a.turned ? deep : m, p->a.turned ? m : deep) +
-                                   copy_cycles(c, p->b.turned ? n : deep, p->b.turned ? deep : n) +
-                                   2 * constant(NPU_C_ND2NZ_START));
+                                   copy_cycles(c, p->b.turned ? n : deep, p->b.turned ? deep : n));
     double mte1 = (double)(k * c->size) *
                   ((double)round_up(m, 16) / c->chip->l1_l0a_rate +
                    (double)round_up(n, 16) / c->chip->l1_l0b_rate) /
