@@ -107,6 +107,9 @@ typedef struct Value {
     const char *name;   /* "x", "conv1.weight"; NULL: none */
     const void *data;   /* VALUE_CONST: row-major elements of `dtype` */
     GraphBounds bounds; /* not known until graph_bounds says them */
+    /* Bit a: numbers of the graph were computed from the size of axis a, so that the graph is another
+     * one at other sizes (torch_mark_held, for inputs and parameters; rules that rewrite graphs) */
+    uint32_t held_axes;
 } Value;
 
 typedef struct Node {

@@ -278,7 +278,8 @@ PyVal tensor_number(Interp *it, Span at, TVar *t)
 {
     need_one(it, at, t);
     DType own = tvar_dtype(it, t);
-    if (own == DT_C64 || !is_drawn(it, at, t))
+    bool registered = it->graph == 1 && t->graph == 0 && t->role == ROLE_BUFFER;
+    if (own == DT_C64 || (!registered && !is_drawn(it, at, t)))
         return tensor_item(it, at, t);
     ValueId id = emit_reshape(it, at, tvar_read(it, t), (Shape){0});
     return tensor_of(it, own == DT_F16 || own == DT_BF16 ? emit_cast(it, at, id, DT_F32) : id);

@@ -70,9 +70,10 @@ typedef struct Interp {
     Diag *diag;
     jmp_buf fail;
     Graph *graphs[2];
-    int graph;             /* which one is written now */
-    VEC(ValueId) imported; /* source value id -> main value id + 1, 0: not yet */
-    VEC(DataSlot) data[2]; /* by value of each graph */
+    int graph;                /* which one is written now */
+    VEC(ValueId) imported;    /* source value id -> main value id + 1, 0: not yet */
+    VEC(const TVar *) owners; /* source value id -> the operand it is; NULL: none */
+    VEC(DataSlot) data[2];    /* by value of each graph */
     uint32_t data_epoch;
     Env *globals;
     const Knob *knobs;

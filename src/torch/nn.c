@@ -530,6 +530,8 @@ static void name_value(Interp *it, PyVal value, const char *name, int depth)
         return;
     if (value.tag == PV_TENSOR && !value.tensor->name) {
         value.tensor->name = name;
+        if (value.tensor->role == ROLE_PARAM || value.tensor->role == ROLE_BUFFER)
+            tvar_own(it, it->at, value.tensor);
     } else if (value.tag == PV_OBJECT && !value.object->path) {
         value.object->path = name;
         module_name_all(it, value.object, name, depth + 1);

@@ -124,12 +124,7 @@ static void mark_input(Interp *it, PyVal *value, const char *name, int depth)
         t->id = tvar_read(it, value->tensor);
         t->role = ROLE_INPUT;
         t->name = name;
-        /* the same tensor passed twice, or one that is a constant, still is an input */
-        Attrs attrs = {0};
-        Shape shape = emit_info(it, t->id)->shape;
-        attrs_shape(&attrs, AT_SHAPE, &shape);
-        if (emit_info(it, t->id)->kind == VALUE_CONST)
-            t->id = emit1(it, it->at, OP_RESHAPE, 0, t->id, &attrs);
+        tvar_own(it, it->at, t);
         *value = pv_tensor(t);
     } else if (value->tag == PV_DICT && depth < 8) {
         PyVal copy = pv_dict(it->arena);

@@ -185,6 +185,11 @@ const TorchOperand *torch_operand(const TorchTask *task, const char *name);
  * and the inputs for it, themselves or in a file beside them. */
 bool torch_suite(Arena *arena, const char *dir, NameList *paths, Diag *diag);
 
+/* Marks the sizes of inputs and parameters that numbers of the graph were computed from
+ * (Value.held_axes), by reading the file again at other sizes. */
+void torch_mark_held(Arena *arena, const char *path, Str source, const TorchOptions *options,
+                     TorchTask *task);
+
 /* Reads the file with its sizes shrunk (fuzz: drawn) so that all values together stay under
  * the scale's budget while inference still holds. Sets in `options` are kept as they are. The
  * sizes of a case move when they stand in a NAME.csv; cases of other forms are read as they are. */

@@ -175,6 +175,25 @@ static ValueId import_value(Interp *it, const TVar *t)
     return id;
 }
 
+void tvar_own(Interp *it, Span at, TVar *t)
+{
+    ValueId id = tvar_read(it, t);
+    while (it->owners.len <= id)
+        vec_push(it->arena, &it->owners, NULL);
+    const TVar *owner = it->owners.at[id];
+    if (owner == t)
+        return;
+    if (owner || emit_info(it, id)->kind == VALUE_CONST) {
+        Attrs attrs = {0};
+        Shape shape = emit_info(it, id)->shape;
+        attrs_shape(&attrs, AT_SHAPE, &shape);
+        t->id = emit1(it, at, OP_RESHAPE, 0, id, &attrs);
+        while (it->owners.len <= t->id)
+            vec_push(it->arena, &it->owners, NULL);
+    }
+    it->owners.at[t->id] = t;
+}
+
 static void refresh(Interp *it, TVar *t)
 {
     if (!t->base)

@@ -35,6 +35,9 @@ ValueId emit_random(Interp *it, Span at, int kind, Shape shape, DType dtype, dou
 
 PyVal tensor_of(Interp *it, ValueId id); /* a new tensor of the graph in hand */
 ValueId tvar_read(Interp *it, TVar *t);  /* its value in the graph in hand */
+/* Gives an input, parameter or registered buffer a value of its own in the source graph: neither a
+ * constant, which would be folded into kernels, nor another operand's. */
+void tvar_own(Interp *it, Span at, TVar *t);
 Shape tvar_shape(Interp *it, TVar *t);
 DType tvar_dtype(Interp *it, TVar *t);
 /* Its sizes as a tuple; a tensor where only values tell one (masked.h). */

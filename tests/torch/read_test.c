@@ -217,6 +217,53 @@ T_TEST(read_parameters_have_names_and_laws)
     done(&r);
 }
 
+/* What state_dict holds is an operand, whatever it was made of; a plain attribute may be a number. */
+T_TEST(read_registered_tensors_are_operands)
+{
+    R r = read_text("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
+                    "    def __init__(self):\n        super().__init__()\n"
+                    "        w = torch.rand(4)\n"
+                    "        self.scale = nn.Parameter(torch.tensor(0.7))\n"
+                    "        self.register_buffer('shift', torch.tensor([1.0, 2.0, 3.0, 4.0]))\n"
+                    "        self.register_buffer('power', torch.tensor(2.0))\n"
+                    "        self.plain = torch.tensor(3.0)\n"
+                    "        self.a = nn.Parameter(w)\n        self.b = nn.Parameter(w)\n"
+                    "    def forward(self, x, y):\n"
+                    "        z = x * self.scale + self.shift + y * self.plain\n"
+                    "        return z * self.a + self.b * self.power.item()\n"
+                    "def get_inputs():\n    t = torch.rand(8, 4)\n    return [t, t]\n");
+    static const char *const names[] = {"scale", "shift", "a", "b", "power"};
+    REQUIRE(r.task != NULL);
+    const Graph *g = r.task->graph;
+    CHECK_EQ_INT(g->inputs.len, 2);
+    REQUIRE(g->params.len == 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < 5; k++)
+            found = found || !strcmp(graph_value(g, g->params.at[k])->name, names[i]);
+        CHECK_MSG(found, "%s", names[i]);
+    }
+    done(&r);
+}
+
+/* 2 / numel holds for these sizes alone, a mean for all; the width decides nothing. */
+T_TEST(read_marks_sizes_that_numbers_follow)
+{
+    static const char text[] =
+        "import torch\nimport torch.nn as nn\nROWS, WIDTH = 8, 16\nclass Model(nn.Module):\n"
+        "    def forward(self, x, y):\n"
+        "        return x * (2.0 / y.shape[0]), x.mean(-1), y + torch.arange(y.shape[0])\n"
+        "def get_inputs():\n    return [torch.rand(ROWS, WIDTH), torch.rand(24)]\n";
+    R r = read_text(text);
+    TorchOptions options = {0};
+    REQUIRE(r.task != NULL);
+    torch_mark_held(r.arena, "tasks/m.py", str_from(text), &options, r.task);
+    const Graph *g = r.task->graph;
+    CHECK_EQ_INT(graph_value(g, g->inputs.at[0])->held_axes, 0);
+    CHECK_EQ_INT(graph_value(g, g->inputs.at[1])->held_axes, 1);
+    done(&r);
+}
+
 T_TEST(read_inputs_by_name)
 {
     R r = read_text("import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n"
