@@ -114,6 +114,8 @@ static bool read_and_plan(Arena *arena, MakeJob *job, Diag *diag)
         sizes_in_ranges(arena, &spec->ranges, result->task, SCALE_FULL, spec->seed, 0, &options);
         result->task = torch_read(arena, spec->path, spec->source, &options, diag);
     }
+    if (result->task)
+        torch_mark_held(arena, spec->path, spec->source, &options, result->task);
     return result->task && make_holds(arena, result->task, diag) &&
            make_plan(arena, job, result->task->graph, 0, &result->plan, diag) &&
            plan_compiles(arena, result, diag) && make_limit(arena, job, diag) &&

@@ -44,6 +44,16 @@ static TorchTask *read_case(Arena *arena, const MakeJob *job, uint32_t i, Diag *
                              spec->tiny ? SCALE_TINY : SCALE_FULL, diag);
 }
 
+/* A case that is shipped for all sizes for which it holds. */
+static TorchTask *read_shipped(Arena *arena, const MakeJob *job, uint32_t i, Diag *diag)
+{
+    TorchOptions options = {.seed = job->spec->seed, .cases = &job->cases, .case_index = i};
+    TorchTask *task = read_case(arena, job, i, diag);
+    if (task && !job->spec->tiny)
+        torch_mark_held(arena, job->spec->path, job->spec->source, &options, task);
+    return task;
+}
+
 static bool is_left_out(const MakeJob *job, const TorchTask *task)
 {
     return is_large(task->graph) && !job->spec->only;
@@ -160,7 +170,7 @@ static void ship_first(Arena *arena, const Listed *l)
     Diag quiet = diag_make(arena, l->job->spec->path, l->job->spec->source);
     Plan *plan = &l->job->result->plan;
     for (uint32_t i = 0; i < l->count && !plan->craft.len; i++) {
-        TorchTask *task = read_case(arena, l->job, l->first + i, &quiet);
+        TorchTask *task = read_shipped(arena, l->job, l->first + i, &quiet);
         if (!task)
             return;
         if (!is_left_out(l->job, task) &&
@@ -213,7 +223,7 @@ bool make_cases(Arena *arena, MakeJob *job, Diag *diag)
         l.first = (uint32_t)(spec->only - 1);
         l.count = 1;
     }
-    result->task = read_case(arena, job, l.first, diag);
+    result->task = read_shipped(arena, job, l.first, diag);
     if (!result->task)
         return false;
     if (spec->plan_only)

@@ -1,5 +1,6 @@
 /* Judging one case of a task. In: what is to be shipped, the case. Out: an answer. Nothing of the
  * job is changed, so that any process can do it and the answer is the same in all of them. */
+#include "graph/numbers.h"
 #include "loop/make_int.h"
 #include <string.h>
 
@@ -70,62 +71,15 @@ static bool read_case(Reading *r)
     return false;
 }
 
-static bool same_attr(const Attr *a, const Attr *b)
-{
-    if (a->key != b->key)
-        return false;
-    switch (attr_rows[a->key].type) {
-    case ATTR_INT:
-    case ATTR_BOOL: return a->i == b->i;
-    case ATTR_FLOAT: return a->f == b->f || (a->f != a->f && b->f != b->f);
-    case ATTR_DTYPE: return a->dtype == b->dtype;
-    case ATTR_TEXT: return str_equal(a->text, b->text);
-    case ATTR_INTS: break;
-    }
-    bool same = a->ints.len == b->ints.len;
-    for (uint32_t i = 0; same && i < a->ints.len; i++)
-        same = a->ints.at[i] == b->ints.at[i];
-    return same;
-}
-
-/* Attributes that are sizes differ with them. */
-static bool is_size(AttrKey key) { return key == AT_SHAPE || key == AT_END || key == AT_SIZE; }
-
-static bool same_node(const Node *a, const Node *b)
-{
-    bool same = a->op == b->op && a->kind == b->kind && a->n_attr == b->n_attr;
-    for (uint32_t i = 0; same && i < a->n_attr; i++)
-        same = (is_size(a->attr[i].key) && a->attr[i].key == b->attr[i].key) ||
-               same_attr(&a->attr[i], &b->attr[i]);
-    return same;
-}
-
-/* Both compute with the same numbers: what is drawn for a case may be more than a size. */
-static bool same_numbers(const Graph *a, const Graph *b)
-{
-    bool same = a->nodes.len == b->nodes.len && a->values.len == b->values.len;
-    for (uint32_t i = 0; same && i < a->nodes.len; i++)
-        same = same_node(&a->nodes.at[i], &b->nodes.at[i]);
-    for (uint32_t i = 0; same && i < a->values.len; i++) {
-        const Value *x = &a->values.at[i], *y = &b->values.at[i];
-        int64_t bytes = 0;
-        if (x->kind != VALUE_CONST || y->kind != VALUE_CONST)
-            continue;
-        same = x->dtype == y->dtype && shape_equal(x->shape, y->shape) &&
-               shape_bytes(x->shape, x->dtype, &bytes) &&
-               memcmp(x->data, y->data, (size_t)bytes) == 0;
-    }
-    return same;
-}
-
-/* The shipped text wherever it takes the sizes, for that is what a user runs at them; else the text
+/* The shipped text wherever it takes the sizes and the task computes with the same numbers (what is
+ * drawn for a case may be more than a size), for that is what a user runs at them; else the text
  * planned for these sizes, without its reasons: what is the same program is the same text, and
  * compiled once. */
 static void use_shipped(Arena *arena, const MakeJob *job, const MakeCase *c, const Graph *graph,
                         Plan *plan, MakeAnswer *answer)
 {
     MakeShipped shipped;
-    answer->same = !c->tile_limit && same_numbers(job->result->task->graph, graph) &&
+    answer->same = !c->tile_limit && graph_same_numbers(job->result->task->graph, graph) &&
                    make_shipped_read(arena, job, &shipped) &&
                    make_shipped_takes(arena, &shipped, plan, &answer->turns);
     if (!answer->same) {

@@ -9,8 +9,9 @@
 #include "loop/pieces.h"
 #include <string.h>
 
-/* How often an odd size is drawn until the program takes it. */
-enum { TRIES = 20, MOST_SIZES = 3 };
+/* How often an odd size is drawn until the program takes one whose inputs have at least FEW elements
+ * together: single elements tell little. */
+enum { TRIES = 20, FEW = 64, MOST_SIZES = 3 };
 /* Elements of all values of a task whose own size is judged, too, and up to which it is when the program
  * takes no other. */
 #define CHEAP_OWN 0x1p22
@@ -69,24 +70,46 @@ static bool is_new(const Written *w, const Graph *g)
     return true;
 }
 
-static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tries)
+static bool read_size(Written *w, TorchScale scale, uint32_t draw, Size *size)
 {
     const MakeSpec *spec = w->spec;
-    for (uint32_t i = 0; i < tries; i++) {
-        Diag said = diag_make(w->arena, spec->path, spec->source);
-        Size size = {.name = name, .seed = spec->seed + 101 + i};
-        size.options = make_options(&w->job, size.seed);
-        sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size.seed, 2 + i,
-                        &size.options);
-        size.task = scale == SCALE_FULL ? w->job.result->task
-                                        : torch_read_scaled(w->arena, spec->path, spec->source,
-                                                            &size.options, scale, &said);
-        if (!size.task || graph_any_empty(size.task->graph) || !is_new(w, size.task->graph) ||
-            !eval_takes(w->arena, w->program, size.task->graph, spec->chip))
-            continue;
-        w->sizes[w->size_count++] = size;
-        return;
+    Diag said = diag_make(w->arena, spec->path, spec->source);
+    size->seed = spec->seed + 101 + draw;
+    size->options = make_options(&w->job, size->seed);
+    sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size->seed, 2 + draw,
+                    &size->options);
+    size->task = scale == SCALE_FULL ? w->job.result->task
+                                     : torch_read_scaled(w->arena, spec->path, spec->source,
+                                                         &size->options, scale, &said);
+    return size->task && !graph_any_empty(size->task->graph) && is_new(w, size->task->graph) &&
+           eval_takes(w->arena, w->program, size->task->graph, spec->chip);
+}
+
+static double input_elements(const Graph *g)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < g->inputs.len; i++) {
+        int64_t count = 0;
+        shape_count(graph_value(g, g->inputs.at[i])->shape, &count);
+        all += (double)count;
     }
+    return all;
+}
+
+static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tries)
+{
+    Size best = {0};
+    double most = 0;
+    for (uint32_t i = 0; i < tries && most < FEW; i++) {
+        Size size = {.name = name};
+        double elements = read_size(w, scale, i, &size) ? input_elements(size.task->graph) : 0;
+        if (elements > most) {
+            best = size;
+            most = elements;
+        }
+    }
+    if (best.task)
+        w->sizes[w->size_count++] = best;
 }
 
 static void find_sizes(Written *w)
@@ -130,7 +153,9 @@ static void judge_form(const Written *w, Arena *arena, uint32_t form, uint32_t s
 static bool is_wanted(void *context, uint32_t piece)
 {
     const Written *w = context;
-    return !w->out->forms.forms.at[piece / w->size_count].lacks;
+    uint32_t form = piece / w->size_count;
+    return !w->out->forms.forms.at[form].lacks &&
+           !(w->spec->written_once && piece % w->size_count != form % w->size_count);
 }
 
 static void judge_piece(void *context, uint32_t piece, Buf *text)

@@ -1,4 +1,5 @@
 /* What is said otherwise means the same: a graph and what it is rewritten to, run on the same inputs. */
+#include "gen/plan/chain_sizes.h"
 #include "gen/plan/rewrite.h"
 #include "graph/inputs.h"
 #include "tests/t.h"
@@ -215,4 +216,62 @@ T_TEST(rewrite_says_attention_by_its_products)
             OP_MHA);
         arena_drop(&arena);
     }
+}
+
+/* The places of maxima, in planes of 17 by 22 or 18 by 22 elements. */
+static void check_fitted_places(int high, const char *to, const char *shape)
+{
+    Arena arena = {0};
+    check_means_the_same(
+        str_format(
+            &arena,
+            "graph \"t\" {\n"
+            "  %%0 = input \"x\" f32[2,3,%d,22] source 0\n"
+            "  %%1, %%2 = adaptive_pool.max(%%0) {shape=[%s]} : f32[2,3,%s], i64[2,3,%s] @1\n"
+            "  return %%2\n"
+            "}\n"
+            "source {\n"
+            "  %%0 = random.normal() {shape=[2,3,%d,22], dtype=f32, a=0, b=1, stream=0} : "
+            "f32[2,3,%d,22] @1\n"
+            "  return %%0\n"
+            "}\n",
+            high, to, shape, shape, high, high),
+        OP_ADAPTIVE_POOL);
+    arena_drop(&arena);
+}
+
+T_TEST(rewrite_finds_places_in_fitted_windows)
+{
+    check_fitted_places(17, "5,7", "5,7");
+    check_fitted_places(18, "2,11", "2,11");
+    check_fitted_places(17, "1,1", "1,1");
+}
+
+/* Numbers that a rule computes from a size hold for that size alone. */
+T_TEST(rewrite_marks_sizes_that_its_numbers_follow)
+{
+    static const char text[] =
+        "graph \"t\" {\n"
+        "  %0 = input \"x\" f32[24,96] source 0\n"
+        "  %1 = input \"y\" f32[24,1] source 1\n"
+        "  %2 = cosine_similarity(%0, %1) {dim=1, eps=1e-08} : f32[24] @1\n"
+        "  return %2\n"
+        "}\n"
+        "source {\n"
+        "  %0 = random.normal() {shape=[24,96], dtype=f32, a=0, b=1, stream=0} : f32[24,96] @1\n"
+        "  %1 = random.normal() {shape=[24,1], dtype=f32, a=0, b=1, stream=1} : f32[24,1] @1\n"
+        "  return %0, %1\n"
+        "}\n";
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", str_from(text));
+    Graph *g = graph_parse(&arena, str_from(text), &diag);
+    const ValueId *outer = NULL;
+    REQUIRE(g != NULL);
+    Graph *other = rewrite_graph(&arena, g, &outer, &diag);
+    REQUIRE(other != NULL);
+    uint32_t *held = arena_array(&arena, uint32_t, other->values.len + 1);
+    sizes_held(&arena, other, held);
+    CHECK_EQ_INT(held[other->inputs.at[0]], 2);
+    CHECK_EQ_INT(held[other->inputs.at[1]], 0);
+    arena_drop(&arena);
 }

@@ -20,6 +20,7 @@ static void hand_over(Handed *h, const char *name)
                      .chip = npu_chip_find(STR("910B2")),
                      .engine = EVAL_TWIN,
                      .plan_only = true,
+                     .written_once = true,
                      .trust = true};
     Diag diag = diag_make(&h->arena, path, STR(""));
     REQUIRE(file_read(&h->arena, path, 0, &spec.source, &diag));
@@ -56,7 +57,8 @@ T_TEST(written_no_axes)
 {
     Handed h = {0};
     hand_over(&h, "scale0d");
-    CHECK(says(&h, ".craft", "bias: gm[f32], "));
+    CHECK(says(&h, ".craft", "bias: gm[f32], temperature: gm[f32], "));
+    CHECK(says(&h, "mkb/scale0d.py", "(logits, bias, self.temperature)"));
     CHECK(says(&h, ".craft", "output1: out[f32]"));
     arena_drop(&h.arena);
 }
@@ -124,5 +126,20 @@ T_TEST(written_inputs_that_no_kernel_reads)
     hand_over(&h, "unused");
     CHECK(says(&h, ".craft", "lengths: gm[i64, any_0]"));
     CHECK(says(&h, "mkb/unused.py", "(x, lengths, y)"));
+    arena_drop(&h.arena);
+}
+
+/* 2 / numel was computed for the sizes of this case: the program takes no others. */
+T_TEST(written_sizes_that_numbers_follow)
+{
+    Handed h = {0};
+    MakeSpec spec = {.path = "tasks/npukernelbench/level2/Loss/MseLossGradV2.py",
+                     .chip = npu_chip_find(STR("910B2")),
+                     .plan_only = true};
+    Diag diag = diag_make(&h.arena, spec.path, STR(""));
+    REQUIRE(file_read(&h.arena, spec.path, 0, &spec.source, &diag));
+    REQUIRE(make_kernel(&h.arena, &spec, &h.made, &diag));
+    CHECK(str_find(h.made.plan.craft, STR("predict: gm[f32, 48, 128]")) > 0);
+    CHECK(h.made.fixed && strstr(h.made.fixed, "predict[48, 128]"));
     arena_drop(&h.arena);
 }

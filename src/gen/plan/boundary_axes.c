@@ -161,6 +161,16 @@ static void bind_axes(Boundary *b, BoundTensor *t)
         t->axis[a] = (BoundAxis){.kind = AXIS_NUMBER, .number = t->shape.dim[a]};
 }
 
+/* Sizes that numbers of the graph were computed from are those of the task. */
+static void fix_held(Boundary *b, const BoundTensor *t)
+{
+    uint32_t held = graph_value(b->graph, t->value)->held_axes;
+    held |= t->seen ? b->plan->operands.at[t->planned].held : 0;
+    for (int a = 0; a < t->shape.rank && !t->output; a++)
+        for (int k = 0; k < t->axis[a].factors && held >> a & 1; k++)
+            fix_sizes_in(b, t->axis[a].factor[k].expr);
+}
+
 /* ---- what a size is made of ---- */
 
 /* The axes of the tensor that are this size, or parts of it; 0: none stands alone. */
@@ -264,6 +274,8 @@ void boundary_axes(Boundary *b)
     learn_values(b);
     for (uint32_t i = 0; i < b->tensors.len; i++)
         bind_axes(b, &b->tensors.at[i]);
+    for (uint32_t i = 0; i < b->tensors.len; i++)
+        fix_held(b, &b->tensors.at[i]);
     for (uint32_t i = 0; i < b->program->dims.len; i++)
         define_size(b, &b->sizes[i]);
     for (uint32_t i = 0; i < b->program->dims.len; i++)

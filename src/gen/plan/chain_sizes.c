@@ -206,7 +206,33 @@ ChainSizes *chain_sizes(Arena *arena, const Graph *g)
     for (uint32_t i = 0; i < g->values.len; i++)
         if (g->values.at[i].dtype == DT_C64)
             sizes_fix(s, i);
+    for (uint32_t i = 0; i < g->values.len; i++)
+        for (int d = 0; d < shape_of(s, i)->rank; d++)
+            if (g->values.at[i].held_axes >> d & 1)
+                s->classes[class_of(s, i, d)].fixed = true;
     return s;
+}
+
+void sizes_held(Arena *arena, const Graph *g, uint32_t *held)
+{
+    ChainSizes *s = chain_sizes(arena, g);
+    uint32_t count = g->values.len * GRAPH_MAX_RANK;
+    bool *asked = arena_array(arena, bool, count + 1), *found = arena_array(arena, bool, count + 1);
+    bool all = false;
+    for (uint32_t i = 0; i < count; i++)
+        if (g->values.at[i / GRAPH_MAX_RANK].held_axes >> i % GRAPH_MAX_RANK & 1)
+            asked[find(s, i)] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        ValueKind kind = g->values.at[i / GRAPH_MAX_RANK].kind;
+        if (kind != VALUE_NODE && kind != VALUE_CONST && asked[find(s, i)]) {
+            held[i / GRAPH_MAX_RANK] |= UINT32_C(1) << i % GRAPH_MAX_RANK;
+            found[find(s, i)] = true;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        all = all || (asked[i] && !found[i] && s->classes[i].size != 1);
+    for (uint32_t i = 0; i < g->values.len && all; i++)
+        held[i] = UINT32_MAX;
 }
 
 void sizes_fix_unread(ChainSizes *s)

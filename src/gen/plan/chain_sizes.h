@@ -31,6 +31,9 @@ typedef struct SizeProduct {
 
 ChainSizes *chain_sizes(Arena *arena, const Graph *g);
 void sizes_fix(ChainSizes *s, ValueId value);
+/* Which axes of inputs and parameters the held axes of the graph are (Value.held_axes), by value: all
+ * of them where one is no axis of an input. */
+void sizes_held(Arena *arena, const Graph *g, uint32_t *held);
 void sizes_fix_all(ChainSizes *s);
 /* Classes of which no input of the task has a dimension are fixed. */
 void sizes_fix_unread(ChainSizes *s);

@@ -5,6 +5,7 @@
 #include "craft/craft.h"
 #include "gen/plan/boundary.h"
 #include "gen/plan/build/build.h"
+#include "gen/plan/chain_sizes.h"
 #include "gen/plan/clock.h"
 #include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
@@ -203,8 +204,11 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
     if (!(plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan)) &&
         !chain_that_fits(arena, other, chip, tile_limit, name_of(arena, graph), plan, diag))
         return false;
+    uint32_t *held = arena_array(arena, uint32_t, other->values.len + 1);
+    sizes_held(arena, other, held);
     for (uint32_t i = 0; i < plan->operands.len; i++) {
         PlanOperand *o = &plan->operands.at[i];
+        o->held = held[o->value];
         o->value = outer[o->value];
         if (o->value == VALUE_NONE)
             return false;

@@ -24,6 +24,7 @@ typedef struct PlanOperand {
     Shape shape;    /* as the kernel sees the same elements */
     bool updates;   /* an input that a result of the task replaces in place */
     ValueId result; /* ... this one */
+    uint32_t held;  /* bit a: the program computes with numbers that follow from its axis a */
 } PlanOperand;
 
 typedef struct Plan {

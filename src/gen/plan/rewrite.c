@@ -116,6 +116,15 @@ static bool fits(const Rewrite *r, const Node *node, const ValueId *out)
     return true;
 }
 
+/* What numbers were computed from stays so. */
+static void keep_held(Rewrite *r, const Node *node)
+{
+    for (uint32_t k = 0; k < node->n_out && !r->failed; k++)
+        if (r->map[node->out + k] != VALUE_NONE)
+            r->to->values.at[r->map[node->out + k]].held_axes |=
+                graph_value(r->from, node->out + k)->held_axes;
+}
+
 static void rewrite_node(Rewrite *r, const Node *node)
 {
     ValueId out[3] = {VALUE_NONE, VALUE_NONE, VALUE_NONE};
@@ -186,6 +195,7 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **out
         r.failed = !known_operands(&r, &graph->nodes.at[i]);
         if (!r.failed)
             rewrite_node(&r, &graph->nodes.at[i]);
+        keep_held(&r, &graph->nodes.at[i]);
     }
     for (uint32_t i = 0; i < graph->outputs.len && !r.failed; i++) {
         ValueId id = r.map[graph->outputs.at[i]];

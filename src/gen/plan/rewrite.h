@@ -79,6 +79,8 @@ ValueId rw_softmax(Rewrite *r, ValueId x, int dim, bool log);
 ValueId rw_with_dim(Rewrite *r, ValueId x, int dim); /* a new dimension of size 1 */
 /* The node itself with other operands, attributes as they are. */
 ValueId rw_again(Rewrite *r, const Node *node, const ValueId *in);
+/* Numbers of the new graph are computed from the size of this dimension: it is the task's own. */
+void rw_hold(Rewrite *r, ValueId x, int dim);
 /* An attribute of the node replaced or added: for rw_again. */
 Node rw_node(Rewrite *r, const Node *node);
 void rw_attr(Rewrite *r, Node *node, Attr attr);

@@ -177,6 +177,12 @@ Node rw_node(Rewrite *r, const Node *node)
     return copy;
 }
 
+void rw_hold(Rewrite *r, ValueId x, int dim)
+{
+    if (!r->failed)
+        r->to->values.at[x].held_axes |= UINT32_C(1) << dim;
+}
+
 /* The array has room for four more: rw_node. */
 void rw_attr(Rewrite *r, Node *node, Attr attr)
 {

@@ -113,6 +113,7 @@ static ValueId flat_index(Rewrite *r, const Node *node, uint32_t from, uint32_t 
     for (uint32_t i = 0; i < n && !r->failed; i++) {
         int64_t size = s.dim[first + (int)i];
         ValueId at = rw_in(r, node, from + i);
+        rw_hold(r, rw_in(r, node, 0), first + (int)i);
         ValueId low = rw_binary(r, BINARY_lt, at, rw_integer(r, 0));
         at = rw_where(r, low, rw_binary(r, BINARY_add, at, rw_integer(r, size)), at);
         sum = i ? rw_binary(r, BINARY_add, rw_binary(r, BINARY_mul, sum, rw_integer(r, size)), at)
@@ -230,6 +231,8 @@ static bool scatter_masked(Rewrite *r, const Node *node, ValueId *out)
     ValueId place = rw_make(r, OP_SCAN, SCAN_sum, 1, &flat, 1, &along);
     place = rw_clamp(r, rw_binary(r, BINARY_sub, place, rw_integer(r, 1)), rw_integer(r, 0),
                      rw_integer(r, have - 1));
+    for (int i = 0; i < rw_value(r, from)->shape.rank; i++)
+        rw_hold(r, from, i);
     ValueId in[] = {rw_reshape(r, from, (Shape){1, {have}}), place};
     ValueId taken = rw_reshape(r, rw_make(r, OP_INDEX, 0, 2, in, 1, &dims), s);
     out[0] = rw_where(r, mask, rw_cast(r, taken, rw_value(r, x)->dtype), x);

@@ -24,6 +24,7 @@ static ValueId reduced(Rewrite *r, const Node *node, ValueId x)
     if (!str_is(how, "batchmean"))
         return rw_reduce(r, REDUCE_mean, x, all, false);
     double rows = (double)rw_value(r, x)->shape.dim[0];
+    rw_hold(r, x, 0);
     return quotient(r, rw_reduce(r, REDUCE_sum, x, all, false), rw_number(r, rows));
 }
 
@@ -117,8 +118,10 @@ static ValueId soft_targets(Rewrite *r, const Node *node, ValueId logp, ValueId 
     Shape s = rw_value(r, logp)->shape;
     int dim = s.rank > 1;
     double smooth = node_float(node, AT_SMOOTHING, 0), n = (double)s.dim[dim];
-    if (smooth > 0)
+    if (smooth > 0) {
+        rw_hold(r, logp, dim);
         target = add(r, mul(r, target, rw_number(r, 1 - smooth)), rw_number(r, smooth / n));
+    }
     ValueId v = mul(r, logp, target);
     if (w != VALUE_NONE)
         v = mul(r, v, per_class(r, w, s.rank));
@@ -129,7 +132,12 @@ static ValueId soft_targets(Rewrite *r, const Node *node, ValueId logp, ValueId 
         return v;
     ValueId sum = rw_reduce(r, REDUCE_sum, v, all, false);
     int64_t rows = script_product(s, 0, s.rank) / s.dim[dim];
-    return str_is(how, "sum") ? sum : quotient(r, sum, rw_number(r, (double)rows));
+    if (str_is(how, "sum"))
+        return sum;
+    for (int i = 0; i < s.rank; i++)
+        if (i != dim)
+            rw_hold(r, logp, i);
+    return quotient(r, sum, rw_number(r, (double)rows));
 }
 
 typedef struct ByClass {
@@ -234,16 +242,19 @@ static bool pairwise(Rewrite *r, const Node *node, ValueId *out)
 
 /* The length of an operand, no less than eps, beside a product of that shape: one element along `dim`
  * stands for as many as the product has. */
-static ValueId length_of(Rewrite *r, ValueId x, Shape product, int dim, double eps)
+static ValueId length_of(Rewrite *r, ValueId x, ValueId beside, int dim, double eps)
 {
+    Shape product = rw_value(r, beside)->shape;
     int rank = product.rank;
     Shape s = rw_value(r, x)->shape, lined = {.rank = rank};
     for (int i = 0; i < rank; i++)
         lined.dim[i] = i < rank - s.rank ? 1 : s.dim[i - rank + s.rank];
     x = rw_reshape(r, x, lined);
     ValueId v = rw_reduce(r, REDUCE_sum, mul(r, x, x), 1u << dim, false);
-    if (lined.dim[dim] != product.dim[dim])
+    if (lined.dim[dim] != product.dim[dim]) {
+        rw_hold(r, beside, dim);
         v = mul(r, v, rw_number(r, (double)product.dim[dim]));
+    }
     return rw_clamp(r, rw_unary(r, UNARY_sqrt, v), rw_number(r, eps), VALUE_NONE);
 }
 
@@ -262,7 +273,7 @@ static bool cosine(Rewrite *r, const Node *node, ValueId *out)
     Shape s = rw_value(r, product)->shape;
     if (!shape_dim(s, node_int(node, AT_DIM, 1), &dim))
         return false;
-    ValueId both = mul(r, length_of(r, x, s, dim, eps), length_of(r, y, s, dim, eps));
+    ValueId both = mul(r, length_of(r, x, product, dim, eps), length_of(r, y, product, dim, eps));
     ValueId v = quotient(r, rw_reduce(r, REDUCE_sum, product, 1u << dim, false), both);
     out[0] = rw_cast(r, v, was->dtype);
     return true;

@@ -159,6 +159,17 @@ static bool with_places(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* The attributes of windows that stand side by side. */
+enum { EVEN_ATTRS = 4 };
+static void even_windows(Rewrite *r, const int64_t *kernel, int n, Attr attrs[EVEN_ATTRS])
+{
+    static const int64_t zero[3] = {0}, one[3] = {1, 1, 1};
+    attrs[0] = ints(r, AT_KERNEL, kernel, n);
+    attrs[1] = ints(r, AT_STRIDE, kernel, n);
+    attrs[2] = ints(r, AT_PADDING, zero, n);
+    attrs[3] = ints(r, AT_DILATION, one, n);
+}
+
 /* How far the last window reaches beyond the padding behind, in ceil mode. */
 static int64_t beyond(const Along *a)
 {
@@ -238,6 +249,89 @@ static ValueId fitted_maximum(Rewrite *r, ValueId x, const Attr *to)
     return x;
 }
 
+/* Windows that are fitted to a size along one dimension: window k is [k in / out, (k + 1) in / out),
+ * rounded outwards. */
+typedef struct Fitted {
+    int dim;
+    int64_t in, out;
+} Fitted;
+
+static int64_t fitted_start(const Fitted *f, int64_t k) { return k * f->in / f->out; }
+static int64_t fitted_end(const Fitted *f, int64_t k)
+{
+    return ((k + 1) * f->in + f->out - 1) / f->out;
+}
+
+/* Where element `step` of every window stands along the dimension; windows that have fewer give their
+ * last. Whole numbers up to EXACT, half of one added before the division, so that floor is exact. */
+static ValueId fitted_index(Rewrite *r, const Fitted *f, int64_t step)
+{
+    double by = 1.0 / (double)f->out;
+    ValueId k = rw_range(r, DT_F32, 0, f->out * f->in - f->in + 1, f->in);
+    ValueId from = rw_binary(r, BINARY_mul, rw_binary(r, BINARY_add, k, rw_number(r, 0.5)),
+                             rw_number(r, by));
+    ValueId last = rw_binary(r, BINARY_mul,
+                             rw_binary(r, BINARY_add, k, rw_number(r, (double)f->in - 0.5)),
+                             rw_number(r, by));
+    ValueId at = rw_binary(r, BINARY_add, rw_unary(r, UNARY_floor, from),
+                           rw_number(r, (double)step));
+    return rw_cast(r, rw_binary(r, BINARY_minimum, at, rw_unary(r, UNARY_floor, last)), DT_I64);
+}
+
+static ValueId fitted_step(Rewrite *r, const Fitted *f, ValueId x, ValueId index)
+{
+    Attr dim = {.key = AT_DIM, .i = f->dim};
+    return rw_make(r, OP_INDEX_SELECT, 0, 2, (ValueId[]){x, index}, 1, &dim);
+}
+
+/* The places of an own axis, 0, 1, ..., times the elements between neighbours. */
+static ValueId own_places(Rewrite *r, Shape s, int dim, int64_t apart)
+{
+    Shape one = {.rank = s.rank};
+    for (int i = 0; i < s.rank; i++)
+        one.dim[i] = i == dim ? s.dim[dim] : 1;
+    ValueId at = rw_range(r, DT_F32, 0, (s.dim[dim] - 1) * apart + 1, apart);
+    return rw_expand(r, rw_reshape(r, at, one), s);
+}
+
+/* Values and places along one dimension after the other, the last first, so that of equal elements the
+ * first in the plane is taken; one that is NaN takes the place of what was best. */
+static bool fitted_with_places(Rewrite *r, ValueId x, const Attr *to, ValueId *out)
+{
+    int n = (int)to->ints.len;
+    ValueId value = x, place = VALUE_NONE;
+    int64_t apart = 1;
+    for (int i = n - 1; i >= 0; i--) {
+        Shape s = rw_value(r, value)->shape;
+        Fitted f = {s.rank - n + i, s.dim[s.rank - n + i], to->ints.at[i]};
+        int64_t steps = 1;
+        for (int64_t k = 0; k < f.out; k++)
+            if (fitted_end(&f, k) - fitted_start(&f, k) > steps)
+                steps = fitted_end(&f, k) - fitted_start(&f, k);
+        if (f.out < 1 || steps > MOST_STEPS || apart * f.in > EXACT || f.in * f.out > EXACT / 4)
+            return false;
+        rw_hold(r, value, f.dim);
+        ValueId here = own_places(r, s, f.dim, apart), best = VALUE_NONE, at = VALUE_NONE;
+        place = place == VALUE_NONE ? here : rw_binary(r, BINARY_add, place, here);
+        for (int64_t step = 0; step < steps; step++) {
+            ValueId index = fitted_index(r, &f, step);
+            ValueId v = fitted_step(r, &f, value, index), p = fitted_step(r, &f, place, index);
+            ValueId better = !step
+                                 ? VALUE_NONE
+                                 : rw_binary(r, BINARY_logical_or, rw_binary(r, BINARY_gt, v, best),
+                                             rw_binary(r, BINARY_ne, v, v));
+            best = step ? rw_where(r, better, v, best) : v;
+            at = step ? rw_where(r, better, p, at) : p;
+        }
+        value = best;
+        place = at;
+        apart *= f.in;
+    }
+    out[0] = value;
+    out[1] = rw_cast(r, place, DT_I64);
+    return true;
+}
+
 /* Over all of the last n dimensions, each of which stays with one element. */
 static ValueId over_planes(Rewrite *r, const Node *node, ValueId x, int n)
 {
@@ -265,6 +359,47 @@ static bool whole_plane(Rewrite *r, const Node *node, ValueId *out)
     return whole;
 }
 
+/* The largest element of a whole plane and its place. */
+static void plane_places(Rewrite *r, const Node *node, ValueId x, int n, ValueId *out)
+{
+    Shape s = rw_value(r, x)->shape, flat = s, to = graph_value(r->from, node->out)->shape;
+    flat.rank = s.rank - n + 1;
+    for (int i = flat.rank; i < s.rank; i++)
+        flat.dim[flat.rank - 1] *= s.dim[i];
+    ValueId row = rw_reshape(r, x, flat);
+    out[0] = over_planes(r, node, x, n);
+    out[1] = rw_reshape(r, rw_reduce(r, REDUCE_argmax, row, 1u << (flat.rank - 1), true), to);
+}
+
+static bool adaptive_places(Rewrite *r, const Node *node, const Attr *to, ValueId *out)
+{
+    int n = (int)to->ints.len;
+    ValueId x = rw_in(r, node, 0);
+    Shape s = rw_value(r, x)->shape;
+    int64_t kernel[3], places = 1;
+    bool divides = true;
+    if (!dtype_is_float(rw_value(r, x)->dtype))
+        return false;
+    for (int i = 0; i < n; i++) {
+        int64_t in = s.dim[s.rank - n + i];
+        places *= to->ints.at[i];
+        divides = divides && to->ints.at[i] > 0 && in % to->ints.at[i] == 0;
+        kernel[i] = divides ? in / to->ints.at[i] : 1;
+    }
+    if (places == 1) {
+        plane_places(r, node, x, n, out);
+        return true;
+    }
+    Attr attrs[EVEN_ATTRS];
+    Node even = rw_node(r, node);
+    even.op = OP_POOL;
+    even.n_attr = 0;
+    even_windows(r, kernel, n, attrs);
+    for (int i = 0; i < EVEN_ATTRS; i++)
+        rw_attr(r, &even, attrs[i]);
+    return (divides && with_places(r, &even, out)) || fitted_with_places(r, x, to, out);
+}
+
 /* Windows of one size where the sizes divide; a mean is else an interpolation by area. */
 static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
 {
@@ -273,10 +408,12 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
     Shape s = rw_value(r, x)->shape;
     int64_t kernel[3];
     bool divides = true;
-    if (!to || to->ints.len > 3 || node->n_out != 1)
+    if (!to || to->ints.len > 3)
         return false;
     int n = (int)to->ints.len;
     int64_t pieces = 0, places = 1;
+    if (node->n_out == 2)
+        return node->kind == POOL_max && adaptive_places(r, node, to, out);
     for (int i = 0; i < n; i++)
         places *= to->ints.at[i];
     if (places == 1 && dtype_is_float(rw_value(r, x)->dtype) && node->kind != POOL_lp) {
@@ -290,8 +427,9 @@ static bool adaptive(Rewrite *r, const Node *node, ValueId *out)
         kernel[i] = divides ? in / to->ints.at[i] : 1;
     }
     if (divides) {
-        Attr attrs[] = {ints(r, AT_KERNEL, kernel, n), ints(r, AT_STRIDE, kernel, n)};
-        out[0] = rw_make(r, OP_POOL, node->kind, 1, &x, 2, attrs);
+        Attr even[EVEN_ATTRS];
+        even_windows(r, kernel, n, even);
+        out[0] = rw_make(r, OP_POOL, node->kind, 1, &x, EVEN_ATTRS, even);
         return true;
     }
     Attr attrs[] = {ints(r, AT_SHAPE, to->ints.at, n), {.key = AT_MODE, .text = STR("area")}};

@@ -363,6 +363,8 @@ static bool attention(Rewrite *r, const Node *node, ValueId *sum)
     if (node_bool(node, AT_GQA) || s.rank < 2 || t.rank < 2)
         return false;
     double scale = node_float(node, AT_SCALE, 1 / sqrt((double)s.dim[s.rank - 1]));
+    if (!node_attr(node, AT_SCALE))
+        rw_hold(r, q, s.rank - 1);
     ValueId turned = rw_swap(r, k, t.rank - 2, t.rank - 1);
     ValueId scores = rw_make(r, OP_MATMUL, 0, 2, (ValueId[]){q, turned}, 0, NULL);
     scores = rw_binary(r, BINARY_mul, scores, rw_number(r, scale));
