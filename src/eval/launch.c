@@ -127,10 +127,33 @@ bool eval_task_in_place(const EvalJudge *j)
     return mutates;
 }
 
+static bool same_elements(const Tensor *a, const Tensor *b)
+{
+    bool same = a->count == b->count;
+    for (int64_t i = 0; same && i < a->count; i++)
+        same = tensor_get(a, i) == tensor_get(b, i);
+    return same;
+}
+
+/* On this case each result is an input as it lies (a mean over single elements, say): whoever copies
+ * it has done all there is to do. */
+static bool results_are_inputs(const EvalReference *ref)
+{
+    const Graph *g = ref->graph;
+    bool all = g->outputs.len > 0;
+    for (uint32_t i = 0; all && i < g->outputs.len; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < ref->in.n_inputs && !found; k++)
+            found = same_elements(ref->want[i], ref->in.inputs[k]);
+        all = found;
+    }
+    return all;
+}
+
 bool eval_host_computes(EvalHost *host)
 {
     return host->computes || eval_host_is_theirs(host->j) ||
-           eval_task_copies(host->j->ref->graph) ||
+           eval_task_copies(host->j->ref->graph) || results_are_inputs(host->j->ref) ||
            eval_judge_fail(host->j, VERDICT_NOT_COMPUTED, STAGE_RUN,
                            "its kernels only copy what they are given: the work is PyTorch's");
 }

@@ -82,7 +82,8 @@ double eval_max(const double *x, int64_t n);                      /* nan wins; o
 void eval_exp_minus(double *x, int64_t n, double minus);          /* exp(x - minus) */
 void eval_softmax(double *x, int64_t n);
 void eval_softmax_f32(float *x, int64_t n, float scale); /* of scale * x, for values held as f32 */
-void eval_log_softmax(double *x, int64_t n);
+/* narrow: the sum of the exponentials and its logarithm are held in f32, as PyTorch does. */
+void eval_log_softmax(double *x, int64_t n, bool narrow);
 
 /* y[b] = a[b] @ b[b] (+ bias over columns) over `batch` matrices; strides in elements; dtype f32
  * or f64; c is dense rows of n. */

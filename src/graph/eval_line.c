@@ -127,12 +127,12 @@ void eval_softmax_f32(float *x, int64_t n, float scale)
     scale_f32(x, n, (float)(1 / sum_f32(x, n)));
 }
 
-void eval_log_softmax(double *x, int64_t n)
+void eval_log_softmax(double *x, int64_t n, bool narrow)
 {
     double high = eval_max(x, n), sum = 0;
     for (int64_t i = 0; i < n; i++)
         sum += fast_exp(x[i] - high);
-    sum = log(sum);
+    sum = narrow ? (double)(float)log((double)(float)sum) : log(sum);
     for (int64_t i = 0; i < n; i++)
         x[i] = x[i] - high - sum;
 }

@@ -120,6 +120,7 @@ typedef struct Classes {
     Axis axis; /* of the class dim */
     const Tensor *x, *target, *weight;
     bool logits, probabilities;
+    bool narrow; /* sums of exponentials are held in f32 */
     int64_t ignore;
     double smoothing;
 } Classes;
@@ -144,8 +145,9 @@ static void log_probabilities(const Classes *c, int64_t place, double *logp)
         high = logp[k] > high || logp[k] != logp[k] ? logp[k] : high;
     for (int64_t k = 0; k < a.n; k++)
         sum += exp(logp[k] - high);
+    double lse = c->narrow ? (double)(float)log((double)(float)sum) : log(sum);
     for (int64_t k = 0; k < a.n; k++)
-        logp[k] -= high + log(sum);
+        logp[k] -= high + lse;
 }
 
 static bool class_loss(EvalNode *e, const Classes *c, int64_t place, const double *logp, Place *out)
@@ -205,6 +207,7 @@ static Classes classes_of(const EvalNode *e)
                      .target = e->in[1],
                      .weight = e->in[2],
                      .logits = logits,
+                     .narrow = eval_dtype(e->eval, DT_F32) == DT_F32 && e->in[0]->dtype != DT_F64,
                      .probabilities = logits && dtype_is_float(e->in[1]->dtype),
                      .ignore = node_int(e->node, AT_IGNORE, -100),
                      .smoothing = node_float(e->node, AT_SMOOTHING, 0)};

@@ -209,6 +209,7 @@ bool eval_op_SOFTMAX(EvalNode *e)
     const Tensor *in = e->in[0];
     Axis a = eval_axis(in->shape, eval_dim(e->node, in->shape, -1));
     bool log_of = node_bool(e->node, AT_LOG);
+    bool narrow = eval_dtype(e->eval, DT_F32) == DT_F32 && in->dtype != DT_F64;
     bool plain = !e->eval->wide && !log_of && a.inner == 1 && in->dtype == DT_F32 &&
                  e->out[0]->dtype == DT_F32;
 #pragma omp parallel if (in->count > 4096)
@@ -225,7 +226,7 @@ bool eval_op_SOFTMAX(EvalNode *e)
             }
             tensor_load_f64(in, from, a.inner, a.n, x);
             if (log_of)
-                eval_log_softmax(x, a.n);
+                eval_log_softmax(x, a.n, narrow);
             else
                 eval_softmax(x, a.n);
             tensor_store_f64(e->out[0], from, a.inner, a.n, x);

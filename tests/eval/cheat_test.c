@@ -219,6 +219,8 @@ T_TEST(cheat_moves_around_a_copy)
                "return " COPY("x") ".reshape(2, 3, 8, 1, 16, 1).expand(2, 3, 8, 2, 16, "
                                    "2).reshape(2, 3, 16, 32)",
                VERDICT_NOT_COMPUTED, "only copy");
+    check_copy("tests/eval/tasks/mean_one.py", "return custom_ops_lib.relu_custom(x.reshape(-1))",
+               VERDICT_OK, "");
 }
 
 /* A kernel that copies, and at:: calls that do the rest before, after and beside it. */
