@@ -237,16 +237,18 @@ static bool is_empty(const Graph *graph)
     return false;
 }
 
-/* A plan of one kernel that is far from what memory allows is compared with several kernels. */
+/* A plan of one kernel that is far from what memory allows is compared with several kernels. Both are timed
+ * without a limit on tiles, so that the same one is chosen under any. */
 static void prefer_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                          Plan *plan, Diag *diag)
 {
     double us, other;
-    Plan chain = {0};
+    Plan chain = {0}, unlimited = *plan;
     Diag quiet = diag_make(arena, diag->file, diag->source);
     const char *name = name_of(arena, graph);
-    if (graph->nodes.len < 2 || clock_budget(graph) == 1 || !clock_plan(plan, chip, &us) ||
-        us < FAR_ABOVE * clock_least(graph, chip) ||
+    if (graph->nodes.len < 2 || clock_budget(graph) == 1 ||
+        (tile_limit && !plan_alone(arena, graph, chip, 0, &unlimited, &quiet)) ||
+        !clock_plan(&unlimited, chip, &us) || us < FAR_ABOVE * clock_least(graph, chip) ||
         !chain_that_fits(arena, graph, chip, 0, name, &chain, &quiet) ||
         !plan_is_valid(arena, &chain) || !clock_plan(&chain, chip, &other) ||
         other >= us * CLOCK_GAIN)

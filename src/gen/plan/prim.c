@@ -211,7 +211,7 @@ static bool node_value(PrimGraph *g, ValueId id)
     if (node->n_out != 1 && node->op != OP_REDUCE_INDEX)
         return prim_refuse(g, node,
                            node->op == OP_RNN || node->op == OP_MHA
-                               ? "it is matrix work, and only vector kernels are planned"
+                               ? "it is matrix work of another kind than products of two matrices"
                                : "no strategy takes all of its outputs");
     if (g->depth == MAX_DEPTH || g->axes.len >= PRIM_MAX_AXES - GRAPH_MAX_RANK ||
         g->prims.len >= MAX_PRIMS)

@@ -342,15 +342,16 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
         return prim_refuse(g, node,
                            "it is matrix work that is no plain product of two float matrices");
     case OP_CONV:
-        return prim_refuse(
-            g, node,
-            "it is matrix work, and only vector kernels are planned, of windows of up "
-            "to 49 places with their channels");
+        return prim_refuse(g, node,
+                           "it is matrix work of another kind than products of two matrices; as a "
+                           "vector kernel it "
+                           "is planned for windows of up to 49 places with their channels");
     case OP_GROUPED_MATMUL:
     case OP_SDPA:
     case OP_MHA:
     case OP_RNN:
-        return prim_refuse(g, node, "it is matrix work, and only vector kernels are planned");
+        return prim_refuse(g, node,
+                           "it is matrix work of another kind than products of two matrices");
     case OP_NONZERO:
         return prim_refuse(g, node,
                            "how many elements it finds depends on values; torch.where keeps their "

@@ -52,6 +52,8 @@ public:
         Multiply(c, patches, weights, true);
         Out(1, c);
         /* in packed form, added to what is there */
+        SetFmatrix(1, 1, pad, FmatrixMode::FMATRIX_LEFT);
+        Load3DSetFMatrixCal(SIDE, SIDE, pad);
         LoadData3DParamsV2Pro packed;
         packed.channelSize = CH;
         packed.extConfig = uint64_t(ROWS) << 16 | PATCH;

@@ -47,7 +47,9 @@ private:
         Fill<float>(zGm[16], 8, -1e30f);
         Fill<float>(zGm[24], 8, 1e30f);
         Fill<float>(zGm[32], 8, 100.0f);
-        InitOutput<float>(zGm[40], 24, 2.5f);
+        InitOutput<float>(zGm[40], 16, 2.5f);
+        GlobalTensor<float> rest = zGm[56];
+        InitGlobalMemory<float>(rest, 8, 2.5f);
         for (int32_t i = 0; i < 8; i++) {
             WriteGmByPassDCache<int32_t>(words + i, 0);
         }
