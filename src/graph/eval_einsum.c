@@ -222,12 +222,9 @@ static bool contract(Einsum *s, Str inputs, Str output, Term *sum)
 bool eval_op_EINSUM(EvalNode *e)
 {
     Einsum s = {.e = e, .as = eval_compute_dtype(e->out[0]->dtype)};
-    Str equation = node_text(e->node, AT_EQUATION);
-    ptrdiff_t arrow = str_find(equation, STR("->"));
-    if (arrow < 0 || equation.len > 100)
+    Str inputs, output;
+    if (!node_equation(e->node, &inputs, &output) || inputs.len + output.len > 98)
         return eval_fail(e, "the equation is not in explicit form, or too long");
-    Str inputs = str_slice(equation, 0, (size_t)arrow);
-    Str output = str_slice(equation, (size_t)arrow + 2, equation.len);
     find_extents(&s, inputs);
     Term sum = {0};
     char letters[GRAPH_MAX_RANK + 1] = {0};

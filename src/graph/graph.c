@@ -286,6 +286,17 @@ Str node_text(const Node *node, AttrKey key)
     return attr ? attr->text : (Str){"", 0};
 }
 
+bool node_equation(const Node *node, Str *operands, Str *result)
+{
+    Str equation = node_text(node, AT_EQUATION);
+    ptrdiff_t arrow = str_find(equation, STR("->"));
+    if (arrow < 0)
+        return false;
+    *operands = str_slice(equation, 0, (size_t)arrow);
+    *result = str_slice(equation, (size_t)arrow + 2, equation.len);
+    return true;
+}
+
 const char *node_kind_name(const Node *node)
 {
     const OpRow *row = &op_rows[node->op];

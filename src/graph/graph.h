@@ -214,6 +214,8 @@ double node_float(const Node *node, AttrKey key, double fallback);
 bool node_bool(const Node *node, AttrKey key); /* absent: false */
 DType node_dtype(const Node *node, AttrKey key, DType fallback);
 Str node_text(const Node *node, AttrKey key); /* absent: empty */
+/* Both sides of an einsum's equation, "bij,j" and "bi"; false: it does not name its result. */
+bool node_equation(const Node *node, Str *operands, Str *result);
 const char *node_kind_name(const Node *node); /* "" where there is none */
 
 /* Shapes. */

@@ -88,12 +88,9 @@ static bool einsum_operand(Infer *infer, Str letters, Shape shape, int64_t exten
 
 bool infer_einsum(Infer *infer)
 {
-    Str equation = node_text(infer->node, AT_EQUATION), letters;
-    ptrdiff_t arrow = str_find(equation, STR("->"));
-    if (arrow < 0)
+    Str inputs, output, letters;
+    if (!node_equation(infer->node, &inputs, &output))
         return infer_fail(infer, "the equation needs '->'");
-    Str inputs = str_slice(equation, 0, (size_t)arrow),
-        output = str_slice(equation, (size_t)arrow + 2, equation.len);
     int64_t extent[52];
     memset(extent, -1, sizeof extent);
     uint32_t operand = 0;

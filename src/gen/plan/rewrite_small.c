@@ -186,13 +186,10 @@ static Term term_of(Rewrite *r, ValueId x, const char *letters)
 
 static bool einsum(Rewrite *r, const Node *node, ValueId *sum)
 {
-    Str equation = node_text(node, AT_EQUATION), word;
-    ptrdiff_t arrow = str_find(equation, STR("->"));
+    Str word, rest, result;
     Term terms[MOST_OPERANDS];
-    if (arrow < 0 || node->n_in > MOST_OPERANDS)
+    if (!node_equation(node, &rest, &result) || node->n_in > MOST_OPERANDS)
         return false;
-    Str rest = str_slice(equation, 0, (size_t)arrow);
-    Str result = str_slice(equation, (size_t)arrow + 2, equation.len);
     for (uint32_t i = 0; i < node->n_in; i++) {
         if (!str_next(&rest, ',', &word) || word.len > GRAPH_MAX_RANK)
             return false;

@@ -53,15 +53,12 @@ static ValueId product(Rewrite *r, const Node *node, const Str *terms, Str all)
 /* "bij,j->bi" */
 static bool einsum(Rewrite *r, const Node *node, ValueId *out)
 {
-    Str equation = node_text(node, AT_EQUATION), terms[3], result = {0}, rest = equation;
-    ptrdiff_t arrow = str_find(equation, STR("->"));
+    Str terms[3], result, rest;
     char all[GRAPH_MAX_RANK + 1] = {0};
     size_t n = 0;
     const Value *y = graph_value(r->from, node->out);
-    if (arrow < 0 || node->n_in > 3 || !dtype_is_float(y->dtype))
+    if (!node_equation(node, &rest, &result) || node->n_in > 3 || !dtype_is_float(y->dtype))
         return false;
-    result = str_slice(equation, (size_t)arrow + 2, equation.len);
-    rest = str_slice(equation, 0, (size_t)arrow);
     uint32_t widest = 0;
     for (uint32_t i = 0; i < node->n_in; i++) {
         if (!str_next(&rest, ',', &terms[i]) || !distinct(terms[i]) ||

@@ -62,7 +62,8 @@ void build_line(Build *b, const char *format, ...) ATTR_PRINTF(2, 3);
 BuildKind build_kind(const Build *b, uint64_t axes);
 /* A buffer that nobody holds, or a new one; its view. */
 const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner);
-const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t times, NestId owner);
+const char *build_wide(Build *b, char stem, BuildKind kind, DType dtype, int depth, int64_t times,
+                       NestId owner); /* so many times as wide */
 const char *build_take(Build *b, BuildBuffer want);
 const char *build_scalar(Build *b); /* a new name */
 const char *build_view(Build *b, BuildKind kind, const char *buffer);

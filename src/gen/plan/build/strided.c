@@ -10,20 +10,6 @@ int64_t build_step(const Build *b, const Affine *index)
 
 /* ---- places ---- */
 
-static const char *take_wide(Build *b, char stem, BuildKind kind, DType dtype, int depth,
-                             int64_t times, NestId owner)
-{
-    BuildBuffer want = {.kind = kind,
-                        .dtype = dtype,
-                        .depth = depth,
-                        .stem = stem,
-                        .rows = b->band->rows.tile,
-                        .lanes = b->band->lanes.tile,
-                        .times = times,
-                        .owner = owner};
-    return build_take(b, want);
-}
-
 static void keep_buffer(Build *b, const char *name)
 {
     for (uint32_t i = 0; i < b->pool->len; i++)
@@ -34,7 +20,7 @@ static void add_picks(Build *b, int64_t step)
 {
     if (step < 2 || b->picks[step])
         return;
-    b->picks[step] = build_wide(b, 'e', DT_I32, 1, 1, 0);
+    b->picks[step] = build_wide(b, 'e', BUILD_LANES, DT_I32, 1, 1, 0);
     keep_buffer(b, b->picks[step]);
     build_line(b, "with compute():");
     build_line(b, "    %s = iota(0, %lld)", b->picks[step], (long long)step);
@@ -46,9 +32,9 @@ static void add_weave(Build *b, int64_t step)
     long long tile = b->band->lanes.tile, k = step;
     if (step < 2 || b->weaves[step])
         return;
-    const char *place = build_wide(b, 'u', DT_F32, 1, step, 1);
-    const char *run = build_wide(b, 'u', DT_F32, 1, step, 2);
-    b->weaves[step] = build_wide(b, 'e', DT_I32, 1, step, 0);
+    const char *place = build_wide(b, 'u', BUILD_LANES, DT_F32, 1, step, 1);
+    const char *run = build_wide(b, 'u', BUILD_LANES, DT_F32, 1, step, 2);
+    b->weaves[step] = build_wide(b, 'e', BUILD_LANES, DT_I32, 1, step, 0);
     keep_buffer(b, b->weaves[step]);
     build_line(b, "with compute():");
     build_line(b, "    %s = iota(0.0, 1.0, f32)", place);
@@ -56,8 +42,8 @@ static void add_weave(Build *b, int64_t step)
     build_line(b, "    %s = cast(%s + (%s - %s * %lld.0) * %lld.0, i32)", b->weaves[step], run,
                place, run, k, tile);
     build_line(b, "    %s = min(max(%s, 0), %lld)", b->weaves[step], b->weaves[step], k * tile - 1);
-    b->runs[step] = take_wide(b, 'c', b->band->rows.axis ? BUILD_TILE : BUILD_LANES, DT_F32, 1,
-                              step, 0);
+    b->runs[step] = build_wide(b, 'c', b->band->rows.axis ? BUILD_TILE : BUILD_LANES, DT_F32, 1,
+                               step, 0);
     keep_buffer(b, b->runs[step]);
     build_line(b, "    %s = 0.0", b->runs[step]); /* short runs leave a gap behind them */
     for (uint32_t i = 0; i < b->pool->len; i++)
@@ -114,8 +100,8 @@ void build_strided_load(Build *b, NestId id, bool *open)
         b->failed = "a tensor is read in steps and element by element";
     if (!s.buffer) {
         BuildKind kind = build_kind(b, v->axes);
-        s.buffer = take_wide(b, 'a', kind, b->nest->tensors.at[v->tensor].dtype, b->load_depth,
-                             step, id);
+        s.buffer = build_wide(b, 'a', kind, b->nest->tensors.at[v->tensor].dtype, b->load_depth,
+                              step, id);
         if (!*open)
             build_line(b, "with copyin():");
         *open = true;
@@ -138,7 +124,7 @@ const char *build_picked(Build *b, NestId id)
     if (dtype_bytes(dtype) != 4 && dtype_bytes(dtype) != 2)
         b->failed = "single bytes are picked";
     if (inner || place) {
-        places = build_wide(b, 'p', DT_I32, 1, 1, id);
+        places = build_wide(b, 'p', BUILD_LANES, DT_I32, 1, 1, id);
         if (inner)
             build_line(b, "%s[:%s] = %s[:%s] + (j%u + %lld)", places, lanes, b->picks[step], lanes,
                        inner, place);
@@ -203,7 +189,7 @@ void build_strided_store(Build *b, const NestStore *store)
     BuildKind kind = build_kind(b, axes);
     bool rows = kind == BUILD_TILE;
     const char *lanes = build_lanes(b), *runs = b->runs[step];
-    const char *out = take_wide(b, 'o', kind, dtype, b->store_depth, step, 0);
+    const char *out = build_wide(b, 'o', kind, dtype, b->store_depth, step, 0);
     const char *all_rows = rows ? str_format(b->arena, ":%s, ", build_rows(b)) : "";
     build_line(b, "with compute():");
     b->depth++;
@@ -217,7 +203,7 @@ void build_strided_store(Build *b, const NestStore *store)
         build_line(b, "%s[%s%lld : %lld + %s] = %s", runs, all_rows, (long long)i * tile,
                    (long long)i * tile, lanes, expr);
     }
-    const char *wide = dtype == DT_F32 ? out : take_wide(b, 'w', kind, DT_F32, 1, step, 0);
+    const char *wide = dtype == DT_F32 ? out : build_wide(b, 'w', kind, DT_F32, 1, step, 0);
     if (rows) {
         build_line(b, "for k_ in range(%s):", build_rows(b));
         build_line(b, "    %s[k_, :%lld * %s] = gather(%s[k_, :%lld], %s[:%lld * %s])", wide, k,

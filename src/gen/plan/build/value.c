@@ -86,30 +86,23 @@ const char *build_take(Build *b, BuildBuffer want)
     return want.name;
 }
 
-const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner)
+const char *build_wide(Build *b, char stem, BuildKind kind, DType dtype, int depth, int64_t times,
+                       NestId owner)
 {
-    BuildBuffer f = {.kind = kind,
-                     .dtype = dtype,
-                     .depth = depth,
-                     .stem = stem,
-                     .rows = b->band->rows.tile,
-                     .lanes = b->band->lanes.tile,
-                     .times = 1,
-                     .owner = owner};
-    return build_take(b, f);
+    BuildBuffer want = {.kind = kind,
+                        .dtype = dtype,
+                        .depth = depth,
+                        .stem = stem,
+                        .rows = b->band->rows.tile,
+                        .lanes = b->band->lanes.tile,
+                        .times = times,
+                        .owner = owner};
+    return build_take(b, want);
 }
 
-const char *build_wide(Build *b, char stem, DType dtype, int depth, int64_t times, NestId owner)
+const char *build_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth, NestId owner)
 {
-    BuildBuffer f = {.kind = BUILD_LANES,
-                     .dtype = dtype,
-                     .depth = depth,
-                     .stem = stem,
-                     .rows = b->band->rows.tile,
-                     .lanes = b->band->lanes.tile,
-                     .times = times,
-                     .owner = owner};
-    return build_take(b, f);
+    return build_wide(b, stem, kind, dtype, depth, 1, owner);
 }
 
 /* One use of the value is over; after the last its buffer is free. */

@@ -228,13 +228,13 @@ static void put_bias(Script *s, const Product *p, const Blocks *b, Buf *out)
     script_put(s, bias_vector, out);
 }
 
-static const char *parameters(const Script *s, bool products, bool typed)
+static const char *parameters(const Script *s, const Product *p, bool factors, bool typed)
 {
     Buf out = {0};
     for (uint32_t i = 0; i < s->n; i++) {
         const ScriptOperand *o = &s->operand[i];
-        bool is_factor = !o->output && str_find(str_from(o->dims), STR("k")) >= 0;
-        if (is_factor != products)
+        bool is_factor = o->value == p->a.value || o->value == p->b.value;
+        if (is_factor != factors)
             continue;
         buf_printf(&out, "%s%s", out.len ? ", " : "", o->name);
         if (typed)
@@ -252,14 +252,14 @@ static void put_slices(Script *s, const Product *p, const Blocks *b, Buf *out)
     const char *type = dtype_name(p->dtype);
     script_set(s, 'G', "first, last, ");
     script_number(s, 'N', b->slices);
-    script_set(s, 'M', parameters(s, true, false));
-    script_set(s, 'W', parameters(s, false, false));
-    script_set(s, 'H', parameters(s, true, true));
+    script_set(s, 'M', parameters(s, p, true, false));
+    script_set(s, 'W', parameters(s, p, false, false));
+    script_set(s, 'H', parameters(s, p, true, true));
     script_put(s, slice_host, out);
     script_put(s, tiles_text, out);
     script_put(s, slice_loop, out);
     put_block(s, "        ", out);
-    script_set(s, 'D', parameters(s, false, true));
+    script_set(s, 'D', parameters(s, p, false, true));
     script_set(s, 'S', narrow ? "" : ", depth=2");
     script_set(
         s, 'Q',

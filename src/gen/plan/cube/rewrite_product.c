@@ -65,12 +65,9 @@ static bool sort_letters(Contraction *c)
 
 static bool read_contraction(const Rewrite *r, const Node *node, Contraction *c)
 {
-    Str equation = node_text(node, AT_EQUATION), rest;
-    ptrdiff_t arrow = str_find(equation, STR("->"));
-    if (node->n_in != 2 || arrow < 0)
+    Str rest;
+    if (node->n_in != 2 || !node_equation(node, &rest, &c->result))
         return false;
-    c->result = str_slice(equation, (size_t)arrow + 2, equation.len);
-    rest = str_slice(equation, 0, (size_t)arrow);
     if (!str_next(&rest, ',', &c->left) || !str_next(&rest, ',', &c->right))
         return false;
     c->a = rw_value(r, rw_in(r, node, 0))->shape;
