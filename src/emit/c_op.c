@@ -216,6 +216,7 @@ static Fold fold_of(CWriter *w, IrTileOp op, DType d)
     case IR_T_RMAX:
     case IR_T_ROWMAX:
     case IR_T_COLMAX:
+    case IR_T_CUMMAX:
         return (Fold){!ints         ? "-INFINITY"
                       : d == DT_I64 ? "INT64_MIN"
                                     : str_format(w->scratch, "%lld", lo),
@@ -223,10 +224,12 @@ static Fold fold_of(CWriter *w, IrTileOp op, DType d)
     case IR_T_RMIN:
     case IR_T_ROWMIN:
     case IR_T_COLMIN:
+    case IR_T_CUMMIN:
         return (Fold){!ints         ? "INFINITY"
                       : d == DT_I64 ? "INT64_MAX"
                                     : str_format(w->scratch, "%lld", hi),
                       ints ? "imin(x, acc)" : "fmin_nan(x, acc)"};
+    case IR_T_LOGCUMSUMEXP: return (Fold){"-INFINITY", "log_add_exp(acc, x)"};
     default: return (Fold){"1", ints ? "wmul(acc, x)" : "acc * x"};
     }
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum Fold { FOLD_SUM, FOLD_MAX, FOLD_MIN, FOLD_PROD } Fold;
+typedef enum Fold { FOLD_SUM, FOLD_MAX, FOLD_MIN, FOLD_PROD, FOLD_LSE } Fold;
 
 typedef struct Acc {
     double f;
@@ -23,10 +23,13 @@ static Fold fold_of(IrTileOp op)
     case IR_T_CUMSUM: return FOLD_SUM;
     case IR_T_RMAX:
     case IR_T_ROWMAX:
-    case IR_T_COLMAX: return FOLD_MAX;
+    case IR_T_COLMAX:
+    case IR_T_CUMMAX: return FOLD_MAX;
     case IR_T_RMIN:
     case IR_T_ROWMIN:
-    case IR_T_COLMIN: return FOLD_MIN;
+    case IR_T_COLMIN:
+    case IR_T_CUMMIN: return FOLD_MIN;
+    case IR_T_LOGCUMSUMEXP: return FOLD_LSE;
     default: return FOLD_PROD;
     }
 }
@@ -50,8 +53,17 @@ static Acc acc_start(Fold fold, DType d)
     case FOLD_PROD: return (Acc){1, 1};
     case FOLD_MAX: return (Acc){-INFINITY, wide ? int_lowest(d) : 0};
     case FOLD_MIN: return (Acc){INFINITY, wide ? int_highest(d) : 0};
+    case FOLD_LSE: return (Acc){-INFINITY, 0};
     }
     return (Acc){0};
+}
+
+/* log(exp(a) + exp(b)); equal infinities stay what they are */
+static double log_add_exp(double a, double b)
+{
+    if (a != a || b != b || (isinf(a) && a == b))
+        return a + b;
+    return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
 static void add_float(Acc *a, Fold fold, double x)
@@ -61,6 +73,7 @@ static void add_float(Acc *a, Fold fold, double x)
     case FOLD_PROD: a->f *= x; return;
     case FOLD_MAX: a->f = a->f != a->f || x != x ? NAN : x > a->f ? x : a->f; return;
     case FOLD_MIN: a->f = a->f != a->f || x != x ? NAN : x < a->f ? x : a->f; return;
+    case FOLD_LSE: a->f = log_add_exp(a->f, x); return;
     }
 }
 
@@ -71,6 +84,7 @@ static void add_int(Acc *a, Fold fold, int64_t x)
     case FOLD_PROD: a->i = (int64_t)((uint64_t)a->i * (uint64_t)x); return;
     case FOLD_MAX: a->i = x > a->i ? x : a->i; return;
     case FOLD_MIN: a->i = x < a->i ? x : a->i; return;
+    case FOLD_LSE: return; /* floats only (verify_op.c) */
     }
 }
 

@@ -149,9 +149,7 @@ static bool is_sum(IrTileOp op)
     case IR_T_ROWSUM:
     case IR_T_ROWPROD:
     case IR_T_COLSUM:
-    case IR_T_COLPROD:
-    case IR_T_CUMSUM:
-    case IR_T_CUMPROD: return true;
+    case IR_T_COLPROD: return true;
     default: return false;
     }
 }
@@ -160,6 +158,15 @@ static bool is_sum(IrTileOp op)
 static bool reduce_type_ok(IrTileOp op, DType d)
 {
     return !is_sum(op) || dtype_is_float(d) || (is_int(d) && dtype_bytes(d) > 1);
+}
+
+static bool check_scan(Verifier *v, const IrStmt *s)
+{
+    DType d = s->dst.dtype;
+    bool exists = dtype_is_float(d) ||
+                  (s->op != IR_T_LOGCUMSUMEXP && is_int(d) && dtype_bytes(d) > 1);
+    return (exists || misfit(v, s, "does not exist for these elements")) &&
+           like_dst(v, s, &s->src[0]);
 }
 
 static bool check_reduce(Verifier *v, const IrStmt *s)
@@ -271,10 +278,7 @@ bool verify_op(Verifier *v, const IrStmt *s)
     case IR_CLASS_REDUCE: return check_reduce(v, s);
     case IR_CLASS_ROWS:
     case IR_CLASS_COLS: return check_rows(v, s);
-    case IR_CLASS_SCAN:
-        return (reduce_type_ok(s->op, s->dst.dtype) ||
-                misfit(v, s, "does not exist for these elements")) &&
-               like_dst(v, s, &s->src[0]);
+    case IR_CLASS_SCAN: return check_scan(v, s);
     case IR_CLASS_SORT: return check_sort(v, s);
     case IR_CLASS_CUBE: return check_mmad(v, s);
     }

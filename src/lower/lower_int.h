@@ -48,11 +48,11 @@ typedef struct KernelPlan {
 
 /* ---- what a kernel makes once, at its start ---- */
 
-/* Positions and neutral elements of running sums over rows of up to `room` (op_scan.c). */
+/* Positions and neutral elements of scans over rows of up to `room` (op_scan.c). */
 typedef struct ScanPlaces {
     IrExprId room;
     DType dtype;
-    bool sum;
+    double neutral;
     IrExprId stride, before;  /* elements from step to step; neutral ones before the totals */
     AscRef every, near, back; /* byte offsets: of lanes, of neighbours, of a chunk of the result */
     AscRef total[2];

@@ -1,5 +1,5 @@
-/* Running sums and products along rows. In: views of 32-bit elements, or of what is computed in
- * f32. Out: calls.
+/* Running sums, products, extremes and log-sum-exps along rows. In: views of 32-bit elements, or of
+ * what is computed in f32. Out: calls. With a sum:
  *
  *     a row of n          lane 0: x0 .. x7, lane 1: x8 .. x15, ...
  *     gathered            t[step][lane] = x[8 lane + step]
@@ -9,9 +9,13 @@
  *     spread              t[step] += what came before the lane
  *     gathered back       y[8 lane + step] = t[step][lane]
  *
- * An element costs two gathers and two additions however long the row is. Positions, and the
- * neutral elements before the totals, are made once at the start of the kernel. */
+ * An element costs two gathers and two combinations however long the row is: one call each, but
+ * nine for log-sum-exp. Positions, and the neutral elements before the totals, are made once at the
+ * start of the kernel. */
 #include "lower/lower_int.h"
+
+#include <float.h>
+#include <math.h>
 
 enum {
     STEPS = 8,
@@ -21,17 +25,66 @@ enum {
     BANK = 64 /* elements that set rows of t apart */
 };
 
+/* How two elements become one. */
+typedef struct Combiner {
+    AscApi api;
+    bool log_exp; /* log(exp(a) + exp(b)) instead of `api` */
+    double neutral;
+} Combiner;
+
 typedef struct Scan {
     Lower *l;
-    AscApi api;
+    Combiner by;
     IrExprId n, lanes, full; /* elements; lanes; lanes of 8 elements */
     ScanPlaces at;
     AscRef t;
+    AscRef high, low; /* log_exp: the larger and the smaller operand of a row of t */
 } Scan;
 
 static IrExprId bytes_of(Lower *l, IrExprId elements)
 {
     return lx_mul(l, elements, lx_int(l, BYTES));
+}
+
+/* ---- combinations ---- */
+
+static Combiner combiner_of(IrTileOp op, DType d)
+{
+    double lowest = d == DT_I32 ? (double)INT32_MIN : (double)-INFINITY;
+    double highest = d == DT_I32 ? (double)INT32_MAX : (double)INFINITY;
+    switch (op) {
+    case IR_T_CUMSUM: return (Combiner){.api = ASC_ADD, .neutral = 0};
+    case IR_T_CUMPROD: return (Combiner){.api = ASC_MUL, .neutral = 1};
+    case IR_T_CUMMAX: return (Combiner){.api = ASC_MAX, .neutral = lowest};
+    case IR_T_CUMMIN: return (Combiner){.api = ASC_MIN, .neutral = highest};
+    case IR_T_LOGCUMSUMEXP: return (Combiner){.log_exp = true, .neutral = -INFINITY};
+    default: panic("not a scan");
+    }
+}
+
+/* high + log(1 + exp(low - high)). What is subtracted is finite, so that two equal infinities give
+ * that infinity and not NaN. */
+static void add_exponents(Scan *c, AscRef dst, AscRef a, AscRef b, IrExprId count)
+{
+    Lower *l = c->l;
+    call_binary(l, ASC_MAX, c->high, a, b, count);
+    call_binary(l, ASC_MIN, c->low, a, b, count);
+    call_const(l, ASC_MAXS, dst, c->high, -FLT_MAX, count);
+    call_const(l, ASC_MINS, dst, dst, FLT_MAX, count);
+    call_binary(l, ASC_SUB, c->low, c->low, dst, count);
+    call_unary(l, ASC_EXP, c->low, c->low, count);
+    call_const(l, ASC_ADDS, c->low, c->low, 1, count);
+    call_unary(l, ASC_LN, c->low, c->low, count);
+    call_binary(l, ASC_ADD, dst, c->high, c->low, count);
+}
+
+/* dst = a with b, of at most one row of t; dst may be either. */
+static void combine(Scan *c, AscRef dst, AscRef a, AscRef b, IrExprId count)
+{
+    if (c->by.log_exp)
+        add_exponents(c, dst, a, b, count);
+    else
+        call_binary(c->l, c->by.api, dst, a, b, count);
 }
 
 /* ---- positions ---- */
@@ -65,17 +118,17 @@ static void make_places(Lower *l, ScanPlaces *p)
     call_const(l, ASC_MULS, p->near, p->near, BYTES, p->stride);
     make_back(l, p);
     for (int i = 0; i < 2; i++)
-        call_fill(l, p->total[i], lower_scalar_const(l, p->sum ? 0 : 1, p->dtype), p->before);
+        call_fill(l, p->total[i], lower_scalar_const(l, p->neutral, p->dtype), p->before);
 }
 
-static ScanPlaces places_of(Lower *l, IrExprId room, DType dtype, bool sum)
+static ScanPlaces places_of(Lower *l, IrExprId room, DType dtype, double neutral)
 {
     for (uint32_t i = 0; i < l->scans.len; i++) {
         const ScanPlaces *p = &l->scans.at[i];
-        if (p->dtype == dtype && p->sum == sum && ir_same(l->ir, p->room, room))
+        if (p->dtype == dtype && p->neutral == neutral && ir_same(l->ir, p->room, room))
             return *p;
     }
-    ScanPlaces made = {.room = room, .dtype = dtype, .sum = sum};
+    ScanPlaces made = {.room = room, .dtype = dtype, .neutral = neutral};
     AscBlock *at = l->at;
     l->at = &l->once;
     make_places(l, &made);
@@ -116,7 +169,7 @@ static void scan_lanes(Scan *c, AscRef src)
     ls_close(l, &s.body, s.owner, false);
     open_steps(c, 1, &s);
     AscRef last = ref_at(l, c->t, lx_mul(l, lx_sub(l, s.step, lx_int(l, 1)), c->at.stride));
-    call_binary(l, c->api, s.row, s.row, last, s.count);
+    combine(c, s.row, s.row, last, s.count);
     ls_close(l, &s.body, s.owner, false);
 }
 
@@ -127,7 +180,7 @@ static void double_totals(Scan *c, int from, IrExprId distance)
     AscRef a = ref_at(l, c->at.total[from], c->at.before),
            to = ref_at(l, c->at.total[1 - from], c->at.before);
     AscRef earlier = ref_at(l, c->at.total[from], lx_sub(l, c->at.before, distance));
-    call_binary(l, c->api, to, a, earlier, c->full);
+    combine(c, to, a, earlier, c->full);
 }
 
 static void scan_totals(Scan *c)
@@ -139,7 +192,7 @@ static void scan_totals(Scan *c)
     for (int64_t d = 1; d < 8; d *= 2) {
         IrExprId base = bytes_of(l, lx_sub(l, c->at.before, lx_int(l, d)));
         call_gather(l, b, c->at.total[0], c->at.near, base, c->full);
-        call_binary(l, c->api, a, a, b, c->full);
+        combine(c, a, a, b, c->full);
     }
     IrVarId distance = lx_local(l, "distance", DT_I64);
     l->ir->vars.at[distance].lo = 8;
@@ -168,7 +221,7 @@ static void scan_between(Scan *c)
     scan_totals(c);
     Steps s;
     open_steps(c, 0, &s);
-    call_binary(l, c->api, s.row, s.row, ref_at(l, c->at.total[1], c->at.before), s.count);
+    combine(c, s.row, s.row, ref_at(l, c->at.total[1], c->at.before), s.count);
     ls_close(l, &s.body, s.owner, false);
     ls_close(l, &inner, guard, false);
 }
@@ -214,7 +267,6 @@ static void scan_any(Scan *c, AscRef dst, AscRef src, Run run)
 void op_scan(Lower *l, const IrStmt *s)
 {
     View2 d = view_of(l, &s->dst), a = view_of(l, &s->src[0]);
-    bool sum = s->op == IR_T_CUMSUM;
     if (d.ref.dtype == DT_I64) {
         op_unsupported(l, s, "no arithmetic on i64");
         return;
@@ -222,13 +274,18 @@ void op_scan(Lower *l, const IrStmt *s)
     const IrBuffer *b = &l->source->buffers.at[s->dst.buffer];
     Run run = {d.cols, lx_align(l, b->shape[b->rank - 1], 8)};
     DType dtype = d.ref.dtype == DT_I32 ? DT_I32 : DT_F32;
+    Combiner by = combiner_of(s->op, dtype);
     Scan c = {.l = l,
-              .api = sum ? ASC_ADD : ASC_MUL,
+              .by = by,
               .n = d.cols,
               .lanes = lx_ceildiv(l, d.cols, lx_int(l, STEPS)),
               .full = ir_expr2(l->ir, IR_E_FLOORDIV, d.cols, lx_int(l, STEPS)),
-              .at = places_of(l, run.room, dtype, sum)};
+              .at = places_of(l, run.room, dtype, by.neutral)};
     c.t = scratch_take(l, dtype, lx_mul(l, c.at.stride, lx_int(l, STEPS)));
+    if (by.log_exp) {
+        c.high = scratch_take(l, dtype, c.at.stride);
+        c.low = scratch_take(l, dtype, c.at.stride);
+    }
     if (!d.rows) {
         scan_any(&c, d.ref, a.ref, run);
         return;

@@ -75,6 +75,8 @@ static bool op_exists(IrTileOp op, DType d)
     const IrTileOpRow *row = &ir_tile_ops[op];
     if (row->kind == IR_CLASS_BITS)
         return dtype_is_int(d);
+    if (op == IR_T_LOGCUMSUMEXP)
+        return is_float;
     if (row->kind == IR_CLASS_SCAN || op == IR_T_RSUM || op == IR_T_RPROD)
         return !bytes;
     if (op == IR_T_IOTA)

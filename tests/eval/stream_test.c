@@ -404,8 +404,9 @@ static void compare_folder(const char *dir, uint32_t first, uint32_t step)
 
 T_TEST(stream_of_examples_is_that_of_the_text)
 {
-    static const char *const few[] = {"softmax",    "argmax",      "layernorm",     "sort_rows",
-                                      "reduce_all", "scatter_add", "masked_select", "cumsum"};
+    static const char *const few[] = {"softmax",       "argmax",     "layernorm",
+                                      "sort_rows",     "reduce_all", "scatter_add",
+                                      "masked_select", "cumsum",     "running"};
     for (size_t i = 0; i < sizeof few / sizeof *few && !getenv("T_ALL"); i++) {
         char path[64];
         snprintf(path, sizeof path, "examples/%s.craft", few[i]);

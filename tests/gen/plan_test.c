@@ -107,6 +107,27 @@ T_TEST(plan_softmax_over_the_first_axis_keeps_the_last)
     arena_drop(&arena);
 }
 
+static void check_row_scan(uint16_t kind, const char *call)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    Graph *g = graph_new(&arena, "running");
+    ValueId x = input(g, "x", 2, (int64_t[]){64, 300});
+    Attr dim = {.key = AT_DIM, .i = 1};
+    ValueId y = node(
+        g, (NodeSpec){.op = OP_SCAN, .kind = kind, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dim},
+        &diag);
+    vec_push(&arena, &g->outputs, y);
+    Plan plan = plan_of(&arena, g, &diag);
+    CHECK_EQ_STR(plan.strategy, "scan");
+    CHECK_MSG(str_find(plan.craft, str_from(call)) > 0, "no %s", call);
+    arena_drop(&arena);
+}
+
+T_TEST(plan_running_maximum_of_rows) { check_row_scan(SCAN_max, "= cummax("); }
+T_TEST(plan_running_minimum_of_rows) { check_row_scan(SCAN_min, "= cummin("); }
+T_TEST(plan_running_logsumexp_of_rows) { check_row_scan(SCAN_logsumexp, "= logcumsumexp("); }
+
 T_TEST(plan_mean_of_everything_has_two_stages)
 {
     Arena arena = {0};

@@ -116,11 +116,23 @@ T_TEST(sorting_is_stable_and_scans_run)
            D(7, 0, 2, 5, 3, 1, 4, 6));
     expect(DT_F32, DT_F32, UNARY("cumsum"), x, D(3, 4, 7, 9, 10, 13, 13, 20));
     expect(DT_I32, DT_I32, UNARY("cumprod"), x, D(3, 3, 9, 18, 18, 54, 0, 0));
+    expect(DT_I32, DT_I32, UNARY("cummax"), x, D(3, 3, 3, 3, 3, 3, 3, 7));
+    expect(DT_F32, DT_F32, UNARY("cummin"), x, D(3, 1, 1, 1, 1, 1, 0, 0));
     expect(DT_F32, DT_F32, UNARY("reverse"), x, D(7, 0, 3, 1, 2, 3, 1, 3));
     expect(DT_F32, DT_F32,
            "fill d[0:+8] <- -1.0\ngts m[0:+8] <- a[0:+8], 2.0\n"
            "i = compact d[0:+8] <- a[0:+8], m[0:+8]\n",
            x, D(3, 3, 3, 7, -1, -1, -1, -1));
+}
+
+T_TEST(scans_of_infinities_and_nan)
+{
+    const double inf = INFINITY;
+    const double *x = D(-inf, -inf, 0, 0, inf, inf, NAN, 1);
+    expect(DT_F32, DT_F32, UNARY("logcumsumexp"), x,
+           D(-inf, -inf, 0, 0.693147182464599609375, inf, inf, NAN, NAN));
+    expect(DT_F32, DT_F32, UNARY("cummax"), x, D(-inf, -inf, 0, 0, inf, inf, NAN, NAN));
+    expect(DT_F32, DT_F32, UNARY("cummin"), x, D(-inf, -inf, -inf, -inf, -inf, -inf, NAN, NAN));
 }
 
 T_TEST(sums_accumulate_in_double)

@@ -23,17 +23,23 @@ typedef enum PrimOp {
     PRIM_MAP,    /* element by element: `form` with its operands */
     PRIM_REDUCE, /* over `over` */
     PRIM_PICK,   /* one element of leaf arg[0] along `over`, at the position arg[1] says */
-    PRIM_SCAN,   /* running sum or product along `over` */
+    PRIM_SCAN,   /* `reduce` of the elements so far along `over` */
     PRIM_FLIP,   /* reversed along `over`; only to meet a scan or another flip */
 } PrimOp;
 
-typedef enum PrimReduce { PRIM_SUM, PRIM_MAX, PRIM_MIN, PRIM_PROD } PrimReduce;
+typedef enum PrimReduce {
+    PRIM_SUM,
+    PRIM_MAX,
+    PRIM_MIN,
+    PRIM_PROD,
+    PRIM_LOGSUMEXP /* SCAN only */
+} PrimReduce;
 
 typedef struct Prim {
     PrimOp op;
-    const char *form;        /* MAP: Craft text with $0 $1 $2 */
-    bool mask;               /* MAP: gives a mask */
-    PrimReduce reduce;       /* SCAN: PRIM_SUM or PRIM_PROD */
+    const char *form; /* MAP: Craft text with $0 $1 $2 */
+    bool mask;        /* MAP: gives a mask */
+    PrimReduce reduce;
     bool exclusive, reverse; /* SCAN: without the element itself; from the end */
     uint32_t n_arg;
     PrimId arg[3];

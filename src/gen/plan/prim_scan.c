@@ -43,17 +43,29 @@ static bool make_flip(PrimGraph *g, const Node *node, PrimValue *out)
     return true;
 }
 
+static PrimReduce scan_reduce(uint16_t kind)
+{
+    switch (kind) {
+    case SCAN_prod: return PRIM_PROD;
+    case SCAN_max: return PRIM_MAX;
+    case SCAN_min: return PRIM_MIN;
+    case SCAN_logsumexp: return PRIM_LOGSUMEXP;
+    default: return PRIM_SUM;
+    }
+}
+
 static bool make_scan(PrimGraph *g, const Node *node, PrimValue *out)
 {
     PrimValue x;
-    if (node->kind != SCAN_sum && node->kind != SCAN_prod)
-        return prim_refuse(g, node, "only running sums and products are planned");
+    bool sums = node->kind == SCAN_sum || node->kind == SCAN_prod;
     if (!prim_value(g, node->in[0], &x))
         return false;
+    if (!sums && dim_of(node, x.rank) != (uint32_t)x.rank - 1) /* column.c takes rows by 16 */
+        return prim_refuse(g, node, "only running sums and products are planned down columns");
     if (g->prims.at[x.prim].mask)
         x = prim_map1(g, "where($0, 1.0, 0.0)", x);
     Prim scan = {.op = PRIM_SCAN,
-                 .reduce = node->kind == SCAN_sum ? PRIM_SUM : PRIM_PROD,
+                 .reduce = scan_reduce(node->kind),
                  .over = axis_bit(g, &x, dim_of(node, x.rank))};
     const Prim inner = g->prims.at[x.prim];
     *out = x;

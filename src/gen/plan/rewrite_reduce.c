@@ -176,8 +176,7 @@ static bool scan(Rewrite *r, const Node *node, ValueId *out)
     DType own = rw_value(r, x)->dtype, to = graph_value(r->from, node->out)->dtype;
     Shape s = rw_value(r, x)->shape;
     int dim = dim_of(node, s);
-    bool sums = node->kind == SCAN_sum || node->kind == SCAN_prod;
-    if (sums && dtype_is_float(own))
+    if (dtype_is_float(own))
         return false;
     Node other = rw_node(r, node);
     if (is_wide(graph_value(r->from, node->out)) && own != DT_BOOL) {

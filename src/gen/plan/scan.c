@@ -1,10 +1,32 @@
-/* Running sums and products. Along the last axis a row is walked in tiles and what came before
+/* Running sums, products, extremes and log-sum-exps. Along the last axis a row is walked in tiles and what came before
  * is carried in a block of UB; along another axis a tile of the last one is carried whole. From
  * the end, the tiles are the mirror images of those from the start. */
 #include "gen/plan/strategy.h"
 
 /* Whole repeats of lanes of 8: how a running sum is computed (lower/op_scan.c) */
 enum { SCAN_UNIT = 1024 };
+
+typedef struct ScanWords {
+    const char *name, *neutral;
+} ScanWords;
+
+static const ScanWords scan_words[] = {[PRIM_SUM] = {"cumsum", "0.0"},
+                                       [PRIM_MAX] = {"cummax", "-inf"},
+                                       [PRIM_MIN] = {"cummin", "inf"},
+                                       [PRIM_PROD] = {"cumprod", "1.0"},
+                                       [PRIM_LOGSUMEXP] = {"logcumsumexp", "-inf"}};
+
+/* Two views combined. What is subtracted from the smaller exponent is finite: two equal infinities
+ * give that infinity. */
+static const char *combined(Writer *w, PrimReduce kind, const char *a, const char *b)
+{
+    static const char most[] = "3.4028234663852886e38";
+    if (kind != PRIM_LOGSUMEXP)
+        return unit_format(w, unit_steps[kind], a, b);
+    const char *high = str_format(w->arena, "max(%s, %s)", a, b);
+    return str_format(w->arena, "%s + log(1.0 + exp(min(%s, %s) - min(max(%s, -%s), %s)))", high, a,
+                      b, high, most, most);
+}
 
 static bool takes(const Space *s) { return s->scanned == 1 && s->reduced == 0; }
 
@@ -91,17 +113,16 @@ static const char *buffer_of(Writer *w, const char *view)
 static void scan_tile(Writer *w, PrimId id)
 {
     const Prim *p = &w->g->prims.at[id];
-    const char *times = p->reduce == PRIM_SUM ? "+" : "*";
-    const char *word = p->reduce == PRIM_SUM ? "cumsum" : "cumprod";
     bool stored = is_stored_scan(w, id);
     write_line(w, "with compute():");
     w->depth++;
     write_needs(w, p->arg[0]);
     const char *x = scan_operand(w, p, id), *first = buffer_of(w, x);
     const char *c = stored && !p->reverse ? tile_of(w, 'o', 2, 0) : tile_of(w, 'c', 1, id);
-    const char *head = str_format(w->arena, "[:min(%s, 8)]", w->count);
-    write_line(w, "%s%s = %s%s %s carry%s", first, head, first, head, times, head);
-    write_line(w, "%s = %s(%s)", c, word, x);
+    const char *head = str_format(w->arena, "%s[:min(%s, 8)]", first, w->count);
+    const char *before = str_format(w->arena, "carry[:min(%s, 8)]", w->count);
+    write_line(w, "%s = %s", head, combined(w, p->reduce, head, before));
+    write_line(w, "%s = %s(%s)", c, scan_words[p->reduce].name, x);
     write_line(w, "last = %s - 1", w->count);
     write_line(w, "at[:8] = last");
     write_line(w, "carry[:1] = gather(%s, at[:1])", c);
@@ -133,7 +154,7 @@ static void write_last(Writer *w, PrimId id)
     buf_puts(&w->buffers, "    carry = ub(f32, 8)\n    at = ub(i32, 64)\n");
     open_others(w, w->last);
     write_line(w, "with compute():");
-    write_line(w, "    carry[:8] = %s", p->reduce == PRIM_SUM ? "0.0" : "1.0");
+    write_line(w, "    carry[:8] = %s", scan_words[p->reduce].neutral);
     write_line(w, "for t in tiles(n%u, tile):", w->last);
     w->depth++;
     w->index[w->last] = p->reverse
@@ -153,7 +174,7 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
     open_others(w, axis);
     const char *carry = write_view(w, KIND_TILE, write_buffer(w, 'r', KIND_TILE, DT_F32, 1, id));
     write_line(w, "with compute():");
-    write_line(w, "    %s = %s", carry, p->reduce == PRIM_SUM ? "0.0" : "1.0");
+    write_line(w, "    %s = %s", carry, scan_words[p->reduce].neutral);
     write_line(w, "for j%u in range(n%u):", axis, axis);
     w->depth++;
     w->index[axis] = p->reverse ? str_format(w->arena, "n%u - 1 - j%u", axis, axis)
@@ -165,8 +186,9 @@ static void write_other(Writer *w, PrimId id, uint32_t axis)
     write_line(w, "with compute():");
     w->depth++;
     write_needs(w, p->arg[0]);
-    write_line(w, "%s = %s", carry,
-               unit_format(w, unit_steps[p->reduce], carry, write_expr(w, p->arg[0])));
+    const char *here = p->reduce == PRIM_LOGSUMEXP ? write_named(w, p->arg[0])
+                                                   : write_expr(w, p->arg[0]);
+    write_line(w, "%s = %s", carry, combined(w, p->reduce, carry, here));
     w->depth--;
     if (!p->exclusive)
         store_all(w);
