@@ -19,6 +19,7 @@ static const CmdRow rows[] = {
     {"prompt", "what a model would be sent for a task", cmd_prompt},
     {"bench", "judge a whole suite, resumable, with scores", cmd_bench},
     {"export", "training rows from stored attempts", cmd_export},
+    {"data", "make training rows of which every program was run", cmd_data},
     {"train", "train the language model on rows or packed tokens", cmd_train},
     {"judge", "verdicts and rewards for answers, line by line", cmd_judge},
     {"report", "stored results as a page, or served live", cmd_report},

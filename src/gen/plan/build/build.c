@@ -27,6 +27,7 @@ typedef struct Program {
     bool single, bare; /* one slot for each copy in; for each copy out */
     int64_t parts;     /* pieces of work for each core, about */
     int64_t each;      /* elements that are worth a core; 0: all cores always */
+    bool fixed;        /* one schedule: what is whole bounds the sizes; no comments */
     const char *failed;
 } Program;
 
@@ -175,15 +176,31 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     buf_puts(out, ")\n");
 }
 
+/* The most elements of an axis that the only schedule holds whole. */
+static int64_t most_whole(const Program *p, uint32_t axis)
+{
+    const Schedule *s = &p->variants.at[0].schedule;
+    int64_t most = PLAN_DIM_MOST;
+    for (uint32_t i = 0; i < s->bands.len && p->fixed; i++) {
+        const BandTile *tiles[] = {&s->bands.at[i].rows, &s->bands.at[i].lanes};
+        for (int k = 0; k < 2; k++)
+            if (tiles[k]->axis && tiles[k]->whole && p->layout.same[tiles[k]->axis] == axis &&
+                tiles[k]->tile < most)
+                most = tiles[k]->tile;
+    }
+    return most;
+}
+
 /* The most elements an axis may have: places along it are counted in f32 where they are numbers. */
 static int64_t most_of(const Program *p, uint32_t axis)
 {
+    int64_t whole = most_whole(p, axis);
     for (uint32_t i = 1; i < p->nest->values.len; i++)
         for (uint32_t a = 1; a < p->nest->axes.len; a++)
             if (p->nest->values.at[i].op == NEST_PLACE && p->nest->values.at[i].uses &&
                 p->nest->values.at[i].axes & bit(a) && p->layout.same[a] == axis)
-                return F32_COUNTS;
-    return PLAN_DIM_MOST;
+                return whole < F32_COUNTS ? whole : F32_COUNTS;
+    return whole;
 }
 
 static double band_elements(const Program *p, const Band *band)
@@ -312,7 +329,8 @@ static Str put_program(Program *p)
 {
     Buf out = {0};
     p->failed = NULL;
-    put_reasons(p, &out);
+    if (!p->fixed)
+        put_reasons(p, &out);
     put_host(p, &out);
     for (uint32_t i = 0; i < p->variants.len; i++)
         put_kernel(p, &p->variants.at[i], &out);
@@ -360,7 +378,7 @@ static Schedule walked_schedule(Program *p, const Schedule *of)
 
 static void add_variants(Program *p, const Schedule *schedule)
 {
-    const char *when = whole_sizes(p, schedule);
+    const char *when = p->fixed ? NULL : whole_sizes(p, schedule);
     p->variants.len = 0;
     vec_push(p->arena, &p->variants, ((Variant){*schedule, "_whole", when}));
     if (!when)
@@ -588,4 +606,45 @@ bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     }
     *plan = best.plan;
     return true;
+}
+
+bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const PlanPoint *point,
+                  const char *name, PlanBuilt *built, Diag *diag)
+{
+    Found f = {.program = {.arena = arena, .chip = chip, .name = name, .parts = point->parts}};
+    Program *p = &f.program;
+    p->fixed = true;
+    p->nest = nest_derive(arena, graph, diag);
+    if (!p->nest)
+        return false;
+    nest_merge(p->nest);
+    if (!schedule_bands(p->nest, &f.schedule, diag))
+        return false;
+    bool other = false;
+    for (uint32_t i = 0; i < f.schedule.bands.len; i++) {
+        Band roles[PLAN_POINT_ROLES];
+        const char *why;
+        uint32_t n = schedule_roles(p->nest, chip, &f.schedule.bands.at[i], roles, PLAN_POINT_ROLES,
+                                    &why);
+        if (!n)
+            return refuse_nest(diag, why);
+        other = other || point->roles < n;
+        f.schedule.bands.at[i] = roles[point->roles < n ? point->roles : n - 1];
+    }
+    if (!other)
+        return refuse_nest(diag, "it has no further roles");
+    for (uint32_t i = 0; i < point->smaller; i++)
+        shrink(&f.schedule);
+    Schedule wanted = copy_schedule(arena, &f.schedule);
+    for (int inside = 0; inside < 2; inside++) {
+        Diag quiet = diag_make(arena, diag->file, diag->source);
+        f.schedule = copy_schedule(arena, &wanted);
+        if (layout_make(p->nest, inside, &p->layout, &quiet) && build_found(&f, &quiet)) {
+            *built = (PlanBuilt){p->nest, f.schedule, f.plan};
+            return true;
+        }
+        if (!inside)
+            *diag = quiet;
+    }
+    return false;
 }

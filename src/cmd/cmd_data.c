@@ -1,0 +1,170 @@
+/* acraft data make: training rows of which every program was run. */
+#include "cmd/cmd.h"
+
+#include "rows/rows.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct DataArgs {
+    const char *out, *mix, *tokenizer;
+    int64_t rows, jobs, text_share, vocab;
+    bool no_suites;
+} DataArgs;
+
+static volatile int stop_now;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop_now = 1;
+}
+
+static void show_progress(void *context, uint64_t rows, uint64_t of, double seconds_left)
+{
+    uint64_t *shown = context;
+    bool terminal = isatty(2);
+    if (!terminal && rows < *shown + of / 10 + 1)
+        return;
+    *shown = rows;
+    fprintf(stderr, "%s%llu of %llu rows", terminal ? "\r" : "", (unsigned long long)rows,
+            (unsigned long long)of);
+    if (seconds_left >= 0)
+        fprintf(stderr, ", about %.0f min %02.0f s left",
+                seconds_left / 60 - 0.5 > 0 ? (double)(long)(seconds_left / 60) : 0.0,
+                seconds_left - 60 * (double)(long)(seconds_left / 60));
+    fprintf(stderr, terminal ? "   " : "\n");
+}
+
+/* "write=50,repair=50": kinds that are not named get nothing. */
+static bool read_mix(const char *mix, uint32_t share[ROWS_KINDS])
+{
+    Str rest = str_from(mix), part, name;
+    uint32_t sum = 0;
+    memset(share, 0, ROWS_KINDS * sizeof *share);
+    while (str_next(&rest, ',', &part)) {
+        int64_t n = -1;
+        int kind = 0;
+        str_next(&part, '=', &name);
+        while (kind < ROWS_KINDS && !str_is(name, rows_kind_name((RowsKind)kind)))
+            kind++;
+        if (kind == ROWS_KINDS || !str_to_i64(part, &n) || n < 0 || n > 100)
+            return false;
+        share[kind] = (uint32_t)n;
+        sum += (uint32_t)n;
+    }
+    return sum == 100;
+}
+
+static bool read_spec(CmdArgs *args, const DataArgs *a, RowsSpec *spec)
+{
+    if (a->rows < 1 || a->rows > 100000000 || a->jobs < 0 || a->jobs > 1024 || a->text_share < 0 ||
+        a->text_share > 100 || a->vocab < 300 || a->vocab > 65536) {
+        fprintf(stderr, "acraft data make: --rows, -j, --text or --vocab is out of range\n");
+        return false;
+    }
+    *spec = (RowsSpec){.chip = npu_chip_find(str_from(args->chip)),
+                       .dir = a->out,
+                       .version = ACRAFT_VERSION,
+                       .seed = (uint64_t)args->seed,
+                       .rows = (uint64_t)a->rows,
+                       .text_share = (uint32_t)a->text_share,
+                       .jobs = (uint32_t)a->jobs,
+                       .vocab = (uint32_t)a->vocab,
+                       .tokenizer = a->tokenizer,
+                       .progress = show_progress,
+                       .stop = &stop_now};
+    for (int i = 0; i < ROWS_KINDS; i++)
+        spec->share[i] = rows_kind_share((RowsKind)i);
+    if (a->mix && !read_mix(a->mix, spec->share)) {
+        fprintf(stderr, "acraft data make: --mix is like write=40,repair=30,optimise=15,choose=10,"
+                        "explain=5; the shares add up to 100\n");
+        return false;
+    }
+    if (!spec->chip || !spec->chip->simulated) {
+        fprintf(stderr, "acraft data make: no simulated chip is called '%s'\n", args->chip);
+        return false;
+    }
+    return true;
+}
+
+static int run_data(CmdArgs *args, const DataArgs *a)
+{
+    Diag diag = diag_make(&args->arena, a->out ? a->out : "", STR(""));
+    RowsSpec spec;
+    uint64_t shown = 0;
+    if (strcmp(args->words[0], "make")) {
+        fprintf(stderr, "acraft data: '%s' is not there; make is\n", args->words[0]);
+        return CMD_USAGE;
+    }
+    if (!a->out) {
+        fprintf(stderr, "acraft data make: say with -o in which directory the rows go\n");
+        return CMD_USAGE;
+    }
+    if (!read_spec(args, a, &spec))
+        return CMD_USAGE;
+    const char *home = cmd_home(&args->arena);
+    if (home && !a->no_suites)
+        spec.tasks = path_join(&args->arena, home, "tasks");
+    if (!spec.tasks && !a->no_suites) {
+        fprintf(stderr, "acraft data make: the suites' files are not found, so nothing can be kept "
+                        "away from them; --no-suites goes on without\n");
+        return CMD_LACKS;
+    }
+    spec.context = &shown;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    RowsEnd end = rows_make(&args->arena, &spec, &diag);
+    if (isatty(2))
+        fputc('\n', stderr);
+    switch (end) {
+    case ROWS_DONE: printf("%s\n", path_join(&args->arena, a->out, "card.md")); return CMD_OK;
+    case ROWS_STOPPED:
+        fprintf(stderr, "acraft data make: stopped; the same command goes on\n");
+        return CMD_NO;
+    case ROWS_CONTRADICTION: return cmd_say(&diag, CMD_NO);
+    case ROWS_FAILED: break;
+    }
+    return cmd_say(&diag, CMD_USAGE);
+}
+
+int cmd_data(int argc, char **argv)
+{
+    DataArgs a = {.rows = 1000, .text_share = 5, .vocab = 2048};
+    const CmdOption options[] = {
+        {"o", CMD_TEXT, &a.out, "DIR", "where the rows go; a stopped run there is taken up"},
+        {"rows", CMD_I64, &a.rows, "N", "how many (1000)"},
+        {"mix", CMD_TEXT, &a.mix, "LIST",
+         "shares of the kinds (write=40,repair=30,optimise=15,choose=10,explain=5)"},
+        {"text", CMD_I64, &a.text_share, "N",
+         "of a hundred rows, how many are judged through AscendC text and the twin, too (5); 0: "
+         "none, "
+         "optimise rows neither"},
+        {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE", "tokenizer.json (trained on the rows)"},
+        {"vocab", CMD_I64, &a.vocab, "N", "size of the tokenizer that is trained (2048)"},
+        {"no-suites", CMD_FLAG, &a.no_suites, NULL, "do not keep away from the suites' tasks"},
+        {"j", CMD_I64, &a.jobs, "N", "processes (one for each processor); the rows are the same"},
+    };
+    CmdUsage usage = {"data",
+                      "make -o DIR [--rows N] [--mix LIST]",
+                      "Makes rows to train a model on: random tasks, kernels for them, errors and "
+                      "their repair, faster\n"
+                      "schedules, questions. Every program is run before its row is written. DIR "
+                      "gets rows.jsonl\n"
+                      "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
+                      "(for acraft train) and\n"
+                      "card.md. The rows depend on --seed and the options alone.",
+                      "acraft data make --rows 1000 -o rows",
+                      options,
+                      sizeof options / sizeof *options,
+                      1,
+                      1};
+    CmdArgs args = {0};
+    int status = CMD_OK;
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = run_data(&args, &a);
+    cmd_done(&args);
+    return status;
+}

@@ -1,0 +1,188 @@
+/* What an answer says: reasons, each from a fact of the plan, the program or the cycle model; the
+ * schedule; the program. */
+#include "rows/rows_int.h"
+
+static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
+
+/* ---- prompts ---- */
+
+void rows_put_task(const RowsTask *task, bool file, Buf *out)
+{
+    if (file) {
+        buf_printf(out, "```python\n%.*s```\n", STR_ARG(task->model));
+        return;
+    }
+    rows_graph_text(task->read->graph, out);
+}
+
+/* ---- pieces of sentences ---- */
+
+/* "a1 (64) and a3 (40)" */
+static const char *axes_text(Arena *arena, const Nest *nest, uint64_t axes)
+{
+    Buf out = {0};
+    uint32_t left = 0;
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        left += (axes & bit(a)) != 0;
+    uint32_t n = left;
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        if (axes & bit(a)) {
+            left--;
+            buf_printf(&out, "a%u (%lld)%s", a, (long long)nest->axes.at[a].size,
+                       left > 1    ? ", "
+                       : left == 1 ? (n > 2 ? ", and " : " and ")
+                                   : "");
+        }
+    const char *text = out.len ? buf_take(&out, arena) : "";
+    buf_free(&out);
+    return text;
+}
+
+static bool is_one(uint64_t axes) { return axes && !(axes & (axes - 1)); }
+
+static const char *one_of(Dice *dice, const char *a, const char *b, const char *c)
+{
+    int64_t k = dice_below(dice, 3);
+    return k == 0 ? a : k == 1 ? b : c;
+}
+
+/* ---- reasons ---- */
+
+static void put_split(Arena *arena, const Nest *nest, const Band *band, Dice *dice, Buf *out)
+{
+    uint64_t reduced = band->reduced & ~band->kept;
+    const char *by = axes_text(arena, nest, band->kept), *over = axes_text(arena, nest, reduced);
+    const char *is = is_one(reduced) ? "is" : "are", *stays = is_one(reduced) ? "stays" : "stay";
+    int64_t wording = dice_below(dice, 3);
+    if (!reduced)
+        buf_printf(out,
+                   wording == 0   ? "Results are independent: split %s over the cores."
+                   : wording == 1 ? "No result depends on another, so the cores share out %s."
+                                  : "No axis is walked for a reduction: deal out %s to the cores.",
+                   by);
+    else if (wording == 0)
+        buf_printf(out, "%s %s reduced and %s inside a core; split %s over the cores.", over, is,
+                   stays, by);
+    else if (wording == 1)
+        buf_printf(out, "The reduction takes %s, so the cores share out %s.", over, by);
+    else
+        buf_printf(out, "Split %s over the cores; %s %s reduced, so a core takes all of %s.", by,
+                   over, is, is_one(reduced) ? "it" : "them");
+}
+
+static void put_side(const BandTile *t, const char *what, Buf *out)
+{
+    buf_printf(out, " at most %lld %s of a%u%s", (long long)t->tile, what, t->axis,
+               t->whole ? " (whole)" : "");
+}
+
+static void put_tile(Arena *arena, const Nest *nest, const Band *band, Dice *dice, Buf *out)
+{
+    uint64_t whole = (band->rows.whole ? bit(band->rows.axis) : 0) |
+                     (band->lanes.whole ? bit(band->lanes.axis) : 0);
+    uint64_t walked = band->reduced & ~band->kept & ~whole;
+    buf_puts(out, one_of(dice, " A tile has", " Tile:", " On chip a tile holds"));
+    if (band->rows.axis) {
+        put_side(&band->rows, "rows", out);
+        buf_puts(out, " by");
+    }
+    put_side(&band->lanes, "lanes", out);
+    buf_char(out, '.');
+    if (walked)
+        buf_printf(out,
+                   one_of(dice,
+                          " Pieces along %s follow each other, and partial results are carried.",
+                          " Along %s partial results are carried from piece to piece.",
+                          " Partial results are carried along %s."),
+                   axes_text(arena, nest, walked));
+    else if (band->reduced & ~band->kept)
+        buf_puts(out, one_of(dice, " What is reduced is whole in a tile, so nothing is carried.",
+                             " All that is reduced is on chip at once: no partial results.",
+                             " Reductions end within the tile."));
+}
+
+static void put_memory(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out)
+{
+    if (program->ub < 0)
+        return;
+    buf_printf(out,
+               one_of(dice, " The buffers take %lld of %u bytes of UB.",
+                      " UB: %lld of %u bytes are declared.",
+                      " Declared buffers: %lld of UB's %u bytes."),
+               (long long)program->ub, chip->ub);
+    if (str_find(program->craft, STR("depth=2")) >= 0)
+        buf_puts(out, one_of(dice, " Buffers of depth 2 let their copies overlap with arithmetic.",
+                             " With depth=2 a copy can run beside arithmetic.", ""));
+}
+
+const char *rows_pipe_text(enum NpuPipe pipe)
+{
+    return pipe == NPU_PIPE_V      ? "the vector unit"
+           : pipe == NPU_PIPE_MTE2 ? "copies in"
+           : pipe == NPU_PIPE_MTE3 ? "copies out"
+           : pipe == NPU_PIPE_S    ? "the scalar unit"
+                                   : npu_pipe_name(pipe);
+}
+
+static enum NpuPipe busiest(const RowsProgram *program)
+{
+    enum NpuPipe most = (enum NpuPipe)0;
+    for (int i = 1; i < NPU_PIPE_ALL; i++)
+        if (program->share[i] > program->share[most])
+            most = (enum NpuPipe)i;
+    return most;
+}
+
+static void put_time(const RowsProgram *program, Dice *dice, Buf *out)
+{
+    enum NpuPipe pipe = busiest(program);
+    if (program->us < 0)
+        return;
+    buf_printf(out,
+               one_of(dice, " Predicted: %.1f us; busiest: %s, %.0f %% of the slowest core's time.",
+                      " %.1f us predicted; the slowest core's busiest pipe: %s (%.0f %%).",
+                      " At these sizes %.1f us are predicted; the busiest pipe is %s, %.0f %%."),
+               program->us, rows_pipe_text(pipe), 100 * program->share[pipe]);
+}
+
+static void put_tail(const RowsProgram *program, Dice *dice, Buf *out)
+{
+    if (str_find(program->craft, STR(".size")) < 0)
+        return;
+    buf_puts(out, one_of(dice, " The last piece may be shorter: views end at its .size.",
+                         " Views end at .size, so the tail touches nothing outside.",
+                         " Tail: views end at the piece's .size."));
+}
+
+void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out)
+{
+    Arena scratch = {0};
+    for (uint32_t i = 0; i < program->schedule.bands.len; i++) {
+        const Band *band = &program->schedule.bands.at[i];
+        if (program->schedule.bands.len > 1)
+            buf_printf(out, "%sBand %u: ", i ? " " : "", i + 1);
+        put_split(&scratch, program->nest, band, dice, out);
+        put_tile(&scratch, program->nest, band, dice, out);
+    }
+    put_memory(chip, program, dice, out);
+    put_tail(program, dice, out);
+    put_time(program, dice, out);
+    buf_char(out, '\n');
+    arena_drop(&scratch);
+}
+
+void rows_put_schedule(const RowsProgram *program, Buf *out)
+{
+    const Nest *nest = program->nest;
+    buf_puts(out, "axes");
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        buf_printf(out, "%s a%u %lld", a > 1 ? "," : "", a, (long long)nest->axes.at[a].size);
+    buf_printf(out, "; parts %lld\n", (long long)program->point.parts);
+    schedule_print(nest, &program->schedule, out);
+}
+
+void rows_put_program(Str craft, Buf *out)
+{
+    buf_printf(out, "```python\n%.*s", STR_ARG(craft));
+    buf_puts(out, craft.len && craft.at[craft.len - 1] == '\n' ? "```\n" : "\n```\n");
+}

@@ -1,0 +1,102 @@
+/* Counts of the rows, and the data card made of them. */
+#include "rows/rows_int.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void count(RowsCounts *counts, int table, const char *name)
+{
+    for (uint32_t i = 0; i < counts->of[table].len; i++)
+        if (!strcmp(counts->of[table].at[i].name, name)) {
+            counts->of[table].at[i].n++;
+            return;
+        }
+    vec_push(counts->arena, &counts->of[table],
+             ((RowsCount){str_dup(counts->arena, str_from(name)), 1}));
+}
+
+static void count_text(RowsCounts *counts, int table, Str name)
+{
+    if (name.len)
+        count(counts, table, str_dup(counts->arena, name));
+}
+
+void counts_add(RowsCounts *counts, const RowsEntry *entry)
+{
+    char text[32];
+    counts->rows++;
+    counts->kinds[entry->kind]++;
+    count(counts, COUNT_KIND, rows_kind_name(entry->kind));
+    count_text(counts, COUNT_FAMILY, entry->family);
+    count_text(counts, COUNT_FLOW, entry->flow);
+    count_text(counts, COUNT_DTYPE, entry->dtype);
+    count_text(counts, COUNT_ERROR, entry->error);
+    count_text(counts, COUNT_CODE, entry->code);
+    count_text(counts, COUNT_VERDICT, entry->verdict);
+    if (entry->operators) {
+        snprintf(text, sizeof text, "%02u", entry->operators);
+        count(counts, COUNT_OPERATORS, text);
+    }
+    snprintf(text, sizeof text, "%u to %u KiB", entry->bytes / 1024, entry->bytes / 1024 + 1);
+    count(counts, COUNT_LENGTH, text);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const RowsCount *)a)->name, ((const RowsCount *)b)->name);
+}
+
+static void put_counts(const RowsCounts *counts, int table, const char *title, Buf *out)
+{
+    uint32_t n = counts->of[table].len;
+    RowsCount *sorted = arena_array(counts->arena, RowsCount, n + 1);
+    if (n)
+        memcpy(sorted, counts->of[table].at, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_name);
+    buf_printf(out, "\n## By %s\n\n| %s | rows |\n|---|---|\n", title, title);
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(out, "| %s | %llu |\n", sorted[i].name, (unsigned long long)sorted[i].n);
+}
+
+static void put_dropped(const RowsCounts *counts, Buf *out)
+{
+    static const char *const texts[] = {
+#define DROP(name, text) text,
+#include "rows/drop.def"
+#undef DROP
+    };
+    buf_puts(out, "\n## Dropped\n\n| why | times |\n|---|---|\n");
+    for (int i = 0; i < DROP_COUNT; i++)
+        buf_printf(out, "| %s | %llu |\n", texts[i], (unsigned long long)counts->dropped[i]);
+    buf_printf(out, "| rows of more than %d tokens | %llu |\n", ROWS_TOKENS,
+               (unsigned long long)counts->over);
+}
+
+void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuites *suites, Buf *out)
+{
+    static const char *const titles[COUNT_TABLES] = {
+        "kind",        "family",     "flow of data", "element type", "number of operators",
+        "error class", "diagnostic", "verdict",      "length"};
+    buf_printf(
+        out, "# Data card\n\n%llu rows from %llu drawn tasks, %llu tokens. Made by acraft %s:\n\n",
+        (unsigned long long)(counts->rows - counts->over), (unsigned long long)counts->tasks,
+        (unsigned long long)counts->tokens, spec->version);
+    buf_printf(out, "    acraft data make --rows %llu --seed %llu --chip %s\n\n",
+               (unsigned long long)spec->rows, (unsigned long long)spec->seed, spec->chip->name);
+    buf_puts(
+        out,
+        "Every program of a row was run: right ones gave the reference's values at four small odd "
+        "sizes, broken ones failed as the row says. `verdict` names the judge: the reference "
+        "interpreter of tile IR, or that and the AscendC text on the simulated chip. Times are "
+        "predicted, never measured. Licence: that of acraft.\n\n");
+    if (suites)
+        buf_printf(
+            out,
+            "Kept away from %u model files of the suites (%u of them the reader does not read; "
+            "those by their words alone).\n",
+            suites->files, suites->unread);
+    for (int i = 0; i < COUNT_TABLES; i++)
+        put_counts(counts, i, titles[i], out);
+    put_dropped(counts, out);
+}

@@ -1,0 +1,189 @@
+/* Judging at small odd sizes. In: a task, a program. Out: a verdict.
+ *
+ * Sizes are drawn so that no tensor has more than ROWS_ELEMENTS elements. A size that the program
+ * fixes stays as it is in the task. */
+#include "rows/rows_int.h"
+
+#include "craft/craft.h"
+#include "ir/prove.h"
+#include "lower/lower.h"
+#include <math.h>
+
+enum { MOST_KNOBS = 16, TRIES = 24, LARGE = 4 };
+
+static const IrProgram *read_program(Arena *arena, Str craft, Diag *diag)
+{
+    CraftFile *file = craft_read(arena, "kernel.craft", craft, diag);
+    return file && diag_ok(diag) ? craft_program(arena, file, 0, diag) : NULL;
+}
+
+/* ---- sizes ---- */
+
+static bool is_small(const Graph *g, int64_t most)
+{
+    for (ValueId i = 0; i < g->values.len; i++) {
+        int64_t n;
+        if (!shape_count(graph_value(g, i)->shape, &n) || n > most || n < 1)
+            return false;
+    }
+    return true;
+}
+
+static int64_t odd_size(Dice *dice)
+{
+    static const int64_t odd[] = {1,  3,  5,  7,  9,   11,  13,  15,  17,  19,
+                                  31, 33, 37, 63, 65,  67,  97,  127, 129, 133,
+                                  3,  5,  7,  9,  255, 257, 511, 777, 999, 1025};
+    return odd[dice_below(dice, 30)];
+}
+
+/* The task at the sizes where bit i of `fixed` says that knob i stays. */
+static const TorchTask *read_at(Arena *arena, const RowsTask *task, uint32_t fixed, Dice *dice)
+{
+    TorchSet sets[MOST_KNOBS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < task->knobs.len && n < MOST_KNOBS; i++)
+        if (!(fixed >> i & 1))
+            sets[n++] = (TorchSet){task->knobs.at[i].name, odd_size(dice)};
+    return rows_read(arena, task->model, sets, n);
+}
+
+/* Which sizes the program has as numbers: those that it refuses to see changed alone. */
+static uint32_t fixed_knobs(Arena *arena, const RowsTask *task, const IrProgram *p,
+                            const NpuChip *chip)
+{
+    uint32_t fixed = 0;
+    for (uint32_t i = 0; i < task->knobs.len && i < MOST_KNOBS; i++) {
+        bool takes = false;
+        for (int64_t by = 1; by <= 5 && !takes; by += 2) {
+            int64_t other = task->knobs.at[i].value > 8 ? task->knobs.at[i].value - by
+                                                        : task->knobs.at[i].value + by;
+            TorchSet set = {task->knobs.at[i].name, other};
+            const TorchTask *t = rows_read(arena, task->model, &set, 1);
+            takes = t && eval_takes(arena, p, t->graph, chip);
+        }
+        fixed |= takes ? 0 : 1u << i;
+    }
+    return fixed;
+}
+
+static bool is_finite(const EvalReference *ref)
+{
+    for (uint32_t i = 0; i < ref->graph->outputs.len; i++) {
+        const Tensor *t = ref->want[i];
+        for (int64_t k = 0; k < t->count; k++)
+            if (!isfinite(dtype_load(t->dtype, t->at, (size_t)k)))
+                return false;
+    }
+    return true;
+}
+
+static const char *inputs_text(Arena *arena, const Graph *g)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; i < g->inputs.len; i++) {
+        const Value *v = graph_value(g, g->inputs.at[i]);
+        buf_printf(&out, "%s%s %s", i ? ", " : "", v->name, dtype_name(v->dtype));
+        shape_print(v->shape, &out);
+    }
+    char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+static bool add_case(Arena *arena, const Graph *graph, uint64_t seed, RowsCases *cases)
+{
+    Diag quiet = diag_make(arena, "model.py", STR(""));
+    EvalReference *ref = &cases->ref[cases->n];
+    if (!eval_reference(arena, graph, seed, RULE_ACRAFT, ref, &quiet))
+        return false;
+    cases->inputs[cases->n++] = inputs_text(arena, graph);
+    return is_finite(ref);
+}
+
+bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
+                RowsCases *cases)
+{
+    Diag quiet = diag_make(arena, "kernel.craft", craft);
+    const IrProgram *p = read_program(arena, craft, &quiet);
+    *cases = (RowsCases){0};
+    if (!p)
+        return false;
+    uint32_t fixed = fixed_knobs(arena, task, p, chip);
+    for (int i = 0; i < TRIES && cases->n < ROWS_CASES; i++) {
+        bool last = i >= TRIES - LARGE; /* at last the task's own sizes */
+        int64_t most = i < TRIES / 2 ? ROWS_ELEMENTS : LARGE * ROWS_ELEMENTS;
+        const TorchTask *t = last ? task->read : read_at(arena, task, fixed, dice);
+        if (!t || !is_small(t->graph, most) || !eval_takes(arena, p, t->graph, chip))
+            continue;
+        if (!add_case(arena, t->graph, dice_u64(dice) >> 1, cases))
+            return false;
+    }
+    return cases->n == ROWS_CASES;
+}
+
+void rows_cases_free(RowsCases *cases)
+{
+    for (uint32_t i = 0; i < cases->n; i++)
+        eval_reference_free(&cases->ref[i]);
+    cases->n = 0;
+}
+
+/* ---- verdicts ---- */
+
+static bool judge_case(Arena *arena, Str craft, const EvalReference *ref, const EvalConfig *config,
+                       Verdict *verdict, Diag *diag)
+{
+    const IrProgram *p = read_program(arena, craft, diag);
+    EvalOperand *operands = NULL;
+    if (!p || !eval_bind(arena, p, ref->graph, &operands, diag)) {
+        const char *why = "it does not parse";
+        for (uint32_t i = 0; i < diag->items.len; i++)
+            if (diag->items.at[i].level == DIAG_ERROR) {
+                why = diag->items.at[i].text;
+                break;
+            }
+        verdict_fail(verdict, VERDICT_NOT_PARSED, STAGE_CHECK, why);
+        return false;
+    }
+    EvalCraft candidate = {.file = "kernel.craft",
+                           .text = craft,
+                           .operands = operands,
+                           .operand_count = p->operand_count};
+    Diag own = diag_make(arena, "kernel.craft", craft);
+    bool ok = eval_craft(arena, &candidate, ref, config, verdict, &own);
+    *diag = own;
+    return ok;
+}
+
+/* What the text would be refused for: slots, copies, scratch. */
+static bool lowers(Arena *arena, Str craft, const NpuChip *chip, Verdict *verdict, Diag *diag)
+{
+    Diag own = diag_make(arena, "kernel.craft", craft);
+    CraftFile *file = craft_read(arena, "kernel.craft", craft, &own);
+    IrProgram *p = file && diag_ok(&own) ? craft_program(arena, file, 0, &own) : NULL;
+    IrReport report;
+    if (p)
+        ir_prove(arena, p, chip, &report, &own);
+    if (p && lower_program(arena, p, chip, LOWER_ALIGN, &own) && diag_ok(&own))
+        return true;
+    *diag = own;
+    verdict_fail(verdict, VERDICT_NOT_PARSED, STAGE_CHECK, "it cannot be lowered");
+    return false;
+}
+
+bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,
+                Verdict *verdict, Diag *diag)
+{
+    EvalConfig config = {.chip = chip, .engine = texts ? EVAL_TWIN : EVAL_INTERP, .trust = true};
+    for (uint32_t i = 0; i < cases->n; i++) {
+        *verdict = verdict_make();
+        *diag = diag_make(arena, "kernel.craft", craft);
+        verdict->inputs = cases->inputs[i];
+        config.no_proofs = i > 0;
+        if (!judge_case(arena, craft, &cases->ref[i], &config, verdict, diag) ||
+            (i == 0 && !texts && !lowers(arena, craft, chip, verdict, diag)))
+            return false;
+    }
+    return true;
+}

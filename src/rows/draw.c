@@ -1,0 +1,295 @@
+/* Draws tasks. In: a seed and a number. Out: a graph of operators over drawn sizes and dtypes, and its
+ * model file, read back. The steps that a graph grows by stand in draw_step.c. */
+#include "rows/draw_int.h"
+
+#include "base/rng.h"
+#include <string.h>
+
+uint64_t dice_u64(Dice *dice) { return rng_u64(dice->seed, dice->stream, dice->at++); }
+
+int64_t dice_below(Dice *dice, int64_t n)
+{
+    return rng_range(dice->seed, dice->stream, dice->at++, 0, n);
+}
+
+bool dice_chance(Dice *dice, int64_t of_hundred) { return dice_below(dice, 100) < of_hundred; }
+
+uint32_t dice_weighted(Dice *dice, const uint8_t *weights, uint32_t n)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += weights[i];
+    int64_t at = dice_below(dice, sum);
+    for (uint32_t i = 0; i < n; i++) {
+        at -= weights[i];
+        if (at < 0)
+            return i;
+    }
+    return n - 1;
+}
+
+const char *rows_family_name(RowsFamily family)
+{
+    static const char *const names[] = {
+#define FAMILY(id, name, meaning) name,
+#include "rows/family.def"
+#undef FAMILY
+    };
+    return names[family];
+}
+
+/* ---- building ---- */
+
+static void set_sizes(Draw *d, ValueId id, Sizes sizes)
+{
+    while (d->sizes.len <= id)
+        vec_push(d->arena, &d->sizes, (Sizes){0});
+    d->sizes.at[id] = sizes;
+}
+
+ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
+                  uint32_t n_attr, Sizes sizes)
+{
+    NodeSpec spec = {
+        .op = op, .kind = kind, .n_in = n_in, .in = in, .n_attr = n_attr, .attr = attr};
+    ValueId out = d->at;
+    if (d->failed || !graph_add(d->g, &spec, &d->diag, &out)) {
+        d->failed = true;
+        return d->at;
+    }
+    const Value *v = graph_value(d->g, out);
+    bool same = v->shape.rank == sizes.rank;
+    for (int i = 0; i < sizes.rank && same; i++)
+        same = v->shape.dim[i] == sizes.dim[i].n;
+    d->failed = !same;
+    set_sizes(d, out, sizes);
+    return out;
+}
+
+static Shape shape_of(const Sizes *sizes)
+{
+    Shape shape = {.rank = sizes->rank};
+    for (int i = 0; i < sizes->rank; i++)
+        shape.dim[i] = sizes->dim[i].n;
+    return shape;
+}
+
+static Attr attr_ints(Arena *arena, AttrKey key, Shape shape)
+{
+    int64_t *at = arena_array(arena, int64_t, GRAPH_MAX_RANK);
+    memcpy(at, shape.dim, sizeof shape.dim);
+    Attr attr = {.key = key};
+    attr.ints.at = at;
+    attr.ints.len = (uint32_t)shape.rank;
+    return attr;
+}
+
+ValueId draw_input(Draw *d, Sizes sizes, DType dtype)
+{
+    static const char *const names[DRAW_INPUTS] = {"x", "y", "z", "w", "u", "v", "s", "t"};
+    uint32_t n = d->g->inputs.len;
+    if (n == DRAW_INPUTS) {
+        d->failed = true;
+        return d->at;
+    }
+    Attr attr[] = {attr_ints(d->arena, AT_SHAPE, shape_of(&sizes)),
+                   {.key = AT_DTYPE, .dtype = dtype},
+                   {.key = AT_A, .f = 0},
+                   {.key = AT_B, .f = 1},
+                   {.key = AT_STREAM, .i = n}};
+    NodeSpec spec = {.op = OP_RANDOM, .kind = RANDOM_normal, .n_attr = 5, .attr = attr};
+    ValueId source;
+    if (!graph_add(d->g->source, &spec, &d->diag, &source))
+        d->failed = true;
+    vec_push(d->arena, &d->g->source->outputs, source);
+    Value value = {.dtype = dtype,
+                   .shape = shape_of(&sizes),
+                   .kind = VALUE_INPUT,
+                   .node = NODE_NONE,
+                   .source = n,
+                   .name = names[n]};
+    ValueId id = graph_add_value(d->g, value);
+    vec_push(d->arena, &d->g->inputs, id);
+    d->inputs[n] = sizes;
+    set_sizes(d, id, sizes);
+    return id;
+}
+
+ValueId draw_number(Draw *d, double number)
+{
+    ValueId id = graph_const_float(d->g, number);
+    set_sizes(d, id, (Sizes){0});
+    return id;
+}
+
+Size draw_knob(Draw *d, int64_t n)
+{
+    static const char *const names[] = {"batch", "rows",  "steps", "width", "depth",
+                                        "heads", "lanes", "cols",  "parts", "items"};
+    const char *name;
+    uint32_t used;
+    do {
+        uint32_t k = (uint32_t)dice_below(&d->dice, 10);
+        name = d->knobs.len < 5 ? names[k] : str_format(d->arena, "%s%u", names[k], d->knobs.len);
+        used = 0;
+        for (uint32_t i = 0; i < d->knobs.len; i++)
+            used += strcmp(d->knobs.at[i].name, name) == 0;
+    } while (used);
+    vec_push(d->arena, &d->knobs, ((RowsKnob){name, n}));
+    return (Size){n, name, 0};
+}
+
+/* ---- sizes of the first input ---- */
+
+static int64_t draw_size(Dice *dice, int64_t most)
+{
+    static const int64_t often[] = {2,   3,   4,   7,   8,   12,  16,   24,   31,   32,   48,  64,
+                                    65,  96,  100, 127, 128, 160, 192,  200,  255,  256,  333, 384,
+                                    500, 512, 640, 768, 777, 999, 1000, 1024, 1280, 1536, 2048};
+    int64_t n;
+    do
+        n = dice_chance(dice, 60) ? often[dice_below(dice, 35)] : 2 + dice_below(dice, 1500);
+    while (n > most);
+    return n;
+}
+
+static Sizes first_sizes(Draw *d)
+{
+    static const uint8_t ranks[] = {10, 45, 28, 17};
+    static const int64_t totals[] = {1 << 12, 1 << 13, 1 << 15, 1 << 16, 1 << 17, 1 << 19};
+    bool deep = d->family == FAMILY_TRANSPOSE || d->family == FAMILY_COLUMN_REDUCE ||
+                d->family == FAMILY_ROW_REDUCE || d->family == FAMILY_NORMALISE;
+    Sizes sizes = {.rank = 1 + (int)dice_weighted(&d->dice, ranks, 4)};
+    if (sizes.rank == 1 && deep)
+        sizes.rank = 2;
+    if (sizes.rank == 2 && d->family == FAMILY_MANY_REDUCE)
+        sizes.rank = 3;
+    if (sizes.rank == 1 && d->family == FAMILY_MANY_REDUCE)
+        sizes.rank = 3;
+    int64_t left = totals[dice_below(&d->dice, 6)];
+    if (sizes.rank == 1)
+        left *= 2;
+    for (int i = 0; i < sizes.rank; i++) {
+        int64_t most = left;
+        for (int k = i + 1; k < sizes.rank; k++)
+            most = most / 16 > 2 ? most / 16 : 2;
+        int64_t n = sizes.rank == 1 ? 1000 + dice_below(&d->dice, left) : draw_size(&d->dice, most);
+        sizes.dim[i] = draw_knob(d, n);
+        left = left / n > 2 ? left / n : 2;
+    }
+    if (d->family == FAMILY_REGROUP || dice_chance(&d->dice, 10)) { /* an axis that can be split */
+        static const int64_t factors[] = {2, 3, 4, 8};
+        int i = (int)dice_below(&d->dice, sizes.rank);
+        int64_t by = factors[dice_below(&d->dice, 4)];
+        Size *s = &sizes.dim[i];
+        *s = (Size){s->n * by, str_format(d->arena, "%lld * %s", (long long)by, s->text), by};
+    }
+    return sizes;
+}
+
+/* ---- whole tasks ---- */
+
+static const char *flow_of(const Graph *g)
+{
+    bool shared = false;
+    if (g->outputs.len > 1)
+        return "several results";
+    for (ValueId i = 0; i < g->values.len; i++)
+        shared = shared || (graph_value(g, i)->kind != VALUE_CONST && graph_readers(g, i) > 1);
+    return shared ? "shared" : g->inputs.len > 1 ? "tree" : "chain";
+}
+
+/* A second result: a value that is there already. */
+static void add_second_result(Draw *d)
+{
+    ValueId id = d->older.at[dice_below(&d->dice, d->older.len)];
+    const Value *v = graph_value(d->g, id);
+    if (id != d->at && v->kind == VALUE_NODE && v->dtype == d->dtype)
+        vec_push(d->arena, &d->g->outputs, id);
+}
+
+static void draw_graph(Draw *d)
+{
+    static const uint8_t dtypes[] = {60, 22, 18}, lengths[] = {10, 18, 20, 18, 14, 10, 6, 4};
+    static const DType types[] = {DT_F32, DT_F16, DT_BF16};
+    d->dtype = types[dice_weighted(&d->dice, dtypes, 3)];
+    uint32_t steps = 1 + dice_weighted(&d->dice, lengths, 8);
+    uint32_t own = (uint32_t)dice_below(&d->dice, steps);
+    d->at = draw_input(d, first_sizes(d), d->dtype);
+    vec_push(d->arena, &d->older, d->at);
+    for (uint32_t i = 0; i < steps && !d->failed; i++) {
+        RowsFamily other = (RowsFamily)dice_below(&d->dice, FAMILY_MIXED);
+        if (i == own && d->family != FAMILY_MIXED)
+            draw_step(d, d->family);
+        else if (dice_chance(&d->dice, d->family == FAMILY_MIXED ? 60 : 12))
+            draw_step(d, other);
+        else
+            draw_elementwise(d);
+        vec_push(d->arena, &d->older, d->at);
+    }
+    vec_push(d->arena, &d->g->outputs, d->at);
+    if (dice_chance(&d->dice, 10))
+        add_second_result(d);
+}
+
+static bool write_file(Draw *d, RowsTask *task)
+{
+    ModelDims dims = {.knobs = d->knobs.at, .n_knobs = d->knobs.len};
+    for (uint32_t i = 0; i < d->g->inputs.len; i++) {
+        const char **text = arena_array(d->arena, const char *, GRAPH_MAX_RANK);
+        for (int k = 0; k < d->inputs[i].rank; k++)
+            text[k] = d->inputs[i].dim[k].text;
+        dims.of[i] = text;
+    }
+    Buf out = {0};
+    bool ok = model_write(d->arena, d->g, &dims, dice_u64(&d->dice), &out);
+    task->model = str_from(buf_take(&out, d->arena));
+    buf_free(&out);
+    return ok;
+}
+
+const TorchTask *rows_read(Arena *arena, Str model, const TorchSet *sets, uint32_t n_sets)
+{
+    Diag quiet = diag_make(arena, "model.py", model);
+    TorchOptions options = {.sets = sets, .n_sets = n_sets, .no_data = true};
+    return torch_read(arena, "model.py", model, &options, &quiet);
+}
+
+static bool means_the_same(Arena *arena, const Graph *a, const Graph *b)
+{
+    Buf left = {0}, right = {0};
+    graph_print(graph_normal(arena, a), &left);
+    graph_print(graph_normal(arena, b), &right);
+    bool same = str_equal(buf_view(&left), buf_view(&right));
+    buf_free(&left);
+    buf_free(&right);
+    return same;
+}
+
+static uint32_t count_operators(const Graph *g) { return g->nodes.len; }
+
+bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, bool *differs)
+{
+    Draw d = {.arena = arena, .dice = {seed, number + 1, 0}};
+    d.diag = diag_make(arena, "drawn", STR(""));
+    d.family = (RowsFamily)dice_below(&d.dice, FAMILY_COUNT);
+    d.g = graph_new(arena, "model");
+    d.g->source = graph_new(arena, "source");
+    draw_graph(&d);
+    *task = (RowsTask){.number = number, .family = d.family};
+    *differs = false;
+    if (d.failed || !d.g->nodes.len)
+        return false;
+    task->drawn = graph_prune(arena, d.g);
+    task->flow = flow_of(task->drawn);
+    task->operators = count_operators(task->drawn);
+    for (uint32_t i = 0; i < d.knobs.len; i++)
+        vec_push(arena, &task->knobs, d.knobs.at[i]);
+    if (!write_file(&d, task)) {
+        *differs = true;
+        return false;
+    }
+    task->read = rows_read(arena, task->model, NULL, 0);
+    *differs = !task->read || !means_the_same(arena, d.g, task->read->graph);
+    return !*differs;
+}

@@ -1,0 +1,47 @@
+/* Inside the drawing of tasks: a graph that grows, with its sizes as Python expressions. */
+#ifndef ROWS_DRAW_INT_H
+#define ROWS_DRAW_INT_H
+
+#include "rows/rows_int.h"
+
+enum { DRAW_INPUTS = 8 };
+
+/* A size: the number it has in this task, and how the file writes it. */
+typedef struct Size {
+    int64_t n;
+    const char *text;
+    int64_t factor; /* the text is "factor * name": the axis can be split; 0: it cannot */
+} Size;
+
+typedef struct Sizes {
+    int rank;
+    Size dim[GRAPH_MAX_RANK];
+} Sizes;
+
+typedef struct Draw {
+    Arena *arena;
+    Dice dice;
+    Graph *g;
+    Diag diag;
+    RowsFamily family;
+    DType dtype;
+    VEC(Sizes) sizes; /* by value */
+    VEC(RowsKnob) knobs;
+    Sizes inputs[DRAW_INPUTS];
+    VEC(ValueId) older; /* values that may be used again */
+    ValueId at;         /* the newest value */
+    bool failed;
+} Draw;
+
+static inline Sizes draw_sizes(const Draw *d, ValueId id) { return d->sizes.at[id]; }
+/* Adds a node; on failure notes it and gives `at`. `sizes`: of its result. */
+ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
+                  uint32_t n_attr, Sizes sizes);
+ValueId draw_input(Draw *d, Sizes sizes, DType dtype);
+ValueId draw_number(Draw *d, double number);
+Size draw_knob(Draw *d, int64_t n); /* a new size of the file */
+/* One more step on the newest value: elementwise, or one of a family. */
+void draw_elementwise(Draw *d);
+void draw_step(Draw *d, RowsFamily family);
+
+#endif

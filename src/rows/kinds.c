@@ -1,0 +1,414 @@
+/* The rows of one task. In: its number. Out: rows to write, to repair, to optimise, to choose. */
+#include "rows/rows_int.h"
+
+#include "base/hash.h"
+#include "graph/eval.h"
+#include "loop/feedback.h"
+#include <string.h>
+
+enum {
+    POINTS = 5,        /* schedules that are timed for a task */
+    REPAIRS = 2,       /* rows of a task */
+    REPAIR_TRIES = 12, /* errors that are tried for one */
+    MOST_MESSAGE = 900,
+    MOST_BYTES = 5000, /* of a row: under 2,000 tokens */
+};
+
+const char *rows_kind_name(RowsKind kind)
+{
+    static const char *const names[] = {
+#define KIND(id, name, share, meaning) name,
+#include "rows/kind.def"
+#undef KIND
+    };
+    return names[kind];
+}
+
+uint32_t rows_kind_share(RowsKind kind)
+{
+    static const uint32_t shares[] = {
+#define KIND(id, name, share, meaning) share,
+#include "rows/kind.def"
+#undef KIND
+    };
+    return shares[kind];
+}
+
+/* One task on its way to rows. */
+typedef struct Work {
+    const RowsMaker *maker;
+    Arena *arena;
+    Dice dice;
+    RowsTask task;
+    RowsCases cases;
+    RowsProgram at[POINTS]; /* the fastest first */
+    uint32_t points;
+    uint64_t graph;
+    uint32_t number; /* of the next row */
+    RowsMade *made;
+} Work;
+
+static Str take(Work *w, Buf *out)
+{
+    Str text = str_from(buf_take(out, w->arena));
+    buf_free(out);
+    return text;
+}
+
+/* ---- rows ---- */
+
+static uint64_t schedule_hash(const RowsProgram *p)
+{
+    Buf text = {0};
+    rows_put_schedule(p, &text);
+    uint64_t hash = hash64(text.at, text.len);
+    buf_free(&text);
+    return hash;
+}
+
+static Row new_row(Work *w, RowsKind kind, const RowsProgram *program)
+{
+    const Graph *g = w->task.read->graph;
+    return (Row){
+        .kind = kind,
+        .number = str_format(w->arena, "%llu-%u", (unsigned long long)w->task.number, w->number++),
+        .family = rows_family_name(w->task.family),
+        .flow = w->task.flow,
+        .dtype = dtype_name(graph_value(g, g->inputs.at[0])->dtype),
+        .operators = w->task.operators,
+        .graph = w->graph,
+        .schedule = schedule_hash(program),
+        .error = "",
+        .code = "",
+        .verdict = "interpreter"};
+}
+
+static void add_row(Work *w, Row row)
+{
+    if (row.prompt.len + row.answer.len > MOST_BYTES)
+        w->made->dropped[DROP_LONG]++;
+    else
+        vec_push(w->arena, &w->made->rows, row);
+}
+
+/* Through the AscendC text and the twin as well: the verdicts must be the same. */
+static bool confirm(Work *w, Str craft, bool right, Row *row)
+{
+    Verdict verdict = verdict_make();
+    Diag diag = diag_make(w->arena, "kernel.craft", craft);
+    bool ok = rows_judge(w->arena, craft, &w->cases, w->maker->chip, true, &verdict, &diag);
+    bool ours = verdict.status == VERDICT_UNSUPPORTED || verdict.status == VERDICT_TIMEOUT;
+    if (ok != right && !ours) {
+        Buf out = {0};
+        verdict_to_text(&verdict, &out);
+        w->made->contradiction = str_format(
+            w->arena, "task %llu: the interpreter says %s, the text %s\n%.*s\n%.*s",
+            (unsigned long long)w->task.number, right ? "right" : "wrong", ok ? "right" : "wrong",
+            STR_ARG(craft), (int)out.len, out.at);
+        buf_free(&out);
+        return false;
+    }
+    row->verdict = ours ? "interpreter" : "interpreter and text";
+    return true;
+}
+
+static bool is_confirmed(Work *w) { return dice_chance(&w->dice, w->maker->text_share); }
+
+/* ---- prompts and answers ---- */
+
+static Str task_prompt(Work *w, const char *ask)
+{
+    Buf out = {0};
+    buf_printf(&out, "%s\n\n", ask);
+    rows_put_task(&w->task, dice_chance(&w->dice, 50), &out);
+    return take(w, &out);
+}
+
+static Str write_answer(Work *w, const RowsProgram *p, Str craft)
+{
+    Buf out = {0};
+    rows_put_reasons(w->maker->chip, p, &w->dice, &out);
+    buf_char(&out, '\n');
+    rows_put_schedule(p, &out);
+    buf_char(&out, '\n');
+    rows_put_program(craft, &out);
+    return take(w, &out);
+}
+
+static const char *ask_to_write(Work *w)
+{
+    static const char *const asks[] = {
+        "Write a Craft kernel for this task on %s.", "Give a schedule and a Craft kernel (%s) for:",
+        "Kernel wanted in Craft, vector cores of %s, for this task:"};
+    return str_format(w->arena, asks[dice_below(&w->dice, 3)], w->maker->chip->name);
+}
+
+static void make_write(Work *w)
+{
+    const RowsProgram *p = &w->at[0];
+    Row row = new_row(w, ROWS_WRITE, p);
+    row.prompt = task_prompt(w, ask_to_write(w));
+    row.answer = write_answer(w, p, p->craft);
+    if (is_confirmed(w) && !confirm(w, p->craft, true, &row))
+        return;
+    add_row(w, row);
+}
+
+static void make_choose(Work *w)
+{
+    const RowsProgram *p = &w->at[0];
+    Row row = new_row(w, ROWS_CHOOSE, p);
+    Buf out = {0};
+    row.prompt = task_prompt(
+        w, str_format(w->arena, "Which schedule for this task on %s?", w->maker->chip->name));
+    rows_put_reasons(w->maker->chip, p, &w->dice, &out);
+    buf_char(&out, '\n');
+    rows_put_schedule(p, &out);
+    row.answer = take(w, &out);
+    add_row(w, row);
+}
+
+/* ---- optimise ---- */
+
+static void put_profile(const RowsProgram *p, Buf *out)
+{
+    buf_printf(out, "predicted %.1f us;", p->us);
+    for (int i = 0, n = 0; i < NPU_PIPE_ALL; i++)
+        if (p->share[i] > 0)
+            buf_printf(out, "%s %s %.0f %%", n++ ? "," : "", rows_pipe_text((enum NpuPipe)i),
+                       100 * p->share[i]);
+    buf_puts(out, " of the slowest core's time\n");
+}
+
+static void make_optimise(Work *w)
+{
+    const RowsProgram *fast = &w->at[0], *slow = &w->at[w->points - 1];
+    if (w->points < 2 || !npu_is_faster(NPU_TIME_VECTOR, fast->us, slow->us)) {
+        w->made->dropped[DROP_NOT_FASTER]++;
+        return;
+    }
+    Row row = new_row(w, ROWS_OPTIMISE, fast);
+    Buf prompt = {0}, answer = {0};
+    row.schedule ^= schedule_hash(slow) * 3;
+    buf_puts(&prompt, "Make this kernel faster.\n\n");
+    rows_put_task(&w->task, false, &prompt);
+    buf_char(&prompt, '\n');
+    rows_put_schedule(slow, &prompt);
+    rows_put_program(slow->craft, &prompt);
+    put_profile(slow, &prompt);
+    row.prompt = take(w, &prompt);
+    buf_printf(&answer, "Predicted: %.1f us in place of %.1f us. ", fast->us, slow->us);
+    rows_put_reasons(w->maker->chip, fast, &w->dice, &answer);
+    buf_char(&answer, '\n');
+    rows_put_schedule(fast, &answer);
+    buf_char(&answer, '\n');
+    rows_put_program(fast->craft, &answer);
+    row.answer = take(w, &answer);
+    if (row.prompt.len + row.answer.len > MOST_BYTES) {
+        w->made->dropped[DROP_LONG]++;
+        return;
+    }
+    if (w->maker->text_share &&
+        (!confirm(w, slow->craft, true, &row) || !confirm(w, fast->craft, true, &row)))
+        return;
+    add_row(w, row);
+}
+
+/* ---- repair ---- */
+
+static const char *first_code(const Diag *diag)
+{
+    for (uint32_t i = 0; i < diag->items.len; i++)
+        if (diag->items.at[i].level == DIAG_ERROR)
+            return diag->items.at[i].code;
+    return "";
+}
+
+static Str message_of(Work *w, const RowsBreak *broken, const Verdict *verdict, const Diag *diag)
+{
+    Buf out = {0};
+    EvalCandidate candidate = {
+        .form = FORM_CRAFT, .name = "kernel.craft", .entry = "", .extracted = ""};
+    vec_push(w->arena, &candidate.texts, ((EvalText){"kernel.craft", broken->craft}));
+    Feedback feedback = {.verdict = verdict, .diag = diag, .candidate = &candidate};
+    feedback_text(w->arena, &feedback, &out);
+    Str all = take(w, &out), kept = str_slice(all, 0, MOST_MESSAGE);
+    while (kept.len < all.len && kept.len && kept.at[kept.len - 1] != '\n')
+        kept.len--;
+    return kept;
+}
+
+static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
+{
+    Buf out = {0};
+    buf_puts(&out, broken->cause);
+    if (!broken->all)
+        buf_printf(&out, " Line %u of the repaired program reads `%.*s`.", broken->line,
+                   STR_ARG(str_trim(broken->right)));
+    buf_puts(&out, "\n\n");
+    rows_put_program(p->craft, &out);
+    return take(w, &out);
+}
+
+static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
+{
+    RowsBreak broken;
+    Verdict verdict = verdict_make();
+    Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
+    if (!rows_break(w->arena, p->craft, error, &w->dice, &broken))
+        return false;
+    if (rows_judge(w->arena, broken.craft, &w->cases, w->maker->chip, false, &verdict, &diag)) {
+        w->made->dropped[DROP_HARMLESS]++;
+        return false;
+    }
+    Row row = new_row(w, ROWS_REPAIR, p);
+    Buf prompt = {0};
+    row.error = broken.class;
+    row.code = verdict.status == VERDICT_WRONG ? "wrong values" : first_code(&diag);
+    if (!*row.code)
+        row.code = verdict_status_row(verdict.status)->text;
+    buf_puts(&prompt, "This Craft kernel fails. Say why and repair it.\n\n");
+    rows_put_task(&w->task, false, &prompt);
+    buf_char(&prompt, '\n');
+    rows_put_program(broken.craft, &prompt);
+    buf_str(&prompt, message_of(w, &broken, &verdict, &diag));
+    row.prompt = take(w, &prompt);
+    row.answer = repair_answer(w, &broken, p);
+    if (verdict.status == VERDICT_WRONG && is_confirmed(w) &&
+        !confirm(w, broken.craft, false, &row))
+        return true;
+    row.task = task_prompt(w, ask_to_write(w));
+    Dice again = w->dice; /* the same words around both programs */
+    row.right = write_answer(w, p, p->craft);
+    w->dice = again;
+    row.worse = write_answer(w, p, broken.craft);
+    add_row(w, row);
+    return true;
+}
+
+static void make_repairs(Work *w)
+{
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < REPAIR_TRIES && made < REPAIRS && !w->made->contradiction; i++) {
+        uint32_t error = (uint32_t)dice_below(&w->dice, rows_break_count());
+        made += make_repair(w, &w->at[0], error);
+    }
+}
+
+/* ---- tasks ---- */
+
+static bool drop(Work *w, RowsDrop why)
+{
+    w->made->dropped[why]++;
+    return false;
+}
+
+static bool draw_task(Work *w)
+{
+    bool differs;
+    if (!rows_draw(w->arena, w->maker->seed, w->task.number, &w->task, &differs)) {
+        if (differs)
+            w->made->contradiction = str_format(
+                w->arena, "task %llu: the reader makes another graph of its file\n%.*s",
+                (unsigned long long)w->task.number, STR_ARG(w->task.model));
+        return drop(w, DROP_GRAPH);
+    }
+    RowsNear near = w->maker->suites ? rows_near(w->arena, w->maker->suites, &w->task) : NEAR_NOT;
+    if (near != NEAR_NOT)
+        return drop(w, near == NEAR_GRAPH ? DROP_SUITE_GRAPH : DROP_SUITE_WORDS);
+    Buf text = {0};
+    graph_print(graph_normal(w->arena, w->task.read->graph), &text);
+    w->graph = hash64(text.at, text.len);
+    buf_free(&text);
+    return true;
+}
+
+/* Programs at several points of the schedule space, the fastest first. */
+static bool plan_task(Work *w)
+{
+    static const PlanPoint points[POINTS] = {{0, 4, 0}, {0, 1, 0}, {1, 4, 0}, {2, 4, 0}, {0, 4, 3}};
+    for (uint32_t i = 0; i < POINTS; i++) {
+        RowsProgram p;
+        if (!rows_program(w->arena, &w->task, w->maker->chip, &points[i], &p)) {
+            if (i == 0)
+                return drop(w, DROP_PLAN);
+            continue;
+        }
+        if (!rows_time(w->arena, w->maker->chip, &p)) {
+            if (i == 0)
+                return drop(w, DROP_TIME);
+            continue;
+        }
+        uint32_t at = w->points++;
+        for (; at > 0 && w->at[at - 1].us > p.us * 1.001; at--)
+            w->at[at] = w->at[at - 1];
+        w->at[at] = p;
+    }
+    return true;
+}
+
+/* A planned program that is refused is a bug of ours. */
+static bool note_refused(Work *w, const RowsProgram *p, const Verdict *verdict, const Diag *diag)
+{
+    Buf out = {0};
+    verdict_to_text(verdict, &out);
+    diag_print(diag, &out);
+    w->made->contradiction = str_format(w->arena,
+                                        "task %llu: a planned program is refused\n%.*s\n%.*s\n%.*s",
+                                        (unsigned long long)w->task.number, STR_ARG(w->task.model),
+                                        STR_ARG(p->craft), (int)out.len, out.at);
+    buf_free(&out);
+    return false;
+}
+
+/* *right: its values are; false: it is refused. */
+static bool judge_program(Work *w, const RowsProgram *p, bool *right)
+{
+    Verdict verdict = verdict_make();
+    Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
+    *right = rows_judge(w->arena, p->craft, &w->cases, w->maker->chip, false, &verdict, &diag);
+    return *right || verdict.status == VERDICT_WRONG || verdict.status == VERDICT_BAD_TILING ||
+           note_refused(w, p, &verdict, &diag);
+}
+
+/* The fastest program and the slowest: only these are shown. */
+static bool judge_task(Work *w)
+{
+    bool right;
+    if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice, &w->cases))
+        return drop(w, DROP_CASES);
+    if (!judge_program(w, &w->at[0], &right))
+        return false;
+    if (!right)
+        return drop(w, DROP_ROUNDED);
+    if (w->points > 1 && !judge_program(w, &w->at[w->points - 1], &right))
+        return false;
+    w->points = right ? w->points : 1;
+    return true;
+}
+
+void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsMade *made)
+{
+    Work *w = arena_new(made->arena, Work);
+    *w = (Work){.maker = maker,
+                .arena = made->arena,
+                .dice = {maker->seed ^ 0x9e3779b97f4a7c15u, number + 1, 0},
+                .task = {.number = number},
+                .made = made};
+    if (draw_task(w) && plan_task(w) && judge_task(w)) {
+        Dice start = w->dice; /* a kind's rows do not depend on which others are made */
+        for (int kind = 0; kind < ROWS_EXPLAIN && !made->contradiction; kind++) {
+            w->dice = (Dice){start.seed, start.stream, start.at + 1000 * (uint64_t)(kind + 1)};
+            w->number = 10 * (uint32_t)kind;
+            if (!(kinds >> kind & 1))
+                continue;
+            switch (kind) {
+            case ROWS_WRITE: make_write(w); break;
+            case ROWS_REPAIR: make_repairs(w); break;
+            case ROWS_OPTIMISE: make_optimise(w); break;
+            default: make_choose(w); break;
+            }
+        }
+    }
+    rows_cases_free(&w->cases);
+}

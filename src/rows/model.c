@@ -1,0 +1,386 @@
+/* A graph as a PyTorch model file in KernelBench's form. In: a graph, how its sizes are written. Out: text
+ * that the reader reads back to the same graph.
+ *
+ *     batch = 16
+ *
+ *     class Model(nn.Module):
+ *         def forward(self, x, y):
+ *             a = torch.tanh(x)
+ *             return a * y
+ *
+ *     def get_inputs():
+ *         return [torch.randn(batch, 1000), torch.randn(1000)]
+ */
+#include "rows/rows_int.h"
+
+#include <string.h>
+
+static const char *const unary_text[UNARY_COUNT] = {
+#define UNARY(kind, text, guard, often) [UNARY_##kind] = text,
+#include "rows/spell.def"
+#undef UNARY
+};
+static const char *const binary_text[BINARY_COUNT] = {
+#define BINARY(kind, text, guard, often) [BINARY_##kind] = text,
+#include "rows/spell.def"
+#undef BINARY
+};
+static const char *const reduce_text[REDUCE_COUNT] = {
+#define REDUCED(kind, text, often) [REDUCE_##kind] = text,
+#include "rows/spell.def"
+#undef REDUCED
+};
+
+enum { WORD_METHODS = 1, WORD_INLINE = 2, WORD_NEGATIVE = 4, INLINE_MOST = 48 };
+
+typedef struct Writer {
+    Arena *arena;
+    const Graph *g;
+    uint64_t wording;
+    const char **name; /* by value: a variable or an expression */
+    bool *infix;       /* the expression needs brackets */
+    uint32_t next;
+    Buf body;
+    bool failed;
+} Writer;
+
+static const char *put_number(Arena *arena, double number)
+{
+    Buf out = {0};
+    buf_double(&out, number);
+    if (!strpbrk(out.at, ".en"))
+        buf_puts(&out, ".0");
+    char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+static const char *operand(Writer *w, const Node *node, uint32_t i)
+{
+    if (i >= node->n_in || node->in[i] == VALUE_NONE)
+        return NULL;
+    const Value *v = graph_value(w->g, node->in[i]);
+    if (v->kind == VALUE_CONST)
+        return v->shape.rank ? NULL : put_number(w->arena, dtype_load(v->dtype, v->data, 0));
+    return w->name[node->in[i]];
+}
+
+static const char *bracketed(Writer *w, const Node *node, uint32_t i)
+{
+    const char *text = operand(w, node, i);
+    bool number = graph_value(w->g, node->in[i])->kind == VALUE_CONST;
+    return text && !number && w->infix[node->in[i]] ? str_format(w->arena, "(%s)", text) : text;
+}
+
+/* "$0 + $1" with operands and attributes put in. */
+static const char *filled(Writer *w, const char *form, const Node *node)
+{
+    Buf out = {0};
+    bool call = strchr(form, '(') != NULL;
+    for (const char *c = form; *c; c++) {
+        if (*c != '$') {
+            buf_char(&out, *c);
+            continue;
+        }
+        c++;
+        const char *text = *c == 'a' ? put_number(w->arena, node_float(node, AT_A, 0))
+                           : call    ? operand(w, node, (uint32_t)(*c - '0'))
+                                     : bracketed(w, node, (uint32_t)(*c - '0'));
+        w->failed = w->failed || !text;
+        buf_puts(&out, text ? text : "");
+    }
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* "torch.tanh($0)" or "$0.tanh()". */
+static const char *unary_form(Writer *w, const Node *node)
+{
+    const char *form = unary_text[node->kind];
+    Str all = str_from(form ? form : "");
+    if (!form || !(w->wording & WORD_METHODS) || !str_starts(all, "torch.") ||
+        !str_ends(all, "($0)") || node->in[0] == VALUE_NONE || w->infix[node->in[0]])
+        return form;
+    return str_format(w->arena, "$0.%.*s()", (int)(all.len - 10), form + 6);
+}
+
+static int64_t dim_text(const Writer *w, int64_t dim, int rank)
+{
+    return w->wording & WORD_NEGATIVE ? dim - rank : dim;
+}
+
+static const char *dims_text(Writer *w, const Attr *dims, int rank)
+{
+    Buf out = {0};
+    uint32_t n = dims ? dims->ints.len : 0;
+    buf_puts(&out, n == 1 ? "" : "(");
+    for (uint32_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%lld", i ? ", " : "", (long long)dim_text(w, dims->ints.at[i], rank));
+    buf_puts(&out, n == 1 ? "" : ")");
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text;
+}
+
+static const char *list_text(Writer *w, const Attr *list)
+{
+    Buf out = {0};
+    for (uint32_t i = 0; list && i < list->ints.len; i++)
+        buf_printf(&out, "%s%lld", i ? ", " : "", (long long)list->ints.at[i]);
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text ? text : "";
+}
+
+static const char *reduced_text(Writer *w, const Node *node)
+{
+    int rank = graph_value(w->g, node->in[0])->shape.rank;
+    const char *method = reduce_text[node->kind];
+    if (!method)
+        return NULL;
+    bool spread = node->kind == REDUCE_var || node->kind == REDUCE_std;
+    return str_format(w->arena, "%s.%s(dim=%s%s%s)", bracketed(w, node, 0), method,
+                      dims_text(w, node_attr(node, AT_DIMS), rank),
+                      node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "",
+                      spread ? ", unbiased=False" : "");
+}
+
+static const char *slice_text(Writer *w, const Node *node)
+{
+    Shape shape = graph_value(w->g, node->in[0])->shape;
+    int64_t dim = node_int(node, AT_DIM, 0), n = shape.dim[dim];
+    int64_t start = node_int(node, AT_START, 0), end = node_int(node, AT_END, n);
+    int64_t step = node_int(node, AT_STEP, 1);
+    Buf out = {0};
+    buf_printf(&out, "%s[", bracketed(w, node, 0));
+    for (int64_t i = 0; i < dim; i++)
+        buf_puts(&out, ":, ");
+    if (start)
+        buf_printf(&out, "%lld", (long long)start);
+    buf_char(&out, ':');
+    if (end < n)
+        buf_printf(&out, "%lld", (long long)(end - n));
+    if (step > 1)
+        buf_printf(&out, ":%lld", (long long)step);
+    buf_char(&out, ']');
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* Axis `at` of `few` is axes `at` and `at + 1` of `many`, and the others are the same; -1: none is. */
+static int split_axis(Shape few, Shape many)
+{
+    for (int at = 0; at < few.rank && many.rank == few.rank + 1; at++) {
+        bool same = few.dim[at] == many.dim[at] * many.dim[at + 1];
+        for (int i = 0; i < few.rank && same; i++)
+            same = i == at || few.dim[i] == many.dim[i < at ? i : i + 1];
+        if (same)
+            return at;
+    }
+    return -1;
+}
+
+/* One axis in two, or two in one. */
+static const char *reshape_text(Writer *w, const Node *node)
+{
+    Shape from = graph_value(w->g, node->in[0])->shape, to = graph_value(w->g, node->out)->shape;
+    int joined = split_axis(to, from), at = split_axis(from, to);
+    if (joined >= 0)
+        return str_format(w->arena, "torch.flatten(%s, %d, %d)", operand(w, node, 0), joined,
+                          joined + 1);
+    if (at < 0)
+        return NULL;
+    bool inner = to.dim[at] > to.dim[at + 1]; /* the smaller factor is the one that is named */
+    return inner ? str_format(w->arena, "%s.unflatten(%d, (-1, %lld))", bracketed(w, node, 0), at,
+                              (long long)to.dim[at + 1])
+                 : str_format(w->arena, "%s.unflatten(%d, (%lld, -1))", bracketed(w, node, 0), at,
+                              (long long)to.dim[at]);
+}
+
+static const char *dtype_text(DType dtype)
+{
+    return dtype == DT_F16    ? "torch.float16"
+           : dtype == DT_BF16 ? "torch.bfloat16"
+                              : "torch.float32";
+}
+
+static const char *cat_text(Writer *w, const Node *node)
+{
+    Buf out = {0};
+    buf_puts(&out, "torch.cat([");
+    for (uint32_t i = 0; i < node->n_in; i++)
+        buf_printf(&out, "%s%s", i ? ", " : "", operand(w, node, i));
+    buf_printf(&out, "], dim=%lld)", (long long)node_int(node, AT_DIM, 0));
+    char *text = buf_take(&out, w->arena);
+    buf_free(&out);
+    return text;
+}
+
+static const char *view_text(Writer *w, const Node *node)
+{
+    const char *x = operand(w, node, 0), *object = bracketed(w, node, 0);
+    const Attr *dims = node_attr(node, AT_DIMS), *shape = node_attr(node, AT_SHAPE);
+    switch (node->op) {
+    case OP_RESHAPE: return reshape_text(w, node);
+    case OP_PERMUTE: return str_format(w->arena, "%s.permute(%s)", object, list_text(w, dims));
+    case OP_SLICE: return slice_text(w, node);
+    case OP_CAT: return cat_text(w, node);
+    case OP_FLIP: return str_format(w->arena, "torch.flip(%s, [%s])", x, list_text(w, dims));
+    case OP_ROLL:
+        return str_format(w->arena, "torch.roll(%s, %s, dims=%s)", x, list_text(w, shape),
+                          list_text(w, dims));
+    case OP_REPEAT: return str_format(w->arena, "%s.repeat(%s)", object, list_text(w, shape));
+    case OP_PAD:
+        return str_format(w->arena, "F.pad(%s, (%s))", x, list_text(w, node_attr(node, AT_PADS)));
+    case OP_UNFOLD:
+        return str_format(
+            w->arena, "%s.unfold(%lld, %lld, %lld)", object, (long long)node_int(node, AT_DIM, 0),
+            (long long)node_int(node, AT_SIZE, 1), (long long)node_int(node, AT_STEP, 1));
+    default: return NULL;
+    }
+}
+
+static const char *node_text_of(Writer *w, const Node *node)
+{
+    const char *x = operand(w, node, 0);
+    switch (node->op) {
+    case OP_UNARY: {
+        const char *form = unary_form(w, node);
+        return form ? filled(w, form, node) : NULL;
+    }
+    case OP_BINARY:
+        return binary_text[node->kind] ? filled(w, binary_text[node->kind], node) : NULL;
+    case OP_CLAMP:
+        return str_format(w->arena, "torch.clamp(%s, min=%s, max=%s)", x, operand(w, node, 1),
+                          operand(w, node, 2));
+    case OP_WHERE:
+        return str_format(w->arena, "torch.where(%s, %s, %s)", x, operand(w, node, 1),
+                          operand(w, node, 2));
+    case OP_CAST:
+        return str_format(w->arena, "%s.to(%s)", bracketed(w, node, 0),
+                          dtype_text(node_dtype(node, AT_DTYPE, DT_F32)));
+    case OP_REDUCE: return reduced_text(w, node);
+    case OP_SOFTMAX:
+        return str_format(w->arena, "torch.%ssoftmax(%s, dim=%lld)",
+                          node_bool(node, AT_LOG) ? "log_" : "", x,
+                          (long long)dim_text(w, node_int(node, AT_DIM, 0),
+                                              graph_value(w->g, node->out)->shape.rank));
+    case OP_LAYER_NORM:
+        return str_format(w->arena, "F.layer_norm(%s, %s.shape[-1:])", x, bracketed(w, node, 0));
+    case OP_RMS_NORM:
+        return str_format(w->arena, "F.rms_norm(%s, %s.shape[-1:], eps=1e-05)", x,
+                          bracketed(w, node, 0));
+    default: return view_text(w, node);
+    }
+}
+
+static bool is_infix(const Node *node)
+{
+    const char *text = node->op == OP_BINARY  ? binary_text[node->kind]
+                       : node->op == OP_UNARY ? unary_text[node->kind]
+                                              : NULL;
+    return text && !strchr(text, '(');
+}
+
+/* A value that is read once may stand where it is read; a norm names its operand twice. */
+static bool may_inline(const Writer *w, const Node *node, const char *text)
+{
+    if (!(w->wording & WORD_INLINE) || graph_readers(w->g, node->out) != 1 ||
+        graph_is_output(w->g, node->out) || strlen(text) > INLINE_MOST)
+        return false;
+    for (uint32_t i = 0; i < w->g->nodes.len; i++) {
+        const Node *n = &w->g->nodes.at[i];
+        if ((n->op == OP_LAYER_NORM || n->op == OP_RMS_NORM) && n->in[0] == node->out)
+            return false;
+    }
+    return true;
+}
+
+static void put_node(Writer *w, const Node *node)
+{
+    static const char *const letters = "abcdefghijklmnopqr";
+    const char *text = node_text_of(w, node);
+    if (!text) {
+        w->failed = true;
+        return;
+    }
+    w->infix[node->out] = false;
+    if (may_inline(w, node, text)) {
+        w->infix[node->out] = is_infix(node);
+        w->name[node->out] = text;
+        return;
+    }
+    uint32_t k = w->next++;
+    w->name[node->out] = k < 18 ? str_format(w->arena, "%c", letters[k])
+                                : str_format(w->arena, "t%u", k);
+    buf_printf(&w->body, "        %s = %s\n", w->name[node->out], text);
+}
+
+static void put_inputs(Writer *w, const ModelDims *dims, Buf *out)
+{
+    buf_puts(out, "\n\ndef get_inputs():\n    return [");
+    for (uint32_t i = 0; i < w->g->inputs.len; i++) {
+        const Value *v = graph_value(w->g, w->g->inputs.at[i]);
+        buf_printf(out, "%storch.randn(", i ? ", " : "");
+        for (int k = 0; k < v->shape.rank; k++)
+            if (dims->of[i])
+                buf_printf(out, "%s%s", k ? ", " : "", dims->of[i][k]);
+            else
+                buf_printf(out, "%s%lld", k ? ", " : "", (long long)v->shape.dim[k]);
+        if (v->dtype != DT_F32)
+            buf_printf(out, ", dtype=%s", dtype_text(v->dtype));
+        buf_char(out, ')');
+    }
+    buf_puts(out, "]\n\n\ndef get_init_inputs():\n    return []\n");
+}
+
+static void put_forward(Writer *w, Buf *out)
+{
+    buf_puts(out, "\n\nclass Model(nn.Module):\n    def forward(self");
+    for (uint32_t i = 0; i < w->g->inputs.len; i++)
+        buf_printf(out, ", %s", graph_value(w->g, w->g->inputs.at[i])->name);
+    buf_puts(out, "):\n");
+    buf_str(out, buf_view(&w->body));
+    buf_puts(out, "        return ");
+    for (uint32_t i = 0; i < w->g->outputs.len; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", w->name[w->g->outputs.at[i]]);
+}
+
+bool model_write(Arena *arena, const Graph *graph, const ModelDims *dims, uint64_t wording,
+                 Buf *out)
+{
+    Writer w = {.arena = arena, .g = graph, .wording = wording};
+    w.name = arena_array(arena, const char *, graph->values.len + 1);
+    w.infix = arena_array(arena, bool, graph->values.len + 1);
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        w.name[graph->inputs.at[i]] = graph_value(graph, graph->inputs.at[i])->name;
+    for (uint32_t i = 0; i < graph->nodes.len && !w.failed; i++)
+        put_node(&w, &graph->nodes.at[i]);
+    buf_puts(out, "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n");
+    for (uint32_t i = 0; i < dims->n_knobs; i++)
+        buf_printf(out, "%s = %lld\n", dims->knobs[i].name, (long long)dims->knobs[i].value);
+    if (!w.failed) {
+        put_forward(&w, out);
+        put_inputs(&w, dims, out);
+    }
+    buf_free(&w.body);
+    return !w.failed;
+}
+
+void rows_graph_text(const Graph *graph, Buf *out)
+{
+    Buf all = {0};
+    graph_print(graph, &all);
+    Str rest = buf_view(&all), line;
+    while (str_next(&rest, '\n', &line) && !str_starts(line, "}") && !str_starts(line, "source")) {
+        ptrdiff_t cut = str_find(line, STR(" @"));
+        if (cut < 0)
+            cut = str_find(line, STR(" source "));
+        Str kept = cut < 0 ? line : str_slice(line, 0, (size_t)cut);
+        if (!str_starts(kept, "graph ") && !str_starts(kept, "  note"))
+            buf_printf(out, "%.*s\n", STR_ARG(str_trim(kept)));
+    }
+    buf_free(&all);
+}

@@ -1,0 +1,51 @@
+/* Training rows of which every program was run.
+ *
+ *     seed, number ─draw─▶ graph ─model─▶ model.py ─torch─▶ the same graph
+ *                            └─plan at points of the schedule space─▶ Craft ─judge at odd sizes─▶ right
+ *                                       └─break─▶ Craft ─judge─▶ refused, or wrong: a repair
+ *
+ * A row is a prompt, an answer, and how its verdict was reached. The rows depend on the seed and the
+ * spec alone, not on the number of processes, nor on whether the run was stopped and taken up again. */
+#ifndef ROWS_ROWS_H
+#define ROWS_ROWS_H
+
+#include "base/diag.h"
+#include "npu/npu.h"
+
+typedef enum RowsKind {
+#define KIND(name, ...) ROWS_##name,
+#include "rows/kind.def"
+#undef KIND
+    ROWS_KINDS
+} RowsKind;
+
+const char *rows_kind_name(RowsKind kind);
+uint32_t rows_kind_share(RowsKind kind); /* of a hundred, as kind.def has it */
+
+typedef struct RowsSpec {
+    const NpuChip *chip;
+    const char *dir; /* rows.jsonl, preferences.jsonl, labels.jsonl, card.md, ... */
+    const char
+        *tasks; /* the suites' model files; NULL: not known, nothing is kept away from them */
+    const char *version; /* of the program, for the card */
+    uint64_t seed, rows;
+    uint32_t share[ROWS_KINDS]; /* of a hundred */
+    uint32_t text_share;   /* of a hundred rows: judged through AscendC text and the twin, too */
+    uint32_t jobs;         /* processes */
+    uint32_t vocab;        /* of the tokenizer that is trained on the rows */
+    const char *tokenizer; /* a file: used in its place; NULL: trained */
+    void (*progress)(void *context, uint64_t rows, uint64_t of, double seconds_left);
+    void *context;
+    const volatile int *stop; /* not 0: end soon, so that the run can be taken up again */
+} RowsSpec;
+
+typedef enum RowsEnd {
+    ROWS_DONE,
+    ROWS_STOPPED,       /* by `stop`; the same call goes on with it */
+    ROWS_CONTRADICTION, /* two judges disagree: a bug; `diag` names the task */
+    ROWS_FAILED,        /* `diag` says why */
+} RowsEnd;
+
+RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag);
+
+#endif

@@ -1,0 +1,253 @@
+/* Inside the room: a drawn task, how it is judged, and what is written about it. */
+#ifndef ROWS_ROWS_INT_H
+#define ROWS_ROWS_INT_H
+
+#include "base/map.h"
+#include "eval/eval.h"
+#include "gen/plan/build/build.h"
+#include "rows/rows.h"
+#include "torch/torch.h"
+
+/* ---- random numbers: a stream of the seed for each task, drawn in order ---- */
+
+typedef struct Dice {
+    uint64_t seed, stream, at;
+} Dice;
+
+uint64_t dice_u64(Dice *dice);
+int64_t dice_below(Dice *dice, int64_t n); /* 0 .. n-1 */
+bool dice_chance(Dice *dice, int64_t of_hundred);
+/* An index, each as often as its weight says. */
+uint32_t dice_weighted(Dice *dice, const uint8_t *weights, uint32_t n);
+
+/* ---- tasks (draw.c, model.c) ---- */
+
+typedef enum RowsFamily {
+#define FAMILY(name, ...) FAMILY_##name,
+#include "rows/family.def"
+#undef FAMILY
+    FAMILY_COUNT
+} RowsFamily;
+
+const char *rows_family_name(RowsFamily family);
+
+typedef struct RowsKnob {
+    const char *name;
+    int64_t value;
+} RowsKnob;
+
+typedef struct RowsTask {
+    uint64_t number;
+    RowsFamily family;
+    const char *flow;      /* "chain", "tree", "shared": how values are used */
+    uint32_t operators;    /* difficulty */
+    const Graph *drawn;    /* as it was drawn; `read` means the same */
+    const TorchTask *read; /* what the reader made of the model file */
+    Str model;             /* the file */
+    VEC(RowsKnob) knobs;   /* sizes of the file */
+} RowsTask;
+
+/* Draws task `number` and reads its file back. False: nothing sensible came out, draw the next one.
+ * *differs: the reader made another graph of the file than was drawn, which is a bug of ours. */
+bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, bool *differs);
+/* The graph as a model file. `dims`: for each input its sizes as Python expressions over the knobs.
+ * False: an operator has no spelling here. */
+typedef struct ModelDims {
+    const char *const *of[GRAPH_MAX_RANK * 2]; /* by input; NULL: numbers */
+    const RowsKnob *knobs;
+    uint32_t n_knobs;
+} ModelDims;
+bool model_write(Arena *arena, const Graph *graph, const ModelDims *dims, uint64_t wording,
+                 Buf *out);
+/* The same task read with other sizes; NULL: it does not exist for them. */
+const TorchTask *rows_read(Arena *arena, Str model, const TorchSet *sets, uint32_t n_sets);
+/* The graph as a prompt shows it: without lines of the file and without sources. */
+void rows_graph_text(const Graph *graph, Buf *out);
+
+/* ---- judging (cases.c) ---- */
+
+enum { ROWS_CASES = 4, ROWS_ELEMENTS = 16384 };
+
+/* Right answers of a task at odd sizes. */
+typedef struct RowsCases {
+    uint32_t n;
+    EvalReference ref[ROWS_CASES];
+    const char *inputs[ROWS_CASES]; /* "x f32[3,65]" */
+} RowsCases;
+
+/* Draws sizes that the program takes. False: fewer than ROWS_CASES are small enough, or the task's own
+ * values are not finite. */
+bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
+                RowsCases *cases);
+void rows_cases_free(RowsCases *cases);
+/* The verdict of the first case that is not ok; true: all are. `texts`: through the AscendC text and the
+ * twin, else by the reference interpreter. */
+bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,
+                Verdict *verdict, Diag *diag);
+
+/* ---- programs (program.c) ---- */
+
+/* The program of a task at a point of the schedule space. */
+typedef struct RowsProgram {
+    PlanPoint point;
+    const Nest *nest;
+    Schedule schedule;
+    Plan plan; /* with the task's own boundary */
+    Str craft;
+    uint32_t lines;
+    int64_t ub;                 /* bytes of declared buffers */
+    double us;                  /* predicted at the task's sizes; negative: not known */
+    double share[NPU_PIPE_ALL]; /* of each pipe: of the slowest core's time */
+} RowsProgram;
+
+enum { ROWS_LINES = 80 };
+
+/* False: the point cannot be built, or the program is too long. */
+bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const PlanPoint *point,
+                  RowsProgram *program);
+/* Fills us and share. */
+bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program);
+
+/* ---- answers (answer.c) ---- */
+
+/* The task as a prompt shows it: the graph with shapes and dtypes, or the model file. */
+void rows_put_task(const RowsTask *task, bool file, Buf *out);
+/* Why the schedule is as it is, from facts alone; the schedule; the program in a fence. */
+void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out);
+void rows_put_schedule(const RowsProgram *program, Buf *out);
+void rows_put_program(Str craft, Buf *out);
+const char *rows_pipe_text(enum NpuPipe pipe); /* "copies in" */
+
+/* ---- errors (break.c) ---- */
+
+typedef struct RowsBreak {
+    const char *class; /* "STAGE" */
+    const char *code;  /* meant to be raised; "": wrong values */
+    const char *cause;
+    uint32_t line; /* of the right program */
+    Str right;     /* that line */
+    bool all;      /* other lines changed, too */
+    Str craft;     /* the broken program */
+} RowsBreak;
+
+uint32_t rows_break_count(void);
+const char *rows_break_code(uint32_t row);
+/* False: there is no place for this error in the program. */
+bool rows_break(Arena *arena, Str craft, uint32_t row, Dice *dice, RowsBreak *broken);
+
+/* ---- suites (near.c) ---- */
+
+typedef enum RowsNear { NEAR_NOT, NEAR_GRAPH, NEAR_WORDS } RowsNear;
+
+/* The suites' tasks: graphs without sizes, and runs of 13 tokens of their files. */
+typedef struct RowsSuites {
+    Arena arena;
+    Map graphs, grams;
+    uint32_t files, unread;
+} RowsSuites;
+
+/* `dir`: a folder of model files. */
+void rows_suites_add(RowsSuites *suites, const char *dir);
+RowsNear rows_near(Arena *arena, const RowsSuites *suites, const RowsTask *task);
+
+/* ---- rows (kinds.c, explain.c) ---- */
+
+typedef struct Row {
+    RowsKind kind;
+    const char *number; /* of the task, and of the row among its rows: "17-2" */
+    const char *family, *flow, *dtype, *error, *code, *verdict;
+    uint32_t operators;
+    uint64_t graph, schedule; /* hashes */
+    Str prompt, answer;
+    Str worse; /* an answer that fails, to the task's own prompt; empty: none */
+    Str task;  /* that prompt, and the right answer to it */
+    Str right;
+} Row;
+
+/* Why a task gave no rows, or fewer. */
+typedef enum RowsDrop {
+#define DROP(name, text) DROP_##name,
+#include "rows/drop.def"
+#undef DROP
+    DROP_COUNT
+} RowsDrop;
+
+typedef struct RowsMade {
+    Arena *arena;
+    VEC(Row) rows;
+    uint32_t dropped[DROP_COUNT];
+    const char *contradiction; /* NULL: none */
+} RowsMade;
+
+typedef struct RowsMaker {
+    const NpuChip *chip;
+    const RowsSuites *suites;
+    uint64_t seed;
+    uint32_t text_share; /* of a hundred rows, judged through the text, too */
+} RowsMaker;
+
+/* All rows of one task of the kinds whose bit is set. */
+void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsMade *made);
+/* Questions from the tables, and their answers. */
+typedef struct RowsFacts RowsFacts;
+const RowsFacts *rows_facts(Arena *arena);
+uint32_t rows_fact_count(const RowsFacts *facts);
+Row rows_explain(Arena *arena, const RowsFacts *facts, uint32_t number);
+
+/* ---- rows as text (wire.c) ---- */
+
+/* What the index keeps of a row. */
+typedef struct RowsEntry {
+    RowsKind kind;
+    Str key, text; /* 16 digits each: graph, schedule and error; prompt and answer */
+    Str family, flow, dtype, error, code, verdict;
+    uint32_t operators, bytes;
+} RowsEntry;
+
+/* One line of the index, then the row as JSON, then its preference and labels where it has them:
+ *     R <index line> / {"id": ...} / P {...} / L {...} / L {...} */
+void rows_put_row(const RowsSpec *spec, const Row *row, Buf *out);
+bool rows_entry_parse(Str line, RowsEntry *entry);
+
+/* ---- counts and the card (card.c) ---- */
+
+typedef struct RowsCount {
+    const char *name;
+    uint64_t n;
+} RowsCount;
+
+enum {
+    COUNT_KIND,
+    COUNT_FAMILY,
+    COUNT_FLOW,
+    COUNT_DTYPE,
+    COUNT_OPERATORS,
+    COUNT_ERROR,
+    COUNT_CODE,
+    COUNT_VERDICT,
+    COUNT_LENGTH,
+    COUNT_TABLES
+};
+
+typedef struct RowsCounts {
+    Arena *arena;
+    VEC(RowsCount) of[COUNT_TABLES];
+    uint64_t kinds[ROWS_KINDS];
+    uint64_t rows, dropped[DROP_COUNT];
+    uint64_t tasks;        /* drawn */
+    uint64_t tokens, over; /* of the packed file; rows with too many */
+} RowsCounts;
+
+void counts_add(RowsCounts *counts, const RowsEntry *entry);
+void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuites *suites,
+                 Buf *out);
+
+/* ---- tokens (pack.c) ---- */
+
+enum { ROWS_TOKENS = 2048 };
+
+/* Trains or reads the tokenizer, takes rows of more than ROWS_TOKENS tokens out of rows.jsonl, and packs
+ * the rest. */
+bool rows_pack(Arena *arena, const RowsSpec *spec, RowsCounts *counts, Diag *diag);
+
+#endif

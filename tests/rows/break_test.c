@@ -1,0 +1,103 @@
+/* Broken programs: each error is found in a program of its kind, and the judge refuses it. */
+#include "rows/rows_int.h"
+
+#include "graph/eval.h"
+#include "tests/t.h"
+#include <string.h>
+
+typedef struct Fixture {
+    Arena arena;
+    const NpuChip *chip;
+    RowsTask task;
+    RowsProgram program;
+    RowsCases cases;
+    Dice dice;
+} Fixture;
+
+/* The first task of the family from `number` on that gives a right program. */
+static Fixture *open_fixture(RowsFamily family, uint64_t number)
+{
+    static Fixture fixture;
+    Fixture *f = &fixture;
+    PlanPoint point = {0, 4, 0};
+    bool differs;
+    *f = (Fixture){.chip = npu_chip_find(STR("910B2")), .dice = {1, number, 0}};
+    graph_eval_threads(1);
+    while (!rows_draw(&f->arena, 1, number, &f->task, &differs) || f->task.family != family ||
+           !rows_program(&f->arena, &f->task, f->chip, &point, &f->program) ||
+           !rows_cases(&f->arena, &f->task, f->program.craft, f->chip, &f->dice, &f->cases)) {
+        rows_cases_free(&f->cases);
+        number++;
+    }
+    return f;
+}
+
+static void close_fixture(Fixture *f)
+{
+    rows_cases_free(&f->cases);
+    arena_drop(&f->arena);
+}
+
+static bool judge(Fixture *f, Str craft, const char **code)
+{
+    Verdict verdict;
+    Diag diag;
+    bool ok = rows_judge(&f->arena, craft, &f->cases, f->chip, false, &verdict, &diag);
+    *code = verdict.status == VERDICT_WRONG ? "" : NULL;
+    for (uint32_t i = 0; i < diag.items.len && !*code; i++)
+        if (diag.items.at[i].level == DIAG_ERROR)
+            *code = diag.items.at[i].code;
+    return ok;
+}
+
+/* How many of the errors that have a place in the program raise the code that they are meant to. */
+static void count_codes(Fixture *f, uint32_t from, uint32_t *placed, uint32_t *meant)
+{
+    *placed = *meant = 0;
+    for (uint32_t i = from; i < rows_break_count(); i += 3) {
+        RowsBreak broken;
+        const char *code;
+        if (!rows_break(&f->arena, f->program.craft, i, &f->dice, &broken) ||
+            judge(f, broken.craft, &code))
+            continue;
+        ++*placed;
+        *meant += code && !strcmp(code, broken.code);
+        CHECK(*broken.cause != 0);
+    }
+}
+
+static void check_errors(RowsFamily family, uint32_t from)
+{
+    Fixture *f = open_fixture(family, 0);
+    const char *code;
+    uint32_t placed, meant;
+    CHECK(judge(f, f->program.craft, &code));
+    count_codes(f, from, &placed, &meant);
+    CHECK_MSG(placed > 25, "%u errors have a place", placed);
+    CHECK_MSG(meant * 100 >= placed * 85, "%u of %u raise their code", meant, placed);
+    close_fixture(f);
+}
+
+T_TEST(errors_in_an_elementwise_program_raise_their_codes) { check_errors(FAMILY_ARITHMETIC, 0); }
+
+T_TEST(errors_in_a_reduction_raise_their_codes) { check_errors(FAMILY_ROW_REDUCE, 1); }
+
+T_TEST(errors_in_a_broadcast_raise_their_codes) { check_errors(FAMILY_BROADCAST, 2); }
+
+T_TEST(a_broken_program_differs_in_the_line_that_is_named)
+{
+    Fixture *f = open_fixture(FAMILY_ACTIVATION, 0);
+    for (uint32_t i = 0; i < rows_break_count(); i++) {
+        RowsBreak b;
+        Str right = f->program.craft, wrong, line = {0}, other = {0};
+        if (!rows_break(&f->arena, f->program.craft, i, &f->dice, &b) || b.all)
+            continue;
+        wrong = b.craft;
+        for (uint32_t n = 1; n <= b.line; n++) {
+            CHECK(str_next(&right, '\n', &line) && (str_next(&wrong, '\n', &other) || n == b.line));
+            CHECK(n == b.line || str_equal(line, other));
+        }
+        CHECK(str_equal(line, b.right));
+    }
+    close_fixture(f);
+}

@@ -1,0 +1,108 @@
+/* Drawn tasks: the reader reads their files back to the graph that was drawn. */
+#include "rows/rows_int.h"
+
+#include "tests/t.h"
+#include <string.h>
+
+T_TEST(drawn_files_are_read_back)
+{
+    uint32_t drawn = 0, families = 0;
+    for (uint64_t i = 0; i < 200; i++) {
+        Arena arena = {0};
+        RowsTask task;
+        bool differs;
+        if (rows_draw(&arena, 3, i, &task, &differs)) {
+            drawn++;
+            families |= 1u << task.family;
+        }
+        CHECK_MSG(!differs, "task %d:\n%.*s", (int)i, STR_ARG(task.model));
+        arena_drop(&arena);
+    }
+    CHECK_MSG(drawn > 150, "%u of 200 drawn", drawn);
+    CHECK_EQ_INT(families, (1u << FAMILY_COUNT) - 1);
+}
+
+T_TEST(a_task_is_the_same_every_time)
+{
+    Arena arena = {0};
+    RowsTask a, b, other;
+    bool differs;
+    REQUIRE(rows_draw(&arena, 5, 11, &a, &differs));
+    REQUIRE(rows_draw(&arena, 5, 11, &b, &differs));
+    REQUIRE(rows_draw(&arena, 5, 12, &other, &differs));
+    CHECK(str_equal(a.model, b.model));
+    CHECK(!str_equal(a.model, other.model));
+    arena_drop(&arena);
+}
+
+T_TEST(a_reshape_is_spelt_where_sizes_coincide)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "drawn", STR(""));
+    Graph *g = graph_new(&arena, "model");
+    g->source = graph_new(&arena, "source");
+    ValueId x = graph_add_value(g, (Value){.dtype = DT_F32,
+                                           .shape = {2, {65, 1}},
+                                           .kind = VALUE_INPUT,
+                                           .node = NODE_NONE,
+                                           .name = "x"});
+    vec_push(&arena, &g->inputs, x);
+    int64_t shape[] = {65};
+    Attr attr = {.key = AT_SHAPE};
+    attr.ints.at = shape;
+    attr.ints.len = 1;
+    NodeSpec spec = {.op = OP_RESHAPE, .n_in = 1, .in = &x, .n_attr = 1, .attr = &attr};
+    ValueId y;
+    REQUIRE(graph_add(g, &spec, &diag, &y));
+    vec_push(&arena, &g->outputs, y);
+    ModelDims dims = {0};
+    Buf out = {0};
+    REQUIRE(model_write(&arena, g, &dims, 0, &out));
+    CHECK(strstr(out.at, "torch.flatten(x, 0, 1)") != NULL);
+    CHECK(strstr(out.at, "torch.randn(65, 1)") != NULL);
+    buf_free(&out);
+    arena_drop(&arena);
+}
+
+/* ---- near a suite ---- */
+
+static RowsTask task_of(Arena *arena, const char *file)
+{
+    RowsTask task = {.model = str_from(file)};
+    task.read = rows_read(arena, task.model, NULL, 0);
+    REQUIRE(task.read != NULL);
+    return task;
+}
+
+#define FILE_OF(body)                                                          \
+    "import torch\nimport torch.nn as nn\nn = 16\n\nclass Model(nn.Module):\n" \
+    "    def forward(self, x):\n        " body                                 \
+    "\n\ndef get_inputs():\n    return [torch.randn(n, "                       \
+    "64)]\n\ndef get_init_inputs():\n    return []\n"
+
+T_TEST(a_task_of_a_suite_is_recognised)
+{
+    Arena arena = {0};
+    RowsSuites suites = {0};
+    rows_suites_add(&suites, "tasks/activation");
+    REQUIRE(suites.files > 5);
+    RowsTask relu = task_of(&arena, FILE_OF("return torch.relu(x)"));
+    RowsTask both = task_of(&arena, FILE_OF("return torch.relu(x) * torch.atan(x)"));
+    CHECK_EQ_INT(rows_near(&arena, &suites, &relu),
+                 NEAR_GRAPH); /* at other sizes, otherwise spelt */
+    CHECK_EQ_INT(rows_near(&arena, &suites, &both), NEAR_NOT);
+    arena_drop(&suites.arena);
+    arena_drop(&arena);
+}
+
+T_TEST(words_of_a_suite_are_recognised)
+{
+    Arena arena = {0};
+    RowsSuites suites = {0};
+    rows_suites_add(&suites, "tasks/activation");
+    /* another graph, in which a run of the suite's words stands */
+    RowsTask task = task_of(&arena, FILE_OF("return (x + 0.044715 * torch.pow(x, 3.0)) * 2.0"));
+    CHECK_EQ_INT(rows_near(&arena, &suites, &task), NEAR_WORDS);
+    arena_drop(&suites.arena);
+    arena_drop(&arena);
+}

@@ -1,0 +1,179 @@
+/* Rows of tasks: what they say, that they repeat, that a stopped run is taken up. */
+#include "rows/rows_int.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "eval/candidate.h"
+#include "graph/eval.h"
+#include "nn/bpe.h"
+#include "tests/t.h"
+#include <string.h>
+
+static RowsMaker maker_of(uint64_t seed)
+{
+    graph_eval_threads(1);
+    return (RowsMaker){.chip = npu_chip_find(STR("910B2")), .seed = seed};
+}
+
+/* The first task from `number` on that gives rows. */
+static RowsMade rows_from(Arena *arena, const RowsMaker *maker, uint64_t *number, uint32_t kinds)
+{
+    RowsMade made = {.arena = arena};
+    for (; !made.rows.len && !made.contradiction; ++*number) {
+        made = (RowsMade){.arena = arena};
+        rows_of_task(maker, *number, kinds, &made);
+    }
+    CHECK_MSG(!made.contradiction, "%s", made.contradiction ? made.contradiction : "");
+    return made;
+}
+
+T_TEST(a_write_answer_is_read_as_a_craft_program)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0;
+    RowsMade made = rows_from(&arena, &maker, &number, 1u << ROWS_WRITE);
+    EvalCandidate candidate;
+    const char *reason;
+    bool cut;
+    REQUIRE(eval_candidate_extract(&arena, made.rows.at[0].answer, FORM_CRAFT, &candidate, &reason,
+                                   &cut));
+    CHECK_EQ_INT(candidate.form, FORM_CRAFT);
+    CHECK(str_starts(candidate.texts.at[0].text, "craft = 1"));
+    CHECK(str_find(made.rows.at[0].answer, STR("band: cores")) > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(rows_of_a_kind_do_not_depend_on_the_other_kinds)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0, again = 0;
+    RowsMade all = rows_from(&arena, &maker, &number, 15);
+    RowsMade one = rows_from(&arena, &maker, &again, 1u << ROWS_REPAIR);
+    uint32_t found = 0;
+    CHECK_EQ_INT(number, again);
+    for (uint32_t i = 0; i < all.rows.len; i++)
+        for (uint32_t k = 0; k < one.rows.len; k++)
+            found += str_equal(all.rows.at[i].prompt, one.rows.at[k].prompt) &&
+                     str_equal(all.rows.at[i].answer, one.rows.at[k].answer);
+    CHECK_EQ_INT(found, one.rows.len);
+    arena_drop(&arena);
+}
+
+T_TEST(explanations_are_distinct_and_short)
+{
+    Arena arena = {0};
+    const RowsFacts *facts = rows_facts(&arena);
+    Map seen = {0};
+    CHECK(rows_fact_count(facts) > 800);
+    for (uint32_t i = 0; i < rows_fact_count(facts); i++) {
+        Row row = rows_explain(&arena, facts, i);
+        uint32_t found;
+        CHECK_MSG(!map_get(&seen, row.prompt, &found), "%.*s", STR_ARG(row.prompt));
+        map_put(&arena, &seen, row.prompt, i);
+        CHECK(row.answer.len < 2000);
+    }
+    arena_drop(&arena);
+}
+
+T_TEST(an_index_line_is_read_back)
+{
+    Row row = {.kind = ROWS_REPAIR,
+               .number = "3-1",
+               .family = "slice",
+               .flow = "chain",
+               .dtype = "f32",
+               .error = "STAGE",
+               .code = "E040",
+               .verdict = "interpreter",
+               .operators = 4,
+               .prompt = STR("p\n"),
+               .answer = STR("a \"b\"\n"),
+               .task = STR("t"),
+               .right = STR("r"),
+               .worse = STR("w")};
+    RowsSpec spec = {.seed = 9};
+    Buf out = {0};
+    rows_put_row(&spec, &row, &out);
+    Str text = buf_view(&out), line;
+    RowsEntry entry;
+    REQUIRE(str_next(&text, '\n', &line) && rows_entry_parse(line, &entry));
+    CHECK_EQ_INT(entry.kind, ROWS_REPAIR);
+    CHECK_EQ_SLICE(entry.code, "E040");
+    CHECK_EQ_INT(entry.operators, 4);
+    CHECK_EQ_INT(entry.bytes, 8);
+    REQUIRE(str_next(&text, '\n', &line));
+    CHECK(str_starts(line, "{\"id\": \"9-3-1\", \"kind\": \"repair\""));
+    CHECK(str_ends(line, "\"content\": \"a \\\"b\\\"\\n\"}]}"));
+    REQUIRE(str_next(&text, '\n', &line));
+    CHECK(str_starts(line, "P {\"prompt\": [{\"role\": \"user\""));
+    CHECK(!rows_entry_parse(STR("R\t9\tx"), &entry));
+    buf_free(&out);
+}
+
+/* ---- whole runs ---- */
+
+static int stop_after;
+
+static void count_progress(void *context, uint64_t rows, uint64_t of, double left)
+{
+    (void)of;
+    (void)left;
+    *(int *)context = rows >= (uint64_t)stop_after;
+}
+
+static RowsSpec spec_of(const char *dir, int *stop)
+{
+    RowsSpec spec = {.chip = npu_chip_find(STR("910B2")),
+                     .dir = dir,
+                     .version = "test",
+                     .seed = 4,
+                     .rows = 5,
+                     .jobs = 1,
+                     .vocab = 300,
+                     .progress = count_progress,
+                     .context = stop,
+                     .stop = stop};
+    spec.share[ROWS_REPAIR] = spec.share[ROWS_CHOOSE] = 40;
+    spec.share[ROWS_EXPLAIN] = 20;
+    return spec;
+}
+
+static uint64_t hash_file(Arena *arena, const char *dir, const char *name)
+{
+    Str text;
+    Diag diag = diag_make(arena, dir, STR(""));
+    REQUIRE(file_read(arena, path_join(arena, dir, name), 0, &text, &diag));
+    CHECK(text.len > 0);
+    return hash64(text.at, text.len);
+}
+
+T_TEST(a_stopped_run_is_taken_up_and_gives_the_same_rows)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    const char *one, *two;
+    int stop = 0;
+    REQUIRE(file_temp_dir(&arena, "rows", &one, &diag) &&
+            file_temp_dir(&arena, "rows", &two, &diag));
+    RowsSpec whole = spec_of(one, &stop), parts = spec_of(two, &stop);
+    stop_after = 1000;
+    CHECK_EQ_INT(rows_make(&arena, &whole, &diag), ROWS_DONE);
+    stop_after = 2;
+    CHECK_EQ_INT(rows_make(&arena, &parts, &diag), ROWS_STOPPED);
+    stop = 0;
+    stop_after = 1000;
+    parts.jobs = 2;
+    CHECK_EQ_INT(rows_make(&arena, &parts, &diag), ROWS_DONE);
+    static const char *const names[] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
+                                        "rows.tokens", "card.md"};
+    for (int i = 0; i < 5; i++)
+        CHECK_MSG(hash_file(&arena, one, names[i]) == hash_file(&arena, two, names[i]), "%s",
+                  names[i]);
+    parts.seed++;
+    CHECK_EQ_INT(rows_make(&arena, &parts, &diag), ROWS_FAILED); /* another run's directory */
+    file_remove_tree(one, &diag);
+    file_remove_tree(two, &diag);
+    arena_drop(&arena);
+}
