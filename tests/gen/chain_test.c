@@ -72,6 +72,31 @@ T_TEST(chain_of_reductions_over_different_dimensions_takes_any_size)
     arena_drop(&arena);
 }
 
+/* A quotient whose running sum is rounded two kernels later is divided, not multiplied by a reciprocal. */
+T_TEST(chain_divides_what_is_rounded_later)
+{
+    for (int rounded = 0; rounded < 2; rounded++) {
+        Arena arena = {0};
+        Diag diag = diag_make(&arena, "t", STR(""));
+        Graph *g = graph_new(&arena, "shares");
+        Attr dim = {.key = AT_DIM, .i = 1};
+        ValueId x = input(g, "x", DT_F32, 2, (int64_t[]){512, 1024});
+        ValueId q = binary(g, BINARY_div, x, reduce(g, REDUCE_max, x, 1, &diag), &diag);
+        ValueId sum = node(
+            g,
+            (NodeSpec){
+                .op = OP_SCAN, .kind = SCAN_sum, .n_in = 1, .in = &q, .n_attr = 1, .attr = &dim},
+            &diag);
+        ValueId whole = node(
+            g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_round, .n_in = 1, .in = &sum}, &diag);
+        Plan plan;
+        REQUIRE(plans(&arena, g, rounded ? whole : sum, &plan, &diag));
+        CHECK_EQ_STR(plan.strategy, "chain");
+        CHECK((count(plan.craft, "= 1.0 / ") == 0) == rounded);
+        arena_drop(&arena);
+    }
+}
+
 T_TEST(chain_through_a_stepped_slice_is_for_the_sizes_of_the_task)
 {
     Arena arena = {0};

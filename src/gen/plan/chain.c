@@ -65,6 +65,23 @@ static void add_node(Cut *cut, const Node *node)
     vec_push(cut->g->arena, &cut->g->nodes, copy);
 }
 
+/* Whether a node behind from..to-1 that rounds or compares rests on one of them. */
+static bool steps_follow(Arena *arena, const Graph *g, uint32_t from, uint32_t to)
+{
+    bool *reached = arena_array(arena, bool, g->values.len + 1);
+    for (uint32_t n = from; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        bool rests = n < to;
+        for (uint32_t k = 0; k < node->n_in && !rests; k++)
+            rests = node->in[k] != VALUE_NONE && reached[node->in[k]];
+        if (n >= to && rests && prim_node_steps(g, node))
+            return true;
+        for (uint32_t k = 0; k < node->n_out; k++)
+            reached[node->out + k] = rests;
+    }
+    return false;
+}
+
 static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
 {
     Cut cut = {.of = c->g};
@@ -74,6 +91,8 @@ static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
         cut.inner[i] = VALUE_NONE;
     if (c->rounds)
         vec_push(c->arena, &cut.g->notes, plan_rounds);
+    if (steps_follow(c->arena, c->g, from, to))
+        vec_push(c->arena, &cut.g->notes, plan_steps);
     for (uint32_t i = from; i < to; i++)
         add_node(&cut, &c->g->nodes.at[i]);
     for (uint32_t i = from; i < to; i++)

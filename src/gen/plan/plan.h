@@ -39,6 +39,8 @@ typedef struct Plan {
  * Without it only where something goes on in f32; the last rounding hides the others, but where
  * numbers cancel. */
 extern const char plan_rounds[];
+/* A note on a part of a task: what follows its results rounds them to whole numbers or compares them. */
+extern const char plan_steps[];
 
 /* "33.6 MB", for reasons. */
 const char *plan_bytes(Arena *arena, double bytes);

@@ -185,6 +185,7 @@ const char *prim_rounding(const Graph *graph, const Node *node)
 }
 
 const char plan_rounds[] = "f16 and bf16 are rounded at every step";
+const char plan_steps[] = "its results are rounded or compared";
 
 bool prim_widens(const Graph *graph)
 {

@@ -97,4 +97,8 @@ AxisId prim_axis(PrimGraph *g, AxisId axis); /* what it is the same as */
 /* Is it a product with a number? Of what, and the number. */
 bool prim_factor(const PrimGraph *g, PrimId id, PrimId *of, double *by);
 
+/* The node rounds to whole numbers or compares: a last bit of what it reads may become a whole step. */
+bool prim_node_steps(const Graph *graph, const Node *node);
+bool prim_steps_follow(const Graph *graph); /* such nodes come after this part of a task */
+
 #endif

@@ -8,6 +8,8 @@
  * A number goes into a sum only where all terms but one have a factor already: those are rounded
  * anyway, while a plain difference that cancels is exact. */
 #include "gen/plan/prim_int.h"
+
+#include "gen/plan/plan.h"
 #include <math.h>
 #include <string.h>
 
@@ -90,8 +92,30 @@ static bool jumps(const char *form)
     return false;
 }
 
+bool prim_node_steps(const Graph *graph, const Node *node)
+{
+    static const char *const words[] = {"floor", "ceil", "trunc", "sign", "rint"};
+    const char *form = node->op == OP_UNARY    ? prim_unary_forms[node->kind]
+                       : node->op == OP_BINARY ? prim_binary_forms[node->kind]
+                                               : NULL;
+    for (size_t i = 0; form && i < sizeof words / sizeof *words; i++)
+        if (strstr(form, words[i]))
+            return true;
+    return !dtype_is_float(graph_value(graph, node->out)->dtype);
+}
+
+bool prim_steps_follow(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->notes.len; i++)
+        if (graph->notes.at[i] == plan_steps)
+            return true;
+    return false;
+}
+
 bool prim_is_smooth(const Graph *graph)
 {
+    if (prim_steps_follow(graph))
+        return false;
     for (uint32_t i = 0; i < graph->nodes.len; i++) {
         const Node *node = &graph->nodes.at[i];
         bool unary = node->op == OP_UNARY && jumps(prim_unary_forms[node->kind]);

@@ -181,7 +181,8 @@ static bool steps(const Prim *p)
     return p->mask;
 }
 
-/* What is made of it, as far as this program goes. Operands stand before what they go into. */
+/* What is made of it, in this program and in those that follow. Operands stand before what they go
+ * into. */
 static bool leads_to_step(const Writer *w, PrimId id)
 {
     const PrimGraph *g = w->g;
@@ -194,7 +195,7 @@ static bool leads_to_step(const Writer *w, PrimId id)
         if (reached[i] && steps(p))
             return true;
     }
-    return false;
+    return prim_steps_follow(g->graph);
 }
 
 /* A quotient by something that is the same for many elements: a product is four times as fast. Its last
