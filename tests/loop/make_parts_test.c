@@ -104,6 +104,31 @@ T_TEST(make_joins_dtypes)
     arena_drop(&arena);
 }
 
+/* Windows of every float dtype are planned alike, of rows that are two axes of the task. */
+T_TEST(make_joins_pools)
+{
+    Arena arena = {0};
+    const DType dtypes[] = {DT_F32, DT_BF16};
+    MakeResult made[2];
+    MakeVariant variants[2];
+    const char *path = "tasks/pooling/average_pooling_1d.py";
+    Diag diag = diag_make(&arena, path, STR(""));
+    for (int i = 0; i < 2; i++) {
+        MakeSpec spec = {.path = path,
+                         .chip = npu_chip_find(STR("910B2")),
+                         .float_type = dtypes[i],
+                         .plan_only = true};
+        REQUIRE(file_read(&arena, path, 0, &spec.source, &diag));
+        REQUIRE(make_kernel(&arena, &spec, &made[i], &diag));
+        variants[i] = (MakeVariant){&made[i].plan, dtypes[i]};
+    }
+    Str craft;
+    REQUIRE(make_join(&arena, variants, 2, &craft, &diag));
+    CHECK(contains(craft, "x: gm[T, h0_0, h0_1, h1], output0: out[T, h0_0, h0_1, h1 + 1]"));
+    CHECK(craft_ok(&arena, craft));
+    arena_drop(&arena);
+}
+
 T_TEST(make_takes_the_largest_activations)
 {
     Arena arena = {0};

@@ -55,9 +55,11 @@ static const char *read_pool(const Graph *g, const Node *node, Pool *p)
         return "a pool beside other operators is not planned";
     if (!kernel || kernel->ints.len < 1 || kernel->ints.len > MAX_SPATIAL)
         return "only one to three dimensions are planned";
-    if (graph_value(g, node->in[0])->dtype != DT_F32)
-        return "only f32 is planned";
-    *p = (Pool){.max = node->kind == POOL_max, .rank = (int)kernel->ints.len, .divisor = 1};
+    DType dtype = graph_value(g, node->in[0])->dtype;
+    if (dtype != DT_F32 && dtype != DT_F16 && dtype != DT_BF16)
+        return "only floats are planned";
+    *p = (Pool){
+        .dtype = dtype, .max = node->kind == POOL_max, .rank = (int)kernel->ints.len, .divisor = 1};
     if (!p->max && node->kind != POOL_avg)
         return "this kind of pool is not planned";
     for (int i = 0; i < p->rank; i++) {
@@ -144,7 +146,9 @@ static bool one_by_one(const Pool *p)
 static void put_windows(const Pool *p, int axis, Buf *out)
 {
     int64_t spare = 2 * p->pad[axis] - reach(p, axis);
-    if (p->ceil) /* the last window starts inside the input or before it */
+    if (p->kernel[axis] == 1 && p->stride[axis] == 1 && !p->pad[axis])
+        buf_printf(out, "h%d", axis); /* a size itself: it may be several axes of the task */
+    else if (p->ceil)                 /* the last window starts inside the input or before it */
         buf_printf(out, "min(ceildiv(h%d + %lld, %lld) + 1, ceildiv(h%d + %lld, %lld))", axis,
                    (long long)spare, (long long)p->stride[axis], axis, (long long)p->pad[axis],
                    (long long)p->stride[axis]);
@@ -154,6 +158,9 @@ static void put_windows(const Pool *p, int axis, Buf *out)
 }
 
 /* ---- sizes of tiles ---- */
+
+/* Outputs of a row come in whole blocks of the dtype they are stored in. */
+static int64_t block_of(const Pool *p) { return 32 / (int64_t)dtype_bytes(p->dtype); }
 
 static PoolTile tile_with(const Pool *p, int64_t across, int64_t down)
 {
@@ -180,8 +187,9 @@ static PoolTile tile_of(const Pool *p, int64_t across)
 {
     int64_t down = p->most ? 2 : MOST_DOWN;
     PoolTile t = tile_with(p, across, down);
-    while (bytes_of(p, &t) > p->room && (t.down > 1 || t.across > BLOCK))
-        t = t.down > 1 ? tile_with(p, t.across, t.down - 1) : tile_with(p, t.across - BLOCK, 1);
+    while (bytes_of(p, &t) > p->room && (t.down > 1 || t.across > block_of(p)))
+        t = t.down > 1 ? tile_with(p, t.across, t.down - 1)
+                       : tile_with(p, t.across - block_of(p), 1);
     return t;
 }
 
@@ -191,9 +199,10 @@ static uint32_t tiles_of(const Pool *p, PoolTile *tiles)
     static const int64_t wide[CLASSES] = {192, 320, 576, 2304};
     uint32_t n = 0;
     for (int i = 0; i < CLASSES; i++) {
-        int64_t across = (wide[i] - least_wide(p)) / p->stride[p->rank - 1] / BLOCK * BLOCK;
+        int64_t block = block_of(p);
+        int64_t across = (wide[i] - least_wide(p)) / p->stride[p->rank - 1] / block * block;
         across = p->most && across > p->most ? p->most : across;
-        PoolTile t = tile_of(p, across < BLOCK ? BLOCK : across);
+        PoolTile t = tile_of(p, across < block ? block : across);
         if (n == 0 || t.across > tiles[n - 1].across)
             tiles[n++] = t;
     }
@@ -242,9 +251,9 @@ static void put_launch(const Pool *p, const char *name, const PoolTile *t, int d
 static void put_host(const Pool *p, const char *name, const PoolTile *tiles, uint32_t n, Buf *out)
 {
     int last = p->rank - 1;
-    buf_printf(out, "\n@host\ndef %s(x: gm[f32, rows, ", name);
+    buf_printf(out, "\n@host\ndef %s(x: gm[%s, rows, ", name, dtype_name(p->dtype));
     put_names(out, 'h', p->rank);
-    buf_puts(out, "], y: out[f32, rows");
+    buf_printf(out, "], y: out[%s, rows", dtype_name(p->dtype));
     for (int i = 0; i < p->rank; i++) {
         buf_puts(out, ", ");
         put_windows(p, i, out);
@@ -284,19 +293,36 @@ const char *pool_folded(const Pool *p, char *text, size_t size, const char *a, c
     return text;
 }
 
+const char *pool_wide(const Pool *p, char *text, size_t size, const char *values)
+{
+    snprintf(text, size, p->dtype == DT_F32 ? "%s" : "cast(%s, f32)", values);
+    return text;
+}
+
+const char *pool_narrow(const Pool *p, char *text, size_t size, const char *values)
+{
+    if (p->dtype == DT_F32)
+        snprintf(text, size, "%s", values);
+    else
+        snprintf(text, size, "cast(%s, %s)", values, dtype_name(p->dtype));
+    return text;
+}
+
 static void put_buffers(PoolText *k)
 {
     const Pool *p = k->p;
     long long down = k->t->down, wide = k->t->wide, high = k->t->high, across = k->t->across;
     long long line = down * (pool_is_near(p) ? wide : across);
+    const char *own = dtype_name(p->dtype);
     for (int i = 0; i < planes_of(p); i++)
-        pool_put(k, "a%d = ub(f32, %lld, %lld, depth=2)", i, high, wide);
+        pool_put(k, "a%d = ub(%s, %lld, %lld, depth=2)", i, own, high,
+                 (long long)round_up(wide, block_of(p)));
     pool_put(k, "c = ub(f32, %lld, %lld)", high, wide);
     pool_put(k, "acc = ub(f32, %lld)", down * wide + (long long)spare_of(p));
     if (pool_needs_total(p))
         pool_put(k, "total = ub(f32, %lld)", line + (long long)spare_of(p));
     pool_put(k, "far = ub(f32, %lld)", line);
-    pool_put(k, "o = ub(f32, %lld, %lld, depth=2)", down, across);
+    pool_put(k, "o = ub(%s, %lld, %lld, depth=2)", own, down, across);
     pool_put(k, "at = ub(i32, %lld)", line);
 }
 
@@ -346,10 +372,17 @@ static const char *plane_at(const Pool *p, const char *plane, char *text, size_t
 
 static const char *const placed = "c[u - top:u - top + n, lo - base:hi - base]";
 
+static const char *loaded(const PoolText *k, int64_t buffer, char *text, size_t size)
+{
+    char rows[48];
+    snprintf(rows, sizeof rows, "a%lld[:n, :hi - lo]", (long long)buffer);
+    return pool_wide(k->p, text, size, rows);
+}
+
 static void put_fold_plane(PoolText *k, int buffer)
 {
-    char from[64], text[160];
-    snprintf(from, sizeof from, "a%d[:n, :hi - lo]", buffer);
+    char from[80], text[200];
+    loaded(k, buffer, from, sizeof from);
     pool_put(k, "%s = %s", placed, pool_folded(k->p, text, sizeof text, placed, from));
 }
 
@@ -399,13 +432,13 @@ static void put_walk_loads(PoolText *k, int64_t count, bool own)
 /* Loaded planes from the one numbered `first` on: into c, the first of them in its place if `anew`. */
 static void put_walk_folds(PoolText *k, int64_t first, int64_t count, bool own, bool anew)
 {
-    char at[96];
+    char at[96], from[80];
     for (int64_t i = first; i < count; i++) {
         walk_at(k->p, i, own, at, sizeof at);
         pool_put(k, "if %s >= 0 and %s < h0:", at, at);
         k->depth++;
         if (anew && i == first)
-            pool_put(k, "%s = a%lld[:n, :hi - lo]", placed, (long long)i);
+            pool_put(k, "%s = %s", placed, loaded(k, i, from, sizeof from));
         else
             put_fold_plane(k, (int)i);
         k->depth--;
@@ -462,13 +495,14 @@ static void put_planes_in_turn(PoolText *k)
 static void put_plane(PoolText *k)
 {
     const Pool *p = k->p;
+    char from[80];
     pool_put(k, "with copyin():");
     pool_put(k, "    load(a0[:n, :hi - lo], x[r, u:u + n, lo:hi])");
     pool_put(k, "with compute():");
     k->depth++;
     pool_put(k, "if n < deep or t.size < o%d:", p->rank - 1);
     pool_put(k, "    c[:deep, :] = %s", neutral(p));
-    pool_put(k, "%s = a0[:n, :hi - lo]", placed);
+    pool_put(k, "%s = %s", placed, loaded(k, 0, from, sizeof from));
     k->depth--;
 }
 
@@ -517,13 +551,14 @@ static void put_kernel(const Pool *p, const char *name, const PoolTile *t, Buf *
     int last = p->rank - 1, up = p->rank - 2;
     PoolText k = {.p = p, .t = t, .out = out, .depth = 1};
     const char *plane = up ? "i0, " : "", *planes = up ? "o0, " : "";
-    buf_printf(out, "\n@kernel\ndef %s_%lld(x: gm[f32, rows, ", name, (long long)t->across);
+    buf_printf(out, "\n@kernel\ndef %s_%lld(x: gm[%s, rows, ", name, (long long)t->across,
+               dtype_name(p->dtype));
     put_names(out, 'h', p->rank);
     buf_char(out, ']');
     for (int i = 0; i < p->rank; i++)
         buf_printf(out, ", o%d: i32", i);
     buf_puts(out, is_walk(p) ? ", chunk: i32, even: i32" : "");
-    buf_puts(out, ", y: out[f32, rows, ");
+    buf_printf(out, ", y: out[%s, rows, ", dtype_name(p->dtype));
     put_names(out, 'o', p->rank);
     buf_puts(out, "]):\n");
     put_buffers(&k);
@@ -568,7 +603,7 @@ static void put_reasons(const Pool *p, const NpuChip *chip, const PoolTile *tile
                    "# Up to %lld outputs a row: %lld rows of them from %lld input rows, %lld bytes "
                    "a copy, %lld of the %u of UB.\n",
                    (long long)tiles[i].across, (long long)tiles[i].down, (long long)tiles[i].high,
-                   (long long)(tiles[i].high * tiles[i].wide * 4),
+                   (long long)(tiles[i].high * tiles[i].wide * (int64_t)dtype_bytes(p->dtype)),
                    (long long)bytes_of(p, &tiles[i]), chip->ub);
 }
 
@@ -617,9 +652,9 @@ bool plan_pool(Arena *arena, const Graph *g, const NpuChip *chip, int64_t tile_l
         plan->craft = write_pool(arena, &p, chip, name);
     while (fit_program(plan->craft, chip).exceeds && (p.room = p.room * 7 / 8) > 4096);
     plan->tile = largest_tile(&p);
-    PlanOperand x = {.value = node->in[0], .name = "x", .dtype = DT_F32, .shape = p.in};
+    PlanOperand x = {.value = node->in[0], .name = "x", .dtype = p.dtype, .shape = p.in};
     PlanOperand y = {
-        .value = node->out, .output = true, .name = "y", .dtype = DT_F32, .shape = p.out};
+        .value = node->out, .output = true, .name = "y", .dtype = p.dtype, .shape = p.out};
     vec_push(arena, &plan->operands, x);
     vec_push(arena, &plan->operands, y);
     return true;

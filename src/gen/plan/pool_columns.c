@@ -66,11 +66,10 @@ static const char *row_of(const PoolText *k, char *text, size_t size, const char
 
 static void put_result(PoolText *k, const char *row)
 {
+    char mean[256], own[288];
+    snprintf(mean, sizeof mean, "(%s) * (1.0 / %lld.0)", row, (long long)k->p->divisor);
     pool_put(k, "for q in range(b.size):");
-    if (k->p->max)
-        pool_put(k, "    o[q, :] = %s", row);
-    else
-        pool_put(k, "    o[q, :] = (%s) * (1.0 / %lld.0)", row, (long long)k->p->divisor);
+    pool_put(k, "    o[q, :] = %s", pool_narrow(k->p, own, sizeof own, k->p->max ? row : mean));
 }
 
 /* The last step and the border that is dropped in one: only one of its operands is shifted. */
