@@ -83,13 +83,22 @@ PyVal fn_binary(Args *a)
     return out1(a, fn_binary_id(a, a->kind, x, y));
 }
 
+/* The factor of y: an attribute, or, where it is taken from a tensor (step.item()), a product, so
+ * that what was read holds for any value of it. */
+static ValueId with_factor(Args *a, uint32_t arg, AttrKey key, ValueId y, Attrs *attrs)
+{
+    bool tensor = a->v[arg].tag == PV_TENSOR;
+    double factor = tensor ? 1 : arg_float(a, arg);
+    if (factor != 1 || key != AT_ALPHA)
+        attrs_float(attrs, key, factor);
+    return tensor ? emit2(a->it, a->at, OP_BINARY, BINARY_mul, y, arg_value(a, arg), NULL) : y;
+}
+
 PyVal fn_binary_alpha(Args *a)
 {
     ValueId x = arg_value(a, 0), y = arg_value(a, 1);
-    double alpha = arg_float(a, 2);
     Attrs attrs = {0};
-    if (alpha != 1)
-        attrs_float(&attrs, AT_ALPHA, alpha);
+    y = with_factor(a, 2, AT_ALPHA, y, &attrs);
     return out1(a, emit2(a->it, a->at, OP_BINARY, a->kind, x, y, &attrs));
 }
 
@@ -167,7 +176,7 @@ PyVal fn_addc(Args *a)
 {
     ValueId x = arg_value(a, 0), y = arg_value(a, 1), z = arg_value(a, 2);
     Attrs attrs = {0};
-    attrs_float(&attrs, AT_VALUE, arg_float(a, 3));
+    y = with_factor(a, 3, AT_VALUE, y, &attrs);
     return out1(a, emit3(a->it, a->at, (Op)a->kind, x, y, z, &attrs));
 }
 

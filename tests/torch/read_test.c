@@ -522,6 +522,9 @@ T_TEST(read_numbers_stay_tensors)
     check_looks("n = torch.tensor(3).item()\nreturn x.repeat(n, 1, 1)", 0, 0);
     check_looks("return x.repeat(int(y.max()) + 1, 1, 1)", 1, 0);
     check_looks("return x * y.tolist()[0]", 1, 0);
+    check_looks("return torch.add(x, x, alpha=x.mean().item())", 0, 0);
+    check_looks("return torch.addcdiv(x, x, x + 1, value=-0.1 / (1 - 0.9 ** x.mean().item()))", 0,
+                0);
     check_looks("assert x.max() < 2\nif x.max() > 5:\n    x = x * 2\nreturn x", 0, 1);
 }
 
