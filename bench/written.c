@@ -2,12 +2,13 @@
  * operator project, direct launch, both answers of MultiKernelBench) at a small, an odd and the
  * task's own size.
  *
- *     bench-written [--own ELEMENTS] [--dtype f16|bf16] [--seed N] [--log FILE [--seconds N]] FILE.py...
+ *     bench-written [--own ELEMENTS] [--dtype f16|bf16] [--form FORM]... [--seed N] [--jobs N]
+ *                   [--log FILE [--seconds N]] FILE.py...
  *
  * The task is planned, not tuned. --own judges the task's own size up to so many elements of all its
- * values (4 million). --log appends every answer to a file and leaves out the files it has already, so
- * that a long sweep can be run in shares: --seconds begins no other file after so long (exit status
- * 3); the counts at the end are those of this run. */
+ * values (4 million); --form names the forms that are judged (all). --log appends every answer to a
+ * file and leaves out the files it has already, so that a long sweep can be run in shares: --seconds
+ * begins no other file after so long (exit status 3); the counts at the end are those of this run. */
 #include "loop/make_written.h"
 
 #include "base/file.h"
@@ -17,7 +18,7 @@
 #include <time.h>
 
 typedef struct Counts {
-    uint32_t files, good, unplanned, forms, ok;
+    uint32_t files, good, unplanned, unjudged, forms, ok;
 } Counts;
 
 static double now(void)
@@ -44,7 +45,10 @@ static void tell(FILE *out, const char *path, bool ok, const MakeWritten *w, con
             fprintf(out, "    no %s: %s\n", eval_form_text(w->forms.forms.at[i].form),
                     w->forms.forms.at[i].lacks);
     if (!ok && !w->verdicts.len)
-        fprintf(out, "    %s\n", diag->items.len ? diag->items.at[0].text : "no reason given");
+        fprintf(out, "    %s\n",
+                diag->items.len
+                    ? diag->items.at[0].text
+                    : "nothing was judged: it takes its own size alone, which is too large");
     fflush(out);
 }
 
@@ -60,6 +64,8 @@ static void judge_file(const char *path, const MakeSpec *how, FILE *log, Counts 
     bool planned = file_read(&arena, path, 0, &spec.source, &diag) &&
                    make_kernel(&arena, &spec, &result, &diag) && result.plan.craft.len;
     bool ok = planned && make_written(&arena, &spec, &result, result.plan.craft, &written, &diag);
+    counts->unjudged += ok && !written.verdicts.len;
+    ok = ok && written.verdicts.len;
     counts->files++;
     counts->unplanned += !planned;
     counts->good += ok;
@@ -99,6 +105,7 @@ int main(int argc, char **argv)
     Counts counts = {0};
     FILE *log = NULL;
     double seconds = 0, start = now();
+    EvalForm form;
     bool later = false;
     for (int i = 1; i < argc && !later; i++) {
         bool more = i + 1 < argc;
@@ -108,6 +115,11 @@ int main(int argc, char **argv)
             how.seed = (uint64_t)atoll(argv[++i]);
         else if (!strcmp(argv[i], "--dtype") && more)
             how.float_type = !strcmp(argv[++i], "f16") ? DT_F16 : DT_BF16;
+        else if (!strcmp(argv[i], "--jobs") && more)
+            how.jobs = (uint32_t)atoi(argv[++i]);
+        else if (!strcmp(argv[i], "--form") && more &&
+                 eval_form_from_text(str_from(argv[i + 1]), &form))
+            how.written_forms |= 1u << form, i++;
         else if (!strcmp(argv[i], "--log") && more)
             log = fopen(argv[++i], "a+");
         else if (!strcmp(argv[i], "--seconds") && more)
@@ -121,7 +133,7 @@ int main(int argc, char **argv)
     }
     if (log)
         fclose(log);
-    printf("%u of %u files ok, %u not planned; %u of %u forms at sizes ok\n", counts.good,
-           counts.files, counts.unplanned, counts.ok, counts.forms);
+    printf("%u of %u files ok, %u not planned, %u not judged; %u of %u forms at sizes ok\n",
+           counts.good, counts.files, counts.unplanned, counts.unjudged, counts.ok, counts.forms);
     return later ? 3 : counts.good + counts.unplanned == counts.files ? 0 : 1;
 }

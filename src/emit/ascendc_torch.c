@@ -204,29 +204,50 @@ static uint32_t output_count(const Host *h)
     return n;
 }
 
+/* The operand that is result number n. */
+static const IrTensor *result(const Host *h, uint32_t n)
+{
+    const IrProgram *ir = h->p->ir;
+    if (h->in->results)
+        return &ir->tensors.at[h->in->results[n]];
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (operand_is_output(&ir->tensors.at[i]) && n-- == 0)
+            return &ir->tensors.at[i];
+    return NULL;
+}
+
 const char *torch_result_type(const Host *h)
 {
     uint32_t n = output_count(h);
     Buf out = {0};
-    for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
-        if (operand_is_output(&h->p->ir->tensors.at[i]))
-            add(&out, h->p->ir->tensors.at[i].role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>"
-                                                                       : "at::Tensor");
+    for (uint32_t i = 0; i < n; i++)
+        add(&out,
+            result(h, i)->role == IR_ROLE_OUT_LIST ? "std::vector<at::Tensor>" : "at::Tensor");
     const char *all = take(h, &out);
     return n == 1 ? all : str_format(h->arena, "std::tuple<%s>", all);
 }
 
 const char *torch_result(const Host *h)
 {
+    uint32_t n = output_count(h);
     Buf out = {0};
-    for (uint32_t i = 0; i < h->p->ir->operand_count; i++)
-        if (operand_is_output(&h->p->ir->tensors.at[i]))
-            add(&out, camel(h->arena, h->p->ir->tensors.at[i].name));
+    for (uint32_t i = 0; i < n; i++)
+        add(&out, camel(h->arena, result(h, i)->name));
     const char *all = take(h, &out);
-    return output_count(h) == 1 ? all : str_format(h->arena, "std::make_tuple(%s)", all);
+    return n == 1 ? all : str_format(h->arena, "std::make_tuple(%s)", all);
 }
 
 /* ---- binding of the project: through the aclnn calls that its build generates ---- */
+
+static const char *schema_mark(const Host *h, const IrTensor *t)
+{
+    uint32_t place = (uint32_t)(t - h->p->ir->tensors.at);
+    bool list = t->role == IR_ROLE_IN_LIST || t->role == IR_ROLE_OUT_LIST;
+    return t->role == IR_ROLE_OPT     ? "?"
+           : list                     ? "[]"
+           : t->role == IR_ROLE_INOUT ? str_format(h->arena, "(a%u!)", place)
+                                      : "";
+}
 
 static const char *schema(const Host *h)
 {
@@ -234,16 +255,11 @@ static const char *schema(const Host *h)
     Buf out = {0}, res = {0};
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
-        const char *mark = t->role == IR_ROLE_OPT       ? "?"
-                           : t->role == IR_ROLE_IN_LIST ? "[]"
-                           : t->role == IR_ROLE_INOUT   ? str_format(h->arena, "(a%u!)", i)
-                                                        : "";
         if (operand_is_input(t))
-            add(&out, str_format(h->arena, "Tensor%s %s", mark, t->name));
-        if (operand_is_output(t))
-            add(&res,
-                t->role == IR_ROLE_OUT_LIST ? "Tensor[]" : str_format(h->arena, "Tensor%s", mark));
+            add(&out, str_format(h->arena, "Tensor%s %s", schema_mark(h, t), t->name));
     }
+    for (uint32_t i = 0; i < output_count(h); i++)
+        add(&res, str_format(h->arena, "Tensor%s", schema_mark(h, result(h, i))));
     for (uint32_t i = 0; i < ir->attrs.len; i++) {
         const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
         const char *type = v->type == DT_F32 ? "float" : v->type == DT_BOOL ? "bool" : "int";
@@ -417,15 +433,14 @@ void torch_print_test(Host *h)
     pen_line(pen, "import numpy, torch, torch_npu, acraft_%s", name);
     pen_blank(pen);
     const IrProgram *ir = h->p->ir;
-    for (int output = 0; output < 2; output++) {
-        Buf names = {0};
-        for (uint32_t i = 0; i < ir->operand_count; i++)
-            if (output ? operand_is_output(&ir->tensors.at[i])
-                       : operand_is_input(&ir->tensors.at[i]))
-                buf_printf(&names, "%s\"%s\"", names.len ? ", " : "", ir->tensors.at[i].name);
-        pen_line(pen, "%s = [%s]", output ? "OUTPUTS" : "INPUTS", names.len ? names.at : "");
-        buf_free(&names);
-    }
+    Buf inputs = {0}, outputs = {0};
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (operand_is_input(&ir->tensors.at[i]))
+            add(&inputs, str_format(h->arena, "\"%s\"", ir->tensors.at[i].name));
+    for (uint32_t i = 0; i < output_count(h); i++)
+        add(&outputs, str_format(h->arena, "\"%s\"", result(h, i)->name));
+    pen_line(pen, "INPUTS = [%s]", take(h, &inputs));
+    pen_line(pen, "OUTPUTS = [%s]", take(h, &outputs));
     Buf attrs = {0};
     for (uint32_t i = 0; i < ir->attrs.len; i++)
         buf_printf(&attrs, "%s\"%s\"", i ? ", " : "", ir->vars.at[ir->attrs.at[i]].name);

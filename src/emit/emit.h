@@ -38,6 +38,8 @@ typedef struct EmitInput {
     bool custom;      /* names end in _custom and Custom, as MultiKernelBench wants them */
     const char *type; /* of the operator: "GeluQuant"; NULL: made from the program's name */
     bool lines; /* kernel text says with #line which Craft line each of its lines comes from */
+    /* The operands that bindings return, in the order of the model's results; NULL: as they stand */
+    const uint32_t *results;
     const EmitModel *model;     /* NULL: forward takes what the operator takes */
     VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
 } EmitInput;

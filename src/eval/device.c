@@ -93,7 +93,7 @@ static bool put(EvalJudge *j, EvalDevice *d, const TwinView *to, const Tensor *t
     EvalRoom *room = eval_device_at(d, to->address);
     if (!room || !t || !twin_view_scatter(to, room->memory.data, room->memory.bytes, t->at))
         return bad_view(j);
-    room->known = true;
+    room->known = room->by_host = true;
     return true;
 }
 
@@ -103,10 +103,18 @@ bool eval_host_is_theirs(const EvalJudge *j)
            j->candidate->form == FORM_NPUKB_FULL;
 }
 
+/* A task that replaces its inputs may leave one as it is: kernels then write what stood there, and
+ * the values are compared like any others. */
+static bool may_stay(const EvalJudge *j, const EvalRoom *room)
+{
+    return room->given && room->uses && !room->by_host && eval_task_in_place(j);
+}
+
 bool eval_device_made(EvalJudge *j, EvalDevice *d, uint64_t address)
 {
     const EvalRoom *room = eval_device_at(d, address);
     return !room || room->by_kernel || !room->memory.bytes || eval_host_is_theirs(j) ||
+           may_stay(j, room) ||
            eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
                            "host code gives back memory that no kernel has written");
 }
@@ -172,6 +180,7 @@ static uint8_t *span(EvalJudge *j, EvalDevice *d, uint64_t address, uint64_t byt
         return NULL;
     }
     room->known = room->known || write;
+    room->by_host = room->by_host || write;
     return (uint8_t *)room->memory.data + at;
 }
 

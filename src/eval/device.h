@@ -11,6 +11,7 @@ typedef struct EvalRoom {
     TwinTensor memory; /* bytes without a shape */
     bool known;        /* something has been written to it */
     bool by_kernel;    /* by a kernel, or copied from where one has written */
+    bool by_host;      /* host code has written to it */
     bool is_result;    /* host code gives it back */
     bool given;        /* an argument of the call */
     uint32_t uses;     /* launches that were handed it */

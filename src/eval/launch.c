@@ -118,12 +118,25 @@ static bool only_copies(const Lents *lents)
     return any;
 }
 
+/* A row of the table that says: this result replaces an input. */
+static bool replaces_input(const TorchTask *task, const TorchOperand *row)
+{
+    bool result = row->role == OPERAND_OUT || row->role == OPERAND_OUTS;
+    for (uint32_t i = 0; result && i < task->operands.len; i++) {
+        const TorchOperand *in = &task->operands.at[i];
+        bool input = in->role == OPERAND_IN || in->role == OPERAND_OPT || in->role == OPERAND_LIST;
+        if (input && strcmp(in->name, row->name) == 0)
+            return true;
+    }
+    return row->role == OPERAND_MUT;
+}
+
 bool eval_task_in_place(const EvalJudge *j)
 {
     const TorchTask *task = j->ref && j->ref->model ? j->ref->model->task : NULL;
     bool mutates = !j->ref || (task && task->in_place);
     for (uint32_t i = 0; task && i < task->operands.len; i++)
-        mutates |= task->operands.at[i].role == OPERAND_MUT;
+        mutates |= replaces_input(task, &task->operands.at[i]);
     return mutates;
 }
 

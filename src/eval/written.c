@@ -119,6 +119,22 @@ const EmitModel *eval_model_text(Arena *arena, const IrProgram *p, const Graph *
     return m;
 }
 
+/* The operands that are the model's results, in its order; NULL: some have other names. */
+static const uint32_t *results_in_order(Arena *arena, const IrProgram *p, const Graph *g)
+{
+    GraphNames names = graph_names(arena, g);
+    uint32_t *at = arena_array(arena, uint32_t, g->outputs.len + 1), count = 0, found = 0;
+    for (uint32_t k = 0; k < p->operand_count; k++)
+        count += p->tensors.at[k].role == IR_ROLE_OUT || p->tensors.at[k].role == IR_ROLE_INOUT ||
+                 p->tensors.at[k].role == IR_ROLE_OUT_LIST;
+    for (uint32_t i = 0; i < g->outputs.len; i++)
+        for (uint32_t k = 0; k < p->operand_count; k++)
+            if ((p->tensors.at[k].role == IR_ROLE_OUT || p->tensors.at[k].role == IR_ROLE_INOUT) &&
+                strcmp(p->tensors.at[k].name, names.outputs[i]) == 0 && found <= i)
+                at[found++] = k;
+    return found == count && found == g->outputs.len ? at : NULL;
+}
+
 /* ---- files ---- */
 
 static bool lower_variants(Arena *arena, const char *file, Str craft, const NpuChip *chip,
@@ -161,6 +177,7 @@ bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task
     *written = (EvalWritten){0};
     if (!lower_variants(arena, file, craft, chip, &in, diag))
         return false;
+    in.results = results_in_order(arena, in.variants.at[0]->ir, task->graph);
     in.type = emit_is_op_type(task->name) ? task->name : NULL;
     add_form(arena, &in, FORM_PROJECT, "project", "", "", written);
     in.type = NULL; /* the other forms have names of their own */

@@ -58,11 +58,20 @@ const GraphOperand *graph_operand_of(const Graph *graph, bool output, uint32_t i
     return NULL;
 }
 
+/* The row is a list, or replaces one. */
+static bool is_list(const Graph *g, const GraphOperand *row)
+{
+    for (uint32_t i = 0; row->role == OPERAND_MUT && i < g->operands.len; i++)
+        if (g->operands.at[i].role == OPERAND_LIST && !strcmp(g->operands.at[i].name, row->name))
+            return true;
+    return row->role == OPERAND_LIST || row->role == OPERAND_OUTS;
+}
+
 /* A tensor of a list is called after its place in it. */
 static const char *name_in_table(Arena *arena, const Graph *g, bool output, uint32_t index)
 {
     const GraphOperand *o = graph_operand_of(g, output, index);
-    bool list = o && (o->role == OPERAND_LIST || o->role == OPERAND_OUTS);
+    bool list = o && is_list(g, o);
     return !o ? NULL : list ? str_format(arena, "%s_%u", o->name, index - o->first) : o->name;
 }
 

@@ -28,10 +28,11 @@ typedef struct MakeSpec {
     bool plan_only;    /* neither tune nor judge */
     bool tune_only;    /* judge nothing */
     bool trust;
-    bool strict;        /* only synchronisation that is written counts; see `inserted` */
-    bool no_memo;       /* timing: execute every record, also those that only repeat */
-    bool listed;        /* judge every listed case of up to a million elements */
-    bool written_once;  /* each written form is judged at one of the sizes, in turn */
+    bool strict;            /* only synchronisation that is written counts; see `inserted` */
+    bool no_memo;           /* timing: execute every record, also those that only repeat */
+    bool listed;            /* judge every listed case of up to a million elements */
+    bool written_once;      /* each written form is judged at one of the sizes, in turn */
+    uint32_t written_forms; /* bits by EvalForm: the written forms that are judged; 0: all */
     double written_own; /* written forms are judged at the task's own size up to so many elements */
     bool tiny;          /* ... shrunk: a quick look */
     int64_t only;       /* ... this one alone, whatever its size, counted from 1; 0: all */

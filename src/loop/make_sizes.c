@@ -71,6 +71,25 @@ void sizes_single(Arena *arena, const TorchTask *own, uint32_t which, TorchOptio
     }
 }
 
+bool sizes_keep(Arena *arena, const TorchTask *own, uint32_t which, TorchOptions *options)
+{
+    uint32_t count = own->knobs.len;
+    TorchSet *sets = arena_array(arena, TorchSet, options->n_sets + count + 1);
+    uint32_t n = options->n_sets;
+    if (which >= 2 * count)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        sets[i] = options->sets[i];
+    for (uint32_t i = 0; i < count; i++) {
+        bool kept = which < count ? i == which : i != which - count;
+        if (kept && !own->knobs.at[i].deep)
+            sets[n++] = (TorchSet){own->knobs.at[i].name, own->knobs.at[i].value};
+    }
+    options->sets = sets;
+    options->n_sets = n;
+    return true;
+}
+
 TorchTask *sizes_between(Arena *arena, const char *path, Str source, const TorchOptions *options,
                          const TorchTask *small, const TorchTask *large, const double *share,
                          Diag *diag)

@@ -25,6 +25,9 @@ void sizes_in_ranges(Arena *arena, const MakeRanges *ranges, const TorchTask *ow
 /* Sets the which-th of the file's large integers to 1 as well: one row, one column, one channel. Past
  * the last of them nothing is set. */
 void sizes_single(Arena *arena, const TorchTask *own, uint32_t which, TorchOptions *options);
+/* Keeps sizes as the task has them: the which-th of the file's integers alone, then all but one of
+ * them. False: past the last. */
+bool sizes_keep(Arena *arena, const TorchTask *own, uint32_t which, TorchOptions *options);
 /* The task with its i-th integer at small^(1 - share[i]) * large^share[i], where small and large
  * are two readings of the same file. NULL with the reason in diag. */
 TorchTask *sizes_between(Arena *arena, const char *path, Str source, const TorchOptions *options,

@@ -4,6 +4,7 @@
 
 #include "base/temp.h"
 #include "craft/craft.h"
+#include "graph/numbers.h"
 #include "loop/bench_pool.h"
 #include "loop/make_int.h"
 #include "loop/pieces.h"
@@ -11,7 +12,7 @@
 
 /* How often an odd size is drawn until the program takes one whose inputs have at least FEW elements
  * together: single elements tell little. */
-enum { TRIES = 20, FEW = 64, MOST_SIZES = 3 };
+enum { TRIES = 20, MOST_KEPT = 24, FEW = 64, MOST_SIZES = 3 };
 /* Elements of all values of a task whose own size is judged, too, and up to which it is when the program
  * takes no other. */
 #define CHEAP_OWN 0x1p22
@@ -34,7 +35,9 @@ typedef struct Written {
     uint32_t size_count;
     MakeWritten *out;
     TempDir dir;
-    MakeAnswer *answers; /* by form and size */
+    MakeAnswer
+        *answers; /* by piece: all forms at the first size, then at the next, so that a form's
+                          * text is compiled once before two processes could both do so */
 } Written;
 
 /* ---- sizes that the program takes ---- */
@@ -70,18 +73,23 @@ static bool is_new(const Written *w, const Graph *g)
     return true;
 }
 
+/* `draw` from TRIES on keeps some sizes of the task: the program may have these alone. */
 static bool read_size(Written *w, TorchScale scale, uint32_t draw, Size *size)
 {
     const MakeSpec *spec = w->spec;
     Diag said = diag_make(w->arena, spec->path, spec->source);
-    size->seed = spec->seed + 101 + draw;
+    size->seed = spec->seed + (scale == SCALE_FULL ? 0 : 101 + draw);
     size->options = make_options(&w->job, size->seed);
     sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size->seed, 2 + draw,
                     &size->options);
+    if (draw >= TRIES && !sizes_keep(w->arena, w->job.result->task, draw - TRIES, &size->options))
+        return false;
     size->task = scale == SCALE_FULL ? w->job.result->task
                                      : torch_read_scaled(w->arena, spec->path, spec->source,
                                                          &size->options, scale, &said);
+    /* Where a file draws numbers (a diagonal, say), others make another operator. */
     return size->task && !graph_any_empty(size->task->graph) && is_new(w, size->task->graph) &&
+           graph_same_numbers(w->job.result->task->graph, size->task->graph) &&
            eval_takes(w->arena, w->program, size->task->graph, spec->chip);
 }
 
@@ -100,7 +108,7 @@ static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tr
 {
     Size best = {0};
     double most = 0;
-    for (uint32_t i = 0; i < tries && most < FEW; i++) {
+    for (uint32_t i = 0; i < tries && (i < TRIES ? most < FEW : !best.task); i++) {
         Size size = {.name = name};
         double elements = read_size(w, scale, i, &size) ? input_elements(size.task->graph) : 0;
         if (elements > most) {
@@ -115,8 +123,8 @@ static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tr
 static void find_sizes(Written *w)
 {
     double own = make_elements(w->job.result->task->graph);
-    try_size(w, "small", SCALE_SMALL, 1);
-    try_size(w, "odd", SCALE_FUZZ, TRIES);
+    try_size(w, "small", SCALE_SMALL, TRIES + MOST_KEPT);
+    try_size(w, "odd", SCALE_FUZZ, TRIES + MOST_KEPT);
     if (own <= (w->size_count ? CHEAP_OWN : MOST_OWN) || own <= w->spec->written_own)
         try_size(w, "own", SCALE_FULL, 1);
 }
@@ -150,12 +158,22 @@ static void judge_form(const Written *w, Arena *arena, uint32_t form, uint32_t s
     eval_reference_free(&ref);
 }
 
+static uint32_t form_of(const Written *w, uint32_t piece)
+{
+    return piece % w->out->forms.forms.len;
+}
+static uint32_t size_of(const Written *w, uint32_t piece)
+{
+    return piece / w->out->forms.forms.len;
+}
+
 static bool is_wanted(void *context, uint32_t piece)
 {
     const Written *w = context;
-    uint32_t form = piece / w->size_count;
+    uint32_t form = form_of(w, piece), asked = w->spec->written_forms;
     return !w->out->forms.forms.at[form].lacks &&
-           !(w->spec->written_once && piece % w->size_count != form % w->size_count);
+           (!asked || asked >> w->out->forms.forms.at[form].form & 1) &&
+           !(w->spec->written_once && size_of(w, piece) != form % w->size_count);
 }
 
 static void judge_piece(void *context, uint32_t piece, Buf *text)
@@ -163,7 +181,7 @@ static void judge_piece(void *context, uint32_t piece, Buf *text)
     const Written *w = context;
     Arena scratch = {0};
     MakeAnswer answer;
-    judge_form(w, &scratch, piece / w->size_count, piece % w->size_count, &answer);
+    judge_form(w, &scratch, form_of(w, piece), size_of(w, piece), &answer);
     make_answer_put(&answer, text);
     arena_drop(&scratch);
 }
@@ -186,7 +204,7 @@ static bool judge_all(Written *w, Diag *diag)
     pieces_do(&(Pieces){count, w->spec->jobs, is_wanted, judge_piece, take_piece, w});
     for (uint32_t i = 0; i < count; i++) {
         const Verdict *v = &w->answers[i].verdict;
-        const EvalWrittenForm *f = &w->out->forms.forms.at[i / w->size_count];
+        const EvalWrittenForm *f = &w->out->forms.forms.at[form_of(w, i)];
         if (f->lacks || w->answers[i].end != MAKE_JUDGED)
             continue;
         vec_push(w->arena, &w->out->verdicts, *v);
@@ -195,7 +213,7 @@ static bool judge_all(Written *w, Diag *diag)
         ok = false;
         diag_error(diag, "M020", (Span){0},
                    "what would be written is not right: form %s, %s, %s: %s: %s",
-                   eval_form_text(f->form), w->sizes[i % w->size_count].name, v->inputs,
+                   eval_form_text(f->form), w->sizes[size_of(w, i)].name, v->inputs,
                    verdict_status_row(v->status)->text, v->reason);
     }
     return ok;

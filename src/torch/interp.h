@@ -78,6 +78,7 @@ typedef struct Interp {
     Env *globals;
     const Knob *knobs;
     uint32_t n_knobs;
+    const struct KnobList *sizes; /* the knobs by name */
     uint64_t steps, max_steps;
     size_t max_bytes;
     uint32_t depth;

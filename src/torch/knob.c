@@ -175,3 +175,31 @@ bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, Knob
     knob_apply(arena, knobs);
     return true;
 }
+
+/* "Model.width" and "ModelNew.width" are one size. */
+static bool same_size(const KnobEntry *task, const KnobEntry *other, const char *class_name)
+{
+    Str a = str_from(task->knob.name), b = str_from(other->knob.name);
+    ptrdiff_t dot = str_find(a, STR("."));
+    if (!task->named || !other->named || task->knob.original != other->knob.original)
+        return false;
+    if (task->deep && other->deep && dot >= 0 && str_starts(b, class_name)) {
+        a = str_slice(a, (size_t)dot, a.len);
+        b = str_slice(b, str_from(class_name).len, b.len);
+    }
+    return str_equal(a, b);
+}
+
+void knob_follow(Arena *arena, const KnobList *task, const Py *module, const char *class_name,
+                 KnobList *both)
+{
+    *both = (KnobList){0};
+    find_knobs(arena, module, both);
+    for (uint32_t i = 0; i < both->all.len; i++)
+        for (uint32_t k = 0; k < task->all.len; k++)
+            if (same_size(&task->all.at[k], &both->all.at[i], class_name))
+                both->all.at[i].knob.value = task->all.at[k].knob.value;
+    for (uint32_t k = 0; k < task->all.len; k++)
+        vec_push(arena, &both->all, task->all.at[k]);
+    knob_apply(arena, both);
+}

@@ -25,6 +25,11 @@ bool knob_list(Arena *arena, const Py *module, const TorchOptions *options, Knob
 /* Makes `overrides` from the values of `all`. */
 void knob_apply(Arena *arena, KnobList *knobs);
 
+/* Sizes that another module repeats under the task's own names and with the task's own values (a
+ * constant, the default of an argument of `class_name`) follow the task's: the overrides of both. */
+void knob_follow(Arena *arena, const KnobList *task, const Py *module, const char *class_name,
+                 KnobList *both);
+
 TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, const KnobList *knobs,
                            const TorchOptions *options, Diag *diag);
 /* Narrows the ranges that indices are drawn from to what they index, with a note. False: some

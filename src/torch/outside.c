@@ -3,6 +3,7 @@
  * caller works out later. */
 #include "torch/outside.h"
 
+#include "torch/knob.h"
 #include "torch/nn.h"
 #include <string.h>
 
@@ -59,6 +60,10 @@ PyVal outside_class(Interp *it)
         const Py *module = py_parse(it->arena, o->source, it->diag);
         if (!module)
             interp_stop(it);
+        KnobList both;
+        knob_follow(it->arena, it->sizes, module, o->class_name, &both);
+        it->knobs = both.overrides.at;
+        it->n_knobs = both.overrides.len;
         run_file(it, module);
     }
     if (!env_get(it->globals, str_from(o->class_name), &found) || found.tag != PV_CLASS)

@@ -402,6 +402,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
     const Py *companion = NULL;
     it->knobs = knobs->overrides.at;
     it->n_knobs = knobs->overrides.len;
+    it->sizes = knobs;
     if (!case_prepare(it, options, &companion) || !guarded(it, module, companion, &knobs->row))
         return NULL;
     TorchTask *task = arena_new(arena, TorchTask);

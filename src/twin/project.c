@@ -277,6 +277,47 @@ static void collect(CaseRun *c, const TwinOpTensors *declared, bool output)
     }
 }
 
+/* The n-th tensor that was given for a declaration; NULL: there is none. */
+static TwinHostTensor *given_for(TwinHostTensor *list, uint32_t count, uint32_t declared,
+                                 uint32_t n)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].declared == declared && n-- == 0)
+            return &list[i];
+    return NULL;
+}
+
+/* An output of an input's name is that input's memory, as CANN passes it: a tensor both ways is also
+ * the output, and where the caller has a tensor of its own for each, the output's holds what the
+ * input's did, and is both. */
+static void share_memory(CaseRun *c, uint32_t input, uint32_t output)
+{
+    TwinHostTensor *in, *out;
+    for (uint32_t n = 0; (in = given_for(c->inputs.at, c->inputs.len, input, n)) != NULL; n++) {
+        out = given_for(c->outputs.at, c->outputs.len, output, n);
+        if (!out && in->tensor->role == SIM_INOUT)
+            add_given(c, output, in->tensor, true);
+        if (!out)
+            continue;
+        TwinTensor *whole = c->kase->tensors + (out->tensor - c->kase->tensors);
+        if (in->tensor->role != SIM_IN || whole->role != SIM_OUT ||
+            in->tensor->bytes != whole->bytes)
+            continue;
+        if (whole->bytes)
+            memcpy(whole->data, in->tensor->data, whole->bytes);
+        whole->role = SIM_INOUT;
+        in->tensor = whole;
+    }
+}
+
+static void share_in_place(CaseRun *c)
+{
+    for (uint32_t o = 0; o < c->op->outputs.len; o++)
+        for (uint32_t i = 0; i < c->op->inputs.len; i++)
+            if (alike(c->op->outputs.at[o].name, c->op->inputs.at[i].name))
+                share_memory(c, i, o);
+}
+
 static bool has_declared(const TwinHostTensor *list, uint32_t count, uint32_t declared)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -620,6 +661,7 @@ bool twin_project_run(Arena *arena, const TwinOpened *opened, const TwinCase *ka
     mark_in_place(&c);
     collect(&c, &c.op->inputs, false);
     collect(&c, &c.op->outputs, true);
+    share_in_place(&c);
     if (!check_inputs(&c) || !infer_outputs(&c, outputs))
         return false;
     TwinTilingRequest request = tiling_request(&c);

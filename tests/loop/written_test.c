@@ -1,6 +1,7 @@
-/* What make hands over is the model's operator: ten models of rank 1 to 5 with parameters, buffers,
- * masks, indices, several results and results without axes; every form is written, read back and
- * judged, and takes what forward takes. */
+/* What make hands over is the model's operator: models of rank 1 to 5 with parameters, buffers, masks,
+ * indices, several results, results in place and results without axes. Every form is written and takes
+ * what forward takes; two forms of each model are read back and judged, in turn, so that each form is
+ * judged with several models (bench-written judges all of all). */
 #include "loop/make_written.h"
 
 #include "base/file.h"
@@ -13,7 +14,15 @@ typedef struct Handed {
     MakeWritten written;
 } Handed;
 
-static void hand_over(Handed *h, const char *name)
+enum {
+    OF_PROJECT = 1u << FORM_PROJECT | 1u << FORM_MKB_DIRECT,
+    OF_CRAFT = 1u << FORM_CRAFT | 1u << FORM_MKB,
+    OF_DIRECT = 1u << FORM_DIRECT | 1u << FORM_CRAFT,
+    OF_MKB = 1u << FORM_MKB | 1u << FORM_MKB_DIRECT,
+};
+
+/* `forms`: bits of those that are judged. */
+static void hand_over(Handed *h, const char *name, uint32_t forms)
 {
     const char *path = str_format(&h->arena, "tests/loop/models/%s.py", name);
     MakeSpec spec = {.path = path,
@@ -21,6 +30,7 @@ static void hand_over(Handed *h, const char *name)
                      .engine = EVAL_TWIN,
                      .plan_only = true,
                      .written_once = true,
+                     .written_forms = forms,
                      .trust = true};
     Diag diag = diag_make(&h->arena, path, STR(""));
     REQUIRE(file_read(&h->arena, path, 0, &spec.source, &diag));
@@ -28,7 +38,7 @@ static void hand_over(Handed *h, const char *name)
               make_written(&h->arena, &spec, &h->made, h->made.plan.craft, &h->written, &diag);
     CHECK_MSG(ok, "%s: %s", name, diag.items.len ? diag.items.at[0].text : "");
     CHECK_EQ_INT(h->written.forms.forms.len, 5);
-    CHECK(h->written.verdicts.len >= 5);
+    CHECK(h->written.verdicts.len >= 1);
     for (uint32_t i = 0; i < h->written.verdicts.len; i++)
         CHECK_EQ_INT(h->written.verdicts.at[i].status, VERDICT_OK);
 }
@@ -45,7 +55,7 @@ static bool says(const Handed *h, const char *file, const char *text)
 T_TEST(written_one_axis_with_a_parameter)
 {
     Handed h = {0};
-    hand_over(&h, "one_d");
+    hand_over(&h, "one_d", OF_PROJECT);
     CHECK(
         says(&h, ".craft", "def one_d(x: gm[f32, n0], slope: gm[f32, n0], output0: out[f32, n0])"));
     CHECK(says(&h, "mkb/one_d.py", "def forward(self, x):"));
@@ -56,7 +66,7 @@ T_TEST(written_one_axis_with_a_parameter)
 T_TEST(written_no_axes)
 {
     Handed h = {0};
-    hand_over(&h, "scale0d");
+    hand_over(&h, "scale0d", OF_CRAFT);
     CHECK(says(&h, ".craft", "bias: gm[f32], temperature: gm[f32], "));
     CHECK(says(&h, "mkb/scale0d.py", "(logits, bias, self.temperature)"));
     CHECK(says(&h, ".craft", "output1: out[f32]"));
@@ -66,7 +76,7 @@ T_TEST(written_no_axes)
 T_TEST(written_two_norms_with_names_alike)
 {
     Handed h = {0};
-    hand_over(&h, "two_norms");
+    hand_over(&h, "two_norms", OF_MKB);
     CHECK(says(&h, ".craft", "ln1_weight: gm["));
     CHECK(says(&h, "mkb/two_norms.py", "self.ln1.weight, self.ln1.bias, self.ln2.weight"));
     CHECK(says(&h, "mkb/two_norms.py", "super(ModelNew, self).__init__()"));
@@ -76,7 +86,7 @@ T_TEST(written_two_norms_with_names_alike)
 T_TEST(written_four_axes_and_a_mask)
 {
     Handed h = {0};
-    hand_over(&h, "masked_softmax4");
+    hand_over(&h, "masked_softmax4", OF_DIRECT);
     CHECK(says(&h, ".craft", "mask: gm[bool, "));
     arena_drop(&h.arena);
 }
@@ -84,7 +94,7 @@ T_TEST(written_four_axes_and_a_mask)
 T_TEST(written_five_axes_and_a_buffer)
 {
     Handed h = {0};
-    hand_over(&h, "volume5");
+    hand_over(&h, "volume5", OF_PROJECT);
     CHECK(says(&h, "mkb/volume5.py", "self.register_buffer(\"shift\""));
     arena_drop(&h.arena);
 }
@@ -92,7 +102,7 @@ T_TEST(written_five_axes_and_a_buffer)
 T_TEST(written_indices)
 {
     Handed h = {0};
-    hand_over(&h, "embed_add");
+    hand_over(&h, "embed_add", OF_CRAFT);
     CHECK(says(&h, ".craft", "tokens: gm[i64, "));
     CHECK(says(&h, "mkb/embed_add.py", "(tokens, pos, self.table.weight)"));
     arena_drop(&h.arena);
@@ -101,7 +111,7 @@ T_TEST(written_indices)
 T_TEST(written_lists_of_parameters)
 {
     Handed h = {0};
-    hand_over(&h, "layers");
+    hand_over(&h, "layers", OF_PROJECT);
     CHECK(says(&h, "mkb/layers.py", "(x, self.scales[0], self.scales[1])"));
     arena_drop(&h.arena);
 }
@@ -109,21 +119,21 @@ T_TEST(written_lists_of_parameters)
 T_TEST(written_group_norm)
 {
     Handed h = {0};
-    hand_over(&h, "groupnorm4");
+    hand_over(&h, "groupnorm4", OF_DIRECT);
     arena_drop(&h.arena);
 }
 
 T_TEST(written_batch_norm)
 {
     Handed h = {0};
-    hand_over(&h, "batchnorm_eval");
+    hand_over(&h, "batchnorm_eval", OF_MKB);
     arena_drop(&h.arena);
 }
 
 T_TEST(written_inputs_that_no_kernel_reads)
 {
     Handed h = {0};
-    hand_over(&h, "unused");
+    hand_over(&h, "unused", OF_PROJECT);
     CHECK(says(&h, ".craft", "lengths: gm[i64, any_0]"));
     CHECK(says(&h, "mkb/unused.py", "(x, lengths, y)"));
     arena_drop(&h.arena);
@@ -141,5 +151,34 @@ T_TEST(written_sizes_that_numbers_follow)
     REQUIRE(make_kernel(&h.arena, &spec, &h.made, &diag));
     CHECK(str_find(h.made.plan.craft, STR("predict: gm[f32, 48, 128]")) > 0);
     CHECK(h.made.fixed && strstr(h.made.fixed, "predict[48, 128]"));
+    arena_drop(&h.arena);
+}
+
+/* Results that replace inputs are these tensors, and are returned where the model returns them. */
+T_TEST(written_results_in_place_and_in_order)
+{
+    Handed h = {0};
+    hand_over(&h, "replaced", OF_PROJECT);
+    CHECK(says(&h, ".craft", "def replaced(x1: inout[f32, "));
+    CHECK(says(&h, "direct/", "std::make_tuple(x1, total, x2)"));
+    CHECK(says(&h, "torch/", "-> (Tensor(a0!), Tensor, Tensor(a1!))"));
+    arena_drop(&h.arena);
+}
+
+/* A list that is replaced is one operand for each of its tensors, both ways. */
+T_TEST(written_list_in_place)
+{
+    Handed h = {0};
+    hand_over(&h, "zeroed", 1u << FORM_PROJECT);
+    CHECK(says(&h, ".craft", "def zeroed(x_0: inout[f32, "));
+    arena_drop(&h.arena);
+}
+
+/* Constants of the file that size its parameters are those of the case in ModelNew, too. */
+T_TEST(written_constants_follow_the_case)
+{
+    Handed h = {0};
+    hand_over(&h, "sized", 1u << FORM_MKB_DIRECT);
+    CHECK(says(&h, "mkb/sized.json", "WIDTH = 24"));
     arena_drop(&h.arena);
 }
