@@ -189,6 +189,7 @@ soak:
 	$(MAKE) B=release SOAK_KILLS=50 T_FILTER=bench_survives T_SECONDS=3000 test-loop
 	$(MAKE) B=release ACRAFT_ALL=1 T_FILTER=bound_is_never T_SECONDS=3000 test-loop
 	$(MAKE) B=release ACRAFT_ALL=1 T_FILTER=reach_more T_SECONDS=3000 test-loop
+	$(MAKE) B=release ACRAFT_ALL=1 T_FILTER=tricks_ T_SECONDS=3000 test-loop
 	$(MAKE) B=release SOAK_RUNS=1040 T_FILTER=hostile_kernels_leave T_SECONDS=3000 test-twin
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
 

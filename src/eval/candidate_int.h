@@ -64,12 +64,17 @@ typedef struct EvalTensors {
     TwinTensor *at;
     uint32_t count;
     uint32_t *outputs; /* which tensor holds output i of the task */
+    ValueId *values;   /* of the task, by tensor; VALUE_NONE: an output */
     NameList attrs;    /* "NAME=VALUE" */
     NameList in_place; /* outputs of an input's name: what is not written of them is that input's */
 } EvalTensors;
 bool eval_tensors(EvalJudge *j, EvalTensors *tensors);
 void eval_tensors_free(EvalTensors *tensors);
 bool eval_tensors_compare(EvalJudge *j, const EvalTensors *tensors);
+/* After a launch of these tensors: which of them was not read as far as the task needs it, in words; NULL:
+ * none. */
+const char *eval_unread(EvalJudge *j, const EvalTensors *tensors, const TwinTensor *launched,
+                        uint32_t count);
 /* A kernel's arguments by the operand table, in its order. False: there is none, or it does not fit. */
 bool eval_operand_args(EvalJudge *j, const EvalTensors *tensors, const TwinParams *params,
                        TwinArg *args);

@@ -175,9 +175,13 @@ bool eval_craft(Arena *arena, const EvalCraft *candidate, const EvalReference *r
     bool ok = eval_read_craft(&run) && make_operands(&run);
     if (ok)
         verdict->bound_us = eval_bound_us(&run, candidate->operands);
+    run.need = ok ? eval_needed_bytes(arena, ref->graph, candidate) : NULL;
     if (ok)
         ok = config->engine == EVAL_TWIN ? eval_run_twin(&run) : eval_run_interp(&run);
     ok = ok && compare(&run);
+    if (ok && run.unread)
+        verdict_fail(verdict, VERDICT_NOT_COMPUTED, STAGE_RUN, run.unread);
+    ok = ok && !run.unread;
     free_operands(&run);
     return ok ? verdict_settle(verdict) : verdict->status == VERDICT_OK;
 }

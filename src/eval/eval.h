@@ -32,6 +32,7 @@ typedef struct EvalReference {
     double *noise; /* by output: what rounding in the task's own dtypes does to it, rms */
     Tensor **own;  /* the output in these dtypes, where single elements are off by far more; NULL */
     Tensor **others; /* of 2 n outputs: those that errors before a rounding may make; NULL: none */
+    bool steady;     /* all is finite, and near what the task's own dtypes give */
     Probe probe;     /* the law the inputs follow, and which trivial answers the task lets pass */
     const EvalModel *model; /* NULL: the graph is all that is known */
 } EvalReference;
@@ -39,6 +40,10 @@ typedef struct EvalReference {
 /* Draws inputs that tell right answers from trivial ones, and evaluates the graph. */
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag);
+/* The same with large numbers among the inputs. False, too, where they are too much for the task: a result
+ * that is not finite, or that the task's own dtypes do not give. */
+bool eval_reference_large(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                          EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
 /* The tolerance of one output. */
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output);

@@ -13,7 +13,8 @@ typedef struct EvalRun {
     const EvalConfig *config;
     IrProgram *program;
     Tensor **operands;  /* one per operand: a copy of an input, or an output to fill */
-    const double *need; /* without operands: bytes of each that must be read; NULL: any */
+    const double *need; /* bytes of each operand that must be read; NULL: any */
+    const char *unread; /* with operands: which one was not read so far; NULL: none */
     Tensor **indices;   /* without operands: those that have values all the same; NULL: none */
     Verdict *verdict;
     Diag *diag;
@@ -24,6 +25,8 @@ bool eval_is_steady(const IrProgram *p);
 
 /* craft.c: run->program, read and proved. */
 bool eval_read_craft(EvalRun *run);
+/* twin.c: bytes of each operand that must be read; NULL: the shapes are not the graph's. */
+const double *eval_needed_bytes(Arena *arena, const Graph *graph, const EvalCraft *candidate);
 /* bound.c: the least time the chip could need for operands of these shapes. */
 double eval_bound_us(const EvalRun *run, const EvalOperand *operands);
 

@@ -64,6 +64,86 @@ static bool only_grows(const Graph *g, const Node *node)
     return grows;
 }
 
+/* ---- zeros that a program may know of ---- */
+
+/* Which values have zeros at places that are known without data: triangles, diagonals, padding, products
+ * with constant masks. A program may pass those places over. */
+typedef struct Zeros {
+    bool *constant; /* made of no drawn or given number, and of more than one element */
+    bool *some;
+} Zeros;
+
+static bool makes_zeros(const Node *node)
+{
+    switch (node->op) {
+    case OP_EYE:
+    case OP_TRI:
+    case OP_DIAG:
+    case OP_PAD:
+    case OP_SLICE_SCATTER: return true;
+    default: return false;
+    }
+}
+
+static bool multiplies(const Node *node)
+{
+    return (node->op == OP_BINARY && node->kind == BINARY_mul) || node->op == OP_WHERE;
+}
+
+static bool is_one_number(const Graph *g, ValueId id)
+{
+    const Value *v = graph_value(g, id);
+    return count_of(g, id) <= 1 || (v->kind == VALUE_NODE && g->nodes.at[v->node].op == OP_FULL);
+}
+
+static void zeros_of_node(const Graph *g, const Node *node, Zeros *z)
+{
+    bool constant = node->op != OP_RANDOM && node->op != OP_FULL, some = makes_zeros(node);
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        ValueId in = node->in[i];
+        if (in == VALUE_NONE)
+            continue;
+        constant &= z->constant[in] || is_one_number(g, in);
+        some |= z->some[in] || (z->constant[in] && multiplies(node));
+    }
+    for (uint32_t o = 0; o < node->n_out; o++) {
+        z->constant[node->out + o] = constant && count_of(g, node->out + o) > 1;
+        z->some[node->out + o] = some;
+    }
+}
+
+static Zeros zeros_of(Arena *arena, const Graph *g)
+{
+    Zeros z = {arena_array(arena, bool, g->values.len + 1),
+               arena_array(arena, bool, g->values.len + 1)};
+    Zeros source = g->source ? zeros_of(arena, g->source) : (Zeros){0};
+    for (uint32_t i = 0; i < g->values.len; i++) {
+        const Value *v = &g->values.at[i];
+        if (v->kind == VALUE_CONST)
+            z.constant[i] = count_of(g, i) > 1;
+        else if (v->kind != VALUE_NODE && source.some && v->source < g->source->outputs.len)
+            z.some[i] = source.some[g->source->outputs.at[v->source]];
+    }
+    for (uint32_t n = 0; n < g->nodes.len; n++)
+        zeros_of_node(g, &g->nodes.at[n], &z);
+    return z;
+}
+
+/* The other factors may be zero where this one is then not needed. */
+static bool has_zero_factor(const Node *node, uint32_t input, const Zeros *z)
+{
+    bool any = false;
+    if (!multiplies(node) && node->op != OP_MATMUL && node->op != OP_LINEAR &&
+        node->op != OP_EINSUM)
+        return false;
+    for (uint32_t i = 0; i < node->n_in; i++)
+        any |= i != input && node->in[i] != VALUE_NONE &&
+               (z->some[node->in[i]] || z->constant[node->in[i]]);
+    return any;
+}
+
+/* ---- from the results back ---- */
+
 /* Padding takes a little from what windows cover at the edges. */
 static const double window_part = 0.9;
 
@@ -89,16 +169,21 @@ static double asked_of(const Graph *g, const Node *node, uint32_t i, const doubl
 double *eval_footprint(Arena *arena, const Graph *g)
 {
     double *need = arena_array(arena, double, g->values.len + 1);
+    Zeros zeros = zeros_of(arena, g);
     for (uint32_t i = 0; i < g->outputs.len; i++)
         need[g->outputs.at[i]] = count_of(g, g->outputs.at[i]);
     for (uint32_t n = g->nodes.len; n-- > 0;) {
         const Node *node = &g->nodes.at[n];
         for (uint32_t i = 0; i < node->n_in; i++) {
-            double asked = node->in[i] == VALUE_NONE ? 0 : asked_of(g, node, i, need);
+            bool taken = node->in[i] != VALUE_NONE && !has_zero_factor(node, i, &zeros);
+            double asked = taken ? asked_of(g, node, i, need) : 0;
             if (asked > 0 && asked > need[node->in[i]])
                 need[node->in[i]] = asked;
         }
     }
+    for (uint32_t i = 0; i < g->values.len; i++)
+        if (g->values.at[i].kind != VALUE_NODE && zeros.some[i])
+            need[i] = 0;
     return need;
 }
 

@@ -37,7 +37,8 @@ static uint32_t blocks(const EvalJudge *j, const TwinKernel *kernel)
     return j->config->blocks ? j->config->blocks : kind == SIM_AIV ? chip->aiv : chip->aic;
 }
 
-static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors)
+static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors,
+                   const char **unread)
 {
     const TwinParams *params = twin_kernel_params(kernel);
     uint32_t before = j->diag->items.len;
@@ -52,6 +53,7 @@ static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors)
                     .blocks = blocks(j, kernel)};
     TwinRun run;
     bool ok = twin_run(j->arena, kernel, &l, &j->twin, &run, j->verdict);
+    *unread = eval_unread(j, tensors, l.tensors, l.tensor_count);
     eval_launched(j);
     return ok;
 }
@@ -66,8 +68,11 @@ bool eval_judge_kernel(EvalJudge *j)
     EvalTensors tensors = {0};
     if (!kernel)
         return false;
-    bool ok = eval_tensors(j, &tensors) && launch(j, kernel, &tensors) &&
+    const char *unread = NULL;
+    bool ok = eval_tensors(j, &tensors) && launch(j, kernel, &tensors, &unread) &&
               eval_tensors_compare(j, &tensors);
+    if (ok && unread)
+        ok = eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN, unread);
     twin_release(kernel);
     eval_tensors_free(&tensors);
     return ok;

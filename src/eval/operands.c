@@ -5,6 +5,8 @@
  * are the inputs of forward, the parameters, the outputs, and numbers the constructor was given. */
 #include "eval/candidate_int.h"
 
+#include "eval/footprint.h"
+
 #include <string.h>
 
 static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shape, SimRole role)
@@ -23,12 +25,12 @@ static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shap
     return twin_tensor_alloc(to);
 }
 
-static bool add_given(EvalTensors *t, const char *name, const Tensor *from)
+static bool add_given(EvalTensors *t, const char *name, const Tensor *from, ValueId value)
 {
     TwinTensor *to = &t->at[t->count];
     if (!set_tensor(to, name, from->dtype, from->shape, SIM_IN))
         return false;
-    t->count++;
+    t->values[t->count++] = value;
     if (to->bytes)
         memcpy(to->data, from->at, to->bytes);
     return true;
@@ -54,6 +56,7 @@ static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t 
         memcpy(to->data, same->data, to->bytes);
         vec_push(j->arena, &t->in_place, name);
     }
+    t->values[t->count] = VALUE_NONE;
     t->outputs[output] = t->count++;
     return true;
 }
@@ -66,9 +69,9 @@ static bool add_all(EvalJudge *j, EvalTensors *t)
     GraphNames names = graph_names(j->arena, g);
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->inputs.len; i++)
-        ok = add_given(t, names.inputs[i], j->ref->in.inputs[i]);
+        ok = add_given(t, names.inputs[i], j->ref->in.inputs[i], g->inputs.at[i]);
     for (uint32_t i = 0; ok && i < g->params.len; i++)
-        ok = add_given(t, names.params[i], j->ref->in.params[i]);
+        ok = add_given(t, names.params[i], j->ref->in.params[i], g->params.at[i]);
     for (uint32_t i = 0; ok && i < g->outputs.len; i++)
         ok = add_output(j, t, names.outputs[i], 0, i);
     return ok;
@@ -103,7 +106,10 @@ static bool add_operand(EvalJudge *j, EvalTensors *t, const TorchOperand *o)
         switch (o->role) {
         case OPERAND_IN:
         case OPERAND_OPT:
-        case OPERAND_LIST: ok = add_given(t, o->name, j->ref->in.inputs[o->first + i]); break;
+        case OPERAND_LIST:
+            ok = add_given(t, o->name, j->ref->in.inputs[o->first + i],
+                           j->ref->graph->inputs.at[o->first + i]);
+            break;
         case OPERAND_OUT:
         case OPERAND_OUTS: ok = add_output(j, t, o->name, i, o->first + i); break;
         case OPERAND_MUT:
@@ -127,6 +133,7 @@ bool eval_tensors(EvalJudge *j, EvalTensors *t)
     uint32_t most = g->inputs.len + g->params.len + g->outputs.len + 1;
     bool ok = true;
     *t = (EvalTensors){.at = arena_array(j->arena, TwinTensor, most),
+                       .values = arena_array(j->arena, ValueId, most),
                        .outputs = arena_array(j->arena, uint32_t, g->outputs.len + 1)};
     for (uint32_t i = 0; i < g->outputs.len; i++)
         t->outputs[i] = UINT32_MAX;
@@ -176,6 +183,35 @@ bool eval_operand_args(EvalJudge *j, const EvalTensors *t, const TwinParams *par
     for (uint32_t i = n; i < params->len; i++)
         args[i] = (TwinArg){.kind = i == n ? TWIN_ARG_WORKSPACE : TWIN_ARG_TILING};
     return true;
+}
+
+/* ---- reading ---- */
+
+/* How much of a tensor was read; the launch may have had it in another place. */
+static SimReadOf read_of(const EvalJudge *j, const TwinTensor *tensor, const TwinTensor *launched,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (tensor->data && launched[i].data == tensor->data && launched[i].role == SIM_IN)
+            return twin_read_of(&j->observer, launched, i);
+    return (SimReadOf){0};
+}
+
+const char *eval_unread(EvalJudge *j, const EvalTensors *t, const TwinTensor *launched,
+                        uint32_t count)
+{
+    const double *need = eval_footprint(j->arena, j->ref->graph);
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (t->values[i] == VALUE_NONE)
+            continue;
+        SimReadOf of = read_of(j, &t->at[i], launched, count);
+        double wanted = need[t->values[i]] * (double)dtype_bytes(t->at[i].dtype);
+        if (of.known && (double)of.read < wanted)
+            return str_format(
+                j->arena, "it reads %llu of the %llu bytes of '%s'; the task needs %.0f",
+                (unsigned long long)of.read, (unsigned long long)of.bytes, t->at[i].name, wanted);
+    }
+    return NULL;
 }
 
 /* ---- comparison ---- */

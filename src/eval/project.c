@@ -64,7 +64,8 @@ static bool judge_opened(EvalJudge *j, TwinProject *project, TwinOpened *opened)
 {
     EvalTensors tensors = {0};
     TwinTensors made = {0};
-    TwinRun run;
+    TwinRun run = {0};
+    const char *unread = NULL;
     bool ok = eval_tensors(j, &tensors) &&
               eval_values_stay(j, only_op(j, opened), tensors.at, tensors.count);
     project->open = tensors.in_place;
@@ -74,9 +75,12 @@ static bool judge_opened(EvalJudge *j, TwinProject *project, TwinOpened *opened)
                      .attrs = tensors.attrs};
     if (ok) {
         ok = twin_project_run(j->arena, opened, &kase, &j->twin, &made, &run, j->verdict, j->diag);
+        unread = eval_unread(j, &tensors, run.tensors, run.tensor_count);
         eval_launched(j);
     }
     ok = ok && eval_tensors_compare(j, &tensors);
+    if (ok && unread)
+        ok = eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN, unread);
     for (uint32_t i = 0; i < made.len; i++)
         twin_tensor_free(&made.at[i]);
     eval_tensors_free(&tensors);

@@ -87,7 +87,15 @@ static bool draw_noise(Arena *arena, const EvalReference *ref, const EvalOptions
     return ok;
 }
 
-static bool measure_noise(Arena *arena, const EvalReference *ref, EvalOptions options, Diag *diag)
+static bool all_finite(const Tensor *t)
+{
+    bool finite = true;
+    for (int64_t i = 0; i < t->count && finite; i++)
+        finite = isfinite(tensor_get(t, i));
+    return finite;
+}
+
+static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options, Diag *diag)
 {
     uint32_t n = ref->graph->outputs.len;
     Tensor **typed = arena_array(arena, Tensor *, n + 1);
@@ -99,6 +107,8 @@ static bool measure_noise(Arena *arena, const EvalReference *ref, EvalOptions op
             ref->noise[i] = rms_between(typed[i], ref->want[i], &most);
         if (!ok)
             continue;
+        ref->steady &= all_finite(typed[i]) && all_finite(ref->want[i]) &&
+                       compare_fits(typed[i], ref->want[i], &ref->spec, compare_rms(ref->want[i]));
         bool rounded = ref->others[i] || ref->others[n + i];
         if (most > 8 * ref->noise[i] || (rounded && !dtype_is_float(typed[i]->dtype)))
             ref->own[i] = typed[i];
@@ -108,21 +118,39 @@ static bool measure_noise(Arena *arena, const EvalReference *ref, EvalOptions op
     return ok && draw_noise(arena, ref, &options, diag);
 }
 
-bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                    EvalReference *ref, Diag *diag)
+static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule, bool large,
+                 EvalReference *ref, Diag *diag)
 {
     EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
-    *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule)};
+    *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule), .steady = true};
     ref->want = arena_array(arena, Tensor *, graph->outputs.len + 1);
     ref->noise = arena_array(arena, double, graph->outputs.len + 1);
     ref->own = arena_array(arena, Tensor *, graph->outputs.len + 1);
     ref->others = arena_array(arena, Tensor *, 2 * graph->outputs.len + 1);
-    return graph_probe(graph, &ref->spec, &options, &ref->probe, diag) &&
-           graph_inputs(graph, seed, ref->probe.law, &ref->in, diag) &&
-           graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
+    if (!graph_probe(graph, &ref->spec, &options, &ref->probe, diag) ||
+        !graph_inputs(graph, seed, ref->probe.law, &ref->in, diag))
+        return false;
+    if (large)
+        graph_inputs_spike(&ref->in, seed);
+    return graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
            graph_eval_others(graph, ref->in.inputs, ref->in.params, &options, &ref->spec, ref->want,
                              ref->others, diag) &&
            measure_noise(arena, ref, options, diag);
+}
+
+bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                    EvalReference *ref, Diag *diag)
+{
+    return draw(arena, graph, seed, rule, false, ref, diag);
+}
+
+bool eval_reference_large(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                          EvalReference *ref, Diag *diag)
+{
+    if (draw(arena, graph, seed, rule, true, ref, diag) && ref->steady)
+        return true;
+    eval_reference_free(ref);
+    return false;
 }
 
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output)

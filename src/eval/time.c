@@ -2,7 +2,6 @@
 #include "eval/time.h"
 
 #include "eval/eval_int.h"
-#include "eval/footprint.h"
 #include "graph/inputs.h"
 
 struct EvalTimer {
@@ -98,23 +97,6 @@ static bool open_text(EvalTimer *timer, Verdict *verdict)
     return eval_twin_open(&run, &timer->kernel);
 }
 
-/* Bytes of each operand that must be read; NULL: the shapes are not the graph's. */
-static const double *needed_bytes(Arena *arena, const EvalTimer *t, const EvalCraft *candidate)
-{
-    const Graph *g = t->ref.graph;
-    const double *need = eval_footprint(arena, g);
-    double *bytes = arena_array(arena, double, candidate->operand_count + 1);
-    for (uint32_t i = 0; i < candidate->operand_count; i++) {
-        const Value *v = graph_value(g, candidate->operands[i].value);
-        int64_t own, given;
-        if (!shape_count(v->shape, &own) || !shape_count(candidate->operands[i].shape, &given) ||
-            own * (v->dtype == DT_C64 ? 2 : 1) != given)
-            return NULL;
-        bytes[i] = need[candidate->operands[i].value] * (double)dtype_bytes(v->dtype);
-    }
-    return bytes;
-}
-
 /* One launch; `indices` NULL: without any data. */
 static void time_once(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tensor **indices,
                       Verdict *verdict)
@@ -124,7 +106,7 @@ static void time_once(Arena *arena, EvalTimer *timer, EvalCraft *candidate, Tens
     t.candidate = *candidate;
     EvalRun run = run_of(arena, &t, verdict, &diag);
     run.indices = indices;
-    run.need = needed_bytes(arena, &t, candidate);
+    run.need = eval_needed_bytes(arena, t.ref.graph, candidate);
     verdict->bound_us = eval_bound_us(&run, candidate->operands);
     if (t.straight && !indices && eval_straight_launch(&run, t.straight)) {
         if (verdict->status == VERDICT_OK)

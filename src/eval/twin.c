@@ -106,18 +106,35 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
     return out;
 }
 
-/* What was timed has read what the task needs of each operand. */
+const double *eval_needed_bytes(Arena *arena, const Graph *g, const EvalCraft *candidate)
+{
+    const double *need = eval_footprint(arena, g);
+    double *bytes = arena_array(arena, double, candidate->operand_count + 1);
+    for (uint32_t i = 0; i < candidate->operand_count; i++) {
+        const Value *v = graph_value(g, candidate->operands[i].value);
+        int64_t own, given;
+        if (!shape_count(v->shape, &own) || !shape_count(candidate->operands[i].shape, &given) ||
+            own * (v->dtype == DT_C64 ? 2 : 1) != given)
+            return NULL;
+        bytes[i] = need[candidate->operands[i].value] * (double)dtype_bytes(v->dtype);
+    }
+    return bytes;
+}
+
+/* What was run has read what the task needs of each operand. */
 static bool reads_enough(EvalRun *run, const TwinObserver *observer, const TwinTensor *tensors)
 {
     for (uint32_t i = 0; run->need && i < run->candidate->operand_count; i++) {
         SimReadOf of = twin_read_of(observer, tensors, i);
         if (!of.known || (double)of.read >= run->need[i])
             continue;
-        verdict_fail(run->verdict, VERDICT_NOT_COMPUTED, STAGE_RUN,
-                     str_format(run->arena,
-                                "it reads %llu of the %llu bytes of '%s'; the task needs %.0f",
-                                (unsigned long long)of.read, (unsigned long long)of.bytes,
-                                tensors[i].name, run->need[i]));
+        run->unread = str_format(run->arena,
+                                 "it reads %llu of the %llu bytes of '%s'; the task needs %.0f",
+                                 (unsigned long long)of.read, (unsigned long long)of.bytes,
+                                 tensors[i].name, run->need[i]);
+        if (run->operands) /* what is wrong with its values is said first */
+            return true;
+        verdict_fail(run->verdict, VERDICT_NOT_COMPUTED, STAGE_RUN, run->unread);
         return false;
     }
     return true;

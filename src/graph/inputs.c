@@ -216,6 +216,42 @@ static void finish_inputs(const Graph *g, TaskInputs *in, uint64_t seed, InputLa
     }
 }
 
+/* --- large numbers ------------------------------------------------------------------------ */
+
+/* Labels and masks are whole numbers: a large one among them is no input of the task. */
+static bool is_drawn(const Tensor *t, bool *negative)
+{
+    bool whole = true;
+    *negative = false;
+    for (int64_t i = 0; i < t->count; i++) {
+        double x = tensor_get(t, i);
+        whole &= x == floor(x);
+        *negative |= x < 0;
+    }
+    return !whole;
+}
+
+static void spike_lines(Tensor *t, uint64_t seed, uint64_t stream, bool negative)
+{
+    int64_t n = t->shape.rank ? t->shape.dim[t->shape.rank - 1] : 1;
+    double least = t->dtype == DT_F16 ? 14 : 120, most = t->dtype == DT_F16 ? 60 : 400;
+    for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
+        uint64_t r = rng_u64(seed ^ 0x7370696Bu, stream, (uint64_t)line);
+        int64_t at = r % 3 == 0 ? 0 : r % 3 == 1 ? n - 1 : (int64_t)((r >> 32) % (uint64_t)n);
+        double size = least +
+                      (most - least) * rng_uniform(seed ^ 0x73697A65u, stream, (uint64_t)line);
+        tensor_set(t, line * n + at, negative && (r >> 8) % 4 == 0 ? -size : size);
+    }
+}
+
+void graph_inputs_spike(TaskInputs *in, uint64_t seed)
+{
+    bool negative;
+    for (uint32_t i = 0; i < in->n_inputs; i++)
+        if (dtype_is_float(in->inputs[i]->dtype) && is_drawn(in->inputs[i], &negative))
+            spike_lines(in->inputs[i], seed, i, negative);
+}
+
 /* --- values ------------------------------------------------------------------------------- */
 
 void graph_inputs_free(TaskInputs *in)

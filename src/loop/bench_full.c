@@ -13,6 +13,15 @@
 #include "loop/bench_judge_int.h"
 #include <string.h>
 
+/* Bytes of all values up to which full size is judged with them. */
+static int64_t most_values(const JudgeSpec *spec)
+{
+    return spec->most_values ? spec->most_values : INT64_C(64) << 20;
+}
+
+/* The same where more is at stake: a time is given, or what the text does beyond cannot be followed. */
+static int64_t most_at_stake(const JudgeSpec *spec) { return 5 * most_values(spec); }
+
 /* ---- the task at the sizes to be timed ---- */
 
 /* The first row of this task: it says the sizes. */
@@ -236,14 +245,11 @@ static bool judge_with_help(Judging *j, const EvalTimer *timer, const IrDecision
 static bool judge_like_full(Judging *j, const EvalTimer *timer, const TorchTask *task,
                             const IrDecisions *full, Decided *all)
 {
-    static const int64_t budgets[] = {INT64_C(4) << 20, INT64_C(16) << 20, INT64_C(64) << 20,
-                                      INT64_C(256) << 20};
-    size_t n = sizeof budgets / sizeof *budgets;
     SizedCases small = {0};
-    sized_cases(j, timer, task, budgets[0], &small);
-    for (size_t i = 0; i < n; i++) {
+    sized_cases(j, timer, task, most_values(j->spec) / 16, &small);
+    for (int64_t bytes = most_values(j->spec) / 16; bytes <= most_values(j->spec) * 4; bytes *= 4) {
         SizedCases cases = {0};
-        sized_cases(j, timer, task, budgets[i], &cases);
+        sized_cases(j, timer, task, bytes, &cases);
         for (uint32_t k = 0; k < cases.len && j->judged->status == VERDICT_OK; k++)
             if (judge_with_help(j, timer, full, &cases.at[k], &small, all))
                 return true;
@@ -300,21 +306,18 @@ static void craft_full(Judging *j, const CaseSpec *kase, const TorchTask *full)
 
 /* ---- all forms ---- */
 
-/* Bytes of all values up to which full size is judged with them. What a Craft text does beyond can be
- * followed; of other forms nothing is known but what they did. */
-static const int64_t most_values = INT64_C(64) << 20, most_unfollowed = INT64_C(320) << 20;
-
-static bool fits_with_values(const Graph *graph, bool craft)
+static bool fits_with_values(const JudgeSpec *spec, const Graph *graph, bool craft)
 {
     int64_t bytes;
-    return sizes_bytes(graph, &bytes) && bytes <= (craft ? most_values : most_unfollowed);
+    return sizes_bytes(graph, &bytes) &&
+           bytes <= (craft && !spec->time ? most_values(spec) : most_at_stake(spec));
 }
 
 /* Too large: the largest of its sizes as they are, fewer of the others. */
 static void other_full(Judging *j, const TorchTask *full)
 {
     CaseSpec c;
-    if (!sizes_within(j->arena, j->task, full, most_values, 0, &c))
+    if (!sizes_within(j->arena, j->task, full, most_values(j->spec), 0, &c))
         return;
     c.seed = j->spec->seed;
     judge_case(j, &c);
@@ -334,7 +337,7 @@ void judge_full(Judging *j)
     if (!full && j->spec->time) {
         no_time(j->arena, kase, first_said(&said, "the task cannot be read at full size"),
                 j->judged, &said, &j->log);
-    } else if (full && fits_with_values(full->graph, craft)) {
+    } else if (full && fits_with_values(j->spec, full->graph, craft)) {
         judge_case(j, &kase);
         if (j->spec->time)
             keep_time(&vec_last(&j->judged->cases).verdict, j->judged);

@@ -188,13 +188,23 @@ static CaseSpec again(const CaseSpec *first, const EvalCandidate *c)
     return spec;
 }
 
+/* The suite, or the user, says what the inputs are. */
+static bool was_asked(const JudgeSpec *spec)
+{
+    return spec->own_sizes || spec->only > 0 || spec->rule != RULE_ACRAFT;
+}
+
 static const int64_t most_again = INT64_C(256) << 20;
 
 static void judge_again(Judging *j, const CaseSpec *first)
 {
     CaseSpec spec = again(first, &j->judged->candidate);
-    if (case_ready(j->cache, j->spec, j->task, first)->bytes <= most_again)
-        judge_case(j, &spec);
+    if (case_ready(j->cache, j->spec, j->task, first)->bytes > most_again)
+        return;
+    spec.large = !was_asked(j->spec) && case_ready(j->cache, j->spec, j->task, first)->ref.steady;
+    if (spec.large && case_ready(j->cache, j->spec, j->task, &spec)->status != VERDICT_OK)
+        spec.large = false;
+    judge_case(j, &spec);
 }
 
 /* A text that does not get past its compiler is the same for every size. */

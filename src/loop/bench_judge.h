@@ -37,6 +37,7 @@ typedef struct JudgeSpec {
     const TorchEagerTable *baseline; /* measured times of tasks at stated sizes; NULL: none */
     JudgeCache *cache;               /* NULL: every case is made anew */
     const char *baseline_name;       /* of that file; "" */
+    int64_t most_values;             /* bytes up to which full size has values; 0: 64 MiB */
 } JudgeSpec;
 
 /* Bound over predicted time is 1 at best, but for rounding; above that it is no time of the task. */

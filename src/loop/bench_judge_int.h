@@ -15,6 +15,7 @@ typedef struct CaseSpec {
     const TorchSet *sets; /* sizes other than the file's */
     uint32_t n_sets;
     bool no_values; /* time only */
+    bool large;     /* large numbers among the inputs, where the task stays finite */
 } CaseSpec;
 typedef VEC(CaseSpec) CaseSpecs;
 

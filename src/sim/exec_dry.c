@@ -52,6 +52,18 @@ static void cover(SimGm *gm, uint64_t offset, const SimAccess *a)
         }
 }
 
+void exec_note_reads(Step *s)
+{
+    const SimTouched *t = sim_touched(s->sim, s->core, s->r);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const SimAccess *a = &t->access[i];
+        SimGm *gm = a->space == NPU_GM && !a->write && !is_empty(a) ? sim_gm_find(s->sim, a->at)
+                                                                    : NULL;
+        if (gm)
+            cover(gm, a->at - gm->region.base, a);
+    }
+}
+
 static bool dry_gm(Step *s, const SimAccess *a)
 {
     uint64_t offset, inside;

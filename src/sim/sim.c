@@ -141,7 +141,7 @@ bool sim_gm_add(Sim *sim, const SimRegion *region)
     gm->region.name = str_dup(&sim->arena, str_from(region->name));
     bool written = region->role == SIM_OUT || region->role == SIM_WORKSPACE ||
                    region->role == SIM_INOUT;
-    if (sim->config.no_data && (region->role == SIM_OUT || region->role == SIM_IN))
+    if (region->role == SIM_IN || (sim->config.no_data && region->role == SIM_OUT))
         cover_open(&gm->cover, region->bytes);
     memory_open(&gm->memory, region->memory, region->bytes, sim->config.no_data || !written,
                 &sim->arena);
@@ -318,7 +318,10 @@ bool sim_execute(Step *s)
     s->sim->stat[s->r->op].records++;
     bool dry = s->sim->config.no_data && row->form != NPU_F_SYNC && row->form != NPU_F_REGISTER &&
                row->form != NPU_F_BOOK && !dry_can_compute(s, row->form);
-    return check_common(s, row) && (dry ? exec_dry(s) : exec_form(s, row->form)) && !s->failed;
+    bool fine = check_common(s, row) && (dry ? exec_dry(s) : exec_form(s, row->form)) && !s->failed;
+    if (fine && !s->sim->config.no_data)
+        exec_note_reads(s);
+    return fine;
 }
 
 static void stop_core(Sim *sim, CoreState *core)
@@ -542,7 +545,7 @@ bool sim_read_of(const Sim *sim, uint32_t number, SimReadOf *of)
         const SimGm *gm = sim->gm.at[i];
         if (gm->number != number)
             continue;
-        bool known = sim->config.no_data && gm->region.role == SIM_IN;
+        bool known = gm->region.role == SIM_IN;
         *of = (SimReadOf){.known = known, .bytes = gm->region.bytes};
         of->read = known ? of->bytes - cover_missing(&gm->cover, &first) : 0;
         return true;

@@ -173,7 +173,7 @@ uint64_t sim_unwritten(const Sim *sim, uint32_t region, uint64_t *first);
 /* How much of a region was read, every byte counted once; the regions in the order they were added.
  * False: there is none of this number. */
 typedef struct SimReadOf {
-    bool known; /* an input of a run without data */
+    bool known; /* an input */
     uint64_t bytes, read;
 } SimReadOf;
 bool sim_read_of(const Sim *sim, uint32_t number, SimReadOf *of);

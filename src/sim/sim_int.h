@@ -30,8 +30,8 @@ typedef struct SimGm {
     SimRegion region;
     uint32_t number; /* in the order they were added */
     SimMemory memory;
-    Cover cover;            /* with no_data: what was written of an output, read of an input */
-    bool dirty;             /* undefined bytes were copied in at: */
+    Cover cover; /* what was read of an input; with no_data: what was written of an output */
+    bool dirty;  /* undefined bytes were copied in at: */
     uint16_t op, file, api; /* names of `core` */
     uint32_t core, line;
     SimSpot origin; /* where they come from; line 0: not known */
@@ -277,6 +277,8 @@ bool exec_scalar_access(Step *s);
 bool exec_register(Step *s);
 bool exec_sync(Step *s);
 bool exec_queue(Step *s);
+/* What a record that was executed has read of inputs. */
+void exec_note_reads(Step *s);
 /* Without data: every access checked against its memory, outputs covered. */
 bool exec_dry(Step *s);
 /* Without data but for some regions: all it reads is known, and it writes to UB only. */

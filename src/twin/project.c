@@ -637,6 +637,8 @@ static bool launch_case(CaseRun *c, const TwinKernel *kernel, TwinTensors *made,
                          .tiling_key = c->tiling.key,
                          .workspace = c->tiling.workspace};
     bool ok = twin_run(c->arena, kernel, &launch, c->options, run, c->verdict);
+    run->tensors = launch.tensors;
+    run->tensor_count = launch.tensor_count;
     run->tiling = launch.tiling;
     run->tiling_key = launch.tiling_key;
     run->workspace = launch.workspace;

@@ -141,7 +141,9 @@ typedef struct TwinRun {
     uint32_t cores;
     Str printed; /* the kernel's printf and DumpTensor */
     double seconds;
-    /* what the tiling function of a project decided */
+    /* of a project: the launch's tensors, and what the tiling function decided */
+    const TwinTensor *tensors;
+    uint32_t tensor_count;
     Str tiling;
     uint64_t tiling_key, workspace;
     uint32_t blocks;

@@ -1,6 +1,6 @@
 /* Tricks against the judge, each a Craft file of tests/loop/tricks that says in its head what it answers
  * and what it may not get: `# not: ok` no reward at all, `# not: time` no speed; `# not: none` is an honest
- * one that must keep both. */
+ * one that must keep both. Sizes and limits are a sixteenth of those in use, to be judged sooner. */
 #include "loop/judge_line.h"
 
 #include "base/file.h"
@@ -49,7 +49,8 @@ static void judge_trick(const char *name)
                       .fuzz = 1,
                       .tiny = true,
                       .trust = true,
-                      .time = true};
+                      .time = true,
+                      .most_values = 4 << 20};
     Judged judged;
     Str text;
     REQUIRE(file_read(&arena, path_join(&arena, folder, name), 0, &text, &diag));

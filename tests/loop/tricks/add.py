@@ -9,7 +9,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(4096, 8192), torch.randn(4096, 8192)]
+    return [torch.randn(1024, 2048), torch.randn(1024, 2048)]
 
 
 def get_init_inputs():
