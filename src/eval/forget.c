@@ -3,7 +3,7 @@
  * that is done once. Each call is judged in a process of its own, so that alone would not show it.
  *
  * What is prepared once (streams, tiling data on the device) may be kept: the same kernels must be launched
- * again, and what comes back must be memory of the second call or an argument. */
+ * again on the same arguments, and what comes back must be memory of the second call or an argument. */
 #include "eval/device.h"
 
 #include <string.h>
@@ -20,14 +20,75 @@ static const TwinEvent *next_launch(const TwinEvents *events, uint32_t *at)
     return *at < events->len ? &events->at[(*at)++] : NULL;
 }
 
-static bool same_launches(const TwinEvents *a, const TwinEvents *b)
+/* ---- arguments ---- */
+
+/* What both calls were given stays where it was; memory of their own has another place each time. */
+static bool same_place(EvalDevice *d, uint64_t a, uint64_t b)
+{
+    const EvalRoom *x = eval_device_at(d, a), *y = eval_device_at(d, b);
+    return a == b || !((x && x->given) || (y && y->given));
+}
+
+static bool same_shape(const TwinView *a, const TwinView *b)
+{
+    bool same = a->dtype == b->dtype && a->rank == b->rank;
+    for (uint32_t i = 0; same && i < a->rank && i < BIND_MOST_RANK; i++)
+        same = a->size[i] == b->size[i] && a->stride[i] == b->stride[i];
+    return same;
+}
+
+/* Structs by value are equal but for addresses in them: words from `own` on are memory of a call. */
+static bool same_bytes(EvalDevice *d, uint64_t own, Str a, Str b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t at = 0; at < a.len; at += 8) {
+        uint64_t x = 0, y = 0;
+        size_t n = a.len - at < 8 ? a.len - at : 8;
+        memcpy(&x, a.at + at, n);
+        memcpy(&y, b.at + at, n);
+        if (x != y && !(x >= own && y >= own && same_place(d, x, y)))
+            return false;
+    }
+    return true;
+}
+
+static bool same_argument(EvalDevice *d, uint64_t own, bool kernel, const TwinValue *a,
+                          const TwinValue *b)
+{
+    bool same = a->kind == b->kind && a->count == b->count;
+    for (uint32_t i = 0; same && a->kind == BIND_LIST && i < a->count; i++)
+        same = same_argument(d, own, kernel, &a->list[i], &b->list[i]);
+    if (!same)
+        return false;
+    switch (a->kind) {
+    case BIND_TENSOR:
+        return same_place(d, a->view.address, b->view.address) && same_shape(&a->view, &b->view);
+    case BIND_INT: return kernel ? same_place(d, (uint64_t)a->i, (uint64_t)b->i) : a->i == b->i;
+    case BIND_BOOL: return a->i == b->i;
+    case BIND_FLOAT: return memcmp(&a->f, &b->f, sizeof a->f) == 0;
+    case BIND_TEXT: return same_bytes(d, own, a->text, b->text);
+    default: return true;
+    }
+}
+
+static bool same_launch(EvalDevice *d, uint64_t own, const TwinEvent *a, const TwinEvent *b)
+{
+    bool same = a->kind == b->kind && strcmp(a->name, b->name) == 0 && a->blocks == b->blocks &&
+                a->count == b->count;
+    for (uint32_t i = 0; same && a->args && b->args && i < a->count; i++)
+        same = same_argument(d, own, a->kind == BIND_KERNEL, &a->args[i], &b->args[i]);
+    return same;
+}
+
+static bool same_launches(EvalDevice *d, uint64_t own, const TwinEvents *a, const TwinEvents *b)
 {
     uint32_t i = 0, k = 0;
     for (;;) {
         const TwinEvent *x = next_launch(a, &i), *y = next_launch(b, &k);
         if (!x || !y)
             return x == y;
-        if (strcmp(x->name, y->name) != 0 || x->blocks != y->blocks || x->count != y->count)
+        if (!same_launch(d, own, x, y))
             return false;
     }
 }
@@ -64,7 +125,7 @@ bool eval_host_forgets(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
         return eval_judge_fail(
             j, aside.status, STAGE_RUN,
             str_format(j->arena, "its second call in one process: %s", aside.reason));
-    if (!again.waits && same_launches(&done->events, &again.events) &&
+    if (!again.waits && same_launches(d, call->first_address, &done->events, &again.events) &&
         is_new(d, &again.events, &again.result))
         return true;
     return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,

@@ -443,6 +443,10 @@ static bool read_and_run(Model *m, const TorchOutside *outside)
     TorchTask *read = torch_read(j->arena, task->path, task->source, &options, &own);
     if (!read)
         return reader_failed(m, &own);
+    if (read->kept && !eval_host_is_theirs(j))
+        return eval_judge_fail(
+            j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+            str_format(j->arena, "the model keeps a result for its next call: %s", read->kept));
     return compare_outputs(m, read->graph);
 }
 

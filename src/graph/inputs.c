@@ -231,9 +231,12 @@ static bool is_drawn(const Tensor *t, bool *negative)
     return !whole;
 }
 
+enum { MOST_LINE = 1024 };
+
 static void spike_lines(Tensor *t, uint64_t seed, uint64_t stream, bool negative)
 {
     int64_t n = t->shape.rank ? t->shape.dim[t->shape.rank - 1] : 1;
+    n = n > MOST_LINE ? MOST_LINE : n;
     double least = t->dtype == DT_F16 ? 14 : 120, most = t->dtype == DT_F16 ? 60 : 400;
     for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
         uint64_t r = rng_u64(seed ^ 0x7370696Bu, stream, (uint64_t)line);

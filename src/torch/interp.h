@@ -95,6 +95,7 @@ typedef struct Interp {
     bool narrow;
     const TorchOutside *outside; /* NULL: none */
     bool no_data;                /* data-dependent values are refused */
+    const char *kept;            /* where the model keeps a result for its next call; NULL */
     DType float_type;            /* of tensors made without a dtype */
     bool used_data;              /* some shape or branch came from values */
     bool in_place;               /* some tensor was written to */

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "torch/case.h"
+#include "torch/kept.h"
 #include "torch/knob.h"
 #include "torch/nn.h"
 #include "torch/operand.h"
@@ -255,9 +256,14 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
     for (uint32_t i = 0; i < args.n_kw; i++)
         import_inputs(it, args.kw[i]);
     Span at = forward_of(model) ? forward_of(model)->at : (Span){0};
+    KeptTensors before = {0};
+    if (it->outside)
+        kept_tensors(it, model, &before);
     PyVal result = interp_call(it, at, model, &args);
     if (!it->outside)
         operand_bind_outputs(it, at, result);
+    else
+        it->kept = kept_result(it, model, &before);
     add_output(it, result, 0);
     if (!it->graphs[1]->outputs.len)
         interp_fail(it, at, "T020", "forward returns no tensor");
@@ -417,6 +423,7 @@ TorchTask *torch_read_tree(Arena *arena, const char *path, const Py *module, con
         vec_push(arena, &task->numbers, it->numbers.at[i]);
     task->used_data = it->used_data;
     task->in_place = it->in_place;
+    task->kept = it->kept;
     for (uint32_t i = 0; i < it->looks.len; i++)
         vec_push(arena, &task->looks, it->looks.at[i]);
     task->in_range = it->outside || torch_fit_indices(task->graph);

@@ -146,6 +146,29 @@ T_TEST(cheat_tiling_function_computes)
     check_said(&j, "ValueDepend", VERDICT_NOT_COMPUTED, "asks for the values");
 }
 
+/* It is called for every launch, in one process. */
+T_TEST(cheat_tiling_function_counts)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c;
+    static const char set[] = "tiling.set_n(t.n);";
+    j.diag = diag_make(&j.arena, "project", STR(""));
+    REQUIRE(candidate_as(&j.arena, "relu", "mkb", &c));
+    c.form = FORM_PROJECT;
+    c.entry = "";
+    for (uint32_t i = 0; i < c.texts.len; i++) {
+        Str text = c.texts.at[i].text;
+        ptrdiff_t at = str_find(text, str_from(set));
+        if (at >= 0)
+            c.texts.at[i].text = str_from(str_format(
+                &j.arena, "%.*sstatic int calls; tiling.set_n(calls++ ? t.n - 1 : t.n);%.*s",
+                (int)at, text.at, (int)(text.len - (size_t)at - sizeof set + 1),
+                text.at + at + sizeof set - 1));
+    }
+    judge_candidate(&j, &c, "tests/eval/tasks/relu.py");
+    check_said(&j, "calls", VERDICT_BAD_TILING, "decides otherwise when it is called again");
+}
+
 /* ---- PyTorch around a kernel that copies ---- */
 
 /* A part of the candidate in another text. */
@@ -255,4 +278,22 @@ T_TEST(cheat_binding_moves_and_casts)
         relu, forward,
         "at::Tensor b = at::empty_like(x); " RUN("x", "b") " return at::full_like(x, 0.5);",
         VERDICT_NOT_COMPUTED, "no kernel has written");
+}
+
+/* ---- state between calls ---- */
+
+T_TEST(cheat_second_call_takes_other_tensors)
+{
+    check_around("tests/eval/tasks/relu.py", "return custom_ops_lib.relu_custom(x)",
+                 "static int calls; at::Tensor y = at::empty_like(x); if (calls++ == 0) { "
+                 "EXEC_NPU_CMD(aclnnReluCustom, x, y); } else { EXEC_NPU_CMD(aclnnReluCustom, y, "
+                 "y); } return y;",
+                 VERDICT_NOT_COMPUTED, "a second call");
+}
+
+T_TEST(cheat_model_keeps_a_result)
+{
+    check_around("tests/eval/tasks/relu.py",
+                 "self.y = custom_ops_lib.relu_custom(x)\n        return self.y", NULL,
+                 VERDICT_NOT_COMPUTED, "keeps a result for its next call: y");
 }
