@@ -79,6 +79,27 @@ static bool telling(const Scaler *s, const Graph *graph)
     return true;
 }
 
+static bool same_ints(const Attr *a, const Attr *b)
+{
+    bool same = (a != NULL) == (b != NULL) && (!a || a->ints.len == b->ints.len);
+    for (uint32_t i = 0; same && a && i < a->ints.len; i++)
+        same = a->ints.at[i] == b->ints.at[i];
+    return same;
+}
+
+/* A window and its steps are no sizes: with others it is another operator, which no kernel for this
+ * one could be. Where they follow from sizes (adaptive pools), those stay too. */
+static bool same_windows(const Scaler *s, const Graph *graph)
+{
+    static const AttrKey keys[] = {AT_KERNEL, AT_STRIDE, AT_PADDING, AT_DILATION};
+    bool same = true;
+    for (uint32_t i = 0; i < graph->nodes.len && i < s->full->nodes.len; i++)
+        for (size_t k = 0; same && k < sizeof keys / sizeof *keys; k++)
+            same = same_ints(node_attr(&s->full->nodes.at[i], keys[k]),
+                             node_attr(&graph->nodes.at[i], keys[k]));
+    return same;
+}
+
 /* Reads with the sizes in hand. False when the file does not read, or not as it should. */
 static bool measure(Scaler *s, double *cost, uint32_t *nodes)
 {
@@ -93,7 +114,8 @@ static bool measure(Scaler *s, double *cost, uint32_t *nodes)
         *cost = cost_of(s, task->graph);
         *nodes = task->graph->nodes.len;
     }
-    bool good = task && task->in_range && (s->stage == 3 || telling(s, task->graph));
+    bool good = task && task->in_range && same_windows(s, task->graph) &&
+                (s->stage == 3 || telling(s, task->graph));
     arena_drop(&trial);
     return good;
 }

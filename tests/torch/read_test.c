@@ -431,6 +431,26 @@ static bool same(const char *a, const char *b)
     return equal;
 }
 
+/* A window of 8 is no size: whatever is drawn, the pool stays the same operator. */
+T_TEST(scaling_keeps_windows)
+{
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        Arena arena = {0};
+        const char *path = "tasks/pooling/max_pooling_1d.py";
+        Diag diag = diag_make(&arena, path, STR(""));
+        TorchOptions options = {.seed = seed};
+        Str source;
+        REQUIRE(file_read(&arena, path, 0, &source, &diag));
+        TorchTask *task = torch_read_scaled(&arena, path, source, &options,
+                                            seed ? SCALE_FUZZ : SCALE_SMALL, &diag);
+        REQUIRE(task);
+        const Graph *g = task->graph;
+        const Attr *kernel = node_attr(&g->nodes.at[0], AT_KERNEL);
+        CHECK(kernel && kernel->ints.len == 1 && kernel->ints.at[0] == 8);
+        arena_drop(&arena);
+    }
+}
+
 T_TEST(read_negative_dims)
 {
     static const char *const pairs[][2] = {
