@@ -56,6 +56,7 @@ int64_t compare_reduction(const Graph *g, const Node *node)
         return w.rank > 0 && w.dim[0] > 0
                    ? count_of(w) / (node_bool(node, AT_TRANSPOSED) ? w.dim[1] : w.dim[0])
                    : 1;
+    case OP_CONV_TAPS: return w.dim[0] > 0 ? count_of(w) / w.dim[0] : 1;
     case OP_POOL: return ints_product(node, AT_KERNEL);
     case OP_REDUCE:
     case OP_ADAPTIVE_POOL: return ratio(g, node);

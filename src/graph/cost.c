@@ -93,6 +93,9 @@ static double node_flops(const Graph *graph, const Node *node)
     case OP_CDIST: return 3 * out * last_dim(graph, node->in[0], 1);
     case OP_EINSUM: return einsum_flops(graph, node);
     case OP_CONV: return conv_flops(graph, node);
+    case OP_CONV_TAPS:
+        return 2 * out * count_of(graph, node->in[1]) /
+               (double)graph_value(graph, node->in[1])->shape.dim[0];
     case OP_POOL: return window_flops(graph, node);
     case OP_SDPA: return 4 * count_of(graph, node->in[0]) * last_dim(graph, node->in[1], 2);
     case OP_MHA: return mha_flops(graph, node);

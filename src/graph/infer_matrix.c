@@ -241,6 +241,34 @@ bool infer_conv(Infer *infer)
     return true;
 }
 
+/* Every tap of every place lies inside its phase. */
+bool infer_conv_taps(Infer *infer)
+{
+    enum { DIMS = 3, RANK_X = 6, RANK_W = 5 };
+    Shape x = infer_in(infer, 0)->shape, w = infer_in(infer, 1)->shape;
+    const int64_t *stride, *dilation, *size;
+    int64_t groups = node_int(infer->node, AT_GROUPS, 1), phases = 1, volume = 1, last = 0;
+    int64_t start = node_int(infer->node, AT_START, 0);
+    if (x.rank != RANK_X || w.rank != RANK_W || groups < 1 || start < 0 || w.dim[0] % groups ||
+        x.dim[1] != groups * w.dim[4])
+        return mismatch(infer, x, w);
+    if (!infer_ints(infer, AT_STRIDE, DIMS, 1, &stride) ||
+        !infer_ints(infer, AT_DILATION, DIMS, 1, &dilation) ||
+        !infer_ints(infer, AT_SHAPE, DIMS, 1, &size))
+        return false;
+    infer->out[0] = (Shape){.rank = RANK_W, .dim = {x.dim[0], w.dim[0]}};
+    for (int i = 0; i < DIMS; i++) {
+        int64_t far;
+        if (w.dim[1 + i] < 1 || !infer_muladd(infer, w.dim[1 + i] - 1, dilation[i], 0, &far) ||
+            !infer_muladd(infer, last, x.dim[3 + i], far / stride[i] + size[i] - 1, &last) ||
+            !infer_muladd(infer, volume, x.dim[3 + i], 0, &volume) ||
+            !infer_muladd(infer, phases, stride[i], 0, &phases))
+            return mismatch(infer, x, w);
+        infer->out[0].dim[2 + i] = size[i];
+    }
+    return (phases == x.dim[2] && last < volume - start) || mismatch(infer, x, w);
+}
+
 static void index_output(Infer *infer)
 {
     infer->dtype[0] = infer_in(infer, 0)->dtype;

@@ -111,7 +111,7 @@ static IrView element_of(const Life *f, const IrView *v, IrExprId index)
 }
 
 /* A sum as atoms that are counted, and a number. */
-enum { SUM_TERMS = 8, SUM_DEPTH = 16 };
+enum { SUM_TERMS = 8, SUM_DEPTH = 16, SUM_FACTOR = 1 << 20 };
 typedef struct Sum {
     int64_t number;
     uint32_t n;
@@ -131,6 +131,11 @@ static bool sum_add(const Life *f, Sum *sum, IrExprId id, int64_t times, int dep
     if (e->op == IR_E_ADD || e->op == IR_E_SUB)
         return sum_add(f, sum, e->arg[0], times, depth + 1) &&
                sum_add(f, sum, e->arg[1], e->op == IR_E_SUB ? -times : times, depth + 1);
+    for (int side = 0; side < 2 && e->op == IR_E_MUL; side++) {
+        const IrExpr *factor = &f->l->ir->exprs.at[e->arg[side]];
+        if (factor->op == IR_E_INT && factor->of.i > -SUM_FACTOR && factor->of.i < SUM_FACTOR)
+            return sum_add(f, sum, e->arg[1 - side], times * factor->of.i, depth + 1);
+    }
     uint32_t i = 0;
     while (i < sum->n && !ir_same(f->l->ir, sum->atom[i], id))
         i++;
@@ -142,14 +147,43 @@ static bool sum_add(const Life *f, Sum *sum, IrExprId id, int64_t times, int dep
     return true;
 }
 
-/* b - a is a number that is not below 0. */
+static bool is_var(const Life *f, IrExprId e, IrVarId var)
+{
+    return e && f->l->ir->exprs.at[e].op == IR_E_VAR && f->l->ir->exprs.at[e].of.var == var;
+}
+
+/* The loop that counts by this variable, one by one; NULL: none, or several. */
+static const IrAxis *counting_axis(const Life *f, IrExprId e)
+{
+    const IrAxis *found = NULL;
+    for (uint32_t i = 0; i < f->axes->len; i++) {
+        const IrAxis *a = f->axes->at[i];
+        if (!is_var(f, e, a->range.start))
+            continue;
+        if (found || a->tile || (a->step && !lx_is(f->l, a->step, 1)))
+            return NULL;
+        found = a;
+    }
+    return found;
+}
+
+/* b - a is a number that is not below 0, in the last turn of loops that a counts with. */
 static bool differ_by_number(const Life *f, IrExprId a, IrExprId b)
 {
     Sum sum = {0};
-    bool ok = sum_add(f, &sum, b, 1, 0) && sum_add(f, &sum, a, -1, 0) && sum.number >= 0;
+    bool ok = sum_add(f, &sum, b, 1, 0) && sum_add(f, &sum, a, -1, 0);
+    for (uint32_t i = 0; i < sum.n && ok; i++) {
+        const IrAxis *loop = sum.times[i] < 0 ? counting_axis(f, sum.atom[i]) : NULL;
+        int64_t times = sum.times[i];
+        if (!loop)
+            continue;
+        sum.times[i] = 0;
+        sum.number -= times;
+        ok = sum_add(f, &sum, loop->hi, times, 0);
+    }
     for (uint32_t i = 0; i < sum.n && ok; i++)
         ok = sum.times[i] == 0;
-    return ok;
+    return ok && sum.number >= 0;
 }
 
 static bool at_most(const Life *f, IrExprId a, IrExprId b)
@@ -171,11 +205,6 @@ static IrExprId end_of(const Life *f, IrExprId start, IrExprId size)
     if (e->op == IR_E_SUB && ir_same(f->l->ir, e->arg[1], size))
         return e->arg[0];
     return lx_add(f->l, start, size);
-}
-
-static bool is_var(const Life *f, IrExprId e, IrVarId var)
-{
-    return e && f->l->ir->exprs.at[e].op == IR_E_VAR && f->l->ir->exprs.at[e].of.var == var;
 }
 
 /* Where the loop ends whose turn the range is: the range ends there at the latest. 0: none, or
@@ -222,7 +251,7 @@ static bool covered(const Life *f, const Regions *written, const IrView *view)
     return false;
 }
 
-/* b starts where a ends along one axis, and they agree on the other: a grows. */
+/* b starts where a ends along one axis, or ends where a starts, and they agree on the other: a grows. */
 static bool region_join(const Life *f, Region *a, const Region *b)
 {
     const IrProgram *ir = f->l->ir;
@@ -232,6 +261,13 @@ static bool region_join(const Life *f, Region *a, const Region *b)
                                          ir_same(ir, a->size[other], b->size[other]));
         IrExprId end = lx_add(f->l, a->start[axis], a->size[axis]);
         if (agree && b->start[axis] && ir_same(ir, end, b->start[axis])) {
+            a->size[axis] = lx_add(f->l, a->size[axis], b->size[axis]);
+            return true;
+        }
+        IrExprId before = b->start[axis] ? lx_add(f->l, b->start[axis], b->size[axis])
+                                         : b->size[axis];
+        if (agree && a->start[axis] && ir_same(ir, before, a->start[axis])) {
+            a->start[axis] = b->start[axis];
             a->size[axis] = lx_add(f->l, a->size[axis], b->size[axis]);
             return true;
         }
@@ -292,12 +328,29 @@ static Regions copy_regions(const Life *f, const Regions *w)
 
 static bool exposes_block(Life *f, const IrBlock *block, uint32_t from, Regions *w);
 
+/* Blocks of as many elements as lie between the starts of neighbouring turns: n*i .. n*i + n. */
+static bool sweep_blocks(const Life *f, const IrAxis *a, Region *r, uint32_t axis)
+{
+    Sum start = {0};
+    int64_t size = r->size[axis] ? lx_most(f->l, r->size[axis]) : 0;
+    if (a->tile || !r->start[axis] || !sum_add(f, &start, r->start[axis], 1, 0) || start.n != 1 ||
+        !is_var(f, start.atom[0], a->range.start) || start.times[0] < 1 || start.times[0] != size ||
+        !lx_is(f->l, r->size[axis], size))
+        return false;
+    IrExprId block = lx_int(f->l, size);
+    r->size[axis] = lx_mul(f->l, lx_sub(f->l, a->hi, a->lo), block);
+    r->start[axis] = lx_add(f->l, lx_mul(f->l, a->lo, block), lx_int(f->l, start.number));
+    return true;
+}
+
 /* What every iteration writes at its own place, the whole loop writes over its range. */
 static bool sweep_axis(const Life *f, const IrAxis *a, Region *r, uint32_t axis)
 {
     bool at_var = is_var(f, r->start[axis], a->range.start);
-    if (!at_var || (a->step && !lx_is(f->l, a->step, 1)))
+    if (a->step && !lx_is(f->l, a->step, 1))
         return false;
+    if (!at_var)
+        return sweep_blocks(f, a, r, axis);
     bool unit = a->tile ? ir_same(f->l->ir, r->size[axis], lx_var(f->l, a->range.size))
                         : lx_is(f->l, r->size[axis], 1);
     if (!unit)

@@ -360,3 +360,23 @@ T_TEST(nest_cuts_between_steps)
                 "        return (p[:, :-2] + p[:, 2:])[:, ::2]\n",
                 "torch.randn(2, 9, 12)");
 }
+
+/* The minimum over channels is there only behind its own loop: the sum of it is no expression of one tile. */
+T_TEST(nest_reductions_of_reductions_over_other_axes)
+{
+    Arena arena = {0};
+    Diag diag;
+    Graph *g = read_model(
+        &arena,
+        "self, x, y):\n"
+        "        s = x.permute(0, 2, 3, 1).reshape(2, 12, 8, 6)[:, 1:11, 1:7] + y\n"
+        "        return s.min(dim=1, keepdim=True)[0].sum(dim=2, keepdim=True)\n",
+        "torch.randn(2, 6, 12, 8), torch.randn(6)", &diag);
+    Plan plan = {0};
+    diag = diag_make(&arena, "model.py", STR(""));
+    if (plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag))
+        CHECK(plan.craft.len > 0);
+    else
+        CHECK(diag.items.len > 0);
+    arena_drop(&arena);
+}

@@ -142,12 +142,53 @@ static void take_root(Chain *c, const Node *node)
             c->root[i] = node->out;
 }
 
+static bool fuses(const Node *node, bool slices);
+
+/* Whether two nodes read the same tensor, or one the other's result. */
+static bool share_value(const Graph *g, const Node *a, const Node *b)
+{
+    for (uint32_t i = 0; i < b->n_in; i++) {
+        if (b->in[i] == VALUE_NONE || graph_value(g, b->in[i])->kind == VALUE_CONST)
+            continue;
+        if (b->in[i] >= a->out && b->in[i] < a->out + a->n_out)
+            return true;
+        for (uint32_t k = 0; k < a->n_in; k++)
+            if (a->in[k] == b->in[i])
+                return true;
+    }
+    return false;
+}
+
+/* Operators that have nothing to do with each other are one stage only where all of them are elementwise: a copy
+ * beside a product gains nothing, and keeps both from planners of their own. */
+static bool belongs_together(const Graph *g, uint32_t from, uint32_t to)
+{
+    uint64_t reached = 1; /* MOST_NODES bits */
+    bool all = true, grown = true;
+    for (uint32_t i = from; i < to; i++)
+        all = all && fuses(&g->nodes.at[i], true) && g->nodes.at[i].op != OP_RESHAPE;
+    while (grown && !all) {
+        grown = false;
+        for (uint32_t i = from; i < to; i++)
+            for (uint32_t k = from; k < i; k++) {
+                uint64_t both = UINT64_C(1) << (i - from) | UINT64_C(1) << (k - from);
+                bool new = (reached & both) && (reached & both) != both;
+                if (!new || !share_value(g, &g->nodes.at[k], &g->nodes.at[i]))
+                    continue;
+                reached |= both;
+                grown = true;
+            }
+    }
+    return all || reached == (UINT64_C(1) << (to - from)) - 1;
+}
+
 /* The end of the stage that begins here; `from`: there is none. */
 static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
 {
     uint32_t to = c->g->nodes.len - from > MOST_NODES ? from + MOST_NODES : c->g->nodes.len;
     for (; to > from; to--)
-        if ((from || to < c->g->nodes.len) && try_stage(c, from, to, said))
+        if ((from || to < c->g->nodes.len) && belongs_together(c->g, from, to) &&
+            try_stage(c, from, to, said))
             return to;
     return from;
 }

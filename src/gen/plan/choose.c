@@ -7,6 +7,7 @@
 #include "gen/plan/build/build.h"
 #include "gen/plan/chain_sizes.h"
 #include "gen/plan/clock.h"
+#include "gen/plan/cube/conv.h"
 #include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
 #include "gen/plan/wide.h"
@@ -17,8 +18,8 @@ typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int6
                      const char *name, Plan *plan, Diag *diag);
 
 static Planner *const planners[] = {
-    plan_streams, plan_arg,   plan_index, plan_resize, plan_sample,  plan_each, plan_move,
-    plan_column,  plan_tally, plan_order, plan_select, plan_product, plan_nest};
+    plan_streams, plan_arg,   plan_index, plan_resize, plan_sample,  plan_each, plan_pad, plan_move,
+    plan_column,  plan_tally, plan_order, plan_select, plan_product, plan_conv, plan_nest};
 
 static bool name_ok(const char *name)
 {

@@ -342,10 +342,7 @@ bool prim_composite(PrimGraph *g, const Node *node, PrimValue *out)
         return prim_refuse(g, node,
                            "it is matrix work that is no plain product of two float matrices");
     case OP_CONV:
-        return prim_refuse(g, node,
-                           "it is matrix work of another kind than products of two matrices; as a "
-                           "vector kernel it "
-                           "is planned for windows of up to 49 places with their channels");
+    case OP_CONV_TAPS:
     case OP_GROUPED_MATMUL:
     case OP_SDPA:
     case OP_MHA:

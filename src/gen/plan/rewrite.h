@@ -49,6 +49,7 @@ bool rewrite_small(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_slice(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_window(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_fold(Rewrite *r, const Node *node, ValueId *out);
+bool rewrite_conv(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_attention(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_product(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_written(Rewrite *r, const Node *node, ValueId *out);

@@ -319,7 +319,7 @@ static bool wants_name(const Build *b, NestId user, uint32_t which)
 static void prepare(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
-    if (b->name[id])
+    if (b->name[id] || v->op != NEST_MAP)
         return;
     for (uint32_t i = 0; i < v->n_arg; i++) {
         if (wants_name(b, id, i))
