@@ -56,8 +56,8 @@ static void put_split(Arena *arena, const Nest *nest, const Band *band, Dice *di
     int64_t wording = dice_below(dice, 3);
     if (!reduced)
         buf_printf(out,
-                   wording == 0   ? "Results are independent: split %s over the cores."
-                   : wording == 1 ? "No result depends on another, so the cores share out %s."
+                   wording == 0   ? "Elements are computed independently: split %s over the cores."
+                   : wording == 1 ? "No element waits for another, so the cores share out %s."
                                   : "No axis is walked for a reduction: deal out %s to the cores.",
                    by);
     else if (wording == 0)
