@@ -347,43 +347,24 @@ static bool plan_task(Work *w)
     return true;
 }
 
-/* A planned program that is refused is a bug of ours. */
-static bool note_refused(Work *w, const RowsProgram *p, const Verdict *verdict, const Diag *diag)
-{
-    Buf out = {0};
-    verdict_to_text(verdict, &out);
-    diag_print(diag, &out);
-    w->made->contradiction = str_format(w->arena,
-                                        "task %llu: a planned program is refused\n%.*s\n%.*s\n%.*s",
-                                        (unsigned long long)w->task.number, STR_ARG(w->task.model),
-                                        STR_ARG(p->craft), (int)out.len, out.at);
-    buf_free(&out);
-    return false;
-}
-
-/* *right: its values are; false: it is refused. */
-static bool judge_program(Work *w, const RowsProgram *p, bool *right)
+static VerdictStatus judge_program(Work *w, const RowsProgram *p)
 {
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
-    *right = rows_judge(w->arena, p->craft, &w->cases, w->maker->chip, false, &verdict, &diag);
-    return *right || verdict.status == VERDICT_WRONG || verdict.status == VERDICT_BAD_TILING ||
-           note_refused(w, p, &verdict, &diag);
+    rows_judge(w->arena, p->craft, &w->cases, w->maker->chip, false, &verdict, &diag);
+    return verdict.status;
 }
 
 /* The fastest program and the slowest: only these are shown. */
 static bool judge_task(Work *w)
 {
-    bool right;
     if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice, &w->cases))
         return drop(w, DROP_CASES);
-    if (!judge_program(w, &w->at[0], &right))
-        return false;
-    if (!right)
-        return drop(w, DROP_ROUNDED);
-    if (w->points > 1 && !judge_program(w, &w->at[w->points - 1], &right))
-        return false;
-    w->points = right ? w->points : 1;
+    VerdictStatus status = judge_program(w, &w->at[0]);
+    if (status != VERDICT_OK)
+        return drop(w, status == VERDICT_WRONG ? DROP_ROUNDED : DROP_REFUSED);
+    if (w->points > 1 && judge_program(w, &w->at[w->points - 1]) != VERDICT_OK)
+        w->points = 1;
     return true;
 }
 
