@@ -30,16 +30,16 @@ static void spread_columns(Lower *l, const View2 *d, AscRef from, bool col)
     Opened body;
     ls_open(l, &body);
     IrExprId here = lx_var(l, at), one = lx_int(l, 1), zero = lx_int(l, 0);
-    AscStmt call = {.kind = ASC_S_CALL,
-                    .at = l->span,
-                    .api = ASC_MULS,
-                    .dst = ref_at(l, d->ref, here),
-                    .a = col ? from : ref_at(l, from, here),
-                    .scalar = lower_scalar_const(l, 1, dtype),
-                    .mask = lx_min(l, lx_int(l, lanes), lx_sub(l, d->cols, here)),
-                    .repeat = d->rows,
-                    .strides = {one, col ? zero : one, 0, op_blocks(l, d->stride, dtype),
-                                col ? one : zero, 0}};
+    AscStmt call = {
+        .kind = ASC_S_CALL,
+        .at = l->span,
+        .api = ASC_MULS,
+        .dst = ref_at(l, d->ref, here),
+        .a = col ? from : ref_at(l, from, here),
+        .scalar = lower_scalar_const(l, 1, dtype),
+        .mask = lx_min(l, lx_int(l, lanes), lx_sub(l, d->cols, here)),
+        .repeat = d->rows,
+        .strides = {one, col ? zero : one, 0, op_blocks(l, d->stride, dtype), col ? one : zero, 0}};
     *ls_new(l, ASC_S_CALL) = call;
     ls_close(l, &body, owner, false);
 }
