@@ -633,7 +633,16 @@ static void limit_tiles(Schedule *schedule, int64_t tile_limit)
     }
 }
 
-enum { MOST_SPLIT = 8, MOST_PHASES = 6 };
+enum { MOST_SPLIT = 8, MOST_PHASES = 6, LARGE_BAND = 1 << 14 /* elements */ };
+
+/* How many bands fill what they get of the memory on chip. */
+static uint32_t large_bands(const Program *p, const Schedule *schedule)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < schedule->bands.len; i++)
+        n += band_elements(p, &schedule->bands.at[i]) > LARGE_BAND;
+    return n ? n : 1;
+}
 
 /* Bands and the best roles of each. Where one has none, reductions that it needs are computed by all cores
  * together, in a phase of their own before it. */
@@ -652,7 +661,7 @@ static bool schedule_nest(Program *p, Schedule *schedule, Band roles[][MOST_ROLE
             break;
         for (uint32_t i = 0; i < schedule->bands.len && !failed; i++) {
             const char *why;
-            schedule->bands.at[i].beside = has_workspace(p->nest) ? schedule->bands.len : 1;
+            schedule->bands.at[i].beside = has_workspace(p->nest) ? large_bands(p, schedule) : 1;
             n[i] = schedule_roles(p->nest, p->chip, &schedule->bands.at[i], roles[i], MOST_ROLES,
                                   &why);
             if (!n[i])

@@ -265,8 +265,10 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 /* How much of an axis a core walks: all of it, or its share. */
 static int64_t core_extent(const Nest *nest, const NpuChip *chip, const Band *band, uint32_t axis)
 {
-    int64_t size = nest->axes.at[axis].size;
-    return axis == band->split ? (size + chip->aiv - 1) / chip->aiv : size;
+    int64_t size = nest->axes.at[axis].size, share = (size + chip->aiv - 1) / chip->aiv;
+    if (axis != band->split)
+        return size;
+    return axis == band->lanes.axis ? (share + LINE - 1) / LINE * LINE : share;
 }
 
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
