@@ -180,10 +180,11 @@ static bool part_stage(Chain *c, uint32_t at, uint32_t *budget)
     return found;
 }
 
+/* Of tasks that are small enough to be timed often. */
 static void part_stages(Chain *c)
 {
-    uint32_t budget = MOST_PLANNED;
-    for (uint32_t i = 0; i < c->stages.len;)
+    uint32_t budget = clock_budget(c->g) == CLOCK_MOST ? MOST_PLANNED : 0;
+    for (uint32_t i = 0; i < c->stages.len && budget;)
         if (c->stages.len >= CHAIN_MAX_STAGES || !part_stage(c, i, &budget))
             i++;
 }

@@ -6,7 +6,7 @@
 #include "ir/prove.h"
 #include "lower/lower.h"
 
-#define MOST_BYTES 1e9 /* of operands, over all programs that are timed for a task */
+#define MOST_BYTES 2.5e8 /* of operands, over all programs that are timed for a task */
 
 /* Scalars that hold values of tensors: read from memory, found in tiles, or computed from such. */
 typedef struct Tainted {
