@@ -99,6 +99,8 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
     if (!p || values_decide(arena, p))
         return false;
     ir_prove(arena, p, chip, &report, &diag);
+    if (!diag_ok(&diag)) /* the checker refuses it */
+        return false;
     AscProgram *lowered = lower_program(arena, p, chip, LOWER_ALIGN, &diag);
     if (!lowered)
         return false;
