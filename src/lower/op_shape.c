@@ -17,9 +17,45 @@ static AscRef row_at(Lower *l, const View2 *v, IrVarId row)
     return ref_at(l, v->ref, lx_mul(l, lx_var(l, row), v->stride));
 }
 
+/* All rows at once, a repeat of columns at a time: the same row for all of them, or (col) a block of the same
+ * value for each. */
+static void spread_columns(Lower *l, const View2 *d, AscRef from, bool col)
+{
+    DType dtype = d->ref.dtype;
+    int64_t lanes = 256 / (int64_t)dtype_bytes(dtype);
+    IrVarId at = lx_local(l, "col", DT_I64);
+    l->ir->vars.at[at].lo = 0;
+    l->ir->vars.at[at].multiple = lanes;
+    AscStmtId owner = ls_for(l, at, lx_int(l, 0), d->cols, lx_int(l, lanes));
+    Opened body;
+    ls_open(l, &body);
+    IrExprId here = lx_var(l, at), one = lx_int(l, 1), zero = lx_int(l, 0);
+    AscStmt call = {
+        .kind = ASC_S_CALL,
+        .at = l->span,
+        .api = ASC_MULS,
+        .dst = ref_at(l, d->ref, here),
+        .a = col ? from : ref_at(l, from, here),
+        .scalar = lower_scalar_const(l, 1, dtype),
+        .mask = lx_min(l, lx_int(l, lanes), lx_sub(l, d->cols, here)),
+        .repeat = d->rows,
+        .strides = {one, col ? zero : one, 0, op_blocks(l, d->stride, dtype), col ? one : zero, 0}};
+    *ls_new(l, ASC_S_CALL) = call;
+    ls_close(l, &body, owner, false);
+}
+
+static bool spreads_columns(const Lower *l, const IrStmt *s)
+{
+    return op_short_rows(l, &s->dst) && asc_apis[ASC_MULS].dtypes >> s->dst.dtype & 1;
+}
+
 static void broadcast_row(Lower *l, const IrStmt *s)
 {
     View2 d = view_of(l, &s->dst), v = view_of(l, &s->src[0]);
+    if (spreads_columns(l, s)) {
+        spread_columns(l, &d, v.ref, false);
+        return;
+    }
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d.rows, &owner, &body);
@@ -58,7 +94,7 @@ static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_
 }
 
 /* Each value is spread over one block, then that block is repeated along its row. */
-static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room)
+static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room, bool columns)
 {
     int64_t block = 32 / (int64_t)dtype_bytes(d->ref.dtype);
     AscRef wide = scratch_take(l, d->ref.dtype, lx_mul(l, lx_align(l, room, 8), lx_int(l, block)));
@@ -69,6 +105,10 @@ static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room)
                                        .dst = wide,
                                        .a = value,
                                        .repeat = groups};
+    if (columns) {
+        spread_columns(l, d, wide, true);
+        return;
+    }
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d->rows, &owner, &body);
@@ -87,7 +127,7 @@ static void broadcast_col(Lower *l, const IrStmt *s)
     rows = lx_most(l, d.rows) < rows ? lx_most(l, d.rows) : rows;
     cols = lx_most(l, d.cols) < cols ? lx_most(l, d.cols) : cols;
     if (moves && rows <= 255 * 8 && cols < 256 * lanes) {
-        spread_rows(l, &d, v.ref, view_room(l, &s->src[0]));
+        spread_rows(l, &d, v.ref, view_room(l, &s->src[0]), spreads_columns(l, s));
         return;
     }
     AscStmtId owner;

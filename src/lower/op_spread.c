@@ -23,6 +23,7 @@ static AscApi direct_api(const Lower *l, const IrStmt *s)
     case IR_T_ADD: return ASC_ADD;
     case IR_T_SUB: return ASC_SUB;
     case IR_T_MUL: return ASC_MUL;
+    case IR_T_DIV: return ASC_DIV;
     case IR_T_MAX: return ASC_MAX;
     case IR_T_MIN: return ASC_MIN;
     case IR_T_FMA: return same_view(l, &s->dst, &s->src[2]) ? ASC_MUL_ADD_DST : ASC_API_COUNT;

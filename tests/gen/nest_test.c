@@ -268,6 +268,34 @@ T_TEST(nest_of_a_grouped_norm)
     arena_drop(&arena);
 }
 
+/* Reductions over what results are dealt out by: all cores compute them together, a phase earlier. */
+T_TEST(nest_cores_share_reductions)
+{
+    check_model("self, x):\n        return x / x.sum(0) - x.amax(1, keepdim=True)\n",
+                "torch.rand(40, 24) + 1");
+    check_model("self, x, y):\n        return x.amin() + x.amax() * y\n",
+                "torch.randn(9, 33), torch.randn(7, 20)");
+    check_model("self, x):\n        return (x * x).mean()\n",
+                "torch.randn(5, 70, dtype=torch.float16)");
+    check_model("self, x, y):\n"
+                "        a, b = x.sum(-1), y.sum(-1)\n"
+                "        return 1 - ((x * y).sum(-1) / (a + b + 1)).mean(1)\n",
+                "torch.rand(2, 3, 70), torch.rand(2, 3, 70)");
+}
+
+/* One phase after the other, where reductions depend on each other; a reduction of rows inside. */
+T_TEST(nest_phases_follow_each_other)
+{
+    check_model("self, x):\n        return torch.softmax(x.reshape(-1), 0)\n",
+                "torch.randn(13, 50)");
+    check_model("self, x):\n        return (x - x.mean()) / x.std()\n", "torch.randn(6, 65)");
+    check_model("self, x):\n"
+                "        p = torch.softmax(x, dim=-1)\n"
+                "        share = F.one_hot(torch.argmax(x, dim=-1), 16).float().mean(dim=0)\n"
+                "        return 16 * (share * p.mean(dim=0)).sum()\n",
+                "torch.randn(37, 16)");
+}
+
 /* What no single kernel can do is refused, with the operator's name. */
 T_TEST(nest_refuses_by_name)
 {

@@ -76,7 +76,7 @@ T_TEST(make_runs_each_launch_with_values)
     spec.branches = true;
     spec.fuzz = 2;
     CHECK(make_kernel(&arena, &spec, &made, &diag));
-    CHECK(made.branches.len > 4);
+    CHECK(made.branches.len >= 2);
     for (uint32_t i = 0; i < made.branches.len; i++) {
         const MakeBranch *b = &made.branches.at[i];
         own += b->own;

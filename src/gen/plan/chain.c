@@ -1,11 +1,17 @@
 /* Cutting a task into stages. In: a graph that no planner takes whole. Out: runs of nodes, each
- * planned as a task of its own; from each place the longest run that a planner takes. */
+ * planned as a task of its own; from each place the longest run that a planner takes, and two shorter ones
+ * instead where the cycle model finds them faster. */
 #include "gen/plan/chain.h"
 
+#include "gen/plan/clock.h"
 #include "gen/plan/others.h"
 #include "gen/plan/prim.h"
 
-enum { MOST_NODES = 24 };
+enum {
+    MOST_NODES = 24,
+    MOST_PLANNED = 72 /* operators of stages that are planned once more in two parts */
+};
+#define SLOW_STAGE 1.5 /* times what its operands take: then it is tried in two parts */
 
 /* Whether a node outside from..to-1 reads the value. */
 static bool read_outside(const Graph *g, ValueId id, uint32_t from, uint32_t to)
@@ -85,7 +91,7 @@ static bool steps_follow(Arena *arena, const Graph *g, uint32_t from, uint32_t t
 static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
 {
     Cut cut = {.of = c->g};
-    cut.g = graph_new(c->arena, str_format(c->arena, "%s_s%u", c->name, c->stages.len));
+    cut.g = graph_new(c->arena, str_format(c->arena, "%s_s%u", c->name, c->planned));
     cut.inner = arena_array(c->arena, ValueId, c->g->values.len + 1);
     for (uint32_t i = 0; i < c->g->values.len; i++)
         cut.inner[i] = VALUE_NONE;
@@ -106,17 +112,81 @@ static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
 
 /* ---- stages ---- */
 
-static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)
+static bool plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said)
 {
     Cut cut = cut_graph(c, from, to);
-    ChainStage stage = {.graph = cut.g, .outer = cut.outer.at};
-    Diag own = diag_make(c->arena, c->diag->file, c->diag->source);
-    bool ok = plan_alone(c->arena, cut.g, c->chip, c->tile_limit, &stage.plan, &own) &&
-              plan_is_valid(c->arena, &stage.plan);
+    *stage = (ChainStage){.graph = cut.g, .outer = cut.outer.at, .from = from, .to = to};
+    *said = diag_make(c->arena, c->diag->file, c->diag->source);
+    return plan_alone(c->arena, cut.g, c->chip, c->tile_limit, &stage->plan, said) &&
+           plan_is_valid(c->arena, &stage->plan);
+}
+
+static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)
+{
+    ChainStage stage;
+    bool ok = plan_stage(c, from, to, &stage, said);
     if (ok)
         vec_push(c->arena, &c->stages, stage);
-    *said = own;
+    c->planned += ok;
     return ok;
+}
+
+/* Predicted time, whatever the limit on tiles is, so that the same stages are found under any. */
+static bool stage_time(const Chain *c, const ChainStage *stage, double *us)
+{
+    Plan plan = stage->plan;
+    Diag quiet = diag_make(c->arena, c->diag->file, c->diag->source);
+    return (!c->tile_limit || plan_alone(c->arena, stage->graph, c->chip, 0, &plan, &quiet)) &&
+           clock_plan(&plan, c->chip, us);
+}
+
+static void replace_stage(Chain *c, uint32_t at, const ChainStage parts[2])
+{
+    vec_push(c->arena, &c->stages, parts[1]);
+    for (uint32_t i = c->stages.len - 1; i > at + 1; i--)
+        c->stages.at[i] = c->stages.at[i - 1];
+    c->stages.at[at] = parts[0];
+    c->stages.at[at + 1] = parts[1];
+}
+
+/* The stage as the two parts that take the least time together, if that is less. */
+static bool part_stage(Chain *c, uint32_t at, uint32_t *budget)
+{
+    ChainStage whole = c->stages.at[at], best[2], parts[2];
+    double least, first, second;
+    bool found = false;
+    if (whole.to - whole.from < 2 || !stage_time(c, &whole, &least) ||
+        least < SLOW_STAGE * clock_least(whole.graph, c->chip))
+        return false;
+    uint32_t operators = whole.to - whole.from;
+    for (uint32_t cut = whole.from + 1; cut < whole.to && *budget >= operators; cut++) {
+        Diag said;
+        *budget -= operators;
+        if (!plan_stage(c, whole.from, cut, &parts[0], &said) ||
+            !stage_time(c, &parts[0], &first) || first >= least * CLOCK_GAIN)
+            continue;
+        c->planned++;
+        if (!plan_stage(c, cut, whole.to, &parts[1], &said) || !stage_time(c, &parts[1], &second) ||
+            first + second >= least * CLOCK_GAIN)
+            continue;
+        c->planned++;
+        least = first + second;
+        best[0] = parts[0];
+        best[1] = parts[1];
+        found = true;
+    }
+    if (found)
+        replace_stage(c, at, best);
+    return found;
+}
+
+/* Of tasks that are small enough to be timed often. */
+static void part_stages(Chain *c)
+{
+    uint32_t budget = clock_budget(c->g) == CLOCK_MOST ? MOST_PLANNED : 0;
+    for (uint32_t i = 0; i < c->stages.len && budget;)
+        if (c->stages.len >= CHAIN_MAX_STAGES || !part_stage(c, i, &budget))
+            i++;
 }
 
 /* Elements in the same order: no kernel is needed, but where both are results of the task. */
@@ -354,6 +424,7 @@ bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
                 return false;
     if (graph->nodes.len < 2 || !fewest_stages(&like, graph, &c))
         return false;
+    part_stages(&c);
     *diag = before;
     if (chain_join(&c, plan) && plan_is_valid(arena, plan))
         return true;

@@ -6,24 +6,53 @@
 #include "ir/prove.h"
 #include "lower/lower.h"
 
-#define LAUNCH_US 5.0
-#define MOST_BYTES 1e9 /* of operands, over all programs that are timed for a task */
+#define MOST_BYTES 2.5e8 /* of operands, over all programs that are timed for a task */
+
+/* Scalars that hold values of tensors: read from memory, found in tiles, or computed from such. */
+typedef struct Tainted {
+    const IrProgram *p;
+    bool *vars;
+} Tainted;
+
+static bool is_tainted(const Tainted *t, IrExprId id)
+{
+    const IrExpr *e = &t->p->exprs.at[id];
+    if (e->op == IR_E_VAR)
+        return t->vars[e->of.var];
+    for (int k = 0; k < ir_expr_rows[e->op].arity; k++)
+        if (is_tainted(t, e->arg[k]))
+            return true;
+    return false;
+}
+
+/* Marks the variable that the statement sets; true: it was not marked before. */
+static bool taint_statement(Tainted *t, const IrStmt *s)
+{
+    bool found = s->kind == IR_S_GM_READ || (s->kind == IR_S_OP && s->dst.rank == 0);
+    if (s->kind == IR_S_ASSIGN)
+        found = is_tainted(t, s->value);
+    bool fresh = found && !t->vars[s->var];
+    if (found)
+        t->vars[s->var] = true;
+    return fresh;
+}
 
 /* Whether integers are read or made of values: then a launch without values tells nothing. */
-static bool values_decide(const IrProgram *p)
+static bool values_decide(Arena *arena, const IrProgram *p)
 {
-    for (uint32_t i = 0; i < p->stmts.len; i++) {
-        const IrStmt *s = &p->stmts.at[i];
-        bool reads = s->kind == IR_S_GM_READ || (s->kind == IR_S_OP && s->dst.rank == 0);
-        if (reads && !dtype_is_float(p->vars.at[s->var].type))
+    Tainted t = {p, arena_array(arena, bool, p->vars.len + 1)};
+    bool again = true;
+    while (again) {
+        again = false;
+        for (uint32_t i = 0; i < p->stmts.len; i++)
+            again = taint_statement(&t, &p->stmts.at[i]) || again;
+    }
+    for (uint32_t i = 0; i < p->vars.len; i++)
+        if (t.vars[i] && !dtype_is_float(p->vars.at[i].type))
             return true;
-    }
-    for (uint32_t i = 0; i < p->exprs.len; i++) {
-        const IrExpr *e = &p->exprs.at[i];
-        for (int k = 0; k < ir_expr_rows[e->op].arity; k++)
-            if (!dtype_is_float(e->type) && dtype_is_float(p->exprs.at[e->arg[k]].type))
-                return true;
-    }
+    for (uint32_t i = 0; i < p->exprs.len; i++)
+        if (!dtype_is_float(p->exprs.at[i].type) && is_tainted(&t, i))
+            return true;
     return false;
 }
 
@@ -67,9 +96,11 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
     IrProgram *p = file && diag_ok(&diag) ? craft_program(arena, file, 0, &diag) : NULL;
     IrReport report;
     EmitInput in = {.file = "plan", .source = plan->craft};
-    if (!p || values_decide(p))
+    if (!p || values_decide(arena, p))
         return false;
     ir_prove(arena, p, chip, &report, &diag);
+    if (!diag_ok(&diag)) /* the checker refuses it */
+        return false;
     AscProgram *lowered = lower_program(arena, p, chip, LOWER_ALIGN, &diag);
     if (!lowered)
         return false;
@@ -88,29 +119,33 @@ bool clock_plan(const Plan *plan, const NpuChip *chip, double *us)
     return ok;
 }
 
-static double operand_bytes(const Graph *graph)
+static double value_bytes(const Graph *graph, ValueId id)
 {
-    double bytes = 0;
+    const Value *v = graph_value(graph, id);
     int64_t count;
-    for (uint32_t i = 0; i < graph->inputs.len; i++) {
-        const Value *v = graph_value(graph, graph->inputs.at[i]);
-        bytes += shape_count(v->shape, &count) ? (double)count * (double)dtype_bytes(v->dtype) : 0;
-    }
-    for (uint32_t i = 0; i < graph->outputs.len; i++) {
-        const Value *v = graph_value(graph, graph->outputs.at[i]);
-        bytes += shape_count(v->shape, &count) ? (double)count * (double)dtype_bytes(v->dtype) : 0;
-    }
-    return bytes;
+    return shape_count(v->shape, &count) ? (double)count * (double)dtype_bytes(v->dtype) : 0;
+}
+
+/* Every operand read or written once. */
+static NpuWork operand_work(const Graph *graph)
+{
+    NpuWork work = {0};
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        work.read += value_bytes(graph, graph->inputs.at[i]);
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        work.written += value_bytes(graph, graph->outputs.at[i]);
+    return work;
 }
 
 double clock_least(const Graph *graph, const NpuChip *chip)
 {
-    double rate = chip->gm_tbps * 1e6 * npu_constants[NPU_C_GM_REACHED].value;
-    return (rate > 0 ? operand_bytes(graph) / rate : 0) + LAUNCH_US;
+    NpuWork work = operand_work(graph);
+    return npu_reach(chip, &work).us;
 }
 
 uint32_t clock_budget(const Graph *graph)
 {
-    double times = MOST_BYTES / operand_bytes(graph);
+    NpuWork work = operand_work(graph);
+    double times = MOST_BYTES / (work.read + work.written);
     return times < 1 ? 1 : times < CLOCK_MOST ? (uint32_t)times : CLOCK_MOST;
 }

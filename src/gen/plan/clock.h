@@ -13,7 +13,7 @@ bool clock_plan(const Plan *plan, const NpuChip *chip, double *us);
  * reach, and a launch. */
 double clock_least(const Graph *graph, const NpuChip *chip);
 /* Up to so many times the least no further candidates are looked at. */
-#define CLOCK_NEAR 1.5
+#define CLOCK_NEAR 1.15
 
 /* How many programs may be timed for a task: a launch takes the longer to simulate the more it moves. 1: only
  * to say how far it is from the least. */

@@ -1,7 +1,10 @@
 /* A band as loops and stages. In: a band of a schedule. Out: the lines of its kernel. */
 #include "gen/plan/build/build_int.h"
 
-enum { TURNS = 1 << 20 }; /* more reads than any pass has */
+enum {
+    TURNS = 1 << 20, /* more reads than any pass has */
+    LINE = 64        /* elements that shares of lanes are multiples of */
+};
 
 static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
 
@@ -14,12 +17,40 @@ static uint64_t walked_axes(const Band *band)
 
 /* ---- loops ---- */
 
+/* Cores that share a reduced axis walk everything else all of them. */
+static void open_shared(Build *b)
+{
+    const Band *band = b->band;
+    build_line(b, "part%u = share(%s, %d)", b->number, b->layout->size[band->split],
+               band->split == band->lanes.axis ? LINE : 1);
+    for (uint32_t a = 1; a < b->nest->axes.len; a++) {
+        if (!(band->kept & bit(a)))
+            continue;
+        if (!band_is_tiled(band, a))
+            build_line(b, "for j%u in range(%s):", a, b->layout->size[a]);
+        else
+            build_line(b, "for %c in tiles(%s, %lld):", a == band->rows.axis ? 'r' : 't',
+                       b->layout->size[a],
+                       (long long)(a == band->rows.axis ? band->rows.tile : band->lanes.tile));
+        b->depth++;
+    }
+}
+
 /* The loop that deals out the work: its axes in the order of the first result's memory. */
 static void open_cores(Build *b)
 {
     const Affine *index = &b->nest->stores.at[b->band->stores.at[0]].index;
     Buf names = {0}, counts = {0};
     uint64_t left = b->band->kept;
+    if (b->band->split) {
+        open_shared(b);
+        return;
+    }
+    if (!left) {
+        build_line(b, "if core_id() == 0:");
+        b->depth++;
+        return;
+    }
     while (left) {
         uint32_t outer = 0;
         for (uint32_t a = 1; a < b->nest->axes.len; a++)
@@ -44,24 +75,35 @@ static void open_cores(Build *b)
     b->depth++;
 }
 
+/* What a core walks of a reduced axis: all, or its share. */
+static const char *walked_part(Build *b, uint32_t axis)
+{
+    return axis == b->band->split ? str_format(b->arena, "part%u", b->number)
+                                  : b->layout->size[axis];
+}
+
 /* The loops over some of what is reduced and not whole; returns how many. */
 static int open_walk(Build *b, uint64_t walked)
 {
     int opened = 0;
     for (uint32_t a = 1; a < b->nest->axes.len; a++)
         if (walked & bit(a) && !band_is_tiled(b->band, a)) {
-            build_line(b, "for j%u in range(%s):", a, b->layout->size[a]);
+            if (a == b->band->split)
+                build_line(b, "for j%u in range(part%u.start, part%u.stop):", a, b->number,
+                           b->number);
+            else
+                build_line(b, "for j%u in range(%s):", a, b->layout->size[a]);
             b->depth++;
             opened++;
         }
     if (walked & bit(b->band->rows.axis)) {
-        build_line(b, "for r in tiles(%s, %lld):", b->layout->size[b->band->rows.axis],
+        build_line(b, "for r in tiles(%s, %lld):", walked_part(b, b->band->rows.axis),
                    (long long)b->band->rows.tile);
         b->depth++;
         opened++;
     }
     if (walked & bit(b->band->lanes.axis)) {
-        build_line(b, "for t in tiles(%s, %lld):", b->layout->size[b->band->lanes.axis],
+        build_line(b, "for t in tiles(%s, %lld):", walked_part(b, b->band->lanes.axis),
                    (long long)b->band->lanes.tile);
         b->depth++;
         opened++;
@@ -198,6 +240,9 @@ static void load_all(Build *b, const bool *now)
 {
     bool open = false;
     for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] && b->nest->values.at[i].op == NEST_MERGE && !b->name[i])
+            build_merge(b, i);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (now[i] && b->nest->values.at[i].op == NEST_LOAD &&
             build_kind(b, b->nest->values.at[i].axes) == BUILD_SCALAR)
             read_scalar(b, i);
@@ -215,7 +260,9 @@ static void store_value(Build *b, const NestStore *store)
     for (uint32_t i = 0; i < store->index.n; i++)
         axes |= bit(store->index.term[i].axis);
     BuildKind kind = build_kind(b, axes), of = build_kind(b, v->axes);
-    if (kind == BUILD_SCALAR)
+    if (kind == BUILD_SCALAR && !store->index.n)
+        build_store_one(b, store);
+    else if (kind == BUILD_SCALAR)
         b->failed = "a result would be stored one element at a time";
     if (build_step(b, &store->index) > 1)
         build_strided_store(b, store);
@@ -242,25 +289,12 @@ static void store_value(Build *b, const NestStore *store)
     b->depth--;
     build_line(b, "with copyout():");
     b->depth++;
+    b->core = "core_id()";
     build_line(b, "store(%s, %s)", build_access(b, store->tensor, &store->index), view);
     b->depth--;
 }
 
 /* ---- passes ---- */
-
-static const char *const starts[] = {
-    [PRIM_SUM] = "0.0", [PRIM_MAX] = "-inf", [PRIM_MIN] = "inf", [PRIM_PROD] = "1.0"};
-
-/* Two partial results as one. */
-static const char *combine(Build *b, PrimReduce reduce, const char *x, const char *y)
-{
-    switch (reduce) {
-    case PRIM_MAX: return str_format(b->arena, "max(%s, %s)", x, y);
-    case PRIM_MIN: return str_format(b->arena, "min(%s, %s)", x, y);
-    case PRIM_PROD: return str_format(b->arena, "%s * %s", x, y);
-    default: return str_format(b->arena, "%s + %s", x, y);
-    }
-}
 
 static bool is_walked(const Build *b, NestId id)
 {
@@ -289,13 +323,62 @@ static const char *accumulator(Build *b, NestId id)
     BuildKind kind = build_kind(b, v->axes);
     if (kind == BUILD_SCALAR) {
         const char *name = build_scalar(b);
-        build_line(b, "%s = %s", name, starts[v->reduce]);
+        build_line(b, "%s = %s", name, build_start(v->reduce));
         return name;
     }
     const char *view = build_view(b, kind, build_buffer(b, 'g', kind, DT_F32, 1, id));
     build_line(b, "with compute():");
-    build_line(b, "    %s = %s", view, starts[v->reduce]);
+    build_line(b, "    %s = %s", view, build_start(v->reduce));
     return view;
+}
+
+/* Cores that share an axis fold what they gathered once, after all turns: until then every element of the
+ * tile has a sum of its own. */
+static bool is_wide(const Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    return b->band->split && v->over & (bit(b->band->rows.axis) | bit(b->band->lanes.axis)) &&
+           build_kind(b, b->nest->values.at[v->arg[0]].axes) != BUILD_SCALAR;
+}
+
+static const char *wide_accumulator(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind kind = build_kind(b, b->nest->values.at[v->arg[0]].axes);
+    const char *buffer = build_buffer(b, 'g', kind, DT_F32, 1, id);
+    build_line(b, "with compute():");
+    build_line(b, "    %s = %s", buffer, build_start(v->reduce));
+    return buffer;
+}
+
+/* One turn: all elements of the tile at once. */
+static void gather_wide(Build *b, NestId id, const char *buffer)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    const NestValue *of = &b->nest->values.at[v->arg[0]];
+    const char *view = build_view(b, build_kind(b, of->axes), buffer);
+    const char *x = of->uses > 1 ? build_named(b, v->arg[0]) : build_expr(b, v->arg[0]);
+    build_release(b, id);
+    build_line(b, "%s = %s", view, build_combine(b, v->reduce, view, x));
+}
+
+static void fold_wide(Build *b, NestId id, const char *buffer)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildKind of = build_kind(b, b->nest->values.at[v->arg[0]].axes), kind = build_kind(b, v->axes);
+    const char *view = buffer, *name = NULL;
+    if (of == BUILD_TILE && kind == BUILD_LANES)
+        view = str_format(b->arena, "%s[:%lld, :%s]", buffer, (long long)b->band->rows.tile,
+                          build_lanes(b));
+    if (of == BUILD_TILE && kind == BUILD_ROWS)
+        view = str_format(b->arena, "%s[:%s, :%lld]", buffer, build_rows(b),
+                          (long long)b->band->lanes.tile);
+    name = kind == BUILD_SCALAR ? build_scalar(b)
+                                : build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, id));
+    build_line(b, "with compute():");
+    build_line(b, "    %s = %s", name,
+               build_fold(b, v->reduce, kind != BUILD_ROWS, kind != BUILD_LANES, view));
+    b->name[id] = name;
 }
 
 /* Some value that varies along what is walked reads it. */
@@ -348,7 +431,7 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
         if (!b->wanted[i] || !is_walked(b, i) || b->level[i] != level || b->name[i] ||
             (b->nest->values.at[i].over & walked_axes(b->band)) != axes)
             continue;
-        sums[i] = accumulator(b, i);
+        sums[i] = is_wide(b, i) ? wide_accumulator(b, i) : accumulator(b, i);
         mark(b, b->nest->values.at[i].arg[0], now);
     }
     count_left(b, now);
@@ -361,12 +444,21 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         if (!sums[i])
             continue;
+        if (is_wide(b, i)) {
+            gather_wide(b, i, sums[i]);
+            b->name[i] = sums[i];
+            continue;
+        }
         const char *part = build_named(b, i);
-        build_line(b, "%s = %s", sums[i], combine(b, b->nest->values.at[i].reduce, sums[i], part));
+        build_line(b, "%s = %s", sums[i],
+                   build_combine(b, b->nest->values.at[i].reduce, sums[i], part));
         b->name[i] = sums[i];
     }
     b->depth = deep;
     forget_inner(b, false);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (sums[i] && is_wide(b, i))
+            fold_wide(b, i, sums[i]);
 }
 
 static void reduce_level(Build *b, uint32_t level)
@@ -501,7 +593,7 @@ static void make_shared(Build *b, uint64_t alike)
 {
     bool *now = arena_array(b->arena, bool, b->nest->values.len);
     for (uint32_t i = 1; i < b->nest->values.len; i++)
-        now[i] = b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD && !b->name[i] &&
+        now[i] = b->wanted[i] && nest_reads(&b->nest->values.at[i]) && !b->name[i] &&
                  !(b->nest->values.at[i].axes & ~alike) &&
                  build_kind(b, b->nest->values.at[i].axes) != BUILD_TILE;
     int depth = b->load_depth;

@@ -24,6 +24,7 @@ typedef struct Program {
     const NpuChip *chip;
     const char *name;
     Variants variants;
+    bool bounded; /* what is whole has no more elements than its tile: there is no other kernel */
     bool single, bare; /* one slot for each copy in; for each copy out */
     int64_t parts;     /* pieces of work for each core, about */
     int64_t each;      /* elements that are worth a core; 0: all cores always */
@@ -40,7 +41,9 @@ static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
 static const char *band_items(const Program *p, const Band *band, uint32_t number, bool tiles)
 {
     Buf out = {0};
-    for (uint32_t a = 1; a < p->nest->axes.len; a++) {
+    if (band->split || !band->kept)
+        buf_puts(&out, tiles ? "1" : "");
+    for (uint32_t a = 1; a < p->nest->axes.len && !band->split; a++) {
         if (!(band->kept & bit(a)))
             continue;
         if (!tiles && band_is_tiled(band, a))
@@ -63,6 +66,8 @@ static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
 {
     for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
         const Band *band = &v->schedule.bands.at[i];
+        if (band->split)
+            continue;
         const char *others = band_items(p, band, i, false), *times = *others ? " * " : "";
         bool rows = band->kept & bit(band->rows.axis), lanes = band->kept & bit(band->lanes.axis);
         if (lanes) {
@@ -129,21 +134,52 @@ static void put_row_bounds(const Program *p, Buf *out)
                                   &p->nest->values.at[k].index, out);
             for (uint32_t k = 0; k < band->stores.len; k++) {
                 const NestStore *s = &p->nest->stores.at[band->stores.at[k]];
-                put_row_bound(p, band, s->tensor, &s->index, out);
+                if (!s->split)
+                    put_row_bound(p, band, s->tensor, &s->index, out);
             }
         }
 }
 
+static bool has_workspace(const Nest *nest)
+{
+    return nest->tensors.at[nest->tensors.len - 1].role == NEST_WORKSPACE;
+}
+
+/* Inputs and results, as the host function has them. */
 static void put_tensors(const Program *p, Buf *out)
 {
-    uint32_t inputs = 0;
     for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
         const NestTensor *t = &p->nest->tensors.at[i];
-        inputs += !t->output;
-        buf_printf(out, "%s%c%u: %s[%s, %s]", i ? ", " : "", t->output ? 'y' : 'x',
-                   t->output ? i - inputs : i, t->output ? "out" : "gm", dtype_name(t->dtype),
-                   layout_shape(p->nest, &p->layout, i));
+        if (t->role != NEST_WORKSPACE)
+            buf_printf(out, "%s%s: %s[%s, %s]", i ? ", " : "", nest_tensor_name(p->nest, i),
+                       t->role == NEST_OUTPUT ? "out" : "gm", dtype_name(t->dtype),
+                       layout_shape(p->nest, &p->layout, i));
     }
+}
+
+/* A row of a workspace is at least 32 bytes. */
+static const char *workspace_row(const Program *p, uint32_t tensor)
+{
+    return p->nest->tensors.at[tensor].count == 1 ? "8" : layout_shape(p->nest, &p->layout, tensor);
+}
+
+static void put_workspaces(const Program *p, Buf *out)
+{
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++)
+        if (p->nest->tensors.at[i].role == NEST_WORKSPACE)
+            buf_printf(out, "    %s = workspace(f32, cores, %s)\n", nest_tensor_name(p->nest, i),
+                       workspace_row(p, i));
+}
+
+/* ... and the kernel's own parameters for them. */
+static void put_workspace_parameters(const Program *p, Buf *out)
+{
+    if (has_workspace(p->nest))
+        buf_puts(out, ", nc: i32");
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++)
+        if (p->nest->tensors.at[i].role == NEST_WORKSPACE)
+            buf_printf(out, ", %s: ws[f32, nc, %s]", nest_tensor_name(p->nest, i),
+                       workspace_row(p, i));
 }
 
 /* The pieces' names, as parameters or arguments. */
@@ -151,28 +187,37 @@ static void put_scalars(const Variant *v, const char *type, Buf *out)
 {
     for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
         const Band *band = &v->schedule.bands.at[i];
-        if (band->kept & bit(band->lanes.axis))
+        if (!band->split && band->kept & bit(band->lanes.axis))
             buf_printf(out, ", piece%u%s", i, type);
-        if (band->kept & bit(band->rows.axis))
+        if (!band->split && band->kept & bit(band->rows.axis))
             buf_printf(out, ", block%u%s", i, type);
     }
 }
 
 static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
 {
-    uint32_t inputs = 0;
     put_pieces(p, v, depth, out);
     buf_fill(out, ' ', (size_t)depth * 4);
-    buf_printf(out, "%s%s[min(cores, ", p->name, v->suffix);
-    for (uint32_t i = 0; i < v->schedule.bands.len; i++)
-        buf_printf(out, "%s%s", i ? " + " : "", band_items(p, &v->schedule.bands.at[i], i, true));
-    buf_puts(out, ")](");
-    for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
-        bool output = p->nest->tensors.at[i].output;
-        inputs += !output;
-        buf_printf(out, "%s%c%u", i ? ", " : "", output ? 'y' : 'x', output ? i - inputs : i);
+    buf_printf(out, "%s%s[", p->name, v->suffix);
+    if (has_workspace(p->nest)) {
+        buf_puts(out, "cores");
+    } else {
+        buf_puts(out, "min(cores, ");
+        for (uint32_t i = 0; i < v->schedule.bands.len; i++)
+            buf_printf(out, "%s%s", i ? " + " : "",
+                       band_items(p, &v->schedule.bands.at[i], i, true));
+        buf_char(out, ')');
     }
+    buf_puts(out, "](");
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++)
+        if (p->nest->tensors.at[i].role != NEST_WORKSPACE)
+            buf_printf(out, "%s%s", i ? ", " : "", nest_tensor_name(p->nest, i));
     put_scalars(v, "", out);
+    if (has_workspace(p->nest))
+        buf_puts(out, ", cores");
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++)
+        if (p->nest->tensors.at[i].role == NEST_WORKSPACE)
+            buf_printf(out, ", %s", nest_tensor_name(p->nest, i));
     buf_puts(out, ")\n");
 }
 
@@ -181,7 +226,7 @@ static int64_t most_whole(const Program *p, uint32_t axis)
 {
     const Schedule *s = &p->variants.at[0].schedule;
     int64_t most = PLAN_DIM_MOST;
-    for (uint32_t i = 0; i < s->bands.len && p->fixed; i++) {
+    for (uint32_t i = 0; i < s->bands.len && p->bounded; i++) {
         const BandTile *tiles[] = {&s->bands.at[i].rows, &s->bands.at[i].lanes};
         for (int k = 0; k < 2; k++)
             if (tiles[k]->axis && tiles[k]->whole && p->layout.same[tiles[k]->axis] == axis &&
@@ -255,6 +300,7 @@ static void put_host(const Program *p, Buf *out)
     buf_puts(out, "):\n");
     put_row_bounds(p, out);
     put_choices(p, out);
+    put_workspaces(p, out);
     for (uint32_t i = 0; i < p->variants.len; i++) {
         const Variant *v = &p->variants.at[i];
         bool one = p->variants.len == 1;
@@ -300,9 +346,13 @@ static void put_kernel(Program *p, const Variant *v, Buf *out)
     buf_printf(out, "\n@kernel\ndef %s%s(", p->name, v->suffix);
     put_tensors(p, out);
     put_scalars(v, ": i32", out);
+    put_workspace_parameters(p, out);
     buf_puts(out, "):\n");
-    for (uint32_t i = 0; i < v->schedule.bands.len; i++)
+    for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
+        if (i && v->schedule.bands.at[i].phase != v->schedule.bands.at[i - 1].phase)
+            buf_puts(&body, "    sync_all()\n");
         put_band(p, &v->schedule.bands.at[i], i, &pool, &next, &body);
+    }
     build_declare(&pool, out);
     buf_str(out, buf_view(&body));
     buf_free(&body);
@@ -376,16 +426,25 @@ static Schedule walked_schedule(Program *p, const Schedule *of)
     return s;
 }
 
+static bool is_legal(const Program *p, const Schedule *schedule)
+{
+    bool legal = true;
+    for (uint32_t i = 0; i < schedule->bands.len; i++)
+        legal = legal && schedule_nests(p->nest, &schedule->bands.at[i]);
+    return legal;
+}
+
 static void add_variants(Program *p, const Schedule *schedule)
 {
-    const char *when = p->fixed ? NULL : whole_sizes(p, schedule);
+    const char *when = whole_sizes(p, schedule);
+    Schedule walked = walked_schedule(p, schedule);
+    bool walks = when && !p->fixed && is_legal(p, &walked);
+    p->bounded = p->fixed || !walks;
     p->variants.len = 0;
-    vec_push(p->arena, &p->variants, ((Variant){*schedule, "_whole", when}));
-    if (!when)
-        p->variants.at[0].suffix = "_kernel";
-    else
-        vec_push(p->arena, &p->variants,
-                 ((Variant){walked_schedule(p, schedule), "_walked", NULL}));
+    vec_push(p->arena, &p->variants,
+             ((Variant){*schedule, walks ? "_whole" : "_kernel", walks ? when : NULL}));
+    if (walks)
+        vec_push(p->arena, &p->variants, ((Variant){walked, "_walked", NULL}));
 }
 
 /* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
@@ -417,17 +476,16 @@ static bool refuse_nest(Diag *diag, const char *why)
 
 static void add_operands(const Program *p, Plan *plan)
 {
-    uint32_t inputs = 0;
     for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
         const NestTensor *t = &p->nest->tensors.at[i];
         const LayoutTensor *l = &p->layout.tensors[i];
-        inputs += !t->output;
-        PlanOperand o = {
-            .value = t->value,
-            .output = t->output,
-            .dtype = t->dtype,
-            .name = str_format(p->arena, "%c%u", t->output ? 'y' : 'x', t->output ? i - inputs : i),
-            .shape = {.rank = (int)l->rank}};
+        if (t->role == NEST_WORKSPACE)
+            continue;
+        PlanOperand o = {.value = t->value,
+                         .output = t->role == NEST_OUTPUT,
+                         .dtype = t->dtype,
+                         .name = nest_tensor_name(p->nest, i),
+                         .shape = {.rank = (int)l->rank}};
         for (uint32_t k = 0; k < l->rank; k++)
             o.shape.dim[k] = l->dim[k].size;
         vec_push(p->arena, &plan->operands, o);
@@ -449,7 +507,7 @@ static bool fit_variants(Program *p, Schedule *schedule, Str *text, Diag *diag)
             return refuse_nest(diag, "it reads or writes more than 8 tensors at once");
         p->bare = fit.crowded && p->single;
         p->single = p->single || fit.crowded;
-        if (fit.exceeds && !shrink(schedule))
+        if (fit.exceeds && !(shrink(schedule) && is_legal(p, schedule)))
             break;
     }
     return refuse_nest(diag, "what it holds at once does not fit on chip");
@@ -575,6 +633,59 @@ static void limit_tiles(Schedule *schedule, int64_t tile_limit)
     }
 }
 
+enum { MOST_SPLIT = 8, MOST_PHASES = 6, LARGE_BAND = 1 << 14 /* elements */ };
+
+/* How many bands fill what they get of the memory on chip. */
+static uint32_t large_bands(const Program *p, const Schedule *schedule)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < schedule->bands.len; i++)
+        n += band_elements(p, &schedule->bands.at[i]) > LARGE_BAND;
+    return n ? n : 1;
+}
+
+/* Bands and the best roles of each. Where one has none, reductions that it needs are computed by all cores
+ * together, in a phase of their own before it. */
+static bool schedule_nest(Program *p, Schedule *schedule, Band roles[][MOST_ROLES], uint32_t *n,
+                          Diag *diag)
+{
+    Diag first = diag_make(p->arena, diag->file, diag->source);
+    for (int turn = 0; turn < 2 * MOST_PHASES; turn++) {
+        Diag quiet = diag_make(p->arena, diag->file, diag->source);
+        Diag *said = turn ? &quiet : &first;
+        NestId reductions[MOST_SPLIT];
+        uint32_t split[MOST_SPLIT];
+        const Band *failed = NULL;
+        bool together = turn % 2 == 0, legal = schedule_bands(p->nest, together, schedule, said);
+        if (!legal && said->items.len == 0)
+            break;
+        for (uint32_t i = 0; i < schedule->bands.len && !failed; i++) {
+            const char *why;
+            schedule->bands.at[i].beside = has_workspace(p->nest) ? large_bands(p, schedule) : 1;
+            n[i] = schedule_roles(p->nest, p->chip, &schedule->bands.at[i], roles[i], MOST_ROLES,
+                                  &why);
+            if (!n[i])
+                failed = &schedule->bands.at[i];
+            else
+                schedule->bands.at[i] = roles[i][0];
+            if (!n[i] && legal)
+                refuse_nest(said, why);
+        }
+        if (legal && !failed)
+            return true;
+        if (together)
+            continue;
+        uint32_t more = failed ? schedule_split(p->nest, p->chip, failed, MOST_SPLIT, reductions,
+                                                split)
+                               : 0;
+        if (!more)
+            break;
+        p->nest = nest_split(p->nest, more, reductions, split);
+    }
+    *diag = first;
+    return false;
+}
+
 bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
@@ -586,17 +697,7 @@ bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     if (!p->nest)
         return false;
     nest_merge(p->nest);
-    if (!schedule_bands(p->nest, &best.schedule, diag))
-        return false;
-    for (uint32_t i = 0; i < best.schedule.bands.len; i++) {
-        const char *why;
-        n[i] = schedule_roles(p->nest, chip, &best.schedule.bands.at[i], roles[i], MOST_ROLES,
-                              &why);
-        if (!n[i])
-            return refuse_nest(diag, why);
-        best.schedule.bands.at[i] = roles[i][0];
-    }
-    if (!build_first(&best, roles, n, diag))
+    if (!schedule_nest(p, &best.schedule, roles, n, diag) || !build_first(&best, roles, n, diag))
         return false;
     search_programs(&best, roles, n);
     if (tile_limit) {
@@ -618,7 +719,7 @@ bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const P
     if (!p->nest)
         return false;
     nest_merge(p->nest);
-    if (!schedule_bands(p->nest, &f.schedule, diag))
+    if (!schedule_bands(p->nest, true, &f.schedule, diag))
         return false;
     bool other = false;
     for (uint32_t i = 0; i < f.schedule.bands.len; i++) {

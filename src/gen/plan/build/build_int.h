@@ -54,6 +54,7 @@ typedef struct Build {
     BuildPool *pool;          /* of the kernel */
     uint32_t *next;           /* number of its next scalar */
     uint32_t number;          /* of the band */
+    const char *core;         /* which rows of workspaces an access is to: "core_id()", "q" */
     int load_depth, store_depth;
     const char *failed; /* why it cannot be built; NULL: so far it can */
 } Build;
@@ -73,8 +74,9 @@ const char *build_lanes(Build *b); /* "t.size" */
 const char *build_access(Build *b, uint32_t tensor, const Affine *index);
 /* ... with `more` rows behind those of the tile. */
 const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more);
-const char *build_tensor(const Build *b, uint32_t tensor); /* "x0", "y1" */
 
+/* What computing the value read is over. */
+void build_release(Build *b, NestId id);
 /* Gives the value a name, computing it and what it needs; inside `with compute()`. */
 const char *build_named(Build *b, NestId id);
 /* Its expression, after what must have a name has one. */
@@ -90,6 +92,15 @@ void build_strided_store(Build *b, const NestStore *store);
 /* Rows that memory has in the other order. */
 bool build_is_turned(const Build *b, const Affine *index);
 const char *build_turned(Build *b, NestId id);
+
+/* Partial results (merge.c): the neutral element; two as one; rows, lanes or all of a view as one. */
+const char *build_start(PrimReduce reduce);
+const char *build_combine(Build *b, PrimReduce reduce, const char *x, const char *y);
+const char *build_fold(Build *b, PrimReduce reduce, bool rows, bool lanes, const char *view);
+/* What all cores have stored, as one value; before the stages that read it. */
+void build_merge(Build *b, NestId id);
+/* A result without axes. */
+void build_store_one(Build *b, const NestStore *store);
 
 /* The loops of the band and all in them. */
 void build_band(Build *b);

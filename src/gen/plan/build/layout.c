@@ -172,7 +172,7 @@ typedef void PerAccess(const Nest *nest, LayoutTensor *t, const Affine *index, L
 static void each_access(const Nest *nest, Layout *l, PerAccess *visit)
 {
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses)
+        if (nest_reads(&nest->values.at[i]))
             visit(nest, &l->tensors[nest->values.at[i].tensor], &nest->values.at[i].index, l);
     for (uint32_t i = 0; i < nest->stores.len; i++)
         visit(nest, &l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index, l);
@@ -188,8 +188,7 @@ static bool accesses_fit(const Nest *nest, const LayoutTensor *t, uint32_t tenso
 {
     bool ok = true;
     for (uint32_t i = 1; i < nest->values.len && ok; i++)
-        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses &&
-            nest->values.at[i].tensor == tensor)
+        if (nest_reads(&nest->values.at[i]) && nest->values.at[i].tensor == tensor)
             ok = index_fits(nest, t, &nest->values.at[i].index);
     for (uint32_t i = 0; i < nest->stores.len && ok; i++)
         if (nest->stores.at[i].tensor == tensor)
@@ -215,8 +214,9 @@ static bool make_dims(const Nest *nest, uint32_t tensor, bool inside, Layout *l)
     enum { MOST_INSIDE = 4 };
     LayoutTensor t = l->tensors[tensor];
     uint32_t last = t.rank - 1;
-    if (inside && t.rank > 1 && !nest->tensors.at[tensor].output && t.dim[last].stride == 1 &&
-        t.dim[last - 1].stride <= MOST_INSIDE && try_dims(nest, t, tensor, last, l))
+    if (inside && t.rank > 1 && nest->tensors.at[tensor].role == NEST_INPUT &&
+        t.dim[last].stride == 1 && t.dim[last - 1].stride <= MOST_INSIDE &&
+        try_dims(nest, t, tensor, last, l))
         return true;
     return try_dims(nest, t, tensor, t.rank, l) ||
            (t.rank > 1 && try_dims(nest, t, tensor, last - 1, l));
@@ -226,7 +226,7 @@ static bool make_tensors(const Nest *nest, bool inside, Layout *l)
 {
     bool ok = true;
     for (uint32_t i = 1; i < nest->values.len && ok; i++)
-        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].uses)
+        if (nest_reads(&nest->values.at[i]))
             ok = add_strides(&l->tensors[nest->values.at[i].tensor], &nest->values.at[i].index);
     for (uint32_t i = 0; i < nest->stores.len && ok; i++)
         ok = add_strides(&l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
@@ -240,7 +240,7 @@ static void fix_unread(const Nest *nest, Layout *l)
 {
     bool read[NEST_MAX_AXES] = {false};
     for (uint32_t i = 0; i < nest->tensors.len; i++)
-        for (uint32_t k = 0; k < l->tensors[i].rank && !nest->tensors.at[i].output; k++)
+        for (uint32_t k = 0; k < l->tensors[i].rank && nest->tensors.at[i].role == NEST_INPUT; k++)
             if (l->tensors[i].dim[k].stride == l->tensors[i].dim[k].unit)
                 read[first_same(l, l->tensors[i].dim[k].axis)] = true;
     for (uint32_t i = 1; i < nest->axes.len; i++)

@@ -64,9 +64,9 @@ void build_declare(const BuildPool *pool, Buf *out)
 }
 
 /* Rows of a tile begin where its lanes end, so that only tiles of the same lanes share a buffer. */
-static bool can_hold(const Build *b, const BuildBuffer *f, BuildKind kind)
+static bool can_hold(const BuildBuffer *f, const BuildBuffer *want)
 {
-    return f->kind == kind && (kind != BUILD_TILE || f->lanes == b->band->lanes.tile);
+    return f->kind == want->kind && (f->kind != BUILD_TILE || f->lanes == want->lanes);
 }
 
 const char *build_take(Build *b, BuildBuffer want)
@@ -74,7 +74,7 @@ const char *build_take(Build *b, BuildBuffer want)
     for (uint32_t i = 0; i < b->pool->len; i++) {
         BuildBuffer *f = &b->pool->at[i];
         if (f->owner || f->kept || f->stem != want.stem || f->dtype != want.dtype ||
-            f->depth != want.depth || f->times != want.times || !can_hold(b, f, want.kind))
+            f->depth != want.depth || f->times != want.times || !can_hold(f, &want))
             continue;
         f->owner = want.owner;
         f->rows = f->rows < want.rows ? want.rows : f->rows;
@@ -118,15 +118,6 @@ static void release(Build *b, NestId id)
 const char *build_scalar(Build *b) { return str_format(b->arena, "s%u_", (*b->next)++); }
 
 /* ---- accesses ---- */
-
-const char *build_tensor(const Build *b, uint32_t tensor)
-{
-    uint32_t inputs = 0;
-    for (uint32_t i = 0; i < b->nest->tensors.len; i++)
-        inputs += !b->nest->tensors.at[i].output;
-    bool output = b->nest->tensors.at[tensor].output;
-    return str_format(b->arena, "%c%u", output ? 'y' : 'x', output ? tensor - inputs : tensor);
-}
 
 /* One index of an access, with `more` rows behind those of the tile. */
 static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *at, int64_t more)
@@ -194,9 +185,11 @@ const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, in
     LayoutIndex at[LAYOUT_RANK];
     Buf out = {0};
     layout_index(b->nest, t, index, at);
-    buf_puts(&out, build_tensor(b, tensor));
+    buf_puts(&out, nest_tensor_name(b->nest, tensor));
+    bool own = b->nest->tensors.at[tensor].role == NEST_WORKSPACE;
+    buf_printf(&out, own ? "[%s" : "[", b->core);
     for (uint32_t i = 0; i < t->rank; i++)
-        buf_printf(&out, "%s%s", i ? ", " : "[", put_place(b, &t->dim[i], &at[i], more));
+        buf_printf(&out, "%s%s", i || own ? ", " : "", put_place(b, &t->dim[i], &at[i], more));
     buf_char(&out, ']');
     char *text = buf_take(&out, b->arena);
     buf_free(&out);
@@ -330,7 +323,7 @@ static void prepare(Build *b, NestId id)
 }
 
 /* What the expression read: named values directly, the operands of others. */
-static void release_read(Build *b, NestId id)
+void build_release(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
     for (uint32_t i = 0; i < v->n_arg; i++) {
@@ -338,7 +331,7 @@ static void release_read(Build *b, NestId id)
         if (b->name[arg])
             release(b, arg);
         else
-            release_read(b, arg);
+            build_release(b, arg);
     }
 }
 
@@ -364,15 +357,6 @@ static const char *place_expr(Build *b, const NestValue *v)
     return str_format(b->arena, "f32(j%u)", axis);
 }
 
-static const char *const tile_folds[][2] = {[PRIM_SUM] = {"row_sum", "col_sum"},
-                                            [PRIM_MAX] = {"row_max", "col_max"},
-                                            [PRIM_MIN] = {"row_min", "col_min"},
-                                            [PRIM_PROD] = {"row_prod", "col_prod"}};
-static const char *const all_folds[] = {[PRIM_SUM] = "reduce_sum",
-                                        [PRIM_MAX] = "reduce_max",
-                                        [PRIM_MIN] = "reduce_min",
-                                        [PRIM_PROD] = "reduce_prod"};
-
 /* The reduction of what is in the tile. */
 static const char *fold_expr(Build *b, const NestValue *v)
 {
@@ -382,9 +366,8 @@ static const char *fold_expr(Build *b, const NestValue *v)
     const char *x = again ? build_named(b, v->arg[0]) : build_expr(b, v->arg[0]);
     if (!rows && !lanes)
         return x;
-    if (of == BUILD_TILE && rows != lanes)
-        return str_format(b->arena, "%s(%s)", tile_folds[v->reduce][rows], x);
-    return str_format(b->arena, "%s(%s)", all_folds[v->reduce], x);
+    bool all = of != BUILD_TILE || rows == lanes;
+    return build_fold(b, v->reduce, rows || all, lanes || all, x);
 }
 
 const char *build_named(Build *b, NestId id)
@@ -393,12 +376,12 @@ const char *build_named(Build *b, NestId id)
     BuildKind kind = kind_of(b, id);
     if (b->name[id])
         return b->name[id];
-    if (v->op == NEST_LOAD)
+    if (v->op == NEST_LOAD || v->op == NEST_MERGE)
         b->failed = "a tensor is read too late";
     const char *expr = v->op == NEST_PLACE    ? place_expr(b, v)
                        : v->op == NEST_REDUCE ? fold_expr(b, v)
                                               : build_expr(b, id);
-    release_read(b, id);
+    build_release(b, id);
     const char *name = kind == BUILD_SCALAR
                            ? build_scalar(b)
                            : build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, id));

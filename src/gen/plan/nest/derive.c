@@ -422,7 +422,7 @@ static bool finish_nest(Derive *d)
     uint32_t inputs = nest->tensors.len;
     for (uint32_t i = 0; i < d->graph->outputs.len; i++) {
         const Value *v = graph_value(d->graph, d->graph->outputs.at[i]);
-        NestTensor t = {.value = d->graph->outputs.at[i], .output = true, .dtype = v->dtype};
+        NestTensor t = {.value = d->graph->outputs.at[i], .role = NEST_OUTPUT, .dtype = v->dtype};
         bool small = v->dtype == DT_I8 || v->dtype == DT_U8 || v->dtype == DT_I16 ||
                      derive_is_place(d->graph, t.value);
         if (v->dtype != DT_F32 && v->dtype != DT_F16 && v->dtype != DT_BF16 && !small)

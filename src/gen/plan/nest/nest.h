@@ -29,6 +29,7 @@ typedef enum NestOp {
     NEST_PLACE,  /* where the one axis of `axes` stands, as f32 */
     NEST_MAP,    /* `form` of the arguments */
     NEST_REDUCE, /* `reduce` of the argument over the axes of `over` */
+    NEST_MERGE,  /* `reduce` of what all cores have at `index` of the workspace `tensor` */
 } NestOp;
 
 typedef struct NestValue {
@@ -42,7 +43,7 @@ typedef struct NestValue {
     uint64_t over;
     double number;
     uint32_t tensor;
-    Affine index; /* LOAD: in elements */
+    Affine index; /* LOAD, MERGE: in elements */
     uint32_t uses;
 } NestValue;
 
@@ -52,18 +53,22 @@ typedef struct NestAxis {
     uint32_t part; /* which part of it, the outermost first */
 } NestAxis;
 
-/* A tensor in GM. */
+/* A tensor in GM. Every core has a row of its own in a workspace. */
+typedef enum NestRole { NEST_INPUT, NEST_OUTPUT, NEST_WORKSPACE } NestRole;
+
 typedef struct NestTensor {
-    ValueId value;
-    bool output;
+    ValueId value; /* none: a workspace */
+    NestRole role;
     DType dtype;
-    int64_t count; /* elements */
+    int64_t count; /* elements; of a workspace: for each core */
 } NestTensor;
 
 typedef struct NestStore {
     uint32_t tensor;
     Affine index;
     NestId value;
+    uint32_t split; /* the axis whose parts the cores reduce each for itself; 0: none */
+    uint32_t phase; /* phases follow each other, and all cores wait for each other in between */
 } NestStore;
 
 typedef struct Nest {
@@ -71,7 +76,7 @@ typedef struct Nest {
     const Graph *graph;
     VEC(NestAxis) axes;      /* [0] unused */
     VEC(NestValue) values;   /* [0] unused; arguments stand before those that use them */
-    VEC(NestTensor) tensors; /* inputs in order of first use, then outputs */
+    VEC(NestTensor) tensors; /* inputs in order of first use, then outputs, then workspaces */
     VEC(NestStore) stores;
     bool smooth; /* no operator jumps: a quotient may be a product with the reciprocal */
 } Nest;
@@ -79,8 +84,14 @@ typedef struct Nest {
 /* The nests of a graph. NULL, with a diagnostic, when an operator of it is not understood here or needs
  * what it reads in memory. */
 Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
+/* The same with some reductions computed by all cores together: each stores what its part of axis split[i]
+ * gives to a workspace, and whoever reads reductions[i] merges what all cores stored, one phase later. */
+Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
 /* Neighbouring axes that every access walks as one become one. */
 void nest_merge(Nest *nest);
+bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` */
+/* "x0", "y1", "w2": inputs, results and workspaces are counted each for themselves. */
+const char *nest_tensor_name(const Nest *nest, uint32_t tensor);
 void nest_sizes(const Nest *nest, int64_t sizes[NEST_MAX_AXES]);
 void nest_print(const Nest *nest, Buf *out);
 

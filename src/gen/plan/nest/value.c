@@ -31,6 +31,21 @@ static uint64_t index_axes(const Affine *index)
     return axes;
 }
 
+bool nest_reads(const NestValue *v)
+{
+    return v->uses && (v->op == NEST_LOAD || v->op == NEST_MERGE);
+}
+
+const char *nest_tensor_name(const Nest *nest, uint32_t tensor)
+{
+    static const char letters[] = {[NEST_INPUT] = 'x', [NEST_OUTPUT] = 'y', [NEST_WORKSPACE] = 'w'};
+    NestRole role = nest->tensors.at[tensor].role;
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < tensor; i++)
+        number += nest->tensors.at[i].role == role;
+    return str_format(nest->arena, "%c%u", letters[role], number);
+}
+
 NestId nest_number(Nest *nest, double number)
 {
     return add_value(nest, (NestValue){.op = NEST_NUMBER, .number = number});
@@ -84,7 +99,7 @@ static uint32_t tensor_of(Nest *nest, ValueId value)
     const Value *v = graph_value(nest->graph, value);
     NestTensor t = {.value = value, .dtype = v->dtype};
     for (uint32_t i = 0; i < nest->tensors.len; i++)
-        if (nest->tensors.at[i].value == value && !nest->tensors.at[i].output)
+        if (nest->tensors.at[i].value == value && nest->tensors.at[i].role == NEST_INPUT)
             return i;
     shape_count(v->shape, &t.count);
     vec_push(nest->arena, &nest->tensors, t);
@@ -159,6 +174,10 @@ static void put_value(const Nest *nest, uint32_t i, Buf *out)
         put_axes(v->axes, out);
         break;
     case NEST_MAP: buf_printf(out, "%s %s of", v->mask ? "mask" : "map", v->form); break;
+    case NEST_MERGE:
+        buf_printf(out, "merge %s of t%u ", reductions[v->reduce], v->tensor);
+        put_index(&v->index, out);
+        break;
     case NEST_REDUCE:
         buf_printf(out, "reduce %s over", reductions[v->reduce]);
         put_axes(v->over, out);
@@ -172,13 +191,14 @@ static void put_value(const Nest *nest, uint32_t i, Buf *out)
 
 void nest_print(const Nest *nest, Buf *out)
 {
+    static const char *const roles[] = {"", " output", " of each core"};
     buf_puts(out, "nest\n");
     for (uint32_t i = 1; i < nest->axes.len; i++)
         buf_printf(out, "  axis a%u %lld\n", i, (long long)nest->axes.at[i].size);
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
         const NestTensor *t = &nest->tensors.at[i];
         buf_printf(out, "  tensor t%u %s %lld%s\n", i, dtype_name(t->dtype), (long long)t->count,
-                   t->output ? " output" : "");
+                   roles[t->role]);
     }
     for (uint32_t i = 1; i < nest->values.len; i++)
         put_value(nest, i, out);
@@ -186,6 +206,11 @@ void nest_print(const Nest *nest, Buf *out)
         const NestStore *s = &nest->stores.at[i];
         buf_printf(out, "  store t%u ", s->tensor);
         put_index(&s->index, out);
-        buf_printf(out, " = v%u\n", s->value);
+        buf_printf(out, " = v%u", s->value);
+        if (s->split)
+            buf_printf(out, ", a part of a%u for each core", s->split);
+        if (s->phase)
+            buf_printf(out, ", phase %u", s->phase);
+        buf_char(out, '\n');
     }
 }

@@ -12,6 +12,7 @@ enum {
     MOST_ROWS = 512,     /* of a tile */
     MUCH_WORK = 1 << 16, /* elements */
     MOST_STEP = 4,       /* every 4th element of what is copied is used */
+    ONE_LINE = 8,        /* elements of 32 bytes */
     MOST_SHIFT = 8       /* rows between loads that share a copy */
 };
 #define COPY_RATE 32.0 /* bytes a cycle of a core's port */
@@ -27,15 +28,6 @@ static uint64_t index_axes(const Affine *index)
 }
 
 /* ---- bands ---- */
-
-static uint64_t reduced_axes(const Nest *nest)
-{
-    uint64_t axes = 0;
-    for (uint32_t i = 1; i < nest->values.len; i++)
-        if (nest->values.at[i].op == NEST_REDUCE && nest->values.at[i].uses)
-            axes |= nest->values.at[i].over;
-    return axes;
-}
 
 bool *schedule_values(const Nest *nest, const Band *band)
 {
@@ -54,14 +46,37 @@ static bool refuse_schedule(Diag *diag, const char *why)
     return false;
 }
 
-/* What the band's values reduce, and that each varies along no other axis than the band has. */
-static bool check_band(Nest *nest, Band *band, Diag *diag)
+static uint64_t reduced_axes(const Nest *nest, const bool *wanted)
 {
-    bool *wanted = schedule_values(nest, band);
-    band->reduced = 0;
+    uint64_t axes = 0;
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (wanted[i] && nest->values.at[i].op == NEST_REDUCE)
-            band->reduced |= nest->values.at[i].over;
+            axes |= nest->values.at[i].over;
+    return axes;
+}
+
+/* What the results of a phase reduce; of one of them. */
+static uint64_t phase_reduces(const Nest *nest, uint32_t phase)
+{
+    Band all = {0};
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        if (nest->stores.at[i].phase == phase && !nest->stores.at[i].split)
+            vec_push(nest->arena, &all.stores, i);
+    return reduced_axes(nest, schedule_values(nest, &all));
+}
+
+static uint64_t store_reduces(const Nest *nest, uint32_t store)
+{
+    Band one = {0};
+    vec_push(nest->arena, &one.stores, store);
+    return reduced_axes(nest, schedule_values(nest, &one));
+}
+
+/* What the band's values reduce, and that each varies along no other axis than the band has. */
+static bool check_band(const Nest *nest, Band *band, Diag *diag)
+{
+    bool *wanted = schedule_values(nest, band);
+    band->reduced = reduced_axes(nest, wanted);
     if (band->reduced & band->kept)
         return refuse_schedule(diag, "a result is reduced over what another is dealt out by");
     for (uint32_t i = 1; i < nest->values.len; i++)
@@ -70,25 +85,37 @@ static bool check_band(Nest *nest, Band *band, Diag *diag)
     return true;
 }
 
-bool schedule_bands(Nest *nest, Schedule *schedule, Diag *diag)
+bool schedule_bands(const Nest *nest, bool together, Schedule *schedule, Diag *diag)
 {
-    uint64_t reduced = reduced_axes(nest);
     *schedule = (Schedule){0};
     for (uint32_t i = 0; i < nest->stores.len; i++) {
-        uint64_t kept = index_axes(&nest->stores.at[i].index) & ~reduced;
+        const NestStore *s = &nest->stores.at[i];
+        uint64_t reduced = together && !s->split ? phase_reduces(nest, s->phase)
+                                                 : store_reduces(nest, i);
+        uint64_t kept = index_axes(&s->index) & ~reduced;
         uint32_t b = 0;
-        while (b < schedule->bands.len && schedule->bands.at[b].kept != kept)
+        while (b < schedule->bands.len &&
+               (schedule->bands.at[b].kept != kept || schedule->bands.at[b].split != s->split ||
+                schedule->bands.at[b].phase != s->phase))
             b++;
         if (b == SCHEDULE_BANDS)
             return refuse_schedule(diag, "its results have too many parts");
         if (b == schedule->bands.len)
-            vec_push(nest->arena, &schedule->bands, (Band){.kept = kept});
+            vec_push(nest->arena, &schedule->bands,
+                     ((Band){.kept = kept, .split = s->split, .phase = s->phase}));
         vec_push(nest->arena, &schedule->bands.at[b].stores, i);
     }
+    for (uint32_t i = 1; i < schedule->bands.len; i++) /* in the order of their phases */
+        for (uint32_t b = i; b > 0 && schedule->bands.at[b - 1].phase > schedule->bands.at[b].phase;
+             b--) {
+            Band other = schedule->bands.at[b - 1];
+            schedule->bands.at[b - 1] = schedule->bands.at[b];
+            schedule->bands.at[b] = other;
+        }
+    bool ok = true;
     for (uint32_t b = 0; b < schedule->bands.len; b++)
-        if (!check_band(nest, &schedule->bands.at[b], diag))
-            return false;
-    return true;
+        ok = check_band(nest, &schedule->bands.at[b], diag) && ok;
+    return ok;
 }
 
 /* ---- legal roles ---- */
@@ -106,6 +133,16 @@ static const char *access_fails(const Band *band, const Affine *index, bool stor
     if (rows && !lanes && rows != 1)
         return "one value a row, and rows are not next to each other in memory";
     return NULL;
+}
+
+/* Rows of all cores are merged for a tile, for a row of lanes, for a row of rows, or for one value. */
+static const char *merge_fails(const Band *band, const Affine *index)
+{
+    int64_t lanes = affine_by(index, band->lanes.axis);
+    int64_t rows = band->rows.axis ? affine_by(index, band->rows.axis) : 0;
+    if (lanes > 1 || (rows > 1 && !lanes))
+        return "what the cores found does not lie side by side";
+    return !lanes && !rows && index->n ? "what the cores found is read one value at a time" : NULL;
 }
 
 /* Results of which single elements are written: all of them together make whole copies. */
@@ -129,13 +166,20 @@ static const char *roles_fail(const Nest *nest, const Band *band, const bool *wa
     uint32_t cores = 0;
     for (uint32_t a = 1; a < nest->axes.len; a++)
         cores += (band->kept & bit(a)) != 0;
-    if (!cores || cores > 6)
-        return cores ? "more than six axes are dealt out" : "all of it is reduced to one value";
+    if (cores > 6)
+        return "more than six axes are dealt out";
+    if (!cores && !band->split && !band->phase)
+        return "all of it is reduced to one value";
+    if (band->kept & band->reduced)
+        return "a result is reduced over what another is dealt out by";
     for (uint32_t i = 1; i < nest->values.len && !why; i++) {
         const NestValue *v = &nest->values.at[i];
         if (wanted[i] && v->op == NEST_LOAD)
             why = access_fails(band, &v->index, false);
-        if (wanted[i] && v->op == NEST_REDUCE && !band->rows.axis && (v->over & tiled))
+        if (wanted[i] && v->op == NEST_MERGE)
+            why = merge_fails(band, &v->index);
+        if (wanted[i] && v->op == NEST_REDUCE && !band->rows.axis && (v->over & tiled) &&
+            !band->split && band->kept)
             why = "a tile of one row is reduced";
     }
     for (uint32_t i = 0; i < band->stores.len && !why; i++) {
@@ -144,7 +188,7 @@ static const char *roles_fail(const Nest *nest, const Band *band, const bool *wa
         if (!why && affine_by(index, band->lanes.axis) > 1 &&
             !is_interleaved(nest, band, &nest->stores.at[band->stores.at[i]]))
             why = "single elements of a result are written";
-        if (!why && !(index_axes(index) & tiled) && (band->kept & tiled))
+        if (!why && !(index_axes(index) & tiled) && (index->n || band->kept & tiled))
             why = "a result would be stored one element at a time";
     }
     return why;
@@ -205,25 +249,43 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
             bytes += 2 * (double)dtype_bytes(d) + (d == DT_F32 ? 0 : 4) +
                      (affine_by(&s->index, band->lanes.axis) > 1 ? 16 : 0);
     }
+    for (uint32_t i = 1; i < nest->values.len && band->split; i++) { /* what is gathered */
+        const NestValue *v = &nest->values.at[i];
+        bytes += wanted[i] && v->op == NEST_REDUCE &&
+                         (nest->values.at[v->arg[0]].axes & tile) == tile
+                     ? 4
+                     : 0;
+    }
     return bytes + 4.0 * (held > 6 ? 6 : held);
 }
 
 static int64_t at_least_one(int64_t x) { return x > 1 ? x : 1; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* How much of an axis a core walks: all of it, or its share. */
+static int64_t core_extent(const Nest *nest, const NpuChip *chip, const Band *band, uint32_t axis)
+{
+    int64_t size = nest->axes.at[axis].size, share = (size + chip->aiv - 1) / chip->aiv;
+    if (axis != band->split)
+        return size;
+    return axis == band->lanes.axis ? (share + LINE - 1) / LINE * LINE : share;
+}
+
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
 static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted)
 {
-    int64_t room = (int64_t)(((double)chip->ub - UB_SPARE) / element_bytes(nest, band, wanted));
-    int64_t lanes = nest->axes.at[band->lanes.axis].size;
-    int64_t rows = band->rows.axis ? nest->axes.at[band->rows.axis].size : 1;
+    double space = ((double)chip->ub - UB_SPARE) / (band->beside ? band->beside : 1);
+    int64_t room = at_least_one((int64_t)(space / element_bytes(nest, band, wanted)));
+    int64_t lanes = core_extent(nest, chip, band, band->lanes.axis);
+    int64_t rows = band->rows.axis ? core_extent(nest, chip, band, band->rows.axis) : 1;
     bool lanes_reduced = band->reduced & bit(band->lanes.axis);
     bool rows_reduced = band->rows.axis && band->reduced & bit(band->rows.axis);
     int64_t most = rows_reduced ? at_least_one(room / smaller(rows, 16)) : room;
     band->lanes.tile = smaller((lanes + 7) / 8 * 8, most >= 64 ? most / 64 * 64 : most);
-    band->lanes.whole = lanes_reduced && band->lanes.tile >= lanes;
+    band->lanes.whole = lanes_reduced && band->lanes.tile >= lanes &&
+                        band->lanes.axis != band->split;
     band->rows.tile = smaller(smaller(at_least_one(room / band->lanes.tile), MOST_ROWS), rows);
-    band->rows.whole = rows_reduced && band->rows.tile >= rows;
+    band->rows.whole = rows_reduced && band->rows.tile >= rows && band->rows.axis != band->split;
 }
 
 /* ---- cost ---- */
@@ -316,7 +378,7 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
         items *= (double)nest->axes.at[band->rows.axis].size;
     if (band->kept & bit(band->lanes.axis))
         items *= ceil((double)nest->axes.at[band->lanes.axis].size / (double)band->lanes.tile);
-    double cores = fmin(items, chip->aiv);
+    double cores = band->split ? chip->aiv : fmin(items, chip->aiv);
     return (fmax(c.in, fmax(c.out, c.vector)) + 0.2 * (c.in + c.out + c.vector)) / cores;
 }
 
@@ -334,9 +396,23 @@ static bool shares_rows(const Nest *nest, const Band *band, const bool *wanted)
 static bool leaves_cores_idle(const Nest *nest, const NpuChip *chip, const Band *band)
 {
     double pieces = product(nest, band->kept & ~bit(band->lanes.axis));
+    if (band->split)
+        return false;
     if (band->kept & bit(band->lanes.axis))
         pieces *= ceil((double)nest->axes.at[band->lanes.axis].size / LINE);
     return pieces < chip->aiv / 2.0 && product(nest, band->kept | band->reduced) > MUCH_WORK;
+}
+
+bool schedule_nests(const Nest *nest, const Band *band)
+{
+    bool *wanted = schedule_values(nest, band);
+    uint64_t walked = band->reduced & ~(band->lanes.whole ? bit(band->lanes.axis) : 0) &
+                      ~(band->rows.whole ? bit(band->rows.axis) : 0);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (wanted[i] && nest->values.at[i].op == NEST_REDUCE && nest->values.at[i].over & walked &&
+            nest->values.at[i].axes & walked)
+            return false;
+    return true;
 }
 
 /* Keeps the cheapest in order; n of them are there. */
@@ -360,6 +436,12 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
     bool *wanted = schedule_values(nest, band);
     uint32_t n = 0;
     *why = "it has no axis";
+    if (!(band->kept | band->reduced) && band->phase) { /* single values */
+        best[0] = *band;
+        best[0].lanes.tile = ONE_LINE;
+        best[0].rows.tile = 1;
+        return 1;
+    }
     for (uint32_t l = 1; l < nest->axes.len; l++) {
         for (uint32_t r = 0; r < nest->axes.len; r++) {
             Band b = *band;
@@ -372,15 +454,78 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
             if (!fails) {
                 choose_tiles(nest, chip, &b, wanted);
                 b.cost = band_cost(nest, chip, &b, wanted);
-                b.chunked = shares_rows(nest, &b, wanted);
+                b.chunked = !b.split && shares_rows(nest, &b, wanted);
                 fails = leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
-                                                          : NULL;
+                        : !schedule_nests(nest, &b) ? "a reduction inside another does not fit"
+                                                    : NULL;
             }
             if (fails)
                 *why = fails;
             else
                 n = add_roles(best, n, most, &b);
         }
+    }
+    return n;
+}
+
+/* ---- reductions of all cores ---- */
+
+/* The band of one reduction whose axis `split` the cores share, if it has legal roles. */
+static bool can_split(const Nest *nest, const NpuChip *chip, NestId id, uint32_t split)
+{
+    Nest *trial = nest_split(nest, 1, &id, &split);
+    Schedule schedule;
+    Diag quiet = diag_make(nest->arena, "plan", STR(""));
+    const char *why;
+    Band best[1];
+    (void)schedule_bands(trial, false, &schedule, &quiet);
+    for (uint32_t i = 0; i < schedule.bands.len; i++) {
+        Band *band = &schedule.bands.at[i];
+        const NestStore *s = &trial->stores.at[band->stores.at[0]];
+        if (trial->tensors.at[s->tensor].role == NEST_WORKSPACE &&
+            s->tensor + 1 == trial->tensors.len)
+            return schedule_roles(trial, chip, band, best, 1, &why) > 0;
+    }
+    return false;
+}
+
+/* The largest axis that it reduces and nothing that it is made of does. 0: none. */
+static uint32_t axis_to_split(const Nest *nest, NestId id)
+{
+    bool *below = arena_array(nest->arena, bool, nest->values.len);
+    uint32_t best = 0;
+    below[nest->values.at[id].arg[0]] = true;
+    for (uint32_t i = id; i-- > 1;)
+        for (uint32_t k = 0; k < nest->values.at[i].n_arg && below[i]; k++)
+            below[nest->values.at[i].arg[k]] = true;
+    uint64_t free = nest->values.at[id].over & ~reduced_axes(nest, below);
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        if (free & bit(a) && (!best || nest->axes.at[a].size > nest->axes.at[best].size))
+            best = a;
+    return best;
+}
+
+static void mark_below(const Nest *nest, NestId id, bool *below)
+{
+    below[id] = true;
+    for (uint32_t i = 0; i < nest->values.at[id].n_arg; i++)
+        mark_below(nest, nest->values.at[id].arg[i], below);
+}
+
+uint32_t schedule_split(const Nest *nest, const NpuChip *chip, const Band *band, uint32_t most,
+                        NestId *reductions, uint32_t *split)
+{
+    bool *wanted = schedule_values(nest, band);
+    bool *covered = arena_array(nest->arena, bool, nest->values.len);
+    uint32_t n = 0;
+    for (NestId i = nest->values.len; i-- > 1 && n < most;) {
+        uint32_t axis;
+        if (!wanted[i] || covered[i] || nest->values.at[i].op != NEST_REDUCE ||
+            !(axis = axis_to_split(nest, i)) || !can_split(nest, chip, i, axis))
+            continue;
+        mark_below(nest, i, covered);
+        reductions[n] = i;
+        split[n++] = axis;
     }
     return n;
 }
@@ -398,7 +543,11 @@ void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out)
 {
     for (uint32_t b = 0; b < schedule->bands.len; b++) {
         const Band *band = &schedule->bands.at[b];
-        buf_puts(out, "band: cores");
+        if (b && band->phase != schedule->bands.at[b - 1].phase)
+            buf_puts(out, "all cores wait\n");
+        buf_puts(out, band->split ? "band: cores share" : "band: cores");
+        if (band->split)
+            buf_printf(out, " a%u%s", band->split, band->kept ? "; loops" : "");
         for (uint32_t a = 1; a < nest->axes.len; a++)
             if (band->kept & bit(a) && !band_is_tiled(band, a))
                 buf_printf(out, " a%u", a);

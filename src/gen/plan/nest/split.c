@@ -1,0 +1,114 @@
+/* Reductions that all cores compute together. In: a nest, reductions of it and for each the axis whose parts
+ * the cores take. Out: a nest in which their readers merge what the cores stored. */
+#include "gen/plan/nest/nest.h"
+
+/* A value's number in the new nest: where it is computed, and for those who read it. */
+typedef struct Renamed {
+    NestId made, read;
+} Renamed;
+
+/* Row-major over the axes of the value; a value without axes has one element. */
+static Affine own_index(const Nest *nest, uint64_t axes, int64_t *count)
+{
+    Affine index = affine_number(0);
+    *count = 1;
+    for (uint32_t a = nest->axes.len; a-- > 1;)
+        if (axes >> a & 1) {
+            Affine term = affine_axis(a, *count);
+            affine_add(&index, &term, 1);
+            *count *= nest->axes.at[a].size;
+        }
+    return index;
+}
+
+static NestId copy_value(Nest *nest, NestValue v, const Renamed *names)
+{
+    for (uint32_t i = 0; i < v.n_arg; i++)
+        v.arg[i] = names[v.arg[i]].read;
+    vec_push(nest->arena, &nest->values, v);
+    return nest->values.len - 1;
+}
+
+/* The workspace of a reduction, its store and what its readers see. */
+static NestId add_merge(Nest *nest, NestId made, uint32_t split)
+{
+    const NestValue v = nest->values.at[made];
+    NestTensor t = {.value = VALUE_NONE, .role = NEST_WORKSPACE, .dtype = DT_F32};
+    Affine index = own_index(nest, v.axes, &t.count);
+    vec_push(nest->arena, &nest->tensors, t);
+    NestStore store = {nest->tensors.len - 1, index, made, split, 0};
+    NestValue merge = {.op = NEST_MERGE,
+                       .reduce = v.reduce,
+                       .axes = v.axes,
+                       .tensor = store.tensor,
+                       .index = index};
+    vec_push(nest->arena, &nest->stores, store);
+    vec_push(nest->arena, &nest->values, merge);
+    return nest->values.len - 1;
+}
+
+/* The phase in which everything that a value merges is there. */
+static uint32_t phase_of(const Nest *nest, NestId id)
+{
+    const NestValue *v = &nest->values.at[id];
+    uint32_t phase = 0;
+    for (uint32_t i = 0; i < nest->stores.len && v->op == NEST_MERGE; i++)
+        if (nest->stores.at[i].tensor == v->tensor)
+            phase = nest->stores.at[i].phase + 1;
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        uint32_t of = phase_of(nest, v->arg[i]);
+        phase = of > phase ? of : phase;
+    }
+    return phase;
+}
+
+/* Every store in the first phase in which it can be: as many turns as there are phases, at most. */
+static void set_phases(Nest *nest)
+{
+    bool again = true;
+    for (uint32_t turn = 0; turn < nest->stores.len && again; turn++) {
+        again = false;
+        for (uint32_t i = 0; i < nest->stores.len; i++) {
+            uint32_t phase = phase_of(nest, nest->stores.at[i].value);
+            again = again || phase != nest->stores.at[i].phase;
+            nest->stores.at[i].phase = phase;
+        }
+    }
+}
+
+static void count_uses(Nest *nest)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        nest->values.at[i].uses = 0;
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        nest->values.at[nest->stores.at[i].value].uses++;
+    for (uint32_t i = nest->values.len; i-- > 1;)
+        for (uint32_t k = 0; k < nest->values.at[i].n_arg && nest->values.at[i].uses; k++)
+            nest->values.at[nest->values.at[i].arg[k]].uses++;
+}
+
+Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split)
+{
+    Nest *out = arena_new(nest->arena, Nest);
+    Renamed *names = arena_array(nest->arena, Renamed, nest->values.len);
+    *out = (Nest){.arena = nest->arena, .graph = nest->graph, .smooth = nest->smooth};
+    for (uint32_t i = 0; i < nest->axes.len; i++)
+        vec_push(out->arena, &out->axes, nest->axes.at[i]);
+    for (uint32_t i = 0; i < nest->tensors.len; i++)
+        vec_push(out->arena, &out->tensors, nest->tensors.at[i]);
+    vec_push(out->arena, &out->values, (NestValue){0});
+    for (NestId i = 1; i < nest->values.len; i++) {
+        names[i].made = names[i].read = copy_value(out, nest->values.at[i], names);
+        for (uint32_t k = 0; k < n; k++)
+            if (reductions[k] == i)
+                names[i].read = add_merge(out, names[i].made, split[k]);
+    }
+    for (uint32_t i = 0; i < nest->stores.len; i++) {
+        NestStore s = nest->stores.at[i];
+        s.value = s.split ? names[s.value].made : names[s.value].read;
+        vec_push(out->arena, &out->stores, s);
+    }
+    set_phases(out);
+    count_uses(out);
+    return out;
+}
