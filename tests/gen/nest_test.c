@@ -281,6 +281,8 @@ T_TEST(nest_cores_share_reductions)
                 "        a, b = x.sum(-1), y.sum(-1)\n"
                 "        return 1 - ((x * y).sum(-1) / (a + b + 1)).mean(1)\n",
                 "torch.rand(2, 3, 70), torch.rand(2, 3, 70)");
+    check_model("self, x, y):\n        return torch.stack([x.mean(), y.amax(), (x * x).sum()])\n",
+                "torch.rand(9, 30), torch.randn(41)");
 }
 
 /* One phase after the other, where reductions depend on each other; a reduction of rows inside. */

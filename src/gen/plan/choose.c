@@ -105,7 +105,8 @@ static bool try_planner(const Task *t, Planner *planner, int64_t tile_limit, Can
 {
     c->by = planner;
     return planner(t->arena, t->graph, t->chip, tile_limit, t->name, &c->plan, said) &&
-           plan_is_valid(t->arena, &c->plan);
+           plan_is_valid(t->arena, &c->plan) &&
+           (planner != plan_nest || clock_is_proved(&c->plan, t->chip));
 }
 
 static bool may_plan(const Task *t, Planner *planner)

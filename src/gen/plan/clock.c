@@ -111,6 +111,20 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
     return ok;
 }
 
+bool clock_is_proved(const Plan *plan, const NpuChip *chip)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "plan", plan->craft);
+    CraftFile *file = craft_read(&arena, "plan", plan->craft, &diag);
+    IrProgram *p = file && diag_ok(&diag) ? craft_program(&arena, file, 0, &diag) : NULL;
+    IrReport report;
+    if (p)
+        ir_prove(&arena, p, chip, &report, &diag);
+    bool ok = p && diag_ok(&diag);
+    arena_drop(&arena);
+    return ok;
+}
+
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us)
 {
     Arena arena = {0};

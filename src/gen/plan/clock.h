@@ -9,6 +9,9 @@
  * these sizes. */
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us);
 
+/* Whether the checker refuses nothing of it. */
+bool clock_is_proved(const Plan *plan, const NpuChip *chip);
+
 /* What few kernels for the task's operands stay below: each of them once at the rate that all cores together
  * reach, and a launch. */
 double clock_least(const Graph *graph, const NpuChip *chip);

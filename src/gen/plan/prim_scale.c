@@ -83,25 +83,45 @@ bool prim_scaled(PrimGraph *g, PrimValue v, double by, PrimValue *out)
     return true;
 }
 
-static bool jumps(const char *form)
+/* Floors and the like: constant between jumps, so that the last bit of what they are given may become a
+ * whole step. */
+static bool is_stair(const Node *node)
 {
-    static const char *const words[] = {"floor", "ceil", "trunc", "sign", "where", "cast"};
-    for (size_t i = 0; form && i < sizeof words / sizeof *words; i++)
-        if (strstr(form, words[i]))
-            return true;
+    if (node->op == OP_UNARY)
+        switch (node->kind) {
+        case UNARY_sign:
+        case UNARY_floor:
+        case UNARY_ceil:
+        case UNARY_trunc:
+        case UNARY_frac:
+        case UNARY_round: return true;
+        default: return false;
+        }
+    if (node->op == OP_BINARY)
+        switch (node->kind) {
+        case BINARY_floor_div:
+        case BINARY_trunc_div:
+        case BINARY_remainder:
+        case BINARY_fmod: return true;
+        default: return false;
+        }
     return false;
+}
+
+/* Functions that have a jump somewhere. */
+static bool has_jump(const Node *node)
+{
+    if (node->op == OP_UNARY)
+        return node->kind == UNARY_hardshrink || node->kind == UNARY_threshold;
+    if (node->op == OP_BINARY)
+        return node->kind == BINARY_atan2 || node->kind == BINARY_copysign ||
+               node->kind == BINARY_hardsigmoid_grad || node->kind == BINARY_relu_grad;
+    return node->op == OP_WHERE || node->op == OP_REDUCE_INDEX;
 }
 
 bool prim_node_steps(const Graph *graph, const Node *node)
 {
-    static const char *const words[] = {"floor", "ceil", "trunc", "sign", "rint"};
-    const char *form = node->op == OP_UNARY    ? prim_unary_forms[node->kind]
-                       : node->op == OP_BINARY ? prim_binary_forms[node->kind]
-                                               : NULL;
-    for (size_t i = 0; form && i < sizeof words / sizeof *words; i++)
-        if (strstr(form, words[i]))
-            return true;
-    return !dtype_is_float(graph_value(graph, node->out)->dtype);
+    return is_stair(node) || !dtype_is_float(graph_value(graph, node->out)->dtype);
 }
 
 bool prim_steps_follow(const Graph *graph)
@@ -118,11 +138,8 @@ bool prim_is_smooth(const Graph *graph)
         return false;
     for (uint32_t i = 0; i < graph->nodes.len; i++) {
         const Node *node = &graph->nodes.at[i];
-        bool unary = node->op == OP_UNARY && jumps(prim_unary_forms[node->kind]);
-        bool binary = node->op == OP_BINARY &&
-                      (!prim_binary_forms[node->kind] || jumps(prim_binary_forms[node->kind]));
-        if (unary || binary || node->op == OP_WHERE || node->op == OP_REDUCE_INDEX ||
-            !dtype_is_float(graph_value(graph, node->out)->dtype))
+        bool unknown = node->op == OP_BINARY && !prim_binary_forms[node->kind];
+        if (unknown || has_jump(node) || prim_node_steps(graph, node))
             return false;
     }
     return true;

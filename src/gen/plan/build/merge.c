@@ -95,11 +95,27 @@ void build_merge(Build *b, NestId id)
     b->name[id] = name;
 }
 
+/* "y0[2, 0 : 1]": the one element that a store without axes writes. */
+static const char *one_element(Build *b, const NestStore *store)
+{
+    const LayoutTensor *t = &b->layout->tensors[store->tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    Buf out = {0};
+    layout_index(b->nest, t, &store->index, at);
+    buf_printf(&out, "%s[", nest_tensor_name(b->nest, store->tensor));
+    for (uint32_t i = 0; i + 1 < t->rank; i++)
+        buf_printf(&out, "%lld, ", (long long)at[i].at);
+    long long last = at[t->rank - 1].at;
+    buf_printf(&out, "%lld : %lld]", last, last + 1);
+    char *text = buf_take(&out, b->arena);
+    buf_free(&out);
+    return text;
+}
+
 void build_store_one(Build *b, const NestStore *store)
 {
     const NestValue *v = &b->nest->values.at[store->value];
     DType dtype = b->nest->tensors.at[store->tensor].dtype;
-    const char *to = nest_tensor_name(b->nest, store->tensor);
     BuildBuffer want = {
         .kind = BUILD_LANES, .dtype = DT_F32, .depth = 1, .stem = 'z', .lanes = ONE, .times = 1};
     const char *buffer = build_take(b, want), *stored = buffer;
@@ -117,7 +133,8 @@ void build_store_one(Build *b, const NestStore *store)
     b->depth--;
     build_line(b, "with copyout():");
     if (store->split)
-        build_line(b, "    store(%s[core_id(), 0:8], %s[:8])", to, stored);
+        build_line(b, "    store(%s[core_id(), 0:8], %s[:8])",
+                   nest_tensor_name(b->nest, store->tensor), stored);
     else
-        build_line(b, "    store(%s[0:1], %s[:1])", to, stored);
+        build_line(b, "    store(%s, %s[:1])", one_element(b, store), stored);
 }
