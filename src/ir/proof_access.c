@@ -134,9 +134,12 @@ static void check_access(ProofWalk *w, const IrAccess *a)
     }
 }
 
-/* Notes the share, one of those in force here, that holds all that the statement touches. */
+/* Notes the share, one of those in force here, that holds all that the statement touches. Loops over parts of
+ * a share say so in a fact each: most shares have nothing to do with the access, and long proofs would only
+ * fail. */
 static void note_home(ProofWalk *w, IrStmtId id, const IrAccess *a, uint32_t top)
 {
+    enum { LOOPS = 3 };
     IrRole role = w->k->tensors.at[a->tensor].role;
     bool shared = role == IR_ROLE_WORKSPACE || role == IR_ROLE_INOUT || role == IR_ROLE_OUT;
     for (uint32_t i = 0; i < top && shared && !a->flat; i++) {
@@ -147,7 +150,8 @@ static void note_home(ProofWalk *w, IrStmtId id, const IrAccess *a, uint32_t top
             Poly before = poly_sub(poly_of(w->pr, a->start[axis]),
                                    poly_of(w->pr, ir_var(w->p, r->start)));
             Poly behind = poly_sub(poly_of(w->pr, ir_var(w->p, r->size)), poly_add(before, size));
-            if (!w->homes[id].share && prove_nonneg(w->pr, before) && prove_nonneg(w->pr, behind))
+            if (!w->homes[id].share && prove_nonneg_by(w->pr, before, LOOPS) &&
+                prove_nonneg_by(w->pr, behind, LOOPS))
                 w->homes[id] = (ProofHome){w->k->body.at[i], axis};
         }
     }

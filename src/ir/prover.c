@@ -248,10 +248,12 @@ static bool prove(Prover *pr, Poly p, int depth)
     return prove_by_facts(pr, &p, depth);
 }
 
-bool prove_nonneg(Prover *pr, Poly p)
+bool prove_nonneg(Prover *pr, Poly p) { return prove_nonneg_by(pr, p, PROOF_DEPTH); }
+
+bool prove_nonneg_by(Prover *pr, Poly p, int most)
 {
     /* shallow proofs are common and cheap: look for them before the deep ones */
-    for (int depth = 1; depth <= PROOF_DEPTH; depth++) {
+    for (int depth = 1; depth <= most; depth++) {
         pr->steps = PROOF_STEPS;
         if (prove(pr, p, depth))
             return true;

@@ -94,13 +94,10 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
     Diag diag = diag_make(arena, "plan", plan->craft);
     CraftFile *file = craft_read(arena, "plan", plan->craft, &diag);
     IrProgram *p = file && diag_ok(&diag) ? craft_program(arena, file, 0, &diag) : NULL;
-    IrReport report;
     EmitInput in = {.file = "plan", .source = plan->craft};
     if (!p || values_decide(arena, p))
         return false;
-    ir_prove(arena, p, chip, &report, &diag);
-    if (!diag_ok(&diag)) /* the checker refuses it */
-        return false;
+    ir_annotate(p, chip);
     AscProgram *lowered = lower_program(arena, p, chip, LOWER_ALIGN, &diag);
     if (!lowered)
         return false;
