@@ -71,7 +71,7 @@ int64_t poly_most(const Prover *pr, const Poly *p);
 bool poly_mentions(const Prover *pr, const Poly *p, IrVarId var);
 bool prove_nonneg(Prover *pr, Poly p);
 bool prove_nonneg_by(Prover *pr, Poly p, int most); /* with so many facts in a row at most */
-bool prove_le(Prover *pr, IrExprId a, IrExprId b); /* a <= b */
+bool prove_le(Prover *pr, IrExprId a, IrExprId b);  /* a <= b */
 bool prove_equal(Prover *pr, IrExprId a, IrExprId b);
 
 #endif
