@@ -211,11 +211,21 @@ static void put_gather_buffers(MoveText *w, const MoveDim *d, long long room, lo
         move_put(w, 1, "o = ub(%s, %lld, depth=2)", w->type, chunk);
 }
 
-/* The part of the row, and where in it the elements stand: worked out one by one, or by vectors. */
-static void put_gathered_row(MoveText *w, const MoveDim *d, bool table)
+/* Where each element of the result's row stands in the source's row, worked out one by one. */
+static void put_table(MoveText *w, const MoveDim *d, int depth, const char *count, const char *at)
 {
     int last = w->m->rank - 1;
-    const char *held = str_format(w->arena, "%lld", (long long)d->size), *index = w->index[last];
+    const char *index = w->index[last];
+    w->index[last] = at;
+    move_put(w, depth, "for k in range(%s):", count);
+    move_put(w, depth + 1, "place[k] = %s", move_place(w, d));
+    w->index[last] = index;
+}
+
+/* The part of the row, and where in it the elements stand. */
+static void put_gathered_row(MoveText *w, const MoveDim *d, bool table, bool known)
+{
+    const char *held = str_format(w->arena, "%lld", (long long)d->size);
     if (!table)
         put_positions(w, d);
     move_put(w, 2, "with copyin():");
@@ -224,14 +234,10 @@ static void put_gathered_row(MoveText *w, const MoveDim *d, bool table)
     else
         move_put(w, 3, "load(row[:room], x[%sbase:base + room])", move_before_last(w));
     move_put(w, 2, "with compute():");
-    if (table) {
-        w->index[last] = "(t.start + k)";
-        move_put(w, 3, "for k in range(t.size):");
-        move_put(w, 4, "place[k] = %s", move_place(w, d));
-        w->index[last] = index;
-    } else {
+    if (!table)
         put_places(w, d);
-    }
+    else if (!known)
+        put_table(w, d, 3, "t.size", "(t.start + k)");
     put_gather(w, table ? held : "room");
 }
 
@@ -271,10 +277,15 @@ static bool write_gathered(MoveText *w, const NpuChip *chip)
     const char *inside = move_inside(w, false);
     if (inside)
         move_fill_buffer(w);
+    long long width = (long long)m->size[m->rank - 1];
+    bool known = table && width <= w->tile; /* the same for all rows */
+    if (known) {
+        move_put(w, 1, "with compute():");
+        put_table(w, d, 2, str_format(w->arena, "%lld", width), "k");
+    }
     move_loop(w, 1u << (m->rank - 1), "t",
-              str_format(w->arena, "tiles(%lld, %lld)", (long long)m->size[m->rank - 1],
-                         (long long)w->tile));
-    put_gathered_row(w, d, table);
+              str_format(w->arena, "tiles(%lld, %lld)", width, (long long)w->tile));
+    put_gathered_row(w, d, table, known);
     put_gathered_store(w, inside);
     return true;
 }
