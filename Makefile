@@ -9,6 +9,11 @@
 #   make bench  soak        benchmarks; all fuzzers and the hostile build, for long
 #   make install  uninstall PREFIX=/usr/local, DESTDIR; also: deb, dist, wheel
 #   make fmt  fmt-check     clang-format
+#   make tidy               clang-tidy over src/, or TIDY="src/cmd/say.c ..."
+#   make links  docs-check  no dead link in a document; the commands of the documents are run
+#   make coverage           line coverage of src/ by the tests, folder by folder
+#   make arm64              cross-compiles for AArch64 and runs unit tests under qemu-user
+#   make html               the documents as web pages, for reading offline (needs pandoc)
 #
 #   B=debug|release|asan|hostile|cov   CC=gcc|clang   BUILD=build   V=1 shows the commands
 
@@ -90,6 +95,7 @@ BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 fuzz_home  = $(firstword $(subst _, ,$1))
 
 .PHONY: all everything check golden layers apis mutation fmt fmt-check bench soak clean coverage
+.PHONY: links docs-check tidy arm64 html
 .DELETE_ON_ERROR:
 # Objects stay; one that is missing is made, whatever the age of its archive.
 .PRECIOUS: $(OUT)/src/%.o $(OUT)/tests/%.o $(OUT)/bench/%.o
@@ -143,7 +149,7 @@ $(OUT)/acraft: $(MAIN) $(call archives,cmd)
 # --- tests ---------------------------------------------------------------------------------
 
 # The longest first, so that the others run beside it.
-check: test-loop $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers apis
+check: test-loop $(addprefix test-,$(TESTED)) $(addprefix replay-,$(FUZZERS)) golden layers apis links
 
 golden: $(OUT)/acraft
 	@echo "  TEST golden"
@@ -151,6 +157,13 @@ golden: $(OUT)/acraft
 layers:
 	@echo "  TEST layers"
 	@tools/layers
+links:
+	@echo "  TEST links"
+	@tools/links
+# DOCS=--all runs what takes long, too.
+docs-check: $(OUT)/acraft
+	@echo "  TEST documents"
+	@tests/docs $(abspath $(OUT)/acraft) $(DOCS)
 # Every call of the twin's headers has a test kernel.
 apis:
 	@echo "  TEST apis"
@@ -191,6 +204,9 @@ soak:
 	$(MAKE) B=release ACRAFT_ALL=1 T_FILTER=reach_more T_SECONDS=3000 test-loop
 	$(MAKE) B=release ACRAFT_ALL=1 T_FILTER=tricks_ T_SECONDS=3000 test-loop
 	$(MAKE) B=release SOAK_RUNS=1040 T_FILTER=hostile_kernels_leave T_SECONDS=3000 test-twin
+	$(MAKE) B=release DOCS=--all docs-check
+	$(MAKE) tidy
+	$(MAKE) arm64
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
 
 $(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)
@@ -257,7 +273,7 @@ release:
 install: release
 	install -D -m 755 -s $(RELEASE) $(DESTDIR)$(PREFIX)/bin/acraft
 	mkdir -p $(SHARE)/acraft $(MAN)
-	tar -cf - $(SHARED) LICENSE | tar -xf - --no-same-owner -C $(SHARE)/acraft
+	tar -cf - $(SHARED) LICENSE NOTICE.md | tar -xf - --no-same-owner -C $(SHARE)/acraft
 	find $(SHARE)/acraft -type d -exec chmod 755 {} + -o -type f -exec chmod a+r,go-w {} +
 	$(RELEASE) --help=man > $(MAN)/acraft.1
 	for c in $(COMMANDS); do $(RELEASE) $$c --help=man > $(MAN)/acraft-$$c.1 || exit 1; done
@@ -277,7 +293,8 @@ wheel:
 dist:
 	mkdir -p $(BUILD)
 	git archive --prefix=acraft-$(VERSION)/ -o $(BUILD)/acraft-$(VERSION).tar.gz HEAD
-	cd $(BUILD) && sha256sum acraft-$(VERSION).tar.gz > acraft-$(VERSION).tar.gz.sha256
+	cd $(BUILD) && sha256sum acraft-$(VERSION).tar.gz \
+	    $$(ls acraft_$(VERSION)_*.deb acraft-$(VERSION)-*.whl 2>/dev/null) > SHA256SUMS
 
 # --- the rest ------------------------------------------------------------------------------
 
@@ -288,6 +305,23 @@ fmt-check:
 	@echo "  TEST format"
 	@bad=$$(clang-format --dry-run -Werror $(FORMATTED) 2>&1 | sed -n "s/:.*error: .*//p" | sort -u); \
 	if [ -n "$$bad" ]; then echo "make fmt would change:" $$bad; exit 1; fi
+
+TIDY ?= $(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c)
+tidy:
+	@echo "  TEST tidy"
+	@printf '%s\n' $(TIDY) | xargs -P $$(nproc) -n 8 sh -c 'clang-tidy --quiet "$$@" -- \
+	    -std=c17 -D_GNU_SOURCE -pthread -I src -I . 2>/dev/null' tidy
+
+# Many Ascend hosts are AArch64. tools/arm64 fetches compiler, emulator and libraries where they are missing.
+arm64:
+	tools/arm64 $(BUILD)
+
+html:
+	@mkdir -p $(BUILD)/html/docs
+	cp docs/*.png docs/*.svg $(BUILD)/html/docs
+	for f in README CONTRIBUTING SECURITY NOTICE CHANGELOG $(patsubst %.md,%,$(wildcard docs/*.md)); do \
+	    sed 's/\.md)/.html)/g; s/\.md#/.html#/g' $$f.md | pandoc -f gfm -t html -s --metadata title="acraft: $$f" \
+	        -o $(BUILD)/html/$$f.html || exit 1; done
 
 clean:
 	rm -rf $(BUILD)

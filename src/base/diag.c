@@ -1,5 +1,7 @@
 /* Diagnostics: collecting them, and printing them as text and as JSON. */
 #include "base/diag.h"
+
+#include "base/paint.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 enum { DEFAULT_MAX_ITEMS = 200, LONG_LINE = 200, WINDOW = 160, WINDOW_BEFORE = 80 };
 
 static const char *const level_name[] = {"error", "warning", "note"};
+static const Paint level_paint[] = {PAINT_ERROR, PAINT_WARNING, PAINT_NOTE};
 
 Diag diag_make(Arena *arena, const char *file, Str source)
 {
@@ -164,51 +167,85 @@ static void print_caret(Buf *out, Str line, size_t col, size_t width)
     for (size_t i = at + 1; i < line.len && i < at + width; i++)
         if (!is_continuation(line.at[i]))
             buf_char(out, '~');
-    buf_char(out, '\n');
 }
 
-static void print_place(Buf *out, const DiagItem *item)
+/* A place of width 0 is the whole line but its indentation. */
+static Span whole_line(Str line, Span at)
+{
+    uint32_t first = 0, len = (uint32_t)line.len;
+    if (at.width || at.col)
+        return at;
+    while (first < len && (line.at[first] == ' ' || line.at[first] == '\t'))
+        first++;
+    return (Span){at.line, first + 1, len - first};
+}
+
+void source_excerpt(Buf *out, bool colour, Str source, Span at, Paint mark)
 {
     Str line;
-    if (item->at.line == 0 || !source_line(item->source, item->at.line, &line))
+    if (at.line == 0 || !source_line(source, at.line, &line))
         return;
     if (str_ends(line, "\r"))
         line.len--;
-    size_t col = item->at.col ? item->at.col : 1;
+    at = whole_line(line, at);
+    size_t col = at.col ? at.col : 1;
     bool before, after;
     line = cut_window(line, &col, &before, &after);
-    buf_printf(out, "%5u | %s", item->at.line, before ? "..." : "");
+    paint(out, colour, PAINT_FAINT);
+    buf_printf(out, "%5u |", at.line);
+    paint(out, colour, PAINT_NONE);
+    buf_printf(out, " %s", before ? "..." : "");
     print_source(out, line);
-    buf_printf(out, "%s\n      | %s", after ? "..." : "", before ? "   " : "");
-    print_caret(out, line, col, item->at.width);
+    buf_puts(out, after ? "...\n" : "\n");
+    paint(out, colour, PAINT_FAINT);
+    buf_puts(out, "      |");
+    paint(out, colour, PAINT_NONE);
+    buf_printf(out, " %s", before ? "   " : "");
+    paint(out, colour, mark);
+    print_caret(out, line, col, at.width);
+    paint(out, colour, PAINT_NONE);
+    buf_char(out, '\n');
 }
 
-static void print_item(Buf *out, const DiagItem *item)
+static void print_item(Buf *out, bool colour, const DiagItem *item)
 {
+    Span at = item->at;
+    paint(out, colour, PAINT_STRONG);
     if (item->file)
         buf_printf(out, "%s:", item->file);
-    if (item->file && item->at.line)
-        buf_printf(out, "%u:%u:", item->at.line, item->at.col);
-    buf_printf(out, "%s%s: %s", item->file ? " " : "", level_name[item->level], item->text);
+    if (item->file && at.line)
+        buf_printf(out, "%u:%u:", at.line, at.col);
+    buf_puts(out, item->file ? " " : "");
+    paint(out, colour, level_paint[item->level]);
+    buf_printf(out, "%s:", level_name[item->level]);
+    paint(out, colour, PAINT_NONE);
+    buf_printf(out, " %s", item->text);
     if (item->code)
         buf_printf(out, " [%s]", item->code);
     buf_char(out, '\n');
-    print_place(out, item);
-    if (item->hint)
-        buf_printf(out, "hint: %s\n", item->hint);
+    at.col = at.col ? at.col : 1;
+    source_excerpt(out, colour, item->source, at, level_paint[item->level]);
+    if (item->hint) {
+        paint(out, colour, PAINT_GOOD);
+        buf_puts(out, "hint:");
+        paint(out, colour, PAINT_NONE);
+        buf_printf(out, " %s\n", item->hint);
+    }
 }
 
-void diag_print(const Diag *diag, Buf *out)
+void diag_show(const Diag *diag, bool colour, Buf *out)
 {
     uint32_t count;
     Group *groups = sorted_groups(diag, &count);
     for (uint32_t g = 0; g < count; g++)
         for (uint32_t i = 0; i < groups[g].count; i++)
-            print_item(out, &diag->items.at[groups[g].first + i]);
+            print_item(out, colour, &diag->items.at[groups[g].first + i]);
     if (diag->dropped)
         buf_printf(out, "%u more not shown\n", diag->dropped);
     heap_free(groups);
 }
+
+void diag_print(const Diag *diag, Buf *out) { diag_show(diag, false, out); }
 
 /* --- JSON ------------------------------------------------------------------------------ */
 

@@ -22,6 +22,7 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "verdict/verdict.h"
 
 /* Exit status. */
 enum {
@@ -74,8 +75,9 @@ typedef struct CmdUsage {
 typedef struct CmdArgs {
     /* what every command takes */
     bool json;
-    const char *chip; /* "910B2" unless told */
-    int64_t seed;     /* 0 unless told */
+    const char *chip;  /* "910B2" unless told */
+    int64_t seed;      /* 0 unless told */
+    const char *color; /* NULL: auto */
     /* what is not an option, in order */
     char **words;
     uint32_t word_count;
@@ -89,6 +91,13 @@ void cmd_done(CmdArgs *args);
 /* Prints the diagnostics to standard error and gives the status back: `return cmd_say(...)`. */
 int cmd_say(const Diag *diag, int status);
 void cmd_print(Buf *text); /* to standard output; the text is given back */
+/* A verdict for people, with the source lines of its findings where they lie in the candidate `path`. */
+void cmd_show_verdict(Arena *arena, const char *path, const Verdict *verdict, Buf *out);
+
+/* --color: auto means on a terminal, unless NO_COLOR is set. */
+typedef enum CmdColour { CMD_COLOUR_AUTO, CMD_COLOUR_ALWAYS, CMD_COLOUR_NEVER } CmdColour;
+bool cmd_set_colour(const char *when); /* false: none of auto, always, never */
+bool cmd_colour(int fd);               /* whether what goes there is coloured */
 
 /* The name nearest to a mistyped one, or NULL when none is near. */
 const char *cmd_nearest(const char *typed, const char *const *names, size_t count);

@@ -2,6 +2,8 @@
 #include "cmd/cmd.h"
 
 #include "cmd/generator.h"
+#include "cmd/names.h"
+#include "cmd/progress.h"
 #include "loop/bench.h"
 #include "loop/bench_pool.h"
 #include "loop/bench_table.h"
@@ -20,11 +22,6 @@ typedef struct BenchArgs {
     double seconds, budget;
     bool failed, fresh, answered, strict, trust, own_sizes, no_time, no_trace;
 } BenchArgs;
-
-typedef struct Show {
-    bool json, bar;
-    double start;
-} Show;
 
 /* ---- progress ---- */
 
@@ -47,17 +44,11 @@ static void print_json_attempt(const StoreAttempt *a)
 
 static void show_progress(void *context, const StoreAttempt *a, uint32_t done, uint32_t all)
 {
-    const Show *show = context;
-    if (show->json)
+    const CmdArgs *args = context;
+    if (args->json)
         print_json_attempt(a);
-    if (!show->bar)
-        return;
-    int width = 30, filled = (int)((uint64_t)done * 30 / (all ? all : 1));
-    fprintf(stderr, "\r  [%.*s%*s] %u of %u, %.0f s  %-12s %-30.30s", filled,
-            "##############################", width - filled, "", done, all,
-            pool_clock() - show->start, verdict_status_row(a->status)->text, a->task_name);
-    if (done == all)
-        fprintf(stderr, "\r%100s\r", "");
+    else
+        progress_step("judging", done, all);
 }
 
 /* ---- what was asked ---- */
@@ -95,8 +86,8 @@ static bool read_judge(Arena *arena, const CmdArgs *args, const BenchArgs *given
     if (!judge->chip)
         fprintf(stderr, "acraft bench: no chip is called '%s'\n", args->chip);
     else if (!compare_rule_from_name(str_from(given->rule), &judge->rule))
-        fprintf(stderr, "acraft bench: no rule is called '%s': acraft, mkb, mkb-loose, npukb...\n",
-                given->rule);
+        fprintf(stderr, "acraft bench: no rule is called '%s'; there are %s\n", given->rule,
+                names_of_rules(arena));
     else if (!eval_form_from_text(str_from(given->form), &judge->form))
         fprintf(stderr, "acraft bench: no form is called '%s'\n", given->form);
     else {
@@ -178,17 +169,17 @@ static int print_end(Arena *arena, Store *store, const BenchDone *done, const ui
 static int bench(Arena *arena, const CmdArgs *args, const BenchArgs *given, BenchSpec *spec,
                  const uint32_t *ks)
 {
-    Show show = {args->json, !args->json && isatty(2), pool_clock()};
     Diag diag = diag_make(arena, args->words[0], STR(""));
     BenchDone done;
     spec->progress = show_progress;
-    spec->context = &show;
+    spec->context = (void *)(uintptr_t)args;
     Store *store = store_open(given->store, STORE_MAKE, &diag);
     if (!store)
         return cmd_say(&diag, CMD_LACKS);
+    if (!args->json)
+        progress_begin("reading the suite");
     bool ok = bench_run(store, spec, &done, &diag);
-    if (!ok && show.bar)
-        fprintf(stderr, "\n");
+    progress_end();
     int status = ok ? print_end(arena, store, &done, ks, args->json, spec->model != NULL, &diag)
                     : cmd_say(&diag, CMD_LACKS);
     if (!ok && done.judged + done.kept)

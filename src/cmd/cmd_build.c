@@ -2,6 +2,8 @@
  * slice. In: a .craft file. Out: a directory, or text. */
 #include "cmd/cmd.h"
 
+#include "base/paint.h"
+
 #include "craft/craft.h"
 #include "emit/check.h"
 #include "emit/emit.h"
@@ -9,6 +11,7 @@
 #include "ir/falsify.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Build {
     CmdArgs args;
@@ -27,7 +30,7 @@ static int finish(Build *b, int bad)
     if (b->args.json)
         diag_json(&b->diag, &text);
     else
-        diag_print(&b->diag, &text);
+        diag_show(&b->diag, cmd_colour(STDERR_FILENO), &text);
     if (text.len)
         fwrite(text.at, 1, text.len, b->args.json ? stdout : stderr);
     buf_free(&text);

@@ -1,11 +1,15 @@
 /* acraft check: what is wrong with a Craft file, and what is proved of it. In: a file. Out: its
  * diagnostics in order of place, and a last line with the counts. */
 #include "cmd/cmd.h"
+
+#include "base/paint.h"
+#include "cmd/progress.h"
 #include "craft/craft.h"
 #include "ir/falsify.h"
 #include "lower/lower.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Check {
     Arena *arena;
@@ -120,7 +124,7 @@ static void check_variant(Check *check, const CraftFile *file, uint32_t variant)
 static void print_text(const Check *check)
 {
     Buf out = {0};
-    diag_print(&check->diag, &out);
+    diag_show(&check->diag, cmd_colour(STDOUT_FILENO), &out);
     if (check->variants)
         buf_printf(&out, "proved %u, watched %u, refused %u\n", check->count[IR_PROVED],
                    check->count[IR_WATCHED], check->count[IR_REFUSED]);
@@ -152,9 +156,11 @@ static int check_file(Check *check, const char *path)
         return CMD_USAGE;
     }
     check->diag.source = text;
+    progress_begin("checking");
     CraftFile *file = craft_read(check->arena, path, text, &check->diag);
     for (uint32_t v = 0; file && diag_ok(&check->diag) && v < craft_variant_count(file); v++)
         check_variant(check, file, v);
+    progress_end();
     if (check->json)
         print_json(check);
     else

@@ -2,6 +2,8 @@
  * verdicts and predicted times beside each other, what each line cost before and after, findings that are gone
  * and that are new. */
 #include "cmd/cmd.h"
+#include "cmd/names.h"
+#include "cmd/progress.h"
 #include "cmd/diff.h"
 #include "cmd/run.h"
 #include "eval/interval.h"
@@ -265,11 +267,15 @@ int cmd_diff(int argc, char **argv)
         const char *wrong = !o.task                         ? "--task is missing"
                             : !o.chip || !o.chip->simulated ? "no such chip"
                             : o.blocks < 0                  ? "--blocks counts from 1"
-                            : !compare_rule_from_name(str_from(rule), &o.rule) ? "no such rule"
-                                                                               : NULL;
+                            : !compare_rule_from_name(str_from(rule), &o.rule)
+                                ? str_format(&args.arena, "no such rule; there are %s",
+                                             names_of_rules(&args.arena))
+                                : NULL;
         if (wrong)
             fprintf(stderr, "acraft diff: %s\n", wrong);
+        progress_begin("running both");
         status = wrong ? CMD_USAGE : diff(&args.arena, args.words, &o);
+        progress_end();
     }
     cmd_done(&args);
     return status;

@@ -1,5 +1,5 @@
 /* acraft doctor: which tools and walls of this machine are there, what each is for, and the
- * Debian package that gives a missing one. */
+ * package that gives a missing one. */
 #include "base/proc.h"
 #include "box/box.h"
 #include "cmd/cmd.h"
@@ -7,14 +7,16 @@
 #include <sys/utsname.h>
 
 typedef struct Tool {
-    const char *program, *package, *use;
+    const char *program, *package, *rpm,
+        *use; /* package: of Debian and Ubuntu; rpm: of openEuler */
     bool needed;
 } Tool;
 
 static const Tool tools[] = {
-    {"clang++", "clang", "compiles AscendC kernels for the twin, with instrumentation", true},
-    {"ld.lld", "lld", "links kernels, also those in one file with their host code", true},
-    {"g++", "g++", "compiles host tiling functions where clang++ is not wanted", false},
+    {"clang++", "clang", "clang", "compiles AscendC kernels for the twin, with instrumentation",
+     true},
+    {"ld.lld", "lld", "lld", "links kernels, also those in one file with their host code", true},
+    {"g++", "g++", "gcc-c++", "compiles host tiling functions where clang++ is not wanted", false},
 };
 enum { TOOLS = sizeof tools / sizeof *tools };
 
@@ -46,8 +48,8 @@ static void print_tools(const Findings *f)
         printf("  %-24s %s: %s\n", tools[i].program, f->path[i] ? f->path[i] : "missing",
                tools[i].use);
         if (!f->path[i])
-            printf("  %-24s %s; Debian package %s\n", "", tools[i].needed ? "needed" : "optional",
-                   tools[i].package);
+            printf("  %-24s %s; package %s (Debian, Ubuntu) or %s (openEuler)\n", "",
+                   tools[i].needed ? "needed" : "optional", tools[i].package, tools[i].rpm);
     }
 }
 
@@ -77,8 +79,8 @@ static void json_tool(Buf *out, const Tool *tool, const char *path)
         buf_json_str(out, str_from(path));
     else
         buf_puts(out, "null");
-    buf_printf(out, ", \"package\": \"%s\", \"needed\": %s}", tool->package,
-               tool->needed ? "true" : "false");
+    buf_printf(out, ", \"package\": \"%s\", \"rpm\": \"%s\", \"needed\": %s}", tool->package,
+               tool->rpm, tool->needed ? "true" : "false");
 }
 
 static void print_json(const Findings *f)

@@ -19,7 +19,19 @@ static const struct {
 #undef CODE
 };
 
-enum { OTHERS = sizeof others / sizeof *others, MOST_MEANINGS = 4 };
+static const struct {
+    const char *code, *bad, *good;
+} examples[] = {
+#define EXAMPLE(code_, bad_, good_) {code_, bad_, good_},
+#include "cmd/example.def"
+#undef EXAMPLE
+};
+
+enum {
+    OTHERS = sizeof others / sizeof *others,
+    EXAMPLES = sizeof examples / sizeof *examples,
+    MOST_MEANINGS = 4
+};
 
 typedef struct Meanings {
     Meaning at[MOST_MEANINGS];
@@ -28,6 +40,11 @@ typedef struct Meanings {
 
 static void add(Meanings *found, Meaning m)
 {
+    for (int i = 0; i < EXAMPLES && !*m.bad; i++)
+        if (!strcmp(examples[i].code, m.code)) {
+            m.bad = examples[i].bad;
+            m.good = examples[i].good;
+        }
     if (found->len < MOST_MEANINGS)
         found->at[found->len++] = m;
 }

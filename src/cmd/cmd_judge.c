@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "cmd/judge.h"
+#include "cmd/names.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -159,9 +160,9 @@ static bool read_spec(Arena *arena, const CmdArgs *args, const JudgeArgs *given,
     if (!lines->spec.chip)
         wrong = "no such chip";
     else if (!compare_rule_from_name(str_from(given->rule), &lines->spec.rule))
-        wrong = "no such rule";
+        wrong = str_format(arena, "no such rule; there are %s", names_of_rules(arena));
     else if (!eval_form_from_text(str_from(given->form), &lines->spec.form))
-        wrong = "no such form";
+        wrong = str_format(arena, "no such form; there are %s", names_of_forms(arena));
     else if (given->jobs < 0 || given->jobs > 1024 || given->fuzz < 0 || given->fuzz > 1000 ||
              given->recycle < 1 || given->recycle > 1000000 || given->port < 0 ||
              given->port > 65535)

@@ -2,20 +2,23 @@
 #include "cmd/cmd.h"
 
 #include "cmd/make.h"
+#include "cmd/progress.h"
 #include "emit/emit.h"
 #include "loop/bench_pool.h"
 #include "loop/make.h"
 #include "loop/make_join.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static void show_progress(void *context, const Verdict *v, uint32_t done, uint32_t all)
 {
-    (void)context;
-    fprintf(stderr, "\r  judging %u of %u %-20s", done, all, v->kase);
+    (void)context, (void)v;
     if (done == all)
-        fprintf(stderr, "\r%60s\r", "");
+        progress_step("writing, and judging what is written", 0, 0);
+    else
+        progress_step("judging", done, all);
 }
 
 /* One line for each case. */
@@ -235,6 +238,10 @@ static bool write_project(Arena *arena, const MakeSpec *spec, MakeMade *made, ui
                        .craft = craft,
                        .summary = summary,
                        .chip = spec->chip};
+    const MakeResult *result = &made[0].result;
+    bool several = result->task->graph->nodes.len > 1;
+    files.unfused_us = several && isfinite(result->unfused_us) ? result->unfused_us : 0;
+    files.eager_us = isfinite(result->eager_us) ? result->eager_us : 0;
     files.operands = make_operand_names(arena, made[0].result.task->graph, &made[0].result.plan);
     files.graph = made[0].result.task->graph;
     files.plan = &made[0].result.plan;
@@ -280,6 +287,7 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
     if (ok && wish->dir)
         written = write_project(arena, spec, made, count, judges ? forms : NULL, craft,
                                 buf_view(&summary), wish->dir, diag);
+    progress_end();
     if (args->json) {
         print_json(made, count);
     } else {
@@ -314,8 +322,10 @@ static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const D
             return cmd_say(&diag, CMD_USAGE); /* a range it cannot have */
         if (!made[i].result.verdicts.len && !wish->plan_only)
             return cmd_say(&diag, CMD_USAGE);
-        if (wish->plan_only)
+        if (wish->plan_only) {
+            progress_end();
             fputs(made[i].result.plan.craft.at, stdout);
+        }
     }
     spec->trace = trace;
     return wish->plan_only ? CMD_OK : finish(args, wish, spec, made, count, &diag);
@@ -343,7 +353,7 @@ static int make(CmdArgs *args, const MakeWish *wish)
                      .rounds = wish->rounded,
                      .jobs = wish->jobs ? (uint32_t)wish->jobs : pool_processors(),
                      .trace = wish->dir && !wish->interp ? &trace : NULL,
-                     .progress = isatty(2) && !args->json ? show_progress : NULL};
+                     .progress = show_progress};
     if (!spec.chip || !read_dtypes(wish->dtypes, dtypes, &count)) {
         fprintf(stderr,
                 spec.chip ? "acraft: --dtype takes f32, f16, bf16, each once, not '%s'\n"
@@ -361,7 +371,9 @@ static int make(CmdArgs *args, const MakeWish *wish)
         return cmd_say(&diag, CMD_USAGE);
     if (new_dir)
         rmdir(wish->dir); /* until there is something to write */
+    progress_begin("planning and tuning");
     int status = make_all(args, wish, &spec, dtypes, count);
+    progress_end();
     if (status != CMD_OK && new_dir)
         rmdir(wish->dir); /* writing failed */
     buf_free(&trace);
@@ -374,6 +386,7 @@ int cmd_make(int argc, char **argv)
     bool or_plan = false;
     int64_t samples = 1;
     GenOptions gen = gen_options();
+    PromptStrategy unused;
     const CmdOption options[] = {
         {"o", CMD_TEXT, &wish.dir, "DIR",
          "write project, Craft program, report and verdicts there"},
@@ -431,6 +444,8 @@ int cmd_make(int argc, char **argv)
             status = CMD_USAGE;
         } else if (samples < 1 || samples > 1000) {
             fprintf(stderr, "acraft: -n takes 1 to 1000\n");
+            status = CMD_USAGE;
+        } else if (!gen_strategy(&gen, &unused)) {
             status = CMD_USAGE;
         } else if (gen_is_plan(&gen)) {
             status = make(&args, &wish);

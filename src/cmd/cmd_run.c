@@ -1,6 +1,8 @@
 /* acraft run: one kernel file on the twin. In: the text and a launch given on the command line.
  * Out: what the outputs hold, every finding with its line, the verdict. */
 #include "cmd/cmd.h"
+#include "cmd/names.h"
+#include "cmd/progress.h"
 #include "cmd/run.h"
 #include "eval/interval.h"
 
@@ -177,7 +179,7 @@ static int show(Job *job, bool ran)
         buf_str(&out, job->run.printed);
         if (ran && !job->options->time_only)
             show_outputs(job, &out);
-        verdict_to_text(&job->verdict, &out);
+        cmd_show_verdict(job->arena, job->verdict.candidate, &job->verdict, &out);
         if (ran) {
             buf_printf(&out, "%u cores, %llu records, %.3f s; checked on 1 shape; predicted ",
                        job->run.cores, (unsigned long long)job->run.records, job->run.seconds);
@@ -315,7 +317,7 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
         return misplaced("a program with its own main takes neither -I (headers lie beside it) nor "
                          "--time-only (values decide what it does)");
     if (is_program)
-        return run_program(arena, &program, options);
+        return run_program(arena, path, &program, options);
     if (options->files || options->args.len)
         return misplaced("--files and --arg are for a program with its own main that launches");
     return run_path(arena, path, options);
@@ -369,8 +371,8 @@ int cmd_run(int argc, char **argv)
         "also answers in the forms of "
         "MultiKernelBench and NPUKernelBench,\nhost code that launches, and raw "
         "answers of models; values are compared with the task's.",
-        "acraft run add.cpp --in x=f16[8192] --in y=f16[8192] --out z=f16[8192] "
-        "--blocks 8",
+        "acraft run examples/ascendc/axpy_faster.cpp --in x=f32[2097152] --in y=f32[2097152] "
+        "--out z=f32[2097152] --blocks 48",
         options,
         sizeof options / sizeof *options,
         1,
@@ -384,8 +386,10 @@ int cmd_run(int argc, char **argv)
         o.blocks_given = o.blocks != 0;
         o.blocks = o.blocks ? o.blocks : 1;
         if (!compare_rule_from_name(str_from(rule), &o.rule) || o.ulp < 0 || o.ulp > 1000) {
-            fprintf(stderr, "acraft run: %s\n",
-                    o.ulp < 0 || o.ulp > 1000 ? "--ulp takes 1 to 1000 rounds" : "no such rule");
+            fprintf(stderr, "acraft run: %s%s\n",
+                    o.ulp < 0 || o.ulp > 1000 ? "--ulp takes 1 to 1000 rounds"
+                                              : "no such rule; there are ",
+                    o.ulp < 0 || o.ulp > 1000 ? "" : names_of_rules(&args.arena));
             status = CMD_USAGE;
         } else if (!o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
             if (!o.chip->simulated)
@@ -396,7 +400,9 @@ int cmd_run(int argc, char **argv)
                 fprintf(stderr, "acraft run: --blocks and --workspace count from 1 and 0\n");
             status = CMD_USAGE;
         } else {
+            progress_begin("running");
             status = run_any(&args.arena, args.words[0], &o);
+            progress_end();
         }
     }
     cmd_done(&args);

@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int task_say(const Diag *diag, int status)
-{
-    Buf out = {0};
-    diag_print(diag, &out);
-    if (out.len)
-        fwrite(out.at, 1, out.len, stderr);
-    buf_free(&out);
-    return status;
-}
-
 void task_print_type(const Value *value, Buf *out)
 {
     buf_puts(out, dtype_name(value->dtype));
@@ -268,9 +258,9 @@ static int one_task(Arena *arena, const char *path, const TaskOptions *options)
     Diag diag = diag_make(arena, path, (Str){0});
     TorchTask *task = task_load(arena, path, options, &diag);
     if (!task)
-        return task_say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     if (!reads_for_any_values(arena, path, task, &diag))
-        return task_say(&diag, CMD_NO);
+        return cmd_say(&diag, CMD_NO);
     if (options->run || options->check || options->probe)
         return task_values(arena, task, options, &diag);
     show(arena, path, task, options);

@@ -1,6 +1,8 @@
 /* acraft tune: tries the choices of a Craft program on the cycle model and prints the curve. */
 #include "cmd/cmd.h"
 
+#include "cmd/progress.h"
+
 #include "craft/craft.h"
 #include "loop/bench_pool.h"
 #include "loop/tune.h"
@@ -21,9 +23,7 @@ typedef struct TuneJob {
 static void show(void *context, const TuneRow *row, uint32_t done, uint32_t all)
 {
     (void)context, (void)row;
-    fprintf(stderr, "\r  timed %u of %u", done, all);
-    if (done == all)
-        fprintf(stderr, "\r%40s\r", "");
+    progress_step("timing", done, all);
 }
 
 static void print_row(const TuneJob *job, const TuneRow *row, bool best)
@@ -85,8 +85,10 @@ static int tune(const TuneJob *job)
                      .config = &config,
                      .budget = (uint32_t)job->budget,
                      .jobs = job->jobs ? (uint32_t)job->jobs : pool_processors(),
-                     .progress = isatty(2) ? show : NULL};
+                     .progress = show};
+    progress_begin("timing");
     bool ok = tune_program(arena, &spec, &result, &diag);
+    progress_end();
     for (uint32_t i = 0; i < result.rows.len; i++)
         print_row(job, &result.rows.at[i], ok && i == result.best);
     if (!ok) {

@@ -16,9 +16,10 @@ typedef struct MakeFiles {
     const char *task; /* path of the model file */
     Str craft;
     MakeVerdicts verdicts;
-    const char *operands; /* "`x0` is x, ..."; NULL: not known */
-    Str summary;          /* for the page; empty: none is written */
-    Str trace;            /* empty: none */
+    const char *operands;        /* "`x0` is x, ..."; NULL: not known */
+    Str summary;                 /* for the page; empty: none is written */
+    Str trace;                   /* empty: none */
+    double unfused_us, eager_us; /* what the page compares with; 0: not known */
     const NpuChip *chip;
     const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */
     const char *type;       /* of the operator, where the task names it; NULL: from its name */

@@ -73,7 +73,9 @@ static void add_page(Arena *arena, const MakeFiles *made, const MakeVerdicts *ve
                            .chip = made->chip->name,
                            .version = ACRAFT_VERSION,
                            .task = made->task,
-                           .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary), next)};
+                           .summary = str_format(arena, "%.*s%s", STR_ARG(made->summary), next),
+                           .unfused_us = made->unfused_us,
+                           .eager_us = made->eager_us};
     Buf html = {0};
     add_reasons(arena, made->craft, &kernel);
     for (int craft = 1; craft >= 0; craft--) /* first */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_OPTIONS = 64, COMMON = 4 };
+enum { MAX_OPTIONS = 64, COMMON = 5 };
 
 /* The subcommand's options and then those that every command has. */
 typedef struct Reader {
@@ -26,7 +26,10 @@ static Reader make_reader(const CmdUsage *usage, int argc, char **argv, CmdArgs 
     r.common[0] = (CmdOption){"json", CMD_FLAG, &args->json, NULL, "the answer as JSON"};
     r.common[1] = (CmdOption){"chip", CMD_TEXT, &args->chip, "NAME", "the chip (910B2)"};
     r.common[2] = (CmdOption){"seed", CMD_I64, &args->seed, "N", "seed of everything random (0)"};
-    r.common[3] = (CmdOption){"help", CMD_FLAG, NULL, NULL, "this text"};
+    r.common[3] = (CmdOption){
+        "color", CMD_TEXT, &args->color, "WHEN",
+        "colours: auto (on a terminal, unless NO_COLOR is set), always, never"};
+    r.common[4] = (CmdOption){"help", CMD_FLAG, NULL, NULL, "this text"};
     return r;
 }
 
@@ -129,6 +132,16 @@ static bool complain(const Reader *r, const char *format, ...)
     return false;
 }
 
+/* "-o, --dtype, --range" */
+static void list_options(const Reader *r, Buf *list)
+{
+    for (size_t i = 0; i < option_count(r); i++) {
+        const CmdOption *o = option_at(r, i);
+        if (o->kind != CMD_HEAD)
+            buf_printf(list, "%s%s%s", list->len ? ", " : "", o->name[1] ? "--" : "-", o->name);
+    }
+}
+
 static bool unknown_option(const Reader *r, const char *typed, Str name)
 {
     const char *names[MAX_OPTIONS];
@@ -141,7 +154,12 @@ static bool unknown_option(const Reader *r, const char *typed, Str name)
     const char *near = cmd_nearest(short_name, names, count);
     if (near)
         return complain(r, "no option '%s'; did you mean '--%s'?", typed, near);
-    return complain(r, "no option '%s'; acraft %s --help lists them", typed, r->usage->name);
+    Buf list = {0};
+    list_options(r, &list);
+    complain(r, "no option '%s'; there are %s; acraft %s --help says what they do", typed, list.at,
+             r->usage->name);
+    buf_free(&list);
+    return false;
 }
 
 /* --- reading --------------------------------------------------------------------------- */
@@ -259,6 +277,12 @@ static bool check_chip(const Reader *r)
     return false;
 }
 
+static bool check_colour(const Reader *r)
+{
+    return !r->args->color || cmd_set_colour(r->args->color) ||
+           complain(r, "--color takes auto, always or never, not '%s'", r->args->color);
+}
+
 bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *status)
 {
     *args = (CmdArgs){.chip = "910B2"};
@@ -270,7 +294,7 @@ bool cmd_read(const CmdUsage *usage, int argc, char **argv, CmdArgs *args, int *
         print_asked(&r);
         return false;
     }
-    if (ok && (!check_words(&r) || !check_chip(&r)))
+    if (ok && (!check_words(&r) || !check_chip(&r) || !check_colour(&r)))
         *status = CMD_USAGE;
     return *status == CMD_OK;
 }

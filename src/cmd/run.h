@@ -41,7 +41,8 @@ int run_task(Arena *arena, const char *path, const RunOptions *options);
 /* run_program.c: a file or directory that launches and has a main, no launch given beside it. */
 bool run_is_program(Arena *arena, const char *path, const RunOptions *options,
                     EvalCandidate *program);
-int run_program(Arena *arena, const EvalCandidate *program, const RunOptions *options);
+int run_program(Arena *arena, const char *path, const EvalCandidate *program,
+                const RunOptions *options);
 /* run_read.c: what can run without a task as an operator project: a directory, or a Craft file by
  * way of the project it becomes. */
 bool run_read_project(Arena *arena, const char *path, const RunOptions *options,

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 typedef struct ProgramJob {
+    Arena *arena;
+    const char *path;
     const RunOptions *options;
     EvalProgram program;
     Verdict verdict;
@@ -34,7 +36,7 @@ static void show_text(const ProgramJob *job, Buf *out)
         buf_char(out, '\n');
     for (uint32_t i = 0; i < p->written.len; i++)
         buf_printf(out, "wrote %s\n", p->written.at[i]);
-    verdict_to_text(v, out);
+    cmd_show_verdict(job->arena, job->path, v, out);
     if (v->predicted_us > 0)
         buf_printf(out, "%u launch%s; predicted %.1f us in all, not measured on a device\n",
                    p->launches, p->launches == 1 ? "" : "es", v->predicted_us);
@@ -58,9 +60,10 @@ static int show(ProgramJob *job)
     return verdict_status_row(job->verdict.status)->exit;
 }
 
-int run_program(Arena *arena, const EvalCandidate *program, const RunOptions *options)
+int run_program(Arena *arena, const char *path, const EvalCandidate *program,
+                const RunOptions *options)
 {
-    ProgramJob job = {.options = options, .verdict = verdict_make()};
+    ProgramJob job = {.arena = arena, .path = path, .options = options, .verdict = verdict_make()};
     EvalConfig config = {.chip = options->chip,
                          .seed = options->seed,
                          .trust = options->trust,

@@ -9,6 +9,7 @@
 
 typedef struct TaskJob {
     Arena *arena;
+    const char *path;
     const RunOptions *options;
     EvalCandidate candidate;
     RunTask of;
@@ -78,7 +79,7 @@ static int show(TaskJob *job)
         buf_char(&out, '\n');
     } else {
         show_case(job, &out);
-        verdict_to_text(v, &out);
+        cmd_show_verdict(job->arena, job->path, v, &out);
         if (v->predicted_us > 0) {
             buf_printf(&out, "%.3f s; checked on 1 shape; predicted ", v->seconds);
             eval_put_predicted(v, &out);
@@ -100,7 +101,7 @@ static bool is_refused(const TaskJob *job) { return job->verdict.status == VERDI
  * nothing was shown. */
 static int run_scaled(Arena *arena, const char *path, const RunOptions *options, bool *refused)
 {
-    TaskJob job = {.arena = arena, .options = options, .verdict = verdict_make()};
+    TaskJob job = {.arena = arena, .path = path, .options = options, .verdict = verdict_make()};
     EvalConfig config = {.chip = options->chip,
                          .trust = options->trust,
                          .strict = options->strict,

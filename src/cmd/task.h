@@ -26,7 +26,6 @@ int task_same(Arena *arena, const char *ours, const char *theirs, const TaskOpti
 int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options, Diag *diag);
 /* What the probe finds under the options' rule; false with the reason in diag. */
 bool task_probe(const TorchTask *task, const TaskOptions *options, Probe *probe, Diag *diag);
-int task_say(const Diag *diag, int status);         /* prints diagnostics, gives the status back */
 void task_print_type(const Value *value, Buf *out); /* f32[8,4] */
 void task_operands_text(const TorchTask *task, Buf *out);
 void task_operands_json(const TorchTask *task, Buf *out);

@@ -38,7 +38,7 @@ static TorchTask *load(Arena *arena, const char *path, const TaskOptions *option
     Diag diag = diag_make(arena, path, (Str){0});
     TorchTask *task = task_load(arena, path, options, &diag);
     if (!task && say)
-        task_say(&diag, false);
+        cmd_say(&diag, false);
     return task;
 }
 
@@ -276,7 +276,7 @@ static int same_dirs(Arena *arena, const char *ours, const char *theirs, const T
     Tally tally = {0};
     Diag diag = diag_make(arena, ours, (Str){0});
     if (!torch_suite(arena, ours, &a, &diag) || !torch_suite(arena, theirs, &b, &diag))
-        return task_say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     for (uint32_t i = 0; i < a.len; i++) {
         Pair pair = {.ours = a.at[i], .theirs = find_partner(arena, &b, a.at[i])};
         if (!pair.theirs)

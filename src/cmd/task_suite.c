@@ -62,7 +62,7 @@ static void print_read(const Suite *s, const char *path, const TorchTask *task)
 static void print_refused(const Suite *s, const char *path, const Diag *diag)
 {
     if (!s->options->json) {
-        task_say(diag, 0);
+        cmd_say(diag, 0);
         return;
     }
     Buf out = {0};
@@ -146,7 +146,7 @@ int task_suite(Arena *arena, const char *dir, const TaskOptions *options)
     Diag diag = diag_make(arena, dir, (Str){0});
     NameList paths = {0};
     if (!torch_suite(arena, dir, &paths, &diag))
-        return task_say(&diag, CMD_USAGE);
+        return cmd_say(&diag, CMD_USAGE);
     for (uint32_t i = 0; i < paths.len; i++)
         read_file(&s, paths.at[i]);
     if (options->json)

@@ -215,5 +215,5 @@ int task_values(Arena *arena, const TorchTask *task, const TaskOptions *options,
     for (uint32_t i = 0; i < v.n; i++)
         tensor_free(v.outputs[i]);
     graph_inputs_free(&v.in);
-    return diag_ok(diag) ? status : task_say(diag, status ? status : CMD_USAGE);
+    return diag_ok(diag) ? status : cmd_say(diag, status ? status : CMD_USAGE);
 }

@@ -27,6 +27,15 @@ void bench_suite_names(Buf *out)
         buf_printf(out, "  %-18s %s\n", rows[i].name, rows[i].meaning);
 }
 
+/* "ascendcraft, multikernelbench, ..." */
+static const char *names_of_suites(Arena *arena)
+{
+    const char *names = rows[0].name;
+    for (size_t i = 1; i < ROWS; i++)
+        names = str_format(arena, "%s, %s", names, rows[i].name);
+    return names;
+}
+
 static const SuiteRow *find_row(const char *name)
 {
     for (size_t i = 0; i < ROWS; i++)
@@ -141,6 +150,7 @@ static const char *dir_of(Arena *arena, const BenchPick *pick, const SuiteRow *r
         if (file_exists(pick->suite))
             return pick->suite;
         diag_error(diag, "B001", no_place, "there is no suite and no directory '%s'", pick->suite);
+        diag_hint(diag, "a directory with model files, or one of %s", names_of_suites(arena));
         return NULL;
     }
     if (pick->suite_dir) {

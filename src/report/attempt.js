@@ -4,10 +4,27 @@ function fact(name, value) {
   return node('div', node('span.k', name), value instanceof Node ? value : visible(String(value)));
 }
 
+/* Comments, strings and words of the languages shown here (AscendC, Craft, Python). Whatever is not one of them stays
+ * plain text; a comment over several lines is coloured where its lines start with a star. */
+const PARTS = /(\/\/.*|\/\*.*?(?:\*\/|$)|^\s*\*.*|#.*)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(if|else|for|while|do|return|struct|class|template|typename|void|bool|int|float|half|double|auto|const|static|inline|extern|using|namespace|public|private|switch|case|break|continue|def|import|from|as|in|not|and|or|with|kernel|host|launch|u?int(?:8|16|32|64)_t|True|False|None|nullptr|true|false)\b/g;
+
+function colouredLine(line) {
+  const parts = [];
+  let at = 0;
+  for (const found of line.matchAll(PARTS)) {
+    const directive = found[1] && /^#\s*(include|define|if|ifdef|ifndef|endif|else|pragma|line)\b/.test(found[1]);
+    parts.push(line.slice(at, found.index), node(found[1] && !directive ? 'span.c' : found[2] ? 'span.s' : 'span.w', found[0]));
+    at = found.index + found[0].length;
+  }
+  parts.push(line.slice(at));
+  return parts.filter(part => part !== '');
+}
+
 function sourceNode(text, marked) {
   const box = node('div.source');
+  box.tabIndex = 0; /* it scrolls: keys must reach it */
   visible(text).replace(/\n$/, '').split('\n').forEach((line, i) => {
-    box.append(node(marked.has(i + 1) ? 'div.hit' : 'div', line));
+    box.append(node(marked.has(i + 1) ? 'div.hit' : 'div', colouredLine(line)));
   });
   return box;
 }
@@ -60,17 +77,18 @@ function badNode(bad) {
     ', should be ' + short(bad.want) + '.');
 }
 
-const HEAD = ['case', 'verdict', 'shapes', 'max abs. error', 'max rel. error', 'predicted', 'bound', 'proved', 'watched'];
+const HEAD = [['case', 1], ['verdict', 1], ['shapes', 0], ['max abs. error', 0], ['max rel. error', 1], ['predicted', 1], ['bound', 0],
+  ['proved', 0], ['checked at run time', 0]]; /* 1: on narrow pages too */
 
 function caseRow(kase) {
   const v = kase.verdict || {};
   return node('tr', node('td', visible(kase.name)), node('td', statusNamed(kase.status)),
-    node('td.small', visible(kase.shapes || '')), node('td.n', short(v.max_abs_err)), node('td.n', short(v.max_rel_err)),
-    node('td.n', time(v.predicted_us)), node('td.n', time(v.bound_us)), node('td.n', String(v.proved ?? '-')), node('td.n', String(v.watched ?? '-')));
+    node('td.small.narrow-off', visible(kase.shapes || '')), node('td.n.narrow-off', short(v.max_abs_err)), node('td.n', short(v.max_rel_err)),
+    node('td.n', time(v.predicted_us)), node('td.n.narrow-off', time(v.bound_us)), node('td.n.narrow-off', String(v.proved ?? '-')), node('td.n.narrow-off', String(v.watched ?? '-')));
 }
 
 function casesNode(cases) {
-  const box = node('div', node('div.wide', node('table', node('thead', node('tr', HEAD.map(h => node('th', h)))),
+  const box = node('div', node('div.wide', node('table', node('thead', node('tr', HEAD.map(([text, always]) => node(always ? 'th' : 'th.narrow-off', text)))),
     node('tbody', cases.map(caseRow)))));
   for (const kase of cases) {
     const v = kase.verdict;

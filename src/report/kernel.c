@@ -3,6 +3,7 @@
 #include "report/report_int.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { MOST_TEXT = 1 << 20, MOST_PACKED = 64 << 20 };
 
@@ -26,23 +27,196 @@ static uint32_t right_of(const ReportKernel *k)
     return right;
 }
 
-static void put_figures(const ReportKernel *k, Buf *out)
+/* ---- the headline ---- */
+
+static void put_figure(Buf *out, const char *value, const char *what)
+{
+    buf_printf(out, "<div class=\"figure\"><b>%s</b><span>%s</span></div>", value, what);
+}
+
+/* How many times faster than a yardstick, which is named with its own time. */
+static void put_times(Buf *out, double than_us, double us, const char *of, const char *how)
+{
+    Buf value = {0}, what = {0};
+    if (!(than_us > 0) || !(us > 0) || !isfinite(than_us))
+        return;
+    double times = than_us / us;
+    buf_printf(&value, times < 9.95 ? "%.1f\303\227" : "%.0f\303\227", times);
+    buf_printf(&what, "as fast as %s, ", of);
+    report_time(&what, than_us);
+    buf_printf(&what, " %s", how);
+    put_figure(out, value.at, what.at);
+    buf_free(&value);
+    buf_free(&what);
+}
+
+static void put_prediction(const Verdict *timed, Buf *out)
+{
+    Buf value = {0}, what = {0};
+    report_time(&value, timed->predicted_us);
+    bool own = str_is(str_from(timed->kase), "full") || str_is(str_from(timed->kase), "own");
+    buf_puts(&what, own ? "predicted at the task's own size" : "predicted, case ");
+    report_puts(&what, own ? "" : timed->kase);
+    put_figure(out, value.at, what.at);
+    buf_clear(&value);
+    buf_clear(&what);
+    if (timed->bound_us > 0) {
+        buf_printf(&value, "%.0f<small> %%</small>", 100 * timed->bound_us / timed->predicted_us);
+        buf_puts(&what, "of the bound, ");
+        report_time(&what, timed->bound_us);
+        put_figure(out, value.at, what.at);
+    }
+    buf_free(&value);
+    buf_free(&what);
+}
+
+static const VerdictPipe *busiest_of(const Verdict *v)
+{
+    const VerdictPipe *most = NULL;
+    for (uint32_t i = 0; i < v->pipes.len; i++)
+        if (!most || v->pipes.at[i].share > most->share)
+            most = &v->pipes.at[i];
+    return most;
+}
+
+/* What a unit is called, and what makes a kernel faster that keeps it busy. */
+typedef struct Unit {
+    const char *end; /* of msprof's name for it */
+    const char *name, *advice;
+} Unit;
+
+static const Unit units[] = {
+    {"_mte2", "copies in",
+     "Only fewer bytes make it faster: a narrower element type, or fusing it with the operators "
+     "before and "
+     "after it."},
+    {"_mte3", "copies out",
+     "Only fewer bytes make it faster: a narrower element type, or fusing it with the operator "
+     "that reads "
+     "the result."},
+    {"_vec", "the vector unit",
+     "Fewer or wider instructions make it faster: longer tiles, f16 where the error allows it, "
+     "cheaper "
+     "functions."},
+    {"_scalar", "the scalar unit",
+     "Fewer loop turns and addresses make it faster: longer tiles, one instruction for many rows."},
+    {"_mac", "the cube", "It multiplies nearly all the time: only a smaller product is faster."},
+    {"_mte1", "copies into the cube",
+     "Larger blocks in L1 and L0 make it faster: each is read less often."},
+    {"_fixpipe", "copies out of the cube", "Larger blocks of the result make it faster."},
+};
+
+static const Unit *unit_of(const VerdictPipe *pipe)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_ends(str_from(pipe->name), units[i].end))
+            return &units[i];
+    return NULL;
+}
+
+enum { BUSY_PERCENT = 70 }; /* above it a unit is what limits a kernel */
+
+static void put_limit(const Verdict *timed, Buf *out)
+{
+    const VerdictPipe *pipe = busiest_of(timed);
+    const Unit *unit = pipe ? unit_of(pipe) : NULL;
+    char value[32];
+    if (!unit)
+        return;
+    snprintf(value, sizeof value, "%.0f<small> %%</small>", 100 * pipe->share);
+    Buf what = {0};
+    buf_printf(&what, "of the time %s %s busy: %s", unit->name,
+               str_starts(str_from(unit->name), "copies") ? "are" : "is",
+               100 * pipe->share > BUSY_PERCENT ? "what limits it" : "the busiest unit");
+    put_figure(out, value, what.at);
+    buf_free(&what);
+}
+
+static void put_headline(const ReportKernel *k, Buf *out)
 {
     const Verdict *timed = timed_of(k);
-    buf_printf(out,
-               "<div class=\"figures\"><div class=\"figure\"><b>%u</b><span>of %u cases ok, "
-               "checked on the twin</span></div>",
-               right_of(k), k->verdicts.len);
+    uint32_t right = right_of(k);
+    bool all = right == k->verdicts.len;
+    buf_printf(out, "<p class=\"verdict\"><span class=\"status%s\">", all ? " right" : "");
+    if (all)
+        buf_printf(out, "Right in all %u cases", k->verdicts.len);
+    else
+        buf_printf(out, "Right in %u of %u cases", right, k->verdicts.len);
+    buf_puts(out, "</span>, values and hazards checked on the twin.</p>\n<div class=\"figures\">");
     if (timed) {
-        buf_puts(out, "<div class=\"figure\"><b>");
-        report_time(out, timed->predicted_us);
-        buf_puts(out, "</b><span>predicted, case ");
-        report_puts(out, timed->kase);
-        buf_puts(out, "</span></div><div class=\"figure\"><b>");
-        report_time(out, timed->bound_us);
-        buf_puts(out, "</b><span>memory bound</span></div>");
+        put_prediction(timed, out);
+        put_times(out, k->unfused_us, timed->predicted_us, "operator by operator",
+                  "at least, predicted");
+        put_times(out, k->eager_us, timed->predicted_us, "PyTorch eager on an Atlas A2",
+                  "measured");
+        put_limit(timed, out);
     }
     buf_puts(out, "</div>\n");
+}
+
+/* ---- what to do next ---- */
+
+static bool has_file(const ReportKernel *k, const char *path)
+{
+    for (uint32_t i = 0; i < k->files.len; i++)
+        if (str_is(str_from(k->files.at[i].path), path))
+            return true;
+    return false;
+}
+
+static void put_faster(const ReportKernel *k, Buf *out)
+{
+    const Verdict *timed = timed_of(k);
+    const VerdictPipe *pipe = timed ? busiest_of(timed) : NULL;
+    const Unit *unit = pipe && 100 * pipe->share > BUSY_PERCENT ? unit_of(pipe) : NULL;
+    if (!timed)
+        return;
+    buf_puts(out, "<li><b>Make it faster.</b> ");
+    if (unit)
+        buf_puts(out, unit->advice);
+    else
+        buf_puts(out, "No unit is busy all the time: units or cores wait for each other.");
+    if (*k->task) {
+        buf_puts(out,
+                 " Where the time goes, line by line: <code>acraft run THIS_DIRECTORY --task ");
+        report_puts(out, k->task);
+        buf_puts(out, " --explain</code>");
+    }
+    buf_puts(out, "</li>");
+}
+
+static void put_next(const ReportKernel *k, Buf *out)
+{
+    if (!has_file(k, "build.sh"))
+        return;
+    buf_puts(out,
+             "<h2>What to do next</h2>\n<ol class=\"note\"><li><b>Build it under CANN</b>: "
+             "<code>source set_env.sh &amp;&amp; ./build.sh</code> in this directory writes the "
+             "package <code>build/*.run</code>.</li>");
+    if (has_file(k, "torch/module.py"))
+        buf_puts(out,
+                 "<li><b>Call it from PyTorch</b>: <code>torch/module.py</code> has a module that "
+                 "takes the place of the model, after <code>python3 setup.py build_ext "
+                 "--inplace</code> in <code>torch/</code>.</li>");
+    if (has_file(k, "board.sh"))
+        buf_puts(out,
+                 "<li><b>Measure it</b>: <code>./board.sh</code> on a machine with a board builds, "
+                 "installs, compares with <code>cases/</code> and profiles.</li>");
+    put_faster(k, out);
+    buf_puts(out, "</ol>\n");
+}
+
+static void put_reasons(const ReportKernel *k, Buf *out)
+{
+    if (!k->reasons.len)
+        return;
+    buf_puts(out, "<section><h2>Why it is so</h2>\n<ul class=\"note\">");
+    for (uint32_t i = 0; i < k->reasons.len; i++) {
+        buf_puts(out, "<li>");
+        report_puts(out, k->reasons.at[i]);
+        buf_puts(out, "</li>");
+    }
+    buf_puts(out, "</ul></section>\n");
 }
 
 static void put_summary(const ReportKernel *k, Buf *out)
@@ -55,20 +229,16 @@ static void put_summary(const ReportKernel *k, Buf *out)
         buf_puts(out, " \302\267 ");
         report_puts(out, k->task);
     }
-    buf_puts(out, "</p>\n<pre>");
-    report_puts(out, k->summary);
-    buf_puts(out, "</pre>\n");
+    buf_puts(out, "</p>\n");
     if (k->verdicts.len)
-        put_figures(k, out);
-    if (!k->reasons.len)
-        return;
-    buf_puts(out, "<h2>Why it is so</h2>\n<ul class=\"note\">");
-    for (uint32_t i = 0; i < k->reasons.len; i++) {
-        buf_puts(out, "<li>");
-        report_puts(out, k->reasons.at[i]);
-        buf_puts(out, "</li>");
-    }
-    buf_puts(out, "</ul>\n");
+        put_headline(k, out);
+    put_next(k, out);
+    buf_puts(out, "<details class=\"settings\"><summary>The summary, as the terminal shows "
+                  "it</summary><pre>");
+    report_puts(out, k->summary);
+    buf_puts(out, "</pre></details>\n");
+    put_reasons(k, out);
+    report_case_roofline(out, k);
 }
 
 static void put_piece(ReportPack *pack, Str text, Buf *json)

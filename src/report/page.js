@@ -57,8 +57,16 @@ function matches(row) {
   return !view.text || (name + ' ' + data.reasons[row[COLUMN.reason]]).toLowerCase().includes(view.text);
 }
 
+/* A column that is computed: the measured baseline over the predicted time. */
+const SPEEDUP = 1000;
+
+function speedup(row) {
+  const predicted = row[COLUMN.predicted], baseline = row[COLUMN.baseline];
+  return predicted && baseline ? baseline / predicted : null;
+}
+
 function sortKey(row) {
-  return view.sort === COLUMN.task ? data.tasks[row[COLUMN.task]][0]
+  return view.sort === SPEEDUP ? speedup(row) : view.sort === COLUMN.task ? data.tasks[row[COLUMN.task]][0]
     : view.sort === COLUMN.status ? data.statuses[row[COLUMN.status]][0] : row[view.sort];
 }
 
@@ -76,7 +84,8 @@ function rowNode(row) {
     node('td.narrow-off', visible(data.runs[row[COLUMN.run]])),
     node('td.n.narrow-off', row[COLUMN.sample] + (row[COLUMN.turn] ? ' · turn ' + row[COLUMN.turn] : '')),
     node('td', statusNode(row[COLUMN.status])), node('td.n', time(row[COLUMN.predicted])),
-    node('td.n.narrow-off', time(row[COLUMN.bound])), node('td.n.narrow-off', short(row[COLUMN.error])),
+    node('td.n.narrow-off', time(row[COLUMN.bound])), node('td.n.narrow-off', time(row[COLUMN.baseline])),
+    node('td.n.narrow-off', speedup(row) === null ? '-' : speedup(row).toPrecision(3) + '×'), node('td.n.narrow-off', short(row[COLUMN.error])),
     node('td.reason', visible(data.reasons[row[COLUMN.reason]])));
   element.lastChild.title = element.lastChild.textContent;
   element.addEventListener('click', () => { location.hash = '#a' + row[COLUMN.id]; });
@@ -85,7 +94,7 @@ function rowNode(row) {
 
 const HEADINGS = [['task', COLUMN.task, ''], ['category', -1, 'narrow-off'], ['run', COLUMN.run, 'narrow-off'],
   ['sample', COLUMN.sample, 'narrow-off'], ['verdict', COLUMN.status, ''], ['predicted', COLUMN.predicted, ''],
-  ['bound', COLUMN.bound, 'narrow-off'], ['rel. error', COLUMN.error, 'narrow-off']];
+  ['bound', COLUMN.bound, 'narrow-off'], ['baseline', COLUMN.baseline, 'narrow-off'], ['speed-up', SPEEDUP, 'narrow-off'], ['rel. error', COLUMN.error, 'narrow-off']];
 
 function headingNode([text, column, css]) {
   const cell = node('th' + (css ? '.' + css : ''));

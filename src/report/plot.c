@@ -93,6 +93,15 @@ static bool is_best(const ReportRows *rows, uint32_t at)
     return true;
 }
 
+/* Of times from `low` to `high`; low == high where there are none. */
+static Decades decades_between(double low, double high)
+{
+    if (!isfinite(low) || !isfinite(high))
+        return (Decades){0, 0};
+    Decades d = {(int)fmax(floor(log10(low)), -3), (int)fmin(ceil(log10(high)), 9)};
+    return d.high > d.low ? d : (Decades){d.low, d.low + 1};
+}
+
 static Decades decades_of(const ReportRows *rows)
 {
     double low = INFINITY, high = -INFINITY;
@@ -103,10 +112,7 @@ static Decades decades_of(const ReportRows *rows)
         low = fmin(low, fmin(r->bound_us, r->predicted_us));
         high = fmax(high, fmax(r->bound_us, r->predicted_us));
     }
-    if (!isfinite(low) || !isfinite(high))
-        return (Decades){0, 0};
-    Decades d = {(int)fmax(floor(log10(low)), -3), (int)fmin(ceil(log10(high)), 9)};
-    return d.high > d.low ? d : (Decades){d.low, d.low + 1};
+    return decades_between(low, high);
 }
 
 static double along(Decades d, double us)
@@ -180,6 +186,59 @@ static void put_runs(Buf *out, const ReportSpec *spec)
     buf_puts(out, "</ul>");
 }
 
+static void open_roofline(Buf *out, Decades d)
+{
+    buf_printf(out,
+               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"predicted time "
+               "against memory bound\">",
+               PLOT_WIDTH, PLOT_HEIGHT);
+    put_axes(out, d);
+    put_slope(out, d, 1);
+    put_slope(out, d, 2);
+    put_slope(out, d, 10);
+}
+
+static bool case_has_point(const Verdict *v)
+{
+    return v->status == VERDICT_OK && v->predicted_us > 0 && v->bound_us > 0;
+}
+
+static void put_case_point(Buf *out, Decades d, const Verdict *v)
+{
+    buf_printf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>",
+               x_of(d, v->bound_us), y_of(d, v->predicted_us));
+    report_puts(out, v->kase);
+    buf_puts(out, ": predicted ");
+    report_time(out, v->predicted_us);
+    buf_puts(out, ", bound ");
+    report_time(out, v->bound_us);
+    buf_puts(out, "</title></circle>");
+}
+
+void report_case_roofline(Buf *out, const ReportKernel *kernel)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (uint32_t i = 0; i < kernel->verdicts.len; i++) {
+        const Verdict *v = kernel->verdicts.at[i];
+        if (!case_has_point(v))
+            continue;
+        low = fmin(low, fmin(v->bound_us, v->predicted_us));
+        high = fmax(high, fmax(v->bound_us, v->predicted_us));
+    }
+    Decades d = decades_between(low, high);
+    if (d.low == d.high)
+        return;
+    buf_puts(out, "<section><h2>Predicted time against the bound</h2>");
+    open_roofline(out, d);
+    for (uint32_t i = 0; i < kernel->verdicts.len; i++)
+        if (case_has_point(kernel->verdicts.at[i]))
+            put_case_point(out, d, kernel->verdicts.at[i]);
+    buf_puts(out,
+             "</svg><p class=\"soft note\">One dot for each case. On the diagonal a kernel takes "
+             "as long as its operands need at peak bandwidth; small cases lie above it, because "
+             "every launch costs some microseconds. Both axes are predictions.</p></section>\n");
+}
+
 void report_roofline(Buf *out, const ReportSpec *spec, const ReportRows *rows)
 {
     Decades d = decades_of(rows);
@@ -190,14 +249,7 @@ void report_roofline(Buf *out, const ReportSpec *spec, const ReportRows *rows)
                       "size.</p></section>\n");
         return;
     }
-    buf_printf(out,
-               "<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"predicted time "
-               "against memory bound\">",
-               PLOT_WIDTH, PLOT_HEIGHT);
-    put_axes(out, d);
-    put_slope(out, d, 1);
-    put_slope(out, d, 2);
-    put_slope(out, d, 10);
+    open_roofline(out, d);
     for (uint32_t i = 0; i < rows->rows.len; i++)
         if (has_point(&rows->rows.at[i]) && is_best(rows, i)) {
             put_point(out, d, rows, &rows->rows.at[i]);

@@ -74,6 +74,8 @@ typedef struct ReportKernel {
     const char *name, *chip, *version;
     const char *task;          /* path of the model file; "" */
     const char *summary;       /* a few lines, shown as they are */
+    double unfused_us;         /* predicted, operator by operator; 0: not known */
+    double eager_us;           /* measured, of PyTorch eager; 0: not known */
     VEC(const char *) reasons; /* why it was planned so, one line each */
     VEC(ReportFile) files;     /* the Craft text first, then AscendC, then others */
     VEC(const Verdict *) verdicts;

@@ -98,6 +98,7 @@ void report_overview(const ReportSpec *spec, const ReportRows *rows, Buf *out);
 void report_bar(Buf *out, const ReportShare *share);
 void report_status_strip(Buf *out, const uint32_t *statuses, uint32_t samples);
 void report_roofline(Buf *out, const ReportSpec *spec, const ReportRows *rows);
+void report_case_roofline(Buf *out, const ReportKernel *kernel); /* one dot for each case */
 void report_errors(Buf *out, const ReportRows *rows);
 void report_compare(const ReportSpec *spec, const ReportRows *rows, Buf *out);
 void report_published(const ReportSpec *spec, Buf *out);

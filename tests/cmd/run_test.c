@@ -42,6 +42,43 @@ T_TEST(run_takes_the_tasks_own_size_where_the_program_takes_no_other)
     arena_drop(&arena);
 }
 
+/* A finding comes with its source line; a line of a file outside the candidate's directory, which `#line` can
+ * name, does not. */
+T_TEST(run_shows_the_source_lines_of_findings)
+{
+    static const char kernel[] = "#include \"kernel_operator.h\"\n"
+                                 "using namespace AscendC;\n"
+                                 "extern \"C\" __global__ __aicore__ void k(GM_ADDR x)\n"
+                                 "{\n"
+                                 "    TPipe pipe;\n"
+                                 "    TBuf<TPosition::VECCALC> room;\n"
+                                 "    pipe.InitBuffer(room, 256);\n"
+                                 "    LocalTensor<float> a = room.Get<float>();\n"
+                                 "    GlobalTensor<float> g;\n"
+                                 "    g.SetGlobalBuffer((__gm__ float *)x, 64);\n"
+                                 "%s"
+                                 "    Adds(a, a, 1.0f, 64);\n"
+                                 "    DataCopy(g, a, 64);\n"
+                                 "}\n";
+    Arena arena = {0};
+    Str text;
+    char dir[] = "/tmp/acraft-run-XXXXXX";
+    REQUIRE(mkdtemp(dir) != NULL);
+    Diag diag = diag_make(&arena, dir, (Str){0});
+    char *path = str_dup(&arena, str_from(str_format(&arena, "%s/k.cpp", dir)));
+    char *argv[] = {"run", path, "--inout", "x=f32[64]", NULL};
+    REQUIRE(file_write(path, str_from(str_format(&arena, kernel, "")), &diag));
+    CHECK_EQ_INT(run_quietly(&arena, 4, argv, &text), CMD_NO);
+    CHECK_MSG(str_find(text, STR("   11 |     Adds(a, a, 1.0f, 64);\n      |     ^~~~")) >= 0,
+              "%.*s", STR_ARG(text));
+    REQUIRE(
+        file_write(path, str_from(str_format(&arena, kernel, "#line 1 \"/etc/passwd\"\n")), &diag));
+    CHECK_EQ_INT(run_quietly(&arena, 4, argv, &text), CMD_NO);
+    CHECK_MSG(str_find(text, STR("root:")) < 0, "%.*s", STR_ARG(text));
+    unlink(path), rmdir(dir);
+    arena_drop(&arena);
+}
+
 T_TEST(run_writes_what_is_updated_in_place_where_out_says)
 {
     Arena arena = {0};

@@ -282,6 +282,22 @@ static void shoot_print(Browser *b, const char *name)
     tell(b, "Emulation.setEmulatedMedia", json_pack("{s:s}", "media", ""));
 }
 
+/* Text whose contrast with what lies behind it is below 4.5 (WCAG AA): the first, as "tag.class 3.9". Text in
+ * drawings and texts that the page draws faintly on purpose are left out. */
+static const char faint_text[] =
+    "(() => { const rgb = c => (c.match(/[\\d.]+/g) || []).map(Number);"
+    "const light = c => { const [r, g, b] = rgb(c).map(v => (v /= 255) <= .03928 ? v / 12.92 : "
+    "((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b; };"
+    "const behind = e => { for (; e; e = e.parentElement) { const c = "
+    "getComputedStyle(e).backgroundColor;"
+    "if ((rgb(c)[3] ?? 1) > 0) return c; } return 'rgb(255, 255, 255)'; };"
+    "for (const e of document.querySelectorAll('main *')) {"
+    "if (e.closest('svg') || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) "
+    "continue;"
+    "const a = light(getComputedStyle(e).color), b = light(behind(e));"
+    "const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);"
+    "if (ratio < 4.5) return ratio; } return 21; })()";
+
 static void shoot_all(Browser *b, const char *name)
 {
     static const struct {
@@ -297,6 +313,9 @@ static void shoot_all(Browser *b, const char *name)
         ask(b, "new Promise(done => setTimeout(() => done(1), 150))");
         CHECK_MSG(ask(b, "document.documentElement.scrollWidth <= innerWidth") > 0,
                   "%s %s is wider than its window", name, ways[i].title);
+        double contrast = ask(b, faint_text);
+        CHECK_MSG(contrast >= 4.5, "%s %s has text of contrast %.2f", name, ways[i].title,
+                  contrast);
         shoot(b, str_format(&b->arena, "%s-%s", name, ways[i].title));
     }
     shoot_print(b, name);
@@ -402,6 +421,15 @@ T_TEST(browser_shows_a_kernel)
     CHECK(ask(&b, "document.querySelectorAll('.source div').length") > 2);
     CHECK_NEAR(ask(&b, "document.querySelectorAll('.tabs button').length"), 2, 0);
     CHECK_NEAR(ask(&b, "document.querySelector('canvas').timeline.rows.length"), 24, 0);
+    CHECK(ask(&b, "document.querySelectorAll('.source .w').length") > 0); /* words are coloured */
+    CHECK(ask(&b, "document.querySelector('.source').tabIndex === 0") > 0);
+    for (int width = 390; width <= 1280; width += 890) {
+        set_size(&b, width, 900, false);
+        ask(&b, "new Promise(done => setTimeout(() => done(1), 100))");
+        CHECK_MSG(ask(&b, "[...document.querySelectorAll('.wide')].every(e => e.scrollWidth <= "
+                          "e.clientWidth + 1)") > 0,
+                  "a table is wider than a page of %d pixels", width);
+    }
     shoot_all(&b, "kernel");
     buf_free(&page);
     close_browser(&b);

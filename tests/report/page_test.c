@@ -244,6 +244,46 @@ T_TEST(kernel_page_is_well_formed)
     check_well_formed(&page);
     CHECK(contains(&page, "1.23 ms"));
     CHECK(contains(&page, "no board has run"));
+    CHECK(contains(&page, "Right in all 1 cases"));
+    CHECK(contains(&page, "81<small> %</small></b><span>of the bound, 1.00 ms"));
+    CHECK(!contains(&page, "operator by operator"));
+    CHECK(!contains(&page, "What to do next")); /* there is no project */
+    buf_free(&page);
+    arena_drop(&arena);
+}
+
+/* The headline and the next steps stand before everything else. */
+T_TEST(kernel_page_opens_with_the_headline)
+{
+    Arena arena = {0};
+    Buf page = {0};
+    Verdict small = verdict_make(), full = verdict_make();
+    small.kase = "small";
+    verdict_fail(&small, VERDICT_WRONG, STAGE_COMPARE, "wrong");
+    full.kase = "full";
+    full.predicted_us = 100;
+    full.bound_us = 60;
+    vec_push(&arena, &full.pipes, ((VerdictPipe){"aiv_vec", 10, 0.2}));
+    vec_push(&arena, &full.pipes, ((VerdictPipe){"aiv_mte2", 90, 0.9}));
+    ReportKernel k = {.name = "k",
+                      .chip = "910B2",
+                      .version = "0",
+                      .task = "a.py",
+                      .summary = "the summary",
+                      .unfused_us = 420,
+                      .eager_us = 2300};
+    vec_push(&arena, &k.files, ((ReportFile){"build.sh", STR("#!/bin/sh\n")}));
+    vec_push(&arena, &k.verdicts, (const Verdict *)&small);
+    vec_push(&arena, &k.verdicts, (const Verdict *)&full);
+    report_kernel(&k, &page);
+    check_well_formed(&page);
+    CHECK(contains(&page, "Right in 1 of 2 cases"));
+    CHECK(contains(&page, "4.2\303\227</b><span>as fast as operator by operator, 420 us"));
+    CHECK(contains(&page, "23\303\227</b><span>as fast as PyTorch eager"));
+    CHECK(contains(&page, "copies in are busy: what limits it"));
+    CHECK(contains(&page, "Only fewer bytes make it faster"));
+    Str text = buf_view(&page);
+    CHECK(str_find(text, STR("What to do next")) < str_find(text, STR("the summary")));
     buf_free(&page);
     arena_drop(&arena);
 }
