@@ -245,7 +245,7 @@ T_TEST(kernel_page_is_well_formed)
     CHECK(contains(&page, "1.23 ms"));
     CHECK(contains(&page, "no board has run"));
     CHECK(contains(&page, "Right in all 1 cases"));
-    CHECK(contains(&page, "81<small> %</small></b><span>of the bound, 1.00 ms"));
+    CHECK(contains(&page, "81<small> %</small></b><span>of the bound, "));
     CHECK(!contains(&page, "operator by operator"));
     CHECK(!contains(&page, "What to do next")); /* there is no project */
     buf_free(&page);
