@@ -2,7 +2,7 @@
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 
-#define ACRAFT_VERSION "0.1.0"
+#define ACRAFT_VERSION "0.2.0"
 
 enum {
     VERDICT_SCHEMA = 2, /* of verdicts, judge lines and export rows (docs/schema) */

@@ -1,5 +1,6 @@
 /* Verdicts there and back, and texts that are none. */
 #include "tests/schema.h"
+#include "base/version.h"
 #include "tests/t.h"
 
 #include "verdict/verdict.h"
@@ -72,7 +73,8 @@ T_TEST(empty_verdict_has_every_key)
     Verdict v = verdict_make();
     verdict_to_json(&v, &out);
     CHECK_EQ_STR(out.at,
-                 "{\"schema\": 2, \"program\": \"acraft 0.1.0\", \"config\": \"\", \"seed\": null, "
+                 "{\"schema\": 2, \"program\": \"acraft " ACRAFT_VERSION
+                 "\", \"config\": \"\", \"seed\": null, "
                  "\"task\": \"\", \"candidate\": \"\", \"case\": \"\", \"status\": \"ok\", "
                  "\"stage\": \"extract\", \"reason\": \"\", \"compiled\": null, \"correct\": null, "
                  "\"max_abs_err\": null, \"max_rel_err\": null, \"tolerance_used\": null, "
