@@ -95,7 +95,7 @@ BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 fuzz_home  = $(firstword $(subst _, ,$1))
 
 .PHONY: all everything check golden layers apis mutation fmt fmt-check bench soak clean coverage
-.PHONY: links docs-check tidy arm64 html
+.PHONY: links docs-check trainers tidy arm64 html
 .DELETE_ON_ERROR:
 # Objects stay; one that is missing is made, whatever the age of its archive.
 .PRECIOUS: $(OUT)/src/%.o $(OUT)/tests/%.o $(OUT)/bench/%.o
@@ -164,6 +164,11 @@ links:
 docs-check: $(OUT)/acraft
 	@echo "  TEST documents"
 	@tests/docs $(abspath $(OUT)/acraft) $(DOCS)
+# The rewards inside TRL's own trainer, and a thousand in verl's signature; packages from PyPI, below BUILD.
+trainers: $(OUT)/acraft
+	python3 -m venv $(BUILD)/venv
+	$(BUILD)/venv/bin/pip install -q pytest numpy torch transformers trl datasets
+	ACRAFT_ALL=1 PYTHON=$(BUILD)/venv/bin/python tests/python_client $(OUT)/acraft
 # Every call of the twin's headers has a test kernel.
 apis:
 	@echo "  TEST apis"
@@ -205,6 +210,7 @@ soak:
 	$(MAKE) B=release ACRAFT_ALL=1 T_FILTER=tricks_ T_SECONDS=3000 test-loop
 	$(MAKE) B=release SOAK_RUNS=1040 T_FILTER=hostile_kernels_leave T_SECONDS=3000 test-twin
 	$(MAKE) B=release DOCS=--all docs-check
+	$(MAKE) B=release trainers
 	$(MAKE) tidy
 	$(MAKE) arm64
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
