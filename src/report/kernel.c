@@ -19,12 +19,26 @@ static const Verdict *timed_of(const ReportKernel *k)
     return timed;
 }
 
+/* A case that was run for its time and hazards alone: nothing was compared. */
+static bool without_values(const Verdict *v)
+{
+    return v->status == VERDICT_OK && v->correct == VERDICT_UNKNOWN;
+}
+
 static uint32_t right_of(const ReportKernel *k)
 {
     uint32_t right = 0;
     for (uint32_t i = 0; i < k->verdicts.len; i++)
-        right += k->verdicts.at[i]->status == VERDICT_OK;
+        right += k->verdicts.at[i]->status == VERDICT_OK && !without_values(k->verdicts.at[i]);
     return right;
+}
+
+static uint32_t timed_only_of(const ReportKernel *k)
+{
+    uint32_t timed = 0;
+    for (uint32_t i = 0; i < k->verdicts.len; i++)
+        timed += without_values(k->verdicts.at[i]);
+    return timed;
 }
 
 /* ---- the headline ---- */
@@ -135,14 +149,18 @@ static void put_limit(const Verdict *timed, Buf *out)
 static void put_headline(const ReportKernel *k, Buf *out)
 {
     const Verdict *timed = timed_of(k);
-    uint32_t right = right_of(k);
-    bool all = right == k->verdicts.len;
+    uint32_t right = right_of(k), timed_only = timed_only_of(k);
+    uint32_t compared = k->verdicts.len - timed_only;
+    bool all = right == compared;
     buf_printf(out, "<p class=\"verdict\"><span class=\"status%s\">", all ? " right" : "");
     if (all)
-        buf_printf(out, "Right in all %u cases", k->verdicts.len);
+        buf_printf(out, "Right in all %u cases", compared);
     else
-        buf_printf(out, "Right in %u of %u cases", right, k->verdicts.len);
-    buf_puts(out, "</span>, values and hazards checked on the twin.</p>\n<div class=\"figures\">");
+        buf_printf(out, "Right in %u of %u cases", right, compared);
+    buf_puts(out, "</span>, values and hazards checked on the twin");
+    if (timed_only)
+        buf_printf(out, "; %u more timed without values", timed_only);
+    buf_puts(out, ".</p>\n<div class=\"figures\">");
     if (timed) {
         put_prediction(timed, out);
         put_times(out, k->unfused_us, timed->predicted_us, "operator by operator",
