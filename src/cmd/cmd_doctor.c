@@ -3,7 +3,9 @@
 #include "base/proc.h"
 #include "box/box.h"
 #include "cmd/cmd.h"
+#include "platform/platform.h"
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 typedef struct Tool {
@@ -63,12 +65,34 @@ static void print_walls(const Findings *f)
         printf("  open: %s; foreign kernels run only with --trust\n", f->open);
 }
 
-static void print_text(const Findings *f)
+/* What of each platform this machine has. */
+static void print_platforms(Arena *arena)
+{
+    puts("platforms");
+    for (uint32_t i = 0; i < platform_count; i++) {
+        const Platform *p = &platforms[i];
+        bool compiles = p->compiler && proc_find(arena, p->compiler);
+        bool runs = p->runner && proc_find(arena, p->runner);
+        const char *writes = p->write || !strcmp(p->name, "ascend") ? "written"
+                                                                    : "not from a model";
+        printf("  %-24s %s: %s", p->name, p->language, writes);
+        if (p->compiler)
+            printf("; %s %s", p->compiler, compiles ? "is here" : "is missing");
+        if (p->runner)
+            printf("; %s", runs ? "a device is here" : "no device here, nothing runs");
+        putchar('\n');
+        if (p->instead && p->write == NULL && strcmp(p->name, "ascend"))
+            printf("  %-24s %s\n", "", p->instead);
+    }
+}
+
+static void print_text(const Findings *f, Arena *arena)
 {
     printf("acraft %s on %s, %s %s\n", ACRAFT_VERSION, f->machine.machine, f->machine.sysname,
            f->machine.release);
     print_tools(f);
     print_walls(f);
+    print_platforms(arena);
     puts(f->ok ? "everything needed is here" : "something needed is missing, see above");
 }
 
@@ -83,7 +107,20 @@ static void json_tool(Buf *out, const Tool *tool, const char *path)
                tool->rpm, tool->needed ? "true" : "false");
 }
 
-static void print_json(const Findings *f)
+static void json_platforms(Buf *out, Arena *arena)
+{
+    buf_puts(out, ", \"platforms\": {");
+    for (uint32_t i = 0; i < platform_count; i++) {
+        const Platform *p = &platforms[i];
+        bool compiles = p->compiler && proc_find(arena, p->compiler);
+        bool runs = p->runner && proc_find(arena, p->runner);
+        buf_printf(out, "%s\"%s\": {\"compiler\": %s, \"device\": %s}", i ? ", " : "", p->name,
+                   compiles ? "true" : "false", runs ? "true" : "false");
+    }
+    buf_puts(out, "}");
+}
+
+static void print_json(const Findings *f, Arena *arena)
 {
     Buf out = {0};
     buf_printf(&out, "{\"version\": \"%s\", \"ok\": %s, \"tools\": [", ACRAFT_VERSION,
@@ -98,6 +135,7 @@ static void print_json(const Findings *f)
                    f->walls & 1u << w ? "true" : "false");
     buf_puts(&out, "}, \"open\": ");
     buf_json_str(&out, str_from(f->open));
+    json_platforms(&out, arena);
     buf_puts(&out, "}\n");
     fwrite(out.at, 1, out.len, stdout);
     buf_free(&out);
@@ -117,7 +155,10 @@ int cmd_doctor(int argc, char **argv)
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status)) {
         Findings f = examine(&args.arena);
-        (args.json ? print_json : print_text)(&f);
+        if (args.json)
+            print_json(&f, &args.arena);
+        else
+            print_text(&f, &args.arena);
         status = f.ok ? CMD_OK : CMD_LACKS;
     }
     cmd_done(&args);

@@ -3,6 +3,7 @@
 
 #include "cmd/make.h"
 #include "cmd/progress.h"
+#include "cmd/platform.h"
 #include "emit/emit.h"
 #include "loop/bench_pool.h"
 #include "loop/make.h"
@@ -36,7 +37,7 @@ static void print_json(const MakeMade *made, uint32_t count)
 
 /* What was asked, beyond what every command takes. */
 typedef struct MakeWish {
-    const char *dir, *dtypes, *listed, *one;
+    const char *dir, *dtypes, *listed, *one, *platform;
     NameList ranges;
     int64_t fuzz, jobs;
     bool trust, no_memo, interp, plan_only, strict, medium, rounded;
@@ -392,6 +393,8 @@ int cmd_make(int argc, char **argv)
          "write project, Craft program, report and verdicts there"},
         {"dtype", CMD_TEXT, &wish.dtypes, "LIST",
          "f32, f16, bf16: of tensors whose file names no dtype; several in one project (f32)"},
+        {"platform", CMD_TEXT, &wish.platform, "NAME",
+         "ascend, or cuda: sources for the sizes of the file, compiled where nvcc is (ascend)"},
         {"range", CMD_LIST, &wish.ranges, "N=A..B",
          "sizes the kernel is for; N is an integer of the file (any size)"},
         {"fuzz", CMD_I64, &wish.fuzz, "N", "odd-sized cases to judge (default 8)"},
@@ -447,6 +450,9 @@ int cmd_make(int argc, char **argv)
             status = CMD_USAGE;
         } else if (!gen_strategy(&gen, &unused)) {
             status = CMD_USAGE;
+        } else if (platform_is_other(wish.platform)) {
+            status = platform_write(
+                &args, &(PlatformAsk){wish.platform, wish.dir, NULL, wish.dtypes, NULL, true});
         } else if (gen_is_plan(&gen)) {
             status = make(&args, &wish);
         } else {

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/names.h"
 #include "cmd/progress.h"
+#include "cmd/platform.h"
 #include "cmd/run.h"
 #include "eval/interval.h"
 
@@ -326,9 +327,11 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
 int cmd_run(int argc, char **argv)
 {
     RunOptions o = {0};
-    const char *rule = "acraft";
+    const char *rule = "acraft", *platform = NULL;
     const CmdOption options[] = {
         {"task", CMD_TEXT, &o.task, "MODEL.py", "inputs and reference values of this task"},
+        {"platform", CMD_TEXT, &platform, "NAME",
+         "ascend; a kernel for another platform runs on that machine (ascend)"},
         {"scale", CMD_TEXT, &o.scale, "S",
          "sizes of the task: full, medium, small, fuzz (default: small, or full where the program "
          "takes no other)"},
@@ -391,6 +394,12 @@ int cmd_run(int argc, char **argv)
                                               : "no such rule; there are ",
                     o.ulp < 0 || o.ulp > 1000 ? "" : names_of_rules(&args.arena));
             status = CMD_USAGE;
+        } else if (platform_is_other(platform)) {
+            fprintf(stderr,
+                    "acraft run: nothing of platform %s runs from here yet; tools/cuda_bench.py "
+                    "runs CUDA kernels that acraft build wrote, beside PyTorch\n",
+                    platform);
+            status = CMD_LACKS;
         } else if (!o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
             if (!o.chip->simulated)
                 fprintf(stderr,

@@ -168,10 +168,11 @@ static ValueId as_result(Rewrite *r, ValueId id)
     return rw_make(r, OP_RESHAPE, 0, 1, &id, 1, &to);
 }
 
-static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+static Graph *rewrite_once(Arena *arena, const Graph *graph, bool composites, const ValueId **outer,
+                           Diag *diag)
 {
     Diag quiet = diag_make(arena, diag->file, diag->source);
-    Rewrite r = {.arena = arena, .from = graph, .diag = &quiet};
+    Rewrite r = {.arena = arena, .from = graph, .composites = composites, .diag = &quiet};
     r.to = graph_new(arena, graph->name);
     for (uint32_t i = 0; i < graph->notes.len; i++) /* that every step is rounded */
         vec_push(arena, &r.to->notes, graph->notes.at[i]);
@@ -213,13 +214,14 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, const ValueId **out
 }
 
 /* What a rule says may itself be said otherwise. */
-Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+static Graph *rewrite_rounds(Arena *arena, const Graph *graph, bool composites,
+                             const ValueId **outer, Diag *diag)
 {
     const ValueId *total = NULL;
     Graph *last = NULL;
     for (int round = 0; round < 4; round++) {
         const ValueId *step = NULL;
-        Graph *next = rewrite_once(arena, last ? last : graph, &step, diag);
+        Graph *next = rewrite_once(arena, last ? last : graph, composites, &step, diag);
         if (!next)
             break;
         graph_bounds(next);
@@ -233,4 +235,14 @@ Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Di
     }
     *outer = total;
     return last;
+}
+
+Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+{
+    return rewrite_rounds(arena, graph, false, outer, diag);
+}
+
+Graph *rewrite_composites(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+{
+    return rewrite_rounds(arena, graph, true, outer, diag);
 }

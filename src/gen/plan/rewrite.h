@@ -25,11 +25,15 @@ typedef struct Rewrite {
     const Node *node;     /* the one that is being rewritten */
     bool changed, failed; /* failed: a node could not be made */
     Diag *diag;
+    bool composites; /* also losses and distances that the planner takes whole */
 } Rewrite;
 
 /* The graph with what is not planned said otherwise; NULL: there is nothing to say otherwise.
  * *outer: per value of it the value of `graph`, or VALUE_NONE. */
 Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
+
+/* The same, with losses and distances that the planner takes whole said otherwise, too. */
+Graph *rewrite_composites(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
 /* Whether a node reads a tensor of several numbers that the file itself holds. */
 bool rewrite_has_constant(const Graph *graph);

@@ -91,7 +91,7 @@ static bool loss(Rewrite *r, const Node *node, ValueId *out)
     bool planned = node->kind == LOSS_mse || node->kind == LOSS_l1 || node->kind == LOSS_huber ||
                    node->kind == LOSS_smooth_l1 || node->kind == LOSS_kl_div ||
                    node->kind == LOSS_soft_margin;
-    if (planned && w == VALUE_NONE)
+    if (planned && w == VALUE_NONE && !r->composites)
         return false;
     DType own = graph_value(r->from, node->out)->dtype;
     ValueId v = loss_value(r, node, rw_cast(r, x, DT_F32), rw_cast(r, y, DT_F32));
@@ -265,7 +265,7 @@ static bool cosine(Rewrite *r, const Node *node, ValueId *out)
     const Value *was = graph_value(r->from, node->out);
     double eps = node_float(node, AT_EPS, 1e-8);
     int dim;
-    if (shape_equal(rw_value(r, x)->shape, rw_value(r, y)->shape))
+    if (shape_equal(rw_value(r, x)->shape, rw_value(r, y)->shape) && !r->composites)
         return false;
     x = rw_cast(r, x, DT_F32);
     y = rw_cast(r, y, DT_F32);
@@ -295,7 +295,7 @@ static bool triplet(Rewrite *r, const Node *node, ValueId *out)
 {
     double p = node_float(node, AT_P, 2), eps = node_float(node, AT_EPS, 1e-6);
     ValueId v[3], d[3];
-    if (p == 2 && !node_bool(node, AT_SWAP))
+    if (p == 2 && !node_bool(node, AT_SWAP) && !r->composites)
         return false;
     for (uint32_t i = 0; i < 3; i++)
         v[i] = rw_in(r, node, i);

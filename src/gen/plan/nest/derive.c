@@ -57,6 +57,7 @@ static NestDim make_dim(Derive *d, int64_t size)
 
 const NestDim *derive_dim(Derive *d, int64_t size, uint64_t avoid)
 {
+    avoid |= d->mask ? d->nest->values.at[d->mask].axes : 0;
     for (uint32_t i = 0; i < d->dims.len; i++)
         if (d->dims.at[i].size == size && !(d->dims.at[i].axes & avoid))
             return &d->dims.at[i];
@@ -191,7 +192,8 @@ static bool load_tensor(Derive *d, ValueId id, const NestIndex *index, NestId *o
     int64_t count = 0;
     Affine flat;
     bool plain = dtype_is_float(v->dtype) || v->dtype == DT_BOOL ||
-                 (dtype_is_int(v->dtype) && dtype_bytes(v->dtype) <= 4);
+                 (dtype_is_int(v->dtype) &&
+                  (dtype_bytes(v->dtype) <= 4 || d->kind == NEST_GENERAL));
     if (v->kind == VALUE_CONST && shape_count(v->shape, &count) && count == 1) {
         *out = nest_number(d->nest, dtype_load(v->dtype, v->data, 0));
         return true;
@@ -202,7 +204,7 @@ static bool load_tensor(Derive *d, ValueId id, const NestIndex *index, NestId *o
                                         v->kind == VALUE_CONST ? " in the file" : ""));
     if (!derive_flatten(index, v->shape, &flat))
         return derive_refuse(d, NULL, "an index has too many terms");
-    *out = nest_load(d->nest, id, &flat);
+    *out = d->mask ? nest_load_masked(d->nest, id, &flat, d->mask) : nest_load(d->nest, id, &flat);
     return true;
 }
 
@@ -211,7 +213,8 @@ bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out)
     const Node *node = graph_maker(d->graph, id);
     bool ok;
     for (uint32_t i = 0; i < d->memo.len; i++)
-        if (d->memo.at[i].value == id && same_index(&d->memo.at[i].index, index)) {
+        if (d->memo.at[i].value == id && d->memo.at[i].mask == d->mask &&
+            same_index(&d->memo.at[i].index, index)) {
             *out = d->memo.at[i].is;
             return true;
         }
@@ -227,7 +230,7 @@ bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out)
     if (rounding && !d->nest->values.at[*out].mask)
         *out = nest_map1(d->nest, rounding, *out);
     if (ok) {
-        NestMemo memo = {id, *index, *out};
+        NestMemo memo = {id, d->mask, *index, *out};
         vec_push(d->arena, &d->memo, memo);
     }
     return ok;
@@ -244,6 +247,7 @@ static bool store_part(Derive *d, const NestIndex *index)
     if (!derive_flatten(index, graph_value(d->graph, id)->shape, &store.index) ||
         !derive_at(d, id, index, &store.value))
         return false;
+    d->mask = 0;
     if (d->nest->values.at[store.value].mask)
         store.value = nest_map1(d->nest, "where($0, 1.0, 0.0)", store.value);
     vec_push(d->arena, &d->nest->stores, store);
@@ -411,7 +415,7 @@ static void start_try(Derive *d)
     vec_push(d->arena, &nest->values, (NestValue){0});
     nest->axes.at[0].size = 1;
     d->nest = nest;
-    d->dims.len = d->memo.len = d->walks.len = d->depth = 0;
+    d->dims.len = d->memo.len = d->walks.len = d->depth = d->mask = 0;
     d->again = false;
 }
 
@@ -424,7 +428,8 @@ static bool finish_nest(Derive *d)
         const Value *v = graph_value(d->graph, d->graph->outputs.at[i]);
         NestTensor t = {.value = d->graph->outputs.at[i], .role = NEST_OUTPUT, .dtype = v->dtype};
         bool small = v->dtype == DT_I8 || v->dtype == DT_U8 || v->dtype == DT_I16 ||
-                     derive_is_place(d->graph, t.value);
+                     derive_is_place(d->graph, t.value) ||
+                     (d->kind == NEST_GENERAL && v->dtype == DT_BOOL);
         if (v->dtype != DT_F32 && v->dtype != DT_F16 && v->dtype != DT_BF16 && !small)
             return derive_refuse(d, NULL,
                                  str_format(d->arena, "a result of %s", dtype_name(v->dtype)));
@@ -445,7 +450,13 @@ static bool finish_nest(Derive *d)
 
 Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag)
 {
-    Derive d = {.arena = arena, .graph = graph, .diag = diag, .rounds = prim_widens(graph)};
+    return nest_derive_kind(arena, graph, NEST_AFFINE, diag);
+}
+
+Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag)
+{
+    Derive d = {
+        .arena = arena, .graph = graph, .diag = diag, .kind = kind, .rounds = prim_widens(graph)};
     for (int i = 0; i < MAX_TRIES; i++) {
         bool ok = true;
         start_try(&d);

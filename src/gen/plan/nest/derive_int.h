@@ -38,6 +38,7 @@ typedef struct NestDim {
 
 typedef struct NestMemo {
     ValueId value;
+    NestId mask;
     NestIndex index;
     NestId is;
 } NestMemo;
@@ -54,6 +55,7 @@ typedef struct Derive {
     const Graph *graph;
     Diag *diag;
     Nest *nest;
+    NestKind kind;
     /* kept when it starts again */
     VEC(NestSplit) splits;
     VEC(NestCut) cuts;
@@ -64,6 +66,7 @@ typedef struct Derive {
     VEC(NestWalk) walks;
     uint32_t output; /* number of the present result */
     uint32_t depth;
+    NestId mask; /* what is derived now is wanted only where it is true; 0: everywhere */
     bool rounds;
 } Derive;
 
@@ -74,6 +77,16 @@ bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out);
 bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *out);
 /* Operators that only move elements. *is_view false: it is none of them. */
 bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *is_view);
+
+/* Operators of general nests: windows, scans, elements picked by value. *taken false: it is none. */
+bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
+/* A result under a condition: `inside` of the affine functions, of what lies there, else `fill`. */
+typedef struct NestBound {
+    Affine index;
+    int64_t size;
+} NestBound;
+bool derive_bounded(Derive *d, ValueId id, const NestIndex *index, uint32_t n,
+                    const NestBound *bounds, double fill, NestId *out);
 
 /* Integers that are places along dimensions: f32 holds them. */
 bool derive_is_place(const Graph *graph, ValueId id);
@@ -99,6 +112,11 @@ NestId nest_map1(Nest *nest, const char *form, NestId a);
 NestId nest_map2(Nest *nest, const char *form, NestId a, NestId b);
 NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over);
 NestId nest_load(Nest *nest, ValueId value, const Affine *index);
+NestId nest_load_masked(Nest *nest, ValueId value, const Affine *index, NestId mask);
+NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int64_t by,
+                 NestId mask);
+NestId nest_inside(Nest *nest, const Affine *index, int64_t bound);
+NestId nest_scan(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis, bool reverse);
 NestId nest_place(Nest *nest, const Affine *index); /* the index itself, as f32 */
 
 #endif

@@ -54,7 +54,8 @@ static bool operand(Derive *d, const Node *node, uint32_t i, const NestIndex *in
 {
     const Value *v = graph_value(d->graph, node->in[i]);
     NestIndex inner = derive_broadcast(index, v->shape);
-    if (dtype_is_int(v->dtype) && !v->weak && node->op != OP_CAST &&
+    bool moves = d->kind == NEST_GENERAL && node->op == OP_WHERE;
+    if (dtype_is_int(v->dtype) && !v->weak && node->op != OP_CAST && !moves &&
         !is_place(d->graph, node->in[i], 0))
         return derive_refuse(d, node, "arithmetic of integers");
     return derive_at(d, node->in[i], &inner, out);
@@ -653,9 +654,12 @@ static bool at_group_norm(Derive *d, const Node *node, const NestIndex *index, N
 
 bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
-    bool is_view;
-    bool ok = derive_view(d, node, index, out, &is_view);
-    if (is_view)
+    bool taken = false;
+    bool ok = d->kind == NEST_GENERAL && derive_general(d, node, index, out, &taken);
+    if (taken)
+        return ok;
+    ok = derive_view(d, node, index, out, &taken);
+    if (taken)
         return ok;
     switch (node->op) {
     case OP_UNARY: return at_unary(d, node, index, out);

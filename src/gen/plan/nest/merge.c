@@ -15,8 +15,9 @@ static bool walks_together(const Nest *nest, uint32_t outer, uint32_t inner)
             return false;
         if (v->op == NEST_PLACE && (v->axes & both))
             return false;
-        any = any || (v->op == NEST_LOAD && affine_by(&v->index, inner));
-        if (v->op == NEST_LOAD && affine_by(&v->index, outer) != affine_by(&v->index, inner) * size)
+        bool walks = v->op == NEST_LOAD || v->op == NEST_INSIDE || v->op == NEST_PICK;
+        any = any || (walks && affine_by(&v->index, inner));
+        if (walks && affine_by(&v->index, outer) != affine_by(&v->index, inner) * size)
             return false;
     }
     for (uint32_t i = 0; i < nest->stores.len; i++) {
@@ -42,7 +43,7 @@ static void merge_axes(Nest *nest, uint32_t outer, uint32_t inner)
     uint64_t gone = UINT64_C(1) << inner;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         NestValue *v = &nest->values.at[i];
-        if (v->op == NEST_LOAD)
+        if (v->op == NEST_LOAD || v->op == NEST_INSIDE || v->op == NEST_PICK)
             merge_index(&v->index, outer, inner);
         v->axes &= ~gone;
         v->over &= ~gone;

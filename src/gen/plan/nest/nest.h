@@ -25,12 +25,23 @@ enum { NEST_MAX_AXES = 48, NEST_ARGS = 3 };
 typedef enum NestOp {
     NEST_NUMBER, /* number */
     NEST_COUNT,  /* how many elements the axes of `over` have, as f32 */
-    NEST_LOAD,   /* the element of `tensor` at `index`, as f32 */
+    NEST_LOAD, /* the element of `tensor` at `index`, as f32; 0 where the argument, a mask, is false */
     NEST_PLACE,  /* where the one axis of `axes` stands, as f32 */
     NEST_MAP,    /* `form` of the arguments */
     NEST_REDUCE, /* `reduce` of the argument over the axes of `over` */
     NEST_MERGE,  /* `reduce` of what all cores have at `index` of the workspace `tensor` */
+    /* of general nests only */
+    NEST_INSIDE, /* a mask: 0 <= index < bound */
+    NEST_PICK, /* the element of `tensor` at index + by * the first argument, a whole number; a second
+                    argument is a mask as a load has it */
+    NEST_SCAN, /* `reduce` of the argument so far along the one axis of `over`, or from the end */
 } NestOp;
+
+/* What a nest may hold. */
+typedef enum NestKind {
+    NEST_AFFINE, /* every access is affine and stays inside its tensor */
+    NEST_GENERAL /* also accesses under a mask, picked by value, and scans */
+} NestKind;
 
 typedef struct NestValue {
     NestOp op;
@@ -44,6 +55,10 @@ typedef struct NestValue {
     double number;
     uint32_t tensor;
     Affine index; /* LOAD, MERGE: in elements */
+    Affine index;  /* LOAD, PICK: in elements; INSIDE */
+    int64_t bound; /* INSIDE */
+    int64_t by;    /* PICK */
+    bool reverse;  /* SCAN */
     uint32_t uses;
 } NestValue;
 
@@ -87,6 +102,7 @@ Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
 /* The same with some reductions computed by all cores together: each stores what its part of axis split[i]
  * gives to a workspace, and whoever reads reductions[i] merges what all cores stored, one phase later. */
 Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
+Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag);
 /* Neighbouring axes that every access walks as one become one. */
 void nest_merge(Nest *nest);
 bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` */

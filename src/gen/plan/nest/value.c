@@ -7,7 +7,8 @@ static bool same_value(const NestValue *a, const NestValue *b)
 {
     bool same = a->op == b->op && a->mask == b->mask && a->reduce == b->reduce &&
                 a->n_arg == b->n_arg && a->over == b->over && a->tensor == b->tensor &&
-                a->axes == b->axes && !memcmp(&a->number, &b->number, sizeof a->number);
+                a->axes == b->axes && a->bound == b->bound && a->by == b->by &&
+                a->reverse == b->reverse && !memcmp(&a->number, &b->number, sizeof a->number);
     for (uint32_t i = 0; i < a->n_arg && same; i++)
         same = a->arg[i] == b->arg[i];
     same = same && !a->form == !b->form && (!a->form || !strcmp(a->form, b->form));
@@ -114,6 +115,50 @@ NestId nest_load(Nest *nest, ValueId value, const Affine *index)
                                        .axes = index_axes(index)});
 }
 
+NestId nest_load_masked(Nest *nest, ValueId value, const Affine *index, NestId mask)
+{
+    return add_value(nest, (NestValue){.op = NEST_LOAD,
+                                       .tensor = tensor_of(nest, value),
+                                       .index = *index,
+                                       .n_arg = 1,
+                                       .arg = {mask},
+                                       .axes = index_axes(index) | nest->values.at[mask].axes});
+}
+
+NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int64_t by, NestId mask)
+{
+    NestValue v = {.op = NEST_PICK,
+                   .tensor = tensor_of(nest, value),
+                   .index = *index,
+                   .by = by,
+                   .n_arg = mask ? 2 : 1,
+                   .arg = {at, mask},
+                   .axes = index_axes(index) | nest->values.at[at].axes};
+    v.axes |= mask ? nest->values.at[mask].axes : 0;
+    return add_value(nest, v);
+}
+
+NestId nest_inside(Nest *nest, const Affine *index, int64_t bound)
+{
+    return add_value(nest, (NestValue){.op = NEST_INSIDE,
+                                       .mask = true,
+                                       .index = *index,
+                                       .bound = bound,
+                                       .axes = index_axes(index)});
+}
+
+NestId nest_scan(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis, bool reverse)
+{
+    uint64_t bit = UINT64_C(1) << axis;
+    return add_value(nest, (NestValue){.op = NEST_SCAN,
+                                       .reduce = reduce,
+                                       .n_arg = 1,
+                                       .arg = {of},
+                                       .over = bit,
+                                       .reverse = reverse,
+                                       .axes = nest->values.at[of].axes | bit});
+}
+
 /* The sum over its axes; each of them alone is a value. */
 NestId nest_place(Nest *nest, const Affine *index)
 {
@@ -155,8 +200,11 @@ static void put_axes(uint64_t axes, Buf *out)
 
 static void put_value(const Nest *nest, uint32_t i, Buf *out)
 {
-    static const char *const reductions[] = {
-        [PRIM_SUM] = "sum", [PRIM_MAX] = "max", [PRIM_MIN] = "min", [PRIM_PROD] = "prod"};
+    static const char *const reductions[] = {[PRIM_SUM] = "sum",
+                                             [PRIM_MAX] = "max",
+                                             [PRIM_MIN] = "min",
+                                             [PRIM_PROD] = "prod",
+                                             [PRIM_LOGSUMEXP] = "logsumexp"};
     const NestValue *v = &nest->values.at[i];
     buf_printf(out, "  v%u = ", i);
     switch (v->op) {
@@ -180,6 +228,21 @@ static void put_value(const Nest *nest, uint32_t i, Buf *out)
         break;
     case NEST_REDUCE:
         buf_printf(out, "reduce %s over", reductions[v->reduce]);
+        put_axes(v->over, out);
+        buf_puts(out, " of");
+        break;
+    case NEST_INSIDE:
+        buf_puts(out, "inside ");
+        put_index(&v->index, out);
+        buf_printf(out, " < %lld", (long long)v->bound);
+        break;
+    case NEST_PICK:
+        buf_printf(out, "pick t%u ", v->tensor);
+        put_index(&v->index, out);
+        buf_printf(out, " + %lld times", (long long)v->by);
+        break;
+    case NEST_SCAN:
+        buf_printf(out, "scan %s%s along", reductions[v->reduce], v->reverse ? " back" : "");
         put_axes(v->over, out);
         buf_puts(out, " of");
         break;

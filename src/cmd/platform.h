@@ -1,0 +1,18 @@
+/* Kernels for platforms other than Ascend: what make, build and run do with --platform. */
+#ifndef CMD_PLATFORM_H
+#define CMD_PLATFORM_H
+
+#include "cmd/cmd.h"
+
+typedef struct PlatformAsk {
+    const char *platform, *dir, *scale, *dtype;
+    const NameList *sets; /* NULL: none */
+    bool compile;         /* let the platform's compiler read the files, where it is installed */
+} PlatformAsk;
+
+/* Whether this is another platform than Ascend. */
+bool platform_is_other(const char *platform);
+/* Writes the files of a model file and says what they are. */
+int platform_write(CmdArgs *args, const PlatformAsk *ask);
+
+#endif

@@ -1,0 +1,520 @@
+/* Kernels of a nest. In: a nest. Out: kernels, each a set of stores over the same axes; reductions and
+ * scans that the stores do not share a row with have become tensors of the workspace, stored by kernels
+ * that come before. */
+#include "gen/cuda/cuda_int.h"
+
+#include <stdlib.h>
+
+enum {
+    SERIAL_MOST = 4096,      /* elements of a reduction that one thread takes alone */
+    SERIAL_AGAIN = 64,       /* the same where several threads repeat it */
+    FEW_THREADS = 64 * 1024, /* fewer do not fill the machine */
+    FEW_ROWS = 264,          /* fewer teams do not either */
+    LONG_ROW = 16 * 1024,    /* a row worth sharing between kernels */
+    CHUNK = 16 * 1024,       /* of a long row for one team */
+    LEAST_CHUNK = 2048,
+    ENOUGH_CHUNKS = 256,
+    MOST_CHUNKS = 2048,
+    NEAR = 16, /* elements between what neighbouring threads read */
+    MOST_KERNELS = 64
+};
+
+int64_t cuda_count(const Nest *nest, uint64_t axes)
+{
+    int64_t n = 1;
+    for (uint32_t i = 1; i < nest->axes.len; i++)
+        if (axes >> i & 1)
+            n *= nest->axes.at[i].size;
+    return n;
+}
+
+static uint64_t affine_axes(const Affine *index)
+{
+    uint64_t axes = 0;
+    for (uint32_t i = 0; i < index->n; i++)
+        axes |= UINT64_C(1) << index->term[i].axis;
+    return axes;
+}
+
+static void reach(const Nest *nest, NestId id, bool *reached)
+{
+    const NestValue *v = &nest->values.at[id];
+    if (reached[id])
+        return;
+    reached[id] = true;
+    for (uint32_t i = 0; i < v->n_arg; i++)
+        reach(nest, v->arg[i], reached);
+}
+
+void cuda_reach(const Nest *nest, const CudaKernel *k, bool *reached)
+{
+    for (uint32_t i = 0; i < k->n_stores; i++)
+        reach(nest, nest->stores.at[k->store[i]].value, reached);
+}
+
+bool cuda_is_team(const CudaKernel *k, const NestValue *v)
+{
+    return v->op == NEST_REDUCE && k->shape == CUDA_ROWS && v->over == k->row &&
+           v->axes == (k->kept & ~k->row);
+}
+
+/* ---- tensors of the workspace ---- */
+
+/* The smallest step in memory that one of the axes takes in what the value rests on; 0: none is taken. */
+int64_t cuda_step(const Nest *nest, NestId id, uint64_t axes)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    int64_t least = 0;
+    reach(nest, id, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        for (uint32_t t = 0; reached[i] && v->op == NEST_LOAD && t < v->index.n; t++) {
+            int64_t by = llabs(v->index.term[t].by);
+            if (axes >> v->index.term[t].axis & 1 && (!least || by < least))
+                least = by;
+        }
+    }
+    return least;
+}
+
+/* The axis of the smallest step; the first where none is taken. */
+static uint32_t nearest_axis(const Nest *nest, NestId id, uint64_t axes)
+{
+    uint32_t best = (uint32_t)__builtin_ctzll(axes);
+    int64_t least = 0;
+    for (uint32_t i = 1; i < nest->axes.len; i++) {
+        int64_t step = axes >> i & 1 ? cuda_step(nest, id, UINT64_C(1) << i) : 0;
+        if (step && (!least || step < least)) {
+            least = step;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The value becomes an element of a new tensor, which a new store fills. */
+static void put_in_memory(Nest *nest, NestId id)
+{
+    NestValue v = nest->values.at[id], load = {.op = NEST_LOAD, .axes = v.axes, .uses = v.uses};
+    NestTensor t = {.value = VALUE_NONE, .dtype = DT_F32, .count = cuda_count(nest, v.axes)};
+    int64_t stride = 1;
+    for (uint64_t left = v.axes; left;) {
+        uint32_t axis = nearest_axis(nest, id, left);
+        Affine term = affine_axis(axis, stride);
+        affine_add(&load.index, &term, 1);
+        stride *= nest->axes.at[axis].size;
+        left &= ~(UINT64_C(1) << axis);
+    }
+    load.tensor = nest->tensors.len;
+    vec_push(nest->arena, &nest->tensors, t);
+    vec_push(nest->arena, &nest->values, v);
+    NestStore store = {load.tensor, load.index, nest->values.len - 1};
+    vec_push(nest->arena, &nest->stores, store);
+    nest->values.at[id] = load;
+}
+
+/* ---- long rows ---- */
+
+static bool axis_is_counted(const Nest *nest, uint32_t axis)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if ((v->op == NEST_PLACE && v->axes >> axis & 1) ||
+            (v->op == NEST_SCAN && v->over >> axis & 1))
+            return true;
+    }
+    return false;
+}
+
+static bool split_index(Affine *index, uint32_t axis, uint32_t outer, int64_t inner)
+{
+    Affine term = affine_axis(outer, affine_by(index, axis) * inner);
+    return affine_add(index, &term, 1);
+}
+
+/* The axis gets `inner` elements, a new one the rest. 0: it cannot be. */
+static uint32_t split_axis(CudaKernels *ks, uint32_t axis, int64_t inner)
+{
+    Nest *nest = ks->nest;
+    uint32_t outer = nest->axes.len;
+    if (outer >= NEST_MAX_AXES || axis_is_counted(nest, axis))
+        return 0;
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (affine_by(&nest->values.at[i].index, axis) &&
+            nest->values.at[i].index.n == AFFINE_TERMS)
+            return 0;
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        if (nest->stores.at[i].index.n == AFFINE_TERMS)
+            return 0;
+    NestAxis a = {.size = nest->axes.at[axis].size / inner, .whole = nest->axes.at[axis].whole};
+    vec_push(nest->arena, &nest->axes, a);
+    nest->axes.at[axis].size = inner;
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        NestValue *v = &nest->values.at[i];
+        v->axes |= v->axes >> axis & 1 ? UINT64_C(1) << outer : 0;
+        v->over |= v->over >> axis & 1 ? UINT64_C(1) << outer : 0;
+        split_index(&v->index, axis, outer, inner);
+    }
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        split_index(&nest->stores.at[i].index, axis, outer, inner);
+    for (uint32_t i = 0; i < ks->at.len; i++) {
+        CudaKernel *k = &ks->at.at[i];
+        k->kept |= k->kept >> axis & 1 ? UINT64_C(1) << outer : 0;
+        k->row |= k->row >> axis & 1 ? UINT64_C(1) << outer : 0;
+    }
+    return outer;
+}
+
+/* A divisor of the size that leaves about `want` parts; 1: none is near. */
+static int64_t parts_of(int64_t size, int64_t want)
+{
+    int64_t best = 1;
+    for (int64_t p = 2; p <= MOST_CHUNKS && p <= size; p++)
+        if (size % p == 0 && (best == 1 || llabs(p - want) < llabs(best - want)))
+            best = p;
+    return best;
+}
+
+/* An axis whose elements are shared out: one of the row as it is, or the outer part of its longest. */
+static uint32_t shared_axis(CudaKernels *ks, NestId id, uint64_t row, int64_t want)
+{
+    Nest *nest = ks->nest;
+    uint32_t longest = 0, nearest = nearest_axis(nest, id, row);
+    for (uint32_t i = nest->axes.len; i-- > 1;) {
+        int64_t size = nest->axes.at[i].size;
+        if (!(row >> i & 1))
+            continue;
+        if (i != nearest && size >= want / 4 && size <= want * 4 && size <= MOST_CHUNKS)
+            return i;
+        longest = !longest || size > nest->axes.at[longest].size ? i : longest;
+    }
+    int64_t parts = parts_of(nest->axes.at[longest].size, want);
+    return parts > 1 ? split_axis(ks, longest, nest->axes.at[longest].size / parts) : 0;
+}
+
+/* A reduction of a long row becomes one of the results of its parts. False: it is left as it is. */
+static bool share_row(CudaKernels *ks, NestId id)
+{
+    Nest *nest = ks->nest;
+    NestValue v = nest->values.at[id];
+    int64_t rows = cuda_count(nest, v.axes), length = cuda_count(nest, v.over);
+    int64_t want = length / CHUNK;
+    if (want < ENOUGH_CHUNKS)
+        want = length / LEAST_CHUNK < ENOUGH_CHUNKS ? length / LEAST_CHUNK : ENOUGH_CHUNKS;
+    if (want > MOST_CHUNKS)
+        want = MOST_CHUNKS;
+    if (rows >= FEW_ROWS || length < LONG_ROW * 2 || v.reduce == PRIM_LOGSUMEXP)
+        return false;
+    uint32_t axis = shared_axis(ks, id, v.over, want);
+    if (!axis)
+        return false;
+    uint64_t bit = UINT64_C(1) << axis;
+    v = nest->values.at[id];
+    NestValue part = v;
+    part.over &= ~bit;
+    part.axes |= bit;
+    vec_push(nest->arena, &nest->values, part);
+    nest->values.at[id].arg[0] = nest->values.len - 1;
+    nest->values.at[id].over = bit;
+    return true;
+}
+
+/* ---- what a kernel can hold ---- */
+
+/* One thread takes all of it, for each of its results. */
+static bool is_serial(const Nest *nest, const CudaKernel *k, NestId id)
+{
+    const NestValue *v = &nest->values.at[id];
+    int64_t length = cuda_count(nest, v->over), threads = cuda_count(nest, k->kept);
+    bool again = v->axes != k->kept;
+    if (v->over & (k->kept | k->row))
+        return false;
+    if (length <= 16)
+        return true;
+    return again ? length <= SERIAL_AGAIN && v->axes & ~k->kept
+                 : length <= SERIAL_MOST && threads >= FEW_THREADS &&
+                       cuda_step(nest, id, v->axes) <= NEAR;
+}
+
+/* Depends on it through other values. */
+static bool rests_on(const Nest *nest, NestId id, NestId on)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    reach(nest, id, reached);
+    return id != on && reached[on];
+}
+
+/* It lies below another value that exchanges, inside that value's own axes. */
+static bool is_inside_other(const Nest *nest, const bool *reached, NestId id)
+{
+    const NestValue *v = &nest->values.at[id];
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *o = &nest->values.at[i];
+        if (reached[i] && (o->op == NEST_REDUCE || o->op == NEST_SCAN) && o->over & v->axes &&
+            rests_on(nest, i, id))
+            return true;
+    }
+    return false;
+}
+
+static bool is_workspace(const Nest *nest, uint32_t store)
+{
+    return nest->tensors.at[nest->stores.at[store].tensor].value == VALUE_NONE;
+}
+
+/* The first result that no kernel has, and all others over its axes; without one the last tensor of the
+ * workspace, which rests on those before it. */
+static bool next_group(const Nest *nest, const bool *done, CudaKernel *k)
+{
+    *k = (CudaKernel){0};
+    for (uint32_t i = 0; i < nest->stores.len && k->n_stores < CUDA_STORES; i++) {
+        uint64_t axes = affine_axes(&nest->stores.at[i].index);
+        if (done[i] || is_workspace(nest, i) || (k->n_stores && axes != k->kept))
+            continue;
+        k->kept = axes;
+        k->store[k->n_stores++] = i;
+    }
+    for (uint32_t i = nest->stores.len; i-- > 0 && !k->n_stores;)
+        if (!done[i]) {
+            k->kept = affine_axes(&nest->stores.at[i].index);
+            k->store[k->n_stores++] = i;
+        }
+    return k->n_stores > 0;
+}
+
+/* ---- reductions of the same rows in one kernel ---- */
+
+/* The store that fills a tensor of the workspace. */
+static uint32_t filler(const Nest *nest, uint32_t tensor)
+{
+    uint32_t i = 0;
+    while (i < nest->stores.len && nest->stores.at[i].tensor != tensor)
+        i++;
+    return i;
+}
+
+/* Whether a value rests on a tensor of the workspace through others of them; `from` itself is passed over
+ * where the value reads it directly and `direct` is false. */
+static bool rests_on_tensor(const Nest *nest, NestId id, uint32_t tensor, bool direct)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    reach(nest, id, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (!reached[i] || v->op != NEST_LOAD || nest->tensors.at[v->tensor].value != VALUE_NONE)
+            continue;
+        if (v->tensor == tensor
+                ? direct
+                : rests_on_tensor(nest, nest->stores.at[filler(nest, v->tensor)].value, tensor,
+                                  true))
+            return true;
+    }
+    return false;
+}
+
+/* A copy of the value in which what fills the tensor stands in the place of what reads it. */
+static NestId read_directly(Nest *nest, NestId id, uint32_t tensor, NestId is, NestId *memo)
+{
+    NestValue v = nest->values.at[id];
+    if (memo[id])
+        return memo[id];
+    bool changed = false;
+    if (v.op == NEST_LOAD && v.tensor == tensor)
+        return memo[id] = is;
+    for (uint32_t i = 0; i < v.n_arg; i++) {
+        NestId arg = read_directly(nest, v.arg[i], tensor, is, memo);
+        changed = changed || arg != v.arg[i];
+        v.arg[i] = arg;
+    }
+    if (!changed)
+        return memo[id] = id;
+    vec_push(nest->arena, &nest->values, v);
+    return memo[id] = nest->values.len - 1;
+}
+
+static bool same_rows(const Nest *nest, const NestStore *a, const NestStore *b)
+{
+    const NestValue *x = &nest->values.at[a->value], *y = &nest->values.at[b->value];
+    return x->op == NEST_REDUCE && y->op == NEST_REDUCE && x->axes == y->axes && x->over == y->over;
+}
+
+/* Other reductions of the kernel's rows that are put into memory come along. */
+static void join_rows(Nest *nest, const bool *done, CudaKernel *k)
+{
+    for (uint32_t i = nest->stores.len; i-- > 0;) {
+        const NestStore *s = &nest->stores.at[i];
+        bool fits = !done[i] && is_workspace(nest, i) && k->n_stores < CUDA_STORES &&
+                    same_rows(nest, &nest->stores.at[k->store[0]], s);
+        for (uint32_t m = 0; m < k->n_stores && fits; m++) {
+            const NestStore *own = &nest->stores.at[k->store[m]];
+            fits = k->store[m] != i && !rests_on_tensor(nest, s->value, own->tensor, true) &&
+                   !rests_on_tensor(nest, own->value, s->tensor, false);
+        }
+        if (!fits)
+            continue;
+        for (uint32_t m = 0; m < k->n_stores; m++) {
+            NestId *memo = arena_array(nest->arena, NestId, nest->values.len);
+            NestStore *own = &nest->stores.at[k->store[m]];
+            own->value = read_directly(nest, own->value, s->tensor, s->value, memo);
+        }
+        k->store[k->n_stores++] = i;
+    }
+}
+
+/* The row of a kernel: that of the last reduction whose rows together are what the kernel stores. */
+static void choose_row(const Nest *nest, const bool *reached, CudaKernel *k)
+{
+    for (uint32_t i = nest->values.len; i-- > 1;) {
+        const NestValue *v = &nest->values.at[i];
+        if (reached[i] && v->op == NEST_SCAN && v->over & k->kept && v->axes == k->kept &&
+            !is_inside_other(nest, reached, i)) {
+            k->shape = CUDA_SCAN;
+            k->row = v->over;
+            k->reverse = v->reverse;
+            return;
+        }
+    }
+    for (uint32_t i = nest->values.len; i-- > 1;) {
+        const NestValue *v = &nest->values.at[i];
+        if (!reached[i] || v->op != NEST_REDUCE || is_serial(nest, k, i))
+            continue;
+        if (!(v->axes & ~k->kept) && !(k->kept & ~(v->axes | v->over)) &&
+            (k->kept & v->over ? (k->kept & v->over) == v->over : true)) {
+            k->shape = CUDA_ROWS;
+            k->row = v->over;
+            return;
+        }
+    }
+}
+
+static bool fits(const Nest *nest, const CudaKernel *k, const NestValue *v, const bool *reached,
+                 NestId id)
+{
+    if (v->op == NEST_SCAN)
+        return k->shape == CUDA_SCAN && v->over == k->row && v->axes == k->kept &&
+               v->reverse == k->reverse && !is_inside_other(nest, reached, id);
+    return cuda_is_team(k, v) || is_serial(nest, k, id);
+}
+
+/* Puts into memory what the kernel cannot hold, the values furthest down first. False: nothing was. */
+static bool cut_group(Nest *nest, const CudaKernel *k)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    cuda_reach(nest, k, reached);
+    uint32_t count = nest->values.len;
+    for (uint32_t i = 1; i < count; i++) {
+        const NestValue *v = &nest->values.at[i];
+        bool exchanges = v->op == NEST_REDUCE || v->op == NEST_SCAN;
+        if (!reached[i] || !exchanges || fits(nest, k, v, reached, i))
+            continue;
+        bool own = false;
+        for (uint32_t m = 0; m < k->n_stores; m++)
+            own = own || nest->stores.at[k->store[m]].value == i;
+        if (own)
+            continue;
+        put_in_memory(nest, i);
+        return true;
+    }
+    return false;
+}
+
+/* Rows that are few and long are shared between kernels. */
+static bool share_rows(CudaKernels *ks, const CudaKernel *k)
+{
+    Nest *nest = ks->nest;
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    uint32_t count = nest->values.len;
+    bool shared = false;
+    cuda_reach(nest, k, reached);
+    for (uint32_t i = 1; i < count; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (reached[i] && v->op == NEST_REDUCE && !is_serial(nest, k, i))
+            shared = share_row(ks, i) || shared;
+    }
+    return shared;
+}
+
+static bool has_masks(const Nest *nest, const CudaKernel *k)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len), any = false;
+    cuda_reach(nest, k, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        any = any || (reached[i] && nest->values.at[i].op == NEST_INSIDE);
+    return any;
+}
+
+static bool reads_result(const Nest *nest, const NestValue *v, const CudaKernel *of)
+{
+    bool reads = false;
+    for (uint32_t i = 0; i < of->n_stores && v->op == NEST_LOAD; i++)
+        reads = reads || (is_workspace(nest, of->store[i]) &&
+                          nest->stores.at[of->store[i]].tensor == v->tensor);
+    return reads;
+}
+
+/* Workspace stores come to the front, those that others read first. */
+static void order_kernels(CudaKernels *ks)
+{
+    Nest *nest = ks->nest;
+    for (uint32_t i = 0; i < ks->at.len; i++)
+        for (uint32_t j = i + 1; j < ks->at.len; j++) {
+            bool *reached = arena_array(nest->arena, bool, nest->values.len), reads = false;
+            cuda_reach(nest, &ks->at.at[i], reached);
+            for (uint32_t v = 1; v < nest->values.len; v++)
+                reads = reads ||
+                        (reached[v] && reads_result(nest, &nest->values.at[v], &ks->at.at[j]));
+            if (reads) {
+                CudaKernel moved = ks->at.at[j];
+                for (uint32_t m = j; m > i; m--)
+                    ks->at.at[m] = ks->at.at[m - 1];
+                ks->at.at[i] = moved;
+                j = i;
+            }
+        }
+}
+
+bool cuda_cut(Arena *arena, Nest *nest, CudaKernels *ks, Diag *diag)
+{
+    enum { MOST_STORES = 4 * MOST_KERNELS };
+    bool done[MOST_STORES] = {false};
+    CudaKernel k;
+    *ks = (CudaKernels){.arena = arena, .nest = nest};
+    while (next_group(nest, done, &k)) {
+        bool *reached;
+        while (share_rows(ks, &k))
+            next_group(nest, done, &k);
+        do {
+            next_group(nest, done, &k); /* a split changed its axes */
+            reached = arena_array(arena, bool, nest->values.len);
+            cuda_reach(nest, &k, reached);
+            choose_row(nest, reached, &k);
+        } while (nest->stores.len < MOST_STORES && cut_group(nest, &k));
+        if (ks->at.len == MOST_KERNELS || nest->stores.len >= MOST_STORES) {
+            diag_error(diag, "G002", (Span){0}, "CUDA: the task needs more than %d kernels",
+                       MOST_KERNELS);
+            return false;
+        }
+        if (k.shape == CUDA_ROWS && is_workspace(nest, k.store[0]))
+            for (uint32_t before = 0; before != k.n_stores;) {
+                before = k.n_stores;
+                join_rows(nest, done, &k);
+                while (nest->stores.len < MOST_STORES && cut_group(nest, &k)) {
+                }
+            }
+        reached = arena_array(arena, bool, nest->values.len);
+        cuda_reach(nest, &k, reached);
+        if (k.shape == CUDA_ROWS)
+            for (uint32_t i = 1; i < nest->values.len; i++)
+                if (reached[i] && cuda_is_team(&k, &nest->values.at[i]))
+                    k.columns = cuda_step(nest, i, k.row) > NEAR &&
+                                cuda_step(nest, i, k.kept & ~k.row) <= NEAR;
+        k.edges = has_masks(nest, &k);
+        for (uint32_t i = 0; i < k.n_stores; i++)
+            done[k.store[i]] = true;
+        vec_push(arena, &ks->at, k);
+    }
+    order_kernels(ks);
+    for (uint32_t i = 0; i < ks->at.len; i++)
+        cuda_roles(nest, &ks->at.at[i]);
+    return true;
+}

@@ -1,0 +1,570 @@
+/* Kernels as CUDA text. In: a kernel with its roles. Out: a __global__ function. */
+#include "gen/cuda/write_int.h"
+
+#include <stdlib.h>
+
+/* ---- parameters ---- */
+
+static void mark_tensors(const Nest *nest, const CudaKernel *k, bool *read, bool *written)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    cuda_reach(nest, k, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] &&
+            (nest->values.at[i].op == NEST_LOAD || nest->values.at[i].op == NEST_PICK))
+            read[nest->values.at[i].tensor] = true;
+    for (uint32_t i = 0; i < k->n_stores; i++)
+        written[nest->stores.at[k->store[i]].tensor] = true;
+}
+
+static void put_parameters(const Nest *nest, const CudaKernel *k, bool types, Buf *out)
+{
+    bool *read = arena_array(nest->arena, bool, nest->tensors.len);
+    bool *written = arena_array(nest->arena, bool, nest->tensors.len), any = false;
+    mark_tensors(nest, k, read, written);
+    for (uint32_t i = 0; i < nest->tensors.len; i++) {
+        if (!read[i] && !written[i])
+            continue;
+        buf_puts(out, any ? ", " : "");
+        if (types)
+            buf_printf(out, "%s%s *__restrict__ ", written[i] ? "" : "const ",
+                       cuda_type(nest->tensors.at[i].dtype));
+        buf_printf(out, "t%u", i);
+        any = true;
+    }
+}
+
+static Writer start(const Nest *nest, const CudaKernel *k)
+{
+    Writer w = {.arena = nest->arena, .nest = nest, .k = k};
+    cuda_open(&w, 0, "%s", "");
+    return w;
+}
+
+static void put_signature(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    if (k->cluster > 1)
+        buf_printf(out, "__global__ void __cluster_dims__(%u, 1, 1) __launch_bounds__(%u)\n%s(",
+                   k->cluster, k->threads, name);
+    else
+        buf_printf(out, "__global__ void __launch_bounds__(%u)\n%s(", k->threads, name);
+    put_parameters(nest, k, true, out);
+    buf_puts(out, ")\n{\n");
+}
+
+static const char *dtype_of(const Nest *nest, const NestStore *s)
+{
+    return cuda_type(nest->tensors.at[s->tensor].dtype);
+}
+
+/* ---- stores ---- */
+
+static bool store_packs(const Writer *w, const NestStore *s)
+{
+    NestValue like = {.op = NEST_LOAD, .index = s->index};
+    return cuda_packs(w, &like);
+}
+
+static void declare_results(Writer *w)
+{
+    for (uint32_t i = 0; i < w->k->n_stores; i++)
+        if (store_packs(w, &w->nest->stores.at[w->k->store[i]]))
+            cuda_line(w, "float y%u[%u];", i, w->k->vector);
+}
+
+/* In the scope of one element. */
+static void write_results(Writer *w)
+{
+    for (uint32_t i = 0; i < w->k->n_stores; i++) {
+        const NestStore *s = &w->nest->stores.at[w->k->store[i]];
+        const char *x = cuda_value(w, s->value);
+        if (w->lane && store_packs(w, s))
+            cuda_line(w, "y%u[v] = %s;", i, x);
+        else
+            cuda_line(w, "t%u[%s] = from_float<%s>(%s);", s->tensor,
+                      cuda_index(w, s->tensor, &s->index, false), dtype_of(w->nest, s), x);
+    }
+}
+
+static void store_results(Writer *w)
+{
+    for (uint32_t i = 0; i < w->k->n_stores; i++) {
+        const NestStore *s = &w->nest->stores.at[w->k->store[i]];
+        if (store_packs(w, s))
+            cuda_line(w, "store_pack(t%u + (%s), y%u);", s->tensor,
+                      cuda_index(w, s->tensor, &s->index, true), i);
+    }
+}
+
+/* ---- one element after the other ---- */
+
+static void open_lanes(Writer *w)
+{
+    if (w->k->vector == 1)
+        return;
+    cuda_open(w, UINT64_C(1) << w->vector_axis, "#pragma unroll\nfor (int v = 0; v < %u; v++) {",
+              w->k->vector);
+    w->lane = w->depth - 1;
+    cuda_line(w, "const int a%u = b%u + v;", w->vector_axis, w->vector_axis);
+}
+
+static void close_lanes(Writer *w)
+{
+    if (w->k->vector == 1)
+        return;
+    cuda_close(w);
+    w->lane = 0;
+}
+
+static void map_element(Writer *w)
+{
+    declare_results(w);
+    open_lanes(w);
+    write_results(w);
+    close_lanes(w);
+    store_results(w);
+}
+
+/* Whether some access of the thread can lie outside: its bounds at the ends of what the thread walks. */
+static void write_edge(Writer *w)
+{
+    const Nest *nest = w->nest;
+    bool *reached = arena_array(w->arena, bool, nest->values.len);
+    Buf out = {0};
+    cuda_reach(nest, w->k, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (!reached[i] || v->op != NEST_INSIDE)
+            continue;
+        Affine fixed = v->index;
+        int64_t low = 0, high = 0;
+        for (uint32_t t = 0; t < v->index.n; t++) {
+            AffineTerm term = v->index.term[t];
+            bool own = w->k->kept >> term.axis & 1;
+            int64_t steps = !own                          ? nest->axes.at[term.axis].size - 1
+                            : term.axis == w->vector_axis ? (int64_t)w->k->vector - 1
+                                                          : 0;
+            *(term.by < 0 ? &low : &high) += term.by * steps;
+            Affine gone = affine_axis(term.axis, own ? 0 : -term.by);
+            affine_add(&fixed, &gone, 1);
+        }
+        const char *at = cuda_index(w, 0, &fixed, w->k->vector > 1);
+        buf_printf(&out, "%s(%s) + %lld < 0 || (%s) + %lld >= %lld", out.len ? " || " : "", at,
+                   (long long)low, at, (long long)high, (long long)v->bound);
+    }
+    cuda_line(w, "const bool edge = %s;", out.len ? out.at : "false");
+    buf_free(&out);
+}
+
+static void start_map(Writer *w)
+{
+    const CudaKernel *k = w->k;
+    bool wide = k->points / k->vector > INT32_MAX / 2;
+    w->vector_axis = k->vector > 1 ? k->point[k->n_point - 1] : 0;
+    if (wide)
+        cuda_line(w, "const int64_t p = (int64_t)blockIdx.x * %u + threadIdx.x;", k->threads);
+    else
+        cuda_line(w, "const int p = (int)(blockIdx.x * %u + threadIdx.x);", k->threads);
+    if (k->points / k->vector % k->threads)
+        cuda_line(w, "if (p >= %lld)\n        return;", (long long)(k->points / k->vector));
+    cuda_axes(w, "p", wide, k->point, k->n_point, k->vector);
+}
+
+static void put_body(Writer *w, Buf *out)
+{
+    buf_str(out, buf_view(&w->scope[0].text));
+    buf_puts(out, "}\n");
+    buf_free(&w->scope[0].text);
+}
+
+static void put_axis_parameters(const Writer *w, bool types, Buf *out)
+{
+    for (uint32_t i = 0; i < w->k->n_point; i++) {
+        uint32_t axis = w->k->point[i];
+        buf_printf(out, ", %s%c%u", types ? "const int " : "", axis == w->vector_axis ? 'b' : 'a',
+                   axis);
+    }
+}
+
+/* Accesses that can lie outside are tested only by threads at an edge. */
+static void write_map_edges(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    Writer body = start(nest, k), w = start(nest, k);
+    body.edge_template = true;
+    body.vector_axis = k->vector > 1 ? k->point[k->n_point - 1] : 0;
+    map_element(&body);
+    buf_printf(out, "template <bool EDGE> __device__ __forceinline__ void\n%s_element(", name);
+    put_parameters(nest, k, true, out);
+    put_axis_parameters(&body, true, out);
+    buf_puts(out, ")\n{\n");
+    put_body(&body, out);
+    buf_char(out, '\n');
+    put_signature(nest, k, name, out);
+    start_map(&w);
+    write_edge(&w);
+    Buf args = {0};
+    put_parameters(nest, k, false, &args);
+    put_axis_parameters(&w, false, &args);
+    cuda_line(&w, "if (edge)\n        %s_element<true>(%s);", name, args.at);
+    cuda_line(&w, "else\n        %s_element<false>(%s);", name, args.at);
+    buf_free(&args);
+    put_body(&w, out);
+}
+
+static void write_map(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    if (k->edges && k->n_point) {
+        write_map_edges(nest, k, name, out);
+        return;
+    }
+    Writer w = start(nest, k);
+    put_signature(nest, k, name, out);
+    start_map(&w);
+    map_element(&w);
+    put_body(&w, out);
+}
+
+/* ---- rows ---- */
+
+static bool is_row_load(const CudaKernel *k, const NestValue *v)
+{
+    return v->op == NEST_LOAD && !v->n_arg && v->axes & k->row && !(v->axes & ~(k->kept | k->row));
+}
+
+/* Which row, whose part of it. */
+static void start_rows(Writer *w)
+{
+    const CudaKernel *k = w->k;
+    uint32_t each = k->threads / k->team;
+    bool tail = k->points % each;
+    w->vector_axis = k->vector > 1 ? k->along[k->n_row - 1] : 0;
+    if (k->team > 1)
+        cuda_line(w, "const int lane = threadIdx.x %% %u;", k->team);
+    if (k->cluster > 1)
+        cuda_line(w, "const int rank = blockIdx.x %% %u;", k->cluster);
+    const char *divide = k->cluster > 1 ? str_format(w->arena, " / %u", k->cluster) : "";
+    const char *team = k->team > 1 ? str_format(w->arena, " / %u", k->team) : "";
+    if (each == 1)
+        cuda_line(w, "const int p = blockIdx.x%s;", divide);
+    else
+        cuda_line(w, "%sint p = blockIdx.x * %u + threadIdx.x%s;", tail ? "" : "const ", each,
+                  team);
+    if (tail) {
+        cuda_line(w, "const bool live = p < %lld;", (long long)k->points);
+        cuda_line(w, "p = live ? p : %lld;", (long long)k->points - 1);
+    }
+    cuda_axes(w, "p", false, k->point, k->n_point, 1);
+}
+
+/* Opens the loop over a thread's part of the row. */
+static void open_row(Writer *w)
+{
+    const CudaKernel *k = w->k;
+    int64_t packs = k->length / k->vector, all = (int64_t)k->team * k->cluster;
+    bool exact = k->items ? packs == all * k->items : packs % all == 0;
+    const char *lane = k->team == 1      ? ""
+                       : k->cluster == 1 ? " + lane"
+                                         : str_format(w->arena, " + rank * %u + lane", k->team);
+    if (k->items) {
+        cuda_open(w, k->row, "#pragma unroll\nfor (int i = 0; i < %u; i++) {", k->items);
+        cuda_line(w, "const int r = i * %lld%s;", (long long)all, lane);
+        if (!exact)
+            cuda_line(w, "if (r >= %lld)\n%*scontinue;", (long long)packs,
+                      (int)w->scope[w->depth - 1].indent * 4 + 4, "");
+    } else {
+        cuda_open(w, k->row, "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
+                  *lane ? lane + 3 : "0", (long long)packs, (long long)all);
+    }
+    cuda_axes(w, "r", false, k->along, k->n_row, k->vector);
+}
+
+static void close_row(Writer *w) { cuda_close(w); }
+
+/* Names of what the registers hold, in the scope of an element. */
+static void name_kept(Writer *w)
+{
+    for (uint32_t i = 1; i < w->nest->values.len && w->k->items; i++)
+        if (w->kept && w->kept[i])
+            cuda_name(w, w->depth - 1, i,
+                      str_format(w->arena, w->k->vector > 1 ? "x%u[i][v]" : "x%u[i]", i));
+}
+
+/* Reads the row once, where it fits into registers. */
+static void read_row(Writer *w, const bool *reached)
+{
+    const CudaKernel *k = w->k;
+    bool *kept = arena_array(w->arena, bool, w->nest->values.len), any = false;
+    for (uint32_t i = 1; i < w->nest->values.len; i++) {
+        const NestValue *v = &w->nest->values.at[i];
+        if (!reached[i] || !is_row_load(k, v) ||
+            (k->vector > 1 && !(v->axes >> w->vector_axis & 1)))
+            continue;
+        kept[i] = any = true;
+        if (k->vector > 1)
+            cuda_line(w, "float x%u[%u][%u];", i, k->items, k->vector);
+        else
+            cuda_line(w, "float x%u[%u];", i, k->items);
+    }
+    if (!any)
+        return;
+    open_row(w);
+    for (uint32_t i = 1; i < w->nest->values.len; i++) {
+        const NestValue *v = &w->nest->values.at[i];
+        if (!kept[i])
+            continue;
+        if (k->vector == 1)
+            cuda_line(w, "x%u[i] = to_float(t%u[%s]);", i, v->tensor,
+                      cuda_index(w, v->tensor, &v->index, false));
+        else if (cuda_packs(w, v))
+            cuda_line(w, "load_pack(x%u[i], t%u + (%s));", i, v->tensor,
+                      cuda_index(w, v->tensor, &v->index, true));
+        else {
+            open_lanes(w);
+            cuda_line(w, "x%u[i][v] = to_float(t%u[%s]);", i, v->tensor,
+                      cuda_index(w, v->tensor, &v->index, false));
+            close_lanes(w);
+        }
+    }
+    close_row(w);
+    w->kept = kept;
+}
+
+/* How many reductions of the team it rests on, one on the other. */
+static uint32_t level_of(const Nest *nest, const CudaKernel *k, NestId id, uint32_t *memo)
+{
+    const NestValue *v = &nest->values.at[id];
+    uint32_t level = 0;
+    if (memo[id])
+        return memo[id] - 1;
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        uint32_t l = level_of(nest, k, v->arg[i], memo);
+        level = l > level ? l : level;
+    }
+    level += cuda_is_team(k, v);
+    memo[id] = level + 1;
+    return level;
+}
+
+static void open_element(Writer *w)
+{
+    open_row(w);
+    if (w->k->vector > 1)
+        open_lanes(w);
+    name_kept(w);
+}
+
+static void close_element(Writer *w)
+{
+    if (w->k->vector > 1)
+        close_lanes(w);
+    close_row(w);
+}
+
+/* All reductions of a level in one pass. */
+static void write_pass(Writer *w, const bool *now)
+{
+    const Nest *nest = w->nest;
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (now[i])
+            cuda_line(w, "float v%u = %s::none;", i, cuda_join(nest->values.at[i].reduce));
+    open_element(w);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (now[i]) {
+            const NestValue *v = &nest->values.at[i];
+            const char *x = cuda_value(w, v->arg[0]);
+            cuda_line(w, "v%u = %s::join(v%u, %s);", i, cuda_join(v->reduce), i, x);
+        }
+    close_element(w);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (now[i]) {
+            const char *name = str_format(w->arena, "v%u", i);
+            if (w->k->team > 1)
+                cuda_line(w, "v%u = join_team<%s, %u, %u>(v%u);", i,
+                          cuda_join(nest->values.at[i].reduce), w->k->team, w->k->cluster, i);
+            cuda_name(w, 0, i, name);
+        }
+}
+
+static void store_row(Writer *w)
+{
+    const CudaKernel *k = w->k;
+    if (k->points % (k->threads / k->team))
+        cuda_line(w, "if (!live)\n        return;");
+    if (!(k->kept & k->row)) {
+        if (k->team > 1)
+            cuda_line(w, "if (lane)\n        return;");
+        if (k->cluster > 1)
+            cuda_line(w, "if (rank)\n        return;");
+        uint32_t axis = w->vector_axis;
+        w->vector_axis = 0;
+        write_results(w);
+        w->vector_axis = axis;
+        return;
+    }
+    open_row(w);
+    declare_results(w);
+    open_lanes(w);
+    name_kept(w);
+    write_results(w);
+    close_lanes(w);
+    store_results(w);
+    close_row(w);
+}
+
+static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    Writer w = start(nest, k);
+    bool *reached = arena_array(w.arena, bool, nest->values.len);
+    uint32_t *memo = arena_array(w.arena, uint32_t, nest->values.len), most = 0;
+    cuda_reach(nest, k, reached);
+    put_signature(nest, k, name, out);
+    start_rows(&w);
+    if (k->items)
+        read_row(&w, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && cuda_is_team(k, &nest->values.at[i])) {
+            uint32_t l = level_of(nest, k, i, memo);
+            most = l > most ? l : most;
+        }
+    for (uint32_t l = 1; l <= most; l++) {
+        bool *now = arena_array(w.arena, bool, nest->values.len);
+        for (uint32_t i = 1; i < nest->values.len; i++)
+            now[i] = reached[i] && cuda_is_team(k, &nest->values.at[i]) &&
+                     level_of(nest, k, i, memo) == l;
+        write_pass(&w, now);
+    }
+    store_row(&w);
+    put_body(&w, out);
+}
+
+/* ---- scans ---- */
+
+static bool is_scan(const NestValue *v) { return v->op == NEST_SCAN; }
+
+/* A thread takes a column, one element after the other. */
+static void scan_columns(Writer *w, const bool *reached, bool reverse)
+{
+    const CudaKernel *k = w->k;
+    uint32_t axis = k->along[0];
+    long long last = (long long)k->length - 1;
+    if (k->points % k->threads)
+        cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->points);
+    cuda_axes(w, "p", false, k->point, k->n_point, 1);
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (reached[i] && is_scan(&w->nest->values.at[i]))
+            cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
+    cuda_open(w, k->row, "#pragma unroll 8\nfor (int i = 0; i <= %lld; i++) {", last);
+    if (reverse)
+        cuda_line(w, "const int a%u = %lld - i;", axis, last);
+    else
+        cuda_line(w, "const int a%u = i;", axis);
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (reached[i] && is_scan(&w->nest->values.at[i])) {
+            const NestValue *v = &w->nest->values.at[i];
+            const char *x = cuda_value(w, v->arg[0]);
+            cuda_line(w, "c%u = %s::join(c%u, %s);", i, cuda_join(v->reduce), i, x);
+            cuda_name(w, w->depth - 1, i, str_format(w->arena, "c%u", i));
+        }
+    write_results(w);
+    cuda_close(w);
+}
+
+/* The running results of a pack, then those of the packs before it. */
+static void scan_pack(Writer *w, NestId id, bool reverse)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    const CudaKernel *k = w->k;
+    const char *join = cuda_join(v->reduce);
+    uint32_t n = k->vector;
+    cuda_line(w, "float s%u[%u];", id, n);
+    cuda_line(w, "#pragma unroll");
+    cuda_line(w, "for (int v = 0; v < %u; v++)", n);
+    cuda_line(w, "    s%u[v] = %s::none;", id, join);
+    cuda_open(w, n > 1 ? 0 : k->row, "if (in) {");
+    if (n > 1)
+        open_lanes(w);
+    else
+        cuda_line(w, "constexpr int v = 0;");
+    const char *x = cuda_value(w, v->arg[0]);
+    cuda_line(w, "s%u[v] = %s;", id, x);
+    if (n > 1)
+        close_lanes(w);
+    cuda_close(w);
+    cuda_line(w, "#pragma unroll");
+    cuda_line(w, "for (int v = 1; v < %u; v++)", n);
+    if (reverse)
+        cuda_line(w, "    s%u[%u - v] = %s::join(s%u[%u - v], s%u[%u - v]);", id, n - 1, join, id,
+                  n, id, n - 1);
+    else
+        cuda_line(w, "    s%u[v] = %s::join(s%u[v - 1], s%u[v]);", id, join, id, id);
+    cuda_line(w, "float all%u;", id);
+    cuda_line(w, "const float before%u = %s::join(c%u, scan_team<%s, %u>(s%u[%u], all%u));", id,
+              join, id, join, k->team, id, reverse ? 0 : n - 1, id);
+    cuda_line(w, "#pragma unroll");
+    cuda_line(w, "for (int v = 0; v < %u; v++)", n);
+    cuda_line(w, "    s%u[v] = %s::join(before%u, s%u[v]);", id, join, id, id);
+    cuda_line(w, "c%u = %s::join(c%u, all%u);", id, join, id, id);
+}
+
+static void scan_blocks(Writer *w, const bool *reached, bool reverse)
+{
+    const CudaKernel *k = w->k;
+    uint32_t axis = k->along[0], n = k->vector, many = k->team * n;
+    w->vector_axis = n > 1 ? axis : 0;
+    cuda_axes(w, "p", false, k->point, k->n_point, 1);
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (reached[i] && is_scan(&w->nest->values.at[i]))
+            cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
+    cuda_open(w, k->row, "for (int base = 0; base < %lld; base += %u) {", (long long)k->length,
+              many);
+    cuda_line(w, "const int r = base + threadIdx.x * %u;", n);
+    cuda_line(w, "const bool in = r < %lld;", (long long)k->length);
+    if (reverse)
+        cuda_line(w, "const int %c%u = %lld - r;", n > 1 ? 'b' : 'a', axis,
+                  (long long)(k->length - n));
+    else
+        cuda_line(w, "const int %c%u = r;", n > 1 ? 'b' : 'a', axis);
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (reached[i] && is_scan(&w->nest->values.at[i]))
+            scan_pack(w, i, reverse);
+    cuda_open(w, n > 1 ? 0 : k->row, "if (in) {");
+    declare_results(w);
+    if (n > 1)
+        open_lanes(w);
+    else
+        cuda_line(w, "constexpr int v = 0;");
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (reached[i] && is_scan(&w->nest->values.at[i]))
+            cuda_name(w, w->depth - 1, i, str_format(w->arena, "s%u[v]", i));
+    write_results(w);
+    if (n > 1)
+        close_lanes(w);
+    store_results(w);
+    cuda_close(w);
+    cuda_close(w);
+}
+
+static void write_scan(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    Writer w = start(nest, k);
+    bool *reached = arena_array(w.arena, bool, nest->values.len);
+    cuda_reach(nest, k, reached);
+    put_signature(nest, k, name, out);
+    if (k->columns) {
+        cuda_line(&w, "const int p = blockIdx.x * %u + threadIdx.x;", k->threads);
+        scan_columns(&w, reached, k->reverse);
+    } else {
+        cuda_line(&w, "const int p = blockIdx.x;");
+        scan_blocks(&w, reached, k->reverse);
+    }
+    put_body(&w, out);
+}
+
+void cuda_write_kernel(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    switch (k->shape) {
+    case CUDA_MAP: write_map(nest, k, name, out); break;
+    case CUDA_ROWS: write_rows(nest, k, name, out); break;
+    case CUDA_SCAN: write_scan(nest, k, name, out); break;
+    }
+}

@@ -1,0 +1,192 @@
+// What generated kernels use: loads and stores of several elements, functions, reductions of a team.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cooperative_groups.h>
+#include <cstdint>
+
+#pragma nv_diag_suppress 177 // what a kernel does not use
+
+namespace {
+
+struct as_f32 {};
+struct as_f16 {};
+struct as_bf16 {};
+struct as_i32 {};
+struct as_rint {};
+
+template <class T> __device__ __forceinline__ float to_float(T x) { return float(x); }
+template <> __device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
+template <> __device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+template <class T> __device__ __forceinline__ T from_float(float x) { return T(x); }
+template <> __device__ __forceinline__ __half from_float(float x) { return __float2half_rn(x); }
+template <> __device__ __forceinline__ __nv_bfloat16 from_float(float x) { return __float2bfloat16_rn(x); }
+template <> __device__ __forceinline__ bool from_float(float x) { return x != 0.0f; }
+
+// V elements at once, in accesses of up to 16 bytes.
+template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) Pack {
+    T e[V];
+};
+template <int V, class T> __device__ __forceinline__ void load_pack(float (&x)[V], const T *p)
+{
+    const Pack<T, V> pack = *reinterpret_cast<const Pack<T, V> *>(p);
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        x[i] = to_float(pack.e[i]);
+}
+template <int V, class T> __device__ __forceinline__ void store_pack(T *p, const float (&x)[V])
+{
+    Pack<T, V> pack;
+#pragma unroll
+    for (int i = 0; i < V; i++)
+        pack.e[i] = from_float<T>(x[i]);
+    *reinterpret_cast<Pack<T, V> *>(p) = pack;
+}
+
+// Functions. Maxima and minima give NaN where an operand is NaN, as PyTorch's do.
+__device__ __forceinline__ float op_max(float a, float b)
+{
+    float y;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+__device__ __forceinline__ float op_min(float a, float b)
+{
+    float y;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+__device__ __forceinline__ float op_abs(float x) { return fabsf(x); }
+__device__ __forceinline__ float op_sign(float x) { return float((x > 0.0f) - (x < 0.0f)); }
+__device__ __forceinline__ float op_exp(float x) { return expf(x); }
+__device__ __forceinline__ float op_log(float x) { return logf(x); }
+__device__ __forceinline__ float op_log2(float x) { return log2f(x); }
+__device__ __forceinline__ float op_log10(float x) { return log10f(x); }
+__device__ __forceinline__ float op_sqrt(float x) { return sqrtf(x); }
+__device__ __forceinline__ float op_rsqrt(float x) { return rsqrtf(x); }
+__device__ __forceinline__ float op_recip(float x) { return 1.0f / x; }
+__device__ __forceinline__ float op_sin(float x) { return sinf(x); }
+__device__ __forceinline__ float op_cos(float x) { return cosf(x); }
+__device__ __forceinline__ float op_tan(float x) { return tanf(x); }
+__device__ __forceinline__ float op_asin(float x) { return asinf(x); }
+__device__ __forceinline__ float op_acos(float x) { return acosf(x); }
+__device__ __forceinline__ float op_atan(float x) { return atanf(x); }
+__device__ __forceinline__ float op_sinh(float x) { return sinhf(x); }
+__device__ __forceinline__ float op_cosh(float x) { return coshf(x); }
+__device__ __forceinline__ float op_tanh(float x) { return tanhf(x); }
+__device__ __forceinline__ float op_erf(float x) { return erff(x); }
+__device__ __forceinline__ float op_floor(float x) { return floorf(x); }
+__device__ __forceinline__ float op_ceil(float x) { return ceilf(x); }
+__device__ __forceinline__ float op_trunc(float x) { return truncf(x); }
+__device__ __forceinline__ float op_pow(float x, float y) { return powf(x, y); }
+__device__ __forceinline__ float op_relu(float x) { return op_max(x, 0.0f); }
+__device__ __forceinline__ float op_sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+__device__ __forceinline__ float op_silu(float x) { return x / (1.0f + expf(-x)); }
+__device__ __forceinline__ float op_gelu(float x)
+{
+    return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
+}
+__device__ __forceinline__ float op_softplus(float x)
+{
+    return op_max(x, 0.0f) + log1pf(expf(-fabsf(x)));
+}
+__device__ __forceinline__ float op_mish(float x) { return x * tanhf(op_softplus(x)); }
+__device__ __forceinline__ float op_where(bool c, float a, float b) { return c ? a : b; }
+__device__ __forceinline__ float op_cast(float x, as_f32) { return x; }
+__device__ __forceinline__ float op_cast(float x, as_f16) { return __half2float(__float2half_rn(x)); }
+__device__ __forceinline__ float op_cast(float x, as_bf16)
+{
+    return __bfloat162float(__float2bfloat16_rn(x));
+}
+__device__ __forceinline__ float op_cast(float x, as_i32, as_rint) { return rintf(x); }
+
+// How partial results are joined, and what joins without effect.
+struct Sum {
+    static constexpr float none = 0.0f;
+    __device__ static __forceinline__ float join(float a, float b) { return a + b; }
+};
+struct Prod {
+    static constexpr float none = 1.0f;
+    __device__ static __forceinline__ float join(float a, float b) { return a * b; }
+};
+struct Max {
+    static constexpr float none = -__builtin_huge_valf();
+    __device__ static __forceinline__ float join(float a, float b) { return op_max(a, b); }
+};
+struct Min {
+    static constexpr float none = __builtin_huge_valf();
+    __device__ static __forceinline__ float join(float a, float b) { return op_min(a, b); }
+};
+struct Logsumexp {
+    static constexpr float none = -__builtin_huge_valf();
+    __device__ static __forceinline__ float join(float a, float b)
+    {
+        const float most = op_max(a, b), least = op_min(a, b);
+        return least == none ? most : most + log1pf(expf(least - most));
+    }
+};
+
+// The result of a team's threads in all of them. A team is a part of a warp, a block, or the blocks of
+// a cluster; `shared` has room for one number of each warp.
+template <class J, int TEAM> __device__ __forceinline__ float join_lanes(float x)
+{
+#pragma unroll
+    for (int step = TEAM / 2; step > 0; step /= 2)
+        x = J::join(x, __shfl_xor_sync(0xffffffffu, x, step, 32));
+    return x;
+}
+template <class J, int TEAM, int BLOCKS> __device__ __forceinline__ float join_team(float x)
+{
+    if constexpr (TEAM <= 32) {
+        return join_lanes<J, TEAM>(x);
+    } else {
+        __shared__ float shared[33];
+        constexpr int WARPS = TEAM / 32;
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        x = join_lanes<J, 32>(x);
+        __syncthreads();
+        if (lane == 0)
+            shared[warp] = x;
+        __syncthreads();
+        x = join_lanes<J, 32>(lane < WARPS ? shared[lane] : J::none);
+        if constexpr (BLOCKS > 1) {
+            namespace cg = cooperative_groups;
+            cg::cluster_group cluster = cg::this_cluster();
+            if (threadIdx.x == 0)
+                shared[32] = x;
+            cluster.sync();
+            x = join_lanes<J, 32>(lane < BLOCKS ? *cluster.map_shared_rank(&shared[32], lane) : J::none);
+            cluster.sync();
+        }
+        return x;
+    }
+}
+
+// The join of what the threads of a block before this one hold, and of all of them.
+template <class J, int TEAM> __device__ __forceinline__ float scan_team(float x, float &all)
+{
+    __shared__ float shared[32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float sum = x;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const float before = __shfl_up_sync(0xffffffffu, sum, step);
+        sum = lane >= step ? J::join(before, sum) : sum;
+    }
+    __syncthreads();
+    if (lane == 31)
+        shared[warp] = sum;
+    __syncthreads();
+    float part = lane < TEAM / 32 ? shared[lane] : J::none;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const float before = __shfl_up_sync(0xffffffffu, part, step);
+        part = lane >= step ? J::join(before, part) : part;
+    }
+    all = __shfl_sync(0xffffffffu, part, 31);
+    const float warps = __shfl_sync(0xffffffffu, part, warp > 0 ? warp - 1 : 0);
+    const float own = __shfl_up_sync(0xffffffffu, sum, 1);
+    const float before = lane > 0 ? own : J::none;
+    return warp > 0 ? J::join(warps, before) : before;
+}
+
+} // namespace

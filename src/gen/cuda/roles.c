@@ -1,0 +1,203 @@
+/* Roles of a kernel's axes. In: a kernel with its stores and its row. Out: the order in which points and
+ * rows are walked, how many elements a thread takes at once, the team that shares a row, the block. */
+#include "gen/cuda/cuda_int.h"
+
+#include <stdlib.h>
+
+enum {
+    BLOCK = 256,
+    WARP = 32,
+    MOST_THREADS = 1024,
+    FLOATS = 32,       /* of a row that a thread keeps */
+    COLUMN_FLOATS = 96 /* the same where a thread takes a row alone */
+};
+
+/* Larger steps first. */
+static void order_axes(const Nest *nest, const Affine *index, uint64_t axes, uint32_t *order,
+                       uint32_t *n)
+{
+    *n = 0;
+    for (uint32_t i = 1; i < nest->axes.len; i++) {
+        if (!(axes >> i & 1))
+            continue;
+        uint32_t at = (*n)++;
+        while (at > 0 && llabs(affine_by(index, order[at - 1])) < llabs(affine_by(index, i))) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+}
+
+/* The access that says how rows lie in memory: that of most elements. */
+static const Affine *row_access(const Nest *nest, const CudaKernel *k, const bool *reached)
+{
+    const Affine *best = NULL;
+    int64_t most = 0;
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        int64_t n = v->axes & k->row ? cuda_count(nest, v->axes & (k->kept | k->row)) : 0;
+        if (reached[i] && v->op == NEST_LOAD && n > most) {
+            most = n;
+            best = &v->index;
+        }
+    }
+    return best;
+}
+
+static bool packs(const Affine *index, uint32_t axis, int64_t v)
+{
+    bool ok = affine_by(index, axis) == 1 && index->at % v == 0;
+    for (uint32_t i = 0; i < index->n; i++)
+        ok = ok && (index->term[i].axis == axis || index->term[i].by % v == 0);
+    return ok;
+}
+
+/* A thread that goes over many elements alone takes one result, so that neighbours read side by side. */
+static bool has_long_loop(const Nest *nest, const CudaKernel *k, const bool *reached)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (reached[i] && v->op == NEST_REDUCE && !cuda_is_team(k, v) &&
+            cuda_count(nest, v->over) > 64)
+            return true;
+    }
+    return false;
+}
+
+/* Elements of 16 bytes that every store along the axis can take; 1: none. */
+static uint32_t vector_of(const Nest *nest, const CudaKernel *k, uint32_t axis, const bool *reached)
+{
+    int64_t size = nest->axes.at[axis].size;
+    uint32_t bytes = 1;
+    bool any = false, stored = k->kept >> axis & 1;
+    for (uint32_t i = 0; i < k->n_stores; i++) {
+        const NestStore *s = &nest->stores.at[k->store[i]];
+        uint32_t b = (uint32_t)dtype_bytes(nest->tensors.at[s->tensor].dtype);
+        bytes = stored && b > bytes ? b : bytes;
+    }
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (!reached[i] || v->op != NEST_LOAD || affine_by(&v->index, axis) != 1)
+            continue;
+        uint32_t b = (uint32_t)dtype_bytes(nest->tensors.at[v->tensor].dtype);
+        bytes = b > bytes ? b : bytes;
+        any = true;
+    }
+    if ((!any && !stored) || has_long_loop(nest, k, reached))
+        return 1;
+    for (uint32_t v = bytes >= 4 ? 4 : 8; v > 1; v /= 2) {
+        bool ok = size % v == 0;
+        for (uint32_t i = 0; i < k->n_stores && stored; i++)
+            ok = ok && packs(&nest->stores.at[k->store[i]].index, axis, v);
+        if (ok)
+            return v;
+    }
+    return 1;
+}
+
+static uint32_t row_loads(const Nest *nest, const CudaKernel *k, const bool *reached)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        n += reached[i] && v->op == NEST_LOAD && v->axes & k->row &&
+             !(v->axes & ~(k->kept | k->row));
+    }
+    return n ? n : 1;
+}
+
+/* Most passes over a row: one for each reduction, one for the stores. */
+static uint32_t passes(const Nest *nest, const CudaKernel *k, const bool *reached)
+{
+    uint32_t n = k->kept & k->row ? 1 : 0;
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        n += reached[i] && cuda_is_team(k, &nest->values.at[i]);
+    return n;
+}
+
+static uint32_t round_up(int64_t n, uint32_t by) { return (uint32_t)((n + by - 1) / by * by); }
+
+/* The team of a row that lies in memory one element behind the other. */
+static void row_team(const Nest *nest, CudaKernel *k, const bool *reached)
+{
+    int64_t n = k->length / k->vector;
+    uint32_t keep = FLOATS / k->vector / row_loads(nest, k, reached);
+    bool once = passes(nest, k, reached) < 2;
+    keep = keep ? keep : 1;
+    k->threads = BLOCK;
+    if (n <= WARP * 4) {
+        for (k->team = 1; k->team * 4 < n && k->team < WARP; k->team *= 2) {
+        }
+        k->items = (uint32_t)((n + k->team - 1) / k->team);
+        return;
+    }
+    if (once) {
+        k->threads = k->team = n / 4 >= BLOCK ? BLOCK : round_up((n + 3) / 4, WARP);
+        return;
+    }
+    uint32_t few = keep < 4 ? keep : 4;
+    if (round_up((n + few - 1) / few, WARP) <= BLOCK * 2)
+        keep = few;
+    while (k->cluster < 16 && (n + keep - 1) / keep > (int64_t)k->cluster * MOST_THREADS)
+        k->cluster *= 2;
+    int64_t each = (n + (int64_t)k->cluster * keep - 1) / ((int64_t)k->cluster * keep);
+    if (each <= MOST_THREADS) {
+        k->threads = k->team = round_up(each, WARP);
+        k->items = keep;
+    } else {
+        k->cluster = 1;
+        k->threads = k->team = MOST_THREADS;
+    }
+}
+
+static void rows_roles(const Nest *nest, CudaKernel *k, const bool *reached)
+{
+    k->team = k->cluster = k->vector = 1;
+    if (k->columns) {
+        k->threads = 128;
+        if (k->length * row_loads(nest, k, reached) <= COLUMN_FLOATS)
+            k->items = (uint32_t)k->length;
+    } else {
+        k->vector = vector_of(nest, k, k->along[k->n_row - 1], reached);
+        row_team(nest, k, reached);
+    }
+    int64_t each = k->threads / k->team;
+    k->blocks = (k->points + each - 1) / each * k->cluster;
+}
+
+static void scan_roles(const Nest *nest, CudaKernel *k, const bool *reached, const Affine *access)
+{
+    bool near = access && llabs(affine_by(access, k->along[0])) == 1;
+    k->cluster = 1;
+    k->columns = !near;
+    k->vector = near ? vector_of(nest, k, k->along[0], reached) : 1;
+    k->threads = near ? BLOCK : 128;
+    k->team = near ? BLOCK : 1;
+    int64_t each = k->threads / k->team;
+    k->blocks = (k->points + each - 1) / each;
+}
+
+void cuda_roles(const Nest *nest, CudaKernel *k)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    cuda_reach(nest, k, reached);
+    const Affine *access = row_access(nest, k, reached);
+    order_axes(nest, &nest->stores.at[k->store[0]].index, k->kept & ~k->row, k->point, &k->n_point);
+    k->points = cuda_count(nest, k->kept & ~k->row);
+    k->length = cuda_count(nest, k->row);
+    if (k->shape == CUDA_MAP) {
+        k->vector = k->n_point ? vector_of(nest, k, k->point[k->n_point - 1], reached) : 1;
+        k->threads = BLOCK;
+        k->team = k->cluster = 1;
+        int64_t n = k->points / k->vector;
+        k->blocks = (n + k->threads - 1) / k->threads;
+        return;
+    }
+    order_axes(nest, access ? access : &nest->stores.at[k->store[0]].index, k->row, k->along,
+               &k->n_row);
+    if (k->shape == CUDA_ROWS)
+        rows_roles(nest, k, reached);
+    else
+        scan_roles(nest, k, reached, access);
+}

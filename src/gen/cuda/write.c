@@ -1,0 +1,351 @@
+/* Values as CUDA text. In: a nest. Out: definitions in scopes; see write_int.h. */
+#include "gen/cuda/write_int.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- scopes ---- */
+
+void cuda_open(Writer *w, uint64_t axes, const char *head, ...)
+{
+    Scope *s = &w->scope[w->depth];
+    uint32_t around = w->depth ? w->scope[w->depth - 1].indent : 0;
+    Buf text = {0};
+    va_list args;
+    *s = (Scope){.axes = axes, .indent = around + 1};
+    s->name = arena_array(w->arena, const char *, w->nest->values.len);
+    va_start(args, head);
+    buf_vprintf(&text, head, args);
+    va_end(args);
+    Str rest = buf_view(&text), line;
+    while (text.len && str_next(&rest, '\n', &line)) {
+        buf_fill(&s->head, ' ', (size_t)around * 4);
+        buf_printf(&s->head, "%.*s\n", STR_ARG(line));
+    }
+    buf_free(&text);
+    w->depth++;
+}
+
+void cuda_close(Writer *w)
+{
+    w->depth--;
+    Scope *s = &w->scope[w->depth], *around = &w->scope[w->depth - 1];
+    buf_str(&around->text, buf_view(&s->head));
+    buf_str(&around->text, buf_view(&s->text));
+    buf_fill(&around->text, ' ', (size_t)around->indent * 4);
+    buf_puts(&around->text, "}\n");
+    buf_free(&s->head);
+    buf_free(&s->text);
+}
+
+static void line_in(Writer *w, uint32_t scope, const char *text)
+{
+    Scope *s = &w->scope[scope];
+    buf_fill(&s->text, ' ', (size_t)s->indent * 4);
+    buf_printf(&s->text, "%s\n", text);
+}
+
+void cuda_line(Writer *w, const char *format, ...)
+{
+    Buf text = {0};
+    va_list args;
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    line_in(w, w->depth - 1, text.at);
+    buf_free(&text);
+}
+
+void cuda_name(Writer *w, uint32_t scope, NestId id, const char *name)
+{
+    w->scope[scope].name[id] = name;
+}
+
+static const char *take(Writer *w, Buf *text)
+{
+    char *copy = buf_take(text, w->arena);
+    buf_free(text);
+    return copy;
+}
+
+/* ---- pieces ---- */
+
+const char *cuda_type(DType dtype)
+{
+    switch (dtype) {
+    case DT_F32: return "float";
+    case DT_F16: return "__half";
+    case DT_BF16: return "__nv_bfloat16";
+    case DT_I8: return "int8_t";
+    case DT_U8: return "uint8_t";
+    case DT_I16: return "int16_t";
+    case DT_I32: return "int32_t";
+    case DT_I64: return "int64_t";
+    case DT_BOOL: return "bool";
+    default: return NULL;
+    }
+}
+
+const char *cuda_join(PrimReduce reduce)
+{
+    static const char *const names[] = {[PRIM_SUM] = "Sum",
+                                        [PRIM_MAX] = "Max",
+                                        [PRIM_MIN] = "Min",
+                                        [PRIM_PROD] = "Prod",
+                                        [PRIM_LOGSUMEXP] = "Logsumexp"};
+    return names[reduce];
+}
+
+static const char *number_text(Writer *w, double x)
+{
+    Buf out = {0};
+    if (isnan(x))
+        buf_puts(&out, "__int_as_float(0x7fc00000)");
+    else if (isinf(x) || fabs(x) > 3.4028234663852886e38)
+        buf_puts(&out, x > 0 ? "__builtin_huge_valf()" : "(-__builtin_huge_valf())");
+    else if (x == trunc(x) && fabs(x) < 1e15)
+        buf_printf(&out, signbit(x) ? "(%.1ff)" : "%.1ff", x);
+    else {
+        buf_puts(&out, signbit(x) ? "(" : "");
+        size_t from = out.len;
+        buf_printf(&out, "%.9g", x);
+        buf_puts(&out, strpbrk(out.at + from, ".e") ? "f" : ".0f");
+        buf_puts(&out, signbit(x) ? ")" : "");
+    }
+    return take(w, &out);
+}
+
+const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, bool base)
+{
+    Buf out = {0};
+    bool wide = w->nest->tensors.at[tensor].count > INT32_MAX;
+    for (uint32_t i = 0; i < index->n; i++) {
+        AffineTerm t = index->term[i];
+        bool negative = t.by < 0 && i;
+        buf_puts(&out, i ? (negative ? " - " : " + ") : "");
+        buf_printf(&out, "%s%c%u", wide && llabs(t.by) == 1 ? "(int64_t)" : "",
+                   base && t.axis == w->vector_axis ? 'b' : 'a', t.axis);
+        int64_t by = negative ? -t.by : t.by;
+        if (by != 1)
+            buf_printf(&out, " * %s%lld%s", by < 0 ? "(" : "", (long long)by,
+                       by < 0 ? ")" : (wide ? "ll" : ""));
+    }
+    if (index->at || !index->n)
+        buf_printf(&out, "%s%lld",
+                   !index->n       ? ""
+                   : index->at < 0 ? " - "
+                                   : " + ",
+                   (long long)(index->n && index->at < 0 ? -index->at : index->at));
+    return take(w, &out);
+}
+
+void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
+               uint32_t per)
+{
+    const char *type = wide ? "int64_t" : "int";
+    const char *left = number;
+    for (uint32_t i = n; i-- > 0;) {
+        int64_t size = w->nest->axes.at[axes[i]].size;
+        char letter = i + 1 == n && per > 1 ? 'b' : 'a';
+        const char *kind = size > INT32_MAX ? "int64_t" : "int";
+        Buf out = {0};
+        if (i + 1 == n)
+            size /= per;
+        buf_printf(&out, "const %s %c%u = (%s)", kind, letter, axes[i], kind);
+        if (i)
+            buf_printf(&out, "(%s %% %lld)", left, (long long)size);
+        else
+            buf_printf(&out, "%s", left);
+        if (i + 1 == n && per > 1)
+            buf_printf(&out, " * %u", per);
+        buf_char(&out, ';');
+        cuda_line(w, "%s", out.at);
+        buf_free(&out);
+        if (i) {
+            const char *next = str_format(w->arena, "%s_%u", number, i);
+            cuda_line(w, "const %s %s = %s / %lld;", type, next, left, (long long)size);
+            left = next;
+        }
+    }
+}
+
+/* ---- values ---- */
+
+/* The deepest open scope whose axes the value varies along. */
+static uint32_t scope_of(const Writer *w, uint64_t axes)
+{
+    for (uint32_t i = w->depth; i-- > 1;)
+        if (w->scope[i].axes & axes)
+            return i;
+    return 0;
+}
+
+bool cuda_packs(const Writer *w, const NestValue *v)
+{
+    int64_t n = w->k->vector;
+    if (v->op != NEST_LOAD || v->n_arg || !w->vector_axis || n == 1 ||
+        affine_by(&v->index, w->vector_axis) != 1 || v->index.at % n)
+        return false;
+    for (uint32_t i = 0; i < v->index.n; i++)
+        if (v->index.term[i].axis != w->vector_axis && v->index.term[i].by % n)
+            return false;
+    return true;
+}
+
+/* Craft text with names in the place of $0, $1, $2: functions are called op_NAME, dtypes as_NAME. */
+static const char *form_text(Writer *w, const char *form, const char *const *args)
+{
+    Buf out = {0};
+    for (const char *p = form; *p;) {
+        if (*p == '$') {
+            buf_puts(&out, args[p[1] - '0']);
+            p += 2;
+        } else if (isalpha((unsigned char)*p)) {
+            size_t n = 0;
+            while (isalnum((unsigned char)p[n]) || p[n] == '_')
+                n++;
+            bool call = p[n] == '(';
+            buf_printf(&out, "%s%.*s%s", call ? "op_" : "as_", (int)n, p, call ? "" : "{}");
+            p += n;
+        } else if (*p == '"') {
+            size_t n = strcspn(p + 1, "\"");
+            buf_printf(&out, "as_%.*s{}", (int)n, p + 1);
+            p += n + 2;
+        } else if (isdigit((unsigned char)*p)) {
+            char *end;
+            strtod(p, &end);
+            buf_add(&out, p, (size_t)(end - p));
+            bool whole = !memchr(p, '.', (size_t)(end - p)) && !memchr(p, 'e', (size_t)(end - p));
+            buf_puts(&out, whole ? ".0f" : "f");
+            p = end;
+        } else {
+            buf_char(&out, *p++);
+        }
+    }
+    return take(w, &out);
+}
+
+static const char *load_text(Writer *w, const NestValue *v, const char *mask)
+{
+    const char *at = cuda_index(w, v->tensor, &v->index, false);
+    return mask ? str_format(w->arena, "%s ? to_float(t%u[%s]) : 0.0f", mask, v->tensor, at)
+                : str_format(w->arena, "to_float(t%u[%s])", v->tensor, at);
+}
+
+/* A whole number: as it is in memory where it is read. */
+static const char *place_text(Writer *w, NestId id)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    DType dtype = v->op == NEST_LOAD ? w->nest->tensors.at[v->tensor].dtype : DT_F32;
+    if (v->op == NEST_LOAD && !v->n_arg && dtype_is_int(dtype))
+        return str_format(w->arena, "(int64_t)t%u[%s]", v->tensor,
+                          cuda_index(w, v->tensor, &v->index, false));
+    return str_format(w->arena, "(int64_t)%s", cuda_value(w, id));
+}
+
+static const char *pick_text(Writer *w, const NestValue *v)
+{
+    const char *place = place_text(w, v->arg[0]);
+    const char *mask = v->n_arg > 1 ? cuda_value(w, v->arg[1]) : NULL;
+    const char *at = cuda_index(w, v->tensor, &v->index, false);
+    const char *text = str_format(w->arena, "to_float(t%u[%s + %s * %lld])", v->tensor, at, place,
+                                  (long long)v->by);
+    return mask ? str_format(w->arena, "%s ? %s : 0.0f", mask, text) : text;
+}
+
+static const char *inside_text(Writer *w, const NestValue *v)
+{
+    const char *at = cuda_index(w, 0, &v->index, false);
+    return str_format(w->arena, "%s(unsigned)(%s) < %lldu", w->edge_template ? "!EDGE || " : "", at,
+                      (long long)v->bound);
+}
+
+/* A reduction that the thread takes alone: loops in the scope that the result belongs to. */
+static void serial_reduce(Writer *w, uint32_t scope, NestId id, const char *name)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    uint32_t depth = w->depth, lane = w->lane, loops = 0;
+    int64_t all = cuda_count(w->nest, v->over);
+    w->depth = scope + 1;
+    Scope above[WRITE_SCOPES];
+    memcpy(above, w->scope, sizeof above);
+    w->lane = lane > scope ? 0 : lane;
+    cuda_line(w, "float %s = %s::none;", name, cuda_join(v->reduce));
+    for (uint32_t i = 1; i < w->nest->axes.len; i++) {
+        if (!(v->over >> i & 1))
+            continue;
+        int64_t size = w->nest->axes.at[i].size;
+        cuda_open(w, UINT64_C(1) << i, "#pragma unroll %d\nfor (int a%u = 0; a%u < %lld; a%u++) {",
+                  all <= 64       ? (int)size
+                  : size % 8 == 0 ? 8
+                                  : 4,
+                  i, i, (long long)size, i);
+        loops++;
+    }
+    const char *x = cuda_value(w, v->arg[0]);
+    cuda_line(w, "%s = %s::join(%s, %s);", name, cuda_join(v->reduce), name, x);
+    for (; loops; loops--)
+        cuda_close(w);
+    for (uint32_t i = scope + 1; i < depth; i++)
+        w->scope[i] = above[i];
+    w->depth = depth;
+    w->lane = lane;
+}
+
+/* A load of several elements stands in the scope around that of one element. */
+static const char *pack_load(Writer *w, NestId id)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    uint32_t around = w->lane - 1;
+    line_in(w, around, str_format(w->arena, "float x%u[%u];", id, w->k->vector));
+    line_in(w, around,
+            str_format(w->arena, "load_pack(x%u, t%u + (%s));", id, v->tensor,
+                       cuda_index(w, v->tensor, &v->index, true)));
+    return str_format(w->arena, "x%u[v]", id);
+}
+
+static const char *text_of(Writer *w, const NestValue *v)
+{
+    const char *args[NEST_ARGS] = {0};
+    uint32_t axis;
+    switch (v->op) {
+    case NEST_LOAD: return load_text(w, v, v->n_arg ? cuda_value(w, v->arg[0]) : NULL);
+    case NEST_PLACE:
+        axis = (uint32_t)__builtin_ctzll(v->axes);
+        return str_format(w->arena, "(float)a%u", axis);
+    case NEST_MAP:
+        for (uint32_t i = 0; i < v->n_arg; i++)
+            args[i] = cuda_value(w, v->arg[i]);
+        return form_text(w, v->form, args);
+    case NEST_INSIDE: return inside_text(w, v);
+    case NEST_PICK: return pick_text(w, v);
+    default: return "0.0f";
+    }
+}
+
+const char *cuda_value(Writer *w, NestId id)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    if (v->op == NEST_NUMBER)
+        return number_text(w, v->number);
+    if (v->op == NEST_COUNT)
+        return number_text(w, (double)cuda_count(w->nest, v->over));
+    uint32_t at = scope_of(w, v->axes);
+    if (w->scope[at].name[id])
+        return w->scope[at].name[id];
+    const char *name = str_format(w->arena, "v%u", id);
+    if (w->lane && at == w->lane && cuda_packs(w, v)) {
+        name = pack_load(w, id);
+    } else if (v->op == NEST_REDUCE) {
+        serial_reduce(w, at, id, name);
+    } else {
+        const char *text = text_of(w, v);
+        line_in(w, at,
+                str_format(w->arena, "const %s %s = %s;", v->mask ? "bool" : "float", name, text));
+    }
+    w->scope[at].name[id] = name;
+    return name;
+}

@@ -1,0 +1,54 @@
+/* Inside the text of kernels: nested scopes that values are written into.
+ *
+ *     kernel              values that only points decide
+ *       pack              loads of several elements
+ *         lane            one element
+ *           window        the axes of a reduction that the thread takes alone
+ *
+ * A value is written once, into the deepest scope whose axes it varies along. A scope's text is added to
+ * the one around it when it is closed, behind what was written there meanwhile. */
+#ifndef GEN_CUDA_WRITE_INT_H
+#define GEN_CUDA_WRITE_INT_H
+
+#include "gen/cuda/cuda_int.h"
+
+enum { WRITE_SCOPES = 24 };
+
+typedef struct Scope {
+    uint64_t axes;
+    Buf head, text;    /* head: the line that opens it */
+    const char **name; /* per value; NULL: not written here */
+    uint32_t indent;
+} Scope;
+
+typedef struct Writer {
+    Arena *arena;
+    const Nest *nest;
+    const CudaKernel *k;
+    Scope scope[WRITE_SCOPES];
+    uint32_t depth;       /* number of open scopes */
+    uint32_t lane;        /* number of the scope of one element; 0: none is open */
+    uint32_t vector_axis; /* 0: none */
+    bool edge_template;   /* masks are tested only where EDGE says so */
+    const bool *kept;     /* per value: loads that registers hold, named before */
+} Writer;
+
+/* Lines of the head are indented as those around it; the close adds the text to the scope around it, with
+ * a brace behind. */
+void cuda_open(Writer *w, uint64_t axes, const char *head, ...) ATTR_PRINTF(3, 4);
+void cuda_close(Writer *w);
+void cuda_line(Writer *w, const char *format, ...) ATTR_PRINTF(2, 3);
+/* The name or number that a value has here. */
+const char *cuda_value(Writer *w, NestId id);
+void cuda_name(Writer *w, uint32_t scope, NestId id, const char *name);
+/* "t0 + ..." as text: the index with the vector axis at its base. */
+const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, bool base);
+/* One access of V elements is possible. */
+bool cuda_packs(const Writer *w, const NestValue *v);
+const char *cuda_join(PrimReduce reduce); /* "Sum" */
+/* The coordinates of the axes from a running number; the last axis is `per` elements at once and is
+ * called b instead of a. */
+void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
+               uint32_t per);
+
+#endif

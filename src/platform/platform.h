@@ -1,0 +1,63 @@
+/* A platform: what a kernel is written for, as data.
+ *
+ *     ascend   AscendC from Craft; checked by the twin, predicted by the cycle model
+ *     cuda     CUDA C++ from nests; compiled by nvcc, measured on a GPU
+ *     cpu      C from Craft
+ *     pallas   not there yet
+ *
+ * A row says which memories there are, what an axis of a task may become, who compiles and who runs, and
+ * how files are written. One task, one reference and one tolerance serve all. A further platform is one row
+ * of platform.c and its `write`. */
+#ifndef PLATFORM_PLATFORM_H
+#define PLATFORM_PLATFORM_H
+
+#include "emit/emit.h"
+#include "graph/graph.h"
+
+enum { PLATFORM_MEMORIES = 4, PLATFORM_CHIPS = 4 };
+
+typedef struct PlatformMemory {
+    const char *name;
+    int64_t bytes;    /* of one core (`cores` of the chip have one each), or of the chip */
+    const char *held; /* what a kernel keeps there */
+} PlatformMemory;
+
+typedef struct PlatformChip {
+    const char *name;
+    uint32_t cores;
+    double copy_gbs; /* read and written together, measured; 0: nobody measured it for us */
+} PlatformChip;
+
+/* What was written, for whoever asked. */
+typedef struct PlatformMade {
+    const char *name; /* of the operator */
+    EmitFiles files;
+    VEC(const char *) kernels; /* one line each: role, blocks, threads */
+    int64_t bytes;             /* that the task has to move at least */
+    const char *compiled;      /* the file that the compiler takes */
+} PlatformMade;
+
+typedef bool PlatformWrite(Arena *arena, const Graph *graph, const char *name, Str model,
+                           PlatformMade *made, Diag *diag);
+
+typedef struct Platform {
+    const char *name, *language;
+    PlatformChip chips[PLATFORM_CHIPS];
+    PlatformMemory memories[PLATFORM_MEMORIES];
+    const char *roles;    /* what an axis may become, the outermost first */
+    const char *compiler; /* program that `doctor` looks for; NULL: none */
+    const char *runner;   /* the same of what shows that the machine is there */
+    PlatformWrite *write; /* files of a task; NULL: see `instead` */
+    const char *instead;  /* what to do where `write` is missing */
+} Platform;
+
+extern const Platform platforms[];
+extern const uint32_t platform_count;
+const Platform *platform_find(Str name); /* NULL: there is none */
+
+/* Compiles what was written in the directory. *said: the compiler's own words. False, with *lacks set, when
+ * the compiler is not on this machine. */
+bool platform_compile(Arena *arena, const Platform *platform, const char *dir,
+                      const PlatformMade *made, Str *said, bool *lacks);
+
+#endif

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Runs CUDA kernels that acraft wrote beside PyTorch, on a machine with an NVIDIA GPU.
+
+    cuda_bench.py DIR OUT.tsv [--compile] [--reps N] [--only NAME,...] [--limit SECONDS]
+
+DIR/*/ each hold NAME.cu, NAME.json (as `acraft build --platform cuda` writes them), model.py and `sizes`
+(integers of the model file as they were set, one "NAME VALUE" a line). Compiles all with nvcc, compares
+values with PyTorch eager on the same inputs, and times kernel, eager and (--compile) torch.compile by
+turns, each run after 256 MiB were written to empty L2; the median of N. Every timed result is compared too.
+Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
+"""
+import argparse
+import concurrent.futures
+import ctypes
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+import torch
+
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8, "u8": torch.uint8,
+          "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
+
+
+def compile_one(folder, manifest):
+    name = manifest["name"]
+    library = f"/tmp/{os.path.basename(os.path.dirname(folder))}_{os.path.basename(folder)}.so"
+    got = subprocess.run(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC", "-Xptxas",
+                          "-v", "-o", library, f"{folder}/{name}.cu"], capture_output=True, text=True)
+    spills = sum(int(n) for n in re.findall(r"(\d+) bytes spill stores", got.stderr))
+    return library if got.returncode == 0 else None, got.stderr[-400:], spills
+
+
+def read_model(folder):
+    text = open(f"{folder}/model.py").read()
+    for line in open(f"{folder}/sizes"):
+        name, value = line.split()
+        text = re.sub(rf"^{re.escape(name)} *=.*$", f"{name} = {value}", text, flags=re.M)
+    space = {"__name__": "model"}
+    exec(compile(text, folder, "exec"), space)
+    with torch.device("cuda"):
+        torch.manual_seed(1)
+        model = space["Model"](*space["get_init_inputs"]())
+        inputs = space["get_inputs"]()
+    return model.cuda(), [x.cuda() if isinstance(x, torch.Tensor) else x for x in inputs]
+
+
+def attribute(owner, path):
+    for name in path.split("."):
+        owner = getattr(owner, name)
+    return owner
+
+
+class Kernel:
+    def __init__(self, library, manifest, model, inputs):
+        self.function = getattr(ctypes.CDLL(library), manifest["name"] + "_launch")
+        tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+        self.held, self.outputs = [], []
+        for o in manifest["operands"]:
+            if o["kind"] == "output":
+                t = torch.empty(o["shape"], dtype=DTYPES[o["dtype"]], device="cuda")
+                self.outputs.append(t)
+            else:
+                t = (tensors[o["input"]] if o["kind"] == "input" else attribute(model, o["of"])).detach().contiguous()
+                if list(t.shape) != o["shape"] or t.dtype != DTYPES[o["dtype"]]:
+                    raise ValueError(f"{o['name']}: {list(t.shape)} {t.dtype}, the kernel wants {o['shape']} {o['dtype']}")
+            self.held.append(t)
+        self.workspace = torch.empty(max(1, manifest["workspace"]), dtype=torch.uint8, device="cuda")
+        self.arguments = [ctypes.c_void_p(t.data_ptr()) for t in self.held]
+        self.arguments.append(ctypes.c_void_p(self.workspace.data_ptr()))
+
+    def __call__(self):
+        status = self.function(*self.arguments, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+        if status:
+            raise RuntimeError(f"cudaError {status}")
+        return self.outputs
+
+    def poison(self):
+        for t in self.outputs:
+            t.fill_(float("nan") if t.is_floating_point() else 1)
+        self.workspace.fill_(255)
+
+
+def flat(out):
+    return [t for x in out for t in flat(x)] if isinstance(out, (list, tuple)) else [out]
+
+
+def compare(got, want):
+    """Largest error as a share of 1e-4 + 1e-4 |want|; over 1 is wrong."""
+    worst = 0.0
+    for g, w in zip(got, want, strict=True):
+        if g.shape != w.shape:
+            return float("inf")
+        for a, b in zip(g.reshape(-1).split(1 << 28), w.reshape(-1).split(1 << 28)):
+            if not b.is_floating_point():
+                worst = max(worst, float((a != b).any()) * 2)
+                continue
+            same = (a == b) | (a.isnan() & b.isnan())
+            share = torch.where(same, 0.0, (a - b).abs() / (1e-4 + 1e-4 * b.abs()))
+            worst = max(worst, float("inf") if share.isnan().any() else share.max().item())
+    return worst
+
+
+def measure(functions, reps, flush):
+    times = [[] for _ in functions]
+    for _ in range(reps):
+        for i, f in enumerate(functions):
+            a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            flush.zero_()
+            a.record()
+            f()
+            b.record()
+            b.synchronize()
+            times[i].append(a.elapsed_time(b))
+    return [sorted(t)[len(t) // 2] for t in times]
+
+
+def copy_rate(flush):
+    a, b = torch.empty(1 << 30, device="cuda"), torch.empty(1 << 30, device="cuda")
+    (ms,) = measure([lambda: b.copy_(a)], 15, flush)
+    return 8 * (1 << 30) / ms / 1e6
+
+
+def run_task(folder, manifest, library, options, flush):
+    model, inputs = read_model(folder)
+    kernel = Kernel(library, manifest, model, inputs)
+    with torch.no_grad():
+        want = [t.clone() if t.numel() < 1 << 28 else t for t in flat(model(*inputs))]
+        kernel.poison()
+        error = compare(kernel(), want)
+        torch.cuda.synchronize()
+        functions = [kernel, lambda: model(*inputs)]
+        if options.compile and time.time() < options.until:
+            compiled = torch.compile(model, dynamic=False)
+            compiled(*inputs)
+            functions.append(lambda: compiled(*inputs))
+        for f in functions:
+            f()
+        times = measure(functions, options.reps, flush)
+        error = max(error, compare(kernel.outputs, want))
+    return error, times
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dir")
+    parser.add_argument("out")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--reps", type=int, default=15)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--limit", type=int, default=500)
+    options = parser.parse_args()
+    options.until = time.time() + options.limit
+    only = set(options.only.split(",")) - {""}
+    done = set()
+    if os.path.exists(options.out):
+        done = {line.split("\t")[0] for line in open(options.out)}
+    tasks = []
+    for path in sorted(glob.glob(f"{options.dir}/*/*.json")):
+        name = os.path.basename(os.path.dirname(path))
+        if name not in done and (not only or name in only):
+            tasks.append((os.path.dirname(path), json.load(open(path))))
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        libraries = list(pool.map(lambda t: compile_one(*t), tasks))
+    flush = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+    rate = copy_rate(flush)
+    with open(options.out, "a") as out:
+        out.write(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
+                  f"{time.strftime('%Y-%m-%d')}, copy {rate:.0f} GB/s, median of {options.reps}\n")
+        if not done:
+            out.write("task\tbytes\terror\tours_ms\teager_ms\tcompile_ms\tspills\tnote\n")
+        for (folder, manifest), (library, said, spills) in zip(tasks, libraries):
+            name = os.path.basename(folder)
+            if not library:
+                out.write(f"{name}\t{manifest['bytes']}\t\t\t\t\t\tnvcc: {' '.join(said.split())[-200:]}\n")
+                continue
+            try:
+                error, times = run_task(folder, manifest, library, options, flush)
+                times += [float("nan")] * (3 - len(times))
+                out.write(f"{name}\t{manifest['bytes']}\t{error:.3g}\t" +
+                          "\t".join(f"{t:.4f}" if t == t else "" for t in times) + f"\t{spills}\t\n")
+            except Exception as e:
+                out.write(f"{name}\t{manifest['bytes']}\t\t\t\t\t{spills}\t{type(e).__name__}: {' '.join(str(e).split())[:160]}\n")
+                if "CUDA error" in str(e) or "cudaError" in str(e):
+                    out.flush()
+                    sys.exit(75)  # the device answers no more: a new process goes on behind this task
+            out.flush()
+            torch.cuda.empty_cache()
+            torch._dynamo.reset()
+
+
+if __name__ == "__main__":
+    main()
