@@ -24,10 +24,15 @@ typedef struct CudaKernel {
     uint32_t point[NEST_MAX_AXES], along[NEST_MAX_AXES];
     int64_t points, length; /* of the row; 1 where there is none */
     uint32_t vector;        /* elements at once along the innermost axis */
+    uint32_t tall;          /* MAP: of the second innermost axis that a thread takes; 1: one */
+    bool ragged;            /* MAP: of the last ones a thread takes fewer */
+    int64_t units;          /* MAP: threads that are wanted */
     uint32_t team;          /* threads of a block that share a row */
     uint32_t cluster;       /* blocks that share a row */
     uint32_t threads;       /* of a block */
     uint32_t items;         /* ROWS: packs that a thread keeps in registers; 0: read again */
+    bool shared;            /* ROWS: shared memory holds them instead */
+    int64_t shared_bytes;   /* of a block */
     bool columns;           /* ROWS: neighbouring threads take neighbouring rows */
     bool edges;             /* some access is masked */
     bool reverse;           /* SCAN: from the end */

@@ -4,14 +4,16 @@
 #include "gen/cuda/cuda_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    SERIAL_MOST = 4096,      /* elements of a reduction that one thread takes alone */
-    SERIAL_AGAIN = 64,       /* the same where several threads repeat it */
-    FEW_THREADS = 64 * 1024, /* fewer do not fill the machine */
-    FEW_ROWS = 264,          /* fewer teams do not either */
-    LONG_ROW = 16 * 1024,    /* a row worth sharing between kernels */
-    CHUNK = 16 * 1024,       /* of a long row for one team */
+    SERIAL_MOST = 4096,       /* elements of a reduction that one thread takes alone */
+    SERIAL_AGAIN = 64,        /* the same where several threads repeat it */
+    FEW_THREADS = 64 * 1024,  /* fewer do not fill the machine */
+    FEW_ROWS = 264,           /* fewer teams do not either */
+    CLUSTER_ROW = 400 * 1024, /* longer rows do not fit into the blocks of a cluster */
+    LONG_ROW = 16 * 1024,     /* a row worth sharing between kernels */
+    CHUNK = 16 * 1024,        /* of a long row for one team */
     LEAST_CHUNK = 2048,
     ENOUGH_CHUNKS = 256,
     MOST_CHUNKS = 2048,
@@ -192,8 +194,72 @@ static uint32_t shared_axis(CudaKernels *ks, NestId id, uint64_t row, int64_t wa
     return parts > 1 ? split_axis(ks, longest, nest->axes.at[longest].size / parts) : 0;
 }
 
-/* A reduction of a long row becomes one of the results of its parts. False: it is left as it is. */
-static bool share_row(CudaKernels *ks, NestId id)
+static NestId add_value(Nest *nest, NestValue v)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *o = &nest->values.at[i];
+        if (v.op == NEST_REDUCE && o->op == v.op && o->reduce == v.reduce && o->over == v.over &&
+            o->arg[0] == v.arg[0])
+            return i;
+    }
+    vec_push(nest->arena, &nest->values, v);
+    return nest->values.len - 1;
+}
+
+static NestId add_map(Nest *nest, const char *form, NestId a, NestId b, NestId c)
+{
+    NestValue v = {.op = NEST_MAP, .form = form, .n_arg = c ? 3 : b ? 2 : 1, .arg = {a, b, c}};
+    for (uint32_t i = 0; i < v.n_arg; i++)
+        v.axes |= nest->values.at[v.arg[i]].axes;
+    return add_value(nest, v);
+}
+
+static NestId add_number(Nest *nest, double number)
+{
+    return add_value(nest, (NestValue){.op = NEST_NUMBER, .number = number});
+}
+
+static bool is_map(const Nest *nest, NestId id, const char *form)
+{
+    return nest->values.at[id].op == NEST_MAP && !strcmp(nest->values.at[id].form, form);
+}
+
+/* A sum of (x - m)^2 where m is the same along the row, as a variance has it: *x, *m. */
+static bool is_sum_of_squares(const Nest *nest, const NestValue *v, NestId *x, NestId *m)
+{
+    if (v->reduce != PRIM_SUM || !is_map(nest, v->arg[0], "$0 * $0"))
+        return false;
+    NestId gap = nest->values.at[v->arg[0]].arg[0];
+    if (!is_map(nest, gap, "$0 - $1"))
+        return false;
+    *x = nest->values.at[gap].arg[0];
+    *m = nest->values.at[gap].arg[1];
+    return !(nest->values.at[*m].axes & v->over) && !(v->over & ~nest->values.at[*x].axes);
+}
+
+/* Part by part: the squares around the part's own mean c, and how far that is off: n (c - m)^2. So a part
+ * is read once, before m is known. */
+static NestId part_of_squares(Nest *nest, NestValue v, uint64_t shared, NestId x, NestId m)
+{
+    uint64_t over = v.over & ~shared;
+    double n = (double)cuda_count(nest, over);
+    NestValue sum = {.op = NEST_REDUCE,
+                     .reduce = PRIM_SUM,
+                     .n_arg = 1,
+                     .arg = {x},
+                     .over = over,
+                     .axes = nest->values.at[x].axes & ~over};
+    NestId mean = add_map(nest, "$0 * $1", add_value(nest, sum), add_number(nest, 1 / n), 0);
+    NestId gap = add_map(nest, "$0 - $1", x, mean, 0);
+    sum.arg[0] = add_map(nest, "$0 * $0", gap, 0, 0);
+    NestId squares = add_value(nest, sum);
+    NestId off = add_map(nest, "$0 - $1", mean, m, 0);
+    return add_map(nest, "$0 + $1 * ($2 * $2)", squares, add_number(nest, n), off);
+}
+
+/* A reduction of a long row becomes one of the results of its parts. False: it is left as it is. `again`:
+ * the kernel goes over the row once more afterwards. */
+static bool share_row(CudaKernels *ks, NestId id, bool again)
 {
     Nest *nest = ks->nest;
     NestValue v = nest->values.at[id];
@@ -203,7 +269,8 @@ static bool share_row(CudaKernels *ks, NestId id)
         want = length / LEAST_CHUNK < ENOUGH_CHUNKS ? length / LEAST_CHUNK : ENOUGH_CHUNKS;
     if (want > MOST_CHUNKS)
         want = MOST_CHUNKS;
-    if (rows >= FEW_ROWS || length < LONG_ROW * 2 || v.reduce == PRIM_LOGSUMEXP)
+    if ((rows >= FEW_ROWS && (!again || length <= CLUSTER_ROW)) || length < LONG_ROW * 2 ||
+        v.reduce == PRIM_LOGSUMEXP)
         return false;
     uint32_t axis = shared_axis(ks, id, v.over, want);
     if (!axis)
@@ -211,10 +278,12 @@ static bool share_row(CudaKernels *ks, NestId id)
     uint64_t bit = UINT64_C(1) << axis;
     v = nest->values.at[id];
     NestValue part = v;
+    NestId x, m, is;
     part.over &= ~bit;
     part.axes |= bit;
-    vec_push(nest->arena, &nest->values, part);
-    nest->values.at[id].arg[0] = nest->values.len - 1;
+    is = is_sum_of_squares(nest, &v, &x, &m) ? part_of_squares(nest, v, bit, x, m)
+                                             : add_value(nest, part);
+    nest->values.at[id].arg[0] = is;
     nest->values.at[id].over = bit;
     return true;
 }
@@ -262,26 +331,6 @@ static bool is_workspace(const Nest *nest, uint32_t store)
     return nest->tensors.at[nest->stores.at[store].tensor].value == VALUE_NONE;
 }
 
-/* The first result that no kernel has, and all others over its axes; without one the last tensor of the
- * workspace, which rests on those before it. */
-static bool next_group(const Nest *nest, const bool *done, CudaKernel *k)
-{
-    *k = (CudaKernel){0};
-    for (uint32_t i = 0; i < nest->stores.len && k->n_stores < CUDA_STORES; i++) {
-        uint64_t axes = affine_axes(&nest->stores.at[i].index);
-        if (done[i] || is_workspace(nest, i) || (k->n_stores && axes != k->kept))
-            continue;
-        k->kept = axes;
-        k->store[k->n_stores++] = i;
-    }
-    for (uint32_t i = nest->stores.len; i-- > 0 && !k->n_stores;)
-        if (!done[i]) {
-            k->kept = affine_axes(&nest->stores.at[i].index);
-            k->store[k->n_stores++] = i;
-        }
-    return k->n_stores > 0;
-}
-
 /* ---- reductions of the same rows in one kernel ---- */
 
 /* The store that fills a tensor of the workspace. */
@@ -310,6 +359,36 @@ static bool rests_on_tensor(const Nest *nest, NestId id, uint32_t tensor, bool d
             return true;
     }
     return false;
+}
+
+/* Whether a tensor of the workspace that no kernel fills yet rests on this one. */
+static bool is_wanted_later(const Nest *nest, const bool *done, uint32_t store)
+{
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        if (!done[i] && i != store &&
+            rests_on_tensor(nest, nest->stores.at[i].value, nest->stores.at[store].tensor, true))
+            return true;
+    return false;
+}
+
+/* The first result that no kernel has, and all others over its axes; without one a tensor of the workspace
+ * that none of the others rests on. */
+static bool next_group(const Nest *nest, const bool *done, CudaKernel *k)
+{
+    *k = (CudaKernel){0};
+    for (uint32_t i = 0; i < nest->stores.len && k->n_stores < CUDA_STORES; i++) {
+        uint64_t axes = affine_axes(&nest->stores.at[i].index);
+        if (done[i] || is_workspace(nest, i) || (k->n_stores && axes != k->kept))
+            continue;
+        k->kept = axes;
+        k->store[k->n_stores++] = i;
+    }
+    for (uint32_t i = nest->stores.len; i-- > 0 && !k->n_stores;)
+        if (!done[i] && !is_wanted_later(nest, done, i)) {
+            k->kept = affine_axes(&nest->stores.at[i].index);
+            k->store[k->n_stores++] = i;
+        }
+    return k->n_stores > 0;
 }
 
 /* A copy of the value in which what fills the tensor stands in the place of what reads it. */
@@ -429,7 +508,7 @@ static bool share_rows(CudaKernels *ks, const CudaKernel *k)
     for (uint32_t i = 1; i < count; i++) {
         const NestValue *v = &nest->values.at[i];
         if (reached[i] && v->op == NEST_REDUCE && !is_serial(nest, k, i))
-            shared = share_row(ks, i) || shared;
+            shared = share_row(ks, i, k->kept & v->over) || shared;
     }
     return shared;
 }

@@ -82,7 +82,7 @@ static void write_results(Writer *w)
             cuda_line(w, "y%u[v] = %s;", i, x);
         else
             cuda_line(w, "t%u[%s] = from_float<%s>(%s);", s->tensor,
-                      cuda_index(w, s->tensor, &s->index, false), dtype_of(w->nest, s), x);
+                      cuda_index(w, s->tensor, &s->index, AT_ELEMENT), dtype_of(w->nest, s), x);
     }
 }
 
@@ -92,7 +92,7 @@ static void store_results(Writer *w)
         const NestStore *s = &w->nest->stores.at[w->k->store[i]];
         if (store_packs(w, s))
             cuda_line(w, "store_pack(t%u + (%s), y%u);", s->tensor,
-                      cuda_index(w, s->tensor, &s->index, true), i);
+                      cuda_index(w, s->tensor, &s->index, AT_PACK), i);
     }
 }
 
@@ -118,11 +118,21 @@ static void close_lanes(Writer *w)
 
 static void map_element(Writer *w)
 {
+    if (w->tall_axis) {
+        cuda_open(w, UINT64_C(1) << w->tall_axis, "#pragma unroll\nfor (int u = 0; u < %u; u++) {",
+                  w->k->tall);
+        cuda_line(w, "const int a%u = c%u + u;", w->tall_axis, w->tall_axis);
+        if (w->k->ragged)
+            cuda_line(w, "if (EDGE && a%u >= %lld)\n            continue;", w->tall_axis,
+                      (long long)w->nest->axes.at[w->tall_axis].size);
+    }
     declare_results(w);
     open_lanes(w);
     write_results(w);
     close_lanes(w);
     store_results(w);
+    if (w->tall_axis)
+        cuda_close(w);
 }
 
 /* Whether some access of the thread can lie outside: its bounds at the ends of what the thread walks. */
@@ -143,31 +153,42 @@ static void write_edge(Writer *w)
             bool own = w->k->kept >> term.axis & 1;
             int64_t steps = !own                          ? nest->axes.at[term.axis].size - 1
                             : term.axis == w->vector_axis ? (int64_t)w->k->vector - 1
+                            : term.axis == w->tall_axis   ? (int64_t)w->k->tall - 1
                                                           : 0;
             *(term.by < 0 ? &low : &high) += term.by * steps;
             Affine gone = affine_axis(term.axis, own ? 0 : -term.by);
             affine_add(&fixed, &gone, 1);
         }
-        const char *at = cuda_index(w, 0, &fixed, w->k->vector > 1);
+        const char *at = cuda_index(w, 0, &fixed, AT_THREAD);
         buf_printf(&out, "%s(%s) + %lld < 0 || (%s) + %lld >= %lld", out.len ? " || " : "", at,
                    (long long)low, at, (long long)high, (long long)v->bound);
     }
+    if (w->k->ragged)
+        buf_printf(&out, "%sc%u > %lld", out.len ? " || " : "", w->tall_axis,
+                   (long long)w->nest->axes.at[w->tall_axis].size - w->k->tall);
     cuda_line(w, "const bool edge = %s;", out.len ? out.at : "false");
     buf_free(&out);
+}
+
+static void name_axes(Writer *w)
+{
+    const CudaKernel *k = w->k;
+    w->vector_axis = k->vector > 1 ? k->point[k->n_point - 1] : 0;
+    w->tall_axis = k->tall > 1 ? k->point[k->n_point - 2] : 0;
 }
 
 static void start_map(Writer *w)
 {
     const CudaKernel *k = w->k;
-    bool wide = k->points / k->vector > INT32_MAX / 2;
-    w->vector_axis = k->vector > 1 ? k->point[k->n_point - 1] : 0;
+    bool wide = k->units > INT32_MAX / 2;
+    name_axes(w);
     if (wide)
         cuda_line(w, "const int64_t p = (int64_t)blockIdx.x * %u + threadIdx.x;", k->threads);
     else
         cuda_line(w, "const int p = (int)(blockIdx.x * %u + threadIdx.x);", k->threads);
-    if (k->points / k->vector % k->threads)
-        cuda_line(w, "if (p >= %lld)\n        return;", (long long)(k->points / k->vector));
-    cuda_axes(w, "p", wide, k->point, k->n_point, k->vector);
+    if (k->units % k->threads)
+        cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->units);
+    cuda_axes(w, "p", wide, k->point, k->n_point, k->vector, k->tall);
 }
 
 static void put_body(Writer *w, Buf *out)
@@ -181,7 +202,10 @@ static void put_axis_parameters(const Writer *w, bool types, Buf *out)
 {
     for (uint32_t i = 0; i < w->k->n_point; i++) {
         uint32_t axis = w->k->point[i];
-        buf_printf(out, ", %s%c%u", types ? "const int " : "", axis == w->vector_axis ? 'b' : 'a',
+        buf_printf(out, ", %s%c%u", types ? "const int " : "",
+                   axis == w->vector_axis ? 'b'
+                   : axis == w->tall_axis ? 'c'
+                                          : 'a',
                    axis);
     }
 }
@@ -191,7 +215,7 @@ static void write_map_edges(const Nest *nest, const CudaKernel *k, const char *n
 {
     Writer body = start(nest, k), w = start(nest, k);
     body.edge_template = true;
-    body.vector_axis = k->vector > 1 ? k->point[k->n_point - 1] : 0;
+    name_axes(&body);
     map_element(&body);
     buf_printf(out, "template <bool EDGE> __device__ __forceinline__ void\n%s_element(", name);
     put_parameters(nest, k, true, out);
@@ -253,7 +277,7 @@ static void start_rows(Writer *w)
         cuda_line(w, "const bool live = p < %lld;", (long long)k->points);
         cuda_line(w, "p = live ? p : %lld;", (long long)k->points - 1);
     }
-    cuda_axes(w, "p", false, k->point, k->n_point, 1);
+    cuda_axes(w, "p", false, k->point, k->n_point, 1, 1);
 }
 
 /* Opens the loop over a thread's part of the row. */
@@ -266,7 +290,8 @@ static void open_row(Writer *w)
                        : k->cluster == 1 ? " + lane"
                                          : str_format(w->arena, " + rank * %u + lane", k->team);
     if (k->items) {
-        cuda_open(w, k->row, "#pragma unroll\nfor (int i = 0; i < %u; i++) {", k->items);
+        cuda_open(w, k->row, "#pragma unroll%s\nfor (int i = 0; i < %u; i++) {",
+                  k->shared ? " 4" : "", k->items);
         cuda_line(w, "const int r = i * %lld%s;", (long long)all, lane);
         if (!exact)
             cuda_line(w, "if (r >= %lld)\n%*scontinue;", (long long)packs,
@@ -275,16 +300,36 @@ static void open_row(Writer *w)
         cuda_open(w, k->row, "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
                   *lane ? lane + 3 : "0", (long long)packs, (long long)all);
     }
-    cuda_axes(w, "r", false, k->along, k->n_row, k->vector);
+    cuda_axes(w, "r", false, k->along, k->n_row, k->vector, 1);
 }
 
 static void close_row(Writer *w) { cuda_close(w); }
+
+/* A pack of the row, from shared memory. */
+static void name_shared(Writer *w, NestId id)
+{
+    uint32_t n = w->k->vector, around = n > 1 ? w->lane - 1 : w->depth - 1;
+    if (n > 1) {
+        cuda_line_in(w, around, str_format(w->arena, "float x%u[%u];", id, n));
+        cuda_line_in(w, around,
+                     str_format(w->arena, "load_pack(x%u, s%u + (i * %u + lane) * %u);", id, id,
+                                w->k->team, n));
+        cuda_name(w, w->lane, id, str_format(w->arena, "x%u[v]", id));
+    } else {
+        cuda_line_in(w, around,
+                     str_format(w->arena, "const float x%u = to_float(s%u[i * %u + lane]);", id, id,
+                                w->k->team));
+        cuda_name(w, w->depth - 1, id, str_format(w->arena, "x%u", id));
+    }
+}
 
 /* Names of what the registers hold, in the scope of an element. */
 static void name_kept(Writer *w)
 {
     for (uint32_t i = 1; i < w->nest->values.len && w->k->items; i++)
-        if (w->kept && w->kept[i])
+        if (w->kept && w->kept[i] && w->k->shared)
+            name_shared(w, i);
+        else if (w->kept && w->kept[i])
             cuda_name(w, w->depth - 1, i,
                       str_format(w->arena, w->k->vector > 1 ? "x%u[i][v]" : "x%u[i]", i));
 }
@@ -314,18 +359,47 @@ static void read_row(Writer *w, const bool *reached)
             continue;
         if (k->vector == 1)
             cuda_line(w, "x%u[i] = to_float(t%u[%s]);", i, v->tensor,
-                      cuda_index(w, v->tensor, &v->index, false));
+                      cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
         else if (cuda_packs(w, v))
             cuda_line(w, "load_pack(x%u[i], t%u + (%s));", i, v->tensor,
-                      cuda_index(w, v->tensor, &v->index, true));
+                      cuda_index(w, v->tensor, &v->index, AT_PACK));
         else {
             open_lanes(w);
             cuda_line(w, "x%u[i][v] = to_float(t%u[%s]);", i, v->tensor,
-                      cuda_index(w, v->tensor, &v->index, false));
+                      cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
             close_lanes(w);
         }
     }
     close_row(w);
+    w->kept = kept;
+}
+
+/* The same into shared memory, where it fits there. */
+static void share_row(Writer *w, const bool *reached)
+{
+    const CudaKernel *k = w->k;
+    bool *kept = arena_array(w->arena, bool, w->nest->values.len);
+    int64_t offset = 0;
+    cuda_line(w, "extern __shared__ __align__(16) unsigned char held[];");
+    for (uint32_t i = 1; i < w->nest->values.len; i++) {
+        const NestValue *v = &w->nest->values.at[i];
+        if (!reached[i] || !is_row_load(k, v) || !(k->vector == 1 || cuda_packs(w, v)))
+            continue;
+        const char *type = cuda_type(w->nest->tensors.at[v->tensor].dtype);
+        kept[i] = true;
+        cuda_line(w, "%s *s%u = (%s *)(held + %lld);", type, i, type, (long long)offset);
+        offset += (int64_t)k->items * k->team * k->vector *
+                  (int64_t)dtype_bytes(w->nest->tensors.at[v->tensor].dtype);
+    }
+    open_row(w);
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (kept[i]) {
+            const NestValue *v = &w->nest->values.at[i];
+            cuda_line(w, "copy_pack<%u>(s%u + (i * %u + lane) * %u, t%u + (%s));", k->vector, i,
+                      k->team, k->vector, v->tensor, cuda_index(w, v->tensor, &v->index, AT_PACK));
+        }
+    close_row(w);
+    cuda_line(w, "wait_copies();");
     w->kept = kept;
 }
 
@@ -419,7 +493,9 @@ static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, 
     cuda_reach(nest, k, reached);
     put_signature(nest, k, name, out);
     start_rows(&w);
-    if (k->items)
+    if (k->shared)
+        share_row(&w, reached);
+    else if (k->items)
         read_row(&w, reached);
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (reached[i] && cuda_is_team(k, &nest->values.at[i])) {
@@ -449,7 +525,7 @@ static void scan_columns(Writer *w, const bool *reached, bool reverse)
     long long last = (long long)k->length - 1;
     if (k->points % k->threads)
         cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->points);
-    cuda_axes(w, "p", false, k->point, k->n_point, 1);
+    cuda_axes(w, "p", false, k->point, k->n_point, 1, 1);
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && is_scan(&w->nest->values.at[i]))
             cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
@@ -511,7 +587,7 @@ static void scan_blocks(Writer *w, const bool *reached, bool reverse)
     const CudaKernel *k = w->k;
     uint32_t axis = k->along[0], n = k->vector, many = k->team * n;
     w->vector_axis = n > 1 ? axis : 0;
-    cuda_axes(w, "p", false, k->point, k->n_point, 1);
+    cuda_axes(w, "p", false, k->point, k->n_point, 1, 1);
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && is_scan(&w->nest->values.at[i]))
             cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));

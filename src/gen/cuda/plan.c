@@ -106,8 +106,13 @@ static void put_call(const Nest *nest, const CudaKernel *k, const char *kernel,
                    "    cudaFuncSetAttribute(%s, cudaFuncAttributeNonPortableClusterSizeAllowed, "
                    "1);\n",
                    kernel);
-    buf_printf(out, "    %s<<<%lld, %u, 0, (cudaStream_t)stream>>>(", kernel, (long long)k->blocks,
-               k->threads);
+    if (k->shared_bytes)
+        buf_printf(out,
+                   "    cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+                   "%lld);\n",
+                   kernel, (long long)k->shared_bytes);
+    buf_printf(out, "    %s<<<%lld, %u, %lld, (cudaStream_t)stream>>>(", kernel,
+               (long long)k->blocks, k->threads, (long long)k->shared_bytes);
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
         if (!used[i])
             continue;
@@ -136,7 +141,9 @@ static void describe(const CudaKernel *k, Buf *out)
                    k->cluster > 1 ? " in a cluster of blocks" : "");
     buf_printf(out, ", %u element%s at once", k->vector, k->vector == 1 ? "" : "s");
     if (k->shape == CUDA_ROWS)
-        buf_puts(out, k->items ? ", rows stay in registers" : ", rows are read once for each pass");
+        buf_puts(out, k->shared  ? ", rows stay in shared memory"
+                      : k->items ? ", rows stay in registers"
+                                 : ", rows are read once for each pass");
     buf_puts(out, ".\n");
 }
 

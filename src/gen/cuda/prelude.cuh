@@ -42,6 +42,23 @@ template <int V, class T> __device__ __forceinline__ void store_pack(T *p, const
     *reinterpret_cast<Pack<T, V> *>(p) = pack;
 }
 
+// From memory into shared memory, without waiting; each thread reads only what it copied itself.
+template <int V, class T> __device__ __forceinline__ void copy_pack(T *to, const T *from)
+{
+    constexpr int bytes = sizeof(T) * V;
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+    else if constexpr (bytes == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(from) : "memory");
+    else if constexpr (bytes == 4)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+    else
+        for (int i = 0; i < V; i++)
+            to[i] = from[i];
+}
+__device__ __forceinline__ void wait_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
 // Functions. Maxima and minima give NaN where an operand is NaN, as PyTorch's do.
 __device__ __forceinline__ float op_max(float a, float b)
 {

@@ -8,8 +8,12 @@ enum {
     BLOCK = 256,
     WARP = 32,
     MOST_THREADS = 1024,
-    FLOATS = 32,       /* of a row that a thread keeps */
-    COLUMN_FLOATS = 96 /* the same where a thread takes a row alone */
+    REGISTER_THREADS = 512,    /* of a block whose threads keep as much */
+    MOST_CLUSTER = 8,          /* larger ones find no place on many processors */
+    SHARED_ALONE = 200 * 1024, /* bytes: one block has the processor */
+    SHARED_MOST = 100 * 1024,  /* bytes: two such blocks share a processor */
+    FLOATS = 32,               /* of a row that a thread keeps */
+    COLUMN_FLOATS = 96         /* the same where a thread takes a row alone */
 };
 
 /* Larger steps first. */
@@ -116,6 +120,19 @@ static uint32_t passes(const Nest *nest, const CudaKernel *k, const bool *reache
     return n;
 }
 
+/* Bytes of a row in memory, of all tensors that it is read from. */
+static int64_t row_bytes(const Nest *nest, const CudaKernel *k, const bool *reached)
+{
+    int64_t bytes = 0;
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (reached[i] && v->op == NEST_LOAD && v->axes & k->row &&
+            !(v->axes & ~(k->kept | k->row)))
+            bytes += k->length * (int64_t)dtype_bytes(nest->tensors.at[v->tensor].dtype);
+    }
+    return bytes;
+}
+
 static uint32_t round_up(int64_t n, uint32_t by) { return (uint32_t)((n + by - 1) / by * by); }
 
 /* The team of a row that lies in memory one element behind the other. */
@@ -139,16 +156,24 @@ static void row_team(const Nest *nest, CudaKernel *k, const bool *reached)
     uint32_t few = keep < 4 ? keep : 4;
     if (round_up((n + few - 1) / few, WARP) <= BLOCK * 2)
         keep = few;
-    while (k->cluster < 16 && (n + keep - 1) / keep > (int64_t)k->cluster * MOST_THREADS)
-        k->cluster *= 2;
-    int64_t each = (n + (int64_t)k->cluster * keep - 1) / ((int64_t)k->cluster * keep);
-    if (each <= MOST_THREADS) {
-        k->threads = k->team = round_up(each, WARP);
+    if (round_up((n + keep - 1) / keep, WARP) <= REGISTER_THREADS) {
+        k->threads = k->team = round_up((n + keep - 1) / keep, WARP);
         k->items = keep;
-    } else {
+        return;
+    }
+    int64_t bytes = row_bytes(nest, k, reached);
+    while (k->cluster < MOST_CLUSTER && bytes / k->cluster > SHARED_MOST)
+        k->cluster *= 2;
+    k->threads = k->team = bytes / k->cluster > SHARED_MOST ? MOST_THREADS : REGISTER_THREADS;
+    if (bytes / k->cluster > SHARED_ALONE) {
         k->cluster = 1;
         k->threads = k->team = MOST_THREADS;
+        return;
     }
+    int64_t all = (int64_t)k->team * k->cluster;
+    k->shared = true;
+    k->items = (uint32_t)((n + all - 1) / all);
+    k->shared_bytes = bytes / k->length * k->items * k->team * k->vector;
 }
 
 static void rows_roles(const Nest *nest, CudaKernel *k, const bool *reached)
@@ -178,6 +203,50 @@ static void scan_roles(const Nest *nest, CudaKernel *k, const bool *reached, con
     k->blocks = (k->points + each - 1) / each;
 }
 
+/* Neighbours along the axis share most of what they read: their windows overlap. */
+static bool windows_overlap(const Nest *nest, const CudaKernel *k, const bool *reached,
+                            uint32_t axis)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        int64_t step = reached[i] && v->op == NEST_LOAD ? affine_by(&v->index, axis) : 0;
+        for (uint32_t t = 0; t < v->index.n && step > 0; t++) {
+            AffineTerm term = v->index.term[t];
+            if (!(k->kept >> term.axis & 1) && term.by > 0 && step >= term.by &&
+                step < term.by * nest->axes.at[term.axis].size)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A thread takes several results above each other whose windows overlap, and reads what they share once.
+ * Side by side it takes one: neighbouring threads then read neighbouring elements. */
+static void widen_windows(const Nest *nest, CudaKernel *k, const bool *reached)
+{
+    enum { TALL = 8, LESS_TALL = 4, ENOUGH = 1 << 18 };
+    if (k->n_point < 2 || has_long_loop(nest, k, reached) || k->points < ENOUGH)
+        return;
+    int64_t rows = nest->axes.at[k->point[k->n_point - 2]].size;
+    if (windows_overlap(nest, k, reached, k->point[k->n_point - 1]))
+        k->vector = 1;
+    if (rows < 2 * LESS_TALL || !windows_overlap(nest, k, reached, k->point[k->n_point - 2]))
+        return;
+    k->tall = rows < 4 * TALL ? LESS_TALL : TALL;
+    k->ragged = rows % k->tall;
+    k->edges = k->edges || k->ragged;
+}
+
+static int64_t units_of(const Nest *nest, const CudaKernel *k)
+{
+    int64_t n = 1;
+    for (uint32_t i = 0; i < k->n_point; i++) {
+        int64_t each = i + 1 == k->n_point ? k->vector : i + 2 == k->n_point ? k->tall : 1;
+        n *= (nest->axes.at[k->point[i]].size + each - 1) / each;
+    }
+    return n;
+}
+
 void cuda_roles(const Nest *nest, CudaKernel *k)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
@@ -190,8 +259,10 @@ void cuda_roles(const Nest *nest, CudaKernel *k)
         k->vector = k->n_point ? vector_of(nest, k, k->point[k->n_point - 1], reached) : 1;
         k->threads = BLOCK;
         k->team = k->cluster = 1;
-        int64_t n = k->points / k->vector;
-        k->blocks = (n + k->threads - 1) / k->threads;
+        k->tall = 1;
+        widen_windows(nest, k, reached);
+        k->units = units_of(nest, k);
+        k->blocks = (k->units + k->threads - 1) / k->threads;
         return;
     }
     order_axes(nest, access ? access : &nest->stores.at[k->store[0]].index, k->row, k->along,

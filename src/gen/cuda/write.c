@@ -41,7 +41,7 @@ void cuda_close(Writer *w)
     buf_free(&s->text);
 }
 
-static void line_in(Writer *w, uint32_t scope, const char *text)
+void cuda_line_in(Writer *w, uint32_t scope, const char *text)
 {
     Scope *s = &w->scope[scope];
     buf_fill(&s->text, ' ', (size_t)s->indent * 4);
@@ -55,7 +55,7 @@ void cuda_line(Writer *w, const char *format, ...)
     va_start(args, format);
     buf_vprintf(&text, format, args);
     va_end(args);
-    line_in(w, w->depth - 1, text.at);
+    cuda_line_in(w, w->depth - 1, text.at);
     buf_free(&text);
 }
 
@@ -118,7 +118,14 @@ static const char *number_text(Writer *w, double x)
     return take(w, &out);
 }
 
-const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, bool base)
+static char letter_of(const Writer *w, uint32_t axis, IndexAt at)
+{
+    return at >= AT_PACK && axis == w->vector_axis   ? 'b'
+           : at == AT_THREAD && axis == w->tall_axis ? 'c'
+                                                     : 'a';
+}
+
+const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, IndexAt at)
 {
     Buf out = {0};
     bool wide = w->nest->tensors.at[tensor].count > INT32_MAX;
@@ -127,7 +134,7 @@ const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, bool bas
         bool negative = t.by < 0 && i;
         buf_puts(&out, i ? (negative ? " - " : " + ") : "");
         buf_printf(&out, "%s%c%u", wide && llabs(t.by) == 1 ? "(int64_t)" : "",
-                   base && t.axis == w->vector_axis ? 'b' : 'a', t.axis);
+                   letter_of(w, t.axis, at), t.axis);
         int64_t by = negative ? -t.by : t.by;
         if (by != 1)
             buf_printf(&out, " * %s%lld%s", by < 0 ? "(" : "", (long long)by,
@@ -143,24 +150,24 @@ const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, bool bas
 }
 
 void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
-               uint32_t per)
+               uint32_t per, uint32_t tall)
 {
     const char *type = wide ? "int64_t" : "int";
     const char *left = number;
     for (uint32_t i = n; i-- > 0;) {
         int64_t size = w->nest->axes.at[axes[i]].size;
-        char letter = i + 1 == n && per > 1 ? 'b' : 'a';
+        uint32_t each = i + 1 == n ? per : i + 2 == n ? tall : 1;
+        char letter = each == 1 ? 'a' : i + 1 == n ? 'b' : 'c';
         const char *kind = size > INT32_MAX ? "int64_t" : "int";
         Buf out = {0};
-        if (i + 1 == n)
-            size /= per;
+        size = (size + each - 1) / each;
         buf_printf(&out, "const %s %c%u = (%s)", kind, letter, axes[i], kind);
         if (i)
             buf_printf(&out, "(%s %% %lld)", left, (long long)size);
         else
             buf_printf(&out, "%s", left);
-        if (i + 1 == n && per > 1)
-            buf_printf(&out, " * %u", per);
+        if (each > 1)
+            buf_printf(&out, " * %u", each);
         buf_char(&out, ';');
         cuda_line(w, "%s", out.at);
         buf_free(&out);
@@ -230,7 +237,7 @@ static const char *form_text(Writer *w, const char *form, const char *const *arg
 
 static const char *load_text(Writer *w, const NestValue *v, const char *mask)
 {
-    const char *at = cuda_index(w, v->tensor, &v->index, false);
+    const char *at = cuda_index(w, v->tensor, &v->index, AT_ELEMENT);
     return mask ? str_format(w->arena, "%s ? to_float(t%u[%s]) : 0.0f", mask, v->tensor, at)
                 : str_format(w->arena, "to_float(t%u[%s])", v->tensor, at);
 }
@@ -242,7 +249,7 @@ static const char *place_text(Writer *w, NestId id)
     DType dtype = v->op == NEST_LOAD ? w->nest->tensors.at[v->tensor].dtype : DT_F32;
     if (v->op == NEST_LOAD && !v->n_arg && dtype_is_int(dtype))
         return str_format(w->arena, "(int64_t)t%u[%s]", v->tensor,
-                          cuda_index(w, v->tensor, &v->index, false));
+                          cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
     return str_format(w->arena, "(int64_t)%s", cuda_value(w, id));
 }
 
@@ -250,7 +257,7 @@ static const char *pick_text(Writer *w, const NestValue *v)
 {
     const char *place = place_text(w, v->arg[0]);
     const char *mask = v->n_arg > 1 ? cuda_value(w, v->arg[1]) : NULL;
-    const char *at = cuda_index(w, v->tensor, &v->index, false);
+    const char *at = cuda_index(w, v->tensor, &v->index, AT_ELEMENT);
     const char *text = str_format(w->arena, "to_float(t%u[%s + %s * %lld])", v->tensor, at, place,
                                   (long long)v->by);
     return mask ? str_format(w->arena, "%s ? %s : 0.0f", mask, text) : text;
@@ -258,7 +265,7 @@ static const char *pick_text(Writer *w, const NestValue *v)
 
 static const char *inside_text(Writer *w, const NestValue *v)
 {
-    const char *at = cuda_index(w, 0, &v->index, false);
+    const char *at = cuda_index(w, 0, &v->index, AT_ELEMENT);
     return str_format(w->arena, "%s(unsigned)(%s) < %lldu", w->edge_template ? "!EDGE || " : "", at,
                       (long long)v->bound);
 }
@@ -300,10 +307,10 @@ static const char *pack_load(Writer *w, NestId id)
 {
     const NestValue *v = &w->nest->values.at[id];
     uint32_t around = w->lane - 1;
-    line_in(w, around, str_format(w->arena, "float x%u[%u];", id, w->k->vector));
-    line_in(w, around,
-            str_format(w->arena, "load_pack(x%u, t%u + (%s));", id, v->tensor,
-                       cuda_index(w, v->tensor, &v->index, true)));
+    cuda_line_in(w, around, str_format(w->arena, "float x%u[%u];", id, w->k->vector));
+    cuda_line_in(w, around,
+                 str_format(w->arena, "load_pack(x%u, t%u + (%s));", id, v->tensor,
+                            cuda_index(w, v->tensor, &v->index, AT_PACK)));
     return str_format(w->arena, "x%u[v]", id);
 }
 
@@ -343,8 +350,9 @@ const char *cuda_value(Writer *w, NestId id)
         serial_reduce(w, at, id, name);
     } else {
         const char *text = text_of(w, v);
-        line_in(w, at,
-                str_format(w->arena, "const %s %s = %s;", v->mask ? "bool" : "float", name, text));
+        cuda_line_in(
+            w, at,
+            str_format(w->arena, "const %s %s = %s;", v->mask ? "bool" : "float", name, text));
     }
     w->scope[at].name[id] = name;
     return name;

@@ -29,6 +29,7 @@ typedef struct Writer {
     uint32_t depth;       /* number of open scopes */
     uint32_t lane;        /* number of the scope of one element; 0: none is open */
     uint32_t vector_axis; /* 0: none */
+    uint32_t tall_axis;   /* 0: none */
     bool edge_template;   /* masks are tested only where EDGE says so */
     const bool *kept;     /* per value: loads that registers hold, named before */
 } Writer;
@@ -37,18 +38,20 @@ typedef struct Writer {
  * a brace behind. */
 void cuda_open(Writer *w, uint64_t axes, const char *head, ...) ATTR_PRINTF(3, 4);
 void cuda_close(Writer *w);
+void cuda_line_in(Writer *w, uint32_t scope, const char *text);
 void cuda_line(Writer *w, const char *format, ...) ATTR_PRINTF(2, 3);
 /* The name or number that a value has here. */
 const char *cuda_value(Writer *w, NestId id);
 void cuda_name(Writer *w, uint32_t scope, NestId id, const char *name);
-/* "t0 + ..." as text: the index with the vector axis at its base. */
-const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, bool base);
+/* An index as text, at an element, at the begin of its pack, or at the begin of what the thread takes. */
+typedef enum IndexAt { AT_ELEMENT, AT_PACK, AT_THREAD } IndexAt;
+const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, IndexAt at);
 /* One access of V elements is possible. */
 bool cuda_packs(const Writer *w, const NestValue *v);
 const char *cuda_join(PrimReduce reduce); /* "Sum" */
 /* The coordinates of the axes from a running number; the last axis is `per` elements at once and is
- * called b instead of a. */
+ * called b instead of a, the one before it `tall` and c. */
 void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
-               uint32_t per);
+               uint32_t per, uint32_t tall);
 
 #endif
