@@ -41,7 +41,9 @@ def read_model(folder):
         name, value = line.split()
         text = re.sub(rf"^{re.escape(name)} *=.*$", f"{name} = {value}", text, flags=re.M)
     space = {"__name__": "model"}
-    exec(compile(text, folder, "exec"), space)
+    path = f"/tmp/{os.path.basename(folder)}_model.py"  # torch.compile looks at the file
+    open(path, "w").write(text)
+    exec(compile(text, path, "exec"), space)
     with torch.device("cuda"):
         torch.manual_seed(1)
         model = space["Model"](*space["get_init_inputs"]())
@@ -135,9 +137,12 @@ def run_task(folder, manifest, library, options, flush):
         torch.cuda.synchronize()
         functions = [kernel, lambda: model(*inputs)]
         if options.compile and time.time() < options.until:
-            compiled = torch.compile(model, dynamic=False)
-            compiled(*inputs)
-            functions.append(lambda: compiled(*inputs))
+            try:
+                compiled = torch.compile(model, dynamic=False)
+                compiled(*inputs)
+                functions.append(lambda: compiled(*inputs))
+            except torch._dynamo.exc.TorchDynamoException as e:
+                print(f"{folder}: torch.compile: {e}", file=sys.stderr)
         for f in functions:
             f()
         times = measure(functions, options.reps, flush)
