@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 
 #include "base/paint.h"
-
 #include "cmd/platform.h"
 #include "craft/craft.h"
 #include "emit/check.h"

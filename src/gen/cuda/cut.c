@@ -98,7 +98,10 @@ static uint32_t nearest_axis(const Nest *nest, NestId id, uint64_t axes)
 static void put_in_memory(Nest *nest, NestId id)
 {
     NestValue v = nest->values.at[id], load = {.op = NEST_LOAD, .axes = v.axes, .uses = v.uses};
-    NestTensor t = {.value = VALUE_NONE, .dtype = DT_F32, .count = cuda_count(nest, v.axes)};
+    NestTensor t = {.value = VALUE_NONE,
+                    .role = NEST_WORKSPACE,
+                    .dtype = DT_F32,
+                    .count = cuda_count(nest, v.axes)};
     int64_t stride = 1;
     for (uint64_t left = v.axes; left;) {
         uint32_t axis = nearest_axis(nest, id, left);
@@ -110,7 +113,7 @@ static void put_in_memory(Nest *nest, NestId id)
     load.tensor = nest->tensors.len;
     vec_push(nest->arena, &nest->tensors, t);
     vec_push(nest->arena, &nest->values, v);
-    NestStore store = {load.tensor, load.index, nest->values.len - 1};
+    NestStore store = {.tensor = load.tensor, .index = load.index, .value = nest->values.len - 1};
     vec_push(nest->arena, &nest->stores, store);
     nest->values.at[id] = load;
 }
@@ -328,7 +331,7 @@ static bool is_inside_other(const Nest *nest, const bool *reached, NestId id)
 
 static bool is_workspace(const Nest *nest, uint32_t store)
 {
-    return nest->tensors.at[nest->stores.at[store].tensor].value == VALUE_NONE;
+    return nest->tensors.at[nest->stores.at[store].tensor].role == NEST_WORKSPACE;
 }
 
 /* ---- reductions of the same rows in one kernel ---- */
@@ -350,7 +353,7 @@ static bool rests_on_tensor(const Nest *nest, NestId id, uint32_t tensor, bool d
     reach(nest, id, reached);
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (!reached[i] || v->op != NEST_LOAD || nest->tensors.at[v->tensor].value != VALUE_NONE)
+        if (!reached[i] || v->op != NEST_LOAD || nest->tensors.at[v->tensor].role != NEST_WORKSPACE)
             continue;
         if (v->tensor == tensor
                 ? direct

@@ -33,11 +33,12 @@ static Nest *derive_task(Arena *arena, const Graph *graph, const ValueId **outer
 
 static void add_operand(Arena *arena, CudaPlan *plan, const NestTensor *t, ValueId value)
 {
-    CudaOperand o = {.value = value, .output = t->output, .dtype = t->dtype, .count = t->count};
+    CudaOperand o = {
+        .value = value, .output = t->role == NEST_OUTPUT, .dtype = t->dtype, .count = t->count};
     uint32_t n = 0;
     for (uint32_t i = 0; i < plan->operands.len; i++)
-        n += plan->operands.at[i].output == t->output;
-    o.name = str_format(arena, "%c%u", t->output ? 'y' : 'x', n);
+        n += plan->operands.at[i].output == (t->role == NEST_OUTPUT);
+    o.name = str_format(arena, "%c%u", t->role == NEST_OUTPUT ? 'y' : 'x', n);
     plan->bytes += t->count * (int64_t)dtype_bytes(t->dtype);
     vec_push(arena, &plan->operands, o);
 }
@@ -52,7 +53,7 @@ static bool name_operands(Arena *arena, const Nest *nest, const Graph *graph, co
             uint32_t best = nest->tensors.len, place = 0;
             for (uint32_t i = 0; i < nest->tensors.len; i++) {
                 const NestTensor *t = &nest->tensors.at[i];
-                if (t->value == VALUE_NONE || t->output != output || arg[i])
+                if (t->role != (output ? NEST_OUTPUT : NEST_INPUT) || arg[i])
                     continue;
                 ValueId v = !output && outer ? outer[t->value] : t->value;
                 if (v == VALUE_NONE || (!output && graph_value(graph, v)->kind == VALUE_CONST))
@@ -212,7 +213,7 @@ bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *pla
     if (!name_operands(arena, nest, graph, outer, plan, arg, diag))
         return false;
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
-        if (nest->tensors.at[i].value != VALUE_NONE)
+        if (nest->tensors.at[i].role != NEST_WORKSPACE)
             continue;
         arg[i] = str_format(arena, "((char *)workspace + %lld)", (long long)plan->workspace);
         plan->workspace += (nest->tensors.at[i].count * 4 + ALIGN - 1) / ALIGN * ALIGN;

@@ -54,8 +54,7 @@ typedef struct NestValue {
     uint64_t over;
     double number;
     uint32_t tensor;
-    Affine index; /* LOAD, MERGE: in elements */
-    Affine index;  /* LOAD, PICK: in elements; INSIDE */
+    Affine index;  /* LOAD, MERGE, PICK: in elements; INSIDE */
     int64_t bound; /* INSIDE */
     int64_t by;    /* PICK */
     bool reverse;  /* SCAN */
