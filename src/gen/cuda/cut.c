@@ -345,9 +345,9 @@ static uint32_t filler(const Nest *nest, uint32_t tensor)
     return i;
 }
 
-/* Whether a value rests on a tensor of the workspace through others of them; `from` itself is passed over
- * where the value reads it directly and `direct` is false. */
-static bool rests_on_tensor(const Nest *nest, NestId id, uint32_t tensor, bool direct)
+/* Whether a value rests on a tensor of the workspace, through others of them or, with `direct`, because it
+ * reads it itself. */
+static bool find_tensor(const Nest *nest, NestId id, uint32_t tensor, bool direct, bool *seen)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
     reach(nest, id, reached);
@@ -355,13 +355,22 @@ static bool rests_on_tensor(const Nest *nest, NestId id, uint32_t tensor, bool d
         const NestValue *v = &nest->values.at[i];
         if (!reached[i] || v->op != NEST_LOAD || nest->tensors.at[v->tensor].role != NEST_WORKSPACE)
             continue;
-        if (v->tensor == tensor
-                ? direct
-                : rests_on_tensor(nest, nest->stores.at[filler(nest, v->tensor)].value, tensor,
-                                  true))
-            return true;
+        if (v->tensor == tensor) {
+            if (direct)
+                return true;
+        } else if (!seen[v->tensor]) {
+            NestId of = nest->stores.at[filler(nest, v->tensor)].value;
+            seen[v->tensor] = true;
+            if (find_tensor(nest, of, tensor, true, seen))
+                return true;
+        }
     }
     return false;
+}
+
+static bool rests_on_tensor(const Nest *nest, NestId id, uint32_t tensor, bool direct)
+{
+    return find_tensor(nest, id, tensor, direct, arena_array(nest->arena, bool, nest->tensors.len));
 }
 
 /* Whether a tensor of the workspace that no kernel fills yet rests on this one. */

@@ -71,9 +71,10 @@ static void put_wrapper(const CudaPlan *plan, const Graph *graph, Buf *out)
                 out,
                 "    TORCH_CHECK(%s.is_cuda() && %s.numel() == %lld && %s.scalar_type() == "
                 "%s,\n        \"%s: %s has another size or dtype than this kernel is for\");\n"
-                "    %s = %s.contiguous();\n",
+                "    %s = %s.contiguous();\n"
+                "    if ((uintptr_t)%s.data_ptr() %% 16)\n        %s = %s.clone();\n",
                 o->name, o->name, (long long)o->count, o->name, torch_type(o->dtype), plan->name,
-                o->name, o->name, o->name);
+                o->name, o->name, o->name, o->name, o->name, o->name);
             continue;
         }
         Shape shape = graph_value(graph, o->value)->shape;

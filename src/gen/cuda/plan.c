@@ -169,8 +169,9 @@ static void put_source(const CudaKernels *ks, CudaPlan *plan, const char *const 
 static void put_header(const CudaPlan *plan, const Graph *graph, Buf *out)
 {
     buf_printf(out,
-               "/* Launches %s on a stream. All pointers are to device memory; the workspace has\n"
-               " * %s_WORKSPACE bytes. Returns a cudaError_t; it does not wait. */\n"
+               "/* Launches %s on a stream. All pointers are to device memory, at multiples of 16\n"
+               " * bytes; the workspace has %s_WORKSPACE bytes. Returns a cudaError_t; it does not "
+               "wait. */\n"
                "#ifndef ACRAFT_%s_H\n#define ACRAFT_%s_H\n\n",
                plan->name, plan->name, plan->name, plan->name);
     for (uint32_t i = 0; i < plan->operands.len; i++) {

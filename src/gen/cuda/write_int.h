@@ -12,7 +12,7 @@
 
 #include "gen/cuda/cuda_int.h"
 
-enum { WRITE_SCOPES = 24 };
+enum { WRITE_SCOPES = NEST_MAX_AXES + 8 }; /* nested scopes bind different axes */
 
 typedef struct Scope {
     uint64_t axes;
