@@ -1,7 +1,6 @@
 /* acraft data make: training rows of which every program was run. */
-#include "cmd/cmd.h"
+#include "cmd/data.h"
 
-#include "rows/rows.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@ typedef struct DataArgs {
     const char *out, *mix, *tokenizer;
     int64_t rows, jobs, text_share, vocab;
     bool no_suites;
+    ScoreArgs score;
 } DataArgs;
 
 static volatile int stop_now;
@@ -94,8 +94,12 @@ static int run_data(CmdArgs *args, const DataArgs *a)
     Diag diag = diag_make(&args->arena, a->out ? a->out : "", STR(""));
     RowsSpec spec;
     uint64_t shown = 0;
-    if (strcmp(args->words[0], "make")) {
-        fprintf(stderr, "acraft data: '%s' is not there; make is\n", args->words[0]);
+    ScoreArgs score = a->score;
+    score.tokenizer = a->tokenizer;
+    if (!strcmp(args->words[0], "score") && args->word_count == 2)
+        return data_score(args, &score, a->jobs);
+    if (strcmp(args->words[0], "make") || args->word_count != 1) {
+        fprintf(stderr, "acraft data: make -o DIR, or score ROWS.jsonl\n");
         return CMD_USAGE;
     }
     if (!a->out) {
@@ -133,6 +137,7 @@ static int run_data(CmdArgs *args, const DataArgs *a)
 int cmd_data(int argc, char **argv)
 {
     DataArgs a = {.rows = 1000, .text_share = 5, .vocab = 2048};
+    a.score = (ScoreArgs){.gen = "local", .samples = 10, .tasks = 200, .temperature = 0.7};
     const CmdOption options[] = {
         {"o", CMD_TEXT, &a.out, "DIR", "where the rows go; a stopped run there is taken up"},
         {"rows", CMD_I64, &a.rows, "N", "how many (1000)"},
@@ -142,25 +147,36 @@ int cmd_data(int argc, char **argv)
          "of a hundred rows, how many are judged through AscendC text and the twin, too (5); 0: "
          "none, "
          "optimise rows neither"},
-        {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE", "tokenizer.json (trained on the rows)"},
+        {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE",
+         "tokenizer.json (make: trained on the rows; score: beside the weights)"},
         {"vocab", CMD_I64, &a.vocab, "N", "size of the tokenizer that is trained (2048)"},
         {"no-suites", CMD_FLAG, &a.no_suites, NULL, "do not keep away from the suites' tasks"},
         {"j", CMD_I64, &a.jobs, "N", "processes (one for each processor); the rows are the same"},
+        {"", CMD_HEAD, NULL, NULL, "score"},
+        {"gen", CMD_TEXT, &a.score.gen, "WHO", "local (default), 5-gram or nearest"},
+        {"weights", CMD_TEXT, &a.score.weights, "FILE", "checkpoint of --gen local"},
+        {"from", CMD_TEXT, &a.score.from, "FILE", "rows that 5-gram or nearest has seen"},
+        {"n", CMD_I64, &a.score.samples, "N", "samples of a task (10)"},
+        {"most", CMD_I64, &a.score.tasks, "N", "tasks, the first of the file (200)"},
+        {"turns", CMD_I64, &a.score.turns, "N", "repairs after an answer (0)"},
+        {"temperature", CMD_F64, &a.score.temperature, "T", "of --gen local (0.7)"},
     };
     CmdUsage usage = {"data",
-                      "make -o DIR [--rows N] [--mix LIST]",
+                      "make -o DIR [--rows N] [--mix LIST] | score ROWS.jsonl --gen WHO",
                       "Makes rows to train a model on: random tasks, kernels for them, errors and "
                       "their repair, faster\n"
                       "schedules, questions. Every program is run before its row is written. DIR "
                       "gets rows.jsonl\n"
                       "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
                       "(for acraft train) and\n"
-                      "card.md. The rows depend on --seed and the options alone.",
+                      "card.md. The rows depend on --seed and the options alone. score asks a "
+                      "model, or a baseline,\n"
+                      "for kernels to held-out rows and says how many are right.",
                       "acraft data make --rows 1000 -o rows",
                       options,
                       sizeof options / sizeof *options,
                       1,
-                      1};
+                      2};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status))

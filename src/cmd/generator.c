@@ -2,9 +2,11 @@
 #include "cmd/generator.h"
 
 #include "gen/exec.h"
+#include "gen/local/local.h"
 #include "gen/remote/profile.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 GenOptions gen_options(void)
@@ -34,6 +36,8 @@ bool gen_strategy(const GenOptions *o, PromptStrategy *strategy)
         list_strategies();
         return false;
     }
+    if (!strcmp(o->gen, "local") && *strategy == PROMPT_CRAFT)
+        *strategy = PROMPT_ROWS;
     if (o->direct && *strategy <= PROMPT_CRAFT_BARE)
         *strategy = PROMPT_ASCENDC;
     else if (o->no_exemplars && *strategy == PROMPT_CRAFT)
@@ -92,6 +96,21 @@ static bool open_remote(Arena *arena, const GenOptions *o, Generator *g, Client 
     return *client != NULL;
 }
 
+/* --weights, $ACRAFT_WEIGHTS, or what is installed. */
+static bool open_local(Arena *arena, const GenOptions *o, Generator *g, Diag *diag)
+{
+    const char *given = o->weights ? o->weights : getenv("ACRAFT_WEIGHTS");
+    const char *home = cmd_home(arena);
+    if (!given && home)
+        given = path_join(arena, home, "weights/model.safetensors");
+    LocalSpec spec = {.weights = given ? given : "weights/model.safetensors",
+                      .temperature = isnan(o->temperature) ? 0.7 : o->temperature,
+                      .top_p = isnan(o->top_p) ? 0.95 : o->top_p,
+                      .most = o->max_tokens > 0 ? (uint32_t)o->max_tokens : 0,
+                      .seed = o->gen_seed > 0 ? (uint64_t)o->gen_seed : 0};
+    return local_open(arena, &spec, g, diag);
+}
+
 bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, Diag *diag)
 {
     Str who = str_from(o->gen);
@@ -102,9 +121,10 @@ bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, 
     }
     if (str_is(who, "remote"))
         return open_remote(arena, o, g, client, diag);
+    if (str_is(who, "local"))
+        return open_local(arena, o, g, diag);
     diag_error(diag, "M011", (Span){0}, "no generator is called '%s'", o->gen);
-    diag_hint(diag, "plan, remote, or \"exec CMD\"; a model that runs in acraft itself (local) is "
-                    "not there yet");
+    diag_hint(diag, "plan, local, remote, or \"exec CMD\"");
     return false;
 }
 

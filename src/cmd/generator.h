@@ -7,7 +7,8 @@
 #include "gen/remote/client.h"
 
 typedef struct GenOptions {
-    const char *gen; /* "plan", "remote", "exec CMD" */
+    const char *gen;     /* "plan", "local", "remote", "exec CMD" */
+    const char *weights; /* of local; NULL: those installed */
     const char *url, *model, *key_file, *key_env, *profiles;
     double temperature, top_p;
     int64_t max_tokens, gen_seed, requests, tries;
@@ -33,7 +34,8 @@ GenOptions gen_options(void); /* the defaults */
     }
 
 #define GEN_OPTIONS(o)                                                                         \
-    {"gen", CMD_TEXT, &(o).gen, "WHO", "plan (default), remote, or \"exec CMD\""},             \
+    {"gen", CMD_TEXT, &(o).gen, "WHO", "plan (default), local, remote, or \"exec CMD\""},      \
+        {"weights", CMD_TEXT, &(o).weights, "FILE", "checkpoint of --gen local"},              \
         {"url", CMD_TEXT, &(o).url, "URL", "server: http://localhost:8000/v1"},                \
         {"model", CMD_TEXT, &(o).model, "NAME", "model, or a profile of the profile file"},    \
         {"key-file", CMD_TEXT, &(o).key_file, "FILE", "the server's key is its first line"},   \

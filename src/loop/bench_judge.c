@@ -134,10 +134,6 @@ static const char *first_said(const Diag *diag, const char *otherwise)
     return diag->items.len ? diag->items.at[0].text : otherwise;
 }
 
-/* What a task may not let pass if its score is to mean anything. */
-static const unsigned trivial = PROBE(ZEROS) | PROBE(ONES) | PROBE(CONSTANT) | PROBE(INPUT) |
-                                PROBE(OTHER_SEED);
-
 void judge_case(Judging *j, const CaseSpec *c)
 {
     const JudgeSpec *spec = j->spec;
@@ -158,7 +154,7 @@ void judge_case(Judging *j, const CaseSpec *c)
     if (ready->status != VERDICT_OK) {
         verdict_fail(&v, ready->status, STAGE_EXTRACT, str_dup(j->arena, str_from(ready->failed)));
     } else {
-        j->telling |= !(ready->ref.probe.left & trivial);
+        j->telling |= !(ready->ref.probe.left & PROBE_TRIVIAL);
         eval_candidate(j->arena, &j->judged->candidate, &ready->ref, &config, &v, &said);
     }
     v.seconds = pool_clock() - start;

@@ -2,6 +2,8 @@
  * schedule; the program. */
 #include "rows/rows_int.h"
 
+#include "gen/prompt/prompt.h"
+
 static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
 
 /* ---- prompts ---- */
@@ -12,7 +14,8 @@ void rows_put_task(const RowsTask *task, bool file, Buf *out)
         buf_printf(out, "```python\n%.*s```\n", STR_ARG(task->model));
         return;
     }
-    rows_graph_text(task->read->graph, out);
+    prompt_rows_graph(task->read->graph, out);
+    rows_put_pins(task->read->graph, task->pins.at, task->pins.len, "", out);
 }
 
 /* ---- pieces of sentences ---- */
@@ -110,7 +113,7 @@ static void put_memory(const NpuChip *chip, const RowsProgram *program, Dice *di
                       " UB: %lld of %u bytes are declared.",
                       " Declared buffers: %lld of UB's %u bytes."),
                (long long)program->ub, chip->ub);
-    if (str_find(program->craft, STR("depth=2")) >= 0)
+    if (program->double_buffered)
         buf_puts(out, one_of(dice, " Buffers of depth 2 let their copies overlap with arithmetic.",
                              " With depth=2 a copy can run beside arithmetic.", ""));
 }
@@ -147,7 +150,7 @@ static void put_time(const RowsProgram *program, Dice *dice, Buf *out)
 
 static void put_tail(const RowsProgram *program, Dice *dice, Buf *out)
 {
-    if (str_find(program->craft, STR(".size")) < 0)
+    if (!program->tail)
         return;
     buf_puts(out, one_of(dice, " The last piece may be shorter: views end at its .size.",
                          " Views end at .size, so the tail touches nothing outside.",
@@ -179,10 +182,4 @@ void rows_put_schedule(const RowsProgram *program, Buf *out)
         buf_printf(out, "%s a%u %lld", a > 1 ? "," : "", a, (long long)nest->axes.at[a].size);
     buf_printf(out, "; parts %lld\n", (long long)program->point.parts);
     schedule_print(nest, &program->schedule, out);
-}
-
-void rows_put_program(Str craft, Buf *out)
-{
-    buf_printf(out, "```python\n%.*s", STR_ARG(craft));
-    buf_puts(out, craft.len && craft.at[craft.len - 1] == '\n' ? "```\n" : "\n```\n");
 }

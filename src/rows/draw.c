@@ -242,7 +242,9 @@ static bool write_file(Draw *d, RowsTask *task)
         dims.of[i] = text;
     }
     Buf out = {0};
-    bool ok = model_write(d->arena, d->g, &dims, dice_u64(&d->dice), &out);
+    task->dims = dims;
+    task->wording = dice_u64(&d->dice);
+    bool ok = model_write(d->arena, d->g, &dims, task->wording, &out);
     task->model = str_from(buf_take(&out, d->arena));
     buf_free(&out);
     return ok;
@@ -280,6 +282,8 @@ bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, boo
     *differs = false;
     if (d.failed || !d.g->nodes.len)
         return false;
+    task->families = d.families | 1u << d.family;
+    task->whole = d.g;
     task->drawn = graph_prune(arena, d.g);
     task->flow = flow_of(task->drawn);
     task->operators = count_operators(task->drawn);

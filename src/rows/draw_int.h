@@ -24,6 +24,7 @@ typedef struct Draw {
     Graph *g;
     Diag diag;
     RowsFamily family;
+    uint32_t families; /* of which a step was drawn: a bit for each */
     DType dtype;
     VEC(Sizes) sizes; /* by value */
     VEC(RowsKnob) knobs;

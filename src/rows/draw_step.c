@@ -467,6 +467,7 @@ static void step_window(Draw *d)
 
 void draw_step(Draw *d, RowsFamily family)
 {
+    d->families |= 1u << family;
     switch (family) {
     case FAMILY_ACTIVATION: step_unary(d); break;
     case FAMILY_ARITHMETIC: step_binary(d); break;

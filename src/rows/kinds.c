@@ -2,6 +2,7 @@
 #include "rows/rows_int.h"
 
 #include "base/hash.h"
+#include "gen/prompt/prompt.h"
 #include "graph/eval.h"
 #include "loop/feedback.h"
 #include <string.h>
@@ -10,7 +11,6 @@ enum {
     POINTS = 5,        /* schedules that are timed for a task */
     REPAIRS = 2,       /* rows of a task */
     REPAIR_TRIES = 12, /* errors that are tried for one */
-    MOST_MESSAGE = 900,
     MOST_BYTES = 5000, /* of a row: under 2,000 tokens */
 };
 
@@ -73,6 +73,7 @@ static Row new_row(Work *w, RowsKind kind, const RowsProgram *program)
         .kind = kind,
         .number = str_format(w->arena, "%llu-%u", (unsigned long long)w->task.number, w->number++),
         .family = rows_family_name(w->task.family),
+        .families = w->task.families,
         .flow = w->task.flow,
         .dtype = dtype_name(graph_value(g, g->inputs.at[0])->dtype),
         .operators = w->task.operators,
@@ -131,7 +132,7 @@ static Str write_answer(Work *w, const RowsProgram *p, Str craft)
     buf_char(&out, '\n');
     rows_put_schedule(p, &out);
     buf_char(&out, '\n');
-    rows_put_program(craft, &out);
+    prompt_rows_program(craft, &out);
     return take(w, &out);
 }
 
@@ -194,7 +195,7 @@ static void make_optimise(Work *w)
     rows_put_task(&w->task, false, &prompt);
     buf_char(&prompt, '\n');
     rows_put_schedule(slow, &prompt);
-    rows_put_program(slow->craft, &prompt);
+    prompt_rows_program(slow->craft, &prompt);
     put_profile(slow, &prompt);
     row.prompt = take(w, &prompt);
     buf_printf(&answer, "Predicted: %.1f us in place of %.1f us. ", fast->us, slow->us);
@@ -202,7 +203,7 @@ static void make_optimise(Work *w)
     buf_char(&answer, '\n');
     rows_put_schedule(fast, &answer);
     buf_char(&answer, '\n');
-    rows_put_program(fast->craft, &answer);
+    prompt_rows_program(fast->craft, &answer);
     row.answer = take(w, &answer);
     if (row.prompt.len + row.answer.len > MOST_BYTES) {
         w->made->dropped[DROP_LONG]++;
@@ -232,10 +233,7 @@ static Str message_of(Work *w, const RowsBreak *broken, const Verdict *verdict, 
     vec_push(w->arena, &candidate.texts, ((EvalText){"kernel.craft", broken->craft}));
     Feedback feedback = {.verdict = verdict, .diag = diag, .candidate = &candidate};
     feedback_text(w->arena, &feedback, &out);
-    Str all = take(w, &out), kept = str_slice(all, 0, MOST_MESSAGE);
-    while (kept.len < all.len && kept.len && kept.at[kept.len - 1] != '\n')
-        kept.len--;
-    return kept;
+    return take(w, &out);
 }
 
 static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
@@ -246,7 +244,7 @@ static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
         buf_printf(&out, " Line %u of the repaired program reads `%.*s`.", broken->line,
                    STR_ARG(str_trim(broken->right)));
     buf_puts(&out, "\n\n");
-    rows_put_program(p->craft, &out);
+    prompt_rows_program(p->craft, &out);
     return take(w, &out);
 }
 
@@ -262,16 +260,15 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
         return false;
     }
     Row row = new_row(w, ROWS_REPAIR, p);
-    Buf prompt = {0};
+    Buf prompt = {0}, task = {0};
     row.error = broken.class;
     row.code = verdict.status == VERDICT_WRONG ? "wrong values" : first_code(&diag);
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
-    buf_puts(&prompt, "This Craft kernel fails. Say why and repair it.\n\n");
-    rows_put_task(&w->task, false, &prompt);
-    buf_char(&prompt, '\n');
-    rows_put_program(broken.craft, &prompt);
-    buf_str(&prompt, message_of(w, &broken, &verdict, &diag));
+    rows_put_task(&w->task, false, &task);
+    prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),
+                       &prompt);
+    buf_free(&task);
     row.prompt = take(w, &prompt);
     row.answer = repair_answer(w, &broken, p);
     if (verdict.status == VERDICT_WRONG && is_confirmed(w) &&
@@ -358,17 +355,24 @@ static VerdictStatus judge_program(Work *w, const RowsProgram *p)
 /* The fastest program and the slowest: only these are shown. */
 static bool judge_task(Work *w)
 {
+    const Graph *graph = w->task.read->graph;
+    if (rows_is_short(graph) && rows_rounding_decides(w->arena, graph))
+        return drop(w, DROP_DECIDES);
+    if (!rows_pin(w->arena, &w->task, w->at[0].craft, w->maker->chip))
+        return drop(w, DROP_CASES);
     if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice, &w->cases))
         return drop(w, DROP_CASES);
     VerdictStatus status = judge_program(w, &w->at[0]);
     if (status != VERDICT_OK)
         return drop(w, status == VERDICT_WRONG ? DROP_ROUNDED : DROP_REFUSED);
+    if (!rows_margin(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice))
+        return drop(w, DROP_ROUNDED);
     if (w->points > 1 && judge_program(w, &w->at[w->points - 1]) != VERDICT_OK)
         w->points = 1;
     return true;
 }
 
-void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsMade *made)
+static Work *new_work(const RowsMaker *maker, uint64_t number, RowsMade *made)
 {
     Work *w = arena_new(made->arena, Work);
     *w = (Work){.maker = maker,
@@ -376,6 +380,23 @@ void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsM
                 .dice = {maker->seed ^ 0x9e3779b97f4a7c15u, number + 1, 0},
                 .task = {.number = number},
                 .made = made};
+    return w;
+}
+
+bool rows_prepare(Arena *arena, const RowsMaker *maker, uint64_t number, RowsTask *task,
+                  RowsCases *cases)
+{
+    RowsMade made = {.arena = arena};
+    Work *w = new_work(maker, number, &made);
+    bool ok = draw_task(w) && plan_task(w) && judge_task(w);
+    *task = w->task;
+    *cases = w->cases;
+    return ok;
+}
+
+void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsMade *made)
+{
+    Work *w = new_work(maker, number, made);
     if (draw_task(w) && plan_task(w) && judge_task(w)) {
         Dice start = w->dice; /* a kind's rows do not depend on which others are made */
         for (int kind = 0; kind < ROWS_EXPLAIN && !made->contradiction; kind++) {

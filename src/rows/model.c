@@ -336,12 +336,13 @@ static void put_inputs(Writer *w, const ModelDims *dims, Buf *out)
     buf_puts(out, "]\n\n\ndef get_init_inputs():\n    return []\n");
 }
 
-static void put_forward(Writer *w, Buf *out)
+static void put_forward(Writer *w, const ModelDims *dims, Buf *out)
 {
     buf_puts(out, "\n\nclass Model(nn.Module):\n    def forward(self");
     for (uint32_t i = 0; i < w->g->inputs.len; i++)
         buf_printf(out, ", %s", graph_value(w->g, w->g->inputs.at[i])->name);
     buf_puts(out, "):\n");
+    rows_put_pins(w->g, dims->pins, dims->n_pins, "        ", out);
     buf_str(out, buf_view(&w->body));
     buf_puts(out, "        return ");
     for (uint32_t i = 0; i < w->g->outputs.len; i++)
@@ -362,25 +363,9 @@ bool model_write(Arena *arena, const Graph *graph, const ModelDims *dims, uint64
     for (uint32_t i = 0; i < dims->n_knobs; i++)
         buf_printf(out, "%s = %lld\n", dims->knobs[i].name, (long long)dims->knobs[i].value);
     if (!w.failed) {
-        put_forward(&w, out);
+        put_forward(&w, dims, out);
         put_inputs(&w, dims, out);
     }
     buf_free(&w.body);
     return !w.failed;
-}
-
-void rows_graph_text(const Graph *graph, Buf *out)
-{
-    Buf all = {0};
-    graph_print(graph, &all);
-    Str rest = buf_view(&all), line;
-    while (str_next(&rest, '\n', &line) && !str_starts(line, "}") && !str_starts(line, "source")) {
-        ptrdiff_t cut = str_find(line, STR(" @"));
-        if (cut < 0)
-            cut = str_find(line, STR(" source "));
-        Str kept = cut < 0 ? line : str_slice(line, 0, (size_t)cut);
-        if (!str_starts(kept, "graph ") && !str_starts(kept, "  note"))
-            buf_printf(out, "%.*s\n", STR_ARG(str_trim(kept)));
-    }
-    buf_free(&all);
 }

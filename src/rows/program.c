@@ -4,6 +4,7 @@
 #include "craft/craft.h"
 #include "emit/sim.h"
 #include "gen/plan/boundary.h"
+#include "gen/plan/clock.h"
 #include "ir/prove.h"
 #include "lower/lower.h"
 #include "sim/cycle.h"
@@ -47,6 +48,28 @@ static bool gathers(const IrProgram *p)
     return false;
 }
 
+static bool has_double_buffer(const IrProgram *p)
+{
+    int64_t depth;
+    for (uint32_t k = 0; k < p->kernels.len; k++)
+        for (uint32_t i = 0; i < p->kernels.at[k].buffers.len; i++) {
+            const IrBuffer *b = &p->kernels.at[k].buffers.at[i];
+            if (b->depth && ir_is_int(p, b->depth, &depth) && depth > 1)
+                return true;
+        }
+    return false;
+}
+
+/* A loop over pieces of which the last may be shorter. */
+static bool has_tail(const IrProgram *p)
+{
+    for (uint32_t i = 1; i < p->stmts.len; i++)
+        for (uint32_t k = 0; p->stmts.at[i].kind == IR_S_FOR && k < p->stmts.at[i].axis_count; k++)
+            if (p->stmts.at[i].axes[k].tile)
+                return true;
+    return false;
+}
+
 bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const PlanPoint *point,
                   RowsProgram *program)
 {
@@ -67,35 +90,9 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     if (!p || program->lines > ROWS_LINES || gathers(p))
         return false;
     program->ub = declared_bytes(p);
+    program->double_buffered = has_double_buffer(p);
+    program->tail = has_tail(p);
     return true;
-}
-
-static SimRole role_of(const IrTensor *t)
-{
-    return t->role == IR_ROLE_OUT ? SIM_OUT : t->role == IR_ROLE_INOUT ? SIM_INOUT : SIM_IN;
-}
-
-/* The launch at the task's own sizes. */
-static EmitSimLaunch launch_of(Arena *arena, const RowsProgram *program, const IrProgram *p)
-{
-    uint32_t n = program->plan.operands.len;
-    EmitSimTensor *tensors = arena_array(arena, EmitSimTensor, n + 1);
-    IrShape *shapes = arena_array(arena, IrShape, n + 1);
-    for (uint32_t i = 0; i < n; i++) {
-        const IrTensor *t = &p->tensors.at[i];
-        Shape shape = program->plan.operands.at[i].shape;
-        tensors[i] = (EmitSimTensor){.name = t->name,
-                                     .dtype = t->dtype,
-                                     .role = role_of(t),
-                                     .bytes = (uint64_t)dtype_bytes(t->dtype)};
-        shapes[i].rank = (uint32_t)shape.rank;
-        for (int d = 0; d < shape.rank; d++) {
-            shapes[i].dim[d] = shape.dim[d];
-            tensors[i].bytes *= (uint64_t)shape.dim[d];
-        }
-    }
-    return (EmitSimLaunch){
-        .host = {.operands = shapes}, .tensors = tensors, .tensor_count = n, .time_only = true};
 }
 
 /* One launch without values, straight from the lowered program: no compiler. */
@@ -130,7 +127,7 @@ bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program)
     IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;
     IrReport report;
     EmitInput in = {.file = "kernel.craft", .source = program->craft};
-    if (!p || p->operand_count != program->plan.operands.len)
+    if (!p)
         return false;
     ir_prove(arena, p, chip, &report, &quiet);
     AscProgram *lowered = lower_program(arena, p, chip, LOWER_ALIGN, &quiet);
@@ -138,8 +135,9 @@ bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program)
         return false;
     vec_push(arena, &in.variants, lowered);
     EmitSim *sim = emit_sim_open(arena, &in, &quiet);
-    EmitSimLaunch launch = launch_of(arena, program, p);
-    bool ok = sim && simulate(sim, &launch, program, &quiet);
+    EmitSimLaunch launch;
+    bool ok = sim && clock_launch(arena, &program->plan, p, &launch) &&
+              simulate(sim, &launch, program, &quiet);
     emit_sim_close(sim);
     return ok;
 }

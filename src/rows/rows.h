@@ -48,4 +48,31 @@ typedef enum RowsEnd {
 
 RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag);
 
+/* ---- scores (score.c) ---- */
+
+typedef struct RowsScoreSpec {
+    const NpuChip *chip;
+    const char *rows; /* rows.jsonl of a run; those to write are asked */
+    const struct Generator *generator;
+    uint32_t tasks;   /* at most */
+    uint32_t samples; /* of each */
+    uint32_t turns;   /* repairs after an answer */
+    uint32_t jobs;    /* processes; 0: one for each processor */
+} RowsScoreSpec;
+
+/* Of a family, or ("") of all. */
+typedef struct RowsScore {
+    const char *family;
+    uint32_t tasks, samples;
+    uint32_t wrong, refused,
+        none;      /* samples with wrong values, that do not check, without a program */
+    uint32_t lost; /* tasks that could not be scored */
+    double at_one, at_one_squares; /* sums over tasks of the share of right samples */
+    double at_all;                 /* tasks with a right sample */
+} RowsScore;
+typedef VEC(RowsScore) RowsScores;
+
+bool rows_score(Arena *arena, const RowsScoreSpec *spec, RowsScores *scores, Diag *diag);
+double rows_score_half(const RowsScore *score); /* half of the 95 % interval of at_one / tasks */
+
 #endif

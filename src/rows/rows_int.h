@@ -36,33 +36,65 @@ typedef struct RowsKnob {
     int64_t value;
 } RowsKnob;
 
+/* A size of an input that the task's program fixes. */
+typedef struct RowsPin {
+    uint32_t input;
+    int axis;
+    int64_t size;
+} RowsPin;
+
+/* How a model file writes sizes. */
+typedef struct ModelDims {
+    const char *const
+        *of[GRAPH_MAX_RANK * 2]; /* by input, as expressions over knobs; NULL: numbers */
+    const RowsKnob *knobs;
+    uint32_t n_knobs;
+    const RowsPin *pins; /* asserted in forward */
+    uint32_t n_pins;
+} ModelDims;
+
+enum { ROWS_KNOBS = 16 }; /* more are not varied */
+
 typedef struct RowsTask {
     uint64_t number;
     RowsFamily family;
+    uint32_t families;     /* of which it has a step: a bit for each */
     const char *flow;      /* "chain", "tree", "shared": how values are used */
     uint32_t operators;    /* difficulty */
-    const Graph *drawn;    /* as it was drawn; `read` means the same */
+    const Graph *whole;    /* as it was drawn */
+    const Graph *drawn;    /* the same without what no result needs; `read` means the same */
     const TorchTask *read; /* what the reader made of the model file */
     Str model;             /* the file */
     VEC(RowsKnob) knobs;   /* sizes of the file */
+    uint32_t pinned;       /* a bit for each of them that the program fixes */
+    VEC(RowsPin) pins;
+    ModelDims dims; /* how the file was written */
+    uint64_t wording;
 } RowsTask;
 
 /* Draws task `number` and reads its file back. False: nothing sensible came out, draw the next one.
  * *differs: the reader made another graph of the file than was drawn, which is a bug of ours. */
 bool rows_draw(Arena *arena, uint64_t seed, uint64_t number, RowsTask *task, bool *differs);
-/* The graph as a model file. `dims`: for each input its sizes as Python expressions over the knobs.
- * False: an operator has no spelling here. */
-typedef struct ModelDims {
-    const char *const *of[GRAPH_MAX_RANK * 2]; /* by input; NULL: numbers */
-    const RowsKnob *knobs;
-    uint32_t n_knobs;
-} ModelDims;
+/* The graph as a model file. False: an operator has no spelling here. */
 bool model_write(Arena *arena, const Graph *graph, const ModelDims *dims, uint64_t wording,
                  Buf *out);
 /* The same task read with other sizes; NULL: it does not exist for them. */
 const TorchTask *rows_read(Arena *arena, Str model, const TorchSet *sets, uint32_t n_sets);
-/* The graph as a prompt shows it: without lines of the file and without sources. */
-void rows_graph_text(const Graph *graph, Buf *out);
+
+/* ---- sizes that a program fixes (pin.c) ---- */
+
+/* Finds them and writes the task's file again with an assertion for each. False: the program or the file
+ * cannot be read. */
+bool rows_pin(Arena *arena, RowsTask *task, Str craft, const NpuChip *chip);
+/* assert x.shape[1] == 640 */
+void rows_put_pins(const Graph *graph, const RowsPin *pins, uint32_t n, const char *margin,
+                   Buf *out);
+
+/* ---- rounding (rounding.c) ---- */
+
+bool rows_is_short(const Graph *graph); /* an input has 16 bits */
+/* Whether a comparison or a rounding to whole numbers is made of rounded values. */
+bool rows_rounding_decides(Arena *arena, const Graph *graph);
 
 /* ---- judging (cases.c) ---- */
 
@@ -75,11 +107,13 @@ typedef struct RowsCases {
     const char *inputs[ROWS_CASES]; /* "x f32[3,65]" */
 } RowsCases;
 
-/* Draws sizes that the program takes. False: fewer than ROWS_CASES are small enough, or the task's own
- * values are not finite. */
+/* Draws sizes that the program takes, after rows_pin. False: fewer than ROWS_CASES are small enough, the
+ * task's own values are not finite, or trivial answers pass in every case. */
 bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
                 RowsCases *cases);
 void rows_cases_free(RowsCases *cases);
+/* Whether the program uses at most half of the tolerance at a larger size, with large numbers, too. */
+bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice);
 /* The verdict of the first case that is not ok; true: all are. `texts`: through the AscendC text and the
  * twin, else by the reference interpreter. */
 bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,
@@ -96,6 +130,8 @@ typedef struct RowsProgram {
     Str craft;
     uint32_t lines;
     int64_t ub;                 /* bytes of declared buffers */
+    bool double_buffered;       /* a buffer has two slots or more */
+    bool tail;                  /* a loop takes pieces of which the last may be shorter */
     double us;                  /* predicted at the task's sizes; negative: not known */
     double share[NPU_PIPE_ALL]; /* of each pipe: of the slowest core's time */
 } RowsProgram;
@@ -112,10 +148,9 @@ bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program);
 
 /* The task as a prompt shows it: the graph with shapes and dtypes, or the model file. */
 void rows_put_task(const RowsTask *task, bool file, Buf *out);
-/* Why the schedule is as it is, from facts alone; the schedule; the program in a fence. */
+/* Why the schedule is as it is, from facts alone; the schedule. */
 void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out);
 void rows_put_schedule(const RowsProgram *program, Buf *out);
-void rows_put_program(Str craft, Buf *out);
 const char *rows_pipe_text(enum NpuPipe pipe); /* "copies in" */
 
 /* ---- errors (break.c) ---- */
@@ -156,6 +191,7 @@ typedef struct Row {
     RowsKind kind;
     const char *number; /* of the task, and of the row among its rows: "17-2" */
     const char *family, *flow, *dtype, *error, *code, *verdict;
+    uint32_t families; /* as RowsTask has them */
     uint32_t operators;
     uint64_t graph, schedule; /* hashes */
     Str prompt, answer;
@@ -186,6 +222,10 @@ typedef struct RowsMaker {
     uint32_t text_share; /* of a hundred rows, judged through the text, too */
 } RowsMaker;
 
+/* The task of a number, with its program's fixed sizes, and its cases. False: it gives no rows; the cases are
+ * to be freed either way. */
+bool rows_prepare(Arena *arena, const RowsMaker *maker, uint64_t number, RowsTask *task,
+                  RowsCases *cases);
 /* All rows of one task of the kinds whose bit is set. */
 void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsMade *made);
 /* Questions from the tables, and their answers. */

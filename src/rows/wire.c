@@ -17,11 +17,21 @@ static void put_messages(Buf *out, const char *name, const char *role, Str conte
     buf_puts(out, "}]");
 }
 
+static void put_families(Buf *out, uint32_t families)
+{
+    buf_puts(out, "\"families\": [");
+    for (int i = 0, n = 0; i < FAMILY_COUNT; i++)
+        if (families >> i & 1)
+            buf_printf(out, "%s\"%s\"", n++ ? ", " : "", rows_family_name((RowsFamily)i));
+    buf_puts(out, "], ");
+}
+
 static void put_json(const RowsSpec *spec, const Row *row, Buf *out)
 {
     buf_printf(out, "{\"id\": \"%llu-%s\", ", (unsigned long long)spec->seed, row->number);
     put_field(out, "kind", str_from(rows_kind_name(row->kind)));
     put_field(out, "family", str_from(row->family));
+    put_families(out, row->families);
     put_field(out, "flow", str_from(row->flow));
     put_field(out, "dtype", str_from(row->dtype));
     buf_printf(out, "\"operators\": %u, ", row->operators);

@@ -25,6 +25,7 @@ static Fixture *open_fixture(RowsFamily family, uint64_t number)
     graph_eval_threads(1);
     while (!rows_draw(&f->arena, 1, number, &f->task, &differs) || f->task.family != family ||
            !rows_program(&f->arena, &f->task, f->chip, &point, &f->program) ||
+           !rows_pin(&f->arena, &f->task, f->program.craft, f->chip) ||
            !rows_cases(&f->arena, &f->task, f->program.craft, f->chip, &f->dice, &f->cases)) {
         rows_cases_free(&f->cases);
         number++;

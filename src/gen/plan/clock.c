@@ -62,8 +62,7 @@ static SimRole role_of(const IrTensor *t)
     return writes && !t->upto ? SIM_OUT : writes || t->role == IR_ROLE_INOUT ? SIM_INOUT : SIM_IN;
 }
 
-static bool time_launch(Arena *arena, const Plan *plan, const IrProgram *p, EmitSim *sim,
-                        double *us, Diag *diag)
+bool clock_launch(Arena *arena, const Plan *plan, const IrProgram *p, EmitSimLaunch *launch)
 {
     EmitSimTensor *tensors = arena_array(arena, EmitSimTensor, plan->operands.len + 1);
     IrShape *shapes = arena_array(arena, IrShape, plan->operands.len + 1);
@@ -82,11 +81,11 @@ static bool time_launch(Arena *arena, const Plan *plan, const IrProgram *p, Emit
             tensors[i].bytes *= (uint64_t)shape.dim[d];
         }
     }
-    EmitSimLaunch launch = {.host = {.operands = shapes},
-                            .tensors = tensors,
-                            .tensor_count = plan->operands.len,
-                            .time_only = true};
-    return emit_sim_us(sim, &launch, us, diag);
+    *launch = (EmitSimLaunch){.host = {.operands = shapes},
+                              .tensors = tensors,
+                              .tensor_count = plan->operands.len,
+                              .time_only = true};
+    return true;
 }
 
 static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double *us)
@@ -103,7 +102,8 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
         return false;
     vec_push(arena, &in.variants, lowered);
     EmitSim *sim = emit_sim_open(arena, &in, &diag);
-    bool ok = sim && time_launch(arena, plan, p, sim, us, &diag);
+    EmitSimLaunch launch;
+    bool ok = sim && clock_launch(arena, plan, p, &launch) && emit_sim_us(sim, &launch, us, &diag);
     emit_sim_close(sim);
     return ok;
 }

@@ -4,6 +4,12 @@
 #define GEN_PLAN_CLOCK_H
 
 #include "gen/plan/plan.h"
+#include "ir/ir.h"
+
+/* The launch of a plan's program at the sizes of its task, without values. False: the program takes other
+ * operands than the plan says. */
+struct EmitSimLaunch;
+bool clock_launch(Arena *arena, const Plan *plan, const IrProgram *p, struct EmitSimLaunch *launch);
 
 /* With the first value of every choice. False: values decide what the program does, or it does not run at
  * these sizes. */

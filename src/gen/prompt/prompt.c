@@ -152,6 +152,7 @@ bool prompt_make(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *dia
     prompt->form = rows[spec->strategy].form;
     bool ok = spec->strategy <= PROMPT_CRAFT_BARE ? craft_prompt(arena, spec, prompt, diag)
               : spec->strategy == PROMPT_ASCENDC  ? ascendc_prompt(arena, spec, prompt)
+              : spec->strategy == PROMPT_ROWS     ? prompt_rows(arena, spec, prompt)
                                                   : prompt_original(arena, spec, prompt, diag);
     for (uint32_t i = 0; i < prompt->messages.len; i++)
         prompt->tokens += tokens_estimate(prompt->messages.at[i].text);

@@ -48,6 +48,15 @@ typedef struct Prompt {
     int64_t tokens; /* estimated */
 } Prompt;
 
+/* Questions in the form of the training rows (rows_prompt.c), which models of our own are asked. */
+/* The graph without lines of the file and without sources. */
+void prompt_rows_graph(const Graph *graph, Buf *out);
+void prompt_rows_program(Str craft, Buf *out); /* in a fence */
+/* `message`: what is wrong with the program; its end is left out where it is long. */
+void prompt_rows_repair(Str task, Str craft, Str message, Buf *out);
+/* The one question that a conversation comes to: the task, or the repair of the last answer. */
+Str prompt_rows_of(Arena *arena, const ChatMessages *messages);
+
 bool prompt_make(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
 
 #endif

@@ -8,6 +8,8 @@
 void prompt_say(Arena *arena, Prompt *prompt, ChatRole role, Buf *text);
 /* The task, its operands and the chip. */
 void prompt_add_task(Buf *out, const PromptSpec *spec);
+/* rows_prompt.c: the task alone. */
+bool prompt_rows(Arena *arena, const PromptSpec *spec, Prompt *prompt);
 /* original.c: the benchmarks' own strategies. */
 bool prompt_original(Arena *arena, const PromptSpec *spec, Prompt *prompt, Diag *diag);
 

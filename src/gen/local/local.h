@@ -1,0 +1,40 @@
+/* A model that runs in acraft itself, on the CPU.
+ *
+ *     question ─tokenizer─▶ int8 weights, key-value cache, sampling ─▶ answer
+ *
+ * Questions have the form of the training rows (prompt_rows_* of prompt.h). The planner is never asked. */
+#ifndef GEN_LOCAL_LOCAL_H
+#define GEN_LOCAL_LOCAL_H
+
+#include "gen/chat.h"
+
+typedef struct LocalSpec {
+    const char
+        *weights; /* a checkpoint: a safetensors file, or a directory as transformers writes it */
+    const char *tokenizer; /* NULL: tokenizer.json beside the weights */
+    double temperature;    /* 0: always the most likely token */
+    double top_p;          /* 0 or 1: all tokens */
+    uint32_t most;         /* tokens of an answer; 0: what the context leaves */
+    uint32_t threads;      /* 0: one for each processor */
+    uint64_t seed;
+} LocalSpec;
+
+/* Answers to the same question are drawn together. Threads start with the first question, so that the
+ * generator may be opened before a fork. False: a file is missing or damaged; diag says which. */
+bool local_open(Arena *arena, const LocalSpec *spec, Generator *generator, Diag *diag);
+
+/* What a score is compared with; both have seen the same rows. `rows`: training rows (JSON Lines), of which
+ * those to write are taken. */
+typedef struct BaselineSpec {
+    const char *rows, *tokenizer;
+    uint64_t seed;
+} BaselineSpec;
+
+/* A 5-gram model over the rows' tokens: the next token is that of a random place where the last four tokens
+ * stand, else the last three, and so on. */
+bool ngram_open(Arena *arena, const BaselineSpec *spec, Generator *generator, Diag *diag);
+/* Sample k is the answer to the k-th most similar question (runs of three words in common), with the sizes
+ * and the element type of the question asked. */
+bool nearest_open(Arena *arena, const BaselineSpec *spec, Generator *generator, Diag *diag);
+
+#endif
