@@ -12,7 +12,6 @@
 #   make tidy               clang-tidy over src/, or TIDY="src/cmd/say.c ..."
 #   make links  docs-check  no dead link in a document; the commands of the documents are run
 #   make coverage           line coverage of src/ by the tests, folder by folder
-#   make arm64              cross-compiles for AArch64 and runs unit tests under qemu-user
 #   make html               the documents as web pages, for reading offline (needs pandoc)
 #
 #   B=debug|release|asan|hostile|cov   CC=gcc|clang   BUILD=build   V=1 shows the commands
@@ -95,7 +94,7 @@ BENCHES   := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 fuzz_home  = $(firstword $(subst _, ,$1))
 
 .PHONY: all everything check golden layers apis mutation fmt fmt-check bench soak clean coverage
-.PHONY: links docs-check trainers tidy arm64 html
+.PHONY: links docs-check trainers tidy html
 .DELETE_ON_ERROR:
 # Objects stay; one that is missing is made, whatever the age of its archive.
 .PRECIOUS: $(OUT)/src/%.o $(OUT)/tests/%.o $(OUT)/bench/%.o
@@ -213,7 +212,6 @@ soak:
 	$(MAKE) B=release DOCS=--all docs-check
 	$(MAKE) B=release trainers
 	$(MAKE) tidy
-	$(MAKE) arm64
 	$(foreach f,$(FUZZERS),$(MAKE) fuzz-$f &&) true
 
 $(OUT)/bench-%: $(OUT)/bench/%.o $(call archives,cmd)
@@ -318,10 +316,6 @@ tidy:
 	@echo "  TEST tidy"
 	@printf '%s\n' $(TIDY) | xargs -P $$(nproc) -n 8 sh -c 'clang-tidy --quiet "$$@" -- \
 	    -std=c17 -D_GNU_SOURCE -pthread -I src -I . 2>/dev/null' tidy
-
-# Many Ascend hosts are AArch64. tools/arm64 fetches compiler, emulator and libraries where they are missing.
-arm64:
-	tools/arm64 $(BUILD)
 
 html:
 	@mkdir -p $(BUILD)/html/docs
