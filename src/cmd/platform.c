@@ -106,6 +106,20 @@ static int write_made(CmdArgs *args, const PlatformAsk *ask, const Platform *pla
     return CMD_OK;
 }
 
+/* The model file and the sizes it was read with, for whoever compares values (tools/cuda_bench.py). */
+static void add_task(Arena *arena, const TorchTask *task, Str model, EmitFiles *files)
+{
+    Buf sizes = {0};
+    buf_puts(&sizes, "");
+    for (uint32_t i = 0; i < task->knobs.len; i++)
+        buf_printf(&sizes, "%s %lld\n", task->knobs.at[i].name, (long long)task->knobs.at[i].value);
+    EmitFile text = {.path = "model.py", .text = model};
+    EmitFile list = {.path = "sizes", .text = str_from(buf_take(&sizes, arena))};
+    vec_push(arena, files, text);
+    vec_push(arena, files, list);
+    buf_free(&sizes);
+}
+
 int platform_write(CmdArgs *args, const PlatformAsk *ask)
 {
     Arena *arena = &args->arena;
@@ -136,5 +150,6 @@ int platform_write(CmdArgs *args, const PlatformAsk *ask)
         return cmd_say(&diag, CMD_USAGE);
     if (!platform->write(arena, task->graph, plain_name(arena, task->name), model, &made, &diag))
         return cmd_say(&diag, CMD_LACKS);
+    add_task(arena, task, model, &made.files);
     return write_made(args, ask, platform, &made, &diag);
 }
