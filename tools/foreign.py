@@ -136,6 +136,116 @@ def others():
          ["--attr", "eps=0.0", "-I", "{clone}", "-I", "{clone}/common/inc"])
 
 
+def softmax(x, axis):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+def season3():
+    """linnlh/ascendc-competition-s3 and the other answers to the same tasks in KiaraStark/ascendc-homework."""
+    x, y = draw(64, 96), draw(64, 96)
+    pads = np.array([1, 2, 1, 1], I32)
+    image = draw(2, 3, 16, 32)
+    padded = np.pad(image, ((0, 0), (0, 0), (1, 1), (1, 2)), mode="edge")
+    near = np.where(draw(64, 96) > 0, x, y)
+    for repo, names, z in (("ascendc-competition-s3", "basic/{0}/{0}", "z"), ("ascendc-homework", "Ascend_S3-main/{1}", "y")):
+        def path(own, theirs):
+            return names.format(own, theirs)
+        case(repo, path("asinh", "04Asinh"), {"x": x}, {"y": np.arcsinh(x)}, 1e-4)
+        case(repo, path("asinh_grad", "05AsinhGrad"), {"y": x, "dy": y}, {"z": y / np.cosh(x)}, 1e-4)
+        case(repo, path("softmax", "01Softmax"), {"x": x}, {"y": softmax(x, -1)}, 1e-5)
+        case(repo, path("div", "02Div"), {"x1": x, "x2": y + F32(4)}, {z: x / (y + F32(4))}, 1e-5)
+        case(repo, path("not_equal", "03NotEqual"), {"x1": x, "x2": near}, {"y": x != near}, 0)
+        case(repo, path("is_close", "08IsClose"), {"x1": x, "x2": near}, {"y": np.isclose(x, near)}, 0)
+        case(repo, path("replication_pad2d", "10ReplicationPad2d"), {"x": image, "paddings": pads}, {"y": padded}, 0)
+        case(repo, path("logsum_exp", "09LogSumExp"), {"x": x}, {"y": np.log(np.exp(x).sum(0))}, 1e-4, ["--attr", "dim=[0]"])
+    unique = np.stack([rng.permutation(64) for _ in range(96)], axis=1).astype(I32)
+    scattered = x.copy()
+    np.put_along_axis(scattered, unique, y, axis=0)
+    case("ascendc-competition-s3", "basic/scatter_elements/scatter_elements", {"var": x, "indices": unique, "updates": y},
+         {"var": scattered}, 0)
+    case("ascendc-homework", "2_ScatterElements/ScatterElements", {"var": x, "indices": unique, "updates": y}, {"var": scattered}, 0)
+    target = rng.integers(0, 96, 64).astype(I32)
+    weight = draw(96, low=0.5, high=2)
+    loss = -(x[np.arange(64), target] * weight[target]).sum() / weight[target].sum()
+    case("ascendc-competition-s3", "perf/nll_loss/nll_loss", {"x": x, "target": target, "weight": weight}, {"y": np.array([loss], F32)}, 1e-4)
+    gamma, beta = draw(96), draw(96)
+    normal = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta
+    case("ascendc-homework", "LayerNormCustomSample/FrameworkLaunch/LayerNormCustom", {"x": x, "gamma": gamma, "beta": beta},
+         {"res_out": normal.astype(F32)}, 1e-4)
+
+
+def season2():
+    """Youshikawa/ascendC-S2 and linnlh/ascendc-perf-s2."""
+    x, y, w = draw(64, 96), draw(64, 96, low=0.1), draw(64, 96, low=0, high=1)
+    at = "ascends2/{0}/{0}"
+    case("ascendC-S2", "ascends2/xlogy", {"x1": x, "x2": y}, {"y": x * np.log(y)}, 1e-4)
+    case("ascendC-S2", at.format("Lerp"), {"start": x, "end": y, "weight": w}, {"y": x + w * (y - x)}, 1e-5)
+    case("ascendC-S2", at.format("Gelu"), {"x": x}, {"y": (x * 0.5 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))).astype(F32)}, 1e-3)
+    case("ascendC-S2", at.format("Tril"), {"x": x}, {"y": np.tril(x)}, 0)
+    case("ascendC-S2", at.format("Triu"), {"x": x}, {"y": np.triu(x)}, 0)
+    image = draw(2, 4, 16, 32)
+    case("ascendC-S2", at.format("GlobalAvgPool"), {"x": image}, {"y": image.mean((2, 3), keepdims=True)}, 1e-5)
+    case("ascendC-S2", at.format("ReduceSum"), {"x": x, "axes": np.array([1], I32)}, {"y": x.sum(1)}, 1e-4)
+    case("ascendC-S2", at.format("Cumsum"), {"x": x, "axis": np.array([1], I32)}, {"y": x.cumsum(1)}, 1e-4)
+    counts = np.histogram(x, 10, (-3, 3))[0].astype(F32)
+    case("ascendC-S2", at.format("Histogram"), {"x": x}, {"y": counts}, 0, ["--attr", "bins=10", "--attr", "min=-3", "--attr", "max=3"])
+    one, two = draw(1, 32, 3), draw(1, 40, 3)
+    far = ((one[:, :, None] - two[:, None]) ** 2).sum(3)
+    order = np.argsort(far, axis=2, kind="stable")[:, :, :3].astype(I32)
+    case("ascendC-S2", at.format("ThreeNN"), {"xyz1": one, "xyz2": two},
+         {"dist": np.take_along_axis(far, order, 2), "indices": order}, 1e-4)
+    view = np.lib.stride_tricks.as_strided(x[0, 3:], (4, 8), (2 * 4, 3 * 4)).copy()
+    case("ascendC-S2", at.format("AsStrided"), {"x": x, "size": np.array([4, 8], I32), "stride": np.array([2, 3], I32),
+                                                "storage_offset": np.array([3], I32)}, {"y": view}, 0)
+    points = draw(24, 16)
+    apart = np.sqrt(((points[:, None] - points[None]) ** 2).sum(2))[np.triu_indices(24, 1)].astype(F32)
+    case("ascendc-perf-s2", "Pdist", {"x": points}, {"y": apart}, 1e-4)
+    depth = draw(2, 4, 8, 16)
+    spread = depth.reshape(2, 4, 8, 2, 2, 4).transpose(0, 1, 3, 2, 4, 5).reshape(2, 8, 16, 4)
+    case("ascendc-perf-s2", "DepthToSpace", {"x": depth}, {"y": spread}, 0, ["--attr", "block_size=2"])
+
+
+def other_contests():
+    """A-Y-1/AscendC-S4, JasperXzy/AscendC-S7, HWXROS/AscendcS7, JeffDing/AscendC_Code, hansheng1001/AscendCContest."""
+    x, y = draw(64, 96), draw(64, 96)
+    values = draw(64, 96)
+    case("AscendC-S4", "Heaviside", {"input": np.where(x > 1, 0, x).astype(F32), "values": values},
+         {"out": np.heaviside(np.where(x > 1, 0, x), values).astype(F32)}, 0)
+    case("AscendC-S7", "Fmax", {"input": x, "other": y}, {"out": np.fmax(x, y)}, 0)
+    case("AscendcS7", "Fmax", {"x": x, "y": y}, {"z": np.fmax(x, y)}, 0)
+    points = draw(12, 16)
+    pairs = np.triu_indices(12, 1)
+    apart = np.sqrt(((points[:, None] - points[None]) ** 2).sum(2))[pairs].astype(F32)
+    grad = draw(66)
+    each = (grad / apart)[:, None] * (points[pairs[0]] - points[pairs[1]])
+    back = np.zeros_like(points)
+    np.add.at(back, pairs[0], each)
+    np.add.at(back, pairs[1], -each)
+    case("AscendcS7", "PdistGrad", {"grad": grad, "input": points, "pdist_output": apart}, {"result": back}, 1e-4, ["--attr", "p=2.0"])
+    half = draw(8, 2048, low=-2, high=2, dtype=F16)
+    for path in ("SinhCustom", "SinhCustomSegmentation"):
+        case("AscendC_Code", "SinhCustomSample/FrameworkLaunch/" + path, {"x": half}, {"z": np.sinh(half.astype(F32)).astype(F16)}, 1e-2)
+    at = "{}/FrameworkLaunch/{}"
+    fast = x / (1 + np.exp(-1.702 * np.abs(x))) * np.exp(0.851 * (x - np.abs(x)))
+    case("AscendCContest", at.format("02FastGelu", "FastGelu"), {"x": x}, {"y": fast.astype(F32)}, 1e-4)
+    case("AscendCContest", at.format("05MseLoss", "MseLoss"), {"x": x, "y": y}, {"out": np.array([((x - y) ** 2).mean()], F32)}, 1e-4)
+    case("AscendCContest", at.format("06MseLossGrad", "MseLossGrad"), {"predict": x, "label": y, "x": values},
+         {"z": (2 * (x - y) * values / x.size).astype(F32)}, 1e-4)
+    case("AscendCContest", at.format("07ClipByValue", "ClipByValue"), {"x": x, "minv": np.array([-1], F32), "maxv": np.array([1], F32)},
+         {"z": np.clip(x, -1, 1)}, 0)
+    case("AscendCContest", at.format("08LpNormV2", "LpNormV2"), {"x": x}, {"y": np.array([np.sqrt((x ** 2).sum())], F32)}, 1e-4)
+    case("AscendCContest", at.format("01Addcmul", "Addcmul"), {"value": np.array([0.5], F32), "input_data": values, "x1": x, "x2": y},
+         {"y": values + x * y * F32(0.5)}, 1e-5)
+    case("AscendCContest", at.format("04LessEqual", "LessEqualV2"), {"x1": x, "x2": y}, {"y": (x <= y).astype(U8)}, 0)
+    spots, change = rng.permutation(64)[:16].astype(I32), draw(16, 96)
+    less, more = x.copy(), x.copy()
+    less[spots] -= change
+    more[spots] = np.maximum(more[spots], change)
+    case("AscendCContest", at.format("10ScatterSub", "ScatterSub"), {"x": x, "index": spots, "update": change}, {"x": less}, 1e-5)
+    case("AscendCContest", at.format("11ScatterMax", "ScatterMax"), {"x": x, "index": spots, "update": change}, {"x": more}, 1e-5)
+
+
 def spec(array):
     return NAMES[str(array.dtype)] + "[" + ",".join(map(str, array.shape)) + "]"
 
@@ -147,9 +257,9 @@ def judge(acraft, clones, row):
         words += [m.replace("{clone}", f"{clones}/{repo}") for m in more]
         for name, array in inputs.items():
             np.save(f"{folder}/{name}.npy", array)
-            words += ["--in", f"{name}=@{folder}/{name}.npy"]
+            words += ["--inout" if name in outputs else "--in", f"{name}=@{folder}/{name}.npy"]
         for name, array in outputs.items():
-            words += ["--out", f"{name}={spec(array)}@{folder}/out_{name}.npy"]
+            words += ["--out", f"{name}={'' if name in inputs else spec(array)}@{folder}/out_{name}.npy"]
         run = subprocess.run(words, capture_output=True, text=True)
         lines = [line for line in run.stdout.splitlines() if line.startswith("{")]
         verdict = json.loads(lines[0]) if lines else {"status": "none", "reason": run.stderr[-200:]}
@@ -168,6 +278,9 @@ def main():
     ops_math()
     lora()
     others()
+    season3()
+    season2()
+    other_contests()
     right = ran = 0
     for row in CASES:
         if parts and not any(p in row[0] + "/" + row[1] for p in parts):

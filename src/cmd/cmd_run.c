@@ -314,9 +314,10 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
         return run_task(arena, path, options);
     EvalCandidate program;
     bool is_program = run_is_program(arena, path, options, &program);
-    if (is_program && (options->include_dirs.len || options->time_only))
-        return misplaced("a program with its own main takes neither -I (headers lie beside it) nor "
-                         "--time-only (values decide what it does)");
+    if (is_program && options->time_only)
+        return misplaced(
+            "a program with its own main does not take --time-only: values decide what "
+            "it does");
     if (is_program)
         return run_program(arena, path, &program, options);
     if (options->files || options->args.len)

@@ -22,7 +22,7 @@ bool run_is_program(Arena *arena, const char *path, const RunOptions *o, EvalCan
     bool launch_given = o->kernel || o->tiling || o->blocks_given || o->inputs.len ||
                         o->inouts.len || o->outputs.len;
     return !launch_given && (file_is_plain(path) || file_is_dir(path)) &&
-           eval_program_read(arena, path, &o->defines, program, &unheard) &&
+           eval_program_read(arena, path, &o->defines, &o->include_dirs, program, &unheard) &&
            eval_is_program(program);
 }
 

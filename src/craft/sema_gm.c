@@ -82,6 +82,7 @@ static bool pair_axis(Sema *s, const AstExpr *type, IrTensor *t)
     }
     t->dtype = DT_F32;
     t->shape[t->rank++] = ir_int(s->ir, 2);
+    t->pairs = true;
     return true;
 }
 

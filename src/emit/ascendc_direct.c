@@ -86,17 +86,18 @@ static void part_direct_kernel(Host *h)
 static const char *dtype_condition(const Host *h, uint32_t variant)
 {
     static const char *const names[DT_COUNT] = {
-        [DT_F32] = "at::kFloat", [DT_F16] = "at::kHalf",  [DT_BF16] = "at::kBFloat16",
-        [DT_I8] = "at::kChar",   [DT_I16] = "at::kShort", [DT_I32] = "at::kInt",
-        [DT_I64] = "at::kLong",  [DT_U8] = "at::kByte",   [DT_BOOL] = "at::kBool"};
+        [DT_F32] = "at::kFloat",       [DT_F16] = "at::kHalf",  [DT_BF16] = "at::kBFloat16",
+        [DT_I8] = "at::kChar",         [DT_I16] = "at::kShort", [DT_I32] = "at::kInt",
+        [DT_I64] = "at::kLong",        [DT_U8] = "at::kByte",   [DT_BOOL] = "at::kBool",
+        [DT_C64] = "at::kComplexFloat"};
     Buf test = {0};
     const IrProgram *ir = h->in->variants.at[variant]->ir;
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
-        if (!operand_is_input(t) || t->role == IR_ROLE_OPT || !names[t->dtype])
+        if (!operand_is_input(t) || t->role == IR_ROLE_OPT || !names[operand_dtype(t)])
             continue;
         buf_printf(&test, "%s%s.scalar_type() == %s", test.len ? " && " : "",
-                   camel(h->arena, t->name), names[t->dtype]);
+                   camel(h->arena, t->name), names[operand_dtype(t)]);
     }
     const char *text = test.len ? buf_take(&test, h->arena) : "true";
     buf_free(&test);
@@ -375,15 +376,10 @@ static void part_model(Host *h)
              host_op_name(h), h->in->model ? given_arguments(h) : torch_args(h));
 }
 
-static void part_mkb_binding(Host *h)
+static void print_mkb_function(Host *h)
 {
     Pen *pen = h->pen;
-    const char *name = host_op_name(h);
-    pen_line(pen, "#include <torch/extension.h>");
-    pen_line(pen, "#include <torch/library.h>");
-    pen_line(pen, "#include \"pytorch_npu_helper.hpp\"");
-    pen_blank(pen);
-    pen_line(pen, "%s %s_on_npu(%s)", torch_result_type(h), name, torch_params(h));
+    pen_line(pen, "%s %s_on_npu(%s)", torch_result_type(h), host_op_name(h), torch_params(h));
     pen_line(pen, "{");
     pen->depth++;
     torch_print_sizes(h);
@@ -401,6 +397,17 @@ static void part_mkb_binding(Host *h)
     buf_free(&args);
     pen_line(pen, "return %s;", torch_result(h));
     pen_close(pen, "");
+}
+
+static void part_mkb_binding(Host *h)
+{
+    Pen *pen = h->pen;
+    const char *name = host_op_name(h);
+    pen_line(pen, "#include <torch/extension.h>");
+    pen_line(pen, "#include <torch/library.h>");
+    pen_line(pen, "#include \"pytorch_npu_helper.hpp\"");
+    pen_blank(pen);
+    torch_print_with_helpers(h, print_mkb_function);
     pen_blank(pen);
     pen_line(pen, "TORCH_LIBRARY_IMPL(myops, PrivateUse1, m) { m.impl(\"%s\", &%s_on_npu); }", name,
              name);

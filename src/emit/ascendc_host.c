@@ -110,8 +110,9 @@ void host_print_derived(Host *h, const IrVar *dim)
 /* A tensor without axes comes as one, or as one element. */
 static const char *rank_test(const Host *h, const IrTensor *t, const char *shape)
 {
-    return t->rank ? str_format(h->arena, "%s.GetDimNum() != %u", shape, t->rank)
-                   : str_format(h->arena, "%s.GetShapeSize() != 1", shape);
+    uint32_t rank = operand_rank(t);
+    return rank ? str_format(h->arena, "%s.GetDimNum() != %u", shape, rank)
+                : str_format(h->arena, "%s.GetShapeSize() != 1", shape);
 }
 
 void host_print_shapes(Host *h, bool infer)
@@ -166,7 +167,7 @@ static void print_agreement(Host *h)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         bool single = operand_is_input(t) && t->role != IR_ROLE_IN_LIST;
-        for (uint32_t a = 0; single && a < t->rank; a++) {
+        for (uint32_t a = 0; single && a < operand_rank(t); a++) {
             const IrExpr *e = &ir->exprs.at[t->shape[a]];
             uint32_t operand, axis;
             bool source = e->op == IR_E_VAR && host_find_dim(ir, e->of.var, &operand, &axis) &&
@@ -227,7 +228,7 @@ static void print_chip(Host *h, Str calls)
 static const char *dtype_is(const Host *h, const IrProgram *ir, uint32_t operand)
 {
     const IrTensor *t = &ir->tensors.at[operand];
-    const char *name = camel(h->arena, t->name), *type = host_ge_dtype(t->dtype);
+    const char *name = camel(h->arena, t->name), *type = host_ge_dtype(operand_dtype(t));
     uint32_t at = host_input_index(ir, operand);
     if (t->role == IR_ROLE_OPT)
         return str_format(h->arena,
@@ -251,8 +252,8 @@ static const char *dtype_test(const Host *h, uint32_t variant)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         bool differs = false;
         for (uint32_t v = 0; v < h->in->variants.len; v++)
-            differs = differs ||
-                      h->in->variants.at[v]->ir->tensors.at[i].dtype != ir->tensors.at[i].dtype;
+            differs = differs || operand_dtype(&h->in->variants.at[v]->ir->tensors.at[i]) !=
+                                     operand_dtype(&ir->tensors.at[i]);
         if (differs && operand_is_input(&ir->tensors.at[i]))
             test = str_format(h->arena, "%s%s%s", test ? test : "", test ? " && " : "",
                               dtype_is(h, ir, i));

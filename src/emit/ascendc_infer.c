@@ -33,7 +33,8 @@ static uint32_t same_dtype(const Host *h, uint32_t output)
         bool same = operand_is_input(t) && t->role != IR_ROLE_OPT;
         for (uint32_t v = 0; v < h->in->variants.len; v++) {
             const IrProgram *o = h->in->variants.at[v]->ir;
-            same = same && o->tensors.at[j].dtype == o->tensors.at[output].dtype;
+            same = same &&
+                   operand_dtype(&o->tensors.at[j]) == operand_dtype(&o->tensors.at[output]);
         }
         if (same && t->role != IR_ROLE_IN_LIST)
             return j;
@@ -48,7 +49,8 @@ static const char *output_dtype(const Host *h, uint32_t output)
     const IrProgram *ir = h->p->ir;
     uint32_t like = same_dtype(h, output);
     if (like == ir->operand_count)
-        return str_format(h->arena, "ge::%s", host_ge_dtype(ir->tensors.at[output].dtype));
+        return str_format(h->arena, "ge::%s",
+                          host_ge_dtype(operand_dtype(&ir->tensors.at[output])));
     uint32_t at = host_input_index(ir, like);
     if (ir->tensors.at[like].role == IR_ROLE_IN_LIST)
         return str_format(h->arena, "context->GetDynamicInputDataType(%u, 0)", at);
@@ -114,8 +116,8 @@ void host_print_inference(Host *h)
         }
         pen_line(pen, "gert::Shape *%sShape = context->GetOutputShape(%s);", name,
                  host_output_place(h, i));
-        pen_line(pen, "%sShape->SetDimNum(%u);", name, t->rank);
-        for (uint32_t a = 0; a < t->rank; a++)
+        pen_line(pen, "%sShape->SetDimNum(%u);", name, operand_rank(t));
+        for (uint32_t a = 0; a < operand_rank(t); a++)
             pen_line(pen, "%sShape->SetDim(%u, %s);", name, a, print_expr(&h->pr, t->shape[a]));
     }
     pen_line(pen, "return ge::GRAPH_SUCCESS;");
@@ -131,7 +133,7 @@ static void print_param_def(Host *h, uint32_t operand, const char *kind)
     Buf types = {0}, formats = {0};
     for (uint32_t v = 0; v < h->in->variants.len; v++) {
         buf_printf(&types, "%sge::%s", v ? ", " : "",
-                   host_ge_dtype(h->in->variants.at[v]->ir->tensors.at[operand].dtype));
+                   host_ge_dtype(operand_dtype(&h->in->variants.at[v]->ir->tensors.at[operand])));
         buf_printf(&formats, "%sge::FORMAT_ND", v ? ", " : "");
     }
     pen_line(h->pen, "this->%s(\"%s\")", kind, t->name);

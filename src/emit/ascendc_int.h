@@ -115,6 +115,9 @@ void print_path(Printer *pr, const AscPath *path);
 void print_with_helpers(Pen *pen, const Pen *body);
 bool operand_is_input(const IrTensor *t);
 bool operand_is_output(const IrTensor *t); /* one that is updated in place is both */
+/* As the operator's host side sees it: pairs of f32 are complex numbers there, their axis is none. */
+uint32_t operand_rank(const IrTensor *t);
+DType operand_dtype(const IrTensor *t);
 /* Fills the notes of a text with marked lines; the text itself is dropped. */
 void print_lines(Arena *arena, const EmitInput *in, LineNotes *notes);
 bool gm_param_used(const AscProgram *p, const AscKernel *k, uint32_t tensor);

@@ -304,6 +304,9 @@ bool operand_is_output(const IrTensor *t)
     return t->role == IR_ROLE_OUT || t->role == IR_ROLE_INOUT || t->role == IR_ROLE_OUT_LIST;
 }
 
+uint32_t operand_rank(const IrTensor *t) { return t->rank - t->pairs; }
+DType operand_dtype(const IrTensor *t) { return t->pairs ? DT_C64 : t->dtype; }
+
 /* An operand that is both comes in twice; the second has the suffix that the build expects
  * (asc-devkit docs, Kernel侧算子实现.md). */
 static void print_entry(Printer *pr)

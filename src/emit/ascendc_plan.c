@@ -301,6 +301,15 @@ void host_fields(const Host *h, EmitFields *out)
 
 static const char *field_type(const AscField *f) { return f->type == DT_F32 ? "float" : "int64_t"; }
 
+/* What the files around the plan compute of sizes, which may call helpers that the plan does not. */
+static void print_sizes_aside(const Host *h, Buf *out)
+{
+    Pen pen = {.out = out, .arena = h->arena};
+    Host aside = host_for(h->arena, h->in, 0, &pen);
+    torch_print_sizes(&aside);
+    torch_print_outputs(&aside, "x");
+}
+
 void host_print_plan(Host *h)
 {
     Buf text = {0};
@@ -330,8 +339,12 @@ void host_print_plan(Host *h)
         buf_puts(body.out, inside);
         pen_line(&body, "}");
     }
-    print_helpers(h->pen, buf_view(&text), "static");
+    Buf calls = {0};
+    buf_str(&calls, buf_view(&text));
+    print_sizes_aside(h, &calls);
+    print_helpers(h->pen, buf_view(&calls), "static");
     buf_str(h->pen->out, buf_view(&text));
+    buf_free(&calls);
     buf_free(&text);
 }
 

@@ -66,7 +66,7 @@ static void print_desc(Host *h, bool output)
         Buf types = {0}, formats = {0};
         for (uint32_t v = 0; v < h->in->variants.len; v++) {
             buf_printf(&types, "%s\"%s\"", v ? ", " : "",
-                       msopgen_type(h->in->variants.at[v]->ir->tensors.at[i].dtype));
+                       msopgen_type(operand_dtype(&h->in->variants.at[v]->ir->tensors.at[i])));
             buf_printf(&formats, "%s\"ND\"", v ? ", " : "");
         }
         pen_line(h->pen,

@@ -69,7 +69,8 @@ static const char *output_dtype(const Host *h, uint32_t output)
         bool same = operand_is_input(&ir->tensors.at[j]) && ir->tensors.at[j].role != IR_ROLE_OPT;
         for (uint32_t v = 0; v < h->in->variants.len; v++) {
             const IrProgram *o = h->in->variants.at[v]->ir;
-            same = same && o->tensors.at[j].dtype == o->tensors.at[output].dtype;
+            same = same &&
+                   operand_dtype(&o->tensors.at[j]) == operand_dtype(&o->tensors.at[output]);
         }
         if (same)
             return str_format(h->arena,
@@ -77,7 +78,7 @@ static const char *output_dtype(const Host *h, uint32_t output)
                                                                         : "%s.scalar_type()",
                               camel(h->arena, ir->tensors.at[j].name));
     }
-    return str_format(h->arena, "at::%s", torch_type(ir->tensors.at[output].dtype));
+    return str_format(h->arena, "at::%s", torch_type(operand_dtype(&ir->tensors.at[output])));
 }
 
 static const char *first_input(const Host *h)
@@ -116,8 +117,9 @@ void torch_print_sizes(Host *h)
                      camel(h->arena, t->name), camel(h->arena, t->name));
         else if (operand_is_input(t) && t->role != IR_ROLE_OPT)
             pen_line(h->pen, "TORCH_CHECK(%s.%s == %u, \"%s: %s has %u axes\");",
-                     camel(h->arena, t->name), t->rank ? "dim()" : "numel()", t->rank ? t->rank : 1,
-                     host_op_name(h), t->name, t->rank);
+                     camel(h->arena, t->name), operand_rank(t) ? "dim()" : "numel()",
+                     operand_rank(t) ? operand_rank(t) : 1, host_op_name(h), t->name,
+                     operand_rank(t));
     }
     for (uint32_t i = 0; i < ir->dims.len; i++) {
         uint32_t operand, axis;
@@ -164,7 +166,7 @@ static void print_agreement(Host *h)
     for (uint32_t i = 0; i < ir->operand_count; i++) {
         const IrTensor *t = &ir->tensors.at[i];
         bool single = operand_is_input(t) && t->role != IR_ROLE_IN_LIST && t->role != IR_ROLE_OPT;
-        for (uint32_t a = 0; single && a < t->rank; a++) {
+        for (uint32_t a = 0; single && a < operand_rank(t); a++) {
             const IrExpr *e = &ir->exprs.at[t->shape[a]];
             uint32_t operand, axis;
             bool source = e->op == IR_E_VAR && host_find_dim(ir, e->of.var, &operand, &axis) &&
@@ -187,7 +189,7 @@ void torch_print_outputs(Host *h, const char *like)
         if (t->role != IR_ROLE_OUT)
             continue;
         Buf shape = {0};
-        for (uint32_t a = 0; a < t->rank; a++)
+        for (uint32_t a = 0; a < operand_rank(t); a++)
             add(&shape, print_expr(&h->pr, t->shape[a]));
         pen_line(h->pen, "at::Tensor %s = at::empty({%s}, %s.options().dtype(%s));",
                  camel(h->arena, t->name), shape.len ? shape.at : "", like ? like : first_input(h),
@@ -351,12 +353,43 @@ static const char acl_call_text[] =
     "        case at::kInt: return ACL_INT32;\n"
     "        case at::kLong: return ACL_INT64;\n"
     "        case at::kBool: return ACL_BOOL;\n"
+    "        case at::kComplexFloat: return ACL_COMPLEX64;\n"
     "        default: TORCH_CHECK(false, \"dtype without an ACL counterpart\");\n"
     "        }\n"
     "    }\n"
     "    std::vector<aclTensor *> lent;\n"
     "    std::vector<aclTensorList *> lists;\n"
     "};\n";
+
+void torch_print_with_helpers(Host *h, void (*part)(Host *h))
+{
+    Buf text = {0};
+    Pen body = {.out = &text, .arena = h->arena};
+    Host aside = host_for(h->arena, h->in, h->variant, &body);
+    part(&aside);
+    print_helpers(h->pen, buf_view(&text), "static");
+    buf_str(h->pen->out, buf_view(&text));
+    buf_free(&text);
+}
+
+static void print_functions(Host *h)
+{
+    Pen *pen = h->pen;
+    for (int meta = 0; meta < 2; meta++) {
+        pen_line(pen, "%s %s(%s)", torch_result_type(h), meta ? "OnMeta" : "OnNpu",
+                 torch_params(h));
+        pen_line(pen, "{");
+        pen->depth++;
+        torch_print_sizes(h);
+        torch_print_outputs(h, NULL);
+        if (!meta)
+            print_aclnn_call(h);
+        pen_line(pen, "return %s;", torch_result(h));
+        pen_close(pen, "");
+        if (!meta)
+            pen_blank(pen);
+    }
+}
 
 void torch_print_binding(Host *h)
 {
@@ -373,20 +406,7 @@ void torch_print_binding(Host *h)
     pen_line(pen, "namespace {");
     buf_puts(pen->out, acl_call_text);
     pen_blank(pen);
-    for (int meta = 0; meta < 2; meta++) {
-        pen_line(pen, "%s %s(%s)", torch_result_type(h), meta ? "OnMeta" : "OnNpu",
-                 torch_params(h));
-        pen_line(pen, "{");
-        pen->depth++;
-        torch_print_sizes(h);
-        torch_print_outputs(h, NULL);
-        if (!meta)
-            print_aclnn_call(h);
-        pen_line(pen, "return %s;", torch_result(h));
-        pen_close(pen, "");
-        if (!meta)
-            pen_blank(pen);
-    }
+    torch_print_with_helpers(h, print_functions);
     pen_line(pen, "} // namespace");
     pen_blank(pen);
     pen_line(pen, "TORCH_LIBRARY(acraft_%s, m) { m.def(\"%s\"); }", name, schema(h));

@@ -29,19 +29,39 @@ Str eval_included_name(Str line)
     return end < 0 ? (Str){0} : str_slice(line, 0, (size_t)end);
 }
 
-/* "../op_host/x_tiling.h" is known by its last part. */
-static int find_text(const EvalCandidate *c, Str name)
+/* Parts at the end of two paths that are the same: "block/copy.h" and "gemm/block/copy.h" have 2. */
+static uint32_t parts_alike(Str a, Str b)
 {
-    char path[512];
-    if (name.len >= sizeof path)
+    uint32_t parts = 0;
+    size_t same = 0;
+    while (same < a.len && same < b.len && a.at[a.len - 1 - same] == b.at[b.len - 1 - same])
+        parts += a.at[a.len - 1 - same++] == '/';
+    bool whole = (same == a.len || a.at[a.len - 1 - same] == '/') &&
+                 (same == b.len || b.at[b.len - 1 - same] == '/');
+    return parts + (whole && same && a.at[a.len - same] != '/');
+}
+
+/* The text that is meant: of those with the name's last part the one whose path agrees in most parts with
+ * the name, seen from the directory of the text that includes it ("../op_host/x_tiling.h" is known by its
+ * last part where nothing else has it). */
+static int find_text(const EvalCandidate *c, const EvalText *from, Str name)
+{
+    char seen[1024];
+    int found = -1;
+    uint32_t most = 0;
+    size_t dir = strlen(from->path) - path_base(from->path).len;
+    if (dir + name.len >= sizeof seen)
         return -1;
-    memcpy(path, name.at, name.len);
-    path[name.len] = 0;
-    Str base = path_base(path);
-    for (uint32_t i = 0; i < c->texts.len && i < 512; i++)
-        if (str_equal(path_base(c->texts.at[i].path), base))
-            return (int)i;
-    return -1;
+    memcpy(seen, from->path, dir);
+    memcpy(seen + dir, name.at, name.len);
+    for (uint32_t i = 0; i < c->texts.len && i < 512; i++) {
+        uint32_t alike = parts_alike(str_from(c->texts.at[i].path), (Str){seen, dir + name.len});
+        if (alike > most && &c->texts.at[i] != from) {
+            most = alike;
+            found = (int)i;
+        }
+    }
+    return found;
 }
 
 static void add_mark(Inliner *in, uint32_t line, const char *path)
@@ -83,9 +103,9 @@ static void add_text(Inliner *in, const EvalText *text, int depth)
     bool inserted = false;
     for (uint32_t number = 1; in->out.len < MOST_BYTES && str_next(&rest, '\n', &line); number++) {
         Str name = eval_included_name(line);
-        int at = name.len && depth < MOST_DEPTH ? find_text(in->c, name) : -1;
+        int at = name.len && depth < MOST_DEPTH ? find_text(in->c, text, name) : -1;
         const EvalText *other = at >= 0 ? &in->c->texts.at[at] : NULL;
-        if (!other || other == text) {
+        if (!other) {
             buf_str(&in->out, line);
             buf_char(&in->out, '\n');
             if (inserted && ends_a_part(line))

@@ -14,6 +14,7 @@ typedef struct Lent {
     EvalRoom *room;
     void *dense;     /* a copy of a strided view; NULL: used in place */
     uint64_t before; /* of the allocation's bytes; 0: all alike, whoever wrote them */
+    bool held;       /* it held values before the launch */
 } Lent;
 
 typedef VEC(Lent) Lents;
@@ -47,6 +48,7 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
     if (!lent.room || !twin_view_count(v, &count) || v->rank > TWIN_MOST_DIMS)
         return fail(host, VERDICT_CRASHED, "a launch gets a tensor without memory");
     lent.before = role == SIM_IN ? 0 : fingerprint(&lent.room->memory);
+    lent.held = lent.room->known;
     lent.tensor = (TwinTensor){.name = name, .dtype = v->dtype, .rank = v->rank, .role = role};
     lent.tensor.bytes = (size_t)(count * dtype_bytes(v->dtype));
     for (uint32_t i = 0; i < v->rank; i++)
@@ -101,7 +103,8 @@ static bool is_piece_of(const TwinTensor *out, const TwinTensor *in)
     return false;
 }
 
-/* Everything the launch wrote is what another of its tensors held. */
+/* Everything the launch wrote is what another of its tensors held before. Two that it wrote may be alike
+ * (a result and the workspace that it was computed in). */
 static bool only_copies(const Lents *lents)
 {
     bool any = false;
@@ -109,7 +112,7 @@ static bool only_copies(const Lents *lents)
         const Lent *out = &lents->at[i];
         bool piece = false, wrote = out->tensor.role != SIM_IN && out->room->by_kernel;
         for (uint32_t k = 0; wrote && k < lents->len && !piece; k++)
-            piece = k != i && lents->at[k].room != out->room && lents->at[k].room->known &&
+            piece = k != i && lents->at[k].room != out->room && lents->at[k].held &&
                     is_piece_of(&out->tensor, &lents->at[k].tensor);
         if (wrote && !piece)
             return false;

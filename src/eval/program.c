@@ -18,23 +18,34 @@ bool eval_is_program(const EvalCandidate *c)
 
 static bool is_own_header(const EvalCandidate *c, const char *path)
 {
-    if (!file_is_plain(path))
-        return false;
     for (uint32_t i = 0; i < c->texts.len; i++)
         if (strcmp(c->texts.at[i].path, path) == 0)
             return false;
     return true;
 }
 
-/* What text `at` includes of the directory it stands in goes to the end of the list. */
-static bool add_included(Arena *arena, EvalCandidate *c, uint32_t at, Diag *diag)
+/* Where the header lies: beside the text that includes it, else in the first of the directories that has
+ * it. NULL: nowhere. */
+static const char *find_header(Arena *arena, const char *dir, const NameList *include_dirs,
+                               const char *name)
+{
+    const char *path = path_join(arena, dir, name);
+    for (uint32_t i = 0; !file_is_plain(path) && include_dirs && i < include_dirs->len; i++)
+        path = path_join(arena, include_dirs->at[i], name);
+    return file_is_plain(path) ? path : NULL;
+}
+
+/* What text `at` includes goes to the end of the list. */
+static bool add_included(Arena *arena, EvalCandidate *c, const NameList *include_dirs, uint32_t at,
+                         Diag *diag)
 {
     const char *dir = path_dir(arena, c->texts.at[at].path);
     Str line, rest = c->texts.at[at].text;
     while (c->texts.len < MOST_TEXTS && str_next(&rest, '\n', &line)) {
         Str text, name = eval_included_name(line);
-        const char *path = path_join(arena, dir, str_dup(arena, name));
-        if (!name.len || !is_own_header(c, path))
+        const char *path = name.len ? find_header(arena, dir, include_dirs, str_dup(arena, name))
+                                    : NULL;
+        if (!path || !is_own_header(c, path))
             continue;
         if (!file_read(arena, path, MOST_TEXT, &text, diag))
             return false;
@@ -66,14 +77,14 @@ static bool add_sources(Arena *arena, const char *dir, EvalCandidate *c, Diag *d
 }
 
 bool eval_program_read(Arena *arena, const char *path, const NameList *defines,
-                       EvalCandidate *candidate, Diag *diag)
+                       const NameList *include_dirs, EvalCandidate *candidate, Diag *diag)
 {
     *candidate = (EvalCandidate){
         .form = FORM_DIRECT, .name = path, .entry = "main", .extracted = "", .defines = *defines};
     bool ok = file_is_dir(path) ? add_sources(arena, path, candidate, diag)
                                 : add_source(arena, path, candidate, diag);
     for (uint32_t i = 0; ok && i < candidate->texts.len; i++)
-        ok = add_included(arena, candidate, i, diag);
+        ok = add_included(arena, candidate, include_dirs, i, diag);
     return ok;
 }
 

@@ -19,9 +19,10 @@ typedef struct EvalProgram {
     uint32_t launches;
 } EvalProgram;
 
-/* A file or the sources of a directory, with what they include of their own directory. */
+/* A file or the sources of a directory, with what they include of their own directory or of
+ * `include_dirs` (NULL: none), in this order. */
 bool eval_program_read(Arena *arena, const char *path, const NameList *defines,
-                       EvalCandidate *candidate, Diag *diag);
+                       const NameList *include_dirs, EvalCandidate *candidate, Diag *diag);
 bool eval_is_program(const EvalCandidate *candidate); /* it launches, and has a main */
 bool eval_program(Arena *arena, const EvalCandidate *candidate, const EvalConfig *config,
                   EvalProgram *program, Verdict *verdict, Diag *diag);

@@ -111,7 +111,8 @@ typedef struct IrTensor {
     DType dtype;
     uint32_t rank; /* lists: 1, of unknown size */
     IrExprId shape[IR_MAX_RANK];
-    bool upto; /* an output whose first axis data decide: shape[0] at most, written from 0 on */
+    bool upto;  /* an output whose first axis data decide: shape[0] at most, written from 0 on */
+    bool pairs; /* complex numbers: the last axis, of 2, is theirs and no axis of the operator */
     Span at;
 } IrTensor;
 

@@ -189,7 +189,7 @@ static bool read_shape(IrReader *r, IrExprId *shape, uint32_t most, uint32_t *ra
     return read_want(r, "]");
 }
 
-/* NAME ROLE DTYPE [shape] [upto] */
+/* NAME ROLE DTYPE [shape] [pairs] [upto] */
 static bool read_tensor(IrReader *r, IrTensor *t)
 {
     Str name;
@@ -209,6 +209,7 @@ static bool read_tensor(IrReader *r, IrTensor *t)
     t->rank = 0;
     if (!read_shape(r, t->shape, IR_MAX_RANK, &t->rank))
         return false;
+    t->pairs = read_take(r, "pairs");
     t->upto = read_take(r, "upto");
     return read_line_end(r);
 }

@@ -395,6 +395,7 @@ static void put_tensor(Printer *pr, const char *word, const IrTensor *t)
     buf_printf(pr->out, "%s %s %s %s", word, t->name, ir_role_names[t->role], dtype_name(t->dtype));
     if (t->role != IR_ROLE_IN_LIST && t->role != IR_ROLE_OUT_LIST)
         put_shape(pr, t->shape, t->rank);
+    buf_puts(pr->out, t->pairs ? " pairs" : "");
     buf_puts(pr->out, t->upto ? " upto\n" : "\n");
 }
 

@@ -285,6 +285,8 @@ bool verify_tensor_decl(Verifier *v, const IrTensor *t)
         return verify_fail(v, t->at, "'%s' has %u axes", t->name, t->rank);
     if (t->upto && (t->role != IR_ROLE_OUT || t->rank == 0))
         return verify_fail(v, t->at, "'%s' is no output, or has no axis to cut short", t->name);
+    if (t->pairs && (ir_is_list(t) || t->dtype != DT_F32 || t->rank < 1))
+        return verify_fail(v, t->at, "'%s' cannot be pairs of f32", t->name);
     if (ir_is_list(t))
         return true;
     for (uint32_t i = 0; i < t->rank; i++)

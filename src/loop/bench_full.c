@@ -10,6 +10,7 @@
 #include "eval/time.h"
 
 #include "craft/craft.h"
+#include "graph/numbers.h"
 #include "loop/bench_judge_int.h"
 #include <string.h>
 
@@ -34,11 +35,26 @@ static const TorchEager *baseline_of(Arena *arena, const JudgeSpec *spec, const 
     return NULL;
 }
 
+/* A row with another window or another epsilon is of another operator: a text cannot be held to it. */
+static bool is_same_operator(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
+                             const TorchEager *row)
+{
+    Diag quiet = diag_make(arena, task->path, task->source);
+    TorchOptions own = {.seed = spec->seed}, its = own;
+    its.sets = row->sets;
+    its.n_sets = row->n_sets;
+    TorchTask *a = torch_read(arena, task->path, task->source, &own, &quiet);
+    TorchTask *b = torch_read(arena, task->path, task->source, &its, &quiet);
+    return a && b && graph_same_numbers(a->graph, b->graph);
+}
+
+/* At the baseline's sizes, or the task's own; `is_planned`: a program is made for whatever it is. */
 static TorchTask *read_full(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
-                            CaseSpec *full, Judged *judged, Diag *diag)
+                            bool is_planned, CaseSpec *full, Judged *judged, Diag *diag)
 {
     const TorchEager *row = baseline_of(arena, spec, task);
     TorchOptions options = {.seed = spec->seed};
+    row = row && (is_planned || is_same_operator(arena, spec, task, row)) ? row : NULL;
     *full = (CaseSpec){.name = "full", .scale = SCALE_FULL, .seed = spec->seed, .listed = -1};
     if (row) {
         options.sets = full->sets = row->sets;
@@ -112,7 +128,7 @@ void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judge
 {
     Diag said = diag_make(arena, task->path, task->source);
     CaseSpec kase;
-    TorchTask *full = read_full(arena, spec, task, &kase, judged, &said);
+    TorchTask *full = read_full(arena, spec, task, true, &kase, judged, &said);
     Plan plan;
     if (!full || !plan_make(arena, full->graph, spec->chip, 0, &plan, &said)) {
         no_time(arena, kase, first_said(&said, "the task cannot be read at full size"), judged,
@@ -330,7 +346,7 @@ void judge_full(Judging *j)
 {
     Diag said = diag_make(j->arena, j->task->path, j->task->source);
     CaseSpec kase;
-    TorchTask *full = read_full(j->arena, j->spec, j->task, &kase, j->judged, &said);
+    TorchTask *full = read_full(j->arena, j->spec, j->task, false, &kase, j->judged, &said);
     bool craft = j->judged->candidate.form == FORM_CRAFT && j->judged->candidate.texts.len == 1;
     if ((j->cases->lines.len || was_full(j->spec)) && !craft)
         return;

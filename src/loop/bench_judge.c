@@ -265,39 +265,56 @@ static EvalCandidate planned(Arena *arena, const Plan *plan)
     return c;
 }
 
+/* Values in 16 bits that are wrong may be right with every step rounded. */
+static bool may_round(const TorchTask *task, const Judged *judged)
+{
+    const Graph *g = task->graph;
+    bool half = false;
+    for (uint32_t i = 0; i < g->values.len; i++)
+        half = half || g->values.at[i].dtype == DT_F16 || g->values.at[i].dtype == DT_BF16;
+    return half && judged->status == VERDICT_WRONG;
+}
+
+/* A list of cases has other ranks and dtypes in each: a plan is that of the first. */
+static JudgeSpec values_of_plan(const JudgeSpec *spec)
+{
+    JudgeSpec values = *spec;
+    values.time = false;
+    values.listed = spec->listed ? 1 : 0;
+    return values;
+}
+
 bool judge_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged)
 {
     MakeSpec make = {.path = task->path,
                      .source = task->source,
                      .chip = spec->chip,
                      .seed = spec->seed,
-                     .fuzz = spec->fuzz,
-                     .engine = EVAL_TWIN,
-                     .strict = spec->strict,
-                     .trust = spec->trust};
-    MakeResult result = {0};
-    Buf log = {0}, picture = {0};
-    Diag said = diag_make(arena, task->path, task->source);
-    make.trace = spec->trace ? &picture : NULL;
-    make_kernel(arena, &make, &result, &said);
-    Str trace = judge_trace(arena, &picture);
-    buf_free(&picture);
-    if (result.verdicts.len == 0) {
-        judge_nothing(judged, "plan", VERDICT_UNSUPPORTED, first_said(&said, "it was not planned"));
-        return false;
+                     .plan_only = true};
+    JudgeSpec values = values_of_plan(spec);
+    for (int rounds = 0; rounds < 2; rounds++) {
+        MakeResult result = {0};
+        Diag said = diag_make(arena, task->path, task->source);
+        make.rounds = rounds;
+        if (!make_kernel(arena, &make, &result, &said) || !result.plan.craft.len) {
+            judge_nothing(judged, "plan", VERDICT_UNSUPPORTED,
+                          first_said(&said, "it was not planned"));
+            return false;
+        }
+        EvalCandidate candidate = planned(arena, &result.plan);
+        judge_candidate(arena, &values, task, &candidate, judged);
+        if (judged->status == VERDICT_BAD_TILING && result.fixed[0])
+            judged->reason = str_format(arena, "%s; the program fixes sizes: %s", judged->reason,
+                                        result.fixed);
+        if (!may_round(result.task, judged))
+            break;
     }
-    begin(judged);
     judged->config = judge_config(arena, spec);
-    judged->seed = spec->seed;
-    judged->candidate = planned(arena, &result.plan);
-    for (uint32_t i = 0; i < result.verdicts.len; i++) {
-        const Verdict *v = &result.verdicts.at[i];
-        CaseSpec c = {.name = v->kase, .scale = SCALE_SMALL, .seed = spec->seed + i, .listed = -1};
-        judge_add_case(arena, judged, &c, "", v, i == 0 ? &said : NULL, &log);
-        if (!strcmp(v->kase, "small"))
-            vec_last(&judged->cases).trace = trace;
-    }
-    if (spec->time)
+    for (uint32_t i = 0; i < judged->cases.len; i++)
+        judged->cases.at[i].verdict.config = judged->config;
+    Buf log = {0};
+    buf_puts(&log, judged->log);
+    if (spec->time && judged->status == VERDICT_OK)
         time_plan(arena, spec, task, judged, &log);
     return sum_up(arena, judged, &log);
 }

@@ -135,7 +135,8 @@ static const char *find_task(Arena *arena, const JudgeLines *lines, json_t *requ
                              JudgeTask *task)
 {
     json_t *name = json_object_get(request, "task"), *model = json_object_get(request, "model");
-    if (json_is_string(model)) {
+    bool row = json_object_get(request, "messages"); /* there `model` is who wrote the answer */
+    if (json_is_string(model) && !row) {
         task->path = "model.py";
         task->category = "";
         task->name = json_is_string(name) ? json_string_value(name) : "model";
@@ -156,16 +157,28 @@ static const char *find_task(Arena *arena, const JudgeLines *lines, json_t *requ
     return str_format(arena, "no task of the suite and no model file: %s", diag.items.at[0].text);
 }
 
+/* The answer: itself, or what an exported row has the assistant say last. */
+static json_t *answer_of(json_t *request)
+{
+    json_t *answer = json_object_get(request, "answer");
+    json_t *messages = json_object_get(request, "messages");
+    size_t count = json_array_size(messages);
+    json_t *last = count ? json_array_get(messages, count - 1) : NULL;
+    const char *role = json_string_value(json_object_get(last, "role"));
+    return !answer && role && !strcmp(role, "assistant") ? json_object_get(last, "content")
+                                                         : answer;
+}
+
 static const char *judge_request(Arena *arena, const JudgeLines *lines, json_t *request,
                                  Judged *judged)
 {
     JudgeTask task;
     JudgeSpec spec = lines->spec;
-    json_t *answer = json_object_get(request, "answer"), *form = json_object_get(request, "form");
+    json_t *answer = answer_of(request), *form = json_object_get(request, "form");
     const char *wrong = json_is_object(request) ? find_task(arena, lines, request, &task)
                                                 : "the line is no JSON object";
     if (!wrong && !json_is_string(answer))
-        wrong = "the line has no \"answer\"";
+        wrong = "the line has no \"answer\" and no \"messages\" that end with one";
     if (!wrong && json_is_string(form) &&
         !eval_form_from_text(str_from(json_string_value(form)), &spec.form))
         wrong = "no form has this name";

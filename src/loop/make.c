@@ -4,6 +4,7 @@
 #include "craft/craft.h"
 #include "loop/bench_judge_int.h"
 #include "loop/make_cases.h"
+#include "loop/craft_edit.h"
 #include "loop/make_int.h"
 #include "torch/eager.h"
 #include <math.h>
@@ -38,30 +39,12 @@ bool make_plan(Arena *arena, const MakeJob *job, Graph *graph, int64_t tile_limi
     return plan_make(arena, graph, job->spec->chip, tile_limit, plan, diag);
 }
 
-/* The program without what speaks of one size: the reasons at its top, the ranges of its dims. */
-static Str functions_of(Str craft)
-{
-    ptrdiff_t at = str_find(craft, STR("@host"));
-    return str_slice(craft, at < 0 ? 0 : (size_t)at, craft.len);
-}
-
-/* The next declared size that is one number: "channels = dim(64)". */
-static Str next_constant(Str *rest)
-{
-    Str line;
-    while (str_next(rest, '\n', &line) && !str_is(line, "@host"))
-        if (str_find(line, STR(" = dim(")) > 0 && str_find(line, STR(",")) < 0)
-            return line;
-    return (Str){0};
-}
-
 bool make_same(const MakeResult *result, const Plan *plan)
 {
-    Str ours = plan->craft, theirs = result->untuned;
-    Str a = next_constant(&ours), b = next_constant(&theirs);
-    for (; a.len && str_equal(a, b); b = next_constant(&theirs))
-        a = next_constant(&ours);
-    return !a.len && !b.len && str_equal(functions_of(plan->craft), functions_of(result->untuned));
+    Arena scratch = {0};
+    bool same = edit_same(&scratch, plan->craft, result->untuned);
+    arena_drop(&scratch);
+    return same;
 }
 
 bool make_excuse(const MakeSpec *spec, Verdict *verdict)
@@ -210,6 +193,7 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
         return make_cases(arena, &job, diag);
     if (!make_once(arena, &job, diag))
         return false;
+    result->rounds = job.rounds;
     if (spec->plan_only || spec->tune_only)
         return true;
     if (!job.rounds && may_round(result)) {

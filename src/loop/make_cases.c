@@ -6,6 +6,7 @@
 
 #include "loop/bench_pool.h"
 #include "loop/pieces.h"
+#include "loop/craft_edit.h"
 
 static const int64_t most_elements = 1 << 20;
 
@@ -61,10 +62,10 @@ static bool is_left_out(const MakeJob *job, const TorchTask *task)
 
 /* Another program is the same text as the shipped one wherever it is the same program, and so
  * compiled once. */
-static Str text_to_judge(const MakeJob *job, const Plan *plan)
+static Str text_to_judge(Arena *arena, const MakeJob *job, const Plan *plan)
 {
-    Str bare = make_without_reasons(plan->craft), shipped = job->result->plan.craft;
-    return str_equal(bare, make_without_reasons(shipped)) ? shipped : bare;
+    Str bare = edit_without_reasons(arena, plan->craft), shipped = job->result->plan.craft;
+    return str_equal(bare, edit_without_reasons(arena, shipped)) ? shipped : bare;
 }
 
 static void judge(Arena *arena, const MakeJob *job, const TorchTask *task, MakeAnswer *answer)
@@ -80,7 +81,7 @@ static void judge(Arena *arena, const MakeJob *job, const TorchTask *task, MakeA
         verdict_fail(&answer->verdict, VERDICT_UNSUPPORTED, STAGE_EXTRACT,
                      own.items.len ? own.items.at[0].text : "the case could not be made");
     } else {
-        plan.craft = text_to_judge(job, &plan);
+        plan.craft = text_to_judge(arena, job, &plan);
         EvalCraft craft = make_candidate(arena, &plan);
         answer->said = diag_make(arena, craft.file, craft.text);
         eval_craft(arena, &craft, &ref, &config, &answer->verdict, &answer->said);

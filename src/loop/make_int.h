@@ -48,8 +48,6 @@ bool make_answer_take(Arena *arena, Str text, MakeAnswer *answer);
 /* Of a case whose process gave none; died: how it ended, NULL: its answer cannot be read. */
 void make_answer_lost(Arena *arena, const char *task, const char *kase, const char *died,
                       MakeAnswer *answer);
-/* The program without the reasons at its top, which speak of one size. */
-Str make_without_reasons(Str craft);
 
 /* make_shipped.c: the shipped program, asked about sizes. */
 typedef struct MakeShipped {

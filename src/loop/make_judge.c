@@ -1,6 +1,7 @@
 /* Judging one case of a task. In: what is to be shipped, the case. Out: an answer. Nothing of the
  * job is changed, so that any process can do it and the answer is the same in all of them. */
 #include "graph/numbers.h"
+#include "loop/craft_edit.h"
 #include "loop/make_int.h"
 #include <string.h>
 
@@ -9,12 +10,6 @@
 enum { FULL_SECONDS = 600 };
 /* From this draw on one size after the other is 1, as long as there are sizes. */
 enum { FIRST_SINGLE = 8 };
-
-Str make_without_reasons(Str craft)
-{
-    ptrdiff_t at = str_find(craft, STR("\ncraft = "));
-    return str_slice(craft, at < 0 ? 0 : (size_t)at + 1, craft.len);
-}
 
 /* A case on its way: where it is read to, what is still missing. */
 typedef struct Reading {
@@ -86,7 +81,7 @@ static void use_shipped(Arena *arena, const MakeJob *job, const MakeCase *c, con
         answer->turns.len = 0;
         answer->same = make_same(job->result, plan);
     }
-    plan->craft = answer->same ? job->result->plan.craft : make_without_reasons(plan->craft);
+    plan->craft = answer->same ? job->result->plan.craft : edit_without_reasons(arena, plan->craft);
 }
 
 static void judge_values(Reading *r, MakeAnswer *answer)

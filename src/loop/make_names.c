@@ -1,5 +1,6 @@
 /* What a program's names mean in the task. In: a text that speaks of x0, y1, n2. Out: the text, with
  * a legend of those it speaks of: "(x0 is pred, n0 a size of pred)". */
+#include "loop/craft_edit.h"
 #include "loop/make_int.h"
 
 static bool in_name(char c)
@@ -26,18 +27,6 @@ static const char *task_name(Arena *arena, const Graph *graph, const PlanOperand
     return graph_value(graph, o->value)->name;
 }
 
-/* "f32, n0, n1" of "x0: gm[f32, n0, n1]" */
-static Str declared(Arena *arena, const Plan *plan, const PlanOperand *o)
-{
-    const char *head = str_format(arena, "%s: %s[", o->name, o->output ? "out" : "gm");
-    ptrdiff_t at = str_find(plan->craft, str_from(head));
-    if (at < 0)
-        return (Str){0};
-    Str rest = str_slice(plan->craft, (size_t)at + str_from(head).len, plan->craft.len);
-    ptrdiff_t end = str_find(rest, STR("]"));
-    return str_slice(rest, 0, end < 0 ? 0 : (size_t)end);
-}
-
 static void add(Buf *out, const char *what, const char *means)
 {
     buf_printf(out, "%s%s %s", out->len ? ", " : "", what, means);
@@ -46,11 +35,11 @@ static void add(Buf *out, const char *what, const char *means)
 static void add_sizes(Arena *arena, const Plan *plan, const PlanOperand *o, const char *name,
                       Str text, Str *said, Buf *out)
 {
-    Str dims = declared(arena, plan, o), dim;
-    while (str_next(&dims, ',', &dim)) {
-        dim = str_trim(dim);
-        bool letter = dim.len && !(dim.at[0] >= '0' && dim.at[0] <= '9');
-        if (!letter || !speaks_of(text, dim) || speaks_of(*said, dim))
+    NameList sizes = {0};
+    edit_sizes(arena, plan->craft, o->name, &sizes);
+    for (uint32_t i = 0; i < sizes.len; i++) {
+        Str dim = str_from(sizes.at[i]);
+        if (!speaks_of(text, dim) || speaks_of(*said, dim))
             continue;
         add(out, str_dup(arena, dim), str_format(arena, "a size of %s", name));
         *said = str_from(str_format(arena, "%.*s %.*s", STR_ARG(*said), STR_ARG(dim)));

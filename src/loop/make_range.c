@@ -1,6 +1,7 @@
 /* Stated ranges become ranges of the program's dims. In: a planned program, ranges of the model
  * file's integers. Out: the program with `n0 = dim(lo, hi)` where n0 is such an integer; a dim that
  * several sizes went into keeps the planner's range, widened where the upper end needs it. */
+#include "loop/craft_edit.h"
 #include "loop/make_int.h"
 
 #include "craft/craft.h"
@@ -61,27 +62,6 @@ static bool takes_ends(Arena *arena, const MakeJob *job, const MakeRange *range,
     return false;
 }
 
-/* n0 = dim(1, 1073741824)  ─▶  n0 = dim(16, 65536) */
-static void put_dim(Arena *arena, const char *name, int64_t lo, int64_t hi, Plan *plan)
-{
-    const char *head = str_format(arena, "\n%s = dim(", name);
-    ptrdiff_t at = str_find(plan->craft, str_from(head));
-    if (at < 0)
-        return;
-    size_t from = (size_t)at + str_from(head).len;
-    Str rest = str_slice(plan->craft, from, plan->craft.len);
-    ptrdiff_t end = str_find(rest, STR(")")), of = str_find(rest, STR(", of="));
-    end = of >= 0 && of < end ? of : end; /* what it is made of stays */
-    if (end < 0)
-        return;
-    Buf out = {0};
-    buf_str(&out, str_slice(plan->craft, 0, from));
-    buf_printf(&out, "%lld, %lld", (long long)lo, (long long)hi);
-    buf_str(&out, str_slice(plan->craft, from + (size_t)end, plan->craft.len));
-    plan->craft = str_from(buf_take(&out, arena));
-    buf_free(&out);
-}
-
 static void limit(Arena *arena, const Dims *low, const Dims *high, const MakeRange *range,
                   Plan *plan)
 {
@@ -89,9 +69,9 @@ static void limit(Arena *arena, const Dims *low, const Dims *high, const MakeRan
         const IrVar *v = &high->program->vars.at[high->program->dims.at[i]];
         bool itself = high->size[i] == range->hi && low->size[i] == low_end(range);
         if (itself && range->lo < range->hi && !ir_is_derived(v))
-            put_dim(arena, v->name, range->lo, range->hi, plan);
+            plan->craft = edit_dim(arena, plan->craft, v->name, range->lo, range->hi);
         else if (high->size[i] > PLAN_DIM_MOST)
-            put_dim(arena, v->name, 1, PLAN_DIM_HUGE, plan);
+            plan->craft = edit_dim(arena, plan->craft, v->name, 1, PLAN_DIM_HUGE);
     }
 }
 

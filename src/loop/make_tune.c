@@ -1,5 +1,6 @@
 /* Tuning the shipped program over sizes. In: a planned program. Out: the same with a rule over the
  * shape in place of its choices. */
+#include "loop/craft_edit.h"
 #include "loop/make_int.h"
 
 #include "craft/craft.h"
@@ -67,7 +68,10 @@ static void find_shapes(Arena *arena, const MakeJob *job, Shapes *shapes)
 
 static bool has_choice(const MakeJob *job)
 {
-    return str_find(job->result->plan.craft, STR("choose(")) >= 0;
+    Arena scratch = {0};
+    bool has = edit_has_choice(&scratch, job->result->plan.craft);
+    arena_drop(&scratch);
+    return has;
 }
 
 TuneWork *make_tune_open(Arena *arena, MakeJob *job)

@@ -78,7 +78,8 @@ static bool read_size(Written *w, TorchScale scale, uint32_t draw, Size *size)
 {
     const MakeSpec *spec = w->spec;
     Diag said = diag_make(w->arena, spec->path, spec->source);
-    size->seed = spec->seed + (scale == SCALE_FULL ? 0 : 101 + draw);
+    /* The first draw is the plan's own: numbers that the file draws are the program's then. */
+    size->seed = spec->seed + (scale == SCALE_FULL || !draw ? 0 : 101 + draw);
     size->options = make_options(&w->job, size->seed);
     sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size->seed, 2 + draw,
                     &size->options);

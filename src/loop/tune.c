@@ -4,6 +4,7 @@
 
 #include "craft/craft.h"
 #include "loop/pieces.h"
+#include "loop/craft_edit.h"
 
 enum { MAX_CHOICES = 8 };
 
@@ -146,37 +147,10 @@ const char *tune_text(Arena *arena, const TuneRow *row)
     return text;
 }
 
-/* choose("tile", [4096, 2048]) with 2048 first */
-static Str put_first(Arena *arena, Str craft, const EvalSetting *s)
-{
-    const char *head = str_format(arena, "choose(\"%s\", [", s->name);
-    ptrdiff_t at = str_find(craft, str_from(head));
-    if (at < 0)
-        return craft;
-    size_t from = (size_t)at + str_from(head).len;
-    Str rest = str_slice(craft, from, craft.len), piece;
-    ptrdiff_t end = str_find(rest, STR("]"));
-    if (end < 0)
-        return craft;
-    Str list = str_slice(rest, 0, (size_t)end);
-    const char *value = str_format(arena, "%lld", (long long)s->value);
-    Buf out = {0};
-    buf_str(&out, str_slice(craft, 0, from));
-    buf_puts(&out, value);
-    while (str_next(&list, ',', &piece)) {
-        piece = str_trim(piece);
-        if (!str_is(piece, value))
-            buf_printf(&out, ", %.*s", STR_ARG(piece));
-    }
-    buf_str(&out, str_slice(rest, (size_t)end, rest.len));
-    Str text = str_from(buf_take(&out, arena));
-    buf_free(&out);
-    return text;
-}
-
 Str tune_apply(Arena *arena, Str craft, const TuneRow *row)
 {
     for (uint32_t i = 0; i < row->setting_count; i++)
-        craft = put_first(arena, craft, &row->settings[i]);
+        craft = edit_choice_first(arena, craft, row->settings[i].name,
+                                  (int64_t)row->settings[i].value);
     return craft;
 }

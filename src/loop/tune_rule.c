@@ -3,6 +3,7 @@
 #include "loop/tune_rule.h"
 
 #include "craft/craft.h"
+#include "loop/craft_edit.h"
 #include <math.h>
 #include <string.h>
 
@@ -139,27 +140,15 @@ static double setting(const TuneTable *table, uint32_t row, uint32_t i)
     return table->rows.at[row].settings[i].value;
 }
 
-/* tile = choose("tile", [4096, 2048])  ─▶  tile = 2048 if n0 < 131072 else 4096 */
-static Str put_rule(Arena *arena, Str craft, const TuneTable *table, const TuneRule *rule,
-                    uint32_t i)
-{
-    const char *name = table->rows.at[0].settings[i].name;
-    ptrdiff_t at = str_find(craft, str_from(str_format(arena, "choose(\"%s\", [", name)));
-    ptrdiff_t end = at < 0 ? -1 : str_find(str_slice(craft, (size_t)at, craft.len), STR("])"));
-    if (end < 0)
-        return craft;
-    return str_from(str_format(arena, "%.*s%lld if %s < %lld else %lld%.*s", (int)at, craft.at,
-                               (long long)setting(table, rule->small, i), table->name[rule->size],
-                               (long long)rule->below, (long long)setting(table, rule->large, i),
-                               (int)(craft.len - (size_t)(at + end) - 2), craft.at + at + end + 2));
-}
-
 Str tune_rule_apply(Arena *arena, Str craft, const TuneTable *table, const TuneRule *rule)
 {
     Str out = tune_apply(arena, craft, &table->rows.at[rule->large]);
     for (uint32_t i = 0; rule->below && i < table->rows.at[0].setting_count; i++)
         if (setting(table, rule->small, i) != setting(table, rule->large, i))
-            out = put_rule(arena, out, table, rule, i);
+            out = edit_choice_rule(arena, out, table->rows.at[0].settings[i].name,
+                                   &(EditRule){table->name[rule->size], (int64_t)rule->below,
+                                               (int64_t)setting(table, rule->small, i),
+                                               (int64_t)setting(table, rule->large, i)});
     return out;
 }
 

@@ -249,6 +249,12 @@ static const char *const clang_watch[] = {"-fsanitize=kernel-address",
 /* g++ watches an address only once where it can prove that it is the same: races are where it sees
  * every access. */
 static const char *const gcc_watch[] = {"-fsanitize=thread", NULL};
+/* What host code leaves uninitialised is the same in every call: a tiling function that copies a whole
+ * array of which it filled a part decides the same each time. */
+static const char *const clang_zeros[] = {
+    "-ftrivial-auto-var-init=zero",
+    "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang", NULL};
+static const char *const gcc_zeros[] = {"-ftrivial-auto-var-init=zero", NULL};
 static const char *const kernel_flags[] = {"-fno-exceptions", "-fno-rtti",
                                            "-fno-threadsafe-statics", NULL};
 
@@ -259,6 +265,8 @@ static void add_flags(Build *b, Words *words)
     add_words(b, words, b->places->is_clang ? clang_flags : gcc_flags);
     if (!b->unit->host)
         add_words(b, words, kernel_flags);
+    else
+        add_words(b, words, b->places->is_clang ? clang_zeros : gcc_zeros);
     if (!b->unit->host && b->places->is_clang)
         add_words(b, words, no_assembly);
     if (!b->unit->host)

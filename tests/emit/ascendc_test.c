@@ -324,5 +324,53 @@ T_TEST(shapes_that_divide_are_guarded)
               guard = str_find(host, STR("if (!(s >= 1))"));
     CHECK(infer >= 0 && guard > infer && guard < str_find(host, STR("SetDim(0, FloorDiv(n, s))")));
     CHECK(str_find(torch, STR("TORCH_CHECK(s >= 1, \"part: s is \\\"positive\\\"\");")) >= 0);
+    /* Helpers that shapes call stand before them, in whatever file these are. */
+    EmitFiles answer = emitted_from(&arena, text, "mkb"),
+              direct = emitted_from(&arena, text, "direct");
+    Str bind = text_of(&answer, "part.py");
+    static const char defined[] = "static inline int64_t FloorDiv(";
+    CHECK(str_find(torch, str_from(defined)) >= 0);
+    CHECK(str_find(torch, str_from(defined)) < str_find(torch, STR("at::empty({FloorDiv(n, s)}")));
+    CHECK(str_find(text_of(&files, "op_host/part_plan.h"), str_from(defined)) >= 0);
+    CHECK(str_find(text_of(&direct, "kernel/part_plan.h"), str_from(defined)) >= 0);
+    bind = str_slice(bind, (size_t)str_find(bind, STR("python_bind_src")), bind.len);
+    CHECK(str_find(bind, str_from(defined)) >= 0);
+    arena_drop(&arena);
+}
+
+/* The kernels see pairs of f32; the operator, whoever calls it, takes complex numbers. */
+T_TEST(complex_operands_are_complex_for_the_caller)
+{
+    static const char text[] =
+        "craft = 1\n"
+        "T = dtype(f32, f16)\n"
+        "n = dim(1, 1048576)\n"
+        "@host\n"
+        "def part(x: gm[c64, n], v: gm[T, n], y: out[c64, n], w: out[T, n]):\n"
+        "    k[1](x, v, y, w)\n"
+        "@kernel\n"
+        "def k(x: gm[c64, n], v: gm[T, n], y: out[c64, n], w: out[T, n]):\n"
+        "    a = ub(T, 1024)\n"
+        "    b = ub(f32, 64, 8)\n"
+        "    for t in tiles(n, 1024):\n"
+        "        with copyin():\n"
+        "            load(a[:t.size], v[t])\n"
+        "        with copyout():\n"
+        "            store(w[t], a[:t.size])\n"
+        "    for t in tiles(n, 64):\n"
+        "        with copyin():\n"
+        "            load(b[:t.size, :2], x[t, :])\n"
+        "        with copyout():\n"
+        "            store(y[t, :], b[:t.size, :2])\n";
+    Arena arena = {0};
+    EmitFiles files = emitted_from(&arena, text, "project");
+    Str host = text_of(&files, "op_host/part.cpp"),
+        torch = text_of(&files, "torch/part_binding.cpp");
+    CHECK(str_find(host, STR("ge::DT_COMPLEX64, ge::DT_COMPLEX64")) >= 0);
+    CHECK(str_find(host, STR("xGiven->GetStorageShape().GetDimNum() != 1")) >= 0);
+    CHECK(str_find(host, STR("yShape->SetDimNum(1);")) >= 0);
+    CHECK(str_find(torch, STR("TORCH_CHECK(x.dim() == 1")) >= 0);
+    CHECK(str_find(torch, STR("at::empty({n}, x.options().dtype(x.scalar_type()))")) >= 0);
+    CHECK(str_find(text_of(&files, "part.json"), STR("complex64")) >= 0);
     arena_drop(&arena);
 }

@@ -246,6 +246,17 @@ T_TEST(cheat_moves_around_a_copy)
                VERDICT_OK, "");
 }
 
+/* What a launch wrote twice, once of it in its own workspace, is no copy of what it was given. */
+T_TEST(a_result_like_the_workspace_is_computed)
+{
+    Judged j = {.verdict = verdict_make()};
+    EvalCandidate c;
+    j.diag = diag_make(&j.arena, "room", STR(""));
+    REQUIRE(candidate_as(&j.arena, "../tests/eval/room", "direct", &c));
+    judge_candidate(&j, &c, "tests/eval/tasks/relu.py");
+    check_said(&j, "room", VERDICT_OK, "");
+}
+
 /* A kernel that copies, and at:: calls that do the rest before, after and beside it. */
 #define RUN(from, to) "EXEC_NPU_CMD(aclnnReluCustom, " from ", " to ");"
 

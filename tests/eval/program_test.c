@@ -2,6 +2,7 @@
 #include "eval/program.h"
 #include "base/file.h"
 #include "base/temp.h"
+#include "eval/candidate_int.h"
 #include "tests/t.h"
 #include <string.h>
 
@@ -34,7 +35,8 @@ static void run_program(Ran *r, const char *input, const char *wanted, int noise
     r->program.args = &args;
     EvalCandidate c;
     EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
-    REQUIRE(eval_program_read(&r->arena, "tests/eval/program_scale.asc", &defines, &c, &r->diag));
+    REQUIRE(
+        eval_program_read(&r->arena, "tests/eval/program_scale.asc", &defines, NULL, &c, &r->diag));
     CHECK_EQ_INT(c.texts.len, 3);
     CHECK(eval_is_program(&c));
     r->program.files = r->dir.path;
@@ -65,6 +67,39 @@ T_TEST(program_reads_launches_and_writes)
         CHECK(got == 3.0f * (float)i);
     }
     done(&r);
+}
+
+/* Headers come from -I too; of two with one name the one is taken that the path names. */
+T_TEST(program_headers_by_include_directories)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    TempDir dir;
+    REQUIRE(temp_dir_make(&arena, "acraft-include", &dir, &diag));
+    static const char *const files[][2] = {
+        {"main.asc",
+         "#include \"a/copy.h\"\n#include \"b/copy.h\"\nint main() { k<<<1, 0, 0>>>(); }\n"},
+        {"lib/a/copy.h", "#include \"size.h\"\nint in_a;\n"},
+        {"lib/b/copy.h", "#include \"size.h\"\nint in_b;\n"},
+        {"lib/a/size.h", "int size_a;\n"},
+        {"lib/b/size.h", "int size_b;\n"}};
+    REQUIRE(file_make_dirs(path_join(&arena, dir.path, "lib/a"), &diag) &&
+            file_make_dirs(path_join(&arena, dir.path, "lib/b"), &diag));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        REQUIRE(file_write(path_join(&arena, dir.path, files[i][0]), str_from(files[i][1]), &diag));
+    NameList defines = {0}, dirs = {0};
+    EvalCandidate c;
+    vec_push(&arena, &dirs, path_join(&arena, dir.path, "lib"));
+    REQUIRE(eval_program_read(&arena, path_join(&arena, dir.path, "main.asc"), &defines, &dirs, &c,
+                              &diag));
+    CHECK_EQ_INT(c.texts.len, 5);
+    CHECK(eval_is_program(&c));
+    Str text = eval_include(&arena, &c, &c.texts.at[0]);
+    ptrdiff_t at[4] = {str_find(text, STR("int size_a;")), str_find(text, STR("int in_a;")),
+                       str_find(text, STR("int size_b;")), str_find(text, STR("int in_b;"))};
+    CHECK(at[0] >= 0 && at[0] < at[1] && at[1] < at[2] && at[2] < at[3]);
+    temp_dir_remove(&dir, &diag);
+    arena_drop(&arena);
 }
 
 T_TEST(program_draws_the_same_each_time)
@@ -120,7 +155,8 @@ T_TEST(program_with_matmul_and_its_tiling)
     EvalCandidate c;
     EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
     NameList defines = {0};
-    REQUIRE(eval_program_read(&r.arena, "tests/eval/program_matmul.asc", &defines, &c, &r.diag));
+    REQUIRE(
+        eval_program_read(&r.arena, "tests/eval/program_matmul.asc", &defines, NULL, &c, &r.diag));
     eval_program(&r.arena, &c, &config, &r.program, &r.verdict, &r.diag);
     CHECK_MSG(r.verdict.status == VERDICT_OK, "%s", r.verdict.reason);
     CHECK_EQ_SLICE(r.program.by_main, "test pass!\n");
@@ -138,7 +174,8 @@ static void run_sizes(Ran *r, const char *define)
         vec_push(&r->arena, &defines, define);
     EvalCandidate c;
     EvalConfig config = {.chip = npu_chip_find(STR("910B2"))};
-    REQUIRE(eval_program_read(&r->arena, "tests/eval/program_sizes.asc", &defines, &c, &r->diag));
+    REQUIRE(
+        eval_program_read(&r->arena, "tests/eval/program_sizes.asc", &defines, NULL, &c, &r->diag));
     r->program.files = r->dir.path;
     eval_program(&r->arena, &c, &config, &r->program, &r->verdict, &r->diag);
 }

@@ -112,6 +112,29 @@ T_TEST(judge_takes_a_model_as_text)
     arena_drop(&arena);
 }
 
+/* A row of `acraft export` is a line to judge: the assistant's last message is the answer, and `model`
+ * is who wrote it. */
+T_TEST(judge_takes_an_exported_row)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    Str craft;
+    REQUIRE(file_read(&arena, "tests/bench/square.craft", 0, &craft, &diag));
+    for (int said = 0; said < 2; said++) {
+        Buf line = {0};
+        buf_puts(&line, "{\"messages\": [{\"role\": \"user\", \"content\": \"square\"}");
+        buf_printf(&line, ", {\"role\": \"%s\", \"content\": ", said ? "assistant" : "user");
+        buf_json_str(&line, craft);
+        buf_puts(&line, "}], \"task\": \"tests/bench/tasks/square.py\", \"model\": \"\", "
+                        "\"form\": \"craft\", \"status\": \"ok\"}");
+        json_t *answer = judge(line.at);
+        CHECK_EQ_STR(text_of(answer, "status"), said ? "ok" : "bad-request");
+        json_decref(answer);
+        buf_free(&line);
+    }
+    arena_drop(&arena);
+}
+
 /* Squares while the sizes are small, and writes zeros when they are not. */
 static const char squares[] = "n = dim(1, 4294967296)\n"
                               "@host\n"

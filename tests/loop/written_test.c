@@ -63,6 +63,16 @@ T_TEST(written_one_axis_with_a_parameter)
     arena_drop(&h.arena);
 }
 
+/* Complex tensors are complex in every form. */
+T_TEST(written_complex)
+{
+    Handed h = {0};
+    hand_over(&h, "complex", OF_MKB);
+    CHECK(says(&h, ".craft", "x: gm[c64, "));
+    CHECK(says(&h, "op_host/", "ge::DT_COMPLEX64"));
+    arena_drop(&h.arena);
+}
+
 T_TEST(written_no_axes)
 {
     Handed h = {0};

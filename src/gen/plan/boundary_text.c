@@ -220,8 +220,10 @@ static void put_tensor(const Boundary *b, const BoundTensor *t, Buf *out)
     const char *name = t->name;
     if (!t->seen && t->replaced != UINT32_MAX) /* its elements are never read, its sizes are */
         t = &b->tensors.at[t->replaced];
-    DType dtype = t->seen ? t->seen->dtype : graph_value(b->graph, t->value)->dtype;
-    buf_printf(out, "%s: %s[%s", name, role, dtype_name(dtype == DT_C64 ? DT_F32 : dtype));
+    const Value *value = graph_value(b->graph, t->value);
+    DType dtype = t->seen ? t->seen->dtype : value->dtype;
+    bool pairs = t->shape.rank > value->shape.rank && !(t->seen && t->seen->upto);
+    buf_printf(out, "%s: %s[%s", name, role, dtype_name(pairs ? DT_C64 : dtype));
     if (t->seen && t->seen->upto) {
         for (uint32_t a = 0; a < t->seen->rank; a++) {
             buf_puts(out, a ? ", " : ", upto(");
@@ -229,7 +231,7 @@ static void put_tensor(const Boundary *b, const BoundTensor *t, Buf *out)
             buf_puts(out, a ? "" : ")");
         }
     } else {
-        for (int a = 0; a < t->shape.rank; a++) {
+        for (int a = 0; a < t->shape.rank - pairs; a++) {
             buf_puts(out, ", ");
             if (t->seen)
                 put_axis(b, t, a, out);
