@@ -107,6 +107,13 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+struct TwinKept *eval_kept_make(Arena *arena)
+{
+    TwinKept *kept = arena_new(arena, TwinKept);
+    *kept = (TwinKept){.arena = arena};
+    return kept;
+}
+
 EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                           const EvalConfig *config, Verdict *verdict, Diag *diag)
 {
@@ -124,6 +131,7 @@ EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const Ev
                                 .compile_seconds = 60,
                                 .run_seconds = config->seconds,
                                 .trust = config->trust,
+                                .kept = config->kept,
                                 .keep_going = true},
                        .observer = eval_observer(config)};
 }

@@ -40,10 +40,12 @@ typedef struct EvalReference {
 /* Draws inputs that tell right answers from trivial ones, and evaluates the graph. */
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag);
-/* The same with large numbers among the inputs. False, too, where they are too much for the task: a result
- * that is not finite, or that the task's own dtypes do not give. */
-bool eval_reference_large(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                          EvalReference *ref, Diag *diag);
+/* What is strewn among inputs that were drawn: large numbers, zeros and lines of equal numbers. */
+typedef enum EvalStrewn { STREWN_NONE, STREWN_LARGE, STREWN_FLAT, STREWN_BOTH } EvalStrewn;
+/* The same with such inputs. False, too, where they are too much for the task: a result that is not finite, or
+ * that the task's own dtypes do not give, or one that says which of equal numbers was taken. */
+bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                           EvalStrewn strewn, EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
 /* The tolerance of one output. */
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output);
@@ -78,6 +80,9 @@ typedef enum EvalEngine {
     EVAL_INTERP, /* the reference interpreter of tile IR: what the program means */
 } EvalEngine;
 
+/* candidate.c: nothing kept so far. */
+struct TwinKept *eval_kept_make(Arena *arena);
+
 typedef struct EvalConfig {
     const NpuChip *chip;
     EvalEngine engine;
@@ -95,6 +100,8 @@ typedef struct EvalConfig {
     /* Timing without values: records come straight from the lowered program where that gives the
      * same, without a compiler; for comparing candidates, not for judging. */
     bool straight;
+    struct TwinKept
+        *kept;      /* what earlier cases' launches left in variables (twin/twin.h); NULL: none */
     double seconds; /* time limit of one launch; 0: 60 */
     Buf *trace;     /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
     Buf *explain;   /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */

@@ -3,7 +3,8 @@
  * that is done once. Each call is judged in a process of its own, so that alone would not show it.
  *
  * What is prepared once (streams, tiling data on the device) may be kept: the same kernels must be launched
- * again on the same arguments, and what comes back must be memory of the second call or an argument. */
+ * again on the same arguments, what they had must be written over in the same way, and what comes back must
+ * be memory of the second call or an argument. */
 #include "eval/device.h"
 
 #include <string.h>
@@ -13,9 +14,57 @@ static bool is_launch(const TwinEvent *e)
     return e->kind == BIND_OPERATOR || e->kind == BIND_KERNEL;
 }
 
-static const TwinEvent *next_launch(const TwinEvents *events, uint32_t *at)
+/* ---- what counts ---- */
+
+static uint64_t written_by(const TwinEvent *e)
 {
-    while (*at < events->len && !is_launch(&events->at[*at]))
+    switch (e->kind) {
+    case BIND_COPY:
+    case BIND_FILL: return e->to.address;
+    case BIND_SET:
+    case BIND_WRITE:
+    case BIND_MOVE: return e->address;
+    default: return 0;
+    }
+}
+
+/* The allocation of this call that holds the address, else the address itself. */
+static uint64_t base_of(const TwinEvents *events, uint64_t address)
+{
+    for (uint32_t i = 0; i < events->len; i++) {
+        const TwinEvent *e = &events->at[i];
+        if (e->kind == BIND_ALLOC && address - e->address < (e->bytes ? e->bytes : 1))
+            return e->address;
+    }
+    return address;
+}
+
+static bool is_given(const TwinEvents *events, const TwinValue *v, bool kernel, uint64_t base)
+{
+    for (uint32_t i = 0; v->kind == BIND_LIST && i < v->count; i++)
+        if (is_given(events, &v->list[i], kernel, base))
+            return true;
+    return (v->kind == BIND_TENSOR && base_of(events, v->view.address) == base) ||
+           (v->kind == BIND_INT && kernel && base_of(events, (uint64_t)v->i) == base);
+}
+
+/* Event `at` writes over memory that an earlier launch had: it changes a result. */
+static bool changes_result(const TwinEvents *events, uint32_t at)
+{
+    uint64_t address = written_by(&events->at[at]);
+    uint64_t base = address ? base_of(events, address) : 0;
+    for (uint32_t i = 0; base && i < at; i++) {
+        const TwinEvent *e = &events->at[i];
+        for (uint32_t k = 0; is_launch(e) && e->args && k < e->count; k++)
+            if (is_given(events, &e->args[k], e->kind == BIND_KERNEL, base))
+                return true;
+    }
+    return false;
+}
+
+static const TwinEvent *next_step(const TwinEvents *events, uint32_t *at)
+{
+    while (*at < events->len && !is_launch(&events->at[*at]) && !changes_result(events, *at))
         ++*at;
     return *at < events->len ? &events->at[(*at)++] : NULL;
 }
@@ -81,14 +130,23 @@ static bool same_launch(EvalDevice *d, uint64_t own, const TwinEvent *a, const T
     return same;
 }
 
-static bool same_launches(EvalDevice *d, uint64_t own, const TwinEvents *a, const TwinEvents *b)
+static bool same_write(EvalDevice *d, const TwinEvent *a, const TwinEvent *b)
+{
+    return a->kind == b->kind && same_place(d, written_by(a), written_by(b)) &&
+           a->bytes == b->bytes && a->fill == b->fill && a->data.len == b->data.len &&
+           memcmp(&a->value, &b->value, sizeof a->value) == 0 && same_shape(&a->to, &b->to) &&
+           same_shape(&a->of, &b->of);
+}
+
+static bool same_steps(EvalDevice *d, uint64_t own, const TwinEvents *a, const TwinEvents *b)
 {
     uint32_t i = 0, k = 0;
     for (;;) {
-        const TwinEvent *x = next_launch(a, &i), *y = next_launch(b, &k);
+        const TwinEvent *x = next_step(a, &i), *y = next_step(b, &k);
         if (!x || !y)
             return x == y;
-        if (!same_launch(d, own, x, y))
+        if (is_launch(x) != is_launch(y) ||
+            !(is_launch(x) ? same_launch(d, own, x, y) : same_write(d, x, y)))
             return false;
     }
 }
@@ -125,7 +183,7 @@ bool eval_host_forgets(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
         return eval_judge_fail(
             j, aside.status, STAGE_RUN,
             str_format(j->arena, "its second call in one process: %s", aside.reason));
-    if (!again.waits && same_launches(d, call->first_address, &done->events, &again.events) &&
+    if (!again.waits && same_steps(d, call->first_address, &done->events, &again.events) &&
         is_new(d, &again.events, &again.result))
         return true;
     return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,

@@ -255,6 +255,40 @@ void graph_inputs_spike(TaskInputs *in, uint64_t seed)
             spike_lines(in->inputs[i], seed, i, negative);
 }
 
+/* --- zeros and equal numbers -------------------------------------------------------------- */
+
+/* With four bits behind the first. */
+static double few_bits(double x)
+{
+    int exponent;
+    double part = frexp(x, &exponent);
+    return ldexp(rint(ldexp(part, 4)), exponent - 4);
+}
+
+enum { FLAT_LINES = 8, ZERO_LINE = 1, EQUAL_LINE = 5, ZEROS = 16 };
+
+static void flatten_lines(Tensor *t, uint64_t seed, uint64_t stream)
+{
+    int64_t n = t->shape.rank > 1 ? t->shape.dim[t->shape.rank - 1] : 0;
+    for (int64_t i = 0; i < t->count; i++)
+        if (rng_u64(seed ^ 0x7A65726Fu, stream, (uint64_t)i) % ZEROS == 0)
+            tensor_set(t, i, 0);
+    for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
+        int64_t kind = line % FLAT_LINES;
+        double value = kind == ZERO_LINE ? 0 : few_bits(tensor_get(t, line * n));
+        for (int64_t i = 0; (kind == ZERO_LINE || kind == EQUAL_LINE) && i < n; i++)
+            tensor_set(t, line * n + i, value);
+    }
+}
+
+void graph_inputs_flatten(TaskInputs *in, uint64_t seed)
+{
+    bool negative;
+    for (uint32_t i = 0; i < in->n_inputs; i++)
+        if (dtype_is_float(in->inputs[i]->dtype) && is_drawn(in->inputs[i], &negative))
+            flatten_lines(in->inputs[i], seed, i);
+}
+
 /* --- values ------------------------------------------------------------------------------- */
 
 void graph_inputs_free(TaskInputs *in)

@@ -42,6 +42,9 @@ Tensor *graph_input(const Graph *graph, uint64_t seed, ValueId value, Diag *diag
  * apart, at its begin, its end or between, of another size each and so large that exp of it, or of the
  * difference of two, overflows. */
 void graph_inputs_spike(TaskInputs *in, uint64_t seed);
+/* Strews what no draw contains among floats that were drawn: single zeros, lines of the last axis that are
+ * zero throughout, and lines of one number, of few bits so that sums of it are exact. */
+void graph_inputs_flatten(TaskInputs *in, uint64_t seed);
 void graph_inputs_free(TaskInputs *in);
 
 #endif

@@ -342,6 +342,14 @@ static void other_full(Judging *j, const TorchTask *full)
 /* Answers to a clone's cases, and those judged at their own sizes, were at full size before. */
 static bool was_full(const JudgeSpec *spec) { return spec->own_sizes || spec->only > 0; }
 
+/* What is told from a right answer by large numbers and zeros only must be told so at this size, too. */
+static void strew_full(Judging *j, CaseSpec *kase)
+{
+    kase->strewn = j->strewn;
+    if (kase->strewn && case_ready(j->cache, j->spec, j->task, kase)->status != VERDICT_OK)
+        kase->strewn = STREWN_NONE;
+}
+
 void judge_full(Judging *j)
 {
     Diag said = diag_make(j->arena, j->task->path, j->task->source);
@@ -354,6 +362,7 @@ void judge_full(Judging *j)
         no_time(j->arena, kase, first_said(&said, "the task cannot be read at full size"),
                 j->judged, &said, &j->log);
     } else if (full && fits_with_values(j->spec, full->graph, craft)) {
+        strew_full(j, &kase);
         judge_case(j, &kase);
         if (j->spec->time)
             keep_time(&vec_last(&j->judged->cases).verdict, j->judged);

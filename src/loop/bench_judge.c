@@ -149,6 +149,7 @@ void judge_case(Judging *j, const CaseSpec *c)
                          .trust = spec->trust,
                          .strict = spec->strict,
                          .no_proofs = spec->no_proofs,
+                         .kept = j->kept,
                          .trace = spec->trace && first ? &picture : NULL};
     const CaseReady *ready = case_ready(j->cache, spec, j->task, c);
     if (ready->status != VERDICT_OK) {
@@ -190,6 +191,14 @@ static bool was_asked(const JudgeSpec *spec)
     return spec->own_sizes || spec->only > 0 || spec->rule != RULE_ACRAFT;
 }
 
+/* What to try where that was too much for the task. */
+static EvalStrewn less_strewn(EvalStrewn strewn)
+{
+    return strewn == STREWN_BOTH    ? STREWN_LARGE
+           : strewn == STREWN_LARGE ? STREWN_FLAT
+                                    : STREWN_NONE;
+}
+
 static const int64_t most_again = INT64_C(256) << 20;
 
 static void judge_again(Judging *j, const CaseSpec *first)
@@ -197,9 +206,11 @@ static void judge_again(Judging *j, const CaseSpec *first)
     CaseSpec spec = again(first, &j->judged->candidate);
     if (case_ready(j->cache, j->spec, j->task, first)->bytes > most_again)
         return;
-    spec.large = !was_asked(j->spec) && case_ready(j->cache, j->spec, j->task, first)->ref.steady;
-    if (spec.large && case_ready(j->cache, j->spec, j->task, &spec)->status != VERDICT_OK)
-        spec.large = false;
+    if (!was_asked(j->spec) && case_ready(j->cache, j->spec, j->task, first)->ref.steady)
+        spec.strewn = STREWN_BOTH;
+    while (spec.strewn && case_ready(j->cache, j->spec, j->task, &spec)->status != VERDICT_OK)
+        spec.strewn = less_strewn(spec.strewn);
+    j->strewn = spec.strewn;
     judge_case(j, &spec);
 }
 
@@ -215,7 +226,11 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                      const EvalCandidate *candidate, Judged *judged)
 {
     JudgeCache *own = spec->cache ? NULL : judge_cache_open();
-    Judging j = {.arena = arena, .spec = spec, .task = task, .judged = judged};
+    Judging j = {.arena = arena,
+                 .spec = spec,
+                 .task = task,
+                 .judged = judged,
+                 .kept = eval_kept_make(arena)};
     Diag diag = diag_make(arena, task->path, task->source);
     TorchCases cases = {0};
     CaseSpecs list = {0};

@@ -14,8 +14,8 @@ typedef struct CaseSpec {
     int64_t listed;       /* line of the suite's list; -1: the file's own inputs */
     const TorchSet *sets; /* sizes other than the file's */
     uint32_t n_sets;
-    bool no_values; /* time only */
-    bool large;     /* large numbers among the inputs, where the task stays finite */
+    bool no_values;    /* time only */
+    EvalStrewn strewn; /* what no draw contains, among the inputs */
 } CaseSpec;
 typedef VEC(CaseSpec) CaseSpecs;
 
@@ -52,8 +52,10 @@ typedef struct Judging {
     const TorchCases *cases;
     JudgeCache *cache;
     Judged *judged;
-    CaseSpecs done; /* judged with values */
-    bool telling;   /* some case tells a right answer from a trivial one */
+    CaseSpecs done;        /* judged with values */
+    struct TwinKept *kept; /* by the launches of these cases */
+    EvalStrewn strewn;     /* what the case `again` had, so that full size has it, too */
+    bool telling;          /* some case tells a right answer from a trivial one */
     Buf log;
 } Judging;
 

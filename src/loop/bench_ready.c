@@ -38,8 +38,8 @@ static const char *key_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *
         buf_printf(&sets, " %s=%lld", c->sets[i].name, (long long)c->sets[i].value);
     const char *key = str_format(arena, "%s %016llx %s %llu %d %d%s", task->path,
                                  (unsigned long long)hash64(task->source.at, task->source.len),
-                                 c->name, (unsigned long long)c->seed, (int)spec->rule, c->large,
-                                 sets.at ? sets.at : "");
+                                 c->name, (unsigned long long)c->seed, (int)spec->rule,
+                                 (int)c->strewn, sets.at ? sets.at : "");
     buf_free(&sets);
     return key;
 }
@@ -91,8 +91,9 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
     if (!graph_bytes(r->task->graph, &r->bytes, &largest) || r->bytes > most_case) {
         r->bytes = 0;
         fail(r, VERDICT_UNSCORED, NULL, "the values of this case need more than 2 GiB");
-    } else if (c->large ? eval_reference_large(arena, r->task->graph, c->seed, rule, &r->ref, &said)
-                        : eval_reference(arena, r->task->graph, c->seed, rule, &r->ref, &said)) {
+    } else if (c->strewn ? eval_reference_strewn(arena, r->task->graph, c->seed, rule, c->strewn,
+                                                 &r->ref, &said)
+                         : eval_reference(arena, r->task->graph, c->seed, rule, &r->ref, &said)) {
         r->ref.spec.bound = own.bound;
         r->ref.spec.named = own.named;
         eval_reference_model(arena, task.path, task.source, r->task, &r->options, &r->ref);

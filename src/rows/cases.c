@@ -220,7 +220,11 @@ bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *c
     if (!graph || !eval_reference(arena, graph, seed, RULE_ACRAFT, &ref, &diag) ||
         !is_within_half(arena, craft, &ref, chip))
         return false;
-    /* Large numbers where the task bears them: the judge has a case of these. */
-    return !eval_reference_large(arena, graph, seed, RULE_ACRAFT, &ref, &diag) ||
-           is_within_half(arena, craft, &ref, chip);
+    /* Large numbers, zeros and equal numbers where the task bears them: the judge has cases of these. */
+    static const EvalStrewn strewn[] = {STREWN_LARGE, STREWN_FLAT};
+    for (int i = 0; i < 2; i++)
+        if (eval_reference_strewn(arena, graph, seed, RULE_ACRAFT, strewn[i], &ref, &diag) &&
+            !is_within_half(arena, craft, &ref, chip))
+            return false;
+    return true;
 }

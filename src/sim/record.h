@@ -140,12 +140,22 @@ enum RecTextKind {
     REC_TEXT_PRINT,  /* printf of the kernel */
     REC_TEXT_ASSERT, /* a failed assertion's text; the core stops */
     REC_TEXT_PLACE,  /* id -> this record's file and line; the text is a RecordWindow */
+    REC_TEXT_LEFT,   /* a RecordLeft: what the launch leaves in variables of the kernel's text */
     REC_TEXT_KIND_COUNT
 };
 /* GM as SetGlobalBuffer declared it at a place; bytes 0: not known, or different each time. */
 typedef struct RecordWindow {
     uint64_t base, bytes;
 } RecordWindow;
+/* Variables of the kernel's text that a launch has changed; bit i of `changed`: byte i has; of `back`: to what
+ * the text says, which it was not when the launch began. On the device they lie in GM and keep their values
+ * until the next launch. */
+#define REC_LEFT_BYTES 64u
+#define REC_LEFT_MOST 4096u /* pieces that a core tells */
+typedef struct RecordLeft {
+    uint64_t address, changed, back;
+    uint8_t byte[REC_LEFT_BYTES];
+} RecordLeft;
 #define REC_TEXT_BYTES 112u
 #define REC_TEXT_LONGEST 65536u
 

@@ -59,6 +59,42 @@ static FeedResult take_feed(Arena *arena, Row *row)
     return feed;
 }
 
+/* Pieces as they are. */
+static void put_left(Buf *out, const TwinLeft *left)
+{
+    for (int role = 0; role < 2; role++)
+        row_put_block(out, (const char *)left->of[role].at,
+                      left->of[role].len * sizeof(RecordLeft));
+}
+
+static TwinLeft take_left(Arena *arena, Row *row)
+{
+    TwinLeft left = {0};
+    for (int role = 0; role < 2; role++) {
+        Str bytes = row_block(row);
+        RecordLeft piece;
+        row->bad = row->bad || bytes.len % sizeof piece || bytes.len / sizeof piece > REC_LEFT_MOST;
+        for (size_t at = 0; at < bytes.len && !row->bad; at += sizeof piece) {
+            memcpy(&piece, bytes.at + at, sizeof piece);
+            vec_push(arena, &left.of[role], piece);
+        }
+    }
+    return left;
+}
+
+static CoreLefts take_each(Arena *arena, Row *row)
+{
+    CoreLefts each = {0};
+    CoreLeft one;
+    Str bytes = row_block(row);
+    row->bad = row->bad || bytes.len % sizeof one || bytes.len / sizeof one > CORE_LEFTS_MOST;
+    for (size_t at = 0; at < bytes.len && !row->bad; at += sizeof one) {
+        memcpy(&one, bytes.at + at, sizeof one);
+        vec_push(arena, &each, one);
+    }
+    return each;
+}
+
 void twin_answer_put(Buf *out, const Sim *sim, const FeedResult *feed, Str seen,
                      const Stream *stream)
 {
@@ -71,6 +107,8 @@ void twin_answer_put(Buf *out, const Sim *sim, const FeedResult *feed, Str seen,
     row_put_u32(out, sim_reads_unwritten_only(sim));
     row_put_block(out, sim_printed(sim).at, sim_printed(sim).len);
     row_put_block(out, seen.at, seen.len);
+    put_left(out, &feed->left);
+    row_put_block(out, (const char *)feed->each.at, feed->each.len * sizeof(CoreLeft));
     stream_put(stream, out);
 }
 
@@ -90,6 +128,8 @@ bool twin_answer_take(Arena *arena, Str bytes, uint32_t most_cores, SimAnswer *a
     answer->unwritten_only = row_u32(&row);
     answer->printed = str_copy(arena, row_block(&row));
     answer->seen = row_block(&row);
+    answer->left = take_left(arena, &row);
+    answer->each = take_each(arena, &row);
     Stream taken = stream_take(&row, most_cores);
     if (stream)
         *stream = taken;

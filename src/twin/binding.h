@@ -58,7 +58,7 @@ typedef struct TwinBindCall {
     uint32_t arg_count;
     uint64_t first_address; /* device memory from here on is free */
     VEC(Str) answers;       /* to its reads, in order */
-    bool twice;             /* called twice in one process, and heard the second time */
+    bool twice;             /* called many times in one process, and heard the last time */
     uint64_t memory;        /* most bytes it may have, four times what it may report; 0: 1 GiB */
 } TwinBindCall;
 

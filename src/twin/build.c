@@ -255,8 +255,8 @@ static const char *const clang_zeros[] = {
     "-ftrivial-auto-var-init=zero",
     "-enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang", NULL};
 static const char *const gcc_zeros[] = {"-ftrivial-auto-var-init=zero", NULL};
-static const char *const kernel_flags[] = {"-fno-exceptions", "-fno-rtti",
-                                           "-fno-threadsafe-statics", NULL};
+static const char *const kernel_flags[] = {
+    "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ftls-model=local-exec", NULL};
 
 static void add_flags(Build *b, Words *words)
 {
@@ -483,6 +483,7 @@ static const char *compile_runtime(Build *b, const char *path)
     add_word(b, &words, b->places->compiler);
     const char *const rest[] = {"-O2",
                                 "-w",
+                                "-ftls-model=local-exec",
                                 b->unit->host ? "-fno-plt"
                                               : "-ffreestanding", /* has its own memcpy */
                                 b->unit->binding ? "-DACRAFT_BINDING" : "-D_GNU_SOURCE",
@@ -657,12 +658,17 @@ static bool object_ok(Build *b, BuildResult *result, Str *bytes)
     if (b->unit->mixed)
         keep(b, unit_file(b, 0, ".o"), *bytes);
     const char *import = twin_object_foreign_import(b->arena, &result->object);
-    if (import)
+    if (result->object.threads)
+        verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
+                     str_format(b->arena,
+                                "'%s' is thread_local: a core of the device has no threads",
+                                result->object.threads));
+    else if (import)
         verdict_fail(b->verdict, VERDICT_NOT_COMPILED, STAGE_COMPILE,
                      str_format(b->arena,
                                 "the kernel calls '%s', which does not exist on the device",
                                 import));
-    return !import;
+    return !import && !result->object.threads;
 }
 
 static bool link_program(Build *b, const char *runtime, Str *bytes)

@@ -285,6 +285,8 @@ static bool build_half(Arena *arena, const TwinPlaces *places, BuildUnit unit, i
     if (!kernel->tasks.len)
         for (uint32_t i = 0; i < built.object.tasks.len; i++)
             vec_push(arena, &kernel->tasks, built.object.tasks.at[i]);
+    for (uint32_t i = 0; i < built.object.variables.len; i++)
+        vec_push(arena, &kernel->variables, built.object.variables.at[i]);
     return true;
 }
 

@@ -49,8 +49,9 @@ struct Feeder {
     uint32_t word_count;
     uint32_t together; /* cores that take turns at a time */
     SimTurns turn;
-    bool *done;       /* by core */
-    uint32_t started; /* of the order */
+    bool *done;            /* by core */
+    uint32_t started;      /* of the order */
+    uint32_t left_next[2]; /* by role: where the next piece of what is left may stand */
 };
 
 unsigned twin_host_cores(void)
@@ -124,6 +125,35 @@ static void keep_name(Feeder *f, const Record *record)
         f->names[text.id] = str_dup(f->arena, name);
 }
 
+/* Bytes that a core has changed; where several have, the last one's stay. */
+static void keep_left(Feeder *f, uint32_t core, const Record *record)
+{
+    RecordText text;
+    RecordLeft left;
+    memcpy(&text, record, sizeof text);
+    if (text.kind != REC_TEXT_LEFT || text.length != sizeof left)
+        return;
+    memcpy(&left, text.text, sizeof left);
+    if (f->result.each.len < CORE_LEFTS_MOST)
+        vec_push(f->arena, &f->result.each, ((CoreLeft){core, left}));
+    TwinLeft *all = &f->result.left;
+    int role = twin_memory_is_cube(f->memory, f->sim, core);
+    uint32_t i = f->left_next[role]; /* cores tell theirs in the order of addresses */
+    if (i >= all->of[role].len || all->of[role].at[i].address != left.address)
+        for (i = 0; i < all->of[role].len && all->of[role].at[i].address != left.address;)
+            i++;
+    f->left_next[role] = i + 1;
+    if (i == REC_LEFT_MOST)
+        return;
+    if (i == all->of[role].len)
+        vec_push(f->arena, &all->of[role], (RecordLeft){.address = left.address});
+    RecordLeft *to = &all->of[role].at[i];
+    to->changed = (to->changed | left.changed) & ~left.back;
+    for (uint32_t k = 0; k < REC_LEFT_BYTES; k++)
+        if (left.changed >> k & 1)
+            to->byte[k] = left.byte[k];
+}
+
 static bool reads_gm(const Record *r)
 {
     return (r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD) &&
@@ -174,14 +204,17 @@ static void note_look(Feeder *f, const Record *r)
 }
 
 /* Notes names; returns how many of the batch may run before its turn is over. */
-static uint32_t look_over(Feeder *f, CoreFeed *c, int64_t *left)
+static uint32_t look_over(Feeder *f, uint32_t core, int64_t *left)
 {
+    CoreFeed *c = f->cores[core];
     uint32_t ready = sim_turn_ready(c->batch + c->batch_at, c->batch_len - c->batch_at, left);
     for (uint32_t i = c->batch_at; i < c->batch_at + ready; i++) {
         if (f->word_count || f->quiet || reads_gm(&c->batch[i]))
             note_look(f, &c->batch[i]);
-        if (c->batch[i].op & REC_TEXT)
+        if (c->batch[i].op & REC_TEXT) {
             keep_name(f, &c->batch[i]);
+            keep_left(f, core, &c->batch[i]);
+        }
     }
     return ready;
 }
@@ -297,7 +330,7 @@ static bool note_used(Feeder *f, uint32_t core, size_t used, SimState state)
 static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
 {
     CoreFeed *c = f->cores[core];
-    uint32_t ready = look_over(f, c, left);
+    uint32_t ready = look_over(f, core, left);
     size_t used = 0;
     if (ready == 0)
         return TURN_OVER;
@@ -424,6 +457,9 @@ FeedResult twin_feed_all(Arena *arena, LaunchMemory *memory, Sim *sim, Stream *s
                               shared_launch(memory)->order_count[1],
                 .spins = twin_host_cores() > 1 ? SPINS : 0,
                 .together = memory->together};
+    for (int role = 0; memory->left && role < 2; role++)
+        for (uint32_t i = 0; i < memory->left->of[role].len; i++)
+            vec_push(arena, &f.result.left.of[role], memory->left->of[role].at[i]);
     f.cores = arena_array(arena, CoreFeed *, sim_core_count(sim) + 1);
     f.names = arena_array(arena, const char *, MOST_NAMES);
     f.turn.live = arena_array(arena, uint32_t, f.core_count + 1);

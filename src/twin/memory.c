@@ -3,6 +3,7 @@
  * goes to core processes only where it holds no data. */
 #include "twin/run_int.h"
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include "twin/include/acraft/core.h"
 #include <fcntl.h>
@@ -254,6 +255,11 @@ static size_t values_bytes(const TwinLaunch *launch)
     return bytes;
 }
 
+static size_t left_bytes(const TwinLeft *left)
+{
+    return left ? (left->of[0].len + left->of[1].len) * sizeof(RecordLeft) + 128 : 0;
+}
+
 /* `workspace`: what of it the host code asked for. */
 static bool fits_in_machine(Arena *arena, size_t bytes, size_t workspace, Verdict *verdict)
 {
@@ -344,6 +350,7 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .time_only = spec->time_only,
                              .some_data = spec->some_data,
                              .only = spec->only,
+                             .left = spec->left,
                              .together = cores_of_chip(kind, spec->chip),
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
     if (!is_launch_sane(arena, launch, launch->blocks > blocks ? UINT32_MAX : cores, verdict))
@@ -352,7 +359,8 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
     place_all(arena, launch, memory, &placer);
     if (!fits_in_machine(arena, placer.at, memory->time_only ? 0 : launch->workspace, verdict))
         return false;
-    size_t fixed = (1 << 16) + cores * (sizeof(ShareCore) + 8) + values_bytes(launch);
+    size_t fixed = (1 << 16) + cores * (sizeof(ShareCore) + 8) + values_bytes(launch) +
+                   left_bytes(spec->left);
     if (shared_open(&memory->gm, "acraft-gm", placer.at) &&
         shared_open(&memory->rings, "acraft-rings", cores * sizeof(ShareRing)) &&
         shared_open(&memory->launch, "acraft-launch",
@@ -604,6 +612,20 @@ static void describe_maps(Arena *arena, LaunchMemory *memory, bool *ok)
     shared_launch(memory)->map_count = maps.len;
 }
 
+/* What the device's cycle counter may stand at: another number for every case. */
+static uint64_t cycles_before(const TwinLaunch *launch, uint64_t seed)
+{
+    enum { HEAD = 256 };
+    uint64_t h = seed;
+    for (uint32_t i = 0; i < launch->tensor_count; i++) {
+        const TwinTensor *t = &launch->tensors[i];
+        bool has = t->data && t->role == SIM_IN;
+        h = (h ^ t->bytes) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= has ? hash64(t->data, t->bytes < HEAD ? t->bytes : HEAD) : 0;
+    }
+    return h >> 4;
+}
+
 /* A wake-up costs tens of microseconds, a spinning core only its own processor. */
 static uint32_t spins_of_a_core(void) { return twin_host_cores() > 1 ? 3000 : 0; }
 
@@ -629,6 +651,7 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         .workspace = memory->workspace.address,
         .workspace_bytes = memory->workspace.bytes,
         .system_workspace_bytes = SYSTEM_WORKSPACE_BYTES,
+        .cycles = cycles_before(launch, options->seed),
     };
     head->cores_at = take_bytes(memory, NULL, 0, &ok);
     shared_take(&memory->launch, cores * sizeof(ShareCore));
@@ -637,6 +660,11 @@ bool twin_memory_describe(Arena *arena, LaunchMemory *memory, const TwinOptions 
         args[i] = describe_arg(memory, launch, i, &ok);
     head->args_at = take_bytes(memory, args, launch->arg_count * sizeof *args, &ok);
     head->tiling_at = take_bytes(memory, launch->tiling.at, launch->tiling.len, &ok);
+    for (int role = 0; memory->left && role < 2; role++) {
+        head->left_count[role] = memory->left->of[role].len;
+        head->left_at[role] = take_bytes(memory, memory->left->of[role].at,
+                                         memory->left->of[role].len * sizeof(RecordLeft), &ok);
+    }
     describe_maps(arena, memory, &ok);
     describe_order(arena, memory, options, sim, 0, &ok);
     describe_order(arena, memory, options, sim, 1, &ok);

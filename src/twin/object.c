@@ -52,6 +52,39 @@ static bool read_head(Image *image)
            image->head.e_shentsize == sizeof(Elf64_Shdr) && image->head.e_shnum > 0;
 }
 
+/* Variables of the headers have our name in theirs, which no text may have. */
+static bool is_ours(Str name) { return str_find(name, STR("acraft")) >= 0; }
+
+/* The last name inside a mangled one: `calls` of _ZZN1K7ProcessEvE5calls. */
+static const char *plain_name(Arena *arena, Str name)
+{
+    Str last = name;
+    for (size_t i = 0; str_starts(name, "_Z") && i < name.len; i++) {
+        size_t n = 0, at = i;
+        while (at < name.len && name.at[at] >= '0' && name.at[at] <= '9' && n < name.len)
+            n = 10 * n + (size_t)(name.at[at++] - '0');
+        if (n == 0 || n > name.len - at)
+            continue;
+        last = str_slice(name, at, at + n);
+        i = at + n - 1;
+    }
+    return str_dup(arena, last);
+}
+
+static void note_variable(Arena *arena, const Image *image, const Elf64_Sym *symbol, Str name,
+                          TwinObject *object)
+{
+    Elf64_Shdr section;
+    int type = ELF64_ST_TYPE(symbol->st_info);
+    if (!name.len || is_ours(name))
+        return;
+    if (type == STT_TLS)
+        object->threads = plain_name(arena, name);
+    if (type == STT_OBJECT && load_section(image, symbol->st_shndx, &section) &&
+        (section.sh_flags & SHF_WRITE))
+        vec_push(arena, &object->variables, plain_name(arena, name));
+}
+
 static bool read_symbols(Arena *arena, const Image *image, const Elf64_Shdr *table,
                          TwinObject *object)
 {
@@ -66,6 +99,7 @@ static bool read_symbols(Arena *arena, const Image *image, const Elf64_Shdr *tab
         Str name = name_at(image, &strings, symbol.st_name);
         if (ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
             object->odd = "an ifunc";
+        note_variable(arena, image, &symbol, name, object);
         if (symbol.st_shndx == SHN_UNDEF && name.len)
             vec_push(arena, &object->imports, str_dup(arena, name));
     }

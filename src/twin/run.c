@@ -240,18 +240,6 @@ static void finish_boxes(Box *boxes[2], BoxResult *result, Verdict *verdict)
 
 /* --- the run --------------------------------------------------------------------------------- */
 
-/* One launch with its memories and what its processes left. */
-typedef struct Launched {
-    Arena *arena;
-    const TwinKernel *kernel;
-    const TwinOptions *options;
-    LaunchMemory memory;
-    SimAnswer answer;
-    BoxResult box;
-    BoxWorker simulator;
-    bool ready; /* the simulator was; what comes then is for records */
-} Launched;
-
 enum { STEP_MS = 10, SIM_MORE_SECONDS = 30, SIM_BYTES_PER_BYTE = 4 };
 #define SIM_MEMORY (8ull << 30)
 
@@ -329,9 +317,8 @@ static bool take_answer(Launched *l, Stream *notes, Verdict *verdict)
     return ok;
 }
 
-/* One simulation from memories to answer. False: the verdict says why there is none. */
-static bool simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream *notes,
-                     Verdict *verdict)
+bool twin_launched_simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream *notes,
+                            Verdict *verdict)
 {
     Box *boxes[2] = {NULL, NULL};
     job.arena = l->arena;
@@ -352,13 +339,13 @@ static bool simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream
     return take_answer(l, notes, verdict) && started;
 }
 
-static void close_launch(Launched *l)
+void twin_launched_close(Launched *l)
 {
     box_worker_close(&l->simulator);
     twin_memory_close(&l->memory);
 }
 
-static Launched make_launched(Arena *arena, const TwinKernel *kernel, const TwinOptions *options)
+Launched twin_launched_make(Arena *arena, const TwinKernel *kernel, const TwinOptions *options)
 {
     return (Launched){.arena = arena,
                       .kernel = kernel,
@@ -380,17 +367,17 @@ static bool depends_on_data(const Launched *first, LaunchSpec spec, Stream *stre
 {
     if (!stream->cores || first->answer.feed.end == FEED_DEAD_BOX)
         return false;
-    Launched l = make_launched(first->arena, first->kernel, first->options);
+    Launched l = twin_launched_make(first->arena, first->kernel, first->options);
     Verdict own = verdict_make();
     stream_rewind(stream);
     spec.second = true;
     spec.only = first->memory.some_data ? NULL : stream; /* values need every core */
-    bool differs = simulate(&l, &spec, (Simulation){.against = stream}, NULL, &own) &&
+    bool differs = twin_launched_simulate(&l, &spec, (Simulation){.against = stream}, NULL, &own) &&
                    (l.answer.feed.end == FEED_DIFFERS || l.answer.feed.end == FEED_DEAD_CORE);
     if (differs)
         needs_data(&(Ending){first->arena, &l.memory, &l.answer, verdict});
     pass_on(&own, verdict);
-    close_launch(&l);
+    twin_launched_close(&l);
     return differs;
 }
 
@@ -417,10 +404,10 @@ static bool read_for_nothing(const Launched *first, LaunchSpec spec, Verdict *ve
     uint8_t **left = copy_outputs(first);
     if (!left)
         return false;
-    Launched l = make_launched(first->arena, first->kernel, first->options);
+    Launched l = twin_launched_make(first->arena, first->kernel, first->options);
     Verdict own = verdict_make();
     spec.littered = true;
-    bool same = simulate(&l, &spec, (Simulation){0}, NULL, &own) &&
+    bool same = twin_launched_simulate(&l, &spec, (Simulation){0}, NULL, &own) &&
                 l.answer.feed.end == FEED_DONE &&
                 l.answer.feed.records == first->answer.feed.records;
     for (uint32_t i = 0; l.memory.gm.at && i < spec.launch->tensor_count; i++) {
@@ -433,7 +420,7 @@ static bool read_for_nothing(const Launched *first, LaunchSpec spec, Verdict *ve
             memcpy(spec.launch->tensors[i].data, left[i], spec.launch->tensors[i].bytes);
     }
     pass_on(&own, verdict);
-    close_launch(&l);
+    twin_launched_close(&l);
     return same;
 }
 
@@ -451,7 +438,7 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
     SimAnswer *answer = &l->answer;
     Stream notes = {0};
     Simulation job = {.note = spec->time_only && !options->steady, .watched = true};
-    bool simulated = simulate(l, spec, job, &notes, verdict);
+    bool simulated = twin_launched_simulate(l, spec, job, &notes, verdict);
     bool unknown = simulated && depends_on_data(l, *spec, &notes, verdict);
     stream_close(&notes);
     if (!simulated)
@@ -464,9 +451,12 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
         excuse_reads(answer);
     if (!unknown)
         twin_findings_add(l->arena, l->kernel, answer, verdict);
+    if (answer->feed.end == FEED_DONE && !spec->time_only)
+        twin_second_launch(l, *spec, verdict);
     run->cores = answer->cores;
     run->records = answer->feed.records;
     run->printed = answer->printed;
+    run->left = answer->left.of[0].len + answer->left.of[1].len;
     twin_memory_take_outputs(&l->memory);
     return answer->feed.end == FEED_DONE && !unknown;
 }
@@ -476,9 +466,11 @@ enum { AGAIN_SECONDS = 30 }; /* its scalar reads wait for the simulator */
 static bool run_launch(Arena *arena, const TwinKernel *kernel, const LaunchSpec *spec,
                        const TwinOptions *options, TwinRun *run, Verdict *verdict)
 {
-    Launched l = make_launched(arena, kernel, options);
+    Launched l = twin_launched_make(arena, kernel, options);
+    twin_second_save(&l, spec);
     bool ok = run_on(&l, spec, run, verdict);
-    close_launch(&l);
+    twin_second_drop(&l);
+    twin_launched_close(&l);
     return ok;
 }
 

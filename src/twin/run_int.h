@@ -35,6 +35,7 @@ typedef struct LaunchMemory {
     int fds[SHARE_MOST_FDS];       /* what core processes inherit, in their order */
     uint32_t fd_count;             /* with data they get launch and rings only */
     const TwinLaunch *of;
+    const TwinLeft *left; /* LaunchSpec */
     SimKind kind;
 } LaunchMemory;
 
@@ -46,11 +47,12 @@ typedef struct LaunchSpec {
     SimKind kind;
     const NpuChip *chip;
     bool time_only, some_data;
-    const Stream *only; /* of its cores, one of each kind; NULL: all */
-    bool second;        /* the other draw of arbitrary values: every bit the other way round */
-    bool littered;      /* memories on chip start with other bytes than they do else */
-    uint64_t seed;      /* of what scalar reads return without data */
-    bool no_scheduler;  /* SimConfig */
+    const Stream *only;   /* of its cores, one of each kind; NULL: all */
+    bool second;          /* the other draw of arbitrary values: every bit the other way round */
+    bool littered;        /* memories on chip start with other bytes than they do else */
+    uint64_t seed;        /* of what scalar reads return without data */
+    bool no_scheduler;    /* SimConfig */
+    const TwinLeft *left; /* what variables of the text start with; NULL: as the text says */
 } LaunchSpec;
 bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict);
 void twin_memory_close(LaunchMemory *memory);
@@ -101,6 +103,14 @@ typedef enum FeedEnd {
     FEED_POLLS, /* every core that goes on waits for a word in GM that nobody changes */
     FEED_END_COUNT
 } FeedEnd;
+/* A piece of variables as one core has changed it, from what it found at its start. */
+typedef struct CoreLeft {
+    uint32_t core;
+    RecordLeft piece;
+} CoreLeft;
+typedef VEC(CoreLeft) CoreLefts;
+enum { CORE_LEFTS_MOST = 1 << 15 };
+
 typedef struct FeedResult {
     FeedEnd end;
     uint32_t core; /* the one that died, forged or was waited for */
@@ -109,6 +119,8 @@ typedef struct FeedResult {
     uint32_t line;
     const char *read_file; /* FEED_DIFFERS: the scalar read before it */
     uint32_t read_line;
+    TwinLeft left;  /* in variables of the text; only in the simulator's process */
+    CoreLefts each; /* the same, core by core */
 } FeedResult;
 /* `stream` (NULL: none) notes every record; one that compares takes the simulator's place, and the
  * feeding ends at the first difference. */
@@ -141,7 +153,9 @@ typedef struct SimAnswer {
     uint64_t left_out;   /* findings that had no room in that list */
     bool unwritten_only; /* sim_reads_unwritten_only */
     Str printed;
-    Str seen; /* of TwinOptions.inspect; points into the bytes */
+    Str seen;       /* of TwinOptions.inspect; points into the bytes */
+    TwinLeft left;  /* in variables, by all cores together */
+    CoreLefts each; /* by each of them */
 } SimAnswer;
 /* `seen` by the observers; `stream` may be closed. */
 void twin_answer_put(Buf *out, const Sim *sim, const FeedResult *feed, Str seen,
@@ -149,6 +163,31 @@ void twin_answer_put(Buf *out, const Sim *sim, const FeedResult *feed, Str seen,
 /* False: no simulator wrote this. `stream` NULL: not wanted; else to be closed, whatever comes back. */
 bool twin_answer_take(Arena *arena, Str bytes, uint32_t most_cores, SimAnswer *answer,
                       Stream *stream);
+
+/* One launch with its memories and what its processes left. */
+typedef struct Launched {
+    Arena *arena;
+    const TwinKernel *kernel;
+    const TwinOptions *options;
+    LaunchMemory memory;
+    SimAnswer answer;
+    BoxResult box;
+    BoxWorker simulator;
+    bool ready;      /* the simulator was; what comes then is for records */
+    uint8_t **saved; /* second.c: tensors that the launch changes in place, as they were before */
+} Launched;
+
+/* run.c: one simulation from memories to answer. False: the verdict says why there is none. */
+Launched twin_launched_make(Arena *arena, const TwinKernel *kernel, const TwinOptions *options);
+bool twin_launched_simulate(Launched *l, const LaunchSpec *spec, Simulation job, Stream *notes,
+                            Verdict *verdict);
+void twin_launched_close(Launched *l);
+
+/* second.c: where the launch has changed variables of the text, what does the next one do? Fails the
+ * verdict where it does something else. Before the launch `save`, after all `drop`. */
+void twin_second_save(Launched *l, const LaunchSpec *spec);
+void twin_second_launch(Launched *first, LaunchSpec spec, Verdict *verdict);
+void twin_second_drop(Launched *l);
 
 /* findings.c: the simulator's faults in the verdict. */
 void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict);

@@ -45,6 +45,20 @@ typedef struct TwinSource {
     TwinCores cores;    /* that run it, where the host side says so */
 } TwinSource;
 
+/* What launches left in the variables of kernels' texts: a later launch of the same program starts from
+ * it. All launches of one candidate share one of these. */
+typedef struct TwinLeft {
+    VEC(RecordLeft) of[2]; /* by role: AIV, AIC */
+} TwinLeft;
+typedef struct TwinKeptProgram {
+    uint64_t program; /* hash of its bytes */
+    TwinLeft left;
+} TwinKeptProgram;
+typedef struct TwinKept {
+    Arena *arena;
+    VEC(TwinKeptProgram) programs;
+} TwinKept;
+
 typedef struct TwinOptions {
     const NpuChip *chip; /* NULL: 910B2 */
     uint64_t seed;       /* 0: cores in order; else their order is permuted */
@@ -62,6 +76,7 @@ typedef struct TwinOptions {
     bool no_memo;      /* with time_only: execute every record, also those that only repeat */
     bool steady;       /* with time_only: it does the same whatever the values; that is not tried */
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
+    TwinKept *kept;    /* by earlier launches; NULL: there were none to remember */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
     /* The simulator has a process of its own. There `prepare` is called before the first record and
@@ -139,7 +154,8 @@ typedef struct TwinLaunch {
 typedef struct TwinRun {
     uint64_t records;
     uint32_t cores;
-    Str printed; /* the kernel's printf and DumpTensor */
+    Str printed;   /* the kernel's printf and DumpTensor */
+    uint32_t left; /* pieces of variables of the text that the launch has changed */
     double seconds;
     /* of a project: the launch's tensors, and what the tiling function decided */
     const TwinTensor *tensors;

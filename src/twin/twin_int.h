@@ -55,7 +55,9 @@ typedef struct TwinTask {
 typedef struct TwinObject {
     VEC(const char *) imports; /* undefined symbols */
     VEC(TwinTask) tasks;
-    const char *odd; /* a reason to refuse it outright; NULL: none */
+    const char *odd;             /* a reason to refuse it outright; NULL: none */
+    const char *threads;         /* the first thread_local variable; NULL: none */
+    VEC(const char *) variables; /* that can be written, by their names in the text */
 } TwinObject;
 bool twin_object_read(Arena *arena, Str bytes, TwinObject *object);
 /* object_reach.c: keeps only the imports that the kernel's entry can reach, and marks the host's
@@ -134,7 +136,8 @@ struct TwinKernel {
     TwinParams params;
     int exe[2]; /* by role: AIV, AIC; -1: the kernel has no such half */
     VEC(TwinTask) tasks;
-    SimKind guess; /* where the text names no task type */
+    SimKind guess;               /* where the text names no task type */
+    VEC(const char *) variables; /* of the text that can be written, by name */
 };
 
 /* compile.c: the text declares the task as one of vector or of cube cores alone. */

@@ -66,7 +66,7 @@ static void wait_for_answer(void)
 
 /* The last answer: the element asked for, of a long run over an input also what follows it, which no
  * core will change. */
-static struct {
+static ACRAFT_KEPT struct {
     uint64_t address, bytes;
     uint64_t value[REC_ANSWER_BYTES / 8];
 } got;
@@ -107,7 +107,7 @@ const void *acraft_ring_read(uint64_t address, uint32_t bytes)
 /* --- pages for plain pointers ---------------------------------------------------------------- */
 
 enum { PAGE = 4096, PAGES = 256 };
-static uint64_t pages[PAGES]; /* addresses; 0: none */
+static ACRAFT_KEPT uint64_t pages[PAGES]; /* addresses; 0: none */
 
 static void open_page(uint64_t address)
 {
@@ -158,7 +158,7 @@ __attribute__((noinline)) static void announce_load(uint64_t address, uint64_t b
 enum { STORE_MOST = 4096 };
 
 /* The store that has been announced and not yet become a record. */
-static struct {
+static ACRAFT_KEPT struct {
     uint64_t address, bytes; /* bytes 0: none is pending */
     const ShareMap *map;     /* not hidden: what was there before */
 } pending;

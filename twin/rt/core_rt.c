@@ -7,6 +7,7 @@
 #include "acraft/core.h"
 #include "twin/rt/share.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -22,16 +24,18 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-AcraftCore acraft_core;
+ACRAFT_KEPT AcraftCore acraft_core;
 
+/* Set before the kernel runs. The library calls our memcpy before there are variables of a thread. */
 static const ShareLaunch *launch;
 static const ShareCore *self;
 static ShareRing *rings, *ring;
-static Record *window;                   /* first record not yet published */
 static uint64_t tiling_at, tiling_bytes; /* of the launch */
 
+static ACRAFT_KEPT Record *window; /* first record not yet published */
+
 enum { SIGNAL_STACK = 65536, STACK_SLACK = 1 << 20 };
-static char signal_stack[SIGNAL_STACK];
+static ACRAFT_KEPT char signal_stack[SIGNAL_STACK];
 
 static const void *launch_at(uint64_t offset) { return (const char *)launch + offset; }
 
@@ -85,11 +89,11 @@ static void wait_until(uint32_t most, uint32_t most_spins)
 
 /* What the records since the last wait may have written. A core's UB is its own: a scalar that none of
  * them writes can be read without waiting, which loops over elements of UB do all the time. */
-static struct {
+static ACRAFT_KEPT struct {
     int any;         /* a record that is no scalar access: it may write anything */
     uint64_t lo, hi; /* else scalars written lie in here; lo >= hi: none */
 } unsettled;
-static Record *noted; /* records of the window before this one are in `unsettled` */
+static ACRAFT_KEPT Record *noted; /* records of the window before this one are in `unsettled` */
 
 enum { MOST_ELEMENT = 8 };
 
@@ -419,6 +423,7 @@ static void become_core(uint32_t core)
         .workspace = (uint8_t *)(uintptr_t)launch->workspace,
         .workspace_bytes = launch->workspace_bytes,
         .system_workspace_bytes = launch->system_workspace_bytes,
+        .cycles = launch->cycles,
     };
     for (int i = 0; i < NPU_SPACE_COUNT; i++) {
         acraft_core.memory_bytes[i] = self->memory_bytes[i];
@@ -473,8 +478,98 @@ static void zygote(int argc, char **argv, char **env)
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **,
                                                                             char **) = zygote;
 
+/* --- variables of the kernel's text ----------------------------------------------------------- */
+
+/* A piece of the program's writable memory, what the text says and what stood there when the kernel began. The
+ * runtime's and the headers' own variables are not in it (ACRAFT_KEPT); those of the library do not change. */
+typedef struct Variables {
+    uint8_t *at, *said, *begin; /* begin: the same as said, unless an earlier launch left something */
+    size_t bytes;
+} Variables;
+
+enum { MOST_PIECES = 8 };
+static ACRAFT_KEPT Variables variables[MOST_PIECES];
+static ACRAFT_KEPT uint32_t variable_pieces;
+
+static uint8_t *copy_of(const Variables *v)
+{
+    void *copy = mmap(NULL, v->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        _exit(97); /* BOX_STATUS_MEMORY */
+    copy_up(copy, v->at, v->bytes);
+    return copy;
+}
+
+static void note_variables(uint64_t from, uint64_t bytes)
+{
+    uint64_t first = from / REC_LEFT_BYTES * REC_LEFT_BYTES;
+    Variables v = {.at = (uint8_t *)(uintptr_t)first, .bytes = (size_t)(from + bytes - first)};
+    if (variable_pieces == MOST_PIECES)
+        _exit(SHARE_EXIT_SETUP);
+    v.said = v.begin = copy_of(&v);
+    variables[variable_pieces++] = v;
+}
+
+static void find_variables(void)
+{
+    const Elf64_Phdr *head = (const Elf64_Phdr *)getauxval(AT_PHDR);
+    uint64_t count = getauxval(AT_PHNUM);
+    for (uint64_t i = 0; head && i < count; i++)
+        if (head[i].p_type == PT_LOAD && (head[i].p_flags & PF_W) && head[i].p_memsz)
+            note_variables(head[i].p_vaddr, head[i].p_memsz);
+}
+
+/* As an earlier launch left them. */
+static void set_variables(void)
+{
+    int cube = self->role == ACRAFT_ROLE_AIC;
+    const RecordLeft *left = launch_at(launch->left_at[cube]);
+    for (uint32_t i = 0; i < launch->left_count[cube]; i++)
+        for (uint32_t k = 0; k < REC_LEFT_BYTES; k++)
+            if (left[i].changed >> k & 1)
+                ((uint8_t *)(uintptr_t)left[i].address)[k] = left[i].byte[k];
+    for (uint32_t i = 0; launch->left_count[cube] && i < variable_pieces; i++)
+        variables[i].begin = copy_of(&variables[i]);
+}
+
+/* Bits of the bytes of a piece that are not as there. */
+static uint64_t differing(const Variables *v, size_t at, const uint8_t *there)
+{
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < REC_LEFT_BYTES && at + k < v->bytes; k++)
+        bits |= (uint64_t)(v->at[at + k] != there[at + k]) << k;
+    return bits;
+}
+
+static void tell_piece(const Variables *v, size_t at, uint64_t changed)
+{
+    RecordText text = {.op = REC_TEXT, .kind = REC_TEXT_LEFT, .length = sizeof(RecordLeft)};
+    RecordLeft left = {.address = (uint64_t)(uintptr_t)(v->at + at),
+                       .changed = changed,
+                       .back = changed & ~differing(v, at, v->said)};
+    size_t bytes = v->bytes - at;
+    copy_up(left.byte, v->at + at, bytes < REC_LEFT_BYTES ? bytes : REC_LEFT_BYTES);
+    copy_up((uint8_t *)text.text, (const uint8_t *)&left, sizeof left);
+    copy_up((uint8_t *)next_record(), (const uint8_t *)&text, sizeof text);
+}
+
+/* What the kernel has changed; only as many pieces as the tool takes. */
+static void tell_variables(void)
+{
+    uint32_t told = 0;
+    settle_store();
+    for (uint32_t i = 0; i < variable_pieces; i++)
+        for (size_t at = 0; at < variables[i].bytes && told < REC_LEFT_MOST; at += REC_LEFT_BYTES) {
+            uint64_t changed = differing(&variables[i], at, variables[i].begin);
+            if (changed)
+                tell_piece(&variables[i], at, changed), told++;
+        }
+}
+
 int main(void)
 {
+    if (launch->hidden)
+        find_variables(), set_variables();
     AcraftArg args[SHARE_MOST_ARGS];
     const ShareArg *from = launch_at(launch->args_at);
     for (uint32_t i = 0; i < launch->arg_count; i++)
@@ -482,5 +577,7 @@ int main(void)
                               .data = from[i].data_bytes ? launch_at(from[i].data_at) : NULL,
                               .bytes = from[i].data_bytes};
     acraft_entry(args, (int)launch->arg_count);
+    if (launch->hidden)
+        tell_variables();
     acraft_exit(SHARE_EXIT_DONE);
 }

@@ -56,15 +56,18 @@ int call_tiling(AcraftTilingRequest request, uint8_t (&room)[HOST_TILING_ROOM], 
     return code;
 }
 
-// A tiling function is called again for every launch, in one process: it may not count its calls.
+// A tiling function is called again for every launch, in one process: it may not count its calls. As often
+// as a benchmark warms up and measures it is called here.
+enum { HOST_CALLS = 40 };
 int run_tiling(const AcraftTilingRequest &request)
 {
     static uint8_t room[HOST_TILING_ROOM], other[HOST_TILING_ROOM];
     AcraftTilingResult result, again;
     int code = call_tiling(request, room, result);
-    int second = code == 0 ? call_tiling(request, other, again) : code;
-    if (code == 0 && (second != 0 || std::memcmp(&result, &again, sizeof result) != 0 ||
-                      std::memcmp(room, other, result.tiling_bytes) != 0)) {
+    for (int call = 0; code == 0 && call < HOST_CALLS; call++) {
+        if (call_tiling(request, other, again) == 0 && std::memcmp(&result, &again, sizeof result) == 0 &&
+            std::memcmp(room, other, result.tiling_bytes) == 0)
+            continue;
         std::fputs("the tiling function decides otherwise when it is called again", stdout);
         std::fflush(stdout);
         return 1;

@@ -64,6 +64,8 @@ typedef struct ShareLaunch {
     uint64_t maps_at;
     uint32_t map_count, arg_count;
     uint64_t args_at, filter_at;
+    uint64_t left_at[2]; /* by role: RecordLeft[left_count], variables as an earlier launch left them */
+    uint32_t left_count[2];
     uint32_t filter_steps;
     uint32_t spins; /* pauses before a core sleeps; 0 where it would hold up the simulator */
     uint32_t time_only; /* values are arbitrary: no read waits for the simulator */
@@ -73,6 +75,7 @@ typedef struct ShareLaunch {
     uint64_t tiling, tiling_bytes, tiling_key; /* tiling: GM address */
     uint64_t tiling_at; /* its bytes once more, where GM is hidden */
     uint64_t workspace, workspace_bytes, system_workspace_bytes;
+    uint64_t cycles; /* that the device counted before this launch */
     _Atomic uint32_t start_count[2]; /* how many of order[] the zygote may have started */
 } ShareLaunch;
 

@@ -251,7 +251,7 @@ template <typename T> inline void vtranspose(__ubuf__ T *dst, __ubuf__ T *src, A
 
 /* Eight addresses per register; a pair of neighbouring registers names the sixteen rows. */
 namespace acraft {
-inline uint64_t va_registers[8][8];
+inline ACRAFT_KEPT uint64_t va_registers[8][8];
 template <typename T> inline void vnchwconv(ub_addr8_t dst, ub_addr8_t src, uint8_t repeat, uint16_t dstRep, uint16_t srcRep, const Site &site)
 {
     uint64_t d[16], s[16];

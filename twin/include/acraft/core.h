@@ -48,9 +48,14 @@ typedef struct AcraftCore {
     uint8_t *workspace; /* GM: system part first; GetUserWorkspace skips it */
     uint64_t workspace_bytes;
     uint64_t system_workspace_bytes;
+    uint64_t cycles; /* of the device before the launch */
 } AcraftCore;
 
-extern AcraftCore acraft_core;
+/* What headers and runtime keep is apart from the variables of the kernel's own text: those outlive a
+ * launch, and the runtime says how the launch has left them. A text may have no such variables. */
+#define ACRAFT_KEPT __thread
+
+extern ACRAFT_KEPT AcraftCore acraft_core;
 
 /* Publish what was written, wait for room, set cursor and limit so that cursor < limit. */
 void acraft_ring_full(void);

@@ -168,11 +168,11 @@ inline void Mmad(const LocalTensor<T> &dst, const LocalTensor<U> &fm, const Loca
 
 /* Bit 0 rounds floats to HF32 before they are multiplied, bit 1 says how ties go. */
 namespace cube {
-inline uint64_t hf32 = 0;
+inline ACRAFT_KEPT uint64_t acraft_hf32 = 0;
 inline void set_hf32(uint64_t bit, bool on, const acraft::Site &site)
 {
-    hf32 = on ? hf32 | bit : hf32 & ~bit;
-    acraft::put_register(REC_REG_HF32, hf32, site);
+    acraft_hf32 = on ? acraft_hf32 | bit : acraft_hf32 & ~bit;
+    acraft::put_register(REC_REG_HF32, acraft_hf32, site);
 }
 }  // namespace cube
 inline void SetHF32Mode(bool on, ACRAFT_SITE) { cube::set_hf32(1, on, site); }
@@ -265,18 +265,18 @@ struct Outlet {
     uint64_t factor = 0;
     RecordOperand factors = {};
 };
-inline Outlet outlet;
+inline ACRAFT_KEPT Outlet acraft_outlet;
 inline FixpipeParamsV220 from_copy(const DataCopyCO12DstParams &c)
 {
     FixpipeParamsV220 p(c.nSize, c.mSize, c.srcStride, c.dstStride, c.reluPre != 0);
     p.quantPre = c.quantPre;
     p.unitFlag = c.unitFlag;
     p.isChannelSplit = c.channelSplit;
-    p.deqScalar = outlet.factor;
+    p.deqScalar = acraft_outlet.factor;
     if (c.nz2ndEn) {
-        p.ndNum = outlet.matrices;
-        p.srcNdStride = outlet.from_stride;
-        p.dstNdStride = outlet.to_stride;
+        p.ndNum = acraft_outlet.matrices;
+        p.srcNdStride = acraft_outlet.from_stride;
+        p.dstNdStride = acraft_outlet.to_stride;
     }
     return p;
 }
@@ -284,30 +284,30 @@ inline bool by_columns(QuantMode_t q) { return q == VDEQF16 || q == VQF322B8_PRE
 }  // namespace cube
 inline void SetFixpipeNz2ndFlag(uint16_t ndNum, uint16_t srcNdStride, uint16_t dstNdStride)
 {
-    cube::outlet.matrices = ndNum;
-    cube::outlet.from_stride = srcNdStride;
-    cube::outlet.to_stride = dstNdStride;
+    cube::acraft_outlet.matrices = ndNum;
+    cube::acraft_outlet.from_stride = srcNdStride;
+    cube::acraft_outlet.to_stride = dstNdStride;
 }
-inline void SetFixpipePreQuantFlag(uint64_t config) { cube::outlet.factor = config; }
+inline void SetFixpipePreQuantFlag(uint64_t config) { cube::acraft_outlet.factor = config; }
 template <typename T, bool setRelu = false> inline void SetFixPipeConfig(const LocalTensor<T> &preData, bool isUnitFlag = false)
 {
     static_assert(!setRelu, "acraft-unsupported: SetFixPipeConfig for relu by columns");
     (void)isUnitFlag;
-    cube::outlet.factors = preData.operand();
+    cube::acraft_outlet.factors = preData.operand();
 }
 template <typename T, typename U>
 inline void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<U> &src, const DataCopyCO12DstParams &c, ACRAFT_SITE)
 {
     if (g_coreType == AIV) return;
     Record &r = cube::fixpipe<T>(NPU_FIXPIPE_GM, dst.operand(), src, cube::from_copy(c), c.nz2ndEn, site);
-    if (cube::by_columns(c.quantPre)) r.operand[2] = cube::outlet.factors;
+    if (cube::by_columns(c.quantPre)) r.operand[2] = cube::acraft_outlet.factors;
 }
 template <typename T, typename U>
 inline void DataCopy(const LocalTensor<T> &dst, const LocalTensor<U> &src, const DataCopyCO12DstParams &c, ACRAFT_SITE)
 {
     if (g_coreType == AIV) return;
     Record &r = cube::fixpipe<T>(NPU_FIXPIPE_L1, dst.operand(), src, cube::from_copy(c), c.nz2ndEn, site);
-    if (cube::by_columns(c.quantPre)) r.operand[2] = cube::outlet.factors;
+    if (cube::by_columns(c.quantPre)) r.operand[2] = cube::acraft_outlet.factors;
 }
 
 }  // namespace AscendC

@@ -130,8 +130,8 @@ ACRAFT_OWN inline void put_text(RecTextKind kind, uint16_t id, const char *text,
 /* Keyed by pointer: a literal's address names it. Two addresses of one text get two ids. */
 ACRAFT_OWN inline uint16_t name_id(const char *name)
 {
-    static struct { const char *name; uint16_t id; } table[1024];
-    static uint16_t count = 0;
+    static ACRAFT_KEPT struct { const char *name; uint16_t id; } table[1024];
+    static ACRAFT_KEPT uint16_t count = 0;
     if (!name) return 0;
     for (size_t h = (reinterpret_cast<uintptr_t>(name) >> 3) % 1024, tries = 0; tries < 1024; h = (h + 1) % 1024, tries++) {
         if (table[h].name == name) return table[h].id;
@@ -153,8 +153,8 @@ struct Window {
 };
 ACRAFT_OWN inline uint16_t place_id(const Site &site, Window window)
 {
-    static struct { const char *file; uint32_t line; uint16_t id; bool varies; Window window; } table[256];
-    static uint16_t count = 0;
+    static ACRAFT_KEPT struct { const char *file; uint32_t line; uint16_t id; bool varies; Window window; } table[256];
+    static ACRAFT_KEPT uint16_t count = 0;
     for (uint32_t h = site.line % 256, tries = 0; site.line && tries < 256; h = (h + 1) % 256, tries++) {
         bool fresh = !table[h].id;
         if (fresh && count == 200) return 0;
@@ -187,7 +187,7 @@ struct LastSite {
     uint16_t file_id = 0;
     uint32_t line = 0;
 };
-inline LastSite last_site;
+inline ACRAFT_KEPT LastSite last_site;
 
 inline uint16_t file_id(const char *file)
 {
@@ -283,7 +283,7 @@ struct Mask {
     bool counter;
 };
 constexpr Mask full_mask = {~0ull, ~0ull, false};
-inline Mask mask_register = full_mask;
+inline ACRAFT_KEPT Mask mask_register = full_mask;
 
 constexpr Mask mask_first(uint64_t n)
 {

@@ -438,7 +438,7 @@ private:
         GlobalTensor<T> t;
         t.SetGlobalBuffer(reinterpret_cast<T *>(static_cast<uintptr_t>(mailbox::scratch(from, to, count * sizeof(T), s))));
         acraft::put_barrier(NPU_PIPE_ALL, s);
-        if (mailbox::finished < mailbox::posted) mailbox::wait(mailbox::posted, s); /* all jobs use the same scratch */
+        if (mailbox::acraft_finished < mailbox::acraft_posted) mailbox::wait(mailbox::acraft_posted, s); /* all jobs use the same scratch */
         DataCopyPad(t, local, DataCopyExtParams(1, uint32_t(count * sizeof(T)), 0, 0, 0), s);
         return t;
     }

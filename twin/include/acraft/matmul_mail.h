@@ -94,30 +94,30 @@ inline acraft::Site place_in(uint64_t word, const acraft::Site &s)
     return at;
 }
 
-inline uint64_t posted = 0;
+inline ACRAFT_KEPT uint64_t acraft_posted = 0;
 
-inline uint64_t finished = 0; /* as far as this core has seen */
+inline ACRAFT_KEPT uint64_t acraft_finished = 0; /* as far as this core has seen */
 
 inline void wait(uint64_t number, const acraft::Site &s)
 {
     GlobalTensor<uint64_t> box = mine();
-    do finished = box.GetValue(FINISHED, s);
-    while (finished < number);
+    do acraft_finished = box.GetValue(FINISHED, s);
+    while (acraft_finished < number);
 }
 /* On a vector core: what went before must have arrived in GM. Returns the job's number. */
 inline uint64_t post(uint64_t kind, uint64_t object, const acraft::MatmulJob &j, int64_t only, bool compact, const acraft::Site &s)
 {
     GlobalTensor<uint64_t> box = mine();
     acraft::put_barrier(NPU_PIPE_ALL, s);
-    if (posted >= finished + JOBS) wait(posted + 1 - JOBS, s);
-    uint32_t at = job_at(++posted);
+    if (acraft_posted >= acraft_finished + JOBS) wait(acraft_posted + 1 - JOBS, s);
+    uint32_t at = job_at(++acraft_posted);
     box.SetValue(at + KIND, with_place(kind, s), s);
     box.SetValue(at + OBJECT, object, s);
     box.SetValue(at + ONLY, uint64_t(only + 1) | uint64_t(compact) << 63, s);
     write_job(box, at, j, s);
-    box.SetValue(POSTED, posted, s);
+    box.SetValue(POSTED, acraft_posted, s);
     DataCacheCleanAndInvalid<uint64_t, CacheLine::ENTIRE_DATA_CACHE, DcciDst::CACHELINE_OUT>(box, s);
-    return posted;
+    return acraft_posted;
 }
 
 }  // namespace mailbox

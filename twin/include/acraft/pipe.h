@@ -115,14 +115,14 @@ class TPipe;
 }  // namespace AscendC
 
 namespace acraft {
-inline AscendC::TPipe *current_pipe = nullptr;
-inline uint32_t next_pipe_id = 1;
-inline uint32_t next_buffer_id = 1;
+inline ACRAFT_KEPT AscendC::TPipe *current_pipe = nullptr;
+inline ACRAFT_KEPT uint32_t next_pipe_id = 1;
+inline ACRAFT_KEPT uint32_t next_buffer_id = 1;
 
 /* Buffer states outlive the queue objects: a TPipe declared before its queues is destroyed after
  * them and still looks at their flags. Old ones are used again when a pipe is reset in a loop. */
-inline AscendC::TBufType buffer_states[1024];
-inline uint32_t buffer_states_used = 0;
+inline ACRAFT_KEPT AscendC::TBufType buffer_states[1024];
+inline ACRAFT_KEPT uint32_t buffer_states_used = 0;
 inline AscendC::TBufType *take_buffers(uint32_t count)
 {
     if (buffer_states_used + count > 1024u) buffer_states_used = 0;

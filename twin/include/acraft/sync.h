@@ -192,7 +192,7 @@ struct Setting {
     uint8_t dtype = 0;
     bool on = false;
 };
-inline Setting setting;
+inline ACRAFT_KEPT Setting setting;
 inline void put(const acraft::Site &site)
 {
     uint64_t kind = setting.on ? setting.kind : REC_ATOMIC_NONE;

@@ -17,11 +17,12 @@ inline int64_t GetTaskRation() { return acraft_core.task_ratio; }
 inline constexpr int16_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
 inline void GetArchVersion(uint32_t &coreVersion) { coreVersion = 0x220; }
 inline int64_t GetProgramCounter() { return 0; }
-/* The cycle counter runs with the records appended: it never goes back, and tells no time. */
+/* The cycle counter runs with the records appended: it never goes back, and tells no time. It starts
+ * anywhere: how long a device has been running says nothing about a launch. */
 inline int64_t GetSystemCycle()
 {
     acraft::flush();
-    return acraft_core.view ? int64_t(acraft_core.view->done) : 0;
+    return int64_t(acraft_core.cycles + (acraft_core.view ? acraft_core.view->done : 0));
 }
 inline void Trap(ACRAFT_SITE)
 {
@@ -66,15 +67,13 @@ template <typename T> inline void GetReduceRepeatMaxMinSpr(T &v) { GetReduceMaxM
 
 /* ---- control register: saturation is the one bit with an effect ---- */
 
-namespace saturation {
-inline bool on = false;
-}
+inline ACRAFT_KEPT bool acraft_saturates = false;
 template <SaturationMode mode> inline void SetSaturationFlag(bool enable, ACRAFT_SITE)
 {
-    saturation::on = enable;
+    acraft_saturates = enable;
     acraft::put_register(REC_REG_SATURATE, enable, site);
 }
-template <SaturationMode mode> inline bool GetSaturationFlag() { return saturation::on; }
+template <SaturationMode mode> inline bool GetSaturationFlag() { return acraft_saturates; }
 template <int8_t startBit, int8_t endBit> inline int64_t GetCtrlSpr()
 {
     acraft::flush();

@@ -87,7 +87,7 @@ template <typename T> struct PrimTOf<TensorTrait<T>> { using type = T; };
 template <typename T> using PrimT = typename PrimTOf<T>::type;
 
 struct ShapeInfo {
-    ShapeInfo() {}
+    constexpr ShapeInfo() {}
     ShapeInfo(const uint8_t dim, const uint32_t dims[], const uint8_t originalDim, const uint32_t original[],
               const DataFormat format)
         : shapeDim(dim), originalShapeDim(originalDim), dataFormat(format)
@@ -126,9 +126,9 @@ public:
     ShapeRef() {}
     ShapeRef(const ShapeInfo &info)
     {
-        static ShapeInfo pool[256];
-        static uint32_t next = 0;
-        at_ = &pool[next++ % 256];
+        static ACRAFT_KEPT ShapeInfo acraft_pool[256];
+        static ACRAFT_KEPT uint32_t acraft_next = 0;
+        at_ = &acraft_pool[acraft_next++ % 256];
         *at_ = info;
     }
     const ShapeInfo &get() const
