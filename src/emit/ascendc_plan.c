@@ -131,12 +131,8 @@ static void print_path_end(Host *h, const AscPath *path)
         else
             pen_line(h->pen, "t.blockCount = %s;", cores);
     }
-    if (path->rooms.len) {
-        const AscRoom *last = &vec_last(&path->rooms);
-        pen_line(h->pen, "t.workspaceBytes = %s%s%s;",
-                 last->offset ? print_expr(&h->pr, last->offset) : "", last->offset ? " + " : "",
-                 print_expr(&h->pr, last->bytes));
-    }
+    if (path->room_bytes)
+        pen_line(h->pen, "t.workspaceBytes = %s;", print_expr(&h->pr, path->room_bytes));
     pen_line(h->pen, "return true;");
 }
 

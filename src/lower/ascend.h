@@ -278,12 +278,16 @@ typedef struct AscRoom {
     uint32_t tensor; /* of the host */
     uint32_t field;  /* its offset; UINT32_MAX: at the start */
     IrExprId offset, bytes;
+    uint32_t first, last; /* launches of the path that touch it */
 } AscRoom;
+
+enum { ASC_ROOM_ALIGN = 512 };
 
 typedef struct AscPath {
     uint32_t key; /* tiling key, from 1 */
     VEC(AscLaunch) launches;
     VEC(AscRoom) rooms;
+    IrExprId room_bytes; /* of all workspaces; 0: there are none */
 } AscPath;
 
 /* Which cores a launch of the operator takes; all of its paths take the same. */

@@ -187,27 +187,16 @@ static void name_cores(Lower *l, const AscPath *path)
     }
 }
 
-/* Workspaces lie one after the other, each at a multiple of 512 bytes. */
-static void add_room(Lower *l, AscPath *path, const AscLaunch *launch, uint32_t tensor)
+/* The offset of a workspace is a field of the launch that touches it first. */
+static void name_room(Lower *l, AscPath *path, uint32_t launch, uint32_t tensor)
 {
-    const IrTensor *t = &l->ir->tensors.at[tensor];
-    for (uint32_t i = 0; i < path->rooms.len; i++)
-        if (path->rooms.at[i].tensor == tensor)
-            return;
-    if (t->role != IR_ROLE_WORKSPACE)
-        return;
-    AscRoom r = {.tensor = tensor, .field = UINT32_MAX};
-    r.bytes = lx_int(l, (int64_t)dtype_bytes(t->dtype));
-    for (uint32_t i = 0; i < t->rank; i++)
-        r.bytes = lx_mul(l, r.bytes, t->shape[i]);
-    r.bytes = lx_align(l, r.bytes, 512);
-    if (path->rooms.len) {
-        const AscRoom *last = &vec_last(&path->rooms);
-        r.offset = lx_add(l, last->offset, last->bytes);
-        char *name = str_format(l->arena, "%s.offset", t->name);
-        r.field = field_for(l, path, launch->stmt, name, DT_I64, r.offset);
+    for (uint32_t i = 0; i < path->rooms.len; i++) {
+        AscRoom *r = &path->rooms.at[i];
+        if (r->tensor != tensor || !r->offset || r->field != UINT32_MAX || r->first != launch)
+            continue;
+        char *name = str_format(l->arena, "%s.offset", l->ir->tensors.at[tensor].name);
+        r->field = field_for(l, path, path->launches.at[launch].stmt, name, DT_I64, r->offset);
     }
-    vec_push(l->arena, &path->rooms, r);
 }
 
 /* Functions that the emitter writes beside and inside the classes. */
@@ -317,11 +306,12 @@ bool lower_host(Lower *l)
         name_cores(l, &p->paths.at[i]);
     for (uint32_t i = 0; i < p->paths.len; i++) {
         AscPath *path = &p->paths.at[i];
+        lower_rooms(l, path);
         for (uint32_t j = 0; j < path->launches.len; j++) {
             bind_launch(l, path, &path->launches.at[j]);
             bind_cores(l, path, &path->launches.at[j]);
             for (uint32_t k = 0; k < path->launches.at[j].operands.len; k++)
-                add_room(l, path, &path->launches.at[j], path->launches.at[j].operands.at[k]);
+                name_room(l, path, j, path->launches.at[j].operands.at[k]);
         }
     }
     return true;

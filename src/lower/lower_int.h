@@ -115,6 +115,7 @@ bool cube_starts(Lower *l, const IrStmt *mmad, const IrAxis *const *loops, uint3
 
 /* The passes; contracts above their bodies. */
 bool lower_host(Lower *l);
+void lower_rooms(Lower *l, AscPath *path); /* rooms.c */
 bool lower_init(Lower *l);
 bool lower_compute(Lower *l);
 bool lower_align(Lower *l);

@@ -112,13 +112,34 @@ static Cut cut_graph(Chain *c, uint32_t from, uint32_t to)
 
 /* ---- stages ---- */
 
+static ChainTry plan_graph(Chain *c, const Graph *g, Diag *said)
+{
+    ChainTry tried = {.name = g->name};
+    *said = diag_make(c->arena, c->diag->file, c->diag->source);
+    if (!plan_alone(c->arena, g, c->chip, c->tile_limit, &tried.plan, said) ||
+        !plan_is_valid(c->arena, &tried.plan))
+        tried.plan = (Plan){0};
+    return tried;
+}
+
+/* The stage's plan, or that of one which computes the same. A single node that no planner takes is planned
+ * again, for what is said of its own place in the file. */
 static bool plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, Diag *said)
 {
     Cut cut = cut_graph(c, from, to);
+    ChainMemo *memo = c->memo;
+    Str key = chain_key(c->arena, cut.g);
     *stage = (ChainStage){.graph = cut.g, .outer = cut.outer.at, .from = from, .to = to};
-    *said = diag_make(c->arena, c->diag->file, c->diag->source);
-    return plan_alone(c->arena, cut.g, c->chip, c->tile_limit, &stage->plan, said) &&
-           plan_is_valid(c->arena, &stage->plan);
+    bool known = map_get(&memo->tries, key, &stage->known);
+    if (!known || (!memo->at.at[stage->known].plan.strategy && to == from + 1)) {
+        ChainTry tried = plan_graph(c, cut.g, said);
+        stage->known = memo->at.len;
+        map_put(c->arena, &memo->tries, key, stage->known);
+        vec_push(c->arena, &memo->at, tried);
+    }
+    stage->plan = memo->at.at[stage->known].plan;
+    stage->planned_as = memo->at.at[stage->known].name;
+    return stage->plan.strategy != NULL;
 }
 
 static bool try_stage(Chain *c, uint32_t from, uint32_t to, Diag *said)
@@ -411,7 +432,9 @@ static bool fewest_stages(const Chain *like, const Graph *graph, Chain *c)
 bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 const char *name, Plan *plan, Diag *diag)
 {
+    ChainMemo memo = {0};
     Chain c, like = {.arena = arena,
+                     .memo = &memo,
                      .chip = chip,
                      .tile_limit = tile_limit,
                      .name = name,

@@ -5,21 +5,38 @@
  *              two instead of one where they are predicted to be faster   chain.c
  *           ─▶ one program: the stages' kernels, launched in order        chain_join.c
  *
+ * Stages that compute the same share a plan (chain_memo.c) and, where their sizes have the same names, a
+ * kernel, which is launched several times.
+ *
  * Reshapes are free: the next stage sees the same memory under another shape. Stages are planned
  * for the sizes of the task, so that a kernel is chosen for each once. */
 #ifndef GEN_PLAN_CHAIN_H
 #define GEN_PLAN_CHAIN_H
 
+#include "base/map.h"
 #include "gen/plan/plan.h"
 
-enum { CHAIN_MAX_STAGES = 64 };
+enum { CHAIN_MAX_STAGES = 1024 };
 
 typedef struct ChainStage {
     Graph *graph;         /* the nodes of the stage alone */
     const ValueId *outer; /* per value of that graph: which one of the task it is */
     Plan plan;
-    uint32_t from, to; /* nodes from..to-1 of the task */
+    uint32_t from, to;      /* nodes from..to-1 of the task */
+    uint32_t known;         /* its plan in the memo: the same for stages that compute the same */
+    const char *planned_as; /* what its kernels' names begin with */
 } ChainStage;
+
+/* What has been tried: networks repeat their layers, and each is planned once. */
+typedef struct ChainTry {
+    const char *name; /* of the graph that was planned */
+    Plan plan;        /* strategy NULL: no planner takes it */
+} ChainTry;
+
+typedef struct ChainMemo {
+    Map tries; /* by what the graph computes */
+    VEC(ChainTry) at;
+} ChainMemo;
 
 typedef struct Chain {
     Arena *arena;
@@ -28,6 +45,7 @@ typedef struct Chain {
     int64_t tile_limit;
     const char *name;
     Diag *diag;
+    ChainMemo *memo;
     VEC(ChainStage) stages;
     uint32_t planned; /* stages that were tried, for their names */
     ValueId *root;    /* per value of the task: whose memory it is */
@@ -37,6 +55,9 @@ typedef struct Chain {
 
 bool plan_chain(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 const char *name, Plan *plan, Diag *diag);
+
+/* What a graph computes, as text: the same for graphs that differ only in names and places of the file. */
+Str chain_key(Arena *arena, const Graph *g);
 
 /* The stages' texts as one program. False: one of them has a form that is not understood. */
 bool chain_join(Chain *c, Plan *plan);

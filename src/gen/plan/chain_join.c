@@ -21,6 +21,8 @@ typedef struct Join {
     ChainSizes *sizes;
     StageText *texts; /* per stage */
     Renames *names;   /* per stage: in its host function */
+    uint32_t *as;     /* per stage: the one whose kernels it launches, most often itself */
+    Str *functions;   /* per stage: the text of its kernels; empty: those of another */
     VEC(Storage) tensors;
     VEC(int64_t) numbers;
     Buf host, kernels;
@@ -288,8 +290,25 @@ static const char *host_size(Join *j, const StageDim *dim)
     return is_handed(dim) ? str_format(j->arena, "(%s)", text) : text;
 }
 
-/* Helpers, scalars of the host, workspaces: names that would meet another stage's. */
-static void own_names(Join *j, uint32_t number, Renames *kernel, Renames *host)
+static const char *stage_name(const Join *j, uint32_t number)
+{
+    return str_format(j->arena, "%s_s%u", j->c->name, number);
+}
+
+/* Kernels and helpers are called by the number of the stage that has them. */
+static void name_function(Join *j, const ChainStage *stage, uint32_t as, Str name, Renames *kernel)
+{
+    const char *to = str_format(j->arena, "s%u_%.*s", as, STR_ARG(name));
+    if (str_starts(name, stage->planned_as)) {
+        Str rest = str_slice(name, strlen(stage->planned_as), name.len);
+        to = str_format(j->arena, "%s%.*s", stage_name(j, as), STR_ARG(rest));
+    }
+    text_add_name(j->arena, kernel, name, to);
+}
+
+/* Helpers, scalars of the host, workspaces: names that would meet another stage's. Those of its kernels are
+ * the ones of stage `as`. */
+static void own_names(Join *j, uint32_t number, uint32_t as, Renames *kernel, Renames *host)
 {
     const ChainStage *stage = &j->c->stages.at[number];
     Str text = stage->plan.craft, line;
@@ -303,20 +322,20 @@ static void own_names(Join *j, uint32_t number, Renames *kernel, Renames *host)
             text_add_name(j->arena, kernel, name, number_name(j, size));
         else if (name.len && !str_is(name, "craft"))
             text_add_name(j->arena, in_host ? host : kernel, name,
-                          str_format(j->arena, "s%u_%.*s", number, STR_ARG(name)));
+                          str_format(j->arena, "s%u_%.*s", in_host ? number : as, STR_ARG(name)));
         ptrdiff_t open = str_find(line, STR("("));
         Str called = str_starts(line, "def ") && open > 4 ? str_slice(line, 4, (size_t)open)
                                                           : (Str){0};
-        if (called.len && !str_starts(called, stage->graph->name))
-            text_add_name(j->arena, kernel, called,
-                          str_format(j->arena, "s%u_%.*s", number, STR_ARG(called)));
+        if (called.len && !in_host)
+            name_function(j, stage, as, called, kernel);
     }
 }
 
 /* ---- kernels ---- */
 
 /* What the stage hands on is no result of the task; sizes that are products are parameters. */
-static void put_header(Join *j, uint32_t number, bool kernel, Str line, const Renames *names)
+static void put_header(Join *j, uint32_t number, bool kernel, Str line, const Renames *names,
+                       Buf *out)
 {
     const ChainStage *stage = &j->c->stages.at[number];
     const StageText *t = &j->texts[number];
@@ -334,15 +353,16 @@ static void put_header(Join *j, uint32_t number, bool kernel, Str line, const Re
     }
     Str head = str_from(text);
     head = str_slice(head, 0, head.len - (str_ends(head, "):") ? 2 : 0));
-    text_rename(names, head, &j->kernels);
+    text_rename(names, head, out);
     for (uint32_t i = 0; i < t->dims.len && kernel; i++)
         if (is_handed(&t->dims.at[i]))
-            buf_printf(&j->kernels, ", %s: i64", dim_name(j, number, &t->dims.at[i]));
-    buf_puts(&j->kernels, "):\n");
+            buf_printf(out, ", %s: i64", dim_name(j, j->as[number], &t->dims.at[i]));
+    buf_puts(out, "):\n");
 }
 
 /* A kernel that is launched, with its decorator, or a helper, with none. */
-static void put_function(Join *j, uint32_t number, Str kernel, Str text, const Renames *names)
+static void put_function(Join *j, uint32_t number, Str kernel, Str text, const Renames *names,
+                         Buf *out)
 {
     Str line;
     str_next(&text, '\n', &line);
@@ -350,28 +370,32 @@ static void put_function(Join *j, uint32_t number, Str kernel, Str text, const R
     if (kernel.len &&
         !stage_uses(&j->texts[number], str_slice(line, 4, open > 4 ? (size_t)open : 4)))
         return;
-    buf_printf(&j->kernels, "\n%.*s%s", STR_ARG(kernel), kernel.len ? "\n" : "");
-    put_header(j, number, kernel.len > 0, line, names);
+    buf_printf(out, "\n%.*s%s", STR_ARG(kernel), kernel.len ? "\n" : "");
+    put_header(j, number, kernel.len > 0, line, names, out);
     while (str_next(&text, '\n', &line) && (!line.len || line.at[0] == ' '))
         if (line.len) {
-            text_rename(names, line, &j->kernels);
-            buf_char(&j->kernels, '\n');
+            text_rename(names, line, out);
+            buf_char(out, '\n');
         }
 }
 
-static void put_functions(Join *j, uint32_t number, const Renames *names)
+static Str functions_text(Join *j, uint32_t number, const Renames *names)
 {
     Str rest = j->c->stages.at[number].plan.craft, before = rest, line;
     Str mark = {0}; /* the decorator of the next function */
+    Buf out = {0};
     for (; str_next(&rest, '\n', &line); before = rest) {
         if (str_starts(line, "@"))
             mark = line;
         if (!str_starts(line, "def "))
             continue;
         if (!str_is(mark, "@host"))
-            put_function(j, number, mark, before, names);
+            put_function(j, number, mark, before, names, &out);
         mark = (Str){0};
     }
+    Str text = str_from(buf_take(&out, j->arena));
+    buf_free(&out);
+    return text;
 }
 
 /* Of sizes that do not vary only the way that is taken stays. */
@@ -386,28 +410,53 @@ static void keep_taken(Join *j, uint32_t number)
         }
 }
 
+/* The text of the stage's kernels when they are called by the number of stage `as`, and the names for it. */
+static Str functions_as(Join *j, uint32_t number, uint32_t as, Renames *kernel, Renames *host)
+{
+    const StageText *t = &j->texts[number];
+    j->as[number] = as;
+    *kernel = *host = (Renames){0};
+    for (uint32_t i = 0; i < t->dims.len; i++)
+        text_add_name(j->arena, kernel, t->dims.at[i].name, dim_name(j, as, &t->dims.at[i]));
+    own_names(j, number, as, kernel, host);
+    return functions_text(j, number, kernel);
+}
+
+/* An earlier stage of the same plan has the same kernels, unless sizes or the kinds of its results differ. */
+static Str join_functions(Join *j, uint32_t number, Renames *kernel, Renames *host)
+{
+    const ChainStage *stage = &j->c->stages.at[number];
+    for (uint32_t i = 0; i < number; i++) {
+        if (j->c->stages.at[i].known != stage->known || j->as[i] != i)
+            continue;
+        Str text = functions_as(j, number, i, kernel, host);
+        if (str_equal(text, j->functions[i]))
+            return (Str){0};
+    }
+    return functions_as(j, number, number, kernel, host);
+}
+
 static void join_stage(Join *j, uint32_t number)
 {
     const ChainStage *stage = &j->c->stages.at[number];
     StageText *t = &j->texts[number];
-    Renames kernel = {0}, *host = &j->names[number];
-    for (uint32_t i = 0; i < t->dims.len; i++) {
-        const StageDim *dim = &t->dims.at[i];
-        text_add_name(j->arena, &kernel, dim->name, dim_name(j, number, dim));
-        text_add_name(j->arena, host, dim->name, host_size(j, dim));
-    }
+    Renames kernel = {0}, own = {0}, *host = &j->names[number];
+    keep_taken(j, number);
+    if (j->c->stages.len > 1)
+        stage_on_all_cores(j->arena, stage->plan.craft, t);
+    j->functions[number] = join_functions(j, number, &kernel, &own);
+    buf_str(&j->kernels, j->functions[number]);
+    for (uint32_t i = 0; i < t->dims.len; i++)
+        text_add_name(j->arena, host, t->dims.at[i].name, host_size(j, &t->dims.at[i]));
     for (uint32_t i = 0; i < stage->plan.operands.len; i++) {
         const PlanOperand *o = &stage->plan.operands.at[i];
         text_add_name(j->arena, host, str_from(o->name),
                       storage_of(j, root_of(j->c, stage, o))->name);
     }
-    own_names(j, number, &kernel, host);
+    for (uint32_t i = 0; i < own.len; i++)
+        text_add_name(j->arena, host, own.at[i].from, own.at[i].to);
     for (uint32_t i = 0; i < kernel.len; i++)
         text_add_name(j->arena, host, kernel.at[i].from, kernel.at[i].to);
-    keep_taken(j, number);
-    if (j->c->stages.len > 1)
-        stage_on_all_cores(j->arena, stage->plan.craft, t);
-    put_functions(j, number, &kernel);
 }
 
 /* ---- the host function ---- */
@@ -418,7 +467,7 @@ static void put_line(Join *j, uint32_t number, int depth, Str line)
     Buf text = {0};
     text_rename(&j->names[number], str_trim(text_first_choice(j->arena, line)), &text);
     Str s = buf_view(&text);
-    bool launch = str_starts(s, j->c->stages.at[number].graph->name) && str_ends(s, ")") &&
+    bool launch = str_starts(s, stage_name(j, j->as[number])) && str_ends(s, ")") &&
                   str_find(s, STR("](")) > 0;
     buf_fill(&j->host, ' ', (size_t)depth * 4);
     buf_str(&j->host, str_slice(s, 0, s.len - launch));
@@ -566,7 +615,7 @@ static void put_sizes(Join *j, Buf *out)
 static Str put_program(Join *j)
 {
     Buf out = {0}, signature = {0};
-    uint32_t chosen[CHAIN_MAX_STAGES] = {0};
+    uint32_t *chosen = arena_array(j->arena, uint32_t, j->c->stages.len + 1);
     put_signature(j, &signature);
     for (uint32_t i = 0; i < j->c->stages.len; i++)
         join_stage(j, i);
@@ -600,6 +649,8 @@ static bool read_stages(Join *j)
     uint32_t n = j->c->stages.len;
     j->texts = arena_array(j->arena, StageText, n + 1);
     j->names = arena_array(j->arena, Renames, n + 1);
+    j->as = arena_array(j->arena, uint32_t, n + 1);
+    j->functions = arena_array(j->arena, Str, n + 1);
     for (uint32_t i = 0; i < n; i++)
         if (!stage_read(j->arena, j->c->chip, &j->c->stages.at[i].plan, &j->texts[i]))
             return false;

@@ -17,9 +17,10 @@
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {
-    plan_streams, plan_arg,   plan_index, plan_resize, plan_sample,  plan_each, plan_pad, plan_move,
-    plan_column,  plan_tally, plan_order, plan_select, plan_product, plan_conv, plan_nest};
+static Planner *const planners[] = {plan_streams, plan_arg,   plan_index,     plan_resize,
+                                    plan_sample,  plan_each,  plan_pad,       plan_move,
+                                    plan_column,  plan_tally, plan_order,     plan_select,
+                                    plan_product, plan_conv,  plan_recurrent, plan_nest};
 
 static bool name_ok(const char *name)
 {
@@ -109,8 +110,19 @@ static bool try_planner(const Task *t, Planner *planner, int64_t tile_limit, Can
            (planner != plan_nest || clock_is_proved(&c->plan, t->chip));
 }
 
+/* Steps that follow each other are no nest of loops; looking for one would time them all. */
+static bool has_steps(const Graph *g)
+{
+    for (uint32_t i = 0; i < g->nodes.len; i++)
+        if (g->nodes.at[i].op == OP_RNN)
+            return true;
+    return false;
+}
+
 static bool may_plan(const Task *t, Planner *planner)
 {
+    if (planner == plan_nest && has_steps(t->graph))
+        return false;
     if (t->graph->nodes.len == 0)
         return planner == plan_each;
     return !t->wide || planner == plan_each || planner == plan_tally;

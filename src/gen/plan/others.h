@@ -22,6 +22,10 @@ bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
 bool plan_pad(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
               const char *name, Plan *plan, Diag *diag);
 
+/* One direction of one recurrent layer. */
+bool plan_recurrent(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                    const char *name, Plan *plan, Diag *diag);
+
 /* One kernel, or a few that one planner makes: without a chain. */
 bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 Plan *plan, Diag *diag);

@@ -6,10 +6,11 @@
 
 typedef bool Rule(Rewrite *r, const Node *node, ValueId *out);
 
-static Rule *const rules[] = {rewrite_complex, rewrite_window,  rewrite_reduce,    rewrite_index,
-                              rewrite_loss,    rewrite_shape,   rewrite_pool,      rewrite_special,
-                              rewrite_sum,     rewrite_product, rewrite_attention, rewrite_conv,
-                              rewrite_small,   rewrite_written, rewrite_slice,     rewrite_fold};
+static Rule *const rules[] = {rewrite_complex,  rewrite_window,  rewrite_reduce,    rewrite_index,
+                              rewrite_loss,     rewrite_shape,   rewrite_pool,      rewrite_special,
+                              rewrite_sum,      rewrite_product, rewrite_attention, rewrite_conv,
+                              rewrite_small,    rewrite_written, rewrite_slice,     rewrite_fold,
+                              rewrite_recurrent};
 
 static void note_outer(Rewrite *r, ValueId mine, ValueId theirs)
 {

@@ -55,6 +55,7 @@ bool rewrite_window(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_fold(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_conv(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_attention(Rewrite *r, const Node *node, ValueId *out);
+bool rewrite_recurrent(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_product(Rewrite *r, const Node *node, ValueId *out);
 bool rewrite_written(Rewrite *r, const Node *node, ValueId *out);
 

@@ -1,0 +1,42 @@
+"""Causal self-attention with ReLU of the scores instead of softmax.
+
+category: arch
+suite: multikernelbench
+level: 3
+"""
+import math
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+BATCH = 16
+STEPS = 1024
+WIDTH = 768
+HEADS = 12
+
+
+class Model(nn.Module):
+    def __init__(self, width, heads, longest):
+        super().__init__()
+        self.heads = heads
+        self.c_attn = nn.Linear(width, 3 * width)
+        self.c_proj = nn.Linear(width, width)
+        self.register_buffer("bias", torch.tril(torch.ones(longest, longest))[None, None])
+
+    def forward(self, x):
+        b, t, c = x.shape
+        q, k, v = [part.view(b, t, self.heads, c // self.heads).transpose(1, 2)
+                   for part in self.c_attn(x).split(c, dim=2)]
+        scores = q @ k.transpose(-2, -1) * (1.0 / math.sqrt(k.size(-1)))
+        scores = scores.masked_fill(self.bias[:, :, :t, :t] == 0, float("-inf"))
+        y = F.relu(scores) @ v
+        return y.transpose(1, 2).reshape(b, t, c)
+
+
+def get_inputs():
+    return [torch.rand(BATCH, STEPS, WIDTH)]
+
+
+def get_init_inputs():
+    return [WIDTH, HEADS, STEPS]
