@@ -107,7 +107,7 @@ static bool try_planner(const Task *t, Planner *planner, int64_t tile_limit, Can
     c->by = planner;
     return planner(t->arena, t->graph, t->chip, tile_limit, t->name, &c->plan, said) &&
            plan_is_valid(t->arena, &c->plan) &&
-           (planner != plan_nest || clock_is_proved(&c->plan, t->chip));
+           (planner != plan_nest || clock_is_sound(&c->plan, t->chip));
 }
 
 /* Steps that follow each other are no nest of loops; looking for one would time them all. */

@@ -108,15 +108,15 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
     return ok;
 }
 
-bool clock_is_proved(const Plan *plan, const NpuChip *chip)
+bool clock_is_sound(const Plan *plan, const NpuChip *chip)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "plan", plan->craft);
     CraftFile *file = craft_read(&arena, "plan", plan->craft, &diag);
     IrProgram *p = file && diag_ok(&diag) ? craft_program(&arena, file, 0, &diag) : NULL;
     IrReport report;
-    if (p)
-        ir_prove(&arena, p, chip, &report, &diag);
+    if (p && ir_prove(&arena, p, chip, &report, &diag))
+        lower_program(&arena, p, chip, LOWER_ALIGN, &diag);
     bool ok = p && diag_ok(&diag);
     arena_drop(&arena);
     return ok;

@@ -15,8 +15,8 @@ bool clock_launch(Arena *arena, const Plan *plan, const IrProgram *p, struct Emi
  * these sizes. */
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us);
 
-/* Whether the checker refuses nothing of it. */
-bool clock_is_proved(const Plan *plan, const NpuChip *chip);
+/* Whether neither the checker nor lowering refuses anything of it. */
+bool clock_is_sound(const Plan *plan, const NpuChip *chip);
 
 /* What few kernels for the task's operands stay below: each of them once at the rate that all cores together
  * reach, and a launch. */
