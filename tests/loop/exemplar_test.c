@@ -105,9 +105,7 @@ static void check_task(Arena *arena, const Exemplars *all, const char *path)
     REQUIRE(file_read(arena, path, 0, &source, &diag));
     TorchTask *task = read_task(arena, path, source, SCALE_FULL, 0);
     Plan plan = {0};
-    enum { ONE_OPERATOR = 64 }; /* nodes; networks are made of layers that are tasks of their own */
-    if (!task || task->graph->nodes.len > ONE_OPERATOR ||
-        !plan_make(arena, task->graph, npu_chip_find(STR("910B2")), 0, &plan, &diag))
+    if (!task || !plan_make(arena, task->graph, npu_chip_find(STR("910B2")), 0, &plan, &diag))
         return;
     for (uint32_t i = 0; i < all->len; i++) {
         double share = exemplar_overlap(arena, all->at[i].craft, plan.craft);
@@ -126,7 +124,9 @@ T_TEST(exemplars_leak_no_task)
     CHECK(paths.len > 200);
     for (uint32_t i = 0; i < paths.len; i++) {
         Arena own = {0};
-        check_task(&own, &all, paths.at[i]);
+        if (!strstr(paths.at[i],
+                    "/arch/")) /* networks are made of layers that are tasks of their own */
+            check_task(&own, &all, paths.at[i]);
         arena_drop(&own);
     }
     arena_drop(&arena);
