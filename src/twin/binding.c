@@ -94,7 +94,7 @@ static bool ask(Arena *arena, const TwinBinding *binding, const TwinBindCall *ca
                     .memory = memory,
                     .processes = 1,
                     .files = 16,
-                    .output = 64 << 10,
+                    .output = (1 + BIND_UNHEARD_CALLS) * (uint64_t)BIND_PRINTED,
                     .file_bytes = memory / 4,
                     .allow_missing = options->trust};
     BoxResult box = {.end = BOX_FAILED, .reason = "no memory for a call"};

@@ -97,7 +97,7 @@ bool twin_host_ask(Arena *arena, const TwinHost *host, const char *wanted, Str r
                     .memory = 512 << 20,
                     .processes = 1,
                     .files = 16,
-                    .output = 64 << 10,
+                    .output = (1 + HOST_CALLS) * (uint64_t)HOST_PRINTED,
                     .file_bytes = MOST_ANSWER,
                     .allow_missing = options->trust};
     BoxResult box = {.end = BOX_FAILED, .reason = "no memory for a request"};

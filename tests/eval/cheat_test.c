@@ -147,13 +147,14 @@ T_TEST(cheat_tiling_function_computes)
 }
 
 /* It is called for every launch, in one process. */
-T_TEST(cheat_tiling_function_counts)
+/* The project of relu, whose tiling function does this where it sets n. */
+static void judge_tiling(Judged *j, const char *instead)
 {
-    Judged j = {.verdict = verdict_make()};
     EvalCandidate c;
     static const char set[] = "tiling.set_n(t.n);";
-    j.diag = diag_make(&j.arena, "project", STR(""));
-    REQUIRE(candidate_as(&j.arena, "relu", "mkb", &c));
+    *j = (Judged){.verdict = verdict_make()};
+    j->diag = diag_make(&j->arena, "project", STR(""));
+    REQUIRE(candidate_as(&j->arena, "relu", "mkb", &c));
     c.form = FORM_PROJECT;
     c.entry = "";
     for (uint32_t i = 0; i < c.texts.len; i++) {
@@ -161,12 +162,27 @@ T_TEST(cheat_tiling_function_counts)
         ptrdiff_t at = str_find(text, str_from(set));
         if (at >= 0)
             c.texts.at[i].text = str_from(str_format(
-                &j.arena, "%.*sstatic int calls; tiling.set_n(calls++ ? t.n - 1 : t.n);%.*s",
-                (int)at, text.at, (int)(text.len - (size_t)at - sizeof set + 1),
-                text.at + at + sizeof set - 1));
+                &j->arena, "#include <cstdio>\n%.*s%s%.*s", (int)at, text.at, instead,
+                (int)(text.len - (size_t)at - sizeof set + 1), text.at + at + sizeof set - 1));
     }
-    judge_candidate(&j, &c, "tests/eval/tasks/relu.py");
+    judge_candidate(j, &c, "tests/eval/tasks/relu.py");
+}
+
+T_TEST(cheat_tiling_function_counts)
+{
+    Judged j;
+    judge_tiling(&j, "static int calls; tiling.set_n(calls++ ? t.n - 1 : t.n);");
     check_said(&j, "calls", VERDICT_BAD_TILING, "decides otherwise when it is called again");
+}
+
+/* What it prints in all its calls together is no fault: it is called more often here than on a board. */
+T_TEST(cheat_tiling_function_may_print)
+{
+    Judged j;
+    judge_tiling(
+        &j, "for (int i = 0; i < 100; i++) std::printf(\"tiling, line %d of 100 lines\\n\", i);"
+            "tiling.set_n(t.n);");
+    check_said(&j, "prints", VERDICT_OK, "");
 }
 
 /* ---- PyTorch around a kernel that copies ---- */

@@ -196,9 +196,6 @@ std::vector<acraft::bind::Value> arrange(const acraft::bind::Function &f,
     return args;
 }
 
-// As often as a benchmark warms up and measures.
-enum { UNHEARD_CALLS = 40 };
-
 void call(const std::string &name)
 {
     std::vector<acraft::bind::Argument> given;
@@ -213,7 +210,7 @@ void call(const std::string &name)
         if (f.name != name) continue;
         if (twice) {
             unheard = true;
-            for (int n = 0; n < UNHEARD_CALLS; n++) {
+            for (int n = 0; n < BIND_UNHEARD_CALLS; n++) {
                 f.call(arrange(f, given));
                 next_answer = 0;
             }

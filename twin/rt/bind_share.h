@@ -21,6 +21,9 @@
 
 enum { BIND_FD_REQUEST = 3, BIND_FD_EVENTS = 4, BIND_FD_COUNT = 2 };
 enum { BIND_MOST_RANK = 16 };
+/* Calls of a function before the one that counts, as often as a benchmark warms up and measures, and what
+ * each may print. */
+enum { BIND_UNHEARD_CALLS = 40, BIND_PRINTED = 64 << 10 };
 
 enum BindValue {
     BIND_NONE = 'n',

@@ -58,7 +58,6 @@ int call_tiling(AcraftTilingRequest request, uint8_t (&room)[HOST_TILING_ROOM], 
 
 // A tiling function is called again for every launch, in one process: it may not count its calls. As often
 // as a benchmark warms up and measures it is called here.
-enum { HOST_CALLS = 40 };
 int run_tiling(const AcraftTilingRequest &request)
 {
     static uint8_t room[HOST_TILING_ROOM], other[HOST_TILING_ROOM];

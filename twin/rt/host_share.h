@@ -9,6 +9,9 @@
 #define HOST_REQUEST_ADDRESS 0x200000000000ull
 #define HOST_TILING_ROOM (256u << 10)
 #define HOST_MOST_OUTPUTS 64
+/* A tiling function is called so often more, and may print so much in each call. */
+#define HOST_CALLS 40
+#define HOST_PRINTED (64u << 10)
 
 enum { HOST_FD_REQUEST = 3, HOST_FD_ANSWER = 4, HOST_FD_COUNT = 2 };
 
