@@ -325,6 +325,39 @@ static int run_any(Arena *arena, const char *path, RunOptions *options)
     return run_path(arena, path, options);
 }
 
+/* Runs it where the options fit together; else the exit status, with a message. */
+static int run_checked(CmdArgs *args, const char *rule, const char *platform, RunOptions *o)
+{
+    o->json = args->json;
+    o->seed = (uint64_t)args->seed;
+    o->chip = npu_chip_find(str_from(args->chip));
+    o->blocks_given = o->blocks != 0;
+    o->blocks = o->blocks ? o->blocks : 1;
+    if (o->ulp < 0 || o->ulp > 1000) {
+        fprintf(stderr, "acraft run: --ulp takes 1 to 1000 rounds\n");
+        return CMD_USAGE;
+    }
+    if (!compare_rule_from_name(str_from(rule), &o->rule)) {
+        fprintf(stderr, "acraft run: no such rule; there are %s\n", names_of_rules(&args->arena));
+        return CMD_USAGE;
+    }
+    if (platform_is_other(platform))
+        return platform_run(platform);
+    if (!o->chip->simulated) {
+        fprintf(stderr, "acraft run: %s is known, but its architecture %u is not modelled\n",
+                o->chip->name, o->chip->arch);
+        return CMD_USAGE;
+    }
+    if (o->blocks < 1 || o->workspace < 0) {
+        fprintf(stderr, "acraft run: --blocks and --workspace count from 1 and 0\n");
+        return CMD_USAGE;
+    }
+    progress_begin("running");
+    int status = run_any(&args->arena, args->words[0], o);
+    progress_end();
+    return status;
+}
+
 int cmd_run(int argc, char **argv)
 {
     RunOptions o = {0};
@@ -383,38 +416,8 @@ int cmd_run(int argc, char **argv)
         1};
     CmdArgs args = {0};
     int status = CMD_OK;
-    if (cmd_read(&usage, argc, argv, &args, &status)) {
-        o.json = args.json;
-        o.seed = (uint64_t)args.seed;
-        o.chip = npu_chip_find(str_from(args.chip));
-        o.blocks_given = o.blocks != 0;
-        o.blocks = o.blocks ? o.blocks : 1;
-        if (!compare_rule_from_name(str_from(rule), &o.rule) || o.ulp < 0 || o.ulp > 1000) {
-            fprintf(stderr, "acraft run: %s%s\n",
-                    o.ulp < 0 || o.ulp > 1000 ? "--ulp takes 1 to 1000 rounds"
-                                              : "no such rule; there are ",
-                    o.ulp < 0 || o.ulp > 1000 ? "" : names_of_rules(&args.arena));
-            status = CMD_USAGE;
-        } else if (platform_is_other(platform)) {
-            fprintf(stderr,
-                    "acraft run: nothing of platform %s runs from here yet; tools/cuda_bench.py "
-                    "runs CUDA kernels that acraft build wrote, beside PyTorch\n",
-                    platform);
-            status = CMD_LACKS;
-        } else if (!o.chip->simulated || o.blocks < 1 || o.workspace < 0) {
-            if (!o.chip->simulated)
-                fprintf(stderr,
-                        "acraft run: %s is known, but its architecture %u is not modelled\n",
-                        o.chip->name, o.chip->arch);
-            else
-                fprintf(stderr, "acraft run: --blocks and --workspace count from 1 and 0\n");
-            status = CMD_USAGE;
-        } else {
-            progress_begin("running");
-            status = run_any(&args.arena, args.words[0], &o);
-            progress_end();
-        }
-    }
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = run_checked(&args, rule, platform, &o);
     cmd_done(&args);
     return status;
 }

@@ -18,6 +18,27 @@ static int complain(const char *why, const char *name)
     return CMD_USAGE;
 }
 
+static int complain_platform(const char *name)
+{
+    return complain("--platform takes ascend, cuda, cpu or pallas, not ", name);
+}
+
+int platform_run(const char *name)
+{
+    const Platform *platform = platform_find(str_from(name));
+    if (!platform)
+        return complain_platform(name);
+    if (platform->write)
+        fprintf(
+            stderr,
+            "acraft run: nothing of platform %s runs from here yet; tools/cuda_bench.py runs CUDA "
+            "kernels that acraft build wrote, beside PyTorch\n",
+            name);
+    else
+        fprintf(stderr, "acraft run: platform %s: %s\n", name, platform->instead);
+    return CMD_LACKS;
+}
+
 /* "NAME=VALUE" */
 static bool read_sets(Arena *arena, const NameList *list, TorchOptions *options)
 {
@@ -131,7 +152,7 @@ int platform_write(CmdArgs *args, const PlatformAsk *ask)
     Diag diag = diag_make(arena, path, STR(""));
     Str model;
     if (!platform)
-        return complain("--platform takes ascend, cuda, cpu or pallas, not ", ask->platform);
+        return complain_platform(ask->platform);
     if (!platform->write) {
         fprintf(stderr, "acraft: platform %s: %s\n", platform->name, platform->instead);
         return CMD_LACKS;

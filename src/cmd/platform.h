@@ -12,6 +12,8 @@ typedef struct PlatformAsk {
 
 /* Whether this is another platform than Ascend. */
 bool platform_is_other(const char *platform);
+/* Says what runs kernels of another platform instead of acraft run; the exit status. */
+int platform_run(const char *name);
 /* Writes the files of a model file and says what they are. */
 int platform_write(CmdArgs *args, const PlatformAsk *ask);
 
