@@ -12,7 +12,7 @@ static bool write_cuda(Arena *arena, const Graph *graph, const char *name, Str m
         return false;
     cuda_files(arena, &plan, graph, model, &made->files);
     made->name = plan.name;
-    made->bytes = plan.bytes;
+    made->bytes = plan.task.bytes;
     made->compiled = str_format(arena, "%s.cu", plan.name);
     for (uint32_t i = 0; i < plan.stages.len; i++) {
         const CudaStage *s = &plan.stages.at[i];

@@ -55,7 +55,7 @@ T_TEST(cuda_stream_takes_16_bytes_at_once)
     CHECK_EQ_INT(p.stages.at[0].vector, 4);
     CHECK(has(&p, "load_pack(x"));
     CHECK(has(&p, "store_pack(t2"));
-    CHECK_EQ_INT(p.workspace, 0);
+    CHECK_EQ_INT(p.task.workspace, 0);
     p = plan_of(&arena, "self, x):\n        return torch.relu(x)", "torch.rand(7, 11, 13)");
     CHECK_EQ_INT(p.stages.at[0].vector, 1);
     CHECK(has(&p, "if (p >= 1001)"));
@@ -102,7 +102,7 @@ T_TEST(cuda_long_reductions_go_through_memory)
     CudaPlan p = plan_of(&arena, "self, x, y):\n        return F.mse_loss(x, y)",
                          "torch.rand(1024, 4096), torch.rand(1024, 4096)");
     CHECK_EQ_STR(roles_of(&arena, &p), "rows rows");
-    CHECK(p.stages.at[0].blocks >= 128 && p.workspace > 0);
+    CHECK(p.stages.at[0].blocks >= 128 && p.task.workspace > 0);
     p = plan_of(&arena, "self, x, t):\n        return F.cross_entropy(x, t)",
                 "torch.rand(1024, 512), torch.randint(0, 512, (1024,))");
     CHECK(has(&p, "join_team<Max, ") && has(&p, "join_team<Sum, "));

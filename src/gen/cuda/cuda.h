@@ -1,6 +1,6 @@
 /* CUDA C++ for a task, from its nests.
  *
- *     graph ─nest_derive_kind─▶ nest ─cut─▶ kernels (stores, axes, roles) ─write─▶ NAME.cu
+ *     graph ─nest_derive_kind─▶ nest ─kernel_cut─▶ kernels ─cuda_roles─▶ roles ─write─▶ NAME.cu
  *
  * Every kernel is a set of stores over the same axes. Axes have roles: points are walked by threads or by
  * teams of threads, the axes of a row by the threads of a team; the innermost axis is taken several
@@ -11,6 +11,7 @@
 #define GEN_CUDA_CUDA_H
 
 #include "emit/emit.h"
+#include "gen/kernel/kernel.h"
 #include "graph/graph.h"
 
 /* What a kernel of the plan is, for reports. */
@@ -21,22 +22,12 @@ typedef struct CudaStage {
         items; /* items: elements of a row that a thread keeps; 0: none */
 } CudaStage;
 
-typedef struct CudaOperand {
-    const char *name; /* of the argument */
-    ValueId value;
-    bool output;
-    DType dtype;
-    int64_t count;
-} CudaOperand;
-
 typedef struct CudaPlan {
     const char *name; /* of the launcher */
     Str source;       /* NAME.cu */
     Str header;       /* NAME.h */
-    VEC(CudaOperand) operands;
+    KernelTask task;  /* operands, workspace */
     VEC(CudaStage) stages;
-    int64_t workspace; /* bytes */
-    int64_t bytes;     /* each operand once */
 } CudaPlan;
 
 /* False with a diagnostic that names the operator when the task is out of reach. */

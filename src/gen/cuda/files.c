@@ -50,9 +50,9 @@ static void put_parameters(const CudaPlan *plan, Buf *out)
 {
     bool any = false;
     buf_printf(out, "std::vector<torch::Tensor> %s_forward(", plan->name);
-    for (uint32_t i = 0; i < plan->operands.len; i++)
-        if (!plan->operands.at[i].output) {
-            buf_printf(out, "%storch::Tensor %s", any ? ", " : "", plan->operands.at[i].name);
+    for (uint32_t i = 0; i < plan->task.operands.len; i++)
+        if (!plan->task.operands.at[i].output) {
+            buf_printf(out, "%storch::Tensor %s", any ? ", " : "", plan->task.operands.at[i].name);
             any = true;
         }
     buf_char(out, ')');
@@ -63,8 +63,8 @@ static void put_wrapper(const CudaPlan *plan, const Graph *graph, Buf *out)
     const char *on = NULL;
     put_parameters(plan, out);
     buf_puts(out, "\n{\n");
-    for (uint32_t i = 0; i < plan->operands.len; i++) {
-        const CudaOperand *o = &plan->operands.at[i];
+    for (uint32_t i = 0; i < plan->task.operands.len; i++) {
+        const KernelOperand *o = &plan->task.operands.at[i];
         if (!o->output) {
             on = on ? on : o->name;
             buf_printf(
@@ -86,16 +86,16 @@ static void put_wrapper(const CudaPlan *plan, const Graph *graph, Buf *out)
     buf_printf(out,
                "    torch::Tensor workspace = torch::empty({%lld}, "
                "%s.options().dtype(torch::kUInt8));\n    int status = %s_launch(",
-               (long long)(plan->workspace ? plan->workspace : 1), on, plan->name);
-    for (uint32_t i = 0; i < plan->operands.len; i++)
-        buf_printf(out, "%s.data_ptr(), ", plan->operands.at[i].name);
+               (long long)(plan->task.workspace ? plan->task.workspace : 1), on, plan->name);
+    for (uint32_t i = 0; i < plan->task.operands.len; i++)
+        buf_printf(out, "%s.data_ptr(), ", plan->task.operands.at[i].name);
     buf_puts(out, "workspace.data_ptr(),\n                 at::cuda::getCurrentCUDAStream());\n");
     buf_puts(out, "    TORCH_CHECK(status == 0, cudaGetErrorString((cudaError_t)status));\n");
     buf_puts(out, "    return {");
     bool any = false;
-    for (uint32_t i = 0; i < plan->operands.len; i++)
-        if (plan->operands.at[i].output) {
-            buf_printf(out, "%s%s", any ? ", " : "", plan->operands.at[i].name);
+    for (uint32_t i = 0; i < plan->task.operands.len; i++)
+        if (plan->task.operands.at[i].output) {
+            buf_printf(out, "%s%s", any ? ", " : "", plan->task.operands.at[i].name);
             any = true;
         }
     buf_puts(out, "};\n}\n");
@@ -137,10 +137,10 @@ static Str python_text(Arena *arena, const CudaPlan *plan, const Graph *graph, S
                "        out = module.%s_forward(",
                plan->name, plan->name, plan->name);
     bool any = false;
-    for (uint32_t i = 0; i < plan->operands.len; i++)
-        if (!plan->operands.at[i].output) {
+    for (uint32_t i = 0; i < plan->task.operands.len; i++)
+        if (!plan->task.operands.at[i].output) {
             buf_puts(&out, any ? ", " : "");
-            put_python_operand(graph, plan->operands.at[i].value, &out);
+            put_python_operand(graph, plan->task.operands.at[i].value, &out);
             any = true;
         }
     buf_puts(&out, ")\n        return out[0] if len(out) == 1 else tuple(out)\n");
@@ -152,9 +152,9 @@ static Str manifest_text(Arena *arena, const CudaPlan *plan, const Graph *graph)
 {
     Buf out = {0};
     buf_printf(&out, "{\"name\": \"%s\", \"workspace\": %lld, \"bytes\": %lld, \"operands\": [",
-               plan->name, (long long)plan->workspace, (long long)plan->bytes);
-    for (uint32_t i = 0; i < plan->operands.len; i++) {
-        const CudaOperand *o = &plan->operands.at[i];
+               plan->name, (long long)plan->task.workspace, (long long)plan->task.bytes);
+    for (uint32_t i = 0; i < plan->task.operands.len; i++) {
+        const KernelOperand *o = &plan->task.operands.at[i];
         const Value *v = graph_value(graph, o->value);
         uint32_t at = 0;
         while (at < graph->inputs.len && graph->inputs.at[at] != o->value)

@@ -5,23 +5,11 @@
 
 /* ---- parameters ---- */
 
-static void mark_tensors(const Nest *nest, const CudaKernel *k, bool *read, bool *written)
-{
-    bool *reached = arena_array(nest->arena, bool, nest->values.len);
-    cuda_reach(nest, k, reached);
-    for (uint32_t i = 1; i < nest->values.len; i++)
-        if (reached[i] &&
-            (nest->values.at[i].op == NEST_LOAD || nest->values.at[i].op == NEST_PICK))
-            read[nest->values.at[i].tensor] = true;
-    for (uint32_t i = 0; i < k->n_stores; i++)
-        written[nest->stores.at[k->store[i]].tensor] = true;
-}
-
 static void put_parameters(const Nest *nest, const CudaKernel *k, bool types, Buf *out)
 {
     bool *read = arena_array(nest->arena, bool, nest->tensors.len);
     bool *written = arena_array(nest->arena, bool, nest->tensors.len), any = false;
-    mark_tensors(nest, k, read, written);
+    kernel_tensors(nest, &k->loops, read, written);
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
         if (!read[i] && !written[i])
             continue;
@@ -67,16 +55,16 @@ static bool store_packs(const Writer *w, const NestStore *s)
 
 static void declare_results(Writer *w)
 {
-    for (uint32_t i = 0; i < w->k->n_stores; i++)
-        if (store_packs(w, &w->nest->stores.at[w->k->store[i]]))
+    for (uint32_t i = 0; i < w->k->loops.n_stores; i++)
+        if (store_packs(w, &w->nest->stores.at[w->k->loops.store[i]]))
             cuda_line(w, "float y%u[%u];", i, w->k->vector);
 }
 
 /* In the scope of one element. */
 static void write_results(Writer *w)
 {
-    for (uint32_t i = 0; i < w->k->n_stores; i++) {
-        const NestStore *s = &w->nest->stores.at[w->k->store[i]];
+    for (uint32_t i = 0; i < w->k->loops.n_stores; i++) {
+        const NestStore *s = &w->nest->stores.at[w->k->loops.store[i]];
         const char *x = cuda_value(w, s->value);
         if (w->lane && store_packs(w, s))
             cuda_line(w, "y%u[v] = %s;", i, x);
@@ -88,8 +76,8 @@ static void write_results(Writer *w)
 
 static void store_results(Writer *w)
 {
-    for (uint32_t i = 0; i < w->k->n_stores; i++) {
-        const NestStore *s = &w->nest->stores.at[w->k->store[i]];
+    for (uint32_t i = 0; i < w->k->loops.n_stores; i++) {
+        const NestStore *s = &w->nest->stores.at[w->k->loops.store[i]];
         if (store_packs(w, s))
             cuda_line(w, "store_pack(t%u + (%s), y%u);", s->tensor,
                       cuda_index(w, s->tensor, &s->index, AT_PACK), i);
@@ -141,7 +129,7 @@ static void write_edge(Writer *w)
     const Nest *nest = w->nest;
     bool *reached = arena_array(w->arena, bool, nest->values.len);
     Buf out = {0};
-    cuda_reach(nest, w->k, reached);
+    kernel_reach(nest, &w->k->loops, reached);
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         if (!reached[i] || v->op != NEST_INSIDE)
@@ -150,7 +138,7 @@ static void write_edge(Writer *w)
         int64_t low = 0, high = 0;
         for (uint32_t t = 0; t < v->index.n; t++) {
             AffineTerm term = v->index.term[t];
-            bool own = w->k->kept >> term.axis & 1;
+            bool own = w->k->loops.kept >> term.axis & 1;
             int64_t steps = !own                          ? nest->axes.at[term.axis].size - 1
                             : term.axis == w->vector_axis ? (int64_t)w->k->vector - 1
                             : term.axis == w->tall_axis   ? (int64_t)w->k->tall - 1
@@ -173,8 +161,8 @@ static void write_edge(Writer *w)
 static void name_axes(Writer *w)
 {
     const CudaKernel *k = w->k;
-    w->vector_axis = k->vector > 1 ? k->point[k->n_point - 1] : 0;
-    w->tall_axis = k->tall > 1 ? k->point[k->n_point - 2] : 0;
+    w->vector_axis = k->vector > 1 ? k->loops.point[k->loops.n_point - 1] : 0;
+    w->tall_axis = k->tall > 1 ? k->loops.point[k->loops.n_point - 2] : 0;
 }
 
 static void start_map(Writer *w)
@@ -188,7 +176,7 @@ static void start_map(Writer *w)
         cuda_line(w, "const int p = (int)(blockIdx.x * %u + threadIdx.x);", k->threads);
     if (k->units % k->threads)
         cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->units);
-    cuda_axes(w, "p", wide, k->point, k->n_point, k->vector, k->tall);
+    cuda_axes(w, "p", wide, k->loops.point, k->loops.n_point, k->vector, k->tall);
 }
 
 static void put_body(Writer *w, Buf *out)
@@ -200,8 +188,8 @@ static void put_body(Writer *w, Buf *out)
 
 static void put_axis_parameters(const Writer *w, bool types, Buf *out)
 {
-    for (uint32_t i = 0; i < w->k->n_point; i++) {
-        uint32_t axis = w->k->point[i];
+    for (uint32_t i = 0; i < w->k->loops.n_point; i++) {
+        uint32_t axis = w->k->loops.point[i];
         buf_printf(out, ", %s%c%u", types ? "const int " : "",
                    axis == w->vector_axis ? 'b'
                    : axis == w->tall_axis ? 'c'
@@ -237,7 +225,7 @@ static void write_map_edges(const Nest *nest, const CudaKernel *k, const char *n
 
 static void write_map(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
 {
-    if (k->edges && k->n_point) {
+    if (k->loops.edges && k->loops.n_point) {
         write_map_edges(nest, k, name, out);
         return;
     }
@@ -252,7 +240,7 @@ static void write_map(const Nest *nest, const CudaKernel *k, const char *name, B
 
 static bool is_row_load(const CudaKernel *k, const NestValue *v)
 {
-    return v->op == NEST_LOAD && !v->n_arg && v->axes & k->row && !(v->axes & ~(k->kept | k->row));
+    return v->op == NEST_LOAD && !v->n_arg && v->axes & k->loops.row && !(v->axes & ~(k->loops.kept | k->loops.row));
 }
 
 /* Which row, whose part of it. */
@@ -260,8 +248,8 @@ static void start_rows(Writer *w)
 {
     const CudaKernel *k = w->k;
     uint32_t each = k->threads / k->team;
-    bool tail = k->points % each;
-    w->vector_axis = k->vector > 1 ? k->along[k->n_row - 1] : 0;
+    bool tail = k->loops.points % each;
+    w->vector_axis = k->vector > 1 ? k->loops.along[k->loops.n_row - 1] : 0;
     if (k->team > 1)
         cuda_line(w, "const int lane = threadIdx.x %% %u;", k->team);
     if (k->cluster > 1)
@@ -274,33 +262,33 @@ static void start_rows(Writer *w)
         cuda_line(w, "%sint p = blockIdx.x * %u + threadIdx.x%s;", tail ? "" : "const ", each,
                   team);
     if (tail) {
-        cuda_line(w, "const bool live = p < %lld;", (long long)k->points);
-        cuda_line(w, "p = live ? p : %lld;", (long long)k->points - 1);
+        cuda_line(w, "const bool live = p < %lld;", (long long)k->loops.points);
+        cuda_line(w, "p = live ? p : %lld;", (long long)k->loops.points - 1);
     }
-    cuda_axes(w, "p", false, k->point, k->n_point, 1, 1);
+    cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
 }
 
 /* Opens the loop over a thread's part of the row. */
 static void open_row(Writer *w)
 {
     const CudaKernel *k = w->k;
-    int64_t packs = k->length / k->vector, all = (int64_t)k->team * k->cluster;
+    int64_t packs = k->loops.length / k->vector, all = (int64_t)k->team * k->cluster;
     bool exact = k->items ? packs == all * k->items : packs % all == 0;
     const char *lane = k->team == 1      ? ""
                        : k->cluster == 1 ? " + lane"
                                          : str_format(w->arena, " + rank * %u + lane", k->team);
     if (k->items) {
-        cuda_open(w, k->row, "#pragma unroll%s\nfor (int i = 0; i < %u; i++) {",
+        cuda_open(w, k->loops.row, "#pragma unroll%s\nfor (int i = 0; i < %u; i++) {",
                   k->shared ? " 4" : "", k->items);
         cuda_line(w, "const int r = i * %lld%s;", (long long)all, lane);
         if (!exact)
             cuda_line(w, "if (r >= %lld)\n%*scontinue;", (long long)packs,
                       (int)w->scope[w->depth - 1].indent * 4 + 4, "");
     } else {
-        cuda_open(w, k->row, "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
+        cuda_open(w, k->loops.row, "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
                   *lane ? lane + 3 : "0", (long long)packs, (long long)all);
     }
-    cuda_axes(w, "r", false, k->along, k->n_row, k->vector, 1);
+    cuda_axes(w, "r", false, k->loops.along, k->loops.n_row, k->vector, 1);
 }
 
 static void close_row(Writer *w) { cuda_close(w); }
@@ -403,22 +391,6 @@ static void share_row(Writer *w, const bool *reached)
     w->kept = kept;
 }
 
-/* How many reductions of the team it rests on, one on the other. */
-static uint32_t level_of(const Nest *nest, const CudaKernel *k, NestId id, uint32_t *memo)
-{
-    const NestValue *v = &nest->values.at[id];
-    uint32_t level = 0;
-    if (memo[id])
-        return memo[id] - 1;
-    for (uint32_t i = 0; i < v->n_arg; i++) {
-        uint32_t l = level_of(nest, k, v->arg[i], memo);
-        level = l > level ? l : level;
-    }
-    level += cuda_is_team(k, v);
-    memo[id] = level + 1;
-    return level;
-}
-
 static void open_element(Writer *w)
 {
     open_row(w);
@@ -462,9 +434,9 @@ static void write_pass(Writer *w, const bool *now)
 static void store_row(Writer *w)
 {
     const CudaKernel *k = w->k;
-    if (k->points % (k->threads / k->team))
+    if (k->loops.points % (k->threads / k->team))
         cuda_line(w, "if (!live)\n        return;");
-    if (!(k->kept & k->row)) {
+    if (!(k->loops.kept & k->loops.row)) {
         if (k->team > 1)
             cuda_line(w, "if (lane)\n        return;");
         if (k->cluster > 1)
@@ -490,7 +462,7 @@ static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, 
     Writer w = start(nest, k);
     bool *reached = arena_array(w.arena, bool, nest->values.len);
     uint32_t *memo = arena_array(w.arena, uint32_t, nest->values.len), most = 0;
-    cuda_reach(nest, k, reached);
+    kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
     start_rows(&w);
     if (k->shared)
@@ -498,15 +470,15 @@ static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, 
     else if (k->items)
         read_row(&w, reached);
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (reached[i] && cuda_is_team(k, &nest->values.at[i])) {
-            uint32_t l = level_of(nest, k, i, memo);
+        if (reached[i] && kernel_is_team(&k->loops, &nest->values.at[i])) {
+            uint32_t l = kernel_level(nest, &k->loops, i, memo);
             most = l > most ? l : most;
         }
     for (uint32_t l = 1; l <= most; l++) {
         bool *now = arena_array(w.arena, bool, nest->values.len);
         for (uint32_t i = 1; i < nest->values.len; i++)
-            now[i] = reached[i] && cuda_is_team(k, &nest->values.at[i]) &&
-                     level_of(nest, k, i, memo) == l;
+            now[i] = reached[i] && kernel_is_team(&k->loops, &nest->values.at[i]) &&
+                     kernel_level(nest, &k->loops, i, memo) == l;
         write_pass(&w, now);
     }
     store_row(&w);
@@ -521,15 +493,15 @@ static bool is_scan(const NestValue *v) { return v->op == NEST_SCAN; }
 static void scan_columns(Writer *w, const bool *reached, bool reverse)
 {
     const CudaKernel *k = w->k;
-    uint32_t axis = k->along[0];
-    long long last = (long long)k->length - 1;
-    if (k->points % k->threads)
-        cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->points);
-    cuda_axes(w, "p", false, k->point, k->n_point, 1, 1);
+    uint32_t axis = k->loops.along[0];
+    long long last = (long long)k->loops.length - 1;
+    if (k->loops.points % k->threads)
+        cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->loops.points);
+    cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && is_scan(&w->nest->values.at[i]))
             cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
-    cuda_open(w, k->row, "#pragma unroll 8\nfor (int i = 0; i <= %lld; i++) {", last);
+    cuda_open(w, k->loops.row, "#pragma unroll 8\nfor (int i = 0; i <= %lld; i++) {", last);
     if (reverse)
         cuda_line(w, "const int a%u = %lld - i;", axis, last);
     else
@@ -556,7 +528,7 @@ static void scan_pack(Writer *w, NestId id, bool reverse)
     cuda_line(w, "#pragma unroll");
     cuda_line(w, "for (int v = 0; v < %u; v++)", n);
     cuda_line(w, "    s%u[v] = %s::none;", id, join);
-    cuda_open(w, n > 1 ? 0 : k->row, "if (in) {");
+    cuda_open(w, n > 1 ? 0 : k->loops.row, "if (in) {");
     if (n > 1)
         open_lanes(w);
     else
@@ -585,25 +557,25 @@ static void scan_pack(Writer *w, NestId id, bool reverse)
 static void scan_blocks(Writer *w, const bool *reached, bool reverse)
 {
     const CudaKernel *k = w->k;
-    uint32_t axis = k->along[0], n = k->vector, many = k->team * n;
+    uint32_t axis = k->loops.along[0], n = k->vector, many = k->team * n;
     w->vector_axis = n > 1 ? axis : 0;
-    cuda_axes(w, "p", false, k->point, k->n_point, 1, 1);
+    cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && is_scan(&w->nest->values.at[i]))
             cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
-    cuda_open(w, k->row, "for (int base = 0; base < %lld; base += %u) {", (long long)k->length,
+    cuda_open(w, k->loops.row, "for (int base = 0; base < %lld; base += %u) {", (long long)k->loops.length,
               many);
     cuda_line(w, "const int r = base + threadIdx.x * %u;", n);
-    cuda_line(w, "const bool in = r < %lld;", (long long)k->length);
+    cuda_line(w, "const bool in = r < %lld;", (long long)k->loops.length);
     if (reverse)
         cuda_line(w, "const int %c%u = %lld - r;", n > 1 ? 'b' : 'a', axis,
-                  (long long)(k->length - n));
+                  (long long)(k->loops.length - n));
     else
         cuda_line(w, "const int %c%u = r;", n > 1 ? 'b' : 'a', axis);
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && is_scan(&w->nest->values.at[i]))
             scan_pack(w, i, reverse);
-    cuda_open(w, n > 1 ? 0 : k->row, "if (in) {");
+    cuda_open(w, n > 1 ? 0 : k->loops.row, "if (in) {");
     declare_results(w);
     if (n > 1)
         open_lanes(w);
@@ -624,23 +596,23 @@ static void write_scan(const Nest *nest, const CudaKernel *k, const char *name, 
 {
     Writer w = start(nest, k);
     bool *reached = arena_array(w.arena, bool, nest->values.len);
-    cuda_reach(nest, k, reached);
+    kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
-    if (k->columns) {
+    if (k->loops.columns) {
         cuda_line(&w, "const int p = blockIdx.x * %u + threadIdx.x;", k->threads);
-        scan_columns(&w, reached, k->reverse);
+        scan_columns(&w, reached, k->loops.reverse);
     } else {
         cuda_line(&w, "const int p = blockIdx.x;");
-        scan_blocks(&w, reached, k->reverse);
+        scan_blocks(&w, reached, k->loops.reverse);
     }
     put_body(&w, out);
 }
 
 void cuda_write_kernel(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
 {
-    switch (k->shape) {
-    case CUDA_MAP: write_map(nest, k, name, out); break;
-    case CUDA_ROWS: write_rows(nest, k, name, out); break;
-    case CUDA_SCAN: write_scan(nest, k, name, out); break;
+    switch (k->loops.shape) {
+    case KERNEL_MAP: write_map(nest, k, name, out); break;
+    case KERNEL_ROWS: write_rows(nest, k, name, out); break;
+    case KERNEL_SCAN: write_scan(nest, k, name, out); break;
     }
 }

@@ -16,39 +16,6 @@ enum {
     COLUMN_FLOATS = 96         /* the same where a thread takes a row alone */
 };
 
-/* Larger steps first. */
-static void order_axes(const Nest *nest, const Affine *index, uint64_t axes, uint32_t *order,
-                       uint32_t *n)
-{
-    *n = 0;
-    for (uint32_t i = 1; i < nest->axes.len; i++) {
-        if (!(axes >> i & 1))
-            continue;
-        uint32_t at = (*n)++;
-        while (at > 0 && llabs(affine_by(index, order[at - 1])) < llabs(affine_by(index, i))) {
-            order[at] = order[at - 1];
-            at--;
-        }
-        order[at] = i;
-    }
-}
-
-/* The access that says how rows lie in memory: that of most elements. */
-static const Affine *row_access(const Nest *nest, const CudaKernel *k, const bool *reached)
-{
-    const Affine *best = NULL;
-    int64_t most = 0;
-    for (uint32_t i = 1; i < nest->values.len; i++) {
-        const NestValue *v = &nest->values.at[i];
-        int64_t n = v->axes & k->row ? cuda_count(nest, v->axes & (k->kept | k->row)) : 0;
-        if (reached[i] && v->op == NEST_LOAD && n > most) {
-            most = n;
-            best = &v->index;
-        }
-    }
-    return best;
-}
-
 static bool packs(const Affine *index, uint32_t axis, int64_t v)
 {
     bool ok = affine_by(index, axis) == 1 && index->at % v == 0;
@@ -62,8 +29,8 @@ static bool has_long_loop(const Nest *nest, const CudaKernel *k, const bool *rea
 {
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (reached[i] && v->op == NEST_REDUCE && !cuda_is_team(k, v) &&
-            cuda_count(nest, v->over) > 64)
+        if (reached[i] && v->op == NEST_REDUCE && !kernel_is_team(&k->loops, v) &&
+            kernel_count(nest, v->over) > 64)
             return true;
     }
     return false;
@@ -74,9 +41,9 @@ static uint32_t vector_of(const Nest *nest, const CudaKernel *k, uint32_t axis, 
 {
     int64_t size = nest->axes.at[axis].size;
     uint32_t bytes = 1;
-    bool any = false, stored = k->kept >> axis & 1;
-    for (uint32_t i = 0; i < k->n_stores; i++) {
-        const NestStore *s = &nest->stores.at[k->store[i]];
+    bool any = false, stored = k->loops.kept >> axis & 1;
+    for (uint32_t i = 0; i < k->loops.n_stores; i++) {
+        const NestStore *s = &nest->stores.at[k->loops.store[i]];
         uint32_t b = (uint32_t)dtype_bytes(nest->tensors.at[s->tensor].dtype);
         bytes = stored && b > bytes ? b : bytes;
     }
@@ -92,8 +59,8 @@ static uint32_t vector_of(const Nest *nest, const CudaKernel *k, uint32_t axis, 
         return 1;
     for (uint32_t v = bytes >= 4 ? 4 : 8; v > 1; v /= 2) {
         bool ok = size % v == 0;
-        for (uint32_t i = 0; i < k->n_stores && stored; i++)
-            ok = ok && packs(&nest->stores.at[k->store[i]].index, axis, v);
+        for (uint32_t i = 0; i < k->loops.n_stores && stored; i++)
+            ok = ok && packs(&nest->stores.at[k->loops.store[i]].index, axis, v);
         if (ok)
             return v;
     }
@@ -105,8 +72,8 @@ static uint32_t row_loads(const Nest *nest, const CudaKernel *k, const bool *rea
     uint32_t n = 0;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
-        n += reached[i] && v->op == NEST_LOAD && v->axes & k->row &&
-             !(v->axes & ~(k->kept | k->row));
+        n += reached[i] && v->op == NEST_LOAD && v->axes & k->loops.row &&
+             !(v->axes & ~(k->loops.kept | k->loops.row));
     }
     return n ? n : 1;
 }
@@ -114,9 +81,9 @@ static uint32_t row_loads(const Nest *nest, const CudaKernel *k, const bool *rea
 /* Most passes over a row: one for each reduction, one for the stores. */
 static uint32_t passes(const Nest *nest, const CudaKernel *k, const bool *reached)
 {
-    uint32_t n = k->kept & k->row ? 1 : 0;
+    uint32_t n = k->loops.kept & k->loops.row ? 1 : 0;
     for (uint32_t i = 1; i < nest->values.len; i++)
-        n += reached[i] && cuda_is_team(k, &nest->values.at[i]);
+        n += reached[i] && kernel_is_team(&k->loops, &nest->values.at[i]);
     return n;
 }
 
@@ -126,9 +93,9 @@ static int64_t row_bytes(const Nest *nest, const CudaKernel *k, const bool *reac
     int64_t bytes = 0;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (reached[i] && v->op == NEST_LOAD && v->axes & k->row &&
-            !(v->axes & ~(k->kept | k->row)))
-            bytes += k->length * (int64_t)dtype_bytes(nest->tensors.at[v->tensor].dtype);
+        if (reached[i] && v->op == NEST_LOAD && v->axes & k->loops.row &&
+            !(v->axes & ~(k->loops.kept | k->loops.row)))
+            bytes += k->loops.length * (int64_t)dtype_bytes(nest->tensors.at[v->tensor].dtype);
     }
     return bytes;
 }
@@ -138,7 +105,7 @@ static uint32_t round_up(int64_t n, uint32_t by) { return (uint32_t)((n + by - 1
 /* The team of a row that lies in memory one element behind the other. */
 static void row_team(const Nest *nest, CudaKernel *k, const bool *reached)
 {
-    int64_t n = k->length / k->vector;
+    int64_t n = k->loops.length / k->vector;
     uint32_t keep = FLOATS / k->vector / row_loads(nest, k, reached);
     bool once = passes(nest, k, reached) < 2;
     keep = keep ? keep : 1;
@@ -173,34 +140,33 @@ static void row_team(const Nest *nest, CudaKernel *k, const bool *reached)
     int64_t all = (int64_t)k->team * k->cluster;
     k->shared = true;
     k->items = (uint32_t)((n + all - 1) / all);
-    k->shared_bytes = bytes / k->length * k->items * k->team * k->vector;
+    k->shared_bytes = bytes / k->loops.length * k->items * k->team * k->vector;
 }
 
 static void rows_roles(const Nest *nest, CudaKernel *k, const bool *reached)
 {
     k->team = k->cluster = k->vector = 1;
-    if (k->columns) {
+    if (k->loops.columns) {
         k->threads = 128;
-        if (k->length * row_loads(nest, k, reached) <= COLUMN_FLOATS)
-            k->items = (uint32_t)k->length;
+        if (k->loops.length * row_loads(nest, k, reached) <= COLUMN_FLOATS)
+            k->items = (uint32_t)k->loops.length;
     } else {
-        k->vector = vector_of(nest, k, k->along[k->n_row - 1], reached);
+        k->vector = vector_of(nest, k, k->loops.along[k->loops.n_row - 1], reached);
         row_team(nest, k, reached);
     }
     int64_t each = k->threads / k->team;
-    k->blocks = (k->points + each - 1) / each * k->cluster;
+    k->blocks = (k->loops.points + each - 1) / each * k->cluster;
 }
 
-static void scan_roles(const Nest *nest, CudaKernel *k, const bool *reached, const Affine *access)
+static void scan_roles(const Nest *nest, CudaKernel *k, const bool *reached)
 {
-    bool near = access && llabs(affine_by(access, k->along[0])) == 1;
+    bool near = !k->loops.columns;
     k->cluster = 1;
-    k->columns = !near;
-    k->vector = near ? vector_of(nest, k, k->along[0], reached) : 1;
+    k->vector = near ? vector_of(nest, k, k->loops.along[0], reached) : 1;
     k->threads = near ? BLOCK : 128;
     k->team = near ? BLOCK : 1;
     int64_t each = k->threads / k->team;
-    k->blocks = (k->points + each - 1) / each;
+    k->blocks = (k->loops.points + each - 1) / each;
 }
 
 /* Neighbours along the axis share most of what they read: their windows overlap. */
@@ -212,7 +178,7 @@ static bool windows_overlap(const Nest *nest, const CudaKernel *k, const bool *r
         int64_t step = reached[i] && v->op == NEST_LOAD ? affine_by(&v->index, axis) : 0;
         for (uint32_t t = 0; t < v->index.n && step > 0; t++) {
             AffineTerm term = v->index.term[t];
-            if (!(k->kept >> term.axis & 1) && term.by > 0 && step >= term.by &&
+            if (!(k->loops.kept >> term.axis & 1) && term.by > 0 && step >= term.by &&
                 step < term.by * nest->axes.at[term.axis].size)
                 return true;
         }
@@ -225,24 +191,24 @@ static bool windows_overlap(const Nest *nest, const CudaKernel *k, const bool *r
 static void widen_windows(const Nest *nest, CudaKernel *k, const bool *reached)
 {
     enum { TALL = 8, LESS_TALL = 4, ENOUGH = 1 << 18 };
-    if (k->n_point < 2 || has_long_loop(nest, k, reached) || k->points < ENOUGH)
+    if (k->loops.n_point < 2 || has_long_loop(nest, k, reached) || k->loops.points < ENOUGH)
         return;
-    int64_t rows = nest->axes.at[k->point[k->n_point - 2]].size;
-    if (windows_overlap(nest, k, reached, k->point[k->n_point - 1]))
+    int64_t rows = nest->axes.at[k->loops.point[k->loops.n_point - 2]].size;
+    if (windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 1]))
         k->vector = 1;
-    if (rows < 2 * LESS_TALL || !windows_overlap(nest, k, reached, k->point[k->n_point - 2]))
+    if (rows < 2 * LESS_TALL || !windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 2]))
         return;
     k->tall = rows < 4 * TALL ? LESS_TALL : TALL;
     k->ragged = rows % k->tall;
-    k->edges = k->edges || k->ragged;
+    k->loops.edges = k->loops.edges || k->ragged;
 }
 
 static int64_t units_of(const Nest *nest, const CudaKernel *k)
 {
     int64_t n = 1;
-    for (uint32_t i = 0; i < k->n_point; i++) {
-        int64_t each = i + 1 == k->n_point ? k->vector : i + 2 == k->n_point ? k->tall : 1;
-        n *= (nest->axes.at[k->point[i]].size + each - 1) / each;
+    for (uint32_t i = 0; i < k->loops.n_point; i++) {
+        int64_t each = i + 1 == k->loops.n_point ? k->vector : i + 2 == k->loops.n_point ? k->tall : 1;
+        n *= (nest->axes.at[k->loops.point[i]].size + each - 1) / each;
     }
     return n;
 }
@@ -250,13 +216,9 @@ static int64_t units_of(const Nest *nest, const CudaKernel *k)
 void cuda_roles(const Nest *nest, CudaKernel *k)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
-    cuda_reach(nest, k, reached);
-    const Affine *access = row_access(nest, k, reached);
-    order_axes(nest, &nest->stores.at[k->store[0]].index, k->kept & ~k->row, k->point, &k->n_point);
-    k->points = cuda_count(nest, k->kept & ~k->row);
-    k->length = cuda_count(nest, k->row);
-    if (k->shape == CUDA_MAP) {
-        k->vector = k->n_point ? vector_of(nest, k, k->point[k->n_point - 1], reached) : 1;
+    kernel_reach(nest, &k->loops, reached);
+    if (k->loops.shape == KERNEL_MAP) {
+        k->vector = k->loops.n_point ? vector_of(nest, k, k->loops.point[k->loops.n_point - 1], reached) : 1;
         k->threads = BLOCK;
         k->team = k->cluster = 1;
         k->tall = 1;
@@ -265,10 +227,8 @@ void cuda_roles(const Nest *nest, CudaKernel *k)
         k->blocks = (k->units + k->threads - 1) / k->threads;
         return;
     }
-    order_axes(nest, access ? access : &nest->stores.at[k->store[0]].index, k->row, k->along,
-               &k->n_row);
-    if (k->shape == CUDA_ROWS)
+    if (k->loops.shape == KERNEL_ROWS)
         rows_roles(nest, k, reached);
     else
-        scan_roles(nest, k, reached, access);
+        scan_roles(nest, k, reached);
 }

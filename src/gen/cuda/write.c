@@ -275,7 +275,7 @@ static void serial_reduce(Writer *w, uint32_t scope, NestId id, const char *name
 {
     const NestValue *v = &w->nest->values.at[id];
     uint32_t depth = w->depth, lane = w->lane, loops = 0;
-    int64_t all = cuda_count(w->nest, v->over);
+    int64_t all = kernel_count(w->nest, v->over);
     w->depth = scope + 1;
     Scope above[WRITE_SCOPES];
     memcpy(above, w->scope, sizeof above);
@@ -339,7 +339,7 @@ const char *cuda_value(Writer *w, NestId id)
     if (v->op == NEST_NUMBER)
         return number_text(w, v->number);
     if (v->op == NEST_COUNT)
-        return number_text(w, (double)cuda_count(w->nest, v->over));
+        return number_text(w, (double)kernel_count(w->nest, v->over));
     uint32_t at = scope_of(w, v->axes);
     if (w->scope[at].name[id])
         return w->scope[at].name[id];

@@ -1,27 +1,18 @@
 /* Kernels of a nest. In: a nest. Out: kernels, each a set of stores over the same axes; reductions and
  * scans that the stores do not share a row with have become tensors of the workspace, stored by kernels
  * that come before. */
-#include "gen/cuda/cuda_int.h"
+#include "gen/kernel/kernel_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SERIAL_MOST = 4096,       /* elements of a reduction that one thread takes alone */
-    SERIAL_AGAIN = 64,        /* the same where several threads repeat it */
-    FEW_THREADS = 64 * 1024,  /* fewer do not fill the machine */
-    FEW_ROWS = 264,           /* fewer teams do not either */
-    CLUSTER_ROW = 400 * 1024, /* longer rows do not fit into the blocks of a cluster */
-    LONG_ROW = 16 * 1024,     /* a row worth sharing between kernels */
-    CHUNK = 16 * 1024,        /* of a long row for one team */
-    LEAST_CHUNK = 2048,
-    ENOUGH_CHUNKS = 256,
     MOST_CHUNKS = 2048,
     NEAR = 16, /* elements between what neighbouring threads read */
     MOST_KERNELS = 64
 };
 
-int64_t cuda_count(const Nest *nest, uint64_t axes)
+int64_t kernel_count(const Nest *nest, uint64_t axes)
 {
     int64_t n = 1;
     for (uint32_t i = 1; i < nest->axes.len; i++)
@@ -48,22 +39,22 @@ static void reach(const Nest *nest, NestId id, bool *reached)
         reach(nest, v->arg[i], reached);
 }
 
-void cuda_reach(const Nest *nest, const CudaKernel *k, bool *reached)
+void kernel_reach(const Nest *nest, const Kernel *k, bool *reached)
 {
     for (uint32_t i = 0; i < k->n_stores; i++)
         reach(nest, nest->stores.at[k->store[i]].value, reached);
 }
 
-bool cuda_is_team(const CudaKernel *k, const NestValue *v)
+bool kernel_is_team(const Kernel *k, const NestValue *v)
 {
-    return v->op == NEST_REDUCE && k->shape == CUDA_ROWS && v->over == k->row &&
+    return v->op == NEST_REDUCE && k->shape == KERNEL_ROWS && v->over == k->row &&
            v->axes == (k->kept & ~k->row);
 }
 
 /* ---- tensors of the workspace ---- */
 
 /* The smallest step in memory that one of the axes takes in what the value rests on; 0: none is taken. */
-int64_t cuda_step(const Nest *nest, NestId id, uint64_t axes)
+int64_t kernel_step(const Nest *nest, NestId id, uint64_t axes)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
     int64_t least = 0;
@@ -85,7 +76,7 @@ static uint32_t nearest_axis(const Nest *nest, NestId id, uint64_t axes)
     uint32_t best = (uint32_t)__builtin_ctzll(axes);
     int64_t least = 0;
     for (uint32_t i = 1; i < nest->axes.len; i++) {
-        int64_t step = axes >> i & 1 ? cuda_step(nest, id, UINT64_C(1) << i) : 0;
+        int64_t step = axes >> i & 1 ? kernel_step(nest, id, UINT64_C(1) << i) : 0;
         if (step && (!least || step < least)) {
             least = step;
             best = i;
@@ -101,7 +92,7 @@ static void put_in_memory(Nest *nest, NestId id)
     NestTensor t = {.value = VALUE_NONE,
                     .role = NEST_WORKSPACE,
                     .dtype = DT_F32,
-                    .count = cuda_count(nest, v.axes)};
+                    .count = kernel_count(nest, v.axes)};
     int64_t stride = 1;
     for (uint64_t left = v.axes; left;) {
         uint32_t axis = nearest_axis(nest, id, left);
@@ -138,7 +129,7 @@ static bool split_index(Affine *index, uint32_t axis, uint32_t outer, int64_t in
 }
 
 /* The axis gets `inner` elements, a new one the rest. 0: it cannot be. */
-static uint32_t split_axis(CudaKernels *ks, uint32_t axis, int64_t inner)
+static uint32_t split_axis(Kernels *ks, uint32_t axis, int64_t inner)
 {
     Nest *nest = ks->nest;
     uint32_t outer = nest->axes.len;
@@ -163,7 +154,7 @@ static uint32_t split_axis(CudaKernels *ks, uint32_t axis, int64_t inner)
     for (uint32_t i = 0; i < nest->stores.len; i++)
         split_index(&nest->stores.at[i].index, axis, outer, inner);
     for (uint32_t i = 0; i < ks->at.len; i++) {
-        CudaKernel *k = &ks->at.at[i];
+        Kernel *k = &ks->at.at[i];
         k->kept |= k->kept >> axis & 1 ? UINT64_C(1) << outer : 0;
         k->row |= k->row >> axis & 1 ? UINT64_C(1) << outer : 0;
     }
@@ -181,7 +172,7 @@ static int64_t parts_of(int64_t size, int64_t want)
 }
 
 /* An axis whose elements are shared out: one of the row as it is, or the outer part of its longest. */
-static uint32_t shared_axis(CudaKernels *ks, NestId id, uint64_t row, int64_t want)
+static uint32_t shared_axis(Kernels *ks, NestId id, uint64_t row, int64_t want)
 {
     Nest *nest = ks->nest;
     uint32_t longest = 0, nearest = nearest_axis(nest, id, row);
@@ -245,7 +236,7 @@ static bool is_sum_of_squares(const Nest *nest, const NestValue *v, NestId *x, N
 static NestId part_of_squares(Nest *nest, NestValue v, uint64_t shared, NestId x, NestId m)
 {
     uint64_t over = v.over & ~shared;
-    double n = (double)cuda_count(nest, over);
+    double n = (double)kernel_count(nest, over);
     NestValue sum = {.op = NEST_REDUCE,
                      .reduce = PRIM_SUM,
                      .n_arg = 1,
@@ -262,17 +253,18 @@ static NestId part_of_squares(Nest *nest, NestValue v, uint64_t shared, NestId x
 
 /* A reduction of a long row becomes one of the results of its parts. False: it is left as it is. `again`:
  * the kernel goes over the row once more afterwards. */
-static bool share_row(CudaKernels *ks, NestId id, bool again)
+static bool share_row(Kernels *ks, NestId id, bool again)
 {
     Nest *nest = ks->nest;
+    const KernelLimits *l = ks->limits;
     NestValue v = nest->values.at[id];
-    int64_t rows = cuda_count(nest, v.axes), length = cuda_count(nest, v.over);
-    int64_t want = length / CHUNK;
-    if (want < ENOUGH_CHUNKS)
-        want = length / LEAST_CHUNK < ENOUGH_CHUNKS ? length / LEAST_CHUNK : ENOUGH_CHUNKS;
+    int64_t rows = kernel_count(nest, v.axes), length = kernel_count(nest, v.over);
+    int64_t want = length / l->chunk;
+    if (want < l->enough_chunks)
+        want = length / l->least_chunk < l->enough_chunks ? length / l->least_chunk : l->enough_chunks;
     if (want > MOST_CHUNKS)
         want = MOST_CHUNKS;
-    if ((rows >= FEW_ROWS && (!again || length <= CLUSTER_ROW)) || length < LONG_ROW * 2 ||
+    if ((rows >= l->few_rows && (!again || length <= l->team_row)) || length < l->long_row * 2 ||
         v.reduce == PRIM_LOGSUMEXP)
         return false;
     uint32_t axis = shared_axis(ks, id, v.over, want);
@@ -294,18 +286,20 @@ static bool share_row(CudaKernels *ks, NestId id, bool again)
 /* ---- what a kernel can hold ---- */
 
 /* One thread takes all of it, for each of its results. */
-static bool is_serial(const Nest *nest, const CudaKernel *k, NestId id)
+static bool is_serial(const Kernels *ks, const Kernel *k, NestId id)
 {
+    const Nest *nest = ks->nest;
+    const KernelLimits *limits = ks->limits;
     const NestValue *v = &nest->values.at[id];
-    int64_t length = cuda_count(nest, v->over), threads = cuda_count(nest, k->kept);
+    int64_t length = kernel_count(nest, v->over), threads = kernel_count(nest, k->kept);
     bool again = v->axes != k->kept;
     if (v->over & (k->kept | k->row))
         return false;
     if (length <= 16)
         return true;
-    return again ? length <= SERIAL_AGAIN && v->axes & ~k->kept
-                 : length <= SERIAL_MOST && threads >= FEW_THREADS &&
-                       cuda_step(nest, id, v->axes) <= NEAR;
+    return again ? length <= limits->serial_again && v->axes & ~k->kept
+                 : length <= limits->serial_most && threads >= limits->few_threads &&
+                       kernel_step(nest, id, v->axes) <= NEAR;
 }
 
 /* Depends on it through other values. */
@@ -385,10 +379,10 @@ static bool is_wanted_later(const Nest *nest, const bool *done, uint32_t store)
 
 /* The first result that no kernel has, and all others over its axes; without one a tensor of the workspace
  * that none of the others rests on. */
-static bool next_group(const Nest *nest, const bool *done, CudaKernel *k)
+static bool next_group(const Nest *nest, const bool *done, Kernel *k)
 {
-    *k = (CudaKernel){0};
-    for (uint32_t i = 0; i < nest->stores.len && k->n_stores < CUDA_STORES; i++) {
+    *k = (Kernel){0};
+    for (uint32_t i = 0; i < nest->stores.len && k->n_stores < KERNEL_STORES; i++) {
         uint64_t axes = affine_axes(&nest->stores.at[i].index);
         if (done[i] || is_workspace(nest, i) || (k->n_stores && axes != k->kept))
             continue;
@@ -430,11 +424,11 @@ static bool same_rows(const Nest *nest, const NestStore *a, const NestStore *b)
 }
 
 /* Other reductions of the kernel's rows that are put into memory come along. */
-static void join_rows(Nest *nest, const bool *done, CudaKernel *k)
+static void join_rows(Nest *nest, const bool *done, Kernel *k)
 {
     for (uint32_t i = nest->stores.len; i-- > 0;) {
         const NestStore *s = &nest->stores.at[i];
-        bool fits = !done[i] && is_workspace(nest, i) && k->n_stores < CUDA_STORES &&
+        bool fits = !done[i] && is_workspace(nest, i) && k->n_stores < KERNEL_STORES &&
                     same_rows(nest, &nest->stores.at[k->store[0]], s);
         for (uint32_t m = 0; m < k->n_stores && fits; m++) {
             const NestStore *own = &nest->stores.at[k->store[m]];
@@ -453,13 +447,14 @@ static void join_rows(Nest *nest, const bool *done, CudaKernel *k)
 }
 
 /* The row of a kernel: that of the last reduction whose rows together are what the kernel stores. */
-static void choose_row(const Nest *nest, const bool *reached, CudaKernel *k)
+static void choose_row(const Kernels *ks, const bool *reached, Kernel *k)
 {
+    const Nest *nest = ks->nest;
     for (uint32_t i = nest->values.len; i-- > 1;) {
         const NestValue *v = &nest->values.at[i];
         if (reached[i] && v->op == NEST_SCAN && v->over & k->kept && v->axes == k->kept &&
             !is_inside_other(nest, reached, i)) {
-            k->shape = CUDA_SCAN;
+            k->shape = KERNEL_SCAN;
             k->row = v->over;
             k->reverse = v->reverse;
             return;
@@ -467,36 +462,37 @@ static void choose_row(const Nest *nest, const bool *reached, CudaKernel *k)
     }
     for (uint32_t i = nest->values.len; i-- > 1;) {
         const NestValue *v = &nest->values.at[i];
-        if (!reached[i] || v->op != NEST_REDUCE || is_serial(nest, k, i))
+        if (!reached[i] || v->op != NEST_REDUCE || is_serial(ks, k, i))
             continue;
         if (!(v->axes & ~k->kept) && !(k->kept & ~(v->axes | v->over)) &&
             (k->kept & v->over ? (k->kept & v->over) == v->over : true)) {
-            k->shape = CUDA_ROWS;
+            k->shape = KERNEL_ROWS;
             k->row = v->over;
             return;
         }
     }
 }
 
-static bool fits(const Nest *nest, const CudaKernel *k, const NestValue *v, const bool *reached,
+static bool fits(const Kernels *ks, const Kernel *k, const NestValue *v, const bool *reached,
                  NestId id)
 {
     if (v->op == NEST_SCAN)
-        return k->shape == CUDA_SCAN && v->over == k->row && v->axes == k->kept &&
-               v->reverse == k->reverse && !is_inside_other(nest, reached, id);
-    return cuda_is_team(k, v) || is_serial(nest, k, id);
+        return k->shape == KERNEL_SCAN && v->over == k->row && v->axes == k->kept &&
+               v->reverse == k->reverse && !is_inside_other(ks->nest, reached, id);
+    return kernel_is_team(k, v) || is_serial(ks, k, id);
 }
 
 /* Puts into memory what the kernel cannot hold, the values furthest down first. False: nothing was. */
-static bool cut_group(Nest *nest, const CudaKernel *k)
+static bool cut_group(const Kernels *ks, const Kernel *k)
 {
+    Nest *nest = ks->nest;
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
-    cuda_reach(nest, k, reached);
+    kernel_reach(nest, k, reached);
     uint32_t count = nest->values.len;
     for (uint32_t i = 1; i < count; i++) {
         const NestValue *v = &nest->values.at[i];
         bool exchanges = v->op == NEST_REDUCE || v->op == NEST_SCAN;
-        if (!reached[i] || !exchanges || fits(nest, k, v, reached, i))
+        if (!reached[i] || !exchanges || fits(ks, k, v, reached, i))
             continue;
         bool own = false;
         for (uint32_t m = 0; m < k->n_stores; m++)
@@ -510,31 +506,31 @@ static bool cut_group(Nest *nest, const CudaKernel *k)
 }
 
 /* Rows that are few and long are shared between kernels. */
-static bool share_rows(CudaKernels *ks, const CudaKernel *k)
+static bool share_rows(Kernels *ks, const Kernel *k)
 {
     Nest *nest = ks->nest;
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
     uint32_t count = nest->values.len;
     bool shared = false;
-    cuda_reach(nest, k, reached);
+    kernel_reach(nest, k, reached);
     for (uint32_t i = 1; i < count; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (reached[i] && v->op == NEST_REDUCE && !is_serial(nest, k, i))
+        if (reached[i] && v->op == NEST_REDUCE && !is_serial(ks, k, i))
             shared = share_row(ks, i, k->kept & v->over) || shared;
     }
     return shared;
 }
 
-static bool has_masks(const Nest *nest, const CudaKernel *k)
+static bool has_masks(const Nest *nest, const Kernel *k)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len), any = false;
-    cuda_reach(nest, k, reached);
+    kernel_reach(nest, k, reached);
     for (uint32_t i = 1; i < nest->values.len; i++)
         any = any || (reached[i] && nest->values.at[i].op == NEST_INSIDE);
     return any;
 }
 
-static bool reads_result(const Nest *nest, const NestValue *v, const CudaKernel *of)
+static bool reads_result(const Nest *nest, const NestValue *v, const Kernel *of)
 {
     bool reads = false;
     for (uint32_t i = 0; i < of->n_stores && v->op == NEST_LOAD; i++)
@@ -544,18 +540,18 @@ static bool reads_result(const Nest *nest, const NestValue *v, const CudaKernel 
 }
 
 /* Workspace stores come to the front, those that others read first. */
-static void order_kernels(CudaKernels *ks)
+static void order_kernels(Kernels *ks)
 {
     Nest *nest = ks->nest;
     for (uint32_t i = 0; i < ks->at.len; i++)
         for (uint32_t j = i + 1; j < ks->at.len; j++) {
             bool *reached = arena_array(nest->arena, bool, nest->values.len), reads = false;
-            cuda_reach(nest, &ks->at.at[i], reached);
+            kernel_reach(nest, &ks->at.at[i], reached);
             for (uint32_t v = 1; v < nest->values.len; v++)
                 reads = reads ||
                         (reached[v] && reads_result(nest, &nest->values.at[v], &ks->at.at[j]));
             if (reads) {
-                CudaKernel moved = ks->at.at[j];
+                Kernel moved = ks->at.at[j];
                 for (uint32_t m = j; m > i; m--)
                     ks->at.at[m] = ks->at.at[m - 1];
                 ks->at.at[i] = moved;
@@ -564,12 +560,12 @@ static void order_kernels(CudaKernels *ks)
         }
 }
 
-bool cuda_cut(Arena *arena, Nest *nest, CudaKernels *ks, Diag *diag)
+bool kernel_cut(Arena *arena, Nest *nest, const KernelLimits *limits, Kernels *ks, Diag *diag)
 {
     enum { MOST_STORES = 4 * MOST_KERNELS };
     bool done[MOST_STORES] = {false};
-    CudaKernel k;
-    *ks = (CudaKernels){.arena = arena, .nest = nest};
+    Kernel k;
+    *ks = (Kernels){.arena = arena, .nest = nest, .limits = limits};
     while (next_group(nest, done, &k)) {
         bool *reached;
         while (share_rows(ks, &k))
@@ -577,28 +573,28 @@ bool cuda_cut(Arena *arena, Nest *nest, CudaKernels *ks, Diag *diag)
         do {
             next_group(nest, done, &k); /* a split changed its axes */
             reached = arena_array(arena, bool, nest->values.len);
-            cuda_reach(nest, &k, reached);
-            choose_row(nest, reached, &k);
-        } while (nest->stores.len < MOST_STORES && cut_group(nest, &k));
+            kernel_reach(nest, &k, reached);
+            choose_row(ks, reached, &k);
+        } while (nest->stores.len < MOST_STORES && cut_group(ks, &k));
         if (ks->at.len == MOST_KERNELS || nest->stores.len >= MOST_STORES) {
-            diag_error(diag, "G002", (Span){0}, "CUDA: the task needs more than %d kernels",
-                       MOST_KERNELS);
+            diag_error(diag, "G002", (Span){0}, "%s: the task needs more than %d kernels",
+                       limits->platform, MOST_KERNELS);
             return false;
         }
-        if (k.shape == CUDA_ROWS && is_workspace(nest, k.store[0]))
+        if (k.shape == KERNEL_ROWS && is_workspace(nest, k.store[0]))
             for (uint32_t before = 0; before != k.n_stores;) {
                 before = k.n_stores;
                 join_rows(nest, done, &k);
-                while (nest->stores.len < MOST_STORES && cut_group(nest, &k)) {
+                while (nest->stores.len < MOST_STORES && cut_group(ks, &k)) {
                 }
             }
         reached = arena_array(arena, bool, nest->values.len);
-        cuda_reach(nest, &k, reached);
-        if (k.shape == CUDA_ROWS)
+        kernel_reach(nest, &k, reached);
+        if (k.shape == KERNEL_ROWS)
             for (uint32_t i = 1; i < nest->values.len; i++)
-                if (reached[i] && cuda_is_team(&k, &nest->values.at[i]))
-                    k.columns = cuda_step(nest, i, k.row) > NEAR &&
-                                cuda_step(nest, i, k.kept & ~k.row) <= NEAR;
+                if (reached[i] && kernel_is_team(&k, &nest->values.at[i]))
+                    k.columns = kernel_step(nest, i, k.row) > NEAR &&
+                                kernel_step(nest, i, k.kept & ~k.row) <= NEAR;
         k.edges = has_masks(nest, &k);
         for (uint32_t i = 0; i < k.n_stores; i++)
             done[k.store[i]] = true;
@@ -606,6 +602,6 @@ bool cuda_cut(Arena *arena, Nest *nest, CudaKernels *ks, Diag *diag)
     }
     order_kernels(ks);
     for (uint32_t i = 0; i < ks->at.len; i++)
-        cuda_roles(nest, &ks->at.at[i]);
+        kernel_order(nest, &ks->at.at[i]);
     return true;
 }
