@@ -117,6 +117,7 @@ $(OUT)/bench/%.o: bench/%.c
 # The assembler takes these in (asset.c), where no compiler sees the dependence.
 $(OUT)/src/report/asset.o: $(wildcard src/report/*.css src/report/*.js)
 $(OUT)/src/gen/cuda/prelude.o: src/gen/cuda/prelude.cuh
+$(OUT)/src/gen/cpu/prelude.o: src/gen/cpu/prelude.h
 
 define link
 @mkdir -p $(dir $@)

@@ -220,7 +220,7 @@ int cmd_build(int argc, char **argv)
         {"o", CMD_TEXT, &b.out, "DIR", "where to write (NAME_project)"},
         {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb, mkb-direct or c"},
         {"platform", CMD_TEXT, &b.platform, "NAME",
-         "of a model file: cuda; sources for the sizes it has"},
+         "of a model file: cuda or cpu; sources for the sizes it has"},
         {"scale", CMD_TEXT, &b.scale, "S", "with --platform: full, medium, small, tiny or fuzz"},
         {"set", CMD_LIST, &b.sets, "NAME=N", "with --platform: one of the file's integers"},
         {"dtype", CMD_TEXT, &b.dtype, "T", "with --platform: f32, f16 or bf16 (f32)"},
@@ -228,18 +228,19 @@ int cmd_build(int argc, char **argv)
         {"check-with", CMD_TEXT, &b.check_with, "DIRS",
          "type-check against the vendor's headers in DIR:DIR..."},
     };
-    CmdUsage usage = {.name = "build",
-                      .synopsis = "FILE.craft [-o DIR] [--as TARGET] | MODEL.py --platform cuda",
-                      .text = "Lowers a Craft file to AscendC and writes an operator project; or "
-                              "writes sources of a\nmodel file for another platform.",
-                      .example = "acraft build examples/softmax.craft -o softmax_project",
-                      .options = options,
-                      .option_count = sizeof options / sizeof *options,
-                      .least = 1,
-                      .most = 1};
+    CmdUsage usage = {
+        .name = "build",
+        .synopsis = "FILE.craft [-o DIR] [--as TARGET] | MODEL.py --platform cuda|cpu",
+        .text = "Lowers a Craft file to AscendC and writes an operator project; or "
+                "writes sources of a\nmodel file for another platform.",
+        .example = "acraft build examples/softmax.craft -o softmax_project",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .least = 1,
+        .most = 1};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &b.args, &status)) {
-        PlatformAsk ask = {b.platform, b.out, b.scale, b.dtype, &b.sets, false};
+        PlatformAsk ask = {b.platform, b.out, b.scale, b.dtype, &b.sets, false, 0};
         b.diag = diag_make(&b.args.arena, b.args.words[0], (Str){0});
         status = platform_is_other(b.platform) ? platform_write(&b.args, &ask) : run_build(&b);
     }

@@ -37,7 +37,8 @@ static void print_json(const MakeMade *made, uint32_t count)
 
 /* What was asked, beyond what every command takes. */
 typedef struct MakeWish {
-    const char *dir, *dtypes, *listed, *one, *platform;
+    const char *dir, *dtypes, *listed, *one, *platform, *scale;
+    NameList sets;
     NameList ranges;
     int64_t fuzz, jobs;
     bool trust, no_memo, interp, plan_only, strict, medium, rounded;
@@ -394,7 +395,12 @@ int cmd_make(int argc, char **argv)
         {"dtype", CMD_TEXT, &wish.dtypes, "LIST",
          "f32, f16, bf16: of tensors whose file names no dtype; several in one project (f32)"},
         {"platform", CMD_TEXT, &wish.platform, "NAME",
-         "ascend, or cuda: sources for the sizes of the file, compiled where nvcc is (ascend)"},
+         "ascend, cuda or cpu: sources for the sizes of the file; cuda is compiled where nvcc is, "
+         "cpu "
+         "runs and is measured here (ascend)"},
+        {"scale", CMD_TEXT, &wish.scale, "S",
+         "with --platform: full, medium, small, tiny or fuzz instead of the file's sizes"},
+        {"set", CMD_LIST, &wish.sets, "NAME=N", "with --platform: one of the file's integers"},
         {"range", CMD_LIST, &wish.ranges, "N=A..B",
          "sizes the kernel is for; N is an integer of the file (any size)"},
         {"fuzz", CMD_I64, &wish.fuzz, "N", "odd-sized cases to judge (default 8)"},
@@ -450,9 +456,14 @@ int cmd_make(int argc, char **argv)
             status = CMD_USAGE;
         } else if (!gen_strategy(&gen, &unused)) {
             status = CMD_USAGE;
+        } else if (!platform_is_other(wish.platform) && (wish.scale || wish.sets.len)) {
+            fprintf(stderr, "acraft: --scale and --set go with --platform cuda or cpu; sizes of an "
+                            "Ascend kernel are given by --range\n");
+            status = CMD_USAGE;
         } else if (platform_is_other(wish.platform)) {
-            status = platform_write(
-                &args, &(PlatformAsk){wish.platform, wish.dir, NULL, wish.dtypes, NULL, true});
+            status = platform_write(&args,
+                                    &(PlatformAsk){wish.platform, wish.dir, wish.scale, wish.dtypes,
+                                                   &wish.sets, true, wish.fuzz});
         } else if (gen_is_plan(&gen)) {
             status = make(&args, &wish);
         } else {

@@ -7,7 +7,10 @@
 typedef struct PlatformAsk {
     const char *platform, *dir, *scale, *dtype;
     const NameList *sets; /* NULL: none */
-    bool compile;         /* let the platform's compiler read the files, where it is installed */
+    bool
+        compile; /* let the platform's compiler read the files, where it is installed, and compare and time
+                     what runs on this machine */
+    int64_t odd; /* cases of odd sizes to compare */
 } PlatformAsk;
 
 /* Whether this is another platform than Ascend. */

@@ -2,7 +2,7 @@
  *
  *     ascend   AscendC from Craft; checked by the twin, predicted by the cycle model
  *     cuda     CUDA C++ from nests; compiled by nvcc, measured on a GPU
- *     cpu      C from Craft
+ *     cpu      C with OpenMP from nests; compiled by cc, compared and measured on this machine
  *     pallas   not there yet
  *
  * A row says which memories there are, what an axis of a task may become, who compiles and who runs, and
@@ -12,7 +12,8 @@
 #define PLATFORM_PLATFORM_H
 
 #include "emit/emit.h"
-#include "graph/graph.h"
+#include "eval/eval.h"
+#include "gen/kernel/kernel.h"
 
 enum { PLATFORM_MEMORIES = 4, PLATFORM_CHIPS = 4 };
 
@@ -33,12 +34,28 @@ typedef struct PlatformMade {
     const char *name; /* of the operator */
     EmitFiles files;
     VEC(const char *) kernels; /* one line each: role, blocks, threads */
-    int64_t bytes;             /* that the task has to move at least */
+    const KernelTask *task;    /* operands; bytes that have to move at least */
     const char *compiled;      /* the file that the compiler takes */
 } PlatformMade;
 
+/* What a run on this machine gave. */
+typedef struct PlatformRun {
+    uint32_t n_outputs;
+    CompareResult *outputs; /* of the first launch */
+    double seconds;         /* of a launch, the median; 0: not timed */
+} PlatformRun;
+
 typedef bool PlatformWrite(Arena *arena, const Graph *graph, const char *name, Str model,
                            PlatformMade *made, Diag *diag);
+/* Compiles what was written in the directory. *said: the compiler's own words. False, with *lacks set, when
+ * the compiler is not on this machine. */
+typedef bool PlatformCompile(Arena *arena, const char *dir, const PlatformMade *made, Str *said,
+                             bool *lacks);
+/* Runs what was compiled in the directory on the inputs of the case and compares; then `repeats` times more, for
+ * the time. False with a diagnostic when it did not end as it should. */
+typedef bool PlatformJudge(Arena *arena, const char *dir, const PlatformMade *made,
+                           const EvalReference *ref, uint32_t repeats, PlatformRun *run,
+                           Diag *diag);
 
 typedef struct Platform {
     const char *name, *language;
@@ -48,6 +65,9 @@ typedef struct Platform {
     const char *compiler; /* program that `doctor` looks for; NULL: none */
     const char *runner;   /* the same of what shows that the machine is there */
     PlatformWrite *write; /* files of a task; NULL: see `instead` */
+    PlatformCompile *compile;
+    PlatformJudge *judge; /* NULL: nothing of it runs from here */
+    const char *target;   /* what the compiler compiles for, in words */
     const char *instead;  /* what to do where `write` is missing */
 } Platform;
 
@@ -55,9 +75,11 @@ extern const Platform platforms[];
 extern const uint32_t platform_count;
 const Platform *platform_find(Str name); /* NULL: there is none */
 
-/* Compiles what was written in the directory. *said: the compiler's own words. False, with *lacks set, when
- * the compiler is not on this machine. */
-bool platform_compile(Arena *arena, const Platform *platform, const char *dir,
-                      const PlatformMade *made, Str *said, bool *lacks);
+PlatformWrite platform_cuda_write, platform_cpu_write;
+PlatformCompile platform_cuda_compile, platform_cpu_compile;
+PlatformJudge platform_cpu_judge;
+/* Bytes a second that this machine's threads copy, read and written together: of arrays of so many bytes, the
+ * median of five. 0: there is no memory for them. */
+double platform_cpu_copy_rate(Arena *arena, int64_t bytes);
 
 #endif

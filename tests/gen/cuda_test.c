@@ -137,6 +137,9 @@ T_TEST(cuda_scans_and_picked_elements)
     p = plan_of(&arena, "self, x):\n        return x.flip(1).cumsum(1).flip(1)",
                 "torch.rand(8, 4096)");
     CHECK(has(&p, "- r;"));
+    p = plan_of(&arena, "self, x):\n        return torch.cumsum(x, 1), torch.cumsum(x, 0)",
+                "torch.rand(64, 4096)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "scan scan");
     p = plan_of(&arena, "self, x, i):\n        return torch.gather(x, 1, i)",
                 "torch.rand(64, 512), torch.randint(0, 512, (64, 100))");
     CHECK(has(&p, "(int64_t)t0["));

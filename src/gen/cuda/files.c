@@ -101,20 +101,6 @@ static void put_wrapper(const CudaPlan *plan, const Graph *graph, Buf *out)
     buf_puts(out, "};\n}\n");
 }
 
-/* How forward of ModelNew gets an operand. */
-static void put_python_operand(const Graph *graph, ValueId value, Buf *out)
-{
-    const Value *v = graph_value(graph, value);
-    if (v->kind == VALUE_INPUT) {
-        uint32_t at = 0;
-        while (at < graph->inputs.len && graph->inputs.at[at] != value)
-            at++;
-        buf_printf(out, "tensors[%u]", at);
-    } else {
-        buf_printf(out, "attribute(self, \"%s\")", v->name ? v->name : "");
-    }
-}
-
 static Str python_text(Arena *arena, const CudaPlan *plan, const Graph *graph, Str model)
 {
     Buf out = {0};
@@ -140,7 +126,7 @@ static Str python_text(Arena *arena, const CudaPlan *plan, const Graph *graph, S
     for (uint32_t i = 0; i < plan->task.operands.len; i++)
         if (!plan->task.operands.at[i].output) {
             buf_puts(&out, any ? ", " : "");
-            put_python_operand(graph, plan->task.operands.at[i].value, &out);
+            kernel_python_operand(graph, plan->task.operands.at[i].value, &out);
             any = true;
         }
     buf_puts(&out, ")\n        return out[0] if len(out) == 1 else tuple(out)\n");
@@ -151,27 +137,7 @@ static Str python_text(Arena *arena, const CudaPlan *plan, const Graph *graph, S
 static Str manifest_text(Arena *arena, const CudaPlan *plan, const Graph *graph)
 {
     Buf out = {0};
-    buf_printf(&out, "{\"name\": \"%s\", \"workspace\": %lld, \"bytes\": %lld, \"operands\": [",
-               plan->name, (long long)plan->task.workspace, (long long)plan->task.bytes);
-    for (uint32_t i = 0; i < plan->task.operands.len; i++) {
-        const KernelOperand *o = &plan->task.operands.at[i];
-        const Value *v = graph_value(graph, o->value);
-        uint32_t at = 0;
-        while (at < graph->inputs.len && graph->inputs.at[at] != o->value)
-            at++;
-        buf_printf(&out, "%s\n  {\"name\": \"%s\", \"kind\": \"%s\", ", i ? "," : "", o->name,
-                   o->output                ? "output"
-                   : v->kind == VALUE_INPUT ? "input"
-                                            : "parameter");
-        if (!o->output && v->kind == VALUE_INPUT)
-            buf_printf(&out, "\"input\": %u, ", at);
-        buf_puts(&out, "\"of\": ");
-        buf_json_str(&out, str_from(v->name ? v->name : ""));
-        buf_printf(&out, ", \"dtype\": \"%s\", \"shape\": [", dtype_name(o->dtype));
-        for (int d = 0; d < v->shape.rank; d++)
-            buf_printf(&out, "%s%lld", d ? ", " : "", (long long)v->shape.dim[d]);
-        buf_puts(&out, "]}");
-    }
+    kernel_manifest(&plan->task, graph, plan->name, &out);
     buf_puts(&out, "],\n \"kernels\": [");
     for (uint32_t i = 0; i < plan->stages.len; i++) {
         const CudaStage *s = &plan->stages.at[i];

@@ -240,7 +240,8 @@ static void write_map(const Nest *nest, const CudaKernel *k, const char *name, B
 
 static bool is_row_load(const CudaKernel *k, const NestValue *v)
 {
-    return v->op == NEST_LOAD && !v->n_arg && v->axes & k->loops.row && !(v->axes & ~(k->loops.kept | k->loops.row));
+    return v->op == NEST_LOAD && !v->n_arg && v->axes & k->loops.row &&
+           !(v->axes & ~(k->loops.kept | k->loops.row));
 }
 
 /* Which row, whose part of it. */
@@ -563,8 +564,8 @@ static void scan_blocks(Writer *w, const bool *reached, bool reverse)
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && is_scan(&w->nest->values.at[i]))
             cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
-    cuda_open(w, k->loops.row, "for (int base = 0; base < %lld; base += %u) {", (long long)k->loops.length,
-              many);
+    cuda_open(w, k->loops.row, "for (int base = 0; base < %lld; base += %u) {",
+              (long long)k->loops.length, many);
     cuda_line(w, "const int r = base + threadIdx.x * %u;", n);
     cuda_line(w, "const bool in = r < %lld;", (long long)k->loops.length);
     if (reverse)

@@ -126,21 +126,22 @@ bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *pla
     CudaKernels ks = {.arena = arena, .nest = nest};
     const char **arg = arena_array(arena, const char *, nest->tensors.len + 1);
     for (uint32_t i = 0; i < nest->tensors.len; i++)
-        arg[i] = task->argument[i] ? task->argument[i]
-                                   : str_format(arena, "((char *)workspace + %lld)",
-                                                (long long)task->place[i]);
+        arg[i] = task->argument[i]
+                     ? task->argument[i]
+                     : str_format(arena, "((char *)workspace + %lld)", (long long)task->place[i]);
     for (uint32_t i = 0; i < task->kernels.at.len; i++) {
         CudaKernel made = {.loops = task->kernels.at.at[i]}, *k = &made;
         cuda_roles(nest, k);
         if (k->blocks > INT32_MAX ||
             (k->loops.shape != KERNEL_MAP && k->loops.points > INT32_MAX / 2)) {
-            diag_error(diag, "G002", (Span){0},
-                       "CUDA: the task cannot be planned yet: it has more rows than a launch has blocks");
+            diag_error(
+                diag, "G002", (Span){0},
+                "CUDA: the task cannot be planned yet: it has more rows than a launch has blocks");
             return false;
         }
         vec_push(arena, &ks.at, made);
-        CudaStage stage = {kernel_role(&k->loops), k->blocks, k->threads,
-                           k->cluster, k->vector, k->items * k->vector};
+        CudaStage stage = {kernel_role(&k->loops), k->blocks, k->threads, k->cluster, k->vector,
+                           k->items * k->vector};
         vec_push(arena, &plan->stages, stage);
     }
     Buf source = {0}, header = {0};

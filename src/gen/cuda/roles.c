@@ -196,7 +196,8 @@ static void widen_windows(const Nest *nest, CudaKernel *k, const bool *reached)
     int64_t rows = nest->axes.at[k->loops.point[k->loops.n_point - 2]].size;
     if (windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 1]))
         k->vector = 1;
-    if (rows < 2 * LESS_TALL || !windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 2]))
+    if (rows < 2 * LESS_TALL ||
+        !windows_overlap(nest, k, reached, k->loops.point[k->loops.n_point - 2]))
         return;
     k->tall = rows < 4 * TALL ? LESS_TALL : TALL;
     k->ragged = rows % k->tall;
@@ -207,7 +208,9 @@ static int64_t units_of(const Nest *nest, const CudaKernel *k)
 {
     int64_t n = 1;
     for (uint32_t i = 0; i < k->loops.n_point; i++) {
-        int64_t each = i + 1 == k->loops.n_point ? k->vector : i + 2 == k->loops.n_point ? k->tall : 1;
+        int64_t each = i + 1 == k->loops.n_point   ? k->vector
+                       : i + 2 == k->loops.n_point ? k->tall
+                                                   : 1;
         n *= (nest->axes.at[k->loops.point[i]].size + each - 1) / each;
     }
     return n;
@@ -218,7 +221,9 @@ void cuda_roles(const Nest *nest, CudaKernel *k)
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
     kernel_reach(nest, &k->loops, reached);
     if (k->loops.shape == KERNEL_MAP) {
-        k->vector = k->loops.n_point ? vector_of(nest, k, k->loops.point[k->loops.n_point - 1], reached) : 1;
+        k->vector = k->loops.n_point
+                        ? vector_of(nest, k, k->loops.point[k->loops.n_point - 1], reached)
+                        : 1;
         k->threads = BLOCK;
         k->team = k->cluster = 1;
         k->tall = 1;

@@ -261,7 +261,8 @@ static bool share_row(Kernels *ks, NestId id, bool again)
     int64_t rows = kernel_count(nest, v.axes), length = kernel_count(nest, v.over);
     int64_t want = length / l->chunk;
     if (want < l->enough_chunks)
-        want = length / l->least_chunk < l->enough_chunks ? length / l->least_chunk : l->enough_chunks;
+        want = length / l->least_chunk < l->enough_chunks ? length / l->least_chunk
+                                                          : l->enough_chunks;
     if (want > MOST_CHUNKS)
         want = MOST_CHUNKS;
     if ((rows >= l->few_rows && (!again || length <= l->team_row)) || length < l->long_row * 2 ||
@@ -482,6 +483,19 @@ static bool fits(const Kernels *ks, const Kernel *k, const NestValue *v, const b
     return kernel_is_team(k, v) || is_serial(ks, k, id);
 }
 
+/* Results that are scans of other rows, or from the other end, are left to kernels of their own. */
+static void drop_scans(const Kernels *ks, const bool *reached, Kernel *k)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->n_stores; i++) {
+        NestId id = ks->nest->stores.at[k->store[i]].value;
+        const NestValue *v = &ks->nest->values.at[id];
+        if (v->op != NEST_SCAN || fits(ks, k, v, reached, id))
+            k->store[n++] = k->store[i];
+    }
+    k->n_stores = n;
+}
+
 /* Puts into memory what the kernel cannot hold, the values furthest down first. False: nothing was. */
 static bool cut_group(const Kernels *ks, const Kernel *k)
 {
@@ -575,6 +589,7 @@ bool kernel_cut(Arena *arena, Nest *nest, const KernelLimits *limits, Kernels *k
             reached = arena_array(arena, bool, nest->values.len);
             kernel_reach(nest, &k, reached);
             choose_row(ks, reached, &k);
+            drop_scans(ks, reached, &k);
         } while (nest->stores.len < MOST_STORES && cut_group(ks, &k));
         if (ks->at.len == MOST_KERNELS || nest->stores.len >= MOST_STORES) {
             diag_error(diag, "G002", (Span){0}, "%s: the task needs more than %d kernels",

@@ -28,9 +28,9 @@ typedef struct Kernel {
     uint32_t n_point, n_row;
     uint32_t point[NEST_MAX_AXES], along[NEST_MAX_AXES];
     int64_t points, length; /* of the row; 1 where there is none */
-    bool columns;           /* ROWS, SCAN: neighbouring rows lie side by side, elements of one do not */
-    bool edges;             /* some access is masked */
-    bool reverse;           /* SCAN: from the end */
+    bool columns; /* ROWS, SCAN: neighbouring rows lie side by side, elements of one do not */
+    bool edges;   /* some access is masked */
+    bool reverse; /* SCAN: from the end */
 } Kernel;
 
 typedef struct Kernels {
@@ -42,14 +42,14 @@ typedef struct Kernels {
 
 /* From which sizes on a platform shares work between threads. */
 typedef struct KernelLimits {
-    const char *platform;  /* for messages */
-    int64_t serial_most;   /* elements of a reduction that one thread takes alone */
-    int64_t serial_again;  /* the same where several threads repeat it */
-    int64_t few_threads;   /* fewer do not fill the machine */
-    int64_t few_rows;      /* fewer teams do not either */
-    int64_t team_row;      /* longer rows are read again for each pass */
-    int64_t long_row;      /* half of a row that is worth sharing between kernels */
-    int64_t chunk;         /* of a long row for one team */
+    const char *platform; /* for messages */
+    int64_t serial_most;  /* elements of a reduction that one thread takes alone */
+    int64_t serial_again; /* the same where several threads repeat it */
+    int64_t few_threads;  /* fewer do not fill the machine */
+    int64_t few_rows;     /* fewer teams do not either */
+    int64_t team_row;     /* longer rows are read again for each pass */
+    int64_t long_row;     /* half of a row that is worth sharing between kernels */
+    int64_t chunk;        /* of a long row for one team */
     int64_t least_chunk;
     int64_t enough_chunks;
 } KernelLimits;
@@ -94,5 +94,9 @@ typedef struct KernelTask {
  * platform has a type for tensors of this dtype. */
 bool kernel_task(Arena *arena, const Graph *graph, const KernelLimits *limits,
                  bool has_type(DType dtype), KernelTask *task, Diag *diag);
+/* {"name", "workspace", "bytes", "operands": [ ... , left open for what a platform adds. */
+void kernel_manifest(const KernelTask *task, const Graph *graph, const char *name, Buf *out);
+/* An operand in `forward` of a module that has `tensors` and a function `attribute`. */
+void kernel_python_operand(const Graph *graph, ValueId value, Buf *out);
 
 #endif

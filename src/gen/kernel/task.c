@@ -62,7 +62,8 @@ static bool name_operands(Arena *arena, const Graph *graph, const ValueId *outer
                     continue;
                 ValueId v = !output && outer ? outer[t->value] : t->value;
                 if (v == VALUE_NONE || (!output && graph_value(graph, v)->kind == VALUE_CONST))
-                    return refuse_task(diag, limits, "a tensor of numbers that the file itself holds");
+                    return refuse_task(diag, limits,
+                                       "a tensor of numbers that the file itself holds");
                 uint32_t p = output ? i : graph_place(graph, v);
                 if (best == nest->tensors.len || p < place) {
                     best = i;
@@ -73,7 +74,8 @@ static bool name_operands(Arena *arena, const Graph *graph, const ValueId *outer
                 break;
             const NestTensor *t = &nest->tensors.at[best];
             if (!has_type(t->dtype))
-                return refuse_task(diag, limits, str_format(arena, "a tensor of %s", dtype_name(t->dtype)));
+                return refuse_task(diag, limits,
+                                   str_format(arena, "a tensor of %s", dtype_name(t->dtype)));
             add_operand(arena, task, t,
                         output  ? graph->outputs.at[results++]
                         : outer ? outer[t->value]

@@ -1,0 +1,340 @@
+/* Kernels as C text. In: a kernel. Out: its lanes, and a function over a share of its units. */
+#include "gen/cpu/cpu_int.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum {
+    LANES = 512,        /* arrays of as many floats stay in the first cache */
+    STREAM = 32 << 20,  /* bytes of a result that no cache keeps */
+    STREAM_LANES = 128, /* fewer are no whole lines */
+    KEPT_ROW = 8 << 10, /* elements of a row that is kept on the stack */
+    KEPT_VALUES = 4
+};
+
+/* ---- what a row keeps between passes ---- */
+
+/* Forms that call functions are worth a store and a load; sums and products are not. */
+static bool calls_function(const char *form)
+{
+    for (const char *p = form; *p; p++)
+        if (*p == '(' && p > form && isalpha((unsigned char)p[-1]))
+            return true;
+    return false;
+}
+
+/* Marks what the value rests on along the row, down to reductions of it. */
+static void mark_pass(const Nest *nest, const Kernel *k, NestId id, bool *used)
+{
+    const NestValue *v = &nest->values.at[id];
+    if (used[id] || kernel_is_team(k, v) || !(v->axes & k->row))
+        return;
+    used[id] = true;
+    for (uint32_t i = 0; i < v->n_arg; i++)
+        mark_pass(nest, k, v->arg[i], used);
+}
+
+static void find_kept(const Nest *nest, CpuKernel *k)
+{
+    const Kernel *loops = &k->loops;
+    k->kept = arena_array(nest->arena, bool, nest->values.len);
+    if (!k->inside || loops->shape != KERNEL_ROWS || loops->n_row != 1 || loops->length > KEPT_ROW)
+        return;
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    uint32_t *memo = arena_array(nest->arena, uint32_t, nest->values.len);
+    uint32_t *passes = arena_array(nest->arena, uint32_t, nest->values.len), most = 0, n = 0;
+    kernel_reach(nest, loops, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && kernel_is_team(loops, &nest->values.at[i]))
+            most = kernel_level(nest, loops, i, memo) > most ? kernel_level(nest, loops, i, memo)
+                                                             : most;
+    for (uint32_t pass = 1; pass <= most + 1; pass++) {
+        bool *used = arena_array(nest->arena, bool, nest->values.len);
+        for (uint32_t i = 1; i < nest->values.len; i++)
+            if (reached[i] && kernel_is_team(loops, &nest->values.at[i]) &&
+                kernel_level(nest, loops, i, memo) == pass)
+                mark_pass(nest, loops, nest->values.at[i].arg[0], used);
+        for (uint32_t i = 0; pass > most && i < loops->n_stores; i++)
+            mark_pass(nest, loops, nest->stores.at[loops->store[i]].value, used);
+        for (uint32_t i = 1; i < nest->values.len; i++)
+            passes[i] += used[i];
+    }
+    for (uint32_t i = nest->values.len; i-- > 1 && n < KEPT_VALUES;) {
+        const NestValue *v = &nest->values.at[i];
+        if (passes[i] > 1 && v->op == NEST_MAP && !v->mask && calls_function(v->form)) {
+            k->kept[i] = true;
+            n++;
+        }
+    }
+}
+
+/* ---- roles ---- */
+
+void cpu_roles(const Nest *nest, CpuKernel *k)
+{
+    const Kernel *loops = &k->loops;
+    k->inside = loops->shape != KERNEL_MAP && !loops->columns && loops->n_row > 0;
+    k->lane = k->inside        ? loops->along[loops->n_row - 1]
+              : loops->n_point ? loops->point[loops->n_point - 1]
+                               : 0;
+    int64_t size = k->lane ? nest->axes.at[k->lane].size : 1;
+    int64_t tiles = (size + LANES - 1) / LANES;
+    k->lanes = (size + tiles - 1) / tiles; /* all tiles of about the same size ... */
+    if (tiles > 1)
+        k->lanes = (k->lanes + 15) / 16 * 16; /* ... and whole vectors */
+    find_kept(nest, k);
+    k->units = loops->points;
+    if (k->lane && !k->inside)
+        k->units = loops->points / size * ((size + k->lanes - 1) / k->lanes);
+}
+
+/* ---- the function ---- */
+
+static void put_signature(const Nest *nest, const CpuKernel *k, const char *name, Buf *out)
+{
+    bool *read = arena_array(nest->arena, bool, nest->tensors.len);
+    bool *written = arena_array(nest->arena, bool, nest->tensors.len);
+    kernel_tensors(nest, &k->loops, read, written);
+    buf_printf(out, "VERSIONS static void %s(", name);
+    for (uint32_t i = 0; i < nest->tensors.len; i++)
+        if (read[i] || written[i])
+            buf_printf(out, "%s%s *restrict t%u, ", written[i] ? "" : "const ",
+                       cpu_type(nest->tensors.at[i].dtype), i);
+    buf_puts(out, "int64_t from, int64_t to)\n{\n");
+}
+
+/* The loop over the elements of a row, in tiles of lanes; what it opened is closed by close_row. */
+static uint32_t open_row(CpuWriter *w)
+{
+    const CpuKernel *k = w->k;
+    uint32_t opened = 0, lane = k->lane;
+    for (uint32_t i = 0; i < k->loops.n_row; i++) {
+        uint32_t axis = k->loops.along[i];
+        long long size = (long long)w->nest->axes.at[axis].size, each = (long long)k->lanes;
+        uint64_t bit = UINT64_C(1) << axis;
+        if (axis != lane) {
+            cpu_open(w, bit, "for (int64_t a%u = 0; a%u < %lld; a%u++) {", axis, axis, size, axis);
+        } else {
+            bool turned = k->loops.shape == KERNEL_SCAN && k->loops.reverse;
+            cpu_open(w, bit, "for (int64_t i = 0; i < %lld; i += %lld) {", size, each);
+            if (turned)
+                cpu_line(w, "const int64_t b%u = %lld - i;", axis, size - 1);
+            else
+                cpu_line(w, "const int64_t b%u = i;", axis);
+            if (size % each)
+                cpu_line(w, "const int n = i + %lld <= %lld ? %lld : %lld;", each, size, each,
+                         size % each);
+            else
+                cpu_line(w, "enum { n = %lld };", each);
+        }
+        opened++;
+    }
+    return opened;
+}
+
+static void close_all(CpuWriter *w, uint32_t opened)
+{
+    for (; opened; opened--)
+        cpu_close(w);
+}
+
+/* ---- results ---- */
+
+static bool is_streamed(const CpuWriter *w, const NestStore *s)
+{
+    const NestTensor *t = &w->nest->tensors.at[s->tensor];
+    return w->k->lane && w->k->lanes >= STREAM_LANES && t->dtype == DT_F32 &&
+           t->count * 4 >= STREAM && affine_by(&s->index, w->k->lane) == 1 &&
+           !(w->k->loops.shape == KERNEL_SCAN && w->k->loops.reverse && w->k->inside);
+}
+
+/* All stores of the kernel in one vector loop, and behind it what goes past the caches. */
+static void write_results(CpuWriter *w)
+{
+    const CpuKernel *k = w->k;
+    for (uint32_t i = 0; i < k->loops.n_stores; i++)
+        if (is_streamed(w, &w->nest->stores.at[k->loops.store[i]]))
+            cpu_line(w, "float y%u[%lld];", i, (long long)k->lanes);
+    cpu_open_lanes(w);
+    for (uint32_t i = 0; i < k->loops.n_stores; i++) {
+        const NestStore *s = &w->nest->stores.at[k->loops.store[i]];
+        const char *x = cpu_value(w, s->value);
+        if (is_streamed(w, s))
+            cpu_line(w, "y%u[v] = %s;", i, x);
+        else
+            cpu_line(w, "t%u[%s] = %s;", s->tensor, cpu_index(w, &s->index, false),
+                     cpu_store_text(w, w->nest->tensors.at[s->tensor].dtype, x));
+    }
+    cpu_close(w);
+    for (uint32_t i = 0; i < k->loops.n_stores; i++) {
+        const NestStore *s = &w->nest->stores.at[k->loops.store[i]];
+        if (is_streamed(w, s))
+            cpu_line(w, "stream_out(t%u + (%s), y%u, n);", s->tensor, cpu_index(w, &s->index, true),
+                     i);
+    }
+}
+
+/* ---- rows ---- */
+
+/* All reductions of a level in one pass over the row. */
+static void write_pass(CpuWriter *w, const bool *now)
+{
+    const Nest *nest = w->nest;
+    const CpuKernel *k = w->k;
+    uint32_t scope = w->depth - 1;
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (now[i]) {
+            cpu_line(w, "float r%u[%lld];", i, (long long)k->lanes);
+            cpu_line(w, "for (int v = 0; v < %s; v++)",
+                     k->inside ? str_format(w->arena, "%lld", (long long)k->lanes)
+                     : k->lane ? "n"
+                               : "1");
+            cpu_line(w, "    r%u[v] = none_%s;", i, cpu_join(nest->values.at[i].reduce));
+        }
+    uint32_t opened = open_row(w);
+    cpu_open_lanes(w);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (now[i]) {
+            const char *at = k->lane ? "v" : "0", *join = cpu_join(nest->values.at[i].reduce);
+            const char *x = cpu_value(w, nest->values.at[i].arg[0]);
+            cpu_line(w, "r%u[%s] = join_%s(r%u[%s], %s);", i, at, join, i, at, x);
+        }
+    close_all(w, opened + 1);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (now[i]) {
+            const char *name = str_format(w->arena, k->lane ? "r%u[v]" : "r%u[0]", i);
+            if (k->inside) {
+                name = str_format(w->arena, "v%u", i);
+                cpu_line(w, "const float v%u = fold_%s(r%u, %lld);", i,
+                         cpu_join(nest->values.at[i].reduce), i, (long long)k->lanes);
+            }
+            cpu_name(w, scope, i, name);
+        }
+}
+
+static void write_rows(CpuWriter *w, const bool *reached)
+{
+    const Nest *nest = w->nest;
+    const Kernel *k = &w->k->loops;
+    uint32_t *memo = arena_array(w->arena, uint32_t, nest->values.len), most = 0;
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && kernel_is_team(k, &nest->values.at[i])) {
+            uint32_t l = kernel_level(nest, k, i, memo);
+            most = l > most ? l : most;
+        }
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (reached[i] && w->k->kept[i])
+            cpu_line(w, "float k%u[%lld];", i, (long long)k->length);
+    for (uint32_t l = 1; l <= most; l++) {
+        bool *now = arena_array(w->arena, bool, nest->values.len);
+        for (uint32_t i = 1; i < nest->values.len; i++)
+            now[i] = reached[i] && kernel_is_team(k, &nest->values.at[i]) &&
+                     kernel_level(nest, k, i, memo) == l;
+        write_pass(w, now);
+    }
+    if (k->kept & k->row) {
+        uint32_t opened = open_row(w);
+        write_results(w);
+        close_all(w, opened);
+    } else if (w->k->inside) {
+        CpuKernel alone = *w->k; /* one result a row */
+        alone.lane = 0;
+        const CpuKernel *whole = w->k;
+        w->k = &alone;
+        write_results(w);
+        w->k = whole;
+    } else {
+        write_results(w);
+    }
+}
+
+/* ---- scans ---- */
+
+/* Along the lanes: what is scanned goes into an array, which one lane after the other is then joined in. */
+static void scan_tile(CpuWriter *w, NestId id)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    const char *join = cpu_join(v->reduce);
+    cpu_line(w, "float r%u[%lld];", id, (long long)w->k->lanes);
+    cpu_open_lanes(w);
+    const char *x = cpu_value(w, v->arg[0]);
+    cpu_line(w, "r%u[v] = %s;", id, x);
+    cpu_close(w);
+    cpu_line(w, "for (int v = 0; v < n; v++)");
+    cpu_line(w, "    r%u[v] = c%u = join_%s(c%u, r%u[v]);", id, id, join, id, id);
+    cpu_name(w, w->depth - 1, id, str_format(w->arena, "r%u[v]", id));
+}
+
+/* Across the lanes: every lane has a running result of its own. */
+static void scan_step(CpuWriter *w, NestId id)
+{
+    const NestValue *v = &w->nest->values.at[id];
+    const char *join = cpu_join(v->reduce), *at = w->k->lane ? "v" : "0";
+    cpu_open_lanes(w);
+    const char *x = cpu_value(w, v->arg[0]);
+    cpu_line(w, "c%u[%s] = join_%s(c%u[%s], %s);", id, at, join, id, at, x);
+    cpu_close(w);
+    cpu_name(w, w->depth - 1, id, str_format(w->arena, "c%u[%s]", id, at));
+}
+
+static void write_scan(CpuWriter *w, const bool *reached)
+{
+    const CpuKernel *k = w->k;
+    for (uint32_t i = 1; i < w->nest->values.len; i++) {
+        const NestValue *v = &w->nest->values.at[i];
+        if (!reached[i] || v->op != NEST_SCAN)
+            continue;
+        const char *join = cpu_join(v->reduce);
+        if (k->inside) {
+            cpu_line(w, "float c%u = none_%s;", i, join);
+        } else {
+            cpu_line(w, "float c%u[%lld];", i, (long long)k->lanes);
+            cpu_line(w, "for (int v = 0; v < %lld; v++)", (long long)k->lanes);
+            cpu_line(w, "    c%u[v] = none_%s;", i, join);
+        }
+    }
+    uint32_t axis = k->loops.along[0], opened = 1;
+    if (k->inside) {
+        opened = open_row(w);
+    } else {
+        long long size = (long long)w->nest->axes.at[axis].size;
+        cpu_open(w, UINT64_C(1) << axis, "for (int64_t i = 0; i < %lld; i++) {", size);
+        if (k->loops.reverse)
+            cpu_line(w, "const int64_t a%u = %lld - i;", axis, size - 1);
+        else
+            cpu_line(w, "const int64_t a%u = i;", axis);
+    }
+    for (uint32_t i = 1; i < w->nest->values.len; i++)
+        if (reached[i] && w->nest->values.at[i].op == NEST_SCAN) {
+            if (k->inside)
+                scan_tile(w, i);
+            else
+                scan_step(w, i);
+        }
+    write_results(w);
+    close_all(w, opened);
+}
+
+void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Buf *out)
+{
+    CpuWriter w = {.arena = nest->arena, .nest = nest, .k = k};
+    w.held = arena_array(w.arena, bool, nest->values.len);
+    bool *reached = arena_array(w.arena, bool, nest->values.len);
+    kernel_reach(nest, &k->loops, reached);
+    put_signature(nest, k, name, out);
+    cpu_open(&w, 0, "%s", "");
+    cpu_open(&w, k->loops.kept & ~k->loops.row, "for (int64_t p = from; p < to; p++) {");
+    cpu_axes(&w, "p", k->loops.point, k->loops.n_point);
+    if (!k->loops.n_point)
+        cpu_line(&w, "(void)p;");
+    switch (k->loops.shape) {
+    case KERNEL_MAP: write_results(&w); break;
+    case KERNEL_ROWS: write_rows(&w, reached); break;
+    case KERNEL_SCAN: write_scan(&w, reached); break;
+    }
+    cpu_close(&w);
+    buf_str(out, buf_view(&w.scope[0].text));
+    buf_puts(out, "}\n");
+    buf_free(&w.scope[0].head);
+    buf_free(&w.scope[0].text);
+}

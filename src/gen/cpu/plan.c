@@ -1,0 +1,125 @@
+/* From a task to a C source file. In: a graph. Out: kernels, a launcher that shares them between threads. */
+#include "gen/cpu/cpu_int.h"
+
+enum { SERIAL_WORK = 32 * 1024 }; /* elements below which threads cost more than they save */
+
+static bool has_type(DType dtype) { return cpu_type(dtype); }
+
+static void put_arguments(const CpuPlan *plan, Buf *out)
+{
+    for (uint32_t i = 0; i < plan->task.operands.len; i++)
+        buf_printf(out, "%svoid *%s, ", plan->task.operands.at[i].output ? "" : "const ",
+                   plan->task.operands.at[i].name);
+    buf_puts(out, "void *workspace");
+}
+
+static const char *describe(Arena *arena, const CpuKernel *k)
+{
+    const char *row = k->loops.row ? str_format(arena, " of %lld", (long long)k->loops.length) : "";
+    return str_format(arena, "%s: %lld point%s%s, %lld lane%s of the %s", kernel_role(&k->loops),
+                      (long long)k->loops.points, k->loops.points == 1 ? "" : "s", row,
+                      (long long)k->lanes, k->lanes == 1 ? "" : "s", k->inside ? "row" : "points");
+}
+
+static void put_call(const CpuPlan *plan, const CpuKernel *k, const char *kernel, Buf *out)
+{
+    const Nest *nest = plan->task.kernels.nest;
+    bool *used = arena_array(nest->arena, bool, nest->tensors.len);
+    kernel_tensors(nest, &k->loops, used, used);
+    bool alone = k->units == 1 || k->loops.points * k->loops.length < SERIAL_WORK;
+    buf_printf(out, "    %s {\n        const int64_t i = %s, n = %s;\n        %s(",
+               alone ? "" : "_Pragma(\"omp parallel\")", alone ? "0" : "omp_get_thread_num()",
+               alone ? "1" : "omp_get_num_threads()", kernel);
+    for (uint32_t i = 0; i < nest->tensors.len; i++) {
+        if (!used[i])
+            continue;
+        if (plan->task.argument[i])
+            buf_printf(out, "%s, ", plan->task.argument[i]);
+        else
+            buf_printf(out, "(void *)((char *)workspace + %lld), ", (long long)plan->task.place[i]);
+    }
+    buf_printf(out, "%lld * i / n, %lld * (i + 1) / n);\n    }\n", (long long)k->units,
+               (long long)k->units);
+}
+
+static void put_source(Arena *arena, CpuPlan *plan, const CpuKernel *kernels, Buf *out)
+{
+    const Kernels *ks = &plan->task.kernels;
+    buf_printf(out,
+               "/* %s: C written by acraft for the sizes of its task. */\n#include \"%s.h\"\n\n",
+               plan->name, plan->name);
+    buf_puts(out, "#ifdef _OPENMP\n#include <omp.h>\n#else\n"
+                  "static int omp_get_thread_num(void) { return 0; }\n"
+                  "static int omp_get_num_threads(void) { return 1; }\n#endif\n");
+    buf_add(out, cpu_prelude, (size_t)(cpu_prelude_end - cpu_prelude));
+    for (uint32_t i = 0; i < ks->at.len; i++) {
+        buf_printf(out, "\n/* %s */\n", describe(arena, &kernels[i]));
+        cpu_write_kernel(ks->nest, &kernels[i], str_format(arena, "%s_%u", plan->name, i), out);
+    }
+    buf_printf(out, "\nint %s_launch(", plan->name);
+    put_arguments(plan, out);
+    buf_puts(out, ")\n{\n    (void)workspace;\n");
+    for (uint32_t i = 0; i < ks->at.len; i++)
+        put_call(plan, &kernels[i], str_format(arena, "%s_%u", plan->name, i), out);
+    buf_puts(out, "    return 0;\n}\n");
+}
+
+static void put_header(const CpuPlan *plan, const Graph *graph, Buf *out)
+{
+    buf_printf(out,
+               "/* Runs %s on the threads of OpenMP. Tensors are contiguous; the workspace has\n"
+               " * %s_WORKSPACE bytes, aligned to 64. Returns 0. */\n"
+               "#ifndef ACRAFT_%s_H\n#define ACRAFT_%s_H\n\n",
+               plan->name, plan->name, plan->name, plan->name);
+    for (uint32_t i = 0; i < plan->task.operands.len; i++) {
+        const KernelOperand *o = &plan->task.operands.at[i];
+        const char *name = o->output ? NULL : graph_value(graph, o->value)->name;
+        buf_printf(out, "/* %s: %s", o->name, o->output ? "result" : "input");
+        if (name)
+            buf_printf(out, " \"%s\"", name);
+        buf_printf(out, ", %s, %lld elements */\n", dtype_name(o->dtype), (long long)o->count);
+    }
+    buf_printf(out,
+               "#define %s_WORKSPACE %lldLL\n\n#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+               "int %s_launch(",
+               plan->name, (long long)plan->task.workspace, plan->name);
+    put_arguments(plan, out);
+    buf_puts(out, ");\n\n#endif\n");
+}
+
+static Str take_text(Arena *arena, Buf *text)
+{
+    Str s = str_from(buf_take(text, arena));
+    buf_free(text);
+    return s;
+}
+
+bool cpu_plan(Arena *arena, const Graph *graph, const char *name, CpuPlan *plan, Diag *diag)
+{
+    static const KernelLimits limits = {.platform = "C",
+                                        .serial_most = 1 << 20,
+                                        .serial_again = 64,
+                                        .few_threads = 4096,
+                                        .few_rows = 64,
+                                        .team_row = 1 << 20,
+                                        .long_row = 32 * 1024,
+                                        .chunk = 64 * 1024,
+                                        .least_chunk = 16 * 1024,
+                                        .enough_chunks = 64};
+    *plan = (CpuPlan){.name = name};
+    if (!kernel_task(arena, graph, &limits, has_type, &plan->task, diag))
+        return false;
+    const Kernels *ks = &plan->task.kernels;
+    CpuKernel *kernels = arena_array(arena, CpuKernel, ks->at.len + 1);
+    for (uint32_t i = 0; i < ks->at.len; i++) {
+        kernels[i].loops = ks->at.at[i];
+        cpu_roles(ks->nest, &kernels[i]);
+        vec_push(arena, &plan->kernels, describe(arena, &kernels[i]));
+    }
+    Buf source = {0}, header = {0};
+    put_source(arena, plan, kernels, &source);
+    put_header(plan, graph, &header);
+    plan->source = take_text(arena, &source);
+    plan->header = take_text(arena, &header);
+    return true;
+}

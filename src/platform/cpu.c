@@ -1,0 +1,245 @@
+/* The CPU as a platform: C files from nests, compiled by cc, run in the sandbox, compared with the reference. */
+#include "platform/platform.h"
+
+#include "base/file.h"
+#include "base/proc.h"
+#include "box/box.h"
+#include "gen/cpu/cpu.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMPILE_SECONDS = 120, RUN_SECONDS = 300 };
+
+bool platform_cpu_write(Arena *arena, const Graph *graph, const char *name, Str model,
+                        PlatformMade *made, Diag *diag)
+{
+    CpuPlan *plan = arena_new(arena, CpuPlan);
+    if (!cpu_plan(arena, graph, name, plan, diag))
+        return false;
+    cpu_files(arena, plan, graph, model, &made->files);
+    made->name = plan->name;
+    made->task = &plan->task;
+    made->compiled = str_format(arena, "%s.c", plan->name);
+    for (uint32_t i = 0; i < plan->kernels.len; i++)
+        vec_push(arena, &made->kernels, plan->kernels.at[i]);
+    return true;
+}
+
+static bool run_cc(Arena *arena, const char *dir, const char *program, const char *first,
+                   const char *second, Str *said)
+{
+    Diag quiet = diag_make(arena, dir, STR(""));
+    ProcResult result = {0};
+    const char *cc = proc_find(arena, "cc");
+    const char *argv[] = {cc,
+                          "-std=c17",
+                          "-O3",
+                          "-fopenmp",
+                          "-ffp-contract=fast",
+                          "-fno-math-errno",
+                          "-fno-trapping-math",
+                          "-o",
+                          program,
+                          first,
+                          "-lm",
+                          second,
+                          NULL};
+    ProcSpec spec = {.argv = argv, .dir = dir, .seconds = COMPILE_SECONDS};
+    *said = STR("");
+    if (!cc || !proc_run(arena, &spec, &result, &quiet))
+        return false;
+    *said = result.err.len ? result.err : result.out;
+    return result.end == PROC_EXITED && result.status == 0;
+}
+
+bool platform_cpu_compile(Arena *arena, const char *dir, const PlatformMade *made, Str *said,
+                          bool *lacks)
+{
+    *said = STR("");
+    *lacks = !proc_find(arena, "cc");
+    return !*lacks && run_cc(arena, dir, "run", str_format(arena, "%s_run.c", made->name),
+                             made->compiled, said);
+}
+
+/* ---- operands as files ---- */
+
+static Tensor *operand_tensor(const EvalReference *ref, ValueId value)
+{
+    const Graph *g = ref->graph;
+    for (uint32_t i = 0; i < g->inputs.len; i++)
+        if (g->inputs.at[i] == value)
+            return ref->in.inputs[i];
+    for (uint32_t i = 0; i < g->params.len; i++)
+        if (g->params.at[i] == value)
+            return ref->in.params[i];
+    return NULL;
+}
+
+static int64_t bytes_of(const KernelOperand *o)
+{
+    return o->count * (int64_t)dtype_bytes(o->dtype);
+}
+
+static bool write_inputs(Arena *arena, const char *dir, const KernelTask *task,
+                         const EvalReference *ref, Diag *diag)
+{
+    for (uint32_t i = 0; i < task->operands.len; i++) {
+        const KernelOperand *o = &task->operands.at[i];
+        const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
+        const Tensor *t = o->output ? NULL : operand_tensor(ref, o->value);
+        if (!o->output && (!t || t->count != o->count || t->dtype != o->dtype)) {
+            diag_error(diag, "P101", (Span){0}, "operand %s is not among the task's tensors",
+                       o->name);
+            return false;
+        }
+        if (t && !file_write(path, (Str){t->at, (size_t)bytes_of(o)}, diag))
+            return false;
+    }
+    return true;
+}
+
+static Tensor *read_result(Arena *arena, const char *dir, const KernelOperand *o, Shape shape,
+                           Diag *diag)
+{
+    Tensor *t = tensor_new_raw(o->dtype, shape);
+    const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
+    size_t want = (size_t)bytes_of(o);
+    FILE *f = t ? fopen(path, "rb") : NULL;
+    bool ok = f && fread(t->at, 1, want, f) == want;
+    if (f)
+        fclose(f);
+    if (ok)
+        return t;
+    tensor_free(t);
+    diag_error(diag, "P101", (Span){0}, "%s: the program wrote no such result", path);
+    return NULL;
+}
+
+static bool compare_results(Arena *arena, const char *dir, const KernelTask *task,
+                            const EvalReference *ref, PlatformRun *run, Diag *diag)
+{
+    run->n_outputs = 0;
+    run->outputs = arena_array(arena, CompareResult, ref->graph->outputs.len + 1);
+    for (uint32_t i = 0; i < task->operands.len; i++) {
+        const KernelOperand *o = &task->operands.at[i];
+        if (!o->output)
+            continue;
+        uint32_t at = run->n_outputs++;
+        CompareSpec spec = eval_spec(ref, at);
+        Tensor *got = read_result(arena, dir, o, ref->want[at]->shape, diag);
+        if (!got)
+            return false;
+        run->outputs[at] = compare_tensors(got, ref->want[at], &spec,
+                                           (const Tensor *const *)ref->in.inputs, ref->in.n_inputs);
+        tensor_free(got);
+    }
+    return true;
+}
+
+/* ---- runs ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the numbers a program printed, one a line. */
+static double median_of(Str text)
+{
+    enum { MOST = 64 };
+    double at[MOST];
+    uint32_t n = 0;
+    Str line;
+    while (n < MOST && str_next(&text, '\n', &line)) {
+        char number[32];
+        snprintf(number, sizeof number, "%.*s", STR_ARG(line));
+        if (line.len)
+            at[n++] = strtod(number, NULL);
+    }
+    qsort(at, n, sizeof *at, by_size);
+    return n ? at[n / 2] : 0;
+}
+
+static bool run_boxed(Arena *arena, const char *dir, const char *argument, int64_t bytes, Str *out,
+                      Diag *diag)
+{
+    static const char *const readable[] = {
+        "/usr", "/lib", "/lib64", "/bin", "/sys/devices/system/cpu", NULL};
+    const char *threads = getenv("OMP_NUM_THREADS");
+    const char *env[] = {"LC_ALL=C",
+                         threads ? str_format(arena, "OMP_NUM_THREADS=%s", threads) : NULL, NULL};
+    const char *argv[] = {path_join(arena, dir, "run"), argument, NULL};
+    BoxSpec spec = {.argv = argv,
+                    .env = env,
+                    .profile = BOX_TOOL,
+                    .as_self = true,
+                    .readable = readable,
+                    .writable = dir,
+                    .seconds = RUN_SECONDS,
+                    .cpu_seconds = RUN_SECONDS * 64,
+                    .memory = (uint64_t)bytes + (512u << 20),
+                    .file_bytes = (uint64_t)bytes + (1u << 20),
+                    .processes = 512,
+                    .allow_missing = true}; /* the text is our own */
+    BoxResult result;
+    box_run(arena, &spec, &result);
+    *out = result.out;
+    if (result.end == BOX_EXITED && result.status == 0)
+        return true;
+    diag_error(diag, "P102", (Span){0}, "the program %s%s%.*s", box_end_text(result.end),
+               result.err.len ? ": " : "", STR_ARG(result.err));
+    return false;
+}
+
+bool platform_cpu_judge(Arena *arena, const char *dir, const PlatformMade *made,
+                        const EvalReference *ref, uint32_t repeats, PlatformRun *run, Diag *diag)
+{
+    Str out;
+    *run = (PlatformRun){0};
+    if (!write_inputs(arena, dir, made->task, ref, diag) ||
+        !run_boxed(arena, dir, str_format(arena, "%u", repeats),
+                   made->task->bytes + made->task->workspace, &out, diag))
+        return false;
+    run->seconds = median_of(out);
+    return compare_results(arena, dir, made->task, ref, run, diag);
+}
+
+/* The yardstick: every thread copies its share. */
+static const char copy_text[] =
+    "#define _POSIX_C_SOURCE 200809L\n"
+    "#include <omp.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
+    "<time.h>\n"
+    "static double now(void)\n{\n    struct timespec t;\n    clock_gettime(CLOCK_MONOTONIC, &t);\n"
+    "    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;\n}\n"
+    "int main(int argc, char **argv)\n{\n"
+    "    const size_t bytes = argc > 1 ? strtoull(argv[1], NULL, 10) / 2 / 64 * 64 : 64;\n"
+    "    char *x = aligned_alloc(64, bytes + 64), *y = aligned_alloc(64, bytes + 64);\n"
+    "    if (!x || !y)\n        return 1;\n"
+    "    for (int i = 0; i < 6; i++) {\n        const double start = now();\n"
+    "#pragma omp parallel\n        {\n"
+    "            const size_t n = (size_t)omp_get_num_threads(), t = "
+    "(size_t)omp_get_thread_num();\n"
+    "            const size_t from = bytes / 64 * t / n * 64, to = bytes / 64 * (t + 1) / n * 64;\n"
+    "            if (i)\n                memcpy(y + from, x + from, to - from);\n"
+    "            else {\n                memset(x + from, 1, to - from);\n"
+    "                memset(y + from, 2, to - from);\n            }\n        }\n"
+    "        if (i)\n            printf(\"%.9f\\n\", now() - start);\n    }\n"
+    "    return y[bytes / 2] == 1 ? 0 : 1;\n}\n";
+
+double platform_cpu_copy_rate(Arena *arena, int64_t bytes)
+{
+    const char *dir;
+    Diag quiet = diag_make(arena, "copy.c", STR(""));
+    Str said, out;
+    double seconds = 0;
+    if (!file_temp_dir(arena, "acraft-copy", &dir, &quiet))
+        return 0;
+    if (file_write(path_join(arena, dir, "copy.c"), str_from(copy_text), &quiet) &&
+        run_cc(arena, dir, "run", "copy.c", NULL, &said) &&
+        run_boxed(arena, dir, str_format(arena, "%lld", (long long)bytes), bytes, &out, &quiet))
+        seconds = median_of(out);
+    file_remove_tree(dir, &quiet);
+    return seconds > 0 ? (double)(bytes / 128 * 128) / seconds : 0;
+}

@@ -1,0 +1,135 @@
+/* The CPU as a platform: C text that is compiled and run here must have the reference's values. */
+#include "platform/platform.h"
+
+#include "base/file.h"
+#include "base/temp.h"
+#include "gen/cpu/cpu.h"
+#include "tests/t.h"
+#include <string.h>
+
+static TorchTask *read_task(Arena *arena, const char *body, const char *inputs, DType dtype)
+{
+    const char *text = str_format(arena,
+                                  "import torch\nimport torch.nn as nn\n"
+                                  "import torch.nn.functional as F\n\n"
+                                  "class Model(nn.Module):\n    def forward(%s\n\n"
+                                  "def get_inputs():\n    return [%s]\n",
+                                  body, inputs);
+    TorchOptions options = {.float_type = dtype};
+    Diag diag = diag_make(arena, "model.py", str_from(text));
+    TorchTask *task = torch_read_scaled(arena, "model.py", str_from(text), &options, SCALE_FULL,
+                                        &diag);
+    CHECK_MSG(task, "%s", diag.items.len ? diag.items.at[0].text : "");
+    REQUIRE(task != NULL);
+    return task;
+}
+
+/* Plans, compiles, runs and compares; the plan, for further questions. */
+static CpuPlan judge(Arena *arena, const char *body, const char *inputs, DType dtype)
+{
+    const Platform *cpu = platform_find(STR("cpu"));
+    TorchTask *task = read_task(arena, body, inputs, dtype);
+    Diag diag = diag_make(arena, "model.py", STR(""));
+    PlatformMade made = {0};
+    PlatformRun run = {0};
+    EvalReference ref;
+    TempDir dir;
+    Str said;
+    bool lacks;
+    REQUIRE(temp_dir_make(arena, "acraft-test", &dir, &diag));
+    const char *at = path_join(arena, dir.path, "k");
+    bool ok = cpu->write(arena, task->graph, "k", STR(""), &made, &diag) &&
+              emit_write(arena, at, &made.files, &diag) &&
+              cpu->compile(arena, at, &made, &said, &lacks) &&
+              eval_reference(arena, task->graph, 1, RULE_ACRAFT, &ref, &diag) &&
+              cpu->judge(arena, at, &made, &ref, 2, &run, &diag);
+    CHECK_MSG(ok, "%s: %s", body, diag.items.len ? diag.items.at[0].text : "not compiled");
+    CHECK_EQ_INT(run.n_outputs, ok ? task->graph->outputs.len : 0);
+    CHECK(!ok || run.seconds > 0);
+    for (uint32_t i = 0; i < run.n_outputs; i++) {
+        Buf text = {0};
+        compare_print(&run.outputs[i], &text);
+        CHECK_MSG(compare_ok(&run.outputs[i]), "%s: %s", body, text.at);
+        buf_free(&text);
+    }
+    temp_dir_remove(&dir, &diag);
+    CpuPlan plan;
+    REQUIRE(cpu_plan(arena, task->graph, "k", &plan, &diag));
+    return plan;
+}
+
+static bool has(const CpuPlan *plan, const char *text) { return strstr(plan->source.at, text); }
+
+/* Masks, functions of our own, two results, 16-bit elements. */
+T_TEST(cpu_stream_has_the_values_of_the_reference)
+{
+    Arena arena = {0};
+    judge(&arena,
+          "self, x, y):\n        a = torch.where(x > y, F.gelu(x), torch.tanh(y) * torch.exp(-x * "
+          "x))\n"
+          "        return a + torch.log(y * y + 1.0), x > 0.5",
+          "torch.randn(37, 1001), torch.randn(37, 1001)", DT_F32);
+    judge(&arena, "self, x):\n        return F.silu(x) * 3.0", "torch.randn(5, 700)", DT_F16);
+    arena_drop(&arena);
+}
+
+/* What two passes need of a row is computed once; rows longer than the lanes, and shorter. */
+T_TEST(cpu_rows_keep_what_two_passes_need)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(&arena, "self, x):\n        return torch.softmax(x, 1)",
+                      "torch.randn(9, 1300)", DT_F32);
+    CHECK_EQ_INT(p.kernels.len, 1);
+    CHECK(has(&p, "op_exp(") && has(&p, "fold_max(") && has(&p, "k4[i + v]"));
+    judge(&arena,
+          "self, x):\n        return F.layer_norm(x, (7, 11)) + x.amax((1, 2), keepdim=True)",
+          "torch.randn(5, 7, 11)", DT_F32);
+    arena_drop(&arena);
+}
+
+/* Along channels and over windows: lanes are neighbouring results, and reductions arrays beside the loop. */
+T_TEST(cpu_lanes_are_points_where_rows_are_columns)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(
+        &arena,
+        "self, x):\n        n = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-5)\n"
+        "        return F.max_pool2d(n, 3, 2, 1)",
+        "torch.randn(3, 65, 17, 19)", DT_F32);
+    CHECK(has(&p, "lanes of the points"));
+    arena_drop(&arena);
+}
+
+T_TEST(cpu_scans_and_picked_elements)
+{
+    Arena arena = {0};
+    judge(&arena,
+          "self, x, i):\n        return torch.cumsum(x, 1), torch.cumsum(x * 2, 0), "
+          "x.flip(1).cumsum(1).flip(1), torch.gather(x, 1, i)",
+          "torch.randn(33, 700), torch.randint(0, 700, (33, 100))", DT_F32);
+    arena_drop(&arena);
+}
+
+/* Few long rows are cut between kernels; nothing is left of what was in the workspace before. */
+T_TEST(cpu_long_reductions_are_shared_by_threads)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(&arena, "self, x, y):\n        return F.mse_loss(x, y)",
+                      "torch.randn(512, 1024), torch.randn(512, 1024)", DT_F32);
+    CHECK_EQ_INT(p.kernels.len, 2);
+    CHECK(p.task.workspace > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(cpu_refuses_by_name)
+{
+    Arena arena = {0};
+    TorchTask *task = read_task(&arena, "self, x):\n        return torch.sort(x, 1)[0]",
+                                "torch.randn(4, 8)", DT_F32);
+    CpuPlan plan;
+    Diag diag = diag_make(&arena, "model.py", STR(""));
+    CHECK(!cpu_plan(&arena, task->graph, "k", &plan, &diag));
+    REQUIRE(diag.items.len > 0);
+    CHECK_MSG(strstr(diag.items.at[0].text, "sort") != NULL, "%s", diag.items.at[0].text);
+    arena_drop(&arena);
+}
