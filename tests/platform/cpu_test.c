@@ -32,7 +32,7 @@ static CpuPlan judge(Arena *arena, const char *body, const char *inputs, DType d
     Diag diag = diag_make(arena, "model.py", STR(""));
     PlatformMade made = {0};
     PlatformRun run = {0};
-    EvalReference ref;
+    EvalReference ref = {0};
     TempDir dir;
     Str said;
     bool lacks;
@@ -52,6 +52,7 @@ static CpuPlan judge(Arena *arena, const char *body, const char *inputs, DType d
         CHECK_MSG(compare_ok(&run.outputs[i]), "%s: %s", body, text.at);
         buf_free(&text);
     }
+    eval_reference_free(&ref);
     temp_dir_remove(&dir, &diag);
     CpuPlan plan;
     REQUIRE(cpu_plan(arena, task->graph, "k", &plan, &diag));

@@ -30,6 +30,7 @@ typedef struct CpuScope {
     bool lanes;        /* the vector loop */
     Buf head, text;    /* head: the line that opens it */
     const char **name; /* per value; NULL: not written here */
+    bool *offset;      /* per value: where its access begins is written here, as iN */
     uint32_t indent;
 } CpuScope;
 
@@ -54,10 +55,17 @@ void cpu_line(CpuWriter *w, const char *format, ...) ATTR_PRINTF(2, 3);
 void cpu_name(CpuWriter *w, uint32_t scope, NestId id, const char *name);
 /* The name or number that a value has here. */
 const char *cpu_value(CpuWriter *w, NestId id);
-/* An index as text; `base`: at the first lane of the tile. */
-const char *cpu_index(CpuWriter *w, const Affine *index, bool base);
+/* An affine expression as text. */
+const char *cpu_affine(CpuWriter *w, const Affine *index, bool wide, bool base);
+/* Where an access of the value is, in the vector loop: an offset that stands outside of it, and the lane. id 0: of the
+ * kernel's store of that number, which has its own. */
+const char *cpu_index(CpuWriter *w, NestId id, uint32_t store, uint32_t tensor,
+                      const Affine *index);
+/* The same at the first lane. */
+const char *cpu_base(CpuWriter *w, uint32_t tensor, const Affine *index);
 /* Coordinates of the axes from a running number, the outermost first; the lane axis in tiles. */
 void cpu_axes(CpuWriter *w, const char *number, const uint32_t *axes, uint32_t n);
+const char *cpu_axis_type(const CpuWriter *w, uint32_t axis);
 const char *cpu_join(PrimReduce reduce); /* "sum" */
 const char *cpu_type(DType dtype);       /* NULL: none */
 /* The element of a tensor's dtype that a float becomes. */

@@ -112,15 +112,16 @@ static uint32_t open_row(CpuWriter *w)
         uint32_t axis = k->loops.along[i];
         long long size = (long long)w->nest->axes.at[axis].size, each = (long long)k->lanes;
         uint64_t bit = UINT64_C(1) << axis;
+        const char *type = cpu_axis_type(w, axis);
         if (axis != lane) {
-            cpu_open(w, bit, "for (int64_t a%u = 0; a%u < %lld; a%u++) {", axis, axis, size, axis);
+            cpu_open(w, bit, "for (%s a%u = 0; a%u < %lld; a%u++) {", type, axis, axis, size, axis);
         } else {
             bool turned = k->loops.shape == KERNEL_SCAN && k->loops.reverse;
-            cpu_open(w, bit, "for (int64_t i = 0; i < %lld; i += %lld) {", size, each);
+            cpu_open(w, bit, "for (%s i = 0; i < %lld; i += %lld) {", type, size, each);
             if (turned)
-                cpu_line(w, "const int64_t b%u = %lld - i;", axis, size - 1);
+                cpu_line(w, "const %s b%u = %lld - i;", type, axis, size - 1);
             else
-                cpu_line(w, "const int64_t b%u = i;", axis);
+                cpu_line(w, "const %s b%u = i;", type, axis);
             if (size % each)
                 cpu_line(w, "const int n = i + %lld <= %lld ? %lld : %lld;", each, size, each,
                          size % each);
@@ -162,15 +163,15 @@ static void write_results(CpuWriter *w)
         if (is_streamed(w, s))
             cpu_line(w, "y%u[v] = %s;", i, x);
         else
-            cpu_line(w, "t%u[%s] = %s;", s->tensor, cpu_index(w, &s->index, false),
+            cpu_line(w, "t%u[%s] = %s;", s->tensor, cpu_index(w, 0, i, s->tensor, &s->index),
                      cpu_store_text(w, w->nest->tensors.at[s->tensor].dtype, x));
     }
     cpu_close(w);
     for (uint32_t i = 0; i < k->loops.n_stores; i++) {
         const NestStore *s = &w->nest->stores.at[k->loops.store[i]];
         if (is_streamed(w, s))
-            cpu_line(w, "stream_out(t%u + (%s), y%u, n);", s->tensor, cpu_index(w, &s->index, true),
-                     i);
+            cpu_line(w, "stream_out(t%u + (%s), y%u, n);", s->tensor,
+                     cpu_base(w, s->tensor, &s->index), i);
     }
 }
 
@@ -298,11 +299,11 @@ static void write_scan(CpuWriter *w, const bool *reached)
         opened = open_row(w);
     } else {
         long long size = (long long)w->nest->axes.at[axis].size;
-        cpu_open(w, UINT64_C(1) << axis, "for (int64_t i = 0; i < %lld; i++) {", size);
+        cpu_open(w, UINT64_C(1) << axis, "for (int i = 0; i < %lld; i++) {", size);
         if (k->loops.reverse)
-            cpu_line(w, "const int64_t a%u = %lld - i;", axis, size - 1);
+            cpu_line(w, "const int a%u = %lld - i;", axis, size - 1);
         else
-            cpu_line(w, "const int64_t a%u = i;", axis);
+            cpu_line(w, "const int a%u = i;", axis);
     }
     for (uint32_t i = 1; i < w->nest->values.len; i++)
         if (reached[i] && w->nest->values.at[i].op == NEST_SCAN) {

@@ -24,6 +24,7 @@ void cpu_open(CpuWriter *w, uint64_t axes, const char *head, ...)
     va_list args;
     *s = (CpuScope){.axes = axes, .indent = around + 1};
     s->name = arena_array(w->arena, const char *, w->nest->values.len);
+    s->offset = arena_array(w->arena, bool, w->nest->values.len);
     va_start(args, head);
     buf_vprintf(&text, head, args);
     va_end(args);
@@ -36,6 +37,12 @@ void cpu_open(CpuWriter *w, uint64_t axes, const char *head, ...)
     w->depth++;
 }
 
+/* 32 bits are enough for most axes, and vector units have more of them at once. */
+const char *cpu_axis_type(const CpuWriter *w, uint32_t axis)
+{
+    return w->nest->axes.at[axis].size > INT32_MAX / 2 ? "int64_t" : "int";
+}
+
 void cpu_open_lanes(CpuWriter *w)
 {
     uint32_t axis = w->k->lane;
@@ -44,7 +51,8 @@ void cpu_open_lanes(CpuWriter *w)
     } else {
         cpu_open(w, UINT64_C(1) << axis, "#pragma omp simd\nfor (int v = 0; v < n; v++) {");
         bool turned = w->k->loops.shape == KERNEL_SCAN && w->k->inside && w->k->loops.reverse;
-        cpu_line(w, "const int64_t a%u = b%u %c v;", axis, axis, turned ? '-' : '+');
+        cpu_line(w, "const %s a%u = b%u %c v;", cpu_axis_type(w, axis), axis, axis,
+                 turned ? '-' : '+');
     }
     w->scope[w->depth - 1].lanes = true;
 }
@@ -131,14 +139,14 @@ static const char *number_text(CpuWriter *w, double x)
     return take(w, &out);
 }
 
-const char *cpu_index(CpuWriter *w, const Affine *index, bool base)
+const char *cpu_affine(CpuWriter *w, const Affine *index, bool wide, bool base)
 {
     Buf out = {0};
     for (uint32_t i = 0; i < index->n; i++) {
         AffineTerm t = index->term[i];
         bool negative = t.by < 0 && i;
         int64_t by = negative ? -t.by : t.by;
-        buf_printf(&out, "%s%c%u", i ? (negative ? " - " : " + ") : "",
+        buf_printf(&out, "%s%s%c%u", i ? (negative ? " - " : " + ") : "", wide ? "(int64_t)" : "",
                    base && t.axis == w->k->lane ? 'b' : 'a', t.axis);
         if (by != 1)
             buf_printf(&out, by < 0 ? " * (%lld)" : " * %lld", (long long)by);
@@ -157,6 +165,7 @@ void cpu_axes(CpuWriter *w, const char *number, const uint32_t *axes, uint32_t n
     const char *left = number;
     for (uint32_t i = n; i-- > 0;) {
         int64_t size = w->nest->axes.at[axes[i]].size, each = 1;
+        const char *type = cpu_axis_type(w, axes[i]);
         bool lane = axes[i] == w->k->lane;
         if (lane)
             each = w->k->lanes;
@@ -166,9 +175,10 @@ void cpu_axes(CpuWriter *w, const char *number, const uint32_t *axes, uint32_t n
                             : i ? "0"
                                 : left;
         if (lane && each > 1)
-            cpu_line(w, "const int64_t b%u = (%s) * %lld;", axes[i], place, (long long)each);
+            cpu_line(w, "const %s b%u = (%s)(%s) * %lld;", type, axes[i], type, place,
+                     (long long)each);
         else
-            cpu_line(w, "const int64_t %c%u = %s;", lane ? 'b' : 'a', axes[i], place);
+            cpu_line(w, "const %s %c%u = (%s)(%s);", type, lane ? 'b' : 'a', axes[i], type, place);
         if (lane && size % each)
             cpu_line(w, "const int n = b%u + %lld <= %lld ? %lld : %lld;", axes[i], (long long)each,
                      (long long)size, (long long)each, (long long)(size % each));
@@ -191,6 +201,37 @@ static uint32_t scope_of(const CpuWriter *w, uint64_t axes)
         if (w->scope[i].axes & axes)
             return i;
     return 0;
+}
+
+const char *cpu_base(CpuWriter *w, uint32_t tensor, const Affine *index)
+{
+    return cpu_affine(w, index, w->nest->tensors.at[tensor].count > INT32_MAX, true);
+}
+
+const char *cpu_index(CpuWriter *w, NestId id, uint32_t store, uint32_t tensor, const Affine *index)
+{
+    int64_t by = w->k->lane ? affine_by(index, w->k->lane) : 0;
+    bool lanes = w->scope[w->depth - 1].lanes && w->k->lane;
+    uint64_t axes = 0;
+    uint32_t at = w->depth - 1;
+    if (!lanes)
+        return cpu_affine(w, index, w->nest->tensors.at[tensor].count > INT32_MAX, false);
+    for (uint32_t i = 0; i < index->n; i++)
+        axes |= UINT64_C(1) << index->term[i].axis;
+    while (at && (w->scope[at].lanes || !(w->scope[at].axes & axes)))
+        at--;
+    const char *name = str_format(w->arena, "%c%u", id ? 'i' : 'o', id ? id : store);
+    if (!id || !w->scope[at].offset[id])
+        line_in(w, at,
+                str_format(w->arena, "const int64_t %s = %s;", name, cpu_base(w, tensor, index)));
+    if (id)
+        w->scope[at].offset[id] = true;
+    if (w->k->loops.shape == KERNEL_SCAN && w->k->inside && w->k->loops.reverse)
+        by = -by;
+    return by == 0               ? name
+           : by == 1 || by == -1 ? str_format(w->arena, "%s %c v", name, by < 0 ? '-' : '+')
+                                 : str_format(w->arena, "%s + v * %s%lld%s", name,
+                                              by < 0 ? "(" : "", (long long)by, by < 0 ? ")" : "");
 }
 
 /* Craft text with names in the place of $0, $1, $2: functions are called op_NAME, dtypes as_NAME. */
@@ -246,9 +287,10 @@ const char *cpu_store_text(CpuWriter *w, DType dtype, const char *value)
     }
 }
 
-static const char *load_text(CpuWriter *w, const NestValue *v)
+static const char *load_text(CpuWriter *w, NestId id)
 {
-    const char *text = element_text(w, v->tensor, cpu_index(w, &v->index, false));
+    const NestValue *v = &w->nest->values.at[id];
+    const char *text = element_text(w, v->tensor, cpu_index(w, id, 0, v->tensor, &v->index));
     return v->n_arg ? str_format(w->arena, "%s ? %s : 0.0f", cpu_value(w, v->arg[0]), text) : text;
 }
 
@@ -258,34 +300,44 @@ static const char *place_text(CpuWriter *w, NestId id)
     const NestValue *v = &w->nest->values.at[id];
     DType dtype = v->op == NEST_LOAD ? w->nest->tensors.at[v->tensor].dtype : DT_F32;
     if (v->op == NEST_LOAD && !v->n_arg && dtype_is_int(dtype))
-        return str_format(w->arena, "(int64_t)t%u[%s]", v->tensor, cpu_index(w, &v->index, false));
+        return str_format(w->arena, "(int64_t)t%u[%s]", v->tensor,
+                          cpu_index(w, id, 0, v->tensor, &v->index));
     return str_format(w->arena, "(int64_t)%s", cpu_value(w, id));
 }
 
-static const char *pick_text(CpuWriter *w, const NestValue *v)
+static const char *pick_text(CpuWriter *w, NestId id)
 {
+    const NestValue *v = &w->nest->values.at[id];
     const char *place = place_text(w, v->arg[0]);
     const char *mask = v->n_arg > 1 ? cpu_value(w, v->arg[1]) : NULL;
-    const char *at = str_format(w->arena, "%s + %s * %lld", cpu_index(w, &v->index, false), place,
-                                (long long)v->by);
+    const char *at = str_format(w->arena, "%s + %s * %lld",
+                                cpu_index(w, id, 0, v->tensor, &v->index), place, (long long)v->by);
     const char *text = element_text(w, v->tensor, at);
     return mask ? str_format(w->arena, "%s ? %s : 0.0f", mask, text) : text;
 }
 
-static const char *text_of(CpuWriter *w, const NestValue *v)
+static const char *inside_text(CpuWriter *w, const NestValue *v)
 {
+    bool wide = v->bound > INT32_MAX / 2;
+    for (uint32_t i = 0; i < v->index.n; i++)
+        wide = wide || w->nest->axes.at[v->index.term[i].axis].size > INT32_MAX / 2;
+    return str_format(w->arena, wide ? "(uint64_t)(%s) < %lldu" : "(unsigned)(%s) < %lldu",
+                      cpu_affine(w, &v->index, false, false), (long long)v->bound);
+}
+
+static const char *text_of(CpuWriter *w, NestId id)
+{
+    const NestValue *v = &w->nest->values.at[id];
     const char *args[NEST_ARGS] = {0};
     switch (v->op) {
-    case NEST_LOAD: return load_text(w, v);
+    case NEST_LOAD: return load_text(w, id);
     case NEST_PLACE: return str_format(w->arena, "(float)a%u", (uint32_t)__builtin_ctzll(v->axes));
     case NEST_MAP:
         for (uint32_t i = 0; i < v->n_arg; i++)
             args[i] = cpu_value(w, v->arg[i]);
         return form_text(w, v->form, args);
-    case NEST_INSIDE:
-        return str_format(w->arena, "(uint64_t)(%s) < %lldu", cpu_index(w, &v->index, false),
-                          (long long)v->bound);
-    case NEST_PICK: return pick_text(w, v);
+    case NEST_INSIDE: return inside_text(w, v);
+    case NEST_PICK: return pick_text(w, id);
     default: return "0.0f";
     }
 }
@@ -310,8 +362,8 @@ static const char *write_reduce(CpuWriter *w, uint32_t scope, NestId id, bool ar
     }
     for (uint32_t i = 1; i < w->nest->axes.len; i++)
         if (v->over >> i & 1) {
-            cpu_open(w, UINT64_C(1) << i, "for (int64_t a%u = 0; a%u < %lld; a%u++) {", i, i,
-                     (long long)w->nest->axes.at[i].size, i);
+            cpu_open(w, UINT64_C(1) << i, "for (%s a%u = 0; a%u < %lld; a%u++) {",
+                     cpu_axis_type(w, i), i, i, (long long)w->nest->axes.at[i].size, i);
             loops++;
         }
     if (array)
@@ -345,7 +397,7 @@ const char *cpu_value(CpuWriter *w, NestId id)
     } else if (kept && w->held[id]) {
         name = str_format(w->arena, "k%u[i + v]", id);
     } else {
-        const char *text = text_of(w, v);
+        const char *text = text_of(w, id);
         line_in(w, at,
                 str_format(w->arena, "const %s %s = %s;", v->mask ? "int" : "float", name, text));
         if (kept)
