@@ -4,7 +4,7 @@
 
 #include "base/map.h"
 #include "eval/eval.h"
-#include "gen/plan/build/build.h"
+#include "gen/plan/schedule/search.h"
 #include "rows/rows.h"
 #include "torch/torch.h"
 

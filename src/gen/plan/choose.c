@@ -4,12 +4,12 @@
 
 #include "craft/craft.h"
 #include "gen/plan/boundary.h"
-#include "gen/plan/build/build.h"
 #include "gen/plan/chain_sizes.h"
 #include "gen/plan/clock.h"
 #include "gen/plan/cube/conv.h"
 #include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
+#include "gen/plan/schedule/search.h"
 #include "gen/plan/wide.h"
 
 #define FAR_ABOVE 2.0 /* times the least: then chains are looked at, too */

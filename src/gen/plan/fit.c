@@ -25,7 +25,7 @@ static uint64_t kernel_bit(const IrProgram *p, uint32_t line)
     return bit;
 }
 
-static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip, bool prove)
+static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip, bool prove, const char **why)
 {
     static const char *const room[] = {"E094", "W094", "E105", "W105", NULL};
     static const char *const slots[] = {"E093", NULL};
@@ -46,6 +46,8 @@ static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip, bool prove)
         uint64_t bit = kernel_bit(p, said.items.at[i].at.line);
         fit.exceeds |= has_code(&said.items.at[i], room) ? bit : 0;
         fit.crowded |= has_code(&said.items.at[i], slots) ? bit : 0;
+        if ((fit.exceeds || fit.crowded) && !*why)
+            *why = said.items.at[i].text;
     }
     return fit;
 }
@@ -53,15 +55,24 @@ static Fit fit_in(Arena *arena, Str craft, const NpuChip *chip, bool prove)
 Fit fit_program(Str craft, const NpuChip *chip)
 {
     Arena arena = {0};
-    Fit fit = fit_in(&arena, craft, chip, true);
+    const char *why = NULL;
+    Fit fit = fit_in(&arena, craft, chip, true, &why);
     arena_drop(&arena);
     return fit;
+}
+
+const char *fit_reason(Arena *arena, Str craft, const NpuChip *chip)
+{
+    const char *why = NULL;
+    fit_in(arena, craft, chip, true, &why);
+    return why;
 }
 
 bool fit_lowered(Str craft, const NpuChip *chip)
 {
     Arena arena = {0};
-    Fit fit = fit_in(&arena, craft, chip, false);
+    const char *why = NULL;
+    Fit fit = fit_in(&arena, craft, chip, false, &why);
     arena_drop(&arena);
     return !fit.exceeds && !fit.crowded;
 }

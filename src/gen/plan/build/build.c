@@ -1,8 +1,8 @@
-/* A scheduled nest as a Craft program: sizes, the host function, one kernel. In: a graph. Out: a plan. */
+/* A scheduled nest as a Craft program: sizes, the host function, its kernels. In: a nest and a schedule. Out: a
+ * plan. */
 #include "gen/plan/build/build.h"
 
 #include "gen/plan/build/build_int.h"
-#include "gen/plan/clock.h"
 #include "gen/plan/fit.h"
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { SHRINKS = 10, LEAST_TILE = 64, ROW_GAP = 1 << 28, F32_COUNTS = 1 << 24 };
 
 /* One kernel: all bands, one after the other. */
 typedef struct Variant {
-    Schedule schedule;
+    Bands bands;
     const char *suffix;
     const char *when; /* the host's condition; NULL: always */
 } Variant;
@@ -24,11 +24,8 @@ typedef struct Program {
     const NpuChip *chip;
     const char *name;
     Variants variants;
-    bool bounded; /* what is whole has no more elements than its tile: there is no other kernel */
-    bool single, bare; /* one slot for each copy in; for each copy out */
-    int64_t parts;     /* pieces of work for each core, about */
-    int64_t each;      /* elements that are worth a core; 0: all cores always */
-    bool fixed;        /* one schedule: what is whole bounds the sizes; no comments */
+    const Schedule *schedule;
+    bool comments;
     const char *failed;
 } Program;
 
@@ -64,8 +61,8 @@ static const char *band_items(const Program *p, const Band *band, uint32_t numbe
 /* How large the pieces of a band are: as large as a tile, but several for each core. */
 static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
 {
-    for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
-        const Band *band = &v->schedule.bands.at[i];
+    for (uint32_t i = 0; i < v->bands.len; i++) {
+        const Band *band = &v->bands.at[i];
         if (band->split)
             continue;
         const char *others = band_items(p, band, i, false), *times = *others ? " * " : "";
@@ -125,8 +122,8 @@ static void put_row_bound(const Program *p, const Band *band, uint32_t tensor, c
 static void put_row_bounds(const Program *p, Buf *out)
 {
     for (uint32_t v = 0; v < p->variants.len; v++)
-        for (uint32_t i = 0; i < p->variants.at[v].schedule.bands.len; i++) {
-            const Band *band = &p->variants.at[v].schedule.bands.at[i];
+        for (uint32_t i = 0; i < p->variants.at[v].bands.len; i++) {
+            const Band *band = &p->variants.at[v].bands.at[i];
             bool *wanted = schedule_values(p->nest, band);
             for (uint32_t k = 1; k < p->nest->values.len; k++)
                 if (wanted[k] && p->nest->values.at[k].op == NEST_LOAD)
@@ -185,8 +182,8 @@ static void put_workspace_parameters(const Program *p, Buf *out)
 /* The pieces' names, as parameters or arguments. */
 static void put_scalars(const Variant *v, const char *type, Buf *out)
 {
-    for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
-        const Band *band = &v->schedule.bands.at[i];
+    for (uint32_t i = 0; i < v->bands.len; i++) {
+        const Band *band = &v->bands.at[i];
         if (!band->split && band->kept & bit(band->lanes.axis))
             buf_printf(out, ", piece%u%s", i, type);
         if (!band->split && band->kept & bit(band->rows.axis))
@@ -203,9 +200,8 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
         buf_puts(out, "cores");
     } else {
         buf_puts(out, "min(cores, ");
-        for (uint32_t i = 0; i < v->schedule.bands.len; i++)
-            buf_printf(out, "%s%s", i ? " + " : "",
-                       band_items(p, &v->schedule.bands.at[i], i, true));
+        for (uint32_t i = 0; i < v->bands.len; i++)
+            buf_printf(out, "%s%s", i ? " + " : "", band_items(p, &v->bands.at[i], i, true));
         buf_char(out, ')');
     }
     buf_puts(out, "](");
@@ -221,13 +217,13 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     buf_puts(out, ")\n");
 }
 
-/* The most elements of an axis that the only schedule holds whole. */
+/* The most elements of an axis that the last kernel, which is for all sizes, holds whole. */
 static int64_t most_whole(const Program *p, uint32_t axis)
 {
-    const Schedule *s = &p->variants.at[0].schedule;
+    const Bands *bands = &vec_last(&p->variants).bands;
     int64_t most = PLAN_DIM_MOST;
-    for (uint32_t i = 0; i < s->bands.len && p->bounded; i++) {
-        const BandTile *tiles[] = {&s->bands.at[i].rows, &s->bands.at[i].lanes};
+    for (uint32_t i = 0; i < bands->len; i++) {
+        const BandTile *tiles[] = {&bands->at[i].rows, &bands->at[i].lanes};
         for (int k = 0; k < 2; k++)
             if (tiles[k]->axis && tiles[k]->whole && p->layout.same[tiles[k]->axis] == axis &&
                 tiles[k]->tile < most)
@@ -248,42 +244,23 @@ static int64_t most_of(const Program *p, uint32_t axis)
     return whole;
 }
 
-static double band_elements(const Program *p, const Band *band)
-{
-    double n = 1;
-    for (uint32_t a = 1; a < p->nest->axes.len; a++)
-        n *= (band->kept | band->reduced) & bit(a) ? (double)p->nest->axes.at[a].size : 1;
-    return n;
-}
-
-/* The band that walks the most elements. */
-static const Band *largest_band(const Program *p)
-{
-    const Schedule *s = &p->variants.at[0].schedule;
-    const Band *most = &s->bands.at[0];
-    for (uint32_t i = 1; i < s->bands.len; i++)
-        if (band_elements(p, &s->bands.at[i]) > band_elements(p, most))
-            most = &s->bands.at[i];
-    return most;
-}
-
 static void put_choices(const Program *p, Buf *out)
 {
     static const int64_t parts[] = {4, 2, 1, 8};
-    buf_printf(out, "    parts = choose(\"parts\", [%lld", (long long)p->parts);
+    buf_printf(out, "    parts = choose(\"parts\", [%lld", (long long)p->schedule->parts);
     for (int i = 0; i < 4; i++)
-        if (parts[i] != p->parts)
+        if (parts[i] != p->schedule->parts)
             buf_printf(out, ", %lld", (long long)parts[i]);
     buf_puts(out, "])\n    cores = ");
-    if (p->each) {
-        const Band *band = largest_band(p);
+    if (p->schedule->each) {
+        const Band *band = schedule_largest(p->nest, p->schedule);
         const char *times = "min(chip.cores, ceildiv(";
         for (uint32_t a = 1; a < p->nest->axes.len; a++)
             if ((band->kept | band->reduced) & bit(a) && p->nest->axes.at[a].size > 1) {
                 buf_printf(out, "%s%s", times, p->layout.size[a]);
                 times = " * ";
             }
-        buf_printf(out, ", %lld))\n", (long long)p->each);
+        buf_printf(out, ", %lld))\n", (long long)p->schedule->each);
     } else {
         buf_puts(out, "chip.cores\n");
     }
@@ -328,8 +305,8 @@ static void put_band(Program *p, const Band *band, uint32_t number, BuildPool *p
                .pool = pool,
                .next = next,
                .number = number,
-               .load_depth = p->single ? 1 : 2,
-               .store_depth = p->bare ? 1 : 2};
+               .load_depth = p->schedule->load_depth,
+               .store_depth = p->schedule->store_depth};
     b.name = arena_array(p->arena, const char *, p->nest->values.len);
     b.left = arena_array(p->arena, uint32_t, p->nest->values.len);
     b.level = arena_array(p->arena, uint32_t, p->nest->values.len);
@@ -348,30 +325,26 @@ static void put_kernel(Program *p, const Variant *v, Buf *out)
     put_scalars(v, ": i32", out);
     put_workspace_parameters(p, out);
     buf_puts(out, "):\n");
-    for (uint32_t i = 0; i < v->schedule.bands.len; i++) {
-        if (i && v->schedule.bands.at[i].phase != v->schedule.bands.at[i - 1].phase)
+    for (uint32_t i = 0; i < v->bands.len; i++) {
+        if (i && v->bands.at[i].phase != v->bands.at[i - 1].phase)
             buf_puts(&body, "    sync_all()\n");
-        put_band(p, &v->schedule.bands.at[i], i, &pool, &next, &body);
+        put_band(p, &v->bands.at[i], i, &pool, &next, &body);
     }
     build_declare(&pool, out);
     buf_str(out, buf_view(&body));
     buf_free(&body);
 }
 
+/* The schedule, as comments. */
 static void put_reasons(const Program *p, Buf *out)
 {
     Buf text = {0};
     buf_printf(out, "# Planned by acraft for %s from loop nests.\n", p->chip->name);
-    for (uint32_t i = 0; i < p->variants.len; i++) {
-        schedule_print(p->nest, &p->variants.at[i].schedule, &text);
-        Str rest = buf_view(&text), line;
-        while (str_next(&rest, '\n', &line))
-            if (line.len)
-                buf_printf(out, "# %s%s%.*s\n",
-                           p->variants.at[i].when ? p->variants.at[i].when : "",
-                           p->variants.at[i].when ? ": " : "", STR_ARG(line));
-        text.len = 0;
-    }
+    schedule_print(p->nest, p->schedule, &text);
+    Str rest = buf_view(&text), line;
+    while (str_next(&rest, '\n', &line))
+        if (line.len)
+            buf_printf(out, "# %.*s\n", STR_ARG(line));
     buf_free(&text);
 }
 
@@ -379,7 +352,7 @@ static Str put_program(Program *p)
 {
     Buf out = {0};
     p->failed = NULL;
-    if (!p->fixed)
+    if (p->comments)
         put_reasons(p, &out);
     put_host(p, &out);
     for (uint32_t i = 0; i < p->variants.len; i++)
@@ -389,14 +362,14 @@ static Str put_program(Program *p)
     return text;
 }
 
-/* ---- variants ---- */
+/* ---- kernels of a schedule ---- */
 
 /* "n3 <= 4096": the sizes for which what is whole is whole; NULL: for all. */
-static const char *whole_sizes(const Program *p, const Schedule *s)
+static const char *whole_sizes(const Program *p, const Bands *bands)
 {
     Buf out = {0};
-    for (uint32_t i = 0; i < s->bands.len; i++) {
-        const BandTile *tiles[] = {&s->bands.at[i].rows, &s->bands.at[i].lanes};
+    for (uint32_t i = 0; i < bands->len; i++) {
+        const BandTile *tiles[] = {&bands->at[i].rows, &bands->at[i].lanes};
         for (int k = 0; k < 2; k++)
             if (tiles[k]->axis && tiles[k]->whole && p->layout.free[tiles[k]->axis])
                 buf_printf(&out, "%s%s <= %lld", out.len ? " and " : "",
@@ -408,11 +381,11 @@ static const char *whole_sizes(const Program *p, const Schedule *s)
 }
 
 /* The same roles with nothing whole that may be longer. */
-static Schedule walked_schedule(Program *p, const Schedule *of)
+static Bands longer_bands(Program *p, const Bands *of)
 {
-    Schedule s = {0};
-    for (uint32_t i = 0; i < of->bands.len; i++) {
-        Band band = of->bands.at[i];
+    Bands longer = {0};
+    for (uint32_t i = 0; i < of->len; i++) {
+        Band band = of->at[i];
         bool lanes = band.lanes.whole && p->layout.free[band.lanes.axis];
         bool rows = band.rows.whole && p->layout.free[band.rows.axis];
         band.lanes.whole = band.lanes.whole && !lanes;
@@ -421,34 +394,32 @@ static Schedule walked_schedule(Program *p, const Schedule *of)
             band.lanes.tile = 2048;
             band.rows.tile = band.rows.axis ? 4 : 1;
         }
-        vec_push(p->arena, &s.bands, band);
+        vec_push(p->arena, &longer, band);
     }
-    return s;
+    return longer;
 }
 
-static bool is_legal(const Program *p, const Schedule *schedule)
+static bool is_legal(const Program *p, const Bands *bands)
 {
     bool legal = true;
-    for (uint32_t i = 0; i < schedule->bands.len; i++)
-        legal = legal && schedule_nests(p->nest, &schedule->bands.at[i]);
+    for (uint32_t i = 0; i < bands->len; i++)
+        legal = legal && schedule_nests(p->nest, &bands->at[i]);
     return legal;
 }
 
-static void add_variants(Program *p, const Schedule *schedule)
+static void add_variants(Program *p)
 {
-    const char *when = whole_sizes(p, schedule);
-    Schedule walked = walked_schedule(p, schedule);
-    bool walks = when && !p->fixed && is_legal(p, &walked);
-    p->bounded = p->fixed || !walks;
+    const char *when = whole_sizes(p, &p->schedule->bands);
+    bool two = p->schedule->longer.len > 0;
     p->variants.len = 0;
     vec_push(p->arena, &p->variants,
-             ((Variant){*schedule, walks ? "_whole" : "_kernel", walks ? when : NULL}));
-    if (walks)
-        vec_push(p->arena, &p->variants, ((Variant){walked, "_walked", NULL}));
+             ((Variant){p->schedule->bands, two ? "_whole" : "_kernel", two ? when : NULL}));
+    if (two)
+        vec_push(p->arena, &p->variants, ((Variant){p->schedule->longer, "_walked", NULL}));
 }
 
 /* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
-static bool shrink(Schedule *s)
+bool build_shrink(Schedule *s)
 {
     bool any = false;
     for (uint32_t i = 0; i < s->bands.len; i++) {
@@ -492,260 +463,71 @@ static void add_operands(const Program *p, Plan *plan)
     }
 }
 
-/* Programs with smaller and smaller tiles until one fits on chip. */
-static bool fit_variants(Program *p, Schedule *schedule, Str *text, Diag *diag)
+static Program open_program(const BuildTask *task, const Schedule *schedule)
 {
+    return (Program){.arena = task->arena,
+                     .nest = task->nest,
+                     .chip = task->chip,
+                     .name = task->name,
+                     .schedule = schedule,
+                     .comments = !task->bare};
+}
+
+static void finish_program(const Program *p, Str text, Plan *plan)
+{
+    *plan = (Plan){.strategy = "nest", .name = p->name, .craft = text};
+    add_operands(p, plan);
+}
+
+bool build_plan(const BuildTask *task, const Schedule *schedule, Plan *plan, Diag *diag)
+{
+    Program p = open_program(task, schedule);
+    if (!layout_make(p.nest, schedule->inside, &p.layout, diag))
+        return false;
+    if (schedule->longer.len && !whole_sizes(&p, &schedule->bands))
+        return refuse_nest(diag, "the first kernel takes all sizes, the second is never launched");
+    add_variants(&p);
+    Str text = put_program(&p);
+    if (p.failed)
+        return refuse_nest(diag, p.failed);
+    const char *why = fit_reason(p.arena, text, p.chip);
+    if (why)
+        return refuse_nest(diag, why);
+    finish_program(&p, text, plan);
+    return true;
+}
+
+/* Programs with smaller and smaller tiles until one fits on chip; with one buffer for each copy in, then out,
+ * where there are too many of them. */
+bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag)
+{
+    Program p = open_program(task, schedule);
+    schedule->load_depth = schedule->store_depth = BUILD_DEPTH;
+    if (!layout_make(p.nest, schedule->inside, &p.layout, diag))
+        return false;
     for (int i = 0; i < SHRINKS; i++) {
-        add_variants(p, schedule);
-        *text = put_program(p);
-        if (p->failed)
-            return refuse_nest(diag, p->failed);
-        Fit fit = fit_program(*text, p->chip);
-        if (!fit.exceeds && !fit.crowded)
+        schedule->longer = (Bands){0};
+        if (!task->bare && whole_sizes(&p, &schedule->bands))
+            schedule->longer = longer_bands(&p, &schedule->bands);
+        if (!is_legal(&p, &schedule->longer))
+            schedule->longer = (Bands){0};
+        add_variants(&p);
+        Str text = put_program(&p);
+        if (p.failed)
+            return refuse_nest(diag, p.failed);
+        Fit fit = fit_program(text, p.chip);
+        if (!fit.exceeds && !fit.crowded) {
+            finish_program(&p, text, plan);
             return true;
-        if (fit.crowded && p->bare)
+        }
+        if (fit.crowded && schedule->store_depth == 1)
             return refuse_nest(diag, "it reads or writes more than 8 tensors at once");
-        p->bare = fit.crowded && p->single;
-        p->single = p->single || fit.crowded;
-        if (fit.exceeds && !(shrink(schedule) && is_legal(p, schedule)))
+        if (fit.crowded && schedule->load_depth == 1)
+            schedule->store_depth = 1;
+        else if (fit.crowded)
+            schedule->load_depth = 1;
+        if (fit.exceeds && !(build_shrink(schedule) && is_legal(&p, &schedule->bands)))
             break;
     }
     return refuse_nest(diag, "what it holds at once does not fit on chip");
-}
-
-/* ---- search ---- */
-
-enum { MOST_ROLES = 4 };
-
-/* A program and its predicted time. */
-typedef struct Found {
-    Program program;
-    Schedule schedule;
-    Plan plan;
-    double us;       /* negative: not timed */
-    uint32_t budget; /* programs that may still be timed */
-} Found;
-
-static Schedule copy_schedule(Arena *arena, const Schedule *of)
-{
-    Schedule s = {0};
-    for (uint32_t i = 0; i < of->bands.len; i++)
-        vec_push(arena, &s.bands, of->bands.at[i]);
-    return s;
-}
-
-/* Fits the schedule of `f` on chip and writes its program. */
-static bool build_found(Found *f, Diag *diag)
-{
-    Program *p = &f->program;
-    Str text;
-    p->single = p->bare = false;
-    p->variants = (Variants){0};
-    if (!fit_variants(p, &f->schedule, &text, diag))
-        return false;
-    f->plan = (Plan){.strategy = "nest", .name = p->name, .craft = text};
-    add_operands(p, &f->plan);
-    return true;
-}
-
-/* The first roles that can be built: with a dimension for every stride, or with small steps and what is inside
- * them as one. */
-static bool build_first(Found *f, const Band roles[][MOST_ROLES], const uint32_t *n, Diag *diag)
-{
-    Program *p = &f->program;
-    for (uint32_t k = 0; k < 2 * MOST_ROLES; k++) {
-        bool inside = k % 2, other = false;
-        Diag quiet = diag_make(p->arena, diag->file, diag->source);
-        for (uint32_t b = 0; b < f->schedule.bands.len; b++) {
-            other = other || k / 2 < n[b];
-            f->schedule.bands.at[b] = roles[b][k / 2 < n[b] ? k / 2 : n[b] - 1];
-        }
-        if (other && layout_make(p->nest, inside, &p->layout, &quiet) && build_found(f, &quiet))
-            return true;
-        if (k == 0)
-            *diag = quiet;
-    }
-    return false;
-}
-
-/* Builds and times a change of the best program so far; it is kept where it is faster. */
-static void try_change(Found *best, Found *change)
-{
-    Diag quiet = diag_make(best->program.arena, "plan", STR(""));
-    if (best->us < 0 || !best->budget || !build_found(change, &quiet))
-        return;
-    change->budget = --best->budget;
-    if (clock_plan(&change->plan, change->program.chip, &change->us) &&
-        change->us < best->us * CLOCK_GAIN)
-        *best = *change;
-}
-
-static Found change_of(const Found *best)
-{
-    Found f = *best;
-    f.schedule = copy_schedule(best->program.arena, &best->schedule);
-    return f;
-}
-
-/* Other roles for one band after the other, then how much a core gets at once, then fewer cores. */
-static void search_programs(Found *best, const Band roles[][MOST_ROLES], const uint32_t *n)
-{
-    static const int64_t parts[] = {2, 1, 8}, shares[] = {24, 12, 6};
-    const Program *p = &best->program;
-    best->budget = clock_budget(p->nest->graph) - 1;
-    uint32_t half = best->budget / 2;
-    if (!best->budget || !clock_plan(&best->plan, p->chip, &best->us) ||
-        best->us < CLOCK_NEAR * clock_least(p->nest->graph, p->chip))
-        return;
-    for (uint32_t b = 0; b < best->schedule.bands.len; b++)
-        for (uint32_t k = 1; k < n[b] && best->budget > half; k++) {
-            Found f = change_of(best);
-            f.schedule.bands.at[b] = roles[b][k];
-            try_change(best, &f);
-        }
-    for (uint32_t b = 0; b < best->schedule.bands.len && best->budget > half; b++) {
-        Found f = change_of(best);
-        f.schedule.bands.at[b].chunked = false;
-        if (best->schedule.bands.at[b].chunked)
-            try_change(best, &f);
-    }
-    for (int i = 0; i < 3; i++) {
-        Found f = change_of(best);
-        f.program.parts = parts[i];
-        try_change(best, &f);
-    }
-    for (int i = 0; i < 3; i++) {
-        Found f = change_of(best);
-        double all = band_elements(&best->program, largest_band(&best->program));
-        f.program.each = (int64_t)(all / (double)shares[i]) + 1;
-        try_change(best, &f);
-    }
-}
-
-static void limit_tiles(Schedule *schedule, int64_t tile_limit)
-{
-    for (uint32_t i = 0; i < schedule->bands.len; i++) {
-        Band *band = &schedule->bands.at[i];
-        if (band->lanes.tile > tile_limit && !band->lanes.whole)
-            band->lanes.tile = tile_limit;
-        if (band->rows.axis && !band->rows.whole)
-            band->rows.tile = 1;
-    }
-}
-
-enum { MOST_SPLIT = 8, MOST_PHASES = 6, LARGE_BAND = 1 << 14 /* elements */ };
-
-/* How many bands fill what they get of the memory on chip. */
-static uint32_t large_bands(const Program *p, const Schedule *schedule)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < schedule->bands.len; i++)
-        n += band_elements(p, &schedule->bands.at[i]) > LARGE_BAND;
-    return n ? n : 1;
-}
-
-/* Bands and the best roles of each. Where one has none, reductions that it needs are computed by all cores
- * together, in a phase of their own before it. */
-static bool schedule_nest(Program *p, Schedule *schedule, Band roles[][MOST_ROLES], uint32_t *n,
-                          Diag *diag)
-{
-    Diag first = diag_make(p->arena, diag->file, diag->source);
-    for (int turn = 0; turn < 2 * MOST_PHASES; turn++) {
-        Diag quiet = diag_make(p->arena, diag->file, diag->source);
-        Diag *said = turn ? &quiet : &first;
-        NestId reductions[MOST_SPLIT];
-        uint32_t split[MOST_SPLIT];
-        const Band *failed = NULL;
-        bool together = turn % 2 == 0, legal = schedule_bands(p->nest, together, schedule, said);
-        if (!legal && said->items.len == 0)
-            break;
-        for (uint32_t i = 0; i < schedule->bands.len && !failed; i++) {
-            const char *why;
-            schedule->bands.at[i].beside = has_workspace(p->nest) ? large_bands(p, schedule) : 1;
-            n[i] = schedule_roles(p->nest, p->chip, &schedule->bands.at[i], roles[i], MOST_ROLES,
-                                  &why);
-            if (!n[i])
-                failed = &schedule->bands.at[i];
-            else
-                schedule->bands.at[i] = roles[i][0];
-            if (!n[i] && legal)
-                refuse_nest(said, why);
-        }
-        if (legal && !failed)
-            return true;
-        if (together)
-            continue;
-        uint32_t more = failed ? schedule_split(p->nest, p->chip, failed, MOST_SPLIT, reductions,
-                                                split)
-                               : 0;
-        if (!more)
-            break;
-        p->nest = nest_split(p->nest, more, reductions, split);
-    }
-    *diag = first;
-    return false;
-}
-
-bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               const char *name, Plan *plan, Diag *diag)
-{
-    Found best = {.program = {.arena = arena, .chip = chip, .name = name, .parts = 4}, .us = -1};
-    Program *p = &best.program;
-    Band roles[SCHEDULE_BANDS][MOST_ROLES];
-    uint32_t n[SCHEDULE_BANDS];
-    p->nest = nest_derive(arena, graph, diag);
-    if (!p->nest)
-        return false;
-    nest_merge(p->nest);
-    if (!schedule_nest(p, &best.schedule, roles, n, diag) || !build_first(&best, roles, n, diag))
-        return false;
-    search_programs(&best, roles, n);
-    if (tile_limit) {
-        limit_tiles(&best.schedule, tile_limit);
-        if (!build_found(&best, diag))
-            return false;
-    }
-    *plan = best.plan;
-    return true;
-}
-
-bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const PlanPoint *point,
-                  const char *name, PlanBuilt *built, Diag *diag)
-{
-    Found f = {.program = {.arena = arena, .chip = chip, .name = name, .parts = point->parts}};
-    Program *p = &f.program;
-    p->fixed = true;
-    p->nest = nest_derive(arena, graph, diag);
-    if (!p->nest)
-        return false;
-    nest_merge(p->nest);
-    if (!schedule_bands(p->nest, true, &f.schedule, diag))
-        return false;
-    bool other = false;
-    for (uint32_t i = 0; i < f.schedule.bands.len; i++) {
-        Band roles[PLAN_POINT_ROLES];
-        const char *why;
-        uint32_t n = schedule_roles(p->nest, chip, &f.schedule.bands.at[i], roles, PLAN_POINT_ROLES,
-                                    &why);
-        if (!n)
-            return refuse_nest(diag, why);
-        other = other || point->roles < n;
-        f.schedule.bands.at[i] = roles[point->roles < n ? point->roles : n - 1];
-    }
-    if (!other)
-        return refuse_nest(diag, "it has no further roles");
-    for (uint32_t i = 0; i < point->smaller; i++)
-        shrink(&f.schedule);
-    Schedule wanted = copy_schedule(arena, &f.schedule);
-    for (int inside = 0; inside < 2; inside++) {
-        Diag quiet = diag_make(arena, diag->file, diag->source);
-        f.schedule = copy_schedule(arena, &wanted);
-        if (layout_make(p->nest, inside, &p->layout, &quiet) && build_found(&f, &quiet)) {
-            *built = (PlanBuilt){p->nest, f.schedule, f.plan};
-            return true;
-        }
-        if (!inside)
-            *diag = quiet;
-    }
-    return false;
 }

@@ -5,29 +5,24 @@
 #include "gen/plan/plan.h"
 #include "gen/plan/schedule/schedule.h"
 
-/* Plans a graph as one kernel from its nests: maps, reductions, views, joins. False, with a diagnostic:
- * an operator is not understood, or no schedule is legal. */
-bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               const char *name, Plan *plan, Diag *diag);
+enum {
+    BUILD_DEPTH = 2
+}; /* buffers of a copy, so that the next one runs while it is computed with */
 
-/* One point of the schedule space. */
-typedef struct PlanPoint {
-    uint32_t roles;   /* of every band: 0 those of least analytic cost, 1 the next ones, ... */
-    int64_t parts;    /* pieces of work for each core, about */
-    uint32_t smaller; /* tiles are reduced by a quarter so many times */
-} PlanPoint;
+typedef struct BuildTask {
+    Arena *arena;
+    Nest *nest; /* with the schedule's shared reductions */
+    const NpuChip *chip;
+    const char *name;
+    bool bare; /* one kernel, no comments */
+} BuildTask;
 
-enum { PLAN_POINT_ROLES = 8 };
-
-/* A program for one schedule: one kernel, no branches on sizes, no comments. */
-typedef struct PlanBuilt {
-    Nest *nest;
-    Schedule schedule; /* as it fits on chip */
-    Plan plan;
-} PlanBuilt;
-
-/* False, with a diagnostic: no such roles, or they cannot be built. */
-bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const PlanPoint *point,
-                  const char *name, PlanBuilt *built, Diag *diag);
+/* The program of just this schedule. False, with a diagnostic: it cannot be built or does not fit on chip. */
+bool build_plan(const BuildTask *task, const Schedule *schedule, Plan *plan, Diag *diag);
+/* The same with smaller tiles and fewer buffers until it fits, and a second kernel for sizes at which what is
+ * whole is not; the schedule becomes what was built. */
+bool build_fit(const BuildTask *task, Schedule *schedule, Plan *plan, Diag *diag);
+/* Smaller tiles. False: nothing is left to give. */
+bool build_shrink(Schedule *schedule);
 
 #endif

@@ -11,7 +11,6 @@ enum {
     LINE = 64,           /* elements of f32 that the vector unit takes at once */
     MOST_ROWS = 512,     /* of a tile */
     MUCH_WORK = 1 << 16, /* elements */
-    MOST_STEP = 4,       /* every 4th element of what is copied is used */
     ONE_LINE = 8,        /* elements of 32 bytes */
     MOST_SHIFT = 8       /* rows between loads that share a copy */
 };
@@ -25,6 +24,56 @@ static uint64_t index_axes(const Affine *index)
     for (uint32_t i = 0; i < index->n; i++)
         axes |= bit(index->term[i].axis);
     return axes;
+}
+
+/* ---- parts of a schedule ---- */
+
+Schedule schedule_copy(Arena *arena, const Schedule *of)
+{
+    Schedule s = *of;
+    s.bands = s.longer = (Bands){0};
+    for (uint32_t i = 0; i < of->bands.len; i++)
+        vec_push(arena, &s.bands, of->bands.at[i]);
+    for (uint32_t i = 0; i < of->longer.len; i++)
+        vec_push(arena, &s.longer, of->longer.at[i]);
+    return s;
+}
+
+Nest *schedule_nest(const Nest *base, const Schedule *schedule)
+{
+    NestId reductions[SCHEDULE_SHARES];
+    uint32_t axes[SCHEDULE_SHARES], n = 0;
+    for (; n < schedule->shares.len && n < SCHEDULE_SHARES; n++) {
+        reductions[n] = schedule->shares.at[n].reduction;
+        axes[n] = schedule->shares.at[n].axis;
+    }
+    return nest_split(base, n, reductions, axes);
+}
+
+/* Sharing adds a value behind each reduction that is shared. */
+NestId schedule_base_value(const Nest *nest, NestId id)
+{
+    NestId base = id;
+    for (NestId i = 1; i <= id; i++)
+        base -= nest->values.at[i].op == NEST_MERGE;
+    return base;
+}
+
+double schedule_elements(const Nest *nest, const Band *band)
+{
+    double n = 1;
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        n *= (band->kept | band->reduced) & bit(a) ? (double)nest->axes.at[a].size : 1;
+    return n;
+}
+
+const Band *schedule_largest(const Nest *nest, const Schedule *schedule)
+{
+    const Band *most = &schedule->bands.at[0];
+    for (uint32_t i = 1; i < schedule->bands.len; i++)
+        if (schedule_elements(nest, &schedule->bands.at[i]) > schedule_elements(nest, most))
+            most = &schedule->bands.at[i];
+    return most;
 }
 
 /* ---- bands ---- */
@@ -87,7 +136,7 @@ static bool check_band(const Nest *nest, Band *band, Diag *diag)
 
 bool schedule_bands(const Nest *nest, bool together, Schedule *schedule, Diag *diag)
 {
-    *schedule = (Schedule){0};
+    schedule->bands = (Bands){0};
     for (uint32_t i = 0; i < nest->stores.len; i++) {
         const NestStore *s = &nest->stores.at[i];
         uint64_t reduced = together && !s->split ? phase_reduces(nest, s->phase)
@@ -116,82 +165,6 @@ bool schedule_bands(const Nest *nest, bool together, Schedule *schedule, Diag *d
     for (uint32_t b = 0; b < schedule->bands.len; b++)
         ok = check_band(nest, &schedule->bands.at[b], diag) && ok;
     return ok;
-}
-
-/* ---- legal roles ---- */
-
-/* A copy between memory and a tile: lanes next to each other or in small steps, rows at any distance. Rows
- * that are read backwards are turned on chip. */
-static const char *access_fails(const Band *band, const Affine *index, bool store)
-{
-    int64_t lanes = affine_by(index, band->lanes.axis);
-    int64_t rows = band->rows.axis ? affine_by(index, band->rows.axis) : 0;
-    if (lanes < 0 || lanes > MOST_STEP)
-        return "lanes are not next to each other in memory";
-    if (rows < 0 && (store || lanes != 1))
-        return "rows are walked backwards";
-    if (rows && !lanes && rows != 1)
-        return "one value a row, and rows are not next to each other in memory";
-    return NULL;
-}
-
-/* Rows of all cores are merged for a tile, for a row of lanes, for a row of rows, or for one value. */
-static const char *merge_fails(const Band *band, const Affine *index)
-{
-    int64_t lanes = affine_by(index, band->lanes.axis);
-    int64_t rows = band->rows.axis ? affine_by(index, band->rows.axis) : 0;
-    if (lanes > 1 || (rows > 1 && !lanes))
-        return "what the cores found does not lie side by side";
-    return !lanes && !rows && index->n ? "what the cores found is read one value at a time" : NULL;
-}
-
-/* Results of which single elements are written: all of them together make whole copies. */
-static bool is_interleaved(const Nest *nest, const Band *band, const NestStore *store)
-{
-    int64_t step = affine_by(&store->index, band->lanes.axis), found = 0;
-    for (uint32_t i = 0; i < band->stores.len; i++) {
-        const NestStore *s = &nest->stores.at[band->stores.at[i]];
-        Affine apart = s->index;
-        if (s->tensor == store->tensor && affine_add(&apart, &store->index, -1) && !apart.n &&
-            s->index.at / step == store->index.at / step)
-            found++;
-    }
-    return found == step;
-}
-
-static const char *roles_fail(const Nest *nest, const Band *band, const bool *wanted)
-{
-    const char *why = NULL;
-    uint64_t tiled = bit(band->lanes.axis) | (band->rows.axis ? bit(band->rows.axis) : 0);
-    uint32_t cores = 0;
-    for (uint32_t a = 1; a < nest->axes.len; a++)
-        cores += (band->kept & bit(a)) != 0;
-    if (cores > 6)
-        return "more than six axes are dealt out";
-    if (!cores && !band->split && !band->phase)
-        return "all of it is reduced to one value";
-    if (band->kept & band->reduced)
-        return "a result is reduced over what another is dealt out by";
-    for (uint32_t i = 1; i < nest->values.len && !why; i++) {
-        const NestValue *v = &nest->values.at[i];
-        if (wanted[i] && v->op == NEST_LOAD)
-            why = access_fails(band, &v->index, false);
-        if (wanted[i] && v->op == NEST_MERGE)
-            why = merge_fails(band, &v->index);
-        if (wanted[i] && v->op == NEST_REDUCE && !band->rows.axis && (v->over & tiled) &&
-            !band->split && band->kept)
-            why = "a tile of one row is reduced";
-    }
-    for (uint32_t i = 0; i < band->stores.len && !why; i++) {
-        const Affine *index = &nest->stores.at[band->stores.at[i]].index;
-        why = access_fails(band, index, true);
-        if (!why && affine_by(index, band->lanes.axis) > 1 &&
-            !is_interleaved(nest, band, &nest->stores.at[band->stores.at[i]]))
-            why = "single elements of a result are written";
-        if (!why && !(index_axes(index) & tiled) && (index->n || band->kept & tiled))
-            why = "a result would be stored one element at a time";
-    }
-    return why;
 }
 
 bool band_is_tiled(const Band *band, uint32_t axis)
@@ -403,18 +376,6 @@ static bool leaves_cores_idle(const Nest *nest, const NpuChip *chip, const Band 
     return pieces < chip->aiv / 2.0 && product(nest, band->kept | band->reduced) > MUCH_WORK;
 }
 
-bool schedule_nests(const Nest *nest, const Band *band)
-{
-    bool *wanted = schedule_values(nest, band);
-    uint64_t walked = band->reduced & ~(band->lanes.whole ? bit(band->lanes.axis) : 0) &
-                      ~(band->rows.whole ? bit(band->rows.axis) : 0);
-    for (uint32_t i = 1; i < nest->values.len; i++)
-        if (wanted[i] && nest->values.at[i].op == NEST_REDUCE && nest->values.at[i].over & walked &&
-            nest->values.at[i].axes & walked)
-            return false;
-    return true;
-}
-
 /* Keeps the cheapest in order; n of them are there. */
 static uint32_t add_roles(Band *best, uint32_t n, uint32_t most, const Band *band)
 {
@@ -450,7 +411,7 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                 continue;
             b.lanes.axis = l;
             b.rows.axis = r;
-            const char *fails = roles_fail(nest, &b, wanted);
+            const char *fails = schedule_fault(nest, &b, wanted).why;
             if (!fails) {
                 choose_tiles(nest, chip, &b, wanted);
                 b.cost = band_cost(nest, chip, &b, wanted);
@@ -474,7 +435,7 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
 static bool can_split(const Nest *nest, const NpuChip *chip, NestId id, uint32_t split)
 {
     Nest *trial = nest_split(nest, 1, &id, &split);
-    Schedule schedule;
+    Schedule schedule = {0};
     Diag quiet = diag_make(nest->arena, "plan", STR(""));
     const char *why;
     Band best[1];
@@ -528,34 +489,4 @@ uint32_t schedule_split(const Nest *nest, const NpuChip *chip, const Band *band,
         split[n++] = axis;
     }
     return n;
-}
-
-/* ---- text ---- */
-
-static void put_tile(const char *role, const BandTile *t, Buf *out)
-{
-    if (t->axis)
-        buf_printf(out, "; %s a%u %s%lld", role, t->axis, t->whole ? "whole, at most " : "by ",
-                   (long long)t->tile);
-}
-
-void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out)
-{
-    for (uint32_t b = 0; b < schedule->bands.len; b++) {
-        const Band *band = &schedule->bands.at[b];
-        if (b && band->phase != schedule->bands.at[b - 1].phase)
-            buf_puts(out, "all cores wait\n");
-        buf_puts(out, band->split ? "band: cores share" : "band: cores");
-        if (band->split)
-            buf_printf(out, " a%u%s", band->split, band->kept ? "; loops" : "");
-        for (uint32_t a = 1; a < nest->axes.len; a++)
-            if (band->kept & bit(a) && !band_is_tiled(band, a))
-                buf_printf(out, " a%u", a);
-        put_tile("rows", &band->rows, out);
-        put_tile("lanes", &band->lanes, out);
-        for (uint32_t a = 1; a < nest->axes.len; a++)
-            if (band->reduced & bit(a) && !band_is_tiled(band, a))
-                buf_printf(out, "; loop a%u", a);
-        buf_char(out, '\n');
-    }
 }

@@ -1,6 +1,6 @@
 /* A schedule: how the loops of a nest are run on the vector cores, as data.
  *
- *     band: cores a1 a2; rows a3 by 16; lanes a4 whole; loops a5
+ *     band y0: cores a1 a2; rows a3 by 16; lanes a4 whole, at most 64; loops a5
  *
  * A band computes results that share their loops. Its axes have roles: `cores` axes are dealt out to the
  * cores; a tile on chip has `rows` of `lanes`; `loops` axes are walked one element at a time inside a
@@ -8,19 +8,21 @@
  * what is reduced it is walked inside a core, unless it is whole: then every turn holds all of it, and
  * memory is read once however many reductions depend on each other.
  *
- *     band: cores share a1; rows a1 by 16; lanes a2 by 64
+ *     share v3 over a1
+ *     band w0: cores share a1; rows a1 by 16; lanes a2 by 64
  *     all cores wait
- *     band: cores a1; ...
+ *     band y0: cores a1; ...
  *
  * In a band whose cores share a reduced axis each of them walks a part of it and everything else, and stores
- * what it found to a row of its own of a workspace; a band of a later phase merges these rows. */
+ * what it found to a row of its own of a workspace; a band of a later phase merges these rows. The text form
+ * is that of docs/planner.md. */
 #ifndef GEN_PLAN_SCHEDULE_SCHEDULE_H
 #define GEN_PLAN_SCHEDULE_SCHEDULE_H
 
 #include "gen/plan/nest/nest.h"
 #include "npu/npu.h"
 
-enum { SCHEDULE_BANDS = 12 }; /* of a kernel, at most */
+enum { SCHEDULE_BANDS = 12, SCHEDULE_SHARES = 16 }; /* of a kernel, at most */
 
 typedef struct BandTile {
     uint32_t axis; /* 0: none */
@@ -43,9 +45,34 @@ typedef struct Band {
     double cost; /* of the analytic model: cycles of the busiest pipe of a core */
 } Band;
 
+typedef VEC(Band) Bands;
+
+/* A reduction that all cores compute together, and the axis whose parts they take. */
+typedef struct ScheduleShare {
+    NestId reduction; /* of the nest as it was derived */
+    uint32_t axis;
+} ScheduleShare;
+
 typedef struct Schedule {
-    VEC(Band) bands;
+    VEC(ScheduleShare) shares;
+    Bands bands;
+    Bands longer; /* a kernel for sizes at which what the bands hold whole is longer; empty: none */
+    int64_t parts;               /* pieces of work for each core, about */
+    int64_t each;                /* elements that are worth a core; 0: all cores always */
+    int load_depth, store_depth; /* buffers of each copy in, of each copy out */
+    bool inside; /* steps of up to 4 elements and what is inside them are one dimension of inputs */
 } Schedule;
+
+/* Why a band is not legal, and the axis that stands in the way; 0: none in particular. */
+typedef struct ScheduleFault {
+    const char *why; /* NULL: it is legal */
+    uint32_t axis;
+} ScheduleFault;
+
+Schedule schedule_copy(Arena *arena, const Schedule *of);
+/* The nest with the schedule's shared reductions; number of one of its values before that. */
+Nest *schedule_nest(const Nest *base, const Schedule *schedule);
+NestId schedule_base_value(const Nest *nest, NestId id);
 
 /* The nest's results in bands; roles not chosen yet. `together`: results of a phase are in one band where any
  * of them is reduced over what others are dealt out by. False, with a diagnostic: some depend on reductions
@@ -61,11 +88,28 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                         uint32_t most, const char **why);
 /* Whether no reduction is walked inside the walk of another one. */
 bool schedule_nests(const Nest *nest, const Band *band);
+/* What the band's results keep and reduce; false: they have no loops in common. */
+ScheduleFault schedule_own_axes(const Nest *nest, Band *band);
+/* Whether accesses and reductions of the band can have these roles; whether these tiles are possible. */
+ScheduleFault schedule_fault(const Nest *nest, const Band *band, const bool *wanted);
+ScheduleFault schedule_tile_fault(const Nest *nest, const Band *band);
+/* Whether all cores may compute the reduction together, each a part of the axis. */
+ScheduleFault schedule_share_fault(const Nest *base, const ScheduleShare *share);
 /* Whether two loads differ by whole rows alone, and by how many b is behind a. Such loads share a copy. */
 bool schedule_shifted(const Nest *nest, const Band *band, NestId a, NestId b, int64_t *rows);
 /* Which values a band computes. */
 bool *schedule_values(const Nest *nest, const Band *band);
-bool band_is_tiled(const Band *band, uint32_t axis); /* in rows or lanes */
+bool band_is_tiled(const Band *band, uint32_t axis);          /* in rows or lanes */
+double schedule_elements(const Nest *nest, const Band *band); /* that the band walks */
+const Band *schedule_largest(const Nest *nest, const Schedule *schedule);
+
+/* The text form: all of it, and one line for each band alone. */
 void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out);
+void schedule_print_bands(const Nest *nest, const Bands *bands, Buf *out);
+const char *schedule_store_name(const Nest *nest, uint32_t store); /* "y0", "y0.1", "w2" */
+/* Reads it for a nest as it was derived. False, with diagnostics: what is wrong with it, and at which axis. */
+bool schedule_parse(const Nest *base, Str text, Schedule *schedule, Diag *diag);
+/* A random text; the same for the same seed and number. */
+void schedule_draw(const Nest *base, uint64_t seed, uint64_t number, Buf *out);
 
 #endif

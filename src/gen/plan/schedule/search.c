@@ -1,0 +1,324 @@
+/* Programs of a graph's nests, timed. In: a graph. Out: the plan of the fastest schedule found.
+ *
+ * The first roles of every band by analytic cost are built; then one thing is changed at a time: the roles of a
+ * band, whether rows are dealt out in chunks, how many pieces a core gets, how many elements are worth a core.
+ * A change stays where the cycle model finds it faster by more than 3 %. */
+#include "gen/plan/schedule/search.h"
+
+#include "gen/plan/build/build.h"
+#include "gen/plan/clock.h"
+
+enum {
+    MOST_ROLES = 4,
+    MOST_SPLIT = 8,
+    MOST_PHASES = 6,
+    LARGE_BAND = 1 << 14, /* elements */
+    PARTS = 4
+};
+
+typedef struct Search {
+    BuildTask task; /* its nest has the schedule's shared reductions */
+    const Nest *base;
+    PlanBuilt best;
+    uint32_t budget;  /* programs that may still be timed */
+    PlanTried *tried; /* NULL: nobody asks */
+} Search;
+
+static bool refuse_search(Diag *diag, const char *why)
+{
+    diag_error(diag, "G002", (Span){0}, "the planner cannot plan this task in one kernel: %s", why);
+    return false;
+}
+
+/* Keeps what was timed; the number of it. */
+static void note_tried(Search *s, const PlanBuilt *built)
+{
+    if (s->tried)
+        vec_push(s->task.arena, s->tried, *built);
+}
+
+/* ---- bands and roles ---- */
+
+typedef struct Roles {
+    uint32_t n[SCHEDULE_BANDS];
+    Band of[SCHEDULE_BANDS][MOST_ROLES]; /* per band, the cheapest first */
+} Roles;
+
+/* How many bands fill what they get of the memory on chip. */
+static uint32_t large_bands(const Nest *nest, const Schedule *schedule)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < schedule->bands.len; i++)
+        n += schedule_elements(nest, &schedule->bands.at[i]) > LARGE_BAND;
+    return n ? n : 1;
+}
+
+/* The best roles of each band; the first band that has none. */
+static const Band *choose_roles(Search *s, Schedule *schedule, Roles *roles, const char **why)
+{
+    for (uint32_t i = 0; i < schedule->bands.len; i++) {
+        Band *band = &schedule->bands.at[i];
+        band->beside = schedule->shares.len ? large_bands(s->task.nest, schedule) : 1;
+        roles->n[i] = schedule_roles(s->task.nest, s->task.chip, band, roles->of[i], MOST_ROLES,
+                                     why);
+        if (!roles->n[i])
+            return band;
+        *band = roles->of[i][0];
+    }
+    return NULL;
+}
+
+/* Further reductions that all cores compute together, for the sake of the band. */
+static bool share_more(Search *s, const Band *band, Schedule *schedule)
+{
+    NestId reductions[MOST_SPLIT];
+    uint32_t split[MOST_SPLIT];
+    uint32_t more = schedule_split(s->task.nest, s->task.chip, band, MOST_SPLIT, reductions, split);
+    for (uint32_t i = 0; i < more; i++)
+        vec_push(s->task.arena, &schedule->shares,
+                 ((ScheduleShare){schedule_base_value(s->task.nest, reductions[i]), split[i]}));
+    s->task.nest = schedule_nest(s->base, schedule);
+    return more > 0;
+}
+
+/* Bands and the best roles of each. Where one has none, reductions that it needs are computed by all cores
+ * together, in a phase of their own before it. */
+static bool choose_bands(Search *s, Schedule *schedule, Roles *roles, Diag *diag)
+{
+    Diag first = diag_make(s->task.arena, diag->file, diag->source);
+    for (int turn = 0; turn < 2 * MOST_PHASES; turn++) {
+        Diag quiet = diag_make(s->task.arena, diag->file, diag->source);
+        Diag *said = turn ? &quiet : &first;
+        const char *why = NULL;
+        bool together = turn % 2 == 0;
+        bool legal = schedule_bands(s->task.nest, together, schedule, said);
+        if (!legal && said->items.len == 0)
+            break;
+        const Band *failed = choose_roles(s, schedule, roles, &why);
+        if (failed && legal)
+            refuse_search(said, why);
+        if (legal && !failed)
+            return true;
+        if (!together && (!failed || !share_more(s, failed, schedule)))
+            break;
+    }
+    *diag = first;
+    return false;
+}
+
+/* ---- programs ---- */
+
+/* The first roles that can be built: with a dimension for every stride, or with small steps and what is inside
+ * them as one. */
+static bool build_first(Search *s, const Roles *roles, Diag *diag)
+{
+    PlanBuilt *best = &s->best;
+    for (uint32_t k = 0; k < 2 * MOST_ROLES; k++) {
+        bool other = false;
+        Diag quiet = diag_make(s->task.arena, diag->file, diag->source);
+        best->schedule.inside = k % 2;
+        for (uint32_t b = 0; b < best->schedule.bands.len; b++) {
+            other = other || k / 2 < roles->n[b];
+            best->schedule.bands.at[b] =
+                roles->of[b][k / 2 < roles->n[b] ? k / 2 : roles->n[b] - 1];
+        }
+        if (other && build_fit(&s->task, &best->schedule, &best->plan, &quiet)) {
+            best->nest = s->task.nest;
+            return true;
+        }
+        if (k == 0)
+            *diag = quiet;
+    }
+    return false;
+}
+
+/* Builds and times a change of the best program so far; it is kept where it is faster. */
+static void try_change(Search *s, Schedule change)
+{
+    Diag quiet = diag_make(s->task.arena, "plan", STR(""));
+    PlanBuilt built = {.nest = s->task.nest, .schedule = change};
+    if (s->best.us < 0 || !s->budget || !build_fit(&s->task, &built.schedule, &built.plan, &quiet))
+        return;
+    s->budget--;
+    if (!clock_plan(&built.plan, s->task.chip, &built.us))
+        return;
+    note_tried(s, &built);
+    if (built.us < s->best.us * CLOCK_GAIN)
+        s->best = built;
+}
+
+static Schedule change_of(const Search *s)
+{
+    return schedule_copy(s->task.arena, &s->best.schedule);
+}
+
+static void try_roles(Search *s, const Roles *roles, uint32_t least)
+{
+    for (uint32_t b = 0; b < s->best.schedule.bands.len; b++)
+        for (uint32_t k = 1; k < roles->n[b] && s->budget > least; k++) {
+            Schedule change = change_of(s);
+            change.bands.at[b] = roles->of[b][k];
+            try_change(s, change);
+        }
+    for (uint32_t b = 0; b < s->best.schedule.bands.len && s->budget > least; b++) {
+        Schedule change = change_of(s);
+        change.bands.at[b].chunked = false;
+        if (s->best.schedule.bands.at[b].chunked)
+            try_change(s, change);
+    }
+}
+
+/* How much a core gets at once, then fewer cores. */
+static void try_shares(Search *s)
+{
+    static const int64_t parts[] = {2, 1, 8}, shares[] = {24, 12, 6};
+    for (int i = 0; i < 3; i++) {
+        Schedule change = change_of(s);
+        change.parts = parts[i];
+        try_change(s, change);
+    }
+    for (int i = 0; i < 3; i++) {
+        Schedule change = change_of(s);
+        double all = schedule_elements(s->task.nest, schedule_largest(s->task.nest, &change));
+        change.each = (int64_t)(all / (double)shares[i]) + 1;
+        try_change(s, change);
+    }
+}
+
+static void search_programs(Search *s, const Roles *roles, bool always)
+{
+    const Graph *graph = s->task.nest->graph;
+    uint32_t half = s->budget / 2;
+    if (!s->budget || !clock_plan(&s->best.plan, s->task.chip, &s->best.us)) {
+        s->best.us = -1;
+        return;
+    }
+    note_tried(s, &s->best);
+    if (!always && s->best.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
+        return;
+    try_roles(s, roles, half);
+    try_shares(s);
+}
+
+static void limit_tiles(Schedule *schedule, int64_t tile_limit)
+{
+    for (uint32_t i = 0; i < schedule->bands.len; i++) {
+        Band *band = &schedule->bands.at[i];
+        if (band->lanes.tile > tile_limit && !band->lanes.whole)
+            band->lanes.tile = tile_limit;
+        if (band->rows.axis && !band->rows.whole)
+            band->rows.tile = 1;
+    }
+}
+
+static bool open_search(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                        Search *s, Diag *diag)
+{
+    Nest *nest = nest_derive(arena, graph, diag);
+    if (!nest)
+        return false;
+    nest_merge(nest);
+    *s = (Search){.task = {.arena = arena, .nest = nest, .chip = chip, .name = name},
+                  .base = nest,
+                  .best = {.us = -1}};
+    s->best.schedule.parts = PARTS;
+    return true;
+}
+
+bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               const char *name, Plan *plan, Diag *diag)
+{
+    Search s;
+    Roles roles;
+    if (!open_search(arena, graph, chip, name, &s, diag) ||
+        !choose_bands(&s, &s.best.schedule, &roles, diag) || !build_first(&s, &roles, diag))
+        return false;
+    s.budget = clock_budget(graph) - 1;
+    search_programs(&s, &roles, false);
+    if (tile_limit) {
+        limit_tiles(&s.best.schedule, tile_limit);
+        if (!build_fit(&s.task, &s.best.schedule, &s.best.plan, diag))
+            return false;
+    }
+    *plan = s.best.plan;
+    return true;
+}
+
+bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                     uint32_t most, PlanTried *tried, uint32_t *best, Diag *diag)
+{
+    Search s;
+    Roles roles;
+    *best = 0;
+    if (!open_search(arena, graph, chip, name, &s, diag) ||
+        !choose_bands(&s, &s.best.schedule, &roles, diag) || !build_first(&s, &roles, diag))
+        return false;
+    s.tried = tried;
+    s.budget = clock_budget(graph) - 1;
+    s.budget = s.budget < most ? s.budget : most;
+    search_programs(&s, &roles, true);
+    if (!tried->len)
+        note_tried(&s, &s.best);
+    for (uint32_t i = 0; i < tried->len; i++)
+        if (tried->at[i].plan.craft.at == s.best.plan.craft.at)
+            *best = i;
+    return true;
+}
+
+bool plan_nest_text(Arena *arena, const Graph *graph, const NpuChip *chip, const char *file,
+                    Str text, const char *name, PlanBuilt *built, Diag *diag)
+{
+    Search s;
+    Diag said = diag_make(arena, file, text);
+    if (!open_search(arena, graph, chip, name, &s, diag))
+        return false;
+    *built = (PlanBuilt){.us = -1};
+    bool ok = schedule_parse(s.base, text, &built->schedule, &said);
+    if (ok) {
+        built->nest = s.task.nest = schedule_nest(s.base, &built->schedule);
+        ok = build_plan(&s.task, &built->schedule, &built->plan, &said);
+    }
+    for (uint32_t i = 0; i < said.items.len; i++)
+        vec_push(arena, &diag->items, said.items.at[i]);
+    diag->errors += said.errors;
+    if (ok && !clock_plan(&built->plan, chip, &built->us))
+        built->us = -1;
+    return ok;
+}
+
+bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const PlanPoint *point,
+                  const char *name, PlanBuilt *built, Diag *diag)
+{
+    Search s;
+    Schedule wanted = {0};
+    bool other = false;
+    if (!open_search(arena, graph, chip, name, &s, diag) ||
+        !schedule_bands(s.task.nest, true, &wanted, diag))
+        return false;
+    s.task.bare = true;
+    wanted.parts = point->parts;
+    for (uint32_t i = 0; i < wanted.bands.len; i++) {
+        Band roles[PLAN_POINT_ROLES];
+        const char *why;
+        uint32_t n = schedule_roles(s.task.nest, chip, &wanted.bands.at[i], roles, PLAN_POINT_ROLES,
+                                    &why);
+        if (!n)
+            return refuse_search(diag, why);
+        other = other || point->roles < n;
+        wanted.bands.at[i] = roles[point->roles < n ? point->roles : n - 1];
+    }
+    if (!other)
+        return refuse_search(diag, "it has no further roles");
+    for (uint32_t i = 0; i < point->smaller; i++)
+        build_shrink(&wanted);
+    for (int inside = 0; inside < 2; inside++) {
+        Diag quiet = diag_make(arena, diag->file, diag->source);
+        *built = (PlanBuilt){s.task.nest, schedule_copy(arena, &wanted), {0}, -1};
+        built->schedule.inside = inside;
+        if (build_fit(&s.task, &built->schedule, &built->plan, &quiet))
+            return true;
+        if (!inside)
+            *diag = quiet;
+    }
+    return false;
+}
