@@ -119,6 +119,7 @@ int cmd_tune(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_prompt(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);

@@ -37,7 +37,7 @@ static void print_json(const MakeMade *made, uint32_t count)
 
 /* What was asked, beyond what every command takes. */
 typedef struct MakeWish {
-    const char *dir, *dtypes, *listed, *one, *platform, *scale;
+    const char *dir, *dtypes, *listed, *one, *platform, *scale, *schedule;
     NameList sets;
     NameList ranges;
     int64_t fuzz, jobs;
@@ -168,6 +168,10 @@ static const char *command_of(CmdArgs *args, const MakeWish *wish, DType dtype)
         buf_printf(&out, " --seed %lld", (long long)args->seed);
     if (strcmp(args->chip, "910B2"))
         buf_printf(&out, " --chip %s", args->chip);
+    if (wish->schedule) {
+        buf_puts(&out, " --schedule");
+        put_word(&out, wish->schedule);
+    }
     buf_puts(&out, wish->strict ? " --strict" : "");
     buf_puts(&out, wish->interp ? " --interp" : "");
     buf_puts(&out, wish->trust ? " --trust" : "");
@@ -319,7 +323,7 @@ static int make_all(CmdArgs *args, const MakeWish *wish, MakeSpec *spec, const D
         spec->trace = i ? NULL : trace;
         made[i].ok = make_kernel(arena, spec, &made[i].result, &diag);
         if (!made[i].result.plan.craft.len)
-            return cmd_say(&diag, made[i].result.task ? CMD_LACKS : CMD_USAGE);
+            return cmd_say(&diag, made[i].result.task && !wish->schedule ? CMD_LACKS : CMD_USAGE);
         if (!diag_ok(&diag) && !made[i].result.verdicts.len)
             return cmd_say(&diag, CMD_USAGE); /* a range it cannot have */
         if (!made[i].result.verdicts.len && !wish->plan_only)
@@ -368,6 +372,14 @@ static int make(CmdArgs *args, const MakeWish *wish)
     if (!file_read(arena, spec.path, 0, &spec.source, &diag) ||
         (spec.listed && !has_list(arena, spec.path, &diag)))
         return cmd_say(&diag, CMD_USAGE);
+    spec.schedule_file = wish->schedule;
+    if (wish->schedule && !file_read(arena, wish->schedule, 0, &spec.schedule, &diag))
+        return cmd_say(&diag, CMD_USAGE);
+    if (wish->schedule && (wish->listed || count > 1)) {
+        fprintf(stderr, "acraft: --schedule is for one dtype and the sizes of the file: not with "
+                        "--listed or several dtypes\n");
+        return CMD_USAGE;
+    }
     bool new_dir = wish->dir && !file_exists(wish->dir);
     if (wish->dir && !emit_may_write(arena, wish->dir, &diag))
         return cmd_say(&diag, CMD_USAGE);
@@ -403,6 +415,8 @@ int cmd_make(int argc, char **argv)
         {"set", CMD_LIST, &wish.sets, "NAME=N", "with --platform: one of the file's integers"},
         {"range", CMD_LIST, &wish.ranges, "N=A..B",
          "sizes the kernel is for; N is an integer of the file (any size)"},
+        {"schedule", CMD_TEXT, &wish.schedule, "FILE",
+         "build the schedule in this file as it is (`acraft plan` shows those of the planner)"},
         {"fuzz", CMD_I64, &wish.fuzz, "N", "odd-sized cases to judge (default 8)"},
         {"medium", CMD_FLAG, &wish.medium, NULL,
          "judge values at a medium size, too (up to 512 MiB)"},

@@ -9,6 +9,7 @@
 static const CmdRow rows[] = {
     {"new", "a commented model file to start from", cmd_new},
     {"make", "plan, check and judge a kernel for a model file", cmd_make},
+    {"plan", "show the schedules that the planner considers, with their costs", cmd_plan},
     {"tune", "try the choices of a Craft program on the cycle model", cmd_tune},
     {"task", "what a model file asks for, its graph, its right answer", cmd_task},
     {"check", "what is wrong with a Craft file, and what is proved", cmd_check},

@@ -389,18 +389,20 @@ EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *con
     return f.trapped ? EMIT_SIM_TRAP : all_done ? EMIT_SIM_DONE : EMIT_SIM_HANG;
 }
 
-static bool found_nothing(const Sim *sim)
+/* "S051 (line 14)": the first finding that is no warning; NULL: none. */
+static const char *first_finding(Arena *arena, const Sim *sim)
 {
-    for (uint32_t i = 0; i < sim_fault_count(sim); i++)
-        if (sim_fault_row(sim_fault(sim, i)->code)->kind != SIM_KIND_WARNING)
-            return false;
-    return true;
+    for (uint32_t i = 0; i < sim_fault_count(sim); i++) {
+        const SimFault *f = sim_fault(sim, i);
+        if (sim_fault_row(f->code)->kind != SIM_KIND_WARNING)
+            return str_format(arena, "%s (line %u)", sim_fault_row(f->code)->code, f->line);
+    }
+    return NULL;
 }
 
-bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag)
+bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, CycleReport *report, Diag *diag)
 {
     EmitSimLaunch own = *launch;
-    CycleReport report;
     own.time_only = true;
     EmitSimRun *run = emit_sim_start(sim, &own, diag);
     Sim *chip = run ? emit_sim_simulator(run, (SimConfig){.keep_going = true}) : NULL;
@@ -412,13 +414,21 @@ bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *di
     EmitSimEnd end = emit_sim_feed(run, chip, NULL, NULL);
     if (end == EMIT_SIM_DONE)
         sim_finish(chip);
-    cycle_report(cycle, &report);
-    bool ok = end == EMIT_SIM_DONE && found_nothing(chip);
-    *us = report.us;
+    cycle_report(cycle, report);
+    const char *found = end == EMIT_SIM_DONE ? first_finding(diag->arena, chip) : "it does not end";
     cycle_close(cycle);
     sim_close(chip);
     emit_sim_stop(run);
-    if (!ok)
-        diag_error(diag, "E099", (Span){0}, "the program has a fault or hangs at these shapes");
+    if (found)
+        diag_error(diag, "E099", (Span){0}, "the program has a fault or hangs at these shapes: %s",
+                   found);
+    return !found;
+}
+
+bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag)
+{
+    CycleReport report;
+    bool ok = emit_sim_report(sim, launch, &report, diag);
+    *us = ok ? report.us : -1;
     return ok;
 }

@@ -75,9 +75,12 @@ typedef void EmitSimUsed(void *context, uint32_t core, const Record *records, si
 EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *context);
 uint64_t emit_sim_records(const EmitSimRun *run); /* executed so far */
 
-/* All of that for one launch without values: its predicted time. False: the host function refuses
+/* All of that for one launch without values: what the cycle model says of it, or its time alone. False: the host function refuses
  * the shapes, and `diag` says why; or there is more to say than a time (a fault, a hang), which only
  * the text can tell, and `diag` says that. */
+struct CycleReport;
+bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, struct CycleReport *report,
+                     Diag *diag);
 bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag);
 
 #endif

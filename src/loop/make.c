@@ -87,6 +87,17 @@ static bool plan_compiles(Arena *arena, MakeResult *result, Diag *diag)
     return false;
 }
 
+/* The program that is shipped: of the planner, or of a schedule that somebody wrote. */
+static bool plan_shipped(Arena *arena, const MakeJob *job, Diag *diag)
+{
+    const MakeSpec *spec = job->spec;
+    MakeResult *result = job->result;
+    if (!spec->schedule_file)
+        return make_plan(arena, job, result->task->graph, 0, &result->plan, diag);
+    return plan_by_schedule(arena, result->task->graph, spec->chip, spec->schedule_file,
+                            spec->schedule, &result->plan, diag);
+}
+
 static bool read_and_plan(Arena *arena, MakeJob *job, Diag *diag)
 {
     const MakeSpec *spec = job->spec;
@@ -100,9 +111,8 @@ static bool read_and_plan(Arena *arena, MakeJob *job, Diag *diag)
     if (result->task)
         torch_mark_held(arena, spec->path, spec->source, &options, result->task);
     return result->task && make_holds(arena, result->task, diag) &&
-           make_plan(arena, job, result->task->graph, 0, &result->plan, diag) &&
-           plan_compiles(arena, result, diag) && make_limit(arena, job, diag) &&
-           (make_note_fixed(arena, job), true);
+           plan_shipped(arena, job, diag) && plan_compiles(arena, result, diag) &&
+           make_limit(arena, job, diag) && (make_note_fixed(arena, job), true);
 }
 
 /* What else is known about the task at this size. */

@@ -23,10 +23,12 @@ typedef struct MakeSpec {
     bool full;     /* tune, and time the task's own size without values */
     bool branches; /* judge values at the task's own size, and wherever a branch was not taken */
     EvalEngine engine;
-    DType float_type;  /* of tensors whose file names no dtype */
-    MakeRanges ranges; /* of the file's integers */
-    bool plan_only;    /* neither tune nor judge */
-    bool tune_only;    /* judge nothing */
+    DType float_type;          /* of tensors whose file names no dtype */
+    MakeRanges ranges;         /* of the file's integers */
+    const char *schedule_file; /* where `schedule` stands; NULL: the planner chooses */
+    Str schedule;              /* what somebody wrote: built as it is, not tuned */
+    bool plan_only;            /* neither tune nor judge */
+    bool tune_only;            /* judge nothing */
     bool trust;
     bool strict;            /* only synchronisation that is written counts; see `inserted` */
     bool no_memo;           /* timing: execute every record, also those that only repeat */

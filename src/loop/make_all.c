@@ -69,7 +69,7 @@ static void list_cases(Going *g)
                       .scale = SCALE_FUZZ,
                       .seed = spec->seed + 1 + i,
                       .draw = i,
-                      .tile_limit = i % 2 ? TINY_TILE : 0};
+                      .tile_limit = i % 2 && !spec->schedule_file ? TINY_TILE : 0};
         vec_push(g->arena, &g->cases, c);
     }
     if (spec->medium)
@@ -302,7 +302,7 @@ void make_tune_and_judge(Arena *arena, MakeJob *job, Diag *diag)
     Going g = {.arena = arena, .job = job};
     if (!spec->tune_only)
         list_cases(&g);
-    g.tuning = spec->full ? make_tune_open(arena, job) : NULL;
+    g.tuning = spec->full && !spec->schedule_file ? make_tune_open(arena, job) : NULL;
     if (g.tuning && tune_work_pieces(g.tuning))
         tune(&g);
     if (spec->tune_only)

@@ -176,10 +176,5 @@ void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dic
 
 void rows_put_schedule(const RowsProgram *program, Buf *out)
 {
-    const Nest *nest = program->nest;
-    buf_puts(out, "axes");
-    for (uint32_t a = 1; a < nest->axes.len; a++)
-        buf_printf(out, "%s a%u %lld", a > 1 ? "," : "", a, (long long)nest->axes.at[a].size);
-    buf_printf(out, "; parts %lld\n", (long long)program->point.parts);
-    schedule_print(nest, &program->schedule, out);
+    schedule_print(program->nest, &program->schedule, out);
 }

@@ -40,7 +40,7 @@ T_TEST(a_write_answer_is_read_as_a_craft_program)
                                    &cut));
     CHECK_EQ_INT(candidate.form, FORM_CRAFT);
     CHECK(str_starts(candidate.texts.at[0].text, "craft = 1"));
-    CHECK(str_find(made.rows.at[0].answer, STR("band: cores")) > 0);
+    CHECK(str_find(made.rows.at[0].answer, STR("kernel\nband ")) > 0);
     arena_drop(&arena);
 }
 

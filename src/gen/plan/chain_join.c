@@ -522,17 +522,26 @@ static void put_ways(Join *j, uint32_t number, int depth, uint32_t *chosen)
 
 /* ---- the program ---- */
 
-/* What a strategy says of itself; what it says of other sizes is left out. */
-static void put_stage_reasons(const ChainStage *stage, uint32_t number, Buf *out)
+/* "binary.mul, reduce.sum" */
+static const char *stage_operators(Arena *arena, const ChainStage *stage)
 {
-    Str rest = stage->plan.craft, line;
-    buf_printf(out, "# %u. ", number + 1);
+    Buf out = {0};
     for (uint32_t i = 0; i < stage->graph->nodes.len; i++) {
         const char *kind = node_kind_name(&stage->graph->nodes.at[i]);
-        buf_printf(out, "%s%s%s%s", i ? ", " : "", op_rows[stage->graph->nodes.at[i].op].name,
+        buf_printf(&out, "%s%s%s%s", i ? ", " : "", op_rows[stage->graph->nodes.at[i].op].name,
                    *kind ? "." : "", kind);
     }
-    buf_printf(out, ": strategy %s.\n", stage->plan.strategy);
+    const char *text = out.len ? buf_take(&out, arena) : "";
+    buf_free(&out);
+    return text;
+}
+
+/* What a strategy says of itself; what it says of other sizes is left out. */
+static void put_stage_reasons(Arena *arena, const ChainStage *stage, uint32_t number, Buf *out)
+{
+    Str rest = stage->plan.craft, line;
+    buf_printf(out, "# %u. %s: strategy %s.\n", number + 1, stage_operators(arena, stage),
+               stage->plan.strategy);
     while (str_next(&rest, '\n', &line) && str_starts(line, "#")) {
         if (str_starts(line, "# Least") || str_starts(line, "# If") ||
             str_starts(line, "# Otherwise") || str_starts(line, "# Tiles"))
@@ -570,7 +579,7 @@ static void put_reasons(Join *j, Buf *out)
         "workspaces.\n",
         plan_bytes(j->c->arena, least), plan_bytes(j->c->arena, handed));
     for (uint32_t i = 0; i < j->c->stages.len; i++)
-        put_stage_reasons(&j->c->stages.at[i], i, out);
+        put_stage_reasons(j->arena, &j->c->stages.at[i], i, out);
 }
 
 static void put_signature(Join *j, Buf *out)
@@ -668,6 +677,10 @@ bool chain_join(Chain *c, Plan *plan)
     *plan = (Plan){.strategy = "chain", .name = c->name, .tile = c->stages.at[0].plan.tile};
     if (ok)
         plan->craft = put_program(&j);
+    for (uint32_t i = 0; i < c->stages.len; i++)
+        vec_push(c->arena, &plan->stages,
+                 ((PlanStage){stage_operators(c->arena, &c->stages.at[i]),
+                              c->stages.at[i].plan.strategy, c->stages.at[i].plan.schedule}));
     for (uint32_t i = 0; i < j.tensors.len && ok; i++) {
         const Storage *t = &j.tensors.at[i];
         PlanOperand o = {.value = t->value,

@@ -336,3 +336,18 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     return plan_inside(arena, graph, chip, tile_limit, plan, diag) &&
            (!plan_is_valid(arena, plan) || plan_boundary(arena, graph, plan, diag));
 }
+
+bool plan_by_schedule(Arena *arena, const Graph *graph, const NpuChip *chip, const char *file,
+                      Str text, Plan *plan, Diag *diag)
+{
+    PlanBuilt built;
+    graph = graph_share(arena, wide_bounds(arena, graph));
+    if (!plan_nest_text(arena, graph, chip, file, text, name_of(arena, graph), &built, diag))
+        return false;
+    *plan = built.plan;
+    const char *fault = clock_fault(arena, plan, chip);
+    if (!fault)
+        return plan_boundary(arena, graph, plan, diag);
+    diag_error(diag, "G008", (Span){0}, "the program of this schedule is refused: %s", fault);
+    return false;
+}

@@ -4,7 +4,9 @@
 #include "craft/craft.h"
 #include "emit/sim.h"
 #include "ir/prove.h"
+#include "ir/range.h"
 #include "lower/lower.h"
+#include "sim/cycle.h"
 
 #define MOST_BYTES 2.5e8 /* of operands, over all programs that are timed for a task */
 
@@ -88,14 +90,37 @@ bool clock_launch(Arena *arena, const Plan *plan, const IrProgram *p, EmitSimLau
     return true;
 }
 
-static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double *us)
+/* The largest kernel's, at most. */
+static int64_t ub_bytes(const AscProgram *p)
+{
+    int64_t most = 0;
+    for (uint32_t k = 0; k < p->kernels.len; k++) {
+        int64_t bytes = 0;
+        for (uint32_t i = 0; i < p->kernels.at[k].buffers.len; i++) {
+            const AscBuffer *b = &p->kernels.at[k].buffers.at[i];
+            int64_t each = ir_interval(p->ir, p->chip, b->bytes).hi;
+            int64_t slots = asc_is_queue(b->storage) ? ir_interval(p->ir, p->chip, b->depth).hi : 1;
+            if (b->memory == IR_UB && each <= (int64_t)p->chip->ub && slots <= (int64_t)p->chip->ub)
+                bytes += each * slots;
+        }
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static bool cost_in(Arena *arena, const Plan *plan, const NpuChip *chip, ClockCost *cost)
 {
     Diag diag = diag_make(arena, "plan", plan->craft);
     CraftFile *file = craft_read(arena, "plan", plan->craft, &diag);
     IrProgram *p = file && diag_ok(&diag) ? craft_program(arena, file, 0, &diag) : NULL;
     EmitInput in = {.file = "plan", .source = plan->craft};
-    if (!p || values_decide(arena, p))
+    *cost = (ClockCost){.why = "it does not run at these sizes"};
+    if (!p)
         return false;
+    if (values_decide(arena, p)) {
+        cost->why = "values decide what it does";
+        return false;
+    }
     ir_annotate(p, chip);
     AscProgram *lowered = lower_program(arena, p, chip, LOWER_ALIGN, &diag);
     if (!lowered)
@@ -103,30 +128,57 @@ static bool time_in(Arena *arena, const Plan *plan, const NpuChip *chip, double 
     vec_push(arena, &in.variants, lowered);
     EmitSim *sim = emit_sim_open(arena, &in, &diag);
     EmitSimLaunch launch;
-    bool ok = sim && clock_launch(arena, plan, p, &launch) && emit_sim_us(sim, &launch, us, &diag);
+    CycleReport report;
+    bool ok = sim && clock_launch(arena, plan, p, &launch) &&
+              emit_sim_report(sim, &launch, &report, &diag);
     emit_sim_close(sim);
+    if (ok)
+        *cost = (ClockCost){.us = report.us,
+                            .cores = report.cores,
+                            .bound = npu_pipe_name(report.bound),
+                            .gm_read = report.gm_read,
+                            .gm_written = report.gm_written,
+                            .l2_read = report.l2_hits,
+                            .ub = ub_bytes(lowered)};
     return ok;
+}
+
+const char *clock_fault(Arena *arena, const Plan *plan, const NpuChip *chip)
+{
+    Diag diag = diag_make(arena, "plan", plan->craft);
+    CraftFile *file = craft_read(arena, "plan", plan->craft, &diag);
+    IrProgram *p = file && diag_ok(&diag) ? craft_program(arena, file, 0, &diag) : NULL;
+    IrReport report;
+    if (p && ir_prove(arena, p, chip, &report, &diag))
+        lower_program(arena, p, chip, LOWER_ALIGN, &diag);
+    for (uint32_t i = 0; i < diag.items.len; i++)
+        if (diag.items.at[i].level == DIAG_ERROR)
+            return diag.items.at[i].text;
+    return p ? NULL : "it is no program";
 }
 
 bool clock_is_sound(const Plan *plan, const NpuChip *chip)
 {
     Arena arena = {0};
-    Diag diag = diag_make(&arena, "plan", plan->craft);
-    CraftFile *file = craft_read(&arena, "plan", plan->craft, &diag);
-    IrProgram *p = file && diag_ok(&diag) ? craft_program(&arena, file, 0, &diag) : NULL;
-    IrReport report;
-    if (p && ir_prove(&arena, p, chip, &report, &diag))
-        lower_program(&arena, p, chip, LOWER_ALIGN, &diag);
-    bool ok = p && diag_ok(&diag);
+    bool ok = !clock_fault(&arena, plan, chip);
+    arena_drop(&arena);
+    return ok;
+}
+
+bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost)
+{
+    Arena arena = {0};
+    bool ok = cost_in(&arena, plan, chip, cost);
     arena_drop(&arena);
     return ok;
 }
 
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us)
 {
-    Arena arena = {0};
-    bool ok = time_in(&arena, plan, chip, us);
-    arena_drop(&arena);
+    ClockCost cost;
+    bool ok = clock_cost(plan, chip, &cost);
+    if (ok)
+        *us = cost.us;
     return ok;
 }
 

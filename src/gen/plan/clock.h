@@ -15,7 +15,20 @@ bool clock_launch(Arena *arena, const Plan *plan, const IrProgram *p, struct Emi
  * these sizes. */
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us);
 
-/* Whether neither the checker nor lowering refuses anything of it. */
+/* What the cycle model says of the same launch. */
+typedef struct ClockCost {
+    const char *why; /* it is not timed; NULL: it is */
+    double us;
+    uint32_t cores;
+    const char *bound; /* the busiest pipe of the slowest core */
+    uint64_t gm_read, gm_written,
+        l2_read; /* bytes of all cores; l2_read: of those that were read */
+    int64_t ub;  /* bytes of the largest kernel, scratch included */
+} ClockCost;
+bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost);
+
+/* What the checker or lowering refuses of it; NULL: nothing. */
+const char *clock_fault(Arena *arena, const Plan *plan, const NpuChip *chip);
 bool clock_is_sound(const Plan *plan, const NpuChip *chip);
 
 /* What few kernels for the task's operands stay below: each of them once at the rate that all cores together

@@ -27,12 +27,21 @@ typedef struct PlanOperand {
     uint32_t held;  /* bit a: the program computes with numbers that follow from its axis a */
 } PlanOperand;
 
+/* One stage of a chain. */
+typedef struct PlanStage {
+    const char *operators; /* "binary.mul, reduce.sum" */
+    const char *strategy;
+    const char *schedule; /* its text; NULL: a strategy wrote the program */
+} PlanStage;
+
 typedef struct Plan {
     const char *strategy;
-    const char *name; /* of the operator */
-    Str craft;        /* the program */
-    int64_t tile;     /* the default tile */
+    const char *schedule; /* its text (schedule/text.c); NULL: a strategy wrote the program */
+    const char *name;     /* of the operator */
+    Str craft;            /* the program */
+    int64_t tile;         /* the default tile */
     VEC(PlanOperand) operands;
+    VEC(PlanStage) stages; /* of a chain */
 } Plan;
 
 /* A note of a graph: what it computes in f16 or bf16 is rounded at every step, as the task does.
@@ -49,5 +58,8 @@ const char *plan_bytes(Arena *arena, double bytes);
  * task is out of reach. */
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag);
+/* The program of a schedule that somebody wrote; `file` names where, for diagnostics. */
+bool plan_by_schedule(Arena *arena, const Graph *graph, const NpuChip *chip, const char *file,
+                      Str text, Plan *plan, Diag *diag);
 
 #endif

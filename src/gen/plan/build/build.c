@@ -475,24 +475,61 @@ static Program open_program(const BuildTask *task, const Schedule *schedule)
 
 static void finish_program(const Program *p, Str text, Plan *plan)
 {
-    *plan = (Plan){.strategy = "nest", .name = p->name, .craft = text};
+    Buf schedule = {0};
+    schedule_print(p->nest, p->schedule, &schedule);
+    *plan = (Plan){.strategy = "nest",
+                   .schedule = buf_take(&schedule, p->arena),
+                   .name = p->name,
+                   .craft = text};
+    buf_free(&schedule);
     add_operands(p, plan);
+}
+
+static bool refuse_schedule(Diag *diag, const char *why)
+{
+    diag_error(diag, "G008", (Span){0}, "the schedule cannot be built: %s", why);
+    return false;
+}
+
+/* The axes of the largest tile: what to make smaller. */
+static void hint_smaller(const Schedule *s, Diag *diag)
+{
+    const Band *most = &s->bands.at[0];
+    const Bands *kernels[] = {&s->bands, &s->longer};
+    for (int k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < kernels[k]->len; i++) {
+            const Band *band = &kernels[k]->at[i];
+            if (band->rows.tile * band->lanes.tile > most->rows.tile * most->lanes.tile)
+                most = band;
+        }
+    if (most->rows.axis)
+        diag_hint(diag, "the largest tile has %lld of a%u by %lld of a%u",
+                  (long long)most->rows.tile, most->rows.axis, (long long)most->lanes.tile,
+                  most->lanes.axis);
+    else
+        diag_hint(diag, "the largest tile has %lld of a%u", (long long)most->lanes.tile,
+                  most->lanes.axis);
 }
 
 bool build_plan(const BuildTask *task, const Schedule *schedule, Plan *plan, Diag *diag)
 {
     Program p = open_program(task, schedule);
-    if (!layout_make(p.nest, schedule->inside, &p.layout, diag))
-        return false;
+    Diag own = diag_make(task->arena, diag->file, diag->source);
+    if (!layout_make(p.nest, schedule->inside, &p.layout, &own))
+        return refuse_schedule(diag, own.items.at[0].text);
     if (schedule->longer.len && !whole_sizes(&p, &schedule->bands))
-        return refuse_nest(diag, "the first kernel takes all sizes, the second is never launched");
+        return refuse_schedule(diag,
+                               "the first kernel takes all sizes, the second is never launched");
     add_variants(&p);
     Str text = put_program(&p);
     if (p.failed)
-        return refuse_nest(diag, p.failed);
+        return refuse_schedule(diag, p.failed);
     const char *why = fit_reason(p.arena, text, p.chip);
-    if (why)
-        return refuse_nest(diag, why);
+    if (why) {
+        refuse_schedule(diag, why);
+        hint_smaller(schedule, diag);
+        return false;
+    }
     finish_program(&p, text, plan);
     return true;
 }

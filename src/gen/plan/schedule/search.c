@@ -137,13 +137,14 @@ static void try_change(Search *s, Schedule change)
 {
     Diag quiet = diag_make(s->task.arena, "plan", STR(""));
     PlanBuilt built = {.nest = s->task.nest, .schedule = change};
-    if (s->best.us < 0 || !s->budget || !build_fit(&s->task, &built.schedule, &built.plan, &quiet))
+    if (!s->best.timed || !s->budget || !build_fit(&s->task, &built.schedule, &built.plan, &quiet))
         return;
     s->budget--;
-    if (!clock_plan(&built.plan, s->task.chip, &built.us))
+    built.timed = clock_cost(&built.plan, s->task.chip, &built.cost);
+    if (!built.timed)
         return;
     note_tried(s, &built);
-    if (built.us < s->best.us * CLOCK_GAIN)
+    if (built.cost.us < s->best.cost.us * CLOCK_GAIN)
         s->best = built;
 }
 
@@ -189,12 +190,11 @@ static void search_programs(Search *s, const Roles *roles, bool always)
 {
     const Graph *graph = s->task.nest->graph;
     uint32_t half = s->budget / 2;
-    if (!s->budget || !clock_plan(&s->best.plan, s->task.chip, &s->best.us)) {
-        s->best.us = -1;
+    s->best.timed = s->budget && clock_cost(&s->best.plan, s->task.chip, &s->best.cost);
+    if (!s->best.timed)
         return;
-    }
     note_tried(s, &s->best);
-    if (!always && s->best.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
+    if (!always && s->best.cost.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
         return;
     try_roles(s, roles, half);
     try_shares(s);
@@ -218,9 +218,7 @@ static bool open_search(Arena *arena, const Graph *graph, const NpuChip *chip, c
     if (!nest)
         return false;
     nest_merge(nest);
-    *s = (Search){.task = {.arena = arena, .nest = nest, .chip = chip, .name = name},
-                  .base = nest,
-                  .best = {.us = -1}};
+    *s = (Search){.task = {.arena = arena, .nest = nest, .chip = chip, .name = name}, .base = nest};
     s->best.schedule.parts = PARTS;
     return true;
 }
@@ -254,8 +252,7 @@ bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, cons
         !choose_bands(&s, &s.best.schedule, &roles, diag) || !build_first(&s, &roles, diag))
         return false;
     s.tried = tried;
-    s.budget = clock_budget(graph) - 1;
-    s.budget = s.budget < most ? s.budget : most;
+    s.budget = most;
     search_programs(&s, &roles, true);
     if (!tried->len)
         note_tried(&s, &s.best);
@@ -272,7 +269,7 @@ bool plan_nest_text(Arena *arena, const Graph *graph, const NpuChip *chip, const
     Diag said = diag_make(arena, file, text);
     if (!open_search(arena, graph, chip, name, &s, diag))
         return false;
-    *built = (PlanBuilt){.us = -1};
+    *built = (PlanBuilt){0};
     bool ok = schedule_parse(s.base, text, &built->schedule, &said);
     if (ok) {
         built->nest = s.task.nest = schedule_nest(s.base, &built->schedule);
@@ -281,8 +278,6 @@ bool plan_nest_text(Arena *arena, const Graph *graph, const NpuChip *chip, const
     for (uint32_t i = 0; i < said.items.len; i++)
         vec_push(arena, &diag->items, said.items.at[i]);
     diag->errors += said.errors;
-    if (ok && !clock_plan(&built->plan, chip, &built->us))
-        built->us = -1;
     return ok;
 }
 
@@ -313,7 +308,7 @@ bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const P
         build_shrink(&wanted);
     for (int inside = 0; inside < 2; inside++) {
         Diag quiet = diag_make(arena, diag->file, diag->source);
-        *built = (PlanBuilt){s.task.nest, schedule_copy(arena, &wanted), {0}, -1};
+        *built = (PlanBuilt){.nest = s.task.nest, .schedule = schedule_copy(arena, &wanted)};
         built->schedule.inside = inside;
         if (build_fit(&s.task, &built->schedule, &built->plan, &quiet))
             return true;

@@ -2,7 +2,7 @@
 #ifndef GEN_PLAN_SCHEDULE_SEARCH_H
 #define GEN_PLAN_SCHEDULE_SEARCH_H
 
-#include "gen/plan/plan.h"
+#include "gen/plan/clock.h"
 #include "gen/plan/schedule/schedule.h"
 
 /* A program for one schedule. */
@@ -10,7 +10,8 @@ typedef struct PlanBuilt {
     Nest *nest;
     Schedule schedule; /* as it fits on chip */
     Plan plan;
-    double us; /* predicted; negative: not timed */
+    bool timed;
+    ClockCost cost; /* where it is timed */
 } PlanBuilt;
 
 typedef VEC(PlanBuilt) PlanTried;
@@ -19,8 +20,8 @@ typedef VEC(PlanBuilt) PlanTried;
  * an operator is not understood, or no schedule is legal. */
 bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag);
-/* The same, with every program that was timed on the way, in order, and all `most` that the space has in
- * easy reach where the task is not too large to be timed so often; *best is one of them. */
+/* The same with every program that was timed on the way, `most` of them at most, whatever the task's size;
+ * *best is the number of the one that is kept. */
 bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
                      uint32_t most, PlanTried *tried, uint32_t *best, Diag *diag);
 /* The program of the schedule that the text says (docs/planner.md). False, with a diagnostic at its place in
