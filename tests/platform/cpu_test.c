@@ -119,6 +119,10 @@ T_TEST(cpu_long_reductions_are_shared_by_threads)
                       "torch.randn(512, 1024), torch.randn(512, 1024)", DT_F32);
     CHECK_EQ_INT(p.kernels.len, 2);
     CHECK(p.task.workspace > 0);
+    p = judge(&arena, "self, x, t):\n        return F.cross_entropy(x, t)",
+              "torch.randn(2000, 90), torch.randint(0, 90, (2000,))", DT_F32);
+    CHECK_EQ_INT(p.kernels.len, 2);
+    CHECK(has(&p, "90 lanes of the row"));
     arena_drop(&arena);
 }
 

@@ -324,16 +324,19 @@ void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Bu
     kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
     cpu_open(&w, 0, "%s", "");
-    cpu_open(&w, k->loops.kept & ~k->loops.row, "for (int64_t p = from; p < to; p++) {");
-    cpu_axes(&w, "p", k->loops.point, k->loops.n_point);
-    if (!k->loops.n_point)
-        cpu_line(&w, "(void)p;");
+    if (k->loops.n_point) {
+        cpu_open(&w, k->loops.kept & ~k->loops.row, "for (int64_t p = from; p < to; p++) {");
+        cpu_axes(&w, "p", k->loops.point, k->loops.n_point);
+    } else {
+        cpu_line(&w, "(void)from, (void)to; /* one unit */");
+    }
     switch (k->loops.shape) {
     case KERNEL_MAP: write_results(&w); break;
     case KERNEL_ROWS: write_rows(&w, reached); break;
     case KERNEL_SCAN: write_scan(&w, reached); break;
     }
-    cpu_close(&w);
+    if (k->loops.n_point)
+        cpu_close(&w);
     buf_str(out, buf_view(&w.scope[0].text));
     buf_puts(out, "}\n");
     buf_free(&w.scope[0].head);

@@ -97,8 +97,8 @@ static Str take_text(Arena *arena, Buf *text)
 bool cpu_plan(Arena *arena, const Graph *graph, const char *name, CpuPlan *plan, Diag *diag)
 {
     static const KernelLimits limits = {.platform = "C",
-                                        .serial_most = 1 << 20,
-                                        .serial_again = 64,
+                                        .serial_most = 64, /* windows */
+                                        .serial_again = 16,
                                         .few_threads = 4096,
                                         .few_rows = 64,
                                         .team_row = 1 << 20,
