@@ -4,7 +4,7 @@
  *
  * Prints for every task the least bytes over the time as a share of the copy rate of the same run, the times
  * of the kernel, of PyTorch eager and of torch.compile; then how many are faster and slower by more than 5 %
- * than each, and the geometric means. tools/cuda_bench.py writes such a file on a machine with a GPU; nothing
+ * than each, and the geometric means. tools/platform_bench.py writes such a file on a machine with a GPU; nothing
  * is measured here. */
 #include "base/file.h"
 

@@ -38,7 +38,7 @@ int platform_run(const char *name)
     else if (platform->write)
         fprintf(
             stderr,
-            "acraft run: nothing of platform %s runs from here yet; tools/cuda_bench.py runs CUDA "
+            "acraft run: nothing of platform %s runs from here yet; tools/platform_bench.py runs CUDA "
             "kernels that acraft build wrote, beside PyTorch\n",
             name);
     else
@@ -299,7 +299,7 @@ static int write_made(CmdArgs *args, const PlatformAsk *ask, const Platform *pla
     return CMD_OK;
 }
 
-/* The model file and the sizes it was read with, for whoever compares values (tools/cuda_bench.py). */
+/* The model file and the sizes it was read with, for whoever compares values (tools/platform_bench.py). */
 static void add_task(Arena *arena, const TorchTask *task, Str model, EmitFiles *files)
 {
     Buf sizes = {0};

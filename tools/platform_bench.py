@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs CUDA kernels that acraft wrote beside PyTorch, on a machine with an NVIDIA GPU.
+"""Runs kernels that acraft wrote beside PyTorch: CUDA on a machine with an NVIDIA GPU, C on its processor.
 
-    cuda_bench.py DIR OUT.tsv [--compile] [--reps N] [--only NAME,...] [--limit SECONDS]
+    platform_bench.py cuda|cpu DIR OUT.tsv [--compile] [--reps N] [--only NAME,...] [--limit SECONDS]
 
-DIR/*/ each hold NAME.cu, NAME.json (as `acraft build --platform cuda` writes them), model.py and `sizes`
-(integers of the model file as they were set, one "NAME VALUE" a line). Compiles all with nvcc, compares
+DIR/*/ each hold NAME.cu or NAME.c, NAME.json (as `acraft build --platform cuda|cpu` writes them), model.py and
+`sizes` (integers of the model file as they were set, one "NAME VALUE" a line). Compiles all, compares
 values with PyTorch eager on the same inputs, and times kernel, eager and (--compile) torch.compile by
-turns, each run after 256 MiB were written to empty L2; the median of N. Every timed result is compared too.
-Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
+turns, each run after 256 MiB were written to empty the caches; the median of N. Every timed result is compared
+too. Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
 """
 import argparse
 import concurrent.futures
@@ -26,16 +26,67 @@ DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i
           "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
 
 
-def compile_one(folder, manifest):
+class Cuda:
+    name = "cuda"
+    compilers = 16
+
+    @staticmethod
+    def compile(source, library):
+        return ["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC", "-Xptxas", "-v", "-o", library,
+                f"{source}.cu"]
+
+    @staticmethod
+    def arguments():
+        return [ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)]
+
+    @staticmethod
+    def time(f):
+        a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        a.record()
+        f()
+        b.record()
+        b.synchronize()
+        return a.elapsed_time(b)
+
+    @staticmethod
+    def machine():
+        return f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}"
+
+
+class Cpu:
+    name = "cpu"
+    compilers = 2
+
+    @staticmethod
+    def compile(source, library):
+        return ["cc", "-std=c17", "-O3", "-fopenmp", "-fPIC", "-shared", "-ffp-contract=fast", "-fno-math-errno",
+                "-fno-trapping-math", "-o", library, f"{source}.c", "-lm"]
+
+    @staticmethod
+    def arguments():
+        return []
+
+    @staticmethod
+    def time(f):
+        start = time.perf_counter()
+        f()
+        return (time.perf_counter() - start) * 1e3
+
+    @staticmethod
+    def machine():
+        model = re.findall(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
+        return f"{model[0] if model else 'processor'}, {torch.get_num_threads()} threads, PyTorch {torch.__version__}"
+
+
+def compile_one(device, folder, manifest):
     name = manifest["name"]
     library = f"/tmp/{os.path.basename(os.path.dirname(folder))}_{os.path.basename(folder)}.so"
-    got = subprocess.run(["nvcc", "-std=c++17", "-O3", "-arch=sm_90", "-shared", "-Xcompiler", "-fPIC", "-Xptxas",
-                          "-v", "-o", library, f"{folder}/{name}.cu"], capture_output=True, text=True)
+    got = subprocess.run(device.compile(f"{folder}/{name}", library), capture_output=True, text=True)
     spills = sum(int(n) for n in re.findall(r"(\d+) bytes spill stores", got.stderr))
     return library if got.returncode == 0 else None, got.stderr[-400:], spills
 
 
-def read_model(folder):
+def read_model(device, folder):
     text = open(f"{folder}/model.py").read()
     for line in open(f"{folder}/sizes"):
         name, value = line.split()
@@ -44,11 +95,11 @@ def read_model(folder):
     path = f"/tmp/{os.path.basename(folder)}_model.py"  # torch.compile looks at the file
     open(path, "w").write(text)
     exec(compile(text, path, "exec"), space)
-    with torch.device("cuda"):
+    with torch.device(device.name):
         torch.manual_seed(1)
         model = space["Model"](*space["get_init_inputs"]())
         inputs = space["get_inputs"]()
-    return model.cuda(), [x.cuda() if isinstance(x, torch.Tensor) else x for x in inputs]
+    return model.to(device.name), [x.to(device.name) if isinstance(x, torch.Tensor) else x for x in inputs]
 
 
 def attribute(owner, path):
@@ -58,27 +109,28 @@ def attribute(owner, path):
 
 
 class Kernel:
-    def __init__(self, library, manifest, model, inputs):
+    def __init__(self, device, library, manifest, model, inputs):
+        self.device = device
         self.function = getattr(ctypes.CDLL(library), manifest["name"] + "_launch")
         tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
         self.held, self.outputs = [], []
         for o in manifest["operands"]:
             if o["kind"] == "output":
-                t = torch.empty(o["shape"], dtype=DTYPES[o["dtype"]], device="cuda")
+                t = torch.empty(o["shape"], dtype=DTYPES[o["dtype"]], device=device.name)
                 self.outputs.append(t)
             else:
                 t = (tensors[o["input"]] if o["kind"] == "input" else attribute(model, o["of"])).detach().contiguous()
                 if list(t.shape) != o["shape"] or t.dtype != DTYPES[o["dtype"]]:
                     raise ValueError(f"{o['name']}: {list(t.shape)} {t.dtype}, the kernel wants {o['shape']} {o['dtype']}")
             self.held.append(t)
-        self.workspace = torch.empty(max(1, manifest["workspace"]), dtype=torch.uint8, device="cuda")
+        self.workspace = torch.empty(max(1, manifest["workspace"]), dtype=torch.uint8, device=device.name)
         self.arguments = [ctypes.c_void_p(t.data_ptr()) for t in self.held]
         self.arguments.append(ctypes.c_void_p(self.workspace.data_ptr()))
 
     def __call__(self):
-        status = self.function(*self.arguments, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+        status = self.function(*self.arguments, *self.device.arguments())
         if status:
-            raise RuntimeError(f"cudaError {status}")
+            raise RuntimeError(f"{self.device.name}Error {status}")
         return self.outputs
 
     def poison(self):
@@ -107,34 +159,31 @@ def compare(got, want):
     return worst
 
 
-def measure(functions, reps, flush):
+def measure(device, functions, reps, flush):
     times = [[] for _ in functions]
     for _ in range(reps):
         for i, f in enumerate(functions):
-            a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             flush.zero_()
-            a.record()
-            f()
-            b.record()
-            b.synchronize()
-            times[i].append(a.elapsed_time(b))
+            times[i].append(device.time(f))
     return [sorted(t)[len(t) // 2] for t in times]
 
 
-def copy_rate(flush):
-    a, b = torch.empty(1 << 30, device="cuda"), torch.empty(1 << 30, device="cuda")
-    (ms,) = measure([lambda: b.copy_(a)], 15, flush)
-    return 8 * (1 << 30) / ms / 1e6
+def copy_rate(device, flush):
+    n = 1 << (30 if device.name == "cuda" else 27)
+    a, b = torch.ones(n, device=device.name), torch.ones(n, device=device.name)
+    (ms,) = measure(device, [lambda: b.copy_(a)], 15, flush)
+    return 8 * n / ms / 1e6
 
 
-def run_task(folder, manifest, library, options, flush):
-    model, inputs = read_model(folder)
-    kernel = Kernel(library, manifest, model, inputs)
+def run_task(device, folder, manifest, library, options, flush):
+    model, inputs = read_model(device, folder)
+    kernel = Kernel(device, library, manifest, model, inputs)
     with torch.no_grad():
         want = [t.clone() if t.numel() < 1 << 28 else t for t in flat(model(*inputs))]
         kernel.poison()
         error = compare(kernel(), want)
-        torch.cuda.synchronize()
+        if device.name == "cuda":
+            torch.cuda.synchronize()
         functions = [kernel, lambda: model(*inputs)]
         if options.compile and time.time() < options.until:
             try:
@@ -145,13 +194,14 @@ def run_task(folder, manifest, library, options, flush):
                 print(f"{folder}: torch.compile: {e}", file=sys.stderr)
         for f in functions:
             f()
-        times = measure(functions, options.reps, flush)
+        times = measure(device, functions, options.reps, flush)
         error = max(error, compare(kernel.outputs, want))
     return error, times
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("platform", choices=["cuda", "cpu"])
     parser.add_argument("dir")
     parser.add_argument("out")
     parser.add_argument("--compile", action="store_true")
@@ -159,6 +209,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=int, default=500)
     options = parser.parse_args()
+    device = Cuda if options.platform == "cuda" else Cpu
     options.until = time.time() + options.limit
     only = set(options.only.split(",")) - {""}
     done = set()
@@ -169,22 +220,21 @@ def main():
         name = os.path.basename(os.path.dirname(path))
         if name not in done and (not only or name in only):
             tasks.append((os.path.dirname(path), json.load(open(path))))
-    with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        libraries = list(pool.map(lambda t: compile_one(*t), tasks))
-    flush = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
-    rate = copy_rate(flush)
+    with concurrent.futures.ThreadPoolExecutor(device.compilers) as pool:
+        libraries = list(pool.map(lambda t: compile_one(device, *t), tasks))
+    flush = torch.empty(1 << 28, dtype=torch.uint8, device=device.name)
+    rate = copy_rate(device, flush)
     with open(options.out, "a") as out:
-        out.write(f"# {torch.cuda.get_device_name()}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}, "
-                  f"{time.strftime('%Y-%m-%d')}, copy {rate:.0f} GB/s, median of {options.reps}\n")
+        out.write(f"# {device.machine()}, {time.strftime('%Y-%m-%d')}, copy {rate:.3g} GB/s, median of {options.reps}\n")
         if not done:
             out.write("task\tbytes\terror\tours_ms\teager_ms\tcompile_ms\tspills\tnote\n")
         for (folder, manifest), (library, said, spills) in zip(tasks, libraries):
             name = os.path.basename(folder)
             if not library:
-                out.write(f"{name}\t{manifest['bytes']}\t\t\t\t\t\tnvcc: {' '.join(said.split())[-200:]}\n")
+                out.write(f"{name}\t{manifest['bytes']}\t\t\t\t\t\tcompiler: {' '.join(said.split())[-200:]}\n")
                 continue
             try:
-                error, times = run_task(folder, manifest, library, options, flush)
+                error, times = run_task(device, folder, manifest, library, options, flush)
                 times += [float("nan")] * (3 - len(times))
                 out.write(f"{name}\t{manifest['bytes']}\t{error:.3g}\t" +
                           "\t".join(f"{t:.4f}" if t == t else "" for t in times) + f"\t{spills}\t\n")
@@ -194,7 +244,8 @@ def main():
                     out.flush()
                     sys.exit(75)  # the device answers no more: a new process goes on behind this task
             out.flush()
-            torch.cuda.empty_cache()
+            if device is Cuda:
+                torch.cuda.empty_cache()
             torch._dynamo.reset()
 
 
