@@ -210,19 +210,21 @@ static void mark_positions(Lower *l, const IrBlock *body)
 
 /* ---- sizes ---- */
 
-static IrExprId buffer_bytes(Lower *l, const IrBuffer *b, bool compared)
+static IrExprId buffer_bytes(Lower *l, const IrBuffer *b, const Placed *p)
 {
     if (b->memory != IR_UB)
         return cube_bytes(l, b);
     IrExprId cols = b->shape[b->rank - 1];
     IrExprId bytes;
+    if (p->dense)
+        cols = lx_mul(l, b->shape[0], lx_align(l, cols, p->unit));
     if (b->mask)
         bytes = ir_expr2(l->ir, IR_E_FLOORDIV, lx_align(l, cols, 256), lx_int(l, 8));
     else
         bytes = lx_align(l, lx_mul(l, cols, lx_int(l, (int64_t)dtype_bytes(b->dtype))), 32);
-    if (b->rank == 2)
+    if (b->rank == 2 && !p->dense)
         bytes = lx_mul(l, b->shape[0], bytes);
-    if (compared)
+    if (p->compared)
         bytes = lx_add(l, lx_align(l, bytes, 256), b->rank == 2 ? lx_int(l, 256) : 0);
     return bytes;
 }
@@ -319,7 +321,7 @@ static void place(Lower *l, const Span2 *at, uint32_t buffer)
     const IrBuffer *b = &l->source->buffers.at[buffer];
     Placed *p = &l->plan->placed.at[buffer];
     AscStorage storage = storage_of(p);
-    IrExprId bytes = buffer_bytes(l, b, p->compared);
+    IrExprId bytes = buffer_bytes(l, b, p);
     uint32_t member = UINT32_MAX;
     if (p->loose && b->memory != IR_UB) {
         refuse_order(l, b);
@@ -420,6 +422,7 @@ static void init_kernel(Lower *l, uint32_t kernel)
     for (uint32_t i = 0; i < source->buffers.len; i++)
         vec_push(l->arena, &l->plan->placed, ((Placed){.local = ASC_NO_LOCAL}));
     lower_lives(l);
+    lower_pitches(l);
     mark_compared(l, &source->body);
     mark_positions(l, &source->body);
     Span2 *at = arena_array(l->arena, Span2, l->ir->stmts.len);

@@ -37,6 +37,9 @@ typedef struct Placed {
     bool direct;         /* a bound queue whose values no vector instruction touches */
     uint8_t touches;     /* TOUCH_* over the whole kernel */
     bool compared;       /* operand of a compare: rounded up to whole repeats */
+    bool tight;          /* 2-D: rows are as wide as its views, not as declared */
+    bool dense;          /* 2-D mask: its bits lie as the elements it was compared from */
+    uint16_t unit;       /* 2-D: rows are padded to multiples of so many elements */
     uint8_t scaled;      /* holds positions times this many bytes; 0: as the source says */
     uint32_t begin, end; /* positions of its first and last use, loops it lives across included */
 } Placed;
@@ -129,6 +132,8 @@ void lower_streams(Lower *l);
 void lower_verify(const Lower *l, LowerPass done);
 
 void lower_lives(Lower *l);
+/* Decides how far apart the rows of 2-D buffers lie (pitch.c); after the lives. */
+void lower_pitches(Lower *l);
 const IrBlock *lower_block(const Lower *l, Home home);
 uint8_t lower_touch(const Lower *l, IrStmtId stmt, uint32_t buffer);
 /* The views an operation reads (the mask of a select too) and writes. */

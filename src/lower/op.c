@@ -11,13 +11,15 @@ void op_unsupported(Lower *l, const IrStmt *s, const char *what)
 
 DType view_dtype(const IrView *view) { return view->dtype == DT_BOOL ? DT_U8 : view->dtype; }
 
-static IrExprId row_stride(Lower *l, const IrBuffer *b, DType dtype)
+/* Elements from row to row of a 2-D buffer: of its own dtype, or as the view sees them. */
+static IrExprId row_stride(Lower *l, uint32_t buffer, IrExprId cols, DType dtype)
 {
+    const IrBuffer *b = &l->source->buffers.at[buffer];
+    const Placed *p = &l->plan->placed.at[buffer];
     int64_t own = (int64_t)dtype_bytes(b->dtype), seen = (int64_t)dtype_bytes(dtype);
-    if (b->mask)
-        return lx_align(l, b->shape[1], 256);
-    if (own == seen)
-        return lx_align(l, b->shape[1], 32 / own);
+    bool as_wide = p->tight || p->dense;
+    if (b->mask || own == seen)
+        return lx_align(l, as_wide ? cols : b->shape[1], p->unit);
     IrExprId bytes = lx_align(l, lx_mul(l, b->shape[1], lx_int(l, own)), 32);
     return ir_expr2(l->ir, IR_E_FLOORDIV, bytes, lx_int(l, seen));
 }
@@ -34,7 +36,9 @@ View2 view_of(Lower *l, const IrView *view)
     bool two = view->rank == 2;
     uint32_t col = two ? 1 : 0;
     View2 v = {.cols = view->size[col], .mask = b->mask};
-    IrExprId stride = b->rank == 2 ? row_stride(l, b, view_dtype(view)) : 0;
+    const Placed *p = &l->plan->placed.at[view->buffer];
+    IrExprId stride = b->rank == 2 ? row_stride(l, view->buffer, view->size[col], view_dtype(view))
+                                   : 0;
     IrExprId offset = lx_is(l, view->start[col], 0) ? 0 : view->start[col];
     IrExprId row = two ? view->start[0] : view->row;
     if (stride && row && !lx_is(l, row, 0))
@@ -44,8 +48,9 @@ View2 view_of(Lower *l, const IrView *view)
         v.stride = stride;
         v.full = lx_is(l, view->start[1], 0) && ir_same(l->ir, view->size[1], b->shape[1]) &&
                  dtype_bytes(b->dtype) == dtype_bytes(view_dtype(view));
+        v.full = b->mask ? p->dense : p->tight || v.full;
     }
-    uint32_t local = l->plan->placed.at[view->buffer].local;
+    uint32_t local = p->local;
     v.ref = ref_local(local, b->mask ? DT_U8 : view_dtype(view),
                       b->mask ? mask_bytes(l, offset) : offset);
     return v;
@@ -55,7 +60,7 @@ IrExprId view_room(Lower *l, const IrView *view)
 {
     const IrBuffer *b = &l->source->buffers.at[view->buffer];
     int64_t own = (int64_t)dtype_bytes(b->dtype), seen = (int64_t)dtype_bytes(view_dtype(view));
-    IrExprId cols = b->rank == 2 ? row_stride(l, b, b->dtype) : b->shape[0];
+    IrExprId cols = b->rank == 2 ? row_stride(l, view->buffer, b->shape[1], b->dtype) : b->shape[0];
     if (own > seen)
         cols = lx_mul(l, cols, lx_int(l, own / seen));
     return b->rank == 2 ? lx_mul(l, b->shape[0], cols) : cols;
@@ -99,9 +104,9 @@ static void lower_run(Lower *l, const IrStmt *s, AscRef dst, const AscRef *src, 
 
 static bool one_run(const Lower *l, const View2 *dst, const View2 *src, uint32_t count)
 {
-    bool one = dst->full && !dst->mask;
+    bool one = dst->full;
     for (uint32_t i = 0; one && i < count; i++)
-        one = src[i].full && !src[i].mask && ir_same(l->ir, dst->stride, src[i].stride);
+        one = src[i].full && ir_same(l->ir, dst->stride, src[i].stride);
     return one;
 }
 

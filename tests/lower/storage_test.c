@@ -196,3 +196,51 @@ T_TEST(unproven_lengths_are_padded)
             CHECK_EQ_INT(p->stmts.at[i].copy.form, ASC_COPY_PAD);
     arena_drop(&arena);
 }
+
+/* Tiles that are used narrower than declared, all at the same width: rows lie at that width, and comparing
+ * and selecting is one call each for all rows. A mask that some statement sees by rows keeps gaps. */
+#define TILES                                        \
+    "craft = 1\n"                                    \
+    "n = dim(1, 1000)\n"                             \
+    "@host\n"                                        \
+    "def op(x: gm[f32, n, n], y: out[f32, n, n]):\n" \
+    "    k[chip.cores](x, y)\n"                      \
+    "@kernel\n"                                      \
+    "def k(x: gm[f32, n, n], y: out[f32, n, n]):\n"  \
+    "    a = ub(f32, 4, 1000, depth=2)\n"            \
+    "    b = ub(f32, 4, 1000, depth=2)\n"            \
+    "    m = mask(4, 1000)\n"                        \
+    "    for r in mine(tiles(n, 4)):\n"              \
+    "        with copyin():\n"                       \
+    "            load(a[:r.size, :n], x[r, :])\n"    \
+    "        with compute():\n"
+#define TILES_END               \
+    "        with copyout():\n" \
+    "            store(y[r, :], b[:r.size, :n])\n"
+
+T_TEST(rows_of_one_width_are_one_run)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(
+        &arena, TILES
+        "            m[:r.size, :n] = a[:r.size, :n] > 0.0\n"
+        "            b[:r.size, :n] = where(m[:r.size, :n], a[:r.size, :n], 1.0)\n" TILES_END);
+    CHECK_EQ_INT(help_count(p, UINT32_MAX, ASC_S_FOR), 1); /* that of the tiles */
+    p = lowered(&arena,
+                TILES "            m[:r.size, :n] = a[:r.size, :n] > 0.0\n"
+                      "            b[:r.size, :n] = where(m[:r.size, :n], a[:r.size, :n], 1.0)\n"
+                      "            m[0, :n] = a[0, :n] > 1.0\n"
+                      "            b[0, :n] = where(m[0, :n], a[0, :n], 2.0)\n" TILES_END);
+    CHECK(help_count(p, UINT32_MAX, ASC_S_FOR) > 1);
+    arena_drop(&arena);
+}
+
+T_TEST(rows_of_two_widths_stay_where_they_are)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena,
+                            TILES "            b[:r.size, :n] = a[:r.size, :n] + 1.0\n"
+                                  "            b[:r.size, :8] = exp(b[:r.size, :8])\n" TILES_END);
+    CHECK(help_count(p, UINT32_MAX, ASC_S_FOR) > 1);
+    arena_drop(&arena);
+}
