@@ -104,6 +104,22 @@ T_TEST(nest_picks_by_places)
                 "torch.randn(5, 9)");
 }
 
+/* The largest of what is left, a few times: fused with what reads it, along any dimension, ties in order. */
+T_TEST(nest_takes_the_largest_by_turns)
+{
+    check_model("self, x):\n"
+                "        v, i = torch.topk(x, 2, dim=-1)\n"
+                "        return torch.softmax(v, dim=-1), i\n",
+                "torch.randn(130, 24)");
+    check_model("self, x):\n"
+                "        v, i = torch.topk(x, 3, dim=-1, largest=False)\n"
+                "        return v, i, x.sum(-1)\n",
+                "torch.randn(9, 70).round()");
+    check_model("self, x):\n"
+                "        v, i = torch.topk(x + 1.0, 3, dim=-1)\n        return v.sum(-1)\n",
+                "torch.randn(11, 70)");
+}
+
 /* A result that is written in two halves, and a norm over both: each half is read once. */
 T_TEST(nest_reduces_in_the_parts_that_results_have)
 {

@@ -264,9 +264,9 @@ static void store_value(Build *b, const NestStore *store)
         build_store_one(b, store);
     else if (kind == BUILD_SCALAR)
         b->failed = "a result would be stored one element at a time";
-    if (build_step(b, &store->index) > 1)
+    if (build_is_woven(b, &store->index))
         build_strided_store(b, store);
-    if (kind == BUILD_SCALAR || build_step(b, &store->index) > 1)
+    if (kind == BUILD_SCALAR || build_is_woven(b, &store->index))
         return;
     const char *buffer = build_buffer(b, 'o', kind, dtype, b->store_depth, 0);
     const char *view = build_view(b, kind, buffer);

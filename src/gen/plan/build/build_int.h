@@ -15,9 +15,10 @@ typedef struct BuildBuffer {
     int depth;
     char stem;
     int64_t rows, lanes; /* its size; later bands use it with as many rows as they need */
-    int64_t times;       /* LANES: it has so many times the lanes of a tile */
-    NestId owner;        /* 0: nobody holds it */
-    bool kept;           /* until the band ends */
+    int64_t
+        times; /* it has so many times the lanes of a tile, or the rows where it has one value a row */
+    NestId owner; /* 0: nobody holds it */
+    bool kept;    /* until the band ends */
 } BuildBuffer;
 
 typedef VEC(BuildBuffer) BuildPool;
@@ -29,7 +30,13 @@ typedef struct BuildStrided {
     const char *buffer;
 } BuildStrided;
 
-enum { BUILD_STEPS = 8 };
+enum { BUILD_STEPS = 9 };
+
+/* What puts as many runs as a step has elements together by turns. */
+typedef struct BuildWeave {
+    const char *runs;   /* one run behind the other */
+    const char *places; /* i32: where each element of the result stands among the runs */
+} BuildWeave;
 
 enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many for copies out */
 
@@ -48,13 +55,11 @@ typedef struct Build {
     VEC(BuildStrided) strided;
     const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
     const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
-    const char *runs[BUILD_STEPS];  /* per step: what is put together, one run behind the other */
-    const char
-        *weaves[BUILD_STEPS]; /* per step: i32 places that put as many runs together by turns */
-    BuildPool *pool;          /* of the kernel */
-    uint32_t *next;           /* number of its next scalar */
-    uint32_t number;          /* of the band */
-    const char *core;         /* which rows of workspaces an access is to: "core_id()", "q" */
+    BuildWeave weaves[BUILD_STEPS], row_weaves[BUILD_STEPS]; /* per step: of lanes, of rows */
+    BuildPool *pool;                                         /* of the kernel */
+    uint32_t *next;                                          /* number of its next scalar */
+    uint32_t number;                                         /* of the band */
+    const char *core; /* which rows of workspaces an access is to: "core_id()", "q" */
     int load_depth, store_depth;
     const char *failed; /* why it cannot be built; NULL: so far it can */
 } Build;
@@ -85,6 +90,7 @@ const char *build_expr(Build *b, NestId id);
 /* Every step-th element (strided.c). The places, before all loops; a load; its elements; a store of all
  * results that are put together by turns, when the first of them comes. */
 int64_t build_step(const Build *b, const Affine *index);
+bool build_is_woven(const Build *b, const Affine *index);
 void build_places(Build *b);
 void build_strided_load(Build *b, NestId id, bool *open);
 const char *build_picked(Build *b, NestId id);

@@ -8,6 +8,18 @@ int64_t build_step(const Build *b, const Affine *index)
     return by > 1 ? by : 1;
 }
 
+/* Results of one value a row that are put together by turns. */
+static int64_t row_step(const Build *b, const Affine *index)
+{
+    int64_t by = b->band->rows.axis ? affine_by(index, b->band->rows.axis) : 0;
+    return !affine_by(index, b->band->lanes.axis) && by > 1 ? by : 1;
+}
+
+bool build_is_woven(const Build *b, const Affine *index)
+{
+    return build_step(b, index) > 1 || row_step(b, index) > 1;
+}
+
 /* ---- places ---- */
 
 static void keep_buffer(Build *b, const char *name)
@@ -26,26 +38,49 @@ static void add_picks(Build *b, int64_t step)
     build_line(b, "    %s = iota(0, %lld)", b->picks[step], (long long)step);
 }
 
-/* Place i of what is woven is element i / step of run i % step, and run r begins at r * tile. */
-static void add_weave(Build *b, int64_t step)
+/* Elements from the begin of one run to that of the next: a multiple of 32 bytes. */
+static int64_t run_begin(const Build *b, BuildKind kind)
 {
-    long long tile = b->band->lanes.tile, k = step;
-    if (step < 2 || b->weaves[step])
+    return kind == BUILD_ROWS ? (b->band->rows.tile + 7) / 8 * 8 : b->band->lanes.tile;
+}
+
+/* Room for `step` runs. */
+static const char *woven_buffer(Build *b, char stem, BuildKind kind, DType dtype, int depth,
+                                int64_t step, NestId owner)
+{
+    BuildBuffer want = {.kind = kind,
+                        .dtype = dtype,
+                        .depth = depth,
+                        .stem = stem,
+                        .rows = kind == BUILD_ROWS ? run_begin(b, kind) : b->band->rows.tile,
+                        .lanes = b->band->lanes.tile,
+                        .times = step,
+                        .owner = owner};
+    return build_take(b, want);
+}
+
+/* Place i of what is woven is element i / step of run i % step, and run r begins at r * tile. The runs are
+ * lanes of a tile, or its rows where each has one value. */
+static void add_weave(Build *b, BuildWeave *w, int64_t step, BuildKind kind)
+{
+    bool rows = kind == BUILD_ROWS;
+    long long tile = run_begin(b, kind), k = step;
+    if (step < 2 || w->places)
         return;
-    const char *place = build_wide(b, 'u', BUILD_LANES, DT_F32, 1, step, 1);
-    const char *run = build_wide(b, 'u', BUILD_LANES, DT_F32, 1, step, 2);
-    b->weaves[step] = build_wide(b, 'e', BUILD_LANES, DT_I32, 1, step, 0);
-    keep_buffer(b, b->weaves[step]);
+    const char *place = woven_buffer(b, 'u', kind, DT_F32, 1, step, 1);
+    const char *run = woven_buffer(b, 'u', kind, DT_F32, 1, step, 2);
+    w->places = woven_buffer(b, 'e', kind, DT_I32, 1, step, 0);
+    keep_buffer(b, w->places);
     build_line(b, "with compute():");
     build_line(b, "    %s = iota(0.0, 1.0, f32)", place);
     build_line(b, "    %s = floor((%s + 0.5) * %.9g)", run, place, 1.0 / (double)k);
-    build_line(b, "    %s = cast(%s + (%s - %s * %lld.0) * %lld.0, i32)", b->weaves[step], run,
-               place, run, k, tile);
-    build_line(b, "    %s = min(max(%s, 0), %lld)", b->weaves[step], b->weaves[step], k * tile - 1);
-    b->runs[step] = build_wide(b, 'c', b->band->rows.axis ? BUILD_TILE : BUILD_LANES, DT_F32, 1,
-                               step, 0);
-    keep_buffer(b, b->runs[step]);
-    build_line(b, "    %s = 0.0", b->runs[step]); /* short runs leave a gap behind them */
+    build_line(b, "    %s = cast(%s + (%s - %s * %lld.0) * %lld.0, i32)", w->places, run, place,
+               run, k, tile);
+    build_line(b, "    %s = min(max(%s, 0), %lld)", w->places, w->places, k * tile - 1);
+    w->runs = woven_buffer(b, 'c', !rows && b->band->rows.axis ? BUILD_TILE : kind, DT_F32, 1, step,
+                           0);
+    keep_buffer(b, w->runs);
+    build_line(b, "    %s = 0.0", w->runs); /* short runs leave a gap behind them */
     for (uint32_t i = 0; i < b->pool->len; i++)
         b->pool->at[i].owner = b->pool->at[i].stem == 'u' ? 0 : b->pool->at[i].owner;
 }
@@ -55,17 +90,32 @@ void build_places(Build *b)
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD)
             add_picks(b, build_step(b, &b->nest->values.at[i].index));
-    for (uint32_t i = 0; i < b->band->stores.len; i++)
-        add_weave(b, build_step(b, &b->nest->stores.at[b->band->stores.at[i]].index));
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        const Affine *index = &b->nest->stores.at[b->band->stores.at[i]].index;
+        int64_t lanes = build_step(b, index), rows = row_step(b, index);
+        if (lanes >= BUILD_STEPS || rows >= BUILD_STEPS)
+            b->failed = "single elements of a result are written";
+        if (b->failed)
+            return;
+        add_weave(b, &b->weaves[lanes], lanes, BUILD_LANES);
+        add_weave(b, &b->row_weaves[rows], rows, BUILD_ROWS);
+    }
 }
 
 /* ---- loads ---- */
 
-/* The view of a buffer that has `step` elements for each lane. */
+/* How many elements a run has: lanes of a tile, or rows of one value. */
+static const char *run_size(Build *b, BuildKind kind)
+{
+    return kind == BUILD_ROWS ? build_rows(b) : build_lanes(b);
+}
+
+/* The view of a buffer that has `step` elements for each lane, or for each row. */
 static const char *wide_view(Build *b, BuildKind kind, const char *buffer, int64_t step)
 {
     const char *rows = kind == BUILD_TILE ? str_format(b->arena, ":%s, ", build_rows(b)) : "";
-    return str_format(b->arena, "%s[%s:%lld * %s]", buffer, rows, (long long)step, build_lanes(b));
+    return str_format(b->arena, "%s[%s:%lld * %s]", buffer, rows, (long long)step,
+                      run_size(b, kind));
 }
 
 /* The axis that says which element of a step is wanted; 0: the index's number does. */
@@ -176,20 +226,33 @@ static const NestStore *store_at(const Build *b, const NestStore *store, int64_t
     return NULL;
 }
 
+/* Whether the tensor's last dimension is walked in steps, all elements of which lie in it. */
+static bool is_flat(const Build *b, const NestStore *store, uint32_t axis, int64_t step)
+{
+    const LayoutTensor *t = &b->layout->tensors[store->tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(b->nest, t, &store->index, at);
+    return at[t->rank - 1].axis == axis && at[t->rank - 1].by == step;
+}
+
 void build_strided_store(Build *b, const NestStore *store)
 {
-    int64_t step = build_step(b, &store->index);
-    long long tile = b->band->lanes.tile, k = step;
-    DType dtype = b->nest->tensors.at[store->tensor].dtype;
-    if (store->index.at % step)
-        return; /* written with the first */
     uint64_t axes = 0;
     for (uint32_t i = 0; i < store->index.n; i++)
         axes |= UINT64_C(1) << store->index.term[i].axis;
     BuildKind kind = build_kind(b, axes);
-    bool rows = kind == BUILD_TILE;
-    const char *lanes = build_lanes(b), *runs = b->runs[step];
-    const char *out = build_wide(b, 'o', kind, dtype, b->store_depth, step, 0);
+    bool by_rows = kind == BUILD_ROWS, rows = kind == BUILD_TILE;
+    int64_t step = by_rows ? row_step(b, &store->index) : build_step(b, &store->index);
+    const BandTile *run = by_rows ? &b->band->rows : &b->band->lanes;
+    const BuildWeave *w = by_rows ? &b->row_weaves[step] : &b->weaves[step];
+    long long tile = run_begin(b, kind), k = step;
+    DType dtype = b->nest->tensors.at[store->tensor].dtype;
+    if (store->index.at % step)
+        return; /* written with the first */
+    if (!is_flat(b, store, run->axis, step))
+        b->failed = "single elements of a result are written";
+    const char *size = run_size(b, kind);
+    const char *out = woven_buffer(b, 'o', kind, dtype, b->store_depth, step, 0);
     const char *all_rows = rows ? str_format(b->arena, ":%s, ", build_rows(b)) : "";
     build_line(b, "with compute():");
     b->depth++;
@@ -200,17 +263,17 @@ void build_strided_store(Build *b, const NestStore *store)
             continue;
         }
         const char *expr = build_expr(b, s->value);
-        build_line(b, "%s[%s%lld : %lld + %s] = %s", runs, all_rows, (long long)i * tile,
-                   (long long)i * tile, lanes, expr);
+        build_line(b, "%s[%s%lld : %lld + %s] = %s", w->runs, all_rows, (long long)i * tile,
+                   (long long)i * tile, size, expr);
     }
-    const char *wide = dtype == DT_F32 ? out : build_wide(b, 'w', kind, DT_F32, 1, step, 0);
+    const char *wide = dtype == DT_F32 ? out : woven_buffer(b, 'w', kind, DT_F32, 1, step, 0);
     if (rows) {
         build_line(b, "for k_ in range(%s):", build_rows(b));
         build_line(b, "    %s[k_, :%lld * %s] = gather(%s[k_, :%lld], %s[:%lld * %s])", wide, k,
-                   lanes, runs, k * tile, b->weaves[step], k, lanes);
+                   size, w->runs, k * tile, w->places, k, size);
     } else {
-        build_line(b, "%s[:%lld * %s] = gather(%s, %s[:%lld * %s])", wide, k, lanes, runs,
-                   b->weaves[step], k, lanes);
+        build_line(b, "%s[:%lld * %s] = gather(%s, %s[:%lld * %s])", wide, k, size, w->runs,
+                   w->places, k, size);
     }
     if (dtype != DT_F32)
         build_line(b, "%s = cast(%s, %s)", wide_view(b, kind, out, step),

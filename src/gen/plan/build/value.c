@@ -58,7 +58,7 @@ void build_declare(const BuildPool *pool, Buf *out)
         if (f->kind == BUILD_TILE)
             buf_printf(out, "%lld, ", (long long)f->rows);
         buf_printf(out, "%lld%s)\n",
-                   (long long)(f->kind == BUILD_ROWS ? f->rows : f->lanes * f->times),
+                   (long long)((f->kind == BUILD_ROWS ? f->rows : f->lanes) * f->times),
                    f->depth > 1 ? ", depth=2" : "");
     }
 }
@@ -151,11 +151,16 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
         return from ? str_format(b->arena, "j%u + %lld", at->axis, from)
                     : str_format(b->arena, "j%u", at->axis);
     const char *size = b->layout->size[at->axis];
+    char range = tile == &b->band->rows ? 'r' : 't';
     if (at->by > 1) { /* all elements of the steps, whichever of them is wanted */
         long long step = at->by, base = from / step * step;
+        if (!base)
+            return tile->whole ? str_format(b->arena, ": %lld * %s", step, size)
+                               : str_format(b->arena, "%lld * %c.start : %lld * %c.stop", step,
+                                            range, step, range);
         return tile->whole ? str_format(b->arena, "%lld : %lld + %lld * %s", base, base, step, size)
-                           : str_format(b->arena, "%lld * t.start + %lld : %lld * t.stop + %lld",
-                                        step, base, step, base);
+                           : str_format(b->arena, "%lld * %c.start + %lld : %lld * %c.stop + %lld",
+                                        step, range, base, step, range, base);
     }
     if (at->by < 0) { /* rows that are turned on chip */
         b->failed = at->by == -1 ? b->failed : "rows are walked backwards in steps";
@@ -163,7 +168,6 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
                    ? str_format(b->arena, "%lld - %s : %lld", from + 1, size, from + 1)
                    : str_format(b->arena, "%lld - r.stop : %lld - r.start", from + 1, from + 1);
     }
-    char range = tile == &b->band->rows ? 'r' : 't';
     if (tile->whole)
         return from || dim->size != b->nest->axes.at[at->axis].size
                    ? str_format(b->arena, "%lld : %lld + %s", from, from, size)

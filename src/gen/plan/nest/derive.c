@@ -223,8 +223,7 @@ bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out)
     if (d->depth == MAX_DEPTH || d->nest->values.len > MAX_VALUES)
         return derive_refuse(d, node, "the task is too large for one kernel");
     d->depth++;
-    ok = id == node->out ? derive_node(d, node, index, out)
-                         : derive_refuse(d, node, "its second result is wanted");
+    ok = derive_node(d, node, index, id != node->out, out);
     d->depth--;
     const char *rounding = ok && d->rounds ? prim_rounding(d->graph, node) : NULL;
     if (rounding && !d->nest->values.at[*out].mask)

@@ -73,8 +73,11 @@ typedef struct Derive {
 bool derive_refuse(Derive *d, const Node *node, const char *why); /* always false */
 /* Element `index` of the value. False: refused, or to be started again. */
 bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out);
-/* The same of a node's first result. */
-bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *out);
+/* The same of a node's first result, or its second. */
+bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool second, NestId *out);
+/* Which one of `n` elements of a dimension the index says; where it says several, the result is written in
+ * parts. */
+bool derive_one_of(Derive *d, const Node *node, const Affine *index, int64_t n, int64_t *which);
 /* Operators that only move elements. *is_view false: it is none of them. */
 bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *is_view);
 

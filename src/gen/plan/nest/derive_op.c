@@ -6,8 +6,9 @@
 #include <math.h>
 
 enum {
-    EXACT_INT = 1 << 24, /* f32 holds every integer up to it */
-    MOST_SEARCHED = 1024 /* elements of which one is picked by comparing all places */
+    EXACT_INT = 1 << 24,  /* f32 holds every integer up to it */
+    MOST_SEARCHED = 1024, /* elements of which one is picked by comparing all places */
+    MOST_TURNS = 8        /* of finding the largest of what is left */
 };
 
 /* ---- operands ---- */
@@ -33,6 +34,8 @@ static bool is_place(const Graph *g, ValueId id, int depth)
         return false;
     if (!node)
         return v->kind == VALUE_CONST && count == 1;
+    if (node->op == OP_TOPK)
+        return id != node->out;
     if (node->op == OP_ONE_HOT ||
         (node->op == OP_REDUCE && (node->kind == REDUCE_argmax || node->kind == REDUCE_argmin)))
         return true;
@@ -479,6 +482,53 @@ static bool at_argmax(Derive *d, const Node *node, const NestIndex *index, NestI
     return true;
 }
 
+/* The largest (smallest), then the largest of what is left, ...: every turn finds the first place of the
+ * extreme and takes it out. The result is written in parts, one for each turn. */
+static bool at_topk(Derive *d, const Node *node, const NestIndex *index, bool place, NestId *out)
+{
+    Nest *nest = d->nest;
+    Shape shape = graph_value(d->graph, node->in[0])->shape;
+    int64_t at = node_int(node, AT_DIM, -1), turns = node_int(node, AT_K, 1), turn;
+    int dim = (int)(at < 0 ? at + shape.rank : at);
+    bool largest = node_bool(node, AT_LARGEST);
+    NestIndex kept = *index;
+    Body b, places;
+    if (turns > MOST_TURNS || shape.dim[dim] >= EXACT_INT)
+        return derive_refuse(d, node, "it takes more than a few elements");
+    if (!derive_one_of(d, node, &index->dim[dim], turns, &turn))
+        return false;
+    kept.dim[dim] = affine_number(0);
+    if (!body_of(d, node, node->in[0], &kept, 1u << dim, &b) ||
+        !places_of(d, node, shape.dim[dim], &kept, &b, &places))
+        return false;
+    NestId none = nest_number(nest, INFINITY),
+           gone = nest_number(nest, largest ? -INFINITY : INFINITY);
+    for (int64_t i = 0;; i++) {
+        NestId most = reduce_parts(nest, largest ? PRIM_MAX : PRIM_MIN, &b);
+        Body here = places;
+        if (i == turn && !place) {
+            *out = most;
+            return true;
+        }
+        for (uint32_t k = 0; k < b.n; k++) {
+            NestId is = nest_map(nest, "$0 == $1", true, 2, (NestId[]){b.x[k], most});
+            here.x[k] = nest_map(nest, "where($0, $1, $2)", false, 3,
+                                 (NestId[]){is, places.x[k], none});
+        }
+        NestId first = reduce_parts(nest, PRIM_MIN, &here);
+        if (i == turn) {
+            *out = first;
+            return true;
+        }
+        for (uint32_t k = 0; k < b.n; k++) {
+            NestId is = nest_map(nest, "$0 == $1", true, 2, (NestId[]){places.x[k], first});
+            b.x[k] = nest_map(nest, "where($0, $1, $2)", false, 3, (NestId[]){is, gone, b.x[k]});
+            places.x[k] = nest_map(nest, "where($0, $1, $2)", false, 3,
+                                   (NestId[]){is, none, places.x[k]});
+        }
+    }
+}
+
 /* x[.., index, ..] where one element is picked along the dimension: the sum of all that have that place. */
 static bool at_gather(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
@@ -652,9 +702,13 @@ static bool at_group_norm(Derive *d, const Node *node, const NestIndex *index, N
            optional(d, node, 2, &index->dim[1], 1, "$0 + $1", out);
 }
 
-bool derive_node(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool second, NestId *out)
 {
     bool taken = false;
+    if (node->op == OP_TOPK)
+        return at_topk(d, node, index, second, out);
+    if (second)
+        return derive_refuse(d, node, "its second result is wanted");
     bool ok = d->kind == NEST_GENERAL && derive_general(d, node, index, out, &taken);
     if (taken)
         return ok;

@@ -96,6 +96,19 @@ static bool find_piece(Derive *d, const Node *node, const Affine *index, const P
     return derive_refuse(d, node, "an index leaves its tensor");
 }
 
+bool derive_one_of(Derive *d, const Node *node, const Affine *index, int64_t n, int64_t *which)
+{
+    Pieces pieces = {0};
+    Affine inner;
+    Piece p;
+    for (int64_t i = 0; i < n; i++)
+        add_piece(d, &pieces, (Piece){i, i + 1, VALUE_NONE, 0, 0, 0});
+    if (!find_piece(d, node, index, &pieces, &p, &inner))
+        return false;
+    *which = p.from;
+    return true;
+}
+
 static bool at_piece(Derive *d, const Node *node, const NestIndex *index, int dim,
                      const Pieces *pieces, NestId *out)
 {

@@ -3,8 +3,9 @@
 #include "gen/plan/schedule/schedule.h"
 
 enum {
-    MOST_STEP = 4, /* every 4th element of what is copied is used */
-    MOST_DEALT = 6 /* axes that the cores are dealt out */
+    MOST_STEP = 4,  /* every 4th element of what is copied is used */
+    MOST_WOVEN = 8, /* results of one value a row that are put together by turns */
+    MOST_DEALT = 6  /* axes that the cores are dealt out */
 };
 #define MOST_TILE (1 << 20) /* elements: more than any memory on chip holds */
 
@@ -98,7 +99,7 @@ static ScheduleFault access_fault(const Band *band, const Affine *index, bool st
         return fault("lanes are not next to each other in memory", band->lanes.axis);
     if (rows < 0 && (store || lanes != 1))
         return fault("rows are walked backwards", band->rows.axis);
-    if (rows && !lanes && rows != 1)
+    if (rows && !lanes && rows != 1 && (!store || rows > MOST_WOVEN))
         return fault("one value a row, and rows are not next to each other in memory",
                      band->rows.axis);
     return none;
@@ -117,10 +118,17 @@ static ScheduleFault merge_fault(const Band *band, const Affine *index)
     return none;
 }
 
+/* From one element that the store writes to the next: along lanes, or along rows of one value. */
+static int64_t store_step(const Band *band, const NestStore *store)
+{
+    int64_t lanes = affine_by(&store->index, band->lanes.axis);
+    return lanes || !band->rows.axis ? lanes : affine_by(&store->index, band->rows.axis);
+}
+
 /* Results of which single elements are written: all of them together make whole copies. */
 static bool is_interleaved(const Nest *nest, const Band *band, const NestStore *store)
 {
-    int64_t step = affine_by(&store->index, band->lanes.axis), found = 0;
+    int64_t step = store_step(band, store), found = 0;
     for (uint32_t i = 0; i < band->stores.len; i++) {
         const NestStore *s = &nest->stores.at[band->stores.at[i]];
         Affine apart = s->index;
@@ -137,7 +145,7 @@ static ScheduleFault store_fault(const Nest *nest, const Band *band, const NestS
     ScheduleFault found = access_fault(band, &s->index, true);
     if (found.why)
         return found;
-    if (affine_by(&s->index, band->lanes.axis) > 1 && !is_interleaved(nest, band, s))
+    if (store_step(band, s) > 1 && !is_interleaved(nest, band, s))
         return fault("single elements of a result are written", band->lanes.axis);
     if (!(index_axes(&s->index) & tiled) && (s->index.n || band->kept & tiled))
         return fault("a result would be stored one element at a time",
