@@ -120,6 +120,25 @@ T_TEST(nest_takes_the_largest_by_turns)
                 "torch.randn(11, 70)");
 }
 
+/* Running results, along lanes and along rows, whole and handed on from tile to tile, beside reductions. */
+T_TEST(nest_scans_are_values)
+{
+    check_model("self, x):\n"
+                "        n = torch.arange(1, x.shape[1] + 1).float()\n"
+                "        return torch.cumsum(x, dim=1) / n\n",
+                "torch.randn(5, 300)");
+    check_model("self, x):\n"
+                "        top = torch.cummax(x, dim=1).values\n"
+                "        return ((top - x) / top).amax(dim=1)\n",
+                "torch.rand(3, 9000) + 1.0");
+    check_model("self, x, w):\n        return torch.cumsum(x * w, dim=1) * 0.5 + x\n",
+                "torch.randn(3, 21, 40), torch.rand(1, 21, 1)");
+    check_model("self, x):\n        return torch.cumsum(x, dim=0) * 2.0\n",
+                "torch.randn(300, 130)");
+    check_model("self, x):\n        return torch.flip(torch.cumsum(torch.flip(x, [1]), 1), [1])\n",
+                "torch.randn(4, 12, 50)");
+}
+
 /* A result that is written in two halves, and a norm over both: each half is read once. */
 T_TEST(nest_reduces_in_the_parts_that_results_have)
 {

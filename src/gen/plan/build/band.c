@@ -421,6 +421,15 @@ static void hoist(Build *b, bool *now)
     }
 }
 
+/* The loops of a walk; scans along it begin. */
+static void begin_walk(Build *b, uint64_t axes, const bool *now)
+{
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] && b->nest->values.at[i].op == NEST_SCAN && b->nest->values.at[i].over & axes)
+            build_open_scan(b, i);
+    open_walk(b, axes);
+}
+
 /* The reductions of one level over the same axes, in one walk of these. */
 static void reduce_over(Build *b, uint32_t level, uint64_t axes)
 {
@@ -436,7 +445,7 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
     }
     count_left(b, now);
     hoist(b, now);
-    open_walk(b, axes);
+    begin_walk(b, axes, now);
     load_all(b, now);
     build_line(b, "with compute():");
     b->depth++;
@@ -496,7 +505,7 @@ static void store_over(Build *b, uint64_t walk)
     count_left(b, now);
     if (walk) {
         hoist(b, now);
-        open_walk(b, walk);
+        begin_walk(b, walk, now);
     }
     load_all(b, now);
     size_t before = b->body->len;
@@ -511,7 +520,8 @@ static void store_over(Build *b, uint64_t walk)
             build_named(b, s->value);
     }
     for (uint32_t i = 1; i < b->nest->values.len; i++)
-        if (now[i] && b->nest->values.at[i].op == NEST_REDUCE)
+        if (now[i] &&
+            (b->nest->values.at[i].op == NEST_REDUCE || b->nest->values.at[i].op == NEST_SCAN))
             build_named(b, i);
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
         const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];

@@ -48,10 +48,11 @@ typedef struct Build {
     const Band *band;
     const bool *wanted; /* values of the band */
     Buf *body;
-    int depth;         /* of the next statement */
-    const char **name; /* per value: the view or scalar that holds it; NULL: none */
-    uint32_t *left;    /* per value: uses that are still to come in this pass */
-    uint32_t *level;   /* per value: how many reductions stand behind it */
+    int depth;          /* of the next statement */
+    const char **name;  /* per value: the view or scalar that holds it; NULL: none */
+    const char **carry; /* per scan: what is handed on to the next tile; NULL: it is whole */
+    uint32_t *left;     /* per value: uses that are still to come in this pass */
+    uint32_t *level;    /* per value: how many reductions stand behind it */
     VEC(BuildStrided) strided;
     const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
     const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
@@ -107,6 +108,11 @@ const char *build_fold(Build *b, PrimReduce reduce, bool rows, bool lanes, const
 void build_merge(Build *b, NestId id);
 /* A result without axes. */
 void build_store_one(Build *b, const NestStore *store);
+
+/* Running results along an axis of the tile (scan.c); the name. Before the walk of an axis that is scanned:
+ * what its tiles hand on. */
+void build_open_scan(Build *b, NestId id);
+const char *build_scanned(Build *b, NestId id);
 
 /* The loops of the band and all in them. */
 void build_band(Build *b);

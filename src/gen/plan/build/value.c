@@ -382,6 +382,8 @@ const char *build_named(Build *b, NestId id)
         return b->name[id];
     if (v->op == NEST_LOAD || v->op == NEST_MERGE)
         b->failed = "a tensor is read too late";
+    if (v->op == NEST_SCAN)
+        return build_scanned(b, id);
     const char *expr = v->op == NEST_PLACE    ? place_expr(b, v)
                        : v->op == NEST_REDUCE ? fold_expr(b, v)
                                               : build_expr(b, id);

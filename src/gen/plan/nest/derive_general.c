@@ -1,5 +1,5 @@
 /* Operators that only general nests hold: windows whose borders lie outside the tensor, padding with a
- * number, scans, elements picked by value, logic of booleans. In: a node and an index of its result. Out:
+ * number, elements picked by value, logic of booleans. In: a node and an index of its result. Out:
  * the value there. */
 #include "gen/plan/nest/derive_int.h"
 
@@ -151,36 +151,6 @@ static bool at_pool(Derive *d, const Node *node, const NestIndex *index, NestId 
     return true;
 }
 
-/* ---- scans ---- */
-
-/* The dimension has to be walked by one axis, from its begin or its end. */
-static bool at_scan(Derive *d, const Node *node, const NestIndex *index, NestId *out)
-{
-    static const PrimReduce reductions[] = {[SCAN_sum] = PRIM_SUM,
-                                            [SCAN_prod] = PRIM_PROD,
-                                            [SCAN_logsumexp] = PRIM_LOGSUMEXP,
-                                            [SCAN_max] = PRIM_MAX,
-                                            [SCAN_min] = PRIM_MIN};
-    const Affine *at = &index->dim[dim_of(node, index->rank)];
-    NestId x;
-    if (!dtype_is_float(graph_value(d->graph, node->out)->dtype))
-        return derive_refuse(d, node, "arithmetic of integers");
-    if (d->mask)
-        return derive_refuse(d, node, "its results would have to be in memory first");
-    if (!derive_at(d, node->in[0], index, &x))
-        return false;
-    *out = number_of(d->nest, x);
-    if (!at->n && !at->at)
-        return true;
-    int64_t size = at->n == 1 ? d->nest->axes.at[at->term[0].axis].size : 0;
-    bool ahead = at->n == 1 && at->term[0].by == 1 && at->at == 0;
-    bool back = at->n == 1 && at->term[0].by == -1 && at->at == size - 1;
-    if (!ahead && !back)
-        return derive_refuse(d, node, "its results would have to be in memory first");
-    *out = nest_scan(d->nest, reductions[node->kind], *out, at->term[0].axis, back);
-    return true;
-}
-
 /* ---- elements picked by value ---- */
 
 /* The value with the axis replaced by a value. False: it is compared with bounds, or scanned. */
@@ -313,7 +283,6 @@ bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId 
     *taken = true;
     switch (node->op) {
     case OP_POOL: return at_pool(d, node, index, out);
-    case OP_SCAN: return at_scan(d, node, index, out);
     case OP_GATHER:
     case OP_INDEX_SELECT:
     case OP_EMBEDDING: return at_pick(d, node, index, out);

@@ -581,6 +581,37 @@ static bool at_reduce(Derive *d, const Node *node, const NestIndex *index, NestI
     return body_of(d, node, node->in[0], &kept, dims, &b) && reduce_body(d, node, &b, out);
 }
 
+/* ---- scans ---- */
+
+/* The dimension has to be walked by one axis, from its begin or its end. */
+static bool at_scan(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    static const PrimReduce reductions[] = {[SCAN_sum] = PRIM_SUM,
+                                            [SCAN_prod] = PRIM_PROD,
+                                            [SCAN_logsumexp] = PRIM_LOGSUMEXP,
+                                            [SCAN_max] = PRIM_MAX,
+                                            [SCAN_min] = PRIM_MIN};
+    int64_t dim = node_int(node, AT_DIM, 0);
+    const Affine *at = &index->dim[dim < 0 ? dim + index->rank : dim];
+    NestId x;
+    if (!dtype_is_float(graph_value(d->graph, node->out)->dtype))
+        return derive_refuse(d, node, "arithmetic of integers");
+    if (d->mask)
+        return derive_refuse(d, node, "its results would have to be in memory first");
+    if (!operand(d, node, 0, index, &x))
+        return false;
+    *out = as_number(d->nest, x);
+    if (!at->n && !at->at)
+        return true;
+    int64_t size = at->n == 1 ? d->nest->axes.at[at->term[0].axis].size : 0;
+    bool ahead = at->n == 1 && at->term[0].by == 1 && at->at == 0;
+    bool back = at->n == 1 && at->term[0].by == -1 && at->at == size - 1;
+    if (!ahead && !back)
+        return derive_refuse(d, node, "its results would have to be in memory first");
+    *out = nest_scan(d->nest, reductions[node->kind], *out, at->term[0].axis, back);
+    return true;
+}
+
 /* ---- composites ---- */
 
 static bool at_softmax(Derive *d, const Node *node, const NestIndex *index, NestId *out)
@@ -728,6 +759,7 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
     case OP_ARANGE: return at_arange(d, node, index, out);
     case OP_TRI: return at_tri(d, node, index, out);
     case OP_REDUCE: return at_reduce(d, node, index, out);
+    case OP_SCAN: return at_scan(d, node, index, out);
     case OP_GATHER: return at_gather(d, node, index, out);
     case OP_ONE_HOT: return at_one_hot(d, node, index, out);
     case OP_SOFTMAX: return at_softmax(d, node, index, out);

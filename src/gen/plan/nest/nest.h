@@ -30,17 +30,17 @@ typedef enum NestOp {
     NEST_MAP,    /* `form` of the arguments */
     NEST_REDUCE, /* `reduce` of the argument over the axes of `over` */
     NEST_MERGE,  /* `reduce` of what all cores have at `index` of the workspace `tensor` */
+    NEST_SCAN,   /* `reduce` of the argument so far along the one axis of `over`, or from the end */
     /* of general nests only */
     NEST_INSIDE, /* a mask: 0 <= index < bound */
     NEST_PICK, /* the element of `tensor` at index + by * the first argument, a whole number; a second
                     argument is a mask as a load has it */
-    NEST_SCAN, /* `reduce` of the argument so far along the one axis of `over`, or from the end */
 } NestOp;
 
 /* What a nest may hold. */
 typedef enum NestKind {
     NEST_AFFINE, /* every access is affine and stays inside its tensor */
-    NEST_GENERAL /* also accesses under a mask, picked by value, and scans */
+    NEST_GENERAL /* also accesses under a mask, and picked by value */
 } NestKind;
 
 typedef struct NestValue {

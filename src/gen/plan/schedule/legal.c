@@ -37,7 +37,8 @@ static uint64_t reduced_axes(const Nest *nest, const bool *wanted)
 {
     uint64_t axes = 0;
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (wanted[i] && nest->values.at[i].op == NEST_REDUCE)
+        if (wanted[i] &&
+            (nest->values.at[i].op == NEST_REDUCE || nest->values.at[i].op == NEST_SCAN))
             axes |= nest->values.at[i].over;
     return axes;
 }
@@ -75,15 +76,32 @@ ScheduleFault schedule_own_axes(const Nest *nest, Band *band)
     return none;
 }
 
+/* What is scanned is whole in the tile, or walked tile by tile and nothing beside it; from the end only whole
+ * rows of lanes are. */
+static bool holds_scan(const Band *band, const NestValue *v, uint64_t walked)
+{
+    bool lanes = v->over == bit(band->lanes.axis);
+    bool rows = band->rows.axis && v->over == bit(band->rows.axis);
+    bool steps = rows && v->axes & bit(band->lanes.axis); /* many rows at once */
+    if (!lanes && !rows)
+        return false;
+    if (v->over & walked)
+        return walked == v->over && !v->reverse && v->reduce != PRIM_LOGSUMEXP;
+    return steps ? v->reduce != PRIM_LOGSUMEXP : !v->reverse;
+}
+
 bool schedule_nests(const Nest *nest, const Band *band)
 {
     bool *wanted = schedule_values(nest, band);
     uint64_t walked = band->reduced & ~(band->lanes.whole ? bit(band->lanes.axis) : 0) &
                       ~(band->rows.whole ? bit(band->rows.axis) : 0);
-    for (uint32_t i = 1; i < nest->values.len; i++)
-        if (wanted[i] && nest->values.at[i].op == NEST_REDUCE && nest->values.at[i].over & walked &&
-            nest->values.at[i].axes & walked)
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (wanted[i] && v->op == NEST_REDUCE && v->over & walked && v->axes & walked)
             return false;
+        if (wanted[i] && v->op == NEST_SCAN && !holds_scan(band, v, walked))
+            return false;
+    }
     return true;
 }
 
@@ -213,7 +231,8 @@ ScheduleFault schedule_tile_fault(const Nest *nest, const Band *band)
     if (!found.why && band->chunked && !rows_dealt)
         found = fault("only rows that are dealt out come in chunks", band->rows.axis);
     if (!found.why && !schedule_nests(nest, band))
-        found = fault("a reduction would be walked inside the walk of another one; hold it whole",
+        found = fault("a reduction would be walked inside the walk of another one, or what is "
+                      "scanned is no axis of the tile; hold it whole",
                       first_of(band->reduced));
     return found;
 }

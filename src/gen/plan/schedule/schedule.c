@@ -14,6 +14,8 @@ enum {
     ONE_LINE = 8,        /* elements of 32 bytes */
     MOST_SHIFT = 8       /* rows between loads that share a copy */
 };
+#define SCAN_LANE 0.3  /* cycles of an element of a row that is scanned */
+#define SCAN_ROW 600.0 /* and of the row */
 #define COPY_RATE 32.0 /* bytes a cycle of a core's port */
 
 static uint64_t bit(uint32_t axis) { return UINT64_C(1) << axis; }
@@ -99,7 +101,8 @@ static uint64_t reduced_axes(const Nest *nest, const bool *wanted)
 {
     uint64_t axes = 0;
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (wanted[i] && nest->values.at[i].op == NEST_REDUCE)
+        if (wanted[i] &&
+            (nest->values.at[i].op == NEST_REDUCE || nest->values.at[i].op == NEST_SCAN))
             axes |= nest->values.at[i].over;
     return axes;
 }
@@ -259,6 +262,10 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
                         band->lanes.axis != band->split;
     band->rows.tile = smaller(smaller(at_least_one(room / band->lanes.tile), MOST_ROWS), rows);
     band->rows.whole = rows_reduced && band->rows.tile >= rows && band->rows.axis != band->split;
+    if (rows_reduced && !band->rows.whole) { /* turns of equal size */
+        int64_t turns = (rows + band->rows.tile - 1) / band->rows.tile;
+        band->rows.tile = (rows + turns - 1) / turns;
+    }
 }
 
 /* ---- cost ---- */
@@ -302,6 +309,15 @@ static double map_cycles(const Nest *nest, const Band *band, const NestValue *v)
     return (v->axes & tile) == tile ? turns * (STARTS + lines) : elements / LINE + turns * STARTS;
 }
 
+/* Along rows all of them at once, in as many steps as the count of rows has digits; along lanes row by row. */
+static double scan_cycles(const Nest *nest, const Band *band, const NestValue *v)
+{
+    if (band->rows.axis && v->over == bit(band->rows.axis))
+        return map_cycles(nest, band, v) * 2 * ceil(log2((double)band->rows.tile + 1));
+    double elements = product(nest, band->kept | band->reduced);
+    return elements * SCAN_LANE + elements / (double)band->lanes.tile * SCAN_ROW;
+}
+
 static uint32_t level_of(const Nest *nest, NestId id)
 {
     const NestValue *v = &nest->values.at[id];
@@ -341,6 +357,8 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
                                          (double)dtype_bytes(nest->tensors.at[v->tensor].dtype));
         if (v->op == NEST_MAP || v->op == NEST_REDUCE)
             c.vector += map_cycles(nest, band, v) * (v->op == NEST_REDUCE ? 2 : 1);
+        if (v->op == NEST_SCAN)
+            c.vector += scan_cycles(nest, band, v);
     }
     for (uint32_t i = 0; i < band->stores.len; i++) {
         const NestStore *s = &nest->stores.at[band->stores.at[i]];
@@ -417,8 +435,9 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                 b.cost = band_cost(nest, chip, &b, wanted);
                 b.chunked = !b.split && shares_rows(nest, &b, wanted);
                 fails = leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
-                        : !schedule_nests(nest, &b) ? "a reduction inside another does not fit"
-                                                    : NULL;
+                        : !schedule_nests(nest, &b)
+                            ? "a reduction inside another, or what is scanned, does not fit"
+                            : NULL;
             }
             if (fails)
                 *why = fails;

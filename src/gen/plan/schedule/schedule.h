@@ -86,7 +86,8 @@ uint32_t schedule_split(const Nest *nest, const NpuChip *chip, const Band *band,
  * in the way. */
 uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band, Band *best,
                         uint32_t most, const char **why);
-/* Whether no reduction is walked inside the walk of another one. */
+/* Whether no reduction is walked inside the walk of another one, and what is scanned is an axis of
+ * the tile. */
 bool schedule_nests(const Nest *nest, const Band *band);
 /* What the band's results keep and reduce; false: they have no loops in common. */
 ScheduleFault schedule_own_axes(const Nest *nest, Band *band);
