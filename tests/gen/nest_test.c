@@ -120,6 +120,14 @@ T_TEST(nest_takes_the_largest_by_turns)
                 "torch.randn(11, 70)");
 }
 
+/* Single values that only the vector unit computes: once, not for every element. */
+T_TEST(nest_single_values_are_computed_once)
+{
+    check_model("self, p, m, step):\n"
+                "        return p - m / (1 - torch.pow(0.9, step)), m * torch.tanh(step)\n",
+                "torch.randn(700), torch.randn(700), torch.full((1,), 7.0)");
+}
+
 /* Running results, along lanes and along rows, whole and handed on from tile to tile, beside reductions. */
 T_TEST(nest_scans_are_values)
 {

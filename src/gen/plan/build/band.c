@@ -228,7 +228,8 @@ static void count_left(Build *b, const bool *now)
         times[b->nest->stores.at[b->band->stores.at[i]].value]++;
     for (uint32_t i = b->nest->values.len; i-- > 1;) {
         const NestValue *v = &b->nest->values.at[i];
-        uint32_t here = v->op == NEST_MAP && (v->mask || v->uses == 1) && times[i] ? times[i] : 1;
+        bool again = v->mask ? !build_keeps_mask(b, i) : v->uses == 1;
+        uint32_t here = v->op == NEST_MAP && again && times[i] ? times[i] : 1;
         for (uint32_t k = 0; k < v->n_arg && now[i]; k++) {
             times[v->arg[k]] += here;
             b->left[v->arg[k]] += here;
@@ -586,8 +587,8 @@ static void compute_shared(Build *b, uint64_t alike)
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         const NestValue *v = &b->nest->values.at[i];
         b->left[i] += TURNS;
-        if (b->wanted[i] && v->axes && !(v->axes & ~alike) && !v->mask && is_ready(b, i) &&
-            build_kind(b, v->axes) != BUILD_TILE)
+        if (b->wanted[i] && (v->axes || build_needs_lanes(b, i)) && !(v->axes & ~alike) &&
+            !v->mask && is_ready(b, i) && build_kind(b, v->axes) != BUILD_TILE)
             build_named(b, i);
     }
     b->depth--;
@@ -623,6 +624,46 @@ static void make_shared(Build *b, uint64_t alike)
         b->pool->at[i].kept = b->pool->at[i].owner != 0;
 }
 
+/* Some comparison or selection of tiles reads it: these take no row that is the same for all. */
+static bool is_compared(const Build *b, NestId id)
+{
+    for (uint32_t i = id + 1; i < b->nest->values.len; i++) {
+        const NestValue *v = &b->nest->values.at[i];
+        bool reads = false, selects = v->mask;
+        for (uint32_t k = 0; k < v->n_arg; k++) {
+            reads = reads || v->arg[k] == id;
+            selects = selects || b->nest->values.at[v->arg[k]].mask;
+        }
+        if (b->wanted[i] && reads && selects && build_kind(b, v->axes) == BUILD_TILE)
+            return true;
+    }
+    return false;
+}
+
+/* Places along the lanes are put into every row of a tile once, where tiles are compared with them. */
+static void spread_places(Build *b)
+{
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        const NestValue *v = &b->nest->values.at[i];
+        if (!b->wanted[i] || v->op != NEST_PLACE || !b->name[i] ||
+            build_kind(b, v->axes) != BUILD_LANES || !is_compared(b, i))
+            continue;
+        BuildBuffer want = {.kind = BUILD_TILE,
+                            .dtype = DT_F32,
+                            .depth = 1,
+                            .stem = 'q',
+                            .rows = b->band->rows.tile,
+                            .lanes = b->band->lanes.tile,
+                            .times = 1,
+                            .owner = i,
+                            .kept = true};
+        b->spread[i] = build_take(b, want);
+        build_line(b, "with compute():");
+        build_line(b, "    %s[:%lld, :%s] = row(%s)", b->spread[i], (long long)b->band->rows.tile,
+                   build_lanes(b), b->name[i]);
+    }
+}
+
 void build_band(Build *b)
 {
     uint32_t most = 0;
@@ -632,6 +673,7 @@ void build_band(Build *b)
     }
     make_shared(b, (b->band->lanes.whole ? bit(b->band->lanes.axis) : 0) |
                        (b->band->rows.whole ? bit(b->band->rows.axis) : 0));
+    spread_places(b);
     build_places(b);
     open_cores(b);
     if (b->band->chunked) {

@@ -48,11 +48,12 @@ typedef struct Build {
     const Band *band;
     const bool *wanted; /* values of the band */
     Buf *body;
-    int depth;          /* of the next statement */
-    const char **name;  /* per value: the view or scalar that holds it; NULL: none */
-    const char **carry; /* per scan: what is handed on to the next tile; NULL: it is whole */
-    uint32_t *left;     /* per value: uses that are still to come in this pass */
-    uint32_t *level;    /* per value: how many reductions stand behind it */
+    int depth;           /* of the next statement */
+    const char **name;   /* per value: the view or scalar that holds it; NULL: none */
+    const char **spread; /* per value of lanes: the tile that has it in every row; NULL: none */
+    const char **carry;  /* per scan: what is handed on to the next tile; NULL: it is whole */
+    uint32_t *left;      /* per value: uses that are still to come in this pass */
+    uint32_t *level;     /* per value: how many reductions stand behind it */
     VEC(BuildStrided) strided;
     const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
     const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
@@ -73,6 +74,8 @@ const char *build_wide(Build *b, char stem, BuildKind kind, DType dtype, int dep
                        NestId owner); /* so many times as wide */
 const char *build_take(Build *b, BuildBuffer want);
 const char *build_scalar(Build *b); /* a new name */
+bool build_needs_lanes(const Build *b,
+                       NestId id); /* one value that only the vector unit computes */
 const char *build_view(Build *b, BuildKind kind, const char *buffer);
 const char *build_rows(Build *b);  /* how many rows a tile has: "r.size" */
 const char *build_lanes(Build *b); /* "t.size" */
@@ -80,6 +83,9 @@ const char *build_lanes(Build *b); /* "t.size" */
 const char *build_access(Build *b, uint32_t tensor, const Affine *index);
 /* ... with `more` rows behind those of the tile. */
 const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more);
+
+/* A mask of tiles that several read: it is computed once. */
+bool build_keeps_mask(const Build *b, NestId id);
 
 /* What computing the value read is over. */
 void build_release(Build *b, NestId id);

@@ -15,6 +15,8 @@ void build_line(Build *b, const char *format, ...)
     va_end(args);
 }
 
+enum { ONE_LINE = 8 }; /* elements of 32 bytes */
+
 static bool has(uint64_t axes, uint32_t axis) { return axis && axes >> axis & 1; }
 
 BuildKind build_kind(const Build *b, uint64_t axes)
@@ -54,7 +56,10 @@ void build_declare(const BuildPool *pool, Buf *out)
 {
     for (uint32_t i = 0; i < pool->len; i++) {
         const BuildBuffer *f = &pool->at[i];
-        buf_printf(out, "    %s = ub(%s, ", f->name, dtype_name(f->dtype));
+        if (f->dtype == DT_BOOL && f->stem == 'v')
+            buf_printf(out, "    %s = mask(", f->name);
+        else
+            buf_printf(out, "    %s = ub(%s, ", f->name, dtype_name(f->dtype));
         if (f->kind == BUILD_TILE)
             buf_printf(out, "%lld, ", (long long)f->rows);
         buf_printf(out, "%lld%s)\n",
@@ -219,6 +224,15 @@ static bool scalar_can(const char *form)
     return true;
 }
 
+/* A single value that only the vector unit computes. */
+static bool needs_lanes(const Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    return v->op == NEST_MAP && !v->mask && kind_of(b, id) == BUILD_SCALAR && !scalar_can(v->form);
+}
+
+bool build_needs_lanes(const Build *b, NestId id) { return needs_lanes(b, id); }
+
 static bool used_twice(const char *form, uint32_t which)
 {
     int n = 0;
@@ -249,6 +263,10 @@ static void put_operand(Build *b, Buf *out, NestId id, BuildKind into)
 {
     BuildKind kind = kind_of(b, id);
     bool spread = into == BUILD_TILE && (kind == BUILD_ROWS || kind == BUILD_LANES);
+    if (spread && b->spread[id]) {
+        buf_puts(out, build_view(b, BUILD_TILE, b->spread[id]));
+        return;
+    }
     if (spread)
         buf_puts(out, kind == BUILD_ROWS ? "col(" : "row(");
     put_expr(b, out, id, spread);
@@ -307,10 +325,20 @@ static bool wants_name(const Build *b, NestId user, uint32_t which)
     NestId id = u->arg[which];
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = kind_of(b, id), into = kind_of(b, user);
-    if (v->op == NEST_NUMBER || v->op == NEST_COUNT || v->mask)
+    if (v->op == NEST_NUMBER || v->op == NEST_COUNT)
         return false;
+    if (v->mask)
+        return build_keeps_mask(b, id) && kind == into;
     bool spread = kind != into && kind != BUILD_SCALAR;
+    if (needs_lanes(b, user) || needs_lanes(b, id))
+        return true;
     return v->op != NEST_MAP || v->uses > 1 || spread || used_twice(u->form, which);
+}
+
+bool build_keeps_mask(const Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    return v->mask && v->uses > 1 && kind_of(b, id) == BUILD_TILE;
 }
 
 static void prepare(Build *b, NestId id)
@@ -374,12 +402,45 @@ static const char *fold_expr(Build *b, const NestValue *v)
     return build_fold(b, v->reduce, rows || all, lanes || all, x);
 }
 
+/* One value by the vector unit: its operands fill a line each, and the first lane is the result. */
+static const char *single_value(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    const char *lines[NEST_ARGS], *name = build_scalar(b);
+    Buf out = {0};
+    prepare(b, id);
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        BuildBuffer want = {.kind = BUILD_LANES,
+                            .dtype = DT_F32,
+                            .depth = 1,
+                            .stem = (char)('x' + i),
+                            .lanes = ONE_LINE,
+                            .times = 1};
+        lines[i] = str_format(b->arena, "%s[:%d]", build_take(b, want), ONE_LINE);
+        build_line(b, "%s = %s", lines[i], build_expr(b, v->arg[i]));
+    }
+    for (const char *c = v->form; *c; c++) {
+        if (*c == '$' && c[1] >= '0' && c[1] <= '2')
+            buf_puts(&out, lines[*++c - '0']);
+        else
+            buf_char(&out, *c);
+    }
+    build_line(b, "%s = %.*s", lines[0], (int)out.len, out.at);
+    buf_free(&out);
+    build_release(b, id);
+    build_line(b, "%s = %.*s[0]", name, (int)strcspn(lines[0], "["), lines[0]);
+    b->name[id] = name;
+    return name;
+}
+
 const char *build_named(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = kind_of(b, id);
     if (b->name[id])
         return b->name[id];
+    if (needs_lanes(b, id))
+        return single_value(b, id);
     if (v->op == NEST_LOAD || v->op == NEST_MERGE)
         b->failed = "a tensor is read too late";
     if (v->op == NEST_SCAN)
@@ -390,7 +451,9 @@ const char *build_named(Build *b, NestId id)
     build_release(b, id);
     const char *name = kind == BUILD_SCALAR
                            ? build_scalar(b)
-                           : build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, id));
+                           : build_view(
+                                 b, kind,
+                                 build_buffer(b, 'v', kind, v->mask ? DT_BOOL : DT_F32, 1, id));
     build_line(b, "%s = %s", name, expr);
     b->name[id] = name;
     return name;
