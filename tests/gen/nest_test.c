@@ -120,6 +120,27 @@ T_TEST(nest_takes_the_largest_by_turns)
                 "torch.randn(11, 70)");
 }
 
+/* Softmax of rows that do not fit: the largest and the sum of exponentials in one walk, rows of -inf too. */
+T_TEST(nest_sums_follow_the_largest_so_far)
+{
+    check_model("self, x):\n        return torch.softmax(x * 3.0, dim=-1) + 1.0\n",
+                "torch.randn(3, 21000)");
+    check_model("self, x):\n        return torch.logsumexp(x, dim=1) * x.amax(dim=1)\n",
+                "torch.randn(2, 900, 70)");
+    check_model("self, x, n):\n"
+                "        return torch.logsumexp(x.masked_fill(n > 20000, float('-inf')), dim=-1)\n",
+                "torch.randn(2, 30000), torch.arange(30000).float().flip(0).expand(2, 30000)");
+}
+
+/* An element that is picked of what maps give is picked of what these read. */
+T_TEST(nest_picks_before_it_maps)
+{
+    check_model("self, x, t):\n"
+                "        p = torch.log_softmax(x, dim=-1)\n"
+                "        return 0.9 * -p.gather(1, t.unsqueeze(1)).squeeze(1) - 0.1 * p.mean(1)\n",
+                "torch.randn(6, 300), torch.randint(0, 300, (6,))");
+}
+
 /* Single values that only the vector unit computes: once, not for every element. */
 T_TEST(nest_single_values_are_computed_once)
 {

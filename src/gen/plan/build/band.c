@@ -382,6 +382,45 @@ static void fold_wide(Build *b, NestId id, const char *buffer)
     b->name[id] = name;
 }
 
+/* ---- sums that follow the largest so far ---- */
+
+#define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
+
+static NestPass pass_of(const Build *b)
+{
+    uint64_t tile = bit(b->band->rows.axis) | bit(b->band->lanes.axis);
+    return (NestPass){walked_axes(b->band), b->band->split ? 0 : tile};
+}
+
+/* A sum that is moved to the largest value so far, tile by tile, instead of a walk of its own. */
+static bool is_online(const Build *b, NestId id)
+{
+    return b->wanted[id] && nest_is_online(b->nest, id, pass_of(b));
+}
+
+static bool is_followed(const Build *b, NestId id)
+{
+    for (uint32_t i = id + 1; i < b->nest->values.len; i++)
+        if (b->nest->values.at[i].follows == id && is_online(b, i))
+            return true;
+    return false;
+}
+
+/* The largest so far, before and after this tile, as finite numbers. */
+static void update_followed(Build *b, NestId id, const char *largest)
+{
+    BuildKind kind = build_kind(b, b->nest->values.at[id].axes);
+    const char *before = build_view(b, kind, build_buffer(b, 'f', kind, DT_F32, 1, id));
+    const char *now = build_view(b, kind, build_buffer(b, 'f', kind, DT_F32, 1, id));
+    const char *part = build_named(b, id);
+    build_line(b, "%s = max(%s, " LOWEST ")", before, largest);
+    build_line(b, "%s = max(%s, %s)", largest, largest, part);
+    build_line(b, "%s = max(%s, " LOWEST ")", now, largest);
+    build_line(b, "%s = exp(%s - %s)", before, before, now);
+    b->factor[id] = before;
+    b->name[id] = now;
+}
+
 /* Some value that varies along what is walked reads it. */
 static bool read_inside(const Build *b, NestId id, const bool *now)
 {
@@ -459,11 +498,20 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
             b->name[i] = sums[i];
             continue;
         }
+        if (is_followed(b, i)) {
+            update_followed(b, i, sums[i]);
+            continue;
+        }
+        if (is_online(b, i))
+            build_line(b, "%s = %s * %s", sums[i], sums[i],
+                       b->factor[b->nest->values.at[i].follows]);
         const char *part = build_named(b, i);
         build_line(b, "%s = %s", sums[i],
                    build_combine(b, b->nest->values.at[i].reduce, sums[i], part));
         b->name[i] = sums[i];
     }
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        b->name[i] = sums[i] ? sums[i] : b->name[i];
     b->depth = deep;
     forget_inner(b, false);
     for (uint32_t i = 1; i < b->nest->values.len; i++)
@@ -555,15 +603,6 @@ static void store_all(Build *b)
         if (!done)
             store_over(b, walk);
     }
-}
-
-static uint32_t level_of(Build *b, NestId id)
-{
-    const NestValue *v = &b->nest->values.at[id];
-    uint32_t level = 0;
-    for (uint32_t i = 0; i < v->n_arg; i++)
-        level = b->level[v->arg[i]] > level ? b->level[v->arg[i]] : level;
-    return level + is_walked(b, id);
 }
 
 /* Everything that it is made of has a name or is a number. */
@@ -668,7 +707,9 @@ void build_band(Build *b)
 {
     uint32_t most = 0;
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
-        b->level[i] = level_of(b, i);
+        b->level[i] = b->wanted[i] ? nest_level(b->nest, i, pass_of(b)) : 0;
+        if (b->wanted[i] && is_online(b, i)) /* in the walk of what it follows */
+            b->level[i] = b->level[b->nest->values.at[i].follows];
         most = b->wanted[i] && b->level[i] > most ? b->level[i] : most;
     }
     make_shared(b, (b->band->lanes.whole ? bit(b->band->lanes.axis) : 0) |

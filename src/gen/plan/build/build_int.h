@@ -51,6 +51,7 @@ typedef struct Build {
     int depth;           /* of the next statement */
     const char **name;   /* per value: the view or scalar that holds it; NULL: none */
     const char **spread; /* per value of lanes: the tile that has it in every row; NULL: none */
+    const char **factor; /* per maximum that sums follow: what moves these to its present value */
     const char **carry;  /* per scan: what is handed on to the next tile; NULL: it is whole */
     uint32_t *left;      /* per value: uses that are still to come in this pass */
     uint32_t *level;     /* per value: how many reductions stand behind it */

@@ -114,6 +114,8 @@ NestId nest_map(Nest *nest, const char *form, bool mask, uint32_t n, const NestI
 NestId nest_map1(Nest *nest, const char *form, NestId a);
 NestId nest_map2(Nest *nest, const char *form, NestId a, NestId b);
 NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over);
+/* The sum of what has a factor exp(-follows). */
+NestId nest_reduce_following(Nest *nest, NestId of, uint64_t over, NestId follows);
 NestId nest_load(Nest *nest, ValueId value, const Affine *index);
 NestId nest_load_masked(Nest *nest, ValueId value, const Affine *index, NestId mask);
 NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int64_t by,

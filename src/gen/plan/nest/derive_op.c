@@ -7,7 +7,8 @@
 
 enum {
     EXACT_INT = 1 << 24,  /* f32 holds every integer up to it */
-    MOST_SEARCHED = 1024, /* elements of which one is picked by comparing all places */
+    MOST_SEARCHED = 8192, /* elements of which one is picked by comparing all places */
+    MOST_PICKED = 4,      /* maps between an element that is picked and what is read for it */
     MOST_TURNS = 8        /* of finding the largest of what is left */
 };
 
@@ -420,11 +421,18 @@ static NestId variance_of(Nest *nest, const Body *b, double correction)
     return quotient(nest, reduce_parts(nest, PRIM_SUM, &square), n);
 }
 
+/* The sum of what has a factor exp(-most). */
+static NestId sum_following(Nest *nest, const Body *b, NestId most)
+{
+    return b->n == 1 ? nest_reduce_following(nest, b->x[0], b->over[0], most)
+                     : reduce_parts(nest, PRIM_SUM, b);
+}
+
 static NestId logsumexp_of(Nest *nest, const Body *b)
 {
     NestId most = reduce_parts(nest, PRIM_MAX, b);
     Body e = map_parts(nest, b, "exp($0 - $1)", most);
-    return nest_map2(nest, "log($0) + $1", reduce_parts(nest, PRIM_SUM, &e), most);
+    return nest_map2(nest, "log($0) + $1", sum_following(nest, &e, most), most);
 }
 
 static bool reduce_body(Derive *d, const Node *node, const Body *b, NestId *out)
@@ -529,6 +537,26 @@ static bool at_topk(Derive *d, const Node *node, const NestIndex *index, bool pl
     }
 }
 
+/* The element of a value where the mask holds, which it does for one element along the axes of `over`: of a map
+ * the map of its operands' elements; what does not vary along them is the same everywhere. */
+static NestId element_where(Nest *nest, NestId id, uint64_t over, NestId mask, int depth)
+{
+    NestValue v = nest->values.at[id];
+    bool parts = v.op == NEST_MAP && !v.mask && depth < MOST_PICKED;
+    if (!(v.axes & over))
+        return id;
+    for (uint32_t i = 0; i < v.n_arg && parts; i++)
+        parts = !nest->values.at[v.arg[i]].mask;
+    if (!parts) {
+        NestId zero = nest_number(nest, 0);
+        NestId one = nest_map(nest, "where($0, $1, $2)", false, 3, (NestId[]){mask, id, zero});
+        return nest_reduce(nest, PRIM_SUM, one, over);
+    }
+    for (uint32_t i = 0; i < v.n_arg; i++)
+        v.arg[i] = element_where(nest, v.arg[i], over, mask, depth + 1);
+    return nest_map(nest, v.form, false, v.n_arg, v.arg);
+}
+
 /* x[.., index, ..] where one element is picked along the dimension: the sum of all that have that place. */
 static bool at_gather(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
@@ -546,6 +574,10 @@ static bool at_gather(Derive *d, const Node *node, const NestIndex *index, NestI
         return false;
     for (uint32_t i = 0; i < b.n; i++) {
         NestId is = nest_map(nest, "$0 == $1", true, 2, (NestId[]){places.x[i], which});
+        if (b.n == 1) {
+            *out = element_where(nest, b.x[0], b.over[0], is, 0);
+            return true;
+        }
         b.x[i] = nest_map(nest, "where($0, $1, $2)", false, 3,
                           (NestId[]){is, b.x[i], nest_number(nest, 0)});
     }
@@ -625,7 +657,7 @@ static bool at_softmax(Derive *d, const Node *node, const NestIndex *index, Nest
         return false;
     NestId most = reduce_parts(nest, PRIM_MAX, &b);
     Body less = map_parts(nest, &b, "$0 - $1", most), e = map_parts(nest, &less, "exp($0)", 0);
-    NestId sum = reduce_parts(nest, PRIM_SUM, &e), own = nest_map2(nest, "$0 - $1", here, most);
+    NestId sum = sum_following(nest, &e, most), own = nest_map2(nest, "$0 - $1", here, most);
     *out = node_bool(node, AT_LOG)
                ? nest_map2(nest, "$0 - $1", own, nest_map1(nest, "log($0)", sum))
                : quotient(nest, nest_map1(nest, "exp($0)", own), sum);

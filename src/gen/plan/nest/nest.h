@@ -50,6 +50,9 @@ typedef struct NestValue {
     PrimReduce reduce;
     uint32_t n_arg;
     NestId arg[NEST_ARGS];
+    NestId
+        follows; /* REDUCE, a sum: its argument has a factor exp(-this), the largest over the same axes,
+                       so that what was summed so far moves to a larger one by a factor; 0: nothing */
     uint64_t axes; /* bit i: varies along axis i */
     uint64_t over;
     double number;
@@ -102,6 +105,14 @@ Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
  * gives to a workspace, and whoever reads reductions[i] merges what all cores stored, one phase later. */
 Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag);
+/* What a walk of reduced axes is: the axes, and those of the tile; without a tile no sum follows a maximum. */
+typedef struct NestPass {
+    uint64_t walked, tile;
+} NestPass;
+/* Whether the sum is computed in the walk in which what it follows is. */
+bool nest_is_online(const Nest *nest, NestId id, NestPass pass);
+/* How many walks stand one behind the other in the value, its own among them. */
+uint32_t nest_level(const Nest *nest, NestId id, NestPass pass);
 /* Neighbouring axes that every access walks as one become one. */
 void nest_merge(Nest *nest);
 bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` */

@@ -25,6 +25,7 @@ static NestId copy_value(Nest *nest, NestValue v, const Renamed *names)
 {
     for (uint32_t i = 0; i < v.n_arg; i++)
         v.arg[i] = names[v.arg[i]].read;
+    v.follows = 0;
     vec_push(nest->arena, &nest->values, v);
     return nest->values.len - 1;
 }

@@ -8,7 +8,8 @@ static bool same_value(const NestValue *a, const NestValue *b)
     bool same = a->op == b->op && a->mask == b->mask && a->reduce == b->reduce &&
                 a->n_arg == b->n_arg && a->over == b->over && a->tensor == b->tensor &&
                 a->axes == b->axes && a->bound == b->bound && a->by == b->by &&
-                a->reverse == b->reverse && !memcmp(&a->number, &b->number, sizeof a->number);
+                a->reverse == b->reverse && a->follows == b->follows &&
+                !memcmp(&a->number, &b->number, sizeof a->number);
     for (uint32_t i = 0; i < a->n_arg && same; i++)
         same = a->arg[i] == b->arg[i];
     same = same && !a->form == !b->form && (!a->form || !strcmp(a->form, b->form));
@@ -93,6 +94,50 @@ NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over)
         return out;
     return nest_map2(nest, reduce == PRIM_SUM ? "$0 * $1" : "pow($0, $1)", out,
                      nest_count(nest, alike));
+}
+
+NestId nest_reduce_following(Nest *nest, NestId of, uint64_t over, NestId follows)
+{
+    NestId sum = nest_reduce(nest, PRIM_SUM, of, over);
+    const NestValue *m = &nest->values.at[follows];
+    if (nest->values.at[sum].op == NEST_REDUCE && m->op == NEST_REDUCE &&
+        m->over == nest->values.at[sum].over && m->axes == nest->values.at[sum].axes)
+        nest->values.at[sum].follows = follows;
+    return sum;
+}
+
+static bool is_walked(const NestValue *v, NestPass pass)
+{
+    return v->op == NEST_REDUCE && v->over & pass.walked;
+}
+
+/* The level of what the value is made of; `except` counts as a number. */
+static uint32_t level_below(const Nest *nest, NestId id, NestPass pass, NestId except)
+{
+    const NestValue *v = &nest->values.at[id];
+    uint32_t level = 0;
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        NestId arg = v->arg[i];
+        uint32_t of = 0;
+        if (arg != except)
+            of = level_below(nest, arg, pass, except) +
+                 (is_walked(&nest->values.at[arg], pass) && !nest_is_online(nest, arg, pass));
+        level = of > level ? of : level;
+    }
+    return level;
+}
+
+bool nest_is_online(const Nest *nest, NestId id, NestPass pass)
+{
+    const NestValue *v = &nest->values.at[id];
+    return v->follows && is_walked(v, pass) && v->axes & pass.tile &&
+           level_below(nest, id, pass, v->follows) <= level_below(nest, v->follows, pass, 0);
+}
+
+uint32_t nest_level(const Nest *nest, NestId id, NestPass pass)
+{
+    return level_below(nest, id, pass, 0) +
+           (is_walked(&nest->values.at[id], pass) && !nest_is_online(nest, id, pass));
 }
 
 static uint32_t tensor_of(Nest *nest, ValueId value)

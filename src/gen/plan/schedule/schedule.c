@@ -318,25 +318,16 @@ static double scan_cycles(const Nest *nest, const Band *band, const NestValue *v
     return elements * SCAN_LANE + elements / (double)band->lanes.tile * SCAN_ROW;
 }
 
-static uint32_t level_of(const Nest *nest, NestId id)
-{
-    const NestValue *v = &nest->values.at[id];
-    uint32_t level = 0;
-    for (uint32_t i = 0; i < v->n_arg; i++) {
-        uint32_t of = level_of(nest, v->arg[i]);
-        level = of > level ? of : level;
-    }
-    return level + (v->op == NEST_REDUCE);
-}
-
 static uint32_t passes_of(const Nest *nest, const Band *band)
 {
+    uint64_t tile = bit(band->lanes.axis) | (band->rows.axis ? bit(band->rows.axis) : 0);
     uint64_t walked = band->reduced;
     uint32_t passes = 1;
     walked &= ~(band->lanes.whole ? bit(band->lanes.axis) : 0);
     walked &= ~(band->rows.whole ? bit(band->rows.axis) : 0);
+    NestPass pass = {walked, band->split ? 0 : tile};
     for (uint32_t i = 0; i < band->stores.len && walked; i++) {
-        uint32_t level = level_of(nest, nest->stores.at[band->stores.at[i]].value) + 1;
+        uint32_t level = nest_level(nest, nest->stores.at[band->stores.at[i]].value, pass) + 1;
         passes = level > passes ? level : passes;
     }
     return passes;
