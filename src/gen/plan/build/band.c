@@ -41,11 +41,13 @@ static void open_cores(Build *b)
 {
     const Affine *index = &b->nest->stores.at[b->band->stores.at[0]].index;
     Buf names = {0}, counts = {0};
-    uint64_t left = b->band->kept;
+    uint64_t left = 0;
     if (b->band->split) {
         open_shared(b);
         return;
     }
+    for (uint32_t a = 1; a < b->nest->axes.len; a++)
+        left |= band_deals(b->band, a) ? bit(a) : 0;
     if (!left) {
         build_line(b, "if core_id() == 0:");
         b->depth++;
@@ -166,6 +168,8 @@ static void load_value(Build *b, NestId id, const bool *now, bool *open)
     }
     if (kind == BUILD_TILE && load_shifted(b, id, now, open))
         return;
+    if (build_load_joined(b, id, now, open))
+        return;
     const char *buffer = build_buffer(b, 'a', kind, dtype, b->load_depth, id);
     if (!*open)
         build_line(b, "with copyin():");
@@ -267,7 +271,7 @@ static void store_value(Build *b, const NestStore *store)
         b->failed = "a result would be stored one element at a time";
     if (build_is_woven(b, &store->index))
         build_strided_store(b, store);
-    if (kind == BUILD_SCALAR || build_is_woven(b, &store->index))
+    if (kind == BUILD_SCALAR || build_is_woven(b, &store->index) || build_store_joined(b, store))
         return;
     const char *buffer = build_buffer(b, 'o', kind, dtype, b->store_depth, 0);
     const char *view = build_view(b, kind, buffer);

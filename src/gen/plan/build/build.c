@@ -41,7 +41,7 @@ static const char *band_items(const Program *p, const Band *band, uint32_t numbe
     if (band->split || !band->kept)
         buf_puts(&out, tiles ? "1" : "");
     for (uint32_t a = 1; a < p->nest->axes.len && !band->split; a++) {
-        if (!(band->kept & bit(a)))
+        if (!band_deals(band, a))
             continue;
         if (!tiles && band_is_tiled(band, a))
             continue;
@@ -53,6 +53,8 @@ static const char *band_items(const Program *p, const Band *band, uint32_t numbe
         else
             buf_puts(&out, p->layout.size[a]);
     }
+    if (!out.len && tiles)
+        buf_char(&out, '1');
     char *text = buf_take(&out, p->arena);
     buf_free(&out);
     return text;
@@ -66,7 +68,7 @@ static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
         if (band->split)
             continue;
         const char *others = band_items(p, band, i, false), *times = *others ? " * " : "";
-        bool rows = band->kept & bit(band->rows.axis), lanes = band->kept & bit(band->lanes.axis);
+        bool rows = band_deals(band, band->rows.axis), lanes = band_deals(band, band->lanes.axis);
         if (lanes) {
             buf_fill(out, ' ', (size_t)depth * 4);
             buf_printf(out,
@@ -184,9 +186,9 @@ static void put_scalars(const Variant *v, const char *type, Buf *out)
 {
     for (uint32_t i = 0; i < v->bands.len; i++) {
         const Band *band = &v->bands.at[i];
-        if (!band->split && band->kept & bit(band->lanes.axis))
+        if (!band->split && band_deals(band, band->lanes.axis))
             buf_printf(out, ", piece%u%s", i, type);
-        if (!band->split && band->kept & bit(band->rows.axis))
+        if (!band->split && band_deals(band, band->rows.axis))
             buf_printf(out, ", block%u%s", i, type);
     }
 }

@@ -85,6 +85,14 @@ const char *build_access(Build *b, uint32_t tensor, const Affine *index);
 /* ... with `more` rows behind those of the tile. */
 const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more);
 
+/* ... and with so many lanes, where these are whole. */
+const char *build_access_more(Build *b, uint32_t tensor, const Affine *index, int64_t more,
+                              int64_t wider);
+
+/* Copies that lie beside each other (join.c): one for all of them. False: it has none beside it. */
+bool build_load_joined(Build *b, NestId id, const bool *now, bool *open);
+bool build_store_joined(Build *b, const NestStore *store);
+
 /* A mask of tiles that several read: it is computed once. */
 bool build_keeps_mask(const Build *b, NestId id);
 

@@ -124,8 +124,9 @@ const char *build_scalar(Build *b) { return str_format(b->arena, "s%u_", (*b->ne
 
 /* ---- accesses ---- */
 
-/* One index of an access, with `more` rows behind those of the tile. */
-static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *at, int64_t more)
+/* One index of an access, with so many rows and lanes behind those of the tile. */
+static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *at, int64_t more,
+                             int64_t wider)
 {
     const BandTile *tile = at->axis == b->band->rows.axis    ? &b->band->rows
                            : at->axis == b->band->lanes.axis ? &b->band->lanes
@@ -173,6 +174,11 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
                    ? str_format(b->arena, "%lld - %s : %lld", from + 1, size, from + 1)
                    : str_format(b->arena, "%lld - r.stop : %lld - r.start", from + 1, from + 1);
     }
+    if (wider && range == 't') {
+        b->failed = tile->whole ? b->failed : "copies join where lanes are not whole";
+        return str_format(b->arena, "%lld : %lld", from,
+                          from + (long long)(b->nest->axes.at[at->axis].size + wider));
+    }
     if (tile->whole)
         return from || dim->size != b->nest->axes.at[at->axis].size
                    ? str_format(b->arena, "%lld : %lld + %s", from, from, size)
@@ -190,6 +196,12 @@ const char *build_access(Build *b, uint32_t tensor, const Affine *index)
 
 const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, int64_t more)
 {
+    return build_access_more(b, tensor, index, more, 0);
+}
+
+const char *build_access_more(Build *b, uint32_t tensor, const Affine *index, int64_t more,
+                              int64_t wider)
+{
     const LayoutTensor *t = &b->layout->tensors[tensor];
     LayoutIndex at[LAYOUT_RANK];
     Buf out = {0};
@@ -198,7 +210,8 @@ const char *build_access_rows(Build *b, uint32_t tensor, const Affine *index, in
     bool own = b->nest->tensors.at[tensor].role == NEST_WORKSPACE;
     buf_printf(&out, own ? "[%s" : "[", b->core);
     for (uint32_t i = 0; i < t->rank; i++)
-        buf_printf(&out, "%s%s", i || own ? ", " : "", put_place(b, &t->dim[i], &at[i], more));
+        buf_printf(&out, "%s%s", i || own ? ", " : "",
+                   put_place(b, &t->dim[i], &at[i], more, wider));
     buf_char(&out, ']');
     char *text = buf_take(&out, b->arena);
     buf_free(&out);

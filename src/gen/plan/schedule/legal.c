@@ -211,8 +211,9 @@ static ScheduleFault tile_fault(const Nest *nest, const Band *band, const BandTi
         return none;
     if (t->tile < 1 || t->tile > MOST_TILE)
         return fault("a tile has 1 to 1048576 elements of an axis", t->axis);
-    if (t->whole && !(band->reduced & bit(t->axis)))
-        return fault("only what is reduced is whole: other axes are dealt out in pieces", t->axis);
+    if (t->whole && !(band->reduced & bit(t->axis)) && (t != &band->lanes || band->split))
+        return fault("only lanes and what is reduced are whole: other axes are dealt out in pieces",
+                     t->axis);
     if (t->whole && t->axis == band->split)
         return fault("an axis that the cores share is not whole in any of them", t->axis);
     if (t->whole && t->tile < nest->axes.at[t->axis].size)

@@ -16,6 +16,7 @@ enum {
 };
 #define SCAN_LANE 0.3  /* cycles of an element of a row that is scanned */
 #define SCAN_ROW 600.0 /* and of the row */
+#define JOINED 0.95    /* of the cost is left where copies beside each other are one */
 #define COPY_RATE 32.0 /* bytes a cycle of a core's port */
 
 static uint64_t bit(uint32_t axis) { return UINT64_C(1) << axis; }
@@ -173,6 +174,22 @@ bool schedule_bands(const Nest *nest, bool together, Schedule *schedule, Diag *d
 bool band_is_tiled(const Band *band, uint32_t axis)
 {
     return axis && (band->rows.axis == axis || band->lanes.axis == axis);
+}
+
+bool band_deals(const Band *band, uint32_t axis)
+{
+    bool whole = (axis == band->rows.axis && band->rows.whole) ||
+                 (axis == band->lanes.axis && band->lanes.whole);
+    return axis && band->kept & bit(axis) && !whole;
+}
+
+bool schedule_beside(const Band *band, const Affine *x, const Affine *y, int64_t *lanes)
+{
+    Affine apart = *y;
+    if (affine_by(x, band->lanes.axis) != 1 || !affine_add(&apart, x, -1) || apart.n)
+        return false;
+    *lanes = apart.at;
+    return true;
 }
 
 /* ---- tiles ---- */
@@ -400,6 +417,24 @@ static uint32_t add_roles(Band *best, uint32_t n, uint32_t most, const Band *ban
     return n;
 }
 
+/* Lanes that are dealt out fit in a tile, and some copies lie beside each other: with whole lanes these are
+ * one. */
+static bool can_join(const Nest *nest, const Band *band, const bool *wanted)
+{
+    int64_t size = nest->axes.at[band->lanes.axis].size, apart;
+    if (band->split || !(band->kept & bit(band->lanes.axis)) || band->lanes.tile < size)
+        return false;
+    for (NestId i = 1; i < nest->values.len; i++)
+        for (NestId k = i + 1; k < nest->values.len && wanted[i]; k++) {
+            const NestValue *x = &nest->values.at[i], *y = &nest->values.at[k];
+            if (wanted[k] && x->op == NEST_LOAD && y->op == NEST_LOAD && x->tensor == y->tensor &&
+                schedule_beside(band, &x->index, &y->index, &apart) &&
+                (apart == size || apart == -size))
+                return true;
+        }
+    return false;
+}
+
 uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band, Band *best,
                         uint32_t most, const char **why)
 {
@@ -430,10 +465,16 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                             ? "a reduction inside another, or what is scanned, does not fit"
                             : NULL;
             }
-            if (fails)
+            if (fails) {
                 *why = fails;
-            else
+                continue;
+            }
+            n = add_roles(best, n, most, &b);
+            if (can_join(nest, &b, wanted)) {
+                b.lanes.whole = true;
+                b.cost *= JOINED;
                 n = add_roles(best, n, most, &b);
+            }
         }
     }
     return n;

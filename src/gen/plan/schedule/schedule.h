@@ -27,7 +27,8 @@ enum { SCHEDULE_BANDS = 12, SCHEDULE_SHARES = 16 }; /* of a kernel, at most */
 typedef struct BandTile {
     uint32_t axis; /* 0: none */
     int64_t tile;  /* most elements at once */
-    bool whole;    /* all elements, at most `tile` */
+    bool
+        whole; /* all elements, at most `tile`; of what is kept, so that copies beside each other join */
 } BandTile;
 
 typedef struct Band {
@@ -103,6 +104,11 @@ bool *schedule_values(const Nest *nest, const Band *band);
 bool band_is_tiled(const Band *band, uint32_t axis);          /* in rows or lanes */
 double schedule_elements(const Nest *nest, const Band *band); /* that the band walks */
 const Band *schedule_largest(const Nest *nest, const Schedule *schedule);
+/* Its elements, or pieces of it, are dealt out to the cores: it is kept and not whole in every tile. */
+bool band_deals(const Band *band, uint32_t axis);
+/* How far behind x the access y to the same tensor is, where that is a number of lanes alone and both walk
+ * the lanes one by one. Such accesses are one copy where the lanes are whole. */
+bool schedule_beside(const Band *band, const Affine *x, const Affine *y, int64_t *lanes);
 
 /* The text form: all of it, and one line for each band alone. */
 void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out);
