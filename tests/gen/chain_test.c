@@ -81,14 +81,17 @@ T_TEST(chain_divides_what_is_rounded_later)
         Arena arena = {0};
         Diag diag = diag_make(&arena, "t", STR(""));
         Graph *g = graph_new(&arena, "shares");
-        Attr dim = {.key = AT_DIM, .i = 1};
+        Attr dim = {.key = AT_DIM, .i = 0};
         ValueId x = input(g, "x", DT_F32, 2, (int64_t[]){512, 1024});
         ValueId q = binary(g, BINARY_div, x, reduce(g, REDUCE_max, x, 1, &diag), &diag);
-        ValueId sum = node(
-            g,
-            (NodeSpec){
-                .op = OP_SCAN, .kind = SCAN_sum, .n_in = 1, .in = &q, .n_attr = 1, .attr = &dim},
-            &diag);
+        ValueId sum = node(g,
+                           (NodeSpec){.op = OP_SCAN,
+                                      .kind = SCAN_logsumexp,
+                                      .n_in = 1,
+                                      .in = &q,
+                                      .n_attr = 1,
+                                      .attr = &dim},
+                           &diag);
         ValueId whole = node(
             g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_round, .n_in = 1, .in = &sum}, &diag);
         Plan plan;

@@ -81,7 +81,8 @@ T_TEST(plan_softmax_keeps_short_rows_and_streams_long_ones_twice)
     ValueId y = node(
         g, (NodeSpec){.op = OP_SOFTMAX, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dim}, &diag);
     vec_push(&arena, &g->outputs, y);
-    Plan plan = plan_of(&arena, g, &diag);
+    Plan plan = {0};
+    REQUIRE(plan_prims(&arena, g, npu_chip_find(STR("910B2")), 0, "softmax", &plan, &diag));
     CHECK_EQ_STR(plan.strategy, "rows");
     CHECK(str_find(plan.craft, STR("memory is read once")) > 0);
     CHECK(str_find(plan.craft, STR("2 passes")) > 0);
@@ -118,7 +119,8 @@ static void check_row_scan(uint16_t kind, const char *call)
         g, (NodeSpec){.op = OP_SCAN, .kind = kind, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dim},
         &diag);
     vec_push(&arena, &g->outputs, y);
-    Plan plan = plan_of(&arena, g, &diag);
+    Plan plan = {0};
+    REQUIRE(plan_prims(&arena, g, npu_chip_find(STR("910B2")), 0, "running", &plan, &diag));
     CHECK_EQ_STR(plan.strategy, "scan");
     CHECK_MSG(str_find(plan.craft, str_from(call)) > 0, "no %s", call);
     arena_drop(&arena);
