@@ -132,7 +132,7 @@ T_TEST(schedule_refuses_by_axis)
         {"kernel\nband y0: loops a1; rows a2 by 4\n", "a1: it is not reduced", 2},
         {"kernel\nband y0: rows a1 by 4; lanes a2 whole, at most 69\n",
          "a2: a whole axis is longer", 2},
-        {"kernel\nband y0: rows a1 whole, at most 37; lanes a2 by 8\n", "a1: only what is reduced",
+        {"kernel\nband y0: rows a1 whole, at most 37; lanes a2 by 8\n", "a1: only lanes and what is reduced",
          2},
         {"kernel\nband y0: rows a2 by 4; lanes a1 by 8\n", "a1: lanes are not next to each other",
          2},
