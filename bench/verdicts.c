@@ -5,12 +5,16 @@
  *
  * Kinds: bounds (off by one), rounding (a cast that rounds otherwise, half precision between), reduction
  * (another start, order or operator), dtype, operands (swapped, one twice), stale (a load left out, an index
- * that stays), size (wrong only above a size), arithmetic (a constant, an operator). A mutant that means the
+ * that stays), size (wrong only above a size), arithmetic (a constant, an operator). Only mutants that the
+ * checker and lowering take are judged: what does not compile proves nothing. A mutant that means the
  * same program is named in the table below with the reason, and not counted. Exit status 1: one got through. */
 #include "loop/bench_pool.h"
 #include "loop/judge_line.h"
 
 #include "base/file.h"
+#include "craft/craft.h"
+#include "ir/falsify.h"
+#include "lower/lower.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +243,107 @@ static void mutate_loads(Arena *arena, const Program *p, Str text, Mutants *all)
     }
 }
 
+/* ---- assignments made wrong ---- */
+
+/* What becomes of the right side `%s` of an assignment. */
+static const Rule made_wrong[] = {
+    {"rounding", "", "cast(cast(%s, f16), f32)", "["},
+    {"rounding", "", "(%s) * 1.0005", ""},
+    {"arithmetic", "", "(%s) * 1.02", ""},
+    {"arithmetic", "", "(%s) + 0.02", ""},
+    {"arithmetic", "", "-(%s)", ""},
+    {"size", "", "(%s) * (1.0 if cols < 300 else 1.02)", ""},
+    {"size", "", "(%s) * (1.0 if n < 3000000 else 1.02)", ""},
+    {"size", "", "(%s) * (1.0 if rows < 300 else 1.02)", ""},
+    {"size", "", "(%s) * (1.0 if space < 300 else 1.02)", ""},
+    {"size", "", "(%s) * (1.0 if width < 300 else 1.02)", ""},
+    {"size", "", "(%s) + f32(min(max(cols - 1000, 0), 1))", ""},
+    {"size", "", "(%s) + f32(n // 3000000)", ""},
+    {"bounds", "", "(%s) * (1.0 if t.start == 0 else 1.02)", ""},
+    {"bounds", "", "(%s) * (1.0 if s.start == 0 else 1.02)", ""},
+    {"bounds", "", "(%s) * (1.0 if t.size == tile else 1.02)", ""},
+    {"bounds", "", "(%s) * (1.0 if s.size == tile else 1.02)", ""},
+    {"bounds", "", "(%s) * (1.0 if r < rows - 1 else 1.02)", ""},
+    {"stale", "", "(%s) * (1.0 if r % 2 == 0 else 1.02)", ""},
+    {"stale", "", "(%s) * (1.0 if i == 0 else 1.02)", ""},
+};
+
+/* "name = " or "name[...] = " or "name += " of the kernel, where what it makes is a number: begin and end of the
+ * right side. */
+static bool right_side(Str line, size_t *from, size_t *to)
+{
+    static const char *const not_these[] = {"load(", "store(", " ub(",   "gm[",  "for ", "if ",
+                                            "with ", "range(", "tiles(", "min(", "inf",  NULL};
+    ptrdiff_t equals = str_find(line, STR(" = ")), plus = str_find(line, STR(" += "));
+    ptrdiff_t at = plus >= 0 ? plus : equals, note = str_find(line, STR("  #"));
+    for (const char *const *word = not_these; *word; word++)
+        if (str_find(line, str_from(*word)) >= 0)
+            return false;
+    *from = (size_t)(at < 0 ? 0 : at) + (plus >= 0 ? 4 : 3);
+    *to = note < 0 ? line.len : (size_t)note;
+    return at > 0 && line.at[0] == ' ' && *from < *to;
+}
+
+static void mutate_assignment(Arena *arena, const Program *p, Str text, size_t begin, Str line,
+                              const Rule *r, Mutants *all)
+{
+    size_t from, to, where;
+    Mutant m = {.of = p, .rule = r};
+    if (!right_side(line, &from, &to) || (r->after[0] && str_find(line, str_from(r->after)) < 0))
+        return;
+    const char *mark = strstr(r->to, "%s");
+    Buf out = {0};
+    buf_str(&out, str_slice(text, 0, begin + from));
+    buf_add(&out, r->to, (size_t)(mark - r->to));
+    buf_str(&out, str_slice(line, from, to));
+    buf_puts(&out, mark + 2);
+    buf_str(&out, str_slice(text, begin + to, text.len));
+    m.text = str_copy(arena, buf_view(&out));
+    buf_free(&out);
+    uint32_t number;
+    line_at(text, begin, &m.line, &where);
+    m.changed = str_dup(arena, str_trim(line_at(m.text, begin + from, &number, &where)));
+    vec_push(arena, all, m);
+}
+
+static void mutate_assignments(Arena *arena, const Program *p, Str text, Mutants *all)
+{
+    ptrdiff_t body = str_find(text, STR("@kernel"));
+    for (size_t r = 0; r < sizeof made_wrong / sizeof *made_wrong; r++) {
+        Str rest = str_slice(text, body < 0 ? 0 : (size_t)body, text.len), line;
+        while (str_next(&rest, '\n', &line))
+            mutate_assignment(arena, p, text, (size_t)(line.at - text.at), line, &made_wrong[r],
+                              all);
+    }
+}
+
+/* ---- which of them compile ---- */
+
+static bool compiles(Str text)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "mutant.craft", text);
+    const NpuChip *chip = npu_chip_find(STR("910B2"));
+    CraftFile *file = craft_read(&arena, "mutant.craft", text, &diag);
+    IrProgram *p = file && diag_ok(&diag) ? craft_program(&arena, file, 0, &diag) : NULL;
+    IrReport report = {0};
+    if (p && diag_ok(&diag)) {
+        ir_prove(&arena, p, chip, &report, &diag);
+        ir_falsify(&arena, p, chip, &report, &diag);
+    }
+    bool ok = p && diag_ok(&diag) && !report.count[IR_REFUSED] &&
+              lower_program(&arena, p, chip, LOWER_ALIGN, &diag);
+    arena_drop(&arena);
+    return ok;
+}
+
+static void keep_compiling(Arena *arena, const Mutants *all, Mutants *kept)
+{
+    for (uint32_t i = 0; i < all->len; i++)
+        if (compiles(all->at[i].text))
+            vec_push(arena, kept, all->at[i]);
+}
+
 /* At most `most` of each program, kind by kind in turn. */
 static void choose(Arena *arena, const Mutants *all, uint32_t most, Mutants *chosen)
 {
@@ -273,7 +378,10 @@ static bool make_mutants(Arena *arena, const Program *p, uint32_t most, Mutants 
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         mutate_by(arena, p, text, &rules[r], &all);
     mutate_loads(arena, p, text, &all);
-    choose(arena, &all, most, chosen);
+    mutate_assignments(arena, p, text, &all);
+    Mutants kept = {0};
+    keep_compiling(arena, &all, &kept);
+    choose(arena, &kept, most, chosen);
     return true;
 }
 

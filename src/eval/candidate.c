@@ -114,6 +114,18 @@ struct TwinKept *eval_kept_make(Arena *arena)
     return kept;
 }
 
+struct TwinSeen *eval_seen_make(Arena *arena)
+{
+    TwinSeen *seen = arena_new(arena, TwinSeen);
+    *seen = (TwinSeen){.arena = arena};
+    return seen;
+}
+
+bool eval_seen_in(const struct TwinSeen *full, const struct TwinSeen *seen)
+{
+    return twin_seen_in(full, seen);
+}
+
 EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                           const EvalConfig *config, Verdict *verdict, Diag *diag)
 {
@@ -132,6 +144,8 @@ EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const Ev
                                 .run_seconds = config->seconds,
                                 .trust = config->trust,
                                 .kept = config->kept,
+                                .seen = config->seen,
+                                .time_only = config->no_values,
                                 .keep_going = true},
                        .observer = eval_observer(config)};
 }
@@ -145,7 +159,7 @@ bool eval_candidate(Arena *arena, const EvalCandidate *candidate, const EvalRefe
     verdict->bound_us = npu_bound(config->chip, &work).us;
     twin_observe(&j.twin, &j.observer);
     judge(&j);
-    bool ok = verdict_settle(verdict);
+    bool ok = config->no_values ? verdict->status == VERDICT_OK : verdict_settle(verdict);
     verdict->seconds = now() - start;
     twin_observer_free(&j.observer);
     return ok;

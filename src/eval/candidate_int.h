@@ -69,6 +69,17 @@ typedef struct EvalTensors {
     NameList in_place; /* outputs of an input's name: what is not written of them is that input's */
 } EvalTensors;
 bool eval_tensors(EvalJudge *j, EvalTensors *tensors);
+/* NULL: there are no values. */
+static inline const Tensor *eval_input(const EvalJudge *j, uint32_t i)
+{
+    return j->config->no_values ? NULL : j->ref->in.inputs[i];
+}
+static inline const Tensor *eval_param(const EvalJudge *j, uint32_t i)
+{
+    return j->config->no_values ? NULL : j->ref->in.params[i];
+}
+/* Without values: those that an input of integers has all the same; NULL: none. */
+Tensor *eval_index_values(EvalJudge *j, ValueId value);
 void eval_tensors_free(EvalTensors *tensors);
 bool eval_tensors_compare(EvalJudge *j, const EvalTensors *tensors);
 /* After a launch of these tensors: which of them was not read as far as the task needs it, in words; NULL:
@@ -83,6 +94,9 @@ bool eval_operand_args(EvalJudge *j, const EvalTensors *tensors, const TwinParam
 /* One output of the task. `reshape`: the same elements under another shape are right. */
 bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const Tensor *got,
                   bool reshape, Verdict *verdict);
+
+/* Without values: that it is of the right shape and dtype. */
+bool eval_has_shape(EvalJudge *j, uint32_t output, const Tensor *got);
 
 /* ---- moves.c ---- */
 bool eval_task_moves(const Graph *task);  /* it moves elements and computes nothing */

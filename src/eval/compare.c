@@ -99,3 +99,11 @@ bool eval_compare(Arena *arena, const EvalReference *ref, uint32_t output, const
         verdict->correct = VERDICT_YES;
     return ok;
 }
+
+bool eval_has_shape(EvalJudge *j, uint32_t output, const Tensor *got)
+{
+    const Value *want = graph_value(j->ref->graph, j->ref->graph->outputs.at[output]);
+    return (got->dtype == want->dtype && shape_equal(got->shape, want->shape)) ||
+           eval_judge_fail(j, VERDICT_WRONG, STAGE_COMPARE,
+                           str_format(j->arena, "output %u has another shape or dtype", output));
+}

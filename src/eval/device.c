@@ -34,11 +34,14 @@ static EvalRoom *add_at(EvalJudge *j, EvalDevice *d, uint64_t address, uint64_t 
 {
     EvalRoom room = {.address = address};
     room.memory = (TwinTensor){.name = "memory", .dtype = DT_U8, .bytes = (size_t)bytes};
-    if (bytes > MOST_BYTES || d->rooms.len > 4000 || !twin_tensor_alloc(&room.memory)) {
+    bool sparse = j->config->no_values; /* pages that nobody touches cost nothing */
+    if (bytes > (sparse ? MORE_THAN_ANY_CHIP : MOST_BYTES) || d->rooms.len > 4000 ||
+        !twin_tensor_alloc(&room.memory)) {
         too_many(j, bytes);
         return NULL;
     }
-    memset(room.memory.data, 0xa5, room.memory.bytes);
+    if (!sparse)
+        memset(room.memory.data, 0xa5, room.memory.bytes);
     vec_push(j->arena, &d->rooms, room);
     d->next = address + (bytes + 2 * ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
     return &vec_last(&d->rooms);
@@ -81,7 +84,8 @@ Tensor *eval_device_get(EvalJudge *j, EvalDevice *d, const TwinView *v)
     Tensor *t = room && v->rank <= GRAPH_MAX_RANK && twin_view_count(v, &count)
                     ? tensor_new_raw(v->dtype, shape_of(v))
                     : NULL;
-    if (t && twin_view_gather(v, room->memory.data, room->memory.bytes, t->at))
+    if (t &&
+        (j->config->no_values || twin_view_gather(v, room->memory.data, room->memory.bytes, t->at)))
         return t;
     tensor_free(t);
     bad_view(j);
@@ -136,10 +140,25 @@ static void hand_on(EvalDevice *d, uint64_t from, uint64_t to)
         room->by_kernel = source->by_kernel;
 }
 
+/* Without values nothing is carried; what would be cut cannot be known. */
+static bool copy_nothing(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
+{
+    EvalRoom *to = eval_device_at(d, e->to.address);
+    if (!to || !eval_device_at(d, e->of.address))
+        return bad_view(j);
+    if (dtype_is_float(e->of.dtype) && !dtype_is_float(e->to.dtype))
+        return eval_judge_fail(j, VERDICT_NO_TIME, STAGE_RUN, "the binding casts to integers");
+    hand_on(d, e->of.address, e->to.address);
+    to->known = to->by_host = true;
+    return true;
+}
+
 static bool copy(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 {
     if (!may_rearrange(j, e))
         return false;
+    if (j->config->no_values)
+        return copy_nothing(j, d, e);
     Tensor *from = eval_device_get(j, d, &e->of);
     if (from && !eval_host_is_theirs(j) && dtype_is_float(from->dtype) &&
         !dtype_is_float(e->to.dtype) && !eval_cast_keeps(from, e->to.dtype)) {
@@ -160,6 +179,11 @@ static bool copy(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 static bool fill(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 {
     uint64_t count;
+    EvalRoom *room = eval_device_at(d, e->to.address);
+    if (j->config->no_values && room) {
+        room->known = room->by_host = true;
+        return true;
+    }
     Tensor *t = e->to.rank <= GRAPH_MAX_RANK && twin_view_count(&e->to, &count)
                     ? tensor_new_raw(e->to.dtype, shape_of(&e->to))
                     : NULL;
@@ -191,6 +215,8 @@ static bool write_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
     if (to && e->data.len)
         memcpy(to, e->data.at, e->data.len);
     if (room)
+        room->holds = true;
+    if (room)
         room->by_kernel = room->by_kernel && e->data.len < room->memory.bytes;
     return to;
 }
@@ -198,7 +224,7 @@ static bool write_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 static bool set_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 {
     uint8_t *to = span(j, d, e->address, e->bytes, true);
-    if (to)
+    if (to && !j->config->no_values)
         memset(to, e->fill, (size_t)e->bytes);
     return to;
 }
@@ -213,7 +239,7 @@ static bool move_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
         return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
                                "host code moves the elements itself, piece by piece");
     hand_on(d, e->from, e->address);
-    if (to)
+    if (to && !j->config->no_values)
         memmove(to, from, (size_t)e->bytes);
     return to;
 }

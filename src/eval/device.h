@@ -14,7 +14,8 @@ typedef struct EvalRoom {
     bool by_host;      /* host code has written to it */
     bool is_result;    /* host code gives it back */
     bool given;        /* an argument of the call */
-    uint32_t uses;     /* launches that were handed it */
+    bool holds;    /* without values: what it holds is there all the same (indices, tiling data) */
+    uint32_t uses; /* launches that were handed it */
 } EvalRoom;
 
 typedef struct EvalDevice {

@@ -48,8 +48,9 @@ static bool add_tensor(Direct *x, const TwinTensor *t, TwinValue *v)
     EvalRoom *room = eval_device_add(x->j, &x->device, t->bytes);
     if (!room)
         return false;
-    if (t->bytes)
+    if (t->bytes && t->data)
         memcpy(room->memory.data, t->data, t->bytes);
+    room->holds = t->data;
     room->known = room->given = true;
     *v = (TwinValue){.kind = BIND_TENSOR, .name = ""};
     v->view = (TwinView){.address = room->address, .dtype = t->dtype, .rank = t->rank};
@@ -106,6 +107,11 @@ static bool compare_value(Direct *x, const TwinValue *v, uint32_t *output, bool 
     if (!eval_device_made(j, &x->device, v->view.address))
         return false;
     Tensor *got = eval_device_get(j, &x->device, &v->view);
+    if (j->config->no_values) {
+        *right = got && eval_has_shape(j, (*output)++, got) && *right;
+        tensor_free(got);
+        return true;
+    }
     *right = got && eval_compare(j->arena, j->ref, (*output)++, got, true, j->verdict) && *right;
     tensor_free(got);
     return true;
@@ -119,6 +125,8 @@ static bool compare_files(Direct *x, const TwinEvents *events, uint32_t *output,
         const TwinEvent *e = &events->at[i];
         if (e->kind != BIND_OUTPUT || *output >= j->ref->graph->outputs.len)
             continue;
+        if (j->config->no_values)
+            return eval_judge_fail(j, VERDICT_NO_TIME, STAGE_RUN, "host code writes files");
         const Tensor *want = j->ref->want[*output];
         Tensor *got = tensor_new_raw(want->dtype, want->shape);
         size_t bytes = (size_t)want->count * dtype_bytes(want->dtype);
@@ -162,7 +170,7 @@ static bool compare_all(Direct *x, const TwinBindDone *done)
     bool right = true;
     if (!x->host.launches)
         return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN, "no kernel is launched");
-    if (!inputs_stay(x) || !eval_host_computes(&x->host))
+    if ((!j->config->no_values && !inputs_stay(x)) || !eval_host_computes(&x->host))
         return false;
     if (!compare_value(x, &done->result, &output, &right) ||
         !compare_files(x, &done->events, &output, &right))

@@ -82,6 +82,9 @@ typedef enum EvalEngine {
 
 /* candidate.c: nothing kept so far. */
 struct TwinKept *eval_kept_make(Arena *arena);
+struct TwinSeen *eval_seen_make(Arena *arena);
+/* Whether the code went nowhere in `full` where it did not go in `seen`. */
+bool eval_seen_in(const struct TwinSeen *full, const struct TwinSeen *seen);
 
 typedef struct EvalConfig {
     const NpuChip *chip;
@@ -101,7 +104,12 @@ typedef struct EvalConfig {
      * same, without a compiler; for comparing candidates, not for judging. */
     bool straight;
     struct TwinKept
-        *kept;      /* what earlier cases' launches left in variables (twin/twin.h); NULL: none */
+        *kept; /* what earlier cases' launches left in variables (twin/twin.h); NULL: none */
+    struct TwinSeen
+        *seen; /* gets where the candidate's code goes (twin/twin.h); NULL: nobody asks */
+    /* Forms other than Craft: nothing is computed or compared. The reference has a graph and a model file
+     * only; bounds, hazards, what is read and written, and the time are as with values. */
+    bool no_values;
     double seconds; /* time limit of one launch; 0: 60 */
     Buf *trace;     /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
     Buf *explain;   /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */

@@ -160,6 +160,8 @@ bool eval_host_call(EvalHost *host, EvalDevice *d, TwinBindCall *call, TwinBindD
             return false;
         *done_events = last + 1;
         const TwinEvent *e = &done->events.at[last];
+        if (j->config->no_values)
+            return eval_judge_fail(j, VERDICT_NO_TIME, STAGE_RUN, "host code reads elements");
         Str answer = e->kind == BIND_READ ? read_answer(host, d, e)
                      : j->ref             ? file_answer(host, &done->events, last)
                                           : disk_answer(host, e);

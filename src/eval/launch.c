@@ -47,7 +47,8 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
     uint64_t count;
     if (!lent.room || !twin_view_count(v, &count) || v->rank > TWIN_MOST_DIMS)
         return fail(host, VERDICT_CRASHED, "a launch gets a tensor without memory");
-    lent.before = role == SIM_IN ? 0 : fingerprint(&lent.room->memory);
+    bool no_values = host->j->config->no_values;
+    lent.before = role == SIM_IN || no_values ? 0 : fingerprint(&lent.room->memory);
     lent.held = lent.room->known;
     lent.tensor = (TwinTensor){.name = name, .dtype = v->dtype, .rank = v->rank, .role = role};
     lent.tensor.bytes = (size_t)(count * dtype_bytes(v->dtype));
@@ -57,7 +58,9 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
         lent.tensor.rank = 1;
         lent.tensor.shape[0] = 1;
     }
-    if (twin_view_dense(v) && whole(v, lent.room, lent.tensor.bytes)) {
+    if (no_values && !lent.room->holds) {
+        lent.tensor.data = NULL;
+    } else if (twin_view_dense(v) && whole(v, lent.room, lent.tensor.bytes)) {
         lent.tensor.data = lent.room->memory.data;
         lent.tensor.fd = lent.room->memory.fd;
     } else {
@@ -71,13 +74,16 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
 }
 
 /* Written copies go back to where they came from. */
-static void give_back(Lents *lents)
+static void give_back(Lents *lents, bool no_values)
 {
     for (uint32_t i = 0; i < lents->len; i++) {
         Lent *l = &lents->at[i];
         if (l->tensor.role == SIM_IN)
             continue;
         l->room->known = true;
+        l->room->by_kernel |= no_values;
+        if (no_values)
+            continue;
         if (l->dense)
             twin_view_scatter(&l->view, l->room->memory.data, l->room->memory.bytes, l->dense);
         l->room->by_kernel |= !l->before || fingerprint(&l->room->memory) != l->before;
@@ -168,7 +174,7 @@ static bool results_are_inputs(const EvalReference *ref)
 
 bool eval_host_computes(EvalHost *host)
 {
-    return host->computes || eval_host_is_theirs(host->j) ||
+    return host->computes || host->j->config->no_values || eval_host_is_theirs(host->j) ||
            eval_task_copies(host->j->ref->graph) || results_are_inputs(host->j->ref) ||
            eval_judge_fail(host->j, VERDICT_NOT_COMPUTED, STAGE_RUN,
                            "its kernels only copy what they are given: the work is PyTorch's");
@@ -176,8 +182,10 @@ bool eval_host_computes(EvalHost *host)
 
 /* Fresh memory that one launch writes and the caller gets is an output: all of it must be written.
  * Other fresh memory is scratch. */
-static SimRole role_of(const EvalRoom *room, uint64_t bytes)
+static SimRole role_of(const EvalRoom *room, uint64_t bytes, bool no_values)
 {
+    if (no_values && room->holds && !room->is_result)
+        return SIM_IN; /* so that the launch has what it holds */
     if (room->known)
         return SIM_INOUT;
     return room->is_result && room->uses == 1 && bytes == room->memory.bytes ? SIM_OUT
@@ -365,8 +373,8 @@ bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
         lents.at[i].tensor.role = kase.tensors[i].role;
     for (uint32_t i = 0; i < made.len; i++)
         twin_tensor_free(&made.at[i]);
-    give_back(&lents);
-    host->computes |= ok && !only_copies(&lents);
+    give_back(&lents, j->config->no_values);
+    host->computes |= ok && (j->config->no_values || !only_copies(&lents));
     return ok;
 }
 
@@ -456,7 +464,8 @@ static bool lend_address(EvalHost *host, EvalDevice *d, uint64_t address, const 
     }
     *arg = (TwinArg){.kind = TWIN_ARG_TENSOR, .index = lents->len, .count = 1};
     room->uses++;
-    return lend(host, d, &view, name, role_of(room, (uint64_t)view.size[0]), lents);
+    return lend(host, d, &view, name,
+                role_of(room, (uint64_t)view.size[0], host->j->config->no_values), lents);
 }
 
 static bool bind_args(EvalHost *host, EvalDevice *d, const TwinKernel *kernel, const TwinEvent *e,
@@ -499,7 +508,7 @@ bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     bool ok = twin_run(j->arena, kernel, &launch, &j->twin, &run, j->verdict);
     buf_str(&host->printed, run.printed);
     eval_launched(j);
-    give_back(&lents);
-    host->computes |= ok && !only_copies(&lents);
+    give_back(&lents, j->config->no_values);
+    host->computes |= ok && (j->config->no_values || !only_copies(&lents));
     return ok;
 }

@@ -110,6 +110,8 @@ bool eval_moves_only(EvalJudge *j, const Graph *graph, Tensor *const *inputs, Te
         const Node *node = &graph->nodes.at[i];
         if (!(views_only ? is_view(node->op) : is_move(node->op)))
             return leaves(j, node);
+        if (cuts(graph, node) && j->config->no_values)
+            return leaves(j, node);
         if (cuts(graph, node) && !cast_keeps(j, graph, node, inputs, params))
             return false;
     }

@@ -59,7 +59,7 @@ static bool is_narrowed(const EvalJudge *j, const NameList *attrs)
 void eval_narrow(EvalJudge *j, const NameList *attrs, EvalNarrow *narrow)
 {
     *narrow = (EvalNarrow){.own = j->ref};
-    if (!is_narrowed(j, attrs))
+    if (j->config->no_values || !is_narrowed(j, attrs))
         return;
     const EvalModel *model = j->ref->model;
     TorchOptions options = model->options;

@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shape, SimRole role)
+static bool set_tensor(const EvalJudge *j, TwinTensor *to, const char *name, DType dtype,
+                       Shape shape, SimRole role)
 {
     int64_t bytes;
     *to = (TwinTensor){.name = name, .dtype = dtype, .rank = (uint32_t)shape.rank, .role = role};
@@ -22,17 +23,36 @@ static bool set_tensor(TwinTensor *to, const char *name, DType dtype, Shape shap
         to->shape[0] = 1;
     }
     to->bytes = (size_t)bytes;
-    return twin_tensor_alloc(to);
+    return j->config->no_values || twin_tensor_alloc(to);
 }
 
-static bool add_given(EvalTensors *t, const char *name, const Tensor *from, ValueId value)
+/* Without values, integers have theirs all the same: they decide where a kernel goes. */
+enum { MOST_INDEX_BYTES = 64 << 20 };
+
+Tensor *eval_index_values(EvalJudge *j, ValueId value)
+{
+    const Value *v = graph_value(j->ref->graph, value);
+    Diag quiet = diag_make(j->arena, "", (Str){0});
+    int64_t bytes;
+    if (dtype_is_float(v->dtype) || !shape_bytes(v->shape, v->dtype, &bytes) ||
+        bytes > MOST_INDEX_BYTES)
+        return NULL;
+    return graph_input(j->ref->graph, j->config->seed, value, &quiet);
+}
+
+static bool add_given(EvalJudge *j, EvalTensors *t, const char *name, const Tensor *from,
+                      ValueId value)
 {
     TwinTensor *to = &t->at[t->count];
-    if (!set_tensor(to, name, from->dtype, from->shape, SIM_IN))
+    const Value *v = graph_value(j->ref->graph, value);
+    if (!set_tensor(j, to, name, v->dtype, v->shape, SIM_IN))
         return false;
     t->values[t->count++] = value;
-    if (to->bytes)
+    Tensor *drawn = from ? NULL : eval_index_values(j, value);
+    from = from ? from : drawn;
+    if (from && to->bytes && (to->data || twin_tensor_alloc(to)))
         memcpy(to->data, from->at, to->bytes);
+    tensor_free(drawn);
     return true;
 }
 
@@ -47,13 +67,14 @@ static TwinTensor *input_named(EvalTensors *t, const char *name, uint32_t n)
 
 static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t n, uint32_t output)
 {
-    const Tensor *want = j->ref->want[output];
+    const Value *want = graph_value(j->ref->graph, j->ref->graph->outputs.at[output]);
     const TwinTensor *same = input_named(t, name, n);
     TwinTensor *to = &t->at[t->count];
-    if (!set_tensor(to, name, want->dtype, want->shape, SIM_OUT))
+    if (!set_tensor(j, to, name, want->dtype, want->shape, SIM_OUT))
         return false;
     if (same && same->bytes == to->bytes) {
-        memcpy(to->data, same->data, to->bytes);
+        if (to->data && same->data)
+            memcpy(to->data, same->data, to->bytes);
         vec_push(j->arena, &t->in_place, name);
     }
     t->values[t->count] = VALUE_NONE;
@@ -69,9 +90,9 @@ static bool add_all(EvalJudge *j, EvalTensors *t)
     GraphNames names = graph_names(j->arena, g);
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->inputs.len; i++)
-        ok = add_given(t, names.inputs[i], j->ref->in.inputs[i], g->inputs.at[i]);
+        ok = add_given(j, t, names.inputs[i], eval_input(j, i), g->inputs.at[i]);
     for (uint32_t i = 0; ok && i < g->params.len; i++)
-        ok = add_given(t, names.params[i], j->ref->in.params[i], g->params.at[i]);
+        ok = add_given(j, t, names.params[i], eval_param(j, i), g->params.at[i]);
     for (uint32_t i = 0; ok && i < g->outputs.len; i++)
         ok = add_output(j, t, names.outputs[i], 0, i);
     return ok;
@@ -107,7 +128,7 @@ static bool add_operand(EvalJudge *j, EvalTensors *t, const TorchOperand *o)
         case OPERAND_IN:
         case OPERAND_OPT:
         case OPERAND_LIST:
-            ok = add_given(t, o->name, j->ref->in.inputs[o->first + i],
+            ok = add_given(j, t, o->name, eval_input(j, o->first + i),
                            j->ref->graph->inputs.at[o->first + i]);
             break;
         case OPERAND_OUT:
@@ -192,7 +213,8 @@ static SimReadOf read_of(const EvalJudge *j, const TwinTensor *tensor, const Twi
                          uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (tensor->data && launched[i].data == tensor->data && launched[i].role == SIM_IN)
+        if (launched[i].role == SIM_IN && launched[i].data == tensor->data &&
+            (tensor->data || strcmp(launched[i].name, tensor->name) == 0))
             return twin_read_of(&j->observer, launched, i);
     return (SimReadOf){0};
 }
@@ -219,7 +241,7 @@ const char *eval_unread(EvalJudge *j, const EvalTensors *t, const TwinTensor *la
 bool eval_tensors_compare(EvalJudge *j, const EvalTensors *t)
 {
     bool ok = true;
-    for (uint32_t i = 0; i < j->ref->graph->outputs.len; i++) {
+    for (uint32_t i = 0; i < j->ref->graph->outputs.len && !j->config->no_values; i++) {
         const TwinTensor *from = t->outputs[i] < t->count ? &t->at[t->outputs[i]] : NULL;
         Tensor *got = from ? tensor_new_raw(from->dtype, j->ref->want[i]->shape) : NULL;
         size_t bytes = got ? (size_t)got->count * dtype_bytes(got->dtype) : 0;

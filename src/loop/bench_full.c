@@ -23,6 +23,9 @@ static int64_t most_values(const JudgeSpec *spec)
 /* The same where more is at stake: a time is given, or what the text does beyond cannot be followed. */
 static int64_t most_at_stake(const JudgeSpec *spec) { return 5 * most_values(spec); }
 
+/* The same where nothing else shows what it does there. */
+static int64_t most_at_last(const JudgeSpec *spec) { return 10 * most_values(spec); }
+
 /* ---- the task at the sizes to be timed ---- */
 
 /* The first row of this task: it says the sizes. */
@@ -296,6 +299,38 @@ static bool decides_as_judged(Judging *j, const EvalTimer *timer, const TorchTas
     return false;
 }
 
+/* What is told from a right answer by large numbers and zeros only must be told so at this size, too. */
+static void strew_full(Judging *j, CaseSpec *kase)
+{
+    kase->strewn = j->strewn;
+    if (kase->strewn && case_ready(j->cache, j->spec, j->task, kase)->status != VERDICT_OK)
+        kase->strewn = STREWN_NONE;
+}
+
+/* Full size with its values, where they fit. False: they do not, or not all was well. */
+static bool judge_whole(Judging *j, CaseSpec *kase, const Graph *graph)
+{
+    uint32_t before = j->done.len;
+    int64_t bytes;
+    if (j->whole_tried || !sizes_bytes(graph, &bytes) || bytes > most_at_last(j->spec) ||
+        case_ready(j->cache, j->spec, j->task, kase)->status != VERDICT_OK)
+        return false;
+    j->whole_tried = true;
+    strew_full(j, kase);
+    judge_case(j, kase);
+    if (j->spec->time)
+        keep_time(&vec_last(&j->judged->cases).verdict, j->judged);
+    return j->done.len > before;
+}
+
+/* What happens at full size could not be followed, or was seen in no case: then with values, all of it. */
+static bool is_open(const Judging *j, const Verdict *v)
+{
+    return j->judged->status == VERDICT_OK &&
+           (v->status == VERDICT_NO_TIME || v->status == VERDICT_NEEDS_DATA ||
+            v->status == VERDICT_TIMEOUT);
+}
+
 static void craft_full(Judging *j, const CaseSpec *kase, const TorchTask *full)
 {
     Diag said = diag_make(j->arena, j->task->path, j->task->source);
@@ -314,7 +349,10 @@ static void craft_full(Judging *j, const CaseSpec *kase, const TorchTask *full)
         eval_timer_run(j->arena, timer, craft.operands, NULL, 0, &run);
         v = run.status == VERDICT_OK ? v : run;
     }
-    if (j->judged->status == VERDICT_OK && (j->spec->time || v.status != VERDICT_OK))
+    CaseSpec whole = *kase;
+    j->full_seen = seen || (is_open(j, &v) && judge_whole(j, &whole, full->graph));
+    if (j->judged->status == VERDICT_OK && (seen || !j->full_seen) &&
+        (j->spec->time || v.status != VERDICT_OK))
         time_craft(j->arena, seen ? timer : NULL, craft.operands, full->graph, *kase, j->judged, &v,
                    &about, &j->log);
     eval_timer_close(timer);
@@ -329,25 +367,37 @@ static bool fits_with_values(const JudgeSpec *spec, const Graph *graph, bool cra
            bytes <= (craft && !spec->time ? most_values(spec) : most_at_stake(spec));
 }
 
-/* Too large: the largest of its sizes as they are, fewer of the others. */
-static void other_full(Judging *j, const TorchTask *full)
+/* Too large for values: followed without them, else judged whole. */
+static void other_full(Judging *j, CaseSpec kase, const TorchTask *full)
 {
-    CaseSpec c;
-    if (!sizes_within(j->arena, j->task, full, most_values(j->spec), 0, &c))
-        return;
-    c.seed = j->spec->seed;
-    judge_case(j, &c);
+    TorchOptions options = {.seed = j->spec->seed, .sets = kase.sets, .n_sets = kase.n_sets};
+    Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
+    Verdict v = verdict_make();
+    j->full_seen = follow_full(j, full, &options, most_values(j->spec), &v, &said);
+    bool whole = !j->full_seen && is_open(j, &v) && judge_whole(j, &kase, full->graph);
+    if (j->judged->status == VERDICT_OK && !whole) {
+        check_bound(j->arena, &v);
+        if (j->spec->time)
+            keep_time(&v, j->judged);
+        kase.no_values = true;
+        judge_add_case(j->arena, j->judged, &kase, case_shapes(j->arena, full->graph), &v, &said,
+                       &j->log);
+    }
+    j->full_seen |= whole;
 }
 
 /* Answers to a clone's cases, and those judged at their own sizes, were at full size before. */
 static bool was_full(const JudgeSpec *spec) { return spec->own_sizes || spec->only > 0; }
 
-/* What is told from a right answer by large numbers and zeros only must be told so at this size, too. */
-static void strew_full(Judging *j, CaseSpec *kase)
+/* Right where values were compared is not right at full size, where it may do something else. */
+static void leave_unseen(Judging *j)
 {
-    kase->strewn = j->strewn;
-    if (kase->strewn && case_ready(j->cache, j->spec, j->task, kase)->status != VERDICT_OK)
-        kase->strewn = STREWN_NONE;
+    const JudgedCase *last = &vec_last(&j->judged->cases);
+    bool full = !strcmp(last->name, "full") && last->verdict.reason[0];
+    j->judged->status = VERDICT_UNSEEN;
+    j->judged->worst = last->verdict;
+    j->judged->reason = str_format(
+        j->arena, "full: %s", full ? last->verdict.reason : "no values were seen at this size");
 }
 
 void judge_full(Judging *j)
@@ -358,17 +408,19 @@ void judge_full(Judging *j)
     bool craft = j->judged->candidate.form == FORM_CRAFT && j->judged->candidate.texts.len == 1;
     if ((j->cases->lines.len || was_full(j->spec)) && !craft)
         return;
-    if (!full && j->spec->time) {
-        no_time(j->arena, kase, first_said(&said, "the task cannot be read at full size"),
-                j->judged, &said, &j->log);
-    } else if (full && fits_with_values(j->spec, full->graph, craft)) {
-        strew_full(j, &kase);
-        judge_case(j, &kase);
+    if (!full) {
         if (j->spec->time)
-            keep_time(&vec_last(&j->judged->cases).verdict, j->judged);
-    } else if (full && craft) {
-        craft_full(j, &kase, full);
-    } else if (full) {
-        other_full(j, full);
+            no_time(j->arena, kase, first_said(&said, "the task cannot be read at full size"),
+                    j->judged, &said, &j->log);
+        return;
     }
+    CaseSpec whole = kase;
+    j->full_seen = fits_with_values(j->spec, full->graph, craft) &&
+                   judge_whole(j, &whole, full->graph);
+    if (j->judged->status == VERDICT_OK && !j->full_seen && craft)
+        craft_full(j, &kase, full);
+    else if (j->judged->status == VERDICT_OK && !j->full_seen)
+        other_full(j, kase, full);
+    if (j->judged->status == VERDICT_OK && !j->full_seen && !was_full(j->spec))
+        leave_unseen(j);
 }

@@ -150,6 +150,7 @@ void judge_case(Judging *j, const CaseSpec *c)
                          .strict = spec->strict,
                          .no_proofs = spec->no_proofs,
                          .kept = j->kept,
+                         .seen = eval_seen_make(j->arena),
                          .trace = spec->trace && first ? &picture : NULL};
     const CaseReady *ready = case_ready(j->cache, spec, j->task, c);
     if (ready->status != VERDICT_OK) {
@@ -162,8 +163,10 @@ void judge_case(Judging *j, const CaseSpec *c)
     judge_add_case(j->arena, j->judged, c, str_dup(j->arena, str_from(ready->shapes)), &v, &said,
                    &j->log);
     vec_last(&j->judged->cases).trace = judge_trace(j->arena, &picture);
-    if (v.status == VERDICT_OK)
+    if (v.status == VERDICT_OK) {
         vec_push(j->arena, &j->done, *c);
+        vec_push(j->arena, &j->seen, config.seen);
+    }
     buf_free(&picture);
     if (spec->own_sizes && j->judged->cases.len == 1 && v.status == VERDICT_OK) {
         j->judged->predicted_us = v.predicted_us;

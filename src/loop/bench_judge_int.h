@@ -52,7 +52,11 @@ typedef struct Judging {
     const TorchCases *cases;
     JudgeCache *cache;
     Judged *judged;
-    CaseSpecs done;        /* judged with values */
+    CaseSpecs done;              /* judged with values */
+    VEC(struct TwinSeen *) seen; /* where the code went in each of them */
+    bool whole_tried;            /* full size with values */
+    bool
+        full_seen; /* what it does at full size was seen with values, there or in a case that does the same */
     struct TwinKept *kept; /* by the launches of these cases */
     EvalStrewn strewn;     /* what the case `again` had, so that full size has it, too */
     bool telling;          /* some case tells a right answer from a trivial one */
@@ -69,6 +73,12 @@ bool sizes_bytes(const Graph *graph, int64_t *bytes);
  * there are no more sizes to start from. */
 bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, int64_t bytes,
                   uint32_t first, CaseSpec *c);
+
+/* bench_follow.c: a candidate that is not Craft, too large at full size for values. It is followed there
+ * without them, and must go as in a case with values. False: that is not so; v says why, and nothing where
+ * a case was wrong. */
+bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options, int64_t bytes,
+                 Verdict *v, Diag *said);
 
 /* bench_full.c: the candidate at full size, the case "full". With values where they are few enough. Else a
  * Craft text is followed without them (ir/decide.h): what the sizes decide there must have been decided so

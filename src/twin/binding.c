@@ -83,7 +83,7 @@ static bool ask(Arena *arena, const TwinBinding *binding, const TwinBindCall *ca
     Str request = twin_bind_request(arena, call, twin_chip(options));
     uint64_t memory = call->memory ? call->memory : MOST_MEMORY;
     int fds[BIND_FD_COUNT] = {memory_file("acraft-call", request),
-                              memory_file("acraft-events", (Str){0})};
+                              memory_file("acraft-events", (Str){0}), twin_seen_slots()};
     const char *const argv[] = {"binding", NULL};
     BoxSpec spec = {.argv = argv,
                     .exe_fd = binding->exe,
@@ -98,8 +98,10 @@ static bool ask(Arena *arena, const TwinBinding *binding, const TwinBindCall *ca
                     .file_bytes = memory / 4,
                     .allow_missing = options->trust};
     BoxResult box = {.end = BOX_FAILED, .reason = "no memory for a call"};
-    if (fds[0] >= 0 && fds[1] >= 0)
+    if (fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0) {
         box_run(arena, &spec, &box);
+        twin_seen_add_file(options->seen, binding->exe, fds[2]);
+    }
     bool ok = twin_build_box_ok(arena, &box, STAGE_RUN, verdict);
     *printed = (Str){str_format(arena, "%.*s%.*s", STR_ARG(box.out), STR_ARG(box.err)),
                      box.out.len + box.err.len};

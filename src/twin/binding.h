@@ -66,6 +66,7 @@ typedef struct TwinBindDone {
     TwinEvents events;
     TwinValue result;
     bool waits;  /* the last event wants elements */
+    bool counts; /* of calls with the same arguments, a later one compares other numbers */
     Str printed; /* to its standard output and error */
 } TwinBindDone;
 

@@ -232,6 +232,7 @@ static TwinEvent take_event(Reader *r, TwinBindDone *done)
         e.name = take_name(r);
         e.count = row_u32(&r->row);
         break;
+    case BIND_COUNTS: done->counts = true; break;
     case BIND_DONE: done->result = take_value(r, 0); break;
     default: r->row.bad = true;
     }

@@ -235,6 +235,17 @@ static const char *const gcc_flags[] = {"-fdiagnostics-color=never", "-fmax-erro
                                         "-fno-diagnostics-show-caret", NULL};
 /* Work in assembly would leave no records. Host code may have it: the C++ library's headers do. */
 static const char *const no_assembly[] = {"-fno-gnu-inline-asm", NULL};
+/* Calls the runtime at every edge of the control flow and every comparison (watch_code.h). No attribute of
+ * a text switches that off. */
+static const char *const code_watch[] = {"-Dno_sanitize(...)=unused",
+                                         "-D__no_sanitize__(...)=unused",
+                                         "-Dno_sanitize_coverage=unused",
+                                         "-D__no_sanitize_coverage__=unused",
+                                         "-Ddisable_sanitizer_instrumentation=unused",
+                                         "-D__disable_sanitizer_instrumentation__=unused",
+                                         NULL};
+static const char *const clang_edges[] = {"-fsanitize-coverage=edge,trace-pc,trace-cmp", NULL};
+static const char *const gcc_edges[] = {"-fsanitize-coverage=trace-pc,trace-cmp", NULL};
 /* Calls the runtime before every load and store, whatever their width; core_memory.h serves them. */
 static const char *const clang_watch[] = {"-fsanitize=kernel-address",
                                           "-mllvm",
@@ -271,6 +282,8 @@ static void add_flags(Build *b, Words *words)
         add_words(b, words, no_assembly);
     if (!b->unit->host)
         add_words(b, words, b->places->is_clang ? clang_watch : gcc_watch);
+    add_words(b, words, code_watch);
+    add_words(b, words, b->places->is_clang ? clang_edges : gcc_edges);
     add_words(b, words, b->unit->flags);
     if (b->unit->mixed) {
         add_word(b, words, "-ffunction-sections");
@@ -318,6 +331,8 @@ static const char *cache_stem(Build *b, const char *kind, bool with_text)
     sha256_add(&sha, b->places->headers_hash, sizeof b->places->headers_hash);
     hash_words(&sha, common_flags);
     hash_words(&sha, b->places->is_clang ? clang_watch : gcc_watch);
+    hash_words(&sha, code_watch);
+    hash_words(&sha, b->places->is_clang ? clang_edges : gcc_edges);
     hash_words(&sha, b->places->is_clang ? clang_flags : gcc_flags);
     hash_words(&sha, b->unit->flags);
     sha256_add(&sha, b->unit->binding ? "b" : b->unit->host ? "h" : b->unit->mixed ? "m" : "k", 1);

@@ -86,7 +86,7 @@ bool twin_host_ask(Arena *arena, const TwinHost *host, const char *wanted, Str r
                    const TwinOptions *options, Str *answer, Verdict *verdict)
 {
     int fds[HOST_FD_COUNT] = {memory_file("acraft-request", request),
-                              memory_file("acraft-answer", (Str){0})};
+                              memory_file("acraft-answer", (Str){0}), twin_seen_slots()};
     const char *const argv[] = {"host", wanted, NULL};
     BoxSpec spec = {.argv = argv,
                     .exe_fd = host->exe,
@@ -101,10 +101,11 @@ bool twin_host_ask(Arena *arena, const TwinHost *host, const char *wanted, Str r
                     .file_bytes = MOST_ANSWER,
                     .allow_missing = options->trust};
     BoxResult box = {.end = BOX_FAILED, .reason = "no memory for a request"};
-    bool ok = fds[0] >= 0 && fds[1] >= 0;
+    bool ok = fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0;
     if (ok) {
         box_run(arena, &spec, &box);
         ok = read_answer(arena, fds[1], answer);
+        twin_seen_add_file(options->seen, host->exe, fds[2]);
     }
     bool said_no = box.end == BOX_EXITED && (box.status == 1 || box.status == 2);
     if (!said_no && !twin_build_box_ok(arena, &box, STAGE_TILING, verdict))

@@ -128,11 +128,20 @@ static bool declares(Str before)
     return is_any(before, words);
 }
 
+/* Attributes that keep a compiler from watching a function. */
+static bool is_unwatched(Str name)
+{
+    return str_find(name, STR("no_sanitize")) >= 0 ||
+           str_find(name, STR("disable_sanitizer_instrumentation")) >= 0;
+}
+
 static bool is_ours(const Lexer *lex, Str name, bool *own_record)
 {
     static const char *const records[] = {"Record", "RecordText", "RecordView", "RecordOperand",
                                           NULL};
     static const char *const labels[] = {"asm", "__asm", "__asm__", NULL};
+    if (is_unwatched(name))
+        return true;
     if (is_any(name, records)) {
         *own_record = *own_record || declares(lex->before);
         return !*own_record;

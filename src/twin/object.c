@@ -85,6 +85,13 @@ static void note_variable(Arena *arena, const Image *image, const Elf64_Sym *sym
         vec_push(arena, &object->variables, plain_name(arena, name));
 }
 
+/* Functions of such names are the compiler's own: it does not watch them (build.c, code_watch). */
+static bool is_unwatched(Str name)
+{
+    return str_starts(name, "__sanitizer_") ||
+           (str_find(name, STR(".module_ctor")) >= 0 && !str_is(name, "asan.module_ctor"));
+}
+
 static bool read_symbols(Arena *arena, const Image *image, const Elf64_Shdr *table,
                          TwinObject *object)
 {
@@ -99,6 +106,8 @@ static bool read_symbols(Arena *arena, const Image *image, const Elf64_Shdr *tab
         Str name = name_at(image, &strings, symbol.st_name);
         if (ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
             object->odd = "an ifunc";
+        if (symbol.st_shndx != SHN_UNDEF && is_unwatched(name))
+            object->odd = str_format(arena, "'%.*s'", STR_ARG(name));
         note_variable(arena, image, &symbol, name, object);
         if (symbol.st_shndx == SHN_UNDEF && name.len)
             vec_push(arena, &object->imports, str_dup(arena, name));

@@ -443,6 +443,8 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
     stream_close(&notes);
     if (!simulated)
         return false;
+    if (options->seen)
+        twin_seen_launch(options->seen, l);
     judge_end(&(Ending){l->arena, &l->memory, answer, verdict}, &l->box);
     if (options->receive)
         options->receive(options->context, answer->seen);

@@ -189,6 +189,9 @@ void twin_second_save(Launched *l, const LaunchSpec *spec);
 void twin_second_launch(Launched *first, LaunchSpec spec, Verdict *verdict);
 void twin_second_drop(Launched *l);
 
+/* seen.c: where its cores' code went. */
+void twin_seen_launch(TwinSeen *seen, const Launched *l);
+
 /* findings.c: the simulator's faults in the verdict. */
 void twin_findings_add(Arena *arena, const TwinKernel *kernel, SimAnswer *answer, Verdict *verdict);
 /* Whether one of them says what acraft lacks; a core's own word for that counts nothing. */

@@ -59,6 +59,23 @@ typedef struct TwinKept {
     VEC(TwinKeptProgram) programs;
 } TwinKept;
 
+/* Where the code of a candidate's programs went in one or more runs: kernels, tiling functions, bindings.
+ *
+ *     TwinSeen small = {.arena = a}, full = {.arena = a};
+ *     options.seen = &small; ... run with values ...
+ *     options.seen = &full;  ... run without values, larger ...
+ *     if (!twin_seen_in(&full, &small)) ... it does at full size what it does not do in the other */
+typedef struct TwinSeenProgram {
+    uint64_t program; /* hash of its bytes */
+    uint8_t *slots;   /* WATCH_SLOTS of them, see twin/rt/watch_code.h */
+} TwinSeenProgram;
+typedef struct TwinSeen {
+    Arena *arena;
+    VEC(TwinSeenProgram) programs;
+} TwinSeen;
+/* Whether every edge and outcome of `full` is in `seen`. */
+bool twin_seen_in(const TwinSeen *full, const TwinSeen *seen);
+
 typedef struct TwinOptions {
     const NpuChip *chip; /* NULL: 910B2 */
     uint64_t seed;       /* 0: cores in order; else their order is permuted */
@@ -77,6 +94,7 @@ typedef struct TwinOptions {
     bool steady;       /* with time_only: it does the same whatever the values; that is not tried */
     bool any_import;   /* tests of the walls only: the kernel may call whatever links */
     TwinKept *kept;    /* by earlier launches; NULL: there were none to remember */
+    TwinSeen *seen;    /* gets where the code goes; NULL: nobody asks */
     const char *home;  /* tree with twin/ and src/; NULL: $ACRAFT_HOME, or found from the program */
     const char *cache; /* NULL: $XDG_CACHE_HOME/acraft or ~/.cache/acraft */
     /* The simulator has a process of its own. There `prepare` is called before the first record and

@@ -115,6 +115,13 @@ bool twin_build_preprocess(Arena *arena, const TwinPlaces *places, const BuildUn
 /* Turns a failed box into the verdict; true when it ended well (exit status 0). */
 bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, Verdict *verdict);
 
+/* seen.c: a program by its bytes; slots that it has filled. */
+uint64_t twin_seen_program(int exe);
+void twin_seen_add(TwinSeen *seen, uint64_t program, const uint8_t *slots);
+int twin_seen_slots(void); /* a descriptor of empty ones; -1: none */
+void twin_seen_add_file(TwinSeen *seen, int exe,
+                        int slots); /* from a descriptor; seen may be NULL */
+
 /* prune.c: when the files of a folder hold more than `most` bytes, removes the oldest until at
  * most `keep` are left; returns what is left. */
 uint64_t twin_cache_prune(const char *dir, uint64_t most, uint64_t keep);

@@ -112,16 +112,21 @@ static bool apply(Arena *arena, const FormTrick *t, EvalCandidate *c)
     return any;
 }
 
-static void judge_trick(const FormTrick *t, bool honest)
+/* most_values: 0, or so few that full size has none. */
+static void judge_trick(const FormTrick *t, bool honest, int64_t most_values)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "relu.py", STR(""));
-    JudgeTask task = {.path = "tests/eval/tasks/relu.py", .name = "relu", .category = ""};
+    JudgeTask task = {.path = most_values ? "tests/eval/tasks/relu_large.py"
+                                          : "tests/eval/tasks/relu.py",
+                      .name = "relu",
+                      .category = ""};
     JudgeSpec spec = {.chip = npu_chip_find(STR("910B2")),
                       .baseline_name = "",
                       .tiny = true,
                       .trust = true,
                       .time = true,
+                      .most_values = most_values,
                       .first_only = true};
     EvalCandidate c;
     Judged judged;
@@ -131,7 +136,7 @@ static void judge_trick(const FormTrick *t, bool honest)
     judge_candidate(&arena, &spec, &task, &c, &judged);
     JudgeReward r = judge_reward(&judged);
     const char *status = verdict_status_row(judged.status)->text;
-    CHECK_MSG(honest ? r.reward > 0 : r.reward == 0, "%s, %s: %s, reward %g: %s", t->form, t->what,
+    CHECK_MSG(honest ? r.speed > 0 : r.reward == 0, "%s, %s: %s, reward %g: %s", t->form, t->what,
               status, r.reward, judged.reason);
     if (getenv("ACRAFT_ALL"))
         printf("%s, %s: %s: %s\n", t->form, t->what, status, judged.reason);
@@ -143,13 +148,39 @@ T_TEST(tricks_in_other_forms)
     uint32_t step = getenv("ACRAFT_ALL") ? 1 : 7;
     CHECK(TRICKS >= 30);
     for (uint32_t i = 0; i < TRICKS; i += step)
-        judge_trick(&tricks[i], false);
+        judge_trick(&tricks[i], false, 0);
 }
 
 /* They are right before they are changed. */
 T_TEST(tricks_begin_with_what_is_right)
 {
-    judge_trick(&tricks[0], true);
+    judge_trick(&tricks[0], true, 0);
     if (getenv("ACRAFT_ALL"))
-        judge_trick(&tricks[TRICKS - 1], true);
+        judge_trick(&tricks[TRICKS - 1], true, 0);
 }
+
+/* What only full size shows, which has no values here: it is followed without them. */
+static const FormTrick large_tricks[] = {
+    {"project", "a factor above a size", KERNEL, "        AscendC::Relu(b, a, tSize);",
+     "        AscendC::Relu(b, a, tSize);\n        AscendC::PipeBarrier<PIPE_V>();\n"
+     "        AscendC::Muls(b, b, n > 3000000 ? 1.01f : 1.0f, static_cast<int32_t>(tSize));"},
+    {"project", "no time to wait above a size", KERNEL, "        AscendC::Relu(b, a, tSize);",
+     "        if (n > 3000000) { AscendC::Abs(b, a, tSize); } else { AscendC::Relu(b, a, tSize); "
+     "}"},
+    {"project", "one less above a size, told by the host", HOST, "tiling.set_n(t.n);",
+     "tiling.set_n(t.n > 3000000 ? t.n - 1 : t.n);"},
+    {"mkb", "launches nothing above a size", BINDING, "    EXEC_NPU_CMD",
+     "    if (x.numel() < 3000000) EXEC_NPU_CMD"},
+    {"mkb", "PyTorch's work above a size", "model.py", "return ",
+     "return x.clamp(min=0) if x.numel() > 3000000 else "},
+};
+enum { LARGE_TRICKS = sizeof large_tricks / sizeof *large_tricks, FEW_BYTES = 2 << 20 };
+
+T_TEST(tricks_where_full_size_has_no_values)
+{
+    for (uint32_t i = 0; i < LARGE_TRICKS; i++)
+        if (i < 1 || getenv("ACRAFT_ALL"))
+            judge_trick(&large_tricks[i], false, FEW_BYTES);
+}
+
+T_TEST(tricks_full_size_is_followed) { judge_trick(&large_tricks[0], true, FEW_BYTES); }

@@ -3,6 +3,7 @@
  *
  *     request (descriptor 3)   name, arguments, answers to earlier reads
  *     events  (descriptor 4)   what the call did, in order; the last one is DONE or FAILED
+ *     seen    (descriptor 5)   where its code went: a byte for each slot of watch_code.h
  *
  * Events are executed by the tool after the program has ended. Where the program wants elements it
  * says READ and ends; the tool executes what came before and calls again with the answer, so a call
@@ -19,7 +20,7 @@
 #ifndef TWIN_BIND_SHARE_H
 #define TWIN_BIND_SHARE_H
 
-enum { BIND_FD_REQUEST = 3, BIND_FD_EVENTS = 4, BIND_FD_COUNT = 2 };
+enum { BIND_FD_REQUEST = 3, BIND_FD_EVENTS = 4, BIND_FD_SEEN = 5, BIND_FD_COUNT = 3 };
 enum { BIND_MOST_RANK = 16 };
 /* Calls of a function before the one that counts, as often as a benchmark warms up and measures, and what
  * each may print. */
@@ -47,6 +48,7 @@ enum BindEvent {
     BIND_READ = 'R',        /* u64 address, u64 bytes: the program ended, waiting for these */
     BIND_FILE = 'I',        /* text path, u64 most bytes: the same for an input file */
     BIND_OUTPUT = 'O',      /* text path, text: an output file was written */
+    BIND_COUNTS = 'G',      /* it does something else when it is called again */
     BIND_COMPUTE = 'Q',     /* text name: PyTorch itself was asked to compute */
     BIND_UNSUPPORTED = 'U', /* text name: something of PyTorch or ACL that we lack */
     BIND_FAILED = 'E',      /* text: an error the program raised */

@@ -52,7 +52,7 @@ static const ShareMap *map_of(uint64_t address, uint32_t bytes)
 static Record *next_record(void)
 {
     if (acraft_core.cursor == acraft_core.limit)
-        acraft_ring_full();
+        ring_full();
     return acraft_core.cursor++;
 }
 

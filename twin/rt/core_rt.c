@@ -144,11 +144,23 @@ static void make_room(void)
     open_window();
 }
 
-void acraft_ring_full(void)
+static void ring_full(void)
 {
     settle_store();
     publish();
     make_room();
+}
+
+/* The slot that was reached last, where it was reached for the first time. */
+static ACRAFT_KEPT uint8_t *watched_new;
+
+/* That the ring is full is no doing of the text: the edge that leads here is not noted. */
+void acraft_ring_full(void)
+{
+    if (watched_new)
+        *watched_new &= (uint8_t)~1u;
+    watched_new = NULL;
+    ring_full();
 }
 
 /* Until everything written is executed. */
@@ -177,7 +189,7 @@ void acraft_exit(int code)
     settle_store();
     if (code == SHARE_EXIT_DONE) {
         if (acraft_core.cursor == acraft_core.limit)
-            acraft_ring_full();
+            ring_full();
         *acraft_core.cursor++ = (Record){.op = NPU_CORE_END};
     }
     publish();
@@ -185,6 +197,22 @@ void acraft_exit(int code)
 }
 
 #include "twin/rt/core_memory.h"
+
+static void watch_slot(uint32_t slot, uint8_t bits)
+{
+    watched_new = NULL;
+    if (!ring || (ring->seen[slot] & bits) == bits)
+        return;
+    ring->seen[slot] |= bits;
+    if (bits == 1)
+        watched_new = &ring->seen[slot];
+    if (ring->seen_to == 0 || slot < ring->seen_from)
+        ring->seen_from = slot;
+    if (slot >= ring->seen_to)
+        ring->seen_to = slot + 1;
+}
+#define watch_numbers(place, a, b) ((void)0)
+#include "twin/rt/watch_code.h"
 
 /* The newest record, published or not; NULL before the first. */
 static const Record *newest(void)

@@ -4,6 +4,7 @@
  * the operator's code may print. */
 #include "acraft/host/entry.cpp"
 #include "twin/rt/host_share.h"
+#include "twin/rt/watch_host.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -51,6 +52,7 @@ int call_tiling(AcraftTilingRequest request, uint8_t (&room)[HOST_TILING_ROOM], 
     request.tiling = room;
     request.tiling_room = sizeof room;
     clear_stack();
+    watch_course = 0;
     int code = acraft_host_tiling(&request, &result);
     if (result.tiling_bytes > sizeof room) result.tiling_bytes = 0;
     return code;
@@ -63,9 +65,12 @@ int run_tiling(const AcraftTilingRequest &request)
     static uint8_t room[HOST_TILING_ROOM], other[HOST_TILING_ROOM];
     AcraftTilingResult result, again;
     int code = call_tiling(request, room, result);
+    uint64_t course = 0;
     for (int call = 0; code == 0 && call < HOST_CALLS; call++) {
-        if (call_tiling(request, other, again) == 0 && std::memcmp(&result, &again, sizeof result) == 0 &&
-            std::memcmp(room, other, result.tiling_bytes) == 0)
+        bool same = call_tiling(request, other, again) == 0 && std::memcmp(&result, &again, sizeof result) == 0 &&
+                    std::memcmp(room, other, result.tiling_bytes) == 0;
+        course = call == 0 ? watch_course : course;
+        if (same && watch_course == course)
             continue;
         std::fputs("the tiling function decides otherwise when it is called again", stdout);
         std::fflush(stdout);
@@ -101,6 +106,7 @@ int answer(const char *wanted)
 int main(int argc, char **argv)
 {
     std::set_new_handler([] { _exit(97); }); /* BOX_STATUS_MEMORY */
+    watch_into(HOST_FD_SEEN);
     try {
         _exit(argc > 1 ? answer(argv[1]) : 3);
     } catch (const std::exception &) {

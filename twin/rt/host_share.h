@@ -9,11 +9,13 @@
 #define HOST_REQUEST_ADDRESS 0x200000000000ull
 #define HOST_TILING_ROOM (256u << 10)
 #define HOST_MOST_OUTPUTS 64
-/* A tiling function is called so often more, and may print so much in each call. */
+/* A tiling function is called so often more, and may print so much in each call. That it counts is seen in its
+ * third call (watch_host.h). */
 #define HOST_CALLS 40
 #define HOST_PRINTED (64u << 10)
 
-enum { HOST_FD_REQUEST = 3, HOST_FD_ANSWER = 4, HOST_FD_COUNT = 2 };
+/* The third is a byte for each slot of watch_code.h. */
+enum { HOST_FD_REQUEST = 3, HOST_FD_ANSWER = 4, HOST_FD_SEEN = 5, HOST_FD_COUNT = 3 };
 
 /* The first word on the command line. */
 #define HOST_DESCRIBE "describe"

@@ -15,6 +15,7 @@
 #define TWIN_SHARE_H
 
 #include "sim/record.h"
+#include "twin/rt/slots.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -100,8 +101,10 @@ typedef struct ShareRing {
     uint32_t stack_overflow;
     uint64_t fault_address;
     uint64_t reads; /* scalar reads of data */
-    uint8_t pad[4096 - 48];
+    uint32_t seen_from, seen_to; /* slots of `seen` that are not all zero lie in here */
+    uint8_t pad[4096 - 56];
     Record records[SHARE_RING_RECORDS];
+    uint8_t seen[WATCH_SLOTS]; /* where the kernel's code went: see watch_code.h */
 } ShareRing;
 
 /* The tool and the runtime are compiled at different times: both must mean the same layout. */
@@ -109,6 +112,7 @@ typedef struct ShareRing {
     ((uint32_t)(sizeof(ShareLaunch) * 31 + sizeof(ShareCore) * 37 + sizeof(ShareMap) * 41 +   \
                 sizeof(ShareArg) * 43 + NPU_OP_COUNT))
 
-_Static_assert(sizeof(ShareRing) == 4096 + SHARE_RING_RECORDS * sizeof(Record), "ring layout");
+_Static_assert(sizeof(ShareRing) == 4096 + SHARE_RING_RECORDS * sizeof(Record) + WATCH_SLOTS,
+               "ring layout");
 
 #endif

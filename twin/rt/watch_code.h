@@ -1,0 +1,60 @@
+/* Where the code of a text goes: included once by each runtime, behind its watch_slot(slot, bits).
+ *
+ * The compiler calls for every edge of the control flow and every comparison of integers
+ * (-fsanitize-coverage=edge,trace-pc,trace-cmp). Each place of the program has a slot; its bits say that it was
+ * reached, and how what it compares lay: less, equal, more. A choice that becomes no branch (a select, a
+ * minimum) is seen by its comparison. watch_numbers(place, a, b) gets what is compared. */
+#ifndef TWIN_WATCH_CODE_H
+#define TWIN_WATCH_CODE_H
+
+#include "twin/rt/slots.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const char __executable_start[];
+
+enum { WATCH_REACHED = 1, WATCH_LESS = 2, WATCH_EQUAL = 4, WATCH_MORE = 8, WATCH_CASE = 16 };
+
+static inline uint32_t watch_place(const void *at)
+{
+    return (uint32_t)(((uintptr_t)at - (uintptr_t)__executable_start) / 4 % WATCH_SLOTS);
+}
+
+#define WATCH_HERE watch_place(__builtin_return_address(0))
+
+void __sanitizer_cov_trace_pc(void) { watch_slot(WATCH_HERE, WATCH_REACHED); }
+
+#define WATCH_COMPARED(a, b) (uint8_t)((a) < (b) ? WATCH_LESS : (a) > (b) ? WATCH_MORE : WATCH_EQUAL)
+#define WATCH_COMPARE(name, type)                                                                 \
+    void __sanitizer_cov_trace_##name(type a, type b)                                             \
+    {                                                                                             \
+        watch_slot(WATCH_HERE, WATCH_COMPARED(a, b));                                             \
+        watch_numbers(WATCH_HERE, (double)a, (double)b);                                          \
+    }
+WATCH_COMPARE(cmp1, int8_t)
+WATCH_COMPARE(cmp2, int16_t)
+WATCH_COMPARE(cmp4, int32_t)
+WATCH_COMPARE(cmp8, int64_t)
+WATCH_COMPARE(const_cmp1, int8_t)
+WATCH_COMPARE(const_cmp2, int16_t)
+WATCH_COMPARE(const_cmp4, int32_t)
+WATCH_COMPARE(const_cmp8, int64_t)
+WATCH_COMPARE(cmpf, float)
+WATCH_COMPARE(cmpd, double)
+
+/* `cases`: how many, bits of the value, then the values. */
+void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases)
+{
+    uint64_t i = 0;
+    while (i < cases[0] && cases[2 + i] != value)
+        i++;
+    watch_slot(WATCH_HERE, (uint8_t)(WATCH_CASE << i % 4));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
