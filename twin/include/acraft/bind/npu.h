@@ -9,6 +9,13 @@
 namespace acraft {
 namespace bind {
 
+/* aclIntArray and its kin: a list that an aclnn function takes by pointer. */
+template <class T> struct AclArray {
+    std::vector<T> items;
+};
+template <class T> inline void put_value(const AclArray<T> *v) { put_value(v->items); }
+template <class T> inline void put_value(AclArray<T> *v) { put_value(v->items); }
+
 template <class... A> inline void run_operator(const char *name, const A &...args)
 {
     put_u8(BIND_OPERATOR);
@@ -19,6 +26,17 @@ template <class... A> inline void run_operator(const char *name, const A &...arg
 
 }  // namespace bind
 }  // namespace acraft
+
+using aclIntArray = acraft::bind::AclArray<int64_t>;
+using aclFloatArray = acraft::bind::AclArray<float>;
+inline aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) { return new aclIntArray{{value, value + size}}; }
+inline aclFloatArray *aclCreateFloatArray(const float *value, uint64_t size)
+{
+    return new aclFloatArray{{value, value + size}};
+}
+inline int aclDestroyIntArray(const aclIntArray *v) { return delete v, 0; }
+inline int aclDestroyFloatArray(const aclFloatArray *v) { return delete v, 0; }
+inline aclIntArray *ConvertType(const at::IntArrayRef &v) { return new aclIntArray{{v.begin(), v.end()}}; }
 
 #define EXEC_NPU_CMD(api, ...) acraft::bind::run_operator(#api, ##__VA_ARGS__)
 #define EXEC_NPU_NO_FORMAT_CHECK_CMD(api, ...) EXEC_NPU_CMD(api, ##__VA_ARGS__)

@@ -5,6 +5,8 @@
 
 #include "acraft/bind/types.h"
 
+#include <memory>
+
 namespace at {
 
 using namespace c10;
@@ -20,6 +22,23 @@ struct Storage {
     void *mutable_data() const { return data(); }
     const void *data_ptr() const { return data(); }
     size_t nbytes() const { return bytes; }
+};
+
+/* Elements of a tensor on the host: read once, all of them. */
+template <class T, size_t N> struct TensorAccessor {
+    std::shared_ptr<std::vector<T>> all;
+    std::vector<int64_t> sizes;
+    int64_t at;
+    int64_t size(int64_t d) const { return sizes[sizes.size() - N + static_cast<size_t>(d)]; }
+    decltype(auto) operator[](int64_t i) const
+    {
+        int64_t step = 1;
+        for (size_t d = sizes.size() - N + 1; d < sizes.size(); d++) step *= sizes[d];
+        if constexpr (N == 1)
+            return ((*all)[static_cast<size_t>(at + i)]);
+        else
+            return TensorAccessor<T, N - 1>{all, sizes, at + i * step};
+    }
 };
 
 class Tensor {
@@ -79,6 +98,7 @@ public:
     template <class T> T *data() const { return static_cast<T *>(data_ptr()); }
     template <class T> T item() const;
     Scalar item() const;
+    template <class T, size_t N> TensorAccessor<T, N> accessor() const;
 
     bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const
     {
@@ -415,6 +435,16 @@ template <class T> inline T Tensor::item() const
     default: acraft::bind::unsupported("item() of a half float");
     }
 }
+template <class T, size_t N> inline TensorAccessor<T, N> Tensor::accessor() const
+{
+    if (size_.size() != N) acraft::bind::fail("accessor() of a tensor of another rank");
+    Tensor dense = contiguous();
+    size_t n = static_cast<size_t>(numel());
+    auto all = std::make_shared<std::vector<T>>(n);
+    acraft::bind::read(reinterpret_cast<uint64_t>(dense.data_ptr()), n * sizeof(T), all->data());
+    return {all, size_, 0};
+}
+
 inline Scalar Tensor::item() const
 {
     return isFloatingType(type) ? Scalar(item<double>()) : Scalar(item<int64_t>());

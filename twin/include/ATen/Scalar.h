@@ -1,0 +1,3 @@
+/* Host code of bindings finds everything of PyTorch in one place. */
+#pragma once
+#include "acraft/bind/npu.h"
