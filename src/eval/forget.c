@@ -183,13 +183,12 @@ bool eval_host_forgets(EvalHost *host, EvalDevice *d, const TwinBindCall *call,
         return eval_judge_fail(
             j, aside.status, STAGE_RUN,
             str_format(j->arena, "its second call in one process: %s", aside.reason));
-    if (again.counts)
+    if (again.waits || !same_steps(d, call->first_address, &done->events, &again.events) ||
+        !is_new(d, &again.events, &again.result))
         return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
-                               "called again with the same arguments, host code compares other "
-                               "numbers: it counts its calls, or goes by a clock");
-    if (!again.waits && same_steps(d, call->first_address, &done->events, &again.events) &&
-        is_new(d, &again.events, &again.result))
-        return true;
-    return eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
-                           "a second call in the same process does not do the work again");
+                               "a second call in the same process does not do the work again");
+    return !again.counts ||
+           eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN,
+                           "called again with the same arguments, host code compares other "
+                           "numbers: it counts its calls, or goes by a clock");
 }
