@@ -11,6 +11,7 @@ enum {
     MOST_NODES = 24,
     MOST_PLANNED = 72 /* operators of stages that are planned once more in two parts */
 };
+#define MOST_TIMED 4e9 /* bytes of operands: then the other stages of a network are not timed */
 #define SLOW_STAGE 1.5 /* times what its operands take: then it is tried in two parts */
 
 /* Whether a node outside from..to-1 reads the value. */
@@ -132,7 +133,10 @@ static bool plan_stage(Chain *c, uint32_t from, uint32_t to, ChainStage *stage, 
     *stage = (ChainStage){.graph = cut.g, .outer = cut.outer.at, .from = from, .to = to};
     bool known = map_get(&memo->tries, key, &stage->known);
     if (!known || (!memo->at.at[stage->known].plan.strategy && to == from + 1)) {
+        if (memo->timed > MOST_TIMED)
+            vec_push(c->arena, &cut.g->notes, plan_untimed);
         ChainTry tried = plan_graph(c, cut.g, said);
+        memo->timed += tried.plan.strategy ? clock_bytes(cut.g) * clock_budget(cut.g) : 0;
         stage->known = memo->at.len;
         map_put(c->arena, &memo->tries, key, stage->known);
         vec_push(c->arena, &memo->at, tried);
@@ -204,7 +208,8 @@ static bool part_stage(Chain *c, uint32_t at, uint32_t *budget)
 /* Of tasks that are small enough to be timed often. */
 static void part_stages(Chain *c)
 {
-    uint32_t budget = clock_budget(c->g) == CLOCK_MOST ? MOST_PLANNED : 0;
+    bool few = clock_budget(c->g) == CLOCK_MOST && c->memo->timed <= MOST_TIMED;
+    uint32_t budget = few ? MOST_PLANNED : 0;
     for (uint32_t i = 0; i < c->stages.len && budget;)
         if (c->stages.len >= CHAIN_MAX_STAGES || !part_stage(c, i, &budget))
             i++;

@@ -36,6 +36,7 @@ typedef struct ChainTry {
 typedef struct ChainMemo {
     Map tries; /* by what the graph computes */
     VEC(ChainTry) at;
+    double timed; /* bytes of operands of the programs that were timed, at most */
 } ChainMemo;
 
 typedef struct Chain {

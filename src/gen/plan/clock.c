@@ -206,9 +206,19 @@ double clock_least(const Graph *graph, const NpuChip *chip)
     return npu_reach(chip, &work).us;
 }
 
-uint32_t clock_budget(const Graph *graph)
+const char plan_untimed[] = "no program is timed";
+
+double clock_bytes(const Graph *graph)
 {
     NpuWork work = operand_work(graph);
-    double times = MOST_BYTES / (work.read + work.written);
+    return work.read + work.written;
+}
+
+uint32_t clock_budget(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->notes.len; i++)
+        if (graph->notes.at[i] == plan_untimed)
+            return 1;
+    double times = MOST_BYTES / clock_bytes(graph);
     return times < 1 ? 1 : times < CLOCK_MOST ? (uint32_t)times : CLOCK_MOST;
 }

@@ -41,6 +41,7 @@ double clock_least(const Graph *graph, const NpuChip *chip);
  * to say how far it is from the least. */
 enum { CLOCK_MOST = 16 };
 uint32_t clock_budget(const Graph *graph);
+double clock_bytes(const Graph *graph); /* of inputs and results */
 
 /* A candidate that is not simpler has to be faster by more than 3 %. */
 #define CLOCK_GAIN 0.97

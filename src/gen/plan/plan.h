@@ -50,6 +50,8 @@ typedef struct Plan {
 extern const char plan_rounds[];
 /* A note on a part of a task: what follows its results rounds them to whole numbers or compares them. */
 extern const char plan_steps[];
+/* A note on a part of a large task: its programs are chosen by analytic cost, none is timed. */
+extern const char plan_untimed[];
 
 /* "33.6 MB", for reasons. */
 const char *plan_bytes(Arena *arena, double bytes);

@@ -6,7 +6,7 @@
 #include "gen/plan/fit.h"
 #include <string.h>
 
-enum { SHRINKS = 10, LEAST_TILE = 64, ROW_GAP = 1 << 28, F32_COUNTS = 1 << 24 };
+enum { SHRINKS = 10, LEAST_TILE = 64, F32_COUNTS = 1 << 24 };
 
 /* One kernel: all bands, one after the other. */
 typedef struct Variant {
@@ -114,7 +114,7 @@ static void put_row_bound(const Program *p, const Band *band, uint32_t tensor, c
     }
     if (varies)
         buf_printf(&line, "    assert %.*s <= %d, \"rows are too far apart\"\n", (int)product.len,
-                   product.at, ROW_GAP);
+                   product.at, SCHEDULE_ROW_GAP);
     if (line.len && str_find(buf_view(out), buf_view(&line)) < 0)
         buf_str(out, buf_view(&line));
     buf_free(&product);

@@ -120,6 +120,8 @@ static ScheduleFault access_fault(const Band *band, const Affine *index, bool st
     if (rows && !lanes && rows != 1 && (!store || rows > MOST_WOVEN))
         return fault("one value a row, and rows are not next to each other in memory",
                      band->rows.axis);
+    if (rows > SCHEDULE_ROW_GAP)
+        return fault("rows are too far apart for one copy", band->rows.axis);
     return none;
 }
 

@@ -22,7 +22,11 @@
 #include "gen/plan/nest/nest.h"
 #include "npu/npu.h"
 
-enum { SCHEDULE_BANDS = 12, SCHEDULE_SHARES = 16 }; /* of a kernel, at most */
+enum {
+    SCHEDULE_BANDS = 12, /* of a kernel, at most */
+    SCHEDULE_SHARES = 16,
+    SCHEDULE_ROW_GAP = 1 << 28 /* elements between the rows of a copy, at most */
+};
 
 typedef struct BandTile {
     uint32_t axis; /* 0: none */
