@@ -141,3 +141,78 @@ T_TEST(product_of_a_contraction)
     CHECK(products == 1);
     arena_drop(&arena);
 }
+
+/* ---- what follows a product ---- */
+
+static ValueId add_unary(Graph *g, int kind, ValueId x)
+{
+    return add_node(g, (NodeSpec){.op = OP_UNARY, .kind = kind, .n_in = 1, .in = &x});
+}
+
+static ValueId add_binary(Graph *g, int kind, ValueId x, ValueId y)
+{
+    return add_node(g,
+                    (NodeSpec){.op = OP_BINARY, .kind = kind, .n_in = 2, .in = (ValueId[]){x, y}});
+}
+
+/* linear, gelu, residual of the layer's own input, all in one kernel; the same where k is cut; rows reduced. */
+T_TEST(product_computes_what_follows_in_its_kernel)
+{
+    static const int64_t sizes[][2] = {{130, 96}, {8, 8192}, {1, 128}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int softmax = 0; softmax < 2; softmax++) {
+            Arena arena = {0};
+            int64_t m = sizes[i][0], k = sizes[i][1], n = i == 0 ? k : 128;
+            Graph *g = graph_new(&arena, "follows");
+            ValueId x = add_input(g, "x", DT_F32, (Shape){2, {m, k}});
+            ValueId w = add_input(g, "w", DT_F32, (Shape){2, {n, k}});
+            ValueId bias = add_input(g, "bias", DT_F32, (Shape){1, {n}});
+            ValueId in[] = {x, w, bias};
+            ValueId y = add_node(g, (NodeSpec){.op = OP_LINEAR, .n_in = 3, .in = in});
+            y = add_unary(g, UNARY_tanh, y);
+            if (k == n)
+                y = add_binary(g, BINARY_add, y, x);
+            Attr dim = {.key = AT_DIM, .i = 1};
+            if (softmax)
+                y = add_node(
+                    g,
+                    (NodeSpec){.op = OP_SOFTMAX, .n_in = 1, .in = &y, .n_attr = 1, .attr = &dim});
+            vec_push(&arena, &g->outputs, y);
+            Plan plan = {0};
+            Diag diag = diag_make(&arena, "t", STR(""));
+            bool planned = plan_product(&arena, g, chip_of(), 0, "follows", &plan, &diag);
+            CHECK_MSG(planned || (m == 1 && softmax), "%lld x %lld", (long long)m, (long long)k);
+            if (planned)
+                CHECK(str_find(plan.craft, STR("tanh(")) > 0);
+            arena_drop(&arena);
+        }
+}
+
+/* x @ x.T and x @ x take their tensor once. */
+T_TEST(product_of_a_tensor_with_itself)
+{
+    for (int turned = 0; turned < 2; turned++)
+        for (int follows = 0; follows < 2; follows++) {
+            Arena arena = {0};
+            Graph *g = graph_new(&arena, "gram");
+            int64_t order[] = {1, 0};
+            Attr dims = {.key = AT_DIMS, .ints = {order, 2}};
+            ValueId x = add_input(g, "x", DT_F32, (Shape){2, {64, 64}}), b = x;
+            if (turned)
+                b = add_node(
+                    g,
+                    (NodeSpec){.op = OP_PERMUTE, .n_in = 1, .in = &x, .n_attr = 1, .attr = &dims});
+            ValueId y = add_node(g,
+                                 (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = (ValueId[]){x, b}});
+            y = follows ? add_unary(g, UNARY_relu, y) : y;
+            vec_push(&arena, &g->outputs, y);
+            Plan plan = {0};
+            Diag diag = diag_make(&arena, "t", STR(""));
+            REQUIRE(plan_product(&arena, g, chip_of(), 0, "gram", &plan, &diag));
+            CHECK(plan.operands.len == 2);
+            diag = diag_make(&arena, "t", plan.craft);
+            CraftFile *file = craft_read(&arena, "t", plan.craft, &diag);
+            CHECK_MSG(file && craft_program(&arena, file, 0, &diag), "%.*s", STR_ARG(plan.craft));
+            arena_drop(&arena);
+        }
+}

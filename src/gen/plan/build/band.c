@@ -707,6 +707,25 @@ static void spread_places(Build *b)
     }
 }
 
+static void open_loop(Build *b, const char *loop)
+{
+    build_line(b, "%s", loop);
+    b->depth++;
+}
+
+static void receive_tile(Build *b)
+{
+    Str rest = str_from(b->fed->receive), line;
+    while (str_next(&rest, '\n', &line))
+        if (line.len)
+            build_line(b, "%.*s", STR_ARG(line));
+    if (b->fed->inner)
+        open_loop(b, b->fed->inner);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (b->nest->values.at[i].op == NEST_LOAD && b->nest->values.at[i].tensor == b->fed->tensor)
+            b->name[i] = b->fed->view;
+}
+
 void build_band(Build *b)
 {
     uint32_t most = 0;
@@ -720,12 +739,18 @@ void build_band(Build *b)
                        (b->band->rows.whole ? bit(b->band->rows.axis) : 0));
     spread_places(b);
     build_places(b);
-    open_cores(b);
+    if (b->fed)
+        open_loop(b, b->fed->loop);
+    else
+        open_cores(b);
     if (b->band->chunked) {
-        make_shared(b, ~(bit(b->band->rows.axis) | walked_axes(b->band)));
+        uint64_t inner = b->fed ? b->fed->walked : 0;
+        make_shared(b, ~(bit(b->band->rows.axis) | walked_axes(b->band) | inner));
         build_line(b, "for r in tiles(c, %lld):", (long long)b->band->rows.tile);
         b->depth++;
     }
+    if (b->fed)
+        receive_tile(b);
     for (uint32_t level = 1; level <= most; level++)
         reduce_level(b, level);
     store_all(b);

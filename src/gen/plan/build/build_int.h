@@ -40,6 +40,16 @@ typedef struct BuildWeave {
 
 enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many for copies out */
 
+/* One tensor is not in memory: another role of the kernel sends it, or it is a sum of several. */
+typedef struct BuildFed {
+    uint32_t tensor;
+    const char *loop;    /* over the tiles, instead of the one that deals out work */
+    const char *receive; /* how a tile comes on chip, as lines */
+    const char *inner;   /* a loop over parts of it; NULL: none */
+    uint64_t walked;     /* the axes of that loop */
+    const char *view;    /* of the tensor's values in it */
+} BuildFed;
+
 typedef struct Build {
     Arena *arena;
     const Nest *nest;
@@ -62,7 +72,8 @@ typedef struct Build {
     BuildPool *pool;                                         /* of the kernel */
     uint32_t *next;                                          /* number of its next scalar */
     uint32_t number;                                         /* of the band */
-    const char *core; /* which rows of workspaces an access is to: "core_id()", "q" */
+    const char *core;    /* which rows of workspaces an access is to: "core_id()", "q" */
+    const BuildFed *fed; /* NULL: all tensors are in memory */
     int load_depth, store_depth;
     const char *failed; /* why it cannot be built; NULL: so far it can */
 } Build;

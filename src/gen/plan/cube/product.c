@@ -1,7 +1,9 @@
 /* Products as Craft. In: a graph that is one matrix product. Out: the program, with its reasons. */
 #include "gen/plan/cube/product.h"
 
-#include "gen/plan/script.h"
+#include "gen/plan/clock.h"
+#include "gen/plan/cube/tail.h"
+#include "gen/plan/fit.h"
 
 /* $I $J $K $L tiles in m, n, k of L1, k of L0; $E depth of L0C; $Z "z, " of batches; $U $V the
  * operands' axes in order; $X $Y their L1 tiles; $B $C their loads; $Q $R loads into L0. */
@@ -9,88 +11,37 @@ static const char tiles_text[] = "    a1 = l1($T, $X, depth=2)\n"
                                  "    b1 = l1($T, $Y, depth=2)\n"
                                  "    a0 = l0a($T, $I, $L, depth=2)\n"
                                  "    b0 = l0b($T, $L, $J, depth=2)\n"
-                                 "    c = l0c(f32, $I, $J, depth=$E)\n";
+                                 "    acc = l0c(f32, $I, $J, depth=$E)\n";
 
-/* The loops over k of one block; $O is its indentation. */
+/* The loops over k of one block, rows c and columns t; $O is its indentation. */
 static const char block_text[] =
-    "$Ofor t in tiles($G$K):\n"
+    "$Ofor u in tiles($G$K):\n"
     "$O    with copyin():\n"
     "$O        load(a1[$B], a[$U])\n"
     "$O        load(b1[$C], b[$V])\n"
-    "$O    for s in tiles(t.size, $L):\n"
+    "$O    for s in tiles(u.size, $L):\n"
     "$O        with copyin():\n"
     "$O            $Q\n"
     "$O            $R\n"
     "$O        with compute():\n"
-    "$O            mmad(c[:i.size, :j.size], a0[:i.size, :s.size], b0[:s.size, :j.size], "
-    "init=t.index == 0 and s.index == 0)\n";
+    "$O            mmad(acc[:c.size, :t.size], a0[:c.size, :s.size], b0[:s.size, :t.size], "
+    "init=u.index == 0 and s.index == 0)\n";
 
-static const char plain_host[] =
-    "\n@host\ndef $F($P):\n"
-    "    $F_products[min(chip.cube_cores, $Nceildiv(m, $I) * ceildiv(n, $J))]($A)\n"
-    "\n@kernel(cube)\ndef $F_products($P):\n";
+static const char store_text[] = "        with copyout():\n"
+                                 "            store(y[$Zc, t], acc[:c.size, :t.size])\n";
 
-static const char plain_loop[] = "    for $Zi, j in cyclic($Dtiles(m, $I), tiles(n, $J)):\n";
-
-static const char plain_store[] = "        with copyout():\n"
-                                  "            store(y[$Zi, j], c[:i.size, :j.size])\n";
-
-static const char bias_host[] =
-    "\n@host\ndef $F($P):\n"
-    "    $F_products[min(chip.cube_cores, ceildiv(m, $I) * ceildiv(n, $J))]($A)\n"
-    "\n@kernel(cube, vector)\ndef $F_products($P):\n";
-
-static const char bias_send[] = "            for r in tiles(i.size, $S):\n"
+static const char send_text[] = "            for r in tiles(c.size, $S):\n"
                                 "                with copyout():\n"
-                                "                    send(done, c[r, :j.size])\n";
+                                "                    send(done, acc[r, :t.size])\n";
 
-static const char bias_vector[] =
-    "    with vector():\n"
-    "        for i, j in cyclic(tiles(m, $I), tiles(n, $J)):\n"
-    "            with copyin():\n"
-    "                load(v[:j.size], bias[j])\n"
-    "$H"
-    "            for r in tiles(i.size, $S):\n"
-    "                with copyin():\n"
-    "                    recv(p[:r.size, :j.size], done)\n"
-    "                with compute():\n"
-    "                    p[:r.size, :j.size] += row($M[:j.size])\n"
-    "$W"
-    "                with copyout():\n"
-    "                    store(y[i.start + r.start : i.start + r.stop, j], $Z[:r.size, :j.size])\n";
-
-static const char slice_host[] =
-    "\n@host\ndef $F($P):\n"
-    "    slices = min($N, ceildiv(k, $K))\n"
-    "    part = workspace(f32, slices, m, n)\n"
-    "    $F_slices[min(chip.cube_cores, slices * ceildiv(m, $I) * ceildiv(n, $J))]"
-    "($M, part, slices)\n"
-    "    $F_sum[chip.cores](part, $W, slices)\n"
-    "\n@kernel(cube)\ndef $F_slices($H, part: ws[f32, slices, m, n], slices: i64):\n";
-
-static const char slice_loop[] = "    for z, i, j in cyclic(slices, tiles(m, $I), tiles(n, $J)):\n"
-                                 "        first = z * ceildiv(k, slices)\n"
-                                 "        last = min(first + ceildiv(k, slices), k)\n";
-
-static const char slice_store[] =
-    "        with copyout():\n"
-    "            store(part[z, i, j], c[:i.size, :j.size])\n"
-    "\n@kernel\ndef $F_sum(part: ws[f32, slices, m, n], $D, slices: i64):\n"
-    "    x = ub(f32, 4096, depth=2)\n"
-    "    total = ub(f32, 4096$S)\n"
-    "$Q"
-    "    for r, t in mine(m, tiles(n, 4096)):\n"
-    "$R"
-    "        with compute():\n"
-    "            total[:t.size] = $E\n"
-    "        for z in range(slices):\n"
-    "            with copyin():\n"
-    "                load(x[:t.size], part[z, r, t])\n"
-    "            with compute():\n"
-    "                total[:t.size] += x[:t.size]\n"
-    "$O"
-    "        with copyout():\n"
-    "            store(y[r, t], $X[:t.size])\n";
+/* One part of the sum of all slices; $H rows, $W lanes of it. */
+static const char sum_text[] = "with compute():\n"
+                               "    p[:$H, :$W] = 0.0\n"
+                               "for z in range(slices):\n"
+                               "    with copyin():\n"
+                               "        load(q[:$H, :$W], part[z, $N, $Z])\n"
+                               "    with compute():\n"
+                               "        p[:$H, :$W] += q[:$H, :$W]\n";
 
 static const char *tile_pair(Arena *arena, bool turned, int64_t rows, int64_t cols)
 {
@@ -98,22 +49,24 @@ static const char *tile_pair(Arena *arena, bool turned, int64_t rows, int64_t co
                       (long long)(turned ? rows : cols));
 }
 
-static void set_operands(Script *s, const Product *p, const Blocks *b)
+/* `item` names the loop variable over batches. */
+static void set_operands(Script *s, const Product *p, const Blocks *b, const char *item)
 {
     bool ta = p->a.turned, tb = p->b.turned;
-    const char *za = p->a.batched ? "z, " : "", *zb = p->b.batched ? "z, " : "";
+    const char *z = str_format(s->arena, "%s, ", item);
+    const char *za = p->a.batched ? z : "", *zb = p->b.batched ? z : "";
     script_set(s, 'X', tile_pair(s->arena, ta, b->m, b->k1));
     script_set(s, 'Y', tile_pair(s->arena, tb, b->k1, b->n));
-    script_set(s, 'B', ta ? ":t.size, :i.size" : ":i.size, :t.size");
-    script_set(s, 'C', tb ? ":j.size, :t.size" : ":t.size, :j.size");
-    script_set(s, 'U', str_format(s->arena, "%s%s", za, ta ? "t, i" : "i, t"));
-    script_set(s, 'V', str_format(s->arena, "%s%s", zb, tb ? "j, t" : "t, j"));
+    script_set(s, 'B', ta ? ":u.size, :c.size" : ":c.size, :u.size");
+    script_set(s, 'C', tb ? ":t.size, :u.size" : ":u.size, :t.size");
+    script_set(s, 'U', str_format(s->arena, "%s%s", za, ta ? "u, c" : "c, u"));
+    script_set(s, 'V', str_format(s->arena, "%s%s", zb, tb ? "t, u" : "u, t"));
     script_set(s, 'Q',
-               ta ? "load_transposed(a0[:i.size, :s.size], a1[s, :i.size])"
-                  : "load(a0[:i.size, :s.size], a1[:i.size, s])");
+               ta ? "load_transposed(a0[:c.size, :s.size], a1[s, :c.size])"
+                  : "load(a0[:c.size, :s.size], a1[:c.size, s])");
     script_set(s, 'R',
-               tb ? "load_transposed(b0[:s.size, :j.size], b1[:j.size, s])"
-                  : "load(b0[:s.size, :j.size], b1[s, :j.size])");
+               tb ? "load_transposed(b0[:s.size, :t.size], b1[:t.size, s])"
+                  : "load(b0[:s.size, :t.size], b1[s, :t.size])");
     script_set(s, 'T', dtype_name(p->dtype));
     script_number(s, 'I', b->m);
     script_number(s, 'J', b->n);
@@ -122,25 +75,74 @@ static void set_operands(Script *s, const Product *p, const Blocks *b)
     script_number(s, 'E', b->c_depth);
 }
 
-static void add_operand(Script *s, const Product *p, const ProductOperand *o, const char *name,
-                        const char *rows, const char *cols, int64_t r, int64_t c)
+/* What the sizes are called. */
+typedef struct Sizes {
+    const char *batch, *m, *n, *k;
+} Sizes;
+
+/* Parameters of the kernel; the host function has each tensor once. */
+typedef TailOperands Operands;
+
+static void add_factor(Arena *arena, Operands *all, const Product *p, bool left, const Sizes *z)
 {
-    const char *dims = str_format(s->arena, "%s%s, %s", o->batched ? "batch, " : "",
-                                  o->turned ? cols : rows, o->turned ? rows : cols);
-    int64_t x = o->turned ? c : r, y = o->turned ? r : c;
-    script_add(s, o->value, false, name, dims,
-               o->batched ? script_shape3(p->batch, x, y) : script_shape2(x, y));
+    const ProductOperand *o = left ? &p->a : &p->b;
+    const char *rows = left ? z->m : z->k, *cols = left ? z->k : z->n;
+    int64_t r = left ? p->m : p->k, c = left ? p->k : p->n;
+    const char *dims = str_format(arena, "%s%s%s, %s", o->batched ? z->batch : "",
+                                  o->batched ? ", " : "", o->turned ? cols : rows,
+                                  o->turned ? rows : cols);
+    Shape pair = script_shape2(o->turned ? c : r, o->turned ? r : c);
+    TailOperand operand = {.value = o->value,
+                           .dtype = p->dtype,
+                           .name = left ? "a" : "b",
+                           .dims = dims,
+                           .shape = o->batched ? script_shape3(p->batch, pair.dim[0], pair.dim[1])
+                                               : pair};
+    vec_push(arena, all, operand);
 }
 
-static void add_operands(Script *s, const Product *p)
+static const TailOperand *first_of(const Operands *all, ValueId value)
 {
-    bool batched = p->batch > 1;
-    add_operand(s, p, &p->a, "a", "m", "k", p->m, p->k);
-    add_operand(s, p, &p->b, "b", "k", "n", p->k, p->n);
-    if (p->bias != VALUE_NONE)
-        script_add(s, p->bias, false, "bias", "n", (Shape){1, {p->n}});
-    script_add(s, p->y, true, "y", batched ? "batch, m, n" : "m, n",
-               batched ? script_shape3(p->batch, p->m, p->n) : script_shape2(p->m, p->n));
+    uint32_t i = 0;
+    while (all->at[i].value != value)
+        i++;
+    return &all->at[i];
+}
+
+static void set_host(Script *s, const Operands *all)
+{
+    for (uint32_t i = 0; i < all->len; i++) {
+        const TailOperand *o = &all->at[i];
+        if (first_of(all, o->value) == o)
+            script_add(s, o->value, o->output, o->name, o->dims, o->shape);
+    }
+}
+
+/* Parameters or arguments of a kernel; `all` is what the host function has. */
+static void put_operands(const Operands *some, const Operands *all, bool typed, Buf *out)
+{
+    for (uint32_t i = 0; i < some->len; i++) {
+        const TailOperand *o = &some->at[i];
+        buf_puts(out, i ? ", " : "");
+        if (typed)
+            buf_printf(out, "%s: %s[%s, %s]", o->name, o->output ? "out" : "gm",
+                       dtype_name(o->dtype), o->dims);
+        else
+            buf_puts(out, first_of(all, o->value)->name);
+    }
+}
+
+/* A tensor that is multiplied with itself has its sizes once. */
+static Sizes plain_sizes(const Product *p)
+{
+    Sizes z = {"batch", "m", "n", "k"};
+    if (p->a.value != p->b.value)
+        return z;
+    if (p->a.turned != p->b.turned)
+        z.n = "m";
+    else
+        z.n = z.k = "m";
+    return z;
 }
 
 static void put_head(const Product *p, const Blocks *b, const NpuChip *chip, Buf *out)
@@ -156,12 +158,21 @@ static void put_head(const Product *p, const Blocks *b, const NpuChip *chip, Buf
         buf_printf(out,
                    "# %lld slices of k, since there are few tiles; a second kernel adds them.\n",
                    (long long)b->slices);
-    else if (p->bias != VALUE_NONE)
-        buf_puts(out, "# The vector role adds the bias while the cube multiplies the next tile.\n");
+    else if (p->end != PRODUCT_STORED)
+        buf_puts(out, "# The vector role computes what follows while the cube multiplies the next "
+                      "tile.\n");
     buf_puts(out, "craft = 1\n\n");
+}
+
+static void put_sizes(const Product *p, const Sizes *z, Buf *out)
+{
     if (p->batch > 1)
         buf_puts(out, "batch = dim(1, 1048576)\n");
-    buf_puts(out, "m = dim(1, 16777216)\nk = dim(1, 16777216)\nn = dim(1, 16777216)\n");
+    buf_puts(out, "m = dim(1, 16777216)\n");
+    if (*z->k == 'k')
+        buf_puts(out, "k = dim(1, 16777216)\n");
+    if (*z->n == 'n')
+        buf_puts(out, "n = dim(1, 16777216)\n");
 }
 
 static void put_block(Script *s, const char *indent, Buf *out)
@@ -170,136 +181,263 @@ static void put_block(Script *s, const char *indent, Buf *out)
     script_put(s, block_text, out);
 }
 
-static void put_plain(Script *s, const Product *p, Buf *out)
+/* "batch * ceildiv(m, 128) * ceildiv(n, 128)" */
+static void put_launch(Script *s, const Product *p, const Blocks *b, const Sizes *z,
+                       const Operands *all, bool vector, Buf *out)
 {
-    bool batched = p->batch > 1;
-    script_set(s, 'Z', batched ? "z, " : "");
-    script_set(s, 'D', batched ? "batch, " : "");
-    script_set(s, 'N', batched ? "batch * " : "");
-    script_set(s, 'G', "k, ");
-    script_put(s, plain_host, out);
+    buf_printf(out, "    %s_products[min(chip.cube_cores, ", s->name);
+    if (p->batch > 1)
+        buf_printf(out, "%s * ", z->batch);
+    buf_printf(out, "ceildiv(%s, %lld) * ceildiv(%s, %lld))](", z->m, (long long)b->m, z->n,
+               (long long)b->n);
+    put_operands(all, all, false, out);
+    buf_printf(out, ")\n\n@kernel(cube%s)\ndef %s_products(", vector ? ", vector" : "", s->name);
+    put_operands(all, all, true, out);
+    buf_puts(out, "):\n");
     script_put(s, tiles_text, out);
-    script_put(s, plain_loop, out);
+}
+
+/* "for z, c, t in cyclic(batch, tiles(m, 128), tiles(n, 128)):" */
+static const char *block_loop(Arena *arena, const Product *p, const Blocks *b, const Sizes *z,
+                              const char *item)
+{
+    const char *items = p->batch > 1 ? str_format(arena, "%s, ", item) : "";
+    const char *batch = p->batch > 1 ? str_format(arena, "%s, ", z->batch) : "";
+    return str_format(arena, "for %sc, t in cyclic(%stiles(%s, %lld), tiles(%s, %lld)):", items,
+                      batch, z->m, (long long)b->m, z->n, (long long)b->n);
+}
+
+static void put_plain(Script *s, const Product *p, const Blocks *b, const Sizes *z,
+                      const Operands *all, Buf *out)
+{
+    script_set(s, 'Z', p->batch > 1 ? "z, " : "");
+    script_set(s, 'G', str_format(s->arena, "%s, ", z->k));
+    script_put(s, "\n@host\ndef $F($P):\n", out);
+    put_launch(s, p, b, z, all, false, out);
+    buf_printf(out, "    %s\n", block_loop(s->arena, p, b, z, "z"));
     put_block(s, "        ", out);
-    script_put(s, plain_store, out);
+    script_put(s, store_text, out);
+}
+
+/* ---- with what follows ---- */
+
+/* The size of k is that of m or n where a factor is read by the rest, too. */
+static Sizes tail_sizes(const Product *p, const Tail *tail, const Operands *rest)
+{
+    Sizes z = {tail_size(tail, 0), tail_size(tail, 1), tail_size(tail, 2), "k"};
+    for (uint32_t i = 0; i < rest->len; i++) {
+        if (rest->at[i].value == p->a.value && p->k == p->n)
+            z.k = z.n;
+        if (rest->at[i].value == p->b.value && p->k == p->m)
+            z.k = z.m;
+    }
+    if (p->a.value == p->b.value && p->a.turned == p->b.turned)
+        z.k = z.m;
+    return z;
 }
 
 /* Rows of a part of the block that the vector role takes at once. */
-static int64_t part_rows(const Blocks *b)
+static int64_t part_rows(const Blocks *b, int64_t elements)
 {
-    enum { ELEMENTS = 8192 };
-    int64_t rows = ELEMENTS / b->n / 16 * 16;
+    int64_t rows = elements / b->n / 16 * 16;
     return rows < 16 ? 16 : rows > b->m ? b->m : rows;
 }
 
-static void put_bias(Script *s, const Product *p, const Blocks *b, Buf *out)
+static bool put_fused(Script *s, const Product *p, const Blocks *b, const Sizes *z,
+                      const Operands *all, Tail *tail, int64_t rows, Buf *out)
 {
-    bool narrow = p->dtype != DT_F32;
-    int64_t rows = part_rows(b);
+    const char *item = tail_loop(tail, 0), *loop = block_loop(s->arena, p, b, z, item);
+    bool one = tail->axis[TAIL_ROWS] == 0, whole = p->end == PRODUCT_ROWS;
+    const char *lanes = whole ? z->n : "t.size", *high = one ? "c.size" : "r.size";
+    Buf body = {0};
+    TailTiles tiles = {.rows = rows, .lanes = b->n, .whole = whole, .loop = loop};
+    tiles.receive = str_format(s->arena, "with copyin():\n    recv(p[:%s, :%s], done)\n", high,
+                               lanes);
+    tiles.view = one ? str_format(s->arena, "p[0, :%s]", lanes)
+                     : str_format(s->arena, "p[:r.size, :%s]", lanes);
+    if (*z->k == 'k')
+        buf_puts(out, "k = dim(1, 16777216)\n");
+    tail_dims(tail, out);
+    script_set(s, 'G', str_format(s->arena, "%s, ", z->k));
     script_number(s, 'S', rows);
-    script_set(s, 'G', "k, ");
-    script_put(s, bias_host, out);
-    script_put(s, tiles_text, out);
+    script_put(s, "\n@host\ndef $F($P):\n", out);
+    tail_bounds(tail, out);
+    put_launch(s, p, b, z, all, true, out);
     buf_printf(out, "    done = channel(f32, %lld, %lld, depth=4)\n", (long long)rows,
                (long long)b->n);
     buf_printf(out, "    p = ub(f32, %lld, %lld, depth=2)\n", (long long)rows, (long long)b->n);
-    buf_printf(out, "    v = ub(%s, %lld)\n", dtype_name(p->dtype), (long long)b->n);
-    if (narrow) {
-        buf_printf(out, "    w = ub(f32, %lld)\n", (long long)b->n);
-        buf_printf(out, "    q = ub(%s, %lld, %lld, depth=2)\n", dtype_name(p->dtype),
-                   (long long)rows, (long long)b->n);
-    }
-    buf_puts(out, "    with cube():\n        for i, j in cyclic(");
-    script_put(s, "tiles(m, $I), tiles(n, $J)):\n", out);
+    bool ok = tail_put(tail, &tiles, 2, out, &body);
+    buf_printf(out, "    with cube():\n        %s\n", loop);
     put_block(s, "            ", out);
-    script_put(s, bias_send, out);
-    script_set(s, 'M', narrow ? "w" : "v");
-    script_set(s, 'H',
-               narrow ? "            with compute():\n"
-                        "                w[:j.size] = cast(v[:j.size], f32)\n"
-                      : "");
-    script_set(s, 'W',
-               narrow ? str_format(s->arena,
-                                   "                    q[:r.size, :j.size] = "
-                                   "cast(p[:r.size, :j.size], %s)\n",
-                                   dtype_name(p->dtype))
-                      : "");
-    script_set(s, 'Z', narrow ? "q" : "p");
-    script_put(s, bias_vector, out);
+    script_put(s, send_text, out);
+    buf_puts(out, "    with vector():\n");
+    buf_str(out, buf_view(&body));
+    buf_free(&body);
+    return ok;
 }
 
-static const char *parameters(const Script *s, const Product *p, bool factors, bool typed)
+/* Elements of the result that a core adds at once: all cores get some, and a tile fits into UB. */
+static TailTiles sum_tiles(const Product *p, const NpuChip *chip, bool whole, int64_t most)
 {
-    Buf out = {0};
-    for (uint32_t i = 0; i < s->n; i++) {
-        const ScriptOperand *o = &s->operand[i];
-        bool is_factor = o->value == p->a.value || o->value == p->b.value;
-        if (is_factor != factors)
-            continue;
-        buf_printf(&out, "%s%s", out.len ? ", " : "", o->name);
-        if (typed)
-            buf_printf(&out, ": %s[%s, %s]", o->output ? "out" : "gm",
-                       dtype_name(graph_value(s->g, o->value)->dtype), o->dims);
-    }
-    const char *text = buf_take(&out, s->arena);
-    buf_free(&out);
-    return text;
+    enum { LINE = 64, LEAST = 256, LONG = 2048 };
+    int64_t each = p->m * p->n / chip->aiv;
+    each = each < LEAST ? LEAST : each > most ? most : each;
+    int64_t lanes = whole ? p->n : each < p->n ? each : p->n;
+    lanes = (lanes + LINE - 1) / LINE * LINE;
+    lanes = !whole && lanes > LONG ? LONG : lanes;
+    int64_t rows = each / lanes;
+    rows = rows < 1 ? 1 : rows > p->m ? p->m : rows;
+    return (TailTiles){.rows = rows, .lanes = lanes, .whole = whole};
 }
 
-static void put_slices(Script *s, const Product *p, const Blocks *b, Buf *out)
+/* Slices of k are multiplied by one kernel into a workspace; another one adds them and computes what follows. */
+static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes *z,
+                       const Operands *all, const Operands *rest, Tail *tail, TailTiles tiles,
+                       Buf *out)
 {
-    bool narrow = p->dtype != DT_F32, bias = p->bias != VALUE_NONE;
-    const char *type = dtype_name(p->dtype);
-    script_set(s, 'G', "first, last, ");
-    script_number(s, 'N', b->slices);
-    script_set(s, 'M', parameters(s, p, true, false));
-    script_set(s, 'W', parameters(s, p, false, false));
-    script_set(s, 'H', parameters(s, p, true, true));
-    script_put(s, slice_host, out);
+    bool one = tail->axis[TAIL_ROWS] == 0;
+    const char *n = s->name, *wide = tiles.whole ? z->n : "t.size";
+    long long rows = (long long)tiles.rows, lanes = (long long)tiles.lanes;
+    Buf body = {0}, sum = {0};
+    if (*z->k == 'k')
+        buf_puts(out, "k = dim(1, 16777216)\n");
+    tail_dims(tail, out);
+    script_put(s, "\n@host\ndef $F($P):\n", out);
+    tail_bounds(tail, out);
+    buf_printf(out, "    slices = min(%lld, ceildiv(%s, %lld))\n", (long long)b->slices, z->k,
+               (long long)b->k1);
+    buf_printf(out, "    part = workspace(f32, slices, %s, %s)\n", z->m, z->n);
+    buf_printf(out,
+               "    %s_slices[min(chip.cube_cores, slices * ceildiv(%s, %lld) * ceildiv(%s, "
+               "%lld))](",
+               n, z->m, (long long)b->m, z->n, (long long)b->n);
+    Operands factors = {0};
+    add_factor(s->arena, &factors, p, true, z);
+    add_factor(s->arena, &factors, p, false, z);
+    put_operands(&factors, &factors, false, out);
+    buf_puts(out, ", part, slices)\n");
+    buf_printf(out, "    %s_sum[min(chip.cores, ceildiv(%s, %lld) * ceildiv(%s, %lld))](part, ", n,
+               z->m, rows, z->n, lanes);
+    put_operands(rest, all, false, out);
+    buf_printf(out, ", slices)\n\n@kernel(cube)\ndef %s_slices(", n);
+    put_operands(&factors, &factors, true, out);
+    buf_printf(out, ", part: ws[f32, slices, %s, %s], slices: i64):\n", z->m, z->n);
     script_put(s, tiles_text, out);
-    script_put(s, slice_loop, out);
+    buf_printf(out,
+               "    for z, c, t in cyclic(slices, tiles(%s, %lld), tiles(%s, %lld)):\n"
+               "        first = z * ceildiv(%s, slices)\n"
+               "        last = min(first + ceildiv(%s, slices), %s)\n",
+               z->m, (long long)b->m, z->n, (long long)b->n, z->k, z->k, z->k);
+    script_set(s, 'G', "first, last, ");
     put_block(s, "        ", out);
-    script_set(s, 'D', parameters(s, p, false, true));
-    script_set(s, 'S', narrow ? "" : ", depth=2");
-    script_set(
-        s, 'Q',
-        str_format(s->arena, "%s%s",
-                   narrow ? str_format(s->arena, "    w = ub(%s, 4096, depth=2)\n", type) : "",
-                   bias ? str_format(s->arena, "    v = ub(%s, 4096)\n", type) : ""));
-    script_set(s, 'R',
-               bias ? "        with copyin():\n            load(v[:t.size], bias[t])\n" : "");
-    script_set(s, 'E', !bias ? "0.0" : narrow ? "cast(v[:t.size], f32)" : "v[:t.size]");
-    script_set(s, 'O',
-               narrow ? str_format(s->arena,
-                                   "        with compute():\n"
-                                   "            w[:t.size] = cast(total[:t.size], %s)\n",
-                                   type)
-                      : "");
-    script_set(s, 'X', narrow ? "w" : "total");
-    script_put(s, slice_store, out);
+    buf_puts(out, "        with copyout():\n"
+                  "            store(part[z, c, t], acc[:c.size, :t.size])\n");
+    buf_printf(out, "\n@kernel\ndef %s_sum(part: ws[f32, slices, %s, %s], ", n, z->m, z->n);
+    put_operands(rest, all, true, out);
+    buf_printf(out, ", slices: i64):\n    p = ub(f32, %lld, %lld)\n", rows, lanes);
+    buf_printf(out, "    q = ub(f32, %lld, %lld, depth=2)\n", rows, lanes);
+    script_set(s, 'H', one ? "c.size" : "r.size");
+    script_set(s, 'N', one ? "c" : "r");
+    script_set(s, 'W', wide);
+    script_set(s, 'Z', tiles.whole ? ":" : "t");
+    script_put(s, sum_text, &sum);
+    tiles.receive = buf_take(&sum, s->arena);
+    tiles.loop = str_format(s->arena, "for c, t in mine(tiles(%s, %lld), tiles(%s, %lld)):", z->m,
+                            rows, z->n, lanes);
+    tiles.view = str_format(s->arena, "p[%s, :%s]", one ? "0" : ":r.size", wide);
+    bool ok = tail_put(tail, &tiles, 1, out, &body);
+    buf_str(out, buf_view(&body));
+    buf_free(&body);
+    buf_free(&sum);
+    return ok;
+}
+
+/* A product, and what follows it in the same kernel, or in that which adds its slices. */
+static bool plan_fused(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                       Plan *plan)
+{
+    enum { MOST = 16384, LEAST = 1024, LONG = 2048 }; /* elements of a part; of a whole row */
+    TailCut cut;
+    Tail tail;
+    Product p;
+    if (!tail_cut(arena, graph, &cut) || !product_read(cut.product, &p))
+        return false;
+    TailLevels levels = {3, {p.batch, p.m, p.n}};
+    if (!tail_read(arena, &cut, &levels, chip, false, &tail))
+        return false;
+    if (p.a.value == p.b.value)
+        tail_same(&tail, 1, 2);
+    bool whole = tail_reduces(&tail);
+    p.end = PRODUCT_SENT;
+    Blocks b = product_choose(&p, chip);
+    if (whole && (b.slices == 1 || p.n > LONG)) {
+        p.end = PRODUCT_ROWS;
+        b = product_choose(&p, chip);
+    }
+    if (!b.m)
+        return false;
+    for (int64_t most = MOST; most >= LEAST; most /= 2) {
+        Script s = {.arena = arena, .g = graph, .name = name};
+        TailTiles tiles = sum_tiles(&p, chip, whole, most / 4);
+        Operands all = {0}, rest = {0};
+        Buf out = {0};
+        tail.band.lanes.whole = whole;
+        tail.band.lanes.tile = b.slices > 1 ? tiles.lanes : b.n;
+        tail_operands(&tail, &rest);
+        Sizes z = tail_sizes(&p, &tail, &rest);
+        add_factor(arena, &all, &p, true, &z);
+        add_factor(arena, &all, &p, false, &z);
+        for (uint32_t i = 0; i < rest.len; i++)
+            vec_push(arena, &all, rest.at[i]);
+        if (all.len > SCRIPT_MAX_OPERANDS)
+            return false;
+        set_host(&s, &all);
+        set_operands(&s, &p, &b, tail_loop(&tail, 0));
+        put_head(&p, &b, chip, &out);
+        bool ok = b.slices > 1 ? put_sliced(&s, &p, &b, &z, &all, &rest, &tail, tiles, &out)
+                               : put_fused(&s, &p, &b, &z, &all, &tail, part_rows(&b, most), &out);
+        script_finish(&s, "product", b.m * b.n, &out, plan);
+        Fit fit = fit_program(plan->craft, chip);
+        if (!ok || fit.crowded)
+            return false;
+        if (!fit.exceeds)
+            return clock_is_sound(plan, chip);
+    }
+    return false;
+}
+
+/* Nothing follows, and k is not cut. */
+static bool plan_plain(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                       Plan *plan)
+{
+    Product p;
+    Operands all = {0};
+    Script s = {.arena = arena, .g = graph, .name = name};
+    if (!product_read(graph, &p) || p.bias != VALUE_NONE)
+        return false;
+    Blocks b = product_choose(&p, chip);
+    if (!b.m || b.slices > 1)
+        return false;
+    Sizes z = plain_sizes(&p);
+    Buf out = {0};
+    add_factor(arena, &all, &p, true, &z);
+    add_factor(arena, &all, &p, false, &z);
+    TailOperand y = {.value = p.y, .output = true, .dtype = p.dtype, .name = "y"};
+    y.dims = str_format(arena, "%s%s, %s", p.batch > 1 ? "batch, " : "", z.m, z.n);
+    y.shape = p.batch > 1 ? script_shape3(p.batch, p.m, p.n) : script_shape2(p.m, p.n);
+    vec_push(arena, &all, y);
+    set_host(&s, &all);
+    set_operands(&s, &p, &b, "z");
+    put_head(&p, &b, chip, &out);
+    put_sizes(&p, &z, &out);
+    put_plain(&s, &p, &b, &z, &all, &out);
+    script_finish(&s, "product", b.m * b.n, &out, plan);
+    return true;
 }
 
 bool plan_product(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                   const char *name, Plan *plan, Diag *diag)
 {
-    Product p;
-    Script s = {.arena = arena, .g = graph, .name = name};
     (void)tile_limit, (void)diag;
-    if (!product_read(graph, &p))
-        return false;
-    Blocks b = product_choose(&p, chip);
-    if (!b.m)
-        return false;
-    Buf out = {0};
-    add_operands(&s, &p);
-    set_operands(&s, &p, &b);
-    put_head(&p, &b, chip, &out);
-    if (b.slices > 1)
-        put_slices(&s, &p, &b, &out);
-    else if (p.bias != VALUE_NONE)
-        put_bias(&s, &p, &b, &out);
-    else
-        put_plain(&s, &p, &out);
-    script_finish(&s, "product", b.m * b.n, &out, plan);
-    return true;
+    return plan_plain(arena, graph, chip, name, plan) || plan_fused(arena, graph, chip, name, plan);
 }

@@ -4,6 +4,9 @@
  *           ─product_choose─▶ Blocks: tiles of L1 and L0, slices of k, by predicted cycles
  *           ─plan_product─▶ Craft text
  *
+ * What follows a product is computed by the vector role of its kernel (tail.h), where rows and columns of the product
+ * are rows and lanes of the rest. A product that is cut into slices of k has its bias only.
+ *
  * A transposed operand is not moved: its tile is loaded as it lies and turned on the way to L0. */
 #ifndef GEN_PLAN_CUBE_PRODUCT_H
 #define GEN_PLAN_CUBE_PRODUCT_H
@@ -16,11 +19,19 @@ typedef struct ProductOperand {
     bool batched; /* its first axis is the batch */
 } ProductOperand;
 
+/* Where the tiles of L0C go. */
+typedef enum ProductEnd {
+    PRODUCT_STORED, /* to memory */
+    PRODUCT_SENT,   /* to the vector role */
+    PRODUCT_ROWS    /* the same, and a tile has whole rows */
+} ProductEnd;
+
 typedef struct Product {
     ProductOperand a, b;
     ValueId bias, y; /* bias VALUE_NONE: none */
     int64_t batch, m, n, k;
     DType dtype, bias_dtype;
+    ProductEnd end;
 } Product;
 
 /* False: the graph is something else than one product, its operands perhaps transposed. */

@@ -74,7 +74,8 @@ static double block_cycles(const Product *p, const Costs *c, const Blocks *b, in
                   ((double)round_up(m, 16) / c->chip->l1_l0a_rate +
                    (double)round_up(n, 16) / c->chip->l1_l0b_rate) /
                   c->l0;
-    double fix = (double)(m * n * (b->slices > 1 ? 4 : c->size)) / constant(NPU_C_FIX_GM);
+    bool widened = b->slices > 1 || p->end != PRODUCT_STORED;
+    double fix = (double)(m * n * (widened ? 4 : c->size)) / constant(NPU_C_FIX_GM);
     double flags = (double)(steps + loads) * 2 * constant(NPU_C_FLAG);
     double inside = larger(larger(mac, mte2), larger(mte1, flags));
     return b->c_depth > 1 ? larger(inside, fix) : inside + fix;
@@ -111,7 +112,7 @@ static int64_t most_slices(const Product *p, const NpuChip *chip)
 {
     enum { SHORT = 512 };
     int64_t most = p->k / SHORT;
-    if (p->batch > 1 || most < 2)
+    if (p->batch > 1 || most < 2 || p->end == PRODUCT_ROWS)
         return 1;
     return most > chip->aic ? chip->aic : most;
 }
@@ -121,7 +122,7 @@ static int64_t most_slices(const Product *p, const NpuChip *chip)
 static bool keeps_lines(const Product *p, const Blocks *b)
 {
     enum { LINE = 512 };
-    bool widened = b->slices > 1 || p->bias != VALUE_NONE;
+    bool widened = b->slices > 1 || p->end != PRODUCT_STORED;
     int64_t size = widened ? 4 : (int64_t)dtype_bytes(p->dtype);
     return b->n >= p->n || b->n * size % LINE == 0;
 }
@@ -137,7 +138,8 @@ Blocks product_choose(const Product *p, const NpuChip *chip)
             for (int64_t slices = 1; slices <= most_slices(p, chip); slices++) {
                 Blocks b = {.m = sizes[i], .n = sizes[j], .slices = slices};
                 bool past = (i && sizes[i - 1] >= p->m) || (j && sizes[j - 1] >= p->n);
-                if (past || !keeps_lines(p, &b) || !fit_tiles(p, &c, &b))
+                bool parted = p->end == PRODUCT_ROWS && sizes[j] < p->n;
+                if (past || parted || !keeps_lines(p, &b) || !fit_tiles(p, &c, &b))
                     continue;
                 b.cycles = predict(p, &c, &b);
                 if (!best.m || b.cycles < best.cycles)

@@ -144,5 +144,5 @@ bool product_read(const Graph *graph, Product *p)
             return false;
     }
     turn_around(p);
-    return p->a.value != p->b.value;
+    return true;
 }

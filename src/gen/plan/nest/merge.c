@@ -59,12 +59,14 @@ static void merge_axes(Nest *nest, uint32_t outer, uint32_t inner)
     nest->axes.at[inner].size = 1;
 }
 
-void nest_merge(Nest *nest)
+void nest_merge(Nest *nest) { nest_merge_groups(nest, NULL); }
+
+void nest_merge_groups(Nest *nest, const uint32_t *group)
 {
     for (uint32_t a = 1; a < nest->axes.len; a++)
         for (uint32_t b = 1; b < nest->axes.len; b++)
             if (a != b && nest->axes.at[a].size > 1 && nest->axes.at[b].size > 1 &&
-                walks_together(nest, a, b)) {
+                (!group || group[a] == group[b]) && walks_together(nest, a, b)) {
                 merge_axes(nest, a, b);
                 a = b = 1;
             }

@@ -115,6 +115,8 @@ bool nest_is_online(const Nest *nest, NestId id, NestPass pass);
 uint32_t nest_level(const Nest *nest, NestId id, NestPass pass);
 /* Neighbouring axes that every access walks as one become one. */
 void nest_merge(Nest *nest);
+/* The same, but only axes of the same group; NULL: of any. */
+void nest_merge_groups(Nest *nest, const uint32_t *group);
 bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` */
 /* "x0", "y1", "w2": inputs, results and workspaces are counted each for themselves. */
 const char *nest_tensor_name(const Nest *nest, uint32_t tensor);
