@@ -707,20 +707,27 @@ static void spread_places(Build *b)
     }
 }
 
+static void put_lines(Build *b, const char *lines)
+{
+    Str rest = str_from(lines), line;
+    while (str_next(&rest, '\n', &line))
+        if (line.len)
+            build_line(b, "%.*s", STR_ARG(line));
+}
+
 static void open_loop(Build *b, const char *loop)
 {
-    build_line(b, "%s", loop);
+    put_lines(b, loop);
     b->depth++;
 }
 
 static void receive_tile(Build *b)
 {
-    Str rest = str_from(b->fed->receive), line;
-    while (str_next(&rest, '\n', &line))
-        if (line.len)
-            build_line(b, "%.*s", STR_ARG(line));
-    if (b->fed->inner)
+    put_lines(b, b->fed->receive);
+    if (b->fed->inner) {
+        make_shared(b, ~(b->fed->walked | walked_axes(b->band)));
         open_loop(b, b->fed->inner);
+    }
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (b->nest->values.at[i].op == NEST_LOAD && b->nest->values.at[i].tensor == b->fed->tensor)
             b->name[i] = b->fed->view;

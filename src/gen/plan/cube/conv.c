@@ -1,65 +1,68 @@
 /* Convolutions as Craft. In: a graph that is one conv_taps. Out: the program, with its reasons. */
 #include "gen/plan/cube/conv.h"
 
-#include "gen/plan/script.h"
+#include "gen/plan/clock.h"
+#include "gen/plan/cube/tail.h"
+#include "gen/plan/fit.h"
 
 /* $M outputs, $N columns of a tile; $K $L k of L1, of L0; $E depth of L0C; $C channels, $O outputs of a group;
- * $J columns of this tile; $S the shift of tap `u`; $D $Q loops over places; $X first place of the tile. */
+ * $J columns of this tile; $S the shift of tap `u`; $D $Q loops over places; $X first place of the tile; $U images. A tile
+ * has outputs `c` and whole rows `h` of places, or a part `t` of one row. */
 static const char tiles_text[] = "    a1 = l1($T, $M, $K, depth=2)\n"
                                  "    b1 = l1($T, $K, $N, depth=2)\n"
                                  "    a0 = l0a($T, $M, $L, depth=2)\n"
                                  "    b0 = l0b($T, $L, $N, depth=2)\n"
-                                 "    c = l0c(f32, $M, $N, depth=$E)\n";
-
-static const char head_text[] = "\n@host\ndef $F($P):\n"
-                                "    $F_taps[min(chip.cube_cores, batch * $G * $W)]($A)\n"
-                                "\n@kernel(cube)\ndef $F_taps($P):\n";
+                                 "    acc = l0c(f32, $M, $N, depth=$E)\n";
 
 /* Some channels of one tap after the other. */
 static const char deep_text[] =
     "        for u in range($Z):\n"
-    "            for t in tiles($C, $K):\n"
+    "            for e in tiles($C, $K):\n"
     "                shift = $S\n"
     "                with copyin():\n"
-    "                    load(a1[:i.size, :t.size], w[$R, u * $C + t.start : u * $C + t.stop])\n"
-    "                    load(b1[:t.size, :$J], x[z, g * $C + t.start : g * $C + t.stop,\n"
+    "                    load(a1[:c.size, :e.size], w[$R, u * $C + e.start : u * $C + e.stop])\n"
+    "                    load(b1[:e.size, :$J], x[z, g * $C + e.start : g * $C + e.stop,\n"
     "                            $X + shift : $X + shift + $J])\n"
-    "                for s in tiles(t.size, $L):\n"
+    "                for s in tiles(e.size, $L):\n"
     "                    with copyin():\n"
-    "                        load(a0[:i.size, :s.size], a1[:i.size, s])\n"
+    "                        load(a0[:c.size, :s.size], a1[:c.size, s])\n"
     "                        load(b0[:s.size, :$J], b1[s, :$J])\n"
     "                    with compute():\n"
-    "                        mmad(c[:i.size, :$J], a0[:i.size, :s.size], b0[:s.size, :$J],\n"
-    "                                init=u == 0 and t.index == 0 and s.index == 0)\n";
+    "                        mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
+    "                                init=u == 0 and e.index == 0 and s.index == 0)\n";
 
 /* All channels of several taps at once. */
 static const char taps_text[] =
-    "        for t in tiles($Z, $B):\n"
+    "        for e in tiles($Z, $B):\n"
     "            with copyin():\n"
-    "                load(a1[:i.size, :t.size * $C], w[$R, t.start * $C : t.stop * $C])\n"
-    "                for v in range(t.size):\n"
-    "                    u = t.start + v\n"
+    "                load(a1[:c.size, :e.size * $C], w[$R, e.start * $C : e.stop * $C])\n"
+    "                for v in range(e.size):\n"
+    "                    u = e.start + v\n"
     "                    shift = $S\n"
     "                    load(b1[v * $C : v * $C + $C, :$J], x[z, g * $C : g * $C + $C,\n"
     "                            $X + shift : $X + shift + $J])\n"
-    "            for s in tiles(t.size * $C, $L):\n"
+    "            for s in tiles(e.size * $C, $L):\n"
     "                with copyin():\n"
-    "                    load(a0[:i.size, :s.size], a1[:i.size, s])\n"
+    "                    load(a0[:c.size, :s.size], a1[:c.size, s])\n"
     "                    load(b0[:s.size, :$J], b1[s, :$J])\n"
     "                with compute():\n"
-    "                    mmad(c[:i.size, :$J], a0[:i.size, :s.size], b0[:s.size, :$J],\n"
-    "                            init=t.index == 0 and s.index == 0)\n";
+    "                    mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
+    "                            init=e.index == 0 and s.index == 0)\n";
 
-static const char rows_loop[] = "    for z, g, d, r, i in mine(batch, $G, $D, tiles($Q, $H), "
+static const char rows_loop[] = "for z, g, d, h, c in mine($U, $G, $D, tiles($Q, $H), "
                                 "tiles($O, $M)):\n";
 static const char rows_store[] =
     "        with copyout():\n"
-    "            for q in range(r.size):\n"
-    "                store(y[z, $R, d, r.start + q, :], c[:i.size, q * $I : q * $I + $Y])\n";
-static const char part_loop[] = "    for z, g, d, h, r, i in mine(batch, $G, $D, $Q, "
+    "            for q in range(h.size):\n"
+    "                store(y[z, $R, d, h.start + q, :], acc[:c.size, q * $I : q * $I + $Y])\n";
+static const char part_loop[] = "for z, g, d, h, t, c in mine($U, $G, $D, $Q, "
                                 "tiles($Y, $N), tiles($O, $M)):\n";
 static const char part_store[] = "        with copyout():\n"
-                                 "            store(y[z, $R, d, h, r], c[:i.size, :r.size])\n";
+                                 "            store(y[z, $R, d, h, t], acc[:c.size, :t.size])\n";
+
+static const char send_text[] = "        for r in tiles(c.size, $V):\n"
+                                "            with copyout():\n"
+                                "                send(done, acc[r, :$J])\n";
 
 /* ---- reading ---- */
 
@@ -166,19 +169,27 @@ static const char *numbers(Arena *arena, const char *first, int n, const int64_t
     return text;
 }
 
-static void add_operands(Script *s, const Taps *t)
+static void add_operands(Arena *arena, TailOperands *all, const Taps *t, const char *batch)
 {
     int64_t plane = t->phases * t->in[0] * t->in[1] * t->in[2];
     int64_t taps = t->k[0] * t->k[1] * t->k[2], outputs = t->groups * t->outputs;
     int64_t x[] = {t->groups * t->channels, plane}, w[] = {taps * t->channels};
-    int64_t y[] = {outputs, t->out[0], t->out[1], t->out[2]};
-    script_add(s, t->x, false, "x", numbers(s->arena, "batch", 2, x),
-               script_shape3(t->images, x[0], x[1]));
-    script_add(s, t->w, false, "w",
-               str_format(s->arena, "%lld, %lld", (long long)outputs, (long long)w[0]),
-               script_shape2(outputs, w[0]));
-    script_add(s, t->y, true, "y", numbers(s->arena, "batch", 4, y),
-               (Shape){5, {t->images, y[0], y[1], y[2], y[3]}});
+    TailOperand input = {t->x, false, t->dtype, "x", numbers(arena, batch, 2, x),
+                         script_shape3(t->images, x[0], x[1])};
+    TailOperand weight = {
+        t->w, false, t->dtype, "w",
+        str_format(arena, "%lld, %lld", (long long)outputs, (long long)w[0]),
+        script_shape2(outputs, w[0])};
+    vec_push(arena, all, input);
+    vec_push(arena, all, weight);
+}
+
+static void add_result(Arena *arena, TailOperands *all, const Taps *t, const char *batch)
+{
+    int64_t y[] = {t->groups * t->outputs, t->out[0], t->out[1], t->out[2]};
+    TailOperand result = {t->y, true, t->dtype, "y", numbers(arena, batch, 4, y),
+                          (Shape){5, {t->images, y[0], y[1], y[2], y[3]}}};
+    vec_push(arena, all, result);
 }
 
 /* Columns and first place of a tile. */
@@ -191,12 +202,12 @@ static void set_places(Script *s, const Taps *t, const ConvBlocks *b)
         of_d = str_format(s->arena, "%s%lld + ", of_d, (long long)t->start);
     if (b->rows) {
         script_set(s, 'J',
-                   past ? str_format(s->arena, "r.size * %lld - %lld", wide, past)
-                        : str_format(s->arena, "r.size * %lld", wide));
-        script_set(s, 'X', str_format(s->arena, "%sr.start * %lld", of_d, wide));
+                   past ? str_format(s->arena, "h.size * %lld - %lld", wide, past)
+                        : str_format(s->arena, "h.size * %lld", wide));
+        script_set(s, 'X', str_format(s->arena, "%sh.start * %lld", of_d, wide));
     } else {
-        script_set(s, 'J', "r.size");
-        script_set(s, 'X', str_format(s->arena, "%sh * %lld + r.start", of_d, wide));
+        script_set(s, 'J', "t.size");
+        script_set(s, 'X', str_format(s->arena, "%sh * %lld + t.start", of_d, wide));
     }
 }
 
@@ -223,8 +234,8 @@ static void set_holes(Script *s, const Taps *t, const ConvBlocks *b)
     script_number(s, 'B', b->taps);
     script_set(s, 'S', shift_text(s->arena, t));
     script_set(s, 'R',
-               t->groups == 1 ? "i"
-                              : str_format(s->arena, "g * %lld + i.start : g * %lld + i.stop",
+               t->groups == 1 ? "c"
+                              : str_format(s->arena, "g * %lld + c.start : g * %lld + c.stop",
                                            (long long)t->outputs, (long long)t->outputs));
     set_places(s, t, b);
 }
@@ -245,29 +256,179 @@ static void put_head(const Taps *t, const ConvBlocks *b, const NpuChip *chip, Bu
                    (long long)b->taps);
     else
         buf_printf(out, "# up to %lld channels of one tap are one step of L1.\n", (long long)b->k1);
-    buf_puts(out, "craft = 1\n\nbatch = dim(1, 1048576)\n");
+    buf_puts(out, "craft = 1\n\n");
 }
 
-bool plan_conv(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               const char *name, Plan *plan, Diag *diag)
+/* The host function and the head of the kernel. */
+static void put_launch(Script *s, const TailOperands *all, bool vector, Buf *out)
+{
+    script_put(s, "    $F_taps[min(chip.cube_cores, $U * $G * $W)](", out);
+    tail_parameters(all, all, false, out);
+    buf_printf(out, ")\n\n@kernel(cube%s)\ndef %s_taps(", vector ? ", vector" : "", s->name);
+    tail_parameters(all, all, true, out);
+    buf_puts(out, "):\n");
+    script_put(s, tiles_text, out);
+}
+
+static const char *filled(const Script *s, const char *text)
+{
+    Buf out = {0};
+    script_put(s, text, &out);
+    const char *filled = buf_take(&out, s->arena);
+    buf_free(&out);
+    return filled;
+}
+
+/* ---- with what follows ---- */
+
+/* Loop variables have the names that the rest gives its axes. */
+static const char *tail_items(const Script *s, const Tail *tail, const ConvBlocks *b)
+{
+    static const char *const loops[] = {"z", NULL, "d", "h"};
+    Buf out = {0};
+    script_put(s, b->rows ? rows_loop : part_loop, &out);
+    for (uint32_t i = 0; i < 4; i++)
+        if (loops[i] && tail->axis[i] && !(i == 3 && b->rows))
+            buf_printf(&out, "    %s = %s\n", tail_loop(tail, i), loops[i]);
+    const char *text = buf_take(&out, s->arena);
+    buf_free(&out);
+    return text;
+}
+
+static TailTiles tail_tiles(Script *s, const Taps *t, const ConvBlocks *b, const Tail *tail,
+                            int64_t rows)
+{
+    bool one = tail->axis[TAIL_ROWS] == 0, several = b->rows && tail->axis[3];
+    const char *high = one ? "0" : ":r.size";
+    TailTiles tiles = {.rows = rows,
+                       .lanes = b->rows ? t->out[2] : b->n,
+                       .whole = b->rows != 0,
+                       .loop = tail_items(s, tail, b),
+                       .walked = 3};
+    tiles.receive = str_format(s->arena, "with copyin():\n    recv(p[:%s.size, :%s], done)\n",
+                               one ? "c" : "r", filled(s, "$J"));
+    if (several) {
+        const char *row = tail_loop(tail, 3);
+        const char *from = str_format(s->arena, "(%s - h.start) * %lld", row, (long long)t->in[2]);
+        tiles.inner = str_format(s->arena, "for %s in range(h.start, h.stop):", row);
+        tiles.view = str_format(s->arena, "p[%s, %s : %s + %lld]", high, from, from,
+                                (long long)t->out[2]);
+    } else {
+        tiles.view = str_format(s->arena, "p[%s, :%s]", high,
+                                b->rows ? filled(s, "$Y") : "t.size");
+    }
+    return tiles;
+}
+
+static bool put_fused(Script *s, const Taps *t, const ConvBlocks *b, const TailOperands *all,
+                      Tail *tail, int64_t rows, Buf *out)
+{
+    TailTiles tiles = tail_tiles(s, t, b, tail, rows);
+    Buf body = {0};
+    tail_dims(tail, out);
+    script_number(s, 'V', rows);
+    script_put(s, "\n@host\ndef $F($P):\n", out);
+    tail_bounds(tail, out);
+    put_launch(s, all, true, out);
+    buf_printf(out, "    done = channel(f32, %lld, %lld, depth=4)\n", (long long)rows,
+               (long long)b->n);
+    buf_printf(out, "    p = ub(f32, %lld, %lld, depth=2)\n", (long long)rows, (long long)b->n);
+    bool ok = tail_put(tail, &tiles, 2, out, &body);
+    buf_puts(out, "    with cube():\n");
+    Buf cube = {0};
+    buf_puts(&cube, "    ");
+    script_put(s, b->rows ? rows_loop : part_loop, &cube);
+    script_put(s, b->taps ? taps_text : deep_text, &cube);
+    script_put(s, send_text, &cube);
+    Str rest = buf_view(&cube), line;
+    while (str_next(&rest, '\n', &line))
+        if (line.len)
+            buf_printf(out, "    %.*s\n", STR_ARG(line));
+    buf_puts(out, "    with vector():\n");
+    buf_str(out, buf_view(&body));
+    buf_free(&cube);
+    buf_free(&body);
+    return ok;
+}
+
+/* Rows of a part of the block that the vector role takes at once. */
+static int64_t part_rows(const ConvBlocks *b, int64_t elements)
+{
+    int64_t rows = elements / b->n / 16 * 16;
+    return rows < 16 ? 16 : rows > b->m ? b->m : rows;
+}
+
+/* A convolution and what follows it in one kernel. */
+static bool plan_fused(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                       Plan *plan)
+{
+    enum { MOST = 16384, LEAST = 2048 };
+    TailCut cut;
+    Tail tail;
+    Taps t;
+    if (!tail_cut(arena, graph, &cut) || !conv_read(cut.product, &t) || t.groups > 1)
+        return false;
+    TailLevels levels = {5, {t.images, t.outputs, t.out[0], t.out[1], t.out[2]}};
+    ConvBlocks b = conv_choose(&t, chip);
+    if (!b.m || !tail_read(arena, &cut, &levels, chip, true, &tail) ||
+        (tail_reduces(&tail) && !b.rows))
+        return false;
+    for (int64_t most = MOST; most >= LEAST; most /= 2) {
+        Script s = {.arena = arena, .g = graph, .name = name};
+        TailOperands all = {0};
+        Buf out = {0};
+        const char *batch = tail_size(&tail, 0);
+        add_operands(arena, &all, &t, batch);
+        tail_operands(&tail, &all);
+        if (all.len > SCRIPT_MAX_OPERANDS)
+            return false;
+        tail_host(&s, &all);
+        set_holes(&s, &t, &b);
+        script_set(&s, 'U', batch);
+        put_head(&t, &b, chip, &out);
+        bool ok = put_fused(&s, &t, &b, &all, &tail, part_rows(&b, most), &out);
+        script_finish(&s, "convolution", b.m * b.n, &out, plan);
+        Fit fit = fit_program(plan->craft, chip);
+        if (!ok || fit.crowded)
+            return false;
+        if (!fit.exceeds)
+            return clock_is_sound(plan, chip);
+    }
+    return false;
+}
+
+static bool plan_plain(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                       Plan *plan)
 {
     Taps t;
     Script s = {.arena = arena, .g = graph, .name = name};
-    (void)tile_limit, (void)diag;
+    TailOperands all = {0};
     if (!conv_read(graph, &t))
         return false;
     ConvBlocks b = conv_choose(&t, chip);
     if (!b.m)
         return false;
     Buf out = {0};
-    add_operands(&s, &t);
+    add_operands(arena, &all, &t, "batch");
+    add_result(arena, &all, &t, "batch");
+    tail_host(&s, &all);
     set_holes(&s, &t, &b);
+    script_set(&s, 'U', "batch");
     put_head(&t, &b, chip, &out);
-    script_put(&s, head_text, &out);
-    script_put(&s, tiles_text, &out);
+    script_put(&s, "batch = dim(1, 1048576)\n\n@host\ndef $F($P):\n", &out);
+    put_launch(&s, &all, false, &out);
+    buf_puts(&out, "    ");
     script_put(&s, b.rows ? rows_loop : part_loop, &out);
     script_put(&s, b.taps ? taps_text : deep_text, &out);
     script_put(&s, b.rows ? rows_store : part_store, &out);
     script_finish(&s, "convolution", b.m * b.n, &out, plan);
     return true;
+}
+
+bool plan_conv(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               const char *name, Plan *plan, Diag *diag)
+{
+    (void)tile_limit, (void)diag;
+    return plan_plain(arena, graph, chip, name, plan) ||
+           plan_fused(arena, graph, chip, name, plan);
 }

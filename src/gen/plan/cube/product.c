@@ -101,37 +101,6 @@ static void add_factor(Arena *arena, Operands *all, const Product *p, bool left,
     vec_push(arena, all, operand);
 }
 
-static const TailOperand *first_of(const Operands *all, ValueId value)
-{
-    uint32_t i = 0;
-    while (all->at[i].value != value)
-        i++;
-    return &all->at[i];
-}
-
-static void set_host(Script *s, const Operands *all)
-{
-    for (uint32_t i = 0; i < all->len; i++) {
-        const TailOperand *o = &all->at[i];
-        if (first_of(all, o->value) == o)
-            script_add(s, o->value, o->output, o->name, o->dims, o->shape);
-    }
-}
-
-/* Parameters or arguments of a kernel; `all` is what the host function has. */
-static void put_operands(const Operands *some, const Operands *all, bool typed, Buf *out)
-{
-    for (uint32_t i = 0; i < some->len; i++) {
-        const TailOperand *o = &some->at[i];
-        buf_puts(out, i ? ", " : "");
-        if (typed)
-            buf_printf(out, "%s: %s[%s, %s]", o->name, o->output ? "out" : "gm",
-                       dtype_name(o->dtype), o->dims);
-        else
-            buf_puts(out, first_of(all, o->value)->name);
-    }
-}
-
 /* A tensor that is multiplied with itself has its sizes once. */
 static Sizes plain_sizes(const Product *p)
 {
@@ -190,9 +159,9 @@ static void put_launch(Script *s, const Product *p, const Blocks *b, const Sizes
         buf_printf(out, "%s * ", z->batch);
     buf_printf(out, "ceildiv(%s, %lld) * ceildiv(%s, %lld))](", z->m, (long long)b->m, z->n,
                (long long)b->n);
-    put_operands(all, all, false, out);
+    tail_parameters(all, all, false, out);
     buf_printf(out, ")\n\n@kernel(cube%s)\ndef %s_products(", vector ? ", vector" : "", s->name);
-    put_operands(all, all, true, out);
+    tail_parameters(all, all, true, out);
     buf_puts(out, "):\n");
     script_put(s, tiles_text, out);
 }
@@ -314,13 +283,13 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     Operands factors = {0};
     add_factor(s->arena, &factors, p, true, z);
     add_factor(s->arena, &factors, p, false, z);
-    put_operands(&factors, &factors, false, out);
+    tail_parameters(&factors, &factors, false, out);
     buf_puts(out, ", part, slices)\n");
     buf_printf(out, "    %s_sum[min(chip.cores, ceildiv(%s, %lld) * ceildiv(%s, %lld))](part, ", n,
                z->m, rows, z->n, lanes);
-    put_operands(rest, all, false, out);
+    tail_parameters(rest, all, false, out);
     buf_printf(out, ", slices)\n\n@kernel(cube)\ndef %s_slices(", n);
-    put_operands(&factors, &factors, true, out);
+    tail_parameters(&factors, &factors, true, out);
     buf_printf(out, ", part: ws[f32, slices, %s, %s], slices: i64):\n", z->m, z->n);
     script_put(s, tiles_text, out);
     buf_printf(out,
@@ -333,7 +302,7 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     buf_puts(out, "        with copyout():\n"
                   "            store(part[z, c, t], acc[:c.size, :t.size])\n");
     buf_printf(out, "\n@kernel\ndef %s_sum(part: ws[f32, slices, %s, %s], ", n, z->m, z->n);
-    put_operands(rest, all, true, out);
+    tail_parameters(rest, all, true, out);
     buf_printf(out, ", slices: i64):\n    p = ub(f32, %lld, %lld)\n", rows, lanes);
     buf_printf(out, "    q = ub(f32, %lld, %lld, depth=2)\n", rows, lanes);
     script_set(s, 'H', one ? "c.size" : "r.size");
@@ -391,7 +360,7 @@ static bool plan_fused(Arena *arena, const Graph *graph, const NpuChip *chip, co
             vec_push(arena, &all, rest.at[i]);
         if (all.len > SCRIPT_MAX_OPERANDS)
             return false;
-        set_host(&s, &all);
+        tail_host(&s, &all);
         set_operands(&s, &p, &b, tail_loop(&tail, 0));
         put_head(&p, &b, chip, &out);
         bool ok = b.slices > 1 ? put_sliced(&s, &p, &b, &z, &all, &rest, &tail, tiles, &out)
@@ -426,7 +395,7 @@ static bool plan_plain(Arena *arena, const Graph *graph, const NpuChip *chip, co
     y.dims = str_format(arena, "%s%s, %s", p.batch > 1 ? "batch, " : "", z.m, z.n);
     y.shape = p.batch > 1 ? script_shape3(p.batch, p.m, p.n) : script_shape2(p.m, p.n);
     vec_push(arena, &all, y);
-    set_host(&s, &all);
+    tail_host(&s, &all);
     set_operands(&s, &p, &b, "z");
     put_head(&p, &b, chip, &out);
     put_sizes(&p, &z, &out);

@@ -322,6 +322,36 @@ void tail_operands(const Tail *tail, TailOperands *out)
     }
 }
 
+static const TailOperand *first_of(const TailOperands *all, ValueId value)
+{
+    uint32_t i = 0;
+    while (all->at[i].value != value)
+        i++;
+    return &all->at[i];
+}
+
+void tail_host(Script *s, const TailOperands *all)
+{
+    for (uint32_t i = 0; i < all->len; i++) {
+        const TailOperand *o = &all->at[i];
+        if (first_of(all, o->value) == o)
+            script_add(s, o->value, o->output, o->name, o->dims, o->shape);
+    }
+}
+
+void tail_parameters(const TailOperands *some, const TailOperands *all, bool typed, Buf *out)
+{
+    for (uint32_t i = 0; i < some->len; i++) {
+        const TailOperand *o = &some->at[i];
+        buf_puts(out, i ? ", " : "");
+        if (typed)
+            buf_printf(out, "%s: %s[%s, %s]", o->name, o->output ? "out" : "gm",
+                       dtype_name(o->dtype), o->dims);
+        else
+            buf_puts(out, first_of(all, o->value)->name);
+    }
+}
+
 void tail_dims(const Tail *tail, Buf *out)
 {
     enum { PLACES = 1 << 24 }; /* counted in f32 */

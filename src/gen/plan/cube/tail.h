@@ -52,7 +52,7 @@ const char *tail_size(const Tail *tail, uint32_t level);
 const char *tail_loop(const Tail *tail, uint32_t level);
 bool tail_reduces(const Tail *tail); /* rows are reduced: a tile must hold whole rows */
 
-/* Operands of the rest, as parameters of a kernel. */
+/* Parameters of a kernel. */
 typedef struct TailOperand {
     ValueId value;
     bool output;
@@ -61,7 +61,11 @@ typedef struct TailOperand {
     Shape shape;
 } TailOperand;
 typedef VEC(TailOperand) TailOperands;
-void tail_operands(const Tail *tail, TailOperands *out);
+void tail_operands(const Tail *tail, TailOperands *out); /* adds those of the rest */
+/* The host function has each tensor once. */
+void tail_host(Script *s, const TailOperands *all);
+/* Parameters of a kernel, or the arguments of its launch; `all` is what the host function has. */
+void tail_parameters(const TailOperands *some, const TailOperands *all, bool typed, Buf *out);
 /* Sizes that vary, as lines of the program's head. */
 void tail_dims(const Tail *tail, Buf *out);
 /* Refusals of the host function. */
@@ -71,7 +75,7 @@ void tail_bounds(const Tail *tail, Buf *out);
 typedef struct TailTiles {
     int64_t rows, lanes; /* of a tile in UB */
     bool whole;          /* a tile holds all lanes */
-    const char *loop;    /* over the tiles of L0C: "for c, t in cyclic(...):" */
+    const char *loop;    /* over the tiles of L0C: "for c, t in cyclic(...):", and lines inside it */
     const char *receive; /* how one part of a tile comes, as lines */
     const char *inner;   /* a loop over a level that the part holds several of; NULL: none */
     uint32_t walked;     /* that level */
