@@ -200,13 +200,29 @@ static bool einsum(Rewrite *r, const Node *node, ValueId *sum)
     return true;
 }
 
+/* Whether the cube multiplies these: [.., m, k] and [.., k, n] of one dtype that are no constants, but where a few vector
+ * instructions an element do. */
+static bool is_for_cube(const Rewrite *r, const Node *node, ValueId x, ValueId y, bool turned)
+{
+    const Value *a = rw_value(r, x), *b = rw_value(r, y);
+    DType dtype = graph_value(r->from, node->out)->dtype;
+    if (b->shape.rank < 2 || a->dtype != dtype || b->dtype != dtype || a->kind == VALUE_CONST ||
+        b->kind == VALUE_CONST)
+        return false;
+    int64_t k = a->shape.dim[a->shape.rank - 1], m = 1, n = b->shape.dim[b->shape.rank - 1];
+    for (int i = 0; i + 1 < a->shape.rank && (turned || i == 0); i++)
+        m *= turned ? a->shape.dim[i] : a->shape.dim[a->shape.rank - 2];
+    n = turned ? b->shape.dim[b->shape.rank - 2] : n;
+    return k > FEW || (m > FEW && n > FEW);
+}
+
 /* Batches line up from the right: "abmk", "bkn" gives "abmn". */
 static bool matmul(Rewrite *r, const Node *node, ValueId *sum)
 {
     static const char batch[] = "abcdef";
     ValueId x = rw_in(r, node, 0), y = rw_in(r, node, 1);
     int m = rw_value(r, x)->shape.rank - 2, n = rw_value(r, y)->shape.rank - 2;
-    if (m < 0 || n < 0 || m > 6 || n > 6)
+    if (m < 0 || n < 0 || m > 6 || n > 6 || is_for_cube(r, node, x, y, false))
         return false;
     int most = m > n ? m : n;
     Term terms[] = {term_of(r, x, str_format(r->arena, "%.*smk", m, batch + most - m)),
@@ -220,7 +236,7 @@ static bool linear(Rewrite *r, const Node *node, ValueId *sum)
     static const char rows[] = "abcdefg";
     ValueId x = rw_in(r, node, 0);
     int n = rw_value(r, x)->shape.rank - 1;
-    if (n < 0 || n > 7)
+    if (n < 0 || n > 7 || is_for_cube(r, node, x, rw_in(r, node, 1), true))
         return false;
     Term terms[] = {term_of(r, x, str_format(r->arena, "%.*sk", n, rows)),
                     term_of(r, rw_in(r, node, 1), "nk")};

@@ -66,10 +66,18 @@ static bool einsum(Rewrite *r, const Node *node, ValueId *out)
             return false;
         widest = terms[i].len > terms[widest].len ? i : widest;
     }
-    for (uint32_t i = 0; i < node->n_in; i++)
-        if (!covers(terms[widest], terms[i]))
-            return false;
-    if (!distinct(result) || !covers(terms[widest], result))
+    bool sums_none = true, covered = covers(terms[widest], result);
+    for (uint32_t i = 0; i < node->n_in; i++) {
+        covered = covered && covers(terms[widest], terms[i]);
+        sums_none = sums_none && covers(result, terms[i]);
+    }
+    if (!distinct(result) || result.len > GRAPH_MAX_RANK)
+        return false;
+    if (sums_none) {
+        out[0] = rw_cast(r, product(r, node, terms, result), y->dtype);
+        return rw_value(r, out[0])->kind == VALUE_NODE && !r->failed;
+    }
+    if (!covered)
         return false;
     for (size_t i = 0; i < result.len; i++)
         all[n++] = result.at[i];

@@ -115,6 +115,19 @@ static int open_walk(Build *b, uint64_t walked)
 
 /* ---- copies ---- */
 
+/* Whether the rows from `first` to `last` behind those of the access lie in the same dimension of the tensor. */
+static bool rows_inside(const Build *b, const NestValue *v, int64_t first, int64_t last)
+{
+    const LayoutTensor *t = &b->layout->tensors[v->tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    layout_index(b->nest, t, &v->index, at);
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (at[i].axis == b->band->rows.axis)
+            return at[i].at + first >= 0 &&
+                   at[i].at + last + b->nest->axes.at[at[i].axis].size <= t->dim[i].size;
+    return false;
+}
+
 /* Loads that differ by whole rows alone are one copy of all their rows, and each is a view of it. */
 static bool load_shifted(Build *b, NestId id, const bool *now, bool *open)
 {
@@ -127,7 +140,7 @@ static bool load_shifted(Build *b, NestId id, const bool *now, bool *open)
         first = rows < first ? rows : first;
         last = rows > last ? rows : last;
     }
-    if (first == last || b->band->rows.whole)
+    if (first == last || b->band->rows.whole || !rows_inside(b, v, first, last))
         return false;
     BuildBuffer want = {.kind = BUILD_TILE,
                         .dtype = b->nest->tensors.at[v->tensor].dtype,

@@ -43,7 +43,8 @@ enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many 
 /* One tensor is not in memory: another role of the kernel sends it, or it is a sum of several. */
 typedef struct BuildFed {
     uint32_t tensor;
-    const char *loop;    /* over the tiles, instead of the one that deals out work; with lines inside it */
+    const char
+        *loop; /* over the tiles, instead of the one that deals out work; with lines inside it */
     const char *receive; /* how a tile comes on chip, as lines */
     const char *inner;   /* a loop over parts of it; NULL: none */
     uint64_t walked;     /* the axes of that loop */

@@ -174,12 +174,18 @@ static void add_operands(Arena *arena, TailOperands *all, const Taps *t, const c
     int64_t plane = t->phases * t->in[0] * t->in[1] * t->in[2];
     int64_t taps = t->k[0] * t->k[1] * t->k[2], outputs = t->groups * t->outputs;
     int64_t x[] = {t->groups * t->channels, plane}, w[] = {taps * t->channels};
-    TailOperand input = {t->x, false, t->dtype, "x", numbers(arena, batch, 2, x),
+    TailOperand input = {t->x,
+                         false,
+                         t->dtype,
+                         "x",
+                         numbers(arena, batch, 2, x),
                          script_shape3(t->images, x[0], x[1])};
-    TailOperand weight = {
-        t->w, false, t->dtype, "w",
-        str_format(arena, "%lld, %lld", (long long)outputs, (long long)w[0]),
-        script_shape2(outputs, w[0])};
+    TailOperand weight = {t->w,
+                          false,
+                          t->dtype,
+                          "w",
+                          str_format(arena, "%lld, %lld", (long long)outputs, (long long)w[0]),
+                          script_shape2(outputs, w[0])};
     vec_push(arena, all, input);
     vec_push(arena, all, weight);
 }
@@ -187,7 +193,11 @@ static void add_operands(Arena *arena, TailOperands *all, const Taps *t, const c
 static void add_result(Arena *arena, TailOperands *all, const Taps *t, const char *batch)
 {
     int64_t y[] = {t->groups * t->outputs, t->out[0], t->out[1], t->out[2]};
-    TailOperand result = {t->y, true, t->dtype, "y", numbers(arena, batch, 4, y),
+    TailOperand result = {t->y,
+                          true,
+                          t->dtype,
+                          "y",
+                          numbers(arena, batch, 4, y),
                           (Shape){5, {t->images, y[0], y[1], y[2], y[3]}}};
     vec_push(arena, all, result);
 }
@@ -314,8 +324,7 @@ static TailTiles tail_tiles(Script *s, const Taps *t, const ConvBlocks *b, const
         tiles.view = str_format(s->arena, "p[%s, %s : %s + %lld]", high, from, from,
                                 (long long)t->out[2]);
     } else {
-        tiles.view = str_format(s->arena, "p[%s, :%s]", high,
-                                b->rows ? filled(s, "$Y") : "t.size");
+        tiles.view = str_format(s->arena, "p[%s, :%s]", high, b->rows ? filled(s, "$Y") : "t.size");
     }
     return tiles;
 }
@@ -429,6 +438,5 @@ bool plan_conv(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
                const char *name, Plan *plan, Diag *diag)
 {
     (void)tile_limit, (void)diag;
-    return plan_plain(arena, graph, chip, name, plan) ||
-           plan_fused(arena, graph, chip, name, plan);
+    return plan_plain(arena, graph, chip, name, plan) || plan_fused(arena, graph, chip, name, plan);
 }

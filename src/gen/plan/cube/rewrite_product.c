@@ -1,5 +1,6 @@
 /* Contractions of two tensors as one matrix product. In: einsum of two operands. Out: transpositions,
- * reshapes and a matmul. And products with diagonal matrices, as products element by element.
+ * reshapes and a matmul. Of more operands two after two, the pair with the smallest result first. And products with
+ * diagonal matrices, as products element by element; of batches that are broadcast in part, the smaller side is expanded.
  *
  *     letters in both and the result     batch
  *     in the left and the result         m
@@ -132,10 +133,145 @@ static bool scale_by_diagonal(Rewrite *r, const Node *node, ValueId *out)
     return false;
 }
 
+/* ---- several operands ---- */
+
+enum { MOST_TERMS = 8, MOST_LETTERS = 2 * GRAPH_MAX_RANK };
+
+typedef struct Term {
+    ValueId value;
+    Str letters;
+} Term;
+
+static int64_t letter_size(const Rewrite *r, const Term *t, char letter)
+{
+    const char *at = memchr(t->letters.at, letter, t->letters.len);
+    return at ? rw_value(r, t->value)->shape.dim[at - t->letters.at] : 1;
+}
+
+/* Whether somebody other than terms a and b needs the letter. */
+static bool needed(const Term *terms, uint32_t n, uint32_t a, uint32_t b, Str result, char letter)
+{
+    bool found = has(result, letter);
+    for (uint32_t i = 0; i < n; i++)
+        found = found || (i != a && i != b && has(terms[i].letters, letter));
+    return found;
+}
+
+/* The letters of a contraction of two terms, in the order of these, and its elements. */
+static double pair_letters(const Rewrite *r, const Term *terms, uint32_t n, uint32_t a, uint32_t b,
+                           Str result, char *letters)
+{
+    double count = 1;
+    size_t len = 0;
+    for (int side = 0; side < 2; side++) {
+        const Term *t = &terms[side ? b : a];
+        for (size_t i = 0; i < t->letters.len; i++) {
+            char letter = t->letters.at[i];
+            if (memchr(letters, letter, len) || !needed(terms, n, a, b, result, letter))
+                continue;
+            int64_t other = letter_size(r, &terms[side ? a : b], letter);
+            int64_t own = letter_size(r, t, letter);
+            count *= (double)(own > other ? own : other);
+            letters[len++] = letter;
+        }
+    }
+    letters[len] = 0;
+    return len <= GRAPH_MAX_RANK ? count : -1;
+}
+
+static ValueId make_einsum(Rewrite *r, uint32_t n, const Term *terms, Str result)
+{
+    Buf text = {0};
+    ValueId in[MOST_TERMS];
+    for (uint32_t i = 0; i < n; i++) {
+        buf_printf(&text, "%s%.*s", i ? "," : "", STR_ARG(terms[i].letters));
+        in[i] = terms[i].value;
+    }
+    buf_printf(&text, "->%.*s", STR_ARG(result));
+    Attr equation = {.key = AT_EQUATION, .text = str_from(buf_take(&text, r->arena))};
+    buf_free(&text);
+    return rw_make(r, OP_EINSUM, 0, n, in, 1, &equation);
+}
+
+/* einsum of three operands and more: two of them, and what that gives with the others. */
+static bool by_pairs(Rewrite *r, const Node *node, ValueId *out)
+{
+    Term terms[MOST_TERMS];
+    Str rest, result;
+    char letters[MOST_LETTERS + 1], best[MOST_LETTERS + 1] = "";
+    double least = -1;
+    uint32_t n = node->n_in, a = 0, b = 0;
+    if (n < 3 || n > MOST_TERMS || !node_equation(node, &rest, &result))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        terms[i].value = rw_in(r, node, i);
+        if (!str_next(&rest, ',', &terms[i].letters) || repeats(terms[i].letters) ||
+            (size_t)rw_value(r, terms[i].value)->shape.rank != terms[i].letters.len)
+            return false;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = i + 1; k < n; k++) {
+            double count = pair_letters(r, terms, n, i, k, result, letters);
+            if (count < 0 || (least >= 0 && count >= least))
+                continue;
+            least = count;
+            memcpy(best, letters, sizeof best);
+            a = i;
+            b = k;
+        }
+    if (least < 0)
+        return false;
+    Term pair[] = {terms[a], terms[b]};
+    Str kept = str_from(str_dup(r->arena, str_from(best)));
+    Term made = {make_einsum(r, 2, pair, kept), kept};
+    if (r->failed)
+        return false;
+    terms[a] = made;
+    for (uint32_t i = b; i + 1 < n; i++)
+        terms[i] = terms[i + 1];
+    out[0] = make_einsum(r, n - 1, terms, result);
+    return !r->failed;
+}
+
+/* Batches of one side that repeat for some of the other's dimensions, but not for all of them. */
+static bool expand_batch(Rewrite *r, const Node *node, ValueId *out)
+{
+    ValueId in[] = {rw_in(r, node, 0), rw_in(r, node, 1)};
+    Shape s[] = {rw_value(r, in[0])->shape, rw_value(r, in[1])->shape}, batch = {0};
+    int64_t count[] = {1, 1};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i + 2 < s[side].rank; i++)
+            count[side] *= s[side].dim[i];
+    if (s[0].rank < 2 || s[1].rank < 2 || count[0] == 1 || count[1] == 1)
+        return false;
+    Shape of[] = {{.rank = s[0].rank - 2}, {.rank = s[1].rank - 2}};
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < of[side].rank; i++)
+            of[side].dim[i] = s[side].dim[i];
+    if (!shape_broadcast(of[0], of[1], &batch))
+        return false;
+    bool same = shape_equal(of[0], of[1]);
+    for (int side = 0; side < 2 && !same; side++) {
+        Shape to = {.rank = batch.rank + 2};
+        for (int i = 0; i < batch.rank; i++)
+            to.dim[i] = batch.dim[i];
+        to.dim[batch.rank] = s[side].dim[s[side].rank - 2];
+        to.dim[batch.rank + 1] = s[side].dim[s[side].rank - 1];
+        if (!shape_equal(to, s[side]))
+            in[side] = rw_expand(r, in[side], to);
+    }
+    if (same)
+        return false;
+    out[0] = rw_make(r, OP_MATMUL, 0, 2, in, 0, NULL);
+    return !r->failed;
+}
+
 bool rewrite_product(Rewrite *r, const Node *node, ValueId *out)
 {
     if (node->op == OP_MATMUL)
-        return scale_by_diagonal(r, node, out);
+        return scale_by_diagonal(r, node, out) || expand_batch(r, node, out);
+    if (node->op == OP_EINSUM && by_pairs(r, node, out))
+        return true;
     Contraction c = {0};
     const Value *y = graph_value(r->from, node->out);
     if (node->op != OP_EINSUM || !dtype_is_float(y->dtype) || !read_contraction(r, node, &c))

@@ -75,7 +75,7 @@ void tail_bounds(const Tail *tail, Buf *out);
 typedef struct TailTiles {
     int64_t rows, lanes; /* of a tile in UB */
     bool whole;          /* a tile holds all lanes */
-    const char *loop;    /* over the tiles of L0C: "for c, t in cyclic(...):", and lines inside it */
+    const char *loop; /* over the tiles of L0C: "for c, t in cyclic(...):", and lines inside it */
     const char *receive; /* how one part of a tile comes, as lines */
     const char *inner;   /* a loop over a level that the part holds several of; NULL: none */
     uint32_t walked;     /* that level */
