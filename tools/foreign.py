@@ -246,6 +246,127 @@ def other_contests():
     case("AscendCContest", at.format("11ScatterMax", "ScatterMax"), {"x": x, "index": spots, "update": change}, {"x": more}, 1e-5)
 
 
+COPY = "skills/ascend-kernel-generator/reference/ref_repositories/cann-ops/src/"
+
+
+def older_operators():
+    """The operators of cann-ops that are in no other list, from the copy in KernelHive/ascendc-skill."""
+    def own(path, inputs, outputs, tolerance=1e-5, more=()):
+        case("KernelHive+ascendc-skill", COPY + path, inputs, outputs, tolerance, more)
+
+    x, y, w = draw(37, 96), draw(37, 96), draw(37, 96)
+    p = draw(37, 96, low=0.5)
+    m, n = draw(37, 96, low=1, high=99, dtype=I32), draw(37, 96, low=1, high=99, dtype=I32)
+    a, b = draw(37, 96) > 0, draw(37, 96) > 0
+    own("math/gcd", {"x1": m, "x2": n}, {"y": np.gcd(m, n)}, 0)
+    zeros = np.where(x > 1, 0, x).astype(F32)
+    own("math/heaviside", {"input": zeros, "values": y}, {"out": np.heaviside(zeros, y).astype(F32)}, 0)
+    own("math/tril", {"x": x}, {"y": np.tril(x)}, 0)
+    own("math/triu", {"x": x}, {"y": np.triu(x)}, 0)
+    own("math/logical_or", {"x1": a, "x2": b}, {"y": a | b}, 0)
+    own("math/logical_not", {"x": a}, {"y": ~a}, 0)
+    own("math/greater_equal", {"x1": x, "x2": np.where(y > 0, x, y)}, {"y": x >= np.where(y > 0, x, y)}, 0)
+    own("math/trunc", {"input_x": x}, {"output_y": np.trunc(x)}, 0)
+    own("math/xlogy", {"x1": x, "x2": p}, {"y": (x * np.log(p)).astype(F32)}, 1e-4)
+    own("math/reciprocal", {"x": p}, {"y": 1 / p}, 1e-5)
+    flat = draw(3552)
+    own("math/scopy", {"x": flat}, {"y": flat}, 0, ["--attr", "n=3552"])
+    own("math/pows", {"x1": p, "x2": np.array([1.5], F32)}, {"y": (p.astype(np.float64) ** 1.5).astype(F32)}, 1e-4)
+    own("math/angle_v2", {"x": x}, {"y": np.where(x < 0, F32(np.pi), F32(0))}, 1e-5)
+    own("math/mse_loss", {"predict": x, "label": y}, {"y": np.array([((x - y) ** 2).mean()], F32)}, 1e-4)
+    own("math/mse_loss_grad_v1", {"predict": x, "label": y, "dout": w}, {"y": (2 * (x - y) * w / x.size).astype(F32)}, 1e-4)
+    own("contrib/math/exp", {"x": x}, {"y": np.exp(x)}, 1e-4)
+    own("contrib/math/log", {"x": p}, {"y": np.log2(p)}, 1e-4, ["--attr", "base=2"])
+    own("contrib/math/greater", {"x1": x, "x2": y}, {"y": x > y}, 0)
+    own("math/clip_by_value_v2", {"x": x, "clip_value_min": np.array([-1], F32), "clip_value_max": np.array([1], F32)},
+        {"y": np.clip(x, -1, 1)}, 0)
+    half = draw(8, 2048, dtype=F16)
+    own("math/sub_frameworklaunch", {"x": half, "y": half[::-1].copy()}, {"z": half - half[::-1]}, 0)
+    image = draw(2, 4, 16, 32)
+    own("pooling/global_avg_pool", {"x": image}, {"y": image.mean((2, 3), keepdims=True)}, 1e-5)
+    own("conversion/diag_flat", {"x": flat[:64].copy()}, {"y": np.diagflat(flat[:64])}, 0)
+    square = draw(64, 64)
+    own("math/diag_v2", {"x": square}, {"y": np.diag(square).copy()}, 0)
+    scattered, spots, change = x.copy(), rng.permutation(37)[:16].astype(I32), draw(16, 96)
+    scattered[spots] = np.maximum(x[spots], change)
+    own("math/scatter_max", {"var": x, "indices": spots, "updates": change}, {"var": scattered}, 0)
+    own("math/gather", {"x1": x, "indices": spots}, {"y": x[spots]}, 0)
+    own("math/mul_mul_reduce_mean_d_twice", *layer())
+    own("loss/mse_loss_v2", {"input": x, "target": y}, {"output": np.array(((x - y) ** 2).mean(), F32)}, 1e-4)
+    quant = draw(8, 256, dtype=F16)
+    scale = (np.abs(quant.astype(F32)).max(1) / 127).astype(F32)
+    own("quant/dynamic_quant", {"x": quant}, {"y": np.rint(quant.astype(F32) / scale[:, None]).astype(np.int8), "scale": scale}, 1e-3)
+
+
+def layer():
+    """(a * b) * c + y, normalised over its last axis."""
+    a, b, c, y = draw(32, 1024), draw(1), draw(1), draw(32, 1024)
+    gamma, beta = draw(1024), draw(1024)
+    t = a * b * c + y
+    out = (t - t.mean(1, keepdims=True)) / np.sqrt(((t - t.mean(1, keepdims=True)) ** 2).mean(1, keepdims=True) + 0.001) * gamma + beta
+    return ({"mul0_input0": a, "mul0_input1": b, "mul1_input0": c, "add_y": y, "gamma": gamma, "beta": beta},
+            {"output": out.astype(F32)}, 1e-3)
+
+
+def small_repositories():
+    """Six repositories with a few operators each."""
+    x, y, w = draw(64, 96), draw(64, 96), draw(64, 96)
+    p = draw(64, 96, low=0.5)
+    mine, at = "EliwiiKeeya+my_operators_ascendc", "cann-opdev-classic/"
+    a, b = draw(64, 128, low=-1, high=1, dtype=F16), draw(128, 96, low=-1, high=1, dtype=F16)
+    product = a.astype(F32) @ b.astype(F32)
+    case(mine, at + "01_MyAddCustom/MyAddCustom", {"a": x, "b": y, "c": w}, {"o": x + y + w}, 1e-5)
+    case(mine, at + "02_MyMatmulCustom/MyMatmulCustom", {"a": a, "b": b}, {"c": product}, 1e-3)
+    case(mine, at + "03_MyFusionCustom/MyFusionCustom", {"a": a, "b": b}, {"c": product}, 1e-3)
+    vec = draw(8, 2048)
+    case("Golden-Irises+AscendC", "VecAddFl32", {"x": vec, "y": -2 * vec}, {"z": -vec}, 1e-5)
+    m, k, bias = draw(32, 64), draw(64, 48), draw(48)
+    case("Golden-Irises+AscendC", "MatMadCustom", {"weight": m, "x": k, "bias": bias}, {"y": m @ k + bias}, 1e-3)
+    they, at = "chiparon+ascendC", "{}/{}"
+    left, right, add = draw(1024, 256, low=-1, high=1, dtype=F16), draw(256, 640, low=-1, high=1, dtype=F16), draw(640)
+    sums = left.astype(F32) @ right.astype(F32) + add
+    for version in ("baseline", "optimi-v1"):
+        case(they, at.format(version, "10_matmul_frameworklaunch/MatmulCustomMultiCore"), {"a": left, "b": right, "bias": add},
+             {"c": sums}, 1e-3)
+        case(they, at.format(version, "10_matmul_frameworklaunch/MatmulCustomSingleCore"), {"a": left, "b": right, "bias": add},
+             {"c": sums}, 1e-3)
+        case(they, at.format(version, "12_matmulleakyrelu_frameworklaunch/MatmulLeakyReluCustom"),
+             {"a": left, "b": right, "bias": add}, {"c": np.where(sums > 0, sums, sums * F32(0.001))}, 1e-3)
+        line = draw(1024, low=0, high=1)
+        case(they, at.format(version, "14_reduce_frameworklaunch/ReduceCustom"), {"x": line}, {"z": np.array([line.sum()], F32)}, 1e-3)
+        ragged = draw(13, 123, low=0, high=1, dtype=F16)
+        case(they, at.format(version, "18_unaligned_wholereduces_frameworklaunch/WholeReduceSumCustom"), {"x": ragged},
+             {"y": ragged.astype(F32).sum(1).astype(F16)}, 2e-2)
+    tokens, skip, scale = draw(16, 1024, dtype=F16), draw(16, 1024, dtype=F16), draw(1024, dtype=F16)
+    both = (tokens + skip).astype(F32)
+    normal = both / np.sqrt((both ** 2).mean(1, keepdims=True) + 1e-6) * scale.astype(F32)
+    case("llrnb666-arch+HPC101-AscendC-FusedRMSNorm", "src/ascendc", {"x": tokens, "residual": skip, "weight": scale},
+         {"y": normal.astype(F16), "residual_out": tokens + skip}, 1e-2)
+    season, near = "xsh20021105+AscendC-S3", np.where(draw(64, 96) > 0, x, y)
+    case(season, "01-Softmax", {"X": x}, {"y": softmax(x, -1)}, 1e-5)
+    case(season, "03-NotEqual", {"x1": x, "x2": near}, {"y": x != near}, 0)
+    case(season, "04-Asinh", {"X": x}, {"y": np.arcsinh(x)}, 1e-4)
+    unique = np.stack([rng.permutation(64) for _ in range(96)], axis=1).astype(I32)
+    scattered = x.copy()
+    np.put_along_axis(scattered, unique, y, axis=0)
+    case(season, "06-ScatterElements", {"var": x, "indices": unique, "updates": y}, {"var": scattered}, 0)
+    case(season, "09-LogSumExp", {"x": x}, {"y": np.log(np.exp(x).sum(0))}, 1e-4)
+    first = "wenyi1989+AscendC"
+    case(first, "Lerp", {"start": x, "end": y, "weight": w}, {"y": x + w * (y - x)}, 1e-5)
+    case(first, "Tril/FrameworkLaunch", {"x": x}, {"y": np.tril(x)}, 0)
+    case(first, "Triu/FrameworkLaunch/Triu", {"x": x}, {"y": np.triu(x)}, 0)
+    case(first, "Xlogy/Framework", {"x1": x, "x2": p}, {"y": (x * np.log(p)).astype(F32)}, 1e-4)
+    image = draw(2, 4, 16, 32)
+    case(first, "GlobalAvgPool-02/Framework", {"x": image}, {"y": image.mean((2, 3), keepdims=True)}, 1e-5)
+    one, two = draw(1, 32, 3), draw(1, 40, 3)
+    far = ((one[:, :, None] - two[:, None]) ** 2).sum(3)
+    order = np.argsort(far, axis=2, kind="stable")[:, :, :3].astype(I32)
+    case(first, "ThreeNN-02/Framework", {"xyz1": one, "xyz2": two}, {"dist": np.take_along_axis(far, order, 2), "indices": order}, 1e-4)
+    long = draw(16384, low=-9, high=9, dtype=F16)
+    case("grandolantow+get_topk_ascendC", "csrc/ops/helloworld/op_kernel/kernel_helloworld.cpp", {"x": long, "y": long}, {"z": long + long}, 0,
+         ["--attr", "totalLength=16384", "--blocks", "8"])
+
+
 def spec(array):
     return NAMES[str(array.dtype)] + "[" + ",".join(map(str, array.shape)) + "]"
 
@@ -281,6 +402,8 @@ def main():
     season3()
     season2()
     other_contests()
+    older_operators()
+    small_repositories()
     right = ran = 0
     for row in CASES:
         if parts and not any(p in row[0] + "/" + row[1] for p in parts):

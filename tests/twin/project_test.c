@@ -183,6 +183,26 @@ static void check_host(const char *text, VerdictStatus status)
     arena_drop(&a);
 }
 
+/* Host text that uses what newer toolkits declare: it must compile, and then has no operator. */
+T_TEST(host_code_of_newer_toolkits_compiles)
+{
+    check_host("#include \"register/op_def_registry.h\"\n"
+               "static_assert(ge::DT_FLOAT6_E3M2 == 38 && ge::DT_FLOAT4_E2M1 == 40);\n"
+               "static ge::graphStatus Parse(gert::TilingParseContext *) { return 0; }\n"
+               "struct S {\n"
+               "    S()\n"
+               "    {\n"
+               "        ops::OpAICoreDef core;\n"
+               "        core.SetTilingParse(Parse);\n"
+               "        REPORT_INNER_ERR_MSG(\"EZ9999\", \"op %s\", \"x\");\n"
+               "        if (ge::GetSizeByDataType(ge::DT_INT4) != 1004 ||\n"
+               "            ge::GetSizeByDataType(ge::DT_FLOAT8_E4M3FN) != 1)\n"
+               "            *(volatile int *)8 = 1;\n"
+               "    }\n"
+               "} s;\n",
+               VERDICT_BAD_TILING);
+}
+
 T_TEST(hostile_host_code_is_contained)
 {
     check_host("int nothing;\n", VERDICT_BAD_TILING);

@@ -199,6 +199,8 @@ private:
         LocalMemAllocator<Hardware::UB> places;
         places.Alloc<half>(20);
         Say(places.GetCurAddr());
+        static_assert(std::is_same<decltype(abs(int64_t(-3))), int64_t>::value, "abs of an integer is an integer");
+        Say(abs(int64_t(-3)));
     }
 
     TPipe pipe;

@@ -23,6 +23,7 @@ extern "C" __global__ __aicore__ void kernel(GM_ADDR a, GM_ADDR b, GM_ADDR bias,
     tiling.singleCoreM = tiling.singleCoreN = tiling.singleCoreK = SIZE;
     tiling.baseM = tiling.baseN = tiling.baseK = 32;
     tiling.iterateOrder = STEP == 0 ? 1 : 0;
+    tiling.depthA1 = tiling.depthB1 = STEP == 1 ? 4 : 0; /* with the bias more buffers than there are flags */
     Matmul<MatmulType<TPosition::GM, CubeFormat::ND, LEFT>, MatmulType<TPosition::GM, CubeFormat::ND, LEFT, STEP == 2>,
            MatmulType<TPosition::GM, CubeFormat::ND, RESULT>, MatmulType<TPosition::GM, CubeFormat::ND, ADDEND>, CONFIG>
         mm;

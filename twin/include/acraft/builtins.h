@@ -85,6 +85,8 @@ inline int64_t bcnt0(uint64_t value) { return __builtin_popcountll(~value); }
 namespace AscendC {
 inline float sqrt(float value) { return __builtin_sqrtf(value); }
 inline float abs(float value) { return __builtin_fabsf(value); }
+/* A template, so that the library's abs(int) goes first where the text includes it. */
+template <typename T, std::enable_if_t<std::is_integral<T>::value, int> = 0> constexpr T abs(T value) { return value < 0 ? T(-value) : value; }
 }  // namespace AscendC
 
 /* ---- registers ---- */

@@ -412,6 +412,8 @@ template <typename A, typename B, typename How> inline Stages open_stages(Matmul
     if (How::CallBack::out || sizeof(B) == 1 || j.m % 16 == 1) t.unit_flag = 0;
     bool shared = !How::a_l1 && !How::b_l1;
     uint32_t room = !shared ? 240 * 1024 : j.flags & (MATMUL_BIAS | MATMUL_QUANT_VECTOR) ? 480 * 1024 : 512 * 1024;
+    bool single = j.flags & (MATMUL_BIAS | MATMUL_QUANT_VECTOR); /* takes a flag of its own */
+    while (t.a1 + t.b1 > 8 - single) --*(t.a1 > t.b1 ? &t.a1 : &t.b1);
     for (;;) {
         st.a_bytes = How::a_l1 ? 0 : chunk_bytes<A>(t.m * j.base_m, t.ka * j.base_k);
         st.b_bytes = How::b_l1 ? 0 : chunk_bytes<B>(t.n * j.base_n, t.kb * j.base_k);

@@ -91,6 +91,8 @@ enum DataType {
     DT_FLOAT8_E5M2 = 35,
     DT_FLOAT8_E4M3FN = 36,
     DT_FLOAT8_E8M0 = 37,
+    DT_FLOAT6_E3M2 = 38,
+    DT_FLOAT6_E2M3 = 39,
     DT_FLOAT4_E2M1 = 40,
     DT_FLOAT4_E1M2 = 41,
     DT_MAX
@@ -136,37 +138,37 @@ enum Format {
     FORMAT_MAX = 0xff
 };
 
+/* Bytes of an element; 1000 and its bits where it has less than a byte (graph/types.h). */
+constexpr int kDataTypeSizeBitOffset = 1000;
+struct DataTypeRow {
+    DataType type;
+    int size;
+    const char *name;
+};
+inline constexpr DataTypeRow data_type_rows[] = {
+    {DT_FLOAT, 4, "DT_FLOAT"}, {DT_FLOAT16, 2, "DT_FLOAT16"}, {DT_BF16, 2, "DT_BF16"}, {DT_DOUBLE, 8, "DT_DOUBLE"},
+    {DT_INT8, 1, "DT_INT8"}, {DT_INT16, 2, "DT_INT16"}, {DT_INT32, 4, "DT_INT32"}, {DT_INT64, 8, "DT_INT64"},
+    {DT_UINT8, 1, "DT_UINT8"}, {DT_UINT16, 2, "DT_UINT16"}, {DT_UINT32, 4, "DT_UINT32"}, {DT_UINT64, 8, "DT_UINT64"},
+    {DT_BOOL, 1, "DT_BOOL"}, {DT_QINT8, 1, "DT_QINT8"}, {DT_QINT16, 2, "DT_QINT16"}, {DT_QINT32, 4, "DT_QINT32"},
+    {DT_QUINT8, 1, "DT_QUINT8"}, {DT_QUINT16, 2, "DT_QUINT16"}, {DT_COMPLEX32, 4, "DT_COMPLEX32"},
+    {DT_COMPLEX64, 8, "DT_COMPLEX64"}, {DT_COMPLEX128, 16, "DT_COMPLEX128"}, {DT_HIFLOAT8, 1, "DT_HIFLOAT8"},
+    {DT_FLOAT8_E5M2, 1, "DT_FLOAT8_E5M2"}, {DT_FLOAT8_E4M3FN, 1, "DT_FLOAT8_E4M3FN"}, {DT_FLOAT8_E8M0, 1, "DT_FLOAT8_E8M0"},
+    {DT_FLOAT6_E3M2, kDataTypeSizeBitOffset + 6, "DT_FLOAT6_E3M2"}, {DT_FLOAT6_E2M3, kDataTypeSizeBitOffset + 6, "DT_FLOAT6_E2M3"},
+    {DT_FLOAT4_E2M1, kDataTypeSizeBitOffset + 4, "DT_FLOAT4_E2M1"}, {DT_FLOAT4_E1M2, kDataTypeSizeBitOffset + 4, "DT_FLOAT4_E1M2"},
+    {DT_INT4, kDataTypeSizeBitOffset + 4, "DT_INT4"}, {DT_INT2, kDataTypeSizeBitOffset + 2, "DT_INT2"},
+    {DT_UINT2, kDataTypeSizeBitOffset + 2, "DT_UINT2"}, {DT_UINT1, kDataTypeSizeBitOffset + 1, "DT_UINT1"},
+};
 inline int GetSizeByDataType(DataType type)
 {
-    switch (type) {
-    case DT_INT8: case DT_UINT8: case DT_BOOL: case DT_QINT8: case DT_QUINT8: return 1;
-    case DT_FLOAT16: case DT_BF16: case DT_INT16: case DT_UINT16: case DT_QINT16: case DT_QUINT16: return 2;
-    case DT_FLOAT: case DT_INT32: case DT_UINT32: case DT_QINT32: case DT_COMPLEX32: return 4;
-    case DT_INT64: case DT_UINT64: case DT_DOUBLE: case DT_COMPLEX64: return 8;
-    case DT_COMPLEX128: return 16;
-    default: return -1;
-    }
+    for (const DataTypeRow &row : data_type_rows)
+        if (row.type == type) return row.size;
+    return -1;
 }
-
 inline std::string GetSizeNameOf(DataType type)
 {
-    switch (type) {
-    case DT_FLOAT: return "DT_FLOAT";
-    case DT_FLOAT16: return "DT_FLOAT16";
-    case DT_BF16: return "DT_BF16";
-    case DT_INT8: return "DT_INT8";
-    case DT_INT16: return "DT_INT16";
-    case DT_INT32: return "DT_INT32";
-    case DT_INT64: return "DT_INT64";
-    case DT_UINT8: return "DT_UINT8";
-    case DT_UINT16: return "DT_UINT16";
-    case DT_UINT32: return "DT_UINT32";
-    case DT_UINT64: return "DT_UINT64";
-    case DT_BOOL: return "DT_BOOL";
-    case DT_DOUBLE: return "DT_DOUBLE";
-    case DT_COMPLEX64: return "DT_COMPLEX64";
-    default: return "DT_UNDEFINED";
-    }
+    for (const DataTypeRow &row : data_type_rows)
+        if (row.type == type) return row.name;
+    return "DT_UNDEFINED";
 }
 
 /* A format word carries sub-formats in its upper bits. */

@@ -6,6 +6,7 @@
 #include "acraft/host/gert.h"
 #include "acraft/host/platform.h"
 #include "acraft/host/tiling_def.h"
+#include "common/util/error_manager/error_manager.h"
 
 namespace gert {
 
@@ -225,6 +226,7 @@ public:
         tiling_ = fn;
         return *this;
     }
+    template <typename F> OpAICoreDef &SetTilingParse(F) { return *this; } /* no compile information is asked for */
     template <typename F> OpAICoreDef &SetCheckSupport(F) { return *this; }
     template <typename F> OpAICoreDef &SetOpSelectFormat(F) { return *this; }
     template <typename F> OpAICoreDef &SetOpSupportInfo(F) { return *this; }

@@ -14,5 +14,7 @@ public:
     int ATCReportErrMessage(const std::string &, const std::vector<std::string> & = {}, const std::vector<std::string> & = {}) { return 0; }
 };
 #define REPORT_INNER_ERROR(code, ...) ((void)0)
+#define REPORT_INNER_ERR_MSG(code, ...) ((void)0)
+#define REPORT_PREDEFINED_ERR_MSG(code, ...) ((void)0)
 #define REPORT_CALL_ERROR(code, ...) ((void)0)
 #define REPORT_INPUT_ERROR(code, key, value) ((void)0)
