@@ -61,7 +61,10 @@ static bool judge_plan(Arena *arena, MakeSpec *spec, MakeWritten *written, bool 
         MakeResult result = {0};
         spec->rounds = rounds;
         *planned = make_kernel(arena, spec, &result, diag) && result.plan.craft.len;
-        ok = *planned && make_written(arena, spec, &result, result.plan.craft, written, diag);
+        MakeProgram program = {0};
+        if (*planned)
+            program = make_attributes(arena, spec, &result, result.plan.craft);
+        ok = *planned && make_written(arena, spec, &result, &program, written, diag);
         wrong = false;
         for (uint32_t i = 0; i < written->verdicts.len; i++)
             wrong = wrong || written->verdicts.at[i].status == VERDICT_WRONG;

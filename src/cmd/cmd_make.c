@@ -202,22 +202,27 @@ static bool check_joined(Arena *arena, const MakeSpec *spec, MakeMade *made, uin
 
 /* Every form for every dtype, read back from files and judged. */
 static bool check_written(Arena *arena, const MakeSpec *spec, MakeMade *made, uint32_t count,
-                          Str craft, MakeWritten *written, Diag *diag)
+                          MakeProgram *program, MakeWritten *written, Diag *diag)
 {
+    MakeSpec first = *spec;
+    first.float_type = made[0].dtype;
+    *program = make_attributes(arena, &first, &made[0].result, program->craft);
     for (uint32_t i = 0; i < count; i++) {
         MakeSpec own = *spec;
         own.float_type = made[i].dtype;
         own.trace = NULL;
-        if (!make_written(arena, &own, &made[i].result, craft, &written[i], diag))
+        if (!make_written(arena, &own, &made[i].result, program, &written[i], diag))
             return false;
     }
     return true;
 }
 
 /* "  handed    project, direct, mkb: right at small: x f32[4,16]" */
-static void show_written(const MakeWritten *written, Buf *out)
+static void show_written(const MakeProgram *program, const MakeWritten *written, Buf *out)
 {
     const EvalWritten *forms = &written->forms;
+    if (program->text)
+        buf_printf(out, "  attributes %s\n", program->text);
     buf_puts(out, "  handed    ");
     for (uint32_t i = 0, n = 0; i < forms->forms.len; i++)
         if (!forms->forms.at[i].lacks)
@@ -249,8 +254,6 @@ static bool write_project(Arena *arena, const MakeSpec *spec, MakeMade *made, ui
     files.unfused_us = several && isfinite(result->unfused_us) ? result->unfused_us : 0;
     files.eager_us = isfinite(result->eager_us) ? result->eager_us : 0;
     files.operands = make_operand_names(arena, made[0].result.task->graph, &made[0].result.plan);
-    files.graph = made[0].result.task->graph;
-    files.plan = &made[0].result.plan;
     if (emit_is_op_type(made[0].result.task->name))
         files.type = made[0].result.task->name;
     first.float_type = made[0].dtype;
@@ -273,25 +276,25 @@ static int finish(CmdArgs *args, const MakeWish *wish, const MakeSpec *spec, Mak
     Arena *arena = &args->arena;
     MakeVariant *variants = arena_array(arena, MakeVariant, count + 1);
     Buf summary = {0};
-    Str craft = {0};
+    MakeProgram program = {0};
     MakeWritten *forms = arena_array(arena, MakeWritten, count + 1);
     bool ok = true, written = false, judges = wish->dir && spec->engine == EVAL_TWIN;
     for (uint32_t i = 0; i < count; i++) {
         variants[i] = (MakeVariant){&made[i].result.plan, made[i].dtype};
         ok = ok && made[i].ok;
     }
-    ok = ok && make_join(arena, variants, count, &craft, diag) &&
-         check_joined(arena, spec, made, count, craft, diag) &&
-         (!judges || check_written(arena, spec, made, count, craft, forms, diag));
+    ok = ok && make_join(arena, variants, count, &program.craft, diag) &&
+         check_joined(arena, spec, made, count, program.craft, diag) &&
+         (!judges || check_written(arena, spec, made, count, &program, forms, diag));
     for (uint32_t i = 0; i < count; i++) {
         MakeManner manner = {wish->interp, spec->listed ? wish->listed : NULL,
                              command_of(args, wish, made[i].dtype)};
         make_show(&made[i], &manner, &summary);
         if (ok && judges)
-            show_written(&forms[i], &summary);
+            show_written(&program, &forms[i], &summary);
     }
     if (ok && wish->dir)
-        written = write_project(arena, spec, made, count, judges ? forms : NULL, craft,
+        written = write_project(arena, spec, made, count, judges ? forms : NULL, program.craft,
                                 buf_view(&summary), wish->dir, diag);
     progress_end();
     if (args->json) {

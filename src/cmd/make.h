@@ -23,18 +23,8 @@ typedef struct MakeFiles {
     const NpuChip *chip;
     const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */
     const char *type;       /* of the operator, where the task names it; NULL: from its name */
-    const Graph *graph;     /* of the task, with `plan`, for the module; NULL: none is written */
-    const Plan *plan;
     MakeSamples samples; /* cases to store */
 } MakeFiles;
-
-/* A module of PyTorch that calls the operator; NULL: the model's arguments are no plain tensors. */
-typedef struct MakeModule {
-    const char *file, *name, *type; /* of the model, of the operator */
-    const Graph *graph;
-    const Plan *plan;
-} MakeModule;
-const char *make_module(Arena *arena, const MakeModule *m);
 
 /* The operator project, the Craft program, verdicts.jsonl, report.html, trace.json. The same input
  * writes the same bytes: how long judging took is left out. */

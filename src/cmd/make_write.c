@@ -193,18 +193,8 @@ static void add_evidence(Arena *arena, const MakeFiles *made, EmitFiles *files)
     buf_free(&trace);
 }
 
-/* The module, and the cases. */
-static void add_for_users(Arena *arena, const MakeFiles *made, const EmitInput *in,
-                          EmitFiles *files)
+static void add_cases(Arena *arena, const MakeFiles *made, EmitFiles *files)
 {
-    MakeModule m = {.file = str_dup(arena, path_base(made->task)),
-                    .name = emit_op_name(arena, in),
-                    .type = emit_op_type(arena, in),
-                    .graph = made->graph,
-                    .plan = made->plan};
-    const char *module = made->graph ? make_module(arena, &m) : NULL;
-    if (module)
-        vec_push(arena, files, ((EmitFile){.path = "torch/module.py", .text = str_from(module)}));
     for (uint32_t i = 0; i < made->samples.len; i++)
         vec_push(arena, files,
                  ((EmitFile){.path = made->samples.at[i].path, .text = made->samples.at[i].bytes}));
@@ -222,7 +212,7 @@ bool make_write(Arena *arena, const MakeFiles *made, const char *dir, Diag *diag
         vec_push(arena, &files, made->forms->at[i]);
     if (!made->forms && !target->emit(arena, &in, &files, diag))
         return false;
-    add_for_users(arena, made, &in, &files);
+    add_cases(arena, made, &files);
     add_readme(arena, made, &in, &files);
     add_evidence(arena, made, &files);
     return emit_write(arena, dir, &files, diag);

@@ -186,6 +186,40 @@ static const char *any_input(const Host *h)
     return "x";
 }
 
+static const char *default_text(const Host *h, const IrVar *v)
+{
+    const IrExpr *e = &h->p->ir->exprs.at[v->value];
+    Buf out = {0};
+    if (e->op == IR_E_FLOAT)
+        buf_printf(&out, "%.9g", e->of.f); /* an attribute is an f32 */
+    else if (e->op == IR_E_BOOL)
+        buf_puts(&out, e->of.i ? "true" : "false");
+    else
+        buf_printf(&out, "%lld", (long long)e->of.i);
+    const char *text = buf_take(&out, h->arena);
+    buf_free(&out);
+    return text;
+}
+
+/* Attributes can be given by name and have their defaults. */
+static const char *named_arguments(const Host *h)
+{
+    const IrProgram *ir = h->p->ir;
+    Buf out = {0};
+    for (uint32_t i = 0; ir->attrs.len && i < ir->operand_count; i++)
+        if (operand_is_input(&ir->tensors.at[i]))
+            buf_printf(&out, ", pybind11::arg(\"%s\")", ir->tensors.at[i].name);
+    for (uint32_t i = 0; i < ir->attrs.len; i++) {
+        const IrVar *v = &ir->vars.at[ir->attrs.at[i]];
+        buf_printf(&out, ", pybind11::arg(\"%s\")", v->name);
+        if (v->value)
+            buf_printf(&out, " = %s", default_text(h, v));
+    }
+    const char *text = out.len ? buf_take(&out, h->arena) : "";
+    buf_free(&out);
+    return text;
+}
+
 static void part_direct_binding(Host *h)
 {
     Pen *pen = h->pen;
@@ -225,7 +259,8 @@ static void part_direct_binding(Host *h)
     pen_line(pen, "return %s;", torch_result(h));
     pen_close(pen, "");
     pen_blank(pen);
-    pen_line(pen, "PYBIND11_MODULE(benchmark_ops, m) { m.def(\"%s\", &%s); }", name, name);
+    pen_line(pen, "PYBIND11_MODULE(benchmark_ops, m) { m.def(\"%s\", &%s%s); }", name, name,
+             named_arguments(h));
 }
 
 static void part_direct_plan(Host *h)

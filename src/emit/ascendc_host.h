@@ -64,6 +64,7 @@ void torch_print_binding(Host *h);
 /* A part of a binding, and before it the helpers that it calls. */
 void torch_print_with_helpers(Host *h, void (*part)(Host *h));
 void torch_print_setup(Host *h);
+void torch_print_module(Host *h);
 void torch_print_test(Host *h);
 /* ascendc_example.c: a caller in C++; not of operators with lists or optional operands. */
 bool example_has(const EmitInput *in);

@@ -209,6 +209,8 @@ bool emit_project(Arena *arena, const EmitInput *in, EmitFiles *out, Diag *diag)
     add_part(arena, in, out, str_format(arena, "torch/%s_binding.cpp", name), torch_print_binding,
              false);
     add_part(arena, in, out, "torch/setup.py", torch_print_setup, false);
+    if (in->model)
+        add_part(arena, in, out, "torch/module.py", torch_print_module, false);
     add_part(arena, in, out, "test_op.py", torch_print_test, true);
     add_part(arena, in, out, "board.sh", build_print_board, true);
     if (example_has(in)) {

@@ -2,6 +2,8 @@
  * its setup, a test against a reference the user names. */
 #include "emit/ascendc_host.h"
 
+#include <string.h>
+
 static const char *torch_type(DType d)
 {
     static const char *const names[DT_COUNT] = {
@@ -414,6 +416,46 @@ void torch_print_binding(Host *h)
              name);
     pen_line(pen, "TORCH_LIBRARY_IMPL(acraft_%s, Meta, m) { m.impl(\"%s\", OnMeta); }", name, name);
     pen_line(pen, "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.doc() = \"%s\"; }", name);
+}
+
+/* "self.weight" of the model is self.model.weight of what holds the model. */
+static const char *of_model(Arena *arena, const char *given)
+{
+    Str text = str_from(given);
+    return str_starts(text, "self.") ? str_format(arena, "self.model%s", given + strlen("self")) : given;
+}
+
+void torch_print_module(Host *h)
+{
+    Pen *pen = h->pen;
+    const EmitModel *m = h->in->model;
+    const IrProgram *ir = h->p->ir;
+    const char *name = host_op_name(h), *type = host_op_type(h);
+    Buf args = {0};
+    for (uint32_t i = 0; i < ir->operand_count; i++)
+        if (operand_is_input(&ir->tensors.at[i]))
+            add(&args, of_model(h->arena, m->given[i]));
+    for (uint32_t i = 0; i < ir->attrs.len; i++)
+        add(&args, of_model(h->arena, m->attributes[i]));
+    pen_line(pen, "# Written by acraft from %s. The operator in the place of the file's model:",
+             craft_name(h->in));
+    pen_line(pen, "#");
+    pen_line(pen, "#     net.block = %s(net.block)      # an instance of the file's class", type);
+    pen_line(pen, "#");
+    pen_line(pen, "# Arguments of forward, parameters and results are the model's own; state_dict "
+                  "has them under \"model.\".");
+    pen_line(pen, "import torch");
+    pen_line(pen, "import torch_npu");
+    pen_line(pen, "import acraft_%s", name);
+    pen_blank(pen);
+    pen_blank(pen);
+    pen_line(pen, "class %s(torch.nn.Module):", type);
+    pen_line(pen, "    def __init__(self, model):");
+    pen_line(pen, "        super().__init__()");
+    pen_line(pen, "        self.model = model");
+    pen_blank(pen);
+    pen_line(pen, "    def forward(%.*s):", STR_ARG(m->parameters));
+    pen_line(pen, "        return torch.ops.acraft_%s.%s(%s)", name, name, take(h, &args));
 }
 
 void torch_print_setup(Host *h)

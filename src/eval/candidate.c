@@ -91,7 +91,8 @@ static bool judge(EvalJudge *j)
     case FORM_PROJECT:
     case FORM_NPUKB_FULL: return eval_judge_project(j);
     case FORM_MKB:
-    case FORM_MKB_DIRECT: return eval_judge_model(j);
+    case FORM_MKB_DIRECT:
+    case FORM_TORCH: return eval_judge_model(j);
     case FORM_DIRECT: return eval_judge_direct(j);
     default:
         return eval_judge_fail(j, VERDICT_UNSUPPORTED, STAGE_EXTRACT,

@@ -13,6 +13,8 @@ typedef struct Direct {
     EvalTensors tensors;
     const char *function;
     uint32_t arity;
+    const TwinValue *names; /* of its parameters */
+    uint32_t name_count;    /* 0: the binding gives none */
 } Direct;
 
 /* ---- which function ---- */
@@ -31,7 +33,9 @@ static bool choose(Direct *x)
         if (e->kind != BIND_FUNCTION || !wanted)
             continue;
         x->function = e->name;
-        x->arity = e->count;
+        x->arity = e->arity;
+        x->names = e->args;
+        x->name_count = e->count;
         found++;
     }
     if (found == 1)
@@ -78,6 +82,21 @@ static bool add_number(const char *attr, TwinValue *v)
     return v->i || str_is(text, "false");
 }
 
+/* Numbers for the parameters behind the tensors, where the task has one of that name. */
+static void place_by_name(Direct *x, TwinValue *args, uint32_t *count)
+{
+    for (uint32_t p = *count, all = *count; p < x->name_count && p < x->arity && *count < MOST_ARGS; p++) {
+        Str name = x->names[p].text;
+        for (uint32_t i = 0; i < x->tensors.attrs.len && *count == all; i++) {
+            const char *attr = x->tensors.attrs.at[i];
+            if (!strncmp(attr, name.at, name.len) && attr[name.len] == '=' &&
+                add_number(attr, &args[*count]))
+                args[(*count)++].name = str_dup(x->j->arena, name);
+        }
+        all = *count;
+    }
+}
+
 static bool place(Direct *x, TwinValue *args, uint32_t *count)
 {
     *count = 0;
@@ -85,6 +104,10 @@ static bool place(Direct *x, TwinValue *args, uint32_t *count)
         if (x->tensors.at[i].role != SIM_OUT &&
             !add_tensor(x, &x->tensors.at[i], &args[(*count)++]))
             return false;
+    if (x->name_count) {
+        place_by_name(x, args, count);
+        return true;
+    }
     for (uint32_t i = 0; i < x->tensors.attrs.len && *count < x->arity; i++)
         if (add_number(x->tensors.attrs.at[i], &args[*count]))
             ++*count;

@@ -4,9 +4,11 @@
 
 #include "base/file.h"
 #include "craft/craft.h"
+#include "eval/candidate_int.h"
 #include "graph/operand.h"
 #include "ir/range.h"
 #include "torch/shell.h"
+#include <ctype.h>
 #include <string.h>
 
 /* ---- the model around the operator ---- */
@@ -64,12 +66,31 @@ static const char *given_in_order(Arena *arena, const Graph *g, uint32_t place)
     return own ? member(arena, own) : NULL;
 }
 
-static const char *attribute_text(Arena *arena, const IrProgram *p, const Graph *g, IrVarId attr)
+static bool has_word(Str text, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= text.len; i++) {
+        bool starts = !i || !(isalnum((unsigned char)text.at[i - 1]) || text.at[i - 1] == '_');
+        bool ends = i + n == text.len ||
+                    !(isalnum((unsigned char)text.at[i + n]) || text.at[i + n] == '_');
+        if (starts && ends && !memcmp(text.at + i, word, n))
+            return true;
+    }
+    return false;
+}
+
+/* An attribute as the model has it: an argument of forward, what the constructor keeps of its own argument
+ * of this name, else the number itself. */
+static const char *attribute_text(Arena *arena, const IrProgram *p, const TorchShell *shell,
+                                  IrVarId attr)
 {
     const IrVar *v = &p->vars.at[attr];
-    for (uint32_t i = 0; i < g->operands.len; i++)
-        if (g->operands.at[i].role == OPERAND_ATTR && !strcmp(g->operands.at[i].name, v->name))
-            return v->name;
+    const char *keeps = str_format(arena, "self.%s = %s", v->name, v->name);
+    if (has_word(shell->parameters, v->name))
+        return v->name;
+    for (Str rest = shell->constructor, line; str_next(&rest, '\n', &line);)
+        if (str_is(str_trim(line), keeps))
+            return str_format(arena, "self.%s", v->name);
     const IrExpr *e = &p->exprs.at[v->value];
     Buf out = {0};
     if (e->op == IR_E_FLOAT)
@@ -108,8 +129,10 @@ const EmitModel *eval_model_text(Arena *arena, const IrProgram *p, const Graph *
         }
         holds = holds || str_starts(str_from(given[i]), "self.");
     }
-    for (uint32_t i = 0; i < p->attrs.len; i++)
-        attrs[i] = attribute_text(arena, p, graph, p->attrs.at[i]);
+    for (uint32_t i = 0; i < p->attrs.len; i++) {
+        attrs[i] = attribute_text(arena, p, &shell, p->attrs.at[i]);
+        holds = holds || str_starts(str_from(attrs[i]), "self.");
+    }
     *m = (EmitModel){.parameters = shell.parameters, .given = given, .attributes = attrs};
     if (holds) {
         m->prelude = shell.prelude;
@@ -177,25 +200,55 @@ bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task
     *written = (EvalWritten){0};
     if (!lower_variants(arena, file, craft, chip, &in, diag))
         return false;
+    Diag said = diag_make(arena, file, craft);
     in.results = results_in_order(arena, in.variants.at[0]->ir, task->graph);
     in.type = emit_is_op_type(task->name) ? task->name : NULL;
+    in.model = eval_model_text(arena, in.variants.at[0]->ir, task->graph, source, &said);
     add_form(arena, &in, FORM_PROJECT, "project", "", "", written);
+    EvalWrittenForm torch = {.form = FORM_TORCH, .path = "", .type = emit_op_type(arena, &in)};
     in.type = NULL; /* the other forms have names of their own */
     if (written->forms.at[0].lacks) {
         diag_error(diag, "M021", (Span){0}, "the operator project: %s", written->forms.at[0].lacks);
         return false;
     }
     vec_push(arena, &written->forms, ((EvalWrittenForm){.form = FORM_CRAFT, .path = file}));
-    Diag said = diag_make(arena, file, craft);
-    in.model = eval_model_text(arena, in.variants.at[0]->ir, task->graph, source, &said);
     add_form(arena, &in, FORM_DIRECT, "direct", "direct", "direct", written);
     add_form(arena, &in, FORM_MKB, "mkb", "mkb", str_format(arena, "mkb/%s.py", name), written);
     add_form(arena, &in, FORM_MKB_DIRECT, "mkb-direct", "mkb",
              str_format(arena, "mkb/%s.json", name), written);
+    if (in.model)
+        vec_push(arena, &written->forms, torch);
     return true;
 }
 
 /* ---- reading back ---- */
+
+/* The project and its torch extension, without the other forms; the task's model becomes the module's. */
+static void keep_torch(Arena *arena, const char *type, EvalCandidate *c)
+{
+    static const char *const folders[] = {"op_host/", "op_kernel/", "torch/"};
+    const EvalText *module = eval_text_ending(c, "torch/module.py");
+    EvalCandidate kept = *c;
+    kept.texts.at = NULL;
+    kept.texts.len = kept.texts.cap = 0;
+    for (uint32_t i = 0; i < c->texts.len; i++)
+        for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
+            if (str_starts(str_from(c->texts.at[i].path), folders[k]))
+                vec_push(arena, &kept.texts, c->texts.at[i]);
+    const char *model = str_format(arena,
+                                   "%.*s\n\n"
+                                   "class ModelNew(torch.nn.Module):\n"
+                                   "    def __init__(self, *args, **kwargs):\n"
+                                   "        super().__init__()\n"
+                                   "        self.swapped = %s(Model(*args, **kwargs))\n\n"
+                                   "    def forward(self, *args, **kwargs):\n"
+                                   "        return self.swapped(*args, **kwargs)\n",
+                                   STR_ARG(module ? module->text : (Str){0}), type);
+    eval_text_add(arena, &kept, "torch/model.py", str_from(model));
+    kept.form = FORM_TORCH;
+    kept.entry = "torch/model.py::ModelNew";
+    *c = kept;
+}
 
 bool eval_written_form(Arena *arena, const char *dir, const EvalWrittenForm *form,
                        const EvalReference *ref, const EvalConfig *config, Verdict *verdict,
@@ -208,6 +261,8 @@ bool eval_written_form(Arena *arena, const char *dir, const EvalWrittenForm *for
                      diag->items.len ? vec_last(&diag->items).text : "it cannot be read back");
         return false;
     }
+    if (form->form == FORM_TORCH)
+        keep_torch(arena, form->type, &candidate);
     candidate.name = eval_form_text(form->form);
     if (candidate.form != form->form) {
         verdict_fail(verdict, VERDICT_INTERNAL, STAGE_EXTRACT,

@@ -13,6 +13,7 @@ typedef struct EvalWrittenForm {
     EvalForm form;
     const char *path;  /* below the directory: "" is the directory itself, or a file */
     const char *lacks; /* why it is not written; NULL: it is */
+    const char *type;  /* FORM_TORCH: the class that takes the model's place */
 } EvalWrittenForm;
 
 typedef struct EvalWritten {
@@ -20,7 +21,7 @@ typedef struct EvalWritten {
     VEC(EvalWrittenForm) forms;
 } EvalWritten;
 
-/* The forms of the program: the operator project, the direct launch in direct/, MultiKernelBench's
+/* The forms of the program: the operator project with its torch extension, the direct launch in direct/, MultiKernelBench's
  * answers mkb/NAME.py and mkb/NAME.json. The names of the program's operands must be those of the
  * task (graph/operand.h). False with a diagnostic: there is not even a project. */
 bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task, Str source,

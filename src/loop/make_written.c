@@ -12,7 +12,7 @@
 
 /* How often an odd size is drawn until the program takes one whose inputs have at least FEW elements
  * together: single elements tell little. */
-enum { TRIES = 20, MOST_KEPT = 24, FEW = 64, MOST_SIZES = 3 };
+enum { TRIES = 20, MOST_KEPT = 24, FEW = 64, MOST_SIZES = 4 };
 /* Elements of all values of a task whose own size is judged, too, and up to which it is when the program
  * takes no other. */
 #define CHEAP_OWN 0x1p22
@@ -22,6 +22,7 @@ typedef struct Size {
     const char *name;
     TorchTask *task;
     TorchOptions options;
+    TorchScale scale;
     uint64_t seed;
 } Size;
 
@@ -29,7 +30,7 @@ typedef struct Written {
     Arena *arena;
     const MakeSpec *spec;
     MakeJob job;
-    Str craft;
+    const MakeProgram *of;
     const IrProgram *program;
     Size sizes[MOST_SIZES];
     uint32_t size_count;
@@ -44,8 +45,8 @@ typedef struct Written {
 
 static bool read_program(Written *w)
 {
-    Diag said = diag_make(w->arena, w->spec->path, w->craft);
-    CraftFile *file = craft_read(w->arena, "written.craft", w->craft, &said);
+    Diag said = diag_make(w->arena, w->spec->path, w->of->craft);
+    CraftFile *file = craft_read(w->arena, "written.craft", w->of->craft, &said);
     for (uint32_t v = 0; file && diag_ok(&said) && v < craft_variant_count(file); v++) {
         IrProgram *p = craft_program(w->arena, file, v, &said);
         if (p && (!w->program || eval_has_dtypes(p, w->job.result->task->graph)))
@@ -81,6 +82,7 @@ static bool read_size(Written *w, TorchScale scale, uint32_t draw, Size *size)
     /* The first draw is the plan's own: numbers that the file draws are the program's then. */
     size->seed = spec->seed + (scale == SCALE_FULL || !draw ? 0 : 101 + draw);
     size->options = make_options(&w->job, size->seed);
+    size->scale = scale;
     sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size->seed, 2 + draw,
                     &size->options);
     if (draw >= TRIES && !sizes_keep(w->arena, w->job.result->task, draw - TRIES, &size->options))
@@ -121,6 +123,22 @@ static void try_size(Written *w, const char *name, TorchScale scale, uint32_t tr
         w->sizes[w->size_count++] = best;
 }
 
+/* The first size once more, with other values of the attributes that are free. */
+static void try_attributes(Written *w)
+{
+    Size size = w->sizes[0];
+    Diag said = diag_make(w->arena, w->spec->path, w->spec->source);
+    if (!w->size_count || !w->of->free.len)
+        return;
+    size.name = "attributes";
+    size.options.numbers = w->of->free.at;
+    size.options.n_numbers = w->of->free.len;
+    size.task = torch_read_scaled(w->arena, w->spec->path, w->spec->source, &size.options,
+                                  size.scale, &said);
+    if (size.task && eval_takes(w->arena, w->program, size.task->graph, w->spec->chip))
+        w->sizes[w->size_count++] = size;
+}
+
 static void find_sizes(Written *w)
 {
     double own = make_elements(w->job.result->task->graph);
@@ -128,6 +146,7 @@ static void find_sizes(Written *w)
     try_size(w, "odd", SCALE_FUZZ, TRIES + MOST_KEPT);
     if (own <= (w->size_count ? CHEAP_OWN : MOST_OWN) || own <= w->spec->written_own)
         try_size(w, "own", SCALE_FULL, 1);
+    try_attributes(w);
 }
 
 /* ---- one form at one size ---- */
@@ -172,7 +191,10 @@ static bool is_wanted(void *context, uint32_t piece)
 {
     const Written *w = context;
     uint32_t form = form_of(w, piece), asked = w->spec->written_forms;
+    /* The module around the torch extension is constructed with the model's own numbers. */
+    bool numbers = w->sizes[size_of(w, piece)].options.n_numbers;
     return !w->out->forms.forms.at[form].lacks &&
+           !(numbers && w->out->forms.forms.at[form].form == FORM_TORCH) &&
            (!asked || asked >> w->out->forms.forms.at[form].form & 1) &&
            !(w->spec->written_once && size_of(w, piece) != form % w->size_count);
 }
@@ -220,24 +242,36 @@ static bool judge_all(Written *w, Diag *diag)
     return ok;
 }
 
-bool make_written(Arena *arena, const MakeSpec *spec, const MakeResult *result, Str craft,
-                  MakeWritten *written, Diag *diag)
+/* "odd: x f32[4,33]", "attributes: x f32[4,32], eps = 1.25e-06" */
+static const char *case_text(Arena *arena, const Size *size)
 {
-    Written w = {.arena = arena, .spec = spec, .craft = craft, .out = written};
+    Buf out = {0};
+    buf_printf(&out, "%s: %s", size->name, make_inputs(arena, size->task->graph));
+    for (uint32_t i = 0; i < size->options.n_numbers; i++) {
+        buf_printf(&out, ", %s = ", size->options.numbers[i].name);
+        buf_double(&out, size->options.numbers[i].value);
+    }
+    const char *text = buf_take(&out, arena);
+    buf_free(&out);
+    return text;
+}
+
+bool make_written(Arena *arena, const MakeSpec *spec, const MakeResult *result,
+                  const MakeProgram *program, MakeWritten *written, Diag *diag)
+{
+    Written w = {.arena = arena, .spec = spec, .of = program, .out = written};
     MakeResult copy = *result;
     Diag said = diag_make(arena, spec->path, spec->source);
     w.job = (MakeJob){.spec = spec, .result = &copy, .rounds = result->rounds};
     *written = (MakeWritten){0};
     torch_cases(arena, spec->path, &w.job.cases, &said);
-    if (!eval_forms(arena, result->plan.name, craft, result->task, spec->source, spec->chip,
+    if (!eval_forms(arena, result->plan.name, program->craft, result->task, spec->source, spec->chip,
                     &written->forms, diag) ||
         !read_program(&w) || !temp_dir_make(arena, "acraft-written", &w.dir, diag))
         return false;
     find_sizes(&w);
     for (uint32_t i = 0; i < w.size_count; i++)
-        vec_push(arena, &written->cases,
-                 str_format(arena, "%s: %s", w.sizes[i].name,
-                            make_inputs(arena, w.sizes[i].task->graph)));
+        vec_push(arena, &written->cases, case_text(arena, &w.sizes[i]));
     bool ok = emit_write(arena, path_join(arena, w.dir.path, "out"), &written->forms.files, diag);
     const char *root = w.dir.path;
     w.dir.path = path_join(arena, root, "out");

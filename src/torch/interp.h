@@ -93,6 +93,8 @@ typedef struct Interp {
     VEC(TorchOperand) operands;
     VEC(TorchOperand) numbers;
     bool narrow;
+    const TorchNumber *given; /* TorchOptions.numbers */
+    uint32_t n_given;
     const TorchOutside *outside; /* NULL: none */
     bool no_data;                /* data-dependent values are refused */
     const char *kept;            /* where the model keeps a result for its next call; NULL */

@@ -279,13 +279,31 @@ static void take_written_default(Interp *it, const Py *param)
         take_number(it, param->text, &value);
 }
 
+/* The argument for parameter `i` of a method; NULL: it has its default. */
+static PyVal *argument_of(const Py *function, uint32_t i, const CallArgs *args)
+{
+    const Py *param = function->kids.at[i];
+    PyVal *given = i - 1 < args->n && param->op == PYOP_NONE ? &args->v[i - 1] : NULL;
+    for (uint32_t k = 0; k < args->n_kw && !given; k++)
+        given = str_equal(args->kw_names[k], param->text) ? &args->kw[k] : NULL;
+    return given;
+}
+
+void operand_set_numbers(Interp *it, const Py *function, const CallArgs *args)
+{
+    for (uint32_t i = 1; function && it->n_given && i < function->kids.len; i++) {
+        PyVal *given = argument_of(function, i, args);
+        for (uint32_t k = 0; k < it->n_given && given; k++)
+            if (given->tag == PV_FLOAT && str_is(function->kids.at[i]->text, it->given[k].name))
+                given->f = it->given[k].value;
+    }
+}
+
 void operand_take_numbers(Interp *it, const Py *function, const CallArgs *args)
 {
     for (uint32_t i = 1; function && i < function->kids.len; i++) {
         const Py *param = function->kids.at[i];
-        PyVal *given = i - 1 < args->n && param->op == PYOP_NONE ? &args->v[i - 1] : NULL;
-        for (uint32_t k = 0; k < args->n_kw && !given; k++)
-            given = str_equal(args->kw_names[k], param->text) ? &args->kw[k] : NULL;
+        PyVal *given = argument_of(function, i, args);
         if (given)
             take_number(it, param->text, given);
         else

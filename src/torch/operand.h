@@ -13,6 +13,8 @@ void operand_bind_outputs(Interp *it, Span at, PyVal result);
 
 /* Arguments of a function that are no tensors, as attributes of their names: those given by place and
  * by name. With it->narrow floats among them are rounded to f32, in place. */
+/* Gives arguments that are floats the values that TorchOptions names. */
+void operand_set_numbers(Interp *it, const Py *function, const CallArgs *args);
 void operand_take_numbers(Interp *it, const Py *function, const CallArgs *args);
 
 #endif

@@ -57,7 +57,7 @@ static PyVal make_inputs(Interp *it)
     return groups.list->items.at[0];
 }
 
-/* Defaults that are floats are given by name, so that they can be narrowed as others are. */
+/* Defaults that are floats are given by name, so that they can be narrowed or set as others are. */
 static void add_defaults(Interp *it, const Py *init, CallArgs *args)
 {
     CallArgs more = *args;
@@ -67,7 +67,8 @@ static void add_defaults(Interp *it, const Py *init, CallArgs *args)
         more.kw[i] = args->kw[i];
         more.kw_names[i] = args->kw_names[i];
     }
-    for (uint32_t i = args->n + 1; it->narrow && i < init->kids.len; i++) {
+    bool changed = it->narrow || it->n_given;
+    for (uint32_t i = args->n + 1; changed && i < init->kids.len; i++) {
         const Py *param = init->kids.at[i];
         bool given = param->op != PYOP_NONE || !param->a || param->a->kind != PY_FLOAT;
         for (uint32_t k = 0; k < args->n_kw && !given; k++)
@@ -101,6 +102,7 @@ static PyVal construct(Interp *it, PyVal cls, PyVal init)
     if (cls.tag == PV_CLASS && interp_class_attr(cls.cls, STR("__init__"), &made, NULL) &&
         made.tag == PV_FUNC) {
         add_defaults(it, made.func->def, &args);
+        operand_set_numbers(it, made.func->def, &args);
         operand_take_numbers(it, made.func->def, &args);
     }
     return interp_call(it, it->at, cls, &args);
@@ -246,6 +248,7 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
     if (!it->outside)
         inputs = make_inputs(it);
     CallArgs args = name_inputs(it, inputs, forward_of(model));
+    operand_set_numbers(it, forward_of(model), &args);
     if (!it->outside) {
         operand_bind_inputs(it, forward_of(model), &args);
         operand_take_numbers(it, forward_of(model), &args);
@@ -394,6 +397,8 @@ static Interp *new_interp(Arena *arena, const char *path, const TorchOptions *op
     it->float_type = options->float_type;
     it->outside = options->outside;
     it->narrow = options->narrow;
+    it->given = options->numbers;
+    it->n_given = options->n_numbers;
     it->max_steps = options->max_steps ? options->max_steps : 20000000;
     it->max_bytes = arena->bytes + (options->max_bytes ? options->max_bytes : (size_t)1 << 30);
     env_set(arena, it->globals, STR("__file__"), pv_str(arena, str_from(path)));

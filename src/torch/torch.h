@@ -30,6 +30,12 @@ typedef struct TorchSet {
     int64_t value;
 } TorchSet;
 
+/* Another value for an argument of constructor or forward that is a float. */
+typedef struct TorchNumber {
+    const char *name;
+    double value;
+} TorchNumber;
+
 /* Cases: typed inputs listed beside a model file, read with it one at a time.
  *   NAME.json beside NAME.py: one JSON object on each line; the file's own get_inputs or
  *             get_input_groups opens it, and gets the line of the case in hand
@@ -100,6 +106,8 @@ typedef struct TorchOptions {
     uint64_t seed; /* for values the file's control flow depends on */
     const TorchSet *sets;
     uint32_t n_sets;
+    const TorchNumber *numbers;
+    uint32_t n_numbers;
     const TorchCases *cases; /* NULL or without lines: the file's own inputs */
     uint32_t case_index;
     bool no_data;                /* refuse files whose shapes or branches depend on data */

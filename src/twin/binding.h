@@ -45,8 +45,10 @@ typedef struct TwinEvent {
     uint8_t fill;
     double value;
     TwinView to, of; /* copy and fill */
-    TwinValue *args; /* operator; kernel: BIND_INT is an address, BIND_TEXT bytes by value */
+    TwinValue *args; /* operator; kernel: BIND_INT is an address, BIND_TEXT bytes by value;
+                      * function: names of its parameters */
     uint32_t count;
+    uint32_t arity; /* of a function */
     Str data; /* written bytes */
 } TwinEvent;
 

@@ -99,24 +99,58 @@ static Str rewrite_launches(Arena *arena, Str text)
     return result;
 }
 
-/* The build writes aclrtlaunch_NAME.h for each kernel; ACLRT_LAUNCH_KERNEL needs no declaration. */
-static bool is_made_header(Str line)
+/* The build writes aclrtlaunch_NAME.h for each kernel; ACLRT_LAUNCH_KERNEL needs no declaration. For each
+ * operator it writes aclnn_NAME.h. */
+static bool includes(Str line, const char *header)
 {
     line = str_trim(line);
-    return str_starts(line, "#include") && str_find(line, STR("aclrtlaunch_")) >= 0;
+    return str_starts(line, "#include") && str_find(line, str_from(header)) >= 0;
+}
+
+static bool is_new_name(const NameList *names, Str name)
+{
+    for (uint32_t i = 0; i < names->len; i++)
+        if (str_is(name, names->at[i]))
+            return false;
+    return true;
+}
+
+/* Declares the operators whose GetWorkspaceSize the text calls: the header would have. */
+static void declare_operators(Arena *arena, Str text, Buf *out)
+{
+    NameList names = {0};
+    const Str end = STR("GetWorkspaceSize");
+    buf_puts(out, "#include \"acraft/bind/aclnn.h\"\n");
+    for (ptrdiff_t at; (at = str_find(text, end)) >= 0; text = str_slice(text, (size_t)at + end.len, text.len)) {
+        size_t from = (size_t)at;
+        while (from && is_word(text.at[from - 1]))
+            from--;
+        Str name = str_slice(text, from, (size_t)at);
+        if (!str_starts(name, "aclnn") || name.len == 5 || !is_new_name(&names, name))
+            continue;
+        vec_push(arena, &names, str_dup(arena, name));
+        buf_printf(out, "ACRAFT_ACLNN(%.*s)\n", STR_ARG(name));
+    }
 }
 
 Str twin_bind_text(Arena *arena, Str text)
 {
-    Buf out = {0};
+    Buf out = {0}, body = {0};
     Str line, rest = twin_entry_end_main(arena, text);
-    buf_puts(&out, "#define main acraft_user_main\n#line 1\n");
+    bool operators = false;
     while (str_next(&rest, '\n', &line)) {
-        if (!is_made_header(line))
-            buf_str(&out, line);
-        buf_char(&out, '\n');
+        bool aclnn = includes(line, "aclnn_");
+        operators = operators || aclnn;
+        if (!aclnn && !includes(line, "aclrtlaunch_"))
+            buf_str(&body, line);
+        buf_char(&body, '\n');
     }
+    if (operators)
+        declare_operators(arena, buf_view(&body), &out);
+    buf_puts(&out, "#define main acraft_user_main\n#line 1\n");
+    buf_str(&out, buf_view(&body));
     Str whole = str_copy(arena, buf_view(&out));
     buf_free(&out);
+    buf_free(&body);
     return rewrite_launches(arena, whole);
 }

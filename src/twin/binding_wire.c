@@ -230,7 +230,9 @@ static TwinEvent take_event(Reader *r, TwinBindDone *done)
     case BIND_FAILED: e.name = take_name(r); break;
     case BIND_FUNCTION:
         e.name = take_name(r);
+        e.arity = row_u32(&r->row);
         e.count = row_u32(&r->row);
+        e.args = take_values(r, e.count, 0);
         break;
     case BIND_COUNTS: done->counts = true; break;
     case BIND_DONE: done->result = take_value(r, 0); break;

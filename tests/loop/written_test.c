@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "tests/t.h"
+#include "twin/binding.h"
 #include <string.h>
 
 typedef struct Handed {
@@ -15,9 +16,9 @@ typedef struct Handed {
 } Handed;
 
 enum {
-    OF_PROJECT = 1u << FORM_PROJECT | 1u << FORM_MKB_DIRECT,
+    OF_PROJECT = 1u << FORM_PROJECT | 1u << FORM_TORCH,
     OF_CRAFT = 1u << FORM_CRAFT | 1u << FORM_MKB,
-    OF_DIRECT = 1u << FORM_DIRECT | 1u << FORM_CRAFT,
+    OF_DIRECT = 1u << FORM_DIRECT | 1u << FORM_TORCH,
     OF_MKB = 1u << FORM_MKB | 1u << FORM_MKB_DIRECT,
 };
 
@@ -34,10 +35,12 @@ static void hand_over(Handed *h, const char *name, uint32_t forms)
                      .trust = true};
     Diag diag = diag_make(&h->arena, path, STR(""));
     REQUIRE(file_read(&h->arena, path, 0, &spec.source, &diag));
-    bool ok = make_kernel(&h->arena, &spec, &h->made, &diag) &&
-              make_written(&h->arena, &spec, &h->made, h->made.plan.craft, &h->written, &diag);
+    bool ok = make_kernel(&h->arena, &spec, &h->made, &diag);
+    REQUIRE(ok);
+    MakeProgram program = make_attributes(&h->arena, &spec, &h->made, h->made.plan.craft);
+    ok = make_written(&h->arena, &spec, &h->made, &program, &h->written, &diag);
     CHECK_MSG(ok, "%s: %s", name, diag.items.len ? diag.items.at[0].text : "");
-    CHECK_EQ_INT(h->written.forms.forms.len, 5);
+    CHECK_EQ_INT(h->written.forms.forms.len, 6);
     CHECK(h->written.verdicts.len >= 1);
     for (uint32_t i = 0; i < h->written.verdicts.len; i++)
         CHECK_EQ_INT(h->written.verdicts.at[i].status, VERDICT_OK);
@@ -52,10 +55,30 @@ static bool says(const Handed *h, const char *file, const char *text)
     return false;
 }
 
+/* The program in C++ compiles against ACL's types and the operator's C interface. It reads files, which the
+ * sandbox has not: it is not run. */
+static void check_example(Handed *h)
+{
+    Verdict v = verdict_make();
+    TwinOptions options = {.compile_seconds = 60, .trust = true};
+    TwinHostFile file = {.path = "example/main.cpp"};
+    Diag diag = diag_make(&h->arena, file.path, STR(""));
+    for (uint32_t i = 0; i < h->written.forms.files.len; i++)
+        if (!strcmp(h->written.forms.files.at[i].path, file.path))
+            file.text = h->written.forms.files.at[i].text;
+    REQUIRE(file.text.len);
+    TwinBinding *binding = twin_binding_compile(&h->arena, &file, 1, &options, &v, &diag);
+    CHECK_MSG(binding, "%s", v.reason);
+    if (binding)
+        twin_binding_release(binding);
+}
+
 T_TEST(written_one_axis_with_a_parameter)
 {
     Handed h = {0};
     hand_over(&h, "one_d", OF_PROJECT);
+    check_example(&h);
+    CHECK(says(&h, "torch/module.py", "torch.ops.acraft_one_d.one_d(x, self.model.slope)"));
     CHECK(
         says(&h, ".craft", "def one_d(x: gm[f32, n0], slope: gm[f32, n0], output0: out[f32, n0])"));
     CHECK(says(&h, "mkb/one_d.py", "def forward(self, x):"));
@@ -122,7 +145,7 @@ T_TEST(written_lists_of_parameters)
 {
     Handed h = {0};
     hand_over(&h, "layers", OF_PROJECT);
-    CHECK(says(&h, "mkb/layers.py", "(x, self.scales[0], self.scales[1])"));
+    CHECK(says(&h, "mkb/layers.py", "(x, self.scales[0], self.scales[1], self.eps)"));
     arena_drop(&h.arena);
 }
 
@@ -190,5 +213,34 @@ T_TEST(written_constants_follow_the_case)
     Handed h = {0};
     hand_over(&h, "sized", 1u << FORM_MKB_DIRECT);
     CHECK(says(&h, "mkb/sized.json", "WIDTH = 24"));
+    arena_drop(&h.arena);
+}
+
+/* Floats of the constructor that kernels use are attributes; all forms are judged with other values, too. */
+T_TEST(written_attributes_of_the_constructor)
+{
+    Handed h = {0};
+    hand_over(&h, "attributes", 1u << FORM_CRAFT | 1u << FORM_DIRECT | 1u << FORM_MKB);
+    CHECK(says(&h, ".craft", "alpha: f32 = 2.5, decay: f32 = 0.9)"));
+    CHECK(says(&h, ".craft", "1.0 - decay"));
+    CHECK(!says(&h, ".craft", "size:"));
+    CHECK(says(&h, "op_host/", "this->Attr(\"alpha\")"));
+    CHECK(says(&h, "mkb/attributes.py", "(x, state, self.alpha, self.decay)"));
+    CHECK(says(&h, "torch/module.py", "(x, state, self.model.alpha, self.model.decay)"));
+    CHECK(says(&h, "direct/", "pybind11::arg(\"decay\") = 0.899999976"));
+    CHECK(h.written.cases.len && strstr(vec_last(&h.written.cases), "attributes: "));
+    CHECK(h.written.cases.len && strstr(vec_last(&h.written.cases), "alpha = 1.875"));
+    arena_drop(&h.arena);
+}
+
+/* What the table declares is an attribute, and what the program was planned for is refused otherwise. */
+T_TEST(written_attributes_of_the_table)
+{
+    Handed h = {0};
+    hand_over(&h, "declared", OF_PROJECT);
+    CHECK(says(&h, ".craft", "scale: f32 = 0.25, axis: i64 = -1,"));
+    CHECK(says(&h, ".craft", "assert axis == -1, \"made for axis = -1\""));
+    CHECK(says(&h, ".craft", "assert twice, \"made for twice = true\""));
+    CHECK(says(&h, "op_host/", "this->Attr(\"axis\")"));
     arena_drop(&h.arena);
 }

@@ -139,11 +139,14 @@ void describe()
         acraft::bind::put_u8(BIND_FUNCTION);
         acraft::bind::put_text(f.name.c_str());
         acraft::bind::put_u32(static_cast<uint32_t>(f.arity));
+        acraft::bind::put_u32(static_cast<uint32_t>(f.parameters.size()));
+        for (const acraft::bind::Parameter &parameter : f.parameters) acraft::bind::put_value(parameter.name);
     }
     if (&static_cast<int (&)()>(acraft_user_main) || &static_cast<int (&)(int, char **)>(acraft_user_main) ||
         &static_cast<int (&)(int, const char **)>(acraft_user_main)) {
         acraft::bind::put_u8(BIND_FUNCTION);
         acraft::bind::put_text("main");
+        acraft::bind::put_u32(0);
         acraft::bind::put_u32(0);
     }
 }

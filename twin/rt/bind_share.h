@@ -52,7 +52,8 @@ enum BindEvent {
     BIND_COMPUTE = 'Q',     /* text name: PyTorch itself was asked to compute */
     BIND_UNSUPPORTED = 'U', /* text name: something of PyTorch or ACL that we lack */
     BIND_FAILED = 'E',      /* text: an error the program raised */
-    BIND_FUNCTION = 'N',    /* text name, u32 count of arguments: an answer to "" */
+    BIND_FUNCTION = 'N',    /* text name, u32 count of arguments, u32 count and values: the names they
+                             * have, none where the binding gives none: an answer to "" */
     BIND_DONE = 'Z'         /* value: the result */
 };
 

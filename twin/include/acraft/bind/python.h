@@ -370,7 +370,7 @@ class Library {
 public:
     template <class F> Library &impl(const char *name, F f)
     {
-        acraft::bind::add_function(acraft::bind::function_of(name, f));
+        if (for_device_) acraft::bind::add_function(acraft::bind::function_of(name, f));
         return *this;
     }
     template <class F> Library &def(const char *schema, F f)
@@ -379,6 +379,15 @@ public:
         return impl(name.substr(0, name.find('(')).c_str(), f);
     }
     Library &def(const char *) { return *this; }
+
+protected:
+    bool for_device_ = true;
+};
+
+/* Tensors here are on the device: what is registered for others (Meta: shapes alone) is compiled and not called. */
+constexpr bool is_for_device(std::string_view key) { return key != "Meta" && key != "CPU"; }
+template <bool device> struct LibraryFor : Library {
+    LibraryFor() { for_device_ = device; }
 };
 
 namespace autograd {
@@ -397,7 +406,9 @@ template <class T> struct Function {
 #define TORCH_FN(f) (&f)
 #define TORCH_LIBRARY(space, variable)                                                             \
     ACRAFT_AT_START(ACRAFT_JOIN(acraft_library_, __COUNTER__), torch::Library, variable)
-#define TORCH_LIBRARY_IMPL(space, key, variable) TORCH_LIBRARY(space, variable)
+#define TORCH_LIBRARY_IMPL(space, key, variable)                                                   \
+    ACRAFT_AT_START(ACRAFT_JOIN(acraft_library_, __COUNTER__),                                     \
+                    torch::LibraryFor<torch::is_for_device(#key)>, variable)
 #define TORCH_LIBRARY_FRAGMENT(space, variable) TORCH_LIBRARY(space, variable)
 
 #endif
