@@ -23,7 +23,7 @@ typedef struct MakeFiles {
     const NpuChip *chip;
     const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */
     const char *type;       /* of the operator, where the task names it; NULL: from its name */
-    MakeSamples samples; /* cases to store */
+    MakeSamples samples;    /* cases to store */
 } MakeFiles;
 
 /* The operator project, the Craft program, verdicts.jsonl, report.html, trace.json. The same input

@@ -422,7 +422,8 @@ void torch_print_binding(Host *h)
 static const char *of_model(Arena *arena, const char *given)
 {
     Str text = str_from(given);
-    return str_starts(text, "self.") ? str_format(arena, "self.model%s", given + strlen("self")) : given;
+    return str_starts(text, "self.") ? str_format(arena, "self.model%s", given + strlen("self"))
+                                     : given;
 }
 
 void torch_print_module(Host *h)

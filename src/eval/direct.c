@@ -85,7 +85,8 @@ static bool add_number(const char *attr, TwinValue *v)
 /* Numbers for the parameters behind the tensors, where the task has one of that name. */
 static void place_by_name(Direct *x, TwinValue *args, uint32_t *count)
 {
-    for (uint32_t p = *count, all = *count; p < x->name_count && p < x->arity && *count < MOST_ARGS; p++) {
+    for (uint32_t p = *count, all = *count; p < x->name_count && p < x->arity && *count < MOST_ARGS;
+         p++) {
         Str name = x->names[p].text;
         for (uint32_t i = 0; i < x->tensors.attrs.len && *count == all; i++) {
             const char *attr = x->tensors.attrs.at[i];

@@ -86,7 +86,8 @@ static void pair_blocks(Pair *p, const StmtList *a, const StmtList *b)
 
 static bool is_kernel(const AstStmt *s)
 {
-    const AstExpr *d = s->kind == ST_DEF && s->def->decorators.len ? s->def->decorators.at[0] : NULL;
+    const AstExpr *d = s->kind == ST_DEF && s->def->decorators.len ? s->def->decorators.at[0]
+                                                                   : NULL;
     d = d && d->kind == EX_CALL ? d->a : d;
     return d && d->kind == EX_NAME && str_is(d->text, "kernel");
 }
@@ -124,7 +125,8 @@ static AstExpr *follower(Arena *arena, const char *name, Follows kind)
     AstExpr *value = tree_name(arena, name);
     if (kind == FOLLOWS_NEGATIVE)
         return tree_unary(arena, TOK_MINUS, value);
-    return kind == FOLLOWS_REST ? tree_binary(arena, TOK_MINUS, tree_float(arena, 1), value) : value;
+    return kind == FOLLOWS_REST ? tree_binary(arena, TOK_MINUS, tree_float(arena, 1), value)
+                                : value;
 }
 
 static void edit_expr(Edit *e, AstExpr **at)
@@ -300,9 +302,7 @@ static AstExpr *value_of(Arena *arena, const TorchOperand *o)
 
 static void add_parameter(Attributes *x, const TorchOperand *o)
 {
-    DType type = o->attr == OPATTR_FLOAT  ? DT_F32
-                 : o->attr == OPATTR_BOOL ? DT_BOOL
-                                          : DT_I64;
+    DType type = o->attr == OPATTR_FLOAT ? DT_F32 : o->attr == OPATTR_BOOL ? DT_BOOL : DT_I64;
     tree_param(x->arena, x->host, o->name, tree_dtype(x->arena, type));
     vec_last(&x->host->def->params).value = value_of(x->arena, o);
 }
@@ -324,10 +324,9 @@ static void add_refusal(Attributes *x, const TorchOperand *o)
     AstExpr *name = tree_name(arena, o->name), *right;
     if (o->attr == OPATTR_FLOAT) { /* it comes as f32 */
         double v = o->floats[0], room = v == 0 ? 1e-30 : fabs(v) * 1e-6;
-        right = tree_binary(arena, TOK_AND,
-                            tree_binary(arena, TOK_GE, name, tree_float(arena, v - room)),
-                            tree_binary(arena, TOK_LE, tree_name(arena, o->name),
-                                        tree_float(arena, v + room)));
+        right = tree_binary(
+            arena, TOK_AND, tree_binary(arena, TOK_GE, name, tree_float(arena, v - room)),
+            tree_binary(arena, TOK_LE, tree_name(arena, o->name), tree_float(arena, v + room)));
     } else if (o->attr == OPATTR_BOOL) {
         right = o->ints[0] ? name : tree_unary(arena, TOK_NOT, name);
     } else {
@@ -363,12 +362,11 @@ static bool follows_sizes(Attributes *x, const TorchOperand *o)
 /* `declared`: the table has it, so that the operator has it whatever becomes of its value. */
 static void find_attribute(Attributes *x, const TorchOperand *o, bool declared)
 {
-    bool single = o->count == 1 && (o->attr == OPATTR_FLOAT || o->attr == OPATTR_INT ||
-                                    o->attr == OPATTR_BOOL);
+    bool single = o->count == 1 &&
+                  (o->attr == OPATTR_FLOAT || o->attr == OPATTR_INT || o->attr == OPATTR_BOOL);
     bool number = o->attr == OPATTR_FLOAT && o->count && isfinite(o->floats[0]);
     Pair *pair = &x->pairs[x->pair_count];
-    if (!single || has_word(x->result->plan.craft, o->name) ||
-        (o->attr == OPATTR_FLOAT && !number))
+    if (!single || has_word(x->result->plan.craft, o->name) || (o->attr == OPATTR_FLOAT && !number))
         return;
     bool follows = number && x->result->task->graph->nodes.len <= MOST_NODES &&
                    x->probed < MOST_PROBED && (x->probed++, probe(x, o->name, o->floats[0], pair));
@@ -412,8 +410,7 @@ static bool is_program(Arena *arena, const char *file, Str craft)
     return read && diag_ok(&said) && craft_program(arena, read, 0, &said) && diag_ok(&said);
 }
 
-MakeProgram make_attributes(Arena *arena, const MakeSpec *spec, const MakeResult *result,
-                            Str craft)
+MakeProgram make_attributes(Arena *arena, const MakeSpec *spec, const MakeResult *result, Str craft)
 {
     const TorchTask *task = result->task;
     const char *file = str_format(arena, "%s.craft", result->plan.name);

@@ -18,7 +18,7 @@
 typedef struct MakeProgram {
     Str craft;
     VEC(TorchNumber) free; /* floats that became free, each with another value to judge it at */
-    const char *text;      /* "alpha, eps of any value; axis = -1 and no other"; NULL: there are none */
+    const char *text; /* "alpha, eps of any value; axis = -1 and no other"; NULL: there are none */
 } MakeProgram;
 /* `craft` is the plan of `result`, perhaps joined with those of other dtypes. */
 MakeProgram make_attributes(Arena *arena, const MakeSpec *spec, const MakeResult *result,

@@ -265,8 +265,8 @@ bool make_written(Arena *arena, const MakeSpec *spec, const MakeResult *result,
     w.job = (MakeJob){.spec = spec, .result = &copy, .rounds = result->rounds};
     *written = (MakeWritten){0};
     torch_cases(arena, spec->path, &w.job.cases, &said);
-    if (!eval_forms(arena, result->plan.name, program->craft, result->task, spec->source, spec->chip,
-                    &written->forms, diag) ||
+    if (!eval_forms(arena, result->plan.name, program->craft, result->task, spec->source,
+                    spec->chip, &written->forms, diag) ||
         !read_program(&w) || !temp_dir_make(arena, "acraft-written", &w.dir, diag))
         return false;
     find_sizes(&w);

@@ -49,7 +49,7 @@ typedef struct TwinEvent {
                       * function: names of its parameters */
     uint32_t count;
     uint32_t arity; /* of a function */
-    Str data; /* written bytes */
+    Str data;       /* written bytes */
 } TwinEvent;
 
 typedef VEC(TwinEvent) TwinEvents;

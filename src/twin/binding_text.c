@@ -121,7 +121,8 @@ static void declare_operators(Arena *arena, Str text, Buf *out)
     NameList names = {0};
     const Str end = STR("GetWorkspaceSize");
     buf_puts(out, "#include \"acraft/bind/aclnn.h\"\n");
-    for (ptrdiff_t at; (at = str_find(text, end)) >= 0; text = str_slice(text, (size_t)at + end.len, text.len)) {
+    for (ptrdiff_t at; (at = str_find(text, end)) >= 0;
+         text = str_slice(text, (size_t)at + end.len, text.len)) {
         size_t from = (size_t)at;
         while (from && is_word(text.at[from - 1]))
             from--;
