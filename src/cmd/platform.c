@@ -36,11 +36,11 @@ int platform_run(const char *name)
         fprintf(stderr, "acraft run: acraft make MODEL.py --platform %s runs, compares and times\n",
                 name);
     else if (platform->write)
-        fprintf(
-            stderr,
-            "acraft run: nothing of platform %s runs from here yet; tools/platform_bench.py runs CUDA "
-            "kernels that acraft build wrote, beside PyTorch\n",
-            name);
+        fprintf(stderr,
+                "acraft run: nothing of platform %s runs from here yet; tools/platform_bench.py "
+                "runs CUDA "
+                "kernels that acraft build wrote, beside PyTorch\n",
+                name);
     else
         fprintf(stderr, "acraft run: platform %s: %s\n", name, platform->instead);
     return CMD_LACKS;
