@@ -746,9 +746,22 @@ static void receive_tile(Build *b)
             b->name[i] = b->fed->view;
 }
 
+static void make_tables(Build *b)
+{
+    uint32_t n = b->nest->values.len;
+    b->name = arena_array(b->arena, const char *, n);
+    b->spread = arena_array(b->arena, const char *, n);
+    b->factor = arena_array(b->arena, const char *, n);
+    b->carry = arena_array(b->arena, const char *, n);
+    b->picked_from = arena_array(b->arena, const char *, n);
+    b->left = arena_array(b->arena, uint32_t, n);
+    b->level = arena_array(b->arena, uint32_t, n);
+}
+
 void build_band(Build *b)
 {
     uint32_t most = 0;
+    make_tables(b);
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         b->level[i] = b->wanted[i] ? nest_level(b->nest, i, pass_of(b)) : 0;
         if (b->wanted[i] && is_online(b, i)) /* in the walk of what it follows */

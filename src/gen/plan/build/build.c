@@ -309,13 +309,6 @@ static void put_band(Program *p, const Band *band, uint32_t number, BuildPool *p
                .number = number,
                .load_depth = p->schedule->load_depth,
                .store_depth = p->schedule->store_depth};
-    b.name = arena_array(p->arena, const char *, p->nest->values.len);
-    b.spread = arena_array(p->arena, const char *, p->nest->values.len);
-    b.factor = arena_array(p->arena, const char *, p->nest->values.len);
-    b.carry = arena_array(p->arena, const char *, p->nest->values.len);
-    b.left = arena_array(p->arena, uint32_t, p->nest->values.len);
-    b.level = arena_array(p->arena, uint32_t, p->nest->values.len);
-    b.picked_from = arena_array(p->arena, const char *, p->nest->values.len);
     build_band(&b);
     p->failed = b.failed ? b.failed : p->failed;
 }

@@ -410,7 +410,7 @@ void tail_bounds(const Tail *tail, Buf *out)
 bool tail_put(Tail *tail, const TailTiles *tiles, int depth, Buf *buffers, Buf *body)
 {
     BuildPool pool = {0};
-    uint32_t next = 0, n = tail->nest->values.len;
+    uint32_t next = 0;
     Band *band = &tail->band;
     band->rows.tile = tiles->rows;
     band->lanes.tile = tiles->lanes;
@@ -434,10 +434,6 @@ bool tail_put(Tail *tail, const TailTiles *tiles, int depth, Buf *buffers, Buf *
                .fed = &fed,
                .load_depth = 2,
                .store_depth = 2};
-    b.name = arena_array(tail->arena, const char *, n);
-    b.left = arena_array(tail->arena, uint32_t, n);
-    b.level = arena_array(tail->arena, uint32_t, n);
-    b.picked_from = arena_array(tail->arena, const char *, n);
     build_band(&b);
     build_declare(&pool, buffers);
     return !b.failed;
