@@ -2,7 +2,7 @@
  * what is drawn at random and accepted computes the right values. */
 #include "gen/plan/schedule/search.h"
 
-#include "gen/plan/clock.h"
+#include "gen/plan/candidates.h"
 #include "tests/gen/nest_run.h"
 
 static const NpuChip *chip(void) { return npu_chip_find(STR("910B2")); }
@@ -171,4 +171,34 @@ T_TEST(schedule_refuses_by_axis)
                   diag.items.at[0].at.line);
     }
     arena_drop(&arena);
+}
+
+/* Operators without loop nests of their own are defined by others, and then have schedules, too. */
+T_TEST(schedule_of_what_is_rewritten)
+{
+    static const Model rewritten[] = {
+        {"self, x, y):\n        return F.smooth_l1_loss(x, y)\n",
+         "torch.randn(37, 70), torch.randn(37, 70)"},
+        {"self, x, y):\n        return F.cosine_similarity(x, y, dim=1)\n",
+         "torch.randn(37, 70), torch.randn(37, 70)"},
+        {"self, x, y):\n        return F.kl_div(x, y, reduction='sum') * 2\n",
+         "torch.randn(9, 40), torch.rand(9, 40) + 0.1"},
+    };
+    for (size_t m = 0; m < sizeof rewritten / sizeof *rewritten; m++) {
+        Arena arena = {0};
+        Diag diag;
+        Graph *g = read_model(&arena, rewritten[m].forward, rewritten[m].inputs, &diag);
+        PlanCandidates found;
+        const char *text = NULL;
+        Plan plan;
+        REQUIRE(plan_candidates(&arena, g, chip(), 0, &found, &diag));
+        for (uint32_t i = 0; i < found.rows.len; i++)
+            text = found.rows.at[i].plan.schedule ? found.rows.at[i].plan.schedule : text;
+        CHECK_MSG(text != NULL, "%s", found.no_nest ? found.no_nest : "");
+        bool ok = text && plan_by_schedule(&arena, g, chip(), "s", str_from(text), &plan, &diag);
+        CHECK_MSG(ok, "%s", diag.items.len ? diag.items.at[0].text : "");
+        if (ok)
+            CHECK(run_plan(&arena, g, &plan));
+        arena_drop(&arena);
+    }
 }

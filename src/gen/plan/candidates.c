@@ -1,6 +1,7 @@
 /* Candidates of a task beside each other. In: a graph. Out: what `acraft make` takes, and what loop nests give. */
 #include "gen/plan/candidates.h"
 
+#include "gen/plan/others.h"
 #include "gen/plan/schedule/search.h"
 #include "gen/plan/wide.h"
 #include <string.h>
@@ -99,10 +100,12 @@ bool plan_candidates(Arena *arena, const Graph *graph, const NpuChip *chip, uint
     *out = (PlanCandidates){.least_us = clock_least(graph, chip)};
     if (!plan_make(arena, graph, chip, 0, &plan, diag))
         return false;
-    const Graph *shared = graph_share(arena, wide_bounds(arena, graph));
-    if (!plan_nest_tried(arena, shared, chip, plan.name, most, &tried, &best, &quiet))
+    const ValueId *outer;
+    const Graph *nests = plan_nest_graph(arena, graph_share(arena, wide_bounds(arena, graph)),
+                                         &outer, &quiet);
+    if (!nests || !plan_nest_tried(arena, nests, chip, plan.name, most, &tried, &best, &quiet))
         out->no_nest = quiet.items.len ? quiet.items.at[0].text : "no schedule is legal";
-    out->nest = nest_text(arena, shared);
+    out->nest = nests ? nest_text(arena, nests) : NULL;
     PlanCandidate taken = {.plan = plan, .taken = true};
     taken.timed = most && clock_cost(&plan, chip, &taken.cost);
     add_candidate(arena, out, taken);

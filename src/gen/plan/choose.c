@@ -22,6 +22,17 @@ static Planner *const planners[] = {plan_streams, plan_arg,   plan_index,     pl
                                     plan_column,  plan_tally, plan_order,     plan_select,
                                     plan_product, plan_conv,  plan_recurrent, plan_nest};
 
+const Graph *plan_nest_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+{
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    *outer = NULL;
+    if (nest_derive(arena, graph, diag))
+        return graph;
+    const Graph *other = rewrite_composites(arena, graph, outer, &quiet);
+    other = other ? graph_share(arena, other) : NULL;
+    return other && nest_derive(arena, other, &quiet) ? other : NULL;
+}
+
 static bool name_ok(const char *name)
 {
     for (const char *c = name; *c; c++)
@@ -81,6 +92,40 @@ static const char *name_of(Arena *arena, const Graph *graph)
     return name;
 }
 
+/* Operands of a rewritten graph become those of the task. */
+static bool name_operands(Arena *arena, const Graph *graph, const Graph *other,
+                          const ValueId *outer, Plan *plan, Diag *diag)
+{
+    uint32_t *held = arena_array(arena, uint32_t, other->values.len + 1);
+    sizes_held(arena, other, held);
+    for (uint32_t i = 0; i < plan->operands.len; i++) {
+        PlanOperand *o = &plan->operands.at[i];
+        o->held = held[o->value];
+        o->value = outer[o->value];
+        if (o->value == VALUE_NONE)
+            return false;
+        if (graph_value(graph, o->value)->kind == VALUE_CONST) {
+            diag_error(diag, "G002", (Span){0},
+                       "the planner cannot plan this task yet: a tensor of more than %d runs of "
+                       "numbers that "
+                       "the file itself holds",
+                       REWRITE_CONSTANT);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Loop nests of the task with operators that have none defined by others: losses, distances. */
+static bool plan_nest_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip,
+                                int64_t tile_limit, const char *name, Plan *plan, Diag *diag)
+{
+    const ValueId *outer = NULL;
+    const Graph *other = plan_nest_graph(arena, graph, &outer, diag);
+    return other && outer && plan_nest(arena, other, chip, tile_limit, name, plan, diag) &&
+           name_operands(arena, graph, other, outer, plan, diag);
+}
+
 /* Candidates for one kernel, or a few of one planner, in order of preference. */
 typedef struct Task {
     Arena *arena;
@@ -107,7 +152,8 @@ static bool try_planner(const Task *t, Planner *planner, int64_t tile_limit, Can
     c->by = planner;
     return planner(t->arena, t->graph, t->chip, tile_limit, t->name, &c->plan, said) &&
            plan_is_valid(t->arena, &c->plan) &&
-           (planner != plan_nest || clock_is_sound(&c->plan, t->chip));
+           ((planner != plan_nest && planner != plan_nest_rewritten) ||
+            clock_is_sound(&c->plan, t->chip));
 }
 
 /* Steps that follow each other are no nest of loops; looking for one would time them all. */
@@ -136,6 +182,11 @@ static bool is_near(const Task *t, const Plan *plan)
            (clock_plan(plan, t->chip, &us) && us < CLOCK_NEAR * clock_least(t->graph, t->chip));
 }
 
+static bool may_be_faster(const Task *t, const Candidate *first)
+{
+    return first->by != plan_nest && !is_near(t, &first->plan);
+}
+
 /* The primitives' plan, or that of the first planner that has one; and that of loop nests where this one is
  * not near the least. */
 static void find_candidates(const Task *t, Candidates *c, Diag *first)
@@ -146,9 +197,9 @@ static void find_candidates(const Task *t, Candidates *c, Diag *first)
         c->n = may_plan(t, planners[i]) && try_planner(t, planners[i], 0, &c->at[0], &own);
     }
     Diag own = diag_make(t->arena, first->file, first->source);
-    if (may_plan(t, plan_nest) &&
-        (c->n == 0 || (c->at[0].by != plan_nest && !is_near(t, &c->at[0].plan))))
-        c->n += try_planner(t, plan_nest, 0, &c->at[c->n], &own);
+    if (may_plan(t, plan_nest) && (c->n == 0 || may_be_faster(t, &c->at[0])))
+        c->n += try_planner(t, plan_nest, 0, &c->at[c->n], &own) ||
+                (c->n && try_planner(t, plan_nest_rewritten, 0, &c->at[c->n], &own));
 }
 
 /* The fastest; where nothing is timed the first. */
@@ -218,24 +269,7 @@ static bool plan_rewritten(Arena *arena, const Graph *graph, const NpuChip *chip
     if (!(plan_alone(arena, other, chip, tile_limit, plan, &quiet) && plan_is_valid(arena, plan)) &&
         !chain_that_fits(arena, other, chip, tile_limit, name_of(arena, graph), plan, diag))
         return false;
-    uint32_t *held = arena_array(arena, uint32_t, other->values.len + 1);
-    sizes_held(arena, other, held);
-    for (uint32_t i = 0; i < plan->operands.len; i++) {
-        PlanOperand *o = &plan->operands.at[i];
-        o->held = held[o->value];
-        o->value = outer[o->value];
-        if (o->value == VALUE_NONE)
-            return false;
-        if (graph_value(graph, o->value)->kind == VALUE_CONST) {
-            diag_error(diag, "G002", (Span){0},
-                       "the planner cannot plan this task yet: a tensor of more than %d runs of "
-                       "numbers that "
-                       "the file itself holds",
-                       REWRITE_CONSTANT);
-            return false;
-        }
-    }
-    return true;
+    return name_operands(arena, graph, other, outer, plan, diag);
 }
 
 /* Nothing is launched for tensors without elements. */
@@ -341,10 +375,15 @@ bool plan_by_schedule(Arena *arena, const Graph *graph, const NpuChip *chip, con
                       Str text, Plan *plan, Diag *diag)
 {
     PlanBuilt built;
+    const ValueId *outer = NULL;
     graph = graph_share(arena, wide_bounds(arena, graph));
-    if (!plan_nest_text(arena, graph, chip, file, text, name_of(arena, graph), &built, diag))
+    const Graph *other = plan_nest_graph(arena, graph, &outer, diag);
+    if (!other ||
+        !plan_nest_text(arena, other, chip, file, text, name_of(arena, graph), &built, diag))
         return false;
     *plan = built.plan;
+    if (outer && !name_operands(arena, graph, other, outer, plan, diag))
+        return false;
     const char *fault = clock_fault(arena, plan, chip);
     if (!fault)
         return plan_boundary(arena, graph, plan, diag);

@@ -30,6 +30,10 @@ bool plan_recurrent(Arena *arena, const Graph *graph, const NpuChip *chip, int64
 bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                 Plan *plan, Diag *diag);
 
+/* The graph whose loop nests a task has: its own, or where that has none the rewritten one; *outer then has the
+ * task's value for each of its operands. NULL, with a diagnostic: there is none. */
+const Graph *plan_nest_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
+
 bool plan_is_valid(Arena *arena, const Plan *plan);
 
 #endif

@@ -219,11 +219,21 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     buf_puts(out, ")\n");
 }
 
+/* Larger where an axis is the only one that varies, or the task's own is larger. */
+static int64_t most_free(const Program *p, uint32_t axis)
+{
+    uint32_t n = 0;
+    int64_t size = p->nest->axes.at[axis].size;
+    for (uint32_t a = 1; a < p->nest->axes.len; a++)
+        n += p->layout.free[a] && p->layout.same[a] == a && p->nest->axes.at[a].size > 1;
+    return n == 1 || size > PLAN_DIM_MOST ? PLAN_DIM_HUGE : PLAN_DIM_MOST;
+}
+
 /* The most elements of an axis that the last kernel, which is for all sizes, holds whole. */
 static int64_t most_whole(const Program *p, uint32_t axis)
 {
     const Bands *bands = &vec_last(&p->variants).bands;
-    int64_t most = PLAN_DIM_MOST;
+    int64_t most = most_free(p, axis);
     for (uint32_t i = 0; i < bands->len; i++) {
         const BandTile *tiles[] = {&bands->at[i].rows, &bands->at[i].lanes};
         for (int k = 0; k < 2; k++)

@@ -100,6 +100,8 @@ Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const u
     vec_push(out->arena, &out->values, (NestValue){0});
     for (NestId i = 1; i < nest->values.len; i++) {
         names[i].made = names[i].read = copy_value(out, nest->values.at[i], names);
+        if (!n) /* a copy of the nest, with the same numbers */
+            out->values.at[i].follows = nest->values.at[i].follows;
         for (uint32_t k = 0; k < n; k++)
             if (reductions[k] == i)
                 names[i].read = add_merge(out, names[i].made, split[k]);

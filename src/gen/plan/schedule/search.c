@@ -13,8 +13,12 @@ enum {
     MOST_SPLIT = 8,
     MOST_PHASES = 6,
     LARGE_BAND = 1 << 14, /* elements */
-    PARTS = 4
+    PARTS = 4,
+    LINE = 64, /* elements that tiles of lanes are multiples of */
+    MOST_TILE = 1 << 15,
+    WIDER = 4
 };
+#define MUCH_FREE 1.25 /* times what is used of the memory on chip */
 
 typedef struct Search {
     BuildTask task; /* its nest has the schedule's shared reductions */
@@ -148,6 +152,11 @@ static void try_change(Search *s, Schedule change)
         s->best = built;
 }
 
+static int64_t nest_size(const Search *s, uint32_t axis)
+{
+    return s->task.nest->axes.at[axis].size;
+}
+
 static Schedule change_of(const Search *s)
 {
     return schedule_copy(s->task.arena, &s->best.schedule);
@@ -167,6 +176,49 @@ static void try_roles(Search *s, const Roles *roles, uint32_t least)
         if (s->best.schedule.bands.at[b].chunked)
             try_change(s, change);
     }
+}
+
+/* `times` as many elements in a tile: rows where these are free, else lanes. */
+static void scale_tiles(const Nest *nest, Band *band, double times)
+{
+    BandTile *t = band->rows.axis && !band->rows.whole ? &band->rows : &band->lanes;
+    int64_t unit = t == &band->lanes ? LINE : 1, most = MOST_TILE;
+    if (t->whole || !t->axis)
+        return;
+    if (nest->axes.at[t->axis].size < most)
+        most = (nest->axes.at[t->axis].size + unit - 1) / unit * unit;
+    t->tile = (int64_t)((double)t->tile * times) / unit * unit;
+    t->tile = t->tile < unit ? unit : t->tile > most ? most : t->tile;
+}
+
+/* What is estimated to be held on chip may be more than what is: tiles that fill it. */
+static void try_larger(Search *s)
+{
+    double free = (double)s->task.chip->ub / (double)(s->best.cost.ub + 1);
+    Schedule change = change_of(s);
+    if (!s->best.timed || free < MUCH_FREE)
+        return;
+    for (uint32_t b = 0; b < change.bands.len; b++)
+        scale_tiles(s->task.nest, &change.bands.at[b], free);
+    try_change(s, change);
+}
+
+/* Tiles of fewer rows and more lanes, as large as before: longer bursts. */
+static void try_wider(Search *s)
+{
+    Schedule change = change_of(s);
+    bool any = false;
+    for (uint32_t b = 0; b < change.bands.len; b++) {
+        Band *band = &change.bands.at[b];
+        if (!band->rows.axis || band->rows.whole || band->lanes.whole || band->rows.tile < WIDER ||
+            nest_size(s, band->lanes.axis) < WIDER * band->lanes.tile)
+            continue;
+        band->rows.tile /= WIDER;
+        band->lanes.tile *= WIDER;
+        any = true;
+    }
+    if (any)
+        try_change(s, change);
 }
 
 /* How much a core gets at once, then fewer cores. */
@@ -196,6 +248,8 @@ static void search_programs(Search *s, const Roles *roles, bool always)
     note_tried(s, &s->best);
     if (!always && s->best.cost.us < CLOCK_NEAR * clock_least(graph, s->task.chip))
         return;
+    try_larger(s);
+    try_wider(s);
     try_roles(s, roles, half);
     try_shares(s);
 }
