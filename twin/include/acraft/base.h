@@ -18,9 +18,9 @@
 /* The same for what touches only memory of these headers, never what a kernel's pointer may lead to:
  * its loads and stores need not be watched (twin/rt/core_rt.c). */
 #ifdef __clang__
-#define ACRAFT_OWN __attribute__((noinline, no_sanitize("kernel-address")))
+#define ACRAFT_OWN __attribute__((noinline, no_sanitize_address))
 #else
-#define ACRAFT_OWN __attribute__((noinline, no_sanitize("thread")))
+#define ACRAFT_OWN __attribute__((noinline, no_sanitize_thread))
 #endif
 
 /* Arch 2201 compiles a mixed kernel twice; ASCEND_IS_AIV and g_coreType are constants in each. */
