@@ -30,34 +30,63 @@ static bool was_seen(const Judging *j, const struct TwinSeen *full)
     return false;
 }
 
-/* A case of at most so many bytes, inner sizes as at full size, another size shrunk first each time. False:
- * it goes no further. */
-static bool judge_like_full(Judging *j, const TorchTask *full, int64_t bytes, uint32_t first)
+/* Whether it goes at these sizes, without values, wherever it goes at full size. */
+static bool goes_alike(Judging *j, const CaseSpec *c, const struct TwinSeen *full)
 {
-    CaseSpec c;
-    if (!sizes_within(j->arena, j->task, full, bytes, first, &c))
-        return false;
+    Diag said = diag_make(j->arena, j->task->path, j->task->source);
+    TorchOptions options;
+    Verdict v = verdict_make();
+    struct TwinSeen *seen = eval_seen_make(j->arena);
+    TorchTask *read = case_read(j->arena, j->task, c, j->cases, &options, &said);
+    if (read)
+        run_full(j, read, &options, seen, &v, &said);
+    return read && v.status == VERDICT_OK && eval_seen_in(full, seen);
+}
+
+static bool judge_like_full(Judging *j, CaseSpec c)
+{
     c.seed = j->spec->seed;
     c.name = str_format(j->arena, "%s%u", c.name, j->done.len);
     judge_case(j, &c);
     return j->judged->status == VERDICT_OK;
 }
 
+/* Looks for a case that goes as full size does, and judges it. At most so many are looked at. */
+static bool judge_alike(Judging *j, const TorchTask *full, int64_t bytes,
+                        const struct TwinSeen *seen)
+{
+    enum { SIZES = 4, MOST = 24 };
+    static const double part[SIZES] = {1, 0.25, 4, 0.0625};
+    uint32_t looked = 0, n = full->knobs.len, from[2] = {0, n}, to[2] = {n, sizes_variants(full)};
+    for (int more = 0; more < 2; more++)
+        for (int i = 0; i < SIZES; i++)
+            for (uint32_t v = from[more]; v < to[more] && looked < MOST; v++) {
+                CaseSpec c;
+                if (!sizes_within(j->arena, j->task, full, (int64_t)(part[i] * (double)bytes), v,
+                                  &c))
+                    continue;
+                looked++;
+                if (!goes_alike(j, &c, seen))
+                    continue;
+                if (!judge_like_full(j, c))
+                    return false;
+                if (was_seen(j, seen))
+                    return true;
+            }
+    return false;
+}
+
 bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options, int64_t bytes,
                  Verdict *v, Diag *said)
 {
-    enum { SIZES = 4, FIRSTS = 2 };
-    static const double part[SIZES] = {1, 0.25, 4, 0.0625};
+    CaseSpec c;
     struct TwinSeen *seen = eval_seen_make(j->arena);
     run_full(j, full, options, seen, v, said);
-    bool followed = v->status == VERDICT_OK, alike = false;
-    for (uint32_t i = 0; i < (followed ? SIZES : 1) && !alike; i++)
-        for (uint32_t first = 0; first < (followed ? FIRSTS : 1) && !alike; first++)
-            if (judge_like_full(j, full, (int64_t)(part[i] * (double)bytes), first))
-                alike = followed && was_seen(j, seen);
-            else if (j->judged->status != VERDICT_OK)
-                return false;
-    if (followed && !alike)
+    bool followed = v->status == VERDICT_OK;
+    if (sizes_within(j->arena, j->task, full, bytes, 0, &c) && !judge_like_full(j, c))
+        return false;
+    bool alike = followed && (was_seen(j, seen) || judge_alike(j, full, bytes, seen));
+    if (followed && !alike && j->judged->status == VERDICT_OK)
         verdict_fail(v, VERDICT_NO_TIME, STAGE_RUN,
                      "its code goes at full size where it goes in no case with values");
     return alike;

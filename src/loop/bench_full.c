@@ -216,13 +216,26 @@ typedef struct SizedCase {
 } SizedCase;
 typedef VEC(SizedCase) SizedCases;
 
-/* The cases of at most so many bytes, each with another size shrunk first. */
+static bool has_sizes(const SizedCases *cases, const CaseSpec *c)
+{
+    for (uint32_t i = 0; i < cases->len; i++) {
+        bool same = true;
+        for (uint32_t k = 0; same && k < c->n_sets; k++)
+            same = cases->at[i].spec.sets[k].value == c->sets[k].value;
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* The cases of at most so many bytes, of these variants. */
 static void sized_cases(Judging *j, const EvalTimer *timer, const TorchTask *task, int64_t bytes,
-                        SizedCases *cases)
+                        uint32_t from, uint32_t to, SizedCases *cases)
 {
     SizedCase c;
-    for (uint32_t first = 0; sizes_within(j->arena, j->task, task, bytes, first, &c.spec);
-         first++) {
+    for (uint32_t v = from; v < to; v++) {
+        if (!sizes_within(j->arena, j->task, task, bytes, v, &c.spec) || has_sizes(cases, &c.spec))
+            continue;
         c.spec.seed = j->spec->seed;
         c.decided = decisions_at(j, timer, &c.spec);
         if (c.decided)
@@ -264,15 +277,18 @@ static bool judge_with_help(Judging *j, const EvalTimer *timer, const IrDecision
 static bool judge_like_full(Judging *j, const EvalTimer *timer, const TorchTask *task,
                             const IrDecisions *full, Decided *all)
 {
+    uint32_t n = task->knobs.len, from[2] = {0, n}, to[2] = {n, sizes_variants(task)};
     SizedCases small = {0};
-    sized_cases(j, timer, task, most_values(j->spec) / 16, &small);
-    for (int64_t bytes = most_values(j->spec) / 16; bytes <= most_values(j->spec) * 4; bytes *= 4) {
-        SizedCases cases = {0};
-        sized_cases(j, timer, task, bytes, &cases);
-        for (uint32_t k = 0; k < cases.len && j->judged->status == VERDICT_OK; k++)
-            if (judge_with_help(j, timer, full, &cases.at[k], &small, all))
-                return true;
-    }
+    sized_cases(j, timer, task, most_values(j->spec) / 16, 0, n, &small);
+    for (int more = 0; more < 2; more++) /* with one size shrunk as far as it goes, then less far */
+        for (int64_t bytes = most_values(j->spec) / 16; bytes <= most_values(j->spec) * 4;
+             bytes *= 4) {
+            SizedCases cases = {0};
+            sized_cases(j, timer, task, bytes, from[more], to[more], &cases);
+            for (uint32_t k = 0; k < cases.len && j->judged->status == VERDICT_OK; k++)
+                if (judge_with_help(j, timer, full, &cases.at[k], &small, all))
+                    return true;
+        }
     return false;
 }
 

@@ -68,11 +68,12 @@ void judge_case(Judging *j, const CaseSpec *c);
 
 /* bench_sizes.c: bytes of inputs, parameters and outputs. */
 bool sizes_bytes(const Graph *graph, int64_t *bytes);
-/* Sizes between. The task's sizes at full size shrunk, one after the other and a given one
- * first, until all values fit into `bytes`: inner axes stay as they are. False: it does not get so small, or
- * there are no more sizes to start from. */
+/* Sizes between. The task's sizes at full size shrunk, one after the other until all values fit into `bytes`: inner
+ * axes stay as they are. Variants below the number of sizes begin with another size each; later ones shrink
+ * it 1, 2, ... times only. False: it does not get so small, or there is no such variant. */
 bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, int64_t bytes,
-                  uint32_t first, CaseSpec *c);
+                  uint32_t variant, CaseSpec *c);
+uint32_t sizes_variants(const TorchTask *full);
 
 /* bench_follow.c: a candidate that is not Craft, too large at full size for values. It is followed there
  * without them, and must go as in a case with values. False: that is not so; v says why, and nothing where

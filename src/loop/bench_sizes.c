@@ -1,8 +1,8 @@
 /* Sizes between small and full. In: a task at full size. Out: sizes with inner axes as they are there and
  * fewer of the outer ones, so that what a kernel does for a row or a tile is what it does at full size.
  *
- * The constants of the file (knobs) are halved one after the other, a given one first, then the others in
- * the order of the file, each down to two, until all values fit. */
+ * The constants of the file (knobs) are halved one after the other, a given one first, and that one a given
+ * number of times at most, then the others in the order of the file, each down to two, until all values fit. */
 #include "loop/bench_judge_int.h"
 
 static bool add_bytes(const Graph *graph, const ValueId *ids, uint32_t n, int64_t *bytes)
@@ -65,27 +65,37 @@ static bool shrink_one(Shrinking *s, uint32_t knob, bool equals)
     return false;
 }
 
-static void shrink_knob(Shrinking *s, uint32_t knob)
+static void shrink_knob(Shrinking *s, uint32_t knob, uint32_t most)
 {
-    while (s->now > s->want && (shrink_one(s, knob, false) || shrink_one(s, knob, true)))
+    while (most-- > 0 && s->now > s->want &&
+           (shrink_one(s, knob, false) || shrink_one(s, knob, true)))
         ;
 }
 
-bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, int64_t bytes,
-                  uint32_t first, CaseSpec *c)
+enum { ANY_NUMBER = 64, MOST_HALVINGS = 10 };
+
+uint32_t sizes_variants(const TorchTask *full)
 {
     uint32_t n = full->knobs.len;
+    return n > 1 ? n * (1 + MOST_HALVINGS) : n;
+}
+
+bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, int64_t bytes,
+                  uint32_t variant, CaseSpec *c)
+{
+    uint32_t n = full->knobs.len, first = n ? variant % n : 0;
+    uint32_t halvings = n && variant / n ? variant / n : ANY_NUMBER;
     Shrinking s = {
         .task = task, .sets = arena_array(arena, TorchSet, n + 1), .c = c, .want = bytes};
     *c = (CaseSpec){
         .name = "like-full", .scale = SCALE_FULL, .listed = -1, .sets = s.sets, .n_sets = n};
     for (uint32_t i = 0; i < n; i++)
         s.sets[i] = (TorchSet){full->knobs.at[i].name, full->knobs.at[i].value};
-    if (first >= n || !bytes_with(task, c, &s.now))
+    if (variant >= sizes_variants(full) || !bytes_with(task, c, &s.now))
         return false;
-    shrink_knob(&s, first);
+    shrink_knob(&s, first, halvings);
     for (uint32_t i = 0; i < n; i++)
         if (i != first)
-            shrink_knob(&s, i);
+            shrink_knob(&s, i, ANY_NUMBER);
     return s.now <= bytes;
 }
