@@ -29,12 +29,6 @@ struct aclTensorList {
 struct aclScalar {
     c10::Scalar value;
 };
-struct aclIntArray {
-    std::vector<int64_t> items;
-};
-struct aclFloatArray {
-    std::vector<double> items;
-};
 struct aclBoolArray {
     std::vector<int64_t> items;
 };
@@ -79,7 +73,12 @@ template <class T> inline std::function<void()> kept_list(const T *l)
     return [copy] { put_value(copy); };
 }
 inline std::function<void()> kept(const aclIntArray *l) { return kept_list(l); }
-inline std::function<void()> kept(const aclFloatArray *l) { return kept_list(l); }
+inline std::function<void()> kept(const aclFloatArray *l)
+{
+    std::vector<double> copy;
+    if (l) copy.assign(l->items.begin(), l->items.end());
+    return [copy] { put_value(copy); };
+}
 inline std::function<void()> kept(const aclBoolArray *l) { return kept_list(l); }
 inline std::function<void()> kept(const aclScalar *s)
 {
@@ -159,8 +158,6 @@ inline aclTensor *aclCreateTensor(const int64_t *sizes, uint64_t rank, aclDataTy
     return t;
 }
 inline aclTensorList *aclCreateTensorList(aclTensor *const *items, uint64_t count) { return new aclTensorList{{items, items + count}}; }
-inline aclIntArray *aclCreateIntArray(const int64_t *items, uint64_t count) { return new aclIntArray{{items, items + count}}; }
-inline aclFloatArray *aclCreateFloatArray(const float *items, uint64_t count) { return new aclFloatArray{{items, items + count}}; }
 inline aclBoolArray *aclCreateBoolArray(const bool *items, uint64_t count) { return new aclBoolArray{{items, items + count}}; }
 inline aclScalar *aclCreateScalar(void *value, aclDataType type)
 {
@@ -180,8 +177,6 @@ template <class T> inline aclnnStatus acraft_aclnn_destroy(T *what)
 }
 inline aclnnStatus aclDestroyTensor(const aclTensor *t) { return acraft_aclnn_destroy(t); }
 inline aclnnStatus aclDestroyScalar(const aclScalar *s) { return acraft_aclnn_destroy(s); }
-inline aclnnStatus aclDestroyIntArray(const aclIntArray *l) { return acraft_aclnn_destroy(l); }
-inline aclnnStatus aclDestroyFloatArray(const aclFloatArray *l) { return acraft_aclnn_destroy(l); }
 inline aclnnStatus aclDestroyBoolArray(const aclBoolArray *l) { return acraft_aclnn_destroy(l); }
 inline aclnnStatus aclDestroyTensorList(const aclTensorList *l)
 {
