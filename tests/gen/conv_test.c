@@ -181,6 +181,18 @@ T_TEST(conv_programs_of_deep_and_wide_inputs_compute_it)
     check_program(&deep);
 }
 
+/* Bias, activation and residual are in the convolution's own kernel: rows of places, parts of one row, one output. */
+T_TEST(conv_programs_compute_what_follows)
+{
+    static const Case follows[] = {
+        {"torch.relu(F.conv2d(x, w) + 0.5) * x[:, :, 1:-1, 1:-1]",
+         "torch.randn(2, 16, 8, 9), torch.randn(16, 16, 3, 3)"},
+        {"torch.tanh(F.conv1d(x, w))", "torch.randn(2, 16, 300), torch.randn(17, 16, 5)"},
+        {"F.silu(F.conv3d(x, w))", "torch.randn(1, 16, 4, 5, 6), torch.randn(20, 16, 2, 3, 3)"}};
+    for (size_t i = 0; i < sizeof follows / sizeof *follows; i++)
+        check_program(&follows[i]);
+}
+
 static Taps example(int64_t channels, int64_t outputs, int64_t size, int64_t k)
 {
     return (Taps){.dtype = DT_F32,

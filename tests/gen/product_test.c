@@ -142,6 +142,36 @@ T_TEST(product_of_a_contraction)
     arena_drop(&arena);
 }
 
+/* Three operands are contracted two after two; batches of one side that repeat in part are expanded. */
+T_TEST(product_of_several_operands_and_of_broadcast_batches)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "t", STR(""));
+    const ValueId *outer = NULL;
+    Graph *g = graph_new(&arena, "several");
+    Attr equation = {.key = AT_EQUATION, .text = STR("bik,bkj,bjl->bil")};
+    ValueId in[] = {add_input(g, "a", DT_F32, (Shape){3, {4, 50, 60}}),
+                    add_input(g, "b", DT_F32, (Shape){3, {4, 60, 70}}),
+                    add_input(g, "c", DT_F32, (Shape){3, {4, 70, 80}})};
+    ValueId q = add_input(g, "q", DT_F32, (Shape){4, {3, 1, 20, 40}});
+    ValueId k = add_input(g, "k", DT_F32, (Shape){4, {3, 5, 40, 30}});
+    vec_push(
+        &arena, &g->outputs,
+        add_node(g,
+                 (NodeSpec){.op = OP_EINSUM, .n_in = 3, .in = in, .n_attr = 1, .attr = &equation}));
+    vec_push(&arena, &g->outputs,
+             add_node(g, (NodeSpec){.op = OP_MATMUL, .n_in = 2, .in = (ValueId[]){q, k}}));
+    Graph *other = rewrite_graph(&arena, g, &outer, &diag);
+    REQUIRE(other != NULL);
+    uint32_t products = 0;
+    for (uint32_t i = 0; i < other->nodes.len; i++) {
+        products += other->nodes.at[i].op == OP_MATMUL;
+        CHECK(other->nodes.at[i].op != OP_EINSUM);
+    }
+    CHECK(products == 3);
+    arena_drop(&arena);
+}
+
 /* ---- what follows a product ---- */
 
 static ValueId add_unary(Graph *g, int kind, ValueId x)
