@@ -178,7 +178,7 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
         break;
     case ASC_F_CAST:
         pen_line(pen, "AscendC::%s(%s, %s, AscendC::RoundMode::%s, %s);", n, d, ref(b, &s->a),
-                 round_name(s->mode), ex(b, s->count));
+                 round_name(s->mode), extent(b, s, false));
         break;
     case ASC_F_COMPARE:
         pen_line(pen, "AscendC::%s(%s, %s, %s, AscendC::CMPMODE::%s, %s);", n, d, ref(b, &s->a),

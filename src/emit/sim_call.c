@@ -495,7 +495,9 @@ bool esim_call(SimCoreRun *c, const SimIns *s)
         return true;
     case ASC_F_FILL: put_fill(c, s); return true;
     case ASC_F_CAST:
-        put_counted(c, s, NPU_CAST, false, false)->mode = (uint8_t)s->mode;
+        (s->e[SE_COUNT].given ? put_counted(c, s, NPU_CAST, false, false)
+                              : put_repeated(c, s, NPU_CAST, false))
+            ->mode = (uint8_t)s->mode;
         return true;
     case ASC_F_COMPARE:
         put_counted(c, s, NPU_COMPARE, true, false)->mode = (uint8_t)s->mode;

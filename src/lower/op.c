@@ -151,11 +151,21 @@ IrExprId op_blocks(Lower *l, IrExprId elements, DType dtype)
 
 static bool all_short(const Lower *l, const IrStmt *s)
 {
-    bool all = op_short_rows(l, &s->dst) && s->dst.dtype != DT_BF16;
+    bool cast = ir_tile_ops[s->op].kind == IR_CLASS_CAST;
+    bool all = op_short_rows(l, &s->dst) && (cast || s->dst.dtype != DT_BF16);
     for (uint32_t i = 0; all && i < s->src_count; i++)
         all = op_short_rows(l, &s->src[i]) &&
-              dtype_bytes(s->src[i].dtype) == dtype_bytes(s->dst.dtype);
+              (cast || dtype_bytes(s->src[i].dtype) == dtype_bytes(s->dst.dtype));
     return all;
+}
+
+/* Elements that one repeat takes: 256 bytes of the widest operand. */
+static int64_t repeat_lanes(const View2 *dst, const View2 *src, uint32_t n)
+{
+    size_t widest = dtype_bytes(dst->ref.dtype);
+    for (uint32_t i = 0; i < n; i++)
+        widest = dtype_bytes(src[i].ref.dtype) > widest ? dtype_bytes(src[i].ref.dtype) : widest;
+    return 256 / (int64_t)widest;
 }
 
 /* From row to row of whichever view the operand is of. */
@@ -171,7 +181,7 @@ static IrExprId row_blocks(Lower *l, const AscRef *r, const View2 *dst, const Vi
 /* False, and nothing written, when the operation is more than one call that can step. */
 static bool by_columns(Lower *l, const IrStmt *s, const View2 *dst, const View2 *src)
 {
-    int64_t lanes = 256 / (int64_t)dtype_bytes(dst->ref.dtype);
+    int64_t lanes = repeat_lanes(dst, src, s->src_count);
     IrVarId col = lx_local(l, "col", DT_I64);
     l->ir->vars.at[col].lo = 0;
     l->ir->vars.at[col].multiple = lanes;
@@ -187,7 +197,7 @@ static bool by_columns(Lower *l, const IrStmt *s, const View2 *dst, const View2 
     AscStmt *c = &l->out->stmts.at[ls_last(l)];
     AscForm form = asc_apis[c->api].form;
     if (trial.block.len != 1 || c->kind != ASC_S_CALL || c->count != mask ||
-        (form != ASC_F_BINARY && form != ASC_F_UNARY && form != ASC_F_SCALAR))
+        (form != ASC_F_BINARY && form != ASC_F_UNARY && form != ASC_F_SCALAR && form != ASC_F_CAST))
         return false;
     IrExprId d = row_blocks(l, &c->dst, dst, src, s->src_count);
     IrExprId a = row_blocks(l, &c->a, dst, src, s->src_count);

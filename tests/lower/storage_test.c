@@ -244,3 +244,31 @@ T_TEST(rows_of_two_widths_stay_where_they_are)
     CHECK(help_count(p, UINT32_MAX, ASC_S_FOR) > 1);
     arena_drop(&arena);
 }
+
+/* Columns of a tile in another dtype: a repeat for each row, not a call. */
+T_TEST(columns_are_cast_row_by_row_in_one_call)
+{
+    Arena arena = {0};
+    AscProgram *p = lowered(&arena, "craft = 1\n"
+                                    "n = dim(1, 1000)\n"
+                                    "@host\n"
+                                    "def op(x: gm[f16, n, 128], y: out[f32, n, 64]):\n"
+                                    "    k[chip.cores](x, y)\n"
+                                    "@kernel\n"
+                                    "def k(x: gm[f16, n, 128], y: out[f32, n, 64]):\n"
+                                    "    a = ub(f16, 40, 128, depth=2)\n"
+                                    "    b = ub(f32, 40, 64, depth=2)\n"
+                                    "    for r in mine(tiles(n, 40)):\n"
+                                    "        with copyin():\n"
+                                    "            load(a[:r.size, :], x[r, :])\n"
+                                    "        with compute():\n"
+                                    "            b[:r.size, :] = cast(a[:r.size, 64 : 128], f32)\n"
+                                    "        with copyout():\n"
+                                    "            store(y[r, :], b[:r.size, :])\n");
+    uint32_t casts = 0;
+    for (uint32_t i = 0; i < p->stmts.len; i++)
+        casts += p->stmts.at[i].kind == ASC_S_CALL && p->stmts.at[i].api == ASC_CAST &&
+                 p->stmts.at[i].repeat != 0;
+    CHECK_EQ_INT(casts, 1);
+    arena_drop(&arena);
+}

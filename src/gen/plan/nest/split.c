@@ -25,7 +25,10 @@ static NestId copy_value(Nest *nest, NestValue v, const Renamed *names)
 {
     for (uint32_t i = 0; i < v.n_arg; i++)
         v.arg[i] = names[v.arg[i]].read;
-    v.follows = 0;
+    if (v.follows) { /* what all cores find is known before: nothing follows it */
+        v.follows = names[v.follows].read;
+        v.follows = nest->values.at[v.follows].op == NEST_REDUCE ? v.follows : 0;
+    }
     vec_push(nest->arena, &nest->values, v);
     return nest->values.len - 1;
 }
