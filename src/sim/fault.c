@@ -114,6 +114,8 @@ static void add_fault(Step *s, SimFault fault, const char *format, va_list args)
     }
     fault.count = 1;
     fault.record = s->core->index;
+    if (!fault.before[0])
+        memcpy(fault.before, s->core->lines, sizeof fault.before);
     name_tensor(sim, &fault);
     uint32_t most = sim->config.max_faults ? sim->config.max_faults : 200;
     SimFault *room = sim->faults.len < most ? NULL : light_to_give_up(sim, &fault);

@@ -68,13 +68,44 @@ static bool has_room(const Step *s, const SimAccess *a)
     return true;
 }
 
+/* An access that fills its slot of the buffer to the last block and no further. */
+static bool fills(const SimBuffer *b, const SimAccess *a)
+{
+    uint64_t start = rec_byte(b->address), from = a->at, to = a->at + sim_access_bytes(a);
+    if (a->space != rec_space(b->address) || from < start || !b->bytes)
+        return false;
+    uint64_t end = start + ((from - start) / b->bytes + 1) * b->bytes;
+    return from - start < (uint64_t)b->bytes * b->slots && to <= end && to + 32 > end;
+}
+
+/* Another call has filled the buffer: then its length is meant, and the count of this call, which begins where
+ * the buffer does, is wrong. */
+static bool is_filled_by_others(const Step *s, const SimBuffer *b, uint64_t base)
+{
+    SimAccess access[SIM_ACCESS_MOST];
+    uint64_t start = rec_byte(b->address);
+    if (!b->bytes || base < start || (base - start) % b->bytes ||
+        base - start >= (uint64_t)b->bytes * b->slots)
+        return false;
+    for (uint32_t back = 0; back < history_len(s->core); back++) {
+        const Record *r = history_at(s->core, back);
+        if (r->line == s->r->line)
+            continue;
+        uint32_t n = sim_accesses(r, s->core->va, access);
+        for (uint32_t i = 0; i < n; i++)
+            if (fills(b, &access[i]))
+                return true;
+    }
+    return false;
+}
+
 SimSpot spot_short_operand(Step *s, int operand, bool write)
 {
     const RecordOperand *o = &s->r->operand[operand];
     const SimBuffer *b = spot_buffer(s->core, o->address);
     const SimTouched *t = sim_touched(s->sim, s->core, s->r);
     uint64_t base = rec_byte(o->address), touched = 0;
-    if (!b || (s->r->flags & REC_OPEN_TENSOR))
+    if (!b || (s->r->flags & REC_OPEN_TENSOR) || is_filled_by_others(s, b, base))
         return (SimSpot){0};
     for (uint32_t i = 0; i < t->n; i++) {
         const SimAccess *a = &t->access[i];

@@ -167,10 +167,19 @@ static void report_full(Step *s, const SimBuffer *b)
     SimSpot spot = last_use(s->core, b, kept);
     fault.file = spot.file;
     fault.line = spot.line;
+    fault.before[0] = kept->line;
     sim_report_fault(s, fault,
                      "the tensor of this %s queue that DeQue gave at line %u is last used here and "
                      "never freed; all %u buffers are in use at the AllocTensor of line %u",
                      position, kept->line, b->slots, s->r->line);
+}
+
+/* A tensor from a queue whose buffers have no bytes: InitBuffer is where the length went wrong. */
+static void report_no_bytes(Step *s, const SimBuffer *b)
+{
+    SimFault fault = {.code = SIM_FAULT_TENSOR_BOUNDS, .line = b->line};
+    fault.file = sim_name(s->core, b->file);
+    sim_report_fault(s, fault, "a tensor of a queue whose buffers are made here with 0 bytes");
 }
 
 static bool queue_alloc(Step *s)
@@ -182,6 +191,10 @@ static bool queue_alloc(Step *s)
     if (!any_free(b) || (at >= 0 && b->slot[at].state != SLOT_FREE)) {
         report_full(s, b);
         return false;
+    }
+    if (at < 0 && !b->bytes) {
+        report_no_bytes(s, b);
+        return true;
     }
     if (at < 0) {
         sim_report(s, SIM_FAULT_WRONG_QUEUE, "the tensor lies outside the queue's buffers");
@@ -231,6 +244,7 @@ static void report_empty(Step *s, const SimBuffer *b)
     SimSpot spot = last_use(s->core, b, left);
     fault.file = spot.file;
     fault.line = spot.line;
+    fault.before[0] = left->line;
     sim_report_fault(s, fault,
                      "the tensor that AllocTensor gave at line %u is last used here and never "
                      "enqueued; the DeQue of line %u finds nothing in this %s queue",
@@ -277,6 +291,8 @@ static bool queue_free(Step *s)
                    npu_position_name(b->position));
         b = owner;
     }
+    if (at < 0 && !b->bytes)
+        return true; /* told when it was taken */
     if (at < 0) {
         sim_report(s, SIM_FAULT_WRONG_QUEUE, "the tensor does not lie in this %s queue's buffers",
                    npu_position_name(b->position));
@@ -323,7 +339,8 @@ static void finish_slot(Step *s, const SimBuffer *b, const SimSlot *slot)
                               : unused ? SIM_FAULT_UNUSED_TENSOR
                                        : SIM_FAULT_LEAK,
                       .file = spot.file,
-                      .line = spot.line};
+                      .line = spot.line,
+                      .before = {slot->line}};
     sim_report_fault(&at, fault, "a tensor of a %s queue, last %s here",
                      npu_position_name(b->position), spot.line ? "used" : "touched");
 }

@@ -108,6 +108,7 @@
 #define REC_L2_BYPASS 4u     /* the copy's cache hint */
 #define REC_OPEN_TENSOR 8u   /* a fixed-address tensor, outside the queue framework */
 #define REC_UNCACHED 16u     /* a scalar access of the library that passes the data cache by */
+#define REC_MASK_OVER 32u    /* the call asks for more lanes than the mask has bits */
 
 /* Set in `op`: the record is a RecordText. */
 #define REC_TEXT 0x8000u

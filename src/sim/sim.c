@@ -378,6 +378,10 @@ SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, siz
                                          &records[i]);
         if (fine && !(records[i].op & REC_TEXT))
             history_add(core, &records[i]);
+        if (!(records[i].op & REC_TEXT) && records[i].line && records[i].line != core->lines[0]) {
+            memmove(core->lines + 1, core->lines, (SIM_BEFORE - 1) * sizeof *core->lines);
+            core->lines[0] = records[i].line;
+        }
         core->pub.view->done = ++core->index;
         if (sim->memo)
             memo_note(sim->memo, index, &records[i]);

@@ -109,6 +109,7 @@ typedef struct SimRange {
     uint64_t from, to; /* first byte, one past the last */
 } SimRange;
 
+enum { SIM_BEFORE = 6 };
 typedef struct SimFault {
     enum SimFaultCode code;
     uint32_t core; /* of the first occurrence */
@@ -127,6 +128,9 @@ typedef struct SimFault {
     bool inserted;   /* of a race: ordered by what the device compiler inserts; only under strict */
     uint64_t count;  /* occurrences of the same code at the same line */
     uint64_t record; /* index in the core's stream of the first one */
+    /* Lines that the core was at before the one named, the newest first; 0: none. Of a tensor: where it was
+     * taken from its queue. They tell from where a helper was called. */
+    uint32_t before[SIM_BEFORE];
 } SimFault;
 
 typedef struct SimStat {

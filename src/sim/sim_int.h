@@ -74,8 +74,9 @@ typedef struct CoreState {
     SimCore pub;
     SimMemory memory[NPU_SPACE_COUNT];
     bool attached, ended, stopped;
-    bool faulted;   /* one of its records was at fault, warnings apart */
-    uint64_t index; /* records executed */
+    bool faulted;               /* one of its records was at fault, warnings apart */
+    uint64_t index;             /* records executed */
+    uint32_t lines[SIM_BEFORE]; /* of the last records, each once in a row, the newest first */
     VEC(const char *) names;
     VEC(SimPlace) places;    /* by id */
     struct History *history; /* NULL: none is kept */

@@ -32,6 +32,9 @@ static bool plan_mask(VecPlan *p)
         sim_report(p->step, SIM_FAULT_BAD_REPEAT, "%u repeats; one instruction takes 255", r->n[0]);
         return false;
     }
+    if (r->flags & REC_MASK_OVER)
+        sim_report(p->step, SIM_FAULT_BAD_MASK, "more than 128 lanes; a repeat of this type has %u",
+                   per);
     p->repeats = r->n[0];
     p->mask[0] = per >= 64 ? r->mask[0] : r->mask[0] & ((1ull << per) - 1);
     p->mask[1] = per > 64 ? r->mask[1] : 0;

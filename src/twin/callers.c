@@ -156,6 +156,24 @@ uint32_t twin_caller_of(const TwinFunctions *all, uint32_t line)
     return call ? call->line : 0;
 }
 
+uint32_t twin_caller_near(const TwinFunctions *all, uint32_t line, uint32_t near)
+{
+    const TwinFunction *f = twin_function_at(all, line), *in = twin_function_at(all, near);
+    uint32_t behind = 0, before = 0;
+    if (!f || !in || f == in)
+        return 0;
+    for (uint32_t i = 0; i < all->calls.len; i++) {
+        const TwinCall *call = &all->calls.at[i];
+        if (!str_equal(call->name, f->name) || &all->functions.at[call->in] != in)
+            continue;
+        if (call->line >= near && (!behind || call->line < behind))
+            behind = call->line;
+        if (call->line < near && call->line > before)
+            before = call->line;
+    }
+    return behind ? behind : before;
+}
+
 bool twin_common_caller(const TwinFunctions *all, uint32_t *a, uint32_t *b)
 {
     uint32_t up = *a;

@@ -197,10 +197,29 @@ static void raise_race(const TwinKernel *kernel, const TwinFunctions *all, SimFa
     fault->line = here < other ? here : other;
 }
 
+/* From where the function around `line` was called: what the core was at before tells which of several calls. */
+static uint32_t called_from(const TwinFunctions *all, const SimFault *fault, uint32_t line)
+{
+    uint32_t caller = twin_caller_of(all, line);
+    for (uint32_t i = 0; i < SIM_BEFORE && !caller && fault->before[i]; i++)
+        caller = twin_caller_near(all, line, fault->before[i]);
+    return caller;
+}
+
+/* A tensor that is last used in a helper: what is missing belongs where the tensor was taken. */
+static void raise_use(const TwinFunctions *all, SimFault *fault)
+{
+    uint32_t caller = fault->line == fault->before[0]
+                          ? 0
+                          : twin_caller_near(all, fault->line, fault->before[0]);
+    if (caller)
+        fault->line = caller;
+}
+
 /* An access at an offset that the caller handed over. */
 static void raise_bounds(const TwinKernel *kernel, const TwinFunctions *all, SimFault *fault)
 {
-    uint32_t caller = twin_caller_of(all, fault->seen_line);
+    uint32_t caller = called_from(all, fault, fault->seen_line);
     bool at_call = fault->line == fault->seen_line;
     if (caller && at_call && twin_offset_is_parameter(all, kernel->text, fault->seen_line))
         fault->line = caller;
@@ -253,6 +272,9 @@ static void raise_lines(Arena *arena, const TwinKernel *kernel, SimAnswer *answe
         if (!all.functions.len)
             all = twin_functions(arena, kernel->text);
         bool gm = fault->range[0].space == NPU_GM;
+        if (fault->code == SIM_FAULT_QUEUE_FULL || fault->code == SIM_FAULT_QUEUE_EMPTY ||
+            fault->code == SIM_FAULT_LEAK)
+            raise_use(&all, fault);
         if (fault->code == SIM_FAULT_CORE_RACE || (fault->code == SIM_FAULT_READ_TOO_EARLY && gm))
             raise_race(kernel, &all, fault);
         if (fault->code == SIM_FAULT_GM_BOUNDS || fault->code == SIM_FAULT_TENSOR_BOUNDS ||

@@ -281,13 +281,14 @@ ACRAFT_OWN inline void put_register(RecRegister reg, uint64_t value, const Site 
 struct Mask {
     uint64_t low, high;
     bool counter;
+    bool over = false; /* more lanes were asked for than there are bits */
 };
 constexpr Mask full_mask = {~0ull, ~0ull, false};
 inline ACRAFT_KEPT Mask mask_register = full_mask;
 
 constexpr Mask mask_first(uint64_t n)
 {
-    return {n >= 64 ? ~0ull : (1ull << n) - 1, n <= 64 ? 0ull : n >= 128 ? ~0ull : (1ull << (n - 64)) - 1, false};
+    return {n >= 64 ? ~0ull : (1ull << n) - 1, n <= 64 ? 0ull : n >= 128 ? ~0ull : (1ull << (n - 64)) - 1, false, n > 128};
 }
 
 /* The mask of a call in mask-and-repeat form: given as a count of lanes (in Counter mode: of
@@ -315,6 +316,7 @@ inline void use_mask(Record &r, const Mask &m)
     r.mask[0] = m.low;
     r.mask[1] = m.high;
     if (m.counter) r.flags |= REC_COUNTER;
+    if (m.over) r.flags |= REC_MASK_OVER;
 }
 
 /* ---- operands ---- */
