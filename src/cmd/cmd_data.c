@@ -9,7 +9,9 @@
 typedef struct DataArgs {
     const char *out, *mix, *tokenizer;
     int64_t rows, jobs, text_share, vocab;
-    bool no_suites;
+    const char *families;
+    int64_t operators, share;
+    bool no_suites, brief;
     ScoreArgs score;
 } DataArgs;
 
@@ -70,6 +72,7 @@ static bool read_spec(CmdArgs *args, const DataArgs *a, RowsSpec *spec)
                        .seed = (uint64_t)args->seed,
                        .rows = (uint64_t)a->rows,
                        .text_share = (uint32_t)a->text_share,
+                       .brief = a->brief,
                        .jobs = (uint32_t)a->jobs,
                        .vocab = (uint32_t)a->vocab,
                        .tokenizer = a->tokenizer,
@@ -89,6 +92,22 @@ static bool read_spec(CmdArgs *args, const DataArgs *a, RowsSpec *spec)
     return true;
 }
 
+static int run_split(CmdArgs *args, const DataArgs *a, Diag *diag)
+{
+    uint64_t n[4];
+    RowsSplitSpec spec = {args->words[1], a->out, a->families, a->operators, (uint32_t)a->share};
+    if (!a->out || a->share < 0 || a->share > 999 || a->operators < 0) {
+        fprintf(stderr, "acraft data split: -o is missing, or --unseen or --operators is out of "
+                        "range\n");
+        return CMD_USAGE;
+    }
+    if (!rows_split(&args->arena, &spec, n, diag))
+        return cmd_say(diag, CMD_USAGE);
+    printf("train %llu, families %llu, longer %llu, unseen %llu\n", (unsigned long long)n[0],
+           (unsigned long long)n[1], (unsigned long long)n[2], (unsigned long long)n[3]);
+    return CMD_OK;
+}
+
 static int run_data(CmdArgs *args, const DataArgs *a)
 {
     Diag diag = diag_make(&args->arena, a->out ? a->out : "", STR(""));
@@ -98,8 +117,10 @@ static int run_data(CmdArgs *args, const DataArgs *a)
     score.tokenizer = a->tokenizer;
     if (!strcmp(args->words[0], "score") && args->word_count == 2)
         return data_score(args, &score, a->jobs);
+    if (!strcmp(args->words[0], "split") && args->word_count == 2)
+        return run_split(args, a, &diag);
     if (strcmp(args->words[0], "make") || args->word_count != 1) {
-        fprintf(stderr, "acraft data: make -o DIR, or score ROWS.jsonl\n");
+        fprintf(stderr, "acraft data: make -o DIR, split ROWS.jsonl -o DIR, or score ROWS.jsonl\n");
         return CMD_USAGE;
     }
     if (!a->out) {
@@ -136,7 +157,7 @@ static int run_data(CmdArgs *args, const DataArgs *a)
 
 int cmd_data(int argc, char **argv)
 {
-    DataArgs a = {.rows = 1000, .text_share = 5, .vocab = 2048};
+    DataArgs a = {.rows = 1000, .text_share = 5, .vocab = 2048, .share = 20};
     a.score = (ScoreArgs){.gen = "local", .samples = 10, .tasks = 200, .temperature = 0.7};
     const CmdOption options[] = {
         {"o", CMD_TEXT, &a.out, "DIR", "where the rows go; a stopped run there is taken up"},
@@ -150,33 +171,43 @@ int cmd_data(int argc, char **argv)
         {"tokenizer", CMD_TEXT, &a.tokenizer, "FILE",
          "tokenizer.json (make: trained on the rows; score: beside the weights)"},
         {"vocab", CMD_I64, &a.vocab, "N", "size of the tokenizer that is trained (2048)"},
+        {"brief", CMD_FLAG, &a.brief, NULL,
+         "answers of schedule and program alone, with round tiles; questions show the graph"},
         {"no-suites", CMD_FLAG, &a.no_suites, NULL, "do not keep away from the suites' tasks"},
         {"j", CMD_I64, &a.jobs, "N", "processes (one for each processor); the rows are the same"},
+        {"", CMD_HEAD, NULL, NULL, "split"},
+        {"families", CMD_TEXT, &a.families, "LIST", "families that are held out"},
+        {"operators", CMD_I64, &a.operators, "N", "rows of more operators are held out"},
+        {"unseen", CMD_I64, &a.share, "N", "of a thousand compositions, how many are (20)"},
         {"", CMD_HEAD, NULL, NULL, "score"},
-        {"gen", CMD_TEXT, &a.score.gen, "WHO", "local (default), 5-gram or nearest"},
+        {"gen", CMD_TEXT, &a.score.gen, "WHO",
+         "local (default), 5-gram, nearest, or file: samples that --from holds"},
         {"weights", CMD_TEXT, &a.score.weights, "FILE", "checkpoint of --gen local"},
-        {"from", CMD_TEXT, &a.score.from, "FILE", "rows that 5-gram or nearest has seen"},
+        {"from", CMD_TEXT, &a.score.from, "FILE", "rows that 5-gram or nearest has seen; samples"},
+        {"keep", CMD_TEXT, &a.score.keep, "FILE", "write all samples there, each with its mark"},
         {"n", CMD_I64, &a.score.samples, "N", "samples of a task (10)"},
         {"most", CMD_I64, &a.score.tasks, "N", "tasks, the first of the file (200)"},
         {"turns", CMD_I64, &a.score.turns, "N", "repairs after an answer (0)"},
         {"temperature", CMD_F64, &a.score.temperature, "T", "of --gen local (0.7)"},
     };
-    CmdUsage usage = {"data",
-                      "make -o DIR [--rows N] [--mix LIST] | score ROWS.jsonl --gen WHO",
-                      "Makes rows to train a model on: random tasks, kernels for them, errors and "
-                      "their repair, faster\n"
-                      "schedules, questions. Every program is run before its row is written. DIR "
-                      "gets rows.jsonl\n"
-                      "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
-                      "(for acraft train) and\n"
-                      "card.md. The rows depend on --seed and the options alone. score asks a "
-                      "model, or a baseline,\n"
-                      "for kernels to held-out rows and says how many are right.",
-                      "acraft data make --rows 1000 -o rows",
-                      options,
-                      sizeof options / sizeof *options,
-                      1,
-                      2};
+    CmdUsage usage = {
+        "data",
+        "make -o DIR [--rows N] [--mix LIST] | split ROWS.jsonl -o DIR | score ROWS.jsonl "
+        "--gen WHO",
+        "Makes rows to train a model on: random tasks, kernels for them, errors and "
+        "their repair, faster\n"
+        "schedules, questions. Every program is run before its row is written. DIR "
+        "gets rows.jsonl\n"
+        "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
+        "(for acraft train) and\n"
+        "card.md. The rows depend on --seed and the options alone. score asks a "
+        "model, or a baseline,\n"
+        "for kernels to held-out rows and says how many are right; split holds rows out.",
+        "acraft data make --rows 1000 -o rows",
+        options,
+        sizeof options / sizeof *options,
+        1,
+        2};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status))

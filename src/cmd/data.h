@@ -6,7 +6,7 @@
 #include "rows/rows.h"
 
 typedef struct ScoreArgs {
-    const char *gen, *weights, *from, *tokenizer;
+    const char *gen, *weights, *from, *tokenizer, *keep;
     int64_t samples, tasks, turns;
     double temperature;
 } ScoreArgs;

@@ -15,18 +15,20 @@ static bool open_generator(Arena *arena, const CmdArgs *args, const ScoreArgs *a
                        .threads = 1,
                        .seed = (uint64_t)args->seed};
     bool ngram = !strcmp(a->gen, "5-gram"), nearest = !strcmp(a->gen, "nearest");
-    if (ngram || nearest) {
+    bool file = !strcmp(a->gen, "file");
+    if (ngram || nearest || file) {
         if (!a->from || (ngram && !a->tokenizer)) {
             fprintf(stderr, "acraft data score: --gen %s needs --from ROWS%s\n", a->gen,
                     ngram ? " and --tokenizer FILE" : "");
             return false;
         }
-        return ngram ? ngram_open(arena, &baseline, g, diag)
-                     : nearest_open(arena, &baseline, g, diag);
+        return ngram  ? ngram_open(arena, &baseline, g, diag)
+               : file ? samples_open(arena, &baseline, g, diag)
+                      : nearest_open(arena, &baseline, g, diag);
     }
     if (strcmp(a->gen, "local") || !a->weights) {
         fprintf(stderr, strcmp(a->gen, "local")
-                            ? "acraft data score: --gen is local, 5-gram or nearest\n"
+                            ? "acraft data score: --gen is local, file, 5-gram or nearest\n"
                             : "acraft data score: --gen local needs --weights FILE\n");
         return false;
     }
@@ -65,7 +67,8 @@ int data_score(CmdArgs *args, const ScoreArgs *a, int64_t jobs)
                           .tasks = (uint32_t)a->tasks,
                           .samples = (uint32_t)a->samples,
                           .turns = (uint32_t)a->turns,
-                          .jobs = (uint32_t)jobs};
+                          .jobs = (uint32_t)jobs,
+                          .keep = a->keep};
     bool ok = rows_score(arena, &spec, &scores, &diag);
     printf("%s, %lld samples a task, %lld repairs\n", generator.name, (long long)a->samples,
            (long long)a->turns);

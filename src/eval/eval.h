@@ -46,6 +46,9 @@ typedef enum EvalStrewn { STREWN_NONE, STREWN_LARGE, STREWN_FLAT, STREWN_BOTH } 
  * that the task's own dtypes do not give, or one that says which of equal numbers was taken. */
 bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                            EvalStrewn strewn, EvalReference *ref, Diag *diag);
+/* The same with inputs of a law that is known already: nothing is probed. */
+bool eval_reference_law(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                        InputLaw law, EvalStrewn strewn, EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
 /* The tolerance of one output. */
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output);

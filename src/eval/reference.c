@@ -118,8 +118,9 @@ static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options,
     return ok && draw_noise(arena, ref, &options, diag);
 }
 
+/* `law`: that of the inputs; NULL: the task is probed for it. */
 static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                 EvalStrewn strewn, EvalReference *ref, Diag *diag)
+                 EvalStrewn strewn, const InputLaw *law, EvalReference *ref, Diag *diag)
 {
     EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
     *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule), .steady = true};
@@ -127,7 +128,9 @@ static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule ru
     ref->noise = arena_array(arena, double, graph->outputs.len + 1);
     ref->own = arena_array(arena, Tensor *, graph->outputs.len + 1);
     ref->others = arena_array(arena, Tensor *, 2 * graph->outputs.len + 1);
-    if (!graph_probe(graph, &ref->spec, &options, &ref->probe, diag) ||
+    if (law)
+        ref->probe.law = *law;
+    if ((!law && !graph_probe(graph, &ref->spec, &options, &ref->probe, diag)) ||
         !graph_inputs(graph, seed, ref->probe.law, &ref->in, diag))
         return false;
     if (strewn & STREWN_LARGE)
@@ -138,12 +141,6 @@ static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule ru
            graph_eval_others(graph, ref->in.inputs, ref->in.params, &options, &ref->spec, ref->want,
                              ref->others, diag) &&
            measure_noise(arena, ref, options, diag);
-}
-
-bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                    EvalReference *ref, Diag *diag)
-{
-    return draw(arena, graph, seed, rule, STREWN_NONE, ref, diag);
 }
 
 /* An integer is made of floats: a place among equal numbers, which PyTorch leaves open, or a rounding. */
@@ -160,12 +157,29 @@ static bool tells_equals_apart(const Graph *g)
     return false;
 }
 
+bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                    EvalReference *ref, Diag *diag)
+{
+    return draw(arena, graph, seed, rule, STREWN_NONE, NULL, ref, diag);
+}
+
+bool eval_reference_law(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                        InputLaw law, EvalStrewn strewn, EvalReference *ref, Diag *diag)
+{
+    if ((strewn & STREWN_FLAT) && tells_equals_apart(graph))
+        return false;
+    if (draw(arena, graph, seed, rule, strewn, &law, ref, diag) && (!strewn || ref->steady))
+        return true;
+    eval_reference_free(ref);
+    return false;
+}
+
 bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                            EvalStrewn strewn, EvalReference *ref, Diag *diag)
 {
     if ((strewn & STREWN_FLAT) && tells_equals_apart(graph))
         return false;
-    if (draw(arena, graph, seed, rule, strewn, ref, diag) && ref->steady)
+    if (draw(arena, graph, seed, rule, strewn, NULL, ref, diag) && ref->steady)
         return true;
     eval_reference_free(ref);
     return false;

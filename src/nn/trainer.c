@@ -10,6 +10,12 @@
 #include <string.h>
 #include <time.h>
 
+/* Where the windows of seq + 1 tokens begin. */
+typedef struct Windows {
+    uint64_t *start;
+    uint64_t count;
+} Windows;
+
 /* A run in progress. */
 typedef struct Run {
     Arena arena;
@@ -19,7 +25,7 @@ typedef struct Run {
     uint64_t step;             /* done so far */
     float *scratch;            /* a block, on its way to or from the device */
     int32_t *tokens, *targets; /* [batch, seq] */
-    uint64_t windows;          /* of the data */
+    Windows windows, held_out; /* of the data */
     FILE *curve;
     double started;
     uint64_t tokens_seen;
@@ -42,10 +48,30 @@ double nn_train_rate(const NnTraining *t, uint64_t step)
     return t->adam.rate * (t->last_rate + (1 - t->last_rate) * 0.5 * (1 + cos(done * M_PI)));
 }
 
-/* Windows of seq + 1 tokens that share their ends; every epoch shuffles them anew. */
-static uint64_t window_count(const NnData *data, uint32_t seq)
+/* A row begins where a prompt follows what is learnt. */
+static bool begins_row(const NnData *data, uint64_t at)
 {
-    return data->count > seq ? (data->count - 1) / seq : 0;
+    return data->tokens[at] & NN_MASKED && (!at || !(data->tokens[at - 1] & NN_MASKED));
+}
+
+/* The beginning of the row that the token stands in, after `least`; else the token itself. */
+static uint64_t row_begin(const NnData *data, uint64_t at, uint64_t least)
+{
+    uint64_t k = at;
+    while (k > least && !begins_row(data, k))
+        k--;
+    return k > least ? k : at;
+}
+
+/* Windows cover the data and begin with a row, so that no answer is learnt without its prompt: a row that
+ * does not end within a window begins the next one. Rows longer than a window are cut, and so are data
+ * without prompts. Every epoch shuffles the windows anew. */
+static Windows find_windows(Arena *arena, const NnData *data, uint32_t seq)
+{
+    VEC(uint64_t) starts = {0};
+    for (uint64_t at = 0; at + seq < data->count; at = row_begin(data, at + seq, at))
+        vec_push(arena, &starts, at);
+    return (Windows){starts.at, starts.len};
 }
 
 /* A permutation of 0 .. count-1 that needs no memory: a Feistel network on the next power of four,
@@ -68,10 +94,10 @@ static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t seed, uint64_t
     return index;
 }
 
-static void copy_window(const NnData *data, uint64_t window, uint32_t seq, int32_t *tokens,
+static void copy_window(const NnData *data, uint64_t start, uint32_t seq, int32_t *tokens,
                         int32_t *targets)
 {
-    const uint32_t *at = data->tokens + window * seq;
+    const uint32_t *at = data->tokens + start;
     for (uint32_t i = 0; i < seq; i++) {
         tokens[i] = (int32_t)(at[i] & ~(uint32_t)NN_MASKED);
         targets[i] = at[i + 1] & NN_MASKED ? -1 : (int32_t)at[i + 1];
@@ -82,8 +108,9 @@ static void copy_window(const NnData *data, uint64_t window, uint32_t seq, int32
 static void fill_sequence(const Run *r, uint64_t index, uint32_t row)
 {
     const NnTraining *t = r->t;
-    uint64_t window = shuffled(index % r->windows, r->windows, t->seed, index / r->windows);
-    copy_window(t->data, window, t->seq, r->tokens + (size_t)row * t->seq,
+    const Windows *w = &r->windows;
+    uint64_t window = shuffled(index % w->count, w->count, t->seed, index / w->count);
+    copy_window(t->data, w->start[window], t->seq, r->tokens + (size_t)row * t->seq,
                 r->targets + (size_t)row * t->seq);
 }
 
@@ -100,12 +127,11 @@ static uint32_t fill_batch(const Run *r, uint64_t step, uint32_t part)
 static double evaluate(const Run *r)
 {
     const NnTraining *t = r->t;
-    uint64_t windows = window_count(t->held_out, t->seq);
     double sum = 0, count = 0;
-    for (uint64_t w = 0; w + t->batch <= windows; w += t->batch) {
+    for (uint64_t w = 0; w + t->batch <= r->held_out.count; w += t->batch) {
         for (uint32_t row = 0; row < t->batch; row++)
-            copy_window(t->held_out, w + row, t->seq, r->tokens + (size_t)row * t->seq,
-                        r->targets + (size_t)row * t->seq);
+            copy_window(t->held_out, r->held_out.start[w + row], t->seq,
+                        r->tokens + (size_t)row * t->seq, r->targets + (size_t)row * t->seq);
         sum += t->device->evaluate(r->device, r->tokens, r->targets);
         count += nn_target_count(r->targets, t->batch * t->seq);
     }
@@ -271,7 +297,7 @@ static bool check_data(const NnTraining *t, const NnModel *model, Diag *diag)
                 return fail_run(diag, "the data hold a token outside the model's vocabulary");
     if (!t->batch || !t->accumulate || !t->seq || t->seq > model->table.config.context)
         return fail_run(diag, "batch and accumulate are at least 1, seq at most the context");
-    if (!window_count(t->data, t->seq))
+    if (t->data->count <= t->seq)
         return fail_run(diag, "the data are shorter than one sequence");
     return true;
 }
@@ -282,7 +308,9 @@ static bool open_run(Run *r, Diag *diag)
     char why[512] = "";
     size_t rows = (size_t)t->batch * t->seq;
     NnDeviceModel shape = nn_device_model(&r->arena, &r->model->table);
-    r->windows = window_count(t->data, t->seq);
+    r->windows = find_windows(&r->arena, t->data, t->seq);
+    if (t->held_out)
+        r->held_out = find_windows(&r->arena, t->held_out, t->seq);
     r->tokens = heap_alloc(2 * rows * sizeof *r->tokens);
     r->targets = r->tokens + rows;
     r->scratch = nn_floats_new(r->model->table.total);

@@ -72,22 +72,22 @@ static const char *inputs_text(Arena *arena, const Graph *g)
     return text;
 }
 
+/* Cases are probed until one is found that trivial answers do not pass; the others follow its law. */
 static bool add_case(Arena *arena, const Graph *graph, uint64_t seed, RowsCases *cases)
 {
     Diag quiet = diag_make(arena, "model.py", STR(""));
     EvalReference *ref = &cases->ref[cases->n];
-    if (!eval_reference(arena, graph, seed, RULE_ACRAFT, ref, &quiet))
+    bool ok = cases->telling ? eval_reference_law(arena, graph, seed, RULE_ACRAFT, cases->law,
+                                                  STREWN_NONE, ref, &quiet)
+                             : eval_reference(arena, graph, seed, RULE_ACRAFT, ref, &quiet);
+    if (!ok)
         return false;
+    if (!cases->telling) {
+        cases->telling = !(ref->probe.left & PROBE_TRIVIAL);
+        cases->law = ref->probe.law;
+    }
     cases->inputs[cases->n++] = inputs_text(arena, graph);
     return is_finite(ref);
-}
-
-static bool is_telling(const RowsCases *cases)
-{
-    for (uint32_t i = 0; i < cases->n; i++)
-        if (!(cases->ref[i].probe.left & PROBE_TRIVIAL))
-            return true;
-    return false;
 }
 
 bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice,
@@ -107,7 +107,7 @@ bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *ch
         if (!add_case(arena, t->graph, dice_u64(dice) >> 1, cases))
             return false;
     }
-    return cases->n == ROWS_CASES && is_telling(cases);
+    return cases->n == ROWS_CASES && cases->telling;
 }
 
 void rows_cases_free(RowsCases *cases)
@@ -210,21 +210,21 @@ static bool is_within_half(Arena *arena, Str craft, EvalReference *ref, const Np
     return ok;
 }
 
-bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice)
+bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, InputLaw law,
+                 Dice *dice)
 {
     Diag diag = diag_make(arena, "kernel.craft", craft);
     const IrProgram *p = read_program(arena, craft, &diag);
     const Graph *graph = p ? larger_graph(arena, task, p, chip, dice) : NULL;
     EvalReference ref;
     uint64_t seed = dice_u64(dice) >> 1;
-    if (!graph || !eval_reference(arena, graph, seed, RULE_ACRAFT, &ref, &diag) ||
-        !is_within_half(arena, craft, &ref, chip))
-        return false;
     /* Large numbers, zeros and equal numbers where the task bears them: the judge has cases of these. */
-    static const EvalStrewn strewn[] = {STREWN_LARGE, STREWN_FLAT};
-    for (int i = 0; i < 2; i++)
-        if (eval_reference_strewn(arena, graph, seed, RULE_ACRAFT, strewn[i], &ref, &diag) &&
-            !is_within_half(arena, craft, &ref, chip))
+    static const EvalStrewn strewn[] = {STREWN_NONE, STREWN_LARGE, STREWN_FLAT};
+    for (int i = 0; graph && i < 3; i++) {
+        bool drawn = eval_reference_law(arena, graph, seed, RULE_ACRAFT, law, strewn[i], &ref,
+                                        &diag);
+        if (drawn ? !is_within_half(arena, craft, &ref, chip) : i == 0)
             return false;
-    return true;
+    }
+    return graph != NULL;
 }

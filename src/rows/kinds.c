@@ -121,15 +121,23 @@ static Str task_prompt(Work *w, const char *ask)
 {
     Buf out = {0};
     buf_printf(&out, "%s\n\n", ask);
-    rows_put_task(&w->task, dice_chance(&w->dice, 50), &out);
+    bool file = dice_chance(&w->dice, 50);
+    rows_put_task(&w->task, file && !w->maker->brief, &out);
     return take(w, &out);
+}
+
+static void put_reasons(Work *w, const RowsProgram *p, Buf *out)
+{
+    if (w->maker->brief)
+        return;
+    rows_put_reasons(w->maker->chip, p, &w->dice, out);
+    buf_char(out, '\n');
 }
 
 static Str write_answer(Work *w, const RowsProgram *p, Str craft)
 {
     Buf out = {0};
-    rows_put_reasons(w->maker->chip, p, &w->dice, &out);
-    buf_char(&out, '\n');
+    put_reasons(w, p, &out);
     rows_put_schedule(p, &out);
     buf_char(&out, '\n');
     prompt_rows_program(craft, &out);
@@ -141,7 +149,8 @@ static const char *ask_to_write(Work *w)
     static const char *const asks[] = {
         "Write a Craft kernel for this task on %s.", "Give a schedule and a Craft kernel (%s) for:",
         "Kernel wanted in Craft, vector cores of %s, for this task:"};
-    return str_format(w->arena, asks[dice_below(&w->dice, 3)], w->maker->chip->name);
+    int64_t ask = dice_below(&w->dice, 3);
+    return str_format(w->arena, asks[w->maker->brief ? 0 : ask], w->maker->chip->name);
 }
 
 static void make_write(Work *w)
@@ -162,8 +171,7 @@ static void make_choose(Work *w)
     Buf out = {0};
     row.prompt = task_prompt(
         w, str_format(w->arena, "Which schedule for this task on %s?", w->maker->chip->name));
-    rows_put_reasons(w->maker->chip, p, &w->dice, &out);
-    buf_char(&out, '\n');
+    put_reasons(w, p, &out);
     rows_put_schedule(p, &out);
     row.answer = take(w, &out);
     add_row(w, row);
@@ -323,7 +331,13 @@ static bool draw_task(Work *w)
 /* Programs at several points of the schedule space, the fastest first. */
 static bool plan_task(Work *w)
 {
-    static const PlanPoint points[POINTS] = {{0, 4, 0}, {0, 1, 0}, {1, 4, 0}, {2, 4, 0}, {0, 4, 3}};
+    static const PlanPoint points[POINTS] = {
+        {.parts = 4}, {.parts = 1}, {1, 4, 0, false}, {2, 4, 0, false}, {.parts = 4, .smaller = 3}};
+    static const PlanPoint round = {.parts = 4, .rounded = true};
+    if (w->maker->brief) {
+        w->points = rows_program(w->arena, &w->task, w->maker->chip, &round, &w->at[0]);
+        return w->points || drop(w, DROP_PLAN);
+    }
     for (uint32_t i = 0; i < POINTS; i++) {
         RowsProgram p;
         if (!rows_program(w->arena, &w->task, w->maker->chip, &points[i], &p)) {
@@ -365,7 +379,7 @@ static bool judge_task(Work *w)
     VerdictStatus status = judge_program(w, &w->at[0]);
     if (status != VERDICT_OK)
         return drop(w, status == VERDICT_WRONG ? DROP_ROUNDED : DROP_REFUSED);
-    if (!rows_margin(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice))
+    if (!rows_margin(w->arena, &w->task, w->at[0].craft, w->maker->chip, w->cases.law, &w->dice))
         return drop(w, DROP_ROUNDED);
     if (w->points > 1 && judge_program(w, &w->at[w->points - 1]) != VERDICT_OK)
         w->points = 1;

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { AHEAD = 64, SAVE_EVERY = 200, TASK_SECONDS = 120, FILES = 4, HOPELESS = 400 };
+enum { AHEAD = 2048, SAVE_EVERY = 200, TASK_SECONDS = 120, FILES = 4, HOPELESS = 400 };
 
 static const char *const file_names[FILES] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
                                               "rows.index"};
@@ -84,8 +84,9 @@ static const char *in_dir(const Making *m, const char *name)
 static const char *config_text(const Making *m)
 {
     Buf out = {0};
-    buf_printf(&out, "seed %llu rows %llu chip %s text %u mix", (unsigned long long)m->spec->seed,
-               (unsigned long long)m->spec->rows, m->spec->chip->name, m->spec->text_share);
+    buf_printf(&out, "seed %llu rows %llu chip %s text %u%s mix", (unsigned long long)m->spec->seed,
+               (unsigned long long)m->spec->rows, m->spec->chip->name, m->spec->text_share,
+               m->spec->brief ? " brief" : "");
     for (int i = 0; i < ROWS_KINDS; i++)
         buf_printf(&out, " %u", m->spec->share[i]);
     char *text = buf_take(&out, m->arena);
@@ -399,7 +400,8 @@ RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag)
     m->maker = (RowsMaker){.chip = spec->chip,
                            .suites = spec->tasks ? &m->suites : NULL,
                            .seed = spec->seed,
-                           .text_share = spec->text_share};
+                           .text_share = spec->text_share,
+                           .brief = spec->brief};
     if (!open_files(m)) {
         close_files(m);
         return ROWS_FAILED;

@@ -31,6 +31,7 @@ typedef struct RowsSpec {
     uint64_t seed, rows;
     uint32_t share[ROWS_KINDS]; /* of a hundred */
     uint32_t text_share;   /* of a hundred rows: judged through AscendC text and the twin, too */
+    bool brief;            /* answers without reasons, one schedule a task, round tiles */
     uint32_t jobs;         /* processes */
     uint32_t vocab;        /* of the tokenizer that is trained on the rows */
     const char *tokenizer; /* a file: used in its place; NULL: trained */
@@ -48,6 +49,20 @@ typedef enum RowsEnd {
 
 RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag);
 
+/* ---- what is held out (split.c) ---- */
+
+typedef struct RowsSplitSpec {
+    const char *rows, *dir;
+    const char *families; /* "pad,window": held out; NULL: none */
+    int64_t operators;    /* rows of more are held out; 0: none */
+    uint32_t share;       /* of a thousand compositions, how many are held out */
+} RowsSplitSpec;
+
+/* Counts of train, families, longer, unseen. */
+bool rows_split(Arena *arena, const RowsSplitSpec *spec, uint64_t counts[4], Diag *diag);
+/* The hash of a question without its numbers and element types. */
+uint64_t rows_composition(Str question);
+
 /* ---- scores (score.c) ---- */
 
 typedef struct RowsScoreSpec {
@@ -58,9 +73,10 @@ typedef struct RowsScoreSpec {
     uint32_t samples; /* of each */
     uint32_t turns;   /* repairs after an answer */
     uint32_t jobs;    /* processes; 0: one for each processor */
+    const char *keep; /* a file for all samples, as rows with their mark; NULL: none */
 } RowsScoreSpec;
 
-/* Of a family, or ("") of all. */
+/* Of a family, of tasks of some length, or ("") of all. */
 typedef struct RowsScore {
     const char *family;
     uint32_t tasks, samples;

@@ -105,6 +105,8 @@ typedef struct RowsCases {
     uint32_t n;
     EvalReference ref[ROWS_CASES];
     const char *inputs[ROWS_CASES]; /* "x f32[3,65]" */
+    InputLaw law;                   /* of the inputs */
+    bool telling;                   /* trivial answers do not pass in all of them */
 } RowsCases;
 
 /* Draws sizes that the program takes, after rows_pin. False: fewer than ROWS_CASES are small enough, the
@@ -113,7 +115,8 @@ bool rows_cases(Arena *arena, const RowsTask *task, Str craft, const NpuChip *ch
                 RowsCases *cases);
 void rows_cases_free(RowsCases *cases);
 /* Whether the program uses at most half of the tolerance at a larger size, with large numbers, too. */
-bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, Dice *dice);
+bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *chip, InputLaw law,
+                 Dice *dice);
 /* The verdict of the first case that is not ok; true: all are. `texts`: through the AscendC text and the
  * twin, else by the reference interpreter. */
 bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,
@@ -220,6 +223,7 @@ typedef struct RowsMaker {
     const RowsSuites *suites;
     uint64_t seed;
     uint32_t text_share; /* of a hundred rows, judged through the text, too */
+    bool brief;          /* as RowsSpec has it */
 } RowsMaker;
 
 /* The task of a number, with its program's fixed sizes, and its cases. False: it gives no rows; the cases are

@@ -19,13 +19,16 @@ enum { TASK_SECONDS = 600 };
 typedef struct ScoreRow {
     uint64_t seed, number;
     Str prompt;
-    const char *family;
+    const char *id, *family;
+    uint32_t operators;
+    bool brief;
 } ScoreRow;
 
 typedef struct Scoring {
     Arena *arena;
     const RowsScoreSpec *spec;
     VEC(ScoreRow) rows;
+    FILE *keep;
 } Scoring;
 
 /* ---- rows ---- */
@@ -55,6 +58,9 @@ static void read_row(Scoring *s, const json_t *json)
         return;
     row.prompt = str_copy(s->arena, str_from(prompt));
     row.family = str_dup(s->arena, str_from(family));
+    row.id = str_dup(s->arena, str_from(id));
+    row.operators = (uint32_t)json_integer_value(json_object_get(json, "operators"));
+    row.brief = json_is_true(json_object_get(json, "brief"));
     vec_push(s->arena, &s->rows, row);
 }
 
@@ -88,6 +94,43 @@ static void judge(void *context, uint32_t index, const EvalCandidate *candidate,
     rows_judge(arena, candidate->texts.at[0].text, j->cases, j->chip, false, verdict, diag);
 }
 
+static const RepairTurn *best_turn(const RepairResult *r)
+{
+    return r->best >= 0 ? &r->turns.at[r->best] : NULL;
+}
+
+static char mark_of(const RepairResult *r)
+{
+    const RepairTurn *best = best_turn(r);
+    return r->end == REPAIR_OK                     ? 'r'
+           : !best                                 ? 'n'
+           : best->verdict.status == VERDICT_WRONG ? 'w'
+                                                   : 'x';
+}
+
+static const char *mark_text(char mark)
+{
+    return mark == 'r' ? "right" : mark == 'w' ? "wrong" : mark == 'x' ? "refused" : "none";
+}
+
+/* The sample as a row, with what became of it. */
+static void put_sample(const ScoreRow *row, const RepairResult *r, Buf *out)
+{
+    const RepairTurn *best = best_turn(r);
+    if (!best || !best->reply.choices.len)
+        return;
+    buf_printf(out,
+               "\n{\"id\": \"%s\", \"kind\": \"write\", \"family\": \"%s\", \"operators\": %u, "
+               "\"mark\": \"%s\", \"why\": ",
+               row->id, row->family, row->operators, mark_text(mark_of(r)));
+    buf_json_str(out, str_slice(best->said, 0, 300));
+    buf_puts(out, ", \"messages\": [{\"role\": \"user\", \"content\": ");
+    buf_json_str(out, row->prompt);
+    buf_puts(out, "}, {\"role\": \"assistant\", \"content\": ");
+    buf_json_str(out, best->reply.choices.at[0].text);
+    buf_puts(out, "}]}");
+}
+
 static void score_row(const Scoring *s, Arena *arena, const ScoreRow *row, const RowsCases *cases,
                       Buf *reply)
 {
@@ -103,14 +146,10 @@ static void score_row(const Scoring *s, Arena *arena, const ScoreRow *row, const
     RepairSpec repair = {
         .generator = spec->generator, .turns = spec->turns, .judge = judge, .context = &judging};
     repair_run(arena, &repair, jobs, spec->samples, results, &diag);
-    for (uint32_t i = 0; i < spec->samples; i++) {
-        const RepairResult *r = &results[i];
-        const RepairTurn *best = r->best >= 0 ? &r->turns.at[r->best] : NULL;
-        buf_char(reply, r->end == REPAIR_OK                     ? 'r'
-                        : !best                                 ? 'n'
-                        : best->verdict.status == VERDICT_WRONG ? 'w'
-                                                                : 'x');
-    }
+    for (uint32_t i = 0; i < spec->samples; i++)
+        buf_char(reply, mark_of(&results[i]));
+    for (uint32_t i = 0; spec->keep && i < spec->samples; i++)
+        put_sample(row, &results[i], reply);
 }
 
 static void work(void *context, Str request, Buf *reply)
@@ -123,7 +162,7 @@ static void work(void *context, Str request, Buf *reply)
     if (!str_to_i64(request, &at))
         return;
     const ScoreRow *row = &s->rows.at[at];
-    RowsMaker maker = {.chip = s->spec->chip, .seed = row->seed};
+    RowsMaker maker = {.chip = s->spec->chip, .seed = row->seed, .brief = row->brief};
     graph_eval_threads(1);
     if (rows_prepare(&arena, &maker, row->number, &task, &cases))
         score_row(s, &arena, row, &cases, reply);
@@ -167,8 +206,17 @@ static void take_reply(Scoring *s, const PoolReply *reply, RowsScores *scores)
         all->lost++;
         return;
     }
-    count_samples(all, reply->text);
-    count_samples(score_of(s->arena, scores, family), reply->text);
+    Str samples = reply->text, marks;
+    str_next(&samples, '\n', &marks);
+    uint32_t operators = s->rows.at[reply->id].operators;
+    const char *length = operators <= 3   ? "1-3 operators"
+                         : operators <= 6 ? "4-6 operators"
+                                          : "7 and more";
+    count_samples(all, marks);
+    count_samples(score_of(s->arena, scores, length), marks);
+    count_samples(score_of(s->arena, scores, family), marks);
+    if (s->keep && samples.len)
+        fprintf(s->keep, "%.*s\n", STR_ARG(samples));
 }
 
 double rows_score_half(const RowsScore *score)
@@ -182,6 +230,11 @@ bool rows_score(Arena *arena, const RowsScoreSpec *spec, RowsScores *scores, Dia
     Scoring s = {.arena = arena, .spec = spec};
     if (!read_rows(&s, diag))
         return false;
+    s.keep = spec->keep ? fopen(spec->keep, "wb") : NULL;
+    if (spec->keep && !s.keep) {
+        diag_error(diag, "R001", (Span){0}, "%s cannot be written", spec->keep);
+        return false;
+    }
     PoolSpec pool_spec = {.jobs = spec->jobs, .seconds = TASK_SECONDS, .work = work, .context = &s};
     Pool *pool = pool_open(&pool_spec);
     uint64_t next = 0;
@@ -199,5 +252,7 @@ bool rows_score(Arena *arena, const RowsScoreSpec *spec, RowsScores *scores, Dia
     }
     if (pool)
         pool_close(pool);
+    if (s.keep && fclose(s.keep))
+        ok = false;
     return ok;
 }

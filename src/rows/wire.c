@@ -38,6 +38,7 @@ static void put_json(const RowsSpec *spec, const Row *row, Buf *out)
     put_field(out, "error", str_from(row->error));
     put_field(out, "code", str_from(row->code));
     put_field(out, "verdict", str_from(row->verdict));
+    buf_puts(out, spec->brief ? "\"brief\": true, " : "");
     buf_puts(out, "\"messages\": [{\"role\": \"user\", \"content\": ");
     buf_json_str(out, row->prompt);
     buf_puts(out, "}, {\"role\": \"assistant\", \"content\": ");

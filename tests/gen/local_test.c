@@ -69,6 +69,31 @@ T_TEST(the_nearest_row_gets_sizes_and_type_of_the_question)
     arena_drop(&arena);
 }
 
+T_TEST(samples_of_a_file_are_given_in_their_order)
+{
+    Arena arena = {0};
+    open_dir(&arena);
+    Diag diag = diag_make(&arena, "rows", STR(""));
+    static const char drawn[] =
+        "{\"kind\": \"write\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}, "
+        "{\"role\": \"assistant\", \"content\": \"1\"}]}\n"
+        "{\"kind\": \"write\", \"messages\": [{\"role\": \"user\", \"content\": \"b\"}, "
+        "{\"role\": \"assistant\", \"content\": \"2\"}]}\n"
+        "{\"kind\": \"write\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}, "
+        "{\"role\": \"assistant\", \"content\": \"3\"}]}\n";
+    BaselineSpec spec = {write_file(&arena, "samples.jsonl", drawn), NULL, 1};
+    Generator g;
+    REQUIRE(samples_open(&arena, &spec, &g, &diag));
+    ChatAsk asks[] = {ask_of(&arena, "a", 0), ask_of(&arena, "a", 1), ask_of(&arena, "a", 2)};
+    ChatReply replies[3];
+    REQUIRE(g.ask(g.self, &arena, asks, 3, replies, &diag));
+    CHECK_EQ_SLICE(replies[0].choices.at[0].text, "1");
+    CHECK_EQ_SLICE(replies[1].choices.at[0].text, "3");
+    CHECK(!replies[2].choices.len && *replies[2].error);
+    close_dir(&arena);
+    arena_drop(&arena);
+}
+
 T_TEST(a_repair_is_asked_as_in_the_rows)
 {
     Arena arena = {0};

@@ -225,6 +225,37 @@ T_TEST(training_learns_a_pattern)
     close_dir(&arena, &dir);
 }
 
+static uint32_t cut_prompts;
+
+static void watch_learn(void *device, const int32_t *tokens, const int32_t *targets, float weight)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        cut_prompts += tokens[16 * i] != 1; /* 1 begins every row */
+    nn_device_cpu()->learn(device, tokens, targets, weight);
+}
+
+T_TEST(windows_begin_with_a_prompt)
+{
+    Arena arena = {0};
+    TempDir dir;
+    open_dir(&arena, &dir);
+    Diag diag = diag_make(&arena, "", STR(""));
+    NnData data = {arena_array(&arena, uint32_t, 401), 401};
+    for (uint32_t i = 0; i < 401; i++) { /* rows of five and of seven tokens, two of them asked */
+        uint32_t at = i % 12 < 5 ? i % 12 : i % 12 - 5;
+        data.tokens[i] = at < 2 ? (at + 1) | (uint32_t)NN_MASKED : at + 1;
+    }
+    NnModel model = first_model(&arena);
+    NnDevice watching = *nn_device_cpu();
+    watching.learn = watch_learn;
+    NnTraining t = small_training(&watching, &data, dir.path);
+    cut_prompts = 0;
+    REQUIRE(nn_train(&t, &model, &diag));
+    CHECK_EQ_INT(cut_prompts, 0);
+    nn_close(&model);
+    close_dir(&arena, &dir);
+}
+
 T_TEST(runs_that_cannot_be_are_refused)
 {
     Arena arena = {0};

@@ -19,7 +19,7 @@ static Fixture *open_fixture(RowsFamily family, uint64_t number)
 {
     static Fixture fixture;
     Fixture *f = &fixture;
-    PlanPoint point = {0, 4, 0};
+    PlanPoint point = {.parts = 4};
     bool differs;
     *f = (Fixture){.chip = npu_chip_find(STR("910B2")), .dice = {1, number, 0}};
     graph_eval_threads(1);

@@ -44,6 +44,29 @@ T_TEST(a_write_answer_is_read_as_a_craft_program)
     arena_drop(&arena);
 }
 
+T_TEST(a_brief_answer_is_a_schedule_and_a_program)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0;
+    maker.brief = true;
+    RowsMade made = rows_from(&arena, &maker, &number, 1u << ROWS_WRITE);
+    const Row *row = &made.rows.at[0];
+    CHECK(str_starts(row->answer, "axes "));
+    CHECK(str_find(row->prompt, STR("Write a Craft kernel for this task on 910B2.\n\n%0 = ")) == 0);
+    CHECK(str_find(row->answer, STR("predicted")) < 0);
+    arena_drop(&arena);
+}
+
+T_TEST(a_composition_has_no_sizes_and_no_element_types)
+{
+    uint64_t a = rows_composition(STR("%0 = input \"x\" f32[7,20]\nreturn %0\nassert x"));
+    uint64_t b = rows_composition(STR("%0 = input \"x\" bf16[128,9]\nreturn %0\n"));
+    uint64_t other = rows_composition(STR("%0 = input \"x\" f32[7,20,1]\nreturn %0\n"));
+    uint64_t value = rows_composition(STR("%1 = input \"x\" f32[7,20]\nreturn %0\n"));
+    CHECK(a == b && a != other && a != value);
+}
+
 T_TEST(rows_of_a_kind_do_not_depend_on_the_other_kinds)
 {
     Arena arena = {0};

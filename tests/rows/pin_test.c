@@ -8,7 +8,7 @@ static bool find_task(Arena *arena, RowsFamily family, bool pinned, RowsTask *ta
                       RowsProgram *program)
 {
     const NpuChip *chip = npu_chip_find(STR("910B2"));
-    PlanPoint point = {0, 4, 0};
+    PlanPoint point = {.parts = 4};
     bool differs;
     for (uint64_t number = 0; number < 400; number++)
         if (rows_draw(arena, 4, number, task, &differs) && task->family == family &&

@@ -36,5 +36,7 @@ bool ngram_open(Arena *arena, const BaselineSpec *spec, Generator *generator, Di
 /* Sample k is the answer to the k-th most similar question (runs of three words in common), with the sizes
  * and the element type of the question asked. */
 bool nearest_open(Arena *arena, const BaselineSpec *spec, Generator *generator, Diag *diag);
+/* Sample k is the k-th answer that the file has to the question. */
+bool samples_open(Arena *arena, const BaselineSpec *spec, Generator *generator, Diag *diag);
 
 #endif

@@ -3,9 +3,42 @@
 
 enum { MOST_MESSAGE = 900 };
 
+/* Products of sizes, which a small model cannot multiply: how far apart the elements of each axis lie, and
+ * how many rows there are up to each axis. */
+static void put_products(Shape shape, Buf *out)
+{
+    int64_t stride[GRAPH_MAX_RANK], rows = 1, step = 1;
+    if (shape.rank < 2)
+        return;
+    for (int i = shape.rank; i-- > 0; step *= shape.dim[i])
+        stride[i] = step;
+    buf_puts(out, " strides [");
+    for (int i = 0; i < shape.rank; i++)
+        buf_printf(out, "%s%lld", i ? "," : "", (long long)stride[i]);
+    buf_puts(out, "] rows [");
+    for (int i = 0; i < shape.rank; i++) {
+        rows *= shape.dim[i];
+        buf_printf(out, "%s%lld", i ? "," : "", (long long)rows);
+    }
+    buf_char(out, ']');
+}
+
+static void put_results(const Graph *graph, Buf *out)
+{
+    for (uint32_t i = 0; i < graph->outputs.len; i++) {
+        Shape shape = graph_value(graph, graph->outputs.at[i])->shape;
+        if (shape.rank < 2)
+            continue;
+        buf_printf(out, "output%u", i);
+        put_products(shape, out);
+        buf_char(out, '\n');
+    }
+}
+
 void prompt_rows_graph(const Graph *graph, Buf *out)
 {
     Buf all = {0};
+    uint32_t inputs = 0;
     graph_print(graph, &all);
     Str rest = buf_view(&all), line;
     while (str_next(&rest, '\n', &line) && !str_starts(line, "}") && !str_starts(line, "source")) {
@@ -13,9 +46,14 @@ void prompt_rows_graph(const Graph *graph, Buf *out)
         if (cut < 0)
             cut = str_find(line, STR(" source "));
         Str kept = cut < 0 ? line : str_slice(line, 0, (size_t)cut);
-        if (!str_starts(kept, "graph ") && !str_starts(kept, "  note"))
-            buf_printf(out, "%.*s\n", STR_ARG(str_trim(kept)));
+        if (!str_starts(kept, "graph ") && !str_starts(kept, "  note")) {
+            buf_str(out, str_trim(kept));
+            if (str_find(kept, STR(" = input ")) >= 0 && inputs < graph->inputs.len)
+                put_products(graph_value(graph, graph->inputs.at[inputs++])->shape, out);
+            buf_char(out, '\n');
+        }
     }
+    put_results(graph, out);
     buf_free(&all);
 }
 

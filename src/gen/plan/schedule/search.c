@@ -335,6 +335,59 @@ bool plan_nest_text(Arena *arena, const Graph *graph, const NpuChip *chip, const
     return ok;
 }
 
+/* ---- round tiles ---- */
+
+enum { LEAST_LANES = 8, LEAST_HALVED = 64 };
+
+static int64_t power_of_two(int64_t least)
+{
+    int64_t n = 1;
+    while (n < least)
+        n *= 2;
+    return n;
+}
+
+/* The power of two that holds the axis, or the largest one that is no more than the tile. */
+static void round_tile(const Nest *nest, BandTile *t, int64_t least)
+{
+    if (!t->axis)
+        return;
+    int64_t size = nest->axes.at[t->axis].size, n = power_of_two(t->tile);
+    t->tile = t->tile >= size ? power_of_two(size) : n > t->tile ? n / 2 : n;
+    t->tile = t->tile < least ? least : t->tile;
+}
+
+static void round_tiles(const Nest *nest, Schedule *s)
+{
+    for (uint32_t i = 0; i < s->bands.len; i++) {
+        round_tile(nest, &s->bands.at[i].lanes, LEAST_LANES);
+        round_tile(nest, &s->bands.at[i].rows, 1);
+    }
+}
+
+/* Tiles of half the size: rows, then lanes. Nothing that is whole is cut. */
+static void halve_tiles(Schedule *s)
+{
+    for (uint32_t i = 0; i < s->bands.len; i++) {
+        BandTile *rows = &s->bands.at[i].rows, *lanes = &s->bands.at[i].lanes;
+        if (rows->axis && !rows->whole && rows->tile > 1)
+            rows->tile /= 2;
+        else if (lanes->tile > LEAST_HALVED && !lanes->whole)
+            lanes->tile /= 2;
+    }
+}
+
+/* What fits was found; now half of it, in round numbers. */
+static bool build_rounded(const BuildTask *task, PlanBuilt *built, Diag *diag)
+{
+    round_tiles(built->nest, &built->schedule);
+    halve_tiles(&built->schedule);
+    if (!build_fit(task, &built->schedule, &built->plan, diag))
+        return false;
+    round_tiles(built->nest, &built->schedule);
+    return build_fit(task, &built->schedule, &built->plan, diag);
+}
+
 bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const PlanPoint *point,
                   const char *name, PlanBuilt *built, Diag *diag)
 {
@@ -364,7 +417,8 @@ bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const P
         Diag quiet = diag_make(arena, diag->file, diag->source);
         *built = (PlanBuilt){.nest = s.task.nest, .schedule = schedule_copy(arena, &wanted)};
         built->schedule.inside = inside;
-        if (build_fit(&s.task, &built->schedule, &built->plan, &quiet))
+        if (build_fit(&s.task, &built->schedule, &built->plan, &quiet) &&
+            (!point->rounded || build_rounded(&s.task, built, &quiet)))
             return true;
         if (!inside)
             *diag = quiet;

@@ -34,6 +34,7 @@ typedef struct PlanPoint {
     uint32_t roles;   /* of every band: 0 those of least analytic cost, 1 the next ones, ... */
     int64_t parts;    /* pieces of work for each core, about */
     uint32_t smaller; /* tiles are reduced by a quarter so many times */
+    bool rounded; /* tiles are powers of two, at most half of what fits, not fitted to the byte */
 } PlanPoint;
 
 enum { PLAN_POINT_ROLES = 8 };
