@@ -536,19 +536,21 @@ static const char *stage_operators(Arena *arena, const ChainStage *stage)
     return text;
 }
 
-/* What a strategy says of itself; what it says of other sizes is left out. */
+static void put_comments(const char *text, Buf *out)
+{
+    Str rest = str_from(text), line;
+    while (str_next(&rest, '\n', &line))
+        if (line.len)
+            buf_printf(out, "#    %.*s\n", STR_ARG(line));
+}
+
 static void put_stage_reasons(Arena *arena, const ChainStage *stage, uint32_t number, Buf *out)
 {
-    Str rest = stage->plan.craft, line;
+    const Plan *plan = &stage->plan;
     buf_printf(out, "# %u. %s: strategy %s.\n", number + 1, stage_operators(arena, stage),
-               stage->plan.strategy);
-    while (str_next(&rest, '\n', &line) && str_starts(line, "#")) {
-        if (str_starts(line, "# Least") || str_starts(line, "# If") ||
-            str_starts(line, "# Otherwise") || str_starts(line, "# Tiles"))
-            break;
-        if (!str_starts(line, "# Planned by"))
-            buf_printf(out, "#    %.*s\n", STR_ARG(str_trim(str_slice(line, 1, line.len))));
-    }
+               plan->strategy);
+    put_comments(plan->reason, out);
+    put_comments(plan->schedule, out);
 }
 
 static bool any_varies(const Join *j)

@@ -295,7 +295,11 @@ static bool finish_plan(Job *job, const Strategy *strategy, const char *name, Pl
                    fit.crowded ? "one kernel would read or write more than 8 tensors at once"
                                : "what one kernel holds at once does not fit on chip");
     const Writer *w = job->parts.at[0].w;
-    *plan = (Plan){.strategy = strategy->name, .name = name, .tile = tile, .craft = text};
+    *plan = (Plan){.strategy = strategy->name,
+                   .reason = strategy->reason,
+                   .name = name,
+                   .tile = tile,
+                   .craft = text};
     for (uint32_t i = 0; i < w->operands.len; i++)
         vec_push(job->arena, &plan->operands, w->operands.at[i]);
     for (uint32_t i = 0; i < job->parts.len; i++)

@@ -36,6 +36,7 @@ typedef struct PlanStage {
 
 typedef struct Plan {
     const char *strategy;
+    const char *reason;   /* of the strategy, one sentence; NULL: none */
     const char *schedule; /* its text (schedule/text.c); NULL: a strategy wrote the program */
     const char *name;     /* of the operator */
     Str craft;            /* the program */
