@@ -44,6 +44,41 @@ static void set_attributes(EvalJudge *j, const IrProgram *p, EvalCraft *craft, N
     craft->settings = settings;
 }
 
+/* A choice decides how, never what: whoever tunes the program may take any of its values. Those that do not fit
+ * these sizes say nothing. */
+static void judge_choice(EvalJudge *j, const EvalCraft *craft, const char *name, int64_t value)
+{
+    EvalCraft other = *craft;
+    EvalConfig config = *j->config;
+    Verdict aside = verdict_make();
+    Diag quiet = diag_make(j->arena, craft->file, craft->text);
+    EvalSetting *settings = arena_array(j->arena, EvalSetting, craft->setting_count + 1);
+    for (uint32_t i = 0; i < craft->setting_count; i++)
+        settings[i] = craft->settings[i];
+    settings[other.setting_count++] = (EvalSetting){name, (double)value};
+    other.settings = settings;
+    config.trace = config.explain = config.costs = NULL;
+    eval_craft(j->arena, &other, j->ref, &config, &aside, &quiet);
+    if (aside.status == VERDICT_WRONG || aside.status == VERDICT_NOT_COMPUTED)
+        eval_judge_fail(
+            j, aside.status, aside.stage,
+            str_format(j->arena, "with %s = %lld: %s", name, (long long)value, aside.reason));
+}
+
+static void judge_choices(EvalJudge *j, const IrProgram *p, const EvalCraft *craft)
+{
+    enum { MOST = 6 };
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < p->vars.len; i++) {
+        const IrVar *v = &p->vars.at[i];
+        for (uint32_t k = 1; v->kind == IR_VAR_CHOICE && k < v->choices.len && tried < MOST; k++)
+            if (j->verdict->status == VERDICT_OK && ++tried)
+                judge_choice(j, craft, v->name, v->choices.at[k]);
+    }
+    if (j->verdict->status != VERDICT_OK)
+        j->verdict->correct = VERDICT_NO;
+}
+
 static bool judge_craft(EvalJudge *j)
 {
     const EvalCandidate *c = j->candidate;
@@ -62,7 +97,9 @@ static bool judge_craft(EvalJudge *j)
         NameList attrs = {0};
         set_attributes(j, p, &craft, &attrs);
         eval_narrow(j, &attrs, &narrow);
-        eval_craft(j->arena, &craft, j->ref, j->config, j->verdict, &said);
+        if (eval_craft(j->arena, &craft, j->ref, j->config, j->verdict, &said) &&
+            j->config->all_choices)
+            judge_choices(j, p, &craft);
         eval_narrow_end(j, &narrow);
         own = said;
     }

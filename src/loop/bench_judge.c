@@ -151,6 +151,7 @@ void judge_case(Judging *j, const CaseSpec *c)
                          .no_proofs = spec->no_proofs,
                          .kept = j->kept,
                          .seen = eval_seen_make(j->arena),
+                         .all_choices = first,
                          .trace = spec->trace && first ? &picture : NULL};
     const CaseReady *ready = case_ready(j->cache, spec, j->task, c);
     if (ready->status != VERDICT_OK) {
