@@ -3,6 +3,7 @@
 
 #include "craft/craft.h"
 #include "eval/bound.h"
+#include "base/hash.h"
 #include "eval/candidate_int.h"
 #include "eval/eval_int.h"
 #include <math.h>
@@ -65,15 +66,14 @@ static void judge_choice(EvalJudge *j, const EvalCraft *craft, const char *name,
             str_format(j->arena, "with %s = %lld: %s", name, (long long)value, aside.reason));
 }
 
+/* One other value of each choice, drawn by the text. */
 static void judge_choices(EvalJudge *j, const IrProgram *p, const EvalCraft *craft)
 {
-    enum { MOST = 6 };
-    uint32_t tried = 0;
-    for (uint32_t i = 0; i < p->vars.len; i++) {
+    uint64_t drawn = hash64(craft->text.at, craft->text.len);
+    for (uint32_t i = 0; i < p->vars.len && j->verdict->status == VERDICT_OK; i++) {
         const IrVar *v = &p->vars.at[i];
-        for (uint32_t k = 1; v->kind == IR_VAR_CHOICE && k < v->choices.len && tried < MOST; k++)
-            if (j->verdict->status == VERDICT_OK && ++tried)
-                judge_choice(j, craft, v->name, v->choices.at[k]);
+        if (v->kind == IR_VAR_CHOICE && v->choices.len > 1)
+            judge_choice(j, craft, v->name, v->choices.at[1 + drawn % (v->choices.len - 1)]);
     }
     if (j->verdict->status != VERDICT_OK)
         j->verdict->correct = VERDICT_NO;

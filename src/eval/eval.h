@@ -113,12 +113,11 @@ typedef struct EvalConfig {
     /* Forms other than Craft: nothing is computed or compared. The reference has a graph and a model file
      * only; bounds, hazards, what is read and written, and the time are as with values. */
     bool no_values;
-    bool
-        all_choices; /* Craft: other values of choose() are run too, and must give the same result */
-    double seconds;  /* time limit of one launch; 0: 60 */
-    Buf *trace;      /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
-    Buf *explain;    /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
-    Buf *costs;      /* EVAL_TWIN: gets what every source line cost (sim/cycle.h); NULL: none */
+    bool all_choices; /* Craft: another value of each choose() is run too, and must be as right */
+    double seconds;   /* time limit of one launch; 0: 60 */
+    Buf *trace;       /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */
+    Buf *explain;     /* EVAL_TWIN: gets where the time of each launch goes; NULL: nobody asks */
+    Buf *costs;       /* EVAL_TWIN: gets what every source line cost (sim/cycle.h); NULL: none */
 } EvalConfig;
 
 /* Fills the verdict; `diag` gets what the checker and the compilers say. True when it is ok. */
