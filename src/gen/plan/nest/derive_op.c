@@ -7,7 +7,7 @@
 
 enum {
     EXACT_INT = 1 << 24,  /* f32 holds every integer up to it */
-    MOST_SEARCHED = 8192, /* elements of which one is picked by comparing all places */
+    MOST_SEARCHED = 1024, /* elements of which one is picked by comparing all places */
     MOST_PICKED = 4,      /* maps between an element that is picked and what is read for it */
     MOST_TURNS = 8        /* of finding the largest of what is left */
 };
