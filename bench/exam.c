@@ -26,6 +26,8 @@ enum { MOST_ARGS = 96, WORST = 10 };
 
 typedef struct ExamRow {
     const char *id, *op, *kase, *class, *pair, *chip, *kernel, *args;
+    const char *time; /* "task": with dispatch; "core": the cores' own time */
+    const char *edit; /* a sed command that makes this row's variant of the text; "-": none */
     double measured, predicted; /* us; predicted 0: not run */
     double seconds;             /* to run it here */
     const char *why;            /* not run: why */
@@ -98,7 +100,9 @@ static bool read_rows(Exam *e)
         r.pair = next_field(&e->arena, &line);
         r.chip = next_field(&e->arena, &line);
         r.measured = strtod(next_field(&e->arena, &line), NULL);
+        r.time = next_field(&e->arena, &line);
         r.kernel = next_field(&e->arena, &line);
+        r.edit = next_field(&e->arena, &line);
         r.args = next_field(&e->arena, &line);
         r.test = is_test(e, split, r.op);
         bool wanted = !e->role || !strcmp(e->role, r.test ? "test" : "training");
@@ -118,32 +122,96 @@ static bool shell(Exam *e, const char *command)
            result.end == PROC_EXITED && result.status == 0;
 }
 
-/* Tiling functions of later chips are named by the host code and never called here. */
+/* Functions that host code names and that are never called here (tiling for other chips), or that no public repository
+ * has (tiling by the older compiler: a row that needs it is refused). */
 static const char absent_functions[] =
     "#include \"log/log.h\"\n"
+    "#define ABSENT __attribute__((weak))\n"
     "namespace optiling {\n"
-    "__attribute__((weak)) ge::graphStatus Tiling4GroupNormSiluRegBase(gert::TilingContext *)\n"
+    "ABSENT ge::graphStatus Tiling4GroupNormSiluRegBase(gert::TilingContext *)\n"
     "{ return ge::GRAPH_FAILED; }\n"
-    "}\n";
+    "ABSENT bool IsSocVersionArch20Pertoken(const gert::TilingContext *) { return false; }\n"
+    "}\n"
+    "namespace Ops { namespace NN {\n"
+    "ABSENT uint32_t MurmurHash(const void *bytes, uint32_t n, uint32_t seed)\n"
+    "{\n"
+    "    uint32_t hash = 2166136261u ^ seed;\n"
+    "    for (uint32_t i = 0; i < n; i++)\n"
+    "        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;\n"
+    "    return hash;\n"
+    "}\n"
+    "} }\n"
+    "#if __has_include(\"op_cache_tiling.h\")\n"
+    "#include \"op_cache_tiling.h\"\n"
+    "namespace optiling {\n"
+    "ABSENT bool TilingPrepareForOpCache(gert::TilingContext *) { return true; }\n"
+    "ABSENT bool TilingPrepareForOpCache(gert::TilingParseContext *) { return true; }\n"
+    "ABSENT bool GenTiling(const std::string &, const BatchmatmulCompileParas &,\n"
+    "                      BatchmatmulRunParas &, CacheTilingData &, gert::TilingContext *)\n"
+    "{ return false; }\n"
+    "ABSENT bool CheckSupportConditionQbmm(QbmmType, QuantBatchMatmulRunParas &, uint64_t, bool)\n"
+    "{ return false; }\n"
+    "}\n"
+    "#endif\n";
 
-static const char *stage_project(Exam *e, const char *from)
+/* The folder of a project's copies: one for each edit, beside links to the operators that it includes by relative paths. */
+static const char *stage_folder(Exam *e, const char *from, const char *edit)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *at = edit; at && *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    const char *up = str_dup(&e->arena, path_base(path_dir(&e->arena, from)));
+    const char *name = edit ? str_format(&e->arena, "%s-%08x", up, hash) : up;
+    return path_join(&e->arena, e->stage, name);
+}
+
+static const char *stage_project(Exam *e, const char *from, const char *edit)
 {
     const char *name = str_dup(&e->arena, path_base(from));
-    const char *to = path_join(&e->arena, e->stage, name);
-    if (file_exists(to))
+    const char *folder = stage_folder(e, from, edit);
+    const char *to = path_join(&e->arena, folder, name);
+    if (file_exists(path_join(&e->arena, to, "op_host/exam_absent.cpp")))
         return to;
+    const char *up = path_dir(&e->arena, from);
     const char *command = str_format(
         &e->arena,
+        "mkdir -p '%s' && cd '%s' && "
+        "for s in '%s'/*/; do b=$(basename $s); test -e $b || ln -s ${s%%/} $b; done && rm -rf "
+        "'%s' && "
         "mkdir -p '%s/op_graph' && cp -r '%s/op_host' '%s/op_kernel' '%s/' && cd '%s' && "
+        "ln -s '%s/../common/inc/op_kernel' inc && "
         "rm -rf op_host/config op_host/op_api && touch op_graph/%s_proto.h && "
         "find . -name '*arch35*.cpp' -delete && find . -path '*arch35*' -name '*.cpp' -delete && "
+        "find . -path '*arch20*' -name '*.cpp' -delete && "
         "find . -name '*_apt.*' -delete && find . -name '*regbase*.cpp' -delete && "
-        "find op_host -name '*infershape*' -delete",
-        to, from, from, to, to, name);
+        "find op_host -name '*infershape*' -delete && "
+        /* classes of another chip that the list for this one names */
+        "find op_host -name '*.cpp' -exec sed -i -e "
+        "'/REGISTER_TILING_TEMPLATE(.*PpMatmulInt8Tiling/d' "
+        "-e 's/return QuantBatchMatmulPertokenArch20(context).DoTiling()/return ge::GRAPH_FAILED/' "
+        "{} +",
+        folder, folder, up, name, to, from, from, to, to, up, name);
+    if (edit)
+        command = str_format(&e->arena, "%s && find . -type f -exec sed -i '%s' {} +", command,
+                             edit);
     Str absent = {.at = absent_functions, .len = sizeof absent_functions - 1};
     bool ok = shell(e, command) &&
               file_write(path_join(&e->arena, to, "op_host/exam_absent.cpp"), absent, &e->diag);
     return ok ? to : NULL;
+}
+
+/* A copy of an example's file beside its headers, with a line of it changed. */
+static const char *stage_example(Exam *e, const char *from, const char *edit)
+{
+    const char *folder = stage_folder(e, from, edit);
+    const char *to = path_join(&e->arena, folder, str_dup(&e->arena, path_base(from)));
+    if (file_exists(to))
+        return to;
+    const char *command = str_format(
+        &e->arena,
+        "mkdir -p '%s' && cp '%s'/*.h '%s/' && sed '%s' '%s' > '%s.new' && mv '%s.new' '%s'",
+        folder, path_dir(&e->arena, from), folder, edit, from, to, to, to);
+    return shell(e, command) ? to : NULL;
 }
 
 /* --- integers that decide what a kernel does --- */
@@ -233,10 +301,20 @@ static uint32_t add_words(Exam *e, const char **argv, uint32_t n, const char *wo
     return n;
 }
 
-static double predicted_of(Str json)
+static double number_of(Str json, Str key)
 {
-    int64_t at = str_find(json, STR("\"predicted_us\": "));
-    return at < 0 ? 0 : strtod(json.at + at + 16, NULL);
+    int64_t at = str_find(json, key);
+    return at < 0 ? 0 : strtod(json.at + at + key.len, NULL);
+}
+
+/* What the row was measured as: the whole task, or the slowest core alone from its first instruction on. */
+static double predicted_of(const ExamRow *r, Str json)
+{
+    if (strcmp(r->time, "core") != 0)
+        return number_of(json, STR("\"predicted_us\": "));
+    const NpuChip *chip = npu_chip_find(str_from(r->chip));
+    double cycles = number_of(json, STR("\"cycles\": "));
+    return chip && cycles > 0 ? (cycles + npu_constants[NPU_C_PROLOGUE].value) / chip->mhz : 0;
 }
 
 static const char *first_line(Exam *e, Str text)
@@ -255,11 +333,24 @@ static bool failed_before(const Exam *e, ExamRow *r)
     return r->why;
 }
 
+/* The headers that stand in for the vendor's, then those of the operator's own repository. */
+static const char *vendor_includes(Exam *e, const char *path, const char *project)
+{
+    const char *repository = path_dir(&e->arena, path_dir(&e->arena, path));
+    const char *beside = path_dir(&e->arena, project);
+    return str_format(&e->arena, "-I %s/bench/exam/include -I %s -I %s -I %s/common/inc/op_host",
+                      e->cwd, beside, repository, repository);
+}
+
 static void run_row(Exam *e, ExamRow *r)
 {
     const char *path = path_join(&e->arena, e->clones, r->kernel);
     if (!*r->args) {
         r->why = "its host code is not taken by the twin";
+        return;
+    }
+    if (r->args[0] == '!') {
+        r->why = r->args + 1;
         return;
     }
     if (!file_exists(path)) {
@@ -271,7 +362,10 @@ static void run_row(Exam *e, ExamRow *r)
     const char *argv[MOST_ARGS + 1] = {e->acraft, "run"};
     uint32_t n = 2;
     bool vendor = file_is_dir(path) && !strncmp(r->kernel, "ops-", 4);
-    const char *project = vendor ? stage_project(e, path) : path;
+    const char *edit = *r->edit == '-' ? NULL : r->edit;
+    const char *project = vendor ? stage_project(e, path, edit)
+                          : edit ? stage_example(e, path, edit)
+                                 : path;
     if (!project) {
         r->why = "could not be copied";
         return;
@@ -279,14 +373,14 @@ static void run_row(Exam *e, ExamRow *r)
     argv[n++] = project;
     n = add_words(e, argv, n, r->args);
     if (vendor)
-        n = add_words(e, argv, n, str_format(&e->arena, "-I %s/bench/exam/include", e->cwd));
+        n = add_words(e, argv, n, vendor_includes(e, path, project));
     n = add_words(e, argv, n, str_format(&e->arena, "--chip %s --time-only --json", r->chip));
     n = add_words(e, argv, n, "--seconds 200 --trust");
     argv[n] = NULL;
     ProcResult result;
     if (!proc_run(&e->arena, &(ProcSpec){.argv = argv, .seconds = 260}, &result, &e->diag))
         r->why = "acraft was not started";
-    else if ((r->predicted = predicted_of(result.out)) <= 0)
+    else if ((r->predicted = predicted_of(r, result.out)) <= 0)
         r->why = first_line(e, result.err.len ? result.err : result.out);
     r->seconds = result.seconds;
 }
@@ -393,7 +487,12 @@ static void print_interval(const Exam *e, const char *name, Chooses *chooses, do
 
 static bool is_cube(const ExamRow *r, const char *what)
 {
-    return !strcmp(r->class, "cube") && what;
+    return (!strcmp(r->class, "cube") || !strcmp(r->class, "matmul-class")) && what;
+}
+
+static bool is_mixed(const ExamRow *r, const char *what)
+{
+    return !strcmp(r->class, "mixed") && what;
 }
 
 static void print_intervals(const Exam *e)
@@ -403,6 +502,7 @@ static void print_intervals(const Exam *e)
     print_interval(e, "vector", is_vector, 10, 30);
     print_interval(e, "vector", is_vector, 30, INFINITY);
     print_interval(e, "cube", is_cube, 0, INFINITY);
+    print_interval(e, "mixed", is_mixed, 0, INFINITY);
 }
 
 /* Steps of a tuning: does the model say of two which is faster, as the board did? */

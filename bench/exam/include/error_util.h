@@ -1,4 +1,4 @@
-/* Stands in for the header of this name; see log/log.h. */
+/* Stands in for the header of this name, which the vendor's operators include on the host. */
 #pragma once
 #include "log/log.h"
 #define CUBE_INNER_ERR_REPORT(...) ((void)0)
@@ -14,3 +14,4 @@
             action;                                                                                \
         }                                                                                          \
     } while (0)
+#define OPS_CHECK_NULL_WITH_CONTEXT(context, pointer) OP_CHECK_NULL_WITH_CONTEXT(context, pointer)

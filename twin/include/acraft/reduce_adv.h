@@ -104,13 +104,25 @@ inline void rows(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t 
     acraft::sync_inside(HardEvent::S_V, s);
 }
 
+/* m rows of n from m blocks, by Copy with block stride 0. In Counter mode one Copy does it on the device; here
+ * that is a record a row, so that tall tiles go column by column instead. */
+template <typename T>
+inline void fill_rows(const LocalTensor<T> &dst, const LocalTensor<T> &spread, uint32_t m, uint32_t n, const acraft::Site &s)
+{
+    constexpr uint32_t block = acraft::per_block<T>(), lanes = acraft::per_repeat<T>();
+    CopyRepeatParams steps(1, 0, uint16_t(n / block), 1);
+    if (m <= (n + lanes - 1) / lanes) return acraft_copy::put(dst, spread, acraft::Mask{n, 0, true}, m, steps, s);
+    for (uint32_t c = 0; c < n; c += lanes)
+        acraft_copy::put(dst[c], spread, acraft::mask_first(n - c < lanes ? n - c : lanes), m, steps, s);
+}
+
 /* [m, 1] -> [m, n]: each element fills a row. Eight at a time by Brcb into scratch, then copied with
  * repeat stride 0 where rows are whole blocks; otherwise Duplicate of the scalar. */
 template <typename T>
 inline void columns(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &tmp, uint32_t m, uint32_t n,
                     const acraft::Site &s)
 {
-    constexpr uint32_t block = acraft::per_block<T>(), lanes = acraft::per_repeat<T>();
+    constexpr uint32_t block = acraft::per_block<T>();
     LocalTensor<T> spread = tmp.template ReinterpretCast<T>();
     uint32_t room = spread.GetSize() / (8 * block) * 8;
     if (n % block == 0 && n / block <= 4095 && room >= 8) {
@@ -121,11 +133,7 @@ inline void columns(const LocalTensor<T> &dst, const LocalTensor<T> &src, const 
             acraft::put_barrier(NPU_PIPE_V, s);
             for (uint32_t r = 0; r < part; r += 255) {
                 uint32_t some = part - r < 255 ? part - r : 255;
-                for (uint32_t c = 0; c < n; c += lanes) {
-                    uint32_t width = n - c < lanes ? n - c : lanes;
-                    acraft_copy::put(dst[(at + r) * n + c], spread[r * block], acraft::mask_first(width), some,
-                                     CopyRepeatParams(1, 0, uint16_t(n / block), 1), s);
-                }
+                fill_rows(dst[(at + r) * n], spread[r * block], some, n, s);
             }
             acraft::put_barrier(NPU_PIPE_V, s);
         }

@@ -32,6 +32,9 @@ private:
 
 /* ---- between cores ---- */
 
+/* The flags that SyncAll uses; kernels that synchronise by hand name them, too. */
+constexpr uint16_t SYNC_AIC_FLAG = 11, SYNC_AIV_FLAG = 12, SYNC_AIC_AIV_FLAG = 13, SYNC_AIV_ONLY_ALL = 14;
+
 template <uint8_t modeId, pipe_t pipe> inline void CrossCoreSetFlag(uint16_t flagId, ACRAFT_SITE)
 {
     Record &r = acraft::put(NPU_CROSS_SET, acraft::pipe_of(pipe), site);
@@ -44,6 +47,10 @@ template <uint8_t modeId = 0, pipe_t pipe = PIPE_S> inline void CrossCoreWaitFla
     r.mode = modeId;
     r.n[0] = flagId;
 }
+
+/* Older names of the same between a cube core and its vector cores. */
+template <pipe_t pipe> inline void NotifyEvent(uint16_t flagId, ACRAFT_SITE) { CrossCoreSetFlag<2, pipe>(flagId, site); }
+inline void WaitEvent(uint16_t flagId, ACRAFT_SITE) { CrossCoreWaitFlag(flagId, site); }
 
 template <bool isAIVOnly = true> inline void SyncAll(ACRAFT_SITE)
 {
@@ -312,6 +319,8 @@ struct AscendCUtils {
     }
     template <typename T> static void ResetMask(ACRAFT_SITE) { AscendC::ResetMask(site); }
     static void ResetMask(ACRAFT_SITE) { AscendC::ResetMask(site); }
+    template <typename T = void> static void SetMaskCount(ACRAFT_SITE) { AscendC::SetMaskCount(site); }
+    template <typename T = void> static void SetMaskNorm(ACRAFT_SITE) { AscendC::SetMaskNorm(site); }
     /* 1: infinities and NaN stay, as everywhere here; 0: results saturate. */
     static void SetOverflow(uint64_t keep, ACRAFT_SITE) { acraft::put_register(REC_REG_SATURATE, keep != 1, site); }
     static int32_t GetC0Size() { return ONE_BLK_SIZE; }

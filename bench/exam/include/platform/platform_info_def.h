@@ -1,3 +1,3 @@
-/* Stands in for the header of this name; see log/log.h. */
+/* Stands in for the header of this name, which the vendor's operators include on the host. */
 #pragma once
 #include "log/log.h"

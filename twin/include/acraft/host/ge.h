@@ -37,6 +37,13 @@
 #undef FORMAT_NHWC
 #undef FORMAT_ND
 #undef FORMAT_NC1HWC0
+#undef FORMAT_FRACTAL_Z
+#undef FORMAT_NDHWC
+#undef FORMAT_FRACTAL_ZZ
+#undef FORMAT_FRACTAL_NZ
+#undef FORMAT_NCDHW
+#undef FORMAT_NDC1HWC0
+#undef FORMAT_FRACTAL_Z_3D
 #endif
 
 namespace ge {
