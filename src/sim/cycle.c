@@ -172,6 +172,9 @@ static void tell(const Cycle *c, const CycleEvent *event)
         c->sink(c->sink_context, event);
 }
 
+/* What is left of an instruction's head after it has waited in the queue of its pipe: it is decoded meanwhile. */
+static double head_left(double head, double waited) { return later(head - waited, 0); }
+
 static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
 {
     CycleCore *core = &c->core[index];
@@ -179,13 +182,13 @@ static void run_on_pipe(Cycle *c, uint32_t index, const Record *r)
     const SimTouched *t = sim_touched(c->sim, &c->sim->core[index], r);
     if (p == NPU_PIPE_V && depends(core, t))
         pipe_barrier(core, p);
-    core->scalar += cost_constant(NPU_C_ISSUE);
+    core->scalar += cost_constant(p == NPU_PIPE_V ? NPU_C_VECTOR_CALL : NPU_C_ISSUE);
     uint32_t slot = core->given[p]++ % DEPTH;
     core->scalar = later(core->scalar, core->start[p][slot]); /* a full queue stalls the issue */
     double start = later(later(core->scalar, core->ready[p]), core->gate[p].until), waited;
     CycleWait why = note_wait(core, p, start, &waited);
     InstructionCost cost = cost_of(c, index, r, t, start);
-    double head = start >= core->done[p] ? cost.head : 0;
+    double head = start >= core->done[p] ? head_left(cost.head, start - core->scalar) : 0;
     core->start[p][slot] = start;
     core->ready[p] = start + head + cost.work;
     double end = later(core->ready[p] + cost.tail, core->done[p]);

@@ -227,7 +227,9 @@ static void advise_copies(Advising *a)
     const CycleLine *line = smallest_copies(a);
     if (r->small_us[p] <= 0 || !line)
         return;
-    advise(a, r->small_us[p],
+    /* Every tile waits for flags of the others: fewer tiles, fewer waits. */
+    double flags = r->flag_us[NPU_PIPE_MTE2][NPU_PIPE_V] + r->flag_us[NPU_PIPE_MTE2][NPU_PIPE_MTE3];
+    advise(a, r->small_us[p] + (r->small_us[p] > 0.04 * a->total ? flags : 0),
            str_format(a->arena,
                       "Small copies: %llu copies of %.0f bytes on average (%s:%u); one takes %.0f "
                       "cycles to start, however little it moves. Copy more at a time: at least "
