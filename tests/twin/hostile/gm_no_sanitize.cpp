@@ -1,5 +1,5 @@
 // Reads GM with the compiler's calls switched off.
-// want: crashed touched memory
+// want: not-compiled no_sanitize
 #include "kernel_operator.h"
 __attribute__((no_sanitize("coverage", "address", "kernel-address", "thread"), noinline)) static float
 peek(GM_ADDR x, int i)
