@@ -266,6 +266,8 @@ static bool write_project(Arena *arena, const MakeSpec *spec, MakeMade *made, ui
         for (uint32_t i = 0; i < written[m].verdicts.len; i++)
             vec_push(arena, &files.verdicts, &written[m].verdicts.at[i]);
     files.forms = written ? &written[0].forms.files : NULL;
+    files.graph = written ? NULL : result->task->graph;
+    files.source = spec->source;
     return make_write(arena, &files, dir, diag);
 }
 

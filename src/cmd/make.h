@@ -24,6 +24,9 @@ typedef struct MakeFiles {
     const EmitFiles *forms; /* all forms, as they were judged; NULL: the project alone is written */
     const char *type;       /* of the operator, where the task names it; NULL: from its name */
     MakeSamples samples;    /* cases to store */
+    const Graph *
+        graph; /* where the project alone is written: of the task, for its PyTorch module; NULL: none */
+    Str source; /* of the model file, with the graph */
 } MakeFiles;
 
 /* The operator project, the Craft program, verdicts.jsonl, report.html, trace.json. The same input

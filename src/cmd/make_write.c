@@ -208,6 +208,9 @@ bool make_write(Arena *arena, const MakeFiles *made, const char *dir, Diag *diag
     EmitFiles files = {0};
     if (!target || !lower_all(arena, file, made->craft, made->chip, &in, diag))
         return false;
+    Diag quiet = diag_make(arena, file, made->craft);
+    if (made->graph)
+        in.model = eval_model_text(arena, in.variants.at[0]->ir, made->graph, made->source, &quiet);
     for (uint32_t i = 0; made->forms && i < made->forms->len; i++)
         vec_push(arena, &files, made->forms->at[i]);
     if (!made->forms && !target->emit(arena, &in, &files, diag))

@@ -131,7 +131,7 @@ static bool declares(Str before)
 /* Attributes that keep a compiler from watching a function. */
 static bool is_unwatched(Str name)
 {
-    return str_find(name, STR("no_sanitize")) >= 0 ||
+    return str_find(name, STR("no_sanitize")) >= 0 || str_find(name, STR("sancov")) >= 0 ||
            str_find(name, STR("disable_sanitizer_instrumentation")) >= 0;
 }
 

@@ -52,8 +52,12 @@ static bool read_head(Image *image)
            image->head.e_shentsize == sizeof(Elf64_Shdr) && image->head.e_shnum > 0;
 }
 
-/* Variables of the headers have our name in theirs, which no text may have. */
-static bool is_ours(Str name) { return str_find(name, STR("acraft")) >= 0; }
+/* Variables of the headers have our name in theirs, tables of the compiler's watching its own; no text may have
+ * either (names.c). */
+static bool is_ours(Str name)
+{
+    return str_find(name, STR("acraft")) >= 0 || str_starts(name, "__sancov");
+}
 
 /* The last name inside a mangled one: `calls` of _ZZN1K7ProcessEvE5calls. */
 static const char *plain_name(Arena *arena, Str name)

@@ -47,7 +47,8 @@ T_TEST(plan_elementwise_chain_is_one_flat_pass)
         g, (NodeSpec){.op = OP_BINARY, .kind = BINARY_mul, .n_in = 2, .in = (ValueId[]){e, x}},
         &diag);
     vec_push(&arena, &g->outputs, y);
-    Plan plan = plan_of(&arena, g, &diag);
+    Plan plan = {0};
+    REQUIRE(plan_prims(&arena, g, npu_chip_find(STR("910B2")), 0, "chain", &plan, &diag));
     CHECK_EQ_STR(plan.strategy, "map");
     CHECK_EQ_INT(plan.operands.len, 2);
     CHECK(str_find(plan.craft, STR("for t in tiles(part, tile):")) > 0);
