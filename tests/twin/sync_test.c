@@ -76,31 +76,37 @@ T_TEST(sync_all_orders_the_blocks)
     }
 }
 
+/* Both vector cores of each cube core tell it that they have stored, and go on when it answers. */
+#define TALK(SET, WAIT)                                                                 \
+    HEAD PUT "extern \"C\" __global__ __aicore__ void k(GM_ADDR y)\n{\n"                \
+             "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);\n"                 \
+             "    TPipe pipe;\n"                                                        \
+             "    if ASCEND_IS_AIV {\n"                                                 \
+             "        put(pipe, y, GetBlockIdx() * 64, 10 + GetBlockIdx());\n"          \
+             "        " SET "PIPE_MTE3>(3);\n"                                          \
+             "        " WAIT "4);\n"                                                    \
+             "        put(pipe, y, 1024 + GetBlockIdx() * 64, GetSubBlockIdx() + 5);\n" \
+             "    }\n"                                                                  \
+             "    if ASCEND_IS_AIC {\n"                                                 \
+             "        " WAIT "3);\n"                                                    \
+             "        " SET "PIPE_FIX>(4);\n"                                           \
+             "    }\n"                                                                  \
+             "}\n"
+
 T_TEST(cube_and_vector_cores_talk_by_flags)
 {
-    static const char text[] = HEAD PUT
-        "extern \"C\" __global__ __aicore__ void k(GM_ADDR y)\n{\n"
-        "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);\n"
-        "    TPipe pipe;\n"
-        "    if ASCEND_IS_AIV {\n"
-        "        put(pipe, y, GetBlockIdx() * 64, 10 + GetBlockIdx());\n"
-        "        CrossCoreSetFlag<2, PIPE_MTE3>(3);\n"
-        "        CrossCoreWaitFlag(4);\n"
-        "        put(pipe, y, 1024 + GetBlockIdx() * 64, GetSubBlockIdx() + 5);\n"
-        "    }\n"
-        "    if ASCEND_IS_AIC {\n"
-        "        CrossCoreWaitFlag(3);\n"
-        "        CrossCoreSetFlag<2, PIPE_FIX>(4);\n"
-        "    }\n"
-        "}\n";
-    Trial t = run_text(text, 3, 0, 20);
-    check_ok(&t);
-    CHECK_EQ_INT(t.run.cores, 9);
-    for (int i = 0; i < 6; i++) {
-        CHECK_EQ_INT(y[i * 64], 10 + i);
-        CHECK_EQ_INT(y[1024 + i * 64 + 63], 5 + i % 2);
+    static const char *const texts[] = {TALK("CrossCoreSetFlag<2, ", "CrossCoreWaitFlag("),
+                                        TALK("NotifyEvent<", "WaitEvent(")};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        Trial t = run_text(texts[k], 3, 0, 20);
+        check_ok(&t);
+        CHECK_EQ_INT(t.run.cores, 9);
+        for (int i = 0; i < 6; i++) {
+            CHECK_EQ_INT(y[i * 64], 10 + i);
+            CHECK_EQ_INT(y[1024 + i * 64 + 63], 5 + i % 2);
+        }
+        trial_drop(&t);
     }
-    trial_drop(&t);
 }
 
 T_TEST(a_core_that_polls_lets_the_others_on)
