@@ -399,13 +399,44 @@ static int make(CmdArgs *args, const MakeWish *wish)
     return status;
 }
 
+static int complain_make(const char *why)
+{
+    fprintf(stderr, "acraft: %s\n", why);
+    return CMD_USAGE;
+}
+
+/* Options that do not fit are refused before anything is planned. */
+static int make_checked(CmdArgs *args, MakeWish *wish, const GenOptions *gen, int64_t samples,
+                        bool or_plan)
+{
+    PromptStrategy unused;
+    bool other = platform_is_other(wish->platform);
+    if (wish->fuzz < 0 || wish->fuzz > MOST_FUZZ)
+        return complain_make("--fuzz takes 0 to 10000");
+    if (wish->jobs < 0 || wish->jobs > 1024)
+        return complain_make("-j takes 1 to 1024");
+    if (samples < 1 || samples > 1000)
+        return complain_make("-n takes 1 to 1000");
+    if (!gen_strategy(gen, &unused))
+        return CMD_USAGE;
+    if (!other && (wish->scale || wish->sets.len))
+        return complain_make("--scale and --set go with --platform cuda or cpu; sizes of an Ascend "
+                             "kernel are given by --range");
+    if (other)
+        return platform_write(args, &(PlatformAsk){wish->platform, wish->dir, wish->scale,
+                                                   wish->dtypes, &wish->sets, true, wish->fuzz});
+    if (gen_is_plan(gen))
+        return make(args, wish);
+    int status = make_by_model(args, &(MakeAsk){*gen, wish->dir, wish->fuzz, samples, wish->trust});
+    return or_plan && (status == CMD_NO || status == CMD_LACKS) ? make(args, wish) : status;
+}
+
 int cmd_make(int argc, char **argv)
 {
     MakeWish wish = {.dtypes = "f32", .fuzz = 8};
     bool or_plan = false;
     int64_t samples = 1;
     GenOptions gen = gen_options();
-    PromptStrategy unused;
     const CmdOption options[] = {
         {"o", CMD_TEXT, &wish.dir, "DIR",
          "write project, Craft program, report and verdicts there"},
@@ -463,35 +494,8 @@ int cmd_make(int argc, char **argv)
         1};
     CmdArgs args = {0};
     int status = CMD_OK;
-    if (cmd_read(&usage, argc, argv, &args, &status)) {
-        if (wish.fuzz < 0 || wish.fuzz > MOST_FUZZ) {
-            fprintf(stderr, "acraft: --fuzz takes 0 to 10000\n");
-            status = CMD_USAGE;
-        } else if (wish.jobs < 0 || wish.jobs > 1024) {
-            fprintf(stderr, "acraft: -j takes 1 to 1024\n");
-            status = CMD_USAGE;
-        } else if (samples < 1 || samples > 1000) {
-            fprintf(stderr, "acraft: -n takes 1 to 1000\n");
-            status = CMD_USAGE;
-        } else if (!gen_strategy(&gen, &unused)) {
-            status = CMD_USAGE;
-        } else if (!platform_is_other(wish.platform) && (wish.scale || wish.sets.len)) {
-            fprintf(stderr, "acraft: --scale and --set go with --platform cuda or cpu; sizes of an "
-                            "Ascend kernel are given by --range\n");
-            status = CMD_USAGE;
-        } else if (platform_is_other(wish.platform)) {
-            status = platform_write(&args,
-                                    &(PlatformAsk){wish.platform, wish.dir, wish.scale, wish.dtypes,
-                                                   &wish.sets, true, wish.fuzz});
-        } else if (gen_is_plan(&gen)) {
-            status = make(&args, &wish);
-        } else {
-            status = make_by_model(&args,
-                                   &(MakeAsk){gen, wish.dir, wish.fuzz, samples, wish.trust});
-            if (or_plan && (status == CMD_NO || status == CMD_LACKS))
-                status = make(&args, &wish);
-        }
-    }
+    if (cmd_read(&usage, argc, argv, &args, &status))
+        status = make_checked(&args, &wish, &gen, samples, or_plan);
     cmd_done(&args);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "cmd/platform.h"
 
 #include "base/file.h"
+#include "base/proc.h"
 #include "base/temp.h"
 #include "platform/platform.h"
 #include "torch/torch.h"
@@ -219,9 +220,11 @@ static void judge_case(Arena *arena, const Source *s, const TorchTask *task, con
         j->refused++;
         return;
     }
-    if (!temp_dir_make(arena, "acraft-platform", &dir, &diag))
-        return;
     j->cases++;
+    if (!temp_dir_make(arena, "acraft-platform", &dir, &diag)) {
+        note_bad(arena, j, label, NULL, &diag);
+        return;
+    }
     if (eval_reference(arena, task->graph, s->options.seed, RULE_ACRAFT, &ref, &diag)) {
         ran = emit_write(arena, path_join(arena, dir.path, "k"), &made.files, &diag) &&
               s->platform->compile(arena, path_join(arena, dir.path, "k"), &made, &said, &lacks) &&
@@ -274,10 +277,13 @@ static int write_made(CmdArgs *args, const PlatformAsk *ask, const Platform *pla
 {
     Arena *arena = &args->arena;
     const char *compiled = "no: only with -o DIR";
-    if (judged && judged->bad) {
+    if (platform->compiler && !proc_find(arena, platform->compiler))
+        compiled = str_format(arena, "no: %s is not on this machine", platform->compiler);
+    if (judged && (judged->bad || !judged->ok)) {
         if (args->json)
             json_made(platform, made, NULL, judged);
-        fprintf(stderr, "acraft: nothing is written, the fault is acraft's: %s\n", judged->bad);
+        fprintf(stderr, "acraft: nothing is written: %s\n",
+                judged->bad ? judged->bad : "no case of it could be compared");
         return CMD_NO;
     }
     if (ask->dir && !emit_write(arena, ask->dir, &made->files, diag))
@@ -346,7 +352,7 @@ int platform_write(CmdArgs *args, const PlatformAsk *ask)
         return cmd_say(&diag, CMD_LACKS);
     add_task(arena, task, model, &made.files);
     Judged judged;
-    bool runs = ask->compile && platform->judge;
+    bool runs = ask->compile && platform->judge && proc_find(arena, platform->compiler);
     if (runs)
         judged = judge_cases(arena, &source, task, made.task->bytes, ask->odd);
     return write_made(args, ask, platform, &made, runs ? &judged : NULL, &diag);
