@@ -9,6 +9,7 @@
 #define EVAL_EVAL_H
 
 #include "graph/probe.h"
+#include "graph/strew.h"
 #include "ir/ir.h"
 #include "npu/npu.h"
 #include "torch/torch.h"
@@ -40,15 +41,11 @@ typedef struct EvalReference {
 /* Draws inputs that tell right answers from trivial ones, and evaluates the graph. */
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag);
-/* What is strewn among inputs that were drawn: large numbers, zeros and lines of equal numbers. */
-typedef enum EvalStrewn { STREWN_NONE, STREWN_LARGE, STREWN_FLAT, STREWN_BOTH } EvalStrewn;
-/* The same with such inputs. False, too, where they are too much for the task: a result that is not finite, or
- * that the task's own dtypes do not give, or one that says which of equal numbers was taken. */
+/* The same with other values strewn among the inputs (NULL: none), of a law that is known already (NULL: the task is
+ * probed for it). False, too, where they are too much for the task: a result that is not finite, or that the
+ * task's own dtypes do not give, or one that says which of equal numbers was taken. */
 bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                           EvalStrewn strewn, EvalReference *ref, Diag *diag);
-/* The same with inputs of a law that is known already: nothing is probed. */
-bool eval_reference_law(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                        InputLaw law, EvalStrewn strewn, EvalReference *ref, Diag *diag);
+                           const InputLaw *law, const Strew *strew, EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
 /* The tolerance of one output. */
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output);

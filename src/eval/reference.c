@@ -120,7 +120,7 @@ static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options,
 
 /* `law`: that of the inputs; NULL: the task is probed for it. */
 static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                 EvalStrewn strewn, const InputLaw *law, EvalReference *ref, Diag *diag)
+                 const Strew *strew, const InputLaw *law, EvalReference *ref, Diag *diag)
 {
     EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
     *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule), .steady = true};
@@ -133,10 +133,8 @@ static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule ru
     if ((!law && !graph_probe(graph, &ref->spec, &options, &ref->probe, diag)) ||
         !graph_inputs(graph, seed, ref->probe.law, &ref->in, diag))
         return false;
-    if (strewn & STREWN_LARGE)
-        graph_inputs_spike(&ref->in, seed);
-    if (strewn & STREWN_FLAT) /* a line with a large number is not flat */
-        graph_inputs_flatten(&ref->in, seed);
+    if (strew)
+        graph_inputs_strew(graph, &ref->in, strew, seed);
     return graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
            graph_eval_others(graph, ref->in.inputs, ref->in.params, &options, &ref->spec, ref->want,
                              ref->others, diag) &&
@@ -157,29 +155,28 @@ static bool tells_equals_apart(const Graph *g)
     return false;
 }
 
+/* Kinds that put equal numbers side by side. */
+static bool has_equals(const Strew *s)
+{
+    uint64_t any = s->inputs[STREW_FLAT] | s->inputs[STREW_ALIKE];
+    for (int k = STREW_NUMBERS; k <= STREW_FARTHER; k++)
+        any |= s->inputs[k];
+    return any != 0;
+}
+
 bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                     EvalReference *ref, Diag *diag)
 {
-    return draw(arena, graph, seed, rule, STREWN_NONE, NULL, ref, diag);
-}
-
-bool eval_reference_law(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                        InputLaw law, EvalStrewn strewn, EvalReference *ref, Diag *diag)
-{
-    if ((strewn & STREWN_FLAT) && tells_equals_apart(graph))
-        return false;
-    if (draw(arena, graph, seed, rule, strewn, &law, ref, diag) && (!strewn || ref->steady))
-        return true;
-    eval_reference_free(ref);
-    return false;
+    return draw(arena, graph, seed, rule, NULL, NULL, ref, diag);
 }
 
 bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                           EvalStrewn strewn, EvalReference *ref, Diag *diag)
+                           const InputLaw *law, const Strew *strew, EvalReference *ref, Diag *diag)
 {
-    if ((strewn & STREWN_FLAT) && tells_equals_apart(graph))
+    *ref = (EvalReference){0};
+    if (strew && has_equals(strew) && tells_equals_apart(graph))
         return false;
-    if (draw(arena, graph, seed, rule, strewn, NULL, ref, diag) && ref->steady)
+    if (draw(arena, graph, seed, rule, strew, law, ref, diag) && (!strew || ref->steady))
         return true;
     eval_reference_free(ref);
     return false;

@@ -181,7 +181,7 @@ static int64_t input_number(const Graph *g, ValueId id)
     return -1;
 }
 
-static void distinct_indices(const Graph *g, TaskInputs *in, uint64_t seed)
+void graph_inputs_distinct(const Graph *g, TaskInputs *in, uint64_t seed)
 {
     for (uint32_t n = 0; n < g->nodes.len; n++) {
         const Node *node = &g->nodes.at[n];
@@ -205,7 +205,7 @@ static void distinct_indices(const Graph *g, TaskInputs *in, uint64_t seed)
 static void finish_inputs(const Graph *g, TaskInputs *in, uint64_t seed, InputLaw law)
 {
     if (law != LAW_GIVEN)
-        distinct_indices(g, in, seed);
+        graph_inputs_distinct(g, in, seed);
     for (uint32_t i = 0; i < in->n_inputs; i++) {
         if (!dtype_is_float(in->inputs[i]->dtype))
             continue;
@@ -214,79 +214,6 @@ static void finish_inputs(const Graph *g, TaskInputs *in, uint64_t seed, InputLa
         if (law == LAW_NEAR_ONE)
             mix_signs(in->inputs[i], seed, i);
     }
-}
-
-/* --- large numbers ------------------------------------------------------------------------ */
-
-/* Labels and masks are whole numbers: a large one among them is no input of the task. */
-static bool is_drawn(const Tensor *t, bool *negative)
-{
-    bool whole = true;
-    *negative = false;
-    for (int64_t i = 0; i < t->count; i++) {
-        double x = tensor_get(t, i);
-        whole &= x == floor(x);
-        *negative |= x < 0;
-    }
-    return !whole;
-}
-
-enum { MOST_LINE = 1024 };
-
-static void spike_lines(Tensor *t, uint64_t seed, uint64_t stream, bool negative)
-{
-    int64_t n = t->shape.rank ? t->shape.dim[t->shape.rank - 1] : 1;
-    n = n > MOST_LINE ? MOST_LINE : n;
-    double least = t->dtype == DT_F16 ? 14 : 120, most = t->dtype == DT_F16 ? 60 : 400;
-    for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
-        uint64_t r = rng_u64(seed ^ 0x7370696Bu, stream, (uint64_t)line);
-        int64_t at = r % 3 == 0 ? 0 : r % 3 == 1 ? n - 1 : (int64_t)((r >> 32) % (uint64_t)n);
-        double size = least +
-                      (most - least) * rng_uniform(seed ^ 0x73697A65u, stream, (uint64_t)line);
-        tensor_set(t, line * n + at, negative && (r >> 8) % 4 == 0 ? -size : size);
-    }
-}
-
-void graph_inputs_spike(TaskInputs *in, uint64_t seed)
-{
-    bool negative;
-    for (uint32_t i = 0; i < in->n_inputs; i++)
-        if (dtype_is_float(in->inputs[i]->dtype) && is_drawn(in->inputs[i], &negative))
-            spike_lines(in->inputs[i], seed, i, negative);
-}
-
-/* --- zeros and equal numbers -------------------------------------------------------------- */
-
-/* With four bits behind the first. */
-static double few_bits(double x)
-{
-    int exponent;
-    double part = frexp(x, &exponent);
-    return ldexp(rint(ldexp(part, 4)), exponent - 4);
-}
-
-enum { FLAT_LINES = 8, ZERO_LINE = 1, EQUAL_LINE = 5, ZEROS = 16 };
-
-static void flatten_lines(Tensor *t, uint64_t seed, uint64_t stream)
-{
-    int64_t n = t->shape.rank > 1 ? t->shape.dim[t->shape.rank - 1] : 0;
-    for (int64_t i = 0; i < t->count; i++)
-        if (rng_u64(seed ^ 0x7A65726Fu, stream, (uint64_t)i) % ZEROS == 0)
-            tensor_set(t, i, 0);
-    for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
-        int64_t kind = line % FLAT_LINES;
-        double value = kind == ZERO_LINE ? 0 : few_bits(tensor_get(t, line * n));
-        for (int64_t i = 0; (kind == ZERO_LINE || kind == EQUAL_LINE) && i < n; i++)
-            tensor_set(t, line * n + i, value);
-    }
-}
-
-void graph_inputs_flatten(TaskInputs *in, uint64_t seed)
-{
-    bool negative;
-    for (uint32_t i = 0; i < in->n_inputs; i++)
-        if (dtype_is_float(in->inputs[i]->dtype) && is_drawn(in->inputs[i], &negative))
-            flatten_lines(in->inputs[i], seed, i);
 }
 
 /* --- values ------------------------------------------------------------------------------- */

@@ -38,13 +38,8 @@ bool graph_inputs(const Graph *graph, uint64_t seed, InputLaw law, TaskInputs *o
 /* One input or parameter by itself, of the file's own law: the same values graph_inputs gives it, at
  * the cost of this one. NULL: it has no source, or no memory. */
 Tensor *graph_input(const Graph *graph, uint64_t seed, ValueId value, Diag *diag);
-/* Strews large numbers among floats that were drawn: one in each line of the last axis, at most 1024 elements
- * apart, at its begin, its end or between, of another size each and so large that exp of it, or of the
- * difference of two, overflows. */
-void graph_inputs_spike(TaskInputs *in, uint64_t seed);
-/* Strews what no draw contains among floats that were drawn: single zeros, lines of the last axis that are
- * zero throughout, and lines of one number, of few bits so that sums of it are exact. */
-void graph_inputs_flatten(TaskInputs *in, uint64_t seed);
+/* Makes indices that are written to distinct again. */
+void graph_inputs_distinct(const Graph *graph, TaskInputs *in, uint64_t seed);
 void graph_inputs_free(TaskInputs *in);
 
 #endif

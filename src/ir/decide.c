@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "ir/run_int.h"
+#include <stdlib.h>
 
 /* Outcomes of an operator: bits 0 to 7; of an expression that is an extent: bits 8 on. */
 enum { FIRST = 1, SECOND = 2, EQUAL = 4, LESS = 4, NOT_LESS = 8, EXTENT = 8 };
@@ -15,6 +16,8 @@ typedef struct DecidedSet {
     IrStmtId launch;
     uint16_t *expr;
     uint8_t *stmt;
+    int64_t *
+        gap; /* of each expression: what its first operand lacks to be its second, the least but 0 */
 } DecidedSet;
 
 struct IrDecisions {
@@ -39,7 +42,8 @@ void decide_launch(IrDecisions *d, IrStmtId launch)
     if (!set) {
         DecidedSet fresh = {.launch = launch,
                             .expr = arena_array(d->arena, uint16_t, d->p->exprs.len),
-                            .stmt = arena_array(d->arena, uint8_t, d->p->stmts.len)};
+                            .stmt = arena_array(d->arena, uint8_t, d->p->stmts.len),
+                            .gap = arena_array(d->arena, int64_t, d->p->exprs.len)};
         vec_push(d->arena, &d->sets, fresh);
         set = &vec_last(&d->sets);
     }
@@ -65,6 +69,20 @@ static unsigned outcome_of(IrExprOp op, double a, double b, double value)
     }
 }
 
+/* Of a remainder what lacks to nothing left, of others to being equal. */
+static void note_gap(int64_t *least, IrExprOp op, int64_t a, int64_t b, int64_t value)
+{
+    int64_t gap;
+    if (op == IR_E_MOD)
+        gap = -value;
+    else if (op == IR_E_ABS)
+        gap = -a;
+    else if (__builtin_sub_overflow(b, a, &gap))
+        return;
+    if (gap && (!*least || llabs(gap) < llabs(*least)))
+        *least = gap;
+}
+
 void decide_expr(const Scope *s, const IrExpr *e, Scalar a, Scalar b, Scalar value)
 {
     const IrProgram *p = s->run->p;
@@ -73,6 +91,8 @@ void decide_expr(const Scope *s, const IrExpr *e, Scalar a, Scalar b, Scalar val
     unsigned bits = floats ? outcome_of(e->op, (double)a.f, (double)b.f, result)
                            : outcome_of(e->op, (double)a.i, (double)b.i, result);
     s->run->decided->now.expr[e - p->exprs.at] |= (uint16_t)bits;
+    if (bits && !floats)
+        note_gap(&s->run->decided->now.gap[e - p->exprs.at], e->op, a.i, b.i, value.i);
 }
 
 void decide_side(const Scope *s, const IrExpr *e, bool first)
@@ -248,4 +268,81 @@ bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecision
             }
     }
     return true;
+}
+
+/* ---- what no case had ---- */
+
+enum { TURNS = NONE | ONE | MORE, OUTCOMES = (1 << EXTENT) - 1 };
+
+static uint16_t expr_seen(IrDecisions *const *seen, uint32_t n, IrStmtId launch, const IrExpr *e,
+                          uint32_t i)
+{
+    uint16_t bits = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const DecidedSet *set = find_set(seen[k], launch);
+        bits |= set ? sides_of(e, set->expr[i]) : 0;
+    }
+    return bits;
+}
+
+static uint8_t stmt_seen(IrDecisions *const *seen, uint32_t n, IrStmtId launch, uint32_t i)
+{
+    uint8_t bits = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const DecidedSet *set = find_set(seen[k], launch);
+        bits |= set ? set->stmt[i] : 0;
+    }
+    return bits;
+}
+
+uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
+                        uint32_t n)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < one->sets.len; k++) {
+        const DecidedSet *set = &one->sets.at[k];
+        for (uint32_t i = 1; i < p->stmts.len; i++) {
+            unsigned bits = set->stmt[i] & ~(unsigned)TURNS;
+            if (bits && bits & ~(unsigned)stmt_seen(seen, n, set->launch, i))
+                count++;
+        }
+        for (uint32_t i = 1; i < p->exprs.len; i++) {
+            const IrExpr *e = &p->exprs.at[i];
+            uint16_t bits = set->expr[i] & OUTCOMES;
+            if (bits && !expr_decided(e, bits, expr_seen(seen, n, set->launch, e, i)))
+                count++;
+        }
+    }
+    return count;
+}
+
+static uint32_t add_gap(int64_t gap, int64_t *gaps, uint32_t n, uint32_t most)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (gaps[i] == gap)
+            return n;
+    if (n < most && gap)
+        gaps[n++] = gap;
+    return n;
+}
+
+/* Both sides of what has two. */
+static bool has_both(uint16_t bits) { return (bits & (FIRST | SECOND)) == (FIRST | SECOND); }
+
+uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
+                         uint32_t n, int64_t *gaps, uint32_t most)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < one->sets.len; k++) {
+        const DecidedSet *set = &one->sets.at[k];
+        for (uint32_t i = 1; i < p->exprs.len; i++) {
+            const IrExpr *e = &p->exprs.at[i];
+            uint16_t bits = expr_seen(seen, n, set->launch, e, i);
+            if (!set->gap[i] || has_both(bits))
+                continue;
+            for (int64_t by = -1; by <= 1; by++)
+                count = add_gap(set->gap[i] + by, gaps, count, most);
+        }
+    }
+    return count;
 }

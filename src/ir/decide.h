@@ -24,4 +24,13 @@ bool ir_decide(Arena *arena, const IrProgram *p, const NpuChip *chip, const IrHo
 bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecisions *seen,
                    IrDecisions *const *others, uint32_t n, Span *place);
 
+/* Outcomes of conditions, comparisons and operators of sizes (not: how often a loop turns, how long a piece is) that
+ * `one` has and none of `seen`. */
+uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
+                        uint32_t n);
+/* By how much what was compared in `one` would have to grow or shrink for an outcome that none of `seen` had: at
+ * most `most` differences, each once. */
+uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
+                         uint32_t n, int64_t *gaps, uint32_t most);
+
 #endif

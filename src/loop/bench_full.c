@@ -171,7 +171,7 @@ static bool bind_craft(Arena *arena, const EvalText *text, const Graph *graph, E
 }
 
 /* What the sizes of a case decide; NULL: it refuses them. */
-static IrDecisions *decisions_at(Judging *j, const EvalTimer *timer, const CaseSpec *c)
+IrDecisions *full_decisions(Judging *j, const EvalTimer *timer, const CaseSpec *c)
 {
     Diag said = diag_make(j->arena, j->task->path, j->task->source);
     TorchOptions options;
@@ -184,6 +184,19 @@ static IrDecisions *decisions_at(Judging *j, const EvalTimer *timer, const CaseS
     return eval_timer_decide(j->arena, timer, craft.operands, c->seed, &decisions, &said)
                ? decisions
                : NULL;
+}
+
+EvalTimer *full_timer(Judging *j, const CaseSpec *c, Verdict *v)
+{
+    Diag said = diag_make(j->arena, j->task->path, j->task->source);
+    TorchOptions options;
+    EvalCraft craft;
+    TorchTask *read = case_read(j->arena, j->task, c, j->cases, &options, &said);
+    if (!read ||
+        !bind_craft(j->arena, &j->judged->candidate.texts.at[0], read->graph, &craft, &said))
+        return NULL;
+    Diag about = diag_make(j->arena, craft.file, craft.text);
+    return open_timer(j->arena, j->spec, &craft, read->graph, v, &about);
 }
 
 /* What the cases judged so far decided. */
@@ -199,7 +212,7 @@ static bool decided_before(Judging *j, const EvalTimer *timer, const IrDecisions
                            Decided *all, Span *place)
 {
     for (uint32_t i = 0; i < j->done.len; i++) {
-        IrDecisions *seen = decisions_at(j, timer, &j->done.at[i]);
+        IrDecisions *seen = full_decisions(j, timer, &j->done.at[i]);
         if (seen)
             vec_push(j->arena, all, seen);
     }
@@ -237,7 +250,7 @@ static void sized_cases(Judging *j, const EvalTimer *timer, const TorchTask *tas
         if (!sizes_within(j->arena, j->task, task, bytes, v, &c.spec) || has_sizes(cases, &c.spec))
             continue;
         c.spec.seed = j->spec->seed;
-        c.decided = decisions_at(j, timer, &c.spec);
+        c.decided = full_decisions(j, timer, &c.spec);
         if (c.decided)
             vec_push(j->arena, cases, c);
     }
@@ -318,9 +331,10 @@ static bool decides_as_judged(Judging *j, const EvalTimer *timer, const TorchTas
 /* What is told from a right answer by large numbers and zeros only must be told so at this size, too. */
 static void strew_full(Judging *j, CaseSpec *kase)
 {
-    kase->strewn = j->strewn;
-    if (kase->strewn && case_ready(j->cache, j->spec, j->task, kase)->status != VERDICT_OK)
-        kase->strewn = STREWN_NONE;
+    kase->strew = j->strew;
+    if (strew_any(&kase->strew) &&
+        case_ready(j->cache, j->spec, j->task, kase)->status != VERDICT_OK)
+        kase->strew = (Strew){0};
 }
 
 /* Full size with its values, where they fit. False: they do not, or not all was well. */

@@ -175,49 +175,6 @@ void judge_case(Judging *j, const CaseSpec *c)
     }
 }
 
-/* The first case with inputs that nobody could foresee: their seed is drawn from the text itself, so
- * that no text can hold the answers to it. */
-static CaseSpec again(const CaseSpec *first, const EvalCandidate *c)
-{
-    CaseSpec spec = *first;
-    uint64_t seed = first->seed + 1;
-    for (uint32_t i = 0; i < c->texts.len; i++)
-        seed = seed * UINT64_C(0x9e3779b97f4a7c15) ^
-               hash64(c->texts.at[i].text.at, c->texts.at[i].text.len);
-    spec.name = "again";
-    spec.seed = seed >> 2; /* as a database holds it */
-    return spec;
-}
-
-/* The suite, or the user, says what the inputs are. */
-static bool was_asked(const JudgeSpec *spec)
-{
-    return spec->own_sizes || spec->only > 0 || spec->rule != RULE_ACRAFT;
-}
-
-/* What to try where that was too much for the task. */
-static EvalStrewn less_strewn(EvalStrewn strewn)
-{
-    return strewn == STREWN_BOTH    ? STREWN_LARGE
-           : strewn == STREWN_LARGE ? STREWN_FLAT
-                                    : STREWN_NONE;
-}
-
-static const int64_t most_again = INT64_C(256) << 20;
-
-static void judge_again(Judging *j, const CaseSpec *first)
-{
-    CaseSpec spec = again(first, &j->judged->candidate);
-    if (case_ready(j->cache, j->spec, j->task, first)->bytes > most_again)
-        return;
-    if (!was_asked(j->spec) && case_ready(j->cache, j->spec, j->task, first)->ref.steady)
-        spec.strewn = STREWN_BOTH;
-    while (spec.strewn && case_ready(j->cache, j->spec, j->task, &spec)->status != VERDICT_OK)
-        spec.strewn = less_strewn(spec.strewn);
-    j->strewn = spec.strewn;
-    judge_case(j, &spec);
-}
-
 /* A text that does not get past its compiler is the same for every size. */
 static bool worth_going_on(const JudgeSpec *spec, const Judged *judged)
 {
@@ -225,6 +182,8 @@ static bool worth_going_on(const JudgeSpec *spec, const Judged *judged)
         return judged->status == VERDICT_OK;
     return judged->cases.at[0].verdict.stage > STAGE_COMPILE || judged->status == VERDICT_OK;
 }
+
+static bool is_craft(const EvalCandidate *c) { return c->form == FORM_CRAFT && c->texts.len == 1; }
 
 bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                      const EvalCandidate *candidate, Judged *judged)
@@ -251,6 +210,12 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
         judge_case(&j, &list.at[i]);
     if (judged->status == VERDICT_OK && list.len)
         judge_again(&j, &list.at[0]);
+    if (judged->status == VERDICT_OK && list.len)
+        judge_far(&j, &list.at[0]);
+    if (judged->status == VERDICT_OK && spec->fuzz && list.len)
+        judge_indices(&j, &list.at[0]);
+    if (judged->status == VERDICT_OK && spec->fuzz && is_craft(candidate))
+        judge_reach(&j);
     if (judged->status == VERDICT_OK && !j.telling) {
         judged->status = VERDICT_UNSCORED;
         judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";

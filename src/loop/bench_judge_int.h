@@ -14,8 +14,9 @@ typedef struct CaseSpec {
     int64_t listed;       /* line of the suite's list; -1: the file's own inputs */
     const TorchSet *sets; /* sizes other than the file's */
     uint32_t n_sets;
-    bool no_values;    /* time only */
-    EvalStrewn strewn; /* what no draw contains, among the inputs */
+    bool no_values;     /* time only */
+    Strew strew;        /* what no draw contains, among the inputs */
+    const Probe *probe; /* the law of the inputs; NULL: the task is probed for it */
 } CaseSpec;
 typedef VEC(CaseSpec) CaseSpecs;
 
@@ -44,6 +45,12 @@ typedef struct CaseReady {
 const CaseReady *case_ready(JudgeCache *cache, const JudgeSpec *spec, const JudgeTask *task,
                             const CaseSpec *c);
 
+/* Makes room: nobody asks for this case again. */
+void case_forget(JudgeCache *cache, const CaseReady *ready);
+/* What could be strewn among this task's inputs for the last candidate; NULL: none so far. */
+const Strew *case_strew_known(const JudgeCache *cache, const JudgeTask *task);
+void case_strew_keep(JudgeCache *cache, const JudgeTask *task, const Strew *strew);
+
 /* A candidate on its way through the cases. */
 typedef struct Judging {
     Arena *arena;
@@ -58,7 +65,7 @@ typedef struct Judging {
     bool
         full_seen; /* what it does at full size was seen with values, there or in a case that does the same */
     struct TwinKept *kept; /* by the launches of these cases */
-    EvalStrewn strewn;     /* what the case `again` had, so that full size has it, too */
+    Strew strew;           /* what the case `again` had, so that full size has it, too */
     bool telling;          /* some case tells a right answer from a trivial one */
     Buf log;
 } Judging;
@@ -66,8 +73,23 @@ typedef struct Judging {
 /* bench_judge.c: values of one case. */
 void judge_case(Judging *j, const CaseSpec *c);
 
+/* bench_numbers.c: adds the numbers that a text names to the n there are; gives how many there are then. */
+uint32_t text_numbers(Str text, double *numbers, uint32_t n, uint32_t most);
+
+/* bench_again.c: the first case with inputs that nobody could foresee: their seed, and the numbers among
+ * them, are drawn from the text itself, so that no text can hold the answers to it. */
+void judge_again(Judging *j, const CaseSpec *first);
+/* The same with numbers that text or task name and that are far from all others: next to them small errors are
+ * none, so they have a case of their own. None where nothing is named, or the task does not take them. */
+void judge_far(Judging *j, const CaseSpec *first);
+/* A seed that the candidate's own text decides. */
+uint64_t text_seed(const EvalCandidate *c, uint64_t seed);
+
 /* bench_sizes.c: bytes of inputs, parameters and outputs. */
 bool sizes_bytes(const Graph *graph, int64_t *bytes);
+/* The same with the sizes that the case sets; false: there is no such task, or it is another operator than at full
+ * size. */
+bool sizes_with(const JudgeTask *task, const Graph *full, const CaseSpec *c, int64_t *bytes);
 /* Sizes between. The task's sizes at full size shrunk, one after the other until all values fit into `bytes`: inner
  * axes stay as they are. Variants below the number of sizes begin with another size each; later ones shrink
  * it 1, 2, ... times only. False: it does not get so small, or there is no such variant. */
@@ -85,6 +107,15 @@ bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options,
  * Craft text is followed without them (ir/decide.h): what the sizes decide there must have been decided so
  * in one case with values, for which a larger one is judged where needed, or no time is given. */
 void judge_full(Judging *j);
+/* What a Craft text decides at the sizes of a case; NULL: it refuses them. */
+struct EvalTimer;
+struct IrDecisions;
+struct EvalTimer *full_timer(Judging *j, const CaseSpec *c, Verdict *v);
+struct IrDecisions *full_decisions(Judging *j, const struct EvalTimer *timer, const CaseSpec *c);
+/* bench_indices.c: indices over the range they have at full size, with little behind each. */
+void judge_indices(Judging *j, const CaseSpec *first);
+/* bench_reach.c: a Craft text at sizes where it decides what it decided in no case so far. */
+void judge_reach(Judging *j);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
 

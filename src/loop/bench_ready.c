@@ -6,12 +6,17 @@
 #include "base/hash.h"
 #include <string.h>
 
-enum { ENTRIES = 16 };
+enum { ENTRIES = 16, TASKS = 8 };
 static const int64_t most_case = INT64_C(2) << 30, most_kept = INT64_C(512) << 20;
 
 struct JudgeCache {
     CaseReady entries[ENTRIES]; /* without a key: free */
     uint64_t count;
+    struct {
+        uint64_t task; /* hash of its text; 0: free */
+        Strew strew;
+    } strewn[TASKS];
+    uint32_t strewn_count;
 };
 
 JudgeCache *judge_cache_open(void) { return heap_alloc(sizeof(JudgeCache)); }
@@ -30,16 +35,54 @@ void judge_cache_close(JudgeCache *cache)
     heap_free(cache);
 }
 
+static uint64_t task_hash(const JudgeTask *task)
+{
+    return hash64(task->source.at, task->source.len) | 1;
+}
+
+const Strew *case_strew_known(const JudgeCache *cache, const JudgeTask *task)
+{
+    for (uint32_t i = 0; i < TASKS; i++)
+        if (cache->strewn[i].task == task_hash(task))
+            return &cache->strewn[i].strew;
+    return NULL;
+}
+
+void case_strew_keep(JudgeCache *cache, const JudgeTask *task, const Strew *strew)
+{
+    uint32_t i = 0;
+    while (i < TASKS && cache->strewn[i].task != task_hash(task))
+        i++;
+    i = i < TASKS ? i : cache->strewn_count++ % TASKS;
+    cache->strewn[i].task = task_hash(task);
+    cache->strewn[i].strew = *strew;
+    cache->strewn[i].strew.numbers = NULL; /* they are the text's */
+    cache->strewn[i].strew.number_count = 0;
+}
+
+void case_forget(JudgeCache *cache, const CaseReady *ready)
+{
+    for (int i = 0; i < ENTRIES; i++)
+        if (&cache->entries[i] == ready)
+            drop(&cache->entries[i]);
+}
+
+static uint64_t strew_hash(const Strew *s)
+{
+    return hash64(s->inputs, sizeof s->inputs) ^
+           hash64(s->numbers, s->number_count * sizeof *s->numbers);
+}
+
 static const char *key_of(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
                           const CaseSpec *c)
 {
     Buf sets = {0};
     for (uint32_t i = 0; i < c->n_sets; i++)
         buf_printf(&sets, " %s=%lld", c->sets[i].name, (long long)c->sets[i].value);
-    const char *key = str_format(arena, "%s %016llx %s %llu %d %d%s", task->path,
+    const char *key = str_format(arena, "%s %016llx %s %llu %d %016llx%s", task->path,
                                  (unsigned long long)hash64(task->source.at, task->source.len),
                                  c->name, (unsigned long long)c->seed, (int)spec->rule,
-                                 (int)c->strewn, sets.at ? sets.at : "");
+                                 (unsigned long long)strew_hash(&c->strew), sets.at ? sets.at : "");
     buf_free(&sets);
     return key;
 }
@@ -91,9 +134,11 @@ static void make(CaseReady *r, const JudgeSpec *spec, const JudgeTask *given, co
     if (!graph_bytes(r->task->graph, &r->bytes, &largest) || r->bytes > most_case) {
         r->bytes = 0;
         fail(r, VERDICT_UNSCORED, NULL, "the values of this case need more than 2 GiB");
-    } else if (c->strewn ? eval_reference_strewn(arena, r->task->graph, c->seed, rule, c->strewn,
-                                                 &r->ref, &said)
-                         : eval_reference(arena, r->task->graph, c->seed, rule, &r->ref, &said)) {
+    } else if (eval_reference_strewn(arena, r->task->graph, c->seed, rule,
+                                     c->probe ? &c->probe->law : NULL,
+                                     strew_any(&c->strew) ? &c->strew : NULL, &r->ref, &said)) {
+        if (c->probe)
+            r->ref.probe = *c->probe;
         r->ref.spec.bound = own.bound;
         r->ref.spec.named = own.named;
         eval_reference_model(arena, task.path, task.source, r->task, &r->options, &r->ref);

@@ -24,14 +24,14 @@ bool sizes_bytes(const Graph *graph, int64_t *bytes)
            add_bytes(graph, graph->outputs.at, graph->outputs.len, bytes);
 }
 
-static bool bytes_with(const JudgeTask *task, const CaseSpec *c, int64_t *bytes)
+bool sizes_with(const JudgeTask *task, const Graph *full, const CaseSpec *c, int64_t *bytes)
 {
     Arena arena = {0};
     Diag quiet = diag_make(&arena, task->path, task->source);
     TorchOptions options = {.seed = c->seed, .sets = c->sets, .n_sets = c->n_sets};
     TorchTask *read = torch_read(&arena, task->path, task->source, &options, &quiet);
     bool ok = read && read->in_range && !graph_any_empty(read->graph) &&
-              sizes_bytes(read->graph, bytes);
+              torch_same_operator(full, read->graph) && sizes_bytes(read->graph, bytes);
     arena_drop(&arena);
     return ok;
 }
@@ -40,6 +40,7 @@ static int64_t halved(int64_t value) { return value % 2 ? value / 2 + 1 : value 
 
 typedef struct Shrinking {
     const JudgeTask *task;
+    const Graph *full;
     TorchSet *sets;
     CaseSpec *c;
     int64_t now, want;
@@ -55,7 +56,7 @@ static bool shrink_one(Shrinking *s, uint32_t knob, bool equals)
     for (uint32_t i = 0; i < s->c->n_sets; i++)
         if (i == knob || (equals && s->sets[i].value == value))
             s->sets[i].value = halved(value);
-    if (bytes_with(s->task, s->c, &bytes) && bytes < s->now) {
+    if (sizes_with(s->task, s->full, s->c, &bytes) && bytes < s->now) {
         s->now = bytes;
         return true;
     }
@@ -85,13 +86,16 @@ bool sizes_within(Arena *arena, const JudgeTask *task, const TorchTask *full, in
 {
     uint32_t n = full->knobs.len, first = n ? variant % n : 0;
     uint32_t halvings = n && variant / n ? variant / n : ANY_NUMBER;
-    Shrinking s = {
-        .task = task, .sets = arena_array(arena, TorchSet, n + 1), .c = c, .want = bytes};
+    Shrinking s = {.task = task,
+                   .full = full->graph,
+                   .sets = arena_array(arena, TorchSet, n + 1),
+                   .c = c,
+                   .want = bytes};
     *c = (CaseSpec){
         .name = "like-full", .scale = SCALE_FULL, .listed = -1, .sets = s.sets, .n_sets = n};
     for (uint32_t i = 0; i < n; i++)
         s.sets[i] = (TorchSet){full->knobs.at[i].name, full->knobs.at[i].value};
-    if (variant >= sizes_variants(full) || !bytes_with(task, c, &s.now))
+    if (variant >= sizes_variants(full) || !sizes_with(task, full->graph, c, &s.now))
         return false;
     shrink_knob(&s, first, halvings);
     for (uint32_t i = 0; i < n; i++)

@@ -77,8 +77,8 @@ static bool add_case(Arena *arena, const Graph *graph, uint64_t seed, RowsCases 
 {
     Diag quiet = diag_make(arena, "model.py", STR(""));
     EvalReference *ref = &cases->ref[cases->n];
-    bool ok = cases->telling ? eval_reference_law(arena, graph, seed, RULE_ACRAFT, cases->law,
-                                                  STREWN_NONE, ref, &quiet)
+    bool ok = cases->telling ? eval_reference_strewn(arena, graph, seed, RULE_ACRAFT, &cases->law,
+                                                     NULL, ref, &quiet)
                              : eval_reference(arena, graph, seed, RULE_ACRAFT, ref, &quiet);
     if (!ok)
         return false;
@@ -219,10 +219,10 @@ bool rows_margin(Arena *arena, const RowsTask *task, Str craft, const NpuChip *c
     EvalReference ref;
     uint64_t seed = dice_u64(dice) >> 1;
     /* Large numbers, zeros and equal numbers where the task bears them: the judge has cases of these. */
-    static const EvalStrewn strewn[] = {STREWN_NONE, STREWN_LARGE, STREWN_FLAT};
+    Strew strewn[] = {{{0}, NULL, 0}, strew_all(STREW_BIT(LARGE)), strew_all(STREW_BIT(FLAT))};
     for (int i = 0; graph && i < 3; i++) {
-        bool drawn = eval_reference_law(arena, graph, seed, RULE_ACRAFT, law, strewn[i], &ref,
-                                        &diag);
+        bool drawn = eval_reference_strewn(arena, graph, seed, RULE_ACRAFT, &law,
+                                           i ? &strewn[i] : NULL, &ref, &diag);
         if (drawn ? !is_within_half(arena, craft, &ref, chip) : i == 0)
             return false;
     }

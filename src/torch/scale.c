@@ -89,15 +89,47 @@ static bool same_ints(const Attr *a, const Attr *b)
 
 /* A window and its steps are no sizes: with others it is another operator, which no kernel for this
  * one could be. Where they follow from sizes (adaptive pools), those stay too. */
-static bool same_windows(const Scaler *s, const Graph *graph)
+static bool same_windows(const Graph *full, const Graph *graph)
 {
     static const AttrKey keys[] = {AT_KERNEL, AT_STRIDE, AT_PADDING, AT_DILATION};
     bool same = true;
-    for (uint32_t i = 0; i < graph->nodes.len && i < s->full->nodes.len; i++)
+    for (uint32_t i = 0; i < graph->nodes.len && i < full->nodes.len; i++)
         for (size_t k = 0; same && k < sizeof keys / sizeof *keys; k++)
-            same = same_ints(node_attr(&s->full->nodes.at[i], keys[k]),
+            same = same_ints(node_attr(&full->nodes.at[i], keys[k]),
                              node_attr(&graph->nodes.at[i], keys[k]));
     return same;
+}
+
+/* Whether the operands, their last axes together, agree where those of the full graph do. */
+static bool agree_alike(Shape a, Shape b, Shape full_a, Shape full_b)
+{
+    for (int i = 1; i <= full_a.rank && i <= full_b.rank; i++)
+        if (full_a.dim[full_a.rank - i] == full_b.dim[full_b.rank - i] &&
+            (i > a.rank || i > b.rank || a.dim[a.rank - i] != b.dim[b.rank - i]))
+            return false;
+    return true;
+}
+
+/* Two literals of one value may be drawn apart, so that one operand is broadcast along an axis that it has
+ * in the file: another operator, too. */
+static bool same_broadcasts(const Graph *full, const Graph *graph)
+{
+    bool same = true;
+    for (uint32_t i = 0; same && i < graph->nodes.len && i < full->nodes.len; i++) {
+        const Node *a = &full->nodes.at[i], *b = &graph->nodes.at[i];
+        bool broadcast = a->op == OP_BINARY || a->op == OP_WHERE || a->op == OP_ADDCMUL ||
+                         a->op == OP_ADDCDIV;
+        for (uint32_t k = 1; same && broadcast && a->op == b->op && k < a->n_in; k++)
+            same = agree_alike(
+                graph_value(graph, b->in[0])->shape, graph_value(graph, b->in[k])->shape,
+                graph_value(full, a->in[0])->shape, graph_value(full, a->in[k])->shape);
+    }
+    return same;
+}
+
+bool torch_same_operator(const Graph *full, const Graph *graph)
+{
+    return same_windows(full, graph) && same_broadcasts(full, graph);
 }
 
 /* Reads with the sizes in hand. False when the file does not read, or not as it should. */
@@ -114,7 +146,7 @@ static bool measure(Scaler *s, double *cost, uint32_t *nodes)
         *cost = cost_of(s, task->graph);
         *nodes = task->graph->nodes.len;
     }
-    bool good = task && task->in_range && same_windows(s, task->graph) &&
+    bool good = task && task->in_range && torch_same_operator(s->full, task->graph) &&
                 (s->stage == 3 || telling(s, task->graph));
     arena_drop(&trial);
     return good;

@@ -204,5 +204,8 @@ void torch_mark_held(Arena *arena, const char *path, Str source, const TorchOpti
  * sizes of a case move when they stand in a NAME.csv; cases of other forms are read as they are. */
 TorchTask *torch_read_scaled(Arena *arena, const char *path, Str source,
                              const TorchOptions *options, TorchScale scale, Diag *diag);
+/* Whether the graph of other sizes is the same operator: windows and steps as they are, and no operand broadcast
+ * along an axis where the full graph's is not. */
+bool torch_same_operator(const Graph *full, const Graph *graph);
 
 #endif

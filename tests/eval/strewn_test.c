@@ -11,7 +11,7 @@ typedef struct Strewing {
     bool taken;
 } Strewing;
 
-static void strew(Strewing *s, const char *forward, EvalStrewn strewn)
+static void strew(Strewing *s, const char *forward, unsigned kinds)
 {
     *s = (Strewing){0};
     Str source = str_from(str_format(&s->arena,
@@ -25,7 +25,8 @@ static void strew(Strewing *s, const char *forward, EvalStrewn strewn)
     TorchOptions options = {0};
     TorchTask *task = torch_read(&s->arena, "m.py", source, &options, &diag);
     REQUIRE(task);
-    s->taken = eval_reference_strewn(&s->arena, task->graph, 7, RULE_ACRAFT, strewn, &s->ref,
+    Strew all = strew_all(kinds);
+    s->taken = eval_reference_strewn(&s->arena, task->graph, 7, RULE_ACRAFT, NULL, &all, &s->ref,
                                      &diag);
 }
 
@@ -35,10 +36,10 @@ static void drop(Strewing *s)
     arena_drop(&s->arena);
 }
 
-static bool takes(const char *forward, EvalStrewn strewn)
+static bool takes(const char *forward, unsigned kinds)
 {
     Strewing s;
-    strew(&s, forward, strewn);
+    strew(&s, forward, kinds);
     bool taken = s.taken;
     drop(&s);
     return taken;
@@ -47,7 +48,7 @@ static bool takes(const char *forward, EvalStrewn strewn)
 T_TEST(strewn_inputs_have_flat_lines)
 {
     Strewing s;
-    strew(&s, "F.layer_norm(x, (48,))", STREWN_BOTH);
+    strew(&s, "F.layer_norm(x, (48,))", STREW_BIT(LARGE) | STREW_BIT(FLAT));
     REQUIRE(s.taken);
     const Tensor *x = s.ref.in.inputs[0], *y = s.ref.want[0];
     int zeros = 0;
@@ -63,12 +64,49 @@ T_TEST(strewn_inputs_have_flat_lines)
 
 T_TEST(strewn_inputs_only_where_the_task_takes_them)
 {
-    CHECK(takes("torch.softmax(x, -1)", STREWN_BOTH));
-    CHECK(takes("torch.sign(x)", STREWN_BOTH));
-    CHECK(!takes("x / x.norm(dim=-1, keepdim=True)", STREWN_FLAT));
-    CHECK(takes("x / x.norm(dim=-1, keepdim=True)", STREWN_LARGE));
-    CHECK(!takes("torch.exp(x)", STREWN_LARGE));
-    CHECK(takes("torch.exp(x)", STREWN_FLAT));
-    CHECK(!takes("torch.argmax(x, -1)", STREWN_FLAT));
-    CHECK(!takes("torch.round(x * 10).to(torch.int8)", STREWN_FLAT));
+    CHECK(takes("torch.softmax(x, -1)", STREW_BIT(LARGE) | STREW_BIT(FLAT)));
+    CHECK(takes("torch.sign(x)", STREW_BIT(LARGE) | STREW_BIT(FLAT)));
+    CHECK(!takes("x / x.norm(dim=-1, keepdim=True)", STREW_BIT(FLAT)));
+    CHECK(takes("x / x.norm(dim=-1, keepdim=True)", STREW_BIT(LARGE)));
+    CHECK(!takes("torch.exp(x)", STREW_BIT(LARGE)));
+    CHECK(takes("torch.exp(x)", STREW_BIT(FLAT)));
+    CHECK(!takes("torch.argmax(x, -1)", STREW_BIT(FLAT)));
+    CHECK(!takes("torch.round(x * 10).to(torch.int8)", STREW_BIT(FLAT)));
+}
+
+T_TEST(strewn_lines_are_alike_and_not_the_same)
+{
+    Strewing s;
+    strew(&s, "torch.relu(x)", STREW_BIT(ALIKE));
+    REQUIRE(s.taken);
+    const Tensor *x = s.ref.in.inputs[0];
+    int equal = 0, turned = 0;
+    for (int64_t i = 0; i < 48; i++) {
+        equal += tensor_get(x, 20 * 48 + i) == tensor_get(x, 21 * 48 + i);
+        bool middle = i >= 12 && i < 36;
+        turned += tensor_get(x, 19 * 48 + i) == tensor_get(x, 18 * 48 + (middle ? 47 - i : i));
+    }
+    CHECK(equal > 24 && equal < 48);
+    CHECK(turned == 48);
+    drop(&s);
+}
+
+T_TEST(strewn_numbers_are_those_of_task_and_text)
+{
+    Strewing s;
+    strew(&s, "torch.relu(x)", 0);
+    REQUIRE(s.taken);
+    double named[] = {2.75, 900};
+    Strew near = strew_all(STREW_BIT(NUMBERS)), far = strew_all(STREW_BIT(FAR));
+    near.numbers = far.numbers = named;
+    near.number_count = far.number_count = 2;
+    int found = 0, large = 0;
+    graph_inputs_strew(s.ref.graph, &s.ref.in, &near, 7);
+    for (int64_t i = 0; i < s.ref.in.inputs[0]->count; i++)
+        found += tensor_get(s.ref.in.inputs[0], i) == 2.75;
+    graph_inputs_strew(s.ref.graph, &s.ref.in, &far, 7);
+    for (int64_t i = 0; i < s.ref.in.inputs[0]->count; i++)
+        large += fabs(tensor_get(s.ref.in.inputs[0], i)) > 899;
+    CHECK(found > 0 && large > 0);
+    drop(&s);
 }

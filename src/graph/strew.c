@@ -1,0 +1,280 @@
+/* Values that no draw contains; see strew.h. In: drawn inputs. Out: the same with such values among them. */
+#include "graph/strew.h"
+
+#include "base/rng.h"
+#include <math.h>
+#include <string.h>
+
+Strew strew_all(unsigned kinds)
+{
+    Strew s = {0};
+    for (int k = 0; k < STREW_KINDS; k++)
+        s.inputs[k] = kinds >> k & 1 ? ~UINT64_C(0) : 0;
+    return s;
+}
+
+bool strew_any(const Strew *strew)
+{
+    uint64_t any = 0;
+    for (int k = 0; k < STREW_KINDS; k++)
+        any |= strew->inputs[k];
+    return any != 0;
+}
+
+/* Labels and masks are whole numbers: a large one among them is no input of the task. */
+static bool is_drawn(const Tensor *t, bool *negative)
+{
+    bool whole = true;
+    *negative = false;
+    for (int64_t i = 0; i < t->count; i++) {
+        double x = tensor_get(t, i);
+        whole &= x == floor(x);
+        *negative |= x < 0;
+    }
+    return !whole;
+}
+
+static int64_t line_length(const Tensor *t)
+{
+    return t->shape.rank > 1 ? t->shape.dim[t->shape.rank - 1] : 0;
+}
+
+/* ---- large numbers ---- */
+
+enum { MOST_LINE = 1024 };
+
+static void spike_lines(Tensor *t, uint64_t seed, uint64_t stream, bool negative)
+{
+    int64_t n = t->shape.rank ? t->shape.dim[t->shape.rank - 1] : 1;
+    n = n > MOST_LINE ? MOST_LINE : n;
+    double least = t->dtype == DT_F16 ? 14 : 120, most = t->dtype == DT_F16 ? 60 : 400;
+    for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
+        uint64_t r = rng_u64(seed ^ 0x7370696Bu, stream, (uint64_t)line);
+        int64_t at = r % 3 == 0 ? 0 : r % 3 == 1 ? n - 1 : (int64_t)((r >> 32) % (uint64_t)n);
+        double size = least +
+                      (most - least) * rng_uniform(seed ^ 0x73697A65u, stream, (uint64_t)line);
+        tensor_set(t, line * n + at, negative && (r >> 8) % 4 == 0 ? -size : size);
+    }
+}
+
+/* ---- zeros and equal numbers ---- */
+
+/* With four bits behind the first. */
+static double few_bits(double x)
+{
+    int exponent;
+    double part = frexp(x, &exponent);
+    return ldexp(rint(ldexp(part, 4)), exponent - 4);
+}
+
+enum { FLAT_LINES = 8, ZERO_LINE = 1, EQUAL_LINE = 5, ZEROS = 16 };
+
+static void flatten_lines(Tensor *t, bool mask)
+{
+    int64_t n = line_length(t);
+    for (int64_t line = 0; n > 0 && line < t->count / n; line++) {
+        int64_t kind = line % FLAT_LINES;
+        double value = kind == ZERO_LINE ? 0 : mask ? 1 : few_bits(tensor_get(t, line * n));
+        for (int64_t i = 0; (kind == ZERO_LINE || kind == EQUAL_LINE) && i < n; i++)
+            tensor_set(t, line * n + i, value);
+    }
+}
+
+static void strew_zeros(Tensor *t, uint64_t seed, uint64_t stream)
+{
+    for (int64_t i = 0; i < t->count; i++)
+        if (rng_u64(seed ^ 0x7A65726Fu, stream, (uint64_t)i) % ZEROS == 0)
+            tensor_set(t, i, 0);
+}
+
+/* ---- pieces that look alike ---- */
+
+enum { OTHERS = 8, TURNED_LINE = 3, TURNED_LINES = 4 };
+
+/* A line becomes the one before, its middle half the other way round. */
+static void turn_middle(Tensor *t, int64_t n, int64_t line)
+{
+    for (int64_t i = 0; i < n; i++) {
+        bool middle = i >= n / 4 && i < n - n / 4;
+        tensor_set(t, line * n + i, tensor_get(t, (line - 1) * n + (middle ? n - 1 - i : i)));
+    }
+}
+
+static void make_alike(Tensor *t, uint64_t seed, uint64_t stream)
+{
+    int64_t n = line_length(t), from = t->count / 2;
+    from = n > 0 && t->count > n ? from / n * n : from;
+    double most = 0;
+    for (int64_t i = from; i < t->count && i < from + OTHERS; i++) { /* no zero, no large one */
+        double x = tensor_get(t, i);
+        most = most == 0 || (x != 0 && fabs(x) < fabs(most)) ? x : most;
+    }
+    for (int64_t i = from; i < t->count; i++)
+        if (rng_u64(seed ^ 0x616C696Bu, stream, (uint64_t)i) % OTHERS)
+            tensor_set(t, i, most);
+    for (int64_t line = n > 0 ? from / n : 0; n > 0 && line < t->count / n; line++)
+        if (line % TURNED_LINES == TURNED_LINE)
+            turn_middle(t, n, line);
+}
+
+/* ---- named numbers ---- */
+
+static bool has_size(double x, StrewKind kind, DType dtype)
+{
+    double size = fabs(x), most = dtype == DT_F16 ? 6e4 : STREW_MOST;
+    return kind == STREW_NUMBERS ? size <= STREW_NEAR
+           : kind == STREW_FAR   ? size > STREW_NEAR && size <= STREW_FAR_MOST
+                                 : size > STREW_FAR_MOST && size <= most;
+}
+
+/* The number or a neighbour of it, as the dtype can tell them apart. */
+static double near_number(double x, uint64_t r, DType dtype, bool negative)
+{
+    double step = fabs(x) * (dtype == DT_F16 ? 0x1p-10 : dtype == DT_BF16 ? 0x1p-7 : 0x1p-23);
+    static const double steps[] = {0, 1, -1, 0, 2, -2, 16, -16};
+    double y = x + steps[r % 8] * step;
+    y = r >> 3 & 1 && (r >> 4 & 3) == 0 ? -y : y;
+    return negative ? y : fabs(y);
+}
+
+enum { NUMBERED = 32, FAR_NUMBERED = 8, MOST_NUMBERS = 256 };
+
+static void strew_numbers(Tensor *t, StrewKind kind, const Strew *s, uint64_t seed, uint64_t stream,
+                          bool negative)
+{
+    double numbers[MOST_NUMBERS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->number_count && n < MOST_NUMBERS; i++)
+        if (has_size(s->numbers[i], kind, t->dtype) && s->numbers[i] != 0)
+            numbers[n++] = s->numbers[i];
+    for (int64_t i = 0; n && i < t->count; i++) {
+        uint64_t r = rng_u64(seed ^ (0x6E756D62u + (uint64_t)kind), stream, (uint64_t)i);
+        if (r % (kind == STREW_NUMBERS ? NUMBERED : FAR_NUMBERED) == 0)
+            tensor_set(t, i, near_number(numbers[(r >> 32) % n], r >> 8, t->dtype, negative));
+    }
+}
+
+/* ---- integers ---- */
+
+/* The range that a value of the source graph is drawn from, looked for through casts. */
+static bool drawn_range(const Graph *source, ValueId value, int64_t *lo, int64_t *hi)
+{
+    for (uint32_t n = source->nodes.len; n-- > 0;) {
+        const Node *node = &source->nodes.at[n];
+        if (node->out != value)
+            continue;
+        if (node->op == OP_RANDOM && node->kind == RANDOM_integer) {
+            *lo = (int64_t)node_float(node, AT_A, 0);
+            *hi = (int64_t)node_float(node, AT_B, 1);
+            return *hi - *lo > 2;
+        }
+        if (node->op != OP_CAST)
+            return false;
+        value = node->in[0];
+    }
+    return false;
+}
+
+bool graph_drawn_range(const Graph *g, uint32_t input, int64_t *lo, int64_t *hi)
+{
+    const Value *v = graph_value(g, g->inputs.at[input]);
+    return g->source && !dtype_is_float(v->dtype) && v->dtype != DT_BOOL &&
+           drawn_range(g->source, g->source->outputs.at[v->source], lo, hi);
+}
+
+enum { ENDED = 16 };
+
+static int64_t end_value(uint64_t r, const Strew *s, int64_t lo, int64_t hi)
+{
+    uint64_t pick = (r >> 8) % (2 + s->number_count);
+    if (pick < 2)
+        return pick ? hi - 1 : lo;
+    double named = s->numbers[pick - 2] + (double)((r >> 40) % 3) - 1;
+    bool within = named >= (double)lo && named < (double)hi && named == floor(named);
+    return within ? (int64_t)named : hi - 1;
+}
+
+static void strew_ends(const Graph *g, uint32_t input, Tensor *t, const Strew *s, uint64_t seed)
+{
+    int64_t lo, hi;
+    if (!graph_drawn_range(g, input, &lo, &hi))
+        return;
+    for (int64_t i = 0; i < t->count; i++) {
+        uint64_t r = rng_u64(seed ^ 0x656E6473u, input, (uint64_t)i);
+        bool last = i == t->count - 1;
+        if (!last && r % ENDED)
+            continue;
+        int64_t value = last ? hi - 1 : end_value(r, s, lo, hi);
+        tensor_store_i64(t, i, 1, 1, &value);
+    }
+}
+
+/* ---- the whole ---- */
+
+static void strew_float(Tensor *t, uint32_t i, const Strew *s, uint64_t seed)
+{
+    bool negative, has[STREW_KINDS];
+    if (!is_drawn(t, &negative))
+        return;
+    for (int k = 0; k < STREW_KINDS; k++)
+        has[k] = s->inputs[k] >> i & 1;
+    if (has[STREW_LARGE])
+        spike_lines(t, seed, i, negative);
+    for (StrewKind k = STREW_NUMBERS; k <= STREW_FARTHER; k++)
+        if (has[k])
+            strew_numbers(t, k, s, seed, i, negative);
+    if (has[STREW_FLAT]) { /* a line with a large number is not flat */
+        strew_zeros(t, seed, i);
+        flatten_lines(t, false);
+    }
+    if (has[STREW_ALIKE])
+        make_alike(t, seed, i);
+}
+
+void graph_inputs_strew(const Graph *g, TaskInputs *in, const Strew *s, uint64_t seed)
+{
+    enum { MOST_INPUTS = 64 };
+    for (uint32_t i = 0; i < in->n_inputs && i < MOST_INPUTS; i++) {
+        Tensor *t = in->inputs[i];
+        if (dtype_is_float(t->dtype))
+            strew_float(t, i, s, seed);
+        else if (t->dtype == DT_BOOL && s->inputs[STREW_FLAT] >> i & 1)
+            flatten_lines(t, true);
+        else if (t->dtype != DT_BOOL && s->inputs[STREW_ENDS] >> i & 1)
+            strew_ends(g, i, t, s, seed);
+    }
+    if (s->inputs[STREW_ENDS])
+        graph_inputs_distinct(g, in, seed);
+}
+
+/* ---- numbers of a graph ---- */
+
+static uint32_t add_number(double x, double *numbers, uint32_t n, uint32_t most)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (numbers[i] == x)
+            return n;
+    if (n < most && isfinite(x) && x != 0)
+        numbers[n++] = x;
+    return n;
+}
+
+uint32_t graph_numbers(const Graph *g, double *numbers, uint32_t most)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < g->nodes.len; k++) {
+        const Node *node = &g->nodes.at[k];
+        for (uint32_t i = 0; i < node->n_attr; i++)
+            if (attr_rows[node->attr[i].key].type == ATTR_FLOAT)
+                n = add_number(node->attr[i].f, numbers, n, most);
+    }
+    for (uint32_t k = 0; k < g->values.len; k++) {
+        const Value *v = &g->values.at[k];
+        int64_t count;
+        if (v->kind != VALUE_CONST || !v->data || !shape_count(v->shape, &count) || count != 1)
+            continue;
+        Tensor one = {.dtype = v->dtype, .shape = v->shape, .count = 1, .at = (void *)v->data};
+        n = add_number(tensor_get(&one, 0), numbers, n, most);
+    }
+    return n;
+}

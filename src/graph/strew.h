@@ -1,0 +1,55 @@
+/* Strewing: what no draw contains, put among inputs that were drawn.
+ *
+ *     large     one number in each line of the last axis, at most 1024 elements apart, so large that exp of it, or
+ *               of the difference of two, overflows
+ *     flat      single zeros, lines of zeros, lines of one number (of few bits, so that sums of it are exact);
+ *               masks: lines of all and of none
+ *     alike     the second half: seven of eight elements are one number, and every fourth line is the one before
+ *               with its middle turned round. Pieces that begin, end and add up alike are not the same piece
+ *     numbers   up to 100 in size: numbers that task and text name, and what lies next to them
+ *     far       the same up to 5000
+ *     farther   the same up to a million
+ *     ends      integers: the first and the last of the range they are drawn from, and named ones within it
+ *
+ * An input that is only whole numbers (labels) is left alone but for `ends`. */
+#ifndef GRAPH_STREW_H
+#define GRAPH_STREW_H
+
+#include "graph/inputs.h"
+
+/* Bounds of `numbers`, `far` and `farther`. */
+#define STREW_NEAR 100.0
+#define STREW_FAR_MOST 5000.0
+#define STREW_MOST 1e6
+
+typedef enum StrewKind {
+    STREW_LARGE,
+    STREW_FLAT,
+    STREW_ALIKE,
+    STREW_NUMBERS,
+    STREW_FAR,
+    STREW_FARTHER,
+    STREW_ENDS,
+    STREW_KINDS
+} StrewKind;
+
+typedef struct Strew {
+    uint64_t inputs[STREW_KINDS]; /* bit i: input i has it */
+    const double *numbers;
+    uint32_t number_count;
+} Strew;
+
+#define STREW_BIT(kind) (1u << STREW_##kind)
+
+/* These kinds, for every input. */
+Strew strew_all(unsigned kinds);
+bool strew_any(const Strew *strew);
+void graph_inputs_strew(const Graph *graph, TaskInputs *in, const Strew *strew, uint64_t seed);
+
+/* The integers lo to hi - 1 that an input is drawn from; false: it is no integer, or not drawn so. */
+bool graph_drawn_range(const Graph *graph, uint32_t input, int64_t *lo, int64_t *hi);
+
+/* Numbers of the graph: its constants of few elements and float attributes. At most `most` are added. */
+uint32_t graph_numbers(const Graph *graph, double *numbers, uint32_t most);
+
+#endif

@@ -1,0 +1,139 @@
+/* The case `again`. In: a candidate that was right in the cases before. Out: its first case once more, on inputs that its own
+ * text decides: their seed, and among them what no draw contains (graph/strew.h).
+ *
+ * Not every task takes every kind for every input: the logarithm of a zero is none. So kinds that are too
+ * much for all inputs are tried for each of them, and what a task took is tried first for the next candidate. */
+#include "loop/bench_judge_int.h"
+
+#include "base/hash.h"
+#include <math.h>
+
+uint64_t text_seed(const EvalCandidate *c, uint64_t seed)
+{
+    for (uint32_t i = 0; i < c->texts.len; i++)
+        seed = seed * UINT64_C(0x9e3779b97f4a7c15) ^
+               hash64(c->texts.at[i].text.at, c->texts.at[i].text.len);
+    return seed >> 2; /* as a database holds it */
+}
+
+/* The suite, or the user, says what the inputs are. */
+static bool was_asked(const JudgeSpec *spec)
+{
+    return spec->own_sizes || spec->only > 0 || spec->rule != RULE_ACRAFT;
+}
+
+/* Numbers of task and text. */
+static void name_numbers(Judging *j, const Graph *graph, Strew *strew)
+{
+    enum { MOST = 256, OF_TASK = 64 };
+    double *numbers = arena_array(j->arena, double, MOST);
+    uint32_t n = graph_numbers(graph, numbers, OF_TASK);
+    for (uint32_t i = 0; i < j->judged->candidate.texts.len; i++)
+        n = text_numbers(j->judged->candidate.texts.at[i].text, numbers, n, MOST);
+    strew->numbers = numbers;
+    strew->number_count = n;
+}
+
+static bool takes(Judging *j, CaseSpec *c, const Strew *strew)
+{
+    c->strew = *strew;
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, c);
+    if (ready->status == VERDICT_OK)
+        return true;
+    case_forget(j->cache, ready);
+    return false;
+}
+
+/* Numbers far from others are kept apart: next to them small errors are none. */
+enum {
+    FAR_KINDS = STREW_BIT(FAR) | STREW_BIT(FARTHER),
+    NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS
+};
+
+/* Kind after kind, for all inputs or, where that is too much, for those that bear it. */
+static void find_kinds(Judging *j, CaseSpec *c, Strew *strew, uint32_t inputs)
+{
+    enum { MOST_INPUTS = 8 };
+    for (int k = 0; k < STREW_KINDS; k++) {
+        Strew more = *strew;
+        if (!(NEAR_KINDS >> k & 1))
+            continue;
+        more.inputs[k] = ~UINT64_C(0);
+        if (takes(j, c, &more)) {
+            *strew = more;
+            continue;
+        }
+        for (uint32_t i = 0; inputs > 1 && i < inputs && i < MOST_INPUTS; i++) {
+            more = *strew;
+            more.inputs[k] |= UINT64_C(1) << i;
+            if (takes(j, c, &more))
+                *strew = more;
+        }
+    }
+}
+
+static void strew_inputs(Judging *j, CaseSpec *c, const Graph *graph)
+{
+    const Strew *known = case_strew_known(j->cache, j->task);
+    Strew strew = known ? *known : strew_all(NEAR_KINDS);
+    uint32_t inputs = graph->inputs.len; /* the graph may go when other cases come */
+    name_numbers(j, graph, &strew);
+    if (!takes(j, c, &strew)) {
+        for (int k = 0; k < STREW_KINDS; k++)
+            strew.inputs[k] = 0;
+        find_kinds(j, c, &strew, inputs);
+    }
+    case_strew_keep(j->cache, j->task, &strew);
+    c->strew = strew_any(&strew) ? strew : (Strew){0};
+}
+
+static const int64_t most_again = INT64_C(256) << 20;
+
+void judge_again(Judging *j, const CaseSpec *first)
+{
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, first);
+    Probe probe = ready->ref.probe;
+    CaseSpec c = *first;
+    if (ready->bytes > most_again)
+        return;
+    c.name = "again";
+    c.seed = text_seed(&j->judged->candidate, first->seed + 1);
+    c.probe = &probe;
+    if (!was_asked(j->spec) && ready->ref.steady) {
+        strew_inputs(j, &c, ready->ref.graph);
+        j->strew = c.strew;
+    }
+    judge_case(j, &c);
+    case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
+}
+
+static bool names_far(const Strew *strew)
+{
+    for (uint32_t i = 0; i < strew->number_count; i++)
+        if (fabs(strew->numbers[i]) > STREW_NEAR && fabs(strew->numbers[i]) <= STREW_MOST)
+            return true;
+    return false;
+}
+
+void judge_far(Judging *j, const CaseSpec *first)
+{
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, first);
+    Probe probe = ready->ref.probe;
+    Strew strew = strew_all(FAR_KINDS);
+    CaseSpec c = *first;
+    if (was_asked(j->spec) || !ready->ref.steady || ready->bytes > most_again)
+        return;
+    name_numbers(j, ready->ref.graph, &strew);
+    c.name = "far";
+    c.seed = text_seed(&j->judged->candidate, first->seed + 2);
+    c.probe = &probe;
+    if (!names_far(&strew))
+        return;
+    if (!takes(j, &c, &strew)) {
+        strew.inputs[STREW_FARTHER] = 0;
+        if (!takes(j, &c, &strew))
+            return;
+    }
+    judge_case(j, &c);
+    case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
+}

@@ -1,0 +1,242 @@
+/* Sizes at which a Craft text decides what it decided in no case. In: a candidate that was right in the cases before. Out:
+ * further cases, judged with values.
+ *
+ *     cases so far ──▶ what their sizes decided, and what lacks for another outcome (ir/decide.h)
+ *     sizes        ──▶ each size of each case, moved by what lacks; some drawn by the text
+ *     walked without data; those that decide most that is new are judged, until nothing is new
+ *
+ * So `cols % 16 == 5` or `rows > 5000` is judged at a size where it holds, whatever the numbers are. */
+#include "eval/time.h"
+
+#include "base/rng.h"
+#include "loop/bench_judge_int.h"
+
+enum { MOST_WALKS = 160, MOST_CASES = 4, MOST_GAPS = 24, DRAWN = 24, MOST_KNOBS = 8 };
+static const int64_t most_bytes = INT64_C(32) << 20;
+
+typedef struct ReachBase {
+    const TorchSet *sets;
+    IrDecisions *decided;
+} ReachBase;
+
+typedef struct Reach {
+    Judging *j;
+    const EvalTimer *timer;
+    const Graph *full;
+    VEC(IrDecisions *) seen; /* in the cases so far */
+    VEC(ReachBase) bases;    /* sizes to move from: those of the cases, and lines */
+    uint32_t knobs, walks;
+    bool *fixed; /* by knob: it is not moved */
+} Reach;
+
+typedef struct Reached {
+    CaseSpec spec;
+    IrDecisions *decided;
+    uint32_t fresh; /* outcomes that no case had */
+    int64_t bytes;
+} Reached;
+typedef VEC(Reached) Reacheds;
+
+static bool same_sets(const TorchSet *a, const TorchSet *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i].value != b[i].value)
+            return false;
+    return true;
+}
+
+/* ---- sizes ---- */
+
+static CaseSpec with_sets(const Reach *r, const TorchSet *sets)
+{
+    return (CaseSpec){.name = "reach",
+                      .scale = SCALE_FULL,
+                      .listed = -1,
+                      .seed = text_seed(&r->j->judged->candidate, r->j->spec->seed + 3),
+                      .sets = sets,
+                      .n_sets = r->knobs};
+}
+
+/* Bytes of the case; 0: there is none of these sizes. */
+static int64_t bytes_of(const Reach *r, const TorchSet *sets)
+{
+    CaseSpec c = with_sets(r, sets);
+    int64_t bytes;
+    return sizes_with(r->j->task, r->full, &c, &bytes) ? bytes : 0;
+}
+
+/* One size becomes another; together with those of its value where it does not go alone, and with all others small
+ * where that is too large. */
+static TorchSet *moved(const Reach *r, const TorchSet *base, uint32_t knob, int64_t value,
+                       int64_t *bytes)
+{
+    enum { ALONE, EQUALS, SMALL, WAYS, FEW = 3 };
+    TorchSet *sets = arena_array(r->j->arena, TorchSet, r->knobs + 1);
+    for (int way = 0; way < WAYS; way++) {
+        for (uint32_t i = 0; i < r->knobs; i++) {
+            bool with = i == knob || (way == EQUALS && base[i].value == base[knob].value);
+            bool small = way == SMALL && !r->fixed[i] && base[i].value > FEW;
+            sets[i] = (TorchSet){base[i].name, with ? value : small ? FEW : base[i].value};
+        }
+        *bytes = bytes_of(r, sets);
+        if (*bytes > 0 && *bytes <= most_bytes)
+            return sets;
+    }
+    return NULL;
+}
+
+/* ---- walks ---- */
+
+static void walk(Reach *r, const TorchSet *sets, int64_t bytes, Reacheds *list)
+{
+    Reached one = {.spec = with_sets(r, sets), .bytes = bytes};
+    for (uint32_t i = 0; i < list->len; i++)
+        if (same_sets(list->at[i].spec.sets, sets, r->knobs))
+            return;
+    r->walks++;
+    one.decided = full_decisions(r->j, r->timer, &one.spec);
+    if (one.decided)
+        vec_push(r->j->arena, list, one);
+}
+
+static void walk_moved(Reach *r, const TorchSet *base, uint32_t knob, int64_t value, Reacheds *list)
+{
+    int64_t bytes;
+    if (r->walks >= MOST_WALKS || value < 1 || value == base[knob].value)
+        return;
+    TorchSet *sets = moved(r, base, knob, value, &bytes);
+    if (sets)
+        walk(r, sets, bytes, list);
+}
+
+static void walk_gaps(Reach *r, uint32_t of, Reacheds *list)
+{
+    int64_t gaps[MOST_GAPS];
+    ReachBase base = r->bases.at[of];
+    uint32_t n = ir_decided_gaps(eval_timer_program(r->timer), base.decided, r->seen.at,
+                                 r->seen.len, gaps, MOST_GAPS);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < r->knobs; k++)
+            if (!r->fixed[k])
+                walk_moved(r, base.sets, k, base.sets[k].value + gaps[i], list);
+}
+
+/* One size alone, all others 1: there a program that sees the tensor as one row counts this size. */
+static void add_lines(Reach *r, Reacheds *list)
+{
+    enum { LENGTH = 96 };
+    for (uint32_t k = 0; k < r->knobs; k++) {
+        TorchSet *sets = arena_array(r->j->arena, TorchSet, r->knobs + 1);
+        for (uint32_t i = 0; i < r->knobs; i++)
+            sets[i] = (TorchSet){r->bases.at[0].sets[i].name, i == k ? LENGTH
+                                                              : r->fixed[i]
+                                                                  ? r->bases.at[0].sets[i].value
+                                                                  : 1};
+        int64_t bytes = r->fixed[k] ? 0 : bytes_of(r, sets);
+        uint32_t before = list->len;
+        if (bytes)
+            walk(r, sets, bytes, list);
+        if (list->len > before)
+            vec_push(r->j->arena, &r->bases, ((ReachBase){sets, vec_last(list).decided}));
+    }
+}
+
+static void walk_drawn(Reach *r, Reacheds *list)
+{
+    enum { MOST_SIZE = 512 };
+    uint64_t seed = text_seed(&r->j->judged->candidate, r->j->spec->seed + 4);
+    for (uint32_t i = 0; i < DRAWN; i++) {
+        uint64_t x = rng_u64(seed, 0x7265, i);
+        uint32_t k = (uint32_t)((x >> 40) % r->knobs);
+        if (!r->fixed[k])
+            walk_moved(r, r->bases.at[i % r->bases.len].sets, k, 1 + (int64_t)(x % MOST_SIZE),
+                       list);
+    }
+}
+
+/* ---- the whole ---- */
+
+static bool add_base(Reach *r, const CaseSpec *c)
+{
+    Diag said = diag_make(r->j->arena, r->j->task->path, r->j->task->source);
+    TorchOptions options;
+    TorchTask *read = case_read(r->j->arena, r->j->task, c, r->j->cases, &options, &said);
+    IrDecisions *decided = read ? full_decisions(r->j, r->timer, c) : NULL;
+    if (!decided || (r->bases.len && read->knobs.len != r->knobs))
+        return false;
+    TorchSet *sets = arena_array(r->j->arena, TorchSet, read->knobs.len + 1);
+    for (uint32_t i = 0; i < read->knobs.len; i++)
+        sets[i] = (TorchSet){read->knobs.at[i].name, read->knobs.at[i].value};
+    if (!r->bases.len) {
+        r->knobs = read->knobs.len;
+        r->fixed = arena_array(r->j->arena, bool, r->knobs + 1);
+        for (uint32_t i = 0; i < r->knobs; i++)
+            r->fixed[i] = read->knobs.at[i].deep || read->knobs.at[i].original < 8;
+    }
+    vec_push(r->j->arena, &r->bases, ((ReachBase){sets, decided}));
+    vec_push(r->j->arena, &r->seen, decided);
+    return true;
+}
+
+static Reached *best_of(Reach *r, Reacheds *list)
+{
+    Reached *best = NULL;
+    for (uint32_t i = 0; i < list->len; i++) {
+        Reached *c = &list->at[i];
+        c->fresh = ir_decided_new(eval_timer_program(r->timer), c->decided, r->seen.at,
+                                  r->seen.len);
+        if (c->fresh && (!best || c->fresh > best->fresh ||
+                         (c->fresh == best->fresh && c->bytes < best->bytes)))
+            best = c;
+    }
+    return best;
+}
+
+static bool judge_best(Reach *r, Reacheds *list)
+{
+    Reached *best = best_of(r, list);
+    if (best)
+        best->spec.name = str_format(r->j->arena, "reach%u", r->j->done.len);
+    if (!best || case_ready(r->j->cache, r->j->spec, r->j->task, &best->spec)->status != VERDICT_OK)
+        return false;
+    judge_case(r->j, &best->spec);
+    vec_push(r->j->arena, &r->seen, best->decided);
+    vec_push(r->j->arena, &r->bases, ((ReachBase){best->spec.sets, best->decided}));
+    case_forget(r->j->cache, case_ready(r->j->cache, r->j->spec, r->j->task, &best->spec));
+    return r->j->judged->status == VERDICT_OK;
+}
+
+static void judge_reached(Reach *r)
+{
+    Reacheds list = {0};
+    uint32_t from = 0;
+    add_lines(r, &list);
+    walk_drawn(r, &list);
+    for (int i = 0; i < MOST_CASES; i++) {
+        for (; from < r->bases.len; from++)
+            walk_gaps(r, from, &list);
+        if (!judge_best(r, &list))
+            break;
+    }
+}
+
+void judge_reach(Judging *j)
+{
+    Reach r = {.j = j};
+    Verdict v = verdict_make();
+    EvalTimer *timer = NULL;
+    if (!j->done.len || j->spec->own_sizes || j->spec->only > 0 || j->cases->lines.len ||
+        !(timer = full_timer(j, &j->done.at[0], &v)))
+        return;
+    TorchOptions own = {.seed = j->spec->seed};
+    Diag said = diag_make(j->arena, j->task->path, j->task->source);
+    TorchTask *full = torch_read(j->arena, j->task->path, j->task->source, &own, &said);
+    r.timer = timer;
+    r.full = full ? full->graph : NULL;
+    for (uint32_t i = 0; i < j->done.len; i++)
+        if (!strew_any(&j->done.at[i].strew)) /* the same sizes once */
+            add_base(&r, &j->done.at[i]);
+    if (full && r.bases.len && r.knobs && r.knobs <= MOST_KNOBS)
+        judge_reached(&r);
+    eval_timer_close(timer);
+}
