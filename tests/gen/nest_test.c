@@ -253,6 +253,52 @@ T_TEST(nest_phases_follow_each_other)
                 "torch.randn(37, 16)");
 }
 
+/* A mask of rows, of lanes or of one turn is compared with all elements of a tile. */
+T_TEST(nest_masks_are_values)
+{
+    check_model("self, x, n):\n        return x.masked_fill(n[:, None] > 0.5, 0.0)\n",
+                "torch.randn(9, 40), torch.rand(9)");
+    check_model("self, x, n):\n"
+                "        return torch.where((x > 0) & (n[None, :] > 0.5) | (x < -1), x, x * 0.1)\n",
+                "torch.randn(9, 40), torch.rand(40)");
+    check_model("self, x, m):\n"
+                "        return x.masked_fill(~m, 0.0).sum(-1) / m.sum(-1).clamp(min=1)\n",
+                "torch.randn(9, 40), torch.rand(9, 40) > 0.5");
+    check_model("self, x, m, n):\n"
+                "        keep = m[:, None, None, :] & ~(n[:, None, None, None] > 0.5)\n"
+                "        return torch.softmax(x.masked_fill(~keep, -1e4), dim=-1)\n",
+                "torch.randn(3, 2, 5, 40), torch.rand(3, 40) > 0.5, torch.rand(3)");
+    check_model("self, x, y):\n        return (x > y) | torch.isnan(x)\n",
+                "torch.randn(9, 40), torch.randn(40)");
+    check_model("self, x, y):\n"
+                "        n = (x > 0).sum()\n"
+                "        return torch.where(n > 0, (x * y).sum() / n.clamp(min=1), y.sum() * 0)\n",
+                "torch.randn(9, 40), torch.randn(9, 40)");
+}
+
+/* Integers that f32 holds are computed in it, by the bounds that the file gives. */
+T_TEST(nest_computes_small_integers)
+{
+    check_model("self, x, p):\n        return x * p[:, None].float()\n",
+                "torch.randn(9, 40), torch.randint(0, 1000, (9,))");
+    check_model("self, x, l):\n"
+                "        same = l[:, None] == l[None, :]\n"
+                "        return x.masked_fill(~same, 0.0)\n",
+                "torch.randn(40, 40), torch.randint(0, 5, (40,))");
+    check_model("self, x, n):\n"
+                "        at = torch.arange(x.shape[-1])\n"
+                "        return x.masked_fill(at[None, None, :] >= n[:, None, None], 0.0)\n",
+                "torch.randn(4, 3, 40), torch.randint(1, 41, (4,))");
+    check_model("self, x, p):\n"
+                "        r, c = p // 8, p % 8\n"
+                "        return x + torch.sin(r.float())[:, None] * c[:, None], r * 8 + c - 1\n",
+                "torch.randn(9, 40), torch.randint(0, 4096, (9,))");
+    check_model("self, x, m):\n        return (x * (1 - m)).sum(1), m.sum(1)\n",
+                "torch.randn(9, 40), torch.randint(0, 2, (9, 40), dtype=torch.int32)");
+    check_model("self, x, m):\n        return torch.where(m.bool(), x, -x), m.cumsum(1)\n",
+                "torch.randn(9, 40), torch.randint(0, 3, (9, 40))");
+}
+
 /* What no single kernel can do is refused, with the operator's name. */
 T_TEST(nest_refuses_by_name)
 {

@@ -13,6 +13,7 @@
 #include "gen/plan/wide.h"
 
 #define FAR_ABOVE 2.0 /* times the least: then chains are looked at, too */
+#define UNTIMED 3.0   /* times the least: what a program that cannot be timed counts as */
 
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
@@ -174,12 +175,23 @@ static bool may_plan(const Task *t, Planner *planner)
     return !t->wide || planner == plan_each || planner == plan_tally;
 }
 
-/* Near enough to what memory allows, or too large to be timed: nothing else is looked at. */
+static bool reads_integers(const Graph *g)
+{
+    for (uint32_t i = 0; i < g->inputs.len; i++)
+        if (dtype_is_int(graph_value(g, g->inputs.at[i])->dtype))
+            return true;
+    return false;
+}
+
+/* Near enough to what memory allows, or too large to be timed: nothing else is looked at. Integers may
+ * decide what a program does, which is then as slow as single elements are. */
 static bool is_near(const Task *t, const Plan *plan)
 {
     double us;
-    return clock_budget(t->graph) == 1 ||
-           (clock_plan(plan, t->chip, &us) && us < CLOCK_NEAR * clock_least(t->graph, t->chip));
+    if (clock_budget(t->graph) == 1 && !reads_integers(t->graph))
+        return true;
+    return clock_plan(plan, t->chip, &us) &&
+           (clock_budget(t->graph) == 1 || us < CLOCK_NEAR * clock_least(t->graph, t->chip));
 }
 
 static bool may_be_faster(const Task *t, const Candidate *first)
@@ -202,13 +214,14 @@ static void find_candidates(const Task *t, Candidates *c, Diag *first)
                 (c->n && try_planner(t, plan_nest_rewritten, 0, &c->at[c->n], &own));
 }
 
-/* The fastest; where nothing is timed the first. */
+/* The fastest. One that cannot be timed gives way to one that is not far from the least. */
 static const Candidate *fastest(const Task *t, Candidates *c)
 {
     const Candidate *best = &c->at[0];
     double us = -1, other;
-    bool timed = c->n > 1 && clock_plan(&best->plan, t->chip, &us);
-    for (uint32_t i = 1; i < c->n && timed; i++)
+    if (c->n > 1 && !clock_plan(&best->plan, t->chip, &us))
+        us = UNTIMED * clock_least(t->graph, t->chip);
+    for (uint32_t i = 1; i < c->n; i++)
         if (clock_plan(&c->at[i].plan, t->chip, &other) && other < us * CLOCK_GAIN) {
             best = &c->at[i];
             us = other;

@@ -39,7 +39,21 @@ static bool taint_statement(Tainted *t, const IrStmt *s)
     return fresh;
 }
 
-/* Whether integers are read or made of values: then a launch without values tells nothing. */
+/* Per expression: it is only made a float of, which decides nothing. */
+static const bool *only_converted(Arena *arena, const IrProgram *p)
+{
+    bool *converted = arena_array(arena, bool, p->exprs.len + 1);
+    for (uint32_t i = 1; i < p->exprs.len; i++)
+        for (int k = 0; k < ir_expr_rows[p->exprs.at[i].op].arity; k++)
+            converted[p->exprs.at[i].arg[k]] = true;
+    for (uint32_t i = 1; i < p->exprs.len; i++)
+        for (int k = 0; k < ir_expr_rows[p->exprs.at[i].op].arity; k++)
+            if (!dtype_is_float(p->exprs.at[i].type))
+                converted[p->exprs.at[i].arg[k]] = false;
+    return converted;
+}
+
+/* Whether integers that are made of values are used as such: then a launch without values tells nothing. */
 static bool values_decide(Arena *arena, const IrProgram *p)
 {
     Tainted t = {p, arena_array(arena, bool, p->vars.len + 1)};
@@ -49,11 +63,9 @@ static bool values_decide(Arena *arena, const IrProgram *p)
         for (uint32_t i = 0; i < p->stmts.len; i++)
             again = taint_statement(&t, &p->stmts.at[i]) || again;
     }
-    for (uint32_t i = 0; i < p->vars.len; i++)
-        if (t.vars[i] && !dtype_is_float(p->vars.at[i].type))
-            return true;
+    const bool *converted = only_converted(arena, p);
     for (uint32_t i = 0; i < p->exprs.len; i++)
-        if (!dtype_is_float(p->exprs.at[i].type) && is_tainted(&t, i))
+        if (!dtype_is_float(p->exprs.at[i].type) && !converted[i] && is_tainted(&t, i))
             return true;
     return false;
 }

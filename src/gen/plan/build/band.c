@@ -199,10 +199,11 @@ static void read_scalar(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
-    if (!dtype_is_float(dtype))
-        b->failed = "one integer is read as a number";
+    const char *access = build_access(b, v->tensor, &v->index);
+    if (dtype == DT_BOOL)
+        b->failed = "one boolean is read as a number";
     b->name[id] = build_scalar(b);
-    build_line(b, "%s = %s", b->name[id], build_access(b, v->tensor, &v->index));
+    build_line(b, dtype_is_int(dtype) ? "%s = f32(%s)" : "%s = %s", b->name[id], access);
 }
 
 /* What was loaded in another dtype is computed with in f32. */
@@ -278,10 +279,14 @@ static void store_value(Build *b, const NestStore *store)
     for (uint32_t i = 0; i < store->index.n; i++)
         axes |= bit(store->index.term[i].axis);
     BuildKind kind = build_kind(b, axes), of = build_kind(b, v->axes);
-    if (kind == BUILD_SCALAR && !store->index.n)
+    if (v->mask && (kind == BUILD_SCALAR || build_is_woven(b, &store->index)))
+        b->failed = "single booleans, or some in turns, are stored";
+    else if (kind == BUILD_SCALAR && !store->index.n)
         build_store_one(b, store);
     else if (kind == BUILD_SCALAR)
         b->failed = "a result would be stored one element at a time";
+    if (b->failed)
+        return;
     if (build_is_woven(b, &store->index))
         build_strided_store(b, store);
     if (kind == BUILD_SCALAR || build_is_woven(b, &store->index) || build_store_joined(b, store))
@@ -291,11 +296,14 @@ static void store_value(Build *b, const NestStore *store)
     build_line(b, "with compute():");
     b->depth++;
     bool spread = kind == BUILD_TILE && (of == BUILD_ROWS || of == BUILD_LANES);
-    const char *expr = spread ? str_format(b->arena, "%s(%s)", of == BUILD_ROWS ? "col" : "row",
-                                           build_named(b, store->value))
-                              : build_expr(b, store->value);
+    const char *expr = v->mask  ? NULL
+                       : spread ? str_format(b->arena, "%s(%s)", of == BUILD_ROWS ? "col" : "row",
+                                             build_named(b, store->value))
+                                : build_expr(b, store->value);
     if (dtype == DT_F32) {
         build_line(b, "%s = %s", view, expr);
+    } else if (v->mask) {
+        build_line(b, "%s = cast(%s, bool)", view, build_expr_at(b, store->value, kind));
     } else {
         const char *wide = b->name[store->value] && of == kind
                                ? b->name[store->value]
@@ -592,7 +600,7 @@ static void store_over(Build *b, uint64_t walk)
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
         const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
         if (now[s->value])
-            build_expr(b, s->value);
+            build_prepare(b, s->value);
     }
     if (b->body->len == opened)
         b->body->len = before;
@@ -751,6 +759,7 @@ static void make_tables(Build *b)
     uint32_t n = b->nest->values.len;
     b->name = arena_array(b->arena, const char *, n);
     b->spread = arena_array(b->arena, const char *, n);
+    b->filled = arena_array(b->arena, const char *, n);
     b->factor = arena_array(b->arena, const char *, n);
     b->carry = arena_array(b->arena, const char *, n);
     b->picked_from = arena_array(b->arena, const char *, n);

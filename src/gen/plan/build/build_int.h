@@ -62,6 +62,7 @@ typedef struct Build {
     int depth;           /* of the next statement */
     const char **name;   /* per value: the view or scalar that holds it; NULL: none */
     const char **spread; /* per value of lanes: the tile that has it in every row; NULL: none */
+    const char **filled; /* per single number: the view that has it in every element; NULL: none */
     const char **factor; /* per maximum that sums follow: what moves these to its present value */
     const char **carry;  /* per scan: what is handed on to the next tile; NULL: it is whole */
     uint32_t *left;      /* per value: uses that are still to come in this pass */
@@ -112,8 +113,12 @@ bool build_keeps_mask(const Build *b, NestId id);
 void build_release(Build *b, NestId id);
 /* Gives the value a name, computing it and what it needs; inside `with compute()`. */
 const char *build_named(Build *b, NestId id);
+/* Gives names to what its expression needs. */
+void build_prepare(Build *b, NestId id);
 /* Its expression, after what must have a name has one. */
 const char *build_expr(Build *b, NestId id);
+/* ... of a mask, for as many elements as `into` has. */
+const char *build_expr_at(Build *b, NestId id, BuildKind into);
 
 /* Every step-th element (strided.c). The places, before all loops; a load; its elements; a store of all
  * results that are put together by turns, when the first of them comes. */

@@ -116,7 +116,8 @@ bool build_store_joined(Build *b, const NestStore *store)
     for (uint32_t i = 0; i < store->index.n; i++)
         axes |= UINT64_C(1) << store->index.term[i].axis;
     BuildKind kind = build_kind(b, axes);
-    if (!is_joinable(dtype, lanes) || !is_joinable(DT_F32, lanes) || kind == BUILD_ROWS)
+    if (!is_joinable(dtype, lanes) || !is_joinable(DT_F32, lanes) || kind == BUILD_ROWS ||
+        b->nest->values.at[store->value].mask)
         return false;
     const NestStore *first = store, *other;
     while ((other = store_behind(b, first, -lanes)) != NULL)

@@ -270,12 +270,21 @@ static bool is_call(const char *form)
 }
 
 static void put_expr(Build *b, Buf *out, NestId id, bool bare);
+static void put_form(Build *b, Buf *out, NestId id, BuildKind into, bool bare);
 
 /* An operand of something that has more elements is spread over it. */
 static void put_operand(Build *b, Buf *out, NestId id, BuildKind into)
 {
     BuildKind kind = kind_of(b, id);
     bool spread = into == BUILD_TILE && (kind == BUILD_ROWS || kind == BUILD_LANES);
+    if (b->nest->values.at[id].mask && kind != into) { /* compared with all elements at once */
+        put_form(b, out, id, into, false);
+        return;
+    }
+    if (kind == BUILD_SCALAR && into != BUILD_SCALAR && b->filled[id]) {
+        buf_puts(out, b->filled[id]);
+        return;
+    }
     if (spread && b->spread[id]) {
         buf_puts(out, build_view(b, BUILD_TILE, b->spread[id]));
         return;
@@ -320,11 +329,18 @@ static void put_expr(Build *b, Buf *out, NestId id, bool bare)
     }
     if (kind == BUILD_SCALAR && !scalar_can(v->form))
         b->failed = "a function that scalars do not have";
+    put_form(b, out, id, kind, bare);
+}
+
+/* The form of a map with its operands as large as `into`. */
+static void put_form(Build *b, Buf *out, NestId id, BuildKind into, bool bare)
+{
+    const NestValue *v = &b->nest->values.at[id];
     bare = bare || is_call(v->form);
     buf_puts(out, bare ? "" : "(");
     for (const char *c = v->form; *c; c++) {
         if (*c == '$' && c[1] >= '0' && c[1] <= '2')
-            put_operand(b, out, v->arg[*++c - '0'], kind);
+            put_operand(b, out, v->arg[*++c - '0'], into);
         else
             buf_char(out, *c);
     }
@@ -332,12 +348,12 @@ static void put_expr(Build *b, Buf *out, NestId id, bool bare)
 }
 
 /* A value that several read, or that is spread, has a name. */
-static bool wants_name(const Build *b, NestId user, uint32_t which)
+static bool wants_name(const Build *b, NestId user, uint32_t which, BuildKind into)
 {
     const NestValue *u = &b->nest->values.at[user];
     NestId id = u->arg[which];
     const NestValue *v = &b->nest->values.at[id];
-    BuildKind kind = kind_of(b, id), into = kind_of(b, user);
+    BuildKind kind = kind_of(b, id);
     if (v->op == NEST_NUMBER || v->op == NEST_COUNT)
         return false;
     if (v->mask)
@@ -354,17 +370,29 @@ bool build_keeps_mask(const Build *b, NestId id)
     return v->mask && v->uses > 1 && kind_of(b, id) == BUILD_TILE;
 }
 
-static void prepare(Build *b, NestId id)
+/* Gives names to what an expression needs; `into`: what it is written as large as. */
+static void prepare_at(Build *b, NestId id, BuildKind into)
 {
     const NestValue *v = &b->nest->values.at[id];
     if (b->name[id] || v->op != NEST_MAP)
         return;
     for (uint32_t i = 0; i < v->n_arg; i++) {
-        if (wants_name(b, id, i))
+        bool mask = b->nest->values.at[v->arg[i]].mask;
+        if (wants_name(b, id, i, into))
             build_named(b, v->arg[i]);
         else
-            prepare(b, v->arg[i]);
+            prepare_at(b, v->arg[i], mask ? into : kind_of(b, v->arg[i]));
     }
+}
+
+static void prepare(Build *b, NestId id) { prepare_at(b, id, kind_of(b, id)); }
+
+void build_prepare(Build *b, NestId id)
+{
+    if (needs_lanes(b, id))
+        build_named(b, id);
+    else
+        prepare(b, id);
 }
 
 /* What the expression read: named values directly, the operands of others. */
@@ -380,13 +408,79 @@ void build_release(Build *b, NestId id)
     }
 }
 
-const char *build_expr(Build *b, NestId id)
+static const char *text_of(Build *b, NestId id)
 {
     Buf out = {0};
-    prepare(b, id);
     put_expr(b, &out, id, true);
     char *text = buf_take(&out, b->arena);
     buf_free(&out);
+    return text;
+}
+
+/* One number in every element of a buffer. */
+static void fill_buffer(Build *b, NestId id, BuildBuffer want, const char *size)
+{
+    want.dtype = DT_F32;
+    want.depth = 1;
+    want.times = 1;
+    want.stem = 'f';
+    want.owner = id;
+    b->filled[id] = str_format(b->arena, "%s%s", build_take(b, want), size);
+    build_line(b, "%s = %s", b->filled[id], text_of(b, id));
+}
+
+/* A comparison of single numbers that says something about all elements of a tile: one of the numbers
+ * fills a buffer first. */
+static void fill_compared(Build *b, NestId id, BuildKind into)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    NestId first = 0;
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        NestId arg = v->arg[i];
+        if (b->nest->values.at[arg].mask || kind_of(b, arg) != BUILD_SCALAR || b->filled[arg])
+            return;
+        first = first && b->nest->values.at[first].op != NEST_NUMBER ? first : arg;
+    }
+    BuildBuffer want = {.kind = into, .rows = b->band->rows.tile, .lanes = b->band->lanes.tile};
+    fill_buffer(b, first, want, build_view(b, into, ""));
+}
+
+static void fill_masks(Build *b, NestId id, BuildKind into)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    if (b->name[id] || v->op != NEST_MAP)
+        return;
+    for (uint32_t i = 0; i < v->n_arg; i++)
+        fill_masks(b, v->arg[i], b->nest->values.at[v->arg[i]].mask ? into : kind_of(b, v->arg[i]));
+    if (v->mask && into != BUILD_SCALAR && kind_of(b, id) == BUILD_SCALAR)
+        fill_compared(b, id, into);
+}
+
+static void empty_buffers(Build *b)
+{
+    for (uint32_t i = 0; i < b->pool->len; i++)
+        if (b->pool->at[i].stem == 'f' && b->pool->at[i].owner) {
+            b->filled[b->pool->at[i].owner] = NULL;
+            b->pool->at[i].owner = 0;
+        }
+}
+
+const char *build_expr(Build *b, NestId id) { return build_expr_at(b, id, kind_of(b, id)); }
+
+const char *build_expr_at(Build *b, NestId id, BuildKind into)
+{
+    prepare_at(b, id, into);
+    fill_masks(b, id, into);
+    if (into == kind_of(b, id) || !b->nest->values.at[id].mask) {
+        const char *text = text_of(b, id);
+        empty_buffers(b);
+        return text;
+    }
+    Buf out = {0};
+    put_form(b, &out, id, into, true);
+    char *text = buf_take(&out, b->arena);
+    buf_free(&out);
+    empty_buffers(b);
     return text;
 }
 
@@ -415,33 +509,37 @@ static const char *fold_expr(Build *b, const NestValue *v)
     return build_fold(b, v->reduce, rows || all, lanes || all, x);
 }
 
+/* Single numbers that one value is computed from fill a line each. */
+static void fill_lines(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    for (uint32_t i = 0; i < v->n_arg; i++) {
+        NestId arg = v->arg[i];
+        bool mask = b->nest->values.at[arg].mask;
+        BuildBuffer want = {.kind = BUILD_LANES, .lanes = ONE_LINE};
+        if (mask)
+            fill_lines(b, arg);
+        else if (!b->filled[arg])
+            fill_buffer(b, arg, want, str_format(b->arena, "[:%d]", ONE_LINE));
+    }
+}
+
 /* One value by the vector unit: its operands fill a line each, and the first lane is the result. */
 static const char *single_value(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
-    const char *lines[NEST_ARGS], *name = build_scalar(b);
+    const char *name = build_scalar(b), *line = NULL;
     Buf out = {0};
     prepare(b, id);
-    for (uint32_t i = 0; i < v->n_arg; i++) {
-        BuildBuffer want = {.kind = BUILD_LANES,
-                            .dtype = DT_F32,
-                            .depth = 1,
-                            .stem = (char)('x' + i),
-                            .lanes = ONE_LINE,
-                            .times = 1};
-        lines[i] = str_format(b->arena, "%s[:%d]", build_take(b, want), ONE_LINE);
-        build_line(b, "%s = %s", lines[i], build_expr(b, v->arg[i]));
-    }
-    for (const char *c = v->form; *c; c++) {
-        if (*c == '$' && c[1] >= '0' && c[1] <= '2')
-            buf_puts(&out, lines[*++c - '0']);
-        else
-            buf_char(&out, *c);
-    }
-    build_line(b, "%s = %.*s", lines[0], (int)out.len, out.at);
+    fill_lines(b, id);
+    for (uint32_t i = v->n_arg; i-- > 0;)
+        line = b->nest->values.at[v->arg[i]].mask ? line : b->filled[v->arg[i]];
+    put_form(b, &out, id, BUILD_LANES, true);
+    build_line(b, "%s = %.*s", line, (int)out.len, out.at);
     buf_free(&out);
+    empty_buffers(b);
     build_release(b, id);
-    build_line(b, "%s = %.*s[0]", name, (int)strcspn(lines[0], "["), lines[0]);
+    build_line(b, "%s = %.*s[0]", name, (int)strcspn(line, "["), line);
     b->name[id] = name;
     return name;
 }

@@ -4,6 +4,7 @@
 #include "gen/plan/nest/derive_int.h"
 
 #include "gen/plan/prim_int.h"
+#include "gen/plan/wide.h"
 #include <string.h>
 
 enum { MAX_VALUES = 2048, MAX_DEPTH = 300, MAX_TRIES = 40, MAX_STORES = 16 };
@@ -191,9 +192,7 @@ static bool load_tensor(Derive *d, ValueId id, const NestIndex *index, NestId *o
     const Value *v = graph_value(d->graph, id);
     int64_t count = 0;
     Affine flat;
-    bool plain = dtype_is_float(v->dtype) || v->dtype == DT_BOOL ||
-                 (dtype_is_int(v->dtype) &&
-                  (dtype_bytes(v->dtype) <= 4 || d->kind == NEST_GENERAL));
+    bool plain = dtype_is_float(v->dtype) || v->dtype == DT_BOOL || dtype_is_int(v->dtype);
     if (v->kind == VALUE_CONST && shape_count(v->shape, &count) && count == 1) {
         *out = nest_number(d->nest, dtype_load(v->dtype, v->data, 0));
         return true;
@@ -247,8 +246,8 @@ static bool store_part(Derive *d, const NestIndex *index)
         !derive_at(d, id, index, &store.value))
         return false;
     d->mask = 0;
-    if (d->nest->values.at[store.value].mask)
-        store.value = nest_map1(d->nest, "where($0, 1.0, 0.0)", store.value);
+    bool mask = d->kind == NEST_AFFINE && graph_value(d->graph, id)->dtype == DT_BOOL;
+    store.value = mask ? derive_mask(d->nest, store.value) : derive_number(d->nest, store.value);
     vec_push(d->arena, &d->nest->stores, store);
     return true;
 }
@@ -426,10 +425,10 @@ static bool finish_nest(Derive *d)
     for (uint32_t i = 0; i < d->graph->outputs.len; i++) {
         const Value *v = graph_value(d->graph, d->graph->outputs.at[i]);
         NestTensor t = {.value = d->graph->outputs.at[i], .role = NEST_OUTPUT, .dtype = v->dtype};
-        bool small = v->dtype == DT_I8 || v->dtype == DT_U8 || v->dtype == DT_I16 ||
-                     derive_is_place(d->graph, t.value) ||
-                     (d->kind == NEST_GENERAL && v->dtype == DT_BOOL);
-        if (v->dtype != DT_F32 && v->dtype != DT_F16 && v->dtype != DT_BF16 && !small)
+        bool small = v->dtype == DT_I8 || v->dtype == DT_U8 || v->dtype == DT_I16;
+        bool known = v->dtype == DT_F32 || v->dtype == DT_F16 || v->dtype == DT_BF16 ||
+                     v->dtype == DT_BOOL || small || derive_is_exact(d->graph, t.value);
+        if (!known || derive_may_wrap(d->graph, t.value))
             return derive_refuse(d, NULL,
                                  str_format(d->arena, "a result of %s", dtype_name(v->dtype)));
         shape_count(v->shape, &t.count);
@@ -452,10 +451,21 @@ Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag)
     return nest_derive_kind(arena, graph, NEST_AFFINE, diag);
 }
 
+static bool has_integers(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->values.len; i++)
+        if (dtype_is_int(graph->values.at[i].dtype))
+            return true;
+    return false;
+}
+
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag)
 {
-    Derive d = {
-        .arena = arena, .graph = graph, .diag = diag, .kind = kind, .rounds = prim_widens(graph)};
+    Derive d = {.arena = arena,
+                .graph = has_integers(graph) ? wide_bounds(arena, graph) : graph,
+                .diag = diag,
+                .kind = kind,
+                .rounds = prim_widens(graph)};
     for (int i = 0; i < MAX_TRIES; i++) {
         bool ok = true;
         start_try(&d);

@@ -1,12 +1,10 @@
 /* Operators that only general nests hold: windows whose borders lie outside the tensor, padding with a
- * number, elements picked by value, logic of booleans. In: a node and an index of its result. Out:
+ * number, elements picked by value. In: a node and an index of its result. Out:
  * the value there. */
 #include "gen/plan/nest/derive_int.h"
 
 #include "gen/plan/prim_int.h"
 #include <math.h>
-
-enum { EXACT_INT = 1 << 24 }; /* f32 holds every integer up to it */
 
 static int dim_of(const Node *node, int rank)
 {
@@ -17,11 +15,6 @@ static int dim_of(const Node *node, int rank)
 static NestId both(Nest *nest, NestId a, NestId b)
 {
     return !a || !b ? (a ? a : b) : nest_map(nest, "$0 & $1", true, 2, (NestId[]){a, b});
-}
-
-static NestId number_of(Nest *nest, NestId v)
-{
-    return nest->values.at[v].mask ? nest_map1(nest, "where($0, 1.0, 0.0)", v) : v;
 }
 
 /* The mask of the bounds that some index can break; 0: none can. */
@@ -47,7 +40,7 @@ bool derive_bounded(Derive *d, ValueId id, const NestIndex *index, uint32_t n,
     d->mask = outer;
     if (!ok)
         return false;
-    *out = number_of(d->nest, x);
+    *out = derive_number(d->nest, x);
     if (mask)
         *out = nest_map(d->nest, "where($0, $1, $2)", false, 3,
                         (NestId[]){mask, *out, nest_number(d->nest, fill)});
@@ -225,23 +218,6 @@ static bool at_pick(Derive *d, const Node *node, const NestIndex *index, NestId 
 
 /* ---- the others ---- */
 
-static bool at_logic(Derive *d, const Node *node, const NestIndex *index, NestId *out)
-{
-    static const char *const forms[] = {[BINARY_bitwise_and] = "$0 & $1",
-                                        [BINARY_bitwise_or] = "$0 | $1",
-                                        [BINARY_bitwise_xor] = "$0 ^ $1"};
-    NestId arg[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        NestIndex inner = derive_broadcast(index, graph_value(d->graph, node->in[i])->shape);
-        if (!derive_at(d, node->in[i], &inner, &arg[i]))
-            return false;
-        if (!d->nest->values.at[arg[i]].mask)
-            arg[i] = nest_map(d->nest, "$0 != 0.0", true, 1, &arg[i]);
-    }
-    *out = nest_map(d->nest, forms[node->kind], true, 2, arg);
-    return true;
-}
-
 /* A tensor of integers compared with a number that f32 holds exactly: so is the comparison. */
 static bool is_exact_comparison(const Graph *g, const Node *node)
 {
@@ -265,13 +241,6 @@ static bool at_comparison(Derive *d, const Node *node, const NestIndex *index, N
     return true;
 }
 
-static bool is_logic(const Graph *g, const Node *node)
-{
-    return node->op == OP_BINARY && graph_value(g, node->out)->dtype == DT_BOOL &&
-           (node->kind == BINARY_bitwise_and || node->kind == BINARY_bitwise_or ||
-            node->kind == BINARY_bitwise_xor);
-}
-
 static bool fills(const Node *node)
 {
     Str mode = node_text(node, AT_MODE);
@@ -291,8 +260,6 @@ bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId 
             return at_filled(d, node, index, out);
         break;
     case OP_BINARY:
-        if (is_logic(d->graph, node))
-            return at_logic(d, node, index, out);
         if (is_exact_comparison(d->graph, node))
             return at_comparison(d, node, index, out);
         break;

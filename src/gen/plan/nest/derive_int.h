@@ -8,7 +8,10 @@
 
 #include "gen/plan/nest/nest.h"
 
-enum { DERIVE_FACTORS = 6 };
+enum {
+    DERIVE_FACTORS = 6,
+    EXACT_INT = 1 << 24 /* f32 holds every integer up to it */
+};
 
 /* An element of a value: a place along each of its dimensions. */
 typedef struct NestIndex {
@@ -91,8 +94,16 @@ typedef struct NestBound {
 bool derive_bounded(Derive *d, ValueId id, const NestIndex *index, uint32_t n,
                     const NestBound *bounds, double fill, NestId *out);
 
-/* Integers that are places along dimensions: f32 holds them. */
-bool derive_is_place(const Graph *graph, ValueId id);
+/* An integer all of whose elements f32 holds, by the bounds that the file gives. */
+bool derive_is_exact(const Graph *graph, ValueId id);
+/* An integer of 8 or 16 bits that was computed and may have lost its upper bits. */
+bool derive_may_wrap(const Graph *graph, ValueId id);
+/* Operators on booleans, and what tests numbers. *taken false: it is none of them. */
+bool derive_logic(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
+bool derive_is_not(const Graph *graph, const Node *node); /* the opposite of a boolean */
+/* A value as a mask; a mask as 1 and 0. */
+NestId derive_mask(Nest *nest, NestId v);
+NestId derive_number(Nest *nest, NestId v);
 
 /* A dimension of that size none of whose axes is among `avoid`: one that is there, or a new one. */
 const NestDim *derive_dim(Derive *d, int64_t size, uint64_t avoid);

@@ -6,52 +6,12 @@
 #include <math.h>
 
 enum {
-    EXACT_INT = 1 << 24,  /* f32 holds every integer up to it */
     MOST_SEARCHED = 1024, /* elements of which one is picked by comparing all places */
     MOST_PICKED = 4,      /* maps between an element that is picked and what is read for it */
     MOST_TURNS = 8        /* of finding the largest of what is left */
 };
 
 /* ---- operands ---- */
-
-static NestId as_mask(Nest *nest, NestId v)
-{
-    return nest->values.at[v].mask ? v : nest_map(nest, "$0 > 0.5", true, 1, &v);
-}
-
-static NestId as_number(Nest *nest, NestId v)
-{
-    return nest->values.at[v].mask ? nest_map1(nest, "where($0, 1.0, 0.0)", v) : v;
-}
-
-/* Integers are computed in f32 where they are places along dimensions (counted, found, or read to pick by
- * them) and numbers of the file. */
-static bool is_place(const Graph *g, ValueId id, int depth)
-{
-    const Value *v = graph_value(g, id);
-    const Node *node = graph_maker(g, id);
-    int64_t count = 0;
-    if (depth > 20 || !shape_count(v->shape, &count))
-        return false;
-    if (!node)
-        return v->kind == VALUE_CONST && count == 1;
-    if (node->op == OP_TOPK)
-        return id != node->out;
-    if (node->op == OP_ONE_HOT ||
-        (node->op == OP_REDUCE && (node->kind == REDUCE_argmax || node->kind == REDUCE_argmin)))
-        return true;
-    bool simple = node->op == OP_ARANGE || op_move(node).flags & MOVE_VIEW ||
-                  (node->op == OP_BINARY && (node->kind == BINARY_add || node->kind == BINARY_sub));
-    for (uint32_t i = 0; i < node->n_in && simple; i++)
-        simple = is_place(g, node->in[i], depth + 1);
-    return simple && count < EXACT_INT;
-}
-
-bool derive_is_place(const Graph *graph, ValueId id)
-{
-    return dtype_is_int(graph_value(graph, id)->dtype) && graph_maker(graph, id) &&
-           is_place(graph, id, 0);
-}
 
 /* The operand where the result's index is `index`, as a number. */
 static bool operand(Derive *d, const Node *node, uint32_t i, const NestIndex *index, NestId *out)
@@ -60,7 +20,7 @@ static bool operand(Derive *d, const Node *node, uint32_t i, const NestIndex *in
     NestIndex inner = derive_broadcast(index, v->shape);
     bool moves = d->kind == NEST_GENERAL && node->op == OP_WHERE;
     if (dtype_is_int(v->dtype) && !v->weak && node->op != OP_CAST && !moves &&
-        !is_place(d->graph, node->in[i], 0))
+        !derive_is_exact(d->graph, node->in[i]))
         return derive_refuse(d, node, "arithmetic of integers");
     return derive_at(d, node->in[i], &inner, out);
 }
@@ -77,7 +37,7 @@ static bool at_unary(Derive *d, const Node *node, const NestIndex *index, NestId
         form = "$0 / (exp($0 * ($0 * $0 * -0.07135481627260025 - 1.5957691216057308)) + 1.0)";
     if (!operand(d, node, 0, index, &x))
         return false;
-    *out = nest_map1(d->nest, prim_fill(d->arena, form, node), as_number(d->nest, x));
+    *out = nest_map1(d->nest, prim_fill(d->arena, form, node), derive_number(d->nest, x));
     return true;
 }
 
@@ -105,6 +65,23 @@ static NestId quotient(Nest *nest, NestId a, NestId b)
     return nest_map2(nest, "$0 / $1", a, b);
 }
 
+/* Operations that give whole numbers of whole numbers, in f32 too. */
+static bool keeps_whole(const Node *node)
+{
+    switch (node->kind) {
+    case BINARY_add:
+    case BINARY_sub:
+    case BINARY_mul:
+    case BINARY_maximum:
+    case BINARY_minimum:
+    case BINARY_floor_div:
+    case BINARY_trunc_div:
+    case BINARY_remainder:
+    case BINARY_fmod: return true;
+    default: return false;
+    }
+}
+
 static bool at_binary(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
     const char *form = prim_binary_forms[node->kind], *mask = prim_mask_forms[node->kind];
@@ -115,13 +92,15 @@ static bool at_binary(Derive *d, const Node *node, const NestIndex *index, NestI
     for (uint32_t i = 0; i < 2; i++) {
         if (!operand(d, node, i, index, &arg[i]))
             return false;
-        arg[i] = as_number(d->nest, arg[i]);
+        arg[i] = derive_number(d->nest, arg[i]);
     }
     const NestValue *b = &d->nest->values.at[arg[1]];
     if (node->kind == BINARY_pow && b->op == NEST_NUMBER && power_form(b->number)) {
         *out = nest_map1(d->nest, power_form(b->number), arg[0]);
         return true;
     }
+    if (dtype_is_int(graph_value(d->graph, node->out)->dtype) && !keeps_whole(node))
+        return derive_refuse(d, node, "arithmetic of integers");
     if (alpha != 1)
         arg[1] = nest_map2(d->nest, "$0 * $1", arg[1], nest_number(d->nest, alpha));
     *out = node->kind == BINARY_div ? quotient(d->nest, arg[0], arg[1])
@@ -145,6 +124,23 @@ static bool at_clamp(Derive *d, const Node *node, const NestIndex *index, NestId
     return true;
 }
 
+/* where(~m, a, b) is where(m, b, a). */
+static bool at_where(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    const Node *condition = graph_maker(d->graph, node->in[0]);
+    bool swap = derive_is_not(d->graph, condition);
+    NestIndex at = derive_broadcast(index, graph_value(d->graph, node->in[0])->shape);
+    NestId v[3], yes, no;
+    if (!derive_at(d, swap ? condition->in[0] : node->in[0], &at, &v[0]) ||
+        !operand(d, node, 1, index, &yes) || !operand(d, node, 2, index, &no))
+        return false;
+    v[0] = derive_mask(d->nest, v[0]);
+    v[1] = derive_number(d->nest, swap ? no : yes);
+    v[2] = derive_number(d->nest, swap ? yes : no);
+    *out = nest_map(d->nest, "where($0, $1, $2)", false, 3, v);
+    return true;
+}
+
 static bool at_three(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
     Nest *nest = d->nest;
@@ -153,13 +149,8 @@ static bool at_three(Derive *d, const Node *node, const NestIndex *index, NestId
     for (uint32_t i = 0; i < 3; i++)
         if (!operand(d, node, i, index, &v[i]))
             return false;
-    for (uint32_t i = node->op == OP_WHERE; i < 3; i++)
-        v[i] = as_number(nest, v[i]);
-    if (node->op == OP_WHERE) {
-        v[0] = as_mask(nest, v[0]);
-        *out = nest_map(nest, "where($0, $1, $2)", false, 3, v);
-        return true;
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        v[i] = derive_number(nest, v[i]);
     if (node->op == OP_LERP) {
         *out = nest_map(nest, "$0 + $2 * ($1 - $0)", false, 3, v);
         return true;
@@ -195,16 +186,23 @@ static bool at_cast(Derive *d, const Node *node, const NestIndex *index, NestId 
 {
     DType to = graph_value(d->graph, node->out)->dtype;
     DType from = graph_value(d->graph, node->in[0])->dtype;
-    bool small = to == DT_I8 || to == DT_U8 || to == DT_I16;
+    bool small = to == DT_I8 || to == DT_U8 || to == DT_I16, wide = dtype_is_int(to) && !small;
     bool read = graph_value(d->graph, node->in[0])->kind != VALUE_NODE;
-    if (dtype_is_int(from) && !is_place(d->graph, node->in[0], 0) && !read)
-        return derive_refuse(d, node, "it casts computed integers");
-    if (!dtype_is_float(to) && !small && !is_place(d->graph, node->in[0], 0))
-        return derive_refuse(d, node, "casts to integers of 32 and 64 bits");
+    if (to == DT_BOOL) {
+        NestId x;
+        if (!operand(d, node, 0, index, &x))
+            return false;
+        *out = derive_mask(d->nest, x);
+        return true;
+    }
+    if (dtype_is_int(from) && !derive_is_exact(d->graph, node->in[0]) && !read)
+        return derive_refuse(d, node, "it casts integers that f32 does not hold");
+    if ((wide && !derive_is_exact(d->graph, node->out)) || derive_may_wrap(d->graph, node->out))
+        return derive_refuse(d, node, "casts to integers that f32 does not hold");
     if (!operand(d, node, 0, index, out))
         return false;
-    *out = as_number(d->nest, *out);
-    if (small && dtype_is_float(from) && !is_whole_number(d->graph, node->in[0], 0))
+    *out = derive_number(d->nest, *out);
+    if (dtype_is_int(to) && dtype_is_float(from) && !is_whole_number(d->graph, node->in[0], 0))
         *out = nest_map1(d->nest, "trunc($0)", *out);
     return true;
 }
@@ -234,7 +232,7 @@ static bool at_tri(Derive *d, const Node *node, const NestIndex *index, NestId *
     args[0] = nest_place(nest, &apart);
     args[1] = nest_number(nest, (double)node_int(node, AT_DIAGONAL, 0));
     args[0] = nest_map(nest, form, true, 2, args);
-    args[1] = as_number(nest, x);
+    args[1] = derive_number(nest, x);
     args[2] = nest_number(nest, 0);
     *out = nest_map(nest, "where($0, $1, $2)", false, 3, args);
     return true;
@@ -277,7 +275,7 @@ static bool add_parts(Derive *d, const Node *node, ValueId id, NestIndex *index,
             return derive_refuse(d, node, "what it takes has too many parts");
         if (!derive_at(d, id, index, &x))
             return false;
-        b->x[b->n] = as_number(d->nest, x);
+        b->x[b->n] = derive_number(d->nest, x);
         b->over[b->n++] = over;
         return true;
     }
@@ -341,8 +339,8 @@ static bool index_operand(Derive *d, const Node *node, ValueId id, const NestInd
         return true;
     }
     if (v->kind == VALUE_NODE)
-        return is_place(d->graph, id, 0) ? derive_at(d, id, index, out)
-                                         : derive_refuse(d, node, "places that are computed");
+        return derive_is_exact(d->graph, id) ? derive_at(d, id, index, out)
+                                             : derive_refuse(d, node, "places that are computed");
     if (!dtype_is_int(v->dtype) || v->kind == VALUE_CONST)
         return derive_refuse(d, node, "places that are numbers of the file");
     if (!derive_flatten(index, v->shape, &flat))
@@ -608,7 +606,7 @@ static bool at_reduce(Derive *d, const Node *node, const NestIndex *index, NestI
     NestIndex kept = kept_index(node, index, dims, shape.rank);
     Body b;
     if (dtype_is_int(graph_value(d->graph, node->in[0])->dtype) &&
-        !is_place(d->graph, node->in[0], 0))
+        !derive_is_exact(d->graph, node->in[0]))
         return derive_refuse(d, node, "arithmetic of integers");
     return body_of(d, node, node->in[0], &kept, dims, &b) && reduce_body(d, node, &b, out);
 }
@@ -626,13 +624,14 @@ static bool at_scan(Derive *d, const Node *node, const NestIndex *index, NestId 
     int64_t dim = node_int(node, AT_DIM, 0);
     const Affine *at = &index->dim[dim < 0 ? dim + index->rank : dim];
     NestId x;
-    if (!dtype_is_float(graph_value(d->graph, node->out)->dtype))
+    if (!dtype_is_float(graph_value(d->graph, node->out)->dtype) &&
+        !derive_is_exact(d->graph, node->out))
         return derive_refuse(d, node, "arithmetic of integers");
     if (d->mask)
         return derive_refuse(d, node, "its results would have to be in memory first");
     if (!operand(d, node, 0, index, &x))
         return false;
-    *out = as_number(d->nest, x);
+    *out = derive_number(d->nest, x);
     if (!at->n && !at->at)
         return true;
     int64_t size = at->n == 1 ? d->nest->axes.at[at->term[0].axis].size : 0;
@@ -778,11 +777,14 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
     ok = derive_view(d, node, index, out, &taken);
     if (taken)
         return ok;
+    ok = derive_logic(d, node, index, out, &taken);
+    if (taken)
+        return ok;
     switch (node->op) {
     case OP_UNARY: return at_unary(d, node, index, out);
     case OP_BINARY: return at_binary(d, node, index, out);
     case OP_CLAMP: return at_clamp(d, node, index, out);
-    case OP_WHERE:
+    case OP_WHERE: return at_where(d, node, index, out);
     case OP_LERP:
     case OP_ADDCMUL:
     case OP_ADDCDIV: return at_three(d, node, index, out);

@@ -264,8 +264,12 @@ static int64_t core_extent(const Nest *nest, const NpuChip *chip, const Band *ba
     return axis == band->lanes.axis ? (share + LINE - 1) / LINE * LINE : share;
 }
 
+/* Which axis of a tile gets room first, where both are reduced. */
+typedef enum TileOrder { ROWS_AND_LANES, LANES_FIRST } TileOrder;
+
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
-static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted)
+static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted,
+                         TileOrder order)
 {
     double space = ((double)chip->ub - UB_SPARE) / (band->beside ? band->beside : 1);
     int64_t room = at_least_one((int64_t)(space / element_bytes(nest, band, wanted)));
@@ -273,7 +277,8 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
     int64_t rows = band->rows.axis ? core_extent(nest, chip, band, band->rows.axis) : 1;
     bool lanes_reduced = band->reduced & bit(band->lanes.axis);
     bool rows_reduced = band->rows.axis && band->reduced & bit(band->rows.axis);
-    int64_t most = rows_reduced ? at_least_one(room / smaller(rows, 16)) : room;
+    bool both = rows_reduced && order == ROWS_AND_LANES;
+    int64_t most = both ? at_least_one(room / smaller(rows, 16)) : room;
     band->lanes.tile = smaller((lanes + 7) / 8 * 8, most >= 64 ? most / 64 * 64 : most);
     band->lanes.whole = lanes_reduced && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
@@ -457,7 +462,10 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
             b.rows.axis = r;
             const char *fails = schedule_fault(nest, &b, wanted).why;
             if (!fails) {
-                choose_tiles(nest, chip, &b, wanted);
+                choose_tiles(nest, chip, &b, wanted, ROWS_AND_LANES);
+                if (!schedule_nests(nest,
+                                    &b)) /* reductions of whole lanes may stand inside others */
+                    choose_tiles(nest, chip, &b, wanted, LANES_FIRST);
                 b.cost = band_cost(nest, chip, &b, wanted);
                 b.chunked = !b.split && shares_rows(nest, &b, wanted);
                 fails = leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
