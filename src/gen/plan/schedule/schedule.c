@@ -468,7 +468,9 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                     choose_tiles(nest, chip, &b, wanted, LANES_FIRST);
                 b.cost = band_cost(nest, chip, &b, wanted);
                 b.chunked = !b.split && shares_rows(nest, &b, wanted);
-                fails = leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
+                fails = r && b.rows.tile == 1 && b.rows.axis == b.split
+                            ? "its rows do not fit on chip"
+                        : leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
                         : !schedule_nests(nest, &b)
                             ? "a reduction inside another, or what is scanned, does not fit"
                             : NULL;
