@@ -214,14 +214,16 @@ static void find_candidates(const Task *t, Candidates *c, Diag *first)
                 (c->n && try_planner(t, plan_nest_rewritten, 0, &c->at[c->n], &own));
 }
 
-/* The fastest. One that cannot be timed gives way to one that is not far from the least. */
+/* The fastest. One that cannot be timed, since values decide what it does, gives way to one that is not far
+ * from the least; another that cannot be timed is taken. */
 static const Candidate *fastest(const Task *t, Candidates *c)
 {
     const Candidate *best = &c->at[0];
-    double us = -1, other;
-    if (c->n > 1 && !clock_plan(&best->plan, t->chip, &us))
-        us = UNTIMED * clock_least(t->graph, t->chip);
-    for (uint32_t i = 1; i < c->n; i++)
+    ClockCost first;
+    bool timed = c->n > 1 && clock_cost(&best->plan, t->chip, &first);
+    bool compare = c->n > 1 && (timed || first.by_values);
+    double us = timed ? first.us : UNTIMED * clock_least(t->graph, t->chip), other;
+    for (uint32_t i = 1; i < c->n && compare; i++)
         if (clock_plan(&c->at[i].plan, t->chip, &other) && other < us * CLOCK_GAIN) {
             best = &c->at[i];
             us = other;

@@ -130,7 +130,7 @@ static bool cost_in(Arena *arena, const Plan *plan, const NpuChip *chip, ClockCo
     if (!p)
         return false;
     if (values_decide(arena, p)) {
-        cost->why = "values decide what it does";
+        *cost = (ClockCost){.why = "values decide what it does", .by_values = true};
         return false;
     }
     ir_annotate(p, chip);

@@ -18,6 +18,7 @@ bool clock_plan(const Plan *plan, const NpuChip *chip, double *us);
 /* What the cycle model says of the same launch. */
 typedef struct ClockCost {
     const char *why; /* it is not timed; NULL: it is */
+    bool by_values;  /* ... because values decide what it does */
     double us;
     uint32_t cores;
     const char *bound; /* the busiest pipe of the slowest core */
