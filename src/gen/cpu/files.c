@@ -2,33 +2,7 @@
  * CMakeLists.txt, NAME_cpu.py (a module in the place of the model's). */
 #include "gen/cpu/cpu.h"
 
-static Str take_text(Arena *arena, Buf *text)
-{
-    Str s = str_from(buf_take(text, arena));
-    buf_free(text);
-    return s;
-}
-
-static void add_file(Arena *arena, EmitFiles *files, const char *path, Str text)
-{
-    EmitFile file = {.path = path, .text = text};
-    vec_push(arena, files, file);
-}
-
-static const char *torch_name(DType dtype)
-{
-    switch (dtype) {
-    case DT_F16: return "float16";
-    case DT_BF16: return "bfloat16";
-    case DT_I8: return "int8";
-    case DT_U8: return "uint8";
-    case DT_I16: return "int16";
-    case DT_I32: return "int32";
-    case DT_I64: return "int64";
-    case DT_BOOL: return "bool";
-    default: return "float32";
-    }
-}
+#include "gen/kernel/text.h"
 
 /* A program of one's own: operands from files, results to files, seconds on standard output. */
 static Str run_text(Arena *arena, const CpuPlan *plan)
@@ -90,7 +64,7 @@ static Str run_text(Arena *arena, const CpuPlan *plan)
                        (long long)o->count * (long long)dtype_bytes(o->dtype));
     }
     buf_puts(&out, "    return 0;\n}\n");
-    return take_text(arena, &out);
+    return kernel_text(arena, &out);
 }
 
 static Str cmake_text(Arena *arena, const CpuPlan *plan)
@@ -112,7 +86,7 @@ static Str cmake_text(Arena *arena, const CpuPlan *plan)
                "endforeach()\n",
                plan->name, plan->name, plan->name, plan->name, plan->name, plan->name, plan->name,
                plan->name);
-    return take_text(arena, &out);
+    return kernel_text(arena, &out);
 }
 
 static Str manifest_text(Arena *arena, const CpuPlan *plan, const Graph *graph)
@@ -125,14 +99,7 @@ static Str manifest_text(Arena *arena, const CpuPlan *plan, const Graph *graph)
         buf_json_str(&out, str_from(plan->kernels.at[i]));
     }
     buf_puts(&out, "]}\n");
-    return take_text(arena, &out);
-}
-
-static void put_shape(const Graph *graph, ValueId value, Buf *out)
-{
-    Shape shape = graph_value(graph, value)->shape;
-    for (int d = 0; d < shape.rank; d++)
-        buf_printf(out, "%lld, ", (long long)shape.dim[d]);
+    return kernel_text(arena, &out);
 }
 
 /* The model file, and a class ModelNew that compiles the C files beside it and calls them. */
@@ -150,12 +117,11 @@ static Str python_text(Arena *arena, const CpuPlan *plan, const Graph *graph, St
         "\"-fno-trapping-math\", \"-o\", library,\n                "
         "os.path.join(folder, \"%s.c\"), \"-lm\"], check=True)\n"
         "launch = ctypes.CDLL(library).%s_launch\n\n\n"
-        "def attribute(owner, path):\n    for name in path.split(\".\"):\n"
-        "        owner = getattr(owner, name)\n    return owner\n\n\n"
+        "%s\n\n"
         "class ModelNew(Model):\n    def forward(self, *args):\n"
         "        tensors = [a for a in args if isinstance(a, torch.Tensor)]\n"
         "        given = [\n",
-        plan->name, plan->name, plan->name);
+        plan->name, plan->name, plan->name, kernel_python_attribute);
     for (uint32_t i = 0; i < plan->task.operands.len; i++) {
         const KernelOperand *o = &plan->task.operands.at[i];
         if (o->output)
@@ -163,8 +129,8 @@ static Str python_text(Arena *arena, const CpuPlan *plan, const Graph *graph, St
         buf_puts(&out, "            (");
         kernel_python_operand(graph, o->value, &out);
         buf_puts(&out, ", (");
-        put_shape(graph, o->value, &out);
-        buf_printf(&out, "), torch.%s),\n", torch_name(o->dtype));
+        kernel_shape(graph, o->value, &out);
+        buf_printf(&out, "), torch.%s),\n", kernel_torch_type(o->dtype));
     }
     buf_puts(&out,
              "        ]\n        for t, shape, dtype in given:\n"
@@ -177,8 +143,8 @@ static Str python_text(Arena *arena, const CpuPlan *plan, const Graph *graph, St
         if (!o->output)
             continue;
         buf_puts(&out, "            torch.empty((");
-        put_shape(graph, o->value, &out);
-        buf_printf(&out, "), dtype=torch.%s),\n", torch_name(o->dtype));
+        kernel_shape(graph, o->value, &out);
+        buf_printf(&out, "), dtype=torch.%s),\n", kernel_torch_type(o->dtype));
     }
     buf_printf(&out,
                "        ]\n"
@@ -187,17 +153,17 @@ static Str python_text(Arena *arena, const CpuPlan *plan, const Graph *graph, St
                "        launch(*[ctypes.c_void_p(t.data_ptr()) for t in held])\n"
                "        return out[0] if len(out) == 1 else tuple(out)\n",
                (long long)plan->task.workspace + 64);
-    return take_text(arena, &out);
+    return kernel_text(arena, &out);
 }
 
 void cpu_files(Arena *arena, const CpuPlan *plan, const Graph *graph, Str model, EmitFiles *files)
 {
-    add_file(arena, files, str_format(arena, "%s.c", plan->name), plan->source);
-    add_file(arena, files, str_format(arena, "%s.h", plan->name), plan->header);
-    add_file(arena, files, str_format(arena, "%s_run.c", plan->name), run_text(arena, plan));
-    add_file(arena, files, str_format(arena, "%s.json", plan->name),
-             manifest_text(arena, plan, graph));
-    add_file(arena, files, "CMakeLists.txt", cmake_text(arena, plan));
-    add_file(arena, files, str_format(arena, "%s_cpu.py", plan->name),
-             python_text(arena, plan, graph, model));
+    kernel_file(arena, files, str_format(arena, "%s.c", plan->name), plan->source);
+    kernel_file(arena, files, str_format(arena, "%s.h", plan->name), plan->header);
+    kernel_file(arena, files, str_format(arena, "%s_run.c", plan->name), run_text(arena, plan));
+    kernel_file(arena, files, str_format(arena, "%s.json", plan->name),
+                manifest_text(arena, plan, graph));
+    kernel_file(arena, files, "CMakeLists.txt", cmake_text(arena, plan));
+    kernel_file(arena, files, str_format(arena, "%s_cpu.py", plan->name),
+                python_text(arena, plan, graph, model));
 }

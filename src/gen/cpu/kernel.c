@@ -110,23 +110,24 @@ static uint32_t open_row(CpuWriter *w)
     uint32_t opened = 0, lane = k->lane;
     for (uint32_t i = 0; i < k->loops.n_row; i++) {
         uint32_t axis = k->loops.along[i];
-        long long size = (long long)w->nest->axes.at[axis].size, each = (long long)k->lanes;
+        long long size = (long long)w->text.nest->axes.at[axis].size, each = (long long)k->lanes;
         uint64_t bit = UINT64_C(1) << axis;
         const char *type = cpu_axis_type(w, axis);
         if (axis != lane) {
-            cpu_open(w, bit, "for (%s a%u = 0; a%u < %lld; a%u++) {", type, axis, axis, size, axis);
+            kernel_open(&w->text, bit, "for (%s a%u = 0; a%u < %lld; a%u++) {", type, axis, axis,
+                        size, axis);
         } else {
             bool turned = k->loops.shape == KERNEL_SCAN && k->loops.reverse;
-            cpu_open(w, bit, "for (%s i = 0; i < %lld; i += %lld) {", type, size, each);
+            kernel_open(&w->text, bit, "for (%s i = 0; i < %lld; i += %lld) {", type, size, each);
             if (turned)
-                cpu_line(w, "const %s b%u = %lld - i;", type, axis, size - 1);
+                kernel_line(&w->text, "const %s b%u = %lld - i;", type, axis, size - 1);
             else
-                cpu_line(w, "const %s b%u = i;", type, axis);
+                kernel_line(&w->text, "const %s b%u = i;", type, axis);
             if (size % each)
-                cpu_line(w, "const int n = i + %lld <= %lld ? %lld : %lld;", each, size, each,
-                         size % each);
+                kernel_line(&w->text, "const int n = i + %lld <= %lld ? %lld : %lld;", each, size,
+                            each, size % each);
             else
-                cpu_line(w, "enum { n = %lld };", each);
+                kernel_line(&w->text, "enum { n = %lld };", each);
         }
         opened++;
     }
@@ -136,14 +137,14 @@ static uint32_t open_row(CpuWriter *w)
 static void close_all(CpuWriter *w, uint32_t opened)
 {
     for (; opened; opened--)
-        cpu_close(w);
+        kernel_close(&w->text);
 }
 
 /* ---- results ---- */
 
 static bool is_streamed(const CpuWriter *w, const NestStore *s)
 {
-    const NestTensor *t = &w->nest->tensors.at[s->tensor];
+    const NestTensor *t = &w->text.nest->tensors.at[s->tensor];
     return w->k->lane && w->k->lanes >= STREAM_LANES && t->dtype == DT_F32 &&
            t->count * 4 >= STREAM && affine_by(&s->index, w->k->lane) == 1 &&
            !(w->k->loops.shape == KERNEL_SCAN && w->k->loops.reverse && w->k->inside);
@@ -154,24 +155,25 @@ static void write_results(CpuWriter *w)
 {
     const CpuKernel *k = w->k;
     for (uint32_t i = 0; i < k->loops.n_stores; i++)
-        if (is_streamed(w, &w->nest->stores.at[k->loops.store[i]]))
-            cpu_line(w, "float y%u[%lld];", i, (long long)k->lanes);
+        if (is_streamed(w, &w->text.nest->stores.at[k->loops.store[i]]))
+            kernel_line(&w->text, "float y%u[%lld];", i, (long long)k->lanes);
     cpu_open_lanes(w);
     for (uint32_t i = 0; i < k->loops.n_stores; i++) {
-        const NestStore *s = &w->nest->stores.at[k->loops.store[i]];
+        const NestStore *s = &w->text.nest->stores.at[k->loops.store[i]];
         const char *x = cpu_value(w, s->value);
         if (is_streamed(w, s))
-            cpu_line(w, "y%u[v] = %s;", i, x);
+            kernel_line(&w->text, "y%u[v] = %s;", i, x);
         else
-            cpu_line(w, "t%u[%s] = %s;", s->tensor, cpu_index(w, 0, i, s->tensor, &s->index),
-                     cpu_store_text(w, w->nest->tensors.at[s->tensor].dtype, x));
+            kernel_line(&w->text, "t%u[%s] = %s;", s->tensor,
+                        cpu_index(w, 0, i, s->tensor, &s->index),
+                        cpu_store_text(w, w->text.nest->tensors.at[s->tensor].dtype, x));
     }
-    cpu_close(w);
+    kernel_close(&w->text);
     for (uint32_t i = 0; i < k->loops.n_stores; i++) {
-        const NestStore *s = &w->nest->stores.at[k->loops.store[i]];
+        const NestStore *s = &w->text.nest->stores.at[k->loops.store[i]];
         if (is_streamed(w, s))
-            cpu_line(w, "stream_out(t%u + (%s), y%u, n);", s->tensor,
-                     cpu_base(w, s->tensor, &s->index), i);
+            kernel_line(&w->text, "stream_out(t%u + (%s), y%u, n);", s->tensor,
+                        cpu_base(w, s->tensor, &s->index), i);
     }
 }
 
@@ -180,44 +182,45 @@ static void write_results(CpuWriter *w)
 /* All reductions of a level in one pass over the row. */
 static void write_pass(CpuWriter *w, const bool *now)
 {
-    const Nest *nest = w->nest;
+    const Nest *nest = w->text.nest;
     const CpuKernel *k = w->k;
-    uint32_t scope = w->depth - 1;
+    uint32_t scope = w->text.depth - 1;
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (now[i]) {
-            cpu_line(w, "float r%u[%lld];", i, (long long)k->lanes);
-            cpu_line(w, "for (int v = 0; v < %s; v++)",
-                     k->inside ? str_format(w->arena, "%lld", (long long)k->lanes)
-                     : k->lane ? "n"
-                               : "1");
-            cpu_line(w, "    r%u[v] = none_%s;", i, cpu_join(nest->values.at[i].reduce));
+            kernel_line(&w->text, "float r%u[%lld];", i, (long long)k->lanes);
+            kernel_line(&w->text, "for (int v = 0; v < %s; v++)",
+                        k->inside ? str_format(w->text.arena, "%lld", (long long)k->lanes)
+                        : k->lane ? "n"
+                                  : "1");
+            kernel_line(&w->text, "    r%u[v] = none_%s;", i,
+                        kernel_join(nest->values.at[i].reduce));
         }
     uint32_t opened = open_row(w);
     cpu_open_lanes(w);
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (now[i]) {
-            const char *at = k->lane ? "v" : "0", *join = cpu_join(nest->values.at[i].reduce);
+            const char *at = k->lane ? "v" : "0", *join = kernel_join(nest->values.at[i].reduce);
             const char *x = cpu_value(w, nest->values.at[i].arg[0]);
-            cpu_line(w, "r%u[%s] = join_%s(r%u[%s], %s);", i, at, join, i, at, x);
+            kernel_line(&w->text, "r%u[%s] = join_%s(r%u[%s], %s);", i, at, join, i, at, x);
         }
     close_all(w, opened + 1);
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (now[i]) {
-            const char *name = str_format(w->arena, k->lane ? "r%u[v]" : "r%u[0]", i);
+            const char *name = str_format(w->text.arena, k->lane ? "r%u[v]" : "r%u[0]", i);
             if (k->inside) {
-                name = str_format(w->arena, "v%u", i);
-                cpu_line(w, "const float v%u = fold_%s(r%u, %lld);", i,
-                         cpu_join(nest->values.at[i].reduce), i, (long long)k->lanes);
+                name = str_format(w->text.arena, "v%u", i);
+                kernel_line(&w->text, "const float v%u = fold_%s(r%u, %lld);", i,
+                            kernel_join(nest->values.at[i].reduce), i, (long long)k->lanes);
             }
-            cpu_name(w, scope, i, name);
+            kernel_name(&w->text, scope, i, name);
         }
 }
 
 static void write_rows(CpuWriter *w, const bool *reached)
 {
-    const Nest *nest = w->nest;
+    const Nest *nest = w->text.nest;
     const Kernel *k = &w->k->loops;
-    uint32_t *memo = arena_array(w->arena, uint32_t, nest->values.len), most = 0;
+    uint32_t *memo = arena_array(w->text.arena, uint32_t, nest->values.len), most = 0;
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (reached[i] && kernel_is_team(k, &nest->values.at[i])) {
             uint32_t l = kernel_level(nest, k, i, memo);
@@ -225,9 +228,9 @@ static void write_rows(CpuWriter *w, const bool *reached)
         }
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (reached[i] && w->k->kept[i])
-            cpu_line(w, "float k%u[%lld];", i, (long long)k->length);
+            kernel_line(&w->text, "float k%u[%lld];", i, (long long)k->length);
     for (uint32_t l = 1; l <= most; l++) {
-        bool *now = arena_array(w->arena, bool, nest->values.len);
+        bool *now = arena_array(w->text.arena, bool, nest->values.len);
         for (uint32_t i = 1; i < nest->values.len; i++)
             now[i] = reached[i] && kernel_is_team(k, &nest->values.at[i]) &&
                      kernel_level(nest, k, i, memo) == l;
@@ -254,59 +257,59 @@ static void write_rows(CpuWriter *w, const bool *reached)
 /* Along the lanes: what is scanned goes into an array, which one lane after the other is then joined in. */
 static void scan_tile(CpuWriter *w, NestId id)
 {
-    const NestValue *v = &w->nest->values.at[id];
-    const char *join = cpu_join(v->reduce);
-    cpu_line(w, "float r%u[%lld];", id, (long long)w->k->lanes);
+    const NestValue *v = &w->text.nest->values.at[id];
+    const char *join = kernel_join(v->reduce);
+    kernel_line(&w->text, "float r%u[%lld];", id, (long long)w->k->lanes);
     cpu_open_lanes(w);
     const char *x = cpu_value(w, v->arg[0]);
-    cpu_line(w, "r%u[v] = %s;", id, x);
-    cpu_close(w);
-    cpu_line(w, "for (int v = 0; v < n; v++)");
-    cpu_line(w, "    r%u[v] = c%u = join_%s(c%u, r%u[v]);", id, id, join, id, id);
-    cpu_name(w, w->depth - 1, id, str_format(w->arena, "r%u[v]", id));
+    kernel_line(&w->text, "r%u[v] = %s;", id, x);
+    kernel_close(&w->text);
+    kernel_line(&w->text, "for (int v = 0; v < n; v++)");
+    kernel_line(&w->text, "    r%u[v] = c%u = join_%s(c%u, r%u[v]);", id, id, join, id, id);
+    kernel_name(&w->text, w->text.depth - 1, id, str_format(w->text.arena, "r%u[v]", id));
 }
 
 /* Across the lanes: every lane has a running result of its own. */
 static void scan_step(CpuWriter *w, NestId id)
 {
-    const NestValue *v = &w->nest->values.at[id];
-    const char *join = cpu_join(v->reduce), *at = w->k->lane ? "v" : "0";
+    const NestValue *v = &w->text.nest->values.at[id];
+    const char *join = kernel_join(v->reduce), *at = w->k->lane ? "v" : "0";
     cpu_open_lanes(w);
     const char *x = cpu_value(w, v->arg[0]);
-    cpu_line(w, "c%u[%s] = join_%s(c%u[%s], %s);", id, at, join, id, at, x);
-    cpu_close(w);
-    cpu_name(w, w->depth - 1, id, str_format(w->arena, "c%u[%s]", id, at));
+    kernel_line(&w->text, "c%u[%s] = join_%s(c%u[%s], %s);", id, at, join, id, at, x);
+    kernel_close(&w->text);
+    kernel_name(&w->text, w->text.depth - 1, id, str_format(w->text.arena, "c%u[%s]", id, at));
 }
 
 static void write_scan(CpuWriter *w, const bool *reached)
 {
     const CpuKernel *k = w->k;
-    for (uint32_t i = 1; i < w->nest->values.len; i++) {
-        const NestValue *v = &w->nest->values.at[i];
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++) {
+        const NestValue *v = &w->text.nest->values.at[i];
         if (!reached[i] || v->op != NEST_SCAN)
             continue;
-        const char *join = cpu_join(v->reduce);
+        const char *join = kernel_join(v->reduce);
         if (k->inside) {
-            cpu_line(w, "float c%u = none_%s;", i, join);
+            kernel_line(&w->text, "float c%u = none_%s;", i, join);
         } else {
-            cpu_line(w, "float c%u[%lld];", i, (long long)k->lanes);
-            cpu_line(w, "for (int v = 0; v < %lld; v++)", (long long)k->lanes);
-            cpu_line(w, "    c%u[v] = none_%s;", i, join);
+            kernel_line(&w->text, "float c%u[%lld];", i, (long long)k->lanes);
+            kernel_line(&w->text, "for (int v = 0; v < %lld; v++)", (long long)k->lanes);
+            kernel_line(&w->text, "    c%u[v] = none_%s;", i, join);
         }
     }
     uint32_t axis = k->loops.along[0], opened = 1;
     if (k->inside) {
         opened = open_row(w);
     } else {
-        long long size = (long long)w->nest->axes.at[axis].size;
-        cpu_open(w, UINT64_C(1) << axis, "for (int i = 0; i < %lld; i++) {", size);
+        long long size = (long long)w->text.nest->axes.at[axis].size;
+        kernel_open(&w->text, UINT64_C(1) << axis, "for (int i = 0; i < %lld; i++) {", size);
         if (k->loops.reverse)
-            cpu_line(w, "const int a%u = %lld - i;", axis, size - 1);
+            kernel_line(&w->text, "const int a%u = %lld - i;", axis, size - 1);
         else
-            cpu_line(w, "const int a%u = i;", axis);
+            kernel_line(&w->text, "const int a%u = i;", axis);
     }
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
-        if (reached[i] && w->nest->values.at[i].op == NEST_SCAN) {
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (reached[i] && w->text.nest->values.at[i].op == NEST_SCAN) {
             if (k->inside)
                 scan_tile(w, i);
             else
@@ -318,17 +321,18 @@ static void write_scan(CpuWriter *w, const bool *reached)
 
 void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Buf *out)
 {
-    CpuWriter w = {.arena = nest->arena, .nest = nest, .k = k};
-    w.held = arena_array(w.arena, bool, nest->values.len);
-    bool *reached = arena_array(w.arena, bool, nest->values.len);
+    CpuWriter w = {.text = {.arena = nest->arena, .nest = nest, .language = &cpu_language}, .k = k};
+    w.held = arena_array(w.text.arena, bool, nest->values.len);
+    bool *reached = arena_array(w.text.arena, bool, nest->values.len);
     kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
-    cpu_open(&w, 0, "%s", "");
+    kernel_open(&w.text, 0, "%s", "");
     if (k->loops.n_point) {
-        cpu_open(&w, k->loops.kept & ~k->loops.row, "for (int64_t p = from; p < to; p++) {");
+        kernel_open(&w.text, k->loops.kept & ~k->loops.row,
+                    "for (int64_t p = from; p < to; p++) {");
         cpu_axes(&w, "p", k->loops.point, k->loops.n_point);
     } else {
-        cpu_line(&w, "(void)from, (void)to; /* one unit */");
+        kernel_line(&w.text, "(void)from, (void)to; /* one unit */");
     }
     switch (k->loops.shape) {
     case KERNEL_MAP: write_results(&w); break;
@@ -336,9 +340,9 @@ void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Bu
     case KERNEL_SCAN: write_scan(&w, reached); break;
     }
     if (k->loops.n_point)
-        cpu_close(&w);
-    buf_str(out, buf_view(&w.scope[0].text));
+        kernel_close(&w.text);
+    buf_str(out, buf_view(&w.text.scope[0].text));
     buf_puts(out, "}\n");
-    buf_free(&w.scope[0].head);
-    buf_free(&w.scope[0].text);
+    buf_free(&w.text.scope[0].head);
+    buf_free(&w.text.scope[0].text);
 }

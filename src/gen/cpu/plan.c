@@ -5,14 +5,6 @@ enum { SERIAL_WORK = 32 * 1024 }; /* elements below which threads cost more than
 
 static bool has_type(DType dtype) { return cpu_type(dtype); }
 
-static void put_arguments(const CpuPlan *plan, Buf *out)
-{
-    for (uint32_t i = 0; i < plan->task.operands.len; i++)
-        buf_printf(out, "%svoid *%s, ", plan->task.operands.at[i].output ? "" : "const ",
-                   plan->task.operands.at[i].name);
-    buf_puts(out, "void *workspace");
-}
-
 static const char *describe(Arena *arena, const CpuKernel *k)
 {
     const char *row = k->loops.row ? str_format(arena, " of %lld", (long long)k->loops.length) : "";
@@ -57,7 +49,7 @@ static void put_source(Arena *arena, CpuPlan *plan, const CpuKernel *kernels, Bu
         cpu_write_kernel(ks->nest, &kernels[i], str_format(arena, "%s_%u", plan->name, i), out);
     }
     buf_printf(out, "\nint %s_launch(", plan->name);
-    put_arguments(plan, out);
+    kernel_parameters(&plan->task, "void *workspace", out);
     buf_puts(out, ")\n{\n    (void)workspace;\n");
     for (uint32_t i = 0; i < ks->at.len; i++)
         put_call(plan, &kernels[i], str_format(arena, "%s_%u", plan->name, i), out);
@@ -66,32 +58,12 @@ static void put_source(Arena *arena, CpuPlan *plan, const CpuKernel *kernels, Bu
 
 static void put_header(const CpuPlan *plan, const Graph *graph, Buf *out)
 {
-    buf_printf(out,
-               "/* Runs %s on the threads of OpenMP. Tensors are contiguous; the workspace has\n"
-               " * %s_WORKSPACE bytes, aligned to 64. Returns 0. */\n"
-               "#ifndef ACRAFT_%s_H\n#define ACRAFT_%s_H\n\n",
-               plan->name, plan->name, plan->name, plan->name);
-    for (uint32_t i = 0; i < plan->task.operands.len; i++) {
-        const KernelOperand *o = &plan->task.operands.at[i];
-        const char *name = o->output ? NULL : graph_value(graph, o->value)->name;
-        buf_printf(out, "/* %s: %s", o->name, o->output ? "result" : "input");
-        if (name)
-            buf_printf(out, " \"%s\"", name);
-        buf_printf(out, ", %s, %lld elements */\n", dtype_name(o->dtype), (long long)o->count);
-    }
-    buf_printf(out,
-               "#define %s_WORKSPACE %lldLL\n\n#ifdef __cplusplus\nextern \"C\"\n#endif\n"
-               "int %s_launch(",
-               plan->name, (long long)plan->task.workspace, plan->name);
-    put_arguments(plan, out);
-    buf_puts(out, ");\n\n#endif\n");
-}
-
-static Str take_text(Arena *arena, Buf *text)
-{
-    Str s = str_from(buf_take(text, arena));
-    buf_free(text);
-    return s;
+    const char *about = str_format(
+        plan->task.kernels.arena,
+        "/* Runs %s on the threads of OpenMP. Tensors are contiguous; the workspace has\n"
+        " * %s_WORKSPACE bytes, aligned to 64. Returns 0. */\n",
+        plan->name, plan->name);
+    kernel_header(&plan->task, graph, plan->name, about, "void *workspace", out);
 }
 
 bool cpu_plan(Arena *arena, const Graph *graph, const char *name, CpuPlan *plan, Diag *diag)
@@ -119,7 +91,7 @@ bool cpu_plan(Arena *arena, const Graph *graph, const char *name, CpuPlan *plan,
     Buf source = {0}, header = {0};
     put_source(arena, plan, kernels, &source);
     put_header(plan, graph, &header);
-    plan->source = take_text(arena, &source);
-    plan->header = take_text(arena, &header);
+    plan->source = kernel_text(arena, &source);
+    plan->header = kernel_text(arena, &header);
     return true;
 }

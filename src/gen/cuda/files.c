@@ -3,18 +3,7 @@
  * ModelNew). */
 #include "gen/cuda/cuda.h"
 
-static Str take_text(Arena *arena, Buf *text)
-{
-    Str s = str_from(buf_take(text, arena));
-    buf_free(text);
-    return s;
-}
-
-static void add_file(Arena *arena, EmitFiles *files, const char *path, Str text)
-{
-    EmitFile file = {.path = path, .text = text};
-    vec_push(arena, files, file);
-}
+#include "gen/kernel/text.h"
 
 static Str cmake_text(Arena *arena, const CudaPlan *plan)
 {
@@ -28,7 +17,7 @@ static Str cmake_text(Arena *arena, const CudaPlan *plan)
                "add_library(%s SHARED %s.cu)\n"
                "set_target_properties(%s PROPERTIES CUDA_STANDARD 17)\n",
                plan->name, plan->name, plan->name, plan->name);
-    return take_text(arena, &out);
+    return kernel_text(arena, &out);
 }
 
 static const char *torch_type(DType dtype)
@@ -116,12 +105,11 @@ static Str python_text(Arena *arena, const CudaPlan *plan, const Graph *graph, S
                ";\n'''\n\nmodule = load_inline(name=\"%s\", cpp_sources=DECLARATION, "
                "cuda_sources=SOURCE,\n                     functions=[\"%s_forward\"], "
                "extra_cuda_cflags=[\"-O3\", \"-std=c++17\"])\n\n\n"
-               "def attribute(owner, path):\n    for name in path.split(\".\"):\n"
-               "        owner = getattr(owner, name)\n    return owner\n\n\n"
+               "%s\n\n"
                "class ModelNew(Model):\n    def forward(self, *args):\n"
                "        tensors = [a for a in args if isinstance(a, torch.Tensor)]\n"
                "        out = module.%s_forward(",
-               plan->name, plan->name, plan->name);
+               plan->name, plan->name, kernel_python_attribute, plan->name);
     bool any = false;
     for (uint32_t i = 0; i < plan->task.operands.len; i++)
         if (!plan->task.operands.at[i].output) {
@@ -130,7 +118,7 @@ static Str python_text(Arena *arena, const CudaPlan *plan, const Graph *graph, S
             any = true;
         }
     buf_puts(&out, ")\n        return out[0] if len(out) == 1 else tuple(out)\n");
-    return take_text(arena, &out);
+    return kernel_text(arena, &out);
 }
 
 /* What a program that calls the launcher has to know. */
@@ -148,16 +136,16 @@ static Str manifest_text(Arena *arena, const CudaPlan *plan, const Graph *graph)
                    s->items);
     }
     buf_puts(&out, "]}\n");
-    return take_text(arena, &out);
+    return kernel_text(arena, &out);
 }
 
 void cuda_files(Arena *arena, const CudaPlan *plan, const Graph *graph, Str model, EmitFiles *files)
 {
-    add_file(arena, files, str_format(arena, "%s.cu", plan->name), plan->source);
-    add_file(arena, files, str_format(arena, "%s.h", plan->name), plan->header);
-    add_file(arena, files, str_format(arena, "%s.json", plan->name),
-             manifest_text(arena, plan, graph));
-    add_file(arena, files, "CMakeLists.txt", cmake_text(arena, plan));
-    add_file(arena, files, str_format(arena, "%s_cuda.py", plan->name),
-             python_text(arena, plan, graph, model));
+    kernel_file(arena, files, str_format(arena, "%s.cu", plan->name), plan->source);
+    kernel_file(arena, files, str_format(arena, "%s.h", plan->name), plan->header);
+    kernel_file(arena, files, str_format(arena, "%s.json", plan->name),
+                manifest_text(arena, plan, graph));
+    kernel_file(arena, files, "CMakeLists.txt", cmake_text(arena, plan));
+    kernel_file(arena, files, str_format(arena, "%s_cuda.py", plan->name),
+                python_text(arena, plan, graph, model));
 }

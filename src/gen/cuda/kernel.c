@@ -24,8 +24,8 @@ static void put_parameters(const Nest *nest, const CudaKernel *k, bool types, Bu
 
 static Writer start(const Nest *nest, const CudaKernel *k)
 {
-    Writer w = {.arena = nest->arena, .nest = nest, .k = k};
-    cuda_open(&w, 0, "%s", "");
+    Writer w = {.text = {.arena = nest->arena, .nest = nest, .language = &cuda_language}, .k = k};
+    kernel_open(&w.text, 0, "%s", "");
     return w;
 }
 
@@ -56,31 +56,32 @@ static bool store_packs(const Writer *w, const NestStore *s)
 static void declare_results(Writer *w)
 {
     for (uint32_t i = 0; i < w->k->loops.n_stores; i++)
-        if (store_packs(w, &w->nest->stores.at[w->k->loops.store[i]]))
-            cuda_line(w, "float y%u[%u];", i, w->k->vector);
+        if (store_packs(w, &w->text.nest->stores.at[w->k->loops.store[i]]))
+            kernel_line(&w->text, "float y%u[%u];", i, w->k->vector);
 }
 
 /* In the scope of one element. */
 static void write_results(Writer *w)
 {
     for (uint32_t i = 0; i < w->k->loops.n_stores; i++) {
-        const NestStore *s = &w->nest->stores.at[w->k->loops.store[i]];
+        const NestStore *s = &w->text.nest->stores.at[w->k->loops.store[i]];
         const char *x = cuda_value(w, s->value);
         if (w->lane && store_packs(w, s))
-            cuda_line(w, "y%u[v] = %s;", i, x);
+            kernel_line(&w->text, "y%u[v] = %s;", i, x);
         else
-            cuda_line(w, "t%u[%s] = from_float<%s>(%s);", s->tensor,
-                      cuda_index(w, s->tensor, &s->index, AT_ELEMENT), dtype_of(w->nest, s), x);
+            kernel_line(&w->text, "t%u[%s] = from_float<%s>(%s);", s->tensor,
+                        cuda_index(w, s->tensor, &s->index, AT_ELEMENT), dtype_of(w->text.nest, s),
+                        x);
     }
 }
 
 static void store_results(Writer *w)
 {
     for (uint32_t i = 0; i < w->k->loops.n_stores; i++) {
-        const NestStore *s = &w->nest->stores.at[w->k->loops.store[i]];
+        const NestStore *s = &w->text.nest->stores.at[w->k->loops.store[i]];
         if (store_packs(w, s))
-            cuda_line(w, "store_pack(t%u + (%s), y%u);", s->tensor,
-                      cuda_index(w, s->tensor, &s->index, AT_PACK), i);
+            kernel_line(&w->text, "store_pack(t%u + (%s), y%u);", s->tensor,
+                        cuda_index(w, s->tensor, &s->index, AT_PACK), i);
     }
 }
 
@@ -90,29 +91,29 @@ static void open_lanes(Writer *w)
 {
     if (w->k->vector == 1)
         return;
-    cuda_open(w, UINT64_C(1) << w->vector_axis, "#pragma unroll\nfor (int v = 0; v < %u; v++) {",
-              w->k->vector);
-    w->lane = w->depth - 1;
-    cuda_line(w, "const int a%u = b%u + v;", w->vector_axis, w->vector_axis);
+    kernel_open(&w->text, UINT64_C(1) << w->vector_axis,
+                "#pragma unroll\nfor (int v = 0; v < %u; v++) {", w->k->vector);
+    w->lane = w->text.depth - 1;
+    kernel_line(&w->text, "const int a%u = b%u + v;", w->vector_axis, w->vector_axis);
 }
 
 static void close_lanes(Writer *w)
 {
     if (w->k->vector == 1)
         return;
-    cuda_close(w);
+    kernel_close(&w->text);
     w->lane = 0;
 }
 
 static void map_element(Writer *w)
 {
     if (w->tall_axis) {
-        cuda_open(w, UINT64_C(1) << w->tall_axis, "#pragma unroll\nfor (int u = 0; u < %u; u++) {",
-                  w->k->tall);
-        cuda_line(w, "const int a%u = c%u + u;", w->tall_axis, w->tall_axis);
+        kernel_open(&w->text, UINT64_C(1) << w->tall_axis,
+                    "#pragma unroll\nfor (int u = 0; u < %u; u++) {", w->k->tall);
+        kernel_line(&w->text, "const int a%u = c%u + u;", w->tall_axis, w->tall_axis);
         if (w->k->ragged)
-            cuda_line(w, "if (EDGE && a%u >= %lld)\n            continue;", w->tall_axis,
-                      (long long)w->nest->axes.at[w->tall_axis].size);
+            kernel_line(&w->text, "if (EDGE && a%u >= %lld)\n            continue;", w->tall_axis,
+                        (long long)w->text.nest->axes.at[w->tall_axis].size);
     }
     declare_results(w);
     open_lanes(w);
@@ -120,14 +121,14 @@ static void map_element(Writer *w)
     close_lanes(w);
     store_results(w);
     if (w->tall_axis)
-        cuda_close(w);
+        kernel_close(&w->text);
 }
 
 /* Whether some access of the thread can lie outside: its bounds at the ends of what the thread walks. */
 static void write_edge(Writer *w)
 {
-    const Nest *nest = w->nest;
-    bool *reached = arena_array(w->arena, bool, nest->values.len);
+    const Nest *nest = w->text.nest;
+    bool *reached = arena_array(w->text.arena, bool, nest->values.len);
     Buf out = {0};
     kernel_reach(nest, &w->k->loops, reached);
     for (uint32_t i = 1; i < nest->values.len; i++) {
@@ -153,8 +154,8 @@ static void write_edge(Writer *w)
     }
     if (w->k->ragged)
         buf_printf(&out, "%sc%u > %lld", out.len ? " || " : "", w->tall_axis,
-                   (long long)w->nest->axes.at[w->tall_axis].size - w->k->tall);
-    cuda_line(w, "const bool edge = %s;", out.len ? out.at : "false");
+                   (long long)w->text.nest->axes.at[w->tall_axis].size - w->k->tall);
+    kernel_line(&w->text, "const bool edge = %s;", out.len ? out.at : "false");
     buf_free(&out);
 }
 
@@ -171,19 +172,20 @@ static void start_map(Writer *w)
     bool wide = k->units > INT32_MAX / 2;
     name_axes(w);
     if (wide)
-        cuda_line(w, "const int64_t p = (int64_t)blockIdx.x * %u + threadIdx.x;", k->threads);
+        kernel_line(&w->text, "const int64_t p = (int64_t)blockIdx.x * %u + threadIdx.x;",
+                    k->threads);
     else
-        cuda_line(w, "const int p = (int)(blockIdx.x * %u + threadIdx.x);", k->threads);
+        kernel_line(&w->text, "const int p = (int)(blockIdx.x * %u + threadIdx.x);", k->threads);
     if (k->units % k->threads)
-        cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->units);
+        kernel_line(&w->text, "if (p >= %lld)\n        return;", (long long)k->units);
     cuda_axes(w, "p", wide, k->loops.point, k->loops.n_point, k->vector, k->tall);
 }
 
 static void put_body(Writer *w, Buf *out)
 {
-    buf_str(out, buf_view(&w->scope[0].text));
+    buf_str(out, buf_view(&w->text.scope[0].text));
     buf_puts(out, "}\n");
-    buf_free(&w->scope[0].text);
+    buf_free(&w->text.scope[0].text);
 }
 
 static void put_axis_parameters(const Writer *w, bool types, Buf *out)
@@ -217,8 +219,8 @@ static void write_map_edges(const Nest *nest, const CudaKernel *k, const char *n
     Buf args = {0};
     put_parameters(nest, k, false, &args);
     put_axis_parameters(&w, false, &args);
-    cuda_line(&w, "if (edge)\n        %s_element<true>(%s);", name, args.at);
-    cuda_line(&w, "else\n        %s_element<false>(%s);", name, args.at);
+    kernel_line(&w.text, "if (edge)\n        %s_element<true>(%s);", name, args.at);
+    kernel_line(&w.text, "else\n        %s_element<false>(%s);", name, args.at);
     buf_free(&args);
     put_body(&w, out);
 }
@@ -252,19 +254,19 @@ static void start_rows(Writer *w)
     bool tail = k->loops.points % each;
     w->vector_axis = k->vector > 1 ? k->loops.along[k->loops.n_row - 1] : 0;
     if (k->team > 1)
-        cuda_line(w, "const int lane = threadIdx.x %% %u;", k->team);
+        kernel_line(&w->text, "const int lane = threadIdx.x %% %u;", k->team);
     if (k->cluster > 1)
-        cuda_line(w, "const int rank = blockIdx.x %% %u;", k->cluster);
-    const char *divide = k->cluster > 1 ? str_format(w->arena, " / %u", k->cluster) : "";
-    const char *team = k->team > 1 ? str_format(w->arena, " / %u", k->team) : "";
+        kernel_line(&w->text, "const int rank = blockIdx.x %% %u;", k->cluster);
+    const char *divide = k->cluster > 1 ? str_format(w->text.arena, " / %u", k->cluster) : "";
+    const char *team = k->team > 1 ? str_format(w->text.arena, " / %u", k->team) : "";
     if (each == 1)
-        cuda_line(w, "const int p = blockIdx.x%s;", divide);
+        kernel_line(&w->text, "const int p = blockIdx.x%s;", divide);
     else
-        cuda_line(w, "%sint p = blockIdx.x * %u + threadIdx.x%s;", tail ? "" : "const ", each,
-                  team);
+        kernel_line(&w->text, "%sint p = blockIdx.x * %u + threadIdx.x%s;", tail ? "" : "const ",
+                    each, team);
     if (tail) {
-        cuda_line(w, "const bool live = p < %lld;", (long long)k->loops.points);
-        cuda_line(w, "p = live ? p : %lld;", (long long)k->loops.points - 1);
+        kernel_line(&w->text, "const bool live = p < %lld;", (long long)k->loops.points);
+        kernel_line(&w->text, "p = live ? p : %lld;", (long long)k->loops.points - 1);
     }
     cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
 }
@@ -275,87 +277,89 @@ static void open_row(Writer *w)
     const CudaKernel *k = w->k;
     int64_t packs = k->loops.length / k->vector, all = (int64_t)k->team * k->cluster;
     bool exact = k->items ? packs == all * k->items : packs % all == 0;
-    const char *lane = k->team == 1      ? ""
-                       : k->cluster == 1 ? " + lane"
-                                         : str_format(w->arena, " + rank * %u + lane", k->team);
+    const char *lane = k->team == 1 ? ""
+                       : k->cluster == 1
+                           ? " + lane"
+                           : str_format(w->text.arena, " + rank * %u + lane", k->team);
     if (k->items) {
-        cuda_open(w, k->loops.row, "#pragma unroll%s\nfor (int i = 0; i < %u; i++) {",
-                  k->shared ? " 4" : "", k->items);
-        cuda_line(w, "const int r = i * %lld%s;", (long long)all, lane);
+        kernel_open(&w->text, k->loops.row, "#pragma unroll%s\nfor (int i = 0; i < %u; i++) {",
+                    k->shared ? " 4" : "", k->items);
+        kernel_line(&w->text, "const int r = i * %lld%s;", (long long)all, lane);
         if (!exact)
-            cuda_line(w, "if (r >= %lld)\n%*scontinue;", (long long)packs,
-                      (int)w->scope[w->depth - 1].indent * 4 + 4, "");
+            kernel_line(&w->text, "if (r >= %lld)\n%*scontinue;", (long long)packs,
+                        (int)w->text.scope[w->text.depth - 1].indent * 4 + 4, "");
     } else {
-        cuda_open(w, k->loops.row, "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
-                  *lane ? lane + 3 : "0", (long long)packs, (long long)all);
+        kernel_open(&w->text, k->loops.row,
+                    "#pragma unroll 4\nfor (int r = %s; r < %lld; r += %lld) {",
+                    *lane ? lane + 3 : "0", (long long)packs, (long long)all);
     }
     cuda_axes(w, "r", false, k->loops.along, k->loops.n_row, k->vector, 1);
 }
 
-static void close_row(Writer *w) { cuda_close(w); }
+static void close_row(Writer *w) { kernel_close(&w->text); }
 
 /* A pack of the row, from shared memory. */
 static void name_shared(Writer *w, NestId id)
 {
-    uint32_t n = w->k->vector, around = n > 1 ? w->lane - 1 : w->depth - 1;
+    uint32_t n = w->k->vector, around = n > 1 ? w->lane - 1 : w->text.depth - 1;
     if (n > 1) {
-        cuda_line_in(w, around, str_format(w->arena, "float x%u[%u];", id, n));
-        cuda_line_in(w, around,
-                     str_format(w->arena, "load_pack(x%u, s%u + (i * %u + lane) * %u);", id, id,
-                                w->k->team, n));
-        cuda_name(w, w->lane, id, str_format(w->arena, "x%u[v]", id));
+        kernel_line_in(&w->text, around, str_format(w->text.arena, "float x%u[%u];", id, n));
+        kernel_line_in(&w->text, around,
+                       str_format(w->text.arena, "load_pack(x%u, s%u + (i * %u + lane) * %u);", id,
+                                  id, w->k->team, n));
+        kernel_name(&w->text, w->lane, id, str_format(w->text.arena, "x%u[v]", id));
     } else {
-        cuda_line_in(w, around,
-                     str_format(w->arena, "const float x%u = to_float(s%u[i * %u + lane]);", id, id,
-                                w->k->team));
-        cuda_name(w, w->depth - 1, id, str_format(w->arena, "x%u", id));
+        kernel_line_in(&w->text, around,
+                       str_format(w->text.arena, "const float x%u = to_float(s%u[i * %u + lane]);",
+                                  id, id, w->k->team));
+        kernel_name(&w->text, w->text.depth - 1, id, str_format(w->text.arena, "x%u", id));
     }
 }
 
 /* Names of what the registers hold, in the scope of an element. */
 static void name_kept(Writer *w)
 {
-    for (uint32_t i = 1; i < w->nest->values.len && w->k->items; i++)
+    for (uint32_t i = 1; i < w->text.nest->values.len && w->k->items; i++)
         if (w->kept && w->kept[i] && w->k->shared)
             name_shared(w, i);
         else if (w->kept && w->kept[i])
-            cuda_name(w, w->depth - 1, i,
-                      str_format(w->arena, w->k->vector > 1 ? "x%u[i][v]" : "x%u[i]", i));
+            kernel_name(&w->text, w->text.depth - 1, i,
+                        str_format(w->text.arena, w->k->vector > 1 ? "x%u[i][v]" : "x%u[i]", i));
 }
 
 /* Reads the row once, where it fits into registers. */
 static void read_row(Writer *w, const bool *reached)
 {
     const CudaKernel *k = w->k;
-    bool *kept = arena_array(w->arena, bool, w->nest->values.len), any = false;
-    for (uint32_t i = 1; i < w->nest->values.len; i++) {
-        const NestValue *v = &w->nest->values.at[i];
+    bool *kept = arena_array(w->text.arena, bool, w->text.nest->values.len), any = false;
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++) {
+        const NestValue *v = &w->text.nest->values.at[i];
         if (!reached[i] || !is_row_load(k, v) ||
             (k->vector > 1 && !(v->axes >> w->vector_axis & 1)))
             continue;
         kept[i] = any = true;
         if (k->vector > 1)
-            cuda_line(w, "float x%u[%u][%u];", i, k->items, k->vector);
+            kernel_line(&w->text, "float x%u[%u][%u];", i, k->items, k->vector);
         else
-            cuda_line(w, "float x%u[%u];", i, k->items);
+            kernel_line(&w->text, "float x%u[%u];", i, k->items);
     }
     if (!any)
         return;
     open_row(w);
-    for (uint32_t i = 1; i < w->nest->values.len; i++) {
-        const NestValue *v = &w->nest->values.at[i];
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++) {
+        const NestValue *v = &w->text.nest->values.at[i];
         if (!kept[i])
             continue;
         if (k->vector == 1)
-            cuda_line(w, "x%u[i] = to_float(t%u[%s]);", i, v->tensor,
-                      cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
+            kernel_line(&w->text, "x%u[i] = to_float(t%u[%s]);", i, v->tensor,
+                        cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
         else if (cuda_packs(w, v))
-            cuda_line(w, "load_pack(x%u[i], t%u + (%s));", i, v->tensor,
-                      cuda_index(w, v->tensor, &v->index, AT_PACK));
+            kernel_line(&w->text, "load_pack(x%u[i], t%u + (%s));", i, v->tensor,
+                        cuda_index(w, v->tensor, &v->index, AT_PACK));
         else {
             open_lanes(w);
-            cuda_line(w, "x%u[i][v] = to_float(t%u[%s]);", i, v->tensor,
-                      cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
+            kernel_line(&w->text, "x%u[i][v] = to_float(t%u[%s]);", i, v->tensor,
+                        cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
             close_lanes(w);
         }
     }
@@ -367,28 +371,29 @@ static void read_row(Writer *w, const bool *reached)
 static void share_row(Writer *w, const bool *reached)
 {
     const CudaKernel *k = w->k;
-    bool *kept = arena_array(w->arena, bool, w->nest->values.len);
+    bool *kept = arena_array(w->text.arena, bool, w->text.nest->values.len);
     int64_t offset = 0;
-    cuda_line(w, "extern __shared__ __align__(16) unsigned char held[];");
-    for (uint32_t i = 1; i < w->nest->values.len; i++) {
-        const NestValue *v = &w->nest->values.at[i];
+    kernel_line(&w->text, "extern __shared__ __align__(16) unsigned char held[];");
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++) {
+        const NestValue *v = &w->text.nest->values.at[i];
         if (!reached[i] || !is_row_load(k, v) || !(k->vector == 1 || cuda_packs(w, v)))
             continue;
-        const char *type = cuda_type(w->nest->tensors.at[v->tensor].dtype);
+        const char *type = cuda_type(w->text.nest->tensors.at[v->tensor].dtype);
         kept[i] = true;
-        cuda_line(w, "%s *s%u = (%s *)(held + %lld);", type, i, type, (long long)offset);
+        kernel_line(&w->text, "%s *s%u = (%s *)(held + %lld);", type, i, type, (long long)offset);
         offset += (int64_t)k->items * k->team * k->vector *
-                  (int64_t)dtype_bytes(w->nest->tensors.at[v->tensor].dtype);
+                  (int64_t)dtype_bytes(w->text.nest->tensors.at[v->tensor].dtype);
     }
     open_row(w);
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
         if (kept[i]) {
-            const NestValue *v = &w->nest->values.at[i];
-            cuda_line(w, "copy_pack<%u>(s%u + (i * %u + lane) * %u, t%u + (%s));", k->vector, i,
-                      k->team, k->vector, v->tensor, cuda_index(w, v->tensor, &v->index, AT_PACK));
+            const NestValue *v = &w->text.nest->values.at[i];
+            kernel_line(&w->text, "copy_pack<%u>(s%u + (i * %u + lane) * %u, t%u + (%s));",
+                        k->vector, i, k->team, k->vector, v->tensor,
+                        cuda_index(w, v->tensor, &v->index, AT_PACK));
         }
     close_row(w);
-    cuda_line(w, "wait_copies();");
+    kernel_line(&w->text, "wait_copies();");
     w->kept = kept;
 }
 
@@ -410,25 +415,25 @@ static void close_element(Writer *w)
 /* All reductions of a level in one pass. */
 static void write_pass(Writer *w, const bool *now)
 {
-    const Nest *nest = w->nest;
+    const Nest *nest = w->text.nest;
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (now[i])
-            cuda_line(w, "float v%u = %s::none;", i, cuda_join(nest->values.at[i].reduce));
+            kernel_line(&w->text, "float v%u = %s::none;", i, cuda_join(nest->values.at[i].reduce));
     open_element(w);
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (now[i]) {
             const NestValue *v = &nest->values.at[i];
             const char *x = cuda_value(w, v->arg[0]);
-            cuda_line(w, "v%u = %s::join(v%u, %s);", i, cuda_join(v->reduce), i, x);
+            kernel_line(&w->text, "v%u = %s::join(v%u, %s);", i, cuda_join(v->reduce), i, x);
         }
     close_element(w);
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (now[i]) {
-            const char *name = str_format(w->arena, "v%u", i);
+            const char *name = str_format(w->text.arena, "v%u", i);
             if (w->k->team > 1)
-                cuda_line(w, "v%u = join_team<%s, %u, %u>(v%u);", i,
-                          cuda_join(nest->values.at[i].reduce), w->k->team, w->k->cluster, i);
-            cuda_name(w, 0, i, name);
+                kernel_line(&w->text, "v%u = join_team<%s, %u, %u>(v%u);", i,
+                            cuda_join(nest->values.at[i].reduce), w->k->team, w->k->cluster, i);
+            kernel_name(&w->text, 0, i, name);
         }
 }
 
@@ -436,12 +441,12 @@ static void store_row(Writer *w)
 {
     const CudaKernel *k = w->k;
     if (k->loops.points % (k->threads / k->team))
-        cuda_line(w, "if (!live)\n        return;");
+        kernel_line(&w->text, "if (!live)\n        return;");
     if (!(k->loops.kept & k->loops.row)) {
         if (k->team > 1)
-            cuda_line(w, "if (lane)\n        return;");
+            kernel_line(&w->text, "if (lane)\n        return;");
         if (k->cluster > 1)
-            cuda_line(w, "if (rank)\n        return;");
+            kernel_line(&w->text, "if (rank)\n        return;");
         uint32_t axis = w->vector_axis;
         w->vector_axis = 0;
         write_results(w);
@@ -461,8 +466,8 @@ static void store_row(Writer *w)
 static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
 {
     Writer w = start(nest, k);
-    bool *reached = arena_array(w.arena, bool, nest->values.len);
-    uint32_t *memo = arena_array(w.arena, uint32_t, nest->values.len), most = 0;
+    bool *reached = arena_array(w.text.arena, bool, nest->values.len);
+    uint32_t *memo = arena_array(w.text.arena, uint32_t, nest->values.len), most = 0;
     kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
     start_rows(&w);
@@ -476,7 +481,7 @@ static void write_rows(const Nest *nest, const CudaKernel *k, const char *name, 
             most = l > most ? l : most;
         }
     for (uint32_t l = 1; l <= most; l++) {
-        bool *now = arena_array(w.arena, bool, nest->values.len);
+        bool *now = arena_array(w.text.arena, bool, nest->values.len);
         for (uint32_t i = 1; i < nest->values.len; i++)
             now[i] = reached[i] && kernel_is_team(&k->loops, &nest->values.at[i]) &&
                      kernel_level(nest, &k->loops, i, memo) == l;
@@ -497,62 +502,65 @@ static void scan_columns(Writer *w, const bool *reached, bool reverse)
     uint32_t axis = k->loops.along[0];
     long long last = (long long)k->loops.length - 1;
     if (k->loops.points % k->threads)
-        cuda_line(w, "if (p >= %lld)\n        return;", (long long)k->loops.points);
+        kernel_line(&w->text, "if (p >= %lld)\n        return;", (long long)k->loops.points);
     cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
-        if (reached[i] && is_scan(&w->nest->values.at[i]))
-            cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
-    cuda_open(w, k->loops.row, "#pragma unroll 8\nfor (int i = 0; i <= %lld; i++) {", last);
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (reached[i] && is_scan(&w->text.nest->values.at[i]))
+            kernel_line(&w->text, "float c%u = %s::none;", i,
+                        cuda_join(w->text.nest->values.at[i].reduce));
+    kernel_open(&w->text, k->loops.row, "#pragma unroll 8\nfor (int i = 0; i <= %lld; i++) {",
+                last);
     if (reverse)
-        cuda_line(w, "const int a%u = %lld - i;", axis, last);
+        kernel_line(&w->text, "const int a%u = %lld - i;", axis, last);
     else
-        cuda_line(w, "const int a%u = i;", axis);
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
-        if (reached[i] && is_scan(&w->nest->values.at[i])) {
-            const NestValue *v = &w->nest->values.at[i];
+        kernel_line(&w->text, "const int a%u = i;", axis);
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (reached[i] && is_scan(&w->text.nest->values.at[i])) {
+            const NestValue *v = &w->text.nest->values.at[i];
             const char *x = cuda_value(w, v->arg[0]);
-            cuda_line(w, "c%u = %s::join(c%u, %s);", i, cuda_join(v->reduce), i, x);
-            cuda_name(w, w->depth - 1, i, str_format(w->arena, "c%u", i));
+            kernel_line(&w->text, "c%u = %s::join(c%u, %s);", i, cuda_join(v->reduce), i, x);
+            kernel_name(&w->text, w->text.depth - 1, i, str_format(w->text.arena, "c%u", i));
         }
     write_results(w);
-    cuda_close(w);
+    kernel_close(&w->text);
 }
 
 /* The running results of a pack, then those of the packs before it. */
 static void scan_pack(Writer *w, NestId id, bool reverse)
 {
-    const NestValue *v = &w->nest->values.at[id];
+    const NestValue *v = &w->text.nest->values.at[id];
     const CudaKernel *k = w->k;
     const char *join = cuda_join(v->reduce);
     uint32_t n = k->vector;
-    cuda_line(w, "float s%u[%u];", id, n);
-    cuda_line(w, "#pragma unroll");
-    cuda_line(w, "for (int v = 0; v < %u; v++)", n);
-    cuda_line(w, "    s%u[v] = %s::none;", id, join);
-    cuda_open(w, n > 1 ? 0 : k->loops.row, "if (in) {");
+    kernel_line(&w->text, "float s%u[%u];", id, n);
+    kernel_line(&w->text, "#pragma unroll");
+    kernel_line(&w->text, "for (int v = 0; v < %u; v++)", n);
+    kernel_line(&w->text, "    s%u[v] = %s::none;", id, join);
+    kernel_open(&w->text, n > 1 ? 0 : k->loops.row, "if (in) {");
     if (n > 1)
         open_lanes(w);
     else
-        cuda_line(w, "constexpr int v = 0;");
+        kernel_line(&w->text, "constexpr int v = 0;");
     const char *x = cuda_value(w, v->arg[0]);
-    cuda_line(w, "s%u[v] = %s;", id, x);
+    kernel_line(&w->text, "s%u[v] = %s;", id, x);
     if (n > 1)
         close_lanes(w);
-    cuda_close(w);
-    cuda_line(w, "#pragma unroll");
-    cuda_line(w, "for (int v = 1; v < %u; v++)", n);
+    kernel_close(&w->text);
+    kernel_line(&w->text, "#pragma unroll");
+    kernel_line(&w->text, "for (int v = 1; v < %u; v++)", n);
     if (reverse)
-        cuda_line(w, "    s%u[%u - v] = %s::join(s%u[%u - v], s%u[%u - v]);", id, n - 1, join, id,
-                  n, id, n - 1);
+        kernel_line(&w->text, "    s%u[%u - v] = %s::join(s%u[%u - v], s%u[%u - v]);", id, n - 1,
+                    join, id, n, id, n - 1);
     else
-        cuda_line(w, "    s%u[v] = %s::join(s%u[v - 1], s%u[v]);", id, join, id, id);
-    cuda_line(w, "float all%u;", id);
-    cuda_line(w, "const float before%u = %s::join(c%u, scan_team<%s, %u>(s%u[%u], all%u));", id,
-              join, id, join, k->team, id, reverse ? 0 : n - 1, id);
-    cuda_line(w, "#pragma unroll");
-    cuda_line(w, "for (int v = 0; v < %u; v++)", n);
-    cuda_line(w, "    s%u[v] = %s::join(before%u, s%u[v]);", id, join, id, id);
-    cuda_line(w, "c%u = %s::join(c%u, all%u);", id, join, id, id);
+        kernel_line(&w->text, "    s%u[v] = %s::join(s%u[v - 1], s%u[v]);", id, join, id, id);
+    kernel_line(&w->text, "float all%u;", id);
+    kernel_line(&w->text,
+                "const float before%u = %s::join(c%u, scan_team<%s, %u>(s%u[%u], all%u));", id,
+                join, id, join, k->team, id, reverse ? 0 : n - 1, id);
+    kernel_line(&w->text, "#pragma unroll");
+    kernel_line(&w->text, "for (int v = 0; v < %u; v++)", n);
+    kernel_line(&w->text, "    s%u[v] = %s::join(before%u, s%u[v]);", id, join, id, id);
+    kernel_line(&w->text, "c%u = %s::join(c%u, all%u);", id, join, id, id);
 }
 
 static void scan_blocks(Writer *w, const bool *reached, bool reverse)
@@ -561,49 +569,50 @@ static void scan_blocks(Writer *w, const bool *reached, bool reverse)
     uint32_t axis = k->loops.along[0], n = k->vector, many = k->team * n;
     w->vector_axis = n > 1 ? axis : 0;
     cuda_axes(w, "p", false, k->loops.point, k->loops.n_point, 1, 1);
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
-        if (reached[i] && is_scan(&w->nest->values.at[i]))
-            cuda_line(w, "float c%u = %s::none;", i, cuda_join(w->nest->values.at[i].reduce));
-    cuda_open(w, k->loops.row, "for (int base = 0; base < %lld; base += %u) {",
-              (long long)k->loops.length, many);
-    cuda_line(w, "const int r = base + threadIdx.x * %u;", n);
-    cuda_line(w, "const bool in = r < %lld;", (long long)k->loops.length);
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (reached[i] && is_scan(&w->text.nest->values.at[i]))
+            kernel_line(&w->text, "float c%u = %s::none;", i,
+                        cuda_join(w->text.nest->values.at[i].reduce));
+    kernel_open(&w->text, k->loops.row, "for (int base = 0; base < %lld; base += %u) {",
+                (long long)k->loops.length, many);
+    kernel_line(&w->text, "const int r = base + threadIdx.x * %u;", n);
+    kernel_line(&w->text, "const bool in = r < %lld;", (long long)k->loops.length);
     if (reverse)
-        cuda_line(w, "const int %c%u = %lld - r;", n > 1 ? 'b' : 'a', axis,
-                  (long long)(k->loops.length - n));
+        kernel_line(&w->text, "const int %c%u = %lld - r;", n > 1 ? 'b' : 'a', axis,
+                    (long long)(k->loops.length - n));
     else
-        cuda_line(w, "const int %c%u = r;", n > 1 ? 'b' : 'a', axis);
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
-        if (reached[i] && is_scan(&w->nest->values.at[i]))
+        kernel_line(&w->text, "const int %c%u = r;", n > 1 ? 'b' : 'a', axis);
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (reached[i] && is_scan(&w->text.nest->values.at[i]))
             scan_pack(w, i, reverse);
-    cuda_open(w, n > 1 ? 0 : k->loops.row, "if (in) {");
+    kernel_open(&w->text, n > 1 ? 0 : k->loops.row, "if (in) {");
     declare_results(w);
     if (n > 1)
         open_lanes(w);
     else
-        cuda_line(w, "constexpr int v = 0;");
-    for (uint32_t i = 1; i < w->nest->values.len; i++)
-        if (reached[i] && is_scan(&w->nest->values.at[i]))
-            cuda_name(w, w->depth - 1, i, str_format(w->arena, "s%u[v]", i));
+        kernel_line(&w->text, "constexpr int v = 0;");
+    for (uint32_t i = 1; i < w->text.nest->values.len; i++)
+        if (reached[i] && is_scan(&w->text.nest->values.at[i]))
+            kernel_name(&w->text, w->text.depth - 1, i, str_format(w->text.arena, "s%u[v]", i));
     write_results(w);
     if (n > 1)
         close_lanes(w);
     store_results(w);
-    cuda_close(w);
-    cuda_close(w);
+    kernel_close(&w->text);
+    kernel_close(&w->text);
 }
 
 static void write_scan(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
 {
     Writer w = start(nest, k);
-    bool *reached = arena_array(w.arena, bool, nest->values.len);
+    bool *reached = arena_array(w.text.arena, bool, nest->values.len);
     kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
     if (k->loops.columns) {
-        cuda_line(&w, "const int p = blockIdx.x * %u + threadIdx.x;", k->threads);
+        kernel_line(&w.text, "const int p = blockIdx.x * %u + threadIdx.x;", k->threads);
         scan_columns(&w, reached, k->loops.reverse);
     } else {
-        cuda_line(&w, "const int p = blockIdx.x;");
+        kernel_line(&w.text, "const int p = blockIdx.x;");
         scan_blocks(&w, reached, k->loops.reverse);
     }
     put_body(&w, out);

@@ -1,15 +1,8 @@
 /* From a task to a CUDA source file. In: a graph. Out: kernels, a launcher in plain C, the operands. */
 #include "gen/cuda/cuda_int.h"
+#include "gen/kernel/text.h"
 
 /* ---- the launcher ---- */
-
-static void put_arguments(const CudaPlan *plan, Buf *out)
-{
-    for (uint32_t i = 0; i < plan->task.operands.len; i++)
-        buf_printf(out, "%svoid *%s, ", plan->task.operands.at[i].output ? "" : "const ",
-                   plan->task.operands.at[i].name);
-    buf_puts(out, "void *workspace, void *stream");
-}
 
 static void put_call(const Nest *nest, const CudaKernel *k, const char *kernel,
                      const char *const *arg, Buf *out)
@@ -66,7 +59,7 @@ static void put_source(const CudaKernels *ks, CudaPlan *plan, const char *const 
         cuda_write_kernel(ks->nest, &ks->at.at[i], str_format(arena, "%s_%u", plan->name, i), out);
     }
     buf_printf(out, "\nextern \"C\" int %s_launch(", plan->name);
-    put_arguments(plan, out);
+    kernel_parameters(&plan->task, "void *workspace, void *stream", out);
     buf_puts(out, ")\n{\n    (void)workspace;\n");
     for (uint32_t i = 0; i < ks->at.len; i++)
         put_call(ks->nest, &ks->at.at[i], str_format(arena, "%s_%u", plan->name, i), arg, out);
@@ -75,33 +68,13 @@ static void put_source(const CudaKernels *ks, CudaPlan *plan, const char *const 
 
 static void put_header(const CudaPlan *plan, const Graph *graph, Buf *out)
 {
-    buf_printf(out,
-               "/* Launches %s on a stream. All pointers are to device memory, at multiples of 16\n"
-               " * bytes; the workspace has %s_WORKSPACE bytes. Returns a cudaError_t; it does not "
-               "wait. */\n"
-               "#ifndef ACRAFT_%s_H\n#define ACRAFT_%s_H\n\n",
-               plan->name, plan->name, plan->name, plan->name);
-    for (uint32_t i = 0; i < plan->task.operands.len; i++) {
-        const KernelOperand *o = &plan->task.operands.at[i];
-        buf_printf(out, "/* %s: %s", o->name, o->output ? "result" : "input");
-        const char *name = o->output ? NULL : graph_value(graph, o->value)->name;
-        if (name)
-            buf_printf(out, " \"%s\"", name);
-        buf_printf(out, ", %s, %lld elements */\n", dtype_name(o->dtype), (long long)o->count);
-    }
-    buf_printf(
-        out,
-        "#define %s_WORKSPACE %lldLL\n\n#ifdef __cplusplus\nextern \"C\"\n#endif\nint %s_launch(",
-        plan->name, (long long)plan->task.workspace, plan->name);
-    put_arguments(plan, out);
-    buf_puts(out, ");\n\n#endif\n");
-}
-
-static Str take_text(Arena *arena, Buf *text)
-{
-    Str s = str_from(buf_take(text, arena));
-    buf_free(text);
-    return s;
+    const char *about = str_format(
+        plan->task.kernels.arena,
+        "/* Launches %s on a stream. All pointers are to device memory, at multiples of 16\n"
+        " * bytes; the workspace has %s_WORKSPACE bytes. Returns a cudaError_t; it does not "
+        "wait. */\n",
+        plan->name, plan->name);
+    kernel_header(&plan->task, graph, plan->name, about, "void *workspace, void *stream", out);
 }
 
 static bool has_type(DType dtype) { return cuda_type(dtype); }
@@ -147,7 +120,7 @@ bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *pla
     Buf source = {0}, header = {0};
     put_source(&ks, plan, arg, &source);
     put_header(plan, graph, &header);
-    plan->source = take_text(arena, &source);
-    plan->header = take_text(arena, &header);
+    plan->source = kernel_text(arena, &source);
+    plan->header = kernel_text(arena, &header);
     return true;
 }

@@ -1,75 +1,15 @@
 /* Values as CUDA text. In: a nest. Out: definitions in scopes; see write_int.h. */
 #include "gen/cuda/write_int.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- scopes ---- */
-
-void cuda_open(Writer *w, uint64_t axes, const char *head, ...)
-{
-    Scope *s = &w->scope[w->depth];
-    uint32_t around = w->depth ? w->scope[w->depth - 1].indent : 0;
-    Buf text = {0};
-    va_list args;
-    *s = (Scope){.axes = axes, .indent = around + 1};
-    s->name = arena_array(w->arena, const char *, w->nest->values.len);
-    va_start(args, head);
-    buf_vprintf(&text, head, args);
-    va_end(args);
-    Str rest = buf_view(&text), line;
-    while (text.len && str_next(&rest, '\n', &line)) {
-        buf_fill(&s->head, ' ', (size_t)around * 4);
-        buf_printf(&s->head, "%.*s\n", STR_ARG(line));
-    }
-    buf_free(&text);
-    w->depth++;
-}
-
-void cuda_close(Writer *w)
-{
-    w->depth--;
-    Scope *s = &w->scope[w->depth], *around = &w->scope[w->depth - 1];
-    buf_str(&around->text, buf_view(&s->head));
-    buf_str(&around->text, buf_view(&s->text));
-    buf_fill(&around->text, ' ', (size_t)around->indent * 4);
-    buf_puts(&around->text, "}\n");
-    buf_free(&s->head);
-    buf_free(&s->text);
-}
-
-void cuda_line_in(Writer *w, uint32_t scope, const char *text)
-{
-    Scope *s = &w->scope[scope];
-    buf_fill(&s->text, ' ', (size_t)s->indent * 4);
-    buf_printf(&s->text, "%s\n", text);
-}
-
-void cuda_line(Writer *w, const char *format, ...)
-{
-    Buf text = {0};
-    va_list args;
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    cuda_line_in(w, w->depth - 1, text.at);
-    buf_free(&text);
-}
-
-void cuda_name(Writer *w, uint32_t scope, NestId id, const char *name)
-{
-    w->scope[scope].name[id] = name;
-}
-
-static const char *take(Writer *w, Buf *text)
-{
-    char *copy = buf_take(text, w->arena);
-    buf_free(text);
-    return copy;
-}
+const KernelLanguage cuda_language = {.nan = "__int_as_float(0x7fc00000)",
+                                      .infinity = "__builtin_huge_valf()",
+                                      .minus_infinity = "(-__builtin_huge_valf())",
+                                      .suffix = "f",
+                                      .type_end = "{}",
+                                      .close = "}"};
 
 /* ---- pieces ---- */
 
@@ -99,25 +39,6 @@ const char *cuda_join(PrimReduce reduce)
     return names[reduce];
 }
 
-static const char *number_text(Writer *w, double x)
-{
-    Buf out = {0};
-    if (isnan(x))
-        buf_puts(&out, "__int_as_float(0x7fc00000)");
-    else if (isinf(x) || fabs(x) > 3.4028234663852886e38)
-        buf_puts(&out, x > 0 ? "__builtin_huge_valf()" : "(-__builtin_huge_valf())");
-    else if (x == trunc(x) && fabs(x) < 1e15)
-        buf_printf(&out, signbit(x) ? "(%.1ff)" : "%.1ff", x);
-    else {
-        buf_puts(&out, signbit(x) ? "(" : "");
-        size_t from = out.len;
-        buf_printf(&out, "%.9g", x);
-        buf_puts(&out, strpbrk(out.at + from, ".e") ? "f" : ".0f");
-        buf_puts(&out, signbit(x) ? ")" : "");
-    }
-    return take(w, &out);
-}
-
 static char letter_of(const Writer *w, uint32_t axis, IndexAt at)
 {
     return at >= AT_PACK && axis == w->vector_axis   ? 'b'
@@ -128,7 +49,7 @@ static char letter_of(const Writer *w, uint32_t axis, IndexAt at)
 const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, IndexAt at)
 {
     Buf out = {0};
-    bool wide = w->nest->tensors.at[tensor].count > INT32_MAX;
+    bool wide = w->text.nest->tensors.at[tensor].count > INT32_MAX;
     for (uint32_t i = 0; i < index->n; i++) {
         AffineTerm t = index->term[i];
         bool negative = t.by < 0 && i;
@@ -146,7 +67,7 @@ const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, IndexAt 
                    : index->at < 0 ? " - "
                                    : " + ",
                    (long long)(index->n && index->at < 0 ? -index->at : index->at));
-    return take(w, &out);
+    return kernel_take(w->text.arena, &out);
 }
 
 void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
@@ -155,7 +76,7 @@ void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, u
     const char *type = wide ? "int64_t" : "int";
     const char *left = number;
     for (uint32_t i = n; i-- > 0;) {
-        int64_t size = w->nest->axes.at[axes[i]].size;
+        int64_t size = w->text.nest->axes.at[axes[i]].size;
         uint32_t each = i + 1 == n ? per : i + 2 == n ? tall : 1;
         char letter = each == 1 ? 'a' : i + 1 == n ? 'b' : 'c';
         const char *kind = size > INT32_MAX ? "int64_t" : "int";
@@ -169,26 +90,17 @@ void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, u
         if (each > 1)
             buf_printf(&out, " * %u", each);
         buf_char(&out, ';');
-        cuda_line(w, "%s", out.at);
+        kernel_line(&w->text, "%s", out.at);
         buf_free(&out);
         if (i) {
-            const char *next = str_format(w->arena, "%s_%u", number, i);
-            cuda_line(w, "const %s %s = %s / %lld;", type, next, left, (long long)size);
+            const char *next = str_format(w->text.arena, "%s_%u", number, i);
+            kernel_line(&w->text, "const %s %s = %s / %lld;", type, next, left, (long long)size);
             left = next;
         }
     }
 }
 
 /* ---- values ---- */
-
-/* The deepest open scope whose axes the value varies along. */
-static uint32_t scope_of(const Writer *w, uint64_t axes)
-{
-    for (uint32_t i = w->depth; i-- > 1;)
-        if (w->scope[i].axes & axes)
-            return i;
-    return 0;
-}
 
 bool cuda_packs(const Writer *w, const NestValue *v)
 {
@@ -202,55 +114,22 @@ bool cuda_packs(const Writer *w, const NestValue *v)
     return true;
 }
 
-/* Craft text with names in the place of $0, $1, $2: functions are called op_NAME, dtypes as_NAME. */
-static const char *form_text(Writer *w, const char *form, const char *const *args)
-{
-    Buf out = {0};
-    for (const char *p = form; *p;) {
-        if (*p == '$') {
-            buf_puts(&out, args[p[1] - '0']);
-            p += 2;
-        } else if (isalpha((unsigned char)*p)) {
-            size_t n = 0;
-            while (isalnum((unsigned char)p[n]) || p[n] == '_')
-                n++;
-            bool call = p[n] == '(';
-            buf_printf(&out, "%s%.*s%s", call ? "op_" : "as_", (int)n, p, call ? "" : "{}");
-            p += n;
-        } else if (*p == '"') {
-            size_t n = strcspn(p + 1, "\"");
-            buf_printf(&out, "as_%.*s{}", (int)n, p + 1);
-            p += n + 2;
-        } else if (isdigit((unsigned char)*p)) {
-            char *end;
-            strtod(p, &end);
-            buf_add(&out, p, (size_t)(end - p));
-            bool whole = !memchr(p, '.', (size_t)(end - p)) && !memchr(p, 'e', (size_t)(end - p));
-            buf_puts(&out, whole ? ".0f" : "f");
-            p = end;
-        } else {
-            buf_char(&out, *p++);
-        }
-    }
-    return take(w, &out);
-}
-
 static const char *load_text(Writer *w, const NestValue *v, const char *mask)
 {
     const char *at = cuda_index(w, v->tensor, &v->index, AT_ELEMENT);
-    return mask ? str_format(w->arena, "%s ? to_float(t%u[%s]) : 0.0f", mask, v->tensor, at)
-                : str_format(w->arena, "to_float(t%u[%s])", v->tensor, at);
+    return mask ? str_format(w->text.arena, "%s ? to_float(t%u[%s]) : 0.0f", mask, v->tensor, at)
+                : str_format(w->text.arena, "to_float(t%u[%s])", v->tensor, at);
 }
 
 /* A whole number: as it is in memory where it is read. */
 static const char *place_text(Writer *w, NestId id)
 {
-    const NestValue *v = &w->nest->values.at[id];
-    DType dtype = v->op == NEST_LOAD ? w->nest->tensors.at[v->tensor].dtype : DT_F32;
+    const NestValue *v = &w->text.nest->values.at[id];
+    DType dtype = v->op == NEST_LOAD ? w->text.nest->tensors.at[v->tensor].dtype : DT_F32;
     if (v->op == NEST_LOAD && !v->n_arg && dtype_is_int(dtype))
-        return str_format(w->arena, "(int64_t)t%u[%s]", v->tensor,
+        return str_format(w->text.arena, "(int64_t)t%u[%s]", v->tensor,
                           cuda_index(w, v->tensor, &v->index, AT_ELEMENT));
-    return str_format(w->arena, "(int64_t)%s", cuda_value(w, id));
+    return str_format(w->text.arena, "(int64_t)%s", cuda_value(w, id));
 }
 
 static const char *pick_text(Writer *w, const NestValue *v)
@@ -258,60 +137,61 @@ static const char *pick_text(Writer *w, const NestValue *v)
     const char *place = place_text(w, v->arg[0]);
     const char *mask = v->n_arg > 1 ? cuda_value(w, v->arg[1]) : NULL;
     const char *at = cuda_index(w, v->tensor, &v->index, AT_ELEMENT);
-    const char *text = str_format(w->arena, "to_float(t%u[%s + %s * %lld])", v->tensor, at, place,
-                                  (long long)v->by);
-    return mask ? str_format(w->arena, "%s ? %s : 0.0f", mask, text) : text;
+    const char *text = str_format(w->text.arena, "to_float(t%u[%s + %s * %lld])", v->tensor, at,
+                                  place, (long long)v->by);
+    return mask ? str_format(w->text.arena, "%s ? %s : 0.0f", mask, text) : text;
 }
 
 static const char *inside_text(Writer *w, const NestValue *v)
 {
     const char *at = cuda_index(w, 0, &v->index, AT_ELEMENT);
-    return str_format(w->arena, "%s(unsigned)(%s) < %lldu", w->edge_template ? "!EDGE || " : "", at,
-                      (long long)v->bound);
+    return str_format(w->text.arena, "%s(unsigned)(%s) < %lldu",
+                      w->edge_template ? "!EDGE || " : "", at, (long long)v->bound);
 }
 
 /* A reduction that the thread takes alone: loops in the scope that the result belongs to. */
 static void serial_reduce(Writer *w, uint32_t scope, NestId id, const char *name)
 {
-    const NestValue *v = &w->nest->values.at[id];
-    uint32_t depth = w->depth, lane = w->lane, loops = 0;
-    int64_t all = kernel_count(w->nest, v->over);
-    w->depth = scope + 1;
-    Scope above[WRITE_SCOPES];
-    memcpy(above, w->scope, sizeof above);
+    const NestValue *v = &w->text.nest->values.at[id];
+    uint32_t depth = w->text.depth, lane = w->lane, loops = 0;
+    int64_t all = kernel_count(w->text.nest, v->over);
+    w->text.depth = scope + 1;
+    KernelScope above[KERNEL_SCOPES];
+    memcpy(above, w->text.scope, sizeof above);
     w->lane = lane > scope ? 0 : lane;
-    cuda_line(w, "float %s = %s::none;", name, cuda_join(v->reduce));
-    for (uint32_t i = 1; i < w->nest->axes.len; i++) {
+    kernel_line(&w->text, "float %s = %s::none;", name, cuda_join(v->reduce));
+    for (uint32_t i = 1; i < w->text.nest->axes.len; i++) {
         if (!(v->over >> i & 1))
             continue;
-        int64_t size = w->nest->axes.at[i].size;
-        cuda_open(w, UINT64_C(1) << i, "#pragma unroll %d\nfor (int a%u = 0; a%u < %lld; a%u++) {",
-                  all <= 64       ? (int)size
-                  : size % 8 == 0 ? 8
-                                  : 4,
-                  i, i, (long long)size, i);
+        int64_t size = w->text.nest->axes.at[i].size;
+        kernel_open(&w->text, UINT64_C(1) << i,
+                    "#pragma unroll %d\nfor (int a%u = 0; a%u < %lld; a%u++) {",
+                    all <= 64       ? (int)size
+                    : size % 8 == 0 ? 8
+                                    : 4,
+                    i, i, (long long)size, i);
         loops++;
     }
     const char *x = cuda_value(w, v->arg[0]);
-    cuda_line(w, "%s = %s::join(%s, %s);", name, cuda_join(v->reduce), name, x);
+    kernel_line(&w->text, "%s = %s::join(%s, %s);", name, cuda_join(v->reduce), name, x);
     for (; loops; loops--)
-        cuda_close(w);
+        kernel_close(&w->text);
     for (uint32_t i = scope + 1; i < depth; i++)
-        w->scope[i] = above[i];
-    w->depth = depth;
+        w->text.scope[i] = above[i];
+    w->text.depth = depth;
     w->lane = lane;
 }
 
 /* A load of several elements stands in the scope around that of one element. */
 static const char *pack_load(Writer *w, NestId id)
 {
-    const NestValue *v = &w->nest->values.at[id];
+    const NestValue *v = &w->text.nest->values.at[id];
     uint32_t around = w->lane - 1;
-    cuda_line_in(w, around, str_format(w->arena, "float x%u[%u];", id, w->k->vector));
-    cuda_line_in(w, around,
-                 str_format(w->arena, "load_pack(x%u, t%u + (%s));", id, v->tensor,
-                            cuda_index(w, v->tensor, &v->index, AT_PACK)));
-    return str_format(w->arena, "x%u[v]", id);
+    kernel_line_in(&w->text, around, str_format(w->text.arena, "float x%u[%u];", id, w->k->vector));
+    kernel_line_in(&w->text, around,
+                   str_format(w->text.arena, "load_pack(x%u, t%u + (%s));", id, v->tensor,
+                              cuda_index(w, v->tensor, &v->index, AT_PACK)));
+    return str_format(w->text.arena, "x%u[v]", id);
 }
 
 static const char *text_of(Writer *w, const NestValue *v)
@@ -322,11 +202,11 @@ static const char *text_of(Writer *w, const NestValue *v)
     case NEST_LOAD: return load_text(w, v, v->n_arg ? cuda_value(w, v->arg[0]) : NULL);
     case NEST_PLACE:
         axis = (uint32_t)__builtin_ctzll(v->axes);
-        return str_format(w->arena, "(float)a%u", axis);
+        return str_format(w->text.arena, "(float)a%u", axis);
     case NEST_MAP:
         for (uint32_t i = 0; i < v->n_arg; i++)
             args[i] = cuda_value(w, v->arg[i]);
-        return form_text(w, v->form, args);
+        return kernel_form(&w->text, v->form, args);
     case NEST_INSIDE: return inside_text(w, v);
     case NEST_PICK: return pick_text(w, v);
     default: return "0.0f";
@@ -335,25 +215,25 @@ static const char *text_of(Writer *w, const NestValue *v)
 
 const char *cuda_value(Writer *w, NestId id)
 {
-    const NestValue *v = &w->nest->values.at[id];
+    const NestValue *v = &w->text.nest->values.at[id];
     if (v->op == NEST_NUMBER)
-        return number_text(w, v->number);
+        return kernel_number(&w->text, v->number);
     if (v->op == NEST_COUNT)
-        return number_text(w, (double)kernel_count(w->nest, v->over));
-    uint32_t at = scope_of(w, v->axes);
-    if (w->scope[at].name[id])
-        return w->scope[at].name[id];
-    const char *name = str_format(w->arena, "v%u", id);
+        return kernel_number(&w->text, (double)kernel_count(w->text.nest, v->over));
+    uint32_t at = kernel_scope_of(&w->text, v->axes);
+    if (w->text.scope[at].name[id])
+        return w->text.scope[at].name[id];
+    const char *name = str_format(w->text.arena, "v%u", id);
     if (w->lane && at == w->lane && cuda_packs(w, v)) {
         name = pack_load(w, id);
     } else if (v->op == NEST_REDUCE) {
         serial_reduce(w, at, id, name);
     } else {
         const char *text = text_of(w, v);
-        cuda_line_in(
-            w, at,
-            str_format(w->arena, "const %s %s = %s;", v->mask ? "bool" : "float", name, text));
+        kernel_line_in(
+            &w->text, at,
+            str_format(w->text.arena, "const %s %s = %s;", v->mask ? "bool" : "float", name, text));
     }
-    w->scope[at].name[id] = name;
+    w->text.scope[at].name[id] = name;
     return name;
 }

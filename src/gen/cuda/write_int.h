@@ -11,22 +11,11 @@
 #define GEN_CUDA_WRITE_INT_H
 
 #include "gen/cuda/cuda_int.h"
-
-enum { WRITE_SCOPES = NEST_MAX_AXES + 8 }; /* nested scopes bind different axes */
-
-typedef struct Scope {
-    uint64_t axes;
-    Buf head, text;    /* head: the line that opens it */
-    const char **name; /* per value; NULL: not written here */
-    uint32_t indent;
-} Scope;
+#include "gen/kernel/text.h"
 
 typedef struct Writer {
-    Arena *arena;
-    const Nest *nest;
+    KernelText text;
     const CudaKernel *k;
-    Scope scope[WRITE_SCOPES];
-    uint32_t depth;       /* number of open scopes */
     uint32_t lane;        /* number of the scope of one element; 0: none is open */
     uint32_t vector_axis; /* 0: none */
     uint32_t tall_axis;   /* 0: none */
@@ -34,15 +23,8 @@ typedef struct Writer {
     const bool *kept;     /* per value: loads that registers hold, named before */
 } Writer;
 
-/* Lines of the head are indented as those around it; the close adds the text to the scope around it, with
- * a brace behind. */
-void cuda_open(Writer *w, uint64_t axes, const char *head, ...) ATTR_PRINTF(3, 4);
-void cuda_close(Writer *w);
-void cuda_line_in(Writer *w, uint32_t scope, const char *text);
-void cuda_line(Writer *w, const char *format, ...) ATTR_PRINTF(2, 3);
 /* The name or number that a value has here. */
 const char *cuda_value(Writer *w, NestId id);
-void cuda_name(Writer *w, uint32_t scope, NestId id, const char *name);
 /* An index as text, at an element, at the begin of its pack, or at the begin of what the thread takes. */
 typedef enum IndexAt { AT_ELEMENT, AT_PACK, AT_THREAD } IndexAt;
 const char *cuda_index(Writer *w, uint32_t tensor, const Affine *index, IndexAt at);
@@ -53,5 +35,7 @@ const char *cuda_join(PrimReduce reduce); /* "Sum" */
  * called b instead of a, the one before it `tall` and c. */
 void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
                uint32_t per, uint32_t tall);
+
+extern const KernelLanguage cuda_language;
 
 #endif
