@@ -220,7 +220,7 @@ int cmd_build(int argc, char **argv)
         {"o", CMD_TEXT, &b.out, "DIR", "where to write (NAME_project)"},
         {"as", CMD_TEXT, &b.as, "TARGET", "project, direct, mkb, mkb-direct or c"},
         {"platform", CMD_TEXT, &b.platform, "NAME",
-         "of a model file: cuda or cpu; sources for the sizes it has"},
+         "of a model file: cuda, cpu or pallas; sources for the sizes it has"},
         {"scale", CMD_TEXT, &b.scale, "S", "with --platform: full, medium, small, tiny or fuzz"},
         {"set", CMD_LIST, &b.sets, "NAME=N", "with --platform: one of the file's integers"},
         {"dtype", CMD_TEXT, &b.dtype, "T", "with --platform: f32, f16 or bf16 (f32)"},
@@ -230,7 +230,7 @@ int cmd_build(int argc, char **argv)
     };
     CmdUsage usage = {
         .name = "build",
-        .synopsis = "FILE.craft [-o DIR] [--as TARGET] | MODEL.py --platform cuda|cpu",
+        .synopsis = "FILE.craft [-o DIR] [--as TARGET] | MODEL.py --platform cuda|cpu|pallas",
         .text = "Lowers a Craft file to AscendC and writes an operator project; or "
                 "writes sources of a\nmodel file for another platform.",
         .example = "acraft build examples/softmax.craft -o softmax_project",

@@ -80,6 +80,12 @@ static void print_platforms(Arena *arena)
             printf("; %s %s", p->compiler, compiles ? "is here" : "is missing");
         if (p->runner)
             printf("; %s", runs ? "a device is here" : "no device here, nothing runs");
+        if (p->needs)
+            printf("; %s %s", p->needs,
+                   p->ready(arena) ? "is here, values are compared"
+                                   : "is missing, text is parsed only");
+        if (p->not_measured)
+            printf("; %s", p->not_measured);
         putchar('\n');
         if (p->instead && p->write == NULL && strcmp(p->name, "ascend"))
             printf("  %-24s %s\n", "", p->instead);

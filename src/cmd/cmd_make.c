@@ -420,8 +420,9 @@ static int make_checked(CmdArgs *args, MakeWish *wish, const GenOptions *gen, in
     if (!gen_strategy(gen, &unused))
         return CMD_USAGE;
     if (!other && (wish->scale || wish->sets.len))
-        return complain_make("--scale and --set go with --platform cuda or cpu; sizes of an Ascend "
-                             "kernel are given by --range");
+        return complain_make(
+            "--scale and --set go with --platform cuda, cpu or pallas; sizes of an Ascend "
+            "kernel are given by --range");
     if (other)
         return platform_write(args, &(PlatformAsk){wish->platform, wish->dir, wish->scale,
                                                    wish->dtypes, &wish->sets, true, wish->fuzz});
@@ -443,9 +444,9 @@ int cmd_make(int argc, char **argv)
         {"dtype", CMD_TEXT, &wish.dtypes, "LIST",
          "f32, f16, bf16: of tensors whose file names no dtype; several in one project (f32)"},
         {"platform", CMD_TEXT, &wish.platform, "NAME",
-         "ascend, cuda or cpu: sources for the sizes of the file; cuda is compiled where nvcc is, "
-         "cpu "
-         "runs and is measured here (ascend)"},
+         "ascend, or sources for the sizes of the file: cuda is compiled where nvcc is, cpu runs "
+         "and "
+         "is measured here, pallas runs in JAX's interpreter (ascend)"},
         {"scale", CMD_TEXT, &wish.scale, "S",
          "with --platform: full, medium, small, tiny or fuzz instead of the file's sizes"},
         {"set", CMD_LIST, &wish.sets, "NAME=N", "with --platform: one of the file's integers"},

@@ -34,8 +34,8 @@ int platform_run(const char *name)
     if (!platform)
         return complain_platform(name);
     if (platform->judge)
-        fprintf(stderr, "acraft run: acraft make MODEL.py --platform %s runs, compares and times\n",
-                name);
+        fprintf(stderr, "acraft run: acraft make MODEL.py --platform %s runs%s\n", name,
+                platform->not_measured ? " and compares" : ", compares and times");
     else if (platform->write)
         fprintf(stderr,
                 "acraft run: nothing of platform %s runs from here yet; tools/platform_bench.py "
@@ -95,17 +95,18 @@ typedef struct Judged {
     const char *large;           /* why the own size was not run; NULL: it was */
 } Judged;
 
-static void print_judged(const PlatformMade *made, const Judged *j)
+static void print_judged(const Platform *platform, const PlatformMade *made, const Judged *j)
 {
     double bytes = (double)made->task->bytes;
-    printf("  values    %u of %u cases ok (small%s%s)%s%s\n", j->ok, j->cases,
+    printf("  values    %u of %u cases ok (small%s%s)%s%s%s\n", j->ok, j->cases,
            j->cases > 2 - !!j->large ? ", odd" : "", j->large ? "" : " and own size",
-           j->bad ? "; first not: " : "", j->bad ? j->bad : "");
+           platform->judged_by ? platform->judged_by : "", j->bad ? "; first not: " : "",
+           j->bad ? j->bad : "");
     if (j->refused)
         printf("  refused   %u odd size%s that this platform's planner does not take\n", j->refused,
                j->refused == 1 ? "" : "s");
     if (j->large)
-        printf("  measured  nothing: %s\n", j->large);
+        printf("  %s  nothing: %s\n", platform->not_measured ? "own size" : "measured", j->large);
     if (j->seconds > 0)
         printf(
             "  measured  %.1f us on this machine, median of %d: %.1f GB/s, %.2f of a copy's %.1f\n",
@@ -134,11 +135,13 @@ static void json_made(const Platform *platform, const PlatformMade *made, const 
     }
     buf_char(&out, ']');
     json_text(&out, "written", dir);
+    if (platform->not_measured)
+        json_text(&out, "not_measured", platform->not_measured);
     if (j) {
         buf_printf(&out, ", \"cases\": %u, \"ok\": %u, \"refused\": %u", j->cases, j->ok,
                    j->refused);
         json_text(&out, "first_bad", j->bad);
-        json_text(&out, "not_measured", j->large);
+        json_text(&out, platform->not_measured ? "own_size" : "not_measured", j->large);
         if (j->seconds > 0)
             buf_printf(&out, ", \"measured_us\": %.3f, \"copy_gbs\": %.3f", j->seconds * 1e6,
                        j->copy_rate / 1e9);
@@ -157,9 +160,13 @@ static void print_made(const Platform *platform, const PlatformMade *made, const
         printf("  kernel    %s\n", made->kernels.at[i]);
     printf("  compiled  %s\n", compiled);
     if (judged)
-        print_judged(made, judged);
+        print_judged(platform, made, judged);
     else
-        printf("  values    not compared: nothing has run\n");
+        printf("  values    not compared: nothing has run%s%s\n",
+               platform->needs ? "; acraft make runs it where there is " : "",
+               platform->needs ? platform->needs : "");
+    if (platform->not_measured)
+        printf("  measured  nothing: %s\n", platform->not_measured);
     if (dir)
         printf("  written   %s: %u files\n", dir, made->files.len);
     else
@@ -253,19 +260,22 @@ static Judged judge_cases(Arena *arena, const Source *s, const TorchTask *own, i
         Diag quiet = diag_make(arena, s->path, s->model);
         TorchOptions options = s->options;
         options.seed += i;
-        TorchTask *task = torch_open(arena, s->path, &options, i ? SCALE_FUZZ : SCALE_SMALL,
-                                     &quiet);
+        TorchScale least = s->platform->not_measured ? SCALE_TINY : SCALE_SMALL;
+        TorchTask *task = torch_open(arena, s->path, &options, i ? SCALE_FUZZ : least, &quiet);
         if (task && !graph_any_empty(task->graph))
             judge_case(arena, s, task, i ? str_format(arena, "odd %u", i) : "small", 0, &j);
     }
-    if (bytes > OWN_MOST || !graph_eval_bytes(own->graph, &wide, &peak) || peak > 4 * OWN_MOST) {
+    int64_t most = s->platform->own_most;
+    if (bytes > most || !graph_eval_bytes(own->graph, &wide, &peak) || peak > 4 * OWN_MOST) {
         j.large = str_format(arena,
                              "%.1f GB of operands at the task's own size; --set and --scale "
                              "make it smaller",
                              (double)bytes / 1e9);
         return j;
     }
-    judge_case(arena, s, own, "own size", REPEATS, &j);
+    judge_case(arena, s, own, "own size", s->platform->not_measured ? 0 : REPEATS, &j);
+    if (s->platform->not_measured)
+        return j;
     j.copy_rate = platform_cpu_copy_rate(arena, bytes > 1 << 20 ? bytes : 1 << 20);
     if (j.copy_rate <= 0)
         j.seconds = 0;
@@ -352,7 +362,8 @@ int platform_write(CmdArgs *args, const PlatformAsk *ask)
         return cmd_say(&diag, CMD_LACKS);
     add_task(arena, task, model, &made.files);
     Judged judged;
-    bool runs = ask->compile && platform->judge && proc_find(arena, platform->compiler);
+    bool runs = ask->compile && platform->judge && proc_find(arena, platform->compiler) &&
+                (!platform->ready || platform->ready(arena));
     if (runs)
         judged = judge_cases(arena, &source, task, made.task->bytes, ask->odd);
     return write_made(args, ask, platform, &made, runs ? &judged : NULL, &diag);

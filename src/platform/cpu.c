@@ -5,6 +5,7 @@
 #include "base/proc.h"
 #include "box/box.h"
 #include "gen/cpu/cpu.h"
+#include "platform/platform_int.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,81 +61,6 @@ bool platform_cpu_compile(Arena *arena, const char *dir, const PlatformMade *mad
     *lacks = !proc_find(arena, "cc");
     return !*lacks && run_cc(arena, dir, "run", str_format(arena, "%s_run.c", made->name),
                              made->compiled, said);
-}
-
-/* ---- operands as files ---- */
-
-static Tensor *operand_tensor(const EvalReference *ref, ValueId value)
-{
-    const Graph *g = ref->graph;
-    for (uint32_t i = 0; i < g->inputs.len; i++)
-        if (g->inputs.at[i] == value)
-            return ref->in.inputs[i];
-    for (uint32_t i = 0; i < g->params.len; i++)
-        if (g->params.at[i] == value)
-            return ref->in.params[i];
-    return NULL;
-}
-
-static int64_t bytes_of(const KernelOperand *o)
-{
-    return o->count * (int64_t)dtype_bytes(o->dtype);
-}
-
-static bool write_inputs(Arena *arena, const char *dir, const KernelTask *task,
-                         const EvalReference *ref, Diag *diag)
-{
-    for (uint32_t i = 0; i < task->operands.len; i++) {
-        const KernelOperand *o = &task->operands.at[i];
-        const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
-        const Tensor *t = o->output ? NULL : operand_tensor(ref, o->value);
-        if (!o->output && (!t || t->count != o->count || t->dtype != o->dtype)) {
-            diag_error(diag, "P101", (Span){0}, "operand %s is not among the task's tensors",
-                       o->name);
-            return false;
-        }
-        if (t && !file_write(path, (Str){t->at, (size_t)bytes_of(o)}, diag))
-            return false;
-    }
-    return true;
-}
-
-static Tensor *read_result(Arena *arena, const char *dir, const KernelOperand *o, Shape shape,
-                           Diag *diag)
-{
-    Tensor *t = tensor_new_raw(o->dtype, shape);
-    const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
-    size_t want = (size_t)bytes_of(o);
-    FILE *f = t ? fopen(path, "rb") : NULL;
-    bool ok = f && fread(t->at, 1, want, f) == want;
-    if (f)
-        fclose(f);
-    if (ok)
-        return t;
-    tensor_free(t);
-    diag_error(diag, "P101", (Span){0}, "%s: the program wrote no such result", path);
-    return NULL;
-}
-
-static bool compare_results(Arena *arena, const char *dir, const KernelTask *task,
-                            const EvalReference *ref, PlatformRun *run, Diag *diag)
-{
-    run->n_outputs = 0;
-    run->outputs = arena_array(arena, CompareResult, ref->graph->outputs.len + 1);
-    for (uint32_t i = 0; i < task->operands.len; i++) {
-        const KernelOperand *o = &task->operands.at[i];
-        if (!o->output)
-            continue;
-        uint32_t at = run->n_outputs++;
-        CompareSpec spec = eval_spec(ref, at);
-        Tensor *got = read_result(arena, dir, o, ref->want[at]->shape, diag);
-        if (!got)
-            return false;
-        run->outputs[at] = compare_tensors(got, ref->want[at], &spec,
-                                           (const Tensor *const *)ref->in.inputs, ref->in.n_inputs);
-        tensor_free(got);
-    }
-    return true;
 }
 
 /* ---- runs ---- */
@@ -198,12 +124,12 @@ bool platform_cpu_judge(Arena *arena, const char *dir, const PlatformMade *made,
 {
     Str out;
     *run = (PlatformRun){0};
-    if (!write_inputs(arena, dir, made->task, ref, diag) ||
+    if (!platform_write_inputs(arena, dir, made->task, ref, diag) ||
         !run_boxed(arena, dir, str_format(arena, "%u", repeats),
                    made->task->bytes + made->task->workspace, &out, diag))
         return false;
     run->seconds = median_of(out);
-    return compare_results(arena, dir, made->task, ref, run, diag);
+    return platform_compare_results(arena, dir, made->task, ref, run, diag);
 }
 
 /* The yardstick: every thread copies its share. */

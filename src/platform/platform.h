@@ -3,7 +3,7 @@
  *     ascend   AscendC from Craft; checked by the twin, predicted by the cycle model
  *     cuda     CUDA C++ from nests; compiled by nvcc, measured on a GPU
  *     cpu      C with OpenMP from nests; compiled by cc, compared and measured on this machine
- *     pallas   not there yet
+ *     pallas   Python with Pallas kernels from nests; run by JAX's interpreter, never by a TPU from here
  *
  * A row says which memories there are, what an axis of a task may become, who compiles and who runs, and
  * how files are written. One task, one reference and one tolerance serve all. A further platform is one row
@@ -66,18 +66,24 @@ typedef struct Platform {
     const char *runner;   /* the same of what shows that the machine is there */
     PlatformWrite *write; /* files of a task; NULL: see `instead` */
     PlatformCompile *compile;
-    PlatformJudge *judge; /* NULL: nothing of it runs from here */
-    const char *target;   /* what the compiler compiles for, in words */
-    const char *instead;  /* what to do where `write` is missing */
+    PlatformJudge *judge;        /* NULL: nothing of it runs from here */
+    bool (*ready)(Arena *arena); /* whether what `judge` needs is there; NULL: it is */
+    const char *needs;           /* what that is, in a word */
+    const char *judged_by;       /* ", in JAX's interpreter"; NULL: by the machine itself */
+    const char *not_measured;    /* why no time is taken; NULL: it is */
+    int64_t own_most;            /* bytes of operands up to which the task's own size is run */
+    const char *target;          /* what the compiler compiles for, in words */
+    const char *instead;         /* what to do where `write` is missing */
 } Platform;
 
 extern const Platform platforms[];
 extern const uint32_t platform_count;
 const Platform *platform_find(Str name); /* NULL: there is none */
 
-PlatformWrite platform_cuda_write, platform_cpu_write;
-PlatformCompile platform_cuda_compile, platform_cpu_compile;
-PlatformJudge platform_cpu_judge;
+PlatformWrite platform_cuda_write, platform_cpu_write, platform_pallas_write;
+PlatformCompile platform_cuda_compile, platform_cpu_compile, platform_pallas_compile;
+PlatformJudge platform_cpu_judge, platform_pallas_judge;
+bool platform_pallas_ready(Arena *arena); /* JAX is there */
 /* Bytes a second that this machine's threads copy, read and written together: of arrays of so many bytes, the
  * median of five. 0: there is no memory for them. */
 double platform_cpu_copy_rate(Arena *arena, int64_t bytes);

@@ -43,6 +43,7 @@ typedef struct Kernels {
 /* From which sizes on a platform shares work between threads. */
 typedef struct KernelLimits {
     const char *platform; /* for messages */
+    bool keep_axes;       /* neighbouring axes are not merged: arrays keep the task's dimensions */
     int64_t serial_most;  /* elements of a reduction that one thread takes alone */
     int64_t serial_again; /* the same where several threads repeat it */
     int64_t few_threads;  /* fewer do not fill the machine */

@@ -95,7 +95,8 @@ bool kernel_task(Arena *arena, const Graph *graph, const KernelLimits *limits,
     Nest *nest = derive_task(arena, graph, &outer, diag);
     if (!nest)
         return false;
-    nest_merge(nest);
+    if (!limits->keep_axes)
+        nest_merge(nest);
     if (!kernel_cut(arena, nest, limits, &task->kernels, diag))
         return false;
     task->argument = arena_array(arena, const char *, nest->tensors.len + 1);
