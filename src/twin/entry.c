@@ -109,6 +109,7 @@ static void read_entry(Arena *arena, TwinScanner *s, bool is_template, TwinCores
     Str token, name = {0};
     uint32_t line = s->line;
     int square = 0;
+    bool two_heads = false; /* one under #if, the other under #else, before one name */
     while (twin_scan_next(s, &token)) {
         char c = token.len ? token.at[0] : 0;
         square += (c == '[') - (c == ']');
@@ -116,13 +117,16 @@ static void read_entry(Arena *arena, TwinScanner *s, bool is_template, TwinCores
             break;
         if (c == ';' || c == '{' || c == '}')
             return;
-        if (twin_scan_is_word(c) && !square && !read_cores(s, token, &cores)) {
+        if (str_is(token, "__global__"))
+            two_heads = true;
+        else if (twin_scan_is_word(c) && !square && !read_cores(s, token, &cores)) {
             name = token;
             line = s->line;
         }
     }
     TwinEntry entry = {
         .name = str_dup(arena, name), .line = line, .is_template = is_template, .cores = cores};
+    entry.two_heads = two_heads;
     read_params(arena, s, &entry.params);
     TwinEntry *known = find_entry(entries, name);
     if (known && known->cores != cores) {

@@ -68,19 +68,23 @@ T_TEST(entries_say_their_cores)
                         "__vector__ __global__ __aicore__ void vector(GM_ADDR x) {}\n"
                         "__global__ __attribute__((aligned(16))) void unsaid(GM_ADDR x) {}\n"
                         "#if A\n__global__ __cube__ void either(GM_ADDR x)\n"
-                        "#else\n__global__ void either(GM_ADDR x)\n#endif\n{}\n"),
+                        "#else\n__global__ void either(GM_ADDR x)\n#endif\n{}\n"
+                        "#if A\n__global__ __mix__(1, 1)\n#else\n__global__ __mix__(1, 2)\n"
+                        "#endif\nvoid shared(GM_ADDR x) {}\n"),
                     &e);
-    REQUIRE(e.len == 6);
+    REQUIRE(e.len == 7);
     static const struct {
         const char *name;
         TwinCores cores;
     } want[] = {{"two", TWIN_CORES_MIX_1_2},   {"one", TWIN_CORES_MIX_1_1},
                 {"cube", TWIN_CORES_CUBE},     {"vector", TWIN_CORES_VECTOR},
-                {"unsaid", TWIN_CORES_UNSAID}, {"either", TWIN_CORES_UNSAID}};
+                {"unsaid", TWIN_CORES_UNSAID}, {"either", TWIN_CORES_UNSAID},
+                {"shared", TWIN_CORES_MIX_1_2}};
     for (uint32_t i = 0; i < e.len; i++) {
         CHECK_EQ_STR(e.at[i].name, want[i].name);
         CHECK_EQ_INT(e.at[i].cores, want[i].cores);
         CHECK_EQ_INT(e.at[i].params.len, 1);
+        CHECK(e.at[i].two_heads == (i >= 5)); /* the preprocessor is asked which counts */
     }
     arena_drop(&a);
 }
