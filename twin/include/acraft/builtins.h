@@ -313,6 +313,18 @@ ACRAFT_ALIGN_COPY(32)
 
 /* Inner functions of the device headers that kernels reach into. */
 namespace AscendC {
+#define ACRAFT_GROUP_IMPL(NAME, INSTRUCTION)                                                       \
+    template <typename T>                                                                          \
+    inline void NAME##IntrinsicsImpl(__ubuf__ T *dst, __ubuf__ T *src, const int32_t repeat, const int32_t dstRep, const int32_t srcBlk, \
+                                     const int32_t srcRep, ACRAFT_SITE)                            \
+    {                                                                                              \
+        INSTRUCTION(dst, src, repeat, uint16_t(dstRep), uint16_t(srcBlk), uint16_t(srcRep), site); \
+    }
+ACRAFT_GROUP_IMPL(BlockReduceSum, vcgadd)
+ACRAFT_GROUP_IMPL(BlockReduceMax, vcgmax)
+ACRAFT_GROUP_IMPL(BlockReduceMin, vcgmin)
+ACRAFT_GROUP_IMPL(PairReduceSum, vcpadd)
+#undef ACRAFT_GROUP_IMPL
 template <typename T> inline void DuplicateImpl(__ubuf__ T *dst, const T &value, const int32_t &count, ACRAFT_SITE)
 {
     Duplicate(acraft::raw(dst), value, count, site);

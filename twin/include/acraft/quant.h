@@ -56,6 +56,10 @@ template <typename W, typename T> struct Column {
     {
         Mul(y, x, in_type(spare, of[at], n, s), int32_t(n), s);
     }
+    void times_rows(const LocalTensor<W> &x, uint64_t lanes, uint8_t rows, uint32_t at, const BinaryRepeatParams &steps, const acraft::Site &s) const
+    {
+        Mul(x, x, of[at], lanes, rows, steps, s);
+    }
     void plus(const LocalTensor<W> &y, const LocalTensor<W> &x, const LocalTensor<W> &spare, uint32_t at, uint32_t n, const acraft::Site &s) const
     {
         Add(y, x, in_type(spare, of[at], n, s), int32_t(n), s);
@@ -66,6 +70,10 @@ template <typename W> struct Number {
     void times(const LocalTensor<W> &y, const LocalTensor<W> &x, const LocalTensor<W> &, uint32_t, uint32_t n, const acraft::Site &s) const
     {
         Muls(y, x, value, int32_t(n), s);
+    }
+    void times_rows(const LocalTensor<W> &x, uint64_t lanes, uint8_t rows, uint32_t, const BinaryRepeatParams &steps, const acraft::Site &s) const
+    {
+        Muls(x, x, value, lanes, rows, UnaryRepeatParams(1, 1, steps.dstRepStride, steps.src0RepStride), s);
     }
     void plus(const LocalTensor<W> &y, const LocalTensor<W> &x, const LocalTensor<W> &, uint32_t, uint32_t n, const acraft::Site &s) const
     {
@@ -112,6 +120,25 @@ template <DeQuantMode mode, typename D> inline DequantParams rows_of(DequantPara
     return p;
 }
 
+/* As many rows at a time as the scratch holds: converted in one go, multiplied column by column of 64 with the row of
+ * scales standing still, converted or moved to the result. Rows are whole blocks of both types without gaps. */
+template <typename D, typename Scale>
+inline void blocks_from_int32(const LocalTensor<D> &dst, const LocalTensor<int32_t> &src, const F &x, uint32_t rows, const DequantParams &p,
+                              const Scale &scale, const acraft::Site &s)
+{
+    BinaryRepeatParams steps(1, 1, 1, uint8_t(p.n / 8), uint8_t(p.n / 8), 0);
+    for (uint32_t r = 0; r < p.m; r += rows) {
+        uint32_t k = p.m - r < rows ? p.m - r : rows;
+        Cast(x, src[r * p.n], RoundMode::CAST_NONE, k * p.n, s);
+        for (uint32_t c = 0; c < p.n; c += 64) {
+            uint64_t lanes = p.n - c < 64 ? p.n - c : 64;
+            scale.times_rows(x[c], lanes, uint8_t(k), c, steps, s);
+        }
+        if constexpr (std::is_same<D, float>::value) Adds(dst[r * p.n], x, 0.0f, int32_t(k * p.n), s);
+        else Cast(dst[r * p.n], x, RoundMode::CAST_RINT, k * p.n, s);
+    }
+}
+
 template <DeQuantMode mode, typename D, typename Scale>
 inline void from_int32(const LocalTensor<D> &dst, const LocalTensor<int32_t> &src, const LocalTensor<uint8_t> &tmp, DequantParams p,
                        const Scale &scale_into, const acraft::Site &s)
@@ -119,8 +146,12 @@ inline void from_int32(const LocalTensor<D> &dst, const LocalTensor<int32_t> &sr
     static_assert(SupportType<D, half, bfloat16_t, float>(), "acraft: AscendDequant does not exist for this dtype on Atlas A2");
     p = rows_of<mode, D>(p);
     uint32_t row = norm::whole(p.n), pitch = AlignUp(p.n, acraft::per_block<D>());
-    F room = norm::room_for(tmp, row, 2), x = room;
-    auto scale = scale_into(room[row], p.calCount);
+    F room = norm::room_for(tmp, row, 2), x = room[row];
+    auto scale = scale_into(room, p.calCount);
+    uint32_t rows = room.GetSize() / row - 1;
+    if (rows > 255) rows = 255;
+    if (p.m > 1 && rows > 1 && p.calCount == p.n && p.n == row && pitch == p.n && p.n <= 255 * 8)
+        return blocks_from_int32(dst, src, x, rows, p, scale, s);
     for (uint32_t r = 0; r < p.m; r++) {
         Cast(x, src[r * p.n], RoundMode::CAST_NONE, p.calCount, s);
         if constexpr (std::is_same<D, float>::value) scale.times(dst[r * pitch], x, x, 0, p.calCount, s);
