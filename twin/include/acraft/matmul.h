@@ -146,16 +146,18 @@ public:
     void WaitIterateBatch(ACRAFT_SITE) { WaitIterateAll(site); }
     void WaitGetTensorC(ACRAFT_SITE) { WaitIterateAll(site); }
 
-    /* Blocks one by one, along M first or N first as the tiling says. Without sync one call stands for all: each
-     * GetTensorC then takes the next block. */
-    template <bool sync = true> bool Iterate(bool = false)
+    /* Blocks one by one, along M first or N first as the tiling says. On a cube core Iterate computes into L0C and GetTensorC
+     * stores. Without sync one call stands for all: each GetTensorC then takes the next block. */
+    template <bool sync = true> bool Iterate(bool = false, ACRAFT_SITE)
     {
         ahead_ = !sync;
         if (!sync && next_ < 0) return true;
         next_++;
-        if (next_ < steps()) return true;
-        next_ = -1;
-        return false;
+        bool more = next_ < steps();
+        if (!more) next_ = -1;
+        if constexpr (computes_first && sync)
+            if (g_coreType == AIC && !config_.isPartialOutput) compute_next(site.in("Matmul::Iterate"));
+        return more;
     }
     /* The block stays in the user's own L0C. */
     template <bool sync = true, typename T> bool Iterate(bool enPartialSum, const LocalTensor<T> &co1, ACRAFT_SITE)
@@ -180,7 +182,7 @@ public:
         acraft::Site s = site.in("Matmul::GetTensorC");
         acraft::MatmulJob j = job(reinterpret_cast<uintptr_t>(gm.GetPhyAddr()), enAtomic);
         if (enSequentialWrite && !How::c_nz) j.ldc = width();
-        start(j, number(), enSequentialWrite, s);
+        store_or_start(j, enSequentialWrite, s);
         WaitIterateAll(s);
     }
     template <bool sync = true> void GetTensorC(const LocalTensor<DstT> &local, uint8_t enAtomic = 0, bool = false, ACRAFT_SITE)
@@ -212,7 +214,11 @@ public:
         return gm;
     }
     template <bool isTurnOnDebug = true> MatrixOffset GetOffsetC() { return {}; }
-    void End() { next_ = -1; }
+    void End(ACRAFT_SITE)
+    {
+        next_ = -1;
+        stop_blocks(site.in("Matmul::End"));
+    }
 
     /* Several products by one call: A, B and C lie in batches as their layouts say. */
     void SetBatchNum(int32_t batchA, int32_t batchB)
@@ -403,6 +409,61 @@ private:
                   (quantVector_ ? acraft::MATMUL_QUANT_VECTOR : 0);
         return j;
     }
+    /* ---- blocks one by one on a cube core: the buffers stay open from the first block to the last ---- */
+
+    static constexpr bool computes_first = C_TYPE::pos != TPosition::CO1 && !How::a_l1 && !How::b_l1 && How::triangle == 0 && !How::CallBack::out;
+    using L0C = std::conditional_t<std::is_integral<SrcAT>::value || acraft::bits_of<SrcAT>() == 4, int32_t, float>;
+
+    int64_t number_of(int64_t i) const { return along_n() ? i : i % blocks_m() * blocks_n() + i / blocks_m(); }
+    void stop_blocks(const acraft::Site &s)
+    {
+        if (running_) stages_.close(s);
+        running_ = made_ = false;
+    }
+    /* The product of block next_ into L0C; -1: there is none, or it is the first of others. */
+    void compute_next(const acraft::Site &s)
+    {
+        if (next_ <= 0) stop_blocks(s);
+        if (next_ < 0) return;
+        if (!running_) {
+            running_ = true;
+            blocks_ = job(0, 0);
+            acraft::matmul::fit<SrcAT>(blocks_);
+            stages_ = acraft::matmul::open_stages<SrcAT, SrcBT, How>(blocks_);
+        }
+        int64_t here = number_of(next_), then = number_of(next_ + 1);
+        stages_.goes_on = next_ + 1 < steps();
+        stages_.next_m = uint32_t(then / blocks_n()) * blocks_.base_m;
+        stages_.next_n = uint32_t(then % blocks_n()) * blocks_.base_n;
+        slot_ = stages_.c.take(s);
+        stages_.c.wait_full(slot_, s);
+        LocalTensor<L0C> c = acraft::matmul::at<L0C>(TPosition::CO1, slot_ * stages_.c_bytes, stages_.c_bytes);
+        acraft::matmul::product<SrcAT, SrcBT, BiasT, How>(stages_, blocks_, uint32_t(here / blocks_n()) * blocks_.base_m,
+                                                          uint32_t(here % blocks_n()) * blocks_.base_n, c, false, s);
+        if (!blocks_.steps.unit_flag) stages_.c.fill(slot_, s);
+        made_ = true;
+    }
+    /* The block that Iterate left in L0C goes out, once; otherwise it is computed here. */
+    void store_or_start(acraft::MatmulJob j, bool compact, const acraft::Site &s)
+    {
+        if constexpr (computes_first)
+            if (made_) {
+                uint32_t m0 = uint32_t(number() / blocks_n()) * base_m(), n0 = uint32_t(number() % blocks_n()) * base_n();
+                constexpr uint32_t c0 = How::split ? 8 : sizeof(DstT) == 1 ? 32 : 16;
+                uint32_t pitch = How::c_nz && compact ? up16(height()) : j.ldc;
+                uint64_t offset = How::c_nz ? uint64_t(n0) * pitch + uint64_t(m0) * c0 : uint64_t(m0) * pitch + n0;
+                j.steps = blocks_.steps;
+                stages_.c.wait_full(slot_, s);
+                LocalTensor<L0C> c = acraft::matmul::at<L0C>(TPosition::CO1, slot_ * stages_.c_bytes, stages_.c_bytes);
+                acraft::matmul::store<DstT, How>(j, c, j.c + (compact ? 0 : offset * sizeof(DstT)), height(), width(), pitch, s);
+                if (!blocks_.steps.unit_flag) stages_.c.give_back(slot_, s);
+                made_ = false;
+                if (next_ + 1 >= steps()) stop_blocks(s);
+                return;
+            }
+        if (g_coreType == AIC) stop_blocks(s);
+        start(j, number(), compact, s);
+    }
     /* One part of K only. */
     void cut(acraft::MatmulJob &j, uint32_t part, const acraft::Site &s) const
     {
@@ -515,6 +576,10 @@ private:
     bool transA_ = A_TYPE::isTrans, transB_ = B_TYPE::isTrans, spilled_a_ = false, spilled_b_ = false, quantVector_ = false;
     bool ahead_ = false; /* Iterate was called without sync */
     int64_t next_ = -1;
+    acraft::matmul::Stages stages_; /* of the blocks that Iterate computes */
+    acraft::MatmulJob blocks_ = {};
+    bool running_ = false, made_ = false; /* the buffers are open; a block stands in L0C */
+    uint32_t slot_ = 0;                   /* and where */
 };
 template <class A_TYPE, class B_TYPE, class C_TYPE, class BIAS_TYPE = C_TYPE, const auto &MM_CFG = CFG_NORM,
           class MM_CB = MatmulCallBackFunc<nullptr, nullptr, nullptr>,
