@@ -4,6 +4,7 @@
 #include "cmd/progress.h"
 
 #include "craft/craft.h"
+#include "eval/interval.h"
 #include "loop/bench_pool.h"
 #include "loop/tune.h"
 #include "torch/torch.h"
@@ -36,6 +37,26 @@ static void print_row(const TuneJob *job, const TuneRow *row, bool best)
         printf("  %-32s %s\n", text, row->why ? row->why : "does not run");
     else
         printf("  %-32s %10.1f us%s\n", text, row->us, best ? "  best" : "");
+}
+
+/* How many combinations the model cannot tell from the best one. */
+static void print_end(const TuneJob *job, const TuneResult *result)
+{
+    NpuTimeClass class = eval_time_class(&result->verdict);
+    double best = result->rows.at[result->best].us;
+    uint32_t alike = 0, ran = 0;
+    for (uint32_t i = 0; i < result->rows.len; i++) {
+        double us = result->rows.at[i].us;
+        ran += us > 0;
+        alike += us > 0 && !npu_is_faster(class, best, us);
+    }
+    NpuInterval range = npu_interval(class, best);
+    printf(
+        "%u of %u combinations at the %s size; best predicted %.1f us, %.1f to %.1f, no board has "
+        "run them\n",
+        result->rows.len, result->all, job->scale, best, range.low, range.high);
+    if (alike > 1)
+        printf("%u of %u that run lie within the model's error of the best\n", alike, ran);
 }
 
 static bool read_task(const TuneJob *job, TorchTask **task, Diag *diag)
@@ -96,8 +117,7 @@ static int tune(const TuneJob *job)
         return cmd_say(&diag, CMD_NO);
     }
     if (!job->json)
-        printf("%u of %u combinations at the %s size; predicted, no board has run them\n",
-               result.rows.len, result.all, job->scale);
+        print_end(job, &result);
     return job->out
                ? write_best(job, tune_apply(arena, c.text, &result.rows.at[result.best]), &diag)
                : CMD_OK;

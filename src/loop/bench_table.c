@@ -1,6 +1,7 @@
 /* From a run's attempts to scores, and scores to text or JSON; see bench_table.h. */
 #include "loop/bench_table.h"
 
+#include "npu/npu.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static ScoreSample sample_of(const StoreAttempt *a)
                      .unsupported = !verdict_status_row(a->status)->counted,
                      .unscored = a->status == VERDICT_UNSCORED,
                      .predicted_us = a->predicted_us,
+                     .longest_us = npu_longest(a->predicted_us),
                      .bound_us = a->bound_us,
                      .baseline_us = a->baseline_us,
                      .unfused_us = a->unfused_us,
@@ -240,12 +242,14 @@ void bench_table_text(Arena *arena, const BenchScores *scores, const uint32_t *k
     }
     if (strstr(scores->run.suite, "npukernelbench"))
         put_levels(out, all);
-    buf_printf(out,
-               "Percent. Intervals: Wilson, or a bootstrap over tasks and samples. "
-               "Fast: of all / of correct,\npredicted time against a measured baseline that %u of "
-               "%u tasks have. bound: mean of bound / predicted.\nNothing here was measured on a "
-               "board.\n",
-               with_baseline(scores), scores->tasks.len);
+    buf_printf(
+        out,
+        "Percent. Intervals: Wilson, or a bootstrap over tasks and samples. "
+        "Fast: of all / of correct,\nthe end of the predicted time's interval against a measured "
+        "baseline that %u of %u tasks have. bound: mean of bound / predicted.\nNothing here was "
+        "measured on a "
+        "board.\n",
+        with_baseline(scores), scores->tasks.len);
 }
 
 /* ---- JSON ---- */

@@ -34,7 +34,9 @@ static bool meets(const ScoreSample *s, ScoreKind kind)
         return s->compiled;
     if (kind == SCORE_PASS)
         return s->correct;
-    return s->correct && s->predicted_us > 0 && than / s->predicted_us >= kinds[kind].speed;
+    /* Predictions are compared with predictions; with what was measured, as slow as they may be. */
+    double us = is_unfused(kind) ? s->predicted_us : fmax(s->predicted_us, s->longest_us);
+    return s->correct && s->predicted_us > 0 && than / us >= kinds[kind].speed;
 }
 
 void score_add(ScoreTask *task, const ScoreSample *sample)

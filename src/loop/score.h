@@ -2,7 +2,8 @@
  *
  *     Compile@k, Pass@k, Fast_p@k   mean over tasks of 1 - C(n-c, k) / C(n, k), where c of a
  *                                   task's n samples compile, are right, are right and at least
- *                                   p times as fast as the baseline (Chen et al. 2021)
+ *                                   p times as fast as the baseline (Chen et al. 2021); a measured
+ *                                   baseline is compared with the end of the prediction's interval
  *     interval, 95 %                Wilson's where every task is a plain yes or no (k = n = 1),
  *                                   else a percentile bootstrap over tasks and, within each,
  *                                   over its samples, with a fixed seed
@@ -40,6 +41,7 @@ typedef struct ScoreTask {
 typedef struct ScoreSample {
     bool compiled, correct, unsupported, unscored;
     double predicted_us, bound_us, baseline_us, unfused_us;
+    double longest_us; /* that the prediction may stand for; NaN or 0: predicted_us */
     uint32_t cases, passed;
 } ScoreSample;
 void score_add(ScoreTask *task, const ScoreSample *sample);

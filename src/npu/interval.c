@@ -20,6 +20,16 @@ NpuInterval npu_interval(NpuTimeClass class, double us)
     return found;
 }
 
+double npu_longest(double us)
+{
+    double longest = us;
+    for (NpuTimeClass class = NPU_TIME_VECTOR; class <= NPU_TIME_MIXED; class ++) {
+        double high = npu_interval(class, us).high;
+        longest = high > longest ? high : longest;
+    }
+    return longest;
+}
+
 bool npu_is_faster(NpuTimeClass class, double us, double than)
 {
     return us < npu_interval(class, than).low;

@@ -16,7 +16,21 @@ const NpuChip npu_chips[] = {
 };
 const uint32_t npu_chip_count = sizeof npu_chips / sizeof *npu_chips;
 
-const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT] = {
+/* A program that fits constants (-DNPU_FIT, tools/fit_costs) changes both tables before main; see fit.c. */
+#ifdef NPU_FIT
+#define TABLE NpuConstantRow npu_fit_constants
+#define ISA_TABLE NpuIsa npu_fit_isa
+#define isa_rows npu_fit_isa
+extern NpuConstantRow npu_fit_constants[NPU_CONSTANT_COUNT];
+extern NpuIsa npu_fit_isa[NPU_OP_COUNT];
+extern const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT]
+    __attribute__((alias("npu_fit_constants")));
+#else
+#define TABLE const NpuConstantRow npu_constants
+#define ISA_TABLE static const NpuIsa isa_rows
+#endif
+
+TABLE[NPU_CONSTANT_COUNT] = {
 #define COST(name, value, unit, tag, source) \
     [NPU_C_##name] = {#name, value, unit, NPU_COST_##tag, source},
 #include "npu/cost.def"
@@ -43,7 +57,7 @@ const NpuConstantRow npu_constants[NPU_CONSTANT_COUNT] = {
 #define VEC(page) DOCS "Memory矢量计算/" page
 #define MAT(page) DOCS "矩阵计算（ISASI）/" page
 
-static const NpuIsa isa_rows[NPU_OP_COUNT] = {
+ISA_TABLE[NPU_OP_COUNT] = {
 #define ISA(op, api, alias, instruction, pipe, form, dtypes, head, rep, tail, cost, ulp, source) \
     [NPU_##op] = {#op,    api,  alias, instruction, NPU_PIPE_##pipe, NPU_F_##form,               \
                   dtypes, head, rep,   tail,        NPU_COST_##cost, ulp,                        \
@@ -166,3 +180,7 @@ const char *npu_position_name(uint32_t position)
     };
     return position < NPU_POS_COUNT ? name[position] : "?";
 }
+
+#ifdef NPU_FIT
+#include "npu/fit.h"
+#endif

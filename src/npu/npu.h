@@ -93,6 +93,8 @@ typedef struct NpuInterval {
     uint32_t rows; /* test rows it rests on; 0: none of the class yet */
 } NpuInterval;
 NpuInterval npu_interval(NpuTimeClass class, double us);
+/* The longest time that a prediction of `us` microseconds stands for, whatever the kernel is. */
+double npu_longest(double us);
 /* Whether a predicted time is shorter than another by more than the model's error. */
 bool npu_is_faster(NpuTimeClass class, double us, double than);
 

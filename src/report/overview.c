@@ -115,7 +115,8 @@ static void put_legend(Buf *out, const ReportRun *run)
                "\342\200\234Without unscored\342\200\235 "
                "leaves out samples of tasks that can be scored for nobody here. <b>Fast</b>: of "
                "all tasks / of the "
-               "right ones, <em>predicted</em> time against a <em>measured</em> baseline that %u "
+               "right ones, the end of the <em>predicted</em> time's interval against a "
+               "<em>measured</em> baseline that %u "
                "of %u tasks have. <b>Bound</b>: mean of memory bound over predicted time, 0 for "
                "what is not right.",
                run->with_baseline, all_of(run)->tasks);

@@ -7,12 +7,13 @@ enum { BLOCK = 32, GROUPS = 16, REPEAT = 256 };
 /* UB is 16 bank groups of 32-byte rows. Rows asked in one repeat, counted by group: a byte each. */
 typedef unsigned __int128 Groups;
 
-/* The rows of one repeat whose first row is in group 0. One block that all eight lanes read (stride 0) is asked eight
- * times: BroadCast in rms_norm of 768 to 1023 columns takes 8 cycles a repeat (training rows 1, 7, 13: 1.01, 0.96 and 1.04
- * times as measured; 0.82, 0.75, 0.77 if it were asked once). */
+/* The rows of one repeat whose first row is in group 0. One block that all eight lanes read (stride 0) is asked more than
+ * once (ONE_BLOCK). */
 static Groups rows_from_0(const RecordOperand *o, uint32_t blocks)
 {
     Groups groups = 0;
+    if (o->block_stride == 0 && blocks > 1)
+        return (Groups)cost_constant(NPU_C_ONE_BLOCK);
     for (uint32_t b = 0; b < blocks; b++)
         groups += (Groups)1 << 8 * ((uint64_t)b * o->block_stride % GROUPS);
     return groups;
@@ -125,6 +126,10 @@ static uint32_t plain_repeats(const Record *r)
 {
     if (r->op == NPU_MERGE_SORT || r->op == NPU_MERGE_SORT4)
         return (r->n[1] + r->n[2] + r->n[3] + r->n[4] + 31) / 32 * r->n[0];
+    if (r->op == NPU_GATHER_MASK) { /* in counter mode the mask counts the elements of one repeat */
+        SimRepeats each = sim_repeats(r);
+        return r->flags & REC_COUNTER ? each.repeats * r->n[0] : r->n[0];
+    }
     if (r->op == NPU_COPY_UB_UB)
         return (uint32_t)(((uint64_t)r->n[0] * r->n[1] + REPEAT - 1) / REPEAT);
     return r->n[0];
@@ -135,7 +140,8 @@ InstructionCost cost_vector(const Record *r)
     const NpuIsa *row = npu_isa(r->op);
     SimRepeats reps = sim_repeats(r);
     InstructionCost cost = {.head = row->head, .tail = row->tail};
-    bool counted = row->form != NPU_F_SORT && row->form != NPU_F_MOVE && row->form != NPU_F_COPY;
+    bool counted = row->form != NPU_F_SORT && row->form != NPU_F_MOVE && row->form != NPU_F_COPY &&
+                   r->op != NPU_GATHER_MASK;
     double repeats = counted || r->op == NPU_COPY ? reps.repeats : plain_repeats(r);
     cost.work = repeats * row->per_repeat;
     Rows rows = rows_of(r, row->form);

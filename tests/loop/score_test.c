@@ -112,6 +112,24 @@ T_TEST(score_reproduces_ascendcraft)
     CHECK_NEAR(score_anchored(&all).share, 0.5 * 47 / 52, 1e-12);
 }
 
+/* A measured baseline counts beyond the prediction's interval; another prediction does not need it. */
+T_TEST(score_compares_with_the_end_of_the_interval)
+{
+    ScoreTask t = {.level = ""};
+    ScoreSample s = {.compiled = true,
+                     .correct = true,
+                     .predicted_us = 100,
+                     .longest_us = 120,
+                     .baseline_us = 110,
+                     .unfused_us = 110};
+    score_add(&t, &s);
+    s.baseline_us = 121;
+    score_add(&t, &s);
+    CHECK_EQ_INT(t.good[SCORE_FAST_1_0], 1);
+    CHECK_EQ_INT(t.good[SCORE_FAST_0_8], 2);
+    CHECK_EQ_INT(t.good[SCORE_UNFUSED_1_0], 2);
+}
+
 /* What a candidate can choose is a failure both ways; what the task is the reason for may be left out. */
 T_TEST(score_leaves_out_only_what_no_candidate_chooses)
 {

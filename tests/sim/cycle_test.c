@@ -356,3 +356,35 @@ T_TEST(cycle_clock_of_a_mixed_kernel)
     CHECK_NEAR(factor[0], 1, 1e-9);
     CHECK_NEAR(factor[1], 1, 1e-9);
 }
+
+/* A block that all lanes of a repeat read is asked more than once. */
+T_TEST(cycle_one_block_for_all_lanes)
+{
+    Timed t = open_timed(SIM_AIV, 1);
+    Record r = rig_repeat(rig_vec(NPU_COPY, NPU_DT_F32, 65536, 0, ~0ull, 0), ~0ull, 0, 10);
+    r.operand[1].block_stride = 0;
+    rig_run(&t.rig, r);
+    uint64_t once = (uint64_t)npu_constants[NPU_C_ONE_BLOCK].value;
+    CHECK_EQ_INT(close_timed(&t).conflict_cycles, 10 * (once - 1));
+}
+
+/* In counter mode GatherMask's mask counts the elements of one of its repeats. */
+T_TEST(cycle_every_repeat_of_gather_mask_counts)
+{
+    double cycles[2];
+    for (uint32_t many = 0; many < 2; many++) {
+        Timed t = open_timed(SIM_AIV, 1);
+        Record r = {.op = NPU_GATHER_MASK,
+                    .pipe = NPU_PIPE_V,
+                    .mode = 1,
+                    .flags = REC_COUNTER,
+                    .mask = {64},
+                    .dtype = {NPU_DT_F32, NPU_DT_F32, NPU_DT_U32},
+                    .n = {many ? 20 : 1}};
+        r.operand[0] = (RecordOperand){.address = UB(65536), .block_stride = 1, .repeat_stride = 8};
+        r.operand[1] = (RecordOperand){.address = UB(0), .block_stride = 1, .repeat_stride = 8};
+        rig_run(&t.rig, r);
+        cycles[many] = close_timed(&t).cycles;
+    }
+    CHECK_NEAR(cycles[1] - cycles[0], 19 * npu_isa(NPU_GATHER_MASK)->per_repeat, 0.01);
+}
