@@ -3,7 +3,9 @@
  * operators one by one at peak bandwidth. Reading and planning run in a process of their own, whose
  * processor time and memory are printed.
  *
- *     bench-unseen [--size 1|16|256] [NAME...]
+ *     bench-unseen [--dir bench/unseen2] [--size 1|16|256] [NAME...]
+ *
+ * bench/unseen2 holds twenty more, written later and not used while the planner was worked on.
  *
  * Timed without values; operators whose instructions depend on values are named and not counted. */
 #include "eval/bound.h"
@@ -163,12 +165,12 @@ static void print_mean(const char *title, const Mean *m)
 }
 
 /* One row of sizes.tsv: name, megabytes, NAME=VALUE with blanks between. */
-static bool parse_row(Arena *arena, Str line, Case *c)
+static bool parse_row(Arena *arena, const char *dir, Str line, Case *c)
 {
     Str name, size, set;
     if (!str_next(&line, '\t', &name) || !str_next(&line, '\t', &size))
         return false;
-    *c = (Case){.path = str_format(arena, "bench/unseen/%.*s.py", STR_ARG(name)), .name = name};
+    *c = (Case){.path = str_format(arena, "%s/%.*s.py", dir, STR_ARG(name)), .name = name};
     int64_t mb = strtoll(str_dup(arena, size), NULL, 10);
     while (c->size < SIZES && megabytes[c->size] != mb)
         c->size++;
@@ -192,22 +194,25 @@ static bool is_chosen(const Case *c, int64_t size, char **names, int n)
 int main(int argc, char **argv)
 {
     Arena arena = {0};
-    Diag diag = diag_make(&arena, "bench/unseen/sizes.tsv", STR(""));
+    const char *dir = "bench/unseen";
     Mean all = {0}, by_size[SIZES] = {{0}};
     int64_t size = 0;
     Str rest, line;
-    if (argc > 2 && !strcmp(argv[1], "--size")) {
-        size = strtoll(argv[2], NULL, 10);
-        argc -= 2;
-        argv += 2;
+    for (; argc > 2 && !strncmp(argv[1], "--", 2); argc -= 2, argv += 2) {
+        if (!strcmp(argv[1], "--size"))
+            size = strtoll(argv[2], NULL, 10);
+        else
+            dir = argv[2];
     }
-    if (!file_read(&arena, "bench/unseen/sizes.tsv", 0, &rest, &diag)) {
+    const char *sizes = str_format(&arena, "%s/sizes.tsv", dir);
+    Diag diag = diag_make(&arena, sizes, STR(""));
+    if (!file_read(&arena, sizes, 0, &rest, &diag)) {
         fprintf(stderr, "bench-unseen: run it in the root of the repository\n");
         return 2;
     }
     while (str_next(&rest, '\n', &line)) {
         Case c;
-        if (!line.len || line.at[0] == '#' || !parse_row(&arena, line, &c) ||
+        if (!line.len || line.at[0] == '#' || !parse_row(&arena, dir, line, &c) ||
             !is_chosen(&c, size, argv + 1, argc - 1))
             continue;
         Mean one = {0};
