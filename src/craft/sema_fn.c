@@ -358,14 +358,14 @@ Value sema_fn_spread(Sema *s, const SemaCall *c)
 
 Value sema_fn_gather(Sema *s, const SemaCall *c)
 {
-    TileNode *a = want_rank(s, c, 0, 1);
+    TileNode *a = settled(s, c, 0);
     if (!a || !sema_want_tile(s, &c->args[1], "gather"))
         return sema_bad(c->e->at);
     TileNode *idx = c->args[1].tile;
     sema_settle(s, idx);
-    if (idx->dtype != DT_I32 || idx->rank != 1) {
+    if (idx->dtype != DT_I32) {
         sema_error(s, DTYPE, idx->at, "cast(idx, i32)",
-                   "the index of gather is a 1-D tile of i32, this is %s",
+                   "the index of gather is a tile of i32, this is %s",
                    sema_describe(s, &c->args[1]));
         return sema_bad(c->e->at);
     }

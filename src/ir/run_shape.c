@@ -9,6 +9,19 @@ static uint8_t *element(const Tile *t, int64_t row, int64_t col)
     return t->data + row * t->pitch + col * (int64_t)t->width;
 }
 
+/* The element at a position that counts from the first of the view: rows follow each other at the pitch of
+ * the buffer. NULL: the view has none there. */
+static const uint8_t *element_at(const Tile *a, int64_t at)
+{
+    int64_t byte, first = a->byte0;
+    if (at < 0 || __builtin_mul_overflow(at, (int64_t)a->width, &byte) ||
+        __builtin_add_overflow(byte, first, &byte))
+        return NULL;
+    int64_t row = byte / a->pitch, col = byte % a->pitch - first;
+    bool inside = row < a->rows && col >= 0 && col < a->cols * (int64_t)a->width;
+    return inside ? a->data + row * a->pitch + col : NULL;
+}
+
 /* The source element of dst[r, c]. */
 static const uint8_t *source(const OpArgs *o, int64_t r, int64_t c)
 {
@@ -22,12 +35,13 @@ static const uint8_t *source(const OpArgs *o, int64_t r, int64_t c)
     }
     int64_t at;
     tile_fetch_int(&o->src[1], r, c, 1, &at);
-    if (at >= 0 && at < a->cols)
-        return element(a, 0, at);
+    const uint8_t *found = element_at(a, at);
+    if (found)
+        return found;
     run_fault(&o->t->scope, IR_FAULT_INDEX, o->s->at,
               "%s gathers element %lld of '%s', the view has %lld (position %lld of '%s')",
-              run_who(&o->t->scope), (long long)at, a->name, (long long)a->cols, (long long)c,
-              o->src[1].name);
+              run_who(&o->t->scope), (long long)at, a->name, (long long)(a->rows * a->cols),
+              (long long)c, o->src[1].name);
     return NULL;
 }
 

@@ -135,8 +135,7 @@ static bool check_shape(Verifier *v, const IrStmt *s)
     case IR_T_REVERSE: return (a->rank == 1 && d->rank == 1) || misfit(v, s, "one axis is meant");
     default: break;
     }
-    if (a->rank != 1 || is_mask(v, &s->src[1]) || s->src[1].dtype != DT_I32 ||
-        !same_axes(&s->src[1], d))
+    if (is_mask(v, &s->src[1]) || s->src[1].dtype != DT_I32 || !same_axes(&s->src[1], d))
         return misfit(v, s, "the positions are i32, one for each element of the result");
     return true;
 }

@@ -165,47 +165,87 @@ static void mark_compared(Lower *l, const IrBlock *block)
 
 /* ---- positions that only gathers use are kept in bytes, so that no gather multiplies them ---- */
 
-static bool touches_as(const IrStmt *s, uint32_t buffer, IrTileOp op, bool written)
+bool lower_scales(IrTileOp op)
 {
-    if (s->kind != IR_S_OP || s->op != op)
-        return false;
-    return written ? s->dst.buffer == buffer
-                   : s->src[0].buffer != buffer && s->src[1].buffer == buffer &&
-                         s->dst.buffer != buffer;
+    switch (op) {
+    case IR_T_IOTA:
+    case IR_T_FILL:
+    case IR_T_ROW:
+    case IR_T_COL:
+    case IR_T_COPY:
+    case IR_T_ADD:
+    case IR_T_SUB:
+    case IR_T_ADDS:
+    case IR_T_MAXS:
+    case IR_T_MINS: return true;
+    default: return false;
+    }
 }
 
-static bool makes_positions(const IrStmt *s, uint32_t buffer)
+bool lower_scales_after(const IrStmt *s)
 {
-    return touches_as(s, buffer, IR_T_IOTA, true) || touches_as(s, buffer, IR_T_FILL, true);
+    return s->kind == IR_S_OP && s->op == IR_T_CAST && s->dst.dtype == DT_I32 && s->dst.rank == 1 &&
+           s->src[0].dtype != DT_I32;
 }
 
-/* The width of the elements all gathers of the block take at these positions: 0 none, -1 not one,
- * or the positions are used or made in another way than by iota and fill. */
-static int gathered_width(const Lower *l, const IrBlock *block, uint32_t buffer, int so_far)
+/* The width of the elements that all gathers take at a buffer's positions. */
+enum { NO_GATHER = 0, NOT_SCALED = -1 };
+
+static bool join_width(int *a, int *b)
 {
-    for (uint32_t i = 0; i < block->len && so_far >= 0; i++) {
+    int both = *a == *b ? *a : *a == NO_GATHER ? *b : *b == NO_GATHER ? *a : NOT_SCALED;
+    bool changed = *a != both || *b != both;
+    *a = *b = both;
+    return changed;
+}
+
+/* What a statement says of the positions in each buffer. True: something new. */
+static bool join_widths(const Lower *l, IrStmtId id, int *width)
+{
+    const IrStmt *s = &l->ir->stmts.at[id];
+    bool changed = false, gathers = s->kind == IR_S_OP && s->op == IR_T_GATHER;
+    bool sums = s->kind == IR_S_OP && lower_scales(s->op) && s->dst.dtype == DT_I32;
+    for (uint32_t i = 0; sums && i < s->src_count; i++)
+        changed = join_width(&width[s->dst.buffer], &width[s->src[i].buffer]) || changed;
+    for (uint32_t b = 0; b < l->source->buffers.len && !sums; b++) {
+        if (lower_scales_after(s) && s->dst.buffer == b)
+            continue;
+        bool positions = gathers && s->src[1].buffer == b && s->src[0].buffer != b &&
+                         s->dst.buffer != b;
+        int own = positions ? (int)dtype_bytes(s->dst.dtype) : NOT_SCALED;
+        if (width[b] != NOT_SCALED && lower_touch(l, id, b))
+            changed = join_width(&width[b], &own) || changed;
+    }
+    return changed;
+}
+
+static bool join_block(const Lower *l, const IrBlock *block, int *width)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < block->len; i++) {
         const IrStmt *s = &l->ir->stmts.at[block->at[i]];
         if (s->body.len || s->orelse.len) {
-            so_far = gathered_width(l, &s->body, buffer, so_far);
-            so_far = so_far < 0 ? so_far : gathered_width(l, &s->orelse, buffer, so_far);
-            continue;
+            changed = join_block(l, &s->body, width) || changed;
+            changed = join_block(l, &s->orelse, width) || changed;
+        } else {
+            changed = join_widths(l, block->at[i], width) || changed;
         }
-        int width = (int)dtype_bytes(s->dst.dtype);
-        if (!lower_touch(l, block->at[i], buffer) || makes_positions(s, buffer))
-            continue;
-        bool same = touches_as(s, buffer, IR_T_GATHER, false) && (!so_far || so_far == width);
-        so_far = same ? width : -1;
     }
-    return so_far;
+    return changed;
 }
 
 static void mark_positions(Lower *l, const IrBlock *body)
 {
-    for (uint32_t i = 0; i < l->source->buffers.len; i++) {
-        bool plain = l->source->buffers.at[i].dtype == DT_I32 && !l->source->buffers.at[i].mask;
-        int width = plain ? gathered_width(l, body, i, 0) : 0;
-        l->plan->placed.at[i].scaled = (uint8_t)(width > 0 ? width : 0);
+    uint32_t n = l->source->buffers.len;
+    int *width = arena_array(l->arena, int, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        const IrBuffer *b = &l->source->buffers.at[i];
+        width[i] = b->dtype == DT_I32 && !b->mask ? NO_GATHER : NOT_SCALED;
     }
+    while (join_block(l, body, width))
+        ;
+    for (uint32_t i = 0; i < n; i++)
+        l->plan->placed.at[i].scaled = (uint8_t)(width[i] > 0 ? width[i] : 0);
 }
 
 /* ---- sizes ---- */

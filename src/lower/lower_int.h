@@ -135,6 +135,10 @@ void lower_lives(Lower *l);
 /* Decides how far apart the rows of 2-D buffers lie (pitch.c); after the lives. */
 void lower_pitches(Lower *l);
 const IrBlock *lower_block(const Lower *l, Home home);
+/* An operation after which positions times a width are what was computed of positions, times that width, once its
+ * scalars are multiplied, too. */
+bool lower_scales(IrTileOp op);
+bool lower_scales_after(const IrStmt *s); /* one that makes positions, which are multiplied then */
 uint8_t lower_touch(const Lower *l, IrStmtId stmt, uint32_t buffer);
 /* The views an operation reads (the mask of a select too) and writes. */
 bool lower_reads_dst(IrTileOp op);

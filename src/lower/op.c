@@ -241,8 +241,7 @@ void op_lower(Lower *l, const IrStmt *s)
     IrStmt copy = *s;
     for (uint32_t i = 0; i < s->scalar_count && i < 2; i++)
         copy.scalar[i] = lower_scalar(l, s->scalar[i]);
-    bool made = s->op == IR_T_IOTA || s->op == IR_T_FILL;
-    uint8_t scaled = made ? l->plan->placed.at[s->dst.buffer].scaled : 0;
+    uint8_t scaled = lower_scales(s->op) ? l->plan->placed.at[s->dst.buffer].scaled : 0;
     for (uint32_t i = 0; scaled && i < s->scalar_count && i < 2; i++)
         copy.scalar[i] = lx_mul(l, copy.scalar[i], lx_int(l, scaled));
     switch (ir_tile_ops[s->op].kind) {
@@ -258,6 +257,11 @@ void op_lower(Lower *l, const IrStmt *s)
             insert(l, &copy);
         else
             elementwise(l, &copy);
+    }
+    scaled = lower_scales_after(s) ? l->plan->placed.at[s->dst.buffer].scaled : 0;
+    if (scaled) {
+        View2 d = view_of(l, &s->dst);
+        call_const(l, ASC_MULS, d.ref, d.ref, scaled, d.cols);
     }
     scratch_drop(l, mark);
 }

@@ -168,24 +168,45 @@ void call_index(Lower *l, AscRef dst, IrExprId first, IrExprId n)
     c->count = n;
 }
 
+/* Elements of the result where these and their positions lie without gaps; 0: row by row. */
+static IrExprId gathered_run(Lower *l, const View2 *d, const View2 *i)
+{
+    if (!d->rows)
+        return d->cols;
+    bool flat = d->full && i->full && ir_same(l->ir, d->stride, i->stride) &&
+                ir_same(l->ir, d->stride, d->cols);
+    return flat ? lx_mul(l, d->rows, d->cols) : 0;
+}
+
 static void gather(Lower *l, const IrStmt *s)
 {
     View2 d = view_of(l, &s->dst), a = view_of(l, &s->src[0]), i = view_of(l, &s->src[1]);
-    if (moved_as(d.ref.dtype) == DT_COUNT || d.rows || a.rows || i.ref.dtype != DT_I32) {
-        op_unsupported(l, s, "Gather takes one row of 16- or 32-bit elements and i32 positions");
+    if (moved_as(d.ref.dtype) == DT_COUNT || i.ref.dtype != DT_I32) {
+        op_unsupported(l, s, "Gather takes 16- or 32-bit elements and i32 positions");
         return;
     }
+    IrExprId count = gathered_run(l, &d, &i);
     AscRef offsets = i.ref;
     if (!l->plan->placed.at[s->src[1].buffer].scaled) {
         offsets = scratch_take(l, DT_I32, view_room(l, &s->src[1]));
-        call_const(l, ASC_MULS, offsets, i.ref, (double)dtype_bytes(d.ref.dtype), d.cols);
+        call_const(l, ASC_MULS, offsets, i.ref, (double)dtype_bytes(d.ref.dtype),
+                   count ? count : lx_mul(l, i.rows, i.stride));
     }
     /* a source that starts anywhere is addressed from the start of its buffer */
     int64_t size = (int64_t)dtype_bytes(d.ref.dtype);
     bool aligned = !a.ref.offset || lx_divides(l, a.ref.offset, 32 / size);
     IrExprId first = aligned ? 0 : lx_mul(l, a.ref.offset, lx_int(l, size));
     a.ref.offset = aligned ? a.ref.offset : 0;
-    call_gather(l, d.ref, a.ref, offsets, first, d.cols);
+    if (count) {
+        call_gather(l, d.ref, a.ref, offsets, first, count);
+        return;
+    }
+    AscStmtId owner;
+    Opened body;
+    View2 at = {.ref = offsets, .rows = i.rows, .cols = i.cols, .stride = i.stride};
+    IrVarId row = open_rows(l, "row", d.rows, &owner, &body);
+    call_gather(l, row_at(l, &d, row), a.ref, row_at(l, &at, row), first, d.cols);
+    ls_close(l, &body, owner, false);
 }
 
 /* Byte offsets of 1024 elements from the last to the first; made once in a kernel. */

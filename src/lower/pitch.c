@@ -53,6 +53,12 @@ static void look_at(Pitch *p, const IrBlock *block, uint32_t first, uint32_t las
         look_at_stmt(p, &p->l->ir->stmts.at[block->at[i]]);
 }
 
+/* Positions of a gather count from row to row of what is declared. */
+static bool is_counted(const IrStmt *s, const IrView *v)
+{
+    return s->kind == IR_S_OP && s->op == IR_T_GATHER && v == &s->src[0] && v->rank == 2;
+}
+
 static void look_at_stmt(Pitch *p, const IrStmt *s)
 {
     const IrBuffer *b = &p->l->source->buffers.at[p->buffer];
@@ -63,7 +69,8 @@ static void look_at_stmt(Pitch *p, const IrStmt *s)
         if (v->buffer != p->buffer)
             continue;
         p->first = p->first ? p->first : v;
-        p->same = from_column_0(p->l, v) && dtype_bytes(v->dtype) == dtype_bytes(b->dtype) &&
+        p->same = !is_counted(s, v) && from_column_0(p->l, v) &&
+                  dtype_bytes(v->dtype) == dtype_bytes(b->dtype) &&
                   ir_same(p->l->ir, view_cols(v), view_cols(p->first));
     }
     look_at(p, &s->body, 0, UINT32_MAX);

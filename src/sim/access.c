@@ -183,7 +183,8 @@ static uint32_t gathering(const Record *r, SimAccess *out)
         return n;
     }
     add(out, &n, r, 1, false, reach ? reach : size);
-    add(out, &n, r, 2, false, 4ull * reps.repeats * reps.elements);
+    uint64_t positions = reps.repeats ? (reps.repeats - 1ull) * reps.elements + reps.last : 0;
+    add(out, &n, r, 2, false, 4 * positions);
     add_vector(out, &n, r, 0, true, reps, size);
     return n;
 }

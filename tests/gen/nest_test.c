@@ -360,6 +360,17 @@ T_TEST(nest_rows_are_turned_on_chip)
                 "torch.randn(3, 7, 20), torch.randn(3, 7, 20)");
 }
 
+/* Rows are next to each other in memory, not lanes. */
+T_TEST(nest_tiles_are_transposed_on_chip)
+{
+    check_model("self, x, w):\n        return torch.relu(x.transpose(1, 2)) * w\n",
+                "torch.randn(3, 40, 21), torch.randn(40)");
+    check_model("self, x, w):\n"
+                "        y = x.transpose(1, 2).float() + w\n"
+                "        return y - y.mean(-1, keepdim=True)\n",
+                "torch.randn(2, 24, 70, dtype=torch.float16), torch.randn(24)");
+}
+
 T_TEST(nest_rows_are_read_in_steps)
 {
     check_model("self, p, q, w):\n"

@@ -175,6 +175,10 @@ static void load_value(Build *b, NestId id, const bool *now, bool *open)
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = build_kind(b, v->axes);
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
+    if (build_is_transposed(b, &v->index)) {
+        build_transposed_load(b, id, open);
+        return;
+    }
     if (build_step(b, &v->index) > 1) {
         build_strided_load(b, id, open);
         return;
@@ -216,6 +220,8 @@ static void cast_loads(Build *b, const bool *now)
             continue;
         if (build_step(b, &v->index) > 1)
             b->name[i] = build_picked(b, i);
+        else if (build_is_transposed(b, &v->index))
+            b->name[i] = build_transposed(b, i);
         else if (kind == BUILD_TILE && build_is_turned(b, &v->index))
             b->name[i] = build_turned(b, i);
         if (b->nest->tensors.at[v->tensor].dtype == DT_F32)

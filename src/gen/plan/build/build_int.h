@@ -32,10 +32,17 @@ typedef struct BuildStrided {
 
 enum { BUILD_STEPS = 9 };
 
+/* Where the elements of a tile stand in a copy on chip: element [r, l] at by_row * r + by_lane * l. */
+typedef struct BuildTable {
+    int64_t by_row, by_lane;
+    const char *places; /* i32, a tile */
+} BuildTable;
+
 /* What puts as many runs as a step has elements together by turns. */
 typedef struct BuildWeave {
     const char *runs;   /* one run behind the other */
     const char *places; /* i32: where each element of the result stands among the runs */
+    const char *tile;   /* the same for all rows of a tile; NULL: it has none */
 } BuildWeave;
 
 enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many for copies out */
@@ -68,6 +75,7 @@ typedef struct Build {
     uint32_t *left;      /* per value: uses that are still to come in this pass */
     uint32_t *level;     /* per value: how many reductions stand behind it */
     VEC(BuildStrided) strided;
+    VEC(BuildTable) tables;
     const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
     const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
     BuildWeave weaves[BUILD_STEPS], row_weaves[BUILD_STEPS]; /* per step: of lanes, of rows */
@@ -128,6 +136,11 @@ void build_places(Build *b);
 void build_strided_load(Build *b, NestId id, bool *open);
 const char *build_picked(Build *b, NestId id);
 void build_strided_store(Build *b, const NestStore *store);
+/* Tiles whose rows are next to each other in memory, not their lanes: a copy with rows and lanes exchanged, put
+ * right on chip. */
+bool build_is_transposed(const Build *b, const Affine *index);
+void build_transposed_load(Build *b, NestId id, bool *open);
+const char *build_transposed(Build *b, NestId id);
 /* Rows that memory has in the other order. */
 bool build_is_turned(const Build *b, const Affine *index);
 const char *build_turned(Build *b, NestId id);

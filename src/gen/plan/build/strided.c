@@ -2,10 +2,15 @@
  * all elements; what is wanted is gathered on chip, and results that are written in turns are woven. */
 #include "gen/plan/build/build_int.h"
 
+bool build_is_transposed(const Build *b, const Affine *index)
+{
+    return schedule_is_transposed(b->band, index);
+}
+
 int64_t build_step(const Build *b, const Affine *index)
 {
     int64_t by = affine_by(index, b->band->lanes.axis);
-    return by > 1 ? by : 1;
+    return by > 1 && !build_is_transposed(b, index) ? by : 1;
 }
 
 /* Results of one value a row that are put together by turns. */
@@ -36,6 +41,76 @@ static void add_picks(Build *b, int64_t step)
     keep_buffer(b, b->picks[step]);
     build_line(b, "with compute():");
     build_line(b, "    %s = iota(0, %lld)", b->picks[step], (long long)step);
+}
+
+static int64_t aligned(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+static void free_places(Build *b)
+{
+    for (uint32_t i = 0; i < b->pool->len; i++)
+        b->pool->at[i].owner = b->pool->at[i].stem == 'u' ? 0 : b->pool->at[i].owner;
+}
+
+/* Begins of rows that lie so far apart. */
+static const char *row_places(Build *b, int64_t by)
+{
+    const char *rows = build_wide(b, 'u', BUILD_ROWS, DT_I32, 1, 1, 1);
+    build_line(b, "    %s = iota(0, %lld)", rows, (long long)by);
+    return rows;
+}
+
+/* All elements of a tile; lanes that are not whole in any number up to a tile. */
+static const char *tile_size(Build *b)
+{
+    return b->band->lanes.whole ? build_lanes(b)
+                                : str_format(b->arena, "%lld", (long long)b->band->lanes.tile);
+}
+
+static const char *find_table(const Build *b, int64_t by_row, int64_t by_lane)
+{
+    for (uint32_t i = 0; i < b->tables.len; i++)
+        if (b->tables.at[i].by_row == by_row && b->tables.at[i].by_lane == by_lane)
+            return b->tables.at[i].places;
+    return NULL;
+}
+
+static void add_table(Build *b, int64_t by_row, int64_t by_lane)
+{
+    if (find_table(b, by_row, by_lane))
+        return;
+    const char *size = tile_size(b);
+    const char *lanes = build_wide(b, 'u', BUILD_LANES, DT_I32, 1, 1, 1);
+    BuildTable t = {by_row, by_lane, build_wide(b, 'e', BUILD_TILE, DT_I32, 1, 1, 0)};
+    keep_buffer(b, t.places);
+    build_line(b, "with compute():");
+    const char *rows = row_places(b, by_row);
+    build_line(b, "    %s[:%s] = iota(0, %lld)", lanes, size, (long long)by_lane);
+    build_line(b, "    %s[:%lld, :%s] = row(%s[:%s]) + col(%s[:%lld])", t.places,
+               (long long)b->band->rows.tile, size, lanes, size, rows,
+               (long long)b->band->rows.tile);
+    vec_push(b->arena, &b->tables, t);
+    free_places(b);
+}
+
+/* How far apart the rows of a copy lie of which every step-th element is used. */
+static int64_t strided_pitch(const Build *b, const NestValue *v)
+{
+    int64_t unit = 32 / (int64_t)dtype_bytes(b->nest->tensors.at[v->tensor].dtype);
+    return aligned(build_step(b, &v->index) * b->band->lanes.tile, unit);
+}
+
+/* ... of a copy with rows and lanes exchanged. */
+static int64_t transposed_pitch(const Build *b) { return aligned(b->band->rows.tile, 16); }
+
+static void add_load_places(Build *b, const NestValue *v)
+{
+    int64_t step = build_step(b, &v->index);
+    if (build_is_transposed(b, &v->index))
+        add_table(b, 1, transposed_pitch(b));
+    else if (step > 1 && build_kind(b, v->axes) == BUILD_TILE)
+        add_table(b, strided_pitch(b, v), step);
+    else
+        add_picks(b, step);
 }
 
 /* Elements from the begin of one run to that of the next: a multiple of 32 bytes. */
@@ -81,15 +156,23 @@ static void add_weave(Build *b, BuildWeave *w, int64_t step, BuildKind kind)
                            0);
     keep_buffer(b, w->runs);
     build_line(b, "    %s = 0.0", w->runs); /* short runs leave a gap behind them */
-    for (uint32_t i = 0; i < b->pool->len; i++)
-        b->pool->at[i].owner = b->pool->at[i].stem == 'u' ? 0 : b->pool->at[i].owner;
+    if (!rows && b->band->rows.axis) {
+        const char *size = str_format(b->arena, "%lld * %s", k, tile_size(b));
+        const char *begins = row_places(b, k * tile);
+        w->tile = woven_buffer(b, 'e', BUILD_TILE, DT_I32, 1, step, 0);
+        keep_buffer(b, w->tile);
+        build_line(b, "    %s[:%lld, :%s] = row(%s[:%s]) + col(%s[:%lld])", w->tile,
+                   (long long)b->band->rows.tile, size, w->places, size, begins,
+                   (long long)b->band->rows.tile);
+    }
+    free_places(b);
 }
 
 void build_places(Build *b)
 {
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD)
-            add_picks(b, build_step(b, &b->nest->values.at[i].index));
+            add_load_places(b, &b->nest->values.at[i]);
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
         const Affine *index = &b->nest->stores.at[b->band->stores.at[i]].index;
         int64_t lanes = build_step(b, index), rows = row_step(b, index);
@@ -173,6 +256,14 @@ const char *build_picked(Build *b, NestId id)
     const char *lanes = build_lanes(b), *from = b->picked_from[id], *places = b->picks[step];
     if (dtype_bytes(dtype) != 4 && dtype_bytes(dtype) != 2)
         b->failed = "single bytes are picked";
+    if (kind == BUILD_TILE) {
+        const char *first = inner ? str_format(b->arena, "j%u + %lld", inner, place)
+                                  : str_format(b->arena, "%lld", place);
+        places = find_table(b, strided_pitch(b, v), step);
+        build_line(b, "%s = gather(%s[:%s, %s : %lld * %s], %s)", build_view(b, kind, buffer), from,
+                   build_rows(b), first, step, lanes, build_view(b, kind, places));
+        return build_view(b, kind, buffer);
+    }
     if (inner || place) {
         places = build_wide(b, 'p', BUILD_LANES, DT_I32, 1, 1, id);
         if (inner)
@@ -181,15 +272,58 @@ const char *build_picked(Build *b, NestId id)
         else
             build_line(b, "%s[:%s] = %s[:%s] + %lld", places, lanes, b->picks[step], lanes, place);
     }
-    if (kind == BUILD_TILE) {
-        build_line(b, "for k_ in range(%s):", build_rows(b));
-        build_line(b, "    %s[k_, :%s] = gather(%s[k_, :%lld * %s], %s[:%s])", buffer, lanes, from,
-                   step, lanes, places, lanes);
-    } else {
-        build_line(b, "%s[:%s] = gather(%s[:%lld * %s], %s[:%s])", buffer, lanes, from, step, lanes,
-                   places, lanes);
-    }
+    build_line(b, "%s[:%s] = gather(%s[:%lld * %s], %s[:%s])", buffer, lanes, from, step, lanes,
+               places, lanes);
     return build_view(b, kind, buffer);
+}
+
+/* ---- rows and lanes exchanged ---- */
+
+/* Both are walked one by one along dimensions of their own. */
+static bool is_exchanged(const Build *b, const NestValue *v)
+{
+    const LayoutTensor *t = &b->layout->tensors[v->tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    uint32_t found = 0;
+    layout_index(b->nest, t, &v->index, at);
+    for (uint32_t i = 0; i < t->rank; i++)
+        found += band_is_tiled(b->band, at[i].axis) && at[i].axis && at[i].by == 1 && !at[i].inner;
+    return found == 2 && at[t->rank - 1].axis == b->band->rows.axis;
+}
+
+void build_transposed_load(Build *b, NestId id, bool *open)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    BuildBuffer want = {.kind = BUILD_TILE,
+                        .dtype = b->nest->tensors.at[v->tensor].dtype,
+                        .depth = b->load_depth,
+                        .stem = 'a',
+                        .rows = b->band->lanes.tile,
+                        .lanes = transposed_pitch(b),
+                        .times = 1,
+                        .owner = id};
+    if (!is_exchanged(b, v))
+        b->failed = "a tensor is read in steps and element by element";
+    const char *buffer = build_take(b, want);
+    if (!*open)
+        build_line(b, "with copyin():");
+    *open = true;
+    build_line(b, "    load(%s[:%s, :%s], %s)", buffer, build_lanes(b), build_rows(b),
+               build_access(b, v->tensor, &v->index));
+    b->picked_from[id] = buffer;
+}
+
+const char *build_transposed(Build *b, NestId id)
+{
+    DType dtype = b->nest->tensors.at[b->nest->values.at[id].tensor].dtype;
+    const char *buffer = build_buffer(b, dtype == DT_F32 ? 'v' : 'h', BUILD_TILE, dtype, 1, id);
+    const char *places = find_table(b, 1, transposed_pitch(b)), *view;
+    if (dtype_bytes(dtype) != 4 && dtype_bytes(dtype) != 2)
+        b->failed = "single bytes are picked";
+    view = build_view(b, BUILD_TILE, buffer);
+    build_line(b, "%s = gather(%s[:%s, :%s], %s)", view, b->picked_from[id], build_lanes(b),
+               build_rows(b), build_view(b, BUILD_TILE, places));
+    return view;
 }
 
 bool build_is_turned(const Build *b, const Affine *index)
@@ -268,9 +402,8 @@ void build_strided_store(Build *b, const NestStore *store)
     }
     const char *wide = dtype == DT_F32 ? out : woven_buffer(b, 'w', kind, DT_F32, 1, step, 0);
     if (rows) {
-        build_line(b, "for k_ in range(%s):", build_rows(b));
-        build_line(b, "    %s[k_, :%lld * %s] = gather(%s[k_, :%lld], %s[:%lld * %s])", wide, k,
-                   size, w->runs, k * tile, w->places, k, size);
+        build_line(b, "%s = gather(%s[:%s, :%lld], %s)", wide_view(b, kind, wide, k), w->runs,
+                   build_rows(b), k * tile, wide_view(b, kind, w->tile, k));
     } else {
         build_line(b, "%s[:%lld * %s] = gather(%s, %s[:%lld * %s])", wide, k, size, w->runs,
                    w->places, k, size);

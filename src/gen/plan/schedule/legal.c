@@ -107,12 +107,20 @@ bool schedule_nests(const Nest *nest, const Band *band)
 
 /* ---- accesses ---- */
 
+bool schedule_is_transposed(const Band *band, const Affine *index)
+{
+    return band->rows.axis && affine_by(index, band->rows.axis) == 1 &&
+           affine_by(index, band->lanes.axis) > 1;
+}
+
 /* A copy between memory and a tile: lanes next to each other or in small steps, rows at any distance. Rows
  * that are read backwards are turned on chip. */
 static ScheduleFault access_fault(const Band *band, const Affine *index, bool store)
 {
     int64_t lanes = affine_by(index, band->lanes.axis);
     int64_t rows = band->rows.axis ? affine_by(index, band->rows.axis) : 0;
+    if (!store && schedule_is_transposed(band, index))
+        return none;
     if (lanes < 0 || lanes > MOST_STEP)
         return fault("lanes are not next to each other in memory", band->lanes.axis);
     if (rows < 0 && (store || lanes != 1))

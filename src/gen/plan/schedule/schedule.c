@@ -12,7 +12,9 @@ enum {
     MOST_ROWS = 512,     /* of a tile */
     MUCH_WORK = 1 << 16, /* elements */
     ONE_LINE = 8,        /* elements of 32 bytes */
-    MOST_SHIFT = 8       /* rows between loads that share a copy */
+    MOST_SHIFT = 8,      /* rows between loads that share a copy */
+    GATHERED = 3,        /* times what an addition of as many elements takes */
+    TURNED_ROWS = 64     /* next to each other in memory, of tiles that are turned on chip */
 };
 #define SCAN_LANE 0.3  /* cycles of an element of a row that is scanned */
 #define SCAN_ROW 600.0 /* and of the row */
@@ -228,7 +230,11 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
         if (!wanted[i] || (v->axes & tile) != tile || is_brought(nest, band, wanted, i))
             continue;
         double width = (double)dtype_bytes(nest->tensors.at[v->tensor].dtype);
-        int64_t step = affine_by(&v->index, band->lanes.axis);
+        int64_t step = schedule_is_transposed(band, &v->index)
+                           ? 1
+                           : affine_by(&v->index, band->lanes.axis);
+        if (v->op == NEST_LOAD && schedule_is_transposed(band, &v->index))
+            bytes += 8;
         if (v->op == NEST_LOAD)
             bytes += 2 * width * (double)(step > 1 ? step : 1) +
                      (nest->tensors.at[v->tensor].dtype == DT_F32 && step <= 1 ? 0 : 4);
@@ -267,6 +273,15 @@ static int64_t core_extent(const Nest *nest, const NpuChip *chip, const Band *ba
 /* Which axis of a tile gets room first, where both are reduced. */
 typedef enum TileOrder { ROWS_AND_LANES, LANES_FIRST } TileOrder;
 
+static bool reads_transposed(const Nest *nest, const Band *band, const bool *wanted)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (wanted[i] && nest->values.at[i].op == NEST_LOAD &&
+            schedule_is_transposed(band, &nest->values.at[i].index))
+            return true;
+    return false;
+}
+
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
 static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted,
                          TileOrder order)
@@ -279,6 +294,8 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
     bool rows_reduced = band->rows.axis && band->reduced & bit(band->rows.axis);
     bool both = rows_reduced && order == ROWS_AND_LANES;
     int64_t most = both ? at_least_one(room / smaller(rows, 16)) : room;
+    if (reads_transposed(nest, band, wanted))
+        most = smaller(most, at_least_one(room / smaller(rows, TURNED_ROWS)));
     band->lanes.tile = smaller((lanes + 7) / 8 * 8, most >= 64 ? most / 64 * 64 : most);
     band->lanes.whole = lanes_reduced && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
@@ -313,6 +330,8 @@ static double copy_cycles(const Nest *nest, const Band *band, const Affine *inde
     double run = axes & bit(band->lanes.axis)
                      ? (double)smaller(band->lanes.tile, nest->axes.at[band->lanes.axis].size)
                      : 1;
+    if (schedule_is_transposed(band, index))
+        run = (double)smaller(band->rows.tile, nest->axes.at[band->rows.axis].size);
     if (!(axes & tile))
         return elements * STARTS;
     if (run == 1 && band->rows.axis && affine_by(index, band->rows.axis) == 1)
@@ -368,6 +387,8 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
         if (v->op == NEST_LOAD && !is_brought(nest, band, wanted, i))
             c.in += passes * copy_cycles(nest, band, &v->index,
                                          (double)dtype_bytes(nest->tensors.at[v->tensor].dtype));
+        if (v->op == NEST_LOAD && schedule_is_transposed(band, &v->index))
+            c.vector += map_cycles(nest, band, v) * GATHERED;
         if (v->op == NEST_MAP || v->op == NEST_REDUCE)
             c.vector += map_cycles(nest, band, v) * (v->op == NEST_REDUCE ? 2 : 1);
         if (v->op == NEST_SCAN)
@@ -422,6 +443,19 @@ static uint32_t add_roles(Band *best, uint32_t n, uint32_t most, const Band *ban
     return n;
 }
 
+/* Elements are picked or put in turns on chip: with whole lanes all rows of a tile in one instruction. */
+static bool picks_lanes(const Nest *nest, const Band *band, const bool *wanted)
+{
+    bool picks = false;
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        picks = picks || (wanted[i] && nest->values.at[i].op == NEST_LOAD &&
+                          affine_by(&nest->values.at[i].index, band->lanes.axis) > 1);
+    for (uint32_t i = 0; i < band->stores.len; i++)
+        picks = picks ||
+                affine_by(&nest->stores.at[band->stores.at[i]].index, band->lanes.axis) > 1;
+    return picks && band->rows.axis;
+}
+
 /* Lanes that are dealt out fit in a tile, and some copies lie beside each other: with whole lanes these are
  * one. */
 static bool can_join(const Nest *nest, const Band *band, const bool *wanted)
@@ -429,6 +463,8 @@ static bool can_join(const Nest *nest, const Band *band, const bool *wanted)
     int64_t size = nest->axes.at[band->lanes.axis].size, apart;
     if (band->split || !(band->kept & bit(band->lanes.axis)) || band->lanes.tile < size)
         return false;
+    if (picks_lanes(nest, band, wanted))
+        return true;
     for (NestId i = 1; i < nest->values.len; i++)
         for (NestId k = i + 1; k < nest->values.len && wanted[i]; k++) {
             const NestValue *x = &nest->values.at[i], *y = &nest->values.at[k];
@@ -444,7 +480,8 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                         uint32_t most, const char **why)
 {
     bool *wanted = schedule_values(nest, band);
-    uint32_t n = 0;
+    uint32_t n = 0, n_turned = 0;
+    Band turned[1]; /* the best whose tiles are turned on chip: the last choice */
     *why = "it has no axis";
     if (!(band->kept | band->reduced) && band->phase) { /* single values */
         best[0] = *band;
@@ -479,6 +516,11 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                 *why = fails;
                 continue;
             }
+            if (reads_transposed(nest, &b, wanted)) {
+                b.lanes.whole = b.lanes.whole || can_join(nest, &b, wanted);
+                n_turned = add_roles(turned, n_turned, 1, &b);
+                continue;
+            }
             n = add_roles(best, n, most, &b);
             if (can_join(nest, &b, wanted)) {
                 b.lanes.whole = true;
@@ -487,6 +529,8 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
             }
         }
     }
+    if (n_turned)
+        best[n < most ? n++ : most - 1] = turned[0];
     return n;
 }
 

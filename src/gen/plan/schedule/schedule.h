@@ -114,6 +114,9 @@ bool band_deals(const Band *band, uint32_t axis);
  * the lanes one by one. Such accesses are one copy where the lanes are whole. */
 bool schedule_beside(const Band *band, const Affine *x, const Affine *y, int64_t *lanes);
 
+/* Rows of the tile are next to each other in memory, not its lanes: what is loaded is turned on chip. */
+bool schedule_is_transposed(const Band *band, const Affine *index);
+
 /* The text form: all of it, and one line for each band alone. */
 void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out);
 void schedule_print_bands(const Nest *nest, const Bands *bands, Buf *out);
