@@ -264,6 +264,8 @@ static bool write_gathered(MoveText *w, const NpuChip *chip)
     bool table = false;
     if (!gathers(m, &table))
         return false;
+    if (move_block(w, chip))
+        return true;
     int64_t step = d->mul[0] < 0 ? -d->mul[0] : d->mul[0], chunk = CHUNK;
     while (!table && chunk * step > MOST_ROW)
         chunk /= 2;

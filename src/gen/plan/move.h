@@ -4,7 +4,7 @@
  *     source = wrap((m0 * o_i + m1 * o_k + add) // div)      o: indices of the result
  *
  * move_read.c takes the operator apart into that, move.c writes the kernel: rows copied in place,
- * rows gathered on chip, few lanes put side by side or taken apart (move_lanes.c), blocks transposed on
+ * rows gathered on chip (move_block.c: many at once), few lanes put side by side or taken apart (move_lanes.c), blocks transposed on
  * chip, or elements one by one. */
 #ifndef GEN_PLAN_MOVE_H
 #define GEN_PLAN_MOVE_H

@@ -37,5 +37,7 @@ void move_fill_buffer(MoveText *w);
 
 /* Few lanes put side by side, or taken apart: [2, n] to [n, 2] and back. False: it is not that. */
 bool move_lanes(MoveText *w, const NpuChip *chip);
+/* Rows whose elements are gathered, many at once. False: they are too long, or single bytes. */
+bool move_block(MoveText *w, const NpuChip *chip);
 
 #endif

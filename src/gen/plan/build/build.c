@@ -60,6 +60,14 @@ static const char *band_items(const Program *p, const Band *band, uint32_t numbe
     return text;
 }
 
+/* "max(parts, ceildiv(n1, cores * 3648))": pieces for each core, as many as tiles of that size make, so that all
+ * cores get as much. */
+static const char *even_parts(const Program *p, const char *elements, int64_t tile)
+{
+    return str_format(p->arena, "cores * max(parts, ceildiv(%s, cores * %lld))", elements,
+                      (long long)tile);
+}
+
 /* How large the pieces of a band are: as large as a tile, but several for each core. */
 static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
 {
@@ -70,21 +78,28 @@ static void put_pieces(const Program *p, const Variant *v, int depth, Buf *out)
         const char *others = band_items(p, band, i, false), *times = *others ? " * " : "";
         bool rows = band_deals(band, band->rows.axis), lanes = band_deals(band, band->lanes.axis);
         if (lanes) {
+            const char *all = str_format(p->arena, "%s%s%s%s%s", p->layout.size[band->lanes.axis],
+                                         times, others, rows ? " * " : "",
+                                         rows ? p->layout.size[band->rows.axis] : "");
+            bool even = !rows && !*others;
             buf_fill(out, ' ', (size_t)depth * 4);
-            buf_printf(out,
-                       "piece%u = min(%lld, align_up(ceildiv(%s%s%s%s%s, cores * parts), 64))\n", i,
-                       (long long)band->lanes.tile, p->layout.size[band->lanes.axis], times, others,
-                       rows ? " * " : "", rows ? p->layout.size[band->rows.axis] : "");
+            buf_printf(out, "piece%u = min(%lld, align_up(ceildiv(%s, %s), 64))\n", i,
+                       (long long)band->lanes.tile, all,
+                       even ? even_parts(p, all, band->lanes.tile) : "cores * parts");
         }
         if (rows) {
             buf_fill(out, ' ', (size_t)depth * 4);
             buf_printf(out, "block%u = ", i);
-            if (!band->chunked)
-                buf_printf(out, "min(%lld, ", (long long)band->rows.tile);
-            buf_printf(out, "ceildiv(%s%s%s", p->layout.size[band->rows.axis], times, others);
+            const char *all = str_format(p->arena, "%s%s%s", p->layout.size[band->rows.axis], times,
+                                         others);
             if (lanes)
-                buf_printf(out, " * ceildiv(%s, piece%u)", p->layout.size[band->lanes.axis], i);
-            buf_printf(out, ", cores * parts)%s\n", band->chunked ? "" : ")");
+                all = str_format(p->arena, "%s * ceildiv(%s, piece%u)", all,
+                                 p->layout.size[band->lanes.axis], i);
+            if (band->chunked)
+                buf_printf(out, "ceildiv(%s, cores * parts)\n", all);
+            else
+                buf_printf(out, "min(%lld, ceildiv(%s, cores * parts))\n",
+                           (long long)band->rows.tile, all);
         }
     }
 }
