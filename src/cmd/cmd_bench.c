@@ -206,7 +206,7 @@ static int bench_with_model(Arena *arena, const CmdArgs *args, const BenchArgs *
         options.record = str_format(arena, "%s.talk.jsonl", given->store);
     if (!gen_strategy(&options, &model.strategy))
         return CMD_USAGE;
-    if (!gen_open(arena, &options, &generator, &client, &diag))
+    if (!gen_open(arena, &options, args->chip, &generator, &client, &diag))
         return cmd_say(&diag, CMD_USAGE);
     spec->model = &model;
     spec->generator = generator.name;

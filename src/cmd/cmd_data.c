@@ -189,6 +189,7 @@ int cmd_data(int argc, char **argv)
         {"most", CMD_I64, &a.score.tasks, "N", "tasks, the first of the file (200)"},
         {"turns", CMD_I64, &a.score.turns, "N", "repairs after an answer (0)"},
         {"temperature", CMD_F64, &a.score.temperature, "T", "of --gen local (0.7)"},
+        {"no-mask", CMD_FLAG, &a.score.no_mask, NULL, "local takes answers that do not check, too"},
     };
     CmdUsage usage = {
         "data",

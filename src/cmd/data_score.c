@@ -12,6 +12,7 @@ static bool open_generator(Arena *arena, const CmdArgs *args, const ScoreArgs *a
     LocalSpec local = {.weights = a->weights,
                        .tokenizer = a->tokenizer,
                        .temperature = a->temperature,
+                       .chip = a->no_mask ? NULL : npu_chip_find(str_from(args->chip)),
                        .threads = 1,
                        .seed = (uint64_t)args->seed};
     bool ngram = !strcmp(a->gen, "5-gram"), nearest = !strcmp(a->gen, "nearest");

@@ -97,7 +97,8 @@ static bool open_remote(Arena *arena, const GenOptions *o, Generator *g, Client 
 }
 
 /* --weights, $ACRAFT_WEIGHTS, or what is installed. */
-static bool open_local(Arena *arena, const GenOptions *o, Generator *g, Diag *diag)
+static bool open_local(Arena *arena, const GenOptions *o, const char *chip, Generator *g,
+                       Diag *diag)
 {
     const char *given = o->weights ? o->weights : getenv("ACRAFT_WEIGHTS");
     const char *home = cmd_home(arena);
@@ -105,13 +106,16 @@ static bool open_local(Arena *arena, const GenOptions *o, Generator *g, Diag *di
         given = path_join(arena, home, "weights/model.safetensors");
     LocalSpec spec = {.weights = given ? given : "weights/model.safetensors",
                       .temperature = isnan(o->temperature) ? 0.7 : o->temperature,
+                      .likely_first = isnan(o->temperature),
+                      .chip = o->no_mask ? NULL : npu_chip_find(str_from(chip)),
                       .top_p = isnan(o->top_p) ? 0.95 : o->top_p,
                       .most = o->max_tokens > 0 ? (uint32_t)o->max_tokens : 0,
                       .seed = o->gen_seed > 0 ? (uint64_t)o->gen_seed : 0};
     return local_open(arena, &spec, g, diag);
 }
 
-bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, Diag *diag)
+bool gen_open(Arena *arena, const GenOptions *o, const char *chip, Generator *g, Client **client,
+              Diag *diag)
 {
     Str who = str_from(o->gen);
     *client = NULL;
@@ -122,7 +126,7 @@ bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, 
     if (str_is(who, "remote"))
         return open_remote(arena, o, g, client, diag);
     if (str_is(who, "local"))
-        return open_local(arena, o, g, diag);
+        return open_local(arena, o, chip, g, diag);
     diag_error(diag, "M011", (Span){0}, "no generator is called '%s'", o->gen);
     diag_hint(diag, "plan, local, remote, or \"exec CMD\"");
     return false;
@@ -131,6 +135,8 @@ bool gen_open(Arena *arena, const GenOptions *o, Generator *g, Client **client, 
 const char *gen_settings(Arena *arena, const GenOptions *o)
 {
     Buf out = {0};
+    if (o->no_mask)
+        buf_puts(&out, ", \"mask\": false");
     if (!isnan(o->temperature))
         buf_printf(&out, ", \"temperature\": %g", o->temperature);
     if (!isnan(o->top_p))

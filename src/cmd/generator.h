@@ -20,7 +20,7 @@ typedef struct GenOptions {
     const char *record, *replay;
     const char *strategy, *clone;
     int64_t turns;
-    bool no_exemplars, no_repair, no_checker, direct;
+    bool no_exemplars, no_repair, no_checker, no_mask, direct;
 } GenOptions;
 
 GenOptions gen_options(void); /* the defaults */
@@ -36,6 +36,8 @@ GenOptions gen_options(void); /* the defaults */
 #define GEN_OPTIONS(o)                                                                         \
     {"gen", CMD_TEXT, &(o).gen, "WHO", "plan (default), local, remote, or \"exec CMD\""},      \
         {"weights", CMD_TEXT, &(o).weights, "FILE", "checkpoint of --gen local"},              \
+        {"no-mask", CMD_FLAG, &(o).no_mask, NULL,                                              \
+         "ablation: local takes answers that do not check"},                                   \
         {"url", CMD_TEXT, &(o).url, "URL", "server: http://localhost:8000/v1"},                \
         {"model", CMD_TEXT, &(o).model, "NAME", "model, or a profile of the profile file"},    \
         {"key-file", CMD_TEXT, &(o).key_file, "FILE", "the server's key is its first line"},   \
@@ -69,8 +71,8 @@ uint32_t gen_turns(const GenOptions *options);
 
 /* Opens the generator that the options ask for; *client is its client where it has one (for the
  * totals), else NULL. False with the reason in diag. */
-bool gen_open(Arena *arena, const GenOptions *options, Generator *generator, Client **client,
-              Diag *diag);
+bool gen_open(Arena *arena, const GenOptions *options, const char *chip, Generator *generator,
+              Client **client, Diag *diag);
 /* How answers are sampled, as JSON fields that each begin with a comma. */
 const char *gen_settings(Arena *arena, const GenOptions *options);
 /* One line on what was asked and spent, to standard error; nothing without a client. */

@@ -128,7 +128,7 @@ int make_by_model(CmdArgs *args, const MakeAsk *ask)
                              .baseline_name = ""};
     if (!spec.judge.chip || !gen_strategy(&ask->gen, &model.strategy))
         return CMD_USAGE;
-    if (!gen_open(arena, &ask->gen, &generator, &client, &diag))
+    if (!gen_open(arena, &ask->gen, args->chip, &generator, &client, &diag))
         return cmd_say(&diag, CMD_USAGE);
     if (model.strategy == PROMPT_ASCENDC) {
         spec.judge.fuzz = spec.judge.listed = 0;

@@ -250,6 +250,8 @@ GraphCost graph_cost(const Graph *graph);
 
 /* Text form: prints, and parses back to a graph that prints the same bytes. */
 void graph_print(const Graph *graph, Buf *out);
+/* One value's line of it, or its node's, without its place in the file and without the line's end. */
+void graph_print_value(const Graph *graph, ValueId id, Buf *out);
 Graph *graph_parse(Arena *arena, Str text, Diag *diag); /* NULL: errors in diag */
 
 /* The same computation, written once: dead nodes gone, constants folded, commutative inputs

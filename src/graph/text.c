@@ -100,6 +100,11 @@ static void print_node(const Graph *graph, const Node *node, Buf *out)
         buf_puts(out, i ? ", " : " ");
         print_type(graph_value(graph, node->out + i), out);
     }
+}
+
+/* Where it stands in the task's file. */
+static void print_place(const Node *node, Buf *out)
+{
     if (node->at.line)
         buf_printf(out, " @%u", node->at.line);
     if (node->scope) {
@@ -108,21 +113,30 @@ static void print_node(const Graph *graph, const Node *node, Buf *out)
     }
 }
 
+void graph_print_value(const Graph *graph, ValueId id, Buf *out)
+{
+    const Value *value = graph_value(graph, id);
+    if (value->kind == VALUE_NODE) {
+        print_node(graph, &graph->nodes.at[value->node], out);
+        return;
+    }
+    buf_printf(out, "%%%u = ", id);
+    if (value->kind == VALUE_CONST)
+        print_const(value, out);
+    else
+        print_given(value, out);
+}
+
 static void print_body(const Graph *graph, Buf *out)
 {
     for (ValueId i = 0; i < graph->values.len;) {
         const Value *value = graph_value(graph, i);
         buf_puts(out, "  ");
+        graph_print_value(graph, i++, out);
         if (value->kind == VALUE_NODE) {
             const Node *node = &graph->nodes.at[value->node];
-            print_node(graph, node, out);
+            print_place(node, out);
             i = node->out + node->n_out;
-        } else {
-            buf_printf(out, "%%%u = ", i++);
-            if (value->kind == VALUE_CONST)
-                print_const(value, out);
-            else
-                print_given(value, out);
         }
         buf_char(out, '\n');
     }

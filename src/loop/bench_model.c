@@ -72,6 +72,27 @@ static void add_turn(void *context, uint32_t index, const RepairJob *job, uint32
 
 /* ---- the conversation ---- */
 
+/* Of the cases that are judged, the one with most elements: a case of one element says little of a task. */
+static uint32_t largest_case(Arena *arena, const TorchCases *cases, const JudgeSpec *judge,
+                             const JudgeTask *task, TorchOptions options)
+{
+    uint32_t best = 0;
+    double most = -1;
+    options.no_data = true;
+    for (uint32_t i = 0; i < cases->lines.len && i < judge->listed; i++) {
+        Diag quiet = diag_make(arena, task->path, task->source);
+        options.case_index = i;
+        TorchTask *read = torch_read_scaled(arena, task->path, task->source, &options, SCALE_FULL,
+                                            &quiet);
+        double bytes = read ? graph_cost(read->graph).bytes : -1;
+        if (bytes > most) {
+            most = bytes;
+            best = i;
+        }
+    }
+    return best;
+}
+
 bool bench_model_prompt(Arena *arena, const BenchModel *m, const JudgeSpec *judge,
                         const char *category, const JudgeTask *task, Prompt *prompt, Diag *diag)
 {
@@ -81,6 +102,8 @@ bool bench_model_prompt(Arena *arena, const BenchModel *m, const JudgeSpec *judg
     TorchOptions options = {.seed = judge->seed, .cases = &cases};
     /* A kernel with its sizes written in is judged at the small ones. */
     TorchScale scale = m->strategy == PROMPT_ASCENDC ? SCALE_SMALL : SCALE_FULL;
+    if (m->strategy == PROMPT_ROWS)
+        options.case_index = largest_case(arena, &cases, judge, task, options);
     TorchTask *read = torch_read_scaled(arena, task->path, task->source, &options, scale, diag);
     if (!read)
         return false;

@@ -8,14 +8,15 @@ static uint64_t bit(uint32_t axis) { return axis ? UINT64_C(1) << axis : 0; }
 
 /* ---- prompts ---- */
 
-void rows_put_task(const RowsTask *task, bool file, Buf *out)
+void rows_put_task(const RowsTask *task, RowsShow show, Buf *out)
 {
-    if (file) {
+    if (show == SHOW_FILE) {
         buf_printf(out, "```python\n%.*s```\n", STR_ARG(task->model));
         return;
     }
     prompt_rows_graph(task->read->graph, out);
-    rows_put_pins(task->read->graph, task->pins.at, task->pins.len, "", out);
+    if (show == SHOW_GRAPH)
+        rows_put_pins(task->read->graph, task->pins.at, task->pins.len, "", out);
 }
 
 /* ---- pieces of sentences ---- */
@@ -176,5 +177,6 @@ void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dic
 
 void rows_put_schedule(const RowsProgram *program, Buf *out)
 {
-    schedule_print(program->nest, &program->schedule, out);
+    if (program->nest)
+        schedule_print(program->nest, &program->schedule, out);
 }

@@ -86,7 +86,6 @@ static Attr attr_ints(Arena *arena, AttrKey key, Shape shape)
 
 ValueId draw_input(Draw *d, Sizes sizes, DType dtype)
 {
-    static const char *const names[DRAW_INPUTS] = {"x", "y", "z", "w", "u", "v", "s", "t"};
     uint32_t n = d->g->inputs.len;
     if (n == DRAW_INPUTS) {
         d->failed = true;
@@ -107,7 +106,7 @@ ValueId draw_input(Draw *d, Sizes sizes, DType dtype)
                    .kind = VALUE_INPUT,
                    .node = NODE_NONE,
                    .source = n,
-                   .name = names[n]};
+                   .name = draw_name(d)};
     ValueId id = graph_add_value(d->g, value);
     vec_push(d->arena, &d->g->inputs, id);
     d->inputs[n] = sizes;
@@ -120,6 +119,19 @@ ValueId draw_number(Draw *d, double number)
     ValueId id = graph_const_float(d->g, number);
     set_sizes(d, id, (Sizes){0});
     return id;
+}
+
+ValueId draw_whole(Draw *d, int64_t number)
+{
+    ValueId id = graph_const_int(d->g, number);
+    set_sizes(d, id, (Sizes){0});
+    return id;
+}
+
+ValueId draw_tensor(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
+                    uint32_t n_attr)
+{
+    return draw_node(d, op, kind, in, n_in, attr, n_attr, draw_sizes(d, in[0]));
 }
 
 Size draw_knob(Draw *d, int64_t n)
@@ -166,10 +178,15 @@ static Sizes first_sizes(Draw *d)
         sizes.rank = 3;
     if (sizes.rank == 1 && d->family == FAMILY_MANY_REDUCE)
         sizes.rank = 3;
+    if (d->family == FAMILY_CHANNEL && sizes.rank < 3)
+        sizes.rank = 3 + (int)dice_below(&d->dice, 2);
     int64_t left = totals[dice_below(&d->dice, 6)];
+    bool large = dice_chance(&d->dice, 55);
     if (sizes.rank == 1)
         left *= 2;
-    for (int i = 0; i < sizes.rank; i++) {
+    if (large)
+        draw_large(d, &sizes);
+    for (int i = 0; i < sizes.rank && !large; i++) {
         int64_t most = left;
         for (int k = i + 1; k < sizes.rank; k++)
             most = most / 16 > 2 ? most / 16 : 2;
@@ -177,9 +194,10 @@ static Sizes first_sizes(Draw *d)
         sizes.dim[i] = draw_knob(d, n);
         left = left / n > 2 ? left / n : 2;
     }
-    if (d->family == FAMILY_REGROUP || dice_chance(&d->dice, 10)) { /* an axis that can be split */
+    if (d->family == FAMILY_REGROUP || d->family == FAMILY_CHANNEL ||
+        dice_chance(&d->dice, 10)) { /* an axis that can be split */
         static const int64_t factors[] = {2, 3, 4, 8};
-        int i = (int)dice_below(&d->dice, sizes.rank);
+        int i = d->family == FAMILY_CHANNEL ? 1 : (int)dice_below(&d->dice, sizes.rank);
         int64_t by = factors[dice_below(&d->dice, 4)];
         Size *s = &sizes.dim[i];
         *s = (Size){s->n * by, str_format(d->arena, "%lld * %s", (long long)by, s->text), by};
@@ -210,15 +228,16 @@ static void add_second_result(Draw *d)
 
 static void draw_graph(Draw *d)
 {
-    static const uint8_t dtypes[] = {60, 22, 18}, lengths[] = {10, 18, 20, 18, 14, 10, 6, 4};
+    static const uint8_t dtypes[] = {60, 22, 18}, lengths[] = {14, 17, 17, 15, 12, 9, 6, 5, 3, 2};
     static const DType types[] = {DT_F32, DT_F16, DT_BF16};
     d->dtype = types[dice_weighted(&d->dice, dtypes, 3)];
-    uint32_t steps = 1 + dice_weighted(&d->dice, lengths, 8);
-    uint32_t own = (uint32_t)dice_below(&d->dice, steps);
+    uint32_t steps = 1 + dice_weighted(&d->dice, lengths, 10);
+    bool last = d->family == FAMILY_PLACE || d->family == FAMILY_SCALAR;
+    uint32_t own = last ? steps - 1 : (uint32_t)dice_below(&d->dice, steps);
     d->at = draw_input(d, first_sizes(d), d->dtype);
     vec_push(d->arena, &d->older, d->at);
-    for (uint32_t i = 0; i < steps && !d->failed; i++) {
-        RowsFamily other = (RowsFamily)dice_below(&d->dice, FAMILY_MIXED);
+    for (uint32_t i = 0; i < steps && !d->failed && !d->ended; i++) {
+        RowsFamily other = (RowsFamily)dice_below(&d->dice, FAMILY_PLACE);
         if (i == own && d->family != FAMILY_MIXED)
             draw_step(d, d->family);
         else if (dice_chance(&d->dice, d->family == FAMILY_MIXED ? 60 : 12))
@@ -228,7 +247,10 @@ static void draw_graph(Draw *d)
         vec_push(d->arena, &d->older, d->at);
     }
     vec_push(d->arena, &d->g->outputs, d->at);
-    if (dice_chance(&d->dice, 10))
+    for (uint32_t i = 0; i < d->results.len; i++)
+        if (d->results.at[i] != d->at)
+            vec_push(d->arena, &d->g->outputs, d->results.at[i]);
+    if (!d->results.len && !d->ended && dice_chance(&d->dice, 10))
         add_second_result(d);
 }
 

@@ -29,9 +29,11 @@ typedef struct Draw {
     VEC(Sizes) sizes; /* by value */
     VEC(RowsKnob) knobs;
     Sizes inputs[DRAW_INPUTS];
-    VEC(ValueId) older; /* values that may be used again */
-    ValueId at;         /* the newest value */
+    VEC(ValueId) older;   /* values that may be used again */
+    VEC(ValueId) results; /* further ones */
+    ValueId at;           /* the newest value */
     bool failed;
+    bool ended; /* no further step: a place, or one value */
 } Draw;
 
 static inline Sizes draw_sizes(const Draw *d, ValueId id) { return d->sizes.at[id]; }
@@ -40,7 +42,27 @@ ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, co
                   uint32_t n_attr, Sizes sizes);
 ValueId draw_input(Draw *d, Sizes sizes, DType dtype);
 ValueId draw_number(Draw *d, double number);
-Size draw_knob(Draw *d, int64_t n); /* a new size of the file */
+ValueId draw_whole(Draw *d, int64_t number); /* as Python's integers are */
+ValueId draw_tensor(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
+                    uint32_t n_attr); /* a node of its first operand's sizes */
+Size draw_knob(Draw *d, int64_t n);   /* a new size of the file */
+
+/* Pieces of steps (draw_step.c). */
+ValueId draw_unary(Draw *d, int kind, ValueId x, double a, double b);
+ValueId draw_binary(Draw *d, int kind, ValueId a, ValueId b);
+ValueId draw_positive(Draw *d, ValueId x); /* |x| + 0.5 */
+/* Over the axes whose bit is set; with all of them and without `keep` one value. */
+ValueId draw_reduce(Draw *d, int kind, ValueId x, uint32_t dims, bool keep);
+double draw_scale(Draw *d); /* a positive number as files have them */
+
+/* Steps of draw_more.c. */
+const char *draw_name(Draw *d); /* of an input: no other has it */
+void draw_large(Draw *d, Sizes *sizes);
+void draw_scan(Draw *d);
+void draw_channel(Draw *d);
+void draw_update(Draw *d);
+void draw_place(Draw *d);
+void draw_scalar(Draw *d);
 /* One more step on the newest value: elementwise, or one of a family. */
 void draw_elementwise(Draw *d);
 void draw_step(Draw *d, RowsFamily family);

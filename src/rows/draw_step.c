@@ -34,18 +34,35 @@ static int draw_kind(Draw *d, const Drawn *table, int n)
     return (int)dice_weighted(&d->dice, weights, (uint32_t)n);
 }
 
-static double draw_scale(Draw *d)
+double draw_scale(Draw *d)
 {
     static const double numbers[] = {0.1, 0.25, 0.5, 0.75, 1.5, 2.0, 3.0, 0.01, 1.25, 0.3};
-    return numbers[dice_below(&d->dice, 10)];
+    static const double tens[] = {10, 100, 1000, 10000};
+    if (dice_chance(&d->dice, 45))
+        return numbers[dice_below(&d->dice, 10)];
+    double over = tens[dice_below(&d->dice, 4)];
+    return (double)(1 + dice_below(&d->dice, 3 * (int64_t)over)) / over;
+}
+
+/* A whole one as an integer or as a float. */
+static ValueId draw_constant(Draw *d)
+{
+    if (dice_chance(&d->dice, 25))
+        return draw_whole(d, 1 + dice_below(&d->dice, 6));
+    return draw_number(d, draw_scale(d));
 }
 
 /* ---- elementwise ---- */
 
+ValueId draw_unary(Draw *d, int kind, ValueId x, double a, double b)
+{
+    Attr attr[] = {{.key = AT_A, .f = a}, {.key = AT_B, .f = b}};
+    return draw_tensor(d, OP_UNARY, kind, &x, 1, attr, b != 0 ? 2 : a != 0);
+}
+
 static ValueId unary(Draw *d, int kind, ValueId x, double a)
 {
-    Attr attr = {.key = AT_A, .f = a};
-    return draw_node(d, OP_UNARY, kind, &x, 1, &attr, a != 0, draw_sizes(d, x));
+    return draw_unary(d, kind, x, a, 0);
 }
 
 /* The sizes of a result: from the right, the one that is not 1. */
@@ -60,7 +77,7 @@ static Sizes joined_sizes(const Draw *d, ValueId a, ValueId b)
     return out;
 }
 
-static ValueId binary(Draw *d, int kind, ValueId a, ValueId b)
+ValueId draw_binary(Draw *d, int kind, ValueId a, ValueId b)
 {
     ValueId in[] = {a, b};
     return draw_node(d, OP_BINARY, kind, in, 2, NULL, 0, joined_sizes(d, a, b));
@@ -78,13 +95,15 @@ static ValueId guarded(Draw *d, ValueId x, Guard guard)
     case GUARD_NONE: return x;
     case GUARD_ABS: return unary(d, UNARY_abs, x, 0);
     case GUARD_POSITIVE:
-        return binary(d, BINARY_add, unary(d, UNARY_abs, x, 0), draw_number(d, 0.5));
+        return draw_binary(d, BINARY_add, unary(d, UNARY_abs, x, 0), draw_number(d, 0.5));
     case GUARD_UNIT:
-        return binary(d, BINARY_mul, unary(d, UNARY_tanh, x, 0), draw_number(d, 0.875));
+        return draw_binary(d, BINARY_mul, unary(d, UNARY_tanh, x, 0), draw_number(d, 0.875));
     case GUARD_SMALL: return clamp(d, x, -6, 6);
     }
     return x;
 }
+
+ValueId draw_positive(Draw *d, ValueId x) { return guarded(d, x, GUARD_POSITIVE); }
 
 static void step_unary(Draw *d)
 {
@@ -92,8 +111,17 @@ static void step_unary(Draw *d)
     static const double slopes[] = {0.01, 0.05, 0.1, 0.2, 0.5, 1.5};
     bool slope = kind == UNARY_leaky_relu || kind == UNARY_elu || kind == UNARY_celu ||
                  kind == UNARY_hardshrink || kind == UNARY_softshrink;
-    double a = slope ? slopes[dice_below(&d->dice, 6)] : 0;
-    d->at = unary(d, kind, guarded(d, d->at, unaries[kind].guard), a);
+    bool bent = kind == UNARY_softplus || kind == UNARY_threshold;
+    double a = slope  ? dice_chance(&d->dice, 60) ? slopes[dice_below(&d->dice, 6)] : draw_scale(d)
+                : bent ? (double)(1 + dice_below(&d->dice, 4)) / 2
+                      : 0;
+    double b = !bent ? 0 : kind == UNARY_softplus ? 20 : draw_scale(d);
+    if (kind == UNARY_gelu && dice_chance(&d->dice, 40)) {
+        Attr tanh = {.key = AT_APPROX, .text = STR("tanh")};
+        d->at = draw_tensor(d, OP_UNARY, kind, &d->at, 1, &tanh, 1);
+        return;
+    }
+    d->at = draw_unary(d, kind, guarded(d, d->at, unaries[kind].guard), a, b);
 }
 
 /* A value of as many elements that is there already, and not the newest; else the newest. */
@@ -126,7 +154,23 @@ static void combine(Draw *d, ValueId other)
     int kind = draw_kind(d, binaries, BINARY_COUNT);
     bool swap = dice_chance(&d->dice, 25) && kind != BINARY_div;
     other = guarded(d, other, binaries[kind].guard);
-    d->at = swap ? binary(d, kind, other, d->at) : binary(d, kind, d->at, other);
+    d->at = swap ? draw_binary(d, kind, other, d->at) : draw_binary(d, kind, d->at, other);
+}
+
+/* lerp, addcmul, addcdiv. */
+static void step_three(Draw *d, ValueId other)
+{
+    static const Op ops[] = {OP_LERP, OP_ADDCMUL, OP_ADDCDIV};
+    Op op = ops[dice_below(&d->dice, 3)];
+    Attr value = {.key = AT_VALUE, .f = dice_chance(&d->dice, 40) ? 1 : draw_scale(d)};
+    ValueId in[] = {d->at, other, other};
+    if (op == OP_LERP)
+        in[2] = draw_number(d, draw_scale(d));
+    else if (dice_chance(&d->dice, 50))
+        in[2] = draw_input(d, draw_sizes(d, d->at), d->dtype);
+    if (op == OP_ADDCDIV)
+        in[2] = guarded(d, in[2], GUARD_POSITIVE);
+    d->at = draw_tensor(d, op, 0, in, 3, &value, op != OP_LERP);
 }
 
 static void step_binary(Draw *d)
@@ -134,33 +178,79 @@ static void step_binary(Draw *d)
     ValueId other = another(d);
     if (other == d->at || dice_chance(&d->dice, 60))
         other = draw_input(d, draw_sizes(d, d->at), d->dtype);
-    combine(d, other);
+    if (dice_chance(&d->dice, 12))
+        step_three(d, other);
+    else
+        combine(d, other);
+}
+
+static void step_power(Draw *d)
+{
+    static const double powers[] = {2, 2, 3, 0.5, 1.5, -1, -0.5};
+    double power = powers[dice_below(&d->dice, 7)];
+    bool whole = power == 2 || power == 3;
+    ValueId x = guarded(d, d->at, whole ? GUARD_SMALL : GUARD_POSITIVE);
+    if (whole && dice_chance(&d->dice, 60))
+        x = d->at;
+    bool integer = whole && dice_chance(&d->dice, 70);
+    d->at = draw_binary(d, BINARY_pow, x,
+                        integer ? draw_whole(d, (int64_t)power) : draw_number(d, power));
 }
 
 static void step_number(Draw *d)
 {
-    int kind = draw_kind(d, binaries, BINARY_COUNT);
-    if (kind == BINARY_maximum || kind == BINARY_minimum)
-        kind = BINARY_mul;
-    d->at = binary(d, kind, d->at, draw_number(d, draw_scale(d)));
+    static const int kinds[] = {BINARY_add, BINARY_sub, BINARY_mul, BINARY_mul, BINARY_div};
+    int kind = kinds[dice_below(&d->dice, 5)];
+    if (dice_chance(&d->dice, 14)) {
+        step_power(d);
+        return;
+    }
+    ValueId x = d->at, number = draw_constant(d);
+    /* The reader has a reciprocal for a number over 16 bits, as PyTorch. */
+    bool whole = kind == BINARY_div && d->dtype != DT_F32;
+    if (whole || !dice_chance(&d->dice, 25))
+        d->at = draw_binary(d, kind, x, number);
+    else
+        d->at = draw_binary(d, kind, number,
+                            kind == BINARY_div ? guarded(d, x, GUARD_POSITIVE) : x);
+}
+
+/* Between two numbers, or on one side. */
+static void step_clamp(Draw *d, ValueId x)
+{
+    int64_t form = dice_below(&d->dice, 4);
+    double low = -draw_scale(d);
+    if (form < 2) {
+        d->at = clamp(d, x, low, low + 2 * draw_scale(d) + 0.5);
+        return;
+    }
+    ValueId in[] = {x, VALUE_NONE, VALUE_NONE};
+    in[form - 1] = dice_chance(&d->dice, 50) ? draw_whole(d, dice_below(&d->dice, 2))
+                                             : draw_number(d, form == 2 ? low : -low);
+    d->at = draw_tensor(d, OP_CLAMP, 0, in, 3, NULL, 0);
 }
 
 static void step_masked(Draw *d)
 {
     static const int orders[] = {BINARY_gt, BINARY_lt, BINARY_ge, BINARY_le};
     ValueId x = d->at, other = another(d);
-    if (dice_chance(&d->dice, 30)) {
-        double low = -draw_scale(d);
-        d->at = clamp(d, x, low, low + 2 * draw_scale(d) + 0.5);
+    if (dice_chance(&d->dice, 35)) {
+        step_clamp(d, x);
+        return;
+    }
+    if (dice_chance(&d->dice, 10) && draw_sizes(d, x).rank > 1) {
+        Attr attr[] = {{.key = AT_DIAGONAL, .i = dice_below(&d->dice, 4) - 1},
+                       {.key = AT_UPPER, .i = 1}};
+        d->at = draw_tensor(d, OP_TRI, 0, &x, 1, attr, 1 + dice_chance(&d->dice, 50));
         return;
     }
     if (other == d->at)
         other = draw_input(d, draw_sizes(d, d->at), d->dtype);
-    ValueId against = dice_chance(&d->dice, 50) ? draw_number(d, draw_scale(d)) : other;
-    ValueId mask = binary(d, orders[dice_below(&d->dice, 4)], x, against);
+    ValueId against = dice_chance(&d->dice, 50) ? draw_constant(d) : other;
+    ValueId mask = draw_binary(d, orders[dice_below(&d->dice, 4)], x, against);
     ValueId in[] = {mask, x, other};
     if (dice_chance(&d->dice, 40))
-        in[2] = binary(d, BINARY_mul, x, draw_number(d, draw_scale(d)));
+        in[2] = draw_binary(d, BINARY_mul, x, draw_number(d, draw_scale(d)));
     d->at = draw_node(d, OP_WHERE, 0, in, 3, NULL, 0, draw_sizes(d, x));
 }
 
@@ -199,7 +289,7 @@ static void step_broadcast(Draw *d)
 
 /* ---- reductions ---- */
 
-static ValueId reduce(Draw *d, int kind, ValueId x, uint32_t dims, bool keep)
+ValueId draw_reduce(Draw *d, int kind, ValueId x, uint32_t dims, bool keep)
 {
     Sizes sizes = draw_sizes(d, x), out = {0};
     int64_t *list = arena_array(d->arena, int64_t, GRAPH_MAX_RANK);
@@ -212,10 +302,14 @@ static ValueId reduce(Draw *d, int kind, ValueId x, uint32_t dims, bool keep)
         else if (keep)
             out.dim[out.rank++] = (Size){1, "1", 0};
     }
-    Attr attr[3] = {{.key = AT_DIMS}};
+    Attr attr[4] = {{.key = AT_DIMS}};
     uint32_t n_attr = 1;
     attr[0].ints.at = list;
     attr[0].ints.len = n;
+    if (n == (uint32_t)sizes.rank && !keep) /* all: no list */
+        n_attr = 0;
+    if (kind == REDUCE_norm)
+        attr[n_attr++] = (Attr){.key = AT_P, .f = 1 + (double)dice_below(&d->dice, 2)};
     if (keep)
         attr[n_attr++] = (Attr){.key = AT_KEEPDIM, .i = 1};
     if (kind == REDUCE_var || kind == REDUCE_std)
@@ -239,33 +333,56 @@ static void step_reduce(Draw *d, RowsFamily family)
         dims = last;
     bool keep = dice_chance(&d->dice, 65);
     ValueId x = d->at;
-    d->at = reduce(d, draw_kind(d, reductions, REDUCE_COUNT), x, dims, keep);
+    int kind = draw_kind(d, reductions, REDUCE_COUNT);
+    if (kind == REDUCE_prod && (dims & (dims - 1))) /* PyTorch has it for one axis */
+        kind = REDUCE_sum;
+    d->at = draw_reduce(d, kind, x, dims, keep);
     if (keep && dice_chance(&d->dice, 75)) {
         static const int kinds[] = {BINARY_sub, BINARY_add, BINARY_mul, BINARY_div};
-        int kind = kinds[dice_below(&d->dice, 4)];
-        ValueId by = kind == BINARY_div ? guarded(d, d->at, GUARD_POSITIVE) : d->at;
-        d->at = binary(d, kind, x, by);
+        int how = kinds[dice_below(&d->dice, 4)];
+        ValueId by = how == BINARY_div ? guarded(d, d->at, GUARD_POSITIVE) : d->at;
+        d->at = draw_binary(d, how, x, by);
     }
+}
+
+/* The last `n` axes as a tensor's sizes. */
+static Sizes last_sizes(const Sizes *sizes, int n)
+{
+    Sizes out = {.rank = n};
+    memcpy(out.dim, sizes->dim + sizes->rank - n, (size_t)n * sizeof *out.dim);
+    return out;
+}
+
+static double draw_epsilon(Draw *d)
+{
+    static const double numbers[] = {1e-5, 1e-5, 1e-6, 1e-8, 1e-3};
+    return numbers[dice_below(&d->dice, 5)];
 }
 
 static void step_normalise(Draw *d)
 {
     Sizes sizes = draw_sizes(d, d->at);
-    int last = sizes.rank - 1;
     int64_t form = dice_below(&d->dice, 4);
-    int64_t *shape = arena_array(d->arena, int64_t, 1);
-    *shape = sizes.dim[last].n;
-    Attr norm[2] = {{.key = AT_SHAPE}, {.key = AT_EPS, .f = 1e-5}};
+    int n = sizes.rank > 2 && dice_chance(&d->dice, 25) ? 2 : 1;
+    int dim = dice_chance(&d->dice, 75) ? sizes.rank - 1 : (int)dice_below(&d->dice, sizes.rank);
+    int64_t *shape = arena_array(d->arena, int64_t, 2);
+    for (int i = 0; i < n; i++)
+        shape[i] = sizes.dim[sizes.rank - n + i].n;
+    Attr norm[2] = {{.key = AT_SHAPE}, {.key = AT_EPS, .f = draw_epsilon(d)}};
     norm[0].ints.at = shape;
-    norm[0].ints.len = 1;
+    norm[0].ints.len = (uint32_t)n;
     ValueId in[] = {d->at, VALUE_NONE, VALUE_NONE};
-    Attr soft[] = {{.key = AT_DIM, .i = last}, {.key = AT_LOG, .i = 1}};
+    Attr soft[] = {{.key = AT_DIM, .i = dim}, {.key = AT_LOG, .i = 1}};
+    if (form >= 2 && dice_chance(&d->dice, 50))
+        in[1] = draw_input(d, last_sizes(&sizes, n), d->dtype);
+    if (form == 2 && in[1] != VALUE_NONE && dice_chance(&d->dice, 70))
+        in[2] = draw_input(d, last_sizes(&sizes, n), d->dtype);
     if (form < 2)
-        d->at = draw_node(d, OP_SOFTMAX, 0, in, 1, soft, form ? 2 : 1, sizes);
+        d->at = draw_tensor(d, OP_SOFTMAX, 0, in, 1, soft, form ? 2 : 1);
     else if (form == 2)
-        d->at = draw_node(d, OP_LAYER_NORM, 0, in, 3, norm, 2, sizes);
+        d->at = draw_tensor(d, OP_LAYER_NORM, 0, in, 3, norm, 2);
     else
-        d->at = draw_node(d, OP_RMS_NORM, 0, in, 2, norm, 2, sizes);
+        d->at = draw_tensor(d, OP_RMS_NORM, 0, in, 2, norm, 2);
 }
 
 /* ---- views ---- */
@@ -330,12 +447,38 @@ static int axis_of_at_least(Draw *d, int64_t least)
     return dim;
 }
 
+/* Both halves of an axis, one of them behind a function: gates. */
+static void step_halves(Draw *d, int dim)
+{
+    static const int gates[] = {UNARY_sigmoid, UNARY_silu, UNARY_gelu, UNARY_tanh, UNARY_relu};
+    Sizes sizes = draw_sizes(d, d->at);
+    Size *s = &sizes.dim[dim];
+    ValueId half[2];
+    int64_t n = s->n;
+    *s = (Size){n / 2, str_format(d->arena, "(%s) // 2", s->text), 0};
+    for (int i = 0; i < 2; i++) {
+        Attr attr[] = {{.key = AT_DIM, .i = dim},
+                       {.key = AT_START, .i = i * n / 2},
+                       {.key = AT_END, .i = (i + 1) * n / 2},
+                       {.key = AT_STEP, .i = 1}};
+        half[i] = draw_node(d, OP_SLICE, 0, &d->at, 1, attr, 4, sizes);
+    }
+    int first = dice_chance(&d->dice, 50);
+    half[first] = unary(d, gates[dice_below(&d->dice, 5)], half[first], 0);
+    d->at = draw_binary(d, BINARY_mul, half[0], half[1]);
+}
+
 static void step_slice(Draw *d)
 {
     int dim = axis_of_at_least(d, 6);
     if (d->failed)
         return;
-    int64_t n = draw_sizes(d, d->at).dim[dim].n, form = dice_below(&d->dice, 4);
+    Size of = draw_sizes(d, d->at).dim[dim];
+    int64_t n = of.n, form = dice_below(&d->dice, 4);
+    if (of.factor % 2 == 0 && of.factor && dice_chance(&d->dice, 60)) {
+        step_halves(d, dim);
+        return;
+    }
     int64_t cut = 1 + dice_below(&d->dice, n / 3 < 16 ? n / 3 : 16);
     if (form == 0)
         d->at = slice(d, d->at, dim, cut, n, 1);
@@ -346,7 +489,7 @@ static void step_slice(Draw *d)
     else { /* neighbours */
         ValueId behind = slice(d, d->at, dim, cut, n, 1);
         ValueId before = slice(d, d->at, dim, 0, n - cut, 1);
-        d->at = binary(d, dice_chance(&d->dice, 60) ? BINARY_sub : BINARY_mul, behind, before);
+        d->at = draw_binary(d, dice_chance(&d->dice, 60) ? BINARY_sub : BINARY_mul, behind, before);
     }
 }
 
@@ -462,7 +605,7 @@ static void step_window(Draw *d)
     Attr attr[] = {
         {.key = AT_DIM, .i = dim}, {.key = AT_STEP, .i = step}, {.key = AT_SIZE, .i = size}};
     ValueId windows = draw_node(d, OP_UNFOLD, 0, &d->at, 1, attr, 3, sizes);
-    d->at = reduce(d, kinds[dice_below(&d->dice, 4)], windows, 1u << (sizes.rank - 1), false);
+    d->at = draw_reduce(d, kinds[dice_below(&d->dice, 4)], windows, 1u << (sizes.rank - 1), false);
 }
 
 void draw_step(Draw *d, RowsFamily family)
@@ -484,6 +627,11 @@ void draw_step(Draw *d, RowsFamily family)
     case FAMILY_JOIN: step_join(d); break;
     case FAMILY_PAD: step_pad(d); break;
     case FAMILY_WINDOW: step_window(d); break;
+    case FAMILY_SCAN: draw_scan(d); break;
+    case FAMILY_CHANNEL: draw_channel(d); break;
+    case FAMILY_UPDATE: draw_update(d); break;
+    case FAMILY_PLACE: draw_place(d); break;
+    case FAMILY_SCALAR: draw_scalar(d); break;
     default: draw_elementwise(d); break;
     }
 }

@@ -117,12 +117,15 @@ static bool is_confirmed(Work *w) { return dice_chance(&w->dice, w->maker->text_
 
 /* ---- prompts and answers ---- */
 
+/* Brief questions have what a task of a user has: nothing says which sizes a program fixes. */
+static RowsShow graph_shown(const Work *w) { return w->maker->brief ? SHOW_BARE : SHOW_GRAPH; }
+
 static Str task_prompt(Work *w, const char *ask)
 {
     Buf out = {0};
     buf_printf(&out, "%s\n\n", ask);
     bool file = dice_chance(&w->dice, 50);
-    rows_put_task(&w->task, file && !w->maker->brief, &out);
+    rows_put_task(&w->task, file && !w->maker->brief ? SHOW_FILE : graph_shown(w), &out);
     return take(w, &out);
 }
 
@@ -200,7 +203,7 @@ static void make_optimise(Work *w)
     Buf prompt = {0}, answer = {0};
     row.schedule ^= schedule_hash(slow) * 3;
     buf_puts(&prompt, "Make this kernel faster.\n\n");
-    rows_put_task(&w->task, false, &prompt);
+    rows_put_task(&w->task, graph_shown(w), &prompt);
     buf_char(&prompt, '\n');
     rows_put_schedule(slow, &prompt);
     prompt_rows_program(slow->craft, &prompt);
@@ -247,6 +250,10 @@ static Str message_of(Work *w, const RowsBreak *broken, const Verdict *verdict, 
 static Str repair_answer(Work *w, const RowsBreak *broken, const RowsProgram *p)
 {
     Buf out = {0};
+    if (w->maker->brief) {
+        prompt_rows_program(p->craft, &out);
+        return take(w, &out);
+    }
     buf_puts(&out, broken->cause);
     if (!broken->all)
         buf_printf(&out, " Line %u of the repaired program reads `%.*s`.", broken->line,
@@ -273,7 +280,7 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
     row.code = verdict.status == VERDICT_WRONG ? "wrong values" : first_code(&diag);
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
-    rows_put_task(&w->task, false, &task);
+    rows_put_task(&w->task, graph_shown(w), &task);
     prompt_rows_repair(buf_view(&task), broken.craft, message_of(w, &broken, &verdict, &diag),
                        &prompt);
     buf_free(&task);

@@ -60,6 +60,8 @@ static const char *operand(Writer *w, const Node *node, uint32_t i)
     if (i >= node->n_in || node->in[i] == VALUE_NONE)
         return NULL;
     const Value *v = graph_value(w->g, node->in[i]);
+    if (v->kind == VALUE_CONST && !v->shape.rank && v->dtype == DT_I64)
+        return str_format(w->arena, "%lld", (long long)dtype_load(v->dtype, v->data, 0));
     if (v->kind == VALUE_CONST)
         return v->shape.rank ? NULL : put_number(w->arena, dtype_load(v->dtype, v->data, 0));
     return w->name[node->in[i]];
@@ -83,9 +85,10 @@ static const char *filled(Writer *w, const char *form, const Node *node)
             continue;
         }
         c++;
-        const char *text = *c == 'a' ? put_number(w->arena, node_float(node, AT_A, 0))
-                           : call    ? operand(w, node, (uint32_t)(*c - '0'))
-                                     : bracketed(w, node, (uint32_t)(*c - '0'));
+        const char *text = *c == 'a'   ? put_number(w->arena, node_float(node, AT_A, 0))
+                           : *c == 'b' ? put_number(w->arena, node_float(node, AT_B, 0))
+                           : call      ? operand(w, node, (uint32_t)(*c - '0'))
+                                       : bracketed(w, node, (uint32_t)(*c - '0'));
         w->failed = w->failed || !text;
         buf_puts(&out, text ? text : "");
     }
@@ -140,10 +143,21 @@ static const char *reduced_text(Writer *w, const Node *node)
     if (!method)
         return NULL;
     bool spread = node->kind == REDUCE_var || node->kind == REDUCE_std;
-    return str_format(w->arena, "%s.%s(dim=%s%s%s)", bracketed(w, node, 0), method,
-                      dims_text(w, node_attr(node, AT_DIMS), rank),
-                      node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "",
-                      spread ? ", unbiased=False" : "");
+    const char *of = bracketed(w, node, 0);
+    if (node->kind == REDUCE_norm)
+        method = str_format(w->arena, "norm(p=%s", put_number(w->arena, node_float(node, AT_P, 2)));
+    if (!node_attr(node, AT_DIMS)) /* all */
+        return node->kind == REDUCE_norm  ? str_format(w->arena, "%s.%s)", of, method)
+               : node->kind == REDUCE_max ? str_format(w->arena, "torch.max(%s)", of)
+               : node->kind == REDUCE_min ? str_format(w->arena, "torch.min(%s)", of)
+                                          : str_format(w->arena, "%s.%s()", of, method);
+    if (node->kind == REDUCE_norm)
+        return str_format(w->arena, "%s.%s, dim=%s%s)", of, method,
+                          dims_text(w, node_attr(node, AT_DIMS), rank),
+                          node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "");
+    return str_format(
+        w->arena, "%s.%s(dim=%s%s%s)", of, method, dims_text(w, node_attr(node, AT_DIMS), rank),
+        node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "", spread ? ", unbiased=False" : "");
 }
 
 static const char *slice_text(Writer *w, const Node *node)
@@ -152,6 +166,9 @@ static const char *slice_text(Writer *w, const Node *node)
     int64_t dim = node_int(node, AT_DIM, 0), n = shape.dim[dim];
     int64_t start = node_int(node, AT_START, 0), end = node_int(node, AT_END, n);
     int64_t step = node_int(node, AT_STEP, 1);
+    if (step == 1 && n % 2 == 0 && end - start == n / 2 && (start == 0 || end == n))
+        return str_format(w->arena, "torch.chunk(%s, 2, dim=%lld)[%d]", operand(w, node, 0),
+                          (long long)dim, start != 0);
     Buf out = {0};
     buf_printf(&out, "%s[", bracketed(w, node, 0));
     for (int64_t i = 0; i < dim; i++)
@@ -242,19 +259,86 @@ static const char *view_text(Writer *w, const Node *node)
     }
 }
 
+/* ", weight, bias", of those that are there. */
+static const char *affine_text(Writer *w, const Node *node, uint32_t first)
+{
+    const char *weight = operand(w, node, first), *bias = operand(w, node, first + 1);
+    return !weight ? ""
+           : !bias ? str_format(w->arena, ", weight=%s", weight)
+                   : str_format(w->arena, ", weight=%s, bias=%s", weight, bias);
+}
+
+static const char *norm_text(Writer *w, const Node *node)
+{
+    const char *x = operand(w, node, 0), *of = bracketed(w, node, 0);
+    const char *eps = put_number(w->arena, node_float(node, AT_EPS, 1e-5));
+    const Attr *shape = node_attr(node, AT_SHAPE);
+    const char *affine = affine_text(w, node, node->op == OP_BATCH_NORM ? 3 : 1);
+    switch (node->op) {
+    case OP_LAYER_NORM:
+    case OP_RMS_NORM:
+        return str_format(w->arena, "F.%s_norm(%s, %s.shape[-%u:]%s, eps=%s)",
+                          node->op == OP_LAYER_NORM ? "layer" : "rms", x, of, shape->ints.len,
+                          affine, eps);
+    case OP_BATCH_NORM:
+        return str_format(w->arena, "F.batch_norm(%s, None, None%s, training=True, eps=%s)", x,
+                          affine, eps);
+    case OP_INSTANCE_NORM:
+        return str_format(w->arena, "F.instance_norm(%s%s, eps=%s)", x, affine, eps);
+    default:
+        return str_format(w->arena, "F.group_norm(%s, %lld%s, eps=%s)", x,
+                          (long long)node_int(node, AT_GROUPS, 1), affine, eps);
+    }
+}
+
+static const char *loss_text(Writer *w, const Node *node)
+{
+    static const char *const calls[LOSS_COUNT] = {[LOSS_mse] = "mse_loss",
+                                                  [LOSS_l1] = "l1_loss",
+                                                  [LOSS_smooth_l1] = "smooth_l1_loss",
+                                                  [LOSS_huber] = "huber_loss",
+                                                  [LOSS_soft_margin] = "soft_margin_loss"};
+    const char *a = put_number(w->arena, node_float(node, AT_A, 1));
+    const char *bend = node->kind == LOSS_smooth_l1 ? str_format(w->arena, ", beta=%s", a)
+                       : node->kind == LOSS_huber   ? str_format(w->arena, ", delta=%s", a)
+                                                    : "";
+    const Attr *reduction = node_attr(node, AT_REDUCTION);
+    return !calls[node->kind] ? NULL
+                              : str_format(w->arena, "F.%s(%s, %s, reduction=\"%.*s\"%s)",
+                                           calls[node->kind], operand(w, node, 0),
+                                           operand(w, node, 1), STR_ARG(reduction->text), bend);
+}
+
+static const char *three_text(Writer *w, const Node *node)
+{
+    const char *x = operand(w, node, 0), *y = operand(w, node, 1), *z = operand(w, node, 2);
+    if (node->op == OP_LERP)
+        return str_format(w->arena, "torch.lerp(%s, %s, %s)", x, y, z);
+    return str_format(w->arena, "torch.addc%s(%s, %s, %s, value=%s)",
+                      node->op == OP_ADDCMUL ? "mul" : "div", x, y, z,
+                      put_number(w->arena, node_float(node, AT_VALUE, 1)));
+}
+
+static const char *clamp_text(Writer *w, const Node *node)
+{
+    const char *low = operand(w, node, 1), *high = operand(w, node, 2);
+    return str_format(w->arena, "torch.clamp(%s%s%s%s%s)", operand(w, node, 0), low ? ", min=" : "",
+                      low ? low : "", high ? ", max=" : "", high ? high : "");
+}
+
 static const char *node_text_of(Writer *w, const Node *node)
 {
     const char *x = operand(w, node, 0);
     switch (node->op) {
     case OP_UNARY: {
         const char *form = unary_form(w, node);
+        if (node->kind == UNARY_gelu && node_attr(node, AT_APPROX))
+            return str_format(w->arena, "F.gelu(%s, approximate=\"tanh\")", x);
         return form ? filled(w, form, node) : NULL;
     }
     case OP_BINARY:
         return binary_text[node->kind] ? filled(w, binary_text[node->kind], node) : NULL;
-    case OP_CLAMP:
-        return str_format(w->arena, "torch.clamp(%s, min=%s, max=%s)", x, operand(w, node, 1),
-                          operand(w, node, 2));
+    case OP_CLAMP: return clamp_text(w, node);
     case OP_WHERE:
         return str_format(w->arena, "torch.where(%s, %s, %s)", x, operand(w, node, 1),
                           operand(w, node, 2));
@@ -268,10 +352,22 @@ static const char *node_text_of(Writer *w, const Node *node)
                           (long long)dim_text(w, node_int(node, AT_DIM, 0),
                                               graph_value(w->g, node->out)->shape.rank));
     case OP_LAYER_NORM:
-        return str_format(w->arena, "F.layer_norm(%s, %s.shape[-1:])", x, bracketed(w, node, 0));
     case OP_RMS_NORM:
-        return str_format(w->arena, "F.rms_norm(%s, %s.shape[-1:], eps=1e-05)", x,
-                          bracketed(w, node, 0));
+    case OP_BATCH_NORM:
+    case OP_INSTANCE_NORM:
+    case OP_GROUP_NORM: return norm_text(w, node);
+    case OP_LERP:
+    case OP_ADDCMUL:
+    case OP_ADDCDIV: return three_text(w, node);
+    case OP_LOSS: return loss_text(w, node);
+    case OP_SCAN:
+        return str_format(w->arena, "torch.cum%s(%s, dim=%lld)",
+                          node->kind == SCAN_sum ? "sum" : "prod", x,
+                          (long long)node_int(node, AT_DIM, 0));
+    case OP_TRI:
+        return str_format(w->arena, "torch.tri%s(%s, diagonal=%lld)",
+                          node_bool(node, AT_UPPER) ? "u" : "l", x,
+                          (long long)node_int(node, AT_DIAGONAL, 0));
     default: return view_text(w, node);
     }
 }
@@ -298,6 +394,14 @@ static bool may_inline(const Writer *w, const Node *node, const char *text)
     return true;
 }
 
+static bool is_input(const Writer *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->g->inputs.len; i++)
+        if (!strcmp(graph_value(w->g, w->g->inputs.at[i])->name, name))
+            return true;
+    return false;
+}
+
 static void put_node(Writer *w, const Node *node)
 {
     static const char *const letters = "abcdefghijklmnopqr";
@@ -312,9 +416,11 @@ static void put_node(Writer *w, const Node *node)
         w->name[node->out] = text;
         return;
     }
-    uint32_t k = w->next++;
-    w->name[node->out] = k < 18 ? str_format(w->arena, "%c", letters[k])
-                                : str_format(w->arena, "t%u", k);
+    do {
+        uint32_t k = w->next++;
+        w->name[node->out] = k < 18 ? str_format(w->arena, "%c", letters[k])
+                                    : str_format(w->arena, "t%u", k);
+    } while (is_input(w, w->name[node->out]));
     buf_printf(&w->body, "        %s = %s\n", w->name[node->out], text);
 }
 

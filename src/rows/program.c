@@ -10,6 +10,8 @@
 #include "sim/cycle.h"
 #include <string.h>
 
+enum { ROUND_TILE = 2048 };
+
 static uint32_t count_lines(Str text)
 {
     uint32_t n = 0;
@@ -70,20 +72,65 @@ static bool has_tail(const IrProgram *p)
     return false;
 }
 
-bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const PlanPoint *point,
-                  RowsProgram *program)
+/* Without the lines of reasons at its beginning. */
+static Str without_reasons(Str craft)
 {
-    Diag quiet = diag_make(arena, "model.py", task->model);
-    const Graph *graph = graph_share(arena, task->read->graph);
+    while (str_starts(craft, "#")) {
+        ptrdiff_t end = str_find(craft, STR("\n"));
+        if (end < 0)
+            break;
+        craft = str_slice(craft, (size_t)end + 1, craft.len);
+    }
+    return craft;
+}
+
+static bool is_one_value(const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        if (graph_value(graph, graph->outputs.at[i])->shape.rank)
+            return false;
+    return true;
+}
+
+/* One value of all elements, which nests do not have: the planner's other strategies, with tiles of a power
+ * of two, if one kernel does it. There is no schedule then. */
+static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip,
+                           RowsProgram *program, Diag *diag)
+{
+    Plan plan = {0};
+    if (!plan_make(arena, graph, chip, ROUND_TILE, &plan, diag) || plan.stages.len ||
+        !plan_boundary(arena, graph, &plan, diag))
+        return false;
+    program->plan = plan;
+    program->craft = without_reasons(plan.craft);
+    return true;
+}
+
+static bool plan_program(Arena *arena, const Graph *graph, const NpuChip *chip,
+                         const PlanPoint *point, RowsProgram *program, Diag *diag)
+{
     PlanBuilt built;
-    *program = (RowsProgram){.point = *point, .us = -1};
-    if (!plan_nest_at(arena, graph, chip, point, "op", &built, &quiet) ||
-        !plan_boundary(arena, graph, &built.plan, &quiet))
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    if (!plan_nest_at(arena, graph, chip, point, "op", &built, &quiet))
+        return point->rounded && is_one_value(graph) &&
+               plan_otherwise(arena, graph, chip, program, diag);
+    if (!plan_boundary(arena, graph, &built.plan, diag))
         return false;
     program->nest = built.nest;
     program->schedule = built.schedule;
     program->plan = built.plan;
     program->craft = built.plan.craft;
+    return true;
+}
+
+bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const PlanPoint *point,
+                  RowsProgram *program)
+{
+    Diag quiet = diag_make(arena, "model.py", task->model);
+    const Graph *graph = graph_share(arena, task->read->graph);
+    *program = (RowsProgram){.point = *point, .us = -1};
+    if (!plan_program(arena, graph, chip, point, program, &quiet))
+        return false;
     program->lines = count_lines(program->craft);
     CraftFile *file = craft_read(arena, "kernel.craft", program->craft, &quiet);
     const IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;

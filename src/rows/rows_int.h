@@ -127,7 +127,7 @@ bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *
 /* The program of a task at a point of the schedule space. */
 typedef struct RowsProgram {
     PlanPoint point;
-    const Nest *nest;
+    const Nest *nest; /* NULL: the program has no schedule */
     Schedule schedule;
     Plan plan; /* with the task's own boundary */
     Str craft;
@@ -149,8 +149,10 @@ bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program);
 
 /* ---- answers (answer.c) ---- */
 
-/* The task as a prompt shows it: the graph with shapes and dtypes, or the model file. */
-void rows_put_task(const RowsTask *task, bool file, Buf *out);
+/* The task as a prompt shows it: the graph with shapes and dtypes, with or without the sizes that are
+ * fixed, or the model file. */
+typedef enum RowsShow { SHOW_GRAPH, SHOW_BARE, SHOW_FILE } RowsShow;
+void rows_put_task(const RowsTask *task, RowsShow show, Buf *out);
 /* Why the schedule is as it is, from facts alone; the schedule. */
 void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dice, Buf *out);
 void rows_put_schedule(const RowsProgram *program, Buf *out);

@@ -27,9 +27,9 @@ T_TEST(a_task_is_the_same_every_time)
     Arena arena = {0};
     RowsTask a, b, other;
     bool differs;
-    REQUIRE(rows_draw(&arena, 5, 11, &a, &differs));
-    REQUIRE(rows_draw(&arena, 5, 11, &b, &differs));
-    REQUIRE(rows_draw(&arena, 5, 12, &other, &differs));
+    REQUIRE(rows_draw(&arena, 5, 13, &a, &differs));
+    REQUIRE(rows_draw(&arena, 5, 13, &b, &differs));
+    REQUIRE(rows_draw(&arena, 5, 14, &other, &differs));
     CHECK(str_equal(a.model, b.model));
     CHECK(!str_equal(a.model, other.model));
     arena_drop(&arena);

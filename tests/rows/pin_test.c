@@ -32,7 +32,7 @@ T_TEST(a_size_that_the_program_fixes_is_asserted)
             CHECK_MSG(!other, "%s", set.name);
     }
     Buf text = {0};
-    rows_put_task(&task, false, &text);
+    rows_put_task(&task, SHOW_GRAPH, &text);
     CHECK(str_find(buf_view(&text), STR("assert ")) > 0);
     buf_free(&text);
     arena_drop(&arena);

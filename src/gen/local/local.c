@@ -2,13 +2,17 @@
 #include "gen/local/local.h"
 
 #include "base/file.h"
+#include "craft/craft.h"
 #include "gen/prompt/prompt.h"
+#include "ir/prove.h"
+#include "lower/lower.h"
 #include "nn/bpe.h"
 #include "nn/infer.h"
 #include <math.h>
 #include <time.h>
 
-enum { TOGETHER = 16, LEAST_ANSWER = 32 };
+enum { TOGETHER = 16, LEAST_ANSWER = 32, AGAIN = 8, AGAIN_SEED = 500 };
+#define AGAIN_TEMPERATURE 0.7
 
 typedef struct Local {
     LocalSpec spec;
@@ -28,51 +32,108 @@ static double clock_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One question, `count` answers. */
-static void answer(Local *l, Arena *arena, Str prompt, uint64_t seed, ChatReply *replies,
-                   uint32_t count)
+/* Whether the program of an answer checks, proves and lowers. */
+static bool passes(const Local *l, Str answer)
 {
-    TokenList ids = {0};
-    double start = clock_seconds();
-    uint32_t context = nn_infer_config(l->model)->context;
-    bpe_encode(l->bpe, arena, prompt, false, &ids);
-    for (uint32_t i = 0; i < count; i++)
-        replies[i] = (ChatReply){
-            .usage = {ids.len, -1, -1}, .model = l->name, .error = "", .tries = 1};
-    if (ids.len + LEAST_ANSWER > context) {
-        for (uint32_t i = 0; i < count; i++)
-            replies[i].error = str_format(
-                arena, "the question has %u tokens; the model's context is %u", ids.len, context);
-        return;
-    }
-    uint32_t left = context - ids.len;
-    NnSample samples[TOGETHER];
+    Arena arena = {0};
+    Str craft = prompt_rows_fenced(answer);
+    Diag diag = diag_make(&arena, "kernel.craft", craft);
+    CraftFile *file = craft_read(&arena, "kernel.craft", craft, &diag);
+    IrProgram *p = file && diag_ok(&diag) ? craft_program(&arena, file, 0, &diag) : NULL;
+    IrReport report;
+    if (p)
+        ir_prove(&arena, p, l->spec.chip, &report, &diag);
+    bool ok = p && diag_ok(&diag) && lower_program(&arena, p, l->spec.chip, LOWER_ALIGN, &diag) &&
+              diag_ok(&diag);
+    arena_drop(&arena);
+    return ok;
+}
+
+/* One question. */
+typedef struct Question {
+    TokenList ids;
+    uint64_t seed;
+    double temperature;
+} Question;
+
+static bool draw(Local *l, Arena *arena, const Question *q, uint32_t count, NnSample *samples)
+{
+    uint32_t left = nn_infer_config(l->model)->context - q->ids.len;
     for (uint32_t i = 0; i < TOGETHER; i++)
         nn_session_rewind(l->session, i, 0);
-    NnGenerate job = {.prompt = ids.at,
-                      .prompt_count = ids.len,
+    NnGenerate job = {.prompt = q->ids.at,
+                      .prompt_count = q->ids.len,
                       .samples = count,
                       .most = l->spec.most && l->spec.most < left ? l->spec.most : left,
                       .stop = &l->end,
                       .stop_count = l->has_end,
-                      .sampling = {.temperature = l->spec.temperature, .top_p = l->spec.top_p},
-                      .seed = seed};
-    bool ok = nn_generate(arena, l->session, &job, samples);
+                      .sampling = {.temperature = q->temperature, .top_p = l->spec.top_p},
+                      .seed = q->seed};
+    return nn_generate(arena, l->session, &job, samples);
+}
+
+static ChatChoice choice_of(const Local *l, Arena *arena, const NnSample *sample)
+{
+    Buf text = {0};
+    bpe_decode(l->bpe, sample->tokens, sample->count, false, &text);
+    ChatChoice choice = {.text = str_copy(arena, buf_view(&text)),
+                         .end = sample->stopped ? CHAT_STOPPED : CHAT_CUT};
+    buf_free(&text);
+    return choice;
+}
+
+/* The first of a few further answers that passes, in place of one that does not. */
+static void draw_again(Local *l, Arena *arena, const Question *first, ChatReply *reply)
+{
+    Question q = *first;
+    NnSample samples[AGAIN];
+    q.seed += AGAIN_SEED;
+    q.temperature = q.temperature > AGAIN_TEMPERATURE ? q.temperature : AGAIN_TEMPERATURE;
+    if (!draw(l, arena, &q, AGAIN, samples))
+        return;
+    for (uint32_t i = 0; i < AGAIN; i++) {
+        ChatChoice choice = choice_of(l, arena, &samples[i]);
+        reply->usage.completion += samples[i].count;
+        if (passes(l, choice.text)) {
+            reply->choices.at[0] = choice;
+            return;
+        }
+    }
+}
+
+/* `count` answers to a question. */
+static void answer(Local *l, Arena *arena, const Question *q, ChatReply *replies, uint32_t count)
+{
+    double start = clock_seconds();
+    uint32_t context = nn_infer_config(l->model)->context;
+    for (uint32_t i = 0; i < count; i++)
+        replies[i] = (ChatReply){
+            .usage = {q->ids.len, -1, -1}, .model = l->name, .error = "", .tries = 1};
+    if (q->ids.len + LEAST_ANSWER > context) {
+        for (uint32_t i = 0; i < count; i++)
+            replies[i].error = str_format(arena,
+                                          "the question has %u tokens; the model's context is %u",
+                                          q->ids.len, context);
+        return;
+    }
+    NnSample samples[TOGETHER];
+    bool ok = draw(l, arena, q, count, samples);
     for (uint32_t i = 0; i < count; i++) {
         ChatReply *reply = &replies[i];
-        Buf text = {0};
-        reply->seconds = clock_seconds() - start;
         if (!ok) {
             reply->error = "the tokenizer has tokens that the model does not have";
             continue;
         }
-        bpe_decode(l->bpe, samples[i].tokens, samples[i].count, false, &text);
-        ChatChoice choice = {.text = str_copy(arena, buf_view(&text)),
-                             .end = samples[i].stopped ? CHAT_STOPPED : CHAT_CUT};
         reply->usage.completion = samples[i].count;
-        vec_push(arena, &reply->choices, choice);
-        buf_free(&text);
+        vec_push(arena, &reply->choices, choice_of(l, arena, &samples[i]));
     }
+    for (uint32_t i = 0; ok && l->spec.chip && i < count; i++) {
+        Question other = {q->ids, q->seed + 17 * (uint64_t)i, q->temperature};
+        if (!passes(l, replies[i].choices.at[0].text))
+            draw_again(l, arena, &other, &replies[i]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        replies[i].seconds = clock_seconds() - start;
 }
 
 static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, ChatReply *replies,
@@ -89,10 +150,14 @@ static bool ask(void *self, Arena *arena, const ChatAsk *asks, uint32_t count, C
     for (uint32_t i = 0; i < count; i++)
         prompt[i] = prompt_rows_of(arena, &asks[i].messages);
     for (uint32_t i = 0, n; i < count; i += n) {
-        for (n = 1; n < TOGETHER && i + n < count && str_equal(prompt[i], prompt[i + n]);)
+        bool likely = l->spec.likely_first && asks[i].sample == 0;
+        for (n = 1;
+             !likely && n < TOGETHER && i + n < count && str_equal(prompt[i], prompt[i + n]);)
             n++;
-        uint64_t seed = l->spec.seed + 1000 * (uint64_t)asks[i].sample + asks[i].turn;
-        answer(l, arena, prompt[i], seed, replies + i, n);
+        Question q = {.seed = l->spec.seed + 1000 * (uint64_t)asks[i].sample + asks[i].turn,
+                      .temperature = likely ? 0 : l->spec.temperature};
+        bpe_encode(l->bpe, arena, prompt[i], false, &q.ids);
+        answer(l, arena, &q, replies + i, n);
     }
     return true;
 }

@@ -7,19 +7,25 @@
 #define GEN_LOCAL_LOCAL_H
 
 #include "gen/chat.h"
+#include "npu/npu.h"
 
 typedef struct LocalSpec {
     const char
         *weights; /* a checkpoint: a safetensors file, or a directory as transformers writes it */
     const char *tokenizer; /* NULL: tokenizer.json beside the weights */
     double temperature;    /* 0: always the most likely token */
-    double top_p;          /* 0 or 1: all tokens */
-    uint32_t most;         /* tokens of an answer; 0: what the context leaves */
-    uint32_t threads;      /* 0: one for each processor */
+    bool likely_first;     /* sample 0 is the most likely answer, whatever the temperature is */
+    const NpuChip
+        *chip;    /* answers whose program this chip's checker refuses are drawn again; NULL: not */
+    double top_p; /* 0 or 1: all tokens */
+    uint32_t most;    /* tokens of an answer; 0: what the context leaves */
+    uint32_t threads; /* 0: one for each processor */
     uint64_t seed;
 } LocalSpec;
 
-/* Answers to the same question are drawn together. Threads start with the first question, so that the
+/* Answers to the same question are drawn together. An answer that is drawn again is the first of a few that
+ * checks, proves and lowers, or the first answer where none does: grammar, names in scope, types, stages,
+ * bounds and room on chip are then those of the language; values are nobody's before the judge. Threads start with the first question, so that the
  * generator may be opened before a fork. False: a file is missing or damaged; diag says which. */
 bool local_open(Arena *arena, const LocalSpec *spec, Generator *generator, Diag *diag);
 

@@ -52,6 +52,7 @@ typedef struct Prompt {
 /* The graph without lines of the file and without sources. */
 void prompt_rows_graph(const Graph *graph, Buf *out);
 void prompt_rows_program(Str craft, Buf *out); /* in a fence */
+Str prompt_rows_fenced(Str answer);            /* what stands in the last fence, or all of it */
 /* `message`: what is wrong with the program; its end is left out where it is long. */
 void prompt_rows_repair(Str task, Str craft, Str message, Buf *out);
 /* The one question that a conversation comes to: the task, or the repair of the last answer. */

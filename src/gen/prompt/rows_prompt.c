@@ -1,6 +1,8 @@
 /* Questions in the form of the training rows: a line that asks, an empty line, the task. */
 #include "gen/prompt/prompt_int.h"
 
+#include "graph/operand.h"
+
 enum { MOST_MESSAGE = 900 };
 
 /* Products of sizes, which a small model cannot multiply: how far apart the elements of each axis lie, and
@@ -35,26 +37,66 @@ static void put_results(const Graph *graph, Buf *out)
     }
 }
 
-void prompt_rows_graph(const Graph *graph, Buf *out)
+/* A number that something is divided by: programs multiply with its inverse, which a small model cannot
+ * compute. */
+static void put_inverse(const Graph *graph, ValueId id, Buf *out)
 {
-    Buf all = {0};
-    uint32_t inputs = 0;
-    graph_print(graph, &all);
-    Str rest = buf_view(&all), line;
-    while (str_next(&rest, '\n', &line) && !str_starts(line, "}") && !str_starts(line, "source")) {
-        ptrdiff_t cut = str_find(line, STR(" @"));
-        if (cut < 0)
-            cut = str_find(line, STR(" source "));
-        Str kept = cut < 0 ? line : str_slice(line, 0, (size_t)cut);
-        if (!str_starts(kept, "graph ") && !str_starts(kept, "  note")) {
-            buf_str(out, str_trim(kept));
-            if (str_find(kept, STR(" = input ")) >= 0 && inputs < graph->inputs.len)
-                put_products(graph_value(graph, graph->inputs.at[inputs++])->shape, out);
-            buf_char(out, '\n');
+    const Value *v = graph_value(graph, id);
+    for (uint32_t i = 0; i < graph->nodes.len && !v->shape.rank; i++) {
+        const Node *node = &graph->nodes.at[i];
+        if (node->op == OP_BINARY && node->kind == BINARY_div && node->in[1] == id &&
+            dtype_load(v->dtype, v->data, 0) != 0) {
+            buf_puts(out, " inverse ");
+            buf_double(out, 1 / dtype_load(v->dtype, v->data, 0));
+            return;
         }
     }
+}
+
+/* A tensor that is given, as the program calls it: parameters are inputs, too. */
+static void put_given(const Value *v, const char *name, ValueId id, Buf *out)
+{
+    buf_printf(out, "%%%u = input \"%s\" %s", id, name, dtype_name(v->dtype));
+    shape_print(v->shape, out);
+    put_products(v->shape, out);
+    buf_char(out, '\n');
+}
+
+static const char *given_name(const Graph *graph, const GraphNames *names, ValueId id)
+{
+    for (uint32_t i = 0; i < graph->inputs.len; i++)
+        if (graph->inputs.at[i] == id)
+            return names->inputs[i];
+    for (uint32_t i = 0; i < graph->params.len; i++)
+        if (graph->params.at[i] == id)
+            return names->params[i];
+    return "";
+}
+
+void prompt_rows_graph(const Graph *graph, Buf *out)
+{
+    Arena scratch = {0};
+    GraphNames names = graph_names(&scratch, graph);
+    for (ValueId i = 0; i < graph->values.len;) {
+        const Value *v = graph_value(graph, i);
+        if (v->kind == VALUE_INPUT || v->kind == VALUE_PARAM) {
+            put_given(v, given_name(graph, &names, i), i, out);
+            i++;
+            continue;
+        }
+        graph_print_value(graph, i, out);
+        if (v->kind == VALUE_CONST)
+            put_inverse(graph, i, out);
+        buf_char(out, '\n');
+        i = v->kind == VALUE_NODE ? graph->nodes.at[v->node].out + graph->nodes.at[v->node].n_out
+                                  : i + 1;
+    }
+    buf_puts(out, "return");
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        buf_printf(out, "%s%%%u", i ? ", " : " ", graph->outputs.at[i]);
+    buf_char(out, '\n');
     put_results(graph, out);
-    buf_free(&all);
+    arena_drop(&scratch);
 }
 
 void prompt_rows_program(Str craft, Buf *out)
@@ -80,8 +122,7 @@ void prompt_rows_repair(Str task, Str craft, Str message, Buf *out)
     buf_str(out, first_lines(message));
 }
 
-/* What stands in the last fence of an answer, or all of it. */
-static Str fenced(Str answer)
+Str prompt_rows_fenced(Str answer)
 {
     const Str fence = STR("```");
     Str found = answer, rest = answer;
@@ -111,7 +152,8 @@ Str prompt_rows_of(Arena *arena, const ChatMessages *messages)
     ptrdiff_t blank = str_find(ask, STR("\n\n"));
     Str task = blank < 0 ? ask : str_slice(ask, (size_t)blank + 2, ask.len);
     Buf out = {0};
-    prompt_rows_repair(task, fenced(messages->at[n - 2].text), messages->at[n - 1].text, &out);
+    prompt_rows_repair(task, prompt_rows_fenced(messages->at[n - 2].text), messages->at[n - 1].text,
+                       &out);
     Str text = str_copy(arena, buf_view(&out));
     buf_free(&out);
     return text;
