@@ -482,6 +482,23 @@ T_TEST(hazard_bytes_gathered_onto_themselves_are_a_warning)
     }
 }
 
+/* Eight offsets are 32 bytes, whatever is copied behind them. */
+T_TEST(hazard_a_short_gather_reads_no_more_offsets_than_it_has)
+{
+    for (uint32_t behind = 0; behind < 2; behind++) {
+        Watched w = open_watched(SIM_AIV, 1, false);
+        float values[8] = {0};
+        uint32_t offsets[8] = {0};
+        rig_put(&w.rig, 0, values, sizeof values);
+        rig_put(&w.rig, 1024, offsets, sizeof offsets);
+        barrier(&w.rig, NPU_PIPE_ALL);
+        rig_run(&w.rig, copy_in(1024 + (behind ? 32 : 0), 0, 32, 5));
+        rig_run(&w.rig, rig_vec(NPU_GATHER, NPU_DT_F32, 2048, 0, 1024, 8));
+        CHECK_EQ_STR(rig_fault(&w.rig), behind ? "" : "S050");
+        close_watched(&w);
+    }
+}
+
 /* MTE3 stores a buffer of zeros, V fills it with `next` while that may still be going on. */
 T_TEST(hazard_same_bytes_are_a_warning)
 {
