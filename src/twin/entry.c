@@ -6,7 +6,7 @@
 #include "twin/scan.h"
 #include <string.h>
 
-enum { MOST_ENTRIES = 256, MOST_PARAMS = 64 };
+enum { MOST_ENTRIES = 256, MOST_PARAMS = 1024 };
 
 static Str text_between(Str text, size_t from, size_t to)
 {

@@ -24,7 +24,7 @@
 #define SHARE_WINDOW 128u        /* records written between two publications */
 #define SHARE_GM_BASE 0x100000000000ull /* GM addresses lie in [base, base + span) */
 #define SHARE_GM_SPAN 0x100000000000ull
-#define SHARE_MOST_ARGS 64u
+#define SHARE_MOST_ARGS 1024u
 #define SHARE_MOST_CORES 4096u
 
 /* Descriptors of the kernel program, in the order in which the tool hands them over; tensors with
