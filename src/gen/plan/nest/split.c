@@ -51,29 +51,32 @@ static NestId add_merge(Nest *nest, NestId made, uint32_t split)
     return nest->values.len - 1;
 }
 
-/* The phase in which everything that a value merges is there. */
-static uint32_t phase_of(const Nest *nest, NestId id)
+/* The phase in which everything that each value merges is there; arguments come before what they are
+ * arguments of. */
+static void find_phases(const Nest *nest, uint32_t *phases)
 {
-    const NestValue *v = &nest->values.at[id];
-    uint32_t phase = 0;
-    for (uint32_t i = 0; i < nest->stores.len && v->op == NEST_MERGE; i++)
-        if (nest->stores.at[i].tensor == v->tensor)
-            phase = nest->stores.at[i].phase + 1;
-    for (uint32_t i = 0; i < v->n_arg; i++) {
-        uint32_t of = phase_of(nest, v->arg[i]);
-        phase = of > phase ? of : phase;
+    for (NestId id = 1; id < nest->values.len; id++) {
+        const NestValue *v = &nest->values.at[id];
+        phases[id] = 0;
+        for (uint32_t i = 0; i < nest->stores.len && v->op == NEST_MERGE; i++)
+            if (nest->stores.at[i].tensor == v->tensor)
+                phases[id] = nest->stores.at[i].phase + 1;
+        for (uint32_t i = 0; i < v->n_arg; i++)
+            if (phases[v->arg[i]] > phases[id])
+                phases[id] = phases[v->arg[i]];
     }
-    return phase;
 }
 
 /* Every store in the first phase in which it can be: as many turns as there are phases, at most. */
 static void set_phases(Nest *nest)
 {
+    uint32_t *phases = arena_array(nest->arena, uint32_t, nest->values.len + 1);
     bool again = true;
     for (uint32_t turn = 0; turn < nest->stores.len && again; turn++) {
         again = false;
+        find_phases(nest, phases);
         for (uint32_t i = 0; i < nest->stores.len; i++) {
-            uint32_t phase = phase_of(nest, nest->stores.at[i].value);
+            uint32_t phase = phases[nest->stores.at[i].value];
             again = again || phase != nest->stores.at[i].phase;
             nest->stores.at[i].phase = phase;
         }
