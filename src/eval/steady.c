@@ -1,5 +1,5 @@
 /* Does a program do the same whatever its values are? In: a checked program. Out: true where no
- * value can reach an address, a bound or a condition: everything in memory is of float type, what is
+ * value can reach an address, a bound or a condition: everything in GM is of float type, what is
  * read into scalars too, and no integer or truth is made of a float. Then one run without data tells
  * what all would do. False says nothing: most that it leaves out are steady as well. */
 #include "eval/eval_int.h"
@@ -11,10 +11,6 @@ static bool holds_floats(const IrProgram *p)
     for (uint32_t i = 0; i < p->tensors.len; i++)
         if (!is_value(p->tensors.at[i].dtype))
             return false;
-    for (uint32_t k = 0; k < p->kernels.len; k++)
-        for (uint32_t i = 0; i < p->kernels.at[k].buffers.len; i++)
-            if (!is_value(p->kernels.at[k].buffers.at[i].dtype))
-                return false;
     return true;
 }
 

@@ -8,8 +8,10 @@
 #include "loop/make_int.h"
 
 enum { MOST_TRIES = 128, MOST_GROUPS = 5, FEW = 3 };
-/* Elements of all values of a case that is judged for its branch alone. */
+/* Elements of all values of a case that is judged for its branch alone, and of one at the task's own sizes but
+ * for one of them. */
 #define MOST_ELEMENTS 0x1p24
+#define MOST_KEPT 0x1p26
 
 static const int64_t ladder[] = {1,     2,     7,     33,     65,     129,    257,  513,
                                  1030,  1217,  2050,  2500,   4100,   5000,   8200, 16400,
@@ -140,26 +142,46 @@ static void note_try(Search *s, const IrTurns *turns, const TorchSet *sets, uint
     }
 }
 
-static void try_sizes(Search *s, int64_t group, int64_t value, bool few)
+static void try_sets(Search *s, Arena *scratch, const TorchSet *sets, uint32_t n_sets, double most)
 {
     const MakeSpec *spec = s->job->spec;
-    Arena scratch = {0};
-    Diag said = diag_make(&scratch, spec->path, spec->source);
-    TorchSet *sets = arena_array(&scratch, TorchSet, s->small->knobs.len + 1);
+    Diag said = diag_make(scratch, spec->path, spec->source);
     TorchOptions options = make_options(s->job, spec->seed);
     IrTurns turns = {0};
     Plan plan;
     options.sets = sets;
-    options.n_sets = sets_for(s, group, value, few, sets);
-    TorchTask *task = torch_read(&scratch, spec->path, spec->source, &options, &said);
+    options.n_sets = n_sets;
+    TorchTask *task = torch_read(scratch, spec->path, spec->source, &options, &said);
     double elements = task ? make_elements(task->graph) : 0;
-    double most = spec->engine == EVAL_TWIN ? MOST_ELEMENTS : MOST_ELEMENTS / 16;
+    most /= spec->engine == EVAL_TWIN ? 1 : 16;
     bool fits = task && elements <= most && task->in_range && !graph_any_empty(task->graph);
     s->tries += fits;
-    if (fits && make_plan(&scratch, s->job, task->graph, 0, &plan, &said) &&
-        make_shipped_takes(&scratch, &s->shipped, &plan, &turns))
-        note_try(s, &turns, sets, options.n_sets, elements);
+    if (fits && make_shipped_serves(scratch, s->job, &s->shipped, task->graph, &plan, &turns))
+        note_try(s, &turns, sets, n_sets, elements);
+}
+
+static void try_sizes(Search *s, int64_t group, int64_t value, bool few)
+{
+    Arena scratch = {0};
+    TorchSet *sets = arena_array(&scratch, TorchSet, s->small->knobs.len + 1);
+    try_sets(s, &scratch, sets, sets_for(s, group, value, few, sets), MOST_ELEMENTS);
     arena_drop(&scratch);
+}
+
+/* A program that fixes most sizes takes the task's own with a few samples of what it leaves free. */
+static void try_kept(Search *s)
+{
+    static const int64_t few[] = {FEW, 2, 1};
+    const TorchTask *own = s->job->result->task;
+    for (uint32_t k = 0; k < own->knobs.len; k++)
+        for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+            Arena scratch = {0};
+            TorchOptions options = {0};
+            int64_t value = in_range(s->job->spec, own->knobs.at[k].name, few[i]);
+            if (s->tries < MOST_TRIES && sizes_few(&scratch, own, k, value, &options))
+                try_sets(s, &scratch, options.sets, options.n_sets, MOST_KEPT);
+            arena_drop(&scratch);
+        }
 }
 
 static bool any_missing(const Search *s)
@@ -252,5 +274,7 @@ uint32_t make_branch_cases(Arena *arena, const MakeJob *job, const IrTurns *seen
         return 0;
     find_groups(&s);
     climb(&s);
+    if (any_missing(&s))
+        try_kept(&s);
     return cases_of(&s, cases);
 }

@@ -58,6 +58,10 @@ typedef struct MakeShipped {
 bool make_shipped_read(Arena *arena, const MakeJob *job, MakeShipped *shipped);
 /* Whether it takes the sizes of a plan made at other ones; `turns` (may be NULL) gets what they decide. */
 bool make_shipped_takes(Arena *arena, const MakeShipped *shipped, const Plan *at, IrTurns *turns);
+/* The same for the task read at other sizes, without planning it there: `at` gets the shipped plan with
+ * the operands of that graph. False: it is another operator, or the program refuses its sizes. */
+bool make_shipped_serves(Arena *arena, const MakeJob *job, const MakeShipped *shipped,
+                         const Graph *graph, Plan *at, IrTurns *turns);
 /* Fills in which sizes the program fixes to the task's. */
 void make_note_fixed(Arena *arena, const MakeJob *job);
 

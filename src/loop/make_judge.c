@@ -1,6 +1,5 @@
 /* Judging one case of a task. In: what is to be shipped, the case. Out: an answer. Nothing of the
  * job is changed, so that any process can do it and the answer is the same in all of them. */
-#include "graph/numbers.h"
 #include "loop/craft_edit.h"
 #include "loop/make_int.h"
 #include <string.h>
@@ -18,9 +17,23 @@ typedef struct Reading {
     const MakeCase *c;
     TorchTask *task;
     Plan plan;
+    bool serves; /* it is the shipped program's, with the operands of this size */
+    IrTurns turns;
     EvalReference ref;
     Diag said;
 } Reading;
+
+/* The shipped program wherever it takes the sizes and the task computes with the same numbers (what is
+ * drawn for a case may be more than a size), for that is what a user runs at them. */
+static bool use_shipped(Reading *r)
+{
+    MakeShipped shipped;
+    r->turns.len = 0;
+    r->serves = !r->c->tile_limit && make_shipped_read(r->arena, r->job, &shipped) &&
+                make_shipped_serves(r->arena, r->job, &shipped, r->task->graph, &r->plan,
+                                    &r->turns);
+    return r->serves;
+}
 
 static bool read_and_plan(Reading *r, uint32_t tries, TorchOptions *options)
 {
@@ -38,12 +51,13 @@ static bool read_and_plan(Reading *r, uint32_t tries, TorchOptions *options)
     }
     r->task = torch_read_scaled(r->arena, spec->path, spec->source, options, c->scale, &r->said);
     return r->task && !graph_any_empty(r->task->graph) &&
-           make_plan(r->arena, job, r->task->graph, c->tile_limit, &r->plan, &r->said);
+           (use_shipped(r) ||
+            make_plan(r->arena, job, r->task->graph, c->tile_limit, &r->plan, &r->said));
 }
 
 static bool must_wait(const Reading *r)
 {
-    return r->job->tunes && make_same(r->job->result, &r->plan);
+    return r->job->tunes && (r->serves || make_same(r->job->result, &r->plan));
 }
 
 /* Nothing is launched for empty tensors, a size of 1 can take an operator out of the planner's reach, and
@@ -66,22 +80,16 @@ static bool read_case(Reading *r)
     return false;
 }
 
-/* The shipped text wherever it takes the sizes and the task computes with the same numbers (what is
- * drawn for a case may be more than a size), for that is what a user runs at them; else the text
- * planned for these sizes, without its reasons: what is the same program is the same text, and
- * compiled once. */
-static void use_shipped(Arena *arena, const MakeJob *job, const MakeCase *c, const Graph *graph,
-                        Plan *plan, MakeAnswer *answer)
+/* Else the text planned for these sizes, without its reasons: what is the same program is the same
+ * text, and compiled once. */
+static void choose_text(Reading *r, MakeAnswer *answer)
 {
-    MakeShipped shipped;
-    answer->same = !c->tile_limit && graph_same_numbers(job->result->task->graph, graph) &&
-                   make_shipped_read(arena, job, &shipped) &&
-                   make_shipped_takes(arena, &shipped, plan, &answer->turns);
-    if (!answer->same) {
-        answer->turns.len = 0;
-        answer->same = make_same(job->result, plan);
-    }
-    plan->craft = answer->same ? job->result->plan.craft : edit_without_reasons(arena, plan->craft);
+    const MakeJob *job = r->job;
+    Plan *plan = &r->plan;
+    answer->same = r->serves || make_same(job->result, plan);
+    answer->turns = r->turns;
+    plan->craft = answer->same ? job->result->plan.craft
+                               : edit_without_reasons(r->arena, plan->craft);
 }
 
 static void judge_values(Reading *r, MakeAnswer *answer)
@@ -95,7 +103,7 @@ static void judge_values(Reading *r, MakeAnswer *answer)
                          .strict = spec->strict,
                          .trace = r->c->scale == SCALE_SMALL && spec->trace ? &trace : NULL,
                          .seconds = FULL_SECONDS};
-    use_shipped(r->arena, r->job, r->c, r->task->graph, &r->plan, answer);
+    choose_text(r, answer);
     EvalCraft craft = make_candidate(r->arena, &r->plan);
     answer->said = diag_make(r->arena, craft.file, craft.text);
     eval_craft(r->arena, &craft, &r->ref, &config, verdict, &answer->said);

@@ -3,6 +3,7 @@
 #include "loop/make_int.h"
 
 #include "craft/craft.h"
+#include "graph/numbers.h"
 
 bool make_shipped_read(Arena *arena, const MakeJob *job, MakeShipped *shipped)
 {
@@ -46,6 +47,49 @@ bool make_shipped_takes(Arena *arena, const MakeShipped *shipped, const Plan *at
     if (turns)
         ir_host_turns(arena, &run, turns);
     return true;
+}
+
+/* The shipped plan with the operands of another graph. */
+static bool bind_plan(Arena *arena, const MakeShipped *shipped, const Graph *graph, Plan *at)
+{
+    Diag said = diag_make(arena, shipped->plan->name, shipped->plan->craft);
+    EvalOperand *operands;
+    if (!eval_bind(arena, shipped->ir, graph, &operands, &said))
+        return false;
+    *at = *shipped->plan;
+    at->operands.at = arena_array(arena, PlanOperand, at->operands.len + 1);
+    for (uint32_t i = 0; i < at->operands.len; i++) {
+        PlanOperand *o = &at->operands.at[i];
+        *o = shipped->plan->operands.at[i];
+        if (o->updates != operands[i].updates ||
+            o->dtype != graph_value(graph, operands[i].value)->dtype)
+            return false;
+        o->value = operands[i].value;
+        o->result = operands[i].result;
+        o->shape = operands[i].shape;
+    }
+    return true;
+}
+
+/* Whether operands are found by name and order: then they are at other sizes, too. */
+static bool binds_as_planned(const Plan *own, const Plan *bound)
+{
+    bool same = same_operands(own, bound);
+    for (uint32_t i = 0; same && i < own->operands.len; i++)
+        same = shape_equal(own->operands.at[i].shape, bound->operands.at[i].shape) &&
+               own->operands.at[i].result == bound->operands.at[i].result;
+    return same;
+}
+
+bool make_shipped_serves(Arena *arena, const MakeJob *job, const MakeShipped *shipped,
+                         const Graph *graph, Plan *at, IrTurns *turns)
+{
+    const Graph *own = job->result->task->graph;
+    Plan self;
+    return graph->inputs.len == own->inputs.len && graph->params.len == own->params.len &&
+           graph_same_numbers(own, graph) && bind_plan(arena, shipped, own, &self) &&
+           binds_as_planned(shipped->plan, &self) && bind_plan(arena, shipped, graph, at) &&
+           make_shipped_takes(arena, shipped, at, turns);
 }
 
 /* ---- sizes that the program fixes ---- */

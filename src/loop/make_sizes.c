@@ -90,6 +90,21 @@ bool sizes_keep(Arena *arena, const TorchTask *own, uint32_t which, TorchOptions
     return true;
 }
 
+bool sizes_few(Arena *arena, const TorchTask *own, uint32_t which, int64_t few,
+               TorchOptions *options)
+{
+    TorchSet *sets = arena_array(arena, TorchSet, own->knobs.len + 1);
+    options->sets = sets;
+    options->n_sets = 0;
+    if (which >= own->knobs.len || own->knobs.at[which].deep || own->knobs.at[which].value <= few)
+        return false;
+    for (uint32_t i = 0; i < own->knobs.len; i++)
+        if (!own->knobs.at[i].deep)
+            sets[options->n_sets++] = (TorchSet){own->knobs.at[i].name,
+                                                 i == which ? few : own->knobs.at[i].value};
+    return true;
+}
+
 TorchTask *sizes_between(Arena *arena, const char *path, Str source, const TorchOptions *options,
                          const TorchTask *small, const TorchTask *large, const double *share,
                          Diag *diag)

@@ -28,6 +28,9 @@ void sizes_single(Arena *arena, const TorchTask *own, uint32_t which, TorchOptio
 /* Keeps sizes as the task has them: the which-th of the file's integers alone, then all but one of
  * them. False: past the last. */
 bool sizes_keep(Arena *arena, const TorchTask *own, uint32_t which, TorchOptions *options);
+/* All as the task has them but the which-th, which is `few`. False: past the last, or it is no more. */
+bool sizes_few(Arena *arena, const TorchTask *own, uint32_t which, int64_t few,
+               TorchOptions *options);
 /* The task with its i-th integer at small^(1 - share[i]) * large^share[i], where small and large
  * are two readings of the same file. NULL with the reason in diag. */
 TorchTask *sizes_between(Arena *arena, const char *path, Str source, const TorchOptions *options,

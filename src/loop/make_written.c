@@ -74,6 +74,17 @@ static bool is_new(const Written *w, const Graph *g)
     return true;
 }
 
+/* Some sizes as the task has them; then all but one, of which there are two (odd: three), or one. */
+static bool keep_sizes(const Written *w, bool odd, uint32_t draw, TorchOptions *options)
+{
+    const TorchTask *own = w->job.result->task;
+    if (draw < MOST_KEPT)
+        return sizes_keep(w->arena, own, draw, options);
+    draw -= MOST_KEPT;
+    return own->knobs.len && sizes_few(w->arena, own, draw % own->knobs.len,
+                                       draw < own->knobs.len ? 2 + odd : 1, options);
+}
+
 /* `draw` from TRIES on keeps some sizes of the task: the program may have these alone. */
 static bool read_size(Written *w, TorchScale scale, uint32_t draw, Size *size)
 {
@@ -85,13 +96,15 @@ static bool read_size(Written *w, TorchScale scale, uint32_t draw, Size *size)
     size->scale = scale;
     sizes_in_ranges(w->arena, &spec->ranges, w->job.result->task, scale, size->seed, 2 + draw,
                     &size->options);
-    if (draw >= TRIES && !sizes_keep(w->arena, w->job.result->task, draw - TRIES, &size->options))
+    if (draw >= TRIES && !keep_sizes(w, scale == SCALE_FUZZ, draw - TRIES, &size->options))
         return false;
     size->task = scale == SCALE_FULL ? w->job.result->task
                                      : torch_read_scaled(w->arena, spec->path, spec->source,
                                                          &size->options, scale, &said);
     /* Where a file draws numbers (a diagonal, say), others make another operator. */
+    bool own = scale == SCALE_FULL;
     return size->task && !graph_any_empty(size->task->graph) && is_new(w, size->task->graph) &&
+           (own || make_elements(size->task->graph) <= MOST_OWN) &&
            graph_same_numbers(w->job.result->task->graph, size->task->graph) &&
            eval_takes(w->arena, w->program, size->task->graph, spec->chip);
 }
@@ -142,8 +155,9 @@ static void try_attributes(Written *w)
 static void find_sizes(Written *w)
 {
     double own = make_elements(w->job.result->task->graph);
-    try_size(w, "small", SCALE_SMALL, TRIES + MOST_KEPT);
-    try_size(w, "odd", SCALE_FUZZ, TRIES + MOST_KEPT);
+    uint32_t tries = TRIES + MOST_KEPT + 2 * w->job.result->task->knobs.len;
+    try_size(w, "small", SCALE_SMALL, tries);
+    try_size(w, "odd", SCALE_FUZZ, tries);
     if (own <= (w->size_count ? CHEAP_OWN : MOST_OWN) || own <= w->spec->written_own)
         try_size(w, "own", SCALE_FULL, 1);
     try_attributes(w);
