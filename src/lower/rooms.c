@@ -7,8 +7,9 @@
  *     w1          ────                 behind w0
  *     w2             ────              at 0 again
  *
- * Sizes that are numbers are placed largest first, each as low as it can lie. Of others only equal ones are
- * known to fit into each other's place; their places follow behind the numbers. */
+ * Sizes that are numbers are placed largest first, each as low as it can lie; those that are numbers times one
+ * size of the program (samples, say) likewise, counted in that size, behind them. Of others only equal ones are
+ * known to fit into each other's place; their places come last. */
 #include "lower/lower_int.h"
 
 typedef struct Place {
@@ -19,7 +20,8 @@ typedef struct Place {
 typedef struct Rooms {
     Lower *l;
     AscPath *path;
-    int64_t top; /* end of the rooms whose sizes are numbers */
+    bool *placed; /* by room */
+    IrExprId end; /* of the rooms that are placed; 0: none is */
     VEC(Place) places;
 } Rooms;
 
@@ -88,14 +90,45 @@ static int64_t lowest_offset(const AscPath *path, const RoomSpan *spans, uint32_
     return at;
 }
 
-static void place_numbers(Rooms *r)
+/* bytes = number x size; size 0: a number alone. False: it is no such product. */
+static bool is_multiple(const IrProgram *p, IrExprId bytes, int64_t *number, IrExprId *size)
+{
+    const IrExpr *e = &p->exprs.at[bytes];
+    int64_t one = 1;
+    IrExprId left = 0, right = 0;
+    *number = 1;
+    *size = 0;
+    if (ir_is_int(p, bytes, number))
+        return true;
+    if (e->op == IR_E_VAR) {
+        *size = bytes;
+        return true;
+    }
+    bool product = e->op == IR_E_MUL && is_multiple(p, e->arg[0], number, &left) &&
+                   is_multiple(p, e->arg[1], &one, &right) && !(left && right) &&
+                   one <= INT64_MAX / (*number ? *number : 1);
+    *number *= one;
+    *size = left ? left : right;
+    return product;
+}
+
+static bool same_size(const IrProgram *p, IrExprId a, IrExprId b)
+{
+    return a == b || (a && b && ir_same(p, a, b));
+}
+
+/* All rooms of a number of bytes times `size`, which is 0 for numbers alone. */
+static void place_multiples(Rooms *r, IrExprId size)
 {
     AscPath *path = r->path;
     RoomSpan *spans = arena_array(r->l->arena, RoomSpan, path->rooms.len + 1);
+    int64_t top = 0;
     for (uint32_t i = 0; i < path->rooms.len; i++) {
-        int64_t bytes = 0;
-        bool number = ir_is_int(r->l->ir, path->rooms.at[i].bytes, &bytes);
-        spans[i] = (RoomSpan){-1, number ? bytes : -1};
+        IrExprId of = 0;
+        int64_t number = 0;
+        bool mine = !r->placed[i] && is_multiple(r->l->ir, path->rooms.at[i].bytes, &number, &of) &&
+                    same_size(r->l->ir, of, size);
+        spans[i] = (RoomSpan){-1, mine ? number : -1};
     }
     for (;;) {
         uint32_t next = UINT32_MAX;
@@ -104,12 +137,18 @@ static void place_numbers(Rooms *r)
                 (next == UINT32_MAX || spans[i].bytes > spans[next].bytes))
                 next = i;
         if (next == UINT32_MAX)
-            return;
-        int64_t at = lowest_offset(path, spans, next), end = at + spans[next].bytes;
+            break;
+        int64_t at = lowest_offset(path, spans, next), stop = at + spans[next].bytes;
+        IrExprId offset = !at ? 0 : size ? lx_mul(r->l, lx_int(r->l, at), size) : lx_int(r->l, at);
         spans[next].at = at;
-        path->rooms.at[next].offset = at ? lx_int(r->l, at) : 0;
-        r->top = end > r->top ? end : r->top;
+        path->rooms.at[next].offset = offset && r->end ? lx_add(r->l, r->end, offset)
+                                      : offset         ? offset
+                                                       : r->end;
+        r->placed[next] = true;
+        top = stop > top ? stop : top;
     }
+    IrExprId all = !top ? 0 : size ? lx_mul(r->l, lx_int(r->l, top), size) : lx_int(r->l, top);
+    r->end = all && r->end ? lx_add(r->l, r->end, all) : all ? all : r->end;
 }
 
 /* ---- the others ---- */
@@ -141,18 +180,22 @@ void lower_rooms(Lower *l, AscPath *path)
 {
     Rooms r = {.l = l, .path = path};
     find_rooms(l, path);
-    place_numbers(&r);
+    r.placed = arena_array(l->arena, bool, path->rooms.len + 1);
+    place_multiples(&r, 0);
     for (uint32_t i = 0; i < path->rooms.len; i++) {
-        int64_t bytes = 0;
-        if (!ir_is_int(l->ir, path->rooms.at[i].bytes, &bytes))
-            place_other(&r, i);
+        IrExprId size = 0;
+        int64_t number = 0;
+        if (!r.placed[i] && is_multiple(l->ir, path->rooms.at[i].bytes, &number, &size))
+            place_multiples(&r, size);
     }
-    IrExprId end = r.top ? lx_int(l, r.top) : 0;
+    for (uint32_t i = 0; i < path->rooms.len; i++)
+        if (!r.placed[i])
+            place_other(&r, i);
     for (uint32_t i = 0; i < r.places.len; i++) {
         const Place *place = &r.places.at[i];
         for (uint32_t k = 0; k < place->rooms.len; k++)
-            path->rooms.at[place->rooms.at[k]].offset = end;
-        end = lx_add(l, end, place->bytes);
+            path->rooms.at[place->rooms.at[k]].offset = r.end;
+        r.end = lx_add(l, r.end, place->bytes);
     }
-    path->room_bytes = end;
+    path->room_bytes = r.end;
 }

@@ -70,14 +70,17 @@ static bool settle_operand(Join *j, const ChainStage *stage, StageText *t, const
     ValueId value = stage->outer[o->value];
     Str declared = stage_axes(j->arena, t, o), axis;
     bool changed = false;
-    if (t->numbers || !sizes_axes(j->sizes, value, o->shape, axes)) {
+    if (!declared.len || !sizes_axes(j->sizes, value, o->shape, axes)) {
         sizes_fix(j->sizes, value);
         return false;
     }
     for (int i = 0; str_next(&declared, ',', &axis) && i < o->shape.rank; i++) {
         StageDim *dim = stage_dim(t, str_trim(axis));
-        if (!dim)
+        if (!dim) { /* a number, or an expression */
+            changed |= axes[i].n > 0;
+            sizes_fix_product(j->sizes, &axes[i]);
             continue;
+        }
         dim->is = sizes_now(j->sizes, &dim->is);
         if (dim->known && !sizes_same(&dim->is, &axes[i])) {
             sizes_unite(j->sizes, &dim->is, &axes[i]);
@@ -118,6 +121,46 @@ static bool varies(const StageText *t)
     return false;
 }
 
+/* Whether a condition of the host function depends on a size that varies; scalars may. */
+static bool cond_varies(StageText *t, Str cond)
+{
+    static const char *const known[] = {"and", "or", "not", "min", "max", "ceildiv", "align_up"};
+    for (size_t i = 0; i < cond.len;) {
+        size_t end = i;
+        while (end < cond.len && text_in_name(cond.at[end]))
+            end++;
+        Str name = str_slice(cond, i, end > i ? end : i + 1);
+        bool word = end > i && (cond.at[i] < '0' || cond.at[i] > '9'), fixed = !word;
+        fixed = fixed || str_is(name, "chip") || (i && cond.at[i - 1] == '.');
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            fixed = fixed || str_is(name, known[k]);
+        const StageDim *dim = fixed ? NULL : stage_dim(t, name);
+        if (!fixed && (!dim || dim->is.n))
+            return true;
+        i += name.len;
+    }
+    return false;
+}
+
+/* Branches that the sizes of the task decide, whatever those that vary are. */
+static void drop_decided(StageText *t)
+{
+    uint32_t kept = 0;
+    bool seen = false, ended = false;
+    for (uint32_t i = 0; i < t->ways.len && !ended; i++) {
+        StageWay way = t->ways.at[i];
+        bool decided = way.cond.len && !cond_varies(t, way.cond);
+        seen = seen || way.taken;
+        if (decided && !seen)
+            continue; /* it is false */
+        ended = decided && way.taken;
+        if (ended)
+            way.cond = (Str){0};
+        t->ways.at[kept++] = way;
+    }
+    t->ways.len = kept;
+}
+
 /* Every stage of sizes that vary parts the host function by its own conditions. */
 static bool too_many_ways(const Join *j)
 {
@@ -156,6 +199,8 @@ static bool find_sizes(Join *j)
     settle(j);
     sizes_fix_unread(j->sizes);
     resettle(j);
+    for (uint32_t i = 0; i < j->c->stages.len; i++)
+        drop_decided(&j->texts[i]);
     for (uint32_t i = 0; i < j->c->stages.len && too_many_ways(j); i++)
         fewer_ways(&j->texts[i]);
     if (too_many_ways(j)) {

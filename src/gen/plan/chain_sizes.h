@@ -35,7 +35,8 @@ void sizes_fix(ChainSizes *s, ValueId value);
  * of them where one is no axis of an input. */
 void sizes_held(Arena *arena, const Graph *g, uint32_t *held);
 void sizes_fix_all(ChainSizes *s);
-/* Classes of which no input of the task has a dimension are fixed. */
+void sizes_fix_product(ChainSizes *s, const SizeProduct *p);
+/* Classes of which no input of forward has a dimension are fixed. */
 void sizes_fix_unread(ChainSizes *s);
 SizeProduct sizes_dim(ChainSizes *s, ValueId value, int dim);
 /* The axes of an operand, which sees the value's dimensions merged. False: it sees them otherwise. */

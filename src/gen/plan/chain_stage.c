@@ -95,8 +95,6 @@ static bool read_host(Arena *arena, StageText *t, Str text, uint32_t at)
 static void read_top(Arena *arena, StageText *t, Str line)
 {
     StageDim dim = {.name = text_assigned(line)};
-    int64_t size = 0;
-    t->numbers = t->numbers || text_fixed_size(line, &size);
     if (!text_size_range(line, &dim.most))
         return;
     for (uint32_t i = 0; i < t->p->dims.len; i++) {
@@ -134,17 +132,6 @@ Str stage_axes(Arena *arena, const StageText *t, const PlanOperand *o)
                                                : str_slice(rest, (size_t)comma + 1, (size_t)end);
 }
 
-static void find_numbers(Arena *arena, const Plan *plan, StageText *t)
-{
-    for (uint32_t i = 0; i < plan->operands.len; i++) {
-        Str axes = stage_axes(arena, t, &plan->operands.at[i]), axis;
-        int64_t number = 0;
-        t->numbers = t->numbers || !axes.len;
-        while (str_next(&axes, ',', &axis))
-            t->numbers = t->numbers || (str_to_i64(str_trim(axis), &number) && number != 1);
-    }
-}
-
 bool stage_read(Arena *arena, const NpuChip *chip, const Plan *plan, StageText *t)
 {
     Str rest = plan->craft, line;
@@ -162,6 +149,5 @@ bool stage_read(Arena *arena, const NpuChip *chip, const Plan *plan, StageText *
             ok = read_host(arena, t, rest, at + 1);
         }
     }
-    find_numbers(arena, plan, t);
     return ok;
 }

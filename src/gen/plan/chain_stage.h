@@ -29,7 +29,6 @@ typedef struct StageText {
     StageLines common; /* lines before the ways part */
     VEC(StageWay) ways;
     Str signature; /* the parameters of the host function */
-    bool numbers;  /* it is written for these sizes */
 } StageText;
 
 /* False: the text has a form that is not understood. */

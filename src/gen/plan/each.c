@@ -108,8 +108,8 @@ static void put_reasons(const EachPlan *p, Buf *out)
         buf_printf(out, "# %u loops, one for each tensor or part of one, each over all cores.\n",
                    p->e->jobs.len);
     if (p->e->fixed)
-        buf_puts(out,
-                 "# Parts of tensors are read in place, so the sizes are those of this task.\n");
+        buf_puts(out, "# Parts of tensors are read in place, so the sizes of their axes are those "
+                      "of this task.\n");
     buf_printf(out, "# Least traffic at this task's sizes: %s; tiles of ",
                plan_bytes(p->e->arena, bytes));
     if (p->row)

@@ -2,6 +2,9 @@
  * axes merged where every tensor of every job allows it, so that loops are few and long. */
 #include "gen/plan/each_int.h"
 
+/* Elements of a row of which several could be one copy. */
+enum { SHORT = 2048 };
+
 static int active_axes(const EachJob *job, int *axis)
 {
     int n = 0;
@@ -114,6 +117,41 @@ static void start_job(EachPlan *p, uint32_t number)
             each_tensor(p, job->uses.at[i].value, false)->jobs++;
 }
 
+/* Whether an axis of the group is read as a whole dimension, from its first element on. */
+static bool reads_whole(const EachJob *job, const EachAxes *axes, const EachUse *use, int group)
+{
+    for (int d = 0; d < use->rank; d++) {
+        int axis = use->dim[d].axis;
+        if (axis >= 0 && axes->group_of[axis] == group &&
+            (use->dim[d].offset || use->shape.dim[d] != job->shape.dim[axis]))
+            return false;
+    }
+    return true;
+}
+
+/* Parts are read in place, but none of the outermost axis: it may have any size. */
+static bool is_free(const EachPlan *p, uint32_t number, int group)
+{
+    const EachJob *job = &p->e->jobs.at[number];
+    const EachAxes *axes = &p->axes[number];
+    if (!p->e->fixed)
+        return true;
+    /* Short rows are counted: many go in one copy (each_rows.c). */
+    if (p->e->jobs.len > 1 || group || axes->groups < 2 ||
+        (axes->groups == 2 && axes->size[1] <= SHORT))
+        return false;
+    for (uint32_t i = 0; i < job->uses.len; i++)
+        if (is_leaf(p->e->g, job->uses.at[i].value) &&
+            !reads_whole(job, axes, &job->uses.at[i], group))
+            return false;
+    for (uint32_t i = 0; i < job->outputs.len; i++) {
+        EachUse use = each_region(p, job, i);
+        if (!reads_whole(job, axes, &use, group))
+            return false;
+    }
+    return true;
+}
+
 /* Names of axes: a size of its own where some input has it, else the number. */
 static const char *axis_name(EachPlan *p, uint32_t number, int group)
 {
@@ -128,7 +166,7 @@ static const char *axis_name(EachPlan *p, uint32_t number, int group)
         for (int d = 0; d < use->rank && axes->n_active; d++)
             read = read || use->dim[d].axis == axes->active[axes->first[group]];
     }
-    if (p->e->fixed || !read)
+    if (!is_free(p, number, group) || !read)
         return str_format(p->e->arena, "d%lld", (long long)axes->size[group]);
     return str_format(p->e->arena, "n%u_%d", number, group);
 }
