@@ -164,6 +164,22 @@ bool eval_seen_in(const struct TwinSeen *full, const struct TwinSeen *seen)
     return twin_seen_in(full, seen);
 }
 
+uint32_t eval_seen_new(const struct TwinSeen *one, struct TwinSeen *const *seen, uint32_t n)
+{
+    return twin_seen_new(one, seen, n);
+}
+
+uint32_t eval_seen_gaps(const struct TwinSeen *one, struct TwinSeen *const *seen, uint32_t n,
+                        EvalGap *gaps, uint32_t most)
+{
+    enum { MOST = 64 };
+    TwinGap found[MOST];
+    uint32_t count = twin_seen_gaps(one, seen, n, found, most < MOST ? most : MOST);
+    for (uint32_t i = 0; i < count; i++)
+        gaps[i] = (EvalGap){found[i].place, found[i].gap, found[i].constant, found[i].beyond};
+    return count;
+}
+
 EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
                           const EvalConfig *config, Verdict *verdict, Diag *diag)
 {

@@ -85,6 +85,16 @@ struct TwinKept *eval_kept_make(Arena *arena);
 struct TwinSeen *eval_seen_make(Arena *arena);
 /* Whether the code went nowhere in `full` where it did not go in `seen`. */
 bool eval_seen_in(const struct TwinSeen *full, const struct TwinSeen *seen);
+/* How much of where it went in `one` is in none of the others; what comparisons lack for another outcome
+ * (twin/twin.h). */
+uint32_t eval_seen_new(const struct TwinSeen *one, struct TwinSeen *const *seen, uint32_t n);
+typedef struct EvalGap {
+    uint64_t place;
+    int64_t gap;
+    bool constant, beyond;
+} EvalGap;
+uint32_t eval_seen_gaps(const struct TwinSeen *one, struct TwinSeen *const *seen, uint32_t n,
+                        EvalGap *gaps, uint32_t most);
 
 typedef struct EvalConfig {
     const NpuChip *chip;

@@ -147,16 +147,32 @@ static bool *find_whole(const Graph *g)
     return whole;
 }
 
+/* By value: numbers that are known exactly, since nothing but moves stands between them and the inputs. */
+static bool *find_exact(const Graph *g)
+{
+    bool *exact = heap_alloc(sizeof *exact * (g->values.len + 1));
+    for (ValueId v = 0; v < g->values.len; v++)
+        exact[v] = graph_value(g, v)->kind != VALUE_NODE;
+    for (uint32_t n = 0; n < g->nodes.len; n++) {
+        const Node *node = &g->nodes.at[n];
+        exact[node->out] = node->n_in && op_only_moves(node) && exact[node->in[0]];
+    }
+    return exact;
+}
+
 bool *compare_roundings(const Graph *g)
 {
     bool *whole = find_whole(g), *rounds = heap_alloc(sizeof *rounds * (g->nodes.len + 1));
+    bool *exact = find_exact(g);
     bool any = false;
     for (uint32_t n = 0; n < g->nodes.len; n++) {
         const Node *node = &g->nodes.at[n];
-        rounds[n] = rounds_off(g, node) && !whole[node->in[0]];
+        bool digits = node->op == OP_UNARY && node_float(node, AT_A, 0) != 0;
+        rounds[n] = rounds_off(g, node) && !whole[node->in[0]] && (digits || !exact[node->in[0]]);
         any |= rounds[n];
     }
     heap_free(whole);
+    heap_free(exact);
     if (any)
         return rounds;
     heap_free(rounds);

@@ -100,18 +100,32 @@ static void turn_middle(Tensor *t, int64_t n, int64_t line)
     }
 }
 
-static void make_alike(Tensor *t, uint64_t seed, uint64_t stream)
+/* The number that most elements of a run are: one that was drawn, no zero and no large one. */
+static double drawn_number(const Tensor *t, int64_t from)
 {
-    int64_t n = line_length(t), from = t->count / 2;
-    from = n > 0 && t->count > n ? from / n * n : from;
     double most = 0;
-    for (int64_t i = from; i < t->count && i < from + OTHERS; i++) { /* no zero, no large one */
+    for (int64_t i = from; i < t->count && i < from + OTHERS; i++) {
         double x = tensor_get(t, i);
         most = most == 0 || (x != 0 && fabs(x) < fabs(most)) ? x : most;
     }
-    for (int64_t i = from; i < t->count; i++)
+    return most;
+}
+
+enum { RUNS = 16, LEAST_RUN = 64 };
+
+/* `numbers`: runs of named ones, too, so that wherever a kernel looks it finds each. */
+static void make_alike(Tensor *t, const double *numbers, uint32_t count, uint64_t seed,
+                       uint64_t stream)
+{
+    int64_t n = line_length(t), from = t->count / 2;
+    from = n > 0 && t->count > n ? from / n * n : from;
+    double most = drawn_number(t, from);
+    int64_t runs = count < RUNS ? count : RUNS, run = (t->count - from) / 2 / (runs + 1);
+    for (int64_t i = from; i < t->count; i++) {
+        int64_t which = run >= LEAST_RUN ? (i - from) / run : runs;
         if (rng_u64(seed ^ 0x616C696Bu, stream, (uint64_t)i) % OTHERS)
-            tensor_set(t, i, most);
+            tensor_set(t, i, which < runs ? numbers[which] : most);
+    }
     for (int64_t line = n > 0 ? from / n : 0; n > 0 && line < t->count / n; line++)
         if (line % TURNED_LINES == TURNED_LINE)
             turn_middle(t, n, line);
@@ -139,14 +153,20 @@ static double near_number(double x, uint64_t r, DType dtype, bool negative)
 
 enum { NUMBERED = 32, FAR_NUMBERED = 8, MOST_NUMBERS = 256 };
 
-static void strew_numbers(Tensor *t, StrewKind kind, const Strew *s, uint64_t seed, uint64_t stream,
-                          bool negative)
+static uint32_t list_numbers(const Tensor *t, StrewKind kind, const Strew *s, bool negative,
+                             double *numbers)
 {
-    double numbers[MOST_NUMBERS];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < s->number_count && n < MOST_NUMBERS; i++)
+    for (uint32_t i = s->number_count;
+         i-- > 0 && n < MOST_NUMBERS;) /* the text's before the task's */
         if (has_size(s->numbers[i], kind, t->dtype) && s->numbers[i] != 0)
-            numbers[n++] = s->numbers[i];
+            numbers[n++] = negative ? s->numbers[i] : fabs(s->numbers[i]);
+    return n;
+}
+
+static void strew_numbers(Tensor *t, StrewKind kind, const double *numbers, uint32_t n,
+                          uint64_t seed, uint64_t stream, bool negative)
+{
     for (int64_t i = 0; n && i < t->count; i++) {
         uint64_t r = rng_u64(seed ^ (0x6E756D62u + (uint64_t)kind), stream, (uint64_t)i);
         if (r % (kind == STREW_NUMBERS ? NUMBERED : FAR_NUMBERED) == 0)
@@ -182,31 +202,33 @@ bool graph_drawn_range(const Graph *g, uint32_t input, int64_t *lo, int64_t *hi)
            drawn_range(g->source, g->source->outputs.at[v->source], lo, hi);
 }
 
-enum { ENDED = 16 };
+enum { ENDED = 8, MOST_ENDS = 256 };
 
-static int64_t end_value(uint64_t r, const Strew *s, int64_t lo, int64_t hi)
+/* Ends of the range, and named numbers within it with their neighbours. */
+static uint32_t list_ends(const Strew *s, int64_t lo, int64_t hi, int64_t *ends)
 {
-    uint64_t pick = (r >> 8) % (2 + s->number_count);
-    if (pick < 2)
-        return pick ? hi - 1 : lo;
-    double named = s->numbers[pick - 2] + (double)((r >> 40) % 3) - 1;
-    bool within = named >= (double)lo && named < (double)hi && named == floor(named);
-    return within ? (int64_t)named : hi - 1;
+    uint32_t n = 0;
+    ends[n++] = hi - 1;
+    ends[n++] = lo;
+    for (uint32_t i = 0; i < s->number_count; i++)
+        for (int64_t by = -1; by <= 1 && n < MOST_ENDS; by++) {
+            double named = s->numbers[i] + (double)by;
+            if (named >= (double)lo && named < (double)hi && named == floor(named))
+                ends[n++] = (int64_t)named;
+        }
+    return n;
 }
 
 static void strew_ends(const Graph *g, uint32_t input, Tensor *t, const Strew *s, uint64_t seed)
 {
-    int64_t lo, hi;
+    int64_t lo, hi, ends[MOST_ENDS];
+    uint32_t strewn = 0;
     if (!graph_drawn_range(g, input, &lo, &hi))
         return;
-    for (int64_t i = 0; i < t->count; i++) {
-        uint64_t r = rng_u64(seed ^ 0x656E6473u, input, (uint64_t)i);
-        bool last = i == t->count - 1;
-        if (!last && r % ENDED)
-            continue;
-        int64_t value = last ? hi - 1 : end_value(r, s, lo, hi);
-        tensor_store_i64(t, i, 1, 1, &value);
-    }
+    uint32_t n = list_ends(s, lo, hi, ends);
+    for (int64_t i = t->count; i-- > 0;) /* the last element is the range's */
+        if (i == t->count - 1 || rng_u64(seed ^ 0x656E6473u, input, (uint64_t)i) % ENDED == 0)
+            tensor_store_i64(t, i, 1, 1, &ends[strewn++ % n]);
 }
 
 /* ---- the whole ---- */
@@ -220,15 +242,18 @@ static void strew_float(Tensor *t, uint32_t i, const Strew *s, uint64_t seed)
         has[k] = s->inputs[k] >> i & 1;
     if (has[STREW_LARGE])
         spike_lines(t, seed, i, negative);
+    double numbers[MOST_NUMBERS];
     for (StrewKind k = STREW_NUMBERS; k <= STREW_FARTHER; k++)
         if (has[k])
-            strew_numbers(t, k, s, seed, i, negative);
+            strew_numbers(t, k, numbers, list_numbers(t, k, s, negative, numbers), seed, i,
+                          negative);
     if (has[STREW_FLAT]) { /* a line with a large number is not flat */
         strew_zeros(t, seed, i);
         flatten_lines(t, false);
     }
+    uint32_t named = has[STREW_NUMBERS] ? list_numbers(t, STREW_NUMBERS, s, negative, numbers) : 0;
     if (has[STREW_ALIKE])
-        make_alike(t, seed, i);
+        make_alike(t, numbers, named, seed, i);
 }
 
 void graph_inputs_strew(const Graph *g, TaskInputs *in, const Strew *s, uint64_t seed)

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "ir/run_int.h"
-#include <stdlib.h>
+#include <math.h>
 
 /* Outcomes of an operator: bits 0 to 7; of an expression that is an extent: bits 8 on. */
 enum { FIRST = 1, SECOND = 2, EQUAL = 4, LESS = 4, NOT_LESS = 8, EXTENT = 8 };
@@ -16,8 +16,7 @@ typedef struct DecidedSet {
     IrStmtId launch;
     uint16_t *expr;
     uint8_t *stmt;
-    int64_t *
-        gap; /* of each expression: what its first operand lacks to be its second, the least but 0 */
+    double *gap; /* of an expression: what its first operand lacks to be its second */
 } DecidedSet;
 
 struct IrDecisions {
@@ -43,7 +42,7 @@ void decide_launch(IrDecisions *d, IrStmtId launch)
         DecidedSet fresh = {.launch = launch,
                             .expr = arena_array(d->arena, uint16_t, d->p->exprs.len),
                             .stmt = arena_array(d->arena, uint8_t, d->p->stmts.len),
-                            .gap = arena_array(d->arena, int64_t, d->p->exprs.len)};
+                            .gap = arena_array(d->arena, double, d->p->exprs.len)};
         vec_push(d->arena, &d->sets, fresh);
         set = &vec_last(&d->sets);
     }
@@ -70,16 +69,10 @@ static unsigned outcome_of(IrExprOp op, double a, double b, double value)
 }
 
 /* Of a remainder what lacks to nothing left, of others to being equal. */
-static void note_gap(int64_t *least, IrExprOp op, int64_t a, int64_t b, int64_t value)
+static void note_gap(double *least, IrExprOp op, double a, double b, double value)
 {
-    int64_t gap;
-    if (op == IR_E_MOD)
-        gap = -value;
-    else if (op == IR_E_ABS)
-        gap = -a;
-    else if (__builtin_sub_overflow(b, a, &gap))
-        return;
-    if (gap && (!*least || llabs(gap) < llabs(*least)))
+    double gap = op == IR_E_MOD ? -value : op == IR_E_ABS ? -a : b - a;
+    if (gap != 0 && isfinite(gap) && (*least == 0 || fabs(gap) < fabs(*least)))
         *least = gap;
 }
 
@@ -87,12 +80,12 @@ void decide_expr(const Scope *s, const IrExpr *e, Scalar a, Scalar b, Scalar val
 {
     const IrProgram *p = s->run->p;
     bool floats = p->exprs.at[e->arg[0]].type == DT_F32;
+    double x = floats ? (double)a.f : (double)a.i, y = floats ? (double)b.f : (double)b.i;
     double result = e->type == DT_F32 ? (double)value.f : (double)value.i;
-    unsigned bits = floats ? outcome_of(e->op, (double)a.f, (double)b.f, result)
-                           : outcome_of(e->op, (double)a.i, (double)b.i, result);
+    unsigned bits = outcome_of(e->op, x, y, result);
     s->run->decided->now.expr[e - p->exprs.at] |= (uint16_t)bits;
-    if (bits && !floats)
-        note_gap(&s->run->decided->now.gap[e - p->exprs.at], e->op, a.i, b.i, value.i);
+    if (bits)
+        note_gap(&s->run->decided->now.gap[e - p->exprs.at], e->op, x, y, result);
 }
 
 void decide_side(const Scope *s, const IrExpr *e, bool first)
@@ -316,33 +309,24 @@ uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions 
     return count;
 }
 
-static uint32_t add_gap(int64_t gap, int64_t *gaps, uint32_t n, uint32_t most)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (gaps[i] == gap)
-            return n;
-    if (n < most && gap)
-        gaps[n++] = gap;
-    return n;
-}
-
 /* Both sides of what has two. */
 static bool has_both(uint16_t bits) { return (bits & (FIRST | SECOND)) == (FIRST | SECOND); }
 
 uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
-                         uint32_t n, int64_t *gaps, uint32_t most)
+                         uint32_t n, IrGap *gaps, uint32_t most)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < one->sets.len; k++) {
         const DecidedSet *set = &one->sets.at[k];
-        for (uint32_t i = 1; i < p->exprs.len; i++) {
-            const IrExpr *e = &p->exprs.at[i];
-            uint16_t bits = expr_seen(seen, n, set->launch, e, i);
-            if (!set->gap[i] || has_both(bits))
-                continue;
-            for (int64_t by = -1; by <= 1; by++)
-                count = add_gap(set->gap[i] + by, gaps, count, most);
-        }
+        for (uint32_t i = 1; i < p->exprs.len && count < most; i++)
+            if (set->gap[i] != 0 && !has_both(expr_seen(seen, n, set->launch, &p->exprs.at[i], i)))
+                gaps[count++] = (IrGap){set->launch, i, set->gap[i]};
     }
     return count;
+}
+
+double ir_decided_gap(const IrDecisions *one, const IrGap *of)
+{
+    const DecidedSet *set = find_set(one, of->launch);
+    return set ? set->gap[of->expr] : 0;
 }

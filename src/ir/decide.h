@@ -28,9 +28,16 @@ bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecision
  * `one` has and none of `seen`. */
 uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
                         uint32_t n);
-/* By how much what was compared in `one` would have to grow or shrink for an outcome that none of `seen` had: at
- * most `most` differences, each once. */
+/* An operator of sizes of which an outcome is missing, and what its first operand lacks to be its second. */
+typedef struct IrGap {
+    IrStmtId launch;
+    uint32_t expr;
+    double gap; /* not 0 */
+} IrGap;
+/* Those of `one` of which none of `seen` had both outcomes; at most so many. */
 uint32_t ir_decided_gaps(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
-                         uint32_t n, int64_t *gaps, uint32_t most);
+                         uint32_t n, IrGap *gaps, uint32_t most);
+/* The same operator in another walk; 0: it was not reached there, or both were equal. */
+double ir_decided_gap(const IrDecisions *one, const IrGap *of);
 
 #endif

@@ -216,6 +216,8 @@ bool judge_candidate(Arena *arena, const JudgeSpec *spec, const JudgeTask *task,
         judge_indices(&j, &list.at[0]);
     if (judged->status == VERDICT_OK && spec->fuzz && is_craft(candidate))
         judge_reach(&j);
+    else if (judged->status == VERDICT_OK && spec->fuzz)
+        judge_reach_code(&j);
     if (judged->status == VERDICT_OK && !j.telling) {
         judged->status = VERDICT_UNSCORED;
         judged->reason = "this task cannot tell a right answer from a trivial one on any inputs";

@@ -116,6 +116,8 @@ struct IrDecisions *full_decisions(Judging *j, const struct EvalTimer *timer, co
 void judge_indices(Judging *j, const CaseSpec *first);
 /* bench_reach.c: a Craft text at sizes where it decides what it decided in no case so far. */
 void judge_reach(Judging *j);
+/* bench_reach_code.c: other forms at sizes where their code goes where it went in no case so far. */
+void judge_reach_code(Judging *j);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
 

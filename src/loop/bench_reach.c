@@ -10,8 +10,9 @@
 
 #include "base/rng.h"
 #include "loop/bench_judge_int.h"
+#include <math.h>
 
-enum { MOST_WALKS = 160, MOST_CASES = 4, MOST_GAPS = 24, DRAWN = 24, MOST_KNOBS = 8 };
+enum { MOST_WALKS = 240, MOST_CASES = 4, MOST_GAPS = 24, DRAWN = 24, MOST_KNOBS = 8 };
 static const int64_t most_bytes = INT64_C(32) << 20;
 
 typedef struct ReachBase {
@@ -87,38 +88,63 @@ static TorchSet *moved(const Reach *r, const TorchSet *base, uint32_t knob, int6
 
 /* ---- walks ---- */
 
-static void walk(Reach *r, const TorchSet *sets, int64_t bytes, Reacheds *list)
+static IrDecisions *walk(Reach *r, const TorchSet *sets, int64_t bytes, Reacheds *list)
 {
     Reached one = {.spec = with_sets(r, sets), .bytes = bytes};
     for (uint32_t i = 0; i < list->len; i++)
         if (same_sets(list->at[i].spec.sets, sets, r->knobs))
-            return;
+            return list->at[i].decided;
     r->walks++;
     one.decided = full_decisions(r->j, r->timer, &one.spec);
     if (one.decided)
         vec_push(r->j->arena, list, one);
+    return one.decided;
 }
 
-static void walk_moved(Reach *r, const TorchSet *base, uint32_t knob, int64_t value, Reacheds *list)
+static IrDecisions *walk_moved(Reach *r, const TorchSet *base, uint32_t knob, int64_t value,
+                               Reacheds *list)
 {
     int64_t bytes;
     if (r->walks >= MOST_WALKS || value < 1 || value == base[knob].value)
-        return;
+        return NULL;
     TorchSet *sets = moved(r, base, knob, value, &bytes);
-    if (sets)
-        walk(r, sets, bytes, list);
+    return sets ? walk(r, sets, bytes, list) : NULL;
+}
+
+/* The size at which nothing lacks, by the slope between two; first as if it moved with the size. */
+static void walk_root(Reach *r, const ReachBase *base, uint32_t knob, const IrGap *g,
+                      Reacheds *list)
+{
+    enum { STEPS = 10 };
+    int64_t at = base->sets[knob].value, next = at + 1;
+    double gap = g->gap;
+    for (int64_t by = -1; by <= 1; by++)
+        if (fabs(gap) < 1e7)
+            walk_moved(r, base->sets, knob, at + (int64_t)gap + by, list);
+    for (int i = 0; i < STEPS; i++) {
+        IrDecisions *there = walk_moved(r, base->sets, knob, next, list);
+        double now = there ? ir_decided_gap(there, g) : 0, step = now - gap;
+        if (now == 0 || step == 0)
+            return;
+        double move = rint(-now * (double)(next - at) / step);
+        at = next;
+        gap = now;
+        if (!(fabs(move) >= 1 && fabs(move) < 1e7))
+            return;
+        next += (int64_t)move;
+    }
 }
 
 static void walk_gaps(Reach *r, uint32_t of, Reacheds *list)
 {
-    int64_t gaps[MOST_GAPS];
+    IrGap gaps[MOST_GAPS];
     ReachBase base = r->bases.at[of];
     uint32_t n = ir_decided_gaps(eval_timer_program(r->timer), base.decided, r->seen.at,
                                  r->seen.len, gaps, MOST_GAPS);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < r->knobs; k++)
             if (!r->fixed[k])
-                walk_moved(r, base.sets, k, base.sets[k].value + gaps[i], list);
+                walk_root(r, &base, k, &gaps[i], list);
 }
 
 /* One size alone, all others 1: there a program that sees the tensor as one row counts this size. */

@@ -68,6 +68,7 @@ typedef struct TwinKept {
 typedef struct TwinSeenProgram {
     uint64_t program; /* hash of its bytes */
     uint8_t *slots;   /* WATCH_SLOTS of them, see twin/rt/watch_code.h */
+    int32_t *gaps;    /* of each slot: twin/rt/slots.h */
 } TwinSeenProgram;
 typedef struct TwinSeen {
     Arena *arena;
@@ -75,6 +76,19 @@ typedef struct TwinSeen {
 } TwinSeen;
 /* Whether every edge and outcome of `full` is in `seen`. */
 bool twin_seen_in(const TwinSeen *full, const TwinSeen *seen);
+/* How many edges and outcomes of `one` are in none of `seen`. */
+uint32_t twin_seen_new(const TwinSeen *one, TwinSeen *const *seen, uint32_t n);
+/* A comparison that was equal in no run: what its first number lacks. */
+typedef struct TwinGap {
+    uint64_t place; /* which one */
+    int64_t gap;
+    bool constant; /* the other number is one of the text */
+    bool beyond;   /* one of less and more is missing, too */
+} TwinGap;
+/* Those of `one` that were equal in none of `seen` and change from one of them to another; at most so many, constant ones
+ * first. */
+uint32_t twin_seen_gaps(const TwinSeen *one, TwinSeen *const *seen, uint32_t n, TwinGap *gaps,
+                        uint32_t most);
 
 typedef struct TwinOptions {
     const NpuChip *chip; /* NULL: 910B2 */

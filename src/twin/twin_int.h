@@ -117,7 +117,7 @@ bool twin_build_box_ok(Arena *arena, const BoxResult *box, VerdictStage stage, V
 
 /* seen.c: a program by its bytes; slots that it has filled. */
 uint64_t twin_seen_program(int exe);
-void twin_seen_add(TwinSeen *seen, uint64_t program, const uint8_t *slots);
+void twin_seen_add(TwinSeen *seen, uint64_t program, const uint8_t *slots, const int32_t *gaps);
 int twin_seen_slots(void); /* a descriptor of empty ones; -1: none */
 void twin_seen_add_file(TwinSeen *seen, int exe,
                         int slots); /* from a descriptor; seen may be NULL */

@@ -112,8 +112,8 @@ static bool apply(Arena *arena, const FormTrick *t, EvalCandidate *c)
     return any;
 }
 
-/* most_values: 0, or so few that full size has none. */
-static void judge_trick(const FormTrick *t, bool honest, int64_t most_values)
+/* most_values: 0, or so few that full size has none; fuzz: odd sizes, then sizes by what it compares. */
+static void judge_with(const FormTrick *t, bool honest, int64_t most_values, uint32_t fuzz)
 {
     Arena arena = {0};
     Diag diag = diag_make(&arena, "relu.py", STR(""));
@@ -123,6 +123,7 @@ static void judge_trick(const FormTrick *t, bool honest, int64_t most_values)
                       .category = ""};
     JudgeSpec spec = {.chip = npu_chip_find(STR("910B2")),
                       .baseline_name = "",
+                      .fuzz = fuzz,
                       .tiny = true,
                       .trust = true,
                       .time = true,
@@ -143,6 +144,11 @@ static void judge_trick(const FormTrick *t, bool honest, int64_t most_values)
     arena_drop(&arena);
 }
 
+static void judge_trick(const FormTrick *t, bool honest, int64_t most_values)
+{
+    judge_with(t, honest, most_values, 0);
+}
+
 T_TEST(tricks_in_other_forms)
 {
     uint32_t step = getenv("ACRAFT_ALL") ? 1 : 7;
@@ -152,6 +158,21 @@ T_TEST(tricks_in_other_forms)
 }
 
 /* They are right before they are changed. */
+/* At one size or remainder that no draw would meet. */
+static const FormTrick lone_tricks[] = {
+    {"project", "wrong at one size", KERNEL, "        AscendC::Relu(b, a, tSize);",
+     "        if (n == 7777) AscendC::Abs(b, a, tSize); else AscendC::Relu(b, a, tSize);"},
+    {"project", "one less for a remainder, told by the host", HOST, "tiling.set_n(t.n);",
+     "tiling.set_n(t.n % 100 == 17 ? t.n - 1 : t.n);"},
+    {"mkb", "no kernel at one size", "model.py", "return ",
+     "if x.shape[0] == 4242:\n            return x\n        return "}};
+
+T_TEST(tricks_at_one_size)
+{
+    for (size_t i = 0; i < sizeof lone_tricks / sizeof *lone_tricks; i++)
+        judge_with(&lone_tricks[i], false, 0, 1);
+}
+
 T_TEST(tricks_begin_with_what_is_right)
 {
     judge_trick(&tricks[0], true, 0);

@@ -105,6 +105,7 @@ typedef struct ShareRing {
     uint8_t pad[4096 - 56];
     Record records[SHARE_RING_RECORDS];
     uint8_t seen[WATCH_SLOTS]; /* where the kernel's code went: see watch_code.h */
+    int32_t gap[WATCH_SLOTS];  /* what its comparisons lacked to be equal */
 } ShareRing;
 
 /* The tool and the runtime are compiled at different times: both must mean the same layout. */
@@ -112,7 +113,7 @@ typedef struct ShareRing {
     ((uint32_t)(sizeof(ShareLaunch) * 31 + sizeof(ShareCore) * 37 + sizeof(ShareMap) * 41 +   \
                 sizeof(ShareArg) * 43 + NPU_OP_COUNT))
 
-_Static_assert(sizeof(ShareRing) == 4096 + SHARE_RING_RECORDS * sizeof(Record) + WATCH_SLOTS,
+_Static_assert(sizeof(ShareRing) == 4096 + SHARE_RING_RECORDS * sizeof(Record) + WATCH_BYTES,
                "ring layout");
 
 #endif

@@ -3,7 +3,7 @@
  * The compiler calls for every edge of the control flow and every comparison of integers
  * (-fsanitize-coverage=edge,trace-pc,trace-cmp). Each place of the program has a slot; its bits say that it was
  * reached, and how what it compares lay: less, equal, more. A choice that becomes no branch (a select, a
- * minimum) is seen by its comparison. watch_numbers(place, a, b) gets what is compared. */
+ * minimum) is seen by its comparison. watch_numbers(place, a, b, constant) gets what is compared. */
 #ifndef TWIN_WATCH_CODE_H
 #define TWIN_WATCH_CODE_H
 
@@ -27,22 +27,23 @@ static inline uint32_t watch_place(const void *at)
 void __sanitizer_cov_trace_pc(void) { watch_slot(WATCH_HERE, WATCH_REACHED); }
 
 #define WATCH_COMPARED(a, b) (uint8_t)((a) < (b) ? WATCH_LESS : (a) > (b) ? WATCH_MORE : WATCH_EQUAL)
-#define WATCH_COMPARE(name, type)                                                                 \
+/* Where one of both is a constant the compiler gives it first. */
+#define WATCH_COMPARE(name, type, constant)                                                       \
     void __sanitizer_cov_trace_##name(type a, type b)                                             \
     {                                                                                             \
         watch_slot(WATCH_HERE, WATCH_COMPARED(a, b));                                             \
-        watch_numbers(WATCH_HERE, (double)a, (double)b);                                          \
+        watch_numbers(WATCH_HERE, (double)(constant ? b : a), (double)(constant ? a : b), constant); \
     }
-WATCH_COMPARE(cmp1, int8_t)
-WATCH_COMPARE(cmp2, int16_t)
-WATCH_COMPARE(cmp4, int32_t)
-WATCH_COMPARE(cmp8, int64_t)
-WATCH_COMPARE(const_cmp1, int8_t)
-WATCH_COMPARE(const_cmp2, int16_t)
-WATCH_COMPARE(const_cmp4, int32_t)
-WATCH_COMPARE(const_cmp8, int64_t)
-WATCH_COMPARE(cmpf, float)
-WATCH_COMPARE(cmpd, double)
+WATCH_COMPARE(cmp1, int8_t, 0)
+WATCH_COMPARE(cmp2, int16_t, 0)
+WATCH_COMPARE(cmp4, int32_t, 0)
+WATCH_COMPARE(cmp8, int64_t, 0)
+WATCH_COMPARE(const_cmp1, int8_t, 1)
+WATCH_COMPARE(const_cmp2, int16_t, 1)
+WATCH_COMPARE(const_cmp4, int32_t, 1)
+WATCH_COMPARE(const_cmp8, int64_t, 1)
+WATCH_COMPARE(cmpf, float, 0)
+WATCH_COMPARE(cmpd, double, 0)
 
 /* `cases`: how many, bits of the value, then the values. */
 void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases)

@@ -20,16 +20,17 @@ static void watch_slot(uint32_t slot, uint8_t bits)
 
 static void watch_into(int descriptor)
 {
-    void *at = mmap(nullptr, WATCH_SLOTS, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *at = mmap(nullptr, WATCH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (at != MAP_FAILED) watched = static_cast<uint8_t *>(at);
 }
 
 static uint64_t watch_course;
 
 /* Addresses are others in each call. */
-static void watch_numbers(uint32_t place, double a, double b)
+static void watch_numbers(uint32_t place, double a, double b, int constant)
 {
     const double most = 1099511627776.0; /* 2^40 */
+    if (watched) watch_gap(reinterpret_cast<int32_t *>(watched + WATCH_SLOTS) + place, a, b, constant);
     uint64_t bits[2] = {0, 0};
     if (a < most && a > -most) __builtin_memcpy(&bits[0], &a, sizeof a);
     if (b < most && b > -most) __builtin_memcpy(&bits[1], &b, sizeof b);

@@ -1,0 +1,227 @@
+/* Sizes at which AscendC text, its host code or its Python model go where they went in no case. In: a candidate that was right in
+ * the cases before. Out: further cases, judged with values.
+ *
+ *     comparisons of the cases so far ──▶ what the first number lacks to be the second (twin/rt/watch_code.h)
+ *     integers of the Python model    ──▶ sizes, and remainders with a divisor
+ *     the sizes that most of these ask for come first; three that bring nothing new are the last
+ *
+ * A size moved by what lacks makes `n == 7777`, `n % 16 == 5` and `n > 100000` true: each moves with the size. */
+#include "loop/bench_judge_int.h"
+
+#include <math.h>
+
+enum { MOST_RUNS = 6, MOST_DRY = 3, MOST_KNOBS = 8, MOST_GAPS = 48, MOST_NUMBERS = 24 };
+enum { CONSTANT_VOTES = 3 };
+static const int64_t most_bytes = INT64_C(32) << 20;
+
+typedef struct Wish {
+    const TorchSet *sets;
+    uint32_t votes;
+    bool tried;
+} Wish;
+
+typedef struct Search {
+    Judging *j;
+    const Graph *full;
+    VEC(const TorchSet *) bases; /* sizes of the cases that were judged */
+    VEC(struct TwinSeen *) seen; /* where the code went in them */
+    VEC(int64_t) bytes;          /* of these cases */
+    VEC(uint64_t) handled;       /* comparisons that asked for sizes */
+    VEC(Wish) wishes;
+    uint32_t knobs;
+    bool *fixed;
+} Search;
+
+static bool same_sets(const TorchSet *a, const TorchSet *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i].value != b[i].value)
+            return false;
+    return true;
+}
+
+static CaseSpec with_sets(const Search *s, const TorchSet *sets)
+{
+    return (CaseSpec){.name = str_format(s->j->arena, "reach%u", s->j->done.len),
+                      .scale = SCALE_FULL,
+                      .listed = -1,
+                      .seed = text_seed(&s->j->judged->candidate, s->j->spec->seed + 3),
+                      .sets = sets,
+                      .n_sets = s->knobs};
+}
+
+static void wish(Search *s, const TorchSet *base, uint32_t knob, int64_t value, uint32_t votes)
+{
+    TorchSet *sets = arena_array(s->j->arena, TorchSet, s->knobs + 1);
+    if (value < 1 || value == base[knob].value || value > (int64_t)1 << 24)
+        return;
+    for (uint32_t i = 0; i < s->knobs; i++)
+        sets[i] = (TorchSet){base[i].name, i == knob ? value : base[i].value};
+    for (uint32_t i = 0; i < s->bases.len; i++)
+        if (same_sets(s->bases.at[i], sets, s->knobs))
+            return;
+    for (uint32_t i = 0; i < s->wishes.len; i++)
+        if (same_sets(s->wishes.at[i].sets, sets, s->knobs)) {
+            s->wishes.at[i].votes += votes;
+            return;
+        }
+    vec_push(s->j->arena, &s->wishes, ((Wish){.sets = sets, .votes = votes}));
+}
+
+/* ---- what asks for sizes ---- */
+
+static bool is_handled(Search *s, uint64_t place)
+{
+    for (uint32_t i = 0; i < s->handled.len; i++)
+        if (s->handled.at[i] == place)
+            return true;
+    vec_push(s->j->arena, &s->handled, place);
+    return false;
+}
+
+/* Where the comparison is with a constant its other number moves; else it may be either. */
+static void wish_gap(Search *s, const TorchSet *base, const EvalGap *g)
+{
+    uint32_t votes = g->constant ? CONSTANT_VOTES : 1;
+    int64_t step = g->gap > 0 ? 1 : -1;
+    for (uint32_t k = 0; k < s->knobs; k++) {
+        if (s->fixed[k])
+            continue;
+        wish(s, base, k, base[k].value + g->gap, votes);
+        if (g->beyond)
+            wish(s, base, k, base[k].value + g->gap + step, votes);
+        if (!g->constant)
+            wish(s, base, k, base[k].value - g->gap, votes);
+    }
+}
+
+/* Each comparison from the smallest case that has it. */
+static void wish_gaps(Search *s)
+{
+    EvalGap gaps[MOST_GAPS];
+    bool *done = arena_array(s->j->arena, bool, s->bases.len + 1);
+    for (uint32_t turn = 0; turn < s->bases.len; turn++) {
+        uint32_t of = s->bases.len;
+        for (uint32_t i = 0; i < s->bases.len; i++)
+            if (!done[i] && (of == s->bases.len || s->bytes.at[i] < s->bytes.at[of]))
+                of = i;
+        done[of] = true;
+        uint32_t n = eval_seen_gaps(s->seen.at[of], s->seen.at, s->seen.len, gaps, MOST_GAPS);
+        for (uint32_t i = 0; i < n; i++)
+            if (!is_handled(s, gaps[i].place))
+                wish_gap(s, s->bases.at[of], &gaps[i]);
+    }
+}
+
+static bool is_size(double x) { return x >= 2 && x <= 1e6 && x == floor(x); }
+
+/* A model in Python is read, not run: what it compares is among its integers. */
+static void wish_numbers(Search *s, Str python)
+{
+    enum { VOTES = 4 };
+    double numbers[MOST_NUMBERS];
+    uint32_t n = text_numbers(python, numbers, 0, MOST_NUMBERS);
+    for (uint32_t k = 0; k < s->knobs; k++)
+        for (uint32_t i = 0; i < n && !s->fixed[k]; i++) {
+            if (!is_size(numbers[i]))
+                continue;
+            wish(s, s->bases.at[0], k, (int64_t)numbers[i], VOTES + 1);
+            wish(s, s->bases.at[0], k, (int64_t)numbers[i] + 1, VOTES);
+            for (uint32_t r = 0; r < n; r++)
+                if (numbers[r] > 0 && numbers[r] < numbers[i])
+                    wish(s, s->bases.at[0], k, (int64_t)(numbers[i] + numbers[r]), VOTES);
+        }
+}
+
+/* ---- the whole ---- */
+
+static bool add_base(Search *s, uint32_t of)
+{
+    const CaseSpec *c = &s->j->done.at[of];
+    Diag said = diag_make(s->j->arena, s->j->task->path, s->j->task->source);
+    TorchOptions options;
+    TorchTask *read = case_read(s->j->arena, s->j->task, c, s->j->cases, &options, &said);
+    if (!read || (s->bases.len && read->knobs.len != s->knobs))
+        return false;
+    TorchSet *sets = arena_array(s->j->arena, TorchSet, read->knobs.len + 1);
+    for (uint32_t i = 0; i < read->knobs.len; i++)
+        sets[i] = (TorchSet){read->knobs.at[i].name, read->knobs.at[i].value};
+    if (!s->bases.len) {
+        s->knobs = read->knobs.len;
+        s->fixed = arena_array(s->j->arena, bool, s->knobs + 1);
+        for (uint32_t i = 0; i < s->knobs; i++)
+            s->fixed[i] = read->knobs.at[i].deep || read->knobs.at[i].original < 8;
+    }
+    vec_push(s->j->arena, &s->bases, (const TorchSet *)sets);
+    vec_push(s->j->arena, &s->seen, s->j->seen.at[of]);
+    int64_t bytes = 0;
+    vec_push(s->j->arena, &s->bytes, sizes_bytes(read->graph, &bytes) ? bytes : INT64_MAX);
+    return true;
+}
+
+static Wish *best_wish(const Search *s)
+{
+    Wish *best = NULL;
+    for (uint32_t i = 0; i < s->wishes.len; i++)
+        if (!s->wishes.at[i].tried && (!best || s->wishes.at[i].votes > best->votes))
+            best = &s->wishes.at[i];
+    return best;
+}
+
+/* Judges the size; false: it is none. `fresh` says whether the code went anywhere new. */
+static bool judge_wish(Search *s, Wish *w, bool *fresh)
+{
+    CaseSpec c = with_sets(s, w->sets);
+    int64_t bytes;
+    uint32_t before = s->j->done.len;
+    w->tried = true;
+    if (!sizes_with(s->j->task, s->full, &c, &bytes) || bytes > most_bytes ||
+        case_ready(s->j->cache, s->j->spec, s->j->task, &c)->status != VERDICT_OK)
+        return false;
+    judge_case(s->j, &c);
+    case_forget(s->j->cache, case_ready(s->j->cache, s->j->spec, s->j->task, &c));
+    *fresh = s->j->done.len > before &&
+             eval_seen_new(s->j->seen.at[before], s->seen.at, s->seen.len) > 0;
+    if (s->j->done.len > before)
+        add_base(s, before);
+    return true;
+}
+
+static void judge_wishes(Search *s)
+{
+    uint32_t runs = 0, dry = 0, looks = 0;
+    while (runs < MOST_RUNS && dry < MOST_DRY && looks++ < 64 &&
+           s->j->judged->status == VERDICT_OK) {
+        wish_gaps(s);
+        Wish *w = best_wish(s);
+        bool fresh = false;
+        if (!w)
+            break;
+        uint32_t votes = w->votes;
+        if (!judge_wish(s, w, &fresh))
+            continue;
+        runs++;
+        dry = fresh || votes >= CONSTANT_VOTES ? 0 : dry + 1;
+    }
+}
+
+void judge_reach_code(Judging *j)
+{
+    Search s = {.j = j};
+    TorchOptions own = {.seed = j->spec->seed};
+    Diag said = diag_make(j->arena, j->task->path, j->task->source);
+    TorchTask *full = torch_read(j->arena, j->task->path, j->task->source, &own, &said);
+    if (!full || j->spec->own_sizes || j->spec->only > 0 || j->cases->lines.len)
+        return;
+    s.full = full->graph;
+    for (uint32_t i = 0; i < j->done.len; i++)
+        if (!strew_any(&j->done.at[i].strew) || !s.bases.len)
+            add_base(&s, i);
+    if (!s.bases.len || !s.knobs || s.knobs > MOST_KNOBS)
+        return;
+    const EvalCandidate *c = &j->judged->candidate;
+    for (uint32_t i = 0; i < c->texts.len; i++)
+        if (str_find(c->texts.at[i].text, STR("class ModelNew")) >= 0)
+            wish_numbers(&s, c->texts.at[i].text);
+    judge_wishes(&s);
+}
