@@ -43,8 +43,8 @@ static bool run_cc(Arena *arena, const char *dir, const char *program, const cha
                           "-o",
                           program,
                           first,
-                          "-lm",
-                          second,
+                          second ? second : "-lm",
+                          second ? "-lm" : NULL,
                           NULL};
     ProcSpec spec = {.argv = argv, .dir = dir, .seconds = COMPILE_SECONDS};
     *said = STR("");

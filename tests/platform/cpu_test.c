@@ -138,3 +138,42 @@ T_TEST(cpu_refuses_by_name)
     CHECK_MSG(strstr(diag.items.at[0].text, "sort") != NULL, "%s", diag.items.at[0].text);
     arena_drop(&arena);
 }
+
+/* Elements picked by places that are computed: exact at sizes that do not divide each other. */
+T_TEST(cpu_resamples)
+{
+    Arena arena = {0};
+    judge(&arena,
+          "self, x):\n"
+          "        a = F.interpolate(x, (11, 30), mode='bilinear', align_corners=True)\n"
+          "        b = F.interpolate(x, scale_factor=2.5, mode='nearest')\n"
+          "        c = F.interpolate(x, (29, 7), mode='bicubic', align_corners=False)\n"
+          "        e = F.interpolate(x, (5, 6), mode='area')\n"
+          "        return a, b, c, e, F.interpolate(x, (9, 40), mode='bilinear', antialias=True)",
+          "torch.randn(2, 3, 13, 17)", DT_F32);
+    judge(&arena,
+          "self, x, t, g):\n"
+          "        a = F.affine_grid(t, x.shape, align_corners=False)\n"
+          "        b = F.grid_sample(x, g, mode='bicubic', padding_mode='border')\n"
+          "        c = F.grid_sample(x, g, padding_mode='reflection', align_corners=True)\n"
+          "        return F.grid_sample(F.interpolate(x, (20, 9), mode='bilinear'), a), b, c",
+          "torch.randn(2, 3, 10, 12), torch.rand(2, 2, 3) * 0.2, torch.randn(2, 7, 5, 2)", DT_F32);
+    arena_drop(&arena);
+}
+
+/* Which writes meet a result: sums of them, or the last one. Products with a short side. */
+T_TEST(cpu_writes_by_index)
+{
+    Arena arena = {0};
+    judge(&arena,
+          "self, x, i, y, j, z):\n"
+          "        a = x.index_add(0, i, y, alpha=0.5)\n"
+          "        b = x.index_copy(0, i, y)\n"
+          "        return a, b, x.scatter(1, j, z), x.scatter_add(1, j, z)",
+          "torch.randn(9, 21), torch.randint(0, 9, (14,)), torch.randn(14, 21), "
+          "torch.randint(0, 21, (9, 40)), torch.randn(9, 40)",
+          DT_F32);
+    judge(&arena, "self, x, y):\n        return torch.einsum('tkm,tmd->tkd', x, y), x @ y * 2.0",
+          "torch.randn(6, 4, 5), torch.randn(6, 5, 33)", DT_F32);
+    arena_drop(&arena);
+}

@@ -97,6 +97,8 @@ T_TEST(pallas_text_parses_and_has_the_values_of_the_reference)
           "self, x, i):\n        return torch.index_select(x, 0, i), torch.gather(x, 1, i.view(4, "
           "1))",
           "torch.randn(6, 40), torch.randint(0, 6, (4,))", DT_F32, ready);
+    judge(&arena, "self, x):\n        return F.interpolate(x, (9, 30), mode='bilinear')",
+          "torch.randn(2, 3, 7, 12)", DT_F32, ready);
     arena_drop(&arena);
 }
 

@@ -159,6 +159,7 @@ INLINE float op_pow(float x, float y) { return powf(x, y); }
 INLINE float op_floor(float x) { return floorf(x); }
 INLINE float op_ceil(float x) { return ceilf(x); }
 INLINE float op_trunc(float x) { return truncf(x); }
+INLINE float op_round(float x) { return rintf(x); }
 INLINE float op_relu(float x) { return op_max(x, 0.0f); }
 INLINE float op_sigmoid(float x) { return 1.0f / (1.0f + op_exp(-x)); }
 INLINE float op_silu(float x) { return x / (1.0f + op_exp(-x)); }

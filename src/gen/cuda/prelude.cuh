@@ -94,6 +94,7 @@ __device__ __forceinline__ float op_erf(float x) { return erff(x); }
 __device__ __forceinline__ float op_floor(float x) { return floorf(x); }
 __device__ __forceinline__ float op_ceil(float x) { return ceilf(x); }
 __device__ __forceinline__ float op_trunc(float x) { return truncf(x); }
+__device__ __forceinline__ float op_round(float x) { return rintf(x); }
 __device__ __forceinline__ float op_pow(float x, float y) { return powf(x, y); }
 __device__ __forceinline__ float op_relu(float x) { return op_max(x, 0.0f); }
 __device__ __forceinline__ float op_sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }

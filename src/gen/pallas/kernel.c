@@ -84,6 +84,22 @@ const char *pallas_tensor(const Nest *nest, const KernelTask *task, uint32_t ten
     return task->argument[tensor] ? task->argument[tensor] : str_format(nest->arena, "w%u", tensor);
 }
 
+/* Whether two values are elements of the same view: picks of it at different places. */
+static bool same_view(const NestValue *a, const NestValue *b)
+{
+    return a->op == b->op && a->tensor == b->tensor && a->by == b->by && a->bound == b->bound &&
+           affine_equal(&a->index, &b->index);
+}
+
+static uint32_t find_operand(const PallasWriter *w, NestId id)
+{
+    const NestValue *v = &w->text.nest->values.at[id];
+    for (uint32_t i = 0; i < w->in.len && v->op == NEST_PICK; i++)
+        if (same_view(&w->text.nest->values.at[w->in.at[i].load], v))
+            return i + 1;
+    return 0;
+}
+
 static void add_operands(PallasWriter *w, const KernelTask *task, const bool *reached)
 {
     const Nest *nest = w->text.nest;
@@ -91,6 +107,9 @@ static void add_operands(PallasWriter *w, const KernelTask *task, const bool *re
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         if (!reached[i] || (v->op != NEST_LOAD && v->op != NEST_PICK))
+            continue;
+        operand[i] = find_operand(w, i);
+        if (operand[i])
             continue;
         PallasOperand o = {.load = i, .tensor = v->tensor};
         PallasEntry entries[2 * PALLAS_DIMS];

@@ -286,16 +286,25 @@ static void make_flat(const Nest *nest, const NestValue *v, PallasView *view)
     memcpy(view->dim[0].term, v->index.term, sizeof v->index.term);
 }
 
-/* The dimension that the place of a pick walks. */
+/* The dimension that the place of a pick walks; where it walks several, they become one. */
 static bool place_picked(const NestValue *v, PallasView *view)
 {
-    for (uint32_t d = view->n; d-- > 0;)
-        if (v->by > 0 && v->by % view->dim[d].stride == 0 &&
-            v->by / view->dim[d].stride < view->dim[d].size) {
-            view->dim[d].picked = v->by / view->dim[d].stride;
-            return view->dim[d].picked == 1 && !view->dim[d].n && v->bound <= view->dim[d].size;
-        }
-    return false;
+    uint32_t d = view->n;
+    while (d > 0 && (v->by <= 0 || v->by % view->dim[d - 1].stride ||
+                     v->by / view->dim[d - 1].stride >= view->dim[d - 1].size))
+        d--;
+    if (!d--)
+        return false;
+    while (d > 0 && v->bound > view->dim[d].size && !view->dim[d].n && !view->dim[d - 1].n) {
+        view->dim[d - 1].size *= view->dim[d].size;
+        view->dim[d - 1].stride = view->dim[d].stride;
+        for (uint32_t i = d; i + 1 < view->n; i++)
+            view->dim[i] = view->dim[i + 1];
+        view->n--;
+        d--;
+    }
+    view->dim[d].picked = v->by / view->dim[d].stride;
+    return view->dim[d].picked == 1 && !view->dim[d].n && v->bound <= view->dim[d].size;
 }
 
 void pallas_view(const Nest *nest, const PallasKernel *k, NestId id, PallasView *view)

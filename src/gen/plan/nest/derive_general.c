@@ -146,8 +146,24 @@ static bool at_pool(Derive *d, const Node *node, const NestIndex *index, NestId 
 
 /* ---- elements picked by value ---- */
 
-/* The value with the axis replaced by a value. False: it is compared with bounds, or scanned. */
-static bool replace_axis(Derive *d, NestId in, uint32_t axis, NestId place, NestId *out)
+/* A pick that also walks the axis: both places are one, in elements. False: f32 does not hold it. */
+static bool pick_twice(Derive *d, NestValue v, uint32_t axis, NestId place, NestId *out)
+{
+    int64_t by = affine_by(&v.index, axis);
+    int64_t bound = (v.bound - 1) * v.by + (d->nest->axes.at[axis].size - 1) * by + 1;
+    Affine gone = affine_axis(axis, -by);
+    if (by < 0 || bound >= EXACT_INT)
+        return false;
+    NestId first = nest_map2(d->nest, "$0 * $1", v.arg[0], nest_number(d->nest, (double)v.by));
+    NestId second = nest_map2(d->nest, "$0 * $1", place, nest_number(d->nest, (double)by));
+    affine_add(&v.index, &gone, 1);
+    *out = nest_pick(d->nest, d->nest->tensors.at[v.tensor].value, &v.index,
+                     nest_map2(d->nest, "$0 + $1", first, second), 1, bound,
+                     v.n_arg > 1 ? v.arg[1] : 0);
+    return true;
+}
+
+bool derive_replace_axis(Derive *d, NestId in, uint32_t axis, NestId place, NestId *out)
 {
     NestValue v = d->nest->values.at[in];
     uint64_t bit = UINT64_C(1) << axis;
@@ -158,21 +174,27 @@ static bool replace_axis(Derive *d, NestId in, uint32_t axis, NestId place, Nest
         *out = place;
         return true;
     }
-    if (v.op == NEST_INSIDE || v.op == NEST_PICK || v.op == NEST_SCAN)
+    if (v.op == NEST_INSIDE || v.op == NEST_SCAN)
         return false;
     for (uint32_t i = 0; i < v.n_arg; i++)
-        if (!replace_axis(d, v.arg[i], axis, place, &v.arg[i]))
+        if (!derive_replace_axis(d, v.arg[i], axis, place, &v.arg[i]))
             return false;
+    int64_t by = affine_by(&v.index, axis);
+    ValueId tensor = d->nest->tensors.at[v.tensor].value;
     if (v.op == NEST_MAP) {
         *out = nest_map(d->nest, v.form, v.mask, v.n_arg, v.arg);
     } else if (v.op == NEST_REDUCE) {
         *out = nest_reduce(d->nest, v.reduce, v.arg[0], v.over);
+    } else if (v.op == NEST_PICK) {
+        if (by)
+            return pick_twice(d, v, axis, place, out);
+        *out = nest_pick(d->nest, tensor, &v.index, v.arg[0], v.by, v.bound,
+                         v.n_arg > 1 ? v.arg[1] : 0);
     } else {
-        Affine gone = affine_axis(axis, -affine_by(&v.index, axis));
-        int64_t by = affine_by(&v.index, axis);
+        Affine gone = affine_axis(axis, -by);
         affine_add(&v.index, &gone, 1);
-        ValueId tensor = d->nest->tensors.at[v.tensor].value;
-        *out = nest_pick(d->nest, tensor, &v.index, place, by, v.n_arg ? v.arg[0] : 0);
+        *out = nest_pick(d->nest, tensor, &v.index, place, by, d->nest->axes.at[axis].size,
+                         v.n_arg ? v.arg[0] : 0);
     }
     return true;
 }
@@ -195,7 +217,7 @@ static bool pick_along(Derive *d, const Node *node, ValueId from, ValueId places
     if (!derive_at(d, places, at, &place) || !derive_at(d, from, &index, &x))
         return false;
     *out = x;
-    return !walked || replace_axis(d, x, walked->index.term[0].axis, place, out) ||
+    return !walked || derive_replace_axis(d, x, walked->index.term[0].axis, place, out) ||
            derive_refuse(d, node, "what it picks from would have to be in memory first");
 }
 
@@ -255,6 +277,15 @@ bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId 
     case OP_GATHER:
     case OP_INDEX_SELECT:
     case OP_EMBEDDING: return at_pick(d, node, index, out);
+    case OP_INTERPOLATE:
+    case OP_GRID_SAMPLE:
+    case OP_AFFINE_GRID: return derive_resample(d, node, index, out);
+    case OP_SCATTER:
+    case OP_INDEX_ADD:
+    case OP_INDEX_COPY:
+    case OP_INDEX_PUT:
+    case OP_MATMUL:
+    case OP_EINSUM: return derive_write(d, node, index, out);
     case OP_PAD:
         if (fills(node))
             return at_filled(d, node, index, out);

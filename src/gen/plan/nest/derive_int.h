@@ -86,6 +86,11 @@ bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *ou
 
 /* Operators of general nests: windows, scans, elements picked by value. *taken false: it is none. */
 bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
+bool derive_resample(Derive *d, const Node *node, const NestIndex *index, NestId *out);
+/* Index writes, and products of which a side is short. */
+bool derive_write(Derive *d, const Node *node, const NestIndex *index, NestId *out);
+/* The value with the axis replaced by a value. False: it is compared with bounds, or scanned. */
+bool derive_replace_axis(Derive *d, NestId in, uint32_t axis, NestId place, NestId *out);
 /* A result under a condition: `inside` of the affine functions, of what lies there, else `fill`. */
 typedef struct NestBound {
     Affine index;
@@ -129,8 +134,9 @@ NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over);
 NestId nest_reduce_following(Nest *nest, NestId of, uint64_t over, NestId follows);
 NestId nest_load(Nest *nest, ValueId value, const Affine *index);
 NestId nest_load_masked(Nest *nest, ValueId value, const Affine *index, NestId mask);
+/* bound: places are below it. */
 NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int64_t by,
-                 NestId mask);
+                 int64_t bound, NestId mask);
 NestId nest_inside(Nest *nest, const Affine *index, int64_t bound);
 NestId nest_scan(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis, bool reverse);
 NestId nest_place(Nest *nest, const Affine *index); /* the index itself, as f32 */

@@ -58,7 +58,7 @@ typedef struct NestValue {
     double number;
     uint32_t tensor;
     Affine index;  /* LOAD, MERGE, PICK: in elements; INSIDE */
-    int64_t bound; /* INSIDE */
+    int64_t bound; /* INSIDE; PICK: places are below it */
     int64_t by;    /* PICK */
     bool reverse;  /* SCAN */
     uint32_t uses;

@@ -170,12 +170,14 @@ NestId nest_load_masked(Nest *nest, ValueId value, const Affine *index, NestId m
                                        .axes = index_axes(index) | nest->values.at[mask].axes});
 }
 
-NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int64_t by, NestId mask)
+NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int64_t by,
+                 int64_t bound, NestId mask)
 {
     NestValue v = {.op = NEST_PICK,
                    .tensor = tensor_of(nest, value),
                    .index = *index,
                    .by = by,
+                   .bound = bound,
                    .n_arg = mask ? 2 : 1,
                    .arg = {at, mask},
                    .axes = index_axes(index) | nest->values.at[at].axes};
