@@ -24,6 +24,7 @@ import time
 import numpy as np
 
 import jax
+from jax._src.pallas.mosaic.interpret import interpret_pallas_call as interpreter  # its races
 from jax.experimental.pallas import tpu as pltpu
 
 VECTOR = ["activation", "broadcast", "index", "loss", "math", "mhc", "normalization", "optimizer",
@@ -114,9 +115,11 @@ def run_mode(function, given, wanted, mode, rtol):
             how = pltpu.InterpretParams(detect_races=True)
         out = [np.asarray(y) for y in function(*given, interpret=how)]
         if mode == "tpu-interpret":
-            races = getattr(pltpu, "get_race_detection_results", None)
-            if races and races().races_found:
+            if interpreter.races is None:
+                return "the interpreter looked for no races"
+            if interpreter.races.races_found:
                 return "a race"
+            pltpu.reset_tpu_interpret_mode_state()
     except Exception as error:  # the text is what is tested: whatever it raises is its fault
         lines = [line for line in str(error).splitlines() if line.strip()]
         return f"{type(error).__name__}: {lines[0][:150] if lines else ''}"
