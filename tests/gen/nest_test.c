@@ -274,6 +274,14 @@ T_TEST(nest_masks_are_values)
                 "        n = (x > 0).sum()\n"
                 "        return torch.where(n > 0, (x * y).sum() / n.clamp(min=1), y.sum() * 0)\n",
                 "torch.randn(9, 40), torch.randn(9, 40)");
+    check_model("self, x, y):\n        return y * (x.sum() > 0).float()\n",
+                "torch.randn(9, 40), torch.randn(9, 40)");
+    check_model("self, x, t):\n"
+                "        valid = t >= 0\n"
+                "        lp = F.log_softmax(x, dim=-1).gather(1, t.clamp(min=0)[:, None])[:, 0]\n"
+                "        return -torch.where(valid, lp, torch.zeros_like(lp)).sum() / "
+                "valid.float().sum()\n",
+                "torch.randn(9, 1500), torch.randint(-1, 1500, (9,))");
 }
 
 /* Integers that f32 holds are computed in it, by the bounds that the file gives. */

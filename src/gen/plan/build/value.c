@@ -469,6 +469,8 @@ const char *build_expr(Build *b, NestId id) { return build_expr_at(b, id, kind_o
 
 const char *build_expr_at(Build *b, NestId id, BuildKind into)
 {
+    if (needs_lanes(b, id))
+        return build_named(b, id);
     prepare_at(b, id, into);
     fill_masks(b, id, into);
     if (into == kind_of(b, id) || !b->nest->values.at[id].mask) {
@@ -534,6 +536,15 @@ static const char *single_value(Build *b, NestId id)
     fill_lines(b, id);
     for (uint32_t i = v->n_arg; i-- > 0;)
         line = b->nest->values.at[v->arg[i]].mask ? line : b->filled[v->arg[i]];
+    if (!line) { /* a mask as a number */
+        BuildBuffer want = {.kind = BUILD_LANES,
+                            .dtype = DT_F32,
+                            .depth = 1,
+                            .stem = 'r',
+                            .lanes = ONE_LINE,
+                            .times = 1};
+        line = str_format(b->arena, "%s[:%d]", build_take(b, want), ONE_LINE);
+    }
     put_form(b, &out, id, BUILD_LANES, true);
     build_line(b, "%s = %.*s", line, (int)out.len, out.at);
     buf_free(&out);
