@@ -623,6 +623,24 @@ static const Case reductions[] = {
      .out_n = 16, .want = want_repeat_max},
     {B, "BlockReduceMax(out, x, LEN / 64, 64, 1, 1, 8)", "float", .out_n = 128,
      .want = want_block_max},
+    {B,
+     "SetVectorMask<float>(0, ~0ull); BlockReduceSumIntrinsicsImpl("
+     "(__ubuf__ float *)out.GetPhyAddr(), (__ubuf__ float *)x.GetPhyAddr(), LEN / 64, 1, 1, 8)",
+     "float", .out_n = 128, .want = want_block_sum, .tolerance = 1e-6},
+    {B,
+     "SetVectorMask<float>(0, ~0ull); BlockReduceMaxIntrinsicsImpl("
+     "(__ubuf__ float *)out.GetPhyAddr(), (__ubuf__ float *)x.GetPhyAddr(), LEN / 64, 1, 1, 8)",
+     "float", .out_n = 128, .want = want_block_max},
+    {B,
+     "SetVectorMask<float>(0, ~0ull); PairReduceSumIntrinsicsImpl("
+     "(__ubuf__ float *)out.GetPhyAddr(), (__ubuf__ float *)x.GetPhyAddr(), LEN / 64, 1, 1, 8)",
+     "float", .out_n = 512, .want = want_pair_sum},
+    {B,
+     "Muls(x, x, -1.0f, LEN); PipeBarrier<PIPE_V>(); SetVectorMask<float>(0, ~0ull); "
+     "BlockReduceMinIntrinsicsImpl((__ubuf__ float *)out.GetPhyAddr(), (__ubuf__ float "
+     "*)x.GetPhyAddr(), LEN / 64, 1, 1, 8); "
+     "PipeBarrier<PIPE_V>(); Muls(out, out, -1.0f, 128)",
+     "float", .out_n = 128, .want = want_block_max},
     {"layernorm.cpp", NULL, "float", .want = want_layernorm, .tolerance = 1e-5},
     {B,
      "LogSoftMaxTiling t = {16, 64}; LocalTensor<float> s = tmp[16384].ReinterpretCast<float>(), m "
