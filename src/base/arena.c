@@ -6,6 +6,7 @@
  */
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/meter.h"
 #include "base/vec.h"
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -124,6 +125,7 @@ void *arena_alloc(Arena *arena, size_t size)
     size_t need = round_up(size ? size : 1);
     if (chosen_to_fail())
         out_of_memory(size);
+    meter_add(1 + (size >> 8));
     ArenaBlock *block = arena->block;
     if (!block || block->size - block->used < need)
         block = new_block(arena, need);

@@ -6,6 +6,7 @@
  */
 #include "graph/eval_int.h"
 
+#include "base/meter.h"
 #include "graph/compare.h"
 #ifdef _OPENMP
 #include <omp.h>
@@ -356,11 +357,22 @@ static bool run_group(Eval *ev, uint32_t first, uint32_t count)
     return ok;
 }
 
+static void count_work(const Eval *ev, uint32_t first, uint32_t count)
+{
+    for (uint32_t n = first; n < first + count; n++) {
+        const Node *node = &ev->graph->nodes.at[n];
+        int64_t elements = 0;
+        if (node->n_out && shape_count(graph_value(ev->graph, node->out)->shape, &elements))
+            meter_add(1 + (uint64_t)elements / 16);
+    }
+}
+
 static bool run_nodes(Eval *ev)
 {
     const Graph *g = ev->graph;
     for (uint32_t first = 0; first < g->nodes.len;) {
         uint32_t count = group_size(ev, first);
+        count_work(ev, first, count);
         if (!run_group(ev, first, count))
             return false;
         free_dead(ev, first, count);

@@ -2,6 +2,7 @@
  * and an expression. Out: its value, or a fault at the statement under way. */
 #include "ir/run_int.h"
 
+#include "base/meter.h"
 #include "ir/range.h"
 #include <math.h>
 
@@ -50,7 +51,9 @@ const char *run_who(const Scope *s)
 bool run_work(Scope *s, int64_t elements)
 {
     uint64_t most = s->run->io->max_steps ? s->run->io->max_steps : UINT64_C(1) << 32;
-    s->run->steps += 1 + (uint64_t)(elements > 0 ? elements / 16 : 0);
+    uint64_t steps = 1 + (uint64_t)(elements > 0 ? elements / 16 : 0);
+    s->run->steps += steps;
+    meter_add(steps);
     if (s->run->steps <= most)
         return !s->run->stop;
     run_fault(s, IR_FAULT_LIMIT, s->at, "%s: more than %llu steps", run_who(s),

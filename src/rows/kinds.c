@@ -419,6 +419,8 @@ void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsM
 {
     Work *w = new_work(maker, number, made);
     if (draw_task(w) && plan_task(w) && judge_task(w)) {
+        uint32_t whole[DROP_COUNT];
+        memcpy(whole, made->dropped, sizeof whole);
         Dice start = w->dice; /* a kind's rows do not depend on which others are made */
         for (int kind = 0; kind < ROWS_EXPLAIN && !made->contradiction; kind++) {
             w->dice = (Dice){start.seed, start.stream, start.at + 1000 * (uint64_t)(kind + 1)};
@@ -431,6 +433,9 @@ void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsM
             case ROWS_OPTIMISE: make_optimise(w); break;
             default: make_choose(w); break;
             }
+            for (int i = 0; i < DROP_COUNT; i++)
+                made->of_kind[kind][i] = made->dropped[i] - whole[i];
+            memcpy(made->dropped, whole, sizeof whole);
         }
     }
     rows_cases_free(&w->cases);

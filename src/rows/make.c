@@ -11,13 +11,27 @@
 #include "rows/rows_int.h"
 
 #include "base/file.h"
+#include "base/meter.h"
 #include "graph/eval.h"
 #include "loop/bench_pool.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { AHEAD = 2048, SAVE_EVERY = 200, TASK_SECONDS = 120, FILES = 4, HOPELESS = 400 };
+enum {
+    AHEAD = 8192,       /* tasks that may be asked before the oldest has come */
+    SAVE_EVERY = 200,   /* tasks */
+    UNITS = 8000000,    /* of work for a task (base/meter.h): one to five seconds */
+    TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
+    CPU_SECONDS = 30,
+    FILES = 4,
+    HOPELESS = 400,
+};
+
+static const int status_over = 90; /* of a worker whose task has spent its units */
 
 static const char *const file_names[FILES] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
                                               "rows.index"};
@@ -50,6 +64,29 @@ typedef struct Making {
 
 /* ---- workers ---- */
 
+/* The process ends: no task leaves anything behind in the next. */
+static void give_up(void) { _exit(status_over); }
+
+/* The kernel ends the process where work is not counted. */
+static void limit_seconds(void)
+{
+    struct rlimit limit = {0};
+    rlim_t used = (rlim_t)(clock() / CLOCKS_PER_SEC);
+    if (getrlimit(RLIMIT_CPU, &limit) == 0) {
+        limit.rlim_cur = used + CPU_SECONDS;
+        setrlimit(RLIMIT_CPU, &limit);
+    }
+}
+
+/* Of a kind; ROWS_EXPLAIN: of the task as a whole. */
+static void put_drops(int kind, const uint32_t dropped[DROP_COUNT], Buf *out)
+{
+    buf_printf(out, "D %d", kind);
+    for (int i = 0; i < DROP_COUNT; i++)
+        buf_printf(out, " %u", dropped[i]);
+    buf_char(out, '\n');
+}
+
 static void work(void *context, Str request, Buf *reply)
 {
     Making *m = context;
@@ -61,11 +98,14 @@ static void work(void *context, Str request, Buf *reply)
         return;
     graph_eval_threads(1);
     RowsMade made = {.arena = &arena};
+    limit_seconds();
+    meter_start(UNITS, give_up);
     rows_of_task(&m->maker, (uint64_t)task, (uint32_t)kinds, &made);
-    buf_puts(reply, "D");
-    for (int i = 0; i < DROP_COUNT; i++)
-        buf_printf(reply, " %u", made.dropped[i]);
-    buf_char(reply, '\n');
+    meter_start(0, NULL);
+    put_drops(ROWS_EXPLAIN, made.dropped, reply);
+    for (int i = 0; i < ROWS_EXPLAIN; i++)
+        if (kinds >> i & 1)
+            put_drops(i, made.of_kind[i], reply);
     for (uint32_t i = 0; i < made.rows.len; i++)
         rows_put_row(m->spec, &made.rows.at[i], reply);
     if (made.contradiction)
@@ -213,10 +253,8 @@ static bool take_row(Making *m, Str index, Str json)
     RowsEntry entry;
     if (!rows_entry_parse(index, &entry))
         return false;
-    if (m->counts.kinds[entry.kind] >= m->wanted[entry.kind]) {
-        m->counts.dropped[DROP_FULL]++;
+    if (m->counts.kinds[entry.kind] >= m->wanted[entry.kind])
         return false;
-    }
     if (!is_new(m, &entry)) {
         m->counts.dropped[DROP_TWICE]++;
         return false;
@@ -249,20 +287,34 @@ static void add_explained(Making *m)
     }
 }
 
+static uint32_t open_kinds(const Making *m)
+{
+    uint32_t kinds = 0;
+    for (int i = 0; i < ROWS_EXPLAIN; i++)
+        kinds |= m->counts.kinds[i] < m->wanted[i] ? 1u << i : 0;
+    return kinds;
+}
+
+/* Only of kinds that were still wanted: how far a worker is ahead does not count. */
+static void take_drops(Making *m, Str rest, uint32_t kinds)
+{
+    uint64_t kind = 0, n;
+    if (!next_number(&rest, &kind) || kind > ROWS_EXPLAIN || !(kinds >> kind & 1))
+        return;
+    for (int i = 0; i < DROP_COUNT && next_number(&rest, &n); i++)
+        m->counts.dropped[i] += n;
+}
+
 /* False: a contradiction. */
 static bool take_reply(Making *m, Str text)
 {
     Str line, json;
     bool kept = false;
+    uint32_t kinds = open_kinds(m) | 1u << ROWS_EXPLAIN;
     while (str_next(&text, '\n', &line)) {
-        if (str_starts(line, "D ")) {
-            Str rest = str_slice(line, 2, line.len);
-            for (int i = 0; i < DROP_COUNT; i++) {
-                uint64_t n = 0;
-                next_number(&rest, &n);
-                m->counts.dropped[i] += n;
-            }
-        } else if (str_starts(line, "R\t")) {
+        if (str_starts(line, "D "))
+            take_drops(m, str_slice(line, 2, line.len), kinds);
+        else if (str_starts(line, "R\t")) {
             str_next(&text, '\n', &json);
             kept = take_row(m, line, json);
             add_explained(m);
@@ -281,14 +333,6 @@ static bool take_reply(Making *m, Str text)
 }
 
 /* ---- the run ---- */
-
-static uint32_t open_kinds(const Making *m)
-{
-    uint32_t kinds = 0;
-    for (int i = 0; i < ROWS_EXPLAIN; i++)
-        kinds |= m->counts.kinds[i] < m->wanted[i] ? 1u << i : 0;
-    return kinds;
-}
 
 static void want_kinds(Making *m)
 {
@@ -331,7 +375,18 @@ static void keep_reply(Making *m, const PoolReply *got)
 {
     Reply *r = &m->replies[got->id % AHEAD];
     r->there = true;
-    r->text = got->end == POOL_DONE ? str_copy(&r->arena, got->text) : (Str){0};
+    if (got->end == POOL_DONE) {
+        r->text = str_copy(&r->arena, got->text);
+        return;
+    }
+    uint32_t dropped[DROP_COUNT] = {0};
+    Buf out = {0};
+    bool over = got->end == POOL_DIED && got->status == status_over;
+    bool late = got->end == POOL_LATE || got->signal == SIGXCPU;
+    dropped[over ? DROP_WORK : late ? DROP_LATE : DROP_DIED] = 1;
+    put_drops(ROWS_EXPLAIN, dropped, &out);
+    r->text = str_copy(&r->arena, buf_view(&out));
+    buf_free(&out);
 }
 
 /* Replies in order, as far as they are there. False: a contradiction. */

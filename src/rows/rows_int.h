@@ -216,8 +216,9 @@ typedef enum RowsDrop {
 typedef struct RowsMade {
     Arena *arena;
     VEC(Row) rows;
-    uint32_t dropped[DROP_COUNT];
-    const char *contradiction; /* NULL: none */
+    uint32_t dropped[DROP_COUNT];               /* of the task as a whole */
+    uint32_t of_kind[ROWS_EXPLAIN][DROP_COUNT]; /* of its rows of a kind */
+    const char *contradiction;                  /* NULL: none */
 } RowsMade;
 
 typedef struct RowsMaker {

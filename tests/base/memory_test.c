@@ -1,6 +1,7 @@
 /* arena, heap, vector and map, each against a trivial model under random operations. */
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/meter.h"
 #include "base/rng.h"
 #include "base/vec.h"
 #include "tests/t.h"
@@ -223,4 +224,33 @@ T_TEST(map_knows_the_empty_key_and_embedded_zeros)
     CHECK(map_get(&map, STR("a\0b"), &value) && value == 6);
     CHECK(map_get(&map, STR("a"), &value) && value == 7);
     arena_drop(&arena);
+}
+
+/* ---- meter ---- */
+
+static void exit_over(void) { _exit(7); }
+
+/* The exit status of a process that takes `pieces` pieces of 100 bytes under a limit of 10 units. */
+static int status_of_pieces(int pieces)
+{
+    int status;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        Arena arena = {0};
+        meter_start(10, exit_over);
+        for (int i = 0; i < pieces; i++)
+            arena_alloc(&arena, 100);
+        _exit(meter_left() == 10 - (uint64_t)pieces ? 0 : 1);
+    }
+    REQUIRE(pid > 0 && waitpid(pid, &status, 0) == pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+T_TEST(a_meter_ends_work_after_so_many_allocations)
+{
+    CHECK_EQ_INT(status_of_pieces(9), 0);
+    CHECK_EQ_INT(status_of_pieces(10), 7);
+    meter_add(1000); /* no limit here */
+    CHECK_EQ_INT(meter_left(), 0);
 }
