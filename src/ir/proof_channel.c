@@ -52,19 +52,60 @@ static void collect(Roles *r, const IrBlock *block, IrCore role)
     }
 }
 
-static bool same_bound(ProofWalk *w, IrExprId a, IrExprId b)
+/* Two operations and how many of their loops are known to run alike. */
+typedef struct Pair {
+    ProofWalk *w;
+    const ChannelOp *a, *b;
+    uint32_t alike;
+} Pair;
+
+static bool same_range_var(const IrRange *a, const IrRange *b, IrVarId x, IrVarId y)
 {
-    return !a == !b && (!a || poly_equal(poly_of(w->pr, a), poly_of(w->pr, b)));
+    return (x == a->start && y == b->start) || (x == a->size && y == b->size) ||
+           (x == a->index && y == b->index);
 }
 
-static bool same_loop(ProofWalk *w, const IrStmt *a, const IrStmt *b)
+/* The same variable, or those of two loops that run alike. */
+static bool same_var(const Pair *p, IrVarId x, IrVarId y)
+{
+    bool same = x == y;
+    for (uint32_t i = 0; i < p->alike && !same; i++)
+        for (uint32_t k = 0; k < p->a->loops[i]->axis_count && !same; k++)
+            same = same_range_var(&p->a->loops[i]->axes[k].range, &p->b->loops[i]->axes[k].range, x,
+                                  y);
+    return same;
+}
+
+static bool same_text(const Pair *p, IrExprId a, IrExprId b)
+{
+    const IrExpr *x = &p->w->p->exprs.at[a], *y = &p->w->p->exprs.at[b];
+    if (x->op != y->op)
+        return false;
+    int arity = ir_expr_rows[x->op].arity;
+    if (x->op == IR_E_VAR)
+        return same_var(p, x->of.var, y->of.var);
+    if (!arity)
+        return ir_same(p->w->p, a, b);
+    for (int i = 0; i < arity; i++)
+        if (!same_text(p, x->arg[i], y->arg[i]))
+            return false;
+    return true;
+}
+
+static bool same_bound(const Pair *p, IrExprId a, IrExprId b)
+{
+    return !a == !b &&
+           (!a || same_text(p, a, b) || poly_equal(poly_of(p->w->pr, a), poly_of(p->w->pr, b)));
+}
+
+static bool same_loop(const Pair *p, const IrStmt *a, const IrStmt *b)
 {
     bool same = a == b || (a->loop == b->loop && a->axis_count == b->axis_count);
     for (uint32_t i = 0; i < a->axis_count && same && a != b; i++)
-        same = same_bound(w, a->axes[i].lo, b->axes[i].lo) &&
-               same_bound(w, a->axes[i].hi, b->axes[i].hi) &&
-               same_bound(w, a->axes[i].step, b->axes[i].step) &&
-               same_bound(w, a->axes[i].tile, b->axes[i].tile);
+        same = same_bound(p, a->axes[i].lo, b->axes[i].lo) &&
+               same_bound(p, a->axes[i].hi, b->axes[i].hi) &&
+               same_bound(p, a->axes[i].step, b->axes[i].step) &&
+               same_bound(p, a->axes[i].tile, b->axes[i].tile);
     return same;
 }
 
@@ -73,8 +114,9 @@ static bool meets(ProofWalk *w, const ChannelOp *a, const ChannelOp *b)
     if (a->guarded || b->guarded || a->depth != b->depth || a->stmt->kind == b->stmt->kind ||
         channel_of(a->stmt) != channel_of(b->stmt))
         return false;
-    for (uint32_t i = 0; i < a->depth; i++)
-        if (!same_loop(w, a->loops[i], b->loops[i]))
+    Pair pair = {.w = w, .a = a, .b = b};
+    for (; pair.alike < a->depth; pair.alike++)
+        if (!same_loop(&pair, a->loops[pair.alike], b->loops[pair.alike]))
             return false;
     return true;
 }

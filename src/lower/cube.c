@@ -250,41 +250,38 @@ void cube_load_l0(Lower *l, const IrStmt *s)
 
 /* ---- the product ---- */
 
+/* The load whose tile an mmad takes: the last one before it. A tile of L0 may be loaded with other sizes elsewhere. */
 typedef struct Loaded {
     const IrStmt *load;
-    bool differs; /* two loads with different sizes */
+    bool found; /* the mmad itself was reached */
 } Loaded;
 
-static void find_loads(const Lower *l, const IrBlock *block, uint32_t buffer, Loaded *found)
+static bool same_place(Span a, Span b) { return a.line == b.line && a.col == b.col; }
+
+static void find_load(const Lower *l, const IrBlock *block, uint32_t buffer, Span mmad,
+                      Loaded *last)
 {
-    for (uint32_t i = 0; i < block->len; i++) {
+    for (uint32_t i = 0; i < block->len && !last->found; i++) {
         const IrStmt *s = &l->ir->stmts.at[block->at[i]];
-        if (s->kind == IR_S_LOAD && s->src_count && s->dst.buffer == buffer) {
-            const IrStmt *old = found->load;
-            found->differs = found->differs ||
-                             (old && (old->transpose != s->transpose ||
-                                      !ir_same(l->ir, old->dst.size[0], s->dst.size[0]) ||
-                                      !ir_same(l->ir, old->dst.size[1], s->dst.size[1])));
-            found->load = s;
-        }
-        find_loads(l, &s->body, buffer, found);
-        find_loads(l, &s->orelse, buffer, found);
+        if (s->kind == IR_S_LOAD && s->src_count && s->dst.buffer == buffer)
+            last->load = s;
+        last->found = s->kind == IR_S_OP && s->op == IR_T_MMAD && same_place(s->at, mmad);
+        find_load(l, &s->body, buffer, mmad, last);
+        find_load(l, &s->orelse, buffer, mmad, last);
     }
 }
 
 /* Mmad takes a packed tile: the view is the one that was loaded. */
-static const IrStmt *loaded_as(Lower *l, const IrView *v)
+static const IrStmt *loaded_as(Lower *l, const IrView *v, Span mmad)
 {
-    Loaded found = {0};
-    find_loads(l, &l->source->body, v->buffer, &found);
+    Loaded last = {0};
+    find_load(l, &l->source->body, v->buffer, mmad, &last);
     if (!starts_at_zero(l, v, "mmad with a part of a tile of L0 is not built yet"))
         return NULL;
-    bool same = found.load && !found.differs &&
-                ir_same(l->ir, found.load->dst.size[0], v->size[0]) &&
-                ir_same(l->ir, found.load->dst.size[1], v->size[1]);
-    if (same)
-        return found.load;
-    refuse_cube(l, v, "mmad takes other sizes of this tile than its load wrote",
+    if (last.load && ir_same(l->ir, last.load->dst.size[0], v->size[0]) &&
+        ir_same(l->ir, last.load->dst.size[1], v->size[1]))
+        return last.load;
+    refuse_cube(l, v, "mmad takes other sizes of this tile than the load before it wrote",
                 "give load and mmad the same view; a tile of L0 is packed by its sizes");
     return NULL;
 }
@@ -298,7 +295,7 @@ static void check_extent(Lower *l, const IrView *v, IrExprId size, IrExprId room
 void cube_mmad(Lower *l, const IrStmt *s)
 {
     const IrView *c = &s->dst, *a = &s->src[0], *b = &s->src[1];
-    const IrStmt *left = loaded_as(l, a), *right = left ? loaded_as(l, b) : NULL;
+    const IrStmt *left = loaded_as(l, a, s->at), *right = left ? loaded_as(l, b, s->at) : NULL;
     if (!right || !starts_at_zero(l, c, "mmad into a part of a tile of L0C is not built yet"))
         return;
     for (int i = 0; i < 2; i++) {

@@ -6,6 +6,7 @@
 #include "gen/plan/boundary.h"
 #include "gen/plan/chain_sizes.h"
 #include "gen/plan/clock.h"
+#include "gen/plan/cube/attention.h"
 #include "gen/plan/cube/conv.h"
 #include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
@@ -18,10 +19,10 @@
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {plan_streams, plan_arg,   plan_index,     plan_resize,
-                                    plan_sample,  plan_each,  plan_pad,       plan_move,
-                                    plan_column,  plan_tally, plan_order,     plan_select,
-                                    plan_product, plan_conv,  plan_recurrent, plan_nest};
+static Planner *const planners[] = {
+    plan_streams,   plan_arg,     plan_index,  plan_resize,    plan_sample, plan_each,
+    plan_pad,       plan_move,    plan_column, plan_tally,     plan_order,  plan_select,
+    plan_attention, plan_product, plan_conv,   plan_recurrent, plan_nest};
 
 const Graph *plan_nest_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
 {

@@ -773,6 +773,27 @@ static void make_tables(Build *b)
     b->level = arena_array(b->arena, uint32_t, n);
 }
 
+void build_open(Build *b) { make_tables(b); }
+
+const char *build_value(Build *b, NestId id)
+{
+    bool *now = arena_array(b->arena, bool, b->nest->values.len);
+    if (b->name[id])
+        return b->name[id];
+    mark(b, id, now);
+    b->left[id]++;
+    count_left(b, now);
+    load_all(b, now);
+    build_line(b, "with compute():");
+    b->depth++;
+    cast_loads(b, now);
+    const char *name = build_named(b, id);
+    b->depth--;
+    return name;
+}
+
+void build_results(Build *b) { store_all(b); }
+
 void build_band(Build *b)
 {
     uint32_t most = 0;

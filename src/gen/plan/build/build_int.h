@@ -159,6 +159,12 @@ void build_store_one(Build *b, const NestStore *store);
 void build_open_scan(Build *b, NestId id);
 const char *build_scanned(Build *b, NestId id);
 
+/* For those who write the loops of a band themselves: tables, then names for what they hold; one value of the present
+ * tile, loaded and computed; all results of it. */
+void build_open(Build *b);
+const char *build_value(Build *b, NestId id);
+void build_results(Build *b);
+
 /* The loops of the band and all in them. */
 void build_band(Build *b);
 /* Declarations of all buffers. */

@@ -19,8 +19,7 @@ static uint32_t find_product(const Graph *g)
     return found;
 }
 
-/* A copy that has some of the nodes; values keep their numbers. */
-static Graph *copy_nodes(Arena *arena, const Graph *g, const bool *kept)
+Graph *tail_copy_nodes(Arena *arena, const Graph *g, const bool *kept)
 {
     Graph *copy = arena_new(arena, Graph);
     *copy = *g;
@@ -132,12 +131,12 @@ bool tail_cut(Arena *arena, const Graph *graph, TailCut *cut)
     bool result = graph_is_output(graph, node->out);
     if (rest && !bias && (result || (half && prim_widens(graph))))
         return false;
-    cut->product = copy_nodes(arena, graph, before);
+    cut->product = tail_copy_nodes(arena, graph, before);
     Node *own = &cut->product->nodes.at[cut->product->nodes.len - 1];
     own->in = copy_inputs(arena, own, own->n_in);
     own->n_in = bias ? 2 : own->n_in;
     vec_push(arena, &cut->product->outputs, node->out);
-    cut->rest = copy_nodes(arena, graph, after);
+    cut->rest = tail_copy_nodes(arena, graph, after);
     for (uint32_t i = 0; i < graph->outputs.len; i++)
         vec_push(arena, &cut->rest->outputs, graph->outputs.at[i]);
     Value channel = *graph_value(graph, node->out);

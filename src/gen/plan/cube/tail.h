@@ -24,6 +24,9 @@ typedef struct TailCut {
 /* False: the graph is something else than one product and what follows it. */
 bool tail_cut(Arena *arena, const Graph *graph, TailCut *cut);
 
+/* A copy that has some of the nodes; values keep their numbers. */
+Graph *tail_copy_nodes(Arena *arena, const Graph *g, const bool *kept);
+
 typedef struct TailLevels {
     uint32_t n;
     int64_t size[TAIL_LEVELS];

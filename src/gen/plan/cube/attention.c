@@ -1,0 +1,505 @@
+/* Attention as Craft. In: a graph. Out: the program, with its reasons.
+ *
+ * A tile of queries meets one tile of keys after the other. In turn u the cube multiplies q with keys u, and the weights of turn
+ * u - 1 with values u - 1, so that both roles work at once:
+ *
+ *     cube    q k(0) ─▶ q k(1), w(0) v(0) ─▶ q k(2), w(1) v(1) ─▶ ...
+ *     vector            w(0)              ─▶ w(1), adds (0)    ─▶ ...
+ *
+ * The vector role keeps for each query the largest score so far and the sum of exponentials that is taken from it; what was added
+ * up moves to a larger one by a factor (`now`; `before` is that of the turn before). Weights of f16 and bf16 are handed over in
+ * two parts, what they round to and what that leaves, so that they are as exact as those of f32. */
+#include "gen/plan/cube/attention.h"
+
+#include "gen/plan/clock.h"
+#include "gen/plan/fit.h"
+
+#define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
+
+/* Tiles of queries and keys; steps through L0. */
+typedef struct Tiles {
+    int64_t m, n, step;
+    int l1, l0c; /* buffers of tiles of keys and values; of products */
+} Tiles;
+
+typedef struct Writing {
+    Attention *a;
+    Tiles tiles;
+    Script *s;
+    TailOperands all;
+    const char *loop, *turns; /* "for j1, r in cyclic(...):", how many turns a tile has */
+} Writing;
+
+/* ---- tiles ---- */
+
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Steps and depths with which tiles fit into L1, L0 and L0C. False: they do not. */
+static bool fit_cube(const Attention *a, Tiles *t)
+{
+    int64_t size = (int64_t)dtype_bytes(a->dtype), d = round_up(a->size[ATTENTION_DEPTH], 16);
+    int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16);
+    int64_t left = (int64_t)a->chip->l0a / 2 / (t->m * size);
+    int64_t right = (int64_t)a->chip->l0b / 2 / (larger(t->n, wide) * size);
+    t->step = (left < right ? left : right) / 16 * 16;
+    t->step = t->step > 128 ? 128 : t->step;
+    int64_t once = t->m * d, turn = t->n * (d + wide) + t->m * t->n;
+    t->l1 = (once + 2 * turn) * size <= (int64_t)a->chip->l1 ? 2 : 1;
+    int64_t c = t->m * (t->n + wide) * 4;
+    t->l0c = 2 * c <= (int64_t)a->chip->l0c ? 2 : 1;
+    return t->step >= 16 && (once + turn) * size <= (int64_t)a->chip->l1 &&
+           c <= (int64_t)a->chip->l0c;
+}
+
+/* Cycles of the slowest core, about: per turn the vector role's passes over scores and results, and the way through both
+ * channels. */
+static double predict(const Attention *a, const Tiles *t)
+{
+    enum { PASSES = 14, RESULT_PASSES = 6, LANES = 64, TURN = 2500 };
+    int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16);
+    int64_t tiles = a->size[ATTENTION_BATCH] * parts(a->size[ATTENTION_QUERIES], t->m);
+    int64_t turns = parts(a->size[ATTENTION_KEYS], t->n);
+    int64_t keys = a->size[ATTENTION_KEYS] < t->n ? a->size[ATTENTION_KEYS] : t->n;
+    int64_t rows = a->size[ATTENTION_QUERIES] < t->m ? a->size[ATTENTION_QUERIES] : t->m;
+    double vector = (double)(rows * keys * PASSES + rows * wide * RESULT_PASSES) / LANES;
+    return (double)parts(tiles, a->chip->aic) * (double)(turns + 1) * (vector + TURN);
+}
+
+/* All that fit the cube, the fastest first. */
+enum { MOST_TILES = 32 };
+static uint32_t list_tiles(const Attention *a, Tiles *out)
+{
+    static const int64_t rows[] = {16, 32, 48, 64, 96, 128}, keys[] = {32, 64, 128, 256};
+    uint32_t n = 0;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 4; k++) {
+            Tiles t = {.m = rows[i], .n = keys[k]};
+            bool past = (i && rows[i - 1] >= a->size[ATTENTION_QUERIES]) ||
+                        (k && keys[k - 1] >= a->size[ATTENTION_KEYS]);
+            if (past || !fit_cube(a, &t))
+                continue;
+            uint32_t at = n++;
+            for (; at && predict(a, &t) < predict(a, &out[at - 1]); at--)
+                out[at] = out[at - 1];
+            out[at] = t;
+        }
+    return n;
+}
+
+/* ---- accesses of the cube ---- */
+
+/* One index of an operand; `keys` is the loop variable over keys. NULL: it walks memory in another way. */
+static const char *put_place(const Attention *a, const LayoutIndex *at, const char *keys)
+{
+    long long from = at->at;
+    if (!at->axis)
+        return str_format(a->arena, "%lld", from);
+    if (at->by != 1 || at->inner)
+        return NULL;
+    AttentionAxis is = a->is[at->axis];
+    const char *range = is == ATTENTION_QUERIES ? "r" : keys;
+    if (is == ATTENTION_BATCH)
+        return from ? str_format(a->arena, "j%u + %lld", at->axis, from)
+                    : str_format(a->arena, "j%u", at->axis);
+    if (is == ATTENTION_DEPTH || is == ATTENTION_WIDTH)
+        return str_format(a->arena, "%lld : %lld", from, from + (long long)a->size[is]);
+    return from ? str_format(a->arena, "%s.start + %lld : %s.stop + %lld", range, from, range, from)
+                : range;
+}
+
+static const char *put_access(const Attention *a, NestId id, const char *keys)
+{
+    const NestValue *v = &a->nest->values.at[id];
+    const LayoutTensor *t = &a->layout.tensors[v->tensor];
+    LayoutIndex at[LAYOUT_RANK];
+    Buf out = {0};
+    bool ok = true;
+    layout_index(a->nest, t, &v->index, at);
+    buf_printf(&out, "%s[", nest_tensor_name(a->nest, v->tensor));
+    for (uint32_t i = 0; i < t->rank; i++) {
+        const char *place = put_place(a, &at[i], keys);
+        ok = ok && place;
+        buf_printf(&out, "%s%s", i ? ", " : "", place ? place : "");
+    }
+    buf_char(&out, ']');
+    const char *text = ok ? buf_take(&out, a->arena) : NULL;
+    buf_free(&out);
+    return text;
+}
+
+/* It lies with rows and columns exchanged: the axis of its columns is not the one whose elements are next to each other. */
+static bool is_turned(const Attention *a, NestId id, AttentionAxis columns)
+{
+    return affine_by(&a->nest->values.at[id].index, a->axis[columns]) != 1;
+}
+
+/* ---- text ---- */
+
+/* $T dtype, $M queries, $N keys, $D depth, $W width, $S step; $X $Y $Z tiles of L1 of q, k, v; $U what L0B holds */
+static const char cube_buffers[] = "    q1 = l1($T, $X)\n"
+                                   "    k1 = l1($T, $Y, depth=$G)\n"
+                                   "    v1 = l1($T, $Z, depth=$G)\n"
+                                   "    w1 = l1($T, $M, $N, depth=$G)\n"
+                                   "    left = l0a($T, $M, $S, depth=2)\n"
+                                   "    right = l0b($T, $S, $U, depth=2)\n"
+                                   "    product = l0c(f32, $M, $N, depth=$H)\n"
+                                   "    sums = l0c(f32, $M, $W, depth=$H)\n"
+                                   "    scores = channel($C, $M, $N, depth=2)\n"
+                                   "    weights = channel($T, $M, $N, depth=4)\n"
+                                   "    added = channel(f32, $M, $W, depth=2)\n";
+
+static const char vector_buffers[] = "    score = ub(f32, $M, $N)\n"
+                                     "    part = ub(f32, $M, $W)\n"
+                                     "    total = ub(f32, $M, $W)\n"
+                                     "    largest = ub(f32, $M)\n"
+                                     "    higher = ub(f32, $M)\n"
+                                     "    sum = ub(f32, $M)\n"
+                                     "    now = ub(f32, $M)\n"
+                                     "    before = ub(f32, $M)\n";
+
+/* $V the loop over queries, $L turns, $R keys; $I $J $K what is loaded of q, k, v; $O $B $Q loads into L0 */
+static const char cube_text[] =
+    "    with cube():\n"
+    "        $V\n"
+    "            with copyin():\n"
+    "                load($I)\n"
+    "            for u in range($L + 1):\n"
+    "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n"
+    "                    with copyin():\n"
+    "                        load($J)\n"
+    "                    for s in tiles($D, $S):\n"
+    "                        with copyin():\n"
+    "                            $O\n"
+    "                            $B\n"
+    "                        with compute():\n"
+    "                            mmad(product[:r.size, :t.size], left[:r.size, :s.size], "
+    "right[:s.size, :t.size], init=s.index == 0)\n"
+    "                    with copyout():\n"
+    "                        send(scores, product[:r.size, :t.size])\n"
+    "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
+    "                    with copyin():\n"
+    "                        load($K)\n"
+    "                    for h in range($E):\n"
+    "                        with copyin():\n"
+    "                            recv(w1[:r.size, :w.size], weights)\n"
+    "                        for s in tiles(w.size, $S):\n"
+    "                            with copyin():\n"
+    "                                load(left[:r.size, :s.size], w1[:r.size, s])\n"
+    "                                $Q\n"
+    "                            with compute():\n"
+    "                                mmad(sums[:r.size, :$W], left[:r.size, :s.size], "
+    "right[:s.size, :$W], init=h == 0 and s.index == 0)\n"
+    "                    with copyout():\n"
+    "                        send(added, sums[:r.size, :$W])\n";
+
+static const char vector_text[] =
+    "    with vector():\n"
+    "        $V\n"
+    "            with compute():\n"
+    "                largest[:r.size] = " LOWEST "\n"
+    "                sum[:r.size] = 0.0\n"
+    "                now[:r.size] = 0.0\n"
+    "                before[:r.size] = 0.0\n"
+    "                total[:r.size, :$W] = 0.0\n"
+    "            for u in range($L + 1):\n"
+    "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n"
+    "                    with copyin():\n";
+
+/* $B what softmax is taken of; $E where its exponentials go */
+static const char weigh_text[] =
+    "                    with compute():\n"
+    "                        higher[:r.size] = max(largest[:r.size], row_max($B))\n"
+    "                        now[:r.size] = exp(largest[:r.size] - higher[:r.size])\n"
+    "                        $E = exp($B - col(higher[:r.size]))\n"
+    "                        sum[:r.size] = sum[:r.size] * now[:r.size] + row_sum($E)\n"
+    "                        largest[:r.size] = higher[:r.size]\n";
+
+static const char send_whole[] =
+    "                    with copyout():\n"
+    "                        send(weights, weight[:r.size, :t.size])\n";
+
+static const char send_parts[] =
+    "                        weight[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
+    "                        wide[:r.size, :t.size] = cast(weight[:r.size, :t.size], f32)\n"
+    "                        score[:r.size, :t.size] = score[:r.size, :t.size] - wide[:r.size, "
+    ":t.size]\n"
+    "                        least[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
+    "                    with copyout():\n"
+    "                        send(weights, weight[:r.size, :t.size])\n"
+    "                        send(weights, least[:r.size, :t.size])\n";
+
+static const char add_text[] =
+    "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
+    "                    with copyin():\n"
+    "                        recv(part[:r.size, :$W], added)\n"
+    "                    with compute():\n"
+    "                        total[:r.size, :$W] = total[:r.size, :$W] * col(before[:r.size])\n"
+    "                        total[:r.size, :$W] = total[:r.size, :$W] + part[:r.size, :$W]\n"
+    "                with compute():\n"
+    "                    before[:r.size] = now[:r.size]\n"
+    "            with compute():\n"
+    "                total[:r.size, :$W] = total[:r.size, :$W] / col(sum[:r.size])\n";
+
+static const char *pair(const Attention *a, bool turned, int64_t rows, int64_t columns)
+{
+    return str_format(a->arena, "%lld, %lld", (long long)(turned ? columns : rows),
+                      (long long)(turned ? rows : columns));
+}
+
+/* How L1 holds an operand, as it is declared and as it is loaded. */
+typedef struct Held {
+    char declared, loaded; /* holes */
+    const char *tile, *rows, *access;
+    bool turned;
+    int64_t most, columns;
+} Held;
+
+static void set_tile(Writing *w, const Held *h)
+{
+    Arena *arena = w->a->arena;
+    long long columns = (long long)h->columns;
+    script_set(w->s, h->declared, pair(w->a, h->turned, h->most, h->columns));
+    script_set(
+        w->s, h->loaded,
+        h->turned
+            ? str_format(arena, "%s[:%lld, :%s.size], %s", h->tile, columns, h->rows, h->access)
+            : str_format(arena, "%s[:%s.size, :%lld], %s", h->tile, h->rows, columns, h->access));
+}
+
+static bool set_holes(Writing *w)
+{
+    Attention *a = w->a;
+    Script *s = w->s;
+    const Tiles *t = &w->tiles;
+    int64_t d = a->size[ATTENTION_DEPTH], wide = a->size[ATTENTION_WIDTH];
+    bool tq = is_turned(a, a->q, ATTENTION_DEPTH), tk = is_turned(a, a->k, ATTENTION_DEPTH);
+    bool tv = is_turned(a, a->v, ATTENTION_WIDTH);
+    const char *q = put_access(a, a->q, "t"), *k = put_access(a, a->k, "t"),
+               *v = put_access(a, a->v, "w");
+    if (!q || !k || !v)
+        return false;
+    script_set(s, 'T', dtype_name(a->dtype));
+    script_set(s, 'C', dtype_name(a->product_dtype));
+    script_number(s, 'M', t->m);
+    script_number(s, 'N', t->n);
+    script_number(s, 'S', t->step);
+    script_number(s, 'D', d);
+    script_number(s, 'W', wide);
+    script_number(s, 'G', t->l1);
+    script_number(s, 'H', t->l0c);
+    script_number(s, 'U', larger(t->n, round_up(wide, 16)));
+    set_tile(w, &(Held){'X', 'I', "q1", "r", q, tq, t->m, d});
+    set_tile(w, &(Held){'Y', 'J', "k1", "t", k, tk, t->n, d});
+    set_tile(w, &(Held){'Z', 'K', "v1", "w", v, tv, t->n, wide});
+    script_number(s, 'E', a->dtype == DT_F32 ? 1 : 2);
+    script_set(s, 'O',
+               tq ? "load_transposed(left[:r.size, :s.size], q1[s, :r.size])"
+                  : "load(left[:r.size, :s.size], q1[:r.size, s])");
+    script_set(s, 'B',
+               tk ? "load(right[:s.size, :t.size], k1[s, :t.size])"
+                  : "load_transposed(right[:s.size, :t.size], k1[:t.size, s])");
+    script_set(s, 'Q',
+               tv ? str_format(a->arena, "load_transposed(right[:s.size, :%lld], v1[:%lld, s])",
+                               (long long)wide, (long long)wide)
+                  : str_format(a->arena, "load(right[:s.size, :%lld], v1[s, :%lld])",
+                               (long long)wide, (long long)wide));
+    return true;
+}
+
+/* "for j1, r in cyclic(n1, tiles(n2, 64)):" and how many pieces of work that is. */
+static const char *put_loop(Writing *w, const char **pieces)
+{
+    const Attention *a = w->a;
+    Buf names = {0}, counts = {0}, work = {0};
+    for (uint32_t i = 1; i < a->nest->axes.len; i++)
+        if (a->is[i] == ATTENTION_BATCH) {
+            buf_printf(&names, "j%u, ", i);
+            buf_printf(&counts, "%s, ", a->layout.size[i]);
+            buf_printf(&work, "%s * ", a->layout.size[i]);
+        }
+    const char *m = a->layout.size[a->axis[ATTENTION_QUERIES]];
+    *pieces = str_format(a->arena, "%.*sceildiv(%s, %lld)", (int)work.len, work.len ? work.at : "",
+                         m, (long long)w->tiles.m);
+    const char *text = str_format(a->arena,
+                                  "for %.*sr in cyclic(%.*stiles(%s, %lld)):", (int)names.len,
+                                  names.len ? names.at : "", (int)counts.len,
+                                  counts.len ? counts.at : "", m, (long long)w->tiles.m);
+    buf_free(&names);
+    buf_free(&counts);
+    buf_free(&work);
+    return text;
+}
+
+static Build open_build(Writing *w, Band *band, BuildPool *pool, uint32_t *next, bool *wanted,
+                        Buf *body, int depth)
+{
+    Attention *a = w->a;
+    Build b = {.arena = a->arena,
+               .nest = a->nest,
+               .layout = &a->layout,
+               .chip = a->chip,
+               .band = band,
+               .wanted = wanted,
+               .body = body,
+               .depth = depth,
+               .pool = pool,
+               .next = next,
+               .load_depth = 1,
+               .store_depth = 1};
+    build_open(&b);
+    return b;
+}
+
+static bool *all_wanted(const Attention *a)
+{
+    bool *wanted = arena_array(a->arena, bool, a->nest->values.len + 1);
+    for (uint32_t i = 1; i < a->nest->values.len; i++)
+        wanted[i] = a->nest->values.at[i].uses > 0;
+    return wanted;
+}
+
+/* What the cube handed over has this name. */
+static void name_fed(Build *b, uint32_t tensor, const char *view)
+{
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (b->nest->values.at[i].op == NEST_LOAD && b->nest->values.at[i].tensor == tensor)
+            b->name[i] = view;
+}
+
+/* Scores come as the product is rounded. */
+static void receive_scores(Writing *w, Buf *body, Buf *buffers)
+{
+    const Attention *a = w->a;
+    bool half = a->product_dtype != DT_F32;
+    buf_printf(body, "                        recv(%s[:r.size, :t.size], scores)\n",
+               half ? "rounded" : "score");
+    if (!half)
+        return;
+    buf_puts(body, "                    with compute():\n"
+                   "                        score[:r.size, :t.size] = cast(rounded[:r.size, "
+                   ":t.size], f32)\n");
+    script_put(w->s, "    rounded = ub($C, $M, $N)\n", buffers);
+}
+
+static bool put_vector(Writing *w, Buf *buffers, Buf *body)
+{
+    Attention *a = w->a;
+    BuildPool pool = {0};
+    uint32_t next = 0, queries = a->axis[ATTENTION_QUERIES];
+    bool *wanted = all_wanted(a);
+    Band scores = {.rows = {queries, w->tiles.m, false},
+                   .lanes = {a->axis[ATTENTION_KEYS], w->tiles.n, false}};
+    Band results = {.rows = {queries, w->tiles.m, false},
+                    .lanes = {a->axis[ATTENTION_WIDTH], a->size[ATTENTION_WIDTH], true}};
+    for (uint32_t i = 0; i < a->nest->stores.len; i++)
+        vec_push(a->arena, &results.stores, i);
+    bool half = a->dtype != DT_F32;
+    script_put(w->s, vector_buffers, buffers);
+    script_put(w->s, "    weight = ub($T, $M, $N)\n", buffers);
+    if (half)
+        script_put(w->s, "    least = ub($T, $M, $N)\n    wide = ub(f32, $M, $N)\n", buffers);
+    script_put(w->s, vector_text, body);
+    receive_scores(w, body, buffers);
+    Build b = open_build(w, &scores, &pool, &next, wanted, body, 5);
+    name_fed(&b, a->product, "score[:r.size, :t.size]");
+    const char *x = build_value(&b, a->scores);
+    script_set(w->s, 'B', x);
+    script_set(w->s, 'E', half ? "score[:r.size, :t.size]" : "weight[:r.size, :t.size]");
+    script_put(w->s, weigh_text, body);
+    script_put(w->s, half ? send_parts : send_whole, body);
+    script_put(w->s, add_text, body);
+    for (uint32_t i = 0; i < pool.len; i++)
+        pool.at[i].owner = 0;
+    Build y = open_build(w, &results, &pool, &next, wanted, body, 3);
+    name_fed(&y, a->sums,
+             str_format(a->arena, "total[:r.size, :%lld]", (long long)a->size[ATTENTION_WIDTH]));
+    build_results(&y);
+    build_declare(&pool, buffers);
+    return !b.failed && !y.failed;
+}
+
+static void put_head(const Writing *w, Buf *out)
+{
+    const Attention *a = w->a;
+    const Tiles *t = &w->tiles;
+    buf_printf(out, "# Planned by acraft for %s, strategy attention.\n", a->chip->name);
+    buf_printf(out,
+               "# Tiles of %lld queries meet %lld keys a turn; the cube multiplies a turn ahead of "
+               "the vector role, which keeps\n# the largest score and the sum of exponentials so "
+               "far: scores are never in memory whole.\n",
+               (long long)t->m, (long long)t->n);
+    buf_puts(out, "craft = 1\n\n");
+    for (uint32_t i = 1; i < a->nest->axes.len; i++)
+        if (a->layout.free[i] && a->layout.same[i] == i && a->nest->axes.at[i].size > 1)
+            buf_printf(out, "n%u = dim(1, 16777216)\n", i);
+}
+
+/* Tensors that are in memory. */
+static void list_operands(Writing *w)
+{
+    TailOperands all = {0};
+    Tail tail = {
+        .arena = w->a->arena, .nest = w->a->nest, .layout = w->a->layout, .tensor = w->a->product};
+    tail_operands(&tail, &all);
+    const char *sums = nest_tensor_name(w->a->nest, w->a->sums);
+    for (uint32_t i = 0; i < all.len; i++)
+        if (all.at[i].name && !str_is(str_from(all.at[i].name), sums))
+            vec_push(w->a->arena, &w->all, all.at[i]);
+}
+
+static bool put_program(Writing *w, Buf *out)
+{
+    Attention *a = w->a;
+    Script *s = w->s;
+    const char *pieces;
+    Buf body = {0};
+    put_head(w, out);
+    script_set(s, 'V', put_loop(w, &pieces));
+    const char *keys = a->layout.size[a->axis[ATTENTION_KEYS]];
+    script_set(s, 'R', keys);
+    script_set(s, 'L', str_format(a->arena, "ceildiv(%s, %lld)", keys, (long long)w->tiles.n));
+    script_put(s, "\n@host\ndef $F($P):\n", out);
+    buf_printf(out, "    %s_attention[min(chip.cube_cores, %s)](", s->name, pieces);
+    tail_parameters(&w->all, &w->all, false, out);
+    buf_printf(out, ")\n\n@kernel(cube, vector)\ndef %s_attention(", s->name);
+    tail_parameters(&w->all, &w->all, true, out);
+    buf_puts(out, "):\n");
+    script_put(s, cube_buffers, out);
+    script_put(s, cube_text, &body);
+    bool ok = put_vector(w, out, &body);
+    buf_str(out, buf_view(&body));
+    buf_free(&body);
+    return ok;
+}
+
+bool plan_attention(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                    const char *name, Plan *plan, Diag *diag)
+{
+    Attention a;
+    Tiles tiles[MOST_TILES];
+    (void)tile_limit, (void)diag;
+    if (!attention_read(arena, graph, chip, &a))
+        return false;
+    uint32_t n = list_tiles(&a, tiles);
+    for (uint32_t i = 0; i < n; i++) {
+        Script s = {.arena = arena, .g = graph, .name = name};
+        Writing w = {.a = &a, .tiles = tiles[i], .s = &s};
+        Buf out = {0};
+        list_operands(&w);
+        if (w.all.len > SCRIPT_MAX_OPERANDS)
+            return false;
+        tail_host(&s, &w.all);
+        if (!set_holes(&w))
+            return false;
+        bool ok = put_program(&w, &out);
+        script_finish(&s, "attention", tiles[i].m * tiles[i].n, &out, plan);
+        Fit fit = fit_program(plan->craft, chip);
+        if (!ok || fit.crowded)
+            return false;
+        if (!fit.exceeds)
+            return clock_is_sound(plan, chip);
+    }
+    return false;
+}
