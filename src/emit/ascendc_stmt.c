@@ -215,8 +215,9 @@ static void print_call(Body *b, AscStmtId id, const AscStmt *s)
         break;
     case ASC_F_GATHER_MASK: print_gather_mask(b, id, s); break;
     case ASC_F_BROADCAST:
-        pen_line(pen, "AscendC::%s(%s, %s, %s, AscendC::BrcbRepeatParams(1, 8));", n, d,
-                 ref(b, &s->a), ex(b, s->repeat));
+        pen_line(pen, "AscendC::%s(%s, %s, %s, AscendC::BrcbRepeatParams(1, %s));", n, d,
+                 ref(b, &s->a), ex(b, s->repeat),
+                 s->strides.dst_repeat ? ex(b, s->strides.dst_repeat) : "8");
         break;
     case ASC_F_SORT:
         pen_line(pen, "AscendC::%s<%s, true>(%s, %s, %s, %s, %s);", n, cxx_type(s->dst.dtype), d,

@@ -347,7 +347,8 @@ static void put_broadcast(SimCoreRun *c, const SimIns *s)
 {
     Record *r = esim_put(c, s, NPU_BRCB);
     set_dtypes(r, s->dst.dtype, s->dst.dtype, s->dst.dtype);
-    r->operand[0] = esim_operand(esim_local_ref(c, &s->dst), 1, 8);
+    uint32_t step = (uint32_t)number(c, s, SE_DST_REPEAT);
+    r->operand[0] = esim_operand(esim_local_ref(c, &s->dst), 1, step ? step : 8);
     r->operand[1] = esim_operand(esim_local_ref(c, &s->a), 0, 0);
     r->n[0] = (uint8_t)number(c, s, SE_REPEAT);
 }

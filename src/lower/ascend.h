@@ -51,7 +51,7 @@ typedef enum AscForm {
     ASC_F_GATHER,      /* dst, a, byte offsets b, base (scalar), count */
     ASC_F_GATHER_MASK, /* dst, a, pattern b, true, count, {1, 1, 8, 8}; result */
     ASC_F_INDEX,       /* dst, first (scalar), count */
-    ASC_F_BROADCAST,   /* dst, a, repeat, {1, 8} */
+    ASC_F_BROADCAST,   /* dst, a, repeat, dst stride (none: 8): a repeat fills eight blocks */
     ASC_F_SORT,        /* dst, a, positions b, work c, repeat: 32 elements each */
     ASC_F_EXTRACT,     /* values dst, positions b, sorted a, repeat */
 } AscForm;

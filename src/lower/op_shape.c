@@ -1,7 +1,12 @@
 /* Broadcasts, gathers, transposes. In: views. Out: calls. Running sums are in op_scan.c. */
 #include "lower/lower_int.h"
 
-enum { MIRROR = 1024 };
+enum {
+    MIRROR = 1024,
+    BLOCK_WORDS = 8, /* elements of four bytes in a block, in a repeat */
+    WORDS = 64,
+    MOST_REPEATS = 255
+};
 
 static IrVarId open_rows(Lower *l, const char *name, IrExprId count, AscStmtId *owner, Opened *body)
 {
@@ -63,8 +68,8 @@ static void broadcast_row(Lower *l, const IrStmt *s)
     ls_close(l, &body, owner, false);
 }
 
-/* One block, again and again along `cols` elements: whole repeats, then the rest. */
-static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_t lanes)
+/* One block, or one repeat (whole), again and again along `cols` elements: whole repeats, then the rest. */
+static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_t lanes, bool whole)
 {
     IrExprId one = lx_int(l, 1), eight = lx_int(l, 8), zero = lx_int(l, 0);
     IrExprId full = ir_expr2(l->ir, IR_E_FLOORDIV, cols, lx_int(l, lanes));
@@ -76,7 +81,7 @@ static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_
                     .scalar = lower_scalar_const(l, 1, to.dtype),
                     .mask = lx_int(l, lanes),
                     .repeat = full,
-                    .strides = {one, zero, 0, eight, zero, 0}};
+                    .strides = {one, whole ? one : zero, 0, eight, zero, 0}};
     if (lx_most(l, full) > 0)
         *ls_new(l, ASC_S_CALL) = call;
     if (lx_divides(l, cols, lanes))
@@ -93,27 +98,84 @@ static void repeat_block(Lower *l, AscRef to, AscRef from, IrExprId cols, int64_
     ls_close(l, &inner, guard, false);
 }
 
-/* Each value is spread over one block, then that block is repeated along its row. */
-static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room, bool columns)
+/* Blocks of the same value, one for each row, become 64 columns of all rows at once. An instruction fills
+ * whole repeats, so the last columns are filled together with some that are filled before. */
+static void spread_blocks(Lower *l, const View2 *d, AscRef blocks)
 {
-    int64_t block = 32 / (int64_t)dtype_bytes(d->ref.dtype);
-    AscRef wide = scratch_take(l, d->ref.dtype, lx_mul(l, lx_align(l, room, 8), lx_int(l, block)));
-    IrExprId groups = lx_ceildiv(l, d->rows, lx_int(l, 8));
+    IrVarId at = lx_local(l, "col", DT_I64), first = lx_local(l, "first", DT_I64);
+    l->ir->vars.at[at].lo = l->ir->vars.at[first].lo = 0;
+    l->ir->vars.at[at].multiple = WORDS;
+    l->ir->vars.at[first].multiple = BLOCK_WORDS;
+    AscStmtId owner = ls_for(l, at, lx_int(l, 0), d->cols, lx_int(l, WORDS));
+    Opened body;
+    ls_open(l, &body);
+    IrExprId last = lx_sub(l, lx_align(l, d->cols, BLOCK_WORDS), lx_int(l, WORDS));
+    ls_set(l, first, lx_min(l, lx_var(l, at), last));
+    AscStmt *s = ls_new(l, ASC_S_CALL);
+    s->api = ASC_BROADCAST;
+    s->dst = ref_at(l, d->ref, lx_var(l, first));
+    s->a = blocks;
+    s->repeat = d->rows;
+    s->strides.dst_repeat = op_blocks(l, d->stride, d->ref.dtype);
+    ls_close(l, &body, owner, false);
+}
+
+/* The same for rows of any length: those that a repeat does not fit into read one block again and again,
+ * which takes as long as six (npu/cost.def ONE_BLOCK). */
+static void spread_short(Lower *l, const View2 *d, AscRef blocks)
+{
+    bool fits = d->full && dtype_bytes(d->ref.dtype) == 4;
+    int64_t least = WORDS - BLOCK_WORDS; /* with so many and one more, blocks make a repeat */
+    if (!fits || lx_most(l, d->cols) <= least) {
+        spread_columns(l, d, blocks, true);
+        return;
+    }
+    if (lx_least(l, d->cols) > least) {
+        spread_blocks(l, d, blocks);
+        return;
+    }
+    ls_new(l, ASC_S_IF)->value = ir_expr2(l->ir, IR_E_GT, d->cols, lx_int(l, least));
+    AscStmtId owner = ls_last(l);
+    Opened body;
+    ls_open(l, &body);
+    spread_blocks(l, d, blocks);
+    ls_close(l, &body, owner, false);
+    ls_open(l, &body);
+    spread_columns(l, d, blocks, true);
+    ls_close(l, &body, owner, true);
+}
+
+static AscRef spread_call(Lower *l, AscRef value, IrExprId repeat, IrExprId room)
+{
+    AscRef wide = scratch_take(l, value.dtype, room);
     *ls_new(l, ASC_S_CALL) = (AscStmt){.kind = ASC_S_CALL,
                                        .at = l->span,
                                        .api = ASC_BROADCAST,
                                        .dst = wide,
                                        .a = value,
-                                       .repeat = groups};
+                                       .repeat = repeat};
+    return wide;
+}
+
+/* Each value is spread over one block, that block over a repeat, and the repeat is copied along its row. */
+static void spread_rows(Lower *l, const View2 *d, AscRef value, IrExprId room, bool columns)
+{
+    int64_t block = 32 / (int64_t)dtype_bytes(d->ref.dtype);
+    bool words = block == BLOCK_WORDS && lx_most(l, room) <= MOST_REPEATS;
+    IrExprId rows = lx_align(l, room, 8);
+    AscRef wide = spread_call(l, value, lx_ceildiv(l, d->rows, lx_int(l, 8)),
+                              lx_mul(l, rows, lx_int(l, block)));
     if (columns) {
-        spread_columns(l, d, wide, true);
+        spread_short(l, d, wide);
         return;
     }
+    if (words) /* a repeat of the same value is read once for each copy, a block eight times */
+        wide = spread_call(l, wide, d->rows, lx_mul(l, rows, lx_int(l, WORDS)));
     AscStmtId owner;
     Opened body;
     IrVarId row = open_rows(l, "row", d->rows, &owner, &body);
-    AscRef from = ref_at(l, wide, lx_mul(l, lx_var(l, row), lx_int(l, block)));
-    repeat_block(l, row_at(l, d, row), from, d->cols, 8 * block);
+    AscRef from = ref_at(l, wide, lx_mul(l, lx_var(l, row), lx_int(l, words ? WORDS : block)));
+    repeat_block(l, row_at(l, d, row), from, d->cols, 8 * block, words);
     ls_close(l, &body, owner, false);
 }
 
