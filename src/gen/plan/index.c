@@ -4,6 +4,8 @@
 
 #include "gen/plan/script.h"
 
+enum { MOST_BLOCK = 1024 }; /* rows of a copy */
+
 typedef struct Index {
     Script s;
     const Node *node;
@@ -22,10 +24,17 @@ static const char inner_dim[] = "inner = dim(1, 16777216)\n";
 
 /* ---- rows by number: embedding, index_select, x[i] ---- */
 
-static const char take_rows[] = "\n@host\ndef $F($P):\n"
-                                "    tile = choose(\"tile\", [$S, 4096, 2048])\n"
-                                "    $F_take[chip.cores]($A, tile)\n"
-                                "\n@kernel\ndef $F_take($P, tile: i32):\n"
+static const char take_host[] = "\n@host\ndef $F($P):\n"
+                                "    tile = choose(\"tile\", [$S, 4096, 2048])\n";
+static const char take_launch[] = "    $F_take[chip.cores]($A, tile)\n";
+static const char take_blocks_launch[] =
+    "    if inner <= $W:\n"
+    "        block = min($R, ceildiv(outer * m, chip.cores))\n"
+    "        $F_blocks[min(chip.cores, outer * ceildiv(m, block))]($A, block)\n"
+    "    else:\n"
+    "        $F_take[chip.cores]($A, tile)\n";
+
+static const char take_rows[] = "\n@kernel\ndef $F_take($P, tile: i32):\n"
                                 "    a = ub($T, tile, depth=2)\n"
                                 "    for i, o, t in mine(m, outer, tiles(inner, tile)):\n"
                                 "        p = at[i]\n"
@@ -35,12 +44,37 @@ static const char take_rows[] = "\n@host\ndef $F($P):\n"
                                 "        with copyout():\n"
                                 "            store(y[o, i, t], a[:t.size])\n";
 
+static const char take_blocks[] = "\n@kernel\ndef $F_blocks($P, block: i32):\n"
+                                  "    a = ub($T, $R, $W, depth=2)\n"
+                                  "    for o, b in mine(outer, tiles(m, block)):\n"
+                                  "        for i in range(b.size):\n"
+                                  "            p = at[b.start + i]\n"
+                                  "            r = p + n if p < 0 else p\n"
+                                  "            with copyin():\n"
+                                  "                load(a[i, :inner], x[o, r, :])\n"
+                                  "        with copyout():\n"
+                                  "            store(y[o, b, :], a[:b.size, :inner])\n";
+
+/* Blocks of rows that are next to each other are one copy, where two and more fit on chip. */
+static bool set_blocks(Index *x)
+{
+    int64_t width = (x->inner + 7) / 8 * 8, rows = 4 * x->tile / width;
+    script_number(&x->s, 'W', width);
+    script_number(&x->s, 'R', rows < MOST_BLOCK ? rows : MOST_BLOCK);
+    return rows > 1;
+}
+
 static void put_take_rows(Index *x, Buf *out)
 {
+    bool blocks = set_blocks(x);
     buf_puts(out, "# Rows are copied whole, one scalar index each; bound by memory, nothing is "
                   "computed.\n");
     buf_puts(out, head);
     buf_puts(out, inner_dim);
+    script_put(&x->s, take_host, out);
+    script_put(&x->s, blocks ? take_blocks_launch : take_launch, out);
+    if (blocks)
+        script_put(&x->s, take_blocks, out);
     script_put(&x->s, take_rows, out);
 }
 
@@ -126,11 +160,44 @@ static void put_take_elements(Index *x, Buf *out)
 
 /* ---- rows added: copy, then atomic adds ---- */
 
+static const char add_host[] = "\n@host\ndef $F($P):\n"
+                               "    tile = choose(\"tile\", [$S, 4096, 2048])\n";
+static const char add_launch[] = "    $F_copy[chip.cores](x, y, tile)\n"
+                                 "    $F_add[chip.cores](at, v, y, tile)\n";
+static const char add_blocks_launch[] =
+    "    if inner <= $W:\n"
+    "        each = min($R, ceildiv(outer * n, chip.cores))\n"
+    "        block = min($R, ceildiv(outer * m, chip.cores))\n"
+    "        $F_copy_blocks[min(chip.cores, outer * ceildiv(n, each))](x, y, each)\n"
+    "        $F_add_blocks[min(chip.cores, outer * ceildiv(m, block))](at, v, y, block)\n"
+    "    else:\n"
+    "        $F_copy[chip.cores](x, y, tile)\n"
+    "        $F_add[chip.cores](at, v, y, tile)\n";
+
+static const char add_blocks[] =
+    "\n@kernel\ndef $F_copy_blocks(x: gm[$T, outer, n, inner], y: out[$T, outer, n, inner], "
+    "each: i32):\n"
+    "    a = ub($T, $R, $W, depth=2)\n"
+    "    for o, b in mine(outer, tiles(n, each)):\n"
+    "        with copyin():\n"
+    "            load(a[:b.size, :inner], x[o, b, :])\n"
+    "        with copyout():\n"
+    "            store(y[o, b, :], a[:b.size, :inner])\n"
+    "\n@kernel\ndef $F_add_blocks(at: gm[$I, m], v: gm[$T, outer, m, inner], "
+    "y: inout[$T, outer, n, inner], block: i32):\n"
+    "    a = ub($T, $R, $W, depth=2)\n"
+    "$D"
+    "    for o, b in mine(outer, tiles(m, block)):\n"
+    "        with copyin():\n"
+    "            load(a[:b.size, :inner], v[o, b, :])\n"
+    "$E"
+    "        for i in range(b.size):\n"
+    "            p = at[b.start + i]\n"
+    "            r = p + n if p < 0 else p\n"
+    "            with copyout():\n"
+    "                store_add(y[o, r, :], $V[i, :inner])\n";
+
 static const char add_rows[] =
-    "\n@host\ndef $F($P):\n"
-    "    tile = choose(\"tile\", [$S, 4096, 2048])\n"
-    "    $F_copy[chip.cores](x, y, tile)\n"
-    "    $F_add[chip.cores](at, v, y, tile)\n"
     "\n@kernel\ndef $F_copy(x: gm[$T, outer, n, inner], y: out[$T, outer, n, inner], tile: i32):\n"
     "    a = ub($T, tile, depth=2)\n"
     "    for o, r, t in mine(outer, n, tiles(inner, tile)):\n"
@@ -154,21 +221,33 @@ static const char add_rows[] =
 static void put_add_rows(Index *x, Buf *out)
 {
     double alpha = node_float(x->node, AT_ALPHA, 1);
-    script_set(&x->s, 'V', alpha == 1 ? "a" : "b");
+    bool blocks = set_blocks(x);
+    script_set(&x->s, 'V', alpha == 1 ? "a" : "c");
     if (alpha != 1) {
-        script_set(
-            &x->s, 'B',
-            str_format(x->s.arena, "    b = ub(%s, tile, depth=2)\n", dtype_name(x->x->dtype)));
+        const char *type = dtype_name(x->x->dtype);
+        script_set(&x->s, 'B', str_format(x->s.arena, "    c = ub(%s, tile, depth=2)\n", type));
         script_set(&x->s, 'C',
                    str_format(x->s.arena,
-                              "        with compute():\n            b[:t.size] = a[:t.size] * "
+                              "        with compute():\n            c[:t.size] = a[:t.size] * "
                               "%.9g\n",
+                              alpha));
+        script_set(&x->s, 'D',
+                   str_format(x->s.arena, "    c = ub(%s, %s, %s, depth=2)\n", type,
+                              x->s.hole['R' - 'A'], x->s.hole['W' - 'A']));
+        script_set(&x->s, 'E',
+                   str_format(x->s.arena,
+                              "        with compute():\n            c[:b.size, :inner] = "
+                              "a[:b.size, :inner] * %.9g\n",
                               alpha));
     }
     buf_puts(out, "# x is copied, then each row is added to its place by an atomic store: places "
                   "may repeat, and\n# no core waits for another; the order of additions varies.\n");
     buf_puts(out, head);
     buf_puts(out, inner_dim);
+    script_put(&x->s, add_host, out);
+    script_put(&x->s, blocks ? add_blocks_launch : add_launch, out);
+    if (blocks)
+        script_put(&x->s, add_blocks, out);
     script_put(&x->s, add_rows, out);
 }
 
