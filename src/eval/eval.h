@@ -100,6 +100,7 @@ typedef struct EvalConfig {
     const NpuChip *chip;
     EvalEngine engine;
     uint64_t seed;
+    uint64_t steps;     /* EVAL_INTERP: at most so many (ir/run.h); 0: its own limit */
     bool trust;         /* run without a full sandbox: the text is our own */
     bool deny_unproven; /* what is not proved is an error */
     bool no_proofs;     /* ablation: nothing is proved before the run */

@@ -40,6 +40,7 @@ bool eval_run_interp(EvalRun *run)
                .chip = run->config->chip,
                .operands = operands,
                .choices = choices_of(run),
+               .max_steps = run->config->steps,
                .seed = run->config->seed};
     if (ir_run(run->arena, &r))
         return true;

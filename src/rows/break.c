@@ -1,25 +1,35 @@
 /* Puts one error into a right program. In: Craft text, dice. Out: the broken text, where, and why. */
 #include "rows/rows_int.h"
 
+#include "craft/craft.h"
 #include <regex.h>
 #include <string.h>
 
+enum { EDITS = 4 };
+
+typedef struct BreakEdit {
+    const char *find, *with; /* find NULL: none */
+} BreakEdit;
+
 typedef struct BreakRow {
-    const char *class, *code, *find, *with, *cause;
+    const char *class, *code, *cause;
     bool all;
-    const char *find2, *with2; /* a second line; NULL: none */
+    BreakEdit
+        edit[EDITS]; /* the first has the site that is named, the others take their first one */
 } BreakRow;
 
 static const BreakRow rows[] = {
-#define BREAK(class, code, find, with, cause) {#class, code, find, with, cause, false, NULL, NULL},
-#define BREAK_ALL(class, code, find, with, cause) \
-    {#class, code, find, with, cause, true, NULL, NULL},
+#define BREAK(class, code, find, with, cause) {#class, code, cause, false, {{find, with}}},
+#define BREAK_ALL(class, code, find, with, cause) {#class, code, cause, true, {{find, with}}},
 #define BREAK2(class, code, find, with, find2, with2, cause) \
-    {#class, code, find, with, cause, false, find2, with2},
+    {#class, code, cause, false, {{find, with}, {find2, with2}}},
+#define BREAK4(class, code, find, with, find2, with2, find3, with3, find4, with4, cause) \
+    {#class, code, cause, false, {{find, with}, {find2, with2}, {find3, with3}, {find4, with4}}},
 #include "rows/break.def"
 #undef BREAK
 #undef BREAK_ALL
 #undef BREAK2
+#undef BREAK4
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, GROUPS = 10, MOST_SITES = 128 };
@@ -27,10 +37,46 @@ enum { ROWS = sizeof rows / sizeof *rows, GROUPS = 10, MOST_SITES = 128 };
 uint32_t rows_break_count(void) { return ROWS; }
 const char *rows_break_code(uint32_t row) { return rows[row].code; }
 
+/* Diagnostics for which few programs have a place: drawn so many times as often as the others. */
+typedef struct RareCode {
+    const char *code;
+    uint8_t weight;
+} RareCode;
+
+static const RareCode rare[] = {
+#define RARE(code, weight) {code, weight},
+#include "rows/break_rare.def"
+#undef RARE
+};
+
+static uint8_t weight_of(const char *code)
+{
+    for (uint32_t i = 0; i < sizeof rare / sizeof *rare; i++)
+        if (!strcmp(rare[i].code, code))
+            return rare[i].weight;
+    return 1;
+}
+
+uint32_t rows_break_draw(Dice *dice)
+{
+    uint8_t weight[ROWS], in_code[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        uint32_t first = 0; /* the code's weight stands at its first row */
+        while (strcmp(rows[first].code, rows[i].code))
+            first++;
+        weight[i] = first == i ? weight_of(rows[i].code) : 0;
+    }
+    const char *code = rows[dice_weighted(dice, weight, ROWS)].code;
+    for (uint32_t i = 0; i < ROWS; i++)
+        in_code[i] = !strcmp(rows[i].code, code);
+    return dice_weighted(dice, in_code, ROWS);
+}
+
 /* A match in a line. */
 typedef struct Site {
     uint32_t line; /* from 1 */
     Str text;      /* the line */
+    int64_t room;  /* f32 elements that the program leaves of UB */
     regmatch_t at[GROUPS];
 } Site;
 
@@ -39,7 +85,7 @@ typedef struct Sites {
     Site at[MOST_SITES];
 } Sites;
 
-static void find_sites(Arena *arena, Str text, const char *find, Sites *sites)
+static void find_sites(Arena *arena, Str text, const char *find, int64_t room, Sites *sites)
 {
     regex_t regex;
     uint32_t number = 0;
@@ -50,7 +96,7 @@ static void find_sites(Arena *arena, Str text, const char *find, Sites *sites)
     while (str_next(&rest, '\n', &line) && sites->n < MOST_SITES) {
         Site *s = &sites->at[sites->n];
         number++;
-        *s = (Site){.line = number, .text = str_copy(arena, line)};
+        *s = (Site){.line = number, .text = str_copy(arena, line), .room = room};
         sites->n += regexec(&regex, s->text.at, GROUPS, s->at, 0) == 0;
     }
     regfree(&regex);
@@ -77,6 +123,8 @@ static void put_filled(const Site *s, const char *with, Buf *out)
         c++;
         if (*c >= '0' && *c <= '9')
             buf_str(out, group(s, *c - '0'));
+        else if (*c == 'u')
+            buf_printf(out, "%lld", (long long)s->room);
         else if (*c == 'n' || *c == 'i')
             buf_char(out, '\n');
         if (*c == 'i')
@@ -115,28 +163,40 @@ static Str replaced(Arena *arena, Str text, const Sites *sites, const Site *s, c
     return made;
 }
 
-bool rows_break(Arena *arena, Str craft, uint32_t row, Dice *dice, RowsBreak *broken)
+/* What the program leaves of UB, in elements of 4 bytes; at least 8. */
+static int64_t room_of(Arena *arena, Str craft, const NpuChip *chip)
+{
+    Diag quiet = diag_make(arena, "kernel.craft", craft);
+    CraftFile *file = craft_read(arena, "kernel.craft", craft, &quiet);
+    const IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;
+    int64_t bytes = p ? rows_ub_bytes(p, true) : -1, room = ((int64_t)chip->ub - bytes) / 32 * 8;
+    return bytes < 0 || room < 8 ? 8 : room;
+}
+
+bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
+                RowsBreak *broken)
 {
     Sites *sites = arena_new(arena, Sites), *second = arena_new(arena, Sites);
     const BreakRow *r = &rows[row];
     Buf cause = {0};
-    find_sites(arena, craft, r->find, sites);
+    int64_t room = strstr(r->edit[0].with, "\\u") ? room_of(arena, craft, chip) : 0;
+    find_sites(arena, craft, r->edit[0].find, room, sites);
     if (!sites->n)
         return false;
     const Site *s = &sites->at[dice_below(dice, sites->n)];
-    Str text = replaced(arena, craft, sites, s, r->with, r->all);
-    if (r->find2) {
-        find_sites(arena, text, r->find2, second);
+    Str text = replaced(arena, craft, sites, s, r->edit[0].with, r->all);
+    for (int i = 1; i < EDITS && r->edit[i].find; i++) {
+        find_sites(arena, text, r->edit[i].find, room, second);
         if (!second->n)
             return false;
-        text = replaced(arena, text, second, &second->at[0], r->with2, false);
+        text = replaced(arena, text, second, &second->at[0], r->edit[i].with, false);
     }
     put_filled(s, r->cause, &cause);
     *broken = (RowsBreak){.class = r->class,
                           .code = r->code,
                           .line = s->line,
                           .right = s->text,
-                          .all = r->all || r->find2,
+                          .all = r->all || r->edit[1].find,
                           .craft = text,
                           .cause = buf_take(&cause, arena)};
     buf_free(&cause);

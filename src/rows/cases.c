@@ -9,7 +9,11 @@
 #include "lower/lower.h"
 #include <math.h>
 
-enum { TRIES = 24, LARGE = 4 };
+enum {
+    TRIES = 24,
+    LARGE = 4,
+    STEPS = 1000000, /* of the interpreter for a case: a right program takes some ten thousand */
+};
 
 static const IrProgram *read_program(Arena *arena, Str craft, Diag *diag)
 {
@@ -163,7 +167,8 @@ static bool lowers(Arena *arena, Str craft, const NpuChip *chip, Verdict *verdic
 bool rows_judge(Arena *arena, Str craft, const RowsCases *cases, const NpuChip *chip, bool texts,
                 Verdict *verdict, Diag *diag)
 {
-    EvalConfig config = {.chip = chip, .engine = texts ? EVAL_TWIN : EVAL_INTERP, .trust = true};
+    EvalConfig config = {
+        .chip = chip, .engine = texts ? EVAL_TWIN : EVAL_INTERP, .steps = STEPS, .trust = true};
     for (uint32_t i = 0; i < cases->n; i++) {
         *verdict = verdict_make();
         *diag = diag_make(arena, "kernel.craft", craft);

@@ -10,7 +10,7 @@
 enum {
     POINTS = 5,        /* schedules that are timed for a task */
     REPAIRS = 2,       /* rows of a task */
-    REPAIR_TRIES = 12, /* errors that are tried for one */
+    REPAIR_TRIES = 24, /* errors that are tried for one */
     MOST_BYTES = 5000, /* of a row: under 2,000 tokens */
 };
 
@@ -98,7 +98,8 @@ static bool confirm(Work *w, Str craft, bool right, Row *row)
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", craft);
     bool ok = rows_judge(w->arena, craft, &w->cases, w->maker->chip, true, &verdict, &diag);
-    bool ours = verdict.status == VERDICT_UNSUPPORTED || verdict.status == VERDICT_TIMEOUT;
+    bool ours = verdict.status == VERDICT_UNSUPPORTED || verdict.status == VERDICT_TIMEOUT ||
+                verdict.status == VERDICT_NO_TOOL;
     if (ok != right && !ours) {
         Buf out = {0};
         verdict_to_text(&verdict, &out);
@@ -268,7 +269,7 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
     RowsBreak broken;
     Verdict verdict = verdict_make();
     Diag diag = diag_make(w->arena, "kernel.craft", STR(""));
-    if (!rows_break(w->arena, p->craft, error, &w->dice, &broken))
+    if (!rows_break(w->arena, p->craft, error, w->maker->chip, &w->dice, &broken))
         return false;
     if (rows_judge(w->arena, broken.craft, &w->cases, w->maker->chip, false, &verdict, &diag)) {
         w->made->dropped[DROP_HARMLESS]++;
@@ -278,6 +279,8 @@ static bool make_repair(Work *w, const RowsProgram *p, uint32_t error)
     Buf prompt = {0}, task = {0};
     row.error = broken.class;
     row.code = verdict.status == VERDICT_WRONG ? "wrong values" : first_code(&diag);
+    if (!*row.code && verdict.hazards.len)
+        row.code = verdict.hazards.at[0].code;
     if (!*row.code)
         row.code = verdict_status_row(verdict.status)->text;
     rows_put_task(&w->task, graph_shown(w), &task);
@@ -302,7 +305,7 @@ static void make_repairs(Work *w)
 {
     uint32_t made = 0;
     for (uint32_t i = 0; i < REPAIR_TRIES && made < REPAIRS && !w->made->contradiction; i++) {
-        uint32_t error = (uint32_t)dice_below(&w->dice, rows_break_count());
+        uint32_t error = rows_break_draw(&w->dice);
         made += make_repair(w, &w->at[0], error);
     }
 }

@@ -22,9 +22,10 @@
 #include <unistd.h>
 
 enum {
-    AHEAD = 8192,       /* tasks that may be asked before the oldest has come */
-    SAVE_EVERY = 200,   /* tasks */
-    UNITS = 8000000,    /* of work for a task (base/meter.h): one to five seconds */
+    AHEAD = 8192,     /* tasks that may be asked before the oldest has come */
+    SAVE_EVERY = 200, /* tasks */
+    UNITS = 8000000,  /* of work for a task (base/meter.h): one to five seconds */
+    BRIEF_UNITS = 2000000,
     TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
     CPU_SECONDS = 30,
     FILES = 4,
@@ -99,7 +100,7 @@ static void work(void *context, Str request, Buf *reply)
     graph_eval_threads(1);
     RowsMade made = {.arena = &arena};
     limit_seconds();
-    meter_start(UNITS, give_up);
+    meter_start(m->spec->brief ? BRIEF_UNITS : UNITS, give_up);
     rows_of_task(&m->maker, (uint64_t)task, (uint32_t)kinds, &made);
     meter_start(0, NULL);
     put_drops(ROWS_EXPLAIN, made.dropped, reply);

@@ -21,14 +21,14 @@ static uint32_t count_lines(Str text)
 }
 
 /* Bytes of the buffers that the kernels declare; rows of two-dimensional ones begin at whole 32 bytes. */
-static int64_t declared_bytes(const IrProgram *p)
+int64_t rows_ub_bytes(const IrProgram *p, bool with_scratch)
 {
     int64_t sum = 0;
     for (uint32_t k = 0; k < p->kernels.len; k++)
         for (uint32_t i = 0; i < p->kernels.at[k].buffers.len; i++) {
             const IrBuffer *b = &p->kernels.at[k].buffers.at[i];
             int64_t n = 1, rows = 1, depth = 1;
-            if (b->scratch)
+            if (b->scratch && !with_scratch)
                 continue;
             if (!ir_is_int(p, b->shape[b->rank - 1], &n) ||
                 (b->rank == 2 && !ir_is_int(p, b->shape[0], &rows)) ||
@@ -136,7 +136,7 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     const IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;
     if (!p || program->lines > ROWS_LINES || gathers(p))
         return false;
-    program->ub = declared_bytes(p);
+    program->ub = rows_ub_bytes(p, false);
     program->double_buffered = has_double_buffer(p);
     program->tail = has_tail(p);
     return true;

@@ -144,6 +144,8 @@ enum { ROWS_LINES = 80 };
 /* False: the point cannot be built, or the program is too long. */
 bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const PlanPoint *point,
                   RowsProgram *program);
+/* Bytes of the buffers that the kernels declare, or of these and of what their expressions need; -1: not known. */
+int64_t rows_ub_bytes(const struct IrProgram *p, bool with_scratch);
 /* Fills us and share. */
 bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program);
 
@@ -172,8 +174,12 @@ typedef struct RowsBreak {
 
 uint32_t rows_break_count(void);
 const char *rows_break_code(uint32_t row);
+/* A row of the table: first a diagnostic is drawn, rare ones more often, then an error that is meant to raise
+ * it. */
+uint32_t rows_break_draw(Dice *dice);
 /* False: there is no place for this error in the program. */
-bool rows_break(Arena *arena, Str craft, uint32_t row, Dice *dice, RowsBreak *broken);
+bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
+                RowsBreak *broken);
 
 /* ---- suites (near.c) ---- */
 

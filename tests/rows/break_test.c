@@ -58,7 +58,7 @@ static void count_codes(Fixture *f, uint32_t from, uint32_t *placed, uint32_t *m
     for (uint32_t i = from; i < rows_break_count(); i += 3) {
         RowsBreak broken;
         const char *code;
-        if (!rows_break(&f->arena, f->program.craft, i, &f->dice, &broken) ||
+        if (!rows_break(&f->arena, f->program.craft, i, f->chip, &f->dice, &broken) ||
             judge(f, broken.craft, &code))
             continue;
         ++*placed;
@@ -91,7 +91,7 @@ T_TEST(a_broken_program_differs_in_the_line_that_is_named)
     for (uint32_t i = 0; i < rows_break_count(); i++) {
         RowsBreak b;
         Str right = f->program.craft, wrong, line = {0}, other = {0};
-        if (!rows_break(&f->arena, f->program.craft, i, &f->dice, &b) || b.all)
+        if (!rows_break(&f->arena, f->program.craft, i, f->chip, &f->dice, &b) || b.all)
             continue;
         wrong = b.craft;
         for (uint32_t n = 1; n <= b.line; n++) {
