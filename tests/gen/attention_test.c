@@ -15,6 +15,12 @@ static const AttentionModel models[] = {
     {"causal",
      "self, q, k, v):\n        return F.scaled_dot_product_attention(q, k, v, is_causal=True)",
      QKV(1, 3, 90, 90, 32)},
+    {"a triangle of ones, one place before",
+     "self, q, k, v):\n"
+     "        seen = torch.tril(torch.ones(80, 70), -1).bool()\n"
+     "        s = (q @ k.mT * 0.2).masked_fill(~seen, float('-inf'))\n"
+     "        return torch.nan_to_num(torch.softmax(s, dim=-1) @ v)",
+     QKV(1, 3, 80, 70, 32)},
     {"odd lengths, the batch a broadcast",
      "self, q, k, v):\n        return torch.softmax(q @ k.mT * 0.2, dim=-1) @ v",
      "torch.randn(2, 3, 31, 40), torch.randn(2, 1, 257, 40), torch.randn(2, 1, 257, 48)"},
@@ -51,6 +57,37 @@ T_TEST(attention_is_one_kernel)
                   ok ? plan.strategy : "no plan");
         if (ok)
             CHECK_MSG(run_plan(&arena, g, &plan), "%s", models[i].name);
+        arena_drop(&arena);
+    }
+}
+
+/* Keys that no query of a tile sees are not multiplied. */
+T_TEST(attention_skips_keys_by_places_alone)
+{
+    static const struct {
+        const char *mask;
+        bool skips;
+    } rows[] = {{"torch.tril(torch.ones(64, 64)) == 0", true},
+                {"torch.triu(torch.ones(64, 64), 1).bool()", true},
+                {"torch.arange(64)[None] > torch.arange(64)[:, None]", true},
+                {"torch.triu(torch.ones(64, 64)) == 0", false},
+                {"m > 0", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Arena arena = {0};
+        Diag diag;
+        Plan plan = {0};
+        const char *forward = str_format(
+            &arena,
+            "self, q, k, v, m):\n        s = (q @ k.mT + m).masked_fill(%s, float('-inf'))\n"
+            "        return torch.softmax(s, dim=-1) @ v",
+            rows[i].mask);
+        const Graph *g = read_model(&arena, forward, QKV(1, 2, 64, 64, 32) ", torch.randn(64, 64)",
+                                    &diag);
+        bool ok = plan_make(&arena, g, npu_chip_find(STR("910B2")), 0, &plan, &diag);
+        CHECK_MSG(ok && !strcmp(plan.strategy, "attention"), "%s", rows[i].mask);
+        if (ok)
+            CHECK_MSG((str_find(plan.craft, STR("r.stop)")) > 0) == rows[i].skips, "%s",
+                      rows[i].mask);
         arena_drop(&arena);
     }
 }

@@ -430,6 +430,8 @@ static void put_head(const Writing *w, Buf *out)
                "the vector role, which keeps\n# the largest score and the sum of exponentials so "
                "far: scores are never in memory whole.\n",
                (long long)t->m, (long long)t->n);
+    if (a->causal)
+        buf_puts(out, "# Keys behind the last query of a tile are skipped.\n");
     buf_puts(out, "craft = 1\n\n");
     for (uint32_t i = 1; i < a->nest->axes.len; i++)
         if (a->layout.free[i] && a->layout.same[i] == i && a->nest->axes.at[i].size > 1)
@@ -449,6 +451,18 @@ static void list_operands(Writing *w)
             vec_push(w->a->arena, &w->all, all.at[i]);
 }
 
+/* How many keys the queries of a tile see: those behind the last one's have no weight. */
+static const char *seen_keys(const Attention *a)
+{
+    const char *all = a->layout.size[a->axis[ATTENTION_KEYS]];
+    if (!a->causal)
+        return all;
+    if (a->ahead < 0)
+        return str_format(a->arena, "min(%s, max(r.stop - %lld, 0))", all, -(long long)a->ahead);
+    return a->ahead ? str_format(a->arena, "min(%s, r.stop + %lld)", all, (long long)a->ahead)
+                    : str_format(a->arena, "min(%s, r.stop)", all);
+}
+
 static bool put_program(Writing *w, Buf *out)
 {
     Attention *a = w->a;
@@ -457,7 +471,7 @@ static bool put_program(Writing *w, Buf *out)
     Buf body = {0};
     put_head(w, out);
     script_set(s, 'V', put_loop(w, &pieces));
-    const char *keys = a->layout.size[a->axis[ATTENTION_KEYS]];
+    const char *keys = seen_keys(a);
     script_set(s, 'R', keys);
     script_set(s, 'L', str_format(a->arena, "ceildiv(%s, %lld)", keys, (long long)w->tiles.n));
     script_put(s, "\n@host\ndef $F($P):\n", out);

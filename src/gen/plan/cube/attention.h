@@ -49,6 +49,9 @@ typedef struct Attention {
 /* False: the graph is something else. */
 bool attention_read(Arena *arena, const Graph *graph, const NpuChip *chip, Attention *a);
 
+/* Keys behind `query + ahead` have no weight. */
+bool attention_causal(const Graph *graph, ValueId scores, int64_t *ahead);
+
 bool plan_attention(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                     const char *name, Plan *plan, Diag *diag);
 

@@ -188,6 +188,20 @@ static int64_t batch_step(const Matrices *m, int d)
     return step;
 }
 
+/* What an axis is by where `index` has it. */
+static bool place_of(const Reader *r, const AffineTerm *term, const Matrices *m, Place *p)
+{
+    *p = (Place){.size = r->from->axes.at[term->axis].size};
+    int d = dim_of(m->shape, term->by, p->size, &p->inner);
+    if (d < 0)
+        return false;
+    p->is = d == m->shape.rank - 1   ? m->columns
+            : d == m->shape.rank - 2 ? m->rows
+                                     : ATTENTION_BATCH;
+    p->inner *= p->is == ATTENTION_BATCH ? batch_step(m, d) : 1;
+    return true;
+}
+
 /* What the axes of a store are, by where they stand in the matrices that `index` walks. */
 static bool map_axes(Reader *r, const Affine *index, const Matrices *m)
 {
@@ -195,18 +209,28 @@ static bool map_axes(Reader *r, const Affine *index, const Matrices *m)
         r->map[a] = 0;
     for (uint32_t i = 0; i < index->n; i++) {
         uint32_t a = index->term[i].axis;
-        Place p = {.size = r->from->axes.at[a].size};
-        if (p.size == 1)
+        Place p;
+        if (r->from->axes.at[a].size == 1)
             continue;
-        int d = dim_of(m->shape, index->term[i].by, p.size, &p.inner);
-        if (d < 0)
+        if (!place_of(r, &index->term[i], m, &p))
             return false;
-        p.is = d == m->shape.rank - 1   ? m->columns
-               : d == m->shape.rank - 2 ? m->rows
-                                        : ATTENTION_BATCH;
-        p.inner *= p.is == ATTENTION_BATCH ? batch_step(m, d) : 1;
         r->map[a] = axis_at(r, p);
         if (!r->map[a])
+            return false;
+    }
+    return true;
+}
+
+/* Another index has the axes of the store at the same places. */
+static bool same_places(const Reader *r, const Affine *index, const Matrices *m)
+{
+    for (uint32_t i = 0; i < index->n; i++) {
+        uint32_t a = r->map[index->term[i].axis];
+        Place p;
+        if (r->from->axes.at[index->term[i].axis].size == 1)
+            continue;
+        if (!a || !place_of(r, &index->term[i], m, &p) || p.is != r->place[a].is ||
+            p.inner != r->place[a].inner)
             return false;
     }
     return true;
@@ -320,13 +344,17 @@ static bool line_up(const Graph *rest, const Graph *g, const Found *f, const Nes
                       graph_value(rest, result || which == STORE_V ? f->sums : f->product)->shape,
                       result ? ATTENTION_QUERIES : rows[which],
                       result ? ATTENTION_WIDTH : columns[which]};
-        const Affine *index = &s.index;
-        if (result || which == STORE_SCORES) { /* as what the cube hands over is read */
+        bool fed = result || which == STORE_SCORES;
+        const Affine *read = fed ? index_in(from, s.value, result ? a->sums : a->product) : NULL;
+        if (result) /* as what the cube hands over is read */
             m.shape = m.all;
-            index = index_in(from, s.value, result ? a->sums : a->product);
-        }
-        if (!index || index->at || !map_axes(r, index, &m))
+        if ((fed && (!read || read->at)) || !map_axes(r, result ? read : &s.index, &m))
             return false;
+        if (which == STORE_SCORES && !result) {
+            m.shape = m.all;
+            if (!same_places(r, read, &m))
+                return false;
+        }
         r->made = arena_array(a->arena, NestId, from->values.len + 1);
         s.value = copy_value(r, s.value);
         if (!s.value || !map_index(r, &s.index))
@@ -431,6 +459,7 @@ bool attention_read(Arena *arena, const Graph *graph, const NpuChip *chip, Atten
         !is_matrix(graph, second->in[1]))
         return false;
     a->product_dtype = graph_value(graph, first->out)->dtype;
+    a->causal = attention_causal(graph, graph->nodes.at[f.softmax].in[0], &a->ahead);
     Graph *rest = rest_of(arena, graph, &f);
     Nest *from = nest_derive(arena, rest, &quiet);
     if (!from)
