@@ -1,13 +1,17 @@
 /* The cycle model's exam: public kernels that were measured on a board, run as they are, time only.
  *
- *     bench-exam CLONES [--only GLOB,...] [--role training|test] [--table OUT.tsv] [--all] [--stage DIR]
+ *     bench-exam CLONES [--only GLOB,...] [--source NAME] [--role training|test] [--table OUT.tsv] [--all] [--stage DIR]
  *
  * In: bench/exam/rows.tsv (what to run, how long it took), bench/exam/split.tsv (which operators may
  * give constants: training; which only judge: test), and CLONES, a directory of clones made by the user
  * (asc-devkit, ops-nn, ops-transformer, NPUKernelBench). Kernels that are not there are skipped by name.
  * Out: error by class, training and test apart, how steps of a tuning are ordered, the worst rows;
  * with --table every row. --stage keeps the copies of vendor operators, so that a second run compiles nothing. ACRAFT names the program to run (build/release-gcc/acraft). Without arguments
- * nothing is run. */
+ * nothing is run.
+ *
+ * A source is a repository of kernels. Leave one source out: tools/fit_costs --sources fits the constants on the
+ * training rows of the other sources and prints them; with a program built for it (ACRAFT, ACRAFT_COSTS) --source NAME
+ * --role test then judges that source by constants that none of its rows gave. */
 #include "base/file.h"
 #include "base/proc.h"
 #include "base/rng.h"
@@ -36,7 +40,7 @@ typedef struct ExamRow {
 
 typedef struct Exam {
     Arena arena;
-    const char *clones, *only, *role, *table, *acraft, *cwd;
+    const char *clones, *only, *source, *role, *table, *acraft, *cwd;
     const char *stage; /* where copies of operators are made; kept when the user names it */
     bool all;
     uint32_t files; /* of values, written so far */
@@ -86,6 +90,19 @@ static bool is_among(Exam *e, const char *op)
     return false;
 }
 
+/* The repository that a row's kernel comes from: the first folder of its path. */
+static bool of_source(const ExamRow *r, const char *source)
+{
+    size_t n = strlen(source);
+    return !strncmp(r->kernel, source, n) && r->kernel[n] == '/';
+}
+
+static bool is_wanted(Exam *e, const ExamRow *r)
+{
+    return (!e->role || !strcmp(e->role, r->test ? "test" : "training")) &&
+           (!e->only || is_among(e, r->op)) && (!e->source || of_source(r, e->source));
+}
+
 static bool read_rows(Exam *e)
 {
     Str text, split, line;
@@ -105,8 +122,7 @@ static bool read_rows(Exam *e)
         r.edit = next_field(&e->arena, &line);
         r.args = next_field(&e->arena, &line);
         r.test = is_test(e, split, r.op);
-        bool wanted = !e->role || !strcmp(e->role, r.test ? "test" : "training");
-        if (wanted && (!e->only || is_among(e, r.op)))
+        if (is_wanted(e, &r))
             vec_push(&e->arena, &e->rows, r);
     }
     return true;
@@ -445,6 +461,8 @@ static void print_classes(const Exam *e)
 {
     static const char *const classes[] = {"memory", "compute", "cast",         "reduction", "move",
                                           "narrow", "cube",    "matmul-class", "mixed"};
+    static const char *const sources[] = {"NPUKernelBench", "ops-nn", "ops-transformer",
+                                          "asc-devkit"};
     printf("%-22s  %28s  %28s\n", "", "training", "test");
     printf("%-22s  %4s %6s %6s %7s  %4s %6s %6s %7s   (%% of the measured time)\n", "class", "rows",
            "mean", "median", "bias", "rows", "mean", "median", "bias");
@@ -456,7 +474,10 @@ static void print_classes(const Exam *e)
     print_line(e, "30 us and more", is_long, "");
     print_line(e, "910B3", of_chip, "910B3");
     print_line(e, "all", any, "");
-    printf("\nby operator (leave one source out: constants never come from the test operators)\n");
+    printf("\nby source of the kernels\n");
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        print_line(e, sources[i], of_source, sources[i]);
+    printf("\nby operator (constants never come from the test operators)\n");
     for (uint32_t i = 0; i < e->rows.len; i++) {
         bool first = true;
         for (uint32_t k = 0; k < i; k++)
@@ -505,21 +526,43 @@ static void print_intervals(const Exam *e)
     print_interval(e, "mixed", is_mixed, 0, INFINITY);
 }
 
-/* Steps of a tuning: does the model say of two which is faster, as the board did? */
-static void print_pairs(const Exam *e)
+/* Steps of a tuning: of how many pairs the model says which is faster as the board did. NULL: of all tunings. */
+static uint32_t count_pairs(const Exam *e, const char *tuning, bool test, uint32_t *all)
 {
-    uint32_t right[2] = {0}, all[2] = {0};
+    uint32_t right = 0;
+    *all = 0;
     for (uint32_t i = 0; i < e->rows.len; i++)
         for (uint32_t k = i + 1; k < e->rows.len; k++) {
             const ExamRow *a = &e->rows.at[i], *b = &e->rows.at[k];
-            if (a->predicted <= 0 || b->predicted <= 0 || *a->pair == '-' ||
-                strcmp(a->pair, b->pair) != 0)
+            if (a->predicted <= 0 || b->predicted <= 0 || *a->pair == '-' || a->test != test ||
+                strcmp(a->pair, b->pair) != 0 || (tuning && strcmp(a->pair, tuning) != 0))
                 continue;
-            all[a->test]++;
-            right[a->test] += (a->predicted < b->predicted) == (a->measured < b->measured);
+            ++*all;
+            right += (a->predicted < b->predicted) == (a->measured < b->measured);
         }
-    printf("\npairs of a tuning in the board's order: training %u of %u, test %u of %u\n", right[0],
-           all[0], right[1], all[1]);
+    return right;
+}
+
+static bool is_first_of_tuning(const Exam *e, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (!strcmp(e->rows.at[k].pair, e->rows.at[i].pair))
+            return false;
+    return *e->rows.at[i].pair != '-';
+}
+
+static void print_pairs(const Exam *e)
+{
+    uint32_t all, tests, right = count_pairs(e, NULL, false, &all),
+                         test = count_pairs(e, NULL, true, &tests);
+    printf("\npairs of a tuning in the board's order: training %u of %u, test %u of %u\n", right,
+           all, test, tests);
+    for (uint32_t i = 0; i < e->rows.len; i++) {
+        const ExamRow *r = &e->rows.at[i];
+        right = is_first_of_tuning(e, i) ? count_pairs(e, r->pair, r->test, &all) : (all = 0);
+        if (all)
+            printf("  %-28s %2u of %2u (%s)\n", r->pair, right, all, r->test ? "test" : "training");
+    }
 }
 
 static int by_error(const void *a, const void *b)
@@ -581,13 +624,13 @@ static void print_sources(void)
 static void write_table(Exam *e)
 {
     Buf out = {0};
-    buf_puts(&out, "id\toperator\tcase\tclass\trole\tmeasured_us\tpredicted_us\tseconds\n");
+    buf_puts(&out, "id\toperator\tcase\tclass\trole\tmeasured_us\tpredicted_us\tseconds\tsource\n");
     for (uint32_t i = 0; i < e->rows.len; i++) {
         const ExamRow *r = &e->rows.at[i];
         if (r->predicted > 0)
-            buf_printf(&out, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.1f\n", r->id, r->op, r->kase,
+            buf_printf(&out, "%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.1f\t%.*s\n", r->id, r->op, r->kase,
                        r->class, r->test ? "test" : "training", r->measured, r->predicted,
-                       r->seconds);
+                       r->seconds, (int)strcspn(r->kernel, "/"), r->kernel);
     }
     file_write(e->table, buf_view(&out), &e->diag);
     buf_free(&out);
@@ -596,11 +639,12 @@ static void write_table(Exam *e)
 static bool read_options(Exam *e, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        const char **to = !strcmp(argv[i], "--only")    ? &e->only
-                          : !strcmp(argv[i], "--role")  ? &e->role
-                          : !strcmp(argv[i], "--table") ? &e->table
-                          : !strcmp(argv[i], "--stage") ? &e->stage
-                                                        : NULL;
+        const char **to = !strcmp(argv[i], "--only")     ? &e->only
+                          : !strcmp(argv[i], "--role")   ? &e->role
+                          : !strcmp(argv[i], "--source") ? &e->source
+                          : !strcmp(argv[i], "--table")  ? &e->table
+                          : !strcmp(argv[i], "--stage")  ? &e->stage
+                                                         : NULL;
         if (to && i + 1 < argc)
             *to = argv[++i];
         else if (!strcmp(argv[i], "--all"))
@@ -627,8 +671,8 @@ int main(int argc, char **argv)
     if (!read_options(&e, argc, argv) || !read_rows(&e) ||
         !temp_dir_make(&e.arena, "acraft-exam", &e.temp, &e.diag)) {
         fprintf(stderr,
-                "usage: bench-exam CLONES [--only GLOB,...] [--role training|test] [--table "
-                "OUT.tsv] [--all] [--stage DIR]\n");
+                "usage: bench-exam CLONES [--only GLOB,...] [--source NAME] [--role training|test] "
+                "[--table OUT.tsv] [--all] [--stage DIR]\n");
         return 2;
     }
     e.stage = e.stage ? e.stage : e.temp.path;

@@ -5,6 +5,7 @@
 
 #include "gen/plan/candidates.h"
 #include "torch/torch.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,23 @@ static void put_indented(const char *text, int depth, Buf *out)
     while (str_next(&rest, '\n', &line))
         if (line.len)
             buf_printf(out, "%*s%.*s\n", depth, "", STR_ARG(line));
+}
+
+/* How many timed candidates the model cannot tell from the fastest one. */
+static uint32_t count_alike(const PlanCandidates *f, uint32_t *timed)
+{
+    double best = INFINITY;
+    uint32_t alike = 0;
+    *timed = 0;
+    for (uint32_t i = 0; i < f->rows.len; i++)
+        if (f->rows.at[i].timed && f->rows.at[i].cost.us < best)
+            best = f->rows.at[i].cost.us;
+    for (uint32_t i = 0; i < f->rows.len; i++) {
+        const PlanCandidate *c = &f->rows.at[i];
+        *timed += c->timed;
+        alike += c->timed && !npu_is_faster(NPU_TIME_VECTOR, best, c->cost.us);
+    }
+    return alike;
 }
 
 static void put_cost(const PlanShow *s, const PlanCandidate *c, Buf *out)
@@ -101,6 +119,10 @@ static void show_all(const PlanShow *s, Buf *out)
     if (f->rows.len > s->wish->top)
         buf_printf(out, "%u candidates were timed: --top %u shows all\n", f->rows.len, f->rows.len);
     buf_printf(out, "why: %s\n", f->why);
+    uint32_t timed, alike = count_alike(f, &timed);
+    if (alike > 1)
+        buf_printf(out, "%u of %u timed lie within the model's error of the fastest\n", alike,
+                   timed);
 }
 
 /* Without times: the same text as long as the plan is the same. */
@@ -184,7 +206,8 @@ static void show_json(const PlanShow *s, Buf *out)
     put_text("chip", s->chip->name, out);
     buf_printf(out, ", \"least_us\": %.6g, ", s->found.least_us);
     put_text("why", s->found.why, out);
-    buf_puts(out, ", ");
+    uint32_t timed, alike = count_alike(&s->found, &timed);
+    buf_printf(out, ", \"timed\": %u, \"within_error\": %u, ", timed, alike);
     put_text("nest", s->found.nest, out);
     buf_puts(out, ", ");
     put_text("no_schedule", s->found.no_nest, out);

@@ -86,6 +86,7 @@ T_TEST(plan_shows_candidates_and_takes_one_back)
     CHECK_EQ_INT(run_command(&p, cmd_plan, own, &text), CMD_OK);
     CHECK(has(text, "\"own\": {\"by\": \"nest\"") && has(text, "\"low_us\": "));
     CHECK(has(text, "\"ub_bytes\": ") && has(text, "\"candidates\": [{"));
+    CHECK(has(text, "\"within_error\": ") && !has(text, "\"within_error\": 0"));
     const char *brief[] = {p.model, "--brief", NULL};
     CHECK_EQ_INT(run_command(&p, cmd_plan, brief, &text), CMD_OK);
     CHECK_EQ_INT(run_command(&p, cmd_plan, brief, &again), CMD_OK);

@@ -36,6 +36,12 @@ static const PlanCandidate *nest_of(const PlanCandidates *out)
     return NULL;
 }
 
+/* A gain that the model's error covers is told as such. */
+static const char *within_error(double us, double than)
+{
+    return npu_is_faster(NPU_TIME_VECTOR, us, than) ? "" : ", which is within the model's error";
+}
+
 static const char *reason_of(Arena *arena, const PlanCandidates *out, const Graph *graph)
 {
     const PlanCandidate *taken = taken_of(out), *nest = nest_of(out);
@@ -50,8 +56,9 @@ static const char *reason_of(Arena *arena, const PlanCandidates *out, const Grap
     if (taken->plan.schedule && nest && nest->cost.us < us * CLOCK_GAIN)
         return str_format(arena,
                           "`make` times %u programs of a task of this size and stops near the "
-                          "least; a longer search finds one that is %.0f %% faster",
-                          clock_budget(graph), 100 * (us / nest->cost.us - 1));
+                          "least; a longer search finds one that is %.0f %% faster%s",
+                          clock_budget(graph), 100 * (us / nest->cost.us - 1),
+                          within_error(nest->cost.us, us));
     if (taken->plan.schedule)
         return "it is the fastest schedule; one that is not faster by more than 3 % does not "
                "replace an earlier one";
@@ -67,13 +74,13 @@ static const char *reason_of(Arena *arena, const PlanCandidates *out, const Grap
         return str_format(
             arena,
             "it takes %.3g times the least, so that `make` compares no other program, "
-            "though loop nests take %.3g of its time",
-            us / out->least_us, nest->cost.us / us);
+            "though loop nests take %.3g of its time%s",
+            us / out->least_us, nest->cost.us / us, within_error(nest->cost.us, us));
     return str_format(
         arena,
         "the task is too large for `make` to time others; loop nests take %.3g of its "
-        "time",
-        nest->cost.us / us);
+        "time%s",
+        nest->cost.us / us, within_error(nest->cost.us, us));
 }
 
 static const char *nest_text(Arena *arena, const Graph *graph)
