@@ -24,6 +24,14 @@ static const Model models[] = {
      "torch.randn(4, 3, 9), torch.randn(4, 5, 9)"},
     {"self, x, r):\n        return x[:, 0::2] * x[:, 1::2] + r\n",
      "torch.randn(9, 60, dtype=torch.float16), torch.randn(9, 30, dtype=torch.float16)"},
+    {"self, x, w):\n"
+     "        p = x.reshape(2, 3, 5, 4, 7, 2).permute(0, 2, 4, 1, 3, 5).reshape(2, 35, 24)\n"
+     "        return (p - p.mean(-1, keepdim=True)) * w\n",
+     "torch.randn(2, 3, 20, 14), torch.rand(24)"},
+    {"self, x, b):\n        return F.pixel_shuffle(x + b, 3) * 2\n",
+     "torch.randn(2, 18, 5, 6, dtype=torch.float16), torch.rand(18, 1, 1, dtype=torch.float16)"},
+    {"self, x):\n        return x.reshape(3, 4, 5, 3, 6, 4).amax((3, 5))\n",
+     "torch.randn(3, 4, 15, 24)"},
     {"self, x, y):\n        a, b = x.sum(-1), y.sum(-1)\n"
      "        return 1 - ((x * y).sum(-1) / (a + b + 1)).mean(1)\n",
      "torch.rand(2, 3, 70), torch.rand(2, 3, 70)"},

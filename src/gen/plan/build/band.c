@@ -175,6 +175,10 @@ static void load_value(Build *b, NestId id, const bool *now, bool *open)
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = build_kind(b, v->axes);
     DType dtype = b->nest->tensors.at[v->tensor].dtype;
+    if (build_is_boxed(b, v)) {
+        build_box_load(b, id, open);
+        return;
+    }
     if (build_is_transposed(b, &v->index)) {
         build_transposed_load(b, id, open);
         return;
@@ -218,7 +222,9 @@ static void cast_loads(Build *b, const bool *now)
         BuildKind kind = build_kind(b, v->axes);
         if (!now[i] || v->op != NEST_LOAD || kind == BUILD_SCALAR)
             continue;
-        if (build_step(b, &v->index) > 1)
+        if (build_is_boxed(b, v))
+            b->name[i] = build_boxed(b, i);
+        else if (build_step(b, &v->index) > 1)
             b->name[i] = build_picked(b, i);
         else if (build_is_transposed(b, &v->index))
             b->name[i] = build_transposed(b, i);
@@ -676,6 +682,7 @@ static void make_shared(Build *b, uint64_t alike)
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         now[i] = b->wanted[i] && nest_reads(&b->nest->values.at[i]) && !b->name[i] &&
                  !(b->nest->values.at[i].axes & ~alike) &&
+                 !build_is_boxed(b, &b->nest->values.at[i]) &&
                  build_kind(b, b->nest->values.at[i].axes) != BUILD_TILE;
     int depth = b->load_depth;
     b->load_depth = 1;

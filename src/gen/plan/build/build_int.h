@@ -38,6 +38,13 @@ typedef struct BuildTable {
     const char *places; /* i32, a tile */
 } BuildTable;
 
+/* Where the elements of a tile stand in a box: by_part for each part of the lanes. */
+typedef struct BuildBoxTable {
+    bool lanes_only; /* of a box that is the same for all rows */
+    int64_t by_row, by_part[NEST_DIGITS];
+    const char *places; /* i32 */
+} BuildBoxTable;
+
 /* What puts as many runs as a step has elements together by turns. */
 typedef struct BuildWeave {
     const char *runs;   /* one run behind the other */
@@ -76,6 +83,7 @@ typedef struct Build {
     uint32_t *level;     /* per value: how many reductions stand behind it */
     VEC(BuildStrided) strided;
     VEC(BuildTable) tables;
+    VEC(BuildBoxTable) box_tables;
     const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
     const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
     BuildWeave weaves[BUILD_STEPS], row_weaves[BUILD_STEPS]; /* per step: of lanes, of rows */
@@ -141,6 +149,11 @@ void build_strided_store(Build *b, const NestStore *store);
 bool build_is_transposed(const Build *b, const Affine *index);
 void build_transposed_load(Build *b, NestId id, bool *open);
 const char *build_transposed(Build *b, NestId id);
+/* Lanes that stand for several axes which memory has apart (box.c). */
+bool build_is_boxed(const Build *b, const NestValue *v);
+void build_box_places(Build *b, NestId id);
+void build_box_load(Build *b, NestId id, bool *open);
+const char *build_boxed(Build *b, NestId id);
 /* Rows that memory has in the other order. */
 bool build_is_turned(const Build *b, const Affine *index);
 const char *build_turned(Build *b, NestId id);

@@ -27,9 +27,23 @@ static bool add_stride(LayoutTensor *t, int64_t stride)
     return true;
 }
 
-static bool add_strides(LayoutTensor *t, const Affine *index)
+/* What lies next to each other in a box is one dimension, whatever axes walk it. */
+static bool add_box_strides(const Nest *nest, LayoutTensor *t, const Affine *index)
+{
+    uint32_t other;
+    int64_t run = nest_box_run(nest, index, &other);
+    bool ok = add_stride(t, 1);
+    for (uint32_t i = 0; i < index->n && ok; i++)
+        if (index->term[i].by >= run)
+            ok = add_stride(t, index->term[i].by);
+    return ok;
+}
+
+static bool add_strides(const Nest *nest, LayoutTensor *t, const Affine *index)
 {
     bool ok = true;
+    if (nest_boxed(nest, index))
+        return add_box_strides(nest, t, index);
     for (uint32_t i = 0; i < index->n && ok; i++)
         ok = add_stride(t, magnitude(index->term[i].by));
     return ok;
@@ -86,11 +100,34 @@ void layout_index(const Nest *nest, const LayoutTensor *tensor, const Affine *in
     }
 }
 
+/* Every dimension but the last has one axis, and all stay inside. */
+static bool box_fits(const Nest *nest, const LayoutTensor *t, const Affine *index)
+{
+    int64_t high[LAYOUT_RANK] = {0}, rest = index->at;
+    uint32_t axes[LAYOUT_RANK] = {0};
+    for (uint32_t i = 0; i < t->rank; i++) {
+        high[i] = rest / t->dim[i].unit;
+        rest -= high[i] * t->dim[i].unit;
+    }
+    for (uint32_t k = 0; k < index->n; k++) {
+        uint32_t i = dim_of(t, index->term[k].by);
+        high[i] += index->term[k].by / t->dim[i].unit *
+                   (nest->axes.at[index->term[k].axis].size - 1);
+        axes[i]++;
+    }
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (high[i] >= t->dim[i].size || (axes[i] > 1 && i + 1 < t->rank))
+            return false;
+    return index->at >= 0;
+}
+
 /* Every index stays inside its dimension, and no two axes walk the same, but a step and inside it. */
 static bool index_fits(const Nest *nest, const LayoutTensor *t, const Affine *index)
 {
     LayoutIndex at[LAYOUT_RANK];
     uint32_t found = 0;
+    if (nest_boxed(nest, index))
+        return box_fits(nest, t, index);
     layout_index(nest, t, index, at);
     for (uint32_t i = 0; i < t->rank; i++) {
         int64_t last = at[i].axis ? at[i].by * (nest->axes.at[at[i].axis].size - 1) : 0;
@@ -139,8 +176,9 @@ static bool is_whole(const Nest *nest, const LayoutDim *dim, const LayoutIndex *
 static void name_dims(const Nest *nest, LayoutTensor *t, const Affine *index, Layout *l)
 {
     LayoutIndex at[LAYOUT_RANK];
+    uint32_t named = t->rank - (nest_boxed(nest, index) ? 1 : 0);
     layout_index(nest, t, index, at);
-    for (uint32_t i = 0; i < t->rank; i++) {
+    for (uint32_t i = 0; i < named; i++) {
         if (!is_whole(nest, &t->dim[i], &at[i]))
             continue;
         if (t->dim[i].axis)
@@ -156,6 +194,9 @@ static void fix_sizes(const Nest *nest, const LayoutTensor *t, const Affine *ind
 {
     LayoutIndex at[LAYOUT_RANK];
     layout_index(nest, t, index, at);
+    for (uint32_t k = 0; k < index->n && nest_boxed(nest, index); k++)
+        if (dim_of(t, index->term[k].by) + 1 == t->rank)
+            l->free[first_same(l, index->term[k].axis)] = false;
     for (uint32_t i = 0; i < t->rank; i++) {
         bool whole = is_whole(nest, &t->dim[i], &at[i]);
         if (at[i].axis && (!whole || at[i].by < 0 || nest->axes.at[at[i].axis].part))
@@ -227,9 +268,10 @@ static bool make_tensors(const Nest *nest, bool inside, Layout *l)
     bool ok = true;
     for (uint32_t i = 1; i < nest->values.len && ok; i++)
         if (nest_reads(&nest->values.at[i]))
-            ok = add_strides(&l->tensors[nest->values.at[i].tensor], &nest->values.at[i].index);
+            ok = add_strides(nest, &l->tensors[nest->values.at[i].tensor],
+                             &nest->values.at[i].index);
     for (uint32_t i = 0; i < nest->stores.len && ok; i++)
-        ok = add_strides(&l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
+        ok = add_strides(nest, &l->tensors[nest->stores.at[i].tensor], &nest->stores.at[i].index);
     for (uint32_t i = 0; i < nest->tensors.len && ok; i++)
         ok = make_dims(nest, i, inside, l);
     return ok;
@@ -260,6 +302,12 @@ bool layout_make(const Nest *nest, bool inside, Layout *l, Diag *diag)
     each_access(nest, l, name_dims);
     each_access(nest, l, fix_access);
     fix_unread(nest, l);
+    for (uint32_t i = 1; i < nest->axes.len; i++) /* a folded axis has the size of its parts */
+        for (uint32_t k = 0; k < nest->axes.at[i].fold.n; k++)
+            l->free[first_same(l, nest->axes.at[i].fold.axis[k])] = false;
+    for (uint32_t i = 1; i < nest->axes.len; i++)
+        if (nest->axes.at[i].fold.n)
+            l->free[first_same(l, i)] = false;
     for (uint32_t i = 1; i < nest->axes.len; i++) {
         uint32_t first = first_same(l, i);
         l->same[i] = first;

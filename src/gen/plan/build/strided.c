@@ -171,7 +171,9 @@ static void add_weave(Build *b, BuildWeave *w, int64_t step, BuildKind kind)
 void build_places(Build *b)
 {
     for (uint32_t i = 1; i < b->nest->values.len; i++)
-        if (b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD)
+        if (b->wanted[i] && build_is_boxed(b, &b->nest->values.at[i]))
+            build_box_places(b, i);
+        else if (b->wanted[i] && b->nest->values.at[i].op == NEST_LOAD)
             add_load_places(b, &b->nest->values.at[i]);
     for (uint32_t i = 0; i < b->band->stores.len; i++) {
         const Affine *index = &b->nest->stores.at[b->band->stores.at[i]].index;

@@ -31,7 +31,7 @@ static const NestSplit *split_of(const Derive *d, int64_t whole)
 
 static uint32_t add_axis(Derive *d, int64_t size, int64_t whole, uint32_t part)
 {
-    NestAxis axis = {size, whole, part};
+    NestAxis axis = {.size = size, .whole = whole, .part = part};
     vec_push(d->arena, &d->nest->axes, axis);
     return d->nest->axes.len - 1;
 }

@@ -64,10 +64,19 @@ typedef struct NestValue {
     uint32_t uses;
 } NestValue;
 
+enum { NEST_DIGITS = 6 };
+
+/* Several axes that are walked as one, the outermost first. */
+typedef struct NestFold {
+    uint32_t n;
+    uint32_t axis[NEST_DIGITS];
+} NestFold;
+
 typedef struct NestAxis {
     int64_t size;
     int64_t whole; /* size of the dimension that it is part of */
     uint32_t part; /* which part of it, the outermost first */
+    NestFold fold; /* the axes that it stands for; n is 0: itself alone */
 } NestAxis;
 
 /* A tensor in GM. Every core has a row of its own in a workspace. */
@@ -113,6 +122,16 @@ typedef struct NestPass {
 bool nest_is_online(const Nest *nest, NestId id, NestPass pass);
 /* How many walks stand one behind the other in the value, its own among them. */
 uint32_t nest_level(const Nest *nest, NestId id, NestPass pass);
+/* A copy in which one more axis, the last, stands for these: results have it in their place. A load that does not
+ * walk them as one keeps them in its index: it is a box of memory, from which elements are picked on chip. NULL:
+ * results or reductions do not have all of them, or not as one. */
+Nest *nest_fold(const Nest *nest, const NestFold *fold);
+/* The folded axis whose parts the index has; 0: none. */
+uint32_t nest_boxed(const Nest *nest, const Affine *index);
+/* How many elements of a box lie next to each other: parts of the folded axis, then one other axis. */
+int64_t nest_box_run(const Nest *nest, const Affine *index, uint32_t *other);
+/* What may be worth folding: the innermost axes of the results, those of reductions; at most `most`. */
+uint32_t nest_folds(const Nest *nest, NestFold *folds, uint32_t most);
 /* Neighbouring axes that every access walks as one become one. */
 void nest_merge(Nest *nest);
 /* The same, but only axes of the same group; NULL: of any. */

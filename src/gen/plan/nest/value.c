@@ -303,8 +303,12 @@ void nest_print(const Nest *nest, Buf *out)
 {
     static const char *const roles[] = {"", " output", " of each core"};
     buf_puts(out, "nest\n");
-    for (uint32_t i = 1; i < nest->axes.len; i++)
-        buf_printf(out, "  axis a%u %lld\n", i, (long long)nest->axes.at[i].size);
+    for (uint32_t i = 1; i < nest->axes.len; i++) {
+        buf_printf(out, "  axis a%u %lld", i, (long long)nest->axes.at[i].size);
+        for (uint32_t k = 0; k < nest->axes.at[i].fold.n; k++)
+            buf_printf(out, "%s a%u", k ? "" : " of", nest->axes.at[i].fold.axis[k]);
+        buf_char(out, '\n');
+    }
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
         const NestTensor *t = &nest->tensors.at[i];
         buf_printf(out, "  tensor t%u %s %lld%s\n", i, dtype_name(t->dtype), (long long)t->count,

@@ -6,6 +6,8 @@
 
 #include "base/rng.h"
 
+enum { DRAWN_FOLDS = 4 };
+
 typedef struct Draw {
     const Nest *nest;
     uint64_t seed, stream, next;
@@ -37,7 +39,8 @@ static void draw_tile(Draw *d, const char *role, uint32_t axis, bool reduced)
     int64_t size = d->nest->axes.at[axis].size, tile = 1 + draw_below(d, size);
     if (!one_in(d, 3))
         tile = round[draw_below(d, 13)];
-    if (reduced && one_in(d, 2))
+    bool folded = d->nest->axes.at[axis].fold.n;
+    if ((reduced || folded) && one_in(d, 2))
         buf_printf(d->out, "; %s a%u whole, at most %lld", role, axis, (long long)size);
     else
         buf_printf(d->out, "; %s a%u by %lld", role, axis,
@@ -102,6 +105,17 @@ void schedule_draw(const Nest *base, uint64_t seed, uint64_t number, Buf *out)
 {
     Draw d = {base, seed, number, 0, out};
     Schedule schedule = {0};
+    NestFold folds[DRAWN_FOLDS];
+    uint32_t n_folds = nest_folds(base, folds, DRAWN_FOLDS);
+    if (n_folds && !one_in(&d, 4)) {
+        schedule.fold = folds[draw_below(&d, n_folds)];
+        buf_printf(out, "fold a%u of", base->axes.len);
+        for (uint32_t i = 0; i < schedule.fold.n; i++)
+            buf_printf(out, " a%u", schedule.fold.axis[i]);
+        buf_char(out, '\n');
+    }
+    const Nest *derived = base;
+    base = d.nest = schedule_nest(base, &schedule);
     bool shares = one_in(&d, 2);
     for (NestId i = 1; i < base->values.len && shares; i++) {
         ScheduleShare share = {i, draw_axis(&d, base->values.at[i].over)};
@@ -120,7 +134,7 @@ void schedule_draw(const Nest *base, uint64_t seed, uint64_t number, Buf *out)
     if (one_in(&d, 4))
         buf_puts(out, "steps inside\n");
     buf_puts(out, "kernel\n");
-    d.nest = schedule_nest(base, &schedule);
+    d.nest = schedule_nest(derived, &schedule);
     uint32_t last = 0;
     for (uint32_t i = 0; i < d.nest->stores.len; i++)
         last = d.nest->stores.at[i].phase > last ? d.nest->stores.at[i].phase : last;

@@ -133,6 +133,19 @@ static ScheduleFault access_fault(const Band *band, const Affine *index, bool st
     return none;
 }
 
+/* A box is copied for whole lanes; rows are one of its dimensions, or it is the same for all. */
+static ScheduleFault box_fault(const Nest *nest, const Band *band, const Affine *index)
+{
+    uint32_t folded = nest_boxed(nest, index), other;
+    if (band->lanes.axis != folded)
+        return fault("what stands for several axes is read as lanes alone", folded);
+    if (nest_box_run(nest, index, &other) < 2)
+        return fault("no elements of a box lie next to each other", folded);
+    if (band->rows.axis && affine_by(index, band->rows.axis) > SCHEDULE_ROW_GAP)
+        return fault("rows are too far apart for one copy", band->rows.axis);
+    return none;
+}
+
 /* Rows of all cores are merged for a tile, for a row of lanes, for a row of rows, or for one value. */
 static ScheduleFault merge_fault(const Band *band, const Affine *index)
 {
@@ -200,7 +213,9 @@ ScheduleFault schedule_fault(const Nest *nest, const Band *band, const bool *wan
                      first_of(band->kept & band->reduced));
     for (uint32_t i = 1; i < nest->values.len && !found.why; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (wanted[i] && v->op == NEST_LOAD)
+        if (wanted[i] && v->op == NEST_LOAD && nest_boxed(nest, &v->index))
+            found = box_fault(nest, band, &v->index);
+        else if (wanted[i] && v->op == NEST_LOAD)
             found = access_fault(band, &v->index, false);
         if (wanted[i] && v->op == NEST_MERGE)
             found = merge_fault(band, &v->index);
@@ -226,6 +241,8 @@ static ScheduleFault tile_fault(const Nest *nest, const Band *band, const BandTi
                      t->axis);
     if (t->whole && t->axis == band->split)
         return fault("an axis that the cores share is not whole in any of them", t->axis);
+    if (!t->whole && nest->axes.at[t->axis].fold.n && t == &band->lanes)
+        return fault("lanes that stand for several axes are whole", t->axis);
     if (t->whole && t->tile < nest->axes.at[t->axis].size)
         return fault("a whole axis is longer than its tile", t->axis);
     return none;

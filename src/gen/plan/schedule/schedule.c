@@ -52,7 +52,9 @@ Nest *schedule_nest(const Nest *base, const Schedule *schedule)
         reductions[n] = schedule->shares.at[n].reduction;
         axes[n] = schedule->shares.at[n].axis;
     }
-    return nest_split(base, n, reductions, axes);
+    if (schedule->fold.n)
+        base = nest_fold(base, &schedule->fold);
+    return base ? nest_split(base, n, reductions, axes) : NULL;
 }
 
 /* Sharing adds a value behind each reduction that is shared. */
@@ -233,6 +235,8 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
         int64_t step = schedule_is_transposed(band, &v->index)
                            ? 1
                            : affine_by(&v->index, band->lanes.axis);
+        if (v->op == NEST_LOAD && nest_boxed(nest, &v->index))
+            bytes += 8; /* places, and what is picked */
         if (v->op == NEST_LOAD && schedule_is_transposed(band, &v->index))
             bytes += 8;
         if (v->op == NEST_LOAD)
@@ -297,7 +301,8 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
     if (reads_transposed(nest, band, wanted))
         most = smaller(most, at_least_one(room / smaller(rows, TURNED_ROWS)));
     band->lanes.tile = smaller((lanes + 7) / 8 * 8, most >= 64 ? most / 64 * 64 : most);
-    band->lanes.whole = lanes_reduced && band->lanes.tile >= lanes &&
+    bool folded = nest->axes.at[band->lanes.axis].fold.n;
+    band->lanes.whole = (lanes_reduced || folded) && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
     band->rows.tile = smaller(smaller(at_least_one(room / band->lanes.tile), MOST_ROWS), rows);
     band->rows.whole = rows_reduced && band->rows.tile >= rows && band->rows.axis != band->split;
@@ -319,6 +324,27 @@ static double product(const Nest *nest, uint64_t axes)
     for (uint32_t a = 1; a < nest->axes.len; a++)
         n *= axes & bit(a) ? (double)nest->axes.at[a].size : 1;
     return n;
+}
+
+int64_t schedule_box_run(const Nest *nest, const Band *band, const Affine *index)
+{
+    uint32_t other;
+    int64_t run = nest_box_run(nest, index, &other);
+    if (!other)
+        return run;
+    int64_t inner = run / nest->axes.at[other].size;
+    return other == band->rows.axis ? inner * band->rows.tile : inner;
+}
+
+/* Cycles of copying a box in all turns. */
+static double box_cycles(const Nest *nest, const Band *band, const NestValue *v)
+{
+    uint64_t all = band->kept | band->reduced;
+    uint64_t tile = bit(band->lanes.axis) | (band->rows.axis ? bit(band->rows.axis) : 0);
+    double elements = product(nest, (all & ~tile) | (v->axes & tile));
+    double run = (double)schedule_box_run(nest, band, &v->index);
+    double width = (double)dtype_bytes(nest->tensors.at[v->tensor].dtype);
+    return elements / run * fmax(BURST, run * width / COPY_RATE);
 }
 
 /* Cycles of copying what the access reaches in all turns of the band's loops. */
@@ -384,10 +410,13 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
         const NestValue *v = &nest->values.at[i];
         if (!wanted[i])
             continue;
-        if (v->op == NEST_LOAD && !is_brought(nest, band, wanted, i))
+        bool boxed = v->op == NEST_LOAD && nest_boxed(nest, &v->index);
+        if (boxed)
+            c.in += passes * box_cycles(nest, band, v);
+        else if (v->op == NEST_LOAD && !is_brought(nest, band, wanted, i))
             c.in += passes * copy_cycles(nest, band, &v->index,
                                          (double)dtype_bytes(nest->tensors.at[v->tensor].dtype));
-        if (v->op == NEST_LOAD && schedule_is_transposed(band, &v->index))
+        if (boxed || (v->op == NEST_LOAD && schedule_is_transposed(band, &v->index)))
             c.vector += map_cycles(nest, band, v) * GATHERED;
         if (v->op == NEST_MAP || v->op == NEST_REDUCE)
             c.vector += map_cycles(nest, band, v) * (v->op == NEST_REDUCE ? 2 : 1);
@@ -507,6 +536,8 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
                 b.chunked = !b.split && shares_rows(nest, &b, wanted);
                 fails = r && b.rows.tile == 1 && b.rows.axis == b.split
                             ? "its rows do not fit on chip"
+                        : nest->axes.at[l].fold.n && !b.lanes.whole
+                            ? "lanes that stand for several axes do not fit on chip"
                         : leaves_cores_idle(nest, chip, &b) ? "too few pieces of work for the cores"
                         : !schedule_nests(nest, &b)
                             ? "a reduction inside another, or what is scanned, does not fit"

@@ -59,6 +59,7 @@ typedef struct ScheduleShare {
 } ScheduleShare;
 
 typedef struct Schedule {
+    NestFold fold; /* axes of the nest as it was derived that are walked as one; n is 0: none */
     VEC(ScheduleShare) shares;
     Bands bands;
     Bands longer; /* a kernel for sizes at which what the bands hold whole is longer; empty: none */
@@ -75,7 +76,7 @@ typedef struct ScheduleFault {
 } ScheduleFault;
 
 Schedule schedule_copy(Arena *arena, const Schedule *of);
-/* The nest with the schedule's shared reductions; number of one of its values before that. */
+/* The nest with the schedule's fold and shared reductions; NULL: it cannot be folded. Number of one of its values before that. */
 Nest *schedule_nest(const Nest *base, const Schedule *schedule);
 NestId schedule_base_value(const Nest *nest, NestId id);
 
@@ -116,6 +117,9 @@ bool schedule_beside(const Band *band, const Affine *x, const Affine *y, int64_t
 
 /* Rows of the tile are next to each other in memory, not its lanes: what is loaded is turned on chip. */
 bool schedule_is_transposed(const Band *band, const Affine *index);
+
+/* Bursts of a copy of a box: how many elements each has. */
+int64_t schedule_box_run(const Nest *nest, const Band *band, const Affine *index);
 
 /* The text form: all of it, and one line for each band alone. */
 void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out);

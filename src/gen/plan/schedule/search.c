@@ -16,7 +16,8 @@ enum {
     PARTS = 4,
     LINE = 64, /* elements that tiles of lanes are multiples of */
     MOST_TILE = 1 << 15,
-    WIDER = 4
+    WIDER = 4,
+    MOST_FOLDS = 4
 };
 #define MUCH_FREE 1.25 /* times what is used of the memory on chip */
 
@@ -265,6 +266,43 @@ static void limit_tiles(Schedule *schedule, int64_t tile_limit)
     }
 }
 
+/* Plans a nest with these axes as one; false: it has no program. */
+static bool plan_folded(const Search *of, const NestFold *fold, Search *s, uint32_t budget)
+{
+    Roles roles;
+    Diag quiet = diag_make(of->task.arena, "plan", STR(""));
+    *s = (Search){.task = of->task, .base = of->base, .budget = budget, .tried = of->tried};
+    s->best.schedule.parts = PARTS;
+    s->best.schedule.fold = *fold;
+    s->task.nest = schedule_nest(s->base, &s->best.schedule);
+    if (!s->task.nest || !choose_bands(s, &s->best.schedule, &roles, &quiet) ||
+        !build_first(s, &roles, &quiet))
+        return false;
+    search_programs(s, &roles, false);
+    return true;
+}
+
+/* Results or reductions with short runs in memory: several axes as one. `found`: there is a program to beat. */
+static bool try_folds(Search *s, bool found)
+{
+    NestFold folds[MOST_FOLDS];
+    uint32_t n = nest_folds(s->base, folds, MOST_FOLDS);
+    bool slow = !found ||
+                (s->best.timed &&
+                 s->best.cost.us > CLOCK_NEAR * clock_least(s->base->graph, s->task.chip));
+    for (uint32_t i = 0; i < n && slow; i++) {
+        Search other;
+        if (!plan_folded(s, &folds[i], &other, clock_budget(s->base->graph)))
+            continue;
+        if (!found || (other.best.timed && other.best.cost.us < s->best.cost.us * CLOCK_GAIN)) {
+            s->best = other.best;
+            s->task = other.task;
+            found = true;
+        }
+    }
+    return found;
+}
+
 static bool open_search(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
                         Search *s, Diag *diag)
 {
@@ -282,11 +320,18 @@ bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
 {
     Search s;
     Roles roles;
-    if (!open_search(arena, graph, chip, name, &s, diag) ||
-        !choose_bands(&s, &s.best.schedule, &roles, diag) || !build_first(&s, &roles, diag))
+    if (!open_search(arena, graph, chip, name, &s, diag))
         return false;
+    Diag said = diag_make(arena, diag->file, diag->source);
+    bool found = choose_bands(&s, &s.best.schedule, &roles, &said) &&
+                 build_first(&s, &roles, &said);
     s.budget = clock_budget(graph) - 1;
-    search_programs(&s, &roles, false);
+    if (found)
+        search_programs(&s, &roles, false);
+    if (!try_folds(&s, found)) {
+        *diag = said;
+        return false;
+    }
     if (tile_limit) {
         limit_tiles(&s.best.schedule, tile_limit);
         if (!build_fit(&s.task, &s.best.schedule, &s.best.plan, diag))
@@ -302,12 +347,19 @@ bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, cons
     Search s;
     Roles roles;
     *best = 0;
-    if (!open_search(arena, graph, chip, name, &s, diag) ||
-        !choose_bands(&s, &s.best.schedule, &roles, diag) || !build_first(&s, &roles, diag))
+    if (!open_search(arena, graph, chip, name, &s, diag))
         return false;
+    Diag said = diag_make(arena, diag->file, diag->source);
+    bool found = choose_bands(&s, &s.best.schedule, &roles, &said) &&
+                 build_first(&s, &roles, &said);
     s.tried = tried;
     s.budget = most;
-    search_programs(&s, &roles, true);
+    if (found)
+        search_programs(&s, &roles, true);
+    if (!try_folds(&s, found)) {
+        *diag = said;
+        return false;
+    }
     if (!tried->len)
         note_tried(&s, &s.best);
     for (uint32_t i = 0; i < tried->len; i++)

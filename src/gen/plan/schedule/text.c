@@ -2,6 +2,7 @@
  *
  *     schedule = { line "\n" } ;                               "#" starts a comment
  *     line     = "axes" { axis "=" number }                    what the nest has: checked, nothing else
+ *              | "fold" axis "of" { axis }                      the last axis stands for these; before "axes"
  *              | "share" value "over" axis
  *              | "parts" number | "worth" number
  *              | "buffers" number "in" number "out"
@@ -85,6 +86,12 @@ void schedule_print_bands(const Nest *nest, const Bands *bands, Buf *out)
 
 void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out)
 {
+    if (schedule->fold.n) {
+        buf_printf(out, "fold a%u of", nest->axes.len - 1);
+        for (uint32_t i = 0; i < schedule->fold.n; i++)
+            buf_printf(out, " a%u", schedule->fold.axis[i]);
+        buf_char(out, '\n');
+    }
     buf_puts(out, "axes");
     for (uint32_t a = 1; a < nest->axes.len; a++)
         if (nest->axes.at[a].size > 1)
@@ -110,8 +117,9 @@ void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out)
 
 typedef struct Reader {
     Arena *arena;
-    const Nest *base;
-    Nest *nest; /* with what is shared; NULL: no kernel was begun yet */
+    const Nest *derived;
+    const Nest *base; /* with what is folded */
+    Nest *nest;       /* with what is shared; NULL: no kernel was begun yet */
     Str text;
     size_t at; /* of the next byte */
     uint32_t line;
@@ -248,6 +256,35 @@ static bool read_axes(Reader *r)
     return true;
 }
 
+static bool read_fold(Reader *r)
+{
+    Span at = r->span;
+    NestFold fold = {0};
+    uint64_t seen = 0;
+    if (r->base != r->derived || r->schedule->shares.len || r->nest)
+        return refuse_at(r, at, "one fold, before all that uses it", 0);
+    if (numbered(r->word, 'a', r->base->axes.len + 1) != r->base->axes.len)
+        return expected(r, str_format(r->arena, "the next axis, a%u", r->base->axes.len));
+    next_word(r);
+    if (!want_word(r, "of"))
+        return false;
+    while (r->word.len) {
+        uint32_t axis;
+        if (!read_axis(r, &axis))
+            return false;
+        if (fold.n == NEST_DIGITS || seen & bit(axis))
+            return refuse_at(r, at, "up to six axes are folded, each once", axis);
+        seen |= bit(axis);
+        fold.axis[fold.n++] = axis;
+    }
+    Nest *folded = nest_fold(r->derived, &fold);
+    if (!folded)
+        return refuse_at(r, at, "results and reductions do not have these axes as one", 0);
+    r->schedule->fold = fold;
+    r->base = folded;
+    return true;
+}
+
 static bool read_share(Reader *r)
 {
     Span at = r->span;
@@ -316,7 +353,7 @@ static bool read_kernel(Reader *r)
     if (r->kernels == 2)
         return refuse_at(r, at, "a schedule has at most two kernels", 0);
     if (!r->nest)
-        r->nest = schedule_nest(r->base, r->schedule);
+        r->nest = schedule_nest(r->derived, r->schedule);
     r->kernels++;
     return true;
 }
@@ -494,6 +531,8 @@ static bool read_statement(Reader *r)
 {
     if (take_word(r, "axes"))
         return read_axes(r);
+    if (take_word(r, "fold"))
+        return read_fold(r);
     if (take_word(r, "share"))
         return read_share(r);
     if (take_word(r, "parts"))
@@ -512,12 +551,13 @@ static bool read_statement(Reader *r)
         r->schedule->inside = true;
         return want_word(r, "inside");
     }
-    return expected(r, "axes, share, parts, worth, buffers, steps, kernel, band or all");
+    return expected(r, "axes, fold, share, parts, worth, buffers, steps, kernel, band or all");
 }
 
 bool schedule_parse(const Nest *base, Str text, Schedule *schedule, Diag *diag)
 {
     Reader r = {.arena = base->arena,
+                .derived = base,
                 .base = base,
                 .text = text,
                 .line = 1,
