@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Runs rows of `acraft export` through the preprocessing of TRL's SFT, DPO, KTO and GRPO trainers.
+"""Runs rows of `acraft export` or of `acraft data make` through the preprocessing of TRL's SFT, DPO, KTO and
+GRPO trainers.
 
     pip install trl datasets
-    tools/export_trl.py ROWS_DIR          # holds sft.jsonl preference.jsonl kto.jsonl grpo.jsonl
+    tools/export_trl.py ROWS_DIR [N]      # sft.jsonl preference.jsonl kto.jsonl grpo.jsonl, or what data make
+                                          # writes; the first N rows of each (100)
 
 Nothing is trained and nothing downloaded: tokenizer (one token a byte) and model (a few thousand
 weights) are made here. Prints one line a kind; exit status 1
 when a row was lost or refused.
 """
+import json
 import os
 import sys
 
 import datasets
+import transformers
+import trl
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -19,7 +24,7 @@ TEMPLATE = (
     "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}<|end|>{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
-ROWS = 100
+MADE = {"sft": "rows", "preference": "preferences", "kto": "labels", "grpo": "rows"}  # files of data make
 
 
 def byte_tokenizer():
@@ -35,9 +40,26 @@ def byte_tokenizer():
     return fast
 
 
-def load(folder, kind):
-    rows = datasets.load_dataset("json", data_files=os.path.join(folder, kind + ".jsonl"), split="train")
-    return rows.select(range(min(ROWS, len(rows))))
+def load(folder, kind, most):
+    """The first rows of a kind; GRPO's questions are those of data make's write rows."""
+    path = os.path.join(folder, kind + ".jsonl")
+    made = not os.path.exists(path)
+    if made:
+        path = os.path.join(folder, MADE[kind] + ".jsonl")
+    keep = []
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if made and kind == "grpo":
+                if row["kind"] != "write":
+                    continue
+                row = {"prompt": row["messages"][:1], "task": row["id"]}
+            elif made and kind == "sft":
+                row = {"messages": row["messages"]}
+            keep.append(row)
+            if len(keep) == most:
+                break
+    return datasets.Dataset.from_list(keep)
 
 
 def tokens(tokenizer, text):
@@ -59,7 +81,7 @@ def check(tokenizer, kind, rows, keys):
     return len(rows)
 
 
-def run_trainers(folder, tokenizer):
+def run_trainers(folder, tokenizer, most):
     """The trainers' own preparation of a data set, on a model of a few thousand weights."""
     from transformers import LlamaConfig, LlamaForCausalLM
     from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
@@ -72,21 +94,22 @@ def run_trainers(folder, tokenizer):
     path = os.path.join(folder, "trl-model")
     LlamaForCausalLM(
         LlamaConfig(vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16,
-                    num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=4096)
+                    num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=8192)
     ).save_pretrained(path)
     tokenizer.save_pretrained(path)
 
     common = dict(output_dir=os.path.join(folder, "trl-out"), report_to=[], use_cpu=True, bf16=False,
                   per_device_train_batch_size=2)
     kinds = [
-        ("sft", ["messages"], SFTTrainer, SFTConfig(max_length=2048, **common), {}),
+        ("sft", ["messages"], SFTTrainer, SFTConfig(max_length=8192, **common), {}),
         ("preference", ["prompt", "chosen", "rejected"], DPOTrainer, DPOConfig(**common), {}),
         ("kto", ["prompt", "completion", "label"], KTOTrainer, KTOConfig(**common), {}),
         ("grpo", ["prompt", "task"], GRPOTrainer, GRPOConfig(num_generations=2, **common),
          {"reward_funcs": lambda completions, **_: [0.0] * len(completions)}),
     ]
+    print(f"trl {trl.__version__}, transformers {transformers.__version__}, datasets {datasets.__version__}")
     for kind, keys, trainer, config, more in kinds:
-        rows = load(folder, kind)
+        rows = load(folder, kind, most)
         asked = check(tokenizer, kind, rows, [k for k in keys if k not in ("task",)])
         made = trainer(model=path, args=config, processing_class=tokenizer,
                        train_dataset=rows.select_columns(keys), **more)
@@ -99,11 +122,11 @@ def run_trainers(folder, tokenizer):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or (len(sys.argv) == 3 and not sys.argv[2].isdigit()):
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        run_trainers(sys.argv[1], byte_tokenizer())
+        run_trainers(sys.argv[1], byte_tokenizer(), int(sys.argv[2]) if len(sys.argv) == 3 else 100)
     except ValueError as error:
         print(f"export_trl: {error}", file=sys.stderr)
         return 1

@@ -1,6 +1,7 @@
 /* The kernel file: one class per launched kernel, one entry. In: the variants of a Craft file.
  * Out: op_kernel's .cpp. Variants stand one after the other under the op's dtype macros. */
 #include "emit/ascendc_int.h"
+#include "emit/tiling.h"
 
 #include <string.h>
 
@@ -307,6 +308,26 @@ bool operand_is_output(const IrTensor *t)
 uint32_t operand_rank(const IrTensor *t) { return t->rank - t->pairs; }
 DType operand_dtype(const IrTensor *t) { return t->pairs ? DT_C64 : t->dtype; }
 
+/* The numbers of one shape, and the path that it takes. */
+static void print_fixed(Printer *pr, const EmitTiling *fixed)
+{
+    pen_open(pr->pen, "struct");
+    for (uint32_t i = 0; i < pr->p->fields.len; i++) {
+        const AscField *f = &pr->p->fields.at[i];
+        const char *name = camel(pr->arena, f->name);
+        if (f->type == DT_F32)
+            pen_line(pr->pen, "float %s = %.9gf;", name, (double)fixed->values[i].f);
+        else if (f->type == DT_BOOL)
+            pen_line(pr->pen, "bool %s = %s;", name, fixed->values[i].i ? "true" : "false");
+        else
+            pen_line(pr->pen, "int64_t %s = %lld;", name, (long long)fixed->values[i].i);
+    }
+    pen_close(pr->pen, " t;");
+    for (uint32_t i = 0; i < pr->p->paths.len; i++)
+        if (pr->p->paths.at[i].key == fixed->key)
+            print_path(pr, &pr->p->paths.at[i]);
+}
+
 /* An operand that is both comes in twice; the second has the suffix that the build expects
  * (asc-devkit docs, Kernel侧算子实现.md). */
 static void print_entry(Printer *pr)
@@ -329,6 +350,11 @@ static void print_entry(Printer *pr)
     pen_line(pen, "{");
     pen->depth++;
     pen_line(pen, "KERNEL_TASK_TYPE_DEFAULT(%s);", task_type(pr->p));
+    if (pr->in->fixed) {
+        print_fixed(pr, pr->in->fixed);
+        pen_close(pen, "");
+        return;
+    }
     pen_line(pen, "GET_TILING_DATA(t, tiling);");
     for (uint32_t i = 0; i < pr->p->paths.len; i++) {
         pen_open(pen, "if (TILING_KEY_IS(%u))", pr->p->paths.at[i].key);

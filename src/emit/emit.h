@@ -40,6 +40,8 @@ typedef struct EmitInput {
     bool lines; /* kernel text says with #line which Craft line each of its lines comes from */
     /* The operands that bindings return, in the order of the model's results; NULL: as they stand */
     const uint32_t *results;
+    /* One shape's tiling: its numbers stand in the kernel as literals; NULL: the kernel reads them. */
+    const struct EmitTiling *fixed;
     const EmitModel *model;     /* NULL: forward takes what the operator takes */
     VEC(AscProgram *) variants; /* of one Craft file, in its order; at least one */
 } EmitInput;

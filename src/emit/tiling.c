@@ -55,7 +55,7 @@ static void put_aligned(Buf *out, const void *bytes, size_t size)
     buf_add(out, bytes, size);
 }
 
-static void put_field(const AscField *f, const AscPath *path, const IrHostRun *run, Buf *out)
+static IrScalar put_field(const AscField *f, const AscPath *path, const IrHostRun *run, Buf *out)
 {
     IrScalar v = {.type = f->type};
     for (uint32_t i = 0; i < f->fills.len; i++)
@@ -68,6 +68,8 @@ static void put_field(const AscField *f, const AscPath *path, const IrHostRun *r
         put_aligned(out, &truth, 1);
     else
         put_aligned(out, &v.i, sizeof v.i);
+    v.type = f->type;
+    return v;
 }
 
 static uint64_t workspace_bytes(const AscPath *path, const IrHostRun *run)
@@ -104,8 +106,10 @@ bool emit_tiling(Arena *arena, const AscProgram *p, const IrHostInput *input, Em
         if (blocks > tiling->blocks)
             tiling->blocks = (uint32_t)blocks;
     }
+    IrScalar *values = arena_array(arena, IrScalar, p->fields.len + 1);
     for (uint32_t i = 0; i < p->fields.len; i++)
-        put_field(&p->fields.at[i], path, &run, &bytes);
+        values[i] = put_field(&p->fields.at[i], path, &run, &bytes);
+    tiling->values = values;
     buf_fill(&bytes, '\0', (8 - bytes.len % 8) % 8);
     if (!bytes.len)
         buf_fill(&bytes, '\0', 8);

@@ -9,6 +9,7 @@
 
 typedef struct EmitTiling {
     Str bytes;
+    const IrScalar *values; /* of the program's fields */
     uint32_t key, blocks;
     uint64_t workspace;
 } EmitTiling;

@@ -32,7 +32,17 @@ static const BreakRow rows[] = {
 #undef BREAK4
 };
 
+static const BreakRow twin_rows[] = {
+#define BREAK(class, code, find, with, cause) {#class, code, cause, false, {{find, with}}},
+#define BREAK2(class, code, find, with, find2, with2, cause) \
+    {#class, code, cause, false, {{find, with}, {find2, with2}}},
+#include "rows/twin_break.def"
+#undef BREAK
+#undef BREAK2
+};
+
 enum { ROWS = sizeof rows / sizeof *rows, GROUPS = 10, MOST_SITES = 128 };
+enum { TWIN_ROWS = sizeof twin_rows / sizeof *twin_rows };
 
 uint32_t rows_break_count(void) { return ROWS; }
 const char *rows_break_code(uint32_t row) { return rows[row].code; }
@@ -173,13 +183,11 @@ static int64_t room_of(Arena *arena, Str craft, const NpuChip *chip)
     return bytes < 0 || room < 8 ? 8 : room;
 }
 
-bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
-                RowsBreak *broken)
+static bool break_by(Arena *arena, Str craft, const BreakRow *r, int64_t room, Dice *dice,
+                     RowsBreak *broken)
 {
     Sites *sites = arena_new(arena, Sites), *second = arena_new(arena, Sites);
-    const BreakRow *r = &rows[row];
     Buf cause = {0};
-    int64_t room = strstr(r->edit[0].with, "\\u") ? room_of(arena, craft, chip) : 0;
     find_sites(arena, craft, r->edit[0].find, room, sites);
     if (!sites->n)
         return false;
@@ -201,4 +209,35 @@ bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice
                           .cause = buf_take(&cause, arena)};
     buf_free(&cause);
     return !str_equal(broken->craft, craft);
+}
+
+bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
+                RowsBreak *broken)
+{
+    const BreakRow *r = &rows[row];
+    int64_t room = strstr(r->edit[0].with, "\\u") ? room_of(arena, craft, chip) : 0;
+    return break_by(arena, craft, r, room, dice, broken);
+}
+
+uint32_t rows_twin_break_count(void) { return TWIN_ROWS; }
+
+/* Classes are drawn evenly, then an error of the class. */
+uint32_t rows_twin_break_draw(Dice *dice)
+{
+    uint8_t weight[TWIN_ROWS], in_class[TWIN_ROWS];
+    for (uint32_t i = 0; i < TWIN_ROWS; i++) {
+        uint32_t first = 0;
+        while (strcmp(twin_rows[first].class, twin_rows[i].class))
+            first++;
+        weight[i] = first == i;
+    }
+    const char *class = twin_rows[dice_weighted(dice, weight, TWIN_ROWS)].class;
+    for (uint32_t i = 0; i < TWIN_ROWS; i++)
+        in_class[i] = !strcmp(twin_rows[i].class, class);
+    return dice_weighted(dice, in_class, TWIN_ROWS);
+}
+
+bool rows_twin_break(Arena *arena, Str text, uint32_t row, Dice *dice, RowsBreak *broken)
+{
+    return break_by(arena, text, &twin_rows[row], 0, dice, broken);
 }

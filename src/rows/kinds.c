@@ -2,16 +2,20 @@
 #include "rows/rows_int.h"
 
 #include "base/hash.h"
+#include "eval/candidate.h"
 #include "gen/prompt/prompt.h"
 #include "graph/eval.h"
 #include "loop/feedback.h"
 #include <string.h>
 
 enum {
-    POINTS = 5,        /* schedules that are timed for a task */
-    REPAIRS = 2,       /* rows of a task */
-    REPAIR_TRIES = 24, /* errors that are tried for one */
-    MOST_BYTES = 5000, /* of a row: under 2,000 tokens */
+    POINTS = 5,               /* schedules that are timed for a task */
+    REPAIRS = 2,              /* rows of a task */
+    REPAIR_TRIES = 24,        /* errors that are tried for one */
+    MEND_TRIES = 5,           /* errors that are tried for a row to mend */
+    MOST_BYTES = 5000,        /* of a row: under 2,000 tokens */
+    MOST_KERNEL_BYTES = 9500, /* AscendC has longer tokens */
+    MOST_MESSAGE = 700,       /* of a message in a question */
 };
 
 const char *rows_kind_name(RowsKind kind)
@@ -310,6 +314,140 @@ static void make_repairs(Work *w)
     }
 }
 
+/* ---- AscendC ---- */
+
+/* The kernel for the case of most elements, whose cores have several tiles most often. */
+static const EvalReference *kernel_case(const Work *w)
+{
+    const EvalReference *best = &w->cases.ref[0];
+    int64_t most = 0;
+    for (uint32_t i = 0; i < w->cases.n; i++) {
+        const EvalReference *ref = &w->cases.ref[i];
+        int64_t n = 0;
+        shape_count(graph_value(ref->graph, ref->graph->outputs.at[0])->shape, &n);
+        if (n > most) {
+            most = n;
+            best = ref;
+        }
+    }
+    return best;
+}
+
+static bool is_ours(VerdictStatus status)
+{
+    return status == VERDICT_UNSUPPORTED || status == VERDICT_TIMEOUT || status == VERDICT_NO_TOOL;
+}
+
+/* Judges a kernel that is right by its making. False: it is not, which is a contradiction. */
+static bool confirm_kernel(Work *w, Str text, const EvalReference *ref, Row *row)
+{
+    EvalCandidate candidate;
+    Verdict verdict;
+    Diag diag;
+    bool ok = rows_judge_kernel(w->arena, text, ref, w->maker->chip, &candidate, &verdict, &diag);
+    if (!ok && !is_ours(verdict.status)) {
+        Buf out = {0};
+        verdict_to_text(&verdict, &out);
+        w->made->contradiction = str_format(
+            w->arena, "task %llu: its AscendC kernel is wrong\n%.*s\n%.*s",
+            (unsigned long long)w->task.number, STR_ARG(text), (int)out.len, out.at);
+        buf_free(&out);
+        return false;
+    }
+    row->verdict = ok ? "interpreter and text" : "interpreter";
+    return true;
+}
+
+static void make_ascendc(Work *w)
+{
+    const EvalReference *ref = kernel_case(w);
+    RowsKernel kernel;
+    Buf prompt = {0}, answer = {0};
+    if (!rows_ascendc(w->arena, w->at[0].craft, ref->graph, w->maker->chip, &kernel)) {
+        w->made->dropped[DROP_KERNEL]++;
+        return;
+    }
+    Row row = new_row(w, ROWS_ASCENDC, &w->at[0]);
+    rows_ask_kernel(ref->graph, w->maker->chip, &prompt);
+    rows_put_kernel(kernel.text, &answer);
+    row.prompt = take(w, &prompt);
+    row.answer = take(w, &answer);
+    if (row.prompt.len + row.answer.len > MOST_KERNEL_BYTES) {
+        w->made->dropped[DROP_LONG]++;
+        return;
+    }
+    if (is_confirmed(w) && !confirm_kernel(w, kernel.text, ref, &row))
+        return;
+    vec_push(w->arena, &w->made->rows, row);
+}
+
+/* A kernel with an error, and what the twin says. False: it says nothing. */
+static bool make_mend(Work *w, Str text, const EvalReference *ref)
+{
+    RowsBreak broken;
+    EvalCandidate candidate;
+    Verdict verdict;
+    Diag diag;
+    uint32_t error = rows_twin_break_draw(&w->dice);
+    if (!rows_twin_break(w->arena, text, error, &w->dice, &broken))
+        return false;
+    if (rows_judge_kernel(w->arena, broken.craft, ref, w->maker->chip, &candidate, &verdict,
+                          &diag) ||
+        is_ours(verdict.status)) {
+        w->made->dropped[DROP_HARMLESS]++;
+        return false;
+    }
+    Row row = new_row(w, ROWS_MEND, &w->at[0]);
+    Buf prompt = {0}, answer = {0}, task = {0}, right = {0}, worse = {0}, message = {0};
+    row.error = broken.class;
+    row.code = verdict.status == VERDICT_WRONG ? "wrong values"
+               : verdict.hazards.len           ? verdict.hazards.at[0].code
+                                               : verdict_status_row(verdict.status)->text;
+    row.verdict = "text";
+    Feedback feedback = {.verdict = &verdict, .diag = &diag, .candidate = &candidate};
+    feedback_text(w->arena, &feedback, &message);
+    buf_puts(&prompt, "This AscendC kernel fails. Say why and repair it.\n\n");
+    prompt_rows_graph(ref->graph, &prompt);
+    rows_put_kernel(broken.craft, &prompt);
+    buf_str(&prompt, str_slice(buf_view(&message), 0, MOST_MESSAGE));
+    buf_printf(&answer, "%s Line %u of the repaired kernel reads `%.*s`.\n\n", broken.cause,
+               broken.line, STR_ARG(str_trim(broken.right)));
+    rows_put_kernel(text, &answer);
+    rows_ask_kernel(ref->graph, w->maker->chip, &task);
+    rows_put_kernel(text, &right);
+    rows_put_kernel(broken.craft, &worse);
+    row.prompt = take(w, &prompt);
+    row.answer = take(w, &answer);
+    row.task = take(w, &task);
+    row.right = take(w, &right);
+    row.worse = take(w, &worse);
+    buf_free(&message);
+    if (row.prompt.len + row.answer.len > MOST_KERNEL_BYTES)
+        w->made->dropped[DROP_LONG]++;
+    else
+        vec_push(w->arena, &w->made->rows, row);
+    return true;
+}
+
+static void make_mends(Work *w)
+{
+    const EvalReference *ref = kernel_case(w);
+    RowsKernel kernel;
+    Row unused = {0};
+    if (!rows_ascendc(w->arena, w->at[0].craft, ref->graph, w->maker->chip, &kernel)) {
+        w->made->dropped[DROP_KERNEL]++;
+        return;
+    }
+    if (2 * kernel.text.len > MOST_KERNEL_BYTES) {
+        w->made->dropped[DROP_LONG]++;
+        return;
+    }
+    if (!confirm_kernel(w, kernel.text, ref, &unused))
+        return;
+    for (uint32_t i = 0, made = 0; i < MEND_TRIES && made < REPAIRS; i++)
+        made += make_mend(w, kernel.text, ref);
+}
+
 /* ---- tasks ---- */
 
 static bool drop(Work *w, RowsDrop why)
@@ -434,6 +572,8 @@ void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsM
             case ROWS_WRITE: make_write(w); break;
             case ROWS_REPAIR: make_repairs(w); break;
             case ROWS_OPTIMISE: make_optimise(w); break;
+            case ROWS_ASCENDC: make_ascendc(w); break;
+            case ROWS_MEND: make_mends(w); break;
             default: make_choose(w); break;
             }
             for (int i = 0; i < DROP_COUNT; i++)

@@ -3,6 +3,7 @@
 #define ROWS_ROWS_INT_H
 
 #include "base/map.h"
+#include "eval/candidate.h"
 #include "eval/eval.h"
 #include "gen/plan/schedule/search.h"
 #include "rows/rows.h"
@@ -180,6 +181,27 @@ uint32_t rows_break_draw(Dice *dice);
 /* False: there is no place for this error in the program. */
 bool rows_break(Arena *arena, Str craft, uint32_t row, const NpuChip *chip, Dice *dice,
                 RowsBreak *broken);
+
+/* Errors of AscendC kernels (twin_break.def). */
+uint32_t rows_twin_break_count(void);
+uint32_t rows_twin_break_draw(Dice *dice); /* classes evenly */
+bool rows_twin_break(Arena *arena, Str text, uint32_t row, Dice *dice, RowsBreak *broken);
+
+/* ---- AscendC (ascendc.c) ---- */
+
+typedef struct RowsKernel {
+    Str text;
+    uint32_t blocks;
+} RowsKernel;
+
+/* The kernel of a right program for the sizes of the graph. False: it needs a workspace, or the program does
+ * not take the sizes. */
+bool rows_ascendc(Arena *arena, Str craft, const Graph *graph, const NpuChip *chip,
+                  RowsKernel *kernel);
+bool rows_judge_kernel(Arena *arena, Str text, const EvalReference *ref, const NpuChip *chip,
+                       EvalCandidate *candidate, Verdict *verdict, Diag *diag);
+void rows_ask_kernel(const Graph *graph, const NpuChip *chip, Buf *out);
+void rows_put_kernel(Str text, Buf *out);
 
 /* ---- suites (near.c) ---- */
 

@@ -58,6 +58,46 @@ T_TEST(a_brief_answer_is_a_schedule_and_a_program)
     arena_drop(&arena);
 }
 
+T_TEST(a_kernel_for_one_shape_is_an_answer_of_npukernelbench)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0;
+    maker.brief = true;
+    RowsMade made = rows_from(&arena, &maker, &number, 1u << ROWS_ASCENDC);
+    EvalCandidate candidate;
+    const char *reason;
+    bool cut;
+    REQUIRE(eval_candidate_extract(&arena, made.rows.at[0].answer, FORM_NPUKB_KERNEL, &candidate,
+                                   &reason, &cut));
+    CHECK_EQ_INT(candidate.form, FORM_NPUKB_KERNEL);
+    Str text = candidate.texts.at[0].text;
+    CHECK(str_find(text, STR("GET_TILING_DATA")) < 0 && str_find(text, STR("//")) < 0);
+    CHECK(str_find(text, STR("} t;")) > 0);
+    arena_drop(&arena);
+}
+
+T_TEST(errors_of_kernels_have_a_place_and_a_cause)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0;
+    Dice dice = {1, 2, 0};
+    maker.brief = true;
+    RowsMade made = rows_from(&arena, &maker, &number, 1u << ROWS_ASCENDC);
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < rows_twin_break_count(); i++) {
+        RowsBreak broken;
+        if (!rows_twin_break(&arena, made.rows.at[0].answer, i, &dice, &broken))
+            continue;
+        placed++;
+        CHECK(strlen(broken.cause) > 20 && !str_equal(broken.craft, made.rows.at[0].answer));
+    }
+    CHECK_MSG(placed > 20, "%u", placed);
+    CHECK(rows_twin_break_draw(&dice) < rows_twin_break_count());
+    arena_drop(&arena);
+}
+
 T_TEST(a_composition_has_no_sizes_and_no_element_types)
 {
     uint64_t a = rows_composition(STR("%0 = input \"x\" f32[7,20]\nreturn %0\nassert x"));
