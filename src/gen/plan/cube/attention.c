@@ -16,9 +16,9 @@
 
 #define LOWEST "-3.4028235e+38" /* the least finite number: what is shifted by it stays a number */
 
-/* Tiles of queries and keys; steps through L0. */
+/* Tiles of queries and keys; queries that the vector role takes at once; steps through L0. */
 typedef struct Tiles {
-    int64_t m, n, step;
+    int64_t m, n, part, step;
     int l1, l0c; /* buffers of tiles of keys and values; of products */
 } Tiles;
 
@@ -27,7 +27,6 @@ typedef struct Writing {
     Tiles tiles;
     Script *s;
     TailOperands all;
-    const char *loop, *turns; /* "for j1, r in cyclic(...):", how many turns a tile has */
 } Writing;
 
 /* ---- tiles ---- */
@@ -45,7 +44,7 @@ static bool fit_cube(const Attention *a, Tiles *t)
     int64_t right = (int64_t)a->chip->l0b / 2 / (larger(t->n, wide) * size);
     t->step = (left < right ? left : right) / 16 * 16;
     t->step = t->step > 128 ? 128 : t->step;
-    int64_t once = t->m * d, turn = t->n * (d + wide) + t->m * t->n;
+    int64_t once = t->m * d, turn = t->n * (d + wide) + t->m * t->n * (size < 4 ? 2 : 1);
     t->l1 = (once + 2 * turn) * size <= (int64_t)a->chip->l1 ? 2 : 1;
     int64_t c = t->m * (t->n + wide) * 4;
     t->l0c = 2 * c <= (int64_t)a->chip->l0c ? 2 : 1;
@@ -57,28 +56,32 @@ static bool fit_cube(const Attention *a, Tiles *t)
  * channels. */
 static double predict(const Attention *a, const Tiles *t)
 {
-    enum { PASSES = 14, RESULT_PASSES = 6, LANES = 64, TURN = 2500 };
+    enum { PASSES = 14, RESULT_PASSES = 6, LANES = 64, TURN = 3000, PART = 700 };
     int64_t wide = round_up(a->size[ATTENTION_WIDTH], 16);
     int64_t tiles = a->size[ATTENTION_BATCH] * parts(a->size[ATTENTION_QUERIES], t->m);
     int64_t turns = parts(a->size[ATTENTION_KEYS], t->n);
     int64_t keys = a->size[ATTENTION_KEYS] < t->n ? a->size[ATTENTION_KEYS] : t->n;
     int64_t rows = a->size[ATTENTION_QUERIES] < t->m ? a->size[ATTENTION_QUERIES] : t->m;
     double vector = (double)(rows * keys * PASSES + rows * wide * RESULT_PASSES) / LANES;
-    return (double)parts(tiles, a->chip->aic) * (double)(turns + 1) * (vector + TURN);
+    double turn = vector + TURN + PART * (double)parts(rows, t->part);
+    return (double)parts(tiles, a->chip->aic) * (double)(turns + 1) * turn;
 }
 
 /* All that fit the cube, the fastest first. */
-enum { MOST_TILES = 32 };
+enum { MOST_TILES = 80, CHANNEL_DEPTH = 8 };
 static uint32_t list_tiles(const Attention *a, Tiles *out)
 {
-    static const int64_t rows[] = {16, 32, 48, 64, 96, 128}, keys[] = {32, 64, 128, 256};
+    static const int64_t rows[] = {16, 32, 48, 64, 96, 128}, keys[] = {32, 64, 128, 256},
+                         part[] = {16, 32, 64};
+    /* All weights of a turn are under way at once: else each role could wait for the other. */
+    int64_t most = a->dtype == DT_F32 ? CHANNEL_DEPTH : CHANNEL_DEPTH / 2;
     uint32_t n = 0;
     for (int i = 0; i < 6; i++)
-        for (int k = 0; k < 4; k++) {
-            Tiles t = {.m = rows[i], .n = keys[k]};
+        for (int k = 0; k < 12; k++) {
+            Tiles t = {.m = rows[i], .n = keys[k / 3], .part = part[k % 3]};
             bool past = (i && rows[i - 1] >= a->size[ATTENTION_QUERIES]) ||
-                        (k && keys[k - 1] >= a->size[ATTENTION_KEYS]);
-            if (past || !fit_cube(a, &t))
+                        (k / 3 && keys[k / 3 - 1] >= a->size[ATTENTION_KEYS]);
+            if (past || t.m % t.part || t.m / t.part > most || !fit_cube(a, &t))
                 continue;
             uint32_t at = n++;
             for (; at && predict(a, &t) < predict(a, &out[at - 1]); at--)
@@ -99,7 +102,7 @@ static const char *put_place(const Attention *a, const LayoutIndex *at, const ch
     if (at->by != 1 || at->inner)
         return NULL;
     AttentionAxis is = a->is[at->axis];
-    const char *range = is == ATTENTION_QUERIES ? "r" : keys;
+    const char *range = is == ATTENTION_QUERIES ? "c" : keys;
     if (is == ATTENTION_BATCH)
         return from ? str_format(a->arena, "j%u + %lld", at->axis, from)
                     : str_format(a->arena, "j%u", at->axis);
@@ -137,35 +140,39 @@ static bool is_turned(const Attention *a, NestId id, AttentionAxis columns)
 
 /* ---- text ---- */
 
-/* $T dtype, $M queries, $N keys, $D depth, $W width, $S step; $X $Y $Z tiles of L1 of q, k, v; $U what L0B holds */
+/* The rows of the present part in what a tile of queries has. */
+#define OWN "r.index * $L : r.index * $L + r.size"
+
+/* $T dtype, $M queries, $L of a part, $N keys, $D depth, $W width, $S step; $X $Y $Z tiles of L1 of q, k, v; $U what L0B
+ * holds */
 static const char cube_buffers[] = "    q1 = l1($T, $X)\n"
                                    "    k1 = l1($T, $Y, depth=$G)\n"
                                    "    v1 = l1($T, $Z, depth=$G)\n"
-                                   "    w1 = l1($T, $M, $N, depth=$G)\n"
                                    "    left = l0a($T, $M, $S, depth=2)\n"
                                    "    right = l0b($T, $S, $U, depth=2)\n"
                                    "    product = l0c(f32, $M, $N, depth=$H)\n"
                                    "    sums = l0c(f32, $M, $W, depth=$H)\n"
-                                   "    scores = channel($C, $M, $N, depth=2)\n"
-                                   "    weights = channel($T, $M, $N, depth=4)\n"
-                                   "    added = channel(f32, $M, $W, depth=2)\n";
+                                   "    scores = channel($C, $L, $N, depth=8)\n"
+                                   "    weights = channel($T, $L, $N, depth=8)\n"
+                                   "    added = channel(f32, $L, $W, depth=8)\n";
 
-static const char vector_buffers[] = "    score = ub(f32, $M, $N)\n"
-                                     "    part = ub(f32, $M, $W)\n"
+static const char vector_buffers[] = "    score = ub(f32, $L, $N, depth=2)\n"
+                                     "    part = ub(f32, $L, $W, depth=2)\n"
                                      "    total = ub(f32, $M, $W)\n"
                                      "    largest = ub(f32, $M)\n"
-                                     "    higher = ub(f32, $M)\n"
+                                     "    higher = ub(f32, $L)\n"
                                      "    sum = ub(f32, $M)\n"
                                      "    now = ub(f32, $M)\n"
-                                     "    before = ub(f32, $M)\n";
+                                     "    before = ub(f32, $M)\n"
+                                     "    weight = ub($T, $L, $N, depth=2)\n";
 
-/* $V the loop over queries, $L turns, $R keys; $I $J $K what is loaded of q, k, v; $O $B $Q loads into L0 */
+/* $V the loop over queries, $R keys; $I $J $K what is loaded of q, k, v; $O $B $Q loads into L0 */
 static const char cube_text[] =
     "    with cube():\n"
     "        $V\n"
     "            with copyin():\n"
     "                load($I)\n"
-    "            for u in range($L + 1):\n"
+    "            for u in range(ceildiv($R, $N) + 1):\n"
     "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n"
     "                    with copyin():\n"
     "                        load($J)\n"
@@ -174,73 +181,83 @@ static const char cube_text[] =
     "                            $O\n"
     "                            $B\n"
     "                        with compute():\n"
-    "                            mmad(product[:r.size, :t.size], left[:r.size, :s.size], "
+    "                            mmad(product[:c.size, :t.size], left[:c.size, :s.size], "
     "right[:s.size, :t.size], init=s.index == 0)\n"
-    "                    with copyout():\n"
-    "                        send(scores, product[:r.size, :t.size])\n"
+    "                    for r in tiles(c.size, $L):\n"
+    "                        with copyout():\n"
+    "                            send(scores, product[r, :t.size])\n"
     "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
     "                    with copyin():\n"
-    "                        load($K)\n"
-    "                    for h in range($E):\n"
+    "                        load($K)\n";
+
+static const char take_whole[] = "                    for r in tiles(c.size, $L):\n"
+                                 "                        with copyin():\n"
+                                 "                            recv(w1[r, :w.size], weights)\n";
+
+static const char take_parts[] = "                    for r in tiles(c.size, $L):\n"
+                                 "                        with copyin():\n"
+                                 "                            recv(w1[r, :w.size], weights)\n"
+                                 "                            recv(w2[r, :w.size], weights)\n";
+
+/* $E the tile of weights, $O whether the sum begins */
+static const char weigh_values[] =
+    "                    for s in tiles(w.size, $S):\n"
     "                        with copyin():\n"
-    "                            recv(w1[:r.size, :w.size], weights)\n"
-    "                        for s in tiles(w.size, $S):\n"
-    "                            with copyin():\n"
-    "                                load(left[:r.size, :s.size], w1[:r.size, s])\n"
-    "                                $Q\n"
-    "                            with compute():\n"
-    "                                mmad(sums[:r.size, :$W], left[:r.size, :s.size], "
-    "right[:s.size, :$W], init=h == 0 and s.index == 0)\n"
-    "                    with copyout():\n"
-    "                        send(added, sums[:r.size, :$W])\n";
+    "                            load(left[:c.size, :s.size], $E[:c.size, s])\n"
+    "                            $Q\n"
+    "                        with compute():\n"
+    "                            mmad(sums[:c.size, :$W], left[:c.size, :s.size], right[:s.size, "
+    ":$W], init=$O)\n";
+
+static const char send_sums[] = "                    for r in tiles(c.size, $L):\n"
+                                "                        with copyout():\n"
+                                "                            send(added, sums[r, :$W])\n";
 
 static const char vector_text[] =
     "    with vector():\n"
     "        $V\n"
     "            with compute():\n"
-    "                largest[:r.size] = " LOWEST "\n"
-    "                sum[:r.size] = 0.0\n"
-    "                now[:r.size] = 0.0\n"
-    "                before[:r.size] = 0.0\n"
-    "                total[:r.size, :$W] = 0.0\n"
-    "            for u in range($L + 1):\n"
-    "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n"
-    "                    with copyin():\n";
+    "                largest[:c.size] = " LOWEST "\n"
+    "                sum[:c.size] = 0.0\n"
+    "                now[:c.size] = 0.0\n"
+    "                before[:c.size] = 0.0\n"
+    "                total[:c.size, :$W] = 0.0\n"
+    "            for u in range(ceildiv($R, $N) + 1):\n"
+    "                for t in tiles($N * u, min($N * u + $N, $R), $N):\n";
 
 /* $B what softmax is taken of; $E where its exponentials go */
-static const char weigh_text[] =
-    "                    with compute():\n"
-    "                        higher[:r.size] = max(largest[:r.size], row_max($B))\n"
-    "                        now[:r.size] = exp(largest[:r.size] - higher[:r.size])\n"
-    "                        $E = exp($B - col(higher[:r.size]))\n"
-    "                        sum[:r.size] = sum[:r.size] * now[:r.size] + row_sum($E)\n"
-    "                        largest[:r.size] = higher[:r.size]\n";
+static const char weigh_text[] = "$Owith compute():\n"
+                                 "$O    higher[:r.size] = max(largest[" OWN "], row_max($B))\n"
+                                 "$O    now[" OWN "] = exp(largest[" OWN "] - higher[:r.size])\n"
+                                 "$O    $E = exp($B - col(higher[:r.size]))\n"
+                                 "$O    sum[" OWN "] = sum[" OWN "] * now[" OWN "] + row_sum($E)\n"
+                                 "$O    largest[" OWN "] = higher[:r.size]\n";
 
-static const char send_whole[] =
-    "                    with copyout():\n"
-    "                        send(weights, weight[:r.size, :t.size])\n";
+static const char send_whole[] = "$Owith copyout():\n"
+                                 "$O    send(weights, weight[:r.size, :t.size])\n";
 
 static const char send_parts[] =
-    "                        weight[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
-    "                        wide[:r.size, :t.size] = cast(weight[:r.size, :t.size], f32)\n"
-    "                        score[:r.size, :t.size] = score[:r.size, :t.size] - wide[:r.size, "
-    ":t.size]\n"
-    "                        least[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
-    "                    with copyout():\n"
-    "                        send(weights, weight[:r.size, :t.size])\n"
-    "                        send(weights, least[:r.size, :t.size])\n";
+    "$O    weight[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
+    "$O    wide[:r.size, :t.size] = cast(weight[:r.size, :t.size], f32)\n"
+    "$O    score[:r.size, :t.size] = score[:r.size, :t.size] - wide[:r.size, :t.size]\n"
+    "$O    least[:r.size, :t.size] = cast(score[:r.size, :t.size], $T)\n"
+    "$Owith copyout():\n"
+    "$O    send(weights, weight[:r.size, :t.size])\n"
+    "$O    send(weights, least[:r.size, :t.size])\n";
 
 static const char add_text[] =
     "                for w in tiles(max($N * u - $N, 0), min($N * u, $R), $N):\n"
-    "                    with copyin():\n"
-    "                        recv(part[:r.size, :$W], added)\n"
-    "                    with compute():\n"
-    "                        total[:r.size, :$W] = total[:r.size, :$W] * col(before[:r.size])\n"
-    "                        total[:r.size, :$W] = total[:r.size, :$W] + part[:r.size, :$W]\n"
+    "                    for r in tiles(c, $L):\n"
+    "                        with copyin():\n"
+    "                            recv(part[:r.size, :$W], added)\n"
+    "                        with compute():\n"
+    "                            total[" OWN ", :$W] = total[" OWN ", :$W] * col(before[" OWN "])\n"
+    "                            total[" OWN ", :$W] = total[" OWN ", :$W] + part[:r.size, :$W]\n"
     "                with compute():\n"
-    "                    before[:r.size] = now[:r.size]\n"
-    "            with compute():\n"
-    "                total[:r.size, :$W] = total[:r.size, :$W] / col(sum[:r.size])\n";
+    "                    before[:c.size] = now[:c.size]\n"
+    "            for r in tiles(c, $L):\n"
+    "                with compute():\n"
+    "                    total[" OWN ", :$W] = total[" OWN ", :$W] / col(sum[" OWN "])\n";
 
 static const char *pair(const Attention *a, bool turned, int64_t rows, int64_t columns)
 {
@@ -283,6 +300,7 @@ static bool set_holes(Writing *w)
     script_set(s, 'T', dtype_name(a->dtype));
     script_set(s, 'C', dtype_name(a->product_dtype));
     script_number(s, 'M', t->m);
+    script_number(s, 'L', t->part);
     script_number(s, 'N', t->n);
     script_number(s, 'S', t->step);
     script_number(s, 'D', d);
@@ -290,13 +308,12 @@ static bool set_holes(Writing *w)
     script_number(s, 'G', t->l1);
     script_number(s, 'H', t->l0c);
     script_number(s, 'U', larger(t->n, round_up(wide, 16)));
-    set_tile(w, &(Held){'X', 'I', "q1", "r", q, tq, t->m, d});
+    set_tile(w, &(Held){'X', 'I', "q1", "c", q, tq, t->m, d});
     set_tile(w, &(Held){'Y', 'J', "k1", "t", k, tk, t->n, d});
     set_tile(w, &(Held){'Z', 'K', "v1", "w", v, tv, t->n, wide});
-    script_number(s, 'E', a->dtype == DT_F32 ? 1 : 2);
     script_set(s, 'O',
-               tq ? "load_transposed(left[:r.size, :s.size], q1[s, :r.size])"
-                  : "load(left[:r.size, :s.size], q1[:r.size, s])");
+               tq ? "load_transposed(left[:c.size, :s.size], q1[s, :c.size])"
+                  : "load(left[:c.size, :s.size], q1[:c.size, s])");
     script_set(s, 'B',
                tk ? "load(right[:s.size, :t.size], k1[s, :t.size])"
                   : "load_transposed(right[:s.size, :t.size], k1[:t.size, s])");
@@ -308,7 +325,7 @@ static bool set_holes(Writing *w)
     return true;
 }
 
-/* "for j1, r in cyclic(n1, tiles(n2, 64)):" and how many pieces of work that is. */
+/* "for j1, c in cyclic(n1, tiles(n2, 64)):" and how many pieces of work that is. */
 static const char *put_loop(Writing *w, const char **pieces)
 {
     const Attention *a = w->a;
@@ -323,7 +340,7 @@ static const char *put_loop(Writing *w, const char **pieces)
     *pieces = str_format(a->arena, "%.*sceildiv(%s, %lld)", (int)work.len, work.len ? work.at : "",
                          m, (long long)w->tiles.m);
     const char *text = str_format(a->arena,
-                                  "for %.*sr in cyclic(%.*stiles(%s, %lld)):", (int)names.len,
+                                  "for %.*sc in cyclic(%.*stiles(%s, %lld)):", (int)names.len,
                                   names.len ? names.at : "", (int)counts.len,
                                   counts.len ? counts.at : "", m, (long long)w->tiles.m);
     buf_free(&names);
@@ -368,19 +385,23 @@ static void name_fed(Build *b, uint32_t tensor, const char *view)
             b->name[i] = view;
 }
 
-/* Scores come as the product is rounded. */
+/* Scores come as the product is rounded; lines of a part are six levels deep. */
 static void receive_scores(Writing *w, Buf *body, Buf *buffers)
 {
-    const Attention *a = w->a;
-    bool half = a->product_dtype != DT_F32;
-    buf_printf(body, "                        recv(%s[:r.size, :t.size], scores)\n",
-               half ? "rounded" : "score");
+    bool half = w->a->product_dtype != DT_F32;
+    script_set(w->s, 'O', "                        ");
+    script_set(w->s, 'E', half ? "rounded" : "score");
+    script_put(w->s,
+               "                    for r in tiles(c, $L):\n$Owith copyin():\n"
+               "$O    recv($E[:r.size, :t.size], scores)\n",
+               body);
     if (!half)
         return;
-    buf_puts(body, "                    with compute():\n"
-                   "                        score[:r.size, :t.size] = cast(rounded[:r.size, "
-                   ":t.size], f32)\n");
-    script_put(w->s, "    rounded = ub($C, $M, $N)\n", buffers);
+    script_put(
+        w->s,
+        "$Owith compute():\n$O    score[:r.size, :t.size] = cast($E[:r.size, :t.size], f32)\n",
+        body);
+    script_put(w->s, "    rounded = ub($C, $L, $N, depth=2)\n", buffers);
 }
 
 static bool put_vector(Writing *w, Buf *buffers, Buf *body)
@@ -389,32 +410,33 @@ static bool put_vector(Writing *w, Buf *buffers, Buf *body)
     BuildPool pool = {0};
     uint32_t next = 0, queries = a->axis[ATTENTION_QUERIES];
     bool *wanted = all_wanted(a);
-    Band scores = {.rows = {queries, w->tiles.m, false},
+    Band scores = {.rows = {queries, w->tiles.part, false},
                    .lanes = {a->axis[ATTENTION_KEYS], w->tiles.n, false}};
-    Band results = {.rows = {queries, w->tiles.m, false},
+    Band results = {.rows = {queries, w->tiles.part, false},
                     .lanes = {a->axis[ATTENTION_WIDTH], a->size[ATTENTION_WIDTH], true}};
     for (uint32_t i = 0; i < a->nest->stores.len; i++)
         vec_push(a->arena, &results.stores, i);
     bool half = a->dtype != DT_F32;
     script_put(w->s, vector_buffers, buffers);
-    script_put(w->s, "    weight = ub($T, $M, $N)\n", buffers);
     if (half)
-        script_put(w->s, "    least = ub($T, $M, $N)\n    wide = ub(f32, $M, $N)\n", buffers);
+        script_put(w->s, "    least = ub($T, $L, $N, depth=2)\n    wide = ub(f32, $L, $N)\n",
+                   buffers);
     script_put(w->s, vector_text, body);
     receive_scores(w, body, buffers);
-    Build b = open_build(w, &scores, &pool, &next, wanted, body, 5);
+    Build b = open_build(w, &scores, &pool, &next, wanted, body, 6);
     name_fed(&b, a->product, "score[:r.size, :t.size]");
-    const char *x = build_value(&b, a->scores);
-    script_set(w->s, 'B', x);
+    script_set(w->s, 'B', build_value(&b, a->scores));
     script_set(w->s, 'E', half ? "score[:r.size, :t.size]" : "weight[:r.size, :t.size]");
     script_put(w->s, weigh_text, body);
     script_put(w->s, half ? send_parts : send_whole, body);
     script_put(w->s, add_text, body);
     for (uint32_t i = 0; i < pool.len; i++)
         pool.at[i].owner = 0;
-    Build y = open_build(w, &results, &pool, &next, wanted, body, 3);
+    Build y = open_build(w, &results, &pool, &next, wanted, body, 4);
     name_fed(&y, a->sums,
-             str_format(a->arena, "total[:r.size, :%lld]", (long long)a->size[ATTENTION_WIDTH]));
+             str_format(a->arena, "total[r.index * %lld : r.index * %lld + r.size, :%lld]",
+                        (long long)w->tiles.part, (long long)w->tiles.part,
+                        (long long)a->size[ATTENTION_WIDTH]));
     build_results(&y);
     build_declare(&pool, buffers);
     return !b.failed && !y.failed;
@@ -426,10 +448,11 @@ static void put_head(const Writing *w, Buf *out)
     const Tiles *t = &w->tiles;
     buf_printf(out, "# Planned by acraft for %s, strategy attention.\n", a->chip->name);
     buf_printf(out,
-               "# Tiles of %lld queries meet %lld keys a turn; the cube multiplies a turn ahead of "
+               "# Tiles of %lld queries, %lld at once in UB, meet %lld keys a turn; the cube "
+               "multiplies a turn ahead of "
                "the vector role, which keeps\n# the largest score and the sum of exponentials so "
                "far: scores are never in memory whole.\n",
-               (long long)t->m, (long long)t->n);
+               (long long)t->m, (long long)t->part, (long long)t->n);
     if (a->causal)
         buf_puts(out, "# Keys behind the last query of a tile are skipped.\n");
     buf_puts(out, "craft = 1\n\n");
@@ -451,6 +474,21 @@ static void list_operands(Writing *w)
             vec_push(w->a->arena, &w->all, all.at[i]);
 }
 
+static void put_cube(Writing *w, Buf *body)
+{
+    bool half = w->a->dtype != DT_F32;
+    script_put(w->s, cube_text, body);
+    script_put(w->s, half ? take_parts : take_whole, body);
+    script_set(w->s, 'E', "w1");
+    script_set(w->s, 'O', "s.index == 0");
+    script_put(w->s, weigh_values, body);
+    script_set(w->s, 'E', "w2");
+    script_set(w->s, 'O', "False");
+    if (half)
+        script_put(w->s, weigh_values, body);
+    script_put(w->s, send_sums, body);
+}
+
 /* How many keys the queries of a tile see: those behind the last one's have no weight. */
 static const char *seen_keys(const Attention *a)
 {
@@ -458,9 +496,9 @@ static const char *seen_keys(const Attention *a)
     if (!a->causal)
         return all;
     if (a->ahead < 0)
-        return str_format(a->arena, "min(%s, max(r.stop - %lld, 0))", all, -(long long)a->ahead);
-    return a->ahead ? str_format(a->arena, "min(%s, r.stop + %lld)", all, (long long)a->ahead)
-                    : str_format(a->arena, "min(%s, r.stop)", all);
+        return str_format(a->arena, "min(%s, max(c.stop - %lld, 0))", all, -(long long)a->ahead);
+    return a->ahead ? str_format(a->arena, "min(%s, c.stop + %lld)", all, (long long)a->ahead)
+                    : str_format(a->arena, "min(%s, c.stop)", all);
 }
 
 static bool put_program(Writing *w, Buf *out)
@@ -473,7 +511,6 @@ static bool put_program(Writing *w, Buf *out)
     script_set(s, 'V', put_loop(w, &pieces));
     const char *keys = seen_keys(a);
     script_set(s, 'R', keys);
-    script_set(s, 'L', str_format(a->arena, "ceildiv(%s, %lld)", keys, (long long)w->tiles.n));
     script_put(s, "\n@host\ndef $F($P):\n", out);
     buf_printf(out, "    %s_attention[min(chip.cube_cores, %s)](", s->name, pieces);
     tail_parameters(&w->all, &w->all, false, out);
@@ -481,7 +518,11 @@ static bool put_program(Writing *w, Buf *out)
     tail_parameters(&w->all, &w->all, true, out);
     buf_puts(out, "):\n");
     script_put(s, cube_buffers, out);
-    script_put(s, cube_text, &body);
+    script_put(s, /* tiles of L1 have eight slots */
+               a->dtype == DT_F32 ? "    w1 = l1($T, $M, $N, depth=$G)\n"
+                                  : "    w1 = l1($T, $M, $N)\n    w2 = l1($T, $M, $N)\n",
+               out);
+    put_cube(w, &body);
     bool ok = put_vector(w, out, &body);
     buf_str(out, buf_view(&body));
     buf_free(&body);
