@@ -284,6 +284,33 @@ T_TEST(nest_masks_are_values)
                 "torch.randn(9, 1500), torch.randint(-1, 1500, (9,))");
 }
 
+/* Few columns are no work for all cores: where that is faster, each sums a part of the rows. */
+T_TEST(nest_shares_sums_of_few_columns)
+{
+    const char *forward = "self, x, c):\n        return 0.9 * c + 0.1 * (x * x).mean(0)\n";
+    const char *inputs = "torch.randn(9000, 130), torch.rand(130)";
+    Arena arena = {0};
+    Diag diag;
+    const Graph *g = read_model(&arena, forward, inputs, &diag);
+    CHECK(strstr(plan_model(&arena, g, 0).schedule, "share ") != NULL);
+    arena_drop(&arena);
+    check_model(forward, inputs);
+}
+
+/* The program's first lines say that f32 does not hold all integers. */
+T_TEST(nest_names_what_it_does_not_hold)
+{
+    Arena arena = {0};
+    Diag diag;
+    const Graph *g = read_model(&arena, "self, x, p):\n        return x * p[:, None].float()\n",
+                                "torch.randn(9, 40), torch.randint(0, 1000, (9,))", &diag);
+    Plan plan = plan_model(&arena, g, 0);
+    CHECK(plan.reason != NULL && strstr(plan.craft.at, "2^24") != NULL);
+    g = read_model(&arena, "self, x):\n        return x * 2\n", "torch.randn(9, 40)", &diag);
+    CHECK(plan_model(&arena, g, 0).reason == NULL);
+    arena_drop(&arena);
+}
+
 /* Integers that f32 holds are computed in it, by the bounds that the file gives. */
 T_TEST(nest_computes_small_integers)
 {

@@ -358,11 +358,14 @@ static void put_kernel(Program *p, const Variant *v, Buf *out)
     buf_free(&body);
 }
 
-/* The schedule, as comments. */
+/* Limits and the schedule, as comments. */
 static void put_reasons(const Program *p, Buf *out)
 {
     Buf text = {0};
+    const char *limit = nest_limit(p->nest);
     buf_printf(out, "# Planned by acraft for %s from loop nests.\n", p->chip->name);
+    if (limit)
+        buf_printf(out, "# %s\n", limit);
     schedule_print(p->nest, p->schedule, &text);
     Str rest = buf_view(&text), line;
     while (str_next(&rest, '\n', &line))
@@ -502,6 +505,7 @@ static void finish_program(const Program *p, Str text, Plan *plan)
     schedule_print(p->nest, p->schedule, &schedule);
     *plan = (Plan){.strategy = "nest",
                    .schedule = buf_take(&schedule, p->arena),
+                   .reason = nest_limit(p->nest),
                    .name = p->name,
                    .craft = text};
     buf_free(&schedule);

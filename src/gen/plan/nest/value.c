@@ -328,3 +328,13 @@ void nest_print(const Nest *nest, Buf *out)
         buf_char(out, '\n');
     }
 }
+
+const char *nest_limit(const Nest *nest)
+{
+    for (uint32_t i = 0; i < nest->tensors.len; i++) {
+        DType d = nest->tensors.at[i].dtype;
+        if (dtype_is_int(d) && dtype_bytes(d) >= 4)
+            return "Integers are computed in f32: values beyond 2^24 are not held.";
+    }
+    return NULL;
+}

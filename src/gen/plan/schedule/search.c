@@ -8,6 +8,8 @@
 #include "gen/plan/build/build.h"
 #include "gen/plan/clock.h"
 
+#include <math.h>
+
 enum {
     MOST_ROLES = 4,
     MOST_SPLIT = 8,
@@ -17,7 +19,8 @@ enum {
     LINE = 64, /* elements that tiles of lanes are multiples of */
     MOST_TILE = 1 << 15,
     WIDER = 4,
-    MOST_FOLDS = 4
+    MOST_FOLDS = 4,
+    FEW_PIECES = 2 /* for each core */
 };
 #define MUCH_FREE 1.25 /* times what is used of the memory on chip */
 
@@ -255,6 +258,54 @@ static void search_programs(Search *s, const Roles *roles, bool always)
     try_shares(s);
 }
 
+/* Rows are next to each other in memory, not lanes: what is dealt out is read in small pieces. */
+static bool turns_tiles(const Nest *nest, const Band *band)
+{
+    const bool *wanted = schedule_values(nest, band);
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (wanted[i] && nest->values.at[i].op == NEST_LOAD &&
+            schedule_is_transposed(band, &nest->values.at[i].index))
+            return true;
+    return false;
+}
+
+/* Whether the band leaves some cores with less work than others, or none. */
+static bool has_few_pieces(const Search *s, const Band *band)
+{
+    double pieces = turns_tiles(s->task.nest, band) ? 0 : 1;
+    for (uint32_t a = 1; a < s->task.nest->axes.len; a++)
+        if (band->kept >> a & 1)
+            pieces *= a == band->lanes.axis ? ceil((double)nest_size(s, a) / LINE)
+                                            : (double)nest_size(s, a);
+    return !band->split && band->reduced && pieces < FEW_PIECES * s->task.chip->aiv &&
+           schedule_elements(s->task.nest, band) > LARGE_BAND;
+}
+
+/* Reductions of bands of few pieces are computed by all cores together: a second search, from the bands on. */
+static void try_all_cores(Search *s, uint32_t budget, bool always)
+{
+    Roles roles;
+    Diag quiet = diag_make(s->task.arena, "plan", STR(""));
+    Search other = *s;
+    bool any = false;
+    if (!s->best.timed || !budget ||
+        (!always && s->best.cost.us < CLOCK_NEAR * clock_least(s->base->graph, s->task.chip)))
+        return;
+    other.best = (PlanBuilt){.schedule = {.parts = PARTS}};
+    for (uint32_t i = 0; i < s->best.schedule.shares.len; i++)
+        vec_push(s->task.arena, &other.best.schedule.shares, s->best.schedule.shares.at[i]);
+    for (uint32_t i = 0; i < s->best.schedule.bands.len && !any; i++)
+        any = has_few_pieces(s, &s->best.schedule.bands.at[i]) &&
+              share_more(&other, &s->best.schedule.bands.at[i], &other.best.schedule);
+    other.budget = budget;
+    if (!any || !choose_bands(&other, &other.best.schedule, &roles, &quiet) ||
+        !build_first(&other, &roles, &quiet))
+        return;
+    search_programs(&other, &roles, always);
+    if (other.best.timed && other.best.cost.us < s->best.cost.us * CLOCK_GAIN)
+        *s = other;
+}
+
 static void limit_tiles(Schedule *schedule, int64_t tile_limit)
 {
     for (uint32_t i = 0; i < schedule->bands.len; i++) {
@@ -326,8 +377,10 @@ bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
     bool found = choose_bands(&s, &s.best.schedule, &roles, &said) &&
                  build_first(&s, &roles, &said);
     s.budget = clock_budget(graph) - 1;
-    if (found)
+    if (found) {
         search_programs(&s, &roles, false);
+        try_all_cores(&s, (clock_budget(graph) - 1) / 2, false);
+    }
     if (!try_folds(&s, found)) {
         *diag = said;
         return false;
@@ -354,8 +407,10 @@ bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, cons
                  build_first(&s, &roles, &said);
     s.tried = tried;
     s.budget = most;
-    if (found)
+    if (found) {
         search_programs(&s, &roles, true);
+        try_all_cores(&s, most / 2, true);
+    }
     if (!try_folds(&s, found)) {
         *diag = said;
         return false;
