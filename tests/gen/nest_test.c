@@ -423,6 +423,22 @@ T_TEST(nest_rows_are_read_in_steps)
                 "torch.randn(2, 3, 8, 16)");
 }
 
+/* Windows that share no element, and pictures enlarged or reduced by whole factors, are accesses. */
+T_TEST(nest_disjoint_windows_and_nearest_elements)
+{
+    check_model("self, x):\n"
+                "        return F.max_pool2d(x, (3, 5)) - F.avg_pool2d(x, (3, 5))\n",
+                "torch.randn(2, 3, 12, 20)");
+    check_model("self, x):\n        return F.avg_pool1d(x, 7, stride=10).relu()\n",
+                "torch.randn(2, 5, 70)");
+    check_model("self, x, y):\n"
+                "        return F.interpolate(x, scale_factor=2, mode='nearest') * y\n",
+                "torch.randn(2, 3, 7, 9), torch.randn(2, 3, 14, 18)");
+    check_model("self, x):\n"
+                "        return F.interpolate(x, size=(12, 5), mode='nearest-exact') + 1\n",
+                "torch.randn(2, 3, 4, 15)");
+}
+
 /* A border between the steps of an access: the result is cut at the next one, or in the step itself. */
 T_TEST(nest_cuts_between_steps)
 {

@@ -144,6 +144,29 @@ static bool at_pool(Derive *d, const Node *node, const NestIndex *index, NestId 
     return true;
 }
 
+/* No element is in two windows, and none is outside the tensor. */
+static bool is_disjoint(const Graph *g, const Node *node)
+{
+    const Attr *kernel = node_attr(node, AT_KERNEL);
+    Shape in = graph_value(g, node->in[0])->shape, out = graph_value(g, node->out)->shape;
+    bool ok = node->kind != POOL_lp && kernel && (int)kernel->ints.len <= MOST_SPATIAL;
+    for (int i = 0; ok && i < (int)kernel->ints.len; i++) {
+        int at = in.rank - (int)kernel->ints.len + i;
+        int64_t size = kernel->ints.at[i], stride = int_at(node, AT_STRIDE, i, size);
+        ok = stride >= size && !int_at(node, AT_PADDING, i, 0) &&
+             int_at(node, AT_DILATION, i, 1) == 1 &&
+             (out.dim[at] - 1) * stride + size <= in.dim[at];
+    }
+    return ok;
+}
+
+bool derive_disjoint_pool(Derive *d, const Node *node, const NestIndex *index, NestId *out,
+                          bool *taken)
+{
+    *taken = node->op == OP_POOL && is_disjoint(d->graph, node);
+    return *taken && at_pool(d, node, index, out);
+}
+
 /* ---- elements picked by value ---- */
 
 /* A pick that also walks the axis: both places are one, in elements. False: f32 does not hold it. */

@@ -85,6 +85,9 @@ bool derive_one_of(Derive *d, const Node *node, const Affine *index, int64_t n, 
 bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *is_view);
 
 /* Operators of general nests: windows, scans, elements picked by value. *taken false: it is none. */
+/* A pool whose windows share no element and stay inside: affine nests hold it. */
+bool derive_disjoint_pool(Derive *d, const Node *node, const NestIndex *index, NestId *out,
+                          bool *taken);
 bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
 bool derive_resample(Derive *d, const Node *node, const NestIndex *index, NestId *out);
 /* Index writes, and products of which a side is short. */

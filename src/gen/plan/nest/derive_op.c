@@ -771,7 +771,8 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
         return at_topk(d, node, index, second, out);
     if (second)
         return derive_refuse(d, node, "its second result is wanted");
-    bool ok = d->kind == NEST_GENERAL && derive_general(d, node, index, out, &taken);
+    bool ok = d->kind == NEST_GENERAL ? derive_general(d, node, index, out, &taken)
+                                      : derive_disjoint_pool(d, node, index, out, &taken);
     if (taken)
         return ok;
     ok = derive_view(d, node, index, out, &taken);

@@ -279,6 +279,39 @@ static bool at_interleave(Derive *d, const Node *node, const NestIndex *index, N
            derive_at(d, node->in[0], &inner, out);
 }
 
+/* The nearest element, where sizes are whole multiples of each other: repeated, or every k-th. */
+static bool at_nearest(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+{
+    Shape in = graph_value(d->graph, node->in[0])->shape;
+    Shape shape = graph_value(d->graph, node->out)->shape;
+    Str factors = node_text(node, AT_SCALES), word;
+    bool exact = str_is(node_text(node, AT_MODE), "nearest-exact");
+    NestIndex inner = *index;
+    for (int i = 2; i < in.rank; i++) {
+        if (in.dim[i] < 1 || shape.dim[i] < 1)
+            return derive_refuse(d, node, "it has no elements");
+        int64_t up = shape.dim[i] / in.dim[i], down = in.dim[i] / shape.dim[i];
+        double factor = 0;
+        if (str_next(&factors, ',', &word))
+            str_to_double(str_trim(word), &factor);
+        bool agrees = factor <= 0 || factor * (double)in.dim[i] == (double)shape.dim[i];
+        Affine rest;
+        if (shape.dim[i] == in.dim[i] && agrees)
+            continue;
+        if (!agrees || (up * in.dim[i] != shape.dim[i] && down * shape.dim[i] != in.dim[i]))
+            return derive_refuse(d, node, "sizes are no multiples of each other");
+        if (up > 1) {
+            if (!derive_divide(d, node, &index->dim[i], up, &inner.dim[i], &rest))
+                return false;
+            continue;
+        }
+        inner.dim[i] = affine_number(exact ? down / 2 : 0);
+        if (!affine_add(&inner.dim[i], &index->dim[i], down))
+            return derive_refuse(d, node, "an index has too many terms");
+    }
+    return derive_at(d, node->in[0], &inner, out);
+}
+
 /* ---- the others ---- */
 
 static bool at_permute(Derive *d, const Node *node, const NestIndex *index, NestId *out)
@@ -349,6 +382,10 @@ bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *ou
     case OP_ROLL: return at_roll(d, node, index, out);
     case OP_PAD: return at_pad(d, node, index, out);
     case OP_DROPOUT: return derive_at(d, node->in[0], index, out);
+    case OP_INTERPOLATE:
+        *is_view = str_is(node_text(node, AT_MODE), "nearest") ||
+                   str_is(node_text(node, AT_MODE), "nearest-exact");
+        return *is_view && at_nearest(d, node, index, out);
     default: *is_view = false; return false;
     }
 }

@@ -9,7 +9,8 @@
 
 enum {
     MOST_FOLDED = 2048, /* elements */
-    SHORT_RUN = 64      /* elements: longer ones need no fold */
+    SHORT_RUN = 64,     /* elements: longer ones need no fold */
+    MOST_TRIED = 12     /* folds that are looked at */
 };
 
 static uint64_t bit(uint32_t axis) { return UINT64_C(1) << axis; }
@@ -142,19 +143,25 @@ static bool has_box(const Nest *nest)
     return false;
 }
 
-static uint32_t add_fold(const Nest *nest, NestFold *folds, uint32_t n, uint32_t most,
-                         NestFold fold)
+/* Folds that were looked at, whether they can be or not. */
+typedef struct Folds {
+    NestFold *found;
+    uint32_t n, most, n_tried;
+    uint64_t tried[MOST_TRIED];
+} Folds;
+
+static void add_fold(const Nest *nest, Folds *f, NestFold fold)
 {
-    if (n == most || fold.n < 2 || fold_size(nest, &fold) > MOST_FOLDED)
-        return n;
-    for (uint32_t i = 0; i < n; i++)
-        if (fold_bits(&folds[i]) == fold_bits(&fold))
-            return n;
+    if (f->n == f->most || fold.n < 2 || fold_size(nest, &fold) > MOST_FOLDED ||
+        f->n_tried == MOST_TRIED)
+        return;
+    for (uint32_t i = 0; i < f->n_tried; i++)
+        if (f->tried[i] == fold_bits(&fold))
+            return;
+    f->tried[f->n_tried++] = fold_bits(&fold);
     const Nest *folded = nest_fold(nest, &fold);
-    if (!folded || !has_box(folded))
-        return n;
-    folds[n] = fold;
-    return n + 1;
+    if (folded && has_box(folded))
+        f->found[f->n++] = fold;
 }
 
 /* Axes of the index from the innermost outwards, while each begins where the one before ends. */
@@ -201,22 +208,21 @@ static NestFold reduced_fold(const Nest *nest, const Affine *index, uint64_t ove
 
 uint32_t nest_folds(const Nest *nest, NestFold *folds, uint32_t most)
 {
-    uint32_t n = 0;
+    Folds f = {.found = folds, .most = most};
     for (uint32_t i = 0; i < nest->stores.len; i++) {
         NestFold fold = inner_chain(nest, &nest->stores.at[i].index);
         if (!fold.n || nest->axes.at[fold.axis[fold.n - 1]].size >= SHORT_RUN)
             continue;
         for (; fold.n > 1; fold.n--) { /* the longest first */
-            n = add_fold(nest, folds, n, most, fold);
+            add_fold(nest, &f, fold);
             for (uint32_t k = 1; k < fold.n; k++)
                 fold.axis[k - 1] = fold.axis[k];
         }
     }
-    for (NestId i = 1; i < nest->values.len; i++)
+    for (NestId i = 1; i < nest->values.len && f.n_tried < MOST_TRIED; i++)
         for (NestId k = 1; k < i && nest->values.at[i].op == NEST_REDUCE; k++)
             if (nest->values.at[k].op == NEST_LOAD && nest->values.at[k].uses)
-                n = add_fold(
-                    nest, folds, n, most,
-                    reduced_fold(nest, &nest->values.at[k].index, nest->values.at[i].over));
-    return n;
+                add_fold(nest, &f,
+                         reduced_fold(nest, &nest->values.at[k].index, nest->values.at[i].over));
+    return f.n;
 }
