@@ -180,13 +180,15 @@ static void write_kernel(Expert *e, const char *mode, int64_t kase, Str prologue
 /* The structs as the kernel knows them, without our own names. */
 static Str struct_texts(Arena *arena, Str header, const char **type)
 {
-    static const char mark[] = "#define ACRAFT_TILING_STRUCT ";
+    static const char mark[] = "using acraft_tiling_default = ";
     Buf out = {0};
     Str line;
     *type = NULL;
     while (str_next(&header, '\n', &line)) {
-        if (str_starts(line, mark))
-            *type = str_dup(arena, str_trim(str_slice(line, sizeof mark - 1, line.len)));
+        if (str_starts(line, mark) && str_ends(line, ";")) {
+            *type = str_dup(arena, str_slice(line, sizeof mark - 1, line.len - 1));
+            continue;
+        }
         if (str_starts(line, "#"))
             continue;
         buf_str(&out, line);
