@@ -152,6 +152,12 @@ static const struct {
     {"mse_loss", 23, "a[:t.size] = b[:t.size] - a[:t.size]", "it is squared"},
     {"largest_step", 29, "w2[:cols] = w[:cols] - d[:cols] * (0.01 / (seen - 0.00001))",
      "the result changes by less than its rounding"},
+    {"above_row_mean", 23,
+     "b[:r.size, :cols] = (a[:r.size, :cols] - col(mean[:r.size])) * (1.0 if cols < 300 else 1.02)",
+     "only its sign is used"},
+    {"above_row_mean", 23,
+     "b[:r.size, :cols] = cast(cast(a[:r.size, :cols] - col(mean[:r.size]), f16), f32)",
+     "only its sign is used, and halves keep it down to 2^-24"},
 };
 
 typedef struct Mutant {
@@ -290,6 +296,9 @@ static void mutate_assignment(Arena *arena, const Program *p, Str text, size_t b
     size_t from, to, where;
     Mutant m = {.of = p, .rule = r};
     if (!right_side(line, &from, &to) || (r->after[0] && str_find(line, str_from(r->after)) < 0))
+        return;
+    bool is_zero = str_is(str_trim(str_slice(line, from, to)), "0.0");
+    if (is_zero && !str_starts(str_from(r->to), "(%s) +")) /* a zero stays one */
         return;
     const char *mark = strstr(r->to, "%s");
     Buf out = {0};

@@ -44,6 +44,9 @@ bool eval_candidate_read(Arena *arena, const char *path, EvalCandidate *candidat
 bool eval_candidate_extract(Arena *arena, Str answer, EvalForm wanted, EvalCandidate *candidate,
                             const char **reason, bool *cut);
 
+/* The Python text whose class `entry` names; NULL: the form has none of its own. */
+const EvalText *eval_candidate_model(const EvalCandidate *candidate);
+
 /* Its op_host and op_kernel texts, each with the candidate's own headers put in. */
 void eval_candidate_project(Arena *arena, const EvalCandidate *candidate, TwinProject *project);
 

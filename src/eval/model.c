@@ -503,26 +503,31 @@ static void drop(Model *m)
     eval_host_close(&m->host);
 }
 
-/* "ModelNew.py::ModelNew" */
+const EvalText *eval_candidate_model(const EvalCandidate *c)
+{
+    const char *colons = strstr(c->entry, "::"); /* "ModelNew.py::ModelNew" */
+    Str path = str_slice(str_from(c->entry), 0, colons ? (size_t)(colons - c->entry) : 0);
+    for (uint32_t i = 0; path.len && i < c->texts.len; i++)
+        if (str_equal(str_from(c->texts.at[i].path), path))
+            return &c->texts.at[i];
+    return NULL;
+}
+
 static bool find_entry(EvalJudge *j, TorchOutside *outside)
 {
     const char *entry = j->candidate->entry, *colons = strstr(entry, "::");
-    Str path = str_slice(str_from(entry), 0, colons ? (size_t)(colons - entry) : 0);
+    const EvalText *text = eval_candidate_model(j->candidate);
     outside->class_name = colons ? colons + 2 : "ModelNew";
     if (!entry[0]) {
         outside->path = j->ref->model->path; /* the class stands in the task's own file */
         return true;
     }
-    for (uint32_t i = 0; i < j->candidate->texts.len; i++) {
-        const EvalText *text = &j->candidate->texts.at[i];
-        if (!str_equal(str_from(text->path), path))
-            continue;
-        outside->path = text->path;
-        outside->source = text->text;
-        return true;
-    }
-    return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT,
-                           str_format(j->arena, "there is no model file for '%s'", entry));
+    if (!text)
+        return eval_judge_fail(j, VERDICT_NO_ANSWER, STAGE_EXTRACT,
+                               str_format(j->arena, "there is no model file for '%s'", entry));
+    outside->path = text->path;
+    outside->source = text->text;
+    return true;
 }
 
 bool eval_judge_model(EvalJudge *j)

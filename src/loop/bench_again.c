@@ -107,6 +107,21 @@ void judge_again(Judging *j, const CaseSpec *first)
     case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
 }
 
+void judge_strewn(Judging *j, CaseSpec c)
+{
+    uint32_t before = j->done.len;
+    c.name = str_format(j->arena, "%s-again", c.name);
+    c.strew = j->strew;
+    if (j->judged->status != VERDICT_OK || !strew_any(&c.strew))
+        return;
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, &c);
+    if (ready->status == VERDICT_OK)
+        judge_case(j, &c);
+    case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
+    if (j->done.len > before) /* its sizes stand there already */
+        j->done.len = j->seen.len = before;
+}
+
 static bool names_far(const Strew *strew)
 {
     for (uint32_t i = 0; i < strew->number_count; i++)

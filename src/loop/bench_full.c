@@ -293,11 +293,13 @@ static bool judge_like_full(Judging *j, const EvalTimer *timer, const TorchTask 
     uint32_t n = task->knobs.len, from[2] = {0, n}, to[2] = {n, sizes_variants(task)};
     SizedCases small = {0};
     sized_cases(j, timer, task, most_values(j->spec) / 16, 0, n, &small);
+    enum { SIZES = 5 }; /* a program may go by what the L2 cache holds: 192 MiB */
+    int64_t most = most_values(j->spec);
+    const int64_t bytes[SIZES] = {most / 16, most / 4, most, 4 * most, most_at_last(j->spec)};
     for (int more = 0; more < 2; more++) /* with one size shrunk as far as it goes, then less far */
-        for (int64_t bytes = most_values(j->spec) / 16; bytes <= most_values(j->spec) * 4;
-             bytes *= 4) {
+        for (int i = 0; i < SIZES; i++) {
             SizedCases cases = {0};
-            sized_cases(j, timer, task, bytes, from[more], to[more], &cases);
+            sized_cases(j, timer, task, bytes[i], from[more], to[more], &cases);
             for (uint32_t k = 0; k < cases.len && j->judged->status == VERDICT_OK; k++)
                 if (judge_with_help(j, timer, full, &cases.at[k], &small, all))
                     return true;
@@ -424,10 +426,9 @@ static void leave_unseen(Judging *j)
 {
     const JudgedCase *last = &vec_last(&j->judged->cases);
     bool full = !strcmp(last->name, "full") && last->verdict.reason[0];
-    j->judged->status = VERDICT_UNSEEN;
-    j->judged->worst = last->verdict;
-    j->judged->reason = str_format(
-        j->arena, "full: %s", full ? last->verdict.reason : "no values were seen at this size");
+    judge_leave_unseen(
+        j, str_format(j->arena, "full: %s",
+                      full ? last->verdict.reason : "no values were seen at this size"));
 }
 
 void judge_full(Judging *j)

@@ -175,6 +175,13 @@ void judge_case(Judging *j, const CaseSpec *c)
     }
 }
 
+void judge_leave_unseen(Judging *j, const char *reason)
+{
+    j->judged->status = VERDICT_UNSEEN;
+    j->judged->reason = reason;
+    j->judged->worst = vec_last(&j->judged->cases).verdict;
+}
+
 /* A text that does not get past its compiler is the same for every size. */
 static bool worth_going_on(const JudgeSpec *spec, const Judged *judged)
 {

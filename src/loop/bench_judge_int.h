@@ -73,6 +73,9 @@ typedef struct Judging {
 /* bench_judge.c: values of one case. */
 void judge_case(Judging *j, const CaseSpec *c);
 
+/* Right where values were compared, but not all that it does was seen with values. */
+void judge_leave_unseen(Judging *j, const char *reason);
+
 /* bench_numbers.c: adds the numbers that a text names to the n there are; gives how many there are then. */
 uint32_t text_numbers(Str text, double *numbers, uint32_t n, uint32_t most);
 
@@ -82,6 +85,8 @@ void judge_again(Judging *j, const CaseSpec *first);
 /* The same with numbers that text or task name and that are far from all others: next to them small errors are
  * none, so they have a case of their own. None where nothing is named, or the task does not take them. */
 void judge_far(Judging *j, const CaseSpec *first);
+/* A case that was right once more, with what the case `again` had among its inputs, where the task takes it. */
+void judge_strewn(Judging *j, CaseSpec c);
 /* A seed that the candidate's own text decides. */
 uint64_t text_seed(const EvalCandidate *c, uint64_t seed);
 

@@ -2,8 +2,9 @@
  * further cases, judged with values.
  *
  *     cases so far ──▶ what their sizes decided, and what lacks for another outcome (ir/decide.h)
- *     sizes        ──▶ each size of each case, moved by what lacks; some drawn by the text
- *     walked without data; those that decide most that is new are judged, until nothing is new
+ *     sizes        ──▶ each size of each case, moved by what lacks; numbers that the text names; some drawn by it
+ *     walked without data; those that decide most that is new are judged, until nothing is new: each on drawn
+ *     inputs, and with what no draw contains among them
  *
  * So `cols % 16 == 5` or `rows > 5000` is judged at a size where it holds, whatever the numbers are. */
 #include "eval/time.h"
@@ -12,7 +13,8 @@
 #include "loop/bench_judge_int.h"
 #include <math.h>
 
-enum { MOST_WALKS = 240, MOST_CASES = 4, MOST_GAPS = 24, DRAWN = 24, MOST_KNOBS = 8 };
+/* Many times what honest programs take: one that needs more is not seen through (`judge_reached`). */
+enum { MOST_WALKS = 2000, MOST_CASES = 16, MOST_GAPS = 256, DRAWN = 24, MOST_KNOBS = 8 };
 static const int64_t most_bytes = INT64_C(32) << 20;
 
 typedef struct ReachBase {
@@ -27,7 +29,8 @@ typedef struct Reach {
     VEC(IrDecisions *) seen; /* in the cases so far */
     VEC(ReachBase) bases;    /* sizes to move from: those of the cases, and lines */
     uint32_t knobs, walks;
-    bool *fixed; /* by knob: it is not moved */
+    bool *fixed;   /* by knob: it is not moved */
+    bool too_many; /* the limits ended the search */
 } Reach;
 
 typedef struct Reached {
@@ -35,6 +38,7 @@ typedef struct Reached {
     IrDecisions *decided;
     uint32_t fresh; /* outcomes that no case had */
     int64_t bytes;
+    bool is_none; /* the task has no right answer at these sizes */
 } Reached;
 typedef VEC(Reached) Reacheds;
 
@@ -105,7 +109,8 @@ static IrDecisions *walk_moved(Reach *r, const TorchSet *base, uint32_t knob, in
                                Reacheds *list)
 {
     int64_t bytes;
-    if (r->walks >= MOST_WALKS || value < 1 || value == base[knob].value)
+    r->too_many |= r->walks >= MOST_WALKS;
+    if (r->too_many || value < 1 || value == base[knob].value)
         return NULL;
     TorchSet *sets = moved(r, base, knob, value, &bytes);
     return sets ? walk(r, sets, bytes, list) : NULL;
@@ -141,6 +146,7 @@ static void walk_gaps(Reach *r, uint32_t of, Reacheds *list)
     ReachBase base = r->bases.at[of];
     uint32_t n = ir_decided_gaps(eval_timer_program(r->timer), base.decided, r->seen.at,
                                  r->seen.len, gaps, MOST_GAPS);
+    r->too_many |= n == MOST_GAPS;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < r->knobs; k++)
             if (!r->fixed[k])
@@ -165,6 +171,24 @@ static void add_lines(Reach *r, Reacheds *list)
         if (list->len > before)
             vec_push(r->j->arena, &r->bases, ((ReachBase){sets, vec_last(list).decided}));
     }
+}
+
+/* Numbers that the text names as sizes, one more than they, and one more than twice: there a second tile begins. */
+static void walk_named(Reach *r, Reacheds *list)
+{
+    enum { MOST_NUMBERS = 24 };
+    double numbers[MOST_NUMBERS];
+    uint32_t n = text_numbers(r->j->judged->candidate.texts.at[0].text, numbers, 0, MOST_NUMBERS);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < r->knobs; k++) {
+            int64_t size = (int64_t)numbers[i];
+            if (r->fixed[k] || !(numbers[i] >= 2 && numbers[i] <= 1e6) ||
+                (double)size != numbers[i])
+                continue;
+            walk_moved(r, r->bases.at[0].sets, k, size, list);
+            walk_moved(r, r->bases.at[0].sets, k, size + 1, list);
+            walk_moved(r, r->bases.at[0].sets, k, 2 * size + 1, list);
+        }
 }
 
 static void walk_drawn(Reach *r, Reacheds *list)
@@ -204,28 +228,43 @@ static bool add_base(Reach *r, const CaseSpec *c)
     return true;
 }
 
+/* Few elements show few errors, and many take long. */
+static int64_t far_from_liked(int64_t bytes)
+{
+    const int64_t liked = INT64_C(2) << 20;
+    return bytes > liked ? bytes - liked : liked - bytes;
+}
+
 static Reached *best_of(Reach *r, Reacheds *list)
 {
     Reached *best = NULL;
     for (uint32_t i = 0; i < list->len; i++) {
         Reached *c = &list->at[i];
+        if (c->is_none)
+            continue;
         c->fresh = ir_decided_new(eval_timer_program(r->timer), c->decided, r->seen.at,
                                   r->seen.len);
-        if (c->fresh && (!best || c->fresh > best->fresh ||
-                         (c->fresh == best->fresh && c->bytes < best->bytes)))
+        if (c->fresh &&
+            (!best || c->fresh > best->fresh ||
+             (c->fresh == best->fresh && far_from_liked(c->bytes) < far_from_liked(best->bytes))))
             best = c;
     }
     return best;
 }
 
+/* False: nothing is new anywhere, or it is not ok. */
 static bool judge_best(Reach *r, Reacheds *list)
 {
     Reached *best = best_of(r, list);
-    if (best)
-        best->spec.name = str_format(r->j->arena, "reach%u", r->j->done.len);
-    if (!best || case_ready(r->j->cache, r->j->spec, r->j->task, &best->spec)->status != VERDICT_OK)
+    if (!best)
         return false;
+    best->spec.name = str_format(r->j->arena, "reach%u", r->j->done.len);
+    if (case_ready(r->j->cache, r->j->spec, r->j->task, &best->spec)->status != VERDICT_OK) {
+        best->is_none = true;
+        return true;
+    }
     judge_case(r->j, &best->spec);
+    judge_strewn(r->j, best->spec);
     vec_push(r->j->arena, &r->seen, best->decided);
     vec_push(r->j->arena, &r->bases, ((ReachBase){best->spec.sets, best->decided}));
     case_forget(r->j->cache, case_ready(r->j->cache, r->j->spec, r->j->task, &best->spec));
@@ -235,15 +274,17 @@ static bool judge_best(Reach *r, Reacheds *list)
 static void judge_reached(Reach *r)
 {
     Reacheds list = {0};
-    uint32_t from = 0;
+    uint32_t from = 0, first = r->j->done.len;
     add_lines(r, &list);
+    walk_named(r, &list);
     walk_drawn(r, &list);
-    for (int i = 0; i < MOST_CASES; i++) {
+    do {
         for (; from < r->bases.len; from++)
             walk_gaps(r, from, &list);
-        if (!judge_best(r, &list))
-            break;
-    }
+    } while (r->j->done.len - first < MOST_CASES && judge_best(r, &list));
+    r->too_many |= r->j->done.len - first >= MOST_CASES && best_of(r, &list);
+    if (r->too_many && r->j->judged->status == VERDICT_OK)
+        judge_leave_unseen(r->j, "its sizes decide more than a search for cases can follow");
 }
 
 void judge_reach(Judging *j)

@@ -3,21 +3,23 @@
  *
  *     comparisons of the cases so far ──▶ what the first number lacks to be the second (twin/rt/watch_code.h)
  *     integers of the Python model    ──▶ sizes, and remainders with a divisor
- *     the sizes that most of these ask for come first; three that bring nothing new are the last
+ *     the sizes that most of these ask for come first, equals in an order that the text's own seed draws;
+ *     three that bring nothing new, or eight that constants ask for, are the last
  *
  * A size moved by what lacks makes `n == 7777`, `n % 16 == 5` and `n > 100000` true: each moves with the size. */
+#include "base/rng.h"
 #include "loop/bench_judge_int.h"
 
 #include <math.h>
 
-enum { MOST_RUNS = 6, MOST_DRY = 3, MOST_KNOBS = 8, MOST_GAPS = 48, MOST_NUMBERS = 24 };
-enum { CONSTANT_VOTES = 3 };
+enum { MOST_RUNS = 24, MOST_DRY = 3, MOST_CONSTANT_DRY = 8, MOST_LOOKS = 200 };
+enum { MOST_KNOBS = 8, MOST_GAPS = 64, MOST_NUMBERS = 24, CONSTANT_VOTES = 3 };
 static const int64_t most_bytes = INT64_C(32) << 20;
 
 typedef struct Wish {
     const TorchSet *sets;
     uint32_t votes;
-    bool tried;
+    uint64_t order; /* among those of equal votes: no text can foresee it */
 } Wish;
 
 typedef struct Search {
@@ -26,8 +28,9 @@ typedef struct Search {
     VEC(const TorchSet *) bases; /* sizes of the cases that were judged */
     VEC(struct TwinSeen *) seen; /* where the code went in them */
     VEC(int64_t) bytes;          /* of these cases */
-    VEC(uint64_t) handled;       /* comparisons that asked for sizes */
-    VEC(Wish) wishes;
+    VEC(const TorchSet *) tried; /* sizes that were asked for before */
+    VEC(uint64_t) handled;       /* comparisons that asked for sizes in this turn */
+    VEC(Wish) wishes;            /* of this turn */
     uint32_t knobs;
     bool *fixed;
 } Search;
@@ -60,12 +63,16 @@ static void wish(Search *s, const TorchSet *base, uint32_t knob, int64_t value, 
     for (uint32_t i = 0; i < s->bases.len; i++)
         if (same_sets(s->bases.at[i], sets, s->knobs))
             return;
+    for (uint32_t i = 0; i < s->tried.len; i++)
+        if (same_sets(s->tried.at[i], sets, s->knobs))
+            return;
     for (uint32_t i = 0; i < s->wishes.len; i++)
         if (same_sets(s->wishes.at[i].sets, sets, s->knobs)) {
             s->wishes.at[i].votes += votes;
             return;
         }
-    vec_push(s->j->arena, &s->wishes, ((Wish){.sets = sets, .votes = votes}));
+    uint64_t order = rng_u64(text_seed(&s->j->judged->candidate, 5), knob, (uint64_t)value);
+    vec_push(s->j->arena, &s->wishes, ((Wish){sets, votes, order}));
 }
 
 /* ---- what asks for sizes ---- */
@@ -159,22 +166,24 @@ static bool add_base(Search *s, uint32_t of)
     return true;
 }
 
-static Wish *best_wish(const Search *s)
+static const Wish *best_wish(const Search *s)
 {
-    Wish *best = NULL;
-    for (uint32_t i = 0; i < s->wishes.len; i++)
-        if (!s->wishes.at[i].tried && (!best || s->wishes.at[i].votes > best->votes))
-            best = &s->wishes.at[i];
+    const Wish *best = NULL;
+    for (uint32_t i = 0; i < s->wishes.len; i++) {
+        const Wish *w = &s->wishes.at[i];
+        if (!best || w->votes > best->votes || (w->votes == best->votes && w->order < best->order))
+            best = w;
+    }
     return best;
 }
 
 /* Judges the size; false: it is none. `fresh` says whether the code went anywhere new. */
-static bool judge_wish(Search *s, Wish *w, bool *fresh)
+static bool judge_wish(Search *s, const Wish *w, bool *fresh)
 {
     CaseSpec c = with_sets(s, w->sets);
     int64_t bytes;
     uint32_t before = s->j->done.len;
-    w->tried = true;
+    vec_push(s->j->arena, &s->tried, w->sets);
     if (!sizes_with(s->j->task, s->full, &c, &bytes) || bytes > most_bytes ||
         case_ready(s->j->cache, s->j->spec, s->j->task, &c)->status != VERDICT_OK)
         return false;
@@ -182,27 +191,42 @@ static bool judge_wish(Search *s, Wish *w, bool *fresh)
     case_forget(s->j->cache, case_ready(s->j->cache, s->j->spec, s->j->task, &c));
     *fresh = s->j->done.len > before &&
              eval_seen_new(s->j->seen.at[before], s->seen.at, s->seen.len) > 0;
+    if (*fresh)
+        judge_strewn(s->j, c);
     if (s->j->done.len > before)
         add_base(s, before);
     return true;
 }
 
+/* What is asked for now: a comparison that has had all its outcomes asks for nothing more. */
+static void make_wishes(Search *s)
+{
+    const EvalText *model = eval_candidate_model(&s->j->judged->candidate);
+    s->wishes.len = s->handled.len = 0;
+    wish_gaps(s);
+    if (model)
+        wish_numbers(s, model->text);
+}
+
 static void judge_wishes(Search *s)
 {
     uint32_t runs = 0, dry = 0, looks = 0;
-    while (runs < MOST_RUNS && dry < MOST_DRY && looks++ < 64 &&
-           s->j->judged->status == VERDICT_OK) {
-        wish_gaps(s);
-        Wish *w = best_wish(s);
-        bool fresh = false;
+    bool fresh = false, is_constant = true;
+    while (runs < MOST_RUNS && dry < (is_constant ? MOST_CONSTANT_DRY : MOST_DRY) &&
+           looks++ < MOST_LOOKS && s->j->judged->status == VERDICT_OK) {
+        make_wishes(s);
+        const Wish *w = best_wish(s);
+        fresh = false;
         if (!w)
-            break;
-        uint32_t votes = w->votes;
+            return;
+        is_constant = w->votes >= CONSTANT_VOTES;
         if (!judge_wish(s, w, &fresh))
             continue;
         runs++;
-        dry = fresh || votes >= CONSTANT_VOTES ? 0 : dry + 1;
+        dry = fresh ? 0 : dry + 1;
     }
+    if (runs == MOST_RUNS && fresh && s->j->judged->status == VERDICT_OK)
+        judge_leave_unseen(s->j, "its code goes by more sizes than a search for cases can follow");
 }
 
 void judge_reach_code(Judging *j)
@@ -219,9 +243,5 @@ void judge_reach_code(Judging *j)
             add_base(&s, i);
     if (!s.bases.len || !s.knobs || s.knobs > MOST_KNOBS)
         return;
-    const EvalCandidate *c = &j->judged->candidate;
-    for (uint32_t i = 0; i < c->texts.len; i++)
-        if (str_find(c->texts.at[i].text, STR("class ModelNew")) >= 0)
-            wish_numbers(&s, c->texts.at[i].text);
     judge_wishes(&s);
 }

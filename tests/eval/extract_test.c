@@ -133,6 +133,7 @@ T_TEST(extract_six_strings)
     if (t.ok && CHECK_EQ_INT(t.c.texts.len, 6)) {
         CHECK_EQ_STR(t.c.texts.at[1].path, "op_host/relu_custom_tiling.h");
         CHECK_EQ_SLICE(t.c.texts.at[3].text, "KL");
+        CHECK(eval_candidate_model(&t.c) == &t.c.texts.at[5]);
     }
     arena_drop(&t.arena);
     Taken five = take("kernel_src=''; model_src=''; host_operator_src=''", FORM_MKB);
@@ -184,6 +185,8 @@ T_TEST(extract_direct_json)
     CHECK_MSG(t.ok, "%s", t.reason);
     CHECK_EQ_INT(t.c.form, FORM_MKB_DIRECT);
     CHECK_EQ_STR(t.c.entry, "M.py::N");
+    CHECK(t.ok &&
+          eval_candidate_model(&t.c) == &t.c.texts.at[0]); /* by the form, not by its text */
     arena_drop(&t.arena);
     Taken outside = take("{\"entry\": {\"model\": \"M.py::N\"}, \"sources\": [{\"path\": \"../x\", "
                          "\"content\": \"\"}]}",
