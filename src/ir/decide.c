@@ -8,6 +8,8 @@
 
 /* Outcomes of an operator: bits 0 to 7; of an expression that is an extent: bits 8 on. */
 enum { FIRST = 1, SECOND = 2, EQUAL = 4, LESS = 4, NOT_LESS = 8, EXTENT = 8 };
+/* Of a product whether it is zero: asked for by searches alone, a first index is zero at every size. */
+enum { ZERO_PRODUCT = 16, PRODUCT = 32, PRODUCTS = ZERO_PRODUCT | PRODUCT };
 enum { NONE = 1, ONE = 2, MORE = 4, PART = 8, WHOLE = 16, TAKEN = 32, NOT_TAKEN = 64 };
 static const uint64_t most_steps = UINT64_C(1) << 24;
 
@@ -59,6 +61,7 @@ static unsigned outcome_of(IrExprOp op, double a, double b, double value)
     case IR_E_MAX: return a < b ? FIRST : a > b ? SECOND : EQUAL;
     case IR_E_MOD: return (value == 0 ? FIRST : SECOND) | (a < b ? LESS : NOT_LESS);
     case IR_E_ABS: return a < 0 ? FIRST : SECOND;
+    case IR_E_MUL: return value == 0 ? ZERO_PRODUCT : PRODUCT;
     case IR_E_FLOORDIV:
     case IR_E_CEILDIV:
     case IR_E_ALIGN_UP:
@@ -84,7 +87,7 @@ void decide_expr(const Scope *s, const IrExpr *e, Scalar a, Scalar b, Scalar val
     double result = e->type == DT_F32 ? (double)value.f : (double)value.i;
     unsigned bits = outcome_of(e->op, x, y, result);
     s->run->decided->now.expr[e - p->exprs.at] |= (uint16_t)bits;
-    if (bits)
+    if (bits & ~(unsigned)PRODUCTS)
         note_gap(&s->run->decided->now.gap[e - p->exprs.at], e->op, x, y, result);
 }
 
@@ -255,7 +258,7 @@ bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecision
                 return false;
             }
         for (uint32_t i = 1; i < p->exprs.len; i++)
-            if (!expr_decided(&p->exprs.at[i], set->expr[i], of->expr[i])) {
+            if (!expr_decided(&p->exprs.at[i], set->expr[i] & (uint16_t)~PRODUCTS, of->expr[i])) {
                 *place = p->exprs.at[i].at.line ? p->exprs.at[i].at : *place;
                 return false;
             }

@@ -55,8 +55,8 @@ static bool judge_like_full(Judging *j, CaseSpec c)
 static bool judge_alike(Judging *j, const TorchTask *full, int64_t bytes,
                         const struct TwinSeen *seen)
 {
-    enum { SIZES = 5, MOST = 24 };
-    static const double part[SIZES] = {1, 0.25, 4, 0.0625, 10};
+    enum { SIZES = 6, MOST = 24 };
+    static const double part[SIZES] = {1, 0.25, 4, 0.0625, 10, 16};
     uint32_t looked = 0, n = full->knobs.len, from[2] = {0, n}, to[2] = {n, sizes_variants(full)};
     for (int more = 0; more < 2; more++)
         for (int i = 0; i < SIZES; i++)

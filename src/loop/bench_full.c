@@ -293,9 +293,9 @@ static bool judge_like_full(Judging *j, const EvalTimer *timer, const TorchTask 
     uint32_t n = task->knobs.len, from[2] = {0, n}, to[2] = {n, sizes_variants(task)};
     SizedCases small = {0};
     sized_cases(j, timer, task, most_values(j->spec) / 16, 0, n, &small);
-    enum { SIZES = 5 }; /* a program may go by what the L2 cache holds: 192 MiB */
+    enum { SIZES = 6 }; /* a program may go by several times what the L2 cache holds */
     int64_t most = most_values(j->spec);
-    const int64_t bytes[SIZES] = {most / 16, most / 4, most, 4 * most, most_at_last(j->spec)};
+    const int64_t bytes[SIZES] = {most / 16, most / 4, most, 4 * most, 10 * most, 16 * most};
     for (int more = 0; more < 2; more++) /* with one size shrunk as far as it goes, then less far */
         for (int i = 0; i < SIZES; i++) {
             SizedCases cases = {0};
