@@ -15,7 +15,7 @@ extern "C" {
 
 extern const char __executable_start[];
 
-enum { WATCH_REACHED = 1, WATCH_LESS = 2, WATCH_EQUAL = 4, WATCH_MORE = 8, WATCH_CASE = 16 };
+enum { WATCH_REACHED = 1, WATCH_LESS = 2, WATCH_EQUAL = 4, WATCH_MORE = 8, WATCH_OTHER = 16 };
 
 static inline uint32_t watch_place(const void *at)
 {
@@ -45,13 +45,17 @@ WATCH_COMPARE(const_cmp8, int64_t, 1)
 WATCH_COMPARE(cmpf, float, 0)
 WATCH_COMPARE(cmpd, double, 0)
 
-/* `cases`: how many, bits of the value, then the values. */
+/* `cases`: how many, bits of the value, then the values. Compilers make one of several comparisons, so each case has a
+ * place of its own and says what lacks for it; of very many the first. */
 void __sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases)
 {
-    uint64_t i = 0;
-    while (i < cases[0] && cases[2 + i] != value)
-        i++;
-    watch_slot(WATCH_HERE, (uint8_t)(WATCH_CASE << i % 4));
+    enum { MOST = 256, APART = 7919 };
+    for (uint64_t i = 0; i < cases[0] && i < MOST; i++) {
+        uint32_t place = (uint32_t)((WATCH_HERE + (i + 1) * APART) % WATCH_SLOTS);
+        int is_it = cases[2 + i] == value;
+        watch_slot(place, is_it ? WATCH_EQUAL : WATCH_OTHER);
+        watch_numbers(place, (double)(int64_t)value, (double)(int64_t)cases[2 + i], 1);
+    }
 }
 
 #ifdef __cplusplus
