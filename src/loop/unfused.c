@@ -27,7 +27,7 @@ double time_operator_us(const Graph *graph, const Node *node, const NpuChip *chi
         bytes += bytes_of(graph, node->in[k]);
     for (uint32_t k = 0; k < node->n_out; k++)
         bytes += bytes_of(graph, node->out + k);
-    return npu_constants[NPU_C_LAUNCH_US].value +
+    return npu_constants[NPU_C_TASK_LEAST_US].value +
            (chip->gm_tbps > 0 ? bytes / (chip->gm_tbps * 1e6) : 0);
 }
 

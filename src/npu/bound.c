@@ -59,7 +59,7 @@ static NpuBound reach_with(const NpuChip *c, const NpuWork *w, uint32_t cores)
     take(&reach, w->written, cores * mhz * model(NPU_C_MTE3_RATE), "storing");
     take(&reach, w->special, cores * mhz * c->vector_rate, "exponentials and the like");
     take(&reach, w->products, mhz * c->aic * c->cube_rate * (w->narrow ? 2 : 1), "matrix products");
-    reach.us += model(NPU_C_LAUNCH_US) + cores * model(NPU_C_CORE_LEAST_US) +
+    reach.us += model(NPU_C_TASK_LEAST_US) + cores * model(NPU_C_CORE_LEAST_US) +
                 model(NPU_C_MTE2_LATENCY) / mhz;
     return reach;
 }
