@@ -193,6 +193,7 @@ EmitSimRun *emit_sim_start(EmitSim *sim, const EmitSimLaunch *launch, Diag *diag
     arena_drop(&run->arena);
     run->of = sim;
     run->time_only = launch->time_only;
+    run->most_records = launch->most_records;
     run->seed = launch->seed;
     run->tensor_count = launch->tensor_count;
     run->records = 0;
@@ -385,7 +386,8 @@ EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *con
     while (
         round_of_turns(&f, &turns, order, together, &all_done) ||
         (!all_done && !f.trapped && round_of_turns(&f, &turns, order, run->core_count, &all_done)))
-        ;
+        if (run->most_records && run->records > run->most_records)
+            break;
     return f.trapped ? EMIT_SIM_TRAP : all_done ? EMIT_SIM_DONE : EMIT_SIM_HANG;
 }
 
@@ -400,7 +402,8 @@ static const char *first_finding(Arena *arena, const Sim *sim)
     return NULL;
 }
 
-bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, CycleReport *report, Diag *diag)
+bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, CycleReport *report,
+                     uint64_t *records, Diag *diag)
 {
     EmitSimLaunch own = *launch;
     own.time_only = true;
@@ -418,6 +421,8 @@ bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, CycleReport *rep
     const char *found = end == EMIT_SIM_DONE ? first_finding(diag->arena, chip) : "it does not end";
     cycle_close(cycle);
     sim_close(chip);
+    if (records)
+        *records = run->records;
     emit_sim_stop(run);
     if (found)
         diag_error(diag, "E099", (Span){0}, "the program has a fault or hangs at these shapes: %s",
@@ -428,7 +433,7 @@ bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, CycleReport *rep
 bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag)
 {
     CycleReport report;
-    bool ok = emit_sim_report(sim, launch, &report, diag);
+    bool ok = emit_sim_report(sim, launch, &report, NULL, diag);
     *us = ok ? report.us : -1;
     return ok;
 }

@@ -48,8 +48,9 @@ typedef struct EmitSimLaunch {
     IrHostInput host;             /* shapes and choices */
     const EmitSimTensor *tensors; /* one per operand */
     uint32_t tensor_count;
-    bool time_only; /* without values */
-    uint64_t seed;  /* of arbitrary values, and of the order in which cores start; 0: as numbered */
+    bool time_only;        /* without values */
+    uint64_t most_records; /* it ends as if it hung after so many; 0: no limit */
+    uint64_t seed; /* of arbitrary values, and of the order in which cores start; 0: as numbered */
 } EmitSimLaunch;
 
 typedef enum EmitSimEnd {
@@ -80,7 +81,7 @@ uint64_t emit_sim_records(const EmitSimRun *run); /* executed so far */
  * the text can tell, and `diag` says that. */
 struct CycleReport;
 bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, struct CycleReport *report,
-                     Diag *diag);
+                     uint64_t *records, Diag *diag); /* records: NULL, or how many were executed */
 bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag);
 
 #endif

@@ -126,6 +126,7 @@ struct EmitSimRun {
     EmitSim *of;
     Arena arena; /* of this launch; dropped by the next */
     bool time_only, alive;
+    uint64_t most_records; /* 0: no limit */
     uint64_t seed;
     EmitTiling tiling;
     const AscPath *path;

@@ -1,6 +1,7 @@
 /* What is said otherwise means the same: a graph and what it is rewritten to, run on the same inputs. */
 #include "gen/plan/chain_sizes.h"
 #include "gen/plan/rewrite.h"
+#include "gen/plan/wide.h"
 #include "graph/inputs.h"
 #include "tests/t.h"
 #include <math.h>
@@ -29,7 +30,7 @@ static void check_means_the_same(const char *text, Op gone)
     TaskInputs in = {0};
     REQUIRE(g != NULL);
     REQUIRE(graph_inputs(g, 1, LAW_GIVEN, &in, &diag));
-    Graph *other = rewrite_graph(&arena, g, &outer, &diag);
+    Graph *other = rewrite_graph(&arena, wide_bounds(&arena, g), &outer, &diag);
     REQUIRE(other != NULL);
     for (uint32_t i = 0; i < other->nodes.len; i++)
         CHECK(other->nodes.at[i].op != gone);
@@ -45,6 +46,25 @@ static void check_means_the_same(const char *text, Op gone)
     tensor_free(got);
     graph_inputs_free(&in);
     arena_drop(&arena);
+}
+
+T_TEST(rewrite_sums_elements_of_few_places)
+{
+    check_means_the_same(
+        "graph \"t\" {\n"
+        "  %0 = input \"x\" f32[7] source 0\n"
+        "  %1 = input \"i\" i64[50] source 1\n"
+        "  %2 = input \"v\" f32[50] source 2\n"
+        "  %3 = index_add(%0, %1, %2) {dim=0, alpha=2} : f32[7] @1\n"
+        "  return %3\n"
+        "}\n"
+        "source {\n"
+        "  %0 = random.normal() {shape=[7], dtype=f32, a=0, b=1, stream=0} : f32[7] @1\n"
+        "  %1 = random.integer() {shape=[50], dtype=i64, a=0, b=7, stream=1} : i64[50] @1\n"
+        "  %2 = random.normal() {shape=[50], dtype=f32, a=0, b=1, stream=2} : f32[50] @1\n"
+        "  return %0, %1, %2\n"
+        "}\n",
+        OP_INDEX_ADD);
 }
 
 T_TEST(rewrite_knows_the_window_that_a_weight_belongs_to)

@@ -9,6 +9,7 @@
 #include "sim/cycle.h"
 
 #define MOST_BYTES 2.5e8 /* of operands, over all programs that are timed for a task */
+#define ON_CHIP 4 /* bytes that are computed for one that is copied take as long to simulate */
 
 /* Scalars that hold values of tensors: read from memory, found in tiles, or computed from such. */
 typedef struct Tainted {
@@ -120,7 +121,8 @@ static int64_t ub_bytes(const AscProgram *p)
     return most;
 }
 
-static bool cost_in(Arena *arena, const Plan *plan, const NpuChip *chip, ClockCost *cost)
+static bool cost_in(Arena *arena, const Plan *plan, const NpuChip *chip, uint64_t most,
+                    ClockCost *cost)
 {
     Diag diag = diag_make(arena, "plan", plan->craft);
     CraftFile *file = craft_read(arena, "plan", plan->craft, &diag);
@@ -141,11 +143,14 @@ static bool cost_in(Arena *arena, const Plan *plan, const NpuChip *chip, ClockCo
     EmitSim *sim = emit_sim_open(arena, &in, &diag);
     EmitSimLaunch launch;
     CycleReport report;
-    bool ok = sim && clock_launch(arena, plan, p, &launch) &&
-              emit_sim_report(sim, &launch, &report, &diag);
+    uint64_t records = 0;
+    bool ok = sim && clock_launch(arena, plan, p, &launch);
+    launch.most_records = most;
+    ok = ok && emit_sim_report(sim, &launch, &report, &records, &diag);
     emit_sim_close(sim);
     if (ok)
         *cost = (ClockCost){.us = report.us,
+                            .records = records,
                             .cores = report.cores,
                             .bound = npu_pipe_name(report.bound),
                             .gm_read = report.gm_read,
@@ -177,12 +182,17 @@ bool clock_is_sound(const Plan *plan, const NpuChip *chip)
     return ok;
 }
 
-bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost)
+bool clock_cost_within(const Plan *plan, const NpuChip *chip, uint64_t most, ClockCost *cost)
 {
     Arena arena = {0};
-    bool ok = cost_in(&arena, plan, chip, cost);
+    bool ok = cost_in(&arena, plan, chip, most, cost);
     arena_drop(&arena);
     return ok;
+}
+
+bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost)
+{
+    return clock_cost_within(plan, chip, 0, cost);
 }
 
 bool clock_plan(const Plan *plan, const NpuChip *chip, double *us)
@@ -226,11 +236,25 @@ double clock_bytes(const Graph *graph)
     return work.read + work.written;
 }
 
+/* Of the largest value that the graph computes. */
+static double largest_bytes(const Graph *graph)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < graph->nodes.len; i++) {
+        const Value *v = graph_value(graph, graph->nodes.at[i].out);
+        int64_t bytes = 0;
+        if (shape_bytes(v->shape, v->dtype, &bytes) && (double)bytes > most)
+            most = (double)bytes;
+    }
+    return most;
+}
+
 uint32_t clock_budget(const Graph *graph)
 {
     for (uint32_t i = 0; i < graph->notes.len; i++)
         if (graph->notes.at[i] == plan_untimed)
             return 1;
-    double times = MOST_BYTES / clock_bytes(graph);
+    double operands = clock_bytes(graph), inside = largest_bytes(graph) / ON_CHIP;
+    double times = MOST_BYTES / (operands > inside ? operands : inside);
     return times < 1 ? 1 : times < CLOCK_MOST ? (uint32_t)times : CLOCK_MOST;
 }

@@ -20,6 +20,7 @@ typedef struct ClockCost {
     const char *why; /* it is not timed; NULL: it is */
     bool by_values;  /* ... because values decide what it does */
     double us;
+    uint64_t records; /* instructions, flags and waits of all cores */
     uint32_t cores;
     const char *bound; /* the busiest pipe of the slowest core */
     uint64_t gm_read, gm_written,
@@ -27,6 +28,8 @@ typedef struct ClockCost {
     int64_t ub;  /* bytes of the largest kernel, scratch included */
 } ClockCost;
 bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost);
+/* The same; a program of more than `most` records is not timed (0: no limit). */
+bool clock_cost_within(const Plan *plan, const NpuChip *chip, uint64_t most, ClockCost *cost);
 
 /* What the checker or lowering refuses of it; NULL: nothing. */
 const char *clock_fault(Arena *arena, const Plan *plan, const NpuChip *chip);

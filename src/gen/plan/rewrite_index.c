@@ -2,6 +2,7 @@
 #include "gen/plan/rewrite.h"
 
 #include "gen/plan/script.h"
+#include "graph/bounds.h"
 
 static bool constant(const Rewrite *r, ValueId id) { return rw_value(r, id)->kind == VALUE_CONST; }
 
@@ -320,6 +321,31 @@ static bool index_put(Rewrite *r, const Node *node, ValueId *out)
     return true;
 }
 
+/* Single elements added to a few places: every place sums what belongs to it, all cores together. An atomic
+ * store of one element takes as long as comparing a thousand. */
+static bool add_elements(Rewrite *r, const Node *node, ValueId *out)
+{
+    enum { MOST_PLACES = 512 };
+    ValueId x = rw_in(r, node, 0), at = rw_in(r, node, 1), from = rw_in(r, node, 2);
+    const Value *into = rw_value(r, x), *what = rw_value(r, from);
+    DType own = into->dtype;
+    double alpha = node_float(node, AT_ALPHA, 1);
+    if (into->shape.rank != 1 || what->shape.rank != 1 || rw_value(r, at)->shape.rank != 1 ||
+        !shape_equal(what->shape, rw_value(r, at)->shape) || into->shape.dim[0] > MOST_PLACES ||
+        !dtype_is_float(own) || what->dtype != own ||
+        !bounds_within(rw_value(r, at), 0, (double)(into->shape.dim[0] - 1)))
+        return false;
+    ValueId places = rw_range(r, rw_value(r, at)->dtype, 0, into->shape.dim[0], 1);
+    rw_hold(r, x, 0);
+    ValueId here = rw_binary(r, BINARY_eq, rw_with_dim(r, at, 0), rw_with_dim(r, places, 1));
+    ValueId part = rw_where(r, here, rw_with_dim(r, rw_cast(r, from, DT_F32), 0), rw_number(r, 0));
+    ValueId sum = rw_reduce(r, REDUCE_sum, part, 1u << 1, false);
+    if (alpha != 1)
+        sum = rw_binary(r, BINARY_mul, sum, rw_number(r, alpha));
+    out[0] = rw_cast(r, rw_binary(r, BINARY_add, rw_cast(r, x, DT_F32), sum), own);
+    return true;
+}
+
 /* Counting: ones added at numbers. */
 static ValueId count_at(Rewrite *r, ValueId at, ValueId ones, int64_t bins)
 {
@@ -435,6 +461,7 @@ bool rewrite_index(Rewrite *r, const Node *node, ValueId *out)
                index_between(r, node, out);
     case OP_INDEX_PUT:
         return fill_masked(r, node, out) || index_put(r, node, out) || index_between(r, node, out);
+    case OP_INDEX_ADD: return add_elements(r, node, out);
     case OP_BINCOUNT: return bincount(r, node, out);
     case OP_HISTC: return histogram(r, node, out);
     case OP_EMBEDDING_GRAD: return embedding_grad(r, node, out);
