@@ -53,6 +53,8 @@ ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, co
     NodeSpec spec = {
         .op = op, .kind = kind, .n_in = n_in, .in = in, .n_attr = n_attr, .attr = attr};
     ValueId out = d->at;
+    if (op == OP_REDUCE_INDEX) /* the second says where it stands */
+        spec.n_out = 2;
     if (d->failed || !graph_add(d->g, &spec, &d->diag, &out)) {
         d->failed = true;
         return d->at;
@@ -84,22 +86,10 @@ static Attr attr_ints(Arena *arena, AttrKey key, Shape shape)
     return attr;
 }
 
-ValueId draw_input(Draw *d, Sizes sizes, DType dtype)
+/* An input that output `source` of the source graph fills. */
+static ValueId add_input(Draw *d, Sizes sizes, DType dtype, ValueId source)
 {
     uint32_t n = d->g->inputs.len;
-    if (n == DRAW_INPUTS) {
-        d->failed = true;
-        return d->at;
-    }
-    Attr attr[] = {attr_ints(d->arena, AT_SHAPE, shape_of(&sizes)),
-                   {.key = AT_DTYPE, .dtype = dtype},
-                   {.key = AT_A, .f = 0},
-                   {.key = AT_B, .f = 1},
-                   {.key = AT_STREAM, .i = n}};
-    NodeSpec spec = {.op = OP_RANDOM, .kind = RANDOM_normal, .n_attr = 5, .attr = attr};
-    ValueId source;
-    if (!graph_add(d->g->source, &spec, &d->diag, &source))
-        d->failed = true;
     vec_push(d->arena, &d->g->source->outputs, source);
     Value value = {.dtype = dtype,
                    .shape = shape_of(&sizes),
@@ -112,6 +102,54 @@ ValueId draw_input(Draw *d, Sizes sizes, DType dtype)
     d->inputs[n] = sizes;
     set_sizes(d, id, sizes);
     return id;
+}
+
+/* Random numbers in the source graph. */
+static bool add_random(Draw *d, int kind, Sizes sizes, DType dtype, double a, double b,
+                       ValueId *source)
+{
+    uint32_t n = d->g->inputs.len;
+    Attr attr[] = {attr_ints(d->arena, AT_SHAPE, shape_of(&sizes)),
+                   {.key = AT_DTYPE, .dtype = dtype},
+                   {.key = AT_A, .f = a},
+                   {.key = AT_B, .f = b},
+                   {.key = AT_STREAM, .i = n}};
+    NodeSpec spec = {.op = OP_RANDOM, .kind = kind, .n_attr = 5, .attr = attr};
+    if (n == DRAW_INPUTS || !graph_add(d->g->source, &spec, &d->diag, source))
+        d->failed = true;
+    return !d->failed;
+}
+
+ValueId draw_input(Draw *d, Sizes sizes, DType dtype)
+{
+    ValueId source;
+    return add_random(d, RANDOM_normal, sizes, dtype, 0, 1, &source)
+               ? add_input(d, sizes, dtype, source)
+               : d->at;
+}
+
+ValueId draw_mask_input(Draw *d, Sizes sizes)
+{
+    ValueId in[2];
+    if (!add_random(d, RANDOM_normal, sizes, DT_F32, 0, 1, &in[0]))
+        return d->at;
+    in[1] = graph_const_int(d->g->source, 0);
+    NodeSpec spec = {.op = OP_BINARY, .kind = BINARY_gt, .n_in = 2, .in = in};
+    ValueId source;
+    if (!graph_add(d->g->source, &spec, &d->diag, &source)) {
+        d->failed = true;
+        return d->at;
+    }
+    return add_input(d, sizes, DT_BOOL, source);
+}
+
+ValueId draw_index_input(Draw *d, Sizes sizes, Size below)
+{
+    ValueId source;
+    if (!add_random(d, RANDOM_integer, sizes, DT_I64, 0, (double)below.n, &source))
+        return d->at;
+    d->below[d->g->inputs.len] = below.text;
+    return add_input(d, sizes, DT_I64, source);
 }
 
 ValueId draw_number(Draw *d, double number)
@@ -178,6 +216,8 @@ static Sizes first_sizes(Draw *d)
         sizes.rank = 3;
     if (sizes.rank == 1 && d->family == FAMILY_MANY_REDUCE)
         sizes.rank = 3;
+    if (sizes.rank == 1 && d->family == FAMILY_DISTANCE)
+        sizes.rank = 2 + (int)dice_below(&d->dice, 2);
     if (d->family == FAMILY_CHANNEL && sizes.rank < 3)
         sizes.rank = 3 + (int)dice_below(&d->dice, 2);
     int64_t left = totals[dice_below(&d->dice, 6)];
@@ -190,7 +230,10 @@ static Sizes first_sizes(Draw *d)
         int64_t most = left;
         for (int k = i + 1; k < sizes.rank; k++)
             most = most / 16 > 2 ? most / 16 : 2;
-        int64_t n = sizes.rank == 1 ? 1000 + dice_below(&d->dice, left) : draw_size(&d->dice, most);
+        bool tiny = sizes.rank == 1 && dice_chance(&d->dice, 30);
+        int64_t n = tiny              ? 2 + dice_below(&d->dice, 2046)
+                    : sizes.rank == 1 ? 1000 + dice_below(&d->dice, left)
+                                      : draw_size(&d->dice, most);
         sizes.dim[i] = draw_knob(d, n);
         left = left / n > 2 ? left / n : 2;
     }
@@ -232,7 +275,8 @@ static void draw_graph(Draw *d)
     static const DType types[] = {DT_F32, DT_F16, DT_BF16};
     d->dtype = types[dice_weighted(&d->dice, dtypes, 3)];
     uint32_t steps = 1 + dice_weighted(&d->dice, lengths, 10);
-    bool last = d->family == FAMILY_PLACE || d->family == FAMILY_SCALAR;
+    bool last = d->family == FAMILY_PLACE || d->family == FAMILY_SCALAR ||
+                d->family == FAMILY_COMPARE;
     uint32_t own = last ? steps - 1 : (uint32_t)dice_below(&d->dice, steps);
     d->at = draw_input(d, first_sizes(d), d->dtype);
     vec_push(d->arena, &d->older, d->at);
@@ -262,6 +306,7 @@ static bool write_file(Draw *d, RowsTask *task)
         for (int k = 0; k < d->inputs[i].rank; k++)
             text[k] = d->inputs[i].dim[k].text;
         dims.of[i] = text;
+        dims.below[i] = d->below[i];
     }
     Buf out = {0};
     task->dims = dims;

@@ -29,9 +29,10 @@ typedef struct Draw {
     VEC(Sizes) sizes; /* by value */
     VEC(RowsKnob) knobs;
     Sizes inputs[DRAW_INPUTS];
-    VEC(ValueId) older;   /* values that may be used again */
-    VEC(ValueId) results; /* further ones */
-    ValueId at;           /* the newest value */
+    const char *below[DRAW_INPUTS]; /* of inputs of integers: as the file writes their bound */
+    VEC(ValueId) older;             /* values that may be used again */
+    VEC(ValueId) results;           /* further ones */
+    ValueId at;                     /* the newest value */
     bool failed;
     bool ended; /* no further step: a place, or one value */
 } Draw;
@@ -41,6 +42,8 @@ static inline Sizes draw_sizes(const Draw *d, ValueId id) { return d->sizes.at[i
 ValueId draw_node(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
                   uint32_t n_attr, Sizes sizes);
 ValueId draw_input(Draw *d, Sizes sizes, DType dtype);
+ValueId draw_mask_input(Draw *d, Sizes sizes);              /* booleans */
+ValueId draw_index_input(Draw *d, Sizes sizes, Size below); /* integers from 0 on */
 ValueId draw_number(Draw *d, double number);
 ValueId draw_whole(Draw *d, int64_t number); /* as Python's integers are */
 ValueId draw_tensor(Draw *d, Op op, int kind, const ValueId *in, uint32_t n_in, const Attr *attr,
@@ -63,6 +66,12 @@ void draw_channel(Draw *d);
 void draw_update(Draw *d);
 void draw_place(Draw *d);
 void draw_scalar(Draw *d);
+/* Steps of draw_kinds.c. */
+void draw_distance(Draw *d);
+void draw_pick(Draw *d);
+void draw_compare(Draw *d);
+bool draw_masked_input(Draw *d); /* where and products with an input of booleans */
+bool draw_whole_norm(Draw *d);   /* divided by one value of all elements */
 /* One more step on the newest value: elementwise, or one of a family. */
 void draw_elementwise(Draw *d);
 void draw_step(Draw *d, RowsFamily family);

@@ -119,6 +119,11 @@ void draw_place(Draw *d)
         return;
     }
     int kind = dice_chance(&d->dice, 50) ? REDUCE_argmax : REDUCE_argmin;
+    if (dice_chance(&d->dice, 12)) {
+        d->at = draw_reduce(d, kind, d->at, (1u << rank) - 1, false);
+        d->ended = true;
+        return;
+    }
     d->at = draw_reduce(d, kind, d->at, dim, dice_chance(&d->dice, 30));
     d->ended = true;
 }
@@ -139,6 +144,41 @@ static ValueId draw_loss(Draw *d, ValueId x, ValueId y)
     }
 }
 
+/* Losses that have an operator of their own: divergence, three rows, classes. */
+static bool draw_named_loss(Draw *d)
+{
+    Sizes sizes = draw_sizes(d, d->at);
+    Attr reduction = {.key = AT_REDUCTION,
+                      .text = dice_chance(&d->dice, 70) ? STR("mean") : STR("sum")};
+    int64_t form = dice_below(&d->dice, 3);
+    if (sizes.rank != 2)
+        return false;
+    if (form == 0) {
+        ValueId y = draw_input(d, sizes, d->dtype);
+        Attr soft[] = {{.key = AT_DIM, .i = 1}, {.key = AT_LOG, .i = 1}};
+        ValueId p = draw_tensor(d, OP_SOFTMAX, 0, &y, 1, soft, 1);
+        ValueId in[] = {draw_tensor(d, OP_SOFTMAX, 0, &d->at, 1, soft, 2), p, VALUE_NONE};
+        if (dice_chance(&d->dice, 40)) /* not of probabilities, but positive */
+            in[0] = draw_unary(d, UNARY_log, draw_positive(d, d->at), 0, 0),
+            in[1] = draw_positive(d, y);
+        reduction.text = dice_chance(&d->dice, 50) ? STR("batchmean") : reduction.text;
+        d->at = draw_node(d, OP_LOSS, LOSS_kl_div, in, 3, &reduction, 1, (Sizes){0});
+    } else if (form == 1) {
+        ValueId in[] = {d->at, draw_input(d, sizes, d->dtype), draw_input(d, sizes, d->dtype)};
+        Attr attr[] = {{.key = AT_EPS, .f = 1e-6},
+                       {.key = AT_P, .f = 2},
+                       reduction,
+                       {.key = AT_MARGIN, .f = (double)(1 + dice_below(&d->dice, 4)) / 2}};
+        d->at = draw_node(d, OP_TRIPLET_LOSS, 0, in, 3, attr, 4, (Sizes){0});
+    } else {
+        Sizes rows = {.rank = 1, .dim = {sizes.dim[0]}};
+        ValueId in[] = {d->at, draw_index_input(d, rows, sizes.dim[1]), VALUE_NONE};
+        Attr attr[] = {reduction, {.key = AT_IGNORE, .i = -100}};
+        d->at = draw_node(d, OP_CROSS_ENTROPY, 0, in, 3, attr, 2, (Sizes){0});
+    }
+    return true;
+}
+
 void draw_scalar(Draw *d)
 {
     static const int kinds[] = {REDUCE_sum, REDUCE_mean, REDUCE_mean,
@@ -149,6 +189,8 @@ void draw_scalar(Draw *d)
     int64_t form = dice_below(&d->dice, 100);
     ValueId x = d->at;
     d->ended = true;
+    if (dice_chance(&d->dice, 25) && draw_named_loss(d))
+        return;
     if (form < 60) {
         ValueId y = draw_input(d, draw_sizes(d, x), d->dtype);
         if (form < 25) {
@@ -179,7 +221,10 @@ void draw_channel(Draw *d)
                    {.key = AT_TRAINING, .i = 1}};
     ValueId in[5] = {d->at, VALUE_NONE, VALUE_NONE, VALUE_NONE, VALUE_NONE};
     uint32_t first = form == 0 ? 3 : 1;
-    if (sizes.rank < 3 || (form == 2 && !sizes.dim[1].factor)) {
+    int64_t beside = 1; /* elements of a channel; PyTorch has no norm of one alone */
+    for (int i = form ? 2 : 0; i < sizes.rank; i++)
+        beside *= i == 1 ? 1 : sizes.dim[i].n;
+    if (sizes.rank < 3 || beside < 2 || (form == 2 && !sizes.dim[1].factor)) {
         d->failed = true;
         return;
     }

@@ -238,6 +238,8 @@ static void step_masked(Draw *d)
         step_clamp(d, x);
         return;
     }
+    if (dice_chance(&d->dice, 20) && draw_masked_input(d))
+        return;
     if (dice_chance(&d->dice, 10) && draw_sizes(d, x).rank > 1) {
         Attr attr[] = {{.key = AT_DIAGONAL, .i = dice_below(&d->dice, 4) - 1},
                        {.key = AT_UPPER, .i = 1}};
@@ -276,7 +278,9 @@ static void step_broadcast(Draw *d)
 {
     Sizes sizes = draw_sizes(d, d->at);
     int64_t form = dice_below(&d->dice, 3);
-    if (form == 0 && sizes.rank > 1) { /* the last axes alone */
+    if (dice_chance(&d->dice, 15)) { /* one number, as f32[] or f32[1] */
+        sizes = (Sizes){.rank = dice_chance(&d->dice, 50), .dim = {{1, "1", 0}}};
+    } else if (form == 0 && sizes.rank > 1) { /* the last axes alone */
         int drop = 1 + (int)dice_below(&d->dice, sizes.rank - 1);
         memmove(sizes.dim, sizes.dim + drop, (size_t)(sizes.rank - drop) * sizeof *sizes.dim);
         sizes.rank -= drop;
@@ -317,6 +321,25 @@ ValueId draw_reduce(Draw *d, int kind, ValueId x, uint32_t dims, bool keep)
     return draw_node(d, OP_REDUCE, kind, &x, 1, attr, n_attr, out);
 }
 
+/* The largest or smallest along one axis, as torch.max(x, dim)[0]. */
+static ValueId draw_extreme(Draw *d, int kind, ValueId x, uint32_t dims, bool keep)
+{
+    Sizes sizes = draw_sizes(d, x), out = {0};
+    int64_t *list = arena_array(d->arena, int64_t, 1);
+    for (int i = 0; i < sizes.rank; i++) {
+        if (!(dims >> i & 1))
+            out.dim[out.rank++] = sizes.dim[i];
+        else if (keep)
+            out.dim[out.rank++] = (Size){1, "1", 0};
+        if (dims >> i & 1)
+            list[0] = i;
+    }
+    Attr attr[] = {{.key = AT_DIMS}, {.key = AT_KEEPDIM, .i = 1}};
+    attr[0].ints.at = list;
+    attr[0].ints.len = 1;
+    return draw_node(d, OP_REDUCE_INDEX, kind, &x, 1, attr, keep ? 2 : 1, out);
+}
+
 static void step_reduce(Draw *d, RowsFamily family)
 {
     Sizes sizes = draw_sizes(d, d->at);
@@ -336,7 +359,9 @@ static void step_reduce(Draw *d, RowsFamily family)
     int kind = draw_kind(d, reductions, REDUCE_COUNT);
     if (kind == REDUCE_prod && (dims & (dims - 1))) /* PyTorch has it for one axis */
         kind = REDUCE_sum;
-    d->at = draw_reduce(d, kind, x, dims, keep);
+    bool place = (kind == REDUCE_max || kind == REDUCE_min) && !(dims & (dims - 1)) &&
+                 dice_chance(&d->dice, 30);
+    d->at = place ? draw_extreme(d, kind, x, dims, keep) : draw_reduce(d, kind, x, dims, keep);
     if (keep && dice_chance(&d->dice, 75)) {
         static const int kinds[] = {BINARY_sub, BINARY_add, BINARY_mul, BINARY_div};
         int how = kinds[dice_below(&d->dice, 4)];
@@ -362,6 +387,8 @@ static double draw_epsilon(Draw *d)
 static void step_normalise(Draw *d)
 {
     Sizes sizes = draw_sizes(d, d->at);
+    if (dice_chance(&d->dice, 15) && draw_whole_norm(d))
+        return;
     int64_t form = dice_below(&d->dice, 4);
     int n = sizes.rank > 2 && dice_chance(&d->dice, 25) ? 2 : 1;
     int dim = dice_chance(&d->dice, 75) ? sizes.rank - 1 : (int)dice_below(&d->dice, sizes.rank);
@@ -630,6 +657,9 @@ void draw_step(Draw *d, RowsFamily family)
     case FAMILY_SCAN: draw_scan(d); break;
     case FAMILY_CHANNEL: draw_channel(d); break;
     case FAMILY_UPDATE: draw_update(d); break;
+    case FAMILY_DISTANCE: draw_distance(d); break;
+    case FAMILY_PICK: draw_pick(d); break;
+    case FAMILY_COMPARE: draw_compare(d); break;
     case FAMILY_PLACE: draw_place(d); break;
     case FAMILY_SCALAR: draw_scalar(d); break;
     default: draw_elementwise(d); break;

@@ -220,6 +220,7 @@ static const char *dtype_text(DType dtype)
 {
     return dtype == DT_F16    ? "torch.float16"
            : dtype == DT_BF16 ? "torch.bfloat16"
+           : dtype == DT_I32  ? "torch.int32"
                               : "torch.float32";
 }
 
@@ -297,6 +298,7 @@ static const char *loss_text(Writer *w, const Node *node)
                                                   [LOSS_l1] = "l1_loss",
                                                   [LOSS_smooth_l1] = "smooth_l1_loss",
                                                   [LOSS_huber] = "huber_loss",
+                                                  [LOSS_kl_div] = "kl_div",
                                                   [LOSS_soft_margin] = "soft_margin_loss"};
     const char *a = put_number(w->arena, node_float(node, AT_A, 1));
     const char *bend = node->kind == LOSS_smooth_l1 ? str_format(w->arena, ", beta=%s", a)
@@ -307,6 +309,39 @@ static const char *loss_text(Writer *w, const Node *node)
                               : str_format(w->arena, "F.%s(%s, %s, reduction=\"%.*s\"%s)",
                                            calls[node->kind], operand(w, node, 0),
                                            operand(w, node, 1), STR_ARG(reduction->text), bend);
+}
+
+/* Likeness and distance of rows, and the losses that are made of them. */
+static const char *distance_text(Writer *w, const Node *node)
+{
+    const char *x = operand(w, node, 0), *y = operand(w, node, 1), *z = operand(w, node, 2);
+    const char *p = put_number(w->arena, node_float(node, AT_P, 2));
+    const char *eps = put_number(w->arena, node_float(node, AT_EPS, 1e-6));
+    if (node->op == OP_COSINE_SIMILARITY)
+        return str_format(w->arena, "F.cosine_similarity(%s, %s, dim=%lld, eps=%s)", x, y,
+                          (long long)node_int(node, AT_DIM, 1), eps);
+    if (node->op == OP_PAIRWISE_DISTANCE)
+        return str_format(w->arena, "F.pairwise_distance(%s, %s, p=%s%s)", x, y, p,
+                          node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "");
+    return str_format(w->arena,
+                      "F.triplet_margin_loss(%s, %s, %s, margin=%s, p=%s, reduction=\"%.*s\")", x,
+                      y, z, put_number(w->arena, node_float(node, AT_MARGIN, 1)), p,
+                      STR_ARG(node_attr(node, AT_REDUCTION)->text));
+}
+
+static const char *pick_text(Writer *w, const Node *node)
+{
+    const char *x = operand(w, node, 0), *index = operand(w, node, 1);
+    long long dim = (long long)node_int(node, AT_DIM, 0);
+    switch (node->op) {
+    case OP_INDEX_SELECT:
+        return str_format(w->arena, "torch.index_select(%s, %lld, %s)", x, dim, index);
+    case OP_EMBEDDING: return str_format(w->arena, "F.embedding(%s, %s)", index, x);
+    case OP_GATHER: return str_format(w->arena, "torch.gather(%s, %lld, %s)", x, dim, index);
+    default:
+        return str_format(w->arena, "F.cross_entropy(%s, %s, reduction=\"%.*s\")", x, index,
+                          STR_ARG(node_attr(node, AT_REDUCTION)->text));
+    }
 }
 
 static const char *three_text(Writer *w, const Node *node)
@@ -360,6 +395,18 @@ static const char *node_text_of(Writer *w, const Node *node)
     case OP_ADDCMUL:
     case OP_ADDCDIV: return three_text(w, node);
     case OP_LOSS: return loss_text(w, node);
+    case OP_COSINE_SIMILARITY:
+    case OP_PAIRWISE_DISTANCE:
+    case OP_TRIPLET_LOSS: return distance_text(w, node);
+    case OP_INDEX_SELECT:
+    case OP_EMBEDDING:
+    case OP_GATHER:
+    case OP_CROSS_ENTROPY: return pick_text(w, node);
+    case OP_REDUCE_INDEX:
+        return str_format(
+            w->arena, "torch.%s(%s, dim=%s%s)[0]", node->kind == REDUCE_max ? "max" : "min", x,
+            dims_text(w, node_attr(node, AT_DIMS), graph_value(w->g, node->in[0])->shape.rank),
+            node_bool(node, AT_KEEPDIM) ? ", keepdim=True" : "");
     case OP_SCAN:
         return str_format(w->arena, "torch.cum%s(%s, dim=%lld)",
                           node->kind == SCAN_sum ? "sum" : "prod", x,
@@ -424,20 +471,37 @@ static void put_node(Writer *w, const Node *node)
     buf_printf(&w->body, "        %s = %s\n", w->name[node->out], text);
 }
 
+static void put_sizes(const Value *v, const char *const *text, Buf *out)
+{
+    for (int k = 0; k < v->shape.rank; k++)
+        if (text)
+            buf_printf(out, "%s%s", k ? ", " : "", text[k]);
+        else
+            buf_printf(out, "%s%lld", k ? ", " : "", (long long)v->shape.dim[k]);
+}
+
+/* torch.randn(batch, 1000), or integers below a size, or booleans. */
+static void put_input(const Value *v, const char *const *sizes, const char *below, Buf *out)
+{
+    bool integers = v->dtype == DT_I64;
+    if (integers)
+        buf_printf(out, "torch.randint(0, %s, (", below ? below : "2");
+    else
+        buf_puts(out, v->shape.rank ? "torch.randn(" : "torch.randn(()");
+    put_sizes(v, sizes, out);
+    if (integers)
+        buf_puts(out, ",)");
+    else if (v->dtype != DT_F32 && v->dtype != DT_BOOL)
+        buf_printf(out, ", dtype=%s", dtype_text(v->dtype));
+    buf_puts(out, v->dtype == DT_BOOL ? ") > 0" : ")");
+}
+
 static void put_inputs(Writer *w, const ModelDims *dims, Buf *out)
 {
     buf_puts(out, "\n\ndef get_inputs():\n    return [");
     for (uint32_t i = 0; i < w->g->inputs.len; i++) {
-        const Value *v = graph_value(w->g, w->g->inputs.at[i]);
-        buf_printf(out, "%storch.randn(", i ? ", " : "");
-        for (int k = 0; k < v->shape.rank; k++)
-            if (dims->of[i])
-                buf_printf(out, "%s%s", k ? ", " : "", dims->of[i][k]);
-            else
-                buf_printf(out, "%s%lld", k ? ", " : "", (long long)v->shape.dim[k]);
-        if (v->dtype != DT_F32)
-            buf_printf(out, ", dtype=%s", dtype_text(v->dtype));
-        buf_char(out, ')');
+        buf_puts(out, i ? ", " : "");
+        put_input(graph_value(w->g, w->g->inputs.at[i]), dims->of[i], dims->below[i], out);
     }
     buf_puts(out, "]\n\n\ndef get_init_inputs():\n    return []\n");
 }

@@ -5,6 +5,7 @@
 #include "emit/sim.h"
 #include "gen/plan/boundary.h"
 #include "gen/plan/clock.h"
+#include "gen/plan/rewrite.h"
 #include "ir/prove.h"
 #include "lower/lower.h"
 #include "sim/cycle.h"
@@ -84,16 +85,20 @@ static Str without_reasons(Str craft)
     return craft;
 }
 
-static bool is_one_value(const Graph *graph)
+/* Operators without a loop nest, and one value of all elements. */
+static bool has_no_nest(const Graph *graph)
 {
+    bool one = true;
+    for (uint32_t i = 0; i < graph->nodes.len; i++)
+        if (graph->nodes.at[i].op == OP_CROSS_ENTROPY)
+            return true;
     for (uint32_t i = 0; i < graph->outputs.len; i++)
-        if (graph_value(graph, graph->outputs.at[i])->shape.rank)
-            return false;
-    return true;
+        one = one && !graph_value(graph, graph->outputs.at[i])->shape.rank;
+    return one;
 }
 
-/* One value of all elements, which nests do not have: the planner's other strategies, with tiles of a power
- * of two, if one kernel does it. There is no schedule then. */
+/* The planner's other strategies, with tiles of a power of two, if one kernel does it. There is no schedule
+ * then. */
 static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip,
                            RowsProgram *program, Diag *diag)
 {
@@ -106,15 +111,28 @@ static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip
     return true;
 }
 
+/* A nest of the graph, or of the graph with losses, distances and the like said by plainer operators. */
+static const Graph *plan_nested(Arena *arena, const Graph *graph, const NpuChip *chip,
+                                const PlanPoint *point, PlanBuilt *built)
+{
+    Diag quiet = diag_make(arena, "model.py", STR(""));
+    const ValueId *outer;
+    if (plan_nest_at(arena, graph, chip, point, "op", built, &quiet))
+        return graph;
+    const Graph *plain = rewrite_composites(arena, graph, &outer, &quiet);
+    quiet = diag_make(arena, "model.py", STR(""));
+    return plain && plan_nest_at(arena, plain, chip, point, "op", built, &quiet) ? plain : NULL;
+}
+
 static bool plan_program(Arena *arena, const Graph *graph, const NpuChip *chip,
                          const PlanPoint *point, RowsProgram *program, Diag *diag)
 {
     PlanBuilt built;
-    Diag quiet = diag_make(arena, diag->file, diag->source);
-    if (!plan_nest_at(arena, graph, chip, point, "op", &built, &quiet))
-        return point->rounded && is_one_value(graph) &&
+    const Graph *planned = plan_nested(arena, graph, chip, point, &built);
+    if (!planned)
+        return point->rounded && has_no_nest(graph) &&
                plan_otherwise(arena, graph, chip, program, diag);
-    if (!plan_boundary(arena, graph, &built.plan, diag))
+    if (!plan_boundary(arena, planned, &built.plan, diag))
         return false;
     program->nest = built.nest;
     program->schedule = built.schedule;

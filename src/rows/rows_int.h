@@ -47,7 +47,8 @@ typedef struct RowsPin {
 /* How a model file writes sizes. */
 typedef struct ModelDims {
     const char *const
-        *of[GRAPH_MAX_RANK * 2]; /* by input, as expressions over knobs; NULL: numbers */
+        *of[GRAPH_MAX_RANK * 2];           /* by input, as expressions over knobs; NULL: numbers */
+    const char *below[GRAPH_MAX_RANK * 2]; /* of inputs of integers: they are smaller than this */
     const RowsKnob *knobs;
     uint32_t n_knobs;
     const RowsPin *pins; /* asserted in forward */

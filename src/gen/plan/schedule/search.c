@@ -517,22 +517,18 @@ bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const P
                   const char *name, PlanBuilt *built, Diag *diag)
 {
     Search s;
+    Roles roles;
     Schedule wanted = {0};
     bool other = false;
     if (!open_search(arena, graph, chip, name, &s, diag) ||
-        !schedule_bands(s.task.nest, true, &wanted, diag))
+        !choose_bands(&s, &wanted, &roles, diag))
         return false;
     s.task.bare = true;
     wanted.parts = point->parts;
     for (uint32_t i = 0; i < wanted.bands.len; i++) {
-        Band roles[PLAN_POINT_ROLES];
-        const char *why;
-        uint32_t n = schedule_roles(s.task.nest, chip, &wanted.bands.at[i], roles, PLAN_POINT_ROLES,
-                                    &why);
-        if (!n)
-            return refuse_search(diag, why);
+        uint32_t n = roles.n[i];
         other = other || point->roles < n;
-        wanted.bands.at[i] = roles[point->roles < n ? point->roles : n - 1];
+        wanted.bands.at[i] = roles.of[i][point->roles < n ? point->roles : n - 1];
     }
     if (!other)
         return refuse_search(diag, "it has no further roles");

@@ -37,8 +37,6 @@ typedef struct PlanPoint {
     bool rounded; /* tiles are powers of two, at most half of what fits, not fitted to the byte */
 } PlanPoint;
 
-enum { PLAN_POINT_ROLES = 8 };
-
 /* A program for one point: one kernel, no branches on sizes, no comments. False, with a diagnostic: no such
  * roles, or they cannot be built. */
 bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const PlanPoint *point,
