@@ -282,7 +282,7 @@ VERSION := $(shell sed -n 's/.*ACRAFT_VERSION "\(.*\)".*/\1/p' src/base/version.
 SHARE   := $(DESTDIR)$(PREFIX)/share
 MAN     := $(SHARE)/man/man1
 # Headers that kernels are compiled with, and the texts and tables that commands read.
-SHARED   = $(shell find twin docs examples tasks -type f) $(shell find src -name '*.h' -o -name '*.def')
+SHARED   = $(shell find twin docs examples tasks weights -type f) $(shell find src -name '*.h' -o -name '*.def')
 COMMANDS = $(shell $(RELEASE) --help=words)
 RELEASE := $(BUILD)/release-gcc/acraft
 .PHONY: install uninstall deb dist wheel release

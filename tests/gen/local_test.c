@@ -195,3 +195,25 @@ T_TEST(missing_and_damaged_weights_are_refused)
     close_dir(&arena);
     arena_drop(&arena);
 }
+
+/* The weights that are shipped: the beginning of an answer, so that the test is quick with sanitizers, too. */
+T_TEST(the_shipped_weights_answer)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "weights", STR(""));
+    LocalSpec spec = {.weights = "weights/model.safetensors", .most = 16, .threads = 1};
+    ChatAsk ask = ask_of(&arena,
+                         "Write a Craft kernel for this task on 910B2.\n\n"
+                         "%0 = input \"x\" f32[64,1000] strides [1000,1] rows [64,64000]\n"
+                         "%1 = unary.tanh(%0) : f32[64,1000]\nreturn %1\n"
+                         "output0 strides [1000,1] rows [64,64000]\n",
+                         0);
+    ChatReply reply = {0};
+    Generator g;
+    REQUIRE(local_open(&arena, &spec, &g, &diag));
+    REQUIRE(g.ask(g.self, &arena, &ask, 1, &reply, &diag));
+    REQUIRE(reply.choices.len == 1);
+    CHECK(str_starts(reply.choices.at[0].text, "axes a1=64000\n"));
+    g.close(g.self);
+    arena_drop(&arena);
+}
