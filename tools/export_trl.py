@@ -94,16 +94,16 @@ def run_trainers(folder, tokenizer, most):
     path = os.path.join(folder, "trl-model")
     LlamaForCausalLM(
         LlamaConfig(vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16,
-                    num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=8192)
+                    num_hidden_layers=1, num_attention_heads=2, max_position_embeddings=16384)
     ).save_pretrained(path)
     tokenizer.save_pretrained(path)
 
     common = dict(output_dir=os.path.join(folder, "trl-out"), report_to=[], use_cpu=True, bf16=False,
                   per_device_train_batch_size=2)
     kinds = [
-        ("sft", ["messages"], SFTTrainer, SFTConfig(max_length=8192, **common), {}),
-        ("preference", ["prompt", "chosen", "rejected"], DPOTrainer, DPOConfig(**common), {}),
-        ("kto", ["prompt", "completion", "label"], KTOTrainer, KTOConfig(**common), {}),
+        ("sft", ["messages"], SFTTrainer, SFTConfig(max_length=16384, **common), {}),
+        ("preference", ["prompt", "chosen", "rejected"], DPOTrainer, DPOConfig(max_length=16384, **common), {}),
+        ("kto", ["prompt", "completion", "label"], KTOTrainer, KTOConfig(max_length=16384, **common), {}),
         ("grpo", ["prompt", "task"], GRPOTrainer, GRPOConfig(num_generations=2, **common),
          {"reward_funcs": lambda completions, **_: [0.0] * len(completions)}),
     ]

@@ -108,6 +108,28 @@ static int run_split(CmdArgs *args, const DataArgs *a, Diag *diag)
     return CMD_OK;
 }
 
+/* Exit status 1: a row is there twice, too long, or near a suite's task. */
+static int run_check(CmdArgs *args, const DataArgs *a, Diag *diag)
+{
+    const char *home = cmd_home(&args->arena);
+    RowsCheckSpec spec = {.dir = args->words[1], .tokenizer = a->tokenizer};
+    RowsCheck c;
+    if (home && !a->no_suites)
+        spec.tasks = path_join(&args->arena, home, "tasks");
+    if (!rows_check(&args->arena, &spec, &c, diag))
+        return cmd_say(diag, CMD_USAGE);
+    printf("%llu rows, %llu of them twice; rows.jsonl %016llx\n"
+           "%llu rows of more than 2,048 tokens, the longest has %llu\n",
+           (unsigned long long)c.rows, (unsigned long long)c.twice, (unsigned long long)c.hash,
+           (unsigned long long)c.over, (unsigned long long)c.longest);
+    if (spec.tasks)
+        printf("%llu tasks drawn again: %llu with a suite's graph, %llu with 13 tokens of a "
+               "suite's file, %llu not drawn\n",
+               (unsigned long long)c.tasks, (unsigned long long)c.near_graph,
+               (unsigned long long)c.near_words, (unsigned long long)c.lost);
+    return c.twice || c.over || c.near_graph || c.near_words || c.lost ? CMD_NO : CMD_OK;
+}
+
 static int run_data(CmdArgs *args, const DataArgs *a)
 {
     Diag diag = diag_make(&args->arena, a->out ? a->out : "", STR(""));
@@ -117,10 +139,13 @@ static int run_data(CmdArgs *args, const DataArgs *a)
     score.tokenizer = a->tokenizer;
     if (!strcmp(args->words[0], "score") && args->word_count == 2)
         return data_score(args, &score, a->jobs);
+    if (!strcmp(args->words[0], "check") && args->word_count == 2)
+        return run_check(args, a, &diag);
     if (!strcmp(args->words[0], "split") && args->word_count == 2)
         return run_split(args, a, &diag);
     if (strcmp(args->words[0], "make") || args->word_count != 1) {
-        fprintf(stderr, "acraft data: make -o DIR, split ROWS.jsonl -o DIR, or score ROWS.jsonl\n");
+        fprintf(stderr, "acraft data: make -o DIR, check DIR, split ROWS.jsonl -o DIR, or score "
+                        "ROWS.jsonl\n");
         return CMD_USAGE;
     }
     if (!a->out) {
@@ -193,24 +218,27 @@ int cmd_data(int argc, char **argv)
         {"temperature", CMD_F64, &a.score.temperature, "T", "of --gen local (0.7)"},
         {"no-mask", CMD_FLAG, &a.score.no_mask, NULL, "local takes answers that do not check, too"},
     };
-    CmdUsage usage = {
-        "data",
-        "make -o DIR [--rows N] [--mix LIST] | split ROWS.jsonl -o DIR | score ROWS.jsonl "
-        "--gen WHO",
-        "Makes rows to train a model on: random tasks, kernels for them, errors and "
-        "their repair, faster\n"
-        "schedules, questions. Every program is run before its row is written. DIR "
-        "gets rows.jsonl\n"
-        "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
-        "(for acraft train) and\n"
-        "card.md. The rows depend on --seed and the options alone. score asks a "
-        "model, or a baseline,\n"
-        "for kernels to held-out rows and says how many are right; split holds rows out.",
-        "acraft data make --rows 1000 -o rows",
-        options,
-        sizeof options / sizeof *options,
-        1,
-        2};
+    CmdUsage usage = {"data",
+                      "make -o DIR [--rows N] [--mix LIST] | check DIR | split ROWS.jsonl -o DIR | "
+                      "score ROWS.jsonl "
+                      "--gen WHO",
+                      "Makes rows to train a model on: random tasks, kernels for them, errors and "
+                      "their repair, faster\n"
+                      "schedules, questions. Every program is run before its row is written. DIR "
+                      "gets rows.jsonl\n"
+                      "(messages), preferences.jsonl, labels.jsonl, tokenizer.json, rows.tokens "
+                      "(for acraft train) and\n"
+                      "card.md. The rows depend on --seed and the options alone. score asks a "
+                      "model, or a baseline,\n"
+                      "for kernels to held-out rows and says how many are right; split holds rows "
+                      "out; check looks "
+                      "for rows\n"
+                      "that are there twice, too long, or near a suite's task.",
+                      "acraft data make --rows 1000 -o rows",
+                      options,
+                      sizeof options / sizeof *options,
+                      1,
+                      2};
     CmdArgs args = {0};
     int status = CMD_OK;
     if (cmd_read(&usage, argc, argv, &args, &status))

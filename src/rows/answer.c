@@ -52,7 +52,25 @@ static const char *one_of(Dice *dice, const char *a, const char *b, const char *
 
 /* ---- reasons ---- */
 
-static void put_split(Arena *arena, const Nest *nest, const Band *band, Dice *dice, Buf *out)
+/* Running sums combine elements along an axis and do not reduce it. */
+static void put_combined(const char *by, const char *over, bool one, int64_t wording, Buf *out)
+{
+    if (wording == 0)
+        buf_printf(
+            out,
+            "Results combine elements along %s, which %s inside a core; split %s over the cores.",
+            over, one ? "stays" : "stay", by);
+    else if (wording == 1)
+        buf_printf(out, "Elements along %s are combined, so the cores share out %s.", over, by);
+    else
+        buf_printf(
+            out,
+            "Split %s over the cores; a core takes all of %s, along which results are combined.",
+            by, over);
+}
+
+static void put_split(Arena *arena, const Nest *nest, const Band *band, bool scans, Dice *dice,
+                      Buf *out)
 {
     uint64_t reduced = band->reduced & ~band->kept;
     const char *by = axes_text(arena, nest, band->kept), *over = axes_text(arena, nest, reduced);
@@ -64,6 +82,8 @@ static void put_split(Arena *arena, const Nest *nest, const Band *band, Dice *di
                    : wording == 1 ? "No element waits for another, so the cores share out %s."
                                   : "No axis is walked for a reduction: deal out %s to the cores.",
                    by);
+    else if (scans)
+        put_combined(by, over, is_one(reduced), wording, out);
     else if (wording == 0)
         buf_printf(out, "%s %s reduced and %s inside a core; split %s over the cores.", over, is,
                    stays, by);
@@ -80,7 +100,8 @@ static void put_side(const BandTile *t, const char *what, Buf *out)
                t->whole ? " (whole)" : "");
 }
 
-static void put_tile(Arena *arena, const Nest *nest, const Band *band, Dice *dice, Buf *out)
+static void put_tile(Arena *arena, const Nest *nest, const Band *band, bool scans, Dice *dice,
+                     Buf *out)
 {
     uint64_t whole = (band->rows.whole ? bit(band->rows.axis) : 0) |
                      (band->lanes.whole ? bit(band->lanes.axis) : 0);
@@ -99,6 +120,9 @@ static void put_tile(Arena *arena, const Nest *nest, const Band *band, Dice *dic
                           " Along %s partial results are carried from piece to piece.",
                           " Partial results are carried along %s."),
                    axes_text(arena, nest, walked));
+    else if (band->reduced & ~band->kept && scans)
+        buf_puts(out, one_of(dice, " What is combined is whole in a tile, so nothing is carried.",
+                             " All that is combined is on chip at once.", ""));
     else if (band->reduced & ~band->kept)
         buf_puts(out, one_of(dice, " What is reduced is whole in a tile, so nothing is carried.",
                              " All that is reduced is on chip at once: no partial results.",
@@ -165,8 +189,8 @@ void rows_put_reasons(const NpuChip *chip, const RowsProgram *program, Dice *dic
         const Band *band = &program->schedule.bands.at[i];
         if (program->schedule.bands.len > 1)
             buf_printf(out, "%sBand %u: ", i ? " " : "", i + 1);
-        put_split(&scratch, program->nest, band, dice, out);
-        put_tile(&scratch, program->nest, band, dice, out);
+        put_split(&scratch, program->nest, band, program->scans, dice, out);
+        put_tile(&scratch, program->nest, band, program->scans, dice, out);
     }
     put_memory(chip, program, dice, out);
     put_tail(program, dice, out);

@@ -157,6 +157,7 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     program->ub = rows_ub_bytes(p, false);
     program->double_buffered = has_double_buffer(p);
     program->tail = has_tail(p);
+    program->scans = task->families >> FAMILY_SCAN & 1;
     return true;
 }
 

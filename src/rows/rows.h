@@ -49,6 +49,25 @@ typedef enum RowsEnd {
 
 RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag);
 
+/* ---- what a run has written, looked at again (check.c) ---- */
+
+typedef struct RowsCheckSpec {
+    const char *dir;
+    const char *tasks;     /* the suites' model files; NULL: nothing is compared */
+    const char *tokenizer; /* NULL: that of the directory */
+} RowsCheckSpec;
+
+typedef struct RowsCheck {
+    uint64_t rows, twice; /* twice: the same text as an earlier row */
+    uint64_t over;        /* rows of too many tokens */
+    uint64_t longest;     /* tokens */
+    uint64_t tasks, lost; /* tasks that were drawn again; those that could not be */
+    uint64_t near_graph, near_words;
+    uint64_t hash; /* of rows.jsonl */
+} RowsCheck;
+
+bool rows_check(Arena *arena, const RowsCheckSpec *spec, RowsCheck *check, Diag *diag);
+
 /* ---- what is held out (split.c) ---- */
 
 typedef struct RowsSplitSpec {

@@ -136,6 +136,7 @@ typedef struct RowsProgram {
     uint32_t lines;
     int64_t ub;                 /* bytes of declared buffers */
     bool double_buffered;       /* a buffer has two slots or more */
+    bool scans;                 /* a running sum or product is among its steps */
     bool tail;                  /* a loop takes pieces of which the last may be shorter */
     double us;                  /* predicted at the task's sizes; negative: not known */
     double share[NPU_PIPE_ALL]; /* of each pipe: of the slowest core's time */

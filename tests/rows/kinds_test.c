@@ -240,3 +240,27 @@ T_TEST(a_stopped_run_is_taken_up_and_gives_the_same_rows)
     file_remove_tree(two, &diag);
     arena_drop(&arena);
 }
+
+T_TEST(written_rows_are_checked_again)
+{
+    Arena arena = {0};
+    Diag diag = diag_make(&arena, "", STR(""));
+    const char *dir;
+    int stop = 0;
+    REQUIRE(file_temp_dir(&arena, "rows", &dir, &diag));
+    RowsSpec spec = spec_of(dir, &stop);
+    RowsCheckSpec check_spec = {.dir = dir};
+    RowsCheck check;
+    stop_after = 1000;
+    spec.rows = 2;
+    spec.share[ROWS_REPAIR] = spec.share[ROWS_EXPLAIN] = 0;
+    spec.share[ROWS_CHOOSE] = 100;
+    CHECK_EQ_INT(rows_make(&arena, &spec, &diag), ROWS_DONE);
+    REQUIRE(rows_check(&arena, &check_spec, &check, &diag));
+    CHECK_EQ_INT(check.rows, 2);
+    CHECK_EQ_INT(check.twice, 0);
+    CHECK_EQ_INT(check.over, 0);
+    CHECK(check.longest > 10);
+    file_remove_tree(dir, &diag);
+    arena_drop(&arena);
+}
