@@ -192,7 +192,7 @@ static RowsSpec spec_of(const char *dir, int *stop)
                      .dir = dir,
                      .version = "test",
                      .seed = 6,
-                     .rows = 5,
+                     .rows = 10,
                      .jobs = 1,
                      .vocab = 300,
                      .progress = count_progress,
