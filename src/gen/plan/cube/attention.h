@@ -52,6 +52,7 @@ bool attention_read(Arena *arena, const Graph *graph, const NpuChip *chip, Atten
 /* Keys behind `query + ahead` have no weight. */
 bool attention_causal(const Graph *graph, ValueId scores, int64_t *ahead);
 
+/* Where one kernel is likely to be faster than several: a causal mask, or scores that L2 does not hold. */
 bool plan_attention(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                     const char *name, Plan *plan, Diag *diag);
 
