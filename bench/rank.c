@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "gen/plan/build/build.h"
 #include "gen/plan/schedule/search.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 #include "torch/torch.h"
 #include <math.h>
 #include <stdio.h>
@@ -203,7 +203,7 @@ static bool open_rank(Rank *r, const RankTask *t, Diag *diag)
     TorchTask *task = torch_open(&r->arena, t->path, &options, SCALE_FULL, diag);
     if (!task)
         return false;
-    r->graph = graph_share(&r->arena, wide_bounds(&r->arena, task->graph));
+    r->graph = graph_share(&r->arena, int64_bounds(&r->arena, task->graph));
     Nest *nest = nest_derive(&r->arena, r->graph, diag);
     if (nest)
         nest_merge(nest);

@@ -1,5 +1,5 @@
 /* The planner on small graphs: the text it writes, and what it refuses. */
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 #include "tests/t.h"
 #include <stdio.h>
 #include <string.h>
@@ -288,8 +288,8 @@ T_TEST(plan_parts_of_short_rows_go_many_at_once)
     vec_push(&arena, &g->outputs, y);
     Plan plan = {0};
     const NpuChip *chip = npu_chip_find(STR("910B2"));
-    REQUIRE(plan_each(&arena, g, chip, 0, "halves", &plan, &diag));
-    CHECK_EQ_STR(plan.strategy, "each");
+    REQUIRE(plan_elementwise(&arena, g, chip, 0, "halves", &plan, &diag));
+    CHECK_EQ_STR(plan.strategy, "elementwise");
     CHECK(str_find(plan.craft, STR("x0[r, 100:200])")) > 0);
     CHECK(str_find(plan.craft, STR("store(y0[r, 0:100]")) > 0);
     Str rest = plan.craft;

@@ -1,7 +1,7 @@
 /* What is said otherwise means the same: a graph and what it is rewritten to, run on the same inputs. */
 #include "gen/plan/chain_sizes.h"
 #include "gen/plan/rewrite.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 #include "graph/inputs.h"
 #include "tests/t.h"
 #include <math.h>
@@ -30,7 +30,7 @@ static void check_means_the_same(const char *text, Op gone)
     TaskInputs in = {0};
     REQUIRE(g != NULL);
     REQUIRE(graph_inputs(g, 1, LAW_GIVEN, &in, &diag));
-    Graph *other = rewrite_graph(&arena, wide_bounds(&arena, g), &outer, &diag);
+    Graph *other = rewrite_graph(&arena, int64_bounds(&arena, g), &outer, &diag);
     REQUIRE(other != NULL);
     for (uint32_t i = 0; i < other->nodes.len; i++)
         CHECK(other->nodes.at[i].op != gone);

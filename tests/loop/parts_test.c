@@ -2,7 +2,7 @@
  * columns that stay on chip, wide pieces. In: tasks of a few lines at sizes that take them, with tiny
  * tiles where rows would have to be long otherwise. Values on the interpreter, one task on the twin. */
 #include "eval/eval.h"
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 #include "gen/plan/plan.h"
 #include "loop/make.h"
 #include "tests/t.h"

@@ -1,9 +1,9 @@
 /* Candidates of a task beside each other. In: a graph. Out: what `acraft make` takes, and what loop nests give. */
 #include "gen/plan/candidates.h"
 
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 #include "gen/plan/schedule/search.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 #include <string.h>
 
 static void add_candidate(Arena *arena, PlanCandidates *out, PlanCandidate c)
@@ -108,7 +108,7 @@ bool plan_candidates(Arena *arena, const Graph *graph, const NpuChip *chip, uint
     if (!plan_make(arena, graph, chip, 0, &plan, diag))
         return false;
     const ValueId *outer;
-    const Graph *nests = plan_nest_graph(arena, graph_share(arena, wide_bounds(arena, graph)),
+    const Graph *nests = plan_nest_graph(arena, graph_share(arena, int64_bounds(arena, graph)),
                                          &outer, &quiet);
     if (!nests || !plan_nest_tried(arena, nests, chip, plan.name, most, &tried, &best, &quiet))
         out->no_nest = quiet.items.len ? quiet.items.at[0].text : "no schedule is legal";

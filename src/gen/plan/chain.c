@@ -4,7 +4,7 @@
 #include "gen/plan/chain.h"
 
 #include "gen/plan/clock.h"
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 #include "gen/plan/prim.h"
 
 enum {

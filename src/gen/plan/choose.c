@@ -1,6 +1,6 @@
 /* Which planner's program is used. In: a graph. Out: the plan that the cycle model finds fastest; else
  * what the first planner said. */
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 
 #include "craft/craft.h"
 #include "gen/plan/boundary.h"
@@ -11,7 +11,7 @@
 #include "gen/plan/cube/product.h"
 #include "gen/plan/fit.h"
 #include "gen/plan/schedule/search.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 
 #define FAR_ABOVE 1.5 /* times the least: a chain may be faster */
 #define UNTIMED 3.0   /* times the least: what a program that cannot be timed counts as */
@@ -19,10 +19,23 @@
 typedef bool Planner(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                      const char *name, Plan *plan, Diag *diag);
 
-static Planner *const planners[] = {
-    plan_streams,   plan_arg,     plan_index,  plan_resize,    plan_sample, plan_each,
-    plan_pad,       plan_move,    plan_column, plan_tally,     plan_order,  plan_select,
-    plan_attention, plan_product, plan_conv,   plan_recurrent, plan_nest};
+static Planner *const planners[] = {plan_hyper_connections,
+                                    plan_arg,
+                                    plan_index,
+                                    plan_resize,
+                                    plan_sample,
+                                    plan_elementwise,
+                                    plan_pad,
+                                    plan_move,
+                                    plan_column,
+                                    plan_int_reduce,
+                                    plan_sort,
+                                    plan_select,
+                                    plan_attention,
+                                    plan_product,
+                                    plan_conv,
+                                    plan_recurrent,
+                                    plan_nest};
 
 const Graph *plan_nest_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
 {
@@ -172,8 +185,8 @@ static bool may_plan(const Task *t, Planner *planner)
     if (planner == plan_nest && has_steps(t->graph))
         return false;
     if (t->graph->nodes.len == 0)
-        return planner == plan_each;
-    return !t->wide || planner == plan_each || planner == plan_tally;
+        return planner == plan_elementwise;
+    return !t->wide || planner == plan_elementwise || planner == plan_int_reduce;
 }
 
 static bool reads_integers(const Graph *g)
@@ -239,11 +252,11 @@ bool plan_alone(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     Diag quiet = diag_make(arena, diag->file, diag->source);
     Candidates found = {0};
     graph = graph_share(arena, graph);
-    Task t = {arena, graph, chip, name_of(arena, graph), wide_node(arena, graph) != NULL};
-    if (is_single(graph) && plan_each(arena, graph, chip, tile_limit, t.name, plan, &quiet))
+    Task t = {arena, graph, chip, name_of(arena, graph), int64_node(arena, graph) != NULL};
+    if (is_single(graph) && plan_elementwise(arena, graph, chip, tile_limit, t.name, plan, &quiet))
         return true;
     if (t.wide)
-        wide_refuse(arena, graph, &first);
+        int64_refuse(arena, graph, &first);
     find_candidates(&t, &found, &first);
     if (found.n) {
         const Candidate *best = fastest(&t, &found);
@@ -357,7 +370,7 @@ static bool plan_inside(Arena *arena, const Graph *graph, const NpuChip *chip, i
         diag_hint(diag, "make a kernel for each part of it");
         return false;
     }
-    graph = wide_bounds(arena, graph);
+    graph = int64_bounds(arena, graph);
     if (is_empty(graph)) {
         diag_error(diag, "G002", (Span){0},
                    "the planner cannot plan this task: a tensor has no elements, nothing would be "
@@ -392,7 +405,7 @@ bool plan_by_schedule(Arena *arena, const Graph *graph, const NpuChip *chip, con
 {
     PlanBuilt built;
     const ValueId *outer = NULL;
-    graph = graph_share(arena, wide_bounds(arena, graph));
+    graph = graph_share(arena, int64_bounds(arena, graph));
     const Graph *other = plan_nest_graph(arena, graph, &outer, diag);
     if (!other ||
         !plan_nest_text(arena, other, chip, file, text, name_of(arena, graph), &built, diag))

@@ -4,7 +4,7 @@
  *     x [planes, D, H, W] ─▶ y [planes, D', H', W']     rows in blocks; borders left and right, above and below
  *
  * Where only the last dimension is padded, all rows are one plane. */
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 
 #include "gen/plan/script.h"
 #include <math.h>

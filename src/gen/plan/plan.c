@@ -2,7 +2,7 @@
 #include "gen/plan/plan.h"
 
 #include "gen/plan/fit.h"
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 #include "gen/plan/strategy.h"
 
 enum { UB_SPARE = 4 * 1024, MAX_SCRATCH = 96, MIN_TILE = 64, LINE = 128, MAX_TILE = 8192 };

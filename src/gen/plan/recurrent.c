@@ -8,7 +8,7 @@
  *
  * Weights pass by every step, from L2 where they fit. The products are rows times a vector: samples are few
  * and the chain of steps is what takes the time. */
-#include "gen/plan/others.h"
+#include "gen/plan/planners.h"
 #include "gen/plan/script.h"
 
 enum { SAMPLES = 16, UNITS = 8, DEEP = 256 };

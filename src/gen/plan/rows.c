@@ -1,7 +1,7 @@
 /* The last axis is reduced and others are kept. Rows that fit are taken whole, several at once
  * (resident.c); long rows are streamed in tiles, once per pass, by the core they belong to; few
  * long rows, and such as L2 would not hold one of for each core, are split (split.c), or taken by all
- * cores together in groups that L2 holds (together.c). */
+ * cores together in groups that L2 holds (rows_all_cores.c). */
 #include "gen/plan/strategy.h"
 
 /* Rows up to FEW_LONG elements are not worth two meetings of the cores: streaming 4 FEW_LONG bytes in and out
@@ -117,7 +117,7 @@ static void write_rows(Job *job)
     else
         write_streamed(job, when);
     if (split) {
-        together_part(job);
+        rows_all_cores_part(job);
         split_part(job);
     }
 }

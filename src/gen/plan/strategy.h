@@ -104,8 +104,8 @@ const char *groups_lines(Job *job, const Writer *w, const char *count, const cha
 /* Few long rows: each is split over the cores (split.c). */
 bool split_takes(Job *job);
 void split_part(Job *job);
-/* Rows so long that all cores work on one, in groups that stay in L2 (together.c); where split_takes. */
-void together_part(Job *job);
+/* Rows so long that all cores work on one, in groups that stay in L2 (rows_all_cores.c); where split_takes. */
+void rows_all_cores_part(Job *job);
 
 /* As many cores as a single axis is worth, and pieces of which each core has several (cores.c). */
 void few_cores(Job *job, Part *part);

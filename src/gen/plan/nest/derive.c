@@ -4,7 +4,7 @@
 #include "gen/plan/nest/derive_int.h"
 
 #include "gen/plan/prim_int.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 #include <string.h>
 
 enum { MAX_VALUES = 2048, MAX_DEPTH = 300, MAX_TRIES = 40, MAX_STORES = 16 };
@@ -462,7 +462,7 @@ static bool has_integers(const Graph *graph)
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag)
 {
     Derive d = {.arena = arena,
-                .graph = has_integers(graph) ? wide_bounds(arena, graph) : graph,
+                .graph = has_integers(graph) ? int64_bounds(arena, graph) : graph,
                 .diag = diag,
                 .kind = kind,
                 .rounds = prim_widens(graph)};

@@ -1,9 +1,9 @@
-/* Writing the loop of an elementwise job: what each_body.c (tiles) and each_wide.c (one integer after
+/* Writing the loop of an elementwise job: what elementwise_body.c (tiles) and elementwise_int64.c (one integer after
  * the other) share. */
-#ifndef GEN_PLAN_EACH_LINES_H
-#define GEN_PLAN_EACH_LINES_H
+#ifndef GEN_PLAN_ELEMENTWISE_LINES_H
+#define GEN_PLAN_ELEMENTWISE_LINES_H
 
-#include "gen/plan/each_int.h"
+#include "gen/plan/elementwise_int.h"
 
 /* A value on chip: a buffer's view, a scalar's name, or a number. */
 typedef struct EachCell {
@@ -28,14 +28,14 @@ typedef struct EachBody {
 } EachBody;
 
 /* One line, indented. */
-void each_put(EachBody *b, Buf *out, const char *format, ...) ATTR_PRINTF(3, 4);
+void elementwise_put(EachBody *b, Buf *out, const char *format, ...) ATTR_PRINTF(3, 4);
 /* A buffer that is not in use, or a new one: its slot. */
-int each_take(EachBody *b, char stem, DType dtype, int depth);
-void each_free(EachBody *b, int slot); /* -1: none */
-const char *each_view(EachBody *b, int slot);
+int elementwise_take(EachBody *b, char stem, DType dtype, int depth);
+void elementwise_free(EachBody *b, int slot); /* -1: none */
+const char *elementwise_view(EachBody *b, int slot);
 /* Where the tensor is read or written; *tile: many elements at once, else one. */
-const char *each_index(EachBody *b, const EachUse *use, const EachTensor *t, bool *tile);
+const char *elementwise_index(EachBody *b, const EachUse *use, const EachTensor *t, bool *tile);
 /* The loop with its stages; everything written for the job is dropped. */
-void each_finish(EachBody *b);
+void elementwise_finish(EachBody *b);
 
 #endif

@@ -1,6 +1,6 @@
 /* An elementwise job of integers that need 64 bits. In: its values with their places. Out: a loop nest
  * of load, compute and store whose elements the scalar unit computes one after the other: slow, exact. */
-#include "gen/plan/each_lines.h"
+#include "gen/plan/elementwise_lines.h"
 
 #include "graph/bounds.h"
 #include <math.h>
@@ -55,25 +55,25 @@ static Wide leaf(WideBody *w, const EachUse *use)
 {
     EachBody *b = &w->b;
     const Value *v = graph_value(b->p->e->g, use->value);
-    const EachTensor *t = each_tensor(b->p, use->value, false);
+    const EachTensor *t = elementwise_tensor(b->p, use->value, false);
     bool tile = false;
     if (!t)
         return number(w, v);
-    const char *at = each_index(b, use, t, &tile);
+    const char *at = elementwise_index(b, use, t, &tile);
     Wide is = {.truth = v->dtype == DT_BOOL, .real = dtype_is_float(v->dtype)};
     if (!tile) {
         is.text = text(w, "s%u_%u", b->number, b->scalars++);
         b->depth = 1;
-        each_put(b, &b->reads, "%s = %s[%s]", is.text, t->name, at);
+        elementwise_put(b, &b->reads, "%s = %s[%s]", is.text, t->name, at);
         return is;
     }
-    int slot = each_take(b, 'a', v->dtype, 2);
+    int slot = elementwise_take(b, 'a', v->dtype, 2);
     b->depth = 2;
-    each_put(b, &b->loads, "load(%s, %s[%s])", each_view(b, slot), t->name, at);
+    elementwise_put(b, &b->loads, "load(%s, %s[%s])", elementwise_view(b, slot), t->name, at);
     if (is.truth) {
-        int plain = each_take(b, 'k', DT_I32, 1);
-        each_put(b, &w->before, "%s = where(%s != 0, 1, 0)", each_view(b, plain),
-                 each_view(b, slot));
+        int plain = elementwise_take(b, 'k', DT_I32, 1);
+        elementwise_put(b, &w->before, "%s = where(%s != 0, 1, 0)", elementwise_view(b, plain),
+                        elementwise_view(b, slot));
         slot = plain;
     }
     is.text = text(w, is.truth ? "(%s[k] != 0)" : "%s[k]", b->buffers->at[slot].name);
@@ -255,7 +255,7 @@ static Wide node_of(WideBody *w, const Node *node, const EachUse *use)
     }
     is.text = text(w, "w%u_%u", w->b.number, w->b.scalars++);
     w->b.depth = 3;
-    each_put(&w->b, &w->each, "%s = %s", is.text, form);
+    elementwise_put(&w->b, &w->each, "%s = %s", is.text, form);
     return is;
 }
 
@@ -264,38 +264,41 @@ static Wide node_of(WideBody *w, const Node *node, const EachUse *use)
 static void result(WideBody *w, uint32_t i)
 {
     EachBody *b = &w->b;
-    EachUse use = each_region(b->p, b->job, i);
-    const EachTensor *t = each_tensor(b->p, use.value, true);
+    EachUse use = elementwise_region(b->p, b->job, i);
+    const EachTensor *t = elementwise_tensor(b->p, use.value, true);
     DType dtype = graph_value(b->p->e->g, use.value)->dtype;
     Wide x = w->at[b->job->stored.at[i]];
     bool tile = false;
-    const char *at = each_index(b, &use, t, &tile);
+    const char *at = elementwise_index(b, &use, t, &tile);
     DType held = dtype == DT_I64 ? DT_I64 : dtype_is_float(dtype) ? DT_F32 : DT_I32;
-    int out = each_take(b, 'o', dtype, 2), own = dtype == held ? out : each_take(b, 'k', held, 1);
+    int out = elementwise_take(b, 'o', dtype, 2),
+        own = dtype == held ? out : elementwise_take(b, 'k', held, 1);
     b->depth = 3;
-    each_put(b, &w->each, "%s[k] = %s", b->buffers->at[own].name, as_integer(w, x));
+    elementwise_put(b, &w->each, "%s[k] = %s", b->buffers->at[own].name, as_integer(w, x));
     b->depth = 2;
     if (dtype == DT_BOOL)
-        each_put(b, &b->steps, "%s = cast(%s != 0, bool)", each_view(b, out), each_view(b, own));
+        elementwise_put(b, &b->steps, "%s = cast(%s != 0, bool)", elementwise_view(b, out),
+                        elementwise_view(b, own));
     else if (own != out)
-        each_put(b, &b->steps, "%s = cast(%s, %s)", each_view(b, out), each_view(b, own),
-                 dtype_name(dtype));
-    each_put(b, &b->stores, "store(%s[%s], %s)", t->name, at, each_view(b, out));
+        elementwise_put(b, &b->steps, "%s = cast(%s, %s)", elementwise_view(b, out),
+                        elementwise_view(b, own), dtype_name(dtype));
+    elementwise_put(b, &b->stores, "store(%s[%s], %s)", t->name, at, elementwise_view(b, out));
     b->buffers->failed = b->buffers->failed || !tile;
 }
 
-const char each_wide_helpers[] = "\ndef and_bits(x, y, bits):\n"
-                                 "    a = x\n    b = y\n    all = 0\n    bit = 1\n"
-                                 "    for j in range(bits):\n"
-                                 "        all = all + bit * ((a % 2) * (b % 2))\n"
-                                 "        a = a // 2\n        b = b // 2\n        bit = bit * 2\n"
-                                 "    return all - bit * (a * b)\n"
-                                 "\ndef xor_bits(x, y, bits):\n"
-                                 "    return x + y - 2 * and_bits(x, y, bits)\n"
-                                 "\ndef or_bits(x, y, bits):\n"
-                                 "    return x + y - and_bits(x, y, bits)\n";
+const char elementwise_int64_helpers[] =
+    "\ndef and_bits(x, y, bits):\n"
+    "    a = x\n    b = y\n    all = 0\n    bit = 1\n"
+    "    for j in range(bits):\n"
+    "        all = all + bit * ((a % 2) * (b % 2))\n"
+    "        a = a // 2\n        b = b // 2\n        bit = bit * 2\n"
+    "    return all - bit * (a * b)\n"
+    "\ndef xor_bits(x, y, bits):\n"
+    "    return x + y - 2 * and_bits(x, y, bits)\n"
+    "\ndef or_bits(x, y, bits):\n"
+    "    return x + y - and_bits(x, y, bits)\n";
 
-void each_wide_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
+void elementwise_int64_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
 {
     const EachJob *job = &p->e->jobs.at[number];
     WideBody w = {.arena = p->e->arena,
@@ -317,10 +320,10 @@ void each_wide_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out
     Buf casts = w.b.steps;
     w.b.steps = w.before;
     w.b.depth = 2;
-    each_put(&w.b, &w.b.steps, "for k in range(t.size):");
+    elementwise_put(&w.b, &w.b.steps, "for k in range(t.size):");
     buf_str(&w.b.steps, buf_view(&w.each));
     buf_str(&w.b.steps, buf_view(&casts));
-    each_finish(&w.b);
+    elementwise_finish(&w.b);
     buf_free(&w.each);
     buf_free(&casts);
 }

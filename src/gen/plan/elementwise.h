@@ -1,11 +1,11 @@
 /* Element-by-element work of any dtype, planned from the graph itself: integers, bools, masks,
  * casts, lists of tensors, parts of tensors read in place, results joined in place.
  *
- *     outputs ─▶ jobs: a region of an output, its value     each_read.c
+ *     outputs ─▶ jobs: a region of an output, its value     elementwise_read.c
  *             ─▶ axes of each job, merged where all operands allow it
- *             ─▶ one loop per job in one kernel              each.c */
-#ifndef GEN_PLAN_EACH_H
-#define GEN_PLAN_EACH_H
+ *             ─▶ one loop per job in one kernel              elementwise.c */
+#ifndef GEN_PLAN_ELEMENTWISE_H
+#define GEN_PLAN_ELEMENTWISE_H
 
 #include "gen/plan/plan.h"
 
@@ -52,8 +52,8 @@ typedef struct Each {
 } Each;
 
 /* False, silently or with a diagnostic, where something is not element by element. */
-bool each_read(Each *e);
-bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               const char *name, Plan *plan, Diag *diag);
+bool elementwise_read(Each *e);
+bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                      const char *name, Plan *plan, Diag *diag);
 
 #endif

@@ -1,12 +1,12 @@
 /* The elementwise strategy: puts the program together. In: a graph. Out: one kernel with a loop for
  * each job. */
-#include "gen/plan/each_int.h"
+#include "gen/plan/elementwise_int.h"
 
 #include "gen/plan/cores.h"
 
 #include "gen/plan/fit.h"
 #include "gen/plan/prim.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 
 enum { LINE = 128, MOST = 8192, LEAST = 64 };
 
@@ -44,7 +44,7 @@ static void shape_of(EachPlan *p, EachTensor *t, Buf *out)
                 use = &job->uses.at[i];
         for (uint32_t i = 0; t->output && i < job->outputs.len && !use; i++)
             if (job->outputs.at[i] == t->value) {
-                region = each_region(p, job, i);
+                region = elementwise_region(p, job, i);
                 use = &region;
             }
     }
@@ -206,7 +206,7 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     EachBuffers *buffers = arena_new(p->e->arena, EachBuffers);
     *buffers = (EachBuffers){0};
     for (uint32_t i = 0; i < p->e->jobs.len; i++)
-        (p->wide ? each_wide_body : each_body)(p, i, buffers, &body);
+        (p->wide ? elementwise_int64_body : elementwise_body)(p, i, buffers, &body);
     share_slots(buffers, 'a');
     share_slots(buffers, 'o');
     *failed = buffers->failed;
@@ -227,7 +227,7 @@ static Str write_program(EachPlan *p, const char *name, bool *failed)
     put_buffers(p, buffers, &out);
     buf_str(&out, buf_view(&body));
     if (p->wide)
-        buf_puts(&out, each_wide_helpers);
+        buf_puts(&out, elementwise_int64_helpers);
     Str text = str_from(buf_take(&out, p->e->arena));
     buf_free(&out);
     buf_free(&body);
@@ -262,24 +262,24 @@ static int64_t first_tile(int64_t limit)
     return tile < LEAST ? LEAST : tile;
 }
 
-bool plan_each(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-               const char *name, Plan *plan, Diag *diag)
+bool plan_elementwise(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                      const char *name, Plan *plan, Diag *diag)
 {
     Each e = {.arena = arena, .g = graph, .diag = diag, .rounds = prim_widens(graph)};
     EachPlan *p = arena_new(arena, EachPlan);
     bool failed = false;
-    if (!each_read(&e))
+    if (!elementwise_read(&e))
         return false;
     order_leaves(&e);
     *p = (EachPlan){.e = &e,
                     .chip = chip,
                     .tile = first_tile(tile_limit),
-                    .wide = wide_node(arena, graph) != NULL};
-    if (!each_axes(p))
+                    .wide = int64_node(arena, graph) != NULL};
+    if (!elementwise_axes(p))
         return false;
     name_tensors(p);
-    each_rows(p);
-    *plan = (Plan){.strategy = "each", .name = name};
+    elementwise_rows(p);
+    *plan = (Plan){.strategy = "elementwise", .name = name};
     do
         plan->craft = write_program(p, name, &failed);
     while (!failed && fit_program(plan->craft, chip).exceeds &&

@@ -1,5 +1,5 @@
-/* Which 64-bit integers need all their bits; see wide.h. */
-#include "gen/plan/wide.h"
+/* Which 64-bit integers need all their bits; see int64.h. */
+#include "gen/plan/int64.h"
 
 #include "graph/bounds.h"
 #include <math.h>
@@ -16,7 +16,7 @@ static Graph *copy_values(Arena *arena, const Graph *graph)
     return own;
 }
 
-const Graph *wide_bounds(Arena *arena, const Graph *graph)
+const Graph *int64_bounds(Arena *arena, const Graph *graph)
 {
     Graph *own = copy_values(arena, graph);
     if (own->source)
@@ -58,7 +58,7 @@ static bool cuts(const Graph *g, const Node *node)
             bounds_within(graph_value(g, node->in[1]), 0, 0x1p31 - 1));
 }
 
-const bool *wide_values(Arena *arena, const Graph *graph)
+const bool *int64_values(Arena *arena, const Graph *graph)
 {
     bool *high = arena_array(arena, bool, graph->values.len + 1), any = false;
     for (uint32_t i = 0; i < graph->outputs.len; i++)
@@ -79,9 +79,9 @@ const bool *wide_values(Arena *arena, const Graph *graph)
     return any ? high : NULL;
 }
 
-const Node *wide_node(Arena *arena, const Graph *graph)
+const Node *int64_node(Arena *arena, const Graph *graph)
 {
-    const bool *wide = wide_values(arena, graph);
+    const bool *wide = int64_values(arena, graph);
     for (uint32_t i = 0; i < graph->nodes.len && wide; i++) {
         const Node *node = &graph->nodes.at[i];
         bool uses = wide[node->out];
@@ -95,9 +95,9 @@ const Node *wide_node(Arena *arena, const Graph *graph)
 
 static double farthest(GraphBounds b) { return fabs(b.low) > fabs(b.high) ? b.low : b.high; }
 
-void wide_refuse(Arena *arena, const Graph *graph, Diag *diag)
+void int64_refuse(Arena *arena, const Graph *graph, Diag *diag)
 {
-    const Node *node = wide_node(arena, graph);
+    const Node *node = int64_node(arena, graph);
     if (!node)
         return;
     double most = 0;

@@ -1,6 +1,6 @@
 /* Reading a graph as element-by-element jobs. In: a graph. Out: for each region of an output the
  * values it needs, and where their dimensions lie. */
-#include "gen/plan/each.h"
+#include "gen/plan/elementwise.h"
 
 enum { MAX_DEPTH = 200, MAX_USES = 1000, MOST_PARTS = 3 };
 
@@ -329,7 +329,7 @@ static ValueId without_reshape(const Graph *g, ValueId id)
     return id;
 }
 
-bool each_read(Each *e)
+bool elementwise_read(Each *e)
 {
     e->seen = arena_array(e->arena, Shape, e->g->values.len + 1);
     for (uint32_t i = 0; i < e->g->outputs.len; i++) {

@@ -1,18 +1,18 @@
 /* The ways to plan a task: what choose.c tries, in its order. Each says false, with a diagnostic,
  * when the task is not for it. */
-#ifndef GEN_PLAN_OTHERS_H
-#define GEN_PLAN_OTHERS_H
+#ifndef GEN_PLAN_PLANNERS_H
+#define GEN_PLAN_PLANNERS_H
 
 #include "gen/plan/arg.h"
 #include "gen/plan/chain.h"
-#include "gen/plan/each.h"
+#include "gen/plan/elementwise.h"
 #include "gen/plan/index.h"
 #include "gen/plan/lanes.h"
 #include "gen/plan/move.h"
 #include "gen/plan/pool.h"
 #include "gen/plan/resize.h"
 #include "gen/plan/rewrite.h"
-#include "gen/plan/streams.h"
+#include "gen/plan/hyper_connections.h"
 
 /* From primitives: maps, reductions, scans, norms, losses of floats. */
 bool plan_prims(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,

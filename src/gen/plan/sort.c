@@ -66,12 +66,12 @@ static bool order_rows(Arena *arena, const Graph *graph, const NpuChip *chip, in
     buf_puts(&out, "# A row is sorted on chip, 32 at a time and then merged; positions travel with "
                    "the values.\ncraft = 1\n\nouter = dim(1, 16777216)\n");
     put_operands(&s, node, script_product(x->shape, 0, last), n, k, &out);
-    script_finish(&s, "order", n, &out, plan);
+    script_finish(&s, "sort", n, &out, plan);
     return !fit_program(plan->craft, chip).exceeds;
 }
 
-bool plan_order(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                const char *name, Plan *plan, Diag *diag)
+bool plan_sort(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+               const char *name, Plan *plan, Diag *diag)
 {
     enum { MOST_ROWS = 32 };
     const Node *node = &graph->nodes.at[0];

@@ -1,7 +1,7 @@
-/* Writing the loop of an elementwise job; see each_lines.h. */
-#include "gen/plan/each_lines.h"
+/* Writing the loop of an elementwise job; see elementwise_lines.h. */
+#include "gen/plan/elementwise_lines.h"
 
-void each_put(EachBody *b, Buf *out, const char *format, ...)
+void elementwise_put(EachBody *b, Buf *out, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -11,7 +11,7 @@ void each_put(EachBody *b, Buf *out, const char *format, ...)
     va_end(args);
 }
 
-int each_take(EachBody *b, char stem, DType dtype, int depth)
+int elementwise_take(EachBody *b, char stem, DType dtype, int depth)
 {
     EachBuffers *all = b->buffers;
     for (uint32_t i = 0; i < all->len; i++)
@@ -32,7 +32,7 @@ int each_take(EachBody *b, char stem, DType dtype, int depth)
     return (int)i;
 }
 
-const char *each_view(EachBody *b, int slot)
+const char *elementwise_view(EachBody *b, int slot)
 {
     const char *name = b->buffers->at[slot].name;
     if (b->p->row)
@@ -41,7 +41,7 @@ const char *each_view(EachBody *b, int slot)
 }
 
 /* Loads and stores of an iteration stand together, so their buffers are not used twice in it. */
-void each_free(EachBody *b, int slot)
+void elementwise_free(EachBody *b, int slot)
 {
     if (slot >= 0 && b->buffers->at[slot].stem != 'a' && b->buffers->at[slot].stem != 'o')
         b->buffers->at[slot].busy = false;
@@ -60,7 +60,7 @@ static void put_block(const EachBody *b, const EachDim *d, bool last, Buf *out)
         buf_puts(out, "r");
 }
 
-const char *each_index(EachBody *b, const EachUse *use, const EachTensor *t, bool *tile)
+const char *elementwise_index(EachBody *b, const EachUse *use, const EachTensor *t, bool *tile)
 {
     Buf out = {0};
     const EachAxes *axes = b->axes;
@@ -129,7 +129,7 @@ static void put_stage(EachBody *b, const char *name, const Buf *lines)
     buf_str(b->out, buf_view(lines));
 }
 
-void each_finish(EachBody *b)
+void elementwise_finish(EachBody *b)
 {
     put_loop(b);
     buf_str(b->out, buf_view(&b->reads));

@@ -3,7 +3,7 @@
 #include "gen/plan/lanes.h"
 
 #include "gen/plan/script.h"
-#include "gen/plan/wide.h"
+#include "gen/plan/int64.h"
 
 static const char program[] = "\n@host\ndef $F($P):\n"
                               "    $F_rows[chip.cores](x, y)\n"
@@ -41,7 +41,7 @@ static const char *start_of(uint16_t kind)
 static const char narrow[] = "                    f[:t.size] = cast(a[:t.size], i32)\n";
 
 /* Elements of 64 bits, one after the other. */
-static const char *wide_step_of(uint16_t kind)
+static const char *int64_step_of(uint16_t kind)
 {
     switch (kind) {
     case REDUCE_sum: return "all + a[k]";
@@ -51,7 +51,7 @@ static const char *wide_step_of(uint16_t kind)
     }
 }
 
-static const char *wide_start_of(uint16_t kind)
+static const char *int64_start_of(uint16_t kind)
 {
     return kind == REDUCE_max   ? "-9223372036854775807"
            : kind == REDUCE_min ? "9223372036854775807"
@@ -96,15 +96,15 @@ static bool plan_running(Script *s, const NpuChip *chip, Plan *plan)
     bool sum = node->kind == SCAN_sum, max = node->kind == SCAN_max;
     if ((!sum && !max && node->kind != SCAN_min) || x->shape.rank == 0 || y->dtype != DT_I64 ||
         !shape_dim(x->shape, node_int(node, AT_DIM, -1), &dim) || dim != last ||
-        !dtype_is_int(x->dtype) || !wide_node(s->arena, s->g))
+        !dtype_is_int(x->dtype) || !int64_node(s->arena, s->g))
         return false;
     uint16_t like = sum ? REDUCE_sum : max ? REDUCE_max : REDUCE_min;
     Shape rows = script_shape2(script_product(x->shape, 0, last), x->shape.dim[last]);
     script_add(s, node->in[0], false, "x", "outer, n", rows);
     script_add(s, node->out, true, "y", "outer, n", rows);
     script_set(s, 'T', dtype_name(x->dtype));
-    script_set(s, 'N', wide_start_of(like));
-    script_set(s, 'S', wide_step_of(like));
+    script_set(s, 'N', int64_start_of(like));
+    script_set(s, 'S', int64_step_of(like));
     Buf out = {0};
     buf_printf(&out, "# Planned by acraft for %s, strategy tally.\n", chip->name);
     buf_puts(&out,
@@ -112,12 +112,12 @@ static bool plan_running(Script *s, const NpuChip *chip, Plan *plan)
              "not compute: the scalar\n# unit takes one after the other.\n");
     buf_puts(&out, "craft = 1\n\nouter = dim(1, 16777216)\nn = dim(1, 1073741824)\n");
     script_put(s, running, &out);
-    script_finish(s, "tally", 4096, &out, plan);
+    script_finish(s, "int_reduce", 4096, &out, plan);
     return true;
 }
 
-bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                const char *name, Plan *plan, Diag *diag)
+bool plan_int_reduce(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                     const char *name, Plan *plan, Diag *diag)
 {
     Script s = {.arena = arena, .g = graph, .name = name};
     const Node *node = &graph->nodes.at[0];
@@ -137,13 +137,13 @@ bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
     script_set(&s, 'T', dtype_name(x->dtype));
     script_set(&s, 'O', dtype_name(y->dtype));
     script_set(&s, 'K', y->dtype == DT_I64 ? "i64" : "i32");
-    bool wide = wide_node(arena, graph) != NULL;
+    bool wide = int64_node(arena, graph) != NULL;
     const char *step = wide ? str_format(arena,
                                          "                    for k in range(t.size):\n"
                                          "                        all = %s\n",
-                                         wide_step_of(node->kind))
+                                         int64_step_of(node->kind))
                             : str_format(arena, "%s%s", narrow, step_of(node->kind));
-    script_set(&s, 'N', wide ? wide_start_of(node->kind) : start_of(node->kind));
+    script_set(&s, 'N', wide ? int64_start_of(node->kind) : start_of(node->kind));
     script_set(&s, 'B', wide ? "" : "    f = ub(i32, 4096)\n");
     script_set(&s, 'S', step);
     script_number(&s, 'R', x->shape.dim[0] >= 64 * 40 ? 64 : 8);
@@ -156,6 +156,6 @@ bool plan_tally(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t t
                         : "Elements of 64 bits are read as 32: those beyond them saturate.\n");
     buf_puts(&out, "craft = 1\n\nouter = dim(1, 16777216)\nn = dim(1, 1073741824)\n");
     script_put(&s, program, &out);
-    script_finish(&s, "tally", 4096, &out, plan);
+    script_finish(&s, "int_reduce", 4096, &out, plan);
     return true;
 }

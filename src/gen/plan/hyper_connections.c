@@ -4,7 +4,7 @@
  * so they are written out; the weights of a token are scalars. Instructions that follow each other write
  * different streams, so that none waits for the one before. Sums over the wide axis gather in 64 lanes per
  * pair of streams, a repeat each, and are folded once a token. */
-#include "gen/plan/streams.h"
+#include "gen/plan/hyper_connections.h"
 
 #include "gen/plan/cores.h"
 #include "gen/plan/script.h"
@@ -387,8 +387,8 @@ static void add_operands(Streams *p, bool forward)
                script_shape2(p->tokens, p->n));
 }
 
-bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
-                  const char *name, Plan *plan, Diag *diag)
+bool plan_hyper_connections(Arena *arena, const Graph *graph, const NpuChip *chip,
+                            int64_t tile_limit, const char *name, Plan *plan, Diag *diag)
 {
     Buf out = {0};
     Streams p = {.s = {.arena = arena, .g = graph, .name = name}, .text = &out};
@@ -436,6 +436,6 @@ bool plan_streams(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t
                    &out);
         put_gradient_parts(&p);
     }
-    script_finish(&p.s, "streams", p.tile, &out, plan);
+    script_finish(&p.s, "hyper_connections", p.tile, &out, plan);
     return true;
 }

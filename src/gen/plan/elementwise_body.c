@@ -1,6 +1,6 @@
 /* The statements of one elementwise job. In: its values with their places. Out: a loop nest of
  * load, compute and store; each node is one statement on buffers that are used again. */
-#include "gen/plan/each_lines.h"
+#include "gen/plan/elementwise_lines.h"
 
 #include "gen/plan/prim_int.h"
 
@@ -11,8 +11,8 @@ static const DType class_dtype[] = {DT_F32, DT_I32, DT_BOOL};
 
 static int take_class(EachBody *b, EachClass is)
 {
-    return is == EACH_MASK ? each_take(b, 'm', DT_BOOL, 1)
-                           : each_take(b, is == EACH_F32 ? 'v' : 'k', class_dtype[is], 1);
+    return is == EACH_MASK ? elementwise_take(b, 'm', DT_BOOL, 1)
+                           : elementwise_take(b, is == EACH_F32 ? 'v' : 'k', class_dtype[is], 1);
 }
 
 static EachCell *operand_of(EachBody *b, const EachUse *use, uint32_t i)
@@ -23,28 +23,28 @@ static EachCell *operand_of(EachBody *b, const EachUse *use, uint32_t i)
 static void done_with(EachBody *b, EachCell *c)
 {
     if (c->left && --c->left == 0)
-        each_free(b, c->slot);
+        elementwise_free(b, c->slot);
 }
 
 static void read_leaf(EachBody *b, const EachUse *use, EachCell *c)
 {
     const Value *v = graph_value(b->p->e->g, use->value);
-    const EachTensor *t = each_tensor(b->p, use->value, false);
+    const EachTensor *t = elementwise_tensor(b->p, use->value, false);
     bool tile = false;
-    const char *at = each_index(b, use, t, &tile);
-    c->is = each_class(v->dtype);
+    const char *at = elementwise_index(b, use, t, &tile);
+    c->is = elementwise_class(v->dtype);
     c->made = true;
     if (!tile) {
         c->scalar = true;
         c->text = str_format(b->p->e->arena, "s%u_%u", b->number, b->scalars++);
-        each_put(b, &b->reads, "%s = %s[%s]", c->text, t->name, at);
+        elementwise_put(b, &b->reads, "%s = %s[%s]", c->text, t->name, at);
         return;
     }
-    c->slot = each_take(b, 'a', v->dtype, 2);
-    c->text = each_view(b, c->slot);
+    c->slot = elementwise_take(b, 'a', v->dtype, 2);
+    c->text = elementwise_view(b, c->slot);
     c->raw = v->dtype != class_dtype[c->is] || v->dtype == DT_BOOL;
     b->depth++;
-    each_put(b, &b->loads, "load(%s, %s[%s])", c->text, t->name, at);
+    elementwise_put(b, &b->loads, "load(%s, %s[%s])", c->text, t->name, at);
     b->depth--;
 }
 
@@ -72,11 +72,12 @@ static void unpack(EachBody *b, EachCell *c)
     if (!c->raw)
         return;
     int slot = take_class(b, c->is);
-    const char *to = each_view(b, slot);
+    const char *to = elementwise_view(b, slot);
     if (c->is == EACH_MASK)
-        each_put(b, &b->steps, "%s = %s != 0", to, c->text);
+        elementwise_put(b, &b->steps, "%s = %s != 0", to, c->text);
     else
-        each_put(b, &b->steps, "%s = cast(%s, %s)", to, c->text, dtype_name(class_dtype[c->is]));
+        elementwise_put(b, &b->steps, "%s = cast(%s, %s)", to, c->text,
+                        dtype_name(class_dtype[c->is]));
     c->slot = slot;
     c->text = to;
     c->raw = false;
@@ -108,8 +109,8 @@ static const char *as_class(EachBody *b, EachCell *c, EachClass is, bool tile, i
     if (c->scalar) {
         EachClass plain = is == EACH_MASK ? EACH_I32 : is;
         *slot = take_class(b, plain);
-        const char *to = each_view(b, *slot);
-        each_put(b, &b->steps, "%s = %s", to, scalar_as(b, c, plain));
+        const char *to = elementwise_view(b, *slot);
+        elementwise_put(b, &b->steps, "%s = %s", to, scalar_as(b, c, plain));
         return is == EACH_MASK ? str_format(arena, "(%s != 0)", to) : to;
     }
     unpack(b, c);
@@ -118,9 +119,9 @@ static const char *as_class(EachBody *b, EachCell *c, EachClass is, bool tile, i
     if (is == EACH_MASK)
         return str_format(arena, c->is == EACH_F32 ? "(%s != 0.0)" : "(%s != 0)", c->text);
     *slot = take_class(b, is);
-    const char *to = each_view(b, *slot);
-    each_put(b, &b->steps, "%s = cast(%s, %s%s)", to, c->text, dtype_name(class_dtype[is]),
-             c->is == EACH_F32 ? ", \"trunc\"" : "");
+    const char *to = elementwise_view(b, *slot);
+    elementwise_put(b, &b->steps, "%s = cast(%s, %s%s)", to, c->text, dtype_name(class_dtype[is]),
+                    c->is == EACH_F32 ? ", \"trunc\"" : "");
     return to;
 }
 
@@ -132,13 +133,13 @@ static void wrap(EachBody *b, EachCell *c, DType dtype)
         return;
     int one = dtype == DT_U8 ? take_class(b, EACH_I32) : -1;
     if (dtype == DT_U8) {
-        each_put(b, &b->steps, "%s = 255", each_view(b, one));
-        each_put(b, &b->steps, "%s = %s & %s", text, text, each_view(b, one));
+        elementwise_put(b, &b->steps, "%s = 255", elementwise_view(b, one));
+        elementwise_put(b, &b->steps, "%s = %s & %s", text, text, elementwise_view(b, one));
     } else {
         int by = dtype == DT_I8 ? 24 : 16;
-        each_put(b, &b->steps, "%s = (%s << %d) >> %d", text, text, by, by);
+        elementwise_put(b, &b->steps, "%s = (%s << %d) >> %d", text, text, by, by);
     }
-    each_free(b, one);
+    elementwise_free(b, one);
 }
 
 /* ---- nodes ---- */
@@ -172,7 +173,7 @@ static void make_form(EachBody *b, const Node *node, const EachUse *use, EachCel
 {
     EachClass in[3], out;
     const char *operand[3] = {"", "", ""},
-               *form = each_form(b->p->e->arena, b->p->e->g, node, in, &out);
+               *form = elementwise_form(b->p->e->arena, b->p->e->g, node, in, &out);
     int slot[3] = {-1, -1, -1};
     bool tiles = false;
     if (!form) {
@@ -191,14 +192,14 @@ static void make_form(EachBody *b, const Node *node, const EachUse *use, EachCel
                                   &slot[i]);
     c->is = out;
     c->slot = take_class(b, out);
-    c->text = each_view(b, c->slot);
-    each_put(b, &b->steps, "%s = %s", c->text, substitute(b, form, operand));
+    c->text = elementwise_view(b, c->slot);
+    elementwise_put(b, &b->steps, "%s = %s", c->text, substitute(b, form, operand));
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
     const char *rounding = b->p->e->rounds ? prim_rounding(b->p->e->g, node) : NULL;
     if (rounding && c->is == EACH_F32)
-        each_put(b, &b->steps, "%s = %s", c->text, substitute(b, rounding, &c->text));
+        elementwise_put(b, &b->steps, "%s = %s", c->text, substitute(b, rounding, &c->text));
     for (int i = 0; i < 3; i++)
-        each_free(b, slot[i]);
+        elementwise_free(b, slot[i]);
 }
 
 /* A value of the same class that nobody reads any more goes on under the new name. */
@@ -218,19 +219,20 @@ static void make_cast(EachBody *b, const Node *node, const EachUse *use, EachCel
     EachCell *from = operand_of(b, use, 0);
     DType to = graph_value(b->p->e->g, node->out)->dtype;
     int slot = -1;
-    c->is = each_class(to);
+    c->is = elementwise_class(to);
     if (to == class_dtype[c->is] && take_over(b, from, c))
         return;
     const char *text = as_class(b, from, c->is, true, &slot);
     c->slot = slot >= 0 && c->is != EACH_MASK ? slot : take_class(b, c->is);
-    c->text = each_view(b, c->slot);
+    c->text = elementwise_view(b, c->slot);
     if (c->slot != slot)
-        each_put(b, &b->steps, "%s = %s", c->text, text);
+        elementwise_put(b, &b->steps, "%s = %s", c->text, text);
     if (c->slot != slot)
-        each_free(b, slot);
+        elementwise_free(b, slot);
     wrap(b, c, to);
     if (to == DT_F16 || to == DT_BF16)
-        each_put(b, &b->steps, "%s = cast(cast(%s, %s), f32)", c->text, c->text, dtype_name(to));
+        elementwise_put(b, &b->steps, "%s = cast(cast(%s, %s), f32)", c->text, c->text,
+                        dtype_name(to));
 }
 
 /* The position along an axis: a scalar, or on the last one a tile. */
@@ -260,18 +262,19 @@ static void make_matrix(EachBody *b, const Node *node, const EachUse *use, EachC
     }
     const char *zero = !tri || c->is == EACH_F32 ? "0.0" : "0", *x = "1.0";
     if (tri) {
-        c->is = each_class(graph_value(b->p->e->g, node->out)->dtype);
+        c->is = elementwise_class(graph_value(b->p->e->g, node->out)->dtype);
         zero = c->is == EACH_F32 ? "0.0" : "0";
         x = as_class(b, operand_of(b, use, 0), c->is == EACH_MASK ? EACH_I32 : c->is, true, &slot);
         c->is = c->is == EACH_MASK ? EACH_I32 : c->is;
     }
-    each_put(b, &b->steps, "%s = iota(%s, 1)", each_view(b, at), col_tile ? "t.start" : "0");
+    elementwise_put(b, &b->steps, "%s = iota(%s, 1)", elementwise_view(b, at),
+                    col_tile ? "t.start" : "0");
     c->slot = take_class(b, c->is);
-    c->text = each_view(b, c->slot);
-    each_put(b, &b->steps, "%s = where(%s %s %s + %lld, %s, %s)", c->text, each_view(b, at), op,
-             row, diagonal, x, zero);
-    each_free(b, at);
-    each_free(b, slot);
+    c->text = elementwise_view(b, c->slot);
+    elementwise_put(b, &b->steps, "%s = where(%s %s %s + %lld, %s, %s)", c->text,
+                    elementwise_view(b, at), op, row, diagonal, x, zero);
+    elementwise_free(b, at);
+    elementwise_free(b, slot);
 }
 
 static void make_arange(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
@@ -285,20 +288,21 @@ static void make_arange(EachBody *b, const Node *node, const EachUse *use, EachC
     }
     double from = node_float(node, AT_A, 0), step = node_float(node, AT_C, 1);
     int at = take_class(b, EACH_I32);
-    each_put(b, &b->steps, "%s = iota(t.start, 1)", each_view(b, at));
-    c->is = each_class(dtype);
+    elementwise_put(b, &b->steps, "%s = iota(t.start, 1)", elementwise_view(b, at));
+    c->is = elementwise_class(dtype);
     if (c->is == EACH_F32) {
         c->slot = take_class(b, EACH_F32);
-        c->text = each_view(b, c->slot);
-        each_put(b, &b->steps, "%s = cast(%s, f32) * %s + %s", c->text, each_view(b, at),
-                 number_text(b, step, EACH_F32), number_text(b, from, EACH_F32));
-        each_free(b, at);
+        c->text = elementwise_view(b, c->slot);
+        elementwise_put(b, &b->steps, "%s = cast(%s, f32) * %s + %s", c->text,
+                        elementwise_view(b, at), number_text(b, step, EACH_F32),
+                        number_text(b, from, EACH_F32));
+        elementwise_free(b, at);
         return;
     }
     c->slot = at;
-    c->text = each_view(b, at);
-    each_put(b, &b->steps, "%s = %s * %s + %s", c->text, c->text, number_text(b, step, EACH_I32),
-             number_text(b, from, EACH_I32));
+    c->text = elementwise_view(b, at);
+    elementwise_put(b, &b->steps, "%s = %s * %s + %s", c->text, c->text,
+                    number_text(b, step, EACH_I32), number_text(b, from, EACH_I32));
 }
 
 static void make_one_hot(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
@@ -314,11 +318,11 @@ static void make_one_hot(EachBody *b, const Node *node, const EachUse *use, Each
     int place = take_class(b, EACH_I32);
     c->is = EACH_I32;
     c->slot = take_class(b, EACH_I32);
-    c->text = each_view(b, c->slot);
-    each_put(b, &b->steps, "%s = iota(t.start, 1)", each_view(b, place));
-    each_put(b, &b->steps, "%s = where(%s == %s, 1, 0)", c->text, each_view(b, place),
-             as_class(b, at, EACH_I32, false, &slot));
-    each_free(b, place);
+    c->text = elementwise_view(b, c->slot);
+    elementwise_put(b, &b->steps, "%s = iota(t.start, 1)", elementwise_view(b, place));
+    elementwise_put(b, &b->steps, "%s = where(%s == %s, 1, 0)", c->text, elementwise_view(b, place),
+                    as_class(b, at, EACH_I32, false, &slot));
+    elementwise_free(b, place);
 }
 
 /* Integers divided: a quotient by f32 is near, what remains is divided again, and the last step is
@@ -330,35 +334,38 @@ static void make_divide(EachBody *b, const Node *node, const EachUse *use, EachC
     int step = take_class(b, EACH_I32);
     const char *x = as_class(b, operand_of(b, use, 0), EACH_I32, true, &slot[0]);
     const char *y = as_class(b, operand_of(b, use, 1), EACH_I32, true, &slot[1]);
-    const char *q = each_view(b, quotient), *r = each_view(b, rest), *f = each_view(b, wide),
-               *d = each_view(b, by), *s = each_view(b, step);
+    const char *q = elementwise_view(b, quotient), *r = elementwise_view(b, rest),
+               *f = elementwise_view(b, wide), *d = elementwise_view(b, by),
+               *s = elementwise_view(b, step);
     bool trunc = node->kind == BINARY_trunc_div || node->kind == BINARY_fmod;
-    each_put(b, &b->steps, "%s = cast(%s, f32)", d, y);
-    each_put(b, &b->steps, "%s = cast(%s, f32) / %s", f, x, d);
-    each_put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", q, f);
-    each_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
-    each_put(b, &b->steps, "%s = cast(%s, f32) / %s", f, r, d);
-    each_put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", s, f);
-    each_put(b, &b->steps, "%s = %s + %s", q, q, s);
-    each_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
-    each_put(b, &b->steps,
-             "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), -1, where(abs(%s) >= abs(%s), 1, 0))",
-             s, r, r, y, r, y);
-    each_put(b, &b->steps, "%s = %s + %s", q, q, s);
-    each_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    elementwise_put(b, &b->steps, "%s = cast(%s, f32)", d, y);
+    elementwise_put(b, &b->steps, "%s = cast(%s, f32) / %s", f, x, d);
+    elementwise_put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", q, f);
+    elementwise_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    elementwise_put(b, &b->steps, "%s = cast(%s, f32) / %s", f, r, d);
+    elementwise_put(b, &b->steps, "%s = cast(%s, i32, \"floor\")", s, f);
+    elementwise_put(b, &b->steps, "%s = %s + %s", q, q, s);
+    elementwise_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
+    elementwise_put(
+        b, &b->steps,
+        "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), -1, where(abs(%s) >= abs(%s), 1, 0))", s, r,
+        r, y, r, y);
+    elementwise_put(b, &b->steps, "%s = %s + %s", q, q, s);
+    elementwise_put(b, &b->steps, "%s = %s - %s * %s", r, x, q, y);
     if (trunc) {
-        each_put(b, &b->steps, "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), 1, 0)", s, r, x, y);
-        each_put(b, &b->steps, "%s = %s + %s", q, q, s);
-        each_put(b, &b->steps, "%s = %s - %s * %s", r, r, s, y);
+        elementwise_put(b, &b->steps, "%s = where((%s != 0) & ((%s < 0) ^ (%s < 0)), 1, 0)", s, r,
+                        x, y);
+        elementwise_put(b, &b->steps, "%s = %s + %s", q, q, s);
+        elementwise_put(b, &b->steps, "%s = %s - %s * %s", r, r, s, y);
     }
     bool whole = node->kind == BINARY_floor_div || node->kind == BINARY_trunc_div;
     c->is = EACH_I32;
     c->slot = whole ? quotient : rest;
-    c->text = each_view(b, c->slot);
-    each_free(b, whole ? rest : quotient);
+    c->text = elementwise_view(b, c->slot);
+    elementwise_free(b, whole ? rest : quotient);
     int used[] = {wide, by, step, slot[0], slot[1]};
     for (int i = 0; i < 5; i++)
-        each_free(b, used[i]);
+        elementwise_free(b, used[i]);
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
 }
 
@@ -369,18 +376,18 @@ static bool make_power(EachBody *b, const Node *node, const EachUse *use, EachCe
     if (node->op != OP_BINARY || node->kind != BINARY_pow || operand_of(b, use, 0)->scalar ||
         !operand_of(b, use, 1)->scalar || operand_of(b, use, 1)->number ||
         operand_of(b, use, 1)->is != EACH_I32 ||
-        each_class(graph_value(b->p->e->g, node->out)->dtype) != EACH_I32)
+        elementwise_class(graph_value(b->p->e->g, node->out)->dtype) != EACH_I32)
         return false;
     const char *x = as_class(b, operand_of(b, use, 0), EACH_I32, true, &slot);
     const char *n = as_class(b, operand_of(b, use, 1), EACH_I32, false, &other);
     c->is = EACH_I32;
     c->slot = take_class(b, EACH_I32);
-    c->text = each_view(b, c->slot);
-    each_put(b, &b->steps, "%s = 1", c->text);
-    each_put(b, &b->steps, "for k in range(%s):", n);
-    each_put(b, &b->steps, "    %s = %s * %s", c->text, c->text, x);
+    c->text = elementwise_view(b, c->slot);
+    elementwise_put(b, &b->steps, "%s = 1", c->text);
+    elementwise_put(b, &b->steps, "for k in range(%s):", n);
+    elementwise_put(b, &b->steps, "    %s = %s * %s", c->text, c->text, x);
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
-    each_free(b, slot);
+    elementwise_free(b, slot);
     return true;
 }
 
@@ -397,19 +404,19 @@ static bool make_shift(EachBody *b, const Node *node, const EachUse *use, EachCe
     int rest = take_class(b, EACH_I32), moved = take_class(b, EACH_I32);
     c->is = EACH_I32;
     c->slot = take_class(b, EACH_I32);
-    c->text = each_view(b, c->slot);
-    const char *r = each_view(b, rest), *m = each_view(b, moved);
-    each_put(b, &b->steps, "%s = %s", c->text, x);
-    each_put(b, &b->steps, "%s = %s", r, n);
+    c->text = elementwise_view(b, c->slot);
+    const char *r = elementwise_view(b, rest), *m = elementwise_view(b, moved);
+    elementwise_put(b, &b->steps, "%s = %s", c->text, x);
+    elementwise_put(b, &b->steps, "%s = %s", r, n);
     for (int by = 16; by; by /= 2) {
-        each_put(b, &b->steps, "%s = %s %s %d", m, c->text, left ? "<<" : ">>", by);
-        each_put(b, &b->steps, "%s = where(%s >= %d, %s, %s)", c->text, r, by, m, c->text);
-        each_put(b, &b->steps, "%s = where(%s >= %d, %s - %d, %s)", r, r, by, r, by, r);
+        elementwise_put(b, &b->steps, "%s = %s %s %d", m, c->text, left ? "<<" : ">>", by);
+        elementwise_put(b, &b->steps, "%s = where(%s >= %d, %s, %s)", c->text, r, by, m, c->text);
+        elementwise_put(b, &b->steps, "%s = where(%s >= %d, %s - %d, %s)", r, r, by, r, by, r);
     }
     wrap(b, c, graph_value(b->p->e->g, node->out)->dtype);
     int used[] = {rest, moved, slot[0], slot[1]};
     for (int i = 0; i < 4; i++)
-        each_free(b, used[i]);
+        elementwise_free(b, used[i]);
     return true;
 }
 
@@ -418,7 +425,7 @@ static bool divides_integers(EachBody *b, const Node *node)
     return node->op == OP_BINARY &&
            (node->kind == BINARY_floor_div || node->kind == BINARY_trunc_div ||
             node->kind == BINARY_remainder || node->kind == BINARY_fmod) &&
-           each_class(graph_value(b->p->e->g, node->out)->dtype) == EACH_I32;
+           elementwise_class(graph_value(b->p->e->g, node->out)->dtype) == EACH_I32;
 }
 
 static void make_node(EachBody *b, const Node *node, const EachUse *use, EachCell *c)
@@ -434,7 +441,7 @@ static void make_node(EachBody *b, const Node *node, const EachUse *use, EachCel
     switch (node->op) {
     case OP_FULL:
         c->scalar = c->number = true;
-        c->is = each_class(graph_value(b->p->e->g, node->out)->dtype);
+        c->is = elementwise_class(graph_value(b->p->e->g, node->out)->dtype);
         c->value = node_float(node, AT_VALUE, 0);
         break;
     case OP_CAST: make_cast(b, node, use, c); break;
@@ -457,11 +464,11 @@ static void make_use(EachBody *b, uint32_t i)
     *c = (EachCell){.slot = -1, .left = use->uses, .made = true};
     if (v->kind == VALUE_NODE) {
         make_node(b, &b->p->e->g->nodes.at[v->node], use, c);
-    } else if (each_tensor(b->p, use->value, false)) {
+    } else if (elementwise_tensor(b->p, use->value, false)) {
         read_leaf(b, use, c);
     } else {
         c->scalar = c->number = true;
-        c->is = each_class(v->dtype);
+        c->is = elementwise_class(v->dtype);
         c->value = dtype_load(v->dtype, v->data, 0);
     }
 }
@@ -475,33 +482,34 @@ static const char *pack(EachBody *b, EachCell *c, DType dtype)
         b->buffers->at[c->slot].stored = true;
         return c->text;
     }
-    EachClass is = each_class(dtype);
+    EachClass is = elementwise_class(dtype);
     const char *text = as_class(b, c, is, true, &slot);
-    int to = each_take(b, 'o', dtype, 2);
+    int to = elementwise_take(b, 'o', dtype, 2);
     if (is == EACH_MASK || dtype != class_dtype[is])
-        each_put(b, &b->steps, "%s = cast(%s, %s)", each_view(b, to), text, dtype_name(dtype));
+        elementwise_put(b, &b->steps, "%s = cast(%s, %s)", elementwise_view(b, to), text,
+                        dtype_name(dtype));
     else
-        each_put(b, &b->steps, "%s = %s", each_view(b, to), text);
-    each_free(b, slot);
-    return each_view(b, to);
+        elementwise_put(b, &b->steps, "%s = %s", elementwise_view(b, to), text);
+    elementwise_free(b, slot);
+    return elementwise_view(b, to);
 }
 
 static void make_result(EachBody *b, uint32_t i)
 {
-    EachUse use = each_region(b->p, b->job, i);
-    const EachTensor *t = each_tensor(b->p, use.value, true);
+    EachUse use = elementwise_region(b->p, b->job, i);
+    const EachTensor *t = elementwise_tensor(b->p, use.value, true);
     EachCell *c = &b->cell[b->job->stored.at[i]];
     bool tile;
-    const char *at = each_index(b, &use, t, &tile);
+    const char *at = elementwise_index(b, &use, t, &tile);
     const char *from = pack(b, c, graph_value(b->p->e->g, use.value)->dtype);
     if (!tile) {
         b->buffers->failed = true;
         return;
     }
-    each_put(b, &b->stores, "store(%s[%s], %s)", t->name, at, from);
+    elementwise_put(b, &b->stores, "store(%s[%s], %s)", t->name, at, from);
 }
 
-void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
+void elementwise_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
 {
     const EachJob *job = &p->e->jobs.at[number];
     EachBody b = {.p = p,
@@ -512,11 +520,11 @@ void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out)
                   .number = number};
     b.cell = arena_array(p->e->arena, EachCell, job->uses.len + 1);
     for (uint32_t i = 0; i < job->uses.len; i++) {
-        b.depth = each_tensor(p, job->uses.at[i].value, false) ? 1 : 2;
+        b.depth = elementwise_tensor(p, job->uses.at[i].value, false) ? 1 : 2;
         make_use(&b, i);
     }
     b.depth = 2;
     for (uint32_t i = 0; i < job->results.len; i++)
         make_result(&b, i);
-    each_finish(&b);
+    elementwise_finish(&b);
 }

@@ -3,7 +3,7 @@
  *
  *     x[i0, t]            one row of at most a tile:     a copy of 512 bytes for rows of 256 halves
  *     x[r, 256:512]       as many rows as fit a tile:    one copy */
-#include "gen/plan/each_int.h"
+#include "gen/plan/elementwise_int.h"
 
 enum { ROWS = 4 /* at least, that are worth it */, UNIT = 32 };
 
@@ -29,11 +29,11 @@ static bool lies_well(const EachAxes *axes, const EachUse *use, const EachTensor
 static bool takes_use(const EachPlan *p, const EachAxes *axes, const EachUse *use)
 {
     const Value *v = graph_value(p->e->g, use->value);
-    if (each_class(v->dtype) == EACH_MASK)
+    if (elementwise_class(v->dtype) == EACH_MASK)
         return false;
     if (v->kind == VALUE_NODE)
         return !by_position(p->e->g->nodes.at[v->node].op);
-    const EachTensor *t = each_tensor(p, use->value, false);
+    const EachTensor *t = elementwise_tensor(p, use->value, false);
     return !t || lies_well(axes, use, t);
 }
 
@@ -48,14 +48,14 @@ static bool takes_job(const EachPlan *p, uint32_t number, int64_t row)
         if (!takes_use(p, axes, &job->uses.at[i]))
             return false;
     for (uint32_t i = 0; i < job->outputs.len; i++) {
-        EachUse use = each_region(p, job, i);
-        if (!lies_well(axes, &use, each_tensor(p, use.value, true)))
+        EachUse use = elementwise_region(p, job, i);
+        if (!lies_well(axes, &use, elementwise_tensor(p, use.value, true)))
             return false;
     }
     return true;
 }
 
-void each_rows(EachPlan *p)
+void elementwise_rows(EachPlan *p)
 {
     const EachAxes *first = &p->axes[0];
     int64_t row = first->size[first->groups - 1];

@@ -454,7 +454,7 @@ static const char *group_lines(Together *p)
         job->s->axis[w->last].name, 4 * bytes, product(job, true, true, p->first));
 }
 
-void together_part(Job *job)
+void rows_all_cores_part(Job *job)
 {
     Part *part = job_part(job, "_together", true);
     Writer *w = part->w;

@@ -1,8 +1,8 @@
 /* Between the files of the elementwise strategy. */
-#ifndef GEN_PLAN_EACH_INT_H
-#define GEN_PLAN_EACH_INT_H
+#ifndef GEN_PLAN_ELEMENTWISE_INT_H
+#define GEN_PLAN_ELEMENTWISE_INT_H
 
-#include "gen/plan/each.h"
+#include "gen/plan/elementwise.h"
 
 /* A tensor of GM: which of its dimensions are larger than 1, and which of those are declared
  * apart from the next. */
@@ -36,18 +36,18 @@ typedef struct EachPlan {
         pitch; /* elements of rows of which a tile has several, and between them; 0: it has one */
 } EachPlan;
 
-bool each_axes(EachPlan *p);
-void each_rows(EachPlan *p); /* sets `row` (each_rows.c) */
-EachTensor *each_tensor(const EachPlan *p, ValueId id, bool output);
-EachUse each_region(const EachPlan *p, const EachJob *job, uint32_t result);
+bool elementwise_axes(EachPlan *p);
+void elementwise_rows(EachPlan *p); /* sets `row` (elementwise_rows.c) */
+EachTensor *elementwise_tensor(const EachPlan *p, ValueId id, bool output);
+EachUse elementwise_region(const EachPlan *p, const EachJob *job, uint32_t result);
 
 /* What a value is on chip. */
 typedef enum EachClass { EACH_F32, EACH_I32, EACH_MASK } EachClass;
-EachClass each_class(DType dtype);
+EachClass elementwise_class(DType dtype);
 /* The Craft expression of a node: $0 $1 $2 its operands in class *in, the result in class *out.
  * NULL: it has none. */
-const char *each_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
-                      EachClass *out);
+const char *elementwise_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
+                             EachClass *out);
 /* Statements of the kernel for job `number`; counts the buffers it needs. */
 typedef struct EachBuffers {
     struct {
@@ -61,8 +61,8 @@ typedef struct EachBuffers {
     uint32_t len;
     bool failed;
 } EachBuffers;
-void each_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out);
-void each_wide_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out);
-extern const char each_wide_helpers[]; /* functions that such a program may call */
+void elementwise_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out);
+void elementwise_int64_body(EachPlan *p, uint32_t number, EachBuffers *buffers, Buf *out);
+extern const char elementwise_int64_helpers[]; /* functions that such a program may call */
 
 #endif

@@ -1,10 +1,10 @@
 /* What an elementwise node is in Craft, by dtype. In: a node. Out: an expression over its
  * operands, and the classes of operands and result. The f32 forms are those of form.def. */
-#include "gen/plan/each_int.h"
+#include "gen/plan/elementwise_int.h"
 
 #include "gen/plan/prim_int.h"
 
-EachClass each_class(DType dtype)
+EachClass elementwise_class(DType dtype)
 {
     if (dtype == DT_BOOL)
         return EACH_MASK;
@@ -41,7 +41,7 @@ static const char *finite_form(Arena *arena, DType dtype, const Node *node)
 static const char *unary_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
                               EachClass *out)
 {
-    EachClass from = each_class(graph_value(g, node->in[0])->dtype);
+    EachClass from = elementwise_class(graph_value(g, node->in[0])->dtype);
     *out = EACH_MASK;
     switch (node->kind) {
     case UNARY_isnan: return "$0 != $0";
@@ -108,7 +108,7 @@ static const char *int_power(Arena *arena, const Graph *g, const Node *node)
 static const char *binary_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
                                EachClass *out)
 {
-    EachClass both = each_class(graph_promote(g, node->in, 2));
+    EachClass both = elementwise_class(graph_promote(g, node->in, 2));
     double alpha = node_float(node, AT_ALPHA, 1);
     bool logical = node->kind == BINARY_logical_and || node->kind == BINARY_logical_or ||
                    node->kind == BINARY_logical_xor;
@@ -154,7 +154,7 @@ static const char *clamp_form(const Node *node)
 static const char *three_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
                               EachClass *out)
 {
-    EachClass all = each_class(graph_value(g, node->out)->dtype);
+    EachClass all = elementwise_class(graph_value(g, node->out)->dtype);
     double value = node_float(node, AT_VALUE, 1);
     for (int i = 0; i < 3; i++)
         in[i] = all;
@@ -175,7 +175,8 @@ static const char *three_form(Arena *arena, const Graph *g, const Node *node, Ea
                       value);
 }
 
-const char *each_form(Arena *arena, const Graph *g, const Node *node, EachClass *in, EachClass *out)
+const char *elementwise_form(Arena *arena, const Graph *g, const Node *node, EachClass *in,
+                             EachClass *out)
 {
     in[0] = in[1] = in[2] = *out = EACH_F32;
     switch (node->op) {

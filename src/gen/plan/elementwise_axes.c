@@ -1,6 +1,6 @@
 /* Axes of the jobs, and the shapes their tensors are declared with. In: jobs. Out: neighbouring
  * axes merged where every tensor of every job allows it, so that loops are few and long. */
-#include "gen/plan/each_int.h"
+#include "gen/plan/elementwise_int.h"
 
 /* Elements of a row of which several could be one copy. */
 enum { SHORT = 2048 };
@@ -14,7 +14,7 @@ static int active_axes(const EachJob *job, int *axis)
     return n;
 }
 
-EachTensor *each_tensor(const EachPlan *p, ValueId id, bool output)
+EachTensor *elementwise_tensor(const EachPlan *p, ValueId id, bool output)
 {
     for (uint32_t i = 0; i < p->tensors.len; i++)
         if (p->tensors.at[i].value == id && p->tensors.at[i].output == output)
@@ -24,7 +24,7 @@ EachTensor *each_tensor(const EachPlan *p, ValueId id, bool output)
 
 static EachTensor *add_tensor(EachPlan *p, ValueId id, bool output)
 {
-    EachTensor *old = each_tensor(p, id, output);
+    EachTensor *old = elementwise_tensor(p, id, output);
     if (old)
         return old;
     EachTensor t = {.value = id, .output = output};
@@ -36,7 +36,7 @@ static EachTensor *add_tensor(EachPlan *p, ValueId id, bool output)
     return &p->tensors.at[p->tensors.len - 1];
 }
 
-EachUse each_region(const EachPlan *p, const EachJob *job, uint32_t result)
+EachUse elementwise_region(const EachPlan *p, const EachJob *job, uint32_t result)
 {
     ValueId id = job->outputs.at[result];
     EachUse use = {.value = id, .shape = p->e->seen[id], .rank = p->e->seen[id].rank};
@@ -95,10 +95,10 @@ static bool restrict_job(EachPlan *p, uint32_t number)
     for (uint32_t i = 0; i < job->uses.len; i++)
         if (is_leaf(p->e->g, job->uses.at[i].value))
             changed |= restrict_use(job, axes, &job->uses.at[i],
-                                    each_tensor(p, job->uses.at[i].value, false));
+                                    elementwise_tensor(p, job->uses.at[i].value, false));
     for (uint32_t i = 0; i < job->outputs.len; i++) {
-        EachUse use = each_region(p, job, i);
-        changed |= restrict_use(job, axes, &use, each_tensor(p, use.value, true));
+        EachUse use = elementwise_region(p, job, i);
+        changed |= restrict_use(job, axes, &use, elementwise_tensor(p, use.value, true));
     }
     return changed;
 }
@@ -114,7 +114,7 @@ static void start_job(EachPlan *p, uint32_t number)
         add_tensor(p, job->outputs.at[i], true)->jobs++;
     for (uint32_t i = 0; i < job->uses.len; i++)
         if (is_leaf(p->e->g, job->uses.at[i].value))
-            each_tensor(p, job->uses.at[i].value, false)->jobs++;
+            elementwise_tensor(p, job->uses.at[i].value, false)->jobs++;
 }
 
 /* Whether an axis of the group is read as a whole dimension, from its first element on. */
@@ -136,7 +136,7 @@ static bool is_free(const EachPlan *p, uint32_t number, int group)
     const EachAxes *axes = &p->axes[number];
     if (!p->e->fixed)
         return true;
-    /* Short rows are counted: many go in one copy (each_rows.c). */
+    /* Short rows are counted: many go in one copy (elementwise_rows.c). */
     if (p->e->jobs.len > 1 || group || axes->groups < 2 ||
         (axes->groups == 2 && axes->size[1] <= SHORT))
         return false;
@@ -145,7 +145,7 @@ static bool is_free(const EachPlan *p, uint32_t number, int group)
             !reads_whole(job, axes, &job->uses.at[i], group))
             return false;
     for (uint32_t i = 0; i < job->outputs.len; i++) {
-        EachUse use = each_region(p, job, i);
+        EachUse use = elementwise_region(p, job, i);
         if (!reads_whole(job, axes, &use, group))
             return false;
     }
@@ -162,7 +162,7 @@ static const char *axis_name(EachPlan *p, uint32_t number, int group)
         const EachUse *use = &job->uses.at[i];
         if (!is_leaf(p->e->g, use->value))
             continue;
-        read = axes->n_active == 0 && each_tensor(p, use->value, false)->n_kept == 0;
+        read = axes->n_active == 0 && elementwise_tensor(p, use->value, false)->n_kept == 0;
         for (int d = 0; d < use->rank && axes->n_active; d++)
             read = read || use->dim[d].axis == axes->active[axes->first[group]];
     }
@@ -191,7 +191,7 @@ static void group_axes(EachPlan *p, uint32_t number)
         axes->name[i] = axis_name(p, number, i);
 }
 
-bool each_axes(EachPlan *p)
+bool elementwise_axes(EachPlan *p)
 {
     for (uint32_t i = 0; i < p->e->leaves.len; i++)
         add_tensor(p, p->e->leaves.at[i], false);
