@@ -80,13 +80,7 @@ static ValueId add_fed(Graph *rest, ValueId of)
 
 static void replace_value(Graph *rest, ValueId from, ValueId to)
 {
-    for (uint32_t i = 0; i < rest->nodes.len; i++) {
-        Node *node = &rest->nodes.at[i];
-        ValueId *in = arena_array(rest->arena, ValueId, node->n_in + 1);
-        for (uint32_t k = 0; k < node->n_in; k++)
-            in[k] = node->in[k] == from ? to : node->in[k];
-        node->in = in;
-    }
+    tail_read_other(rest, from, to);
     for (uint32_t i = 0; i < rest->outputs.len; i++)
         if (rest->outputs.at[i] == from)
             rest->outputs.at[i] = to;

@@ -93,8 +93,7 @@ static void add_copy(Graph *rest, const Node *product, ValueId result)
     vec_push(rest->arena, &rest->nodes, cast);
 }
 
-/* What read the product's own value reads the channel's. */
-static void read_channel(Graph *rest, ValueId from, ValueId to)
+void tail_read_other(Graph *rest, ValueId from, ValueId to)
 {
     for (uint32_t i = 0; i < rest->nodes.len; i++) {
         Node *node = &rest->nodes.at[i];
@@ -150,7 +149,7 @@ bool tail_cut(Arena *arena, const Graph *graph, TailCut *cut)
     else if (result)
         add_copy(cut->rest, node, cut->result);
     else
-        read_channel(cut->rest, node->out, cut->result);
+        tail_read_other(cut->rest, node->out, cut->result);
     return true;
 }
 

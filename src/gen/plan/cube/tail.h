@@ -87,4 +87,7 @@ typedef struct TailTiles {
 /* The declarations of all buffers, and the body of the vector role. False: it cannot be built. */
 bool tail_put(Tail *tail, const TailTiles *tiles, int depth, Buf *buffers, Buf *body);
 
+/* Every node that read `from`, the product's own value, reads `to`, the channel's. */
+void tail_read_other(Graph *rest, ValueId from, ValueId to);
+
 #endif
