@@ -67,16 +67,29 @@ static void logistic(Math *m, const AscRef *top)
     bi(m, ASC_DIV, m->dst, t, e);
 }
 
-/* (exp(2a) - 1) / (exp(2a) + 1), which is 1 in f32 beyond 15; far below 0 the exponential is 0. */
+/* dst = exp(x) - 1 to a few units of its own last place for |x| below 30. With e the rounded exp(x),
+ * exp(x) is e exp(x - log(e)), and e (1 + x - log(e)) to first order; e - 1 is exact near 1. x is overwritten. */
+static void exp_minus_one(Math *m, AscRef dst, AscRef x)
+{
+    AscRef t = temp(m);
+    un(m, ASC_EXP, dst, x);
+    un(m, ASC_LN, t, dst);
+    bi(m, ASC_SUB, x, x, t);
+    bi(m, ASC_MUL, x, x, dst);
+    sc(m, ASC_ADDS, dst, dst, -1);
+    bi(m, ASC_ADD, dst, dst, x);
+}
+
+/* n / (n + 2) with n = exp(2a) - 1; in f32 it is 1 beyond 15. */
 static void hyperbolic_tangent(Math *m)
 {
-    AscRef e = temp(m), t = temp(m);
-    sc(m, ASC_MINS, e, m->a, 15);
-    sc(m, ASC_MULS, e, e, 2);
-    un(m, ASC_EXP, e, e);
-    sc(m, ASC_ADDS, t, e, 1);
-    sc(m, ASC_ADDS, e, e, -1);
-    bi(m, ASC_DIV, m->dst, e, t);
+    AscRef n = m->dst, t = temp(m);
+    sc(m, ASC_MINS, t, m->a, 15);
+    sc(m, ASC_MAXS, t, t, -15);
+    sc(m, ASC_MULS, t, t, 2);
+    exp_minus_one(m, n, t);
+    sc(m, ASC_ADDS, t, n, 2);
+    bi(m, ASC_DIV, m->dst, n, t);
 }
 
 /* The rational approximation x P(x^2) / Q(x^2) on [-4, 4] that Eigen and XLA use. */
@@ -113,17 +126,28 @@ static void gelu(Math *m)
     bi(m, ASC_DIV, m->dst, m->a, t);
 }
 
+/* dst = log(1 + e) for e in [0, 1], to a few units of its own last place: log(u), u being 1 + e rounded, and what
+ * the rounding has lost. e is overwritten. */
+static void log_one_plus(Math *m, AscRef dst, AscRef e)
+{
+    AscRef t = temp(m);
+    sc(m, ASC_ADDS, t, e, 1);
+    un(m, ASC_LN, dst, t);
+    sc(m, ASC_ADDS, t, t, -1);
+    bi(m, ASC_SUB, e, e, t);
+    bi(m, ASC_ADD, dst, dst, e);
+}
+
 /* max(a, 0) + log(1 + exp(-|a|)) */
 static void softplus(Math *m)
 {
-    AscRef t = temp(m);
-    un(m, ASC_ABS, t, m->a);
-    sc(m, ASC_MULS, t, t, -1);
-    un(m, ASC_EXP, t, t);
-    sc(m, ASC_ADDS, t, t, 1);
-    un(m, ASC_LN, t, t);
-    sc(m, ASC_MAXS, m->dst, m->a, 0);
-    bi(m, ASC_ADD, m->dst, m->dst, t);
+    AscRef e = temp(m), t = m->dst.id != m->a.id ? m->dst : temp(m);
+    un(m, ASC_ABS, e, m->a);
+    sc(m, ASC_MULS, e, e, -1);
+    un(m, ASC_EXP, e, e);
+    log_one_plus(m, t, e);
+    sc(m, ASC_MAXS, e, m->a, 0);
+    bi(m, ASC_ADD, m->dst, e, t);
 }
 
 /* tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2), e = exp(a); beyond 20 it is 1. */
@@ -226,6 +250,19 @@ static void arc_sine(Math *m, bool cosine)
     sc(m, ASC_ADDS, m->dst, t, 1.5707963267948966);
 }
 
+/* sinh of |a| < 1, where the difference of exponentials cancels: Taylor to the 9th power; else `big`. */
+static void near_zero_or(Math *m, AscRef big)
+{
+    static const double c[] = {2.7557319223985893e-06, 1.984126984126984e-04, 8.333333333333333e-03,
+                               1.6666666666666666e-01, 1.0};
+    AscRef x2 = temp(m), t = temp(m), small = temp_mask(m);
+    bi(m, ASC_MUL, x2, m->a, m->a);
+    compare(m, small, x2, 1, NPU_LT);
+    horner(m, t, x2, c, 5);
+    bi(m, ASC_MUL, t, t, m->a);
+    call_select(m->l, m->dst, small, t, big, m->run.count);
+}
+
 /* With e = exp(a / 2): e^2 / 2 -+ 1 / (2 e^2), so that nothing overflows before the result. */
 static void hyperbolic(Math *m, bool cosine)
 {
@@ -237,7 +274,9 @@ static void hyperbolic(Math *m, bool cosine)
     fill(m, t, 0.5);
     bi(m, ASC_DIV, t, t, e);
     bi(m, ASC_DIV, t, t, e);
-    bi(m, cosine ? ASC_ADD : ASC_SUB, m->dst, h, t);
+    bi(m, cosine ? ASC_ADD : ASC_SUB, cosine ? m->dst : h, h, t);
+    if (!cosine)
+        near_zero_or(m, h);
 }
 
 /* Scaled until even the smallest number passes 1, and clamped; NaN stays. */

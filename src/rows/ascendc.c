@@ -1,5 +1,5 @@
 /* The rows of one task as AscendC: a kernel for one shape, with its numbers as literals, as NPUKernelBench's
- * kernel-only form has it, and such kernels with an error that the twin finds.
+ * kernel-only form has it; a whole operator, as its full form has it; and both with an error that the twin finds.
  *
  * In: a task with a right Craft program and its cases. Out: rows. The kernel is what our lowering gives for the
  * sizes of one of the cases, so that the judge compares it at the very sizes that its question names. */
@@ -43,56 +43,118 @@ static Str without_comments(Arena *arena, Str text)
     return made;
 }
 
-bool rows_ascendc(Arena *arena, Str craft, const Graph *graph, const NpuChip *chip,
-                  RowsKernel *kernel)
+/* Lowered, with the shapes of the operands at the graph's sizes. NULL: it does not lower. */
+static AscProgram *lower_craft(Arena *arena, Str craft, const Graph *graph, const NpuChip *chip,
+                               IrShape **shapes)
 {
     Diag quiet = diag_make(arena, "kernel.craft", craft);
     CraftFile *file = craft_read(arena, "kernel.craft", craft, &quiet);
     IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;
     IrReport report;
-    EmitTiling tiling;
-    if (!p)
-        return false;
-    IrHostInput input = {.operands = operand_shapes(arena, p, graph, &quiet)};
+    *shapes = p ? operand_shapes(arena, p, graph, &quiet) : NULL;
+    if (!*shapes)
+        return NULL;
     ir_prove(arena, p, chip, &report, &quiet);
     AscProgram *lowered = lower_program(arena, p, chip, LOWER_ALIGN, &quiet);
-    if (!input.operands || !lowered || !diag_ok(&quiet) ||
-        !emit_tiling(arena, lowered, &input, &tiling, &quiet) || tiling.workspace)
+    return diag_ok(&quiet) ? lowered : NULL;
+}
+
+static bool put_one_kernel(Arena *arena, AscProgram *lowered, const IrShape *shapes,
+                           EvalCandidate *candidate)
+{
+    Diag quiet = diag_make(arena, "kernel.craft", STR(""));
+    IrHostInput input = {.operands = shapes};
+    EmitTiling tiling;
+    if (!emit_tiling(arena, lowered, &input, &tiling, &quiet) || tiling.workspace)
         return false;
     EmitInput in = {.file = "kernel.craft", .fixed = &tiling};
     Buf out = {0};
     vec_push(arena, &in.variants, lowered);
     emit_kernel_text(arena, &in, &out);
-    *kernel = (RowsKernel){without_comments(arena, buf_view(&out)), tiling.blocks};
+    vec_push(arena, &candidate->texts,
+             ((EvalText){"kernel.cpp", without_comments(arena, buf_view(&out))}));
     buf_free(&out);
     return true;
 }
 
-bool rows_judge_kernel(Arena *arena, Str text, const EvalReference *ref, const NpuChip *chip,
-                       EvalCandidate *candidate, Verdict *verdict, Diag *diag)
+/* Tiling header and host first, the kernel last. */
+static bool put_operator(Arena *arena, AscProgram *lowered, EvalCandidate *candidate)
+{
+    Diag quiet = diag_make(arena, "kernel.craft", STR(""));
+    EmitInput in = {.file = "kernel.craft"};
+    EmitFiles files = {0};
+    vec_push(arena, &in.variants, lowered);
+    if (!emit_target(STR("project"))->emit(arena, &in, &files, &quiet))
+        return false;
+    for (int kernel = 0; kernel < 2; kernel++)
+        for (uint32_t i = 0; i < files.len; i++) {
+            Str path = str_from(files.at[i].path);
+            bool source = str_ends(path, ".cpp") || str_ends(path, "_tiling.h");
+            if (source && str_starts(path, kernel ? "op_kernel/" : "op_host/"))
+                vec_push(arena, &candidate->texts,
+                         ((EvalText){files.at[i].path, without_comments(arena, files.at[i].text)}));
+        }
+    return candidate->texts.len == 3;
+}
+
+bool rows_ascendc(Arena *arena, Str craft, EvalForm form, const Graph *graph, const NpuChip *chip,
+                  EvalCandidate *candidate)
+{
+    IrShape *shapes;
+    AscProgram *lowered = lower_craft(arena, craft, graph, chip, &shapes);
+    *candidate = (EvalCandidate){.form = form, .name = "answer", .entry = "", .extracted = ""};
+    return lowered && (form == FORM_NPUKB_FULL ? put_operator(arena, lowered, candidate)
+                                               : put_one_kernel(arena, lowered, shapes, candidate));
+}
+
+Str rows_kernel_text(const EvalCandidate *candidate) { return vec_last(&candidate->texts).text; }
+
+EvalCandidate rows_with_kernel(Arena *arena, const EvalCandidate *candidate, Str kernel)
+{
+    EvalCandidate other = *candidate;
+    other.texts.at = NULL;
+    other.texts.len = other.texts.cap = 0;
+    for (uint32_t i = 0; i < candidate->texts.len; i++)
+        vec_push(arena, &other.texts, candidate->texts.at[i]);
+    vec_last(&other.texts).text = kernel;
+    return other;
+}
+
+bool rows_judge_ascendc(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
+                        const NpuChip *chip, Verdict *verdict, Diag *diag)
 {
     EvalConfig config = {.chip = chip, .engine = EVAL_TWIN, .trust = true};
-    *candidate = (EvalCandidate){
-        .form = FORM_NPUKB_KERNEL, .name = "kernel.cpp", .entry = "", .extracted = ""};
-    vec_push(arena, &candidate->texts, ((EvalText){"kernel.cpp", text}));
-    *diag = diag_make(arena, "kernel.cpp", text);
+    *diag = diag_make(arena, vec_last(&candidate->texts).path, rows_kernel_text(candidate));
     *verdict = verdict_make();
     return eval_candidate(arena, candidate, ref, &config, verdict, diag);
 }
 
 /* ---- questions and answers ---- */
 
-void rows_ask_kernel(const Graph *graph, const NpuChip *chip, Buf *out)
+void rows_ask_ascendc(EvalForm form, const Graph *graph, const NpuChip *chip, Buf *out)
 {
-    buf_printf(
-        out,
-        "Write an AscendC kernel for this task on %s: the kernel alone, for these sizes, with "
-        "its tiling as literals; all cores are launched.\n\n",
-        chip->name);
+    if (form == FORM_NPUKB_FULL)
+        buf_printf(out,
+                   "Write an AscendC operator for this task on %s: tiling header, host and "
+                   "kernel, for any sizes.\n\n",
+                   chip->name);
+    else
+        buf_printf(
+            out,
+            "Write an AscendC kernel for this task on %s: the kernel alone, for these sizes, with "
+            "its tiling as literals; all cores are launched.\n\n",
+            chip->name);
     prompt_rows_graph(graph, out);
 }
 
-void rows_put_kernel(Str text, Buf *out)
+void rows_put_ascendc(const EvalCandidate *candidate, Buf *out)
 {
-    buf_printf(out, "<kernel_impl>\n```cpp\n%.*s```\n</kernel_impl>\n", STR_ARG(text));
+    if (candidate->form == FORM_NPUKB_KERNEL) {
+        buf_printf(out, "<kernel_impl>\n```cpp\n%.*s```\n</kernel_impl>\n",
+                   STR_ARG(rows_kernel_text(candidate)));
+        return;
+    }
+    for (uint32_t i = 0; i < candidate->texts.len; i++)
+        buf_printf(out, "===== %s =====\n```cpp\n%.*s```\n", candidate->texts.at[i].path,
+                   STR_ARG(candidate->texts.at[i].text));
 }

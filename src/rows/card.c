@@ -69,8 +69,8 @@ static void put_dropped(const RowsCounts *counts, Buf *out)
     buf_puts(out, "\n## Dropped\n\n| why | times |\n|---|---|\n");
     for (int i = 0; i < DROP_COUNT; i++)
         buf_printf(out, "| %s | %llu |\n", texts[i], (unsigned long long)counts->dropped[i]);
-    buf_printf(out, "| rows of more than %d tokens | %llu |\n", ROWS_TOKENS,
-               (unsigned long long)counts->over);
+    buf_printf(out, "| rows of more than %d tokens (whole operators: %d) | %llu |\n", ROWS_TOKENS,
+               ROWS_LONG_TOKENS, (unsigned long long)counts->over);
 }
 
 void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuites *suites, Buf *out)

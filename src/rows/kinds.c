@@ -15,13 +15,14 @@ enum {
     MEND_TRIES = 5,           /* errors that are tried for a row to mend */
     MOST_BYTES = 5000,        /* of a row: under 2,000 tokens */
     MOST_KERNEL_BYTES = 9500, /* AscendC has longer tokens */
+    MOST_LONG_BYTES = 36000,  /* of a row with whole operators */
     MOST_MESSAGE = 700,       /* of a message in a question */
 };
 
 const char *rows_kind_name(RowsKind kind)
 {
     static const char *const names[] = {
-#define KIND(id, name, share, meaning) name,
+#define KIND(id, name, share, yield, meaning) name,
 #include "rows/kind.def"
 #undef KIND
     };
@@ -31,12 +32,24 @@ const char *rows_kind_name(RowsKind kind)
 uint32_t rows_kind_share(RowsKind kind)
 {
     static const uint32_t shares[] = {
-#define KIND(id, name, share, meaning) share,
+#define KIND(id, name, share, yield, meaning) share,
 #include "rows/kind.def"
 #undef KIND
     };
     return shares[kind];
 }
+
+uint32_t rows_kind_yield(RowsKind kind)
+{
+    static const uint32_t yields[] = {
+#define KIND(id, name, share, yield, meaning) yield,
+#include "rows/kind.def"
+#undef KIND
+    };
+    return yields[kind];
+}
+
+bool rows_kind_is_long(RowsKind kind) { return kind == ROWS_FULL || kind == ROWS_MEND_FULL; }
 
 /* One task on its way to rows. */
 typedef struct Work {
@@ -338,19 +351,25 @@ static bool is_ours(VerdictStatus status)
     return status == VERDICT_UNSUPPORTED || status == VERDICT_TIMEOUT || status == VERDICT_NO_TOOL;
 }
 
-/* Judges a kernel that is right by its making. False: it is not, which is a contradiction. */
-static bool confirm_kernel(Work *w, Str text, const EvalReference *ref, Row *row)
+static EvalForm form_of(RowsKind kind)
 {
-    EvalCandidate candidate;
+    return rows_kind_is_long(kind) ? FORM_NPUKB_FULL : FORM_NPUKB_KERNEL;
+}
+
+/* Judges AscendC that is right by its making. False: it is not, which is a contradiction. */
+static bool confirm_ascendc(Work *w, const EvalCandidate *candidate, const EvalReference *ref,
+                            Row *row)
+{
     Verdict verdict;
     Diag diag;
-    bool ok = rows_judge_kernel(w->arena, text, ref, w->maker->chip, &candidate, &verdict, &diag);
+    bool ok = rows_judge_ascendc(w->arena, candidate, ref, w->maker->chip, &verdict, &diag);
     if (!ok && !is_ours(verdict.status)) {
         Buf out = {0};
+        rows_put_ascendc(candidate, &out);
         verdict_to_text(&verdict, &out);
         w->made->contradiction = str_format(
-            w->arena, "task %llu: its AscendC kernel is wrong\n%.*s\n%.*s",
-            (unsigned long long)w->task.number, STR_ARG(text), (int)out.len, out.at);
+            w->arena, "task %llu: its AscendC kernel is wrong\n%.*s",
+            (unsigned long long)w->task.number, (int)out.len, out.at);
         buf_free(&out);
         return false;
     }
@@ -358,94 +377,101 @@ static bool confirm_kernel(Work *w, Str text, const EvalReference *ref, Row *row
     return true;
 }
 
-static void make_ascendc(Work *w)
+static bool is_too_long(const Work *w, const Row *row)
+{
+    size_t most = rows_kind_is_long(row->kind) ? MOST_LONG_BYTES : MOST_KERNEL_BYTES;
+    if (row->prompt.len + row->answer.len <= most)
+        return false;
+    w->made->dropped[DROP_LONG]++;
+    return true;
+}
+
+static void make_ascendc(Work *w, RowsKind kind)
 {
     const EvalReference *ref = kernel_case(w);
-    RowsKernel kernel;
+    EvalCandidate candidate;
     Buf prompt = {0}, answer = {0};
-    if (!rows_ascendc(w->arena, w->at[0].craft, ref->graph, w->maker->chip, &kernel)) {
+    if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
+                      &candidate)) {
         w->made->dropped[DROP_KERNEL]++;
         return;
     }
-    Row row = new_row(w, ROWS_ASCENDC, &w->at[0]);
-    rows_ask_kernel(ref->graph, w->maker->chip, &prompt);
-    rows_put_kernel(kernel.text, &answer);
+    Row row = new_row(w, kind, &w->at[0]);
+    rows_ask_ascendc(candidate.form, ref->graph, w->maker->chip, &prompt);
+    rows_put_ascendc(&candidate, &answer);
     row.prompt = take(w, &prompt);
     row.answer = take(w, &answer);
-    if (row.prompt.len + row.answer.len > MOST_KERNEL_BYTES) {
-        w->made->dropped[DROP_LONG]++;
-        return;
-    }
-    if (is_confirmed(w) && !confirm_kernel(w, kernel.text, ref, &row))
+    if (is_too_long(w, &row) || (is_confirmed(w) && !confirm_ascendc(w, &candidate, ref, &row)))
         return;
     vec_push(w->arena, &w->made->rows, row);
 }
 
+static Str ascendc_text(Work *w, const EvalCandidate *candidate)
+{
+    Buf out = {0};
+    rows_put_ascendc(candidate, &out);
+    return take(w, &out);
+}
+
 /* A kernel with an error, and what the twin says. False: it says nothing. */
-static bool make_mend(Work *w, Str text, const EvalReference *ref)
+static bool make_mend(Work *w, RowsKind kind, const EvalCandidate *candidate,
+                      const EvalReference *ref)
 {
     RowsBreak broken;
-    EvalCandidate candidate;
     Verdict verdict;
     Diag diag;
     uint32_t error = rows_twin_break_draw(&w->dice);
-    if (!rows_twin_break(w->arena, text, error, &w->dice, &broken))
+    if (!rows_twin_break(w->arena, rows_kernel_text(candidate), error, &w->dice, &broken))
         return false;
-    if (rows_judge_kernel(w->arena, broken.craft, ref, w->maker->chip, &candidate, &verdict,
-                          &diag) ||
+    EvalCandidate worse = rows_with_kernel(w->arena, candidate, broken.craft);
+    if (rows_judge_ascendc(w->arena, &worse, ref, w->maker->chip, &verdict, &diag) ||
         is_ours(verdict.status)) {
         w->made->dropped[DROP_HARMLESS]++;
         return false;
     }
-    Row row = new_row(w, ROWS_MEND, &w->at[0]);
-    Buf prompt = {0}, answer = {0}, task = {0}, right = {0}, worse = {0}, message = {0};
+    Row row = new_row(w, kind, &w->at[0]);
+    Buf prompt = {0}, answer = {0}, task = {0}, message = {0};
     row.error = broken.class;
     row.code = verdict.status == VERDICT_WRONG ? "wrong values"
                : verdict.hazards.len           ? verdict.hazards.at[0].code
                                                : verdict_status_row(verdict.status)->text;
     row.verdict = "text";
-    Feedback feedback = {.verdict = &verdict, .diag = &diag, .candidate = &candidate};
+    row.right = ascendc_text(w, candidate);
+    row.worse = ascendc_text(w, &worse);
+    Feedback feedback = {.verdict = &verdict, .diag = &diag, .candidate = &worse};
     feedback_text(w->arena, &feedback, &message);
-    buf_puts(&prompt, "This AscendC kernel fails. Say why and repair it.\n\n");
+    buf_printf(&prompt, "This AscendC %s fails. Say why and repair it.\n\n",
+               rows_kind_is_long(kind) ? "operator" : "kernel");
     prompt_rows_graph(ref->graph, &prompt);
-    rows_put_kernel(broken.craft, &prompt);
+    buf_str(&prompt, row.worse);
     buf_str(&prompt, str_slice(buf_view(&message), 0, MOST_MESSAGE));
-    buf_printf(&answer, "%s Line %u of the repaired kernel reads `%.*s`.\n\n", broken.cause,
-               broken.line, STR_ARG(str_trim(broken.right)));
-    rows_put_kernel(text, &answer);
-    rows_ask_kernel(ref->graph, w->maker->chip, &task);
-    rows_put_kernel(text, &right);
-    rows_put_kernel(broken.craft, &worse);
+    buf_printf(&answer, "%s Line %u of the repaired kernel reads `%.*s`.\n\n%.*s", broken.cause,
+               broken.line, STR_ARG(str_trim(broken.right)), STR_ARG(row.right));
+    rows_ask_ascendc(candidate->form, ref->graph, w->maker->chip, &task);
     row.prompt = take(w, &prompt);
     row.answer = take(w, &answer);
     row.task = take(w, &task);
-    row.right = take(w, &right);
-    row.worse = take(w, &worse);
     buf_free(&message);
-    if (row.prompt.len + row.answer.len > MOST_KERNEL_BYTES)
-        w->made->dropped[DROP_LONG]++;
-    else
+    if (!is_too_long(w, &row))
         vec_push(w->arena, &w->made->rows, row);
     return true;
 }
 
-static void make_mends(Work *w)
+static void make_mends(Work *w, RowsKind kind)
 {
     const EvalReference *ref = kernel_case(w);
-    RowsKernel kernel;
-    Row unused = {0};
-    if (!rows_ascendc(w->arena, w->at[0].craft, ref->graph, w->maker->chip, &kernel)) {
+    EvalCandidate candidate;
+    Row unused = {.kind = kind};
+    if (!rows_ascendc(w->arena, w->at[0].craft, form_of(kind), ref->graph, w->maker->chip,
+                      &candidate)) {
         w->made->dropped[DROP_KERNEL]++;
         return;
     }
-    if (2 * kernel.text.len > MOST_KERNEL_BYTES) {
-        w->made->dropped[DROP_LONG]++;
-        return;
-    }
-    if (!confirm_kernel(w, kernel.text, ref, &unused))
+    unused.prompt = unused.answer = ascendc_text(w, &candidate);
+    if (is_too_long(w, &unused) || !confirm_ascendc(w, &candidate, ref, &unused))
         return;
     for (uint32_t i = 0, made = 0; i < MEND_TRIES && made < REPAIRS; i++)
-        made += make_mend(w, kernel.text, ref);
+        made += make_mend(w, kind, &candidate, ref);
 }
 
 /* ---- tasks ---- */
@@ -572,8 +598,10 @@ void rows_of_task(const RowsMaker *maker, uint64_t number, uint32_t kinds, RowsM
             case ROWS_WRITE: make_write(w); break;
             case ROWS_REPAIR: make_repairs(w); break;
             case ROWS_OPTIMISE: make_optimise(w); break;
-            case ROWS_ASCENDC: make_ascendc(w); break;
-            case ROWS_MEND: make_mends(w); break;
+            case ROWS_ASCENDC:
+            case ROWS_FULL: make_ascendc(w, (RowsKind)kind); break;
+            case ROWS_MEND:
+            case ROWS_MEND_FULL: make_mends(w, (RowsKind)kind); break;
             default: make_choose(w); break;
             }
             for (int i = 0; i < DROP_COUNT; i++)

@@ -3,11 +3,13 @@
  *     rows.jsonl          messages                       rows.index   one line a row, for taking up again
  *     preferences.jsonl   prompt, chosen, rejected       state        how far the files are good
  *     labels.jsonl        prompt, completion, label      card.md      counts
+ *     long.jsonl          rows of whole AscendC operators
  *     tokenizer.json, rows.tokens
  *
  * Workers make the rows of whole tasks; replies are taken in the order of the tasks, so the files do not
- * depend on how many workers there are. A row is kept if it is new and its kind is still short of its
- * share. */
+ * depend on how many workers there are. New rows wait, kind by kind, until it is their kind's turn, so that the
+ * shares hold at every row of the files. Which kinds a task is asked for depends on what the tasks up to AHEAD
+ * before it gave: those that are short. */
 #include "rows/rows_int.h"
 
 #include "base/file.h"
@@ -15,6 +17,7 @@
 #include "graph/eval.h"
 #include "loop/bench_pool.h"
 #include <signal.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -22,26 +25,33 @@
 #include <unistd.h>
 
 enum {
-    AHEAD = 8192,     /* tasks that may be asked before the oldest has come */
+    AHEAD = 256,      /* tasks that may be asked before the oldest has come */
     SAVE_EVERY = 200, /* tasks */
     UNITS = 8000000,  /* of work for a task (base/meter.h): one to five seconds */
     BRIEF_UNITS = 2000000,
     TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
     CPU_SECONDS = 30,
-    FILES = 4,
+    FILES = 5,
     HOPELESS = 400,
+    TRUST = 20, /* tasks after which what a kind has given counts as much as kind.def's guess */
 };
 
 static const int status_over = 90; /* of a worker whose task has spent its units */
 
 static const char *const file_names[FILES] = {"rows.jsonl", "preferences.jsonl", "labels.jsonl",
-                                              "rows.index"};
+                                              "rows.index", "long.jsonl"};
 
 typedef struct Reply {
     bool there;
     Str text;
     Arena arena;
 } Reply;
+
+/* The rows of a kind that were made and whose turn has not come; a text is the wire form of rows_put_row. */
+typedef struct Waiting {
+    VEC(Buf) row;
+    uint32_t first; /* that is still there */
+} Waiting;
 
 typedef struct Making {
     Arena *arena;
@@ -53,10 +63,14 @@ typedef struct Making {
     RowsCounts counts;
     Map seen; /* keys and texts of rows */
     FILE *file[FILES];
-    uint64_t wanted[ROWS_KINDS];
-    uint64_t next;   /* task whose reply is taken next */
-    uint64_t asked;  /* task that is sent next */
-    uint64_t barren; /* tasks since the last row */
+    Waiting waiting[ROWS_KINDS];
+    uint32_t kinds[AHEAD]; /* bits of the kinds that a task is asked for, by number modulo AHEAD */
+    uint64_t tasks[ROWS_KINDS];  /* that were asked for the kind and have come */
+    uint64_t given[ROWS_KINDS];  /* new rows of these tasks */
+    uint64_t coming[ROWS_KINDS]; /* tasks that are asked for the kind and have not come */
+    uint64_t next;               /* task whose reply is taken next */
+    uint64_t asked;              /* task that is sent next */
+    uint64_t barren;             /* tasks since the last row */
     uint32_t explained;
     Reply replies[AHEAD];
     double began;
@@ -135,6 +149,7 @@ static const char *config_text(const Making *m)
     return text;
 }
 
+/* Options; numbers; the kinds of the tasks ahead; rows that wait. */
 static bool save_state(Making *m)
 {
     Buf out = {0};
@@ -144,8 +159,15 @@ static bool save_state(Making *m)
         buf_printf(&out, " %lld", (long long)ftello(m->file[i]));
     }
     for (int i = 0; i < DROP_COUNT; i++)
-        buf_printf(&out, " %llu", (unsigned long long)m->counts.dropped[i]);
+        buf_printf(&out, " %" PRIu64, m->counts.dropped[i]);
+    for (int i = 0; i < ROWS_KINDS; i++)
+        buf_printf(&out, " %" PRIu64 " %" PRIu64, m->tasks[i], m->given[i]);
+    for (int i = 0; i < AHEAD; i++)
+        buf_printf(&out, " %u", m->kinds[i]);
     buf_char(&out, '\n');
+    for (int i = 0; i < ROWS_KINDS; i++)
+        for (uint32_t k = m->waiting[i].first; k < m->waiting[i].row.len; k++)
+            buf_str(&out, buf_view(&m->waiting[i].row.at[k]));
     bool ok = file_write(in_dir(m, "state"), buf_view(&out), m->diag);
     buf_free(&out);
     return ok;
@@ -167,6 +189,12 @@ static bool fail(Making *m, const char *why)
     return false;
 }
 
+static void remember(Making *m, const RowsEntry *entry)
+{
+    map_put(m->arena, &m->seen, str_copy(m->arena, entry->key), 1);
+    map_put(m->arena, &m->seen, str_copy(m->arena, entry->text), 1);
+}
+
 /* Reads the index: counts, and what is there already. */
 static bool read_index(Making *m)
 {
@@ -180,23 +208,36 @@ static bool read_index(Making *m)
         if (!rows_entry_parse(line, &entry))
             return fail(m, "rows.index is damaged");
         counts_add(&m->counts, &entry);
-        map_put(m->arena, &m->seen, entry.key, 1);
-        map_put(m->arena, &m->seen, entry.text, 1);
+        remember(m, &entry);
     }
     return true;
 }
 
-/* Cuts the files to what the state says is good. */
-static bool take_up(Making *m, Str state)
+/* Takes a row from the wire form, and what belongs to it. False: there is none. */
+static bool next_row(Str *text, RowsEntry *entry, Str *row)
 {
-    Str config, rest = state;
-    uint64_t explained, length;
-    str_next(&rest, '\n', &config);
-    if (!str_is(config, config_text(m))) {
-        fail(m, str_format(m->arena, "it holds rows of another run (%.*s)", STR_ARG(config)));
-        diag_hint(m->diag, "give the same options, or another directory with -o");
+    Str rest = *text, line;
+    if (!str_next(&rest, '\n', &line) || !rows_entry_parse(line, entry) ||
+        !str_next(&rest, '\n', &line))
         return false;
-    }
+    while (str_starts(rest, "P ") || str_starts(rest, "L "))
+        str_next(&rest, '\n', &line);
+    *row = str_slice(*text, 0, text->len - rest.len);
+    *text = rest;
+    return true;
+}
+
+static void let_wait(Making *m, const RowsEntry *entry, Str row)
+{
+    Buf copy = {0};
+    buf_str(&copy, row);
+    remember(m, entry);
+    vec_push(m->arena, &m->waiting[entry->kind].row, copy);
+}
+
+static bool take_up_numbers(Making *m, Str rest)
+{
+    uint64_t explained, length, kinds;
     if (!next_number(&rest, &m->next) || !next_number(&rest, &explained))
         return fail(m, "its state is damaged");
     m->explained = (uint32_t)explained;
@@ -206,8 +247,220 @@ static bool take_up(Making *m, Str state)
     for (int i = 0; i < DROP_COUNT; i++)
         if (!next_number(&rest, &m->counts.dropped[i]))
             return fail(m, "its state is damaged");
-    return read_index(m);
+    for (int i = 0; i < ROWS_KINDS; i++)
+        if (!next_number(&rest, &m->tasks[i]) || !next_number(&rest, &m->given[i]))
+            return fail(m, "its state is damaged");
+    for (int i = 0; i < AHEAD; i++) {
+        if (!next_number(&rest, &kinds) || kinds >> ROWS_KINDS)
+            return fail(m, "its state is damaged");
+        m->kinds[i] = (uint32_t)kinds;
+        for (int k = 0; k < ROWS_KINDS; k++)
+            m->coming[k] += kinds >> k & 1;
+    }
+    return true;
 }
+
+/* Cuts the files to what the state says is good. */
+static bool take_up(Making *m, Str state)
+{
+    Str config, numbers, rest = state, row;
+    RowsEntry entry;
+    str_next(&rest, '\n', &config);
+    if (!str_is(config, config_text(m))) {
+        fail(m, str_format(m->arena, "it holds rows of another run (%.*s)", STR_ARG(config)));
+        diag_hint(m->diag, "give the same options, or another directory with -o");
+        return false;
+    }
+    str_next(&rest, '\n', &numbers);
+    if (!take_up_numbers(m, numbers) || !read_index(m))
+        return false;
+    while (next_row(&rest, &entry, &row))
+        let_wait(m, &entry, row);
+    return !rest.len || fail(m, "its state is damaged");
+}
+
+static void close_files(Making *m)
+{
+    for (int i = 0; i < FILES; i++)
+        if (m->file[i])
+            fclose(m->file[i]);
+}
+
+/* ---- replies ---- */
+
+static bool is_new(const Making *m, const RowsEntry *entry)
+{
+    uint32_t found;
+    return !map_get(&m->seen, entry->key, &found) && !map_get(&m->seen, entry->text, &found);
+}
+
+static void write_row(Making *m, Str row)
+{
+    Str index, json, line;
+    RowsEntry entry;
+    str_next(&row, '\n', &index);
+    str_next(&row, '\n', &json);
+    rows_entry_parse(index, &entry);
+    counts_add(&m->counts, &entry);
+    m->barren = 0;
+    fprintf(m->file[rows_kind_is_long(entry.kind) ? 4 : 0], "%.*s\n", STR_ARG(json));
+    fprintf(m->file[3], "%.*s\n", STR_ARG(index));
+    while (row.len && str_next(&row, '\n', &line))
+        fprintf(m->file[line.at[0] == 'P' ? 1 : 2], "%.*s\n",
+                STR_ARG(str_slice(line, 2, line.len)));
+}
+
+/* The next question of the tables, in an order that mixes them. False: there is none. */
+static bool write_explained(Making *m)
+{
+    uint32_t all = rows_fact_count(m->facts);
+    bool written = false;
+    while (!written && m->explained < all) {
+        Arena scratch = {0};
+        Buf out = {0};
+        RowsEntry entry;
+        uint64_t number = ((uint64_t)m->explained++ * 7919 + m->spec->seed) % all;
+        Row row = rows_explain(&scratch, m->facts, (uint32_t)number);
+        rows_put_row(m->spec, &row, &out);
+        Str text = buf_view(&out), whole;
+        written = next_row(&text, &entry, &whole) && is_new(m, &entry);
+        if (written) {
+            remember(m, &entry);
+            write_row(m, whole);
+        }
+        buf_free(&out);
+        arena_drop(&scratch);
+    }
+    return written;
+}
+
+/* The kind that gets what others leave: questions end with the tables. */
+static RowsKind rest_kind(const RowsSpec *spec)
+{
+    int kind = ROWS_WRITE;
+    while (kind < ROWS_EXPLAIN && !spec->share[kind])
+        kind++;
+    return (RowsKind)kind;
+}
+
+/* The kind that is shortest of its share when one more row is written. */
+static RowsKind next_kind(const Making *m)
+{
+    int64_t rows = (int64_t)m->counts.rows + 1, rest = 100 * rows, lag[ROWS_KINDS];
+    RowsKind other = rest_kind(m->spec), best = other;
+    for (int i = 0; i < ROWS_KINDS; i++) {
+        int64_t due = (int64_t)m->spec->share[i] * rows;
+        int64_t facts = (int64_t)m->counts.kinds[i] + rows_fact_count(m->facts) - m->explained;
+        if (i == ROWS_EXPLAIN && due > 100 * facts)
+            due = 100 * facts;
+        if (i != (int)other)
+            rest -= due;
+        lag[i] = due - 100 * (int64_t)m->counts.kinds[i];
+    }
+    lag[other] = rest - 100 * (int64_t)m->counts.kinds[other];
+    for (int i = 0; i < ROWS_KINDS; i++)
+        if (lag[i] > lag[best])
+            best = (RowsKind)i;
+    return best;
+}
+
+/* Rows whose turn it is. */
+static void write_rows(Making *m)
+{
+    while (m->counts.rows < m->spec->rows) {
+        RowsKind kind = next_kind(m);
+        Waiting *w = &m->waiting[kind];
+        if (kind == ROWS_EXPLAIN) {
+            if (!write_explained(m) && rest_kind(m->spec) == ROWS_EXPLAIN)
+                return;
+        } else if (w->first < w->row.len) {
+            Buf *row = &w->row.at[w->first++];
+            write_row(m, buf_view(row));
+            buf_free(row);
+        } else {
+            return;
+        }
+    }
+}
+
+/* Rows in thousandths that a kind will have once the tasks that are asked have come. */
+static uint64_t expected(const Making *m, RowsKind kind, uint64_t *of_task)
+{
+    const Waiting *w = &m->waiting[kind];
+    *of_task = (rows_kind_yield(kind) * TRUST + 1000 * m->given[kind]) / (TRUST + m->tasks[kind]);
+    return 1000 * (m->counts.kinds[kind] + w->row.len - w->first) + *of_task * m->coming[kind];
+}
+
+/* Decides which kinds a task is asked for: all that are within a task's rows of the shortest. */
+static void ask_kinds(Making *m, uint64_t task)
+{
+    const uint32_t *share = m->spec->share;
+    uint64_t least = UINT64_MAX, of_task;
+    uint32_t kinds = 0;
+    for (int i = 0; i < ROWS_EXPLAIN; i++)
+        if (share[i]) {
+            uint64_t filled = expected(m, (RowsKind)i, &of_task) / share[i];
+            least = filled < least ? filled : least;
+        }
+    for (int i = 0; i < ROWS_EXPLAIN; i++)
+        if (share[i] && expected(m, (RowsKind)i, &of_task) <= least * share[i] + of_task) {
+            kinds |= 1u << i;
+            m->coming[i]++;
+        }
+    m->kinds[task % AHEAD] = kinds;
+}
+
+static void take_drops(Making *m, Str rest)
+{
+    uint64_t kind = 0, n;
+    if (!next_number(&rest, &kind))
+        return;
+    for (int i = 0; i < DROP_COUNT && next_number(&rest, &n); i++)
+        m->counts.dropped[i] += n;
+}
+
+static void take_row(Making *m, const RowsEntry *entry, Str row)
+{
+    if (is_new(m, entry)) {
+        m->given[entry->kind]++;
+        let_wait(m, entry, row);
+    } else {
+        m->counts.dropped[DROP_TWICE]++;
+    }
+}
+
+/* False: a contradiction. */
+static bool take_reply(Making *m, Str text)
+{
+    Str line, row;
+    RowsEntry entry;
+    uint32_t kinds = m->kinds[m->next % AHEAD];
+    for (int i = 0; i < ROWS_EXPLAIN; i++)
+        if (kinds >> i & 1) {
+            m->tasks[i]++;
+            m->coming[i]--;
+        }
+    while (text.len) {
+        if (next_row(&text, &entry, &row)) {
+            take_row(m, &entry, row);
+            continue;
+        }
+        str_next(&text, '\n', &line);
+        if (str_starts(line, "D ")) {
+            take_drops(m, str_slice(line, 2, line.len));
+        } else if (str_starts(line, "C ")) {
+            diag_error(m->diag, "R002", (Span){0}, "%.*s\n%.*s",
+                       STR_ARG(str_slice(line, 2, line.len)), STR_ARG(text));
+            return false;
+        }
+    }
+    m->barren++;
+    write_rows(m);
+    ask_kinds(m, m->next + AHEAD);
+    return true;
+}
+
+/* ---- the run ---- */
 
 static bool open_files(Making *m)
 {
@@ -224,132 +477,11 @@ static bool open_files(Making *m)
             return fail(m, str_format(m->arena, "%s cannot be written", file_names[i]));
         fseeko(m->file[i], 0, SEEK_END);
     }
+    for (uint64_t i = 0; i < AHEAD && !again; i++)
+        ask_kinds(m, i);
     m->asked = m->next;
     m->rows_before = m->counts.rows;
     return true;
-}
-
-static void close_files(Making *m)
-{
-    for (int i = 0; i < FILES; i++)
-        if (m->file[i])
-            fclose(m->file[i]);
-}
-
-/* ---- replies ---- */
-
-static bool is_new(Making *m, const RowsEntry *entry)
-{
-    uint32_t found;
-    if (map_get(&m->seen, entry->key, &found) || map_get(&m->seen, entry->text, &found))
-        return false;
-    map_put(m->arena, &m->seen, str_copy(m->arena, entry->key), 1);
-    map_put(m->arena, &m->seen, str_copy(m->arena, entry->text), 1);
-    return true;
-}
-
-/* The row whose index line was read: kept or not, with what follows it. */
-static bool take_row(Making *m, Str index, Str json)
-{
-    RowsEntry entry;
-    if (!rows_entry_parse(index, &entry))
-        return false;
-    if (m->counts.kinds[entry.kind] >= m->wanted[entry.kind])
-        return false;
-    if (!is_new(m, &entry)) {
-        m->counts.dropped[DROP_TWICE]++;
-        return false;
-    }
-    counts_add(&m->counts, &entry);
-    m->barren = 0;
-    fprintf(m->file[0], "%.*s\n", STR_ARG(json));
-    fprintf(m->file[3], "%.*s\n", STR_ARG(index));
-    return true;
-}
-
-/* Questions go between the other rows, in an order that mixes the tables. */
-static void add_explained(Making *m)
-{
-    uint32_t all = rows_fact_count(m->facts);
-    uint64_t others = m->counts.rows - m->counts.kinds[ROWS_EXPLAIN];
-    uint64_t of = m->spec->rows - m->wanted[ROWS_EXPLAIN];
-    while (m->counts.kinds[ROWS_EXPLAIN] < m->wanted[ROWS_EXPLAIN] && m->explained < all &&
-           (m->counts.kinds[ROWS_EXPLAIN] + 1) * of <= (others + 1) * m->wanted[ROWS_EXPLAIN]) {
-        Arena scratch = {0};
-        Buf out = {0};
-        uint64_t number = ((uint64_t)m->explained++ * 7919 + m->spec->seed) % all;
-        Row row = rows_explain(&scratch, m->facts, (uint32_t)number);
-        rows_put_row(m->spec, &row, &out);
-        Str text = buf_view(&out), index, json;
-        if (str_next(&text, '\n', &index) && str_next(&text, '\n', &json))
-            take_row(m, index, json);
-        buf_free(&out);
-        arena_drop(&scratch);
-    }
-}
-
-static uint32_t open_kinds(const Making *m)
-{
-    uint32_t kinds = 0;
-    for (int i = 0; i < ROWS_EXPLAIN; i++)
-        kinds |= m->counts.kinds[i] < m->wanted[i] ? 1u << i : 0;
-    return kinds;
-}
-
-/* Only of kinds that were still wanted: how far a worker is ahead does not count. */
-static void take_drops(Making *m, Str rest, uint32_t kinds)
-{
-    uint64_t kind = 0, n;
-    if (!next_number(&rest, &kind) || kind > ROWS_EXPLAIN || !(kinds >> kind & 1))
-        return;
-    for (int i = 0; i < DROP_COUNT && next_number(&rest, &n); i++)
-        m->counts.dropped[i] += n;
-}
-
-/* False: a contradiction. */
-static bool take_reply(Making *m, Str text)
-{
-    Str line, json;
-    bool kept = false;
-    uint32_t kinds = open_kinds(m) | 1u << ROWS_EXPLAIN;
-    while (str_next(&text, '\n', &line)) {
-        if (str_starts(line, "D "))
-            take_drops(m, str_slice(line, 2, line.len), kinds);
-        else if (str_starts(line, "R\t")) {
-            str_next(&text, '\n', &json);
-            kept = take_row(m, line, json);
-            add_explained(m);
-        } else if (str_starts(line, "P ") && kept) {
-            fprintf(m->file[1], "%.*s\n", STR_ARG(str_slice(line, 2, line.len)));
-        } else if (str_starts(line, "L ") && kept) {
-            fprintf(m->file[2], "%.*s\n", STR_ARG(str_slice(line, 2, line.len)));
-        } else if (str_starts(line, "C ")) {
-            diag_error(m->diag, "R002", (Span){0}, "%.*s\n%.*s",
-                       STR_ARG(str_slice(line, 2, line.len)), STR_ARG(text));
-            return false;
-        }
-    }
-    m->barren++;
-    return true;
-}
-
-/* ---- the run ---- */
-
-static void want_kinds(Making *m)
-{
-    uint64_t left = m->spec->rows, facts = rows_fact_count(m->facts);
-    for (int i = ROWS_KINDS - 1; i > 0; i--) {
-        m->wanted[i] = m->spec->rows * m->spec->share[i] / 100;
-        if (i == ROWS_EXPLAIN && m->wanted[i] > facts)
-            m->wanted[i] = facts;
-        left -= m->wanted[i];
-    }
-    m->wanted[ROWS_WRITE] = left;
-    for (int i = 1; i < ROWS_EXPLAIN && !m->spec->share[ROWS_WRITE]; i++)
-        if (m->spec->share[i]) { /* nothing is to be written: the rest goes to the next kind */
-            m->wanted[i] += left;
-            m->wanted[ROWS_WRITE] = left = 0;
-        }
 }
 
 static void report(const Making *m)
@@ -365,7 +497,8 @@ static void send_tasks(Making *m, Pool *pool)
 {
     while (pool_busy(pool) < pool_jobs(pool) && m->asked < m->next + AHEAD) {
         char request[64];
-        snprintf(request, sizeof request, "%llu %u", (unsigned long long)m->asked, open_kinds(m));
+        snprintf(request, sizeof request, "%llu %u", (unsigned long long)m->asked,
+                 m->kinds[m->asked % AHEAD]);
         if (!pool_send(pool, m->asked, str_from(request)))
             return;
         m->asked++;
@@ -390,11 +523,13 @@ static void keep_reply(Making *m, const PoolReply *got)
     buf_free(&out);
 }
 
+static bool is_complete(const Making *m) { return m->counts.rows >= m->spec->rows; }
+
 /* Replies in order, as far as they are there. False: a contradiction. */
 static bool take_replies(Making *m)
 {
     bool ok = true;
-    for (Reply *r = &m->replies[m->next % AHEAD]; ok && r->there && open_kinds(m);
+    for (Reply *r = &m->replies[m->next % AHEAD]; ok && r->there && !is_complete(m);
          r = &m->replies[m->next % AHEAD]) {
         ok = take_reply(m, r->text);
         arena_drop(&r->arena);
@@ -412,7 +547,7 @@ static RowsEnd run(Making *m)
         .jobs = m->spec->jobs, .seconds = TASK_SECONDS, .recycle = 200, .work = work, .context = m};
     Pool *pool = pool_open(&spec);
     RowsEnd end = pool ? ROWS_DONE : ROWS_FAILED;
-    while (end == ROWS_DONE && open_kinds(m)) {
+    while (end == ROWS_DONE && !is_complete(m)) {
         PoolReply reply;
         if (m->spec->stop && *m->spec->stop)
             end = ROWS_STOPPED;
@@ -450,7 +585,6 @@ RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag)
     *m = (Making){.arena = arena, .spec = spec, .diag = diag, .began = pool_clock()};
     m->counts.arena = arena;
     m->facts = rows_facts(arena);
-    want_kinds(m);
     if (spec->tasks)
         rows_suites_add(&m->suites, spec->tasks);
     m->maker = (RowsMaker){.chip = spec->chip,
@@ -469,6 +603,9 @@ RowsEnd rows_make(Arena *arena, const RowsSpec *spec, Diag *diag)
         end = ROWS_FAILED;
     for (int i = 0; i < AHEAD; i++)
         arena_drop(&m->replies[i].arena);
+    for (int i = 0; i < ROWS_KINDS; i++)
+        for (uint32_t k = m->waiting[i].first; k < m->waiting[i].row.len; k++)
+            buf_free(&m->waiting[i].row.at[k]);
     arena_drop(&m->suites.arena);
     return end;
 }

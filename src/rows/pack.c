@@ -1,4 +1,4 @@
-/* Tokens of the rows. In: rows.jsonl. Out: tokenizer.json, rows.tokens, and rows.jsonl without what is
+/* Tokens of the rows. In: rows.jsonl, long.jsonl. Out: tokenizer.json, rows.tokens, and both without what is
  * too long. */
 #include "rows/rows_int.h"
 
@@ -45,12 +45,15 @@ static void put_contents(Str line, Buf *out)
     }
 }
 
-static Bpe *train_tokenizer(const RowsSpec *spec, Str rows, const char *path, Diag *diag)
+static Bpe *train_tokenizer(const RowsSpec *spec, Str rows, Str longer, const char *path,
+                            Diag *diag)
 {
     static const char *const specials[] = {"<|endoftext|>"};
     Buf text = {0}, json = {0};
     Str rest = rows, line;
     while (text.len < TRAINED_ON && str_next(&rest, '\n', &line))
+        put_contents(line, &text);
+    while (text.len < TRAINED_ON && str_next(&longer, '\n', &line))
         put_contents(line, &text);
     Str all = buf_view(&text);
     BpeTraining training = {&all, 1, specials, 1, spec->vocab};
@@ -66,10 +69,12 @@ static Bpe *train_tokenizer(const RowsSpec *spec, Str rows, const char *path, Di
     return bpe;
 }
 
-/* rows.jsonl without rows of too many tokens. */
-static bool drop_long(const Bpe *bpe, Str rows, const char *path, RowsCounts *counts, Diag *diag)
+/* The file without rows of too many tokens. */
+static bool drop_long(const Bpe *bpe, Str rows, size_t most, const char *path, RowsCounts *counts,
+                      Diag *diag)
 {
     Buf kept = {0};
+    uint64_t before = counts->over;
     Str rest = rows, line;
     while (str_next(&rest, '\n', &line)) {
         Arena scratch = {0};
@@ -77,14 +82,14 @@ static bool drop_long(const Bpe *bpe, Str rows, const char *path, RowsCounts *co
         TokenList ids = {0};
         put_contents(line, &text);
         bpe_encode(bpe, &scratch, buf_view(&text), false, &ids);
-        if (ids.len + 1 > ROWS_TOKENS)
+        if (ids.len + 1 > most)
             counts->over++;
         else if (line.len)
             buf_printf(&kept, "%.*s\n", STR_ARG(line));
         buf_free(&text);
         arena_drop(&scratch);
     }
-    bool ok = !counts->over || file_write(path, buf_view(&kept), diag);
+    bool ok = counts->over == before || file_write(path, buf_view(&kept), diag);
     buf_free(&kept);
     return ok;
 }
@@ -92,15 +97,17 @@ static bool drop_long(const Bpe *bpe, Str rows, const char *path, RowsCounts *co
 bool rows_pack(Arena *arena, const RowsSpec *spec, RowsCounts *counts, Diag *diag)
 {
     const char *path = path_join(arena, spec->dir, "rows.jsonl");
-    Str rows;
+    const char *long_path = path_join(arena, spec->dir, "long.jsonl");
+    Str rows, longer;
     NnData data;
-    if (!file_read(arena, path, 0, &rows, diag))
+    if (!file_read(arena, path, 0, &rows, diag) || !file_read(arena, long_path, 0, &longer, diag))
         return false;
     Bpe *bpe = spec->tokenizer
                    ? bpe_open(spec->tokenizer, diag)
-                   : train_tokenizer(spec, rows, path_join(arena, spec->dir, "tokenizer.json"),
-                                     diag);
-    bool ok = bpe && drop_long(bpe, rows, path, counts, diag) &&
+                   : train_tokenizer(spec, rows, longer,
+                                     path_join(arena, spec->dir, "tokenizer.json"), diag);
+    bool ok = bpe && drop_long(bpe, rows, ROWS_TOKENS, path, counts, diag) &&
+              drop_long(bpe, longer, ROWS_LONG_TOKENS, long_path, counts, diag) &&
               nn_data_read(arena, path, bpe, &data, diag) &&
               nn_data_write(path_join(arena, spec->dir, "rows.tokens"), &data, bpe_size(bpe), diag);
     if (ok)

@@ -50,12 +50,8 @@ static bool has_operation(const IrProgram *p, IrTileOp op)
 }
 
 /* Programs of which interpreter and text may disagree: a gather from a buffer of two slots, where the twin finds a
- * race in what is emitted for some of them; softplus far below 0, which the text computes as log(1 + exp(a)) and
- * the interpreter with log1p. They are left out until that is repaired; brief rows keep softplus. */
-static bool may_disagree(const IrProgram *p, const PlanPoint *point)
-{
-    return has_operation(p, IR_T_GATHER) || (!point->rounded && has_operation(p, IR_T_SOFTPLUS));
-}
+ * race in what is emitted for some of them. They are left out until that is repaired. */
+static bool may_disagree(const IrProgram *p) { return has_operation(p, IR_T_GATHER); }
 
 static bool has_double_buffer(const IrProgram *p)
 {
@@ -158,7 +154,7 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     program->lines = count_lines(program->craft);
     CraftFile *file = craft_read(arena, "kernel.craft", program->craft, &quiet);
     const IrProgram *p = file && diag_ok(&quiet) ? craft_program(arena, file, 0, &quiet) : NULL;
-    if (!p || program->lines > ROWS_LINES || may_disagree(p, point))
+    if (!p || program->lines > ROWS_LINES || may_disagree(p))
         return false;
     program->ub = rows_ub_bytes(p, false);
     program->double_buffered = has_double_buffer(p);

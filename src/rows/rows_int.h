@@ -191,19 +191,18 @@ bool rows_twin_break(Arena *arena, Str text, uint32_t row, Dice *dice, RowsBreak
 
 /* ---- AscendC (ascendc.c) ---- */
 
-typedef struct RowsKernel {
-    Str text;
-    uint32_t blocks;
-} RowsKernel;
-
-/* The kernel of a right program for the sizes of the graph. False: it needs a workspace, or the program does
- * not take the sizes. */
-bool rows_ascendc(Arena *arena, Str craft, const Graph *graph, const NpuChip *chip,
-                  RowsKernel *kernel);
-bool rows_judge_kernel(Arena *arena, Str text, const EvalReference *ref, const NpuChip *chip,
-                       EvalCandidate *candidate, Verdict *verdict, Diag *diag);
-void rows_ask_kernel(const Graph *graph, const NpuChip *chip, Buf *out);
-void rows_put_kernel(Str text, Buf *out);
+/* A right program in one of NPUKernelBench's two forms, without comments; the kernel is the last text.
+ * FORM_NPUKB_KERNEL: a kernel for the sizes of the graph; false: it needs a workspace, or the program does not take
+ * the sizes. FORM_NPUKB_FULL: tiling header, host and kernel for all sizes. */
+bool rows_ascendc(Arena *arena, Str craft, EvalForm form, const Graph *graph, const NpuChip *chip,
+                  EvalCandidate *candidate);
+Str rows_kernel_text(const EvalCandidate *candidate);
+/* The same with another kernel. */
+EvalCandidate rows_with_kernel(Arena *arena, const EvalCandidate *candidate, Str kernel);
+bool rows_judge_ascendc(Arena *arena, const EvalCandidate *candidate, const EvalReference *ref,
+                        const NpuChip *chip, Verdict *verdict, Diag *diag);
+void rows_ask_ascendc(EvalForm form, const Graph *graph, const NpuChip *chip, Buf *out);
+void rows_put_ascendc(const EvalCandidate *candidate, Buf *out);
 
 /* ---- suites (near.c) ---- */
 
@@ -221,6 +220,11 @@ void rows_suites_add(RowsSuites *suites, const char *dir);
 RowsNear rows_near(Arena *arena, const RowsSuites *suites, const RowsTask *task);
 
 /* ---- rows (kinds.c, explain.c) ---- */
+
+/* Rows that a thousand tasks are thought to give before it is known; kind.def. */
+uint32_t rows_kind_yield(RowsKind kind);
+/* Rows of whole operators: they go to long.jsonl. */
+bool rows_kind_is_long(RowsKind kind);
 
 typedef struct Row {
     RowsKind kind;
@@ -321,10 +325,10 @@ void counts_card(const RowsCounts *counts, const RowsSpec *spec, const RowsSuite
 
 /* ---- tokens (pack.c) ---- */
 
-enum { ROWS_TOKENS = 2048 };
+enum { ROWS_TOKENS = 2048, ROWS_LONG_TOKENS = 8192 };
 
-/* Trains or reads the tokenizer, takes rows of more than ROWS_TOKENS tokens out of rows.jsonl, and packs
- * the rest. */
+/* Trains or reads the tokenizer, takes rows of more than ROWS_TOKENS tokens out of rows.jsonl and of more than
+ * ROWS_LONG_TOKENS out of long.jsonl, and packs what is left of rows.jsonl. */
 bool rows_pack(Arena *arena, const RowsSpec *spec, RowsCounts *counts, Diag *diag);
 
 #endif

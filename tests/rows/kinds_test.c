@@ -212,6 +212,27 @@ static uint64_t hash_file(Arena *arena, const char *dir, const char *name)
     return hash64(text.at, text.len);
 }
 
+/* The shares hold at every row of the file, not only at its end. */
+static void check_shares(Arena *arena, const RowsSpec *spec)
+{
+    Diag diag = diag_make(arena, spec->dir, STR(""));
+    Str text, line;
+    uint32_t count[ROWS_KINDS] = {0}, rows = 0;
+    RowsEntry entry;
+    REQUIRE(file_read(arena, path_join(arena, spec->dir, "rows.index"), 0, &text, &diag));
+    while (text.len && str_next(&text, '\n', &line)) {
+        REQUIRE(rows_entry_parse(line, &entry));
+        count[entry.kind]++;
+        rows++;
+        for (int i = 0; i < ROWS_KINDS; i++) {
+            int off = (int)(100 * count[i]) - (int)(spec->share[i] * rows);
+            CHECK_MSG(off <= 100 && off >= -100, "%s: %u of %u rows", rows_kind_name((RowsKind)i),
+                      count[i], rows);
+        }
+    }
+    CHECK_EQ_INT(rows, (long long)spec->rows);
+}
+
 T_TEST(a_stopped_run_is_taken_up_and_gives_the_same_rows)
 {
     Arena arena = {0};
@@ -223,6 +244,7 @@ T_TEST(a_stopped_run_is_taken_up_and_gives_the_same_rows)
     RowsSpec whole = spec_of(one, &stop), parts = spec_of(two, &stop);
     stop_after = 1000;
     CHECK_EQ_INT(rows_make(&arena, &whole, &diag), ROWS_DONE);
+    check_shares(&arena, &whole);
     stop_after = 2;
     CHECK_EQ_INT(rows_make(&arena, &parts, &diag), ROWS_STOPPED);
     stop = 0;
