@@ -2,6 +2,8 @@
  * they call: the vendor's parameter structs have more fields than one line should set. */
 #include "emit/ascendc_int.h"
 
+#include <string.h>
+
 static const char load_tile[] = "// Rows and columns of an NZ tile in L1 into L0, as an image of "
                                 "one line: its rows are the points.\n"
                                 "template <typename T>\n"
@@ -95,18 +97,24 @@ static const char store_tile[] =
 void print_cube_helpers(Pen *pen, Str text)
 {
     static const struct {
-        const char *call, *body;
-    } helpers[] = {{"LoadTile(", load_tile},
-                   {"LoadFractals(", load_fractals},
-                   {"LoadSquares(", load_squares},
-                   {"Multiply(", multiply},
-                   {"StoreTile(", store_tile}};
+        AscCubeOp op;
+        const char *call, *body, *api; /* api: the call that the records are of */
+    } helpers[] = {
+        {ASC_CUBE_LOAD3D, "LoadTile(", load_tile, "AscendC::LoadData("},
+        {ASC_CUBE_LOAD2D, "LoadFractals(", load_fractals, "AscendC::LoadData("},
+        {ASC_CUBE_LOAD_SQUARES, "LoadSquares(", load_squares, "AscendC::LoadDataWithTranspose("},
+        {ASC_CUBE_MMAD, "Multiply(", multiply, "AscendC::Mmad("},
+        {ASC_CUBE_FIXPIPE, "StoreTile(", store_tile, "AscendC::Fixpipe<"}};
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
         if (str_find(text, str_from(helpers[i].call)) < 0)
             continue;
         buf_puts(pen->out, helpers[i].body);
-        for (const char *c = helpers[i].body; *c; c++)
+        const char *api = strstr(helpers[i].body, helpers[i].api);
+        for (const char *c = helpers[i].body; *c; c++) {
+            if (c == api && pen->notes)
+                pen->notes->cube[helpers[i].op] = pen->line + 1;
             pen->line += *c == '\n';
+        }
     }
 }
 

@@ -30,6 +30,8 @@ typedef struct LineNotes {
     uint32_t stmt_count, kernel_count;
     LineAt entry;
     uint32_t order; /* line of the text where Order's SetFlag stands; 0: there is no Order */
+    uint32_t
+        cube[ASC_CUBE_OPS]; /* ... where a helper of the cube makes its call; 0: there is none */
 } LineNotes;
 
 /* A text being written, line by line. */
@@ -123,6 +125,7 @@ void print_lines(Arena *arena, const EmitInput *in, LineNotes *notes);
 bool gm_param_used(const AscProgram *p, const AscKernel *k, uint32_t tensor);
 const char *task_type(const AscProgram *p); /* KERNEL_TYPE_... */
 void print_cube_helpers(Pen *pen, Str text);
+enum { MMAD_TO_BARRIER = 2 }; /* lines between the two calls in the helper Multiply */
 void print_cube(const Printer *pr, const AscStmt *s, const char *dst, const char *a, const char *b);
 bool path_syncs(const AscProgram *p); /* some cores wait for others: a mixed kernel type */
 const char *param_gm_name(const Printer *pr, uint32_t tensor);

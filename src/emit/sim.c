@@ -24,10 +24,6 @@ EmitSim *emit_sim_open(Arena *arena, const EmitInput *in, Diag *diag)
         diag_error(diag, "E099", (Span){0}, "tensor lists have records only through the text");
         return NULL;
     }
-    if (p->task != ASC_TASK_VECTOR) {
-        diag_error(diag, "E099", (Span){0}, "cube kernels have records only through the text");
-        return NULL;
-    }
     sim->craft_file = esim_name(sim, in->file);
     sim->text_file = esim_name(sim, str_format(arena, "%s.cpp", p->name));
     for (uint32_t op = 1; op < NPU_OP_COUNT; op++)
@@ -134,7 +130,7 @@ static void set_stage(EmitSimRun *run, uint32_t number)
         stage->base[i] = operand_base(run, launch->operands.at[i]);
     for (uint32_t i = 0; i < k->members.len; i++)
         stage->members[i] = member_value(run, launch, k->members.at[i]);
-    if (run->path->launches.len > 1)
+    if (asc_is_guarded(p, run->path))
         stage->cores = field_value(p, run->tiling.bytes, launch->cores_field).i;
 }
 
@@ -159,6 +155,11 @@ static void place_all(EmitSimRun *run)
     run->pattern = sim_pattern_bytes(total);
 }
 
+static uint32_t cores_per_block(AscTask task)
+{
+    return task == ASC_TASK_MIX_1_2 ? 3 : task == ASC_TASK_MIX_1_1 ? 2 : 1;
+}
+
 static void make_cores(EmitSimRun *run, uint32_t count)
 {
     const EmitSim *sim = run->of;
@@ -174,8 +175,14 @@ static void make_cores(EmitSimRun *run, uint32_t count)
         run->core_cap = count;
     }
     run->core_count = count;
-    for (uint32_t i = 0; i < count; i++)
-        esim_core_start(&run->cores[i], run, i);
+    uint32_t per = cores_per_block(sim->p->task), vectors = per > 1 ? per - 1 : 1;
+    for (uint32_t i = 0; i < count; i++) {
+        SimCoreRun *c = &run->cores[i];
+        bool aic = sim->p->task == ASC_TASK_CUBE || (per > 1 && i % per == 0);
+        esim_core_start(c, run, i);
+        c->aic = aic;
+        c->number = per == 1 ? i : aic ? i / per : i / per * vectors + i % per - 1;
+    }
 }
 
 static const AscPath *path_of(const AscProgram *p, uint32_t key)
@@ -208,7 +215,7 @@ EmitSimRun *emit_sim_start(EmitSim *sim, const EmitSimLaunch *launch, Diag *diag
     run->stages = arena_array(&run->arena, SimStage, run->path->launches.len + 1);
     for (uint32_t i = 0; i < run->path->launches.len; i++)
         set_stage(run, i);
-    make_cores(run, run->tiling.blocks);
+    make_cores(run, run->tiling.blocks * cores_per_block(sim->p->task));
     return run;
 }
 
@@ -226,8 +233,12 @@ uint64_t emit_sim_records(const EmitSimRun *run) { return run->records; }
 
 Sim *emit_sim_simulator(EmitSimRun *run, SimConfig config)
 {
+    static const SimKind kinds[] = {[ASC_TASK_VECTOR] = SIM_AIV,
+                                    [ASC_TASK_CUBE] = SIM_AIC,
+                                    [ASC_TASK_MIX_1_1] = SIM_MIX_1_1,
+                                    [ASC_TASK_MIX_1_2] = SIM_MIX_1_2};
     config.chip = run->of->p->chip;
-    config.kind = SIM_AIV;
+    config.kind = kinds[run->of->p->task];
     config.blocks = run->tiling.blocks;
     config.no_data = run->time_only;
     Sim *sim = sim_open(&config);
@@ -341,16 +352,34 @@ static void take_turn(Feed *f, uint32_t core)
     } while (feed_some(f, c, &left));
 }
 
-/* Cores in starting order: as numbered, or shuffled by the seed. */
-static uint32_t *make_order(EmitSimRun *run)
+/* Cores of one kind in starting order: as numbered, or shuffled by the seed. */
+static uint32_t order_of_kind(EmitSimRun *run, bool aic, uint32_t *order)
 {
-    uint32_t *order = arena_array(&run->arena, uint32_t, run->core_count + 1);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < run->core_count; i++)
-        order[i] = i;
-    for (uint32_t i = run->core_count; run->seed && i > 1; i--) {
+        if (run->cores[i].aic == aic)
+            order[count++] = i;
+    for (uint32_t i = count; run->seed && i > 1; i--) {
         uint32_t j = (uint32_t)rng_range(run->seed, 77, i, 0, i), swap = order[i - 1];
         order[i - 1] = order[j];
         order[j] = swap;
+    }
+    return count;
+}
+
+/* A cube core before its vector cores. */
+static uint32_t *make_order(EmitSimRun *run)
+{
+    uint32_t *cube = arena_array(&run->arena, uint32_t, run->core_count + 1);
+    uint32_t *vector = arena_array(&run->arena, uint32_t, run->core_count + 1);
+    uint32_t *order = arena_array(&run->arena, uint32_t, run->core_count + 1);
+    uint32_t cubes = order_of_kind(run, true, cube), vectors = order_of_kind(run, false, vector);
+    uint32_t share = cubes ? (vectors + cubes - 1) / cubes : 1, at = 0, c = 0, v = 0;
+    while (at < run->core_count) {
+        if (c < cubes)
+            order[at++] = cube[c++];
+        for (uint32_t i = 0; i < share && v < vectors; i++)
+            order[at++] = vector[v++];
     }
     return order;
 }
@@ -375,7 +404,9 @@ static bool round_of_turns(Feed *f, SimTurns *turns, const uint32_t *order, uint
 EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *context)
 {
     const uint32_t *order = make_order(run);
-    uint32_t together = run->of->p->chip->aiv;
+    AscTask task = run->of->p->task;
+    const NpuChip *on = run->of->p->chip;
+    uint32_t together = task == ASC_TASK_VECTOR ? on->aiv : on->aic * cores_per_block(task);
     SimTurns turns = {.live = arena_array(&run->arena, uint32_t, run->core_count + 1)};
     Feed f = {.run = run,
               .sim = sim,

@@ -8,7 +8,8 @@ static const uint8_t events[ASC_EVENT_COUNT] = {
     [ASC_MTE2_V] = EV_MTE2_V,       [ASC_V_MTE2] = EV_V_MTE2, [ASC_MTE2_MTE3] = EV_MTE2_MTE3,
     [ASC_MTE3_MTE2] = EV_MTE3_MTE2, [ASC_V_MTE3] = EV_V_MTE3, [ASC_MTE3_V] = EV_MTE3_V,
     [ASC_S_MTE3] = EV_S_MTE3,       [ASC_MTE3_S] = EV_MTE3_S, [ASC_S_MTE2] = EV_S_MTE2,
-    [ASC_MTE2_S] = EV_MTE2_S,       [ASC_V_S] = EV_V_S,       [ASC_S_V] = EV_S_V};
+    [ASC_MTE2_S] = EV_MTE2_S,       [ASC_V_S] = EV_V_S,       [ASC_S_V] = EV_S_V,
+    [ASC_FIX_MTE2] = EV_FIX_MTE2};
 
 uint32_t esim_name(EmitSim *sim, const char *name)
 {
@@ -86,6 +87,26 @@ static void build_copy(SimBuilder *b, const AscCopy *c, SimIns *in)
     b->failed = b->failed || c->form == ASC_COPY_UNDECIDED;
 }
 
+/* What goes through a helper has the line of the call in there. */
+static void build_cube(SimBuilder *b, const AscStmt *s, SimIns *in)
+{
+    uint32_t line = b->sim->lines.cube[s->cube];
+    in->kind = SIN_CUBE;
+    in->cube = s->cube;
+    in->mode = s->mode;
+    in->pipe = (uint8_t)s->pipe;
+    in->flag = s->flag;
+    in->dst = build_ref(b, &s->dst);
+    in->a = build_ref(b, &s->a);
+    in->b = build_ref(b, &s->b);
+    for (int i = 0; i < ASC_CUBE_ARGS; i++)
+        in->e[i] = esim_build_expr(b, s->arg[i]);
+    if (line) {
+        in->file = b->sim->text_file;
+        in->line = line;
+    }
+}
+
 /* ---- statements ---- */
 
 static uint32_t add_ins(SimBuilder *b, SimIns in)
@@ -139,6 +160,13 @@ static void build_if(SimBuilder *b, const AscStmt *s, uint32_t function)
     build_block(b, &s->orelse, function);
     if (s->orelse.len)
         set_target(b, end);
+}
+
+static void build_role(SimBuilder *b, const AscStmt *s, uint32_t function)
+{
+    uint32_t test = add_ins(b, (SimIns){.kind = SIN_ROLE, .core = s->core});
+    build_block(b, &s->body, function);
+    set_target(b, test);
 }
 
 static SimInsKind queue_kind(AscStmtKind kind)
@@ -210,8 +238,8 @@ static void build_stmt(SimBuilder *b, AscStmtId id, uint32_t function)
         in.a = build_ref(b, &s->a);
         break;
     case ASC_S_SYNC_ALL: in.kind = SIN_SYNC_ALL; break;
-    case ASC_S_CUBE:
-    case ASC_S_ROLE: panic("sim: statements of the cube go through the text");
+    case ASC_S_CUBE: build_cube(b, s, &in); break;
+    case ASC_S_ROLE: build_role(b, s, function); return;
     }
     add_ins(b, in);
 }
@@ -265,7 +293,8 @@ static void build_buffers(SimBuilder *b)
     for (uint32_t i = 0; i < b->k->buffers.len; i++) {
         const AscBuffer *from = &b->k->buffers.at[i];
         LineAt at = b->lines->buffer[i];
-        SimBuffer made = {.storage = from->storage,
+        SimBuffer made = {.memory = from->memory,
+                          .storage = from->storage,
                           .ahead = from->ahead != ASC_AHEAD_NO,
                           .file = esim_file(b->sim, at),
                           .line = at.line,

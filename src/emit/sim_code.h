@@ -106,6 +106,8 @@ typedef enum SimInsKind {
     SIN_ATOMIC,
     SIN_CLEAN,
     SIN_SYNC_ALL,
+    SIN_CUBE, /* `cube`; e: its arguments */
+    SIN_ROLE, /* cores of the kind `core` go on, others at target */
 } SimInsKind;
 
 enum {
@@ -142,11 +144,15 @@ typedef struct SimIns {
     AscHand hand;
     uint8_t event, pipe; /* event: HardEvent */
     IrAtomic atomic;
+    AscCubeOp cube;
+    uint32_t flag;
+    IrCore core;
     SimRef dst, a, b, c; /* COPY: dst and a */
     SimExpr e[SE_CALL_COUNT];
 } SimIns;
 
 typedef struct SimBuffer {
+    IrMemory memory;
     AscStorage storage;
     SimExpr depth, bytes;
     bool ahead;

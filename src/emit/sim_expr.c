@@ -322,8 +322,8 @@ void esim_run_steps(SimCoreRun *c, const SimStep *code, uint32_t from, uint32_t 
         case SOP_FGE: d->i = a.f >= b.f; break;
         case SOP_TO_F32: d->f = (float)a.i; break;
         case SOP_TO_I64: d->i = float_to_i64(a.f); break;
-        case SOP_CORE_ID: d->i = c->core; break;
-        case SOP_NUM_CORES: d->i = c->run->core_count; break;
+        case SOP_CORE_ID: d->i = c->number; break;
+        case SOP_NUM_CORES: d->i = c->run->tiling.blocks; break;
         }
     }
 }

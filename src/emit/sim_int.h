@@ -58,6 +58,7 @@ enum { SLOT_FREE, SLOT_OCCUPIED, SLOT_ENQUED, SLOT_DEQUED };
 
 typedef struct SimQueue {
     AscStorage storage;
+    uint8_t space;                    /* NpuSpace */
     uint32_t id, address, bytes;      /* address, bytes: TBuf */
     uint8_t position, enque, release; /* enque, release: HardEvent */
     uint32_t count, cursor;
@@ -69,7 +70,8 @@ typedef struct SimQueue {
 
 typedef struct SimTensor { /* a LocalTensor */
     uint32_t address, bytes;
-    uint8_t slot; /* of its queue */
+    uint8_t space; /* NpuSpace */
+    uint8_t slot;  /* of its queue */
     bool past;
 } SimTensor;
 
@@ -92,6 +94,8 @@ typedef enum SimCoreState {
 typedef struct SimCoreRun {
     EmitSimRun *run;
     uint32_t core, stage; /* stage: launch of the path */
+    bool aic;             /* a cube core */
+    uint32_t number;      /* GetBlockIdx: among the cores of its kind */
     bool in_stage;
     const SimKernel *kernel;
     uint32_t pc;
@@ -142,10 +146,16 @@ struct EmitSimRun {
 
 /* HardEvent, numbered as AscendC's. */
 enum SimEvent {
+    EV_MTE2_MTE1 = 0,
+    EV_MTE1_MTE2 = 1,
+    EV_MTE1_M = 2,
+    EV_M_MTE1 = 3,
     EV_MTE2_V = 4,
     EV_V_MTE2 = 5,
     EV_MTE3_V = 6,
     EV_V_MTE3 = 7,
+    EV_M_FIX = 17,
+    EV_FIX_M = 18,
     EV_MTE3_MTE2 = 19,
     EV_MTE2_MTE3 = 20,
     EV_S_V = 21,
@@ -154,6 +164,7 @@ enum SimEvent {
     EV_MTE2_S = 24,
     EV_S_MTE3 = 25,
     EV_MTE3_S = 26,
+    EV_FIX_MTE2 = 28,
 };
 
 /* sim_expr.c */
@@ -215,6 +226,9 @@ bool esim_queue_ins(SimCoreRun *c, const SimIns *s); /* false: the core gave up 
 
 /* esim_call.c: false: it waits for a value */
 bool esim_call(SimCoreRun *c, const SimIns *s);
+
+/* sim_cube.c */
+void esim_cube(SimCoreRun *c, const SimIns *s);
 
 /* sim_run.c: records until so many wait, a value is wanted or the core has ended */
 void esim_core_start(SimCoreRun *c, EmitSimRun *run, uint32_t core);

@@ -9,6 +9,13 @@
 static const struct {
     uint8_t from, to;
 } pipes[SIM_EVENTS] = {
+    [EV_MTE2_MTE1] = {NPU_PIPE_MTE2, NPU_PIPE_MTE1},
+    [EV_MTE1_MTE2] = {NPU_PIPE_MTE1, NPU_PIPE_MTE2},
+    [EV_MTE1_M] = {NPU_PIPE_MTE1, NPU_PIPE_M},
+    [EV_M_MTE1] = {NPU_PIPE_M, NPU_PIPE_MTE1},
+    [EV_M_FIX] = {NPU_PIPE_M, NPU_PIPE_FIX},
+    [EV_FIX_M] = {NPU_PIPE_FIX, NPU_PIPE_M},
+    [EV_FIX_MTE2] = {NPU_PIPE_FIX, NPU_PIPE_MTE2},
     [EV_MTE2_V] = {NPU_PIPE_MTE2, NPU_PIPE_V},
     [EV_V_MTE2] = {NPU_PIPE_V, NPU_PIPE_MTE2},
     [EV_MTE3_V] = {NPU_PIPE_MTE3, NPU_PIPE_V},
@@ -140,7 +147,7 @@ SimTensor esim_tensor_at(SimTensor t, uint64_t offset, uint32_t element)
 
 RecordOperand esim_operand(SimTensor t, uint32_t block, uint32_t repeat)
 {
-    return (RecordOperand){.address = rec_address(NPU_UB, t.address),
+    return (RecordOperand){.address = rec_address(t.space, t.address),
                            .bytes = t.past ? 1 : t.bytes,
                            .block_stride = (uint16_t)block,
                            .repeat_stride = (uint16_t)repeat};

@@ -27,11 +27,20 @@ static void drop_event(SimCoreRun *c, uint8_t event, int32_t id)
 
 /* ---- opening ---- */
 
+/* Buffers of the other role's memories are set up, and nobody is told. */
+static bool has_memory(const SimCoreRun *c, uint8_t space)
+{
+    return c->aic ? space != NPU_UB : space == NPU_UB;
+}
+
 static void put_init(SimCoreRun *c, const SimBuffer *b, const SimQueue *q, uint32_t count,
                      uint8_t to, uint32_t depth)
 {
+    if (!has_memory(c, q->space))
+        return;
     Record *r = esim_put_at(c, NPU_BUFFER_INIT, b->file, b->line, 0);
-    r->operand[0] = esim_operand((SimTensor){.address = q->address, .bytes = q->bytes}, 0, 0);
+    r->operand[0] = esim_operand(
+        (SimTensor){.address = q->address, .bytes = q->bytes, .space = q->space}, 0, 0);
     r->n[0] = q->id;
     r->n[1] = q->position;
     r->n[2] = count;
@@ -40,9 +49,27 @@ static void put_init(SimCoreRun *c, const SimBuffer *b, const SimQueue *q, uint3
     r->n[5] = depth;
 }
 
+/* Of the cube's memories, in the order of IrMemory from L1 on: what fills and what empties a tile. */
+static const struct {
+    uint8_t space, position, to, enque, release;
+} cube_memories[] = {
+    [IR_L1 - IR_L1] = {NPU_L1, NPU_POS_A1, NPU_POS_A1, EV_MTE2_MTE1, EV_MTE1_MTE2},
+    [IR_L0A - IR_L1] = {NPU_L0A, NPU_POS_A2, NPU_POS_A2, EV_MTE1_M, EV_M_MTE1},
+    [IR_L0B - IR_L1] = {NPU_L0B, NPU_POS_B2, NPU_POS_B2, EV_MTE1_M, EV_M_MTE1},
+    [IR_L0C - IR_L1] = {NPU_L0C, NPU_POS_CO1, NPU_POS_CO2, EV_M_FIX, EV_FIX_M},
+};
+
 /* Position, target position and events by what the queue joins. */
-static uint8_t set_kind(SimQueue *q)
+static uint8_t set_kind(SimQueue *q, IrMemory memory)
 {
+    q->space = NPU_UB;
+    if (memory >= IR_L1 && memory <= IR_L0C) {
+        q->space = cube_memories[memory - IR_L1].space;
+        q->position = cube_memories[memory - IR_L1].position;
+        q->enque = cube_memories[memory - IR_L1].enque;
+        q->release = cube_memories[memory - IR_L1].release;
+        return q->storage == ASC_TBUF ? q->position : cube_memories[memory - IR_L1].to;
+    }
     switch (q->storage) {
     case ASC_QUE_IN:
         q->position = NPU_POS_VECIN;
@@ -63,37 +90,55 @@ static uint8_t set_kind(SimQueue *q)
     }
 }
 
-static uint32_t init_buffer(SimCoreRun *c, const SimBuffer *b, SimQueue *q, uint32_t top)
+/* tops: first free byte of each memory. */
+static void init_buffer(SimCoreRun *c, const SimBuffer *b, SimQueue *q, uint32_t *tops)
 {
     uint32_t bytes = align32((uint32_t)esim_value(c, b->bytes).i);
-    *q = (SimQueue){.storage = b->storage, .id = c->next_buffer++, .address = top, .bytes = bytes};
-    uint8_t to = set_kind(q);
+    *q = (SimQueue){.storage = b->storage, .id = c->next_buffer++, .bytes = bytes};
+    uint8_t to = set_kind(q, b->memory);
+    uint32_t top = tops[q->space];
+    q->address = top;
     if (b->storage == ASC_TBUF) {
         put_init(c, b, q, 1, to, 0);
-        return top + bytes;
+        tops[q->space] += bytes;
+        return;
     }
     uint32_t count = (uint8_t)esim_value(c, b->depth).i;
-    put_init(c, b, q, count, to, b->storage != ASC_QUE_OUT && b->ahead ? 2 : 1);
+    bool ahead = q->space == NPU_UB && b->storage != ASC_QUE_OUT && b->ahead;
+    put_init(c, b, q, count, to, ahead ? 2 : 1);
     q->count = count < SIM_QUEUE_SLOTS ? count : SIM_QUEUE_SLOTS;
     for (uint32_t i = 0; i < q->count; i++)
         q->slot[i] = (SimSlot){.free_event = NO_EVENT,
                                .full_event = NO_EVENT,
                                .address = top + i * bytes,
                                .bytes = bytes};
-    return top + count * bytes;
+    tops[q->space] += count * bytes;
+}
+
+/* The matrix classes count on these being up from the start. */
+enum { MATMUL_EVENTS = 3 };
+
+static void put_matmul_flags(SimCoreRun *c, uint16_t op, uint32_t file, uint32_t line)
+{
+    for (int32_t id = 0; c->aic && id < MATMUL_EVENTS; id++)
+        put_queue_flag(c, op, EV_M_MTE1, id, file, line);
 }
 
 void esim_open_pipe(SimCoreRun *c)
 {
     const EmitSim *sim = c->run->of;
-    uint32_t line = sim->lines.entry.line, file = esim_file(sim, sim->lines.entry), top = 0;
+    uint32_t line = sim->lines.entry.line, file = esim_file(sim, sim->lines.entry);
+    uint32_t tops[NPU_SPACE_COUNT] = {0};
     c->pipe_id = c->next_pipe++;
     esim_put_at(c, NPU_PIPE_OPEN, file, line, 0)->n[0] = c->pipe_id;
     for (int i = 0; i < SIM_EVENTS; i++)
         c->events[i] = 0;
+    put_matmul_flags(c, NPU_SET_FLAG, file, line);
+    if (c->aic)
+        c->events[EV_M_MTE1] = (1u << MATMUL_EVENTS) - 1;
     c->queue_count = c->kernel->buffers.len;
     for (uint32_t i = 0; i < c->queue_count; i++)
-        top = init_buffer(c, &c->kernel->buffers.at[i], &c->queues[i], top);
+        init_buffer(c, &c->kernel->buffers.at[i], &c->queues[i], tops);
 }
 
 /* The destructor: flags of free buffers are waited for, everything ends; at the place of the
@@ -112,6 +157,7 @@ void esim_close_pipe(SimCoreRun *c)
             s->free_event = NO_EVENT;
         }
     }
+    put_matmul_flags(c, NPU_WAIT_FLAG, file, line);
     esim_put_at(c, NPU_BARRIER, file, line, 0)->mode = NPU_PIPE_ALL;
     esim_put_at(c, NPU_PIPE_CLOSE, file, line, 0)->n[0] = c->pipe_id;
 }
@@ -121,8 +167,10 @@ void esim_close_pipe(SimCoreRun *c)
 void esim_buffer_get(SimCoreRun *c, const SimIns *s)
 {
     const SimQueue *q = &c->queues[c->kernel->k->locals.at[s->local].buffer];
-    SimTensor t = {.address = q->address, .bytes = q->bytes};
+    SimTensor t = {.address = q->address, .bytes = q->bytes, .space = q->space};
     c->locals[s->local] = t;
+    if (!has_memory(c, q->space))
+        return;
     Record *r = esim_put(c, s, NPU_BUFFER_GET);
     r->operand[0] = esim_operand(t, 0, 0);
     r->n[0] = q->id;
@@ -141,8 +189,10 @@ static void note_queue(SimCoreRun *c, const SimIns *s, const SimQueue *q, uint16
 
 static SimTensor slot_tensor(const SimQueue *q, uint32_t slot)
 {
-    return (SimTensor){
-        .address = q->slot[slot].address, .bytes = q->slot[slot].bytes, .slot = (uint8_t)slot};
+    return (SimTensor){.address = q->slot[slot].address,
+                       .bytes = q->slot[slot].bytes,
+                       .space = q->space,
+                       .slot = (uint8_t)slot};
 }
 
 static bool alloc_tensor(SimCoreRun *c, const SimIns *s, SimQueue *q)

@@ -43,10 +43,19 @@ static void start_stage(SimCoreRun *c)
     esim_open_pipe(c);
 }
 
-static void put_sync_all(SimCoreRun *c, uint32_t file, uint32_t line)
+/* kinds: cores of both kinds meet, else those of one. */
+static void put_sync_all(SimCoreRun *c, uint32_t file, uint32_t line, bool kinds)
 {
     esim_put_at(c, NPU_BARRIER, file, line, 0)->mode = NPU_PIPE_ALL;
-    esim_put_at(c, NPU_SYNC_ALL, file, line, 0);
+    esim_put_at(c, NPU_SYNC_ALL, file, line, 0)->mode = kinds;
+}
+
+static bool takes_part(const SimCoreRun *c, const SimStage *stage)
+{
+    const IrKernel *k = stage->kernel->k->source;
+    bool both = k->has_cube && k->has_vector;
+    bool role = !asc_is_mixed(c->run->of->p) || both || k->has_cube == c->aic;
+    return role && (stage->cores < 0 || c->number < stage->cores);
 }
 
 /* The next kernel of the path that this core takes part in; the cores meet before each but the
@@ -56,10 +65,9 @@ static void next_stage(SimCoreRun *c)
     const EmitSim *sim = c->run->of;
     uint32_t line = sim->lines.entry.line, file = esim_file(sim, sim->lines.entry);
     while (++c->stage < c->run->path->launches.len) {
-        int64_t cores = c->run->stages[c->stage].cores;
         if (c->stage > 0)
-            put_sync_all(c, file, line);
-        if (cores >= 0 && c->core >= cores)
+            put_sync_all(c, file, line, asc_is_mixed(sim->p));
+        if (!takes_part(c, &c->run->stages[c->stage]))
             continue;
         start_stage(c);
         return;
@@ -246,7 +254,12 @@ static bool run_ins(SimCoreRun *c, const SimIns *s)
     case SIN_CLEAN:
         esim_put(c, s, NPU_CACHE_CLEAN)->operand[0].address = esim_global_ref(c, &s->a);
         return true;
-    case SIN_SYNC_ALL: put_sync_all(c, s->file, s->line); return true;
+    case SIN_SYNC_ALL: put_sync_all(c, s->file, s->line, false); return true;
+    case SIN_CUBE: esim_cube(c, s); return true;
+    case SIN_ROLE:
+        if ((s->core == IR_CORE_CUBE) != c->aic)
+            c->pc = s->target - 1;
+        return true;
     }
     return true;
 }

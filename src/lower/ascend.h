@@ -114,7 +114,7 @@ typedef enum AscCubeOp {
     ASC_CUBE_AWAIT,        /* flag number `flag` */
 } AscCubeOp;
 
-enum { ASC_CUBE_ARGS = 6 };
+enum { ASC_CUBE_ARGS = 6, ASC_CUBE_OPS = ASC_CUBE_AWAIT + 1 };
 
 /* Which hand-over of a queue: the whole way, or one half of a bound queue with V in between. */
 typedef enum AscHand { ASC_HAND_PLAIN, ASC_HAND_IN, ASC_HAND_OUT } AscHand;

@@ -8,7 +8,9 @@ enum { TURN_BYTES = 2048 }; /* of a copy that count as one record more: copies t
 static int64_t weight_of(const Record *r)
 {
     bool copies = r->pipe == NPU_PIPE_MTE2 || r->pipe == NPU_PIPE_MTE3 || r->pipe == NPU_PIPE_FIX;
-    if (!copies || (r->op & REC_TEXT))
+    if (r->op & REC_TEXT)
+        return 0; /* a name: nothing is executed */
+    if (!copies)
         return 1;
     uint64_t bytes = r->op == NPU_ND2NZ_GM_L1 ? 2ull * (r->n[1] & 0xFFFF) * (r->n[2] & 0xFFFF)
                                               : (uint64_t)(r->n[0] & 0xFFFF) * (r->n[1] & 0xFFFFFF);

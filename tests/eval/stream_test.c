@@ -440,6 +440,19 @@ static void compare_task(const char *path)
     arena_drop(&arena);
 }
 
+static void compare_tasks(const char *folder)
+{
+    Arena arena = {0};
+    NameList names = {0};
+    const char *dir = path_join(&arena, "tasks", folder);
+    Diag diag = diag_make(&arena, dir, STR(""));
+    REQUIRE(file_list(&arena, dir, &names, &diag));
+    for (uint32_t i = 0; i < names.len; i++)
+        if (str_ends(str_from(names.at[i]), ".py"))
+            compare_task(path_join(&arena, dir, names.at[i]));
+    arena_drop(&arena);
+}
+
 T_TEST(stream_of_planned_tasks_is_that_of_the_text)
 {
     static const char *const few[] = {
@@ -450,17 +463,21 @@ T_TEST(stream_of_planned_tasks_is_that_of_the_text)
                                           "reduce",     "resize",        "mhc"};
     for (size_t i = 0; i < sizeof few / sizeof *few && !getenv("T_ALL"); i++)
         compare_task(few[i]);
-    for (size_t f = 0; f < sizeof folders / sizeof *folders && getenv("T_ALL"); f++) {
-        Arena arena = {0};
-        NameList names = {0};
-        const char *dir = path_join(&arena, "tasks", folders[f]);
-        Diag diag = diag_make(&arena, dir, STR(""));
-        REQUIRE(file_list(&arena, dir, &names, &diag));
-        for (uint32_t i = 0; i < names.len; i++)
-            if (str_ends(str_from(names.at[i]), ".py"))
-                compare_task(path_join(&arena, dir, names.at[i]));
-        arena_drop(&arena);
-    }
+    for (size_t f = 0; f < sizeof folders / sizeof *folders && getenv("T_ALL"); f++)
+        compare_tasks(folders[f]);
+}
+
+/* Products alone, of both roles, of several launches. */
+T_TEST(stream_of_cube_tasks_is_that_of_the_text)
+{
+    static const char *const few[] = {"tasks/matmul/square_matrix_multiplication.py",
+                                      "tasks/attention/causal_attention.py",
+                                      "tasks/convolution/conv_standard_1d_dilated_strided.py"};
+    static const char *const folders[] = {"matmul", "convolution", "attention", "fuse"};
+    for (size_t i = 0; i < sizeof few / sizeof *few && !getenv("T_ALL"); i++)
+        compare_task(few[i]);
+    for (size_t f = 0; f < sizeof folders / sizeof *folders && getenv("T_ALL"); f++)
+        compare_tasks(folders[f]);
 }
 
 /* ---- the timer ---- */

@@ -278,13 +278,13 @@ static bool belongs_together(const Graph *g, uint32_t from, uint32_t to)
     return all || reached == (UINT64_C(1) << (to - from)) - 1;
 }
 
-/* The end of the stage that begins here; `from`: there is none. */
+/* The end of the stage that begins here; `from`: there is none. What needs no kernel ends none. */
 static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
 {
     uint32_t to = c->g->nodes.len - from > MOST_NODES ? from + MOST_NODES : c->g->nodes.len;
     for (; to > from; to--)
-        if ((from || to < c->g->nodes.len) && belongs_together(c->g, from, to) &&
-            try_stage(c, from, to, said))
+        if ((from || to < c->g->nodes.len) && !is_free(c, &c->g->nodes.at[to - 1]) &&
+            belongs_together(c->g, from, to) && try_stage(c, from, to, said))
             return to;
     return from;
 }

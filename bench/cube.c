@@ -1,0 +1,177 @@
+/* Kernels of the cube at full size: predicted time of what the planner makes, beside what is asked and
+ * what was measured of others.
+ *
+ *     bench-cube [WORD...|FILE.py...]
+ *
+ * Without arguments a table: products, matrix-vector, convolutions, attention. A word takes
+ * the rows whose names hold it; a file is timed at its own sizes. `share` is the bound over the predicted
+ * time: of what the cube bounds, the part of its peak. All kernels of a task are counted, repacking too.
+ * Predicted: no board has run these. Records come straight from the lowered program (emit/sim.h), which is
+ * the same stream as through the twin. */
+#include "eval/bound.h"
+#include "eval/time.h"
+#include "loop/make.h"
+#include "torch/torch.h"
+
+#include "base/file.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define MODEL                               \
+    "import torch\nimport torch.nn as nn\n" \
+    "import torch.nn.functional as F\n\n\n" \
+    "class Model(nn.Module):\n"             \
+    "    def __init__(self):\n"             \
+    "        super().__init__()\n\n"
+#define PRODUCT(m, n, k)                                                                    \
+    MODEL "    def forward(self, a, b):\n        return torch.matmul(a, b)\n\n\n"           \
+          "def get_inputs():\n    return [torch.randn(" m ", " k ", dtype=torch.float16), " \
+          "torch.randn(" k ", " n ", dtype=torch.float16)]\n\n\n"                           \
+          "def get_init_inputs():\n    return []\n"
+#define CONVOLUTION(type, batch, in, out, size, kernel, padding)                          \
+    MODEL "    def forward(self, x, w):\n"                                                \
+          "        return F.conv2d(x, w, padding=" padding ")\n\n\n"                      \
+          "def get_inputs():\n    return [torch.randn(" batch ", " in ", " size ", " size \
+          ", dtype=torch." type "), torch.randn(" out ", " in ", " kernel ", " kernel     \
+          ", dtype=torch." type ")]\n\n\n"                                                \
+          "def get_init_inputs():\n    return []\n"
+#define ATTENTION(heads, length, causal)                                                       \
+    MODEL "    def forward(self, q, k, v):\n"                                                  \
+          "        return F.scaled_dot_product_attention(q, k, v, is_causal=" causal ")\n\n\n" \
+          "def get_inputs():\n    return [torch.randn(1, " heads ", " length                   \
+          ", 128, dtype=torch.float16) for _ in range(3)]\n\n\n"                               \
+          "def get_init_inputs():\n    return []\n"
+
+typedef struct Row {
+    const char *name, *source;
+    double asked;     /* least share */
+    const char *seen; /* measured of others; facts, not of this kernel */
+} Row;
+
+static const Row rows[] = {
+    {"product f16 4096x4096x4096", PRODUCT("4096", "4096", "4096"), 0.72, "vendor 526 us, L2 cold"},
+    {"product f16 8192x8192x8192", PRODUCT("8192", "8192", "8192"), 0.72, "torch 3630 us"},
+    {"product f16 1024x1024x1024", PRODUCT("1024", "1024", "1024"), 0.45, "vendor 15.7 us"},
+    {"product f16 128x4096x4096", PRODUCT("128", "4096", "4096"), 0, "vendor 34.6 us"},
+    {"product f16 64x64x16384", PRODUCT("64", "64", "16384"), 1 / 1.3, ""},
+    {"product f16 256x256x16384", PRODUCT("256", "256", "16384"), 1 / 1.3, ""},
+    {"product f16 256x256x131072", PRODUCT("256", "256", "131072"), 1 / 1.3, ""},
+    {"vector f16 1x4096x8192", PRODUCT("1", "4096", "8192"), 1.2 / 1.8, "vendor 56.6 us"},
+    {"vector f16 8192x1x4096", PRODUCT("8192", "1", "4096"), 1.2 / 1.8, ""},
+    {"convolution f16 8x64->64 56x56 3x3", CONVOLUTION("float16", "8", "64", "64", "56", "3", "1"),
+     0.6, ""},
+    {"convolution f16 8x256->256 56x56 3x3",
+     CONVOLUTION("float16", "8", "256", "256", "56", "3", "1"), 0.6, ""},
+    {"convolution f16 8x256->64 56x56 1x1",
+     CONVOLUTION("float16", "8", "256", "64", "56", "1", "0"), 0.6, ""},
+    {"convolution f32 8x128->128 28x28 3x3",
+     CONVOLUTION("float32", "8", "128", "128", "28", "3", "1"), 0.6, ""},
+    {"attention f16 head 4096x128", ATTENTION("1", "4096", "False"), 0.25,
+     "pto-isa 88.9 us, torch 118"},
+    {"attention f16 16 heads 4096x128", ATTENTION("16", "4096", "False"), 0.25, ""},
+    {"attention f16 16 heads 4096x128 causal", ATTENTION("16", "4096", "True"), 0.25, ""},
+    {"attention f16 head 16384x128", ATTENTION("1", "16384", "False"), 0.40,
+     "pto-isa 909 us, torch 1118"},
+};
+
+static const NpuChip *chip(void) { return npu_chip_find(STR("910B2")); }
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint32_t count_launches(Str text)
+{
+    uint32_t n = 0;
+    Str line;
+    while (str_next(&text, '\n', &line)) /* "    name[cores](operands)" */
+        n += line.len > 4 && line.at[0] == ' ' && str_find(line, STR("](")) > 0 &&
+             str_find(line, STR(" = ")) < 0;
+    return n;
+}
+
+static bool time_text(Arena *arena, const char *path, Str source, Plan *plan, Verdict *v,
+                      double *planning, const char **why)
+{
+    TorchOptions options = {0};
+    Diag diag = diag_make(arena, path, source);
+    double from = seconds();
+    TorchTask *task = torch_read_scaled(arena, path, source, &options, SCALE_FULL, &diag);
+    bool ok = task && plan_make(arena, task->graph, chip(), 0, plan, &diag);
+    *planning = seconds() - from;
+    *why = diag.items.len ? diag.items.at[0].text : "not read";
+    if (!ok)
+        return false;
+    EvalCraft c = {.file = "plan.craft",
+                   .text = plan->craft,
+                   .operands = make_operands(arena, plan),
+                   .operand_count = plan->operands.len};
+    EvalConfig config = {.chip = chip(), .trust = true, .seconds = 600, .straight = true};
+    Diag said = diag_make(arena, c.file, c.text);
+    EvalTimer *timer = eval_timer_open(arena, &c, task->graph, &config, v, &said);
+    ok = timer && eval_timer_run(arena, timer, c.operands, NULL, 0, v);
+    eval_timer_close(timer);
+    *why = v->reason;
+    return ok;
+}
+
+/* 1: timed and as asked; 0: below; -1: not timed. */
+static int bench_text(const char *name, const char *path, Str source, const Row *row)
+{
+    Arena arena = {0};
+    Plan plan = {0};
+    Verdict v = verdict_make();
+    const char *why = "";
+    double planning = 0;
+    int result = -1;
+    if (time_text(&arena, path, source, &plan, &v, &planning, &why)) {
+        double share = v.bound_us / v.predicted_us;
+        result = !row || share >= row->asked;
+        printf("%-44s %10.1f us  bound %9.1f  share %.3f", name, v.predicted_us, v.bound_us, share);
+        if (row && row->asked > 0)
+            printf(" (asked %.2f: %s)", row->asked, result ? "reached" : "below");
+        printf("  %s, %u launches, planned in %.1f s%s%s\n", plan.strategy,
+               count_launches(plan.craft), planning, row && *row->seen ? "  seen: " : "",
+               row ? row->seen : "");
+    } else {
+        printf("%-44s not timed: %s\n", name, why ? why : "?");
+    }
+    fflush(stdout);
+    arena_drop(&arena);
+    return result;
+}
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (str_find(str_from(name), str_from(argv[i])) >= 0)
+            return true;
+    return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t asked = 0, reached = 0;
+    for (int i = 1; i < argc; i++) {
+        Arena arena = {0};
+        Str source;
+        Diag diag = diag_make(&arena, argv[i], STR(""));
+        if (str_ends(str_from(argv[i]), ".py") && file_read(&arena, argv[i], 0, &source, &diag))
+            bench_text(argv[i], argv[i], source, NULL);
+        arena_drop(&arena);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!is_wanted(rows[i].name, argc, argv))
+            continue;
+        int result = bench_text(rows[i].name, "model.py", str_from(rows[i].source), &rows[i]);
+        asked += rows[i].asked > 0;
+        reached += rows[i].asked > 0 && result > 0;
+    }
+    if (asked)
+        printf("%u of %u as asked (predicted, not measured)\n", reached, asked);
+    return 0;
+}
