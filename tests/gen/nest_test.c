@@ -284,6 +284,35 @@ T_TEST(nest_masks_are_values)
                 "torch.randn(9, 1500), torch.randint(-1, 1500, (9,))");
 }
 
+/* Results of rows are stored in the walk that sums the columns, sums of different depth share a walk, and many
+ * values that every row reads are merged once. */
+T_TEST(nest_cores_share_walks)
+{
+    check_model("self, g, r, c):\n"
+                "        sq = g * g + 1e-30\n"
+                "        r2 = 0.99 * r + 0.01 * sq.mean(dim=1)\n"
+                "        c2 = 0.99 * c + 0.01 * sq.mean(dim=0)\n"
+                "        u = g * torch.rsqrt(r2 / r2.mean()).unsqueeze(1) * torch.rsqrt(c2)\n"
+                "        return u, r2, c2\n",
+                "torch.randn(300, 700), torch.rand(300) + 0.1, torch.rand(700) + 0.1");
+    check_model("self, x, y):\n"
+                "        p = torch.softmax(x, dim=1)\n"
+                "        inter = (p * y).sum(dim=(2, 3))\n"
+                "        union = p.sum(dim=(2, 3)) + y.sum(dim=(2, 3))\n"
+                "        return 1 - ((2 * inter + 1.0) / (union + 1.0)).mean(dim=1)\n",
+                "torch.randn(3, 5, 40, 41), torch.rand(3, 5, 40, 41)");
+    Arena arena = {0};
+    Diag diag;
+    Graph *g = read_model(&arena,
+                          "self, x):\n"
+                          "        return x.sum(1), x.sum(0), (x * x.mean(dim=0)).amax(dim=1)\n",
+                          "torch.randn(1000, 2000)", &diag);
+    const char *schedule = plan_model(&arena, g, 0).schedule;
+    CHECK(strstr(schedule, "band w0 y0: cores share") != NULL);
+    CHECK(strstr(schedule, "band m0: cores; lanes") != NULL);
+    arena_drop(&arena);
+}
+
 /* Few columns are no work for all cores: where that is faster, each sums a part of the rows. */
 T_TEST(nest_shares_sums_of_few_columns)
 {

@@ -507,7 +507,73 @@ static void begin_walk(Build *b, uint64_t axes, const bool *now)
     open_walk(b, axes);
 }
 
-/* The reductions of one level over the same axes, in one walk of these. */
+static uint64_t store_axes(const NestStore *store)
+{
+    uint64_t axes = 0;
+    for (uint32_t k = 0; k < store->index.n; k++)
+        axes |= bit(store->index.term[k].axis);
+    return axes;
+}
+
+static const NestStore *band_store(const Build *b, uint32_t i)
+{
+    return &b->nest->stores.at[b->band->stores.at[i]];
+}
+
+/* Which stores are due in a walk: those whose elements vary along just these of the axes that are walked, and
+ * which need no reduction of this level or a later one. */
+static bool *due_stores(const Build *b, uint64_t walk, uint32_t level)
+{
+    bool *due = arena_array(b->arena, bool, b->band->stores.len);
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        due[i] = !b->stored[i] && b->level[band_store(b, i)->value] < level &&
+                 (store_axes(band_store(b, i)) & walked_axes(b->band)) == walk;
+    return due;
+}
+
+/* Marks what they need; false: there are none. */
+static bool mark_stores(Build *b, const bool *due, bool *now)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        if (due[i]) {
+            mark(b, band_store(b, i)->value, now);
+            b->left[band_store(b, i)->value]++;
+            any = true;
+        }
+    return any;
+}
+
+/* Gives names to what several stores read, inside a stage that computes. */
+static void prepare_stores(Build *b, const bool *due, const bool *now)
+{
+    for (uint32_t i = 0; i < b->band->stores.len; i++) {
+        NestId id = band_store(b, i)->value;
+        if (due[i] && now[id] && b->nest->values.at[id].uses > 1 &&
+            b->nest->values.at[id].op == NEST_MAP)
+            build_named(b, id);
+    }
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        if (now[i] &&
+            (b->nest->values.at[i].op == NEST_REDUCE || b->nest->values.at[i].op == NEST_SCAN) &&
+            !is_walked(b, i))
+            build_named(b, i);
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        if (due[i] && now[band_store(b, i)->value])
+            build_prepare(b, band_store(b, i)->value);
+}
+
+static void put_stores(Build *b, const bool *due)
+{
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        if (due[i]) {
+            store_value(b, band_store(b, i));
+            b->stored[i] = true;
+        }
+}
+
+/* The reductions of one level over the same axes, in one walk of these. Results that are known there are stored
+ * in it. */
 static void reduce_over(Build *b, uint32_t level, uint64_t axes)
 {
     const char **sums = arena_array(b->arena, const char *, b->nest->values.len);
@@ -520,6 +586,8 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
         sums[i] = is_wide(b, i) ? wide_accumulator(b, i) : accumulator(b, i);
         mark(b, b->nest->values.at[i].arg[0], now);
     }
+    const bool *due = due_stores(b, axes, level);
+    bool stores = mark_stores(b, due, now);
     count_left(b, now);
     hoist(b, now);
     begin_walk(b, axes, now);
@@ -527,6 +595,8 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
     build_line(b, "with compute():");
     b->depth++;
     cast_loads(b, now);
+    if (stores)
+        prepare_stores(b, due, now);
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         if (!sums[i])
             continue;
@@ -549,6 +619,8 @@ static void reduce_over(Build *b, uint32_t level, uint64_t axes)
     }
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         b->name[i] = sums[i] ? sums[i] : b->name[i];
+    b->depth--;
+    put_stores(b, due);
     b->depth = deep;
     forget_inner(b, false);
     for (uint32_t i = 1; i < b->nest->values.len; i++)
@@ -563,30 +635,13 @@ static void reduce_level(Build *b, uint32_t level)
             reduce_over(b, level, b->nest->values.at[i].over & walked_axes(b->band));
 }
 
-static uint64_t store_axes(const NestStore *store)
-{
-    uint64_t axes = 0;
-    for (uint32_t k = 0; k < store->index.n; k++)
-        axes |= bit(store->index.term[k].axis);
-    return axes;
-}
-
 /* Stores whose elements vary along just these of the axes that are walked. */
 static void store_over(Build *b, uint64_t walk)
 {
     bool *now = arena_array(b->arena, bool, b->nest->values.len);
-    uint64_t walked = walked_axes(b->band);
-    bool any = false;
+    const bool *due = due_stores(b, walk, UINT32_MAX);
     int deep = b->depth;
-    for (uint32_t i = 0; i < b->band->stores.len; i++) {
-        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
-        if ((store_axes(s) & walked) != walk)
-            continue;
-        mark(b, s->value, now);
-        b->left[s->value]++;
-        any = true;
-    }
-    if (!any)
+    if (!mark_stores(b, due, now))
         return;
     count_left(b, now);
     if (walk) {
@@ -599,29 +654,11 @@ static void store_over(Build *b, uint64_t walk)
     size_t opened = b->body->len;
     b->depth++;
     cast_loads(b, now);
-    for (uint32_t i = 0; i < b->band->stores.len; i++) {
-        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
-        if (now[s->value] && b->nest->values.at[s->value].uses > 1 &&
-            b->nest->values.at[s->value].op == NEST_MAP)
-            build_named(b, s->value);
-    }
-    for (uint32_t i = 1; i < b->nest->values.len; i++)
-        if (now[i] &&
-            (b->nest->values.at[i].op == NEST_REDUCE || b->nest->values.at[i].op == NEST_SCAN))
-            build_named(b, i);
-    for (uint32_t i = 0; i < b->band->stores.len; i++) {
-        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
-        if (now[s->value])
-            build_prepare(b, s->value);
-    }
+    prepare_stores(b, due, now);
     if (b->body->len == opened)
         b->body->len = before;
     b->depth--;
-    for (uint32_t i = 0; i < b->band->stores.len; i++) {
-        const NestStore *s = &b->nest->stores.at[b->band->stores.at[i]];
-        if ((store_axes(s) & walked) == walk)
-            store_value(b, s);
-    }
+    put_stores(b, due);
     b->depth = deep;
     if (walk)
         forget_inner(b, false);
@@ -630,28 +667,38 @@ static void store_over(Build *b, uint64_t walk)
 /* First what does not vary along anything that is walked. */
 static void store_all(Build *b)
 {
-    uint64_t walked = walked_axes(b->band);
     store_over(b, 0);
-    for (uint32_t i = 0; i < b->band->stores.len; i++) {
-        uint64_t walk = store_axes(&b->nest->stores.at[b->band->stores.at[i]]) & walked;
-        bool done = !walk;
-        for (uint32_t k = 0; k < i && !done; k++)
-            done = (store_axes(&b->nest->stores.at[b->band->stores.at[k]]) & walked) == walk;
-        if (!done)
-            store_over(b, walk);
-    }
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        if (!b->stored[i])
+            store_over(b, store_axes(band_store(b, i)) & walked_axes(b->band));
 }
 
-/* Everything that it is made of has a name or is a number. */
-static bool is_ready(const Build *b, NestId id)
+/* Which values are the same for all turns of the next loop and made of what is known before it. */
+static bool *ready_values(const Build *b, uint64_t alike)
 {
-    const NestValue *v = &b->nest->values.at[id];
-    for (uint32_t i = 0; i < v->n_arg; i++) {
-        NestOp op = b->nest->values.at[v->arg[i]].op;
-        if (op != NEST_NUMBER && op != NEST_COUNT && !b->name[v->arg[i]])
-            return false;
+    bool *ready = arena_array(b->arena, bool, b->nest->values.len);
+    for (uint32_t i = 1; i < b->nest->values.len; i++) {
+        const NestValue *v = &b->nest->values.at[i];
+        ready[i] = v->op == NEST_NUMBER || v->op == NEST_COUNT || b->name[i] ||
+                   (b->wanted[i] && (v->op == NEST_MAP || v->op == NEST_PLACE) && !v->mask &&
+                    !(v->axes & ~alike) && build_kind(b, v->axes) != BUILD_TILE);
+        for (uint32_t k = 0; k < v->n_arg && !b->name[i]; k++)
+            ready[i] = ready[i] && ready[v->arg[k]];
     }
-    return v->op == NEST_MAP || v->op == NEST_PLACE;
+    return ready;
+}
+
+/* Some value that is not known before the loop reads it, or a store does. */
+static bool is_read_later(const Build *b, NestId id, const bool *ready)
+{
+    for (uint32_t i = 0; i < b->band->stores.len; i++)
+        if (band_store(b, i)->value == id)
+            return true;
+    for (uint32_t i = id + 1; i < b->nest->values.len; i++)
+        for (uint32_t k = 0; k < b->nest->values.at[i].n_arg && b->wanted[i] && !ready[i]; k++)
+            if (b->nest->values.at[i].arg[k] == id)
+                return true;
+    return false;
 }
 
 static void compute_shared(Build *b, uint64_t alike)
@@ -660,11 +707,13 @@ static void compute_shared(Build *b, uint64_t alike)
     build_line(b, "with compute():");
     size_t opened = b->body->len;
     b->depth++;
+    const bool *ready = ready_values(b, alike);
+    for (uint32_t i = 1; i < b->nest->values.len; i++)
+        b->left[i] += TURNS;
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         const NestValue *v = &b->nest->values.at[i];
-        b->left[i] += TURNS;
-        if (b->wanted[i] && (v->axes || build_needs_lanes(b, i)) && !(v->axes & ~alike) &&
-            !v->mask && is_ready(b, i) && build_kind(b, v->axes) != BUILD_TILE)
+        if (b->wanted[i] && (v->axes || build_needs_lanes(b, i)) && ready[i] && !b->name[i] &&
+            (v->op == NEST_MAP || v->op == NEST_PLACE) && is_read_later(b, i, ready))
             build_named(b, i);
     }
     b->depth--;
@@ -778,6 +827,7 @@ static void make_tables(Build *b)
     b->picked_from = arena_array(b->arena, const char *, n);
     b->left = arena_array(b->arena, uint32_t, n);
     b->level = arena_array(b->arena, uint32_t, n);
+    b->stored = arena_array(b->arena, bool, b->band->stores.len + 1);
 }
 
 void build_open(Build *b) { make_tables(b); }

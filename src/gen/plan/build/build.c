@@ -6,7 +6,7 @@
 #include "gen/plan/fit.h"
 #include <string.h>
 
-enum { SHRINKS = 10, LEAST_TILE = 64, F32_COUNTS = 1 << 24 };
+enum { SHRINKS = 12, LEAST_TILE = 64, F32_COUNTS = 1 << 24, SMALL_SHARE = 32 };
 
 /* One kernel: all bands, one after the other. */
 typedef struct Variant {
@@ -136,6 +136,31 @@ static void put_row_bound(const Program *p, const Band *band, uint32_t tensor, c
     buf_free(&line);
 }
 
+/* Rows of a workspace, one for each core, are copied many at once. */
+static void put_workspace_bounds(const Program *p, Buf *out)
+{
+    for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
+        const LayoutTensor *t = &p->layout.tensors[i];
+        Buf product = {0};
+        bool varies = false;
+        if (p->nest->tensors.at[i].role != NEST_WORKSPACE || t->rank < 2)
+            continue;
+        for (uint32_t d = 0; d < t->rank; d++) {
+            uint32_t axis = t->dim[d].axis;
+            buf_puts(&product, d ? " * " : "");
+            if (axis)
+                buf_puts(&product, p->layout.size[axis]);
+            else
+                buf_printf(&product, "%lld", (long long)t->dim[d].size);
+            varies = varies || (axis && p->layout.free[axis]);
+        }
+        if (varies)
+            buf_printf(out, "    assert %.*s <= %d, \"too many values for each core\"\n",
+                       (int)product.len, product.at, SCHEDULE_ROW_GAP);
+        buf_free(&product);
+    }
+}
+
 static void put_row_bounds(const Program *p, Buf *out)
 {
     for (uint32_t v = 0; v < p->variants.len; v++)
@@ -156,7 +181,7 @@ static void put_row_bounds(const Program *p, Buf *out)
 
 static bool has_workspace(const Nest *nest)
 {
-    return nest->tensors.at[nest->tensors.len - 1].role == NEST_WORKSPACE;
+    return nest->tensors.at[nest->tensors.len - 1].role >= NEST_WORKSPACE;
 }
 
 /* Inputs and results, as the host function has them. */
@@ -164,7 +189,7 @@ static void put_tensors(const Program *p, Buf *out)
 {
     for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
         const NestTensor *t = &p->nest->tensors.at[i];
-        if (t->role != NEST_WORKSPACE)
+        if (t->role < NEST_WORKSPACE)
             buf_printf(out, "%s%s: %s[%s, %s]", i ? ", " : "", nest_tensor_name(p->nest, i),
                        t->role == NEST_OUTPUT ? "out" : "gm", dtype_name(t->dtype),
                        layout_shape(p->nest, &p->layout, i));
@@ -180,8 +205,9 @@ static const char *workspace_row(const Program *p, uint32_t tensor)
 static void put_workspaces(const Program *p, Buf *out)
 {
     for (uint32_t i = 0; i < p->nest->tensors.len; i++)
-        if (p->nest->tensors.at[i].role == NEST_WORKSPACE)
-            buf_printf(out, "    %s = workspace(f32, cores, %s)\n", nest_tensor_name(p->nest, i),
+        if (p->nest->tensors.at[i].role >= NEST_WORKSPACE)
+            buf_printf(out, "    %s = workspace(f32, %s%s)\n", nest_tensor_name(p->nest, i),
+                       p->nest->tensors.at[i].role == NEST_WORKSPACE ? "cores, " : "",
                        workspace_row(p, i));
 }
 
@@ -191,8 +217,9 @@ static void put_workspace_parameters(const Program *p, Buf *out)
     if (has_workspace(p->nest))
         buf_puts(out, ", nc: i32");
     for (uint32_t i = 0; i < p->nest->tensors.len; i++)
-        if (p->nest->tensors.at[i].role == NEST_WORKSPACE)
-            buf_printf(out, ", %s: ws[f32, nc, %s]", nest_tensor_name(p->nest, i),
+        if (p->nest->tensors.at[i].role >= NEST_WORKSPACE)
+            buf_printf(out, ", %s: ws[f32, %s%s]", nest_tensor_name(p->nest, i),
+                       p->nest->tensors.at[i].role == NEST_WORKSPACE ? "nc, " : "",
                        workspace_row(p, i));
 }
 
@@ -223,13 +250,13 @@ static void put_launch(const Program *p, const Variant *v, int depth, Buf *out)
     }
     buf_puts(out, "](");
     for (uint32_t i = 0; i < p->nest->tensors.len; i++)
-        if (p->nest->tensors.at[i].role != NEST_WORKSPACE)
+        if (p->nest->tensors.at[i].role < NEST_WORKSPACE)
             buf_printf(out, "%s%s", i ? ", " : "", nest_tensor_name(p->nest, i));
     put_scalars(v, "", out);
     if (has_workspace(p->nest))
         buf_puts(out, ", cores");
     for (uint32_t i = 0; i < p->nest->tensors.len; i++)
-        if (p->nest->tensors.at[i].role == NEST_WORKSPACE)
+        if (p->nest->tensors.at[i].role >= NEST_WORKSPACE)
             buf_printf(out, ", %s", nest_tensor_name(p->nest, i));
     buf_puts(out, ")\n");
 }
@@ -303,6 +330,7 @@ static void put_host(const Program *p, Buf *out)
     put_tensors(p, out);
     buf_puts(out, "):\n");
     put_row_bounds(p, out);
+    put_workspace_bounds(p, out);
     put_choices(p, out);
     put_workspaces(p, out);
     for (uint32_t i = 0; i < p->variants.len; i++) {
@@ -318,9 +346,17 @@ static void put_host(const Program *p, Buf *out)
 
 /* ---- kernels ---- */
 
+/* Beside bands of so much more work a band needs no second buffers; there are few of them in a kernel. */
+static bool is_small(const Program *p, const Band *band)
+{
+    const Band *most = schedule_largest(p->nest, p->schedule);
+    return schedule_elements(p->nest, band) * SMALL_SHARE < schedule_elements(p->nest, most);
+}
+
 static void put_band(Program *p, const Band *band, uint32_t number, BuildPool *pool, uint32_t *next,
                      Buf *body)
 {
+    bool small = is_small(p, band);
     Build b = {.arena = p->arena,
                .nest = p->nest,
                .layout = &p->layout,
@@ -332,8 +368,8 @@ static void put_band(Program *p, const Band *band, uint32_t number, BuildPool *p
                .pool = pool,
                .next = next,
                .number = number,
-               .load_depth = p->schedule->load_depth,
-               .store_depth = p->schedule->store_depth};
+               .load_depth = small ? 1 : p->schedule->load_depth,
+               .store_depth = small ? 1 : p->schedule->store_depth};
     build_band(&b);
     p->failed = b.failed ? b.failed : p->failed;
 }
@@ -445,22 +481,40 @@ static void add_variants(Program *p)
 }
 
 /* Smaller tiles: fewer rows, then fewer lanes. False: nothing is left to give. */
+static int64_t tile_elements(const Band *band)
+{
+    return band->lanes.tile * (band->rows.axis ? band->rows.tile : 1);
+}
+
+/* Rows first, then lanes. False: both are whole, or as small as can be. */
+static bool shrink_tile(Band *band)
+{
+    if (band->rows.axis && !band->rows.whole && band->rows.tile > 1) {
+        band->rows.tile = band->rows.tile * 3 / 4;
+        return true;
+    }
+    if (band->lanes.tile <= LEAST_TILE || band->lanes.whole)
+        return false;
+    band->lanes.tile = band->lanes.tile * 3 / 4 / 64 * 64;
+    band->lanes.tile = band->lanes.tile ? band->lanes.tile : LEAST_TILE;
+    return true;
+}
+
 bool build_shrink(Schedule *s)
 {
     bool any = false;
-    for (uint32_t i = 0; i < s->bands.len; i++) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < s->bands.len; i++)
+        most = tile_elements(&s->bands.at[i]) > most ? tile_elements(&s->bands.at[i]) : most;
+    for (uint32_t i = 0; i < s->bands.len; i++) /* the largest, and those about as large */
+        if (tile_elements(&s->bands.at[i]) * 2 > most)
+            any = shrink_tile(&s->bands.at[i]) || any;
+    for (uint32_t i = 0; i < s->bands.len && !any; i++)
+        any = shrink_tile(&s->bands.at[i]);
+    for (uint32_t i = 0; i < s->bands.len && !any; i++) {
         Band *band = &s->bands.at[i];
-        if (band->rows.axis && !band->rows.whole && band->rows.tile > 1) {
-            band->rows.tile = band->rows.tile * 3 / 4;
-            any = true;
-        } else if (band->lanes.tile > LEAST_TILE && !band->lanes.whole) {
-            band->lanes.tile = band->lanes.tile * 3 / 4 / 64 * 64;
-            band->lanes.tile = band->lanes.tile ? band->lanes.tile : LEAST_TILE;
-            any = true;
-        } else if (band->lanes.whole || band->rows.whole) {
-            band->lanes.whole = band->rows.whole = false;
-            any = true;
-        }
+        any = band->lanes.whole || band->rows.whole;
+        band->lanes.whole = band->rows.whole = false;
     }
     return any;
 }
@@ -476,7 +530,7 @@ static void add_operands(const Program *p, Plan *plan)
     for (uint32_t i = 0; i < p->nest->tensors.len; i++) {
         const NestTensor *t = &p->nest->tensors.at[i];
         const LayoutTensor *l = &p->layout.tensors[i];
-        if (t->role == NEST_WORKSPACE)
+        if (t->role >= NEST_WORKSPACE)
             continue;
         PlanOperand o = {.value = t->value,
                          .output = t->role == NEST_OUTPUT,

@@ -81,6 +81,7 @@ typedef struct Build {
     const char **carry;  /* per scan: what is handed on to the next tile; NULL: it is whole */
     uint32_t *left;      /* per value: uses that are still to come in this pass */
     uint32_t *level;     /* per value: how many reductions stand behind it */
+    bool *stored;        /* per store of the band: it is written */
     VEC(BuildStrided) strided;
     VEC(BuildTable) tables;
     VEC(BuildBoxTable) box_tables;
@@ -91,6 +92,7 @@ typedef struct Build {
     uint32_t *next;                                          /* number of its next scalar */
     uint32_t number;                                         /* of the band */
     const char *core;    /* which rows of workspaces an access is to: "core_id()", "q" */
+    const char *row;     /* one row of the tile, which an access is to; NULL: all of them */
     const BuildFed *fed; /* NULL: all tensors are in memory */
     int load_depth, store_depth;
     const char *failed; /* why it cannot be built; NULL: so far it can */

@@ -1,7 +1,12 @@
 /* Partial results: of the turns of a loop, and of all cores. In: reductions and workspaces. Out: lines. */
 #include "gen/plan/build/build_int.h"
 
-enum { ONE = 8 /* elements of a row of a workspace for one value: 32 bytes */, MERGED = 8192 };
+enum {
+    ONE = 8 /* elements of a row of a workspace for one value: 32 bytes */,
+    MERGED = 8192,
+    FEW_ROWS = 16,
+    LEAST_CORES = 8
+};
 
 const char *build_start(PrimReduce reduce)
 {
@@ -43,10 +48,45 @@ static const char *start_merge(Build *b, NestId id, BuildKind kind)
     return view;
 }
 
+/* Row by row of the tile, each of many cores at once. */
+static void merge_rows(Build *b, NestId id)
+{
+    const NestValue *v = &b->nest->values.at[id];
+    int64_t lanes = b->band->lanes.tile, cores = MERGED / lanes;
+    BuildBuffer want = {.kind = BUILD_TILE,
+                        .dtype = DT_F32,
+                        .depth = 2,
+                        .stem = 'm',
+                        .rows = cores > b->chip->aiv ? b->chip->aiv : cores,
+                        .lanes = lanes,
+                        .times = 1};
+    const char *buffer = build_buffer(b, 'v', BUILD_TILE, DT_F32, 1, id);
+    const char *part = build_take(b, want), *width = build_lanes(b);
+    const char *row = str_format(b->arena, "%s[i, :%s]", buffer, width);
+    const char *view = str_format(b->arena, "%s[:q.size, :%s]", part, width);
+    b->core = "q";
+    b->row = "i";
+    build_line(b, "with compute():");
+    build_line(b, "    %s = %s", build_view(b, BUILD_TILE, buffer), build_start(v->reduce));
+    build_line(b, "for i in range(%s):", build_rows(b));
+    build_line(b, "    for q in tiles(nc, %lld):", (long long)want.rows);
+    build_line(b, "        with copyin():");
+    build_line(b, "            load(%s, %s)", view, build_access(b, v->tensor, &v->index));
+    build_line(b, "        with compute():");
+    build_line(b, "            %s = %s", row,
+               build_combine(b, v->reduce, row, build_fold(b, v->reduce, true, false, view)));
+    b->row = NULL;
+    b->name[id] = build_view(b, BUILD_TILE, buffer);
+}
+
 /* A tile of one core after the other. */
 static void merge_tiles(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
+    if (b->band->rows.tile < FEW_ROWS && b->band->lanes.tile * LEAST_CORES < MERGED) {
+        merge_rows(b, id);
+        return;
+    }
     const char *name = start_merge(b, id, BUILD_TILE);
     const char *view = build_view(b, BUILD_TILE, build_buffer(b, 'm', BUILD_TILE, DT_F32, 2, 0));
     b->core = "q";

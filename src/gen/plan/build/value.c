@@ -158,6 +158,9 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
                     : str_format(b->arena, "j%u", at->axis);
     const char *size = b->layout->size[at->axis];
     char range = tile == &b->band->rows ? 'r' : 't';
+    if (b->row && range == 'r' && at->by == 1)
+        return tile->whole ? str_format(b->arena, "%s + %lld", b->row, from)
+                           : str_format(b->arena, "r.start + %s + %lld", b->row, from);
     if (at->by > 1) { /* all elements of the steps, whichever of them is wanted */
         long long step = at->by, base = from / step * step;
         if (!base)

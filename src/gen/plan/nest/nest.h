@@ -79,8 +79,9 @@ typedef struct NestAxis {
     NestFold fold; /* the axes that it stands for; n is 0: itself alone */
 } NestAxis;
 
-/* A tensor in GM. Every core has a row of its own in a workspace. */
-typedef enum NestRole { NEST_INPUT, NEST_OUTPUT, NEST_WORKSPACE } NestRole;
+/* A tensor in GM. Every core has a row of its own in a workspace; what the cores merged part by part is there
+ * once, for all of them. */
+typedef enum NestRole { NEST_INPUT, NEST_OUTPUT, NEST_WORKSPACE, NEST_MERGED } NestRole;
 
 typedef struct NestTensor {
     ValueId value; /* none: a workspace */
@@ -111,7 +112,8 @@ typedef struct Nest {
  * what it reads in memory. */
 Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
 /* The same with some reductions computed by all cores together: each stores what its part of axis split[i]
- * gives to a workspace, and whoever reads reductions[i] merges what all cores stored, one phase later. */
+ * gives to a workspace, and whoever reads reductions[i] merges what all cores stored, one phase later. Many
+ * values that are read again and again are merged once, each core some of them, and read a phase after that. */
 Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag);
 /* What a walk of reduced axes is: the axes, and those of the tile; without a tile no sum follows a maximum. */

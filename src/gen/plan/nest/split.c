@@ -2,6 +2,8 @@
  * the cores take. Out: a nest in which their readers merge what the cores stored. */
 #include "gen/plan/nest/nest.h"
 
+enum { MANY_VALUES = 512 }; /* the cores' rows of them are more than one core reads quickly */
+
 /* A value's number in the new nest: where it is computed, and for those who read it. */
 typedef struct Renamed {
     NestId made, read;
@@ -33,6 +35,39 @@ static NestId copy_value(Nest *nest, NestValue v, const Renamed *names)
     return nest->values.len - 1;
 }
 
+/* Whether it is many values, and some are read by more than one element of what is made of them. */
+static bool is_read_often(const Nest *nest, NestId id)
+{
+    bool *made_of = arena_array(nest->arena, bool, nest->values.len);
+    int64_t count;
+    own_index(nest, nest->values.at[id].axes, &count);
+    made_of[id] = count >= MANY_VALUES;
+    for (NestId i = id + 1; i < nest->values.len && count >= MANY_VALUES; i++) {
+        const NestValue *v = &nest->values.at[i];
+        for (uint32_t k = 0; k < v->n_arg; k++)
+            made_of[i] = made_of[i] || made_of[v->arg[k]];
+        if (made_of[i] && v->uses && (v->over || v->axes & ~nest->values.at[id].axes))
+            return true;
+    }
+    return false;
+}
+
+/* What was merged is stored, too, and read from there. */
+static NestId add_merged(Nest *nest, NestId merge)
+{
+    const NestValue v = nest->values.at[merge];
+    NestTensor t = {.value = VALUE_NONE,
+                    .role = NEST_MERGED,
+                    .dtype = DT_F32,
+                    .count = nest->tensors.at[v.tensor].count};
+    vec_push(nest->arena, &nest->tensors, t);
+    NestStore store = {.tensor = nest->tensors.len - 1, .index = v.index, .value = merge};
+    NestValue load = {.op = NEST_LOAD, .axes = v.axes, .tensor = store.tensor, .index = v.index};
+    vec_push(nest->arena, &nest->stores, store);
+    vec_push(nest->arena, &nest->values, load);
+    return nest->values.len - 1;
+}
+
 /* The workspace of a reduction, its store and what its readers see. */
 static NestId add_merge(Nest *nest, NestId made, uint32_t split)
 {
@@ -58,7 +93,7 @@ static void find_phases(const Nest *nest, uint32_t *phases)
     for (NestId id = 1; id < nest->values.len; id++) {
         const NestValue *v = &nest->values.at[id];
         phases[id] = 0;
-        for (uint32_t i = 0; i < nest->stores.len && v->op == NEST_MERGE; i++)
+        for (uint32_t i = 0; i < nest->stores.len && v->tensor; i++)
             if (nest->stores.at[i].tensor == v->tensor)
                 phases[id] = nest->stores.at[i].phase + 1;
         for (uint32_t i = 0; i < v->n_arg; i++)
@@ -110,7 +145,9 @@ Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const u
             out->values.at[i].follows = nest->values.at[i].follows;
         for (uint32_t k = 0; k < n; k++)
             if (reductions[k] == i)
-                names[i].read = add_merge(out, names[i].made, split[k]);
+                names[i].read = is_read_often(nest, i)
+                                    ? add_merged(out, add_merge(out, names[i].made, split[k]))
+                                    : add_merge(out, names[i].made, split[k]);
     }
     for (uint32_t i = 0; i < nest->stores.len; i++) {
         NestStore s = nest->stores.at[i];

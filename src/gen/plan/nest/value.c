@@ -40,7 +40,8 @@ bool nest_reads(const NestValue *v)
 
 const char *nest_tensor_name(const Nest *nest, uint32_t tensor)
 {
-    static const char letters[] = {[NEST_INPUT] = 'x', [NEST_OUTPUT] = 'y', [NEST_WORKSPACE] = 'w'};
+    static const char letters[] = {
+        [NEST_INPUT] = 'x', [NEST_OUTPUT] = 'y', [NEST_WORKSPACE] = 'w', [NEST_MERGED] = 'm'};
     NestRole role = nest->tensors.at[tensor].role;
     uint32_t number = 0;
     for (uint32_t i = 0; i < tensor; i++)

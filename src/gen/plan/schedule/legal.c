@@ -49,20 +49,34 @@ static uint64_t kept_axes(const Nest *nest, const Band *band, uint32_t store)
     return index_axes(&nest->stores.at[band->stores.at[store]].index) & ~band->reduced;
 }
 
+/* Whether the cores share the band's axis for this result, or store it along that axis. */
+static bool takes_part(const Nest *nest, const Band *band, uint32_t store)
+{
+    const NestStore *s = &nest->stores.at[store];
+    Band one = {0};
+    if (s->split == band->split)
+        return true;
+    vec_push(nest->arena, &one.stores, store);
+    return !s->split && index_axes(&s->index) & bit(band->split) &&
+           !(reduced_axes(nest, schedule_values(nest, &one)) & bit(band->split));
+}
+
 ScheduleFault schedule_own_axes(const Nest *nest, Band *band)
 {
     bool *wanted = schedule_values(nest, band);
     const NestStore *first = &nest->stores.at[band->stores.at[0]];
     band->reduced = reduced_axes(nest, wanted);
     band->kept = kept_axes(nest, band, 0);
-    band->split = first->split;
+    band->split = 0;
+    for (uint32_t i = 0; i < band->stores.len && !band->split; i++)
+        band->split = nest->stores.at[band->stores.at[i]].split;
     band->phase = first->phase;
-    for (uint32_t i = 1; i < band->stores.len; i++) {
+    for (uint32_t i = 0; i < band->stores.len; i++) {
         const NestStore *s = &nest->stores.at[band->stores.at[i]];
         uint64_t other = kept_axes(nest, band, i) ^ band->kept;
         if (s->phase != band->phase)
             return fault("its results are known in different phases", 0);
-        if (s->split != band->split)
+        if (!takes_part(nest, band, band->stores.at[i]))
             return fault("the cores share different axes for its results",
                          s->split ? s->split : band->split);
         if (other)

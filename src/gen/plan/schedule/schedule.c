@@ -57,12 +57,14 @@ Nest *schedule_nest(const Nest *base, const Schedule *schedule)
     return base ? nest_split(base, n, reductions, axes) : NULL;
 }
 
-/* Sharing adds a value behind each reduction that is shared. */
+/* Sharing adds one or two values behind each reduction that is shared. */
 NestId schedule_base_value(const Nest *nest, NestId id)
 {
     NestId base = id;
     for (NestId i = 1; i <= id; i++)
-        base -= nest->values.at[i].op == NEST_MERGE;
+        base -= nest->values.at[i].op == NEST_MERGE ||
+                (nest->values.at[i].op == NEST_LOAD &&
+                 nest->tensors.at[nest->values.at[i].tensor].role == NEST_MERGED);
     return base;
 }
 
@@ -112,16 +114,6 @@ static uint64_t reduced_axes(const Nest *nest, const bool *wanted)
     return axes;
 }
 
-/* What the results of a phase reduce; of one of them. */
-static uint64_t phase_reduces(const Nest *nest, uint32_t phase)
-{
-    Band all = {0};
-    for (uint32_t i = 0; i < nest->stores.len; i++)
-        if (nest->stores.at[i].phase == phase && !nest->stores.at[i].split)
-            vec_push(nest->arena, &all.stores, i);
-    return reduced_axes(nest, schedule_values(nest, &all));
-}
-
 static uint64_t store_reduces(const Nest *nest, uint32_t store)
 {
     Band one = {0};
@@ -129,11 +121,46 @@ static uint64_t store_reduces(const Nest *nest, uint32_t store)
     return reduced_axes(nest, schedule_values(nest, &one));
 }
 
+/* The axis whose parts the cores take in the band that computes the result. A result along an axis that they
+ * share for another one of the same phase is stored part by part, too, where nothing of it is reduced over it. */
+static uint32_t shared_axis(const Nest *nest, uint32_t store, bool together)
+{
+    const NestStore *s = &nest->stores.at[store];
+    for (uint32_t i = 0; i < nest->stores.len && together && !s->split; i++) {
+        uint32_t split = nest->stores.at[i].phase == s->phase ? nest->stores.at[i].split : 0;
+        if (split && index_axes(&s->index) & bit(split) &&
+            !(store_reduces(nest, store) & bit(split)))
+            return split;
+    }
+    return s->split;
+}
+
+/* What the results of a phase reduce for which the cores share the axis, or no axis. */
+static uint64_t phase_reduces(const Nest *nest, uint32_t phase, uint32_t split)
+{
+    Band all = {0};
+    for (uint32_t i = 0; i < nest->stores.len; i++)
+        if (nest->stores.at[i].phase == phase && shared_axis(nest, i, true) == split)
+            vec_push(nest->arena, &all.stores, i);
+    return reduced_axes(nest, schedule_values(nest, &all));
+}
+
+/* Axes that other results of the phase reduce and these do not are dealt out. */
+static void keep_own(const Nest *nest, Band *band)
+{
+    uint64_t kept = index_axes(&nest->stores.at[band->stores.at[0]].index) & ~band->reduced;
+    for (uint32_t i = 1; i < band->stores.len; i++)
+        if ((index_axes(&nest->stores.at[band->stores.at[i]].index) & ~band->reduced) != kept)
+            return;
+    band->kept = kept;
+}
+
 /* What the band's values reduce, and that each varies along no other axis than the band has. */
 static bool check_band(const Nest *nest, Band *band, Diag *diag)
 {
     bool *wanted = schedule_values(nest, band);
     band->reduced = reduced_axes(nest, wanted);
+    keep_own(nest, band);
     if (band->reduced & band->kept)
         return refuse_schedule(diag, "a result is reduced over what another is dealt out by");
     for (uint32_t i = 1; i < nest->values.len; i++)
@@ -147,19 +174,19 @@ bool schedule_bands(const Nest *nest, bool together, Schedule *schedule, Diag *d
     schedule->bands = (Bands){0};
     for (uint32_t i = 0; i < nest->stores.len; i++) {
         const NestStore *s = &nest->stores.at[i];
-        uint64_t reduced = together && !s->split ? phase_reduces(nest, s->phase)
-                                                 : store_reduces(nest, i);
+        uint32_t split = shared_axis(nest, i, together);
+        uint64_t reduced = together ? phase_reduces(nest, s->phase, split) : store_reduces(nest, i);
         uint64_t kept = index_axes(&s->index) & ~reduced;
         uint32_t b = 0;
         while (b < schedule->bands.len &&
-               (schedule->bands.at[b].kept != kept || schedule->bands.at[b].split != s->split ||
+               (schedule->bands.at[b].kept != kept || schedule->bands.at[b].split != split ||
                 schedule->bands.at[b].phase != s->phase))
             b++;
         if (b == SCHEDULE_BANDS)
             return refuse_schedule(diag, "its results have too many parts");
         if (b == schedule->bands.len)
             vec_push(nest->arena, &schedule->bands,
-                     ((Band){.kept = kept, .split = s->split, .phase = s->phase}));
+                     ((Band){.kept = kept, .split = split, .phase = s->phase}));
         vec_push(nest->arena, &schedule->bands.at[b].stores, i);
     }
     for (uint32_t i = 1; i < schedule->bands.len; i++) /* in the order of their phases */
@@ -286,6 +313,14 @@ static bool reads_transposed(const Nest *nest, const Band *band, const bool *wan
     return false;
 }
 
+static bool reads_merges(const Nest *nest, const bool *wanted)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (wanted[i] && nest->values.at[i].op == NEST_MERGE)
+            return true;
+    return false;
+}
+
 /* Tiles as large as fit. A reduced axis is whole where it fits. */
 static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted,
                          TileOrder order)
@@ -301,6 +336,10 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
     if (reads_transposed(nest, band, wanted))
         most = smaller(most, at_least_one(room / smaller(rows, TURNED_ROWS)));
     band->lanes.tile = smaller((lanes + 7) / 8 * 8, most >= 64 ? most / 64 * 64 : most);
+    if (!band->rows.axis && !lanes_reduced &&
+        reads_merges(nest, wanted)) /* a piece for each core */
+        band->lanes.tile = smaller(band->lanes.tile,
+                                   ((lanes + chip->aiv - 1) / chip->aiv + LINE - 1) / LINE * LINE);
     bool folded = nest->axes.at[band->lanes.axis].fold.n;
     band->lanes.whole = (lanes_reduced || folded) && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
@@ -567,6 +606,14 @@ uint32_t schedule_roles(const Nest *nest, const NpuChip *chip, const Band *band,
 
 /* ---- reductions of all cores ---- */
 
+static uint32_t last_workspace(const Nest *nest)
+{
+    uint32_t last = nest->tensors.len - 1;
+    while (nest->tensors.at[last].role != NEST_WORKSPACE)
+        last--;
+    return last;
+}
+
 /* The band of one reduction whose axis `split` the cores share, if it has legal roles. */
 static bool can_split(const Nest *nest, const NpuChip *chip, NestId id, uint32_t split)
 {
@@ -579,8 +626,7 @@ static bool can_split(const Nest *nest, const NpuChip *chip, NestId id, uint32_t
     for (uint32_t i = 0; i < schedule.bands.len; i++) {
         Band *band = &schedule.bands.at[i];
         const NestStore *s = &trial->stores.at[band->stores.at[0]];
-        if (trial->tensors.at[s->tensor].role == NEST_WORKSPACE &&
-            s->tensor + 1 == trial->tensors.len)
+        if (s->tensor == last_workspace(trial))
             return schedule_roles(trial, chip, band, best, 1, &why) > 0;
     }
     return false;

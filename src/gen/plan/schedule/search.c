@@ -71,6 +71,12 @@ static const Band *choose_roles(Search *s, Schedule *schedule, Roles *roles, con
         band->beside = schedule->shares.len ? large_bands(s->task.nest, schedule) : 1;
         roles->n[i] = schedule_roles(s->task.nest, s->task.chip, band, roles->of[i], MOST_ROLES,
                                      why);
+        if (!roles->n[i] &&
+            band->beside > 1) { /* bands use each other's buffers where these are alike */
+            band->beside = 1;
+            roles->n[i] = schedule_roles(s->task.nest, s->task.chip, band, roles->of[i], MOST_ROLES,
+                                         why);
+        }
         if (!roles->n[i])
             return band;
         *band = roles->of[i][0];
