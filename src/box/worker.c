@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -57,14 +58,16 @@ static void keep_descriptors(const BoxWorker *w)
 /* Private bytes of this process as RLIMIT_DATA counts them. */
 static uint64_t private_bytes(void)
 {
-    unsigned long long data = 0;
+    enum { DATA = 5 }; /* the sixth number */
+    char line[256] = "";
     FILE *f = fopen("/proc/self/statm", "re");
     if (!f)
         return 0;
-    if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &data) != 1)
-        data = 0;
+    char *at = fgets(line, sizeof line, f);
     fclose(f);
-    return data * (uint64_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; at && i < DATA; i++)
+        strtoull(at, &at, 10);
+    return at ? strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static void limit(int what, uint64_t most)

@@ -35,7 +35,7 @@ typedef struct RunTask {
  * them there is one. */
 bool run_task_read(Arena *arena, const RunOptions *options, RunTask *task, Diag *diag);
 /* "Relu, small: x f32[16,64]" */
-void run_task_show_case(const RunTask *task, const char *scale, Buf *out);
+void run_task_show_case(const RunTask *of, const char *scale, Buf *out);
 /* run_task.c: against a task. Gives the exit status. */
 int run_task(Arena *arena, const char *path, const RunOptions *options);
 /* run_program.c: a file or directory that launches and has a main, no launch given beside it. */

@@ -17,7 +17,7 @@ typedef struct IrProgram IrProgram;
 
 /* Parses; every error of the file is collected in `diag`. NULL only when there is nothing to
  * go on with (not text, too large). A file with errors may still be formatted in part. */
-CraftFile *craft_read(Arena *arena, const char *file, Str text, Diag *diag);
+CraftFile *craft_read(Arena *arena, const char *name, Str text, Diag *diag);
 
 /* How many texts this process has parsed so far: for tests that nothing parses what it built. */
 uint64_t craft_read_count(void);

@@ -84,7 +84,7 @@ static const char *float_text(Arena *arena, double value)
     if (!exponent)
         return str_format(arena, "%s%s", digits, strchr(digits, '.') ? "" : ".0");
     *exponent = '\0';
-    return str_format(arena, "%se%d", digits, atoi(exponent + 1));
+    return str_format(arena, "%se%d", digits, (int)strtol(exponent + 1, NULL, 10));
 }
 
 AstExpr *tree_float(Arena *arena, double value)

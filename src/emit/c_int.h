@@ -14,14 +14,14 @@ typedef struct CWriter {
 } CWriter;
 
 void c_line(CWriter *w, const char *format, ...) ATTR_PRINTF(2, 3); /* indented, with newline */
-void c_expr(CWriter *w, IrExprId e);
+void c_expr(CWriter *w, IrExprId id);
 /* The expression as text, in the writer's arena. */
 const char *c_text(CWriter *w, IrExprId e);
 const char *c_bare(CWriter *w, IrExprId e); /* without outer brackets */
 const char *c_var(CWriter *w, IrVarId var); /* "tile_7" */
 void c_string(Buf *out, const char *text);  /* a C string literal */
 
-void c_kernel(CWriter *w, uint32_t kernel);
+void c_kernel(CWriter *w, uint32_t index);
 void c_block(CWriter *w, const IrBlock *block);
 void c_op(CWriter *w, const IrStmt *s);
 /* const Tile NAME = view(...); */

@@ -57,7 +57,7 @@ Poly poly_scale(Poly a, int64_t factor);
 Poly poly_mul(Poly a, Poly b);
 bool poly_equal(Poly a, Poly b);
 bool poly_is_zero(const Poly *p);
-Poly poly_of(Prover *pr, IrExprId e);
+Poly poly_of(Prover *pr, IrExprId id);
 void poly_print(const Prover *pr, const Poly *p, Buf *out);
 
 void prover_assume(Prover *pr, Poly nonnegative);

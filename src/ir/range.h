@@ -18,9 +18,9 @@ void ir_annotate(IrProgram *p, const NpuChip *chip);
 /* The same for whoever comes behind the asserts of the host, as kernels and lowering do: what they
  * say of products of sizes and choices holds, too. */
 void ir_annotate_launched(IrProgram *p, const NpuChip *chip);
-IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId e);
+IrInterval ir_interval(const IrProgram *p, const NpuChip *chip, IrExprId id);
 /* The largest m known such that the value is always a multiple of m; 0: it is always 0. */
-int64_t ir_multiple(const IrProgram *p, const NpuChip *chip, IrExprId e);
+int64_t ir_multiple(const IrProgram *p, const NpuChip *chip, IrExprId id);
 int64_t ir_chip_value(const NpuChip *chip, IrChipFact fact);
 /* How often each variable is assigned, by statements of any kind but loops. In the arena. */
 uint32_t *ir_count_assigns(const IrProgram *p, Arena *arena);

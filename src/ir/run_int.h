@@ -125,7 +125,7 @@ void run_host(Run *run, Scope *scope, const IrBlock *block);
 
 /* ---- run_scope.c ---- */
 void run_fault(Scope *s, IrFaultKind kind, Span at, const char *format, ...) ATTR_PRINTF(4, 5);
-Scalar run_eval(Scope *s, IrExprId e);
+Scalar run_eval(Scope *s, IrExprId id);
 /* False: not known, or it faulted. */
 bool run_int(Scope *s, IrExprId e, int64_t *value);
 bool run_unknown(const Scope *s, Scalar v);

@@ -14,7 +14,7 @@
 typedef struct Bpe Bpe;
 typedef VEC(uint32_t) TokenList;
 
-Bpe *bpe_parse(Str json, Diag *diag); /* NULL: refused */
+Bpe *bpe_parse(Str text, Diag *diag); /* NULL: refused */
 Bpe *bpe_open(const char *path, Diag *diag);
 void bpe_close(Bpe *bpe);
 uint32_t bpe_size(const Bpe *bpe);          /* ids are below */
@@ -38,6 +38,6 @@ Bpe *bpe_train(const BpeTraining *training, Diag *diag);
 void bpe_print(const Bpe *bpe, Buf *out); /* as tokenizer.json */
 
 /* The next word of Qwen2's split at the front of `text`, in bytes; 0 at the end. */
-size_t bpe_split(Str text);
+size_t bpe_split(Str s);
 
 #endif

@@ -65,7 +65,7 @@ bool st_write(const char *path, const StTensor *tensors, uint32_t count, const S
     if (ok && rename(temporary, path) == 0)
         return true;
     diag_error(diag, "F002", (Span){0}, "cannot write '%s': %s", path, strerror(errno));
-    remove(temporary);
+    (void)remove(temporary);
     return false;
 }
 

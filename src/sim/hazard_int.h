@@ -73,7 +73,7 @@ static inline void learn(Clock *to, const Clock *from)
 }
 
 /* Looks at what an instruction touches in GM; its pipe's clock stands as it was before. */
-void hazard_look_gm(Hazard *h, uint32_t core, const Record *r, uint32_t when);
+void hazard_look_gm(Hazard *h, uint32_t index, const Record *r, uint32_t when);
 
 /* hazard_use.c: data caches, and tensors after FreeTensor. */
 void hazard_look_at_use(Hazard *h, uint32_t core, const Record *r);

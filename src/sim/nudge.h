@@ -16,6 +16,6 @@ typedef struct Nudge {
 
 /* True when this instruction is one to nudge. */
 bool nudge_plan(const VecPlan *p, VecKernel *kernel, const void *args, Nudge *nudge);
-void nudge_kernel(void *d, const void *a, const void *b, uint32_t count, const void *nudge);
+void nudge_kernel(void *d, const void *a, const void *b, uint32_t count, const void *arguments);
 
 #endif

@@ -148,7 +148,7 @@ void sim_observe(Sim *sim, SimObserver *observer, void *context);
 
 uint32_t sim_core_count(const Sim *sim);
 const SimCore *sim_core(Sim *sim, uint32_t core);
-SimState sim_feed(Sim *sim, uint32_t core, const Record *records, size_t n, size_t *used);
+SimState sim_feed(Sim *sim, uint32_t index, const Record *records, size_t n, size_t *used);
 /* For a core that ended itself: true, and it counts as stopped, when one of its records was at fault; the
  * kernel's side gives up where the device would not go on. */
 bool sim_gave_up(Sim *sim, uint32_t core);

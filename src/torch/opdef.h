@@ -16,7 +16,7 @@ typedef VEC(TorchOperand) TorchOpdef;
 /* The definition that belongs to T/validation/module.py: T/question/op_host/NAME.cpp. False when
  * there is none. */
 bool torch_opdef_beside(Arena *arena, const char *module_path, TorchOpdef *def);
-void torch_opdef_parse(Arena *arena, Str text, TorchOpdef *def);
+void torch_opdef_parse(Arena *arena, Str source, TorchOpdef *def);
 
 /* Whether the task's own table of operands is this definition (mut results have no argument of
  * their own there); else why not. */

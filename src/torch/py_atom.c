@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static Py *f_string(PyParser *p, Str inside, bool raw, Span at, int depth);
+static Py *f_string(PyParser *p, Str s, bool raw, Span at, int depth);
 
 /* {expression [= ] [!conversion] [:spec]} ; *i stands after '{'. */
 static Py *format_field(PyParser *p, Str s, size_t *i, Span at, int depth)

@@ -45,7 +45,7 @@ typedef struct PyLexer {
 
 PyLexer py_lexer(Arena *arena, Str source, Diag *diag);
 /* TOK_ERROR once a diagnostic was written; from then on always. */
-Token py_next(PyLexer *lexer);
+Token py_next(PyLexer *lx);
 /* The characters a string token stands for, escapes resolved unless raw. */
 Str py_string_value(Arena *arena, Str inside, bool raw);
 

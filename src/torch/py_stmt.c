@@ -2,7 +2,7 @@
 #include "torch/py_parse_int.h"
 
 static Py *statement(PyParser *p);
-static void simple_line(PyParser *p, Py *block);
+static void simple_line(PyParser *p, Py *owner);
 
 static bool is_target(const Py *node)
 {
