@@ -5,7 +5,7 @@
 
 DIR/*/ each hold NAME.cu or NAME.c, NAME.json (as `acraft build --platform cuda|cpu` writes them), model.py and
 `sizes` (integers of the model file as they were set, one "NAME VALUE" a line). Compiles all, compares
-values with PyTorch eager on the same inputs, and times kernel, eager and (--compile) torch.compile by
+values with PyTorch eager on the same inputs (in f32, without TF32), and times kernel, eager and (--compile) torch.compile by
 turns, each run after 256 MiB were written to empty the caches; the median of N. Every timed result is compared
 too. Tasks that OUT.tsv has already are passed over. Exit status 75: the GPU refused to go on, run it again.
 """
@@ -179,7 +179,9 @@ def run_task(device, folder, manifest, library, options, flush):
     model, inputs = read_model(device, folder)
     kernel = Kernel(device, library, manifest, model, inputs)
     with torch.no_grad():
+        torch.backends.cudnn.allow_tf32 = False  # convolutions are compared with exact ones, and timed as PyTorch runs them
         want = [t.clone() if t.numel() < 1 << 28 else t for t in flat(model(*inputs))]
+        torch.backends.cudnn.allow_tf32 = True
         kernel.poison()
         error = compare(kernel(), want)
         if device.name == "cuda":

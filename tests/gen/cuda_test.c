@@ -146,6 +146,23 @@ T_TEST(cuda_scans_and_picked_elements)
     arena_drop(&arena);
 }
 
+/* Tiles of the product, with what is done with it; a convolution's padding is a mask of the same kernel. */
+T_TEST(cuda_products_and_convolutions_are_tiles)
+{
+    Arena arena = {0};
+    CudaPlan p = plan_of(&arena,
+                         "self, x, w, b):\n        return torch.relu(F.linear(x, w, b)) * 2",
+                         "torch.rand(2000, 300), torch.rand(1700, 300), torch.rand(1700)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "product");
+    CHECK(has(&p, "blocks of 128 x 128"));
+    CHECK_EQ_INT(p.task.workspace, 0);
+    p = plan_of(&arena, "self, x, w):\n        return F.conv2d(x, w, padding=1).amax((2, 3))",
+                "torch.rand(4, 16, 20, 20), torch.rand(32, 16, 3, 3)");
+    CHECK_EQ_STR(roles_of(&arena, &p), "product rows");
+    CHECK(has(&p, "left_next[s] = ") && has(&p, "(unsigned)("));
+    arena_drop(&arena);
+}
+
 T_TEST(cuda_refuses_by_name)
 {
     Arena arena = {0};

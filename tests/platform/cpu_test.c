@@ -126,6 +126,75 @@ T_TEST(cpu_long_reductions_are_shared_by_threads)
     arena_drop(&arena);
 }
 
+/* What follows a product is in its kernel; what a product reads is in memory, once. */
+T_TEST(cpu_products_have_their_epilogue_with_them)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(&arena,
+                      "self, x, w, b, v):\n        h = F.gelu(F.linear(x, w, b))\n"
+                      "        return torch.softmax(h @ v, -1) + x[..., :45]",
+                      "torch.randn(3, 37, 50), torch.randn(70, 50), torch.randn(70), "
+                      "torch.randn(70, 45)",
+                      DT_F32);
+    CHECK_EQ_INT(p.kernels.len, 3);
+    CHECK(has(&p, "product: 1 of 111 x 70 x 50") && has(&p, "product: 1 of 111 x 45 x 70"));
+    p = judge(&arena,
+              "self, q, k, v):\n        return F.scaled_dot_product_attention(q, k, v, "
+              "is_causal=True)",
+              "torch.randn(2, 3, 33, 24), torch.randn(2, 3, 33, 24), torch.randn(2, 3, 33, 24)",
+              DT_F32);
+    CHECK(has(&p, "product: 6 of 33 x 33 x 24"));
+    judge(&arena,
+          "self, a, b):\n        return torch.einsum('bik,bjk->bji', a, b) * 0.5, a[0] @ b[1].T",
+          "torch.randn(2, 19, 300), torch.randn(2, 40, 300)", DT_F32);
+    judge(&arena, "self, x, w):\n        return torch.tril(x) @ w",
+          "torch.randn(30, 30), torch.randn(30, 20)", DT_F16);
+    arena_drop(&arena);
+}
+
+/* Taps outside are zero; groups; strides; results that a transposed convolution does not reach. */
+T_TEST(cpu_convolutions_are_products_over_windows)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(&arena,
+                      "self, x, w, b):\n        return F.max_pool2d(F.relu(F.conv2d(x, w, b, "
+                      "stride=(2, 1), padding=(1, 2), dilation=(1, 2))), 2)",
+                      "torch.randn(2, 6, 13, 15), torch.randn(9, 6, 3, 3), torch.randn(9)", DT_F32);
+    CHECK(has(&p, "product: 1 of 9 x 210 x 54"));
+    judge(&arena, "self, x, w):\n        return F.conv1d(x, w, groups=3, padding=2)",
+          "torch.randn(2, 24, 31), torch.randn(27, 8, 5)", DT_F32);
+    judge(&arena,
+          "self, x, w, b):\n        return F.conv_transpose2d(torch.tanh(x), w, b, stride=2, "
+          "padding=1, output_padding=1)",
+          "torch.randn(2, 9, 6, 7), torch.randn(9, 10, 3, 3), torch.randn(10)", DT_F32);
+    judge(&arena, "self, x, w):\n        return F.conv_transpose3d(x, w, padding=1)",
+          "torch.randn(1, 8, 3, 4, 5), torch.randn(8, 8, 3, 2, 3)", DT_F32);
+    judge(&arena, "self, x, w):\n        return F.conv2d(x, w, groups=12, padding=1)",
+          "torch.randn(2, 12, 8, 9), torch.randn(12, 1, 3, 3)", DT_F32);
+    arena_drop(&arena);
+}
+
+/* A value that two products read is computed once; a join of many results, a view between two products. */
+T_TEST(cpu_networks_are_parts_in_order)
+{
+    Arena arena = {0};
+    CpuPlan p = judge(&arena,
+                      "self, x, a, b, c):\n        n = F.layer_norm(x, (40,))\n"
+                      "        q, k = (n @ a).view(2, 21, 4, 10).transpose(1, 2), n @ b\n"
+                      "        k = k.view(2, 21, 4, 10).transpose(1, 2)\n"
+                      "        s = torch.softmax(q @ k.transpose(-1, -2), -1) @ k\n"
+                      "        y = x + s.transpose(1, 2).reshape(2, 21, 40) @ c\n"
+                      "        return torch.cat([y, x + y, y * 2], 1), y.mean()",
+                      "torch.randn(2, 21, 40), torch.randn(40, 40) / 6, torch.randn(40, 40) / 6, "
+                      "torch.randn(40, 40) / 6",
+                      DT_F32);
+    uint32_t norms = 0;
+    for (uint32_t i = 0; i < p.kernels.len; i++)
+        norms += strstr(p.kernels.at[i], "rows: 42 points of 40") != NULL;
+    CHECK_EQ_INT(norms, 1);
+    arena_drop(&arena);
+}
+
 T_TEST(cpu_refuses_by_name)
 {
     Arena arena = {0};

@@ -16,10 +16,11 @@
 
 typedef struct CpuKernel {
     Kernel loops;
-    uint32_t lane; /* the axis that the lanes walk; 0: none, one element at a time */
-    bool inside;   /* the lanes walk the row, not the points */
-    int64_t lanes; /* of a tile, at most */
-    int64_t units; /* that threads share */
+    uint32_t lane;         /* the axis that the lanes walk; 0: none, one element at a time */
+    bool inside;           /* the lanes walk the row, not the points */
+    int64_t lanes;         /* of a tile, at most */
+    int64_t units;         /* that threads share */
+    int64_t rows, columns; /* PRODUCT: of a block */
     bool *
         kept; /* by value: an array of the whole row holds it from the first pass that needs it to the last */
 } CpuKernel;
@@ -32,6 +33,9 @@ typedef struct CpuWriter {
 
 void cpu_roles(const Nest *nest, CpuKernel *k);
 void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Buf *out);
+
+void cpu_product_roles(CpuKernel *k);
+void cpu_write_product(CpuWriter *w); /* inside the loop over units */
 
 void cpu_open_lanes(CpuWriter *w); /* the vector loop */
 /* The name or number that a value has here. */

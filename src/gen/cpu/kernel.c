@@ -73,6 +73,12 @@ static void find_kept(const Nest *nest, CpuKernel *k)
 void cpu_roles(const Nest *nest, CpuKernel *k)
 {
     const Kernel *loops = &k->loops;
+    if (loops->shape == KERNEL_PRODUCT) {
+        k->kept = arena_array(nest->arena, bool, nest->values.len);
+        k->lanes = 1;
+        cpu_product_roles(k);
+        return;
+    }
     k->inside = loops->shape != KERNEL_MAP && !loops->columns && loops->n_row > 0;
     k->lane = k->inside        ? loops->along[loops->n_row - 1]
               : loops->n_point ? loops->point[loops->n_point - 1]
@@ -327,7 +333,14 @@ void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Bu
     kernel_reach(nest, &k->loops, reached);
     put_signature(nest, k, name, out);
     kernel_open(&w.text, 0, "%s", "");
-    if (k->loops.n_point) {
+    if (k->loops.shape == KERNEL_PRODUCT) {
+        uint64_t inner = 0;
+        for (uint32_t i = 0; i < k->loops.product->m.n; i++)
+            inner |= UINT64_C(1) << k->loops.product->m.axis[i];
+        for (uint32_t i = 0; i < k->loops.product->n.n; i++)
+            inner |= UINT64_C(1) << k->loops.product->n.axis[i];
+        kernel_open(&w.text, k->loops.kept & ~inner, "for (int64_t p = from; p < to; p++) {");
+    } else if (k->loops.n_point) {
         kernel_open(&w.text, k->loops.kept & ~k->loops.row,
                     "for (int64_t p = from; p < to; p++) {");
         cpu_axes(&w, "p", k->loops.point, k->loops.n_point);
@@ -338,6 +351,7 @@ void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Bu
     case KERNEL_MAP: write_results(&w); break;
     case KERNEL_ROWS: write_rows(&w, reached); break;
     case KERNEL_SCAN: write_scan(&w, reached); break;
+    case KERNEL_PRODUCT: cpu_write_product(&w); break;
     }
     if (k->loops.n_point)
         kernel_close(&w.text);

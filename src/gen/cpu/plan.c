@@ -7,28 +7,34 @@ static bool has_type(DType dtype) { return cpu_type(dtype); }
 
 static const char *describe(Arena *arena, const CpuKernel *k)
 {
+    const KernelProduct *p = k->loops.product;
+    if (p)
+        return str_format(arena, "product: %lld of %lld x %lld x %lld, blocks of %lld x %lld",
+                          (long long)p->batch.count, (long long)p->m.count, (long long)p->n.count,
+                          (long long)p->k.count, (long long)k->rows, (long long)k->columns);
     const char *row = k->loops.row ? str_format(arena, " of %lld", (long long)k->loops.length) : "";
     return str_format(arena, "%s: %lld point%s%s, %lld lane%s of the %s", kernel_role(&k->loops),
                       (long long)k->loops.points, k->loops.points == 1 ? "" : "s", row,
                       (long long)k->lanes, k->lanes == 1 ? "" : "s", k->inside ? "row" : "points");
 }
 
-static void put_call(const CpuPlan *plan, const CpuKernel *k, const char *kernel, Buf *out)
+static void put_call(const KernelPart *part, const CpuKernel *k, const char *kernel, Buf *out)
 {
-    const Nest *nest = plan->task.kernels.nest;
+    const Nest *nest = part->kernels.nest;
     bool *used = arena_array(nest->arena, bool, nest->tensors.len);
     kernel_tensors(nest, &k->loops, used, used);
-    bool alone = k->units == 1 || k->loops.points * k->loops.length < SERIAL_WORK;
+    int64_t each = k->loops.product ? k->loops.product->k.count : k->loops.length;
+    bool alone = k->units == 1 || k->loops.points * each < SERIAL_WORK;
     buf_printf(out, "    %s {\n        const int64_t i = %s, n = %s;\n        %s(",
                alone ? "" : "_Pragma(\"omp parallel\")", alone ? "0" : "omp_get_thread_num()",
                alone ? "1" : "omp_get_num_threads()", kernel);
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
         if (!used[i])
             continue;
-        if (plan->task.argument[i])
-            buf_printf(out, "%s, ", plan->task.argument[i]);
+        if (part->argument[i])
+            buf_printf(out, "%s, ", part->argument[i]);
         else
-            buf_printf(out, "(void *)((char *)workspace + %lld), ", (long long)plan->task.place[i]);
+            buf_printf(out, "(void *)((char *)workspace + %lld), ", (long long)part->place[i]);
     }
     buf_printf(out, "%lld * i / n, %lld * (i + 1) / n);\n    }\n", (long long)k->units,
                (long long)k->units);
@@ -36,7 +42,7 @@ static void put_call(const CpuPlan *plan, const CpuKernel *k, const char *kernel
 
 static void put_source(Arena *arena, CpuPlan *plan, const CpuKernel *kernels, Buf *out)
 {
-    const Kernels *ks = &plan->task.kernels;
+    uint32_t n = 0;
     buf_printf(out,
                "/* %s: C written by acraft for the sizes of its task. */\n#include \"%s.h\"\n\n",
                plan->name, plan->name);
@@ -44,22 +50,28 @@ static void put_source(Arena *arena, CpuPlan *plan, const CpuKernel *kernels, Bu
                   "static int omp_get_thread_num(void) { return 0; }\n"
                   "static int omp_get_num_threads(void) { return 1; }\n#endif\n");
     buf_add(out, cpu_prelude, (size_t)(cpu_prelude_end - cpu_prelude));
-    for (uint32_t i = 0; i < ks->at.len; i++) {
-        buf_printf(out, "\n/* %s */\n", describe(arena, &kernels[i]));
-        cpu_write_kernel(ks->nest, &kernels[i], str_format(arena, "%s_%u", plan->name, i), out);
+    for (uint32_t p = 0; p < plan->task.parts.len; p++) {
+        const Kernels *ks = &plan->task.parts.at[p].kernels;
+        for (uint32_t i = 0; i < ks->at.len; i++, n++) {
+            buf_printf(out, "\n/* %s */\n", describe(arena, &kernels[n]));
+            cpu_write_kernel(ks->nest, &kernels[n], str_format(arena, "%s_%u", plan->name, n), out);
+        }
     }
     buf_printf(out, "\nint %s_launch(", plan->name);
     kernel_parameters(&plan->task, "void *workspace", out);
     buf_puts(out, ")\n{\n    (void)workspace;\n");
-    for (uint32_t i = 0; i < ks->at.len; i++)
-        put_call(plan, &kernels[i], str_format(arena, "%s_%u", plan->name, i), out);
+    n = 0;
+    for (uint32_t p = 0; p < plan->task.parts.len; p++)
+        for (uint32_t i = 0; i < plan->task.parts.at[p].kernels.at.len; i++, n++)
+            put_call(&plan->task.parts.at[p], &kernels[n],
+                     str_format(arena, "%s_%u", plan->name, n), out);
     buf_puts(out, "    return 0;\n}\n");
 }
 
-static void put_header(const CpuPlan *plan, const Graph *graph, Buf *out)
+static void put_header(Arena *arena, const CpuPlan *plan, const Graph *graph, Buf *out)
 {
     const char *about = str_format(
-        plan->task.kernels.arena,
+        arena,
         "/* Runs %s on the threads of OpenMP. Tensors are contiguous; the workspace has\n"
         " * %s_WORKSPACE bytes, aligned to 64. Returns 0. */\n",
         plan->name, plan->name);
@@ -69,6 +81,7 @@ static void put_header(const CpuPlan *plan, const Graph *graph, Buf *out)
 bool cpu_plan(Arena *arena, const Graph *graph, const char *name, CpuPlan *plan, Diag *diag)
 {
     static const KernelLimits limits = {.platform = "C",
+                                        .products = true,
                                         .serial_most = 64, /* windows */
                                         .serial_again = 16,
                                         .few_threads = 4096,
@@ -81,16 +94,18 @@ bool cpu_plan(Arena *arena, const Graph *graph, const char *name, CpuPlan *plan,
     *plan = (CpuPlan){.name = name};
     if (!kernel_task(arena, graph, &limits, has_type, &plan->task, diag))
         return false;
-    const Kernels *ks = &plan->task.kernels;
-    CpuKernel *kernels = arena_array(arena, CpuKernel, ks->at.len + 1);
-    for (uint32_t i = 0; i < ks->at.len; i++) {
-        kernels[i].loops = ks->at.at[i];
-        cpu_roles(ks->nest, &kernels[i]);
-        vec_push(arena, &plan->kernels, describe(arena, &kernels[i]));
+    CpuKernel *kernels = arena_array(arena, CpuKernel, kernel_total(&plan->task) + 1), *k = kernels;
+    for (uint32_t p = 0; p < plan->task.parts.len; p++) {
+        const Kernels *ks = &plan->task.parts.at[p].kernels;
+        for (uint32_t i = 0; i < ks->at.len; i++, k++) {
+            k->loops = ks->at.at[i];
+            cpu_roles(ks->nest, k);
+            vec_push(arena, &plan->kernels, describe(arena, k));
+        }
     }
     Buf source = {0}, header = {0};
     put_source(arena, plan, kernels, &source);
-    put_header(plan, graph, &header);
+    put_header(arena, plan, graph, &header);
     plan->source = kernel_text(arena, &source);
     plan->header = kernel_text(arena, &header);
     return true;

@@ -19,6 +19,7 @@ typedef struct CudaKernel {
     bool shared;          /* ROWS: shared memory holds them instead */
     int64_t shared_bytes; /* of a block */
     int64_t blocks;
+    int64_t tile; /* PRODUCT: rows and columns of a block */
 } CudaKernel;
 
 typedef struct CudaKernels {
@@ -29,6 +30,7 @@ typedef struct CudaKernels {
 
 /* Chooses team, vector and block of a kernel. */
 void cuda_roles(const Nest *nest, CudaKernel *k);
+void cuda_product_roles(CudaKernel *k);
 void cuda_write_kernel(const Nest *nest, const CudaKernel *k, const char *name, Buf *out);
 
 const char *cuda_type(DType dtype); /* NULL: none */

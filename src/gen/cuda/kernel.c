@@ -618,11 +618,20 @@ static void write_scan(const Nest *nest, const CudaKernel *k, const char *name, 
     put_body(&w, out);
 }
 
+static void write_product(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
+{
+    Writer w = start(nest, k);
+    put_signature(nest, k, name, out);
+    cuda_write_product(&w);
+    put_body(&w, out);
+}
+
 void cuda_write_kernel(const Nest *nest, const CudaKernel *k, const char *name, Buf *out)
 {
     switch (k->loops.shape) {
     case KERNEL_MAP: write_map(nest, k, name, out); break;
     case KERNEL_ROWS: write_rows(nest, k, name, out); break;
     case KERNEL_SCAN: write_scan(nest, k, name, out); break;
+    case KERNEL_PRODUCT: write_product(nest, k, name, out); break;
     }
 }

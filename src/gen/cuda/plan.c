@@ -4,9 +4,10 @@
 
 /* ---- the launcher ---- */
 
-static void put_call(const Nest *nest, const CudaKernel *k, const char *kernel,
-                     const char *const *arg, Buf *out)
+static void put_call(Arena *arena, const KernelPart *part, const CudaKernel *k, const char *kernel,
+                     Buf *out)
 {
+    const Nest *nest = part->kernels.nest;
     bool *used = arena_array(nest->arena, bool, nest->tensors.len);
     bool *written = arena_array(nest->arena, bool, nest->tensors.len), any = false;
     kernel_tensors(nest, &k->loops, used, written);
@@ -25,8 +26,11 @@ static void put_call(const Nest *nest, const CudaKernel *k, const char *kernel,
     for (uint32_t i = 0; i < nest->tensors.len; i++) {
         if (!used[i] && !written[i])
             continue;
+        const char *at = part->argument[i] ? part->argument[i]
+                                           : str_format(arena, "((char *)workspace + %lld)",
+                                                        (long long)part->place[i]);
         buf_printf(out, "%s(%s%s *)%s", any ? ", " : "", written[i] ? "" : "const ",
-                   cuda_type(nest->tensors.at[i].dtype), arg[i]);
+                   cuda_type(nest->tensors.at[i].dtype), at);
         any = true;
     }
     buf_puts(out, ");\n");
@@ -34,6 +38,13 @@ static void put_call(const Nest *nest, const CudaKernel *k, const char *kernel,
 
 static void describe(const CudaKernel *k, Buf *out)
 {
+    const KernelProduct *p = k->loops.product;
+    if (p) {
+        buf_printf(out, "// product: %lld of %lld x %lld x %lld, blocks of %lld x %lld.\n",
+                   (long long)p->batch.count, (long long)p->m.count, (long long)p->n.count,
+                   (long long)p->k.count, (long long)k->tile, (long long)k->tile);
+        return;
+    }
     buf_printf(out, "// %s: %lld point%s", kernel_role(&k->loops), (long long)k->loops.points,
                k->loops.points == 1 ? "" : "s");
     if (k->loops.row)
@@ -48,28 +59,35 @@ static void describe(const CudaKernel *k, Buf *out)
     buf_puts(out, ".\n");
 }
 
-static void put_source(const CudaKernels *ks, CudaPlan *plan, const char *const *arg, Buf *out)
+static void put_source(Arena *arena, CudaPlan *plan, const CudaKernel *kernels, Buf *out)
 {
-    Arena *arena = ks->arena;
+    uint32_t n = 0;
     buf_printf(out, "// %s: CUDA C++ written by acraft for the sizes of its task.\n", plan->name);
     buf_add(out, cuda_prelude, (size_t)(cuda_prelude_end - cuda_prelude));
-    for (uint32_t i = 0; i < ks->at.len; i++) {
-        buf_char(out, '\n');
-        describe(&ks->at.at[i], out);
-        cuda_write_kernel(ks->nest, &ks->at.at[i], str_format(arena, "%s_%u", plan->name, i), out);
+    for (uint32_t p = 0; p < plan->task.parts.len; p++) {
+        const Kernels *ks = &plan->task.parts.at[p].kernels;
+        for (uint32_t i = 0; i < ks->at.len; i++, n++) {
+            buf_char(out, '\n');
+            describe(&kernels[n], out);
+            cuda_write_kernel(ks->nest, &kernels[n], str_format(arena, "%s_%u", plan->name, n),
+                              out);
+        }
     }
     buf_printf(out, "\nextern \"C\" int %s_launch(", plan->name);
     kernel_parameters(&plan->task, "void *workspace, void *stream", out);
     buf_puts(out, ")\n{\n    (void)workspace;\n");
-    for (uint32_t i = 0; i < ks->at.len; i++)
-        put_call(ks->nest, &ks->at.at[i], str_format(arena, "%s_%u", plan->name, i), arg, out);
+    n = 0;
+    for (uint32_t p = 0; p < plan->task.parts.len; p++)
+        for (uint32_t i = 0; i < plan->task.parts.at[p].kernels.at.len; i++, n++)
+            put_call(arena, &plan->task.parts.at[p], &kernels[n],
+                     str_format(arena, "%s_%u", plan->name, n), out);
     buf_puts(out, "    return (int)cudaGetLastError();\n}\n");
 }
 
-static void put_header(const CudaPlan *plan, const Graph *graph, Buf *out)
+static void put_header(Arena *arena, const CudaPlan *plan, const Graph *graph, Buf *out)
 {
     const char *about = str_format(
-        plan->task.kernels.arena,
+        arena,
         "/* Launches %s on a stream. All pointers are to device memory, at multiples of 16\n"
         " * bytes; the workspace has %s_WORKSPACE bytes. Returns a cudaError_t; it does not "
         "wait. */\n",
@@ -82,6 +100,7 @@ static bool has_type(DType dtype) { return cuda_type(dtype); }
 bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *plan, Diag *diag)
 {
     static const KernelLimits limits = {.platform = "CUDA",
+                                        .products = true,
                                         .serial_most = 4096,
                                         .serial_again = 64,
                                         .few_threads = 64 * 1024,
@@ -95,31 +114,28 @@ bool cuda_plan(Arena *arena, const Graph *graph, const char *name, CudaPlan *pla
     KernelTask *task = &plan->task;
     if (!kernel_task(arena, graph, &limits, has_type, task, diag))
         return false;
-    const Nest *nest = task->kernels.nest;
-    CudaKernels ks = {.arena = arena, .nest = nest};
-    const char **arg = arena_array(arena, const char *, nest->tensors.len + 1);
-    for (uint32_t i = 0; i < nest->tensors.len; i++)
-        arg[i] = task->argument[i]
-                     ? task->argument[i]
-                     : str_format(arena, "((char *)workspace + %lld)", (long long)task->place[i]);
-    for (uint32_t i = 0; i < task->kernels.at.len; i++) {
-        CudaKernel made = {.loops = task->kernels.at.at[i]}, *k = &made;
-        cuda_roles(nest, k);
-        if (k->blocks > INT32_MAX ||
-            (k->loops.shape != KERNEL_MAP && k->loops.points > INT32_MAX / 2)) {
-            diag_error(
-                diag, "G002", (Span){0},
-                "CUDA: the task cannot be planned yet: it has more rows than a launch has blocks");
-            return false;
+    CudaKernel *kernels = arena_array(arena, CudaKernel, kernel_total(task) + 1), *k = kernels;
+    for (uint32_t p = 0; p < task->parts.len; p++) {
+        const Kernels *ks = &task->parts.at[p].kernels;
+        for (uint32_t i = 0; i < ks->at.len; i++, k++) {
+            k->loops = ks->at.at[i];
+            cuda_roles(ks->nest, k);
+            if (k->blocks > INT32_MAX ||
+                (k->loops.shape != KERNEL_MAP && k->loops.shape != KERNEL_PRODUCT &&
+                 k->loops.points > INT32_MAX / 2)) {
+                diag_error(diag, "G002", (Span){0},
+                           "CUDA: the task cannot be planned yet: it has more rows than a launch "
+                           "has blocks");
+                return false;
+            }
+            CudaStage stage = {kernel_role(&k->loops), k->blocks, k->threads, k->cluster, k->vector,
+                               k->items * k->vector};
+            vec_push(arena, &plan->stages, stage);
         }
-        vec_push(arena, &ks.at, made);
-        CudaStage stage = {kernel_role(&k->loops), k->blocks, k->threads, k->cluster, k->vector,
-                           k->items * k->vector};
-        vec_push(arena, &plan->stages, stage);
     }
     Buf source = {0}, header = {0};
-    put_source(&ks, plan, arg, &source);
-    put_header(plan, graph, &header);
+    put_source(arena, plan, kernels, &source);
+    put_header(arena, plan, graph, &header);
     plan->source = kernel_text(arena, &source);
     plan->header = kernel_text(arena, &header);
     return true;

@@ -232,7 +232,9 @@ void cuda_roles(const Nest *nest, CudaKernel *k)
         k->blocks = (k->units + k->threads - 1) / k->threads;
         return;
     }
-    if (k->loops.shape == KERNEL_ROWS)
+    if (k->loops.shape == KERNEL_PRODUCT)
+        cuda_product_roles(k);
+    else if (k->loops.shape == KERNEL_ROWS)
         rows_roles(nest, k, reached);
     else
         scan_roles(nest, k, reached);

@@ -36,6 +36,8 @@ const char *cuda_join(PrimReduce reduce); /* "Sum" */
 void cuda_axes(Writer *w, const char *number, bool wide, const uint32_t *axes, uint32_t n,
                uint32_t per, uint32_t tall);
 
+void cuda_write_product(Writer *w); /* the body of a function */
+
 extern const KernelLanguage cuda_language;
 
 #endif

@@ -29,26 +29,32 @@ static uint64_t affine_axes(const Affine *index)
     return axes;
 }
 
-static void reach(const Nest *nest, NestId id, bool *reached)
+void kernel_reach_value(const Nest *nest, NestId id, bool *reached)
 {
     const NestValue *v = &nest->values.at[id];
     if (reached[id])
         return;
     reached[id] = true;
     for (uint32_t i = 0; i < v->n_arg; i++)
-        reach(nest, v->arg[i], reached);
+        kernel_reach_value(nest, v->arg[i], reached);
 }
 
 void kernel_reach(const Nest *nest, const Kernel *k, bool *reached)
 {
     for (uint32_t i = 0; i < k->n_stores; i++)
-        reach(nest, nest->stores.at[k->store[i]].value, reached);
+        kernel_reach_value(nest, nest->stores.at[k->store[i]].value, reached);
 }
 
 bool kernel_is_team(const Kernel *k, const NestValue *v)
 {
     return v->op == NEST_REDUCE && k->shape == KERNEL_ROWS && v->over == k->row &&
            v->axes == (k->kept & ~k->row);
+}
+
+/* Its elements need elements of other places: a kernel is built around it. */
+static bool exchanges(const NestValue *v)
+{
+    return v->op == NEST_REDUCE || v->op == NEST_SCAN || v->op == NEST_PRODUCT;
 }
 
 /* ---- tensors of the workspace ---- */
@@ -58,7 +64,7 @@ int64_t kernel_step(const Nest *nest, NestId id, uint64_t axes)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
     int64_t least = 0;
-    reach(nest, id, reached);
+    kernel_reach_value(nest, id, reached);
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         for (uint32_t t = 0; reached[i] && v->op == NEST_LOAD && t < v->index.n; t++) {
@@ -307,7 +313,7 @@ static bool is_serial(const Kernels *ks, const Kernel *k, NestId id)
 static bool rests_on(const Nest *nest, NestId id, NestId on)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
-    reach(nest, id, reached);
+    kernel_reach_value(nest, id, reached);
     return id != on && reached[on];
 }
 
@@ -317,8 +323,7 @@ static bool is_inside_other(const Nest *nest, const bool *reached, NestId id)
     const NestValue *v = &nest->values.at[id];
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *o = &nest->values.at[i];
-        if (reached[i] && (o->op == NEST_REDUCE || o->op == NEST_SCAN) && o->over & v->axes &&
-            rests_on(nest, i, id))
+        if (reached[i] && exchanges(o) && o->over & v->axes && rests_on(nest, i, id))
             return true;
     }
     return false;
@@ -345,7 +350,7 @@ static uint32_t filler(const Nest *nest, uint32_t tensor)
 static bool find_tensor(const Nest *nest, NestId id, uint32_t tensor, bool direct, bool *seen)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
-    reach(nest, id, reached);
+    kernel_reach_value(nest, id, reached);
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         if (!reached[i] || v->op != NEST_LOAD || nest->tensors.at[v->tensor].role != NEST_WORKSPACE)
@@ -447,10 +452,29 @@ static void join_rows(Nest *nest, const bool *done, Kernel *k)
     }
 }
 
+/* The product that a kernel's tiles are of: one with the axes of its stores that no reduction rests on. */
+static NestId choose_product(const Nest *nest, const bool *reached, const Kernel *k)
+{
+    for (uint32_t i = nest->values.len; i-- > 1;) {
+        const NestValue *v = &nest->values.at[i];
+        bool own = reached[i] && v->op == NEST_PRODUCT && v->axes == k->kept;
+        for (uint32_t o = i + 1; o < nest->values.len && own; o++)
+            own = !(reached[o] && exchanges(&nest->values.at[o]) && rests_on(nest, o, i));
+        if (own)
+            return i;
+    }
+    return 0;
+}
+
 /* The row of a kernel: that of the last reduction whose rows together are what the kernel stores. */
 static void choose_row(const Kernels *ks, const bool *reached, Kernel *k)
 {
     const Nest *nest = ks->nest;
+    k->tiles = choose_product(nest, reached, k);
+    if (k->tiles) {
+        k->shape = KERNEL_PRODUCT;
+        return;
+    }
     for (uint32_t i = nest->values.len; i-- > 1;) {
         const NestValue *v = &nest->values.at[i];
         if (reached[i] && v->op == NEST_SCAN && v->over & k->kept && v->axes == k->kept &&
@@ -480,6 +504,8 @@ static bool fits(const Kernels *ks, const Kernel *k, const NestValue *v, const b
     if (v->op == NEST_SCAN)
         return k->shape == KERNEL_SCAN && v->over == k->row && v->axes == k->kept &&
                v->reverse == k->reverse && !is_inside_other(ks->nest, reached, id);
+    if (v->op == NEST_PRODUCT)
+        return k->tiles == id;
     return kernel_is_team(k, v) || is_serial(ks, k, id);
 }
 
@@ -505,8 +531,7 @@ static bool cut_group(const Kernels *ks, const Kernel *k)
     uint32_t count = nest->values.len;
     for (uint32_t i = 1; i < count; i++) {
         const NestValue *v = &nest->values.at[i];
-        bool exchanges = v->op == NEST_REDUCE || v->op == NEST_SCAN;
-        if (!reached[i] || !exchanges || fits(ks, k, v, reached, i))
+        if (!reached[i] || !exchanges(v) || fits(ks, k, v, reached, i))
             continue;
         bool own = false;
         for (uint32_t m = 0; m < k->n_stores; m++)
@@ -616,7 +641,11 @@ bool kernel_cut(Arena *arena, Nest *nest, const KernelLimits *limits, Kernels *k
         vec_push(arena, &ks->at, k);
     }
     order_kernels(ks);
-    for (uint32_t i = 0; i < ks->at.len; i++)
-        kernel_order(nest, &ks->at.at[i]);
+    for (uint32_t i = 0; i < ks->at.len; i++) {
+        Kernel *own = &ks->at.at[i];
+        if (own->tiles && nest->values.at[own->tiles].op != NEST_PRODUCT)
+            own->shape = KERNEL_MAP; /* a later kernel wanted the product in memory, too */
+        kernel_order(nest, own);
+    }
     return true;
 }

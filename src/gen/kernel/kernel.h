@@ -13,10 +13,23 @@
 enum { KERNEL_STORES = 16 };
 
 typedef enum KernelShape {
-    KERNEL_MAP,  /* elements of the results, each for itself */
-    KERNEL_ROWS, /* rows: reductions of a row, then what they are used for */
-    KERNEL_SCAN  /* rows, walked from one end to the other */
+    KERNEL_MAP,    /* elements of the results, each for itself */
+    KERNEL_ROWS,   /* rows: reductions of a row, then what they are used for */
+    KERNEL_SCAN,   /* rows, walked from one end to the other */
+    KERNEL_PRODUCT /* tiles of a sum of products, then what each element of it is used for */
 } KernelShape;
+
+/* Several axes that are walked as one, the outermost first. */
+typedef struct KernelAxes {
+    uint32_t n, axis[NEST_MAX_AXES];
+    int64_t count;
+} KernelAxes;
+
+/* left[batch, m, k] right[batch, n, k] summed over k; n is the side that lies side by side in the result. */
+typedef struct KernelProduct {
+    NestId value, left, right;
+    KernelAxes batch, m, n, k;
+} KernelProduct;
 
 typedef struct Kernel {
     KernelShape shape;
@@ -31,6 +44,8 @@ typedef struct Kernel {
     bool columns; /* ROWS, SCAN: neighbouring rows lie side by side, elements of one do not */
     bool edges;   /* some access is masked */
     bool reverse; /* SCAN: from the end */
+    NestId tiles; /* PRODUCT: the sum of products */
+    const KernelProduct *product; /* PRODUCT */
 } Kernel;
 
 typedef struct Kernels {
@@ -44,6 +59,7 @@ typedef struct Kernels {
 typedef struct KernelLimits {
     const char *platform; /* for messages */
     bool keep_axes;       /* neighbouring axes are not merged: arrays keep the task's dimensions */
+    bool products; /* it has tiles for products of matrices; tasks are cut into parts before them */
     int64_t serial_most;  /* elements of a reduction that one thread takes alone */
     int64_t serial_again; /* the same where several threads repeat it */
     int64_t few_threads;  /* fewer do not fill the machine */
@@ -61,6 +77,7 @@ bool kernel_cut(Arena *arena, Nest *nest, const KernelLimits *limits, Kernels *k
 
 /* Values that the stores of a kernel rest on: marked by id. */
 void kernel_reach(const Nest *nest, const Kernel *k, bool *reached);
+void kernel_reach_value(const Nest *nest, NestId id, bool *reached);
 /* The smallest step in memory that one of the axes takes in what the value rests on; 0: none is taken. */
 int64_t kernel_step(const Nest *nest, NestId id, uint64_t axes);
 int64_t kernel_count(const Nest *nest, uint64_t axes); /* product of their sizes */
@@ -70,7 +87,7 @@ bool kernel_is_team(const Kernel *k, const NestValue *v);
 uint32_t kernel_level(const Nest *nest, const Kernel *k, NestId id, uint32_t *memo);
 /* The tensors that a kernel reads and writes: marked by number. */
 void kernel_tensors(const Nest *nest, const Kernel *k, bool *read, bool *written);
-const char *kernel_role(const Kernel *k); /* "stream", "rows", "columns", "scan" */
+const char *kernel_role(const Kernel *k); /* "stream", "rows", "columns", "scan", "product" */
 
 /* An argument of the launcher. */
 typedef struct KernelOperand {
@@ -81,20 +98,27 @@ typedef struct KernelOperand {
     int64_t count;
 } KernelOperand;
 
-/* A task that is cut, with its operands: inputs and parameters in the order of the task, then results. */
-typedef struct KernelTask {
+/* A part of a task: kernels over one nest. */
+typedef struct KernelPart {
     Kernels kernels;
-    VEC(KernelOperand) operands;
-    const char **argument; /* by tensor: the operand's name; NULL: a tensor of the workspace */
+    const char **argument; /* by tensor: the operand's name; NULL: it lies in the workspace */
     int64_t *place;        /* by tensor: its first byte of the workspace */
-    int64_t workspace;     /* bytes */
-    int64_t bytes;         /* each operand once */
+} KernelPart;
+
+/* A task that is cut, with its operands: inputs and parameters in the order of the task, then results. Parts are
+ * launched in order; what one hands on to another lies in the workspace. */
+typedef struct KernelTask {
+    VEC(KernelPart) parts;
+    VEC(KernelOperand) operands;
+    int64_t workspace; /* bytes */
+    int64_t bytes;     /* each operand once */
 } KernelTask;
 
 /* False with a diagnostic that names the operator when the task is out of reach. `has_type`: whether the
  * platform has a type for tensors of this dtype. */
 bool kernel_task(Arena *arena, const Graph *graph, const KernelLimits *limits,
                  bool has_type(DType dtype), KernelTask *task, Diag *diag);
+uint32_t kernel_total(const KernelTask *task); /* kernels of all parts */
 /* {"name", "workspace", "bytes", "operands": [ ... , left open for what a platform adds. */
 void kernel_manifest(const KernelTask *task, const Graph *graph, const char *name, Buf *out);
 /* An operand in `forward` of a module that has `tensors` and a function `attribute`. */

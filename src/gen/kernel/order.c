@@ -36,6 +36,56 @@ static const Affine *row_access(const Nest *nest, const Kernel *k, const bool *r
     return best;
 }
 
+static KernelAxes group_axes(const Nest *nest, const Affine *index, uint64_t axes)
+{
+    KernelAxes g = {.count = kernel_count(nest, axes)};
+    order_axes(nest, index, axes, g.axis, &g.n);
+    return g;
+}
+
+/* The access of most elements below a value. */
+static const Affine *main_access(const Nest *nest, NestId id, const Affine *fallback)
+{
+    bool *reached = arena_array(nest->arena, bool, nest->values.len);
+    const Affine *best = fallback;
+    int64_t most = 0;
+    kernel_reach_value(nest, id, reached);
+    for (uint32_t i = 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        int64_t n = reached[i] && v->op == NEST_LOAD ? kernel_count(nest, v->axes) : 0;
+        if (n > most) {
+            most = n;
+            best = &v->index;
+        }
+    }
+    return best;
+}
+
+/* Rows, columns and what is summed over; columns are on the side that lies side by side in the result. */
+static const KernelProduct *order_product(const Nest *nest, const Affine *stored, NestId id)
+{
+    KernelProduct *p = arena_new(nest->arena, KernelProduct);
+    const NestValue *v = &nest->values.at[id];
+    uint64_t a = nest->values.at[v->arg[0]].axes, b = nest->values.at[v->arg[1]].axes, near = 0;
+    int64_t least = 0;
+    for (uint32_t i = 0; i < stored->n; i++) {
+        int64_t by = llabs(stored->term[i].by);
+        uint64_t bit = UINT64_C(1) << stored->term[i].axis;
+        if (bit & (a ^ b) && (!least || by < least)) {
+            least = by;
+            near = bit;
+        }
+    }
+    bool turned = near & a;
+    *p = (KernelProduct){.value = id, .left = v->arg[turned], .right = v->arg[!turned]};
+    uint64_t left = turned ? b : a, right = turned ? a : b;
+    p->batch = group_axes(nest, stored, left & right & ~v->over);
+    p->m = group_axes(nest, stored, left & ~right & ~v->over);
+    p->n = group_axes(nest, stored, right & ~left & ~v->over);
+    p->k = group_axes(nest, main_access(nest, p->left, stored), v->over);
+    return p;
+}
+
 void kernel_order(const Nest *nest, Kernel *k)
 {
     bool *reached = arena_array(nest->arena, bool, nest->values.len);
@@ -46,6 +96,8 @@ void kernel_order(const Nest *nest, Kernel *k)
     order_axes(nest, access ? access : stored, k->row, k->along, &k->n_row);
     k->points = kernel_count(nest, k->kept & ~k->row);
     k->length = kernel_count(nest, k->row);
+    if (k->shape == KERNEL_PRODUCT)
+        k->product = order_product(nest, stored, k->tiles);
     if (k->shape == KERNEL_SCAN)
         k->columns = !access || llabs(affine_by(access, k->along[0])) != 1;
 }
@@ -79,8 +131,9 @@ void kernel_tensors(const Nest *nest, const Kernel *k, bool *read, bool *written
 
 const char *kernel_role(const Kernel *k)
 {
-    return k->shape == KERNEL_SCAN  ? "scan"
-           : k->shape == KERNEL_MAP ? "stream"
-           : k->columns             ? "columns"
-                                    : "rows";
+    return k->shape == KERNEL_SCAN      ? "scan"
+           : k->shape == KERNEL_PRODUCT ? "product"
+           : k->shape == KERNEL_MAP     ? "stream"
+           : k->columns                 ? "columns"
+                                        : "rows";
 }

@@ -81,7 +81,8 @@ static int64_t block_bytes(const PallasEntry *entries, uint32_t n, DType dtype)
 
 const char *pallas_tensor(const Nest *nest, const KernelTask *task, uint32_t tensor)
 {
-    return task->argument[tensor] ? task->argument[tensor] : str_format(nest->arena, "w%u", tensor);
+    const char *name = task->parts.at[0].argument[tensor];
+    return name ? name : str_format(nest->arena, "w%u", tensor);
 }
 
 /* Whether two values are elements of the same view: picks of it at different places. */
@@ -492,6 +493,7 @@ PallasCall pallas_write_kernel(const Nest *nest, const PallasKernel *k, const Ke
     case KERNEL_MAP: write_results(&w); break;
     case KERNEL_ROWS: write_rows(&w, reached); break;
     case KERNEL_SCAN: write_scan(&w, reached); break;
+    case KERNEL_PRODUCT: break; /* its limits ask for none */
     }
     buf_str(&head, buf_view(&w.text.scope[0].text));
     made.function = kernel_take(nest->arena, &head);

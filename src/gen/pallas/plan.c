@@ -46,7 +46,7 @@ static void put_function(const PallasPlan *plan, const Graph *graph, const Palla
                          Buf *out)
 {
     const KernelTask *task = &plan->task;
-    const Nest *nest = task->kernels.nest;
+    const Nest *nest = task->parts.at[0].kernels.nest;
     bool *begun = arena_array(nest->arena, bool, nest->tensors.len);
     buf_printf(out, "\n\n@functools.partial(jax.jit, static_argnames=\"interpret\")\ndef %s(",
                plan->name);
@@ -70,7 +70,7 @@ static void put_function(const PallasPlan *plan, const Graph *graph, const Palla
                        pallas_type(t->dtype));
         begun[s->tensor] = begun[s->tensor] || pallas_is_part(nest, s);
     }
-    for (uint32_t i = 0; i < task->kernels.at.len; i++)
+    for (uint32_t i = 0; i < kernel_total(task); i++)
         buf_puts(out, calls[i].call);
     buf_puts(out, "    return (\n");
     for (uint32_t i = 0; i < task->operands.len; i++) {
@@ -91,7 +91,7 @@ static void put_source(PallasPlan *plan, const Graph *graph, const PallasCall *c
                "them.\"\"\"\n",
                plan->name);
     buf_add(out, pallas_prelude, (size_t)(pallas_prelude_end - pallas_prelude));
-    for (uint32_t i = 0; i < plan->task.kernels.at.len; i++)
+    for (uint32_t i = 0; i < kernel_total(&plan->task); i++)
         buf_printf(out, "\n\n# %s\n%s", plan->kernels.at[i], calls[i].function);
     put_function(plan, graph, calls, out);
 }
@@ -111,7 +111,7 @@ bool pallas_plan(Arena *arena, const Graph *graph, const char *name, PallasPlan 
     *plan = (PallasPlan){.name = name};
     if (!kernel_task(arena, graph, &limits, has_type, &plan->task, diag))
         return false;
-    const Kernels *ks = &plan->task.kernels;
+    const Kernels *ks = &plan->task.parts.at[0].kernels; /* without products there is one */
     PallasCall *calls = arena_array(arena, PallasCall, ks->at.len + 1);
     for (uint32_t i = 0; i < ks->at.len; i++) {
         PallasKernel k;

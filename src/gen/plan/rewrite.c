@@ -126,10 +126,20 @@ static void keep_held(Rewrite *r, const Node *node)
                 graph_value(r->from, node->out + k)->held_axes;
 }
 
+static bool stays(const Rewrite *r, const Node *node)
+{
+    return r->products && (node->op == OP_MATMUL || node->op == OP_LINEAR || node->op == OP_CONV ||
+                           (node->op == OP_EINSUM && node->n_in <= 2));
+}
+
 static void rewrite_node(Rewrite *r, const Node *node)
 {
     ValueId out[3] = {VALUE_NONE, VALUE_NONE, VALUE_NONE};
     r->node = node;
+    if (stays(r, node)) {
+        copy_node(r, node);
+        return;
+    }
     for (size_t i = 0; i < sizeof rules / sizeof *rules && !r->failed && node->n_out <= 3; i++) {
         if (!rules[i](r, node, out) || r->failed)
             continue;
@@ -169,11 +179,14 @@ static ValueId as_result(Rewrite *r, ValueId id)
     return rw_make(r, OP_RESHAPE, 0, 1, &id, 1, &to);
 }
 
-static Graph *rewrite_once(Arena *arena, const Graph *graph, bool composites, const ValueId **outer,
+static Graph *rewrite_once(const Rewrite *like, const Graph *graph, const ValueId **outer,
                            Diag *diag)
 {
+    Arena *arena = like->arena;
     Diag quiet = diag_make(arena, diag->file, diag->source);
-    Rewrite r = {.arena = arena, .from = graph, .composites = composites, .diag = &quiet};
+    Rewrite r = *like;
+    r.from = graph;
+    r.diag = &quiet;
     r.to = graph_new(arena, graph->name);
     for (uint32_t i = 0; i < graph->notes.len; i++) /* that every step is rounded */
         vec_push(arena, &r.to->notes, graph->notes.at[i]);
@@ -215,14 +228,15 @@ static Graph *rewrite_once(Arena *arena, const Graph *graph, bool composites, co
 }
 
 /* What a rule says may itself be said otherwise. */
-static Graph *rewrite_rounds(Arena *arena, const Graph *graph, bool composites,
-                             const ValueId **outer, Diag *diag)
+static Graph *rewrite_rounds(const Rewrite *like, const Graph *graph, const ValueId **outer,
+                             Diag *diag)
 {
+    Arena *arena = like->arena;
     const ValueId *total = NULL;
     Graph *last = NULL;
     for (int round = 0; round < 4; round++) {
         const ValueId *step = NULL;
-        Graph *next = rewrite_once(arena, last ? last : graph, composites, &step, diag);
+        Graph *next = rewrite_once(like, last ? last : graph, &step, diag);
         if (!next)
             break;
         graph_bounds(next);
@@ -240,10 +254,16 @@ static Graph *rewrite_rounds(Arena *arena, const Graph *graph, bool composites,
 
 Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
 {
-    return rewrite_rounds(arena, graph, false, outer, diag);
+    return rewrite_rounds(&(Rewrite){.arena = arena}, graph, outer, diag);
 }
 
 Graph *rewrite_composites(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
 {
-    return rewrite_rounds(arena, graph, true, outer, diag);
+    return rewrite_rounds(&(Rewrite){.arena = arena, .composites = true}, graph, outer, diag);
+}
+
+Graph *rewrite_around_products(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
+{
+    Rewrite like = {.arena = arena, .composites = true, .products = true};
+    return rewrite_rounds(&like, graph, outer, diag);
 }

@@ -26,6 +26,7 @@ typedef struct Rewrite {
     bool changed, failed; /* failed: a node could not be made */
     Diag *diag;
     bool composites; /* also losses and distances that the planner takes whole */
+    bool products;   /* products of two matrices and convolutions stay as they are */
 } Rewrite;
 
 /* The graph with what is not planned said otherwise; NULL: there is nothing to say otherwise.
@@ -34,6 +35,9 @@ Graph *rewrite_graph(Arena *arena, const Graph *graph, const ValueId **outer, Di
 
 /* The same, with losses and distances that the planner takes whole said otherwise, too. */
 Graph *rewrite_composites(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
+
+/* The same, but products of two matrices and convolutions stay. */
+Graph *rewrite_around_products(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag);
 
 /* Whether a node reads a tensor of several numbers that the file itself holds. */
 bool rewrite_has_constant(const Graph *graph);

@@ -7,11 +7,18 @@
 #include "gen/plan/int64.h"
 #include <string.h>
 
-enum { MAX_VALUES = 2048, MAX_DEPTH = 300, MAX_TRIES = 40, MAX_STORES = 16 };
+enum {
+    MAX_VALUES = 2048,
+    MAX_DEPTH = 300,
+    MAX_TRIES = 40,
+    MAX_STORES = 16,
+    MAX_GENERAL_STORES = 64
+};
 
 bool derive_refuse(Derive *d, const Node *node, const char *why)
 {
     const char *kind = node ? node_kind_name(node) : "";
+    d->stuck = node ? node : d->node;
     if (!d->again)
         diag_error(d->diag, "G001", node ? node->at : (Span){0},
                    "the planner cannot plan %s%s%s in one kernel: %s",
@@ -221,8 +228,11 @@ bool derive_at(Derive *d, ValueId id, const NestIndex *index, NestId *out)
         return load_tensor(d, id, index, out);
     if (d->depth == MAX_DEPTH || d->nest->values.len > MAX_VALUES)
         return derive_refuse(d, node, "the task is too large for one kernel");
+    const Node *reader = d->node;
     d->depth++;
+    d->node = node;
     ok = derive_node(d, node, index, id != node->out, out);
+    d->node = reader;
     d->depth--;
     const char *rounding = ok && d->rounds ? prim_rounding(d->graph, node) : NULL;
     if (rounding && !d->nest->values.at[*out].mask)
@@ -240,7 +250,7 @@ static bool store_part(Derive *d, const NestIndex *index)
 {
     ValueId id = d->graph->outputs.at[d->output];
     NestStore store = {.tensor = d->output};
-    if (d->nest->stores.len == MAX_STORES)
+    if (d->nest->stores.len == (d->kind == NEST_AFFINE ? MAX_STORES : MAX_GENERAL_STORES))
         return derive_refuse(d, NULL, "a result has too many parts");
     if (!derive_flatten(index, graph_value(d->graph, id)->shape, &store.index) ||
         !derive_at(d, id, index, &store.value))
@@ -461,6 +471,13 @@ static bool has_integers(const Graph *graph)
 
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag)
 {
+    const Node *stuck;
+    return nest_derive_until(arena, graph, kind, &stuck, diag);
+}
+
+Nest *nest_derive_until(Arena *arena, const Graph *graph, NestKind kind, const Node **stuck,
+                        Diag *diag)
+{
     Derive d = {.arena = arena,
                 .graph = has_integers(graph) ? int64_bounds(arena, graph) : graph,
                 .diag = diag,
@@ -471,6 +488,7 @@ Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *di
         start_try(&d);
         for (uint32_t k = 0; k < graph->outputs.len && ok; k++)
             ok = derive_output(&d, k);
+        *stuck = d.stuck;
         if (ok)
             return finish_nest(&d) ? d.nest : NULL;
         if (!d.again)

@@ -18,7 +18,7 @@ static NestId both(Nest *nest, NestId a, NestId b)
 }
 
 /* The mask of the bounds that some index can break; 0: none can. */
-static NestId mask_of(Derive *d, uint32_t n, const NestBound *bounds)
+NestId derive_inside(Derive *d, uint32_t n, const NestBound *bounds)
 {
     int64_t sizes[NEST_MAX_AXES], low, high;
     NestId mask = 0;
@@ -34,7 +34,7 @@ static NestId mask_of(Derive *d, uint32_t n, const NestBound *bounds)
 bool derive_bounded(Derive *d, ValueId id, const NestIndex *index, uint32_t n,
                     const NestBound *bounds, double fill, NestId *out)
 {
-    NestId mask = mask_of(d, n, bounds), outer = d->mask, x;
+    NestId mask = derive_inside(d, n, bounds), outer = d->mask, x;
     d->mask = both(d->nest, outer, mask);
     bool ok = derive_at(d, id, index, &x);
     d->mask = outer;
@@ -116,7 +116,8 @@ static bool windows_of(Derive *d, const Node *node, const NestIndex *index, Wind
 static NestId divisor_of(Derive *d, const Node *node, const Windows *w)
 {
     int64_t divisor = node_int(node, AT_DIVISOR, 0);
-    NestId mask = mask_of(d, (uint32_t)w->n, node_bool(node, AT_COUNT_PAD) ? w->padded : w->bounds);
+    NestId mask = derive_inside(d, (uint32_t)w->n,
+                                node_bool(node, AT_COUNT_PAD) ? w->padded : w->bounds);
     if (divisor || !mask)
         return nest_number(d->nest, divisor ? (double)divisor : w->count);
     NestId one = nest_map1(d->nest, "where($0, 1.0, 0.0)", mask);
@@ -292,6 +293,15 @@ static bool fills(const Node *node)
     return !mode.len || str_is(mode, "constant");
 }
 
+/* Ones where both places are the same. */
+static void at_eye(Derive *d, const NestIndex *index, NestId *out)
+{
+    NestId place[2];
+    for (int i = 0; i < 2; i++)
+        place[i] = nest_place(d->nest, &index->dim[i]);
+    *out = nest_map1(d->nest, "where($0, 1.0, 0.0)", nest_map(d->nest, "$0 == $1", true, 2, place));
+}
+
 bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken)
 {
     *taken = true;
@@ -306,9 +316,12 @@ bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId 
     case OP_SCATTER:
     case OP_INDEX_ADD:
     case OP_INDEX_COPY:
-    case OP_INDEX_PUT:
+    case OP_INDEX_PUT: return derive_write(d, node, index, out);
     case OP_MATMUL:
-    case OP_EINSUM: return derive_write(d, node, index, out);
+    case OP_LINEAR:
+    case OP_EINSUM:
+    case OP_CONV: return derive_product(d, node, index, out);
+    case OP_EYE: at_eye(d, index, out); return true;
     case OP_PAD:
         if (fills(node))
             return at_filled(d, node, index, out);

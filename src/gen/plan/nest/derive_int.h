@@ -71,6 +71,8 @@ typedef struct Derive {
     uint32_t depth;
     NestId mask; /* what is derived now is wanted only where it is true; 0: everywhere */
     bool rounds;
+    const Node *node;  /* whose result is derived now */
+    const Node *stuck; /* the one that was refused last */
 } Derive;
 
 bool derive_refuse(Derive *d, const Node *node, const char *why); /* always false */
@@ -90,7 +92,9 @@ bool derive_disjoint_pool(Derive *d, const Node *node, const NestIndex *index, N
                           bool *taken);
 bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
 bool derive_resample(Derive *d, const Node *node, const NestIndex *index, NestId *out);
-/* Index writes, and products of which a side is short. */
+/* Products: matrices, einsum, convolutions. */
+bool derive_product(Derive *d, const Node *node, const NestIndex *index, NestId *out);
+/* Index writes. */
 bool derive_write(Derive *d, const Node *node, const NestIndex *index, NestId *out);
 /* The value with the axis replaced by a value. False: it is compared with bounds, or scanned. */
 bool derive_replace_axis(Derive *d, NestId in, uint32_t axis, NestId place, NestId *out);
@@ -99,6 +103,7 @@ typedef struct NestBound {
     Affine index;
     int64_t size;
 } NestBound;
+NestId derive_inside(Derive *d, uint32_t n, const NestBound *bounds); /* the mask; 0: always */
 bool derive_bounded(Derive *d, ValueId id, const NestIndex *index, uint32_t n,
                     const NestBound *bounds, double fill, NestId *out);
 
@@ -135,6 +140,8 @@ NestId nest_map2(Nest *nest, const char *form, NestId a, NestId b);
 NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over);
 /* The sum of what has a factor exp(-follows). */
 NestId nest_reduce_following(Nest *nest, NestId of, uint64_t over, NestId follows);
+/* The sum of a * b over axes that both have. */
+NestId nest_product(Nest *nest, NestId a, NestId b, uint64_t over);
 NestId nest_load(Nest *nest, ValueId value, const Affine *index);
 NestId nest_load_masked(Nest *nest, ValueId value, const Affine *index, NestId mask);
 /* bound: places are below it. */

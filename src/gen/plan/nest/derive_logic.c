@@ -79,7 +79,7 @@ static const char *logic_form(int kind)
 /* Languages that are written from general nests have no operator for it that all of them share. */
 static bool at_not(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
-    bool general = d->kind == NEST_GENERAL;
+    bool general = d->kind != NEST_AFFINE;
     NestId x;
     if (!operand_at(d, node, 0, index, &x))
         return false;

@@ -1,12 +1,10 @@
-/* Index writes and small products in general nests. A result asks which of the writes meet it: a reduction over all
+/* Index writes in general nests. A result asks which of the writes meet it: a reduction over all
  * writes, of which those that go elsewhere leave no trace. Nothing is written twice, so the order of threads does not
  * matter. In: a node and an index of its result. Out: the value there. */
 #include "gen/plan/nest/derive_int.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { SMALL_SIDE = 32 }; /* of a product that no library is needed for */
 
 /* ---- index writes ---- */
 
@@ -118,7 +116,7 @@ static bool at_set(Derive *d, const Write *w, const NestDim *walked, NestIndex i
     return true;
 }
 
-static bool at_write(Derive *d, const Node *node, const NestIndex *index, NestId *out)
+bool derive_write(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
     static const PrimReduce reduces[] = {[WRITE_ADD] = PRIM_SUM,
                                          [WRITE_MULTIPLY] = PRIM_PROD,
@@ -154,108 +152,4 @@ static bool at_write(Derive *d, const Node *node, const NestIndex *index, NestId
                        walked.axes);
     *out = join(d, w.kind, x, from);
     return true;
-}
-
-/* ---- products ---- */
-
-/* An operand's index from those of its letters. */
-static bool operand_at(Derive *d, ValueId id, Str letters, const Affine *by_letter, NestId *out)
-{
-    NestIndex at = {.rank = (int)letters.len};
-    for (size_t i = 0; i < letters.len; i++)
-        at.dim[i] = graph_value(d->graph, id)->shape.dim[i] == 1
-                        ? affine_number(0)
-                        : by_letter[(unsigned char)letters.at[i]];
-    return derive_at(d, id, &at, out);
-}
-
-/* The sum over the letters that the result does not have. */
-static bool at_letters(Derive *d, const Node *node, const Str *operands, Str result,
-                       const NestIndex *index, NestId *out)
-{
-    Affine by_letter[256] = {0};
-    bool known[256] = {false};
-    uint64_t over = 0, avoid = derive_axes(index);
-    NestId product = 0;
-    int large = 0;
-    for (size_t i = 0; i < result.len; i++) {
-        by_letter[(unsigned char)result.at[i]] = index->dim[i];
-        known[(unsigned char)result.at[i]] = true;
-    }
-    for (uint32_t o = 0; o < node->n_in; o++)
-        for (size_t i = 0; i < operands[o].len; i++) {
-            unsigned char c = (unsigned char)operands[o].at[i];
-            int64_t size = graph_value(d->graph, node->in[o])->shape.dim[i];
-            if (known[c] || size == 1)
-                continue;
-            const NestDim *walked = derive_dim(d, size, avoid | over);
-            if (!walked)
-                return derive_refuse(d, node, "it has too many dimensions");
-            by_letter[c] = walked->index;
-            over |= walked->axes;
-            known[c] = true;
-            large += size > SMALL_SIDE;
-        }
-    Shape shape = graph_value(d->graph, node->out)->shape;
-    for (size_t i = 0; i < result.len; i++) {
-        bool shared = true;
-        for (uint32_t o = 0; o < node->n_in; o++)
-            shared = shared && memchr(operands[o].at, result.at[i], operands[o].len);
-        large += !shared && shape.dim[i] > SMALL_SIDE;
-    }
-    if (large > 2)
-        return derive_refuse(d, node, "products of large matrices are not planned");
-    for (uint32_t o = 0; o < node->n_in; o++) {
-        NestId x;
-        if (!operand_at(d, node->in[o], operands[o], by_letter, &x))
-            return false;
-        product = product ? nest_map2(d->nest, "$0 * $1", product, x) : x;
-    }
-    *out = over ? nest_reduce(d->nest, PRIM_SUM, product, over) : product;
-    return true;
-}
-
-static bool at_einsum(Derive *d, const Node *node, const NestIndex *index, NestId *out)
-{
-    enum { MOST_OPERANDS = 4 };
-    Str rest = node_text(node, AT_EQUATION), operands[MOST_OPERANDS], left = rest, result = rest;
-    uint32_t n = 0;
-    size_t arrow = 0;
-    while (arrow + 1 < rest.len && !(rest.at[arrow] == '-' && rest.at[arrow + 1] == '>'))
-        arrow++;
-    left.len = arrow;
-    result = (Str){rest.at + arrow + 2, rest.len - arrow - 2};
-    if (arrow + 2 > rest.len || node->n_in > MOST_OPERANDS)
-        return derive_refuse(d, node, "its equation is of another form");
-    while (n < node->n_in && str_next(&left, ',', &operands[n]))
-        n++;
-    return n == node->n_in ? at_letters(d, node, operands, result, index, out)
-                           : derive_refuse(d, node, "its equation is of another form");
-}
-
-static bool at_matmul(Derive *d, const Node *node, const NestIndex *index, NestId *out)
-{
-    Shape a = graph_value(d->graph, node->in[0])->shape,
-          b = graph_value(d->graph, node->in[1])->shape;
-    static const char batch[] = "abcdefgh";
-    char text[3][GRAPH_MAX_RANK + 1];
-    if (a.rank < 2 || a.rank != b.rank || a.rank > 8)
-        return derive_refuse(d, node, "products of vectors are not planned");
-    size_t n = (size_t)a.rank - 2;
-    for (size_t i = 0; i < n; i++)
-        text[0][i] = text[1][i] = text[2][i] = batch[i];
-    memcpy(text[0] + n, "ik", 2);
-    memcpy(text[1] + n, "kj", 2);
-    memcpy(text[2] + n, "ij", 2);
-    Str operands[2] = {{text[0], n + 2}, {text[1], n + 2}};
-    return at_letters(d, node, operands, (Str){text[2], n + 2}, index, out);
-}
-
-bool derive_write(Derive *d, const Node *node, const NestIndex *index, NestId *out)
-{
-    switch (node->op) {
-    case OP_EINSUM: return at_einsum(d, node, index, out);
-    case OP_MATMUL: return at_matmul(d, node, index, out);
-    default: return at_write(d, node, index, out);
-    }
 }

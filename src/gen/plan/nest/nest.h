@@ -35,12 +35,14 @@ typedef enum NestOp {
     NEST_INSIDE, /* a mask: 0 <= index < bound */
     NEST_PICK, /* the element of `tensor` at index + by * the first argument, a whole number; a second
                     argument is a mask as a load has it */
+    NEST_PRODUCT, /* of products only: the sum of both arguments' products over the axes of `over`, which both have */
 } NestOp;
 
 /* What a nest may hold. */
 typedef enum NestKind {
-    NEST_AFFINE, /* every access is affine and stays inside its tensor */
-    NEST_GENERAL /* also accesses under a mask, and picked by value */
+    NEST_AFFINE,  /* every access is affine and stays inside its tensor */
+    NEST_GENERAL, /* also accesses under a mask, and picked by value */
+    NEST_PRODUCTS /* also products of large matrices and convolutions */
 } NestKind;
 
 typedef struct NestValue {
@@ -116,6 +118,9 @@ Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
  * values that are read again and again are merged once, each core some of them, and read a phase after that. */
 Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag);
+/* The same; *stuck: the node that was refused. */
+Nest *nest_derive_until(Arena *arena, const Graph *graph, NestKind kind, const Node **stuck,
+                        Diag *diag);
 /* What a walk of reduced axes is: the axes, and those of the tile; without a tile no sum follows a maximum. */
 typedef struct NestPass {
     uint64_t walked, tile;

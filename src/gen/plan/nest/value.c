@@ -97,6 +97,17 @@ NestId nest_reduce(Nest *nest, PrimReduce reduce, NestId of, uint64_t over)
                      nest_count(nest, alike));
 }
 
+NestId nest_product(Nest *nest, NestId a, NestId b, uint64_t over)
+{
+    uint64_t axes = nest->values.at[a].axes | nest->values.at[b].axes;
+    return add_value(nest, (NestValue){.op = NEST_PRODUCT,
+                                       .reduce = PRIM_SUM,
+                                       .n_arg = 2,
+                                       .arg = {a, b},
+                                       .over = over,
+                                       .axes = axes & ~over});
+}
+
 NestId nest_reduce_following(Nest *nest, NestId of, uint64_t over, NestId follows)
 {
     NestId sum = nest_reduce(nest, PRIM_SUM, of, over);
@@ -276,6 +287,11 @@ static void put_value(const Nest *nest, uint32_t i, Buf *out)
         break;
     case NEST_REDUCE:
         buf_printf(out, "reduce %s over", reductions[v->reduce]);
+        put_axes(v->over, out);
+        buf_puts(out, " of");
+        break;
+    case NEST_PRODUCT:
+        buf_puts(out, "product over");
         put_axes(v->over, out);
         buf_puts(out, " of");
         break;
