@@ -21,8 +21,7 @@ typedef VEC(DiffLine) DiffLines;
 
 /* `costs[i]` is what sim/cycle.h's cycle_costs wrote for version i. Lines of the two kernel files are
  * paired by their text, in order; the greatest change first. */
-void diff_lines(Arena *arena, const EvalCandidate versions[2], const Str costs[2],
-                DiffLines *out);
+void diff_lines(Arena *arena, const EvalCandidate versions[2], const Str costs[2], DiffLines *out);
 
 /* For each finding of `of`, whether `other` has one like it: the same code about the same text. */
 bool diff_has_finding(const EvalCandidate versions[2], int other, const Verdict *in,
