@@ -345,7 +345,7 @@ static bool run_case(Expert *e, EvalJudge *j, TwinOpened *opened, TwinRun *run)
     ok = ok && twin_project_run(e->arena, opened, &kase, &j->twin, &made, run, j->verdict, j->diag);
     for (uint32_t i = 0; i < made.len; i++)
         twin_tensor_free(&made.at[i]);
-    eval_tensors_free(&tensors);
+    eval_tensors_free(j, &tensors);
     return ok;
 }
 

@@ -307,8 +307,8 @@ void esim_run_steps(SimCoreRun *c, const SimStep *code, uint32_t from, uint32_t 
         case SOP_FSUB: d->f = a.f - b.f; break;
         case SOP_FMUL: d->f = a.f * b.f; break;
         case SOP_FDIV: d->f = a.f / b.f; break;
-        case SOP_FMIN: d->f = a.f < b.f ? a.f : b.f; break;
-        case SOP_FMAX: d->f = a.f > b.f ? a.f : b.f; break;
+        case SOP_FMIN: d->f = a.f < b.f || a.f != a.f ? a.f : b.f; break;
+        case SOP_FMAX: d->f = a.f > b.f || a.f != a.f ? a.f : b.f; break;
         case SOP_FNEG: d->f = -a.f; break;
         case SOP_FABS: d->f = a.f < 0 ? -a.f : a.f; break;
         case SOP_FSQRT: d->f = sqrtf(a.f); break;

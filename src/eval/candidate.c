@@ -5,6 +5,7 @@
 #include "eval/bound.h"
 #include "base/hash.h"
 #include "eval/candidate_int.h"
+#include "eval/sample.h"
 #include "eval/eval_int.h"
 #include <math.h>
 #include <time.h>
@@ -199,7 +200,8 @@ EvalJudge eval_judge_make(Arena *arena, const EvalCandidate *candidate, const Ev
                                 .trust = config->trust,
                                 .kept = config->kept,
                                 .seen = config->seen,
-                                .time_only = config->no_values,
+                                .time_only = config->no_values && !config->sample,
+                                .sample = config->sample ? config->sample->twin : (TwinSample){0},
                                 .keep_going = true},
                        .observer = eval_observer(config)};
 }

@@ -80,7 +80,7 @@ static inline const Tensor *eval_param(const EvalJudge *j, uint32_t i)
 }
 /* Without values: those that an input of integers has all the same; NULL: none. */
 Tensor *eval_index_values(EvalJudge *j, ValueId value);
-void eval_tensors_free(EvalTensors *tensors);
+void eval_tensors_free(const EvalJudge *j, EvalTensors *tensors);
 bool eval_tensors_compare(EvalJudge *j, const EvalTensors *tensors);
 /* After a launch of these tensors: which of them was not read as far as the task needs it, in words; NULL:
  * none. */

@@ -13,7 +13,8 @@ void eval_device_open(EvalDevice *d) { *d = (EvalDevice){.next = FIRST_ADDRESS};
 void eval_device_close(EvalDevice *d)
 {
     for (uint32_t i = 0; i < d->rooms.len; i++)
-        twin_tensor_free(&d->rooms.at[i].memory);
+        if (!d->rooms.at[i].lent)
+            twin_tensor_free(&d->rooms.at[i].memory);
     d->rooms.len = 0;
 }
 
@@ -247,6 +248,10 @@ static bool move_bytes(EvalJudge *j, EvalDevice *d, const TwinEvent *e)
 static bool run_event(EvalHost *host, EvalDevice *d, const TwinEvent *e)
 {
     EvalJudge *j = host->j;
+    bool moves = e->kind == BIND_COPY || e->kind == BIND_FILL || e->kind == BIND_SET ||
+                 e->kind == BIND_MOVE;
+    if (j->config->sample && moves)
+        return eval_judge_fail(j, VERDICT_NO_TIME, STAGE_RUN, "host code moves elements");
     switch (e->kind) {
     case BIND_ALLOC: return eval_device_at(d, e->address) || add_at(j, d, e->address, e->bytes);
     case BIND_OPERATOR: return eval_launch_operator(host, d, e);

@@ -15,6 +15,8 @@ typedef struct EvalRoom {
     bool is_result;    /* host code gives it back */
     bool given;        /* an argument of the call */
     bool holds;    /* without values: what it holds is there all the same (indices, tiling data) */
+    bool lent;     /* its memory is a sample's (eval/sample.h) */
+    bool sampled;  /* a launch of a sample has written it as an output */
     uint32_t uses; /* launches that were handed it */
 } EvalRoom;
 

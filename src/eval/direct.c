@@ -225,7 +225,7 @@ bool eval_judge_direct(EvalJudge *j)
     Direct x = {.j = j};
     eval_device_open(&x.device);
     bool ok = eval_host_open(&x.host, j) && choose(&x) && eval_tensors(j, &x.tensors) && run(&x);
-    eval_tensors_free(&x.tensors);
+    eval_tensors_free(j, &x.tensors);
     eval_device_close(&x.device);
     eval_host_close(&x.host);
     return ok;

@@ -34,7 +34,9 @@ typedef struct EvalReference {
     Tensor **own;  /* the output in these dtypes, where single elements are off by far more; NULL */
     Tensor **others; /* of 2 n outputs: those that errors before a rounding may make; NULL: none */
     bool steady;     /* all is finite, and near what the task's own dtypes give */
-    Probe probe;     /* the law the inputs follow, and which trivial answers the task lets pass */
+    bool
+        special; /* NaN or infinities are among the inputs: a result may be NaN where the task's is not */
+    Probe probe; /* the law the inputs follow, and which trivial answers the task lets pass */
     const EvalModel *model; /* NULL: the graph is all that is known */
 } EvalReference;
 
@@ -121,6 +123,8 @@ typedef struct EvalConfig {
     /* Forms other than Craft: nothing is computed or compared. The reference has a graph and a model file
      * only; bounds, hazards, what is read and written, and the time are as with values. */
     bool no_values;
+    /* With no_values: some blocks of its one launch run with values, on these tensors (eval/sample.h); NULL: none. */
+    struct EvalSample *sample;
     bool all_choices; /* Craft: another value of each choose() is run too, and must be as right */
     double seconds;   /* time limit of one launch; 0: 60 */
     Buf *trace;       /* EVAL_TWIN: gets the run as a picture (sim/trace.h); NULL: none */

@@ -16,6 +16,7 @@ typedef struct EvalRun {
     const double *need; /* bytes of each operand that must be read; NULL: any */
     const char *unread; /* with operands: which one was not read so far; NULL: none */
     Tensor **indices;   /* without operands: those that have values all the same; NULL: none */
+    const struct EvalSample *sample; /* instead of operands (sample.h); NULL: none */
     Verdict *verdict;
     Diag *diag;
 } EvalRun;
@@ -40,6 +41,8 @@ typedef struct EvalKernel {
 bool eval_twin_open(EvalRun *run, EvalKernel *kernel);
 void eval_twin_close(EvalKernel *kernel);
 bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel);
+/* Some of its cores on run->sample. False: they do not run alone. */
+bool eval_twin_sample(EvalRun *run, const EvalKernel *kernel);
 /* Shapes and choices of the candidate, for its host function. */
 IrHostInput eval_host_input(const EvalRun *run);
 SimRole eval_role(const IrTensor *declared);

@@ -74,6 +74,6 @@ bool eval_judge_kernel(EvalJudge *j)
     if (ok && unread)
         ok = eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN, unread);
     twin_release(kernel);
-    eval_tensors_free(&tensors);
+    eval_tensors_free(j, &tensors);
     return ok;
 }

@@ -2,6 +2,8 @@
  * candidate by <<<>>>. In: an event with addresses. Out: memory changed by the twin. */
 #include "eval/device.h"
 
+#include "eval/sample.h"
+
 #include "base/hash.h"
 #include <math.h>
 #include <string.h>
@@ -58,9 +60,12 @@ static bool lend(EvalHost *host, EvalDevice *d, const TwinView *v, const char *n
         lent.tensor.rank = 1;
         lent.tensor.shape[0] = 1;
     }
-    if (no_values && !lent.room->holds) {
+    bool in_place = twin_view_dense(v) && whole(v, lent.room, lent.tensor.bytes);
+    if (host->j->config->sample && !in_place)
+        return fail(host, VERDICT_NO_TIME, "a launch gets part of a tensor");
+    if (no_values && !lent.room->holds && !host->j->config->sample) {
         lent.tensor.data = NULL;
-    } else if (twin_view_dense(v) && whole(v, lent.room, lent.tensor.bytes)) {
+    } else if (in_place) {
         lent.tensor.data = lent.room->memory.data;
         lent.tensor.fd = lent.room->memory.fd;
     } else {
@@ -81,6 +86,7 @@ static void give_back(Lents *lents, bool no_values)
         if (l->tensor.role == SIM_IN)
             continue;
         l->room->known = true;
+        l->room->sampled = l->tensor.role == SIM_OUT && l->tensor.fd > 0;
         l->room->by_kernel |= no_values;
         if (no_values)
             continue;
@@ -198,6 +204,14 @@ static TwinTensor *tensors_of(Arena *arena, const Lents *lents)
     for (uint32_t i = 0; i < lents->len; i++)
         list[i] = lents->at[i].tensor;
     return list;
+}
+
+/* Of a sample each launch but the first would go on from what was left in part. */
+static bool may_launch(EvalHost *host)
+{
+    EvalSample *sample = host->j->config->sample;
+    return !sample || sample->launches++ == 0 ||
+           fail(host, VERDICT_NO_TIME, "host code launches several kernels");
 }
 
 /* ---- operators ---- */
@@ -363,7 +377,7 @@ bool eval_launch_operator(EvalHost *host, EvalDevice *d, const TwinEvent *e)
     kase.op = op->name;
     kase.tensors = tensors_of(j->arena, &lents);
     kase.tensor_count = lents.len;
-    if (!eval_values_stay(j, op, kase.tensors, kase.tensor_count))
+    if (!eval_values_stay(j, op, kase.tensors, kase.tensor_count) || !may_launch(host))
         return false;
     host->launches++;
     bool ok = twin_project_run(j->arena, host->opened, &kase, &j->twin, &made, &run, j->verdict,
@@ -503,7 +517,9 @@ bool eval_launch_kernel(EvalHost *host, EvalDevice *d, const TwinEvent *e)
                          .args = args,
                          .arg_count = e->count,
                          .blocks = e->blocks};
-    TwinRun run;
+    TwinRun run = {0};
+    if (!may_launch(host))
+        return false;
     host->launches++;
     bool ok = twin_run(j->arena, kernel, &launch, &j->twin, &run, j->verdict);
     buf_str(&host->printed, run.printed);

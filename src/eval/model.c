@@ -3,6 +3,8 @@
  * itself may only move elements on the way: a candidate that computes with it is named. */
 #include "eval/device.h"
 
+#include "eval/sample.h"
+
 #include <string.h>
 
 /* ---- what is known of the model's values ---- */
@@ -17,12 +19,19 @@ typedef struct ParamValue {
     Tensor *tensor;
 } ParamValue;
 
+/* A result of a launch that ran in part, with its memory. */
+typedef struct SampledResult {
+    const ValueId *id;
+    TwinTensor memory;
+} SampledResult;
+
 typedef struct Model {
     EvalJudge *j;
     EvalHost host;
     VEC(KnownValue) known;
     VEC(ParamValue) params;
     bool *taken; /* parameters of the task that the model already has */
+    VEC(SampledResult) sampled;
 } Model;
 
 /* ---- parameters ---- */
@@ -226,6 +235,33 @@ static void place_indices(Serving *s, const Graph *graph, ValueId id, EvalRoom *
     }
 }
 
+/* The same elements in the same order, under another shape perhaps. */
+static ValueId unreshaped(const Graph *graph, ValueId id)
+{
+    for (const Node *node; (node = graph_maker(graph, id)) != NULL && node->op == OP_RESHAPE;)
+        id = node->in[0];
+    return id;
+}
+
+/* The sample's tensor that a value of the model is; NULL: it is none as it lies. */
+static const TwinTensor *sample_of(Model *m, const Graph *graph, ValueId id)
+{
+    const EvalJudge *j = m->j;
+    const Graph *task = j->ref->graph;
+    id = unreshaped(graph, id);
+    for (uint32_t i = 0; i < graph->inputs.len && i < task->inputs.len; i++)
+        if (graph->inputs.at[i] == id)
+            return eval_sample_tensor(j->config->sample, task->inputs.at[i]);
+    const Value *v = graph_value(graph, id);
+    for (uint32_t i = 0; v->kind == VALUE_PARAM && i < task->params.len; i++) {
+        const Value *own = graph_value(task, task->params.at[i]);
+        if (own->dtype == v->dtype && shape_equal(own->shape, v->shape) &&
+            same_parameter(v->name, own->name))
+            return eval_sample_tensor(j->config->sample, task->params.at[i]);
+    }
+    return NULL;
+}
+
 /* Copies of the arguments in device memory; the same value twice is the same memory. */
 static bool place_arguments(Serving *s, const TorchCall *call)
 {
@@ -251,9 +287,18 @@ static bool place_arguments(Serving *s, const TorchCall *call)
         EvalRoom *room = eval_device_add(j, &s->device, bytes);
         if (!room)
             return false;
+        const TwinTensor *own = j->config->sample ? sample_of(s->m, call->graph, ids.at[i]) : NULL;
+        if (j->config->sample && (!own || own->bytes != bytes))
+            return eval_judge_fail(j, VERDICT_NO_TIME, STAGE_RUN, "the model moves elements");
+        if (own) {
+            twin_tensor_free(&room->memory);
+            room->memory.data = own->data;
+            room->memory.fd = own->fd;
+            room->lent = true;
+        }
         if (bytes && !j->config->no_values)
             memcpy(room->memory.data, t->at, bytes);
-        if (j->config->no_values)
+        if (j->config->no_values && !own)
             place_indices(s, call->graph, ids.at[i], room);
         room->known = room->given = true;
         s->addresses[i] = room->address;
@@ -288,6 +333,12 @@ static bool take_result(Serving *s, const TwinValue *v, TorchArg *a)
         a->dtype = t->dtype;
         a->value = VALUE_NONE;
         know(s->m, &a->value, t);
+        EvalRoom *room = eval_device_at(&s->device, v->view.address);
+        if (room && room->sampled && twin_view_dense(&v->view) &&
+            room->memory.bytes == (size_t)t->count * dtype_bytes(t->dtype)) {
+            vec_push(j->arena, &s->m->sampled, ((SampledResult){&a->value, room->memory}));
+            room->lent = true;
+        }
         break;
     }
     case BIND_LIST: {
@@ -308,9 +359,7 @@ static bool take_result(Serving *s, const TwinValue *v, TorchArg *a)
 /* The value is one of the task's inputs or parameters, perhaps under another shape. */
 static const char *task_input(const Graph *graph, ValueId id)
 {
-    for (const Node *node; (node = graph_maker(graph, id)) != NULL && node->op == OP_RESHAPE;)
-        id = node->in[0];
-    const Value *v = graph_value(graph, id);
+    const Value *v = graph_value(graph, unreshaped(graph, id));
     bool given = v->kind == VALUE_INPUT || v->kind == VALUE_PARAM;
     return given ? (v->name ? v->name : "an input") : NULL;
 }
@@ -447,6 +496,16 @@ static bool kernels_took_part(Model *m, const Graph *graph, uint32_t output)
                    output));
 }
 
+/* The memory that holds each output of the task is the sample's from here on. */
+static void keep_sampled(Model *m, const Graph *graph)
+{
+    for (uint32_t i = 0; i < graph->outputs.len; i++)
+        for (uint32_t k = 0; k < m->sampled.len; k++)
+            if (m->sampled.at[k].memory.data &&
+                *m->sampled.at[k].id == unreshaped(graph, graph->outputs.at[i]))
+                eval_sample_replace(m->j->config->sample, i, &m->sampled.at[k].memory);
+}
+
 static bool compare_outputs(Model *m, const Graph *graph)
 {
     EvalJudge *j = m->j;
@@ -461,6 +520,8 @@ static bool compare_outputs(Model *m, const Graph *graph)
         if (!kernels_took_part(m, graph, i))
             return false;
     }
+    if (j->config->sample)
+        keep_sampled(m, graph);
     Tensor **got = arena_array(j->arena, Tensor *, ids.len + 1);
     if (!values(m, graph, graph->source, &ids, got))
         return false;
@@ -500,6 +561,9 @@ static void drop(Model *m)
         tensor_free(m->known.at[i].tensor);
     for (uint32_t i = 0; i < m->params.len; i++)
         tensor_free(m->params.at[i].tensor);
+    for (uint32_t i = 0; i < m->sampled.len; i++)
+        if (m->sampled.at[i].memory.data)
+            twin_tensor_free(&m->sampled.at[i].memory);
     eval_host_close(&m->host);
 }
 

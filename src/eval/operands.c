@@ -6,6 +6,7 @@
 #include "eval/candidate_int.h"
 
 #include "eval/footprint.h"
+#include "eval/sample.h"
 
 #include <string.h>
 
@@ -24,6 +25,17 @@ static bool set_tensor(const EvalJudge *j, TwinTensor *to, const char *name, DTy
     }
     to->bytes = (size_t)bytes;
     return j->config->no_values || twin_tensor_alloc(to);
+}
+
+/* The memory of a sample, where there is one. */
+static bool take_sample(const EvalJudge *j, TwinTensor *to, ValueId value)
+{
+    const TwinTensor *own = j->config->sample ? eval_sample_tensor(j->config->sample, value) : NULL;
+    if (!own || own->bytes != to->bytes)
+        return false;
+    to->data = own->data;
+    to->fd = own->fd;
+    return true;
 }
 
 /* Without values, integers have theirs all the same: they decide where a kernel goes. */
@@ -48,6 +60,8 @@ static bool add_given(EvalJudge *j, EvalTensors *t, const char *name, const Tens
     if (!set_tensor(j, to, name, v->dtype, v->shape, SIM_IN))
         return false;
     t->values[t->count++] = value;
+    if (take_sample(j, to, value))
+        return true;
     Tensor *drawn = from ? NULL : eval_index_values(j, value);
     from = from ? from : drawn;
     if (from && to->bytes && (to->data || twin_tensor_alloc(to)))
@@ -71,6 +85,8 @@ static bool add_output(EvalJudge *j, EvalTensors *t, const char *name, uint32_t 
     const TwinTensor *same = input_named(t, name, n);
     TwinTensor *to = &t->at[t->count];
     if (!set_tensor(j, to, name, want->dtype, want->shape, SIM_OUT))
+        return false;
+    if (j->config->sample && (same || !take_sample(j, to, j->ref->graph->outputs.at[output])))
         return false;
     if (same && same->bytes == to->bytes) {
         if (to->data && same->data)
@@ -172,9 +188,9 @@ bool eval_tensors(EvalJudge *j, EvalTensors *t)
            eval_judge_fail(j, VERDICT_TOO_LARGE, STAGE_RUN, "no memory for the task's tensors");
 }
 
-void eval_tensors_free(EvalTensors *t)
+void eval_tensors_free(const EvalJudge *j, EvalTensors *t)
 {
-    for (uint32_t i = 0; i < t->count; i++)
+    for (uint32_t i = 0; i < t->count && !j->config->sample; i++)
         twin_tensor_free(&t->at[i]);
     t->count = 0;
 }
@@ -223,7 +239,7 @@ const char *eval_unread(EvalJudge *j, const EvalTensors *t, const TwinTensor *la
                         uint32_t count)
 {
     const double *need = eval_footprint(j->arena, j->ref->graph);
-    for (uint32_t i = 0; i < t->count; i++) {
+    for (uint32_t i = 0; i < t->count && !j->config->sample; i++) {
         if (t->values[i] == VALUE_NONE)
             continue;
         SimReadOf of = read_of(j, &t->at[i], launched, count);

@@ -83,7 +83,7 @@ static bool judge_opened(EvalJudge *j, TwinProject *project, TwinOpened *opened)
         ok = eval_judge_fail(j, VERDICT_NOT_COMPUTED, STAGE_RUN, unread);
     for (uint32_t i = 0; i < made.len; i++)
         twin_tensor_free(&made.at[i]);
-    eval_tensors_free(&tensors);
+    eval_tensors_free(j, &tensors);
     return ok;
 }
 

@@ -95,7 +95,27 @@ static bool all_finite(const Tensor *t)
     return finite;
 }
 
-static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options, Diag *diag)
+/* Infinities went in: then a result that is no number depends on how it is worked out (infinity times zero), and says
+ * nothing. NaN went in: what it makes NaN is NaN however it is worked out. Half of all results stay finite, so that the
+ * others are told apart from them. */
+static bool is_defined(const Tensor *want, const Strew *strew)
+{
+    int64_t finite = 0, none = 0;
+    for (int64_t i = 0; i < want->count; i++) {
+        double x = tensor_get(want, i);
+        finite += isfinite(x);
+        none += isnan(x);
+    }
+    return 2 * finite >= want->count && (strew->inputs[STREW_NAN] || !none);
+}
+
+static bool has_special(const Strew *s)
+{
+    return s && (s->inputs[STREW_NAN] | s->inputs[STREW_ABOVE] | s->inputs[STREW_BELOW]);
+}
+
+static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options, const Strew *strew,
+                          Diag *diag)
 {
     uint32_t n = ref->graph->outputs.len;
     Tensor **typed = arena_array(arena, Tensor *, n + 1);
@@ -107,7 +127,9 @@ static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options,
             ref->noise[i] = rms_between(typed[i], ref->want[i], &most);
         if (!ok)
             continue;
-        ref->steady &= all_finite(typed[i]) && all_finite(ref->want[i]) &&
+        bool defined = has_special(strew) ? is_defined(ref->want[i], strew)
+                                          : all_finite(typed[i]) && all_finite(ref->want[i]);
+        ref->steady &= defined &&
                        compare_fits(typed[i], ref->want[i], &ref->spec, compare_rms(ref->want[i]));
         bool rounded = ref->others[i] || ref->others[n + i];
         if (most > 8 * ref->noise[i] || (rounded && !dtype_is_float(typed[i]->dtype)))
@@ -133,12 +155,13 @@ static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule ru
     if ((!law && !graph_probe(graph, &ref->spec, &options, &ref->probe, diag)) ||
         !graph_inputs(graph, seed, ref->probe.law, &ref->in, diag))
         return false;
+    ref->special = has_special(strew);
     if (strew)
         graph_inputs_strew(graph, &ref->in, strew, seed);
     return graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
            graph_eval_others(graph, ref->in.inputs, ref->in.params, &options, &ref->spec, ref->want,
                              ref->others, diag) &&
-           measure_noise(arena, ref, options, diag);
+           measure_noise(arena, ref, options, strew, diag);
 }
 
 /* An integer is made of floats: a place among equal numbers, which PyTorch leaves open, or a rounding. */
@@ -158,8 +181,8 @@ static bool tells_equals_apart(const Graph *g)
 /* Kinds that put equal numbers side by side. */
 static bool has_equals(const Strew *s)
 {
-    uint64_t any = s->inputs[STREW_FLAT] | s->inputs[STREW_ALIKE];
-    for (int k = STREW_NUMBERS; k <= STREW_FARTHER; k++)
+    uint64_t any = s->inputs[STREW_FLAT];
+    for (int k = STREW_ALIKE; k <= STREW_FARTHER; k++)
         any |= s->inputs[k];
     return any != 0;
 }
@@ -174,7 +197,7 @@ bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, Comp
                            const InputLaw *law, const Strew *strew, EvalReference *ref, Diag *diag)
 {
     *ref = (EvalReference){0};
-    if (strew && has_equals(strew) && tells_equals_apart(graph))
+    if (strew && (has_equals(strew) || has_special(strew)) && tells_equals_apart(graph))
         return false;
     if (draw(arena, graph, seed, rule, strew, law, ref, diag) && (!strew || ref->steady))
         return true;

@@ -2,6 +2,7 @@
 #include "eval/time.h"
 
 #include "eval/eval_int.h"
+#include "eval/sample.h"
 #include "graph/inputs.h"
 
 struct EvalTimer {
@@ -183,6 +184,20 @@ bool eval_timer_decide(Arena *arena, const EvalTimer *timer, const EvalOperand *
             shapes[i].dim[d] = operands[i].shape.dim[d];
     }
     return ir_decide(arena, p, timer->config.chip, &input, seed, decisions, diag);
+}
+
+bool eval_timer_sample(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
+                       const EvalSample *sample)
+{
+    Verdict own = verdict_make();
+    Diag diag = diag_make(arena, timer->candidate.file, timer->candidate.text);
+    if (!open_text(timer, &own))
+        return false;
+    EvalTimer t = *timer;
+    t.candidate.operands = operands;
+    EvalRun run = run_of(arena, &t, &own, &diag);
+    run.sample = sample;
+    return eval_twin_sample(&run, &timer->kernel);
 }
 
 const IrProgram *eval_timer_program(const EvalTimer *timer) { return timer->program; }

@@ -34,6 +34,10 @@ bool eval_timer_run(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
  * long. */
 bool eval_timer_decide(Arena *arena, const EvalTimer *timer, const EvalOperand *operands,
                        uint64_t seed, IrDecisions **decisions, Diag *diag);
+/* Some cores of these shapes with values (eval/sample.h). True: they ran; the sample holds what they wrote. */
+struct EvalSample;
+bool eval_timer_sample(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
+                       const struct EvalSample *sample);
 const IrProgram *eval_timer_program(const EvalTimer *timer);
 
 #endif

@@ -5,6 +5,7 @@
 #include "emit/tiling.h"
 #include "eval/eval_int.h"
 #include "eval/footprint.h"
+#include "eval/sample.h"
 #include "twin/observe.h"
 
 static bool fail(EvalRun *run, VerdictStatus status, VerdictStage stage)
@@ -103,7 +104,25 @@ static TwinTensor tensor_of(const EvalRun *run, uint32_t i)
         out.shape[d] = (uint64_t)shape->dim[d];
         out.bytes *= (size_t)shape->dim[d];
     }
+    const TwinTensor *own = run->sample
+                                ? eval_sample_tensor(run->sample, run->candidate->operands[i].value)
+                                : NULL;
+    if (own && own->bytes == out.bytes) {
+        out.data = own->data;
+        out.fd = own->fd;
+    }
     return out;
+}
+
+/* Every operand has its memory, and none is updated in place. */
+static bool has_sample(const EvalRun *run, const TwinTensor *tensors)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < run->candidate->operand_count; i++)
+        all = all && tensors[i].fd > 0 &&
+              (run->program->tensors.at[i].role == IR_ROLE_IN ||
+               run->program->tensors.at[i].role == IR_ROLE_OUT);
+    return all;
 }
 
 const double *eval_needed_bytes(Arena *arena, const Graph *g, const EvalCraft *candidate)
@@ -156,6 +175,8 @@ static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *til
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++)
         tensors[i] = tensor_of(run, i);
+    if (run->sample && !has_sample(run, tensors))
+        return false;
     for (int results = 0; results < 2; results++) /* what is updated in place is both */
         for (uint32_t i = 0; i < n; i++)
             if (is_passed(run->program->tensors.at[i].role, results))
@@ -172,7 +193,7 @@ static bool launch(EvalRun *run, const TwinKernel *kernel, const EmitTiling *til
                     .workspace = tiling->workspace};
     TwinRun done;
     return twin_run(run->arena, kernel, &l, options, &done, run->verdict) &&
-           reads_enough(run, observer, tensors);
+           (run->sample || reads_enough(run, observer, tensors));
 }
 
 static TwinOptions options_of(const EvalRun *run)
@@ -243,6 +264,15 @@ bool eval_twin_launch(EvalRun *run, const EvalKernel *kernel)
     }
     eval_keep_observed(run->config, &observer);
     return ok;
+}
+
+bool eval_twin_sample(EvalRun *run, const EvalKernel *kernel)
+{
+    TwinOptions options = options_of(run);
+    EmitTiling tiling;
+    options.sample = run->sample->twin;
+    return tile(run, kernel->program, &tiling) &&
+           launch(run, kernel->kernel, &tiling, &options, NULL);
 }
 
 bool eval_run_twin(EvalRun *run)

@@ -174,6 +174,89 @@ static void strew_numbers(Tensor *t, StrewKind kind, const double *numbers, uint
     }
 }
 
+/* ---- numbers that have to do with each other ---- */
+
+enum { RELATED_RUN = 64, MOST_RELATED = 12 };
+
+/* Factors and differences: twice and minus, then what is named. */
+static uint32_t list_factors(const double *numbers, uint32_t n, bool negative, double *factors)
+{
+    uint32_t count = 0;
+    factors[count++] = 2;
+    if (negative)
+        factors[count++] = -1;
+    for (uint32_t i = 0; i < n && count < MOST_RELATED; i++)
+        if (fabs(numbers[i]) > 0.01 && fabs(numbers[i]) <= 8 && numbers[i] != 1 && numbers[i] != 2)
+            factors[count++] = numbers[i];
+    return count;
+}
+
+/* Runs of x, k x, x, k x ... or x, x + k, x ..., each with another k, so that a piece may begin anywhere. */
+static void relate_neighbours(Tensor *t, const double *numbers, uint32_t n, uint64_t seed,
+                              uint64_t stream, bool negative)
+{
+    double factors[MOST_RELATED];
+    uint32_t count = list_factors(numbers, n, negative, factors);
+    int64_t from = t->count / 4, to = t->count / 2;
+    for (int64_t i = from + 1; i < to; i++) {
+        int64_t run = (i - from) / RELATED_RUN, at = (i - from) % RELATED_RUN;
+        uint64_t r = rng_u64(seed ^ 0x72656C61u, stream, (uint64_t)run);
+        double k = factors[r % count], before = tensor_get(t, i - 1);
+        bool adds = r >> 32 & 1;
+        if (at % 2)
+            tensor_set(t, i, adds ? before + k : before * k);
+        else if (at)
+            tensor_set(t, i, tensor_get(t, i - 2));
+    }
+}
+
+/* Runs that lie as a whole beyond a number of this size, on either side of 0. */
+static void shift_beyond(Tensor *t, const Strew *s, bool negative)
+{
+    enum { MOST_SHIFTS = 8 };
+    double far[MOST_SHIFTS];
+    uint32_t n = 0;
+    for (uint32_t i = s->number_count; i-- > 0 && n < MOST_SHIFTS;)
+        if (fabs(s->numbers[i]) > 4 &&
+            fabs(s->numbers[i]) <= (t->dtype == DT_F16 ? 2e4 : STREW_MOST))
+            far[n++] = fabs(s->numbers[i]);
+    int64_t from = t->count - t->count / 4, run = n ? (t->count - from) / (2 * (int64_t)n) + 1 : 1;
+    for (int64_t i = from; n && i < t->count; i++) {
+        int64_t which = (i - from) / run;
+        double by = 1.5 * far[which / 2 % n];
+        tensor_set(t, i, tensor_get(t, i) + (negative && which % 2 == 0 ? -by : by));
+    }
+}
+
+/* ---- what is no number, and infinities ---- */
+
+enum { SPECIAL_LINES = 4, SPECIAL_ELEMENTS = 64 };
+
+/* Kinds share lines by turns, so that what one does is not hidden by another. */
+static void strew_special(Tensor *t, const bool *has, uint64_t seed, uint64_t stream, bool negative)
+{
+    double kinds[3];
+    uint32_t n = 0;
+    if (has[STREW_NAN])
+        kinds[n++] = (double)NAN;
+    if (has[STREW_ABOVE])
+        kinds[n++] = (double)INFINITY;
+    if (has[STREW_BELOW] && negative)
+        kinds[n++] = -(double)INFINITY;
+    int64_t length = line_length(t), lines = length > 1 ? t->count / length : 0;
+    for (int64_t line = 0; n && line < lines; line++) {
+        uint64_t r = rng_u64(seed ^ 0x7370656Bu, stream, (uint64_t)line);
+        if (r % SPECIAL_LINES == 0)
+            tensor_set(t, line * length + (int64_t)((r >> 32) % (uint64_t)length),
+                       kinds[(r >> 8) % n]);
+    }
+    for (int64_t i = 0; n && !lines && i < t->count; i++) {
+        uint64_t r = rng_u64(seed ^ 0x7370656Cu, stream, (uint64_t)i);
+        if (r % SPECIAL_ELEMENTS == 0)
+            tensor_set(t, i, kinds[(r >> 8) % n]);
+    }
+}
+
 /* ---- integers ---- */
 
 /* The range that a value of the source graph is drawn from, looked for through casts. */
@@ -254,6 +337,11 @@ static void strew_float(Tensor *t, uint32_t i, const Strew *s, uint64_t seed)
     uint32_t named = has[STREW_NUMBERS] ? list_numbers(t, STREW_NUMBERS, s, negative, numbers) : 0;
     if (has[STREW_ALIKE])
         make_alike(t, numbers, named, seed, i);
+    if (has[STREW_RELATED])
+        relate_neighbours(t, numbers, named, seed, i, negative);
+    if (has[STREW_BEYOND])
+        shift_beyond(t, s, negative);
+    strew_special(t, has, seed, i, negative);
 }
 
 void graph_inputs_strew(const Graph *g, TaskInputs *in, const Strew *s, uint64_t seed)

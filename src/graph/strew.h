@@ -6,9 +6,13 @@
  *               masks: lines of all and of none
  *     alike     the second half: seven of eight elements are one number, and every fourth line is the one before
  *               with its middle turned round. Pieces that begin, end and add up alike are not the same piece
+ *     related   the second quarter: runs in which every element is one number times its neighbour, or that number
+ *               more; twice, minus and what task and text name
  *     numbers   up to 100 in size: numbers that task and text name, and what lies next to them
  *     far       the same up to 5000
  *     farther   the same up to a million
+ *     beyond    the last quarter: runs that lie as a whole above, and below, what task and text name
+ *     nan, above, below   in one line of four, or one element of 64, what is no number, or an infinity
  *     ends      integers: the first and the last of the range they are drawn from, and named ones within it
  *
  * An input that is only whole numbers (labels) is left alone but for `ends`. */
@@ -26,9 +30,14 @@ typedef enum StrewKind {
     STREW_LARGE,
     STREW_FLAT,
     STREW_ALIKE,
+    STREW_RELATED,
     STREW_NUMBERS,
     STREW_FAR,
     STREW_FARTHER,
+    STREW_BEYOND,
+    STREW_NAN,
+    STREW_ABOVE,
+    STREW_BELOW,
     STREW_ENDS,
     STREW_KINDS
 } StrewKind;

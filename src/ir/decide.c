@@ -291,22 +291,32 @@ static uint8_t stmt_seen(IrDecisions *const *seen, uint32_t n, IrStmtId launch, 
     return bits;
 }
 
+/* Whether its outcome says which of two ways is gone. */
+static bool is_branch(const IrExpr *e)
+{
+    return e->op == IR_E_SELECT || (e->op >= IR_E_EQ && e->op <= IR_E_GE);
+}
+
 uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
-                        uint32_t n)
+                        uint32_t n, uint32_t *branches)
 {
     uint32_t count = 0;
+    *branches = 0;
     for (uint32_t k = 0; k < one->sets.len; k++) {
         const DecidedSet *set = &one->sets.at[k];
         for (uint32_t i = 1; i < p->stmts.len; i++) {
             unsigned bits = set->stmt[i] & ~(unsigned)TURNS;
-            if (bits && bits & ~(unsigned)stmt_seen(seen, n, set->launch, i))
-                count++;
+            unsigned fresh = bits & ~(unsigned)stmt_seen(seen, n, set->launch, i);
+            count += fresh != 0;
+            *branches += (fresh & (TAKEN | NOT_TAKEN)) != 0;
         }
         for (uint32_t i = 1; i < p->exprs.len; i++) {
             const IrExpr *e = &p->exprs.at[i];
             uint16_t bits = set->expr[i] & OUTCOMES;
-            if (bits && !expr_decided(e, bits, expr_seen(seen, n, set->launch, e, i)))
+            if (bits && !expr_decided(e, bits, expr_seen(seen, n, set->launch, e, i))) {
                 count++;
+                *branches += is_branch(e);
+            }
         }
     }
     return count;

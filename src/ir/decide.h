@@ -25,9 +25,9 @@ bool ir_decided_in(const IrProgram *p, const IrDecisions *full, const IrDecision
                    IrDecisions *const *others, uint32_t n, Span *place);
 
 /* Outcomes of conditions, comparisons and operators of sizes (not: how often a loop turns, how long a piece is) that
- * `one` has and none of `seen`. */
+ * `one` has and none of `seen`; *branches: those of conditions among them. */
 uint32_t ir_decided_new(const IrProgram *p, const IrDecisions *one, IrDecisions *const *seen,
-                        uint32_t n);
+                        uint32_t n, uint32_t *branches);
 /* An operator of sizes of which an outcome is missing, and what its first operand lacks to be its second. */
 typedef struct IrGap {
     IrStmtId launch;

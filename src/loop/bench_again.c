@@ -44,19 +44,20 @@ static bool takes(Judging *j, CaseSpec *c, const Strew *strew)
     return false;
 }
 
-/* Numbers far from others are kept apart: next to them small errors are none. */
+/* Numbers far from others are kept apart: next to them small errors are none; so is what is no number. */
 enum {
-    FAR_KINDS = STREW_BIT(FAR) | STREW_BIT(FARTHER),
-    NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS
+    FAR_KINDS = STREW_BIT(FAR) | STREW_BIT(FARTHER) | STREW_BIT(BEYOND),
+    SPECIAL_KINDS = STREW_BIT(NAN) | STREW_BIT(ABOVE) | STREW_BIT(BELOW),
+    NEAR_KINDS = (1u << STREW_KINDS) - 1 - FAR_KINDS - SPECIAL_KINDS
 };
 
 /* Kind after kind, for all inputs or, where that is too much, for those that bear it. */
-static void find_kinds(Judging *j, CaseSpec *c, Strew *strew, uint32_t inputs)
+static void find_kinds(Judging *j, CaseSpec *c, Strew *strew, unsigned kinds, uint32_t inputs)
 {
     enum { MOST_INPUTS = 8 };
     for (int k = 0; k < STREW_KINDS; k++) {
         Strew more = *strew;
-        if (!(NEAR_KINDS >> k & 1))
+        if (!(kinds >> k & 1))
             continue;
         more.inputs[k] = ~UINT64_C(0);
         if (takes(j, c, &more)) {
@@ -81,7 +82,7 @@ static void strew_inputs(Judging *j, CaseSpec *c, const Graph *graph)
     if (!takes(j, c, &strew)) {
         for (int k = 0; k < STREW_KINDS; k++)
             strew.inputs[k] = 0;
-        find_kinds(j, c, &strew, inputs);
+        find_kinds(j, c, &strew, NEAR_KINDS, inputs);
     }
     case_strew_keep(j->cache, j->task, &strew);
     c->strew = strew_any(&strew) ? strew : (Strew){0};
@@ -136,6 +137,7 @@ void judge_far(Judging *j, const CaseSpec *first)
     Probe probe = ready->ref.probe;
     Strew strew = strew_all(FAR_KINDS);
     CaseSpec c = *first;
+    uint32_t inputs = ready->ref.graph ? ready->ref.graph->inputs.len : 0;
     if (was_asked(j->spec) || !ready->ref.steady || ready->bytes > most_again)
         return;
     name_numbers(j, ready->ref.graph, &strew);
@@ -145,10 +147,39 @@ void judge_far(Judging *j, const CaseSpec *first)
     if (!names_far(&strew))
         return;
     if (!takes(j, &c, &strew)) {
-        strew.inputs[STREW_FARTHER] = 0;
-        if (!takes(j, &c, &strew))
-            return;
+        for (int k = 0; k < STREW_KINDS; k++)
+            strew.inputs[k] = 0;
+        find_kinds(j, &c, &strew, FAR_KINDS, inputs);
     }
+    if (!strew_any(&strew))
+        return;
+    c.strew = strew;
+    judge_case(j, &c);
+    case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
+}
+
+/* Infinities first, by themselves: what they turn into no number is left out. */
+static void find_special(Judging *j, CaseSpec *c, Strew *strew, uint32_t inputs)
+{
+    find_kinds(j, c, strew, STREW_BIT(ABOVE) | STREW_BIT(BELOW), inputs);
+    find_kinds(j, c, strew, STREW_BIT(NAN), inputs);
+}
+
+void judge_special(Judging *j, const CaseSpec *first)
+{
+    const CaseReady *ready = case_ready(j->cache, j->spec, j->task, first);
+    Probe probe = ready->ref.probe;
+    Strew strew = {0};
+    CaseSpec c = *first;
+    if (was_asked(j->spec) || !ready->ref.steady || ready->bytes > most_again)
+        return;
+    uint32_t inputs = ready->ref.graph->inputs.len;
+    c.name = "special";
+    c.seed = text_seed(&j->judged->candidate, first->seed + 6);
+    c.probe = &probe;
+    find_special(j, &c, &strew, inputs);
+    if (!strew_any(&strew) || !takes(j, &c, &strew))
+        return;
     judge_case(j, &c);
     case_forget(j->cache, case_ready(j->cache, j->spec, j->task, &c));
 }

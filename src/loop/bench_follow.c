@@ -76,6 +76,29 @@ static bool judge_alike(Judging *j, const TorchTask *full, int64_t bytes,
     return false;
 }
 
+typedef struct CodeSample {
+    Judging *j;
+    const TorchTask *full;
+    const TorchOptions *options;
+} CodeSample;
+
+static bool run_code_sample(void *context, struct EvalSample *sample)
+{
+    CodeSample *s = context;
+    Judging *j = s->j;
+    EvalConfig config = {.chip = j->spec->chip,
+                         .engine = EVAL_TWIN,
+                         .seed = j->spec->seed,
+                         .trust = j->spec->trust,
+                         .no_values = true,
+                         .sample = sample};
+    EvalReference ref = {.graph = s->full->graph};
+    Verdict v = verdict_make();
+    Diag said = diag_make(j->arena, j->judged->candidate.name, STR(""));
+    eval_reference_model(j->arena, j->task->path, j->task->source, s->full, s->options, &ref);
+    return eval_candidate(j->arena, &j->judged->candidate, &ref, &config, &v, &said);
+}
+
 bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options, int64_t bytes,
                  Verdict *v, Diag *said)
 {
@@ -86,6 +109,9 @@ bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options,
     if (sizes_within(j->arena, j->task, full, bytes, 0, &c) && !judge_like_full(j, c))
         return false;
     bool alike = followed && (was_seen(j, seen) || judge_alike(j, full, bytes, seen));
+    CodeSample sample = {j, full, options};
+    if (alike && j->judged->status == VERDICT_OK)
+        judge_sample(j, full, run_code_sample, &sample);
     if (followed && !alike && j->judged->status == VERDICT_OK)
         verdict_fail(v, VERDICT_NO_TIME, STAGE_RUN,
                      "its code goes at full size where it goes in no case with values");

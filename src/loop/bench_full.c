@@ -363,6 +363,18 @@ static bool is_open(const Judging *j, const Verdict *v)
             v->status == VERDICT_TIMEOUT);
 }
 
+typedef struct CraftSample {
+    Judging *j;
+    EvalTimer *timer;
+    const EvalOperand *operands;
+} CraftSample;
+
+static bool run_craft_sample(void *context, struct EvalSample *sample)
+{
+    CraftSample *s = context;
+    return eval_timer_sample(s->j->arena, s->timer, s->operands, sample);
+}
+
 static void craft_full(Judging *j, const CaseSpec *kase, const TorchTask *full)
 {
     Diag said = diag_make(j->arena, j->task->path, j->task->source);
@@ -381,6 +393,9 @@ static void craft_full(Judging *j, const CaseSpec *kase, const TorchTask *full)
         eval_timer_run(j->arena, timer, craft.operands, NULL, 0, &run);
         v = run.status == VERDICT_OK ? v : run;
     }
+    CraftSample sample = {j, timer, craft.operands};
+    if (seen && j->judged->status == VERDICT_OK)
+        judge_sample(j, full, run_craft_sample, &sample);
     CaseSpec whole = *kase;
     j->full_seen = seen || (is_open(j, &v) && judge_whole(j, &whole, full->graph));
     if (j->judged->status == VERDICT_OK && (seen || !j->full_seen) &&

@@ -85,6 +85,8 @@ void judge_again(Judging *j, const CaseSpec *first);
 /* The same with numbers that text or task name and that are far from all others: next to them small errors are
  * none, so they have a case of their own. None where nothing is named, or the task does not take them. */
 void judge_far(Judging *j, const CaseSpec *first);
+/* The same with what is no number, and with infinities, where the task's result is defined with them. */
+void judge_special(Judging *j, const CaseSpec *first);
 /* A case that was right once more, with what the case `again` had among its inputs, where the task takes it. */
 void judge_strewn(Judging *j, CaseSpec c);
 /* A seed that the candidate's own text decides. */
@@ -112,6 +114,11 @@ bool follow_full(Judging *j, const TorchTask *full, const TorchOptions *options,
  * Craft text is followed without them (ir/decide.h): what the sizes decide there must have been decided so
  * in one case with values, for which a larger one is judged where needed, or no time is given. */
 void judge_full(Judging *j);
+/* bench_sample.c: some blocks of full size with values, where rows of the task stand alone. `run` lets the candidate
+ * run on the sample's tensors; false: it cannot. */
+struct EvalSample;
+typedef bool SampleRun(void *context, struct EvalSample *sample);
+void judge_sample(Judging *j, const TorchTask *full, SampleRun *run, void *context);
 /* What a Craft text decides at the sizes of a case; NULL: it refuses them. */
 struct EvalTimer;
 struct IrDecisions;

@@ -36,7 +36,8 @@ typedef struct Reach {
 typedef struct Reached {
     CaseSpec spec;
     IrDecisions *decided;
-    uint32_t fresh; /* outcomes that no case had */
+    uint32_t fresh;    /* outcomes that no case had */
+    uint32_t branches; /* those of conditions among them */
     int64_t bytes;
     bool is_none; /* the task has no right answer at these sizes */
 } Reached;
@@ -235,6 +236,16 @@ static int64_t far_from_liked(int64_t bytes)
     return bytes > liked ? bytes - liked : liked - bytes;
 }
 
+/* Conditions first: what they leave out is seen nowhere else. */
+static bool is_better(const Reached *a, const Reached *b)
+{
+    if (a->branches != b->branches)
+        return a->branches > b->branches;
+    if (a->fresh != b->fresh)
+        return a->fresh > b->fresh;
+    return far_from_liked(a->bytes) < far_from_liked(b->bytes);
+}
+
 static Reached *best_of(Reach *r, Reacheds *list)
 {
     Reached *best = NULL;
@@ -242,11 +253,9 @@ static Reached *best_of(Reach *r, Reacheds *list)
         Reached *c = &list->at[i];
         if (c->is_none)
             continue;
-        c->fresh = ir_decided_new(eval_timer_program(r->timer), c->decided, r->seen.at,
-                                  r->seen.len);
-        if (c->fresh &&
-            (!best || c->fresh > best->fresh ||
-             (c->fresh == best->fresh && far_from_liked(c->bytes) < far_from_liked(best->bytes))))
+        c->fresh = ir_decided_new(eval_timer_program(r->timer), c->decided, r->seen.at, r->seen.len,
+                                  &c->branches);
+        if (c->fresh && (!best || is_better(c, best)))
             best = c;
     }
     return best;
@@ -282,7 +291,8 @@ static void judge_reached(Reach *r)
         for (; from < r->bases.len; from++)
             walk_gaps(r, from, &list);
     } while (r->j->done.len - first < MOST_CASES && judge_best(r, &list));
-    r->too_many |= r->j->done.len - first >= MOST_CASES && best_of(r, &list);
+    const Reached *left = r->j->done.len - first >= MOST_CASES ? best_of(r, &list) : NULL;
+    r->too_many |= left && left->branches;
     if (r->too_many && r->j->judged->status == VERDICT_OK)
         judge_leave_unseen(r->j, "its sizes decide more than a search for cases can follow");
 }

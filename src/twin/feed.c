@@ -30,6 +30,7 @@ typedef struct CoreFeed {
     Record batch[BATCH];
     uint32_t batch_at, batch_len;
     uint32_t taken; /* records copied out of the ring */
+    uint64_t fed;   /* of them, those that were executed */
     uint16_t last_file;
     uint32_t last_line;
 } CoreFeed;
@@ -344,7 +345,10 @@ static Turn feed_batch(Feeder *f, uint32_t core, int64_t *left)
     remember_place(c, (uint32_t)used);
     c->batch_at += (uint32_t)used;
     f->result.records += used;
+    c->fed += used;
     move_executed(f, core, (uint32_t)used);
+    if (f->memory->sample.blocks && c->fed >= f->memory->sample.records && state == SIM_MORE)
+        state = SIM_STOPPED;
     if (state == SIM_ENDED || state == SIM_STOPPED) {
         finish_core(f, core, state == SIM_STOPPED);
         return f->stream && f->stream->differs ? fail_turn(f, core, FEED_DIFFERS) : TURN_OVER;

@@ -67,6 +67,17 @@ bool twin_tensor_alloc(TwinTensor *tensor)
     return true;
 }
 
+bool twin_tensor_touched(const TwinTensor *t, size_t *from, size_t *to)
+{
+    off_t data = lseek(t->fd, (off_t)*to, SEEK_DATA);
+    off_t hole = data >= 0 ? lseek(t->fd, data, SEEK_HOLE) : -1;
+    if (hole < 0 || (size_t)data >= t->bytes)
+        return false;
+    *from = (size_t)data;
+    *to = (size_t)hole < t->bytes ? (size_t)hole : t->bytes;
+    return true;
+}
+
 void twin_tensor_free(TwinTensor *tensor)
 {
     if (tensor->fd > 0) {
@@ -350,6 +361,7 @@ bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory
                              .time_only = spec->time_only,
                              .some_data = spec->some_data,
                              .only = spec->only,
+                             .sample = spec->sample,
                              .left = spec->left,
                              .together = cores_of_chip(kind, spec->chip),
                              .fd_count = SHARE_FD_FIRST_TENSOR - SHARE_FD_LAUNCH};
@@ -412,10 +424,10 @@ void *twin_memory_for_sim(void *context, const char *name, size_t bytes)
 
 /* The simulator's process has not touched these pages yet: all at once is cheaper than one by one. An old
  * kernel does not know the advice; then they come one by one. */
-static void bring_pages(const SimRegion *region)
+static void bring_pages(const SimRegion *region, bool sampled)
 {
     uintptr_t at = (uintptr_t)region->memory, from = at / PAGE * PAGE;
-    if (region->memory && region->bytes >= GM_STEP && region->role != SIM_WORKSPACE)
+    if (region->memory && region->bytes >= GM_STEP && region->role != SIM_WORKSPACE && !sampled)
         (void)madvise((void *)from, at + region->bytes - from,
                       region->role == SIM_IN ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
 }
@@ -434,7 +446,9 @@ static bool add_tensor(const LaunchMemory *memory, Sim *sim, const TwinTensor *t
     region.memory = in_place                             ? tensor->data
                     : memory->time_only && where->repeat ? NULL
                                                          : memory->gm.at + where->at;
-    bring_pages(&region);
+    if (memory->sample.blocks && region.role == SIM_OUT)
+        region.role = SIM_INOUT; /* nobody asks what of it was written */
+    bring_pages(&region, memory->sample.blocks > 0);
     return where->bytes == 0 || sim_gm_add(sim, &region);
 }
 
@@ -449,7 +463,7 @@ static bool add_region(const LaunchMemory *memory, Sim *sim, const char *name, c
                                                                        : memory->gm.at + where->at,
                         .dtype = (uint32_t)dtype,
                         .role = role};
-    bring_pages(&region);
+    bring_pages(&region, memory->sample.blocks > 0);
     return where->bytes == 0 || sim_gm_add(sim, &region);
 }
 
@@ -551,6 +565,18 @@ static ShareArg describe_arg(LaunchMemory *memory, const TwinLaunch *launch, uin
     return (ShareArg){0};
 }
 
+/* Of a sample the last block, whose share may be smaller, and others that the seed draws. */
+static bool is_sampled(const LaunchMemory *memory, uint32_t block)
+{
+    uint32_t blocks = memory->of->blocks, want = memory->sample.blocks;
+    if (!want || want >= blocks || block + 1 == blocks)
+        return true;
+    for (uint32_t i = 0; i + 1 < want; i++)
+        if (rng_range(memory->sample.seed, 78, i, 0, blocks - 1) == block)
+            return true;
+    return false;
+}
+
 /* Cores of one role in starting order: as numbered, or shuffled by the seed. */
 static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions *options, Sim *sim,
                            int role, bool *ok)
@@ -558,7 +584,7 @@ static void describe_order(Arena *arena, LaunchMemory *memory, const TwinOptions
     VEC(uint32_t) order = {0};
     for (uint32_t i = 0; i < sim_core_count(sim); i++)
         if (twin_memory_is_cube(memory, sim, i) == (role == 1) &&
-            (!memory->only || memory->only->core[i].leads))
+            (!memory->only || memory->only->core[i].leads) && is_sampled(memory, i))
             vec_push(arena, &order, i);
     for (uint32_t i = order.len; options->seed && i > 1; i--) {
         uint32_t j = (uint32_t)rng_range(options->seed, 77, i, 0, i), swap = order.at[i - 1];

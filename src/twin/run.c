@@ -437,12 +437,12 @@ static bool run_on(Launched *l, const LaunchSpec *spec, TwinRun *run, Verdict *v
     const TwinOptions *options = l->options;
     SimAnswer *answer = &l->answer;
     Stream notes = {0};
-    Simulation job = {.note = spec->time_only && !options->steady, .watched = true};
+    Simulation job = {.note = spec->time_only && !options->steady, .watched = !spec->sample.blocks};
     bool simulated = twin_launched_simulate(l, spec, job, &notes, verdict);
     bool unknown = simulated && depends_on_data(l, *spec, &notes, verdict);
     stream_close(&notes);
-    if (!simulated)
-        return false;
+    if (!simulated || spec->sample.blocks)
+        return simulated && answer->feed.end == FEED_DONE;
     if (options->seen)
         twin_seen_launch(options->seen, l);
     judge_end(&(Ending){l->arena, &l->memory, answer, verdict}, &l->box);
@@ -469,11 +469,28 @@ static bool run_launch(Arena *arena, const TwinKernel *kernel, const LaunchSpec 
                        const TwinOptions *options, TwinRun *run, Verdict *verdict)
 {
     Launched l = twin_launched_make(arena, kernel, options);
-    twin_second_save(&l, spec);
+    if (!spec->sample.blocks)
+        twin_second_save(&l, spec);
     bool ok = run_on(&l, spec, run, verdict);
     twin_second_drop(&l);
     twin_launched_close(&l);
     return ok;
+}
+
+/* Once to see which pages are touched, and again with marks in them. */
+static bool run_sample(Arena *arena, const TwinKernel *kernel, const LaunchSpec *spec,
+                       const TwinOptions *options, TwinRun *run, Verdict *verdict)
+{
+    if ((spec->kind != SIM_AIV && spec->kind != SIM_AIC) ||
+        !run_launch(arena, kernel, spec, options, run, verdict))
+        return false; /* cores of a block, or of all, wait for each other */
+    for (uint32_t i = 0; i < spec->launch->tensor_count; i++) {
+        const TwinTensor *t = &spec->launch->tensors[i];
+        size_t from, to = 0;
+        while (t->role == SIM_OUT && t->fd > 0 && twin_tensor_touched(t, &from, &to))
+            memset((char *)t->data + from, TWIN_SAMPLE_MARK, to - from);
+    }
+    return run_launch(arena, kernel, spec, options, run, verdict);
 }
 
 static bool has_indices(const TwinLaunch *launch)
@@ -495,12 +512,15 @@ bool twin_run(Arena *arena, const TwinKernel *kernel, const TwinLaunch *launch,
                        .chip = twin_chip(options),
                        .time_only = options->time_only,
                        .some_data = options->time_only && has_indices(launch),
+                       .sample = options->sample,
                        .seed = options->seed};
     double started = now_seconds();
     *run = (TwinRun){0};
     verdict->stage = STAGE_RUN;
     if (!launch_ok(kernel, launch, spec.kind, arena, verdict))
         return false;
+    if (spec.sample.blocks)
+        return run_sample(arena, kernel, &spec, options, run, verdict);
     Verdict fresh = *verdict;
     bool ok = run_launch(arena, kernel, &spec, options, run, verdict);
     if (spec.time_only && !spec.some_data && verdict->status == VERDICT_NEEDS_DATA) {

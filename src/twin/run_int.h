@@ -37,6 +37,7 @@ typedef struct LaunchMemory {
     const TwinLaunch *of;
     const TwinLeft *left; /* LaunchSpec */
     SimKind kind;
+    TwinSample sample;
 } LaunchMemory;
 
 #define SYSTEM_WORKSPACE_BYTES SIM_SYSTEM_WORKSPACE
@@ -52,6 +53,7 @@ typedef struct LaunchSpec {
     bool littered;        /* memories on chip start with other bytes than they do else */
     uint64_t seed;        /* of what scalar reads return without data */
     bool no_scheduler;    /* SimConfig */
+    TwinSample sample;    /* TwinOptions */
     const TwinLeft *left; /* what variables of the text start with; NULL: as the text says */
 } LaunchSpec;
 bool twin_memory_open(Arena *arena, const LaunchSpec *spec, LaunchMemory *memory, Verdict *verdict);

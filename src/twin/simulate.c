@@ -59,7 +59,8 @@ bool twin_simulate(void *context, const BoxWorker *self, Buf *answer)
     box_worker_say_ready(self);
     Stream *stream = s->against ? s->against : s->note ? &notes : NULL;
     FeedResult feed = twin_feed_all(s->arena, s->memory, sim, stream);
-    end_sim(sim, feed.end);
+    if (!s->spec->sample.blocks)
+        end_sim(sim, feed.end);
     if (s->watched && options->inspect)
         options->inspect(options->context, sim, &seen);
     if (!has_read_data(s->memory, sim))

@@ -90,10 +90,20 @@ typedef struct TwinGap {
 uint32_t twin_seen_gaps(const TwinSeen *one, TwinSeen *const *seen, uint32_t n, TwinGap *gaps,
                         uint32_t most);
 
+/* Some blocks of a launch, drawn by the seed, and of each core so many records: enough to see values of tensors that
+ * are too large for all of them. Nothing is found in such a run. Tensors of twin_tensor_alloc hold what these cores wrote;
+ * what else there is in the pages they touched is TWIN_SAMPLE_MARK. */
+enum { TWIN_SAMPLE_MARK = 0xff };
+typedef struct TwinSample {
+    uint32_t blocks; /* 0: all of them, to their end */
+    uint64_t records, seed;
+} TwinSample;
+
 typedef struct TwinOptions {
     const NpuChip *chip; /* NULL: 910B2 */
-    uint64_t seed;       /* 0: cores in order; else their order is permuted */
-    uint64_t nudge;      /* 0: none; else last bits vary within isa.def's accuracy */
+    TwinSample sample;
+    uint64_t seed;  /* 0: cores in order; else their order is permuted */
+    uint64_t nudge; /* 0: none; else last bits vary within isa.def's accuracy */
     double compile_seconds, run_seconds; /* 0: 30 and 60 */
     uint64_t memory; /* host bytes of all cores together, or of the compiler; 0: 2 GiB */
     bool trust;      /* go on where the machine gives no full sandbox */
@@ -154,6 +164,8 @@ typedef struct TwinTensor {
 
 /* Zeroed memory of `bytes` that a launch can share with its core processes. */
 bool twin_tensor_alloc(TwinTensor *tensor);
+/* The first bytes from *to on that have pages; false: there are none. */
+bool twin_tensor_touched(const TwinTensor *tensor, size_t *from, size_t *to);
 void twin_tensor_free(TwinTensor *tensor);
 
 /* What a kernel parameter receives. */

@@ -110,3 +110,36 @@ T_TEST(strewn_numbers_are_those_of_task_and_text)
     CHECK(found > 0 && large > 0);
     drop(&s);
 }
+
+T_TEST(strewn_nan_and_infinity_where_they_are_defined)
+{
+    Strewing s;
+    CHECK(takes("torch.relu(x)", STREW_BIT(NAN) | STREW_BIT(ABOVE) | STREW_BIT(BELOW)));
+    CHECK(takes("torch.softmax(x, -1)", STREW_BIT(NAN)));
+    CHECK(!takes("torch.softmax(x, -1)", STREW_BIT(ABOVE))); /* infinity less itself */
+    CHECK(takes("torch.softmax(x, -1)", STREW_BIT(BELOW)));
+    CHECK(!takes("x.sum()", STREW_BIT(NAN))); /* all of it is NaN then */
+    CHECK(!takes("torch.argmax(x, -1)", STREW_BIT(NAN)));
+    strew(&s, "torch.relu(x)", STREW_BIT(NAN) | STREW_BIT(ABOVE));
+    int64_t none = 0, infinite = 0;
+    for (int64_t i = 0; i < s.ref.want[0]->count; i++) {
+        none += isnan(tensor_get(s.ref.want[0], i));
+        infinite += isinf(tensor_get(s.ref.want[0], i)) != 0;
+    }
+    CHECK(none > 0 && infinite > 0 && none + infinite < 32);
+    drop(&s);
+}
+
+T_TEST(strewn_neighbours_are_related)
+{
+    Strewing s;
+    strew(&s, "torch.relu(x)", STREW_BIT(RELATED));
+    const Tensor *x = s.ref.in.inputs[0];
+    int64_t twice = 0, minus = 0;
+    for (int64_t i = 1; i < x->count; i++) {
+        twice += tensor_get(x, i) == 2 * tensor_get(x, i - 1);
+        minus += tensor_get(x, i) == -tensor_get(x, i - 1);
+    }
+    CHECK(twice > 8 && minus > 8);
+    drop(&s);
+}
