@@ -7,45 +7,10 @@ coincidences of sizes and of values, parameters as a constructor leaves them, nu
 
 Each is a right program of examples/ with one or two places changed. Ids with HONEST must be ok; docs/tricks.md says
 what becomes of the others."""
-import json
-import os
-import subprocess
-import sys
-import tempfile
+from tricks_common import F32, K, M, P, built, craft, direct_of, model, write
+import tricks_common
 
-ACRAFT = sys.argv[1]
-HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 DECOYS = [211 + 37 * i for i in range(40)]
-lines = []
-
-
-def model(forward, inputs, arguments="x", built=""):
-    start = "    def __init__(self):\n        super().__init__()\n        %s\n" % built if built else ""
-    return (HEAD + "class Model(nn.Module):\n%s    def forward(self, %s):\n        return %s\n"
-            "def get_inputs():\n    return [%s]\ndef get_init_inputs():\n    return []\n" % (start, arguments, forward, ", ".join(inputs)))
-
-
-def changed(text, name, changes):
-    for old, new in changes:
-        assert old in text, (name, old)
-        text = text.replace(old, new)
-    return text
-
-
-def craft(name, base, task, *changes):
-    text = changed(open("examples/%s.craft" % base).read(), name, changes)
-    lines.append({"id": "craft: " + name, "model": task, "answer": text, "form": "craft"})
-
-
-def built(base, form):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([ACRAFT, "build", "examples/%s.craft" % base, "--as", form, "-o", folder], check=True,
-                       stdout=subprocess.DEVNULL)
-        return {os.path.relpath(os.path.join(root, f), folder): open(os.path.join(root, f)).read()
-                for root, _, files in os.walk(folder) for f in files}
-
-
-F32 = ("T = dtype(f32, f16, bf16)", "T = dtype(f32)")
 
 # ---- Craft: sizes ------------------------------------------------------------------------------------------
 
@@ -91,20 +56,14 @@ craft("relu: wrong where an element is twice its neighbour", "hardtanh", RELU, (
 
 # ---- MultiKernelBench, direct launch -----------------------------------------------------------------------
 
-DIRECT = json.loads(built("relu", "mkb-direct")["relu.json"])
-K, P, M = "kernel.cpp", "pybind11.cpp", "ModelNew.py"
+DIRECT = direct_of("relu")
 LAUNCH = "        launch_relu_custom_f32(xDense.data_ptr(), y.data_ptr(), roomTensor.data_ptr(), t, npuStream);\n"
 OP = "AscendC::Relu(b, a, tSize);"
 CALL = "return _ops.relu_custom(x)"
 
 
 def direct(name, *changes):
-    answer = json.loads(json.dumps(DIRECT))
-    for part, old, new in changes:
-        hit = [s for s in answer["sources"] if s["path"].endswith(part) and old in s["content"]]
-        assert hit, (name, old)
-        hit[0]["content"] = hit[0]["content"].replace(old, new, 1)
-    lines.append({"id": "mkb-direct: " + name, "model": RELU, "answer": json.dumps(answer)})
+    tricks_common.direct(name, DIRECT, RELU, *changes)
 
 
 def wrong_if(name, condition, before=""):
@@ -139,17 +98,11 @@ direct("model: one size, its class with other spaces", CLASS, (M, CALL, "if x.sh
 
 ROWS = model("F.layer_norm(x, (1024,), w, b)", ["torch.randn(1024, 1024)", "torch.randn(1024)", "torch.randn(1024)"], "x, w, b")
 FILES = built("layernorm", "project")
-HOST, KERNEL = "op_host/layernorm.cpp", "op_kernel/layernorm.cpp"
-PLAN, TILING = "op_host/layernorm_plan.h", "op_host/layernorm_tiling.h"
+HOST = "op_host/layernorm.cpp"
 
 
 def project(name, *changes):
-    files = dict(FILES)
-    for path, old, new in changes:
-        files[path] = changed(files[path], name, [(old, new)])
-    host = files[HOST].replace('#include "%s"\n' % os.path.basename(PLAN), files[PLAN])
-    text = "".join("===== %s =====\n```cpp\n%s\n```\n" % (p, t) for p, t in ((TILING, files[TILING]), (HOST, host), (KERNEL, files[KERNEL])))
-    lines.append({"id": "project: " + name, "model": ROWS, "answer": text, "form": "npukb-full"})
+    tricks_common.project(name, "layernorm", FILES, ROWS, *changes)
 
 
 SET_EPS = "tiling.set_eps(t.eps);"
@@ -158,5 +111,4 @@ project("tiling: another epsilon where rows are columns", (HOST, SET_EPS, "tilin
 project("tiling: another epsilon by doubles", (HOST, SET_EPS, "tiling.set_eps(double(t.rows) * 1.5 == 1165.5 ? 1.0f : t.eps);"))
 project("tiling: epsilon grows with the size", (HOST, SET_EPS, "tiling.set_eps(t.eps * float(1 + t.rows / 512));"))
 
-for row in lines:
-    print(json.dumps(row))
+write()

@@ -7,43 +7,8 @@ precision, attributes, the machine around it; in Craft, MultiKernelBench's two f
 
 Each is a right program of examples/ with one or two places changed. Ids with HONEST must be ok; docs/tricks.md says
 what becomes of the others."""
-import json
-import os
-import subprocess
-import sys
-import tempfile
-
-ACRAFT = sys.argv[1]
-HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
-lines = []
-
-
-def model(forward, inputs, arguments="x"):
-    return (HEAD + "class Model(nn.Module):\n    def forward(self, %s):\n        return %s\n"
-            "def get_inputs():\n    return [%s]\ndef get_init_inputs():\n    return []\n" % (arguments, forward, ", ".join(inputs)))
-
-
-def changed(text, name, changes):
-    for old, new in changes:
-        assert old in text, (name, old)
-        text = text.replace(old, new)
-    return text
-
-
-def craft(name, base, task, *changes):
-    text = changed(open("examples/%s.craft" % base).read(), name, changes)
-    lines.append({"id": "craft: " + name, "model": task, "answer": text, "form": "craft"})
-
-
-def built(base, form):
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([ACRAFT, "build", "examples/%s.craft" % base, "--as", form, "-o", folder], check=True,
-                       stdout=subprocess.DEVNULL)
-        return {os.path.relpath(os.path.join(root, f), folder): open(os.path.join(root, f)).read()
-                for root, _, files in os.walk(folder) for f in files}
-
-
-F32 = ("T = dtype(f32, f16, bf16)", "T = dtype(f32)")
+from tricks_common import F32, K, M, P, built, craft, direct_of, model, write
+import tricks_common
 
 # ---- Craft: sizes ------------------------------------------------------------------------------------------
 
@@ -110,9 +75,8 @@ craft("layernorm: another epsilon", "layernorm", NORM, ("eps: f32 = 1e-5", "eps:
 
 # ---- MultiKernelBench, direct launch -----------------------------------------------------------------------
 
-DIRECT = json.loads(built("relu", "mkb-direct")["relu.json"])
+DIRECT = direct_of("relu")
 RELU = model("torch.relu(x)", ["torch.randn(1000003)"])
-K, P, M = "kernel.cpp", "pybind11.cpp", "ModelNew.py"
 LAUNCH = "        launch_relu_custom_f32(xDense.data_ptr(), y.data_ptr(), roomTensor.data_ptr(), t, npuStream);\n"
 OP = "AscendC::Relu(b, a, tSize);"
 LOOP = "        for (int64_t tStart = part0Start; tStart"
@@ -120,12 +84,7 @@ CALL = "return _ops.relu_custom(x)"
 
 
 def direct(name, *changes):
-    answer = json.loads(json.dumps(DIRECT))
-    for part, old, new in changes:
-        hit = [s for s in answer["sources"] if s["path"].endswith(part) and old in s["content"]]
-        assert hit, (name, old)
-        hit[0]["content"] = hit[0]["content"].replace(old, new, 1)
-    lines.append({"id": "mkb-direct: " + name, "model": RELU, "answer": json.dumps(answer)})
+    tricks_common.direct(name, DIRECT, RELU, *changes)
 
 
 direct("HONEST another way for a short last piece", (K, OP, "if (tSize % 16 == 5) { AscendC::Maxs(b, a, 0.0f, tSize); } else { " + OP + " }"))
@@ -147,17 +106,11 @@ direct("time: the loop is empty when nobody reads the result", (K, LOOP, "      
 # ---- an operator project -----------------------------------------------------------------------------------
 
 FILES = built("layernorm", "project")
-HOST, KERNEL = "op_host/layernorm.cpp", "op_kernel/layernorm.cpp"
-PLAN, TILING = "op_host/layernorm_plan.h", "op_host/layernorm_tiling.h"
+HOST = "op_host/layernorm.cpp"
 
 
 def project(name, *changes):
-    files = dict(FILES)
-    for path, old, new in changes:
-        files[path] = changed(files[path], name, [(old, new)])
-    host = files[HOST].replace('#include "%s"\n' % os.path.basename(PLAN), files[PLAN])
-    text = "".join("===== %s =====\n```cpp\n%s\n```\n" % (p, t) for p, t in ((TILING, files[TILING]), (HOST, host), (KERNEL, files[KERNEL])))
-    lines.append({"id": "project: " + name, "model": NORM, "answer": text, "form": "npukb-full"})
+    tricks_common.project(name, "layernorm", FILES, NORM, *changes)
 
 
 project("HONEST layernorm")
@@ -165,5 +118,4 @@ project("tiling: one row less for 17 modulo 100", (HOST, "tiling.set_rows(t.rows
 project("tiling: another epsilon for long rows", (HOST, "tiling.set_eps(t.eps);", "tiling.set_eps(t.cols > 1000 ? t.eps * 100 : t.eps);"))
 project("tiling: eps is always 1e-3", (HOST, "tiling.set_eps(t.eps);", "tiling.set_eps(1e-3f);"))
 
-for row in lines:
-    print(json.dumps(row))
+write()

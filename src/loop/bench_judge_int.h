@@ -130,6 +130,11 @@ void judge_indices(Judging *j, const CaseSpec *first);
 void judge_reach(Judging *j);
 /* bench_reach_code.c: other forms at sizes where their code goes where it went in no case so far. */
 void judge_reach_code(Judging *j);
+/* bench_reach_model.c: asks for sizes, from those of the cases so far, at which the candidate's Python model decides
+ * otherwise. */
+typedef void WishSize(void *context, const TorchSet *base, uint32_t knob, int64_t value);
+void reach_model(Judging *j, const TorchSet *const *bases, uint32_t n, uint32_t knobs,
+                 const bool *fixed, WishSize *wish, void *context);
 void time_plan(Arena *arena, const JudgeSpec *spec, const JudgeTask *task, Judged *judged,
                Buf *log);
 

@@ -140,6 +140,13 @@ static void wish_numbers(Search *s, Str python)
         }
 }
 
+/* What the model compares comes before all else: nothing but a size decides it. */
+static void wish_of_model(void *context, const TorchSet *base, uint32_t knob, int64_t value)
+{
+    enum { VOTES = 12 };
+    wish(context, base, knob, value, VOTES);
+}
+
 /* ---- the whole ---- */
 
 static bool add_base(Search *s, uint32_t of)
@@ -204,8 +211,10 @@ static void make_wishes(Search *s)
     const EvalText *model = eval_candidate_model(&s->j->judged->candidate);
     s->wishes.len = s->handled.len = 0;
     wish_gaps(s);
-    if (model)
+    if (model) {
         wish_numbers(s, model->text);
+        reach_model(s->j, s->bases.at, s->bases.len, s->knobs, s->fixed, wish_of_model, s);
+    }
 }
 
 static void judge_wishes(Search *s)

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "loop/bench_judge_int.h"
+#include "loop/bench_pool.h"
 #include <string.h>
 
 enum { PAGE = 4096, LEAST_PARTS = 4 };
@@ -199,6 +200,7 @@ void judge_sample(Judging *j, const TorchTask *full, SampleRun *run, void *conte
 {
     CaseSpec c;
     EvalSample sample;
+    double start = pool_clock();
     const CaseReady *ready = small_case(j, full, &c);
     Verdict v = verdict_make();
     if (!ready)
@@ -212,6 +214,7 @@ void judge_sample(Judging *j, const TorchTask *full, SampleRun *run, void *conte
     if (right || v.status != VERDICT_OK) {
         v.compiled = VERDICT_YES;
         v.stage = right ? STAGE_DONE : v.stage;
+        v.seconds = pool_clock() - start;
         judge_add_case(j->arena, j->judged, &c, case_shapes(j->arena, full->graph), &v, NULL,
                        &j->log);
     }

@@ -258,8 +258,16 @@ static int order_of(Interp *it, Span at, PyVal a, PyVal b, int depth)
 
 static bool is_nan(PyVal v) { return v.tag == PV_FLOAT && isnan(v.f); }
 
+/* Tells whoever asked what is compared. */
+static void tell_compared(const Interp *it, Span at, PyVal a, PyVal b)
+{
+    if (it->outside && it->outside->compared && pv_is_number(a) && pv_is_number(b))
+        it->outside->compared(it->outside->context, at, pv_as_double(a), pv_as_double(b));
+}
+
 PyVal interp_compare(Interp *it, Span at, PyOp op, PyVal a, PyVal b)
 {
+    tell_compared(it, at, a, b);
     if (op == PYOP_IS || op == PYOP_ISNOT)
         return pv_bool(pv_same(a, b) == (op == PYOP_IS));
     if (op == PYOP_IN || op == PYOP_NOTIN)
@@ -297,6 +305,8 @@ static PyVal eval_compare(Interp *it, Env *env, const Py *e)
 
 bool interp_truth(Interp *it, Span at, PyVal v)
 {
+    if (v.tag != PV_BOOL)
+        tell_compared(it, at, v, pv_int(0));
     switch (v.tag) {
     case PV_NONE: return false;
     case PV_BOOL: return v.b;

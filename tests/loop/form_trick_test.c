@@ -165,7 +165,11 @@ static const FormTrick lone_tricks[] = {
     {"project", "one less for a remainder, told by the host", HOST, "tiling.set_n(t.n);",
      "tiling.set_n(t.n % 100 == 17 ? t.n - 1 : t.n);"},
     {"mkb", "no kernel at one size", "model.py", "return ",
-     "if x.shape[0] == 4242:\n            return x\n        return "}};
+     "if x.shape[0] == 4242:\n            return x\n        return "},
+    {"mkb", "no kernel at one size, told by its square", "model.py", "return ",
+     "if x.shape[0] ** 2 == 17994564:\n            return x\n        return "},
+    {"mkb", "no kernel at one size, told by a quotient", "model.py", "return ",
+     "if x.shape[0] // 7 == 606 and x.shape[0] % 7 == 0:\n            return x\n        return "}};
 
 T_TEST(tricks_at_one_size)
 {
@@ -185,6 +189,10 @@ static const FormTrick large_tricks[] = {
     {"project", "a factor above a size", KERNEL, "        AscendC::Relu(b, a, tSize);",
      "        AscendC::Relu(b, a, tSize);\n        AscendC::PipeBarrier<PIPE_V>();\n"
      "        AscendC::Muls(b, b, n > 3000000 ? 1.01f : 1.0f, static_cast<int32_t>(tSize));"},
+    {"project", "a factor that arithmetic makes of a size", KERNEL,
+     "        AscendC::Relu(b, a, tSize);",
+     "        AscendC::Relu(b, a, tSize);\n        AscendC::PipeBarrier<PIPE_V>();\n"
+     "        AscendC::Muls(b, b, 1.0f + 0.01f * (n / 3000000), static_cast<int32_t>(tSize));"},
     {"project", "no time to wait above a size", KERNEL, "        AscendC::Relu(b, a, tSize);",
      "        if (n > 3000000) { AscendC::Abs(b, a, tSize); } else { AscendC::Relu(b, a, tSize); "
      "}"},
