@@ -193,6 +193,43 @@ static const char *pipe_text(const char *name)
     return name;
 }
 
+/* Why a kernel takes as long as it does: a pipe that works most of the time, or none that does. */
+static const char *share_reason(const EvalShare *k)
+{
+    return k->busy >= 0.6 ? "bounds it" : "works; the rest is waiting";
+}
+
+/* The kernels that take most of the time, and the memory between them. */
+static void show_shares(const EvalShares *all, Buf *out)
+{
+    enum { MOST = 12 };
+    uint32_t order[MOST], n = 0;
+    for (uint32_t i = 0; i < all->len; i++) {
+        uint32_t at = n < MOST ? n++ : MOST;
+        for (; at && all->at[i].us > all->at[order[at - 1]].us; at--)
+            if (at < MOST)
+                order[at] = order[at - 1];
+        if (at < MOST)
+            order[at] = i;
+    }
+    if (all->len < 2)
+        return;
+    buf_printf(out, "  kernels   %u, the longest first; %.3g MB of workspace at most\n", all->len,
+               (double)all->workspace / 1e6);
+    double shown = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const EvalShare *k = &all->at[order[i]];
+        shown += k->us;
+        buf_printf(out, "            %5.1f %%  ", 100 * k->us / all->us);
+        put_us(out, k->us);
+        buf_printf(out, "  %s, %u launch%s on %u cores: %s %.0f %% %s\n", k->name, k->launches,
+                   k->launches == 1 ? "" : "es", k->cores, k->pipe, 100 * k->busy, share_reason(k));
+    }
+    if (n < all->len)
+        buf_printf(out, "            %5.1f %%  %u more\n", 100 * (1 - shown / all->us),
+                   all->len - n);
+}
+
 static void show_time(const MakeResult *r, Buf *out)
 {
     const Verdict *v = r->timed;
@@ -226,6 +263,7 @@ static void show_time(const MakeResult *r, Buf *out)
                      : "            NOT the task's own size, which is too large to time: values "
                        "decide what it does\n");
     show_yardsticks(r, out);
+    show_shares(&r->shares, out);
 }
 
 /* "--listed own --case 3" of listed2, "--case fuzz3" */

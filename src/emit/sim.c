@@ -302,6 +302,7 @@ typedef struct Feed {
     void *context;
     bool *done;
     bool trapped;
+    uint32_t *parts; /* by core: the launch that its next records belong to; NULL: nobody asks */
 } Feed;
 
 enum { BATCH = 128 };
@@ -319,16 +320,36 @@ static bool has_records(Feed *f, SimCoreRun *c)
     return true;
 }
 
+/* All cores meet between two launches: the text says it in the entry. */
+static bool is_meeting(const EmitSimRun *run, const Record *r)
+{
+    return r->op == NPU_SYNC_ALL && r->line == run->of->lines.entry.line;
+}
+
+/* Records before the next meeting, or that one alone. */
+static uint32_t upto_meeting(const Feed *f, const Record *records, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (is_meeting(f->run, &records[i]))
+            return i ? i : 1;
+    return n;
+}
+
 /* False: the core waits for another, has ended, or its turn is over. */
 static bool feed_some(Feed *f, SimCoreRun *c, int64_t *left)
 {
     uint32_t there = c->out_len - c->out_at;
     const Record *records = c->out + c->out_at;
-    uint32_t ready = sim_turn_ready(records, there < BATCH ? there : BATCH, left);
+    there = there < BATCH ? there : BATCH;
+    if (f->parts)
+        there = upto_meeting(f, records, there);
+    uint32_t ready = sim_turn_ready(records, there, left);
     size_t used = 0;
     if (!ready)
         return false;
     SimState state = sim_feed(f->sim, c->core, records, ready, &used);
+    if (f->parts && used && is_meeting(f->run, &records[used - 1]))
+        f->parts[c->core]++;
     if (f->used)
         f->used(f->context, c->core, records, used);
     c->out_at += (uint32_t)used;
@@ -401,7 +422,8 @@ static bool round_of_turns(Feed *f, SimTurns *turns, const uint32_t *order, uint
     return moved && !f->trapped;
 }
 
-EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *context)
+static EmitSimEnd feed_all(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *context,
+                           uint32_t *parts)
 {
     const uint32_t *order = make_order(run);
     AscTask task = run->of->p->task;
@@ -412,7 +434,8 @@ EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *con
               .sim = sim,
               .used = used,
               .context = context,
-              .done = arena_array(&run->arena, bool, run->core_count + 1)};
+              .done = arena_array(&run->arena, bool, run->core_count + 1),
+              .parts = parts};
     bool all_done = run->core_count == 0;
     while (
         round_of_turns(&f, &turns, order, together, &all_done) ||
@@ -420,6 +443,11 @@ EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *con
         if (run->most_records && run->records > run->most_records)
             break;
     return f.trapped ? EMIT_SIM_TRAP : all_done ? EMIT_SIM_DONE : EMIT_SIM_HANG;
+}
+
+EmitSimEnd emit_sim_feed(EmitSimRun *run, Sim *sim, EmitSimUsed *used, void *context)
+{
+    return feed_all(run, sim, used, context, NULL);
 }
 
 /* "S051 (line 14)": the first finding that is no warning; NULL: none. */
@@ -466,5 +494,82 @@ bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *di
     CycleReport report;
     bool ok = emit_sim_report(sim, launch, &report, NULL, diag);
     *us = ok ? report.us : -1;
+    return ok;
+}
+
+/* ---- launch by launch ---- */
+
+typedef struct PartNotes {
+    EmitSimPart *part;
+    uint32_t parts, cores;
+    uint32_t *at; /* by core */
+    double *end;  /* by launch, in cycles */
+    double *busy; /* [launch][core][pipe] */
+} PartNotes;
+
+static void note_event(void *context, const CycleEvent *e)
+{
+    PartNotes *n = context;
+    uint32_t part = n->at[e->core];
+    if (part >= n->parts || e->r->op == NPU_WAIT_FLAG || e->pipe >= NPU_PIPE_ALL)
+        return;
+    double last = e->done > e->end ? e->done : e->end;
+    n->end[part] = last > n->end[part] ? last : n->end[part];
+    n->busy[(part * n->cores + e->core) * NPU_PIPE_ALL + e->pipe] += e->end - e->start;
+}
+
+/* Cycles to microseconds and shares. */
+static void close_parts(PartNotes *n, const EmitSimRun *run, const CycleReport *report)
+{
+    double before = 0, per_us = run->of->p->chip->mhz;
+    for (uint32_t i = 0; i < n->parts; i++) {
+        EmitSimPart *p = &n->part[i];
+        double cycles = n->end[i] > before ? n->end[i] - before : 0;
+        p->kernel = run->path->launches.at[i].kernel;
+        p->us = cycles / per_us + (i ? 0 : report->launch_us);
+        for (uint32_t c = 0; c < n->cores; c++) {
+            bool used = false;
+            for (uint32_t k = 0; k < NPU_PIPE_ALL; k++) {
+                double busy = n->busy[(i * n->cores + c) * NPU_PIPE_ALL + k];
+                used = used || busy > 0;
+                if (cycles > 0 && busy / cycles > p->busy[k])
+                    p->busy[k] = busy / cycles;
+            }
+            p->cores += used;
+        }
+        before += cycles;
+    }
+}
+
+bool emit_sim_parts(EmitSim *sim, const EmitSimLaunch *launch, Arena *arena, EmitSimPart **parts,
+                    uint32_t *count, uint64_t *workspace, Diag *diag)
+{
+    EmitSimLaunch own = *launch;
+    own.time_only = true;
+    EmitSimRun *run = emit_sim_start(sim, &own, diag);
+    Sim *chip = run ? emit_sim_simulator(run, (SimConfig){.keep_going = true}) : NULL;
+    if (!chip) {
+        emit_sim_stop(run);
+        return false;
+    }
+    uint32_t n = run->path->launches.len, cores = run->core_count;
+    PartNotes notes = {.part = arena_array(arena, EmitSimPart, n + 1),
+                       .parts = n,
+                       .cores = cores,
+                       .at = arena_array(arena, uint32_t, cores + 1),
+                       .end = arena_array(arena, double, n + 1),
+                       .busy = arena_array(arena, double, (size_t)n *cores *NPU_PIPE_ALL + 1)};
+    Cycle *cycle = cycle_open(chip);
+    CycleReport report;
+    cycle_trace(cycle, note_event, &notes);
+    bool ok = feed_all(run, chip, NULL, NULL, notes.at) == EMIT_SIM_DONE;
+    cycle_report(cycle, &report);
+    close_parts(&notes, run, &report);
+    cycle_close(cycle);
+    sim_close(chip);
+    *parts = notes.part;
+    *count = n;
+    *workspace = run->tiling.workspace;
+    emit_sim_stop(run);
     return ok;
 }

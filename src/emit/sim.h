@@ -82,6 +82,16 @@ uint64_t emit_sim_records(const EmitSimRun *run); /* executed so far */
 struct CycleReport;
 bool emit_sim_report(EmitSim *sim, const EmitSimLaunch *launch, struct CycleReport *report,
                      uint64_t *records, Diag *diag); /* records: NULL, or how many were executed */
+/* What one launch of the path took, from the end of the one before. */
+typedef struct EmitSimPart {
+    uint32_t kernel; /* of the program */
+    double us;
+    uint32_t cores;            /* that did something */
+    double busy[NPU_PIPE_ALL]; /* per pipe, share of that time, of the core that used it most */
+} EmitSimPart;
+/* All launches in order; `workspace`: bytes that they hold on to. False as above. */
+bool emit_sim_parts(EmitSim *sim, const EmitSimLaunch *launch, Arena *arena, EmitSimPart **parts,
+                    uint32_t *count, uint64_t *workspace, Diag *diag);
 bool emit_sim_us(EmitSim *sim, const EmitSimLaunch *launch, double *us, Diag *diag);
 
 #endif

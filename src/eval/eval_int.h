@@ -54,6 +54,8 @@ typedef struct EvalStraight EvalStraight;
 EvalStraight *eval_straight_open(EvalRun *run);
 void eval_straight_close(EvalStraight *straight);
 bool eval_straight_launch(EvalRun *run, EvalStraight *straight);
+struct EvalShares;
+bool eval_straight_kernels(EvalRun *run, EvalStraight *straight, struct EvalShares *kernels);
 
 /* What the configuration asks to see of a launch, and handing it over; the second frees. */
 TwinObserver eval_observer(const EvalConfig *config);

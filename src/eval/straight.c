@@ -5,6 +5,7 @@
 #include "eval/eval_int.h"
 
 #include "emit/sim.h"
+#include "eval/time.h"
 
 struct EvalStraight {
     AscProgram *program;
@@ -106,4 +107,51 @@ bool eval_straight_launch(EvalRun *run, EvalStraight *straight)
     bool ok = simulate(run, launched);
     emit_sim_stop(launched);
     return ok;
+}
+
+/* ---- kernel by kernel ---- */
+
+static EvalShare *kernel_named(EvalShares *all, const char *name)
+{
+    for (uint32_t i = 0; i < all->len; i++)
+        if (all->at[i].name == name)
+            return &all->at[i];
+    all->at[all->len] = (EvalShare){.name = name, .pipe = ""};
+    return &all->at[all->len++];
+}
+
+static void add_part(EvalShares *all, const AscProgram *p, const EmitSimPart *part)
+{
+    EvalShare *k = kernel_named(all, p->kernels.at[part->kernel].source->name);
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < NPU_PIPE_ALL; i++)
+        most = part->busy[i] > part->busy[most] ? i : most;
+    /* The longest launch tells what bounds the kernel. */
+    if (!k->launches || part->us > k->us / k->launches) {
+        k->pipe = npu_pipe_name((enum NpuPipe)most);
+        k->busy = part->busy[most];
+        k->cores = part->cores;
+    }
+    k->launches++;
+    k->us += part->us;
+    all->us += part->us;
+}
+
+bool eval_straight_kernels(EvalRun *run, EvalStraight *straight, EvalShares *kernels)
+{
+    enum { MOST_RECORDS = 1 << 24 };
+    EmitSimLaunch launch = {.host = eval_host_input(run),
+                            .tensors = tensors_of(run),
+                            .tensor_count = run->candidate->operand_count,
+                            .most_records = MOST_RECORDS};
+    EmitSimPart *parts = NULL;
+    uint32_t count = 0;
+    *kernels = (EvalShares){0};
+    if (!emit_sim_parts(straight->sim, &launch, run->arena, &parts, &count, &kernels->workspace,
+                        run->diag))
+        return false;
+    kernels->at = arena_array(run->arena, EvalShare, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        add_part(kernels, straight->program, &parts[i]);
+    return true;
 }

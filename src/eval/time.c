@@ -201,3 +201,15 @@ bool eval_timer_sample(Arena *arena, EvalTimer *timer, const EvalOperand *operan
 }
 
 const IrProgram *eval_timer_program(const EvalTimer *timer) { return timer->program; }
+
+bool eval_timer_kernels(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
+                        EvalShares *kernels)
+{
+    EvalTimer t = *timer;
+    Verdict verdict = verdict_make();
+    Diag quiet = diag_make(arena, timer->candidate.file, timer->candidate.text);
+    t.candidate.operands = operands;
+    EvalRun run = run_of(arena, &t, &verdict, &quiet);
+    run.program = timer->program;
+    return t.straight && eval_straight_kernels(&run, t.straight, kernels);
+}

@@ -40,4 +40,23 @@ bool eval_timer_sample(Arena *arena, EvalTimer *timer, const EvalOperand *operan
                        const struct EvalSample *sample);
 const IrProgram *eval_timer_program(const EvalTimer *timer);
 
+/* What each kernel takes of the time, in the order of their first launch. */
+typedef struct EvalShare {
+    const char *name;
+    uint32_t launches, cores;
+    double us;        /* of all its launches; the first one's has the program's own launch in it */
+    const char *pipe; /* the busiest, and what part of that time it works */
+    double busy;
+} EvalShare;
+typedef struct EvalShares {
+    EvalShare *at;
+    uint32_t len;
+    double us;          /* of all */
+    uint64_t workspace; /* bytes: those that are needed at one time share no place */
+} EvalShares;
+/* False: the timer goes through the text (config.straight), the shapes are refused, or there are too many
+ * instructions. */
+bool eval_timer_kernels(Arena *arena, EvalTimer *timer, const EvalOperand *operands,
+                        EvalShares *kernels);
+
 #endif

@@ -193,6 +193,26 @@ static bool may_round(const MakeResult *result)
     return half;
 }
 
+/* Where the time goes, of programs of several kernels. */
+static void find_shares(Arena *arena, const MakeSpec *spec, MakeResult *result)
+{
+    EvalCraft c = {.file = "plan.craft",
+                   .text = result->plan.craft,
+                   .operands = make_operands(arena, &result->plan),
+                   .operand_count = result->plan.operands.len};
+    EvalConfig config = {.chip = spec->chip, .trust = true, .straight = true};
+    Verdict verdict = verdict_make();
+    Diag quiet = diag_make(arena, c.file, c.text);
+    int64_t first = str_find(c.text, STR("@kernel"));
+    Str rest = first < 0 ? STR("") : str_slice(c.text, (size_t)first + 1, c.text.len);
+    if (str_find(rest, STR("@kernel")) < 0)
+        return;
+    EvalTimer *timer = eval_timer_open(arena, &c, result->task->graph, &config, &verdict, &quiet);
+    if (timer && !eval_timer_kernels(arena, timer, c.operands, &result->shares))
+        result->shares = (EvalShares){0};
+    eval_timer_close(timer);
+}
+
 bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *diag)
 {
     MakeJob job = {.spec = spec, .result = result, .rounds = spec->rounds};
@@ -221,5 +241,7 @@ bool make_kernel(Arena *arena, const MakeSpec *spec, MakeResult *result, Diag *d
     const Verdict *last = timed_case(result);
     if (spec->full && last->status == VERDICT_OK && last->predicted_us > 0)
         result->timed = copy_of(arena, last);
+    if (result->timed && result->ok == result->verdicts.len)
+        find_shares(arena, spec, result);
     return result->ok == result->verdicts.len;
 }

@@ -8,6 +8,7 @@
 #define LOOP_MAKE_H
 
 #include "eval/eval.h"
+#include "eval/time.h"
 #include "gen/plan/plan.h"
 #include "loop/make_sizes.h"
 #include "loop/tune_rule.h"
@@ -74,6 +75,7 @@ typedef struct MakeResult {
     TuneRule rule;
     const char *rule_text; /* "tile = 2048 if n0 < 65536 else 8192"; "": no choices */
     const Verdict *timed;  /* of the largest case that was timed; NULL: none */
+    EvalShares shares;     /* of its kernels at the task's own size, where there are several */
     double unfused_us;     /* predicted: one kernel for each operator, at full size */
     double eager_us;       /* measured, of PyTorch eager at full size; NaN: not known */
 } MakeResult;

@@ -218,7 +218,8 @@ T_TEST(conv_tiles_fit)
         for (int half = 0; half < 2; half++) {
             Taps t = example(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3]);
             t.dtype = half ? DT_BF16 : DT_F32;
-            ConvBlocks b = conv_choose(&t, chip);
+            ConvBlocks b = {0};
+            conv_list(&t, chip, &b, 1);
             int64_t size = half ? 2 : 4, k1 = (b.k1 + 15) / 16 * 16;
             CHECK(b.m > 0 && b.k0 > 0 && b.k0 % 16 == 0 && b.n % 16 == 0);
             CHECK(2 * (b.m + b.n) * k1 * size <= (int64_t)chip->l1);

@@ -278,12 +278,19 @@ static bool belongs_together(const Graph *g, uint32_t from, uint32_t to)
     return all || reached == (UINT64_C(1) << (to - from)) - 1;
 }
 
-/* The end of the stage that begins here; `from`: there is none. What needs no kernel ends none. */
+/* A pad and what needs no kernel: pads have a planner of their own, which takes nothing else. */
+static bool is_pad_alone(const Chain *c, uint32_t from, uint32_t to)
+{
+    return to - from == 2 && c->g->nodes.at[from].op == OP_PAD &&
+           is_free(c, &c->g->nodes.at[from + 1]);
+}
+
+/* The end of the stage that begins here; `from`: there is none. */
 static uint32_t longest_stage(Chain *c, uint32_t from, Diag *said)
 {
     uint32_t to = c->g->nodes.len - from > MOST_NODES ? from + MOST_NODES : c->g->nodes.len;
     for (; to > from; to--)
-        if ((from || to < c->g->nodes.len) && !is_free(c, &c->g->nodes.at[to - 1]) &&
+        if ((from || to < c->g->nodes.len) && !is_pad_alone(c, from, to) &&
             belongs_together(c->g, from, to) && try_stage(c, from, to, said))
             return to;
     return from;

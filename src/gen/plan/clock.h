@@ -31,6 +31,21 @@ bool clock_cost(const Plan *plan, const NpuChip *chip, ClockCost *cost);
 /* The same; a program of more than `most` records is not timed (0: no limit). */
 bool clock_cost_within(const Plan *plan, const NpuChip *chip, uint64_t most, ClockCost *cost);
 
+/* Of programs for one task the fastest so far. The first one offered stands until another is timed as faster, and is not
+ * timed where no other may be. */
+typedef struct ClockBest {
+    Plan plan, first;
+    bool found;
+    double us;     /* 0: not timed */
+    uint32_t left; /* programs that may still be timed */
+    uint64_t records;
+} ClockBest;
+ClockBest clock_best(const Graph *graph);
+bool clock_wants(const ClockBest *best); /* another program is worth writing */
+void clock_offer(ClockBest *best, const Plan *plan, const NpuChip *chip);
+/* The fastest; where the checker refuses it, the first one. False: that, too, or there is none. */
+bool clock_take(const ClockBest *best, const NpuChip *chip, Plan *plan);
+
 /* What the checker or lowering refuses of it; NULL: nothing. */
 const char *clock_fault(Arena *arena, const Plan *plan, const NpuChip *chip);
 bool clock_is_sound(const Plan *plan, const NpuChip *chip);

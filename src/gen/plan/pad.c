@@ -63,8 +63,8 @@ static void merge_planes(Pad *p)
     }
 }
 
-/* $R rows of a tile; $D..$W sizes of x, $E $I $X of y; $F name; $Z $T $L first plane, row, column of x in y. */
-static const char head_text[] = "craft = 1\n\n@host\ndef $F($P):\n    $F_pad[chip.cores]($A)\n"
+/* $C sizes that vary; $R rows of a tile; $D..$W sizes of x, $E $I $X of y; $F name; $Z $T $L first plane, row, column of x in y. */
+static const char head_text[] = "craft = 1\n\n$C\n@host\ndef $F($P):\n    $F_pad[chip.cores]($A)\n"
                                 "\n@kernel\ndef $F_pad($P):\n";
 static const char apart_text[] = "    a = ub($Y, $R, $W, depth=2)\n"
                                  "    blank = ub($Y, $B, $X)\n";
@@ -156,13 +156,25 @@ static void put_body(Script *s, const Pad *p, Buf *out)
                out);
 }
 
+/* How many planes there are may vary; of what is one plane, how many rows. */
+static bool rows_vary(const Pad *p) { return p->planes == 1 && !p->before[1] && !p->after[1]; }
+
+static const char *planes_name(const Pad *p) { return p->planes > 1 ? "planes" : "1"; }
+
+static const char *rows_name(const Script *s, const Pad *p)
+{
+    return rows_vary(p) && p->in[1] > 1 ? "rows"
+                                        : str_format(s->arena, "%lld", (long long)p->in[1]);
+}
+
 static void add_operands(Script *s, const Pad *p)
 {
-    const char *x = str_format(s->arena, "%lld, %lld, %lld, %lld", (long long)p->planes,
-                               (long long)p->in[0], (long long)p->in[1], (long long)p->in[2]);
-    const char *y = str_format(s->arena, "%lld, %lld, %lld, %lld", (long long)p->planes,
-                               (long long)out_size(p, 0), (long long)out_size(p, 1),
-                               (long long)out_size(p, 2));
+    const char *x = str_format(s->arena, "%s, %lld, %s, %lld", planes_name(p), (long long)p->in[0],
+                               rows_name(s, p), (long long)p->in[2]);
+    const char *y = str_format(
+        s->arena, "%s, %lld, %s, %lld", planes_name(p), (long long)out_size(p, 0),
+        rows_vary(p) ? rows_name(s, p) : str_format(s->arena, "%lld", (long long)out_size(p, 1)),
+        (long long)out_size(p, 2));
     script_add(s, p->x, false, "x", x, (Shape){4, {p->planes, p->in[0], p->in[1], p->in[2]}});
     script_add(s, p->y, true, "y", y,
                (Shape){4, {p->planes, out_size(p, 0), out_size(p, 1), out_size(p, 2)}});
@@ -174,9 +186,13 @@ static void set_holes(Script *s, const Pad *p, int64_t rows, int64_t border)
     script_set(s, 'Y', dtype_name(p->dtype));
     script_number(s, 'R', rows);
     script_number(s, 'B', border);
-    script_number(s, 'N', p->planes);
+    script_set(s, 'C',
+               p->planes > 1                  ? "planes = dim(1, 1073741824)\n"
+               : rows_vary(p) && p->in[1] > 1 ? "rows = dim(1, 1073741824)\n"
+                                              : "");
+    script_set(s, 'N', planes_name(p));
     script_number(s, 'E', out_size(p, 0));
-    script_number(s, 'H', p->in[1]);
+    script_set(s, 'H', rows_name(s, p));
     script_number(s, 'W', p->in[2]);
     script_number(s, 'X', out_size(p, 2));
     script_number(s, 'L', p->before[2]);

@@ -5,11 +5,11 @@
 #include "gen/plan/cube/tail.h"
 #include "gen/plan/fit.h"
 
-/* $M outputs, $N columns of a tile; $K $L k of L1, of L0; $E depth of L0C; $C channels, $O outputs of a group;
+/* $M outputs, $N columns of a tile; $K $L k of L1, of L0; the number: columns of a tile of L1; $E depth of L0C; $C channels, $O outputs of a group;
  * $J columns of this tile; $S the shift of tap `u`; $D $Q loops over places; $X first place of the tile; $U images. A tile
  * has outputs `c` and whole rows `h` of places, or a part `t` of one row. */
 static const char tiles_text[] = "    a1 = l1($T, $M, $K, depth=2)\n"
-                                 "    b1 = l1($T, $K, $N, depth=2)\n"
+                                 "    b1 = l1($T, $K, %lld, depth=2)\n"
                                  "    a0 = l0a($T, $M, $L, depth=2)\n"
                                  "    b0 = l0b($T, $L, $N, depth=2)\n"
                                  "    acc = l0c(f32, $M, $N, depth=$E)\n";
@@ -48,6 +48,38 @@ static const char taps_text[] =
     "                with compute():\n"
     "                    mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, :$J],\n"
     "                            init=e.index == 0 and s.index == 0)\n";
+
+/* Some channels of one column of the window at once: its rows stand whole rows of places apart. Numbers: columns and rows of
+ * the window, columns that the rows add, from column to column, from row to row. */
+static const char *shared_text(Arena *arena, const Taps *t)
+{
+    long long across = (long long)t->k[2], down = (long long)t->k[1];
+    long long step = (long long)t->dilation[2], pitch = (long long)(t->dilation[1] * t->in[2]);
+    long long more = (down - 1) * pitch;
+    return str_format(
+        arena,
+        "        for v in range(%lld):\n"
+        "            for e in tiles($C, $K):\n"
+        "                with copyin():\n"
+        "                    load(b1[:e.size, :$J + %lld], x[z, g * $C + e.start : g * $C + "
+        "e.stop,\n"
+        "                            $X + v * %lld : $X + v * %lld + $J + %lld])\n"
+        "                for u in range(%lld):\n"
+        "                    tap = u * %lld + v\n"
+        "                    with copyin():\n"
+        "                        load(a1[:c.size, :e.size], w[$R, tap * $C + e.start : tap * $C + "
+        "e.stop])\n"
+        "                    for s in tiles(e.size, $L):\n"
+        "                        with copyin():\n"
+        "                            load(a0[:c.size, :s.size], a1[:c.size, s])\n"
+        "                            load(b0[:s.size, :$J], b1[s, u * %lld : u * %lld + $J])\n"
+        "                        with compute():\n"
+        "                            mmad(acc[:c.size, :$J], a0[:c.size, :s.size], b0[:s.size, "
+        ":$J],\n"
+        "                                    init=v == 0 and e.index == 0 and u == 0 and s.index "
+        "== 0)\n",
+        across, more, step, step, more, down, across, pitch, pitch);
+}
 
 static const char rows_loop[] = "for z, g, d, h, c in mine($U, $G, $D, tiles($Q, $H), "
                                 "tiles($O, $M)):\n";
@@ -261,7 +293,13 @@ static void put_head(const Taps *t, const ConvBlocks *b, const NpuChip *chip, Bu
                    (long long)b->rows, (long long)(t->in[2] - t->out[2]));
     else
         buf_printf(out, "up to %lld places of one row;\n", (long long)b->n);
-    if (b->taps)
+    if (b->shared)
+        buf_printf(
+            out,
+            "# up to %lld channels of a column of the window are one step of L1: its rows are "
+            "read from one tile.\n",
+            (long long)b->k1);
+    else if (b->taps)
         buf_printf(out, "# %lld taps with all their channels are one step of L1.\n",
                    (long long)b->taps);
     else
@@ -270,14 +308,21 @@ static void put_head(const Taps *t, const ConvBlocks *b, const NpuChip *chip, Bu
 }
 
 /* The host function and the head of the kernel. */
-static void put_launch(Script *s, const TailOperands *all, bool vector, Buf *out)
+static void put_launch(Script *s, const ConvBlocks *b, const TailOperands *all, bool vector,
+                       Buf *out)
 {
     script_put(s, "    $F_taps[min(chip.cube_cores, $U * $G * $W)](", out);
     tail_parameters(all, all, false, out);
     buf_printf(out, ")\n\n@kernel(cube%s)\ndef %s_taps(", vector ? ", vector" : "", s->name);
     tail_parameters(all, all, true, out);
     buf_puts(out, "):\n");
-    script_put(s, tiles_text, out);
+    long long columns = (long long)(b->shared ? b->shared : b->n);
+    script_put(s, str_format(s->arena, tiles_text, columns), out);
+}
+
+static const char *steps_text(Arena *arena, const Taps *t, const ConvBlocks *b)
+{
+    return b->shared ? shared_text(arena, t) : b->taps ? taps_text : deep_text;
 }
 
 static const char *filled(const Script *s, const char *text)
@@ -338,7 +383,7 @@ static bool put_fused(Script *s, const Taps *t, const ConvBlocks *b, const TailO
     script_number(s, 'V', rows);
     script_put(s, "\n@host\ndef $F($P):\n", out);
     tail_bounds(tail, out);
-    put_launch(s, all, true, out);
+    put_launch(s, b, all, true, out);
     buf_printf(out, "    done = channel(f32, %lld, %lld, depth=4)\n", (long long)rows,
                (long long)b->n);
     buf_printf(out, "    p = ub(f32, %lld, %lld, depth=2)\n", (long long)rows, (long long)b->n);
@@ -347,7 +392,7 @@ static bool put_fused(Script *s, const Taps *t, const ConvBlocks *b, const TailO
     Buf cube = {0};
     buf_puts(&cube, "    ");
     script_put(s, b->rows ? rows_loop : part_loop, &cube);
-    script_put(s, b->taps ? taps_text : deep_text, &cube);
+    script_put(s, steps_text(s->arena, t, b), &cube);
     script_put(s, send_text, &cube);
     Str rest = buf_view(&cube), line;
     while (str_next(&rest, '\n', &line))
@@ -367,76 +412,118 @@ static int64_t part_rows(const ConvBlocks *b, int64_t elements)
     return rows < 16 ? 16 : rows > b->m ? b->m : rows;
 }
 
+enum { MOST_BLOCKS = 8 };
+
+/* A program of its own for each size of tiles. */
+typedef struct Writing {
+    Arena *arena;
+    const Graph *graph;
+    const NpuChip *chip;
+    const char *name;
+    Taps t;
+    Tail tail; /* of what follows */
+} Writing;
+
 /* A convolution and what follows it in one kernel. */
-static bool plan_fused(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
-                       Plan *plan)
+static bool write_fused(Writing *w, const ConvBlocks *b, Plan *plan)
 {
     enum { MOST = 16384, LEAST = 2048 };
-    TailCut cut;
-    Tail tail;
-    Taps t;
-    if (!tail_cut(arena, graph, &cut) || !conv_read(cut.product, &t) || t.groups > 1)
-        return false;
-    TailLevels levels = {5, {t.images, t.outputs, t.out[0], t.out[1], t.out[2]}};
-    ConvBlocks b = conv_choose(&t, chip);
-    if (!b.m || !tail_read(arena, &cut, &levels, chip, true, &tail) ||
-        (tail_reduces(&tail) && !b.rows))
-        return false;
+    Tail tail = w->tail;
     for (int64_t most = MOST; most >= LEAST; most /= 2) {
-        Script s = {.arena = arena, .g = graph, .name = name};
+        Script s = {.arena = w->arena, .g = w->graph, .name = w->name};
         TailOperands all = {0};
         Buf out = {0};
         const char *batch = tail_size(&tail, 0);
-        add_operands(arena, &all, &t, batch);
+        add_operands(w->arena, &all, &w->t, batch);
         tail_operands(&tail, &all);
         if (all.len > SCRIPT_MAX_OPERANDS)
             return false;
         tail_host(&s, &all);
-        set_holes(&s, &t, &b);
+        set_holes(&s, &w->t, b);
         script_set(&s, 'U', batch);
-        put_head(&t, &b, chip, &out);
-        bool ok = put_fused(&s, &t, &b, &all, &tail, part_rows(&b, most), &out);
-        script_finish(&s, "convolution", b.m * b.n, &out, plan);
-        Fit fit = fit_program(plan->craft, chip);
+        put_head(&w->t, b, w->chip, &out);
+        bool ok = put_fused(&s, &w->t, b, &all, &tail, part_rows(b, most), &out);
+        script_finish(&s, "convolution", b->m * b->n, &out, plan);
+        Fit fit = fit_program(plan->craft, w->chip);
         if (!ok || fit.crowded)
             return false;
         if (!fit.exceeds)
-            return clock_is_sound(plan, chip);
+            return true;
     }
     return false;
 }
 
-static bool plan_plain(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
-                       Plan *plan)
+/* Two cores whose Fixpipe writes into the same 512 bytes of GM may lose one of the writes (product_cost.c): what a
+ * tile stores of each output is whole such lines. */
+static bool keeps_lines(const Taps *t, const ConvBlocks *b)
 {
-    Taps t;
-    Script s = {.arena = arena, .g = graph, .name = name};
-    TailOperands all = {0};
-    if (!conv_read(graph, &t))
-        return false;
-    ConvBlocks b = conv_choose(&t, chip);
-    if (!b.m)
-        return false;
-    Buf out = {0};
-    add_operands(arena, &all, &t, "batch");
-    add_result(arena, &all, &t, "batch");
-    tail_host(&s, &all);
-    set_holes(&s, &t, &b);
-    script_set(&s, 'U', "batch");
-    put_head(&t, &b, chip, &out);
-    script_put(&s, "batch = dim(1, 1048576)\n\n@host\ndef $F($P):\n", &out);
-    put_launch(&s, &all, false, &out);
-    buf_puts(&out, "    ");
-    script_put(&s, b.rows ? rows_loop : part_loop, &out);
-    script_put(&s, b.taps ? taps_text : deep_text, &out);
-    script_put(&s, b.rows ? rows_store : part_store, &out);
-    script_finish(&s, "convolution", b.m * b.n, &out, plan);
-    return true;
+    enum { LINE = 512 };
+    int64_t size = (int64_t)dtype_bytes(t->dtype), row = t->out[2] * size;
+    bool all = b->rows >= t->out[1] && t->out[0] == 1;
+    bool run = b->rows ? all || b->rows * row % LINE == 0
+                       : row % LINE == 0 && (b->n >= t->out[2] || b->n * size % LINE == 0);
+    return run && t->out[0] * t->out[1] * row % LINE == 0;
 }
 
+static void write_plain(Writing *w, const ConvBlocks *b, Plan *plan)
+{
+    Script s = {.arena = w->arena, .g = w->graph, .name = w->name};
+    TailOperands all = {0};
+    Buf out = {0};
+    add_operands(w->arena, &all, &w->t, "batch");
+    add_result(w->arena, &all, &w->t, "batch");
+    tail_host(&s, &all);
+    set_holes(&s, &w->t, b);
+    script_set(&s, 'U', "batch");
+    put_head(&w->t, b, w->chip, &out);
+    script_put(&s, "batch = dim(1, 1048576)\n\n@host\ndef $F($P):\n", &out);
+    put_launch(&s, b, &all, false, &out);
+    buf_puts(&out, "    ");
+    script_put(&s, b->rows ? rows_loop : part_loop, &out);
+    script_put(&s, steps_text(w->arena, &w->t, b), &out);
+    script_put(&s, b->rows ? rows_store : part_store, &out);
+    script_finish(&s, "convolution", b->m * b->n, &out, plan);
+}
+
+static void try_plain(Writing *w, bool lines, ClockBest *best)
+{
+    ConvBlocks list[MOST_BLOCKS];
+    Plan made = {0};
+    uint32_t n = conv_read(w->graph, &w->t) ? conv_list(&w->t, w->chip, list, MOST_BLOCKS) : 0;
+    for (uint32_t i = 0; i < n && clock_wants(best); i++)
+        if (!lines || keeps_lines(&w->t, &list[i])) {
+            write_plain(w, &list[i], &made);
+            clock_offer(best, &made, w->chip);
+        }
+}
+
+static void try_fused(Writing *w, ClockBest *best)
+{
+    ConvBlocks list[MOST_BLOCKS];
+    TailCut cut;
+    Plan made = {0};
+    const Taps *t = &w->t;
+    if (!tail_cut(w->arena, w->graph, &cut) || !conv_read(cut.product, &w->t) || t->groups > 1)
+        return;
+    TailLevels levels = {5, {t->images, t->outputs, t->out[0], t->out[1], t->out[2]}};
+    if (!tail_read(w->arena, &cut, &levels, w->chip, true, &w->tail))
+        return;
+    uint32_t n = conv_list(t, w->chip, list, MOST_BLOCKS);
+    for (uint32_t i = 0; i < n && clock_wants(best); i++)
+        if ((list[i].rows || !tail_reduces(&w->tail)) && write_fused(w, &list[i], &made))
+            clock_offer(best, &made, w->chip);
+}
+
+/* Stored by the cube where its tiles are whole lines of memory, else by the vector role; groups have no vector role. */
 bool plan_conv(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
+    Writing w = {.arena = arena, .graph = graph, .chip = chip, .name = name};
+    ClockBest best = clock_best(graph);
     (void)tile_limit, (void)diag;
-    return plan_plain(arena, graph, chip, name, plan) || plan_fused(arena, graph, chip, name, plan);
+    try_plain(&w, true, &best);
+    try_fused(&w, &best);
+    if (!best.found)
+        try_plain(&w, false, &best);
+    return clock_take(&best, chip, plan);
 }

@@ -19,12 +19,13 @@ static bool fit_tiles(const Taps *t, const NpuChip *chip, ConvBlocks *b)
 {
     int64_t size = (int64_t)dtype_bytes(t->dtype), wide = b->m > b->n ? b->m : b->n;
     int64_t l0 = chip->l0a / 2 / (wide * size) / UNIT * UNIT;
-    int64_t l1 = chip->l1 / 2 / ((b->m + b->n) * size) / UNIT * UNIT;
+    int64_t columns = b->shared ? b->shared : b->n;
+    int64_t l1 = chip->l1 / 2 / ((b->m + columns) * size) / UNIT * UNIT;
     int64_t all = parts(t->channels * taps_of(t), UNIT) * UNIT;
     b->k0 = smaller(smaller(l0, 256), all);
     if (b->k0 < UNIT || l1 < b->k0 || b->m * b->n * 4 > chip->l0c)
         return false;
-    b->taps = smaller(smaller(l1, 512) / t->channels, taps_of(t));
+    b->taps = b->shared ? 0 : smaller(smaller(l1, 512) / t->channels, taps_of(t));
     if (b->taps < 2 && taps_of(t) > 1)
         b->taps = 0;
     int64_t deep = smaller(smaller(l1, 512), parts(t->channels, UNIT) * UNIT) / b->k0 * b->k0;
@@ -52,9 +53,10 @@ static double block_cycles(const Taps *t, const NpuChip *chip, const ConvBlocks 
     double mte2_rate = (constant(NPU_C_GM_PORT_AIC) + chip->l2_read_rate) / 2;
     double fractals = (double)(parts(m, 16) * parts(n, 16) * parts(deep, c0) * loads);
     double mac = fractals * 256.0 * (double)c0 / rate + (double)steps * constant(NPU_C_MAD_START);
+    int64_t rows = b->shared ? k / t->k[1] : k; /* of the right side */
     double mte2 = copy_cycles(mte2_rate, m * loads, deep * size) +
-                  copy_cycles(mte2_rate, k, n * size) +
-                  (plane_of(t) > MOST_STRIDE ? (double)k * COPY : 0);
+                  copy_cycles(mte2_rate, rows, (b->shared ? b->shared : n) * size) +
+                  (plane_of(t) > MOST_STRIDE ? (double)rows * COPY : 0);
     double mte1 = (double)(k * size) *
                   ((double)parts(m, 16) * 16 / chip->l1_l0a_rate +
                    (double)parts(n, 16) * 16 / chip->l1_l0b_rate) /
@@ -75,28 +77,51 @@ static double predict(const Taps *t, const NpuChip *chip, const ConvBlocks *b)
            (double)smaller(blocks, chip->aic) * constant(NPU_C_CORE_US) * chip->mhz;
 }
 
-static void try_blocks(const Taps *t, const NpuChip *chip, ConvBlocks b, ConvBlocks *best)
+typedef struct List {
+    ConvBlocks *at;
+    uint32_t n, most;
+} List;
+
+/* Behind those that are faster; the last of `most` is dropped. */
+static void try_blocks(const Taps *t, const NpuChip *chip, ConvBlocks b, List *list)
 {
     if (!fit_tiles(t, chip, &b))
         return;
     b.cycles = predict(t, chip, &b);
-    if (!best->m || b.cycles < best->cycles)
-        *best = b;
+    uint32_t at = list->n;
+    for (; at && b.cycles < list->at[at - 1].cycles; at--)
+        if (at < list->most)
+            list->at[at] = list->at[at - 1];
+    if (at < list->most)
+        list->at[at] = b;
+    list->n += list->n < list->most;
 }
 
-ConvBlocks conv_choose(const Taps *t, const NpuChip *chip)
+/* Columns of a tile of L1 from which `rows` rows of places are read for all rows of the window; 0: these lie elsewhere, or
+ * there is one. */
+static int64_t shared_columns(const Taps *t, int64_t rows)
+{
+    bool plain = t->k[0] == 1 && t->k[1] > 1 && t->phases == 1;
+    return plain ? (rows + (t->k[1] - 1) * t->dilation[1]) * t->in[2] : 0;
+}
+
+uint32_t conv_list(const Taps *t, const NpuChip *chip, ConvBlocks *out, uint32_t most)
 {
     static const int64_t sizes[] = {16, 32, 48, 64, 96, 128, 192, 256};
     static const int64_t columns[] = {16, 32, 64, 128, 192, 256, 384, 512};
     enum { SIZES = sizeof sizes / sizeof *sizes, MOST = 512 };
-    ConvBlocks best = {0};
+    List list = {out, 0, most};
     bool whole = t->in[2] % UNIT == 0; /* rows begin where a part of L0C can be stored */
     for (size_t i = 0; i < SIZES && (i == 0 || sizes[i - 1] < t->outputs); i++) {
-        for (int64_t rows = 1; whole && rows <= t->out[1] && rows * t->in[2] <= MOST; rows++)
-            try_blocks(t, chip, (ConvBlocks){.m = sizes[i], .rows = rows, .n = rows * t->in[2]},
-                       &best);
+        for (int64_t rows = 1; whole && rows <= t->out[1] && rows * t->in[2] <= MOST; rows++) {
+            ConvBlocks b = {.m = sizes[i], .rows = rows, .n = rows * t->in[2]};
+            try_blocks(t, chip, b, &list);
+            b.shared = shared_columns(t, rows);
+            if (b.shared)
+                try_blocks(t, chip, b, &list);
+        }
         for (size_t k = 0; k < SIZES && (k == 0 || columns[k - 1] < t->out[2]); k++)
-            try_blocks(t, chip, (ConvBlocks){.m = sizes[i], .n = columns[k]}, &best);
+            try_blocks(t, chip, (ConvBlocks){.m = sizes[i], .n = columns[k]}, &list);
     }
-    return best;
+    return list.n;
 }

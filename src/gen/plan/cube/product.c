@@ -321,92 +321,135 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     return ok;
 }
 
-/* A product, and what follows it in the same kernel, or in that which adds its slices. */
-static bool plan_fused(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
-                       Plan *plan)
-{
-    enum { MOST = 16384, LEAST = 1024, LONG = 2048 }; /* elements of a part; of a whole row */
-    TailCut cut;
-    Tail tail;
+/* A program of its own for each kind of blocks. */
+typedef struct Writing {
+    Arena *arena;
+    const Graph *graph;
+    const NpuChip *chip;
+    const char *name;
     Product p;
-    if (!tail_cut(arena, graph, &cut) || !product_read(cut.product, &p))
-        return false;
-    TailLevels levels = {3, {p.batch, p.m, p.n}};
-    if (!tail_read(arena, &cut, &levels, chip, false, &tail))
-        return false;
-    if (p.a.value == p.b.value)
-        tail_same(&tail, 1, 2);
-    bool whole = tail_reduces(&tail);
-    p.end = PRODUCT_SENT;
-    Blocks b = product_choose(&p, chip);
-    if (whole && (b.slices == 1 || p.n > LONG)) {
-        p.end = PRODUCT_ROWS;
-        b = product_choose(&p, chip);
-    }
-    if (!b.m)
-        return false;
+    Tail tail; /* of what follows */
+} Writing;
+
+typedef bool Write(Writing *w, const Blocks *b, Plan *plan);
+
+/* A product, and what follows it in the same kernel, or in that which adds its slices. */
+static bool write_fused(Writing *w, const Blocks *b, Plan *plan)
+{
+    enum { MOST = 16384, LEAST = 1024 }; /* elements of a part */
+    const Product *p = &w->p;
+    bool whole = tail_reduces(&w->tail);
     for (int64_t most = MOST; most >= LEAST; most /= 2) {
-        Script s = {.arena = arena, .g = graph, .name = name};
-        TailTiles tiles = sum_tiles(&p, chip, whole, most / 4);
+        Script s = {.arena = w->arena, .g = w->graph, .name = w->name};
+        Tail tail = w->tail;
+        TailTiles tiles = sum_tiles(p, w->chip, whole, most / 4);
         Operands all = {0}, rest = {0};
         Buf out = {0};
         tail.band.lanes.whole = whole;
-        tail.band.lanes.tile = b.slices > 1 ? tiles.lanes : b.n;
+        tail.band.lanes.tile = b->slices > 1 ? tiles.lanes : b->n;
         tail_operands(&tail, &rest);
-        Sizes z = tail_sizes(&p, &tail, &rest);
-        add_factor(arena, &all, &p, true, &z);
-        add_factor(arena, &all, &p, false, &z);
+        Sizes z = tail_sizes(p, &tail, &rest);
+        add_factor(w->arena, &all, p, true, &z);
+        add_factor(w->arena, &all, p, false, &z);
         for (uint32_t i = 0; i < rest.len; i++)
-            vec_push(arena, &all, rest.at[i]);
+            vec_push(w->arena, &all, rest.at[i]);
         if (all.len > SCRIPT_MAX_OPERANDS)
             return false;
         tail_host(&s, &all);
-        set_operands(&s, &p, &b, tail_loop(&tail, 0));
-        put_head(&p, &b, chip, &out);
-        bool ok = b.slices > 1 ? put_sliced(&s, &p, &b, &z, &all, &rest, &tail, tiles, &out)
-                               : put_fused(&s, &p, &b, &z, &all, &tail, part_rows(&b, most), &out);
-        script_finish(&s, "product", b.m * b.n, &out, plan);
-        Fit fit = fit_program(plan->craft, chip);
+        set_operands(&s, p, b, tail_loop(&tail, 0));
+        put_head(p, b, w->chip, &out);
+        bool ok = b->slices > 1 ? put_sliced(&s, p, b, &z, &all, &rest, &tail, tiles, &out)
+                                : put_fused(&s, p, b, &z, &all, &tail, part_rows(b, most), &out);
+        script_finish(&s, "product", b->m * b->n, &out, plan);
+        Fit fit = fit_program(plan->craft, w->chip);
         if (!ok || fit.crowded)
             return false;
         if (!fit.exceeds)
-            return clock_is_sound(plan, chip);
+            return true;
     }
     return false;
 }
 
 /* Nothing follows, and k is not cut. */
-static bool plan_plain(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
-                       Plan *plan)
+static bool write_plain(Writing *w, const Blocks *b, Plan *plan)
 {
-    Product p;
+    const Product *p = &w->p;
     Operands all = {0};
-    Script s = {.arena = arena, .g = graph, .name = name};
-    if (!product_read(graph, &p) || p.bias != VALUE_NONE)
-        return false;
-    Blocks b = product_choose(&p, chip);
-    if (!b.m || b.slices > 1)
-        return false;
-    Sizes z = plain_sizes(&p);
+    Script s = {.arena = w->arena, .g = w->graph, .name = w->name};
+    Sizes z = plain_sizes(p);
     Buf out = {0};
-    add_factor(arena, &all, &p, true, &z);
-    add_factor(arena, &all, &p, false, &z);
-    TailOperand y = {.value = p.y, .output = true, .dtype = p.dtype, .name = "y"};
-    y.dims = str_format(arena, "%s%s, %s", p.batch > 1 ? "batch, " : "", z.m, z.n);
-    y.shape = p.batch > 1 ? script_shape3(p.batch, p.m, p.n) : script_shape2(p.m, p.n);
-    vec_push(arena, &all, y);
+    add_factor(w->arena, &all, p, true, &z);
+    add_factor(w->arena, &all, p, false, &z);
+    TailOperand y = {.value = p->y, .output = true, .dtype = p->dtype, .name = "y"};
+    y.dims = str_format(w->arena, "%s%s, %s", p->batch > 1 ? "batch, " : "", z.m, z.n);
+    y.shape = p->batch > 1 ? script_shape3(p->batch, p->m, p->n) : script_shape2(p->m, p->n);
+    vec_push(w->arena, &all, y);
     tail_host(&s, &all);
-    set_operands(&s, &p, &b, "z");
-    put_head(&p, &b, chip, &out);
-    put_sizes(&p, &z, &out);
-    put_plain(&s, &p, &b, &z, &all, &out);
-    script_finish(&s, "product", b.m * b.n, &out, plan);
+    set_operands(&s, p, b, "z");
+    put_head(p, b, w->chip, &out);
+    put_sizes(p, &z, &out);
+    put_plain(&s, p, b, &z, &all, &out);
+    script_finish(&s, "product", b->m * b->n, &out, plan);
     return true;
+}
+
+enum { MOST_BLOCKS = 6 };
+
+static void try_blocks(Writing *w, Write *write, const Blocks *b, ClockBest *best)
+{
+    Plan plan = {0};
+    if (clock_wants(best) && write(w, b, &plan))
+        clock_offer(best, &plan, w->chip);
+}
+
+/* Rows are reduced: a tile holds whole ones, unless the kernel that adds slices does. */
+static bool may_slice(const Writing *w)
+{
+    enum { LONG = 2048 };
+    return !tail_reduces(&w->tail) || w->p.n <= LONG;
+}
+
+static void try_fused(Writing *w, bool sliced_only, ClockBest *best)
+{
+    Blocks list[MOST_BLOCKS];
+    TailCut cut;
+    if (!tail_cut(w->arena, w->graph, &cut) || !product_read(cut.product, &w->p))
+        return;
+    TailLevels levels = {3, {w->p.batch, w->p.m, w->p.n}};
+    if (!tail_read(w->arena, &cut, &levels, w->chip, false, &w->tail))
+        return;
+    if (w->p.a.value == w->p.b.value)
+        tail_same(&w->tail, 1, 2);
+    bool whole = tail_reduces(&w->tail);
+    w->p.end = PRODUCT_SENT;
+    uint32_t n = product_list(&w->p, w->chip, list, MOST_BLOCKS);
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].slices > 1 ? may_slice(w) : !whole && !sliced_only)
+            try_blocks(w, write_fused, &list[i], best);
+    w->p.end = PRODUCT_ROWS;
+    n = whole && !sliced_only ? product_list(&w->p, w->chip, list, MOST_BLOCKS) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        try_blocks(w, write_fused, &list[i], best);
+}
+
+static void try_plain(Writing *w, ClockBest *best)
+{
+    Blocks list[MOST_BLOCKS];
+    if (!product_read(w->graph, &w->p) || w->p.bias != VALUE_NONE)
+        return;
+    uint32_t n = product_list(&w->p, w->chip, list, MOST_BLOCKS);
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].slices == 1)
+            try_blocks(w, write_plain, &list[i], best);
 }
 
 bool plan_product(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                   const char *name, Plan *plan, Diag *diag)
 {
+    Writing w = {.arena = arena, .graph = graph, .chip = chip, .name = name};
+    ClockBest best = clock_best(graph);
     (void)tile_limit, (void)diag;
-    return plan_plain(arena, graph, chip, name, plan) || plan_fused(arena, graph, chip, name, plan);
+    try_plain(&w, &best);
+    try_fused(&w, best.found, &best);
+    return clock_take(&best, chip, plan);
 }

@@ -1,8 +1,8 @@
 /* Matrix products on the cube.
  *
  *     graph ─product_read─▶ Product: y[z, i, j] = sum over t of a[z, i, t] * b[z, t, j] (+ bias[j])
- *           ─product_choose─▶ Blocks: tiles of L1 and L0, slices of k, by predicted cycles
- *           ─plan_product─▶ Craft text
+ *           ─product_list─▶ Blocks: tiles of L1 and L0, slices of k, by predicted cycles
+ *           ─plan_product─▶ Craft text, of those that stand first the one that the clock finds fastest
  *
  * What follows a product is computed by the vector role of its kernel (tail.h), where rows and columns of the product
  * are rows and lanes of the rest. A product that is cut into slices of k has its bias only.
@@ -46,7 +46,8 @@ typedef struct Blocks {
     double cycles;  /* predicted, of the slowest core */
 } Blocks;
 
-Blocks product_choose(const Product *p, const NpuChip *chip);
+/* Up to `most`, the fastest by predicted cycles first; of each size of tiles one with slices and one without. */
+uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most);
 
 bool plan_product(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                   const char *name, Plan *plan, Diag *diag);

@@ -127,23 +127,47 @@ static bool keeps_lines(const Product *p, const Blocks *b)
     return b->n >= p->n || b->n * size % LINE == 0;
 }
 
-Blocks product_choose(const Product *p, const NpuChip *chip)
+/* The fastest for this size of tiles, in slices of k or whole. False: there is none. */
+static bool best_slices(const Product *p, const Costs *c, Blocks b, bool sliced, Blocks *best)
 {
-    static const int64_t sizes[] = {16, 32, 64, 96, 128, 192, 256};
+    *best = (Blocks){0};
+    for (b.slices = sliced ? 2 : 1; b.slices <= (sliced ? most_slices(p, c->chip) : 1);
+         b.slices++) {
+        if (!keeps_lines(p, &b) || !fit_tiles(p, c, &b))
+            continue;
+        b.cycles = predict(p, c, &b);
+        if (!best->m || b.cycles < best->cycles)
+            *best = b;
+    }
+    return best->m;
+}
+
+/* Behind those that are faster; the last of `most` is dropped. */
+static uint32_t insert(Blocks *out, uint32_t n, uint32_t most, Blocks b)
+{
+    uint32_t at = n < most ? n : most;
+    for (; at && b.cycles < out[at - 1].cycles; at--)
+        if (at < most)
+            out[at] = out[at - 1];
+    if (at < most)
+        out[at] = b;
+    return n < most ? n + 1 : most;
+}
+
+uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most)
+{
+    static const int64_t sizes[] = {16, 32, 48, 64, 80, 96, 128, 160, 192, 256};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     Costs c = costs_for(p, chip);
-    Blocks best = {0};
+    uint32_t n = 0;
     for (size_t i = 0; i < SIZES; i++)
-        for (size_t j = 0; j < SIZES; j++)
-            for (int64_t slices = 1; slices <= most_slices(p, chip); slices++) {
-                Blocks b = {.m = sizes[i], .n = sizes[j], .slices = slices};
-                bool past = (i && sizes[i - 1] >= p->m) || (j && sizes[j - 1] >= p->n);
-                bool parted = p->end == PRODUCT_ROWS && sizes[j] < p->n;
-                if (past || parted || !keeps_lines(p, &b) || !fit_tiles(p, &c, &b))
-                    continue;
-                b.cycles = predict(p, &c, &b);
-                if (!best.m || b.cycles < best.cycles)
-                    best = b;
-            }
-    return best;
+        for (size_t j = 0; j < SIZES; j++) {
+            Blocks b = {.m = sizes[i], .n = sizes[j]}, best;
+            bool past = (i && sizes[i - 1] >= p->m) || (j && sizes[j - 1] >= p->n);
+            bool parted = p->end == PRODUCT_ROWS && sizes[j] < p->n;
+            for (int sliced = 0; sliced < 2 && !past && !parted; sliced++)
+                if (best_slices(p, &c, b, sliced, &best))
+                    n = insert(out, n, most, best);
+        }
+    return n;
 }
