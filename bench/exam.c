@@ -2,7 +2,8 @@
  *
  *     bench-exam CLONES [--only GLOB,...] [--source NAME] [--role training|test] [--table OUT.tsv] [--all] [--stage DIR]
  *
- * In: bench/exam/rows.tsv (what to run, how long it took), bench/exam/split.tsv (which operators may
+ * In: bench/exam/rows.tsv (what to run, how long it took), bench/exam/maps.tsv (vendor's kernels that are not public:
+ * shapes and times), bench/exam/split.tsv (which operators may
  * give constants: training; which only judge: test), and CLONES, a directory of clones made by the user
  * (asc-devkit, ops-nn, ops-transformer, NPUKernelBench). Kernels that are not there are skipped by name.
  * Out: error by class, training and test apart, how steps of a tuning are ordered, the worst rows;
@@ -401,6 +402,55 @@ static void run_row(Exam *e, ExamRow *r)
     r->seconds = result.seconds;
 }
 
+/* --- plain maps beside the vendor's kernels that are not public --- */
+
+/* The fastest of our plans for a row of bench/exam/maps.tsv, and the attainable time; us. */
+static bool plan_map(Exam *e, const char *dtype, const char *shape, const char *expression,
+                     double *ours, double *least)
+{
+    bool two = strstr(expression, "y)");
+    const char *path = path_join(&e->arena, e->temp.path, "map.py"),
+               *text = str_format(&e->arena,
+                                  "import torch\nimport torch.nn as nn\n\n\n"
+                                  "class Model(nn.Module):\n    def forward(self, x%s):\n"
+                                  "        return %s\n\n\ndef get_inputs():\n"
+                                  "    return [torch.rand(%s) for _ in range(%d)]\n\n\n"
+                                  "def get_init_inputs():\n    return []\n",
+                                  two ? ", y" : "", expression, shape, two ? 2 : 1);
+    const char *const argv[] = {e->acraft, "plan", path, "--dtype", dtype, "--json", NULL};
+    ProcResult result;
+    if (!file_write(path, str_from(text), &e->diag) ||
+        !proc_run(&e->arena, &(ProcSpec){.argv = argv, .seconds = 60}, &result, &e->diag))
+        return false;
+    *ours = number_of(result.out, STR("\"predicted_us\": "));
+    *least = number_of(result.out, STR("\"least_us\": "));
+    return *ours > 0;
+}
+
+static void print_maps(Exam *e)
+{
+    Str text, split, line;
+    if (!file_read(&e->arena, "bench/exam/maps.tsv", 0, &text, &e->diag) ||
+        !file_read(&e->arena, "bench/exam/split.tsv", 0, &split, &e->diag))
+        return;
+    printf(
+        "\nplain maps: the vendor's kernel (measured, not public), our fastest plan (predicted), "
+        "attainable\n");
+    while (next_line(&text, &line)) {
+        const char *op = next_field(&e->arena, &line), *dtype = next_field(&e->arena, &line),
+                   *shape = next_field(&e->arena, &line);
+        double measured = strtod(next_field(&e->arena, &line), NULL), ours = 0, least = 0;
+        const char *expression = next_field(&e->arena, &line);
+        const char *role = is_test(e, split, op) ? "test" : "training";
+        if ((e->role && strcmp(e->role, role) != 0) || (e->only && !is_among(e, op)))
+            continue;
+        if (!plan_map(e, dtype, shape, expression, &ours, &least))
+            continue;
+        printf("  %-8s %-5s %-18s %-8s %8.2f %8.2f (%.2f times) %8.2f%s\n", op, dtype, shape, role,
+               measured, ours, ours / measured, least, least > measured ? "  ABOVE" : "");
+    }
+}
+
 /* --- the report --- */
 
 static double error_of(const ExamRow *r) { return fabs(r->predicted / r->measured - 1); }
@@ -683,6 +733,8 @@ int main(int argc, char **argv)
     print_pairs(&e);
     print_worst(&e);
     print_skipped(&e);
+    if (!e.source)
+        print_maps(&e);
     print_sources();
     if (e.table)
         write_table(&e);
