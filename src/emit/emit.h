@@ -24,6 +24,7 @@ typedef VEC(EmitFile) EmitFiles;
 /* The Python model that the operator takes the place of, for forms that have a model of their own: it
  * is constructed and called as that one, and hands its own parameters to the operator. */
 typedef struct EmitModel {
+    Str name;        /* of the task's class */
     Str prelude;     /* lines before the class: imports, what the constructor names */
     Str bases;       /* "nn.Module"; empty: torch.nn.Module */
     Str constructor; /* lines of __init__, indented; empty: it takes anything and holds nothing */

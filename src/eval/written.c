@@ -133,7 +133,10 @@ const EmitModel *eval_model_text(Arena *arena, const IrProgram *p, const Graph *
         attrs[i] = attribute_text(arena, p, &shell, p->attrs.at[i]);
         holds = holds || str_starts(str_from(attrs[i]), "self.");
     }
-    *m = (EmitModel){.parameters = shell.parameters, .given = given, .attributes = attrs};
+    *m = (EmitModel){.name = str_copy(arena, shell.name),
+                     .parameters = shell.parameters,
+                     .given = given,
+                     .attributes = attrs};
     if (holds) {
         m->prelude = shell.prelude;
         m->bases = shell.bases;
@@ -216,15 +219,17 @@ bool eval_forms(Arena *arena, const char *name, Str craft, const TorchTask *task
     add_form(arena, &in, FORM_MKB, "mkb", "mkb", str_format(arena, "mkb/%s.py", name), written);
     add_form(arena, &in, FORM_MKB_DIRECT, "mkb-direct", "mkb",
              str_format(arena, "mkb/%s.json", name), written);
-    if (in.model)
+    if (in.model) {
+        torch.model = str_dup(arena, in.model->name);
         vec_push(arena, &written->forms, torch);
+    }
     return true;
 }
 
 /* ---- reading back ---- */
 
 /* The project and its torch extension, without the other forms; the task's model becomes the module's. */
-static void keep_torch(Arena *arena, const char *type, EvalCandidate *c)
+static void keep_torch(Arena *arena, const EvalWrittenForm *form, EvalCandidate *c)
 {
     static const char *const folders[] = {"op_host/", "op_kernel/", "torch/"};
     const EvalText *module = eval_text_ending(c, "torch/module.py");
@@ -240,10 +245,11 @@ static void keep_torch(Arena *arena, const char *type, EvalCandidate *c)
                                    "class ModelNew(torch.nn.Module):\n"
                                    "    def __init__(self, *args, **kwargs):\n"
                                    "        super().__init__()\n"
-                                   "        self.swapped = %s(Model(*args, **kwargs))\n\n"
+                                   "        self.swapped = %s(%s(*args, **kwargs))\n\n"
                                    "    def forward(self, *args, **kwargs):\n"
                                    "        return self.swapped(*args, **kwargs)\n",
-                                   STR_ARG(module ? module->text : (Str){0}), type);
+                                   STR_ARG(module ? module->text : (Str){0}), form->type,
+                                   form->model);
     eval_text_add(arena, &kept, "torch/model.py", str_from(model));
     kept.form = FORM_TORCH;
     kept.entry = "torch/model.py::ModelNew";
@@ -262,7 +268,7 @@ bool eval_written_form(Arena *arena, const char *dir, const EvalWrittenForm *for
         return false;
     }
     if (form->form == FORM_TORCH)
-        keep_torch(arena, form->type, &candidate);
+        keep_torch(arena, form, &candidate);
     candidate.name = eval_form_text(form->form);
     if (candidate.form != form->form) {
         verdict_fail(verdict, VERDICT_INTERNAL, STAGE_EXTRACT,

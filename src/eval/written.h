@@ -14,6 +14,7 @@ typedef struct EvalWrittenForm {
     const char *path;  /* below the directory: "" is the directory itself, or a file */
     const char *lacks; /* why it is not written; NULL: it is */
     const char *type;  /* FORM_TORCH: the class that takes the model's place */
+    const char *model; /* FORM_TORCH: the task's class */
 } EvalWrittenForm;
 
 typedef struct EvalWritten {

@@ -171,12 +171,14 @@ static const Py *method(const Py *class, const char *name, const Py **next)
     return NULL;
 }
 
+/* The class named Model, else the last one, as the reader takes it. */
 static const Py *class_model(const Py *module, uint32_t *end)
 {
     const Py *found = NULL;
     for (uint32_t i = 0; i < module->kids.len; i++) {
         const Py *stmt = module->kids.at[i];
-        if (stmt->kind != PY_CLASS || !str_is(stmt->text, "Model") || !stmt->a)
+        if (stmt->kind != PY_CLASS || !stmt->a ||
+            (found && str_is(found->text, "Model") && !str_is(stmt->text, "Model")))
             continue;
         found = stmt;
         *end = i + 1 < module->kids.len ? first_line(module->kids.at[i + 1]) : UINT32_MAX;
@@ -194,15 +196,16 @@ bool torch_shell(Arena *arena, Str source, const char *name, TorchShell *shell, 
     const Py *forward = s.model ? method(s.model, "forward", &next) : NULL;
     if (!forward) {
         if (s.module)
-            diag_error(diag, "T026", (Span){0}, "the file has no class Model with a forward");
+            diag_error(diag, "T026", (Span){0}, "the file has no class with a forward");
         return false;
     }
     s.wanted = arena_array(arena, bool, s.module->kids.len + 1);
+    shell->name = s.model->text;
     shell->parameters = in_brackets(source, place_of(source, forward));
     shell->bases = s.model->kids.len ? in_brackets(source, place_of(source, s.model)) : (Str){0};
     const Py *init = method(s.model, "__init__", &next);
     if (init)
-        shell->constructor = with_word(arena, lines_of(&s, init, next, end), STR("Model"),
+        shell->constructor = with_word(arena, lines_of(&s, init, next, end), s.model->text,
                                        str_from(name));
     Str own = str_from(str_format(arena, "%.*s %.*s %.*s", STR_ARG(shell->constructor),
                                   STR_ARG(shell->bases), STR_ARG(shell->parameters)));

@@ -11,13 +11,14 @@
 #include "base/diag.h"
 
 typedef struct TorchShell {
+    Str name;    /* of the class: "Model" */
     Str prelude; /* whole lines; may be empty */
     Str bases;   /* "nn.Module" */
     Str constructor; /* whole lines, indented by four, of a class `name`; empty: it has none of its own */
     Str parameters; /* of forward, self included */
 } TorchShell;
 
-/* False with a diagnostic: the file has no class Model with a forward. */
+/* Of the class Model, else of the last one. False with a diagnostic: it has no forward. */
 bool torch_shell(Arena *arena, Str source, const char *name, TorchShell *shell, Diag *diag);
 
 #endif

@@ -65,5 +65,9 @@ void kernel_shape(const Graph *graph, ValueId value, Buf *out)
 }
 
 const char kernel_python_attribute[] =
+    "if \"Model\" not in globals():  # the file's last module\n"
+    "    Model = [c for c in list(globals().values())\n"
+    "             if isinstance(c, type) and issubclass(c, torch.nn.Module) and c.__module__ == "
+    "__name__][-1]\n\n\n"
     "def attribute(owner, path):\n    for name in path.split(\".\"):\n"
     "        owner = getattr(owner, name)\n    return owner\n";
