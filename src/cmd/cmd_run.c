@@ -63,14 +63,14 @@ static bool add_tensors(Job *job, const NameList *list, SimRole role)
     return true;
 }
 
-static bool read_tiling(Job *job)
+bool run_read_tiling(Arena *arena, const RunOptions *options, Str *tiling, Diag *diag)
 {
-    const char *text = job->options->tiling;
+    const char *text = options->tiling;
     if (!text)
         return true;
     if (strchr(text, ':'))
-        return twin_values_parse(job->arena, text, &job->launch.tiling, &job->diag);
-    return file_read(job->arena, text, 1 << 20, &job->launch.tiling, &job->diag);
+        return twin_values_parse(arena, text, tiling, diag);
+    return file_read(arena, text, 1 << 20, tiling, diag);
 }
 
 /* --attr NAME=VALUE for a parameter that is a number. */
@@ -225,7 +225,8 @@ static const char *const *ended_list(Arena *arena, NameList *list)
 
 static int run_file(Job *job, const char *path, RunOptions *options)
 {
-    if (!file_read(job->arena, path, 16 << 20, &job->source.text, &job->diag) || !read_tiling(job))
+    if (!file_read(job->arena, path, 16 << 20, &job->source.text, &job->diag) ||
+        !run_read_tiling(job->arena, job->options, &job->launch.tiling, &job->diag))
         return cmd_say(&job->diag, CMD_USAGE);
     job->diag.source = job->source.text;
     job->source.path = path;
@@ -366,6 +367,9 @@ int cmd_run(int argc, char **argv)
         {"task", CMD_TEXT, &o.task, "MODEL.py", "inputs and reference values of this task"},
         {"platform", CMD_TEXT, &platform, "NAME",
          "ascend; a kernel for another platform runs on that machine (ascend)"},
+        {"dtype", CMD_TEXT, &o.dtype, "T",
+         "with --task: f32, f16 or bf16 for tensors whose file names no dtype (f32, or what a "
+         "project takes)"},
         {"scale", CMD_TEXT, &o.scale, "S",
          "sizes of the task: full, medium, small, fuzz (default: small, or full where the program "
          "takes no other)"},
@@ -381,7 +385,7 @@ int cmd_run(int argc, char **argv)
         {"attr", CMD_LIST, &o.attrs, "NAME=VALUE", "an attribute, or a parameter by value"},
         {"blocks", CMD_I64, &o.blocks, "N",
          "blocks to launch (1; with --task as many as the chip has cores)"},
-        {"tiling", CMD_TEXT, &o.tiling, "FILE|u32:8,..", "the tiling bytes"},
+        {"tiling", CMD_TEXT, &o.tiling, "FILE|u32:8192,f32:1e-6,..", "the tiling bytes"},
         {"tiling-key", CMD_I64, &o.tiling_key, "K", "the tiling key (0)"},
         {"workspace", CMD_I64, &o.workspace, "BYTES", "the user's workspace (0)"},
         {"I", CMD_LIST, &o.include_dirs, "DIR", "where to look for headers"},

@@ -11,6 +11,8 @@ typedef struct RunOptions {
     const char *kernel, *tiling;
     const char *trace; /* where the picture goes; NULL: nowhere */
     const char *task, *scale;
+    const char *dtype; /* of tensors whose file names none; NULL: f32, or what a project takes */
+    DType float_type;  /* the same as it was read */
     const char *files; /* of a program with its own main; NULL: it has none */
     NameList args;     /* of such a program */
     NameList inputs, inouts, outputs, attrs, include_dirs, defines;
@@ -31,6 +33,8 @@ typedef struct RunTask {
     const char *kase;
 } RunTask;
 
+/* cmd_run.c: the bytes of --tiling: a file, or numbers. */
+bool run_read_tiling(Arena *arena, const RunOptions *options, Str *tiling, Diag *diag);
 /* run_task.c: options->task, scale, kase, rule and seed. Cases stand beside the model file; without
  * them there is one. */
 bool run_task_read(Arena *arena, const RunOptions *options, RunTask *task, Diag *diag);

@@ -5,7 +5,9 @@
 
 #include "eval/fragile.h"
 #include "eval/interval.h"
+#include "torch/opdef.h"
 #include <stdio.h>
+#include <string.h>
 
 typedef struct TaskJob {
     Arena *arena;
@@ -22,7 +24,7 @@ bool run_task_read(Arena *arena, const RunOptions *o, RunTask *of, Diag *diag)
 {
     TorchScale scale;
     Str source;
-    TorchOptions options = {.seed = o->seed, .cases = &of->cases};
+    TorchOptions options = {.seed = o->seed, .cases = &of->cases, .float_type = o->float_type};
     *diag = diag_make(arena, o->task, (Str){0});
     if (!file_read(arena, o->task, 16 << 20, &source, diag) ||
         !torch_cases(arena, o->task, &of->cases, diag))
@@ -97,9 +99,52 @@ static int show(TaskJob *job)
 /* Whether the sizes are what the candidate refuses. */
 static bool is_refused(const TaskJob *job) { return job->verdict.status == VERDICT_BAD_TILING; }
 
+/* The dtype of the first input of which a project declares floats, f32 if it has that. */
+static DType project_type(Arena *arena, const EvalCandidate *c)
+{
+    for (uint32_t i = 0; i < c->texts.len && c->form == FORM_PROJECT; i++) {
+        TorchOpdef def = {0};
+        if (strstr(c->texts.at[i].path, "op_host/"))
+            torch_opdef_parse(arena, c->texts.at[i].text, &def);
+        for (uint32_t k = 0; k < def.len; k++) {
+            DType first = DT_F32;
+            bool any = false;
+            for (uint32_t t = 0; t < def.at[k].types.len; t++) {
+                DType type = def.at[k].types.at[t];
+                if (type == DT_F32)
+                    return DT_F32;
+                if (dtype_is_float(type) && !any)
+                    first = type;
+                any = any || dtype_is_float(type);
+            }
+            if (any)
+                return first;
+        }
+    }
+    return DT_F32;
+}
+
+static bool choose_type(Arena *arena, const EvalCandidate *c, RunOptions *o)
+{
+    static const DType types[] = {DT_F32, DT_F16, DT_BF16};
+    o->float_type = project_type(arena, c);
+    if (!o->dtype && o->float_type != DT_F32)
+        fprintf(stderr, "acraft run: the project takes %s: the task's inputs are drawn in it\n",
+                dtype_name(o->float_type));
+    if (!o->dtype)
+        return true;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        o->float_type = types[i];
+        if (!strcmp(o->dtype, dtype_name(types[i])))
+            return true;
+    }
+    fprintf(stderr, "acraft run: --dtype takes f32, f16 or bf16, not '%s'\n", o->dtype);
+    return false;
+}
+
 /* One case at options->scale. *refused, where it is asked for: the candidate does not take these sizes, and
  * nothing was shown. */
-static int run_scaled(Arena *arena, const char *path, const RunOptions *options, bool *refused)
+static int run_scaled(Arena *arena, const char *path, RunOptions *options, bool *refused)
 {
     TaskJob job = {.arena = arena, .path = path, .options = options, .verdict = verdict_make()};
     EvalConfig config = {.chip = options->chip,
@@ -115,10 +160,13 @@ static int run_scaled(Arena *arena, const char *path, const RunOptions *options,
     }
     config.trace = options->trace ? &job.trace : NULL;
     config.explain = options->explain ? &job.explain : NULL;
-    if (!eval_candidate_read(arena, path, &job.candidate, &job.diag))
+    if (!run_read_tiling(arena, options, &config.tiling, &job.diag) ||
+        !eval_candidate_read(arena, path, &job.candidate, &job.diag))
         return cmd_say(&job.diag, CMD_USAGE);
     if (options->kernel)
         job.candidate.entry = options->kernel;
+    if (!choose_type(arena, &job.candidate, options))
+        return CMD_USAGE;
     bool read = run_task_read(arena, options, &job.of, &job.diag);
     int status = CMD_USAGE;
     if (read) {
@@ -150,7 +198,7 @@ int run_task(Arena *arena, const char *path, const RunOptions *options)
     RunTask own = {0};
     bool refused = false;
     if (options->scale)
-        return run_scaled(arena, path, options, NULL);
+        return run_scaled(arena, path, &at, NULL);
     at.scale = "small";
     int status = run_scaled(arena, path, &at, &refused);
     if (!refused)

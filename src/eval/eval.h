@@ -108,6 +108,7 @@ typedef struct EvalConfig {
     bool no_proofs;     /* ablation: nothing is proved before the run */
     bool strict;        /* only synchronisation that is written counts */
     uint32_t blocks;    /* of a kernel file without host code; 0: every core of the chip */
+    Str tiling;         /* of a kernel file without host code; empty: zeros */
     uint64_t nudge;     /* 0: none; else last bits vary within isa.def's accuracy */
     bool no_memo;       /* without values: execute every record, also those that only repeat */
     bool only_time;     /* races are not looked for: to compare what is judged later */

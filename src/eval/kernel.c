@@ -37,6 +37,23 @@ static uint32_t blocks(const EvalJudge *j, const TwinKernel *kernel)
     return j->config->blocks ? j->config->blocks : kind == SIM_AIV ? chip->aiv : chip->aic;
 }
 
+/* By address, or a struct by value that has no bytes yet. */
+static bool is_tiling(const TwinArg *arg)
+{
+    return arg->kind == TWIN_ARG_TILING || (arg->kind == TWIN_ARG_VALUE && !arg->bytes.len);
+}
+
+/* A kernel whose tiling nobody gave has gone by zeros. */
+static void say_zeros(EvalJudge *j, const TwinParams *params, const TwinArg *args)
+{
+    for (uint32_t i = 0; i < params->len; i++)
+        if (is_tiling(&args[i]) && !j->config->tiling.len)
+            diag_note(
+                j->diag, "V013", (Span){0},
+                "the kernel's parameter '%s' was all zeros: acraft run --tiling gives its bytes",
+                params->at[i].name);
+}
+
 static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors,
                    const char **unread)
 {
@@ -46,13 +63,19 @@ static bool launch(EvalJudge *j, const TwinKernel *kernel, EvalTensors *tensors,
     if (!eval_operand_args(j, tensors, params, args) &&
         !twin_bind(j->arena, params, tensors->at, tensors->count, NULL, &args, j->diag))
         return eval_judge_fail(j, VERDICT_BAD_TILING, STAGE_TILING, first_error(j, before));
+    for (uint32_t i = 0; i < params->len; i++)
+        if (args[i].kind == TWIN_ARG_VALUE && is_tiling(&args[i]))
+            args[i].bytes = j->config->tiling;
     TwinLaunch l = {.tensors = tensors->at,
                     .tensor_count = tensors->count,
                     .args = args,
                     .arg_count = params->len,
+                    .tiling = j->config->tiling,
                     .blocks = blocks(j, kernel)};
     TwinRun run;
     bool ok = twin_run(j->arena, kernel, &l, &j->twin, &run, j->verdict);
+    if (!ok || j->verdict->hazards.len)
+        say_zeros(j, params, args);
     *unread = eval_unread(j, tensors, l.tensors, l.tensor_count);
     eval_launched(j);
     return ok;
