@@ -59,7 +59,8 @@ static int export_from(CmdArgs *args, Store *store, const ExportArgs *given, Exp
     bool ok = export_rows(store, spec, &rows, &diag);
     bool written = fflush(file) == 0 && !ferror(file);
     if (!written)
-        fprintf(stderr, "acraft export: cannot write: %s\n", strerror(errno));
+        fprintf(stderr, "acraft export: cannot write %s: %s\n",
+                given->out ? given->out : "to standard output", strerror(errno));
     if (given->out)
         fclose(file);
     if (!ok)

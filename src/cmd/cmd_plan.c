@@ -250,8 +250,8 @@ static int write_schedule(const PlanShow *s, Diag *diag)
             return file_write(s->wish->out, str_from(s->found.rows.at[i].plan.schedule), diag)
                        ? CMD_OK
                        : cmd_say(diag, CMD_LACKS);
-    fprintf(stderr, "acraft plan: there is no schedule of loop nests: %s\n",
-            s->found.no_nest ? s->found.no_nest : "none was found");
+    fprintf(stderr, "acraft plan: no schedule to write, as no loop nest computes this task: %s\n",
+            s->found.no_nest ? s->found.no_nest : "none that fits was found");
     return CMD_LACKS;
 }
 

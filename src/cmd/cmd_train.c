@@ -25,6 +25,14 @@ static bool in_range(const char *name, int64_t value, int64_t least, int64_t mos
     return false;
 }
 
+static bool in_interval(const char *name, double value, double least, double most)
+{
+    if (value >= least && value <= most)
+        return true;
+    fprintf(stderr, "acraft train: --%s is %g; it may be %g to %g\n", name, value, least, most);
+    return false;
+}
+
 static bool numbers_are_right(const TrainArgs *a)
 {
     const int64_t most = 1 << 24;
@@ -40,11 +48,9 @@ static bool numbers_are_right(const TrainArgs *a)
               in_range("context", a->context, 1, most) && in_range("vocab", a->vocab, 1, 1 << 20);
     if (!ok)
         return false;
-    if (a->rate > 0 && a->rate < 10 && a->last_rate >= 0 && a->last_rate <= 1 && a->decay >= 0 &&
-        a->clip >= 0)
-        return true;
-    fprintf(stderr, "acraft train: --rate, --last-rate, --decay or --clip is out of range\n");
-    return false;
+    return in_interval("rate", a->rate, 1e-12, 10) &&
+           in_interval("last-rate", a->last_rate, 0, 1) && in_interval("decay", a->decay, 0, 1e6) &&
+           in_interval("clip", a->clip, 0, 1e12);
 }
 
 static void print_line(void *context, Str line)

@@ -266,7 +266,7 @@ static void print_tally(const Tally *t)
             printf("%6u  %s\n", t->count[i], answer_name(i));
     }
     if (t->cases)
-        printf("%u of %u cases the same, %u too large to be taken apart element by element\n",
+        printf("%u of %u cases the same; %u were too large to be compared element by element\n",
                t->equal, t->cases, t->large);
 }
 

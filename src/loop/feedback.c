@@ -15,7 +15,7 @@ static const char *opening(VerdictStatus status)
 #include "loop/feedback.def"
 #undef CAUSE
 #undef OPENING
-    default: return "The judge could not decide on the kernel; this is not its fault.";
+    default: return "The judge could not decide on the kernel.";
     }
 }
 

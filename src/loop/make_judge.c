@@ -23,8 +23,8 @@ typedef struct Reading {
     Diag said;
 } Reading;
 
-/* The shipped program wherever it takes the sizes and the task computes with the same numbers (what is
- * drawn for a case may be more than a size), for that is what a user runs at them. */
+/* Judges the case with the shipped program where that accepts these sizes and the task has the same constants at them:
+ * that is what a user will run. False: the case needs a plan of its own. */
 static bool use_shipped(Reading *r)
 {
     MakeShipped shipped;

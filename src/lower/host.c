@@ -48,8 +48,9 @@ static bool walk_branches(Lower *l, const IrStmt *s)
 {
     Span at = s->at;
     if (!has_launch(l, &s->body) || !has_launch(l, &s->orelse)) {
-        diag_error(l->diag, "E092", at, "one way through this 'if' launches nothing");
-        diag_hint(l->diag, "every way through the host function ends in a launch");
+        diag_error(l->diag, "E092", at, "one branch of this 'if' launches nothing");
+        diag_hint(l->diag, "add a launch to the other branch: every path through the host function "
+                           "must end in one");
         return false;
     }
     IrBlock orelse = s->orelse;

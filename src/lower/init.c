@@ -46,7 +46,7 @@ static IrExprId range_size(const IrAccess *a, uint32_t from_end)
     return 0;
 }
 
-/* The columns after the last block of each row, then whole rows below. */
+/* Fills what the load leaves unwritten of the tile: the columns right of its last 32-byte block, then the rows below. */
 static void add_fills(Lower *l, const IrStmt *load, IrBlock *to)
 {
     const IrView *v = &load->dst;

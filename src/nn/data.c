@@ -137,7 +137,9 @@ bool nn_data_read(Arena *arena, const char *path, const Bpe *bpe, NnData *data, 
     if (!str_ends(str_from(path), ".jsonl"))
         return read_packed(arena, path, text, data, diag);
     if (!bpe)
-        return fail_data(diag, path, 0, "JSON Lines need a tokenizer");
+        return fail_data(diag, path, 0,
+                         "JSON Lines need a tokenizer: --tokenizer FILE; the shipped one is "
+                         "weights/tokenizer.json");
     return read_lines(arena, path, text, bpe, data, diag);
 }
 

@@ -29,8 +29,9 @@ bool platform_write_inputs(Arena *arena, const char *dir, const KernelTask *task
         const char *path = path_join(arena, dir, str_format(arena, "%s.bin", o->name));
         const Tensor *t = o->output ? NULL : operand_tensor(ref, o->value);
         if (!o->output && (!t || t->count != o->count || t->dtype != o->dtype)) {
-            diag_error(diag, "P101", (Span){0}, "operand %s is not among the task's tensors",
-                       o->name);
+            diag_error(diag, "P101", (Span){0},
+                       "operand %s: the task has no tensor of %lld elements of %s for it", o->name,
+                       (long long)o->count, dtype_name(o->dtype));
             return false;
         }
         if (t && !file_write(path, (Str){t->at, (size_t)bytes_of(o)}, diag))

@@ -9,6 +9,7 @@
 #include "graph/eval.h"
 #include "loop/bench_pool.h"
 #include "loop/repair.h"
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -232,7 +233,7 @@ bool rows_score(Arena *arena, const RowsScoreSpec *spec, RowsScores *scores, Dia
         return false;
     s.keep = spec->keep ? fopen(spec->keep, "wb") : NULL;
     if (spec->keep && !s.keep) {
-        diag_error(diag, "R001", (Span){0}, "%s cannot be written", spec->keep);
+        diag_error(diag, "R001", (Span){0}, "cannot write '%s': %s", spec->keep, strerror(errno));
         return false;
     }
     PoolSpec pool_spec = {.jobs = spec->jobs, .seconds = TASK_SECONDS, .work = work, .context = &s};

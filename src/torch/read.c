@@ -41,7 +41,9 @@ static PyVal call_global(Interp *it, const char *name, bool needed)
     if (env_get(it->globals, str_from(name), &function) && function.tag == PV_FUNC)
         return interp_call(it, function.func->def->at, function, &args);
     if (needed)
-        interp_fail(it, (Span){0}, "T020", "the file has no function %s", name);
+        interp_fail(it, (Span){0}, "T020",
+                    "the file has no function %s: add one that returns the list of arguments",
+                    name);
     return pv_list(it->arena, PV_LIST);
 }
 
@@ -81,6 +83,22 @@ static void add_defaults(Interp *it, const Py *init, CallArgs *args)
     *args = more;
 }
 
+/* A constructor with arguments that no default gives wants the file to say them. */
+static void want_init_inputs(Interp *it, const PyFunc *init, const CallArgs *args)
+{
+    PyVal function;
+    if (args->n || args->n_kw || env_get(it->globals, STR("get_init_inputs"), &function))
+        return;
+    for (uint32_t i = 1; i < init->def->kids.len; i++) { /* behind self */
+        const Py *param = init->def->kids.at[i];
+        if (param->op != PYOP_MUL && param->op != PYOP_POW && !param->a)
+            interp_fail(it, init->def->at, "T020",
+                        "the constructor takes '%.*s', and the file has no get_init_inputs: add "
+                        "def get_init_inputs(): return [...] with its arguments",
+                        STR_ARG(param->text));
+    }
+}
+
 static PyVal construct(Interp *it, PyVal cls, PyVal init)
 {
     CallArgs args = {0};
@@ -101,6 +119,7 @@ static PyVal construct(Interp *it, PyVal cls, PyVal init)
     PyVal made;
     if (cls.tag == PV_CLASS && interp_class_attr(cls.cls, STR("__init__"), &made, NULL) &&
         made.tag == PV_FUNC) {
+        want_init_inputs(it, made.func, &args);
         add_defaults(it, made.func->def, &args);
         operand_set_numbers(it, made.func->def, &args);
         operand_take_numbers(it, made.func->def, &args);

@@ -337,8 +337,8 @@ static bool is_slice(const Node *node)
     return node->op == OP_SLICE && node_int(node, AT_STEP, 1) == 1;
 }
 
-/* Element by element, or a reduction: what stages are long runs of. `slices`: these too, read in
- * place. */
+/* Whether the node can be part of a stage with others: elementwise, reshape, reduction; with `slices` also a slice, which
+ * is read in place. */
 static bool fuses(const Node *node, bool slices)
 {
     Op op = node->op;

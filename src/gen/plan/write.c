@@ -163,7 +163,9 @@ static const char *scalar_form(Writer *w, const Prim *p)
     if (!scalar_can(p->form)) {
         w->failed = true;
         diag_error(w->diag, "G003", (Span){0},
-                   "the planner cannot plan this task yet: '%s' of one value per row", p->form);
+                   "the planner cannot plan this task yet: '%s' of the result of a reduction, one "
+                   "value per row",
+                   p->form);
     }
     return p->form;
 }
