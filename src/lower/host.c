@@ -230,10 +230,11 @@ static char *pascal(Arena *arena, const char *name)
     return out;
 }
 
-/* What the paths launch decides which cores the operator takes. */
+/* What the paths launch decides which cores the operator takes: each core costs a part of the launch, so a second
+ * vector core beside a cube core only where some kernel asks for so many. */
 static AscTask task_of(const Lower *l)
 {
-    bool cube = false, vector = false, both = false, several = false;
+    bool cube = false, vector = false, both = false, several = false, wide = false;
     for (uint32_t i = 0; i < l->out->paths.len; i++) {
         const AscPath *path = &l->out->paths.at[i];
         several = several || path->launches.len > 1;
@@ -242,9 +243,11 @@ static AscTask task_of(const Lower *l)
             both = both || (k->has_cube && k->has_vector);
             cube = cube || k->has_cube;
             vector = vector || !k->has_cube;
+            IrExprId cores = l->ir->stmts.at[path->launches.at[j].stmt].cores;
+            wide = wide || (!k->has_cube && lx_most(l, cores) > l->chip->aic);
         }
     }
-    if (both)
+    if (both || (cube && vector && !wide))
         return ASC_TASK_MIX_1_1;
     if (cube)
         return vector || several ? ASC_TASK_MIX_1_2 : ASC_TASK_CUBE;

@@ -259,6 +259,13 @@ static TailTiles sum_tiles(const Product *p, const NpuChip *chip, bool whole, in
     return (TailTiles){.rows = rows, .lanes = lanes, .whole = whole};
 }
 
+/* Half of the vector cores add up slices of so few bytes in less time than the launch of the others takes. */
+static bool few_cores(const Product *p, const Blocks *b)
+{
+    enum { FEW = 8 << 20 };
+    return b->slices * p->m * p->n * 4 <= FEW;
+}
+
 /* Slices of k are multiplied by one kernel into a workspace; another one adds them and computes what follows. */
 static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes *z,
                        const Operands *all, const Operands *rest, Tail *tail, TailTiles tiles,
@@ -273,8 +280,10 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     tail_dims(tail, out);
     script_put(s, "\n@host\ndef $F($P):\n", out);
     tail_bounds(tail, out);
-    buf_printf(out, "    slices = min(%lld, ceildiv(%s, %lld))\n", (long long)b->slices, z->k,
-               (long long)b->k1);
+    /* Runs that begin inside a line of memory take the whole line. */
+    buf_printf(out, "    length = align_up(ceildiv(%s, min(%lld, ceildiv(%s, %lld))), 256)\n", z->k,
+               (long long)b->slices, z->k, (long long)b->k1);
+    buf_printf(out, "    slices = ceildiv(%s, length)\n", z->k);
     buf_printf(out, "    part = workspace(f32, slices, %s, %s)\n", z->m, z->n);
     buf_printf(out,
                "    %s_slices[min(chip.cube_cores, slices * ceildiv(%s, %lld) * ceildiv(%s, "
@@ -284,19 +293,19 @@ static bool put_sliced(Script *s, const Product *p, const Blocks *b, const Sizes
     add_factor(s->arena, &factors, p, true, z);
     add_factor(s->arena, &factors, p, false, z);
     tail_parameters(&factors, &factors, false, out);
-    buf_puts(out, ", part, slices)\n");
-    buf_printf(out, "    %s_sum[min(chip.cores, ceildiv(%s, %lld) * ceildiv(%s, %lld))](part, ", n,
-               z->m, rows, z->n, lanes);
+    buf_puts(out, ", part, slices, length)\n");
+    buf_printf(out, "    %s_sum[min(chip.%s, ceildiv(%s, %lld) * ceildiv(%s, %lld))](part, ", n,
+               few_cores(p, b) ? "cube_cores" : "cores", z->m, rows, z->n, lanes);
     tail_parameters(rest, all, false, out);
     buf_printf(out, ", slices)\n\n@kernel(cube)\ndef %s_slices(", n);
     tail_parameters(&factors, &factors, true, out);
-    buf_printf(out, ", part: ws[f32, slices, %s, %s], slices: i64):\n", z->m, z->n);
+    buf_printf(out, ", part: ws[f32, slices, %s, %s], slices: i64, length: i64):\n", z->m, z->n);
     script_put(s, tiles_text, out);
     buf_printf(out,
                "    for z, c, t in cyclic(slices, tiles(%s, %lld), tiles(%s, %lld)):\n"
-               "        first = z * ceildiv(%s, slices)\n"
-               "        last = min(first + ceildiv(%s, slices), %s)\n",
-               z->m, (long long)b->m, z->n, (long long)b->n, z->k, z->k, z->k);
+               "        first = z * length\n"
+               "        last = min(first + length, %s)\n",
+               z->m, (long long)b->m, z->n, (long long)b->n, z->k);
     script_set(s, 'G', "first, last, ");
     put_block(s, "        ", out);
     buf_puts(out, "        with copyout():\n"

@@ -30,7 +30,6 @@ static Costs costs_for(const Product *p, const NpuChip *chip)
     /* A fractal is 16 x 16 x (32 bytes); f32 runs at a quarter of the rate of f16. */
     double rate = chip->cube_rate / (p->dtype == DT_F32 ? 4.0 : 1.0);
     c.per_fractal = 16.0 * 16.0 * (32.0 / (double)c.size) / rate;
-    c.mte2 = (constant(NPU_C_GM_PORT_AIC) + chip->l2_read_rate) / 2;
     c.l0 = constant(NPU_C_L0_USED);
     return c;
 }
@@ -92,8 +91,20 @@ static double slice_cycles(const Product *p, const Costs *c, const Blocks *b)
            bytes * (double)(b->slices + 1) / rate * 2;
 }
 
-static double predict(const Product *p, const Costs *c, const Blocks *b)
+/* Bytes per cycle of MTE2: what is read for the first time comes from GM, the rest from L2, where others read it, too. */
+static double read_rate(const Product *p, const Costs *c, const Blocks *b)
 {
+    double m = (double)p->m, n = (double)p->n;
+    double read = m * (double)parts(p->n, b->n) + n * (double)parts(p->m, b->m);
+    double first = (m + n) / read;
+    return 1 / (first / constant(NPU_C_GM_PORT_AIC) +
+                (1 - first) * constant(NPU_C_SAME_LINE_AIC) / c->chip->l2_read_rate);
+}
+
+static double predict(const Product *p, const Costs *costs, const Blocks *b)
+{
+    Costs own = *costs, *c = &own;
+    own.mte2 = read_rate(p, costs, b);
     int64_t k = parts(p->k, b->slices);
     int64_t blocks = p->batch * parts(p->m, b->m) * parts(p->n, b->n) * b->slices;
     int64_t turns = parts(blocks, c->chip->aic);
@@ -156,7 +167,7 @@ static uint32_t insert(Blocks *out, uint32_t n, uint32_t most, Blocks b)
 
 uint32_t product_list(const Product *p, const NpuChip *chip, Blocks *out, uint32_t most)
 {
-    static const int64_t sizes[] = {16, 32, 48, 64, 80, 96, 128, 160, 192, 256};
+    static const int64_t sizes[] = {16, 32, 48, 64, 80, 96, 128, 160, 192, 256, 512};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     Costs c = costs_for(p, chip);
     uint32_t n = 0;
