@@ -313,6 +313,21 @@ T_TEST(nest_cores_share_walks)
     arena_drop(&arena);
 }
 
+/* Reductions of reductions: the inner ones are stored between two phases. */
+T_TEST(nest_keeps_inner_reductions)
+{
+    check_model("self, pred, target, tau):\n"
+                "        u = target.unsqueeze(1) - pred.unsqueeze(2)\n"
+                "        h = torch.where(u.abs() <= 1.0, 0.5 * u * u, u.abs() - 0.5)\n"
+                "        w = (tau.unsqueeze(2) - (u < 0).float()).abs()\n"
+                "        return (w * h).mean(2).sum(1)\n",
+                "torch.randn(50, 32), torch.randn(50, 32), torch.rand(50, 32)");
+    check_model("self, x):\n"
+                "        weight = torch.softmax(x.mean(dim=(2, 3)), dim=1)\n"
+                "        return x * weight[:, :, None, None] + x\n",
+                "torch.randn(4, 12, 20, 30)");
+}
+
 /* Few columns are no work for all cores: where that is faster, each sums a part of the rows. */
 T_TEST(nest_shares_sums_of_few_columns)
 {

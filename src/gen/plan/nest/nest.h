@@ -115,7 +115,8 @@ typedef struct Nest {
 Nest *nest_derive(Arena *arena, const Graph *graph, Diag *diag);
 /* The same with some reductions computed by all cores together: each stores what its part of axis split[i]
  * gives to a workspace, and whoever reads reductions[i] merges what all cores stored, one phase later. Many
- * values that are read again and again are merged once, each core some of them, and read a phase after that. */
+ * values that are read again and again are merged once, each core some of them, and read a phase after that.
+ * split[i] is 0: no axis is shared, the reduction is computed in a phase of its own, stored and read from there. */
 Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const uint32_t *split);
 Nest *nest_derive_kind(Arena *arena, const Graph *graph, NestKind kind, Diag *diag);
 /* The same; *stuck: the node that was refused. */

@@ -52,17 +52,15 @@ static bool is_read_often(const Nest *nest, NestId id)
     return false;
 }
 
-/* What was merged is stored, too, and read from there. */
-static NestId add_merged(Nest *nest, NestId merge)
+/* A value that the cores compute or merge part by part is stored, and read from there. */
+static NestId add_kept(Nest *nest, NestId made)
 {
-    const NestValue v = nest->values.at[merge];
-    NestTensor t = {.value = VALUE_NONE,
-                    .role = NEST_MERGED,
-                    .dtype = DT_F32,
-                    .count = nest->tensors.at[v.tensor].count};
+    const NestValue v = nest->values.at[made];
+    NestTensor t = {.value = VALUE_NONE, .role = NEST_MERGED, .dtype = DT_F32};
+    Affine index = own_index(nest, v.axes, &t.count);
     vec_push(nest->arena, &nest->tensors, t);
-    NestStore store = {.tensor = nest->tensors.len - 1, .index = v.index, .value = merge};
-    NestValue load = {.op = NEST_LOAD, .axes = v.axes, .tensor = store.tensor, .index = v.index};
+    NestStore store = {.tensor = nest->tensors.len - 1, .index = index, .value = made};
+    NestValue load = {.op = NEST_LOAD, .axes = v.axes, .tensor = store.tensor, .index = index};
     vec_push(nest->arena, &nest->stores, store);
     vec_push(nest->arena, &nest->values, load);
     return nest->values.len - 1;
@@ -84,6 +82,12 @@ static NestId add_merge(Nest *nest, NestId made, uint32_t split)
     vec_push(nest->arena, &nest->stores, store);
     vec_push(nest->arena, &nest->values, merge);
     return nest->values.len - 1;
+}
+
+static NestId share_value(Nest *nest, NestId made, uint32_t split, bool often)
+{
+    NestId found = split ? add_merge(nest, made, split) : made;
+    return often || !split ? add_kept(nest, found) : found;
 }
 
 /* The phase in which everything that each value merges is there; arguments come before what they are
@@ -145,13 +149,12 @@ Nest *nest_split(const Nest *nest, uint32_t n, const NestId *reductions, const u
             out->values.at[i].follows = nest->values.at[i].follows;
         for (uint32_t k = 0; k < n; k++)
             if (reductions[k] == i)
-                names[i].read = is_read_often(nest, i)
-                                    ? add_merged(out, add_merge(out, names[i].made, split[k]))
-                                    : add_merge(out, names[i].made, split[k]);
+                names[i].read = share_value(out, names[i].made, split[k], is_read_often(nest, i));
     }
     for (uint32_t i = 0; i < nest->stores.len; i++) {
         NestStore s = nest->stores.at[i];
-        s.value = s.split ? names[s.value].made : names[s.value].read;
+        s.value = s.split || nest->tensors.at[s.tensor].role == NEST_MERGED ? names[s.value].made
+                                                                            : names[s.value].read;
         vec_push(out->arena, &out->stores, s);
     }
     set_phases(out);

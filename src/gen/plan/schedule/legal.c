@@ -285,6 +285,8 @@ ScheduleFault schedule_share_fault(const Nest *base, const ScheduleShare *share)
     bool *below = arena_array(base->arena, bool, base->values.len);
     if (v->op != NEST_REDUCE || !v->uses)
         return fault("only a reduction is shared by all cores", 0);
+    if (!share->axis)
+        return v->axes ? none : fault("what is kept has no axis that could be dealt out", 0);
     if (!(v->over & bit(share->axis)))
         return fault("the value is not reduced over this axis", share->axis);
     below[v->arg[0]] = true;

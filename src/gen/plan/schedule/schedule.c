@@ -14,6 +14,7 @@ enum {
     ONE_LINE = 8,        /* elements of 32 bytes */
     MOST_SHIFT = 8,      /* rows between loads that share a copy */
     GATHERED = 3,        /* times what an addition of as many elements takes */
+    KEPT_ELEMENTS = 16,  /* that a value is made of, which is stored between phases */
     TURNED_ROWS = 64     /* next to each other in memory, of tiles that are turned on chip */
 };
 #define SCAN_LANE 0.3  /* cycles of an element of a row that is scanned */
@@ -653,6 +654,33 @@ static void mark_below(const Nest *nest, NestId id, bool *below)
     below[id] = true;
     for (uint32_t i = 0; i < nest->values.at[id].n_arg; i++)
         mark_below(nest, nest->values.at[id].arg[i], below);
+}
+
+/* Something that is made of it is reduced or scanned along one of its axes. */
+static bool is_reduced_again(const Nest *nest, NestId id)
+{
+    bool *made_of = arena_array(nest->arena, bool, nest->values.len);
+    made_of[id] = true;
+    for (NestId i = id + 1; i < nest->values.len; i++) {
+        const NestValue *v = &nest->values.at[i];
+        for (uint32_t k = 0; k < v->n_arg; k++)
+            made_of[i] = made_of[i] || made_of[v->arg[k]];
+        if (made_of[i] && v->uses && v->over & nest->values.at[id].axes)
+            return true;
+    }
+    return false;
+}
+
+uint32_t schedule_keep(const Nest *nest, uint32_t most, NestId *reductions)
+{
+    uint32_t n = 0;
+    for (NestId i = 1; i < nest->values.len && n < most; i++) {
+        const NestValue *v = &nest->values.at[i];
+        if (v->op == NEST_REDUCE && v->uses && v->axes && !v->follows &&
+            product(nest, v->over) >= KEPT_ELEMENTS && is_reduced_again(nest, i))
+            reductions[n++] = i;
+    }
+    return n;
 }
 
 uint32_t schedule_split(const Nest *nest, const NpuChip *chip, const Band *band, uint32_t most,

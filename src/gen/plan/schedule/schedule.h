@@ -52,7 +52,8 @@ typedef struct Band {
 
 typedef VEC(Band) Bands;
 
-/* A reduction that all cores compute together, and the axis whose parts they take. */
+/* A reduction that all cores compute together, and the axis whose parts they take; 0: its elements are dealt
+ * out, and those who read it load them a phase later. */
 typedef struct ScheduleShare {
     NestId reduction; /* of the nest as it was derived */
     uint32_t axis;
@@ -104,6 +105,8 @@ ScheduleFault schedule_tile_fault(const Nest *nest, const Band *band);
 ScheduleFault schedule_share_fault(const Nest *base, const ScheduleShare *share);
 /* Whether two loads differ by whole rows alone, and by how many b is behind a. Such loads share a copy. */
 bool schedule_shifted(const Nest *nest, const Band *band, NestId a, NestId b, int64_t *rows);
+/* Reductions that others reduce once more, and that are worth a phase of their own; at most `most`. */
+uint32_t schedule_keep(const Nest *nest, uint32_t most, NestId *reductions);
 /* Which values a band computes. */
 bool *schedule_values(const Nest *nest, const Band *band);
 bool band_is_tiled(const Band *band, uint32_t axis);          /* in rows or lanes */

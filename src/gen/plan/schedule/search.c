@@ -30,8 +30,9 @@ typedef struct Search {
     BuildTask task; /* its nest has the schedule's shared reductions */
     const Nest *base;
     PlanBuilt best;
-    uint32_t budget;  /* programs that may still be timed */
-    PlanTried *tried; /* NULL: nobody asks */
+    uint32_t budget;       /* programs that may still be timed */
+    uint64_t most_records; /* of the first one; 0: any number */
+    PlanTried *tried;      /* NULL: nobody asks */
 } Search;
 
 static bool refuse_search(Diag *diag, const char *why)
@@ -255,7 +256,8 @@ static void search_programs(Search *s, const Roles *roles, bool always)
 {
     const Graph *graph = s->task.nest->graph;
     uint32_t half = s->budget / 2;
-    s->best.timed = s->budget && clock_cost(&s->best.plan, s->task.chip, &s->best.cost);
+    s->best.timed = s->budget &&
+                    clock_cost_within(&s->best.plan, s->task.chip, s->most_records, &s->best.cost);
     if (!s->best.timed)
         return;
     note_tried(s, &s->best);
@@ -358,6 +360,25 @@ static bool is_faster(const Search *a, const Search *b)
     return !b->best.timed && analytic_cost(a) < analytic_cost(b) * FOLD_GAIN;
 }
 
+/* Reductions of reductions: the inner ones are computed in a phase of their own and stored. False: there are
+ * none, or no program. */
+static bool search_kept(Search *s, uint32_t budget, bool always)
+{
+    NestId kept[MOST_SPLIT];
+    Roles roles;
+    Diag quiet = diag_make(s->task.arena, "plan", STR(""));
+    uint32_t n = schedule_keep(s->base, MOST_SPLIT, kept);
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(s->task.arena, &s->best.schedule.shares, ((ScheduleShare){kept[i], 0}));
+    s->task.nest = schedule_nest(s->base, &s->best.schedule);
+    if (!n || !choose_bands(s, &s->best.schedule, &roles, &quiet) ||
+        !build_first(s, &roles, &quiet))
+        return false;
+    s->budget = budget;
+    search_programs(s, &roles, always);
+    return true;
+}
+
 /* Results or reductions with short runs in memory: several axes as one. `found`: there is a program to beat. */
 static bool try_folds(Search *s, bool found)
 {
@@ -390,25 +411,39 @@ static bool open_search(Arena *arena, const Graph *graph, const NpuChip *chip, c
     return true;
 }
 
+/* Every kind of program there is: the fastest is the search's best. `always`: also where an early one is near the
+ * least. */
+static bool search_all(Search *s, uint32_t budget, bool always, Diag *diag)
+{
+    Roles roles;
+    Search kept = *s;
+    Diag said = diag_make(s->task.arena, diag->file, diag->source);
+    bool has_kept = search_kept(&kept, budget, always);
+    if (has_kept && kept.best.timed)
+        s->most_records = MORE_RECORDS * kept.best.cost.records;
+    bool found = choose_bands(s, &s->best.schedule, &roles, &said) && build_first(s, &roles, &said);
+    s->budget = budget;
+    if (found) {
+        search_programs(s, &roles, always);
+        try_all_cores(s, budget / 2, always);
+    }
+    if (has_kept && (!found || (kept.best.timed && !s->best.timed) || is_faster(&kept, s))) {
+        *s = kept;
+        found = true;
+    }
+    if (try_folds(s, found))
+        return true;
+    *diag = said;
+    return false;
+}
+
 bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
     Search s;
-    Roles roles;
-    if (!open_search(arena, graph, chip, name, &s, diag))
+    if (!open_search(arena, graph, chip, name, &s, diag) ||
+        !search_all(&s, clock_budget(graph) - 1, false, diag))
         return false;
-    Diag said = diag_make(arena, diag->file, diag->source);
-    bool found = choose_bands(&s, &s.best.schedule, &roles, &said) &&
-                 build_first(&s, &roles, &said);
-    s.budget = clock_budget(graph) - 1;
-    if (found) {
-        search_programs(&s, &roles, false);
-        try_all_cores(&s, (clock_budget(graph) - 1) / 2, false);
-    }
-    if (!try_folds(&s, found)) {
-        *diag = said;
-        return false;
-    }
     if (tile_limit) {
         limit_tiles(&s.best.schedule, tile_limit);
         if (!build_fit(&s.task, &s.best.schedule, &s.best.plan, diag))
@@ -422,23 +457,12 @@ bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, cons
                      uint32_t most, PlanTried *tried, uint32_t *best, Diag *diag)
 {
     Search s;
-    Roles roles;
     *best = 0;
     if (!open_search(arena, graph, chip, name, &s, diag))
         return false;
-    Diag said = diag_make(arena, diag->file, diag->source);
-    bool found = choose_bands(&s, &s.best.schedule, &roles, &said) &&
-                 build_first(&s, &roles, &said);
     s.tried = tried;
-    s.budget = most;
-    if (found) {
-        search_programs(&s, &roles, true);
-        try_all_cores(&s, most / 2, true);
-    }
-    if (!try_folds(&s, found)) {
-        *diag = said;
+    if (!search_all(&s, most, true, diag))
         return false;
-    }
     if (!tried->len)
         note_tried(&s, &s.best);
     for (uint32_t i = 0; i < tried->len; i++)

@@ -3,7 +3,7 @@
  *     schedule = { line "\n" } ;                               "#" starts a comment
  *     line     = "axes" { axis "=" number }                    what the nest has: checked, nothing else
  *              | "fold" axis "of" { axis }                      the last axis stands for these; before "axes"
- *              | "share" value "over" axis
+ *              | "share" value "over" axis | "keep" value
  *              | "parts" number | "worth" number
  *              | "buffers" number "in" number "out"
  *              | "steps" "inside"
@@ -103,8 +103,11 @@ void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out)
     if (schedule->inside)
         buf_puts(out, "steps inside\n");
     for (uint32_t i = 0; i < schedule->shares.len; i++)
-        buf_printf(out, "share v%u over a%u\n", schedule->shares.at[i].reduction,
-                   schedule->shares.at[i].axis);
+        if (schedule->shares.at[i].axis)
+            buf_printf(out, "share v%u over a%u\n", schedule->shares.at[i].reduction,
+                       schedule->shares.at[i].axis);
+        else
+            buf_printf(out, "keep v%u\n", schedule->shares.at[i].reduction);
     buf_puts(out, "kernel\n");
     schedule_print_bands(nest, &schedule->bands, out);
     if (schedule->longer.len) {
@@ -285,14 +288,14 @@ static bool read_fold(Reader *r)
     return true;
 }
 
-static bool read_share(Reader *r)
+static bool read_share(Reader *r, bool keep)
 {
     Span at = r->span;
     ScheduleShare share = {.reduction = numbered(r->word, 'v', r->base->values.len)};
     if (!share.reduction)
         return expected(r, str_format(r->arena, "a value, v1 to v%u", r->base->values.len - 1));
     next_word(r);
-    if (!want_word(r, "over") || !read_axis(r, &share.axis))
+    if (!keep && (!want_word(r, "over") || !read_axis(r, &share.axis)))
         return false;
     if (r->nest)
         return refuse_at(r, at, "what is shared stands before the kernels", 0);
@@ -534,7 +537,9 @@ static bool read_statement(Reader *r)
     if (take_word(r, "fold"))
         return read_fold(r);
     if (take_word(r, "share"))
-        return read_share(r);
+        return read_share(r, false);
+    if (take_word(r, "keep"))
+        return read_share(r, true);
     if (take_word(r, "parts"))
         return read_number(r, "pieces for each core", 1, MOST_PARTS, &r->schedule->parts);
     if (take_word(r, "worth"))
@@ -551,7 +556,8 @@ static bool read_statement(Reader *r)
         r->schedule->inside = true;
         return want_word(r, "inside");
     }
-    return expected(r, "axes, fold, share, parts, worth, buffers, steps, kernel, band or all");
+    return expected(r,
+                    "axes, fold, share, keep, parts, worth, buffers, steps, kernel, band or all");
 }
 
 bool schedule_parse(const Nest *base, Str text, Schedule *schedule, Diag *diag)
