@@ -34,7 +34,10 @@ def reward(task: Any, answers: Sequence[str], **options: Any) -> List[float]:
 
 
 def trl_reward(column: str = "task", **options: Any) -> Callable[..., List[float]]:
-    """A reward function for TRL (GRPOTrainer and others): tasks come from the data set's column."""
+    """A reward function for TRL (GRPOTrainer and others): task names come from the data set's column.
+
+    Names are looked up in `tasks`, a suite or a directory of model files; without it in acraft's own suites.
+    """
 
     def acraft_reward(prompts: Optional[Sequence[Any]] = None, completions: Sequence[Any] = (), **columns: Any) -> List[float]:
         if column not in columns:

@@ -13,7 +13,7 @@ typedef struct JudgeArgs {
     const char *tasks, *form, *rule;
     int64_t jobs, fuzz, port, recycle;
     double seconds;
-    bool strict, trust, brief, time;
+    bool strict, trust, brief, time, own_sizes;
 } JudgeArgs;
 
 /* ---- the desk ---- */
@@ -153,6 +153,7 @@ static bool read_spec(Arena *arena, const CmdArgs *args, const JudgeArgs *given,
                               .baseline_name = "",
                               .time = given->time,
                               .strict = given->strict,
+                              .own_sizes = given->own_sizes,
                               .trust = given->trust};
     lines->brief = given->brief;
     lines->names_only = given->port != 0;
@@ -223,6 +224,8 @@ int cmd_judge(int argc, char **argv)
         {"form", CMD_TEXT, &a.form, "FORM", "form of the answers (any)"},
         {"rule", CMD_TEXT, &a.rule, "RULE", "tolerance (acraft)"},
         {"fuzz", CMD_I64, &a.fuzz, "N", "cases of odd sizes beside the small one (3)"},
+        {"own-sizes", CMD_FLAG, &a.own_sizes, NULL,
+         "values at the task's own sizes only, for answers with sizes written in"},
         {"time", CMD_FLAG, &a.time, NULL, "predict the time at full size: the term speed"},
         {"timeout", CMD_F64, &a.seconds, "S", "longest judging of one item (120)"},
         {"j", CMD_I64, &a.jobs, "N", "processes at once (one for each processor)"},

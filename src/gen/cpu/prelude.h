@@ -9,8 +9,11 @@
 
 /* One copy of a kernel for each generation of vector units; the machine's own is taken when the program is
  * loaded. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define VERSIONS __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+/* By what a processor can do: names of one maker's models would leave the others with the default. */
+#define VERSIONS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#elif defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define VERSIONS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define VERSIONS
 #endif

@@ -290,6 +290,35 @@ static bool share_row(Kernels *ks, NestId id, bool again)
     return true;
 }
 
+/* A product with few tiles and many places to sum over becomes the sum of products over parts of them. */
+static bool share_product(Kernels *ks, NestId id)
+{
+    enum { TILE = 128 * 128, LEAST_PART = 512 };
+    Nest *nest = ks->nest;
+    int64_t tiles = (kernel_count(nest, nest->values.at[id].axes) + TILE - 1) / TILE;
+    int64_t length = kernel_count(nest, nest->values.at[id].over);
+    int64_t want = ks->limits->few_rows / tiles;
+    want = length / LEAST_PART < want ? length / LEAST_PART : want;
+    uint32_t axis = want > 1 ? shared_axis(ks, id, nest->values.at[id].over, want) : 0;
+    if (!axis)
+        return false;
+    NestValue part = nest->values.at[id];
+    uint64_t bit = UINT64_C(1) << axis;
+    part.over &= ~bit;
+    part.axes |= bit;
+    if (!part.over)
+        return false;
+    NestId of = add_value(nest, part);
+    nest->values.at[id] = (NestValue){.op = NEST_REDUCE,
+                                      .reduce = PRIM_SUM,
+                                      .n_arg = 1,
+                                      .arg = {of},
+                                      .over = bit,
+                                      .axes = part.axes & ~bit,
+                                      .uses = part.uses};
+    return true;
+}
+
 /* ---- what a kernel can hold ---- */
 
 /* One thread takes all of it, for each of its results. */
@@ -458,8 +487,8 @@ static NestId choose_product(const Nest *nest, const bool *reached, const Kernel
     for (uint32_t i = nest->values.len; i-- > 1;) {
         const NestValue *v = &nest->values.at[i];
         bool own = reached[i] && v->op == NEST_PRODUCT && v->axes == k->kept;
-        for (uint32_t o = i + 1; o < nest->values.len && own; o++)
-            own = !(reached[o] && exchanges(&nest->values.at[o]) && rests_on(nest, o, i));
+        for (uint32_t o = 1; o < nest->values.len && own; o++)
+            own = !(o != i && reached[o] && exchanges(&nest->values.at[o]) && rests_on(nest, o, i));
         if (own)
             return i;
     }
@@ -556,6 +585,8 @@ static bool share_rows(Kernels *ks, const Kernel *k)
         const NestValue *v = &nest->values.at[i];
         if (reached[i] && v->op == NEST_REDUCE && !is_serial(ks, k, i))
             shared = share_row(ks, i, k->kept & v->over) || shared;
+        else if (reached[i] && v->op == NEST_PRODUCT)
+            shared = share_product(ks, i) || shared;
     }
     return shared;
 }
