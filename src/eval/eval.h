@@ -48,6 +48,9 @@ bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule
  * task's own dtypes do not give, or one that says which of equal numbers was taken. */
 bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
                            const InputLaw *law, const Strew *strew, EvalReference *ref, Diag *diag);
+/* The answer of another graph to the same inputs. */
+bool eval_reference_like(Arena *arena, const Graph *graph, const EvalReference *like,
+                         EvalReference *ref, Diag *diag);
 void eval_reference_free(EvalReference *ref);
 /* The tolerance of one output. */
 CompareSpec eval_spec(const EvalReference *ref, uint32_t output);

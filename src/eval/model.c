@@ -431,8 +431,11 @@ static TorchCall *on_call(void *context, TorchCall *call)
     Serving s = {.m = m};
     TorchCall *kept = arena_new(m->j->arena, TorchCall);
     *kept = *call;
+    Verdict first = *m->j->verdict;
     eval_device_open(&s.device);
     bool ok = serve(&s, kept);
+    if (ok && call->again) /* its time is that of the first call */
+        *m->j->verdict = first;
     eval_device_close(&s.device);
     for (uint32_t i = 0; s.given && i < kept->tensor_count; i++)
         tensor_free(s.given[i]);

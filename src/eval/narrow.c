@@ -66,8 +66,7 @@ void eval_narrow(EvalJudge *j, const NameList *attrs, EvalNarrow *narrow)
     Diag said = diag_make(j->arena, model->path, model->source);
     options.narrow = true;
     TorchTask *task = torch_read(j->arena, model->path, model->source, &options, &said);
-    if (!task || !eval_reference(j->arena, task->graph, j->ref->in.seed, j->ref->spec.rule,
-                                 &narrow->ref, &said))
+    if (!task || !eval_reference_like(j->arena, task->graph, j->ref, &narrow->ref, &said))
         return;
     eval_reference_model(j->arena, model->path, model->source, task, &options, &narrow->ref);
     j->ref = &narrow->ref;

@@ -140,16 +140,30 @@ static bool measure_noise(Arena *arena, EvalReference *ref, EvalOptions options,
     return ok && draw_noise(arena, ref, &options, diag);
 }
 
-/* `law`: that of the inputs; NULL: the task is probed for it. */
-static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
-                 const Strew *strew, const InputLaw *law, EvalReference *ref, Diag *diag)
+static void begin_reference(Arena *arena, const Graph *graph, CompareRule rule, EvalReference *ref)
 {
-    EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
     *ref = (EvalReference){.graph = graph, .spec = compare_spec(graph, rule), .steady = true};
     ref->want = arena_array(arena, Tensor *, graph->outputs.len + 1);
     ref->noise = arena_array(arena, double, graph->outputs.len + 1);
     ref->own = arena_array(arena, Tensor *, graph->outputs.len + 1);
     ref->others = arena_array(arena, Tensor *, 2 * graph->outputs.len + 1);
+}
+
+static bool evaluate(Arena *arena, EvalReference *ref, const EvalOptions *options,
+                     const Strew *strew, Diag *diag)
+{
+    return graph_eval(ref->graph, ref->in.inputs, ref->in.params, options, ref->want, diag) &&
+           graph_eval_others(ref->graph, ref->in.inputs, ref->in.params, options, &ref->spec,
+                             ref->want, ref->others, diag) &&
+           measure_noise(arena, ref, *options, strew, diag);
+}
+
+/* `law`: that of the inputs; NULL: the task is probed for it. */
+static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,
+                 const Strew *strew, const InputLaw *law, EvalReference *ref, Diag *diag)
+{
+    EvalOptions options = {.seed = seed, .wide = true, .memory = most_bytes};
+    begin_reference(arena, graph, rule, ref);
     if (law)
         ref->probe.law = *law;
     if ((!law && !graph_probe(graph, &ref->spec, &options, &ref->probe, diag)) ||
@@ -158,10 +172,7 @@ static bool draw(Arena *arena, const Graph *graph, uint64_t seed, CompareRule ru
     ref->special = has_special(strew);
     if (strew)
         graph_inputs_strew(graph, &ref->in, strew, seed);
-    return graph_eval(graph, ref->in.inputs, ref->in.params, &options, ref->want, diag) &&
-           graph_eval_others(graph, ref->in.inputs, ref->in.params, &options, &ref->spec, ref->want,
-                             ref->others, diag) &&
-           measure_noise(arena, ref, options, strew, diag);
+    return evaluate(arena, ref, &options, strew, diag);
 }
 
 /* An integer is made of floats: a place among equal numbers, which PyTorch leaves open, or a rounding. */
@@ -191,6 +202,29 @@ bool eval_reference(Arena *arena, const Graph *graph, uint64_t seed, CompareRule
                     EvalReference *ref, Diag *diag)
 {
     return draw(arena, graph, seed, rule, NULL, NULL, ref, diag);
+}
+
+static Tensor **copies(Tensor *const *from, uint32_t n)
+{
+    Tensor **to = heap_alloc((n + 1) * sizeof *to);
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = from[i] ? tensor_copy(from[i]) : NULL;
+    return to;
+}
+
+bool eval_reference_like(Arena *arena, const Graph *graph, const EvalReference *like,
+                         EvalReference *ref, Diag *diag)
+{
+    EvalOptions options = {.seed = like->in.seed, .wide = true, .memory = most_bytes};
+    begin_reference(arena, graph, like->spec.rule, ref);
+    ref->spec.bound = like->spec.bound;
+    ref->spec.named = like->spec.named;
+    ref->probe = like->probe;
+    ref->special = like->special;
+    ref->in = like->in;
+    ref->in.inputs = copies(like->in.inputs, like->in.n_inputs);
+    ref->in.params = copies(like->in.params, like->in.n_params);
+    return evaluate(arena, ref, &options, NULL, diag);
 }
 
 bool eval_reference_strewn(Arena *arena, const Graph *graph, uint64_t seed, CompareRule rule,

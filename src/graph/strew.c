@@ -198,15 +198,15 @@ static void relate_neighbours(Tensor *t, const double *numbers, uint32_t n, uint
     double factors[MOST_RELATED];
     uint32_t count = list_factors(numbers, n, negative, factors);
     int64_t from = t->count / 4, to = t->count / 2;
-    for (int64_t i = from + 1; i < to; i++) {
+    double first = 0;
+    for (int64_t i = from; i < to; i++) {
         int64_t run = (i - from) / RELATED_RUN, at = (i - from) % RELATED_RUN;
         uint64_t r = rng_u64(seed ^ 0x72656C61u, stream, (uint64_t)run);
-        double k = factors[r % count], before = tensor_get(t, i - 1);
-        bool adds = r >> 32 & 1;
-        if (at % 2)
-            tensor_set(t, i, adds ? before + k : before * k);
-        else if (at)
-            tensor_set(t, i, tensor_get(t, i - 2));
+        double k = factors[(r >> 8) % count];
+        bool adds = r & 1,
+             turned = r >> 1 & 1; /* turned: it is the first that is k times the second */
+        first = at ? first : tensor_get(t, i);
+        tensor_set(t, i, (at % 2 != 0) == turned ? first : adds ? first + k : first * k);
     }
 }
 

@@ -96,18 +96,21 @@ typedef struct Interp {
     const TorchNumber *given; /* TorchOptions.numbers */
     uint32_t n_given;
     const TorchOutside *outside; /* NULL: none */
-    bool no_data;                /* data-dependent values are refused */
-    const char *kept;            /* where the model keeps a result for its next call; NULL */
-    DType float_type;            /* of tensors made without a dtype */
-    bool used_data;              /* some shape or branch came from values */
-    bool in_place;               /* some tensor was written to */
-    VEC(Outcome) outcomes;       /* what forward found when it looked at values */
-    VEC(TorchLook) looks;        /* numbers and branches among these */
-    bool masks;                  /* forward picks elements by a mask */
-    VEC(MaskedRows) masked;      /* by value of the main graph */
-    const char *said;            /* the library function said by others in hand; NULL: none */
-    Str raised;                  /* the class of the exception under way, where it is known */
-    uint32_t trying;             /* 'try' statements around, whose handlers would catch an import */
+    uint64_t compared;           /* hash of the numbers that were compared so far */
+    uint32_t outside_calls;
+    bool again;             /* forward is called once more */
+    bool no_data;           /* data-dependent values are refused */
+    const char *kept;       /* where the model keeps a result for its next call; NULL */
+    DType float_type;       /* of tensors made without a dtype */
+    bool used_data;         /* some shape or branch came from values */
+    bool in_place;          /* some tensor was written to */
+    VEC(Outcome) outcomes;  /* what forward found when it looked at values */
+    VEC(TorchLook) looks;   /* numbers and branches among these */
+    bool masks;             /* forward picks elements by a mask */
+    VEC(MaskedRows) masked; /* by value of the main graph */
+    const char *said;       /* the library function said by others in hand; NULL: none */
+    Str raised;             /* the class of the exception under way, where it is known */
+    uint32_t trying;        /* 'try' statements around, whose handlers would catch an import */
 } Interp;
 
 typedef struct CallArgs {

@@ -2,6 +2,8 @@
  * (a weight that is packed once) may be kept. */
 #include "torch/kept.h"
 
+#include "base/hash.h"
+
 enum { MOST_DEPTH = 6, MOST_ITEMS = 10000 };
 
 static void collect(Interp *it, PyVal v, const char *where, int depth, KeptTensors *all)
@@ -29,21 +31,78 @@ static void collect_named(Interp *it, const PyDict *dict, KeptTensors *all)
     }
 }
 
-void kept_tensors(Interp *it, PyVal model, KeptTensors *all)
+/* The variables of the file that the class stands in; NULL: they are not known. */
+static const Env *file_of(PyVal model)
 {
     PyVal forward;
+    if (!model.object->cls ||
+        !interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) ||
+        forward.tag != PV_FUNC || !forward.func->env)
+        return NULL;
+    return forward.func->env->globals ? forward.func->env->globals : forward.func->env;
+}
+
+void kept_tensors(Interp *it, PyVal model, KeptTensors *all)
+{
     if (model.tag != PV_OBJECT)
         return;
     collect_named(it, &model.object->attrs, all);
     if (!model.object->cls)
         return;
     collect_named(it, &model.object->cls->attrs, all);
-    if (!interp_class_attr(model.object->cls, STR("forward"), &forward, NULL) ||
-        forward.tag != PV_FUNC || !forward.func->env)
-        return;
-    const Env *env = forward.func->env, *globals = env->globals ? env->globals : env;
-    for (uint32_t i = 0; i < globals->slots.len; i++)
-        collect(it, globals->slots.at[i], "a variable of the file", 0, all);
+    const Env *file = file_of(model);
+    for (uint32_t i = 0; file && i < file->slots.len; i++)
+        collect(it, file->slots.at[i], "a variable of the file", 0, all);
+}
+
+static uint64_t hash_numbers(PyVal v, int depth, uint64_t h)
+{
+    const PyDict *dict = v.tag == PV_DICT ? v.dict : v.tag == PV_OBJECT ? &v.object->attrs : NULL;
+    if (depth > MOST_DEPTH)
+        return h;
+    if (pv_is_number(v)) {
+        double x = pv_as_double(v);
+        h = h * 31 ^ hash64(&x, sizeof x);
+    }
+    if (v.tag == PV_STR)
+        h = h * 31 ^ hash64(v.str->at, v.str->len);
+    for (uint32_t i = 0; pv_is_seq(v) && i < v.list->items.len && i < MOST_ITEMS; i++)
+        h = hash_numbers(v.list->items.at[i], depth + 1, h);
+    for (uint32_t i = 0; dict && i < dict->entries.len && i < MOST_ITEMS; i++)
+        if (!dict->entries.at[i].gone)
+            h = hash_numbers(dict->entries.at[i].value, depth + 1, h);
+    return h;
+}
+
+uint64_t kept_numbers(Interp *it, PyVal model)
+{
+    (void)it;
+    if (model.tag != PV_OBJECT)
+        return 0;
+    uint64_t h = hash_numbers(model, 0, 1);
+    for (uint32_t i = 0; model.object->cls && i < model.object->cls->attrs.entries.len; i++)
+        if (!model.object->cls->attrs.entries.at[i].gone)
+            h = hash_numbers(model.object->cls->attrs.entries.at[i].value, 0, h);
+    const Env *file = file_of(model);
+    for (uint32_t i = 0; file && i < file->slots.len; i++)
+        h = hash_numbers(file->slots.at[i], 0, h);
+    return h;
+}
+
+bool kept_decides(Interp *it, Span at, PyVal model, const CallArgs *args, uint32_t calls)
+{
+    uint64_t compared[2];
+    bool same = true;
+    it->again = true;
+    for (int i = 0; i < 2; i++) {
+        uint32_t before = it->outside_calls;
+        it->compared = 0;
+        interp_call(it, at, model, args);
+        compared[i] = it->compared;
+        same = same && it->outside_calls - before == calls;
+    }
+    it->again = false;
+    return !same || compared[0] != compared[1];
 }
 
 /* By value of the graph: it depends on an argument of forward or is what a call outside gave. */

@@ -174,6 +174,8 @@ PyVal outside_call(Interp *it, Span at, Str path, const CallArgs *args)
     for (uint32_t i = 0; i < p.tensors.len; i++)
         call.after[i] = VALUE_NONE;
     call.written = arena_array(it->arena, bool, p.tensors.len + 1);
+    it->outside_calls++;
+    call.again = it->again;
     TorchCall *kept = it->outside->call(it->outside->context, &call);
     if (!kept)
         interp_fail(it, at, "T016", "%s", call.error);

@@ -279,6 +279,7 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
         import_inputs(it, args.kw[i]);
     Span at = forward_of(model) ? forward_of(model)->at : (Span){0};
     KeptTensors before = {0};
+    uint64_t numbers = it->outside ? kept_numbers(it, model) : 0;
     if (it->outside)
         kept_tensors(it, model, &before);
     PyVal result = interp_call(it, at, model, &args);
@@ -286,6 +287,9 @@ static void run(Interp *it, const Py *module, const Py *companion, const CaseRow
         operand_bind_outputs(it, at, result);
     else
         it->kept = kept_result(it, model, &before);
+    if (it->outside && !it->kept && kept_numbers(it, model) != numbers &&
+        kept_decides(it, at, model, &args, it->outside_calls))
+        it->kept = "a number that it goes by";
     add_output(it, result, 0);
     if (!it->graphs[1]->outputs.len)
         interp_fail(it, at, "T020", "forward returns no tensor");

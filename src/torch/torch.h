@@ -92,6 +92,7 @@ typedef struct TorchCall {
     bool *written;     /* for each tensor among the arguments: the call changes it */
     ValueId *after;    /* ... and this is its value then (filled by the reader) */
     const char *error; /* why it could not be served */
+    bool again;        /* of a further call of forward, to see whether it does the same */
 } TorchCall;
 
 typedef struct TorchOutside {

@@ -135,11 +135,11 @@ T_TEST(strewn_neighbours_are_related)
     Strewing s;
     strew(&s, "torch.relu(x)", STREW_BIT(RELATED));
     const Tensor *x = s.ref.in.inputs[0];
-    int64_t twice = 0, minus = 0;
+    int64_t related = 0;
     for (int64_t i = 1; i < x->count; i++) {
-        twice += tensor_get(x, i) == 2 * tensor_get(x, i - 1);
-        minus += tensor_get(x, i) == -tensor_get(x, i - 1);
+        double a = tensor_get(x, i - 1), b = tensor_get(x, i);
+        related += a == 2 * b || b == 2 * a || a == -b;
     }
-    CHECK(twice > 8 && minus > 8);
+    CHECK(related > 60);
     drop(&s);
 }
