@@ -334,11 +334,7 @@ void cpu_write_kernel(const Nest *nest, const CpuKernel *k, const char *name, Bu
     put_signature(nest, k, name, out);
     kernel_open(&w.text, 0, "%s", "");
     if (k->loops.shape == KERNEL_PRODUCT) {
-        uint64_t inner = 0;
-        for (uint32_t i = 0; i < k->loops.product->m.n; i++)
-            inner |= UINT64_C(1) << k->loops.product->m.axis[i];
-        for (uint32_t i = 0; i < k->loops.product->n.n; i++)
-            inner |= UINT64_C(1) << k->loops.product->n.axis[i];
+        uint64_t inner = kernel_bits(&k->loops.product->m) | kernel_bits(&k->loops.product->n);
         kernel_open(&w.text, k->loops.kept & ~inner, "for (int64_t p = from; p < to; p++) {");
     } else if (k->loops.n_point) {
         kernel_open(&w.text, k->loops.kept & ~k->loops.row,

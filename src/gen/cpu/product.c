@@ -10,13 +10,11 @@
 
 enum { ROWS = 384, COLUMNS = 256, SLICE = 256, TILE_ROWS = 6, TILE_COLUMNS = 16 };
 
-static int64_t blocks_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
-
 /* Blocks of about the same size, in whole tiles. */
 static int64_t block_size(int64_t count, int64_t most, int64_t tile)
 {
-    int64_t each = blocks_of(count, blocks_of(count, most));
-    return blocks_of(each, tile) * tile;
+    int64_t each = kernel_blocks(count, kernel_blocks(count, most));
+    return kernel_blocks(each, tile) * tile;
 }
 
 void cpu_product_roles(CpuKernel *k)
@@ -24,7 +22,8 @@ void cpu_product_roles(CpuKernel *k)
     const KernelProduct *p = k->loops.product;
     k->rows = block_size(p->m.count, ROWS / TILE_ROWS * TILE_ROWS, TILE_ROWS);
     k->columns = block_size(p->n.count, COLUMNS, TILE_COLUMNS);
-    k->units = p->batch.count * blocks_of(p->m.count, k->rows) * blocks_of(p->n.count, k->columns);
+    k->units = p->batch.count * kernel_blocks(p->m.count, k->rows) *
+               kernel_blocks(p->n.count, k->columns);
 }
 
 /* ---- axes ---- */
@@ -59,14 +58,6 @@ static void bind_axes(CpuWriter *w, const KernelAxes *g, const char *base, const
             kernel_line(&w->text, "const int a%u = at%u[%s];", g->axis[i], g->axis[i], index);
 }
 
-static uint64_t bits_of(const KernelAxes *g)
-{
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < g->n; i++)
-        bits |= UINT64_C(1) << g->axis[i];
-    return bits;
-}
-
 /* ---- panels ---- */
 
 /* A factor's slice of k: `tile` neighbouring rows (or columns) stand side by side for every k. */
@@ -76,9 +67,9 @@ static void write_panel(CpuWriter *w, NestId factor, const KernelAxes *g, const 
     KernelText *t = &w->text;
     kernel_open(t, 0, "for (int i = 0; i < %s; i += %d) {", count, tile);
     kernel_line(t, "const int some = %s - i < %d ? %s - i : %d;", count, tile, count, tile);
-    kernel_open(t, bits_of(&w->k->loops.product->k), "for (int j = 0; j < slice; j++) {");
+    kernel_open(t, kernel_bits(&w->k->loops.product->k), "for (int j = 0; j < slice; j++) {");
     bind_axes(w, &w->k->loops.product->k, "k0", "j");
-    kernel_open(t, bits_of(g), "#pragma omp simd\nfor (int v = 0; v < some; v++) {");
+    kernel_open(t, kernel_bits(g), "#pragma omp simd\nfor (int v = 0; v < some; v++) {");
     bind_axes(w, g, base, "(i + v)");
     const char *x = cpu_value(w, factor);
     kernel_line(t, "%s[i * %d + j * %d + v] = %s;", array, SLICE, tile, x);
@@ -112,9 +103,9 @@ static void write_stores(CpuWriter *w)
     const CpuKernel *k = w->k;
     const KernelProduct *p = k->loops.product;
     KernelText *t = &w->text;
-    kernel_open(t, bits_of(&p->m), "for (int i = 0; i < rows; i++) {");
+    kernel_open(t, kernel_bits(&p->m), "for (int i = 0; i < rows; i++) {");
     bind_axes(w, &p->m, "m0", "i");
-    kernel_open(t, bits_of(&p->n), "#pragma omp simd\nfor (int v = 0; v < columns; v++) {");
+    kernel_open(t, kernel_bits(&p->n), "#pragma omp simd\nfor (int v = 0; v < columns; v++) {");
     bind_axes(w, &p->n, "n0", "v");
     kernel_name(t, t->depth - 1, p->value,
                 str_format(t->arena, "sums[i * %lld + v]", (long long)k->columns));
@@ -134,8 +125,8 @@ void cpu_write_product(CpuWriter *w)
     const CpuKernel *k = w->k;
     const KernelProduct *p = k->loops.product;
     KernelText *t = &w->text;
-    long long wide = (long long)blocks_of(p->n.count, k->columns);
-    long long high = (long long)blocks_of(p->m.count, k->rows);
+    long long wide = (long long)kernel_blocks(p->n.count, k->columns);
+    long long high = (long long)kernel_blocks(p->m.count, k->rows);
     kernel_line(t, "static _Thread_local float sums[%lld], left[%lld], right[%lld];",
                 (long long)(k->rows * k->columns), (long long)(k->rows * SLICE),
                 (long long)(k->columns * SLICE));

@@ -18,11 +18,9 @@ enum {
     PROCESSORS = 132
 };
 
-static int64_t blocks_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
-
 static int64_t count_blocks(const KernelProduct *p, int64_t tile)
 {
-    return p->batch.count * blocks_of(p->m.count, tile) * blocks_of(p->n.count, tile);
+    return p->batch.count * kernel_blocks(p->m.count, tile) * kernel_blocks(p->n.count, tile);
 }
 
 void cuda_product_roles(CudaKernel *k)
@@ -34,14 +32,6 @@ void cuda_product_roles(CudaKernel *k)
     k->blocks = count_blocks(p, k->tile);
 }
 
-static uint64_t bits_of(const KernelAxes *g)
-{
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < g->n; i++)
-        bits |= UINT64_C(1) << g->axis[i];
-    return bits;
-}
-
 static void bind_axes(Writer *w, const KernelAxes *g, const char *number)
 {
     if (g->n)
@@ -51,8 +41,8 @@ static void bind_axes(Writer *w, const KernelAxes *g, const char *number)
 /* Neighbouring places of k lie side by side in what the factor reads. */
 static bool lies_along_k(const Nest *nest, const KernelProduct *p, NestId factor)
 {
-    int64_t along = kernel_step(nest, factor, bits_of(&p->k));
-    int64_t across = kernel_step(nest, factor, bits_of(factor == p->left ? &p->m : &p->n));
+    int64_t along = kernel_step(nest, factor, kernel_bits(&p->k));
+    int64_t across = kernel_step(nest, factor, kernel_bits(factor == p->left ? &p->m : &p->n));
     return along && (!across || along < across);
 }
 
@@ -71,8 +61,8 @@ static void write_fetch(Writer *w, NestId factor, const KernelAxes *g, const cha
                 (long long)(along ? SLICE : tile), along ? "%" : "/",
                 (long long)(along ? SLICE : tile));
     kernel_line(t, "%s_next[s] = 0.0f;", name);
-    kernel_open(t, bits_of(g) | bits_of(&p->k), "if (i < %lld && j < %lld) {", (long long)g->count,
-                (long long)p->k.count);
+    kernel_open(t, kernel_bits(g) | kernel_bits(&p->k), "if (i < %lld && j < %lld) {",
+                (long long)g->count, (long long)p->k.count);
     bind_axes(w, g, "i");
     bind_axes(w, &p->k, "j");
     const char *x = cuda_value(w, factor);
@@ -126,11 +116,11 @@ static void write_stores(Writer *w)
     long long each = (long long)(k->tile / SIDE);
     kernel_open(t, 0, "#pragma unroll\nfor (int r = 0; r < %lld; r++) {", each);
     kernel_line(t, "const int i = m0 + r / 4 * %d + row + r %% 4;", SMALL);
-    kernel_open(t, bits_of(&p->m), "if (i < %lld) {", (long long)p->m.count);
+    kernel_open(t, kernel_bits(&p->m), "if (i < %lld) {", (long long)p->m.count);
     bind_axes(w, &p->m, "i");
     kernel_open(t, 0, "#pragma unroll\nfor (int c = 0; c < %lld; c++) {", each);
     kernel_line(t, "const int j = n0 + c / 4 * %d + column + c %% 4;", SMALL);
-    kernel_open(t, bits_of(&p->n), "if (j < %lld) {", (long long)p->n.count);
+    kernel_open(t, kernel_bits(&p->n), "if (j < %lld) {", (long long)p->n.count);
     bind_axes(w, &p->n, "j");
     kernel_name(t, t->depth - 1, p->value, "sums[r][c]");
     for (uint32_t i = 0; i < k->loops.n_stores; i++) {
@@ -149,8 +139,8 @@ void cuda_write_product(Writer *w)
     const CudaKernel *k = w->k;
     const KernelProduct *p = k->loops.product;
     KernelText *t = &w->text;
-    long long tile = (long long)k->tile, wide = (long long)blocks_of(p->n.count, k->tile);
-    long long high = (long long)blocks_of(p->m.count, k->tile);
+    long long tile = (long long)k->tile, wide = (long long)kernel_blocks(p->n.count, k->tile);
+    long long high = (long long)kernel_blocks(p->m.count, k->tile);
     long long fetched = tile * SLICE / THREADS;
     kernel_line(t, "__shared__ __align__(16) float left[%d][%lld], right[%d][%lld];", SLICE,
                 tile + 4, SLICE, tile + 4);
@@ -161,7 +151,7 @@ void cuda_write_product(Writer *w)
                 SIDE, SIDE);
     kernel_line(t, "float sums[%lld][%lld] = {}, left_next[%lld], right_next[%lld];", tile / SIDE,
                 tile / SIDE, fetched, fetched);
-    kernel_open(t, bits_of(&p->batch), "{");
+    kernel_open(t, kernel_bits(&p->batch), "{");
     if (p->batch.n) {
         kernel_line(t, "const int q = (int)(blockIdx.x / %lldll);", wide * high);
         bind_axes(w, &p->batch, "q");

@@ -87,6 +87,8 @@ bool kernel_is_team(const Kernel *k, const NestValue *v);
 uint32_t kernel_level(const Nest *nest, const Kernel *k, NestId id, uint32_t *memo);
 /* The tensors that a kernel reads and writes: marked by number. */
 void kernel_tensors(const Nest *nest, const Kernel *k, bool *read, bool *written);
+uint64_t kernel_bits(const KernelAxes *g);          /* of its axes */
+int64_t kernel_blocks(int64_t count, int64_t each); /* how many of `each` hold all */
 const char *kernel_role(const Kernel *k); /* "stream", "rows", "columns", "scan", "product" */
 
 /* An argument of the launcher. */

@@ -129,6 +129,16 @@ void kernel_tensors(const Nest *nest, const Kernel *k, bool *read, bool *written
         written[nest->stores.at[k->store[i]].tensor] = true;
 }
 
+uint64_t kernel_bits(const KernelAxes *g)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < g->n; i++)
+        bits |= UINT64_C(1) << g->axis[i];
+    return bits;
+}
+
+int64_t kernel_blocks(int64_t count, int64_t each) { return (count + each - 1) / each; }
+
 const char *kernel_role(const Kernel *k)
 {
     return k->shape == KERNEL_SCAN      ? "scan"
