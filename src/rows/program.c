@@ -163,6 +163,8 @@ bool rows_program(Arena *arena, const RowsTask *task, const NpuChip *chip, const
     return true;
 }
 
+enum { MOST_RECORDS = 1000000 }; /* instructions of a launch that is timed: under half a second */
+
 /* One launch without values, straight from the lowered program: no compiler. */
 static bool simulate(EmitSim *sim, const EmitSimLaunch *launch, RowsProgram *program, Diag *diag)
 {
@@ -204,8 +206,9 @@ bool rows_time(Arena *arena, const NpuChip *chip, RowsProgram *program)
     vec_push(arena, &in.variants, lowered);
     EmitSim *sim = emit_sim_open(arena, &in, &quiet);
     EmitSimLaunch launch;
-    bool ok = sim && clock_launch(arena, &program->plan, p, &launch) &&
-              simulate(sim, &launch, program, &quiet);
+    bool ok = sim && clock_launch(arena, &program->plan, p, &launch);
+    launch.most_records = MOST_RECORDS;
+    ok = ok && simulate(sim, &launch, program, &quiet);
     emit_sim_close(sim);
     return ok;
 }
