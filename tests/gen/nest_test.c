@@ -301,6 +301,11 @@ T_TEST(nest_cores_share_walks)
                 "        union = p.sum(dim=(2, 3)) + y.sum(dim=(2, 3))\n"
                 "        return 1 - ((2 * inter + 1.0) / (union + 1.0)).mean(dim=1)\n",
                 "torch.randn(3, 5, 40, 41), torch.rand(3, 5, 40, 41)");
+    check_model("self, x):\n"
+                "        rows = torch.sqrt((x * x).sum(1, keepdim=True)) + 1e-6\n"
+                "        columns = torch.sqrt((x * x).sum(0, keepdim=True)) + 1e-6\n"
+                "        return x / (rows * columns)\n",
+                "torch.randn(200, 300)");
     Arena arena = {0};
     Diag diag;
     Graph *g = read_model(&arena,

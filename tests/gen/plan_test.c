@@ -199,7 +199,8 @@ T_TEST(plan_rows_that_end_in_totals_are_finished_many_at_once)
     ValueId root = node(
         g, (NodeSpec){.op = OP_UNARY, .kind = UNARY_sqrt, .n_in = 1, .in = &squares}, &diag);
     vec_push(&arena, &g->outputs, sum_over(g, root, 0, false, &diag));
-    Plan plan = plan_of(&arena, g, &diag);
+    Plan plan = {0};
+    REQUIRE(plan_prims(&arena, g, npu_chip_find(STR("910B2")), 0, "lengths", &plan, &diag));
     CHECK_EQ_STR(plan.strategy, "rows_full");
     CHECK(plan_is_valid(&arena, &plan));
     CHECK(str_find(plan.craft, STR("for g in tiles(part, 64):")) > 0);

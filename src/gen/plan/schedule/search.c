@@ -85,15 +85,30 @@ static const Band *choose_roles(Search *s, Schedule *schedule, Roles *roles, con
     return NULL;
 }
 
-/* Further reductions that all cores compute together, for the sake of the band. */
+/* Some tensor of several axes has its elements next to each other along this one. */
+static bool is_innermost(const Nest *nest, uint32_t axis)
+{
+    for (uint32_t i = 1; i < nest->values.len; i++)
+        if (nest->values.at[i].op == NEST_LOAD && nest->values.at[i].index.n > 1 &&
+            affine_by(&nest->values.at[i].index, axis) == 1)
+            return true;
+    return false;
+}
+
+/* Further reductions that all cores compute together, for the sake of the band. Sums of rows may be whole in a
+ * tile: where other axes are shared, they wait until these are not enough. */
 static bool share_more(Search *s, const Band *band, Schedule *schedule)
 {
     NestId reductions[MOST_SPLIT];
     uint32_t split[MOST_SPLIT];
     uint32_t more = schedule_split(s->task.nest, s->task.chip, band, MOST_SPLIT, reductions, split);
+    bool outer = false;
     for (uint32_t i = 0; i < more; i++)
-        vec_push(s->task.arena, &schedule->shares,
-                 ((ScheduleShare){schedule_base_value(s->task.nest, reductions[i]), split[i]}));
+        outer = outer || !is_innermost(s->task.nest, split[i]);
+    for (uint32_t i = 0; i < more; i++)
+        if (!outer || !is_innermost(s->task.nest, split[i]))
+            vec_push(s->task.arena, &schedule->shares,
+                     ((ScheduleShare){schedule_base_value(s->task.nest, reductions[i]), split[i]}));
     s->task.nest = schedule_nest(s->base, schedule);
     return more > 0;
 }
