@@ -413,17 +413,16 @@ static uint32_t count_of(Str text, Str part)
 /* Rows at distances of one are one copy, which keeps its two buffers. */
 T_TEST(nest_shifted_rows_are_one_copy)
 {
-    static const char forward[] = "self, x, w):\n"
-                                  "        t = x.shape[1]\n"
-                                  "        p = F.pad(x, (0, 0, 3, 0))\n"
+    static const char forward[] = "self, p, w):\n"
+                                  "        t = p.shape[1] - 3\n"
                                   "        y = 0\n"
                                   "        for k in range(4):\n"
                                   "            y = y + p[:, k:k + t] * w[k]\n"
                                   "        return y\n";
-    check_model(forward, "torch.randn(2, 9, 24), torch.rand(4, 24)");
+    check_model(forward, "torch.randn(2, 12, 24), torch.rand(4, 24)");
     Arena arena = {0};
     Diag diag;
-    Graph *g = read_model(&arena, forward, "torch.randn(2, 500, 256), torch.rand(4, 256)", &diag);
+    Graph *g = read_model(&arena, forward, "torch.randn(2, 503, 256), torch.rand(4, 256)", &diag);
     Plan plan = plan_model(&arena, g, 0);
     CHECK_EQ_INT(count_of(plan.craft, STR("r.size + 3")), 1);
     diag = diag_make(&arena, "k.craft", plan.craft);
@@ -521,4 +520,72 @@ T_TEST(nest_reductions_of_reductions_over_other_axes)
     else
         CHECK(diag.items.len > 0);
     arena_drop(&arena);
+}
+
+/* Windows that share elements: what they read is computed once for a tile and what surrounds it. */
+T_TEST(nest_windows_share_what_they_read)
+{
+    check_model("self, x):\n"
+                "        m = F.avg_pool2d(x, 5, stride=1, padding=2)\n"
+                "        v = F.avg_pool2d(x * x, 5, stride=1, padding=2) - m * m\n"
+                "        return (x - m) / torch.sqrt(v.clamp(min=0) + 1e-2)\n",
+                "torch.randn(2, 3, 19, 21)");
+    check_model(
+        "self, x):\n        return F.max_pool2d(x.exp(), (5, 3), stride=(3, 2), padding=(2, 1))\n",
+        "torch.randn(2, 2, 20, 23)");
+    check_model("self, x):\n"
+                "        return F.avg_pool1d(x.abs().pow(3), 7, stride=3).sqrt()\n",
+                "torch.randn(2, 3, 100)");
+    check_model(
+        "self, x):\n"
+        "        a = F.avg_pool2d(x, (3, 5), stride=2, padding=(1, 2), count_include_pad=False)\n"
+        "        return torch.sigmoid(a - F.max_pool2d(x, (3, 5), stride=2, padding=(1, 2)))\n",
+        "torch.randn(2, 3, 17, 22)");
+    check_model("self, x):\n"
+                "        m = F.max_pool1d(x, 5, stride=1, padding=2)\n"
+                "        return m / (m.abs().amax(dim=-1, keepdim=True) + 1e-6)\n",
+                "torch.randn(2, 5, 40)");
+}
+
+T_TEST(nest_windows_of_windows_and_ceil_mode)
+{
+    check_model("self, x):\n"
+                "        lo = -F.max_pool2d(-x, 3, stride=1, padding=1)\n"
+                "        return F.max_pool2d(lo, 3, stride=2, padding=1)\n",
+                "torch.randn(2, 2, 15, 18)");
+    check_model("self, x):\n"
+                "        m = F.avg_pool2d(x, 3, stride=2, ceil_mode=True)\n"
+                "        return F.avg_pool2d(x * x, 3, stride=2, ceil_mode=True) - m * m\n",
+                "torch.randn(2, 3, 16, 22)");
+    check_model("self, x):\n"
+                "        p = F.pad(x, (1, 0, 2, 1), value=0.5)\n"
+                "        return F.gelu(F.avg_pool2d(p, (4, 2), stride=(2, 1)))\n",
+                "torch.randn(2, 3, 14, 17)");
+    check_model("self, x):\n"
+                "        m = F.avg_pool1d(x.transpose(1, 2), 8, stride=4).transpose(1, 2)\n"
+                "        return F.layer_norm(m, (24,))\n",
+                "torch.randn(2, 50, 24)");
+    check_model(
+        "self, x):\n        return F.max_pool2d(x, 3, stride=1, padding=1, dilation=2) + 1\n",
+        "torch.randn(2, 3, 14, 40, dtype=torch.float16)");
+}
+
+T_TEST(nest_pads_are_windows_of_one_element)
+{
+    check_model("self, x):\n"
+                "        p = F.pad(x, (1, 1, 1, 1), mode='reflect')\n"
+                "        r = p[:, :, :-2] + 2 * p[:, :, 1:-1] + p[:, :, 2:]\n"
+                "        c = r[..., :-2] + 2 * r[..., 1:-1] + r[..., 2:]\n"
+                "        return c[:, :, ::2, ::2] / 16\n",
+                "torch.randn(2, 2, 14, 18)");
+    check_model("self, x):\n"
+                "        p = F.pad(x, (2, 1, 1, 2), mode='replicate')\n"
+                "        return p[:, :, 1:-2, 2:-1] * 4 - p[:, :, :-3, 2:-1] - p[:, :, 3:, 2:-1]\n",
+                "torch.randn(2, 2, 11, 13)");
+    check_model("self, x, w):\n"
+                "        y = x * w[3]\n"
+                "        for i in range(3):\n"
+                "            y = y + F.pad(x, (0, 0, 3 - i, 0))[:, :x.shape[1]] * w[i]\n"
+                "        return F.silu(y)\n",
+                "torch.randn(2, 37, 24), torch.randn(4, 24)");
 }

@@ -87,6 +87,8 @@ static const char *nest_text(Arena *arena, const Graph *graph)
 {
     Diag quiet = diag_make(arena, "plan", STR(""));
     Nest *nest = nest_derive(arena, graph, &quiet);
+    if (!nest)
+        nest = nest_derive_kind(arena, graph, NEST_WINDOWED, &quiet);
     Buf out = {0};
     if (!nest)
         return NULL;

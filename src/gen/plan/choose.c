@@ -37,15 +37,24 @@ static Planner *const planners[] = {plan_hyper_connections,
                                     plan_recurrent,
                                     plan_nest};
 
+static bool has_nest(Arena *arena, const Graph *graph, Diag *diag)
+{
+    Diag first = diag_make(arena, diag->file, diag->source), second = first;
+    if (nest_derive(arena, graph, &first) || nest_derive_kind(arena, graph, NEST_WINDOWED, &second))
+        return true;
+    *diag = first;
+    return false;
+}
+
 const Graph *plan_nest_graph(Arena *arena, const Graph *graph, const ValueId **outer, Diag *diag)
 {
     Diag quiet = diag_make(arena, diag->file, diag->source);
     *outer = NULL;
-    if (nest_derive(arena, graph, diag))
+    if (has_nest(arena, graph, diag))
         return graph;
     const Graph *other = rewrite_composites(arena, graph, outer, &quiet);
     other = other ? graph_share(arena, other) : NULL;
-    return other && nest_derive(arena, other, &quiet) ? other : NULL;
+    return other && has_nest(arena, other, &quiet) ? other : NULL;
 }
 
 static bool name_ok(const char *name)

@@ -191,6 +191,7 @@ static void load_value(Build *b, NestId id, const bool *now, bool *open)
         return;
     if (build_load_joined(b, id, now, open))
         return;
+    b->frame = v->axes;
     const char *buffer = build_buffer(b, 'a', kind, dtype, b->load_depth, id);
     if (!*open)
         build_line(b, "with copyin():");
@@ -200,6 +201,7 @@ static void load_value(Build *b, NestId id, const bool *now, bool *open)
                build_access(b, v->tensor, &v->index));
     b->depth--;
     b->name[id] = build_view(b, kind, buffer);
+    b->frame = 0;
 }
 
 /* A scalar is read from memory itself. */
@@ -232,9 +234,11 @@ static void cast_loads(Build *b, const bool *now)
             b->name[i] = build_turned(b, i);
         if (b->nest->tensors.at[v->tensor].dtype == DT_F32)
             continue;
+        b->frame = v->axes;
         const char *wide = build_view(b, kind, build_buffer(b, 'v', kind, DT_F32, 1, i));
         build_line(b, "%s = cast(%s, f32)", wide, b->name[i]);
         b->name[i] = wide;
+        b->frame = 0;
     }
 }
 
@@ -347,6 +351,7 @@ static void forget_inner(Build *b, bool all)
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         if (all || b->nest->values.at[i].axes & walked)
             b->name[i] = NULL;
+    build_forget_pads(b, walked);
     for (uint32_t i = 0; i < b->pool->len; i++)
         if (b->pool->at[i].owner && !b->name[b->pool->at[i].owner])
             b->pool->at[i].owner = 0;
@@ -359,6 +364,8 @@ static const char *accumulator(Build *b, NestId id)
 {
     const NestValue *v = &b->nest->values.at[id];
     BuildKind kind = build_kind(b, v->axes);
+    if (nest_roots(b->nest, v->axes) != v->axes)
+        b->failed = "what windows read is reduced piece by piece";
     if (kind == BUILD_SCALAR) {
         const char *name = build_scalar(b);
         build_line(b, "%s = %s", name, build_start(v->reduce));
@@ -681,7 +688,8 @@ static bool *ready_values(const Build *b, uint64_t alike)
         const NestValue *v = &b->nest->values.at[i];
         ready[i] = v->op == NEST_NUMBER || v->op == NEST_COUNT || b->name[i] ||
                    (b->wanted[i] && (v->op == NEST_MAP || v->op == NEST_PLACE) && !v->mask &&
-                    !(v->axes & ~alike) && build_kind(b, v->axes) != BUILD_TILE);
+                    !(v->axes & ~alike) && nest_roots(b->nest, v->axes) == v->axes &&
+                    build_kind(b, v->axes) != BUILD_TILE);
         for (uint32_t k = 0; k < v->n_arg && !b->name[i]; k++)
             ready[i] = ready[i] && ready[v->arg[k]];
     }
@@ -731,6 +739,7 @@ static void make_shared(Build *b, uint64_t alike)
     for (uint32_t i = 1; i < b->nest->values.len; i++)
         now[i] = b->wanted[i] && nest_reads(&b->nest->values.at[i]) && !b->name[i] &&
                  !(b->nest->values.at[i].axes & ~alike) &&
+                 nest_roots(b->nest, b->nest->values.at[i].axes) == b->nest->values.at[i].axes &&
                  !build_is_boxed(b, &b->nest->values.at[i]) &&
                  build_kind(b, b->nest->values.at[i].axes) != BUILD_TILE;
     int depth = b->load_depth;
@@ -865,6 +874,7 @@ void build_band(Build *b)
                        (b->band->rows.whole ? bit(b->band->rows.axis) : 0));
     spread_places(b);
     build_places(b);
+    build_window_places(b);
     if (b->fed)
         open_loop(b, b->fed->loop);
     else
@@ -877,9 +887,11 @@ void build_band(Build *b)
     }
     if (b->fed)
         receive_tile(b);
+    build_open_halos(b);
     for (uint32_t level = 1; level <= most; level++)
         reduce_level(b, level);
     store_all(b);
+    build_fill_rooms(b);
     for (uint32_t i = 0; i < b->pool->len; i++) {
         b->pool->at[i].owner = 0;
         b->pool->at[i].kept = false;

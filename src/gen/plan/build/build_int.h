@@ -52,6 +52,38 @@ typedef struct BuildWeave {
     const char *tile;   /* the same for all rows of a tile; NULL: it has none */
 } BuildWeave;
 
+/* What windows of one value along one axis read, with what stands outside. */
+typedef struct BuildPad {
+    NestId arg;
+    uint32_t axis;
+    uint32_t
+        wide; /* rows are read: the axis under windows along lanes, whose outside is there too; 0: none */
+    double fill;
+    NestEdge edge;
+    BuildKind kind;
+    int64_t rows, lanes;
+    bool leaves;      /* some windows read what is outside */
+    uint32_t readers; /* windows */
+    uint32_t left;    /* of them in this pass */
+    uint32_t room;    /* number of its buffer + 1; 0: it is not there yet */
+} BuildPad;
+
+/* A buffer of pads that lie alike in it, one after the other: what is outside stays as it is. */
+typedef struct BuildRoom {
+    BuildPad pad;
+    const char *name;
+    bool busy;
+} BuildRoom;
+
+/* Where the elements of a tile stand in what windows read, from its first element on. */
+typedef struct BuildTapTable {
+    BuildKind kind;
+    int64_t by_row, by_lane, rows, lanes;
+    NestEdge edge;      /* along lanes */
+    int64_t at, last;   /* of the first lane; none is beyond */
+    const char *places; /* i32 */
+} BuildTapTable;
+
 enum { BUILD_SLOTS = 8 }; /* queue slots of a kernel for copies in, and as many for copies out */
 
 /* One tensor is not in memory: another role of the kernel sends it, or it is a sum of several. */
@@ -85,6 +117,12 @@ typedef struct Build {
     VEC(BuildStrided) strided;
     VEC(BuildTable) tables;
     VEC(BuildBoxTable) box_tables;
+    VEC(BuildPad) pads;
+    VEC(BuildRoom) rooms;
+    size_t before_loops; /* place in the body */
+    VEC(BuildTapTable) taps;
+    uint64_t
+        frame; /* axes of the value that is written: those under windows have sizes of their own */
     const char **picked_from;       /* per load: the buffer of the copy that it is picked from */
     const char *picks[BUILD_STEPS]; /* per step: i32 places 0, step, 2 step, ... */
     BuildWeave weaves[BUILD_STEPS], row_weaves[BUILD_STEPS]; /* per step: of lanes, of rows */
@@ -159,6 +197,19 @@ const char *build_boxed(Build *b, NestId id);
 /* Rows that memory has in the other order. */
 bool build_is_turned(const Build *b, const Affine *index);
 const char *build_turned(Build *b, NestId id);
+
+/* Windows (window.c). The axis of the frame that windows of the tile's axis read; 0: none. Where its elements in
+ * the present tile begin, how many there are, and how many there may be. */
+uint32_t build_halo(const Build *b, uint32_t root);
+const char *build_halo_from(Build *b, uint32_t axis);
+const char *build_halo_count(Build *b, uint32_t axis);
+int64_t build_halo_most(const Build *b, uint32_t axis);
+/* Before all loops: buffers and places. In a tile, before everything else. The value of a window. */
+void build_window_places(Build *b);
+void build_forget_pads(Build *b, uint64_t walked);
+void build_fill_rooms(Build *b); /* after everything else */
+void build_open_halos(Build *b);
+const char *build_windowed(Build *b, NestId id);
 
 /* Partial results (merge.c): the neutral element; two as one; rows, lanes or all of a view as one. */
 const char *build_start(PrimReduce reduce);

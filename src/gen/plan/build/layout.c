@@ -302,6 +302,9 @@ bool layout_make(const Nest *nest, bool inside, Layout *l, Diag *diag)
     each_access(nest, l, name_dims);
     each_access(nest, l, fix_access);
     fix_unread(nest, l);
+    for (uint32_t i = 1; i < nest->axes.len; i++) /* places under windows are numbers */
+        if (nest->axes.at[i].halo.root)
+            l->free[first_same(l, i)] = l->free[first_same(l, nest->axes.at[i].halo.root)] = false;
     for (uint32_t i = 1; i < nest->axes.len; i++) /* a folded axis has the size of its parts */
         for (uint32_t k = 0; k < nest->axes.at[i].fold.n; k++)
             l->free[first_same(l, nest->axes.at[i].fold.axis[k])] = false;

@@ -21,6 +21,7 @@ static bool has(uint64_t axes, uint32_t axis) { return axis && axes >> axis & 1;
 
 BuildKind build_kind(const Build *b, uint64_t axes)
 {
+    axes = nest_roots(b->nest, axes);
     bool lanes = has(axes, b->band->lanes.axis), rows = has(axes, b->band->rows.axis);
     return rows ? lanes ? BUILD_TILE : BUILD_ROWS : lanes ? BUILD_LANES : BUILD_SCALAR;
 }
@@ -34,11 +35,17 @@ static BuildKind kind_of(const Build *b, NestId id)
 
 const char *build_rows(Build *b)
 {
+    uint32_t halo = build_halo(b, b->band->rows.axis);
+    if (halo)
+        return build_halo_count(b, halo);
     return b->band->rows.whole ? b->layout->size[b->band->rows.axis] : "r.size";
 }
 
 const char *build_lanes(Build *b)
 {
+    uint32_t halo = build_halo(b, b->band->lanes.axis);
+    if (halo)
+        return build_halo_count(b, halo);
     return b->band->lanes.whole ? b->layout->size[b->band->lanes.axis] : "t.size";
 }
 
@@ -94,12 +101,13 @@ const char *build_take(Build *b, BuildBuffer want)
 const char *build_wide(Build *b, char stem, BuildKind kind, DType dtype, int depth, int64_t times,
                        NestId owner)
 {
+    uint32_t rows = build_halo(b, b->band->rows.axis), lanes = build_halo(b, b->band->lanes.axis);
     BuildBuffer want = {.kind = kind,
                         .dtype = dtype,
                         .depth = depth,
                         .stem = stem,
-                        .rows = b->band->rows.tile,
-                        .lanes = b->band->lanes.tile,
+                        .rows = rows ? build_halo_most(b, rows) : b->band->rows.tile,
+                        .lanes = lanes ? build_halo_most(b, lanes) : b->band->lanes.tile,
                         .times = times,
                         .owner = owner};
     return build_take(b, want);
@@ -134,6 +142,12 @@ static const char *put_place(Build *b, const LayoutDim *dim, const LayoutIndex *
     long long from = at->at;
     if (!at->axis)
         return str_format(b->arena, "%lld", from);
+    if (b->nest->axes.at[at->axis].halo.root) {
+        const char *begin = build_halo_from(b, at->axis), *n = build_halo_count(b, at->axis);
+        if (from || at->by != 1 || at->inner)
+            b->failed = "what windows read is read in steps";
+        return str_format(b->arena, "%s : %s + %s", begin, begin, n);
+    }
     if (at->inner &&
         (at->inner == b->band->rows.axis || (tile && at->inner == b->band->lanes.axis))) {
         b->failed = "lanes are walked inside the steps of another axis";
@@ -392,7 +406,7 @@ static void prepare(Build *b, NestId id) { prepare_at(b, id, kind_of(b, id)); }
 
 void build_prepare(Build *b, NestId id)
 {
-    if (needs_lanes(b, id))
+    if (needs_lanes(b, id) || b->nest->values.at[id].op == NEST_WINDOW)
         build_named(b, id);
     else
         prepare(b, id);
@@ -472,7 +486,7 @@ const char *build_expr(Build *b, NestId id) { return build_expr_at(b, id, kind_o
 
 const char *build_expr_at(Build *b, NestId id, BuildKind into)
 {
-    if (needs_lanes(b, id))
+    if (needs_lanes(b, id) || b->nest->values.at[id].op == NEST_WINDOW)
         return build_named(b, id);
     prepare_at(b, id, into);
     fill_masks(b, id, into);
@@ -494,6 +508,8 @@ static const char *place_expr(Build *b, const NestValue *v)
     uint32_t axis = 1;
     while (!has(v->axes, axis))
         axis++;
+    if (b->nest->axes.at[axis].halo.root)
+        return str_format(b->arena, "iota(f32(%s), 1.0, f32)", build_halo_from(b, axis));
     if (axis == b->band->rows.axis)
         return b->band->rows.whole ? "iota(0.0, 1.0, f32)" : "iota(f32(r.start), 1.0, f32)";
     if (axis == b->band->lanes.axis)
@@ -570,10 +586,15 @@ const char *build_named(Build *b, NestId id)
         b->failed = "a tensor is read too late";
     if (v->op == NEST_SCAN)
         return build_scanned(b, id);
+    if (v->op == NEST_WINDOW)
+        return build_windowed(b, id);
+    uint64_t outer = b->frame;
+    b->frame = v->op == NEST_REDUCE ? b->nest->values.at[v->arg[0]].axes : v->axes;
     const char *expr = v->op == NEST_PLACE    ? place_expr(b, v)
                        : v->op == NEST_REDUCE ? fold_expr(b, v)
                                               : build_expr(b, id);
     build_release(b, id);
+    b->frame = v->axes;
     const char *name = kind == BUILD_SCALAR
                            ? build_scalar(b)
                            : build_view(
@@ -581,5 +602,6 @@ const char *build_named(Build *b, NestId id)
                                  build_buffer(b, 'v', kind, v->mask ? DT_BOOL : DT_F32, 1, id));
     build_line(b, "%s = %s", name, expr);
     b->name[id] = name;
+    b->frame = outer;
     return name;
 }

@@ -66,6 +66,7 @@ static NestDim make_dim(Derive *d, int64_t size)
 const NestDim *derive_dim(Derive *d, int64_t size, uint64_t avoid)
 {
     avoid |= d->mask ? d->nest->values.at[d->mask].axes : 0;
+    avoid |= nest_roots(d->nest, avoid);
     for (uint32_t i = 0; i < d->dims.len; i++)
         if (d->dims.at[i].size == size && !(d->dims.at[i].axes & avoid))
             return &d->dims.at[i];
@@ -250,13 +251,13 @@ static bool store_part(Derive *d, const NestIndex *index)
 {
     ValueId id = d->graph->outputs.at[d->output];
     NestStore store = {.tensor = d->output};
-    if (d->nest->stores.len == (d->kind == NEST_AFFINE ? MAX_STORES : MAX_GENERAL_STORES))
+    if (d->nest->stores.len == (d->kind < NEST_GENERAL ? MAX_STORES : MAX_GENERAL_STORES))
         return derive_refuse(d, NULL, "a result has too many parts");
     if (!derive_flatten(index, graph_value(d->graph, id)->shape, &store.index) ||
         !derive_at(d, id, index, &store.value))
         return false;
     d->mask = 0;
-    bool mask = d->kind == NEST_AFFINE && graph_value(d->graph, id)->dtype == DT_BOOL;
+    bool mask = d->kind < NEST_GENERAL && graph_value(d->graph, id)->dtype == DT_BOOL;
     store.value = mask ? derive_mask(d->nest, store.value) : derive_number(d->nest, store.value);
     vec_push(d->arena, &d->nest->stores, store);
     return true;
@@ -444,6 +445,7 @@ static bool finish_nest(Derive *d)
         shape_count(v->shape, &t.count);
         vec_push(d->arena, &nest->tensors, t);
     }
+    derive_halos(nest);
     for (uint32_t i = 0; i < nest->stores.len; i++) {
         nest->stores.at[i].tensor += inputs;
         nest->values.at[nest->stores.at[i].value].uses++;

@@ -91,6 +91,10 @@ bool derive_view(Derive *d, const Node *node, const NestIndex *index, NestId *ou
 bool derive_disjoint_pool(Derive *d, const Node *node, const NestIndex *index, NestId *out,
                           bool *taken);
 bool derive_general(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
+/* Pools and pads of nests that hold windows (derive_window.c). */
+bool derive_window(Derive *d, const Node *node, const NestIndex *index, NestId *out, bool *taken);
+/* Which elements windows need, and loads that lie inside those of windows. */
+void derive_halos(Nest *nest);
 bool derive_resample(Derive *d, const Node *node, const NestIndex *index, NestId *out);
 /* Products: matrices, einsum, convolutions. */
 bool derive_product(Derive *d, const Node *node, const NestIndex *index, NestId *out);
@@ -149,6 +153,9 @@ NestId nest_pick(Nest *nest, ValueId value, const Affine *index, NestId at, int6
                  int64_t bound, NestId mask);
 NestId nest_inside(Nest *nest, const Affine *index, int64_t bound);
 NestId nest_scan(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis, bool reverse);
+/* `axis`: of what it is over. */
+NestId nest_window(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis,
+                   const NestWindow *window, double fill);
 NestId nest_place(Nest *nest, const Affine *index); /* the index itself, as f32 */
 
 #endif

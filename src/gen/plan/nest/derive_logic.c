@@ -79,7 +79,7 @@ static const char *logic_form(int kind)
 /* Languages that are written from general nests have no operator for it that all of them share. */
 static bool at_not(Derive *d, const Node *node, const NestIndex *index, NestId *out)
 {
-    bool general = d->kind != NEST_AFFINE;
+    bool general = d->kind >= NEST_GENERAL;
     NestId x;
     if (!operand_at(d, node, 0, index, &x))
         return false;
@@ -124,7 +124,7 @@ bool derive_logic(Derive *d, const Node *node, const NestIndex *index, NestId *o
     if (*taken && node->op == OP_UNARY &&
         (node->kind == UNARY_logical_not || derive_is_not(d->graph, node)))
         return at_not(d, node, index, out);
-    if (*taken && node->op == OP_UNARY && test_form(node->kind) && d->kind == NEST_AFFINE)
+    if (*taken && node->op == OP_UNARY && test_form(node->kind) && d->kind < NEST_GENERAL)
         return at_test(d, node, index, out);
     *taken = false;
     return false;

@@ -18,7 +18,7 @@ static bool operand(Derive *d, const Node *node, uint32_t i, const NestIndex *in
 {
     const Value *v = graph_value(d->graph, node->in[i]);
     NestIndex inner = derive_broadcast(index, v->shape);
-    bool moves = d->kind != NEST_AFFINE && node->op == OP_WHERE;
+    bool moves = d->kind >= NEST_GENERAL && node->op == OP_WHERE;
     if (dtype_is_int(v->dtype) && !v->weak && node->op != OP_CAST && !moves &&
         !derive_is_exact(d->graph, node->in[i]))
         return derive_refuse(d, node, "arithmetic of integers");
@@ -771,8 +771,11 @@ bool derive_node(Derive *d, const Node *node, const NestIndex *index, bool secon
         return at_topk(d, node, index, second, out);
     if (second)
         return derive_refuse(d, node, "its second result is wanted");
-    bool ok = d->kind != NEST_AFFINE ? derive_general(d, node, index, out, &taken)
-                                     : derive_disjoint_pool(d, node, index, out, &taken);
+    bool ok = d->kind == NEST_WINDOWED && derive_window(d, node, index, out, &taken);
+    if (taken)
+        return ok;
+    ok = d->kind >= NEST_GENERAL ? derive_general(d, node, index, out, &taken)
+                                 : derive_disjoint_pool(d, node, index, out, &taken);
     if (taken)
         return ok;
     ok = derive_view(d, node, index, out, &taken);

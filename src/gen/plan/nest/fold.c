@@ -90,6 +90,9 @@ Nest *nest_fold(const Nest *nest, const NestFold *fold)
     uint64_t gone = fold_bits(fold);
     if (fold->n < 2 || axis >= NEST_MAX_AXES)
         return NULL;
+    for (uint32_t i = 0; i < fold->n; i++)
+        if (nest_has_window(nest, fold->axis[i]))
+            return NULL;
     NestAxis a = {.size = fold_size(nest, fold), .whole = fold_size(nest, fold), .fold = *fold};
     vec_push(out->arena, &out->axes, a);
     for (NestId i = 1; i < out->values.len; i++)

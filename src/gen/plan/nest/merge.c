@@ -7,6 +7,8 @@ static bool walks_together(const Nest *nest, uint32_t outer, uint32_t inner)
     int64_t size = nest->axes.at[inner].size;
     uint64_t both = UINT64_C(1) << outer | UINT64_C(1) << inner;
     bool any = false;
+    if (nest_has_window(nest, outer) || nest_has_window(nest, inner))
+        return false;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         if (!v->uses)

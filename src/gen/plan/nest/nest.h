@@ -31,6 +31,7 @@ typedef enum NestOp {
     NEST_REDUCE, /* `reduce` of the argument over the axes of `over` */
     NEST_MERGE,  /* `reduce` of what all cores have at `index` of the workspace `tensor` */
     NEST_SCAN,   /* `reduce` of the argument so far along the one axis of `over`, or from the end */
+    NEST_WINDOW, /* `reduce` of the elements of the argument under `window`, along the one axis of `over` */
     /* of general nests only */
     NEST_INSIDE, /* a mask: 0 <= index < bound */
     NEST_PICK, /* the element of `tensor` at index + by * the first argument, a whole number; a second
@@ -40,10 +41,21 @@ typedef enum NestOp {
 
 /* What a nest may hold. */
 typedef enum NestKind {
-    NEST_AFFINE,  /* every access is affine and stays inside its tensor */
-    NEST_GENERAL, /* also accesses under a mask, and picked by value */
-    NEST_PRODUCTS /* also products of large matrices and convolutions */
+    NEST_AFFINE,   /* every access is affine and stays inside its tensor */
+    NEST_WINDOWED, /* the same, and windows over values: pools, pads */
+    NEST_GENERAL,  /* also accesses under a mask, and picked by value */
+    NEST_PRODUCTS  /* also products of large matrices and convolutions */
 } NestKind;
+
+/* What a window reads outside: the value's `number`, the nearest element, what is as far inside. */
+typedef enum NestEdge { NEST_FILL, NEST_CLAMP, NEST_REFLECT } NestEdge;
+
+/* Element a of axis `to` reads elements by * a + at + step * k of the argument, k below count. */
+typedef struct NestWindow {
+    uint32_t to;
+    NestEdge edge;
+    int64_t by, at, step, count;
+} NestWindow;
 
 typedef struct NestValue {
     NestOp op;
@@ -58,6 +70,7 @@ typedef struct NestValue {
     uint64_t axes; /* bit i: varies along axis i */
     uint64_t over;
     double number;
+    NestWindow window;
     uint32_t tensor;
     Affine index;  /* LOAD, MERGE, PICK: in elements; INSIDE */
     int64_t bound; /* INSIDE; PICK: places are below it */
@@ -74,11 +87,19 @@ typedef struct NestFold {
     uint32_t axis[NEST_DIGITS];
 } NestFold;
 
+/* An axis that windows read: element a of axis `root` needs its elements scale * a + low to scale * a + high. */
+typedef struct NestHalo {
+    uint32_t root;  /* 0: it is none; never itself such an axis */
+    uint32_t level; /* windows between the two */
+    int64_t scale, low, high;
+} NestHalo;
+
 typedef struct NestAxis {
     int64_t size;
     int64_t whole; /* size of the dimension that it is part of */
     uint32_t part; /* which part of it, the outermost first */
     NestFold fold; /* the axes that it stands for; n is 0: itself alone */
+    NestHalo halo;
 } NestAxis;
 
 /* A tensor in GM. Every core has a row of its own in a workspace; what the cores merged part by part is there
@@ -144,6 +165,12 @@ uint32_t nest_folds(const Nest *nest, NestFold *folds, uint32_t most);
 void nest_merge(Nest *nest);
 /* The same, but only axes of the same group; NULL: of any. */
 void nest_merge_groups(Nest *nest, const uint32_t *group);
+/* Axes with those that windows read replaced by their roots. */
+uint64_t nest_roots(const Nest *nest, uint64_t axes);
+Affine nest_root_index(const Nest *nest, const Affine *index);
+/* Windows read it, or are dealt out along it. */
+bool nest_has_window(const Nest *nest, uint32_t axis);
+bool nest_has_windows(const Nest *nest);
 bool nest_reads(const NestValue *v); /* it is used and reads memory at `index` */
 /* "x0", "y1", "w2": inputs, results and workspaces are counted each for themselves. */
 const char *nest_tensor_name(const Nest *nest, uint32_t tensor);

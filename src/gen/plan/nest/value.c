@@ -3,12 +3,19 @@
 
 #include <string.h>
 
+static bool same_window(const NestWindow *a, const NestWindow *b)
+{
+    return a->to == b->to && a->edge == b->edge && a->by == b->by && a->at == b->at &&
+           a->step == b->step && a->count == b->count;
+}
+
 static bool same_value(const NestValue *a, const NestValue *b)
 {
     bool same = a->op == b->op && a->mask == b->mask && a->reduce == b->reduce &&
                 a->n_arg == b->n_arg && a->over == b->over && a->tensor == b->tensor &&
                 a->axes == b->axes && a->bound == b->bound && a->by == b->by &&
                 a->reverse == b->reverse && a->follows == b->follows &&
+                same_window(&a->window, &b->window) &&
                 !memcmp(&a->number, &b->number, sizeof a->number);
     for (uint32_t i = 0; i < a->n_arg && same; i++)
         same = a->arg[i] == b->arg[i];
@@ -218,6 +225,21 @@ NestId nest_scan(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis, bool r
                                        .axes = nest->values.at[of].axes | bit});
 }
 
+NestId nest_window(Nest *nest, PrimReduce reduce, NestId of, uint32_t axis,
+                   const NestWindow *window, double fill)
+{
+    uint64_t over = UINT64_C(1) << axis;
+    return add_value(
+        nest, (NestValue){.op = NEST_WINDOW,
+                          .reduce = reduce,
+                          .n_arg = 1,
+                          .arg = {of},
+                          .over = over,
+                          .window = *window,
+                          .number = fill,
+                          .axes = (nest->values.at[of].axes & ~over) | UINT64_C(1) << window->to});
+}
+
 /* The sum over its axes; each of them alone is a value. */
 NestId nest_place(Nest *nest, const Affine *index)
 {
@@ -305,6 +327,13 @@ static void put_value(const Nest *nest, uint32_t i, Buf *out)
         put_index(&v->index, out);
         buf_printf(out, " + %lld times", (long long)v->by);
         break;
+    case NEST_WINDOW:
+        buf_printf(out, "window %s at %lld a%u + %lld + %lld k, k < %lld, along",
+                   reductions[v->reduce], (long long)v->window.by, v->window.to,
+                   (long long)v->window.at, (long long)v->window.step, (long long)v->window.count);
+        put_axes(v->over, out);
+        buf_puts(out, " of");
+        break;
     case NEST_SCAN:
         buf_printf(out, "scan %s%s along", reductions[v->reduce], v->reverse ? " back" : "");
         put_axes(v->over, out);
@@ -324,6 +353,8 @@ void nest_print(const Nest *nest, Buf *out)
         buf_printf(out, "  axis a%u %lld", i, (long long)nest->axes.at[i].size);
         for (uint32_t k = 0; k < nest->axes.at[i].fold.n; k++)
             buf_printf(out, "%s a%u", k ? "" : " of", nest->axes.at[i].fold.axis[k]);
+        if (nest->axes.at[i].halo.root)
+            buf_printf(out, " under windows of a%u", nest->axes.at[i].halo.root);
         buf_char(out, '\n');
     }
     for (uint32_t i = 0; i < nest->tensors.len; i++) {

@@ -83,7 +83,8 @@ ScheduleFault schedule_own_axes(const Nest *nest, Band *band)
             return fault("its results are not all stored along this axis", first_of(other));
     }
     for (uint32_t i = 1; i < nest->values.len; i++) {
-        uint64_t other = wanted[i] ? nest->values.at[i].axes & ~(band->kept | band->reduced) : 0;
+        uint64_t axes = nest_roots(nest, nest->values.at[i].axes);
+        uint64_t other = wanted[i] ? axes & ~(band->kept | band->reduced) : 0;
         if (other)
             return fault("results vary along different dimensions", first_of(other));
     }
@@ -104,11 +105,23 @@ static bool holds_scan(const Band *band, const NestValue *v, uint64_t walked)
     return steps ? v->reduce != PRIM_LOGSUMEXP : !v->reverse;
 }
 
+/* What windows lie along is in every turn of the walks. */
+static bool walks_windows(const Nest *nest, const Band *band, uint64_t walked)
+{
+    uint64_t tiled = bit(band->lanes.axis) | bit(band->rows.axis);
+    for (uint32_t a = 1; a < nest->axes.len; a++)
+        if (nest->axes.at[a].halo.root && bit(nest->axes.at[a].halo.root) & walked & tiled)
+            return true;
+    return false;
+}
+
 bool schedule_nests(const Nest *nest, const Band *band)
 {
     bool *wanted = schedule_values(nest, band);
     uint64_t walked = band->reduced & ~(band->lanes.whole ? bit(band->lanes.axis) : 0) &
                       ~(band->rows.whole ? bit(band->rows.axis) : 0);
+    if (walks_windows(nest, band, walked))
+        return false;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
         if (wanted[i] && v->op == NEST_REDUCE && v->over & walked && v->axes & walked)
@@ -173,6 +186,19 @@ static ScheduleFault merge_fault(const Band *band, const Affine *index)
     return none;
 }
 
+/* Windows lie along rows or lanes of a tile whose axes are dealt out or whole. */
+static ScheduleFault window_fault(const Nest *nest, const Band *band, const NestValue *v)
+{
+    uint64_t roots = nest_roots(nest, nest->values.at[v->arg[0]].axes);
+    uint32_t root = first_of(nest_roots(nest, v->over));
+    bool rows = band->rows.axis == root;
+    if (band->split || (!rows && band->lanes.axis != root))
+        return fault("windows lie along rows or lanes of a tile", root);
+    if (!(roots & bit(band->lanes.axis)))
+        return fault("windows over one value a row", root);
+    return none;
+}
+
 /* From one element that the store writes to the next: along lanes, or along rows of one value. */
 static int64_t store_step(const Band *band, const NestStore *store)
 {
@@ -229,8 +255,16 @@ ScheduleFault schedule_fault(const Nest *nest, const Band *band, const bool *wan
         const NestValue *v = &nest->values.at[i];
         if (wanted[i] && v->op == NEST_LOAD && nest_boxed(nest, &v->index))
             found = box_fault(nest, band, &v->index);
-        else if (wanted[i] && v->op == NEST_LOAD)
-            found = access_fault(band, &v->index, false);
+        else if (wanted[i] && v->op == NEST_LOAD) {
+            Affine index = nest_root_index(nest, &v->index);
+            int64_t lanes = affine_by(&index, band->lanes.axis);
+            found = access_fault(band, &index, false);
+            if (lanes > 1 && !affine_equal(&index, &v->index))
+                found = fault("lanes under windows are not next to each other in memory",
+                              band->lanes.axis);
+        }
+        if (wanted[i] && v->op == NEST_WINDOW)
+            found = window_fault(nest, band, v);
         if (wanted[i] && v->op == NEST_MERGE)
             found = merge_fault(band, &v->index);
         if (wanted[i] && v->op == NEST_REDUCE && !band->rows.axis && (v->over & tiled) &&

@@ -165,7 +165,7 @@ static bool check_band(const Nest *nest, Band *band, Diag *diag)
     if (band->reduced & band->kept)
         return refuse_schedule(diag, "a result is reduced over what another is dealt out by");
     for (uint32_t i = 1; i < nest->values.len; i++)
-        if (wanted[i] && nest->values.at[i].axes & ~(band->kept | band->reduced))
+        if (wanted[i] && nest_roots(nest, nest->values.at[i].axes) & ~(band->kept | band->reduced))
             return refuse_schedule(diag, "results vary along different dimensions");
     return true;
 }
@@ -226,6 +226,9 @@ bool schedule_beside(const Band *band, const Affine *x, const Affine *y, int64_t
 
 /* ---- tiles ---- */
 
+static int64_t at_least_one(int64_t x) { return x > 1 ? x : 1; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 bool schedule_shifted(const Nest *nest, const Band *band, NestId a, NestId b, int64_t *rows)
 {
     const NestValue *x = &nest->values.at[a], *y = &nest->values.at[b];
@@ -249,6 +252,31 @@ static bool is_brought(const Nest *nest, const Band *band, const bool *wanted, N
     return false;
 }
 
+/* How many elements of a value that windows read there are for each of a tile. */
+static double halo_times(const Nest *nest, const Band *band, uint64_t axes)
+{
+    enum { ROWS_GUESS = 16 };
+    double times = 1;
+    for (uint32_t a = 1; a < nest->axes.len; a++) {
+        const NestHalo *h = &nest->axes.at[a].halo;
+        if (!(axes & bit(a)) || !h->root)
+            continue;
+        const BandTile *t = h->root == band->rows.axis ? &band->rows : &band->lanes;
+        double tile = t->tile            ? (double)smaller(t->tile, nest->axes.at[t->axis].size)
+                      : t == &band->rows ? ROWS_GUESS
+                                         : (double)nest->axes.at[t->axis].size;
+        times *= ((double)h->scale * (tile - 1) + (double)(h->high - h->low) + 1) / tile;
+    }
+    return times;
+}
+
+/* A window whose elements are picked: along lanes, or in steps. */
+static bool is_gathered(const Band *band, const NestValue *v)
+{
+    return v->window.by > 1 ||
+           (v->window.to == band->lanes.axis && (v->window.count > 1 || v->window.at));
+}
+
 /* Bytes on chip for each element of a tile: copies twice, what is computed from several places once. */
 static double element_bytes(const Nest *nest, const Band *band, const bool *wanted)
 {
@@ -257,8 +285,15 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
     uint32_t held = 0;
     for (uint32_t i = 1; i < nest->values.len; i++) {
         const NestValue *v = &nest->values.at[i];
-        if (!wanted[i] || (v->axes & tile) != tile || is_brought(nest, band, wanted, i))
+        if (!wanted[i] || (nest_roots(nest, v->axes) & tile) != tile ||
+            is_brought(nest, band, wanted, i))
             continue;
+        if (v->op == NEST_WINDOW) {
+            bytes += 4 + 4 * halo_times(nest, band, nest->values.at[v->arg[0]].axes);
+            bytes += is_gathered(band, v) ? 8 * halo_times(nest, band, v->axes) : 0;
+            continue;
+        }
+        double halo = halo_times(nest, band, v->axes);
         double width = (double)dtype_bytes(nest->tensors.at[v->tensor].dtype);
         int64_t step = schedule_is_transposed(band, &v->index)
                            ? 1
@@ -268,8 +303,8 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
         if (v->op == NEST_LOAD && schedule_is_transposed(band, &v->index))
             bytes += 8;
         if (v->op == NEST_LOAD)
-            bytes += 2 * width * (double)(step > 1 ? step : 1) +
-                     (nest->tensors.at[v->tensor].dtype == DT_F32 && step <= 1 ? 0 : 4);
+            bytes += halo * (2 * width * (double)(step > 1 ? step : 1) +
+                             (nest->tensors.at[v->tensor].dtype == DT_F32 && step <= 1 ? 0 : 4));
         bytes += v->op == NEST_LOAD && step > 1 ? 8 : 0;
         held += v->op == NEST_MAP && !v->mask && v->uses > 1;
     }
@@ -289,9 +324,6 @@ static double element_bytes(const Nest *nest, const Band *band, const bool *want
     }
     return bytes + 4.0 * (held > 6 ? 6 : held);
 }
-
-static int64_t at_least_one(int64_t x) { return x > 1 ? x : 1; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* How much of an axis a core walks: all of it, or its share. */
 static int64_t core_extent(const Nest *nest, const NpuChip *chip, const Band *band, uint32_t axis)
@@ -326,6 +358,7 @@ static bool reads_merges(const Nest *nest, const bool *wanted)
 static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, const bool *wanted,
                          TileOrder order)
 {
+    band->rows.tile = band->lanes.tile = 0;
     double space = ((double)chip->ub - UB_SPARE) / (band->beside ? band->beside : 1);
     int64_t room = at_least_one((int64_t)(space / element_bytes(nest, band, wanted)));
     int64_t lanes = core_extent(nest, chip, band, band->lanes.axis);
@@ -344,6 +377,8 @@ static void choose_tiles(const Nest *nest, const NpuChip *chip, Band *band, cons
     bool folded = nest->axes.at[band->lanes.axis].fold.n;
     band->lanes.whole = (lanes_reduced || folded) && band->lanes.tile >= lanes &&
                         band->lanes.axis != band->split;
+    if (nest_has_window(nest, band->lanes.axis) && band->lanes.tile >= lanes)
+        band->lanes.whole = true;
     band->rows.tile = smaller(smaller(at_least_one(room / band->lanes.tile), MOST_ROWS), rows);
     band->rows.whole = rows_reduced && band->rows.tile >= rows && band->rows.axis != band->split;
     if (rows_reduced && !band->rows.whole) { /* turns of equal size */
@@ -390,9 +425,10 @@ static double box_cycles(const Nest *nest, const Band *band, const NestValue *v)
 /* Cycles of copying what the access reaches in all turns of the band's loops. */
 static double copy_cycles(const Nest *nest, const Band *band, const Affine *index, double width)
 {
-    uint64_t all = band->kept | band->reduced, axes = index_axes(index);
+    uint64_t all = band->kept | band->reduced, axes = nest_roots(nest, index_axes(index));
     uint64_t tile = bit(band->lanes.axis) | (band->rows.axis ? bit(band->rows.axis) : 0);
-    double elements = product(nest, (all & ~tile) | (axes & tile));
+    double elements = product(nest, (all & ~tile) | (axes & tile)) *
+                      halo_times(nest, band, index_axes(index));
     double run = axes & bit(band->lanes.axis)
                      ? (double)smaller(band->lanes.tile, nest->axes.at[band->lanes.axis].size)
                      : 1;
@@ -409,11 +445,13 @@ static double map_cycles(const Nest *nest, const Band *band, const NestValue *v)
 {
     uint64_t all = band->kept | band->reduced;
     uint64_t tile = bit(band->lanes.axis) | (band->rows.axis ? bit(band->rows.axis) : 0);
-    double elements = product(nest, (all & ~tile) | (v->axes & tile));
+    uint64_t axes = nest_roots(nest, v->axes);
+    double elements = product(nest, (all & ~tile) | (axes & tile)) *
+                      halo_times(nest, band, v->axes);
     double lanes = (double)smaller(band->lanes.tile, nest->axes.at[band->lanes.axis].size);
     double rows = band->rows.axis ? (double)band->rows.tile : 1;
     double turns = elements / (lanes * rows), lines = ceil(lanes / LINE) * rows;
-    return (v->axes & tile) == tile ? turns * (STARTS + lines) : elements / LINE + turns * STARTS;
+    return (axes & tile) == tile ? turns * (STARTS + lines) : elements / LINE + turns * STARTS;
 }
 
 /* Along rows all of them at once, in as many steps as the count of rows has digits; along lanes row by row. */
@@ -460,6 +498,9 @@ static double band_cost(const Nest *nest, const NpuChip *chip, const Band *band,
             c.vector += map_cycles(nest, band, v) * GATHERED;
         if (v->op == NEST_MAP || v->op == NEST_REDUCE)
             c.vector += map_cycles(nest, band, v) * (v->op == NEST_REDUCE ? 2 : 1);
+        if (v->op == NEST_WINDOW)
+            c.vector += map_cycles(nest, band, v) * (double)v->window.count *
+                        (is_gathered(band, v) ? GATHERED : 1);
         if (v->op == NEST_SCAN)
             c.vector += scan_cycles(nest, band, v);
     }
@@ -481,7 +522,7 @@ static bool shares_rows(const Nest *nest, const Band *band, const bool *wanted)
 {
     for (uint32_t i = 1; i < nest->values.len; i++)
         if (wanted[i] && nest->values.at[i].op == NEST_LOAD &&
-            !(nest->values.at[i].axes & bit(band->rows.axis)))
+            !(nest_roots(nest, nest->values.at[i].axes) & bit(band->rows.axis)))
             return band->rows.axis && band->kept & bit(band->rows.axis);
     return false;
 }

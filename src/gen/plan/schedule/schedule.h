@@ -130,6 +130,8 @@ void schedule_print_bands(const Nest *nest, const Bands *bands, Buf *out);
 const char *schedule_store_name(const Nest *nest, uint32_t store); /* "y0", "y0.1", "w2" */
 /* Reads it for a nest as it was derived. False, with diagnostics: what is wrong with it, and at which axis. */
 bool schedule_parse(const Nest *base, Str text, Schedule *schedule, Diag *diag);
+/* The text is of a nest whose pools and pads are windows. */
+bool schedule_has_windows(Str text);
 /* A random text; the same for the same seed and number. */
 void schedule_draw(const Nest *base, uint64_t seed, uint64_t number, Buf *out);
 

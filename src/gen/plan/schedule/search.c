@@ -414,12 +414,15 @@ static bool try_folds(Search *s, bool found)
     return found;
 }
 
+/* False: it has no nest of this kind, or windows of which it has none. */
 static bool open_search(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
-                        Search *s, Diag *diag)
+                        NestKind kind, Search *s, Diag *diag)
 {
-    Nest *nest = nest_derive(arena, graph, diag);
+    Nest *nest = nest_derive_kind(arena, graph, kind, diag);
     if (!nest)
         return false;
+    if (kind == NEST_WINDOWED && !nest_has_windows(nest))
+        return refuse_search(diag, "it has no windows");
     nest_merge(nest);
     *s = (Search){.task = {.arena = arena, .nest = nest, .chip = chip, .name = name}, .base = nest};
     s->best.schedule.parts = PARTS;
@@ -433,7 +436,7 @@ static bool search_all(Search *s, uint32_t budget, bool always, Diag *diag)
     Roles roles;
     Search kept = *s;
     Diag said = diag_make(s->task.arena, diag->file, diag->source);
-    bool has_kept = search_kept(&kept, budget, always);
+    bool has_kept = !nest_has_windows(s->base) && search_kept(&kept, budget, always);
     if (has_kept && kept.best.timed)
         s->most_records = MORE_RECORDS * kept.best.cost.records;
     bool found = choose_bands(s, &s->best.schedule, &roles, &said) && build_first(s, &roles, &said);
@@ -452,12 +455,40 @@ static bool search_all(Search *s, uint32_t budget, bool always, Diag *diag)
     return false;
 }
 
+/* The best program of one kind of nest. `tried`: all that are timed are kept, whatever the task's size. */
+static bool search_kind(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                        NestKind kind, uint32_t budget, PlanTried *tried, Search *s, Diag *diag)
+{
+    if (!open_search(arena, graph, chip, name, kind, s, diag))
+        return false;
+    s->tried = tried;
+    return search_all(s, budget, tried != NULL, diag);
+}
+
+/* Borders of pads cut results into parts, or are the edges of windows: the faster one. */
+static bool search_kinds(Arena *arena, const Graph *graph, const NpuChip *chip, const char *name,
+                         uint32_t budget, PlanTried *tried, Search *s, Diag *diag)
+{
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    Search other = {0};
+    bool found = search_kind(arena, graph, chip, name, NEST_AFFINE, budget, tried, s, diag);
+    if (found && !tried && s->best.timed && s->best.cost.us < CLOCK_NEAR * clock_least(graph, chip))
+        return true;
+    if (!search_kind(arena, graph, chip, name, NEST_WINDOWED, budget, tried, &other, &quiet)) {
+        if (!found && other.base)
+            *diag = quiet;
+        return found;
+    }
+    if (!found || is_faster(&other, s))
+        *s = other;
+    return true;
+}
+
 bool plan_nest(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                const char *name, Plan *plan, Diag *diag)
 {
     Search s;
-    if (!open_search(arena, graph, chip, name, &s, diag) ||
-        !search_all(&s, clock_budget(graph) - 1, false, diag))
+    if (!search_kinds(arena, graph, chip, name, clock_budget(graph) - 1, NULL, &s, diag))
         return false;
     if (tile_limit) {
         limit_tiles(&s.best.schedule, tile_limit);
@@ -473,10 +504,7 @@ bool plan_nest_tried(Arena *arena, const Graph *graph, const NpuChip *chip, cons
 {
     Search s;
     *best = 0;
-    if (!open_search(arena, graph, chip, name, &s, diag))
-        return false;
-    s.tried = tried;
-    if (!search_all(&s, most, true, diag))
+    if (!search_kinds(arena, graph, chip, name, most, tried, &s, diag))
         return false;
     if (!tried->len)
         note_tried(&s, &s.best);
@@ -491,7 +519,8 @@ bool plan_nest_text(Arena *arena, const Graph *graph, const NpuChip *chip, const
 {
     Search s;
     Diag said = diag_make(arena, file, text);
-    if (!open_search(arena, graph, chip, name, &s, diag))
+    NestKind kind = schedule_has_windows(text) ? NEST_WINDOWED : NEST_AFFINE;
+    if (!open_search(arena, graph, chip, name, kind, &s, diag))
         return false;
     *built = (PlanBuilt){0};
     bool ok = schedule_parse(s.base, text, &built->schedule, &said);
@@ -565,7 +594,9 @@ bool plan_nest_at(Arena *arena, const Graph *graph, const NpuChip *chip, const P
     Roles roles;
     Schedule wanted = {0};
     bool other = false;
-    if (!open_search(arena, graph, chip, name, &s, diag) ||
+    Diag quiet_kind = diag_make(arena, diag->file, diag->source);
+    if ((!open_search(arena, graph, chip, name, NEST_AFFINE, &s, diag) &&
+         !open_search(arena, graph, chip, name, NEST_WINDOWED, &s, &quiet_kind)) ||
         !choose_bands(&s, &wanted, &roles, diag))
         return false;
     s.task.bare = true;

@@ -6,7 +6,7 @@
  *              | "share" value "over" axis | "keep" value
  *              | "parts" number | "worth" number
  *              | "buffers" number "in" number "out"
- *              | "steps" "inside"
+ *              | "windows" | "steps" "inside"
  *              | "kernel" | "band" { result } ":" role { ";" role } | "all" "cores" "wait" ;
  *     role     = "cores" { axis } | "cores" "share" axis | "loops" { axis }
  *              | "rows" axis size [ "in" "chunks" ] | "lanes" axis size ;
@@ -100,6 +100,8 @@ void schedule_print(const Nest *nest, const Schedule *schedule, Buf *out)
     if (schedule->each)
         buf_printf(out, "worth %lld\n", (long long)schedule->each);
     buf_printf(out, "buffers %d in %d out\n", schedule->load_depth, schedule->store_depth);
+    if (nest_has_windows(nest))
+        buf_puts(out, "windows\n");
     if (schedule->inside)
         buf_puts(out, "steps inside\n");
     for (uint32_t i = 0; i < schedule->shares.len; i++)
@@ -552,12 +554,23 @@ static bool read_statement(Reader *r)
         return read_band(r);
     if (take_word(r, "all"))
         return read_wait(r);
+    if (take_word(r, "windows"))
+        return true; /* the nest has them: schedule_has_windows */
     if (take_word(r, "steps")) {
         r->schedule->inside = true;
         return want_word(r, "inside");
     }
-    return expected(r,
-                    "axes, fold, share, keep, parts, worth, buffers, steps, kernel, band or all");
+    return expected(
+        r, "axes, fold, share, keep, parts, worth, buffers, windows, steps, kernel, band or all");
+}
+
+bool schedule_has_windows(Str text)
+{
+    Str line;
+    while (str_next(&text, '\n', &line))
+        if (str_is(str_trim(line), "windows"))
+            return true;
+    return false;
 }
 
 bool schedule_parse(const Nest *base, Str text, Schedule *schedule, Diag *diag)
