@@ -232,74 +232,19 @@ static double result_time(const CycleCore *core, const SimTouched *t)
     return when;
 }
 
-/* Cores of a kind start together and ask for the same lines of GM at the same time: they are served one after the
- * other. */
-static double crowd_of(const Cycle *c, uint32_t core)
-{
-    return c->started[c->sim->core[core].pub.aic];
-}
-
-static bool is_tiling(const Cycle *c, uint64_t at)
-{
-    for (uint32_t i = 0; i < c->sim->gm.len; i++) {
-        const SimRegion *g = &c->sim->gm.at[i]->region;
-        if (at >= g->base && at - g->base < g->bytes)
-            return g->role == SIM_TILING;
-    }
-    return false;
-}
-
-/* A line that the scalar unit reads from GM. Tiling data and lists of tensors are read by all cores alike. */
-static double line_cycles(const Cycle *c, uint32_t core, bool tiling)
-{
-    return cost_constant(NPU_C_GM_LINE) +
-           (tiling ? crowd_of(c, core) * cost_constant(NPU_C_GM_LINE_CORE) : 0);
-}
-
-/* Reads of GM by the scalar unit come by whole lines, and it waits for each that its cache does not hold. */
-static double fetch_lines(Cycle *c, uint32_t index, const SimTouched *t)
-{
-    double cycles = 0;
-    for (uint32_t i = 0; i < t->n; i++) {
-        if (t->access[i].space != NPU_GM || t->access[i].write)
-            continue;
-        uint64_t first = t->access[i].at / CACHE_LINE, end = end_of(&t->access[i]);
-        for (uint64_t line = first; line * CACHE_LINE < end; line++) {
-            uint64_t *held = &c->core[index].cached[line % CACHE_LINES];
-            if (*held == line + 1)
-                continue;
-            *held = line + 1;
-            cycles += line_cycles(c, index, is_tiling(c, t->access[i].at));
-        }
-    }
-    return cycles;
-}
-
-static void clean_cache(CycleCore *core, const Record *r)
-{
-    uint64_t line = rec_byte(r->operand[0].address) / CACHE_LINE;
-    core->scalar += npu_isa(r->op)->per_repeat;
-    if (r->mode)
-        memset(core->cached, 0, sizeof core->cached);
-    else if (core->cached[line % CACHE_LINES] == line + 1)
-        core->cached[line % CACHE_LINES] = 0;
-}
-
 static void run_scalar(Cycle *c, uint32_t index, const Record *r)
 {
     CycleCore *core = &c->core[index];
     const NpuIsa *row = npu_isa(r->op);
-    bool get = r->op == NPU_LOCAL_GET || r->op == NPU_GLOBAL_GET || r->op == NPU_RAW_LOAD;
-    double before = core->scalar, cost = row->per_repeat * (r->op == NPU_SCALAR_WORK ? r->n[0] : 1);
+    bool get = r->op == NPU_LOCAL_GET || r->op == NPU_GLOBAL_GET;
+    double before = core->scalar;
     if (get) {
-        const SimTouched *t = sim_touched(c->sim, &c->sim->core[index], r);
-        double there = result_time(core, t);
+        double there = result_time(core, sim_touched(c->sim, &c->sim->core[index], r));
         if (there > core->scalar)
             core->scalar = there + cost_constant(NPU_C_FLAG);
-        cost += fetch_lines(c, index, t);
     }
     core->waits[NPU_PIPE_S][CYCLE_WAIT_FLAG] += core->scalar - before;
-    double start = core->scalar;
+    double cost = row->per_repeat * (r->op == NPU_SCALAR_WORK ? r->n[0] : 1), start = core->scalar;
     core->scalar += cost;
     core->done[NPU_PIPE_S] = core->scalar;
     core->busy[NPU_PIPE_S] += cost;
@@ -469,67 +414,12 @@ static void keep_books(Cycle *c, uint32_t core, const Record *r)
     }
 }
 
-/* --- code that runs for the first time --- */
-
-static uint64_t *code_slot(const CodeSet *set, uint64_t call)
-{
-    uint64_t i = call * 0x9e3779b97f4a7c15ull >> 32;
-    while (set->at[i & (set->cap - 1)] && set->at[i & (set->cap - 1)] != call)
-        i++;
-    return &set->at[i & (set->cap - 1)];
-}
-
-static void grow_code(CodeSet *set)
-{
-    CodeSet larger = {.len = set->len, .cap = set->cap ? 2 * set->cap : 64};
-    larger.at = heap_alloc(larger.cap * sizeof *larger.at);
-    for (uint32_t i = 0; i < set->cap; i++)
-        if (set->at[i])
-            *code_slot(&larger, set->at[i]) = set->at[i];
-    heap_free(set->at);
-    *set = larger;
-}
-
-static bool is_first_call(CodeSet *set, const Record *r)
-{
-    uint64_t call = (uint64_t)r->line << 32 | (uint64_t)r->file << 16 | r->op;
-    if (2 * set->len >= set->cap)
-        grow_code(set);
-    uint64_t *slot = code_slot(set, call);
-    if (*slot)
-        return false;
-    *slot = call;
-    set->len++;
-    return true;
-}
-
-/* Flags, barriers and registers are single instructions beside the code that copies, computes and keeps queues. */
-static bool is_code(const Record *r)
-{
-    enum NpuForm form = npu_isa(r->op)->form;
-    return form != NPU_F_SYNC && form != NPU_F_REGISTER && r->op != NPU_SCALAR_WORK &&
-           r->op != NPU_BUFFER_GET;
-}
-
-/* A core has no code in its instruction cache when it starts: each call waits for its own once. A library's
- * calls stand at the line that calls it, so that its instructions are told apart by what they are. Blocks that follow
- * on the same core find the code there. */
-static void fetch_code(Cycle *c, uint32_t index, const Record *r)
-{
-    if (c->kept || !r->line || !is_code(r))
-        return;
-    if (is_first_call(&c->core[index % c->at_once].code, r))
-        c->core[index].scalar += cost_constant(NPU_C_COLD_CALL) +
-                                 crowd_of(c, index) * cost_constant(NPU_C_COLD_CALL_CORE);
-}
-
 static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, const Record *r)
 {
     Cycle *c = context;
     const NpuIsa *row = npu_isa(r->op);
     (void)index, (void)sim;
     c->core[core].ran = true;
-    fetch_code(c, core, r);
     switch (row->form) {
     case NPU_F_SYNC:
         switch (r->op) {
@@ -539,7 +429,6 @@ static void observe(void *context, Sim *sim, uint32_t core, uint64_t index, cons
         case NPU_CROSS_SET: cross_set(c, core, r); return;
         case NPU_CROSS_WAIT: cross_wait(&c->core[core], r); return;
         case NPU_SYNC_ALL: sync_all(c, core, r); return;
-        case NPU_CACHE_CLEAN: clean_cache(&c->core[core], r); return;
         default: c->core[core].scalar += 1; return;
         }
     case NPU_F_REGISTER: c->core[core].scalar += 1; return;
@@ -597,7 +486,7 @@ static void open_memory(Cycle *c)
 {
     uint32_t per = c->cores / (c->sim->config.blocks ? c->sim->config.blocks : 1),
              aic = c->chip->aic;
-    uint32_t running = c->at_once;
+    uint32_t running = cores_at_once(c);
     MemoryPlace *place = heap_alloc((c->cores + 1) * sizeof *place);
     for (uint32_t i = 0; i < c->cores; i++) {
         uint32_t at = i % running / per % aic;
@@ -609,12 +498,6 @@ static void open_memory(Cycle *c)
     heap_free(place);
 }
 
-static void count_started(Cycle *c)
-{
-    for (uint32_t i = 0; i < c->cores && i < c->at_once; i++)
-        c->started[c->sim->core[i].pub.aic]++;
-}
-
 Cycle *cycle_open(Sim *sim)
 {
     Cycle *c = heap_alloc(sizeof *c);
@@ -622,8 +505,6 @@ Cycle *cycle_open(Sim *sim)
     c->chip = sim->config.chip;
     c->cores = sim->cores;
     c->core = arena_array(&c->arena, CycleCore, c->cores);
-    c->at_once = cores_at_once(c);
-    count_started(c);
     open_memory(c);
     sim_observe_repeats(sim, observe, &cycle_repeat, c);
     return c;
@@ -634,10 +515,8 @@ void cycle_close(Cycle *c)
     if (!c)
         return;
     cycle_memory_close(&c->memory);
-    for (uint32_t i = 0; i < c->cores; i++) {
+    for (uint32_t i = 0; i < c->cores; i++)
         heap_free(c->core[i].kept);
-        heap_free(c->core[i].code.at);
-    }
     arena_drop(&c->arena);
     heap_free(c);
 }
@@ -651,7 +530,7 @@ void cycle_trace(Cycle *c, CycleSink *sink, void *context)
 /* Blocks beyond the chip's cores run one after the other on the same core. */
 static uint32_t slowest(const Cycle *c, double *cycles)
 {
-    uint32_t chip = c->at_once, worst = 0;
+    uint32_t chip = cores_at_once(c), worst = 0;
     *cycles = -1;
     for (uint32_t i = 0; i < c->cores && i < chip; i++) {
         double sum = 0;
@@ -665,16 +544,24 @@ static uint32_t slowest(const Cycle *c, double *cycles)
     return worst;
 }
 
-/* Prologue: a core sets itself up and reads its tiling data from GM before its first instruction. */
+/* Dispatch: the task is taken up, the cores are started one after the other. */
+static double dispatch_us(const Cycle *c)
+{
+    uint32_t most = c->chip->aic + c->chip->aiv, cores = c->cores < most ? c->cores : most;
+    return cost_constant(NPU_C_LAUNCH_US) + cores * cost_constant(NPU_C_CORE_US);
+}
+
+/* Prologue: a core fetches code that no cache has, sets itself up and reads its tiling data from GM before its
+ * first instruction. */
 static double prologue_us(const Cycle *c)
 {
-    uint64_t lines = 0;
+    double tiling = 0;
     for (uint32_t i = 0; i < c->sim->gm.len; i++) {
         const SimRegion *g = &c->sim->gm.at[i]->region;
-        lines += g->role == SIM_TILING ? (g->bytes + CACHE_LINE - 1) / CACHE_LINE : 0;
+        tiling += g->role == SIM_TILING ? (double)g->bytes : 0;
     }
-    double read = (double)lines * line_cycles(c, 0, true);
-    return (cost_constant(NPU_C_PROLOGUE) + read) / c->chip->mhz;
+    double cycles = cost_constant(NPU_C_PROLOGUE) + tiling * cost_constant(NPU_C_TILING_BYTE);
+    return cycles / c->chip->mhz;
 }
 
 static void report_pipes(const Cycle *c, CycleReport *report)
@@ -714,7 +601,8 @@ static void report_slowest(const Cycle *c, const CycleCore *core, CycleReport *r
 
 void cycle_report(const Cycle *c, CycleReport *report)
 {
-    *report = (CycleReport){.gm_read = c->memory.read,
+    *report = (CycleReport){.launch_us = dispatch_us(c) + prologue_us(c),
+                            .gm_read = c->memory.read,
                             .gm_written = c->memory.written,
                             .gm_wasted = c->memory.wasted,
                             .gm_returned = c->memory.returned,
@@ -725,7 +613,6 @@ void cycle_report(const Cycle *c, CycleReport *report)
                             .conflict_cycles = (uint64_t)c->conflict};
     report->chip_cores = c->sim->config.kind == SIM_AIV ? c->chip->aiv : c->chip->aic;
     uint32_t worst = slowest(c, &report->cycles);
-    report->launch_us = cost_constant(NPU_C_LAUNCH_US) + prologue_us(c);
     report_pipes(c, report);
     report_slowest(c, &c->core[worst], report);
     report->us = report->launch_us + report->cycles / c->chip->mhz;

@@ -9,8 +9,6 @@
 
 enum { PIPES = NPU_PIPE_ALL, EVENTS = 8, DEPTH = 32, WRITES = 16, PENDING = 16 };
 enum { MOST_LINES = 4096 };
-/* The scalar unit's data cache: lines of 64 bytes (the vendor's page on DataCacheCleanAndInvalid), 16 KiB. */
-enum { CACHE_LINE = 64, CACHE_LINES = 256 };
 
 typedef struct Wrote {
     uint64_t from, to;
@@ -37,12 +35,6 @@ typedef struct Kept {
     uint32_t line;        /* 1 + place in the table of lines */
 } Kept;
 
-/* Calls that a core has made, a set: source line and instruction; open addressing. */
-typedef struct CodeSet {
-    uint64_t *at; /* 0: empty */
-    uint32_t len, cap;
-} CodeSet;
-
 typedef struct CycleCore {
     double scalar;       /* the scalar unit's clock */
     double ready[PIPES]; /* the pipe can take its next instruction */
@@ -64,8 +56,6 @@ typedef struct CycleCore {
     bool ran;
     Kept *kept; /* by place in the period that repeats */
     uint32_t kept_cap;
-    CodeSet code;
-    uint64_t cached[CACHE_LINES]; /* by line modulo their number: 1 + line of GM; 0: none */
 } CycleCore;
 
 /* Queues that copies from GM fill, and the first of them with one buffer. */
@@ -81,8 +71,7 @@ struct Cycle {
     Arena arena;
     const NpuChip *chip;
     CycleCore *core;
-    uint32_t cores, at_once; /* of the launch; that the chip runs at the same time */
-    uint32_t started[2];     /* of the latter: vector cores, cube cores */
+    uint32_t cores;
     CycleMemory memory;
     CycleSink *sink;
     void *sink_context;

@@ -24,7 +24,7 @@ static CycleReport close_timed(Timed *t)
 
 static Record copy(uint16_t op, uint64_t d, uint64_t s, uint32_t bytes)
 {
-    Record r = {.op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .n = {1, bytes}};
+    Record r = {.op = op, .pipe = (uint8_t)npu_isa(op)->pipe, .n = {1, bytes}, .line = op};
     r.operand[0].address = d;
     r.operand[1].address = s;
     return r;
@@ -33,9 +33,7 @@ static Record copy(uint16_t op, uint64_t d, uint64_t s, uint32_t bytes)
 static double add_cycles(uint64_t a, uint64_t b, uint64_t d, uint32_t repeats)
 {
     Timed t = open_timed(SIM_AIV, 1);
-    Record r = rig_repeat(rig_vec(NPU_ADD, NPU_DT_F16, d, a, b, 0), ~0ull, ~0ull, repeats);
-    r.line = 0; /* its code is there */
-    rig_run(&t.rig, r);
+    rig_run(&t.rig, rig_repeat(rig_vec(NPU_ADD, NPU_DT_F16, d, a, b, 0), ~0ull, ~0ull, repeats));
     return close_timed(&t).cycles - npu_constants[NPU_C_VECTOR_CALL].value;
 }
 
@@ -127,9 +125,7 @@ T_TEST(cycle_traces_and_lines)
     Timed t = open_timed(SIM_AIV, 1);
     uint32_t events = 0;
     cycle_trace(t.cycle, count_events, &events);
-    Record in = copy(NPU_COPY_GM_UB, UB(0), GM(0), 8192);
-    in.line = NPU_COPY_GM_UB;
-    rig_run(&t.rig, in);
+    rig_run(&t.rig, copy(NPU_COPY_GM_UB, UB(0), GM(0), 8192));
     rig_run(&t.rig, rig_vec(NPU_EXP, NPU_DT_F32, 0, 0, ~0ull, 64));
     Record work = {.op = NPU_SCALAR_WORK, .n = {50}, .line = 3};
     rig_run(&t.rig, work);
@@ -204,7 +200,6 @@ T_TEST(cycle_copy_inside_ub_conflicts)
         Record r = rig_repeat(rig_vec(NPU_COPY, NPU_DT_F16, 65536, 0, ~0ull, 0), ~0ull, ~0ull, 144);
         r.operand[0].block_stride = apart;
         r.operand[0].repeat_stride = 1;
-        r.line = 0; /* its code is there */
         rig_run(&t.rig, r);
         double cycles = close_timed(&t).cycles - npu_constants[NPU_C_VECTOR_CALL].value;
         CHECK_NEAR(cycles, measured[apart - 144], 0.04 * measured[apart - 144]);
@@ -292,55 +287,6 @@ T_TEST(cycle_narrow_bursts)
     CHECK_MSG(cycles[0] > narrow && cycles[1] < 0.2 * narrow, "%g, %g", cycles[0], cycles[1]);
 }
 
-/* What a core waits for when so many ask for the same at the same time. */
-static double constant_of(enum NpuConstant alone, enum NpuConstant each, double cores)
-{
-    return npu_constants[alone].value + cores * npu_constants[each].value;
-}
-
-/* Code is fetched once by each core, in turn with all others; another instruction at the same line is other code. */
-T_TEST(cycle_code_is_fetched_once)
-{
-    for (uint32_t cores = 1; cores <= 48; cores += 47) {
-        double cycles[4];
-        for (uint32_t how = 0; how < 4; how++) {
-            Timed t = open_timed(SIM_AIV, cores);
-            Record a = rig_vec(NPU_ADDS, NPU_DT_F32, 0, 0, ~0ull, 64),
-                   b = rig_vec(how == 3 ? NPU_MULS : NPU_ADDS, NPU_DT_F32, 4096, 4096, ~0ull, 64);
-            a.line = how ? 7 : 0;
-            b.line = how == 2 ? 8 : a.line;
-            rig_run(&t.rig, a);
-            rig_run(&t.rig, b);
-            cycles[how] = close_timed(&t).cycles;
-        }
-        double once = constant_of(NPU_C_COLD_CALL, NPU_C_COLD_CALL_CORE, cores);
-        CHECK_NEAR(cycles[1] - cycles[0], once, 1);
-        CHECK(cycles[2] > cycles[1] + once / 2 && cycles[3] > cycles[1] + once / 2);
-    }
-}
-
-/* The scalar unit waits once for a line of GM, and again after its cache was cleaned. */
-T_TEST(cycle_scalar_reads_come_by_lines)
-{
-    double cycles[3], line = npu_constants[NPU_C_GM_LINE].value;
-    for (uint32_t how = 0; how < 3; how++) {
-        Timed t = open_timed(SIM_AIV, 1);
-        Record get = {.op = NPU_GLOBAL_GET, .dtype = {NPU_DT_F32, NPU_DT_F32}};
-        get.operand[1].address = GM(0);
-        rig_run(&t.rig, get);
-        Record clean = {.op = NPU_CACHE_CLEAN};
-        clean.operand[0].address = GM(0);
-        if (how == 2)
-            rig_run(&t.rig, clean);
-        get.operand[1].address = GM(how == 1 ? 64 : 60);
-        rig_run(&t.rig, get);
-        cycles[how] = close_timed(&t).cycles;
-    }
-    CHECK_NEAR(cycles[0], line + 2 * npu_isa(NPU_GLOBAL_GET)->per_repeat, 2);
-    CHECK_NEAR(cycles[1] - cycles[0], line, 1);
-    CHECK_NEAR(cycles[2] - cycles[0], line, 2);
-}
-
 /* The launch of a kernel with tiling data takes longer by the time a core needs to read it. */
 T_TEST(cycle_tiling_data_is_read_before_the_first_instruction)
 {
@@ -357,7 +303,7 @@ T_TEST(cycle_tiling_data_is_read_before_the_first_instruction)
         CHECK(!with || sim_gm_add(t.rig.sim, &tiling));
         us[with] = close_timed(&t).launch_us;
     }
-    double want = sizeof memory / 64 * constant_of(NPU_C_GM_LINE, NPU_C_GM_LINE_CORE, 1) / 1800;
+    double want = sizeof memory * npu_constants[NPU_C_TILING_BYTE].value / 1800;
     CHECK_NEAR(us[1] - us[0], want, 0.01);
 }
 
