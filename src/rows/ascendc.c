@@ -77,6 +77,26 @@ static bool put_one_kernel(Arena *arena, AscProgram *lowered, const IrShape *sha
     return true;
 }
 
+/* The host file with the header that the form has no place for put in where it is included. */
+static Str with_plan(Arena *arena, Str host, const EmitFiles *files)
+{
+    Buf out = {0};
+    Str line;
+    while (host.len && str_next(&host, '\n', &line)) {
+        const EmitFile *plan = NULL;
+        for (uint32_t i = 0; i < files->len && str_ends(line, "_plan.h\""); i++)
+            if (str_ends(str_from(files->at[i].path), "_plan.h"))
+                plan = &files->at[i];
+        Str text = plan ? without_comments(arena, plan->text) : line, rest = text, kept;
+        while (str_next(&rest, '\n', &kept))
+            if (!str_is(kept, "#pragma once"))
+                buf_printf(&out, "%.*s\n", STR_ARG(kept));
+    }
+    Str made = str_from(buf_take(&out, arena));
+    buf_free(&out);
+    return made;
+}
+
 /* Tiling header and host first, the kernel last. */
 static bool put_operator(Arena *arena, AscProgram *lowered, EvalCandidate *candidate)
 {
@@ -90,9 +110,11 @@ static bool put_operator(Arena *arena, AscProgram *lowered, EvalCandidate *candi
         for (uint32_t i = 0; i < files.len; i++) {
             Str path = str_from(files.at[i].path);
             bool source = str_ends(path, ".cpp") || str_ends(path, "_tiling.h");
-            if (source && str_starts(path, kernel ? "op_kernel/" : "op_host/"))
+            if (source && str_starts(path, kernel ? "op_kernel/" : "op_host/")) {
+                Str text = without_comments(arena, files.at[i].text);
                 vec_push(arena, &candidate->texts,
-                         ((EvalText){files.at[i].path, without_comments(arena, files.at[i].text)}));
+                         ((EvalText){files.at[i].path, with_plan(arena, text, &files)}));
+            }
         }
     return candidate->texts.len == 3;
 }
