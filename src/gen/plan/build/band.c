@@ -696,15 +696,22 @@ static bool *ready_values(const Build *b, uint64_t alike)
     return ready;
 }
 
-/* Some value that is not known before the loop reads it, or a store does. */
+/* It gets a name of its own before the loop; other numbers are part of the expressions that read them. */
+static bool is_worth_name(const Build *b, NestId id)
+{
+    return b->nest->values.at[id].axes || build_needs_lanes(b, id);
+}
+
+/* Some value that is not known before the loop reads it, itself or inside an expression, or a store does. */
 static bool is_read_later(const Build *b, NestId id, const bool *ready)
 {
     for (uint32_t i = 0; i < b->band->stores.len; i++)
         if (band_store(b, i)->value == id)
             return true;
     for (uint32_t i = id + 1; i < b->nest->values.len; i++)
-        for (uint32_t k = 0; k < b->nest->values.at[i].n_arg && b->wanted[i] && !ready[i]; k++)
-            if (b->nest->values.at[i].arg[k] == id)
+        for (uint32_t k = 0; k < b->nest->values.at[i].n_arg && b->wanted[i]; k++)
+            if (b->nest->values.at[i].arg[k] == id &&
+                (!ready[i] || (!is_worth_name(b, i) && is_read_later(b, i, ready))))
                 return true;
     return false;
 }
@@ -720,7 +727,7 @@ static void compute_shared(Build *b, uint64_t alike)
         b->left[i] += TURNS;
     for (uint32_t i = 1; i < b->nest->values.len; i++) {
         const NestValue *v = &b->nest->values.at[i];
-        if (b->wanted[i] && (v->axes || build_needs_lanes(b, i)) && ready[i] && !b->name[i] &&
+        if (b->wanted[i] && is_worth_name(b, i) && ready[i] && !b->name[i] &&
             (v->op == NEST_MAP || v->op == NEST_PLACE) && is_read_later(b, i, ready))
             build_named(b, i);
     }
