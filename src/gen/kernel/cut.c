@@ -249,7 +249,8 @@ static NestId part_of_squares(Nest *nest, NestValue v, uint64_t shared, NestId x
                      .arg = {x},
                      .over = over,
                      .axes = nest->values.at[x].axes & ~over};
-    NestId mean = add_map(nest, "$0 * $1", add_value(nest, sum), add_number(nest, 1 / n), 0);
+    NestId total = add_value(nest, sum);
+    NestId mean = add_map(nest, "$0 * $1", total, add_number(nest, 1 / n), 0);
     NestId gap = add_map(nest, "$0 - $1", x, mean, 0);
     sum.arg[0] = add_map(nest, "$0 * $0", gap, 0, 0);
     NestId squares = add_value(nest, sum);

@@ -399,7 +399,9 @@ static NestIndex kept_index(const Node *node, const NestIndex *index, uint32_t d
 
 static NestId mean_of(Nest *nest, const Body *b)
 {
-    return quotient(nest, reduce_parts(nest, PRIM_SUM, b), count_parts(nest, b));
+    NestId sum = reduce_parts(nest, PRIM_SUM,
+                              b); /* first, whatever the compiler: values are numbered */
+    return quotient(nest, sum, count_parts(nest, b));
 }
 
 static Body centred(Nest *nest, const Body *b)

@@ -271,10 +271,9 @@ static bool read_stretched(Derive *d, Conv *c, NestId *x)
         NestBound inside = {c->place[i], (size - 1) * c->stride[i] + 1};
         NestId in = derive_inside(d, 1, &inside), u = nest_place(nest, &c->place[i]), at = u;
         if (c->stride[i] > 1) {
-            at = nest_map1(nest, "floor($0)",
-                           nest_map2(nest, "$0 * $1",
-                                     nest_map2(nest, "$0 + $1", u, nest_number(nest, 0.5)),
-                                     nest_number(nest, 1.0 / (double)c->stride[i])));
+            NestId middle = nest_map2(nest, "$0 + $1", u, nest_number(nest, 0.5));
+            NestId by = nest_number(nest, 1.0 / (double)c->stride[i]);
+            at = nest_map1(nest, "floor($0)", nest_map2(nest, "$0 * $1", middle, by));
             NestId back = nest_map2(nest, "$0 * $1", at, nest_number(nest, (double)c->stride[i]));
             mask = both(nest, mask, nest_map(nest, "$0 == $1", true, 2, (NestId[]){back, u}));
         }

@@ -148,9 +148,8 @@ static int64_t int_at(const Node *node, AttrKey key, int i, int64_t fallback)
 static NestId count_along(Nest *nest, const Affine *from, int64_t size, int64_t begin, int64_t end)
 {
     NestId first = nest_place(nest, from);
-    NestId last = nest_map2(nest, "min($0, $1)",
-                            nest_map2(nest, "$0 + $1", first, nest_number(nest, (double)size)),
-                            nest_number(nest, (double)end));
+    NestId behind = nest_map2(nest, "$0 + $1", first, nest_number(nest, (double)size));
+    NestId last = nest_map2(nest, "min($0, $1)", behind, nest_number(nest, (double)end));
     first = nest_map2(nest, "max($0, $1)", first, nest_number(nest, (double)begin));
     return nest_map2(nest, "$0 - $1", last, first);
 }
