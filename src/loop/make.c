@@ -203,12 +203,9 @@ static void find_shares(Arena *arena, const MakeSpec *spec, MakeResult *result)
     EvalConfig config = {.chip = spec->chip, .trust = true, .straight = true};
     Verdict verdict = verdict_make();
     Diag quiet = diag_make(arena, c.file, c.text);
-    int64_t first = str_find(c.text, STR("@kernel"));
-    Str rest = first < 0 ? STR("") : str_slice(c.text, (size_t)first + 1, c.text.len);
-    if (str_find(rest, STR("@kernel")) < 0)
-        return;
     EvalTimer *timer = eval_timer_open(arena, &c, result->task->graph, &config, &verdict, &quiet);
-    if (timer && !eval_timer_kernels(arena, timer, c.operands, &result->shares))
+    bool several = timer && eval_timer_program(timer)->kernels.len > 1;
+    if (several && !eval_timer_kernels(arena, timer, c.operands, &result->shares))
         result->shares = (EvalShares){0};
     eval_timer_close(timer);
 }
