@@ -77,6 +77,42 @@ T_TEST(a_kernel_for_one_shape_is_an_answer_of_npukernelbench)
     arena_drop(&arena);
 }
 
+static bool is_operator(Arena *arena, Str answer)
+{
+    EvalCandidate candidate;
+    const char *reason;
+    bool cut;
+    return eval_candidate_extract(arena, answer, FORM_NPUKB_FULL, &candidate, &reason, &cut) &&
+           candidate.form == FORM_NPUKB_FULL && candidate.texts.len == 3;
+}
+
+T_TEST(a_whole_operator_is_a_tiling_header_a_host_and_a_kernel)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0;
+    maker.brief = true;
+    RowsMade made = rows_from(&arena, &maker, &number, 1u << ROWS_FULL);
+    CHECK(str_starts(made.rows.at[0].prompt, "Write an AscendC operator for this task on 910B2"));
+    CHECK(is_operator(&arena, made.rows.at[0].answer));
+    arena_drop(&arena);
+}
+
+T_TEST(a_broken_operator_names_what_the_twin_finds)
+{
+    Arena arena = {0};
+    RowsMaker maker = maker_of(2);
+    uint64_t number = 0;
+    maker.brief = true;
+    RowsMade made = rows_from(&arena, &maker, &number, 1u << ROWS_MEND_FULL);
+    const Row *row = &made.rows.at[0];
+    CHECK(str_starts(row->prompt, "This AscendC operator fails."));
+    CHECK(is_operator(&arena, row->answer) && is_operator(&arena, row->right));
+    CHECK(*row->error && *row->code && !str_equal(row->right, row->worse));
+    CHECK(str_find(row->answer, STR(" of the repaired kernel reads `")) > 0);
+    arena_drop(&arena);
+}
+
 T_TEST(errors_of_kernels_have_a_place_and_a_cause)
 {
     Arena arena = {0};
