@@ -505,6 +505,9 @@ static bool draw_task(Work *w)
 /* Programs at several points of the schedule space, the fastest first. */
 static bool plan_task(Work *w)
 {
+    const Graph *graph = w->task.read->graph;
+    if (rows_is_short(graph) && rows_rounding_decides(w->arena, graph))
+        return drop(w, DROP_DECIDES);
     static const PlanPoint points[POINTS] = {
         {.parts = 4}, {.parts = 1}, {1, 4, 0, false}, {2, 4, 0, false}, {.parts = 4, .smaller = 3}};
     static const PlanPoint round = {.parts = 4, .rounded = true};
@@ -543,9 +546,6 @@ static VerdictStatus judge_program(Work *w, const RowsProgram *p)
 /* The fastest program and the slowest: only these are shown. */
 static bool judge_task(Work *w)
 {
-    const Graph *graph = w->task.read->graph;
-    if (rows_is_short(graph) && rows_rounding_decides(w->arena, graph))
-        return drop(w, DROP_DECIDES);
     if (!rows_pin(w->arena, &w->task, w->at[0].craft, w->maker->chip))
         return drop(w, DROP_CASES);
     if (!rows_cases(w->arena, &w->task, w->at[0].craft, w->maker->chip, &w->dice, &w->cases))

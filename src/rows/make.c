@@ -16,6 +16,7 @@
 #include "base/meter.h"
 #include "graph/eval.h"
 #include "loop/bench_pool.h"
+#include <malloc.h>
 #include <signal.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ enum {
     TASK_SECONDS = 120, /* these two should never pass: the limit above comes first */
     CPU_SECONDS = 30,
     FILES = 5,
+    KEPT_MEMORY = 1 << 28, /* bytes that a worker does not give back between tasks */
     HOPELESS = 400,
     TRUST = 20, /* tasks after which what a kind has given counts as much as kind.def's guess */
 };
@@ -102,6 +104,14 @@ static void put_drops(int kind, const uint32_t dropped[DROP_COUNT], Buf *out)
     buf_char(out, '\n');
 }
 
+/* Memory of a task stays with the process for the next one: giving it back cost a sixth of the time. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY);
+    mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+    mallopt(M_TOP_PAD, KEPT_MEMORY / 16);
+}
+
 static void work(void *context, Str request, Buf *reply)
 {
     Making *m = context;
@@ -111,6 +121,7 @@ static void work(void *context, Str request, Buf *reply)
     str_next(&rest, ' ', &number);
     if (!str_to_i64(number, &task) || !str_to_i64(rest, &kinds))
         return;
+    keep_memory();
     graph_eval_threads(1);
     RowsMade made = {.arena = &arena};
     limit_seconds();

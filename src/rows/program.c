@@ -105,8 +105,7 @@ static bool plan_otherwise(Arena *arena, const Graph *graph, const NpuChip *chip
                            RowsProgram *program, Diag *diag)
 {
     Plan plan = {0};
-    if (!plan_make(arena, graph, chip, ROUND_TILE, &plan, diag) || plan.stages.len ||
-        !plan_boundary(arena, graph, &plan, diag))
+    if (!plan_first_strategy(arena, graph, chip, ROUND_TILE, &plan, diag) || plan.stages.len)
         return false;
     program->plan = plan;
     program->craft = without_reasons(plan.craft);

@@ -409,6 +409,39 @@ bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t ti
            (!plan_is_valid(arena, plan) || plan_boundary(arena, graph, plan, diag));
 }
 
+/* The first strategy that has a program, of those whose programs need no timing to be made. */
+static bool first_strategy(const Task *t, int64_t tile_limit, Plan *plan, Diag *diag)
+{
+    Candidate c = {0};
+    Diag quiet = diag_make(t->arena, diag->file, diag->source);
+    bool found = !t->wide && try_planner(t, plan_prims, tile_limit, &c, diag);
+    for (size_t i = 0; i < sizeof planners / sizeof *planners && !found; i++)
+        found = planners[i] != plan_nest && may_plan(t, planners[i]) &&
+                try_planner(t, planners[i], tile_limit, &c, &quiet);
+    *plan = c.plan;
+    return found;
+}
+
+bool plan_first_strategy(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                         Plan *plan, Diag *diag)
+{
+    Diag quiet = diag_make(arena, diag->file, diag->source);
+    const ValueId *outer = NULL;
+    graph = graph_share(arena, int64_bounds(arena, graph));
+    const char *name = name_of(arena, graph);
+    Task t = {arena, graph, chip, name, int64_node(arena, graph) != NULL};
+    if (first_strategy(&t, tile_limit, plan, diag))
+        return plan_boundary(arena, graph, plan, diag);
+    t.graph = rewrite_graph(arena, graph, &outer, &quiet);
+    if (!t.graph)
+        return false;
+    t.graph = graph_share(arena, t.graph);
+    t.wide = int64_node(arena, t.graph) != NULL;
+    return first_strategy(&t, tile_limit, plan, &quiet) &&
+           name_operands(arena, graph, t.graph, outer, plan, diag) &&
+           plan_boundary(arena, graph, plan, diag);
+}
+
 bool plan_by_schedule(Arena *arena, const Graph *graph, const NpuChip *chip, const char *file,
                       Str text, Plan *plan, Diag *diag)
 {

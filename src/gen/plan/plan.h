@@ -61,6 +61,9 @@ const char *plan_bytes(Arena *arena, double bytes);
  * task is out of reach. */
 bool plan_make(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
                Plan *plan, Diag *diag);
+/* One kernel by the first strategy that has one, the loop nests' search left out: nothing is timed or compared. */
+bool plan_first_strategy(Arena *arena, const Graph *graph, const NpuChip *chip, int64_t tile_limit,
+                         Plan *plan, Diag *diag);
 /* The program of a schedule that somebody wrote; `file` names where, for diagnostics. */
 bool plan_by_schedule(Arena *arena, const Graph *graph, const NpuChip *chip, const char *file,
                       Str text, Plan *plan, Diag *diag);
