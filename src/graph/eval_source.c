@@ -25,7 +25,7 @@ static double cut_normal(const Law *l, uint64_t i)
 
 static double draw(const Law *l, uint64_t i)
 {
-    double u = rng_uniform(l->seed, l->stream, i);
+    double u = l->kind == RANDOM_normal ? 0 : rng_uniform(l->seed, l->stream, i);
     switch (l->kind) {
     case RANDOM_uniform:
         return l->a + (l->b - l->a) * (l->coarse ? floor(u * 0x1p24) * 0x1p-24 : u);
@@ -34,6 +34,18 @@ static double draw(const Law *l, uint64_t i)
     case RANDOM_trunc_normal: return cut_normal(l, i);
     default: return 0;
     }
+}
+
+static void draw_run(const Law *l, uint64_t first, int64_t n, double *x)
+{
+    if (l->kind != RANDOM_normal) {
+        for (int64_t k = 0; k < n; k++)
+            x[k] = draw(l, first + (uint64_t)k);
+        return;
+    }
+    rng_normals(l->seed, l->stream, first, (size_t)n, x);
+    for (int64_t k = 0; k < n; k++)
+        x[k] = l->a + l->b * x[k];
 }
 
 static void fill_integers(const Law *l, Tensor *out)
@@ -80,8 +92,7 @@ bool eval_op_RANDOM(EvalNode *e)
         for (int64_t i = 0; i < out->count; i += RUN) {
             double x[RUN];
             int64_t n = out->count - i < RUN ? out->count - i : RUN;
-            for (int64_t k = 0; k < n; k++)
-                x[k] = draw(&l, (uint64_t)(i + k));
+            draw_run(&l, (uint64_t)i, n, x);
             if (narrow) /* numbers are drawn in the dtype the graph names, also when held wide */
                 for (int64_t k = 0; k < n; k++)
                     x[k] = (double)(float)x[k];

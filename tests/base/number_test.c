@@ -190,6 +190,21 @@ T_TEST(rng_is_the_same_everywhere)
     CHECK(rng_normal(1, 2, 3) == 0x1.837bee68474efp-3);
 }
 
+T_TEST(normal_numbers_drawn_together_are_those_drawn_one_by_one)
+{
+    static double x[3000];
+    rng_normals(7, 3, UINT64_MAX - 1500, 3000, x);
+    uint32_t differ = 0;
+    for (uint64_t i = 0; i < 3000; i++)
+        differ += x[i] != rng_normal(7, 3, UINT64_MAX - 1500 + i);
+    CHECK_EQ_INT(differ, 0);
+    x[1] = 5;
+    rng_normals(1, 2, 3, 1, x);
+    CHECK(x[0] == 0x1.837bee68474efp-3 && x[1] == 5);
+    rng_normals(1, 2, 3, 0, x + 1);
+    CHECK(x[1] == 5);
+}
+
 T_TEST(rng_has_the_right_moments)
 {
     enum { N = 200000 };
